@@ -16,6 +16,8 @@
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
+
+#include "io/zlib_memory.h"
 #endif
 
 #define CHUNK 65536
@@ -43,22 +45,10 @@ struct tn_byte_stream {
 
 #ifdef HAVE_ZLIB
 
-static void *zlib_alloc(void *unused, unsigned int count, unsigned int size)
-{
-	(void)unused;
-	return tn_mem_zeroed(count, size);
-}
-
-static void zlib_free(void *unused, void *memory)
-{
-	(void)unused;
-	tn_mem_free(memory);
-}
-
 static tn_status start_inflating(struct tn_byte_stream *stream, struct tn_error_info *error)
 {
-	stream->zlib.zalloc = zlib_alloc;
-	stream->zlib.zfree = zlib_free;
+	stream->zlib.zalloc = tn_zlib_alloc;
+	stream->zlib.zfree = tn_zlib_free;
 	/* 15: the largest window; + 16: a gzip header and trailer, nothing else. */
 	if (inflateInit2(&stream->zlib, 15 + 16) != Z_OK)
 		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,

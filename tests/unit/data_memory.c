@@ -15,7 +15,6 @@
 #include "data/open.h"
 #include "data/search.h"
 #include "failing_memory.h"
-#include "io/csv.h"
 #include "io_files.h"
 
 static const char *folder;
@@ -80,6 +79,40 @@ static void check_npy(void)
 	tn_host_array_release(&array);
 }
 
+static const struct tn_npz_array named[2] = {{"a long name, to grow", TN_F32, 2, shape, numbers},
+					     {"b", TN_U8, 0, NULL, numbers}};
+
+static tn_status write_npz(struct tn_error_info *error)
+{
+	return tn_npz_write(files_path(folder, "written"), named, 2, error);
+}
+
+static tn_status read_npz_named(const char *name, struct tn_error_info *error)
+{
+	tn_npz *file = NULL;
+	struct tn_host_array array = {0};
+	tn_status status = tn_npz_open(files_path(folder, name), &file, error);
+	assert_true((status == TN_OK) == (file != NULL));
+	if (status == TN_OK)
+		status = tn_npz_read(file, named[0].name, &array, error);
+	assert_true((status == TN_OK) == (array.data != NULL));
+	if (status == TN_OK)
+		assert_memory_equal(array.data, numbers, sizeof(numbers));
+	tn_host_array_release(&array);
+	tn_npz_close(file);
+	return status;
+}
+
+static void check_npz(void)
+{
+	assert_ok(read_npz_named("written", NULL));
+}
+
+static tn_status read_npz(struct tn_error_info *error)
+{
+	return read_npz_named("x.npz", error);
+}
+
 static tn_status read_npy(struct tn_error_info *error)
 {
 	struct tn_host_array array = {0};
@@ -106,9 +139,25 @@ static tn_status read_idx(struct tn_error_info *error)
 static tn_status read_csv(struct tn_error_info *error)
 {
 	struct tn_csv csv = {0};
-	tn_status status = tn_csv_read(files_path(folder, "x.csv"), &csv, error);
-	assert_true((status == TN_OK) == (csv.values != NULL));
+	tn_status status = tn_csv_read(
+		files_path(folder, "x.csv"),
+		TN_OPTIONS(struct tn_csv_options, .header = 1, .label_name = "class"), &csv, error);
+	assert_true((status == TN_OK) == (csv.values.data != NULL));
+	assert_true((status == TN_OK) == (csv.labels.data != NULL));
+	assert_true((status == TN_OK) == (csv.column_names && csv.class_names));
 	tn_csv_release(&csv);
+	return status;
+}
+
+static tn_status read_cifar(struct tn_error_info *error)
+{
+	struct tn_host_array images = {0}, coarse = {0}, fine = {0};
+	tn_status status =
+		tn_cifar100_read(files_path(folder, "cifar.bin"), &images, &coarse, &fine, error);
+	assert_true((status == TN_OK) == (images.data && coarse.data && fine.data));
+	tn_host_array_release(&images);
+	tn_host_array_release(&coarse);
+	tn_host_array_release(&fine);
 	return status;
 }
 
@@ -297,7 +346,10 @@ static const struct {
 	{"write NPY", write_npy, check_npy},
 	{"read NPY", read_npy, NULL},
 	{"read IDX", read_idx, NULL},
+	{"write NPZ", write_npz, check_npz},
+	{"read NPZ", read_npz, NULL},
 	{"read CSV", read_csv, NULL},
+	{"read CIFAR", read_cifar, NULL},
 	{"read an image", read_image, NULL},
 	{"change an image", change_image, NULL},
 	{"feed an image", feed_image, NULL},
@@ -336,7 +388,10 @@ static void make_files(void)
 	for (int i = 0; i < 4; i++)
 		files_write(files_path(folder, idx[i].name), idx[i].bytes, idx[i].size);
 	files_write_gzipped(files_path(folder, "images.gz"), idx[0].bytes, idx[0].size);
-	files_write(files_path(folder, "x.csv"), "1,2\n3,-4\n", 9);
+	assert_ok(tn_npz_write(files_path(folder, "x.npz"), named, 2, NULL));
+	static const unsigned char record[3074];
+	files_write(files_path(folder, "cifar.bin"), record, sizeof(record));
+	files_write(files_path(folder, "x.csv"), "a,class\n3,x\n-4,y\n", 17);
 	assert_ok(write_safetensors(NULL));
 	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.safetensors")),
 			 0);
