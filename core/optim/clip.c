@@ -7,16 +7,18 @@
 #include <math.h>
 
 #include "array/array.h"
-#include "optim/optimizer.h"
+#include <tenon/optim.h>
+
+#include "optim/runs.h"
 
 static tn_status sum_of_squares(const tn_module *module, double *sum)
 {
 	struct tn_run run;
 	size_t next = 0;
 	*sum = 0.0;
-	while (tn_optimizer_next_run(module, NULL, &next, &run)) {
+	while (tn_next_run(module, NULL, &next, &run)) {
 		double part;
-		tn_array *g = tn_slice(module->arena.gradients, 0, run.begin, run.end, 1);
+		tn_array *g = tn_slice_run(module->arena.gradients, &run);
 		tn_array *square = tn_sum(tn_square(g), TN_ALL_AXES, NULL, 0);
 		tn_status status = square ? tn_item(square, &part) : module->runtime->error.status;
 		if (status)
@@ -30,8 +32,8 @@ static tn_status scale(const tn_module *module, double factor)
 {
 	struct tn_run run;
 	size_t next = 0;
-	while (tn_optimizer_next_run(module, NULL, &next, &run)) {
-		tn_array *g = tn_slice(module->arena.gradients, 0, run.begin, run.end, 1);
+	while (tn_next_run(module, NULL, &next, &run)) {
+		tn_array *g = tn_slice_run(module->arena.gradients, &run);
 		tn_array *by = tn_scalar_f32(module->context, (float)factor);
 		tn_status status = by ? tn_multiply_into(g, g, by) : module->runtime->error.status;
 		if (status)

@@ -43,8 +43,87 @@ struct tn_adamw_options {
 	double beta2;        /* 0: 0.999 */
 	double epsilon;      /* 0: 1e-8 */
 	double weight_decay; /* negative: PyTorch's 0.01 */
+	int amsgrad;         /* 1: the largest v so far takes the place of v */
 };
 TN_API tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *options);
+
+/* torch.optim.Adam (Kingma and Ba 2015): as AdamW, but the decay is added to the gradient:
+ *   g := dw + weight_decay w,   m := beta1 m + (1 - beta1) g,   v := beta2 v + (1 - beta2) g^2
+ *   w := w - lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + epsilon) */
+struct tn_adam_options {
+	uint32_t struct_size;
+	double lr;           /* 0: 1e-3 */
+	double beta1;        /* 0: 0.9 */
+	double beta2;        /* 0: 0.999 */
+	double epsilon;      /* 0: 1e-8 */
+	double weight_decay; /* 0: none */
+	int amsgrad;
+};
+TN_API tn_optimizer *tn_adam(tn_module *module, const struct tn_adam_options *options);
+
+/* torch.optim.NAdam (Dozat 2016): Adam with Nesterov's momentum.  With
+ * mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2) and P the product of mu_1 to mu_t:
+ *   w := w - lr ((1 - mu_t) / (1 - P) g + mu_(t+1) / (1 - P mu_(t+1)) m)
+ *            / (sqrt(v / (1 - beta2^t)) + epsilon) */
+struct tn_nadam_options {
+	uint32_t struct_size;
+	double lr;                  /* 0: 2e-3 */
+	double beta1;               /* 0: 0.9 */
+	double beta2;               /* 0: 0.999 */
+	double epsilon;             /* 0: 1e-8 */
+	double weight_decay;        /* 0: none */
+	double momentum_decay;      /* 0: 4e-3 */
+	int decoupled_weight_decay; /* 1: as in AdamW; 0: as in Adam */
+};
+TN_API tn_optimizer *tn_nadam(tn_module *module, const struct tn_nadam_options *options);
+
+/* torch.optim.RMSprop:  g := dw + weight_decay w;  v := alpha v + (1 - alpha) g^2;
+ *   s := v, or centered (Graves 2013): a := alpha a + (1 - alpha) g,  s := max(v - a^2, 0)
+ *   b := momentum b + g / (sqrt(s) + epsilon);  w := w - lr b */
+struct tn_rmsprop_options {
+	uint32_t struct_size;
+	double lr;      /* 0: 1e-2 */
+	double alpha;   /* 0: 0.99 */
+	double epsilon; /* 0: 1e-8 */
+	double weight_decay;
+	double momentum;
+	int centered;
+};
+TN_API tn_optimizer *tn_rmsprop(tn_module *module, const struct tn_rmsprop_options *options);
+
+/* torch.optim.Adagrad (Duchi, Hazan and Singer 2011):  g := dw + weight_decay w;  s := s + g^2;
+ *   w := w - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + epsilon) */
+struct tn_adagrad_options {
+	uint32_t struct_size;
+	double lr; /* 0: 1e-2 */
+	double lr_decay;
+	double weight_decay;
+	double initial_accumulator_value; /* of s */
+	double epsilon;                   /* 0: 1e-10 */
+};
+TN_API tn_optimizer *tn_adagrad(tn_module *module, const struct tn_adagrad_options *options);
+
+/* torch.optim.Adadelta (Zeiler 2012):  g := dw + weight_decay w;  v := rho v + (1 - rho) g^2;
+ *   d := sqrt(u + epsilon) / sqrt(v + epsilon) g;  u := rho u + (1 - rho) d^2;  w := w - lr d */
+struct tn_adadelta_options {
+	uint32_t struct_size;
+	double lr;      /* 0: 1 */
+	double rho;     /* 0: 0.9 */
+	double epsilon; /* 0: 1e-6 */
+	double weight_decay;
+};
+TN_API tn_optimizer *tn_adadelta(tn_module *module, const struct tn_adadelta_options *options);
+
+/* Lion (Chen et al. 2023):  w := w - lr (sign(beta1 m + (1 - beta1) dw) + weight_decay w);
+ *   m := beta2 m + (1 - beta2) dw */
+struct tn_lion_options {
+	uint32_t struct_size;
+	double lr;    /* 0: 1e-4 */
+	double beta1; /* 0: 0.9 */
+	double beta2; /* 0: 0.99 */
+	double weight_decay;
+};
+TN_API tn_optimizer *tn_lion(tn_module *module, const struct tn_lion_options *options);
 
 TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
 
@@ -54,6 +133,62 @@ TN_API tn_status tn_optimizer_step(tn_optimizer *optimizer);
  * TN_NOT_CAPTURABLE: set the learning rate between replays. */
 TN_API void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr);
 TN_API double tn_optimizer_lr(const tn_optimizer *optimizer);
+
+/* ---- Groups of parameters --------------------------------------------------------------------*/
+
+/* Which parameters, and what they get.  A parameter is chosen when its name matches `names` and it
+ * has at most max_rank axes; a shared parameter has the first of its names in the tree.  Settings
+ * of 0 leave what the parameters have, so that several groups add up. */
+struct tn_group_options {
+	uint32_t struct_size;
+	const char *names;   /* a pattern of fnmatch(3), in which * matches dots too; NULL: all */
+	int max_rank;        /* 0: any number of axes; 1: biases, and weights of norms */
+	double lr_factor;    /* of the optimizer's learning rate; at first 1 */
+	double weight_decay; /* at first the optimizer's */
+	int no_decay;        /* 1: weight_decay becomes 0 */
+};
+/* Gives settings to a group of parameters, for example no decay for biases and norms:
+ *
+ *     tn_optimizer_set_group(optimizer,
+ *                            TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1));
+ *
+ * A step runs one program for each contiguous run of parameters with equal settings; in the arena,
+ * parameters of two axes and more precede those of one and none.
+ * TN_NOT_FOUND: no parameter is chosen.  TN_INVALID_ARGUMENT: a negative setting, nothing set, or
+ * weight_decay beside no_decay.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_optimizer_set_group(tn_optimizer *optimizer,
+					const struct tn_group_options *options);
+
+/* ---- State -----------------------------------------------------------------------------------
+ * Everything that a step changes beside the parameters: to continue a training with the same bits,
+ * restore the parameters, the values of all states, and the steps of all parameters, in an
+ * optimizer made with the same options and groups.  Indices of parameters are those of
+ * tn_module_parameter_at. */
+
+struct tn_optimizer_parameter_view {
+	const char *name; /* borrowed, valid like the module */
+	uint64_t steps;   /* done */
+	double lr;
+	double weight_decay;
+};
+/* TN_INVALID_ARGUMENT: no such index. */
+TN_API tn_status tn_optimizer_parameter_at(const tn_optimizer *optimizer, size_t index,
+					   struct tn_optimizer_parameter_view *view);
+/* TN_INVALID_ARGUMENT: no such index.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_optimizer_set_steps(tn_optimizer *optimizer, size_t index, uint64_t steps);
+
+struct tn_optimizer_state_view {
+	const char *parameter; /* "fc1.weight"; borrowed, valid like the module */
+	const char *state;     /* PyTorch's: "exp_avg"; borrowed, valid forever */
+	tn_array *value;       /* of the parameter's shape, to be read and assigned; borrowed */
+};
+/* The number of states of all parameters. */
+TN_API size_t tn_optimizer_state_count(const tn_optimizer *optimizer);
+/* In the order of the parameters.  TN_INVALID_ARGUMENT: no such index.  TN_OUT_OF_MEMORY. */
+TN_API tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
+				       struct tn_optimizer_state_view *view);
+
+/* ---- Gradients -------------------------------------------------------------------------------*/
 
 /* Scales all gradients so that their joint 2-norm is at most max_norm; *norm (may be NULL) receives
  * the norm before. */
