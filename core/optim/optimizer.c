@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A captured run is a source of stepped scalars (capture/stepped.h): all those of the program,
- * because the learning rate and the step number change.  A replay counts the step of each of its
- * weights.
+ * A captured run is a source of stepped scalars (capture/stepped.h): all those of the program and
+ * the deviation of the noise, because the learning rate and the step number change.  A replay
+ * counts the step of each of its weights.
  */
 #include "optim/optimizer.h"
 
@@ -17,6 +17,8 @@
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
+#include "optim/hooks.h"
+#include "optim/lookahead.h"
 
 /* A run that is captured in a graph. */
 struct captured_run {
@@ -119,9 +121,13 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 	if (!optimizer)
 		return;
 	tn_captured_abandon(&optimizer->captured);
-	for (size_t i = 0; optimizer->views && i < tn_optimizer_state_count(optimizer); i++)
-		tn_array_unhold(optimizer->views[i]);
+	for (size_t i = 0; optimizer->views && i < optimizer->module->n_listing; i++) {
+		for (size_t k = 0; k <= TN_OPTIMIZER_MAX_STATES; k++)
+			tn_array_unhold(optimizer->views[i].states[k]);
+	}
 	tn_mem_free(optimizer->views);
+	tn_array_unhold(optimizer->hooks.mask);
+	tn_array_unhold(optimizer->lookahead.slow);
 	for (size_t i = 0; i < optimizer->n_states; i++)
 		tn_array_unhold(optimizer->states[i]);
 	tn_program_destroy(optimizer->program);
@@ -130,12 +136,7 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 	tn_mem_free(optimizer);
 }
 
-double tn_or_default(double value, double otherwise)
-{
-	return value == 0.0 ? otherwise : value;
-}
-
-/* The scalars of the run's next step. */
+/* The scalars of the run's next step: the rule's, then the deviation of the noise. */
 static void scalars_of(const tn_optimizer *optimizer, const struct tn_run *run,
 		       struct tn_scalar *scalars)
 {
@@ -148,6 +149,8 @@ static void scalars_of(const tn_optimizer *optimizer, const struct tn_run *run,
 	optimizer->rule->scalars_at(optimizer->options, &at, values);
 	for (uint32_t i = 0; i < optimizer->program->n_scalars; i++)
 		scalars[i] = tn_scalar_of(TN_F32, values[i]);
+	scalars[optimizer->program->n_scalars] =
+		tn_scalar_of(TN_F32, tn_noise_deviation(&optimizer->hooks, at.step));
 }
 
 static void count_steps(const tn_optimizer *optimizer, const struct tn_run *run, int by)
@@ -200,17 +203,19 @@ static const struct tn_stepped_source captured_run = {
 
 /* ---- Steps -----------------------------------------------------------------------------------*/
 
-static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run)
+static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run,
+			  const struct tn_scalar random[2])
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
+	const uint32_t n_scalars = optimizer->program->n_scalars;
 	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
-	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES], *gradients;
 	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
 	void *state;
 	scalars_of(optimizer, run, scalars);
 	tn_status status = tn_stepped_add(rt, tn_array_home(module->arena.values), &captured_run,
-					  optimizer->program->n_scalars, scalars, &state);
+					  n_scalars + 1, scalars, &state);
 	if (status)
 		return tn_runtime_keep(rt, &rt->report);
 	struct captured_run *captured = state;
@@ -221,11 +226,15 @@ static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run)
 		count_steps(optimizer, run, 1);
 	}
 	inputs[0] = outputs[0] = tn_slice_run(module->arena.values, run);
-	inputs[1] = tn_slice_run(module->arena.gradients, run);
+	inputs[1] = gradients = tn_slice_run(module->arena.gradients, run);
 	for (size_t i = 0; i < optimizer->n_states; i++)
 		inputs[2 + i] = outputs[1 + i] = tn_slice_run(optimizer->states[i], run);
 	if (rt->error.status)
 		return rt->error.status;
+	status = tn_end_into(
+		rt, tn_hooks_run(optimizer, run, inputs[0], gradients, random, scalars[n_scalars]));
+	if (status)
+		return status;
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
 				       .program = optimizer->program,
 				       .inputs = inputs,
@@ -242,6 +251,8 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	if (!optimizer)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = optimizer->module->runtime;
+	const struct tn_random_state before = rt->random;
+	struct tn_scalar random[2];
 	struct tn_run run;
 	size_t next = 0;
 	tn_status status = tn_runtime_ready(rt);
@@ -254,10 +265,15 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	status = tn_scope_begin(optimizer->module->context);
 	if (status)
 		return status;
+	if (optimizer->hooks.eta > 0.0 &&
+	    tn_stepped_random(rt, tn_array_home(optimizer->module->arena.values), random))
+		status = tn_runtime_keep(rt, &rt->report);
 	while (!status && tn_next_run(optimizer->module, optimizer->settings, &next, &run))
-		status = step_run(optimizer, &run);
+		status = step_run(optimizer, &run, random);
+	if (!status)
+		status = tn_lookahead_step(optimizer);
 	tn_scope_end(optimizer->module->context, NULL);
-	return status;
+	return tn_stepped_drawn(rt, before, status);
 }
 
 void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)

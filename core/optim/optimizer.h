@@ -36,6 +36,27 @@ struct tn_optimizer_rule {
 	void (*scalars_at)(void *options, const struct tn_rule_point *at, double *scalars);
 };
 
+/* What a step adds to the gradients; 0: nothing. */
+struct tn_gradient_hooks {
+	double lasso;
+	double eta; /* the variance of the noise at step 1 */
+	double gamma;
+	tn_array *mask; /* arena of u8, kept: 1 in weights, 0 in the gaps between them */
+};
+
+/* Views of one weight's parts of the states and of the slow weights, kept; NULL: not asked for
+ * yet. */
+struct tn_state_views {
+	tn_array *states[TN_OPTIMIZER_MAX_STATES + 1];
+};
+
+struct tn_lookahead_state {
+	uint64_t k;
+	double alpha;
+	uint64_t steps; /* done */
+	tn_array *slow; /* arena, kept; NULL: no Lookahead */
+};
+
 struct tn_optimizer {
 	tn_module *module;
 	const struct tn_optimizer_rule *rule;
@@ -45,7 +66,9 @@ struct tn_optimizer {
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
 	struct tn_weight_setting *settings;        /* in the order of the module's listing */
-	tn_array **views;                 /* of the states' parts; NULL: none was asked for */
+	struct tn_state_views *views;              /* in the same order; NULL: not asked for yet */
+	struct tn_gradient_hooks hooks;
+	struct tn_lookahead_state lookahead;
 	struct tn_captured_list captured; /* in existing graphs */
 };
 
@@ -55,6 +78,9 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 				  double lr, double weight_decay, const void *options, size_t size);
 
 /* `value`, or `otherwise` when it is 0. */
-double tn_or_default(double value, double otherwise);
+static inline double tn_or_default(double value, double otherwise)
+{
+	return value == 0.0 ? otherwise : value;
+}
 
 #endif

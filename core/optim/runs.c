@@ -5,6 +5,8 @@
  */
 #include "optim/runs.h"
 
+#include "array/array.h"
+
 int tn_settings_equal(const struct tn_weight_setting *a, const struct tn_weight_setting *b)
 {
 	return a->steps == b->steps && a->lr_factor == b->lr_factor &&
@@ -49,4 +51,17 @@ int tn_next_run(const tn_module *module, const struct tn_weight_setting *setting
 tn_array *tn_slice_run(const tn_array *arena, const struct tn_run *run)
 {
 	return tn_slice(arena, 0, run->begin, run->end, 1);
+}
+
+tn_array *tn_view_weight(const tn_module *module, const tn_array *arena,
+			 const struct tn_weight *weight)
+{
+	if (tn_scope_begin(module->context))
+		return NULL;
+	tn_array *part = tn_slice(arena, 0, weight->offset, weight->offset + weight->size, 1);
+	tn_array *view = tn_reshape(part, weight->rank, weight->shape);
+	if (view)
+		tn_array_hold(view);
+	tn_scope_end(module->context, NULL);
+	return view;
 }

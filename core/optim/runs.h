@@ -36,6 +36,9 @@ struct tn_weight_setting *tn_setting_at(const tn_module *module, struct tn_weigh
 const char *tn_weight_name_at(const tn_module *module, size_t place);
 int tn_settings_equal(const struct tn_weight_setting *a, const struct tn_weight_setting *b);
 
+/* A weight's part of an arena, in its shape, held; NULL: the error is kept. */
+tn_array *tn_view_weight(const tn_module *module, const tn_array *arena,
+			 const struct tn_weight *weight);
 /* The run's part of an arena, in the innermost scope. */
 tn_array *tn_slice_run(const tn_array *arena, const struct tn_run *run);
 

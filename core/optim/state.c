@@ -50,22 +50,15 @@ tn_status tn_optimizer_set_steps(tn_optimizer *optimizer, size_t index, uint64_t
 	return status;
 }
 
-size_t tn_optimizer_state_count(const tn_optimizer *optimizer)
+/* The rule's states, then the slow weights. */
+static size_t states_each(const tn_optimizer *optimizer)
 {
-	return optimizer ? optimizer->n_states * optimizer->module->n_listing : 0;
+	return optimizer->n_states + (optimizer->lookahead.slow != NULL);
 }
 
-/* The weight's part of an arena, in its shape, kept; NULL with the error kept by the context. */
-static tn_array *view_of(tn_context *context, const tn_array *arena, const struct tn_weight *weight)
+size_t tn_optimizer_state_count(const tn_optimizer *optimizer)
 {
-	if (tn_scope_begin(context))
-		return NULL;
-	tn_array *part = tn_slice(arena, 0, weight->offset, weight->offset + weight->size, 1);
-	tn_array *view = tn_reshape(part, weight->rank, weight->shape);
-	if (view)
-		view = tn_array_hold(view);
-	tn_scope_end(context, NULL);
-	return view;
+	return optimizer ? states_each(optimizer) * optimizer->module->n_listing : 0;
 }
 
 tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
@@ -75,26 +68,33 @@ tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 	if (!optimizer || !view)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = optimizer->module->runtime;
-	const size_t n = tn_optimizer_state_count(optimizer);
 	tn_status status = tn_runtime_ready(rt);
 	if (!status)
-		status = check_index(optimizer, operation, index, n);
+		status = check_index(optimizer, operation, index,
+				     tn_optimizer_state_count(optimizer));
 	if (status)
 		return status;
+	const tn_module *module = optimizer->module;
+	size_t number = index / states_each(optimizer), state = index % states_each(optimizer);
+	const int is_slow = state == optimizer->n_states;
+	const struct tn_named_weight *named = &module->listing[number];
 	if (!optimizer->views)
-		optimizer->views = tn_mem_zeroed(n, sizeof(*optimizer->views));
+		optimizer->views = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->views));
 	if (!optimizer->views)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for %zu views",
-				       n);
-	size_t number = index / optimizer->n_states, state = index % optimizer->n_states;
-	const struct tn_named_weight *named = &optimizer->module->listing[number];
-	if (!optimizer->views[index])
-		optimizer->views[index] = view_of(optimizer->module->context,
-						  optimizer->states[state], named->weight);
-	if (!optimizer->views[index])
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation,
+				       "no memory for the views of %zu parameters",
+				       module->n_listing);
+	tn_array **own = &optimizer->views[number].states[state];
+	if (!*own)
+		*own = tn_view_weight(
+			module, is_slow ? optimizer->lookahead.slow : optimizer->states[state],
+			named->weight);
+	if (!*own)
 		return rt->error.status;
-	*view = (struct tn_optimizer_state_view){.parameter = named->name,
-						 .state = optimizer->rule->states[state],
-						 .value = optimizer->views[index]};
+	*view = (struct tn_optimizer_state_view){
+		.parameter = named->name,
+		.state = is_slow ? "slow" : optimizer->rule->states[state],
+		.value = *own,
+	};
 	return TN_OK;
 }

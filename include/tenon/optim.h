@@ -159,6 +159,26 @@ struct tn_group_options {
 TN_API tn_status tn_optimizer_set_group(tn_optimizer *optimizer,
 					const struct tn_group_options *options);
 
+/* ---- Lookahead -------------------------------------------------------------------------------*/
+
+/* Zhang et al. 2019: slow weights s, which start as the weights; after every k-th step
+ *   s := s + alpha (w - s);  w := s */
+struct tn_lookahead_options {
+	uint32_t struct_size;
+	uint64_t k;   /* 0: 5 */
+	double alpha; /* 0: 0.5; at most 1 */
+};
+/* Puts Lookahead around an optimizer, which steps as before, with its own learning rate, schedule
+ * and groups.  The slow weights start as the present ones, so load weights before; called again, it
+ * starts anew.  They are the state "slow" of each parameter.
+ * TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_OUT_OF_MEMORY,
+ * TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_options *options);
+/* The number of steps since, which a checkpoint restores too; 0 without Lookahead. */
+TN_API uint64_t tn_lookahead_steps(const tn_optimizer *optimizer);
+/* TN_STATE: the optimizer has no Lookahead.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_lookahead_set_steps(tn_optimizer *optimizer, uint64_t steps);
+
 /* ---- State -----------------------------------------------------------------------------------
  * Everything that a step changes beside the parameters: to continue a training with the same bits,
  * restore the parameters, the values of all states, and the steps of all parameters, in an
@@ -190,9 +210,63 @@ TN_API tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 
 /* ---- Gradients -------------------------------------------------------------------------------*/
 
+/* Gradient hooks: what each step adds to the gradients of the parameters that it updates, before
+ * the update and after any clipping by the caller.  Captured steps keep the hooks with which they
+ * were captured.  TN_INVALID_ARGUMENT: a number is negative or not finite.  TN_NOT_CAPTURABLE:
+ * while work is captured. */
+/* Lasso (L1):  dw := dw + rate sign(w).  rate 0: none. */
+TN_API tn_status tn_optimizer_set_lasso(tn_optimizer *optimizer, double rate);
+/* Gradient noise (Neelakantan et al. 2015):  dw := dw + a normal number of variance eta / t^gamma
+ * at a parameter's step t, from the context's random state, the same on every backend.  eta 0:
+ * none; gamma 0: 0.55.  TN_OUT_OF_MEMORY. */
+TN_API tn_status tn_optimizer_set_gradient_noise(tn_optimizer *optimizer, double eta, double gamma);
+
+/* torch.nn.utils.clip_grad_value_: clamps all gradients to [-limit, limit]; NaN remains.
+ * TN_INVALID_ARGUMENT: limit is not above 0, or the module has not been built. */
+TN_API tn_status tn_clip_grad_value(tn_module *module, double limit);
 /* Scales all gradients so that their joint 2-norm is at most max_norm; *norm (may be NULL) receives
  * the norm before. */
 TN_API tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm);
+
+/* ---- Averages of weights ---------------------------------------------------------------------*/
+
+typedef struct tn_average tn_average;
+
+/* torch.optim.swa_utils.AveragedModel: a copy of all parameters, averaged by one program over the
+ * arena.  The first update copies the weights; later ones
+ *   a := a + (1 - decay) (w - a)       exponential moving average (EMA)
+ *   a := a + (w - a) / (updates + 1)   the mean of all (SWA, Izmailov et al. 2018), if decay is 0
+ * Buffers are not averaged: with batch norm, after swapping, run the network in training mode over
+ * some data, so that its statistics become those of the averaged weights. */
+struct tn_average_options {
+	uint32_t struct_size;
+	double decay; /* below 1 */
+};
+/* Owned (tn_average_destroy); must not outlive the module.  NULL: TN_INVALID_ARGUMENT,
+ * TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not built),
+ * TN_OUT_OF_MEMORY. */
+TN_API tn_average *tn_average_create(tn_module *module, const struct tn_average_options *options);
+TN_API void tn_average_destroy(tn_average *average); /* takes NULL */
+/* Takes the present weights in; usually after tn_optimizer_step.  Can be captured.  TN_STATE: the
+ * averages are swapped in. */
+TN_API tn_status tn_average_update(tn_average *average);
+/* Exchanges the module's weights and the averages; the next call exchanges them back.  TN_STATE: no
+ * update yet.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_average_swap(tn_average *average);
+TN_API int tn_average_is_swapped(const tn_average *average);
+
+/* State, for checkpoints: the averages, and the number of updates. */
+struct tn_average_view {
+	const char *name; /* of the parameter; borrowed, valid like the module */
+	tn_array *value;  /* of its shape, to be read and assigned; borrowed; the module's weights
+			   * while the averages are swapped in */
+};
+/* By the indices of tn_module_parameter_at.  TN_INVALID_ARGUMENT: no such index.
+ * TN_OUT_OF_MEMORY. */
+TN_API tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_view *view);
+TN_API uint64_t tn_average_updates(const tn_average *average);
+/* TN_STATE: the averages are swapped in.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_average_set_updates(tn_average *average, uint64_t updates);
 
 #ifdef __cplusplus
 }

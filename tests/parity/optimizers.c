@@ -25,6 +25,7 @@ struct course {
 	tn_context *context;
 	tn_module *module;
 	tn_optimizer *optimizer;
+	tn_average *average; /* whose values are recorded in place of the weights; or NULL */
 	int step;
 };
 
@@ -112,7 +113,7 @@ static double option(const struct record *record, const char *name)
 static int flag(const struct record *record, const char *name)
 {
 	const int64_t *ints = record_ints(record, name);
-	return ints && ints[0];
+	return ints ? (int)ints[0] : 0;
 }
 
 static tn_optimizer *sgd(tn_module *module, const struct record *r)
@@ -204,12 +205,29 @@ static tn_optimizer *groups(tn_module *module, const struct record *r)
 	return optimizer;
 }
 
+static tn_optimizer *lookahead(tn_module *module, const struct record *r)
+{
+	tn_optimizer *optimizer = tn_adamw(
+		module, TN_OPTIONS(struct tn_adamw_options, .lr = 0.05, .weight_decay = -1));
+	assert_ok(tn_lookahead(optimizer,
+			       TN_OPTIONS(struct tn_lookahead_options, .k = (uint64_t)flag(r, "k"),
+					  .alpha = option(r, "alpha"))));
+	return optimizer;
+}
+
+/* The weights of an average. */
+static tn_optimizer *average(tn_module *module, const struct record *r)
+{
+	(void)r;
+	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05));
+}
+
 static const struct {
 	const char *name;
 	tn_optimizer *(*make)(tn_module *module, const struct record *record);
 } optimizers[] = {
-	{"adadelta", adadelta}, {"adagrad", adagrad}, {"adam", adam},
-	{"adamw", adamw},       {"groups", groups},   {"lion", lion},
+	{"adadelta", adadelta}, {"adagrad", adagrad}, {"adam", adam}, {"adamw", adamw},
+	{"average", average},   {"groups", groups},   {"lion", lion}, {"lookahead", lookahead},
 	{"nadam", nadam},       {"rmsprop", rmsprop}, {"sgd", sgd},
 };
 
@@ -230,6 +248,11 @@ static void expect_parameters(const struct course *course, const struct record *
 	for (int i = 0; i < PARAMETERS; i++) {
 		const struct record_array *expected = recorded(record, "w", i);
 		const tn_array *w = tn_module_own_parameter(course->module, names[i]);
+		struct tn_average_view view;
+		if (course->average) {
+			assert_ok(tn_average_at(course->average, (size_t)i, &view));
+			w = view.value;
+		}
 		size_t n = expected->count / STEPS;
 		float found[64];
 		assert_ok(tn_to_host(w, found, n * sizeof(*found)));
@@ -256,6 +279,8 @@ static void take_step(struct course *course)
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	tn_tape_end(tape);
 	assert_ok(tn_optimizer_step(course->optimizer));
+	if (course->average)
+		assert_ok(tn_average_update(course->average));
 	tn_scope_end(course->context, NULL);
 }
 
@@ -266,10 +291,15 @@ static void check_case(tn_context *context, const struct record *record)
 	make_module(&course);
 	course.optimizer = make_optimizer(course.module, record);
 	assert_non_null(course.optimizer);
+	if (!strcmp(record->layer, "average"))
+		course.average = tn_average_create(
+			course.module,
+			TN_OPTIONS(struct tn_average_options, .decay = option(record, "decay")));
 	for (course.step = 0; course.step < STEPS; course.step++) {
 		take_step(&course);
 		expect_parameters(&course, record);
 	}
+	tn_average_destroy(course.average);
 	tn_optimizer_destroy(course.optimizer);
 	tn_module_destroy(course.module);
 	tn_scope_end(context, NULL);
@@ -288,7 +318,7 @@ static void check_all(tn_context *context)
 	}
 	fclose(file);
 	record_free(&given);
-	assert_true(n_cases >= 22);
+	assert_true(n_cases >= 25);
 	tn_context_close(context);
 }
 
@@ -309,7 +339,7 @@ static void the_reference_steps_as_pytorch_does(void **state)
 static void the_preferred_backend_steps_as_pytorch_does(void **state)
 {
 	(void)state;
-	open_and_check("auto");
+	open_and_check(NULL);
 }
 
 /* Last: the fixture changes the environment. */

@@ -87,6 +87,39 @@ def grouped(record):
     record.case("groups", {}, {"w%d" % i: w for i, w in enumerate(seen)})
 
 
+def lookahead(record, k, alpha):
+    """Algorithm 1 of Zhang et al. 2019, around AdamW."""
+    parameters = [w.clone().requires_grad_() for w in START]
+    slow = [w.clone() for w in START]
+
+    def synchronise(step):
+        for w, s in zip(parameters, slow):
+            if (step + 1) % k == 0:
+                s += alpha * (w.detach() - s)
+                w.data.copy_(s)
+
+    seen = steps(torch.optim.AdamW(parameters, lr=0.05), parameters, synchronise)
+    record.case("lookahead", {"k": k}, {"alpha": torch.tensor(alpha, dtype=torch.float64), **{
+        "w%d" % i: w for i, w in enumerate(seen)}})
+
+
+def average(record, decay):
+    """The averages of weights that SGD moves."""
+    module = torch.nn.ParameterList([w.clone() for w in START])
+    average_fn = torch.optim.swa_utils.get_ema_multi_avg_fn(decay) if decay else None
+    averaged = torch.optim.swa_utils.AveragedModel(module, multi_avg_fn=average_fn)
+    seen = [[] for _ in START]
+
+    def update(step):
+        averaged.update_parameters(module)
+        for i, w in enumerate(averaged.module):
+            seen[i].append(w.detach().clone())
+
+    steps(torch.optim.SGD(module, lr=0.05), list(module), update)
+    record.case("average", {}, {"decay": torch.tensor(decay, dtype=torch.float64), **{
+        "w%d" % i: torch.stack(w) for i, w in enumerate(seen)}})
+
+
 def main():
     with open(os.path.join(HERE, "optimizers.txt"), "w") as out:
         print("# Recorded by record_optimizers.py with PyTorch", torch.__version__, file=out)
@@ -122,6 +155,9 @@ def main():
         case(record, "lion", Lion, lr=0.05)
         case(record, "lion", Lion, lr=0.05, beta1=0.8, beta2=0.9, weight_decay=0.1)
         grouped(record)
+        lookahead(record, 3, 0.4)
+        average(record, 0.0)
+        average(record, 0.8)
 
 
 if __name__ == "__main__":

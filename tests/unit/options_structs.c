@@ -105,6 +105,23 @@ static tn_status optimizer_set_group(const void *options)
 	return status;
 }
 
+static tn_status lookahead(const void *options)
+{
+	tn_optimizer *own = tn_adamw(net, NULL);
+	tn_status status = tn_lookahead(own, options);
+	tn_optimizer_destroy(own);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status average_create(const void *options)
+{
+	tn_average *made = tn_average_create(net, options);
+	tn_status status = kept(made != NULL);
+	tn_average_destroy(made);
+	return status;
+}
+
 static tn_status schedule_create(const void *options)
 {
 	tn_optimizer *own = tn_adamw(net, NULL);
@@ -329,6 +346,10 @@ static const struct {
 	{"struct tn_lion_options", lion, TN_OPTIONS(struct tn_lion_options, .lr = 0.1), TN_OK},
 	{"struct tn_group_options", optimizer_set_group,
 	 TN_OPTIONS(struct tn_group_options, .no_decay = 1), TN_OK},
+	{"struct tn_lookahead_options", lookahead, TN_OPTIONS(struct tn_lookahead_options, .k = 2),
+	 TN_OK},
+	{"struct tn_average_options", average_create,
+	 TN_OPTIONS(struct tn_average_options, .decay = 0.5), TN_OK},
 	{"struct tn_schedule_options", schedule_create,
 	 TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP, .period = 2), TN_OK},
 	{"struct tn_schedule_state", schedule_set_state,
