@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Sealing a network: one arena for the values and one for the gradients, each weight a view at a
- * multiple of 64 elements (256 bytes), the gaps between them always zero.
+ * multiple of TN_ARENA_ALIGNMENT elements, the gaps between them always zero.
  * Weights with two axes or more come first and then the others, both in the order of the listing:
  * an optimizer that sets biases and norms apart has two runs of weights, not one for each weight.
  *
@@ -18,8 +18,6 @@
 #include "nn/module.h"
 #include "nn/tree.h"
 #include "program/random.h"
-
-#define ALIGNMENT 64
 
 /* The module's own reference; NULL stays NULL. */
 static tn_array *hold(tn_array *array)
@@ -97,10 +95,11 @@ static tn_status make_arena(tn_module *module)
 		module->arena.order[placed++] = i % n;
 		weight->offset = size;
 		weight->number = i % n;
-		size += (weight->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+		size += (weight->size + TN_ARENA_ALIGNMENT - 1) / TN_ARENA_ALIGNMENT *
+			TN_ARENA_ALIGNMENT;
 	}
 	/* A network without parameters also has an arena, so that it counts as built. */
-	module->arena.size = size ? size : ALIGNMENT;
+	module->arena.size = size ? size : TN_ARENA_ALIGNMENT;
 	module->arena.values = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
 	module->arena.gradients = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
 	if (!module->arena.values || !module->arena.gradients)

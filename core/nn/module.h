@@ -60,6 +60,9 @@ struct tn_named_buffer {
 	struct tn_buffer *buffer;
 };
 
+/* Each weight begins at a multiple of this many elements (256 bytes). */
+enum { TN_ARENA_ALIGNMENT = 64 };
+
 struct tn_arena_arrays {
 	tn_array *values;
 	tn_array *gradients;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Averages of weights: exponential moving averages, and P. Izmailov et al., "Averaging Weights Leads
- * to Wider Optima and Better Generalization", UAI 2018.
+ * Averages of weights: exponential moving averages, and P. Izmailov et al., "Averaging Weights
+ * Leads to Wider Optima and Better Generalization", UAI 2018.
  */
 #include <tenon/optim.h>
 

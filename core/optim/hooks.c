@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Gradient noise: A. Neelakantan et al., "Adding Gradient Noise Improves Learning for Very Deep
- * Networks", 2015.  An element's number is its place in the arena, so that the noise does not depend
- * on the runs.
+ * Networks", 2015.  An element's number is its place in the arena, so that the noise does not
+ * depend on the runs.
  */
 #include "optim/hooks.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/make.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "dispatch/ledger.h"
@@ -57,19 +58,23 @@ static tn_status add_noise(struct tn_runtime *rt, int64_t begin, const tn_array 
 }
 
 tn_status tn_hooks_run(const tn_optimizer *optimizer, const struct tn_run *run,
-		       const tn_array *weights, tn_array *gradients,
 		       const struct tn_scalar random[2], struct tn_scalar deviation)
 {
 	const struct tn_gradient_hooks *hooks = &optimizer->hooks;
-	struct tn_runtime *rt = optimizer->module->runtime;
-	tn_status status = TN_OK;
-	if (hooks->lasso > 0.0)
-		status = add_lasso(rt, hooks->lasso, weights, gradients);
-	if (status || !(hooks->eta > 0.0))
-		return status;
-	const tn_array *mask = tn_slice_run(hooks->mask, run);
-	return mask ? add_noise(rt, run->begin, mask, gradients, random, deviation)
-		    : rt->error.status;
+	const tn_module *module = optimizer->module;
+	struct tn_runtime *rt = module->runtime;
+	if (!(hooks->lasso > 0.0) && !(hooks->eta > 0.0))
+		return TN_OK;
+	const tn_array *weights = tn_slice_run(module->arena.values, run);
+	tn_array *gradients = tn_slice_run(module->arena.gradients, run);
+	const tn_array *mask = hooks->eta > 0.0 ? tn_slice_run(hooks->mask, run) : NULL;
+	tn_status status = rt->error.status;
+	if (!status && hooks->lasso > 0.0)
+		status = tn_end_into(rt, add_lasso(rt, hooks->lasso, weights, gradients));
+	if (!status && mask)
+		status = tn_end_into(rt,
+				     add_noise(rt, run->begin, mask, gradients, random, deviation));
+	return status;
 }
 
 /* ---- Settings --------------------------------------------------------------------------------*/

@@ -3,8 +3,8 @@
  *
  * Lookahead: M. R. Zhang et al., "Lookahead Optimizer: k steps forward, 1 step back", NeurIPS 2019.
  *
- * A graph contains the synchronisation, which a scalar of each replay switches on or off; uncaptured
- * steps run it only when it is due.
+ * A graph contains the synchronisation, which a scalar of each replay switches on or off;
+ * uncaptured steps run it only when it is due.
  */
 #include "optim/lookahead.h"
 

@@ -18,6 +18,7 @@
 #include "dispatch/ledger.h"
 #include "ops/map.h"
 #include "optim/hooks.h"
+#include "optim/layerwise.h"
 #include "optim/lookahead.h"
 
 /* A run that is captured in a graph. */
@@ -27,29 +28,41 @@ struct captured_run {
 	struct tn_run run;
 };
 
-static tn_program *parse_rule(const struct tn_optimizer_rule *rule, size_t n_states,
-			      struct tn_error_info *error)
+/* Parses a text of the rule over the weight, the gradient or what was prepared from it (d), and
+ * the states, or none with `d`. */
+static tn_status parse_text(const tn_optimizer *optimizer, const char *text, int is_prepare,
+			    tn_program **program, struct tn_error_info *error)
 {
 	static const tn_dtype f32[TN_PROGRAM_MAX_SCALARS] = {
 		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32,
 		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32};
-	const char *inputs[2 + TN_OPTIMIZER_MAX_STATES] = {"w", "dw"};
-	const char *outputs[1 + TN_OPTIMIZER_MAX_STATES] = {"w"};
-	for (size_t i = 0; i < n_states; i++)
-		inputs[2 + i] = outputs[1 + i] = rule->states[i];
-	struct tn_program_names names = {
+	const struct tn_optimizer_rule *rule = optimizer->rule;
+	const int has_d = rule->prepare && !is_prepare;
+	const char *inputs[4 + TN_OPTIMIZER_MAX_STATES] = {"w", has_d ? "d" : "dw"};
+	const char *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+	uint32_t n_inputs = 2, n_outputs = 0;
+	if (!is_prepare)
+		outputs[n_outputs++] = "w";
+	for (size_t i = 0; i < optimizer->n_states && !has_d; i++)
+		inputs[n_inputs++] = outputs[n_outputs++] = rule->states[i];
+	if (is_prepare)
+		outputs[n_outputs++] = "d";
+	if (rule->is_layerwise && !is_prepare) {
+		inputs[n_inputs++] = "w_squares";
+		inputs[n_inputs++] = "d_squares";
+	}
+	const struct tn_program_names names = {
 		.struct_size = sizeof(names),
-		.n_inputs = (uint32_t)(2 + n_states),
+		.n_inputs = n_inputs,
 		.inputs = inputs,
 		.input_dtypes = f32,
 		.n_scalars = rule->n_scalars,
 		.scalars = rule->scalars,
 		.scalar_dtypes = f32,
-		.n_outputs = (uint32_t)(1 + n_states),
+		.n_outputs = n_outputs,
 		.outputs = outputs,
 	};
-	tn_program *program = NULL;
-	return tn_program_parse(rule->text, &names, &program, error) ? NULL : program;
+	return tn_program_parse(text, &names, program, error);
 }
 
 /* Makes the states' arenas on the module's device, regardless of the current one. */
@@ -65,11 +78,14 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 	memcpy(optimizer->options, options, size);
 	while (optimizer->rule->states[optimizer->n_states])
 		optimizer->n_states++;
-	optimizer->program = parse_rule(optimizer->rule, optimizer->n_states, &error);
-	if (!optimizer->program)
+	if (parse_text(optimizer, optimizer->rule->text, 0, &optimizer->program, &error) ||
+	    (optimizer->rule->prepare &&
+	     parse_text(optimizer, optimizer->rule->prepare, 1, &optimizer->prepare, &error)))
 		return tn_runtime_keep(rt, &error);
 	struct tn_device *current = rt->device;
-	tn_status status = tn_scope_begin(module->context);
+	tn_status status = optimizer->rule->is_layerwise ? tn_layerwise_open(optimizer) : TN_OK;
+	if (!status)
+		status = tn_scope_begin(module->context);
 	if (status)
 		return status;
 	rt->device = tn_array_home(module->arena.values);
@@ -104,8 +120,8 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 		return NULL;
 	}
 	for (size_t i = 0; i < module->n_listing; i++)
-		settings[i] =
-			(struct tn_weight_setting){.lr_factor = 1.0, .weight_decay = weight_decay};
+		settings[i] = (struct tn_weight_setting){
+			.lr_factor = 1.0, .weight_decay = weight_decay, .is_adapted = 1};
 	optimizer->module = module;
 	optimizer->rule = rule;
 	optimizer->lr = lr;
@@ -130,10 +146,19 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 	tn_array_unhold(optimizer->lookahead.slow);
 	for (size_t i = 0; i < optimizer->n_states; i++)
 		tn_array_unhold(optimizer->states[i]);
+	tn_array_unhold(optimizer->segments);
+	tn_program_destroy(optimizer->prepare);
 	tn_program_destroy(optimizer->program);
 	tn_mem_free(optimizer->settings);
 	tn_mem_free(optimizer->options);
 	tn_mem_free(optimizer);
+}
+
+void tn_optimizer_spare_vectors(tn_optimizer *optimizer, int are_spared)
+{
+	for (size_t i = 0; optimizer && i < optimizer->module->n_listing; i++)
+		optimizer->settings[i].is_adapted =
+			!are_spared || optimizer->module->listing[i].weight->rank > 1;
 }
 
 /* The scalars of the run's next step: the rule's, then the deviation of the noise. */
@@ -144,12 +169,13 @@ static void scalars_of(const tn_optimizer *optimizer, const struct tn_run *run,
 		tn_setting_at(optimizer->module, optimizer->settings, run->first);
 	const struct tn_rule_point at = {.step = setting->steps + 1,
 					 .lr = optimizer->lr * setting->lr_factor,
-					 .weight_decay = setting->weight_decay};
+					 .weight_decay = setting->weight_decay,
+					 .is_adapted = setting->is_adapted};
 	double values[TN_PROGRAM_MAX_SCALARS];
 	optimizer->rule->scalars_at(optimizer->options, &at, values);
-	for (uint32_t i = 0; i < optimizer->program->n_scalars; i++)
+	for (uint32_t i = 0; i < optimizer->rule->n_scalars; i++)
 		scalars[i] = tn_scalar_of(TN_F32, values[i]);
-	scalars[optimizer->program->n_scalars] =
+	scalars[optimizer->rule->n_scalars] =
 		tn_scalar_of(TN_F32, tn_noise_deviation(&optimizer->hooks, at.step));
 }
 
@@ -203,46 +229,100 @@ static const struct tn_stepped_source captured_run = {
 
 /* ---- Steps -----------------------------------------------------------------------------------*/
 
-static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run,
-			  const struct tn_scalar random[2])
+/* A run of a step that has begun. */
+struct pending_run {
+	struct tn_run run;
+	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
+	int is_captured;
+};
+
+/* Takes the scalars of the run's step, and runs the hooks. */
+static tn_status begin_run(tn_optimizer *optimizer, const struct tn_scalar random[2],
+			   struct pending_run *pending)
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
-	const uint32_t n_scalars = optimizer->program->n_scalars;
-	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
-	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES], *gradients;
-	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
+	const uint32_t n_scalars = optimizer->rule->n_scalars;
 	void *state;
-	scalars_of(optimizer, run, scalars);
-	tn_status status = tn_stepped_add(rt, tn_array_home(module->arena.values), &captured_run,
-					  n_scalars + 1, scalars, &state);
-	if (status)
+	scalars_of(optimizer, &pending->run, pending->scalars);
+	if (tn_stepped_add(rt, tn_array_home(module->arena.values), &captured_run, n_scalars + 1,
+			   pending->scalars, &state))
 		return tn_runtime_keep(rt, &rt->report);
 	struct captured_run *captured = state;
+	pending->is_captured = captured != NULL;
 	if (captured) {
 		captured->optimizer = optimizer;
-		captured->run = *run;
+		captured->run = pending->run;
 		tn_captured_add(&optimizer->captured, &captured->captured);
-		count_steps(optimizer, run, 1);
+		count_steps(optimizer, &pending->run, 1);
 	}
+	return tn_hooks_run(optimizer, &pending->run, random, pending->scalars[n_scalars]);
+}
+
+static tn_status update_run(const tn_optimizer *optimizer, const struct pending_run *pending)
+{
+	const tn_module *module = optimizer->module;
+	const struct tn_run *run = &pending->run;
+	struct tn_runtime *rt = module->runtime;
+	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
+	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
 	inputs[0] = outputs[0] = tn_slice_run(module->arena.values, run);
-	inputs[1] = gradients = tn_slice_run(module->arena.gradients, run);
+	inputs[1] = tn_slice_run(module->arena.gradients, run);
 	for (size_t i = 0; i < optimizer->n_states; i++)
 		inputs[2 + i] = outputs[1 + i] = tn_slice_run(optimizer->states[i], run);
 	if (rt->error.status)
 		return rt->error.status;
-	status = tn_end_into(
-		rt, tn_hooks_run(optimizer, run, inputs[0], gradients, random, scalars[n_scalars]));
-	if (status)
-		return status;
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
 				       .program = optimizer->program,
 				       .inputs = inputs,
 				       .outputs = outputs,
-				       .scalars = scalars};
-	status = tn_end_into(rt, tn_map_run(rt, &map));
-	if (!status && !captured)
-		count_steps(optimizer, run, 1);
+				       .scalars = pending->scalars};
+	return tn_end_into(rt, tn_map_run(rt, &map));
+}
+
+/* Each run at once. */
+static tn_status step_runs(tn_optimizer *optimizer, const struct tn_scalar random[2])
+{
+	struct pending_run pending;
+	size_t next = 0;
+	tn_status status = TN_OK;
+	while (!status &&
+	       tn_next_run(optimizer->module, optimizer->settings, &next, &pending.run)) {
+		status = begin_run(optimizer, random, &pending);
+		if (!status)
+			status = update_run(optimizer, &pending);
+		if (!status && !pending.is_captured)
+			count_steps(optimizer, &pending.run, 1);
+	}
+	return status;
+}
+
+/* All runs up to the norms, then all updates. */
+static tn_status step_layerwise(tn_optimizer *optimizer, const struct tn_scalar random[2])
+{
+	const tn_module *module = optimizer->module;
+	struct tn_layerwise_step step;
+	size_t next = 0, n = 0;
+	struct pending_run *runs = tn_mem_zeroed(module->n_listing + 1, sizeof(*runs));
+	if (!runs)
+		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, optimizer->rule->name,
+				       "no memory for the runs of a step");
+	tn_status status = tn_layerwise_begin(optimizer, &step);
+	while (!status && tn_next_run(module, optimizer->settings, &next, &runs[n].run)) {
+		status = begin_run(optimizer, random, &runs[n]);
+		if (!status)
+			status = tn_layerwise_prepare(optimizer, &step, &runs[n].run,
+						      runs[n].scalars);
+		n++;
+	}
+	if (!status && n)
+		status = tn_layerwise_norms(optimizer, &step);
+	for (size_t i = 0; i < n && !status; i++) {
+		status = tn_layerwise_update(optimizer, &step, &runs[i].run, runs[i].scalars);
+		if (!status && !runs[i].is_captured)
+			count_steps(optimizer, &runs[i].run, 1);
+	}
+	tn_mem_free(runs);
 	return status;
 }
 
@@ -252,9 +332,8 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = optimizer->module->runtime;
 	const struct tn_random_state before = rt->random;
+	struct tn_device *current = rt->device;
 	struct tn_scalar random[2];
-	struct tn_run run;
-	size_t next = 0;
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
 		return status;
@@ -268,8 +347,11 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	if (optimizer->hooks.eta > 0.0 &&
 	    tn_stepped_random(rt, tn_array_home(optimizer->module->arena.values), random))
 		status = tn_runtime_keep(rt, &rt->report);
-	while (!status && tn_next_run(optimizer->module, optimizer->settings, &next, &run))
-		status = step_run(optimizer, &run, random);
+	rt->device = tn_array_home(optimizer->module->arena.values);
+	if (!status)
+		status = optimizer->rule->is_layerwise ? step_layerwise(optimizer, random)
+						       : step_runs(optimizer, random);
+	rt->device = current;
 	if (!status)
 		status = tn_lookahead_step(optimizer);
 	tn_scope_end(optimizer->module->context, NULL);

@@ -21,13 +21,19 @@ struct tn_rule_point {
 	uint64_t step; /* from 1 */
 	double lr;
 	double weight_decay;
+	int is_adapted;
 };
 
 /* The update rule of one optimizer: a program over the inputs w, dw and the states, and the named
- * scalars (all f32), with the outputs w and the states. */
+ * scalars (all f32), with the outputs w and the states.  A layer-wise rule also has the inputs
+ * w_squares and d_squares, the sums of the squares of w and dw over the whole weight.  With
+ * `prepare`, that program runs before: it has the same inputs as a plain rule, and the outputs are
+ * the states and d, which takes the place of dw and of the states in `text`. */
 struct tn_optimizer_rule {
 	const char *name; /* "sgd": for errors and the ledger */
 	const char *text;
+	const char *prepare; /* may be NULL; only of a layer-wise rule */
+	int is_layerwise;
 	const char *const *states; /* names, up to a NULL */
 	const char *const *scalars;
 	uint32_t n_scalars;
@@ -63,6 +69,8 @@ struct tn_optimizer {
 	void *options; /* the rule's own copy */
 	double lr;
 	tn_program *program;
+	tn_program *prepare; /* NULL: the rule has none */
+	tn_array *segments;  /* of a layer-wise rule, kept: layerwise.h */
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
 	struct tn_weight_setting *settings;        /* in the order of the module's listing */
@@ -76,6 +84,9 @@ struct tn_optimizer {
  * the rule must never be freed.  NULL: the error is kept. */
 tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
 				  double lr, double weight_decay, const void *options, size_t size);
+
+/* 1: rules do not adapt weights of one axis and none.  Takes NULL. */
+void tn_optimizer_spare_vectors(tn_optimizer *optimizer, int are_spared);
 
 /* `value`, or `otherwise` when it is 0. */
 static inline double tn_or_default(double value, double otherwise)

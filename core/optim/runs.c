@@ -10,7 +10,7 @@
 int tn_settings_equal(const struct tn_weight_setting *a, const struct tn_weight_setting *b)
 {
 	return a->steps == b->steps && a->lr_factor == b->lr_factor &&
-	       a->weight_decay == b->weight_decay;
+	       a->weight_decay == b->weight_decay && a->is_adapted == b->is_adapted;
 }
 
 struct tn_weight_setting *tn_setting_at(const tn_module *module, struct tn_weight_setting *settings,

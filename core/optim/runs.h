@@ -15,6 +15,7 @@ struct tn_weight_setting {
 	uint64_t steps; /* done */
 	double lr_factor;
 	double weight_decay;
+	int is_adapted; /* by rules that adapt the rate to norms */
 };
 
 /* Elements [begin, end) of the arena, numbers [first, last) of its order. */

@@ -125,6 +125,39 @@ struct tn_lion_options {
 };
 TN_API tn_optimizer *tn_lion(tn_module *module, const struct tn_lion_options *options);
 
+/* LARS (You, Gitman and Ginsburg 2017): SGD whose step is adapted to the norms of each parameter.
+ *   r := trust_coefficient |w| / (|dw| + weight_decay |w| + epsilon), 1 if a norm is 0
+ *   b := momentum b + (1 - dampening) r (dw + weight_decay w) (r (dw + weight_decay w) at a
+ *   parameter's first step);  w := w - lr b, with nesterov as in tn_sgd
+ * Four operations compute the norms of all parameters.  Parameters of one axis and none have r = 1,
+ * unless adapt_vectors is set. */
+struct tn_lars_options {
+	uint32_t struct_size;
+	double lr; /* required */
+	double momentum;
+	double dampening;
+	double weight_decay;
+	double trust_coefficient; /* 0: 1e-3 */
+	double epsilon;           /* 0: 1e-8 */
+	int nesterov;
+	int adapt_vectors;
+};
+TN_API tn_optimizer *tn_lars(tn_module *module, const struct tn_lars_options *options);
+
+/* LAMB (You et al. 2020): Adam whose step is adapted to the norms of each parameter, like LARS:
+ *   d := m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) + weight_decay w
+ *   w := w - lr |w| / |d| d, or w - lr d if a norm is 0 */
+struct tn_lamb_options {
+	uint32_t struct_size;
+	double lr;      /* 0: 1e-3 */
+	double beta1;   /* 0: 0.9 */
+	double beta2;   /* 0: 0.999 */
+	double epsilon; /* 0: 1e-6 */
+	double weight_decay;
+	int adapt_vectors;
+};
+TN_API tn_optimizer *tn_lamb(tn_module *module, const struct tn_lamb_options *options);
+
 TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
 
 /* Updates every trainable parameter that has a gradient. */

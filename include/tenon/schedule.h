@@ -31,14 +31,14 @@ extern "C" {
  *   cosine restarts   cosine over cycles, of `period` and then each multiplier times as long as the
  *                     one before (SGDR, Loshchilov and Hutter 2017)
  *   polynomial        base (1 - min(t, period) / period)^power
- *   one cycle         from base / div_factor up to base over the first pct_start of the period, then
- *                     down to base / (div_factor final_div_factor), by cosines; base is max_lr
- *                     (Smith and Topin 2019)
+ *   one cycle         from base / div_factor up to base over the first pct_start of the period,
+ *                     then down to base / (div_factor final_div_factor), by cosines; base is
+ *                     max_lr (Smith and Topin 2019)
  *   plateau           base, multiplied by `factor` after more than `patience` metrics in turn
  *                     without an improvement; tn_schedule_measure
  *   two drops         base; 0.5 base from epoch t + 1 = max(2, floor(period / 2)) on, and 0.1 base
- *                     from max(that + 1, floor(3 period / 4)) on; base throughout for a period below
- *                     4 */
+ *                     from max(that + 1, floor(3 period / 4)) on; base throughout for a period
+ *                     below 4 */
 enum {
 	TN_SCHEDULE_CONSTANT = 0,
 	TN_SCHEDULE_COSINE = 1,
@@ -58,12 +58,13 @@ typedef struct tn_schedule tn_schedule;
 struct tn_schedule_options {
 	uint32_t struct_size;
 	uint32_t kind; /* TN_SCHEDULE_... */
-	/* Of any kind but one cycle: the first `warmup` values rise linearly from warmup_start times
-	 * the rate (LinearLR), and t of the kind starts after them (SequentialLR). */
+	/* Of any kind but one cycle: the first `warmup` values rise linearly from warmup_start
+	 * times the rate (LinearLR), and t of the kind starts after them (SequentialLR). */
 	uint64_t warmup;
 	double warmup_start; /* 0: 1/3 */
 	/* StepLR's step_size, CosineAnnealingLR's T_max, CosineAnnealingWarmRestarts' T_0,
-	 * PolynomialLR's total_iters, OneCycleLR's total_steps, the epochs of two drops; required. */
+	 * PolynomialLR's total_iters, OneCycleLR's total_steps, the epochs of two drops;
+	 * required. */
 	uint64_t period;
 	uint64_t multiplier; /* of cosine restarts, T_mult; 0: 1 */
 	double gamma;        /* of step, multistep and exponential; 0: 0.1, exponential: required */
@@ -83,8 +84,8 @@ struct tn_schedule_options {
 	double epsilon;    /* a reduction by no more than this is omitted; 0: 1e-8, negative: 0 */
 };
 
-/* Sets the optimizer's learning rate to lr(0).  The schedule is owned (tn_schedule_destroy) and must
- * not be used after the optimizer has been destroyed.
+/* Sets the optimizer's learning rate to lr(0).  The schedule is owned (tn_schedule_destroy) and
+ * must not be used after the optimizer has been destroyed.
  * NULL: TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_NOT_CAPTURABLE,
  * TN_OUT_OF_MEMORY. */
 TN_API tn_schedule *tn_schedule_create(tn_optimizer *optimizer,

@@ -191,6 +191,27 @@ static tn_optimizer *lion(tn_module *module, const struct record *r)
 					  .weight_decay = option(r, "weight_decay")));
 }
 
+static tn_optimizer *lars(tn_module *module, const struct record *r)
+{
+	return tn_lars(module,
+		       TN_OPTIONS(struct tn_lars_options, .lr = option(r, "lr"),
+				  .momentum = option(r, "momentum"),
+				  .dampening = option(r, "dampening"),
+				  .weight_decay = option(r, "weight_decay"),
+				  .trust_coefficient = option(r, "trust_coefficient"),
+				  .epsilon = option(r, "epsilon"), .nesterov = flag(r, "nesterov"),
+				  .adapt_vectors = flag(r, "adapt_vectors")));
+}
+
+static tn_optimizer *lamb(tn_module *module, const struct record *r)
+{
+	return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .lr = option(r, "lr"),
+					  .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
+					  .epsilon = option(r, "epsilon"),
+					  .weight_decay = option(r, "weight_decay"),
+					  .adapt_vectors = flag(r, "adapt_vectors")));
+}
+
 /* record_optimizers.py's grouped(). */
 static tn_optimizer *groups(tn_module *module, const struct record *r)
 {
@@ -226,9 +247,10 @@ static const struct {
 	const char *name;
 	tn_optimizer *(*make)(tn_module *module, const struct record *record);
 } optimizers[] = {
-	{"adadelta", adadelta}, {"adagrad", adagrad}, {"adam", adam}, {"adamw", adamw},
-	{"average", average},   {"groups", groups},   {"lion", lion}, {"lookahead", lookahead},
-	{"nadam", nadam},       {"rmsprop", rmsprop}, {"sgd", sgd},
+	{"adadelta", adadelta}, {"adagrad", adagrad},     {"adam", adam},   {"adamw", adamw},
+	{"average", average},   {"groups", groups},       {"lion", lion},   {"lamb", lamb},
+	{"lars", lars},         {"lookahead", lookahead}, {"nadam", nadam}, {"rmsprop", rmsprop},
+	{"sgd", sgd},
 };
 
 static tn_optimizer *make_optimizer(tn_module *module, const struct record *record)
@@ -318,7 +340,7 @@ static void check_all(tn_context *context)
 	}
 	fclose(file);
 	record_free(&given);
-	assert_true(n_cases >= 25);
+	assert_true(n_cases >= 30);
 	tn_context_close(context);
 }
 

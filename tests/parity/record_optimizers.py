@@ -49,6 +49,65 @@ class Lion(torch.optim.Optimizer):
                 m.mul_(beta2).add_(w.grad, alpha=1 - beta2)
 
 
+class Lars(torch.optim.Optimizer):
+    """SGD of You, Gitman and Ginsburg 2017, with the norms of each parameter."""
+
+    def __init__(self, params, lr, momentum=0.0, dampening=0.0, weight_decay=0.0,
+                 trust_coefficient=1e-3, eps=1e-8, nesterov=False, adapt_vectors=False):
+        super().__init__(params, dict(
+            lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay,
+            trust_coefficient=trust_coefficient, eps=eps, nesterov=nesterov,
+            adapt_vectors=adapt_vectors))
+
+    @torch.no_grad()
+    def step(self):
+        for o in self.param_groups:
+            for w in o["params"]:
+                if w.grad is None:
+                    continue
+                norm, rate = w.norm(), w.grad.norm()
+                ratio = 1.0
+                if (w.dim() > 1 or o["adapt_vectors"]) and norm > 0 and rate > 0:
+                    ratio = o["trust_coefficient"] * norm / (
+                        rate + o["weight_decay"] * norm + o["eps"])
+                g = ratio * (w.grad + o["weight_decay"] * w)
+                state = self.state[w]
+                if "b" not in state:
+                    state["b"] = g.clone()
+                else:
+                    state["b"] = o["momentum"] * state["b"] + (1 - o["dampening"]) * g
+                w -= o["lr"] * (g + o["momentum"] * state["b"] if o["nesterov"] else state["b"])
+
+
+class Lamb(torch.optim.Optimizer):
+    """Algorithm 2 of You et al. 2020, with corrected biases."""
+
+    def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.0,
+                 adapt_vectors=False):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay,
+                                      adapt_vectors=adapt_vectors))
+
+    @torch.no_grad()
+    def step(self):
+        for o in self.param_groups:
+            beta1, beta2 = o["betas"]
+            for w in o["params"]:
+                if w.grad is None:
+                    continue
+                state = self.state[w]
+                state["t"] = t = state.get("t", 0) + 1
+                m = state.setdefault("m", torch.zeros_like(w))
+                v = state.setdefault("v", torch.zeros_like(w))
+                m.mul_(beta1).add_(w.grad, alpha=1 - beta1)
+                v.mul_(beta2).add_(w.grad ** 2, alpha=1 - beta2)
+                update = m / (1 - beta1 ** t) / ((v / (1 - beta2 ** t)).sqrt() + o["eps"])
+                update += o["weight_decay"] * w
+                ratio = 1.0
+                if (w.dim() > 1 or o["adapt_vectors"]) and w.norm() > 0 and update.norm() > 0:
+                    ratio = w.norm() / update.norm()
+                w -= o["lr"] * ratio * update
+
+
 def steps(optimizer, parameters, after=lambda step: None):
     """The parameters after each step."""
     seen = [[] for _ in parameters]
@@ -154,6 +213,14 @@ def main():
         case(record, "adadelta", o.Adadelta, lr=0.5, rho=0.8, epsilon=1e-3, weight_decay=0.1)
         case(record, "lion", Lion, lr=0.05)
         case(record, "lion", Lion, lr=0.05, beta1=0.8, beta2=0.9, weight_decay=0.1)
+        case(record, "lars", Lars, lr=0.5, trust_coefficient=0.2)
+        case(record, "lars", Lars, {"adapt_vectors": 1}, lr=0.5, momentum=0.9, dampening=0.3,
+             weight_decay=0.1, trust_coefficient=0.1, epsilon=1e-3)
+        case(record, "lars", Lars, {"nesterov": 1}, lr=0.5, momentum=0.5, weight_decay=0.1,
+             trust_coefficient=0.1)
+        case(record, "lamb", Lamb, lr=0.05)
+        case(record, "lamb", Lamb, {"adapt_vectors": 1}, lr=0.05, beta1=0.8, beta2=0.95,
+             epsilon=1e-3, weight_decay=0.1)
         grouped(record)
         lookahead(record, 3, 0.4)
         average(record, 0.0)

@@ -21,13 +21,16 @@ struct training {
 	tn_array *loss;       /* of the last step; kept */
 };
 
-enum { WITH_SGD, WITH_ADAMW, WITH_ALL, OPTIMIZER_COUNT };
+enum { WITH_SGD, WITH_ADAMW, WITH_ALL, OPTIMIZER_COUNT, WITH_LAMB = OPTIMIZER_COUNT };
 
-/* WITH_ALL: an optimizer with groups, hooks and slow weights. */
+/* WITH_ALL: an optimizer with groups, hooks and slow weights.  WITH_LAMB: for backends that have
+ * gather and scatter_add. */
 static inline tn_optimizer *make_optimizer(tn_module *module, int kind)
 {
 	if (kind == WITH_ADAMW)
 		return tn_adamw(module, NULL);
+	if (kind == WITH_LAMB)
+		return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .adapt_vectors = 1));
 	if (kind == WITH_ALL) {
 		tn_optimizer *nadam =
 			tn_nadam(module, TN_OPTIONS(struct tn_nadam_options, .weight_decay = 0.1));
@@ -179,25 +182,28 @@ static inline struct course run_course(tn_context *context, int kind, int n_eage
 
 /* Replayed steps give bitwise the same losses and weights as eager steps: each has its own dropout
  * mask and the optimizer's step number. */
+static inline void check_replays_of(tn_context *context, int kind)
+{
+	struct course eager = run_course(context, kind, STEP_COUNT);
+	for (int n_eager = 0; n_eager < 3; n_eager += 2) {
+		struct course replayed = run_course(context, kind, n_eager);
+		for (int i = 0; i < STEP_COUNT; i++) {
+			if (replayed.losses[i] != eager.losses[i])
+				fail_msg("optimizer %d, step %d after %d: loss %.9g, expected %.9g",
+					 kind, i, n_eager, (double)replayed.losses[i],
+					 (double)eager.losses[i]);
+		}
+		assert_int_equal(replayed.n_weights, eager.n_weights);
+		assert_memory_equal(replayed.weights, eager.weights,
+				    eager.n_weights * sizeof(eager.weights[0]));
+		assert_int_equal(replayed.stream, eager.stream);
+	}
+}
+
 static inline void check_replayed_steps(tn_context *context)
 {
-	for (int kind = 0; kind < OPTIMIZER_COUNT; kind++) {
-		struct course eager = run_course(context, kind, STEP_COUNT);
-		for (int n_eager = 0; n_eager < 3; n_eager += 2) {
-			struct course replayed = run_course(context, kind, n_eager);
-			for (int i = 0; i < STEP_COUNT; i++) {
-				if (replayed.losses[i] != eager.losses[i])
-					fail_msg("optimizer %d, step %d after %d: loss %.9g, "
-						 "expected %.9g",
-						 kind, i, n_eager, (double)replayed.losses[i],
-						 (double)eager.losses[i]);
-			}
-			assert_int_equal(replayed.n_weights, eager.n_weights);
-			assert_memory_equal(replayed.weights, eager.weights,
-					    eager.n_weights * sizeof(eager.weights[0]));
-			assert_int_equal(replayed.stream, eager.stream);
-		}
-	}
+	for (int kind = 0; kind < OPTIMIZER_COUNT; kind++)
+		check_replays_of(context, kind);
 }
 
 #endif

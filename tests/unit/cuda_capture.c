@@ -21,6 +21,14 @@ static void replayed_steps_are_steps(void **state)
 	assert_int_equal(simcudaLive(NULL, 0), 0);
 }
 
+static void steps_with_norms_are_captured(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	check_replays_of(context, WITH_LAMB);
+	tn_context_close(context);
+}
+
 /* Replays launch graphs only: no kernels, copies or allocations by CUDA or the host.  Values that
  * change from step to step are uploaded at once, without waiting. */
 static void a_replay_is_one_call(void **state)
@@ -156,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replayed_steps_are_steps),
+		cmocka_unit_test(steps_with_norms_are_captured),
 		cmocka_unit_test(a_replay_is_one_call),
 		cmocka_unit_test(a_kernel_of_the_program_lives_as_long_as_the_graph),
 		cmocka_unit_test(a_fault_names_what_was_captured),

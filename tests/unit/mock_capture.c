@@ -328,6 +328,24 @@ static void steps_apart_are_noticed(void **state)
 	tn_context_close(context);
 }
 
+/* The host does the mock's gather and scatter_add, which LARS and LAMB need. */
+static void steps_that_need_the_host_are_not_captured(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	struct training t = make_training(context, WITH_LAMB);
+	set_batch(&t, 0);
+	assert_ok(step(&t));
+	assert_ok(tn_capture_begin(context));
+	(void)step(&t);
+	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "host");
+	assert_null(graph);
+	end_training(&t);
+	tn_context_close(context);
+}
+
 static void a_tape_does_not_reach_into_a_capture(void **state)
 {
 	tn_graph *graph = NULL;
@@ -580,6 +598,7 @@ int main(void)
 		cmocka_unit_test(what_is_set_on_the_way_is_refused),
 		cmocka_unit_test(what_failed_is_not_counted),
 		cmocka_unit_test(steps_apart_are_noticed),
+		cmocka_unit_test(steps_that_need_the_host_are_not_captured),
 		cmocka_unit_test(a_tape_does_not_reach_into_a_capture),
 		cmocka_unit_test(replays_move_versions),
 		cmocka_unit_test(graphs_may_be_many_and_go_in_any_order),

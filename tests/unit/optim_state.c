@@ -173,6 +173,11 @@ static tn_optimizer *centered(tn_module *net)
 					  .centered = 1));
 }
 
+static tn_optimizer *lamb(tn_module *net)
+{
+	return tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .lr = 0.01, .adapt_vectors = 1));
+}
+
 /* Copies values, states and steps. */
 static void restore(tn_module *to_net, tn_optimizer *to, const tn_module *from_net,
 		    tn_optimizer *from)
@@ -206,7 +211,7 @@ static void restore(tn_module *to_net, tn_optimizer *to, const tn_module *from_n
 
 static void a_restored_optimizer_continues_with_the_same_bits(void **state)
 {
-	tn_optimizer *(*const makers[])(tn_module *) = {amsgrad, nadam, momentum, centered};
+	tn_optimizer *(*const makers[])(tn_module *) = {amsgrad, nadam, momentum, centered, lamb};
 	(void)state;
 	for (size_t k = 0; k < sizeof(makers) / sizeof(makers[0]); k++) {
 		tn_module *net = make_net(), *other = make_net();
@@ -281,6 +286,10 @@ static void bad_options_are_refused(void **state)
 	refuse(tn_adagrad(net, TN_OPTIONS(struct tn_adagrad_options, .lr_decay = -1)),
 	       "lr_decay -1");
 	refuse(tn_adadelta(net, TN_OPTIONS(struct tn_adadelta_options, .rho = 2)), "rho 2");
+	refuse(tn_lars(net, NULL), "lr 0");
+	refuse(tn_lars(net, TN_OPTIONS(struct tn_lars_options, .lr = 1, .nesterov = 1)),
+	       "Nesterov");
+	refuse(tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .epsilon = -1)), "epsilon -1");
 	refuse(tn_lion(net, TN_OPTIONS(struct tn_lion_options, .lr = -1)), "lr -1");
 	tn_module_destroy(net);
 }

@@ -96,6 +96,16 @@ static tn_status lion(const void *options)
 	return optimizer(tn_lion(net, options));
 }
 
+static tn_status lars(const void *options)
+{
+	return optimizer(tn_lars(net, options));
+}
+
+static tn_status lamb(const void *options)
+{
+	return optimizer(tn_lamb(net, options));
+}
+
 static tn_status optimizer_set_group(const void *options)
 {
 	tn_optimizer *own = tn_adamw(net, NULL);
@@ -344,6 +354,8 @@ static const struct {
 	{"struct tn_adadelta_options", adadelta, TN_OPTIONS(struct tn_adadelta_options, .lr = 0.1),
 	 TN_OK},
 	{"struct tn_lion_options", lion, TN_OPTIONS(struct tn_lion_options, .lr = 0.1), TN_OK},
+	{"struct tn_lars_options", lars, TN_OPTIONS(struct tn_lars_options, .lr = 0.1), TN_OK},
+	{"struct tn_lamb_options", lamb, TN_OPTIONS(struct tn_lamb_options, .lr = 0.1), TN_OK},
 	{"struct tn_group_options", optimizer_set_group,
 	 TN_OPTIONS(struct tn_group_options, .no_decay = 1), TN_OK},
 	{"struct tn_lookahead_options", lookahead, TN_OPTIONS(struct tn_lookahead_options, .k = 2),
