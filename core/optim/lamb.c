@@ -36,10 +36,9 @@ static const struct tn_optimizer_rule lamb = {
 	.prepare = "exp_avg = beta1 * exp_avg + gain1 * dw;"
 		   "exp_avg_sq = beta2 * exp_avg_sq + gain2 * dw * dw;"
 		   "d = unbias * exp_avg / (sqrt(exp_avg_sq) * correction + epsilon) + decay * w",
-	.text = "w_norm = sqrt(w_squares); d_norm = sqrt(d_squares);"
-		"ratio = adapted > 0 && w_norm > 0 && d_norm > 0 ? w_norm / d_norm : 1;"
-		"w = w - rate * ratio * d",
-	.is_layerwise = 1,
+	.ratio = "w_norm = sqrt(w_squares); d_norm = sqrt(d_squares);"
+		 "ratio = adapted > 0 && w_norm > 0 && d_norm > 0 ? w_norm / d_norm : 1",
+	.text = "w = w - rate * ratio * d",
 	.states = states,
 	.scalars = scalars,
 	.n_scalars = ADAPTED + 1,

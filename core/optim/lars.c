@@ -28,13 +28,12 @@ static void scalars_at(void *options, const struct tn_rule_point *at, double *va
 
 static const struct tn_optimizer_rule lars = {
 	.name = "lars",
-	.text = "w_norm = sqrt(w_squares); d_norm = sqrt(d_squares);"
-		"is_adapted = trust > 0 && w_norm > 0 && d_norm > 0;"
-		"ratio = is_adapted ? trust * w_norm / (d_norm + decay * w_norm + epsilon) : 1;"
-		"g = ratio * (dw + decay * w);"
+	.ratio = "w_norm = sqrt(w_squares); d_norm = sqrt(d_squares);"
+		 "is_adapted = trust > 0 && w_norm > 0 && d_norm > 0;"
+		 "ratio = is_adapted ? trust * w_norm / (d_norm + decay * w_norm + epsilon) : 1",
+	.text = "g = ratio * (dw + decay * w);"
 		"momentum_buffer = keep * momentum_buffer + gain * g;"
 		"w = w - lr * (momentum > 0 ? g + momentum * momentum_buffer : momentum_buffer)",
-	.is_layerwise = 1,
 	.states = states,
 	.scalars = scalars,
 	.n_scalars = MOMENTUM + 1,

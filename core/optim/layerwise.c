@@ -57,15 +57,6 @@ static tn_array *rows_of(const tn_array *arena, const struct tn_run *run)
 	return tn_reshape(flat, 2, (const int64_t[]){n, ROW});
 }
 
-/* Numbers of an axis of rows, as a column beside the run's rows. */
-static tn_array *column_of(const tn_array *squares, int64_t number, const struct tn_run *run)
-{
-	const int64_t n = (run->end - run->begin + ROW - 1) / ROW;
-	tn_array *line = tn_slice(squares, 0, number, number + 1, 1);
-	tn_array *part = tn_slice(line, 1, run->begin / ROW, run->begin / ROW + n, 1);
-	return tn_reshape(part, 2, (const int64_t[]){n, 1});
-}
-
 tn_status tn_layerwise_begin(const tn_optimizer *optimizer, struct tn_layerwise_step *step)
 {
 	const tn_module *module = optimizer->module;
@@ -125,21 +116,45 @@ static tn_array *sum_rows(const tn_optimizer *optimizer, const tn_array *updates
 	return tn_end_into(rt, tn_short_reduce(rt, operation, &reduction)) ? NULL : sums;
 }
 
-tn_status tn_layerwise_norms(const tn_optimizer *optimizer, struct tn_layerwise_step *step)
+tn_status tn_layerwise_sums(const tn_optimizer *optimizer, struct tn_layerwise_step *step)
 {
 	const tn_module *module = optimizer->module;
-	struct tn_runtime *rt = module->runtime;
-	const int64_t n = (int64_t)module->n_listing;
+	const int64_t n = (int64_t)module->n_listing, rows = count_rows(optimizer);
 	tn_array *sums = sum_rows(optimizer, step->updates);
-	tn_array *totals = tn_zeros(module->context, TN_F32, 2, (const int64_t[]){2, n});
-	step->squares = sums ? tn_empty(module->context, TN_F32, 2, sums->shape) : NULL;
-	if (!sums || !totals || !step->squares)
+	step->squares = tn_zeros(module->context, TN_F32, 2, (const int64_t[]){2, n});
+	step->ratios = tn_empty(module->context, TN_F32, 1, &n);
+	step->spread = tn_empty(module->context, TN_F32, 1, &rows);
+	if (!sums || !step->squares || !step->ratios || !step->spread)
+		return module->runtime->error.status;
+	return tn_scatter_add(step->squares, optimizer->segments, 1, sums);
+}
+
+tn_status tn_layerwise_ratio(const tn_optimizer *optimizer, const struct tn_layerwise_step *step,
+			     const struct tn_run *run, const struct tn_scalar *scalars)
+{
+	struct tn_runtime *rt = optimizer->module->runtime;
+	const int64_t first = (int64_t)run->first, last = (int64_t)run->last;
+	const int64_t n = last - first;
+	const tn_array *squares = tn_slice(step->squares, 1, first, last, 1);
+	const tn_array *inputs[2];
+	tn_array *ratios = tn_slice(step->ratios, 0, first, last, 1);
+	for (int i = 0; i < 2; i++)
+		inputs[i] = tn_reshape(tn_slice(squares, 0, i, i + 1, 1), 1, &n);
+	if (rt->error.status)
 		return rt->error.status;
-	tn_status status = tn_scatter_add(totals, optimizer->segments, 1, sums);
-	if (status)
-		return status;
-	return tn_end_into(rt, tn_gather_run(rt, TN_DO_TAKE, TN_SLOT_GATHER, totals,
-					     optimizer->segments, step->squares, 1));
+	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
+				       .program = optimizer->ratio,
+				       .inputs = inputs,
+				       .outputs = &ratios,
+				       .scalars = scalars};
+	return tn_end_into(rt, tn_map_run(rt, &map));
+}
+
+tn_status tn_layerwise_spread(const tn_optimizer *optimizer, struct tn_layerwise_step *step)
+{
+	struct tn_runtime *rt = optimizer->module->runtime;
+	return tn_end_into(rt, tn_gather_run(rt, TN_DO_TAKE, TN_SLOT_GATHER, step->ratios,
+					     optimizer->segments, step->spread, 0));
 }
 
 tn_status tn_layerwise_update(const tn_optimizer *optimizer, const struct tn_layerwise_step *step,
@@ -147,15 +162,16 @@ tn_status tn_layerwise_update(const tn_optimizer *optimizer, const struct tn_lay
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
-	const tn_array *inputs[4 + TN_OPTIMIZER_MAX_STATES];
+	const tn_array *inputs[3 + TN_OPTIMIZER_MAX_STATES];
 	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
-	size_t n = 2;
+	const int64_t first = run->begin / ROW, n = (run->end - run->begin + ROW - 1) / ROW;
+	uint32_t n_inputs = 2;
 	inputs[0] = outputs[0] = rows_of(module->arena.values, run);
 	inputs[1] = rows_of(step->updates, run);
-	for (size_t i = 0; i < optimizer->n_states && !optimizer->prepare; i++, n++)
-		inputs[n] = outputs[1 + i] = rows_of(optimizer->states[i], run);
-	inputs[n++] = column_of(step->squares, 0, run);
-	inputs[n++] = column_of(step->squares, 1, run);
+	for (size_t i = 0; i < optimizer->n_states && !optimizer->prepare; i++)
+		inputs[n_inputs++] = outputs[1 + i] = rows_of(optimizer->states[i], run);
+	inputs[n_inputs] = tn_reshape(tn_slice(step->spread, 0, first, first + n, 1), 2,
+				      (const int64_t[]){n, 1});
 	if (rt->error.status)
 		return rt->error.status;
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),

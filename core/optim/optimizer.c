@@ -28,41 +28,64 @@ struct captured_run {
 	struct tn_run run;
 };
 
-/* Parses a text of the rule over the weight, the gradient or what was prepared from it (d), and
- * the states, or none with `d`. */
-static tn_status parse_text(const tn_optimizer *optimizer, const char *text, int is_prepare,
-			    tn_program **program, struct tn_error_info *error)
+/* Inputs and outputs of a program. */
+struct operands {
+	uint32_t n_inputs;
+	uint32_t n_outputs;
+	const char *inputs[3 + TN_OPTIMIZER_MAX_STATES];
+	const char *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+};
+
+static tn_status parse_text(const struct tn_optimizer_rule *rule, const char *text,
+			    const struct operands *operands, tn_program **program,
+			    struct tn_error_info *error)
 {
 	static const tn_dtype f32[TN_PROGRAM_MAX_SCALARS] = {
 		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32,
 		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32};
-	const struct tn_optimizer_rule *rule = optimizer->rule;
-	const int has_d = rule->prepare && !is_prepare;
-	const char *inputs[4 + TN_OPTIMIZER_MAX_STATES] = {"w", has_d ? "d" : "dw"};
-	const char *outputs[1 + TN_OPTIMIZER_MAX_STATES];
-	uint32_t n_inputs = 2, n_outputs = 0;
-	if (!is_prepare)
-		outputs[n_outputs++] = "w";
-	for (size_t i = 0; i < optimizer->n_states && !has_d; i++)
-		inputs[n_inputs++] = outputs[n_outputs++] = rule->states[i];
-	if (is_prepare)
-		outputs[n_outputs++] = "d";
-	if (rule->is_layerwise && !is_prepare) {
-		inputs[n_inputs++] = "w_squares";
-		inputs[n_inputs++] = "d_squares";
-	}
 	const struct tn_program_names names = {
 		.struct_size = sizeof(names),
-		.n_inputs = n_inputs,
-		.inputs = inputs,
+		.n_inputs = operands->n_inputs,
+		.inputs = operands->inputs,
 		.input_dtypes = f32,
 		.n_scalars = rule->n_scalars,
 		.scalars = rule->scalars,
 		.scalar_dtypes = f32,
-		.n_outputs = n_outputs,
-		.outputs = outputs,
+		.n_outputs = operands->n_outputs,
+		.outputs = operands->outputs,
 	};
 	return tn_program_parse(text, &names, program, error);
+}
+
+static void add_states(const tn_optimizer *optimizer, struct operands *operands)
+{
+	for (size_t i = 0; i < optimizer->n_states; i++) {
+		operands->inputs[operands->n_inputs++] = optimizer->rule->states[i];
+		operands->outputs[operands->n_outputs++] = optimizer->rule->states[i];
+	}
+}
+
+static tn_status parse_rule(tn_optimizer *optimizer, struct tn_error_info *error)
+{
+	static const struct operands squares = {2, 1, .inputs = {"w_squares", "d_squares"},
+						.outputs = {"ratio"}};
+	const struct tn_optimizer_rule *rule = optimizer->rule;
+	struct operands before = {2, 0, .inputs = {"w", "dw"}};
+	struct operands update = {2, 1, .inputs = {"w", "dw"}, .outputs = {"w"}};
+	tn_status status = TN_OK;
+	if (rule->prepare) {
+		add_states(optimizer, &before);
+		before.outputs[before.n_outputs++] = "d";
+		update.inputs[1] = "d";
+		status = parse_text(rule, rule->prepare, &before, &optimizer->prepare, error);
+	} else {
+		add_states(optimizer, &update);
+	}
+	if (!status && rule->ratio) {
+		update.inputs[update.n_inputs++] = "ratio";
+		status = parse_text(rule, rule->ratio, &squares, &optimizer->ratio, error);
+	}
+	return status ? status : parse_text(rule, rule->text, &update, &optimizer->program, error);
 }
 
 /* Makes the states' arenas on the module's device, regardless of the current one. */
@@ -78,12 +101,10 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 	memcpy(optimizer->options, options, size);
 	while (optimizer->rule->states[optimizer->n_states])
 		optimizer->n_states++;
-	if (parse_text(optimizer, optimizer->rule->text, 0, &optimizer->program, &error) ||
-	    (optimizer->rule->prepare &&
-	     parse_text(optimizer, optimizer->rule->prepare, 1, &optimizer->prepare, &error)))
+	if (parse_rule(optimizer, &error))
 		return tn_runtime_keep(rt, &error);
 	struct tn_device *current = rt->device;
-	tn_status status = optimizer->rule->is_layerwise ? tn_layerwise_open(optimizer) : TN_OK;
+	tn_status status = optimizer->rule->ratio ? tn_layerwise_open(optimizer) : TN_OK;
 	if (!status)
 		status = tn_scope_begin(module->context);
 	if (status)
@@ -148,6 +169,7 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 		tn_array_unhold(optimizer->states[i]);
 	tn_array_unhold(optimizer->segments);
 	tn_program_destroy(optimizer->prepare);
+	tn_program_destroy(optimizer->ratio);
 	tn_program_destroy(optimizer->program);
 	tn_mem_free(optimizer->settings);
 	tn_mem_free(optimizer->options);
@@ -297,7 +319,7 @@ static tn_status step_runs(tn_optimizer *optimizer, const struct tn_scalar rando
 	return status;
 }
 
-/* All runs up to the norms, then all updates. */
+/* What depends on whole weights follows what all runs have done before. */
 static tn_status step_layerwise(tn_optimizer *optimizer, const struct tn_scalar random[2])
 {
 	const tn_module *module = optimizer->module;
@@ -316,7 +338,11 @@ static tn_status step_layerwise(tn_optimizer *optimizer, const struct tn_scalar 
 		n++;
 	}
 	if (!status && n)
-		status = tn_layerwise_norms(optimizer, &step);
+		status = tn_layerwise_sums(optimizer, &step);
+	for (size_t i = 0; i < n && !status; i++)
+		status = tn_layerwise_ratio(optimizer, &step, &runs[i].run, runs[i].scalars);
+	if (!status && n)
+		status = tn_layerwise_spread(optimizer, &step);
 	for (size_t i = 0; i < n && !status; i++) {
 		status = tn_layerwise_update(optimizer, &step, &runs[i].run, runs[i].scalars);
 		if (!status && !runs[i].is_captured)
@@ -349,8 +375,8 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 		status = tn_runtime_keep(rt, &rt->report);
 	rt->device = tn_array_home(optimizer->module->arena.values);
 	if (!status)
-		status = optimizer->rule->is_layerwise ? step_layerwise(optimizer, random)
-						       : step_runs(optimizer, random);
+		status = optimizer->rule->ratio ? step_layerwise(optimizer, random)
+						: step_runs(optimizer, random);
 	rt->device = current;
 	if (!status)
 		status = tn_lookahead_step(optimizer);

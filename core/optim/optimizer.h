@@ -25,15 +25,18 @@ struct tn_rule_point {
 };
 
 /* The update rule of one optimizer: a program over the inputs w, dw and the states, and the named
- * scalars (all f32), with the outputs w and the states.  A layer-wise rule also has the inputs
- * w_squares and d_squares, the sums of the squares of w and dw over the whole weight.  With
- * `prepare`, that program runs before: it has the same inputs as a plain rule, and the outputs are
- * the states and d, which takes the place of dw and of the states in `text`. */
+ * scalars (all f32), with the outputs w and the states.
+ *
+ * A layer-wise rule has up to two programs more, with the same scalars.  `ratio` computes a number
+ * for each weight from the inputs w_squares and d_squares, the sums of the squares of w and dw; the
+ * output, ratio, is an input of `text`.  `prepare` runs before: its inputs are those of a plain
+ * rule, and its outputs are the states and d, which takes the place of dw for the sums, and of dw
+ * and the states in `text`. */
 struct tn_optimizer_rule {
 	const char *name; /* "sgd": for errors and the ledger */
 	const char *text;
-	const char *prepare; /* may be NULL; only of a layer-wise rule */
-	int is_layerwise;
+	const char *prepare;       /* may be NULL */
+	const char *ratio;         /* NULL: not a layer-wise rule */
 	const char *const *states; /* names, up to a NULL */
 	const char *const *scalars;
 	uint32_t n_scalars;
@@ -70,6 +73,7 @@ struct tn_optimizer {
 	double lr;
 	tn_program *program;
 	tn_program *prepare; /* NULL: the rule has none */
+	tn_program *ratio;   /* NULL: the rule has none */
 	tn_array *segments;  /* of a layer-wise rule, kept: layerwise.h */
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
