@@ -187,12 +187,13 @@ static double kind_rate(const struct tn_schedule *schedule, uint64_t t)
 {
 	const struct tn_schedule_options *o = &schedule->o;
 	double base = schedule->state.base_lr, at = (double)t;
-	size_t n = 0;
+	uint64_t n = 0;
 	switch (o->kind) {
 	case TN_SCHEDULE_COSINE:
 		return cosine(base, o->min_lr, at / (double)o->period);
 	case TN_SCHEDULE_STEP:
-		return base * pow(o->gamma, (double)(t / o->period));
+		n = t / o->period;
+		return base * pow(o->gamma, (double)n);
 	case TN_SCHEDULE_MULTISTEP:
 		while (n < o->n_milestones && o->milestones[n] <= t)
 			n++;

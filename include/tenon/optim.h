@@ -186,7 +186,8 @@ struct tn_group_options {
  *                            TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1));
  *
  * A step runs one program for each contiguous run of parameters with equal settings; in the arena,
- * parameters of two axes and more precede those of one and none.
+ * parameters of two axes and more precede those of one and none.  Graphs of captured steps use the
+ * new settings, unless these differ between parameters of one run (TN_STATE at the replay).
  * TN_NOT_FOUND: no parameter is chosen.  TN_INVALID_ARGUMENT: a negative setting, nothing set, or
  * weight_decay beside no_decay.  TN_NOT_CAPTURABLE: while work is captured. */
 TN_API tn_status tn_optimizer_set_group(tn_optimizer *optimizer,
