@@ -3,8 +3,9 @@
  *
  * Optimizer steps over 11 million parameters beside plain copies of as many bytes, in turns.  An
  * AdamW step reads w, dw, m and v and writes w, m and v: 28 bytes a parameter; SGD with momentum
- * 20, plain SGD 12.  The copies move half of the bytes each way, in pieces for as many threads: by
- * memcpy, and past the caches; the better one is the rival.
+ * and Lion 20, plain SGD 12, Adam with AMSGrad 36; LAMB 48, in three passes.  The copies move half
+ * of the bytes each way, in pieces for as many threads: by memcpy, and past the caches; the better
+ * one is the rival.
  *
  *     tests/with-plugins bench/optimizer [--threads N] [--filter TEXT] [--samples N]
  */
@@ -21,6 +22,7 @@
 
 #define PARAMETERS INT64_C(11000000)
 #define PIECE (1 << 18)
+#define MOST_BYTES 48 /* a parameter, of all rows */
 
 struct bench {
 	tn_context *context;
@@ -141,33 +143,63 @@ static int measure(struct bench *b, const struct bench_options *options, const c
 	return 1;
 }
 
+static tn_optimizer *adamw(tn_module *module)
+{
+	return tn_adamw(module, TN_OPTIONS(struct tn_adamw_options, .weight_decay = 0.01));
+}
+
+static tn_optimizer *momentum(tn_module *module)
+{
+	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-6, .momentum = 0.9,
+					 .weight_decay = 1e-4));
+}
+
+static tn_optimizer *sgd(tn_module *module)
+{
+	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-6));
+}
+
+static tn_optimizer *amsgrad(tn_module *module)
+{
+	return tn_adam(module, TN_OPTIONS(struct tn_adam_options, .amsgrad = 1));
+}
+
+static tn_optimizer *lion(tn_module *module)
+{
+	return tn_lion(module, TN_OPTIONS(struct tn_lion_options, .weight_decay = 0.01));
+}
+
+static tn_optimizer *lamb(tn_module *module)
+{
+	return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .adapt_vectors = 1));
+}
+
 static int run(struct bench *b, const struct bench_options *options)
 {
-	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .weight_decay = 0.01};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 1e-6};
-	const struct tn_sgd_options momentum = {
-		.struct_size = sizeof(momentum), .lr = 1e-6, .momentum = 0.9, .weight_decay = 1e-4};
+	static const struct {
+		const char *name;
+		double bytes_each;
+		tn_optimizer *(*make)(tn_module *module);
+	} rows[] = {
+		{"adamw 11M", 28, adamw}, {"momentum 11M", 20, momentum},
+		{"sgd 11M", 12, sgd},     {"amsgrad 11M", 36, amsgrad},
+		{"lion 11M", 20, lion},   {"lamb 11M", MOST_BYTES, lamb},
+	};
 	int done = 1;
-	if (done && bench_wanted(options, "adamw 11M")) {
-		b->optimizer = tn_adamw(b->module, &adamw);
-		done = measure(b, options, "adamw 11M", 28.0);
-	}
-	if (done && bench_wanted(options, "momentum 11M")) {
-		b->optimizer = tn_sgd(b->module, &momentum);
-		done = measure(b, options, "momentum 11M", 20.0);
-	}
-	if (done && bench_wanted(options, "sgd 11M")) {
-		b->optimizer = tn_sgd(b->module, &sgd);
-		done = measure(b, options, "sgd 11M", 12.0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && done; i++) {
+		if (!bench_wanted(options, rows[i].name))
+			continue;
+		b->optimizer = rows[i].make(b->module);
+		done = measure(b, options, rows[i].name, rows[i].bytes_each);
 	}
 	return done;
 }
 
 static char *bytes_for_copy(void)
 {
-	char *bytes = tn_mem_aligned(14 * PARAMETERS, 4096);
+	char *bytes = tn_mem_aligned(MOST_BYTES / 2 * PARAMETERS, 4096);
 	if (bytes)
-		memset(bytes, 1, 14 * PARAMETERS);
+		memset(bytes, 1, MOST_BYTES / 2 * PARAMETERS);
 	return bytes;
 }
 

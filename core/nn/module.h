@@ -60,10 +60,14 @@ struct tn_named_buffer {
 	struct tn_buffer *buffer;
 };
 
+/* Each weight begins at a multiple of this many elements (256 bytes). */
+enum { TN_ARENA_ALIGNMENT = 64 };
+
 struct tn_arena_arrays {
 	tn_array *values;
 	tn_array *gradients;
-	int64_t size; /* elements, padding included */
+	int64_t size;  /* elements, padding included */
+	size_t *order; /* the listing's weights in the order in which they lie */
 };
 
 /* The epilogue of a layer: activation(y + residual). */

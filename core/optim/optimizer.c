@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Runs: consecutive weights of the arena that are trainable, have a gradient and have been stepped
- * equally often.  The gaps between weights belong to the run: they are zero and remain zero.
- *
- * A captured run is a source of stepped scalars (capture/stepped.h): all those of the program,
- * because the learning rate and the step number change.  A replay counts the step of each of its
- * weights.
+ * A captured run is a source of stepped scalars (capture/stepped.h): all those of the program and
+ * the deviation of the noise, because the learning rate and the step number change.  A replay
+ * counts the step of each of its weights.
  */
 #include "optim/optimizer.h"
 
@@ -20,59 +17,75 @@
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
+#include "optim/hooks.h"
+#include "optim/layerwise.h"
+#include "optim/lookahead.h"
 
 /* A run that is captured in a graph. */
-struct tn_captured_run {
-	tn_optimizer *optimizer; /* NULL: has been destroyed */
-	struct tn_captured_run *next;
+struct captured_run {
+	struct tn_captured captured;
+	tn_optimizer *optimizer;
 	struct tn_run run;
 };
 
-int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t *next,
-			  struct tn_run *run)
-{
-	int found = 0;
-	for (; *next < module->n_listing; ++*next) {
-		const struct tn_weight *weight = module->listing[*next].weight;
-		uint64_t step = steps ? steps[*next] + 1 : 0;
-		int wanted = weight->trainable && weight->filled && (!found || step == run->step);
-		if (found && !wanted)
-			break;
-		if (!wanted)
-			continue;
-		if (!found)
-			*run = (struct tn_run){
-				.begin = weight->offset, .first = *next, .step = step};
-		run->end = weight->offset + weight->size;
-		run->last = *next + 1;
-		found = 1;
-	}
-	return found;
-}
+/* Inputs and outputs of a program. */
+struct operands {
+	uint32_t n_inputs;
+	uint32_t n_outputs;
+	const char *inputs[3 + TN_OPTIMIZER_MAX_STATES];
+	const char *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+};
 
-static tn_program *parse_rule(const struct tn_optimizer_rule *rule, size_t n_states,
-			      struct tn_error_info *error)
+static tn_status parse_text(const struct tn_optimizer_rule *rule, const char *text,
+			    const struct operands *operands, tn_program **program,
+			    struct tn_error_info *error)
 {
 	static const tn_dtype f32[TN_PROGRAM_MAX_SCALARS] = {
 		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32,
 		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32};
-	const char *inputs[2 + TN_OPTIMIZER_MAX_STATES] = {"w", "dw"};
-	const char *outputs[1 + TN_OPTIMIZER_MAX_STATES] = {"w"};
-	for (size_t i = 0; i < n_states; i++)
-		inputs[2 + i] = outputs[1 + i] = rule->states[i];
-	struct tn_program_names names = {
+	const struct tn_program_names names = {
 		.struct_size = sizeof(names),
-		.n_inputs = (uint32_t)(2 + n_states),
-		.inputs = inputs,
+		.n_inputs = operands->n_inputs,
+		.inputs = operands->inputs,
 		.input_dtypes = f32,
 		.n_scalars = rule->n_scalars,
 		.scalars = rule->scalars,
 		.scalar_dtypes = f32,
-		.n_outputs = (uint32_t)(1 + n_states),
-		.outputs = outputs,
+		.n_outputs = operands->n_outputs,
+		.outputs = operands->outputs,
 	};
-	tn_program *program = NULL;
-	return tn_program_parse(rule->text, &names, &program, error) ? NULL : program;
+	return tn_program_parse(text, &names, program, error);
+}
+
+static void add_states(const tn_optimizer *optimizer, struct operands *operands)
+{
+	for (size_t i = 0; i < optimizer->n_states; i++) {
+		operands->inputs[operands->n_inputs++] = optimizer->rule->states[i];
+		operands->outputs[operands->n_outputs++] = optimizer->rule->states[i];
+	}
+}
+
+static tn_status parse_rule(tn_optimizer *optimizer, struct tn_error_info *error)
+{
+	static const struct operands squares = {2, 1, .inputs = {"w_squares", "d_squares"},
+						.outputs = {"ratio"}};
+	const struct tn_optimizer_rule *rule = optimizer->rule;
+	struct operands before = {2, 0, .inputs = {"w", "dw"}};
+	struct operands update = {2, 1, .inputs = {"w", "dw"}, .outputs = {"w"}};
+	tn_status status = TN_OK;
+	if (rule->prepare) {
+		add_states(optimizer, &before);
+		before.outputs[before.n_outputs++] = "d";
+		update.inputs[1] = "d";
+		status = parse_text(rule, rule->prepare, &before, &optimizer->prepare, error);
+	} else {
+		add_states(optimizer, &update);
+	}
+	if (!status && rule->ratio) {
+		update.inputs[update.n_inputs++] = "ratio";
+		status = parse_text(rule, rule->ratio, &squares, &optimizer->ratio, error);
+	}
+	return status ? status : parse_text(rule, rule->text, &update, &optimizer->program, error);
 }
 
 /* Makes the states' arenas on the module's device, regardless of the current one. */
@@ -81,19 +94,19 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
 	struct tn_error_info error;
-	optimizer->steps = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->steps));
 	optimizer->options = tn_mem_alloc(size);
-	if (!optimizer->steps || !optimizer->options)
+	if (!optimizer->options)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
 				       "no memory for the optimizer");
 	memcpy(optimizer->options, options, size);
 	while (optimizer->rule->states[optimizer->n_states])
 		optimizer->n_states++;
-	optimizer->program = parse_rule(optimizer->rule, optimizer->n_states, &error);
-	if (!optimizer->program)
+	if (parse_rule(optimizer, &error))
 		return tn_runtime_keep(rt, &error);
 	struct tn_device *current = rt->device;
-	tn_status status = tn_scope_begin(module->context);
+	tn_status status = optimizer->rule->ratio ? tn_layerwise_open(optimizer) : TN_OK;
+	if (!status)
+		status = tn_scope_begin(module->context);
 	if (status)
 		return status;
 	rt->device = tn_array_home(module->arena.values);
@@ -109,7 +122,7 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 }
 
 tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
-				  double lr, const void *options, size_t size)
+				  double lr, double weight_decay, const void *options, size_t size)
 {
 	struct tn_runtime *rt = module->runtime;
 	if (tn_runtime_ready(rt))
@@ -120,13 +133,20 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 		return NULL;
 	}
 	tn_optimizer *optimizer = tn_mem_zeroed(1, sizeof(*optimizer));
-	if (!optimizer) {
+	struct tn_weight_setting *settings = tn_mem_zeroed(module->n_listing, sizeof(*settings));
+	if (!optimizer || !settings) {
+		tn_mem_free(optimizer);
+		tn_mem_free(settings);
 		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, rule->name, "no memory for the optimizer");
 		return NULL;
 	}
+	for (size_t i = 0; i < module->n_listing; i++)
+		settings[i] = (struct tn_weight_setting){
+			.lr_factor = 1.0, .weight_decay = weight_decay, .is_adapted = 1};
 	optimizer->module = module;
 	optimizer->rule = rule;
 	optimizer->lr = lr;
+	optimizer->settings = settings;
 	if (!make_parts(optimizer, options, size))
 		return optimizer;
 	tn_optimizer_destroy(optimizer);
@@ -137,121 +157,198 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 {
 	if (!optimizer)
 		return;
-	for (struct tn_captured_run *each = optimizer->captured; each; each = each->next)
-		each->optimizer = NULL;
+	tn_captured_abandon(&optimizer->captured);
+	for (size_t i = 0; optimizer->views && i < optimizer->module->n_listing; i++) {
+		for (size_t k = 0; k <= TN_OPTIMIZER_MAX_STATES; k++)
+			tn_array_unhold(optimizer->views[i].states[k]);
+	}
+	tn_mem_free(optimizer->views);
+	tn_array_unhold(optimizer->hooks.mask);
+	tn_array_unhold(optimizer->lookahead.slow);
 	for (size_t i = 0; i < optimizer->n_states; i++)
 		tn_array_unhold(optimizer->states[i]);
+	tn_array_unhold(optimizer->segments);
+	tn_program_destroy(optimizer->prepare);
+	tn_program_destroy(optimizer->ratio);
 	tn_program_destroy(optimizer->program);
-	tn_mem_free(optimizer->steps);
+	tn_mem_free(optimizer->settings);
 	tn_mem_free(optimizer->options);
 	tn_mem_free(optimizer);
 }
 
-static void scalars_of(const tn_optimizer *optimizer, uint64_t step, struct tn_scalar *scalars)
+void tn_optimizer_spare_vectors(tn_optimizer *optimizer, int are_spared)
 {
+	for (size_t i = 0; optimizer && i < optimizer->module->n_listing; i++)
+		optimizer->settings[i].is_adapted =
+			!are_spared || optimizer->module->listing[i].weight->rank > 1;
+}
+
+/* The scalars of the run's next step: the rule's, then the deviation of the noise. */
+static void scalars_of(const tn_optimizer *optimizer, const struct tn_run *run,
+		       struct tn_scalar *scalars)
+{
+	const struct tn_weight_setting *setting =
+		tn_setting_at(optimizer->module, optimizer->settings, run->first);
+	const struct tn_rule_point at = {.step = setting->steps + 1,
+					 .lr = optimizer->lr * setting->lr_factor,
+					 .weight_decay = setting->weight_decay,
+					 .is_adapted = setting->is_adapted};
 	double values[TN_PROGRAM_MAX_SCALARS];
-	optimizer->rule->scalars_at(optimizer->options, optimizer->lr, step, values);
-	for (uint32_t i = 0; i < optimizer->program->n_scalars; i++)
+	optimizer->rule->scalars_at(optimizer->options, &at, values);
+	for (uint32_t i = 0; i < optimizer->rule->n_scalars; i++)
 		scalars[i] = tn_scalar_of(TN_F32, values[i]);
+	scalars[optimizer->rule->n_scalars] =
+		tn_scalar_of(TN_F32, tn_noise_deviation(&optimizer->hooks, at.step));
+}
+
+static void count_steps(const tn_optimizer *optimizer, const struct tn_run *run, int by)
+{
+	for (size_t i = run->first; i < run->last; i++)
+		tn_setting_at(optimizer->module, optimizer->settings, i)->steps +=
+			(uint64_t)(int64_t)by;
 }
 
 /* ---- Captured steps --------------------------------------------------------------------------*/
 
-static void count_steps(tn_optimizer *optimizer, const struct tn_run *run, int by)
-{
-	for (size_t i = run->first; i < run->last; i++)
-		optimizer->steps[i] += (uint64_t)(int64_t)by;
-}
-
-/* The weights of a run were stepped equally often when it was captured; later eager steps of only
- * some of them would have split it. */
+/* The weights of a run had equal settings when it was captured; later eager steps of only some of
+ * them, or new settings, would have split it. */
 static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_scalar *scalars)
 {
-	const struct tn_captured_run *captured = state;
-	tn_optimizer *optimizer = captured->optimizer;
+	const struct captured_run *captured = state;
+	tn_status status = tn_captured_check(rt, &captured->captured, "the optimizer");
+	if (status)
+		return status;
+	const tn_optimizer *optimizer = captured->optimizer;
+	const tn_module *module = optimizer->module;
 	const struct tn_run *run = &captured->run;
-	if (!optimizer)
-		return tn_fail(&rt->report, TN_STATE, "graph_replay",
-			       "the optimizer whose step was captured has been destroyed");
 	for (size_t i = run->first + 1; i < run->last; i++) {
-		if (optimizer->steps[i] != optimizer->steps[run->first])
+		if (!tn_settings_equal(tn_setting_at(module, optimizer->settings, i),
+				       tn_setting_at(module, optimizer->settings, run->first)))
 			return tn_fail(&rt->report, TN_STATE, "graph_replay",
 				       "%s: %s and %s were captured together but have since been "
-				       "stepped separately",
-				       optimizer->rule->name,
-				       optimizer->module->listing[run->first].name,
-				       optimizer->module->listing[i].name);
+				       "stepped separately or given different settings",
+				       optimizer->rule->name, tn_weight_name_at(module, run->first),
+				       tn_weight_name_at(module, i));
 	}
-	scalars_of(optimizer, optimizer->steps[run->first] + 1, scalars);
+	scalars_of(optimizer, run, scalars);
 	count_steps(optimizer, run, 1);
 	return TN_OK;
 }
 
 static void captured_take_back(void *state)
 {
-	const struct tn_captured_run *captured = state;
-	if (captured->optimizer)
+	const struct captured_run *captured = state;
+	if (captured->captured.list)
 		count_steps(captured->optimizer, &captured->run, -1);
 }
 
-static void captured_release(void *state)
-{
-	struct tn_captured_run *captured = state;
-	struct tn_captured_run **link = captured->optimizer ? &captured->optimizer->captured : NULL;
-	while (link && *link != captured)
-		link = &(*link)->next;
-	if (link)
-		*link = captured->next;
-}
-
 static const struct tn_stepped_source captured_run = {
-	.size = sizeof(struct tn_captured_run),
+	.size = sizeof(struct captured_run),
 	.next = captured_next,
 	.take_back = captured_take_back,
-	.release = captured_release,
+	.release = tn_captured_release,
 };
 
 /* ---- Steps -----------------------------------------------------------------------------------*/
 
-static tn_array *slice_run(const tn_array *arena, const struct tn_run *run)
-{
-	return tn_slice(arena, 0, run->begin, run->end, 1);
-}
+/* A run of a step that has begun. */
+struct pending_run {
+	struct tn_run run;
+	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
+	int is_captured;
+};
 
-static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run)
+/* Takes the scalars of the run's step, and runs the hooks. */
+static tn_status begin_run(tn_optimizer *optimizer, const struct tn_scalar random[2],
+			   struct pending_run *pending)
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
+	const uint32_t n_scalars = optimizer->rule->n_scalars;
+	void *state;
+	scalars_of(optimizer, &pending->run, pending->scalars);
+	if (tn_stepped_add(rt, tn_array_home(module->arena.values), &captured_run, n_scalars + 1,
+			   pending->scalars, &state))
+		return tn_runtime_keep(rt, &rt->report);
+	struct captured_run *captured = state;
+	pending->is_captured = captured != NULL;
+	if (captured) {
+		captured->optimizer = optimizer;
+		captured->run = pending->run;
+		tn_captured_add(&optimizer->captured, &captured->captured);
+		count_steps(optimizer, &pending->run, 1);
+	}
+	return tn_hooks_run(optimizer, &pending->run, random, pending->scalars[n_scalars]);
+}
+
+static tn_status update_run(const tn_optimizer *optimizer, const struct pending_run *pending)
+{
+	const tn_module *module = optimizer->module;
+	const struct tn_run *run = &pending->run;
+	struct tn_runtime *rt = module->runtime;
 	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
 	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
-	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
-	void *state;
-	scalars_of(optimizer, run->step, scalars);
-	tn_status status = tn_stepped_add(rt, tn_array_home(module->arena.values), &captured_run,
-					  optimizer->program->n_scalars, scalars, &state);
-	if (status)
-		return tn_runtime_keep(rt, &rt->report);
-	struct tn_captured_run *captured = state;
-	if (captured) {
-		*captured = (struct tn_captured_run){
-			.optimizer = optimizer, .next = optimizer->captured, .run = *run};
-		optimizer->captured = captured;
-		count_steps(optimizer, run, 1);
-	}
-	inputs[0] = outputs[0] = slice_run(module->arena.values, run);
-	inputs[1] = slice_run(module->arena.gradients, run);
+	inputs[0] = outputs[0] = tn_slice_run(module->arena.values, run);
+	inputs[1] = tn_slice_run(module->arena.gradients, run);
 	for (size_t i = 0; i < optimizer->n_states; i++)
-		inputs[2 + i] = outputs[1 + i] = slice_run(optimizer->states[i], run);
+		inputs[2 + i] = outputs[1 + i] = tn_slice_run(optimizer->states[i], run);
 	if (rt->error.status)
 		return rt->error.status;
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
 				       .program = optimizer->program,
 				       .inputs = inputs,
 				       .outputs = outputs,
-				       .scalars = scalars};
-	status = tn_end_into(rt, tn_map_run(rt, &map));
-	if (!status && !captured)
-		count_steps(optimizer, run, 1);
+				       .scalars = pending->scalars};
+	return tn_end_into(rt, tn_map_run(rt, &map));
+}
+
+/* Each run at once. */
+static tn_status step_runs(tn_optimizer *optimizer, const struct tn_scalar random[2])
+{
+	struct pending_run pending;
+	size_t next = 0;
+	tn_status status = TN_OK;
+	while (!status &&
+	       tn_next_run(optimizer->module, optimizer->settings, &next, &pending.run)) {
+		status = begin_run(optimizer, random, &pending);
+		if (!status)
+			status = update_run(optimizer, &pending);
+		if (!status && !pending.is_captured)
+			count_steps(optimizer, &pending.run, 1);
+	}
+	return status;
+}
+
+/* What depends on whole weights follows what all runs have done before. */
+static tn_status step_layerwise(tn_optimizer *optimizer, const struct tn_scalar random[2])
+{
+	const tn_module *module = optimizer->module;
+	struct tn_layerwise_step step;
+	size_t next = 0, n = 0;
+	struct pending_run *runs = tn_mem_zeroed(module->n_listing + 1, sizeof(*runs));
+	if (!runs)
+		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, optimizer->rule->name,
+				       "no memory for the runs of a step");
+	tn_status status = tn_layerwise_begin(optimizer, &step);
+	while (!status && tn_next_run(module, optimizer->settings, &next, &runs[n].run)) {
+		status = begin_run(optimizer, random, &runs[n]);
+		if (!status)
+			status = tn_layerwise_prepare(optimizer, &step, &runs[n].run,
+						      runs[n].scalars);
+		n++;
+	}
+	if (!status && n)
+		status = tn_layerwise_sums(optimizer, &step);
+	for (size_t i = 0; i < n && !status; i++)
+		status = tn_layerwise_ratio(optimizer, &step, &runs[i].run, runs[i].scalars);
+	if (!status && n)
+		status = tn_layerwise_spread(optimizer, &step);
+	for (size_t i = 0; i < n && !status; i++) {
+		status = tn_layerwise_update(optimizer, &step, &runs[i].run, runs[i].scalars);
+		if (!status && !runs[i].is_captured)
+			count_steps(optimizer, &runs[i].run, 1);
+	}
+	tn_mem_free(runs);
 	return status;
 }
 
@@ -260,8 +357,9 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	if (!optimizer)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = optimizer->module->runtime;
-	struct tn_run run;
-	size_t next = 0;
+	const struct tn_random_state before = rt->random;
+	struct tn_device *current = rt->device;
+	struct tn_scalar random[2];
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
 		return status;
@@ -272,10 +370,18 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	status = tn_scope_begin(optimizer->module->context);
 	if (status)
 		return status;
-	while (!status && tn_optimizer_next_run(optimizer->module, optimizer->steps, &next, &run))
-		status = step_run(optimizer, &run);
+	if (optimizer->hooks.eta > 0.0 &&
+	    tn_stepped_random(rt, tn_array_home(optimizer->module->arena.values), random))
+		status = tn_runtime_keep(rt, &rt->report);
+	rt->device = tn_array_home(optimizer->module->arena.values);
+	if (!status)
+		status = optimizer->rule->ratio ? step_layerwise(optimizer, random)
+						: step_runs(optimizer, random);
+	rt->device = current;
+	if (!status)
+		status = tn_lookahead_step(optimizer);
 	tn_scope_end(optimizer->module->context, NULL);
-	return status;
+	return tn_stepped_drawn(rt, before, status);
 }
 
 void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)

@@ -16,9 +16,17 @@ static void replayed_steps_are_steps(void **state)
 	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
 	check_replayed_steps(context);
 	/* The last of six steps is eager, and in the second run two more are. */
-	assert_int_equal(simcudaCalls("cudaGraphLaunch"), 2 * (5 + 3));
+	assert_int_equal(simcudaCalls("cudaGraphLaunch"), OPTIMIZER_COUNT * (5 + 3));
 	tn_context_close(context);
 	assert_int_equal(simcudaLive(NULL, 0), 0);
+}
+
+static void steps_with_norms_are_captured(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	check_replays_of(context, WITH_LAMB);
+	tn_context_close(context);
 }
 
 /* Replays launch graphs only: no kernels, copies or allocations by CUDA or the host.  Values that
@@ -156,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replayed_steps_are_steps),
+		cmocka_unit_test(steps_with_norms_are_captured),
 		cmocka_unit_test(a_replay_is_one_call),
 		cmocka_unit_test(a_kernel_of_the_program_lives_as_long_as_the_graph),
 		cmocka_unit_test(a_fault_names_what_was_captured),

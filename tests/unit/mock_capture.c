@@ -322,8 +322,58 @@ static void steps_apart_are_noticed(void **state)
 	assert_ok(tn_module_set_trainable(t.module, "a.weight", 0));
 	assert_ok(step(&t));
 	assert_int_equal(tn_graph_replay(graph), TN_STATE);
-	assert_kept(context, TN_STATE, "a.weight and a.bias");
+	assert_kept(context, TN_STATE, "a.weight and c.weight");
 	tn_graph_destroy(graph);
+	end_training(&t);
+	tn_context_close(context);
+}
+
+static void settings_of_a_captured_step_may_change_together(void **state)
+{
+	const struct tn_group_options all = {.struct_size = sizeof(all), .lr_factor = 2};
+	const struct tn_group_options one = {
+		.struct_size = sizeof(one), .names = "a.weight", .no_decay = 1};
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	struct training t = make_training(context, WITH_ADAMW);
+	tn_schedule *schedule = tn_schedule_create(
+		t.optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_EXPONENTIAL,
+					.gamma = 0.5));
+	set_batch(&t, 0);
+	assert_ok(tn_capture_begin(context));
+	assert_ok(step(&t));
+	assert_int_equal(tn_optimizer_set_group(t.optimizer, &all), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "settings of parameters");
+	assert_int_equal(tn_schedule_advance(schedule), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "learning rate");
+	assert_ok(tn_capture_end(context, &graph));
+	assert_ok(tn_optimizer_set_group(t.optimizer, &all));
+	assert_ok(tn_schedule_advance(schedule));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_optimizer_set_group(t.optimizer, &one));
+	assert_int_equal(tn_graph_replay(graph), TN_STATE);
+	assert_kept(context, TN_STATE, "a.weight and c.weight");
+	tn_graph_destroy(graph);
+	tn_schedule_destroy(schedule);
+	end_training(&t);
+	tn_context_close(context);
+}
+
+/* The host does the mock's gather and scatter_add, which LARS and LAMB need. */
+static void steps_that_need_the_host_are_not_captured(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_mock("");
+	struct training t = make_training(context, WITH_LAMB);
+	set_batch(&t, 0);
+	assert_ok(step(&t));
+	assert_ok(tn_capture_begin(context));
+	(void)step(&t);
+	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
+	assert_kept(context, TN_NOT_CAPTURABLE, "host");
+	assert_null(graph);
 	end_training(&t);
 	tn_context_close(context);
 }
@@ -580,6 +630,8 @@ int main(void)
 		cmocka_unit_test(what_is_set_on_the_way_is_refused),
 		cmocka_unit_test(what_failed_is_not_counted),
 		cmocka_unit_test(steps_apart_are_noticed),
+		cmocka_unit_test(settings_of_a_captured_step_may_change_together),
+		cmocka_unit_test(steps_that_need_the_host_are_not_captured),
 		cmocka_unit_test(a_tape_does_not_reach_into_a_capture),
 		cmocka_unit_test(replays_move_versions),
 		cmocka_unit_test(graphs_may_be_many_and_go_in_any_order),

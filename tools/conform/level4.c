@@ -67,6 +67,8 @@ const struct check level4_checks[] = {
 	 check_cross_tape},
 	{"optimizers.sgd", 4, "steps of SGD, momentum and Nesterov agree", check_optimizers},
 	{"optimizers.adamw", 4, "steps of AdamW agree", check_optimizers},
+	{"optimizers.lamb", 4, "steps of LAMB, with norms of parameters, agree", check_optimizers},
+	{"optimizers.hooks", 4, "groups, Lasso, noise and slow weights agree", check_optimizers},
 	{"optimizers.clip", 4, "clipped gradients agree", check_optimizers},
 	{"train.mlp", 4, "the first 20 losses of a perceptron are within 1e-4", check_train},
 	{"train.lenet", 4, "the first 20 losses of LeNet are within 1e-4", check_train},

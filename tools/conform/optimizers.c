@@ -17,11 +17,39 @@ struct rule {
 	const char *name;
 	int is_adamw;
 	struct tn_sgd_options sgd;
-	double weight_decay; /* of AdamW */
-	double max_norm;     /* 0: no clipping */
+	double weight_decay;                      /* of AdamW */
+	double max_norm;                          /* 0: no clipping */
+	tn_optimizer *(*make)(tn_module *module); /* another one, with Adam's tolerance */
 };
 
 #define SGD(...) .sgd = {.struct_size = sizeof(struct tn_sgd_options), .lr = 0.1, __VA_ARGS__}
+
+static tn_optimizer *make_lamb(tn_module *module)
+{
+	return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .lr = 0.01, .weight_decay = 0.1,
+					  .adapt_vectors = 1));
+}
+
+static tn_optimizer *make_amsgrad(tn_module *module)
+{
+	return tn_adam(module, TN_OPTIONS(struct tn_adam_options, .lr = 0.01, .weight_decay = 0.1,
+					  .amsgrad = 1));
+}
+
+/* NAdam with groups, Lasso, gradient noise and slow weights. */
+static tn_optimizer *make_hooked(tn_module *module)
+{
+	tn_optimizer *made = tn_nadam(
+		module, TN_OPTIONS(struct tn_nadam_options, .lr = 0.01, .weight_decay = 0.1));
+	if (tn_optimizer_set_group(
+		    made, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)) ||
+	    tn_optimizer_set_lasso(made, 0.01) || tn_optimizer_set_gradient_noise(made, 0.1, 0) ||
+	    tn_lookahead(made, TN_OPTIONS(struct tn_lookahead_options, .k = 2))) {
+		tn_optimizer_destroy(made);
+		return NULL;
+	}
+	return made;
+}
 
 static const struct rule rules[] = {
 	{.check = "optimizers.sgd", .name = "sgd", SGD(.momentum = 0)},
@@ -32,6 +60,9 @@ static const struct rule rules[] = {
 	{.check = "optimizers.sgd", .name = "nesterov", SGD(.momentum = 0.9, .nesterov = 1)},
 	{.check = "optimizers.adamw", .name = "adamw", .is_adamw = 1, .weight_decay = 0.01},
 	{.check = "optimizers.adamw", .name = "adam", .is_adamw = 1},
+	{.check = "optimizers.adamw", .name = "amsgrad", .is_adamw = 1, .make = make_amsgrad},
+	{.check = "optimizers.lamb", .name = "lamb", .is_adamw = 1, .make = make_lamb},
+	{.check = "optimizers.hooks", .name = "nadam", .is_adamw = 1, .make = make_hooked},
 	{.check = "optimizers.clip", .name = "clipped", SGD(.momentum = 0), .max_norm = 0.1},
 	{.check = "optimizers.clip", .name = "not clipped", SGD(.momentum = 0), .max_norm = 1e6},
 };
@@ -50,6 +81,8 @@ static tn_optimizer *make_optimizer(const struct rule *rule, tn_module *module)
 {
 	const struct tn_adamw_options adamw = {
 		.struct_size = sizeof(adamw), .lr = 0.01, .weight_decay = rule->weight_decay};
+	if (rule->make)
+		return rule->make(module);
 	return rule->is_adamw ? tn_adamw(module, &adamw) : tn_sgd(module, &rule->sgd);
 }
 

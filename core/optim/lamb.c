@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * LAMB: Y. You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes",
+ * ICLR 2020.  The corrections of the biases are numbers, as in adam.c.
+ */
+#include <math.h>
+
+#include "optim/optimizer.h"
+
+enum { BETA1, GAIN1, BETA2, GAIN2, DECAY, UNBIAS, CORRECTION, EPSILON, RATE, ADAPTED };
+static const char *const scalars[] = {
+	[BETA1] = "beta1", [GAIN1] = "gain1",    [BETA2] = "beta2",           [GAIN2] = "gain2",
+	[DECAY] = "decay", [UNBIAS] = "unbias",  [CORRECTION] = "correction", [EPSILON] = "epsilon",
+	[RATE] = "rate",   [ADAPTED] = "adapted"};
+static const char *const states[] = {"exp_avg", "exp_avg_sq", NULL};
+
+static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
+{
+	const struct tn_lamb_options *o = options;
+	double t = (double)at->step;
+	values[BETA1] = o->beta1;
+	values[GAIN1] = 1.0 - o->beta1;
+	values[BETA2] = o->beta2;
+	values[GAIN2] = 1.0 - o->beta2;
+	values[DECAY] = at->weight_decay;
+	values[UNBIAS] = 1.0 / (1.0 - pow(o->beta1, t));
+	values[CORRECTION] = 1.0 / sqrt(1.0 - pow(o->beta2, t));
+	values[EPSILON] = o->epsilon;
+	values[RATE] = at->lr;
+	values[ADAPTED] = at->is_adapted;
+}
+
+static const struct tn_optimizer_rule lamb = {
+	.name = "lamb",
+	.prepare = "exp_avg = beta1 * exp_avg + gain1 * dw;"
+		   "exp_avg_sq = beta2 * exp_avg_sq + gain2 * dw * dw;"
+		   "d = unbias * exp_avg / (sqrt(exp_avg_sq) * correction + epsilon) + decay * w",
+	.ratio = "w_norm = sqrt(w_squares); d_norm = sqrt(d_squares);"
+		 "ratio = adapted > 0 && w_norm > 0 && d_norm > 0 ? w_norm / d_norm : 1",
+	.text = "w = w - rate * ratio * d",
+	.states = states,
+	.scalars = scalars,
+	.n_scalars = ADAPTED + 1,
+	.scalars_at = scalars_at,
+};
+
+tn_optimizer *tn_lamb(tn_module *module, const struct tn_lamb_options *options)
+{
+	struct tn_lamb_options o = {0};
+	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
+				       "struct tn_lamb_options", "lamb"))
+		return NULL;
+	o.lr = tn_or_default(o.lr, 1e-3);
+	o.beta1 = tn_or_default(o.beta1, 0.9);
+	o.beta2 = tn_or_default(o.beta2, 0.999);
+	o.epsilon = tn_or_default(o.epsilon, 1e-6);
+	if (!(o.lr > 0.0) || !(o.beta1 > 0.0 && o.beta1 < 1.0) ||
+	    !(o.beta2 > 0.0 && o.beta2 < 1.0) || !(o.epsilon > 0.0) || !(o.weight_decay >= 0.0)) {
+		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "lamb",
+				"expected lr > 0, betas in (0, 1), epsilon > 0 and weight_decay >= "
+				"0; found lr %g, betas %g and %g, epsilon %g, weight_decay %g",
+				o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay);
+		return NULL;
+	}
+	tn_optimizer *optimizer =
+		tn_optimizer_create(module, &lamb, o.lr, o.weight_decay, &o, sizeof(o));
+	tn_optimizer_spare_vectors(optimizer, !o.adapt_vectors);
+	return optimizer;
+}
