@@ -69,13 +69,28 @@ tn_status tn_complex_backward(struct tn_node *node, tn_array *dy)
 	return status;
 }
 
+static tn_status part_again(struct tn_node *node, tn_array *ddx)
+{
+	return tn_node_give(node, 0, *(const int *)node->state ? tn_imag(ddx) : tn_real(ddx));
+}
+
 tn_status tn_part_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;
+	const int is_imaginary = recorded->record.axis;
+	struct tn_suspension suspension = tn_tape_suspend(dy);
 	tn_array *g =
 		tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);
-	tn_array *place = recorded->record.axis ? tn_imag(g) : tn_real(g);
+	tn_array *place = is_imaginary ? tn_imag(g) : tn_real(g);
 	if (!place || tn_assign(place, dy))
-		return tn_runtime_status(tn_node_runtime(node));
+		g = NULL;
+	g = tn_tape_resume(suspension, g,
+			   &(struct tn_node_request){.operation = node->operation,
+						     .backward = part_again,
+						     .is_twice = 1,
+						     .n_inputs = 1,
+						     .inputs = {dy},
+						     .state = &is_imaginary,
+						     .state_size = sizeof(is_imaginary)});
 	return tn_node_give(node, 0, g);
 }
