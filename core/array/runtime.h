@@ -36,12 +36,6 @@ struct tn_recorder {
 	void *user;
 };
 
-/* Where a program is: a module's name in the one around it. */
-struct tn_place {
-	const struct tn_place *outer; /* NULL: the outermost */
-	const char *name;
-};
-
 struct tn_runtime {
 	tn_context *context; /* that this is part of */
 	const struct tn_logger *logger;
@@ -66,10 +60,10 @@ struct tn_runtime {
 	const struct tn_recorder *paused; /* the recorder outside all scopes of tn_no_grad_begin */
 	uint32_t no_grad;                 /* open scopes of tn_no_grad_begin */
 	int anomaly;                      /* results and gradients are checked (tn_anomaly_mode) */
-	const struct tn_place *place;     /* while they are: the module that runs; NULL: none */
-	struct tn_draws *draws;           /* capture/stepped.h; NULL: draws are not kept */
-	void *tape;                       /* begun and not ended; it may have stopped recording */
-	struct tn_graph *graphs;          /* all that exist, including the one being captured */
+	const char *place;       /* while they are: the path of the module that runs, or NULL */
+	struct tn_draws *draws;  /* capture/stepped.h; NULL: draws are not kept */
+	void *tape;              /* begun and not ended; it may have stopped recording */
+	struct tn_graph *graphs; /* all that exist, including the one being captured */
 	const struct tn_observer *observer; /* array/observer.h; NULL: none */
 	struct tn_graph *capture;  /* work is being captured (capture/capture.h); NULL: no */
 	struct tn_replay *writing; /* calls are being recorded (capture/replay.h); NULL: no */

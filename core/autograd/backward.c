@@ -51,6 +51,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "autograd/anomaly.h"
 #include "base/dtype.h"
 
 /* ---- One node --------------------------------------------------------------------------------*/
@@ -70,6 +71,22 @@ static tn_status check_saved(const struct tn_node *node)
 	return TN_OK;
 }
 
+/* Anomaly mode: the gradients that the node has given, where others may have added theirs. */
+static tn_status check_inputs(const struct tn_node *node)
+{
+	tn_status status = TN_OK;
+	for (uint32_t i = 0; i < node->n_inputs && !status; i++) {
+		const struct tn_entry *input = node->inputs[i];
+		if (!tn_node_wants(node, i))
+			continue;
+		int is_in_target = input->target && !(node->tape->pass & TN_PASS_SELECTS);
+		const tn_array *g =
+			is_in_target && *input->filled ? input->target : input->gradient;
+		status = tn_anomaly_check(g, node->operation, node->place, 1, i);
+	}
+	return status;
+}
+
 static tn_status run_node(struct tn_node *node, tn_array *dy)
 {
 	struct tn_runtime *rt = tn_node_runtime(node);
@@ -86,6 +103,8 @@ static tn_status run_node(struct tn_node *node, tn_array *dy)
 	status = node->backward(node, dy);
 	if (!status)
 		status = tn_runtime_status(rt);
+	if (!status && rt->anomaly)
+		status = check_inputs(node);
 	tn_scope_end(rt->context, NULL);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "autograd/anomaly.h"
 #include "base/error.h"
 #include "capture/capture.h"
 
@@ -43,6 +44,25 @@ static struct tn_entry **add_outputs(struct tn_tape *tape, struct tn_node *node,
 	if (node->outputs)
 		node->output = node->outputs[0];
 	return node->outputs;
+}
+
+/* Anomaly mode: notes where the node is, and checks its results. */
+static tn_status check_outputs(struct tn_node *node, uint32_t n, tn_array *const *outputs,
+			       struct tn_error_info *error)
+{
+	struct tn_runtime *rt = tn_node_runtime(node);
+	size_t length = rt->place ? strlen(rt->place) + 1 : 0;
+	char *place = length ? tn_arena_take(&node->tape->arena, length) : NULL;
+	if (place)
+		node->place = memcpy(place, rt->place, length);
+	for (uint32_t i = 0; i < n; i++) {
+		tn_status status = tn_anomaly_check(outputs[i], node->operation, node->place, 0, i);
+		if (status) {
+			*error = rt->error;
+			return status;
+		}
+	}
+	return TN_OK;
 }
 
 tn_status tn_tape_add_node(struct tn_tape *tape, uint32_t n_outputs, tn_array *const *outputs,
@@ -87,7 +107,7 @@ tn_status tn_tape_add_node(struct tn_tape *tape, uint32_t n_outputs, tn_array *c
 	}
 	node->previous = tape->last;
 	tape->last = node;
-	return TN_OK;
+	return tape->runtime->anomaly ? check_outputs(node, n_outputs, outputs, error) : TN_OK;
 }
 
 tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,

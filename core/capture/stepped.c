@@ -176,10 +176,11 @@ static tn_status draw(struct tn_runtime *runtime, struct tn_device *device, stru
 		return status ? status : keep_draw(draws, scalars, &runtime->report);
 	}
 	if (draws->next == draws->n)
-		return tn_fail(&runtime->report, TN_STATE, "random",
-			       "a checkpoint drew %zu random arrays, and more when it was computed "
-			       "again",
-			       draws->n);
+		return tn_fail(
+			&runtime->report, TN_STATE, "random",
+			"%zu streams of random numbers were drawn in forward, and more when it "
+			"was computed again",
+			draws->n);
 	memcpy(scalars, draws->scalars[draws->next++], sizeof(*draws->scalars));
 	return TN_OK;
 }

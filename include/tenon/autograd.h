@@ -107,6 +107,28 @@ TN_API tn_status tn_no_grad_end(tn_context *context);
  * still detects. */
 TN_API tn_array *tn_detach(const tn_array *array);
 
+/* ---- Memory and errors -----------------------------------------------------------------------*/
+
+/* Computes y of inputs, by recorded operations; it may read other arrays and run modules. */
+typedef tn_array *(*tn_recompute_function)(void *user, tn_array *const *inputs);
+/* f(user, inputs), at most TN_NODE_LIMIT inputs, of which the tape saves only the inputs: backward
+ * runs f again, records it and drops it (as torch.utils.checkpoint).  It takes about a third more
+ * time, and the gradients are the same bits: f draws the same random numbers again, and batch norms
+ * do not update their statistics twice.  `user`, and what f reads besides its inputs, must stay as
+ * they are until backward has run; arrays that f reads get their gradients too.  Without a tape it
+ * is f(user, inputs).  NULL also if n_inputs is 0.
+ * During backward: TN_STATE (f drew more random numbers, or its result has another shape or dtype);
+ * create_graph is TN_UNSUPPORTED. */
+TN_API tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
+			      tn_array *const *inputs);
+
+/* on = 1: the first operation whose result or gradient has an element that is infinite or NaN fails
+ * with TN_NOT_FINITE (tenon/status.h); the error names it, forward or backward, and in modules the
+ * module's path.  Results are checked as they are recorded, the gradients of an operation's inputs
+ * after its backward.  The host waits for each check: for finding an error, not for training; a
+ * capture cannot contain checks (TN_NOT_CAPTURABLE).  Default 0, which costs nothing. */
+TN_API tn_status tn_anomaly_mode(tn_context *context, int on);
+
 /* ---- Nodes of one's own ----------------------------------------------------------------------*/
 
 /* The most inputs, outputs and saved arrays of a node. */

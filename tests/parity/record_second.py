@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 """Records PyTorch's second derivatives (create_graph=True) in second.txt beside this file, in the
-format of record_layers.py: gradient penalties, by weights and input, and Hessian-vector products."""
+format of record_layers.py: gradient penalties, by weights and input, and Hessians times vectors."""
 import os
 
 import torch
