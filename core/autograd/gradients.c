@@ -30,7 +30,7 @@ static const struct {
 	int is_twice;
 } kinds[] = {
 	[TN_RECORD_MAP] = {tn_map_backward, SAVE_READ, 1},
-	[TN_RECORD_COMPLEX] = {tn_complex_backward, SAVE_INPUTS, 0},
+	[TN_RECORD_COMPLEX] = {tn_complex_backward, SAVE_INPUTS, 1},
 	[TN_RECORD_PART] = {tn_part_backward, 0, 1},
 	[TN_RECORD_SUM] = {tn_sum_backward, 0, 1},
 	[TN_RECORD_EXTREMUM] = {tn_extremum_backward, SAVE_INPUTS | SAVE_OUTPUT, 1},

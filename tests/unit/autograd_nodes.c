@@ -460,6 +460,45 @@ static void gradients_of_strangers_are_refused(void **state)
 	expect(g, 1, 1); /* it outlives the tape */
 }
 
+/* ---- Leaves ----------------------------------------------------------------------------------*/
+
+/* The sum of |x|^2 has the gradient 2 x, in complex numbers too. */
+static tn_array *sum_of_squares(const tn_array *x)
+{
+	return sum(tn_real(tn_multiply(x, tn_conj(x))));
+}
+
+static void leaves_of_every_inexact_type_have_gradients(void **state)
+{
+	static const tn_dtype dtypes[] = {TN_F16, TN_BF16, TN_F32, TN_F64, TN_C64, TN_C128};
+	(void)state;
+	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++) {
+		int is_complex = dtypes[i] == TN_C64 || dtypes[i] == TN_C128, filled = 0;
+		tn_array *numbers = tn_complex(vector(3, 5), vector(4, -6)), *g;
+		tn_array *x = tn_astype(is_complex ? numbers : tn_real(numbers), dtypes[i]);
+		tn_array *place = tn_zeros(context, dtypes[i], 1, (int64_t[]){2});
+		for (int round = 1; round <= 2; round++) {
+			tn_tape *tape = tn_tape_begin(context);
+			assert_ok(tn_tape_watch_into(tape, x, place, &filled));
+			tn_array *loss = sum_of_squares(x);
+			assert_ok(tn_tape_gradients(
+				tape, 1, &loss, NULL, 1, &x, &g,
+				TN_OPTIONS(struct tn_gradients_options, .create_graph = 1)));
+			assert_int_equal(tn_array_dtype(g), dtypes[i]);
+			expect(tn_astype(tn_real(g), TN_F32), 6, 10);
+			if (is_complex)
+				expect(tn_astype(tn_imag(g), TN_F32), 8, -12);
+			assert_ok(tn_tape_backward(tape, loss, NULL));
+			tn_tape_end(tape);
+			expect(tn_astype(tn_real(place), TN_F32), (float)round * 6,
+			       (float)round * 10);
+			if (is_complex)
+				expect(tn_astype(tn_imag(place), TN_F32), (float)round * 8,
+				       (float)round * -12);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +517,7 @@ int main(void)
 		cmocka_unit_test(backward_starts_from_several_outputs),
 		cmocka_unit_test(chosen_arrays_get_gradients_and_others_none),
 		cmocka_unit_test(gradients_of_strangers_are_refused),
+		cmocka_unit_test(leaves_of_every_inexact_type_have_gradients),
 	};
 	int failed = cmocka_run_group_tests_name("reference", tests, setup_reference, teardown);
 	failed += cmocka_run_group_tests_name("preferred", tests, setup_preferred, teardown);

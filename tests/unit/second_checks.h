@@ -64,6 +64,8 @@ SECOND(broadcast, tn_broadcast_to(x[0], 3, (int64_t[]){2, 3, 4}))
 SECOND(window, tn_sliding_window_view(x[0], 2, (int64_t[]){2, 3}, (int[]){1, 2}))
 SECOND(concatenate, tn_concatenate(2, (const tn_array *[]){x[0], x[1]}, 1))
 SECOND(copy, tn_copy(tn_transpose(x[0], NULL)))
+SECOND(complex, tn_abs(tn_multiply(tn_complex(x[0], x[1]), tn_exp(tn_complex(x[1], x[0])))))
+SECOND(complex_matmul, tn_imag(tn_matmul(tn_complex(x[0], x[0]), tn_complex(x[1], tn_sin(x[1])))))
 SECOND(cumsum, tn_cumsum(x[0], 1))
 SECOND(cummax, tn_cummax(x[0], 1))
 SECOND(sort, tn_sort(x[0], 1, 0))
@@ -143,6 +145,8 @@ static const struct second_row second_rows[] = {
 	{"matmul, batch and broadcast", second_matmul, 2, {3, 2}, {{2, 3, 4}, {4, 5}}, 0, 0},
 	{"matmul, matrix by vector", second_matmul, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
 	{"linear", second_linear, 3, {3, 2, 1}, {{2, 3, 4}, {5, 4}, {5}}, 0, 0},
+	{"complex", second_complex, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
+	{"complex matmul", second_complex_matmul, 2, {2, 2}, {{3, 4}, {4, 2}}, 0, 0},
 	{"reshape", second_reshape, 1, {3}, {{2, 3, 4}}, 0, 0},
 	{"transpose", second_transpose, 1, {3}, {{3, 3, 4}}, 0, 0},
 	{"slice", second_slice, 1, {3}, {{2, 3, 5}}, 0, 0},
