@@ -66,6 +66,8 @@ SECOND(concatenate, tn_concatenate(2, (const tn_array *[]){x[0], x[1]}, 1))
 SECOND(copy, tn_copy(tn_transpose(x[0], NULL)))
 SECOND(complex, tn_abs(tn_multiply(tn_complex(x[0], x[1]), tn_exp(tn_complex(x[1], x[0])))))
 SECOND(complex_matmul, tn_imag(tn_matmul(tn_complex(x[0], x[0]), tn_complex(x[1], tn_sin(x[1])))))
+SECOND(softmax, tn_softmax(x[0], -2))
+SECOND(log_softmax, tn_log_softmax(x[0], 1))
 SECOND(cumsum, tn_cumsum(x[0], 1))
 SECOND(cummax, tn_cummax(x[0], 1))
 SECOND(sort, tn_sort(x[0], 1, 0))
@@ -89,6 +91,16 @@ static inline tn_array *second_conv2d_groups(tn_array *const *x)
 	const struct tn_conv2d_options o = {
 		.struct_size = sizeof(o), .groups = 2, .padding = {1, 1}};
 	return second_total(tn_conv2d(x[0], x[1], NULL, &o));
+}
+
+static inline tn_array *second_avg_pool(tn_array *const *x)
+{
+	const struct tn_pool2d_options o = {.struct_size = sizeof(o),
+					    .kernel = {3, 2},
+					    .stride = {2, 2},
+					    .padding = {1, 1},
+					    .exclude_padding = 1};
+	return second_total(tn_avg_pool2d(x[0], &o));
 }
 
 static inline tn_array *second_dropout(tn_array *const *x)
@@ -160,6 +172,9 @@ static const struct second_row second_rows[] = {
 	{"copy of a transpose", second_copy, 1, {2}, {{3, 4}}, 0, 0},
 	{"conv2d", second_conv2d, 3, {4, 4, 1}, {{2, 2, 5, 6}, {3, 2, 3, 2}, {3}}, 0, 0},
 	{"conv2d, groups", second_conv2d_groups, 2, {4, 4}, {{1, 4, 4, 5}, {6, 2, 3, 3}}, 0, 0},
+	{"avg_pool2d", second_avg_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},
+	{"softmax", second_softmax, 1, {3}, {{2, 3, 4}}, 0, 0},
+	{"log_softmax", second_log_softmax, 1, {2}, {{3, 4}}, 0, 0},
 	{"dropout", second_dropout, 1, {2}, {{5, 6}}, 0, 0},
 	{"a node of one's own", second_node, 1, {2}, {{3, 4}}, 0, 0},
 };
