@@ -280,18 +280,22 @@ static tn_status seed_and_walk(const struct pass *pass)
 	return status;
 }
 
+/* Backward may be in a scope of tn_no_grad_begin, and what it runs may open others: they begin at
+ * the state that the pass sets. */
 static tn_status run_pass(const struct pass *pass)
 {
 	struct tn_tape *tape = pass->tape;
 	struct tn_runtime *rt = tape->runtime;
 	struct tn_device *device = rt->device;
-	const struct tn_recorder *recorder = rt->recorder;
+	const struct tn_recorder *recorder = rt->recorder, *paused = rt->paused;
+	uint32_t no_grad = rt->no_grad;
 	if (!(pass->kind & TN_PASS_RETAINS)) {
 		tape->ran = 1;
-		recorder = NULL;
-		rt->paused = NULL;
+		recorder = paused = NULL;
 	}
 	rt->recorder = pass->kind & TN_PASS_RECORDS ? &tape->recorder : NULL;
+	rt->paused = NULL;
+	rt->no_grad = 0;
 	tape->pass = pass->kind;
 	tn_status status = seed_and_walk(pass);
 	for (size_t i = 0; i < pass->n_inputs && !status; i++) {
@@ -304,6 +308,8 @@ static tn_status run_pass(const struct pass *pass)
 	}
 	tape->pass = 0;
 	rt->recorder = recorder;
+	rt->paused = paused;
+	rt->no_grad = no_grad;
 	rt->device = device;
 	return status;
 }

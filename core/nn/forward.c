@@ -7,6 +7,7 @@
 #include "autograd/tape.h"
 #include "capture/capture.h"
 #include "nn/module.h"
+#include "nn/path.h"
 #include "nn/tree.h"
 
 static tn_array *run(void *user, tn_array *const *x)

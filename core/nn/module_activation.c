@@ -8,7 +8,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 #include "nn/module.h"
-#include "nn/tree.h"
+#include "nn/path.h"
 
 typedef tn_array *(*function)(const tn_array *x);
 

@@ -229,6 +229,45 @@ static void a_function_gives_gradients_to_all_that_it_reads(void **state)
 	tn_context_close(context);
 }
 
+static tn_array *scaled(void *user, tn_array *const *inputs)
+{
+	tn_context *context = user;
+	tn_no_grad_begin(context);
+	tn_array *scale = tn_square(inputs[0]); /* a constant */
+	tn_no_grad_end(context);
+	return tn_multiply(inputs[0], scale);
+}
+
+/* Backward in a scope without gradients runs what has such scopes itself, and leaves the outer one
+ * as it was. */
+static void scopes_without_gradients_nest_with_backward(void **state)
+{
+	(void)state;
+	tn_context *context = open_backend("auto");
+	tn_array *x = tn_full(context, TN_F32, 0, NULL, 3), *g;
+	double value;
+	for (int keeps = 0; keeps < 2; keeps++) {
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, x));
+		tn_array *y = tn_recompute(scaled, context, 1, &x);
+		assert_ok(tn_no_grad_begin(context));
+		assert_ok(tn_tape_gradients(
+			tape, 1, &y, NULL, 1, &x, &g,
+			TN_OPTIONS(struct tn_gradients_options, .retain_graph = keeps)));
+		assert_ok(tn_item(g, &value));
+		assert_close(value, 9, 1e-5);
+		tn_array *constant = tn_square(x);
+		assert_ok(tn_no_grad_end(context));
+		tn_array *after = tn_multiply(x, constant);
+		/* The tape goes on recording only where it was kept. */
+		assert_status(tn_tape_backward(tape, after, NULL), keeps ? TN_OK : TN_STATE);
+		tn_error_clear(context);
+		tn_tape_end(tape);
+	}
+	assert_status(tn_no_grad_end(context), TN_STATE);
+	tn_context_close(context);
+}
+
 static void what_cannot_be_computed_again_is_an_error(void **state)
 {
 	static const char *const parts[] = {NULL, "another shape", "random"};
@@ -387,6 +426,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_that_are_computed_again_give_the_same_bits_in_less_memory),
 		cmocka_unit_test(a_function_gives_gradients_to_all_that_it_reads),
+		cmocka_unit_test(scopes_without_gradients_nest_with_backward),
 		cmocka_unit_test(what_cannot_be_computed_again_is_an_error),
 		cmocka_unit_test(the_first_number_that_is_not_finite_is_named),
 		cmocka_unit_test(a_module_is_named_by_its_path),
