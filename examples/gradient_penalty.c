@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A critic with a gradient penalty (Gulrajani et al. 2017) measures how far two clouds of points are
- * apart: it becomes the function of slope 1 that differs most between them.  The clouds are equal
- * but for a shift, whose length it finds.
+ * A critic with a gradient penalty (Gulrajani et al. 2017) measures how far two clouds of points
+ * are apart: it becomes the function of slope 1 that differs most between them.  The clouds are
+ * equal but for a shift, whose length it finds.
  */
 #include <math.h>
 #include <stdio.h>

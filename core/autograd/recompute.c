@@ -150,7 +150,8 @@ tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
 				n_inputs, TN_NODE_LIMIT);
 		return NULL;
 	}
-	if (!rt->recorder)
+	/* Anomaly mode names the operations of f, so it records them. */
+	if (!rt->recorder || rt->anomaly)
 		return f(user, inputs);
 	struct recomputed own = {f, user, tn_mem_zeroed(1, sizeof(*own.draws))};
 	if (!own.draws) {

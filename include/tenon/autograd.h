@@ -127,7 +127,8 @@ TN_API tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inpu
  * with TN_NOT_FINITE (tenon/status.h); the error names it, forward or backward, and in modules the
  * module's path.  Results are checked as they are recorded, the gradients of an operation's inputs
  * after its backward.  The host waits for each check: for finding an error, not for training; a
- * capture cannot contain checks (TN_NOT_CAPTURABLE).  Default 0, which costs nothing. */
+ * capture cannot contain checks (TN_NOT_CAPTURABLE), and tn_recompute saves what it computes, so
+ * that its operations are named.  Default 0, which costs nothing. */
 TN_API tn_status tn_anomaly_mode(tn_context *context, int on);
 
 /* ---- Nodes of one's own ----------------------------------------------------------------------*/

@@ -144,6 +144,49 @@ static void a_penalty_trains_a_module(void **state)
 	tn_context_close(context);
 }
 
+static tn_array *exp_there(void *user, tn_array *const *x)
+{
+	return tn_to(tn_exp(x[0]), user);
+}
+
+/* exp(x) on one device, its cube on another; computed again or not.  The second derivative is
+ * 9 exp(3x), and both derivatives are on the first device. */
+static void second_derivatives_pass_between_devices(void **state)
+{
+	const struct tn_gradients_options o = {.struct_size = sizeof(o), .create_graph = 1};
+	(void)state;
+	tn_context *context = open_mock("");
+	tn_device *home = tn_device_current(context), *other = NULL;
+	for (size_t i = 0; !other || other == home; i++) {
+		other = tn_context_device(context, i);
+		assert_non_null(other);
+	}
+	double value;
+	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){1}, 0.5), *g, *h;
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *e = exp_there(other, &x), *y = tn_multiply(tn_square(e), e);
+	assert_ptr_equal(tn_array_device(y), other);
+	assert_ok(tn_tape_gradients(tape, 1, &y, NULL, 1, &x, &g, &o));
+	assert_ptr_equal(tn_array_device(g), home);
+	assert_ok(tn_tape_gradients(tape, 1, &g, NULL, 1, &x, &h, NULL));
+	assert_ptr_equal(tn_array_device(h), home);
+	tn_tape_end(tape);
+	assert_ok(tn_item(h, &value));
+	assert_close(value, 9 * exp(1.5), 1e-4);
+	tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	e = tn_recompute(exp_there, other, 1, &x);
+	assert_ok(tn_tape_backward(tape, tn_multiply(tn_square(e), e), NULL));
+	g = tn_tape_gradient(tape, x);
+	tn_tape_end(tape);
+	assert_ptr_equal(tn_array_device(g), home);
+	assert_ok(tn_item(g, &value));
+	assert_close(value, 3 * exp(1.5), 1e-4);
+	assert_ptr_equal(tn_device_current(context), home);
+	tn_context_close(context);
+}
+
 /* A step with a penalty, replayed, gives the same bits as without a capture. */
 static void a_captured_penalty_gives_the_same_bits(void **state)
 {
@@ -208,6 +251,7 @@ int main(void)
 		/* Last: these change the environment. */
 		cmocka_unit_test(the_mock_agrees),
 		cmocka_unit_test(a_captured_penalty_gives_the_same_bits),
+		cmocka_unit_test(second_derivatives_pass_between_devices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
