@@ -79,6 +79,7 @@ static tn_array *record_again(struct tn_node *node, tn_array *const *leaves, con
 	struct tn_tape *tape = node->tape;
 	struct tn_runtime *rt = tape->runtime;
 	const struct recomputed *own = node->state;
+	const struct tn_recorder *recorder = rt->recorder;
 	int ran = tape->ran;
 	own->draws->outer = rt->draws;
 	own->draws->next = 0;
@@ -86,7 +87,7 @@ static tn_array *record_again(struct tn_node *node, tn_array *const *leaves, con
 	tape->ran = 0;
 	rt->recorder = &tape->recorder;
 	tn_array *y = call(rt, own, leaves);
-	rt->recorder = NULL;
+	rt->recorder = recorder;
 	tape->ran = ran;
 	if (!y || (y->rank == dy->rank && y->dtype == dy->dtype &&
 		   !memcmp(y->shape, dy->shape, (size_t)y->rank * sizeof(int64_t))))
@@ -96,8 +97,28 @@ static tn_array *record_again(struct tn_node *node, tn_array *const *leaves, con
 	return NULL;
 }
 
+/* create_graph: the function's nodes stay on the tape, since the gradients depend on them, and read
+ * the inputs themselves. */
+static tn_status backward_recorded(struct tn_node *node, tn_array *dy)
+{
+	struct tn_tape *tape = node->tape;
+	struct tn_node *newest = tape->last;
+	tn_array *inputs[TN_NODE_LIMIT];
+	for (uint32_t i = 0; i < node->n_inputs; i++)
+		inputs[i] = node->saved[i].array;
+	tn_array *y = record_again(node, inputs, dy);
+	struct tn_entry *output = tn_entry_of(y);
+	if (!y || !output)
+		return tn_runtime_status(tape->runtime);
+	tn_tape_mark_needed(tape, newest);
+	tn_status status = tn_entry_give(tape, output, dy);
+	return status ? status : tn_tape_walk(tape, newest, 0);
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
+	if (tn_node_records(node))
+		return backward_recorded(node, dy);
 	struct tn_tape *tape = node->tape;
 	struct tn_node *newest = tape->last;
 	tn_array *leaves[TN_NODE_LIMIT];
@@ -164,6 +185,7 @@ tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
 					  .n_saved = (uint32_t)n_inputs,
 					  .state = &own,
 					  .state_size = sizeof(own),
+					  .is_twice = 1,
 					  .is_always = 1,
 					  .release = release};
 	for (size_t i = 0; i < n_inputs; i++)

@@ -443,6 +443,48 @@ static void chosen_arrays_get_gradients_and_others_none(void **state)
 	tn_tape_end(tape);
 }
 
+static void what_chosen_arrays_do_not_need_does_not_run(void **state)
+{
+	struct counts counts = {0};
+	(void)state;
+	tn_array *x[2] = {vector(3, 5), vector(7, 11)}, *y[2], *other = vector(1, 2), *g;
+	const struct tn_gradients_options keep = {.struct_size = sizeof(keep), .retain_graph = 1};
+	tn_tape *tape = watch(x[0]);
+	assert_ok(tn_tape_watch(tape, other));
+	assert_ok(both(x, y, &counts));
+	tn_array *loss = sum(tn_multiply(y[0], other));
+	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &other, &g, &keep));
+	expect(g, 21, 55);
+	assert_int_equal(counts.backward, 0);
+	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &y[0], &g, &keep));
+	expect(g, 1, 2);
+	assert_int_equal(counts.backward, 0);
+	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, x, &g, &keep));
+	expect(g, 7, 22);
+	assert_int_equal(counts.backward, 1);
+	tn_tape_end(tape);
+}
+
+static void parameters_of_a_module_are_chosen_like_other_arrays(void **state)
+{
+	struct tn_parameter_view view;
+	float weight[2];
+	(void)state;
+	tn_module *net = tn_module_linear(context, 2, 1, NULL);
+	assert_ok(tn_module_build(net));
+	assert_ok(tn_module_parameter(net, "weight", &view));
+	tn_array *x = tn_from_host(context, TN_F32, 2, (int64_t[]){1, 2}, (float[]){3, 5}), *g;
+	tn_tape *tape = tn_tape_begin(context);
+	tn_array *loss = sum(tn_module_forward(net, x));
+	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &view.value, &g, NULL));
+	tn_tape_end(tape);
+	assert_ok(tn_to_host(g, weight, sizeof(weight)));
+	assert_true(weight[0] == 3 && weight[1] == 5);
+	assert_ok(tn_module_parameter(net, "weight", &view));
+	assert_null(view.gradient); /* not written */
+	tn_module_destroy(net);
+}
+
 static void gradients_of_strangers_are_refused(void **state)
 {
 	(void)state;
@@ -516,6 +558,8 @@ int main(void)
 		cmocka_unit_test(a_node_that_cannot_be_is_refused_and_its_state_destroyed),
 		cmocka_unit_test(backward_starts_from_several_outputs),
 		cmocka_unit_test(chosen_arrays_get_gradients_and_others_none),
+		cmocka_unit_test(what_chosen_arrays_do_not_need_does_not_run),
+		cmocka_unit_test(parameters_of_a_module_are_chosen_like_other_arrays),
 		cmocka_unit_test(gradients_of_strangers_are_refused),
 		cmocka_unit_test(leaves_of_every_inexact_type_have_gradients),
 	};

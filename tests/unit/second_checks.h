@@ -110,6 +110,19 @@ static inline tn_array *second_dropout(tn_array *const *x)
 	return second_total(tn_dropout(x[0], 0.4));
 }
 
+static inline tn_array *second_block(void *user, tn_array *const *x)
+{
+	tn_array *const *all = user;
+	return tn_dropout(tn_tanh(tn_matmul(x[0], all[1])), 0.2);
+}
+
+/* Of its two arrays one is an input of what is computed again. */
+static inline tn_array *second_recompute(tn_array *const *x)
+{
+	tn_random_state_set(tn_array_context(x[0]), (struct tn_random_state){5, 7});
+	return second_total(tn_recompute(second_block, (void *)(uintptr_t)x, 1, x));
+}
+
 /* A node whose backward is made of recorded operations. */
 static inline tn_status second_cube_backward(void *state, const struct tn_node_call *call)
 {
@@ -176,6 +189,7 @@ static const struct second_row second_rows[] = {
 	{"softmax", second_softmax, 1, {3}, {{2, 3, 4}}, 0, 0},
 	{"log_softmax", second_log_softmax, 1, {2}, {{3, 4}}, 0, 0},
 	{"dropout", second_dropout, 1, {2}, {{5, 6}}, 0, 0},
+	{"recompute", second_recompute, 2, {2, 2}, {{3, 4}, {4, 5}}, 0, 0},
 	{"a node of one's own", second_node, 1, {2}, {{3, 4}}, 0, 0},
 };
 
