@@ -31,11 +31,25 @@ static struct tn_window window_of(const struct tn_pool2d_options *o, uint32_t ki
 
 static tn_array *pool2d(const char *operation, const tn_array *x, const struct tn_window *window);
 
-/* An average is linear: the gradient of its gradient is the average. */
-static tn_status average_again(struct tn_node *node, tn_array *ddx)
+/* The elements of the planes of `a` that the index of a maximum points to. */
+static tn_array *take_maxima(const tn_array *a, const tn_array *index)
+{
+	const int64_t planes[] = {a->shape[0], a->shape[1], a->shape[2] * a->shape[3]};
+	const int64_t places[] = {planes[0], planes[1], index->shape[2] * index->shape[3]};
+	tn_array *taken =
+		tn_take_along_axis(tn_reshape(a, 3, planes), tn_reshape(index, 3, places), 2);
+	return tn_reshape(taken, 4, index->shape);
+}
+
+/* dx is linear in dy: an average gives back the average of its gradient, a maximum the elements
+ * where it came from. */
+static tn_status pool_again(struct tn_node *node, tn_array *ddx)
 {
 	const struct pool_state *state = node->state;
-	return tn_node_give(node, 0, pool2d(node->operation, ddx, &state->window));
+	const tn_array *index = node->saved[0].array;
+	return tn_node_give(node, 0,
+			    index ? take_maxima(ddx, index)
+				  : pool2d(node->operation, ddx, &state->window));
 }
 
 static tn_status backward(struct tn_node *node, tn_array *dy)
@@ -48,10 +62,12 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 		node, 0,
 		tn_tape_resume(suspension, dx,
 			       &(struct tn_node_request){.operation = node->operation,
-							 .backward = average_again,
+							 .backward = pool_again,
 							 .is_twice = 1,
 							 .n_inputs = 1,
 							 .inputs = {dy},
+							 .n_saved = 1,
+							 .saved = {index},
 							 .state = state,
 							 .state_size = sizeof(*state)}));
 }
@@ -72,7 +88,7 @@ static tn_array *pool2d(const char *operation, const tn_array *x, const struct t
 	y = tn_tape_resume(suspension, y,
 			   &(struct tn_node_request){.operation = operation,
 						     .backward = backward,
-						     .is_twice = !is_maximum,
+						     .is_twice = 1,
 						     .n_inputs = 1,
 						     .inputs = {x},
 						     .n_saved = is_maximum,

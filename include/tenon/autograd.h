@@ -87,8 +87,8 @@ struct tn_gradients_options {
  * Here hy is the Hessian of loss, times y.
  *
  * create_graph passes through element programs, products, tn_linear, reductions, views and copies,
- * takes, tn_cumsum, tn_cummax, tn_conv2d, average pools, tn_softmax, tn_dropout, tn_recompute, and
- * nodes that allow it (tn_node_record).
+ * takes, tn_cumsum, tn_cummax, tn_conv2d, pools, norms, tn_softmax, tn_dropout,
+ * tn_recompute, and nodes that allow it (tn_node_record).
  * TN_UNSUPPORTED: another operation, which the error names.  TN_STATE: an input was neither watched
  * nor recorded.  Other errors as for tn_tape_backward; on failure all gradients are NULL. */
 TN_API tn_status tn_tape_gradients(tn_tape *tape, size_t n_outputs, tn_array *const *outputs,
@@ -170,8 +170,9 @@ struct tn_node_options {
 /* Records outputs = f(inputs) as one operation with its own backward, as torch.autograd.Function.
  * Compute the outputs before, in any way that is not recorded: by operations between
  * tn_no_grad_begin and tn_no_grad_end, or on the host.
- * The state is consumed unless options are refused for their struct_size, and destroyed at the latest when the tape ends; at once if
- * nothing is recorded: no tape, no input with a gradient, or in tn_no_grad_begin's scope.
+ * The state is consumed unless options are refused for their struct_size.  It is destroyed when the
+ * tape ends, or earlier; at once if nothing is recorded: no tape, no input with a gradient, or in a
+ * scope of tn_no_grad_begin.
  * TN_STATE: an output has a gradient already.  TN_INVALID_ARGUMENT, TN_LIMIT, TN_DTYPE, TN_DEVICE.
  * During backward TN_SHAPE, TN_DTYPE and TN_DEVICE name the node and the input whose gradient does
  * not fit, and TN_MODIFIED the node of which a saved array was changed in place. */

@@ -66,6 +66,12 @@ def main():
         product(record, "views", lambda x: (x[1:, ::2].exp() * x.T[:2, :2]).sum(), 3, 4)
         product(record, "windows", lambda x: x.unfold(1, 3, 1).square().sum(2).sqrt().sum(), 2, 6)
         product(record, "gelu", lambda x: F.gelu(x).square().sum(), 3, 4)
+        product(record, "softmax", lambda x: x.softmax(1).square().sum(), 3, 4)
+        product(record, "layer_norm", lambda x: F.layer_norm(x, [6]).exp().sum(), 3, 6)
+        product(record, "batch_norm",
+                lambda x: F.batch_norm(x, None, None, training=True).exp().sum(), 6, 3)
+        product(record, "group_norm", lambda x: F.group_norm(x.reshape(2, 4, 3), 2).exp().sum(),
+                2, 12)
 
 
 if __name__ == "__main__":

@@ -153,6 +153,28 @@ static tn_array *f_gelu(tn_array *x)
 	return total(tn_square(tn_gelu(x)));
 }
 
+static tn_array *f_softmax(tn_array *x)
+{
+	return total(tn_square(tn_softmax(x, 1)));
+}
+
+static tn_array *f_layer_norm(tn_array *x)
+{
+	return total(tn_exp(tn_layer_norm(x, NULL, NULL, 1, 0)));
+}
+
+static tn_array *f_batch_norm(tn_array *x)
+{
+	const struct tn_batch_norm_options o = {.struct_size = sizeof(o), .training = 1};
+	return total(tn_exp(tn_batch_norm(x, NULL, NULL, &o)));
+}
+
+static tn_array *f_group_norm(tn_array *x)
+{
+	tn_array *pictures = tn_reshape(x, 3, (int64_t[]){2, 4, 3});
+	return total(tn_exp(tn_group_norm(pictures, NULL, NULL, 2, 0)));
+}
+
 static void hessian(const struct trial *t, tn_tape *tape, tn_array *(*f)(tn_array *x))
 {
 	const struct tn_gradients_options o = {.struct_size = sizeof(o), .create_graph = 1};
@@ -180,6 +202,10 @@ static const struct {
 	{"views", NULL, f_views},
 	{"windows", NULL, f_windows},
 	{"gelu", NULL, f_gelu},
+	{"softmax", NULL, f_softmax},
+	{"layer_norm", NULL, f_layer_norm},
+	{"batch_norm", NULL, f_batch_norm},
+	{"group_norm", NULL, f_group_norm},
 };
 
 static void run_all(const char *backend, tn_dtype dtype)
@@ -207,7 +233,7 @@ static void run_all(const char *backend, tn_dtype dtype)
 	}
 	fclose(file);
 	tn_context_close(t.context);
-	assert_true(n_cases >= 11);
+	assert_true(n_cases >= 15);
 }
 
 static void the_reference_agrees_with_pytorch(void **state)

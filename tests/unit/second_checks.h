@@ -93,6 +93,13 @@ static inline tn_array *second_conv2d_groups(tn_array *const *x)
 	return second_total(tn_conv2d(x[0], x[1], NULL, &o));
 }
 
+static inline tn_array *second_max_pool(tn_array *const *x)
+{
+	const struct tn_pool2d_options o = {
+		.struct_size = sizeof(o), .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 1}};
+	return second_total(tn_max_pool2d(tn_square(x[0]), &o));
+}
+
 static inline tn_array *second_avg_pool(tn_array *const *x)
 {
 	const struct tn_pool2d_options o = {.struct_size = sizeof(o),
@@ -102,6 +109,39 @@ static inline tn_array *second_avg_pool(tn_array *const *x)
 					    .exclude_padding = 1};
 	return second_total(tn_avg_pool2d(x[0], &o));
 }
+
+static inline tn_array *second_batch_norm(tn_array *const *x)
+{
+	const struct tn_batch_norm_options o = {
+		.struct_size = sizeof(o), .training = 1, .epsilon = 1e-2};
+	return second_total(tn_batch_norm(x[0], x[1], x[2], &o));
+}
+
+/* The residual depends on x too: both paths add up. */
+static inline tn_array *second_batch_norm_fused(tn_array *const *x)
+{
+	const struct tn_batch_norm_options o = {.struct_size = sizeof(o),
+						.training = 1,
+						.epsilon = 1e-2,
+						.activation = TN_ACTIVATION_RELU6,
+						.residual = tn_affine(tn_square(x[0]), 3.0, 0.4)};
+	return second_total(tn_batch_norm(x[0], x[1], x[2], &o));
+}
+
+static inline tn_array *second_batch_norm_running(tn_array *const *x)
+{
+	tn_context *context = tn_array_context(x[0]);
+	tn_dtype dtype = tn_array_dtype(x[0]);
+	const struct tn_batch_norm_options o = {
+		.struct_size = sizeof(o),
+		.running_mean = tn_full(context, dtype, 1, (int64_t[]){3}, 0.1),
+		.running_var = tn_full(context, dtype, 1, (int64_t[]){3}, 0.7)};
+	return second_total(tn_batch_norm(x[0], x[1], x[2], &o));
+}
+
+SECOND(layer_norm, tn_layer_norm(x[0], x[1], x[2], tn_array_rank(x[1]), 1e-2))
+SECOND(layer_norm_plain, tn_layer_norm(tn_transpose(x[0], (int[]){0, 2, 1}), NULL, NULL, 1, 1e-2))
+SECOND(group_norm, tn_group_norm(x[0], x[1], x[2], 2, 1e-2))
 
 static inline tn_array *second_dropout(tn_array *const *x)
 {
@@ -185,9 +225,36 @@ static const struct second_row second_rows[] = {
 	{"copy of a transpose", second_copy, 1, {2}, {{3, 4}}, 0, 0},
 	{"conv2d", second_conv2d, 3, {4, 4, 1}, {{2, 2, 5, 6}, {3, 2, 3, 2}, {3}}, 0, 0},
 	{"conv2d, groups", second_conv2d_groups, 2, {4, 4}, {{1, 4, 4, 5}, {6, 2, 3, 3}}, 0, 0},
+	{"max_pool2d", second_max_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},
 	{"avg_pool2d", second_avg_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},
 	{"softmax", second_softmax, 1, {3}, {{2, 3, 4}}, 0, 0},
 	{"log_softmax", second_log_softmax, 1, {2}, {{3, 4}}, 0, 0},
+	{"batch_norm", second_batch_norm, 3, {4, 1, 1}, {{3, 3, 2, 3}, {3}, {3}}, 0, 0},
+	{"batch_norm of rows", second_batch_norm, 3, {2, 1, 1}, {{7, 3}, {3}, {3}}, 0, 0},
+	{"batch_norm, residual, relu6",
+	 second_batch_norm_fused,
+	 3,
+	 {4, 1, 1},
+	 {{3, 3, 2, 3}, {3}, {3}},
+	 0,
+	 0},
+	{"batch_norm, running",
+	 second_batch_norm_running,
+	 3,
+	 {4, 1, 1},
+	 {{3, 3, 2, 3}, {3}, {3}},
+	 0,
+	 0},
+	{"layer_norm", second_layer_norm, 3, {3, 1, 1}, {{2, 3, 5}, {5}, {5}}, 0, 0},
+	{"layer_norm, two axes",
+	 second_layer_norm,
+	 3,
+	 {3, 2, 2},
+	 {{2, 3, 5}, {3, 5}, {3, 5}},
+	 0,
+	 0},
+	{"layer_norm, transposed", second_layer_norm_plain, 1, {3}, {{2, 5, 3}}, 0, 0},
+	{"group_norm", second_group_norm, 3, {4, 1, 1}, {{2, 4, 2, 3}, {4}, {4}}, 0, 0},
 	{"dropout", second_dropout, 1, {2}, {{5, 6}}, 0, 0},
 	{"recompute", second_recompute, 2, {2, 2}, {{3, 4}, {4, 5}}, 0, 0},
 	{"a node of one's own", second_node, 1, {2}, {{3, 4}}, 0, 0},
