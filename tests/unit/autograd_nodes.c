@@ -462,6 +462,29 @@ static void what_chosen_arrays_do_not_need_does_not_run(void **state)
 	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, x, &g, &keep));
 	expect(g, 7, 22);
 	assert_int_equal(counts.backward, 1);
+	/* What was chosen before is not any more. */
+	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &other, &g, &keep));
+	assert_int_equal(counts.backward, 1);
+	tn_tape_end(tape);
+}
+
+/* The gradient of a convolution's input needs memory that its weights' gradient no longer reads:
+ * only the last pass may take it. */
+static void a_tape_that_is_retained_keeps_all_that_it_saved(void **state)
+{
+	const struct tn_gradients_options keep = {.struct_size = sizeof(keep), .retain_graph = 1};
+	float found[3][4];
+	(void)state;
+	tn_array *x = tn_ones(context, TN_F32, 4, (int64_t[]){1, 1, 3, 3}), *g;
+	tn_array *w = tn_full(context, TN_F32, 4, (int64_t[]){1, 1, 2, 2}, 2);
+	tn_tape *tape = watch(w);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *y = tn_conv2d(tn_exp(x), w, NULL, NULL), *loss = sum(tn_square(y));
+	for (int i = 0; i < 3; i++) {
+		assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &w, &g, i < 2 ? &keep : NULL));
+		assert_ok(tn_to_host(g, found[i], sizeof(found[i])));
+		assert_close(found[i][0], 2 * 4 * 8 * exp(2.0), 1e-2);
+	}
 	tn_tape_end(tape);
 }
 
@@ -559,6 +582,7 @@ int main(void)
 		cmocka_unit_test(backward_starts_from_several_outputs),
 		cmocka_unit_test(chosen_arrays_get_gradients_and_others_none),
 		cmocka_unit_test(what_chosen_arrays_do_not_need_does_not_run),
+		cmocka_unit_test(a_tape_that_is_retained_keeps_all_that_it_saved),
 		cmocka_unit_test(parameters_of_a_module_are_chosen_like_other_arrays),
 		cmocka_unit_test(gradients_of_strangers_are_refused),
 		cmocka_unit_test(leaves_of_every_inexact_type_have_gradients),
