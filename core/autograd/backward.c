@@ -118,13 +118,12 @@ static int wants_any(const struct tn_node *node)
 	return node->is_always;
 }
 
-/* A gradient that is requested, or that recorded operations refer to, must not be written over: it
- * is held twice while the node runs. */
+/* A gradient that is requested must not be written over: it is held twice while the node runs. */
 static void hold_again(const struct tn_node *node, int holds)
 {
 	for (uint32_t i = 0; i < node->n_outputs; i++) {
 		struct tn_entry *output = node->outputs[i];
-		if (!output->gradient || !(output->is_requested || tn_node_records(node)))
+		if (!output->gradient || !output->is_requested)
 			continue;
 		if (holds)
 			tn_array_hold(output->gradient);
