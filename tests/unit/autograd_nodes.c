@@ -257,6 +257,23 @@ static void a_node_is_not_asked_for_what_nobody_needs(void **state)
 	assert_int_equal(counts.destroyed, 1);
 }
 
+static void a_node_that_does_not_say_so_has_no_second_derivative(void **state)
+{
+	struct counts counts = {0};
+	(void)state;
+	tn_array *x[2] = {vector(3, 5), vector(7, 11)}, *y[2], *g;
+	tn_tape *tape = watch(x[0]);
+	assert_ok(both(x, y, &counts));
+	tn_array *loss = sum(y[0]);
+	assert_status(tn_tape_gradients(tape, 1, &loss, NULL, 1, x, &g,
+					TN_OPTIONS(struct tn_gradients_options, .create_graph = 1)),
+		      TN_UNSUPPORTED);
+	assert_kept(context, TN_UNSUPPORTED, "both has no second derivative");
+	assert_int_equal(counts.backward, 0);
+	tn_tape_end(tape);
+	assert_int_equal(counts.destroyed, 1);
+}
+
 static void a_state_is_destroyed_at_once_where_nothing_is_recorded(void **state)
 {
 	struct counts counts = {0};
@@ -575,6 +592,7 @@ int main(void)
 		cmocka_unit_test(a_detached_array_is_the_same_memory_without_a_gradient),
 		cmocka_unit_test(a_node_of_ones_own_has_its_own_backward),
 		cmocka_unit_test(a_node_is_not_asked_for_what_nobody_needs),
+		cmocka_unit_test(a_node_that_does_not_say_so_has_no_second_derivative),
 		cmocka_unit_test(a_state_is_destroyed_at_once_where_nothing_is_recorded),
 		cmocka_unit_test(what_a_node_saved_must_not_change),
 		cmocka_unit_test(a_gradient_that_does_not_fit_is_named),
