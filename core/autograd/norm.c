@@ -9,16 +9,19 @@
 
 #include "array/array.h"
 #include "autograd/node.h"
+#include "autograd/norm_recorded.h"
 #include "ops/norm.h"
 
 enum { X, W, B, RESIDUAL, N_INPUTS };
-enum { SAVED_X, SAVED_W, SAVED_MEAN, SAVED_RSTD, SAVED_RESULT, N_SAVED };
+/* SAVED_INPUT is the tracked x, of which SAVED_X may be a view. */
+enum { SAVED_X, SAVED_W, SAVED_MEAN, SAVED_RSTD, SAVED_RESULT, SAVED_INPUT, N_SAVED };
 
 struct norm_state {
 	int kind;
 	int use_statistics;
 	uint32_t activation;
 	int64_t groups;
+	double epsilon;
 };
 
 struct parameters {
@@ -63,9 +66,37 @@ static tn_status give_parameters(struct tn_node *node, const tn_array *w,
 	return status ? status : tn_node_give(node, B, tn_reshape(p->db, w->rank, w->shape));
 }
 
+static tn_status backward_recorded(struct tn_node *node, const tn_array *dy)
+{
+	const struct norm_state *state = node->state;
+	const struct tn_saved *saved = node->saved;
+	const tn_array *rows = saved[SAVED_X].array;
+	struct tn_norm_recorded norm = {
+		.kind = state->kind,
+		.groups = state->groups,
+		.epsilon = state->epsilon,
+		.activation = state->activation,
+		.row = rows->shape[rows->rank - 1],
+		.x = saved[SAVED_INPUT].array,
+		.w = saved[SAVED_W].array,
+		.mean = state->use_statistics ? saved[SAVED_MEAN].array : NULL,
+		.rstd = state->use_statistics ? saved[SAVED_RSTD].array : NULL,
+		.result = saved[SAVED_RESULT].array};
+	tn_norm_differentiate(&norm, dy);
+	tn_array *const gradients[N_INPUTS] = {norm.dx, norm.dw, norm.db, norm.dresidual};
+	tn_status status = TN_OK;
+	for (uint32_t i = 0; i < N_INPUTS && !status; i++) {
+		if (tn_node_wants(node, i))
+			status = tn_node_give(node, i, gradients[i]);
+	}
+	return status;
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const struct norm_state *state = node->state;
+	if (tn_node_records(node))
+		return backward_recorded(node, dy);
 	const tn_array *x = node->saved[SAVED_X].array;
 	tn_array *w = node->saved[SAVED_W].array;
 	struct parameters p;
@@ -103,16 +134,17 @@ tn_array *tn_norm_record(struct tn_suspension suspension, const char *operation,
 			 tn_array *y)
 {
 	const struct norm_state state = {call->kind, call->use_statistics, call->activation,
-					 call->groups};
+					 call->groups, call->epsilon};
 	return tn_tape_resume(suspension, y,
 			      &(struct tn_node_request){
 				      .operation = operation,
 				      .backward = backward,
+				      .is_twice = 1,
 				      .n_inputs = N_INPUTS,
 				      .inputs = {inputs->x, inputs->w, inputs->b, call->residual},
 				      .n_saved = N_SAVED,
 				      .saved = {call->x, inputs->w, call->mean, call->rstd,
-						call->activation ? y : NULL},
+						call->activation ? y : NULL, inputs->x},
 				      .state = &state,
 				      .state_size = sizeof(state)});
 }

@@ -7,7 +7,21 @@
 #include "autograd/tape.h"
 #include "capture/capture.h"
 #include "nn/module.h"
+#include "nn/path.h"
 #include "nn/tree.h"
+
+static tn_array *run(void *user, tn_array *const *x)
+{
+	tn_module *module = user;
+	struct tn_runtime *rt = module->runtime;
+	const char *outer = rt->place;
+	char path[TN_MODULE_PATH];
+	if (rt->anomaly)
+		rt->place = tn_module_write_path(module, path);
+	tn_array *y = module->class_.forward(module, module->state, *x);
+	rt->place = outer;
+	return y;
+}
 
 tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 {
@@ -27,7 +41,16 @@ tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 							      weight->gradient, &weight->filled))
 			return NULL;
 	}
-	return module->class_.forward(module, module->state, x);
+	tn_array *input = (tn_array *)(uintptr_t)x;
+	if (module->is_recomputed && module->runtime->recorder)
+		return tn_recompute(run, module, 1, &input);
+	return run(module, &input);
+}
+
+void tn_module_set_recompute(tn_module *module, int on)
+{
+	if (module)
+		module->is_recomputed = on != 0;
 }
 
 void tn_module_set_training(tn_module *module, int training)
