@@ -3,6 +3,8 @@
  *
  * Sealing a network: one arena for the values and one for the gradients, each weight a view at a
  * multiple of 64 elements (256 bytes), the gaps between them always zero.
+ * Weights with two axes or more come first and then the others, both in the order of the listing:
+ * an optimizer that sets biases and norms apart has two runs of weights, not one for each weight.
  *
  * Initial values: weight number k of the listing takes random stream (next stream + k) of the
  * context; its element i is bound (2 u - 1) with u = word(seed, stream, i) / 2^32 truncated to 24
@@ -75,6 +77,7 @@ static void drop_arena(tn_module *module)
 	}
 	tn_array_unhold(module->arena.values);
 	tn_array_unhold(module->arena.gradients);
+	tn_mem_free(module->arena.order);
 	tn_buffers_unmake(module);
 	memset(&module->arena, 0, sizeof(module->arena));
 }
@@ -82,10 +85,18 @@ static void drop_arena(tn_module *module)
 static tn_status make_arena(tn_module *module)
 {
 	int64_t size = 0;
-	for (size_t i = 0; i < module->n_listing; i++) {
-		struct tn_weight *weight = module->listing[i].weight;
+	size_t n = module->n_listing, placed = 0;
+	module->arena.order = tn_mem_alloc((n ? n : 1) * sizeof(*module->arena.order));
+	if (!module->arena.order)
+		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_build",
+				       "no memory for %zu parameters", n);
+	for (size_t i = 0; i < 2 * n; i++) {
+		struct tn_weight *weight = module->listing[i % n].weight;
+		if ((weight->rank < 2) != (i >= n))
+			continue;
+		module->arena.order[placed++] = i % n;
 		weight->offset = size;
-		weight->number = i;
+		weight->number = i % n;
 		size += (weight->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	}
 	/* A network without parameters also has an arena, so that it counts as built. */

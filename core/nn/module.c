@@ -101,6 +101,7 @@ void tn_module_destroy(tn_module *module)
 	tn_buffers_free(module);
 	tn_array_unhold(module->arena.values);
 	tn_array_unhold(module->arena.gradients);
+	tn_mem_free(module->arena.order);
 	if (module->class_.destroy)
 		module->class_.destroy(module->state);
 	tn_mem_free(module->members);

@@ -63,7 +63,8 @@ struct tn_named_buffer {
 struct tn_arena_arrays {
 	tn_array *values;
 	tn_array *gradients;
-	int64_t size; /* elements, padding included */
+	int64_t size;  /* elements, padding included */
+	size_t *order; /* the listing's weights in the order in which they lie */
 };
 
 /* The epilogue of a layer: activation(y + residual). */

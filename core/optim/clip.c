@@ -2,21 +2,26 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Clipping by the joint norm, as torch.nn.utils.clip_grad_norm_: scale = max_norm / (norm + 1e-6),
- * where that is below 1.
+ * where that is below 1; and by value, as clip_grad_value_.
  */
 #include <math.h>
 
 #include "array/array.h"
-#include "optim/optimizer.h"
+#include "array/make.h"
+#include "dispatch/ledger.h"
+#include "ops/map.h"
+#include <tenon/optim.h>
+
+#include "optim/runs.h"
 
 static tn_status sum_of_squares(const tn_module *module, double *sum)
 {
 	struct tn_run run;
 	size_t next = 0;
 	*sum = 0.0;
-	while (tn_optimizer_next_run(module, NULL, &next, &run)) {
+	while (tn_next_run(module, NULL, &next, &run)) {
 		double part;
-		tn_array *g = tn_slice(module->arena.gradients, 0, run.begin, run.end, 1);
+		tn_array *g = tn_slice_run(module->arena.gradients, &run);
 		tn_array *square = tn_sum(tn_square(g), TN_ALL_AXES, NULL, 0);
 		tn_status status = square ? tn_item(square, &part) : module->runtime->error.status;
 		if (status)
@@ -30,14 +35,47 @@ static tn_status scale(const tn_module *module, double factor)
 {
 	struct tn_run run;
 	size_t next = 0;
-	while (tn_optimizer_next_run(module, NULL, &next, &run)) {
-		tn_array *g = tn_slice(module->arena.gradients, 0, run.begin, run.end, 1);
+	while (tn_next_run(module, NULL, &next, &run)) {
+		tn_array *g = tn_slice_run(module->arena.gradients, &run);
 		tn_array *by = tn_scalar_f32(module->context, (float)factor);
 		tn_status status = by ? tn_multiply_into(g, g, by) : module->runtime->error.status;
 		if (status)
 			return status;
 	}
 	return TN_OK;
+}
+
+tn_status tn_clip_grad_value(tn_module *module, double limit)
+{
+	static const struct tn_short_program text = {
+		.text = "z = clamp(x, -a, a)", .n_inputs = 1, .n_scalars = 1};
+	struct tn_run run;
+	size_t next = 0;
+	if (!module)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
+	if (!module->arena.values || !(limit > 0.0))
+		return tn_runtime_fail(
+			rt, TN_INVALID_ARGUMENT, "clip_grad_value",
+			"expected a built module and a limit > 0, found %s module and "
+			"limit %g",
+			module->arena.values ? "a built" : "another", limit);
+	status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	while (!status && tn_next_run(module, NULL, &next, &run)) {
+		tn_array *g = tn_slice_run(module->arena.gradients, &run);
+		status = g ? tn_end_into(rt,
+					 tn_short_map(rt, tn_operation_named(rt, "clip_grad_value"),
+						      &text, (const tn_array *const[]){g}, &g,
+						      &limit))
+			   : rt->error.status;
+	}
+	tn_scope_end(module->context, NULL);
+	return status;
 }
 
 /* Runs on the module's device, regardless of the current one. */

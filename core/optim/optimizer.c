@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Runs: consecutive weights of the arena that are trainable, have a gradient and have been stepped
- * equally often.  The gaps between weights belong to the run: they are zero and remain zero.
- *
- * A captured run is a source of stepped scalars (capture/stepped.h): all those of the program,
- * because the learning rate and the step number change.  A replay counts the step of each of its
- * weights.
+ * A captured run is a source of stepped scalars (capture/stepped.h): all those of the program and
+ * the deviation of the noise, because the learning rate and the step number change.  A replay
+ * counts the step of each of its weights.
  */
 #include "optim/optimizer.h"
 
@@ -20,35 +17,15 @@
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
+#include "optim/hooks.h"
+#include "optim/lookahead.h"
 
 /* A run that is captured in a graph. */
-struct tn_captured_run {
-	tn_optimizer *optimizer; /* NULL: has been destroyed */
-	struct tn_captured_run *next;
+struct captured_run {
+	struct tn_captured captured;
+	tn_optimizer *optimizer;
 	struct tn_run run;
 };
-
-int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t *next,
-			  struct tn_run *run)
-{
-	int found = 0;
-	for (; *next < module->n_listing; ++*next) {
-		const struct tn_weight *weight = module->listing[*next].weight;
-		uint64_t step = steps ? steps[*next] + 1 : 0;
-		int wanted = weight->trainable && weight->filled && (!found || step == run->step);
-		if (found && !wanted)
-			break;
-		if (!wanted)
-			continue;
-		if (!found)
-			*run = (struct tn_run){
-				.begin = weight->offset, .first = *next, .step = step};
-		run->end = weight->offset + weight->size;
-		run->last = *next + 1;
-		found = 1;
-	}
-	return found;
-}
 
 static tn_program *parse_rule(const struct tn_optimizer_rule *rule, size_t n_states,
 			      struct tn_error_info *error)
@@ -81,9 +58,8 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
 	struct tn_error_info error;
-	optimizer->steps = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->steps));
 	optimizer->options = tn_mem_alloc(size);
-	if (!optimizer->steps || !optimizer->options)
+	if (!optimizer->options)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
 				       "no memory for the optimizer");
 	memcpy(optimizer->options, options, size);
@@ -109,7 +85,7 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 }
 
 tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
-				  double lr, const void *options, size_t size)
+				  double lr, double weight_decay, const void *options, size_t size)
 {
 	struct tn_runtime *rt = module->runtime;
 	if (tn_runtime_ready(rt))
@@ -120,13 +96,20 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 		return NULL;
 	}
 	tn_optimizer *optimizer = tn_mem_zeroed(1, sizeof(*optimizer));
-	if (!optimizer) {
+	struct tn_weight_setting *settings = tn_mem_zeroed(module->n_listing, sizeof(*settings));
+	if (!optimizer || !settings) {
+		tn_mem_free(optimizer);
+		tn_mem_free(settings);
 		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, rule->name, "no memory for the optimizer");
 		return NULL;
 	}
+	for (size_t i = 0; i < module->n_listing; i++)
+		settings[i] =
+			(struct tn_weight_setting){.lr_factor = 1.0, .weight_decay = weight_decay};
 	optimizer->module = module;
 	optimizer->rule = rule;
 	optimizer->lr = lr;
+	optimizer->settings = settings;
 	if (!make_parts(optimizer, options, size))
 		return optimizer;
 	tn_optimizer_destroy(optimizer);
@@ -137,113 +120,121 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 {
 	if (!optimizer)
 		return;
-	for (struct tn_captured_run *each = optimizer->captured; each; each = each->next)
-		each->optimizer = NULL;
+	tn_captured_abandon(&optimizer->captured);
+	for (size_t i = 0; optimizer->views && i < optimizer->module->n_listing; i++) {
+		for (size_t k = 0; k <= TN_OPTIMIZER_MAX_STATES; k++)
+			tn_array_unhold(optimizer->views[i].states[k]);
+	}
+	tn_mem_free(optimizer->views);
+	tn_array_unhold(optimizer->hooks.mask);
+	tn_array_unhold(optimizer->lookahead.slow);
 	for (size_t i = 0; i < optimizer->n_states; i++)
 		tn_array_unhold(optimizer->states[i]);
 	tn_program_destroy(optimizer->program);
-	tn_mem_free(optimizer->steps);
+	tn_mem_free(optimizer->settings);
 	tn_mem_free(optimizer->options);
 	tn_mem_free(optimizer);
 }
 
-static void scalars_of(const tn_optimizer *optimizer, uint64_t step, struct tn_scalar *scalars)
+/* The scalars of the run's next step: the rule's, then the deviation of the noise. */
+static void scalars_of(const tn_optimizer *optimizer, const struct tn_run *run,
+		       struct tn_scalar *scalars)
 {
+	const struct tn_weight_setting *setting =
+		tn_setting_at(optimizer->module, optimizer->settings, run->first);
+	const struct tn_rule_point at = {.step = setting->steps + 1,
+					 .lr = optimizer->lr * setting->lr_factor,
+					 .weight_decay = setting->weight_decay};
 	double values[TN_PROGRAM_MAX_SCALARS];
-	optimizer->rule->scalars_at(optimizer->options, optimizer->lr, step, values);
+	optimizer->rule->scalars_at(optimizer->options, &at, values);
 	for (uint32_t i = 0; i < optimizer->program->n_scalars; i++)
 		scalars[i] = tn_scalar_of(TN_F32, values[i]);
+	scalars[optimizer->program->n_scalars] =
+		tn_scalar_of(TN_F32, tn_noise_deviation(&optimizer->hooks, at.step));
+}
+
+static void count_steps(const tn_optimizer *optimizer, const struct tn_run *run, int by)
+{
+	for (size_t i = run->first; i < run->last; i++)
+		tn_setting_at(optimizer->module, optimizer->settings, i)->steps +=
+			(uint64_t)(int64_t)by;
 }
 
 /* ---- Captured steps --------------------------------------------------------------------------*/
 
-static void count_steps(tn_optimizer *optimizer, const struct tn_run *run, int by)
-{
-	for (size_t i = run->first; i < run->last; i++)
-		optimizer->steps[i] += (uint64_t)(int64_t)by;
-}
-
-/* The weights of a run were stepped equally often when it was captured; later eager steps of only
- * some of them would have split it. */
+/* The weights of a run had equal settings when it was captured; later eager steps of only some of
+ * them, or new settings, would have split it. */
 static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_scalar *scalars)
 {
-	const struct tn_captured_run *captured = state;
-	tn_optimizer *optimizer = captured->optimizer;
+	const struct captured_run *captured = state;
+	tn_status status = tn_captured_check(rt, &captured->captured, "the optimizer");
+	if (status)
+		return status;
+	const tn_optimizer *optimizer = captured->optimizer;
+	const tn_module *module = optimizer->module;
 	const struct tn_run *run = &captured->run;
-	if (!optimizer)
-		return tn_fail(&rt->report, TN_STATE, "graph_replay",
-			       "the optimizer whose step was captured has been destroyed");
 	for (size_t i = run->first + 1; i < run->last; i++) {
-		if (optimizer->steps[i] != optimizer->steps[run->first])
+		if (!tn_settings_equal(tn_setting_at(module, optimizer->settings, i),
+				       tn_setting_at(module, optimizer->settings, run->first)))
 			return tn_fail(&rt->report, TN_STATE, "graph_replay",
 				       "%s: %s and %s were captured together but have since been "
-				       "stepped separately",
-				       optimizer->rule->name,
-				       optimizer->module->listing[run->first].name,
-				       optimizer->module->listing[i].name);
+				       "stepped separately or given different settings",
+				       optimizer->rule->name, tn_weight_name_at(module, run->first),
+				       tn_weight_name_at(module, i));
 	}
-	scalars_of(optimizer, optimizer->steps[run->first] + 1, scalars);
+	scalars_of(optimizer, run, scalars);
 	count_steps(optimizer, run, 1);
 	return TN_OK;
 }
 
 static void captured_take_back(void *state)
 {
-	const struct tn_captured_run *captured = state;
-	if (captured->optimizer)
+	const struct captured_run *captured = state;
+	if (captured->captured.list)
 		count_steps(captured->optimizer, &captured->run, -1);
 }
 
-static void captured_release(void *state)
-{
-	struct tn_captured_run *captured = state;
-	struct tn_captured_run **link = captured->optimizer ? &captured->optimizer->captured : NULL;
-	while (link && *link != captured)
-		link = &(*link)->next;
-	if (link)
-		*link = captured->next;
-}
-
 static const struct tn_stepped_source captured_run = {
-	.size = sizeof(struct tn_captured_run),
+	.size = sizeof(struct captured_run),
 	.next = captured_next,
 	.take_back = captured_take_back,
-	.release = captured_release,
+	.release = tn_captured_release,
 };
 
 /* ---- Steps -----------------------------------------------------------------------------------*/
 
-static tn_array *slice_run(const tn_array *arena, const struct tn_run *run)
-{
-	return tn_slice(arena, 0, run->begin, run->end, 1);
-}
-
-static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run)
+static tn_status step_run(tn_optimizer *optimizer, const struct tn_run *run,
+			  const struct tn_scalar random[2])
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
+	const uint32_t n_scalars = optimizer->program->n_scalars;
 	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
-	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES], *gradients;
 	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS];
 	void *state;
-	scalars_of(optimizer, run->step, scalars);
+	scalars_of(optimizer, run, scalars);
 	tn_status status = tn_stepped_add(rt, tn_array_home(module->arena.values), &captured_run,
-					  optimizer->program->n_scalars, scalars, &state);
+					  n_scalars + 1, scalars, &state);
 	if (status)
 		return tn_runtime_keep(rt, &rt->report);
-	struct tn_captured_run *captured = state;
+	struct captured_run *captured = state;
 	if (captured) {
-		*captured = (struct tn_captured_run){
-			.optimizer = optimizer, .next = optimizer->captured, .run = *run};
-		optimizer->captured = captured;
+		captured->optimizer = optimizer;
+		captured->run = *run;
+		tn_captured_add(&optimizer->captured, &captured->captured);
 		count_steps(optimizer, run, 1);
 	}
-	inputs[0] = outputs[0] = slice_run(module->arena.values, run);
-	inputs[1] = slice_run(module->arena.gradients, run);
+	inputs[0] = outputs[0] = tn_slice_run(module->arena.values, run);
+	inputs[1] = gradients = tn_slice_run(module->arena.gradients, run);
 	for (size_t i = 0; i < optimizer->n_states; i++)
-		inputs[2 + i] = outputs[1 + i] = slice_run(optimizer->states[i], run);
+		inputs[2 + i] = outputs[1 + i] = tn_slice_run(optimizer->states[i], run);
 	if (rt->error.status)
 		return rt->error.status;
+	status = tn_end_into(
+		rt, tn_hooks_run(optimizer, run, inputs[0], gradients, random, scalars[n_scalars]));
+	if (status)
+		return status;
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
 				       .program = optimizer->program,
 				       .inputs = inputs,
@@ -260,6 +251,8 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	if (!optimizer)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = optimizer->module->runtime;
+	const struct tn_random_state before = rt->random;
+	struct tn_scalar random[2];
 	struct tn_run run;
 	size_t next = 0;
 	tn_status status = tn_runtime_ready(rt);
@@ -272,10 +265,15 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	status = tn_scope_begin(optimizer->module->context);
 	if (status)
 		return status;
-	while (!status && tn_optimizer_next_run(optimizer->module, optimizer->steps, &next, &run))
-		status = step_run(optimizer, &run);
+	if (optimizer->hooks.eta > 0.0 &&
+	    tn_stepped_random(rt, tn_array_home(optimizer->module->arena.values), random))
+		status = tn_runtime_keep(rt, &rt->report);
+	while (!status && tn_next_run(optimizer->module, optimizer->settings, &next, &run))
+		status = step_run(optimizer, &run, random);
+	if (!status)
+		status = tn_lookahead_step(optimizer);
 	tn_scope_end(optimizer->module->context, NULL);
-	return status;
+	return tn_stepped_drawn(rt, before, status);
 }
 
 void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The shared part of optimizers: a module's flat arenas, arenas of the same layout for the
- * optimizer's states, and the partition of the arena into runs that one program can step at once.
+ * optimizer's states, and the settings of each weight, which partition the arena into runs.
  */
 #ifndef TN_OPTIM_OPTIMIZER_H
 #define TN_OPTIM_OPTIMIZER_H
@@ -10,10 +10,18 @@
 #include <tenon/optim.h>
 #include <tenon/program.h>
 
-#include "nn/module.h"
+#include "optim/captured.h"
+#include "optim/runs.h"
 
 /* An output of the program is the weight, the others are states. */
 #define TN_OPTIMIZER_MAX_STATES (TN_PROGRAM_MAX_OUTPUTS - 1)
+
+/* What the scalars of a run depend on. */
+struct tn_rule_point {
+	uint64_t step; /* from 1 */
+	double lr;
+	double weight_decay;
+};
 
 /* The update rule of one optimizer: a program over the inputs w, dw and the states, and the named
  * scalars (all f32), with the outputs w and the states. */
@@ -23,21 +31,31 @@ struct tn_optimizer_rule {
 	const char *const *states; /* names, up to a NULL */
 	const char *const *scalars;
 	uint32_t n_scalars;
-	/* The scalars at a weight's step number `step`, from 1, in the order of their names. */
-	void (*scalars_at)(const void *options, double lr, uint64_t step, double *scalars);
+	/* The scalars of a step, in the order of their names.  The options are the rule's own copy,
+	 * in which it may remember. */
+	void (*scalars_at)(void *options, const struct tn_rule_point *at, double *scalars);
 };
 
-/* Consecutive weights with equal settings: elements [begin, end) of the arena, numbers
- * [first, last) of the listing. */
-struct tn_run {
-	int64_t begin;
-	int64_t end;
-	size_t first;
-	size_t last;
-	uint64_t step; /* of these weights, from 1 */
+/* What a step adds to the gradients; 0: nothing. */
+struct tn_gradient_hooks {
+	double lasso;
+	double eta; /* the variance of the noise at step 1 */
+	double gamma;
+	tn_array *mask; /* arena of u8, kept: 1 in weights, 0 in the gaps between them */
 };
 
-struct tn_captured_run;
+/* Views of one weight's parts of the states and of the slow weights, kept; NULL: not asked for
+ * yet. */
+struct tn_state_views {
+	tn_array *states[TN_OPTIMIZER_MAX_STATES + 1];
+};
+
+struct tn_lookahead_state {
+	uint64_t k;
+	double alpha;
+	uint64_t steps; /* done */
+	tn_array *slow; /* arena, kept; NULL: no Lookahead */
+};
 
 struct tn_optimizer {
 	tn_module *module;
@@ -47,16 +65,22 @@ struct tn_optimizer {
 	tn_program *program;
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
-	uint64_t *steps;                           /* of each weight: its number of steps */
-	struct tn_captured_run *captured;          /* of existing graphs */
+	struct tn_weight_setting *settings;        /* in the order of the module's listing */
+	struct tn_state_views *views;              /* in the same order; NULL: not asked for yet */
+	struct tn_gradient_hooks hooks;
+	struct tn_lookahead_state lookahead;
+	struct tn_captured_list captured; /* in existing graphs */
 };
 
 /* Makes an optimizer with a zeroed arena for each state.  The options, of `size` bytes, are copied;
  * the rule must never be freed.  NULL: the error is kept. */
 tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
-				  double lr, const void *options, size_t size);
-/* The next run of weights to step, from weight *next on; 0: none. */
-int tn_optimizer_next_run(const tn_module *module, const uint64_t *steps, size_t *next,
-			  struct tn_run *run);
+				  double lr, double weight_decay, const void *options, size_t size);
+
+/* `value`, or `otherwise` when it is 0. */
+static inline double tn_or_default(double value, double otherwise)
+{
+	return value == 0.0 ? otherwise : value;
+}
 
 #endif

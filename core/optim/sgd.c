@@ -9,20 +9,20 @@ enum { LR, DECAY, KEEP, GAIN, MOMENTUM };
 static const char *const scalars[] = {
 	[LR] = "lr", [DECAY] = "decay", [KEEP] = "keep", [GAIN] = "gain", [MOMENTUM] = "momentum"};
 
-static void scalars_at(const void *options, double lr, uint64_t step, double *values)
+static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
 	const struct tn_sgd_options *o = options;
-	values[LR] = lr;
-	values[DECAY] = o->weight_decay;
+	values[LR] = at->lr;
+	values[DECAY] = at->weight_decay;
 	if (o->momentum == 0.0)
 		return;
-	values[KEEP] = step == 1 ? 0.0 : o->momentum;
-	values[GAIN] = step == 1 ? 1.0 : 1.0 - o->dampening;
+	values[KEEP] = at->step == 1 ? 0.0 : o->momentum;
+	values[GAIN] = at->step == 1 ? 1.0 : 1.0 - o->dampening;
 	values[MOMENTUM] = o->momentum;
 }
 
 static const char *const no_states[] = {NULL};
-static const char *const velocity[] = {"b", NULL};
+static const char *const velocity[] = {"momentum_buffer", NULL};
 
 static const struct tn_optimizer_rule plain = {
 	.name = "sgd",
@@ -33,10 +33,12 @@ static const struct tn_optimizer_rule plain = {
 	.scalars_at = scalars_at,
 };
 
-/* At a weight's first step b := g for any momentum and dampening: keep is 0 and gain 1. */
+/* At a weight's first step the buffer becomes g for any momentum and dampening: keep is 0 and gain
+ * is 1. */
 static const struct tn_optimizer_rule with_momentum = {
 	.name = "sgd",
-	.text = "g = dw + decay * w; b = keep * b + gain * g; w = w - lr * b",
+	.text = "g = dw + decay * w; momentum_buffer = keep * momentum_buffer + gain * g;"
+		"w = w - lr * momentum_buffer",
 	.states = velocity,
 	.scalars = scalars,
 	.n_scalars = MOMENTUM + 1,
@@ -45,7 +47,8 @@ static const struct tn_optimizer_rule with_momentum = {
 
 static const struct tn_optimizer_rule nesterov = {
 	.name = "sgd",
-	.text = "g = dw + decay * w; b = keep * b + gain * g; w = w - lr * (g + momentum * b)",
+	.text = "g = dw + decay * w; momentum_buffer = keep * momentum_buffer + gain * g;"
+		"w = w - lr * (g + momentum * momentum_buffer)",
 	.states = velocity,
 	.scalars = scalars,
 	.n_scalars = MOMENTUM + 1,
@@ -62,14 +65,13 @@ tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
 	    (o.nesterov && (o.momentum == 0.0 || o.dampening != 0.0))) {
 		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "sgd",
 				"expected lr > 0, momentum >= 0, weight_decay >= 0 and, for "
-				"Nesterov, momentum "
-				"without dampening; found lr %g, momentum %g, dampening %g, "
-				"weight_decay %g",
+				"Nesterov, momentum without dampening; found lr %g, momentum %g, "
+				"dampening %g, weight_decay %g",
 				o.lr, o.momentum, o.dampening, o.weight_decay);
 		return NULL;
 	}
 	const struct tn_optimizer_rule *rule = o.momentum == 0.0 ? &plain
 					       : o.nesterov      ? &nesterov
 								 : &with_momentum;
-	return tn_optimizer_create(module, rule, o.lr, &o, sizeof(o));
+	return tn_optimizer_create(module, rule, o.lr, o.weight_decay, &o, sizeof(o));
 }

@@ -43,8 +43,87 @@ struct tn_adamw_options {
 	double beta2;        /* 0: 0.999 */
 	double epsilon;      /* 0: 1e-8 */
 	double weight_decay; /* negative: PyTorch's 0.01 */
+	int amsgrad;         /* 1: the largest v so far takes the place of v */
 };
 TN_API tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *options);
+
+/* torch.optim.Adam (Kingma and Ba 2015): as AdamW, but the decay is added to the gradient:
+ *   g := dw + weight_decay w,   m := beta1 m + (1 - beta1) g,   v := beta2 v + (1 - beta2) g^2
+ *   w := w - lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + epsilon) */
+struct tn_adam_options {
+	uint32_t struct_size;
+	double lr;           /* 0: 1e-3 */
+	double beta1;        /* 0: 0.9 */
+	double beta2;        /* 0: 0.999 */
+	double epsilon;      /* 0: 1e-8 */
+	double weight_decay; /* 0: none */
+	int amsgrad;
+};
+TN_API tn_optimizer *tn_adam(tn_module *module, const struct tn_adam_options *options);
+
+/* torch.optim.NAdam (Dozat 2016): Adam with Nesterov's momentum.  With
+ * mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2) and P the product of mu_1 to mu_t:
+ *   w := w - lr ((1 - mu_t) / (1 - P) g + mu_(t+1) / (1 - P mu_(t+1)) m)
+ *            / (sqrt(v / (1 - beta2^t)) + epsilon) */
+struct tn_nadam_options {
+	uint32_t struct_size;
+	double lr;                  /* 0: 2e-3 */
+	double beta1;               /* 0: 0.9 */
+	double beta2;               /* 0: 0.999 */
+	double epsilon;             /* 0: 1e-8 */
+	double weight_decay;        /* 0: none */
+	double momentum_decay;      /* 0: 4e-3 */
+	int decoupled_weight_decay; /* 1: as in AdamW; 0: as in Adam */
+};
+TN_API tn_optimizer *tn_nadam(tn_module *module, const struct tn_nadam_options *options);
+
+/* torch.optim.RMSprop:  g := dw + weight_decay w;  v := alpha v + (1 - alpha) g^2;
+ *   s := v, or centered (Graves 2013): a := alpha a + (1 - alpha) g,  s := max(v - a^2, 0)
+ *   b := momentum b + g / (sqrt(s) + epsilon);  w := w - lr b */
+struct tn_rmsprop_options {
+	uint32_t struct_size;
+	double lr;      /* 0: 1e-2 */
+	double alpha;   /* 0: 0.99 */
+	double epsilon; /* 0: 1e-8 */
+	double weight_decay;
+	double momentum;
+	int centered;
+};
+TN_API tn_optimizer *tn_rmsprop(tn_module *module, const struct tn_rmsprop_options *options);
+
+/* torch.optim.Adagrad (Duchi, Hazan and Singer 2011):  g := dw + weight_decay w;  s := s + g^2;
+ *   w := w - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + epsilon) */
+struct tn_adagrad_options {
+	uint32_t struct_size;
+	double lr; /* 0: 1e-2 */
+	double lr_decay;
+	double weight_decay;
+	double initial_accumulator_value; /* of s */
+	double epsilon;                   /* 0: 1e-10 */
+};
+TN_API tn_optimizer *tn_adagrad(tn_module *module, const struct tn_adagrad_options *options);
+
+/* torch.optim.Adadelta (Zeiler 2012):  g := dw + weight_decay w;  v := rho v + (1 - rho) g^2;
+ *   d := sqrt(u + epsilon) / sqrt(v + epsilon) g;  u := rho u + (1 - rho) d^2;  w := w - lr d */
+struct tn_adadelta_options {
+	uint32_t struct_size;
+	double lr;      /* 0: 1 */
+	double rho;     /* 0: 0.9 */
+	double epsilon; /* 0: 1e-6 */
+	double weight_decay;
+};
+TN_API tn_optimizer *tn_adadelta(tn_module *module, const struct tn_adadelta_options *options);
+
+/* Lion (Chen et al. 2023):  w := w - lr (sign(beta1 m + (1 - beta1) dw) + weight_decay w);
+ *   m := beta2 m + (1 - beta2) dw */
+struct tn_lion_options {
+	uint32_t struct_size;
+	double lr;    /* 0: 1e-4 */
+	double beta1; /* 0: 0.9 */
+	double beta2; /* 0: 0.99 */
+	double weight_decay;
+};
+TN_API tn_optimizer *tn_lion(tn_module *module, const struct tn_lion_options *options);
 
 TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
 
@@ -55,9 +134,139 @@ TN_API tn_status tn_optimizer_step(tn_optimizer *optimizer);
 TN_API void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr);
 TN_API double tn_optimizer_lr(const tn_optimizer *optimizer);
 
+/* ---- Groups of parameters --------------------------------------------------------------------*/
+
+/* Which parameters, and what they get.  A parameter is chosen when its name matches `names` and it
+ * has at most max_rank axes; a shared parameter has the first of its names in the tree.  Settings
+ * of 0 leave what the parameters have, so that several groups add up. */
+struct tn_group_options {
+	uint32_t struct_size;
+	const char *names;   /* a pattern of fnmatch(3), in which * matches dots too; NULL: all */
+	int max_rank;        /* 0: any number of axes; 1: biases, and weights of norms */
+	double lr_factor;    /* of the optimizer's learning rate; at first 1 */
+	double weight_decay; /* at first the optimizer's */
+	int no_decay;        /* 1: weight_decay becomes 0 */
+};
+/* Gives settings to a group of parameters, for example no decay for biases and norms:
+ *
+ *     tn_optimizer_set_group(optimizer,
+ *                            TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1));
+ *
+ * A step runs one program for each contiguous run of parameters with equal settings; in the arena,
+ * parameters of two axes and more precede those of one and none.
+ * TN_NOT_FOUND: no parameter is chosen.  TN_INVALID_ARGUMENT: a negative setting, nothing set, or
+ * weight_decay beside no_decay.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_optimizer_set_group(tn_optimizer *optimizer,
+					const struct tn_group_options *options);
+
+/* ---- Lookahead -------------------------------------------------------------------------------*/
+
+/* Zhang et al. 2019: slow weights s, which start as the weights; after every k-th step
+ *   s := s + alpha (w - s);  w := s */
+struct tn_lookahead_options {
+	uint32_t struct_size;
+	uint64_t k;   /* 0: 5 */
+	double alpha; /* 0: 0.5; at most 1 */
+};
+/* Puts Lookahead around an optimizer, which steps as before, with its own learning rate, schedule
+ * and groups.  The slow weights start as the present ones, so load weights before; called again, it
+ * starts anew.  They are the state "slow" of each parameter.
+ * TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_OUT_OF_MEMORY,
+ * TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_options *options);
+/* The number of steps since, which a checkpoint restores too; 0 without Lookahead. */
+TN_API uint64_t tn_lookahead_steps(const tn_optimizer *optimizer);
+/* TN_STATE: the optimizer has no Lookahead.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_lookahead_set_steps(tn_optimizer *optimizer, uint64_t steps);
+
+/* ---- State -----------------------------------------------------------------------------------
+ * Everything that a step changes beside the parameters: to continue a training with the same bits,
+ * restore the parameters, the values of all states, and the steps of all parameters, in an
+ * optimizer made with the same options and groups.  Indices of parameters are those of
+ * tn_module_parameter_at. */
+
+struct tn_optimizer_parameter_view {
+	const char *name; /* borrowed, valid like the module */
+	uint64_t steps;   /* done */
+	double lr;
+	double weight_decay;
+};
+/* TN_INVALID_ARGUMENT: no such index. */
+TN_API tn_status tn_optimizer_parameter_at(const tn_optimizer *optimizer, size_t index,
+					   struct tn_optimizer_parameter_view *view);
+/* TN_INVALID_ARGUMENT: no such index.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_optimizer_set_steps(tn_optimizer *optimizer, size_t index, uint64_t steps);
+
+struct tn_optimizer_state_view {
+	const char *parameter; /* "fc1.weight"; borrowed, valid like the module */
+	const char *state;     /* PyTorch's: "exp_avg"; borrowed, valid forever */
+	tn_array *value;       /* of the parameter's shape, to be read and assigned; borrowed */
+};
+/* The number of states of all parameters. */
+TN_API size_t tn_optimizer_state_count(const tn_optimizer *optimizer);
+/* In the order of the parameters.  TN_INVALID_ARGUMENT: no such index.  TN_OUT_OF_MEMORY. */
+TN_API tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
+				       struct tn_optimizer_state_view *view);
+
+/* ---- Gradients -------------------------------------------------------------------------------*/
+
+/* Gradient hooks: what each step adds to the gradients of the parameters that it updates, before
+ * the update and after any clipping by the caller.  Captured steps keep the hooks with which they
+ * were captured.  TN_INVALID_ARGUMENT: a number is negative or not finite.  TN_NOT_CAPTURABLE:
+ * while work is captured. */
+/* Lasso (L1):  dw := dw + rate sign(w).  rate 0: none. */
+TN_API tn_status tn_optimizer_set_lasso(tn_optimizer *optimizer, double rate);
+/* Gradient noise (Neelakantan et al. 2015):  dw := dw + a normal number of variance eta / t^gamma
+ * at a parameter's step t, from the context's random state, the same on every backend.  eta 0:
+ * none; gamma 0: 0.55.  TN_OUT_OF_MEMORY. */
+TN_API tn_status tn_optimizer_set_gradient_noise(tn_optimizer *optimizer, double eta, double gamma);
+
+/* torch.nn.utils.clip_grad_value_: clamps all gradients to [-limit, limit]; NaN remains.
+ * TN_INVALID_ARGUMENT: limit is not above 0, or the module has not been built. */
+TN_API tn_status tn_clip_grad_value(tn_module *module, double limit);
 /* Scales all gradients so that their joint 2-norm is at most max_norm; *norm (may be NULL) receives
  * the norm before. */
 TN_API tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm);
+
+/* ---- Averages of weights ---------------------------------------------------------------------*/
+
+typedef struct tn_average tn_average;
+
+/* torch.optim.swa_utils.AveragedModel: a copy of all parameters, averaged by one program over the
+ * arena.  The first update copies the weights; later ones
+ *   a := a + (1 - decay) (w - a)       exponential moving average (EMA)
+ *   a := a + (w - a) / (updates + 1)   the mean of all (SWA, Izmailov et al. 2018), if decay is 0
+ * Buffers are not averaged: with batch norm, after swapping, run the network in training mode over
+ * some data, so that its statistics become those of the averaged weights. */
+struct tn_average_options {
+	uint32_t struct_size;
+	double decay; /* below 1 */
+};
+/* Owned (tn_average_destroy); must not outlive the module.  NULL: TN_INVALID_ARGUMENT,
+ * TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not built),
+ * TN_OUT_OF_MEMORY. */
+TN_API tn_average *tn_average_create(tn_module *module, const struct tn_average_options *options);
+TN_API void tn_average_destroy(tn_average *average); /* takes NULL */
+/* Takes the present weights in; usually after tn_optimizer_step.  Can be captured.  TN_STATE: the
+ * averages are swapped in. */
+TN_API tn_status tn_average_update(tn_average *average);
+/* Exchanges the module's weights and the averages; the next call exchanges them back.  TN_STATE: no
+ * update yet.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_average_swap(tn_average *average);
+TN_API int tn_average_is_swapped(const tn_average *average);
+
+/* State, for checkpoints: the averages, and the number of updates. */
+struct tn_average_view {
+	const char *name; /* of the parameter; borrowed, valid like the module */
+	tn_array *value;  /* of its shape, to be read and assigned; borrowed; the module's weights
+			   * while the averages are swapped in */
+};
+/* By the indices of tn_module_parameter_at.  TN_INVALID_ARGUMENT: no such index.
+ * TN_OUT_OF_MEMORY. */
+TN_API tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_view *view);
+TN_API uint64_t tn_average_updates(const tn_average *average);
+/* TN_STATE: the averages are swapped in.  TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_average_set_updates(tn_average *average, uint64_t updates);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@
 #include <tenon/number.h>
 #include <tenon/program.h>
 #include <tenon/report.h>
+#include <tenon/schedule.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>
 #include <tenon/train.h>

@@ -9,6 +9,7 @@
 
 #include <tenon/data.h>
 #include <tenon/optim.h>
+#include <tenon/schedule.h>
 #include <tenon/status.h>
 
 #ifdef __cplusplus
@@ -44,11 +45,6 @@ struct tn_progress {
 	double seconds_left; /* of the whole training, at this epoch's rate */
 };
 
-/* How the learning rate changes over a training of n steps, at step t = 0, 1, ...:
- *   constant   lr
- *   cosine     lr (1 + cos(pi t / n)) / 2  (Loshchilov and Hutter, "SGDR", ICLR 2017; one cycle) */
-enum { TN_SCHEDULE_CONSTANT = 0, TN_SCHEDULE_COSINE = 1 };
-
 /* Whether steps of full batches are captured, and replayed with one call each (tenon/capture.h).
  * Losses and weights are the same bit for bit.
  *   auto  if the device's backend can capture work, the network consists of the library's modules,
@@ -67,7 +63,9 @@ struct tn_train_options {
 	uint32_t batch_size; /* 0: 64 */
 	uint32_t max_shift;  /* augmentation, see struct tn_data_loader_options */
 	uint32_t flip;
-	/* TN_SCHEDULE_... of the optimizer's learning rate, which is restored at the end. */
+	/* The optimizer's learning rate over the n steps of the training, at step t = 0, 1, ...:
+	 * TN_SCHEDULE_CONSTANT, or TN_SCHEDULE_COSINE (tenon/schedule.h) with a period of n.  It is
+	 * restored at the end. */
 	uint32_t schedule;
 	uint64_t seed; /* of the order of images */
 	/* Called about ten times a second and at the end of an epoch; non-zero stops

@@ -16,19 +16,33 @@ struct training {
 	tn_context *context;
 	tn_module *module;
 	tn_optimizer *optimizer;
+	tn_average *average;  /* takes every step's weights in; or NULL */
 	tn_array *x, *labels; /* what a step reads */
 	tn_array *loss;       /* of the last step; kept */
 };
 
-static inline tn_optimizer *make_optimizer(tn_module *module, int is_adamw)
+enum { WITH_SGD, WITH_ADAMW, WITH_ALL, OPTIMIZER_COUNT };
+
+/* WITH_ALL: an optimizer with groups, hooks and slow weights. */
+static inline tn_optimizer *make_optimizer(tn_module *module, int kind)
 {
-	if (is_adamw)
+	if (kind == WITH_ADAMW)
 		return tn_adamw(module, NULL);
+	if (kind == WITH_ALL) {
+		tn_optimizer *nadam =
+			tn_nadam(module, TN_OPTIONS(struct tn_nadam_options, .weight_decay = 0.1));
+		assert_ok(tn_optimizer_set_group(
+			nadam, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)));
+		assert_ok(tn_optimizer_set_lasso(nadam, 0.01));
+		assert_ok(tn_optimizer_set_gradient_noise(nadam, 0.1, 0));
+		assert_ok(tn_lookahead(nadam, TN_OPTIONS(struct tn_lookahead_options, .k = 2)));
+		return nadam;
+	}
 	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9,
 					 .dampening = 0.5));
 }
 
-static inline struct training make_training(tn_context *context, int is_adamw)
+static inline struct training make_training(tn_context *context, int kind)
 {
 	static const int64_t shape[] = {STEP_BATCH, STEP_IN};
 	struct training t = {.context = context, .module = tn_sequential(context)};
@@ -41,7 +55,7 @@ static inline struct training make_training(tn_context *context, int is_adamw)
 	assert_ok(tn_sequential_add(t.module, "c",
 				    tn_module_linear(context, STEP_HIDDEN, STEP_OUT, NULL)));
 	assert_ok(tn_module_build(t.module));
-	t.optimizer = make_optimizer(t.module, is_adamw);
+	t.optimizer = make_optimizer(t.module, kind);
 	assert_non_null(t.optimizer);
 	t.x = tn_zeros(context, TN_F32, 2, shape);
 	t.labels = tn_zeros(context, TN_I32, 1, shape);
@@ -53,6 +67,7 @@ static inline void end_training(struct training *t)
 	tn_array_destroy(t->loss);
 	tn_array_destroy(t->x);
 	tn_array_destroy(t->labels);
+	tn_average_destroy(t->average);
 	tn_optimizer_destroy(t->optimizer);
 	tn_module_destroy(t->module);
 }
@@ -92,7 +107,9 @@ static inline tn_status step(struct training *t)
 {
 	tn_module_zero_gradients(t->module);
 	tn_status status = give_gradients(t);
-	return status ? status : tn_optimizer_step(t->optimizer);
+	if (!status)
+		status = tn_optimizer_step(t->optimizer);
+	return status || !t->average ? status : tn_average_update(t->average);
 }
 
 static inline float loss_of(const struct training *t)
@@ -129,11 +146,14 @@ struct course {
 
 /* Steps, each with its own learning rate.  From step number n_eager on they are replays, except the
  * last one. */
-static inline struct course run_course(tn_context *context, int is_adamw, int n_eager)
+static inline struct course run_course(tn_context *context, int kind, int n_eager)
 {
 	struct course course = {.n_weights = 0};
-	struct training t = make_training(context, is_adamw);
+	struct training t = make_training(context, kind);
 	tn_graph *graph = NULL;
+	if (kind == WITH_ALL)
+		t.average = tn_average_create(t.module,
+					      TN_OPTIONS(struct tn_average_options, .decay = 0.5));
 	for (int i = 0; i < STEP_COUNT; i++) {
 		set_batch(&t, i);
 		tn_optimizer_set_lr(t.optimizer, 0.05 / (i + 1));
@@ -148,6 +168,8 @@ static inline struct course run_course(tn_context *context, int is_adamw, int n_
 		tn_array_destroy(other);
 		course.losses[i] = loss_of(&t);
 	}
+	if (t.average)
+		assert_ok(tn_average_swap(t.average));
 	course.n_weights = weights_of(&t, course.weights);
 	course.stream = tn_random_state_get(context).stream;
 	end_training(&t);
@@ -159,15 +181,15 @@ static inline struct course run_course(tn_context *context, int is_adamw, int n_
  * mask and the optimizer's step number. */
 static inline void check_replayed_steps(tn_context *context)
 {
-	for (int is_adamw = 0; is_adamw < 2; is_adamw++) {
-		struct course eager = run_course(context, is_adamw, STEP_COUNT);
+	for (int kind = 0; kind < OPTIMIZER_COUNT; kind++) {
+		struct course eager = run_course(context, kind, STEP_COUNT);
 		for (int n_eager = 0; n_eager < 3; n_eager += 2) {
-			struct course replayed = run_course(context, is_adamw, n_eager);
+			struct course replayed = run_course(context, kind, n_eager);
 			for (int i = 0; i < STEP_COUNT; i++) {
 				if (replayed.losses[i] != eager.losses[i])
-					fail_msg("%s, step %d after %d: loss %.9g, expected %.9g",
-						 is_adamw ? "AdamW" : "SGD", i, n_eager,
-						 (double)replayed.losses[i],
+					fail_msg("optimizer %d, step %d after %d: loss %.9g, "
+						 "expected %.9g",
+						 kind, i, n_eager, (double)replayed.losses[i],
 						 (double)eager.losses[i]);
 			}
 			assert_int_equal(replayed.n_weights, eager.n_weights);

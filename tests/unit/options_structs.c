@@ -66,6 +66,84 @@ static tn_status adamw(const void *options)
 	return optimizer(tn_adamw(net, options));
 }
 
+static tn_status adam(const void *options)
+{
+	return optimizer(tn_adam(net, options));
+}
+
+static tn_status nadam(const void *options)
+{
+	return optimizer(tn_nadam(net, options));
+}
+
+static tn_status rmsprop(const void *options)
+{
+	return optimizer(tn_rmsprop(net, options));
+}
+
+static tn_status adagrad(const void *options)
+{
+	return optimizer(tn_adagrad(net, options));
+}
+
+static tn_status adadelta(const void *options)
+{
+	return optimizer(tn_adadelta(net, options));
+}
+
+static tn_status lion(const void *options)
+{
+	return optimizer(tn_lion(net, options));
+}
+
+static tn_status optimizer_set_group(const void *options)
+{
+	tn_optimizer *own = tn_adamw(net, NULL);
+	tn_status status = tn_optimizer_set_group(own, options);
+	tn_optimizer_destroy(own);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status lookahead(const void *options)
+{
+	tn_optimizer *own = tn_adamw(net, NULL);
+	tn_status status = tn_lookahead(own, options);
+	tn_optimizer_destroy(own);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status average_create(const void *options)
+{
+	tn_average *made = tn_average_create(net, options);
+	tn_status status = kept(made != NULL);
+	tn_average_destroy(made);
+	return status;
+}
+
+static tn_status schedule_create(const void *options)
+{
+	tn_optimizer *own = tn_adamw(net, NULL);
+	tn_schedule *made = tn_schedule_create(own, options);
+	tn_status status = kept(made != NULL);
+	tn_schedule_destroy(made);
+	tn_optimizer_destroy(own);
+	return status;
+}
+
+static tn_status schedule_set_state(const void *state)
+{
+	tn_optimizer *own = tn_adamw(net, NULL);
+	tn_schedule *schedule = tn_schedule_create(
+		own, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_CONSTANT));
+	tn_status status = tn_schedule_set_state(schedule, state);
+	tn_schedule_destroy(schedule);
+	tn_optimizer_destroy(own);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
 static tn_status train(const void *options)
 {
 	tn_optimizer *steps = tn_adamw(net, NULL);
@@ -257,6 +335,25 @@ static const struct {
 	 TN_OPTIONS(struct tn_context_options, .backend = "reference", .log = drop_message), TN_OK},
 	{"struct tn_sgd_options", sgd, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1), TN_OK},
 	{"struct tn_adamw_options", adamw, TN_OPTIONS(struct tn_adamw_options, .lr = 0.1), TN_OK},
+	{"struct tn_adam_options", adam, TN_OPTIONS(struct tn_adam_options, .lr = 0.1), TN_OK},
+	{"struct tn_nadam_options", nadam, TN_OPTIONS(struct tn_nadam_options, .lr = 0.1), TN_OK},
+	{"struct tn_rmsprop_options", rmsprop, TN_OPTIONS(struct tn_rmsprop_options, .lr = 0.1),
+	 TN_OK},
+	{"struct tn_adagrad_options", adagrad, TN_OPTIONS(struct tn_adagrad_options, .lr = 0.1),
+	 TN_OK},
+	{"struct tn_adadelta_options", adadelta, TN_OPTIONS(struct tn_adadelta_options, .lr = 0.1),
+	 TN_OK},
+	{"struct tn_lion_options", lion, TN_OPTIONS(struct tn_lion_options, .lr = 0.1), TN_OK},
+	{"struct tn_group_options", optimizer_set_group,
+	 TN_OPTIONS(struct tn_group_options, .no_decay = 1), TN_OK},
+	{"struct tn_lookahead_options", lookahead, TN_OPTIONS(struct tn_lookahead_options, .k = 2),
+	 TN_OK},
+	{"struct tn_average_options", average_create,
+	 TN_OPTIONS(struct tn_average_options, .decay = 0.5), TN_OK},
+	{"struct tn_schedule_options", schedule_create,
+	 TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP, .period = 2), TN_OK},
+	{"struct tn_schedule_state", schedule_set_state,
+	 TN_OPTIONS(struct tn_schedule_state, .t = 3), TN_OK},
 	{"struct tn_train_options", train, TN_OPTIONS(struct tn_train_options, .batch_size = 2),
 	 TN_OK},
 	{"struct tn_module_linear_options", module_linear,

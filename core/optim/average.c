@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Averages of weights: exponential moving averages, and P. Izmailov et al., "Averaging Weights Leads
+ * to Wider Optima and Better Generalization", UAI 2018.
+ */
+#include <tenon/optim.h>
+
+#include "array/array.h"
+#include "array/make.h"
+#include "base/memory.h"
+#include "capture/capture.h"
+#include "capture/stepped.h"
+#include "dispatch/ledger.h"
+#include "optim/captured.h"
+#include "ops/map.h"
+#include "optim/runs.h"
+
+struct tn_average {
+	tn_module *module;
+	double decay; /* 0: the mean */
+	uint64_t updates;
+	int is_swapped;
+	tn_array *values; /* arena, kept */
+	tn_array **views; /* of each parameter's part, kept; NULL: not asked for yet */
+	struct tn_captured_list captured;
+};
+
+struct captured_update {
+	struct tn_captured captured;
+	tn_average *average;
+};
+
+/* ---- Updates ---------------------------------------------------------------------------------*/
+
+/* The weight of the next update's values. */
+static struct tn_scalar next_rate(const tn_average *average)
+{
+	double rate = 1.0 / ((double)average->updates + 1.0);
+	if (average->updates && average->decay > 0.0)
+		rate = 1.0 - average->decay;
+	return tn_scalar_of(TN_F32, rate);
+}
+
+static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_scalar *scalars)
+{
+	const struct captured_update *update = state;
+	tn_status status = tn_captured_check(rt, &update->captured, "the average");
+	if (status)
+		return status;
+	if (update->average->is_swapped)
+		return tn_fail(&rt->report, TN_STATE, "graph_replay",
+			       "average_update: the averages are swapped in");
+	scalars[0] = next_rate(update->average);
+	update->average->updates++;
+	return TN_OK;
+}
+
+static void captured_take_back(void *state)
+{
+	const struct captured_update *update = state;
+	if (update->captured.list)
+		update->average->updates--;
+}
+
+static const struct tn_stepped_source captured_update = {
+	.size = sizeof(struct captured_update),
+	.next = captured_next,
+	.take_back = captured_take_back,
+	.release = tn_captured_release,
+};
+
+/* Runs a text over the averages a and the weights w. */
+static tn_status run_text(const tn_average *average, const char *operation, const char *text,
+			  uint32_t n_outputs, uint32_t n_scalars, const struct tn_scalar *scalars)
+{
+	static const tn_dtype f32[] = {TN_F32, TN_F32};
+	static const char *const arrays[] = {"a", "w"};
+	struct tn_runtime *rt = average->module->runtime;
+	tn_array *const all[] = {average->values, average->module->arena.values};
+	const struct tn_program_names names = {
+		.struct_size = sizeof(names),
+		.n_inputs = 2,
+		.n_scalars = n_scalars,
+		.n_outputs = n_outputs,
+		.inputs = arrays,
+		.input_dtypes = f32,
+		.scalars = (const char *const[]){"rate"},
+		.scalar_dtypes = f32,
+		.outputs = arrays,
+	};
+	struct tn_map_run map = {.operation = tn_operation_named(rt, operation),
+				 .inputs = (const tn_array *const[]){all[0], all[1]},
+				 .outputs = all,
+				 .scalars = scalars};
+	tn_status status = tn_programs_get(rt, operation, text, &names, &map.program);
+	return tn_end_into(rt, status ? status : tn_map_run(rt, &map));
+}
+
+tn_status tn_average_update(tn_average *average)
+{
+	if (!average)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = average->module->runtime;
+	struct tn_scalar rate = next_rate(average);
+	void *state;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
+	if (average->is_swapped)
+		return tn_runtime_fail(rt, TN_STATE, "average_update",
+				       "the averages are swapped in: swap them back first");
+	if (tn_stepped_add(rt, tn_array_home(average->values), &captured_update, 1, &rate, &state))
+		return tn_runtime_keep(rt, &rt->report);
+	if (state) {
+		struct captured_update *update = state;
+		update->average = average;
+		tn_captured_add(&average->captured, &update->captured);
+		average->updates++;
+	}
+	status = run_text(average, "average_update", "a = rate < 1 ? a + rate * (w - a) : w", 1, 1,
+			  &rate);
+	if (!status && !state)
+		average->updates++;
+	return status;
+}
+
+tn_status tn_average_swap(tn_average *average)
+{
+	static const char operation[] = "average_swap";
+	if (!average)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = average->module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (!status)
+		status = tn_capture_refuse(rt, operation, "which weights are swapped in");
+	if (status)
+		return status;
+	if (!average->updates)
+		return tn_runtime_fail(rt, TN_STATE, operation,
+				       "expected at least one update, found none");
+	status = run_text(average, operation, "t = a; a = w; w = t", 2, 0, NULL);
+	if (!status)
+		average->is_swapped = !average->is_swapped;
+	return status;
+}
+
+int tn_average_is_swapped(const tn_average *average)
+{
+	return average ? average->is_swapped : 0;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------*/
+
+/* Makes the arena on the module's device, regardless of the current one. */
+static tn_status make_values(tn_average *average)
+{
+	const tn_module *module = average->module;
+	struct tn_runtime *rt = module->runtime;
+	struct tn_device *current = rt->device;
+	tn_status status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	rt->device = tn_array_home(module->arena.values);
+	tn_array *values = tn_zeros(module->context, TN_F32, 1, &module->arena.size);
+	if (values)
+		average->values = tn_array_hold(values);
+	status = values ? TN_OK : rt->error.status;
+	rt->device = current;
+	tn_scope_end(module->context, NULL);
+	return status;
+}
+
+tn_average *tn_average_create(tn_module *module, const struct tn_average_options *options)
+{
+	static const char operation[] = "average_create";
+	struct tn_average_options o = {0};
+	if (!module)
+		return NULL;
+	struct tn_runtime *rt = module->runtime;
+	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_average_options", operation) ||
+	    tn_runtime_ready(rt))
+		return NULL;
+	if (!(o.decay >= 0.0 && o.decay < 1.0)) {
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				"expected decay in [0, 1), found %g", o.decay);
+		return NULL;
+	}
+	if (!module->arena.values) {
+		tn_runtime_fail(rt, TN_STATE, operation,
+				"the module has not been built, or is a member of another module");
+		return NULL;
+	}
+	tn_average *average = tn_mem_zeroed(1, sizeof(*average));
+	if (!average) {
+		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for the averages");
+		return NULL;
+	}
+	average->module = module;
+	average->decay = o.decay;
+	if (!make_values(average))
+		return average;
+	tn_average_destroy(average);
+	return NULL;
+}
+
+void tn_average_destroy(tn_average *average)
+{
+	if (!average)
+		return;
+	tn_captured_abandon(&average->captured);
+	for (size_t i = 0; average->views && i < average->module->n_listing; i++)
+		tn_array_unhold(average->views[i]);
+	tn_mem_free(average->views);
+	tn_array_unhold(average->values);
+	tn_mem_free(average);
+}
+
+/* ---- State -----------------------------------------------------------------------------------*/
+
+tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_view *view)
+{
+	static const char operation[] = "average_at";
+	if (!average || !view)
+		return TN_INVALID_ARGUMENT;
+	const tn_module *module = average->module;
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
+	if (index >= module->n_listing)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "expected an index below %zu, found %zu", module->n_listing,
+				       index);
+	if (!average->views)
+		average->views = tn_mem_zeroed(module->n_listing, sizeof(*average->views));
+	if (!average->views)
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for %zu views",
+				       module->n_listing);
+	const struct tn_named_weight *named = &module->listing[index];
+	if (!average->views[index])
+		average->views[index] = tn_view_weight(module, average->values, named->weight);
+	if (!average->views[index])
+		return rt->error.status;
+	*view = (struct tn_average_view){.name = named->name, .value = average->views[index]};
+	return TN_OK;
+}
+
+uint64_t tn_average_updates(const tn_average *average)
+{
+	return average ? average->updates : 0;
+}
+
+tn_status tn_average_set_updates(tn_average *average, uint64_t updates)
+{
+	static const char operation[] = "average_set_updates";
+	if (!average)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = average->module->runtime;
+	tn_status status = tn_capture_refuse(rt, operation, "the number of updates");
+	if (status)
+		return status;
+	if (average->is_swapped)
+		return tn_runtime_fail(rt, TN_STATE, operation,
+				       "the averages are swapped in: swap them back first");
+	average->updates = updates;
+	return TN_OK;
+}

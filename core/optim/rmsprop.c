@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * RMSprop, as torch.optim.RMSprop; centered: A. Graves, "Generating Sequences With Recurrent Neural
+ * Networks", 2013.  The variance of the centered form is at least 0 here, which rounding may break.
+ */
+#include <math.h>
+
+#include "optim/optimizer.h"
+
+enum { LR, DECAY, ALPHA, GAIN, EPSILON, MOMENTUM };
+static const char *const scalars[] = {
+	[LR] = "lr",     [DECAY] = "decay",     [ALPHA] = "alpha",
+	[GAIN] = "gain", [EPSILON] = "epsilon", [MOMENTUM] = "momentum"};
+
+static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
+{
+	const struct tn_rmsprop_options *o = options;
+	values[LR] = at->lr;
+	values[DECAY] = at->weight_decay;
+	values[ALPHA] = o->alpha;
+	values[GAIN] = 1.0 - o->alpha;
+	values[EPSILON] = o->epsilon;
+	if (o->momentum != 0.0)
+		values[MOMENTUM] = o->momentum;
+}
+
+/* [centered][momentum] */
+static const struct tn_optimizer_rule rules[2][2] = {
+	{{
+		 .name = "rmsprop",
+		 .text = "g = dw + decay * w; square_avg = alpha * square_avg + gain * g * g;"
+			 "w = w - lr * (g / (sqrt(square_avg) + epsilon))",
+		 .states = (const char *const[]){"square_avg", NULL},
+		 .scalars = scalars,
+		 .n_scalars = EPSILON + 1,
+		 .scalars_at = scalars_at,
+	 },
+	 {
+		 .name = "rmsprop",
+		 .text = "g = dw + decay * w; square_avg = alpha * square_avg + gain * g * g;"
+			 "momentum_buffer = momentum * momentum_buffer"
+			 " + g / (sqrt(square_avg) + epsilon);"
+			 "w = w - lr * momentum_buffer",
+		 .states = (const char *const[]){"square_avg", "momentum_buffer", NULL},
+		 .scalars = scalars,
+		 .n_scalars = MOMENTUM + 1,
+		 .scalars_at = scalars_at,
+	 }},
+	{{
+		 .name = "rmsprop",
+		 .text = "g = dw + decay * w; square_avg = alpha * square_avg + gain * g * g;"
+			 "grad_avg = alpha * grad_avg + gain * g;"
+			 "variance = max(square_avg - grad_avg * grad_avg, 0);"
+			 "w = w - lr * (g / (sqrt(variance) + epsilon))",
+		 .states = (const char *const[]){"square_avg", "grad_avg", NULL},
+		 .scalars = scalars,
+		 .n_scalars = EPSILON + 1,
+		 .scalars_at = scalars_at,
+	 },
+	 {
+		 .name = "rmsprop",
+		 .text = "g = dw + decay * w; square_avg = alpha * square_avg + gain * g * g;"
+			 "grad_avg = alpha * grad_avg + gain * g;"
+			 "variance = max(square_avg - grad_avg * grad_avg, 0);"
+			 "momentum_buffer = momentum * momentum_buffer"
+			 " + g / (sqrt(variance) + epsilon);"
+			 "w = w - lr * momentum_buffer",
+		 .states = (const char *const[]){"square_avg", "grad_avg", "momentum_buffer", NULL},
+		 .scalars = scalars,
+		 .n_scalars = MOMENTUM + 1,
+		 .scalars_at = scalars_at,
+	 }},
+};
+
+tn_optimizer *tn_rmsprop(tn_module *module, const struct tn_rmsprop_options *options)
+{
+	struct tn_rmsprop_options o = {0};
+	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
+				       "struct tn_rmsprop_options", "rmsprop"))
+		return NULL;
+	o.lr = tn_or_default(o.lr, 1e-2);
+	o.alpha = tn_or_default(o.alpha, 0.99);
+	o.epsilon = tn_or_default(o.epsilon, 1e-8);
+	if (!(o.lr > 0.0) || !(o.alpha > 0.0 && o.alpha < 1.0) || !(o.epsilon > 0.0) ||
+	    !(o.weight_decay >= 0.0) || !(o.momentum >= 0.0)) {
+		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "rmsprop",
+				"expected lr > 0, alpha in (0, 1), epsilon > 0, weight_decay >= 0 "
+				"and momentum >= 0; found lr %g, alpha %g, epsilon %g, "
+				"weight_decay %g, momentum %g",
+				o.lr, o.alpha, o.epsilon, o.weight_decay, o.momentum);
+		return NULL;
+	}
+	return tn_optimizer_create(module, &rules[o.centered != 0][o.momentum != 0.0], o.lr,
+				   o.weight_decay, &o, sizeof(o));
+}

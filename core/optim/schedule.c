@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Schedules, in closed form: the rate depends only on t and, for a plateau, on the metrics.
+ */
+#include <tenon/schedule.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "capture/capture.h"
+#include "optim/optimizer.h"
+
+struct tn_schedule {
+	tn_optimizer *optimizer;
+	struct tn_schedule_options o; /* with the defaults; milestones are the schedule's own */
+	struct tn_schedule_state state;
+};
+
+/* ---- Options ---------------------------------------------------------------------------------*/
+
+enum { WARMUP = 1, PERIOD = 2, MULTIPLIER = 4, GAMMA = 8, MIN_LR = 16, POWER = 32 };
+enum { MILESTONES = 64, CYCLE = 128, PLATEAU = 256 };
+
+static const struct {
+	const char *name;
+	uint32_t uses;
+} kinds[] = {
+	[TN_SCHEDULE_CONSTANT] = {"constant", WARMUP},
+	[TN_SCHEDULE_COSINE] = {"cosine", WARMUP | PERIOD | MIN_LR},
+	[TN_SCHEDULE_STEP] = {"step", WARMUP | PERIOD | GAMMA},
+	[TN_SCHEDULE_MULTISTEP] = {"multistep", WARMUP | MILESTONES | GAMMA},
+	[TN_SCHEDULE_EXPONENTIAL] = {"exponential", WARMUP | GAMMA},
+	[TN_SCHEDULE_COSINE_RESTARTS] = {"cosine restarts", WARMUP | PERIOD | MULTIPLIER | MIN_LR},
+	[TN_SCHEDULE_POLYNOMIAL] = {"polynomial", WARMUP | PERIOD | POWER},
+	[TN_SCHEDULE_ONE_CYCLE] = {"one cycle", PERIOD | CYCLE},
+	[TN_SCHEDULE_PLATEAU] = {"plateau", WARMUP | MIN_LR | PLATEAU},
+	[TN_SCHEDULE_TWO_DROPS] = {"two drops", WARMUP | PERIOD},
+};
+enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static uint32_t members_given(const struct tn_schedule_options *o)
+{
+	return (o->warmup || o->warmup_start != 0.0 ? WARMUP : 0u) | (o->period ? PERIOD : 0u) |
+	       (o->multiplier ? MULTIPLIER : 0u) | (o->gamma != 0.0 ? GAMMA : 0u) |
+	       (o->min_lr != 0.0 ? MIN_LR : 0u) | (o->power != 0.0 ? POWER : 0u) |
+	       (o->n_milestones || o->milestones ? MILESTONES : 0u) |
+	       (o->pct_start != 0.0 || o->div_factor != 0.0 || o->final_div_factor != 0.0 ? CYCLE
+											  : 0u) |
+	       (o->factor != 0.0 || o->patience || o->threshold != 0.0 || o->is_absolute ||
+				o->is_rising || o->cooldown || o->epsilon != 0.0
+			? PLATEAU
+			: 0u);
+}
+
+/* The first of those members. */
+static const char *member_name(uint32_t members)
+{
+	return members & WARMUP       ? "warmup and warmup_start"
+	       : members & PERIOD     ? "period"
+	       : members & MULTIPLIER ? "multiplier"
+	       : members & GAMMA      ? "gamma"
+	       : members & MIN_LR     ? "min_lr"
+	       : members & POWER      ? "power"
+	       : members & MILESTONES ? "milestones"
+	       : members & CYCLE      ? "pct_start, div_factor and final_div_factor"
+				      : "the members of a plateau";
+}
+
+static void set_defaults(struct tn_schedule_options *o)
+{
+	o->warmup_start = tn_or_default(o->warmup_start, 1.0 / 3.0);
+	o->multiplier = o->multiplier ? o->multiplier : 1;
+	if (o->kind != TN_SCHEDULE_EXPONENTIAL)
+		o->gamma = tn_or_default(o->gamma, 0.1);
+	o->power = tn_or_default(o->power, 1.0);
+	o->pct_start = tn_or_default(o->pct_start, 0.3);
+	o->div_factor = tn_or_default(o->div_factor, 25.0);
+	o->final_div_factor = tn_or_default(o->final_div_factor, 1e4);
+	o->factor = tn_or_default(o->factor, 0.1);
+	o->patience = !o->patience ? 10 : o->patience < 0 ? 0 : o->patience;
+	o->threshold = fmax(tn_or_default(o->threshold, 1e-4), 0.0);
+	o->epsilon = fmax(tn_or_default(o->epsilon, 1e-8), 0.0);
+}
+
+static tn_status check_milestones(struct tn_runtime *rt, const struct tn_schedule_options *o)
+{
+	if (!o->n_milestones || !o->milestones)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule",
+				       "multistep: expected at least one milestone, found %zu%s",
+				       o->n_milestones, o->milestones ? "" : " and no array");
+	for (size_t i = 1; i < o->n_milestones; i++) {
+		if (o->milestones[i] <= o->milestones[i - 1])
+			return tn_runtime_fail(
+				rt, TN_INVALID_ARGUMENT, "schedule",
+				"multistep: expected rising milestones, found %llu after %llu",
+				(unsigned long long)o->milestones[i],
+				(unsigned long long)o->milestones[i - 1]);
+	}
+	return TN_OK;
+}
+
+static tn_status check_number(struct tn_runtime *rt, const struct tn_schedule_options *o,
+			      const char *name, double value, int is_right, const char *expected)
+{
+	if (is_right)
+		return TN_OK;
+	return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule", "%s: expected %s %s, found %g",
+			       kinds[o->kind].name, name, expected, value);
+}
+
+/* Of options with their defaults. */
+static tn_status check_values(struct tn_runtime *rt, const struct tn_schedule_options *o)
+{
+	uint32_t uses = kinds[o->kind].uses;
+	tn_status status = TN_OK;
+	if (uses & PERIOD)
+		status = check_number(rt, o, "period", (double)o->period, o->period > 0, "> 0");
+	if (!status && uses & MILESTONES)
+		status = check_milestones(rt, o);
+	if (!status)
+		status = check_number(rt, o, "warmup_start", o->warmup_start,
+				      o->warmup_start > 0.0 && o->warmup_start <= 1.0, "in (0, 1]");
+	if (!status && uses & GAMMA)
+		status = check_number(rt, o, "gamma", o->gamma, o->gamma > 0.0, "> 0");
+	if (!status)
+		status = check_number(rt, o, "min_lr", o->min_lr, o->min_lr >= 0.0, ">= 0");
+	if (!status)
+		status = check_number(rt, o, "power", o->power, o->power > 0.0, "> 0");
+	if (!status)
+		status = check_number(rt, o, "pct_start", o->pct_start,
+				      o->pct_start > 0.0 && o->pct_start <= 1.0, "in (0, 1]");
+	if (!status)
+		status = check_number(rt, o, "div_factor", o->div_factor, o->div_factor > 0.0,
+				      "> 0");
+	if (!status)
+		status = check_number(rt, o, "final_div_factor", o->final_div_factor,
+				      o->final_div_factor > 0.0, "> 0");
+	if (!status)
+		status = check_number(rt, o, "factor", o->factor,
+				      o->factor > 0.0 && o->factor < 1.0, "in (0, 1)");
+	return status;
+}
+
+/* ---- Rates -----------------------------------------------------------------------------------*/
+
+/* From `from` at 0 to `to` at 1. */
+static double cosine(double from, double to, double at)
+{
+	return to + (from - to) * 0.5 * (1.0 + cos(M_PI * at));
+}
+
+static double restarts(const struct tn_schedule_options *o, double base, uint64_t t)
+{
+	uint64_t cycle = o->period;
+	if (o->multiplier == 1)
+		t %= cycle;
+	while (t >= cycle) {
+		t -= cycle;
+		cycle = cycle > UINT64_MAX / o->multiplier ? UINT64_MAX : cycle * o->multiplier;
+	}
+	return cosine(base, o->min_lr, (double)t / (double)cycle);
+}
+
+static double one_cycle(const struct tn_schedule_options *o, double base, uint64_t t)
+{
+	double first = base / o->div_factor, last = first / o->final_div_factor;
+	double top = o->pct_start * (double)o->period - 1.0, end = (double)o->period - 1.0;
+	double at = fmin((double)t, end);
+	if (at <= top)
+		return top > 0.0 ? cosine(first, base, at / top) : base;
+	return cosine(base, last, end > fmax(top, 0.0) ? (at - top) / (end - top) : 1.0);
+}
+
+static double two_drops(const struct tn_schedule_options *o, double base, uint64_t t)
+{
+	uint64_t half = o->period / 2 > 2 ? o->period / 2 : 2;
+	uint64_t late = o->period - (o->period + 3) / 4;
+	if (o->period < 4 || t + 1 < half)
+		return base;
+	return t + 1 < (late > half + 1 ? late : half + 1) ? 0.5 * base : 0.1 * base;
+}
+
+/* The rate of the kind, without warm-up. */
+static double kind_rate(const struct tn_schedule *schedule, uint64_t t)
+{
+	const struct tn_schedule_options *o = &schedule->o;
+	double base = schedule->state.base_lr, at = (double)t;
+	size_t n = 0;
+	switch (o->kind) {
+	case TN_SCHEDULE_COSINE:
+		return cosine(base, o->min_lr, at / (double)o->period);
+	case TN_SCHEDULE_STEP:
+		return base * pow(o->gamma, (double)(t / o->period));
+	case TN_SCHEDULE_MULTISTEP:
+		while (n < o->n_milestones && o->milestones[n] <= t)
+			n++;
+		return base * pow(o->gamma, (double)n);
+	case TN_SCHEDULE_EXPONENTIAL:
+		return base * pow(o->gamma, at);
+	case TN_SCHEDULE_COSINE_RESTARTS:
+		return restarts(o, base, t);
+	case TN_SCHEDULE_POLYNOMIAL:
+		return base * pow(1.0 - fmin(at / (double)o->period, 1.0), o->power);
+	case TN_SCHEDULE_ONE_CYCLE:
+		return one_cycle(o, base, t);
+	case TN_SCHEDULE_PLATEAU:
+		return schedule->state.reduced_lr;
+	case TN_SCHEDULE_TWO_DROPS:
+		return two_drops(o, base, t);
+	default:
+		return base;
+	}
+}
+
+static void set_rate(const struct tn_schedule *schedule)
+{
+	const struct tn_schedule_options *o = &schedule->o;
+	uint64_t t = schedule->state.t;
+	double rate = kind_rate(schedule, t < o->warmup ? 0 : t - o->warmup);
+	if (t < o->warmup)
+		rate *= o->warmup_start + (1.0 - o->warmup_start) * (double)t / (double)o->warmup;
+	tn_optimizer_set_lr(schedule->optimizer, rate);
+}
+
+/* ---- Schedules -------------------------------------------------------------------------------*/
+
+static tn_status refuse_capture(const tn_optimizer *optimizer, const char *operation)
+{
+	struct tn_runtime *rt = optimizer->module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	return status ? status : tn_capture_refuse(rt, operation, "the learning rate");
+}
+
+static tn_status check_options(struct tn_runtime *rt, struct tn_schedule_options *o)
+{
+	if (o->kind >= N_KINDS)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule",
+				       "expected a kind of TN_SCHEDULE_..., found %u", o->kind);
+	uint32_t others = members_given(o) & ~kinds[o->kind].uses;
+	if (others)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule",
+				       "%s: expected 0 in %s, which this kind does not use",
+				       kinds[o->kind].name, member_name(others));
+	set_defaults(o);
+	return check_values(rt, o);
+}
+
+tn_schedule *tn_schedule_create(tn_optimizer *optimizer, const struct tn_schedule_options *options)
+{
+	struct tn_schedule_options o = {0};
+	if (!optimizer)
+		return NULL;
+	struct tn_runtime *rt = optimizer->module->runtime;
+	if (refuse_capture(optimizer, "schedule") ||
+	    tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_schedule_options", "schedule") ||
+	    check_options(rt, &o))
+		return NULL;
+	tn_schedule *schedule = tn_mem_zeroed(1, sizeof(*schedule));
+	uint64_t *milestones = tn_mem_zeroed(o.n_milestones + 1, sizeof(*milestones));
+	if (!schedule || !milestones) {
+		tn_mem_free(schedule);
+		tn_mem_free(milestones);
+		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "schedule", "no memory for the schedule");
+		return NULL;
+	}
+	if (o.n_milestones)
+		memcpy(milestones, o.milestones, o.n_milestones * sizeof(*milestones));
+	o.milestones = milestones;
+	schedule->optimizer = optimizer;
+	schedule->o = o;
+	schedule->state = (struct tn_schedule_state){
+		.struct_size = sizeof(schedule->state),
+		.base_lr = tn_optimizer_lr(optimizer),
+		.reduced_lr = tn_optimizer_lr(optimizer),
+		.best = o.is_rising ? -HUGE_VAL : HUGE_VAL,
+	};
+	set_rate(schedule);
+	return schedule;
+}
+
+void tn_schedule_destroy(tn_schedule *schedule)
+{
+	if (!schedule)
+		return;
+	tn_mem_free((void *)(uintptr_t)schedule->o.milestones);
+	tn_mem_free(schedule);
+}
+
+tn_status tn_schedule_advance(tn_schedule *schedule)
+{
+	if (!schedule)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = refuse_capture(schedule->optimizer, "schedule_advance");
+	if (status)
+		return status;
+	schedule->state.t++;
+	set_rate(schedule);
+	return TN_OK;
+}
+
+static int is_better(const struct tn_schedule_options *o, double metric, double best)
+{
+	double by = o->is_absolute ? o->threshold : best * o->threshold;
+	if (isinf(best))
+		return o->is_rising ? metric > best : metric < best;
+	return o->is_rising ? metric > best + by : metric < best - by;
+}
+
+tn_status tn_schedule_measure(tn_schedule *schedule, double metric)
+{
+	if (!schedule)
+		return TN_INVALID_ARGUMENT;
+	const struct tn_schedule_options *o = &schedule->o;
+	struct tn_schedule_state *state = &schedule->state;
+	tn_status status = refuse_capture(schedule->optimizer, "schedule_measure");
+	if (status)
+		return status;
+	if (o->kind != TN_SCHEDULE_PLATEAU)
+		return tn_runtime_fail(
+			schedule->optimizer->module->runtime, TN_STATE, "schedule_measure",
+			"expected a schedule of the kind plateau, found %s", kinds[o->kind].name);
+	if (is_better(o, metric, state->best)) {
+		state->best = metric;
+		state->n_bad = 0;
+	} else {
+		state->n_bad++;
+	}
+	if (state->cooldown) {
+		state->cooldown--;
+		state->n_bad = 0;
+	}
+	if (state->n_bad > (uint64_t)o->patience) {
+		double reduced = fmax(state->reduced_lr * o->factor, o->min_lr);
+		if (state->reduced_lr - reduced > o->epsilon)
+			state->reduced_lr = reduced;
+		state->cooldown = o->cooldown;
+		state->n_bad = 0;
+	}
+	set_rate(schedule);
+	return TN_OK;
+}
+
+/* ---- State -----------------------------------------------------------------------------------*/
+
+tn_status tn_schedule_get_state(const tn_schedule *schedule, struct tn_schedule_state *state)
+{
+	if (!schedule || !state || state->struct_size < sizeof(state->struct_size))
+		return TN_INVALID_ARGUMENT;
+	tn_struct_answer(state, &schedule->state, sizeof(*state));
+	return TN_OK;
+}
+
+tn_status tn_schedule_set_state(tn_schedule *schedule, const struct tn_schedule_state *state)
+{
+	static const char operation[] = "schedule_set_state";
+	if (!schedule || !state)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = schedule->optimizer->module->runtime;
+	struct tn_schedule_state own = schedule->state;
+	tn_status status = refuse_capture(schedule->optimizer, operation);
+	if (!status)
+		status = tn_runtime_take(rt, &own, sizeof(own), state, "struct tn_schedule_state",
+					 operation);
+	if (status)
+		return status;
+	if (!(own.base_lr >= 0.0 && isfinite(own.base_lr)) ||
+	    !(own.reduced_lr >= 0.0 && isfinite(own.reduced_lr)))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "expected finite rates of 0 or more, found base_lr %g and "
+				       "reduced_lr %g",
+				       own.base_lr, own.reduced_lr);
+	schedule->state = own;
+	set_rate(schedule);
+	return TN_OK;
+}

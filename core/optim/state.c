@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The state of an optimizer, for checkpoints: views of the parts of its arenas.
+ */
+#include "array/array.h"
+#include "base/memory.h"
+#include "capture/capture.h"
+#include "optim/optimizer.h"
+
+static tn_status check_index(const tn_optimizer *optimizer, const char *operation, size_t index,
+			     size_t n)
+{
+	if (index < n)
+		return TN_OK;
+	return tn_runtime_fail(optimizer->module->runtime, TN_INVALID_ARGUMENT, operation,
+			       "expected an index below %zu, found %zu", n, index);
+}
+
+tn_status tn_optimizer_parameter_at(const tn_optimizer *optimizer, size_t index,
+				    struct tn_optimizer_parameter_view *view)
+{
+	if (!optimizer || !view)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = check_index(optimizer, "optimizer_parameter_at", index,
+				       optimizer->module->n_listing);
+	if (status)
+		return status;
+	const struct tn_weight_setting *setting = &optimizer->settings[index];
+	*view = (struct tn_optimizer_parameter_view){
+		.name = optimizer->module->listing[index].name,
+		.steps = setting->steps,
+		.lr = optimizer->lr * setting->lr_factor,
+		.weight_decay = setting->weight_decay,
+	};
+	return TN_OK;
+}
+
+tn_status tn_optimizer_set_steps(tn_optimizer *optimizer, size_t index, uint64_t steps)
+{
+	static const char operation[] = "optimizer_set_steps";
+	if (!optimizer)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = check_index(optimizer, operation, index, optimizer->module->n_listing);
+	if (!status)
+		status = tn_capture_refuse(optimizer->module->runtime, operation,
+					   "numbers of steps");
+	if (!status)
+		optimizer->settings[index].steps = steps;
+	return status;
+}
+
+/* The rule's states, then the slow weights. */
+static size_t states_each(const tn_optimizer *optimizer)
+{
+	return optimizer->n_states + (optimizer->lookahead.slow != NULL);
+}
+
+size_t tn_optimizer_state_count(const tn_optimizer *optimizer)
+{
+	return optimizer ? states_each(optimizer) * optimizer->module->n_listing : 0;
+}
+
+tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
+				struct tn_optimizer_state_view *view)
+{
+	static const char operation[] = "optimizer_state_at";
+	if (!optimizer || !view)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = optimizer->module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (!status)
+		status = check_index(optimizer, operation, index,
+				     tn_optimizer_state_count(optimizer));
+	if (status)
+		return status;
+	const tn_module *module = optimizer->module;
+	size_t number = index / states_each(optimizer), state = index % states_each(optimizer);
+	const int is_slow = state == optimizer->n_states;
+	const struct tn_named_weight *named = &module->listing[number];
+	if (!optimizer->views)
+		optimizer->views = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->views));
+	if (!optimizer->views)
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation,
+				       "no memory for the views of %zu parameters",
+				       module->n_listing);
+	tn_array **own = &optimizer->views[number].states[state];
+	if (!*own)
+		*own = tn_view_weight(
+			module, is_slow ? optimizer->lookahead.slow : optimizer->states[state],
+			named->weight);
+	if (!*own)
+		return rt->error.status;
+	*view = (struct tn_optimizer_state_view){
+		.parameter = named->name,
+		.state = is_slow ? "slow" : optimizer->rule->states[state],
+		.value = *own,
+	};
+	return TN_OK;
+}

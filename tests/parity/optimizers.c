@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Ten steps of each optimizer against recorded PyTorch numbers, on three parameters of which one or
+ * another has no gradient at some steps.
+ *
+ * Tolerance: a step rounds the weight once, and its update, of at most about the weight's size, by
+ * some 20 operations in f32: 24 roundings a step, relative to the larger of 1 and the weight, which
+ * later steps carry on.
+ */
+#include "record.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "unit/mock_fixture.h"
+
+enum { STEPS = 10, PARAMETERS = 3 };
+static const char *const names[] = {"matrix", "bias", "scale"};
+
+/* What all cases share: initial values, gradients, and the steps without one. */
+static struct record given;
+
+struct course {
+	tn_context *context;
+	tn_module *module;
+	tn_optimizer *optimizer;
+	tn_average *average; /* whose values are recorded in place of the weights; or NULL */
+	int step;
+};
+
+static int has_gradient(int step, int i)
+{
+	char name[RECORD_NAME];
+	snprintf(name, sizeof(name), "missing%d", i);
+	for (int k = 0; k < given.n_ints; k++) {
+		for (int n = 0; n < given.ints[k].n; n++) {
+			if (!strcmp(given.ints[k].name, name) && given.ints[k].values[n] == step)
+				return 0;
+		}
+	}
+	return 1;
+}
+
+static const struct record_array *recorded(const struct record *record, const char *letter, int i)
+{
+	char name[RECORD_NAME];
+	snprintf(name, sizeof(name), "%s%d", letter, i);
+	const struct record_array *array = record_array(record, name);
+	if (!array)
+		fail_msg("case %s has no array %s", record->layer, name);
+	return array;
+}
+
+/* Part number `part` of n values each, as an array of that shape. */
+static tn_array *upload(tn_context *context, const double *from, size_t part, int rank,
+			const int64_t *shape, size_t n)
+{
+	float values[64];
+	assert_true(n <= 64);
+	for (size_t k = 0; k < n; k++)
+		values[k] = (float)from[part * n + k];
+	return tn_from_host(context, TN_F32, rank, shape, values);
+}
+
+/* The sum of parameter times gradient, of those that have one at this step. */
+static tn_array *forward(tn_module *module, void *state, const tn_array *x)
+{
+	const struct course *course = state;
+	tn_array *y = tn_multiply(x, x);
+	for (int i = 0; i < PARAMETERS; i++) {
+		const struct record_array *start = recorded(&given, "w", i);
+		if (!has_gradient(course->step, i))
+			continue;
+		tn_array *g =
+			upload(course->context, recorded(&given, "g", i)->values,
+			       (size_t)course->step, (int)start->rank, start->shape, start->count);
+		tn_array *w = tn_module_own_parameter(module, names[i]);
+		y = tn_add(y, tn_sum(tn_multiply(w, g), TN_ALL_AXES, NULL, 0));
+	}
+	return y;
+}
+
+static void make_module(struct course *course)
+{
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Given", .forward = forward};
+	course->module = tn_module_create(course->context, &class_, course);
+	for (int i = 0; i < PARAMETERS; i++) {
+		const struct record_array *start = recorded(&given, "w", i);
+		assert_ok(tn_module_add_parameter(course->module, names[i], (int)start->rank,
+						  start->shape, 0, 0));
+	}
+	assert_ok(tn_module_build(course->module));
+	for (int i = 0; i < PARAMETERS; i++) {
+		const struct record_array *start = recorded(&given, "w", i);
+		tn_array *w = tn_module_own_parameter(course->module, names[i]);
+		float values[64];
+		for (size_t k = 0; k < start->count; k++)
+			values[k] = (float)start->values[k];
+		assert_ok(tn_assign_host(w, values, start->count * sizeof(*values)));
+	}
+}
+
+/* ---- Optimizers ------------------------------------------------------------------------------*/
+
+static double option(const struct record *record, const char *name)
+{
+	const struct record_array *array = record_array(record, name);
+	return array ? array->values[0] : 0.0;
+}
+
+static int flag(const struct record *record, const char *name)
+{
+	const int64_t *ints = record_ints(record, name);
+	return ints ? (int)ints[0] : 0;
+}
+
+static tn_optimizer *sgd(tn_module *module, const struct record *r)
+{
+	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = option(r, "lr"),
+					 .momentum = option(r, "momentum"),
+					 .dampening = option(r, "dampening"),
+					 .weight_decay = option(r, "weight_decay"),
+					 .nesterov = flag(r, "nesterov")));
+}
+
+static tn_optimizer *adam(tn_module *module, const struct record *r)
+{
+	return tn_adam(module, TN_OPTIONS(struct tn_adam_options, .lr = option(r, "lr"),
+					  .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
+					  .epsilon = option(r, "epsilon"),
+					  .weight_decay = option(r, "weight_decay"),
+					  .amsgrad = flag(r, "amsgrad")));
+}
+
+static tn_optimizer *adamw(tn_module *module, const struct record *r)
+{
+	int has_decay = record_array(r, "weight_decay") != NULL;
+	return tn_adamw(module,
+			TN_OPTIONS(struct tn_adamw_options, .lr = option(r, "lr"),
+				   .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
+				   .epsilon = option(r, "epsilon"),
+				   .weight_decay = has_decay ? option(r, "weight_decay") : -1,
+				   .amsgrad = flag(r, "amsgrad")));
+}
+
+static tn_optimizer *nadam(tn_module *module, const struct record *r)
+{
+	return tn_nadam(module,
+			TN_OPTIONS(struct tn_nadam_options, .lr = option(r, "lr"),
+				   .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
+				   .epsilon = option(r, "epsilon"),
+				   .weight_decay = option(r, "weight_decay"),
+				   .momentum_decay = option(r, "momentum_decay"),
+				   .decoupled_weight_decay = flag(r, "decoupled_weight_decay")));
+}
+
+static tn_optimizer *rmsprop(tn_module *module, const struct record *r)
+{
+	return tn_rmsprop(module,
+			  TN_OPTIONS(struct tn_rmsprop_options, .lr = option(r, "lr"),
+				     .alpha = option(r, "alpha"), .epsilon = option(r, "epsilon"),
+				     .weight_decay = option(r, "weight_decay"),
+				     .momentum = option(r, "momentum"),
+				     .centered = flag(r, "centered")));
+}
+
+static tn_optimizer *adagrad(tn_module *module, const struct record *r)
+{
+	return tn_adagrad(module, TN_OPTIONS(struct tn_adagrad_options, .lr = option(r, "lr"),
+					     .lr_decay = option(r, "lr_decay"),
+					     .weight_decay = option(r, "weight_decay"),
+					     .initial_accumulator_value =
+						     option(r, "initial_accumulator_value"),
+					     .epsilon = option(r, "epsilon")));
+}
+
+static tn_optimizer *adadelta(tn_module *module, const struct record *r)
+{
+	return tn_adadelta(module,
+			   TN_OPTIONS(struct tn_adadelta_options, .lr = option(r, "lr"),
+				      .rho = option(r, "rho"), .epsilon = option(r, "epsilon"),
+				      .weight_decay = option(r, "weight_decay")));
+}
+
+static tn_optimizer *lion(tn_module *module, const struct record *r)
+{
+	return tn_lion(module, TN_OPTIONS(struct tn_lion_options, .lr = option(r, "lr"),
+					  .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
+					  .weight_decay = option(r, "weight_decay")));
+}
+
+/* record_optimizers.py's grouped(). */
+static tn_optimizer *groups(tn_module *module, const struct record *r)
+{
+	(void)r;
+	tn_optimizer *optimizer = tn_adamw(
+		module, TN_OPTIONS(struct tn_adamw_options, .lr = 0.03, .weight_decay = 0.1));
+	assert_ok(tn_optimizer_set_group(
+		optimizer,
+		TN_OPTIONS(struct tn_group_options, .names = "mat*", .lr_factor = 1 / 3.0)));
+	assert_ok(tn_optimizer_set_group(
+		optimizer, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)));
+	return optimizer;
+}
+
+static tn_optimizer *lookahead(tn_module *module, const struct record *r)
+{
+	tn_optimizer *optimizer = tn_adamw(
+		module, TN_OPTIONS(struct tn_adamw_options, .lr = 0.05, .weight_decay = -1));
+	assert_ok(tn_lookahead(optimizer,
+			       TN_OPTIONS(struct tn_lookahead_options, .k = (uint64_t)flag(r, "k"),
+					  .alpha = option(r, "alpha"))));
+	return optimizer;
+}
+
+/* The weights of an average. */
+static tn_optimizer *average(tn_module *module, const struct record *r)
+{
+	(void)r;
+	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05));
+}
+
+static const struct {
+	const char *name;
+	tn_optimizer *(*make)(tn_module *module, const struct record *record);
+} optimizers[] = {
+	{"adadelta", adadelta}, {"adagrad", adagrad}, {"adam", adam}, {"adamw", adamw},
+	{"average", average},   {"groups", groups},   {"lion", lion}, {"lookahead", lookahead},
+	{"nadam", nadam},       {"rmsprop", rmsprop}, {"sgd", sgd},
+};
+
+static tn_optimizer *make_optimizer(tn_module *module, const struct record *record)
+{
+	for (size_t i = 0; i < sizeof(optimizers) / sizeof(optimizers[0]); i++) {
+		if (!strcmp(optimizers[i].name, record->layer))
+			return optimizers[i].make(module, record);
+	}
+	fail_msg("optimizer %s is not known", record->layer);
+	return NULL;
+}
+
+/* ---- Steps -----------------------------------------------------------------------------------*/
+
+static void expect_parameters(const struct course *course, const struct record *record)
+{
+	for (int i = 0; i < PARAMETERS; i++) {
+		const struct record_array *expected = recorded(record, "w", i);
+		const tn_array *w = tn_module_own_parameter(course->module, names[i]);
+		struct tn_average_view view;
+		if (course->average) {
+			assert_ok(tn_average_at(course->average, (size_t)i, &view));
+			w = view.value;
+		}
+		size_t n = expected->count / STEPS;
+		float found[64];
+		assert_ok(tn_to_host(w, found, n * sizeof(*found)));
+		for (size_t k = 0; k < n; k++) {
+			double value = expected->values[(size_t)course->step * n + k];
+			double tolerance = (course->step + 1) * 24 * (double)FLT_EPSILON / 2 *
+					   fmax(1, fabs(value));
+			if (fabs((double)found[k] - value) > tolerance)
+				fail_msg("%s, step %d: %s[%zu]: PyTorch has %.9g, found %.9g",
+					 record->layer, course->step, names[i], k, value,
+					 (double)found[k]);
+		}
+	}
+}
+
+static void take_step(struct course *course)
+{
+	assert_ok(tn_scope_begin(course->context));
+	tn_module_zero_gradients(course->module);
+	tn_tape *tape = tn_tape_begin(course->context);
+	tn_array *loss =
+		tn_module_forward(course->module, tn_ones(course->context, TN_F32, 0, NULL));
+	assert_non_null(loss);
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	tn_tape_end(tape);
+	assert_ok(tn_optimizer_step(course->optimizer));
+	if (course->average)
+		assert_ok(tn_average_update(course->average));
+	tn_scope_end(course->context, NULL);
+}
+
+static void check_case(tn_context *context, const struct record *record)
+{
+	struct course course = {.context = context};
+	assert_ok(tn_scope_begin(context));
+	make_module(&course);
+	course.optimizer = make_optimizer(course.module, record);
+	assert_non_null(course.optimizer);
+	if (!strcmp(record->layer, "average"))
+		course.average = tn_average_create(
+			course.module,
+			TN_OPTIONS(struct tn_average_options, .decay = option(record, "decay")));
+	for (course.step = 0; course.step < STEPS; course.step++) {
+		take_step(&course);
+		expect_parameters(&course, record);
+	}
+	tn_average_destroy(course.average);
+	tn_optimizer_destroy(course.optimizer);
+	tn_module_destroy(course.module);
+	tn_scope_end(context, NULL);
+}
+
+/* Closes the context. */
+static void check_all(tn_context *context)
+{
+	FILE *file = record_open("optimizers.txt");
+	struct record record;
+	int n_cases = 0;
+	assert_true(record_read(file, &given));
+	for (; record_read(file, &record); n_cases++) {
+		check_case(context, &record);
+		record_free(&record);
+	}
+	fclose(file);
+	record_free(&given);
+	assert_true(n_cases >= 25);
+	tn_context_close(context);
+}
+
+static void open_and_check(const char *backend)
+{
+	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	tn_context *context;
+	assert_ok(tn_context_open(&options, &context, NULL));
+	check_all(context);
+}
+
+static void the_reference_steps_as_pytorch_does(void **state)
+{
+	(void)state;
+	open_and_check("reference!");
+}
+
+static void the_preferred_backend_steps_as_pytorch_does(void **state)
+{
+	(void)state;
+	open_and_check(NULL);
+}
+
+/* Last: the fixture changes the environment. */
+static void the_mock_steps_as_pytorch_does(void **state)
+{
+	(void)state;
+	check_all(open_mock(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_reference_steps_as_pytorch_does),
+		cmocka_unit_test(the_preferred_backend_steps_as_pytorch_does),
+		cmocka_unit_test(the_mock_steps_as_pytorch_does),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+"""Records ten steps of each of PyTorch's optimizers, in optimizers.txt beside this file.
+
+Three parameters have given gradients, and none at some steps.  Initial values and gradients are f32
+numbers in the first case; PyTorch computes in f64.  The format is that of record_layers.py; an
+option is an array without axes, or an int.
+"""
+import os
+
+import torch
+
+from record_layers import Record
+
+torch.manual_seed(20261124)
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEPS = 10
+SHAPES = [(2, 3), (4,), (1,)]
+MISSING = [[6], [2, 3], [0]]  # the steps at which a parameter has no gradient
+
+
+def values(*shape, scale=1.0):
+    return (torch.randn(*shape) * scale).float().double()
+
+
+START = [values(*shape) for shape in SHAPES]
+# Large at first, so that the largest second moment is an early one.
+GRADIENTS = [torch.stack([values(*shape, scale=2.0 if step < 3 else 0.4) for step in range(STEPS)])
+             for shape in SHAPES]
+
+
+class Lion(torch.optim.Optimizer):
+    """Algorithm 2 of Chen et al. 2023."""
+
+    def __init__(self, params, lr, betas=(0.9, 0.99), weight_decay=0.0):
+        super().__init__(params, dict(lr=lr, betas=betas, weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for w in group["params"]:
+                if w.grad is None:
+                    continue
+                m = self.state[w].setdefault("m", torch.zeros_like(w))
+                update = torch.sign(beta1 * m + (1 - beta1) * w.grad)
+                w -= group["lr"] * (update + group["weight_decay"] * w)
+                m.mul_(beta2).add_(w.grad, alpha=1 - beta2)
+
+
+def steps(optimizer, parameters, after=lambda step: None):
+    """The parameters after each step."""
+    seen = [[] for _ in parameters]
+    for step in range(STEPS):
+        for i, w in enumerate(parameters):
+            w.grad = None if step in MISSING[i] else GRADIENTS[i][step].clone()
+        optimizer.step()
+        after(step)
+        for i, w in enumerate(parameters):
+            seen[i].append(w.detach().clone())
+    return [torch.stack(each) for each in seen]
+
+
+def case(record, name, make, flags=None, **options):
+    """`make` gets the parameters and the options under PyTorch's names."""
+    parameters = [w.clone().requires_grad_() for w in START]
+    given = dict(options)
+    if "beta1" in given:
+        given["betas"] = (given.pop("beta1"), given.pop("beta2"))
+    if "epsilon" in given:
+        given["eps"] = given.pop("epsilon")
+    flags = flags or {}
+    seen = steps(make(parameters, **given, **{k: bool(v) for k, v in flags.items()}), parameters)
+    arrays = {k: torch.tensor(v, dtype=torch.float64) for k, v in options.items()}
+    arrays.update({"w%d" % i: w for i, w in enumerate(seen)})
+    record.case(name, flags, arrays)
+
+
+def grouped(record):
+    """A third of the rate for the first parameter, no decay for those of one axis."""
+    parameters = [w.clone().requires_grad_() for w in START]
+    optimizer = torch.optim.AdamW([
+        {"params": parameters[:1], "lr": 0.01, "weight_decay": 0.1},
+        {"params": parameters[1:], "lr": 0.03, "weight_decay": 0.0}])
+    seen = steps(optimizer, parameters)
+    record.case("groups", {}, {"w%d" % i: w for i, w in enumerate(seen)})
+
+
+def lookahead(record, k, alpha):
+    """Algorithm 1 of Zhang et al. 2019, around AdamW."""
+    parameters = [w.clone().requires_grad_() for w in START]
+    slow = [w.clone() for w in START]
+
+    def synchronise(step):
+        for w, s in zip(parameters, slow):
+            if (step + 1) % k == 0:
+                s += alpha * (w.detach() - s)
+                w.data.copy_(s)
+
+    seen = steps(torch.optim.AdamW(parameters, lr=0.05), parameters, synchronise)
+    record.case("lookahead", {"k": k}, {"alpha": torch.tensor(alpha, dtype=torch.float64), **{
+        "w%d" % i: w for i, w in enumerate(seen)}})
+
+
+def average(record, decay):
+    """The averages of weights that SGD moves."""
+    module = torch.nn.ParameterList([w.clone() for w in START])
+    average_fn = torch.optim.swa_utils.get_ema_multi_avg_fn(decay) if decay else None
+    averaged = torch.optim.swa_utils.AveragedModel(module, multi_avg_fn=average_fn)
+    seen = [[] for _ in START]
+
+    def update(step):
+        averaged.update_parameters(module)
+        for i, w in enumerate(averaged.module):
+            seen[i].append(w.detach().clone())
+
+    steps(torch.optim.SGD(module, lr=0.05), list(module), update)
+    record.case("average", {}, {"decay": torch.tensor(decay, dtype=torch.float64), **{
+        "w%d" % i: torch.stack(w) for i, w in enumerate(seen)}})
+
+
+def main():
+    with open(os.path.join(HERE, "optimizers.txt"), "w") as out:
+        print("# Recorded by record_optimizers.py with PyTorch", torch.__version__, file=out)
+        record = Record(out)
+        arrays = {"w%d" % i: w for i, w in enumerate(START)}
+        arrays.update({"g%d" % i: g for i, g in enumerate(GRADIENTS)})
+        record.case("given", {"missing%d" % i: list(m) for i, m in enumerate(MISSING)}, arrays)
+        o = torch.optim
+        case(record, "sgd", o.SGD, lr=0.05)
+        case(record, "sgd", o.SGD, lr=0.05, momentum=0.9, dampening=0.3, weight_decay=0.1)
+        case(record, "sgd", o.SGD, {"nesterov": 1}, lr=0.05, momentum=0.9, weight_decay=0.1)
+        case(record, "adam", o.Adam, lr=0.05)
+        case(record, "adam", o.Adam, lr=0.05, beta1=0.8, beta2=0.95, epsilon=1e-3,
+             weight_decay=0.1)
+        case(record, "adam", o.Adam, {"amsgrad": 1}, lr=0.05, beta1=0.8, beta2=0.9)
+        case(record, "adamw", o.AdamW, lr=0.05)
+        case(record, "adamw", o.AdamW, {"amsgrad": 1}, lr=0.05, beta1=0.8, beta2=0.9,
+             epsilon=1e-4, weight_decay=0.2)
+        case(record, "nadam", o.NAdam, lr=0.05)
+        case(record, "nadam", o.NAdam, lr=0.05, beta1=0.8, beta2=0.95, epsilon=1e-3,
+             weight_decay=0.1, momentum_decay=0.05)
+        case(record, "nadam", o.NAdam, {"decoupled_weight_decay": 1}, lr=0.05, weight_decay=0.1)
+        case(record, "rmsprop", o.RMSprop, lr=0.05)
+        case(record, "rmsprop", o.RMSprop, lr=0.05, alpha=0.9, epsilon=1e-3, weight_decay=0.1,
+             momentum=0.8)
+        case(record, "rmsprop", o.RMSprop, {"centered": 1}, lr=0.05, alpha=0.9)
+        case(record, "rmsprop", o.RMSprop, {"centered": 1}, lr=0.05, alpha=0.9, momentum=0.5)
+        case(record, "adagrad", o.Adagrad, lr=0.05)
+        case(record, "adagrad", o.Adagrad, lr=0.05, lr_decay=0.1, weight_decay=0.1,
+             initial_accumulator_value=0.5, epsilon=1e-3)
+        case(record, "adadelta", o.Adadelta)
+        case(record, "adadelta", o.Adadelta, lr=0.5, rho=0.8, epsilon=1e-3, weight_decay=0.1)
+        case(record, "lion", Lion, lr=0.05)
+        case(record, "lion", Lion, lr=0.05, beta1=0.8, beta2=0.9, weight_decay=0.1)
+        grouped(record)
+        lookahead(record, 3, 0.4)
+        average(record, 0.0)
+        average(record, 0.8)
+
+
+if __name__ == "__main__":
+    main()

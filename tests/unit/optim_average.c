@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Slow weights and averages of weights; their numbers beside PyTorch's are in tests/parity.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+static tn_context *context;
+static tn_module *module;
+static tn_optimizer *optimizer;
+
+/* The weight is w x: with x = 1 and a rate of 1, a step decreases w by 1. */
+static int setup(void **state)
+{
+	(void)state;
+	assert_ok(tn_context_open(NULL, &context, NULL));
+	module = tn_module_linear(context, 1, 1,
+				  TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1));
+	assert_ok(tn_module_build(module));
+	assert_ok(tn_assign_host(tn_module_own_parameter(module, "weight"), &(float){8}, 4));
+	optimizer = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	return !optimizer;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tn_optimizer_destroy(optimizer);
+	tn_module_destroy(module);
+	tn_context_close(context);
+	return 0;
+}
+
+static double item(const tn_array *array)
+{
+	double value;
+	assert_ok(tn_item(array, &value));
+	return value;
+}
+
+static double weight(void)
+{
+	return item(tn_module_own_parameter(module, "weight"));
+}
+
+static void step(void)
+{
+	tn_module_zero_gradients(module);
+	tn_tape *tape = tn_tape_begin(context);
+	tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){1, 1});
+	assert_ok(tn_tape_backward(tape, tn_module_forward(module, x), NULL));
+	tn_tape_end(tape);
+	assert_ok(tn_optimizer_step(optimizer));
+}
+
+/* ---- Lookahead -------------------------------------------------------------------------------*/
+
+static void the_first_synchronisation_returns_towards_the_start(void **state)
+{
+	struct tn_optimizer_state_view slow;
+	(void)state;
+	assert_ok(tn_lookahead(optimizer,
+			       TN_OPTIONS(struct tn_lookahead_options, .k = 2, .alpha = 0.25)));
+	assert_int_equal(tn_optimizer_state_count(optimizer), 1);
+	step();
+	assert_true(weight() == 7);
+	step(); /* 8 + (6 - 8) / 4 */
+	assert_true(weight() == 7.5);
+	assert_ok(tn_optimizer_state_at(optimizer, 0, &slow));
+	assert_string_equal(slow.state, "slow");
+	assert_true(item(slow.value) == 7.5);
+	assert_int_equal(tn_lookahead_steps(optimizer), 2);
+	/* Rates pass through, and a restored count decides when the next one is due. */
+	tn_optimizer_set_lr(optimizer, 2);
+	assert_ok(tn_lookahead_set_steps(optimizer, 1));
+	step(); /* 7.5 + (5.5 - 7.5) / 4 */
+	assert_true(weight() == 7);
+	/* Begun anew, from the present weights. */
+	assert_ok(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 1)));
+	assert_int_equal(tn_lookahead_steps(optimizer), 0);
+	step();
+	assert_true(weight() == 6);
+}
+
+static void bad_lookaheads_are_refused(void **state)
+{
+	(void)state;
+	assert_status(tn_lookahead_set_steps(optimizer, 1), TN_STATE);
+	tn_error_clear(context);
+	assert_int_equal(tn_lookahead_steps(optimizer), 0);
+	assert_status(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .alpha = 2)),
+		      TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(context)->text, "alpha in (0, 1], found 2");
+	tn_error_clear(context);
+	assert_status(tn_lookahead(NULL, NULL), TN_INVALID_ARGUMENT);
+}
+
+/* ---- Averages --------------------------------------------------------------------------------*/
+
+static tn_average *make(double decay)
+{
+	tn_average *average =
+		tn_average_create(module, TN_OPTIONS(struct tn_average_options, .decay = decay));
+	assert_non_null(average);
+	return average;
+}
+
+static double averaged(tn_average *average)
+{
+	struct tn_average_view view;
+	assert_ok(tn_average_at(average, 0, &view));
+	assert_string_equal(view.name, "weight");
+	return item(view.value);
+}
+
+static void averages_are_swapped_in_and_out(void **state)
+{
+	(void)state;
+	tn_average *mean = make(0), *moving = make(0.75);
+	for (int i = 0; i < 3; i++) {
+		step(); /* 7, 6, 5 */
+		assert_ok(tn_average_update(mean));
+		assert_ok(tn_average_update(moving));
+	}
+	assert_close(averaged(mean), 6, 1e-6);
+	assert_close(averaged(moving), 6.75 + 0.25 * (5 - 6.75), 1e-6);
+	assert_int_equal(tn_average_updates(mean), 3);
+	assert_ok(tn_average_swap(mean));
+	assert_true(tn_average_is_swapped(mean));
+	assert_close(weight(), 6, 1e-6);
+	assert_true(averaged(mean) == 5);
+	assert_status(tn_average_update(mean), TN_STATE);
+	assert_contains(tn_error(context)->text, "swapped in");
+	tn_error_clear(context);
+	assert_status(tn_average_set_updates(mean, 1), TN_STATE);
+	tn_error_clear(context);
+	assert_ok(tn_average_swap(mean));
+	assert_true(weight() == 5);
+	tn_average_destroy(mean);
+	tn_average_destroy(moving);
+}
+
+static void a_restored_average_continues(void **state)
+{
+	struct tn_average_view from, to;
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		tn_average *average = make(i * 0.5), *restored = make(i * 0.5);
+		step();
+		assert_ok(tn_average_update(average));
+		step();
+		assert_ok(tn_average_update(average));
+		assert_ok(tn_average_at(average, 0, &from));
+		assert_ok(tn_average_at(restored, 0, &to));
+		assert_ok(tn_assign(to.value, from.value));
+		assert_ok(tn_average_set_updates(restored, tn_average_updates(average)));
+		step();
+		assert_ok(tn_average_update(average));
+		assert_ok(tn_average_update(restored));
+		assert_true(averaged(restored) == averaged(average));
+		assert_true(averaged(average) != weight());
+		tn_average_destroy(average);
+		tn_average_destroy(restored);
+	}
+}
+
+static void bad_averages_are_refused(void **state)
+{
+	struct tn_average_view view;
+	(void)state;
+	assert_null(tn_average_create(module, TN_OPTIONS(struct tn_average_options, .decay = 1)));
+	assert_contains(tn_error(context)->text, "decay in [0, 1), found 1");
+	tn_error_clear(context);
+	tn_module *unbuilt = tn_module_relu(context);
+	assert_null(tn_average_create(unbuilt, NULL));
+	assert_int_equal(tn_error(context)->status, TN_STATE);
+	tn_error_clear(context);
+	tn_module_destroy(unbuilt);
+	tn_average *average = make(0);
+	assert_status(tn_average_swap(average), TN_STATE);
+	assert_contains(tn_error(context)->text, "at least one update");
+	tn_error_clear(context);
+	assert_status(tn_average_at(average, 1, &view), TN_INVALID_ARGUMENT);
+	tn_error_clear(context);
+	assert_status(tn_average_update(NULL), TN_INVALID_ARGUMENT);
+	assert_status(tn_average_swap(NULL), TN_INVALID_ARGUMENT);
+	tn_average_destroy(average);
+	tn_average_destroy(NULL);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(the_first_synchronisation_returns_towards_the_start),
+		CASE(bad_lookaheads_are_refused),
+		CASE(averages_are_swapped_in_and_out),
+		CASE(a_restored_average_continues),
+		CASE(bad_averages_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
