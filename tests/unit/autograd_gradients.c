@@ -297,7 +297,9 @@ static tn_array *f_cross_entropy(void *u, tn_array *const *x)
 {
 	static const int32_t labels[] = {2, 0, 9, 1};
 	(void)u;
-	return tn_cross_entropy(x[0], tn_from_host(context, TN_I32, 1, (int64_t[]){4}, labels), 9);
+	return tn_cross_entropy(x[0], tn_from_host(context, TN_I32, 1, (int64_t[]){4}, labels),
+				TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
+					   .ignore_label = 9));
 }
 static tn_array *f_dropout(void *u, tn_array *const *x)
 {
