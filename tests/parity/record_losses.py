@@ -159,6 +159,52 @@ def labelled(record):
                          reduction, {"p": p}, {**given, "number": number(margin)})
 
 
+def kinks(shape):
+    """Random values among kinks and large ones."""
+    x = leaf(*shape, scale=3)
+    special = torch.tensor([0, -3, 3, -1, 1, 0.5, -0.5, -20, 20, -100, 100, 3e4, -3e4])
+    with torch.no_grad():
+        x.reshape(-1)[1:1 + len(special)] = special.double()
+    return x
+
+
+# PyTorch's hardsigmoid has a gradient rounded to f32 in f64 too; this is its definition.
+def hardsigmoid(x):
+    return F.relu6(x + 3) / 6
+
+
+# An alpha of celu whose inverse is not exact in f32 is rounded to f32 in f64 too.
+ACTIVATIONS = {
+    "leaky_relu": (F.leaky_relu, [(0.01,), (0.3,), (-0.5,), (0.0,)]),
+    "elu": (F.elu, [(1.0,), (0.4,), (-0.5,)]),
+    "celu": (F.celu, [(1.0,), (0.5,), (2.0,)]),
+    "selu": (F.selu, [()]),
+    "softplus": (F.softplus, [(1.0, 20.0), (2.0, 3.0), (-1.0, 20.0)]),
+    "mish": (F.mish, [()]),
+    "softsign": (F.softsign, [()]),
+    "log_sigmoid": (F.logsigmoid, [()]),
+    "hardsigmoid": (hardsigmoid, [()]),
+    "hardtanh": (F.hardtanh, [(-1.0, 1.0), (-0.5, 3.0)]),
+}
+
+
+def activations(record):
+    for name, (function, settings) in ACTIVATIONS.items():
+        for values in settings:
+            x = kinks((4, 5))
+            y = function(x, *values)
+            dy = upstream(y)
+            y.backward(dy)
+            numbers = torch.tensor(values or (0.0,), dtype=torch.float64)
+            record.case(name, {}, {"x": x, "numbers": numbers, "y": y, "dy": dy, "dx": x.grad})
+    for shape, n in (((3, 5), 1), ((3, 5), 5), ((2, 3, 2, 2), 3), ((20,), 1)):
+        x, w = kinks(shape) if n < 4 else leaf(*shape), leaf(n)
+        y = F.prelu(x, w)
+        dy = upstream(y)
+        y.backward(dy)
+        record.case("prelu", {}, {"x": x, "w": w, "y": y, "dy": dy, "dx": x.grad, "dw": w.grad})
+
+
 def main():
     with open(os.path.join(HERE, "losses.txt"), "w") as out:
         print("# Recorded by record_losses.py with PyTorch", torch.__version__, file=out)
@@ -168,6 +214,9 @@ def main():
         divergence(record)
         embeddings(record)
         labelled(record)
+    with open(os.path.join(HERE, "activations.txt"), "w") as out:
+        print("# Recorded by record_losses.py with PyTorch", torch.__version__, file=out)
+        activations(Record(out))
 
 
 if __name__ == "__main__":
