@@ -13,6 +13,7 @@
 #include <tenon/data.h>
 #include <tenon/io.h>
 #include <tenon/kernel.h>
+#include <tenon/loss.h>
 #include <tenon/memory.h>
 #include <tenon/models.h>
 #include <tenon/nn.h>

@@ -10,7 +10,7 @@
 
 static tn_context *context;
 static tn_module *net; /* built */
-static tn_array *picture, *filters;
+static tn_array *picture, *filters, *scores, *classes;
 static tn_dataset *dataset;
 static tn_program *program;
 static struct tn_error_info error;
@@ -218,6 +218,21 @@ static tn_status batch_norm(const void *options)
 	return array(tn_batch_norm(picture, NULL, NULL, options));
 }
 
+static tn_status cross_entropy(const void *options)
+{
+	return array(tn_cross_entropy(scores, classes, options));
+}
+
+static tn_status nll_loss(const void *options)
+{
+	return array(tn_nll_loss(scores, classes, options));
+}
+
+static tn_status binary_cross_entropy(const void *options)
+{
+	return array(tn_binary_cross_entropy_with_logits(scores, scores, options));
+}
+
 static tn_status array_wrap(const void *options)
 {
 	return array(tn_array_wrap(context, options));
@@ -388,6 +403,12 @@ static const struct {
 	 TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}), TN_OK},
 	{"struct tn_batch_norm_options", batch_norm,
 	 TN_OPTIONS(struct tn_batch_norm_options, .training = 1), TN_OK},
+	{"struct tn_cross_entropy_options", cross_entropy,
+	 TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.1), TN_OK},
+	{"struct tn_nll_loss_options", nll_loss,
+	 TN_OPTIONS(struct tn_nll_loss_options, .reduction = TN_REDUCTION_SUM), TN_OK},
+	{"struct tn_binary_cross_entropy_options", binary_cross_entropy,
+	 TN_OPTIONS(struct tn_binary_cross_entropy_options, .reduction = TN_REDUCTION_SUM), TN_OK},
 	/* The reference has no compiler. */
 	{"struct tn_kernel_source", kernel_compile,
 	 TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c", .text = "", .name = "none"),
@@ -426,6 +447,8 @@ static int setup(void **state)
 	}
 	picture = tn_ones(context, TN_F32, 4, (const int64_t[]){1, 1, 8, 8});
 	filters = tn_ones(context, TN_F32, 4, (const int64_t[]){2, 1, 3, 3});
+	scores = tn_ones(context, TN_F32, 2, (const int64_t[]){4, 3});
+	classes = tn_zeros(context, TN_I32, 1, (const int64_t[]){4});
 	net = tn_sequential(context);
 	assert_ok(tn_sequential_add(net, NULL, tn_module_flatten(context)));
 	assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 64, 2, NULL)));
