@@ -40,12 +40,17 @@ static tn_array *flatten_forward(tn_module *module, void *state, const tn_array 
 	return tn_flatten(x, 1);
 }
 
+struct dropout_state {
+	tn_array *(*f)(const tn_array *x, double p);
+	double p;
+};
+
 static tn_array *dropout_forward(tn_module *module, void *state, const tn_array *x)
 {
-	double p = *(const double *)state;
-	if (!module->training || p == 0.0)
+	const struct dropout_state *dropout = state;
+	if (!module->training || dropout->p == 0.0)
 		return tn_reshape(x, x->rank, x->shape);
-	return tn_dropout(x, p);
+	return dropout->f(x, dropout->p);
 }
 
 static tn_module *pool(tn_context *context, const struct tn_module_class *class_,
@@ -114,16 +119,33 @@ tn_module *tn_module_flatten(tn_context *context)
 	return tn_module_make(context, &class_, NULL);
 }
 
-tn_module *tn_module_dropout(tn_context *context, double p)
+static tn_module *create_dropout(tn_context *context, const char *name,
+				 tn_array *(*f)(const tn_array *x, double p), double p)
 {
-	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
-						      .name = "Dropout",
-						      .forward = dropout_forward,
-						      .destroy = tn_mem_free};
+	const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+					       .name = name,
+					       .forward = dropout_forward,
+					       .destroy = tn_mem_free};
+	const struct dropout_state state = {f, p};
 	if (p >= 0.0 && p < 1.0)
-		return tn_module_of_class(context, &class_, &p, sizeof(p));
+		return tn_module_of_class(context, &class_, &state, sizeof(state));
 	if (context)
-		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, "Dropout",
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, name,
 				"expected p in [0, 1), found %g", p);
 	return NULL;
+}
+
+tn_module *tn_module_dropout(tn_context *context, double p)
+{
+	return create_dropout(context, "Dropout", tn_dropout, p);
+}
+
+tn_module *tn_module_dropout2d(tn_context *context, double p)
+{
+	return create_dropout(context, "Dropout2d", tn_dropout2d, p);
+}
+
+tn_module *tn_module_stochastic_depth(tn_context *context, double p)
+{
+	return create_dropout(context, "StochasticDepth", tn_stochastic_depth, p);
 }
