@@ -26,6 +26,31 @@ static tn_array *adaptive_avg_pool2d_forward(tn_module *module, void *state, con
 	return tn_adaptive_avg_pool2d(x, output[0], output[1]);
 }
 
+static tn_array *adaptive_max_pool2d_forward(tn_module *module, void *state, const tn_array *x)
+{
+	const int64_t *output = state;
+	(void)module;
+	return tn_adaptive_max_pool2d(x, output[0], output[1]);
+}
+
+static tn_array *upsample_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	return tn_interpolate(x, state);
+}
+
+struct response_state {
+	int64_t size;
+	struct tn_local_response_norm_options options;
+};
+
+static tn_array *response_forward(tn_module *module, void *state, const tn_array *x)
+{
+	const struct response_state *response = state;
+	(void)module;
+	return tn_local_response_norm(x, response->size, &response->options);
+}
+
 static tn_array *identity_forward(tn_module *module, void *state, const tn_array *x)
 {
 	(void)module;
@@ -89,19 +114,67 @@ tn_module *tn_module_avg_pool2d(tn_context *context, const struct tn_pool2d_opti
 	return pool(context, &class_, options);
 }
 
+static tn_module *adaptive_pool(tn_context *context, const struct tn_module_class *class_,
+				int64_t output_h, int64_t output_w)
+{
+	const int64_t output[] = {output_h, output_w};
+	if (output_h > 0 && output_w > 0)
+		return tn_module_of_class(context, class_, output, sizeof(output));
+	if (context)
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_->name,
+				"expected an output of at least 1 x 1, found %lld x %lld",
+				(long long)output_h, (long long)output_w);
+	return NULL;
+}
+
 tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t output_h, int64_t output_w)
 {
 	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
 						      .name = "AdaptiveAvgPool2d",
 						      .forward = adaptive_avg_pool2d_forward,
 						      .destroy = tn_mem_free};
-	const int64_t output[] = {output_h, output_w};
-	if (output_h > 0 && output_w > 0)
-		return tn_module_of_class(context, &class_, output, sizeof(output));
-	if (context)
-		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
-				"expected an output of at least 1 x 1, found %lld x %lld",
-				(long long)output_h, (long long)output_w);
+	return adaptive_pool(context, &class_, output_h, output_w);
+}
+
+tn_module *tn_module_adaptive_max_pool2d(tn_context *context, int64_t output_h, int64_t output_w)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "AdaptiveMaxPool2d",
+						      .forward = adaptive_max_pool2d_forward,
+						      .destroy = tn_mem_free};
+	return adaptive_pool(context, &class_, output_h, output_w);
+}
+
+tn_module *tn_module_upsample(tn_context *context, const struct tn_interpolate_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "Upsample",
+						      .forward = upsample_forward,
+						      .destroy = tn_mem_free};
+	struct tn_interpolate_options o = {0};
+	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
+			    "struct tn_interpolate_options", class_.name))
+		return NULL;
+	o.struct_size = sizeof(o);
+	return tn_module_of_class(context, &class_, &o, sizeof(o));
+}
+
+tn_module *tn_module_local_response_norm(tn_context *context, int64_t size,
+					 const struct tn_local_response_norm_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "LocalResponseNorm",
+						      .forward = response_forward,
+						      .destroy = tn_mem_free};
+	struct response_state state = {.size = size};
+	if (tn_runtime_take(tn_runtime_of(context), &state.options, sizeof(state.options), options,
+			    "struct tn_local_response_norm_options", class_.name))
+		return NULL;
+	state.options.struct_size = sizeof(state.options);
+	if (size >= 1)
+		return tn_module_of_class(context, &class_, &state, sizeof(state));
+	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
+			"size: expected at least 1, found %lld", (long long)size);
 	return NULL;
 }
 

@@ -136,8 +136,40 @@ TN_API tn_array *tn_avg_pool2d(const tn_array *x, const struct tn_pool2d_options
  * output size is below 1.  If the output size does not divide the input size, the parts overlap,
  * and the operation is recorded as two products. */
 TN_API tn_array *tn_adaptive_avg_pool2d(const tn_array *x, int64_t output_h, int64_t output_w);
-/* The mean over height and width: x (N, C, H, W) gives (N, C). */
+/* Maxima over the same parts, as in torch.nn.AdaptiveMaxPool2d; the gradient goes to the first of
+ * equal maxima. */
+TN_API tn_array *tn_adaptive_max_pool2d(const tn_array *x, int64_t output_h, int64_t output_w);
+/* The mean over height and width, and the maximum: x (N, C, H, W) gives (N, C). */
 TN_API tn_array *tn_global_avg_pool(const tn_array *x);
+TN_API tn_array *tn_global_max_pool(const tn_array *x);
+
+enum { TN_INTERPOLATE_NEAREST = 0, TN_INTERPOLATE_BILINEAR = 1 };
+struct tn_interpolate_options {
+	uint32_t struct_size;
+	uint32_t mode;     /* TN_INTERPOLATE_...; default nearest */
+	int64_t size[2];   /* of the output; either this */
+	double scale[2];   /* or this: the output has floor(length scale) */
+	int align_corners; /* bilinear: 1 maps the corner pixels' centres to each other */
+};
+/* x (N, C, H, W) resized to (N, C, P, Q), as torch.nn.functional.interpolate.  The positions in x
+ * are those of PyTorch, also for a scale that is not the ratio of the sizes.  TN_SHAPE;
+ * TN_INVALID_ARGUMENT: both size and scale or neither, a mode that is not known, an empty output,
+ * align_corners with nearest. */
+TN_API tn_array *tn_interpolate(const tn_array *x, const struct tn_interpolate_options *options);
+
+/* Of a local response norm.  0 means the default. */
+struct tn_local_response_norm_options {
+	uint32_t struct_size;
+	double alpha; /* default 1e-4 */
+	double beta;  /* default 0.75 */
+	double k;     /* default 1 */
+};
+/* Local response normalisation (Krizhevsky et al. 2012), as torch.nn.functional's: for x (N, C,
+ * ...), y = x / (k + alpha / size s)^beta with s the sum of x^2 over `size` channels around its
+ * own, where those beyond the ends count as 0.  `options` may be NULL.  TN_SHAPE: the rank is below
+ * 3; TN_INVALID_ARGUMENT: size is below 1. */
+TN_API tn_array *tn_local_response_norm(const tn_array *x, int64_t size,
+					const struct tn_local_response_norm_options *options);
 
 /* Merges all axes from `start` on into one. */
 TN_API tn_array *tn_flatten(const tn_array *x, int start);

@@ -91,6 +91,16 @@ TN_API tn_module *tn_module_avg_pool2d(tn_context *context,
 /* tn_adaptive_avg_pool2d.  TN_INVALID_ARGUMENT: an output below 1. */
 TN_API tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t output_h,
 						int64_t output_w);
+/* tn_adaptive_max_pool2d; 1 x 1 is the maximum of each plane. */
+TN_API tn_module *tn_module_adaptive_max_pool2d(tn_context *context, int64_t output_h,
+						int64_t output_w);
+/* tn_interpolate. */
+TN_API tn_module *tn_module_upsample(tn_context *context,
+				     const struct tn_interpolate_options *options);
+/* tn_local_response_norm.  TN_INVALID_ARGUMENT: size is below 1. */
+TN_API tn_module *
+tn_module_local_response_norm(tn_context *context, int64_t size,
+			      const struct tn_local_response_norm_options *options);
 
 struct tn_module_norm_options {
 	uint32_t struct_size;

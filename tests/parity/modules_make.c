@@ -90,20 +90,47 @@ static tn_module *recurrent(tn_context *context, const struct record *r)
 					: tn_module_lstm(context, a[0], a[1], &o);
 }
 
+static tn_module *adaptive_max_pool2d(tn_context *context, const struct record *r)
+{
+	const int64_t *size = ints(r, "size");
+	return tn_module_adaptive_max_pool2d(context, size[0], size[1]);
+}
+
+static tn_module *upsample(tn_context *context, const struct record *r)
+{
+	struct tn_interpolate_options o = {.struct_size = sizeof(o),
+					   .mode = (uint32_t)ints(r, "bilinear")[0],
+					   .align_corners = (int)ints(r, "corners")[0]};
+	copy_pair(o.size, r, "size");
+	for (int i = 0; i < 2; i++)
+		o.scale[i] = (double)ints(r, "scale_thousandths")[i] / 1000;
+	return tn_module_upsample(context, &o);
+}
+
+static tn_module *local_response_norm(tn_context *context, const struct record *r)
+{
+	return tn_module_local_response_norm(context, ints(r, "size")[0],
+					     TN_OPTIONS(struct tn_local_response_norm_options,
+							.alpha = 0.5, .beta = 0.6, .k = 2));
+}
+
 tn_module *modules_make(tn_context *context, const struct record *record)
 {
 	static const struct {
 		const char *name;
 		tn_module *(*make)(tn_context *context, const struct record *record);
 	} kinds[] = {
+		{"adaptive_max_pool2d", adaptive_max_pool2d},
 		{"batch_norm1d", batch_norm1d},
 		{"conv1d", conv1d},
 		{"conv_transpose2d", conv_transpose2d},
 		{"embedding", embedding},
 		{"gru", recurrent},
 		{"instance_norm2d", instance_norm2d},
+		{"local_response_norm", local_response_norm},
 		{"lstm", recurrent},
 		{"multihead_attention", multihead_attention},
+		{"upsample", upsample},
 	};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!strcmp(kinds[i].name, record->layer))

@@ -172,6 +172,28 @@ def record_recurrent(modules):
                      call=call, inputs=inputs, args=(3, 2, 2), bias=1, bidirectional=1)
 
 
+def record_planes(modules):
+    for size in ((2, 3), (3, 4), (1, 1), (7, 9)):
+        modules.seed()
+        # Few different values: many ties, which go to the first.
+        modules.module("adaptive_max_pool2d", nn.AdaptiveMaxPool2d(size),
+                       torch.randint(-2, 3, (2, 2, 5, 6)).double(), size=size)
+    for mode, size, scale, corners in (
+            ("nearest", None, (2, 3), None), ("nearest", (5, 2), None, None),
+            ("nearest", None, (1.5, 0.75), None), ("bilinear", (7, 5), None, False),
+            ("bilinear", (7, 1), None, True), ("bilinear", None, (2, 2), False),
+            ("bilinear", None, (1.3, 0.6), False)):
+        modules.seed()
+        modules.module("upsample", nn.Upsample(size, scale, mode, corners),
+                       torch.randn(2, 2, 3, 4), bilinear=int(mode == "bilinear"),
+                       size=size or (0, 0), corners=int(bool(corners)),
+                       scale_thousandths=tuple(round(1000 * s) for s in scale or (0, 0)))
+    for size, shape in ((5, (2, 7, 2, 2)), (4, (2, 6, 3))):
+        modules.seed()
+        modules.module("local_response_norm", nn.LocalResponseNorm(size, 0.5, 0.6, 2.0),
+                       torch.randn(shape), size=size)
+
+
 def main():
     with open(os.path.join(HERE, "modules.txt"), "w") as out:
         print("# Recorded by record_modules.py with PyTorch", torch.__version__, file=out)
@@ -181,6 +203,7 @@ def main():
         record_norms(modules)
         record_attention(modules)
         record_recurrent(modules)
+        record_planes(modules)
 
 
 if __name__ == "__main__":

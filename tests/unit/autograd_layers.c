@@ -122,7 +122,45 @@ static tn_array *f_gru_plain(void *u, tn_array *const *x)
 	return total(tn_gru(x[0], x[1], x[2], NULL, NULL, NULL, NULL));
 }
 
+static tn_array *f_adaptive_max_pool2d(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_adaptive_max_pool2d(x[0], 2, 3));
+}
+static tn_array *f_global_max_pool(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_global_max_pool(x[0]));
+}
+static tn_array *f_nearest(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_array *taken =
+		tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options, .size = {5, 2}));
+	tn_array *repeated =
+		tn_interpolate(taken, TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 3}));
+	return total(repeated);
+}
+static tn_array *f_bilinear(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options,
+						     .mode = TN_INTERPOLATE_BILINEAR,
+						     .size = {5, 7}, .align_corners = 1)));
+}
+static tn_array *f_local_response_norm(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_local_response_norm(
+		x[0], 4, TN_OPTIONS(struct tn_local_response_norm_options, .alpha = 2)));
+}
+
 static const struct row rows[] = {
+	{"adaptive_max_pool2d", f_adaptive_max_pool2d, 1, {4}, {{2, 2, 5, 4}}},
+	{"global_max_pool", f_global_max_pool, 1, {4}, {{2, 2, 3, 4}}},
+	{"interpolate, nearest", f_nearest, 1, {4}, {{2, 2, 3, 4}}},
+	{"interpolate, bilinear", f_bilinear, 1, {4}, {{2, 2, 3, 4}}},
+	{"local_response_norm", f_local_response_norm, 1, {4}, {{2, 5, 2, 2}}},
 	{"embedding", f_embedding, 1, {2}, {{3, 4}}},
 	{"conv1d", f_conv1d, 3, {3, 3, 1}, {{2, 4, 9}, {6, 2, 3}, {6}}},
 	{"conv_transpose2d", f_conv_transpose2d, 3, {4, 4, 1}, {{2, 4, 2, 3}, {4, 3, 3, 2}, {6}}},
@@ -320,6 +358,18 @@ static void misfits_are_refused_with_a_reason(void **state)
 	expect_error(tn_gru(line, zeros(2, 6, 4, 0, 0), zeros(2, 6, 2, 0, 0), NULL, NULL,
 			    TN_OPTIONS(struct tn_recurrent_options, .h0 = line), NULL),
 		     TN_SHAPE, "h0: expected (2, 2)");
+	expect_error(tn_adaptive_max_pool2d(x, 0, 1), TN_INVALID_ARGUMENT, "1 x 1");
+	expect_error(tn_interpolate(x, NULL), TN_INVALID_ARGUMENT, "expected a size");
+	expect_error(tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options, .size = {2, 2},
+						  .scale = {2, 2})),
+		     TN_INVALID_ARGUMENT, "scale 2 x 2");
+	expect_error(tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options, .size = {2, 2},
+						  .align_corners = 1)),
+		     TN_INVALID_ARGUMENT, "align_corners");
+	expect_error(tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options, .mode = 2)),
+		     TN_INVALID_ARGUMENT, "mode");
+	expect_error(tn_interpolate(line, NULL), TN_SHAPE, "(N, C, H, W)");
+	expect_error(tn_local_response_norm(x, 0, NULL), TN_INVALID_ARGUMENT, "size");
 	tn_scope_end(context, NULL);
 	tn_context_close(context);
 }

@@ -195,6 +195,26 @@ static tn_status gru(const void *options)
 	return array(tn_gru(steps, rows_of(6, 8), rows_of(6, 2), NULL, NULL, options, NULL));
 }
 
+static tn_status module_upsample(const void *options)
+{
+	return module(tn_module_upsample(context, options));
+}
+
+static tn_status module_local_response_norm(const void *options)
+{
+	return module(tn_module_local_response_norm(context, 2, options));
+}
+
+static tn_status interpolate(const void *options)
+{
+	return array(tn_interpolate(picture, options));
+}
+
+static tn_status local_response_norm(const void *options)
+{
+	return array(tn_local_response_norm(picture, 2, options));
+}
+
 static tn_status max_pool2d(const void *options)
 {
 	return array(tn_max_pool2d(picture, options));
@@ -357,6 +377,14 @@ static const struct {
 	 TN_OK},
 	{"struct tn_recurrent_options", gru, TN_OPTIONS(struct tn_recurrent_options, .reverse = 1),
 	 TN_OK},
+	{"struct tn_interpolate_options", module_upsample,
+	 TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 2}), TN_OK},
+	{"struct tn_interpolate_options", interpolate,
+	 TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 2}), TN_OK},
+	{"struct tn_local_response_norm_options", module_local_response_norm,
+	 TN_OPTIONS(struct tn_local_response_norm_options, .beta = 0.5), TN_OK},
+	{"struct tn_local_response_norm_options", local_response_norm,
+	 TN_OPTIONS(struct tn_local_response_norm_options, .beta = 0.5), TN_OK},
 	{"struct tn_wrap_options", array_wrap,
 	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
 	 TN_OK},
