@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Resizing of pictures.  Nearest: rows and columns are taken, or, where each is repeated as often as
- * the others, broadcast.  Bilinear: y = A x B^T, where a row of A and B has at most two weights.
+ * Resizing of pictures.  Nearest: rows and columns are taken, or, where all are repeated equally
+ * often, broadcast.  Bilinear: y = A x B^T, where a row of A and B has at most two weights.
  */
 #include <math.h>
 

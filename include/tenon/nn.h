@@ -218,6 +218,38 @@ TN_API tn_status tn_module_residual_shortcut(tn_module *residual, const char *na
 TN_API tn_module *tn_module_squeeze_excitation(tn_context *context, int64_t channels,
 					       int64_t squeezed, uint32_t activation);
 
+struct tn_module_mbconv_options {
+	uint32_t struct_size;
+	uint32_t activation;     /* TN_ACTIVATION_RELU, RELU6 or SILU; default SILU */
+	int64_t kernel;          /* of the depthwise convolution, odd; default 3 */
+	int64_t stride;          /* of the same; default 1 */
+	int64_t squeezed;        /* channels of the squeeze-and-excitation; default 0: none */
+	double stochastic_depth; /* the probability of skipping the branch; default 0 */
+};
+/* The inverted residual of MobileNetV2 and EfficientNet (Sandler et al. 2018; Tan and Le 2019):
+ * Conv 1x1 to `expand` in_channels, depthwise Conv, optional squeeze-and-excitation, Conv 1x1, with
+ * batch norms and, except for the last, activations; + x where stride is 1 and out_channels is
+ * in_channels.  With `expand` 1 the first convolution is omitted.  The members have timm's names:
+ * conv_pw, bn1, act1, conv_dw, bn2, act2, se, conv_pwl, bn3, or conv_dw, bn1, act1, se, conv_pw,
+ * bn2; se is a tn_module_squeeze_excitation. */
+TN_API tn_module *tn_module_mbconv(tn_context *context, int64_t in_channels, int64_t out_channels,
+				   int64_t expand, const struct tn_module_mbconv_options *options);
+
+struct tn_module_convnext_options {
+	uint32_t struct_size;
+	double layer_scale;      /* the initial value; default 1e-6 */
+	double stochastic_depth; /* the probability of skipping the branch; default 0 */
+};
+/* The block of ConvNeXt (Liu et al. 2022) under torchvision's names:
+ *     x + layer_scale Linear(GELU(Linear(LayerNorm(depthwise Conv 7x7 of x)))). */
+TN_API tn_module *tn_module_convnext_block(tn_context *context, int64_t channels,
+					   const struct tn_module_convnext_options *options);
+
+/* Members that all get the same x; their results are joined along `axis`, or added up.  Both are
+ * empty: add members with tn_module_add. */
+TN_API tn_module *tn_module_concatenate(tn_context *context, int axis);
+TN_API tn_module *tn_module_sum(tn_context *context);
+
 /* ---- Custom layers ---------------------------------------------------------------------------*/
 
 /* The class of a user's module.  forward computes the output by recorded operations. */

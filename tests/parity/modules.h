@@ -11,7 +11,7 @@
 #include "record.h"
 
 /* At least so many cases are recorded. */
-enum { MODULES_CASES = 40 };
+enum { MODULES_CASES = 49 };
 
 /* NULL: the layer is not known, or the context keeps an error. */
 tn_module *modules_make(tn_context *context, const struct record *record);

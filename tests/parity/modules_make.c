@@ -114,6 +114,33 @@ static tn_module *local_response_norm(tn_context *context, const struct record *
 							.alpha = 0.5, .beta = 0.6, .k = 2));
 }
 
+static tn_module *mbconv(tn_context *context, const struct record *r)
+{
+	const int64_t *a = ints(r, "args");
+	return tn_module_mbconv(context, a[0], a[1], a[2],
+				TN_OPTIONS(struct tn_module_mbconv_options, .kernel = a[3],
+					   .stride = a[4], .squeezed = a[5]));
+}
+
+static tn_module *convnext_block(tn_context *context, const struct record *r)
+{
+	return tn_module_convnext_block(
+		context, ints(r, "args")[0],
+		TN_OPTIONS(struct tn_module_convnext_options, .layer_scale = 0.5));
+}
+
+static tn_module *branches(tn_context *context, const struct record *r)
+{
+	tn_module *module = strcmp(r->layer, "sum") ? tn_module_concatenate(context, 1)
+						    : tn_module_sum(context);
+	const struct tn_module_conv2d_options *same =
+		TN_OPTIONS(struct tn_module_conv2d_options, .window = {.padding = {1, 1}});
+	tn_module_add(module, "a", tn_module_conv2d(context, 2, 3, 1, 1, NULL));
+	tn_module_add(module, "b", tn_module_conv2d(context, 2, 3, 3, 3, same));
+	tn_module_add(module, "c", tn_module_conv2d(context, 2, 3, 1, 1, NULL));
+	return module;
+}
+
 tn_module *modules_make(tn_context *context, const struct record *record)
 {
 	static const struct {
@@ -122,14 +149,18 @@ tn_module *modules_make(tn_context *context, const struct record *record)
 	} kinds[] = {
 		{"adaptive_max_pool2d", adaptive_max_pool2d},
 		{"batch_norm1d", batch_norm1d},
+		{"concatenate", branches},
 		{"conv1d", conv1d},
 		{"conv_transpose2d", conv_transpose2d},
+		{"convnext_block", convnext_block},
 		{"embedding", embedding},
 		{"gru", recurrent},
 		{"instance_norm2d", instance_norm2d},
 		{"local_response_norm", local_response_norm},
 		{"lstm", recurrent},
+		{"mbconv", mbconv},
 		{"multihead_attention", multihead_attention},
+		{"sum", branches},
 		{"upsample", upsample},
 	};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -11,18 +11,24 @@ record_layers.py.  Arrays of a case:
     b:NAME, c:NAME  a buffer before and after the forward
     i:NAME, d:NAME  another input of the forward, and its gradient
 
-Nine digits are every f32 number, exactly.
+Inputs and parameters have three decimals, rounded to f32.
 """
 import os
+from collections import OrderedDict
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from record_layers import HERE, Record
 
 
+def rounded(tensor):
+    return ((1000 * tensor).round() / 1000).float().double()
+
+
 class Modules(Record):
-    digits = 9
+    digits = 7
 
     def __init__(self, out):
         super().__init__(out)
@@ -41,18 +47,18 @@ class Modules(Record):
             # Values as if from training: biases are not zeros, scales not ones.
             if key.split(".")[-1] in ("bias", "in_proj_bias") or value.dim() == 1:
                 value.data += 0.3 * torch.randn_like(value)
-            value.data = value.data.float().double()
+            value.data = rounded(value.data)
             arrays["p:" + key] = value.clone()
         for key, value in module.named_buffers():
             arrays["b:" + key] = value.clone()
         floating = x.is_floating_point()
         if floating:
-            x = x.float().double().requires_grad_()
-        inputs = {key: value.float().double().requires_grad_()
+            x = rounded(x).requires_grad_()
+        inputs = {key: rounded(value).requires_grad_()
                   for key, value in (inputs or {}).items()}
         y = call(module, x, **inputs) if call else module(x)
         y = y[0] if isinstance(y, tuple) else y
-        dy = torch.randn_like(y).float().double()
+        dy = rounded(torch.randn_like(y))
         y.backward(dy)
         arrays.update({"x": x, "y": y, "dy": dy})
         if floating:
@@ -194,6 +200,83 @@ def record_planes(modules):
                        torch.randn(shape), size=size)
 
 
+class SqueezeExcite(nn.Module):
+    def __init__(self, channels, squeezed):
+        super().__init__()
+        self.fc1 = nn.Conv2d(channels, squeezed, 1)
+        self.fc2 = nn.Conv2d(squeezed, channels, 1)
+
+    def forward(self, x):
+        y = self.fc2(F.silu(self.fc1(x.mean((2, 3), keepdim=True))))
+        return x * torch.sigmoid(y)
+
+
+class Residual(nn.Sequential):
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+def mbconv(in_, out, expand, kernel, stride, squeezed):
+    hidden = in_ * expand
+    layers = OrderedDict()
+    if expand > 1:
+        layers["conv_pw"] = nn.Conv2d(in_, hidden, 1, bias=False)
+        layers["bn1"] = nn.BatchNorm2d(hidden)
+        layers["act1"] = nn.SiLU()
+    layers["conv_dw"] = nn.Conv2d(hidden, hidden, kernel, stride, kernel // 2, groups=hidden,
+                                  bias=False)
+    layers["bn2" if expand > 1 else "bn1"] = nn.BatchNorm2d(hidden)
+    layers["act2" if expand > 1 else "act1"] = nn.SiLU()
+    if squeezed:
+        layers["se"] = SqueezeExcite(hidden, squeezed)
+    layers["conv_pwl" if expand > 1 else "conv_pw"] = nn.Conv2d(hidden, out, 1, bias=False)
+    layers["bn3" if expand > 1 else "bn2"] = nn.BatchNorm2d(out)
+    return (Residual if stride == 1 and in_ == out else nn.Sequential)(layers)
+
+
+class ConvNextBlock(nn.Module):
+    """torchvision's CNBlock."""
+
+    def __init__(self, channels, layer_scale):
+        super().__init__()
+        self.layer_scale = nn.Parameter(torch.full((channels, 1, 1), layer_scale))
+        layers = [nn.Conv2d(channels, channels, 7, padding=3, groups=channels), nn.Identity(),
+                  nn.LayerNorm(channels, eps=1e-6), nn.Linear(channels, 4 * channels), nn.GELU(),
+                  nn.Linear(4 * channels, channels), nn.Identity()]
+        self.block = nn.Sequential(*layers)
+
+    def forward(self, x):
+        y = self.block[0](x).permute(0, 2, 3, 1)
+        return x + self.layer_scale * self.block[1:](y).permute(0, 3, 1, 2)
+
+
+class Branches(nn.Module):
+    def __init__(self, axis, **branches):
+        super().__init__()
+        self.axis = axis
+        for name, branch in branches.items():
+            self.add_module(name, branch)
+
+    def forward(self, x):
+        results = [branch(x) for branch in self.children()]
+        return sum(results) if self.axis is None else torch.cat(results, self.axis)
+
+
+def record_blocks(modules):
+    for args in ((2, 3, 2, 3, 2, 0), (3, 3, 2, 5, 1, 2), (3, 3, 1, 3, 1, 0)):
+        for training in (True, False):
+            modules.seed()
+            modules.module("mbconv", mbconv(*args), torch.randn(2, args[0], 4, 5), training,
+                           args=args)
+    modules.seed()
+    modules.module("convnext_block", ConvNextBlock(3, 0.5), torch.randn(2, 3, 4, 3), args=3)
+    for name, axis in (("concatenate", 1), ("sum", None)):
+        modules.seed()
+        branches = Branches(axis, a=nn.Conv2d(2, 3, 1), b=nn.Conv2d(2, 3, 3, padding=1),
+                            c=nn.Conv2d(2, 3, 1))
+        modules.module(name, branches, torch.randn(2, 2, 3, 2))
+
+
 def main():
     with open(os.path.join(HERE, "modules.txt"), "w") as out:
         print("# Recorded by record_modules.py with PyTorch", torch.__version__, file=out)
@@ -204,6 +287,7 @@ def main():
         record_attention(modules)
         record_recurrent(modules)
         record_planes(modules)
+        record_blocks(modules)
 
 
 if __name__ == "__main__":

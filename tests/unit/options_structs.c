@@ -205,6 +205,16 @@ static tn_status module_local_response_norm(const void *options)
 	return module(tn_module_local_response_norm(context, 2, options));
 }
 
+static tn_status module_mbconv(const void *options)
+{
+	return module(tn_module_mbconv(context, 2, 3, 2, options));
+}
+
+static tn_status module_convnext_block(const void *options)
+{
+	return module(tn_module_convnext_block(context, 2, options));
+}
+
 static tn_status interpolate(const void *options)
 {
 	return array(tn_interpolate(picture, options));
@@ -385,6 +395,10 @@ static const struct {
 	 TN_OPTIONS(struct tn_local_response_norm_options, .beta = 0.5), TN_OK},
 	{"struct tn_local_response_norm_options", local_response_norm,
 	 TN_OPTIONS(struct tn_local_response_norm_options, .beta = 0.5), TN_OK},
+	{"struct tn_module_mbconv_options", module_mbconv,
+	 TN_OPTIONS(struct tn_module_mbconv_options, .stride = 2), TN_OK},
+	{"struct tn_module_convnext_options", module_convnext_block,
+	 TN_OPTIONS(struct tn_module_convnext_options, .layer_scale = 1), TN_OK},
 	{"struct tn_wrap_options", array_wrap,
 	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
 	 TN_OK},
