@@ -3,31 +3,61 @@
  *
  * Running a network.  The outermost forward watches the trainable weights when a tape is recording.
  */
+#include "nn/forward.h"
+
 #include "array/array.h"
 #include "autograd/tape.h"
 #include "capture/capture.h"
 #include "nn/module.h"
 #include "nn/tree.h"
 
-tn_array *tn_module_forward(tn_module *module, const tn_array *x)
+static tn_status check_built(tn_module *module)
 {
-	if (!module || !x || tn_runtime_ready(module->runtime))
-		return NULL;
-	if (!tn_module_is_built(module)) {
-		tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
-				"the module has not been built");
-		return NULL;
-	}
-	if (module->when_frozen)
-		return module->when_frozen->forward(module, x);
+	tn_status status = tn_runtime_ready(module->runtime);
+	if (status || tn_module_is_built(module))
+		return status;
+	return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+			       "the module has not been built");
+}
+
+static tn_status watch_weights(tn_module *module)
+{
 	const struct tn_recorder *recorder = module->parent ? NULL : module->runtime->recorder;
 	for (size_t i = 0; recorder && i < module->n_listing; i++) {
 		struct tn_weight *weight = module->listing[i].weight;
-		if (weight->trainable && tn_tape_watch_weight(recorder->user, weight->value,
-							      weight->gradient, &weight->filled))
-			return NULL;
+		tn_status status = weight->trainable
+					   ? tn_tape_watch_weight(recorder->user, weight->value,
+								  weight->gradient, &weight->filled)
+					   : TN_OK;
+		if (status)
+			return status;
 	}
+	return TN_OK;
+}
+
+tn_array *tn_module_forward(tn_module *module, const tn_array *x)
+{
+	if (!module || !x || check_built(module))
+		return NULL;
+	if (module->when_frozen)
+		return module->when_frozen->forward(module, x);
+	if (watch_weights(module))
+		return NULL;
 	return module->class_.forward(module, module->state, x);
+}
+
+tn_status tn_module_begin_forward(tn_module *module, size_t n_inputs, const tn_array *const *inputs)
+{
+	tn_status status = check_built(module);
+	if (status || !module->when_frozen)
+		return status ? status : watch_weights(module);
+	int is_tracked = 0;
+	for (size_t i = 0; i < n_inputs; i++)
+		is_tracked |= module->runtime->recorder && inputs[i] && inputs[i]->tracked;
+	if (!module->training && !is_tracked)
+		return TN_OK;
+	return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+			       "the network is frozen: unfreeze it to train, or for gradients");
 }
 
 void tn_module_set_training(tn_module *module, int training)

@@ -17,8 +17,12 @@ struct tn_weight {
 	int rank;
 	int64_t shape[TN_MAX_RANK];
 	int64_t size;
-	double bound; /* initial values: uniform in +-bound, or `constant` when it is 0 */
+	/* Initial values: normal with mean 0 if deviation is above 0, else uniform in +-bound, or
+	 * `constant` when that is 0; and zeros in row zero_row - 1, unless zero_row is 0. */
+	double bound;
 	double constant;
+	double deviation;
+	int64_t zero_row;
 	int trainable;
 	/* After building: views of the arena, kept. */
 	tn_array *value;
