@@ -24,6 +24,7 @@ struct tn_replay;
 struct tn_graph;
 struct tn_observer;
 struct tn_assembly;
+struct tn_draws;
 struct tn_host_buffer;
 
 /* The recorder of operations that have a derivative (the tape, in core/autograd). */
@@ -56,8 +57,13 @@ struct tn_runtime {
 	struct tn_ledger *ledger;
 	struct tn_program_cache *programs;
 	const struct tn_recorder *recorder; /* NULL: none */
-	void *tape;                         /* begun and not ended; it may have stopped recording */
-	struct tn_graph *graphs;            /* all that exist, including the one being captured */
+	const struct tn_recorder *paused; /* the recorder outside all scopes of tn_no_grad_begin */
+	uint32_t no_grad;                 /* open scopes of tn_no_grad_begin */
+	int anomaly;                      /* results and gradients are checked (tn_anomaly_mode) */
+	const char *place;       /* while they are: the path of the module that runs, or NULL */
+	struct tn_draws *draws;  /* capture/stepped.h; NULL: draws are not kept */
+	void *tape;              /* begun and not ended; it may have stopped recording */
+	struct tn_graph *graphs; /* all that exist, including the one being captured */
 	const struct tn_observer *observer; /* array/observer.h; NULL: none */
 	struct tn_graph *capture;  /* work is being captured (capture/capture.h); NULL: no */
 	struct tn_replay *writing; /* calls are being recorded (capture/replay.h); NULL: no */

@@ -47,8 +47,74 @@ static tn_array *differentiate(struct tn_node *node, const tn_array *dy, const s
 	return tn_end(rt, status, out);
 }
 
+/* Adds the recorded views of an array's parts to the inputs of a program. */
+static uint32_t add_parts(const tn_array **inputs, uint32_t n, const tn_array *a)
+{
+	inputs[n++] = tn_is_complex(a->dtype) ? tn_real(a) : a;
+	if (tn_is_complex(a->dtype))
+		inputs[n++] = tn_imag(a);
+	return n;
+}
+
+/* The gradient by one part of an input, recorded as a map of the parts. */
+static tn_array *differentiate_part(struct tn_node *node, const tn_array *dy, uint32_t n,
+				    const tn_array *const *inputs, uint32_t which)
+{
+	const struct tn_recorded *recorded = node->state;
+	struct tn_runtime *rt = tn_node_runtime(node);
+	const struct tn_program *gradient =
+		tn_derivative_of(rt, node->operation, recorded->record.program, 1u << which);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!inputs[i] || !gradient)
+			return NULL;
+	}
+	tn_array *g =
+		tn_array_make(rt, tn_array_home(dy), inputs[which]->dtype, dy->rank, dy->shape);
+	struct tn_record record = {.kind = TN_RECORD_MAP,
+				   .operation = node->operation,
+				   .program = gradient,
+				   .scalars = recorded->scalars};
+	tn_status status = g ? tn_map_run(rt, &(struct tn_map_run){.operation = tn_operation_named(
+									   rt, node->operation),
+								   .program = gradient,
+								   .inputs = inputs,
+								   .outputs = &g,
+								   .scalars = recorded->scalars})
+			     : rt->report.status;
+	if (!status)
+		status = tn_record_made(rt, &record, n, inputs, g);
+	return tn_end(rt, status, g);
+}
+
+static tn_status backward_recorded(struct tn_node *node, const tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	const tn_array *inputs[2 * TN_PROGRAM_MAX_INPUTS];
+	tn_status status = TN_OK;
+	uint32_t n = 0, first = 0;
+	for (uint32_t i = 0; i < node->n_inputs; i++)
+		n = add_parts(inputs, n, node->saved[i].array);
+	n = add_parts(inputs, n, dy);
+	for (uint32_t i = 0; i < node->n_inputs && !status; i++) {
+		const struct tn_recorded_input *x = &recorded->inputs[i];
+		uint32_t n_parts = tn_is_complex(x->dtype) ? 2 : 1;
+		if (tn_node_wants(node, i)) {
+			tn_array *g = differentiate_part(node, dy, n, inputs, first);
+			if (n_parts == 2)
+				g = tn_complex(g,
+					       differentiate_part(node, dy, n, inputs, first + 1));
+			status = tn_node_give(node, i,
+					      g ? tn_sum_to_shape(g, x->rank, x->shape) : NULL);
+		}
+		first += n_parts;
+	}
+	return status;
+}
+
 tn_status tn_complex_backward(struct tn_node *node, tn_array *dy)
 {
+	if (tn_node_records(node))
+		return backward_recorded(node, dy);
 	const struct tn_recorded *recorded = node->state;
 	struct tn_parts in = {0};
 	tn_status status = TN_OK;
@@ -69,13 +135,28 @@ tn_status tn_complex_backward(struct tn_node *node, tn_array *dy)
 	return status;
 }
 
+static tn_status part_again(struct tn_node *node, tn_array *ddx)
+{
+	return tn_node_give(node, 0, *(const int *)node->state ? tn_imag(ddx) : tn_real(ddx));
+}
+
 tn_status tn_part_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;
+	const int is_imaginary = recorded->record.axis;
+	struct tn_suspension suspension = tn_tape_suspend(dy);
 	tn_array *g =
 		tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);
-	tn_array *place = recorded->record.axis ? tn_imag(g) : tn_real(g);
+	tn_array *place = is_imaginary ? tn_imag(g) : tn_real(g);
 	if (!place || tn_assign(place, dy))
-		return tn_runtime_status(tn_node_runtime(node));
+		g = NULL;
+	g = tn_tape_resume(suspension, g,
+			   &(struct tn_node_request){.operation = node->operation,
+						     .backward = part_again,
+						     .is_twice = 1,
+						     .n_inputs = 1,
+						     .inputs = {dy},
+						     .state = &is_imaginary,
+						     .state_size = sizeof(is_imaginary)});
 	return tn_node_give(node, 0, g);
 }

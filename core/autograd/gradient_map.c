@@ -95,8 +95,53 @@ static tn_status give_gradients(struct tn_node *node, tn_array *dy, const uint32
 	return status;
 }
 
+/* The gradient of input i by a program of its own, recorded as a map, which has one output.
+ * An input that the program does not read is replaced by dy without its gradient. */
+static tn_status give_recorded(struct tn_node *node, tn_array *dy, uint32_t i)
+{
+	const struct tn_recorded *recorded = node->state;
+	const struct tn_recorded_input *x = &recorded->inputs[i];
+	struct tn_runtime *rt = tn_node_runtime(node);
+	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS], *unread = tn_detach(dy);
+	const struct tn_program *gradient =
+		tn_derivative_of(rt, node->operation, recorded->record.program, 1u << i);
+	if (!gradient || !unread)
+		return tn_runtime_status(rt);
+	if (all_upstream(gradient, node->n_inputs) && x->dtype == dy->dtype)
+		return tn_node_give(node, i, tn_sum_to_shape(dy, x->rank, x->shape));
+	for (uint32_t k = 0; k < node->n_inputs; k++) {
+		int is_saved = k < node->n_saved && node->saved[k].array;
+		inputs[k] = is_saved ? node->saved[k].array : unread;
+	}
+	inputs[node->n_inputs] = dy;
+	tn_array *g = tn_array_make_like(dy, x->dtype);
+	if (!g)
+		return tn_end_into(rt, rt->report.status);
+	tn_status status = tn_map_run(
+		rt, &(struct tn_map_run){.operation = tn_operation_named(rt, node->operation),
+					 .program = gradient,
+					 .inputs = inputs,
+					 .outputs = &g,
+					 .scalars = recorded->scalars});
+	struct tn_record record = {.kind = TN_RECORD_MAP,
+				   .operation = node->operation,
+				   .program = gradient,
+				   .scalars = recorded->scalars};
+	if (!status)
+		status = tn_record_made(rt, &record, node->n_inputs + 1, inputs, g);
+	return status ? tn_end_into(rt, status)
+		      : tn_node_give(node, i, tn_sum_to_shape(g, x->rank, x->shape));
+}
+
 tn_status tn_map_backward(struct tn_node *node, tn_array *dy)
 {
+	tn_status status = TN_OK;
+	for (uint32_t i = 0; tn_node_records(node) && i < node->n_inputs && !status; i++) {
+		if (tn_node_wants(node, i))
+			status = give_recorded(node, dy, i);
+	}
+	if (tn_node_records(node))
+		return status;
 	uint32_t wanted[TN_PROGRAM_MAX_INPUTS], n = 0;
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (tn_node_wants(node, i))
@@ -105,8 +150,7 @@ tn_status tn_map_backward(struct tn_node *node, tn_array *dy)
 	for (uint32_t first = 0; first < n; first += TN_PROGRAM_MAX_OUTPUTS) {
 		uint32_t count =
 			n - first < TN_PROGRAM_MAX_OUTPUTS ? n - first : TN_PROGRAM_MAX_OUTPUTS;
-		tn_status status =
-			give_gradients(node, dy, wanted + first, count, first + count == n);
+		status = give_gradients(node, dy, wanted + first, count, first + count == n);
 		if (status)
 			return status;
 	}

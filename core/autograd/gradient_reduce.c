@@ -6,6 +6,8 @@
  */
 #include "autograd/gradient_reduce.h"
 
+#include <string.h>
+
 #include "array/array.h"
 #include "autograd/gradients.h"
 #include "autograd/node.h"
@@ -58,6 +60,51 @@ tn_status tn_extremum_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_multiply(equal, share));
 }
 
+/* The product of the elements before each one along an axis, of 1 before the first. */
+static tn_array *product_before(const tn_array *x, int axis)
+{
+	int64_t shape[TN_MAX_RANK];
+	memcpy(shape, x->shape, sizeof(shape));
+	if (shape[axis] < 1)
+		return tn_copy(x);
+	shape[axis] = 1;
+	tn_array *one = tn_ones(tn_array_context(x), x->dtype, x->rank, shape);
+	tn_array *rest = tn_slice(x, axis, 0, x->shape[axis] - 1, 1);
+	const tn_array *both[] = {one, rest};
+	return tn_cumprod(tn_concatenate(2, both, axis), axis);
+}
+
+/* dx = dy times the product of all other elements, by operations that have derivatives at zeros
+ * too: the product of those before times the product of those after, along the reduced axes made
+ * one, the last. */
+static tn_array *product_of_others(const tn_array *x, const struct tn_recorded *recorded)
+{
+	int order[TN_MAX_RANK], inverse[TN_MAX_RANK], n_kept = 0, to = 0;
+	int64_t merged[TN_MAX_RANK + 1], moved[TN_MAX_RANK];
+	for (int reduced = 0; reduced < 2; reduced++) {
+		for (int i = 0; i < x->rank; i++) {
+			if ((int)(recorded->record.axes >> i & 1) == reduced)
+				order[to++] = i;
+		}
+		n_kept = reduced ? n_kept : to;
+	}
+	merged[n_kept] = 1;
+	for (int i = 0; i < x->rank; i++) {
+		inverse[order[i]] = i;
+		moved[i] = x->shape[order[i]];
+		if (i < n_kept)
+			merged[i] = moved[i];
+		else
+			merged[n_kept] *= moved[i];
+	}
+	tn_array *rows = tn_reshape(tn_transpose(x, order), n_kept + 1, merged);
+	tn_array *before = rows ? product_before(rows, n_kept) : NULL;
+	tn_array *back = tn_slice(rows, n_kept, INT64_MIN, INT64_MIN, -1);
+	tn_array *after = back ? product_before(back, n_kept) : NULL;
+	after = tn_slice(after, n_kept, INT64_MIN, INT64_MIN, -1);
+	return tn_transpose(tn_reshape(tn_multiply(before, after), x->rank, moved), inverse);
+}
+
 /* y = prod x;  without zeros dx = dy y / x; with one zero, dy times the other elements there; with
  * two, 0 */
 tn_status tn_product_backward(struct tn_node *node, tn_array *dy)
@@ -65,6 +112,10 @@ tn_status tn_product_backward(struct tn_node *node, tn_array *dy)
 	const struct tn_recorded *recorded = node->state;
 	const tn_array *x = node->saved[0].array;
 	int axes[TN_MAX_RANK], n = 0;
+	if (tn_node_records(node))
+		return tn_node_give(node, 0,
+				    tn_multiply(tn_with_reduced_axes(dy, recorded),
+						product_of_others(x, recorded)));
 	for (int i = 0; i < recorded->rank; i++) {
 		if (recorded->record.axes & 1u << i)
 			axes[n++] = i;

@@ -15,11 +15,19 @@
 #include "ops/scan.h"
 #include "ops/take_along.h"
 
-/* y = x + all before;  dx = dy + all after */
+static tn_array *flip(const tn_array *a, int axis)
+{
+	return tn_slice(a, axis, INT64_MIN, INT64_MIN, -1);
+}
+
+/* y = x + all before;  dx = dy + all after.  Recorded: by a sum in the other direction. */
 tn_status tn_cumsum_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;
-	return tn_node_give(node, 0, tn_scan(dy, recorded->record.axis, TN_REDUCE_SUM, 1, 0));
+	int axis = recorded->record.axis;
+	if (tn_node_records(node))
+		return tn_node_give(node, 0, flip(tn_cumsum(flip(dy, axis), axis), axis));
+	return tn_node_give(node, 0, tn_scan(dy, axis, TN_REDUCE_SUM, 1, 0));
 }
 
 static tn_array *map(const char *text, int n, const char *const *names, tn_array *const *inputs)
@@ -55,6 +63,12 @@ tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_array_dtype(g) == x->dtype ? g : tn_astype(g, x->dtype));
 }
 
+static tn_status take_places(struct tn_node *node, tn_array *ddx)
+{
+	return tn_node_give(
+		node, 0, tn_take_along_axis(ddx, node->saved[0].array, *(const int *)node->state));
+}
+
 /* y = the extremum so far;  dy is added at the last index that had this value, or at the last NaN
  * once there is one.  These indices are a running maximum themselves. */
 tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy)
@@ -64,11 +78,22 @@ tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy)
 	char text[64];
 	tn_array *places, *g;
 	snprintf(text, sizeof(text), "p = x == y || x != x ? index(%d) : 0", axis);
+	struct tn_suspension suspension = tn_tape_suspend(dy);
 	places = map(text, 2, (const char *[]){"x", "y"},
 		     (tn_array *[]){node->saved[0].array, node->saved[1].array});
 	places = tn_scan(places, axis, TN_REDUCE_MAX, 0, 0);
 	g = tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);
 	if (!places || !g || tn_scatter_add_along_axis(g, places, axis, dy))
-		return tn_runtime_status(tn_node_runtime(node));
+		g = NULL;
+	g = tn_tape_resume(suspension, g,
+			   &(struct tn_node_request){.operation = node->operation,
+						     .backward = take_places,
+						     .is_twice = 1,
+						     .n_inputs = 1,
+						     .inputs = {dy},
+						     .n_saved = 1,
+						     .saved = {places},
+						     .state = &axis,
+						     .state_size = sizeof(axis)});
 	return tn_node_give(node, 0, g);
 }

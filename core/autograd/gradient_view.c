@@ -18,6 +18,20 @@ static tn_array *zeros_like_input(const struct tn_recorded *recorded, const tn_a
 	return tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);
 }
 
+/* Ends a backward that scattered dy into g with recording suspended, and gives g.  Its node's
+ * gradient is taken from the same places. */
+static tn_status give_scattered(struct tn_suspension suspension, struct tn_node *node, tn_array *dy,
+				tn_array *g, tn_status status, const struct tn_node_request *gather)
+{
+	struct tn_node_request request = *gather;
+	request.operation = node->operation;
+	request.is_twice = 1;
+	request.n_inputs = 1;
+	request.inputs[0] = dy;
+	g = tn_tape_resume(suspension, status ? NULL : g, &request);
+	return g ? tn_node_give(node, 0, g) : tn_runtime_status(tn_node_runtime(node));
+}
+
 tn_status tn_reshape_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;
@@ -33,19 +47,33 @@ tn_status tn_transpose_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_transpose(dy, inverse));
 }
 
+struct slice {
+	int axis;
+	int64_t start, stop, step;
+};
+
+static tn_status slice_again(struct tn_node *node, tn_array *ddx)
+{
+	const struct slice *s = node->state;
+	return tn_node_give(node, 0, tn_slice(ddx, s->axis, s->start, s->stop, s->step));
+}
+
 tn_status tn_slice_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;
 	const struct tn_record *record = &recorded->record;
-	tn_array *g = zeros_like_input(recorded, dy);
-	int64_t n = dy->shape[record->axis];
-	int64_t stop = record->start + n * record->step;
+	int64_t stop = record->start + dy->shape[record->axis] * record->step;
 	/* A stop below 0 would count from the end. */
-	tn_array *place =
-		tn_slice(g, record->axis, record->start, stop < 0 ? INT64_MIN : stop, record->step);
-	if (!place || tn_assign(place, dy))
-		return tn_runtime_status(tn_node_runtime(node));
-	return tn_node_give(node, 0, g);
+	const struct slice slice = {record->axis, record->start, stop < 0 ? INT64_MIN : stop,
+				    record->step};
+	struct tn_suspension suspension = tn_tape_suspend(dy);
+	tn_array *g = zeros_like_input(recorded, dy);
+	tn_array *place = tn_slice(g, slice.axis, slice.start, slice.stop, slice.step);
+	tn_status status = place ? tn_assign(place, dy) : TN_OUT_OF_MEMORY;
+	return give_scattered(suspension, node, dy, g, status,
+			      &(struct tn_node_request){.backward = slice_again,
+							.state = &slice,
+							.state_size = sizeof(slice)});
 }
 
 tn_status tn_broadcast_backward(struct tn_node *node, tn_array *dy)
@@ -74,28 +102,45 @@ static tn_status add_window_place(tn_array *g, tn_array *dy, const struct tn_rec
 	return tn_add_into(place, place, part);
 }
 
+struct windows {
+	int n;
+	int axes[TN_MAX_RANK];
+	int64_t window[TN_MAX_RANK];
+};
+
+static tn_status window_again(struct tn_node *node, tn_array *ddx)
+{
+	const struct windows *w = node->state;
+	return tn_node_give(node, 0, tn_sliding_window_view(ddx, w->n, w->window, w->axes));
+}
+
 tn_status tn_window_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_recorded *recorded = node->state;
 	const struct tn_record *record = &recorded->record;
-	tn_array *g = zeros_like_input(recorded, dy);
+	struct windows windows = {.n = record->n_axes};
 	int64_t offset[TN_MAX_RANK] = {0};
-	int first_window_axis = dy->rank - record->n_axes;
 	int axis = record->n_axes - 1;
-	if (!g)
-		return tn_runtime_status(tn_node_runtime(node));
-	while (axis >= 0) {
-		tn_status status = add_window_place(g, dy, record, offset);
-		if (status)
-			return status;
+	for (int i = 0; i < record->n_axes; i++) {
+		windows.axes[i] = record->permutation[i];
+		windows.window[i] = dy->shape[dy->rank - record->n_axes + i];
+	}
+	struct tn_suspension suspension = tn_tape_suspend(dy);
+	tn_array *g = zeros_like_input(recorded, dy);
+	tn_status status = g ? TN_OK : TN_OUT_OF_MEMORY;
+	while (axis >= 0 && !status) {
+		status = add_window_place(g, dy, record, offset);
 		/* The next offset, as an odometer. */
 		for (axis = record->n_axes - 1; axis >= 0; axis--) {
-			if (++offset[axis] < dy->shape[first_window_axis + axis])
+			if (++offset[axis] < windows.window[axis])
 				break;
 			offset[axis] = 0;
 		}
 	}
-	return tn_node_give(node, 0, g);
+	return give_scattered(suspension, node, dy, g, status,
+			      &(struct tn_node_request){.backward = window_again,
+							.state = &windows,
+							.state_size = sizeof(windows)});
 }
 
 tn_status tn_copy_backward(struct tn_node *node, tn_array *dy)
@@ -110,26 +155,44 @@ tn_status tn_copy_backward(struct tn_node *node, tn_array *dy)
 /* Adds dy to zeros where the indices point; the parts of complex numbers one after the other. */
 static tn_status scatter(struct tn_node *node, tn_array *dy,
 			 tn_status (*add)(tn_array *out, const tn_array *indices, int axis,
-					  const tn_array *a))
+					  const tn_array *a),
+			 tn_status (*gather)(struct tn_node *node, tn_array *ddx))
 {
 	const struct tn_recorded *recorded = node->state;
 	const tn_array *indices = node->saved[0].array;
 	int axis = recorded->record.axis;
+	struct tn_suspension suspension = tn_tape_suspend(dy);
 	tn_array *g = zeros_like_input(recorded, dy);
 	tn_status status = g ? add(tn_real(g), indices, axis, tn_real(dy)) : TN_OUT_OF_MEMORY;
 	if (!status && tn_is_complex(g->dtype))
 		status = add(tn_imag(g), indices, axis, tn_imag(dy));
-	return status ? tn_runtime_status(tn_node_runtime(node)) : tn_node_give(node, 0, g);
+	return give_scattered(suspension, node, dy, g, status,
+			      &(struct tn_node_request){.backward = gather,
+							.n_saved = 1,
+							.saved = {indices},
+							.state = &axis,
+							.state_size = sizeof(axis)});
+}
+
+static tn_status take_again(struct tn_node *node, tn_array *ddx)
+{
+	return tn_node_give(node, 0, tn_take(ddx, node->saved[0].array, *(const int *)node->state));
 }
 
 tn_status tn_take_backward(struct tn_node *node, tn_array *dy)
 {
-	return scatter(node, dy, tn_scatter_add);
+	return scatter(node, dy, tn_scatter_add, take_again);
+}
+
+static tn_status take_along_again(struct tn_node *node, tn_array *ddx)
+{
+	return tn_node_give(
+		node, 0, tn_take_along_axis(ddx, node->saved[0].array, *(const int *)node->state));
 }
 
 tn_status tn_take_along_axis_backward(struct tn_node *node, tn_array *dy)
 {
-	return scatter(node, dy, tn_scatter_add_along_axis);
+	return scatter(node, dy, tn_scatter_add_along_axis, take_along_again);
 }
 
 tn_status tn_concatenate_backward(struct tn_node *node, tn_array *dy)

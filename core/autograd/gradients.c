@@ -23,31 +23,33 @@
  * where that is enough: the next layer usually keeps it too, and the input can be freed. */
 enum { SAVE_INPUTS = 1, SAVE_OUTPUT = 2, SAVE_SECOND = 4, SAVE_READ = 8 };
 
+/* The last column: the backward has a derivative itself (tn_node_request). */
 static const struct {
 	tn_status (*backward)(struct tn_node *node, tn_array *dy);
 	int saves;
+	int is_twice;
 } kinds[] = {
-	[TN_RECORD_MAP] = {tn_map_backward, SAVE_READ},
-	[TN_RECORD_COMPLEX] = {tn_complex_backward, SAVE_INPUTS},
-	[TN_RECORD_PART] = {tn_part_backward, 0},
-	[TN_RECORD_SUM] = {tn_sum_backward, 0},
-	[TN_RECORD_EXTREMUM] = {tn_extremum_backward, SAVE_INPUTS | SAVE_OUTPUT},
-	[TN_RECORD_PRODUCT] = {tn_product_backward, SAVE_INPUTS | SAVE_OUTPUT},
-	[TN_RECORD_LOGSUMEXP] = {tn_logsumexp_backward, SAVE_INPUTS | SAVE_OUTPUT},
-	[TN_RECORD_MATMUL] = {tn_matmul_backward, SAVE_INPUTS},
-	[TN_RECORD_RESHAPE] = {tn_reshape_backward, 0},
-	[TN_RECORD_TRANSPOSE] = {tn_transpose_backward, 0},
-	[TN_RECORD_SLICE] = {tn_slice_backward, 0},
-	[TN_RECORD_BROADCAST] = {tn_broadcast_backward, 0},
-	[TN_RECORD_WINDOW] = {tn_window_backward, 0},
-	[TN_RECORD_COPY] = {tn_copy_backward, 0},
-	[TN_RECORD_TAKE] = {tn_take_backward, SAVE_SECOND},
-	[TN_RECORD_TAKE_ALONG_AXIS] = {tn_take_along_axis_backward, SAVE_SECOND},
-	[TN_RECORD_CUMSUM] = {tn_cumsum_backward, 0},
-	[TN_RECORD_CUMPROD] = {tn_cumprod_backward, SAVE_INPUTS | SAVE_OUTPUT},
+	[TN_RECORD_MAP] = {tn_map_backward, SAVE_READ, 1},
+	[TN_RECORD_COMPLEX] = {tn_complex_backward, SAVE_INPUTS, 1},
+	[TN_RECORD_PART] = {tn_part_backward, 0, 1},
+	[TN_RECORD_SUM] = {tn_sum_backward, 0, 1},
+	[TN_RECORD_EXTREMUM] = {tn_extremum_backward, SAVE_INPUTS | SAVE_OUTPUT, 1},
+	[TN_RECORD_PRODUCT] = {tn_product_backward, SAVE_INPUTS | SAVE_OUTPUT, 1},
+	[TN_RECORD_LOGSUMEXP] = {tn_logsumexp_backward, SAVE_INPUTS | SAVE_OUTPUT, 1},
+	[TN_RECORD_MATMUL] = {tn_matmul_backward, SAVE_INPUTS, 1},
+	[TN_RECORD_RESHAPE] = {tn_reshape_backward, 0, 1},
+	[TN_RECORD_TRANSPOSE] = {tn_transpose_backward, 0, 1},
+	[TN_RECORD_SLICE] = {tn_slice_backward, 0, 1},
+	[TN_RECORD_BROADCAST] = {tn_broadcast_backward, 0, 1},
+	[TN_RECORD_WINDOW] = {tn_window_backward, 0, 1},
+	[TN_RECORD_COPY] = {tn_copy_backward, 0, 1},
+	[TN_RECORD_TAKE] = {tn_take_backward, SAVE_SECOND, 1},
+	[TN_RECORD_TAKE_ALONG_AXIS] = {tn_take_along_axis_backward, SAVE_SECOND, 1},
+	[TN_RECORD_CUMSUM] = {tn_cumsum_backward, 0, 1},
+	[TN_RECORD_CUMPROD] = {tn_cumprod_backward, SAVE_INPUTS | SAVE_OUTPUT, 0},
 	[TN_RECORD_CUMULATIVE_EXTREMUM] = {tn_cumulative_extremum_backward,
-					   SAVE_INPUTS | SAVE_OUTPUT},
-	[TN_RECORD_CONCATENATE] = {tn_concatenate_backward, 0},
+					   SAVE_INPUTS | SAVE_OUTPUT, 1},
+	[TN_RECORD_CONCATENATE] = {tn_concatenate_backward, 0, 1},
 };
 
 static void fill_recorded(struct tn_recorded *recorded, const struct tn_record *record)
@@ -96,6 +98,7 @@ tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_e
 	struct tn_node_request request = {
 		.operation = record->operation,
 		.backward = kinds[record->kind].backward,
+		.is_twice = kinds[record->kind].is_twice,
 		.n_inputs = record->n_inputs,
 		.state = &recorded,
 		.state_size = offsetof(struct tn_recorded, inputs) +

@@ -8,6 +8,7 @@
 #include "array/make.h"
 #include "autograd/node.h"
 #include "autograd/norm.h"
+#include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
 #include "ops/norm.h"
@@ -108,7 +109,9 @@ tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 	}
 	if (o.training || call.rstd)
 		y = tn_norm_call_forward(&call);
-	if (y && o.training && o.running_mean && update_running(x, &o, call.mean, call.rstd)) {
+	/* What is computed again (tn_recompute) has updated them in forward. */
+	int updates = o.training && o.running_mean && !tn_draws_repeat(x->runtime);
+	if (y && updates && update_running(x, &o, call.mean, call.rstd)) {
 		tn_array_destroy(y);
 		y = NULL;
 	}

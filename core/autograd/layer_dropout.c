@@ -52,9 +52,21 @@ static tn_array *masked(const tn_array *x, const struct dropout_state *state)
 	return tn_end(rt, status, y);
 }
 
+/* The mask is linear: the gradient of its gradient is the mask again. */
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
-	return tn_node_give(node, 0, masked(dy, node->state));
+	const struct dropout_state *state = node->state;
+	struct tn_suspension suspension = tn_tape_suspend(dy);
+	return tn_node_give(
+		node, 0,
+		tn_tape_resume(suspension, masked(dy, state),
+			       &(struct tn_node_request){.operation = "dropout",
+							 .backward = backward,
+							 .is_twice = 1,
+							 .n_inputs = 1,
+							 .inputs = {dy},
+							 .state = state,
+							 .state_size = sizeof(*state)}));
 }
 
 tn_array *tn_dropout(const tn_array *x, double p)
@@ -82,6 +94,7 @@ tn_array *tn_dropout(const tn_array *x, double p)
 	return tn_tape_resume(suspension, y,
 			      &(struct tn_node_request){.operation = "dropout",
 							.backward = backward,
+							.is_twice = 1,
 							.n_inputs = 1,
 							.inputs = {x},
 							.state = &state,

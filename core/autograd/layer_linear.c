@@ -94,6 +94,7 @@ tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 	return tn_tape_resume(suspension, forward(x, w, bias, TN_ACTIVATION_NONE),
 			      &(struct tn_node_request){.operation = "linear",
 							.backward = backward,
+							.is_twice = 1,
 							.n_inputs = 3,
 							.inputs = {x, w, bias},
 							.n_saved = 2,

@@ -29,36 +29,53 @@ static struct tn_window window_of(const struct tn_pool2d_options *o, uint32_t ki
 	};
 }
 
+static tn_array *pool2d(const char *operation, const tn_array *x, const struct tn_window *window);
+
+/* An average is linear: the gradient of its gradient is the average. */
+static tn_status average_again(struct tn_node *node, tn_array *ddx)
+{
+	const struct pool_state *state = node->state;
+	return tn_node_give(node, 0, pool2d(node->operation, ddx, &state->window));
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const struct pool_state *state = node->state;
 	const tn_array *index = node->n_saved ? node->saved[0].array : NULL;
-	return tn_node_give(node, 0, tn_pool2d_backward(dy, index, state->x_shape, &state->window));
+	struct tn_suspension suspension = tn_tape_suspend(dy);
+	tn_array *dx = tn_pool2d_backward(dy, index, state->x_shape, &state->window);
+	return tn_node_give(
+		node, 0,
+		tn_tape_resume(suspension, dx,
+			       &(struct tn_node_request){.operation = node->operation,
+							 .backward = average_again,
+							 .is_twice = 1,
+							 .n_inputs = 1,
+							 .inputs = {dy},
+							 .state = state,
+							 .state_size = sizeof(*state)}));
 }
 
-static tn_array *pool2d(const char *operation, const tn_array *x,
-			const struct tn_pool2d_options *options, uint32_t kind)
+static tn_array *pool2d(const char *operation, const tn_array *x, const struct tn_window *window)
 {
-	struct tn_pool2d_options o = {0};
-	if (!x || tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_pool2d_options",
-				  operation))
-		return NULL;
-	struct pool_state state = {.window = window_of(&o, kind)};
+	struct pool_state state = {.window = *window};
+	int is_maximum = window->kind == TN_POOL_MAX;
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	if (!suspension.runtime)
 		return NULL;
 	/* Only backward needs the index. */
 	tn_array *index = NULL;
-	int wants_index = kind == TN_POOL_MAX && suspension.recorder;
+	int wants_index = is_maximum && suspension.recorder;
 	tn_array *y = tn_pool2d_forward(x, &state.window, wants_index ? &index : NULL);
 	if (y)
 		memcpy(state.x_shape, x->shape, sizeof(state.x_shape));
 	y = tn_tape_resume(suspension, y,
 			   &(struct tn_node_request){.operation = operation,
 						     .backward = backward,
+						     .is_twice = !is_maximum,
 						     .n_inputs = 1,
 						     .inputs = {x},
-						     .n_saved = kind == TN_POOL_MAX,
+						     .n_saved = is_maximum,
 						     .saved = {index},
 						     .state = &state,
 						     .state_size = sizeof(state)});
@@ -66,14 +83,25 @@ static tn_array *pool2d(const char *operation, const tn_array *x,
 	return y;
 }
 
+static tn_array *pool2d_of(const char *operation, const tn_array *x,
+			   const struct tn_pool2d_options *options, uint32_t kind)
+{
+	struct tn_pool2d_options o = {0};
+	if (!x || tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_pool2d_options",
+				  operation))
+		return NULL;
+	const struct tn_window window = window_of(&o, kind);
+	return pool2d(operation, x, &window);
+}
+
 tn_array *tn_max_pool2d(const tn_array *x, const struct tn_pool2d_options *options)
 {
-	return pool2d("max_pool2d", x, options, TN_POOL_MAX);
+	return pool2d_of("max_pool2d", x, options, TN_POOL_MAX);
 }
 
 tn_array *tn_avg_pool2d(const tn_array *x, const struct tn_pool2d_options *options)
 {
-	return pool2d("avg_pool2d", x, options, TN_POOL_AVERAGE);
+	return pool2d_of("avg_pool2d", x, options, TN_POOL_AVERAGE);
 }
 
 tn_array *tn_flatten(const tn_array *x, int start)

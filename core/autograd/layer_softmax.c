@@ -12,9 +12,21 @@ struct softmax_state {
 	int logarithm;
 };
 
+/* Of y = softmax x:  dx = y (dy - sum of y dy);  of its logarithm:  dx = dy - exp(y) sum of dy. */
+static tn_array *recorded_gradient(const tn_array *y, const tn_array *dy,
+				   const struct softmax_state *state)
+{
+	tn_array *sum = tn_sum(state->logarithm ? dy : tn_multiply(y, dy), 1, &state->axis, 1);
+	if (state->logarithm)
+		return tn_subtract(dy, tn_multiply(tn_exp(y), sum));
+	return tn_multiply(y, tn_subtract(dy, sum));
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const struct softmax_state *state = node->state;
+	if (tn_node_records(node))
+		return tn_node_give(node, 0, recorded_gradient(node->saved[0].array, dy, state));
 	return tn_node_give(
 		node, 0,
 		tn_softmax_backward(node->saved[0].array, dy, state->axis, state->logarithm));
@@ -30,6 +42,7 @@ static tn_array *softmax(const char *operation, const tn_array *x, int axis, int
 	return tn_tape_resume(suspension, y,
 			      &(struct tn_node_request){.operation = operation,
 							.backward = backward,
+							.is_twice = 1,
 							.n_inputs = 1,
 							.inputs = {x},
 							.n_saved = 1,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "autograd/anomaly.h"
 #include "base/error.h"
 #include "capture/capture.h"
 
@@ -27,10 +28,47 @@ struct tn_entry *tn_entry_add(struct tn_tape *tape, tn_array *array)
 
 /* ---- Nodes -----------------------------------------------------------------------------------*/
 
-tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,
-		      struct tn_error_info *error)
+/* The entries of the outputs; NULL: out of memory. */
+static struct tn_entry **add_outputs(struct tn_tape *tape, struct tn_node *node, uint32_t n,
+				     tn_array *const *outputs)
 {
-	int any_tracked = 0;
+	node->n_outputs = n;
+	node->outputs = &node->output;
+	if (n > 1)
+		node->outputs = tn_arena_take(&tape->arena, n * sizeof(struct tn_entry *));
+	for (uint32_t i = 0; node->outputs && i < n; i++) {
+		node->outputs[i] = tn_entry_add(tape, outputs[i]);
+		if (!node->outputs[i])
+			return NULL;
+	}
+	if (node->outputs)
+		node->output = node->outputs[0];
+	return node->outputs;
+}
+
+/* Anomaly mode: notes where the node is, and checks its results. */
+static tn_status check_outputs(struct tn_node *node, uint32_t n, tn_array *const *outputs,
+			       struct tn_error_info *error)
+{
+	struct tn_runtime *rt = tn_node_runtime(node);
+	size_t length = rt->place ? strlen(rt->place) + 1 : 0;
+	char *place = length ? tn_arena_take(&node->tape->arena, length) : NULL;
+	if (place)
+		node->place = memcpy(place, rt->place, length);
+	for (uint32_t i = 0; i < n; i++) {
+		tn_status status = tn_anomaly_check(outputs[i], node->operation, node->place, 0, i);
+		if (status) {
+			*error = rt->error;
+			return status;
+		}
+	}
+	return TN_OK;
+}
+
+tn_status tn_tape_add_node(struct tn_tape *tape, uint32_t n_outputs, tn_array *const *outputs,
+			   const struct tn_node_request *request, struct tn_error_info *error)
+{
+	int any_tracked = request->is_always;
 	for (uint32_t i = 0; i < request->n_inputs; i++)
 		any_tracked |= tn_entry_of(request->inputs[i]) != NULL;
 	if (tape->ran || !any_tracked)
@@ -41,9 +79,10 @@ tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_no
 	struct tn_saved *saved =
 		tn_arena_take(&tape->arena, request->n_saved * sizeof(struct tn_saved));
 	void *state = tn_arena_take(&tape->arena, request->state_size);
-	struct tn_entry *entry =
-		node && inputs && saved && state ? tn_entry_add(tape, output) : NULL;
-	if (!entry)
+	/* Before the outputs have entries: one may be an input. */
+	for (uint32_t i = 0; inputs && i < request->n_inputs; i++)
+		inputs[i] = tn_entry_of(request->inputs[i]);
+	if (!node || !inputs || !saved || !state || !add_outputs(tape, node, n_outputs, outputs))
 		return tn_fail(error, TN_OUT_OF_MEMORY, request->operation,
 			       "no memory for the tape");
 	if (request->state_size)
@@ -52,12 +91,12 @@ tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_no
 	node->tape = tape;
 	node->backward = request->backward;
 	node->n_inputs = request->n_inputs;
-	for (uint32_t i = 0; i < request->n_inputs; i++)
-		inputs[i] = tn_entry_of(request->inputs[i]);
 	node->inputs = inputs;
 	node->saved = saved;
-	node->output = entry;
 	node->state = state;
+	node->is_twice = request->is_twice;
+	node->is_always = request->is_always;
+	node->release = request->release;
 	node->n_saved = request->n_saved;
 	for (uint32_t i = 0; i < request->n_saved; i++) {
 		tn_array *array = (tn_array *)(uintptr_t)request->saved[i];
@@ -68,7 +107,13 @@ tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_no
 	}
 	node->previous = tape->last;
 	tape->last = node;
-	return TN_OK;
+	return tape->runtime->anomaly ? check_outputs(node, n_outputs, outputs, error) : TN_OK;
+}
+
+tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,
+		      struct tn_error_info *error)
+{
+	return tn_tape_add_node(tape, 1, &output, request, error);
 }
 
 struct tn_suspension tn_tape_suspend(const tn_array *any)
@@ -128,9 +173,10 @@ static tn_status mark_filled(struct tn_entry *entry, struct tn_runtime *runtime,
 	return TN_OK;
 }
 
-tn_status tn_entry_give(struct tn_entry *entry, tn_array *g)
+/* A gradient that is being recorded is never written over. */
+tn_status tn_entry_give(struct tn_tape *tape, struct tn_entry *entry, tn_array *g)
 {
-	if (entry->target) {
+	if (entry->target && !(tape->pass & TN_PASS_SELECTS)) {
 		tn_status status = *entry->filled ? tn_add_into(entry->target, entry->target, g)
 						  : tn_assign(entry->target, g);
 		return mark_filled(entry, g->runtime, status);
@@ -139,7 +185,7 @@ tn_status tn_entry_give(struct tn_entry *entry, tn_array *g)
 		entry->gradient = tn_array_hold(g);
 		return TN_OK;
 	}
-	if (tn_gradient_is_free(entry->gradient))
+	if (!(tape->pass & TN_PASS_RECORDS) && tn_gradient_is_free(entry->gradient))
 		return tn_add_into(entry->gradient, entry->gradient, g);
 	tn_array *sum = tn_add(entry->gradient, g);
 	if (!sum)
@@ -153,13 +199,13 @@ tn_status tn_node_give(struct tn_node *node, uint32_t i, tn_array *g)
 {
 	if (!g)
 		return tn_node_runtime(node)->error.status;
-	return node->inputs[i] ? tn_entry_give(node->inputs[i], g) : TN_OK;
+	return tn_node_wants(node, i) ? tn_entry_give(node->tape, node->inputs[i], g) : TN_OK;
 }
 
 tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate)
 {
 	struct tn_entry *entry = node->inputs[i];
-	if (!entry || !entry->target)
+	if (!entry || !entry->target || node->tape->pass & TN_PASS_SELECTS)
 		return NULL;
 	*accumulate = *entry->filled;
 	return entry->target;
@@ -175,10 +221,15 @@ void tn_node_drop_all(struct tn_node *node)
 	for (uint32_t i = 0; i < node->n_saved; i++)
 		tn_array_unhold(node->saved[i].array);
 	node->n_saved = 0;
+	if (node->release)
+		node->release(node);
+	node->release = NULL;
 }
 
 void tn_node_drop(struct tn_node *node, uint32_t i)
 {
+	if (node->tape->pass & TN_PASS_RETAINS)
+		return;
 	tn_array_unhold(node->saved[i].array);
 	node->saved[i].array = NULL;
 }

@@ -43,6 +43,17 @@ struct tn_entry {
 	tn_array *target;      /* where a leaf's gradient is written, held */
 	int *filled;
 	int is_weight; /* filled is noted while work is captured (capture/flags.h) */
+	/* In a pass that selects (backward.c): the gradient is returned; the gradients that are
+	 * returned depend on this one. */
+	int is_requested;
+	int is_needed;
+};
+
+/* How a pass differs from the plain backward (backward.c). */
+enum {
+	TN_PASS_SELECTS = 1, /* only gradients that are needed for those requested */
+	TN_PASS_RETAINS = 2, /* nodes keep what they saved */
+	TN_PASS_RECORDS = 4, /* the operations of backward are recorded */
 };
 
 struct tn_tape {
@@ -52,6 +63,7 @@ struct tn_tape {
 	struct tn_node *last;
 	struct tn_entry *entries;
 	int ran;
+	uint32_t pass; /* TN_PASS_..., of the backward that is running */
 };
 
 struct tn_saved {
@@ -68,7 +80,13 @@ struct tn_node {
 	uint32_t n_saved;
 	struct tn_entry **inputs; /* NULL: needs no gradient */
 	struct tn_saved *saved;
-	struct tn_entry *output;
+	struct tn_entry *output;   /* the first */
+	struct tn_entry **outputs; /* &output, or an array in the arena */
+	uint32_t n_outputs;
+	int is_twice;
+	int is_always;
+	const char *place; /* of the module whose forward ran it; NULL: none, or not noted */
+	void (*release)(struct tn_node *node);
 	void *state; /* a copy of the request's state; like the arrays above in the arena */
 };
 
@@ -81,6 +99,13 @@ struct tn_node_request {
 	const tn_array *saved[TN_NODE_MAX_SAVED]; /* what backward reads; may hold NULL */
 	const void *state;
 	size_t state_size;
+	/* Backward consists of recorded operations, and of nodes that it adds itself, so that it
+	 * has a derivative.  Otherwise create_graph fails with TN_UNSUPPORTED. */
+	int is_twice;
+	/* The node is added, and its backward runs, though no input has a gradient: it gives
+	 * gradients to arrays that are not its inputs. */
+	int is_always;
+	void (*release)(struct tn_node *node); /* of the state; may be NULL */
 };
 
 /* A suspension of recording; runtime NULL: the operation cannot run. */
@@ -102,7 +127,14 @@ tn_array *tn_tape_resume(struct tn_suspension suspension, tn_array *output,
 /* Does input i of the node need a gradient? */
 static inline int tn_node_wants(const struct tn_node *node, uint32_t i)
 {
-	return node->inputs[i] != NULL;
+	const struct tn_entry *entry = node->inputs[i];
+	return entry && (entry->is_needed || !(node->tape->pass & TN_PASS_SELECTS));
+}
+/* Is the backward that runs being recorded?  Then it neither overwrites dy nor calls operations
+ * that are not recorded, unless it adds their nodes itself. */
+static inline int tn_node_records(const struct tn_node *node)
+{
+	return (node->tape->pass & TN_PASS_RECORDS) != 0;
 }
 /* May a gradient that the tape holds be overwritten?  1 when it and its memory have no other user
  * and no two elements share memory: a backward that has read dy may write an input's gradient into
@@ -130,7 +162,11 @@ static inline struct tn_runtime *tn_node_runtime(const struct tn_node *node)
 {
 	return node->tape->runtime;
 }
-/* Adds a node for an array that has just been made.  Does nothing when no input is tracked. */
+/* Adds a node for arrays that have just been made, which have no entries yet.  Does nothing when no
+ * input is tracked. */
+tn_status tn_tape_add_node(struct tn_tape *tape, uint32_t n_outputs, tn_array *const *outputs,
+			   const struct tn_node_request *request, struct tn_error_info *error);
+/* The same for one array. */
 tn_status tn_tape_add(struct tn_tape *tape, tn_array *output, const struct tn_node_request *request,
 		      struct tn_error_info *error);
 
@@ -143,9 +179,9 @@ static inline struct tn_entry *tn_entry_of(const tn_array *array)
 }
 /* A new entry for the array.  NULL: out of memory. */
 struct tn_entry *tn_entry_add(struct tn_tape *tape, tn_array *array);
-/* Adds g to the gradient of an entry. */
-tn_status tn_entry_give(struct tn_entry *entry, tn_array *g);
-/* Releases all arrays that the node saved. */
+/* Adds g to the gradient of an entry of the tape. */
+tn_status tn_entry_give(struct tn_tape *tape, struct tn_entry *entry, tn_array *g);
+/* Releases all arrays that the node saved, and its state. */
 void tn_node_drop_all(struct tn_node *node);
 
 #endif

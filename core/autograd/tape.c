@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Guarantees: backward visits nodes newest first and each once; a node whose output got no gradient
- * is skipped; what a node saved, and the gradient of its output, are freed when backward has passed
- * it; all that backward made is freed except the gradients of leaves; ending the tape frees all it
- * holds and leaves no array marked as tracked; a node's backward makes arrays on the device of its
- * output's gradient, regardless of the current device.
+ * The life of a tape: begin and end, leaves and their gradients.  Ending the tape frees all that it
+ * holds and leaves no array marked as tracked.
  */
 #include "autograd/tape.h"
 
@@ -16,7 +13,6 @@
 #include "autograd/node.h"
 #include "base/dtype.h"
 #include "base/memory.h"
-#include "capture/capture.h"
 
 /* ---- Begin and end ---------------------------------------------------------------------------*/
 
@@ -38,7 +34,7 @@ tn_tape *tn_tape_begin(tn_context *context)
 	}
 	tape->runtime = rt;
 	tape->recorder = (struct tn_recorder){.record = tn_tape_record, .user = tape};
-	rt->recorder = &tape->recorder;
+	*(rt->no_grad ? &rt->paused : &rt->recorder) = &tape->recorder;
 	rt->tape = tape;
 	return tape;
 }
@@ -47,9 +43,12 @@ void tn_tape_end(tn_tape *tape)
 {
 	if (!tape)
 		return;
-	if (tape->runtime->recorder == &tape->recorder)
-		tape->runtime->recorder = NULL;
-	tape->runtime->tape = NULL;
+	struct tn_runtime *rt = tape->runtime;
+	if (rt->recorder == &tape->recorder)
+		rt->recorder = NULL;
+	if (rt->paused == &tape->recorder)
+		rt->paused = NULL;
+	rt->tape = NULL;
 	for (struct tn_node *node = tape->last; node; node = node->previous)
 		tn_node_drop_all(node);
 	for (struct tn_entry *entry = tape->entries; entry; entry = entry->next) {
@@ -146,99 +145,4 @@ tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
 	if (entry->target)
 		return *entry->filled ? tn_copy(entry->target) : NULL;
 	return entry->gradient ? tn_copy(entry->gradient) : NULL;
-}
-
-/* ---- Backward --------------------------------------------------------------------------------*/
-
-static tn_status run_backward(struct tn_node *node, tn_context *context)
-{
-	struct tn_runtime *rt = node->tape->runtime;
-	for (uint32_t i = 0; i < node->n_saved; i++) {
-		const tn_array *array = node->saved[i].array;
-		if (array && array->storage->version != node->saved[i].version)
-			return tn_runtime_fail(rt, TN_MODIFIED, node->operation,
-					       "an array that %s saved for backward was changed in "
-					       "place %llu times since",
-					       node->operation,
-					       (unsigned long long)(array->storage->version -
-								    node->saved[i].version));
-	}
-	tn_status status = tn_scope_begin(context);
-	if (status)
-		return status;
-	rt->device = tn_array_home(node->output->gradient);
-	status = node->backward(node, node->output->gradient);
-	if (!status)
-		status = tn_runtime_status(rt);
-	tn_scope_end(context, NULL);
-	return status;
-}
-
-/* The gradient that backward starts from. */
-static tn_array *first_gradient(struct tn_tape *tape, const tn_array *output, const tn_array *given)
-{
-	struct tn_runtime *rt = tape->runtime;
-	if (given && tn_array_home(given) != tn_array_home(output)) {
-		tn_runtime_fail(rt, TN_DEVICE, "tape_backward",
-				"output_gradient is on %s, the output on %s",
-				tn_array_home(given)->name, tn_array_home(output)->name);
-		return NULL;
-	}
-	if (tn_is_complex(given ? given->dtype : output->dtype) &&
-	    (!given || !tn_is_complex(output->dtype))) {
-		tn_runtime_fail(rt, TN_DTYPE, "tape_backward",
-				given ? "output_gradient is %s, the output %s"
-				      : "an output of %s needs an output_gradient",
-				tn_dtype_name(given ? given->dtype : output->dtype),
-				tn_dtype_name(output->dtype));
-		return NULL;
-	}
-	if (given && given->rank == output->rank &&
-	    !memcmp(given->shape, output->shape, (size_t)output->rank * sizeof(int64_t)))
-		return tn_astype(given, output->dtype); /* a copy in its memory order */
-	if (!given && tn_array_size(output) == 1) {
-		tn_array *one = tn_empty(tn_array_context(output), output->dtype, output->rank,
-					 output->shape);
-		return one && !tn_fill(one, 1.0) ? one : NULL;
-	}
-	tn_runtime_fail(
-		rt, TN_SHAPE, "tape_backward",
-		given ? "output_gradient does not have the output's shape"
-		      : "the output has more than one element and no output_gradient was given");
-	return NULL;
-}
-
-tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *output_gradient)
-{
-	if (!tape || !output)
-		return TN_INVALID_ARGUMENT;
-	struct tn_runtime *rt = tape->runtime;
-	tn_status status = tn_runtime_ready(rt);
-	if (status)
-		return status;
-	struct tn_entry *entry = tn_entry_of(output);
-	if (!entry || tape->ran)
-		return tn_runtime_fail(rt, TN_STATE, "tape_backward",
-				       tape->ran ? "backward has run on this tape"
-						 : "the output does not depend on a watched array");
-	tn_context *context = tn_array_context(output);
-	struct tn_device *current = rt->device;
-	tape->ran = 1;
-	rt->recorder = NULL;
-	status = tn_scope_begin(context);
-	if (status)
-		return status;
-	rt->device = tn_array_home(output);
-	tn_array *first = first_gradient(tape, output, output_gradient);
-	status = first ? tn_entry_give(entry, first) : rt->error.status;
-	for (struct tn_node *node = tape->last; node && !status; node = node->previous) {
-		if (node->output->gradient)
-			status = run_backward(node, context);
-		tn_array_unhold(node->output->gradient);
-		node->output->gradient = NULL;
-		tn_node_drop_all(node);
-	}
-	rt->device = current;
-	tn_scope_end(context, NULL);
-	return status;
 }

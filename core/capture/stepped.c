@@ -6,6 +6,8 @@
  */
 #include "capture/stepped.h"
 
+#include <string.h>
+
 #include <tenon/program.h>
 
 #include "base/bits.h"
@@ -137,8 +139,8 @@ static tn_status draw_next(struct tn_runtime *runtime, void *state, struct tn_sc
 	return TN_OK;
 }
 
-tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
-			    struct tn_scalar scalars[2])
+static tn_status draw_stream(struct tn_runtime *runtime, struct tn_device *device,
+			     struct tn_scalar scalars[2])
 {
 	/* The graph itself restores the random state. */
 	static const struct tn_stepped_source source = {.next = draw_next};
@@ -146,6 +148,55 @@ tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device
 	scalars[0] = scalars[1] = (struct tn_scalar){.dtype = TN_I64};
 	draw_scalars(runtime, scalars);
 	return tn_stepped_add(runtime, device, &source, 2, scalars, &state);
+}
+
+static tn_status keep_draw(struct tn_draws *draws, const struct tn_scalar scalars[2],
+			   struct tn_error_info *error)
+{
+	if (draws->n == draws->room) {
+		size_t room = draws->room ? 2 * draws->room : 4;
+		void *more = tn_mem_realloc(draws->scalars, room, sizeof(*draws->scalars));
+		if (!more)
+			return tn_fail(error, TN_OUT_OF_MEMORY, "random",
+				       "no host memory to keep a draw");
+		draws->scalars = more;
+		draws->room = room;
+	}
+	memcpy(draws->scalars[draws->n++], scalars, sizeof(*draws->scalars));
+	return TN_OK;
+}
+
+static tn_status draw(struct tn_runtime *runtime, struct tn_device *device, struct tn_draws *draws,
+		      struct tn_scalar scalars[2])
+{
+	if (!draws)
+		return draw_stream(runtime, device, scalars);
+	if (!draws->repeats) {
+		tn_status status = draw(runtime, device, draws->outer, scalars);
+		return status ? status : keep_draw(draws, scalars, &runtime->report);
+	}
+	if (draws->next == draws->n)
+		return tn_fail(
+			&runtime->report, TN_STATE, "random",
+			"%zu streams of random numbers were drawn in forward, and more when it "
+			"was computed again",
+			draws->n);
+	memcpy(scalars, draws->scalars[draws->next++], sizeof(*draws->scalars));
+	return TN_OK;
+}
+
+tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
+			    struct tn_scalar scalars[2])
+{
+	return draw(runtime, device, runtime->draws, scalars);
+}
+
+int tn_draws_repeat(const struct tn_runtime *runtime)
+{
+	const struct tn_draws *draws = runtime->draws;
+	while (draws && !draws->repeats)
+		draws = draws->outer;
+	return draws != NULL;
 }
 
 tn_status tn_stepped_drawn(struct tn_runtime *runtime, struct tn_random_state before,

@@ -45,7 +45,21 @@ tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
 			 const struct tn_stepped_source *source, uint32_t n,
 			 struct tn_scalar *scalars, void **state);
 
-/* Draws the next stream of the random state, as the i64 scalars seed and stream. */
+/* The draws of a computation that is done again with the same random numbers: kept the first time,
+ * then repeated.  They nest: a computation that is repeated may begin another one. */
+struct tn_draws {
+	struct tn_draws *outer; /* where draws come from while these are kept; NULL: the state */
+	struct tn_scalar (*scalars)[2];
+	size_t n, room;
+	size_t next; /* to be repeated */
+	int repeats;
+};
+
+/* Is a computation being repeated?  Then it must not count, nor update statistics. */
+int tn_draws_repeat(const struct tn_runtime *runtime);
+
+/* Draws the next stream of the random state, as the i64 scalars seed and stream; or what
+ * runtime->draws repeats.  TN_STATE: it has no more. */
 tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
 			    struct tn_scalar scalars[2]);
 

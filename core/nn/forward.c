@@ -35,6 +35,19 @@ static tn_status watch_weights(tn_module *module)
 	return TN_OK;
 }
 
+static tn_array *run(void *user, tn_array *const *x)
+{
+	tn_module *module = user;
+	struct tn_runtime *rt = module->runtime;
+	const char *outer = rt->place;
+	char path[TN_MODULE_PATH];
+	if (rt->anomaly)
+		rt->place = tn_module_write_path(module, path);
+	tn_array *y = module->class_.forward(module, module->state, *x);
+	rt->place = outer;
+	return y;
+}
+
 tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 {
 	if (!module || !x || check_built(module))
@@ -43,7 +56,16 @@ tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 		return module->when_frozen->forward(module, x);
 	if (watch_weights(module))
 		return NULL;
-	return module->class_.forward(module, module->state, x);
+	tn_array *input = (tn_array *)(uintptr_t)x;
+	if (module->is_recomputed && module->runtime->recorder)
+		return tn_recompute(run, module, 1, &input);
+	return run(module, &input);
+}
+
+void tn_module_set_recompute(tn_module *module, int on)
+{
+	if (module)
+		module->is_recomputed = on != 0;
 }
 
 tn_status tn_module_begin_forward(tn_module *module, size_t n_inputs, const tn_array *const *inputs)

@@ -113,7 +113,8 @@ struct tn_module {
 	int is_max_pool;
 	tn_module *shortcut;
 	int is_repeatable;
-	int is_foreign; /* of a class of the application */
+	int is_foreign;    /* of a class of the application */
+	int is_recomputed; /* tn_module_set_recompute */
 	/* While frozen, else NULL: of the outermost module, both or none; of a convolution. */
 	struct tn_frozen *frozen;
 	const struct tn_frozen_functions *when_frozen;

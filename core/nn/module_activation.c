@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "nn/module.h"
 #include "ops/activation.h"
+#include "nn/tree.h"
 
 /* One of the functions, by its number of values. */
 struct kind {
@@ -255,7 +256,14 @@ tn_array *tn_then_finish(tn_array *y, const struct tn_then *then)
 
 tn_array *tn_module_forward_then(tn_module *module, const tn_array *x, const struct tn_then *then)
 {
-	if (module->forward_then)
-		return module->forward_then(module, x, then);
-	return tn_then_finish(tn_module_forward(module, x), then);
+	struct tn_runtime *rt = module->runtime;
+	const char *outer = rt->place;
+	char path[TN_MODULE_PATH];
+	if (!module->forward_then || module->is_recomputed)
+		return tn_then_finish(tn_module_forward(module, x), then);
+	if (rt->anomaly)
+		rt->place = tn_module_write_path(module, path);
+	tn_array *y = module->forward_then(module, x, then);
+	rt->place = outer;
+	return y;
 }

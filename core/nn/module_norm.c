@@ -8,6 +8,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "base/memory.h"
+#include "capture/stepped.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
 #include "ops/map.h"
@@ -82,7 +83,8 @@ static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct t
 	}
 	tn_array *y = tn_batch_norm(x, tn_module_own_parameter(module, "weight"),
 				    tn_module_own_parameter(module, "bias"), &options);
-	if (y && module->training && count_batch(module)) {
+	int counts = module->training && !tn_draws_repeat(module->runtime);
+	if (y && counts && count_batch(module)) {
 		tn_array_destroy(y);
 		return NULL;
 	}

@@ -5,6 +5,8 @@
  */
 #include "nn/tree.h"
 
+#include <stdio.h>
+
 #include <string.h>
 
 #include "base/memory.h"
@@ -162,4 +164,29 @@ tn_status tn_module_list(const tn_module *module)
 	}
 	list->listed = 1;
 	return TN_OK;
+}
+
+static const char *name_in_parent(const tn_module *module)
+{
+	const struct tn_member *member = module->parent->members;
+	while (member->module != module)
+		member++;
+	return member->name;
+}
+
+/* Returns the length. */
+static size_t write_path(const tn_module *module, char *path, size_t size)
+{
+	size_t n = module->parent->parent ? write_path(module->parent, path, size) : 0;
+	int more = snprintf(path + n, size - n, n ? ".%s" : "%s", name_in_parent(module));
+	return n + (size_t)more < size ? n + (size_t)more : size - 1;
+}
+
+const char *tn_module_write_path(const tn_module *module, char path[TN_MODULE_PATH])
+{
+	if (module->parent)
+		write_path(module, path, TN_MODULE_PATH);
+	else
+		snprintf(path, TN_MODULE_PATH, "%s", module->class_name);
+	return path;
 }

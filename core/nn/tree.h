@@ -24,4 +24,9 @@ void tn_module_unlist(tn_module *module); /* of it and the modules around it */
 int tn_module_is_built(const tn_module *module);
 const tn_module *tn_module_root(const tn_module *module);
 
+enum { TN_MODULE_PATH = 256 };
+/* Writes the path from the outermost module, cut where it does not fit, or its class for that one
+ * itself; returns `path`. */
+const char *tn_module_write_path(const tn_module *module, char path[TN_MODULE_PATH]);
+
 #endif

@@ -58,6 +58,124 @@ TN_API tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_arra
  * depend on it.  A new array (counted), which outlives the tape. */
 TN_API tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array);
 
+/* tn_tape_backward from n outputs at once: the gradients of the sum over i of outputs[i] times
+ * output_gradients[i].  output_gradients may be NULL, and each of them. */
+TN_API tn_status tn_tape_backward_all(tn_tape *tape, size_t n, tn_array *const *outputs,
+				      const tn_array *const *output_gradients);
+
+struct tn_gradients_options {
+	uint32_t struct_size;
+	int retain_graph; /* 1: the tape keeps what it saved and goes on recording */
+	int create_graph; /* 1: the tape also records how the gradients are computed */
+};
+/* Computes the gradients of chosen arrays, as torch.autograd.grad: gradients[i] becomes the
+ * gradient of inputs[i], which was watched or is a recorded result, as a new array (counted), or
+ * NULL if no output depends on it.  Other leaves get none, and the arrays of tn_tape_watch_into are
+ * not written.  output_gradients as for tn_tape_backward_all; `options` may be NULL.
+ *
+ * With neither option this is the tape's one backward.  With retain_graph others may follow, the
+ * last of them by tn_tape_backward.  With create_graph, which includes retain_graph, the gradients
+ * are recorded results themselves: of these, gradients can be computed again.
+ *
+ *     tn_tape *tape = tn_tape_begin(ctx);
+ *     tn_tape_watch(tape, x);
+ *     tn_array *loss = tn_sum(tn_exp(x), TN_ALL_AXES, NULL, 0), *g, *hy;
+ *     tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &g,
+ *                       TN_OPTIONS(struct tn_gradients_options, .create_graph = 1));
+ *     tn_tape_gradients(tape, 1, &g, (const tn_array *[]){y}, 1, &x, &hy, NULL);
+ *
+ * Here hy is the Hessian of loss, times y.
+ *
+ * create_graph passes through element programs, products, tn_linear, reductions, views and copies,
+ * takes, tn_cumsum, tn_cummax, tn_conv2d, average pools, tn_softmax, tn_dropout, and nodes that
+ * allow it (tn_node_record).
+ * TN_UNSUPPORTED: another operation, which the error names.  TN_STATE: an input was neither watched
+ * nor recorded.  Other errors as for tn_tape_backward; on failure all gradients are NULL. */
+TN_API tn_status tn_tape_gradients(tn_tape *tape, size_t n_outputs, tn_array *const *outputs,
+				   const tn_array *const *output_gradients, size_t n_inputs,
+				   tn_array *const *inputs, tn_array **gradients,
+				   const struct tn_gradients_options *options);
+
+/* ---- What is not recorded --------------------------------------------------------------------*/
+
+/* Between begin and end the context's tape records nothing: results are constants, parameters of
+ * modules are not watched, and arrays that have a gradient may be written.  Scopes nest; both work
+ * while an error is kept.  tn_no_grad_end: TN_STATE without a begin. */
+TN_API tn_status tn_no_grad_begin(tn_context *context);
+TN_API tn_status tn_no_grad_end(tn_context *context);
+
+/* A view of the whole array that has no gradient: the same memory, whose changes in place the tape
+ * still detects. */
+TN_API tn_array *tn_detach(const tn_array *array);
+
+/* ---- Memory and errors -----------------------------------------------------------------------*/
+
+/* Computes y of inputs, by recorded operations; it may read other arrays and run modules. */
+typedef tn_array *(*tn_recompute_function)(void *user, tn_array *const *inputs);
+/* f(user, inputs), at most TN_NODE_LIMIT inputs, of which the tape saves only the inputs: backward
+ * runs f again, records it and drops it (as torch.utils.checkpoint).  It takes about a third more
+ * time, and the gradients are the same bits: f draws the same random numbers again, and batch norms
+ * do not update their statistics twice.  `user`, and what f reads besides its inputs, must stay as
+ * they are until backward has run; arrays that f reads get their gradients too.  Without a tape it
+ * is f(user, inputs).  NULL also if n_inputs is 0.
+ * During backward: TN_STATE (f drew more random numbers, or its result has another shape or dtype);
+ * create_graph is TN_UNSUPPORTED. */
+TN_API tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
+			      tn_array *const *inputs);
+
+/* on = 1: the first operation whose result or gradient has an element that is infinite or NaN fails
+ * with TN_NOT_FINITE (tenon/status.h); the error names it, forward or backward, and in modules the
+ * module's path.  Results are checked as they are recorded, the gradients of an operation's inputs
+ * after its backward.  The host waits for each check: for finding an error, not for training; a
+ * capture cannot contain checks (TN_NOT_CAPTURABLE).  Default 0, which costs nothing. */
+TN_API tn_status tn_anomaly_mode(tn_context *context, int on);
+
+/* ---- Nodes of one's own ----------------------------------------------------------------------*/
+
+/* The most inputs, outputs and saved arrays of a node. */
+#define TN_NODE_LIMIT 16
+
+/* What the backward of a node gets and returns. */
+struct tn_node_call {
+	tn_context *context;
+	uint32_t n_saved;
+	uint32_t n_outputs;
+	uint32_t n_inputs;
+	tn_array *const *saved;                  /* as given; not changed since */
+	const tn_array *const *output_gradients; /* NULL: that output has none */
+	const int *needs;                        /* 1: input i needs a gradient */
+	tn_array **input_gradients; /* to be set: of the input's shape and dtype; NULL: none */
+};
+/* Runs with recording off, or with create_graph on, in a scope of its own: arrays that it makes
+ * need not be destroyed.  It must not write to the output gradients, nor use the tape.  A status
+ * other than TN_OK ends backward. */
+typedef tn_status (*tn_node_backward)(void *state, const struct tn_node_call *call);
+
+struct tn_node_options {
+	uint32_t struct_size;
+	uint32_t n_inputs;
+	uint32_t n_outputs;
+	uint32_t n_saved;
+	const char *name;         /* in errors; copied */
+	tn_array *const *inputs;  /* floating or complex ones may have a gradient */
+	tn_array *const *outputs; /* floating or complex */
+	tn_array *const *saved;   /* what backward reads, kept; may hold NULL */
+	tn_node_backward backward;
+	void *state;
+	void (*destroy)(void *state); /* may be NULL */
+	int is_differentiable;        /* 1: backward consists of recorded operations, and may
+				       * therefore be recorded itself (create_graph) */
+};
+/* Records outputs = f(inputs) as one operation with its own backward, as torch.autograd.Function.
+ * Compute the outputs before, in any way that is not recorded: by operations between
+ * tn_no_grad_begin and tn_no_grad_end, or on the host.
+ * The state is consumed in every case, and destroyed at the latest when the tape ends; at once if
+ * nothing is recorded: no tape, no input with a gradient, or in tn_no_grad_begin's scope.
+ * TN_STATE: an output has a gradient already.  TN_INVALID_ARGUMENT, TN_LIMIT, TN_DTYPE, TN_DEVICE.
+ * During backward TN_SHAPE, TN_DTYPE and TN_DEVICE name the node and the input whose gradient does
+ * not fit, and TN_MODIFIED the node of which a saved array was changed in place. */
+TN_API tn_status tn_node_record(tn_context *context, const struct tn_node_options *options);
+
 /* ---- Layer operations ------------------------------------------------------------------------
  * Each is a single node on the tape, with its own backward.  Without a tape they only compute. */
 

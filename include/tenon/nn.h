@@ -330,6 +330,11 @@ TN_API tn_status tn_module_build(tn_module *module);
  * not built. */
 TN_API tn_array *tn_module_forward(tn_module *module, const tn_array *x);
 
+/* on = 1: while a tape records, the module's forward saves nothing but x, and backward runs it
+ * again (tn_recompute): less memory for more time.  Default 0.  A network of blocks keeps only what
+ * goes from block to block if it is on for each block. */
+TN_API void tn_module_set_recompute(tn_module *module, int on);
+
 /* Training (1) or evaluation mode (0, the default), for the whole tree. */
 TN_API void tn_module_set_training(tn_module *module, int training);
 TN_API int tn_module_is_training(const tn_module *module);

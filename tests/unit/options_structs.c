@@ -333,6 +333,31 @@ static tn_status binary_cross_entropy(const void *options)
 	return array(tn_binary_cross_entropy_with_logits(scores, scores, options));
 }
 
+static tn_status gradients(const void *options)
+{
+	tn_array *x = tn_scalar_f32(context, 2), *g;
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *y = tn_square(x);
+	tn_status status = tn_tape_gradients(tape, 1, &y, NULL, 1, &x, &g, options);
+	tn_tape_end(tape);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status no_backward(void *state, const struct tn_node_call *call)
+{
+	(void)state, (void)call;
+	return TN_OK;
+}
+
+static tn_status node_record(const void *options)
+{
+	tn_status status = tn_node_record(context, options);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
 static tn_status array_wrap(const void *options)
 {
 	return array(tn_array_wrap(context, options));
@@ -545,6 +570,12 @@ static const struct {
 	 TN_OPTIONS(struct tn_nll_loss_options, .reduction = TN_REDUCTION_SUM), TN_OK},
 	{"struct tn_binary_cross_entropy_options", binary_cross_entropy,
 	 TN_OPTIONS(struct tn_binary_cross_entropy_options, .reduction = TN_REDUCTION_SUM), TN_OK},
+	{"struct tn_gradients_options", gradients,
+	 TN_OPTIONS(struct tn_gradients_options, .retain_graph = 1), TN_OK},
+	{"struct tn_node_options", node_record,
+	 TN_OPTIONS(struct tn_node_options, .name = "own", .n_outputs = 1, .outputs = &filters,
+		    .backward = no_backward),
+	 TN_OK},
 	/* The reference has no compiler. */
 	{"struct tn_kernel_source", kernel_compile,
 	 TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c", .text = "", .name = "none"),

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Tapes while host memory runs out: every failure is an error, and everything is freed.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+#include "failing_memory.h"
+
+static tn_context *context;
+
+static void count_destroyed(void *state)
+{
+	++*(int *)state;
+}
+
+static tn_status square_backward(void *state, const struct tn_node_call *call)
+{
+	(void)state;
+	call->input_gradients[0] =
+		tn_multiply(tn_affine(call->saved[0], 2, 0), call->output_gradients[0]);
+	return TN_OK;
+}
+
+static tn_array *squared(tn_array *x, int *destroyed)
+{
+	tn_no_grad_begin(context);
+	tn_array *y = tn_square(x);
+	tn_no_grad_end(context);
+	if (!y) {
+		++*destroyed;
+		return NULL;
+	}
+	tn_status status = tn_node_record(
+		context, TN_OPTIONS(struct tn_node_options, .name = "squared", .n_inputs = 1,
+				    .inputs = &x, .n_outputs = 1, .outputs = &y, .n_saved = 1,
+				    .saved = &x, .backward = square_backward, .state = destroyed,
+				    .destroy = count_destroyed, .is_differentiable = 1));
+	return status ? NULL : y;
+}
+
+static tn_array *block(void *user, tn_array *const *x)
+{
+	(void)user;
+	return tn_dropout(tn_exp(x[0]), 0.25);
+}
+
+/* A node of one's own, a gradient of a gradient, and something that is computed again. */
+static tn_status work(tn_array *x, int *destroyed)
+{
+	tn_status status = tn_scope_begin(context);
+	if (status) {
+		++*destroyed;
+		return status;
+	}
+	tn_tape *tape = tn_tape_begin(context);
+	if (tape)
+		tn_tape_watch(tape, x);
+	tn_array *y = tape ? squared(x, destroyed) : NULL, *g = NULL;
+	*destroyed += tape == NULL;
+	tn_array *slice = tn_slice(y, 0, 0, 3, 2);
+	tn_array *loss = tn_sum(slice, TN_ALL_AXES, NULL, 0);
+	status =
+		loss ? tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &g,
+					 TN_OPTIONS(struct tn_gradients_options, .create_graph = 1))
+		     : TN_PENDING_ERROR;
+	tn_array *again = status ? NULL : tn_recompute(block, NULL, 1, &g);
+	loss = tn_sum(again, TN_ALL_AXES, NULL, 0);
+	status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
+	tn_tape_end(tape);
+	tn_scope_end(context, NULL);
+	return status;
+}
+
+static void any_failure_is_an_error_and_nothing_is_kept(void **state)
+{
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = "reference!"};
+	struct tn_memory_use before, after;
+	long n = 0, failures = 1;
+	int destroyed = 0;
+	(void)state;
+	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){3});
+	for (int i = 0; i < 2; i++)
+		assert_ok(work(x, &destroyed)); /* programs are parsed, and kept, once */
+	assert_int_equal(destroyed, 2);
+	tn_device_memory(tn_device_current(context), &before);
+	while (failures) {
+		memory_fails_at(n, n % 2 == 1);
+		tn_status status = work(x, &destroyed);
+		failures = memory_works();
+		assert_int_equal(destroyed, n + 3);
+		if (status) {
+			assert_non_null(tn_error(context));
+			assert_status(tn_error(context)->status, TN_OUT_OF_MEMORY);
+			tn_error_clear(context);
+		}
+		assert_true(failures || !status);
+		tn_device_memory(tn_device_current(context), &after);
+		assert_int_equal(after.used, before.used);
+		n++;
+	}
+	assert_true(n > 50);
+	assert_ok(work(x, &destroyed));
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_failure_is_an_error_and_nothing_is_kept),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Second derivatives of each operation that has them, for tests on several backends: the Hessian of
+ * a scalar function times weights, by create_graph.
+ */
+#ifndef TN_TESTS_SECOND_CHECKS_H
+#define TN_TESTS_SECOND_CHECKS_H
+
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+enum { SECOND_INPUTS = 3, SECOND_ELEMENTS = 128 };
+
+struct second_row {
+	const char *name;
+	tn_array *(*f)(tn_array *const *x);
+	int n_inputs;
+	int rank[SECOND_INPUTS];
+	int64_t shape[SECOND_INPUTS][4];
+	int positive; /* inputs in (0.5, 1.5) instead of (-1, 1) */
+	int has_zeros;
+};
+
+static inline tn_array *second_total(tn_array *a)
+{
+	/* Weights that differ between elements, and that are not linear. */
+	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.9, 0.7))), TN_ALL_AXES, NULL, 0);
+}
+
+#define SECOND(name, expression)                                                                   \
+	static inline tn_array *second_##name(tn_array *const *x)                                  \
+	{                                                                                          \
+		return second_total(expression);                                                   \
+	}
+
+SECOND(add, tn_add(x[0], x[1]))
+SECOND(multiply, tn_multiply(x[0], x[1]))
+SECOND(divide, tn_divide(x[0], x[1]))
+SECOND(power, tn_power(x[0], x[1]))
+SECOND(maximum, tn_maximum(x[0], x[1]))
+SECOND(exp, tn_exp(x[0]))
+SECOND(tanh, tn_tanh(x[0]))
+SECOND(sigmoid, tn_sigmoid(x[0]))
+SECOND(relu, tn_multiply(tn_relu(x[0]), tn_square(x[0])))
+SECOND(gelu, tn_gelu(x[0]))
+SECOND(silu, tn_silu(x[0]))
+SECOND(twice, tn_multiply(tn_multiply(x[0], x[0]), x[0]))
+SECOND(map, tn_map("d = x - y; z = 1.5 * d * d / (1 + exp(-x))", 2, (const char *[]){"x", "y"},
+		   (const tn_array *[]){x[0], x[1]}, 0, NULL, NULL))
+SECOND(sum, tn_sum(x[0], 1, (int[]){1}, 0))
+SECOND(mean, tn_mean(x[0], 2, (int[]){0, 2}, 1))
+SECOND(max, tn_max(x[0], 1, (int[]){-1}, 0))
+SECOND(prod, tn_prod(x[0], 2, (int[]){0, 2}, 0))
+SECOND(logsumexp, tn_logsumexp(x[0], 1, (int[]){1}, 0))
+SECOND(matmul, tn_matmul(x[0], x[1]))
+SECOND(linear, tn_linear(x[0], x[1], x[2]))
+SECOND(reshape, tn_reshape(tn_square(x[0]), 2, (int64_t[]){-1, 4}))
+SECOND(transpose,
+       tn_matmul(tn_transpose(x[0], (int[]){2, 0, 1}), tn_transpose(x[0], (int[]){2, 1, 0})))
+SECOND(slice, tn_slice(tn_slice(x[0], 2, 1, INT64_MIN, 2), 1, INT64_MIN, INT64_MIN, -2))
+SECOND(broadcast, tn_broadcast_to(x[0], 3, (int64_t[]){2, 3, 4}))
+SECOND(window, tn_sliding_window_view(x[0], 2, (int64_t[]){2, 3}, (int[]){1, 2}))
+SECOND(concatenate, tn_concatenate(2, (const tn_array *[]){x[0], x[1]}, 1))
+SECOND(copy, tn_copy(tn_transpose(x[0], NULL)))
+SECOND(complex, tn_abs(tn_multiply(tn_complex(x[0], x[1]), tn_exp(tn_complex(x[1], x[0])))))
+SECOND(complex_matmul, tn_imag(tn_matmul(tn_complex(x[0], x[0]), tn_complex(x[1], tn_sin(x[1])))))
+SECOND(softmax, tn_softmax(x[0], -2))
+SECOND(log_softmax, tn_log_softmax(x[0], 1))
+SECOND(cumsum, tn_cumsum(x[0], 1))
+SECOND(cummax, tn_cummax(x[0], 1))
+SECOND(sort, tn_sort(x[0], 1, 0))
+
+static inline tn_array *second_take(tn_array *const *x)
+{
+	static const int32_t indices[] = {2, 0, 2, 1};
+	return second_total(tn_take(
+		x[0], tn_from_host(tn_array_context(x[0]), TN_I32, 1, (int64_t[]){4}, indices), 1));
+}
+
+static inline tn_array *second_conv2d(tn_array *const *x)
+{
+	const struct tn_conv2d_options o = {
+		.struct_size = sizeof(o), .stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}};
+	return second_total(tn_conv2d(x[0], x[1], x[2], &o));
+}
+
+static inline tn_array *second_conv2d_groups(tn_array *const *x)
+{
+	const struct tn_conv2d_options o = {
+		.struct_size = sizeof(o), .groups = 2, .padding = {1, 1}};
+	return second_total(tn_conv2d(x[0], x[1], NULL, &o));
+}
+
+static inline tn_array *second_avg_pool(tn_array *const *x)
+{
+	const struct tn_pool2d_options o = {.struct_size = sizeof(o),
+					    .kernel = {3, 2},
+					    .stride = {2, 2},
+					    .padding = {1, 1},
+					    .exclude_padding = 1};
+	return second_total(tn_avg_pool2d(x[0], &o));
+}
+
+static inline tn_array *second_dropout(tn_array *const *x)
+{
+	/* The same mask each time. */
+	tn_random_state_set(tn_array_context(x[0]), (struct tn_random_state){5, 7});
+	return second_total(tn_dropout(x[0], 0.4));
+}
+
+/* A node whose backward is made of recorded operations. */
+static inline tn_status second_cube_backward(void *state, const struct tn_node_call *call)
+{
+	tn_array *const *x = call->saved;
+	(void)state;
+	call->input_gradients[0] =
+		tn_multiply(call->output_gradients[0], tn_affine(tn_square(x[0]), 3.0, 0.0));
+	return TN_OK;
+}
+
+static inline tn_array *second_node(tn_array *const *x)
+{
+	tn_context *context = tn_array_context(x[0]);
+	tn_no_grad_begin(context);
+	tn_array *y = tn_multiply(x[0], tn_square(x[0]));
+	tn_no_grad_end(context);
+	tn_node_record(context, TN_OPTIONS(struct tn_node_options, .name = "cube", .n_inputs = 1,
+					   .inputs = x, .n_outputs = 1, .outputs = &y, .n_saved = 1,
+					   .saved = x, .backward = second_cube_backward,
+					   .is_differentiable = 1));
+	return second_total(y);
+}
+
+static const struct second_row second_rows[] = {
+	{"add, broadcast", second_add, 2, {3, 2}, {{2, 3, 4}, {3, 1}}, 0, 0},
+	{"multiply", second_multiply, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
+	{"divide", second_divide, 2, {2, 2}, {{3, 4}, {3, 4}}, 1, 0},
+	{"power", second_power, 2, {2, 2}, {{3, 4}, {3, 4}}, 1, 0},
+	{"maximum", second_maximum, 2, {2, 2}, {{3, 4}, {3, 4}}, 0, 0},
+	{"exp", second_exp, 1, {2}, {{3, 4}}, 0, 0},
+	{"tanh", second_tanh, 1, {2}, {{3, 4}}, 0, 0},
+	{"sigmoid", second_sigmoid, 1, {2}, {{3, 4}}, 0, 0},
+	{"relu", second_relu, 1, {2}, {{3, 4}}, 0, 0},
+	{"gelu", second_gelu, 1, {2}, {{3, 4}}, 0, 0},
+	{"silu", second_silu, 1, {2}, {{3, 4}}, 0, 0},
+	{"one array used thrice", second_twice, 1, {2}, {{3, 4}}, 0, 0},
+	{"a user's program", second_map, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
+	{"sum", second_sum, 1, {3}, {{2, 3, 4}}, 0, 0},
+	{"mean", second_mean, 1, {3}, {{2, 3, 4}}, 0, 0},
+	{"max", second_max, 1, {3}, {{2, 3, 4}}, 0, 0},
+	{"prod", second_prod, 1, {3}, {{2, 3, 2}}, 0, 0},
+	{"prod of zeros", second_prod, 1, {3}, {{2, 3, 2}}, 0, 1},
+	{"logsumexp", second_logsumexp, 1, {2}, {{3, 4}}, 0, 0},
+	{"matmul", second_matmul, 2, {2, 2}, {{3, 4}, {4, 5}}, 0, 0},
+	{"matmul, batch and broadcast", second_matmul, 2, {3, 2}, {{2, 3, 4}, {4, 5}}, 0, 0},
+	{"matmul, matrix by vector", second_matmul, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
+	{"linear", second_linear, 3, {3, 2, 1}, {{2, 3, 4}, {5, 4}, {5}}, 0, 0},
+	{"complex", second_complex, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
+	{"complex matmul", second_complex_matmul, 2, {2, 2}, {{3, 4}, {4, 2}}, 0, 0},
+	{"reshape", second_reshape, 1, {3}, {{2, 3, 4}}, 0, 0},
+	{"transpose", second_transpose, 1, {3}, {{3, 3, 4}}, 0, 0},
+	{"slice", second_slice, 1, {3}, {{2, 3, 5}}, 0, 0},
+	{"broadcast_to", second_broadcast, 1, {2}, {{3, 1}}, 0, 0},
+	{"sliding_window_view", second_window, 1, {3}, {{2, 4, 5}}, 0, 0},
+	{"take", second_take, 1, {2}, {{3, 4}}, 0, 0},
+	{"sort", second_sort, 1, {3}, {{2, 5, 3}}, 0, 0},
+	{"cumsum", second_cumsum, 1, {3}, {{2, 3, 4}}, 0, 0},
+	{"cummax", second_cummax, 1, {3}, {{2, 3, 4}}, 0, 0},
+	{"concatenate", second_concatenate, 2, {2, 2}, {{3, 2}, {3, 4}}, 0, 0},
+	{"copy of a transpose", second_copy, 1, {2}, {{3, 4}}, 0, 0},
+	{"conv2d", second_conv2d, 3, {4, 4, 1}, {{2, 2, 5, 6}, {3, 2, 3, 2}, {3}}, 0, 0},
+	{"conv2d, groups", second_conv2d_groups, 2, {4, 4}, {{1, 4, 4, 5}, {6, 2, 3, 3}}, 0, 0},
+	{"avg_pool2d", second_avg_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},
+	{"softmax", second_softmax, 1, {3}, {{2, 3, 4}}, 0, 0},
+	{"log_softmax", second_log_softmax, 1, {2}, {{3, 4}}, 0, 0},
+	{"dropout", second_dropout, 1, {2}, {{5, 6}}, 0, 0},
+	{"a node of one's own", second_node, 1, {2}, {{3, 4}}, 0, 0},
+};
+
+enum { SECOND_ROWS = sizeof(second_rows) / sizeof(second_rows[0]) };
+
+/* The numbers of one row, and what was computed from them. */
+struct second_trial {
+	const struct second_row *row;
+	tn_context *context;
+	tn_dtype dtype;
+	int64_t size[SECOND_INPUTS];
+	double x[SECOND_INPUTS][SECOND_ELEMENTS];
+	double h[SECOND_INPUTS][SECOND_ELEMENTS]; /* the gradients of the weighted gradients */
+};
+
+static inline double second_noise(int64_t k, int i)
+{
+	return fmod(0.5 + 0.6180339887498949 * (double)(k + 1) + 0.31 * i, 1.0);
+}
+
+static inline void second_begin(struct second_trial *t, const struct second_row *row,
+				tn_context *context, tn_dtype dtype)
+{
+	memset(t, 0, sizeof(*t));
+	t->row = row;
+	t->context = context;
+	t->dtype = dtype;
+	for (int i = 0; i < row->n_inputs; i++) {
+		t->size[i] = 1;
+		for (int axis = 0; axis < row->rank[i]; axis++)
+			t->size[i] *= row->shape[i][axis];
+		assert_true(t->size[i] <= SECOND_ELEMENTS);
+		for (int64_t k = 0; k < t->size[i]; k++) {
+			double u = second_noise(k, i);
+			t->x[i][k] = row->positive ? 0.5 + u : 2.0 * u - 1.0;
+			if (row->has_zeros && k % 5 == 1)
+				t->x[i][k] = 0;
+		}
+	}
+}
+
+static inline tn_array *second_array(const struct second_trial *t, int i, const double *numbers)
+{
+	tn_array *wide =
+		tn_from_host(t->context, TN_F64, t->row->rank[i], t->row->shape[i], numbers);
+	return t->dtype == TN_F64 ? wide : tn_astype(wide, t->dtype);
+}
+
+/* The weight of element k of the gradient of input i. */
+static inline tn_array *second_weights(const struct second_trial *t, int i)
+{
+	double weights[SECOND_ELEMENTS];
+	for (int64_t k = 0; k < t->size[i]; k++)
+		weights[k] = second_noise(3 * k, i + 5) - 0.3;
+	return second_array(t, i, weights);
+}
+
+/* The weighted gradients; with `second` also theirs. */
+static inline double second_run(struct second_trial *t, int second)
+{
+	tn_array *x[SECOND_INPUTS], *g[SECOND_INPUTS], *h[SECOND_INPUTS];
+	const struct tn_gradients_options o = {.struct_size = sizeof(o), .create_graph = second};
+	size_t n = (size_t)t->row->n_inputs;
+	double value;
+	assert_ok(tn_scope_begin(t->context));
+	tn_tape *tape = tn_tape_begin(t->context);
+	for (size_t i = 0; i < n; i++) {
+		x[i] = second_array(t, (int)i, t->x[i]);
+		assert_ok(tn_tape_watch(tape, x[i]));
+	}
+	tn_array *y = t->row->f(x);
+	if (!y || tn_tape_gradients(tape, 1, &y, NULL, n, x, g, &o))
+		fail_msg("%s: %s: %s", t->row->name, tn_error(t->context)->operation,
+			 tn_error(t->context)->text);
+	tn_array *sum = NULL;
+	for (size_t i = 0; i < n; i++) {
+		tn_array *part =
+			tn_sum(tn_multiply(g[i], second_weights(t, (int)i)), TN_ALL_AXES, NULL, 0);
+		sum = sum ? tn_add(sum, part) : part;
+	}
+	if (second && tn_tape_gradients(tape, 1, &sum, NULL, n, x, h, NULL))
+		fail_msg("%s: %s: %s", t->row->name, tn_error(t->context)->operation,
+			 tn_error(t->context)->text);
+	tn_tape_end(tape);
+	for (size_t i = 0; i < n && second; i++) {
+		assert_non_null(h[i]);
+		assert_ok(tn_to_host(tn_astype(h[i], TN_F64), t->h[i],
+				     (size_t)t->size[i] * sizeof(double)));
+	}
+	assert_ok(tn_item(sum, &value));
+	tn_scope_end(t->context, NULL);
+	return value;
+}
+
+/* On another backend in another type: the same second derivatives as `expected`'s. */
+static inline void check_second(tn_context *context, tn_dtype dtype,
+				const struct second_trial *expected, double tolerance)
+{
+	struct second_trial t;
+	second_begin(&t, expected->row, context, dtype);
+	second_run(&t, 1);
+	for (int i = 0; i < t.row->n_inputs; i++) {
+		for (int64_t k = 0; k < t.size[i]; k++) {
+			double wanted = expected->h[i][k];
+			if (fabs(t.h[i][k] - wanted) <= tolerance * (1 + fabs(wanted)))
+				continue;
+			fail_msg("%s: input %d, element %d: expected %.9g, found %.9g", t.row->name,
+				 i, (int)k, wanted, t.h[i][k]);
+		}
+	}
+}
+
+/* In f32 against the reference in f64: sums of some 100 products of second derivatives below 100,
+ * each rounded a few times. */
+static inline void check_all_second(tn_context *context)
+{
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = "reference!"};
+	tn_context *reference;
+	assert_ok(tn_context_open(&options, &reference, NULL));
+	for (int i = 0; i < SECOND_ROWS; i++) {
+		struct second_trial expected;
+		second_begin(&expected, &second_rows[i], reference, TN_F64);
+		second_run(&expected, 1);
+		check_second(context, TN_F32, &expected, 2e-4);
+	}
+	tn_context_close(reference);
+}
+
+#endif
