@@ -63,7 +63,7 @@ static tn_array *multi_margin(const tn_array *input, const tn_array *labels, int
 		 4, 1, 0, 0}};
 	static const struct tn_short_program or_nan = {"z = y == -2 ? nan : x", 2, 0, 0, 0};
 	struct tn_loss_rows rows;
-	if (tn_loss_rows_of(&rows, &check, input, labels, NULL))
+	if (tn_loss_rows_of(&rows, &check, input, labels, TN_NO_LABEL))
 		return NULL;
 	if (input->rank > 2) {
 		char found[TN_SHAPE_TEXT];
