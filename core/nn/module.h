@@ -64,6 +64,11 @@ struct tn_named_buffer {
 	struct tn_buffer *buffer;
 };
 
+struct tn_named_module {
+	char *path;
+	tn_module *module;
+};
+
 struct tn_arena_arrays {
 	tn_array *values;
 	tn_array *gradients;
@@ -130,9 +135,20 @@ struct tn_module {
 	size_t n_listing;
 	struct tn_named_buffer *buffer_listing; /* every buffer of the tree */
 	size_t n_buffer_listing;
+	struct tn_named_module *module_listing; /* every module of the tree */
+	size_t n_module_listing;
 	int listed;
+	tn_forward_hook forward_hook; /* NULL: none */
+	void *forward_hook_user;
+	tn_backward_hook backward_hook; /* NULL: none */
+	void *backward_hook_user;
 	struct tn_arena_arrays arena; /* of the outermost module, after building */
 };
+
+static inline int tn_module_has_hook(const tn_module *module)
+{
+	return module->forward_hook || module->backward_hook;
+}
 
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
 tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class *class_,

@@ -125,9 +125,9 @@ tn_array *tn_module_attention_forward(tn_module *attention, const tn_array *quer
 				"expected a MultiheadAttention, found a %s", attention->class_name);
 		return NULL;
 	}
-	return tn_module_begin_forward(attention, 4, inputs)
-		       ? NULL
-		       : attend(attention, query, key, value, mask);
+	if (tn_module_begin_forward(attention, 4, inputs))
+		return NULL;
+	return tn_module_end_forward(attention, query, attend(attention, query, key, value, mask));
 }
 
 tn_module *tn_module_multihead_attention(tn_context *context, int64_t width, int64_t heads,

@@ -183,7 +183,7 @@ tn_array *tn_module_recurrent_forward(tn_module *recurrent, const tn_array *x, c
 	if (tn_module_begin_forward(recurrent, 3, inputs) || check_state(recurrent, "h0", x, h0) ||
 	    check_state(recurrent, "c0", x, c0))
 		return NULL;
-	return run(recurrent, x, h0, c0, h_n, c_n);
+	return tn_module_end_forward(recurrent, x, run(recurrent, x, h0, c0, h_n, c_n));
 }
 
 /* ---- Creating --------------------------------------------------------------------------------*/

@@ -352,12 +352,46 @@ TN_API void tn_module_zero_gradients(tn_module *module);
  * Parameters and buffers keep their names and values, can be saved, and may be changed or loaded
  * again; the next forward then makes new copies.  A frozen module cannot be trained: a forward in
  * training mode, or of an x that requires a gradient, fails with TN_STATE.
- * TN_STATE: not built, in training mode, a member of another module, already frozen.
- * TN_OUT_OF_MEMORY. */
+ * TN_STATE: not built, in training mode, a member of another module, already frozen, or a module
+ * of the tree has a hook.  TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_module_freeze(tn_module *module);
 /* Frees what freezing made.  Has no effect on a module that is not frozen. */
 TN_API void tn_module_unfreeze(tn_module *module);
 TN_API int tn_module_is_frozen(const tn_module *module);
+
+/* ---- The tree --------------------------------------------------------------------------------*/
+
+/* The class's name, "Conv2d" or that given to tn_module_create; borrowed.  NULL of NULL. */
+TN_API const char *tn_module_class_name(const tn_module *module);
+/* The member at a path, "layer1.0.conv1", or the module itself at "".  NULL, without an error:
+ * there is none.  Borrowed. */
+TN_API tn_module *tn_module_child(tn_module *module, const char *path);
+
+struct tn_module_view {
+	const char *path;       /* "layer1.0.conv1"; borrowed, valid until the structure changes */
+	const char *class_name; /* borrowed, valid like the module */
+	tn_module *module;      /* borrowed */
+};
+/* The number of modules of the tree, including the module itself. */
+TN_API size_t tn_module_count(const tn_module *module);
+/* In the order of the tree: number 0 is the module itself, and each is followed by its members.
+ * TN_INVALID_ARGUMENT: no such index. */
+TN_API tn_status tn_module_at(const tn_module *module, size_t index, struct tn_module_view *view);
+
+/* ---- Hooks -----------------------------------------------------------------------------------*/
+
+/* Called after each forward of a module, with its input and its result; with forwards of several
+ * inputs, x is the first.  An error that it leaves in the context fails the forward. */
+typedef void (*tn_forward_hook)(void *user, tn_module *module, const tn_array *x,
+				const tn_array *y);
+/* Called by backward with the gradient of a module's result, once for each forward while a tape
+ * recorded.  An error that it leaves in the context fails the backward. */
+typedef void (*tn_backward_hook)(void *user, tn_module *module, const tn_array *dy);
+/* Sets a module's hook, or removes it if `hook` is NULL.  Chains then run the module separately, so
+ * that x and y are its own: results may differ by rounding.  A module with a hook cannot be frozen.
+ * The module outlives backward.  TN_STATE: the module is frozen. */
+TN_API tn_status tn_module_set_forward_hook(tn_module *module, tn_forward_hook hook, void *user);
+TN_API tn_status tn_module_set_backward_hook(tn_module *module, tn_backward_hook hook, void *user);
 
 /* ---- Parameters ------------------------------------------------------------------------------*/
 
