@@ -236,6 +236,75 @@ static void every_gradient_is_right_in_f32_on_the_preferred_backend(void **state
 	tn_context_close(context);
 }
 
+/* ---- Half precision --------------------------------------------------------------------------*/
+
+enum { ROOM = 512 };
+
+/* The function's value and the gradients of its inputs, one after the other. */
+static size_t values_of(const struct row *row, tn_array *const *given, tn_dtype dtype,
+			double *values)
+{
+	tn_array *x[MOST];
+	tn_tape *tape = tn_tape_begin(context);
+	for (int i = 0; i < row->n_inputs; i++) {
+		x[i] = tn_astype(given[i], dtype);
+		assert_ok(tn_tape_watch(tape, x[i]));
+	}
+	tn_array *y = row->f(NULL, x);
+	if (!y)
+		fail_msg("%s in %s: %s", row->name, tn_dtype_name(dtype), tn_error(context)->text);
+	assert_int_equal(tn_array_dtype(y), dtype);
+	assert_ok(tn_item(y, values));
+	assert_ok(tn_tape_backward(tape, y, NULL));
+	size_t n = 1;
+	for (int i = 0; i < row->n_inputs; i++) {
+		size_t size = (size_t)tn_array_size(x[i]);
+		tn_array *g = tn_tape_gradient(tape, x[i]);
+		assert_int_equal(tn_array_dtype(g), dtype);
+		assert_true(n + size <= ROOM);
+		assert_ok(tn_to_host(tn_astype(g, TN_F64), values + n, size * sizeof(*values)));
+		n += size;
+	}
+	tn_tape_end(tape);
+	return n;
+}
+
+/* Each of some ten roundings to 11 or 8 bits counts relative to the largest value. */
+static void check_half(const struct row *row, tn_dtype dtype, double epsilon)
+{
+	static double expected[ROOM], found[ROOM];
+	tn_array *x[MOST];
+	assert_ok(tn_scope_begin(context));
+	for (int i = 0; i < row->n_inputs; i++)
+		x[i] = tn_astype(tn_random_uniform(context, row->rank[i], row->shape[i], -1, 1),
+				 dtype);
+	size_t n = values_of(row, x, TN_F32, expected);
+	assert_int_equal(values_of(row, x, dtype, found), n);
+	double largest = 1;
+	for (size_t i = 0; i < n; i++)
+		largest = fmax(largest, fabs(expected[i]));
+	for (size_t i = 0; i < n; i++) {
+		if (!(fabs(found[i] - expected[i]) <= 16 * epsilon * largest))
+			fail_msg("%s in %s: value %zu: expected %g, found %g", row->name,
+				 tn_dtype_name(dtype), i, expected[i], found[i]);
+	}
+	tn_scope_end(context, NULL);
+}
+
+static void halves_agree_with_f32(void **state)
+{
+	static const char *const backends[] = {"reference!", "auto"};
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		open_context(backends[k]);
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			check_half(&rows[i], TN_F16, 0x1p-11);
+			check_half(&rows[i], TN_BF16, 0x1p-8);
+		}
+		tn_context_close(context);
+	}
+}
+
 /* ---- Dropped parts ---------------------------------------------------------------------------*/
 
 enum { N = 40, C = 10, CELLS = 3 };
@@ -379,6 +448,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_gradient_is_right_in_double),
 		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
+		cmocka_unit_test(halves_agree_with_f32),
 		cmocka_unit_test(whole_parts_are_dropped),
 		cmocka_unit_test(the_row_of_padding_has_no_gradient),
 		cmocka_unit_test(misfits_are_refused_with_a_reason),
