@@ -9,8 +9,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
-#include "autograd/axis_products.h"
-#include "base/memory.h"
+#include "autograd/index_map.h"
 
 /* Part i of n covers the cells begin to end - 1. */
 static int64_t part_begin(int64_t i, int64_t n, int64_t length)
@@ -57,17 +56,15 @@ static struct tn_pool2d_options equal_parts(const tn_array *x, int64_t output_h,
 
 /* ---- Averages --------------------------------------------------------------------------------*/
 
-/* Row i is 1 / count over the cells of part i. */
-static void average_weights(const void *user, int axis, int64_t n, int64_t length, double *weights)
-{
-	(void)user;
-	(void)axis;
-	for (int64_t i = 0; i < n; i++) {
-		int64_t begin = part_begin(i, n, length), end = part_end(i, n, length);
-		for (int64_t cell = begin; cell < end; cell++)
-			weights[i * length + cell] = 1.0 / (double)(end - begin);
-	}
-}
+/* Row i is 1 / count over the cells of part i, else 0; a = length, b = parts. */
+static const struct tn_short_program weights_f32 = {
+	"r = index(0) * a / b\nt1 = ((index(0) + 1) * a + b - 1) / b\n"
+	"z = index(1) < r || index(1) >= t1 ? 0 : 1 / f32(t1 - r)",
+	0, 2, 0, TN_I64};
+static const struct tn_short_program weights_f64 = {
+	"r = index(0) * a / b\nt1 = ((index(0) + 1) * a + b - 1) / b\n"
+	"z = index(1) < r || index(1) >= t1 ? 0 : 1 / f64(t1 - r)",
+	0, 2, 0, TN_I64};
 
 tn_array *tn_adaptive_avg_pool2d(const tn_array *x, int64_t output_h, int64_t output_w)
 {
@@ -76,11 +73,19 @@ tn_array *tn_adaptive_avg_pool2d(const tn_array *x, int64_t output_h, int64_t ou
 	const struct tn_pool2d_options parts = equal_parts(x, output_h, output_w);
 	if (has_equal_parts(x, output_h, output_w))
 		return tn_avg_pool2d(x, &parts);
+	const double rows[] = {(double)x->shape[2], (double)output_h};
+	const double columns[] = {(double)x->shape[3], (double)output_w};
 	return tn_axis_products("adaptive_avg_pool2d", x, (const int64_t[]){output_h, output_w},
-				average_weights, NULL);
+				x->dtype == TN_F64 ? &weights_f64 : &weights_f32,
+				(const double *const[]){rows, columns});
 }
 
 /* ---- Maxima ----------------------------------------------------------------------------------*/
+
+/* The cells of all parts, one after the other; a = length, b = parts, s = cells of each. */
+static const struct tn_short_program part_cells = {
+	"k = index(0) / s\nz = min(k * a / b + index(0) - k * s, ((k + 1) * a + b - 1) / b - 1)", 0,
+	3, 0, TN_I64};
 
 /* x with the parts of one axis side by side, each of *size cells. */
 static tn_array *spread(const tn_array *x, int axis, int64_t n, int64_t *size)
@@ -91,24 +96,12 @@ static tn_array *spread(const tn_array *x, int axis, int64_t n, int64_t *size)
 		int64_t count = part_end(i, n, length) - part_begin(i, n, length);
 		*size = count > *size ? count : *size;
 	}
-	int64_t total = n * *size, *cells = tn_mem_zeroed((size_t)total, sizeof(*cells));
-	if (!cells) {
-		tn_runtime_fail(x->runtime, TN_OUT_OF_MEMORY, "adaptive_max_pool2d",
-				"no memory for %lld parts", (long long)n);
-		return NULL;
-	}
-	for (int64_t k = 0; k < total; k++) {
-		int64_t part = k / *size, last = part_end(part, n, length) - 1;
-		int64_t cell = part_begin(part, n, length) + k % *size;
-		cells[k] = cell < last ? cell : last;
-	}
-	struct tn_device *current = x->runtime->device;
-	x->runtime->device = tn_array_home(x);
-	tn_array *indices = tn_from_host(tn_array_context(x), TN_I64, 1, &total, cells);
-	x->runtime->device = current;
-	tn_mem_free(cells);
-	tn_array *y = tn_take(x, indices, axis);
-	tn_array_destroy(indices);
+	const double scalars[] = {(double)length, (double)n, (double)*size};
+	int64_t total = n * *size;
+	tn_array *cells =
+		tn_index_map("adaptive_max_pool2d", x, TN_I64, 1, &total, &part_cells, scalars);
+	tn_array *y = tn_take(x, cells, axis);
+	tn_array_destroy(cells);
 	return y;
 }
 

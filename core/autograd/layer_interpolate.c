@@ -9,8 +9,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
-#include "autograd/axis_products.h"
-#include "base/memory.h"
+#include "autograd/index_map.h"
 
 static const char operation[] = "interpolate";
 
@@ -67,33 +66,22 @@ static int repeats(int64_t n, int64_t length, double scale)
 	return n % length == 0 && (n / length <= 2 || scale == 0 || scale == (double)(n / length));
 }
 
-/* PyTorch's positions, in f32 as there. */
-static int64_t nearest_cell(int64_t i, int64_t n, int64_t length, double scale)
-{
-	float step = scale != 0 ? (float)(1.0 / scale) : (float)length / (float)n;
-	int64_t cell = (int64_t)floorf((float)i * step);
-	if (repeats(n, length, scale))
-		return i / (n / length);
-	return cell < length ? cell : length - 1;
-}
+/* PyTorch's positions, in f32 as there; a = the step, b = the first position, s = the last cell. */
+static const struct tn_short_program nearest_cells = {"z = i64(min((index(0) + b) * a, s))", 0, 3,
+						      0, TN_F32};
 
 static tn_array *take_nearest(const tn_array *x, int axis, int64_t n, double scale)
 {
-	int64_t length = x->shape[2 + axis], *cells = tn_mem_zeroed((size_t)n, sizeof(*cells));
-	if (!cells) {
-		tn_runtime_fail(x->runtime, TN_OUT_OF_MEMORY, operation,
-				"no memory for %lld positions", (long long)n);
-		return NULL;
+	int64_t length = x->shape[2 + axis];
+	double step = scale != 0 ? 1.0 / scale : (double)((float)length / (float)n), first = 0;
+	if (repeats(n, length, scale)) {
+		step = (double)length / (double)n;
+		first = 0.5; /* far from the next cell */
 	}
-	for (int64_t i = 0; i < n; i++)
-		cells[i] = nearest_cell(i, n, length, scale);
-	struct tn_device *current = x->runtime->device;
-	x->runtime->device = tn_array_home(x);
-	tn_array *indices = tn_from_host(tn_array_context(x), TN_I64, 1, &n, cells);
-	x->runtime->device = current;
-	tn_mem_free(cells);
-	tn_array *y = tn_take(x, indices, 2 + axis);
-	tn_array_destroy(indices);
+	tn_array *cells = tn_index_map(operation, x, TN_I64, 1, &n, &nearest_cells,
+				       (const double[]){step, first, (double)(length - 1)});
+	tn_array *y = tn_take(x, cells, 2 + axis);
+	tn_array_destroy(cells);
 	return y;
 }
 
@@ -113,27 +101,37 @@ static tn_array *nearest(const tn_array *x, const struct tn_interpolate_options 
 
 /* ---- Bilinear --------------------------------------------------------------------------------*/
 
-static double position(const struct tn_interpolate_options *o, int axis, int64_t i, int64_t n,
-		       int64_t length)
+/* The position is (index + b) a - b within the cells 0 to s, and the weight of a cell falls to 0 at
+ * a distance of 1.  Computed as PyTorch does: in f64 for x of f64, else in f32. */
+static const char bilinear_text[] = "p1 = min(max((index(0) + b) * a - b, 0), s)\n"
+				    "z = max(1 - abs(p1 - index(1)), 0)";
+static const struct tn_short_program weights_f32 = {bilinear_text, 0, 3, 0, TN_F32};
+static const struct tn_short_program weights_f64 = {bilinear_text, 0, 3, 0, TN_F64};
+
+/* The scalars of one axis. */
+static void place(const tn_array *x, const struct tn_interpolate_options *o, int axis,
+		  double scalars[3])
 {
-	if (n == length)
-		return (double)i; /* PyTorch's, whatever the scale */
-	if (o->align_corners)
-		return n > 1 ? (double)i * (double)(length - 1) / (double)(n - 1) : 0.0;
-	double step = o->scale[axis] != 0 ? 1.0 / o->scale[axis] : (double)length / (double)n;
-	return fmax(((double)i + 0.5) * step - 0.5, 0.0);
+	int64_t n = o->size[axis], length = x->shape[2 + axis];
+	scalars[2] = (double)(length - 1);
+	scalars[1] = 0.5;
+	scalars[0] = o->scale[axis] != 0 ? 1.0 / o->scale[axis] : (double)length / (double)n;
+	if (n == length) { /* PyTorch's, whatever the scale */
+		scalars[0] = 1;
+	} else if (o->align_corners) {
+		scalars[1] = 0;
+		scalars[0] = n > 1 ? (double)(length - 1) / (double)(n - 1) : 0.0;
+	}
 }
 
-static void bilinear_weights(const void *user, int axis, int64_t n, int64_t length, double *weights)
+static tn_array *bilinear(const tn_array *x, const struct tn_interpolate_options *o)
 {
-	for (int64_t i = 0; i < n; i++) {
-		double at = position(user, axis, i, n, length);
-		int64_t low = (int64_t)at < length ? (int64_t)at : length - 1;
-		int64_t high = low + 1 < length ? low + 1 : low;
-		double part = fmin(at - (double)low, 1.0);
-		weights[i * length + low] += 1.0 - part;
-		weights[i * length + high] += part;
-	}
+	double rows[3], columns[3];
+	place(x, o, 0, rows);
+	place(x, o, 1, columns);
+	return tn_axis_products(operation, x, o->size,
+				x->dtype == TN_F64 ? &weights_f64 : &weights_f32,
+				(const double *const[]){rows, columns});
 }
 
 tn_array *tn_interpolate(const tn_array *x, const struct tn_interpolate_options *options)
@@ -144,7 +142,5 @@ tn_array *tn_interpolate(const tn_array *x, const struct tn_interpolate_options 
 			    operation) ||
 	    complete(x, &o))
 		return NULL;
-	if (o.mode == TN_INTERPOLATE_NEAREST)
-		return nearest(x, &o);
-	return tn_axis_products(operation, x, o.size, bilinear_weights, &o);
+	return o.mode == TN_INTERPOLATE_NEAREST ? nearest(x, &o) : bilinear(x, &o);
 }

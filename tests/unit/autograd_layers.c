@@ -305,6 +305,32 @@ static void halves_agree_with_f32(void **state)
 	}
 }
 
+/* ---- Weights in double -----------------------------------------------------------------------*/
+
+/* A ramp 0, 1, ... from left to right stays one, and a constant the same, to the last bits. */
+static void planes_in_double_are_exact(void **state)
+{
+	double ramp[28], found[3 * 11];
+	(void)state;
+	open_context("reference!");
+	assert_ok(tn_scope_begin(context));
+	for (int i = 0; i < 28; i++)
+		ramp[i] = i % 7;
+	tn_array *x = tn_from_host(context, TN_F64, 4, (int64_t[]){1, 1, 4, 7}, ramp);
+	tn_array *y = tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options,
+						   .mode = TN_INTERPOLATE_BILINEAR, .size = {3, 11},
+						   .align_corners = 1));
+	assert_ok(tn_to_host(y, found, sizeof(found)));
+	for (int i = 0; i < 33; i++)
+		assert_close(found[i], i % 11 * 6.0 / 10.0, 1e-14);
+	y = tn_adaptive_avg_pool2d(x, 3, 3);
+	assert_ok(tn_to_host(y, found, 9 * sizeof(double)));
+	for (int i = 0; i < 9; i++)
+		assert_close(found[i], 1 + 2 * (i % 3), 1e-14);
+	tn_scope_end(context, NULL);
+	tn_context_close(context);
+}
+
 /* ---- Dropped parts ---------------------------------------------------------------------------*/
 
 enum { N = 40, C = 10, CELLS = 3 };
@@ -449,6 +475,7 @@ int main(void)
 		cmocka_unit_test(every_gradient_is_right_in_double),
 		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
 		cmocka_unit_test(halves_agree_with_f32),
+		cmocka_unit_test(planes_in_double_are_exact),
 		cmocka_unit_test(whole_parts_are_dropped),
 		cmocka_unit_test(the_row_of_padding_has_no_gradient),
 		cmocka_unit_test(misfits_are_refused_with_a_reason),

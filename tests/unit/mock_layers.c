@@ -44,6 +44,22 @@ static tn_module *blocks(void)
 	return net;
 }
 
+static tn_module *resized(void)
+{
+	tn_module *net = tn_sequential(context);
+	assert_ok(tn_sequential_add(net, NULL, conv_transpose2d()));
+	assert_ok(tn_sequential_add(
+		net, NULL,
+		tn_module_upsample(context,
+				   TN_OPTIONS(struct tn_interpolate_options,
+					      .mode = TN_INTERPOLATE_BILINEAR, .size = {7, 5}))));
+	assert_ok(tn_sequential_add(
+		net, NULL,
+		tn_module_upsample(context,
+				   TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 2}))));
+	return net;
+}
+
 static const struct row {
 	const char *name;
 	tn_module *(*make)(void);
@@ -55,6 +71,7 @@ static const struct row {
 	{"MultiheadAttention", attention, 3, {2, 3, 6}},
 	{"Conv1d", conv1d, 3, {2, 5, 6}},
 	{"ConvTranspose2d", conv_transpose2d, 4, {2, 2, 3, 4}},
+	{"Upsample", resized, 4, {2, 2, 3, 4}},
 	{"blocks", blocks, 4, {2, 2, 3, 4}},
 };
 
