@@ -331,6 +331,49 @@ static void planes_in_double_are_exact(void **state)
 	tn_context_close(context);
 }
 
+/* ---- Empty batches ---------------------------------------------------------------------------*/
+
+/* Every function of a batch of no samples, forward and backward: sums over it are 0. */
+static void an_empty_batch_gives_zero_gradients(void **state)
+{
+	double values[ROOM];
+	(void)state;
+	open_context("auto");
+	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		struct row row = rows[k];
+		/* The table of an embedding is no batch. */
+		if (row.f == f_embedding)
+			continue;
+		assert_ok(tn_scope_begin(context));
+		tn_tape *tape = tn_tape_begin(context);
+		tn_array *x[MOST];
+		int is_state = row.f == f_lstm || row.f == f_lstm_reverse || row.f == f_gru ||
+			       row.f == f_gru_reverse;
+		int is_batch = row.f == f_attention || row.f == f_attention_causal;
+		for (int i = 0; i < row.n_inputs; i++) {
+			if (i == 0 || is_batch || (is_state && i >= 5))
+				row.shape[i][0] = 0;
+			x[i] = tn_zeros(context, TN_F32, row.rank[i], row.shape[i]);
+			assert_ok(tn_tape_watch(tape, x[i]));
+		}
+		tn_array *y = row.f(NULL, x);
+		if (!y)
+			fail_msg("%s: %s", row.name, tn_error(context)->text);
+		assert_ok(tn_tape_backward(tape, y, NULL));
+		for (int i = 1; i < row.n_inputs; i++) {
+			tn_array *g = tn_tape_gradient(tape, x[i]);
+			assert_non_null(g);
+			size_t n = (size_t)tn_array_size(g);
+			assert_ok(tn_to_host(tn_astype(g, TN_F64), values, n * sizeof(*values)));
+			for (size_t j = 0; j < n; j++)
+				assert_true(values[j] == 0);
+		}
+		tn_tape_end(tape);
+		tn_scope_end(context, NULL);
+	}
+	tn_context_close(context);
+}
+
 /* ---- Dropped parts ---------------------------------------------------------------------------*/
 
 enum { N = 40, C = 10, CELLS = 3 };
@@ -476,6 +519,7 @@ int main(void)
 		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
 		cmocka_unit_test(halves_agree_with_f32),
 		cmocka_unit_test(planes_in_double_are_exact),
+		cmocka_unit_test(an_empty_batch_gives_zero_gradients),
 		cmocka_unit_test(whole_parts_are_dropped),
 		cmocka_unit_test(the_row_of_padding_has_no_gradient),
 		cmocka_unit_test(misfits_are_refused_with_a_reason),
