@@ -15,11 +15,27 @@
 
 enum { X, W, BIAS };
 
+static tn_status backward_recorded(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_window *window = node->state;
+	const tn_array *x = node->saved[X].array, *w = node->saved[W].array;
+	tn_status status = TN_OK;
+	if (tn_node_wants(node, W))
+		status = tn_node_give(node, W, tn_conv2d_differentiate(dy, x, w->shape, window));
+	if (!status && tn_node_wants(node, BIAS))
+		status = tn_node_give(node, BIAS, tn_sum(dy, 3, (const int[]){0, 2, 3}, 0));
+	if (!status && tn_node_wants(node, X))
+		status = tn_node_give(node, X, tn_conv2d_convolve(dy, w, NULL, window));
+	return status;
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const struct tn_window *window = node->state;
 	const tn_array *x = node->saved[X].array, *w = node->saved[W].array;
 	tn_status status = TN_OK;
+	if (tn_node_records(node))
+		return backward_recorded(node, dy);
 	if (tn_node_wants(node, W)) {
 		int accumulate = 0;
 		tn_array *target = tn_node_target(node, W, &accumulate);
@@ -138,6 +154,7 @@ tn_array *tn_conv_transpose2d(const tn_array *x, const tn_array *w, const tn_arr
 	return tn_tape_resume(suspension, forward(x, w, bias, shape, &window),
 			      &(struct tn_node_request){.operation = "conv_transpose2d",
 							.backward = backward,
+							.is_twice = 1,
 							.n_inputs = 3,
 							.inputs = {x, w, bias},
 							.n_saved = 2,

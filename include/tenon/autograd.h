@@ -87,7 +87,8 @@ struct tn_gradients_options {
  * Here hy is the Hessian of loss, times y.
  *
  * create_graph passes through element programs, products, tn_linear, reductions, views and copies,
- * takes, tn_cumsum, tn_cummax, tn_conv2d, average pools, tn_softmax, tn_dropout, and nodes that
+ * takes, tn_cumsum, tn_cummax, tn_conv2d, tn_conv_transpose2d, average pools, tn_softmax,
+ * tn_dropout, what is recorded as these (attention, tn_conv1d, tn_interpolate), and nodes that
  * allow it (tn_node_record).
  * TN_UNSUPPORTED: another operation, which the error names.  TN_STATE: an input was neither watched
  * nor recorded.  Other errors as for tn_tape_backward; on failure all gradients are NULL. */
