@@ -382,7 +382,7 @@ enum { N = 40, C = 10, CELLS = 3 };
 static void expect_parts(tn_array *(*f)(const tn_array *x, double p), size_t part)
 {
 	static float y[N * C * CELLS], dx[N * C * CELLS];
-	size_t kept = 0, n = sizeof(y) / sizeof(y[0]);
+	size_t kept = 0, changes = 0, n = sizeof(y) / sizeof(y[0]);
 	assert_ok(tn_scope_begin(context));
 	tn_array *x = tn_ones(context, TN_F32, 3, (int64_t[]){N, C, CELLS});
 	tn_tape *tape = tn_tape_begin(context);
@@ -396,9 +396,11 @@ static void expect_parts(tn_array *(*f)(const tn_array *x, double p), size_t par
 		assert_true(y[i] == 0 || y[i] == 1 / 0.75f);
 		assert_true(y[i] == dx[i] && y[i] == y[i / part * part]);
 		kept += y[i] != 0;
+		changes += i && y[i] != y[i - 1];
 	}
-	/* Of n / part parts, 3/4: four deviations. */
+	/* Of n / part parts, 3/4: four deviations.  Neighbours differ with 2 * 3/4 * 1/4. */
 	double parts = (double)n / (double)part;
+	assert_close((double)changes / parts, 0.375, 4 * sqrt(0.375 / parts));
 	assert_close((double)kept / (double)n, 0.75, 4 * sqrt(0.25 * 0.75 / parts));
 	tn_scope_end(context, NULL);
 }

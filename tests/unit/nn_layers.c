@@ -341,6 +341,28 @@ static void hooks_see_each_module_and_change_nothing(void **state)
 	tn_scope_end(context, NULL);
 }
 
+/* The members beside it may be fused as before. */
+static void a_single_hook_is_called_too(void **state)
+{
+	static const char *const paths[] = {"conv", "bn",   "act",     "block", "block.conv",
+					    "late", "pool", "flatten", "fc",    "block.bn"};
+	(void)state;
+	assert_ok(tn_scope_begin(context));
+	tn_module *net = built(net_with_blocks());
+	tn_array *x = tn_random_normal(context, 4, (int64_t[]){2, 1, 6, 6}, 0, 1);
+	for (int i = 0; i < 10; i++) {
+		static struct seen seen;
+		tn_module *child = tn_module_child(net, paths[i]);
+		seen.forwards = 0;
+		assert_ok(tn_module_set_forward_hook(child, see_forward, &seen));
+		assert_non_null(tn_module_forward(net, x));
+		assert_int_equal(seen.forwards, 1);
+		assert_ok(tn_module_set_forward_hook(child, NULL, NULL));
+	}
+	tn_module_destroy(net);
+	tn_scope_end(context, NULL);
+}
+
 static void a_hook_can_be_removed_and_fail(void **state)
 {
 	struct seen seen = {.forwards = 0};
@@ -429,6 +451,7 @@ int main(void)
 		cmocka_unit_test(dropout_acts_between_layers_in_training_alone),
 		cmocka_unit_test(modules_are_found_and_listed_by_path),
 		cmocka_unit_test(hooks_see_each_module_and_change_nothing),
+		cmocka_unit_test(a_single_hook_is_called_too),
 		cmocka_unit_test(a_hook_can_be_removed_and_fail),
 		cmocka_unit_test(bad_settings_are_refused_with_a_reason),
 		cmocka_unit_test(inputs_that_do_not_fit_are_refused_with_a_reason),
