@@ -190,3 +190,20 @@ tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 	const struct tn_window window = tn_conv2d_window(&o);
 	return convolve(x, w, bias, &window);
 }
+
+/* ---- For layers made of it -------------------------------------------------------------------*/
+
+tn_array *tn_conv2d_convolve(const tn_array *x, const tn_array *w, const tn_array *bias,
+			     const struct tn_window *window)
+{
+	return convolve(x, w, bias, window);
+}
+
+tn_array *tn_conv2d_differentiate(const tn_array *x, const tn_array *dy, const int64_t w_shape[4],
+				  const struct tn_window *window)
+{
+	struct conv_state state = {.window = *window};
+	memcpy(state.x_shape, x->shape, sizeof(state.x_shape));
+	memcpy(state.w_shape, w_shape, sizeof(state.w_shape));
+	return weight_gradient(x, dy, &state);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Converts the public options of a convolution to the array layer's.
+ * Parts of the convolution for layers that are made of it.
  */
 #ifndef TN_AUTOGRAD_LAYER_CONV2D_H
 #define TN_AUTOGRAD_LAYER_CONV2D_H
@@ -12,5 +12,10 @@
 
 /* Fields that are 0 get defaults; struct_size is not read. */
 struct tn_window tn_conv2d_window(const struct tn_conv2d_options *options);
+/* The convolution, and the gradient of its w (of w_shape), both recorded. */
+tn_array *tn_conv2d_convolve(const tn_array *x, const tn_array *w, const tn_array *bias,
+			     const struct tn_window *window);
+tn_array *tn_conv2d_differentiate(const tn_array *x, const tn_array *dy, const int64_t w_shape[4],
+				  const struct tn_window *window);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Group norm.
+ * Group norm, and instance norm, whose groups are single channels.
  */
 #include "array/array.h"
 #include "autograd/node.h"
@@ -25,4 +25,15 @@ tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 	tn_array_destroy(call.mean);
 	tn_array_destroy(call.rstd);
 	return y;
+}
+
+tn_array *tn_instance_norm(const tn_array *x, const tn_array *w, const tn_array *b, double epsilon)
+{
+	if (!x || tn_runtime_ready(x->runtime))
+		return NULL;
+	if (x->rank >= 3)
+		return tn_group_norm(x, w, b, x->shape[1], epsilon);
+	tn_runtime_fail(x->runtime, TN_SHAPE, "instance_norm",
+			"x: expected (N, C, ...) of rank 3 at least, found rank %d", x->rank);
+	return NULL;
 }

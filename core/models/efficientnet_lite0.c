@@ -5,9 +5,6 @@
  * ICML 2019, in the Lite0 variant: inverted residuals with ReLU6 and without
  * squeeze-and-excitation.
  *
- *     block: Conv 1x1 (expand) -> BatchNorm -> ReLU6 -> depthwise Conv (stride) -> BatchNorm
- *            -> ReLU6 -> Conv 1x1 -> BatchNorm, + x where the shape stays
- *
  * The first stage does not expand: its block begins with the depthwise convolution.  Torchvision
  * has no Lite0; the names are those of timm's efficientnet_lite0, where a batch norm includes the
  * activation, which is a separate member here ("act1" after "bn1").
@@ -26,35 +23,14 @@ static const struct stage stages[] = {{1, 16, 1, 1, 3}, {6, 24, 2, 2, 3},  {6, 4
 /* The channels above and of the head are those for a stem of 32. */
 enum { N_STAGES = sizeof(stages) / sizeof(stages[0]), STEM = 32, HEAD = 1280 };
 
-/* An inverted residual, or, for a stage that does not expand, timm's DepthwiseSeparableConv. */
 static tn_module *make_block(tn_context *context, int64_t in, int64_t out,
 			     const struct stage *stage, int64_t stride)
 {
-	int keeps_shape = stride == 1 && in == out;
-	int64_t hidden = in * stage->expand;
-	tn_module *depthwise =
-		tn_model_conv(context, hidden, hidden, stage->kernel, stride, hidden);
-	tn_module *narrow = tn_model_conv(context, hidden, out, 1, 1, 1);
-	tn_module *block = keeps_shape ? tn_module_residual(context, TN_ACTIVATION_NONE)
-				       : tn_sequential(context);
-	tn_status status = TN_OK;
-	if (stage->expand == 1) {
-		tn_model_add(block, "conv_dw", depthwise, &status);
-		tn_model_add(block, "bn1", tn_module_batch_norm2d(context, hidden, NULL), &status);
-		tn_model_add(block, "act1", tn_module_relu6(context), &status);
-		tn_model_add(block, "conv_pw", narrow, &status);
-		tn_model_add(block, "bn2", tn_module_batch_norm2d(context, out, NULL), &status);
-		return tn_model_end(block, status);
-	}
-	tn_model_add(block, "conv_pw", tn_model_conv(context, in, hidden, 1, 1, 1), &status);
-	tn_model_add(block, "bn1", tn_module_batch_norm2d(context, hidden, NULL), &status);
-	tn_model_add(block, "act1", tn_module_relu6(context), &status);
-	tn_model_add(block, "conv_dw", depthwise, &status);
-	tn_model_add(block, "bn2", tn_module_batch_norm2d(context, hidden, NULL), &status);
-	tn_model_add(block, "act2", tn_module_relu6(context), &status);
-	tn_model_add(block, "conv_pwl", narrow, &status);
-	tn_model_add(block, "bn3", tn_module_batch_norm2d(context, out, NULL), &status);
-	return tn_model_end(block, status);
+	const struct tn_module_mbconv_options options = {.struct_size = sizeof(options),
+							 .activation = TN_ACTIVATION_RELU6,
+							 .kernel = stage->kernel,
+							 .stride = stride};
+	return tn_module_mbconv(context, in, out, stage->expand, &options);
 }
 
 tn_module *tn_model_efficientnet_lite0(tn_context *context, int64_t width, int64_t n_classes)

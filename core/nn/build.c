@@ -8,7 +8,7 @@
  *
  * Initial values: weight number k of the listing takes random stream (next stream + k) of the
  * context; its element i is bound (2 u - 1) with u = word(seed, stream, i) / 2^32 truncated to 24
- * bits.
+ * bits, or deviation tn_normal(word).
  */
 #include <string.h>
 
@@ -32,6 +32,14 @@ static void seal(tn_module *module)
 		seal(module->members[i].module);
 }
 
+static float initial_value(const struct tn_weight *weight, uint32_t word)
+{
+	double u = (word >> 8) * (1.0 / 16777216.0);
+	if (weight->deviation > 0)
+		return (float)(weight->deviation * (double)tn_normal(word));
+	return (float)(weight->bound > 0 ? weight->bound * (2.0 * u - 1.0) : weight->constant);
+}
+
 static tn_status fill_values(tn_module *module)
 {
 	struct tn_runtime *rt = module->runtime;
@@ -42,14 +50,15 @@ static tn_status fill_values(tn_module *module)
 				       "no memory for %zu initial values", n);
 	for (size_t i = 0; i < module->n_listing; i++) {
 		const struct tn_weight *weight = module->listing[i].weight;
+		int64_t row = weight->rank ? weight->size / weight->shape[0] : 1;
 		float *own = values + weight->offset;
 		for (int64_t k = 0; k < weight->size; k++) {
 			uint32_t word =
 				tn_random(rt->random.seed, rt->random.stream + i, (uint64_t)k);
-			double u = (word >> 8) * (1.0 / 16777216.0);
-			own[k] = (float)(weight->bound > 0 ? weight->bound * (2.0 * u - 1.0)
-							   : weight->constant);
+			own[k] = initial_value(weight, word);
 		}
+		if (weight->zero_row)
+			memset(own + (weight->zero_row - 1) * row, 0, (size_t)row * sizeof(*own));
 	}
 	tn_status status = tn_assign_host(module->arena.values, values, n * sizeof(*values));
 	tn_mem_free(values);

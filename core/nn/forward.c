@@ -2,13 +2,119 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Running a network.  The outermost forward watches the trainable weights when a tape is recording.
+ * A backward hook is a node of its own, after those of the module.
  */
+#include "nn/forward.h"
+
 #include "array/array.h"
+#include "autograd/node.h"
 #include "autograd/tape.h"
 #include "capture/capture.h"
 #include "nn/module.h"
 #include "nn/path.h"
 #include "nn/tree.h"
+
+static tn_status check_built(tn_module *module)
+{
+	tn_status status = tn_runtime_ready(module->runtime);
+	if (status || tn_module_is_built(module))
+		return status;
+	return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+			       "the module has not been built");
+}
+
+static tn_status watch_weights(tn_module *module)
+{
+	const struct tn_recorder *recorder = module->parent ? NULL : module->runtime->recorder;
+	for (size_t i = 0; recorder && i < module->n_listing; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		tn_status status = weight->trainable
+					   ? tn_tape_watch_weight(recorder->user, weight->value,
+								  weight->gradient, &weight->filled)
+					   : TN_OK;
+		if (status)
+			return status;
+	}
+	return TN_OK;
+}
+
+/* ---- Hooks -----------------------------------------------------------------------------------*/
+
+struct hook_state {
+	tn_backward_hook hook;
+	void *user;
+	tn_module *module;
+};
+
+static tn_status hook_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct hook_state *state = node->state;
+	state->hook(state->user, state->module, dy);
+	tn_status status = tn_runtime_status(tn_node_runtime(node));
+	return status ? status : tn_node_give(node, 0, dy);
+}
+
+/* A view of y whose gradient is shown to the hook; y is released. */
+static tn_array *record_hook(tn_module *module, tn_array *y)
+{
+	const struct hook_state state = {module->backward_hook, module->backward_hook_user, module};
+	struct tn_suspension suspension = tn_tape_suspend(y);
+	tn_array *view = tn_reshape(y, y->rank, y->shape);
+	view = tn_tape_resume(suspension, view,
+			      &(struct tn_node_request){.operation = "backward_hook",
+							.backward = hook_backward,
+							.is_twice = 1,
+							.n_inputs = 1,
+							.inputs = {y},
+							.state = &state,
+							.state_size = sizeof(state)});
+	tn_array_destroy(y);
+	return view;
+}
+
+tn_array *tn_module_end_forward(tn_module *module, const tn_array *x, tn_array *y)
+{
+	if (!y || !tn_module_has_hook(module))
+		return y;
+	if (module->forward_hook)
+		module->forward_hook(module->forward_hook_user, module, x, y);
+	if (tn_runtime_ready(module->runtime)) {
+		tn_array_destroy(y);
+		return NULL;
+	}
+	return module->backward_hook && module->runtime->recorder ? record_hook(module, y) : y;
+}
+
+static tn_status check_not_frozen(tn_module *module)
+{
+	tn_status status = tn_runtime_ready(module->runtime);
+	if (status || !tn_module_root(module)->frozen)
+		return status;
+	return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+			       "the network is frozen: unfreeze it to set a hook");
+}
+
+tn_status tn_module_set_forward_hook(tn_module *module, tn_forward_hook hook, void *user)
+{
+	tn_status status = module ? check_not_frozen(module) : TN_INVALID_ARGUMENT;
+	if (status)
+		return status;
+	module->forward_hook = hook;
+	module->forward_hook_user = user;
+	return TN_OK;
+}
+
+tn_status tn_module_set_backward_hook(tn_module *module, tn_backward_hook hook, void *user)
+{
+	tn_status status = module ? check_not_frozen(module) : TN_INVALID_ARGUMENT;
+	if (status)
+		return status;
+	module->backward_hook = hook;
+	module->backward_hook_user = user;
+	return TN_OK;
+}
+
+/* ---- Forward ---------------------------------------------------------------------------------*/
 
 static tn_array *run(void *user, tn_array *const *x)
 {
@@ -25,32 +131,37 @@ static tn_array *run(void *user, tn_array *const *x)
 
 tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 {
-	if (!module || !x || tn_runtime_ready(module->runtime))
+	if (!module || !x || check_built(module))
 		return NULL;
-	if (!tn_module_is_built(module)) {
-		tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
-				"the module has not been built");
-		return NULL;
-	}
 	if (module->when_frozen)
 		return module->when_frozen->forward(module, x);
-	const struct tn_recorder *recorder = module->parent ? NULL : module->runtime->recorder;
-	for (size_t i = 0; recorder && i < module->n_listing; i++) {
-		struct tn_weight *weight = module->listing[i].weight;
-		if (weight->trainable && tn_tape_watch_weight(recorder->user, weight->value,
-							      weight->gradient, &weight->filled))
-			return NULL;
-	}
+	if (watch_weights(module))
+		return NULL;
 	tn_array *input = (tn_array *)(uintptr_t)x;
-	if (module->is_recomputed && module->runtime->recorder)
-		return tn_recompute(run, module, 1, &input);
-	return run(module, &input);
+	tn_array *y = module->is_recomputed && module->runtime->recorder
+			      ? tn_recompute(run, module, 1, &input)
+			      : run(module, &input);
+	return tn_module_end_forward(module, x, y);
 }
 
 void tn_module_set_recompute(tn_module *module, int on)
 {
 	if (module)
 		module->is_recomputed = on != 0;
+}
+
+tn_status tn_module_begin_forward(tn_module *module, size_t n_inputs, const tn_array *const *inputs)
+{
+	tn_status status = check_built(module);
+	if (status || !module->when_frozen)
+		return status ? status : watch_weights(module);
+	int is_tracked = 0;
+	for (size_t i = 0; i < n_inputs; i++)
+		is_tracked |= module->runtime->recorder && inputs[i] && inputs[i]->tracked;
+	if (!module->training && !is_tracked)
+		return TN_OK;
+	return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+			       "the network is frozen: unfreeze it to train, or for gradients");
 }
 
 void tn_module_set_training(tn_module *module, int training)

@@ -305,6 +305,20 @@ static tn_array *frozen_forward(tn_module *module, const tn_array *x)
 
 /* ---- Freezing --------------------------------------------------------------------------------*/
 
+static tn_status check_hooks(const tn_module *module)
+{
+	for (size_t i = 0; i < module->n_module_listing; i++) {
+		const struct tn_named_module *named = &module->module_listing[i];
+		if (tn_module_has_hook(named->module))
+			return tn_runtime_fail(
+				module->runtime, TN_STATE, "module_freeze",
+				"'%s' (%s) has a hook, which a frozen network does not "
+				"call: remove it",
+				named->path, named->module->class_name);
+	}
+	return TN_OK;
+}
+
 tn_status tn_module_freeze(tn_module *module)
 {
 	static const struct tn_frozen_functions functions = {
@@ -325,6 +339,8 @@ tn_status tn_module_freeze(tn_module *module)
 				       module->frozen ? "the module is already frozen"
 						      : "the module is in training mode");
 	status = tn_module_list(module);
+	if (!status)
+		status = check_hooks(module);
 	if (status)
 		return status;
 	module->frozen = tn_mem_zeroed(1, sizeof(*module->frozen));

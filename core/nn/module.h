@@ -17,8 +17,12 @@ struct tn_weight {
 	int rank;
 	int64_t shape[TN_MAX_RANK];
 	int64_t size;
-	double bound; /* initial values: uniform in +-bound, or `constant` when it is 0 */
+	/* Initial values: normal with mean 0 if deviation is above 0, else uniform in +-bound, or
+	 * `constant` when that is 0; and zeros in row zero_row - 1, unless zero_row is 0. */
+	double bound;
 	double constant;
+	double deviation;
+	int64_t zero_row;
 	int trainable;
 	/* After building: views of the arena, kept. */
 	tn_array *value;
@@ -62,6 +66,10 @@ struct tn_named_buffer {
 
 /* Each weight begins at a multiple of this many elements (256 bytes). */
 enum { TN_ARENA_ALIGNMENT = 64 };
+struct tn_named_module {
+	char *path;
+	tn_module *module;
+};
 
 struct tn_arena_arrays {
 	tn_array *values;
@@ -129,9 +137,20 @@ struct tn_module {
 	size_t n_listing;
 	struct tn_named_buffer *buffer_listing; /* every buffer of the tree */
 	size_t n_buffer_listing;
+	struct tn_named_module *module_listing; /* every module of the tree */
+	size_t n_module_listing;
 	int listed;
+	tn_forward_hook forward_hook; /* NULL: none */
+	void *forward_hook_user;
+	tn_backward_hook backward_hook; /* NULL: none */
+	void *backward_hook_user;
 	struct tn_arena_arrays arena; /* of the outermost module, after building */
 };
+
+static inline int tn_module_has_hook(const tn_module *module)
+{
+	return module->forward_hook || module->backward_hook;
+}
 
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
 tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class *class_,

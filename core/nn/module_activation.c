@@ -10,6 +10,8 @@
 #include "nn/module.h"
 #include "nn/path.h"
 #include "ops/activation.h"
+#include "ops/activation.h"
+#include "nn/tree.h"
 
 /* One of the functions, by its number of values. */
 struct kind {
@@ -259,7 +261,7 @@ tn_array *tn_module_forward_then(tn_module *module, const tn_array *x, const str
 	struct tn_runtime *rt = module->runtime;
 	const char *outer = rt->place;
 	char path[TN_MODULE_PATH];
-	if (!module->forward_then || module->is_recomputed)
+	if (!module->forward_then || module->is_recomputed || tn_module_has_hook(module))
 		return tn_then_finish(tn_module_forward(module, x), then);
 	if (rt->anomaly)
 		rt->place = tn_module_write_path(module, path);

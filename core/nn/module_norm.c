@@ -18,6 +18,7 @@ struct norm_state {
 	double momentum;
 	int n_axes;
 	int64_t groups;
+	int ranks[2]; /* of a batch norm's x: the least and the most */
 };
 
 static tn_status take_options(tn_context *context, const struct tn_module_class *class_,
@@ -34,7 +35,10 @@ static tn_module *create_norm(tn_context *context, const struct tn_module_class 
 			      const int64_t *shape, int64_t groups,
 			      const struct tn_module_norm_options *options)
 {
-	const struct norm_state state = {options->epsilon, options->momentum, n_axes, groups};
+	const struct norm_state state = {.epsilon = options->epsilon,
+					 .momentum = options->momentum,
+					 .n_axes = n_axes,
+					 .groups = groups};
 	tn_module *module = tn_module_of_class(context, class_, &state, sizeof(state));
 	if (!module || options->no_affine)
 		return module;
@@ -70,9 +74,11 @@ static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct t
 		.momentum = state->momentum,
 		.epsilon = state->epsilon,
 	};
-	if (x->rank != 4) {
+	if (x->rank < state->ranks[0] || x->rank > state->ranks[1]) {
 		tn_runtime_fail(module->runtime, TN_SHAPE, module->class_name,
-				"x: expected (N, C, H, W), found rank %d", x->rank);
+				"x: expected %s, found rank %d",
+				state->ranks[0] == 4 ? "(N, C, H, W)" : "(N, C) or (N, C, L)",
+				x->rank);
 		return NULL;
 	}
 	tn_array *y = tn_batch_norm(x, tn_module_own_parameter(module, "weight"),
@@ -100,19 +106,25 @@ static tn_array *batch_norm_forward(tn_module *module, void *state, const tn_arr
 	return batch_norm_then(module, x, &nothing);
 }
 
-tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
-				  const struct tn_module_norm_options *options)
+/* Frozen networks recognise a BatchNorm2d by its forward. */
+static tn_array *batch_norm1d_forward(tn_module *module, void *state, const tn_array *x)
 {
-	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
-						      .name = "BatchNorm2d",
-						      .forward = batch_norm_forward,
-						      .destroy = tn_mem_free};
+	return batch_norm_forward(module, state, x);
+}
+
+static tn_module *create_batch_norm(tn_context *context, const struct tn_module_class *class_,
+				    int64_t channels, const struct tn_module_norm_options *options,
+				    int least_rank, int most_rank)
+{
 	struct tn_module_norm_options o;
-	if (take_options(context, &class_, options, &o))
+	if (take_options(context, class_, options, &o))
 		return NULL;
-	tn_module *module = create_norm(context, &class_, 1, &channels, 1, &o);
+	tn_module *module = create_norm(context, class_, 1, &channels, 1, &o);
 	if (!module)
 		return NULL;
+	struct norm_state *state = module->state;
+	state->ranks[0] = least_rank;
+	state->ranks[1] = most_rank;
 	module->forward_then = batch_norm_then;
 	if (!tn_module_add_buffer(module, "running_mean", TN_F32, 1, &channels, 0) &&
 	    !tn_module_add_buffer(module, "running_var", TN_F32, 1, &channels, 1) &&
@@ -120,6 +132,26 @@ tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
 		return module;
 	tn_module_destroy(module);
 	return NULL;
+}
+
+tn_module *tn_module_batch_norm1d(tn_context *context, int64_t channels,
+				  const struct tn_module_norm_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "BatchNorm1d",
+						      .forward = batch_norm1d_forward,
+						      .destroy = tn_mem_free};
+	return create_batch_norm(context, &class_, channels, options, 2, 3);
+}
+
+tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
+				  const struct tn_module_norm_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "BatchNorm2d",
+						      .forward = batch_norm_forward,
+						      .destroy = tn_mem_free};
+	return create_batch_norm(context, &class_, channels, options, 4, 4);
 }
 
 int tn_is_batch_norm2d(const tn_module *module)
@@ -188,7 +220,7 @@ tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
 	return create_norm(context, &class_, 1, &channels, 1, &o);
 }
 
-/* ---- Group norm ------------------------------------------------------------------------------*/
+/* ---- Group and instance norm -----------------------------------------------------------------*/
 
 static tn_array *group_norm_forward(tn_module *module, void *state, const tn_array *x)
 {
@@ -213,4 +245,31 @@ tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int64_t cha
 			"expected channels divisible by %lld groups, found %lld", (long long)groups,
 			(long long)channels);
 	return NULL;
+}
+
+static tn_array *instance_norm2d_forward(tn_module *module, void *state, const tn_array *x)
+{
+	const struct norm_state *norm = state;
+	if (x->rank != 4) {
+		tn_runtime_fail(module->runtime, TN_SHAPE, module->class_name,
+				"x: expected (N, C, H, W), found rank %d", x->rank);
+		return NULL;
+	}
+	return tn_instance_norm(x, tn_module_own_parameter(module, "weight"),
+				tn_module_own_parameter(module, "bias"), norm->epsilon);
+}
+
+tn_module *tn_module_instance_norm2d(tn_context *context, int64_t channels,
+				     const struct tn_module_instance_norm_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "InstanceNorm2d",
+						      .forward = instance_norm2d_forward,
+						      .destroy = tn_mem_free};
+	struct tn_module_instance_norm_options o = {0};
+	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
+			    "struct tn_module_instance_norm_options", class_.name))
+		return NULL;
+	const struct tn_module_norm_options norm = {.epsilon = o.epsilon, .no_affine = !o.affine};
+	return create_norm(context, &class_, 1, &channels, 1, &norm);
 }

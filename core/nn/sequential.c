@@ -43,12 +43,14 @@ static tn_array *run_next(const tn_module *chain, tn_module *member, size_t *nex
 		++*next;
 	}
 	tn_module *behind = tn_chain_member(chain, next);
-	if (behind && keeps_order(member) && behind->is_max_pool) {
+	/* A hook is shown the module's own input and result. */
+	int is_separate = tn_module_has_hook(member) || (behind && tn_module_has_hook(behind));
+	if (behind && keeps_order(member) && behind->is_max_pool && !is_separate) {
 		own.activation = member->activation;
 		++*next;
 		return tn_then_finish(tn_module_forward(behind, x), &own);
 	}
-	if (behind && member->forward_then && behind->activation) {
+	if (behind && member->forward_then && behind->activation && !is_separate) {
 		own.activation = behind->activation;
 		++*next;
 	} else if (!behind) {

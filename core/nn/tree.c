@@ -81,6 +81,11 @@ static void free_listing(tn_module *module)
 	tn_mem_free(module->buffer_listing);
 	module->buffer_listing = NULL;
 	module->n_buffer_listing = 0;
+	for (size_t i = 0; i < module->n_module_listing; i++)
+		tn_mem_free(module->module_listing[i].path);
+	tn_mem_free(module->module_listing);
+	module->module_listing = NULL;
+	module->n_module_listing = 0;
 	module->listed = 0;
 }
 
@@ -107,10 +112,28 @@ char *tn_module_join(const char *prefix, const char *name)
 	return tn_text_take(&text);
 }
 
-/* Adds the weights and buffers of `module` and its members to the listing of `list`; 0:
- * out of memory. */
-static int list_tree(tn_module *list, const tn_module *module, const char *prefix)
+static int list_module(tn_module *list, tn_module *module, const char *path)
 {
+	char *copy = tn_mem_copy_string(path);
+	struct tn_named_module *listing =
+		copy ? tn_mem_realloc(list->module_listing, list->n_module_listing + 1,
+				      sizeof(*listing))
+		     : NULL;
+	if (!listing) {
+		tn_mem_free(copy);
+		return 0;
+	}
+	list->module_listing = listing;
+	listing[list->n_module_listing++] = (struct tn_named_module){copy, module};
+	return 1;
+}
+
+/* Adds `module`, its weights and buffers, and its members to the listing of `list`; 0: out of
+ * memory. */
+static int list_tree(tn_module *list, tn_module *module, const char *prefix)
+{
+	if (!list_module(list, module, prefix))
+		return 0;
 	for (size_t i = 0; i < module->n_slots; i++) {
 		if (list_has(list, module->slots[i].weight))
 			continue;
@@ -155,11 +178,51 @@ tn_status tn_module_list(const tn_module *module)
 	tn_module *list = (tn_module *)(uintptr_t)module; /* a cache */
 	if (list->listed)
 		return TN_OK;
-	if (!list_tree(list, module, "")) {
+	if (!list_tree(list, list, "")) {
 		free_listing(list);
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
 				       "no memory for the list of parameters");
 	}
 	list->listed = 1;
+	return TN_OK;
+}
+
+/* ---- Asking ----------------------------------------------------------------------------------*/
+
+const char *tn_module_class_name(const tn_module *module)
+{
+	return module ? module->class_name : NULL;
+}
+
+tn_module *tn_module_child(tn_module *module, const char *path)
+{
+	while (module && path && *path) {
+		size_t n = strcspn(path, "."), i = 0;
+		while (i < module->n_members &&
+		       (strncmp(module->members[i].name, path, n) || module->members[i].name[n]))
+			i++;
+		module = i < module->n_members ? module->members[i].module : NULL;
+		path += n;
+		if (*path == '.' && !*++path)
+			return NULL; /* it ends with a dot */
+	}
+	return path ? module : NULL;
+}
+
+size_t tn_module_count(const tn_module *module)
+{
+	return module && !tn_module_list(module) ? module->n_module_listing : 0;
+}
+
+tn_status tn_module_at(const tn_module *module, size_t index, struct tn_module_view *view)
+{
+	if (!module || !view || index >= tn_module_count(module))
+		return TN_INVALID_ARGUMENT;
+	const struct tn_named_module *named = &module->module_listing[index];
+	*view = (struct tn_module_view){
+		.path = named->path,
+		.class_name = named->module->class_name,
+		.module = named->module,
+	};
 	return TN_OK;
 }

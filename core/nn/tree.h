@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The tree of modules: its root, the names in it, and the listing of its parameters and buffers.
+ * The tree of modules: its root, the names in it, and the listing of its modules, parameters and
+ * buffers.
  */
 #ifndef TN_NN_TREE_H
 #define TN_NN_TREE_H

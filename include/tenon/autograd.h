@@ -87,8 +87,9 @@ struct tn_gradients_options {
  * Here hy is the Hessian of loss, times y.
  *
  * create_graph passes through element programs, products, tn_linear, reductions, views and copies,
- * takes, tn_cumsum, tn_cummax, tn_conv2d, pools, norms, tn_softmax, tn_dropout,
- * tn_recompute, and nodes that allow it (tn_node_record).
+ * takes, tn_cumsum, tn_cummax, tn_conv2d, tn_conv_transpose2d, pools, norms, tn_softmax,
+ * tn_dropout, tn_recompute, what is recorded as these (attention, tn_conv1d, tn_interpolate), and
+ * nodes that allow it (tn_node_record).
  * TN_UNSUPPORTED: another operation, which the error names.  TN_STATE: an input was neither watched
  * nor recorded.  Other errors as for tn_tape_backward; on failure all gradients are NULL. */
 TN_API tn_status tn_tape_gradients(tn_tape *tape, size_t n_outputs, tn_array *const *outputs,
@@ -197,6 +198,47 @@ struct tn_conv2d_options {
 TN_API tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 			   const struct tn_conv2d_options *options);
 
+/* The window of tn_conv1d.  0 means the default. */
+struct tn_conv1d_options {
+	uint32_t struct_size;
+	int64_t stride;   /* default 1 */
+	int64_t padding;  /* on both sides; default 0 */
+	int64_t dilation; /* default 1 */
+	int64_t groups;   /* default 1 */
+};
+/* The same over one axis: x (N, C, L), w (O, C / groups, K), bias (O) or NULL.  `options` may be
+ * NULL. */
+TN_API tn_array *tn_conv1d(const tn_array *x, const tn_array *w, const tn_array *bias,
+			   const struct tn_conv1d_options *options);
+
+/* Of a transposed convolution.  0 means the default. */
+struct tn_conv_transpose2d_options {
+	uint32_t struct_size;
+	int64_t stride[2];         /* default 1 */
+	int64_t padding[2];        /* rows and columns less on both sides; default 0 */
+	int64_t output_padding[2]; /* rows below and columns right, below stride; default 0 */
+	int64_t dilation[2];       /* default 1 */
+	int64_t groups;            /* default 1 */
+};
+/* The input gradient of tn_conv2d as a layer, as torch.nn.functional.conv_transpose2d:
+ * x (N, C, H, W), w (C, O / groups, R, S), bias (O) or NULL; y (N, O, P, Q) with
+ *
+ *     P = (H - 1) stride - 2 padding + dilation (R - 1) + output_padding + 1,
+ *
+ * Q likewise.  `options` may be NULL.  TN_SHAPE; TN_INVALID_ARGUMENT: output_padding is not below
+ * the stride. */
+TN_API tn_array *tn_conv_transpose2d(const tn_array *x, const tn_array *w, const tn_array *bias,
+				     const struct tn_conv_transpose2d_options *options);
+
+/* No row stands for padding. */
+#define TN_NO_PADDING_INDEX INT64_MIN
+/* The rows of w (rows, width) at `indices` (i32 or i64, any shape): y (..., width), as
+ * torch.nn.functional.embedding.  The gradients of a row that is chosen repeatedly add up; row
+ * padding_index (from the end if negative) receives none.  Indices are checked as by tn_take
+ * (tenon/array.h).  TN_SHAPE: w has another rank; TN_INVALID_ARGUMENT: there is no row
+ * padding_index. */
+TN_API tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t padding_index);
+
 struct tn_pool2d_options {
 	uint32_t struct_size;
 	int64_t kernel[2];
@@ -215,8 +257,40 @@ TN_API tn_array *tn_avg_pool2d(const tn_array *x, const struct tn_pool2d_options
  * output size is below 1.  If the output size does not divide the input size, the parts overlap,
  * and the operation is recorded as two products. */
 TN_API tn_array *tn_adaptive_avg_pool2d(const tn_array *x, int64_t output_h, int64_t output_w);
-/* The mean over height and width: x (N, C, H, W) gives (N, C). */
+/* Maxima over the same parts, as in torch.nn.AdaptiveMaxPool2d; the gradient goes to the first of
+ * equal maxima. */
+TN_API tn_array *tn_adaptive_max_pool2d(const tn_array *x, int64_t output_h, int64_t output_w);
+/* The mean over height and width, and the maximum: x (N, C, H, W) gives (N, C). */
 TN_API tn_array *tn_global_avg_pool(const tn_array *x);
+TN_API tn_array *tn_global_max_pool(const tn_array *x);
+
+enum { TN_INTERPOLATE_NEAREST = 0, TN_INTERPOLATE_BILINEAR = 1 };
+struct tn_interpolate_options {
+	uint32_t struct_size;
+	uint32_t mode;     /* TN_INTERPOLATE_...; default nearest */
+	int64_t size[2];   /* of the output; either this */
+	double scale[2];   /* or this: the output has floor(length scale) */
+	int align_corners; /* bilinear: 1 maps the corner pixels' centres to each other */
+};
+/* x (N, C, H, W) resized to (N, C, P, Q), as torch.nn.functional.interpolate.  The positions in x
+ * are those of PyTorch, also for a scale that is not the ratio of the sizes.  TN_SHAPE;
+ * TN_INVALID_ARGUMENT: both size and scale or neither, a mode that is not known, an empty output,
+ * align_corners with nearest. */
+TN_API tn_array *tn_interpolate(const tn_array *x, const struct tn_interpolate_options *options);
+
+/* Of a local response norm.  0 means the default. */
+struct tn_local_response_norm_options {
+	uint32_t struct_size;
+	double alpha; /* default 1e-4 */
+	double beta;  /* default 0.75 */
+	double k;     /* default 1 */
+};
+/* Local response normalisation (Krizhevsky et al. 2012), as torch.nn.functional's: for x (N, C,
+ * ...), y = x / (k + alpha / size s)^beta with s the sum of x^2 over `size` channels around its
+ * own, where those beyond the ends count as 0.  `options` may be NULL.  TN_SHAPE: the rank is below
+ * 3; TN_INVALID_ARGUMENT: size is below 1. */
+TN_API tn_array *tn_local_response_norm(const tn_array *x, int64_t size,
+					const struct tn_local_response_norm_options *options);
 
 /* Merges all axes from `start` on into one. */
 TN_API tn_array *tn_flatten(const tn_array *x, int start);
@@ -261,12 +335,67 @@ TN_API tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_ar
 TN_API tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 			       int64_t groups, double epsilon);
 
+/* Instance normalisation (Ulyanov, Vedaldi and Lempitsky 2016): group norm of x (N, C, ...)
+ * with one channel in each group. */
+TN_API tn_array *tn_instance_norm(const tn_array *x, const tn_array *w, const tn_array *b,
+				  double epsilon);
+
 TN_API tn_array *tn_softmax(const tn_array *x, int axis);
 TN_API tn_array *tn_log_softmax(const tn_array *x, int axis);
 
 /* y = x mask / (1 - p), mask 1 with probability 1 - p, from the context's random state (one stream
  * per call), the same bits on every backend.  p in [0, 1); p = 0 gives x. */
 TN_API tn_array *tn_dropout(const tn_array *x, double p);
+/* The same with one element of the mask for each channel of x (N, C, ...). */
+TN_API tn_array *tn_dropout2d(const tn_array *x, double p);
+/* The same with one element of the mask for each sample of x (N, ...), as
+ * torchvision.ops.stochastic_depth in the mode "row" (Huang et al. 2016): at the end of the branch
+ * of a residual block, it skips the branch. */
+TN_API tn_array *tn_stochastic_depth(const tn_array *x, double p);
+
+/* Of tn_scaled_dot_product_attention.  0 means the default. */
+struct tn_attention_options {
+	uint32_t struct_size;
+	const tn_array *mask; /* floating, added to the scores: -inf hides; NULL: none */
+	int causal;           /* 1: row i sees columns 0 to i only */
+	double dropout;       /* of the weights; default 0: none */
+	double scale;         /* default 1 / sqrt(E) */
+};
+/* softmax(scale q k^T + mask) v over the last two axes (Vaswani et al. 2017), as the function of
+ * torch.nn.functional: q (..., L, E), k (..., S, E), v (..., S, F), mask broadcasting to
+ * (..., L, S), y (..., L, F).  The other axes broadcast.  A row that sees nothing is NaN.  Recorded
+ * as its parts.  `options` may be NULL.  TN_SHAPE; TN_DTYPE: the mask is not floating. */
+TN_API tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_array *k,
+						 const tn_array *v,
+						 const struct tn_attention_options *options);
+
+/* Of the recurrent layers.  0 means the default. */
+struct tn_recurrent_options {
+	uint32_t struct_size;
+	int reverse;        /* 1: from the last step to the first */
+	const tn_array *h0; /* (N, H), before the first step; default zeros */
+	const tn_array *c0; /* the same, for tn_lstm */
+};
+/* One direction of one layer of torch.nn.LSTM, with its gates i, f, g, o:
+ *
+ *     gates = w_ih x + b_ih + w_hh h + b_hh,
+ *     c := sigmoid(f) c + sigmoid(i) tanh(g),  h := sigmoid(o) tanh(c).
+ *
+ * x (N, L, I) with L >= 1, w_ih (4 H, I), w_hh (4 H, H), b_ih and b_hh (4 H) or both NULL; the
+ * result (N, L, H) is h after each step.  *h_n and *c_n, unless the pointer is NULL, receive h and
+ * c after the last step, (N, H) (NULL on failure).  `options` may be NULL.  TN_SHAPE;
+ * TN_INVALID_ARGUMENT: one bias of two. */
+TN_API tn_array *tn_lstm(const tn_array *x, const tn_array *w_ih, const tn_array *w_hh,
+			 const tn_array *b_ih, const tn_array *b_hh,
+			 const struct tn_recurrent_options *options, tn_array **h_n,
+			 tn_array **c_n);
+/* The same of torch.nn.GRU, with its gates r, z, n; the weights have 3 H rows:
+ *
+ *     r, z = sigmoid(w_ih x + b_ih + w_hh h + b_hh),
+ *     n = tanh(w_ih x + b_ih + r (w_hh h + b_hh)),  h := (1 - z) n + z h. */
+TN_API tn_array *tn_gru(const tn_array *x, const tn_array *w_ih, const tn_array *w_hh,
+			const tn_array *b_ih, const tn_array *b_hh,
+			const struct tn_recurrent_options *options, tn_array **h_n);
 
 /* ---- Checking --------------------------------------------------------------------------------*/
 

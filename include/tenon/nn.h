@@ -52,6 +52,38 @@ TN_API tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int
 				   int64_t kernel_h, int64_t kernel_w,
 				   const struct tn_module_conv2d_options *options);
 
+struct tn_module_conv1d_options {
+	uint32_t struct_size;
+	struct tn_conv1d_options window; /* its struct_size is ignored */
+	int no_bias;
+};
+/* tn_conv1d of (N, C, L).  weight (out, in / groups, kernel) and bias (out) start as those of a
+ * Conv2d. */
+TN_API tn_module *tn_module_conv1d(tn_context *context, int64_t in_channels, int64_t out_channels,
+				   int64_t kernel, const struct tn_module_conv1d_options *options);
+
+struct tn_module_conv_transpose2d_options {
+	uint32_t struct_size;
+	struct tn_conv_transpose2d_options window; /* its struct_size is ignored */
+	int no_bias;
+};
+/* tn_conv_transpose2d.  weight (in, out / groups, kernel_h, kernel_w) and bias (out) start uniform
+ * in +-1/sqrt(out / groups * kernel_h * kernel_w), as in PyTorch. */
+TN_API tn_module *
+tn_module_conv_transpose2d(tn_context *context, int64_t in_channels, int64_t out_channels,
+			   int64_t kernel_h, int64_t kernel_w,
+			   const struct tn_module_conv_transpose2d_options *options);
+
+struct tn_module_embedding_options {
+	uint32_t struct_size;
+	int has_padding;       /* 1: padding_index counts */
+	int64_t padding_index; /* its row starts as 0 and is not trained */
+};
+/* tn_embedding of indices (i32 or i64, any shape).  weight (rows, width) starts with normal values
+ * of mean 0 and deviation 1, as in PyTorch. */
+TN_API tn_module *tn_module_embedding(tn_context *context, int64_t rows, int64_t width,
+				      const struct tn_module_embedding_options *options);
+
 TN_API tn_module *tn_module_max_pool2d(tn_context *context,
 				       const struct tn_pool2d_options *options);
 TN_API tn_module *tn_module_avg_pool2d(tn_context *context,
@@ -59,6 +91,16 @@ TN_API tn_module *tn_module_avg_pool2d(tn_context *context,
 /* tn_adaptive_avg_pool2d.  TN_INVALID_ARGUMENT: an output below 1. */
 TN_API tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t output_h,
 						int64_t output_w);
+/* tn_adaptive_max_pool2d; 1 x 1 is the maximum of each plane. */
+TN_API tn_module *tn_module_adaptive_max_pool2d(tn_context *context, int64_t output_h,
+						int64_t output_w);
+/* tn_interpolate. */
+TN_API tn_module *tn_module_upsample(tn_context *context,
+				     const struct tn_interpolate_options *options);
+/* tn_local_response_norm.  TN_INVALID_ARGUMENT: size is below 1. */
+TN_API tn_module *
+tn_module_local_response_norm(tn_context *context, int64_t size,
+			      const struct tn_local_response_norm_options *options);
 
 struct tn_module_norm_options {
 	uint32_t struct_size;
@@ -71,6 +113,9 @@ struct tn_module_norm_options {
  * training. */
 TN_API tn_module *tn_module_batch_norm2d(tn_context *context, int64_t channels,
 					 const struct tn_module_norm_options *options);
+/* The same of (N, C) or (N, C, L). */
+TN_API tn_module *tn_module_batch_norm1d(tn_context *context, int64_t channels,
+					 const struct tn_module_norm_options *options);
 /* tn_layer_norm over the last n_axes axes, which have that shape; so do weight and bias. */
 TN_API tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *shape,
 				       const struct tn_module_norm_options *options);
@@ -81,6 +126,16 @@ TN_API tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
 /* tn_group_norm.  TN_INVALID_ARGUMENT: groups does not divide channels. */
 TN_API tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int64_t channels,
 				       const struct tn_module_norm_options *options);
+
+struct tn_module_instance_norm_options {
+	uint32_t struct_size;
+	int affine;     /* 1: weight (C) and bias (C), which start as 1 and 0 */
+	double epsilon; /* 0: 1e-5 */
+};
+/* tn_instance_norm of (N, C, H, W), without running statistics; by default without parameters, as
+ * in PyTorch. */
+TN_API tn_module *tn_module_instance_norm2d(tn_context *context, int64_t channels,
+					    const struct tn_module_instance_norm_options *options);
 
 TN_API tn_module *tn_module_relu(tn_context *context);
 TN_API tn_module *tn_module_relu6(tn_context *context);
@@ -108,8 +163,55 @@ TN_API tn_module *tn_module_softmax(tn_context *context, int axis);
 TN_API tn_module *tn_module_log_softmax(tn_context *context, int axis);
 TN_API tn_module *tn_module_identity(tn_context *context);
 TN_API tn_module *tn_module_flatten(tn_context *context); /* from axis 1 on */
-/* Does nothing unless the module is training. */
+/* These do nothing unless the module is training: tn_dropout, tn_dropout2d and
+ * tn_stochastic_depth. */
 TN_API tn_module *tn_module_dropout(tn_context *context, double p);
+TN_API tn_module *tn_module_dropout2d(tn_context *context, double p);
+TN_API tn_module *tn_module_stochastic_depth(tn_context *context, double p);
+
+struct tn_module_attention_options {
+	uint32_t struct_size;
+	int no_bias;
+	int causal;     /* 1: an element sees no later ones */
+	double dropout; /* of the weights, in training; default 0: none */
+};
+/* torch.nn.MultiheadAttention with batch_first: forward is the self-attention of x (N, L, width).
+ * in_proj_weight (3 width, width) starts uniform in +-sqrt(6 / (4 width)), in_proj_bias (3 width)
+ * and out_proj.bias (width) as 0, and out_proj.weight (width, width) as that of a Linear.
+ * TN_INVALID_ARGUMENT: heads does not divide width. */
+TN_API tn_module *tn_module_multihead_attention(tn_context *context, int64_t width, int64_t heads,
+						const struct tn_module_attention_options *options);
+/* The general forward of that module: query (N, L, width), key and value (N, S, width); the result
+ * has query's shape.  mask is added to the scores, as that of tn_scaled_dot_product_attention; it
+ * broadcasts to (N, heads, L, S), and may be NULL.  To be called like tn_module_forward.
+ * TN_INVALID_ARGUMENT: `attention` is another kind of module. */
+TN_API tn_array *tn_module_attention_forward(tn_module *attention, const tn_array *query,
+					     const tn_array *key, const tn_array *value,
+					     const tn_array *mask);
+
+struct tn_module_recurrent_options {
+	uint32_t struct_size;
+	int n_layers;      /* default 1 */
+	int no_bias;       /* 1: without biases */
+	int bidirectional; /* 1: a second direction, from the last step to the first */
+	double dropout;    /* between layers, in training; default 0: none */
+};
+/* torch.nn.LSTM and torch.nn.GRU with batch_first: x (N, L, in) gives (N, L, hidden), or with two
+ * directions (N, L, 2 hidden).  The parameters weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0,
+ * weight_ih_l0_reverse, ... start uniform in +-1/sqrt(hidden).  TN_INVALID_ARGUMENT: n_layers is
+ * not in 0..TN_MAX_RECURRENT_LAYERS, dropout not in [0, 1). */
+TN_API tn_module *tn_module_lstm(tn_context *context, int64_t in_features, int64_t hidden,
+				 const struct tn_module_recurrent_options *options);
+TN_API tn_module *tn_module_gru(tn_context *context, int64_t in_features, int64_t hidden,
+				const struct tn_module_recurrent_options *options);
+enum { TN_MAX_RECURRENT_LAYERS = 64 };
+/* The general forward of these modules.  h0 and c0 (layers directions, N, hidden), or NULL for
+ * zeros; *h_n and *c_n, unless the pointer is NULL, receive the states after the last step, in this
+ * shape (NULL on failure).  c0 and c_n are NULL for a GRU.  To be called like tn_module_forward.
+ * TN_INVALID_ARGUMENT: `recurrent` is another kind of module, or a GRU is given c0 or c_n. */
+TN_API tn_array *tn_module_recurrent_forward(tn_module *recurrent, const tn_array *x,
+					     const tn_array *h0, const tn_array *c0, tn_array **h_n,
+					     tn_array **c_n);
 
 /* An empty chain: forward passes x through its members in order. */
 TN_API tn_module *tn_sequential(tn_context *context);
@@ -132,6 +234,38 @@ TN_API tn_status tn_module_residual_shortcut(tn_module *residual, const char *na
  * where fc1 and fc2 are 1 x 1 convolutions.  activation: TN_ACTIVATION_RELU or SILU. */
 TN_API tn_module *tn_module_squeeze_excitation(tn_context *context, int64_t channels,
 					       int64_t squeezed, uint32_t activation);
+
+struct tn_module_mbconv_options {
+	uint32_t struct_size;
+	uint32_t activation;     /* TN_ACTIVATION_RELU, RELU6 or SILU; default SILU */
+	int64_t kernel;          /* of the depthwise convolution, odd; default 3 */
+	int64_t stride;          /* of the same; default 1 */
+	int64_t squeezed;        /* channels of the squeeze-and-excitation; default 0: none */
+	double stochastic_depth; /* the probability of skipping the branch; default 0 */
+};
+/* The inverted residual of MobileNetV2 and EfficientNet (Sandler et al. 2018; Tan and Le 2019):
+ * Conv 1x1 to `expand` in_channels, depthwise Conv, optional squeeze-and-excitation, Conv 1x1, with
+ * batch norms and, except for the last, activations; + x where stride is 1 and out_channels is
+ * in_channels.  With `expand` 1 the first convolution is omitted.  The members have timm's names:
+ * conv_pw, bn1, act1, conv_dw, bn2, act2, se, conv_pwl, bn3, or conv_dw, bn1, act1, se, conv_pw,
+ * bn2; se is a tn_module_squeeze_excitation. */
+TN_API tn_module *tn_module_mbconv(tn_context *context, int64_t in_channels, int64_t out_channels,
+				   int64_t expand, const struct tn_module_mbconv_options *options);
+
+struct tn_module_convnext_options {
+	uint32_t struct_size;
+	double layer_scale;      /* the initial value; default 1e-6 */
+	double stochastic_depth; /* the probability of skipping the branch; default 0 */
+};
+/* The block of ConvNeXt (Liu et al. 2022) under torchvision's names:
+ *     x + layer_scale Linear(GELU(Linear(LayerNorm(depthwise Conv 7x7 of x)))). */
+TN_API tn_module *tn_module_convnext_block(tn_context *context, int64_t channels,
+					   const struct tn_module_convnext_options *options);
+
+/* Members that all get the same x; their results are joined along `axis`, or added up.  Both are
+ * empty: add members with tn_module_add. */
+TN_API tn_module *tn_module_concatenate(tn_context *context, int axis);
+TN_API tn_module *tn_module_sum(tn_context *context);
 
 /* ---- Custom layers ---------------------------------------------------------------------------*/
 
@@ -218,12 +352,46 @@ TN_API void tn_module_zero_gradients(tn_module *module);
  * Parameters and buffers keep their names and values, can be saved, and may be changed or loaded
  * again; the next forward then makes new copies.  A frozen module cannot be trained: a forward in
  * training mode, or of an x that requires a gradient, fails with TN_STATE.
- * TN_STATE: not built, in training mode, a member of another module, already frozen.
- * TN_OUT_OF_MEMORY. */
+ * TN_STATE: not built, in training mode, a member of another module, already frozen, or a module
+ * of the tree has a hook.  TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_module_freeze(tn_module *module);
 /* Frees what freezing made.  Has no effect on a module that is not frozen. */
 TN_API void tn_module_unfreeze(tn_module *module);
 TN_API int tn_module_is_frozen(const tn_module *module);
+
+/* ---- The tree --------------------------------------------------------------------------------*/
+
+/* The class's name, "Conv2d" or that given to tn_module_create; borrowed.  NULL of NULL. */
+TN_API const char *tn_module_class_name(const tn_module *module);
+/* The member at a path, "layer1.0.conv1", or the module itself at "".  NULL, without an error:
+ * there is none.  Borrowed. */
+TN_API tn_module *tn_module_child(tn_module *module, const char *path);
+
+struct tn_module_view {
+	const char *path;       /* "layer1.0.conv1"; borrowed, valid until the structure changes */
+	const char *class_name; /* borrowed, valid like the module */
+	tn_module *module;      /* borrowed */
+};
+/* The number of modules of the tree, including the module itself. */
+TN_API size_t tn_module_count(const tn_module *module);
+/* In the order of the tree: number 0 is the module itself, and each is followed by its members.
+ * TN_INVALID_ARGUMENT: no such index. */
+TN_API tn_status tn_module_at(const tn_module *module, size_t index, struct tn_module_view *view);
+
+/* ---- Hooks -----------------------------------------------------------------------------------*/
+
+/* Called after each forward of a module, with its input and its result; with forwards of several
+ * inputs, x is the first.  An error that it leaves in the context fails the forward. */
+typedef void (*tn_forward_hook)(void *user, tn_module *module, const tn_array *x,
+				const tn_array *y);
+/* Called by backward with the gradient of a module's result, once for each forward while a tape
+ * recorded.  An error that it leaves in the context fails the backward. */
+typedef void (*tn_backward_hook)(void *user, tn_module *module, const tn_array *dy);
+/* Sets a module's hook, or removes it if `hook` is NULL.  Chains then run the module separately, so
+ * that x and y are its own: results may differ by rounding.  A module with a hook cannot be frozen.
+ * The module outlives backward.  TN_STATE: the module is frozen. */
+TN_API tn_status tn_module_set_forward_hook(tn_module *module, tn_forward_hook hook, void *user);
+TN_API tn_status tn_module_set_backward_hook(tn_module *module, tn_backward_hook hook, void *user);
 
 /* ---- Parameters ------------------------------------------------------------------------------*/
 

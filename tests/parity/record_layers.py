@@ -31,6 +31,8 @@ def upstream(y):
 
 
 class Record:
+    digits = 17
+
     def __init__(self, out):
         self.out = out
 
@@ -43,7 +45,7 @@ class Record:
             flat = tensor.detach().double().reshape(-1).tolist()
             print("array", name, tensor.dim(), *tensor.shape, file=self.out)
             for i in range(0, len(flat), 6):
-                print(" ", *("%.17g" % v for v in flat[i:i + 6]), file=self.out)
+                print(" ", *("%.*g" % (self.digits, v) for v in flat[i:i + 6]), file=self.out)
         print("end", file=self.out)
 
 

@@ -173,6 +173,41 @@ static tn_status module_conv2d(const void *options)
 	return module(tn_module_conv2d(context, 1, 2, 3, 3, options));
 }
 
+static tn_status module_conv1d(const void *options)
+{
+	return module(tn_module_conv1d(context, 1, 2, 3, options));
+}
+
+static tn_status module_conv_transpose2d(const void *options)
+{
+	return module(tn_module_conv_transpose2d(context, 1, 2, 3, 3, options));
+}
+
+static tn_status module_embedding(const void *options)
+{
+	return module(tn_module_embedding(context, 4, 2, options));
+}
+
+static tn_status module_instance_norm2d(const void *options)
+{
+	return module(tn_module_instance_norm2d(context, 2, options));
+}
+
+static tn_status module_multihead_attention(const void *options)
+{
+	return module(tn_module_multihead_attention(context, 4, 2, options));
+}
+
+static tn_status module_lstm(const void *options)
+{
+	return module(tn_module_lstm(context, 2, 2, options));
+}
+
+static tn_status module_gru(const void *options)
+{
+	return module(tn_module_gru(context, 2, 2, options));
+}
+
 static tn_status module_max_pool2d(const void *options)
 {
 	return module(tn_module_max_pool2d(context, options));
@@ -213,6 +248,71 @@ static tn_status conv2d(const void *options)
 	return array(tn_conv2d(picture, filters, NULL, options));
 }
 
+static tn_status conv1d(const void *options)
+{
+	const tn_array *lines = tn_reshape(picture, 3, (const int64_t[]){1, 1, 64});
+	const tn_array *kernels = tn_reshape(filters, 3, (const int64_t[]){2, 1, 9});
+	return array(tn_conv1d(lines, kernels, NULL, options));
+}
+
+static tn_status conv_transpose2d(const void *options)
+{
+	return array(tn_conv_transpose2d(picture, tn_slice(filters, 0, 0, 1, 1), NULL, options));
+}
+
+static tn_status attention(const void *options)
+{
+	return array(tn_scaled_dot_product_attention(picture, picture, picture, options));
+}
+
+/* Weights of any one shape. */
+static const tn_array *rows_of(int64_t n, int64_t width)
+{
+	return tn_zeros(context, TN_F32, 2, (const int64_t[]){n, width});
+}
+
+static tn_status lstm(const void *options)
+{
+	const tn_array *steps = tn_squeeze(picture, 0);
+	return array(tn_lstm(steps, rows_of(8, 8), rows_of(8, 2), NULL, NULL, options, NULL, NULL));
+}
+
+static tn_status gru(const void *options)
+{
+	const tn_array *steps = tn_squeeze(picture, 0);
+	return array(tn_gru(steps, rows_of(6, 8), rows_of(6, 2), NULL, NULL, options, NULL));
+}
+
+static tn_status module_upsample(const void *options)
+{
+	return module(tn_module_upsample(context, options));
+}
+
+static tn_status module_local_response_norm(const void *options)
+{
+	return module(tn_module_local_response_norm(context, 2, options));
+}
+
+static tn_status module_mbconv(const void *options)
+{
+	return module(tn_module_mbconv(context, 2, 3, 2, options));
+}
+
+static tn_status module_convnext_block(const void *options)
+{
+	return module(tn_module_convnext_block(context, 2, options));
+}
+
+static tn_status interpolate(const void *options)
+{
+	return array(tn_interpolate(picture, options));
+}
+
+static tn_status local_response_norm(const void *options)
+{
+	return array(tn_local_response_norm(picture, 2, options));
+}
+
 static tn_status max_pool2d(const void *options)
 {
 	return array(tn_max_pool2d(picture, options));
@@ -249,6 +349,7 @@ static tn_status init_kaiming(const void *options)
 	assert_int_equal(kept(status == TN_OK), status);
 	return status;
 }
+
 
 static tn_status gradients(const void *options)
 {
@@ -426,6 +527,42 @@ static const struct {
 	 TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1), TN_OK},
 	{"struct tn_module_conv2d_options", module_conv2d,
 	 TN_OPTIONS(struct tn_module_conv2d_options, .no_bias = 1), TN_OK},
+	{"struct tn_module_conv1d_options", module_conv1d,
+	 TN_OPTIONS(struct tn_module_conv1d_options, .no_bias = 1), TN_OK},
+	{"struct tn_module_conv_transpose2d_options", module_conv_transpose2d,
+	 TN_OPTIONS(struct tn_module_conv_transpose2d_options, .no_bias = 1), TN_OK},
+	{"struct tn_module_embedding_options", module_embedding,
+	 TN_OPTIONS(struct tn_module_embedding_options, .has_padding = 1), TN_OK},
+	{"struct tn_module_instance_norm_options", module_instance_norm2d,
+	 TN_OPTIONS(struct tn_module_instance_norm_options, .affine = 1), TN_OK},
+	{"struct tn_module_attention_options", module_multihead_attention,
+	 TN_OPTIONS(struct tn_module_attention_options, .causal = 1), TN_OK},
+	{"struct tn_module_recurrent_options", module_lstm,
+	 TN_OPTIONS(struct tn_module_recurrent_options, .n_layers = 2), TN_OK},
+	{"struct tn_module_recurrent_options", module_gru,
+	 TN_OPTIONS(struct tn_module_recurrent_options, .n_layers = 2), TN_OK},
+	{"struct tn_conv1d_options", conv1d, TN_OPTIONS(struct tn_conv1d_options, .padding = 1),
+	 TN_OK},
+	{"struct tn_conv_transpose2d_options", conv_transpose2d,
+	 TN_OPTIONS(struct tn_conv_transpose2d_options, .padding = {1, 1}), TN_OK},
+	{"struct tn_attention_options", attention,
+	 TN_OPTIONS(struct tn_attention_options, .causal = 1), TN_OK},
+	{"struct tn_recurrent_options", lstm, TN_OPTIONS(struct tn_recurrent_options, .reverse = 1),
+	 TN_OK},
+	{"struct tn_recurrent_options", gru, TN_OPTIONS(struct tn_recurrent_options, .reverse = 1),
+	 TN_OK},
+	{"struct tn_interpolate_options", module_upsample,
+	 TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 2}), TN_OK},
+	{"struct tn_interpolate_options", interpolate,
+	 TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 2}), TN_OK},
+	{"struct tn_local_response_norm_options", module_local_response_norm,
+	 TN_OPTIONS(struct tn_local_response_norm_options, .beta = 0.5), TN_OK},
+	{"struct tn_local_response_norm_options", local_response_norm,
+	 TN_OPTIONS(struct tn_local_response_norm_options, .beta = 0.5), TN_OK},
+	{"struct tn_module_mbconv_options", module_mbconv,
+	 TN_OPTIONS(struct tn_module_mbconv_options, .stride = 2), TN_OK},
+	{"struct tn_module_convnext_options", module_convnext_block,
+	 TN_OPTIONS(struct tn_module_convnext_options, .layer_scale = 1), TN_OK},
 	{"struct tn_wrap_options", array_wrap,
 	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
 	 TN_OK},

@@ -100,6 +100,29 @@ static inline tn_array *second_max_pool(tn_array *const *x)
 	return second_total(tn_max_pool2d(tn_square(x[0]), &o));
 }
 
+static inline tn_array *second_conv_transpose2d(tn_array *const *x)
+{
+	const struct tn_conv_transpose2d_options o = {.struct_size = sizeof(o),
+						      .stride = {2, 1},
+						      .padding = {1, 0},
+						      .output_padding = {1, 0},
+						      .groups = 2};
+	return second_total(tn_conv_transpose2d(x[0], x[1], x[2], &o));
+}
+
+static inline tn_array *second_attention(tn_array *const *x)
+{
+	return second_total(tn_scaled_dot_product_attention(
+		x[0], x[1], x[2], TN_OPTIONS(struct tn_attention_options, .causal = 1)));
+}
+
+static inline tn_array *second_bilinear(tn_array *const *x)
+{
+	const struct tn_interpolate_options o = {
+		.struct_size = sizeof(o), .mode = TN_INTERPOLATE_BILINEAR, .size = {5, 3}};
+	return second_total(tn_interpolate(x[0], &o));
+}
+
 static inline tn_array *second_avg_pool(tn_array *const *x)
 {
 	const struct tn_pool2d_options o = {.struct_size = sizeof(o),
@@ -224,6 +247,15 @@ static const struct second_row second_rows[] = {
 	{"concatenate", second_concatenate, 2, {2, 2}, {{3, 2}, {3, 4}}, 0, 0},
 	{"copy of a transpose", second_copy, 1, {2}, {{3, 4}}, 0, 0},
 	{"conv2d", second_conv2d, 3, {4, 4, 1}, {{2, 2, 5, 6}, {3, 2, 3, 2}, {3}}, 0, 0},
+	{"conv_transpose2d",
+	 second_conv_transpose2d,
+	 3,
+	 {4, 4, 1},
+	 {{1, 2, 3, 4}, {2, 2, 3, 2}, {4}},
+	 0,
+	 0},
+	{"attention", second_attention, 3, {3, 3, 3}, {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}}, 0, 0},
+	{"interpolate", second_bilinear, 1, {4}, {{1, 2, 3, 4}}, 0, 0},
 	{"conv2d, groups", second_conv2d_groups, 2, {4, 4}, {{1, 4, 4, 5}, {6, 2, 3, 3}}, 0, 0},
 	{"max_pool2d", second_max_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},
 	{"avg_pool2d", second_avg_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},

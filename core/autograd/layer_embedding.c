@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Rows of a table, chosen by indices.  Backward adds the rows of dy to those of the table's
+ * gradient, but for the row that stands for padding.
+ */
+#include <string.h>
+
+#include "array/array.h"
+#include "autograd/node.h"
+#include "ops/take.h"
+
+struct embedding_state {
+	int64_t padding_row; /* negative: none */
+	int64_t shape[2];
+	tn_dtype dtype;
+};
+
+/* dy with zeros where an index chooses the padding row. */
+static tn_array *without_padding(const tn_array *indices, tn_array *dy,
+				 const struct embedding_state *state)
+{
+	const tn_number rows[] = {
+		tn_number_i64(state->padding_row),
+		tn_number_i64(state->padding_row - state->shape[0]), /* counted from the end */
+	};
+	const tn_array *inputs[] = {tn_expand_dims(indices, -1), dy};
+	return tn_map_number("g = i == p || i == q ? 0 : d", 2, (const char *[]){"i", "d"}, inputs,
+			     2, (const char *[]){"p", "q"}, rows);
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	const struct embedding_state *state = node->state;
+	const tn_array *indices = node->saved[0].array;
+	int accumulate = 0;
+	tn_array *target = tn_node_target(node, 0, &accumulate);
+	tn_array *dw =
+		target ? target : tn_zeros(tn_array_context(dy), state->dtype, 2, state->shape);
+	if (state->padding_row >= 0)
+		dy = without_padding(indices, dy, state);
+	if (!dw || !dy)
+		return tn_runtime_status(tn_node_runtime(node));
+	tn_status status = target && !accumulate ? tn_fill(target, 0) : TN_OK;
+	if (!status)
+		status = tn_scatter_add(dw, indices, 0, dy);
+	if (target)
+		return tn_node_wrote(node, 0, status);
+	return status ? status : tn_node_give(node, 0, dw);
+}
+
+tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t padding_index)
+{
+	if (!indices || !w || tn_runtime_ready(w->runtime))
+		return NULL;
+	struct tn_runtime *rt = w->runtime;
+	if (w->rank != 2) {
+		tn_runtime_fail(rt, TN_SHAPE, "embedding",
+				"w: expected (rows, width), found rank %d", w->rank);
+		return NULL;
+	}
+	int64_t n = w->shape[0];
+	int has_padding = padding_index != TN_NO_PADDING_INDEX;
+	if (has_padding && (padding_index < -n || padding_index >= n)) {
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "embedding",
+				"padding_index: expected %lld to %lld, found %lld", (long long)-n,
+				(long long)n - 1, (long long)padding_index);
+		return NULL;
+	}
+	struct embedding_state state = {.padding_row = -1, .dtype = w->dtype};
+	if (has_padding)
+		state.padding_row = padding_index < 0 ? padding_index + n : padding_index;
+	memcpy(state.shape, w->shape, sizeof(state.shape));
+	struct tn_suspension suspension = tn_tape_suspend(w);
+	tn_array *y = tn_take(w, indices, 0);
+	return tn_tape_resume(suspension, y,
+			      &(struct tn_node_request){.operation = "embedding",
+							.backward = backward,
+							.n_inputs = 1,
+							.inputs = {w},
+							.n_saved = 1,
+							.saved = {indices},
+							.state = &state,
+							.state_size = sizeof(state)});
+}

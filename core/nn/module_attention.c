@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Multi-head attention.  in_proj_weight holds the weights of query, key and value, one below the
+ * other; those that are the same array are projected in one product.
+ */
+#include <math.h>
+
+#include "array/array.h"
+#include "base/memory.h"
+#include "nn/forward.h"
+#include "nn/module.h"
+
+enum { OUT_PROJ };
+
+struct attention_state {
+	int64_t width;
+	int64_t heads;
+	int causal;
+	double dropout;
+};
+
+/* x through parts first to first + count - 1 of the projection: (N, L, count width). */
+static tn_array *project(const tn_module *module, const tn_array *x, int64_t first, int64_t count)
+{
+	const struct attention_state *state = module->state;
+	const tn_array *w = tn_module_own_parameter(module, "in_proj_weight");
+	const tn_array *b = tn_module_own_parameter(module, "in_proj_bias");
+	if (count == 3)
+		return tn_linear(x, w, b);
+	int64_t begin = first * state->width, end = (first + count) * state->width;
+	tn_array *rows = tn_slice(w, 0, begin, end, 1);
+	tn_array *bias = b ? tn_slice(b, 0, begin, end, 1) : NULL;
+	tn_array *y = b && !bias ? NULL : tn_linear(x, rows, bias);
+	tn_array_destroy(rows);
+	tn_array_destroy(bias);
+	return y;
+}
+
+/* Part `index` of a projection (N, L, parts width), as (N, heads, L, width / heads). */
+static tn_array *split_heads(const struct attention_state *state, const tn_array *projected,
+			     int64_t index)
+{
+	if (!projected)
+		return NULL;
+	int64_t width = state->width;
+	tn_array *part = projected->shape[2] == width
+				 ? tn_reshape(projected, 3, projected->shape)
+				 : tn_slice(projected, 2, index * width, (index + 1) * width, 1);
+	tn_array *heads = tn_reshape(part, 4,
+				     (const int64_t[]){projected->shape[0], projected->shape[1],
+						       state->heads, width / state->heads});
+	tn_array *y = tn_transpose(heads, (const int[]){0, 2, 1, 3});
+	tn_array_destroy(part);
+	tn_array_destroy(heads);
+	return y;
+}
+
+static tn_status check_input(const tn_module *module, const char *which, const tn_array *x)
+{
+	const struct attention_state *state = module->state;
+	if (x->rank == 3 && x->shape[2] == state->width)
+		return TN_OK;
+	return tn_runtime_fail(module->runtime, TN_SHAPE, module->class_name,
+			       "%s: expected (N, L, %lld), found rank %d with a last axis of %lld",
+			       which, (long long)state->width, x->rank,
+			       (long long)(x->rank ? x->shape[x->rank - 1] : 0));
+}
+
+static tn_array *attend(tn_module *module, const tn_array *query, const tn_array *key,
+			const tn_array *value, const tn_array *mask)
+{
+	const struct attention_state *state = module->state;
+	const struct tn_attention_options options = {.struct_size = sizeof(options),
+						     .mask = mask,
+						     .causal = state->causal,
+						     .dropout =
+							     module->training ? state->dropout : 0};
+	if (check_input(module, "query", query) || check_input(module, "key", key) ||
+	    check_input(module, "value", value))
+		return NULL;
+	/* The arrays that the projections of query, key and value are in, and their parts there. */
+	tn_array *projected[3] = {NULL};
+	int is_self = query == key && key == value, is_pair = key == value;
+	projected[0] = project(module, query, 0, is_self ? 3 : 1);
+	if (!is_self)
+		projected[1] = project(module, key, 1, is_pair ? 2 : 1);
+	if (!is_pair)
+		projected[2] = project(module, value, 2, 1);
+	tn_array *q = split_heads(state, projected[0], 0);
+	tn_array *k = split_heads(state, projected[is_self ? 0 : 1], is_self ? 1 : 0);
+	tn_array *v = split_heads(state,
+				  projected[is_self   ? 0
+					    : is_pair ? 1
+						      : 2],
+				  is_self   ? 2
+				  : is_pair ? 1
+					    : 0);
+	tn_array *seen = tn_scaled_dot_product_attention(q, k, v, &options);
+	tn_array *moved = seen ? tn_transpose(seen, (const int[]){0, 2, 1, 3}) : NULL;
+	tn_array *joined = moved ? tn_reshape(moved, 3, query->shape) : NULL;
+	tn_array *y = tn_module_forward(module->members[OUT_PROJ].module, joined);
+	tn_array *const temporaries[] = {projected[0], projected[1], projected[2], q, k, v,
+					 seen,         moved,        joined};
+	for (size_t i = 0; i < sizeof(temporaries) / sizeof(temporaries[0]); i++)
+		tn_array_destroy(temporaries[i]);
+	return y;
+}
+
+static tn_array *forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)state;
+	return attend(module, x, x, x, NULL);
+}
+
+tn_array *tn_module_attention_forward(tn_module *attention, const tn_array *query,
+				      const tn_array *key, const tn_array *value,
+				      const tn_array *mask)
+{
+	const tn_array *inputs[] = {query, key, value, mask};
+	if (!attention || !query || !key || !value)
+		return NULL;
+	if (attention->class_.forward != forward) {
+		tn_runtime_fail(attention->runtime, TN_INVALID_ARGUMENT, "attention_forward",
+				"expected a MultiheadAttention, found a %s", attention->class_name);
+		return NULL;
+	}
+	if (tn_module_begin_forward(attention, 4, inputs))
+		return NULL;
+	return tn_module_end_forward(attention, query, attend(attention, query, key, value, mask));
+}
+
+tn_module *tn_module_multihead_attention(tn_context *context, int64_t width, int64_t heads,
+					 const struct tn_module_attention_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "MultiheadAttention",
+						      .forward = forward,
+						      .destroy = tn_mem_free};
+	struct tn_module_attention_options o = {0};
+	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
+			    "struct tn_module_attention_options", class_.name))
+		return NULL;
+	if (heads < 1 || width < 1 || width % heads || !(o.dropout >= 0.0 && o.dropout < 1.0)) {
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
+				"expected a width divisible by %lld heads and dropout in [0, 1), "
+				"found %lld and %g",
+				(long long)heads, (long long)width, o.dropout);
+		return NULL;
+	}
+	const struct attention_state state = {width, heads, o.causal, o.dropout};
+	tn_module *module = tn_module_of_class(context, &class_, &state, sizeof(state));
+	if (!module)
+		return NULL;
+	/* xavier_uniform_ */
+	double bound = sqrt(6.0 / (4.0 * (double)width));
+	int64_t rows = 3 * width;
+	tn_module *out =
+		tn_module_linear(context, width, width,
+				 TN_OPTIONS(struct tn_module_linear_options, .no_bias = o.no_bias));
+	if (out && !o.no_bias)
+		out->slots[1].weight->bound = 0.0;
+	if (!tn_module_add(module, "out_proj", out) &&
+	    !tn_module_add_parameter(module, "in_proj_weight", 2, (const int64_t[]){rows, width},
+				     bound, 0.0) &&
+	    (o.no_bias || !tn_module_add_parameter(module, "in_proj_bias", 1, &rows, 0.0, 0.0)))
+		return module;
+	tn_module_destroy(module);
+	return NULL;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * LSTM and GRU: layers of one or two directions, with PyTorch's names.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "array/array.h"
+#include "base/memory.h"
+#include "nn/forward.h"
+#include "nn/module.h"
+
+struct recurrent_state {
+	int is_lstm;
+	int64_t hidden;
+	int n_layers;
+	int n_directions;
+	double dropout;
+};
+
+enum { MOST_STATES = 2 * TN_MAX_RECURRENT_LAYERS, NAME_SIZE = 48 };
+
+/* The states of all layers and directions; NULL: not wanted. */
+struct states {
+	tn_array *h[MOST_STATES];
+	tn_array *c[MOST_STATES];
+};
+
+static const char *name_of(char name[NAME_SIZE], const char *kind, int layer, int direction)
+{
+	snprintf(name, NAME_SIZE, "%s_l%d%s", kind, layer, direction ? "_reverse" : "");
+	return name;
+}
+
+static const tn_array *parameter(const tn_module *module, const char *kind, int layer,
+				 int direction)
+{
+	char name[NAME_SIZE];
+	return tn_module_own_parameter(module, name_of(name, kind, layer, direction));
+}
+
+/* Row `index` of (states, N, hidden), or NULL of none. */
+static tn_array *row(const tn_array *all, int index)
+{
+	tn_array *part = all ? tn_slice(all, 0, index, index + 1, 1) : NULL;
+	tn_array *state = tn_squeeze(part, 0);
+	tn_array_destroy(part);
+	return state;
+}
+
+static tn_array *run_direction(tn_module *module, const tn_array *x, int layer, int direction,
+			       const tn_array *h0, const tn_array *c0, tn_array **h, tn_array **c)
+{
+	const struct recurrent_state *state = module->state;
+	int index = layer * state->n_directions + direction;
+	tn_array *own_h0 = row(h0, index), *own_c0 = row(c0, index);
+	if ((h0 && !own_h0) || (c0 && !own_c0)) {
+		tn_array_destroy(own_h0);
+		return NULL;
+	}
+	const struct tn_recurrent_options options = {
+		.struct_size = sizeof(options), .reverse = direction, .h0 = own_h0, .c0 = own_c0};
+	const tn_array *w_ih = parameter(module, "weight_ih", layer, direction);
+	const tn_array *w_hh = parameter(module, "weight_hh", layer, direction);
+	const tn_array *b_ih = parameter(module, "bias_ih", layer, direction);
+	const tn_array *b_hh = parameter(module, "bias_hh", layer, direction);
+	tn_array *y = state->is_lstm ? tn_lstm(x, w_ih, w_hh, b_ih, b_hh, &options, h, c)
+				     : tn_gru(x, w_ih, w_hh, b_ih, b_hh, &options, h);
+	tn_array_destroy(own_h0);
+	tn_array_destroy(own_c0);
+	return y;
+}
+
+/* A layer's output, with dropout unless it is the last one. */
+static tn_array *run_layer(tn_module *module, const tn_array *x, int layer, const tn_array *h0,
+			   const tn_array *c0, tn_array **h, tn_array **c)
+{
+	const struct recurrent_state *state = module->state;
+	tn_array *y[2] = {NULL};
+	for (int i = 0; i < state->n_directions; i++)
+		y[i] = run_direction(module, x, layer, i, h0, c0, h ? h + i : NULL,
+				     c ? c + i : NULL);
+	tn_array *both = y[0];
+	if (state->n_directions == 2) {
+		both = y[0] && y[1] ? tn_concatenate(2, (const tn_array *const *)y, 2) : NULL;
+		tn_array_destroy(y[0]);
+		tn_array_destroy(y[1]);
+	}
+	if (!module->training || state->dropout == 0 || layer == state->n_layers - 1)
+		return both;
+	tn_array *dropped = tn_dropout(both, state->dropout);
+	tn_array_destroy(both);
+	return dropped;
+}
+
+/* Joins n states to (n, N, hidden), and releases them. */
+static tn_array *join(int n, tn_array **states)
+{
+	int is_whole = 1;
+	for (int i = 0; i < n; i++) {
+		tn_array *wide = tn_expand_dims(states[i], 0);
+		tn_array_destroy(states[i]);
+		states[i] = wide;
+		is_whole &= wide != NULL;
+	}
+	tn_array *joined = is_whole ? tn_concatenate(n, (const tn_array *const *)states, 0) : NULL;
+	for (int i = 0; i < n; i++)
+		tn_array_destroy(states[i]);
+	return joined;
+}
+
+static tn_array *run(tn_module *module, const tn_array *x, const tn_array *h0, const tn_array *c0,
+		     tn_array **h_n, tn_array **c_n)
+{
+	const struct recurrent_state *state = module->state;
+	struct states states = {{NULL}, {NULL}};
+	int n_directions = state->n_directions, n = state->n_layers * n_directions;
+	tn_array *y = NULL;
+	for (int layer = 0; layer < state->n_layers && (!layer || y); layer++) {
+		tn_array *next = run_layer(module, y ? y : x, layer, h0, c0,
+					   h_n ? states.h + layer * n_directions : NULL,
+					   c_n ? states.c + layer * n_directions : NULL);
+		tn_array_destroy(y);
+		y = next;
+	}
+	if (h_n)
+		*h_n = join(n, states.h);
+	if (c_n)
+		*c_n = join(n, states.c);
+	if (y && (!h_n || *h_n) && (!c_n || *c_n))
+		return y;
+	tn_array *const results[] = {y, h_n ? *h_n : NULL, c_n ? *c_n : NULL};
+	for (int i = 0; i < 3; i++)
+		tn_array_destroy(results[i]);
+	if (h_n)
+		*h_n = NULL;
+	if (c_n)
+		*c_n = NULL;
+	return NULL;
+}
+
+static tn_array *forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)state;
+	return run(module, x, NULL, NULL, NULL, NULL);
+}
+
+static tn_status check_state(const tn_module *module, const char *which, const tn_array *x,
+			     const tn_array *given)
+{
+	const struct recurrent_state *state = module->state;
+	int n = state->n_layers * state->n_directions;
+	if (!given ||
+	    (given->rank == 3 && given->shape[0] == n &&
+	     given->shape[1] == (x->rank ? x->shape[0] : 0) && given->shape[2] == state->hidden))
+		return TN_OK;
+	return tn_runtime_fail(
+		module->runtime, TN_SHAPE, module->class_name,
+		"%s: expected (%d, N, %lld) with x's N, found rank %d, %lld elements", which, n,
+		(long long)state->hidden, given->rank, (long long)given->size);
+}
+
+tn_array *tn_module_recurrent_forward(tn_module *recurrent, const tn_array *x, const tn_array *h0,
+				      const tn_array *c0, tn_array **h_n, tn_array **c_n)
+{
+	const tn_array *inputs[] = {x, h0, c0};
+	if (h_n)
+		*h_n = NULL;
+	if (c_n)
+		*c_n = NULL;
+	if (!recurrent || !x)
+		return NULL;
+	const struct recurrent_state *state = recurrent->state;
+	int is_recurrent = recurrent->class_.forward == forward;
+	if (!is_recurrent || (!state->is_lstm && (c0 || c_n))) {
+		tn_runtime_fail(recurrent->runtime, TN_INVALID_ARGUMENT, "recurrent_forward",
+				is_recurrent ? "a %s has no c0 and c_n"
+					     : "expected an LSTM or a GRU, found a %s",
+				recurrent->class_name);
+		return NULL;
+	}
+	if (tn_module_begin_forward(recurrent, 3, inputs) || check_state(recurrent, "h0", x, h0) ||
+	    check_state(recurrent, "c0", x, c0))
+		return NULL;
+	return tn_module_end_forward(recurrent, x, run(recurrent, x, h0, c0, h_n, c_n));
+}
+
+/* ---- Creating --------------------------------------------------------------------------------*/
+
+static tn_status add_parameters(tn_module *module, int64_t in, int layer, int direction,
+				int has_bias)
+{
+	const struct recurrent_state *state = module->state;
+	int64_t rows = (state->is_lstm ? 4 : 3) * state->hidden;
+	double bound = 1.0 / sqrt((double)state->hidden);
+	char name[NAME_SIZE];
+	tn_status status = tn_module_add_parameter(
+		module, name_of(name, "weight_ih", layer, direction), 2,
+		(const int64_t[]){rows, layer ? state->n_directions * state->hidden : in}, bound,
+		0.0);
+	if (!status)
+		status = tn_module_add_parameter(
+			module, name_of(name, "weight_hh", layer, direction), 2,
+			(const int64_t[]){rows, state->hidden}, bound, 0.0);
+	if (!status && has_bias)
+		status = tn_module_add_parameter(module, name_of(name, "bias_ih", layer, direction),
+						 1, &rows, bound, 0.0);
+	if (!status && has_bias)
+		status = tn_module_add_parameter(module, name_of(name, "bias_hh", layer, direction),
+						 1, &rows, bound, 0.0);
+	return status;
+}
+
+static tn_module *create(tn_context *context, const struct tn_module_class *class_, int is_lstm,
+			 int64_t in_features, int64_t hidden,
+			 const struct tn_module_recurrent_options *options)
+{
+	struct tn_module_recurrent_options o = {0};
+	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
+			    "struct tn_module_recurrent_options", class_->name))
+		return NULL;
+	if (o.n_layers < 0 || o.n_layers > TN_MAX_RECURRENT_LAYERS || hidden < 1 ||
+	    hidden > INT32_MAX || !(o.dropout >= 0.0 && o.dropout < 1.0)) {
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_->name,
+				"expected at most %d layers, a hidden width of at least 1 and "
+				"dropout in [0, 1), found %d, %lld and %g",
+				TN_MAX_RECURRENT_LAYERS, o.n_layers, (long long)hidden, o.dropout);
+		return NULL;
+	}
+	const struct recurrent_state state = {.is_lstm = is_lstm,
+					      .hidden = hidden,
+					      .n_layers = o.n_layers ? o.n_layers : 1,
+					      .n_directions = o.bidirectional ? 2 : 1,
+					      .dropout = o.dropout};
+	tn_module *module = tn_module_of_class(context, class_, &state, sizeof(state));
+	tn_status status = module ? TN_OK : TN_OUT_OF_MEMORY;
+	for (int i = 0; i < state.n_layers * state.n_directions && !status; i++)
+		status = add_parameters(module, in_features, i / state.n_directions,
+					i % state.n_directions, !o.no_bias);
+	if (!status)
+		return module;
+	tn_module_destroy(module);
+	return NULL;
+}
+
+tn_module *tn_module_lstm(tn_context *context, int64_t in_features, int64_t hidden,
+			  const struct tn_module_recurrent_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "LSTM",
+						      .forward = forward,
+						      .destroy = tn_mem_free};
+	return create(context, &class_, 1, in_features, hidden, options);
+}
+
+tn_module *tn_module_gru(tn_context *context, int64_t in_features, int64_t hidden,
+			 const struct tn_module_recurrent_options *options)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "GRU",
+						      .forward = forward,
+						      .destroy = tn_mem_free};
+	return create(context, &class_, 0, in_features, hidden, options);
+}

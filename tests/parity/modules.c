@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Modules against recorded PyTorch numbers: outputs, gradients and buffers, with the state dict's
+ * names and shapes; outside of training also when they are frozen.  A backend may be given as the
+ * only argument.
+ *
+ * Inputs and parameters are exact, and every result is a sum of at most a few hundred products of
+ * numbers about 1, rounded in f32: 400 roundings of the largest are allowed.
+ */
+#include "record.h"
+
+#include <float.h>
+#include <tenon/tenon.h>
+
+#include "modules.h"
+#include "unit/mock_fixture.h"
+
+static const char *given_backend;
+
+static tn_array *array_of(tn_context *context, const struct record_array *recorded, tn_dtype dtype)
+{
+	tn_array *wide = tn_from_host(context, TN_F64, (int)recorded->rank, recorded->shape,
+				      recorded->values);
+	tn_array *array = tn_astype(wide, dtype);
+	tn_array_destroy(wide);
+	assert_non_null(array);
+	return array;
+}
+
+static const struct record_array *recorded(const struct record *record, const char *prefix,
+					   const char *name)
+{
+	char whole[RECORD_NAME];
+	snprintf(whole, sizeof(whole), "%s%s", prefix, name);
+	const struct record_array *array = record_array(record, whole);
+	if (!array)
+		fail_msg("case %s has no array %s", record->layer, whole);
+	return array;
+}
+
+static void expect(const struct record *record, const char *prefix, const char *name,
+		   const tn_array *found)
+{
+	const struct record_array *array = recorded(record, prefix, name);
+	if (!found)
+		fail_msg("%s: %s%s: %s", record->layer, prefix, name, "there is no array");
+	assert_int_equal(tn_array_rank(found), array->rank);
+	for (uint32_t i = 0; i < array->rank; i++)
+		assert_int_equal(tn_array_shape(found)[i], array->shape[i]);
+	double *values = malloc(array->count * sizeof(*values)), largest = 1;
+	tn_array *wide = tn_astype(found, TN_F64);
+	assert_non_null(wide);
+	assert_ok(tn_to_host(wide, values, array->count * sizeof(*values)));
+	for (size_t i = 0; i < array->count; i++)
+		largest = fmax(largest, fabs(array->values[i]));
+	for (size_t i = 0; i < array->count; i++) {
+		if (fabs(values[i] - array->values[i]) <= 400 * FLT_EPSILON / 2 * largest)
+			continue;
+		fail_msg("%s: %s%s[%zu]: PyTorch has %.9g, found %.9g", record->layer, prefix, name,
+			 i, array->values[i], values[i]);
+	}
+	free(values);
+}
+
+/* Sets parameters and buffers; the record has all of them and no others. */
+static void set_state(const struct record *record, tn_module *module)
+{
+	size_t n_parameters = 0, n_buffers = 0;
+	for (int i = 0; i < record->n_arrays; i++) {
+		n_parameters += !strncmp(record->arrays[i].name, "p:", 2);
+		n_buffers += !strncmp(record->arrays[i].name, "b:", 2);
+	}
+	assert_int_equal(tn_module_parameter_count(module), n_parameters);
+	assert_int_equal(tn_module_buffer_count(module), n_buffers);
+	tn_context *context = NULL;
+	for (size_t k = 0; k < n_parameters + n_buffers; k++) {
+		struct tn_parameter_view parameter = {0};
+		struct tn_buffer_view buffer = {0};
+		int is_buffer = k >= n_parameters;
+		if (is_buffer)
+			assert_ok(tn_module_buffer_at(module, k - n_parameters, &buffer));
+		else
+			assert_ok(tn_module_parameter_at(module, k, &parameter));
+		const struct record_array *value = recorded(
+			record, is_buffer ? "b:" : "p:", is_buffer ? buffer.name : parameter.name);
+		tn_array *own = is_buffer ? buffer.value : parameter.value;
+		context = tn_array_context(own);
+		assert_int_equal(tn_array_rank(own), value->rank);
+		for (uint32_t i = 0; i < value->rank; i++)
+			assert_int_equal(tn_array_shape(own)[i], value->shape[i]);
+		assert_ok(tn_assign(own, array_of(context, value, tn_array_dtype(own))));
+	}
+}
+
+static void expect_gradients(const struct record *record, const tn_module *module)
+{
+	for (size_t k = 0; k < tn_module_parameter_count(module); k++) {
+		struct tn_parameter_view view;
+		assert_ok(tn_module_parameter_at(module, k, &view));
+		expect(record, "g:", view.name, view.gradient);
+	}
+	for (size_t k = 0; k < tn_module_buffer_count(module); k++) {
+		struct tn_buffer_view view;
+		assert_ok(tn_module_buffer_at(module, k, &view));
+		expect(record, "c:", view.name, view.value);
+	}
+}
+
+static void expect_frozen(const struct record *record, tn_module *module, const tn_array *x,
+			  const struct modules_input *inputs)
+{
+	expect(record, "", "y", modules_forward(module, record, x, inputs));
+	assert_ok(tn_module_freeze(module));
+	for (int i = 0; i < 3; i++)
+		expect(record, "", "y", modules_forward(module, record, x, inputs));
+	tn_module_unfreeze(module);
+}
+
+/* Makes the case's other inputs, and watches them. */
+static void make_inputs(tn_context *context, tn_tape *tape, const struct record *record,
+			struct modules_input *inputs)
+{
+	int n = 0;
+	for (int i = 0; i < record->n_arrays; i++) {
+		if (strncmp(record->arrays[i].name, "i:", 2))
+			continue;
+		assert_true(n < MODULES_INPUTS);
+		inputs[n] = (struct modules_input){record->arrays[i].name,
+						   array_of(context, &record->arrays[i], TN_F32)};
+		assert_ok(tn_tape_watch(tape, inputs[n++].array));
+	}
+}
+
+static void run_case(tn_context *context, const struct record *record)
+{
+	int training = (int)record_ints(record, "training")[0];
+	int index = (int)record_ints(record, "index")[0];
+	assert_ok(tn_scope_begin(context));
+	tn_module *module = modules_make(context, record);
+	if (!module)
+		fail_msg("%s: %s", record->layer,
+			 tn_error(context) ? tn_error(context)->text : "not known");
+	assert_ok(tn_module_build(module));
+	set_state(record, module);
+	tn_module_set_training(module, training);
+	tn_array *x = array_of(context, recorded(record, "", "x"), index ? TN_I32 : TN_F32);
+	tn_tape *tape = tn_tape_begin(context);
+	if (!index)
+		assert_ok(tn_tape_watch(tape, x));
+	struct modules_input inputs[MODULES_INPUTS] = {{0}};
+	make_inputs(context, tape, record, inputs);
+	tn_array *y = modules_forward(module, record, x, inputs);
+	if (!y)
+		fail_msg("%s: %s", record->layer, tn_error(context)->text);
+	expect(record, "", "y", y);
+	const tn_array *dy = array_of(context, recorded(record, "", "dy"), TN_F32);
+	assert_ok(tn_tape_backward(tape, y, dy));
+	if (!index)
+		expect(record, "", "dx", tn_tape_gradient(tape, x));
+	for (int i = 0; i < MODULES_INPUTS && inputs[i].name; i++)
+		expect(record, "d:", inputs[i].name + 2, tn_tape_gradient(tape, inputs[i].array));
+	tn_tape_end(tape);
+	expect_gradients(record, module);
+	if (!training)
+		expect_frozen(record, module, x, inputs);
+	assert_null(tn_error(context));
+	tn_module_destroy(module);
+	tn_scope_end(context, NULL);
+}
+
+static void run_all(tn_context *context)
+{
+	struct record record;
+	FILE *file = record_open("modules.txt");
+	int n_cases = 0;
+	for (; record_read(file, &record); n_cases++) {
+		run_case(context, &record);
+		record_free(&record);
+	}
+	fclose(file);
+	assert_true(n_cases >= MODULES_CASES);
+	tn_context_close(context);
+}
+
+static void run_on(const char *backend)
+{
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = backend};
+	struct tn_error_info error;
+	tn_context *context;
+	if (tn_context_open(&options, &context, &error))
+		fail_msg("%s", error.text);
+	run_all(context);
+}
+
+/* ---- Cases -----------------------------------------------------------------------------------*/
+
+static void the_given_backend_agrees_with_pytorch(void **state)
+{
+	(void)state;
+	run_on(given_backend);
+}
+
+static void the_reference_agrees_with_pytorch(void **state)
+{
+	(void)state;
+	run_on("reference!");
+}
+
+static void the_preferred_backend_agrees_with_pytorch(void **state)
+{
+	(void)state;
+	run_on("auto");
+}
+
+/* The last case: it changes the environment. */
+static void the_mock_agrees_with_pytorch(void **state)
+{
+	(void)state;
+	run_all(open_mock(""));
+}
+
+int main(int n_arguments, char **arguments)
+{
+	const struct CMUnitTest given[] = {cmocka_unit_test(the_given_backend_agrees_with_pytorch)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_reference_agrees_with_pytorch),
+		cmocka_unit_test(the_preferred_backend_agrees_with_pytorch),
+		cmocka_unit_test(the_mock_agrees_with_pytorch),
+	};
+	given_backend = n_arguments > 1 ? arguments[1] : NULL;
+	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
+			     : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Gradients of layer operations against central differences, in double on the built-in backend and
+ * in f32 on the preferred one; masks of dropped parts; refused calls.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+static tn_context *context;
+
+enum { MOST = 7 };
+
+/* A test case: a function of some arrays, and their shapes. */
+struct row {
+	const char *name;
+	tn_array *(*f)(void *user, tn_array *const *x);
+	int n_inputs;
+	int rank[MOST];
+	int64_t shape[MOST][4];
+};
+
+static tn_array *total(tn_array *a)
+{
+	/* Weights that differ between elements, so that a misplaced gradient is detected. */
+	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.3, 0.7))), TN_ALL_AXES, NULL, 0);
+}
+
+static tn_array *f_embedding(void *u, tn_array *const *x)
+{
+	static const int32_t indices[] = {2, 0, -1, 2, 2, 1};
+	(void)u;
+	return total(tn_embedding(tn_from_host(context, TN_I32, 2, (int64_t[]){2, 3}, indices),
+				  x[0], TN_NO_PADDING_INDEX));
+}
+static tn_array *f_conv1d(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_conv1d(x[0], x[1], x[2],
+			       TN_OPTIONS(struct tn_conv1d_options, .stride = 2, .padding = 1,
+					  .dilation = 2, .groups = 2)));
+}
+static tn_array *f_conv_transpose2d(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_conv_transpose2d(
+		x[0], x[1], x[2],
+		TN_OPTIONS(struct tn_conv_transpose2d_options, .stride = {2, 3}, .padding = {1, 0},
+			   .output_padding = {1, 2}, .dilation = {1, 2}, .groups = 2)));
+}
+static tn_array *f_instance_norm(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_instance_norm(x[0], x[1], x[2], 0));
+}
+static tn_array *f_attention(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_scaled_dot_product_attention(
+		x[0], x[1], x[2], TN_OPTIONS(struct tn_attention_options, .mask = x[3])));
+}
+static tn_array *f_attention_causal(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_scaled_dot_product_attention(
+		x[0], x[1], x[2],
+		TN_OPTIONS(struct tn_attention_options, .causal = 1, .scale = 0.7)));
+}
+
+/* The output and the last states count. */
+static tn_array *joined(tn_array *y, tn_array *h_n, tn_array *c_n)
+{
+	tn_array *sum = tn_add(total(y), total(h_n));
+	return c_n ? tn_add(sum, total(tn_affine(c_n, 0.5, 0))) : sum;
+}
+static tn_array *lstm(tn_array *const *x, int reverse)
+{
+	tn_array *h_n, *c_n;
+	tn_array *y = tn_lstm(
+		x[0], x[1], x[2], x[3], x[4],
+		TN_OPTIONS(struct tn_recurrent_options, .reverse = reverse, .h0 = x[5], .c0 = x[6]),
+		&h_n, &c_n);
+	return joined(y, h_n, c_n);
+}
+static tn_array *f_lstm(void *u, tn_array *const *x)
+{
+	(void)u;
+	return lstm(x, 0);
+}
+static tn_array *f_lstm_reverse(void *u, tn_array *const *x)
+{
+	(void)u;
+	return lstm(x, 1);
+}
+static tn_array *f_lstm_plain(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_lstm(x[0], x[1], x[2], NULL, NULL, NULL, NULL, NULL));
+}
+static tn_array *gru(tn_array *const *x, int reverse)
+{
+	tn_array *h_n;
+	tn_array *y = tn_gru(
+		x[0], x[1], x[2], x[3], x[4],
+		TN_OPTIONS(struct tn_recurrent_options, .reverse = reverse, .h0 = x[5]), &h_n);
+	return joined(y, h_n, NULL);
+}
+static tn_array *f_gru(void *u, tn_array *const *x)
+{
+	(void)u;
+	return gru(x, 0);
+}
+static tn_array *f_gru_reverse(void *u, tn_array *const *x)
+{
+	(void)u;
+	return gru(x, 1);
+}
+static tn_array *f_gru_plain(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_gru(x[0], x[1], x[2], NULL, NULL, NULL, NULL));
+}
+
+static tn_array *f_adaptive_max_pool2d(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_adaptive_max_pool2d(x[0], 2, 3));
+}
+static tn_array *f_global_max_pool(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_global_max_pool(x[0]));
+}
+static tn_array *f_nearest(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_array *taken =
+		tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options, .size = {5, 2}));
+	tn_array *repeated =
+		tn_interpolate(taken, TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 3}));
+	return total(repeated);
+}
+static tn_array *f_bilinear(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options,
+						     .mode = TN_INTERPOLATE_BILINEAR,
+						     .size = {5, 7}, .align_corners = 1)));
+}
+static tn_array *f_local_response_norm(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_local_response_norm(
+		x[0], 4, TN_OPTIONS(struct tn_local_response_norm_options, .alpha = 2)));
+}
+
+static const struct row rows[] = {
+	{"adaptive_max_pool2d", f_adaptive_max_pool2d, 1, {4}, {{2, 2, 5, 4}}},
+	{"global_max_pool", f_global_max_pool, 1, {4}, {{2, 2, 3, 4}}},
+	{"interpolate, nearest", f_nearest, 1, {4}, {{2, 2, 3, 4}}},
+	{"interpolate, bilinear", f_bilinear, 1, {4}, {{2, 2, 3, 4}}},
+	{"local_response_norm", f_local_response_norm, 1, {4}, {{2, 5, 2, 2}}},
+	{"embedding", f_embedding, 1, {2}, {{3, 4}}},
+	{"conv1d", f_conv1d, 3, {3, 3, 1}, {{2, 4, 9}, {6, 2, 3}, {6}}},
+	{"conv_transpose2d", f_conv_transpose2d, 3, {4, 4, 1}, {{2, 4, 2, 3}, {4, 3, 3, 2}, {6}}},
+	{"instance_norm", f_instance_norm, 3, {4, 1, 1}, {{2, 3, 3, 2}, {3}, {3}}},
+	{"attention",
+	 f_attention,
+	 4,
+	 {4, 4, 4, 4},
+	 {{2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 3}, {2, 1, 1, 5}}},
+	{"attention, causal", f_attention_causal, 3, {3, 3, 3}, {{2, 4, 3}, {2, 4, 3}, {2, 4, 3}}},
+	{"lstm",
+	 f_lstm,
+	 7,
+	 {3, 2, 2, 1, 1, 2, 2},
+	 {{2, 4, 3}, {8, 3}, {8, 2}, {8}, {8}, {2, 2}, {2, 2}}},
+	{"lstm, reverse",
+	 f_lstm_reverse,
+	 7,
+	 {3, 2, 2, 1, 1, 2, 2},
+	 {{2, 3, 3}, {8, 3}, {8, 2}, {8}, {8}, {2, 2}, {2, 2}}},
+	{"lstm, one step", f_lstm_plain, 3, {3, 2, 2}, {{2, 1, 3}, {8, 3}, {8, 2}}},
+	{"gru", f_gru, 6, {3, 2, 2, 1, 1, 2}, {{2, 4, 3}, {6, 3}, {6, 2}, {6}, {6}, {2, 2}}},
+	{"gru, reverse",
+	 f_gru_reverse,
+	 6,
+	 {3, 2, 2, 1, 1, 2},
+	 {{2, 3, 3}, {6, 3}, {6, 2}, {6}, {6}, {2, 2}}},
+	{"gru, one step", f_gru_plain, 3, {3, 2, 2}, {{2, 1, 3}, {6, 3}, {6, 2}}},
+};
+
+static void check_row(const struct row *row, tn_dtype dtype, double step, double tolerance)
+{
+	tn_array *x[MOST];
+	struct tn_gradient_report report;
+	assert_ok(tn_scope_begin(context));
+	for (int i = 0; i < row->n_inputs; i++)
+		x[i] = tn_astype(tn_random_uniform(context, row->rank[i], row->shape[i], -1, 1),
+				 dtype);
+	tn_status status = tn_gradient_check(context, row->f, NULL, row->n_inputs, x, step,
+					     tolerance, 0, &report);
+	if (status)
+		print_error("%s, %s: %s\n", row->name, tn_dtype_name(dtype),
+			    tn_error(context)->text);
+	assert_ok(status);
+	tn_scope_end(context, NULL);
+}
+
+static void open_context(const char *backend)
+{
+	struct tn_error_info error;
+	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	assert_ok(tn_context_open(&options, &context, &error));
+}
+
+/* Differences with step h err by h^2 f''' / 6, and by eps |f| / h from rounding:
+ * 1e-12 + 1e-10 here. */
+static void every_gradient_is_right_in_double(void **state)
+{
+	(void)state;
+	open_context("reference!");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check_row(&rows[i], TN_F64, 1e-6, 1e-7);
+	tn_context_close(context);
+}
+
+/* In f32 with step 1e-2: h^2 = 1e-4, eps |f| / h = 1e-7 * 10 / 1e-2 = 1e-4. */
+static void every_gradient_is_right_in_f32_on_the_preferred_backend(void **state)
+{
+	(void)state;
+	open_context("auto");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check_row(&rows[i], TN_F32, 1e-2, 2e-2);
+	tn_context_close(context);
+}
+
+/* ---- Half precision --------------------------------------------------------------------------*/
+
+enum { ROOM = 512 };
+
+/* The function's value and the gradients of its inputs, one after the other. */
+static size_t values_of(const struct row *row, tn_array *const *given, tn_dtype dtype,
+			double *values)
+{
+	tn_array *x[MOST];
+	tn_tape *tape = tn_tape_begin(context);
+	for (int i = 0; i < row->n_inputs; i++) {
+		x[i] = tn_astype(given[i], dtype);
+		assert_ok(tn_tape_watch(tape, x[i]));
+	}
+	tn_array *y = row->f(NULL, x);
+	if (!y)
+		fail_msg("%s in %s: %s", row->name, tn_dtype_name(dtype), tn_error(context)->text);
+	assert_int_equal(tn_array_dtype(y), dtype);
+	assert_ok(tn_item(y, values));
+	assert_ok(tn_tape_backward(tape, y, NULL));
+	size_t n = 1;
+	for (int i = 0; i < row->n_inputs; i++) {
+		size_t size = (size_t)tn_array_size(x[i]);
+		tn_array *g = tn_tape_gradient(tape, x[i]);
+		assert_int_equal(tn_array_dtype(g), dtype);
+		assert_true(n + size <= ROOM);
+		assert_ok(tn_to_host(tn_astype(g, TN_F64), values + n, size * sizeof(*values)));
+		n += size;
+	}
+	tn_tape_end(tape);
+	return n;
+}
+
+/* Each of some ten roundings to 11 or 8 bits counts relative to the largest value. */
+static void check_half(const struct row *row, tn_dtype dtype, double epsilon)
+{
+	static double expected[ROOM], found[ROOM];
+	tn_array *x[MOST];
+	assert_ok(tn_scope_begin(context));
+	for (int i = 0; i < row->n_inputs; i++)
+		x[i] = tn_astype(tn_random_uniform(context, row->rank[i], row->shape[i], -1, 1),
+				 dtype);
+	size_t n = values_of(row, x, TN_F32, expected);
+	assert_int_equal(values_of(row, x, dtype, found), n);
+	double largest = 1;
+	for (size_t i = 0; i < n; i++)
+		largest = fmax(largest, fabs(expected[i]));
+	for (size_t i = 0; i < n; i++) {
+		if (!(fabs(found[i] - expected[i]) <= 16 * epsilon * largest))
+			fail_msg("%s in %s: value %zu: expected %g, found %g", row->name,
+				 tn_dtype_name(dtype), i, expected[i], found[i]);
+	}
+	tn_scope_end(context, NULL);
+}
+
+static void halves_agree_with_f32(void **state)
+{
+	static const char *const backends[] = {"reference!", "auto"};
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		open_context(backends[k]);
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			check_half(&rows[i], TN_F16, 0x1p-11);
+			check_half(&rows[i], TN_BF16, 0x1p-8);
+		}
+		tn_context_close(context);
+	}
+}
+
+/* ---- Weights in double -----------------------------------------------------------------------*/
+
+/* A ramp 0, 1, ... from left to right stays one, and a constant the same, to the last bits. */
+static void planes_in_double_are_exact(void **state)
+{
+	double ramp[28], found[3 * 11];
+	(void)state;
+	open_context("reference!");
+	assert_ok(tn_scope_begin(context));
+	for (int i = 0; i < 28; i++)
+		ramp[i] = i % 7;
+	tn_array *x = tn_from_host(context, TN_F64, 4, (int64_t[]){1, 1, 4, 7}, ramp);
+	tn_array *y = tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options,
+						   .mode = TN_INTERPOLATE_BILINEAR, .size = {3, 11},
+						   .align_corners = 1));
+	assert_ok(tn_to_host(y, found, sizeof(found)));
+	for (int i = 0; i < 33; i++)
+		assert_close(found[i], i % 11 * 6.0 / 10.0, 1e-14);
+	y = tn_adaptive_avg_pool2d(x, 3, 3);
+	assert_ok(tn_to_host(y, found, 9 * sizeof(double)));
+	for (int i = 0; i < 9; i++)
+		assert_close(found[i], 1 + 2 * (i % 3), 1e-14);
+	tn_scope_end(context, NULL);
+	tn_context_close(context);
+}
+
+/* ---- Empty batches ---------------------------------------------------------------------------*/
+
+/* Every function of a batch of no samples, forward and backward: sums over it are 0. */
+static void an_empty_batch_gives_zero_gradients(void **state)
+{
+	double values[ROOM];
+	(void)state;
+	open_context("auto");
+	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		struct row row = rows[k];
+		/* The table of an embedding is no batch. */
+		if (row.f == f_embedding)
+			continue;
+		assert_ok(tn_scope_begin(context));
+		tn_tape *tape = tn_tape_begin(context);
+		tn_array *x[MOST];
+		int is_state = row.f == f_lstm || row.f == f_lstm_reverse || row.f == f_gru ||
+			       row.f == f_gru_reverse;
+		int is_batch = row.f == f_attention || row.f == f_attention_causal;
+		for (int i = 0; i < row.n_inputs; i++) {
+			if (i == 0 || is_batch || (is_state && i >= 5))
+				row.shape[i][0] = 0;
+			x[i] = tn_zeros(context, TN_F32, row.rank[i], row.shape[i]);
+			assert_ok(tn_tape_watch(tape, x[i]));
+		}
+		tn_array *y = row.f(NULL, x);
+		if (!y)
+			fail_msg("%s: %s", row.name, tn_error(context)->text);
+		assert_ok(tn_tape_backward(tape, y, NULL));
+		for (int i = 1; i < row.n_inputs; i++) {
+			tn_array *g = tn_tape_gradient(tape, x[i]);
+			assert_non_null(g);
+			size_t n = (size_t)tn_array_size(g);
+			assert_ok(tn_to_host(tn_astype(g, TN_F64), values, n * sizeof(*values)));
+			for (size_t j = 0; j < n; j++)
+				assert_true(values[j] == 0);
+		}
+		tn_tape_end(tape);
+		tn_scope_end(context, NULL);
+	}
+	tn_context_close(context);
+}
+
+/* ---- Dropped parts ---------------------------------------------------------------------------*/
+
+enum { N = 40, C = 10, CELLS = 3 };
+
+/* Elements [i, ...] share a mask of `part` elements, which is 0 or 1 / (1 - p), in y and in dx. */
+static void expect_parts(tn_array *(*f)(const tn_array *x, double p), size_t part)
+{
+	static float y[N * C * CELLS], dx[N * C * CELLS];
+	size_t kept = 0, changes = 0, n = sizeof(y) / sizeof(y[0]);
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = tn_ones(context, TN_F32, 3, (int64_t[]){N, C, CELLS});
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *out = f(x, 0.25);
+	assert_ok(tn_to_host(out, y, sizeof(y)));
+	assert_ok(tn_tape_backward(tape, tn_sum(out, TN_ALL_AXES, NULL, 0), NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, x), dx, sizeof(dx)));
+	tn_tape_end(tape);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(y[i] == 0 || y[i] == 1 / 0.75f);
+		assert_true(y[i] == dx[i] && y[i] == y[i / part * part]);
+		kept += y[i] != 0;
+		changes += i && y[i] != y[i - 1];
+	}
+	/* Of n / part parts, 3/4: four deviations.  Neighbours differ with 2 * 3/4 * 1/4. */
+	double parts = (double)n / (double)part;
+	assert_close((double)changes / parts, 0.375, 4 * sqrt(0.375 / parts));
+	assert_close((double)kept / (double)n, 0.75, 4 * sqrt(0.25 * 0.75 / parts));
+	tn_scope_end(context, NULL);
+}
+
+static void whole_parts_are_dropped(void **state)
+{
+	(void)state;
+	open_context("auto");
+	expect_parts(tn_dropout, 1);
+	expect_parts(tn_dropout2d, CELLS);
+	expect_parts(tn_stochastic_depth, C * CELLS);
+	tn_context_close(context);
+}
+
+/* ---- Padding ---------------------------------------------------------------------------------*/
+
+static void the_row_of_padding_has_no_gradient(void **state)
+{
+	static const int64_t indices[] = {2, 0, -1, 2, 1};
+	float found[6];
+	(void)state;
+	open_context("auto");
+	assert_ok(tn_scope_begin(context));
+	for (int64_t padding = -1; padding <= 2; padding += 3) {
+		tn_array *w = tn_ones(context, TN_F32, 2, (int64_t[]){3, 2});
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, w));
+		tn_array *y = tn_embedding(
+			tn_from_host(context, TN_I64, 1, (int64_t[]){5}, indices), w, padding);
+		assert_ok(tn_tape_backward(tape, tn_sum(y, TN_ALL_AXES, NULL, 0), NULL));
+		assert_ok(tn_to_host(tn_tape_gradient(tape, w), found, sizeof(found)));
+		for (int i = 0; i < 6; i++)
+			assert_true(found[i] == (i < 4 ? 1 : 0));
+		tn_tape_end(tape);
+	}
+	tn_scope_end(context, NULL);
+	tn_context_close(context);
+}
+
+/* ---- Refused calls ---------------------------------------------------------------------------*/
+
+static void expect_error(const tn_array *found, tn_status status, const char *part)
+{
+	assert_null(found);
+	assert_non_null(tn_error(context));
+	assert_status(tn_error(context)->status, status);
+	assert_contains(tn_error(context)->text, part);
+	tn_error_clear(context);
+}
+
+static tn_array *zeros(int rank, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+	return tn_zeros(context, TN_F32, rank, (int64_t[]){a, b, c, d});
+}
+
+static void misfits_are_refused_with_a_reason(void **state)
+{
+	(void)state;
+	open_context("auto");
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = zeros(4, 2, 4, 3, 3), *line = zeros(3, 2, 5, 4, 0);
+	tn_array *indices = tn_zeros(context, TN_I32, 1, (int64_t[]){2});
+	expect_error(tn_embedding(indices, line, TN_NO_PADDING_INDEX), TN_SHAPE, "(rows, width)");
+	expect_error(tn_embedding(indices, zeros(2, 3, 2, 0, 0), 3), TN_INVALID_ARGUMENT,
+		     "expected -3 to 2, found 3");
+	expect_error(tn_embedding(line, zeros(2, 3, 2, 0, 0), 0), TN_DTYPE, "indices");
+	expect_error(tn_conv1d(x, x, NULL, NULL), TN_SHAPE, "(N, C, L)");
+	expect_error(tn_conv_transpose2d(line, x, NULL, NULL), TN_SHAPE, "ranks 3 and 4");
+	expect_error(tn_conv_transpose2d(x, zeros(4, 3, 4, 2, 2), NULL, NULL), TN_SHAPE,
+		     "found 4 and 3");
+	expect_error(tn_conv_transpose2d(x, zeros(4, 4, 4, 2, 2), zeros(1, 3, 0, 0, 0), NULL),
+		     TN_SHAPE, "bias: expected 4 elements");
+	expect_error(tn_conv_transpose2d(x, zeros(4, 4, 4, 2, 2), NULL,
+					 TN_OPTIONS(struct tn_conv_transpose2d_options,
+						    .output_padding = {1, 0})),
+		     TN_INVALID_ARGUMENT, "output_padding: expected 0 to 0");
+	expect_error(tn_conv_transpose2d(
+			     x, zeros(4, 4, 4, 2, 2), NULL,
+			     TN_OPTIONS(struct tn_conv_transpose2d_options, .padding = {2, 0})),
+		     TN_SHAPE, "no output");
+	expect_error(tn_instance_norm(zeros(2, 3, 4, 0, 0), NULL, NULL, 0), TN_SHAPE, "rank 2");
+	expect_error(tn_dropout2d(x, 1), TN_INVALID_ARGUMENT, "[0, 1)");
+	expect_error(tn_dropout2d(zeros(1, 3, 0, 0, 0), 0.5), TN_SHAPE, "(N, C, ...)");
+	expect_error(tn_scaled_dot_product_attention(line, line, x, NULL), TN_SHAPE, "lengths");
+	expect_error(
+		tn_scaled_dot_product_attention(
+			line, line, line, TN_OPTIONS(struct tn_attention_options, .mask = indices)),
+		TN_DTYPE, "mask");
+	expect_error(tn_lstm(line, zeros(2, 8, 3, 0, 0), zeros(2, 8, 2, 0, 0), NULL, NULL, NULL,
+			     NULL, NULL),
+		     TN_SHAPE, "expected w_ih (4 H, 4)");
+	expect_error(tn_gru(line, zeros(2, 6, 4, 0, 0), zeros(2, 6, 2, 0, 0), zeros(1, 6, 0, 0, 0),
+			    NULL, NULL, NULL),
+		     TN_INVALID_ARGUMENT, "or none");
+	expect_error(tn_gru(line, zeros(2, 6, 4, 0, 0), zeros(2, 6, 2, 0, 0), NULL, NULL,
+			    TN_OPTIONS(struct tn_recurrent_options, .h0 = line), NULL),
+		     TN_SHAPE, "h0: expected (2, 2)");
+	expect_error(tn_adaptive_max_pool2d(x, 0, 1), TN_INVALID_ARGUMENT, "1 x 1");
+	expect_error(tn_interpolate(x, NULL), TN_INVALID_ARGUMENT, "expected a size");
+	expect_error(tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options, .size = {2, 2},
+						  .scale = {2, 2})),
+		     TN_INVALID_ARGUMENT, "scale 2 x 2");
+	expect_error(tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options, .size = {2, 2},
+						  .align_corners = 1)),
+		     TN_INVALID_ARGUMENT, "align_corners");
+	expect_error(tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options, .mode = 2)),
+		     TN_INVALID_ARGUMENT, "mode");
+	expect_error(tn_interpolate(line, NULL), TN_SHAPE, "(N, C, H, W)");
+	expect_error(tn_local_response_norm(x, 0, NULL), TN_INVALID_ARGUMENT, "size");
+	tn_scope_end(context, NULL);
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_gradient_is_right_in_double),
+		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
+		cmocka_unit_test(halves_agree_with_f32),
+		cmocka_unit_test(planes_in_double_are_exact),
+		cmocka_unit_test(an_empty_batch_gives_zero_gradients),
+		cmocka_unit_test(whole_parts_are_dropped),
+		cmocka_unit_test(the_row_of_padding_has_no_gradient),
+		cmocka_unit_test(misfits_are_refused_with_a_reason),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
