@@ -350,7 +350,6 @@ static tn_status init_kaiming(const void *options)
 	return status;
 }
 
-
 static tn_status gradients(const void *options)
 {
 	tn_array *x = tn_scalar_f32(context, 2), *g;
