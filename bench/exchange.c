@@ -87,7 +87,7 @@ static int train(tn_module *net, tn_context *context, const struct tn_model_shap
 	tn_tape *tape = tn_tape_begin(context);
 	tn_array *logits = tn_module_forward(net, x);
 	tn_array *targets = labels(context, shape, tn_array_shape(x)[0]);
-	tn_array *loss = tn_cross_entropy(logits, targets, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(logits, targets, NULL);
 	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : TN_INTERNAL;
 	tn_tape_end(tape);
 	done = !status && keep(results, "logits", "", logits) && keep(results, "loss", "", loss);

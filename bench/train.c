@@ -52,7 +52,7 @@ static int eager_step(struct bench *b)
 		return 0;
 	tn_module_zero_gradients(b->net);
 	tn_tape *tape = tn_tape_begin(b->context);
-	tn_array *loss = tn_cross_entropy(tn_module_forward(b->net, b->x), b->labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(b->net, b->x), b->labels, NULL);
 	tn_status status = tn_tape_backward(tape, loss, NULL);
 	tn_tape_end(tape);
 	if (!status)

@@ -47,7 +47,7 @@ static int eager_step(const struct training *t)
 		return 0;
 	tn_module_zero_gradients(t->net);
 	tn_tape *tape = tn_tape_begin(t->context);
-	tn_array *loss = tn_cross_entropy(tn_module_forward(t->net, t->x), t->labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(t->net, t->x), t->labels, NULL);
 	tn_status status = tn_tape_backward(tape, loss, NULL);
 	tn_tape_end(tape);
 	if (!status)

@@ -77,6 +77,11 @@ void doctor_functions(struct doctor_run *run)
 		{"gelu", tn_gelu, -4, 4, DOCTOR_OF_LARGEST},
 		{"gelu_tanh", tn_gelu_tanh, -4, 4, DOCTOR_OF_LARGEST},
 		{"hardswish", tn_hardswish, -5, 5, DOCTOR_OF_LARGEST},
+		{"hardsigmoid", tn_hardsigmoid, -5, 5, DOCTOR_OF_LARGEST},
+		{"log_sigmoid", tn_log_sigmoid, -30, 30, DOCTOR_OF_LARGEST},
+		{"mish", tn_mish, -9, 9, DOCTOR_OF_LARGEST},
+		{"selu", tn_selu, -9, 9, DOCTOR_OF_LARGEST},
+		{"softsign", tn_softsign, -30, 30, DOCTOR_OF_LARGEST},
 	};
 	for (size_t i = 0; i < COUNT(functions); i++) {
 		tn_array *x = doctor_reals(run, functions[i].low, functions[i].high, 2,

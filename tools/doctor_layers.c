@@ -127,7 +127,10 @@ void doctor_cross_entropies(struct doctor_run *run)
 		tn_array *labels = doctor_whole(run, TN_I32, 0, sizes[i][1] - 1, 1, sizes[i]);
 		for (int ignored = 0; ignored < 2; ignored++) {
 			tn_tape *tape = doctor_record(run, 1, &x);
-			tn_array *loss = tn_cross_entropy(x, labels, ignored ? 1 : TN_NO_LABEL);
+			tn_array *loss = tn_cross_entropy(
+				x, labels,
+				TN_OPTIONS(struct tn_cross_entropy_options,
+					   .has_ignore_label = ignored, .ignore_label = 1));
 			/* If all rows are ignored, the loss is NaN on both sides. */
 			doctor_give(run, loss, DOCTOR_OF_VALUE, 64, "cross-entropy of %lld classes",
 				    (long long)sizes[i][1]);

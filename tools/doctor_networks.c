@@ -66,7 +66,7 @@ static tn_array *train_step(tn_context *context, tn_module *net, tn_optimizer *o
 {
 	tn_module_zero_gradients(net);
 	tn_tape *tape = tn_tape_begin(context);
-	tn_array *loss = tn_cross_entropy(tn_module_forward(net, x), labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(net, x), labels, NULL);
 	(void)tn_tape_backward(tape, loss, NULL);
 	tn_tape_end(tape);
 	(void)tn_optimizer_step(optimizer);

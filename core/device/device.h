@@ -41,8 +41,8 @@ struct tn_check_record {
 	struct tn_block block;
 	const void *owner; /* the queue or store whose work alone writes it; NULL: it is gone */
 	int is_clear;
-	uint64_t have_run; /* bit q: checks in queue q, since it was last read */
-	const struct tn_queue *latest; /* in which a check ran last */
+	uint64_t have_run;                 /* bit q: checks in queue q, since it was last read */
+	const struct tn_queue *latest;     /* in which a check ran last */
 	const struct tn_queue *cleared_in; /* NULL: it was cleared by work that is done */
 };
 struct tn_checks {

@@ -9,41 +9,96 @@
 #include "base/memory.h"
 #include "nn/module.h"
 #include "nn/path.h"
+#include "ops/activation.h"
 
-typedef tn_array *(*function)(const tn_array *x);
-
-static const struct {
+/* One of the functions, by its number of values. */
+struct kind {
 	const char *name;
-	function f;
+	tn_array *(*f)(const tn_array *x);
+	tn_array *(*f1)(const tn_array *x, double a);
+	tn_array *(*f2)(const tn_array *x, double a, double b);
 	uint32_t activation; /* TN_ACTIVATION_NONE: layers have no such epilogue */
-} kinds[] = {
-	{"GELU", tn_gelu, TN_ACTIVATION_GELU},           {"GELU", tn_gelu_tanh, TN_ACTIVATION_NONE},
-	{"Hardswish", tn_hardswish, TN_ACTIVATION_NONE}, {"ReLU", tn_relu, TN_ACTIVATION_RELU},
-	{"ReLU6", tn_relu6, TN_ACTIVATION_RELU6},        {"SiLU", tn_silu, TN_ACTIVATION_SILU},
-	{"Sigmoid", tn_sigmoid, TN_ACTIVATION_SIGMOID},  {"Tanh", tn_tanh, TN_ACTIVATION_TANH},
+	uint32_t operation;  /* whose values are checked; 0: none */
 };
 
-enum { GELU, GELU_TANH, HARDSWISH, RELU, RELU6, SILU, SIGMOID, TANH, N_KINDS };
+enum {
+	CELU,
+	ELU,
+	GELU,
+	GELU_TANH,
+	HARDSIGMOID,
+	HARDSWISH,
+	HARDTANH,
+	LEAKY_RELU,
+	LOG_SIGMOID,
+	MISH,
+	RELU,
+	RELU6,
+	SELU,
+	SIGMOID,
+	SILU,
+	SOFTPLUS,
+	SOFTSIGN,
+	TANH,
+	N_KINDS
+};
 
-_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == N_KINDS, "one row a kind");
+static const struct kind kinds[N_KINDS] = {
+	[CELU] = {"CELU", .f1 = tn_celu, .operation = TN_DO_CELU},
+	[ELU] = {"ELU", .f1 = tn_elu},
+	[GELU] = {"GELU", tn_gelu, .activation = TN_ACTIVATION_GELU},
+	[GELU_TANH] = {"GELU", tn_gelu_tanh},
+	[HARDSIGMOID] = {"Hardsigmoid", tn_hardsigmoid},
+	[HARDSWISH] = {"Hardswish", tn_hardswish},
+	[HARDTANH] = {"Hardtanh", .f2 = tn_hardtanh, .operation = TN_DO_HARDTANH},
+	[LEAKY_RELU] = {"LeakyReLU", .f1 = tn_leaky_relu},
+	[LOG_SIGMOID] = {"LogSigmoid", tn_log_sigmoid},
+	[MISH] = {"Mish", tn_mish},
+	[RELU] = {"ReLU", tn_relu, .activation = TN_ACTIVATION_RELU},
+	[RELU6] = {"ReLU6", tn_relu6, .activation = TN_ACTIVATION_RELU6},
+	[SELU] = {"SELU", tn_selu},
+	[SIGMOID] = {"Sigmoid", tn_sigmoid, .activation = TN_ACTIVATION_SIGMOID},
+	[SILU] = {"SiLU", tn_silu, .activation = TN_ACTIVATION_SILU},
+	[SOFTPLUS] = {"Softplus", .f2 = tn_softplus, .operation = TN_DO_SOFTPLUS},
+	[SOFTSIGN] = {"Softsign", tn_softsign},
+	[TANH] = {"Tanh", tn_tanh, .activation = TN_ACTIVATION_TANH},
+};
+
+struct activation_state {
+	size_t kind;
+	double values[2];
+};
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
-	const size_t *kind = state;
+	const struct activation_state *own = state;
+	const struct kind *kind = &kinds[own->kind];
 	(void)module;
-	return kinds[*kind].f(x);
+	if (kind->f1)
+		return kind->f1(x, own->values[0]);
+	return kind->f2 ? kind->f2(x, own->values[0], own->values[1]) : kind->f(x);
 }
 
-static tn_module *create_activation(tn_context *context, size_t kind)
+static tn_module *create_with(tn_context *context, size_t kind, double a, double b)
 {
+	const struct activation_state state = {kind, {a, b}};
 	const struct tn_module_class class_ = {.struct_size = sizeof(class_),
 					       .name = kinds[kind].name,
 					       .forward = forward,
 					       .destroy = tn_mem_free};
-	tn_module *module = tn_module_of_class(context, &class_, &kind, sizeof(kind));
+	if (!context ||
+	    (kinds[kind].operation &&
+	     tn_activation_values(tn_runtime_of(context), kinds[kind].operation, state.values)))
+		return NULL;
+	tn_module *module = tn_module_of_class(context, &class_, &state, sizeof(state));
 	if (module)
 		module->activation = kinds[kind].activation;
 	return module;
+}
+
+static tn_module *create_activation(tn_context *context, size_t kind)
+{
+	return create_with(context, kind, 0, 0);
 }
 
 tn_module *tn_module_relu(tn_context *context)
@@ -79,6 +134,105 @@ tn_module *tn_module_hardswish(tn_context *context)
 tn_module *tn_module_gelu(tn_context *context, int tanh_form)
 {
 	return create_activation(context, tanh_form ? GELU_TANH : GELU);
+}
+
+tn_module *tn_module_leaky_relu(tn_context *context, double negative_slope)
+{
+	return create_with(context, LEAKY_RELU, negative_slope, 0);
+}
+
+tn_module *tn_module_elu(tn_context *context, double alpha)
+{
+	return create_with(context, ELU, alpha, 0);
+}
+
+tn_module *tn_module_celu(tn_context *context, double alpha)
+{
+	return create_with(context, CELU, alpha, 0);
+}
+
+tn_module *tn_module_selu(tn_context *context)
+{
+	return create_activation(context, SELU);
+}
+
+tn_module *tn_module_softplus(tn_context *context, double beta, double threshold)
+{
+	return create_with(context, SOFTPLUS, beta, threshold);
+}
+
+tn_module *tn_module_mish(tn_context *context)
+{
+	return create_activation(context, MISH);
+}
+
+tn_module *tn_module_softsign(tn_context *context)
+{
+	return create_activation(context, SOFTSIGN);
+}
+
+tn_module *tn_module_log_sigmoid(tn_context *context)
+{
+	return create_activation(context, LOG_SIGMOID);
+}
+
+tn_module *tn_module_hardsigmoid(tn_context *context)
+{
+	return create_activation(context, HARDSIGMOID);
+}
+
+tn_module *tn_module_hardtanh(tn_context *context, double low, double high)
+{
+	return create_with(context, HARDTANH, low, high);
+}
+
+/* ---- With a parameter, or along an axis ------------------------------------------------------*/
+
+static tn_array *prelu_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)state;
+	return tn_prelu(x, tn_module_own_parameter(module, "weight"));
+}
+
+tn_module *tn_module_prelu(tn_context *context, int64_t parameters, double initial)
+{
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "PReLU", .forward = prelu_forward};
+	tn_module *module = tn_module_make(context, &class_, NULL);
+	if (!module || !tn_module_add_parameter(module, "weight", 1, &parameters, 0.0, initial))
+		return module;
+	tn_module_destroy(module);
+	return NULL;
+}
+
+static tn_array *softmax_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	return tn_softmax(x, *(const int *)state);
+}
+
+tn_module *tn_module_softmax(tn_context *context, int axis)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "Softmax",
+						      .forward = softmax_forward,
+						      .destroy = tn_mem_free};
+	return tn_module_of_class(context, &class_, &axis, sizeof(axis));
+}
+
+static tn_array *log_softmax_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	return tn_log_softmax(x, *(const int *)state);
+}
+
+tn_module *tn_module_log_softmax(tn_context *context, int axis)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "LogSoftmax",
+						      .forward = log_softmax_forward,
+						      .destroy = tn_mem_free};
+	return tn_module_of_class(context, &class_, &axis, sizeof(axis));
 }
 
 /* ---- At the end of a layer -------------------------------------------------------------------*/

@@ -8,6 +8,9 @@
 
 #include <tenon/array.h>
 
+/* No label is ignored. */
+#define TN_NO_LABEL INT32_MIN
+
 /* loss and lse have one element a row.  Checks the labels; the backward takes the same ones. */
 tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int32_t ignore_label,
 				   tn_array **loss, tn_array **lse);

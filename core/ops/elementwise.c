@@ -3,6 +3,8 @@
  *
  * Elementwise operations: each is a row of the table of operations and one program.
  */
+#include "ops/elementwise.h"
+
 #include <string.h>
 
 #include "array/make.h"
@@ -20,8 +22,8 @@
 
 enum { MOST_INPUTS = TN_PROGRAM_MAX_INPUTS };
 
-static tn_array *run_element(enum tn_operation operation, const tn_array *const *inputs,
-			     const double *values)
+tn_array *tn_element_run(enum tn_operation operation, const tn_array *const *inputs,
+			 const double *values)
 {
 	const struct tn_element_operation *row = &tn_element_operations[operation];
 	const char *name = tn_operation_names[operation];
@@ -64,13 +66,13 @@ static tn_array *run_element(enum tn_operation operation, const tn_array *const 
 
 static tn_array *unary(enum tn_operation operation, const tn_array *a)
 {
-	return run_element(operation, &a, NULL);
+	return tn_element_run(operation, &a, NULL);
 }
 
 static tn_array *binary(enum tn_operation operation, const tn_array *a, const tn_array *b)
 {
 	const tn_array *inputs[] = {a, b};
-	return run_element(operation, inputs, NULL);
+	return tn_element_run(operation, inputs, NULL);
 }
 
 /* For an output of another dtype than the result's, which must not be of a lower kind.  A result
@@ -91,8 +93,9 @@ static tn_status store_converted(struct tn_runtime *runtime, struct tn_map_run *
 	apart = tn_array_make(runtime, tn_array_home(out), result, out->rank, out->shape);
 	if (!apart)
 		return runtime->report.status;
-	run->outputs = &apart;
-	status = tn_map_run(runtime, run);
+	struct tn_map_run into_apart = *run;
+	into_apart.outputs = &apart;
+	status = tn_map_run(runtime, &into_apart);
 	if (!status)
 		status = tn_copy_run(runtime, TN_DO_COPY, out, apart);
 	tn_array_discard(apart);
@@ -220,11 +223,11 @@ tn_array *tn_where(const tn_array *condition, const tn_array *a, const tn_array 
 {
 	const tn_array *inputs[] = {condition, a, b};
 	if (!condition || !tn_is_complex(condition->dtype))
-		return run_element(TN_DO_WHERE, inputs, NULL);
+		return tn_element_run(TN_DO_WHERE, inputs, NULL);
 	/* Else the result would be complex too. */
 	tn_array *nonzero = tn_astype(condition, TN_BOOL);
 	inputs[0] = nonzero;
-	tn_array *out = run_element(TN_DO_WHERE, inputs, NULL);
+	tn_array *out = tn_element_run(TN_DO_WHERE, inputs, NULL);
 	tn_array_destroy(nonzero);
 	return out;
 }
@@ -357,7 +360,7 @@ tn_array *tn_round(const tn_array *a)
 tn_array *tn_affine(const tn_array *a, double alpha, double beta)
 {
 	const double values[] = {alpha, beta};
-	return run_element(TN_DO_AFFINE, &a, values);
+	return tn_element_run(TN_DO_AFFINE, &a, values);
 }
 
 /* ---- A user's program ------------------------------------------------------------------------*/

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
+#include <tenon/loss.h>
+
 #include <string.h>
 
 #include "array/array.h"
@@ -37,7 +39,7 @@ static tn_status evaluate_batch(tn_module *module, struct tn_batches *batches, s
 	if (status || !*n)
 		return status;
 	tn_array *logits = tn_module_forward(module, x);
-	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(logits, labels, NULL);
 	status = loss ? tn_sums_add(sums, loss, logits, labels, *n) : module->runtime->error.status;
 	if (!status && confusion)
 		status = count_answers(logits, batches->labels, *n, n_classes, confusion);

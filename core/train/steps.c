@@ -5,6 +5,8 @@
  */
 #include "train/steps.h"
 
+#include <tenon/loss.h>
+
 #include "array/array.h"
 #include "nn/module.h"
 
@@ -26,7 +28,7 @@ static tn_status run_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t
 	if (!tape)
 		return runtime->error.status;
 	tn_array *logits = tn_module_forward(steps->module, x);
-	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(logits, labels, NULL);
 	keep_loss(steps, loss);
 	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
 	tn_tape_end(tape);

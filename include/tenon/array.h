@@ -171,6 +171,26 @@ TN_API tn_array *tn_hardswish(const tn_array *a); /* a relu6(a + 3) / 6 */
 TN_API tn_array *tn_gelu(const tn_array *a);      /* a (1 + erf(a / sqrt 2)) / 2 */
 /* a (1 + tanh(sqrt(2 / pi) (a + 0.044715 a^3))) / 2 */
 TN_API tn_array *tn_gelu_tanh(const tn_array *a);
+/* a where that is above 0, else negative_slope a; PyTorch's default slope is 0.01. */
+TN_API tn_array *tn_leaky_relu(const tn_array *a, double negative_slope);
+/* The same with slopes that are trained: weight has one element, or one per channel, axis 1.
+ * TN_SHAPE. */
+TN_API tn_array *tn_prelu(const tn_array *a, const tn_array *weight);
+/* a where that is above 0, else alpha (exp(a) - 1), or for celu alpha (exp(a / alpha) - 1);
+ * PyTorch's default alpha is 1.  TN_INVALID_ARGUMENT: celu with alpha 0. */
+TN_API tn_array *tn_elu(const tn_array *a, double alpha);
+TN_API tn_array *tn_celu(const tn_array *a, double alpha);
+TN_API tn_array *tn_selu(const tn_array *a); /* 1.0507009873554805 elu(a, 1.6732632423543773) */
+/* log(1 + exp(beta a)) / beta, or a where beta a is above the threshold; PyTorch's defaults are 1
+ * and 20.  TN_INVALID_ARGUMENT: beta is 0. */
+TN_API tn_array *tn_softplus(const tn_array *a, double beta, double threshold);
+TN_API tn_array *tn_mish(const tn_array *a);        /* a tanh(log(1 + exp(a))) */
+TN_API tn_array *tn_softsign(const tn_array *a);    /* a / (1 + |a|) */
+TN_API tn_array *tn_log_sigmoid(const tn_array *a); /* log(sigmoid(a)), finite for any finite a */
+TN_API tn_array *tn_hardsigmoid(const tn_array *a); /* relu6(a + 3) / 6 */
+/* min(max(a, low), high), with a derivative of 0 at both; PyTorch's defaults are -1 and 1.
+ * TN_INVALID_ARGUMENT: low is not below high. */
+TN_API tn_array *tn_hardtanh(const tn_array *a, double low, double high);
 TN_API tn_array *tn_floor(const tn_array *a);
 TN_API tn_array *tn_ceil(const tn_array *a);
 TN_API tn_array *tn_round(const tn_array *a);

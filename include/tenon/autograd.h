@@ -6,7 +6,7 @@
  *
  *     tn_tape *tape = tn_tape_begin(ctx);
  *     tn_tape_watch(tape, w);
- *     tn_array *loss = tn_cross_entropy(tn_linear(x, w, b), labels, TN_NO_LABEL);
+ *     tn_array *loss = tn_cross_entropy(tn_linear(x, w, b), labels, NULL);
  *     tn_tape_backward(tape, loss, NULL);
  *     tn_array *dw = tn_tape_gradient(tape, w);
  *     tn_tape_end(tape);
@@ -267,15 +267,6 @@ TN_API tn_array *tn_log_softmax(const tn_array *x, int axis);
 /* y = x mask / (1 - p), mask 1 with probability 1 - p, from the context's random state (one stream
  * per call), the same bits on every backend.  p in [0, 1); p = 0 gives x. */
 TN_API tn_array *tn_dropout(const tn_array *x, double p);
-
-/* No label is ignored. */
-#define TN_NO_LABEL INT32_MIN
-/* The mean over rows of -log softmax(logits)[label]: 0-d.  logits (N, C), labels (N) i32; rows
- * whose label is ignore_label are excluded; if all are, the mean is NaN, as in PyTorch.
- * TN_INVALID_ARGUMENT: another label is not in 0..C-1; reported as by tn_take (tenon/array.h), and
- * the loss is NaN meanwhile. */
-TN_API tn_array *tn_cross_entropy(const tn_array *logits, const tn_array *labels,
-				  int32_t ignore_label);
 
 /* ---- Checking --------------------------------------------------------------------------------*/
 

@@ -89,6 +89,23 @@ TN_API tn_module *tn_module_sigmoid(tn_context *context);
 TN_API tn_module *tn_module_silu(tn_context *context);
 TN_API tn_module *tn_module_hardswish(tn_context *context);
 TN_API tn_module *tn_module_gelu(tn_context *context, int tanh_form); /* 1: tn_gelu_tanh */
+/* The functions of <tenon/array.h> with these names and values; TN_INVALID_ARGUMENT as there. */
+TN_API tn_module *tn_module_leaky_relu(tn_context *context, double negative_slope);
+TN_API tn_module *tn_module_elu(tn_context *context, double alpha);
+TN_API tn_module *tn_module_celu(tn_context *context, double alpha);
+TN_API tn_module *tn_module_selu(tn_context *context);
+TN_API tn_module *tn_module_softplus(tn_context *context, double beta, double threshold);
+TN_API tn_module *tn_module_mish(tn_context *context);
+TN_API tn_module *tn_module_softsign(tn_context *context);
+TN_API tn_module *tn_module_log_sigmoid(tn_context *context);
+TN_API tn_module *tn_module_hardsigmoid(tn_context *context);
+TN_API tn_module *tn_module_hardtanh(tn_context *context, double low, double high);
+/* tn_prelu with the parameter weight (parameters), 1 or as many as channels, which starts as
+ * `initial` (PyTorch: 0.25).  TN_INVALID_ARGUMENT: fewer than 1. */
+TN_API tn_module *tn_module_prelu(tn_context *context, int64_t parameters, double initial);
+/* tn_softmax, tn_log_softmax. */
+TN_API tn_module *tn_module_softmax(tn_context *context, int axis);
+TN_API tn_module *tn_module_log_softmax(tn_context *context, int axis);
 TN_API tn_module *tn_module_identity(tn_context *context);
 TN_API tn_module *tn_module_flatten(tn_context *context); /* from axis 1 on */
 /* Does nothing unless the module is training. */

@@ -11,8 +11,10 @@
 #include <tenon/capture.h>
 #include <tenon/context.h>
 #include <tenon/data.h>
+#include <tenon/init.h>
 #include <tenon/io.h>
 #include <tenon/kernel.h>
+#include <tenon/loss.h>
 #include <tenon/memory.h>
 #include <tenon/models.h>
 #include <tenon/nn.h>

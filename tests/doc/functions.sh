@@ -14,7 +14,8 @@ failed=0
 # HEADER: PROTOTYPE
 for header in include/tenon/*.h; do
 	tr '\n\t' '  ' <"$header" | awk -v header="${header#include/}" -v RS=';' '
-	{ gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, ""); gsub(/TN_CHECKED/, ""); gsub(/ +/, " ") }
+	{ gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, ""); gsub(/TN_CHECKED/, "") }
+	{ gsub(/ +/, " "); gsub(/\* /, "*") }
 	/TN_API .*tn_[a-z0-9_]*\(/ { sub(/.*TN_API +/, ""); sub(/ $/, ""); print header ": " $0 }'
 done | sort >"$dir/declared"
 awk '

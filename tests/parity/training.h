@@ -80,7 +80,7 @@ static inline double run_step(const struct run *run, size_t row, first_look look
 	tn_module_zero_gradients(run->net);
 	tn_tape *tape = tn_tape_begin(run->context);
 	tn_array *logits = tn_module_forward(run->net, run->x);
-	tn_array *loss = tn_cross_entropy(logits, run->labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(logits, run->labels, NULL);
 	assert_non_null(loss);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	tn_tape_end(tape);

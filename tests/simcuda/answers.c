@@ -273,7 +273,7 @@ static void layers(void)
 	keep("softmax", tn_softmax(rows, 1), 32, 0.1);
 	keep("cross-entropy",
 	     tn_cross_entropy(rows, tn_from_host(context, TN_I32, 1, (int64_t[]){12}, labels),
-			      TN_NO_LABEL),
+			      NULL),
 	     32, 1);
 }
 
@@ -291,7 +291,7 @@ static void training(void)
 		tn_module_set_training(net, 1);
 		tn_module_zero_gradients(net);
 		tn_tape *tape = tn_tape_begin(context);
-		tn_array *loss = tn_cross_entropy(tn_module_forward(net, x), t, TN_NO_LABEL);
+		tn_array *loss = tn_cross_entropy(tn_module_forward(net, x), t, NULL);
 		(void)tn_tape_backward(tape, loss, NULL);
 		tn_tape_end(tape);
 		(void)tn_optimizer_step(optimizer);

@@ -321,14 +321,14 @@ static void make_logits(struct work *w)
 
 static int run_cross_entropy(struct work *w)
 {
-	return tn_cross_entropy(w->in[0], w->in[1], TN_NO_LABEL) != NULL;
+	return tn_cross_entropy(w->in[0], w->in[1], NULL) != NULL;
 }
 
 static void make_cross_entropy(struct work *w)
 {
 	make_logits(w);
 	record(w, 0);
-	give(w, tn_cross_entropy(w->in[0], w->in[1], TN_NO_LABEL));
+	give(w, tn_cross_entropy(w->in[0], w->in[1], NULL));
 }
 
 /* ---- A step of training ----------------------------------------------------------------------*/
@@ -339,8 +339,7 @@ static int run_step(struct work *w)
 		return 0;
 	tn_module_zero_gradients(w->net);
 	tn_tape *tape = tn_tape_begin(w->context);
-	tn_array *loss =
-		tn_cross_entropy(tn_module_forward(w->net, w->in[0]), w->in[1], TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(w->net, w->in[0]), w->in[1], NULL);
 	int good = loss && !tn_tape_backward(tape, loss, NULL);
 	tn_tape_end(tape);
 	return good && !tn_optimizer_step(w->optimizer);

@@ -96,7 +96,7 @@ static void train(tn_context *context, float *results, size_t *n)
 	for (int step = 0; optimizer && step < 2; step++) {
 		tn_module_zero_gradients(net);
 		tn_tape *tape = tn_tape_begin(context);
-		tn_array *loss = tn_cross_entropy(tn_module_forward(net, x), t, TN_NO_LABEL);
+		tn_array *loss = tn_cross_entropy(tn_module_forward(net, x), t, NULL);
 		tn_status status = tn_tape_backward(tape, loss, NULL);
 		tn_tape_end(tape);
 		if (!status && !tn_optimizer_step(optimizer))

@@ -297,7 +297,9 @@ static tn_array *f_cross_entropy(void *u, tn_array *const *x)
 {
 	static const int32_t labels[] = {2, 0, 9, 1};
 	(void)u;
-	return tn_cross_entropy(x[0], tn_from_host(context, TN_I32, 1, (int64_t[]){4}, labels), 9);
+	return tn_cross_entropy(x[0], tn_from_host(context, TN_I32, 1, (int64_t[]){4}, labels),
+				TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
+					   .ignore_label = 9));
 }
 static tn_array *f_dropout(void *u, tn_array *const *x)
 {
@@ -319,6 +321,61 @@ static tn_array *f_hardswish(void *u, tn_array *const *x)
 {
 	(void)u;
 	return total(tn_hardswish(tn_affine(x[0], 4.2, 0.0)));
+}
+static tn_array *f_leaky_relu(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_leaky_relu(x[0], 0.3));
+}
+static tn_array *f_elu(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_elu(x[0], 0.7));
+}
+static tn_array *f_celu(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_celu(x[0], 0.7));
+}
+static tn_array *f_selu(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_selu(x[0]));
+}
+static tn_array *f_softplus(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_softplus(x[0], 1.5, 1));
+}
+static tn_array *f_mish(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_mish(x[0]));
+}
+static tn_array *f_softsign(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_softsign(x[0]));
+}
+static tn_array *f_log_sigmoid(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_log_sigmoid(x[0]));
+}
+static tn_array *f_hardsigmoid(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_hardsigmoid(tn_affine(x[0], 4.2, 0.0)));
+}
+static tn_array *f_hardtanh(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_hardtanh(x[0], -0.5, 0.56));
+}
+static tn_array *f_prelu(void *u, tn_array *const *x)
+{
+	(void)u;
+	return total(tn_prelu(x[0], x[1]));
 }
 static tn_array *f_silu(void *u, tn_array *const *x)
 {
@@ -467,6 +524,18 @@ static const struct row rows[] = {
 	{"dropout", f_dropout, 1, {2}, {{5, 6}}, 0},
 	{"relu6", f_relu6, 1, {2}, {{3, 4}}, 0},
 	{"hardswish", f_hardswish, 1, {2}, {{3, 4}}, 0},
+	{"leaky_relu", f_leaky_relu, 1, {2}, {{3, 4}}, 0},
+	{"elu", f_elu, 1, {2}, {{3, 4}}, 0},
+	{"celu", f_celu, 1, {2}, {{3, 4}}, 0},
+	{"selu", f_selu, 1, {2}, {{3, 4}}, 0},
+	{"softplus", f_softplus, 1, {2}, {{3, 4}}, 0},
+	{"mish", f_mish, 1, {2}, {{3, 4}}, 0},
+	{"softsign", f_softsign, 1, {2}, {{3, 4}}, 0},
+	{"log_sigmoid", f_log_sigmoid, 1, {2}, {{3, 4}}, 0},
+	{"hardsigmoid", f_hardsigmoid, 1, {2}, {{3, 4}}, 0},
+	{"hardtanh", f_hardtanh, 1, {2}, {{3, 4}}, 0},
+	{"prelu", f_prelu, 2, {3, 1}, {{2, 3, 4}, {3}}, 0},
+	{"prelu, one slope", f_prelu, 2, {2, 1}, {{3, 4}, {1}}, 0},
 	{"silu", f_silu, 1, {2}, {{3, 4}}, 0},
 	{"gelu", f_gelu, 1, {2}, {{3, 4}}, 0},
 	{"gelu_tanh", f_gelu_tanh, 1, {2}, {{3, 4}}, 0},

@@ -77,8 +77,7 @@ static inline tn_status give_gradients(struct training *t)
 	if (status)
 		return status;
 	tn_tape *tape = tn_tape_begin(t->context);
-	tn_array *loss =
-		tn_cross_entropy(tn_module_forward(t->module, t->x), t->labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(t->module, t->x), t->labels, NULL);
 	tn_array_destroy(t->loss);
 	t->loss = loss ? tn_keep(loss) : NULL;
 	status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;

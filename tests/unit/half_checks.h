@@ -255,7 +255,7 @@ static inline void half_network(struct half *h)
 	x = tn_tanh(tn_batch_norm(x, leaves[NORM_W], leaves[NORM_B], &norm));
 	x = tn_reshape(tn_avg_pool2d(x, &pool), 2, (const int64_t[]){3, 24});
 	tn_array *logits = tn_linear(x, leaves[LINEAR], leaves[BIAS2]);
-	tn_array *loss = tn_cross_entropy(logits, labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(logits, labels, NULL);
 	keep_result(h, loss);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	for (int i = 0; i < LEAVES; i++)

@@ -224,7 +224,10 @@ static tn_array *loss_of(const struct sample *s, tn_device *second)
 		tn_to(tn_from_host(context, TN_I32, 1, (int64_t[]){2}, (int32_t[]){2, 1}), second);
 	y = tn_linear(y, tn_take(matrix, at, 0), NULL);
 	y = tn_add(y, tn_softmax(y, 1));
-	return tn_to(tn_cross_entropy(y, labels, 1), tn_array_device(s->x));
+	tn_array *loss = tn_cross_entropy(y, labels,
+					  TN_OPTIONS(struct tn_cross_entropy_options,
+						     .has_ignore_label = 1, .ignore_label = 1));
+	return tn_to(loss, tn_array_device(s->x));
 }
 
 /* The gradients of a sample on the first device, with the second half computed on `second`, and the

@@ -10,7 +10,7 @@
 
 static tn_context *context;
 static tn_module *net; /* built */
-static tn_array *picture, *filters;
+static tn_array *picture, *filters, *scores, *classes;
 static tn_dataset *dataset;
 static tn_program *program;
 static struct tn_error_info error;
@@ -152,6 +152,28 @@ static tn_status gradients(const void *options)
 	return status;
 }
 
+static tn_status cross_entropy(const void *options)
+{
+	return array(tn_cross_entropy(scores, classes, options));
+}
+
+static tn_status nll_loss(const void *options)
+{
+	return array(tn_nll_loss(scores, classes, options));
+}
+
+static tn_status binary_cross_entropy(const void *options)
+{
+	return array(tn_binary_cross_entropy_with_logits(scores, scores, options));
+}
+
+static tn_status init_kaiming(const void *options)
+{
+	tn_status status = tn_init_kaiming_uniform(picture, options);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
 static tn_status no_backward(void *state, const struct tn_node_call *call)
 {
 	(void)state, (void)call;
@@ -161,6 +183,13 @@ static tn_status no_backward(void *state, const struct tn_node_call *call)
 static tn_status node_record(const void *options)
 {
 	tn_status status = tn_node_record(context, options);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status module_init(const void *options)
+{
+	tn_status status = tn_module_init_parameters(net, "*.bias", options);
 	assert_int_equal(kept(status == TN_OK), status);
 	return status;
 }
@@ -322,6 +351,16 @@ static const struct {
 	 TN_OPTIONS(struct tn_node_options, .name = "own", .n_outputs = 1, .outputs = &filters,
 		    .backward = no_backward),
 	 TN_OK},
+	{"struct tn_cross_entropy_options", cross_entropy,
+	 TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.1), TN_OK},
+	{"struct tn_nll_loss_options", nll_loss,
+	 TN_OPTIONS(struct tn_nll_loss_options, .reduction = TN_REDUCTION_SUM), TN_OK},
+	{"struct tn_binary_cross_entropy_options", binary_cross_entropy,
+	 TN_OPTIONS(struct tn_binary_cross_entropy_options, .reduction = TN_REDUCTION_SUM), TN_OK},
+	{"struct tn_kaiming_options", init_kaiming,
+	 TN_OPTIONS(struct tn_kaiming_options, .mode = TN_FAN_OUT), TN_OK},
+	{"struct tn_init_options", module_init, TN_OPTIONS(struct tn_init_options, .value = 1),
+	 TN_OK},
 	/* The reference has no compiler. */
 	{"struct tn_kernel_source", kernel_compile,
 	 TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c", .text = "", .name = "none"),
@@ -360,6 +399,8 @@ static int setup(void **state)
 	}
 	picture = tn_ones(context, TN_F32, 4, (const int64_t[]){1, 1, 8, 8});
 	filters = tn_ones(context, TN_F32, 4, (const int64_t[]){2, 1, 3, 3});
+	scores = tn_ones(context, TN_F32, 2, (const int64_t[]){4, 3});
+	classes = tn_zeros(context, TN_I32, 1, (const int64_t[]){4});
 	net = tn_sequential(context);
 	assert_ok(tn_sequential_add(net, NULL, tn_module_flatten(context)));
 	assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 64, 2, NULL)));

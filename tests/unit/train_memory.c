@@ -59,7 +59,7 @@ static void step(struct training *t)
 	assert_ok(tn_scope_begin(t->context));
 	tn_module_zero_gradients(t->net);
 	tn_tape *tape = tn_tape_begin(t->context);
-	tn_array *loss = tn_cross_entropy(tn_module_forward(t->net, t->x), t->labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(t->net, t->x), t->labels, NULL);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	tn_tape_end(tape);
 	assert_ok(tn_optimizer_step(t->optimizer));

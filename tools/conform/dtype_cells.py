@@ -300,6 +300,27 @@ def hardswish(v):
     return v if v > 3 or math.isnan(v) else 0.0 if v < -3 else v * (v + 3) / 6
 
 
+def hardsigmoid(v):
+    return v if math.isnan(v) else 0.0 if v <= -3 else 1.0 if v >= 3 else (v + 3) / 6
+
+
+def log_sigmoid(v):
+    return min(v, 0.0) - math.log1p(math.exp(-abs(v))) if not math.isnan(v) else v
+
+
+def mish(v):
+    return v * math.tanh(max(v, 0.0) + math.log1p(math.exp(-abs(v)))) if not math.isnan(v) else v
+
+
+def selu(v):
+    return 1.0507009873554805 * (v if v > 0 or math.isnan(v) else
+                                 1.6732632423543773 * math.expm1(v))
+
+
+def softsign(v):
+    return v / (1 + abs(v))
+
+
 UNARY = {
     "negative": negative, "abs": absolute, "sign": sign, "square": square,
     "sqrt": function(np.sqrt), "exp": function(np.exp), "log": function(np.log),
@@ -309,6 +330,10 @@ UNARY = {
     "gelu": function(scalar(gelu), False, "x"),
     "gelu_tanh": function(scalar(gelu_tanh), False, "x"),
     "hardswish": function(scalar(hardswish), False),
+    "hardsigmoid": function(scalar(hardsigmoid), False),
+    "log_sigmoid": function(scalar(log_sigmoid), False, "x"),
+    "mish": function(scalar(mish), False, "x"), "selu": function(scalar(selu), False, "x"),
+    "softsign": function(scalar(softsign), False),
     "relu": relu(math.inf), "relu6": relu(6),
     "floor": rounded(np.floor), "ceil": rounded(np.ceil), "round": rounded(np.round),
     "angle": angle, "conj": lambda x: (np.conj(x) if NAMES[x.dtype] in COMPLEX else x, "="),

@@ -4,6 +4,7 @@
  * Indices and labels out of range, through a context: an error with the operation's name, at once
  * or, on a device that works later, from the next call that waits for it.
  */
+#include <tenon/loss.h>
 #include <tenon/nn.h>
 
 #include "layers.h"
@@ -35,7 +36,7 @@ static tn_array *take_along_axis(tn_context *context, int32_t index)
 static tn_array *cross_entropy(tn_context *context, int32_t label)
 {
 	tn_array *row = tn_slice(table(context), 0, 0, 1, 1);
-	return tn_cross_entropy(row, tn_squeeze(one_index(context, label), 0), TN_NO_LABEL);
+	return tn_cross_entropy(row, tn_squeeze(one_index(context, label), 0), NULL);
 }
 
 static const struct indexed {

@@ -7,6 +7,7 @@
 #include "ops/norm.h"
 
 #include <tenon/autograd.h>
+#include <tenon/loss.h>
 
 /* ---- What they run ---------------------------------------------------------------------------*/
 
@@ -93,7 +94,9 @@ static tn_array *softmax(const struct layer *layer, tn_array *const *in)
 static tn_array *cross_entropy(const struct layer *layer, tn_array *const *in)
 {
 	(void)layer;
-	return tn_cross_entropy(in[0], in[1], IGNORED);
+	return tn_cross_entropy(in[0], in[1],
+				TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
+					   .ignore_label = IGNORED));
 }
 
 static tn_array *gelu(const struct layer *layer, tn_array *const *in)

@@ -19,10 +19,12 @@ static const struct {
 
 static size_t size_of_host(uint32_t minor)
 {
-	size_t i = sizeof(hosts) / sizeof(hosts[0]);
-	while (i > 1 && hosts[i - 1].minor > minor)
-		i--;
-	return hosts[i - 1].size;
+	size_t size = 0;
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		if (hosts[i].minor <= minor)
+			size = hosts[i].size;
+	}
+	return size;
 }
 
 /* Calls every slot, with the results that it has under the newest host. */

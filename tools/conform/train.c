@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include <tenon/loss.h>
 #include <tenon/models.h>
 #include <tenon/optim.h>
 
@@ -129,7 +130,7 @@ static double learn(struct kit *kit, struct side *side, const struct data *data,
 	tn_array *labels = values_upload(kit, side->context, TN_I32, 1, (const int64_t[]){BATCH},
 					 data->labels[step]);
 	tn_tape *tape = tn_tape_begin(side->context);
-	tn_array *loss = tn_cross_entropy(tn_module_forward(side->net, x), labels, TN_NO_LABEL);
+	tn_array *loss = tn_cross_entropy(tn_module_forward(side->net, x), labels, NULL);
 	int failed = !loss || tn_tape_backward(tape, loss, NULL);
 	tn_tape_end(tape);
 	if (failed || tn_optimizer_step(side->optimizer) || tn_item(loss, &value))

@@ -86,7 +86,7 @@ static void train(tn_context *context, tn_module *net, tn_data_loader *loader)
 		tn_array *y = tn_from_host(context, TN_I32, 1, shape, labels);
 		tn_module_zero_gradients(net);
 		tn_tape *tape = tn_tape_begin(context);
-		tn_array *mean = tn_cross_entropy(tn_module_forward(net, x), y, TN_NO_LABEL);
+		tn_array *mean = tn_cross_entropy(tn_module_forward(net, x), y, NULL);
 		(void)tn_tape_backward(tape, mean, NULL);
 		tn_tape_end(tape);
 		(void)tn_optimizer_step(optimizer);

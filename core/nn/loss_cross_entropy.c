@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Cross-entropy.  Labels take the backend's own operation, whose node is
+ *
+ *     loss = lse - logit of the label, of each row, or the mean over the n rows that count:
+ *     dlogits = (softmax - one-hot) dloss, or dloss / n
+ *
+ * and weights and smoothing are formulas over its rows; probabilities take a log-softmax.
+ */
+#include "array/shape.h"
+#include "autograd/node.h"
+#include "base/dtype.h"
+#include "nn/loss.h"
+#include "nn/loss_rows.h"
+#include "ops/cross_entropy.h"
+#include "ops/formula.h"
+
+static const char name[] = "cross_entropy";
+
+/* ---- The node --------------------------------------------------------------------------------*/
+
+enum { LOGITS, LABELS, LSE, COUNT };
+
+struct entropy_state {
+	int32_t ignored;
+};
+
+/* The number of rows that are not ignored, 0-d, on the device, in the type of the losses: f16 and
+ * bf16 cannot count many. */
+static tn_array *count_rows(const tn_array *losses, const tn_array *labels, int32_t ignored)
+{
+	tn_context *context = tn_array_context(losses);
+	if (ignored == TN_NO_LABEL)
+		return tn_full(context, losses->dtype, 0, NULL, (double)labels->shape[0]);
+	tn_array *label = tn_full(context, TN_I32, 0, NULL, (double)ignored);
+	return tn_sum(tn_astype(tn_not_equal(labels, label), losses->dtype), TN_ALL_AXES, NULL, 0);
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	const struct entropy_state *state = node->state;
+	const tn_array *labels = node->saved[LABELS].array, *count = node->saved[COUNT].array;
+	if (count)
+		dy = tn_broadcast_to(tn_divide(dy, count), 1, labels->shape);
+	return tn_node_give(node, LOGITS,
+			    tn_cross_entropy_backward(node->saved[LOGITS].array, labels,
+						      node->saved[LSE].array, dy, state->ignored));
+}
+
+/* The loss of each row, or their mean. */
+static tn_array *losses_of(const tn_array *logits, const tn_array *labels, int32_t ignored,
+			   int is_mean)
+{
+	struct entropy_state state = {ignored};
+	struct tn_suspension suspension = tn_tape_suspend(logits);
+	if (!suspension.runtime)
+		return NULL;
+	tn_array *loss = NULL, *lse = NULL, *count = NULL;
+	if (!tn_cross_entropy_forward(logits, labels, ignored, &loss, &lse) && is_mean) {
+		tn_array *rows = loss, *sum = tn_sum(rows, TN_ALL_AXES, NULL, 0);
+		count = count_rows(rows, labels, ignored);
+		loss = tn_divide(sum, count);
+		tn_array_destroy(sum);
+		tn_array_destroy(rows);
+	}
+	loss = tn_tape_resume(suspension, loss,
+			      &(struct tn_node_request){.operation = name,
+							.backward = backward,
+							.n_inputs = 1,
+							.inputs = {logits},
+							.n_saved = 4,
+							.saved = {logits, labels, lse, count},
+							.state = &state,
+							.state_size = sizeof(state)});
+	tn_array_destroy(lse);
+	tn_array_destroy(count);
+	return loss;
+}
+
+/* ---- Labels ----------------------------------------------------------------------------------*/
+
+/* (1 - e) loss + e times the mean over the classes of -weight log softmax(input).  With w a class's
+ * weight and W the mean of all, the latter is W lse - mean of w input. */
+static tn_array *smoothed(const struct tn_loss_rows *rows, const tn_array *losses,
+			  const tn_array *weight, double e)
+{
+	/* Inputs: losses, lse, mean input, known labels, factors, W; scalar: a = e. */
+	static const struct tn_short_program plain = {"z = d == -1 ? 0 : (1 - a) * x + a * (y - c)",
+						      4, 1, 0, 0};
+	static const struct tn_short_program weighted = {
+		"z = d == -1 ? 0 : (1 - a) * e * x + a * (f * y - c)", 6, 1, 0, 0};
+	static const int classes[] = {1};
+	const tn_array *x = tn_loss_in_dtype(rows->input, rows->dtype);
+	const tn_array *w = tn_loss_in_dtype(weight, rows->dtype);
+	const tn_array *inputs[] = {
+		losses,
+		tn_logsumexp(x, 1, classes, 0),
+		tn_mean(w ? tn_multiply(x, w) : x, 1, classes, 0),
+		rows->known,
+		rows->factors,
+		w ? tn_mean(w, TN_ALL_AXES, NULL, 0) : NULL,
+	};
+	return tn_formula(name, w ? &weighted : &plain, rows->dtype, inputs, &e);
+}
+
+static tn_array *of_labels(const tn_array *input, const tn_array *labels,
+			   const struct tn_cross_entropy_options *o)
+{
+	static const struct tn_check check = {name, "label", "the number of classes is"};
+	struct tn_loss_rows rows;
+	int32_t ignored = o->has_ignore_label ? o->ignore_label : TN_NO_LABEL;
+	if (tn_loss_rows_of(&rows, &check, input, labels, ignored) ||
+	    tn_loss_check_weight(name, input, o->weight, rows.input->shape[1]))
+		return NULL;
+	int is_plain = !o->weight && o->label_smoothing == 0.0;
+	if (is_plain && o->reduction == TN_REDUCTION_MEAN)
+		return losses_of(rows.input, rows.labels, ignored, 1);
+	tn_array *losses = losses_of(rows.input, rows.labels, ignored, 0);
+	if (!is_plain && (!losses || tn_loss_rows_weigh(&rows, o->weight)))
+		return NULL;
+	if (o->label_smoothing > 0.0)
+		losses = smoothed(&rows, losses, o->weight, o->label_smoothing);
+	else if (o->weight)
+		losses = tn_multiply(losses, rows.factors);
+	return tn_loss_rows_reduce(&rows, losses, labels, o->reduction);
+}
+
+/* ---- Probabilities ---------------------------------------------------------------------------*/
+
+static tn_status check_probabilities(const tn_array *input, const tn_array *target,
+				     const struct tn_cross_entropy_options *o, int axis)
+{
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	tn_status status = tn_loss_check_input(name, input);
+	if (!status)
+		status = tn_loss_check_weight(name, input, o->weight,
+					      input->rank ? input->shape[axis] : 0);
+	if (status)
+		return status;
+	if (!input->rank || !tn_shape_equal(input->rank, input->shape, target->rank, target->shape))
+		return tn_runtime_fail(input->runtime, TN_SHAPE, name,
+				       "target: expected the probabilities of an input of shape "
+				       "%s, found shape %s",
+				       tn_array_text(input, expected),
+				       tn_array_text(target, found));
+	if (target->dtype != input->dtype && target->dtype != TN_BOOL &&
+	    !tn_is_integer(target->dtype))
+		return tn_runtime_fail(input->runtime, TN_DTYPE, name,
+				       "target: expected probabilities of %s like the input, or an "
+				       "integer or bool, found %s",
+				       tn_dtype_name(input->dtype), tn_dtype_name(target->dtype));
+	if (o->has_ignore_label)
+		return tn_runtime_fail(input->runtime, TN_INVALID_ARGUMENT, name,
+				       "has_ignore_label: expected 0 for a target of "
+				       "probabilities, found %d",
+				       o->has_ignore_label);
+	return TN_OK;
+}
+
+static tn_array *of_probabilities(const tn_array *input, const tn_array *target,
+				  const struct tn_cross_entropy_options *o)
+{
+	/* Inputs: log softmax, target, weights; scalars: a = 1 - e, b = e / C. */
+	static const struct tn_short_program plain = {"z = -x * (a * y + b)", 2, 2, 0, 0};
+	static const struct tn_short_program weighted = {"z = -x * (a * y + b) * c", 3, 2, 0, 0};
+	const int axis = input->rank > 1;
+	tn_dtype dtype = input->dtype == TN_F64 ? TN_F64 : TN_F32;
+	if (check_probabilities(input, target, o, axis))
+		return NULL;
+	int64_t shape[TN_MAX_RANK];
+	for (int i = 0; i < input->rank; i++)
+		shape[i] = i == axis ? input->shape[i] : 1;
+	const double scalars[] = {1.0 - o->label_smoothing,
+				  o->label_smoothing / (double)input->shape[axis]};
+	const tn_array *weight = tn_loss_in_dtype(o->weight, dtype);
+	const tn_array *inputs[] = {tn_log_softmax(tn_loss_in_dtype(input, dtype), axis), target,
+				    weight ? tn_reshape(weight, input->rank, shape) : NULL};
+	tn_array *terms = tn_formula(name, weight ? &weighted : &plain, dtype, inputs, scalars);
+	return tn_loss_reduce(tn_sum(terms, 1, &axis, 0), o->reduction);
+}
+
+/* ---- The public function ---------------------------------------------------------------------*/
+
+tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
+			   const struct tn_cross_entropy_options *options)
+{
+	struct tn_cross_entropy_options o = {0};
+	if (!input || !target)
+		return NULL;
+	struct tn_runtime *rt = input->runtime;
+	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_cross_entropy_options", name) ||
+	    tn_runtime_ready(rt) ||
+	    tn_loss_check_reduction(rt, name, o.reduction, TN_REDUCTION_NONE))
+		return NULL;
+	if (!(o.label_smoothing >= 0.0 && o.label_smoothing <= 1.0)) {
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, name,
+				"label_smoothing: expected a number in [0, 1], found %g",
+				o.label_smoothing);
+		return NULL;
+	}
+	if (tn_scope_begin(tn_array_context(input)))
+		return NULL;
+	return tn_scope_end(tn_array_context(input), target->rank == input->rank
+							     ? of_probabilities(input, target, &o)
+							     : of_labels(input, target, &o));
+}

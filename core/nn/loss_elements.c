@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Losses of elements: each is one element program of input x and target y, and a reduction.
+ */
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "nn/loss.h"
+#include "ops/formula.h"
+
+/* ---- Input and target ------------------------------------------------------------------------*/
+
+/* One call of a loss; its scalar is the program's a. */
+struct element_loss {
+	const char *operation;
+	const struct tn_short_program *program;
+	const tn_array *input;
+	const tn_array *target;
+	const tn_array *others[2]; /* inputs 2 and 3 of the program, which broadcast to the input */
+	double scalar;
+	uint32_t reduction;
+	uint32_t last_reduction;
+	int is_signed; /* an integer target must be signed */
+};
+
+static tn_status check_target(const struct element_loss *loss)
+{
+	const tn_array *x = loss->input, *y = loss->target;
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	if (!tn_shape_equal(x->rank, x->shape, y->rank, y->shape))
+		return tn_runtime_fail(x->runtime, TN_SHAPE, loss->operation,
+				       "target: expected the input's shape %s, found %s",
+				       tn_array_text(x, expected), tn_array_text(y, found));
+	int is_whole = y->dtype == TN_BOOL || tn_is_integer(y->dtype);
+	if (loss->is_signed && (y->dtype == TN_BOOL || tn_is_unsigned(y->dtype)))
+		is_whole = 0;
+	if (y->dtype == x->dtype || is_whole)
+		return TN_OK;
+	return tn_runtime_fail(x->runtime, TN_DTYPE, loss->operation,
+			       "target: expected %s like the input, or %s, found %s",
+			       tn_dtype_name(x->dtype),
+			       loss->is_signed ? "a signed integer" : "an integer or bool",
+			       tn_dtype_name(y->dtype));
+}
+
+static tn_status check_other(const struct element_loss *loss, const char *name,
+			     const tn_array *other)
+{
+	const tn_array *x = loss->input;
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	int64_t shape[TN_MAX_RANK];
+	int rank = x->rank;
+	if (!tn_is_floating(other->dtype))
+		return tn_runtime_fail(x->runtime, TN_DTYPE, loss->operation,
+				       "%s: expected a floating type, found %s", name,
+				       tn_dtype_name(other->dtype));
+	for (int i = 0; i < rank; i++)
+		shape[i] = x->shape[i];
+	if (tn_shape_broadcast(&rank, shape, other->rank, other->shape) &&
+	    tn_shape_equal(rank, shape, x->rank, x->shape))
+		return TN_OK;
+	return tn_runtime_fail(x->runtime, TN_SHAPE, loss->operation,
+			       "%s of shape %s does not broadcast to the input's %s", name,
+			       tn_array_text(other, found), tn_array_text(x, expected));
+}
+
+static tn_array *run_loss(const struct element_loss *loss)
+{
+	const tn_array *inputs[] = {loss->input, loss->target, loss->others[0], loss->others[1]};
+	if (!loss->input || !loss->target || tn_runtime_ready(loss->input->runtime))
+		return NULL;
+	uint32_t last = loss->last_reduction ? loss->last_reduction : TN_REDUCTION_NONE;
+	if (tn_loss_check_input(loss->operation, loss->input) || check_target(loss) ||
+	    tn_loss_check_reduction(loss->input->runtime, loss->operation, loss->reduction, last))
+		return NULL;
+	return tn_loss_reduce(tn_formula(loss->operation, loss->program, loss->input->dtype, inputs,
+					 &loss->scalar),
+			      loss->reduction);
+}
+
+/* A parameter of a loss that must be at least 0, or above 0. */
+static int is_refused(const tn_array *input, const char *operation, const char *name, double value,
+		      int above)
+{
+	if (!input || (above ? value > 0.0 : value >= 0.0))
+		return 0;
+	tn_runtime_fail(input->runtime, TN_INVALID_ARGUMENT, operation,
+			"%s: expected a number %s 0, found %g", name,
+			above ? "above" : "of at least", value);
+	return 1;
+}
+
+/* ---- Public functions ------------------------------------------------------------------------*/
+
+tn_array *tn_mse_loss(const tn_array *input, const tn_array *target, uint32_t reduction)
+{
+	static const struct tn_short_program program = {"d = x - y\n"
+							"z = d * d",
+							2, 0, 0, 0};
+	return run_loss(&(struct element_loss){.operation = "mse_loss",
+					       .program = &program,
+					       .input = input,
+					       .target = target,
+					       .reduction = reduction});
+}
+
+tn_array *tn_l1_loss(const tn_array *input, const tn_array *target, uint32_t reduction)
+{
+	static const struct tn_short_program program = {"z = abs(x - y)", 2, 0, 0, 0};
+	return run_loss(&(struct element_loss){.operation = "l1_loss",
+					       .program = &program,
+					       .input = input,
+					       .target = target,
+					       .reduction = reduction});
+}
+
+/* With m = min(d, delta):  d^2 / 2 where d is smaller, else delta (d - delta / 2).  No square that
+ * is not needed overflows. */
+tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double delta,
+			uint32_t reduction)
+{
+	static const struct tn_short_program program = {"d = abs(x - y)\n"
+							"m = min(d, a)\n"
+							"z = m * (d - 0.5 * m)",
+							2, 1, 0, 0};
+	if (is_refused(input, "huber_loss", "delta", delta, 1))
+		return NULL;
+	return run_loss(&(struct element_loss){.operation = "huber_loss",
+					       .program = &program,
+					       .input = input,
+					       .target = target,
+					       .scalar = delta,
+					       .reduction = reduction});
+}
+
+tn_array *tn_smooth_l1_loss(const tn_array *input, const tn_array *target, double beta,
+			    uint32_t reduction)
+{
+	static const struct tn_short_program program = {"d = abs(x - y)\n"
+							"m = min(d, a)\n"
+							"z = m / a * (d - 0.5 * m)",
+							2, 1, 0, 0};
+	static const struct tn_short_program without_beta = {"z = abs(x - y)", 2, 0, 0, 0};
+	if (is_refused(input, "smooth_l1_loss", "beta", beta, 0))
+		return NULL;
+	return run_loss(&(struct element_loss){.operation = "smooth_l1_loss",
+					       .program = beta > 0.0 ? &program : &without_beta,
+					       .input = input,
+					       .target = target,
+					       .scalar = beta,
+					       .reduction = reduction});
+}
+
+tn_array *tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_array *target,
+					      const struct tn_binary_cross_entropy_options *options)
+{
+	static const char name[] = "binary_cross_entropy_with_logits";
+	/* By which weights are given: none, weight, pos_weight, both. */
+	static const struct tn_short_program programs[] = {
+		{"z = (1 - y) * x + softplus(-x)", 2, 0, 0, 0},
+		{"z = c * ((1 - y) * x + softplus(-x))", 3, 0, 0, 0},
+		{"z = (1 - y) * x + (1 + (c - 1) * y) * softplus(-x)", 3, 0, 0, 0},
+		{"z = c * ((1 - y) * x + (1 + (d - 1) * y) * softplus(-x))", 4, 0, 0, 0},
+	};
+	struct tn_binary_cross_entropy_options o = {0};
+	if (!input || !target ||
+	    tn_runtime_take(input->runtime, &o, sizeof(o), options,
+			    "struct tn_binary_cross_entropy_options", name))
+		return NULL;
+	const struct element_loss loss = {
+		.operation = name,
+		.program = &programs[(o.weight ? 1 : 0) + (o.pos_weight ? 2 : 0)],
+		.input = input,
+		.target = target,
+		.others = {o.weight ? o.weight : o.pos_weight, o.pos_weight},
+		.reduction = o.reduction};
+	if ((o.weight && check_other(&loss, "weight", o.weight)) ||
+	    (o.pos_weight && check_other(&loss, "pos_weight", o.pos_weight)))
+		return NULL;
+	return run_loss(&loss);
+}
+
+tn_array *tn_kl_div(const tn_array *input, const tn_array *target, int log_target,
+		    uint32_t reduction)
+{
+	static const struct tn_short_program of_probabilities = {
+		"z = (y == 0 ? 0 : y * log(y == 0 ? 1 : y)) - y * x", 2, 0, 0, 0};
+	static const struct tn_short_program of_logarithms = {"z = exp(y) * (y - x)", 2, 0, 0, 0};
+	return run_loss(
+		&(struct element_loss){.operation = "kl_div",
+				       .program = log_target ? &of_logarithms : &of_probabilities,
+				       .input = input,
+				       .target = target,
+				       .reduction = reduction,
+				       .last_reduction = TN_REDUCTION_BATCH_MEAN});
+}
+
+/* As in PyTorch, the derivative of max(0, h) is 0 where h is 0, and a target other than 1 and -1
+ * gives the sum of both. */
+tn_array *tn_hinge_embedding_loss(const tn_array *input, const tn_array *target, double margin,
+				  uint32_t reduction)
+{
+	static const struct tn_short_program program = {
+		"h = a - x\n"
+		"z = (y != 1 ? (h <= 0 ? 0 : h) : 0) + (y != -1 ? x : 0)",
+		2, 1, 0, 0};
+	return run_loss(&(struct element_loss){.operation = "hinge_embedding_loss",
+					       .program = &program,
+					       .input = input,
+					       .target = target,
+					       .scalar = margin,
+					       .reduction = reduction,
+					       .is_signed = 1});
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See loss_rows.h.
+ */
+#include "nn/loss_rows.h"
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "dispatch/ledger.h"
+#include "nn/loss.h"
+#include "ops/formula.h"
+#include "ops/indices.h"
+#include "ops/reduce_run.h"
+
+/* Are the labels' axes those of the input without axis 1, or none beside classes alone? */
+static int have_labels(const tn_array *input, const tn_array *labels)
+{
+	if (!input->rank || labels->rank != input->rank - 1)
+		return 0;
+	for (int i = 0; i < labels->rank; i++) {
+		if (labels->shape[i] != input->shape[i ? i + 1 : 0])
+			return 0;
+	}
+	return 1;
+}
+
+tn_status tn_loss_rows_of(struct tn_loss_rows *rows, const struct tn_check *check,
+			  const tn_array *input, const tn_array *labels, int32_t ignored)
+{
+	struct tn_runtime *rt = input->runtime;
+	char x[TN_SHAPE_TEXT], y[TN_SHAPE_TEXT];
+	tn_status status = tn_loss_check_input(check->operation, input);
+	if (status)
+		return status;
+	if (!have_labels(input, labels))
+		return tn_runtime_fail(rt, TN_SHAPE, check->operation,
+				       "expected an input (N, C), (N, C, ...) or (C) and labels "
+				       "(N), (N, ...) or (), found %s and %s",
+				       tn_array_text(input, x), tn_array_text(labels, y));
+	if (labels->dtype != TN_I32)
+		return tn_runtime_fail(rt, TN_DTYPE, check->operation,
+				       "labels: expected i32, found %s",
+				       tn_dtype_name(labels->dtype));
+	*rows = (struct tn_loss_rows){.check = check,
+				      .input = input,
+				      .labels = labels,
+				      .ignored = ignored,
+				      .dtype = input->dtype == TN_F64 ? TN_F64 : TN_F32};
+	if (input->rank == 2)
+		return TN_OK;
+	const int64_t line[] = {labels->size};
+	const int64_t matrix[] = {labels->size, input->shape[input->rank > 1]};
+	if (input->rank > 2) {
+		int axes[TN_MAX_RANK] = {0};
+		for (int i = 1; i < input->rank; i++)
+			axes[i] = i < input->rank - 1 ? i + 1 : 1;
+		rows->input = tn_transpose(input, axes);
+	}
+	rows->input = tn_reshape(rows->input, 2, matrix);
+	rows->labels = tn_reshape(labels, 1, line);
+	return tn_runtime_ready(rt);
+}
+
+tn_status tn_loss_rows_check(const struct tn_loss_rows *rows)
+{
+	struct tn_runtime *rt = rows->input->runtime;
+	const struct tn_index_range range = {.operation =
+						     tn_operation_named(rt, rows->check->operation),
+					     .check = rows->check,
+					     .limit = rows->input->shape[1],
+					     .ignored = rows->ignored};
+	return tn_end_into(rt, tn_indices_in_range(rt, &range, rows->labels));
+}
+
+/* Inputs: x of (rows, C), labels as a column. */
+static const struct tn_short_program of_class = {"z = index(1) == i64(y) ? x : 0", 2, 0, 0, 0};
+
+/* Each label's weight, 0 where it is no class.  Without a gather, which not every backend can
+ * capture. */
+static tn_status weigh_labels(struct tn_loss_rows *rows, const tn_array *weight)
+{
+	struct tn_runtime *rt = rows->input->runtime;
+	const tn_array *inputs[] = {
+		tn_broadcast_to(tn_loss_in_dtype(weight, rows->dtype), 2, rows->input->shape),
+		tn_expand_dims(rows->known, 1)};
+	const struct tn_short_reduction reduction = {.prologue = &of_class,
+						     .inputs = inputs,
+						     .outputs = &rows->factors,
+						     .axes = 1u << 1,
+						     .combiners = {TN_REDUCE_SUM}};
+	if (tn_runtime_ready(rt))
+		return rt->error.status;
+	rows->factors =
+		tn_array_make(rt, tn_array_home(rows->input), rows->dtype, 1, rows->labels->shape);
+	tn_status status = rows->factors ? TN_OK : rt->report.status;
+	if (!status && rows->factors->size)
+		status = tn_short_reduce(rt, tn_operation_named(rt, rows->check->operation),
+					 &reduction);
+	return tn_end_into(rt, status);
+}
+
+tn_status tn_loss_rows_weigh(struct tn_loss_rows *rows, const tn_array *weight)
+{
+	/* Scalars: a = the label to ignore, b = C. */
+	static const struct tn_short_program known = {"l = i64(x)\n"
+						      "z = l == a ? -1 : l < 0 || l >= b ? -2 : l",
+						      1, 2, 0, TN_I64};
+	static const struct tn_short_program ones = {"z = x < 0 ? 0.0 : 1.0", 1, 0, 0, 0};
+	const char *name = rows->check->operation;
+	const double scalars[] = {rows->ignored, (double)rows->input->shape[1]};
+	rows->known = tn_formula(name, &known, TN_I32, &rows->labels, scalars);
+	if (weight)
+		return weigh_labels(rows, weight);
+	rows->factors =
+		tn_formula(name, &ones, rows->dtype, (const tn_array *const *)&rows->known, NULL);
+	return tn_runtime_ready(rows->input->runtime);
+}
+
+tn_array *tn_loss_rows_pick(const struct tn_loss_rows *rows)
+{
+	const tn_array *inputs[] = {rows->input, tn_expand_dims(rows->known, 1)};
+	return tn_sum(tn_formula(rows->check->operation, &of_class, rows->dtype, inputs, NULL), 1,
+		      (const int[]){1}, 0);
+}
+
+tn_array *tn_loss_rows_reduce(const struct tn_loss_rows *rows, const tn_array *losses,
+			      const tn_array *labels, uint32_t reduction)
+{
+	if (!losses)
+		return NULL;
+	if (reduction == TN_REDUCTION_NONE)
+		return tn_reshape(losses, labels->rank, labels->shape);
+	tn_array *sum = tn_sum(losses, TN_ALL_AXES, NULL, 0);
+	if (reduction == TN_REDUCTION_SUM)
+		return sum;
+	return tn_divide(sum, tn_sum(rows->factors, TN_ALL_AXES, NULL, 0));
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Element operations by number.
+ */
+#ifndef TN_OPS_ELEMENTWISE_H
+#define TN_OPS_ELEMENTWISE_H
+
+#include "array/array.h"
+#include "dispatch/operations.h"
+
+/* Runs a row of the table; `values` are its scalars. */
+tn_array *tn_element_run(enum tn_operation operation, const tn_array *const *inputs,
+			 const double *values);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See formula.h.
+ */
+#include "ops/formula.h"
+
+#include "array/make.h"
+#include "base/dtype.h"
+#include "dispatch/ledger.h"
+#include "ops/layout.h"
+#include "ops/map.h"
+
+tn_array *tn_formula(const char *name, const struct tn_short_program *text, tn_dtype dtype,
+		     const tn_array *const *inputs, const double *scalars)
+{
+	struct tn_runtime *runtime = tn_begin(text->n_inputs, inputs, name);
+	struct tn_scalar values[TN_SHORT_SCALARS];
+	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS];
+	struct tn_map_run run = {.inputs = inputs, .scalars = values};
+	tn_array *out = NULL;
+	if (!runtime)
+		return NULL;
+	for (uint32_t i = 0; i < text->n_inputs; i++)
+		dtypes[i] = inputs[i]->dtype;
+	tn_status status = tn_programs_short(runtime, name, text, dtypes, &run.program);
+	if (!status) {
+		out = tn_array_make_broadcast(runtime, name, dtype, text->n_inputs, inputs);
+		status = out ? TN_OK : runtime->report.status;
+	}
+	if (status)
+		return tn_end(runtime, status, NULL);
+	run.operation = tn_operation_named(runtime, name);
+	run.outputs = &out;
+	tn_scalars_of(run.program, scalars, values);
+	status = tn_map_run(runtime, &run);
+	if (!status && tn_is_floating(dtype)) {
+		struct tn_record record = {.kind = TN_RECORD_MAP,
+					   .operation = name,
+					   .program = run.program,
+					   .scalars = values};
+		status = tn_record_made(runtime, &record, text->n_inputs, inputs, out);
+	}
+	return tn_end(runtime, status, out);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * An operation that is one element program, recorded under its own name.
+ */
+#ifndef TN_OPS_FORMULA_H
+#define TN_OPS_FORMULA_H
+
+#include "array/array.h"
+#include "dispatch/programs.h"
+
+/* A new array of that dtype and of the inputs' broadcast shape: the text over the inputs, none of
+ * them complex.  `name`, of the operation, is never freed.  NULL: an input is NULL, or the error is
+ * kept. */
+tn_array *tn_formula(const char *name, const struct tn_short_program *text, tn_dtype dtype,
+		     const tn_array *const *inputs, const double *scalars);
+
+#endif

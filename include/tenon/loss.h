@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Losses, under the names and with the values and gradients of torch.nn.functional.
+ *
+ *     tn_array *loss = tn_cross_entropy(
+ *             tn_module_forward(net, x), labels,
+ *             TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.1));
+ *
+ * Each gives a 0-d array, or with TN_REDUCTION_NONE one value for each element or row.  Inputs are
+ * floating.  A target has its input's shape: unlike PyTorch, which broadcasts and warns, another
+ * shape is TN_SHAPE.  A target has its input's dtype, or is of integers or bools.  Gradients flow
+ * to inputs and to floating targets, not to labels.  Options may be NULL.
+ *   TN_SHAPE, TN_DTYPE   an argument has another shape or dtype than stated
+ *   TN_INVALID_ARGUMENT  a number is outside of its range
+ * All functions: [thread: one per context | since 0.1]; errors are kept by the context.
+ */
+#ifndef TENON_LOSS_H
+#define TENON_LOSS_H
+
+#include <tenon/array.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What becomes of the values of the elements or rows. */
+enum {
+	TN_REDUCTION_MEAN = 0,
+	TN_REDUCTION_SUM = 1,
+	TN_REDUCTION_NONE = 2,       /* they remain */
+	TN_REDUCTION_BATCH_MEAN = 3, /* tn_kl_div alone: the sum, divided by the first length */
+};
+
+/* ---- Of elements: d = input - target ---------------------------------------------------------*/
+
+/* d^2 */
+TN_API tn_array *tn_mse_loss(const tn_array *input, const tn_array *target, uint32_t reduction);
+/* |d|; its derivative is 0 where d is 0. */
+TN_API tn_array *tn_l1_loss(const tn_array *input, const tn_array *target, uint32_t reduction);
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.  beta is at least 0, PyTorch's default 1; 0
+ * gives tn_l1_loss. */
+TN_API tn_array *tn_smooth_l1_loss(const tn_array *input, const tn_array *target, double beta,
+				   uint32_t reduction);
+/* d^2 / 2 where |d| < delta, else delta (|d| - delta / 2).  delta is above 0, PyTorch's default
+ * 1. */
+TN_API tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double delta,
+			       uint32_t reduction);
+
+/* weight (-pos_weight target log sigmoid(input) - (1 - target) log(1 - sigmoid(input))), without
+ * overflow for any input.  Weights are floating and broadcast to the input's shape; NULL: 1. */
+struct tn_binary_cross_entropy_options {
+	uint32_t struct_size;
+	uint32_t reduction;
+	const tn_array *weight;
+	const tn_array *pos_weight; /* of target 1: above 1 favours recall, below 1 precision */
+};
+TN_API tn_array *
+tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_array *target,
+				    const struct tn_binary_cross_entropy_options *options);
+
+/* The divergence of the distribution target from that whose logarithms are input:
+ *     target (log target - input), 0 log 0 being 0;
+ * with log_target 1, target holds logarithms too: exp(target) (target - input).  The mean over all
+ * elements is TN_REDUCTION_MEAN, as in PyTorch; the divergence itself, a mean over the first axis,
+ * is TN_REDUCTION_BATCH_MEAN. */
+TN_API tn_array *tn_kl_div(const tn_array *input, const tn_array *target, int log_target,
+			   uint32_t reduction);
+
+/* input where target is 1, max(0, margin - input) where it is -1.  The target is floating or of
+ * signed integers.  PyTorch's default margin is 1. */
+TN_API tn_array *tn_hinge_embedding_loss(const tn_array *input, const tn_array *target,
+					 double margin, uint32_t reduction);
+
+/* ---- Of rows ---------------------------------------------------------------------------------*/
+
+/* 1 - cos(a, b) where target is 1, max(0, cos(a, b) - margin) where it is -1, for the rows of a and
+ * b (N, D) and target (N), or a and b (D) and a 0-d target.  1e-12 is added to the squares of the
+ * norms.  PyTorch's default margin is 0. */
+TN_API tn_array *tn_cosine_embedding_loss(const tn_array *a, const tn_array *b,
+					  const tn_array *target, double margin,
+					  uint32_t reduction);
+
+/* In the losses below, classes are axis 1 of an input (N, C) or (N, C, ...) with labels (N) or (N,
+ * ...), and the only axis of an input (C) with a 0-d label.  Labels are i32; one that is neither
+ * ignored nor in 0..C-1 is TN_INVALID_ARGUMENT, reported as by tn_take (tenon/array.h), and the
+ * loss is NaN meanwhile.  A weight (C) is floating and has one factor per class; the mean is then
+ * the weighted mean: the sum divided by that of the labels' weights.  A mean over no label is NaN.
+ * Losses of f16 and bf16 are f32. */
+
+struct tn_cross_entropy_options {
+	uint32_t struct_size;
+	uint32_t reduction;
+	const tn_array *weight; /* NULL: 1 */
+	double label_smoothing; /* in [0, 1]; default 0 */
+	int has_ignore_label; /* 1: rows labelled ignore_label count for nothing; default: all do */
+	int32_t ignore_label;
+};
+/* -log softmax(input)[label], of logits.  label_smoothing e mixes the labels with the uniform
+ * distribution: the target is 1 - e + e / C for the label and e / C for the other classes.
+ *
+ * A target of the input's shape holds probabilities: -sum of weight target log softmax(input) over
+ * the classes, whose mean is the sum divided by the number of rows, weighted or not.  One-hot
+ * labels may be integers or bools.  TN_INVALID_ARGUMENT: probabilities and has_ignore_label. */
+TN_API tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
+				  const struct tn_cross_entropy_options *options);
+
+struct tn_nll_loss_options {
+	uint32_t struct_size;
+	uint32_t reduction;
+	const tn_array *weight; /* NULL: 1 */
+	int has_ignore_label;   /* as for tn_cross_entropy */
+	int32_t ignore_label;
+};
+/* -input[label], of logarithms of probabilities (tn_log_softmax). */
+TN_API tn_array *tn_nll_loss(const tn_array *input, const tn_array *labels,
+			     const struct tn_nll_loss_options *options);
+
+/* The hinge loss of several classes: the mean over the classes, which counts 0 for the label, of
+ *     weight[label] max(0, margin - input[label] + input[class])^p,  p = 1 or 2.
+ * The input is (N, C) or (C).  Its mean is that over the rows, weighted or not.  weight may be
+ * NULL; PyTorch's defaults are p 1 and margin 1. */
+TN_API tn_array *tn_multi_margin_loss(const tn_array *input, const tn_array *labels, int p,
+				      double margin, const tn_array *weight, uint32_t reduction);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Activations against recorded PyTorch numbers, at kinks and far from 0 too.
+ */
+#include "parity/functions.h"
+
+static tn_array *leaky_relu(const tn_array *x, const double *v)
+{
+	return tn_leaky_relu(x, v[0]);
+}
+static tn_array *elu(const tn_array *x, const double *v)
+{
+	return tn_elu(x, v[0]);
+}
+static tn_array *celu(const tn_array *x, const double *v)
+{
+	return tn_celu(x, v[0]);
+}
+static tn_array *softplus(const tn_array *x, const double *v)
+{
+	return tn_softplus(x, v[0], v[1]);
+}
+static tn_array *hardtanh(const tn_array *x, const double *v)
+{
+	return tn_hardtanh(x, v[0], v[1]);
+}
+
+static const struct {
+	const char *name;
+	tn_array *(*plain)(const tn_array *x);
+	tn_array *(*f)(const tn_array *x, const double *values);
+} rows[] = {
+	{"leaky_relu", NULL, leaky_relu},
+	{"elu", NULL, elu},
+	{"celu", NULL, celu},
+	{"selu", tn_selu, NULL},
+	{"softplus", NULL, softplus},
+	{"mish", tn_mish, NULL},
+	{"softsign", tn_softsign, NULL},
+	{"log_sigmoid", tn_log_sigmoid, NULL},
+	{"hardsigmoid", tn_hardsigmoid, NULL},
+	{"hardtanh", NULL, hardtanh},
+};
+
+static tn_array *activation_of(const struct trial *t, const tn_array *x, const tn_array *w)
+{
+	if (w)
+		return tn_prelu(x, w);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(rows[i].name, t->record.layer) != 0)
+			continue;
+		return rows[i].f ? rows[i].f(x, record_array(&t->record, "numbers")->values)
+				 : rows[i].plain(x);
+	}
+	fail_msg("the activation %s is not known", t->record.layer);
+	return NULL;
+}
+
+static void run_case(const struct trial *t)
+{
+	tn_array *x = trial_array(t, "x", t->dtype), *w = trial_array(t, "w", t->dtype);
+	tn_tape *tape = tn_tape_begin(t->context);
+	assert_ok(tn_tape_watch(tape, x));
+	if (w)
+		assert_ok(tn_tape_watch(tape, w));
+	tn_array *y = activation_of(t, x, w);
+	trial_expect(t, "y", y);
+	assert_ok(tn_tape_backward(tape, y, trial_array(t, "dy", t->dtype)));
+	trial_expect(t, "dx", tn_tape_gradient(tape, x));
+	if (w)
+		trial_expect(t, "dw", tn_tape_gradient(tape, w));
+	tn_tape_end(tape);
+}
+
+static void run_all(tn_context *context)
+{
+	assert_int_equal(trial_run(context, "activations.txt", run_case), 24);
+	tn_context_close(context);
+}
+
+static void the_reference_has_pytorchs_activations(void **state)
+{
+	(void)state;
+	run_all(trial_open("reference!"));
+}
+
+static void the_preferred_backend_has_pytorchs_activations(void **state)
+{
+	(void)state;
+	run_all(trial_open(NULL));
+}
+
+static void the_mock_has_pytorchs_activations(void **state)
+{
+	(void)state;
+	run_all(open_mock(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_reference_has_pytorchs_activations),
+		cmocka_unit_test(the_preferred_backend_has_pytorchs_activations),
+		/* Last: it changes the environment. */
+		cmocka_unit_test(the_mock_has_pytorchs_activations),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

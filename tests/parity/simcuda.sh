@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# Losses and activations on the simulated CUDA against recorded PyTorch numbers.
+simulated=${TENON_BUILD:?}/tests/with-simcuda
+[ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
+for name in activations losses; do
+	TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/parity/$name" || exit 1
+done

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Losses: gradients against central differences, errors by name, narrow types, and extremes.
+ * tests/parity/losses.c has their values.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+#include "mock_fixture.h"
+
+static tn_context *context;
+
+static void open_context(const char *backend)
+{
+	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	assert_ok(tn_context_open(&options, &context, NULL));
+}
+
+static tn_array *doubles(int rank, const int64_t *shape, const double *values)
+{
+	return tn_from_host(context, TN_F64, rank, shape, values);
+}
+
+static tn_array *labels_of(int64_t n, const int32_t *values)
+{
+	return tn_from_host(context, TN_I32, 1, &n, values);
+}
+
+static double item(const tn_array *a)
+{
+	double value = NAN;
+	assert_ok(tn_item(a, &value));
+	return value;
+}
+
+/* ---- Gradients -------------------------------------------------------------------------------*/
+
+static const double twelve[] = {0.3, -1.2, 2.1, 0.7, -0.4, 1.9, -2.3, 0.9, 0.2, -0.8, 1.1, -1.7};
+static const double others[] = {0.9, 0.2, 0.5, 0.8, 0.1, 0.4, 0.7, 0.3, 0.6, 0.25, 0.55, 0.95};
+static const int64_t matrix[] = {4, 3};
+static const int32_t classes[] = {2, 0, 7, 1};
+
+static tn_array *f_mse(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_mse_loss(x[0], x[1], TN_REDUCTION_MEAN);
+}
+static tn_array *f_l1(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_l1_loss(x[0], x[1], TN_REDUCTION_SUM);
+}
+static tn_array *f_smooth_l1(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_smooth_l1_loss(x[0], x[1], 0.7, TN_REDUCTION_MEAN);
+}
+static tn_array *f_huber(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_huber_loss(x[0], x[1], 0.7, TN_REDUCTION_MEAN);
+}
+static tn_array *f_binary(void *u, tn_array *const *x)
+{
+	const int64_t three[] = {3}, column[] = {4, 1};
+	const struct tn_binary_cross_entropy_options options = {
+		.struct_size = sizeof(options),
+		.weight = doubles(2, column, others),
+		.pos_weight = doubles(1, three, others + 4)};
+	(void)u;
+	return tn_binary_cross_entropy_with_logits(x[0], x[1], &options);
+}
+static tn_array *f_kl_div(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_kl_div(x[0], x[1], 0, TN_REDUCTION_BATCH_MEAN);
+}
+static tn_array *f_kl_div_logs(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_kl_div(x[0], x[1], 1, TN_REDUCTION_MEAN);
+}
+static tn_array *f_hinge(void *u, tn_array *const *x)
+{
+	static const int32_t signs[] = {1, -1, -1, 1, -1, 1, 1, 1, -1, -1, 1, -1};
+	(void)u;
+	return tn_hinge_embedding_loss(x[0], tn_from_host(context, TN_I32, 2, matrix, signs), 0.6,
+				       TN_REDUCTION_MEAN);
+}
+static tn_array *f_cosine(void *u, tn_array *const *x)
+{
+	static const int32_t signs[] = {1, -1, -1, 1};
+	(void)u;
+	return tn_cosine_embedding_loss(x[0], x[1], labels_of(4, signs), -0.2, TN_REDUCTION_SUM);
+}
+static tn_array *f_margin(void *u, tn_array *const *x)
+{
+	static const int32_t labels[] = {2, 0, 1, 1};
+	(void)u;
+	return tn_multi_margin_loss(x[0], labels_of(4, labels), 2, 0.9, NULL, TN_REDUCTION_MEAN);
+}
+static tn_array *f_nll(void *u, tn_array *const *x)
+{
+	const int64_t three[] = {3};
+	(void)u;
+	return tn_nll_loss(x[0], labels_of(4, classes),
+			   TN_OPTIONS(struct tn_nll_loss_options, .has_ignore_label = 1,
+				      .ignore_label = 7, .weight = doubles(1, three, others)));
+}
+static tn_array *f_entropy(void *u, tn_array *const *x)
+{
+	const int64_t three[] = {3};
+	(void)u;
+	return tn_cross_entropy(x[0], labels_of(4, classes),
+				TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
+					   .ignore_label = 7, .label_smoothing = 0.2,
+					   .weight = doubles(1, three, others)));
+}
+static tn_array *f_entropy_soft(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_cross_entropy(
+		x[0], x[1], TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.2));
+}
+
+static void gradients_agree_with_differences(void **state)
+{
+	static const struct {
+		const char *name;
+		tn_gradient_function f;
+		int n_inputs;
+	} rows[] = {
+		{"mse", f_mse, 2},
+		{"l1", f_l1, 2},
+		{"smooth_l1", f_smooth_l1, 2},
+		{"huber", f_huber, 2},
+		{"binary_cross_entropy", f_binary, 2},
+		{"kl_div", f_kl_div, 2},
+		{"kl_div of logarithms", f_kl_div_logs, 2},
+		{"hinge_embedding", f_hinge, 1},
+		{"cosine_embedding", f_cosine, 2},
+		{"multi_margin", f_margin, 1},
+		{"nll", f_nll, 1},
+		{"cross_entropy", f_entropy, 1},
+		{"cross_entropy of probabilities", f_entropy_soft, 2},
+	};
+	(void)state;
+	open_context("reference!");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tn_gradient_report report;
+		assert_ok(tn_scope_begin(context));
+		tn_array *x[] = {doubles(2, matrix, twelve), doubles(2, matrix, others)};
+		if (tn_gradient_check(context, rows[i].f, NULL, rows[i].n_inputs, x, 1e-6, 1e-7, 0,
+				      &report))
+			fail_msg("%s: %s", rows[i].name, tn_error(context)->text);
+		tn_scope_end(context, NULL);
+	}
+	tn_context_close(context);
+}
+
+/* ---- Errors ----------------------------------------------------------------------------------*/
+
+static void check_error(const tn_array *made, tn_status status, const char *operation,
+			const char *words)
+{
+	const struct tn_error_info *error = tn_error(context);
+	assert_null(made);
+	if (!error || error->status != status || strcmp(error->operation, operation) != 0 ||
+	    !strstr(error->text, words))
+		fail_msg("expected %s of %s with '%s', found %s of %s: %s", tn_status_name(status),
+			 operation, words, error ? tn_status_name(error->status) : "none",
+			 error ? error->operation : "", error ? error->text : "");
+	tn_error_clear(context);
+}
+
+static void wrong_pairs_are_errors(void **state)
+{
+	const int64_t turned[] = {3, 4};
+	(void)state;
+	open_context("auto");
+	tn_array *x = tn_ones(context, TN_F32, 2, matrix);
+	tn_array *whole = tn_ones(context, TN_I32, 2, matrix);
+	check_error(tn_mse_loss(x, tn_ones(context, TN_F32, 2, turned), 0), TN_SHAPE, "mse_loss",
+		    "target: expected the input's shape (4, 3), found (3, 4)");
+	check_error(tn_l1_loss(whole, whole, 0), TN_DTYPE, "l1_loss",
+		    "input: expected a floating type, found i32");
+	check_error(tn_l1_loss(x, tn_ones(context, TN_F64, 2, matrix), 0), TN_DTYPE, "l1_loss",
+		    "target: expected f32 like the input");
+	check_error(tn_mse_loss(x, x, TN_REDUCTION_BATCH_MEAN), TN_INVALID_ARGUMENT, "mse_loss",
+		    "reduction: expected TN_REDUCTION_MEAN, SUM or NONE, found 3");
+	check_error(tn_kl_div(x, x, 0, 4), TN_INVALID_ARGUMENT, "kl_div", "BATCH_MEAN, found 4");
+	check_error(tn_huber_loss(x, x, 0, 0), TN_INVALID_ARGUMENT, "huber_loss",
+		    "delta: expected a number above 0, found 0");
+	check_error(tn_smooth_l1_loss(x, x, -1, 0), TN_INVALID_ARGUMENT, "smooth_l1_loss",
+		    "beta: expected a number of at least 0, found -1");
+	check_error(tn_hinge_embedding_loss(x, tn_ones(context, TN_U8, 2, matrix), 1, 0), TN_DTYPE,
+		    "hinge_embedding_loss", "a signed integer, found u8");
+	struct tn_binary_cross_entropy_options binary = {
+		.struct_size = sizeof(binary), .pos_weight = tn_ones(context, TN_F32, 2, turned)};
+	check_error(tn_binary_cross_entropy_with_logits(x, whole, &binary), TN_SHAPE,
+		    "binary_cross_entropy_with_logits",
+		    "pos_weight of shape (3, 4) does not broadcast to the input's (4, 3)");
+	check_error(tn_cosine_embedding_loss(x, x, whole, 0, 0), TN_SHAPE, "cosine_embedding_loss",
+		    "found (4, 3), (4, 3) and (4, 3)");
+	tn_context_close(context);
+}
+
+static void wrong_labels_and_options_are_errors(void **state)
+{
+	static const int32_t far[] = {2, 0, 7, 1};
+	(void)state;
+	open_context("reference!");
+	tn_array *x = tn_ones(context, TN_F32, 2, matrix), *labels = labels_of(4, far);
+	tn_array *four = tn_ones(context, TN_F32, 1, (int64_t[]){4});
+	check_error(tn_cross_entropy(x, labels, NULL), TN_INVALID_ARGUMENT, "cross_entropy",
+		    "label 7 at position 2 is out of range: the number of classes is 3");
+	check_error(tn_nll_loss(x, labels, NULL), TN_INVALID_ARGUMENT, "nll_loss",
+		    "label 7 at position 2");
+	check_error(tn_multi_margin_loss(x, labels, 1, 1, NULL, 0), TN_INVALID_ARGUMENT,
+		    "multi_margin_loss", "label 7 at position 2");
+	check_error(tn_multi_margin_loss(x, labels, 3, 1, NULL, 0), TN_INVALID_ARGUMENT,
+		    "multi_margin_loss", "p: expected 1 or 2, found 3");
+	check_error(tn_nll_loss(x, tn_astype(labels, TN_I64), NULL), TN_DTYPE, "nll_loss",
+		    "labels: expected i32, found i64");
+	check_error(tn_cross_entropy(x, labels_of(3, far), NULL), TN_SHAPE, "cross_entropy",
+		    "found (4, 3) and (3,)");
+	check_error(tn_cross_entropy(x, labels,
+				     TN_OPTIONS(struct tn_cross_entropy_options, .weight = four)),
+		    TN_SHAPE, "cross_entropy", "weight: expected one for each of 3 classes");
+	check_error(tn_cross_entropy(
+			    x, labels,
+			    TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 1.5)),
+		    TN_INVALID_ARGUMENT, "cross_entropy",
+		    "label_smoothing: expected a number in [0, 1], found 1.5");
+	check_error(
+		tn_cross_entropy(
+			x, x, TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1)),
+		TN_INVALID_ARGUMENT, "cross_entropy", "has_ignore_label: expected 0");
+	check_error(tn_cross_entropy(x, tn_ones(context, TN_F64, 2, matrix), NULL), TN_DTYPE,
+		    "cross_entropy", "target: expected probabilities of f32");
+	tn_context *own = context;
+	open_context("reference!");
+	tn_array *three = tn_ones(context, TN_F32, 1, (int64_t[]){3});
+	tn_context *other = context;
+	context = own;
+	check_error(tn_cross_entropy(x, tn_zeros(context, TN_I32, 1, matrix),
+				     TN_OPTIONS(struct tn_cross_entropy_options, .weight = three)),
+		    TN_DEVICE, "cross_entropy", "context");
+	check_error(tn_nll_loss(x, tn_zeros(context, TN_I32, 1, matrix),
+				TN_OPTIONS(struct tn_nll_loss_options, .weight = three)),
+		    TN_DEVICE, "nll_loss", "context");
+	tn_context_close(other);
+	tn_context_close(context);
+}
+
+/* ---- Values ----------------------------------------------------------------------------------*/
+
+static void large_logits_have_finite_losses_and_gradients(void **state)
+{
+	static const float x[] = {1e30f, -1e30f, 300, -300}, y[] = {1, 0, 1, 0};
+	const int64_t n = 4;
+	float found[4];
+	(void)state;
+	open_context("auto");
+	tn_array *logits = tn_from_host(context, TN_F32, 1, &n, x);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, logits));
+	tn_array *loss = tn_binary_cross_entropy_with_logits(
+		logits, tn_from_host(context, TN_F32, 1, &n, y), NULL);
+	assert_close(item(loss), 0, 0);
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, logits), found, sizeof(found)));
+	for (int i = 0; i < 4; i++)
+		assert_close(found[i], 0, 0);
+	tn_tape_end(tape);
+	tn_context_close(context);
+}
+
+/* A square would be infinite in f32. */
+static void large_distances_have_huber_losses(void **state)
+{
+	(void)state;
+	open_context("auto");
+	tn_array *x = tn_full(context, TN_F32, 0, NULL, 1e30);
+	tn_array *zero = tn_zeros(context, TN_F32, 0, NULL);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *loss = tn_huber_loss(x, zero, 2, TN_REDUCTION_SUM);
+	assert_close(item(loss) / 2e30, 1, 1e-6);
+	assert_ok(tn_tape_backward(tape, loss, NULL));
+	assert_close(item(tn_tape_gradient(tape, x)), 2, 0);
+	tn_tape_end(tape);
+	tn_context_close(context);
+}
+
+static void a_mean_over_ignored_labels_alone_is_nan(void **state)
+{
+	static const int32_t same[] = {1, 1, 1, 1};
+	(void)state;
+	open_context("auto");
+	tn_array *x = tn_ones(context, TN_F32, 2, matrix), *labels = labels_of(4, same);
+	for (int i = 0; i < 2; i++) {
+		double loss = item(tn_cross_entropy(
+			x, labels,
+			TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
+				   .ignore_label = 1, .label_smoothing = 0.1 * i)));
+		assert_true(isnan(loss));
+	}
+	tn_context_close(context);
+}
+
+/* One-hot labels of any whole type are those labels. */
+static void one_hot_labels_are_labels(void **state)
+{
+	static const int32_t rows[] = {0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0}, labels[] = {2, 0, 1, 1};
+	static const tn_dtype dtypes[] = {TN_BOOL, TN_U8, TN_I32, TN_I64, TN_F64};
+	(void)state;
+	open_context("auto");
+	tn_array *x = doubles(2, matrix, twelve);
+	double expected = item(tn_cross_entropy(x, labels_of(4, labels), NULL));
+	tn_array *one_hot = tn_from_host(context, TN_I32, 2, matrix, rows);
+	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+		assert_close(item(tn_cross_entropy(x, tn_astype(one_hot, dtypes[i]), NULL)),
+			     expected, 1e-14);
+	tn_context_close(context);
+}
+
+/* Losses of rows are f32, and count more rows than f16 can. */
+static void narrow_logits_have_losses_of_f32(void **state)
+{
+	const int64_t shape[] = {5000, 2}, n = 5000;
+	(void)state;
+	open_context("auto");
+	for (tn_dtype dtype = TN_F16; dtype <= TN_BF16; dtype++) {
+		tn_array *x = tn_zeros(context, dtype, 2, shape);
+		tn_array *labels = tn_zeros(context, TN_I32, 1, &n);
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, x));
+		tn_array *loss = tn_cross_entropy(
+			x, labels,
+			TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.1));
+		assert_int_equal(tn_array_dtype(loss), TN_F32);
+		assert_close(item(loss), log(2.0), 1e-6);
+		assert_ok(tn_tape_backward(tape, loss, NULL));
+		assert_int_equal(tn_array_dtype(tn_tape_gradient(tape, x)), dtype);
+		tn_tape_end(tape);
+		loss = tn_nll_loss(tn_full(context, dtype, 2, shape, -0.5), labels, NULL);
+		assert_close(item(loss), 0.5, 1e-6);
+		tn_array *half = tn_full(context, dtype, 2, shape, 0.5);
+		assert_close(item(tn_mse_loss(x, half, TN_REDUCTION_MEAN)), 0.25, 1e-3);
+		assert_int_equal(tn_array_dtype(tn_l1_loss(x, half, TN_REDUCTION_NONE)), dtype);
+	}
+	tn_context_close(context);
+}
+
+/* A weight need not be as narrow as the logits. */
+static void narrow_logits_have_weights_of_f32(void **state)
+{
+	static const int32_t labels[] = {2, 0, 1, 1};
+	static const float weights[] = {1, 2, 5};
+	const int64_t three[] = {3};
+	(void)state;
+	open_context("auto");
+	const struct tn_cross_entropy_options options = {
+		.struct_size = sizeof(options),
+		.weight = tn_from_host(context, TN_F32, 1, three, weights)};
+	tn_array *x = tn_zeros(context, TN_F16, 2, matrix);
+	assert_close(item(tn_cross_entropy(x, labels_of(4, labels), &options)), log(3.0), 1e-6);
+	tn_context_close(context);
+}
+
+/* ---- Capture ---------------------------------------------------------------------------------*/
+
+struct batch {
+	tn_array *x, *labels, *weight, *dx, *loss;
+};
+
+static void set_batch(const struct batch *b, int n)
+{
+	float x[12];
+	int32_t labels[4];
+	for (int i = 0; i < 12; i++)
+		x[i] = (float)((i * 7 + n * 5) % 11) / 4 - 1;
+	for (int i = 0; i < 4; i++)
+		labels[i] = (i + n) % 3;
+	assert_ok(tn_assign_host(b->x, x, sizeof(x)));
+	assert_ok(tn_assign_host(b->labels, labels, sizeof(labels)));
+}
+
+/* Writes the sum of several losses and its gradient. */
+static void run_losses(const struct batch *b)
+{
+	int filled = 0;
+	assert_ok(tn_scope_begin(context));
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch_into(tape, b->x, b->dx, &filled));
+	tn_array *entropy = tn_cross_entropy(b->x, b->labels,
+					     TN_OPTIONS(struct tn_cross_entropy_options,
+							.weight = b->weight, .label_smoothing = 0.1,
+							.has_ignore_label = 1, .ignore_label = 1));
+	tn_array *likelihood =
+		tn_nll_loss(tn_log_softmax(b->x, 1), b->labels,
+			    TN_OPTIONS(struct tn_nll_loss_options, .weight = b->weight));
+	tn_array *margin = tn_multi_margin_loss(b->x, b->labels, 1, 1, b->weight, 0);
+	tn_array *huber = tn_huber_loss(b->x, b->x, 1, TN_REDUCTION_MEAN);
+	tn_array *sum = tn_add(tn_add(entropy, likelihood), tn_add(margin, huber));
+	if (tn_tape_backward(tape, sum, NULL))
+		fail_msg("%s: %s", tn_error(context)->operation, tn_error(context)->text);
+	tn_tape_end(tape);
+	assert_ok(tn_assign(b->loss, sum));
+	tn_scope_end(context, NULL);
+}
+
+static void losses_can_be_captured(void **state)
+{
+	static const float weights[] = {0.5f, 2, 1.25f};
+	float eager[3][12], replayed[3][12];
+	double losses[3];
+	tn_graph *graph = NULL;
+	(void)state;
+	context = open_mock("");
+	const struct batch b = {
+		.x = tn_zeros(context, TN_F32, 2, matrix),
+		.labels = tn_zeros(context, TN_I32, 1, matrix),
+		.weight = tn_from_host(context, TN_F32, 1, (const int64_t[]){3}, weights),
+		.dx = tn_zeros(context, TN_F32, 2, matrix),
+		.loss = tn_zeros(context, TN_F32, 0, NULL)};
+	for (int n = 0; n < 3; n++) {
+		set_batch(&b, n);
+		run_losses(&b);
+		losses[n] = item(b.loss);
+		assert_ok(tn_to_host(b.dx, eager[n], sizeof(eager[n])));
+	}
+	assert_ok(tn_capture_begin(context));
+	run_losses(&b);
+	assert_ok(tn_capture_end(context, &graph));
+	for (int n = 0; n < 3; n++) {
+		set_batch(&b, n);
+		assert_ok(tn_graph_replay(graph));
+		assert_close(item(b.loss), losses[n], 0);
+		assert_ok(tn_to_host(b.dx, replayed[n], sizeof(replayed[n])));
+	}
+	assert_memory_equal(eager, replayed, sizeof(eager));
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gradients_agree_with_differences),
+		cmocka_unit_test(wrong_pairs_are_errors),
+		cmocka_unit_test(wrong_labels_and_options_are_errors),
+		cmocka_unit_test(large_logits_have_finite_losses_and_gradients),
+		cmocka_unit_test(large_distances_have_huber_losses),
+		cmocka_unit_test(a_mean_over_ignored_labels_alone_is_nan),
+		cmocka_unit_test(one_hot_labels_are_labels),
+		cmocka_unit_test(narrow_logits_have_losses_of_f32),
+		cmocka_unit_test(narrow_logits_have_weights_of_f32),
+		/* Last: it changes the environment. */
+		cmocka_unit_test(losses_can_be_captured),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
