@@ -37,12 +37,31 @@ static tn_array *count_rows(const tn_array *losses, const tn_array *labels, int3
 	return tn_sum(tn_astype(tn_not_equal(labels, label), losses->dtype), TN_ALL_AXES, NULL, 0);
 }
 
+/* dlogits by recorded operations, for create_graph; dy has one element a row. */
+static tn_array *recorded_gradient(const struct tn_node *node, const tn_array *dy)
+{
+	static const char text[] =
+		"p = exp(x - lse) - (index(1) == label ? 1 : 0); g = label == ignored ? 0 : p * dy";
+	const struct entropy_state *state = node->state;
+	const tn_array *x = node->saved[LOGITS].array;
+	const int64_t column[] = {-1, 1};
+	const tn_number ignored = tn_number_i64(state->ignored);
+	const tn_array *inputs[] = {x, tn_logsumexp(x, 1, (const int[]){1}, 1),
+				    tn_reshape(node->saved[LABELS].array, 2, column),
+				    tn_reshape(dy, 2, column)};
+	tn_array *g = tn_map_number(text, 4, (const char *[]){"x", "lse", "label", "dy"}, inputs, 1,
+				    (const char *[]){"ignored"}, &ignored);
+	return tn_astype(g, x->dtype);
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	const struct entropy_state *state = node->state;
 	const tn_array *labels = node->saved[LABELS].array, *count = node->saved[COUNT].array;
 	if (count)
 		dy = tn_broadcast_to(tn_divide(dy, count), 1, labels->shape);
+	if (tn_node_records(node))
+		return tn_node_give(node, LOGITS, dy ? recorded_gradient(node, dy) : NULL);
 	return tn_node_give(node, LOGITS,
 			    tn_cross_entropy_backward(node->saved[LOGITS].array, labels,
 						      node->saved[LSE].array, dy, state->ignored));
@@ -67,6 +86,7 @@ static tn_array *losses_of(const tn_array *logits, const tn_array *labels, int32
 	loss = tn_tape_resume(suspension, loss,
 			      &(struct tn_node_request){.operation = name,
 							.backward = backward,
+							.is_twice = 1,
 							.n_inputs = 1,
 							.inputs = {logits},
 							.n_saved = 4,

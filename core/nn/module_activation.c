@@ -10,8 +10,6 @@
 #include "nn/module.h"
 #include "nn/path.h"
 #include "ops/activation.h"
-#include "ops/activation.h"
-#include "nn/tree.h"
 
 /* One of the functions, by its number of values. */
 struct kind {

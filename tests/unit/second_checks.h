@@ -93,6 +93,57 @@ static inline tn_array *second_conv2d_groups(tn_array *const *x)
 	return second_total(tn_conv2d(x[0], x[1], NULL, &o));
 }
 
+static inline tn_array *second_labels(const tn_array *x)
+{
+	static const int32_t labels[] = {2, 0, 1, 1};
+	return tn_from_host(tn_array_context(x), TN_I32, 1, (int64_t[]){4}, labels);
+}
+
+static inline tn_array *second_signs(const tn_array *x)
+{
+	static const int32_t signs[] = {1, -1, 1, -1};
+	return tn_from_host(tn_array_context(x), TN_I32, 1, (int64_t[]){4}, signs);
+}
+
+SECOND(mse, tn_mse_loss(x[0], x[1], TN_REDUCTION_NONE))
+SECOND(huber, tn_huber_loss(x[0], x[1], 0.5, TN_REDUCTION_NONE))
+SECOND(binary, tn_binary_cross_entropy_with_logits(x[0], tn_sigmoid(x[1]), NULL))
+SECOND(kl_div, tn_kl_div(tn_log_softmax(x[0], 1), tn_softmax(x[1], 1), 0, TN_REDUCTION_NONE))
+SECOND(cosine, tn_cosine_embedding_loss(x[0], x[1], second_signs(x[0]), -0.9, TN_REDUCTION_NONE))
+SECOND(nll, tn_nll_loss(tn_log_softmax(x[0], 1), second_labels(x[0]), NULL))
+SECOND(margin, tn_multi_margin_loss(x[0], second_labels(x[0]), 2, 1, NULL, TN_REDUCTION_NONE))
+static inline tn_array *second_smoothed(tn_array *const *x)
+{
+	static const double weights[] = {0.5, 1.5, 1.25};
+	tn_array *weight = tn_from_host(tn_array_context(x[0]), TN_F64, 1, (int64_t[]){3}, weights);
+	return tn_cross_entropy(tn_affine(x[0], 2, 0), second_labels(x[0]),
+				TN_OPTIONS(struct tn_cross_entropy_options,
+					   .weight = tn_astype(weight, tn_array_dtype(x[0])),
+					   .label_smoothing = 0.1));
+}
+
+SECOND(probabilities, tn_cross_entropy(x[0], tn_softmax(x[1], 1), NULL))
+
+static inline tn_array *second_cross_entropy_of(tn_array *const *x, uint32_t reduction)
+{
+	static const int32_t labels[] = {2, 0, 9, 1};
+	return tn_cross_entropy(
+		tn_affine(x[0], 2, 0),
+		tn_from_host(tn_array_context(x[0]), TN_I32, 1, (int64_t[]){4}, labels),
+		TN_OPTIONS(struct tn_cross_entropy_options, .reduction = reduction,
+			   .has_ignore_label = 1, .ignore_label = 9));
+}
+
+static inline tn_array *second_cross_entropy(tn_array *const *x)
+{
+	return second_cross_entropy_of(x, TN_REDUCTION_MEAN);
+}
+
+static inline tn_array *second_cross_entropies(tn_array *const *x)
+{
+	return second_total(second_cross_entropy_of(x, TN_REDUCTION_NONE));
+}
+
 static inline tn_array *second_max_pool(tn_array *const *x)
 {
 	const struct tn_pool2d_options o = {
@@ -287,6 +338,17 @@ static const struct second_row second_rows[] = {
 	 0},
 	{"layer_norm, transposed", second_layer_norm_plain, 1, {3}, {{2, 5, 3}}, 0, 0},
 	{"group_norm", second_group_norm, 3, {4, 1, 1}, {{2, 4, 2, 3}, {4}, {4}}, 0, 0},
+	{"cross_entropy", second_cross_entropy, 1, {2}, {{4, 3}}, 0, 0},
+	{"cross_entropy of rows", second_cross_entropies, 1, {2}, {{4, 3}}, 0, 0},
+	{"cross_entropy, smoothed", second_smoothed, 1, {2}, {{4, 3}}, 0, 0},
+	{"cross_entropy of probabilities", second_probabilities, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	{"mse_loss", second_mse, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	{"huber_loss", second_huber, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	{"binary_cross_entropy", second_binary, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	{"kl_div", second_kl_div, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	{"cosine_embedding_loss", second_cosine, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	{"nll_loss", second_nll, 1, {2}, {{4, 3}}, 0, 0},
+	{"multi_margin_loss", second_margin, 1, {2}, {{4, 3}}, 0, 0},
 	{"dropout", second_dropout, 1, {2}, {{5, 6}}, 0, 0},
 	{"recompute", second_recompute, 2, {2, 2}, {{3, 4}, {4, 5}}, 0, 0},
 	{"a node of one's own", second_node, 1, {2}, {{3, 4}}, 0, 0},
