@@ -6,13 +6,13 @@
 #include "data/digits.h"
 
 #include <string.h>
+#include <tenon/io.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/dataset.h"
 #include "data/format.h"
 #include "data/search.h"
-#include "io/csv.h"
 #include "io/file.h"
 
 #define OPERATION "digits"
@@ -22,12 +22,12 @@
 #define N_CLASSES 10
 #define TEST_FRACTION 0.2
 
-static tn_status refuse_value(const char *path, size_t row, int column, const char *what,
-			      int32_t most, int32_t found, struct tn_error_info *error)
+static tn_status refuse_value(const char *path, size_t row, int column, const char *what, int most,
+			      int64_t found, struct tn_error_info *error)
 {
 	return tn_fail(error, TN_FORMAT, OPERATION,
-		       "%s: line %zu, value %d: expected %s from 0 to %d, found %d",
-		       tn_file_label(path), row + 1, column + 1, what, most, found);
+		       "%s: row %zu, value %d: expected %s from 0 to %d, found %lld",
+		       tn_file_label(path), row + 1, column + 1, what, most, (long long)found);
 }
 
 static tn_status convert_rows(const char *path, const struct tn_csv *csv,
@@ -35,30 +35,31 @@ static tn_status convert_rows(const char *path, const struct tn_csv *csv,
 {
 	const struct tn_input_format *format = &raw->format;
 	size_t image_size = (size_t)format->height * format->width;
-	if (csv->n_columns != N_PIXELS + 1)
+	size_t n_rows = (size_t)csv->values.shape[0];
+	if (csv->values.shape[1] != N_PIXELS + 1)
 		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: line 1: expected %d values, found %zu", tn_file_label(path),
-			       N_PIXELS + 1, csv->n_columns);
-	raw->n = csv->n_rows;
-	raw->images = tn_mem_zeroed(csv->n_rows, image_size);
-	raw->labels = tn_mem_zeroed(csv->n_rows, sizeof(*raw->labels));
+			       "%s: line 1: expected %d values, found %lld", tn_file_label(path),
+			       N_PIXELS + 1, (long long)csv->values.shape[1]);
+	raw->n = n_rows;
+	raw->images = tn_mem_zeroed(n_rows, image_size);
+	raw->labels = tn_mem_zeroed(n_rows, sizeof(*raw->labels));
 	if (!raw->images || !raw->labels)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for %zu images",
-			       tn_file_label(path), csv->n_rows);
-	for (size_t i = 0; i < csv->n_rows; i++) {
-		const int32_t *row = csv->values + i * csv->n_columns;
+			       tn_file_label(path), n_rows);
+	for (size_t i = 0; i < n_rows; i++) {
+		const int64_t *row = (const int64_t *)csv->values.data + i * (N_PIXELS + 1);
 		uint8_t pixels[N_PIXELS];
 		for (int p = 0; p < N_PIXELS; p++) {
 			if (row[p] < 0 || row[p] > WHITE)
 				return refuse_value(path, i, p, "a pixel", WHITE, row[p], error);
 			pixels[p] = (uint8_t)row[p];
 		}
-		int32_t label = row[N_PIXELS];
+		int64_t label = row[N_PIXELS];
 		if (label < 0 || label >= N_CLASSES)
 			return refuse_value(path, i, N_PIXELS, "a label", N_CLASSES - 1, label,
 					    error);
 		tn_enlarge_plane(format, pixels, raw->images + i * image_size);
-		raw->labels[i] = label;
+		raw->labels[i] = (int32_t)label;
 	}
 	return TN_OK;
 }
@@ -85,7 +86,8 @@ tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw 
 		.origin = known->origin,
 		.class_names = known->class_names,
 	};
-	tn_status status = tn_csv_read(path, &csv, error);
+	tn_status status =
+		tn_csv_read(path, TN_OPTIONS(struct tn_csv_options, .dtype = TN_I64), &csv, error);
 	if (status == TN_OK)
 		status = convert_rows(path, &csv, &raw, error);
 	tn_csv_release(&csv);

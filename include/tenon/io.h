@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Files of numbers and pictures, on host memory: safetensors and NPY (read and write), IDX (read),
- * images (PNG, PGM and PPM read, PNG write).
+ * Files of numbers and pictures, on host memory: safetensors and NPY (read and write), IDX and CSV
+ * (read), images (PNG, PGM and PPM read, PNG write).
  *
  * Every reader is strict: it validates the whole file before it returns anything, bounds the memory
  * that a malicious file can make it allocate, and on failure returns one of
@@ -169,6 +169,69 @@ TN_API TN_CHECKED tn_status tn_npy_read(const char *path, struct tn_host_array *
 TN_API TN_CHECKED tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank,
 					 const int64_t *shape, const void *data,
 					 struct tn_error_info *error);
+
+/* ---- Tables of text: CSV ---------------------------------------------------------------------*/
+
+/* Limits of a table: fields in a row, bytes of text in a row, different labels. */
+#define TN_CSV_MAX_COLUMNS (1u << 20)
+#define TN_CSV_MAX_ROW (1u << 26)
+#define TN_CSV_MAX_CLASSES 65536u
+
+/* Options of tn_csv_read; 0 and NULL are the defaults. */
+struct tn_csv_options {
+	uint32_t struct_size;
+	tn_dtype dtype;           /* of the numbers: TN_F64 (the default), TN_F32 or TN_I64 */
+	uint32_t header;          /* 1: the first row has the names of the columns */
+	uint32_t missing_is_nan;  /* 1: an empty field is NaN; 0: an error */
+	int32_t separator;        /* ',' by default; ';', '\t', ' ', ... */
+	int32_t quote;            /* '"' by default */
+	int32_t comment;          /* '#', ...: the rest of the line is ignored; 0: no comments */
+	int32_t label_column;     /* the column of labels: 1 the first, -1 the last; 0: none */
+	const char *label_name;   /* instead of label_column: its name in the header */
+	const char *missing_text; /* a field of this text is missing too: "NA", "?" */
+	const char *const
+		*classes; /* the only labels that are allowed, in order of their numbers */
+	size_t n_classes;
+};
+
+/* A table.  Owned: free with tn_csv_release. */
+struct tn_csv {
+	struct tn_host_array values; /* (rows, columns without the column of labels) */
+	struct tn_host_array labels; /* (rows), TN_I32, from 0 to n_classes - 1; data NULL: no
+				      * column of labels */
+	char **column_names;         /* of the columns of `values`; NULL: no header */
+	char **class_names;          /* NULL: no column of labels */
+	size_t n_classes;
+};
+
+/* Reads a table of numbers (RFC 4180), plain or gzipped, as detected from its first bytes.  Each
+ * row has as many fields as the first.  A field may be quoted, with quotes inside doubled; blanks
+ * and tabs round an unquoted field are dropped.  Lines end with a line feed, which a carriage
+ * return may precede; empty lines, and a byte order mark of UTF-8, are skipped.
+ *
+ * A number is decimal (1, -.5, 2e-3), inf, infinity or nan in any case, with a point whatever the
+ * locale of the program is, and is rounded to nearest.  For TN_I64 it is an integer.
+ *
+ * One column may have labels, which are any texts.  Their classes are numbered in the order of
+ * the bytes of their texts, so that the numbers depend neither on the order of the rows nor on a
+ * shuffle; a file that may lack a class, such as a test set, is read with `classes`, the
+ * class_names of another.
+ *
+ * `options` may be NULL.  *out is written only on success.
+ * TN_FORMAT: with line and column (the byte in the line, from 1) and the number and name of the
+ * field: not a number, too large for the dtype, empty, an empty label, a label that is not in
+ * `classes`, quotes that do not match, texts that are not UTF-8, another number of fields; no row,
+ * or no header (a header without rows is a table of 0 rows).  TN_DTYPE: another dtype.
+ * TN_INVALID_ARGUMENT: options that contradict each other, no such column of labels.
+ * TN_LIMIT: more than the limits above, than TN_HOST_ARRAY_MAX_BYTES of numbers, or gzipped and
+ * content of more than both 64 MiB and 200 times the size of the file.
+ * TN_UNSUPPORTED: gzipped, but built without zlib.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_csv_read(const char *path, const struct tn_csv_options *options,
+					struct tn_csv *out, struct tn_error_info *error);
+
+/* Frees what the table owns and clears the struct.  Takes NULL and a zeroed struct.
+ * [thread: any | since 0.1] */
+TN_API void tn_csv_release(struct tn_csv *csv);
 
 /* ---- Images ----------------------------------------------------------------------------------*/
 

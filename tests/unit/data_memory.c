@@ -15,7 +15,6 @@
 #include "data/open.h"
 #include "data/search.h"
 #include "failing_memory.h"
-#include "io/csv.h"
 #include "io_files.h"
 
 static const char *folder;
@@ -106,8 +105,12 @@ static tn_status read_idx(struct tn_error_info *error)
 static tn_status read_csv(struct tn_error_info *error)
 {
 	struct tn_csv csv = {0};
-	tn_status status = tn_csv_read(files_path(folder, "x.csv"), &csv, error);
-	assert_true((status == TN_OK) == (csv.values != NULL));
+	tn_status status = tn_csv_read(
+		files_path(folder, "x.csv"),
+		TN_OPTIONS(struct tn_csv_options, .header = 1, .label_name = "class"), &csv, error);
+	assert_true((status == TN_OK) == (csv.values.data != NULL));
+	assert_true((status == TN_OK) == (csv.labels.data != NULL));
+	assert_true((status == TN_OK) == (csv.column_names && csv.class_names));
 	tn_csv_release(&csv);
 	return status;
 }
@@ -336,7 +339,7 @@ static void make_files(void)
 	for (int i = 0; i < 4; i++)
 		files_write(files_path(folder, idx[i].name), idx[i].bytes, idx[i].size);
 	files_write_gzipped(files_path(folder, "images.gz"), idx[0].bytes, idx[0].size);
-	files_write(files_path(folder, "x.csv"), "1,2\n3,-4\n", 9);
+	files_write(files_path(folder, "x.csv"), "a,class\n3,x\n-4,y\n", 17);
 	assert_ok(write_safetensors(NULL));
 	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.safetensors")),
 			 0);

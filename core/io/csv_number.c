@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Decimal numbers.  strtod accepts more (blanks, hexadecimal numbers, "nan(1)"), so that the syntax
+ * is checked first.
+ */
+#include "io/csv_number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *skip_digits(const char *text)
+{
+	while (*text >= '0' && *text <= '9')
+		text++;
+	return text;
+}
+
+/* Digits with at most one point, then perhaps an exponent. */
+static int is_decimal(const char *text)
+{
+	const char *end = skip_digits(text);
+	int digits = end != text;
+	if (*end == '.') {
+		const char *fraction = end + 1;
+		end = skip_digits(fraction);
+		digits |= end != fraction;
+	}
+	if (digits && (*end == 'e' || *end == 'E')) {
+		const char *exponent = end + 1 + (end[1] == '-' || end[1] == '+');
+		end = skip_digits(exponent);
+		digits = end != exponent;
+	}
+	return digits && !*end;
+}
+
+static const char *read_integer(const char *text, int negative, int64_t *value)
+{
+	uint64_t most = (uint64_t)INT64_MAX + (uint64_t)negative, magnitude = 0;
+	if (!*text || *skip_digits(text))
+		return "an integer";
+	for (; *text; text++) {
+		uint64_t digit = (uint64_t)(*text - '0');
+		if (magnitude > (most - digit) / 10)
+			return "an integer of i64, from -2^63 to 2^63 - 1";
+		magnitude = magnitude * 10 + digit;
+	}
+	*value = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+	return NULL;
+}
+
+const char *tn_csv_number(const char *text, tn_dtype dtype, locale_t c_locale, void *value)
+{
+	const char *digits = text + (*text == '-' || *text == '+');
+	if (dtype == TN_I64)
+		return read_integer(digits, *text == '-', value);
+	int decimal = is_decimal(digits);
+	if (!decimal && strcasecmp_l(digits, "nan", c_locale) &&
+	    strcasecmp_l(digits, "inf", c_locale) && strcasecmp_l(digits, "infinity", c_locale))
+		return "a number";
+	if (dtype == TN_F32) {
+		float number = strtof_l(text, NULL, c_locale);
+		if (decimal && isinf(number))
+			return "a number of f32, at most 3.4028235e38";
+		memcpy(value, &number, sizeof(number));
+		return NULL;
+	}
+	double number = strtod_l(text, NULL, c_locale);
+	if (decimal && isinf(number))
+		return "a number of f64, at most 1.7976931348623157e308";
+	memcpy(value, &number, sizeof(number));
+	return NULL;
+}
