@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Files of numbers and pictures, on host memory: safetensors and NPY (read and write), IDX and CSV
- * (read), images (PNG, PGM and PPM read, PNG write).
+ * Files of numbers and pictures, on host memory: safetensors and NPY (read and write), IDX, CIFAR
+ * and CSV (read), images (PNG, PGM and PPM read, PNG write).
  *
  * Every reader is strict: it validates the whole file before it returns anything, bounds the memory
  * that a malicious file can make it allocate, and on failure returns one of
@@ -169,6 +169,24 @@ TN_API TN_CHECKED tn_status tn_npy_read(const char *path, struct tn_host_array *
 TN_API TN_CHECKED tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank,
 					 const int64_t *shape, const void *data,
 					 struct tn_error_info *error);
+
+/* ---- CIFAR-10 and CIFAR-100 ------------------------------------------------------------------*/
+
+/* Reads one file of the binary version of CIFAR-10 (data_batch_1.bin, test_batch.bin): `images`
+ * (n, 3, 32, 32) of u8, the channels red, green and blue, and `labels` (n) of TN_I32 from 0 to 9.
+ * Outputs are written only on success, and owned: free each with tn_host_array_release.
+ * TN_FORMAT: no record, an incomplete one, or a label out of range.  TN_LIMIT: more than
+ * TN_HOST_ARRAY_MAX_BYTES of images.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_cifar10_read(const char *path, struct tn_host_array *images,
+					    struct tn_host_array *labels,
+					    struct tn_error_info *error);
+
+/* Likewise of CIFAR-100 (train.bin, test.bin): `coarse` (n) from 0 to 19, or NULL, and `fine` (n)
+ * from 0 to 99.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_cifar100_read(const char *path, struct tn_host_array *images,
+					     struct tn_host_array *coarse,
+					     struct tn_host_array *fine,
+					     struct tn_error_info *error);
 
 /* ---- Tables of text: CSV ---------------------------------------------------------------------*/
 

@@ -115,6 +115,18 @@ static tn_status read_csv(struct tn_error_info *error)
 	return status;
 }
 
+static tn_status read_cifar(struct tn_error_info *error)
+{
+	struct tn_host_array images = {0}, coarse = {0}, fine = {0};
+	tn_status status =
+		tn_cifar100_read(files_path(folder, "cifar.bin"), &images, &coarse, &fine, error);
+	assert_true((status == TN_OK) == (images.data && coarse.data && fine.data));
+	tn_host_array_release(&images);
+	tn_host_array_release(&coarse);
+	tn_host_array_release(&fine);
+	return status;
+}
+
 static tn_status read_picture(const char *name, struct tn_error_info *error)
 {
 	struct tn_image image = {0};
@@ -301,6 +313,7 @@ static const struct {
 	{"read NPY", read_npy, NULL},
 	{"read IDX", read_idx, NULL},
 	{"read CSV", read_csv, NULL},
+	{"read CIFAR", read_cifar, NULL},
 	{"read an image", read_image, NULL},
 	{"change an image", change_image, NULL},
 	{"feed an image", feed_image, NULL},
@@ -339,6 +352,8 @@ static void make_files(void)
 	for (int i = 0; i < 4; i++)
 		files_write(files_path(folder, idx[i].name), idx[i].bytes, idx[i].size);
 	files_write_gzipped(files_path(folder, "images.gz"), idx[0].bytes, idx[0].size);
+	static const unsigned char record[3074];
+	files_write(files_path(folder, "cifar.bin"), record, sizeof(record));
 	files_write(files_path(folder, "x.csv"), "a,class\n3,x\n-4,y\n", 17);
 	assert_ok(write_safetensors(NULL));
 	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.safetensors")),
