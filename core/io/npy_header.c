@@ -230,3 +230,20 @@ tn_status tn_npy_parse_header(const char *text, size_t size, const char *label, 
 	*out = header;
 	return TN_OK;
 }
+
+void tn_npy_put_header(struct tn_text *text, const char *type, uint32_t rank, const int64_t *shape)
+{
+	char order = type[1] == '1' && !type[2] ? '|' : tn_host_is_little_endian() ? '<' : '>';
+	tn_text_append(text, TN_NPY_MAGIC "\1\0\0\0", 10);
+	tn_text_format(text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order, type);
+	for (uint32_t i = 0; i < rank; i++)
+		tn_text_format(text, i ? ", %lld" : "%lld", (long long)shape[i]);
+	tn_text_add(text, rank == 1 ? ",), }" : "), }");
+	while (text->length % 64 != 63 && !text->failed)
+		tn_text_add(text, " ");
+	tn_text_add(text, "\n");
+	if (!text->failed) {
+		text->data[8] = (char)((text->length - 10) & 255);
+		text->data[9] = (char)((text->length - 10) >> 8);
+	}
+}

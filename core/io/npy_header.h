@@ -9,7 +9,10 @@
 
 #include <tenon/io.h>
 
+#include "base/text.h"
+
 #define TN_NPY_OPERATION "NPY"
+#define TN_NPY_MAGIC "\x93NUMPY"
 
 /* The limit of NumPy's own reader. */
 #define TN_NPY_MAX_HEADER 10000
@@ -28,5 +31,9 @@ tn_status tn_npy_parse_header(const char *text, size_t size, const char *label, 
 
 /* The descr of a dtype without the byte order: "f4"; NULL: NumPy has none. */
 const char *tn_npy_type_name(tn_dtype dtype);
+
+/* Appends magic, version 1.0, length, dictionary, spaces and a line feed, a multiple of 64 bytes,
+ * to an empty text.  `type` comes from tn_npy_type_name. */
+void tn_npy_put_header(struct tn_text *text, const char *type, uint32_t rank, const int64_t *shape);
 
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * NPY as content: of a file, or of a member of an NPZ file.
+ */
+#ifndef TN_IO_NPY_CONTENT_H
+#define TN_IO_NPY_CONTENT_H
+
+#include <tenon/io.h>
+
+struct tn_npy_content {
+	const char *label; /* file and member, in error texts */
+	uint64_t size;
+	/* Reads exactly [offset, offset + size), which is within the content; called in order of
+	 * offset, without gaps. */
+	tn_status (*read)(void *user, uint64_t offset, void *buffer, size_t size,
+			  struct tn_error_info *error);
+	void *user;
+};
+
+/* *out is written only on success. */
+tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_host_array *out,
+			      struct tn_error_info *error);
+
+#endif
