@@ -15,6 +15,16 @@ static inline uint32_t tn_load_u32_be(const unsigned char *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+static inline uint32_t tn_load_u16_le(const unsigned char *p)
+{
+	return p[0] | (uint32_t)p[1] << 8;
+}
+
+static inline uint32_t tn_load_u32_le(const unsigned char *p)
+{
+	return tn_load_u16_le(p) | tn_load_u16_le(p + 2) << 16;
+}
+
 static inline uint64_t tn_load_u64_le(const unsigned char *p)
 {
 	uint64_t value = 0;

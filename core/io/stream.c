@@ -16,6 +16,8 @@
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
+
+#include "io/zlib_memory.h"
 #endif
 
 #define CHUNK 65536
@@ -43,22 +45,10 @@ struct tn_byte_stream {
 
 #ifdef HAVE_ZLIB
 
-static void *zlib_alloc(void *unused, unsigned int count, unsigned int size)
-{
-	(void)unused;
-	return tn_mem_zeroed(count, size);
-}
-
-static void zlib_free(void *unused, void *memory)
-{
-	(void)unused;
-	tn_mem_free(memory);
-}
-
 static tn_status start_inflating(struct tn_byte_stream *stream, struct tn_error_info *error)
 {
-	stream->zlib.zalloc = zlib_alloc;
-	stream->zlib.zfree = zlib_free;
+	stream->zlib.zalloc = tn_zlib_alloc;
+	stream->zlib.zfree = tn_zlib_free;
 	/* 15: the largest window; + 16: a gzip header and trailer, nothing else. */
 	if (inflateInit2(&stream->zlib, 15 + 16) != Z_OK)
 		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,
@@ -225,15 +215,24 @@ uint64_t tn_byte_stream_most(const struct tn_byte_stream *stream)
 {
 	if (!stream->gzipped)
 		return stream->file.size - stream->next;
-	return stream->file.size > UINT64_MAX / MOST_EXPANSION ? UINT64_MAX
-							       : stream->file.size * MOST_EXPANSION;
+	return tn_deflate_most(stream->file.size);
 }
 
 uint64_t tn_byte_stream_limit(const struct tn_byte_stream *stream)
 {
-	if (!stream->gzipped || stream->file.size > UINT64_MAX / MOST_RATIO)
+	return stream->gzipped ? tn_deflate_limit(stream->file.size) : UINT64_MAX;
+}
+
+uint64_t tn_deflate_most(uint64_t packed)
+{
+	return packed > UINT64_MAX / MOST_EXPANSION ? UINT64_MAX : packed * MOST_EXPANSION;
+}
+
+uint64_t tn_deflate_limit(uint64_t packed)
+{
+	if (packed > UINT64_MAX / MOST_RATIO)
 		return UINT64_MAX;
-	uint64_t limit = stream->file.size * MOST_RATIO;
+	uint64_t limit = packed * MOST_RATIO;
 	return limit < MOST_CONTENT ? MOST_CONTENT : limit;
 }
 

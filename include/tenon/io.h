@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Files of numbers and pictures, on host memory: safetensors and NPY (read and write), IDX, CIFAR
+ * Files of numbers and pictures, on host memory: safetensors, NPY and NPZ (read and
+ * write), IDX, CIFAR
  * and CSV (read), images (PNG, PGM and PPM read, PNG write).
  *
  * Every reader is strict: it validates the whole file before it returns anything, bounds the memory
@@ -169,6 +170,58 @@ TN_API TN_CHECKED tn_status tn_npy_read(const char *path, struct tn_host_array *
 TN_API TN_CHECKED tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank,
 					 const int64_t *shape, const void *data,
 					 struct tn_error_info *error);
+
+/* ---- NPZ: several arrays in a file -----------------------------------------------------------*/
+
+/* Limits of the reader: members, bytes of the directory. */
+#define TN_NPZ_MAX_MEMBERS 100000u
+#define TN_NPZ_MAX_DIRECTORY (1u << 26)
+
+/* An open file: its validated directory, and its descriptor. */
+typedef struct tn_npz tn_npz;
+
+/* Opens an NPZ file, as numpy.savez and numpy.savez_compressed write it, and validates its
+ * directory: it ends the file, without a comment; each member is within the file, has the name,
+ * sizes and checksum of its own header, and overlaps no other; no two names are equal.  *out is
+ * owned (tn_npz_close), and is written only on success.
+ * TN_UNSUPPORTED: encrypted.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_npz_open(const char *path, tn_npz **out,
+					struct tn_error_info *error);
+
+/* Closes the file and frees what is borrowed from it.  Takes NULL.  [thread: any | since 0.1] */
+TN_API void tn_npz_close(tn_npz *file);
+
+/* The number of arrays, and the name of number `index`, in the order of the directory: that of the
+ * member without ".npy".  Borrowed, valid until close; NULL: no such index.
+ * [thread: any | since 0.1] */
+TN_API size_t tn_npz_count(const tn_npz *file);
+TN_API const char *tn_npz_name(const tn_npz *file, size_t index);
+
+/* Reads the array called `name`, as tn_npy_read does, and verifies its checksum.  *out is written
+ * only on success.
+ * TN_NOT_FOUND: no such array.  TN_FORMAT: the member is no NPY, is damaged, or has another size
+ * than the directory states.  TN_LIMIT: deflated, and of more than both 64 MiB and 200 times its
+ * deflated size.  TN_UNSUPPORTED: as of tn_npy_read; deflated, but built without zlib; another
+ * method.  [thread: any, also several on one file | since 0.1] */
+TN_API TN_CHECKED tn_status tn_npz_read(const tn_npz *file, const char *name,
+					struct tn_host_array *out, struct tn_error_info *error);
+
+/* One array to be written. */
+struct tn_npz_array {
+	const char *name; /* UTF-8, not empty */
+	tn_dtype dtype;   /* any but TN_BF16 and vendor types */
+	uint32_t rank;
+	const int64_t *shape;
+	const void *data; /* dense, row-major, borrowed */
+};
+
+/* Writes the arrays, in this order and uncompressed, as numpy.load reads them.  The same arguments
+ * give the same bytes.
+ * TN_INVALID_ARGUMENT: a name that is empty, given twice or not UTF-8; a negative length.
+ * TN_DTYPE: bf16 or a vendor type.  TN_LIMIT: more arrays or bytes than the limits.
+ * [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_npz_write(const char *path, const struct tn_npz_array *arrays,
+					 size_t n_arrays, struct tn_error_info *error);
 
 /* ---- CIFAR-10 and CIFAR-100 ------------------------------------------------------------------*/
 

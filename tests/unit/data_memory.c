@@ -79,6 +79,40 @@ static void check_npy(void)
 	tn_host_array_release(&array);
 }
 
+static const struct tn_npz_array named[2] = {{"a long name, to grow", TN_F32, 2, shape, numbers},
+					     {"b", TN_U8, 0, NULL, numbers}};
+
+static tn_status write_npz(struct tn_error_info *error)
+{
+	return tn_npz_write(files_path(folder, "written"), named, 2, error);
+}
+
+static tn_status read_npz_named(const char *name, struct tn_error_info *error)
+{
+	tn_npz *file = NULL;
+	struct tn_host_array array = {0};
+	tn_status status = tn_npz_open(files_path(folder, name), &file, error);
+	assert_true((status == TN_OK) == (file != NULL));
+	if (status == TN_OK)
+		status = tn_npz_read(file, named[0].name, &array, error);
+	assert_true((status == TN_OK) == (array.data != NULL));
+	if (status == TN_OK)
+		assert_memory_equal(array.data, numbers, sizeof(numbers));
+	tn_host_array_release(&array);
+	tn_npz_close(file);
+	return status;
+}
+
+static void check_npz(void)
+{
+	assert_ok(read_npz_named("written", NULL));
+}
+
+static tn_status read_npz(struct tn_error_info *error)
+{
+	return read_npz_named("x.npz", error);
+}
+
 static tn_status read_npy(struct tn_error_info *error)
 {
 	struct tn_host_array array = {0};
@@ -312,6 +346,8 @@ static const struct {
 	{"write NPY", write_npy, check_npy},
 	{"read NPY", read_npy, NULL},
 	{"read IDX", read_idx, NULL},
+	{"write NPZ", write_npz, check_npz},
+	{"read NPZ", read_npz, NULL},
 	{"read CSV", read_csv, NULL},
 	{"read CIFAR", read_cifar, NULL},
 	{"read an image", read_image, NULL},
@@ -352,6 +388,7 @@ static void make_files(void)
 	for (int i = 0; i < 4; i++)
 		files_write(files_path(folder, idx[i].name), idx[i].bytes, idx[i].size);
 	files_write_gzipped(files_path(folder, "images.gz"), idx[0].bytes, idx[0].size);
+	assert_ok(tn_npz_write(files_path(folder, "x.npz"), named, 2, NULL));
 	static const unsigned char record[3074];
 	files_write(files_path(folder, "cifar.bin"), record, sizeof(record));
 	files_write(files_path(folder, "x.csv"), "a,class\n3,x\n-4,y\n", 17);
