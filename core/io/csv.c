@@ -143,17 +143,10 @@ static size_t n_values(const struct reader *reader)
 	return reader->n_columns - (reader->label < reader->n_columns);
 }
 
-static tn_status make_room(struct reader *reader, struct tn_error_info *error)
+/* Gives `values` and `labels` room for that many rows, at least 1. */
+static tn_status set_capacity(struct reader *reader, size_t capacity, struct tn_error_info *error)
 {
 	size_t row = n_values(reader) * tn_dtype_size(reader->options.dtype);
-	if (reader->n_rows < reader->capacity)
-		return TN_OK;
-	if (row && reader->n_rows >= TN_HOST_ARRAY_MAX_BYTES / row)
-		return tn_fail(error, TN_LIMIT, OPERATION,
-			       "%s: line %zu: expected at most %llu bytes of numbers, found more",
-			       tn_file_label(reader->rows.path), reader->rows.line,
-			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES);
-	size_t capacity = reader->capacity ? 2 * reader->capacity : 32;
 	unsigned char *values = tn_mem_realloc(reader->values, capacity, row ? row : 1);
 	if (!values)
 		return no_memory(reader, error);
@@ -166,6 +159,19 @@ static tn_status make_room(struct reader *reader, struct tn_error_info *error)
 	}
 	reader->capacity = capacity;
 	return TN_OK;
+}
+
+static tn_status make_room(struct reader *reader, struct tn_error_info *error)
+{
+	size_t row = n_values(reader) * tn_dtype_size(reader->options.dtype);
+	if (reader->n_rows < reader->capacity)
+		return TN_OK;
+	if (row && reader->n_rows >= TN_HOST_ARRAY_MAX_BYTES / row)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: line %zu: expected at most %llu bytes of numbers, found more",
+			       tn_file_label(reader->rows.path), reader->rows.line,
+			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES);
+	return set_capacity(reader, reader->capacity ? 2 * reader->capacity : 1, error);
 }
 
 static tn_status take_label(struct reader *reader, struct tn_error_info *error)
@@ -258,8 +264,9 @@ static tn_status read_rows(struct reader *reader, struct tn_error_info *error)
 		if (status == TN_OK)
 			status = tn_csv_rows_next(&reader->rows, &found, error);
 	}
-	/* A file without rows has its columns nevertheless. */
-	return status == TN_OK && !reader->n_rows ? make_room(reader, error) : status;
+	/* Drops the room for more rows.  A file without rows has arrays nevertheless. */
+	return status == TN_OK ? set_capacity(reader, reader->n_rows ? reader->n_rows : 1, error)
+			       : status;
 }
 
 /* The classes by their numbers, which become those of the sorted order unless they were given. */

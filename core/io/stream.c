@@ -215,15 +215,24 @@ uint64_t tn_byte_stream_most(const struct tn_byte_stream *stream)
 {
 	if (!stream->gzipped)
 		return stream->file.size - stream->next;
-	return stream->file.size > UINT64_MAX / MOST_EXPANSION ? UINT64_MAX
-							       : stream->file.size * MOST_EXPANSION;
+	return tn_deflate_most(stream->file.size);
 }
 
 uint64_t tn_byte_stream_limit(const struct tn_byte_stream *stream)
 {
-	if (!stream->gzipped || stream->file.size > UINT64_MAX / MOST_RATIO)
+	return stream->gzipped ? tn_deflate_limit(stream->file.size) : UINT64_MAX;
+}
+
+uint64_t tn_deflate_most(uint64_t packed)
+{
+	return packed > UINT64_MAX / MOST_EXPANSION ? UINT64_MAX : packed * MOST_EXPANSION;
+}
+
+uint64_t tn_deflate_limit(uint64_t packed)
+{
+	if (packed > UINT64_MAX / MOST_RATIO)
 		return UINT64_MAX;
-	uint64_t limit = stream->file.size * MOST_RATIO;
+	uint64_t limit = packed * MOST_RATIO;
 	return limit < MOST_CONTENT ? MOST_CONTENT : limit;
 }
 

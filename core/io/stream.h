@@ -32,6 +32,10 @@ uint64_t tn_byte_stream_most(const struct tn_byte_stream *stream);
  * if that is more, which no collection of pictures or numbers reaches. */
 uint64_t tn_byte_stream_limit(const struct tn_byte_stream *stream);
 
+/* The same two bounds for `packed` bytes of deflated data, of any kind of file. */
+uint64_t tn_deflate_most(uint64_t packed);
+uint64_t tn_deflate_limit(uint64_t packed);
+
 int tn_byte_stream_is_gzipped(const struct tn_byte_stream *stream);
 const char *tn_byte_stream_path(const struct tn_byte_stream *stream);
 

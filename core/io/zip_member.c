@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/crc32.h"
+#include "io/stream.h"
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
@@ -38,25 +39,17 @@ struct tn_zip_member {
 
 #ifdef HAVE_ZLIB
 
-/* As of gzipped files: see stream.c. */
-#define MOST_EXPANSION 1032
-#define MOST_CONTENT ((uint64_t)1 << 26)
-#define MOST_RATIO 200
-
 static tn_status start_inflating(struct tn_zip_member *member, struct tn_error_info *error)
 {
 	const struct tn_zip_entry *entry = member->entry;
-	if (entry->size / MOST_EXPANSION > entry->packed_size)
-		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: expected at most %d times its %llu deflated bytes, found %llu",
-			       member->label, MOST_EXPANSION,
+	uint64_t most = tn_deflate_most(entry->packed_size);
+	uint64_t limit = tn_deflate_limit(entry->packed_size);
+	if (entry->size > most || entry->size > limit)
+		return tn_fail(error, entry->size > most ? TN_FORMAT : TN_LIMIT, OPERATION,
+			       "%s: expected at most %llu bytes from its %llu deflated ones, found "
+			       "%llu",
+			       member->label, (unsigned long long)(most < limit ? most : limit),
 			       (unsigned long long)entry->packed_size,
-			       (unsigned long long)entry->size);
-	if (entry->size > MOST_CONTENT && entry->size / MOST_RATIO > entry->packed_size)
-		return tn_fail(error, TN_LIMIT, OPERATION,
-			       "%s: expected at most 64 MiB or %d times its %llu deflated bytes, "
-			       "found %llu",
-			       member->label, MOST_RATIO, (unsigned long long)entry->packed_size,
 			       (unsigned long long)entry->size);
 	member->zlib.zalloc = tn_zlib_alloc;
 	member->zlib.zfree = tn_zlib_free;
