@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/memory.h"
@@ -67,11 +68,12 @@ double tn_init_gain(uint32_t nonlinearity, double negative_slope)
 static tn_status check_options(struct tn_runtime *rt, const struct init *init)
 {
 	const struct tn_init_options *o = &init->options;
-	if (o->kind == TN_INIT_TRUNC_NORMAL && !(o->low < o->high && o->deviation > 0.0))
+	if (o->kind == TN_INIT_TRUNC_NORMAL &&
+	    !(o->low < o->high && o->deviation > 0.0 && isfinite(o->deviation + o->mean)))
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, init->operation,
-				       "expected a low below high and a deviation above 0, found "
-				       "%g, %g and %g",
-				       o->low, o->high, o->deviation);
+				       "expected a low below high and a finite mean and deviation "
+				       "above 0, found %g, %g, %g and %g",
+				       o->low, o->high, o->mean, o->deviation);
 	if (o->kind != TN_INIT_KAIMING_UNIFORM && o->kind != TN_INIT_KAIMING_NORMAL)
 		return TN_OK;
 	if (o->mode > TN_FAN_OUT)
@@ -91,6 +93,9 @@ static tn_status check_array(const struct init *init, const tn_array *array)
 	struct tn_runtime *rt = array->runtime;
 	const struct tn_init_options *o = &init->options;
 	char found[TN_SHAPE_TEXT];
+	tn_status status = tn_array_writable(rt, init->operation, array);
+	if (status)
+		return tn_end_into(rt, status);
 	if (!tn_is_floating(array->dtype))
 		return tn_runtime_fail(rt, TN_DTYPE, init->operation,
 				       "expected a floating type, found %s",
@@ -405,8 +410,14 @@ tn_status tn_init_by_activation(tn_array *weight, tn_array *bias, uint32_t nonli
 						TN_OPTIONS(struct tn_kaiming_options,
 							   .nonlinearity = TN_NONLINEARITY_LINEAR));
 		break;
-	default:
+	case TN_NONLINEARITY_LINEAR:
+	case TN_NONLINEARITY_SELU:
 		status = tn_init_normal(weight, 0, 0.01);
+		break;
+	default:
+		/* Refused by name. */
+		status = tn_init_kaiming_normal(weight, TN_OPTIONS(struct tn_kaiming_options,
+								   .nonlinearity = nonlinearity));
 	}
 	if (status || !bias)
 		return status;

@@ -23,12 +23,12 @@ static const char name[] = "cross_entropy";
 enum { LOGITS, LABELS, LSE, COUNT };
 
 struct entropy_state {
-	int32_t ignored;
+	int64_t ignored;
 };
 
 /* The number of rows that are not ignored, 0-d, on the device, in the type of the losses: f16 and
  * bf16 cannot count many. */
-static tn_array *count_rows(const tn_array *losses, const tn_array *labels, int32_t ignored)
+static tn_array *count_rows(const tn_array *losses, const tn_array *labels, int64_t ignored)
 {
 	tn_context *context = tn_array_context(losses);
 	if (ignored == TN_NO_LABEL)
@@ -68,7 +68,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 }
 
 /* The loss of each row, or their mean. */
-static tn_array *losses_of(const tn_array *logits, const tn_array *labels, int32_t ignored,
+static tn_array *losses_of(const tn_array *logits, const tn_array *labels, int64_t ignored,
 			   int is_mean)
 {
 	struct entropy_state state = {ignored};
@@ -129,7 +129,7 @@ static tn_array *of_labels(const tn_array *input, const tn_array *labels,
 {
 	static const struct tn_check check = {name, "label", "the number of classes is"};
 	struct tn_loss_rows rows;
-	int32_t ignored = o->has_ignore_label ? o->ignore_label : TN_NO_LABEL;
+	int64_t ignored = o->has_ignore_label ? o->ignore_label : TN_NO_LABEL;
 	if (tn_loss_rows_of(&rows, &check, input, labels, ignored) ||
 	    tn_loss_check_weight(name, input, o->weight, rows.input->shape[1]))
 		return NULL;
@@ -221,6 +221,9 @@ tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 	}
 	if (tn_scope_begin(tn_array_context(input)))
 		return NULL;
+	/* No gradient flows to it. */
+	if (o.weight)
+		o.weight = tn_detach(o.weight);
 	return tn_scope_end(tn_array_context(input), target->rank == input->rank
 							     ? of_probabilities(input, target, &o)
 							     : of_labels(input, target, &o));

@@ -140,15 +140,17 @@ tn_array *tn_smooth_l1_loss(const tn_array *input, const tn_array *target, doubl
 							"m = min(d, a)\n"
 							"z = m / a * (d - 0.5 * m)",
 							2, 1, 0, 0};
+	/* Also for a beta that is 0 in f32. */
 	static const struct tn_short_program without_beta = {"z = abs(x - y)", 2, 0, 0, 0};
 	if (is_refused(input, "smooth_l1_loss", "beta", beta, 0))
 		return NULL;
-	return run_loss(&(struct element_loss){.operation = "smooth_l1_loss",
-					       .program = beta > 0.0 ? &program : &without_beta,
-					       .input = input,
-					       .target = target,
-					       .scalar = beta,
-					       .reduction = reduction});
+	return run_loss(
+		&(struct element_loss){.operation = "smooth_l1_loss",
+				       .program = (float)beta > 0.0F ? &program : &without_beta,
+				       .input = input,
+				       .target = target,
+				       .scalar = beta,
+				       .reduction = reduction});
 }
 
 tn_array *tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_array *target,

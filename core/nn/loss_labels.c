@@ -20,7 +20,7 @@ static tn_array *nll_loss(const tn_array *input, const tn_array *labels,
 	static const struct tn_short_program program = {"z = y == -2 ? nan : y == -1 ? 0 : -x * c",
 							3, 0, 0, 0};
 	struct tn_loss_rows rows;
-	int32_t ignored = o->has_ignore_label ? o->ignore_label : TN_NO_LABEL;
+	int64_t ignored = o->has_ignore_label ? o->ignore_label : TN_NO_LABEL;
 	if (tn_loss_rows_of(&rows, &check, input, labels, ignored) ||
 	    tn_loss_check_weight(check.operation, input, o->weight, rows.input->shape[1]) ||
 	    tn_loss_rows_check(&rows) || tn_loss_rows_weigh(&rows, o->weight))

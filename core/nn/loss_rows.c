@@ -27,7 +27,7 @@ static int have_labels(const tn_array *input, const tn_array *labels)
 }
 
 tn_status tn_loss_rows_of(struct tn_loss_rows *rows, const struct tn_check *check,
-			  const tn_array *input, const tn_array *labels, int32_t ignored)
+			  const tn_array *input, const tn_array *labels, int64_t ignored)
 {
 	struct tn_runtime *rt = input->runtime;
 	char x[TN_SHAPE_TEXT], y[TN_SHAPE_TEXT];
@@ -109,7 +109,7 @@ tn_status tn_loss_rows_weigh(struct tn_loss_rows *rows, const tn_array *weight)
 						      1, 2, 0, TN_I64};
 	static const struct tn_short_program ones = {"z = x < 0 ? 0.0 : 1.0", 1, 0, 0, 0};
 	const char *name = rows->check->operation;
-	const double scalars[] = {rows->ignored, (double)rows->input->shape[1]};
+	const double scalars[] = {(double)rows->ignored, (double)rows->input->shape[1]};
 	rows->known = tn_formula(name, &known, TN_I32, &rows->labels, scalars);
 	if (weight)
 		return weigh_labels(rows, weight);

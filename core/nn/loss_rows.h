@@ -14,7 +14,7 @@ struct tn_loss_rows {
 	const struct tn_check *check; /* of the labels; with the name of the operation */
 	const tn_array *input;        /* (rows, C) */
 	const tn_array *labels;       /* (rows) */
-	int32_t ignored;              /* TN_NO_LABEL: none */
+	int64_t ignored;              /* TN_NO_LABEL: none */
 	tn_dtype dtype;               /* of the losses: f64, else f32 */
 	/* (rows): the labels, but -1 for ignored ones, and -2 for those out of range. */
 	tn_array *known;
@@ -23,7 +23,7 @@ struct tn_loss_rows {
 
 /* Fills all but known and factors.  TN_SHAPE, TN_DTYPE. */
 tn_status tn_loss_rows_of(struct tn_loss_rows *rows, const struct tn_check *check,
-			  const tn_array *input, const tn_array *labels, int32_t ignored);
+			  const tn_array *input, const tn_array *labels, int64_t ignored);
 /* TN_INVALID_ARGUMENT: a label is neither ignored nor in range. */
 tn_status tn_loss_rows_check(const struct tn_loss_rows *rows);
 /* Fills the others.  weight: (C), or NULL for 1. */

@@ -196,7 +196,9 @@ const char *tn_module_class_name(const tn_module *module)
 
 tn_module *tn_module_child(tn_module *module, const char *path)
 {
-	while (module && path && *path) {
+	if (!path)
+		return NULL;
+	while (module && *path) {
 		size_t n = strcspn(path, "."), i = 0;
 		while (i < module->n_members &&
 		       (strncmp(module->members[i].name, path, n) || module->members[i].name[n]))
@@ -206,7 +208,7 @@ tn_module *tn_module_child(tn_module *module, const char *path)
 		if (*path == '.' && !*++path)
 			return NULL; /* it ends with a dot */
 	}
-	return path ? module : NULL;
+	return module;
 }
 
 size_t tn_module_count(const tn_module *module)

@@ -12,12 +12,14 @@ tn_status tn_activation_values(struct tn_runtime *runtime, enum tn_operation ope
 			       const double *values)
 {
 	const char *name = tn_operation_names[operation];
-	if (operation == TN_DO_CELU && values[0] == 0.0)
+	if (operation == TN_DO_CELU && (float)values[0] == 0.0F)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, name,
-				       "alpha: expected a number other than 0, found 0");
-	if (operation == TN_DO_SOFTPLUS && values[0] == 0.0)
+				       "alpha: expected a number other than 0 in f32, found %g",
+				       values[0]);
+	if (operation == TN_DO_SOFTPLUS && (float)values[0] == 0.0F)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, name,
-				       "beta: expected a number other than 0, found 0");
+				       "beta: expected a number other than 0 in f32, found %g",
+				       values[0]);
 	if (operation == TN_DO_HARDTANH && !(values[0] < values[1]))
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, name,
 				       "expected a low below high, found %g and %g", values[0],

@@ -22,9 +22,9 @@ struct cross_entropy {
 	tn_array *x;      /* (N, C) */
 	tn_array *labels; /* (N) */
 	tn_array *lse;
-	tn_array *loss; /* backward: dloss */
-	tn_array *dx;   /* NULL: forward */
-	int32_t ignore_label;
+	tn_array *loss;       /* backward: dloss */
+	tn_array *dx;         /* NULL: forward */
+	int64_t ignore_label; /* TN_NO_LABEL: none */
 };
 
 static tn_status failed(const struct cross_entropy *e)
@@ -60,7 +60,7 @@ static tn_status compose_forward(void *argument)
 {
 	const struct cross_entropy *e = argument;
 	const int64_t column[] = {e->x->shape[0], 1};
-	const double scalars[] = {e->ignore_label, (double)e->x->shape[1]};
+	const double scalars[] = {(double)e->ignore_label, (double)e->x->shape[1]};
 	tn_array *m = tn_array_make(e->runtime, tn_array_home(e->x), e->x->dtype, 2, column);
 	tn_array *label = as_column(e->labels);
 	const tn_array *inputs[] = {e->x, m, label}, *kept[] = {m, label};
@@ -97,7 +97,7 @@ static const struct tn_short_program gradient = {"l = i64(y)\n"
 static tn_status compose_backward(void *argument)
 {
 	const struct cross_entropy *e = argument;
-	const double scalars[] = {e->ignore_label, (double)e->x->shape[1]};
+	const double scalars[] = {(double)e->ignore_label, (double)e->x->shape[1]};
 	const tn_array *inputs[] = {e->x, as_column(e->labels), as_column(e->lse),
 				    as_column(e->loss)};
 	if (!inputs[1] || !inputs[2] || !inputs[3])
@@ -144,8 +144,12 @@ static const uint32_t arrays_of_cross_entropy[] = {offsetof(struct cross_entropy
 
 static tn_status run_cross_entropy(struct cross_entropy *e)
 {
+	/* Backends have no value for "none": a row with this label would be ignored, but it is
+	 * reported as out of range. */
+	const int none = e->ignore_label == TN_NO_LABEL;
 	struct tn_cross_entropy_args args = {.call = {.struct_size = sizeof(args)},
-					     .ignore_label = e->ignore_label};
+					     .ignore_label =
+						     none ? INT32_MIN : (int32_t)e->ignore_label};
 	int is_forward = !e->dx;
 	struct tn_route route = {
 		.runtime = e->runtime,
@@ -169,7 +173,7 @@ static tn_status run_cross_entropy(struct cross_entropy *e)
 
 static const struct tn_check check = {"cross_entropy", "label", "the number of classes is"};
 
-tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int32_t ignore_label,
+tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int64_t ignore_label,
 				   tn_array **loss, tn_array **lse)
 {
 	const tn_array *inputs[] = {x, labels};
@@ -208,7 +212,7 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 }
 
 tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, const tn_array *lse,
-				    const tn_array *dloss, int32_t ignore_label)
+				    const tn_array *dloss, int64_t ignore_label)
 {
 	const tn_array *inputs[] = {x, labels, lse, dloss};
 	struct cross_entropy e = {.runtime = tn_begin(4, inputs, "cross_entropy_backward"),

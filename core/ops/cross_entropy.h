@@ -8,13 +8,13 @@
 
 #include <tenon/array.h>
 
-/* No label is ignored. */
-#define TN_NO_LABEL INT32_MIN
+/* No label is ignored: none has this value. */
+#define TN_NO_LABEL INT64_MIN
 
 /* loss and lse have one element a row.  Checks the labels; the backward takes the same ones. */
-tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int32_t ignore_label,
+tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int64_t ignore_label,
 				   tn_array **loss, tn_array **lse);
 tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, const tn_array *lse,
-				    const tn_array *dloss, int32_t ignore_label);
+				    const tn_array *dloss, int64_t ignore_label);
 
 #endif

@@ -178,8 +178,8 @@ static tn_value slope(const struct step *s)
 		return s->y;
 	case TN_OP_EXP2:
 		return mul(s, s->y, number(s, 0.69314718055994530942));
-	case TN_OP_EXPM1:
-		return add(s, s->y, one);
+	case TN_OP_EXPM1: /* y + 1 loses a small exp(a) */
+		return op1(s, TN_OP_EXP, s->a);
 	case TN_OP_SIN:
 		return op1(s, TN_OP_COS, s->a);
 	case TN_OP_COS:

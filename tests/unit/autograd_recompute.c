@@ -53,7 +53,7 @@ static void add_numbers(struct outcome *outcome, const tn_array *array)
 /* One step of the network; recomputed: 0 nothing, 1 each block, 2 the whole and each block. */
 static void run_network(tn_context *context, int recomputed, struct outcome *outcome)
 {
-	char name[8];
+	char name[16];
 	struct tn_memory_use use;
 	memset(outcome, 0, sizeof(*outcome));
 	tn_random_state_set(context, (struct tn_random_state){3, 1});

@@ -144,6 +144,20 @@ static void narrow_and_whole_inputs_are_activated(void **state)
 	}
 }
 
+/* exp(a) - 1 loses a small exp(a), which is the derivative. */
+static void elu_has_a_derivative_far_below_0(void **state)
+{
+	double value = NAN;
+	(void)state;
+	tn_array *x = tn_full(context, TN_F32, 0, NULL, -20);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	assert_ok(tn_tape_backward(tape, tn_elu(x, 1), NULL));
+	assert_ok(tn_item(tn_tape_gradient(tape, x), &value));
+	assert_close(value / 2.0611536224385579e-9, 1, 1e-5);
+	tn_tape_end(tape);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +165,7 @@ int main(void)
 		cmocka_unit_test(slopes_are_parameters),
 		cmocka_unit_test(wrong_parameters_are_errors),
 		cmocka_unit_test(narrow_and_whole_inputs_are_activated),
+		cmocka_unit_test(elu_has_a_derivative_far_below_0),
 	};
 	return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -331,8 +331,14 @@ static void wrong_arguments_are_errors(void **state)
 	check_error(tn_init_xavier_normal(line, 1), TN_SHAPE, "init_xavier_normal",
 		    "expected at least two axes, found shape (4,)");
 	check_error(tn_init_orthogonal(line, 1), TN_SHAPE, "init_orthogonal", "two axes");
-	check_error(tn_init_trunc_normal(a, 0, 1, 2, 2), TN_INVALID_ARGUMENT, "init_trunc_normal",
-		    "expected a low below high and a deviation above 0, found 2, 2 and 1");
+	check_error(
+		tn_init_trunc_normal(a, 0, 1, 2, 2), TN_INVALID_ARGUMENT, "init_trunc_normal",
+		"expected a low below high and a finite mean and deviation above 0, found 2, 2, 0 "
+		"and 1");
+	check_error(tn_init_trunc_normal(a, NAN, 1, -2, 2), TN_INVALID_ARGUMENT,
+		    "init_trunc_normal", "found -2, 2, nan and 1");
+	check_error(tn_init_by_activation(a, NULL, 77), TN_INVALID_ARGUMENT, "init_kaiming_normal",
+		    "expected a nonlinearity TN_NONLINEARITY_... and a slope, found 77");
 	check_error(tn_init_kaiming_normal(a, TN_OPTIONS(struct tn_kaiming_options, .mode = 2)),
 		    TN_INVALID_ARGUMENT, "init_kaiming_normal",
 		    "mode: expected TN_FAN_IN or TN_FAN_OUT, found 2");

@@ -310,6 +310,72 @@ static void a_mean_over_ignored_labels_alone_is_nan(void **state)
 	tn_context_close(context);
 }
 
+/* No value of a label means "none is ignored". */
+static void the_lowest_label_is_one_like_others(void **state)
+{
+	static const int32_t lowest[] = {0, INT32_MIN, 2, 1};
+	struct tn_cross_entropy_options o = {.struct_size = sizeof(o)};
+	(void)state;
+	open_context("auto");
+	tn_array *x = doubles(2, matrix, twelve), *labels = labels_of(4, lowest);
+	for (int smoothed = 0; smoothed < 2; smoothed++) {
+		double sum, mean;
+		o.label_smoothing = 0.25 * smoothed;
+		o.has_ignore_label = 0;
+		o.reduction = TN_REDUCTION_MEAN;
+		tn_array *loss = tn_cross_entropy(x, labels, &o);
+		assert_true(!loss || tn_item(loss, &mean) == TN_INVALID_ARGUMENT);
+		assert_non_null(tn_error(context));
+		assert_status(tn_error(context)->status, TN_INVALID_ARGUMENT);
+		assert_contains(tn_error(context)->text, "label -2147483648");
+		tn_error_clear(context);
+		o.has_ignore_label = 1;
+		o.ignore_label = INT32_MIN;
+		mean = item(tn_cross_entropy(x, labels, &o));
+		o.reduction = TN_REDUCTION_SUM;
+		sum = item(tn_cross_entropy(x, labels, &o));
+		assert_close(mean, sum / 3, 1e-14);
+	}
+	tn_context_close(context);
+}
+
+/* The weights of classes are constants, with and without smoothing. */
+static void no_gradient_flows_to_the_weights_of_classes(void **state)
+{
+	static const int32_t rows[] = {2, 0, 1, 1};
+	(void)state;
+	open_context("auto");
+	tn_array *x = doubles(2, matrix, twelve), *labels = labels_of(4, rows);
+	tn_array *weight = doubles(1, (const int64_t[]){3}, others);
+	for (int smoothed = 0; smoothed < 2; smoothed++) {
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, x));
+		assert_ok(tn_tape_watch(tape, weight));
+		tn_array *loss = tn_cross_entropy(x, labels,
+						  TN_OPTIONS(struct tn_cross_entropy_options,
+							     .weight = weight,
+							     .label_smoothing = 0.25 * smoothed));
+		assert_ok(tn_tape_backward(tape, loss, NULL));
+		assert_non_null(tn_tape_gradient(tape, x));
+		assert_null(tn_tape_gradient(tape, weight));
+		assert_null(tn_error(context));
+		tn_tape_end(tape);
+	}
+	tn_context_close(context);
+}
+
+/* beta is 0 in f32. */
+static void a_tiny_beta_is_none(void **state)
+{
+	const float values[] = {0.5F, -2};
+	(void)state;
+	open_context("auto");
+	tn_array *x = tn_from_host(context, TN_F32, 1, (int64_t[]){2}, values);
+	tn_array *zeros = tn_zeros(context, TN_F32, 1, (int64_t[]){2});
+	assert_true(item(tn_smooth_l1_loss(x, zeros, 1e-60, TN_REDUCTION_SUM)) == 2.5);
+	tn_context_close(context);
+}
+
 /* One-hot labels of any whole type are those labels. */
 static void one_hot_labels_are_labels(void **state)
 {
@@ -450,6 +516,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gradients_agree_with_differences),
+		cmocka_unit_test(the_lowest_label_is_one_like_others),
+		cmocka_unit_test(no_gradient_flows_to_the_weights_of_classes),
+		cmocka_unit_test(a_tiny_beta_is_none),
 		cmocka_unit_test(wrong_pairs_are_errors),
 		cmocka_unit_test(wrong_labels_and_options_are_errors),
 		cmocka_unit_test(large_logits_have_finite_losses_and_gradients),
