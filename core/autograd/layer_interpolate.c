@@ -63,7 +63,8 @@ static tn_array *repeat(const tn_array *x, const int64_t times[2])
 /* Once and twice the length are that for PyTorch, whatever the scale. */
 static int repeats(int64_t n, int64_t length, double scale)
 {
-	return n % length == 0 && (n / length <= 2 || scale == 0 || scale == (double)(n / length));
+	const int64_t times = n / length;
+	return n % length == 0 && (times <= 2 || scale == 0 || scale == (double)times);
 }
 
 /* PyTorch's positions, in f32 as there; a = the step, b = the first position, s = the last cell. */

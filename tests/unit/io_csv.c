@@ -155,11 +155,11 @@ static void missing_values_are_nan_on_request(void **state)
 static void a_header_names_the_columns(void **state)
 {
 	(void)state;
-	struct tn_csv csv = read_text("width, \"the \"\"height\"\",\nin m\" ,\n1,2,3\n",
+	struct tn_csv csv = read_text("width, \"the \"\"height\"\",\nof it\" ,\n1,2,3\n",
 				      TN_OPTIONS(struct tn_csv_options, .header = 1));
 	check_f64(&csv, 1, 3, (double[]){1, 2, 3});
 	assert_string_equal(csv.column_names[0], "width");
-	assert_string_equal(csv.column_names[1], "the \"height\",\nin m");
+	assert_string_equal(csv.column_names[1], "the \"height\",\nof it");
 	assert_string_equal(csv.column_names[2], "");
 	tn_csv_release(&csv);
 	csv = read_text("a,b,c\n",
