@@ -26,6 +26,7 @@
 struct init {
 	struct tn_init_options options;
 	const char *operation;
+	const char *parameter; /* the name of a module's parameter, for errors, or NULL */
 };
 
 static const char *const kind_names[] = {
@@ -92,31 +93,33 @@ static tn_status check_array(const struct init *init, const tn_array *array)
 {
 	struct tn_runtime *rt = array->runtime;
 	const struct tn_init_options *o = &init->options;
+	const char *name = init->parameter ? init->parameter : "";
+	const char *colon = init->parameter ? ": " : "";
 	char found[TN_SHAPE_TEXT];
 	tn_status status = tn_array_writable(rt, init->operation, array);
 	if (status)
 		return tn_end_into(rt, status);
 	if (!tn_is_floating(array->dtype))
 		return tn_runtime_fail(rt, TN_DTYPE, init->operation,
-				       "expected a floating type, found %s",
+				       "%s%sexpected a floating type, found %s", name, colon,
 				       tn_dtype_name(array->dtype));
 	if (o->kind < TN_INIT_XAVIER_UNIFORM)
 		return TN_OK;
 	if (o->kind != TN_INIT_DIRAC && array->rank < 2)
 		return tn_runtime_fail(rt, TN_SHAPE, init->operation,
-				       "expected at least two axes, found shape %s",
-				       tn_array_text(array, found));
+				       "%s%sexpected at least two axes, found shape %s", name,
+				       colon, tn_array_text(array, found));
 	if (o->kind != TN_INIT_DIRAC)
 		return TN_OK;
 	if (array->rank < 3 || array->rank > 5)
 		return tn_runtime_fail(rt, TN_SHAPE, init->operation,
-				       "expected a weight of 3 to 5 axes, found shape %s",
-				       tn_array_text(array, found));
+				       "%s%sexpected a weight of 3 to 5 axes, found shape %s", name,
+				       colon, tn_array_text(array, found));
 	if (o->groups < 1 || array->shape[0] % o->groups)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, init->operation,
-				       "groups: %" PRId64
+				       "%s%sgroups: %" PRId64
 				       " does not divide the outputs of shape %s",
-				       o->groups, tn_array_text(array, found));
+				       name, colon, o->groups, tn_array_text(array, found));
 	return TN_OK;
 }
 
@@ -293,7 +296,7 @@ static tn_status run_init(const struct init *init, tn_array *array)
 
 static tn_status init_array(tn_array *array, const struct tn_init_options *options)
 {
-	const struct init init = {*options, kind_names[options->kind]};
+	const struct init init = {*options, kind_names[options->kind], NULL};
 	if (!array)
 		return TN_INVALID_ARGUMENT;
 	tn_status status = tn_runtime_ready(array->runtime);
@@ -480,6 +483,7 @@ tn_status tn_module_init_parameters(tn_module *module, const char *pattern,
 			if (fnmatch(pattern, module->listing[i].name, 0))
 				continue;
 			n_found++;
+			init.parameter = module->listing[i].name;
 			status = is_filling ? run_init(&init, value) : check_array(&init, value);
 		}
 	}

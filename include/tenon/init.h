@@ -5,8 +5,11 @@
  * been built, or for all parameters of a module whose names match a pattern.
  *
  *     tn_module_build(net);
- *     tn_module_init_parameters(net, "*.weight",
+ *     tn_module_init_parameters(net, "fc*.weight",
  *                               TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_ORTHOGONAL));
+ *
+ * The weights of norms and PReLUs match "*.weight" too: most have one axis, which the kinds that
+ * need more refuse (TN_SHAPE); the other kinds overwrite them.
  *
  * Random numbers are drawn on the host from the context's random state, one stream per array: the
  * same bits on every backend.  Arrays are f16, bf16, f32 or f64 (TN_DTYPE).  The two fans of an
@@ -46,8 +49,10 @@ TN_API tn_status tn_init_constant(tn_array *array, double value);
 /* In [low, high), rounded to the array's dtype. */
 TN_API tn_status tn_init_uniform(tn_array *array, double low, double high);
 TN_API tn_status tn_init_normal(tn_array *array, double mean, double deviation);
-/* The same, where numbers outside of [low, high] are drawn again.  TN_INVALID_ARGUMENT: low is not
- * below high, or the deviation is not above 0. */
+/* The same, where numbers outside of [low, high] are drawn again.  What remains is rounded to the
+ * array's dtype and may then, in f16 and bf16 above all, lie just outside of them where a limit is
+ * no number of that dtype.  TN_INVALID_ARGUMENT: low is not below high, or the deviation is not
+ * above 0. */
 TN_API tn_status tn_init_trunc_normal(tn_array *array, double mean, double deviation, double low,
 				      double high);
 /* Glorot and Bengio 2010: a deviation of gain sqrt(2 / (fan_in + fan_out)). */
@@ -108,8 +113,10 @@ struct tn_init_options {
 	int64_t groups; /* Dirac; 0: 1 */
 };
 /* Initialises the parameters of a built module whose names match the pattern of fnmatch(3): "*" for
- * any characters, dots too, "?" for one, "[...]".  TN_NOT_FOUND: none does; TN_STATE: not built.
- * Nothing changes if one of them has a shape that the kind does not take (TN_SHAPE). */
+ * any characters, dots too, "?" for one, "[...]".  Of the names of a shared parameter only the
+ * first counts, which is that in the list of parameters.  TN_NOT_FOUND: none matches; TN_STATE: not
+ * built.  Nothing changes if one of them has a shape that the kind does not take (TN_SHAPE, which
+ * names it). */
 TN_API tn_status tn_module_init_parameters(tn_module *module, const char *pattern,
 					   const struct tn_init_options *options);
 

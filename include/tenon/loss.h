@@ -9,8 +9,9 @@
  *
  * Each gives a 0-d array, or with TN_REDUCTION_NONE one value for each element or row.  Inputs are
  * floating.  A target has its input's shape: unlike PyTorch, which broadcasts and warns, another
- * shape is TN_SHAPE.  A target has its input's dtype, or is of integers or bools.  Gradients flow
- * to inputs and to floating targets, not to labels.  Options may be NULL.
+ * shape is TN_SHAPE.  A target has its input's dtype, or is of integers or bools; those of the two
+ * embedding losses have their input's dtype or are of signed integers.  Gradients flow to inputs
+ * and to floating targets, not to labels or weights of classes.  Options may be NULL.
  *   TN_SHAPE, TN_DTYPE   an argument has another shape or dtype than stated
  *   TN_INVALID_ARGUMENT  a number is outside of its range
  * All functions: [thread: one per context | since 0.1]; errors are kept by the context.
@@ -63,20 +64,22 @@ tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_array *targe
  *     target (log target - input), 0 log 0 being 0;
  * with log_target 1, target holds logarithms too: exp(target) (target - input).  The mean over all
  * elements is TN_REDUCTION_MEAN, as in PyTorch; the divergence itself, a mean over the first axis,
- * is TN_REDUCTION_BATCH_MEAN. */
+ * is TN_REDUCTION_BATCH_MEAN.  The derivative to a target of exactly 0 is -input, unless
+ * log_target is 1. */
 TN_API tn_array *tn_kl_div(const tn_array *input, const tn_array *target, int log_target,
 			   uint32_t reduction);
 
-/* input where target is 1, max(0, margin - input) where it is -1.  The target is floating or of
- * signed integers.  PyTorch's default margin is 1. */
+/* input where target is 1, max(0, margin - input) where it is -1, the sum of both where it is
+ * another number.  The target is floating or of signed integers.  PyTorch's default margin is 1. */
 TN_API tn_array *tn_hinge_embedding_loss(const tn_array *input, const tn_array *target,
 					 double margin, uint32_t reduction);
 
 /* ---- Of rows ---------------------------------------------------------------------------------*/
 
-/* 1 - cos(a, b) where target is 1, max(0, cos(a, b) - margin) where it is -1, for the rows of a and
- * b (N, D) and target (N), or a and b (D) and a 0-d target.  1e-12 is added to the squares of the
- * norms.  PyTorch's default margin is 0. */
+/* 1 - cos(a, b) where target is 1, max(0, cos(a, b) - margin) where it is -1, 0 where it is another
+ * number, for the rows of a and b (N, D) and target (N), or a and b (D) and a 0-d target.  The
+ * target is floating or of signed integers.  1e-12 is added to the squares of the norms.  PyTorch's
+ * default margin is 0. */
 TN_API tn_array *tn_cosine_embedding_loss(const tn_array *a, const tn_array *b,
 					  const tn_array *target, double margin,
 					  uint32_t reduction);
@@ -85,8 +88,9 @@ TN_API tn_array *tn_cosine_embedding_loss(const tn_array *a, const tn_array *b,
  * ...), and the only axis of an input (C) with a 0-d label.  Labels are i32; one that is neither
  * ignored nor in 0..C-1 is TN_INVALID_ARGUMENT, reported as by tn_take (tenon/array.h), and the
  * loss is NaN meanwhile.  A weight (C) is floating and has one factor per class; the mean is then
- * the weighted mean: the sum divided by that of the labels' weights.  A mean over no label is NaN.
- * Losses of f16 and bf16 are f32. */
+ * the weighted mean: the sum divided by that of the labels' weights.  A weight that requires a
+ * gradient is a constant here: none flows to it.  A mean over no label is NaN.  Losses of f16 and
+ * bf16 are f32. */
 
 struct tn_cross_entropy_options {
 	uint32_t struct_size;
@@ -105,6 +109,8 @@ struct tn_cross_entropy_options {
 TN_API tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 				  const struct tn_cross_entropy_options *options);
 
+/* NULL, and 0 in any member but the first, select the defaults: the mean, no weight, and no label
+ * that is ignored. */
 struct tn_nll_loss_options {
 	uint32_t struct_size;
 	uint32_t reduction;

@@ -362,7 +362,7 @@ static void a_wrong_parameter_changes_nothing(void **state)
 		    "has not been built");
 	assert_ok(tn_module_build(net));
 	check_error(tn_module_init_parameters(net, "*.weight", &orthogonal), TN_SHAPE, name,
-		    "found shape (5,)");
+		    "norm.weight: expected at least two axes, found shape (5,)");
 	check_parameter(net, "a.weight", -0.5, 0.5);
 	check_error(tn_module_init_parameters(net, "c.*", &orthogonal), TN_NOT_FOUND, name,
 		    "no parameter's name matches 'c.*'");
