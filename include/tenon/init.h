@@ -14,7 +14,8 @@
  * Random numbers are drawn on the host from the context's random state, one stream per array: the
  * same bits on every backend.  Arrays are f16, bf16, f32 or f64 (TN_DTYPE).  The two fans of an
  * array (out, in, ...) are fan_in = in k and fan_out = out k, k the product of the other lengths;
- * what needs them needs two axes (TN_SHAPE).
+ * what needs them needs two axes (TN_SHAPE).  TN_STATE: a tape is recording, and the array has a
+ * gradient.
  * All functions: [thread: one per context | since 0.1]; errors are kept by the context.
  */
 #ifndef TENON_INIT_H
@@ -51,8 +52,8 @@ TN_API tn_status tn_init_uniform(tn_array *array, double low, double high);
 TN_API tn_status tn_init_normal(tn_array *array, double mean, double deviation);
 /* The same, where numbers outside of [low, high] are drawn again.  What remains is rounded to the
  * array's dtype and may then, in f16 and bf16 above all, lie just outside of them where a limit is
- * no number of that dtype.  TN_INVALID_ARGUMENT: low is not below high, or the deviation is not
- * above 0. */
+ * no number of that dtype.  TN_INVALID_ARGUMENT: low is not below high, the deviation is not
+ * above 0, or it or the mean is not finite. */
 TN_API tn_status tn_init_trunc_normal(tn_array *array, double mean, double deviation, double low,
 				      double high);
 /* Glorot and Bengio 2010: a deviation of gain sqrt(2 / (fan_in + fan_out)). */
@@ -80,8 +81,8 @@ TN_API tn_status tn_init_orthogonal(tn_array *array, double gain);
 TN_API tn_status tn_init_dirac(tn_array *array, int64_t groups);
 
 /* nnott's, by the function that follows: normal weights of deviation sqrt(2 / fan_in) for ReLU,
- * leaky ReLU and GELU, sqrt(1 / fan_in) for tanh and sigmoid, else 0.01; biases of 0.01 for ReLU,
- * else 0.  bias may be NULL. */
+ * leaky ReLU and GELU, sqrt(1 / fan_in) for tanh and sigmoid, 0.01 for SELU and linear; biases of
+ * 0.01 for ReLU, else 0.  bias may be NULL. */
 TN_API tn_status tn_init_by_activation(tn_array *weight, tn_array *bias, uint32_t nonlinearity);
 
 /* ---- Modules ---------------------------------------------------------------------------------*/
