@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "context.h"
 #include "instance.h"
 #include "loader/slots.h"
 #include "samples.h"
@@ -141,6 +142,8 @@ void check_threads_instances(struct kit *kit)
 	kit_case(kit, KIT_PROCESS, "%d instances in %d threads", THREADS, THREADS);
 	for (int i = 0; i < THREADS; i++)
 		workers[i].index = kit->index;
+	/* Those of earlier checks: each thread would close them with its kit. */
+	kit_contexts_close();
 	run_all(kit, workers, THREADS);
 	free(workers);
 }
