@@ -20,8 +20,11 @@
 #define PIECE 65536
 /* The most pieces, so that the setup of a piece is rare. */
 #define MOST_PIECES 256
-/* Operands of at least this many bytes are larger than the caches. */
+/* Operands of at least this many bytes are larger than the caches, or than those of one core. */
 #define STREAM_BYTES (UINT64_C(48) << 20)
+#define PREFETCH_BYTES (UINT64_C(1) << 20)
+/* In shorter programs the processor's own prefetching does as well. */
+#define PREFETCH_STEPS 5
 
 /* Blocks of operands larger than the caches, in programs of few steps and of many. */
 #define LARGE_BLOCK 512
@@ -39,6 +42,8 @@ struct plan {
 	int transposed;            /* an input is contiguous along the tile's y axis */
 	unsigned level_x, level_y; /* of the walk: the tile's position along its axes */
 	int large;                 /* operands are larger than the caches */
+	unsigned n_prefetched;     /* views along whose rows tiles follow one another */
+	uint8_t prefetched[TN_MAX_VIEWS];
 };
 
 static const char operation[] = "map";
@@ -181,14 +186,43 @@ static void make_walk(struct plan *plan)
 	}
 }
 
-static int is_large(const struct plan *plan)
+static uint64_t count_bytes(const struct plan *plan)
 {
 	uint64_t bytes = 0, n = tn_nest_count(&plan->nest, 0, plan->nest.rank);
 	for (unsigned v = 0; v < plan->nest.n_views; v++) {
 		if (plan->nest.view[v].dtype)
 			bytes += n * plan->nest.view[v].size;
 	}
-	return bytes >= STREAM_BYTES;
+	return bytes;
+}
+
+/* Blocks of large operands are short instead, and their outputs bypass the caches. */
+static void choose_prefetched(struct plan *plan, uint64_t bytes)
+{
+	const struct tn_nest *nest = &plan->nest;
+	const struct tn_tile *tile = &plan->tile;
+	plan->n_prefetched = 0;
+	if (plan->large || bytes < PREFETCH_BYTES || plan->code.n_steps < PREFETCH_STEPS ||
+	    tile->x < 0 || tile->ty > 1)
+		return;
+	for (unsigned v = 0; v < nest->n_views; v++) {
+		if (nest->view[v].dtype &&
+		    nest->view[v].stride[tile->x] == (int64_t)nest->view[v].size)
+			plan->prefetched[plan->n_prefetched++] = (uint8_t)v;
+	}
+}
+
+/* Requests the tile after the current one: while the steps of this one run, which find their
+ * operands in the first cache, the memory works too. */
+static void prefetch(const struct plan *plan, const uint64_t *address)
+{
+	for (unsigned i = 0; i < plan->n_prefetched; i++) {
+		unsigned v = plan->prefetched[i];
+		uint64_t bytes = (uint64_t)plan->tile.tx * plan->nest.view[v].size;
+		uint64_t next = address[v] + bytes;
+		for (uint64_t line = next; line < next + bytes; line += 64)
+			__builtin_prefetch((const void *)(uintptr_t)line, 0, 2);
+	}
 }
 
 /* Orders writes that bypass the caches before any signal to another thread that they are done. */
@@ -220,6 +254,7 @@ static void run_tiles(void *argument, uint64_t begin, uint64_t end)
 				     tile->length_x - (int64_t)position[plan->level_x] * tile->tx);
 		int64_t ny = smaller(tile->ty,
 				     tile->length_y - (int64_t)position[plan->level_y] * tile->ty);
+		prefetch(plan, address);
 		tn_machine_run(&machine, (size_t)nx, (size_t)ny);
 	}
 	if (plan->large)
@@ -245,11 +280,13 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 		return TN_OK;
 	make_nest(&plan, &args);
 	tn_code_analyse(&plan.code, &plan.nest);
-	plan.large = is_large(&plan);
+	uint64_t bytes = count_bytes(&plan);
+	plan.large = bytes >= STREAM_BYTES;
 	choose_tile(&plan);
 	make_walk(&plan);
 	tn_code_emit(&plan.code, &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, plan.large});
 	tn_code_evaluate(&plan.code, &plan.nest);
+	choose_prefetched(&plan, bytes);
 	uint64_t tiles = tn_walk_total(&plan.walk);
 	uint64_t work = (uint64_t)(plan.tile.tx * plan.tile.ty) * plan.code.cost;
 	uint64_t grain = (PIECE + work - 1) / work;
