@@ -2,31 +2,57 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Batches.  Guarantees: a call's result depends only on (data set, part, options, position), so a
- * loader set to a position continues like one that reached it by reading.  Normalised values come
- * from a table of 256 for each channel: the same bits on every machine.
+ * loader set to a position continues like one that reached it by reading.
  */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "data/dataset.h"
+#include "data/batch.h"
 #include "data/shuffle.h"
-#include "program/random.h"
 
 #define OPERATION "data loader"
 #define NO_EPOCH UINT64_MAX
 
 struct tn_data_loader {
-	const tn_dataset *dataset;
-	int part;
-	struct tn_data_loader_options options;
+	struct tn_batch_plan plan;
+	uint32_t batch_size;
+	uint32_t shuffle;
 	struct tn_data_position position;
-	uint64_t limit;  /* images of an epoch: all, or those in full batches */
+	uint64_t n;      /* samples of the part */
+	uint64_t limit;  /* samples of an epoch: all, or those in full batches */
 	uint32_t *order; /* the order of epoch `ordered` */
 	uint64_t ordered;
-	float table[TN_MAX_CHANNELS][256]; /* [c][v] = (v / scale - mean) / deviation */
+	void *data[TN_MAX_FIELDS]; /* a batch of each field */
+	uint64_t *samples;         /* their numbers within the part */
+	void *scratch;
 };
+
+static tn_status allocate(tn_data_loader *loader, struct tn_error_info *error)
+{
+	const struct tn_batch_plan *plan = &loader->plan;
+	int failed = 0;
+	for (uint32_t i = 0; i < plan->n_fields; i++) {
+		if (loader->batch_size > TN_HOST_ARRAY_MAX_BYTES / plan->size[i])
+			return tn_fail(error, TN_LIMIT, OPERATION,
+				       "field %u: expected a batch of at most %llu bytes, found %u "
+				       "samples of %zu",
+				       i, (unsigned long long)TN_HOST_ARRAY_MAX_BYTES,
+				       loader->batch_size, plan->size[i]);
+		loader->data[i] = tn_mem_zeroed(loader->batch_size, plan->size[i]);
+		failed |= !loader->data[i];
+	}
+	loader->order = tn_mem_zeroed((size_t)loader->n, sizeof(*loader->order));
+	loader->samples = tn_mem_zeroed(loader->batch_size, sizeof(*loader->samples));
+	loader->scratch = tn_mem_alloc(plan->scratch_size);
+	failed |= !loader->order || !loader->samples || !loader->scratch;
+	if (failed)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
+			       "no memory for the order of %llu samples and a batch of %u",
+			       (unsigned long long)loader->n, loader->batch_size);
+	return TN_OK;
+}
 
 tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 				const struct tn_data_loader_options *given, tn_data_loader **out,
@@ -37,169 +63,129 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 					   "struct tn_data_loader_options", OPERATION, error);
 	if (status != TN_OK)
 		return status;
-	const struct tn_input_format *format = &dataset->format;
 	if (part < 0 || part >= TN_N_PARTS)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a part from 0 to %d, found %d", TN_N_PARTS - 1, part);
 	if (options.batch_size == 0)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a batch_size of at least 1, found 0");
-	if (options.max_shift &&
-	    (options.max_shift >= format->height || options.max_shift >= format->width))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a max_shift below %u x %u, found %u", format->height,
-			       format->width, options.max_shift);
-	uint64_t n = dataset->count[part];
 	tn_data_loader *loader = tn_mem_zeroed(1, sizeof(*loader));
-	uint32_t *order = tn_mem_zeroed((size_t)n, sizeof(*order));
-	if (!loader || !order) {
-		tn_mem_free(loader);
-		tn_mem_free(order);
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu images",
-			       (unsigned long long)n);
-	}
-	loader->dataset = dataset;
-	loader->part = part;
-	loader->options = options;
+	if (!loader)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a loader");
+	uint64_t n = dataset->count[part];
+	loader->batch_size = options.batch_size;
+	loader->shuffle = options.shuffle;
+	loader->n = n;
 	loader->limit = options.drop_last ? n - n % options.batch_size : n;
-	loader->order = order;
 	loader->ordered = NO_EPOCH;
-	for (uint32_t c = 0; c < format->channels; c++) {
-		for (int v = 0; v < 256; v++)
-			loader->table[c][v] =
-				((float)v / format->scale - format->mean[c]) / format->deviation[c];
-	}
-	*out = loader;
-	return TN_OK;
+	status = tn_batch_plan_take(&loader->plan, dataset, part, &options, error);
+	if (status == TN_OK)
+		status = allocate(loader, error);
+	if (status == TN_OK)
+		*out = loader;
+	else
+		tn_data_loader_destroy(loader);
+	return status;
 }
 
 void tn_data_loader_destroy(tn_data_loader *loader)
 {
 	if (!loader)
 		return;
+	for (uint32_t i = 0; i < loader->plan.n_fields; i++)
+		tn_mem_free(loader->data[i]);
 	tn_mem_free(loader->order);
+	tn_mem_free(loader->samples);
+	tn_mem_free(loader->scratch);
 	tn_mem_free(loader);
 }
 
 uint64_t tn_data_loader_batches(const tn_data_loader *loader)
 {
-	return (loader->limit + loader->options.batch_size - 1) / loader->options.batch_size;
+	return (loader->limit + loader->batch_size - 1) / loader->batch_size;
+}
+
+tn_status tn_data_loader_field(const tn_data_loader *loader, uint32_t index, struct tn_field *field)
+{
+	if (index >= loader->plan.n_fields)
+		return TN_INVALID_ARGUMENT;
+	*field = loader->plan.fields[index];
+	return TN_OK;
 }
 
 /* Updates `order` to the position's epoch. */
 static void bring_order(tn_data_loader *loader)
 {
-	uint64_t n = loader->dataset->count[loader->part];
 	if (loader->ordered == loader->position.epoch)
 		return;
-	if (loader->options.shuffle) {
-		tn_shuffle(loader->options.seed, loader->position.epoch, loader->order, n);
+	if (loader->shuffle) {
+		tn_shuffle(loader->plan.seed, loader->position.epoch, loader->order, loader->n);
 	} else {
-		for (uint64_t i = 0; i < n; i++)
+		for (uint64_t i = 0; i < loader->n; i++)
 			loader->order[i] = (uint32_t)i;
 	}
 	loader->ordered = loader->position.epoch;
 }
 
-/* The shift and mirroring of one image. */
-struct motion {
-	int32_t down;
-	int32_t right;
-	int mirrored;
-};
-
-/* Image k uses words 4 k, 4 k + 1 and 4 k + 2 of the epoch's stream. */
-static struct motion draw_motion(const tn_data_loader *loader, uint64_t image)
+/* Loads the n samples from the position on. */
+static tn_status load(tn_data_loader *loader, uint32_t n, struct tn_error_info *error)
 {
-	uint64_t seed = loader->options.seed;
-	uint64_t stream = TN_STREAM_AUGMENT + loader->position.epoch;
-	int32_t most = (int32_t)loader->options.max_shift;
-	struct motion motion = {0};
-	if (most) {
-		uint32_t bound = 2 * (uint32_t)most + 1;
-		motion.down = (int32_t)tn_lot(tn_random(seed, stream, 4 * image), bound) - most;
-		motion.right =
-			(int32_t)tn_lot(tn_random(seed, stream, 4 * image + 1), bound) - most;
+	struct tn_error_info own;
+	bring_order(loader);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t number = loader->order[loader->position.index + i];
+		tn_error_reset(&own);
+		tn_status status = tn_batch_load(&loader->plan, loader->position.epoch, number, i,
+						 loader->data, loader->scratch, &own);
+		if (status != TN_OK && !own.text[0])
+			return tn_fail(error, status, OPERATION,
+				       "sample %llu: expected it to be read, found a failure "
+				       "without a text",
+				       (unsigned long long)number);
+		if (status != TN_OK && error)
+			*error = own;
+		if (status != TN_OK)
+			return status;
+		loader->samples[i] = number;
 	}
-	if (loader->options.flip)
-		motion.mirrored = (int)(tn_random(seed, stream, 4 * image + 2) >> 31);
-	return motion;
+	return TN_OK;
 }
 
-/* out[x] := value of in[x - right], mirrored before the shift; pixels from outside are 0. */
-static void move_row(const uint8_t *in, uint32_t width, struct motion motion, const float *table,
-		     float *out)
-{
-	for (int64_t x = 0; x < width; x++) {
-		int64_t from = x - motion.right;
-		if (from < 0 || from >= width)
-			out[x] = table[0];
-		else
-			out[x] = table[in[motion.mirrored ? width - 1 - from : from]];
-	}
-}
-
-static void move_plane(const struct tn_input_format *format, const uint8_t *in,
-		       struct motion motion, const float *table, float *out)
-{
-	for (int64_t y = 0; y < format->height; y++, out += format->width) {
-		int64_t from = y - motion.down;
-		if (from >= 0 && from < format->height) {
-			move_row(in + (size_t)from * format->width, format->width, motion, table,
-				 out);
-			continue;
-		}
-		for (uint32_t x = 0; x < format->width; x++)
-			out[x] = table[0];
-	}
-}
-
-/* Writes image `image` of the part, normalised, and shifted and mirrored if requested. */
-static void write_image(const tn_data_loader *loader, uint64_t image, float *out, int32_t *label)
-{
-	const struct tn_input_format *format = &loader->dataset->format;
-	size_t plane = (size_t)format->height * format->width;
-	const uint8_t *in = tn_dataset_image(loader->dataset, loader->part, image, label);
-	int moves = loader->options.max_shift || loader->options.flip;
-	struct motion motion = draw_motion(loader, image);
-	for (uint32_t c = 0; c < format->channels; c++, in += plane, out += plane) {
-		const float *table = loader->table[c];
-		if (moves) {
-			move_plane(format, in, motion, table, out);
-			continue;
-		}
-		for (size_t i = 0; i < plane; i++)
-			out[i] = table[in[i]];
-	}
-}
-
-tn_status tn_data_loader_next(tn_data_loader *loader, float *images, int32_t *labels, uint32_t *n,
+tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 			      struct tn_error_info *error)
 {
 	struct tn_data_position *position = &loader->position;
-	(void)error; /* this cannot fail at present */
+	struct tn_batch own = {.struct_size = sizeof(own),
+			       .n_fields = loader->plan.n_fields,
+			       .fields = loader->plan.fields,
+			       .data = (const void *const *)loader->data,
+			       .samples = loader->samples,
+			       .epoch = position->epoch,
+			       .index = position->index};
+	if (batch->struct_size < sizeof(batch->struct_size))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "struct tn_batch: expected struct_size %zu, as sizeof sets it, "
+			       "found %u",
+			       sizeof(*batch), batch->struct_size);
 	if (position->index >= loader->limit) {
 		position->epoch++;
 		position->index = 0;
-		*n = 0;
+		tn_struct_answer(batch, &own, sizeof(own));
 		return TN_OK;
 	}
-	bring_order(loader);
 	uint64_t left = loader->limit - position->index;
-	uint32_t count =
-		left < loader->options.batch_size ? (uint32_t)left : loader->options.batch_size;
-	size_t image_size = loader->dataset->image_size;
-	for (uint32_t i = 0; i < count; i++)
-		write_image(loader, loader->order[position->index + i], images + i * image_size,
-			    &labels[i]);
-	position->index += count;
-	*n = count;
+	own.n = left < loader->batch_size ? (uint32_t)left : loader->batch_size;
+	tn_status status = load(loader, own.n, error);
+	if (status != TN_OK)
+		return status;
+	position->index += own.n;
+	tn_struct_answer(batch, &own, sizeof(own));
 	return TN_OK;
 }
 
 uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index)
 {
-	if (index >= loader->dataset->count[loader->part])
+	if (index >= loader->n)
 		return UINT64_MAX;
 	bring_order(loader);
 	return loader->order[index];
@@ -213,11 +199,10 @@ struct tn_data_position tn_data_loader_position(const tn_data_loader *loader)
 tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position position,
 			      struct tn_error_info *error)
 {
-	if (position.index > loader->dataset->count[loader->part])
+	if (position.index > loader->n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected an index of at most %llu, found %llu",
-			       (unsigned long long)loader->dataset->count[loader->part],
-			       (unsigned long long)position.index);
+			       (unsigned long long)loader->n, (unsigned long long)position.index);
 	loader->position = position;
 	return TN_OK;
 }

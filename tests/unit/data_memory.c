@@ -322,16 +322,52 @@ static tn_status make_loader(struct tn_error_info *error)
 		status = tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, error);
 	assert_true((status == TN_OK) == (loader != NULL));
 	struct tn_image picture = {0};
-	float batch[1];
-	int32_t label;
-	uint32_t n;
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	if (status == TN_OK)
-		status = tn_data_loader_next(loader, batch, &label, &n, error);
+		status = tn_data_loader_next(loader, &batch, error);
 	if (status == TN_OK)
 		status = tn_dataset_picture(dataset, TN_PART_TRAIN, 0, &picture, error);
 	tn_image_release(&picture);
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
+	return status;
+}
+
+static tn_status load_fields(struct tn_error_info *error)
+{
+	static const float x[3] = {1, 2, 3};
+	static const int64_t y[3] = {2, 1, 2};
+	static const struct tn_field fields[2] = {{.dtype = TN_F32, .rank = 1, .shape = {1}},
+						  {.name = "target", .dtype = TN_I64}};
+	static const char *const names[3] = {"zero", "one", "two"};
+	static const uint8_t parts[3] = {TN_PART_TRAIN, TN_PART_TRAIN, TN_PART_TEST};
+	const void *const data[2] = {x, y};
+	struct tn_dataset_fields source = {.struct_size = sizeof(source),
+					   .n_fields = 2,
+					   .fields = fields,
+					   .n = 3,
+					   .data = data,
+					   .stratify = 2,
+					   .validation_fraction = 0.5,
+					   .n_classes = 3,
+					   .class_names = names};
+	struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 2};
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	tn_dataset *evenly = NULL, *dataset = NULL;
+	tn_data_loader *loader = NULL;
+	tn_status status = tn_dataset_from_fields(&source, &evenly, error);
+	assert_true((status == TN_OK) == (evenly != NULL));
+	source.parts = parts;
+	if (status == TN_OK)
+		status = tn_dataset_from_fields(&source, &dataset, error);
+	if (status == TN_OK)
+		status = tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, error);
+	if (status == TN_OK)
+		status = tn_data_loader_next(loader, &batch, error);
+	assert_true((status == TN_OK) == (batch.n == 2));
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+	tn_dataset_destroy(evenly);
 	return status;
 }
 
@@ -365,6 +401,7 @@ static const struct {
 	{"read PNG", read_png, NULL},
 #endif
 	{"make a loader", make_loader, NULL},
+	{"load fields", load_fields, NULL},
 };
 
 static void make_files(void)
