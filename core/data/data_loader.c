@@ -4,53 +4,51 @@
  * Batches.  Guarantees: a call's result depends only on (data set, part, options, position), so a
  * loader set to a position continues like one that reached it by reading.
  */
-#include <string.h>
-
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "data/batch.h"
+#include "data/batch_queue.h"
 #include "data/shuffle.h"
 
 #define OPERATION "data loader"
 #define NO_EPOCH UINT64_MAX
 
+#define DEFAULT_PREFETCH 2
+#define MAX_PREFETCH 1024
+
 struct tn_data_loader {
 	struct tn_batch_plan plan;
+	struct tn_batch_queue queue;
+	tn_context *context; /* NULL: loads when asked */
+	uint64_t fork_generation;
 	uint32_t batch_size;
 	uint32_t shuffle;
 	struct tn_data_position position;
+	uint64_t posted; /* samples of the position's epoch that are returned or being loaded */
 	uint64_t n;      /* samples of the part */
 	uint64_t limit;  /* samples of an epoch: all, or those in full batches */
 	uint32_t *order; /* the order of epoch `ordered` */
 	uint64_t ordered;
-	void *data[TN_MAX_FIELDS]; /* a batch of each field */
-	uint64_t *samples;         /* their numbers within the part */
-	void *scratch;
 };
 
-static tn_status allocate(tn_data_loader *loader, struct tn_error_info *error)
+static tn_status check_options(const struct tn_data_loader_options *options, int part,
+			       struct tn_error_info *error)
 {
-	const struct tn_batch_plan *plan = &loader->plan;
-	int failed = 0;
-	for (uint32_t i = 0; i < plan->n_fields; i++) {
-		if (loader->batch_size > TN_HOST_ARRAY_MAX_BYTES / plan->size[i])
-			return tn_fail(error, TN_LIMIT, OPERATION,
-				       "field %u: expected a batch of at most %llu bytes, found %u "
-				       "samples of %zu",
-				       i, (unsigned long long)TN_HOST_ARRAY_MAX_BYTES,
-				       loader->batch_size, plan->size[i]);
-		loader->data[i] = tn_mem_zeroed(loader->batch_size, plan->size[i]);
-		failed |= !loader->data[i];
-	}
-	loader->order = tn_mem_zeroed((size_t)loader->n, sizeof(*loader->order));
-	loader->samples = tn_mem_zeroed(loader->batch_size, sizeof(*loader->samples));
-	loader->scratch = tn_mem_alloc(plan->scratch_size);
-	failed |= !loader->order || !loader->samples || !loader->scratch;
-	if (failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-			       "no memory for the order of %llu samples and a batch of %u",
-			       (unsigned long long)loader->n, loader->batch_size);
+	if (part < 0 || part >= TN_N_PARTS)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a part from 0 to %d, found %d", TN_N_PARTS - 1, part);
+	if (options->batch_size == 0)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a batch_size of at least 1, found 0");
+	if (options->prefetch && !options->context)
+		return tn_fail(
+			error, TN_INVALID_ARGUMENT, OPERATION,
+			"prefetch: expected a context, whose threads load ahead, found none");
+	if (options->prefetch > MAX_PREFETCH)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a prefetch of at most %d, found %u", MAX_PREFETCH,
+			       options->prefetch);
 	return TN_OK;
 }
 
@@ -63,24 +61,30 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 					   "struct tn_data_loader_options", OPERATION, error);
 	if (status != TN_OK)
 		return status;
-	if (part < 0 || part >= TN_N_PARTS)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a part from 0 to %d, found %d", TN_N_PARTS - 1, part);
-	if (options.batch_size == 0)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a batch_size of at least 1, found 0");
+	status = check_options(&options, part, error);
+	if (status != TN_OK)
+		return status;
 	tn_data_loader *loader = tn_mem_zeroed(1, sizeof(*loader));
 	if (!loader)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a loader");
 	uint64_t n = dataset->count[part];
+	uint32_t prefetch = options.prefetch ? options.prefetch : DEFAULT_PREFETCH;
+	loader->context = options.context;
+	loader->fork_generation = tn_fork_generation();
 	loader->batch_size = options.batch_size;
 	loader->shuffle = options.shuffle;
 	loader->n = n;
 	loader->limit = options.drop_last ? n - n % options.batch_size : n;
 	loader->ordered = NO_EPOCH;
 	status = tn_batch_plan_take(&loader->plan, dataset, part, &options, error);
+	loader->order = tn_mem_zeroed((size_t)n, sizeof(*loader->order));
+	if (status == TN_OK && !loader->order)
+		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
+				 "no memory for the order of %llu samples", (unsigned long long)n);
 	if (status == TN_OK)
-		status = allocate(loader, error);
+		status =
+			tn_batch_queue_open(&loader->queue, &loader->plan, options.batch_size,
+					    options.context ? prefetch : 0, options.context, error);
 	if (status == TN_OK)
 		*out = loader;
 	else
@@ -92,11 +96,8 @@ void tn_data_loader_destroy(tn_data_loader *loader)
 {
 	if (!loader)
 		return;
-	for (uint32_t i = 0; i < loader->plan.n_fields; i++)
-		tn_mem_free(loader->data[i]);
+	tn_batch_queue_close(&loader->queue);
 	tn_mem_free(loader->order);
-	tn_mem_free(loader->samples);
-	tn_mem_free(loader->scratch);
 	tn_mem_free(loader);
 }
 
@@ -127,60 +128,75 @@ static void bring_order(tn_data_loader *loader)
 	loader->ordered = loader->position.epoch;
 }
 
-/* Loads the n samples from the position on. */
-static tn_status load(tn_data_loader *loader, uint32_t n, struct tn_error_info *error)
+/* Begins to load as many batches of the epoch as there is room for. */
+static void load_ahead(tn_data_loader *loader)
 {
-	struct tn_error_info own;
 	bring_order(loader);
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t number = loader->order[loader->position.index + i];
-		tn_error_reset(&own);
-		tn_status status = tn_batch_load(&loader->plan, loader->position.epoch, number, i,
-						 loader->data, loader->scratch, &own);
-		if (status != TN_OK && !own.text[0])
-			return tn_fail(error, status, OPERATION,
-				       "sample %llu: expected it to be read, found a failure "
-				       "without a text",
-				       (unsigned long long)number);
-		if (status != TN_OK && error)
-			*error = own;
-		if (status != TN_OK)
-			return status;
-		loader->samples[i] = number;
+	while (loader->posted < loader->limit && tn_batch_queue_has_room(&loader->queue)) {
+		uint64_t left = loader->limit - loader->posted;
+		uint32_t n = left < loader->batch_size ? (uint32_t)left : loader->batch_size;
+		tn_batch_queue_post(&loader->queue, loader->position.epoch, loader->posted,
+				    loader->order + loader->posted, n);
+		loader->posted += n;
 	}
+}
+
+/* Continues at a position that is not that of the posted batches. */
+static void move_to(tn_data_loader *loader, struct tn_data_position position)
+{
+	tn_batch_queue_drop(&loader->queue);
+	loader->position = position;
+	loader->posted = position.index;
+}
+
+/* The next batch, or an empty one at the end of the epoch. */
+static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
+			    struct tn_error_info *error)
+{
+	const struct tn_batch_slot *slot;
+	struct tn_data_position *position = &loader->position;
+	if (position->index >= loader->limit) {
+		move_to(loader, (struct tn_data_position){position->epoch + 1, 0});
+		return TN_OK;
+	}
+	load_ahead(loader);
+	tn_status status = tn_batch_queue_take(&loader->queue, &slot, error);
+	if (status != TN_OK) {
+		move_to(loader, *position);
+		return status;
+	}
+	position->index += slot->n;
+	batch->n = slot->n;
+	batch->data = (const void *const *)slot->data;
+	batch->samples = slot->samples;
+	if (loader->context)
+		load_ahead(loader);
 	return TN_OK;
 }
 
 tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 			      struct tn_error_info *error)
 {
-	struct tn_data_position *position = &loader->position;
+	const struct tn_batch_slot *any = &loader->queue.slots[0];
 	struct tn_batch own = {.struct_size = sizeof(own),
 			       .n_fields = loader->plan.n_fields,
 			       .fields = loader->plan.fields,
-			       .data = (const void *const *)loader->data,
-			       .samples = loader->samples,
-			       .epoch = position->epoch,
-			       .index = position->index};
+			       .data = (const void *const *)any->data,
+			       .samples = any->samples,
+			       .epoch = loader->position.epoch,
+			       .index = loader->position.index};
 	if (batch->struct_size < sizeof(batch->struct_size))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "struct tn_batch: expected struct_size %zu, as sizeof sets it, "
 			       "found %u",
 			       sizeof(*batch), batch->struct_size);
-	if (position->index >= loader->limit) {
-		position->epoch++;
-		position->index = 0;
+	if (loader->context && loader->fork_generation != tn_fork_generation())
+		return tn_fail(error, TN_FORKED, OPERATION,
+			       "expected the process that made the loader, found its forked child");
+	tn_status status = next_batch(loader, &own, error);
+	if (status == TN_OK)
 		tn_struct_answer(batch, &own, sizeof(own));
-		return TN_OK;
-	}
-	uint64_t left = loader->limit - position->index;
-	own.n = left < loader->batch_size ? (uint32_t)left : loader->batch_size;
-	tn_status status = load(loader, own.n, error);
-	if (status != TN_OK)
-		return status;
-	position->index += own.n;
-	tn_struct_answer(batch, &own, sizeof(own));
-	return TN_OK;
+	return status;
 }
 
 uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index)
@@ -203,6 +219,7 @@ tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position po
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected an index of at most %llu, found %llu",
 			       (unsigned long long)loader->n, (unsigned long long)position.index);
-	loader->position = position;
+	if (position.epoch != loader->position.epoch || position.index != loader->position.index)
+		move_to(loader, position);
 	return TN_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "data/samples.h"
 
-/* groups[i] := the number of sample i's group, from 0 in the order of their values' bytes; *n := the
+/* groups[i] := the number of sample i's group, from 0 in the order of the values' bytes; *n := the
  * number of groups.  A field that is not in memory is read for every sample. */
 tn_status tn_group_samples(const struct tn_samples *samples, uint32_t field, uint32_t *groups,
 			   uint32_t *n, struct tn_error_info *error);

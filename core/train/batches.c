@@ -21,6 +21,7 @@ tn_status tn_batches_open(struct tn_batches *batches, tn_context *context,
 			  const struct tn_data_loader_options *options)
 {
 	struct tn_error_info error;
+	struct tn_data_loader_options ahead = *options;
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	memset(batches, 0, sizeof(*batches));
 	batches->context = context;
@@ -34,7 +35,8 @@ tn_status tn_batches_open(struct tn_batches *batches, tn_context *context,
 				 format->width};
 	memcpy(batches->shape, shape, sizeof(shape));
 	batches->n_full = tn_dataset_count(dataset, part) / options->batch_size;
-	if (tn_data_loader_create(dataset, part, options, &batches->loader, &error))
+	ahead.context = context;
+	if (tn_data_loader_create(dataset, part, &ahead, &batches->loader, &error))
 		return tn_runtime_keep(batches->runtime, &error);
 	return TN_OK;
 }

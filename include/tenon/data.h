@@ -24,6 +24,7 @@
 #ifndef TENON_DATA_H
 #define TENON_DATA_H
 
+#include <tenon/context.h>
 #include <tenon/export.h>
 #include <tenon/io.h>
 #include <tenon/types.h>
@@ -284,6 +285,13 @@ struct tn_data_loader_options {
 	 * It fails with a status other than TN_OK and a text in *error. */
 	tn_status (*transform)(void *user, struct tn_sample *sample, struct tn_error_info *error);
 	void *user;
+	/* Its threads load batches ahead (those of TENON_THREADS, beside its other work; with one
+	 * thread batches are loaded when asked for), into memory that is pinned if its current
+	 * device has such memory.  The loader is then made, used and destroyed as an object of the
+	 * context, and before it is closed.  Batches are the same with any number of threads, and
+	 * without.  NULL: batches are loaded when asked for. */
+	tn_context *context;
+	uint32_t prefetch; /* batches loaded ahead, at most 1024; 0: 2.  Only with a context */
 };
 
 /* A batch.  Pointers are borrowed, valid until the next call on the loader but
@@ -310,8 +318,9 @@ struct tn_data_position {
 /* Makes a loader at {0, 0}.  `dataset` is borrowed until the loader is destroyed; *out is owned,
  * written only on success.
  * TN_INVALID_ARGUMENT: batch_size 0, an unknown part; an augmentation out of range, or of a data
- * set that is not of images.  TN_LIMIT: a field of a batch has more than TN_HOST_ARRAY_MAX_BYTES.
- * TN_OUT_OF_MEMORY.  [thread: any | since 0.1] */
+ * set that is not of images; a prefetch above 1024 or without a context.  TN_LIMIT: a field of a
+ * batch has more than TN_HOST_ARRAY_MAX_BYTES.  TN_PENDING_ERROR: the context keeps an error.
+ * TN_OUT_OF_MEMORY.  [thread: any; with a context one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 						  const struct tn_data_loader_options *options,
 						  tn_data_loader **out,
@@ -321,7 +330,8 @@ TN_API TN_CHECKED tn_status tn_data_loader_create(const tn_dataset *dataset, int
  * the sample's seed, epoch and number.  [thread: any | since 0.1] */
 TN_API uint32_t tn_sample_random(const struct tn_sample *sample, uint32_t i);
 
-/* Takes NULL.  [thread: one per loader | since 0.1] */
+/* Waits for threads that load, then frees it; before its context is closed.  Takes NULL.
+ * [thread: one per loader | since 0.1] */
 TN_API void tn_data_loader_destroy(tn_data_loader *loader);
 
 /* The number of batches per epoch.  [thread: one per loader | since 0.1] */
@@ -336,8 +346,9 @@ TN_API TN_CHECKED tn_status tn_data_loader_field(const tn_data_loader *loader, u
 /* Fills *batch (its struct_size first set by the caller) with the next batch: at most batch_size
  * samples.  A batch of n = 0 marks the end of an epoch, and the next call begins the next epoch.
  * On failure *batch is unchanged, the position stays, and the next call tries again.
- * TN_INVALID_ARGUMENT: no struct_size.  Else what the data set's `read` or `transform` returned,
- * for the first sample that failed.  [thread: one per loader | since 0.1] */
+ * TN_INVALID_ARGUMENT: no struct_size.  TN_FORKED: the loader has a context, and this is a child of
+ * the process that made it.  Else what the data set's `read` or `transform` returned, for the first
+ * sample of this batch that failed.  [thread: one per loader | since 0.1] */
 TN_API TN_CHECKED tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 						struct tn_error_info *error);
 

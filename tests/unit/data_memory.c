@@ -18,6 +18,7 @@
 #include "io_files.h"
 
 static const char *folder;
+static tn_context *context; /* of one thread */
 
 static const float numbers[4] = {1, 2, 3, 4};
 static const int64_t shape[2] = {2, 2};
@@ -351,7 +352,8 @@ static tn_status load_fields(struct tn_error_info *error)
 					   .validation_fraction = 0.5,
 					   .n_classes = 3,
 					   .class_names = names};
-	struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 2};
+	struct tn_data_loader_options options = {
+		.struct_size = sizeof(options), .batch_size = 2, .context = context};
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	tn_dataset *evenly = NULL, *dataset = NULL;
 	tn_data_loader *loader = NULL;
@@ -488,12 +490,16 @@ static int make_folder(void **state)
 	(void)state;
 	folder = files_folder();
 	make_files();
+	assert_ok(tn_context_open(
+		TN_OPTIONS(struct tn_context_options, .backend = "reference", .n_threads = 1),
+		&context, NULL));
 	return 0;
 }
 
 static int remove_folder(void **state)
 {
 	(void)state;
+	tn_context_close(context);
 	files_remove(folder);
 	return 0;
 }
