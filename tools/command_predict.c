@@ -34,7 +34,7 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 	};
 	const struct option_table table = {"tenon predict", "FILE [IMAGE...]",
-					   "  IMAGE...  PNG, PGM or PPM pictures\n", rows,
+					   "  IMAGE...  PNG, JPEG, PGM or PPM pictures\n", rows,
 					   N_ROWS(rows)};
 	int code = option_table_read(&table, argc, argv);
 	if (code != OPTIONS_READ)

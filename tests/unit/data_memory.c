@@ -17,6 +17,10 @@
 #include "failing_memory.h"
 #include "io_files.h"
 
+#ifdef HAVE_LIBTURBOJPEG
+#include <turbojpeg.h>
+#endif
+
 static const char *folder;
 static tn_context *context; /* of one thread */
 
@@ -250,6 +254,13 @@ static const struct tn_input_format format = {.struct_size = sizeof(format),
 					      .deviation = {1},
 					      .n_classes = 2};
 
+#ifdef HAVE_LIBTURBOJPEG
+static tn_status read_jpeg(struct tn_error_info *error)
+{
+	return read_picture("x.jpg", error);
+}
+#endif
+
 static tn_status feed_image(struct tn_error_info *error)
 {
 	uint8_t pixels[4] = {1, 2, 3, 4};
@@ -402,9 +413,28 @@ static const struct {
 	{"write PNG", write_png, check_png},
 	{"read PNG", read_png, NULL},
 #endif
+#ifdef HAVE_LIBTURBOJPEG
+	{"read JPEG", read_jpeg, NULL},
+#endif
 	{"make a loader", make_loader, NULL},
 	{"load fields", load_fields, NULL},
 };
+
+#ifdef HAVE_LIBTURBOJPEG
+static void make_jpeg(void)
+{
+	static const unsigned char grey[64] = {1, 2, 3};
+	unsigned char *bytes = NULL;
+	unsigned long size = 0;
+	tjhandle encoder = tjInitCompress();
+	assert_int_equal(
+		tjCompress2(encoder, grey, 8, 0, 8, TJPF_GRAY, &bytes, &size, TJSAMP_GRAY, 90, 0),
+		0);
+	files_write(files_path(folder, "x.jpg"), bytes, size);
+	tjFree(bytes);
+	tjDestroy(encoder);
+}
+#endif
 
 static void make_files(void)
 {
@@ -434,6 +464,9 @@ static void make_files(void)
 	assert_ok(write_safetensors(NULL));
 	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.safetensors")),
 			 0);
+#ifdef HAVE_LIBTURBOJPEG
+	make_jpeg();
+#endif
 #ifdef HAVE_LIBPNG
 	assert_ok(write_png(NULL));
 	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.png")), 0);
