@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include <tenon/data.h>
+#include <tenon/augment.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -345,6 +345,22 @@ static tn_status make_loader(struct tn_error_info *error)
 	return status;
 }
 
+static tn_status augment(struct tn_error_info *error)
+{
+	const struct tn_augmentation options = {
+		.struct_size = sizeof(options), .max_shift = 1, .mixup_prob = 1};
+	float images[2 * 4] = {0}, targets[2 * 3] = {1, 0, 0, 0, 0, 1};
+	struct tn_augment_batch batch = {.struct_size = sizeof(batch),
+					 .n = 2,
+					 .channels = 1,
+					 .height = 2,
+					 .width = 2,
+					 .n_classes = 3,
+					 .images = images,
+					 .targets = targets};
+	return tn_augment(&options, &batch, error);
+}
+
 static tn_status load_fields(struct tn_error_info *error)
 {
 	static const float x[3] = {1, 2, 3};
@@ -418,6 +434,7 @@ static const struct {
 #endif
 	{"make a loader", make_loader, NULL},
 	{"load fields", load_fields, NULL},
+	{"augment", augment, NULL},
 };
 
 #ifdef HAVE_LIBTURBOJPEG

@@ -454,6 +454,11 @@ static tn_status augment(const void *augmentation)
 					     .augmentation = augmentation));
 }
 
+static tn_status augment_batch(const void *batch)
+{
+	return tn_augment(NULL, batch, &error);
+}
+
 static const float pixels[64];
 static const struct tn_field one_field = {.dtype = TN_F32};
 static const void *const one_pointer[] = {pixels};
@@ -649,6 +654,8 @@ static const struct {
 	 TN_OPTIONS(struct tn_data_loader_options, .batch_size = 1), TN_OK},
 	{"struct tn_augmentation", augment, TN_OPTIONS(struct tn_augmentation, .max_shift = 1),
 	 TN_OK},
+	{"struct tn_augment_batch", augment_batch,
+	 TN_OPTIONS(struct tn_augment_batch, .channels = 1, .height = 8, .width = 8), TN_OK},
 };
 enum { N_CASES = sizeof(cases) / sizeof(cases[0]), ROOM = 256 };
 
