@@ -196,6 +196,8 @@ tn_status tn_batch_queue_take(struct tn_batch_queue *queue, const struct tn_batc
 			*error = failed->error;
 		return failed->status;
 	}
+	tn_batch_mix(queue->plan, slot->epoch, slot->index, slot->n, slot->data,
+		     slot->pieces[0].scratch);
 	queue->first = (queue->first + 1) % queue->n_slots;
 	queue->n_posted--;
 	*batch = slot;

@@ -279,9 +279,10 @@ struct tn_data_loader_options {
 	uint32_t drop_last; /* 1: omit a last batch that is smaller than the others */
 	/* Changes images randomly, see <tenon/augment.h>; copied.  NULL: as they are. */
 	const struct tn_augmentation *augmentation;
-	/* Called for each sample of a batch, last; NULL: not called.  It is called from any thread,
-	 * from several at once, for each sample with buffers of its own.  To be reproducible it
-	 * depends on its argument alone: tn_sample_random gives it random numbers.
+	/* Called for each sample of a batch, last, but before CutMix and mixup, which take whole
+	 * batches; NULL: not called.  It is called from any thread, from several at once, for each
+	 * sample with buffers of its own.  To be reproducible it depends on its argument alone:
+	 * tn_sample_random gives it random numbers.
 	 * It fails with a status other than TN_OK and a text in *error. */
 	tn_status (*transform)(void *user, struct tn_sample *sample, struct tn_error_info *error);
 	void *user;
