@@ -59,6 +59,11 @@ static void print_confusion(const uint64_t *confusion, uint32_t n, const char *c
 static int check_format(const struct saved_network *network, const tn_dataset *dataset)
 {
 	const struct tn_input_format *a = &network->format, *b = tn_dataset_format(dataset);
+	if (!b) {
+		fprintf(stderr, "tenon eval: %s: expected labelled pictures\n",
+			tn_dataset_name(dataset));
+		return 0;
+	}
 	if (a->channels == b->channels && a->height == b->height && a->width == b->width &&
 	    a->n_classes == b->n_classes)
 		return 1;

@@ -34,7 +34,7 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 	};
 	const struct option_table table = {"tenon predict", "FILE [IMAGE...]",
-					   "  IMAGE...  PNG, PGM or PPM pictures\n", rows,
+					   "  IMAGE...  PNG, JPEG, PGM or PPM pictures\n", rows,
 					   N_ROWS(rows)};
 	int code = option_table_read(&table, argc, argv);
 	if (code != OPTIONS_READ)
@@ -146,7 +146,7 @@ static int predict_files(const struct predict_command *c, tn_context *context,
 
 /* Classifies images spread evenly over the test part. */
 static int predict_data(const struct predict_command *c, tn_context *context,
-			struct saved_network *network, float *x)
+			struct saved_network *network)
 {
 	struct tn_error_info error;
 	tn_dataset *dataset = NULL;
@@ -160,6 +160,10 @@ static int predict_data(const struct predict_command *c, tn_context *context,
 	int code = status ? report_error(&error) : EXIT_DONE;
 	uint64_t n = code ? 0 : tn_dataset_count(dataset, TN_PART_TEST);
 	const struct tn_input_format *f = code ? NULL : tn_dataset_format(dataset);
+	if (!f && code == EXIT_DONE) {
+		fprintf(stderr, "tenon predict: %s: expected labelled pictures\n", c->data);
+		code = EXIT_FAILED;
+	}
 	if (f && (f->channels != network->format.channels || f->height != network->format.height ||
 		  f->width != network->format.width)) {
 		fprintf(stderr, "tenon predict: the network expects pictures of %u x %u x %u\n",
@@ -168,19 +172,19 @@ static int predict_data(const struct predict_command *c, tn_context *context,
 	}
 	for (uint64_t i = 0; i < c->count && i < n && code == EXIT_DONE; i++) {
 		char title[96], name[48];
-		int32_t label;
-		uint32_t got;
+		struct tn_batch batch = {.struct_size = sizeof(batch)};
 		uint64_t index = i * n / (c->count < n ? c->count : n);
 		status = tn_data_loader_seek(loader, (struct tn_data_position){0, index}, &error);
 		if (!status)
-			status = tn_data_loader_next(loader, x, &label, &got, &error);
+			status = tn_data_loader_next(loader, &batch, &error);
 		if (status) {
 			code = report_error(&error);
 			break;
 		}
+		int32_t label = ((const int32_t *)batch.data[1])[0];
 		snprintf(title, sizeof(title), "test image %" PRIu64 " (%s)", index,
 			 class_name(network->classes, label, name, sizeof(name)));
-		code = classify(c, context, network, title, x);
+		code = classify(c, context, network, title, batch.data[0]);
 	}
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
@@ -198,7 +202,7 @@ static int run(const struct predict_command *c, tn_context *context)
 	if (!x)
 		code = EXIT_FAILED;
 	else if (c->data)
-		code = predict_data(c, context, &network, x);
+		code = predict_data(c, context, &network);
 	else
 		code = predict_files(c, context, &network, x);
 	free(x);

@@ -309,6 +309,11 @@ static void introduce(const struct train_command *c, tn_context *context, const 
 static int run_with_data(struct train_command *c, tn_context *context, const tn_dataset *dataset)
 {
 	const struct tn_input_format *f = tn_dataset_format(dataset);
+	if (!f) {
+		fprintf(stderr, "tenon train: %s: expected labelled pictures\n",
+			tn_dataset_name(dataset));
+		return EXIT_FAILED;
+	}
 	const struct tn_model_shape shape = {f->channels, f->height, f->width, f->n_classes};
 	tn_module *module = tn_model_create(context, c->model, &shape);
 	if (module && !tn_module_build(module)) {

@@ -2,31 +2,55 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Batches.  Guarantees: a call's result depends only on (data set, part, options, position), so a
- * loader set to a position continues like one that reached it by reading.  Normalised values come
- * from a table of 256 for each channel: the same bits on every machine.
+ * loader set to a position continues like one that reached it by reading.
  */
-#include <string.h>
-
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "data/dataset.h"
+#include "data/batch_queue.h"
 #include "data/shuffle.h"
-#include "program/random.h"
 
 #define OPERATION "data loader"
 #define NO_EPOCH UINT64_MAX
 
+#define DEFAULT_PREFETCH 2
+#define MAX_PREFETCH 1024
+
 struct tn_data_loader {
-	const tn_dataset *dataset;
-	int part;
-	struct tn_data_loader_options options;
+	struct tn_batch_plan plan;
+	struct tn_batch_queue queue;
+	tn_context *context; /* NULL: loads when asked */
+	uint64_t fork_generation;
+	uint32_t batch_size;
+	uint32_t shuffle;
 	struct tn_data_position position;
-	uint64_t limit;  /* images of an epoch: all, or those in full batches */
+	uint64_t posted; /* samples of the position's epoch that are returned or being loaded */
+	uint64_t n;      /* samples of the part */
+	uint64_t limit;  /* samples of an epoch: all, or those in full batches */
 	uint32_t *order; /* the order of epoch `ordered` */
 	uint64_t ordered;
-	float table[TN_MAX_CHANNELS][256]; /* [c][v] = (v / scale - mean) / deviation */
 };
+
+static tn_status check_options(const struct tn_data_loader_options *options, int part,
+			       struct tn_error_info *error)
+{
+	if (part < 0 || part >= TN_N_PARTS)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a part from 0 to %d, found %d", TN_N_PARTS - 1, part);
+	if (options->batch_size == 0)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a batch_size of at least 1, found 0");
+	if (options->prefetch && !options->context)
+		return tn_fail(
+			error, TN_INVALID_ARGUMENT, OPERATION,
+			"prefetch: expected a context, whose threads load ahead, found none");
+	if (options->prefetch > MAX_PREFETCH)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a prefetch of at most %d, found %u", MAX_PREFETCH,
+			       options->prefetch);
+	return TN_OK;
+}
 
 tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 				const struct tn_data_loader_options *given, tn_data_loader **out,
@@ -37,169 +61,147 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 					   "struct tn_data_loader_options", OPERATION, error);
 	if (status != TN_OK)
 		return status;
-	const struct tn_input_format *format = &dataset->format;
-	if (part < 0 || part >= TN_N_PARTS)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a part from 0 to %d, found %d", TN_N_PARTS - 1, part);
-	if (options.batch_size == 0)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a batch_size of at least 1, found 0");
-	if (options.max_shift &&
-	    (options.max_shift >= format->height || options.max_shift >= format->width))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected a max_shift below %u x %u, found %u", format->height,
-			       format->width, options.max_shift);
-	uint64_t n = dataset->count[part];
+	status = check_options(&options, part, error);
+	if (status != TN_OK)
+		return status;
 	tn_data_loader *loader = tn_mem_zeroed(1, sizeof(*loader));
-	uint32_t *order = tn_mem_zeroed((size_t)n, sizeof(*order));
-	if (!loader || !order) {
-		tn_mem_free(loader);
-		tn_mem_free(order);
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu images",
-			       (unsigned long long)n);
-	}
-	loader->dataset = dataset;
-	loader->part = part;
-	loader->options = options;
+	if (!loader)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a loader");
+	uint64_t n = dataset->count[part];
+	uint32_t prefetch = options.prefetch ? options.prefetch : DEFAULT_PREFETCH;
+	loader->context = options.context;
+	loader->fork_generation = tn_fork_generation();
+	loader->batch_size = options.batch_size;
+	loader->shuffle = options.shuffle;
+	loader->n = n;
 	loader->limit = options.drop_last ? n - n % options.batch_size : n;
-	loader->order = order;
 	loader->ordered = NO_EPOCH;
-	for (uint32_t c = 0; c < format->channels; c++) {
-		for (int v = 0; v < 256; v++)
-			loader->table[c][v] =
-				((float)v / format->scale - format->mean[c]) / format->deviation[c];
-	}
-	*out = loader;
-	return TN_OK;
+	status = tn_batch_plan_take(&loader->plan, dataset, part, &options, error);
+	loader->order = tn_mem_zeroed((size_t)n, sizeof(*loader->order));
+	if (status == TN_OK && !loader->order)
+		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
+				 "no memory for the order of %llu samples", (unsigned long long)n);
+	if (status == TN_OK)
+		status =
+			tn_batch_queue_open(&loader->queue, &loader->plan, options.batch_size,
+					    options.context ? prefetch : 0, options.context, error);
+	if (status == TN_OK)
+		*out = loader;
+	else
+		tn_data_loader_destroy(loader);
+	return status;
 }
 
 void tn_data_loader_destroy(tn_data_loader *loader)
 {
 	if (!loader)
 		return;
+	tn_batch_queue_close(&loader->queue);
 	tn_mem_free(loader->order);
 	tn_mem_free(loader);
 }
 
 uint64_t tn_data_loader_batches(const tn_data_loader *loader)
 {
-	return (loader->limit + loader->options.batch_size - 1) / loader->options.batch_size;
+	return (loader->limit + loader->batch_size - 1) / loader->batch_size;
+}
+
+tn_status tn_data_loader_field(const tn_data_loader *loader, uint32_t index, struct tn_field *field)
+{
+	if (index >= loader->plan.n_fields)
+		return TN_INVALID_ARGUMENT;
+	*field = loader->plan.fields[index];
+	return TN_OK;
 }
 
 /* Updates `order` to the position's epoch. */
 static void bring_order(tn_data_loader *loader)
 {
-	uint64_t n = loader->dataset->count[loader->part];
 	if (loader->ordered == loader->position.epoch)
 		return;
-	if (loader->options.shuffle) {
-		tn_shuffle(loader->options.seed, loader->position.epoch, loader->order, n);
+	if (loader->shuffle) {
+		tn_shuffle(loader->plan.seed, loader->position.epoch, loader->order, loader->n);
 	} else {
-		for (uint64_t i = 0; i < n; i++)
+		for (uint64_t i = 0; i < loader->n; i++)
 			loader->order[i] = (uint32_t)i;
 	}
 	loader->ordered = loader->position.epoch;
 }
 
-/* The shift and mirroring of one image. */
-struct motion {
-	int32_t down;
-	int32_t right;
-	int mirrored;
-};
-
-/* Image k uses words 4 k, 4 k + 1 and 4 k + 2 of the epoch's stream. */
-static struct motion draw_motion(const tn_data_loader *loader, uint64_t image)
+/* Begins to load as many batches of the epoch as there is room for. */
+static void load_ahead(tn_data_loader *loader)
 {
-	uint64_t seed = loader->options.seed;
-	uint64_t stream = TN_STREAM_AUGMENT + loader->position.epoch;
-	int32_t most = (int32_t)loader->options.max_shift;
-	struct motion motion = {0};
-	if (most) {
-		uint32_t bound = 2 * (uint32_t)most + 1;
-		motion.down = (int32_t)tn_lot(tn_random(seed, stream, 4 * image), bound) - most;
-		motion.right =
-			(int32_t)tn_lot(tn_random(seed, stream, 4 * image + 1), bound) - most;
-	}
-	if (loader->options.flip)
-		motion.mirrored = (int)(tn_random(seed, stream, 4 * image + 2) >> 31);
-	return motion;
-}
-
-/* out[x] := value of in[x - right], mirrored before the shift; pixels from outside are 0. */
-static void move_row(const uint8_t *in, uint32_t width, struct motion motion, const float *table,
-		     float *out)
-{
-	for (int64_t x = 0; x < width; x++) {
-		int64_t from = x - motion.right;
-		if (from < 0 || from >= width)
-			out[x] = table[0];
-		else
-			out[x] = table[in[motion.mirrored ? width - 1 - from : from]];
+	bring_order(loader);
+	while (loader->posted < loader->limit && tn_batch_queue_has_room(&loader->queue)) {
+		uint64_t left = loader->limit - loader->posted;
+		uint32_t n = left < loader->batch_size ? (uint32_t)left : loader->batch_size;
+		tn_batch_queue_post(&loader->queue, loader->position.epoch, loader->posted,
+				    loader->order + loader->posted, n);
+		loader->posted += n;
 	}
 }
 
-static void move_plane(const struct tn_input_format *format, const uint8_t *in,
-		       struct motion motion, const float *table, float *out)
+/* Continues at a position that is not that of the posted batches. */
+static void move_to(tn_data_loader *loader, struct tn_data_position position)
 {
-	for (int64_t y = 0; y < format->height; y++, out += format->width) {
-		int64_t from = y - motion.down;
-		if (from >= 0 && from < format->height) {
-			move_row(in + (size_t)from * format->width, format->width, motion, table,
-				 out);
-			continue;
-		}
-		for (uint32_t x = 0; x < format->width; x++)
-			out[x] = table[0];
-	}
+	tn_batch_queue_drop(&loader->queue);
+	loader->position = position;
+	loader->posted = position.index;
 }
 
-/* Writes image `image` of the part, normalised, and shifted and mirrored if requested. */
-static void write_image(const tn_data_loader *loader, uint64_t image, float *out, int32_t *label)
+/* The next batch, or an empty one at the end of the epoch. */
+static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
+			    struct tn_error_info *error)
 {
-	const struct tn_input_format *format = &loader->dataset->format;
-	size_t plane = (size_t)format->height * format->width;
-	const uint8_t *in = tn_dataset_image(loader->dataset, loader->part, image, label);
-	int moves = loader->options.max_shift || loader->options.flip;
-	struct motion motion = draw_motion(loader, image);
-	for (uint32_t c = 0; c < format->channels; c++, in += plane, out += plane) {
-		const float *table = loader->table[c];
-		if (moves) {
-			move_plane(format, in, motion, table, out);
-			continue;
-		}
-		for (size_t i = 0; i < plane; i++)
-			out[i] = table[in[i]];
-	}
-}
-
-tn_status tn_data_loader_next(tn_data_loader *loader, float *images, int32_t *labels, uint32_t *n,
-			      struct tn_error_info *error)
-{
+	const struct tn_batch_slot *slot;
 	struct tn_data_position *position = &loader->position;
-	(void)error; /* this cannot fail at present */
 	if (position->index >= loader->limit) {
-		position->epoch++;
-		position->index = 0;
-		*n = 0;
+		move_to(loader, (struct tn_data_position){position->epoch + 1, 0});
 		return TN_OK;
 	}
-	bring_order(loader);
-	uint64_t left = loader->limit - position->index;
-	uint32_t count =
-		left < loader->options.batch_size ? (uint32_t)left : loader->options.batch_size;
-	size_t image_size = loader->dataset->image_size;
-	for (uint32_t i = 0; i < count; i++)
-		write_image(loader, loader->order[position->index + i], images + i * image_size,
-			    &labels[i]);
-	position->index += count;
-	*n = count;
+	load_ahead(loader);
+	tn_status status = tn_batch_queue_take(&loader->queue, &slot, error);
+	if (status != TN_OK) {
+		move_to(loader, *position);
+		return status;
+	}
+	position->index += slot->n;
+	batch->n = slot->n;
+	batch->data = (const void *const *)slot->data;
+	batch->samples = slot->samples;
+	if (loader->context)
+		load_ahead(loader);
 	return TN_OK;
+}
+
+tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
+			      struct tn_error_info *error)
+{
+	const struct tn_batch_slot *any = &loader->queue.slots[0];
+	struct tn_batch own = {.struct_size = sizeof(own),
+			       .n_fields = loader->plan.n_fields,
+			       .fields = loader->plan.fields,
+			       .data = (const void *const *)any->data,
+			       .samples = any->samples,
+			       .epoch = loader->position.epoch,
+			       .index = loader->position.index};
+	if (batch->struct_size < sizeof(batch->struct_size))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "struct tn_batch: expected struct_size %zu, as sizeof sets it, "
+			       "found %u",
+			       sizeof(*batch), batch->struct_size);
+	if (loader->context && loader->fork_generation != tn_fork_generation())
+		return tn_fail(error, TN_FORKED, OPERATION,
+			       "expected the process that made the loader, found its forked child");
+	tn_status status = next_batch(loader, &own, error);
+	if (status == TN_OK)
+		tn_struct_answer(batch, &own, sizeof(own));
+	return status;
 }
 
 uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index)
 {
-	if (index >= loader->dataset->count[loader->part])
+	if (index >= loader->n)
 		return UINT64_MAX;
 	bring_order(loader);
 	return loader->order[index];
@@ -213,11 +215,11 @@ struct tn_data_position tn_data_loader_position(const tn_data_loader *loader)
 tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position position,
 			      struct tn_error_info *error)
 {
-	if (position.index > loader->dataset->count[loader->part])
+	if (position.index > loader->n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected an index of at most %llu, found %llu",
-			       (unsigned long long)loader->dataset->count[loader->part],
-			       (unsigned long long)position.index);
-	loader->position = position;
+			       (unsigned long long)loader->n, (unsigned long long)position.index);
+	if (position.epoch != loader->position.epoch || position.index != loader->position.index)
+		move_to(loader, position);
 	return TN_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Labelled images in memory.  Guarantees: a built data set is immutable; every image belongs to
- * exactly one part; every label is below n_classes.
+ * Data sets.  Guarantees: a built data set is immutable; every sample belongs to exactly one part;
+ * every label in memory is below n_classes.
  */
 #include "data/dataset.h"
 
@@ -21,6 +21,8 @@ void tn_dataset_raw_release(struct tn_dataset_raw *raw)
 {
 	tn_mem_free(raw->images);
 	tn_mem_free(raw->labels);
+	tn_mem_free(raw->parts);
+	tn_samples_release(raw->samples);
 	memset(raw, 0, sizeof(*raw));
 }
 
@@ -30,122 +32,165 @@ static int is_fraction(double value)
 	return value >= 0 && value <= 1;
 }
 
-static tn_status check_raw(const struct tn_dataset_raw *raw, const char *name,
-			   struct tn_error_info *error)
+static tn_status check_normalise_as(const struct tn_dataset_raw *raw, const char *name,
+				    struct tn_error_info *error)
 {
-	if (raw->n == 0 || raw->n > UINT32_MAX)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: expected 1 to %u images, found %llu", name, UINT32_MAX,
-			       (unsigned long long)raw->n);
-	if (!is_fraction(raw->test_fraction) || !is_fraction(raw->validation_fraction))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: expected fractions from 0 to 1, found %g for test and %g for "
-			       "validation",
-			       name, raw->test_fraction, raw->validation_fraction);
-	if (raw->normalise_as && raw->normalise_as->channels != raw->format.channels)
+	const struct tn_input_format *as = raw->normalise_as;
+	if (as->channels != raw->format.channels)
 		return tn_fail(
 			error, TN_SHAPE, OPERATION,
 			"%s: expected pictures of %u channels, as normalise_as has, found %u", name,
-			raw->normalise_as->channels, raw->format.channels);
-	for (uint32_t c = 0; raw->normalise_as && c < raw->format.channels; c++) {
-		double mean = raw->normalise_as->mean[c],
-		       deviation = raw->normalise_as->deviation[c];
+			as->channels, raw->format.channels);
+	for (uint32_t c = 0; c < as->channels; c++) {
+		double mean = as->mean[c], deviation = as->deviation[c];
 		if (!isfinite(mean) || !isfinite(deviation) || deviation <= 0)
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 				       "%s: normalise_as, channel %u: expected a finite mean and a "
 				       "positive deviation, found %g and %g",
 				       name, c, mean, deviation);
 	}
-	for (uint64_t i = 0; i < raw->n; i++) {
-		if (raw->labels[i] < 0 || (uint32_t)raw->labels[i] >= raw->format.n_classes)
+	return TN_OK;
+}
+
+/* Labels in memory number the classes. */
+static tn_status check_labels(const struct tn_samples *samples, uint32_t n_classes,
+			      const char *name, struct tn_error_info *error)
+{
+	if (n_classes == 0 || samples->n_fields < 2 || samples->fields[1].dtype != TN_I32 ||
+	    samples->fields[1].rank != 0 || !samples->data[1])
+		return TN_OK;
+	const int32_t *labels = samples->data[1];
+	for (uint64_t i = 0; i < samples->n; i++) {
+		if (labels[i] < 0 || (uint32_t)labels[i] >= n_classes)
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-				       "%s: image %llu: expected a label from 0 to %u, found %d",
-				       name, (unsigned long long)i, raw->format.n_classes - 1,
-				       raw->labels[i]);
+				       "%s: sample %llu: expected a label from 0 to %u, found %d",
+				       name, (unsigned long long)i, n_classes - 1, labels[i]);
 	}
+	return TN_OK;
+}
+
+/* The samples of labelled images in memory. */
+static tn_status take_images(struct tn_dataset_raw *raw, struct tn_error_info *error)
+{
+	const struct tn_input_format *format = &raw->format;
+	const struct tn_field fields[] = {
+		{.dtype = TN_U8,
+		 .rank = 3,
+		 .shape = {format->channels, format->height, format->width}},
+		{.dtype = TN_I32},
+	};
+	tn_status status = tn_samples_create(raw->n, 2, fields, &raw->samples, error);
+	if (status != TN_OK)
+		return status;
+	raw->samples->data[0] = raw->images;
+	raw->samples->data[1] = raw->labels;
+	raw->images = NULL;
+	raw->labels = NULL;
 	return TN_OK;
 }
 
 /* Makes the names "0", "1", ...  0: out of memory. */
 static int name_by_number(tn_dataset *dataset)
 {
-	uint32_t n = dataset->format.n_classes;
+	uint32_t n = dataset->n_classes;
 	dataset->number_names = tn_mem_zeroed(n, sizeof(*dataset->number_names));
 	for (uint32_t i = 0; i < n && dataset->number_names; i++)
 		snprintf(dataset->number_names[i], sizeof(dataset->number_names[i]), "%u", i);
 	return dataset->number_names != NULL;
 }
 
+/* Copies the caller's names.  0: out of memory. */
+static int copy_class_names(tn_dataset *dataset, const char *const *names)
+{
+	uint32_t n = dataset->n_classes;
+	dataset->own_class_names = tn_mem_zeroed(n, sizeof(*dataset->own_class_names));
+	if (!dataset->own_class_names)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		dataset->own_class_names[i] = tn_mem_copy_string(names[i] ? names[i] : "");
+		if (!dataset->own_class_names[i])
+			return 0;
+	}
+	dataset->class_names = (const char *const *)dataset->own_class_names;
+	return 1;
+}
+
+static int name_classes(tn_dataset *dataset, const struct tn_dataset_raw *raw)
+{
+	if (!raw->class_names)
+		return name_by_number(dataset);
+	if (raw->own_class_names)
+		return copy_class_names(dataset, raw->class_names);
+	dataset->class_names = raw->class_names;
+	return 1;
+}
+
+/* Sets what batches have: images as f32. */
+static void set_fields(tn_dataset *dataset)
+{
+	memcpy(dataset->fields, dataset->samples->fields, sizeof(dataset->fields));
+	if (dataset->is_of_images)
+		dataset->fields[0].dtype = TN_F32;
+}
+
 tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
 			   tn_dataset **out, struct tn_error_info *error)
 {
-	tn_status status = check_raw(raw, name, error);
+	tn_status status = TN_OK;
+	if (!is_fraction(raw->test_fraction) || !is_fraction(raw->validation_fraction))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: expected fractions from 0 to 1, found %g for test and %g for "
+			       "validation",
+			       name, raw->test_fraction, raw->validation_fraction);
+	if (raw->normalise_as && raw->format.channels)
+		status = check_normalise_as(raw, name, error);
+	if (status == TN_OK && !raw->samples)
+		status = take_images(raw, error);
+	if (status == TN_OK && raw->format.channels)
+		raw->n_classes = raw->format.n_classes;
+	if (status == TN_OK)
+		status = check_labels(raw->samples, raw->n_classes, name, error);
 	if (status != TN_OK)
 		return status;
 	tn_dataset *dataset = tn_mem_zeroed(1, sizeof(*dataset));
 	if (!dataset)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", name);
-	const struct tn_input_format *format = &raw->format;
 	dataset->name = tn_mem_copy_string(name);
 	dataset->path = tn_mem_copy_string(path);
 	dataset->origin = raw->origin ? raw->origin : "";
-	dataset->class_names = raw->class_names;
-	dataset->format = *format;
+	dataset->n_classes = raw->n_classes;
+	dataset->is_of_images = raw->format.channels != 0;
+	dataset->format = raw->format;
 	dataset->format.struct_size = sizeof(dataset->format);
-	dataset->n = raw->n;
-	dataset->image_size = (size_t)format->channels * format->height * format->width;
-	dataset->labels = raw->labels;
-	dataset->images = raw->images;
-	if (!dataset->name || !dataset->path || (!raw->class_names && !name_by_number(dataset)))
+	dataset->samples = tn_samples_hold(raw->samples);
+	set_fields(dataset);
+	if (!dataset->name || !dataset->path || !name_classes(dataset, raw))
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", name);
 	if (status == TN_OK)
 		status = tn_dataset_split(dataset, raw, error);
-	if (status != TN_OK) {
-		/* Still owned by the reader. */
-		dataset->labels = NULL;
-		dataset->images = NULL;
+	if (status == TN_OK && dataset->is_of_images)
+		status = tn_dataset_normalise(dataset, raw->normalise_as, error);
+	if (status == TN_OK)
+		*out = dataset;
+	else
 		tn_dataset_destroy(dataset);
-		return status;
-	}
-	tn_dataset_normalise(dataset, raw->normalise_as);
-	raw->labels = NULL;
-	raw->images = NULL;
-	*out = dataset;
-	return TN_OK;
+	return status;
 }
 
 void tn_dataset_destroy(tn_dataset *dataset)
 {
 	if (!dataset)
 		return;
-	for (uint32_t i = 0; dataset->own_class_names && i < dataset->format.n_classes; i++)
+	for (uint32_t i = 0; dataset->own_class_names && i < dataset->n_classes; i++)
 		tn_mem_free(dataset->own_class_names[i]);
 	tn_mem_free(dataset->own_class_names);
 	tn_mem_free(dataset->number_names);
 	for (int part = 0; part < TN_N_PARTS; part++)
 		tn_mem_free(dataset->index[part]);
-	tn_mem_free(dataset->images);
-	tn_mem_free(dataset->labels);
+	tn_samples_release(dataset->samples);
 	tn_mem_free(dataset->name);
 	tn_mem_free(dataset->path);
 	tn_mem_free(dataset);
-}
-
-/* Copies the caller's class names. */
-static tn_status copy_class_names(tn_dataset *dataset, const char *const *names,
-				  struct tn_error_info *error)
-{
-	uint32_t n = dataset->format.n_classes;
-	dataset->own_class_names = tn_mem_zeroed(n, sizeof(*dataset->own_class_names));
-	int failed = !dataset->own_class_names;
-	for (uint32_t i = 0; i < n && !failed; i++) {
-		dataset->own_class_names[i] = tn_mem_copy_string(names[i] ? names[i] : "");
-		failed = !dataset->own_class_names[i];
-	}
-	if (failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", dataset->name);
-	dataset->class_names = (const char *const *)dataset->own_class_names;
-	return TN_OK;
 }
 
 /* Copies the caller's images and labels. */
@@ -196,21 +241,15 @@ tn_status tn_dataset_create(const struct tn_dataset_source *given, tn_dataset **
 {
 	struct tn_dataset_source source = {0};
 	struct tn_dataset_raw raw = {0};
-	tn_dataset *dataset = NULL;
 	tn_status status = tn_options_take(&source, sizeof(source), given,
 					   "struct tn_dataset_source", OPERATION, error);
 	if (status == TN_OK)
 		status = copy_source(&source, &raw, error);
+	raw.class_names = source.class_names;
+	raw.own_class_names = 1;
 	if (status == TN_OK)
-		status =
-			tn_dataset_build(&raw, source.name ? source.name : "", "", &dataset, error);
+		status = tn_dataset_build(&raw, source.name ? source.name : "", "", out, error);
 	tn_dataset_raw_release(&raw);
-	if (status == TN_OK && source.class_names)
-		status = copy_class_names(dataset, source.class_names, error);
-	if (status == TN_OK)
-		*out = dataset;
-	else
-		tn_dataset_destroy(dataset);
 	return status;
 }
 
@@ -229,14 +268,32 @@ const char *tn_dataset_origin(const tn_dataset *dataset)
 	return dataset->origin;
 }
 
+uint32_t tn_dataset_field_count(const tn_dataset *dataset)
+{
+	return dataset->samples->n_fields;
+}
+
+tn_status tn_dataset_field(const tn_dataset *dataset, uint32_t index, struct tn_field *field)
+{
+	if (index >= dataset->samples->n_fields)
+		return TN_INVALID_ARGUMENT;
+	*field = dataset->fields[index];
+	return TN_OK;
+}
+
 const struct tn_input_format *tn_dataset_format(const tn_dataset *dataset)
 {
-	return &dataset->format;
+	return dataset->is_of_images ? &dataset->format : NULL;
+}
+
+uint32_t tn_dataset_class_count(const tn_dataset *dataset)
+{
+	return dataset->n_classes;
 }
 
 const char *tn_dataset_class_name(const tn_dataset *dataset, int32_t label)
 {
-	if (label < 0 || (uint32_t)label >= dataset->format.n_classes)
+	if (label < 0 || (uint32_t)label >= dataset->n_classes)
 		return NULL;
 	return dataset->class_names ? dataset->class_names[label] : dataset->number_names[label];
 }
@@ -248,34 +305,46 @@ uint64_t tn_dataset_count(const tn_dataset *dataset, int part)
 
 const uint8_t *tn_dataset_image(const tn_dataset *dataset, int part, uint64_t index, int32_t *label)
 {
-	if (index >= tn_dataset_count(dataset, part))
+	const struct tn_samples *samples = dataset->samples;
+	if (!dataset->is_of_images || !samples->data[0] || index >= tn_dataset_count(dataset, part))
 		return NULL;
 	uint32_t number = dataset->index[part][index];
 	if (label)
-		*label = dataset->labels[number];
-	return dataset->images + number * dataset->image_size;
+		*label = ((const int32_t *)samples->data[1])[number];
+	return (const uint8_t *)samples->data[0] + number * samples->size[0];
 }
 
 tn_status tn_dataset_picture(const tn_dataset *dataset, int part, uint64_t index,
 			     struct tn_image *out, struct tn_error_info *error)
 {
-	const uint8_t *from = tn_dataset_image(dataset, part, index, NULL);
-	if (!from)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: expected an image below %llu of part %d, found %llu",
-			       dataset->name, (unsigned long long)tn_dataset_count(dataset, part),
-			       part, (unsigned long long)index);
 	const struct tn_input_format *format = &dataset->format;
-	uint8_t *data = tn_mem_alloc(dataset->image_size);
-	if (!data)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for a picture",
-			       dataset->name);
-	size_t plane = (size_t)format->height * format->width;
-	for (size_t c = 0; c < format->channels; c++) {
+	if (!dataset->is_of_images || index >= tn_dataset_count(dataset, part))
+		return tn_fail(
+			error, TN_INVALID_ARGUMENT, OPERATION,
+			"%s: expected an image below %llu of part %d, found %llu", dataset->name,
+			(unsigned long long)(dataset->is_of_images ? tn_dataset_count(dataset, part)
+								   : 0),
+			part, (unsigned long long)index);
+	size_t size = dataset->samples->size[0], plane = (size_t)format->height * format->width;
+	uint8_t *from = tn_mem_alloc(size), *data = tn_mem_alloc(size);
+	void *const fields[TN_MAX_FIELDS] = {from};
+	tn_status status = TN_OK;
+	if (!from || !data)
+		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for a picture",
+				 dataset->name);
+	if (status == TN_OK)
+		status = tn_samples_read(dataset->samples, dataset->index[part][index], fields,
+					 error);
+	for (size_t c = 0; status == TN_OK && c < format->channels; c++) {
 		for (size_t i = 0; i < plane; i++) {
 			float value = (float)from[c * plane + i] * 255.0f / format->scale + 0.5f;
 			data[i * format->channels + c] = value >= 255 ? 255 : (uint8_t)value;
 		}
+	}
+	tn_mem_free(from);
+	if (status != TN_OK) {
+		tn_mem_free(data);
+		return status;
 	}
 	*out = (struct tn_image){.width = format->width,
 				 .height = format->height,

@@ -6,33 +6,38 @@
 #ifndef TN_DATA_DATASET_H
 #define TN_DATA_DATASET_H
 
-#include <tenon/data.h>
+#include "data/samples.h"
 
 struct tn_dataset {
 	char *name;
 	char *path;
 	const char *origin;
+	uint32_t n_classes;             /* 0: not of classes */
 	const char *const *class_names; /* NULL: numbers, stored in number_names */
 	char (*number_names)[12];
 	char **own_class_names; /* a copy of the caller's names */
+	int is_of_images;       /* labelled images, fed by `format` */
 	struct tn_input_format format;
-	uint64_t n;        /* number of images */
-	size_t image_size; /* bytes of one image, as fed to a network */
-	uint8_t *images;
-	int32_t *labels;
-	uint32_t *index[TN_N_PARTS]; /* indices of the part's images */
+	struct tn_samples *samples;
+	struct tn_field fields[TN_MAX_FIELDS]; /* as in batches; names of `samples` */
+	uint32_t *index[TN_N_PARTS];           /* numbers of the part's samples */
 	uint64_t count[TN_N_PARTS];
 };
 
-/* Images and labels as a reader read them. */
+/* What a reader read: labelled images in memory, or samples. */
 struct tn_dataset_raw {
-	struct tn_input_format format; /* all members but mean and deviation */
+	struct tn_input_format format; /* of images: all members but mean and deviation; else 0 */
 	uint64_t n;
-	uint64_t n_test;                /* length of the test part, at the end; 0: test_fraction */
-	uint8_t *images;                /* as fed to a network, owned */
-	int32_t *labels;                /* owned */
+	uint8_t *images;            /* as fed to a network, owned; NULL: in `samples` */
+	int32_t *labels;            /* owned; NULL: in `samples` */
+	struct tn_samples *samples; /* owned; field 0 of images is u8, their labels are in memory */
+	uint64_t n_test;            /* length of the test part, at the end; 0: test_fraction */
+	uint8_t *parts;             /* TN_PART_... of each sample, owned; NULL: n_test, fractions */
+	uint32_t stratify;          /* 1 + a field; 0: none.  Of images: the label */
+	uint32_t n_classes;
 	const char *origin;             /* static; NULL: "" */
-	const char *const *class_names; /* static, or NULL */
+	const char *const *class_names; /* NULL: numbers */
+	int own_class_names;            /* class_names are not static: copy them */
 	double test_fraction;
 	double validation_fraction;
 	const struct tn_input_format *normalise_as; /* borrowed; NULL: from the training part */
@@ -41,7 +46,8 @@ struct tn_dataset_raw {
 /* Frees the content. */
 void tn_dataset_raw_release(struct tn_dataset_raw *raw);
 
-/* Makes the data set; takes over images and labels on success.  Checks labels and fractions. */
+/* Makes the data set; takes over images, labels and samples, also on failure.  Checks labels and
+ * fractions. */
 tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
 			   tn_dataset **out, struct tn_error_info *error);
 

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /* The streams of tn_random that the data loader uses: one for each epoch, in the low bits. */
-#define TN_STREAM_SHUFFLE ((uint64_t)0x5348 << 48) /* "SH" */
-#define TN_STREAM_AUGMENT ((uint64_t)0x4155 << 48) /* "AU" */
+#define TN_STREAM_SHUFFLE ((uint64_t)0x5348 << 48)   /* "SH" */
+#define TN_STREAM_AUGMENT ((uint64_t)0x4155 << 48)   /* "AU" */
+#define TN_STREAM_TRANSFORM ((uint64_t)0x5452 << 48) /* "TR" */
 
 /* order := a uniformly random permutation of the numbers 0 .. n - 1. */
 void tn_shuffle(uint64_t seed, uint64_t epoch, uint32_t *order, uint64_t n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Parts and statistics.  Guarantees: both depend only on the images and labels and use exact
- * integers up to the last rounding, so they are equal on every machine and in every run.
+ * Parts and statistics.  Guarantees: both depend only on the samples and use exact integers up to
+ * the last rounding, so they are equal on every machine and in every run.
  */
 #include "data/split.h"
 
@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/dataset.h"
+#include "data/groups.h"
 
 #define OPERATION "dataset"
 
@@ -25,26 +26,26 @@ static uint64_t n_taken(uint64_t k, uint64_t billionths)
 	return (k * billionths + ONE / 2) / ONE;
 }
 
-/* Moves a fraction of each class's training images, evenly spread, to `part`: writes `part` to
+/* Moves a fraction of each group's training samples, evenly spread, to `part`: writes `part` to
  * belongs[]. */
-static void take_evenly(const tn_dataset *dataset, uint64_t n, double fraction, uint8_t part,
-			uint64_t *seen, uint8_t *belongs)
+static void take_evenly(uint64_t n, const uint32_t *groups, uint32_t n_groups, double fraction,
+			uint8_t part, uint64_t *seen, uint8_t *belongs)
 {
 	uint64_t billionths = (uint64_t)llround(fraction * ONE);
-	memset(seen, 0, dataset->format.n_classes * sizeof(*seen));
+	memset(seen, 0, n_groups * sizeof(*seen));
 	for (uint64_t i = 0; i < n; i++) {
 		if (belongs[i] != TN_PART_TRAIN)
 			continue;
-		uint64_t k = seen[dataset->labels[i]]++;
+		uint64_t k = seen[groups[i]]++;
 		if (n_taken(k + 1, billionths) > n_taken(k, billionths))
 			belongs[i] = part;
 	}
 }
 
-/* Lists each part's images in the order of the files. */
+/* Lists each part's samples in the order of the data. */
 static int list_parts(tn_dataset *dataset, const uint8_t *belongs)
 {
-	for (uint64_t i = 0; i < dataset->n; i++)
+	for (uint64_t i = 0; i < dataset->samples->n; i++)
 		dataset->count[belongs[i]]++;
 	for (int part = 0; part < TN_N_PARTS; part++) {
 		uint64_t next = 0;
@@ -52,7 +53,7 @@ static int list_parts(tn_dataset *dataset, const uint8_t *belongs)
 			tn_mem_zeroed((size_t)dataset->count[part], sizeof(uint32_t));
 		if (!dataset->index[part])
 			return 0;
-		for (uint64_t i = 0; i < dataset->n; i++) {
+		for (uint64_t i = 0; i < dataset->samples->n; i++) {
 			if (belongs[i] == part)
 				dataset->index[part][next++] = (uint32_t)i;
 		}
@@ -60,45 +61,98 @@ static int list_parts(tn_dataset *dataset, const uint8_t *belongs)
 	return 1;
 }
 
+static tn_status no_memory(const tn_dataset *dataset, struct tn_error_info *error)
+{
+	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its parts",
+		       dataset->name);
+}
+
+/* The parts by the fractions, and the test samples at the end. */
+static tn_status split_evenly(const tn_dataset *dataset, const struct tn_dataset_raw *raw,
+			      uint8_t *belongs, struct tn_error_info *error)
+{
+	uint64_t n = dataset->samples->n, n_rest = n - raw->n_test;
+	uint32_t n_groups = dataset->is_of_images ? dataset->n_classes : 1;
+	uint32_t *groups = tn_mem_zeroed((size_t)n, sizeof(*groups));
+	tn_status status = groups ? TN_OK : no_memory(dataset, error);
+	if (status == TN_OK && dataset->is_of_images)
+		memcpy(groups, dataset->samples->data[1], (size_t)n * sizeof(*groups));
+	else if (status == TN_OK && raw->stratify)
+		status = tn_group_samples(dataset->samples, raw->stratify - 1, groups, &n_groups,
+					  error);
+	uint64_t *seen = status == TN_OK ? tn_mem_zeroed(n_groups, sizeof(*seen)) : NULL;
+	if (status == TN_OK && !seen)
+		status = no_memory(dataset, error);
+	if (status == TN_OK) {
+		memset(belongs + n_rest, TN_PART_TEST, (size_t)raw->n_test);
+		if (raw->n_test == 0)
+			take_evenly(n, groups, n_groups, raw->test_fraction, TN_PART_TEST, seen,
+				    belongs);
+		take_evenly(n_rest, groups, n_groups, raw->validation_fraction, TN_PART_VALIDATION,
+			    seen, belongs);
+	}
+	tn_mem_free(groups);
+	tn_mem_free(seen);
+	return status;
+}
+
 tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw,
 			   struct tn_error_info *error)
 {
-	uint8_t *belongs = tn_mem_zeroed((size_t)raw->n, 1);
-	uint64_t *seen = tn_mem_zeroed(raw->format.n_classes, sizeof(*seen));
-	int listed = 0;
-	if (belongs && seen) {
-		uint64_t n_rest = raw->n - raw->n_test;
-		memset(belongs + n_rest, TN_PART_TEST, (size_t)raw->n_test);
-		if (raw->n_test == 0)
-			take_evenly(dataset, raw->n, raw->test_fraction, TN_PART_TEST, seen,
-				    belongs);
-		take_evenly(dataset, n_rest, raw->validation_fraction, TN_PART_VALIDATION, seen,
-			    belongs);
-		listed = list_parts(dataset, belongs);
+	tn_status status = TN_OK;
+	uint8_t *belongs = raw->parts;
+	if (!belongs) {
+		belongs = tn_mem_zeroed((size_t)dataset->samples->n, 1);
+		status = belongs ? split_evenly(dataset, raw, belongs, error)
+				 : no_memory(dataset, error);
 	}
-	tn_mem_free(belongs);
-	tn_mem_free(seen);
-	if (!listed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its parts",
-			       dataset->name);
-	return TN_OK;
+	if (status == TN_OK && !list_parts(dataset, belongs))
+		status = no_memory(dataset, error);
+	if (belongs != raw->parts)
+		tn_mem_free(belongs);
+	return status;
+}
+
+/* Images of the training part whose pixels are counted when they are not in memory. */
+#define MAX_DECODED 1000
+
+/* Counts the values of each channel's pixels in the training part; of images that are not in memory
+ * in at most MAX_DECODED of them, evenly spread. */
+static tn_status count_values(const tn_dataset *dataset, uint64_t (*histogram)[256],
+			      struct tn_error_info *error)
+{
+	const struct tn_samples *samples = dataset->samples;
+	const struct tn_input_format *format = &dataset->format;
+	const uint32_t *index = dataset->index[TN_PART_TRAIN];
+	uint64_t n = dataset->count[TN_PART_TRAIN];
+	uint64_t n_read = samples->data[0] || n < MAX_DECODED ? n : MAX_DECODED;
+	size_t plane = (size_t)format->height * format->width;
+	uint8_t *buffer = samples->data[0] ? NULL : tn_mem_alloc(samples->size[0]);
+	void *const to[TN_MAX_FIELDS] = {buffer};
+	tn_status status = samples->data[0] || buffer ? TN_OK : no_memory(dataset, error);
+	for (uint64_t i = 0; i < n_read && status == TN_OK; i++) {
+		uint32_t number = index[i * n / n_read];
+		const uint8_t *pixels = buffer;
+		if (buffer)
+			status = tn_samples_read(samples, number, to, error);
+		else
+			pixels = (const uint8_t *)samples->data[0] + number * samples->size[0];
+		for (uint32_t c = 0; status == TN_OK && c < format->channels; c++) {
+			for (size_t p = 0; p < plane; p++)
+				histogram[c][pixels[c * plane + p]]++;
+		}
+	}
+	tn_mem_free(buffer);
+	return status;
 }
 
 /* mean = S1 / n,  deviation^2 = (n S2 - S1^2) / n^2,  with S1, S2 the sums of v and v^2 over
  * channel c of the training part, in units of `scale`.  The numerators are exact: n < 2^36,
  * S2 < 2^52. */
-static void set_statistics(tn_dataset *dataset, uint32_t c)
+static void set_statistics(struct tn_input_format *format, uint32_t c,
+			   const uint64_t histogram[256])
 {
-	struct tn_input_format *format = &dataset->format;
-	size_t plane = (size_t)format->height * format->width;
-	uint64_t histogram[256] = {0}, n = 0, s1 = 0, s2 = 0;
-	for (uint64_t i = 0; i < dataset->count[TN_PART_TRAIN]; i++) {
-		const uint8_t *pixels = dataset->images +
-					dataset->index[TN_PART_TRAIN][i] * dataset->image_size +
-					c * plane;
-		for (size_t p = 0; p < plane; p++)
-			histogram[pixels[p]]++;
-	}
+	uint64_t n = 0, s1 = 0, s2 = 0;
 	for (uint64_t v = 0; v < 256; v++) {
 		n += histogram[v];
 		s1 += histogram[v] * v;
@@ -114,13 +168,18 @@ static void set_statistics(tn_dataset *dataset, uint32_t c)
 		format->deviation[c] = (float)(sqrt((double)numerator) / (double)n / format->scale);
 }
 
-void tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as)
+tn_status tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as,
+			       struct tn_error_info *error)
 {
+	uint64_t histogram[TN_MAX_CHANNELS][256] = {0};
+	struct tn_input_format *format = &dataset->format;
 	if (as) {
-		memcpy(dataset->format.mean, as->mean, sizeof(as->mean));
-		memcpy(dataset->format.deviation, as->deviation, sizeof(as->deviation));
-		return;
+		memcpy(format->mean, as->mean, sizeof(as->mean));
+		memcpy(format->deviation, as->deviation, sizeof(as->deviation));
+		return TN_OK;
 	}
-	for (uint32_t c = 0; c < dataset->format.channels; c++)
-		set_statistics(dataset, c);
+	tn_status status = count_values(dataset, histogram, error);
+	for (uint32_t c = 0; status == TN_OK && c < format->channels; c++)
+		set_statistics(format, c, histogram[c]);
+	return status;
 }

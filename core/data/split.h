@@ -12,8 +12,9 @@
 tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw,
 			   struct tn_error_info *error);
 
-/* Fills mean and deviation of the format from `as`, or, where that is NULL,
- * from the training part. */
-void tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as);
+/* Fills mean and deviation of the format of images from `as`, or, where that is NULL, from the
+ * training part. */
+tn_status tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format *as,
+			       struct tn_error_info *error);
 
 #endif

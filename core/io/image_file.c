@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "io/file.h"
 #include "io/image.h"
+#include "io/jpeg.h"
 #include "io/new_file.h"
 #include "io/png.h"
 #include "io/pnm.h"
@@ -23,12 +24,14 @@ tn_status tn_image_read(const char *path, struct tn_image *out, struct tn_error_
 	status = tn_file_read(&file, 0, magic, 2, error);
 	if (status == TN_OK && magic[0] == 0x89 && magic[1] == 'P')
 		status = tn_png_read(&file, &image, error);
+	else if (status == TN_OK && magic[0] == 0xff && magic[1] == 0xd8)
+		status = tn_jpeg_read(&file, &image, error);
 	else if (status == TN_OK && magic[0] == 'P')
 		status = tn_pnm_read(&file, &image, error);
 	else if (status == TN_OK)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
-				 "%s: offset 0: expected a PNG, PGM or PPM image, found the bytes "
-				 "%02x %02x",
+				 "%s: offset 0: expected a PNG, JPEG, PGM or PPM image, found the "
+				 "bytes %02x %02x",
 				 tn_file_label(path), magic[0], magic[1]);
 	tn_file_close(&file);
 	if (status == TN_OK)

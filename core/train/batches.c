@@ -8,7 +8,6 @@
 
 #include "array/array.h"
 #include "base/error.h"
-#include "base/memory.h"
 
 double tn_clock_seconds(void)
 {
@@ -22,43 +21,41 @@ tn_status tn_batches_open(struct tn_batches *batches, tn_context *context,
 			  const struct tn_data_loader_options *options)
 {
 	struct tn_error_info error;
+	struct tn_data_loader_options ahead = *options;
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	memset(batches, 0, sizeof(*batches));
 	batches->context = context;
 	batches->runtime = tn_runtime_of(context);
+	if (!format)
+		return tn_runtime_fail(batches->runtime, TN_INVALID_ARGUMENT, "train",
+				       "expected a data set of labelled images, found '%s' of "
+				       "others",
+				       tn_dataset_name(dataset));
 	const int64_t shape[] = {options->batch_size, format->channels, format->height,
 				 format->width};
 	memcpy(batches->shape, shape, sizeof(shape));
 	batches->n_full = tn_dataset_count(dataset, part) / options->batch_size;
-	size_t image = (size_t)(shape[1] * shape[2] * shape[3]);
-	tn_status status = tn_data_loader_create(dataset, part, options, &batches->loader, &error);
-	if (status)
+	ahead.context = context;
+	if (tn_data_loader_create(dataset, part, &ahead, &batches->loader, &error))
 		return tn_runtime_keep(batches->runtime, &error);
-	batches->images = tn_mem_zeroed(options->batch_size, image * sizeof(float));
-	batches->labels = tn_mem_zeroed(options->batch_size, sizeof(int32_t));
-	if (batches->images && batches->labels)
-		return TN_OK;
-	tn_batches_close(batches);
-	return tn_runtime_fail(batches->runtime, TN_OUT_OF_MEMORY, "train",
-			       "no memory for a batch of %u images of %zu numbers",
-			       options->batch_size, image);
+	return TN_OK;
 }
 
 void tn_batches_close(struct tn_batches *batches)
 {
 	tn_data_loader_destroy(batches->loader);
-	tn_mem_free(batches->images);
-	tn_mem_free(batches->labels);
 	batches->loader = NULL;
-	batches->images = NULL;
-	batches->labels = NULL;
 }
 
 tn_status tn_batches_load(struct tn_batches *batches, uint32_t *n)
 {
 	struct tn_error_info error;
-	if (tn_data_loader_next(batches->loader, batches->images, batches->labels, n, &error))
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	if (tn_data_loader_next(batches->loader, &batch, &error))
 		return tn_runtime_keep(batches->runtime, &error);
+	batches->images = batch.data[0];
+	batches->labels = batch.data[1];
+	*n = batch.n;
 	return TN_OK;
 }
 

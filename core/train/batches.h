@@ -15,8 +15,8 @@ struct tn_batches {
 	tn_context *context;
 	struct tn_runtime *runtime;
 	tn_data_loader *loader;
-	float *images; /* one batch, host */
-	int32_t *labels;
+	const float *images; /* the loaded batch, on the host; borrowed from the loader */
+	const int32_t *labels;
 	int64_t shape[4]; /* of a full batch */
 	uint64_t n_full;  /* number of full batches in an epoch */
 };

@@ -53,7 +53,7 @@ tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, ui
 		return TN_INVALID_ARGUMENT;
 	struct tn_batches batches;
 	struct tn_sums sums = {0};
-	int64_t n_classes = tn_dataset_format(dataset)->n_classes;
+	int64_t n_classes = tn_dataset_class_count(dataset);
 	struct tn_data_loader_options options = {.struct_size = sizeof(options),
 						 .batch_size = batch_size ? batch_size : 256};
 	tn_status status = tn_runtime_ready(module->runtime);

@@ -6,6 +6,7 @@
  * at intervals and at the end of an epoch.
  */
 #include <math.h>
+#include <tenon/augment.h>
 
 #include "array/array.h"
 #include "nn/module.h"
@@ -191,13 +192,17 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 		return tn_runtime_fail(t.runtime, TN_INVALID_ARGUMENT, "train",
 				       "capture: expected TN_CAPTURE_AUTO, ON or OFF, found %u",
 				       t.options.capture);
+	const struct tn_augmentation augmentation = {
+		.struct_size = sizeof(augmentation),
+		.max_shift = t.options.max_shift,
+		.hflip_prob = t.options.flip ? 0.5 : 0.0,
+	};
 	struct tn_data_loader_options loader = {
 		.struct_size = sizeof(loader),
 		.batch_size = t.options.batch_size ? t.options.batch_size : 64,
 		.seed = t.options.seed,
 		.shuffle = 1,
-		.max_shift = t.options.max_shift,
-		.flip = t.options.flip,
+		.augmentation = &augmentation,
 	};
 	status = tn_batches_open(&t.batches, t.context, dataset, TN_PART_TRAIN, &loader);
 	if (status)

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Labelled images on the host, and batches of them.
+ * Data sets on the host, and batches of them.
  *
  *     tn_dataset *digits;
  *     tn_data_loader *loader;
+ *     struct tn_batch batch = {.struct_size = sizeof(batch)};
  *     const struct tn_data_loader_options *options =
  *             TN_OPTIONS(struct tn_data_loader_options, .batch_size = 64);
- *     static float images[64 * 28 * 28];
- *     int32_t labels[64];
- *     uint32_t n;
  *     if (tn_dataset_open("digits", NULL, &digits, &error) ||
  *         tn_data_loader_create(digits, TN_PART_TRAIN, options, &loader, &error))
  *             return error.status;
- *     while (tn_data_loader_next(loader, images, labels, &n, &error) == TN_OK && n > 0)
- *             printf("%u images, the first of class %d\n", n, labels[0]);
+ *     while (tn_data_loader_next(loader, &batch, &error) == TN_OK && batch.n > 0)
+ *             printf("%u images, the first of class %d\n", batch.n,
+ *                    ((const int32_t *)batch.data[1])[0]);
  *
  * A data set is immutable, and many threads may use it; one thread at a time may use a loader.
- * Neither needs a device or a context.
  *
- * All results are determined by the files, the options and the seed: parts do not depend on the
- * seed, the order of an epoch depends on (seed, epoch), an augmentation on (seed, epoch, image).  A
- * checkpoint therefore needs only a position {epoch, index} to continue with the same batches.
+ * All results are determined by the data, the options and the seed: parts do not depend on the
+ * seed, the order of an epoch depends on (seed, epoch), an augmentation on (seed, epoch, sample).
+ * A checkpoint therefore needs only a position {epoch, index} to continue with the same batches.
  */
 #ifndef TENON_DATA_H
 #define TENON_DATA_H
 
+#include <tenon/context.h>
 #include <tenon/export.h>
 #include <tenon/io.h>
 #include <tenon/types.h>
@@ -85,7 +84,11 @@ TN_API TN_CHECKED tn_status tn_input_format_apply(const struct tn_input_format *
 
 /* ---- Data sets --------------------------------------------------------------------------------*/
 
-/* Labelled images, and which of them belong to which part. */
+/* n samples, and which of them belong to which part.  A sample has one or more fields: tensors of
+ * the same dtypes and shapes in every sample.  Field 0 is the input of a network, field 1 its
+ * target; others are for the program's own step.  A data set of labelled images has two fields:
+ *     x  f32 (channels, height, width), stored as u8, normalised by its struct tn_input_format
+ *     y  i32 (), the class */
 typedef struct tn_dataset tn_dataset;
 
 enum {
@@ -93,6 +96,17 @@ enum {
 	TN_PART_VALIDATION = 1,
 	TN_PART_TEST = 2,
 	TN_N_PARTS = 3,
+};
+
+/* The maximum number of fields. */
+#define TN_MAX_FIELDS 8
+
+/* One field of a sample.  It is an element of arrays and never grows. */
+struct tn_field {
+	const char *name; /* borrowed */
+	tn_dtype dtype;
+	int32_t rank;                   /* 0 to TN_MAX_RANK - 1: batches have an axis more */
+	int64_t shape[TN_MAX_RANK - 1]; /* of one sample; lengths of at least 1 */
 };
 
 /* A NULL pointer, and 0 in any member but struct_size (TN_OPTIONS), select the defaults. */
@@ -158,6 +172,45 @@ struct tn_dataset_source {
 TN_API TN_CHECKED tn_status tn_dataset_create(const struct tn_dataset_source *source,
 					      tn_dataset **out, struct tn_error_info *error);
 
+/* Samples of any fields, for tn_dataset_from_fields. */
+struct tn_dataset_fields {
+	uint32_t struct_size;
+	uint32_t n_fields;             /* 1 to TN_MAX_FIELDS */
+	const struct tn_field *fields; /* names NULL: "x", "y", "z2", "z3", ... */
+	const char *name;              /* of the data set; NULL: "" */
+	uint64_t n;                    /* samples, 1 to 2^32 - 1 */
+	/* For each field the n values, dense and row-major, (n, shape); copied.  NULL: `read`. */
+	const void *const *data;
+	/* Writes the fields of sample `sample` (0 to n - 1) to the buffers whose pointers in
+	 * `fields` are not NULL, as many bytes as a field has.  It is called from any thread, from
+	 * several at once, and always gives the same bytes for the same number.  It fails with a
+	 * status other than TN_OK and a text in *error. */
+	tn_status (*read)(void *user, uint64_t sample, void *const *fields,
+			  struct tn_error_info *error);
+	void *user;
+	const uint8_t *parts;       /* TN_PART_... of each sample; NULL: by the fractions */
+	double test_fraction;       /* 0 to 1; split off evenly as in tn_dataset_open */
+	double validation_fraction; /* 0 to 1, of the samples outside the test part */
+	/* 1 + the number of a field, usually 2 for the target: a part that is split off takes
+	 * samples evenly from each group of equal values (bytes) of that field.  0: from all. */
+	uint32_t stratify;
+	uint32_t n_classes;             /* 0: not of classes */
+	const char *const *class_names; /* n_classes, or NULL: "0", "1", ... */
+};
+
+/* Makes a data set of any tensors: from a copy of the caller's memory, or read by a function, whose
+ * `user` must be valid until the data set is destroyed.  The values reach batches as they are.  If
+ * n_classes is not 0, and field 1 is i32 of rank 0 and in memory, its values must be from 0 to
+ * n_classes - 1.  For regression, n_classes is 0 and field 1 is for instance f32 (1); for several
+ * labels at once it is f32 (n_classes) of 0 and 1, as tn_binary_cross_entropy_with_logits takes it.
+ * *out is owned, written only on success.
+ * TN_INVALID_ARGUMENT: a number, length, rank, fraction, label or part is outside its range, or
+ * there is neither data nor read.  TN_DTYPE: a dtype is not an element type.  TN_LIMIT: a sample,
+ * or a field in memory, has more than TN_HOST_ARRAY_MAX_BYTES.  TN_OUT_OF_MEMORY; also what `read`
+ * returns, if it is called to stratify.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_dataset_from_fields(const struct tn_dataset_fields *source,
+						   tn_dataset **out, struct tn_error_info *error);
+
 /* Frees a data set, after its loaders.  Takes NULL.  [thread: any | since 0.1] */
 TN_API void tn_dataset_destroy(tn_dataset *dataset);
 
@@ -167,24 +220,35 @@ TN_API const char *tn_dataset_name(const tn_dataset *dataset);
 TN_API const char *tn_dataset_path(const tn_dataset *dataset);
 TN_API const char *tn_dataset_origin(const tn_dataset *dataset);
 
-/* How its pictures are fed.  Borrowed.  [thread: any | since 0.1] */
+/* The number of fields, and field `index` as batches have it without augmentation; its name is
+ * borrowed.
+ * TN_INVALID_ARGUMENT: no such field.  [thread: any | since 0.1] */
+TN_API uint32_t tn_dataset_field_count(const tn_dataset *dataset);
+TN_API TN_CHECKED tn_status tn_dataset_field(const tn_dataset *dataset, uint32_t index,
+					     struct tn_field *field);
+
+/* How its pictures are fed; NULL: it is not of images.  Borrowed.  [thread: any | since 0.1] */
 TN_API const struct tn_input_format *tn_dataset_format(const tn_dataset *dataset);
 
-/* The name of class `label`, NULL if there is none.  Borrowed.  [thread: any | since 0.1] */
+/* The number of classes, 0: it is not of classes; and the name of class `label`, NULL if there is
+ * none.  Borrowed.  [thread: any | since 0.1] */
+TN_API uint32_t tn_dataset_class_count(const tn_dataset *dataset);
 TN_API const char *tn_dataset_class_name(const tn_dataset *dataset, int32_t label);
 
-/* The number of images of a part; 0 for an unknown part.  [thread: any | since 0.1] */
+/* The number of samples of a part; 0 for an unknown part.  [thread: any | since 0.1] */
 TN_API uint64_t tn_dataset_count(const tn_dataset *dataset, int part);
 
 /* The bytes of image `index` of a part, (channels, height, width) of the input, not normalised, and
- * its label in *label (may be NULL).  NULL: no such image.  Borrowed.  [thread: any | since 0.1] */
+ * its label in *label (may be NULL).  NULL: no such image, or images that are not in memory.
+ * Borrowed.  [thread: any | since 0.1] */
 TN_API const uint8_t *tn_dataset_image(const tn_dataset *dataset, int part, uint64_t index,
 				       int32_t *label);
 
-/* The same image as a picture for display or saving: input size, values scaled to 0..255
+/* An image as a picture for display or saving: input size, values scaled to 0..255
  * (round(v * 255 / scale)), (height, width, channels).  *out is owned (tn_image_release), written
  * only on success.
- * TN_INVALID_ARGUMENT: no such image.  TN_OUT_OF_MEMORY.  [thread: any | since 0.1] */
+ * TN_INVALID_ARGUMENT: no such image, or a data set that is not of images.  TN_OUT_OF_MEMORY.
+ * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_picture(const tn_dataset *dataset, int part, uint64_t index,
 					       struct tn_image *out, struct tn_error_info *error);
 
@@ -193,46 +257,104 @@ TN_API TN_CHECKED tn_status tn_dataset_picture(const tn_dataset *dataset, int pa
 /* Iterates over one part of a data set. */
 typedef struct tn_data_loader tn_data_loader;
 
+/* One sample of a batch, for a function of the program.  `data` has a buffer for each field, whose
+ * values it may change in place. */
+struct tn_sample {
+	uint32_t struct_size;
+	uint32_t n_fields;
+	const struct tn_field *fields;
+	void *const *data;
+	uint64_t seed; /* the loader's */
+	uint64_t epoch;
+	uint64_t number; /* within the part, as in tn_dataset_image */
+};
+
+struct tn_augmentation; /* <tenon/augment.h> */
+
 struct tn_data_loader_options {
 	uint32_t struct_size;
 	uint32_t batch_size; /* at least 1 */
 	uint64_t seed;
-	uint32_t shuffle;   /* 1: a new order each epoch; 0: file order */
+	uint32_t shuffle;   /* 1: a new order each epoch; 0: the data set's order */
 	uint32_t drop_last; /* 1: omit a last batch that is smaller than the others */
-	uint32_t max_shift; /* shift each image randomly by up to this many pixels, filled with 0 */
-	uint32_t flip;      /* 1: mirror each image left to right with probability 1/2 */
+	/* Changes images randomly, see <tenon/augment.h>; copied.  NULL: as they are. */
+	const struct tn_augmentation *augmentation;
+	/* Called for each sample of a batch, last, but before CutMix and mixup, which take whole
+	 * batches; NULL: not called.  It is called from any thread, from several at once, for each
+	 * sample with buffers of its own.  To be reproducible it depends on its argument alone:
+	 * tn_sample_random gives it random numbers.
+	 * It fails with a status other than TN_OK and a text in *error. */
+	tn_status (*transform)(void *user, struct tn_sample *sample, struct tn_error_info *error);
+	void *user;
+	/* Its threads load batches ahead (those of TENON_THREADS, beside its other work; with one
+	 * thread batches are loaded when asked for), into memory that is pinned if its current
+	 * device has such memory.  The loader is then made, used and destroyed as an object of the
+	 * context, and before it is closed.  Batches are the same with any number of threads, and
+	 * without.  NULL: batches are loaded when asked for. */
+	tn_context *context;
+	uint32_t prefetch; /* batches loaded ahead, at most 1024; 0: 2.  Only with a context */
 };
 
-/* The position of a loader: the image that tn_data_loader_next returns next. */
+/* A batch.  Pointers are borrowed, valid until the next call on the loader but
+ * tn_data_loader_position, tn_data_loader_image, tn_data_loader_field and
+ * tn_data_loader_batches. */
+struct tn_batch {
+	uint32_t struct_size;
+	uint32_t n; /* samples; 0: the epoch is over, and the other members are as in the epoch */
+	uint32_t n_fields;
+	uint32_t reserved;
+	const struct tn_field *fields; /* of one sample */
+	const void *const *data;       /* (n, shape) of each field, host memory */
+	const uint64_t *samples;       /* their numbers within the part */
+	uint64_t epoch;                /* the position of its first sample */
+	uint64_t index;
+};
+
+/* The position of a loader: the sample that tn_data_loader_next returns next. */
 struct tn_data_position {
 	uint64_t epoch; /* from 0 */
-	uint64_t index; /* images of this epoch already returned */
+	uint64_t index; /* samples of this epoch already returned */
 };
 
 /* Makes a loader at {0, 0}.  `dataset` is borrowed until the loader is destroyed; *out is owned,
  * written only on success.
- * TN_INVALID_ARGUMENT: batch_size 0, an unknown part; max_shift not below height and width.
- * [thread: any | since 0.1] */
+ * TN_INVALID_ARGUMENT: batch_size 0, an unknown part; an augmentation out of range, or of a data
+ * set that is not of images; a prefetch above 1024 or without a context.  TN_LIMIT: a field of a
+ * batch has more than TN_HOST_ARRAY_MAX_BYTES.  TN_PENDING_ERROR: the context keeps an error.
+ * TN_OUT_OF_MEMORY.  [thread: any; with a context one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 						  const struct tn_data_loader_options *options,
 						  tn_data_loader **out,
 						  struct tn_error_info *error);
 
-/* Takes NULL.  [thread: one per loader | since 0.1] */
+/* Word `i` of the random numbers of a sample, for a transform: uniform over all u32, a function of
+ * the sample's seed, epoch and number.  [thread: any | since 0.1] */
+TN_API uint32_t tn_sample_random(const struct tn_sample *sample, uint32_t i);
+
+/* Waits for threads that load, then frees it; before its context is closed.  Takes NULL.
+ * [thread: one per loader | since 0.1] */
 TN_API void tn_data_loader_destroy(tn_data_loader *loader);
 
 /* The number of batches per epoch.  [thread: one per loader | since 0.1] */
 TN_API uint64_t tn_data_loader_batches(const tn_data_loader *loader);
 
-/* Returns the next batch: *n images (at most batch_size) as (n, channels, height, width) normalised
- * numbers, and n labels.  *n = 0 marks the end of an epoch; nothing is written, and the next call
- * begins the next epoch.  [thread: one per loader | since 0.1] */
-TN_API TN_CHECKED tn_status tn_data_loader_next(tn_data_loader *loader, float *images,
-						int32_t *labels, uint32_t *n,
+/* Field `index` as batches have it: that of the data set, unless an augmentation makes soft targets
+ * of labels (<tenon/augment.h>).  Its name is borrowed from the data set.
+ * TN_INVALID_ARGUMENT: no such field.  [thread: one per loader | since 0.1] */
+TN_API TN_CHECKED tn_status tn_data_loader_field(const tn_data_loader *loader, uint32_t index,
+						 struct tn_field *field);
+
+/* Fills *batch (its struct_size first set by the caller) with the next batch: at most batch_size
+ * samples.  A batch of n = 0 marks the end of an epoch, and the next call begins the next epoch.
+ * On failure *batch is unchanged, the position stays, and the next call tries again.
+ * TN_INVALID_ARGUMENT: no struct_size.  TN_FORKED: the loader has a context, and this is a child of
+ * the process that made it.  Else what the data set's `read` or `transform` returned, for the first
+ * sample of this batch that failed.  [thread: one per loader | since 0.1] */
+TN_API TN_CHECKED tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 						struct tn_error_info *error);
 
-/* The number within the part (as in tn_dataset_image) of image `index` of the current epoch's
- * order; UINT64_MAX if there is no such image.  [thread: one per loader | since 0.1] */
+/* The number within the part (as in tn_dataset_image) of sample `index` of the current epoch's
+ * order; UINT64_MAX if there is no such sample.  [thread: one per loader | since 0.1] */
 TN_API uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index);
 
 /* Reads and sets the position.  Seeking to index 0 of any epoch, or to a multiple of batch_size,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Files of numbers and pictures, on host memory: safetensors, NPY and NPZ (read and
- * write), IDX, CIFAR
- * and CSV (read), images (PNG, PGM and PPM read, PNG write).
+ * Files of numbers and pictures, on host memory: safetensors, NPY and NPZ (read and write), IDX,
+ * CIFAR and CSV (read), images (PNG, JPEG, PGM and PPM read, PNG write).
  *
  * Every reader is strict: it validates the whole file before it returns anything, bounds the memory
  * that a malicious file can make it allocate, and on failure returns one of
@@ -324,9 +323,11 @@ struct tn_image {
  * 0.1] */
 TN_API void tn_image_release(struct tn_image *image);
 
-/* Reads a PNG (any depth and colour type, to 8 bits), or a PGM or PPM (P2, P3, P5, P6, largest
- * value up to 65535, scaled to 0..255), as detected from its first bytes.  *out is written only on
- * success.  TN_UNSUPPORTED: PNG, but built without libpng.  [thread: any | since 0.1] */
+/* Reads a PNG (any depth and colour type, to 8 bits), a JPEG (grey or colour; its orientation in
+ * Exif is not applied), or a PGM or PPM (P2, P3, P5, P6, largest value up to 65535, scaled to
+ * 0..255), as detected from its first bytes.  *out is written only on success.
+ * TN_UNSUPPORTED: PNG, but built without libpng; JPEG, but built without libturbojpeg, or of CMYK.
+ * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_read(const char *path, struct tn_image *out,
 					  struct tn_error_info *error);
 

@@ -7,6 +7,7 @@
 #define TENON_TENON_H
 
 #include <tenon/array.h>
+#include <tenon/augment.h>
 #include <tenon/autograd.h>
 #include <tenon/capture.h>
 #include <tenon/context.h>

@@ -61,7 +61,7 @@ struct tn_train_options {
 	uint32_t struct_size;
 	uint64_t n_epochs;   /* 0: 1 */
 	uint32_t batch_size; /* 0: 64 */
-	uint32_t max_shift;  /* augmentation, see struct tn_data_loader_options */
+	uint32_t max_shift;  /* augmentation, see <tenon/augment.h> */
 	uint32_t flip;
 	/* The optimizer's learning rate over the n steps of the training, at step t = 0, 1, ...:
 	 * TN_SCHEDULE_CONSTANT, or TN_SCHEDULE_COSINE (tenon/schedule.h) with a period of n.  It is

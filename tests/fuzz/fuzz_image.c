@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Reads the input as an image (PNG, PGM, PPM) and makes a network's input of it.
+ * Reads the input as an image (PNG, JPEG, PGM, PPM) and makes a network's input of it.
  */
 #include <tenon/data.h>
 

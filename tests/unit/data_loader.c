@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers */
-#include <tenon/data.h>
+#include <tenon/augment.h>
 
 #include "check.h"
 #include "data/shuffle.h"
@@ -56,29 +56,32 @@ static int number_of(const tn_dataset *dataset, float pixel)
 static void an_epoch_gives_every_image_once_and_a_short_last_batch(void **state)
 {
 	(void)state;
-	float images[5 * H * W];
-	int32_t labels[5];
-	uint32_t n;
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	int seen[N] = {0};
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader = make_loader(dataset, 5, 1, 0);
 	assert_int_equal(tn_data_loader_batches(loader), 5);
-	for (int batch = 0; batch < 5; batch++) {
-		assert_ok(tn_data_loader_next(loader, images, labels, &n, NULL));
-		assert_int_equal(n, batch < 4 ? 5 : 3);
-		for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t b = 0; b < 5; b++) {
+		assert_ok(tn_data_loader_next(loader, &batch, NULL));
+		assert_int_equal(batch.n, b < 4 ? 5 : 3);
+		assert_int_equal(batch.n_fields, 2);
+		assert_int_equal(batch.epoch, 0);
+		assert_int_equal(batch.index, 5 * b);
+		const float *images = batch.data[0];
+		const int32_t *labels = batch.data[1];
+		for (uint32_t i = 0; i < batch.n; i++) {
 			int number = number_of(dataset, images[i * H * W]);
 			assert_in_range(number, 0, N - 1);
-			assert_int_equal(number,
-					 tn_data_loader_image(loader, 5u * (uint32_t)batch + i));
+			assert_int_equal(number, batch.samples[i]);
+			assert_int_equal(number, tn_data_loader_image(loader, 5 * b + i));
 			assert_int_equal(labels[i], number % 5);
 			seen[number]++;
 		}
 	}
 	for (int i = 0; i < N; i++)
 		assert_int_equal(seen[i], 1);
-	assert_ok(tn_data_loader_next(loader, images, labels, &n, NULL));
-	assert_int_equal(n, 0);
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	assert_int_equal(batch.n, 0);
 	assert_int_equal(tn_data_loader_position(loader).epoch, 1);
 	assert_int_equal(tn_data_loader_position(loader).index, 0);
 	tn_data_loader_destroy(loader);
@@ -88,17 +91,15 @@ static void an_epoch_gives_every_image_once_and_a_short_last_batch(void **state)
 static void a_short_last_batch_is_dropped_when_asked(void **state)
 {
 	(void)state;
-	float images[5 * H * W];
-	int32_t labels[5];
-	uint32_t n = 1;
+	struct tn_batch batch = {.struct_size = sizeof(batch), .n = 1};
 	int batches = 0;
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader = make_loader(dataset, 5, 1, 1);
 	assert_int_equal(tn_data_loader_batches(loader), 4);
-	while (n) {
-		assert_ok(tn_data_loader_next(loader, images, labels, &n, NULL));
-		assert_true(n == 5 || n == 0);
-		batches += n != 0;
+	while (batch.n) {
+		assert_ok(tn_data_loader_next(loader, &batch, NULL));
+		assert_true(batch.n == 5 || batch.n == 0);
+		batches += batch.n != 0;
 	}
 	assert_int_equal(batches, 4);
 	tn_data_loader_destroy(loader);
@@ -108,13 +109,12 @@ static void a_short_last_batch_is_dropped_when_asked(void **state)
 static void images_are_normalised(void **state)
 {
 	(void)state;
-	float images[N * H * W];
-	int32_t labels[N];
-	uint32_t n;
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	double sum = 0, squares = 0;
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader = make_loader(dataset, N, 1, 0);
-	assert_ok(tn_data_loader_next(loader, images, labels, &n, NULL));
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	const float *images = batch.data[0];
 	for (int i = 0; i < N * H * W; i++) {
 		sum += (double)images[i];
 		squares += (double)images[i] * (double)images[i];
@@ -174,22 +174,21 @@ static void all_orders_are_equally_likely(void **state)
 static void a_loader_set_to_a_position_goes_on_from_it(void **state)
 {
 	(void)state;
-	float a[5 * H * W], b[5 * H * W];
-	int32_t labels_a[5], labels_b[5];
-	uint32_t n_a, n_b;
+	struct tn_batch a = {.struct_size = sizeof(a)}, b = {.struct_size = sizeof(b)};
 	tn_dataset *dataset = make_dataset();
 	for (int stop = 0; stop < 14; stop++) {
 		tn_data_loader *first = make_loader(dataset, 5, 9, 0);
 		tn_data_loader *second = make_loader(dataset, 5, 9, 0);
 		for (int i = 0; i < stop; i++)
-			assert_ok(tn_data_loader_next(first, a, labels_a, &n_a, NULL));
+			assert_ok(tn_data_loader_next(first, &a, NULL));
 		assert_ok(tn_data_loader_seek(second, tn_data_loader_position(first), NULL));
 		for (int i = 0; i < 8; i++) {
-			assert_ok(tn_data_loader_next(first, a, labels_a, &n_a, NULL));
-			assert_ok(tn_data_loader_next(second, b, labels_b, &n_b, NULL));
-			assert_int_equal(n_a, n_b);
-			assert_memory_equal(a, b, n_a * H * W * sizeof(float));
-			assert_memory_equal(labels_a, labels_b, n_a * sizeof(int32_t));
+			assert_ok(tn_data_loader_next(first, &a, NULL));
+			assert_ok(tn_data_loader_next(second, &b, NULL));
+			assert_int_equal(a.n, b.n);
+			assert_memory_equal(a.data[0], b.data[0], a.n * H * W * sizeof(float));
+			assert_memory_equal(a.data[1], b.data[1], a.n * sizeof(int32_t));
+			assert_memory_equal(a.samples, b.samples, a.n * sizeof(uint64_t));
 		}
 		tn_data_loader_destroy(first);
 		tn_data_loader_destroy(second);
@@ -227,16 +226,14 @@ static void without_shuffling_images_come_in_file_order(void **state)
 static void an_empty_part_gives_no_batch(void **state)
 {
 	(void)state;
-	float image[H * W];
-	int32_t label;
-	uint32_t n = 1;
+	struct tn_batch batch = {.struct_size = sizeof(batch), .n = 1};
 	struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 1};
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &options, &loader, NULL));
 	assert_int_equal(tn_data_loader_batches(loader), 0);
-	assert_ok(tn_data_loader_next(loader, image, &label, &n, NULL));
-	assert_int_equal(n, 0);
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	assert_int_equal(batch.n, 0);
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
 }
@@ -246,13 +243,15 @@ static void impossible_options_are_refused(void **state)
 	(void)state;
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader;
+	struct tn_augmentation augmentation = {.struct_size = sizeof(augmentation)};
 	struct tn_data_loader_options options = {.struct_size = sizeof(options)};
 	assert_status(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL),
 		      TN_INVALID_ARGUMENT);
 	options.batch_size = 1;
 	assert_status(tn_data_loader_create(dataset, TN_N_PARTS, &options, &loader, NULL),
 		      TN_INVALID_ARGUMENT);
-	options.max_shift = H;
+	options.augmentation = &augmentation;
+	augmentation.max_shift = H;
 	assert_status(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL),
 		      TN_INVALID_ARGUMENT);
 	tn_dataset_destroy(dataset);
@@ -308,19 +307,21 @@ static void a_moved_image_is_the_image_shifted_and_mirrored(void **state)
 					   .n_images = 1,
 					   .n_classes = 1,
 					   .scale = 1};
+	const struct tn_augmentation augmentation = {
+		.struct_size = sizeof(augmentation), .max_shift = 1, .hflip_prob = 0.5};
 	struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = 1, .max_shift = 1, .flip = 1};
+		.struct_size = sizeof(options), .batch_size = 1, .augmentation = &augmentation};
 	tn_dataset *dataset;
 	tn_data_loader *loader;
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	for (uint64_t epoch = 0; epoch < 200; epoch++) {
-		float out[H * W];
-		uint32_t n;
+		struct tn_batch batch = {.struct_size = sizeof(batch)};
 		int matches = 0;
 		assert_ok(tn_data_loader_seek(loader, (struct tn_data_position){epoch, 0}, NULL));
-		assert_ok(tn_data_loader_next(loader, out, &label, &n, NULL));
+		assert_ok(tn_data_loader_next(loader, &batch, NULL));
+		const float *out = batch.data[0];
 		for (int move = 0; move < 18; move++) {
 			int dy = move % 3 - 1, dx = move / 3 % 3 - 1, mirror = move / 9, equal = 1;
 			for (int y = 0; y < H; y++) {

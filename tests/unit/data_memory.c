@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include <tenon/data.h>
+#include <tenon/augment.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -17,7 +17,12 @@
 #include "failing_memory.h"
 #include "io_files.h"
 
+#ifdef HAVE_LIBTURBOJPEG
+#include <turbojpeg.h>
+#endif
+
 static const char *folder;
+static tn_context *context; /* of one thread */
 
 static const float numbers[4] = {1, 2, 3, 4};
 static const int64_t shape[2] = {2, 2};
@@ -249,6 +254,13 @@ static const struct tn_input_format format = {.struct_size = sizeof(format),
 					      .deviation = {1},
 					      .n_classes = 2};
 
+#ifdef HAVE_LIBTURBOJPEG
+static tn_status read_jpeg(struct tn_error_info *error)
+{
+	return read_picture("x.jpg", error);
+}
+#endif
+
 static tn_status feed_image(struct tn_error_info *error)
 {
 	uint8_t pixels[4] = {1, 2, 3, 4};
@@ -322,16 +334,69 @@ static tn_status make_loader(struct tn_error_info *error)
 		status = tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, error);
 	assert_true((status == TN_OK) == (loader != NULL));
 	struct tn_image picture = {0};
-	float batch[1];
-	int32_t label;
-	uint32_t n;
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	if (status == TN_OK)
-		status = tn_data_loader_next(loader, batch, &label, &n, error);
+		status = tn_data_loader_next(loader, &batch, error);
 	if (status == TN_OK)
 		status = tn_dataset_picture(dataset, TN_PART_TRAIN, 0, &picture, error);
 	tn_image_release(&picture);
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
+	return status;
+}
+
+static tn_status augment(struct tn_error_info *error)
+{
+	const struct tn_augmentation options = {
+		.struct_size = sizeof(options), .max_shift = 1, .mixup_prob = 1};
+	float images[2 * 4] = {0}, targets[2 * 3] = {1, 0, 0, 0, 0, 1};
+	struct tn_augment_batch batch = {.struct_size = sizeof(batch),
+					 .n = 2,
+					 .channels = 1,
+					 .height = 2,
+					 .width = 2,
+					 .n_classes = 3,
+					 .images = images,
+					 .targets = targets};
+	return tn_augment(&options, &batch, error);
+}
+
+static tn_status load_fields(struct tn_error_info *error)
+{
+	static const float x[3] = {1, 2, 3};
+	static const int64_t y[3] = {2, 1, 2};
+	static const struct tn_field fields[2] = {{.dtype = TN_F32, .rank = 1, .shape = {1}},
+						  {.name = "target", .dtype = TN_I64}};
+	static const char *const names[3] = {"zero", "one", "two"};
+	static const uint8_t parts[3] = {TN_PART_TRAIN, TN_PART_TRAIN, TN_PART_TEST};
+	const void *const data[2] = {x, y};
+	struct tn_dataset_fields source = {.struct_size = sizeof(source),
+					   .n_fields = 2,
+					   .fields = fields,
+					   .n = 3,
+					   .data = data,
+					   .stratify = 2,
+					   .validation_fraction = 0.5,
+					   .n_classes = 3,
+					   .class_names = names};
+	struct tn_data_loader_options options = {
+		.struct_size = sizeof(options), .batch_size = 2, .context = context};
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	tn_dataset *evenly = NULL, *dataset = NULL;
+	tn_data_loader *loader = NULL;
+	tn_status status = tn_dataset_from_fields(&source, &evenly, error);
+	assert_true((status == TN_OK) == (evenly != NULL));
+	source.parts = parts;
+	if (status == TN_OK)
+		status = tn_dataset_from_fields(&source, &dataset, error);
+	if (status == TN_OK)
+		status = tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, error);
+	if (status == TN_OK)
+		status = tn_data_loader_next(loader, &batch, error);
+	assert_true((status == TN_OK) == (batch.n == 2));
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+	tn_dataset_destroy(evenly);
 	return status;
 }
 
@@ -364,8 +429,29 @@ static const struct {
 	{"write PNG", write_png, check_png},
 	{"read PNG", read_png, NULL},
 #endif
+#ifdef HAVE_LIBTURBOJPEG
+	{"read JPEG", read_jpeg, NULL},
+#endif
 	{"make a loader", make_loader, NULL},
+	{"load fields", load_fields, NULL},
+	{"augment", augment, NULL},
 };
+
+#ifdef HAVE_LIBTURBOJPEG
+static void make_jpeg(void)
+{
+	static const unsigned char grey[64] = {1, 2, 3};
+	unsigned char *bytes = NULL;
+	unsigned long size = 0;
+	tjhandle encoder = tjInitCompress();
+	assert_int_equal(
+		tjCompress2(encoder, grey, 8, 0, 8, TJPF_GRAY, &bytes, &size, TJSAMP_GRAY, 90, 0),
+		0);
+	files_write(files_path(folder, "x.jpg"), bytes, size);
+	tjFree(bytes);
+	tjDestroy(encoder);
+}
+#endif
 
 static void make_files(void)
 {
@@ -395,6 +481,9 @@ static void make_files(void)
 	assert_ok(write_safetensors(NULL));
 	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.safetensors")),
 			 0);
+#ifdef HAVE_LIBTURBOJPEG
+	make_jpeg();
+#endif
 #ifdef HAVE_LIBPNG
 	assert_ok(write_png(NULL));
 	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.png")), 0);
@@ -451,12 +540,16 @@ static int make_folder(void **state)
 	(void)state;
 	folder = files_folder();
 	make_files();
+	assert_ok(tn_context_open(
+		TN_OPTIONS(struct tn_context_options, .backend = "reference", .n_threads = 1),
+		&context, NULL));
 	return 0;
 }
 
 static int remove_folder(void **state)
 {
 	(void)state;
+	tn_context_close(context);
 	files_remove(folder);
 	return 0;
 }

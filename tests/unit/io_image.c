@@ -61,7 +61,7 @@ static void malformed_pnm_is_refused_by_name(void **state)
 	} cases[] = {
 		{"", 0, TN_FORMAT, "offset 0: expected 2 more bytes"},
 		{"GIF", 3, TN_FORMAT,
-		 "offset 0: expected a PNG, PGM or PPM image, found the bytes "
+		 "offset 0: expected a PNG, JPEG, PGM or PPM image, found the bytes "
 		 "47 49"},
 		{"P7 ", 3, TN_FORMAT, "offset 1: expected P2, P3, P5 or P6, found byte 37"},
 		{"P5", 2, TN_FORMAT, "offset 2: expected white space"},

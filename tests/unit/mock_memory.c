@@ -4,6 +4,7 @@
  * Memory of a device that defers its work: transfers with host buffers run when the program waits,
  * and imported memory is used then too.
  */
+#include "array/host_buffer.h"
 #include "mock_fixture.h"
 
 enum { N = 6 };
@@ -89,6 +90,41 @@ static void an_upload_reads_the_buffer_when_it_runs(void **state)
 	assert_ok(tn_to_host(y, found, sizeof(found)));
 	assert_numbers(found, 0, -3);
 	tn_host_buffer_destroy(buffer);
+	tn_context_close(context);
+	assert_int_equal(n_messages, 0);
+}
+
+static void a_loader_loads_batches_into_pinned_memory(void **state)
+{
+	static const float values[N] = {0, 1, 2, 3, 4, 5};
+	static const struct tn_field field = {.dtype = TN_F32};
+	static const void *const data[] = {values};
+	tn_context *context = open_counting("");
+	tn_dataset *dataset = NULL;
+	tn_data_loader *loader = NULL;
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	float found[2];
+	int n_pinned = 0;
+	(void)state;
+	assert_ok(tn_dataset_from_fields(TN_OPTIONS(struct tn_dataset_fields, .n_fields = 1,
+						    .fields = &field, .n = N, .data = data),
+					 &dataset, NULL));
+	assert_ok(tn_data_loader_create(
+		dataset, TN_PART_TRAIN,
+		TN_OPTIONS(struct tn_data_loader_options, .batch_size = 2, .context = context),
+		&loader, NULL));
+	for (const tn_host_buffer *b = tn_runtime_of(context)->host_buffers; b; b = b->next)
+		n_pinned += tn_host_buffer_is_pinned(b);
+	assert_int_equal(n_pinned, 3); /* the batch of the program, and two ahead */
+	for (int i = 0; i < N / 2; i++) {
+		assert_ok(tn_data_loader_next(loader, &batch, NULL));
+		tn_array *x = tn_from_host(context, TN_F32, 1, (const int64_t[]){2}, batch.data[0]);
+		assert_ok(tn_to_host(x, found, sizeof(found)));
+		assert_memory_equal(found, values + 2 * i, sizeof(found));
+	}
+	tn_data_loader_destroy(loader);
+	assert_null(tn_runtime_of(context)->host_buffers);
+	tn_dataset_destroy(dataset);
 	tn_context_close(context);
 	assert_int_equal(n_messages, 0);
 }
@@ -302,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_download_returns_before_the_data_is_there),
 		cmocka_unit_test(an_upload_reads_the_buffer_when_it_runs),
+		cmocka_unit_test(a_loader_loads_batches_into_pinned_memory),
 		cmocka_unit_test(a_buffer_is_destroyed_after_its_transfers),
 		cmocka_unit_test(a_failed_copy_is_reported_by_the_next_wait),
 		cmocka_unit_test(captured_work_has_no_such_transfers),

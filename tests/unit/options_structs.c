@@ -432,6 +432,14 @@ static tn_status dataset_create(const void *source)
 	return status;
 }
 
+static tn_status dataset_from_fields(const void *source)
+{
+	tn_dataset *own = NULL;
+	tn_status status = tn_dataset_from_fields(source, &own, &error);
+	tn_dataset_destroy(own);
+	return status;
+}
+
 static tn_status data_loader_create(const void *options)
 {
 	tn_data_loader *own = NULL;
@@ -440,7 +448,20 @@ static tn_status data_loader_create(const void *options)
 	return status;
 }
 
+static tn_status augment(const void *augmentation)
+{
+	return data_loader_create(TN_OPTIONS(struct tn_data_loader_options, .batch_size = 1,
+					     .augmentation = augmentation));
+}
+
+static tn_status augment_batch(const void *batch)
+{
+	return tn_augment(NULL, batch, &error);
+}
+
 static const float pixels[64];
+static const struct tn_field one_field = {.dtype = TN_F32};
+static const void *const one_pointer[] = {pixels};
 
 static tn_status input_format_apply(const void *format)
 {
@@ -625,8 +646,16 @@ static const struct {
 	{"struct tn_input_format", input_format_apply, FORMAT, TN_OK},
 	{"struct tn_input_format", predict, FORMAT, TN_OK},
 	{"struct tn_input_format", normalise_as, FORMAT, TN_NOT_FOUND},
+	{"struct tn_dataset_fields", dataset_from_fields,
+	 TN_OPTIONS(struct tn_dataset_fields, .n_fields = 1, .fields = &one_field, .n = 64,
+		    .data = one_pointer),
+	 TN_OK},
 	{"struct tn_data_loader_options", data_loader_create,
 	 TN_OPTIONS(struct tn_data_loader_options, .batch_size = 1), TN_OK},
+	{"struct tn_augmentation", augment, TN_OPTIONS(struct tn_augmentation, .max_shift = 1),
+	 TN_OK},
+	{"struct tn_augment_batch", augment_batch,
+	 TN_OPTIONS(struct tn_augment_batch, .channels = 1, .height = 8, .width = 8), TN_OK},
 };
 enum { N_CASES = sizeof(cases) / sizeof(cases[0]), ROOM = 256 };
 

@@ -20,7 +20,7 @@
 #include "loader/registry.h"
 #include "program/hash.h"
 
-enum { BATCH = 8, STEPS = 3, PIXELS = 28 * 28 };
+enum { BATCH = 8, STEPS = 3 };
 
 static struct tn_abi_version claimed; /* major and minor 0: the library's own */
 
@@ -75,15 +75,12 @@ static void train(tn_context *context, tn_module *net, tn_data_loader *loader)
 	struct tn_error_info error;
 	tn_optimizer *optimizer = tn_sgd(net, &options);
 	for (int step = 0; step < STEPS; step++) {
-		float images[BATCH * PIXELS];
-		int32_t labels[BATCH];
-		uint32_t n;
+		struct tn_batch batch = {.struct_size = sizeof(batch)};
 		double loss = 0;
-		require(tn_data_loader_next(loader, images, labels, &n, &error), "next",
-			error.text);
+		require(tn_data_loader_next(loader, &batch, &error), "next", error.text);
 		require(tn_scope_begin(context), "scope", "");
-		tn_array *x = tn_from_host(context, TN_F32, 4, shape, images);
-		tn_array *y = tn_from_host(context, TN_I32, 1, shape, labels);
+		tn_array *x = tn_from_host(context, TN_F32, 4, shape, batch.data[0]);
+		tn_array *y = tn_from_host(context, TN_I32, 1, shape, batch.data[1]);
 		tn_module_zero_gradients(net);
 		tn_tape *tape = tn_tape_begin(context);
 		tn_array *mean = tn_cross_entropy(tn_module_forward(net, x), y, NULL);

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checks of options, and their defaults.
+ */
+#include "data/augment_plan.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/options.h"
+
+#define OPERATION "augmentation"
+#define MAX_FACTOR 100 /* of brightness, contrast, saturation: far beyond any use */
+#define MAX_NOISE 1e6  /* standard deviations: far beyond any use */
+#define MAX_ALPHA 1000 /* beyond, draws from the distribution become slow */
+#define MAX_LAYERS 100
+#define MAX_VALUES INT32_MAX
+
+#define MEMBER(name) #name, offsetof(struct tn_augmentation, name)
+
+/* Numbers with a range: 0 selects the default, which may be 0. */
+static const struct {
+	const char *name;
+	size_t offset;
+	double most;
+	double standard;
+} numbers[] = {
+	{MEMBER(randaugment_magnitude), 1, 0},
+	{MEMBER(hflip_prob), 1, 0},
+	{MEMBER(vflip_prob), 1, 0},
+	{MEMBER(rotate_deg), 180, 0},
+	{MEMBER(rotate_prob), 1, 0.5},
+	{MEMBER(brightness), MAX_FACTOR, 0},
+	{MEMBER(contrast), MAX_FACTOR, 0},
+	{MEMBER(saturation), MAX_FACTOR, 0},
+	{MEMBER(hue), 0.5, 0},
+	{MEMBER(noise_std), MAX_NOISE, 0},
+	{MEMBER(noise_prob), 1, 0.3},
+	{MEMBER(noise_clip), MAX_NOISE, 0},
+	{MEMBER(cutout_prob), 1, 0},
+	{MEMBER(cutmix_prob), 1, 0},
+	{MEMBER(cutmix_alpha), MAX_ALPHA, 1},
+	{MEMBER(mixup_prob), 1, 0},
+	{MEMBER(mixup_alpha), MAX_ALPHA, 1},
+};
+
+static tn_status take_numbers(struct tn_augmentation *options, struct tn_error_info *error)
+{
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		double *value = (double *)((char *)options + numbers[i].offset);
+		if (!(*value >= 0 && *value <= numbers[i].most))
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "%s: expected a number from 0 to %g, found %g",
+				       numbers[i].name, numbers[i].most, *value);
+		if (*value == 0)
+			*value = numbers[i].standard;
+	}
+	return TN_OK;
+}
+
+/* A range of positive numbers; two zeros select the default. */
+static tn_status take_range(double range[2], const char *name, double most, double low, double high,
+			    struct tn_error_info *error)
+{
+	if (range[0] == 0 && range[1] == 0) {
+		range[0] = low;
+		range[1] = high;
+	}
+	if (!(range[0] > 0 && range[0] <= range[1] && range[1] <= most))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: expected two positive numbers up to %g, the smaller one first, "
+			       "found %g and %g",
+			       name, most, range[0], range[1]);
+	return TN_OK;
+}
+
+static tn_status check_pixels(const struct tn_augmentation *options,
+			      const struct tn_augment_images *images, struct tn_error_info *error)
+{
+	const struct {
+		const char *name;
+		uint32_t value;
+	} distances[] = {{"max_shift", options->max_shift},
+			 {"roll", options->roll},
+			 {"crop_padding", options->crop_padding}};
+	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
+		uint32_t value = distances[i].value;
+		if (value && (value >= images->height || value >= images->width))
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "%s: expected less than height and width, %u x %u, found %u",
+				       distances[i].name, images->height, images->width, value);
+	}
+	if (options->cutout_size > images->height && options->cutout_size > images->width)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "cutout_size: expected at most the larger of height and width, %u x "
+			       "%u, found %u",
+			       images->height, images->width, options->cutout_size);
+	return TN_OK;
+}
+
+static tn_status check_choices(const struct tn_augmentation *options, struct tn_error_info *error)
+{
+	const struct {
+		const char *name;
+		uint32_t value;
+		uint32_t most;
+	} choices[] = {{"crop_mode", options->crop_mode, TN_PADDING_SYMMETRIC},
+		       {"rotate_mode", options->rotate_mode, TN_PADDING_SYMMETRIC},
+		       {"resized_crop", options->resized_crop, 1},
+		       {"rotate_bilinear", options->rotate_bilinear, 1},
+		       {"randaugment_layers", options->randaugment_layers, MAX_LAYERS}};
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		if (choices[i].value > choices[i].most)
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "%s: expected 0 to %u, found %u", choices[i].name,
+				       choices[i].most, choices[i].value);
+	}
+	return TN_OK;
+}
+
+static tn_status take_images(struct tn_augment_plan *plan, const struct tn_augment_images *images,
+			     struct tn_error_info *error)
+{
+	if (images->channels < 1 || images->channels > TN_MAX_CHANNELS || images->height == 0 ||
+	    images->width == 0)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected pictures of 1 to %d channels, found %u x %u x %u",
+			       TN_MAX_CHANNELS, images->channels, images->height, images->width);
+	if ((uint64_t)images->height * images->width > MAX_VALUES / images->channels)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "expected pictures of at most %d values, found %u x %u x %u",
+			       MAX_VALUES, images->channels, images->height, images->width);
+	plan->channels = images->channels;
+	plan->height = images->height;
+	plan->width = images->width;
+	plan->n_classes = images->n_classes;
+	for (uint32_t c = 0; c < images->channels; c++) {
+		float mean = images->mean ? images->mean[c] : 0;
+		float deviation = images->deviation ? images->deviation[c] : 1;
+		if (!isfinite(mean) || !isfinite(deviation) || !(deviation > 0))
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "channel %u: expected a finite mean and a positive "
+				       "deviation, found %g and %g",
+				       c, (double)mean, (double)deviation);
+		plan->mean[c] = mean;
+		plan->deviation[c] = deviation;
+		plan->fill[c] = (0 - mean) / deviation;
+	}
+	return TN_OK;
+}
+
+/* What needs colours, or targets. */
+static tn_status check_needs(const struct tn_augment_plan *plan, struct tn_error_info *error)
+{
+	const struct tn_augmentation *options = &plan->options;
+	const char *colour = options->contrast > 0     ? "contrast"
+			     : options->saturation > 0 ? "saturation"
+			     : options->hue > 0        ? "hue"
+						       : NULL;
+	if (colour && plan->channels != 1 && plan->channels != 3)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: expected pictures of 1 or 3 channels, found %u", colour,
+			       plan->channels);
+	if (plan->mixes && plan->n_classes == 0)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: expected targets of classes to mix, found none",
+			       options->cutmix_prob > 0 ? "cutmix_prob" : "mixup_prob");
+	return TN_OK;
+}
+
+tn_status tn_augment_plan_take(struct tn_augment_plan *out, const struct tn_augmentation *given,
+			       const struct tn_augment_images *images, struct tn_error_info *error)
+{
+	struct tn_augment_plan plan = {.options = {.struct_size = sizeof(plan.options)}};
+	struct tn_augmentation *options = &plan.options;
+	tn_status status = TN_OK;
+	if (given)
+		status = tn_options_take(options, sizeof(*options), given, "struct tn_augmentation",
+					 OPERATION, error);
+	if (status == TN_OK)
+		status = take_images(&plan, images, error);
+	if (status == TN_OK)
+		status = check_pixels(options, images, error);
+	if (status == TN_OK)
+		status = check_choices(options, error);
+	if (status == TN_OK)
+		status = take_numbers(options, error);
+	if (status == TN_OK)
+		status = take_range(options->resized_crop_scale, "resized_crop_scale", 1, 0.08, 1,
+				    error);
+	if (status == TN_OK)
+		status = take_range(options->resized_crop_ratio, "resized_crop_ratio", 1e6, 3.0 / 4,
+				    4.0 / 3, error);
+	if (status != TN_OK)
+		return status;
+	if (options->cutout_size == 0)
+		options->cutout_size = 4;
+	plan.moves = options->max_shift || options->roll || options->crop_padding ||
+		     options->hflip_prob > 0 || options->vflip_prob > 0;
+	plan.colours = options->brightness > 0 || options->contrast > 0 ||
+		       options->saturation > 0 || options->hue > 0;
+	plan.per_image = plan.moves || plan.colours || options->resized_crop ||
+			 options->rotate_deg > 0 || options->noise_std > 0 ||
+			 options->cutout_prob > 0 ||
+			 (options->randaugment_layers && options->randaugment_magnitude > 0);
+	plan.mixes = options->cutmix_prob > 0 || options->mixup_prob > 0;
+	status = check_needs(&plan, error);
+	if (status == TN_OK)
+		*out = plan;
+	return status;
+}
+
+size_t tn_augment_plane(const struct tn_augment_plan *plan)
+{
+	return (size_t)plan->height * plan->width;
+}
+
+size_t tn_augment_image_size(const struct tn_augment_plan *plan)
+{
+	return plan->channels * tn_augment_plane(plan);
+}
+
+/* A picture, and the indices and weights of its lines or a row of targets. */
+size_t tn_augment_scratch(const struct tn_augment_plan *plan)
+{
+	size_t lines = 2 * ((size_t)plan->height + plan->width);
+	size_t more = lines > plan->n_classes ? lines : plan->n_classes;
+	return tn_augment_image_size(plan) + more;
+}
