@@ -3,6 +3,12 @@
  *
  * Optimizers: one element program over each contiguous run of a module's flat arena.  A parameter
  * without a gradient since the last tn_module_zero_gradients is not updated.
+ *
+ * States have the network's dtype if that is f32 or f64.  Parameters of f16 and bf16
+ * (tn_module_set_dtype) have f32 states, and f32 masters: a step changes the masters and writes
+ * them, rounded, to the parameters in the same program.  Masters start as the parameters; a
+ * parameter that is assigned (loaded, initialised) between steps gives its master the new value.
+ * They are the state "master" of each parameter.
  * All functions: [thread: one per context | since 0.1]; errors are kept by the context.
  */
 #ifndef TENON_OPTIM_H
@@ -284,16 +290,18 @@ TN_API void tn_average_destroy(tn_average *average); /* takes NULL */
 /* Takes the present weights in; usually after tn_optimizer_step.  Can be captured.  TN_STATE: the
  * averages are swapped in. */
 TN_API tn_status tn_average_update(tn_average *average);
-/* Exchanges the module's weights and the averages; the next call exchanges them back.  TN_STATE: no
- * update yet.  TN_NOT_CAPTURABLE: while work is captured. */
+/* Exchanges the module's weights and the averages; the next call exchanges them back.  Weights of
+ * f16 and bf16 become the averages, rounded, and are restored from a copy by the next call.
+ * TN_STATE: no update yet.  TN_NOT_CAPTURABLE: while work is captured. */
 TN_API tn_status tn_average_swap(tn_average *average);
 TN_API int tn_average_is_swapped(const tn_average *average);
 
 /* State, for checkpoints: the averages, and the number of updates. */
 struct tn_average_view {
 	const char *name; /* of the parameter; borrowed, valid like the module */
-	tn_array *value;  /* of its shape, to be read and assigned; borrowed; the module's weights
-			   * while the averages are swapped in */
+	/* Of its shape, to be read and assigned; borrowed.  Of f32, or f64 in a network of f64; the
+	 * module's weights while the averages are swapped in, unless these are f16 or bf16. */
+	tn_array *value;
 };
 /* By the indices of tn_module_parameter_at.  TN_INVALID_ARGUMENT: no such index.
  * TN_OUT_OF_MEMORY. */
