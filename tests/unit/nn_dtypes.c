@@ -587,6 +587,67 @@ static void a_step_with_masters_is_one_program(void **state)
 	tn_module_destroy(net);
 }
 
+/* A step with all that optimizers have, from arrays that stay. */
+static void take_step(tn_module *net, tn_optimizer *optimizer, tn_average *average,
+		      const tn_array *x)
+{
+	assert_ok(tn_scope_begin(context));
+	tn_module_zero_gradients(net);
+	tn_tape *tape = tn_tape_begin(context);
+	tn_array *y = tn_astype(tn_module_forward(net, x), TN_F32);
+	assert_ok(tn_tape_backward(tape, tn_mean(tn_square(y), TN_ALL_AXES, NULL, 0), NULL));
+	tn_tape_end(tape);
+	assert_ok(tn_optimizer_step(optimizer));
+	assert_ok(tn_average_update(average));
+	tn_scope_end(context, NULL);
+}
+
+static void replayed_steps_give_the_bits_of_eager_ones(void **state)
+{
+	(void)state;
+	for (int d = 0; d < N_DTYPES; d++) {
+		double values[2][3 * N_ALL];
+		for (int is_captured = 0; is_captured < 2; is_captured++) {
+			tn_module *net = build_net(all_dtypes[d]);
+			tn_optimizer *optimizer = adamw(net);
+			assert_ok(tn_optimizer_set_lasso(optimizer, 0.01));
+			assert_ok(tn_optimizer_set_gradient_noise(optimizer, 0.01, 0));
+			tn_average *average = tn_average_create(net, NULL);
+			tn_array *x = input(all_dtypes[d]);
+			tn_graph *graph = NULL;
+			struct tn_average_view view;
+			tn_module_set_training(net, 1);
+			take_step(net, optimizer, average, x);
+			int can_capture = is_captured && !tn_capture_begin(context);
+			if (can_capture) {
+				take_step(net, optimizer, average, x);
+				assert_ok(tn_capture_end(context, &graph));
+			} else if (is_captured) {
+				expect_error(TN_UNSUPPORTED, "");
+			}
+			for (int s = 0; s < 4; s++) {
+				if (graph)
+					assert_ok(tn_graph_replay(graph));
+				else
+					take_step(net, optimizer, average, x);
+			}
+			double *own = values[is_captured];
+			memset(own, 0, sizeof(values[0]));
+			read_all(net, own);
+			if (d >= 2)
+				read_masters(optimizer, own + N_ALL);
+			assert_ok(tn_average_at(average, 0, &view));
+			assert_ok(tn_to_host(tn_astype(view.value, TN_F64), own + 2 * N_ALL,
+					     (size_t)tn_array_size(view.value) * sizeof(double)));
+			tn_graph_destroy(graph);
+			tn_average_destroy(average);
+			tn_optimizer_destroy(optimizer);
+			tn_module_destroy(net);
+		}
+		assert_memory_equal(values[0], values[1], sizeof(values[0]));
+	}
+}
+
 /* Masters at the edges of rounding: a tie, a subnormal, beyond the largest. */
 static void masters_that_round_to_the_parameter_remain(void **state)
 {
@@ -705,6 +766,7 @@ int main(int n_arguments, char **arguments)
 		cmocka_unit_test(an_assigned_parameter_gives_its_master_the_new_value),
 		cmocka_unit_test(a_restored_optimizer_of_f16_continues_with_the_same_bits),
 		cmocka_unit_test(a_step_with_masters_is_one_program),
+		cmocka_unit_test(replayed_steps_give_the_bits_of_eager_ones),
 		cmocka_unit_test(masters_that_round_to_the_parameter_remain),
 		cmocka_unit_test(averages_of_narrow_networks_are_f32_and_swap_without_loss),
 		cmocka_unit_test(clipping_works_in_the_gradients_dtype),
