@@ -25,8 +25,10 @@ static tn_array *without_padding(const tn_array *indices, tn_array *dy,
 		tn_number_i64(state->padding_row - state->shape[0]), /* counted from the end */
 	};
 	const tn_array *inputs[] = {tn_expand_dims(indices, -1), dy};
-	return tn_map_number("g = i == p || i == q ? 0 : d", 2, (const char *[]){"i", "d"}, inputs,
-			     2, (const char *[]){"p", "q"}, rows);
+	tn_array *masked =
+		tn_map_number("g = i == p || i == q ? 0 : d", 2, (const char *[]){"i", "d"}, inputs,
+			      2, (const char *[]){"p", "q"}, rows);
+	return masked && masked->dtype != dy->dtype ? tn_astype(masked, dy->dtype) : masked;
 }
 
 static tn_status backward(struct tn_node *node, tn_array *dy)

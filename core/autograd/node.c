@@ -207,6 +207,8 @@ tn_array *tn_node_target(struct tn_node *node, uint32_t i, int *accumulate)
 	struct tn_entry *entry = node->inputs[i];
 	if (!entry || !entry->target || node->tape->pass & TN_PASS_SELECTS)
 		return NULL;
+	if (entry->target->dtype != entry->array->dtype)
+		return NULL; /* tn_node_give converts */
 	*accumulate = *entry->filled;
 	return entry->target;
 }

@@ -103,6 +103,7 @@ tn_status tn_tape_watch(tn_tape *tape, tn_array *array)
 	return watch(tape, array, &entry);
 }
 
+/* A weight's gradient may be wider than the weight: f32 of f16 and bf16. */
 static tn_status watch_into(struct tn_tape *tape, tn_array *array, tn_array *gradient, int *filled,
 			    int is_weight)
 {
@@ -110,7 +111,8 @@ static tn_status watch_into(struct tn_tape *tape, tn_array *array, tn_array *gra
 	tn_status status = watch(tape, array, &entry);
 	if (status || entry->target)
 		return status;
-	if (gradient->dtype != array->dtype || gradient->rank != array->rank ||
+	tn_dtype dtype = is_weight ? tn_compute_dtype(array->dtype) : array->dtype;
+	if (gradient->dtype != dtype || gradient->rank != array->rank ||
 	    memcmp(gradient->shape, array->shape, (size_t)array->rank * sizeof(int64_t)) != 0)
 		return tn_runtime_fail(tape->runtime, TN_SHAPE, "tape_watch",
 				       "the gradient's shape or dtype differs from the array's");

@@ -51,7 +51,7 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 		     : NULL;
 	if (buffers) {
 		buffer->name = copy;
-		buffer->dtype = dtype;
+		buffer->declared = buffer->dtype = dtype;
 		buffer->rank = rank;
 		if (rank)
 			memcpy(buffer->shape, shape, (size_t)rank * sizeof(*shape));
@@ -103,8 +103,11 @@ tn_status tn_module_buffer_at(const tn_module *module, size_t index, struct tn_b
 
 tn_status tn_buffers_make(tn_module *module)
 {
+	const int is_wide = tn_module_dtype(module) == TN_F64;
 	for (size_t i = 0; i < module->n_buffer_listing; i++) {
 		struct tn_buffer *buffer = module->buffer_listing[i].buffer;
+		if (is_wide && buffer->declared == TN_F32)
+			buffer->dtype = TN_F64;
 		tn_array *value = tn_full(module->context, buffer->dtype, buffer->rank,
 					  buffer->shape, buffer->initial);
 		if (!value)
@@ -120,5 +123,6 @@ void tn_buffers_unmake(tn_module *module)
 		struct tn_buffer *buffer = module->buffer_listing[i].buffer;
 		tn_array_unhold(buffer->value);
 		buffer->value = NULL;
+		buffer->dtype = buffer->declared;
 	}
 }

@@ -2,20 +2,24 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Sealing a network: one arena for the values and one for the gradients, each weight a view at a
- * multiple of TN_ARENA_ALIGNMENT elements, the gaps between them always zero.
+ * multiple of TN_ARENA_ALIGNMENT elements, the gaps between them always zero.  The values have the
+ * network's dtype.  Gradients of f16 and bf16 are kept in f32: they add up over several backwards,
+ * and what remains of a small one after it is unscaled (tn_grad_scaler_unscale) is below f16.
  * Weights with two axes or more come first and then the others, both in the order of the listing:
  * an optimizer that sets biases and norms apart has two runs of weights, not one for each weight.
  *
  * Initial values: weight number k of the listing takes random stream (next stream + k) of the
  * context; its element i is bound (2 u - 1) with u = word(seed, stream, i) / 2^32 truncated to 24
- * bits, or deviation tn_normal(word).
+ * bits, or deviation tn_normal(word), in f32, then converted to the network's dtype.
  */
 #include <string.h>
 
 #include "array/array.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "nn/buffers.h"
 #include "nn/module.h"
+#include "nn/module_dtype.h"
 #include "nn/tree.h"
 #include "program/random.h"
 
@@ -40,6 +44,16 @@ static float initial_value(const struct tn_weight *weight, uint32_t word)
 	return (float)(weight->bound > 0 ? weight->bound * (2.0 * u - 1.0) : weight->constant);
 }
 
+/* Writes n elements of f32, which may be overwritten, as the array's dtype. */
+static tn_status store_values(tn_array *array, size_t n, float *values)
+{
+	if (array->dtype == TN_F32)
+		return tn_assign_host(array, values, n * sizeof(*values));
+	tn_context *context = tn_array_context(array);
+	tn_array *given = tn_from_host(context, TN_F32, 1, array->shape, values);
+	return given ? tn_assign(array, given) : array->runtime->error.status;
+}
+
 static tn_status fill_values(tn_module *module)
 {
 	struct tn_runtime *rt = module->runtime;
@@ -60,7 +74,7 @@ static tn_status fill_values(tn_module *module)
 		if (weight->zero_row)
 			memset(own + (weight->zero_row - 1) * row, 0, (size_t)row * sizeof(*own));
 	}
-	tn_status status = tn_assign_host(module->arena.values, values, n * sizeof(*values));
+	tn_status status = store_values(module->arena.values, n, values);
 	tn_mem_free(values);
 	if (!status)
 		rt->random.stream += module->n_listing;
@@ -91,6 +105,9 @@ static void drop_arena(tn_module *module)
 
 static tn_status make_arena(tn_module *module)
 {
+	const tn_dtype dtype = tn_module_dtype(module);
+	const tn_dtype work = tn_compute_dtype(dtype);
+	const int64_t alignment = TN_ARENA_ALIGNMENT * (tn_is_narrow(dtype) ? 2 : 1);
 	int64_t size = 0;
 	size_t n = module->n_listing, placed = 0;
 	module->arena.order = tn_mem_alloc((n ? n : 1) * sizeof(*module->arena.order));
@@ -104,13 +121,12 @@ static tn_status make_arena(tn_module *module)
 		module->arena.order[placed++] = i % n;
 		weight->offset = size;
 		weight->number = i % n;
-		size += (weight->size + TN_ARENA_ALIGNMENT - 1) / TN_ARENA_ALIGNMENT *
-			TN_ARENA_ALIGNMENT;
+		size += (weight->size + alignment - 1) / alignment * alignment;
 	}
 	/* A network without parameters also has an arena, so that it counts as built. */
-	module->arena.size = size ? size : TN_ARENA_ALIGNMENT;
-	module->arena.values = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
-	module->arena.gradients = hold(tn_zeros(module->context, TN_F32, 1, &module->arena.size));
+	module->arena.size = size ? size : alignment;
+	module->arena.values = hold(tn_zeros(module->context, dtype, 1, &module->arena.size));
+	module->arena.gradients = hold(tn_zeros(module->context, work, 1, &module->arena.size));
 	if (!module->arena.values || !module->arena.gradients)
 		return module->runtime->error.status;
 	tn_status status = fill_values(module);
@@ -147,6 +163,8 @@ tn_status tn_module_build(tn_module *module)
 						 "'%s' belongs to a network that has been built",
 						 module->listing[i].name);
 	}
+	if (!status)
+		status = tn_module_check_dtypes(module);
 	if (!status)
 		status = tn_scope_begin(module->context);
 	if (status)

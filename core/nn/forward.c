@@ -9,6 +9,7 @@
 #include "array/array.h"
 #include "autograd/node.h"
 #include "autograd/tape.h"
+#include "base/dtype.h"
 #include "capture/capture.h"
 #include "nn/module.h"
 #include "nn/path.h"
@@ -21,6 +22,23 @@ static tn_status check_built(tn_module *module)
 		return status;
 	return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
 			       "the module has not been built");
+}
+
+/* Of an outermost module of the library. */
+static tn_status check_inputs(tn_module *module, size_t n, const tn_array *const *inputs)
+{
+	if (module->parent || module->is_foreign || !module->dtype || module->dtype == TN_F32)
+		return TN_OK;
+	for (size_t i = 0; i < n; i++) {
+		if (inputs[i] && inputs[i]->dtype != module->dtype &&
+		    tn_is_floating(inputs[i]->dtype))
+			return tn_runtime_fail(module->runtime, TN_DTYPE, module->class_name,
+					       "expected an input of %s, like the network's "
+					       "parameters, found %s: use tn_astype",
+					       tn_dtype_name(module->dtype),
+					       tn_dtype_name(inputs[i]->dtype));
+	}
+	return TN_OK;
 }
 
 static tn_status watch_weights(tn_module *module)
@@ -131,7 +149,7 @@ static tn_array *run(void *user, tn_array *const *x)
 
 tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 {
-	if (!module || !x || check_built(module))
+	if (!module || !x || check_built(module) || check_inputs(module, 1, &x))
 		return NULL;
 	if (module->when_frozen)
 		return module->when_frozen->forward(module, x);
@@ -153,6 +171,8 @@ void tn_module_set_recompute(tn_module *module, int on)
 tn_status tn_module_begin_forward(tn_module *module, size_t n_inputs, const tn_array *const *inputs)
 {
 	tn_status status = check_built(module);
+	if (!status)
+		status = check_inputs(module, n_inputs, inputs);
 	if (status || !module->when_frozen)
 		return status ? status : watch_weights(module);
 	int is_tracked = 0;

@@ -10,6 +10,7 @@
 
 #include <tenon/nn.h>
 
+#include "array/array.h"
 #include "array/runtime.h"
 
 struct tn_weight {
@@ -40,7 +41,8 @@ struct tn_slot_entry {
 /* State that is neither trained nor counted: one module owns it. */
 struct tn_buffer {
 	char *name;
-	tn_dtype dtype;
+	tn_dtype declared;
+	tn_dtype dtype; /* after building; before, as declared */
 	int rank;
 	int64_t shape[TN_MAX_RANK];
 	int64_t size;
@@ -64,7 +66,7 @@ struct tn_named_buffer {
 	struct tn_buffer *buffer;
 };
 
-/* Each weight begins at a multiple of this many elements (256 bytes). */
+/* Each weight begins at a multiple of this many elements (256 bytes of f32), and of 256 bytes. */
 enum { TN_ARENA_ALIGNMENT = 64 };
 struct tn_named_module {
 	char *path;
@@ -72,10 +74,10 @@ struct tn_named_module {
 };
 
 struct tn_arena_arrays {
-	tn_array *values;
-	tn_array *gradients;
-	int64_t size;  /* elements, padding included */
-	size_t *order; /* the listing's weights in the order in which they lie */
+	tn_array *values;    /* of the network's dtype */
+	tn_array *gradients; /* of tn_arena_dtype */
+	int64_t size;        /* elements, padding included */
+	size_t *order;       /* the listing's weights in the order in which they lie */
 };
 
 /* The epilogue of a layer: activation(y + residual). */
@@ -132,6 +134,7 @@ struct tn_module {
 	size_t n_buffers;
 	int training;
 	int sealed;
+	tn_dtype dtype; /* by tn_module_set_dtype; 0: not chosen */
 	/* Every weight of the tree once, with its first name; made at the first request. */
 	struct tn_named_weight *listing;
 	size_t n_listing;
@@ -146,6 +149,13 @@ struct tn_module {
 	void *backward_hook_user;
 	struct tn_arena_arrays arena; /* of the outermost module, after building */
 };
+
+/* The dtype of gradients and of optimizers' states, of a built outermost module: f64 of f64, else
+ * f32. */
+static inline tn_dtype tn_arena_dtype(const tn_module *module)
+{
+	return module->arena.gradients->dtype;
+}
 
 static inline int tn_module_has_hook(const tn_module *module)
 {

@@ -41,7 +41,10 @@ char *tn_module_summary(const tn_module *module)
 		return NULL;
 	tn_text_init(&text);
 	add_module(&text, module, "", 0);
-	tn_text_format(&text, "%lld parameters\n", (long long)tn_module_size(module, 0));
+	tn_text_format(&text, "%lld parameters", (long long)tn_module_size(module, 0));
+	if (tn_module_dtype(module) != TN_F32)
+		tn_text_format(&text, " of %s", tn_dtype_name(tn_module_dtype(module)));
+	tn_text_add(&text, "\n");
 	return tn_text_take(&text);
 }
 

@@ -24,9 +24,14 @@ struct tn_network_tensor tn_network_tensor_at(const tn_module *module, size_t i)
 {
 	if (i < module->n_listing) {
 		const struct tn_weight *weight = module->listing[i].weight;
-		return (struct tn_network_tensor){
-			module->listing[i].name, TN_F32,        weight->rank,
-			weight->shape,           weight->value, (size_t)weight->size * 4};
+		const tn_dtype dtype = tn_module_dtype(module);
+		return (struct tn_network_tensor){.name = module->listing[i].name,
+						  .dtype = dtype,
+						  .rank = weight->rank,
+						  .shape = weight->shape,
+						  .value = weight->value,
+						  .size_bytes = (size_t)weight->size *
+								tn_dtype_size(dtype)};
 	}
 	const struct tn_named_buffer *named = &module->buffer_listing[i - module->n_listing];
 	const struct tn_buffer *buffer = named->buffer;

@@ -3,11 +3,15 @@
  *
  * Averages of weights: exponential moving averages, and P. Izmailov et al., "Averaging Weights
  * Leads to Wider Optima and Better Generalization", UAI 2018.
+ *
+ * Those of f16 and bf16 weights are f32.  An exchange would round them: the averages then stay
+ * where they are, and a copy keeps the weights.
  */
 #include <tenon/optim.h>
 
 #include "array/array.h"
 #include "array/make.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "capture/stepped.h"
@@ -21,8 +25,9 @@ struct tn_average {
 	double decay; /* 0: the mean */
 	uint64_t updates;
 	int is_swapped;
-	tn_array *values; /* arena, kept */
-	tn_array **views; /* of each parameter's part, kept; NULL: not asked for yet */
+	tn_array *values;  /* arena of tn_arena_dtype, kept */
+	tn_array *weights; /* arena, kept: narrow weights while swapped out; NULL: none yet */
+	tn_array **views;  /* of each parameter's part, kept; NULL: not asked for yet */
 	struct tn_captured_list captured;
 };
 
@@ -39,7 +44,7 @@ static struct tn_scalar next_rate(const tn_average *average)
 	double rate = 1.0 / ((double)average->updates + 1.0);
 	if (average->updates && average->decay > 0.0)
 		rate = 1.0 - average->decay;
-	return tn_scalar_of(TN_F32, rate);
+	return tn_scalar_of(average->values->dtype, rate);
 }
 
 static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_scalar *scalars)
@@ -74,19 +79,19 @@ static const struct tn_stepped_source captured_update = {
 static tn_status run_text(const tn_average *average, const char *operation, const char *text,
 			  uint32_t n_outputs, uint32_t n_scalars, const struct tn_scalar *scalars)
 {
-	static const tn_dtype f32[] = {TN_F32, TN_F32};
 	static const char *const arrays[] = {"a", "w"};
 	struct tn_runtime *rt = average->module->runtime;
 	tn_array *const all[] = {average->values, average->module->arena.values};
+	const tn_dtype dtypes[] = {all[0]->dtype, all[1]->dtype};
 	const struct tn_program_names names = {
 		.struct_size = sizeof(names),
 		.n_inputs = 2,
 		.n_scalars = n_scalars,
 		.n_outputs = n_outputs,
 		.inputs = arrays,
-		.input_dtypes = f32,
+		.input_dtypes = dtypes,
 		.scalars = (const char *const[]){"rate"},
-		.scalar_dtypes = f32,
+		.scalar_dtypes = dtypes,
 		.outputs = arrays,
 	};
 	struct tn_map_run map = {.operation = tn_operation_named(rt, operation),
@@ -125,6 +130,27 @@ tn_status tn_average_update(tn_average *average)
 	return status;
 }
 
+/* The averages, rounded, take the place of the weights; then these come back. */
+static tn_status swap_narrow(tn_average *average)
+{
+	const tn_module *module = average->module;
+	if (average->is_swapped)
+		return tn_assign(module->arena.values, average->weights);
+	tn_status status = average->weights ? TN_OK : tn_scope_begin(module->context);
+	if (status)
+		return status;
+	if (average->weights) {
+		status = tn_assign(average->weights, module->arena.values);
+	} else {
+		tn_array *weights = tn_copy(module->arena.values);
+		status = weights ? TN_OK : module->runtime->error.status;
+		if (weights)
+			average->weights = tn_array_hold(weights);
+		tn_scope_end(module->context, NULL);
+	}
+	return status ? status : tn_assign(module->arena.values, average->values);
+}
+
 tn_status tn_average_swap(tn_average *average)
 {
 	static const char operation[] = "average_swap";
@@ -139,7 +165,9 @@ tn_status tn_average_swap(tn_average *average)
 	if (!average->updates)
 		return tn_runtime_fail(rt, TN_STATE, operation,
 				       "expected at least one update, found none");
-	status = run_text(average, operation, "t = a; a = w; w = t", 2, 0, NULL);
+	status = tn_is_narrow(average->module->arena.values->dtype)
+			 ? swap_narrow(average)
+			 : run_text(average, operation, "t = a; a = w; w = t", 2, 0, NULL);
 	if (!status)
 		average->is_swapped = !average->is_swapped;
 	return status;
@@ -162,7 +190,8 @@ static tn_status make_values(tn_average *average)
 	if (status)
 		return status;
 	rt->device = tn_array_home(module->arena.values);
-	tn_array *values = tn_zeros(module->context, TN_F32, 1, &module->arena.size);
+	tn_array *values =
+		tn_zeros(module->context, tn_arena_dtype(module), 1, &module->arena.size);
 	if (values)
 		average->values = tn_array_hold(values);
 	status = values ? TN_OK : rt->error.status;
@@ -213,6 +242,7 @@ void tn_average_destroy(tn_average *average)
 		tn_array_unhold(average->views[i]);
 	tn_mem_free(average->views);
 	tn_array_unhold(average->values);
+	tn_array_unhold(average->weights);
 	tn_mem_free(average);
 }
 

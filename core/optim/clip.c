@@ -33,12 +33,16 @@ static tn_status sum_of_squares(const tn_module *module, double *sum)
 
 static tn_status scale(const tn_module *module, double factor)
 {
+	static const struct tn_short_program text = {"z = x * a", 1, 1, 0, 0};
+	struct tn_runtime *rt = module->runtime;
 	struct tn_run run;
 	size_t next = 0;
 	while (tn_next_run(module, NULL, &next, &run)) {
 		tn_array *g = tn_slice_run(module->arena.gradients, &run);
-		tn_array *by = tn_scalar_f32(module->context, (float)factor);
-		tn_status status = by ? tn_multiply_into(g, g, by) : module->runtime->error.status;
+		const tn_array *input = g;
+		tn_status status = g ? tn_end_into(rt, tn_short_map(rt, TN_DO_MULTIPLY, &text,
+								    &input, &g, &factor))
+				     : rt->error.status;
 		if (status)
 			return status;
 	}

@@ -40,9 +40,9 @@ static tn_status add_noise(struct tn_runtime *rt, int64_t begin, const tn_array 
 		.n_inputs = 2,
 		.n_scalars = 4,
 		.inputs = (const char *const[]){"dw", "mask"},
-		.input_dtypes = (const tn_dtype[]){TN_F32, TN_U8},
+		.input_dtypes = (const tn_dtype[]){gradients->dtype, TN_U8},
 		.scalars = (const char *const[]){"seed", "stream", "begin", "deviation"},
-		.scalar_dtypes = (const tn_dtype[]){TN_I64, TN_I64, TN_I64, TN_F32},
+		.scalar_dtypes = (const tn_dtype[]){TN_I64, TN_I64, TN_I64, gradients->dtype},
 	};
 	const struct tn_scalar scalars[] = {
 		random[0], random[1], {.dtype = TN_I64, .bits = (uint64_t)begin}, deviation};

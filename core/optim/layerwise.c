@@ -12,6 +12,7 @@
 #include "ops/map.h"
 #include "ops/reduce_run.h"
 #include "ops/take.h"
+#include "optim/masters.h"
 
 enum { ROW = TN_ARENA_ALIGNMENT };
 
@@ -62,7 +63,8 @@ tn_status tn_layerwise_begin(const tn_optimizer *optimizer, struct tn_layerwise_
 	const tn_module *module = optimizer->module;
 	*step = (struct tn_layerwise_step){.updates = module->arena.gradients};
 	if (optimizer->prepare)
-		step->updates = tn_empty(module->context, TN_F32, 1, &module->arena.size);
+		step->updates =
+			tn_empty(module->context, tn_arena_dtype(module), 1, &module->arena.size);
 	return step->updates ? TN_OK : module->runtime->error.status;
 }
 
@@ -72,11 +74,11 @@ tn_status tn_layerwise_prepare(const tn_optimizer *optimizer, const struct tn_la
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
 	const size_t n = optimizer->n_states;
-	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
-	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+	const tn_array *inputs[TN_OPTIMIZER_MAX_INPUTS];
+	tn_array *outputs[TN_OPTIMIZER_MAX_OUTPUTS];
 	if (!optimizer->prepare)
 		return TN_OK;
-	inputs[0] = rows_of(module->arena.values, run);
+	inputs[0] = rows_of(tn_weights_to_step(optimizer), run);
 	inputs[1] = rows_of(module->arena.gradients, run);
 	for (size_t i = 0; i < n; i++)
 		inputs[2 + i] = outputs[i] = rows_of(optimizer->states[i], run);
@@ -99,8 +101,9 @@ static tn_array *sum_rows(const tn_optimizer *optimizer, const tn_array *updates
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
 	const int64_t n = count_rows(optimizer), rows[] = {n, ROW};
-	tn_array *sums = tn_empty(module->context, TN_F32, 2, (const int64_t[]){2, n});
-	const tn_array *inputs[] = {tn_reshape(module->arena.values, 2, rows),
+	tn_array *sums =
+		tn_empty(module->context, tn_arena_dtype(module), 2, (const int64_t[]){2, n});
+	const tn_array *inputs[] = {tn_reshape(tn_weights_to_step(optimizer), 2, rows),
 				    tn_reshape(updates, 2, rows)};
 	tn_array *outputs[2];
 	for (int i = 0; i < 2; i++)
@@ -121,9 +124,10 @@ tn_status tn_layerwise_sums(const tn_optimizer *optimizer, struct tn_layerwise_s
 	const tn_module *module = optimizer->module;
 	const int64_t n = (int64_t)module->n_listing, rows = count_rows(optimizer);
 	tn_array *sums = sum_rows(optimizer, step->updates);
-	step->squares = tn_zeros(module->context, TN_F32, 2, (const int64_t[]){2, n});
-	step->ratios = tn_empty(module->context, TN_F32, 1, &n);
-	step->spread = tn_empty(module->context, TN_F32, 1, &rows);
+	const tn_dtype dtype = tn_arena_dtype(module);
+	step->squares = tn_zeros(module->context, dtype, 2, (const int64_t[]){2, n});
+	step->ratios = tn_empty(module->context, dtype, 1, &n);
+	step->spread = tn_empty(module->context, dtype, 1, &rows);
 	if (!sums || !step->squares || !step->ratios || !step->spread)
 		return module->runtime->error.status;
 	return tn_scatter_add(step->squares, optimizer->segments, 1, sums);
@@ -162,14 +166,16 @@ tn_status tn_layerwise_update(const tn_optimizer *optimizer, const struct tn_lay
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
-	const tn_array *inputs[3 + TN_OPTIMIZER_MAX_STATES];
-	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+	const tn_array *inputs[TN_OPTIMIZER_MAX_INPUTS];
+	tn_array *outputs[TN_OPTIMIZER_MAX_OUTPUTS];
 	const int64_t first = run->begin / ROW, n = (run->end - run->begin + ROW - 1) / ROW;
-	uint32_t n_inputs = 2;
-	inputs[0] = outputs[0] = rows_of(module->arena.values, run);
+	uint32_t n_inputs = 2, n_outputs = 1;
+	inputs[0] = outputs[0] = rows_of(tn_weights_to_step(optimizer), run);
 	inputs[1] = rows_of(step->updates, run);
 	for (size_t i = 0; i < optimizer->n_states && !optimizer->prepare; i++)
-		inputs[n_inputs++] = outputs[1 + i] = rows_of(optimizer->states[i], run);
+		inputs[n_inputs++] = outputs[n_outputs++] = rows_of(optimizer->states[i], run);
+	if (optimizer->masters)
+		outputs[n_outputs++] = rows_of(module->arena.values, run);
 	inputs[n_inputs] = tn_reshape(tn_slice(step->spread, 0, first, first + n, 1), 2,
 				      (const int64_t[]){n, 1});
 	if (rt->error.status)

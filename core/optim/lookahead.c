@@ -14,6 +14,7 @@
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
+#include "optim/masters.h"
 
 enum { ALPHA, DUE };
 
@@ -25,7 +26,7 @@ struct captured_step {
 /* The scalar of the next step. */
 static struct tn_scalar due(const struct tn_lookahead_state *lookahead)
 {
-	return tn_scalar_of(TN_F32, (lookahead->steps + 1) % lookahead->k == 0);
+	return tn_scalar_of(lookahead->slow->dtype, (lookahead->steps + 1) % lookahead->k == 0);
 }
 
 static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_scalar *scalars)
@@ -53,30 +54,36 @@ static const struct tn_stepped_source captured_step = {
 	.release = tn_captured_release,
 };
 
-static tn_status synchronise(struct tn_runtime *rt, tn_array *weights, tn_array *slow,
-			     const struct tn_scalar scalars[2])
+/* Of the masters where there are some, which are then rounded to the weights. */
+static tn_status synchronise(const tn_optimizer *optimizer, const struct tn_scalar scalars[2])
 {
-	static const tn_dtype f32[] = {TN_F32, TN_F32};
-	static const char *const arrays[] = {"w", "slow"};
+	static const char text[] = "s = slow + alpha * (w - slow);"
+				   "slow = due > 0 ? s : slow; w = due > 0 ? s : w";
+	static const char text_of_masters[] = "s = slow + alpha * (w - slow);"
+					      "slow = due > 0 ? s : slow; w = due > 0 ? s : w;"
+					      "stored = w";
+	static const char *const names_of[] = {"w", "slow", "stored"};
+	const tn_dtype dtype = optimizer->lookahead.slow->dtype, dtypes[] = {dtype, dtype};
+	tn_array *const arrays[] = {tn_weights_to_step(optimizer), optimizer->lookahead.slow,
+				    optimizer->module->arena.values};
+	struct tn_runtime *rt = optimizer->module->runtime;
 	const struct tn_program_names names = {
 		.struct_size = sizeof(names),
 		.n_inputs = 2,
 		.n_scalars = 2,
-		.n_outputs = 2,
-		.inputs = arrays,
-		.input_dtypes = f32,
+		.n_outputs = optimizer->masters ? 3 : 2,
+		.inputs = names_of,
+		.input_dtypes = dtypes,
 		.scalars = (const char *const[]){[ALPHA] = "alpha", [DUE] = "due"},
-		.scalar_dtypes = f32,
-		.outputs = arrays,
+		.scalar_dtypes = dtypes,
+		.outputs = names_of,
 	};
 	struct tn_map_run map = {.operation = tn_operation_named(rt, "lookahead"),
-				 .inputs = (const tn_array *const[]){weights, slow},
-				 .outputs = (tn_array *const[]){weights, slow},
+				 .inputs = (const tn_array *const[]){arrays[0], arrays[1]},
+				 .outputs = arrays,
 				 .scalars = scalars};
-	tn_status status = tn_programs_get(rt, "lookahead",
-					   "s = slow + alpha * (w - slow);"
-					   "slow = due > 0 ? s : slow; w = due > 0 ? s : w",
-					   &names, &map.program);
+	tn_status status = tn_programs_get(
+		rt, "lookahead", optimizer->masters ? text_of_masters : text, &names, &map.program);
 	return status ? status : tn_map_run(rt, &map);
 }
 
@@ -85,14 +92,14 @@ tn_status tn_lookahead_step(tn_optimizer *optimizer)
 	struct tn_lookahead_state *lookahead = &optimizer->lookahead;
 	if (!lookahead->slow)
 		return TN_OK;
-	tn_array *weights = optimizer->module->arena.values;
+	struct tn_device *device = tn_array_home(optimizer->module->arena.values);
 	struct tn_runtime *rt = optimizer->module->runtime;
 	struct tn_scalar scalars[2] = {
-		[ALPHA] = tn_scalar_of(TN_F32, lookahead->alpha), [DUE] = due(lookahead)};
+		[ALPHA] = tn_scalar_of(lookahead->slow->dtype, lookahead->alpha),
+		[DUE] = due(lookahead)};
 	const int is_due = scalars[DUE].bits != 0;
 	void *state;
-	tn_status status = tn_stepped_add(rt, tn_array_home(weights), &captured_step, 1,
-					  &scalars[DUE], &state);
+	tn_status status = tn_stepped_add(rt, device, &captured_step, 1, &scalars[DUE], &state);
 	if (status)
 		return tn_runtime_keep(rt, &rt->report);
 	lookahead->steps++;
@@ -103,7 +110,7 @@ tn_status tn_lookahead_step(tn_optimizer *optimizer)
 	} else if (!is_due) {
 		return TN_OK;
 	}
-	return tn_end_into(rt, synchronise(rt, weights, lookahead->slow, scalars));
+	return tn_end_into(rt, synchronise(optimizer, scalars));
 }
 
 /* ---- Settings --------------------------------------------------------------------------------*/
@@ -129,11 +136,14 @@ tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_option
 	if (!(o.alpha > 0.0 && o.alpha <= 1.0))
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "lookahead",
 				       "expected alpha in (0, 1], found %g", o.alpha);
+	status = tn_masters_update(optimizer);
+	if (status)
+		return status;
 	if (lookahead->slow) {
-		status = tn_assign(lookahead->slow, module->arena.values);
+		status = tn_assign(lookahead->slow, tn_weights_to_step(optimizer));
 	} else {
 		status = tn_scope_begin(module->context);
-		tn_array *slow = status ? NULL : tn_copy(module->arena.values);
+		tn_array *slow = status ? NULL : tn_copy(tn_weights_to_step(optimizer));
 		if (slow)
 			lookahead->slow = tn_array_hold(slow);
 		if (!status) {

@@ -13,6 +13,7 @@
 #include "array/make.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "capture/capture.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
@@ -20,6 +21,7 @@
 #include "optim/hooks.h"
 #include "optim/layerwise.h"
 #include "optim/lookahead.h"
+#include "optim/masters.h"
 
 /* A run that is captured in a graph. */
 struct captured_run {
@@ -32,25 +34,31 @@ struct captured_run {
 struct operands {
 	uint32_t n_inputs;
 	uint32_t n_outputs;
-	const char *inputs[3 + TN_OPTIMIZER_MAX_STATES];
-	const char *outputs[1 + TN_OPTIMIZER_MAX_STATES];
+	const char *inputs[TN_OPTIMIZER_MAX_INPUTS];
+	const char *outputs[TN_OPTIMIZER_MAX_OUTPUTS];
+	tn_dtype first; /* of the first input */
 };
 
-static tn_status parse_text(const struct tn_optimizer_rule *rule, const char *text,
+static tn_status parse_text(const tn_optimizer *optimizer, const char *text,
 			    const struct operands *operands, tn_program **program,
 			    struct tn_error_info *error)
 {
-	static const tn_dtype f32[TN_PROGRAM_MAX_SCALARS] = {
-		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32,
-		TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32, TN_F32};
+	const struct tn_optimizer_rule *rule = optimizer->rule;
+	tn_dtype dtypes[TN_OPTIMIZER_MAX_INPUTS], scalars[TN_PROGRAM_MAX_SCALARS];
+	for (uint32_t i = 0; i < operands->n_inputs; i++)
+		dtypes[i] = tn_arena_dtype(optimizer->module);
+	for (uint32_t i = 0; i < rule->n_scalars; i++)
+		scalars[i] = tn_arena_dtype(optimizer->module);
+	if (operands->first)
+		dtypes[0] = operands->first;
 	const struct tn_program_names names = {
 		.struct_size = sizeof(names),
 		.n_inputs = operands->n_inputs,
 		.inputs = operands->inputs,
-		.input_dtypes = f32,
+		.input_dtypes = dtypes,
 		.n_scalars = rule->n_scalars,
 		.scalars = rule->scalars,
-		.scalar_dtypes = f32,
+		.scalar_dtypes = scalars,
 		.n_outputs = operands->n_outputs,
 		.outputs = operands->outputs,
 	};
@@ -65,30 +73,79 @@ static void add_states(const tn_optimizer *optimizer, struct operands *operands)
 	}
 }
 
-static tn_status parse_rule(tn_optimizer *optimizer, struct tn_error_info *error)
+/* A rule of one program; with masters, its weights are an output more. */
+static tn_status parse_plain(tn_optimizer *optimizer, struct tn_error_info *error)
+{
+	const struct tn_optimizer_rule *rule = optimizer->rule;
+	struct operands plain = {2, 1, .inputs = {"w", "dw"}, .outputs = {"w"}};
+	struct operands with_masters = {3, 2, .inputs = {"stored", "master", "dw"},
+					.outputs = {"stored", "master"},
+					.first = optimizer->module->arena.values->dtype};
+	struct operands *operands = optimizer->masters ? &with_masters : &plain;
+	add_states(optimizer, operands);
+	if (!optimizer->masters)
+		return parse_text(optimizer, rule->text, operands, &optimizer->program, error);
+	char *text = tn_masters_text(operands->first, rule->text);
+	if (!text)
+		return tn_fail(error, TN_OUT_OF_MEMORY, rule->name, "no memory for a program");
+	tn_status status = parse_text(optimizer, text, operands, &optimizer->program, error);
+	tn_mem_free(text);
+	return status;
+}
+
+/* The programs of a layer-wise rule, in which w is the master where there is one. */
+static tn_status parse_layerwise(tn_optimizer *optimizer, struct tn_error_info *error)
 {
 	static const struct operands squares = {2, 1, .inputs = {"w_squares", "d_squares"},
 						.outputs = {"ratio"}};
 	const struct tn_optimizer_rule *rule = optimizer->rule;
 	struct operands before = {2, 0, .inputs = {"w", "dw"}};
 	struct operands update = {2, 1, .inputs = {"w", "dw"}, .outputs = {"w"}};
+	struct tn_text text;
 	tn_status status = TN_OK;
 	if (rule->prepare) {
 		add_states(optimizer, &before);
 		before.outputs[before.n_outputs++] = "d";
 		update.inputs[1] = "d";
-		status = parse_text(rule, rule->prepare, &before, &optimizer->prepare, error);
+		status = parse_text(optimizer, rule->prepare, &before, &optimizer->prepare, error);
 	} else {
 		add_states(optimizer, &update);
 	}
-	if (!status && rule->ratio) {
-		update.inputs[update.n_inputs++] = "ratio";
-		status = parse_text(rule, rule->ratio, &squares, &optimizer->ratio, error);
+	update.inputs[update.n_inputs++] = "ratio";
+	if (!status)
+		status = parse_text(optimizer, rule->ratio, &squares, &optimizer->ratio, error);
+	if (status)
+		return status;
+	tn_text_init(&text);
+	tn_text_add(&text, rule->text);
+	if (optimizer->masters) {
+		update.outputs[update.n_outputs++] = "stored";
+		tn_text_add(&text, "; stored = w");
 	}
-	return status ? status : parse_text(rule, rule->text, &update, &optimizer->program, error);
+	char *whole = tn_text_take(&text);
+	if (!whole)
+		return tn_fail(error, TN_OUT_OF_MEMORY, rule->name, "no memory for a program");
+	status = parse_text(optimizer, whole, &update, &optimizer->program, error);
+	tn_mem_free(whole);
+	return status;
 }
 
-/* Makes the states' arenas on the module's device, regardless of the current one. */
+/* Makes the arenas of the masters and the states in the innermost scope. */
+static tn_status make_arenas(tn_optimizer *optimizer)
+{
+	const tn_module *module = optimizer->module;
+	tn_status status = tn_masters_make(optimizer);
+	for (size_t i = 0; i < optimizer->n_states && !status; i++) {
+		tn_array *state =
+			tn_zeros(module->context, tn_arena_dtype(module), 1, &module->arena.size);
+		status = state ? TN_OK : module->runtime->error.status;
+		if (state)
+			optimizer->states[i] = tn_array_hold(state);
+	}
+	return status;
+}
+
+/* Makes the arenas on the module's device, regardless of the current one. */
 static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t size)
 {
 	const tn_module *module = optimizer->module;
@@ -101,24 +158,21 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 	memcpy(optimizer->options, options, size);
 	while (optimizer->rule->states[optimizer->n_states])
 		optimizer->n_states++;
-	if (parse_rule(optimizer, &error))
-		return tn_runtime_keep(rt, &error);
 	struct tn_device *current = rt->device;
-	tn_status status = optimizer->rule->ratio ? tn_layerwise_open(optimizer) : TN_OK;
+	const int is_layerwise = optimizer->rule->ratio != NULL;
+	tn_status status = is_layerwise ? tn_layerwise_open(optimizer) : TN_OK;
 	if (!status)
 		status = tn_scope_begin(module->context);
 	if (status)
 		return status;
 	rt->device = tn_array_home(module->arena.values);
-	for (size_t i = 0; i < optimizer->n_states && !status; i++) {
-		tn_array *state = tn_zeros(module->context, TN_F32, 1, &module->arena.size);
-		status = state ? TN_OK : rt->error.status;
-		if (state)
-			optimizer->states[i] = tn_array_hold(state);
-	}
+	status = make_arenas(optimizer);
 	rt->device = current;
 	tn_scope_end(module->context, NULL);
-	return status;
+	if (status)
+		return status;
+	status = is_layerwise ? parse_layerwise(optimizer, &error) : parse_plain(optimizer, &error);
+	return status ? tn_runtime_keep(rt, &error) : TN_OK;
 }
 
 tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_rule *rule,
@@ -159,7 +213,7 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 		return;
 	tn_captured_abandon(&optimizer->captured);
 	for (size_t i = 0; optimizer->views && i < optimizer->module->n_listing; i++) {
-		for (size_t k = 0; k <= TN_OPTIMIZER_MAX_STATES; k++)
+		for (size_t k = 0; k < TN_STATE_VIEWS; k++)
 			tn_array_unhold(optimizer->views[i].states[k]);
 	}
 	tn_mem_free(optimizer->views);
@@ -167,6 +221,7 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 	tn_array_unhold(optimizer->lookahead.slow);
 	for (size_t i = 0; i < optimizer->n_states; i++)
 		tn_array_unhold(optimizer->states[i]);
+	tn_array_unhold(optimizer->masters);
 	tn_array_unhold(optimizer->segments);
 	tn_program_destroy(optimizer->prepare);
 	tn_program_destroy(optimizer->ratio);
@@ -193,12 +248,13 @@ static void scalars_of(const tn_optimizer *optimizer, const struct tn_run *run,
 					 .lr = optimizer->lr * setting->lr_factor,
 					 .weight_decay = setting->weight_decay,
 					 .is_adapted = setting->is_adapted};
+	const tn_dtype dtype = tn_arena_dtype(optimizer->module);
 	double values[TN_PROGRAM_MAX_SCALARS];
 	optimizer->rule->scalars_at(optimizer->options, &at, values);
 	for (uint32_t i = 0; i < optimizer->rule->n_scalars; i++)
-		scalars[i] = tn_scalar_of(TN_F32, values[i]);
+		scalars[i] = tn_scalar_of(dtype, values[i]);
 	scalars[optimizer->rule->n_scalars] =
-		tn_scalar_of(TN_F32, tn_noise_deviation(&optimizer->hooks, at.step));
+		tn_scalar_of(dtype, tn_noise_deviation(&optimizer->hooks, at.step));
 }
 
 static void count_steps(const tn_optimizer *optimizer, const struct tn_run *run, int by)
@@ -286,12 +342,15 @@ static tn_status update_run(const tn_optimizer *optimizer, const struct pending_
 	const tn_module *module = optimizer->module;
 	const struct tn_run *run = &pending->run;
 	struct tn_runtime *rt = module->runtime;
-	const tn_array *inputs[2 + TN_OPTIMIZER_MAX_STATES];
-	tn_array *outputs[1 + TN_OPTIMIZER_MAX_STATES];
-	inputs[0] = outputs[0] = tn_slice_run(module->arena.values, run);
-	inputs[1] = tn_slice_run(module->arena.gradients, run);
+	const tn_array *inputs[TN_OPTIMIZER_MAX_INPUTS];
+	tn_array *outputs[TN_OPTIMIZER_MAX_OUTPUTS];
+	uint32_t n_inputs = 0, n_outputs = 0;
+	inputs[n_inputs++] = outputs[n_outputs++] = tn_slice_run(module->arena.values, run);
+	if (optimizer->masters)
+		inputs[n_inputs++] = outputs[n_outputs++] = tn_slice_run(optimizer->masters, run);
+	inputs[n_inputs++] = tn_slice_run(module->arena.gradients, run);
 	for (size_t i = 0; i < optimizer->n_states; i++)
-		inputs[2 + i] = outputs[1 + i] = tn_slice_run(optimizer->states[i], run);
+		inputs[n_inputs++] = outputs[n_outputs++] = tn_slice_run(optimizer->states[i], run);
 	if (rt->error.status)
 		return rt->error.status;
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
@@ -329,7 +388,9 @@ static tn_status step_layerwise(tn_optimizer *optimizer, const struct tn_scalar 
 	if (!runs)
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, optimizer->rule->name,
 				       "no memory for the runs of a step");
-	tn_status status = tn_layerwise_begin(optimizer, &step);
+	tn_status status = tn_masters_update(optimizer);
+	if (!status)
+		status = tn_layerwise_begin(optimizer, &step);
 	while (!status && tn_next_run(module, optimizer->settings, &next, &runs[n].run)) {
 		status = begin_run(optimizer, random, &runs[n]);
 		if (!status)

@@ -3,6 +3,8 @@
  *
  * The shared part of optimizers: a module's flat arenas, arenas of the same layout for the
  * optimizer's states, and the settings of each weight, which partition the arena into runs.
+ * Gradients and states have one dtype, tn_arena_dtype, in which rules compute: f32, or f64 in a
+ * network of f64.  The weights of a network of f16 or bf16 have masters of that dtype (masters.h).
  */
 #ifndef TN_OPTIM_OPTIMIZER_H
 #define TN_OPTIM_OPTIMIZER_H
@@ -13,8 +15,14 @@
 #include "optim/captured.h"
 #include "optim/runs.h"
 
-/* An output of the program is the weight, the others are states. */
-#define TN_OPTIMIZER_MAX_STATES (TN_PROGRAM_MAX_OUTPUTS - 1)
+/* Outputs of the program are the weight and its master, the others are states. */
+#define TN_OPTIMIZER_MAX_STATES (TN_PROGRAM_MAX_OUTPUTS - 2)
+
+/* The operands of a program: stored and master or w, dw or d, the states, and ratio. */
+enum {
+	TN_OPTIMIZER_MAX_INPUTS = 4 + TN_OPTIMIZER_MAX_STATES,
+	TN_OPTIMIZER_MAX_OUTPUTS = 2 + TN_OPTIMIZER_MAX_STATES,
+};
 
 /* What the scalars of a run depend on. */
 struct tn_rule_point {
@@ -25,7 +33,7 @@ struct tn_rule_point {
 };
 
 /* The update rule of one optimizer: a program over the inputs w, dw and the states, and the named
- * scalars (all f32), with the outputs w and the states.
+ * scalars, all of one dtype, with the outputs w and the states.
  *
  * A layer-wise rule has up to two programs more, with the same scalars.  `ratio` computes a number
  * for each weight from the inputs w_squares and d_squares, the sums of the squares of w and dw; the
@@ -53,10 +61,11 @@ struct tn_gradient_hooks {
 	tn_array *mask; /* arena of u8, kept: 1 in weights, 0 in the gaps between them */
 };
 
-/* Views of one weight's parts of the states and of the slow weights, kept; NULL: not asked for
- * yet. */
+/* Views of one weight's parts of the states, of the masters and of the slow weights, kept; NULL:
+ * not asked for yet. */
+enum { TN_STATE_VIEWS = TN_OPTIMIZER_MAX_STATES + 2 };
 struct tn_state_views {
-	tn_array *states[TN_OPTIMIZER_MAX_STATES + 1];
+	tn_array *states[TN_STATE_VIEWS];
 };
 
 struct tn_lookahead_state {
@@ -77,6 +86,7 @@ struct tn_optimizer {
 	tn_array *segments;  /* of a layer-wise rule, kept: layerwise.h */
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
+	tn_array *masters;                         /* arena, kept; NULL: the weights are wide */
 	struct tn_weight_setting *settings;        /* in the order of the module's listing */
 	struct tn_state_views *views;              /* in the same order; NULL: not asked for yet */
 	struct tn_gradient_hooks hooks;

@@ -50,10 +50,23 @@ tn_status tn_optimizer_set_steps(tn_optimizer *optimizer, size_t index, uint64_t
 	return status;
 }
 
-/* The rule's states, then the slow weights. */
+/* The rule's states, the masters, the slow weights. */
 static size_t states_each(const tn_optimizer *optimizer)
 {
-	return optimizer->n_states + (optimizer->lookahead.slow != NULL);
+	return optimizer->n_states + (optimizer->masters != NULL) +
+	       (optimizer->lookahead.slow != NULL);
+}
+
+/* The arena of a state, and its name. */
+static tn_array *arena_of(const tn_optimizer *optimizer, size_t state, const char **name)
+{
+	if (state < optimizer->n_states) {
+		*name = optimizer->rule->states[state];
+		return optimizer->states[state];
+	}
+	const int is_master = optimizer->masters && state == optimizer->n_states;
+	*name = is_master ? "master" : "slow";
+	return is_master ? optimizer->masters : optimizer->lookahead.slow;
 }
 
 size_t tn_optimizer_state_count(const tn_optimizer *optimizer)
@@ -76,7 +89,8 @@ tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 		return status;
 	const tn_module *module = optimizer->module;
 	size_t number = index / states_each(optimizer), state = index % states_each(optimizer);
-	const int is_slow = state == optimizer->n_states;
+	const char *name;
+	const tn_array *arena = arena_of(optimizer, state, &name);
 	const struct tn_named_weight *named = &module->listing[number];
 	if (!optimizer->views)
 		optimizer->views = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->views));
@@ -86,14 +100,12 @@ tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 				       module->n_listing);
 	tn_array **own = &optimizer->views[number].states[state];
 	if (!*own)
-		*own = tn_view_weight(
-			module, is_slow ? optimizer->lookahead.slow : optimizer->states[state],
-			named->weight);
+		*own = tn_view_weight(module, arena, named->weight);
 	if (!*own)
 		return rt->error.status;
 	*view = (struct tn_optimizer_state_view){
 		.parameter = named->name,
-		.state = is_slow ? "slow" : optimizer->rule->states[state],
+		.state = name,
 		.value = *own,
 	};
 	return TN_OK;

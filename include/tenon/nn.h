@@ -15,6 +15,7 @@
  * placed in flat arenas, each parameter aligned to 256 bytes, and parameters are initialised with
  * values drawn on the host from the context's random state, the same on every backend.  A parameter
  * shared by two modules is stored once.  Changing the structure after that fails with TN_STATE.
+ * Parameters are f32 unless tn_module_set_dtype chooses another dtype for the network.
  *
  * A function that makes a module returns NULL on failure and if an argument is NULL, and the
  * context keeps the error.  All functions: [thread: one per context | since 0.1].
@@ -286,8 +287,8 @@ TN_API tn_module *tn_module_create(tn_context *context, const struct tn_module_c
 				   void *state);
 /* Adds a member that forward may call; consumed, as with tn_sequential_add. */
 TN_API tn_status tn_module_add(tn_module *module, const char *name, tn_module *member);
-/* Declares a parameter of f32: uniform in [-bound, bound], or `constant` everywhere if bound is
- * 0. */
+/* Declares a parameter of the network's dtype: uniform in [-bound, bound], or `constant` everywhere
+ * if bound is 0. */
 TN_API tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 					 const int64_t *shape, double bound, double constant);
 /* Uses a parameter of `other` under the name `name`: both names refer to the same parameter. */
@@ -298,7 +299,8 @@ TN_API tn_array *tn_module_own_parameter(const tn_module *module, const char *na
 
 /* ---- Buffers: saved and loaded like parameters, neither trained nor counted as parameters ----*/
 
-/* Declares a buffer whose elements start as `value`.  TN_STATE: built.  TN_INVALID_ARGUMENT: the
+/* Declares a buffer whose elements start as `value`.  One of f32 becomes f64 in a network of f64;
+ * all others keep their dtype (tn_module_set_dtype).  TN_STATE: built.  TN_INVALID_ARGUMENT: the
  * name, the shape, or a dtype other than f32, f64, i32 and i64. */
 TN_API tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dtype, int rank,
 				      const int64_t *shape, double value);
@@ -322,12 +324,30 @@ TN_API tn_status tn_module_buffer_at(const tn_module *module, size_t index,
 /* Frees a module with its members.  Takes NULL.  Members are freed only by their owner. */
 TN_API void tn_module_destroy(tn_module *module);
 
+/* The dtype of all parameters of a network, which tn_module_build makes: f32 (the default), f64,
+ * f16 or bf16.  A network has one dtype; it is given to the outermost module.
+ *
+ *     f64        gradients, states of optimizers, and buffers declared as f32 are f64 too
+ *     f16, bf16  gradients and states of optimizers are f32, and every optimizer has f32 masters of
+ *                the parameters (tenon/optim.h); buffers keep their dtype, so running statistics
+ *                are f32
+ *
+ * Initial values are those of the f32 network, converted: the same seed gives the same network.
+ * tn_module_load reads files of other floating types with the option `convert`.
+ * TN_STATE: built, or a member of another module.  TN_DTYPE: another dtype. */
+TN_API tn_status tn_module_set_dtype(tn_module *module, tn_dtype dtype);
+/* The dtype of the network that the module belongs to.  TN_F32 of NULL. */
+TN_API tn_dtype tn_module_dtype(const tn_module *module);
+
 /* Seals the module: makes the arenas on the current device and the initial values.  TN_STATE: it is
- * already sealed, or a member of another module. */
+ * already sealed, or a member of another module.  TN_DTYPE: tn_module_set_dtype gave a module of
+ * the tree another dtype than the outermost one. */
 TN_API tn_status tn_module_build(tn_module *module);
 
 /* The module's output for x.  While a tape records, it watches the trainable parameters.  TN_STATE:
- * not built. */
+ * not built.  TN_DTYPE: the network's dtype is not f32, and x is of another floating type: use
+ * tn_astype, and tn_module_dtype.  Networks whose outermost module is of a user's class take any
+ * x. */
 TN_API tn_array *tn_module_forward(tn_module *module, const tn_array *x);
 
 /* on = 1: while a tape records, the module's forward saves nothing but x, and backward runs it
@@ -396,9 +416,11 @@ TN_API tn_status tn_module_set_backward_hook(tn_module *module, tn_backward_hook
 /* ---- Parameters ------------------------------------------------------------------------------*/
 
 struct tn_parameter_view {
-	const char *name;   /* "layer1.0.conv1.weight"; borrowed, valid like the module */
-	tn_array *value;    /* borrowed; NULL before building */
-	tn_array *gradient; /* borrowed; NULL if none since the last tn_module_zero_gradients */
+	const char *name; /* "layer1.0.conv1.weight"; borrowed, valid like the module */
+	tn_array *value;  /* borrowed; NULL before building */
+	/* Borrowed; NULL if none since the last tn_module_zero_gradients.  Of the value's dtype,
+	 * but f32 where that is f16 or bf16. */
+	tn_array *gradient;
 	int trainable;
 	int rank;
 	const int64_t *shape;

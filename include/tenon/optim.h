@@ -3,6 +3,12 @@
  *
  * Optimizers: one element program over each contiguous run of a module's flat arena.  A parameter
  * without a gradient since the last tn_module_zero_gradients is not updated.
+ *
+ * States have the network's dtype if that is f32 or f64.  Parameters of f16 and bf16
+ * (tn_module_set_dtype) have f32 states, and f32 masters: a step changes the masters and writes
+ * them, rounded, to the parameters in the same program.  Masters start as the parameters; a
+ * parameter that is assigned (loaded, initialised) between steps gives its master the new value.
+ * They are the state "master" of each parameter.
  * All functions: [thread: one per context | since 0.1]; errors are kept by the context.
  */
 #ifndef TENON_OPTIM_H
@@ -262,6 +268,72 @@ TN_API tn_status tn_clip_grad_value(tn_module *module, double limit);
  * the norm before. */
 TN_API tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm);
 
+/* ---- Scaling of the loss ---------------------------------------------------------------------*/
+
+typedef struct tn_grad_scaler tn_grad_scaler;
+
+/* torch.amp.GradScaler: the gradients of a multiplied loss do not vanish in f16.  A step:
+ *
+ *     tn_grad_scaler *scaler = tn_grad_scaler_create(net, NULL); // once
+ *     tn_tape *tape = tn_tape_begin(ctx);
+ *     tn_array *logits = tn_astype(tn_module_forward(net, x), TN_F32);
+ *     tn_array *loss = tn_cross_entropy(logits, labels, NULL);
+ *     tn_tape_backward(tape, tn_grad_scaler_scale(scaler, loss), NULL);
+ *     tn_tape_end(tape);
+ *     tn_grad_scaler_unscale(scaler); // before clipping
+ *     tn_clip_grad_norm(net, 1.0, NULL);
+ *     tn_grad_scaler_step(scaler, optimizer);
+ *     tn_grad_scaler_update(scaler);
+ *
+ * The scale halves after gradients with an infinite or NaN element, whose step is skipped, and
+ * doubles after growth_interval steps without one. */
+struct tn_grad_scaler_options {
+	uint32_t struct_size;
+	uint32_t growth_interval; /* 0: 2000 */
+	double init_scale;        /* 0: 65536 */
+	double growth_factor;     /* above 1; 0: 2 */
+	double backoff_factor;    /* below 1; 0: 0.5 */
+};
+/* For a module of any dtype.  Owned (tn_grad_scaler_destroy); must not outlive the module.  NULL:
+ * TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not
+ * built), TN_OUT_OF_MEMORY. */
+TN_API tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
+					     const struct tn_grad_scaler_options *options);
+TN_API void tn_grad_scaler_destroy(tn_grad_scaler *scaler); /* takes NULL */
+
+/* loss times the scale, which is an f32 array without axes: a loss of f16 or bf16 becomes f32.  Can
+ * be captured with forward and backward; replays use the present scale. */
+TN_API tn_array *tn_grad_scaler_scale(const tn_grad_scaler *scaler, const tn_array *loss);
+/* Divides the gradients by the scale, so that they can be clipped, and looks for elements that are
+ * infinite or NaN.  TN_STATE: called before since the last update, or no trainable parameter has a
+ * gradient.  This function and the next two are TN_NOT_CAPTURABLE while work is captured: call them
+ * after each replay. */
+TN_API tn_status tn_grad_scaler_unscale(tn_grad_scaler *scaler);
+/* Unscales unless that was done, waits for the result, and calls tn_optimizer_step unless an
+ * element was infinite or NaN; then nothing changes, and no step is counted.  TN_STATE: called
+ * before since the last update.  TN_INVALID_ARGUMENT: an optimizer of another module. */
+TN_API tn_status tn_grad_scaler_step(tn_grad_scaler *scaler, tn_optimizer *optimizer);
+/* Multiplies the scale by the backoff factor if an element was infinite or NaN, or by the growth
+ * factor if that was the last of growth_interval updates without one.  TN_STATE: nothing has been
+ * unscaled since the last update. */
+TN_API tn_status tn_grad_scaler_update(tn_grad_scaler *scaler);
+/* 1: the last tn_grad_scaler_step has skipped the optimizer's. */
+TN_API int tn_grad_scaler_has_skipped(const tn_grad_scaler *scaler);
+
+/* All that changes.  To continue, make a scaler with the same options and set this. */
+struct tn_grad_scaler_state {
+	uint32_t struct_size;
+	double scale;
+	uint64_t good_updates; /* since the scale changed, or an element was infinite or NaN */
+};
+/* The caller sets the struct_size.  TN_INVALID_ARGUMENT: it is not set. */
+TN_API tn_status tn_grad_scaler_get_state(const tn_grad_scaler *scaler,
+					  struct tn_grad_scaler_state *state);
+/* TN_INVALID_ARGUMENT: the scale is not an f32 above 0.  TN_STATE: between unscaling and an update.
+ * TN_NOT_CAPTURABLE: while work is captured. */
+TN_API tn_status tn_grad_scaler_set_state(tn_grad_scaler *scaler,
+					  const struct tn_grad_scaler_state *state);
+
 /* ---- Averages of weights ---------------------------------------------------------------------*/
 
 typedef struct tn_average tn_average;
@@ -284,16 +356,18 @@ TN_API void tn_average_destroy(tn_average *average); /* takes NULL */
 /* Takes the present weights in; usually after tn_optimizer_step.  Can be captured.  TN_STATE: the
  * averages are swapped in. */
 TN_API tn_status tn_average_update(tn_average *average);
-/* Exchanges the module's weights and the averages; the next call exchanges them back.  TN_STATE: no
- * update yet.  TN_NOT_CAPTURABLE: while work is captured. */
+/* Exchanges the module's weights and the averages; the next call exchanges them back.  Weights of
+ * f16 and bf16 become the averages, rounded, and are restored from a copy by the next call.
+ * TN_STATE: no update yet.  TN_NOT_CAPTURABLE: while work is captured. */
 TN_API tn_status tn_average_swap(tn_average *average);
 TN_API int tn_average_is_swapped(const tn_average *average);
 
 /* State, for checkpoints: the averages, and the number of updates. */
 struct tn_average_view {
 	const char *name; /* of the parameter; borrowed, valid like the module */
-	tn_array *value;  /* of its shape, to be read and assigned; borrowed; the module's weights
-			   * while the averages are swapped in */
+	/* Of its shape, to be read and assigned; borrowed.  Of f32, or f64 in a network of f64; the
+	 * module's weights while the averages are swapped in, unless these are f16 or bf16. */
+	tn_array *value;
 };
 /* By the indices of tn_module_parameter_at.  TN_INVALID_ARGUMENT: no such index.
  * TN_OUT_OF_MEMORY. */

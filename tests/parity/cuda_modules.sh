@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The modules on the simulated CUDA against recorded PyTorch numbers.
+# The modules and the gradient scaler on the simulated CUDA against recorded PyTorch numbers, and
+# networks of all dtypes and mixed precision.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
-exec "$simulated" "$TENON_BUILD/tests/parity/modules" 'cuda!'
+for test in parity/modules parity/scaler unit/nn_dtypes unit/optim_scaler; do
+	"$simulated" "$TENON_BUILD/tests/$test" 'cuda!' || exit 1
+done

@@ -187,9 +187,9 @@ static tn_array *attend(tn_module *module, const struct record *r, const tn_arra
 {
 	const tn_array *key = input(inputs, "i:key"), *value = input(inputs, "i:value");
 	int64_t hides = ints(r, "hides")[0], n = tn_array_shape(key)[1];
-	tn_array *mask =
-		hides ? tn_zeros(tn_array_context(x), TN_F32, 4, (const int64_t[]){2, 1, 1, n})
-		      : NULL;
+	tn_array *mask = hides ? tn_zeros(tn_array_context(x), tn_array_dtype(x), 4,
+					  (const int64_t[]){2, 1, 1, n})
+			       : NULL;
 	if (mask)
 		tn_fill(tn_slice(tn_slice(mask, 0, 1, 2, 1), 3, n - hides, n, 1), -INFINITY);
 	return tn_module_attention_forward(module, x, key, value ? value : key, mask);

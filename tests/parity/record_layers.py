@@ -36,6 +36,9 @@ class Record:
     def __init__(self, out):
         self.out = out
 
+    def digits_of(self, name):
+        return self.digits
+
     def case(self, layer, ints, arrays):
         print("case", layer, file=self.out)
         for name, value in ints.items():
@@ -45,7 +48,8 @@ class Record:
             flat = tensor.detach().double().reshape(-1).tolist()
             print("array", name, tensor.dim(), *tensor.shape, file=self.out)
             for i in range(0, len(flat), 6):
-                print(" ", *("%.*g" % (self.digits, v) for v in flat[i:i + 6]), file=self.out)
+                print(" ", *("%.*g" % (self.digits_of(name), v) for v in flat[i:i + 6]),
+                      file=self.out)
         print("end", file=self.out)
 
 

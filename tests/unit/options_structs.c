@@ -124,6 +124,23 @@ static tn_status lookahead(const void *options)
 	return status;
 }
 
+static tn_status grad_scaler_create(const void *options)
+{
+	tn_grad_scaler *made = tn_grad_scaler_create(net, options);
+	tn_status status = kept(made != NULL);
+	tn_grad_scaler_destroy(made);
+	return status;
+}
+
+static tn_status grad_scaler_set_state(const void *options)
+{
+	tn_grad_scaler *own = tn_grad_scaler_create(net, NULL);
+	tn_status status = tn_grad_scaler_set_state(own, options);
+	tn_grad_scaler_destroy(own);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
 static tn_status average_create(const void *options)
 {
 	tn_average *made = tn_average_create(net, options);
@@ -537,6 +554,10 @@ static const struct {
 	 TN_OK},
 	{"struct tn_average_options", average_create,
 	 TN_OPTIONS(struct tn_average_options, .decay = 0.5), TN_OK},
+	{"struct tn_grad_scaler_options", grad_scaler_create,
+	 TN_OPTIONS(struct tn_grad_scaler_options, .growth_interval = 5), TN_OK},
+	{"struct tn_grad_scaler_state", grad_scaler_set_state,
+	 TN_OPTIONS(struct tn_grad_scaler_state, .scale = 2), TN_OK},
 	{"struct tn_schedule_options", schedule_create,
 	 TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP, .period = 2), TN_OK},
 	{"struct tn_schedule_state", schedule_set_state,
