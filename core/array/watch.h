@@ -24,14 +24,15 @@ struct tn_watch_frame {
 	uint32_t row;       /* of the module that it belongs to, from 1; 0: none */
 	uint32_t outer_row; /* the watch's row outside of it */
 	const char *name;
-	uint64_t base; /* bytes of the device's memory in use when it began */
-	uint64_t high; /* the most in use since then */
+	uint64_t base;  /* bytes of the device's memory in use when it began */
+	uint64_t high;  /* the most in use since then */
+	int is_skipped; /* for the functions */
 };
 
 struct tn_watch;
 
 struct tn_watch_functions {
-	void (*begun)(struct tn_watch *watch, const struct tn_watch_frame *frame);
+	void (*begun)(struct tn_watch *watch, struct tn_watch_frame *frame);
 	/* result: of a forward; NULL: it failed, or the span has none. */
 	void (*ended)(struct tn_watch *watch, const struct tn_watch_frame *frame,
 		      const tn_array *result);

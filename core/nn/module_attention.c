@@ -38,8 +38,8 @@ static tn_array *project(const tn_module *module, const tn_array *x, int64_t fir
 	return y;
 }
 
-/* The `count` parts of a projection (N, L, count width), each as (N, heads, L, width / heads).  They
- * are NULL on failure. */
+/* The `count` parts of a projection (N, L, count width), each as (N, heads, L, width / heads); NULL
+ * on failure. */
 static void split_heads(const struct attention_state *state, const tn_array *projected,
 			int64_t count, tn_array **heads)
 {

@@ -128,7 +128,7 @@ static struct tn_device *device_of(const tn_module *module)
 
 /* ---- The forward -----------------------------------------------------------------------------*/
 
-static void begun(struct tn_watch *watch, const struct tn_watch_frame *frame)
+static void begun(struct tn_watch *watch, struct tn_watch_frame *frame)
 {
 	(void)watch;
 	(void)frame;

@@ -3,23 +3,9 @@
  *
  * Forwards of several inputs: computed again in backward, hooks, and the places of anomalies.
  */
-#include "mock_fixture.h"
+#include "nn_backends.h"
 
 enum { N = 2, LENGTH = 3, WIDTH = 4, MOST = 1024 };
-
-static const char *plugin_path; /* the mock's environment is without it */
-
-static tn_context *open_backend(const char *name)
-{
-	tn_context *context = NULL;
-	if (!strcmp(name, "mock"))
-		return open_mock("");
-	if (plugin_path)
-		setenv("TENON_PLUGIN_PATH", plugin_path, 1);
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = name), &context,
-				  NULL));
-	return context;
-}
 
 /* What a step gave: results, and the gradients of inputs and parameters. */
 struct outcome {
@@ -312,10 +298,8 @@ int main(void)
 		cmocka_unit_test(the_three_gradients_of_attention_are_one_array),
 		cmocka_unit_test(attention_passes_second_derivatives),
 	};
-	const char *path = getenv("TENON_PLUGIN_PATH");
-	char *copy = path ? strdup(path) : NULL;
-	plugin_path = copy;
+	keep_plugin_path();
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	free(copy);
+	free(nn_plugin_path);
 	return failed;
 }
