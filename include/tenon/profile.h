@@ -40,8 +40,8 @@ struct tn_profile_options {
  * outlives the measurement.  Chains run as without a profile: an activation that the layer before
  * it includes is not called, and its time is that layer's.  While work is captured nothing is
  * measured, nor are replays.  Owned (tn_profile_destroy).
- * NULL, with the error kept: TN_STATE (not built, a member of another module, frozen, a profile or a
- * tape has begun), TN_OUT_OF_MEMORY, or what the device answered. */
+ * NULL, with the error kept: TN_STATE (not built, a member of another module, frozen, or a profile,
+ * a tape or a capture has begun), TN_OUT_OF_MEMORY, or what the device answered. */
 TN_API tn_profile *tn_profile_begin(tn_module *module, const struct tn_profile_options *options);
 /* Waits for the device and ends the measurement; the results stay readable.  Does nothing the
  * second time.  TN_STATE: a measured call is running, as in a hook; TN_OUT_OF_MEMORY: calls were
@@ -75,8 +75,7 @@ struct tn_profile_row {
 	const char *class_name; /* NULL unless it is a module */
 	int depth;              /* of a module; 0: the outermost */
 	uint64_t calls;         /* forwards, backward passes, steps or sections */
-	uint64_t
-		backward_calls; /* operations of a module, without its members, whose gradient ran */
+	uint64_t backward_calls; /* gradients of a module's operations, without its members */
 	double forward_seconds;  /* 0 unless it is a module */
 	double backward_seconds; /* what forward recorded there; with recomputing (tn_recompute) */
 	double own_seconds;      /* forward and backward without members, or the rest of a row */
@@ -90,8 +89,7 @@ TN_API tn_status tn_profile_at(const tn_profile *profile, size_t index, struct t
 
 enum {
 	TN_PROFILE_HOST = 0, /* the host's clock, on a synchronous device */
-	TN_PROFILE_SYNC =
-		1, /* the host's clock, waiting for the device at each beginning and end */
+	TN_PROFILE_SYNC = 1, /* the host's clock, waiting for the device at both ends of a call */
 	TN_PROFILE_EVENTS = 2, /* the device's events */
 };
 struct tn_profile_facts {
