@@ -72,9 +72,9 @@ enum {
 struct tn_profile_row {
 	uint32_t kind;    /* TN_PROFILE_... */
 	const char *path; /* a module's; else the name of the optimizer or section, or "backward" */
-	const char *class_name; /* NULL unless it is a module */
-	int depth;              /* of a module; 0: the outermost */
-	uint64_t calls;         /* forwards, backward passes, steps or sections */
+	const char *class_name;  /* NULL unless it is a module */
+	int depth;               /* of a module; 0: the outermost */
+	uint64_t calls;          /* forwards, backward passes, steps or sections */
 	uint64_t backward_calls; /* gradients of a module's operations, without its members */
 	double forward_seconds;  /* 0 unless it is a module */
 	double backward_seconds; /* what forward recorded there; with recomputing (tn_recompute) */
@@ -88,8 +88,8 @@ TN_API size_t tn_profile_count(const tn_profile *profile);
 TN_API tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profile_row *row);
 
 enum {
-	TN_PROFILE_HOST = 0, /* the host's clock, on a synchronous device */
-	TN_PROFILE_SYNC = 1, /* the host's clock, waiting for the device at both ends of a call */
+	TN_PROFILE_HOST = 0,   /* the host's clock, on a synchronous device */
+	TN_PROFILE_SYNC = 1,   /* the host's clock, waiting for the device at both ends of a call */
 	TN_PROFILE_EVENTS = 2, /* the device's events */
 };
 struct tn_profile_facts {
