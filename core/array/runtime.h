@@ -23,6 +23,7 @@ struct tn_record;
 struct tn_replay;
 struct tn_graph;
 struct tn_observer;
+struct tn_watch;
 struct tn_assembly;
 struct tn_draws;
 struct tn_host_buffer;
@@ -65,6 +66,7 @@ struct tn_runtime {
 	void *tape;              /* begun and not ended; it may have stopped recording */
 	struct tn_graph *graphs; /* all that exist, including the one being captured */
 	const struct tn_observer *observer; /* array/observer.h; NULL: none */
+	struct tn_watch *watch;             /* array/watch.h; NULL: none */
 	struct tn_graph *capture;  /* work is being captured (capture/capture.h); NULL: no */
 	struct tn_replay *writing; /* calls are being recorded (capture/replay.h); NULL: no */
 	/* What a higher layer keeps for the life of the context (the tape's cache of derivatives);

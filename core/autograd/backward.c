@@ -51,6 +51,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "array/watch.h"
 #include "autograd/anomaly.h"
 #include "base/dtype.h"
 
@@ -100,7 +101,12 @@ static tn_status run_node(struct tn_node *node, tn_array *dy)
 	if (status)
 		return status;
 	rt->device = tn_array_home(dy);
+	struct tn_watch *watch = rt->watch;
+	if (watch)
+		tn_watch_begin(watch, TN_WATCH_NODE, node->watch_row, node->operation);
 	status = node->backward(node, dy);
+	if (watch)
+		tn_watch_end(watch, NULL);
 	if (!status)
 		status = tn_runtime_status(rt);
 	if (!status && rt->anomaly)
@@ -296,7 +302,12 @@ static tn_status run_pass(const struct pass *pass)
 	rt->paused = NULL;
 	rt->no_grad = 0;
 	tape->pass = pass->kind;
+	struct tn_watch *watch = rt->watch;
+	if (watch)
+		tn_watch_begin(watch, TN_WATCH_BACKWARD, 0, pass->operation);
 	tn_status status = seed_and_walk(pass);
+	if (watch)
+		tn_watch_end(watch, NULL);
 	for (size_t i = 0; i < pass->n_inputs && !status; i++) {
 		tn_array *g = tn_entry_of(pass->inputs[i])->gradient;
 		if (!g)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/watch.h"
 #include "autograd/anomaly.h"
 #include "base/error.h"
 #include "capture/capture.h"
@@ -98,6 +99,8 @@ tn_status tn_tape_add_node(struct tn_tape *tape, uint32_t n_outputs, tn_array *c
 	node->is_always = request->is_always;
 	node->release = request->release;
 	node->n_saved = request->n_saved;
+	if (tape->runtime->watch)
+		node->watch_row = tape->runtime->watch->row;
 	for (uint32_t i = 0; i < request->n_saved; i++) {
 		tn_array *array = (tn_array *)(uintptr_t)request->saved[i];
 		if (!array)

@@ -10,6 +10,9 @@
  * The function draws the same random numbers: the scalars of its draws are kept
  * (capture/stepped.h), which in captured work are places on the device that each replay fills.
  */
+#include "autograd/recompute.h"
+
+#include <stddef.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -23,7 +26,14 @@ struct recomputed {
 	tn_recompute_function f;
 	void *user;
 	struct tn_draws *draws; /* owned */
+	int is_copied;          /* `copy` takes the place of user */
+	max_align_t copy[TN_RECOMPUTE_COPY / sizeof(max_align_t)];
 };
+
+static tn_array *compute(const struct recomputed *own, tn_array *const *inputs)
+{
+	return own->f(own->is_copied ? (void *)(uintptr_t)own->copy : own->user, inputs);
+}
 
 static void free_draws(struct tn_draws *draws)
 {
@@ -46,7 +56,7 @@ static tn_array *call(struct tn_runtime *rt, const struct recomputed *own, tn_ar
 	if (tn_scope_begin(rt->context))
 		return NULL;
 	rt->draws = own->draws;
-	tn_array *y = own->f(own->user, inputs);
+	tn_array *y = compute(own, inputs);
 	rt->draws = outer;
 	if (!y && !tn_runtime_status(rt))
 		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "recompute", "the function returned NULL");
@@ -154,11 +164,8 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
-		       tn_array *const *inputs)
+static tn_array *record(struct recomputed own, size_t n_inputs, tn_array *const *inputs)
 {
-	if (!f || !n_inputs || !inputs)
-		return NULL;
 	for (size_t i = 0; i < n_inputs; i++) {
 		if (!inputs[i])
 			return NULL;
@@ -173,8 +180,8 @@ tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
 	}
 	/* Anomaly mode names the operations of f, so it records them. */
 	if (!rt->recorder || rt->anomaly)
-		return f(user, inputs);
-	struct recomputed own = {f, user, tn_mem_zeroed(1, sizeof(*own.draws))};
+		return compute(&own, inputs);
+	own.draws = tn_mem_zeroed(1, sizeof(*own.draws));
 	if (!own.draws) {
 		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "recompute", "no memory to compute it again");
 		return NULL;
@@ -198,4 +205,20 @@ tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
 	if (tape->last == before)
 		free_draws(own.draws);
 	return y;
+}
+
+tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
+		       tn_array *const *inputs)
+{
+	if (!f || !n_inputs || !inputs)
+		return NULL;
+	return record((struct recomputed){.f = f, .user = user}, n_inputs, inputs);
+}
+
+tn_array *tn_recompute_copied(tn_recompute_function f, const void *state, size_t size,
+			      size_t n_inputs, tn_array *const *inputs)
+{
+	struct recomputed own = {.f = f, .is_copied = 1};
+	memcpy(own.copy, state, size);
+	return record(own, n_inputs, inputs);
 }

@@ -201,3 +201,11 @@ void tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)
 	*use = (struct tn_memory_use){
 		.used = pool->used, .cached = pool->reserved - pool->used, .peak = pool->peak};
 }
+
+uint64_t tn_pool_restart_high(struct tn_device *device)
+{
+	struct tn_pool *pool = device->pool;
+	uint64_t high = pool->high;
+	pool->high = pool->used;
+	return high;
+}

@@ -19,6 +19,10 @@ tn_status tn_block_take_apart(struct tn_device *device, uint64_t size, struct tn
  * comes after that work. */
 void tn_block_give(struct tn_device *device, const struct tn_block *block);
 
+/* The most bytes in use since the last call, or since the pool was made; begins again with those in
+ * use. */
+uint64_t tn_pool_restart_high(struct tn_device *device);
+
 struct tn_pool *tn_pool_create(uint64_t limit);
 
 #endif

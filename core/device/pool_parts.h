@@ -94,6 +94,7 @@ struct tn_queue {
 struct tn_pool {
 	uint64_t used;
 	uint64_t peak;
+	uint64_t high;     /* as peak, since tn_pool_restart_high */
 	uint64_t reserved; /* bytes of all chunks */
 	uint64_t limit;    /* for `reserved`; 0: none */
 	struct tn_chunk *chunks;
@@ -121,8 +122,11 @@ static inline void tn_queue_enter(struct tn_device *device, struct tn_queue *que
 static inline void tn_pool_count(struct tn_pool *pool, uint64_t size)
 {
 	pool->used += size;
-	if (pool->used > pool->peak)
-		pool->peak = pool->used;
+	if (pool->used <= pool->high)
+		return;
+	pool->high = pool->used;
+	if (pool->high > pool->peak)
+		pool->peak = pool->high;
 }
 
 /* Poisons host memory under AddressSanitizer. */

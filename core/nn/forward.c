@@ -7,12 +7,13 @@
 #include "nn/forward.h"
 
 #include "array/array.h"
+#include "array/watch.h"
 #include "autograd/node.h"
+#include "autograd/recompute.h"
 #include "autograd/tape.h"
 #include "base/dtype.h"
 #include "capture/capture.h"
 #include "nn/module.h"
-#include "nn/path.h"
 #include "nn/tree.h"
 
 static tn_status check_built(tn_module *module)
@@ -134,16 +135,32 @@ tn_status tn_module_set_backward_hook(tn_module *module, tn_backward_hook hook, 
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
+void tn_module_enter(const tn_module *module, struct tn_module_visit *visit)
+{
+	struct tn_runtime *rt = module->runtime;
+	visit->place = rt->place;
+	visit->watch = module->watch_row ? rt->watch : NULL;
+	if (rt->anomaly)
+		rt->place = tn_module_write_path(module, visit->path);
+	if (visit->watch)
+		tn_watch_begin(visit->watch, TN_WATCH_FORWARD, module->watch_row, NULL);
+}
+
+void tn_module_leave(const tn_module *module, const struct tn_module_visit *visit,
+		     const tn_array *y)
+{
+	module->runtime->place = visit->place;
+	if (visit->watch)
+		tn_watch_end(visit->watch, y);
+}
+
 static tn_array *run(void *user, tn_array *const *x)
 {
 	tn_module *module = user;
-	struct tn_runtime *rt = module->runtime;
-	const char *outer = rt->place;
-	char path[TN_MODULE_PATH];
-	if (rt->anomaly)
-		rt->place = tn_module_write_path(module, path);
+	struct tn_module_visit visit;
+	tn_module_enter(module, &visit);
 	tn_array *y = module->class_.forward(module, module->state, *x);
-	rt->place = outer;
+	tn_module_leave(module, &visit, y);
 	return y;
 }
 
@@ -166,6 +183,49 @@ void tn_module_set_recompute(tn_module *module, int on)
 {
 	if (module)
 		module->is_recomputed = on != 0;
+}
+
+/* A call of tn_module_run, kept until backward has run.  Equal inputs are one input of the
+ * computation that is repeated, so that they are equal there too. */
+struct inputs_call {
+	tn_module *module;
+	tn_module_function *f;
+	uint32_t flags;
+	uint8_t places[TN_FORWARD_INPUTS]; /* 1 + the number of the input; 0: NULL */
+};
+
+static tn_array *run_call(void *user, tn_array *const *distinct)
+{
+	const struct inputs_call *call = user;
+	tn_array *inputs[TN_FORWARD_INPUTS];
+	struct tn_module_visit visit;
+	for (size_t i = 0; i < TN_FORWARD_INPUTS; i++)
+		inputs[i] = call->places[i] ? distinct[call->places[i] - 1] : NULL;
+	tn_module_enter(call->module, &visit);
+	tn_array *y = call->f(call->module, call->flags, inputs);
+	tn_module_leave(call->module, &visit, y);
+	return y;
+}
+
+tn_array *tn_module_run(tn_module *module, tn_module_function *f, uint32_t flags, size_t n_inputs,
+			const tn_array *const *inputs)
+{
+	struct inputs_call call = {.module = module, .f = f, .flags = flags};
+	tn_array *distinct[TN_FORWARD_INPUTS] = {NULL};
+	size_t n = 0;
+	for (size_t i = 0; i < n_inputs; i++) {
+		size_t k = 0;
+		if (!inputs[i])
+			continue;
+		while (k < n && distinct[k] != inputs[i])
+			k++;
+		if (k == n)
+			distinct[n++] = (tn_array *)(uintptr_t)inputs[i];
+		call.places[i] = (uint8_t)(k + 1);
+	}
+	return module->is_recomputed && module->runtime->recorder
+		       ? tn_recompute_copied(run_call, &call, sizeof(call), n, distinct)
+		       : run_call(&call, distinct);
 }
 
 tn_status tn_module_begin_forward(tn_module *module, size_t n_inputs, const tn_array *const *inputs)

@@ -338,6 +338,9 @@ tn_status tn_module_freeze(tn_module *module)
 		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
 				       module->frozen ? "the module is already frozen"
 						      : "the module is in training mode");
+	if (module->watch_row)
+		return tn_runtime_fail(rt, TN_STATE, "module_freeze",
+				       "a profile measures the module: end it");
 	status = tn_module_list(module);
 	if (!status)
 		status = check_hooks(module);

@@ -75,6 +75,11 @@ static tn_status check_options(struct tn_runtime *rt, const struct init *init)
 				       "expected a low below high and a finite mean and deviation "
 				       "above 0, found %g, %g, %g and %g",
 				       o->low, o->high, o->mean, o->deviation);
+	if (o->kind == TN_INIT_NORMAL && !(o->deviation >= 0.0 && isfinite(o->deviation + o->mean)))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, init->operation,
+				       "expected a finite mean and deviation of at least 0, found "
+				       "%g and %g",
+				       o->mean, o->deviation);
 	if (o->kind != TN_INIT_KAIMING_UNIFORM && o->kind != TN_INIT_KAIMING_NORMAL)
 		return TN_OK;
 	if (o->mode > TN_FAN_OUT)

@@ -111,7 +111,7 @@ static tn_array *smoothed(const struct tn_loss_rows *rows, const tn_array *losse
 	static const struct tn_short_program weighted = {
 		"z = d == -1 ? 0 : (1 - a) * e * x + a * (f * y - c)", 6, 1, 0, 0};
 	static const int classes[] = {1};
-	const tn_array *x = tn_loss_in_dtype(rows->input, rows->dtype);
+	const tn_array *x = rows->input;
 	const tn_array *w = tn_loss_in_dtype(weight, rows->dtype);
 	const tn_array *inputs[] = {
 		losses,
@@ -124,16 +124,28 @@ static tn_array *smoothed(const struct tn_loss_rows *rows, const tn_array *losse
 	return tn_formula(name, w ? &weighted : &plain, rows->dtype, inputs, &e);
 }
 
+/* x less its largest element in each row, a constant: sums over the classes of logits that share a
+ * large offset would lose digits. */
+static tn_array *shifted(const struct tn_loss_rows *rows)
+{
+	const tn_array *x = tn_loss_in_dtype(rows->input, rows->dtype);
+	return tn_subtract(x, tn_max(tn_detach(x), 1, (const int[]){1}, 1));
+}
+
 static tn_array *of_labels(const tn_array *input, const tn_array *labels,
 			   const struct tn_cross_entropy_options *o)
 {
-	static const struct tn_check check = {name, "label", "the number of classes is"};
 	struct tn_loss_rows rows;
 	int64_t ignored = o->has_ignore_label ? o->ignore_label : TN_NO_LABEL;
-	if (tn_loss_rows_of(&rows, &check, input, labels, ignored) ||
+	if (tn_loss_rows_of(&rows, &tn_label_checks[TN_LABELS_OF_CROSS_ENTROPY], input, labels,
+			    ignored) ||
 	    tn_loss_check_weight(name, input, o->weight, rows.input->shape[1]))
 		return NULL;
 	int is_plain = !o->weight && o->label_smoothing == 0.0;
+	if (o->label_smoothing > 0.0)
+		rows.input = shifted(&rows);
+	if (!rows.input)
+		return NULL;
 	if (is_plain && o->reduction == TN_REDUCTION_MEAN)
 		return losses_of(rows.input, rows.labels, ignored, 1);
 	tn_array *losses = losses_of(rows.input, rows.labels, ignored, 0);

@@ -3,6 +3,8 @@
  *
  * Losses of elements: each is one element program of input x and target y, and a reduction.
  */
+#include <math.h>
+
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "nn/loss.h"
@@ -78,14 +80,14 @@ static tn_array *run_loss(const struct element_loss *loss)
 			      loss->reduction);
 }
 
-/* A parameter of a loss that must be at least 0, or above 0. */
+/* A parameter of a loss that must be finite and at least 0, or above 0. */
 static int is_refused(const tn_array *input, const char *operation, const char *name, double value,
 		      int above)
 {
-	if (!input || (above ? value > 0.0 : value >= 0.0))
+	if (!input || (isfinite(value) && (above ? value > 0.0 : value >= 0.0)))
 		return 0;
 	tn_runtime_fail(input->runtime, TN_INVALID_ARGUMENT, operation,
-			"%s: expected a number %s 0, found %g", name,
+			"%s: expected a finite number %s 0, found %g", name,
 			above ? "above" : "of at least", value);
 	return 1;
 }

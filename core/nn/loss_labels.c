@@ -15,19 +15,19 @@
 static tn_array *nll_loss(const tn_array *input, const tn_array *labels,
 			  const struct tn_nll_loss_options *o)
 {
-	static const struct tn_check check = {"nll_loss", "label", "the number of classes is"};
+	const struct tn_check *check = &tn_label_checks[TN_LABELS_OF_NLL_LOSS];
 	/* Inputs: the label's logarithm, known labels, factors. */
 	static const struct tn_short_program program = {"z = y == -2 ? nan : y == -1 ? 0 : -x * c",
 							3, 0, 0, 0};
 	struct tn_loss_rows rows;
 	int64_t ignored = o->has_ignore_label ? o->ignore_label : TN_NO_LABEL;
-	if (tn_loss_rows_of(&rows, &check, input, labels, ignored) ||
-	    tn_loss_check_weight(check.operation, input, o->weight, rows.input->shape[1]) ||
+	if (tn_loss_rows_of(&rows, check, input, labels, ignored) ||
+	    tn_loss_check_weight(check->operation, input, o->weight, rows.input->shape[1]) ||
 	    tn_loss_rows_check(&rows) || tn_loss_rows_weigh(&rows, o->weight))
 		return NULL;
 	const tn_array *inputs[] = {tn_loss_rows_pick(&rows), rows.known, rows.factors};
 	return tn_loss_rows_reduce(&rows,
-				   tn_formula(check.operation, &program, rows.dtype, inputs, NULL),
+				   tn_formula(check->operation, &program, rows.dtype, inputs, NULL),
 				   labels, o->reduction);
 }
 
@@ -49,8 +49,7 @@ tn_array *tn_nll_loss(const tn_array *input, const tn_array *labels,
 static tn_array *multi_margin(const tn_array *input, const tn_array *labels, int p, double margin,
 			      const tn_array *weight, uint32_t reduction)
 {
-	static const struct tn_check check = {"multi_margin_loss", "label",
-					      "the number of classes is"};
+	const struct tn_check *check = &tn_label_checks[TN_LABELS_OF_MULTI_MARGIN_LOSS];
 	/* Inputs: the input, the label's element, known labels, factors; scalar: a = the margin.  A
 	 * derivative of 0 where h is 0, as in PyTorch. */
 	static const struct tn_short_program programs[] = {
@@ -63,24 +62,24 @@ static tn_array *multi_margin(const tn_array *input, const tn_array *labels, int
 		 4, 1, 0, 0}};
 	static const struct tn_short_program or_nan = {"z = y == -2 ? nan : x", 2, 0, 0, 0};
 	struct tn_loss_rows rows;
-	if (tn_loss_rows_of(&rows, &check, input, labels, TN_NO_LABEL))
+	if (tn_loss_rows_of(&rows, check, input, labels, TN_NO_LABEL))
 		return NULL;
 	if (input->rank > 2) {
 		char found[TN_SHAPE_TEXT];
-		tn_runtime_fail(input->runtime, TN_SHAPE, check.operation,
+		tn_runtime_fail(input->runtime, TN_SHAPE, check->operation,
 				"input: expected (N, C) or (C), found %s",
 				tn_array_text(input, found));
 		return NULL;
 	}
-	if (tn_loss_check_weight(check.operation, input, weight, rows.input->shape[1]) ||
+	if (tn_loss_check_weight(check->operation, input, weight, rows.input->shape[1]) ||
 	    tn_loss_rows_check(&rows) || tn_loss_rows_weigh(&rows, weight))
 		return NULL;
 	const tn_array *inputs[] = {rows.input, tn_expand_dims(tn_loss_rows_pick(&rows), 1),
 				    tn_expand_dims(rows.known, 1), tn_expand_dims(rows.factors, 1)};
 	tn_array *terms =
-		tn_formula(check.operation, &programs[p - 1], rows.dtype, inputs, &margin);
+		tn_formula(check->operation, &programs[p - 1], rows.dtype, inputs, &margin);
 	const tn_array *means[] = {tn_mean(terms, 1, (const int[]){1}, 0), rows.known};
-	tn_array *losses = tn_formula(check.operation, &or_nan, rows.dtype, means, NULL);
+	tn_array *losses = tn_formula(check->operation, &or_nan, rows.dtype, means, NULL);
 	if (losses && reduction == TN_REDUCTION_MEAN)
 		return tn_mean(losses, TN_ALL_AXES, NULL, 0);
 	return tn_loss_rows_reduce(&rows, losses, labels, reduction);

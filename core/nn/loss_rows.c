@@ -7,12 +7,14 @@
 
 #include "array/make.h"
 #include "array/shape.h"
+#include "autograd/node.h"
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
 #include "nn/loss.h"
 #include "ops/formula.h"
 #include "ops/indices.h"
 #include "ops/reduce_run.h"
+#include "ops/take.h"
 
 /* Are the labels' axes those of the input without axis 1, or none beside classes alone? */
 static int have_labels(const tn_array *input, const tn_array *labels)
@@ -118,12 +120,92 @@ tn_status tn_loss_rows_weigh(struct tn_loss_rows *rows, const tn_array *weight)
 	return tn_runtime_ready(rows->input->runtime);
 }
 
+/* ---- The label's element ---------------------------------------------------------------------*/
+
+struct pick {
+	const char *operation;
+	int64_t n_classes;
+	tn_dtype dtype; /* of the input */
+};
+
+/* (rows, C): dy in the label's place, else 0; by recorded operations. */
+static tn_status pick_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct pick *pick = node->state;
+	tn_array *known = node->saved[0].array;
+	const int64_t shape[] = {known->shape[0], pick->n_classes};
+	const tn_array *inputs[] = {tn_broadcast_to(tn_expand_dims(dy, 1), 2, shape),
+				    tn_expand_dims(known, 1)};
+	return tn_node_give(node, 0,
+			    tn_formula(pick->operation, &of_class, pick->dtype, inputs, NULL));
+}
+
+/* By a gather of element numbers; what has no label takes its row's first. */
+static tn_array *gather(const struct tn_loss_rows *rows)
+{
+	static const struct tn_short_program number = {"z = index(0) * a + (x < 0 ? 0 : i64(x))", 1,
+						       1, 0, TN_I64};
+	struct tn_runtime *rt = rows->input->runtime;
+	const double n_classes = (double)rows->input->shape[1];
+	const tn_array *known = rows->known;
+	const tn_array *numbers =
+		tn_formula(rows->check->operation, &number, TN_I64, &known, &n_classes);
+	tn_array *line = tn_reshape(rows->input, 1, &rows->input->size);
+	tn_array *picked = tn_empty(rt->context, rows->input->dtype, 1, known->shape);
+	if (!numbers || !line || !picked)
+		return NULL;
+	tn_status status =
+		tn_gather_run(rt, TN_DO_TAKE_ALONG_AXIS, TN_SLOT_GATHER, line, numbers, picked, 0);
+	return tn_end_into(rt, status) ? NULL : picked;
+}
+
+/* By a reduction along the rows: work that is captured has no gather where the backend has none. */
+static tn_array *sum_of_one(const struct tn_loss_rows *rows)
+{
+	struct tn_runtime *rt = rows->input->runtime;
+	const tn_array *inputs[] = {rows->input, tn_expand_dims(rows->known, 1)};
+	tn_array *picked = tn_empty(rt->context, rows->dtype, 1, rows->known->shape);
+	const struct tn_short_reduction reduction = {.prologue = &of_class,
+						     .inputs = inputs,
+						     .outputs = &picked,
+						     .axes = 1u << 1,
+						     .combiners = {TN_REDUCE_SUM}};
+	if (!inputs[1] || !picked)
+		return NULL;
+	return tn_end_into(rt, tn_short_reduce(rt, tn_operation_named(rt, rows->check->operation),
+					       &reduction))
+		       ? NULL
+		       : picked;
+}
+
 tn_array *tn_loss_rows_pick(const struct tn_loss_rows *rows)
 {
-	const tn_array *inputs[] = {rows->input, tn_expand_dims(rows->known, 1)};
-	return tn_sum(tn_formula(rows->check->operation, &of_class, rows->dtype, inputs, NULL), 1,
-		      (const int[]){1}, 0);
+	const struct pick pick = {rows->check->operation, rows->input->shape[1],
+				  rows->input->dtype};
+	struct tn_suspension suspension = tn_tape_suspend(rows->input);
+	if (!suspension.runtime)
+		return NULL;
+	const struct tn_backend *backend = tn_array_home(rows->input)->backend;
+	tn_array *picked = !rows->input->size ? tn_zeros(suspension.runtime->context, rows->dtype,
+							 1, rows->known->shape)
+			   : rows->input->contiguous && tn_backend_has(backend, TN_SLOT_GATHER)
+				   ? gather(rows)
+				   : sum_of_one(rows);
+	if (picked && picked->dtype != rows->dtype)
+		picked = tn_astype(picked, rows->dtype);
+	return tn_tape_resume(suspension, picked,
+			      &(struct tn_node_request){.operation = pick.operation,
+							.backward = pick_backward,
+							.is_twice = 1,
+							.n_inputs = 1,
+							.inputs = {rows->input},
+							.n_saved = 1,
+							.saved = {rows->known},
+							.state = &pick,
+							.state_size = sizeof(pick)});
 }
+
+/* ---- Reductions ------------------------------------------------------------------------------*/
 
 tn_array *tn_loss_rows_reduce(const struct tn_loss_rows *rows, const tn_array *losses,
 			      const tn_array *labels, uint32_t reduction)

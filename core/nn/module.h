@@ -124,6 +124,8 @@ struct tn_module {
 	int is_repeatable;
 	int is_foreign;    /* of a class of the application */
 	int is_recomputed; /* tn_module_set_recompute */
+	/* While the runtime has a watch (array/watch.h): its row there, from 1; 0: not watched. */
+	uint32_t watch_row;
 	/* While frozen, else NULL: of the outermost module, both or none; of a convolution. */
 	struct tn_frozen *frozen;
 	const struct tn_frozen_functions *when_frozen;

@@ -7,8 +7,8 @@
 
 #include "array/array.h"
 #include "base/memory.h"
+#include "nn/forward.h"
 #include "nn/module.h"
-#include "nn/path.h"
 #include "ops/activation.h"
 
 /* One of the functions, by its number of values. */
@@ -256,14 +256,11 @@ tn_array *tn_then_finish(tn_array *y, const struct tn_then *then)
 
 tn_array *tn_module_forward_then(tn_module *module, const tn_array *x, const struct tn_then *then)
 {
-	struct tn_runtime *rt = module->runtime;
-	const char *outer = rt->place;
-	char path[TN_MODULE_PATH];
+	struct tn_module_visit visit;
 	if (!module->forward_then || module->is_recomputed || tn_module_has_hook(module))
 		return tn_then_finish(tn_module_forward(module, x), then);
-	if (rt->anomaly)
-		rt->place = tn_module_write_path(module, path);
+	tn_module_enter(module, &visit);
 	tn_array *y = module->forward_then(module, x, then);
-	rt->place = outer;
+	tn_module_leave(module, &visit, y);
 	return y;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "array/array.h"
+#include "autograd/layer_split.h"
 #include "base/memory.h"
 #include "nn/forward.h"
 #include "nn/module.h"
@@ -37,23 +38,25 @@ static tn_array *project(const tn_module *module, const tn_array *x, int64_t fir
 	return y;
 }
 
-/* Part `index` of a projection (N, L, parts width), as (N, heads, L, width / heads). */
-static tn_array *split_heads(const struct attention_state *state, const tn_array *projected,
-			     int64_t index)
+/* The `count` parts of a projection (N, L, count width), each as (N, heads, L, width / heads); NULL
+ * on failure. */
+static void split_heads(const struct attention_state *state, const tn_array *projected,
+			int64_t count, tn_array **heads)
 {
-	if (!projected)
-		return NULL;
-	int64_t width = state->width;
-	tn_array *part = projected->shape[2] == width
-				 ? tn_reshape(projected, 3, projected->shape)
-				 : tn_slice(projected, 2, index * width, (index + 1) * width, 1);
-	tn_array *heads = tn_reshape(part, 4,
-				     (const int64_t[]){projected->shape[0], projected->shape[1],
-						       state->heads, width / state->heads});
-	tn_array *y = tn_transpose(heads, (const int[]){0, 2, 1, 3});
-	tn_array_destroy(part);
-	tn_array_destroy(heads);
-	return y;
+	tn_array *parts[3] = {NULL};
+	tn_array *all =
+		projected ? tn_reshape(projected, 4,
+				       (const int64_t[]){projected->shape[0], projected->shape[1],
+							 count * state->heads,
+							 state->width / state->heads})
+			  : NULL;
+	if (all && !tn_split_parts(all, 2, (int)count, parts)) {
+		for (int64_t i = 0; i < count; i++)
+			heads[i] = tn_transpose(parts[i], (const int[]){0, 2, 1, 3});
+	}
+	tn_array_destroy(all);
+	for (int64_t i = 0; i < count; i++)
+		tn_array_destroy(parts[i]);
 }
 
 static tn_status check_input(const tn_module *module, const char *which, const tn_array *x)
@@ -79,29 +82,22 @@ static tn_array *attend(tn_module *module, const tn_array *query, const tn_array
 	if (check_input(module, "query", query) || check_input(module, "key", key) ||
 	    check_input(module, "value", value))
 		return NULL;
-	/* The arrays that the projections of query, key and value are in, and their parts there. */
-	tn_array *projected[3] = {NULL};
-	int is_self = query == key && key == value, is_pair = key == value;
-	projected[0] = project(module, query, 0, is_self ? 3 : 1);
-	if (!is_self)
-		projected[1] = project(module, key, 1, is_pair ? 2 : 1);
-	if (!is_pair)
-		projected[2] = project(module, value, 2, 1);
-	tn_array *q = split_heads(state, projected[0], 0);
-	tn_array *k = split_heads(state, projected[is_self ? 0 : 1], is_self ? 1 : 0);
-	tn_array *v = split_heads(state,
-				  projected[is_self   ? 0
-					    : is_pair ? 1
-						      : 2],
-				  is_self   ? 2
-				  : is_pair ? 1
-					    : 0);
-	tn_array *seen = tn_scaled_dot_product_attention(q, k, v, &options);
+	/* Equal inputs are projected together: `first` to `first + count - 1` of the three. */
+	const tn_array *inputs[] = {query, key, value};
+	tn_array *projected[3] = {NULL}, *qkv[3] = {NULL};
+	for (int first = 0, count; first < 3; first += count) {
+		count = first == 0 && query == key && key == value ? 3
+			: first == 1 && key == value               ? 2
+								   : 1;
+		projected[first] = project(module, inputs[first], first, count);
+		split_heads(state, projected[first], count, qkv + first);
+	}
+	tn_array *seen = tn_scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], &options);
 	tn_array *moved = seen ? tn_transpose(seen, (const int[]){0, 2, 1, 3}) : NULL;
 	tn_array *joined = moved ? tn_reshape(moved, 3, query->shape) : NULL;
 	tn_array *y = tn_module_forward(module->members[OUT_PROJ].module, joined);
-	tn_array *const temporaries[] = {projected[0], projected[1], projected[2], q, k, v,
-					 seen,         moved,        joined};
+	tn_array *const temporaries[] = {projected[0], projected[1], projected[2], qkv[0], qkv[1],
+					 qkv[2],       seen,         moved,        joined};
 	for (size_t i = 0; i < sizeof(temporaries) / sizeof(temporaries[0]); i++)
 		tn_array_destroy(temporaries[i]);
 	return y;
@@ -111,6 +107,12 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
 	(void)state;
 	return attend(module, x, x, x, NULL);
+}
+
+static tn_array *forward_inputs(tn_module *module, uint32_t flags, tn_array *const *inputs)
+{
+	(void)flags;
+	return attend(module, inputs[0], inputs[1], inputs[2], inputs[3]);
 }
 
 tn_array *tn_module_attention_forward(tn_module *attention, const tn_array *query,
@@ -127,7 +129,8 @@ tn_array *tn_module_attention_forward(tn_module *attention, const tn_array *quer
 	}
 	if (tn_module_begin_forward(attention, 4, inputs))
 		return NULL;
-	return tn_module_end_forward(attention, query, attend(attention, query, key, value, mask));
+	return tn_module_end_forward(attention, query,
+				     tn_module_run(attention, forward_inputs, 0, 4, inputs));
 }
 
 tn_module *tn_module_multihead_attention(tn_context *context, int64_t width, int64_t heads,

@@ -146,6 +146,80 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 	return run(module, x, NULL, NULL, NULL, NULL);
 }
 
+/* ---- The general forward ---------------------------------------------------------------------*/
+
+enum { WANTS_H = 1, WANTS_C = 2 }; /* flags */
+
+static tn_array *flat(const tn_array *a)
+{
+	return a ? tn_reshape(a, 1, &a->size) : NULL;
+}
+
+/* The result, followed by the states that are wanted, in one line: what is computed again in
+ * backward has one result. */
+static tn_array *run_joined(tn_module *module, uint32_t flags, tn_array *const *inputs)
+{
+	tn_array *h = NULL, *c = NULL;
+	tn_array *y = run(module, inputs[0], inputs[1], inputs[2], flags & WANTS_H ? &h : NULL,
+			  flags & WANTS_C ? &c : NULL);
+	if (!y || !flags)
+		return y;
+	const tn_array *all[] = {y, h, c};
+	tn_array *lines[3];
+	int n = 0, is_whole = 1;
+	for (int i = 0; i < 3; i++) {
+		if (!all[i])
+			continue;
+		lines[n] = flat(all[i]);
+		is_whole &= lines[n++] != NULL;
+	}
+	tn_array *line = is_whole ? tn_concatenate(n, (const tn_array *const *)lines, 0) : NULL;
+	for (int i = 0; i < n; i++)
+		tn_array_destroy(lines[i]);
+	for (int i = 0; i < 3; i++)
+		tn_array_destroy((tn_array *)(uintptr_t)all[i]);
+	return line;
+}
+
+/* The next part of the line, from *start on. */
+static tn_array *cut(const tn_array *line, int64_t *start, int64_t a, int64_t b, int64_t c)
+{
+	tn_array *part = tn_slice(line, 0, *start, *start + a * b * c, 1);
+	tn_array *cut = part ? tn_reshape(part, 3, (const int64_t[]){a, b, c}) : NULL;
+	tn_array_destroy(part);
+	*start += a * b * c;
+	return cut;
+}
+
+static tn_array *run_again_in_backward(tn_module *module, uint32_t flags,
+				       const tn_array *const *inputs, tn_array **h_n,
+				       tn_array **c_n)
+{
+	const struct recurrent_state *state = module->state;
+	const tn_array *x = inputs[0];
+	int64_t n = (int64_t)state->n_layers * state->n_directions, start = 0;
+	tn_array *line = tn_module_run(module, run_joined, flags, 3, inputs);
+	if (!line)
+		return NULL;
+	tn_array *y =
+		cut(line, &start, x->shape[0], x->shape[1], state->n_directions * state->hidden);
+	if (h_n)
+		*h_n = cut(line, &start, n, x->shape[0], state->hidden);
+	if (c_n)
+		*c_n = cut(line, &start, n, x->shape[0], state->hidden);
+	tn_array_destroy(line);
+	if (y && !tn_runtime_ready(module->runtime))
+		return y;
+	tn_array *const results[] = {y, h_n ? *h_n : NULL, c_n ? *c_n : NULL};
+	for (int i = 0; i < 3; i++)
+		tn_array_destroy(results[i]);
+	if (h_n)
+		*h_n = NULL;
+	if (c_n)
+		*c_n = NULL;
+	return NULL;
+}
+
 static tn_status check_state(const tn_module *module, const char *which, const tn_array *x,
 			     const tn_array *given)
 {
@@ -183,7 +257,19 @@ tn_array *tn_module_recurrent_forward(tn_module *recurrent, const tn_array *x, c
 	if (tn_module_begin_forward(recurrent, 3, inputs) || check_state(recurrent, "h0", x, h0) ||
 	    check_state(recurrent, "c0", x, c0))
 		return NULL;
-	return tn_module_end_forward(recurrent, x, run(recurrent, x, h0, c0, h_n, c_n));
+	const uint32_t flags = (h_n ? WANTS_H : 0) | (c_n ? WANTS_C : 0);
+	tn_array *y;
+	if (!flags) {
+		y = tn_module_run(recurrent, run_joined, 0, 3, inputs);
+	} else if (recurrent->is_recomputed && recurrent->runtime->recorder) {
+		y = run_again_in_backward(recurrent, flags, inputs, h_n, c_n);
+	} else {
+		struct tn_module_visit visit;
+		tn_module_enter(recurrent, &visit);
+		y = run(recurrent, x, h0, c0, h_n, c_n);
+		tn_module_leave(recurrent, &visit, y);
+	}
+	return tn_module_end_forward(recurrent, x, y);
 }
 
 /* ---- Creating --------------------------------------------------------------------------------*/

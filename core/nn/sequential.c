@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "array/array.h"
+#include "array/watch.h"
 #include "base/memory.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
@@ -43,8 +44,10 @@ static tn_array *run_next(const tn_module *chain, tn_module *member, size_t *nex
 		++*next;
 	}
 	tn_module *behind = tn_chain_member(chain, next);
-	/* A hook is shown the module's own input and result. */
-	int is_separate = tn_module_has_hook(member) || (behind && tn_module_has_hook(behind));
+	/* A hook, and a summary, is shown the module's own input and result. */
+	const struct tn_watch *watch = member->watch_row ? chain->runtime->watch : NULL;
+	int is_separate = tn_module_has_hook(member) || (behind && tn_module_has_hook(behind)) ||
+			  (watch && watch->is_separate);
 	if (behind && keeps_order(member) && behind->is_max_pool && !is_separate) {
 		own.activation = member->activation;
 		++*next;

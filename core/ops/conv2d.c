@@ -10,6 +10,7 @@
 
 #include "array/make.h"
 #include "array/shape.h"
+#include "array/watch.h"
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
@@ -110,6 +111,13 @@ static tn_status check_y(struct tn_conv2d *conv, const tn_array *y)
 	return tn_fail(&conv->runtime->report, TN_SHAPE, name_of(conv),
 		       "dy: expected shape %s, found %s", tn_shape_print(4, shape, expected),
 		       tn_array_text(y, found));
+}
+
+/* Those of one convolution, or of one of its gradients. */
+static void count_multiply_adds(const struct tn_conv2d *conv)
+{
+	tn_watch_multiplied(conv->runtime, conv->N * conv->O * conv->P * conv->Q *
+						   (conv->C / conv->G) * conv->R * conv->S);
 }
 
 /* ---- The route -------------------------------------------------------------------------------*/
@@ -275,6 +283,7 @@ tn_array *tn_conv2d_forward_finished(const tn_array *x, const tn_array *w, const
 			status = tn_epilogue_run(conv.runtime, conv.y, NULL, conv.residual,
 						 conv.activation);
 	} else if (!status && conv.y->size) {
+		count_multiply_adds(&conv);
 		status = TN_UNSUPPORTED;
 		if (conv.residual || conv.activation || conv.packed)
 			status = convolve_finished(&conv);
@@ -317,11 +326,13 @@ tn_array *tn_conv2d_input_gradient(const tn_array *dy, const tn_array *w, const 
 		conv.x = make_images(&conv, dy, x_shape);
 		status = conv.x ? TN_OK : conv.runtime->report.status;
 	}
-	if (!status && conv.x->size && !dy->size)
+	if (!status && conv.x->size && !dy->size) {
 		status = tn_fill_run(conv.runtime, conv.operation, conv.x, 0);
-	else if (!status && conv.x->size)
+	} else if (!status && conv.x->size) {
+		count_multiply_adds(&conv);
 		status = convolve(&conv, TN_SLOT_CONV2D_INPUT_GRADIENT, conv.x,
 				  tn_compose_conv2d_input_gradient);
+	}
 	return tn_end(conv.runtime, status, conv.x);
 }
 
@@ -358,6 +369,7 @@ tn_status tn_conv2d_weight_gradient(tn_array *dw, const tn_array *x, const tn_ar
 		if (!accumulate)
 			status = tn_fill_run(conv.runtime, conv.operation, dw, 0);
 	} else if (!status && dw->size) {
+		count_multiply_adds(&conv);
 		status = convolve(&conv, TN_SLOT_CONV2D_WEIGHT_GRADIENT, dw,
 				  tn_compose_conv2d_weight_gradient);
 	}

@@ -53,7 +53,7 @@ static const struct tn_short_program terms = {"out0 = exp(x - y)\n"
 static const struct tn_short_program losses = {
 	"out0 = log(x) + c\n"
 	"l = i64(d)\n"
-	"out1 = l == a ? 0 : l < 0 || l >= b ? nan : log(x) + c - y",
+	"out1 = l == a ? 0 : l < 0 || l >= b ? nan : log(x) + (c - y)",
 	4, 2, 2, TN_I64};
 
 static tn_status compose_forward(void *argument)
@@ -171,7 +171,12 @@ static tn_status run_cross_entropy(struct cross_entropy *e)
 	return tn_route_run(&route);
 }
 
-static const struct tn_check check = {"cross_entropy", "label", "the number of classes is"};
+static const char label[] = "label", n_classes[] = "the number of classes is";
+const struct tn_check tn_label_checks[] = {
+	[TN_LABELS_OF_CROSS_ENTROPY] = {"cross_entropy", label, n_classes},
+	[TN_LABELS_OF_NLL_LOSS] = {"nll_loss", label, n_classes},
+	[TN_LABELS_OF_MULTI_MARGIN_LOSS] = {"multi_margin_loss", label, n_classes},
+};
 
 tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int64_t ignore_label,
 				   tn_array **loss, tn_array **lse)
@@ -187,10 +192,11 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 	e.runtime = x->runtime;
 	status = check_logits(&e, "cross_entropy");
 	if (!status) {
-		const struct tn_index_range range = {.operation = TN_DO_CROSS_ENTROPY,
-						     .check = &check,
-						     .limit = x->shape[1],
-						     .ignored = ignore_label};
+		const struct tn_index_range range = {
+			.operation = TN_DO_CROSS_ENTROPY,
+			.check = &tn_label_checks[TN_LABELS_OF_CROSS_ENTROPY],
+			.limit = x->shape[1],
+			.ignored = ignore_label};
 		status = tn_indices_in_range(e.runtime, &range, labels);
 	}
 	if (status)

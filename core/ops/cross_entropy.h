@@ -8,8 +8,14 @@
 
 #include <tenon/array.h>
 
+#include "device/checks.h"
+
 /* No label is ignored: none has this value. */
 #define TN_NO_LABEL INT64_MIN
+
+/* The checks of labels, one for each operation that takes them. */
+enum { TN_LABELS_OF_CROSS_ENTROPY, TN_LABELS_OF_NLL_LOSS, TN_LABELS_OF_MULTI_MARGIN_LOSS };
+extern const struct tn_check tn_label_checks[];
 
 /* loss and lse have one element a row.  Checks the labels; the backward takes the same ones. */
 tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int64_t ignore_label,

@@ -12,6 +12,7 @@
 #include "array/make.h"
 #include "array/result_type.h"
 #include "array/shape.h"
+#include "array/watch.h"
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operations.h"
@@ -92,6 +93,8 @@ tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *
 	tn_status status = check_product(runtime, run);
 	if (status || !run->c->size)
 		return status;
+	tn_watch_multiplied(
+		runtime, run->c->size * run->a->shape[run->a->rank - (run->transpose_a ? 2 : 1)]);
 	return tn_is_complex(run->c->dtype) ? tn_complex_matmul(runtime, run)
 					    : tn_matmul_real(runtime, run);
 }

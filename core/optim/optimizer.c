@@ -11,6 +11,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "array/watch.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -435,12 +436,18 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 	    tn_stepped_random(rt, tn_array_home(optimizer->module->arena.values), random))
 		status = tn_runtime_keep(rt, &rt->report);
 	rt->device = tn_array_home(optimizer->module->arena.values);
+	struct tn_watch *watch = rt->watch;
+	if (watch)
+		tn_watch_begin(watch, TN_WATCH_STEP, optimizer->module->watch_row,
+			       optimizer->rule->name);
 	if (!status)
 		status = optimizer->rule->ratio ? step_layerwise(optimizer, random)
 						: step_runs(optimizer, random);
 	rt->device = current;
 	if (!status)
 		status = tn_lookahead_step(optimizer);
+	if (watch)
+		tn_watch_end(watch, NULL);
 	tn_scope_end(optimizer->module->context, NULL);
 	return tn_stepped_drawn(rt, before, status);
 }

@@ -49,6 +49,7 @@ TN_API tn_status tn_init_ones(tn_array *array);
 TN_API tn_status tn_init_constant(tn_array *array, double value);
 /* In [low, high), rounded to the array's dtype. */
 TN_API tn_status tn_init_uniform(tn_array *array, double low, double high);
+/* TN_INVALID_ARGUMENT: the deviation is below 0, or it or the mean is not finite. */
 TN_API tn_status tn_init_normal(tn_array *array, double mean, double deviation);
 /* The same, where numbers outside of [low, high] are drawn again.  What remains is rounded to the
  * array's dtype and may then, in f16 and bf16 above all, lie just outside of them where a limit is
@@ -99,6 +100,8 @@ enum {
 	TN_INIT_ORTHOGONAL = 8,
 	TN_INIT_DIRAC = 9,
 };
+/* As everywhere, 0 selects a default.  So a deviation or a gain of 0, which the functions above
+ * take, cannot be given here: it makes every element the mean, or 0, as TN_INIT_CONSTANT does. */
 struct tn_init_options {
 	uint32_t struct_size;
 	uint32_t kind;

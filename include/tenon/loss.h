@@ -39,12 +39,12 @@ enum {
 TN_API tn_array *tn_mse_loss(const tn_array *input, const tn_array *target, uint32_t reduction);
 /* |d|; its derivative is 0 where d is 0. */
 TN_API tn_array *tn_l1_loss(const tn_array *input, const tn_array *target, uint32_t reduction);
-/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.  beta is at least 0, PyTorch's default 1; 0
- * gives tn_l1_loss. */
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.  beta is finite and at least 0,
+ * PyTorch's default 1; 0 gives tn_l1_loss. */
 TN_API tn_array *tn_smooth_l1_loss(const tn_array *input, const tn_array *target, double beta,
 				   uint32_t reduction);
-/* d^2 / 2 where |d| < delta, else delta (|d| - delta / 2).  delta is above 0, PyTorch's default
- * 1. */
+/* d^2 / 2 where |d| < delta, else delta (|d| - delta / 2).  delta is finite and above 0,
+ * PyTorch's default 1.  Half of tn_mse_loss is what an infinite delta would give. */
 TN_API tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double delta,
 			       uint32_t reduction);
 

@@ -481,8 +481,63 @@ struct tn_module_load_options {
 TN_API tn_status tn_module_load(tn_module *module, const char *path,
 				const struct tn_module_load_options *options);
 
-/* A tree of names, shapes and counts, one line per module, as an owned string (tn_string_free). */
-TN_API char *tn_module_summary(const tn_module *module);
+/* ---- Summary ---------------------------------------------------------------------------------*/
+
+/* The input of which a summary is. */
+struct tn_summary_options {
+	uint32_t struct_size;
+	int rank; /* with the axis of the batch; 0: no forward is run */
+	const int64_t *shape;
+	tn_dtype dtype; /* default f32 */
+	int depth;      /* the levels in the text below the module itself; default 0: all */
+};
+
+/* A module in a summary.  All counts but `calls` include its members; a parameter that several
+ * modules hold counts once in each module around them. */
+struct tn_summary_row {
+	const char *path; /* as in struct tn_module_view; borrowed, valid like the summary */
+	const char *class_name;
+	int depth;      /* 0: the module itself */
+	uint32_t calls; /* of its forward; 0: the forward did not run it, and rank is -1 */
+	tn_dtype dtype; /* of its result, that of the last call */
+	int rank;
+	int64_t shape[TN_MAX_RANK];
+	int64_t parameters; /* elements */
+	int64_t trainable;
+	int64_t multiply_adds; /* of products and convolutions, as fvcore and torchinfo count */
+	uint64_t parameter_bytes;
+	uint64_t buffer_bytes;
+	uint64_t output_bytes; /* the results of modules without members */
+	/* torchinfo's "forward/backward pass size": twice the results of those among them that have
+	 * parameters. */
+	uint64_t pass_bytes;
+	/* The most bytes of the device's memory that were in use during a forward beyond those at
+	 * its beginning. */
+	uint64_t peak_bytes;
+};
+
+typedef struct tn_summary tn_summary;
+
+/* Runs the forward once, on zeros, in evaluation mode and without recording, and notes what every
+ * module of the tree does; chains run each member separately.  Products and convolutions count
+ * wherever they run, so also those of a user's modules.  The module's mode and the context's random
+ * state are as before; hooks are called.  With rank 0, and for NULL options, no forward runs, and
+ * only parameters and buffers are counted.  Owned (tn_summary_destroy).
+ * NULL on failure: TN_STATE (not built, frozen, or a profile or a capture has begun),
+ * TN_INVALID_ARGUMENT (a rank or a length out of range), TN_OUT_OF_MEMORY, or what the forward
+ * answered. */
+TN_API tn_summary *tn_summary_create(tn_module *module, const struct tn_summary_options *options);
+TN_API void tn_summary_destroy(tn_summary *summary); /* takes NULL */
+/* In the order of the tree: row 0 is the module itself.  TN_INVALID_ARGUMENT: no such index. */
+TN_API size_t tn_summary_count(const tn_summary *summary);
+TN_API tn_status tn_summary_at(const tn_summary *summary, size_t index, struct tn_summary_row *row);
+/* A table of at most 80 columns, and the sums, as an owned string (tn_string_free).  NULL: out of
+ * memory. */
+TN_API char *tn_summary_text(const tn_summary *summary);
+
+/* Without options, or with rank 0, a tree of names, shapes and counts, one line per module; else
+ * the text of a summary.  An owned string (tn_string_free).  NULL on failure, as above. */
+TN_API char *tn_module_summary(tn_module *module, const struct tn_summary_options *options);
 TN_API void tn_string_free(char *string);
 
 #ifdef __cplusplus

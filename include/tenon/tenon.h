@@ -21,6 +21,7 @@
 #include <tenon/nn.h>
 #include <tenon/optim.h>
 #include <tenon/number.h>
+#include <tenon/profile.h>
 #include <tenon/program.h>
 #include <tenon/report.h>
 #include <tenon/schedule.h>

@@ -148,3 +148,10 @@ done
 run 0 models
 out_has lenet
 out_has 61706
+run 0 models lenet
+out_has '^conv1 *Conv2d *(1, 6, 28, 28) *156 *117600$'
+out_has '416520  multiply-adds'
+[ "$(wc -L <"$dir/out")" -le 80 ] || fail "models lenet: a line of more than 80 columns"
+run 1 models nosuch
+err_has lenet
+run 2 models lenet mlp

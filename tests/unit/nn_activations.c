@@ -66,7 +66,7 @@ static void modules_compute_their_functions(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_ok(tn_module_build(rows[i].module));
 		check_equal(tn_module_forward(rows[i].module, x), rows[i].expected);
-		char *summary = tn_module_summary(rows[i].module);
+		char *summary = tn_module_summary(rows[i].module, NULL);
 		assert_contains(summary, rows[i].name);
 		tn_string_free(summary);
 		tn_module_destroy(rows[i].module);

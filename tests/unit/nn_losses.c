@@ -7,7 +7,8 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-#include "mock_fixture.h"
+#include "device/pool.h"
+#include "nn_backends.h"
 
 static tn_context *context;
 
@@ -191,9 +192,15 @@ static void wrong_pairs_are_errors(void **state)
 		    "reduction: expected TN_REDUCTION_MEAN, SUM or NONE, found 3");
 	check_error(tn_kl_div(x, x, 0, 4), TN_INVALID_ARGUMENT, "kl_div", "BATCH_MEAN, found 4");
 	check_error(tn_huber_loss(x, x, 0, 0), TN_INVALID_ARGUMENT, "huber_loss",
-		    "delta: expected a number above 0, found 0");
+		    "delta: expected a finite number above 0, found 0");
+	check_error(tn_huber_loss(x, x, INFINITY, 0), TN_INVALID_ARGUMENT, "huber_loss",
+		    "delta: expected a finite number above 0, found inf");
 	check_error(tn_smooth_l1_loss(x, x, -1, 0), TN_INVALID_ARGUMENT, "smooth_l1_loss",
-		    "beta: expected a number of at least 0, found -1");
+		    "beta: expected a finite number of at least 0, found -1");
+	check_error(tn_smooth_l1_loss(x, x, INFINITY, 0), TN_INVALID_ARGUMENT, "smooth_l1_loss",
+		    "beta: expected a finite number of at least 0, found inf");
+	check_error(tn_smooth_l1_loss(x, x, NAN, 0), TN_INVALID_ARGUMENT, "smooth_l1_loss",
+		    "beta: expected a finite number");
 	check_error(tn_hinge_embedding_loss(x, tn_ones(context, TN_U8, 2, matrix), 1, 0), TN_DTYPE,
 		    "hinge_embedding_loss", "a signed integer, found u8");
 	struct tn_binary_cross_entropy_options binary = {
@@ -278,6 +285,91 @@ static void large_logits_have_finite_losses_and_gradients(void **state)
 }
 
 /* A square would be infinite in f32. */
+static const char *const backends[] = {"reference!", "auto", "mock"};
+
+/* The loss and the gradient of logits that share an offset. */
+static void loss_at(float offset, int way, double *loss, float gradient[12])
+{
+	static const int32_t few[] = {2, 0, 1, 1};
+	static const float weights[] = {0.5f, 2, 1.25f};
+	float x[12];
+	for (int i = 0; i < 12; i++)
+		x[i] = (float)((i * 7) % 12) / 8 + offset;
+	tn_array *logits = tn_from_host(context, TN_F32, 2, matrix, x);
+	tn_array *w = tn_from_host(context, TN_F32, 1, (int64_t[]){3}, weights);
+	const struct tn_cross_entropy_options options = {.struct_size = sizeof(options),
+							 .label_smoothing = way ? 0.25 : 0,
+							 .weight = way == 2 ? w : NULL};
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, logits));
+	tn_array *y = tn_cross_entropy(logits, labels_of(4, few), &options);
+	*loss = item(y);
+	assert_ok(tn_tape_backward(tape, y, NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, logits), gradient, 12 * sizeof(float)));
+	tn_tape_end(tape);
+}
+
+static void logits_that_share_an_offset_keep_their_digits(void **state)
+{
+	(void)state;
+	for (int b = 0; b < 3; b++) {
+		context = open_backend(backends[b]);
+		for (int way = 0; way < 3; way++) {
+			double near, far;
+			float g[12], h[12];
+			loss_at(0, way, &near, g);
+			loss_at(65536, way, &far, h);
+			assert_close(far, near, 4e-7);
+			/* Without smoothing, backward has the sums of exponentials with the offset,
+			 * 0.004 to the last digit. */
+			for (int i = 0; i < 12; i++)
+				assert_close(h[i], g[i], way ? 1e-7 : 0.004);
+		}
+		tn_context_close(context);
+	}
+}
+
+/* One element of each row is read: no array of the input's size is made. */
+static void labels_are_picked_without_a_copy_of_the_input(void **state)
+{
+	enum { ROWS = 32, CLASSES = 4096 };
+	int32_t labels[ROWS];
+	(void)state;
+	for (int b = 0; b < 3; b++) {
+		context = open_backend(backends[b]);
+		struct tn_device *device = tn_device_current(context);
+		for (int i = 0; i < ROWS; i++)
+			labels[i] = (i * 1009) % CLASSES;
+		const int64_t shape[] = {ROWS, CLASSES};
+		tn_array *x = tn_random_normal(context, 2, shape, 0, 1),
+			 *known = labels_of(ROWS, labels);
+		struct tn_memory_use use;
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, x));
+		tn_pool_restart_high(device);
+		tn_device_memory(device, &use);
+		tn_array *loss = tn_nll_loss(x, known, NULL);
+		assert_non_null(loss);
+		assert_true(tn_pool_restart_high(device) < use.used + 4 * ROWS * CLASSES);
+		assert_ok(tn_tape_backward(tape, loss, NULL));
+		float *host = malloc(4 * ROWS * CLASSES), *g = malloc(4 * ROWS * CLASSES);
+		assert_ok(tn_to_host(x, host, 4 * ROWS * CLASSES));
+		assert_ok(tn_to_host(tn_tape_gradient(tape, x), g, 4 * ROWS * CLASSES));
+		double sum = 0;
+		for (int i = 0; i < ROWS; i++) {
+			sum -= (double)host[i * CLASSES + labels[i]] / ROWS;
+			for (int k = 0; k < CLASSES; k++)
+				assert_close(g[i * CLASSES + k], k == labels[i] ? -1.0 / ROWS : 0,
+					     1e-8);
+		}
+		assert_close(item(loss), sum, 1e-5);
+		free(host);
+		free(g);
+		tn_tape_end(tape);
+		tn_context_close(context);
+	}
+}
+
 static void large_distances_have_huber_losses(void **state)
 {
 	(void)state;
@@ -528,7 +620,12 @@ int main(void)
 		cmocka_unit_test(narrow_logits_have_losses_of_f32),
 		cmocka_unit_test(narrow_logits_have_weights_of_f32),
 		/* Last: it changes the environment. */
+		cmocka_unit_test(logits_that_share_an_offset_keep_their_digits),
+		cmocka_unit_test(labels_are_picked_without_a_copy_of_the_input),
 		cmocka_unit_test(losses_can_be_captured),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	keep_plugin_path();
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	free(nn_plugin_path);
+	return failed;
 }

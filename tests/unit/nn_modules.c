@@ -384,7 +384,7 @@ static void the_summary_shows_the_tree(void **state)
 {
 	(void)state;
 	tn_module *net = small_net();
-	char *summary = tn_module_summary(net);
+	char *summary = tn_module_summary(net, NULL);
 	assert_contains(summary, "  block: Sequential");
 	assert_contains(summary, "    fc: Linear  weight (5, 3), bias (5)");
 	assert_contains(summary, "32 parameters");
@@ -418,7 +418,7 @@ static void buffers_are_no_parameters_and_have_their_paths(void **state)
 	assert_int_equal(view.dtype, TN_I64);
 	assert_int_equal(view.rank, 0);
 	assert_status(tn_module_buffer_at(net, 3, &view), TN_INVALID_ARGUMENT);
-	char *summary = tn_module_summary(net);
+	char *summary = tn_module_summary(net, NULL);
 	assert_contains(summary, "bn: BatchNorm2d  weight (3), bias (3), running_mean (3, buffer)");
 	assert_contains(summary, "num_batches_tracked (buffer)");
 	assert_contains(summary, "15 parameters");

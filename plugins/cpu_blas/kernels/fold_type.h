@@ -31,6 +31,7 @@ static void OF(sum)(void *acc, const void *src, size_t n)
 {
 	T lane[LANES], *result = acc;
 	const T *x = src;
+#pragma omp simd
 	for (int j = 0; j < LANES; j++)
 		lane[j] = 0;
 	for (; n >= LANES; n -= LANES, x += LANES) {
@@ -40,7 +41,9 @@ static void OF(sum)(void *acc, const void *src, size_t n)
 	}
 	for (size_t j = 0; j < n; j++)
 		lane[j] = OF(plus)(lane[j], x[j]);
+#pragma GCC unroll 6
 	for (int half = LANES / 2; half > 0; half /= 2) {
+#pragma omp simd
 		for (int j = 0; j < half; j++)
 			lane[j] = OF(plus)(lane[j], lane[j + half]);
 	}
@@ -51,6 +54,7 @@ static void OF(product)(void *acc, const void *src, size_t n)
 {
 	T lane[LANES], *result = acc;
 	const T *x = src;
+#pragma omp simd
 	for (int j = 0; j < LANES; j++)
 		lane[j] = 1;
 	for (; n >= LANES; n -= LANES, x += LANES) {
@@ -60,7 +64,9 @@ static void OF(product)(void *acc, const void *src, size_t n)
 	}
 	for (size_t j = 0; j < n; j++)
 		lane[j] = OF(times)(lane[j], x[j]);
+#pragma GCC unroll 6
 	for (int half = LANES / 2; half > 0; half /= 2) {
+#pragma omp simd
 		for (int j = 0; j < half; j++)
 			lane[j] = OF(times)(lane[j], lane[j + half]);
 	}
@@ -71,6 +77,7 @@ static void OF(max)(void *acc, const void *src, size_t n)
 {
 	T lane[LANES], *result = acc;
 	const T *x = src;
+#pragma omp simd
 	for (int j = 0; j < LANES; j++)
 		lane[j] = LOWEST;
 	for (; n >= LANES; n -= LANES, x += LANES) {
@@ -80,7 +87,9 @@ static void OF(max)(void *acc, const void *src, size_t n)
 	}
 	for (size_t j = 0; j < n; j++)
 		lane[j] = OF(larger)(lane[j], x[j]);
+#pragma GCC unroll 6
 	for (int half = LANES / 2; half > 0; half /= 2) {
+#pragma omp simd
 		for (int j = 0; j < half; j++)
 			lane[j] = OF(larger)(lane[j], lane[j + half]);
 	}
@@ -91,6 +100,7 @@ static void OF(min)(void *acc, const void *src, size_t n)
 {
 	T lane[LANES], *result = acc;
 	const T *x = src;
+#pragma omp simd
 	for (int j = 0; j < LANES; j++)
 		lane[j] = HIGHEST;
 	for (; n >= LANES; n -= LANES, x += LANES) {
@@ -100,7 +110,9 @@ static void OF(min)(void *acc, const void *src, size_t n)
 	}
 	for (size_t j = 0; j < n; j++)
 		lane[j] = OF(smaller)(lane[j], x[j]);
+#pragma GCC unroll 6
 	for (int half = LANES / 2; half > 0; half /= 2) {
+#pragma omp simd
 		for (int j = 0; j < half; j++)
 			lane[j] = OF(smaller)(lane[j], lane[j + half]);
 	}

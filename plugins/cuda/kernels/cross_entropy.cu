@@ -44,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_forward(const ro
 		if (label != g.ignored)
 			loss = label < 0 || label >= n
 				       ? (real)CU_NAN
-				       : lse - cu_convert<real>(x[label * g.x_stride[1]]);
+				       : log(sum) + (largest -
+						     cu_convert<real>(x[label * g.x_stride[1]]));
 		((real *)g.lse)[row * g.lse_stride] = lse;
 		((real *)g.loss)[row * g.loss_stride] = loss;
 	}

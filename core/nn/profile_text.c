@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A profile as a table, as JSON, and as a trace.  Numbers are written from whole nanoseconds, so
+ * that they have a point in any locale.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/new_file.h"
+#include "nn/profile.h"
+
+enum { PLACES_OF_SECONDS = 9, PLACES_OF_MICROSECONDS = 3 };
+
+/* Nanoseconds as a decimal number with that many places after the point. */
+static const char *write_time(char *text, size_t size, double seconds, int places, int shown)
+{
+	int64_t unit = 1, rest = 1;
+	for (int i = 0; i < places; i++)
+		unit *= 10;
+	for (int i = shown; i < places; i++)
+		rest *= 10;
+	int64_t n = llround(seconds * 1e9);
+	int64_t positive = n < 0 ? -n : n;
+	snprintf(text, size, "%s%" PRId64 ".%0*" PRId64, n < 0 ? "-" : "", positive / unit, shown,
+		 positive % unit / rest);
+	return text;
+}
+
+static void add_time(struct tn_text *text, double seconds, int places)
+{
+	char number[48];
+	tn_text_add(text, write_time(number, sizeof(number), seconds, places, places));
+}
+
+/* A JSON string; what is not UTF-8 becomes question marks. */
+static void add_string(struct tn_text *text, const char *string)
+{
+	char *copy = tn_mem_copy_string(string);
+	if (!copy) {
+		text->failed = 1;
+		return;
+	}
+	tn_text_make_printable(copy);
+	tn_text_add(text, "\"");
+	for (const char *c = copy; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			tn_text_append(text, "\\", 1);
+		tn_text_append(text, c, 1);
+	}
+	tn_text_add(text, "\"");
+	tn_mem_free(copy);
+}
+
+/* ---- Table -----------------------------------------------------------------------------------*/
+
+enum { NAME, CALLS, FORWARD, BACKWARD, SHARE, MEMORY, N_COLUMNS };
+enum { LINE = 80, CELL = 300, GAP = 2 };
+
+static const char *const titles[N_COLUMNS] = {"module",      "calls", "forward ms",
+					      "backward ms", "own %", "peak KiB"};
+static const char *const clocks[] = {
+	[TN_PROFILE_HOST] = "the host's clock",
+	[TN_PROFILE_SYNC] = "the host's clock, waiting for the device",
+	[TN_PROFILE_EVENTS] = "the device's events",
+};
+
+typedef char line_cells[N_COLUMNS][CELL];
+
+static void write_name(char *cell, const struct tn_profile_row *row)
+{
+	const char *dot = strrchr(row->path, '.');
+	if (row->kind == TN_PROFILE_MODULE && !row->depth)
+		snprintf(cell, CELL, "%s", row->class_name);
+	else if (row->kind == TN_PROFILE_MODULE)
+		snprintf(cell, CELL, "%*s%s %s", 2 * row->depth, "", dot ? dot + 1 : row->path,
+			 row->class_name);
+	else
+		snprintf(cell, CELL, "%s%s", row->path,
+			 row->kind == TN_PROFILE_STEP      ? " (step)"
+			 : row->kind == TN_PROFILE_SECTION ? " (section)"
+							   : " (no module)");
+}
+
+static void write_cells(const struct tn_profile_row *row, double total, line_cells cells)
+{
+	int is_module = row->kind == TN_PROFILE_MODULE;
+	uint64_t bytes =
+		row->forward_bytes > row->backward_bytes ? row->forward_bytes : row->backward_bytes;
+	double forward = is_module                          ? row->forward_seconds
+			 : row->kind == TN_PROFILE_BACKWARD ? 0
+							    : row->own_seconds;
+	double backward = is_module                          ? row->backward_seconds
+			  : row->kind == TN_PROFILE_BACKWARD ? row->own_seconds
+							     : 0;
+	write_name(cells[NAME], row);
+	snprintf(cells[CALLS], CELL, "%" PRIu64, row->calls);
+	write_time(cells[FORWARD], CELL, forward, 6, 3);
+	write_time(cells[BACKWARD], CELL, backward, 6, 3);
+	/* Tenths of a percent as nanoseconds. */
+	write_time(cells[SHARE], CELL, total > 0 ? row->own_seconds / total * 1e-6 : 0, 1, 1);
+	snprintf(cells[MEMORY], CELL, "%" PRIu64, (bytes + 1023) / 1024);
+}
+
+static void add_line(struct tn_text *text, const int *widths, const char *const *cells)
+{
+	int n = (int)strlen(cells[NAME]);
+	if (n > widths[NAME])
+		tn_text_format(text, "%.*s..", widths[NAME] - 2, cells[NAME]);
+	else
+		tn_text_format(text, "%-*s", widths[NAME], cells[NAME]);
+	for (int i = 1; i < N_COLUMNS; i++)
+		tn_text_format(text, "%*s%*s", GAP, "", widths[i], cells[i]);
+	tn_text_add(text, "\n");
+}
+
+static void set_widths(const tn_profile *profile, double total, int *widths)
+{
+	struct tn_profile_row row;
+	line_cells cells;
+	int rest = (N_COLUMNS - 1) * GAP;
+	for (int i = 0; i < N_COLUMNS; i++)
+		widths[i] = (int)strlen(titles[i]);
+	for (size_t k = 0; !tn_profile_at(profile, k, &row); k++) {
+		write_cells(&row, total, cells);
+		for (int i = 0; i < N_COLUMNS; i++) {
+			int n = (int)strlen(cells[i]);
+			widths[i] = n > widths[i] ? n : widths[i];
+		}
+	}
+	for (int i = 1; i < N_COLUMNS; i++)
+		rest += widths[i];
+	if (widths[NAME] + rest > LINE)
+		widths[NAME] = LINE - rest > 12 ? LINE - rest : 12;
+}
+
+char *tn_profile_table(const tn_profile *profile)
+{
+	struct tn_profile_facts facts;
+	struct tn_profile_row row;
+	struct tn_text text;
+	line_cells cells;
+	char times[2][48];
+	int widths[N_COLUMNS];
+	if (tn_profile_facts_get(profile, &facts))
+		return NULL;
+	tn_text_init(&text);
+	set_widths(profile, facts.total_seconds, widths);
+	add_line(&text, widths, titles);
+	for (size_t k = 0; !tn_profile_at(profile, k, &row); k++) {
+		const char *line[N_COLUMNS];
+		write_cells(&row, facts.total_seconds, cells);
+		for (int i = 0; i < N_COLUMNS; i++)
+			line[i] = cells[i];
+		add_line(&text, widths, line);
+	}
+	tn_text_format(&text, "%s s in calls, of %s s; at most %" PRIu64 " KiB in use\n%s: by %s\n",
+		       write_time(times[0], sizeof(times[0]), facts.total_seconds, 9, 3),
+		       write_time(times[1], sizeof(times[1]), facts.wall_seconds, 9, 3),
+		       (facts.peak_bytes + 1023) / 1024, facts.device, clocks[facts.clock]);
+	return tn_text_take(&text);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------*/
+
+static const char *const kind_names[] = {
+	[TN_PROFILE_MODULE] = "module",
+	[TN_PROFILE_BACKWARD] = "backward",
+	[TN_PROFILE_STEP] = "step",
+	[TN_PROFILE_SECTION] = "section",
+};
+static const char *const clock_names[] = {
+	[TN_PROFILE_HOST] = "host", [TN_PROFILE_SYNC] = "sync", [TN_PROFILE_EVENTS] = "events"};
+
+static void add_named_time(struct tn_text *text, const char *name, double seconds)
+{
+	tn_text_format(text, ", \"%s\": ", name);
+	add_time(text, seconds, PLACES_OF_SECONDS);
+}
+
+static void add_row(struct tn_text *text, const struct tn_profile_row *row)
+{
+	tn_text_format(text, "{\"kind\": \"%s\", \"path\": ", kind_names[row->kind]);
+	add_string(text, row->path);
+	if (row->class_name) {
+		tn_text_add(text, ", \"class_name\": ");
+		add_string(text, row->class_name);
+	}
+	tn_text_format(text,
+		       ", \"depth\": %d, \"calls\": %" PRIu64 ", \"backward_calls\": %" PRIu64,
+		       row->depth, row->calls, row->backward_calls);
+	add_named_time(text, "forward_seconds", row->forward_seconds);
+	add_named_time(text, "backward_seconds", row->backward_seconds);
+	add_named_time(text, "own_seconds", row->own_seconds);
+	tn_text_format(text, ", \"forward_bytes\": %" PRIu64 ", \"backward_bytes\": %" PRIu64 "}",
+		       row->forward_bytes, row->backward_bytes);
+}
+
+static void add_facts(struct tn_text *text, const struct tn_profile_facts *facts)
+{
+	tn_text_format(text, "\"clock\": \"%s\", \"device\": ", clock_names[facts->clock]);
+	add_string(text, facts->device);
+	add_named_time(text, "wall_seconds", facts->wall_seconds);
+	add_named_time(text, "total_seconds", facts->total_seconds);
+	tn_text_format(text,
+		       ", \"peak_bytes\": %" PRIu64 ", \"events\": %" PRIu64
+		       ", \"lost_events\": %" PRIu64,
+		       facts->peak_bytes, facts->events, facts->lost_events);
+}
+
+char *tn_profile_json(const tn_profile *profile)
+{
+	struct tn_profile_facts facts;
+	struct tn_profile_row row;
+	struct tn_text text;
+	if (tn_profile_facts_get(profile, &facts))
+		return NULL;
+	tn_text_init(&text);
+	tn_text_add(&text, "{");
+	add_facts(&text, &facts);
+	tn_text_add(&text, ", \"rows\": [\n");
+	for (size_t i = 0; !tn_profile_at(profile, i, &row); i++) {
+		tn_text_add(&text, i ? ",\n" : "");
+		add_row(&text, &row);
+	}
+	tn_text_add(&text, "\n]}\n");
+	return tn_text_take(&text);
+}
+
+/* ---- Trace -----------------------------------------------------------------------------------*/
+
+/* The Trace Event Format: complete events, which nest by their times. */
+static void add_event(struct tn_text *text, const tn_profile *profile,
+		      const struct tn_profile_event *event)
+{
+	static const char *const categories[] = {
+		[TN_WATCH_FORWARD] = "forward",   [TN_WATCH_NODE] = "backward",
+		[TN_WATCH_BACKWARD] = "backward", [TN_WATCH_STEP] = "step",
+		[TN_WATCH_SECTION] = "section",
+	};
+	const struct tn_profile_entry *row = &profile->rows[event->row];
+	int is_again = event->kind == TN_WATCH_FORWARD && event->is_in_backward;
+	const char *name = event->kind == TN_WATCH_NODE && row->kind == TN_PROFILE_BACKWARD
+				   ? event->name
+			   : *row->name ? row->name
+					: row->class_name;
+	tn_text_add(text, ",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"name\": ");
+	add_string(text, name);
+	tn_text_format(text, ", \"cat\": \"%s\", \"ts\": ",
+		       is_again ? "recompute" : categories[event->kind]);
+	add_time(text, event->start, PLACES_OF_MICROSECONDS);
+	tn_text_add(text, ", \"dur\": ");
+	add_time(text, event->seconds > 0 ? event->seconds : 0, PLACES_OF_MICROSECONDS);
+	if (row->class_name || event->name)
+		tn_text_add(text, ", \"args\": {");
+	if (row->class_name) {
+		tn_text_add(text, "\"class\": ");
+		add_string(text, row->class_name);
+	}
+	if (event->name) {
+		tn_text_add(text, row->class_name ? ", \"operation\": " : "\"operation\": ");
+		add_string(text, event->name);
+	}
+	tn_text_add(text, row->class_name || event->name ? "}}" : "}");
+}
+
+char *tn_profile_trace(const tn_profile *profile)
+{
+	struct tn_profile_facts facts;
+	struct tn_text text;
+	if (tn_profile_facts_get(profile, &facts))
+		return NULL;
+	tn_text_init(&text);
+	tn_text_add(&text, "{\"displayTimeUnit\": \"ms\", \"otherData\": {");
+	add_facts(&text, &facts);
+	tn_text_add(&text, "}, \"traceEvents\": [\n{\"ph\": \"M\", \"pid\": 1, \"tid\": 1, "
+			   "\"name\": \"process_name\", \"args\": {\"name\": \"tenon\"}},\n"
+			   "{\"ph\": \"M\", \"pid\": 1, \"tid\": 1, \"name\": \"thread_name\", "
+			   "\"args\": {\"name\": ");
+	add_string(&text, facts.device);
+	tn_text_add(&text, "}}");
+	for (size_t i = 0; i < profile->n_events; i++)
+		add_event(&text, profile, &profile->events[i]);
+	tn_text_add(&text, "\n]}\n");
+	return tn_text_take(&text);
+}
+
+tn_status tn_profile_save_trace(const tn_profile *profile, const char *path)
+{
+	struct tn_new_file file;
+	struct tn_error_info error;
+	if (!profile || profile->module || !path)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = profile->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status)
+		return status;
+	char *trace = tn_profile_trace(profile);
+	if (!trace)
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "profile_save_trace",
+				       "no memory for the text of %zu calls", profile->n_events);
+	status = tn_new_file_begin(&file, path, "profile_save_trace", &error);
+	if (!status) {
+		status = tn_new_file_write(&file, trace, strlen(trace), &error);
+		if (status)
+			tn_new_file_abandon(&file);
+		else
+			status = tn_new_file_commit(&file, &error);
+	}
+	tn_string_free(trace);
+	return status ? tn_runtime_keep(rt, &error) : TN_OK;
+}
