@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "data/data_loader.h"
 #include "data/dataset.h"
 #include "data/shuffle.h"
 #include "program/random.h"
@@ -220,4 +221,17 @@ tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position po
 			       (unsigned long long)position.index);
 	loader->position = position;
 	return TN_OK;
+}
+
+struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
+{
+	const struct tn_data_loader_options *options = &loader->options;
+	return (struct tn_loader_facts){.dataset = loader->dataset->name,
+					.part = loader->part,
+					.count = loader->dataset->count[loader->part],
+					.limit = loader->limit,
+					.seed = options->seed,
+					.batch_size = options->batch_size,
+					.shuffle = options->shuffle != 0,
+					.drop_last = options->drop_last != 0};
 }

@@ -4,7 +4,7 @@
  * Averages of weights: exponential moving averages, and P. Izmailov et al., "Averaging Weights
  * Leads to Wider Optima and Better Generalization", UAI 2018.
  */
-#include <tenon/optim.h>
+#include "optim/average.h"
 
 #include "array/array.h"
 #include "array/make.h"
@@ -214,6 +214,16 @@ void tn_average_destroy(tn_average *average)
 	tn_mem_free(average->views);
 	tn_array_unhold(average->values);
 	tn_mem_free(average);
+}
+
+const tn_module *tn_average_module(const tn_average *average)
+{
+	return average->module;
+}
+
+double tn_average_decay(const tn_average *average)
+{
+	return average->decay;
 }
 
 /* ---- State -----------------------------------------------------------------------------------*/
