@@ -233,5 +233,6 @@ struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
 					.seed = options->seed,
 					.batch_size = options->batch_size,
 					.shuffle = options->shuffle != 0,
-					.drop_last = options->drop_last != 0};
+					.augmentation = 2 * (uint64_t)options->max_shift +
+							(options->flip != 0)};
 }

@@ -16,7 +16,7 @@ struct tn_loader_facts {
 	uint64_t seed;
 	uint32_t batch_size;
 	uint32_t shuffle;
-	uint32_t drop_last;
+	uint64_t augmentation; /* differs if its options do; 0: none */
 };
 struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader);
 

@@ -22,7 +22,6 @@
 #include "io/file.h"
 #include "io/lock_file.h"
 #include "io/new_file.h"
-#include "train/checkpoint_items.h"
 #include "train/checkpoint_load.h"
 #include "train/checkpoint_save.h"
 
@@ -300,24 +299,27 @@ static tn_status check_step(const tn_checkpoint_folder *folder, uint64_t step,
 }
 
 static tn_status write_step(tn_checkpoint_folder *folder, uint64_t step, double metric,
-			    const struct tn_checkpoint *checkpoint, size_t n_own,
-			    const struct tn_checkpoint_array *own, struct tn_error_info *error)
+			    const struct tn_checkpoint *checkpoint,
+			    const struct tn_checkpoint_own *own, struct tn_error_info *error)
 {
 	struct entry *old = find_step(folder, step);
 	if (old && !isfinite(metric))
 		metric = old->metric;
 	char *path = file_path(folder, step);
-	struct tn_checkpoint_array *all = tn_mem_zeroed(n_own + 1, sizeof(*all));
-	tn_status status = path && all && reserve(folder) ? TN_OK : no_memory(error, folder->path);
+	struct tn_checkpoint_own all = own ? *own : (struct tn_checkpoint_own){.n_arrays = 0};
+	struct tn_checkpoint_array *arrays = tn_mem_zeroed(all.n_arrays + 1, sizeof(*arrays));
+	tn_status status =
+		path && arrays && reserve(folder) ? TN_OK : no_memory(error, folder->path);
 	if (!status) {
-		if (n_own)
-			memcpy(all, own, n_own * sizeof(*own));
-		all[n_own] = (struct tn_checkpoint_array){
+		if (all.n_arrays)
+			memcpy(arrays, all.arrays, all.n_arrays * sizeof(*arrays));
+		arrays[all.n_arrays] = (struct tn_checkpoint_array){
 			.name = METRIC, .dtype = TN_F64, .data = &metric};
-		status = tn_checkpoint_write(path, checkpoint, n_own + (size_t)isfinite(metric),
-					     all, error);
+		all.arrays = arrays;
+		all.n_arrays += (size_t)isfinite(metric);
+		status = tn_checkpoint_write(path, checkpoint, &all, error);
 	}
-	tn_mem_free(all);
+	tn_mem_free(arrays);
 	if (status || old) {
 		if (!status) {
 			old->metric = metric;
@@ -332,8 +334,8 @@ static tn_status write_step(tn_checkpoint_folder *folder, uint64_t step, double 
 }
 
 tn_status tn_checkpoint_folder_write(tn_checkpoint_folder *folder, uint64_t step, double metric,
-				     const struct tn_checkpoint *checkpoint, size_t n_own,
-				     const struct tn_checkpoint_array *own)
+				     const struct tn_checkpoint *checkpoint,
+				     const struct tn_checkpoint_own *own)
 {
 	struct tn_error_info error;
 	tn_status status = tn_runtime_ready(folder->runtime);
@@ -341,7 +343,7 @@ tn_status tn_checkpoint_folder_write(tn_checkpoint_folder *folder, uint64_t step
 		return status;
 	status = check_step(folder, step, &error);
 	if (!status)
-		status = write_step(folder, step, metric, checkpoint, n_own, own, &error);
+		status = write_step(folder, step, metric, checkpoint, own, &error);
 	if (status)
 		return tn_runtime_keep(folder->runtime, &error);
 	prune(folder);
@@ -353,14 +355,14 @@ tn_status tn_checkpoint_folder_save(tn_checkpoint_folder *folder, uint64_t step,
 {
 	if (!folder || !checkpoint)
 		return TN_INVALID_ARGUMENT;
-	return tn_checkpoint_folder_write(folder, step, metric, checkpoint, 0, NULL);
+	return tn_checkpoint_folder_write(folder, step, metric, checkpoint, NULL);
 }
 
 /* ---- Loading ---------------------------------------------------------------------------------*/
 
 tn_status tn_checkpoint_folder_read(tn_checkpoint_folder *folder,
-				    const struct tn_checkpoint *checkpoint, size_t n_own,
-				    const struct tn_checkpoint_array *own, uint64_t *step)
+				    const struct tn_checkpoint *checkpoint,
+				    const struct tn_checkpoint_own *own, uint64_t *step)
 {
 	static const char operation[] = "checkpoint_folder_load";
 	struct tn_runtime *rt = folder->runtime;
@@ -371,8 +373,7 @@ tn_status tn_checkpoint_folder_read(tn_checkpoint_folder *folder,
 	for (size_t i = folder->n; i-- > 0;) {
 		struct entry *entry = &folder->entries[i];
 		int is_damaged;
-		status = tn_checkpoint_read(entry->path, checkpoint, n_own, own, &is_damaged,
-					    &error);
+		status = tn_checkpoint_read(entry->path, checkpoint, own, &is_damaged, &error);
 		if (!status && step)
 			*step = entry->step;
 		if (!status)
@@ -395,7 +396,7 @@ tn_status tn_checkpoint_folder_load(tn_checkpoint_folder *folder,
 {
 	if (!folder || !checkpoint)
 		return TN_INVALID_ARGUMENT;
-	return tn_checkpoint_folder_read(folder, checkpoint, 0, NULL, step);
+	return tn_checkpoint_folder_read(folder, checkpoint, NULL, step);
 }
 
 /* ---- Looking ---------------------------------------------------------------------------------*/

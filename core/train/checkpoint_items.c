@@ -318,7 +318,8 @@ static void add_loader(struct tn_checkpoint_items *items)
 	add_whole_option(items, ".loader.options.seed", facts.seed);
 	add_whole_option(items, ".loader.options.batch_size", facts.batch_size);
 	add_whole_option(items, ".loader.options.shuffle", facts.shuffle);
-	add_whole_option(items, ".loader.options.drop_last", facts.drop_last);
+	add_whole_option(items, ".loader.options.samples_per_epoch", facts.limit);
+	add_whole_option(items, ".loader.options.augmentation", facts.augmentation);
 	items->numbers.position = tn_data_loader_position(items->all.loader);
 	add_count(items, &items->numbers.position.epoch, ".loader.epoch");
 	add_count(items, &items->numbers.position.index, ".loader.index");
@@ -351,12 +352,12 @@ static tn_status check_arrays(const struct tn_checkpoint_items *items, size_t n,
 	return TN_OK;
 }
 
-static void add_arrays(struct tn_checkpoint_items *items, const char *prefix, size_t n,
-		       const struct tn_checkpoint_array *arrays)
+static void add_arrays(struct tn_checkpoint_items *items, enum tn_item_kind kind,
+		       const char *prefix, size_t n, const struct tn_checkpoint_array *arrays)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct tn_checkpoint_item *item =
-			add_item(items, TN_ITEM_EXTRA, "%s%s", prefix, arrays[i].name);
+			add_item(items, kind, "%s%s", prefix, arrays[i].name);
 		set_shape(item, arrays[i].dtype, arrays[i].rank, arrays[i].shape);
 		item->host = arrays[i].data;
 	}
@@ -394,8 +395,8 @@ static tn_status check_objects(const struct tn_checkpoint_items *items, struct t
 }
 
 tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
-				   const struct tn_checkpoint *checkpoint, size_t n_own,
-				   const struct tn_checkpoint_array *own, const char *operation,
+				   const struct tn_checkpoint *checkpoint,
+				   const struct tn_checkpoint_own *own, const char *operation,
 				   struct tn_error_info *error)
 {
 	struct tn_checkpoint *all = &items->all;
@@ -441,8 +442,11 @@ tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
 		 ".random.seed");
 	add_host(items, TN_ITEM_NUMBER, TN_RANGE_ANY, TN_U64, 0, &items->numbers.random.stream,
 		 ".random.stream");
-	add_arrays(items, ".extra.", all->n_extra, all->extra);
-	add_arrays(items, "", n_own, own);
+	add_arrays(items, TN_ITEM_EXTRA, ".extra.", all->n_extra, all->extra);
+	if (own) {
+		add_arrays(items, TN_ITEM_OPTION, "", own->n_options, own->options);
+		add_arrays(items, TN_ITEM_EXTRA, "", own->n_arrays, own->arrays);
+	}
 	if (items->failed)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation,
 			       "no host memory for the list of some %zu tensors", items->n);

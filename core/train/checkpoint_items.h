@@ -16,6 +16,14 @@
  * refused. */
 #define TN_CHECKPOINT_VERSION 1
 
+/* What the library adds to a checkpoint, for the trainer and for folders.  Names begin with a dot. */
+struct tn_checkpoint_own {
+	size_t n_arrays;
+	const struct tn_checkpoint_array *arrays; /* written by loading */
+	size_t n_options;
+	const struct tn_checkpoint_array *options; /* of u64 and f64: compared by loading */
+};
+
 /* In the order in which differences are reported. */
 enum tn_item_kind {
 	TN_ITEM_NETWORK, /* a parameter or a buffer */
@@ -89,11 +97,11 @@ struct tn_checkpoint_items {
 	size_t n_texts;
 };
 
-/* Makes the list, with the present values of all numbers.  `own`: arrays of the library's, under
- * their names.  Release it on failure too.  The errors of tn_checkpoint_save before writing. */
+/* Makes the list, with the present values of all numbers.  `own` may be NULL.  Release it on failure
+ * too.  The errors of tn_checkpoint_save before writing. */
 tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
-				   const struct tn_checkpoint *checkpoint, size_t n_own,
-				   const struct tn_checkpoint_array *own, const char *operation,
+				   const struct tn_checkpoint *checkpoint,
+				   const struct tn_checkpoint_own *own, const char *operation,
 				   struct tn_error_info *error);
 void tn_checkpoint_items_release(struct tn_checkpoint_items *items);
 

@@ -25,7 +25,6 @@
 #include "io/file.h"
 #include "optim/optimizer.h"
 #include "train/checkpoint_facts.h"
-#include "train/checkpoint_items.h"
 
 static const char operation[] = "checkpoint_load";
 
@@ -409,14 +408,14 @@ static tn_status load(struct loading *loading, int *is_damaged, struct tn_error_
 	return TN_OK;
 }
 
-tn_status tn_checkpoint_read(const char *path, const struct tn_checkpoint *checkpoint, size_t n_own,
-			     const struct tn_checkpoint_array *own, int *is_damaged,
+tn_status tn_checkpoint_read(const char *path, const struct tn_checkpoint *checkpoint,
+			     const struct tn_checkpoint_own *own, int *is_damaged,
 			     struct tn_error_info *error)
 {
 	struct loading loading = {.path = path};
 	*is_damaged = 0;
 	tn_status status =
-		tn_checkpoint_items_make(&loading.items, checkpoint, n_own, own, operation, error);
+		tn_checkpoint_items_make(&loading.items, checkpoint, own, operation, error);
 	if (!status)
 		status = tn_checkpoint_open(path, &loading.file, is_damaged, error);
 	if (!status)
@@ -435,6 +434,6 @@ tn_status tn_checkpoint_load(const char *path, const struct tn_checkpoint *check
 	int is_damaged;
 	if (!path || !checkpoint)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_checkpoint_read(path, checkpoint, 0, NULL, &is_damaged, &error);
+	tn_status status = tn_checkpoint_read(path, checkpoint, NULL, &is_damaged, &error);
 	return tn_checkpoint_keep(checkpoint, status, &error);
 }

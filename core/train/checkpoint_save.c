@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "io/file.h"
 #include "train/checkpoint_facts.h"
-#include "train/checkpoint_items.h"
 
 static const char operation[] = "checkpoint_save";
 
@@ -107,12 +106,11 @@ static tn_status write_file(struct saving *saving, struct tn_error_info *error)
 }
 
 tn_status tn_checkpoint_write(const char *path, const struct tn_checkpoint *checkpoint,
-			      size_t n_own, const struct tn_checkpoint_array *own,
-			      struct tn_error_info *error)
+			      const struct tn_checkpoint_own *own, struct tn_error_info *error)
 {
 	struct saving saving = {.path = path};
 	tn_status status =
-		tn_checkpoint_items_make(&saving.items, checkpoint, n_own, own, operation, error);
+		tn_checkpoint_items_make(&saving.items, checkpoint, own, operation, error);
 	if (!status) {
 		const struct tn_checkpoint_item *first = &saving.items.items[0];
 		tn_checkpoint_facts_get(saving.items.runtime,
@@ -134,6 +132,6 @@ tn_status tn_checkpoint_save(const char *path, const struct tn_checkpoint *check
 	struct tn_error_info error;
 	if (!path || !checkpoint)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_checkpoint_write(path, checkpoint, 0, NULL, &error);
+	tn_status status = tn_checkpoint_write(path, checkpoint, NULL, &error);
 	return tn_checkpoint_keep(checkpoint, status, &error);
 }

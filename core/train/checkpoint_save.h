@@ -4,12 +4,10 @@
 #ifndef TN_TRAIN_CHECKPOINT_SAVE_H
 #define TN_TRAIN_CHECKPOINT_SAVE_H
 
-#include <tenon/checkpoint.h>
+#include "train/checkpoint_items.h"
 
-/* tn_checkpoint_save with arrays of the library's own, whose names begin with a dot.  The error is
- * the caller's to keep. */
+/* tn_checkpoint_save with what the library adds, or NULL.  The error is the caller's to keep. */
 tn_status tn_checkpoint_write(const char *path, const struct tn_checkpoint *checkpoint,
-			      size_t n_own, const struct tn_checkpoint_array *own,
-			      struct tn_error_info *error);
+			      const struct tn_checkpoint_own *own, struct tn_error_info *error);
 
 #endif
