@@ -308,7 +308,7 @@ static void another_schedule_average_or_loader_is_refused(void **state)
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, &error));
 	other.all.loader = loader;
 	refuse(saved, &other, TN_INVALID_ARGUMENT,
-	       "loader: expected 'other bars', found 'bars' (and 1 more)");
+	       "loader: expected 'other bars', found 'bars' (and 2 more)");
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
 	run_end(&other);
