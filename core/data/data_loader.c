@@ -9,7 +9,9 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "data/batch_queue.h"
+#include "data/data_loader.h"
 #include "data/shuffle.h"
+#include "program/hash.h"
 
 #define OPERATION "data loader"
 #define NO_EPOCH UINT64_MAX
@@ -222,4 +224,21 @@ tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position po
 	if (position.epoch != loader->position.epoch || position.index != loader->position.index)
 		move_to(loader, position);
 	return TN_OK;
+}
+
+struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
+{
+	const struct tn_batch_plan *plan = &loader->plan;
+	const struct tn_augment_plan *augmentation = &plan->augmentation;
+	uint64_t hash[2] = {0};
+	if (augmentation->per_image || augmentation->mixes)
+		tn_hash_bytes(&augmentation->options, sizeof(augmentation->options), hash);
+	return (struct tn_loader_facts){.dataset = plan->dataset->name,
+					.part = plan->part,
+					.count = loader->n,
+					.limit = loader->limit,
+					.seed = plan->seed,
+					.batch_size = loader->batch_size,
+					.shuffle = loader->shuffle != 0,
+					.augmentation = hash[0]};
 }

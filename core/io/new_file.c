@@ -8,16 +8,19 @@
 
 #include "io/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/regular.h"
 #include "base/text.h"
 
 /* The number of temporary names tried when one exists already. */
@@ -90,8 +93,11 @@ static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn
 			return tn_fail(error, TN_OUT_OF_MEMORY, file->operation, "%s: no memory",
 				       tn_file_label(file->path));
 		file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (file->fd >= 0)
+		if (file->fd >= 0) {
+			/* Until it is closed it is no remnant: tn_new_file_clean. */
+			(void)flock(file->fd, LOCK_EX | LOCK_NB);
 			return TN_OK;
+		}
 		if (errno != EEXIST)
 			break;
 	}
@@ -184,4 +190,37 @@ void tn_new_file_abandon(struct tn_new_file *file)
 	if (file->temporary)
 		unlink(file->temporary);
 	release(file);
+}
+
+/* Is it tenon-<16 hexadecimal digits>.tmp? */
+static int is_temporary(const char *name)
+{
+	static const char prefix[] = "tenon-", suffix[] = ".tmp";
+	const char *digits = name + strlen(prefix);
+	return !strncmp(name, prefix, strlen(prefix)) && strspn(digits, "0123456789abcdef") == 16 &&
+	       !strcmp(digits + 16, suffix);
+}
+
+size_t tn_new_file_clean(const char *folder)
+{
+	size_t n = 0;
+	DIR *entries = opendir(folder);
+	for (const struct dirent *entry = entries ? readdir(entries) : NULL; entry;
+	     entry = readdir(entries)) {
+		struct stat information;
+		struct tn_text text;
+		if (!is_temporary(entry->d_name))
+			continue;
+		tn_text_init(&text);
+		tn_text_format(&text, "%s/%s", folder, entry->d_name);
+		int fd = text.failed ? -1 : tn_regular_open(text.data, &information);
+		if (fd >= 0) {
+			n += !flock(fd, LOCK_EX | LOCK_NB) && !unlink(text.data);
+			close(fd);
+		}
+		tn_text_release(&text);
+	}
+	if (entries)
+		closedir(entries);
+	return n;
 }

@@ -37,6 +37,7 @@ struct loading {
 	const char *path;
 	struct tn_module_load_options options;
 	tn_safetensors *file;
+	int is_checkpoint; /* names that begin with a dot are not the network's */
 	size_t n;
 	struct target *targets;
 	char *values;
@@ -133,6 +134,8 @@ static tn_status match_one(struct loading *loading, size_t source)
 {
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
 	tn_status status = tn_safetensors_info(loading->file, source, &info);
+	if (!status && loading->is_checkpoint && info.name[0] == '.')
+		return TN_OK;
 	char *name = status ? NULL : renamed(&loading->options, info.name);
 	if (!name)
 		return tn_fail(&loading->error, TN_OUT_OF_MEMORY, "module_load",
@@ -169,6 +172,7 @@ static tn_status match(struct loading *loading)
 		loading->targets[i] = (struct target){
 			.name = tn_network_tensor_at(loading->module, i).name, .number = i};
 	qsort(loading->targets, loading->n, sizeof(*loading->targets), compare_targets);
+	loading->is_checkpoint = tn_safetensors_metadata(loading->file, TN_CHECKPOINT_KEY) != NULL;
 	for (size_t i = 0; i < tn_safetensors_count(loading->file) && !status; i++)
 		status = match_one(loading, i);
 	for (size_t i = 0; i < loading->n && !status; i++) {

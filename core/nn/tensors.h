@@ -8,6 +8,10 @@
 
 #include "nn/module.h"
 
+/* Metadata of a checkpoint (tenon/checkpoint.h), in which the tensors that are not the network's
+ * have names that begin with a dot: no name in a module does. */
+#define TN_CHECKPOINT_KEY "tenon.checkpoint"
+
 struct tn_network_tensor {
 	const char *name;
 	tn_dtype dtype;

@@ -7,7 +7,7 @@
  * Those of f16 and bf16 weights are f32.  An exchange would round them: the averages then stay
  * where they are, and a copy keeps the weights.
  */
-#include <tenon/optim.h>
+#include "optim/average.h"
 
 #include "array/array.h"
 #include "array/make.h"
@@ -244,6 +244,16 @@ void tn_average_destroy(tn_average *average)
 	tn_array_unhold(average->values);
 	tn_array_unhold(average->weights);
 	tn_mem_free(average);
+}
+
+const tn_module *tn_average_module(const tn_average *average)
+{
+	return average->module;
+}
+
+double tn_average_decay(const tn_average *average)
+{
+	return average->decay;
 }
 
 /* ---- State -----------------------------------------------------------------------------------*/

@@ -47,6 +47,7 @@ static const struct tn_optimizer_rule with_momentum = {
 
 static const struct tn_optimizer_rule nesterov = {
 	.name = "sgd",
+	.variant = "nesterov",
 	.text = "g = dw + decay * w; momentum_buffer = keep * momentum_buffer + gain * g;"
 		"w = w - lr * (g + momentum * momentum_buffer)",
 	.states = velocity,

@@ -10,6 +10,7 @@
 #include <tenon/augment.h>
 #include <tenon/autograd.h>
 #include <tenon/capture.h>
+#include <tenon/checkpoint.h>
 #include <tenon/context.h>
 #include <tenon/data.h>
 #include <tenon/init.h>

@@ -32,6 +32,7 @@ try readme.c README.md
 
 # Declarations that the examples assume.
 cat >"$dir/example.h" <<'END'
+#include <math.h>
 #include <stdio.h>
 #include <tenon/tenon.h>
 #define ARGUMENTS tn_context *ctx, tn_module *net, tn_optimizer *optimizer, \

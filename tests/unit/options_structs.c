@@ -171,6 +171,30 @@ static tn_status schedule_set_state(const void *state)
 	return status;
 }
 
+static struct tn_checkpoint checkpoint = {.struct_size = sizeof(checkpoint)};
+
+static tn_status checkpoint_save(const void *given)
+{
+	tn_status status = tn_checkpoint_save("/nonexistent/checkpoint", given);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status checkpoint_load(const void *given)
+{
+	tn_status status = tn_checkpoint_load("/nonexistent/checkpoint", given);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status checkpoint_folder_open(const void *options)
+{
+	tn_checkpoint_folder *made = tn_checkpoint_folder_open(context, "/nonexistent", options);
+	tn_status status = kept(made != NULL);
+	tn_checkpoint_folder_close(made);
+	return status;
+}
+
 static tn_status train(const void *options)
 {
 	tn_optimizer *steps = tn_adamw(net, NULL);
@@ -562,6 +586,10 @@ static const struct {
 	 TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP, .period = 2), TN_OK},
 	{"struct tn_schedule_state", schedule_set_state,
 	 TN_OPTIONS(struct tn_schedule_state, .t = 3), TN_OK},
+	{"struct tn_checkpoint", checkpoint_save, &checkpoint, TN_IO},
+	{"struct tn_checkpoint", checkpoint_load, &checkpoint, TN_NOT_FOUND},
+	{"struct tn_checkpoint_folder_options", checkpoint_folder_open,
+	 TN_OPTIONS(struct tn_checkpoint_folder_options, .is_read_only = 1), TN_NOT_FOUND},
 	{"struct tn_train_options", train, TN_OPTIONS(struct tn_train_options, .batch_size = 2),
 	 TN_OK},
 	{"struct tn_module_linear_options", module_linear,
@@ -700,6 +728,7 @@ static int setup(void **state)
 	assert_ok(tn_sequential_add(net, NULL, tn_module_flatten(context)));
 	assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 64, 2, NULL)));
 	assert_ok(tn_module_build(net));
+	checkpoint.module = net;
 	return 0;
 }
 

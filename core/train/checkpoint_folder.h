@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#ifndef TN_TRAIN_CHECKPOINT_FOLDER_H
+#define TN_TRAIN_CHECKPOINT_FOLDER_H
+
+#include "train/checkpoint_items.h"
+
+/* tn_checkpoint_folder_save and tn_checkpoint_folder_load with the trainer's state, or NULL. */
+tn_status tn_checkpoint_folder_write(tn_checkpoint_folder *folder, uint64_t step, double metric,
+				     const struct tn_checkpoint *checkpoint,
+				     const struct tn_checkpoint_own *own);
+tn_status tn_checkpoint_folder_read(tn_checkpoint_folder *folder,
+				    const struct tn_checkpoint *checkpoint,
+				    const struct tn_checkpoint_own *own, uint64_t *step);
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checkpoints: the same bits after loading, what is refused, and that nothing changes then.
+ */
+#include "checkpoint_run.h"
+
+static char messages[4096];
+
+static void keep_message(void *user, int level, const char *subsystem, const char *text,
+			 size_t length)
+{
+	size_t used = strlen(messages);
+	(void)user;
+	snprintf(messages + used, sizeof(messages) - used, "%d %s: %.*s\n", level, subsystem,
+		 (int)length, text);
+}
+
+static tn_context *open_on(const char *backend)
+{
+	tn_context *context = NULL;
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = backend,
+						   .deterministic = 1,
+						   .log = keep_message};
+	assert_ok(tn_context_open(&options, &context, NULL));
+	messages[0] = '\0';
+	return context;
+}
+
+static tn_context *open_best(void)
+{
+	return open_on(NULL);
+}
+
+static tn_context *open_reference(void)
+{
+	return open_on("reference!");
+}
+
+static void a_resumed_training_ends_with_the_same_bits(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < RUN_KINDS; kind++) {
+		check_resume(open_best, kind, 0);
+		check_resume(open_reference, kind, 0);
+	}
+}
+
+/* ---- One training, saved after four steps ----------------------------------------------------*/
+
+static const char *folder;
+static char saved[512], changed[512];
+static tn_context *context;
+static struct run run;
+static struct snapshot before, after;
+
+static int setup(void **state)
+{
+	(void)state;
+	folder = files_folder();
+	snprintf(saved, sizeof(saved), "%s/saved", folder);
+	snprintf(changed, sizeof(changed), "%s/changed", folder);
+	context = open_best();
+	run_begin(&run, context, RUN_ADAMW, 3);
+	run_until(&run, 4);
+	assert_ok(tn_checkpoint_save(saved, &run.all));
+	run_until(&run, 7);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	run_end(&run);
+	tn_context_close(context);
+	unlink(saved);
+	unlink(changed);
+	assert_int_equal(files_count(folder), 0);
+	rmdir(folder);
+	return 0;
+}
+
+/* Loading fails with this error and changes nothing. */
+static void refuse(const char *path, struct run *into, tn_status status, const char *words)
+{
+	take_snapshot(&before, into);
+	assert_status(tn_checkpoint_load(path, &into->all), status);
+	assert_int_equal(tn_error(into->context)->status, status);
+	assert_contains(tn_error(into->context)->text, words);
+	tn_error_clear(into->context);
+	take_snapshot(&after, into);
+	assert_equal_bytes(&after, &before);
+}
+
+/* A change of a file: of a tensor's name, dtype or first bytes, or of a value of the metadata; NULL:
+ * the tensor or key is left out. */
+struct change {
+	const char *name;
+	const char *new_name;
+	tn_dtype dtype; /* 0: as it is */
+	const void *bytes;
+	size_t size;
+	const char *value;
+};
+
+/* Writes `changed`, a copy of `saved` with the change. */
+static void rewrite(const struct change *change)
+{
+	enum { MOST = 256 };
+	static struct tn_tensor_source tensors[MOST];
+	static struct tn_metadata_entry metadata[32];
+	static int64_t shapes[MOST][TN_MAX_RANK];
+	struct tn_error_info error;
+	tn_safetensors *file = NULL;
+	size_t n_tensors = 0, n_metadata = 0;
+	int is_done = 0;
+	assert_ok(tn_safetensors_open(saved, &file, &error));
+	for (size_t i = 0; i < tn_safetensors_count(file); i++) {
+		struct tn_tensor_info info = {.struct_size = sizeof(info)};
+		assert_ok(tn_safetensors_info(file, i, &info));
+		assert_true(n_tensors < MOST);
+		char *data = malloc(info.size_bytes + 1);
+		assert_ok(tn_safetensors_read(file, i, data, info.size_bytes, &error));
+		memcpy(shapes[n_tensors], info.shape, sizeof(info.shape));
+		struct tn_tensor_source source = {.name = info.name,
+						  .dtype = info.dtype,
+						  .rank = info.rank,
+						  .shape = shapes[n_tensors],
+						  .data = data};
+		tensors[n_tensors++] = source;
+		if (strcmp(info.name, change->name) != 0)
+			continue;
+		is_done = 1;
+		tensors[n_tensors - 1].name = change->new_name;
+		if (change->dtype)
+			tensors[n_tensors - 1].dtype = change->dtype;
+		if (change->bytes)
+			memcpy(data, change->bytes, change->size);
+		if (!change->new_name) {
+			free(data);
+			n_tensors--;
+		}
+	}
+	for (size_t i = 0; i < tn_safetensors_metadata_count(file); i++) {
+		const char *key = tn_safetensors_metadata_key(file, i);
+		struct tn_metadata_entry entry = {key, tn_safetensors_metadata_value(file, i)};
+		if (!strcmp(key, change->name)) {
+			is_done = 1;
+			entry.value = change->value;
+		}
+		if (entry.value)
+			metadata[n_metadata++] = entry;
+	}
+	assert_true(is_done);
+	assert_ok(tn_safetensors_write(changed, tensors, n_tensors, metadata, n_metadata, &error));
+	for (size_t i = 0; i < n_tensors; i++)
+		free((void *)(uintptr_t)tensors[i].data);
+	tn_safetensors_close(file);
+}
+
+static void refuse_change(struct change change, tn_status status, const char *words)
+{
+	if (!change.new_name && (change.dtype || change.bytes))
+		change.new_name = change.name;
+	rewrite(&change);
+	refuse(changed, &run, status, words);
+}
+
+static void a_changed_file_is_refused(void **state)
+{
+	const float nan = NAN;
+	const double rate = -1, beta = 0.8;
+	const uint64_t large = UINT64_MAX, odd = 7;
+	(void)state;
+	refuse_change((struct change){.name = "fc.weight"}, TN_NOT_FOUND,
+		      "changed: tensor 'fc.weight': the file has no such tensor");
+	refuse_change((struct change){.name = "fc.weight", .new_name = "fc2.weight"}, TN_NOT_FOUND,
+		      "tensor 'fc.weight': the file has no such tensor (and 1 more)");
+	refuse_change((struct change){.name = ".random.seed", .new_name = "fc2.weight"}, TN_FORMAT,
+		      "tensor 'fc2.weight': the network has no such tensor (and 1 more)");
+	refuse_change((struct change){.name = ".random.seed", .new_name = ".optimizer.x"},
+		      TN_FORMAT, "tensor '.optimizer.x': the optimizer has nothing of that name");
+	refuse_change((struct change){.name = "fc.bias", .dtype = TN_I32}, TN_DTYPE,
+		      "tensor 'fc.bias': expected f32, found I32");
+	refuse_change((struct change){.name = ".optimizer.state.fc.bias.exp_avg"}, TN_NOT_FOUND,
+		      "tensor '.optimizer.state.fc.bias.exp_avg': the file has no such tensor");
+	refuse_change((struct change){.name = "fc.bias", .bytes = &nan, .size = 4}, TN_NOT_FINITE,
+		      "tensor 'fc.bias': expected finite numbers");
+	refuse_change((struct change){.name = ".average.weights.fc.bias", .bytes = &nan, .size = 4},
+		      TN_NOT_FINITE, "tensor '.average.weights.fc.bias': expected finite numbers");
+	refuse_change((struct change){.name = ".optimizer.lr", .bytes = &rate, .size = 8}, TN_LIMIT,
+		      "optimizer.lr: expected a finite number of 0 or more, found -1");
+	refuse_change((struct change){.name = ".optimizer.step", .bytes = &large, .size = 8},
+		      TN_LIMIT, "optimizer.step: expected a number below 2^62");
+	refuse_change((struct change){.name = ".schedule.t", .bytes = &large, .size = 8}, TN_LIMIT,
+		      "schedule.t: expected a number below 2^62");
+	refuse_change((struct change){.name = ".loader.index", .bytes = &odd, .size = 8}, TN_LIMIT,
+		      "loader.index: expected a multiple of 8 up to 45, found 7");
+	refuse_change(
+		(struct change){.name = ".optimizer.options.beta1", .bytes = &beta, .size = 8},
+		TN_INVALID_ARGUMENT, "optimizer.options.beta1: expected 0.9, found 0.8");
+	refuse_change((struct change){.name = "tenon.optimizer", .value = "sgd"},
+		      TN_INVALID_ARGUMENT, "optimizer: expected 'adamw', found 'sgd'");
+	refuse_change((struct change){.name = "tenon.schedule"}, TN_NOT_FOUND,
+		      "it was saved without a schedule");
+	refuse_change((struct change){.name = "tenon.checkpoint", .value = "2"}, TN_UNSUPPORTED,
+		      "expected version 1 of the format or an older one, found 2 (saved by Tenon");
+	refuse_change((struct change){.name = "tenon.checkpoint", .value = "1x"}, TN_FORMAT,
+		      "not a checkpoint");
+	refuse_change((struct change){.name = "tenon.checkpoint"}, TN_FORMAT, "not a checkpoint");
+	refuse_change((struct change){.name = ".extra.losses"}, TN_NOT_FOUND, ".extra.losses");
+}
+
+static void a_torn_file_is_refused(void **state)
+{
+	size_t size;
+	(void)state;
+	unsigned char *bytes = files_read(saved, &size);
+	assert_true(size > 4000);
+	for (size_t length = 0; length < size; length += 1 + size / 50) {
+		files_write(changed, bytes, length);
+		refuse(changed, &run, TN_FORMAT, "changed");
+	}
+	files_write(changed, bytes, size - 1);
+	refuse(changed, &run, TN_FORMAT, "changed");
+	free(bytes);
+	unlink(changed);
+	refuse(changed, &run, TN_NOT_FOUND, "changed");
+}
+
+/* ---- Other objects ---------------------------------------------------------------------------*/
+
+static void another_network_is_refused(void **state)
+{
+	(void)state;
+	tn_module *own = run.net, *other = run_net(context, 3);
+	const struct tn_checkpoint all = {.struct_size = sizeof(all), .module = other};
+	assert_status(tn_checkpoint_load(saved, &all), TN_SHAPE);
+	assert_contains(tn_error(context)->text, "saved: tensor 'conv.weight': expected shape "
+						 "(3, 1, 3, 3), found (2, 1, 3, 3) (and 6 more)");
+	tn_error_clear(context);
+	tn_module_destroy(other);
+	run.net = own;
+}
+
+static void another_optimizer_or_setting_is_refused(void **state)
+{
+	static const char *const words[RUN_KINDS] = {
+		[RUN_NADAM] = "optimizer: expected 'nadam', found 'adamw' (and ",
+		[RUN_SGD] = "optimizer: expected 'sgd nesterov', found 'adamw' (and ",
+		[RUN_LAMB] = "optimizer: expected 'lamb', found 'adamw' (and "};
+	(void)state;
+	for (int kind = RUN_NADAM; kind < RUN_KINDS; kind++) {
+		struct run other;
+		run_begin(&other, context, kind, 3);
+		refuse(saved, &other, TN_INVALID_ARGUMENT, words[kind]);
+		run_end(&other);
+	}
+	struct run other;
+	run_begin(&other, context, RUN_ADAMW, 3);
+	assert_ok(tn_optimizer_set_group(
+		other.optimizer,
+		TN_OPTIONS(struct tn_group_options, .names = "conv.bias", .lr_factor = 0.5)));
+	refuse(saved, &other, TN_INVALID_ARGUMENT,
+	       "optimizer.lr_factor of conv.bias: expected 0.5, found 1");
+	run_end(&other);
+	run_begin(&other, context, RUN_ADAMW, 3);
+	assert_ok(tn_lookahead(other.optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 6)));
+	refuse(saved, &other, TN_INVALID_ARGUMENT,
+	       "optimizer.options.lookahead_k: expected 6, found 4");
+	run_end(&other);
+	run_begin(&other, context, RUN_ADAMW, 3);
+	assert_ok(tn_optimizer_set_lasso(other.optimizer, 0.5));
+	refuse(saved, &other, TN_INVALID_ARGUMENT,
+	       "optimizer.options.lasso: expected 0.5, found 0");
+	run_end(&other);
+}
+
+static void another_schedule_average_or_loader_is_refused(void **state)
+{
+	const struct tn_data_loader_options options = {
+		.struct_size = sizeof(options), .batch_size = RUN_BATCH, .seed = 6, .shuffle = 1};
+	struct tn_error_info error;
+	struct run other;
+	(void)state;
+	run_begin(&other, context, RUN_ADAMW, 3);
+	tn_schedule *schedule = tn_schedule_create(
+		other.optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_COSINE,
+					    .period = 30, .warmup = 3));
+	other.all.schedule = schedule;
+	refuse(saved, &other, TN_INVALID_ARGUMENT,
+	       "schedule.options.period: expected 30, found 20");
+	tn_schedule_destroy(schedule);
+	other.all.schedule = NULL;
+	tn_average *average = tn_average_create(other.net, NULL);
+	other.all.average = average;
+	refuse(saved, &other, TN_INVALID_ARGUMENT,
+	       "average: expected 'mean', found 'exponential' (and 1 more)");
+	tn_average_destroy(average);
+	other.all.average = NULL;
+	tn_data_loader *loader = NULL;
+	assert_ok(tn_data_loader_create(other.dataset, TN_PART_TRAIN, &options, &loader, &error));
+	other.all.loader = loader;
+	refuse(saved, &other, TN_INVALID_ARGUMENT, "loader.options.seed: expected 6, found 5");
+	tn_data_loader_destroy(loader);
+	tn_dataset *dataset = run_dataset("other bars");
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, &error));
+	other.all.loader = loader;
+	refuse(saved, &other, TN_INVALID_ARGUMENT,
+	       "loader: expected 'other bars', found 'bars' (and 2 more)");
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+	run_end(&other);
+}
+
+/* Parts that are not asked for are left out. */
+static void a_part_can_be_loaded_alone(void **state)
+{
+	struct run other;
+	struct tn_parameter_view a, b;
+	float x[96], y[96];
+	(void)state;
+	run_begin(&other, context, RUN_SGD, 3);
+	const struct tn_checkpoint net = {.struct_size = sizeof(net), .module = other.net};
+	assert_ok(tn_checkpoint_load(saved, &net));
+	assert_int_equal(tn_average_updates(other.average), 0);
+	assert_int_equal(tn_data_loader_position(other.loader).index, 0);
+	assert_ok(tn_checkpoint_load(saved, &run.all));
+	assert_ok(tn_module_parameter(run.net, "fc.weight", &a));
+	assert_ok(tn_module_parameter(other.net, "fc.weight", &b));
+	assert_int_equal(tn_array_size(a.value), 96);
+	assert_ok(tn_to_host(a.value, x, sizeof(x)));
+	assert_ok(tn_to_host(b.value, y, sizeof(y)));
+	assert_memory_equal(x, y, sizeof(x));
+	run_end(&other);
+}
+
+/* tn_module_load takes it, strictly; a file of weights is not a checkpoint. */
+static void a_checkpoint_is_a_file_of_weights(void **state)
+{
+	struct tn_parameter_view a, b;
+	float x[3], y[3];
+	(void)state;
+	tn_module *net = run_net(context, 2);
+	assert_ok(tn_module_load(net, saved, NULL));
+	assert_ok(tn_checkpoint_load(saved, &run.all));
+	assert_ok(tn_module_parameter(run.net, "fc.bias", &a));
+	assert_ok(tn_module_parameter(net, "fc.bias", &b));
+	assert_ok(tn_to_host(a.value, x, sizeof(x)));
+	assert_ok(tn_to_host(b.value, y, sizeof(y)));
+	assert_memory_equal(x, y, sizeof(x));
+	assert_ok(tn_module_save(net, changed, 0, NULL));
+	refuse(changed, &run, TN_FORMAT, "not a checkpoint");
+	tn_module_destroy(net);
+	/* Such names are unexpected in any other file. */
+	rewrite(&(struct change){.name = "tenon.checkpoint"});
+	net = run_net(context, 2);
+	assert_status(tn_module_load(net, changed, NULL), TN_FORMAT);
+	assert_contains(tn_error(context)->text, "the network has no such tensor");
+	tn_error_clear(context);
+	tn_module_destroy(net);
+}
+
+/* ---- Saving ----------------------------------------------------------------------------------*/
+
+static void refuse_saving(const struct tn_checkpoint *all, tn_status status, const char *words)
+{
+	size_t size, again;
+	unsigned char *old = files_read(saved, &size);
+	assert_status(tn_checkpoint_save(saved, all), status);
+	assert_contains(tn_error(context)->text, words);
+	tn_error_clear(context);
+	unsigned char *now = files_read(saved, &again);
+	assert_int_equal(again, size);
+	assert_memory_equal(old, now, size);
+	free(old);
+	free(now);
+	unlink(changed);
+	assert_int_equal(files_count(folder), 1);
+}
+
+static void what_cannot_be_saved_leaves_the_old_file(void **state)
+{
+	const struct tn_pair pair = {"tenon.version", "9"};
+	struct tn_parameter_view view;
+	struct run other;
+	float values[3], nan[3] = {0, NAN, 0};
+	(void)state;
+	run_begin(&other, context, RUN_SGD, 3);
+	struct tn_checkpoint all = run.all;
+	all.module = NULL;
+	assert_status(tn_checkpoint_save(saved, &all), TN_INVALID_ARGUMENT);
+	assert_null(tn_error(context));
+	all = run.all;
+	all.optimizer = other.optimizer;
+	refuse_saving(&all, TN_INVALID_ARGUMENT, "optimizer: expected one of this module");
+	all = run.all;
+	all.average = other.average;
+	refuse_saving(&all, TN_INVALID_ARGUMENT, "average: expected one of this module");
+	all = run.all;
+	all.schedule = other.schedule;
+	refuse_saving(&all, TN_INVALID_ARGUMENT, "schedule: expected one of this optimizer");
+	all.optimizer = NULL;
+	refuse_saving(&all, TN_INVALID_ARGUMENT, "schedule: expected its optimizer too");
+	all = run.all;
+	all.n_pairs = 1;
+	all.pairs = &pair;
+	refuse_saving(&all, TN_INVALID_ARGUMENT, "found the key 'tenon.version'");
+	run_end(&other);
+
+	assert_ok(tn_average_swap(run.average));
+	refuse_saving(&run.all, TN_STATE, "the averages are swapped in");
+	assert_status(tn_checkpoint_load(saved, &run.all), TN_STATE);
+	tn_error_clear(context);
+	assert_ok(tn_average_swap(run.average));
+
+	assert_ok(tn_module_parameter(run.net, "fc.bias", &view));
+	assert_ok(tn_to_host(view.value, values, sizeof(values)));
+	assert_ok(tn_assign_host(view.value, nan, sizeof(nan)));
+	refuse_saving(&run.all, TN_NOT_FINITE, "tensor 'fc.bias': expected finite numbers");
+	assert_ok(tn_assign_host(view.value, values, sizeof(values)));
+}
+
+static void what_the_caller_adds_is_kept_exactly(void **state)
+{
+	static const int64_t shape[] = {2, 2};
+	double numbers[4] = {1.0 / 3, -0.0, HUGE_VAL, 0x1p-1074}, copy[4] = {0};
+	uint8_t bytes[4] = {1, 2, 3, 255}, none[4] = {0};
+	const struct tn_pair pairs[] = {{"model", "lenet"}, {"note", "Kn\xc3\xb6"}};
+	const struct tn_checkpoint_array arrays[] = {{"numbers", TN_F64, 2, shape, numbers},
+						     {"bytes", TN_U8, 2, shape, bytes}};
+	const struct tn_checkpoint_array copies[] = {{"bytes", TN_U8, 2, shape, none},
+						     {"numbers", TN_F64, 2, shape, copy}};
+	struct tn_checkpoint all = {.struct_size = sizeof(all),
+				    .module = run.net,
+				    .n_pairs = 2,
+				    .pairs = pairs,
+				    .n_extra = 2,
+				    .extra = arrays};
+	struct tn_error_info error;
+	tn_safetensors *file = NULL;
+	(void)state;
+	assert_ok(tn_checkpoint_save(changed, &all));
+	assert_ok(tn_safetensors_open(changed, &file, &error));
+	assert_string_equal(tn_safetensors_metadata(file, "model"), "lenet");
+	assert_string_equal(tn_safetensors_metadata(file, "note"), "Kn\xc3\xb6");
+	assert_string_equal(tn_safetensors_metadata(file, "tenon.version"), tn_version());
+	assert_string_equal(tn_safetensors_metadata(file, "tenon.deterministic"), "1");
+	assert_non_null(tn_safetensors_metadata(file, "tenon.backend"));
+	assert_non_null(tn_safetensors_metadata(file, "tenon.device"));
+	assert_non_null(tn_safetensors_metadata(file, "tenon.processor"));
+	tn_safetensors_close(file);
+	all.extra = copies;
+	assert_ok(tn_checkpoint_load(changed, &all));
+	assert_memory_equal(copy, numbers, sizeof(numbers));
+	assert_memory_equal(none, bytes, sizeof(bytes));
+}
+
+/* ---- The facts -------------------------------------------------------------------------------*/
+
+static void another_device_build_or_setting_is_a_warning(void **state)
+{
+	static const char *const facts[] = {"version", "backend", "device", "processor",
+					    "deterministic"};
+	(void)state;
+	messages[0] = '\0';
+	assert_ok(tn_checkpoint_load(saved, &run.all));
+	assert_string_equal(messages, "");
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		char key[64], words[64];
+		snprintf(key, sizeof(key), "tenon.%s", facts[i]);
+		snprintf(words, sizeof(words), "other rounding: %s was 'X', is '", facts[i]);
+		rewrite(&(struct change){.name = key, .value = "X"});
+		messages[0] = '\0';
+		assert_ok(tn_checkpoint_load(changed, &run.all));
+		assert_contains(messages, "2 checkpoint: ");
+		assert_contains(messages, words);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_resumed_training_ends_with_the_same_bits),
+		cmocka_unit_test_setup_teardown(a_changed_file_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_network_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_optimizer_or_setting_is_refused, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(another_schedule_average_or_loader_is_refused,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_part_can_be_loaded_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_checkpoint_is_a_file_of_weights, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_saved_leaves_the_old_file, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_the_caller_adds_is_kept_exactly, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(another_device_build_or_setting_is_a_warning, setup,
+						teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
