@@ -18,6 +18,7 @@
 #include <tenon/kernel.h>
 #include <tenon/loss.h>
 #include <tenon/memory.h>
+#include <tenon/metric.h>
 #include <tenon/models.h>
 #include <tenon/nn.h>
 #include <tenon/optim.h>

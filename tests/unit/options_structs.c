@@ -66,6 +66,39 @@ static tn_status adamw(const void *options)
 	return optimizer(tn_adamw(net, options));
 }
 
+static tn_status metric(const void *options)
+{
+	tn_metric *own = tn_metric_create(context, options);
+	tn_status status = kept(own != NULL);
+	tn_metric_destroy(own);
+	return status;
+}
+
+static void *begin_nothing(void *user, tn_context *own)
+{
+	(void)own;
+	return user;
+}
+
+static tn_status add_nothing(void *state, const tn_array *output, const tn_array *target)
+{
+	return state && output && target ? TN_OK : TN_INTERNAL;
+}
+
+static tn_status value_of_nothing(void *state, double *value)
+{
+	*value = 0;
+	return state ? TN_OK : TN_INTERNAL;
+}
+
+static tn_status metric_class(const void *class_)
+{
+	tn_metric *own = tn_metric_custom(context, class_);
+	tn_status status = kept(own != NULL);
+	tn_metric_destroy(own);
+	return status;
+}
+
 static tn_status adam(const void *options)
 {
 	return optimizer(tn_adam(net, options));
@@ -559,6 +592,12 @@ static const struct {
 } cases[] = {
 	{"struct tn_context_options", context_open,
 	 TN_OPTIONS(struct tn_context_options, .backend = "reference", .log = drop_message), TN_OK},
+	{"struct tn_metric_options", metric,
+	 TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_R2), TN_OK},
+	{"struct tn_metric_class", metric_class,
+	 TN_OPTIONS(struct tn_metric_class, .name = "nothing", .begin = begin_nothing,
+		    .add = add_nothing, .value = value_of_nothing),
+	 TN_OK},
 	{"struct tn_sgd_options", sgd, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1), TN_OK},
 	{"struct tn_adamw_options", adamw, TN_OPTIONS(struct tn_adamw_options, .lr = 0.1), TN_OK},
 	{"struct tn_adam_options", adam, TN_OPTIONS(struct tn_adam_options, .lr = 0.1), TN_OK},

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train/metric_classes.h"
+
+#include <math.h>
+
+#include "array/shape.h"
+#include "base/dtype.h"
+
+static const char operation[] = "metric";
+
+/* ---- Checks ----------------------------------------------------------------------------------*/
+
+static int is_each_label(const tn_array *output, const tn_array *target)
+{
+	return tn_shape_equal(output->rank, output->shape, target->rank, target->shape);
+}
+
+static tn_status check(const struct tn_metric_sums *sums, const tn_array *output,
+		       const tn_array *target)
+{
+	struct tn_runtime *rt = output->runtime;
+	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
+	const char *name = sums->kind->name;
+	int fits = output->rank >= 2 && target->rank == output->rank - 1 &&
+		   target->shape[0] == output->shape[0];
+	for (int i = 1; fits && i < target->rank; i++)
+		fits = target->shape[i] == output->shape[i + 1];
+	if (output->rank < 2 ||
+	    (sums->options->is_multi_label ? !is_each_label(output, target)
+					   : !fits && !is_each_label(output, target)))
+		return tn_runtime_fail(
+			rt, TN_SHAPE, operation,
+			"%s: expected an output (N, C, ...) and %s, found shapes %s "
+			"and %s",
+			name,
+			sums->options->is_multi_label ? "a target of its shape"
+						      : "labels (N, ...), or a target of its shape",
+			tn_array_text(output, expected), tn_array_text(target, found));
+	if (!tn_is_floating(output->dtype))
+		return tn_runtime_fail(rt, TN_DTYPE, operation,
+				       "%s: expected a floating output, found %s", name,
+				       tn_dtype_name(output->dtype));
+	if (!is_each_label(output, target) && !tn_is_integer(target->dtype))
+		return tn_runtime_fail(rt, TN_DTYPE, operation,
+				       "%s: expected labels of integers, found %s", name,
+				       tn_dtype_name(target->dtype));
+	return TN_OK;
+}
+
+/* The label of each sample. */
+static const tn_array *labels_of(const tn_array *output, const tn_array *target)
+{
+	return is_each_label(output, target) ? tn_argmax(target, 1) : target;
+}
+
+/* The label that does not count; otherwise one that there is not. */
+static tn_number ignored_label(const struct tn_metric_sums *sums)
+{
+	const struct tn_metric_options *o = sums->options;
+	return tn_number_i64(o->has_ignore_label ? o->ignore_label : INT64_MIN);
+}
+
+static tn_array *map2(const char *text, const tn_array *x, const tn_array *y, tn_number a)
+{
+	return tn_map_number(text, 2, (const char *[]){"x", "y"}, (const tn_array *[]){x, y}, 1,
+			     (const char *[]){"a"}, &a);
+}
+
+static tn_array *sum_all(const tn_array *array)
+{
+	return tn_sum(array, TN_ALL_AXES, NULL, 0);
+}
+
+/* ---- Fractions: right answers, and all -------------------------------------------------------*/
+
+/* `hits` is true where the answer is right. */
+static tn_status add_hits(struct tn_metric_sums *sums, const tn_array *hits, const tn_array *labels)
+{
+	static const struct tn_short_program all = {"out0 = x + c; out1 = y + a", 3, 1, 2, TN_I64};
+	static const struct tn_short_program some = {"out0 = x + c; out1 = y + d", 4, 0, 2, 0};
+	if (!hits || !labels)
+		return tn_runtime_of(sums->context)->error.status;
+	const tn_array *right = sum_all(hits);
+	if (!sums->options->has_ignore_label)
+		return tn_metric_sums_add(sums, &all, 1, &right, &(double){(double)labels->size});
+	const tn_array *counted = sum_all(map2("z = x != a", labels, labels, ignored_label(sums)));
+	return tn_metric_sums_add(sums, &some, 2, (const tn_array *[]){right, counted}, NULL);
+}
+
+static double fraction(const struct tn_metric_sums *sums, double *const *arrays)
+{
+	(void)sums;
+	return arrays[1][0] > 0 ? arrays[0][0] / arrays[1][0] : NAN;
+}
+
+static tn_array *answered(const char *text, const struct tn_metric_sums *sums,
+			  const tn_array *output, const tn_array *target)
+{
+	return map2(text, output, target, tn_number_f64(sums->options->threshold));
+}
+
+static tn_status add_accuracy(struct tn_metric_sums *sums, const tn_array *output,
+			      const tn_array *target)
+{
+	tn_status status = check(sums, output, target);
+	if (status)
+		return status;
+	if (sums->options->is_multi_label)
+		return add_hits(sums,
+				answered("z = (x > a) == (f32(y) > 0.5)", sums, output, target),
+				target);
+	const tn_array *labels = labels_of(output, target);
+	return add_hits(
+		sums,
+		map2("z = x == y && y != a", tn_argmax(output, 1), labels, ignored_label(sums)),
+		labels);
+}
+
+const struct tn_metric_kind tn_metric_accuracy = {"accuracy",   1,       2, {{0, 0}, {0, 0}},
+						  add_accuracy, fraction};
+
+/* The number of scores that are not at most the label's is compared with k: a NaN is not. */
+static tn_status add_top_k(struct tn_metric_sums *sums, const tn_array *output,
+			   const tn_array *target)
+{
+	static const int classes = 1;
+	tn_status status = check(sums, output, target);
+	if (status)
+		return status;
+	const tn_array *labels = labels_of(output, target);
+	const tn_array *column = labels ? tn_expand_dims(labels, 1) : NULL;
+	static const char *const names[] = {"x", "y"};
+	const tn_array *own = tn_sum(tn_map("z = index(1) == y ? x : 0", 2, names,
+					    (const tn_array *[]){output, column}, 0, NULL, NULL),
+				     1, &classes, 1);
+	const tn_array *higher = tn_sum(
+		tn_map("z = !(x <= y)", 2, names, (const tn_array *[]){output, own}, 0, NULL, NULL),
+		1, &classes, 1);
+	const tn_number limits[] = {tn_number_i64(sums->options->k),
+				    tn_number_i64(output->shape[1]), ignored_label(sums)};
+	return add_hits(sums,
+			tn_map_number("z = x < k && y >= 0 && y < n && y != a", 2, names,
+				      (const tn_array *[]){higher, column}, 3,
+				      (const char *[]){"k", "n", "a"}, limits),
+			labels);
+}
+
+const struct tn_metric_kind tn_metric_top_k = {"top k",          1,         2,
+					       {{0, 0}, {0, 0}}, add_top_k, fraction};
+
+/* ---- F1: right answers, answers and labels of each class -------------------------------------*/
+
+/* The rows of samples with one label: columns of answers and labels, and a row with an element for
+ * each class, whose index is all that counts. */
+struct rows {
+	const tn_array *answers;
+	const tn_array *labels;
+	const tn_array *classes;
+};
+
+static struct rows rows_of(const tn_array *output, const tn_array *target)
+{
+	const int64_t column[] = {-1, 1}, row[] = {1, output->shape[1]};
+	struct rows rows = {
+		.answers = tn_reshape(tn_argmax(output, 1), 2, column),
+		.labels = tn_reshape(labels_of(output, target), 2, column),
+		.classes = tn_zeros(tn_array_context(output), TN_BOOL, 2, row),
+	};
+	return rows;
+}
+
+static tn_array *rows_map(const char *text, const struct rows *rows, tn_number ignored)
+{
+	return tn_map_number(text, 3, (const char *[]){"x", "y", "c"},
+			     (const tn_array *[]){rows->answers, rows->labels, rows->classes}, 1,
+			     (const char *[]){"a"}, &ignored);
+}
+
+static tn_status add_f1(struct tn_metric_sums *sums, const tn_array *output, const tn_array *target)
+{
+	static const struct tn_short_program text = {"out0 = x + d; out1 = y + e; out2 = c + f", 6,
+						     0, 3, 0};
+	static const int samples = 0;
+	tn_array *right, *answers, *labels;
+	int axes[TN_MAX_RANK] = {0}, n = 1;
+	tn_status status = check(sums, output, target);
+	if (!status)
+		status = tn_metric_sums_form(sums, output->shape[1], TN_F32);
+	if (status)
+		return status;
+	if (sums->options->is_multi_label) {
+		for (int i = 2; i < output->rank; i++)
+			axes[n++] = i;
+		right = tn_sum(answered("z = x > a && f32(y) > 0.5", sums, output, target), n, axes,
+			       0);
+		answers = tn_sum(answered("z = x > a", sums, output, target), n, axes, 0);
+		labels = tn_sum(answered("z = f32(y) > 0.5", sums, output, target), n, axes, 0);
+	} else {
+		const struct rows rows = rows_of(output, target);
+		const tn_number ignored = ignored_label(sums);
+		right = tn_sum(rows_map("z = index(1) == x && x == y && y != a", &rows, ignored), 1,
+			       &samples, 0);
+		answers = tn_sum(rows_map("z = index(1) == x && y != a", &rows, ignored), 1,
+				 &samples, 0);
+		labels = tn_sum(rows_map("z = index(1) == y && y != a", &rows, ignored), 1,
+				&samples, 0);
+	}
+	return tn_metric_sums_add(sums, &text, 3, (const tn_array *[]){right, answers, labels},
+				  NULL);
+}
+
+static double f1_value(const struct tn_metric_sums *sums, double *const *arrays)
+{
+	double right = 0, named = 0, mean = 0;
+	int64_t n = 0;
+	for (int64_t i = 0; i < sums->form->width; i++) {
+		double both = arrays[1][i] + arrays[2][i];
+		right += arrays[0][i];
+		named += both;
+		n += both > 0;
+		mean += both > 0 ? 2 * arrays[0][i] / both : 0;
+	}
+	if (!n)
+		return NAN;
+	return sums->options->average == TN_F1_MICRO ? 2 * right / named : mean / (double)n;
+}
+
+const struct tn_metric_kind tn_metric_f1 = {"F1", 1, 3, {{0, 1}, {0, 1}, {0, 1}}, add_f1, f1_value};
+
+/* ---- The confusion matrix --------------------------------------------------------------------*/
+
+/* A product of ones and zeros, whose sums are exact in f32 up to 2^24 samples in one batch. */
+static tn_status add_confusion(struct tn_metric_sums *sums, const tn_array *output,
+			       const tn_array *target)
+{
+	static const struct tn_short_program text = {"out0 = x + i64(y)", 2, 0, 1, 0};
+	tn_status status = check(sums, output, target);
+	if (!status)
+		status = tn_metric_sums_form(sums, output->shape[1], TN_F32);
+	if (status)
+		return status;
+	const struct rows rows = rows_of(output, target);
+	const tn_number ignored = ignored_label(sums);
+	const tn_array *answers =
+		rows_map("z = f32(index(1) == x && y != a ? 1 : 0)", &rows, ignored);
+	const tn_array *labels =
+		rows_map("z = f32(index(1) == y && y != a ? 1 : 0)", &rows, ignored);
+	const tn_array *counts = tn_matmul(tn_transpose(labels, NULL), answers);
+	return tn_metric_sums_add(sums, &text, 1, &counts, NULL);
+}
+
+static double confusion_value(const struct tn_metric_sums *sums, double *const *arrays)
+{
+	int64_t n = sums->form->width;
+	double right = 0, all = 0;
+	for (int64_t i = 0; i < n * n; i++) {
+		right += i / n == i % n ? arrays[0][i] : 0;
+		all += arrays[0][i];
+	}
+	return all > 0 ? right / all : NAN;
+}
+
+const struct tn_metric_kind tn_metric_confusion = {"confusion",    1, 1, {{0, 2}}, add_confusion,
+						   confusion_value};

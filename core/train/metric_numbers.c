@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train/metric_numbers.h"
+
+#include <math.h>
+
+#include "array/shape.h"
+#include "base/dtype.h"
+
+static const char operation[] = "metric";
+
+static tn_status check(const struct tn_metric_sums *sums, const tn_array *output,
+		       const tn_array *target)
+{
+	struct tn_runtime *rt = output->runtime;
+	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
+	if (!output->rank ||
+	    !tn_shape_equal(output->rank, output->shape, target->rank, target->shape))
+		return tn_runtime_fail(rt, TN_SHAPE, operation,
+				       "%s: expected an output (N, ...) and a target of its shape, "
+				       "found shapes %s and %s",
+				       sums->kind->name, tn_array_text(output, expected),
+				       tn_array_text(target, found));
+	if (!tn_is_floating(output->dtype) || tn_is_complex(target->dtype))
+		return tn_runtime_fail(rt, TN_DTYPE, operation,
+				       "%s: expected a floating output and a real target, found %s "
+				       "and %s",
+				       sums->kind->name, tn_dtype_name(output->dtype),
+				       tn_dtype_name(target->dtype));
+	return TN_OK;
+}
+
+/* The array in the dtype of the sums. */
+static tn_array *in_dtype(const struct tn_metric_sums *sums, const tn_array *array)
+{
+	return tn_astype(array, sums->form->dtype);
+}
+
+static tn_dtype dtype_of(const tn_array *output)
+{
+	return output->dtype == TN_F64 ? TN_F64 : TN_F32;
+}
+
+static tn_array *map2(const char *text, const tn_array *x, const tn_array *y)
+{
+	return tn_map(text, 2, (const char *[]){"x", "y"}, (const tn_array *[]){x, y}, 0, NULL,
+		      NULL);
+}
+
+/* ---- Mean errors: a sum and its rest, and the number of elements -----------------------------*/
+
+static tn_status add_error(struct tn_metric_sums *sums, const tn_array *output,
+			   const tn_array *target, const char *error)
+{
+	static const struct tn_short_program text = {
+		"g0 = d - y; t0 = x + g0; out1 = t0 - t0 == 0 ? (t0 - x) - g0 : 0; out0 = t0; "
+		"out2 = c + i64(a)",
+		4, 1, 3, TN_I64};
+	tn_status status = check(sums, output, target);
+	if (!status)
+		status = tn_metric_sums_form(sums, 1, dtype_of(output));
+	if (status)
+		return status;
+	const tn_array *errors = map2(error, in_dtype(sums, output), in_dtype(sums, target));
+	const tn_array *sum = tn_sum(errors, TN_ALL_AXES, NULL, 0);
+	return tn_metric_sums_add(sums, &text, 1, &sum, &(double){(double)output->size});
+}
+
+static double mean(const struct tn_metric_sums *sums, double *const *arrays)
+{
+	(void)sums;
+	return arrays[2][0] > 0 ? (arrays[0][0] - arrays[1][0]) / arrays[2][0] : NAN;
+}
+
+static tn_status add_mse(struct tn_metric_sums *sums, const tn_array *output,
+			 const tn_array *target)
+{
+	return add_error(sums, output, target, "z = (x - y) * (x - y)");
+}
+
+static tn_status add_mae(struct tn_metric_sums *sums, const tn_array *output,
+			 const tn_array *target)
+{
+	return add_error(sums, output, target, "z = abs(x - y)");
+}
+
+const struct tn_metric_kind tn_metric_mse = {"MSE", 0, 3, {{1, 0}, {1, 0}, {0, 0}}, add_mse, mean};
+const struct tn_metric_kind tn_metric_mae = {"MAE", 0, 3, {{1, 0}, {1, 0}, {0, 0}}, add_mae, mean};
+
+/* ---- R2 --------------------------------------------------------------------------------------*/
+
+/* For each column: a number k near the targets' mean, that of the first batch, which keeps the sums
+ * below from cancelling; the sums of (output - target)^2, of target - k and of (target - k)^2, and
+ * their rests.  Then the number of rows. */
+enum { SHIFT, ERRORS, ERRORS_REST, OFFSETS, OFFSETS_REST, SQUARES, SQUARES_REST, ROWS };
+
+static tn_status add_r2(struct tn_metric_sums *sums, const tn_array *output, const tn_array *target)
+{
+	/* All arrays, x to h, then x8 to x10. */
+	static const struct tn_short_program text = {
+		"g0 = x8 - c; t0 = y + g0; out2 = t0 - t0 == 0 ? (t0 - y) - g0 : 0; out1 = t0; "
+		"g1 = x9 - e; t1 = d + g1; out4 = t1 - t1 == 0 ? (t1 - d) - g1 : 0; out3 = t1; "
+		"g2 = x10 - g; t2 = f + g2; out6 = t2 - t2 == 0 ? (t2 - f) - g2 : 0; out5 = t2; "
+		"out0 = x; out7 = h + i64(a)",
+		11, 1, 8, TN_I64};
+	static const int rows = 0;
+	tn_status status = check(sums, output, target);
+	const int64_t n = output->rank ? output->shape[0] : 0;
+	const int64_t shape[] = {n, n ? output->size / n : 0};
+	if (status || !output->size)
+		return status;
+	status = tn_metric_sums_form(sums, shape[1], dtype_of(output));
+	if (status)
+		return status;
+	const tn_array *x = tn_reshape(in_dtype(sums, output), 2, shape);
+	const tn_array *y = tn_reshape(in_dtype(sums, target), 2, shape);
+	const tn_array *first = tn_mean(y, 1, &rows, 0);
+	const tn_array *choices[] = {sums->arrays[ROWS], first, sums->arrays[SHIFT]};
+	tn_array *shift = tn_map("z = n == 0 ? first : shift", 3,
+				 (const char *[]){"n", "first", "shift"}, choices, 0, NULL, NULL);
+	if (!shift || tn_assign(sums->arrays[SHIFT], shift))
+		return tn_runtime_of(sums->context)->error.status;
+	const tn_array *more[] = {
+		tn_sum(map2("z = (x - y) * (x - y)", x, y), 1, &rows, 0),
+		tn_sum(map2("z = x - y", y, shift), 1, &rows, 0),
+		tn_sum(map2("z = (x - y) * (x - y)", y, shift), 1, &rows, 0),
+	};
+	return tn_metric_sums_add(sums, &text, 3, more, &(double){(double)n});
+}
+
+static double r2(const struct tn_metric_sums *sums, double *const *arrays)
+{
+	double sum = 0, n = arrays[ROWS][0];
+	if (!(n > 0))
+		return NAN;
+	for (int64_t i = 0; i < sums->form->width; i++) {
+		double errors = arrays[ERRORS][i] - arrays[ERRORS_REST][i];
+		double offsets = arrays[OFFSETS][i] - arrays[OFFSETS_REST][i];
+		double all = arrays[SQUARES][i] - arrays[SQUARES_REST][i] - offsets * offsets / n;
+		if (all > 0)
+			sum += 1 - errors / all;
+		else
+			sum += errors == 0 ? 1 : errors > 0 ? 0 : NAN;
+	}
+	return sum / (double)sums->form->width;
+}
+
+const struct tn_metric_kind tn_metric_r2 = {
+	"R2", 1, 8, {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 1}}, add_r2, r2};

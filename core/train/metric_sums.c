@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train/metric_sums.h"
+
+#include <math.h>
+
+#include "array/make.h"
+#include "base/memory.h"
+#include "capture/capture.h"
+#include "dispatch/ledger.h"
+#include "ops/map.h"
+
+static const char operation[] = "metric";
+
+static int is_made(const struct tn_metric_sums *sums)
+{
+	return sums->arrays[0] != NULL;
+}
+
+static int form_is_known(const struct tn_metric_sums *sums)
+{
+	const struct tn_metric_kind *kind = sums->kind;
+	for (uint32_t i = 0; i < kind->n_arrays; i++) {
+		if ((kind->arrays[i].rank && !sums->form->width) ||
+		    (kind->arrays[i].is_float && !sums->form->dtype))
+			return 0;
+	}
+	return 1;
+}
+
+static tn_status make_arrays(struct tn_metric_sums *sums)
+{
+	struct tn_runtime *rt = tn_runtime_of(sums->context);
+	const int64_t shape[] = {sums->form->width, sums->form->width};
+	tn_status status = tn_capture_refuse(rt, operation, "the first batch of a pass");
+	if (!status)
+		status = tn_scope_begin(sums->context);
+	if (status)
+		return status;
+	for (uint32_t i = 0; i < sums->kind->n_arrays && !status; i++) {
+		const struct tn_metric_array *a = &sums->kind->arrays[i];
+		tn_array *array = tn_zeros(sums->context, a->is_float ? sums->form->dtype : TN_I64,
+					   a->rank, shape);
+		status = array ? TN_OK : rt->error.status;
+		if (array)
+			sums->arrays[i] = tn_array_hold(array);
+	}
+	tn_scope_end(sums->context, NULL);
+	return status;
+}
+
+tn_status tn_metric_sums_begin(struct tn_metric_sums *sums)
+{
+	return form_is_known(sums) ? make_arrays(sums) : TN_OK;
+}
+
+void tn_metric_sums_end(struct tn_metric_sums *sums)
+{
+	for (int i = 0; i < TN_METRIC_ARRAYS; i++)
+		tn_array_unhold(sums->arrays[i]);
+}
+
+tn_status tn_metric_sums_form(struct tn_metric_sums *sums, int64_t width, tn_dtype dtype)
+{
+	struct tn_metric_form *form = sums->form;
+	struct tn_runtime *rt = tn_runtime_of(sums->context);
+	if (form->width && form->width != width)
+		return tn_runtime_fail(
+			rt, TN_SHAPE, operation,
+			"%s: expected outputs of %lld classes or columns, as before, "
+			"found %lld",
+			sums->kind->name, (long long)form->width, (long long)width);
+	if (form->dtype && form->dtype != dtype)
+		return tn_runtime_fail(
+			rt, TN_DTYPE, operation, "%s: expected sums of %s, as before, found %s",
+			sums->kind->name, tn_dtype_name(form->dtype), tn_dtype_name(dtype));
+	form->width = width;
+	form->dtype = dtype;
+	return is_made(sums) ? TN_OK : make_arrays(sums);
+}
+
+tn_status tn_metric_sums_add(struct tn_metric_sums *sums, const struct tn_short_program *text,
+			     uint32_t n_more, const tn_array *const *more, const double *scalars)
+{
+	struct tn_runtime *rt = tn_runtime_of(sums->context);
+	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < sums->kind->n_arrays; i++)
+		inputs[n++] = sums->arrays[i];
+	for (uint32_t i = 0; i < n_more; i++) {
+		if (!more[i])
+			return rt->error.status;
+		inputs[n++] = more[i];
+	}
+	return tn_end_into(rt, tn_short_map(rt, tn_operation_named(rt, operation), text, inputs,
+					    sums->arrays, scalars));
+}
+
+/* The elements of an array as doubles. */
+static tn_status read_array(const tn_array *array, double *to)
+{
+	const size_t size = (size_t)array->size;
+	int64_t *counts = (int64_t *)to;
+	float *narrow = (float *)to;
+	if (array->dtype == TN_F64)
+		return tn_to_host(array, to, size * sizeof(*to));
+	if (array->dtype == TN_I64) {
+		tn_status status = tn_to_host(array, counts, size * sizeof(*counts));
+		for (size_t i = 0; i < size && !status; i++)
+			to[i] = (double)counts[i];
+		return status;
+	}
+	tn_status status = tn_to_host(array, narrow, size * sizeof(*narrow));
+	for (size_t i = size; i > 0 && !status; i--)
+		to[i - 1] = (double)narrow[i - 1];
+	return status;
+}
+
+tn_status tn_metric_sums_value(const struct tn_metric_sums *sums, double *value)
+{
+	struct tn_runtime *rt = tn_runtime_of(sums->context);
+	double *arrays[TN_METRIC_ARRAYS] = {NULL};
+	size_t size = 0;
+	tn_status status = TN_OK;
+	*value = NAN;
+	if (!is_made(sums))
+		return TN_OK;
+	for (uint32_t i = 0; i < sums->kind->n_arrays; i++)
+		size += (size_t)sums->arrays[i]->size;
+	double *all = tn_mem_zeroed(size, sizeof(*all)), *next = all;
+	if (!all)
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for %zu sums",
+				       size);
+	for (uint32_t i = 0; i < sums->kind->n_arrays && !status; i++) {
+		arrays[i] = next;
+		status = read_array(sums->arrays[i], next);
+		next += sums->arrays[i]->size;
+	}
+	if (!status)
+		*value = sums->kind->value(sums, arrays);
+	tn_mem_free(all);
+	return status;
+}
