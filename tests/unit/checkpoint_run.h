@@ -106,12 +106,13 @@ static inline tn_optimizer *run_optimizer(tn_module *net, int kind)
 static inline void run_begin(struct run *run, tn_context *context, int kind, uint64_t seed)
 {
 	const int64_t images[] = {RUN_BATCH, 1, RUN_SIDE, RUN_SIDE};
+	const struct tn_augmentation augmentation = {
+		.struct_size = sizeof(augmentation), .max_shift = 2, .hflip_prob = 0.5};
 	const struct tn_data_loader_options loader = {.struct_size = sizeof(loader),
 						      .batch_size = RUN_BATCH,
 						      .seed = 5,
 						      .shuffle = 1,
-						      .max_shift = 2,
-						      .flip = 1};
+						      .augmentation = &augmentation};
 	struct tn_error_info error;
 	memset(run, 0, sizeof(*run));
 	run->context = context;
@@ -173,15 +174,6 @@ static inline tn_status run_step(struct run *run, const tn_array *x, const tn_ar
 	return status;
 }
 
-/* The next batch on the host; 0: the epoch is over. */
-static inline uint32_t run_batch(struct run *run, float *images, int32_t *labels)
-{
-	struct tn_error_info error;
-	uint32_t n = 0;
-	assert_ok(tn_data_loader_next(run->loader, images, labels, &n, &error));
-	return n;
-}
-
 static inline void run_full(struct run *run)
 {
 	if (!run->is_captured || !run->is_warm) {
@@ -200,17 +192,20 @@ static inline void run_full(struct run *run)
 /* Goes on until so many steps are done. */
 static inline void run_until(struct run *run, uint64_t step)
 {
-	static float images[RUN_BATCH * RUN_SIDE * RUN_SIDE];
-	static int32_t labels[RUN_BATCH];
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	struct tn_error_info error;
 	while (run->step < step) {
-		uint32_t n = run_batch(run, images, labels);
-		if (!n)
+		assert_ok(tn_data_loader_next(run->loader, &batch, &error));
+		if (!batch.n)
 			continue;
+		uint32_t n = batch.n;
+		const void *images = batch.data[0], *labels = batch.data[1];
 		assert_ok(tn_scope_begin(run->context));
 		const int64_t shape[] = {n, 1, RUN_SIDE, RUN_SIDE};
 		if (n == RUN_BATCH) {
-			assert_ok(tn_assign_host(run->x, images, sizeof(images)));
-			assert_ok(tn_assign_host(run->labels, labels, sizeof(labels)));
+			assert_ok(tn_assign_host(run->x, images,
+						 RUN_BATCH * RUN_SIDE * RUN_SIDE * sizeof(float)));
+			assert_ok(tn_assign_host(run->labels, labels, RUN_BATCH * sizeof(int32_t)));
 			run_full(run);
 		} else {
 			assert_ok(run_step(run,

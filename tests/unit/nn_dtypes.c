@@ -142,7 +142,7 @@ static void parameters_have_the_networks_dtype_and_gradients_f32_at_least(void *
 		assert_int_equal(tn_array_dtype(buffer.value), wide);
 		assert_ok(tn_module_buffer_at(net, 2, &buffer));
 		assert_int_equal(buffer.dtype, TN_I64);
-		char *text = tn_module_summary(net);
+		char *text = tn_module_summary(net, NULL);
 		assert_contains(text, dtype == TN_F32   ? "32 parameters\n"
 				      : dtype == TN_F64 ? "32 parameters of f64\n"
 				      : dtype == TN_F16 ? "32 parameters of f16\n"
