@@ -336,8 +336,8 @@ TN_API void tn_module_destroy(tn_module *module);
  * tn_module_load reads files of other floating types with the option `convert`.
  * A built network is converted: pointers to its parameters, gradients and buffers, and graphs that
  * use it, are then no longer valid, and it has no gradients.
- * TN_STATE: a member of another module; or a built network that is frozen, has an optimizer, average
- * or scaler, or while a tape is open.  TN_DTYPE: another dtype.  TN_OUT_OF_MEMORY.
+ * TN_STATE: a member of another module; or a built network that is frozen, or has an optimizer,
+ * average or scaler, or while a tape is open.  TN_DTYPE: another dtype.  TN_OUT_OF_MEMORY.
  * TN_NOT_CAPTURABLE: a built network, while work is captured. */
 TN_API tn_status tn_module_set_dtype(tn_module *module, tn_dtype dtype);
 /* The dtype of the network that the module belongs to.  TN_F32 of NULL. */
