@@ -31,8 +31,41 @@ static tn_array *without_padding(const tn_array *indices, tn_array *dy,
 	return masked && masked->dtype != dy->dtype ? tn_astype(masked, dy->dtype) : masked;
 }
 
+static tn_status choose_again(struct tn_node *node, tn_array *ddw)
+{
+	return tn_node_give(node, 0, tn_take(ddw, node->saved[0].array, 0));
+}
+
+/* create_graph: rows added to zeros, whose gradient chooses them again. */
+static tn_status backward_again(struct tn_node *node, tn_array *dy)
+{
+	const struct embedding_state *state = node->state;
+	const tn_array *indices = node->saved[0].array;
+	if (state->padding_row >= 0)
+		dy = without_padding(indices, dy, state);
+	struct tn_suspension suspension = tn_tape_suspend(dy);
+	if (!suspension.runtime)
+		return tn_runtime_status(tn_node_runtime(node));
+	tn_array *dw = tn_zeros(tn_array_context(dy), state->dtype, 2, state->shape);
+	if (dw && tn_scatter_add(dw, indices, 0, dy)) {
+		tn_array_destroy(dw);
+		dw = NULL;
+	}
+	dw = tn_tape_resume(suspension, dw,
+			    &(struct tn_node_request){.operation = "embedding",
+						      .backward = choose_again,
+						      .is_twice = 1,
+						      .n_inputs = 1,
+						      .inputs = {dy},
+						      .n_saved = 1,
+						      .saved = {indices}});
+	return tn_node_give(node, 0, dw);
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
+	if (tn_node_records(node))
+		return backward_again(node, dy);
 	const struct embedding_state *state = node->state;
 	const tn_array *indices = node->saved[0].array;
 	int accumulate = 0;
@@ -78,6 +111,7 @@ tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t paddi
 	return tn_tape_resume(suspension, y,
 			      &(struct tn_node_request){.operation = "embedding",
 							.backward = backward,
+							.is_twice = 1,
 							.n_inputs = 1,
 							.inputs = {w},
 							.n_saved = 1,

@@ -11,12 +11,23 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "autograd/node.h"
-#include "autograd/recurrent.h"
+#include "autograd/recurrent_again.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
 
 enum { GX, W_HH, B_HH, H0, N_INPUTS };
-enum { SAVED_GATES, SAVED_OUT, SAVED_W_HH, SAVED_H0, N_SAVED };
+/* The last four are for create_graph; the node of the gates' parts from x holds x and w_ih too. */
+enum {
+	SAVED_GATES,
+	SAVED_OUT,
+	SAVED_W_HH,
+	SAVED_H0,
+	SAVED_X,
+	SAVED_W_IH,
+	SAVED_B_IH,
+	SAVED_B_HH,
+	N_SAVED
+};
 enum { N_GATES = 3, N_KEPT = 4 };
 
 struct gru_state {
@@ -73,8 +84,47 @@ static tn_status back(struct tn_node *node, const tn_array *dy, int64_t t, tn_ar
 	return tn_matmul_into(dh, all, 0, node->saved[SAVED_W_HH].array, 0, 1.0, 1.0);
 }
 
+/* The columns of a gate. */
+static tn_array *gate(const tn_array *pre, int64_t k)
+{
+	const int64_t hidden = pre->shape[1] / N_GATES;
+	return tn_slice(pre, 1, k * hidden, (k + 1) * hidden, 1);
+}
+
+static int advance_again(const struct tn_recurrent_call *call, const tn_array *gates,
+			 const tn_array *of_h, tn_array *states[TN_RECURRENT_STATES])
+{
+	const tn_array *pre = call->b_hh ? tn_add(of_h, call->b_hh) : of_h;
+	if (!pre)
+		return 0;
+	tn_array *r = tn_sigmoid(tn_add(gate(gates, 0), gate(pre, 0)));
+	tn_array *z = tn_sigmoid(tn_add(gate(gates, 1), gate(pre, 1)));
+	tn_array *n = tn_tanh(tn_add(gate(gates, 2), tn_multiply(r, gate(pre, 2))));
+	states[0] = tn_add(n, tn_multiply(z, tn_subtract(states[0], n)));
+	return states[0] != NULL;
+}
+
+static tn_status backward_again(struct tn_node *node, const tn_array *dy)
+{
+	const struct gru_state *state = node->state;
+	const struct tn_saved *saved = node->saved;
+	const struct tn_recurrent_again again = {.call = {.operation = "gru",
+							  .gates = N_GATES,
+							  .x = saved[SAVED_X].array,
+							  .w_ih = saved[SAVED_W_IH].array,
+							  .w_hh = saved[SAVED_W_HH].array,
+							  .b_hh = saved[SAVED_B_HH].array,
+							  .options.reverse = state->reverse},
+						 .bias = saved[SAVED_B_IH].array,
+						 .h0 = saved[SAVED_H0].array,
+						 .advance = advance_again};
+	return tn_recurrent_backward_again(node, dy, &again);
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
+	if (tn_node_records(node))
+		return backward_again(node, dy);
 	const struct gru_state *state = node->state;
 	const tn_array *out = node->saved[SAVED_OUT].array, *h0 = node->saved[SAVED_H0].array;
 	tn_context *context = tn_array_context(dy);
@@ -158,10 +208,10 @@ static tn_status run_steps(const tn_array *gx, const tn_array *w_hh, const tn_ar
 }
 
 /* h after each step; b_hh may be NULL. */
-static tn_array *steps(const tn_array *gx, const tn_array *w_hh, const tn_array *b_hh,
-		       const tn_array *h0, int reverse)
+static tn_array *steps(const struct tn_recurrent_call *call, const tn_array *gx, const tn_array *h0)
 {
-	struct gru_state state = {.reverse = reverse};
+	const tn_array *w_hh = call->w_hh, *b_hh = call->b_hh;
+	const struct gru_state state = {.reverse = call->options.reverse != 0};
 	if (!gx || !h0)
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(gx);
@@ -174,17 +224,19 @@ static tn_array *steps(const tn_array *gx, const tn_array *w_hh, const tn_array 
 	tn_array *zeros = b_hh ? NULL : tn_zeros(context, gx->dtype, 1, w_hh->shape);
 	tn_array *gates = tn_empty(context, gx->dtype, 3, kept);
 	tn_array *out = gates && (b_hh || zeros) ? tn_empty(context, gx->dtype, 3, shape) : NULL;
-	if (out && run_steps(gx, w_hh, b_hh ? b_hh : zeros, h0, reverse, gates, out)) {
+	if (out && run_steps(gx, w_hh, b_hh ? b_hh : zeros, h0, state.reverse, gates, out)) {
 		tn_array_destroy(out);
 		out = NULL;
 	}
 	out = tn_tape_resume(suspension, out,
 			     &(struct tn_node_request){.operation = "gru",
 						       .backward = backward,
+						       .is_twice = 1,
 						       .n_inputs = N_INPUTS,
 						       .inputs = {gx, w_hh, b_hh, h0},
 						       .n_saved = N_SAVED,
-						       .saved = {gates, out, w_hh, h0},
+						       .saved = {gates, out, w_hh, h0, call->x,
+								 call->w_ih, call->b_ih, b_hh},
 						       .state = &state,
 						       .state_size = sizeof(state)});
 	tn_array_destroy(zeros);
@@ -210,7 +262,7 @@ tn_array *tn_gru(const tn_array *x, const tn_array *w_ih, const tn_array *w_hh,
 	int reverse = call.options.reverse != 0;
 	tn_array *gx = tn_recurrent_gates(&call, b_ih);
 	tn_array *h0 = tn_recurrent_state(&call, call.options.h0);
-	tn_array *out = steps(gx, w_hh, b_hh, h0, reverse);
+	tn_array *out = steps(&call, gx, h0);
 	tn_array *y = tn_recurrent_result(out, w_hh->shape[1], reverse, h_n);
 	tn_array_destroy(gx);
 	tn_array_destroy(h0);

@@ -11,12 +11,23 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "autograd/node.h"
-#include "autograd/recurrent.h"
+#include "autograd/recurrent_again.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
 
 enum { GX, W_HH, H0, C0, N_INPUTS };
-enum { SAVED_GATES, SAVED_OUT, SAVED_W_HH, SAVED_H0, SAVED_C0, N_SAVED };
+/* The last three are for create_graph; the node of the gates' parts from x holds x and w_ih too. */
+enum {
+	SAVED_GATES,
+	SAVED_OUT,
+	SAVED_W_HH,
+	SAVED_H0,
+	SAVED_C0,
+	SAVED_X,
+	SAVED_W_IH,
+	SAVED_BIAS,
+	N_SAVED
+};
 enum { I, F, G, O, N_GATES };
 enum { H, C, N_STATES };
 
@@ -74,8 +85,47 @@ static tn_status back(struct tn_node *node, const tn_array *dy, int64_t t, tn_ar
 	return tn_matmul_into(dh, all, 0, node->saved[SAVED_W_HH].array, 0, 1.0, 0.0);
 }
 
+/* The columns of a gate. */
+static tn_array *gate(const tn_array *pre, int64_t k)
+{
+	const int64_t hidden = pre->shape[1] / N_GATES;
+	return tn_slice(pre, 1, k * hidden, (k + 1) * hidden, 1);
+}
+
+static int advance_again(const struct tn_recurrent_call *call, const tn_array *gates,
+			 const tn_array *of_h, tn_array *states[TN_RECURRENT_STATES])
+{
+	(void)call;
+	tn_array *pre = tn_add(gates, of_h);
+	if (!pre)
+		return 0;
+	tn_array *new = tn_multiply(tn_sigmoid(gate(pre, I)), tn_tanh(gate(pre, G)));
+	states[C] = tn_add(tn_multiply(tn_sigmoid(gate(pre, F)), states[C]), new);
+	states[H] = tn_multiply(tn_sigmoid(gate(pre, O)), tn_tanh(states[C]));
+	return states[H] != NULL;
+}
+
+static tn_status backward_again(struct tn_node *node, const tn_array *dy)
+{
+	const struct lstm_state *state = node->state;
+	const struct tn_saved *saved = node->saved;
+	const struct tn_recurrent_again again = {.call = {.operation = "lstm",
+							  .gates = N_GATES,
+							  .x = saved[SAVED_X].array,
+							  .w_ih = saved[SAVED_W_IH].array,
+							  .w_hh = saved[SAVED_W_HH].array,
+							  .options.reverse = state->reverse},
+						 .bias = saved[SAVED_BIAS].array,
+						 .h0 = saved[SAVED_H0].array,
+						 .c0 = saved[SAVED_C0].array,
+						 .advance = advance_again};
+	return tn_recurrent_backward_again(node, dy, &again);
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
+	if (tn_node_records(node))
+		return backward_again(node, dy);
 	const struct lstm_state *state = node->state;
 	const tn_array *out = node->saved[SAVED_OUT].array, *h0 = node->saved[SAVED_H0].array;
 	const tn_array *gates = node->saved[SAVED_GATES].array;
@@ -155,10 +205,11 @@ static tn_status run_steps(const tn_array *gx, const tn_array *w_hh, const tn_ar
 }
 
 /* The states after each step. */
-static tn_array *steps(const tn_array *gx, const tn_array *w_hh, const tn_array *h0,
-		       const tn_array *c0, int reverse)
+static tn_array *steps(const struct tn_recurrent_call *call, const tn_array *bias,
+		       const tn_array *gx, const tn_array *h0, const tn_array *c0)
 {
-	struct lstm_state state = {.reverse = reverse};
+	const tn_array *w_hh = call->w_hh;
+	const struct lstm_state state = {.reverse = call->options.reverse != 0};
 	if (!gx || !h0 || !c0)
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(gx);
@@ -167,19 +218,21 @@ static tn_array *steps(const tn_array *gx, const tn_array *w_hh, const tn_array 
 	const int64_t shape[] = {gx->shape[0], gx->shape[1], N_STATES * w_hh->shape[1]};
 	tn_array *gates = tn_empty(tn_array_context(gx), gx->dtype, 3, gx->shape);
 	tn_array *out = gates ? tn_empty(tn_array_context(gx), gx->dtype, 3, shape) : NULL;
-	if (out && run_steps(gx, w_hh, h0, c0, reverse, gates, out)) {
+	if (out && run_steps(gx, w_hh, h0, c0, state.reverse, gates, out)) {
 		tn_array_destroy(out);
 		out = NULL;
 	}
 	out = tn_tape_resume(suspension, out,
-			     &(struct tn_node_request){.operation = "lstm",
-						       .backward = backward,
-						       .n_inputs = N_INPUTS,
-						       .inputs = {gx, w_hh, h0, c0},
-						       .n_saved = N_SAVED,
-						       .saved = {gates, out, w_hh, h0, c0},
-						       .state = &state,
-						       .state_size = sizeof(state)});
+			     &(struct tn_node_request){
+				     .operation = "lstm",
+				     .backward = backward,
+				     .is_twice = 1,
+				     .n_inputs = N_INPUTS,
+				     .inputs = {gx, w_hh, h0, c0},
+				     .n_saved = N_SAVED,
+				     .saved = {gates, out, w_hh, h0, c0, call->x, call->w_ih, bias},
+				     .state = &state,
+				     .state_size = sizeof(state)});
 	tn_array_destroy(gates);
 	return out;
 }
@@ -207,7 +260,7 @@ tn_array *tn_lstm(const tn_array *x, const tn_array *w_ih, const tn_array *w_hh,
 	tn_array *gx = b_ih && !bias ? NULL : tn_recurrent_gates(&call, bias);
 	tn_array *h0 = tn_recurrent_state(&call, call.options.h0);
 	tn_array *c0 = tn_recurrent_state(&call, call.options.c0);
-	tn_array *out = steps(gx, w_hh, h0, c0, reverse);
+	tn_array *out = steps(&call, bias, gx, h0, c0);
 	tn_array *y = tn_recurrent_result(out, hidden, reverse, h_n);
 	if (y && c_n)
 		*c_n = tn_recurrent_last(out, hidden, C, reverse);

@@ -101,13 +101,17 @@ tn_status tn_module_buffer_at(const tn_module *module, size_t index, struct tn_b
 
 /* ---- Building --------------------------------------------------------------------------------*/
 
+/* A buffer's dtype in a network of `dtype`. */
+static tn_dtype dtype_in(const struct tn_buffer *buffer, tn_dtype dtype)
+{
+	return dtype == TN_F64 && buffer->declared == TN_F32 ? TN_F64 : buffer->declared;
+}
+
 tn_status tn_buffers_make(tn_module *module)
 {
-	const int is_wide = tn_module_dtype(module) == TN_F64;
 	for (size_t i = 0; i < module->n_buffer_listing; i++) {
 		struct tn_buffer *buffer = module->buffer_listing[i].buffer;
-		if (is_wide && buffer->declared == TN_F32)
-			buffer->dtype = TN_F64;
+		buffer->dtype = dtype_in(buffer, tn_module_dtype(module));
 		tn_array *value = tn_full(module->context, buffer->dtype, buffer->rank,
 					  buffer->shape, buffer->initial);
 		if (!value)
@@ -125,4 +129,32 @@ void tn_buffers_unmake(tn_module *module)
 		buffer->value = NULL;
 		buffer->dtype = buffer->declared;
 	}
+}
+
+tn_status tn_buffers_convert(tn_module *module, tn_dtype dtype)
+{
+	struct tn_runtime *rt = module->runtime;
+	const size_t n = module->n_buffer_listing;
+	tn_array **values = tn_mem_zeroed(n ? n : 1, sizeof(tn_array *));
+	if (!values)
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_set_dtype",
+				       "no memory for %zu buffers", n);
+	tn_status status = TN_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		const struct tn_buffer *buffer = module->buffer_listing[i].buffer;
+		tn_dtype own = dtype_in(buffer, dtype);
+		values[i] = own == buffer->dtype ? NULL : tn_astype(buffer->value, own);
+		if (own != buffer->dtype && !values[i])
+			status = rt->error.status;
+	}
+	for (size_t i = 0; i < n && !status; i++) {
+		struct tn_buffer *buffer = module->buffer_listing[i].buffer;
+		if (!values[i])
+			continue;
+		tn_array_unhold(buffer->value);
+		buffer->value = tn_array_hold(values[i]);
+		buffer->dtype = values[i]->dtype;
+	}
+	tn_mem_free(values);
+	return status;
 }

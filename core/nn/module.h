@@ -137,6 +137,7 @@ struct tn_module {
 	int training;
 	int sealed;
 	tn_dtype dtype; /* by tn_module_set_dtype; 0: not chosen */
+	size_t n_users; /* optimizers, averages and scalers of the module */
 	/* Every weight of the tree once, with its first name; made at the first request. */
 	struct tn_named_weight *listing;
 	size_t n_listing;

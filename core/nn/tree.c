@@ -22,6 +22,12 @@ int tn_module_is_built(const tn_module *module)
 	return tn_module_root(module)->arena.values != NULL;
 }
 
+tn_dtype tn_module_dtype(const tn_module *module)
+{
+	tn_dtype dtype = module ? tn_module_root(module)->dtype : 0;
+	return dtype ? dtype : TN_F32;
+}
+
 /* ---- New names -------------------------------------------------------------------------------*/
 
 tn_status tn_module_check_name(const tn_module *module, const char *name)

@@ -227,6 +227,7 @@ tn_average *tn_average_create(tn_module *module, const struct tn_average_options
 	}
 	average->module = module;
 	average->decay = o.decay;
+	module->n_users++;
 	if (!make_values(average))
 		return average;
 	tn_average_destroy(average);
@@ -237,6 +238,7 @@ void tn_average_destroy(tn_average *average)
 {
 	if (!average)
 		return;
+	average->module->n_users--;
 	tn_captured_abandon(&average->captured);
 	for (size_t i = 0; average->views && i < average->module->n_listing; i++)
 		tn_array_unhold(average->views[i]);

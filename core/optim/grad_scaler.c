@@ -91,6 +91,7 @@ tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 	}
 	scaler->module = module;
 	scaler->o = o;
+	module->n_users++;
 	scaler->state = (struct tn_grad_scaler_state){.struct_size = sizeof(scaler->state),
 						      .scale = (double)(float)o.init_scale};
 	if (!make_scale(scaler))
@@ -103,6 +104,7 @@ void tn_grad_scaler_destroy(tn_grad_scaler *scaler)
 {
 	if (!scaler)
 		return;
+	scaler->module->n_users--;
 	tn_array_unhold(scaler->scale);
 	tn_array_unhold(scaler->found);
 	tn_mem_free(scaler);

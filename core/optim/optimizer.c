@@ -202,6 +202,7 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 	optimizer->rule = rule;
 	optimizer->lr = lr;
 	optimizer->settings = settings;
+	module->n_users++;
 	if (!make_parts(optimizer, options, size))
 		return optimizer;
 	tn_optimizer_destroy(optimizer);
@@ -212,6 +213,7 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 {
 	if (!optimizer)
 		return;
+	optimizer->module->n_users--;
 	tn_captured_abandon(&optimizer->captured);
 	for (size_t i = 0; optimizer->views && i < optimizer->module->n_listing; i++) {
 		for (size_t k = 0; k < TN_STATE_VIEWS; k++)

@@ -88,8 +88,9 @@ struct tn_gradients_options {
  *
  * create_graph passes through element programs, products, tn_linear, reductions, views and copies,
  * takes, tn_cumsum, tn_cummax, tn_conv2d, tn_conv_transpose2d, pools, norms, tn_softmax,
- * tn_dropout, losses (tenon/loss.h), tn_recompute, what is recorded as these (attention, tn_conv1d,
- * tn_interpolate), and nodes that allow it (tn_node_record).
+ * tn_dropout, tn_embedding, tn_lstm and tn_gru (which compute their steps again), losses
+ * (tenon/loss.h), tn_recompute, what is recorded as these (attention, tn_conv1d, tn_interpolate),
+ * and nodes that allow it (tn_node_record).
  * TN_UNSUPPORTED: another operation, which the error names.  TN_STATE: an input was neither watched
  * nor recorded.  Other errors as for tn_tape_backward; on failure all gradients are NULL. */
 TN_API tn_status tn_tape_gradients(tn_tape *tape, size_t n_outputs, tn_array *const *outputs,

@@ -324,8 +324,8 @@ TN_API tn_status tn_module_buffer_at(const tn_module *module, size_t index,
 /* Frees a module with its members.  Takes NULL.  Members are freed only by their owner. */
 TN_API void tn_module_destroy(tn_module *module);
 
-/* The dtype of all parameters of a network, which tn_module_build makes: f32 (the default), f64,
- * f16 or bf16.  A network has one dtype; it is given to the outermost module.
+/* The dtype of all parameters of a network: f32 (the default), f64, f16 or bf16.  A network has one
+ * dtype; it is given to the outermost module, usually before tn_module_build.
  *
  *     f64        gradients, states of optimizers, and buffers declared as f32 are f64 too
  *     f16, bf16  gradients and states of optimizers are f32, and every optimizer has f32 masters of
@@ -334,7 +334,11 @@ TN_API void tn_module_destroy(tn_module *module);
  *
  * Initial values are those of the f32 network, converted: the same seed gives the same network.
  * tn_module_load reads files of other floating types with the option `convert`.
- * TN_STATE: built, or a member of another module.  TN_DTYPE: another dtype. */
+ * A built network is converted: pointers to its parameters, gradients and buffers, and graphs that
+ * use it, are then no longer valid, and it has no gradients.
+ * TN_STATE: a member of another module; or a built network that is frozen, or has an optimizer,
+ * average or scaler, or while a tape is open.  TN_DTYPE: another dtype.  TN_OUT_OF_MEMORY.
+ * TN_NOT_CAPTURABLE: a built network, while work is captured. */
 TN_API tn_status tn_module_set_dtype(tn_module *module, tn_dtype dtype);
 /* The dtype of the network that the module belongs to.  TN_F32 of NULL. */
 TN_API tn_dtype tn_module_dtype(const tn_module *module);

@@ -42,6 +42,16 @@ def conv_penalty(record, x, w, stride, padding, dilation, groups):
                    torch.sigmoid(y).sum(), {"x": x, "w": w, "b": b})
 
 
+def recurrent_penalty(record, case, module):
+    module = module.double()
+    named = {"x": leaf(2, 3, 2)}
+    for name, parameter in zip(("w_ih", "w_hh", "b_ih", "b_hh"), module.parameters()):
+        parameter.data = leaf(*parameter.shape).data
+        named[name] = parameter
+    score = module(named["x"])[0].square().sum()
+    record_penalty(record, case, {}, score, named)
+
+
 def product(record, name, function, *shape):
     """The Hessian of a function of x, times v."""
     x = leaf(*shape)
@@ -72,6 +82,8 @@ def main():
                 lambda x: F.batch_norm(x, None, None, training=True).exp().sum(), 6, 3)
         product(record, "group_norm", lambda x: F.group_norm(x.reshape(2, 4, 3), 2).exp().sum(),
                 2, 12)
+        recurrent_penalty(record, "lstm_penalty", torch.nn.LSTM(2, 2, batch_first=True))
+        recurrent_penalty(record, "gru_penalty", torch.nn.GRU(2, 2, batch_first=True))
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ static void expect(const struct trial *t, const char *name, const tn_array *foun
 
 /* ---- Penalties -------------------------------------------------------------------------------*/
 
-enum { MOST_LEAVES = 4 };
+enum { MOST_LEAVES = 5 };
 
 static void check_penalty(const struct trial *t, tn_tape *tape, tn_array *score, size_t n,
 			  tn_array *const *leaves, const char *const *names)
@@ -105,6 +105,26 @@ static void conv_penalty(const struct trial *t, tn_tape *tape)
 	watch_all(t, tape, 3, leaves, names);
 	tn_array *y = tn_conv2d(leaves[0], leaves[1], leaves[2], &o);
 	check_penalty(t, tape, tn_sum(tn_sigmoid(y), TN_ALL_AXES, NULL, 0), 3, leaves, names);
+}
+
+static void recurrent_penalty(const struct trial *t, tn_tape *tape, int is_lstm)
+{
+	static const char *const names[] = {"x", "w_ih", "w_hh", "b_ih", "b_hh"};
+	tn_array *a[5];
+	watch_all(t, tape, 5, a, names);
+	tn_array *y = is_lstm ? tn_lstm(a[0], a[1], a[2], a[3], a[4], NULL, NULL, NULL)
+			      : tn_gru(a[0], a[1], a[2], a[3], a[4], NULL, NULL);
+	check_penalty(t, tape, tn_sum(tn_square(y), TN_ALL_AXES, NULL, 0), 5, a, names);
+}
+
+static void lstm_penalty(const struct trial *t, tn_tape *tape)
+{
+	recurrent_penalty(t, tape, 1);
+}
+
+static void gru_penalty(const struct trial *t, tn_tape *tape)
+{
+	recurrent_penalty(t, tape, 0);
 }
 
 /* ---- Hessians times vectors ------------------------------------------------------------------*/
@@ -195,6 +215,8 @@ static const struct {
 } kinds[] = {
 	{"linear_penalty", linear_penalty, NULL},
 	{"conv_penalty", conv_penalty, NULL},
+	{"lstm_penalty", lstm_penalty, NULL},
+	{"gru_penalty", gru_penalty, NULL},
 	{"logsumexp", NULL, f_logsumexp},
 	{"prod", NULL, f_prod},
 	{"mean", NULL, f_mean},
@@ -233,7 +255,7 @@ static void run_all(const char *backend, tn_dtype dtype)
 	}
 	fclose(file);
 	tn_context_close(t.context);
-	assert_true(n_cases >= 15);
+	assert_true(n_cases >= 17);
 }
 
 static void the_reference_agrees_with_pytorch(void **state)

@@ -117,6 +117,12 @@ static void step(tn_module *net, tn_optimizer *optimizer)
 static const tn_dtype all_dtypes[] = {TN_F32, TN_F64, TN_F16, TN_BF16};
 enum { N_DTYPES = 4 };
 
+static tn_optimizer *sgd(tn_module *net)
+{
+	return tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3, .momentum = 0.9,
+				      .weight_decay = 0.1));
+}
+
 /* ---- Building --------------------------------------------------------------------------------*/
 
 static void parameters_have_the_networks_dtype_and_gradients_f32_at_least(void **state)
@@ -188,8 +194,7 @@ static void a_dtype_is_given_once_to_the_outermost_module(void **state)
 	expect_error(TN_STATE, "the outermost one has the dtype");
 	assert_ok(tn_module_set_dtype(net, TN_F64));
 	assert_ok(tn_module_build(net));
-	assert_status(tn_module_set_dtype(net, TN_F32), TN_STATE);
-	expect_error(TN_STATE, "already been built");
+	assert_ok(tn_module_set_dtype(net, TN_F64));
 	tn_module_destroy(net);
 	/* A member that has one of its own. */
 	net = make_net();
@@ -200,6 +205,80 @@ static void a_dtype_is_given_once_to_the_outermost_module(void **state)
 	expect_error(TN_DTYPE, "'head' was given f16, the network is of f32");
 	assert_ok(tn_module_set_dtype(net, TN_F16));
 	assert_ok(tn_module_build(net));
+	tn_module_destroy(net);
+}
+
+static void a_built_network_is_converted(void **state)
+{
+	double before[N_ALL], after[N_ALL], expected[N_ALL];
+	struct tn_buffer_view buffer;
+	struct tn_parameter_view view;
+	(void)state;
+	for (int from = 0; from < N_DTYPES; from++) {
+		for (int to = 0; to < N_DTYPES; to++) {
+			tn_dtype dtype = all_dtypes[to];
+			tn_module *net = build_net(all_dtypes[from]), *other = build_net(dtype);
+			tn_module_set_training(net, 1);
+			find_gradients(net);
+			read_all(net, before);
+			assert_ok(tn_module_set_dtype(net, dtype));
+			assert_int_equal(tn_module_dtype(net), dtype);
+			assert_ok(tn_module_buffer_at(net, 0, &buffer));
+			assert_int_equal(buffer.dtype, dtype == TN_F64 ? TN_F64 : TN_F32);
+			assert_int_equal(tn_array_dtype(buffer.value), buffer.dtype);
+			assert_ok(tn_module_parameter_at(net, 0, &view));
+			assert_int_equal(tn_array_dtype(view.value), dtype);
+			if (from != to)
+				assert_null(view.gradient);
+			/* What an assignment to a network built so gives, and a step. */
+			tn_array *w =
+				tn_module_own_parameter(tn_module_child(other, "a"), "weight");
+			assert_ok(tn_assign(w, view.value));
+			read_all(net, after);
+			for (int i = 0; i < N_ALL; i++)
+				assert_close(after[i], before[i], 0x1p-8 * fabs(before[i]));
+			for (int i = 0; i < N_ALL && to == 1; i++)
+				assert_true(after[i] == before[i]);
+			tn_optimizer *optimizer = sgd(net);
+			step(net, optimizer);
+			read_all(net, expected);
+			assert_memory_not_equal(after, expected, sizeof(after));
+			tn_optimizer_destroy(optimizer);
+			tn_module_destroy(other);
+			tn_module_destroy(net);
+		}
+	}
+}
+
+static void a_network_in_use_is_not_converted(void **state)
+{
+	(void)state;
+	tn_module *net = build_net(TN_F32);
+	const tn_array *w = tn_module_own_parameter(tn_module_child(net, "a"), "weight");
+	tn_optimizer *optimizer = sgd(net);
+	assert_status(tn_module_set_dtype(net, TN_F16), TN_STATE);
+	expect_error(TN_STATE, "an optimizer, average or scaler of the network exists");
+	tn_average *average = tn_average_create(net, NULL);
+	tn_grad_scaler *scaler = tn_grad_scaler_create(net, NULL);
+	tn_optimizer_destroy(optimizer);
+	assert_status(tn_module_set_dtype(net, TN_F16), TN_STATE);
+	expect_error(TN_STATE, "exists");
+	tn_average_destroy(average);
+	assert_status(tn_module_set_dtype(net, TN_F16), TN_STATE);
+	expect_error(TN_STATE, "exists");
+	tn_grad_scaler_destroy(scaler);
+	assert_ok(tn_module_freeze(net));
+	assert_status(tn_module_set_dtype(net, TN_F16), TN_STATE);
+	expect_error(TN_STATE, "frozen");
+	tn_module_unfreeze(net);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_status(tn_module_set_dtype(net, TN_F16), TN_STATE);
+	expect_error(TN_STATE, "a tape is open");
+	tn_tape_end(tape);
+	assert_ptr_equal(tn_module_own_parameter(tn_module_child(net, "a"), "weight"), w);
+	assert_int_equal(tn_array_dtype(w), TN_F32);
+	assert_ok(tn_module_set_dtype(net, TN_F16));
+	assert_non_null(tn_module_forward(net, input(TN_F16)));
 	tn_module_destroy(net);
 }
 
@@ -331,12 +410,6 @@ static void files_have_the_networks_dtype_and_are_converted_on_request(void **st
 }
 
 /* ---- Optimizers ------------------------------------------------------------------------------*/
-
-static tn_optimizer *sgd(tn_module *net)
-{
-	return tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3, .momentum = 0.9,
-				      .weight_decay = 0.1));
-}
 
 static tn_optimizer *adam(tn_module *net)
 {
@@ -756,6 +829,8 @@ int main(int n_arguments, char **arguments)
 		cmocka_unit_test(parameters_have_the_networks_dtype_and_gradients_f32_at_least),
 		cmocka_unit_test(initial_values_are_those_of_f32_rounded),
 		cmocka_unit_test(a_dtype_is_given_once_to_the_outermost_module),
+		cmocka_unit_test(a_built_network_is_converted),
+		cmocka_unit_test(a_network_in_use_is_not_converted),
 		cmocka_unit_test(inputs_of_another_floating_type_are_refused),
 		cmocka_unit_test(gradients_of_f64_networks_agree_with_differences),
 		cmocka_unit_test(gradients_of_several_backwards_add_up_in_f32),

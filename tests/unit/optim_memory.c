@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The Nth allocation of the host fails, for every N, while an optimizer, a schedule and an average
- * are made, used and listed: an error says so, and the next attempt works.
+ * The Nth allocation of the host fails, for every N, while an optimizer, a scaler, a schedule and
+ * an average are made, used and listed, or a network is converted: an error says so, and the next
+ * attempt works.
  */
 #include <tenon/tenon.h>
 
@@ -28,7 +29,7 @@ static void give_gradients(void)
 {
 	tn_module_zero_gradients(net);
 	tn_tape *tape = tn_tape_begin(context);
-	tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){2, 3});
+	tn_array *x = tn_ones(context, tn_module_dtype(net), 2, (int64_t[]){2, 3});
 	tn_array *loss = tn_sum(tn_module_forward(net, x), TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_tape_backward(tape, loss, NULL));
 	tn_tape_end(tape);
@@ -43,6 +44,7 @@ static tn_status use(tn_optimizer *(*make)(void))
 	tn_optimizer *optimizer = make();
 	tn_schedule *schedule = NULL;
 	tn_average *average = NULL;
+	tn_grad_scaler *scaler = NULL;
 	tn_status status = optimizer ? TN_OK : tn_error(context)->status;
 	if (!status)
 		status = tn_optimizer_set_gradient_noise(optimizer, 0.1, 0);
@@ -52,6 +54,13 @@ static tn_status use(tn_optimizer *(*make)(void))
 		status = tn_optimizer_step(optimizer);
 	if (!status)
 		status = tn_optimizer_state_at(optimizer, 0, &state);
+	if (!status) {
+		scaler = tn_grad_scaler_create(net, NULL);
+		status =
+			scaler ? tn_grad_scaler_step(scaler, optimizer) : tn_error(context)->status;
+	}
+	if (!status)
+		status = tn_grad_scaler_update(scaler);
 	if (!status) {
 		schedule = tn_schedule_create(optimizer, TN_OPTIONS(struct tn_schedule_options,
 								    .kind = TN_SCHEDULE_MULTISTEP,
@@ -66,44 +75,109 @@ static tn_status use(tn_optimizer *(*make)(void))
 		status = tn_average_swap(average);
 	if (!status)
 		status = tn_average_at(average, 1, &view);
+	tn_grad_scaler_destroy(scaler);
 	tn_average_destroy(average);
 	tn_schedule_destroy(schedule);
 	tn_optimizer_destroy(optimizer);
 	return status;
 }
 
+/* Fails at each allocation of `run` in turn; prepares each attempt. */
+static void fail_everywhere(tn_status (*run)(tn_optimizer *(*make)(void)),
+			    tn_optimizer *(*make)(void), void (*prepare)(void))
+{
+	long n = 0;
+	int failed = 1;
+	for (; failed; n++) {
+		prepare();
+		memory_fails_at(n, 0);
+		tn_status status = run(make);
+		failed = memory_works() != 0;
+		if (status) {
+			assert_true(failed);
+			assert_int_equal(status, TN_OUT_OF_MEMORY);
+			assert_int_equal(tn_error(context)->status, TN_OUT_OF_MEMORY);
+		}
+		tn_error_clear(context);
+	}
+	assert_true(n > 20);
+	prepare();
+	assert_ok(run(make));
+}
+
+static void make_net(tn_dtype dtype)
+{
+	net = tn_module_linear(context, 3, 2, NULL);
+	assert_ok(tn_module_set_dtype(net, dtype));
+	assert_ok(tn_module_build(net));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
+			       &context, NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tn_context_close(context);
+	return 0;
+}
+
 static void losing_any_allocation_is_an_error(void **state)
 {
-	tn_optimizer *(*const makers[])(void) = {make_adagrad, make_lamb};
+	static const tn_dtype dtypes[] = {TN_F32, TN_F16};
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
-	net = tn_module_linear(context, 3, 2, NULL);
-	assert_ok(tn_module_build(net));
 	for (size_t i = 0; i < 2; i++) {
-		long n = 0;
-		int failed = 1;
-		for (; failed; n++) {
-			give_gradients();
-			memory_fails_at(n, 0);
-			tn_status status = use(makers[i]);
-			failed = memory_works() != 0;
-			if (status) {
-				assert_true(failed);
-				assert_int_equal(status, TN_OUT_OF_MEMORY);
-				assert_int_equal(tn_error(context)->status, TN_OUT_OF_MEMORY);
-			}
-			tn_error_clear(context);
-		}
-		assert_true(n > 20);
-		assert_ok(use(makers[i]));
+		make_net(dtypes[i]);
+		fail_everywhere(use, make_adagrad, give_gradients);
+		fail_everywhere(use, make_lamb, give_gradients);
+		tn_module_destroy(net);
 	}
+}
+
+/* A network with a buffer of f32; a conversion that fails leaves it whole. */
+static tn_status convert(tn_optimizer *(*make)(void))
+{
+	(void)make;
+	tn_dtype before = tn_module_dtype(net);
+	tn_status status = tn_module_set_dtype(net, before == TN_F64 ? TN_F16 : TN_F64);
+	if (status) {
+		struct tn_buffer_view buffer;
+		assert_int_equal(tn_module_dtype(net), before);
+		assert_ok(tn_module_buffer_at(net, 0, &buffer));
+		assert_int_equal(tn_array_dtype(buffer.value), before == TN_F64 ? TN_F64 : TN_F32);
+	}
+	return status;
+}
+
+static void forward(void)
+{
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = tn_ones(context, tn_module_dtype(net), 2, (int64_t[]){2, 3});
+	assert_non_null(tn_module_forward(net, x));
+	tn_scope_end(context, NULL);
+}
+
+static void a_conversion_that_fails_changes_nothing(void **state)
+{
+	(void)state;
+	net = tn_sequential(context);
+	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm1d(context, 3, NULL)));
+	assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 3, 2, NULL)));
+	assert_ok(tn_module_build(net));
+	for (int i = 0; i < 2; i++)
+		fail_everywhere(convert, NULL, forward);
 	tn_module_destroy(net);
-	tn_context_close(context);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(losing_any_allocation_is_an_error)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(losing_any_allocation_is_an_error),
+		cmocka_unit_test(a_conversion_that_fails_changes_nothing),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

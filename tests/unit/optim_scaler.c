@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The gradient scaler and mixed precision; its scales beside PyTorch's are in tests/parity/scaler.c.
- * A backend may be given as the only argument.
+ * The gradient scaler and mixed precision; scales beside PyTorch's are in tests/parity/scaler.c.  A
+ * backend may be given as the only argument.
  */
 #include <tenon/tenon.h>
 

@@ -167,6 +167,51 @@ static inline tn_array *second_attention(tn_array *const *x)
 		x[0], x[1], x[2], TN_OPTIONS(struct tn_attention_options, .causal = 1)));
 }
 
+static inline tn_array *second_lstm(tn_array *const *x)
+{
+	tn_array *h, *c, *y = tn_lstm(x[0], x[1], x[2], NULL, NULL, NULL, &h, &c);
+	return tn_add(second_total(y), tn_add(second_total(h), second_total(c)));
+}
+
+static inline tn_array *second_gru(tn_array *const *x)
+{
+	tn_array *h, *y = tn_gru(x[0], x[1], x[2], NULL, NULL, NULL, &h);
+	return tn_add(second_total(y), second_total(h));
+}
+
+static inline tn_array *second_constant(const tn_array *like, int rank, const int64_t *shape)
+{
+	return tn_full(tn_array_context(like), tn_array_dtype(like), rank, shape, 0.3);
+}
+
+/* From the last step to the first, of the states and biases. */
+static inline tn_array *second_lstm_reverse(tn_array *const *x)
+{
+	const struct tn_recurrent_options o = {
+		.struct_size = sizeof(o), .reverse = 1, .h0 = x[0], .c0 = x[1]};
+	tn_array *w_ih = second_constant(x[0], 2, (int64_t[]){8, 3});
+	tn_array *w_hh = second_constant(x[0], 2, (int64_t[]){8, 2});
+	tn_array *steps = second_constant(x[0], 3, (int64_t[]){2, 3, 3}), *c;
+	tn_array *y = tn_lstm(steps, w_ih, w_hh, x[2], tn_sin(x[2]), &o, NULL, &c);
+	return tn_add(second_total(y), second_total(c));
+}
+
+static inline tn_array *second_gru_reverse(tn_array *const *x)
+{
+	const struct tn_recurrent_options o = {.struct_size = sizeof(o), .reverse = 1, .h0 = x[0]};
+	tn_array *w_ih = second_constant(x[0], 2, (int64_t[]){6, 3});
+	tn_array *w_hh = second_constant(x[0], 2, (int64_t[]){6, 2});
+	tn_array *steps = second_constant(x[0], 3, (int64_t[]){2, 3, 3});
+	return second_total(tn_gru(steps, w_ih, w_hh, x[1], x[2], &o, NULL));
+}
+
+static inline tn_array *second_embedding(tn_array *const *x)
+{
+	static const int32_t indices[] = {3, 1, 0, 3};
+	tn_array *of = tn_from_host(tn_array_context(x[0]), TN_I32, 2, (int64_t[]){2, 2}, indices);
+	return second_total(tn_embedding(of, tn_square(x[0]), 1));
+}
+
 static inline tn_array *second_bilinear(tn_array *const *x)
 {
 	const struct tn_interpolate_options o = {
@@ -306,6 +351,11 @@ static const struct second_row second_rows[] = {
 	 0,
 	 0},
 	{"attention", second_attention, 3, {3, 3, 3}, {{2, 3, 2}, {2, 4, 2}, {2, 4, 3}}, 0, 0},
+	{"lstm", second_lstm, 3, {3, 2, 2}, {{2, 3, 2}, {8, 2}, {8, 2}}, 0, 0},
+	{"lstm, reverse", second_lstm_reverse, 3, {2, 2, 1}, {{2, 2}, {2, 2}, {8}}, 0, 0},
+	{"gru", second_gru, 3, {3, 2, 2}, {{2, 3, 2}, {6, 2}, {6, 2}}, 0, 0},
+	{"gru, reverse", second_gru_reverse, 3, {2, 1, 1}, {{2, 2}, {6}, {6}}, 0, 0},
+	{"embedding", second_embedding, 1, {2}, {{4, 3}}, 0, 0},
 	{"interpolate", second_bilinear, 1, {4}, {{1, 2, 3, 4}}, 0, 0},
 	{"conv2d, groups", second_conv2d_groups, 2, {4, 4}, {{1, 4, 4, 5}, {6, 2, 3, 3}}, 0, 0},
 	{"max_pool2d", second_max_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},
