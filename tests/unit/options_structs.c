@@ -56,6 +56,22 @@ static tn_status context_open(const void *options)
 	return status;
 }
 
+static tn_status summary_create(const void *options)
+{
+	tn_summary *made = tn_summary_create(net, options);
+	tn_status status = kept(made != NULL);
+	tn_summary_destroy(made);
+	return status;
+}
+
+static tn_status profile_begin(const void *options)
+{
+	tn_profile *made = tn_profile_begin(net, options);
+	tn_status status = kept(made != NULL);
+	tn_profile_destroy(made);
+	return status;
+}
+
 static tn_status sgd(const void *options)
 {
 	return optimizer(tn_sgd(net, options));
@@ -621,6 +637,10 @@ static const struct {
 	 TN_OPTIONS(struct tn_grad_scaler_options, .growth_interval = 5), TN_OK},
 	{"struct tn_grad_scaler_state", grad_scaler_set_state,
 	 TN_OPTIONS(struct tn_grad_scaler_state, .scale = 2), TN_OK},
+	{"struct tn_summary_options", summary_create,
+	 TN_OPTIONS(struct tn_summary_options, .depth = 1), TN_OK},
+	{"struct tn_profile_options", profile_begin,
+	 TN_OPTIONS(struct tn_profile_options, .no_trace = 1), TN_OK},
 	{"struct tn_schedule_options", schedule_create,
 	 TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP, .period = 2), TN_OK},
 	{"struct tn_schedule_state", schedule_set_state,
