@@ -57,7 +57,7 @@ static int read_options(struct train_command *c, int argc, char **argv)
 	static const char *const schedules[] = {
 		[TN_SCHEDULE_CONSTANT] = "constant", [TN_SCHEDULE_COSINE] = "cosine", NULL};
 	const struct option_row rows[] = {
-		{"data", "NAME|DIR", "digits, fashion-mnist, or a folder with the four IDX files",
+		{"data", "NAME|DIR", "digits, fashion-mnist, or a folder of pictures",
 		 .text = &c->data},
 		{"epochs", "N", "default: 40000 images in total, at least 3", .count = &c->epochs,
 		 .lowest = 1, .highest = 1000000},

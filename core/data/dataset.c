@@ -23,6 +23,8 @@ void tn_dataset_raw_release(struct tn_dataset_raw *raw)
 	tn_mem_free(raw->labels);
 	tn_mem_free(raw->parts);
 	tn_samples_release(raw->samples);
+	tn_listing_release(&raw->class_list);
+	tn_mem_free(raw->class_memory);
 	memset(raw, 0, sizeof(*raw));
 }
 

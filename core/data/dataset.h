@@ -6,6 +6,7 @@
 #ifndef TN_DATA_DATASET_H
 #define TN_DATA_DATASET_H
 
+#include "data/listing.h"
 #include "data/samples.h"
 
 struct tn_dataset {
@@ -38,6 +39,8 @@ struct tn_dataset_raw {
 	const char *origin;             /* static; NULL: "" */
 	const char *const *class_names; /* NULL: numbers */
 	int own_class_names;            /* class_names are not static: copy them */
+	struct tn_listing class_list;   /* where class_names may be; owned */
+	void *class_memory;             /* or here */
 	double test_fraction;
 	double validation_fraction;
 	const struct tn_input_format *normalise_as; /* borrowed; NULL: from the training part */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Opens a folder as a data set: selects the reader, and adds the facts known by its name.
+ * Opens a folder or file as a data set: selects the reader, and adds the facts known by its name.
  */
 #include "data/open.h"
 
@@ -13,11 +13,15 @@
 #include "base/options.h"
 #include "base/parameter.h"
 #include "base/text.h"
+#include "data/array_files.h"
+#include "data/cifar_folder.h"
+#include "data/class_folder.h"
 #include "data/dataset.h"
 #include "data/digits.h"
 #include "data/format.h"
 #include "data/idx_folder.h"
 #include "data/search.h"
+#include "data/table_file.h"
 #include "io/file.h"
 
 #define OPERATION "dataset"
@@ -40,30 +44,140 @@ static tn_status file_in(const char *folder, const char *name, char **path,
 	return TN_OK;
 }
 
+/* Which options a reader takes; others must be 0. */
+enum { TAKES_DIGITS = 1, TAKES_IMAGES = 2, TAKES_TABLE = 4 };
+
+static tn_status check_taken(const char *path, const struct tn_dataset_options *o, int takes,
+			     struct tn_error_info *error)
+{
+	const char *found = NULL, *of = NULL;
+	if (!(takes & TAKES_DIGITS) && o->digits_as_stored) {
+		found = "digits_as_stored";
+		of = "the digits";
+	} else if (!(takes & TAKES_IMAGES) &&
+		   (o->image_height || o->image_width || o->image_channels)) {
+		found = "image_height, image_width or image_channels";
+		of = "folders of pictures by class";
+	} else if (!(takes & TAKES_TABLE) &&
+		   (o->target || o->regression || o->no_header || o->separator)) {
+		found = "target, regression, no_header or separator";
+		of = "CSV files";
+	}
+	if (!found)
+		return TN_OK;
+	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		       "%s: expected none of the options of %s, found %s", tn_file_label(path), of,
+		       found);
+}
+
+/* What a folder contains, in the order in which it is looked for; `path` is of the first kind. */
+enum kind { NOTHING, DIGITS, IDX, CIFAR, ARRAYS, CLASSES };
+
+static tn_status look(const char *folder, enum kind *kind, char **path, struct tn_error_info *error)
+{
+	static const struct {
+		enum kind kind;
+		tn_status (*look)(const char *folder, int *is_there, struct tn_error_info *error);
+	} kinds[] = {
+		{IDX, tn_idx_folder_look},
+		{CIFAR, tn_cifar_folder_look},
+		{ARRAYS, tn_array_files_look},
+		{CLASSES, tn_class_folder_look},
+	};
+	*kind = NOTHING;
+	tn_status status = file_in(folder, "digits.csv.gz", path, error);
+	if (status == TN_OK && !*path)
+		status = file_in(folder, "digits.csv", path, error);
+	if (*path)
+		*kind = DIGITS;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && status == TN_OK && !*kind; i++) {
+		int is_there = 0;
+		status = kinds[i].look(folder, &is_there, error);
+		*kind = is_there ? kinds[i].kind : NOTHING;
+	}
+	return status;
+}
+
 static tn_status read_folder(const char *folder, const struct tn_dataset_options *options,
 			     struct tn_dataset_raw *raw, struct tn_error_info *error)
 {
 	char *digits = NULL;
-	int has_idx = 0;
-	tn_status status = file_in(folder, "digits.csv.gz", &digits, error);
-	if (status == TN_OK && !digits)
-		status = file_in(folder, "digits.csv", &digits, error);
-	if (digits) {
-		status = tn_digits_read(digits, options->digits_as_stored != 0, raw, error);
-		tn_mem_free(digits);
-		return status;
+	enum kind kind;
+	tn_status status = look(folder, &kind, &digits, error);
+	int takes = kind == DIGITS ? TAKES_DIGITS : kind == CLASSES ? TAKES_IMAGES : 0;
+	if (status == TN_OK && kind != NOTHING)
+		status = check_taken(folder, options, takes, error);
+	if (status == TN_OK) {
+		switch (kind) {
+		case DIGITS:
+			status = tn_digits_read(digits, options->digits_as_stored != 0, raw, error);
+			break;
+		case IDX:
+			status = tn_idx_folder_read(folder, raw, error);
+			break;
+		case CIFAR:
+			status = tn_cifar_folder_read(folder, raw, error);
+			break;
+		case ARRAYS:
+			status = tn_array_files_read(folder, 0, raw, error);
+			break;
+		case CLASSES:
+			status = tn_class_folder_read(folder, options, raw, error);
+			break;
+		case NOTHING:
+			status = tn_fail(error, TN_NOT_FOUND, OPERATION,
+					 "%s: expected digits.csv.gz, or train-images-idx3-ubyte "
+					 "and the three other files of MNIST (plain or with .gz), "
+					 "or data_batch_1.bin or train.bin of CIFAR, or x.npy, or "
+					 "folders of pictures by class, found none of them",
+					 tn_file_label(folder));
+			break;
+		}
 	}
-	if (status == TN_OK)
-		status = tn_idx_folder_look(folder, &has_idx, error);
+	tn_mem_free(digits);
+	return status;
+}
+
+/* An NPZ file begins as ZIP files do; any other is taken for CSV. */
+static tn_status read_file(const char *path, const struct tn_dataset_options *options,
+			   struct tn_dataset_raw *raw, struct tn_error_info *error)
+{
+	struct tn_file file;
+	unsigned char magic[2] = {0};
+	tn_status status = tn_file_open(&file, path, OPERATION, error);
 	if (status != TN_OK)
 		return status;
-	if (has_idx)
-		return tn_idx_folder_read(folder, raw, error);
-	return tn_fail(error, TN_NOT_FOUND, OPERATION,
-		       "%s: expected digits.csv.gz, or train-images-idx3-ubyte, "
-		       "train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
-		       "t10k-labels-idx1-ubyte (plain or with .gz), found none of them",
-		       tn_file_label(folder));
+	if (file.size >= 2)
+		status = tn_file_read(&file, 0, magic, 2, error);
+	tn_file_close(&file);
+	int is_npz = magic[0] == 'P' && magic[1] == 'K';
+	if (status == TN_OK)
+		status = check_taken(path, options, is_npz ? 0 : TAKES_TABLE, error);
+	if (status != TN_OK)
+		return status;
+	return is_npz ? tn_array_files_read(path, 1, raw, error)
+		      : tn_table_file_read(path, options, raw, error);
+}
+
+/* Takes the fractions over; parts that the data set has cannot be split off as well. */
+static tn_status take_fractions(const char *path, const struct tn_dataset_options *options,
+				struct tn_dataset_raw *raw, struct tn_error_info *error)
+{
+	int has_test = raw->parts || raw->n_test || raw->test_fraction > 0;
+	if ((has_test && options->test_fraction != 0) ||
+	    (raw->parts && options->validation_fraction != 0))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: expected no %s, because the data set has parts of its own, "
+			       "found %g",
+			       tn_file_label(path),
+			       options->test_fraction != 0 ? "test_fraction"
+							   : "validation_fraction",
+			       options->test_fraction != 0 ? options->test_fraction
+							   : options->validation_fraction);
+	if (!has_test)
+		raw->test_fraction = options->test_fraction;
+	raw->validation_fraction = options->validation_fraction;
+	return TN_OK;
 }
 
 /* Sets origin and class names of data sets known by the name of their folder. */
@@ -90,17 +204,20 @@ tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *giv
 	struct tn_input_format as = {0};
 	struct tn_dataset_raw raw = {0};
 	char *folder = NULL;
+	int is_folder = 0;
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_dataset_options", OPERATION, error);
 	if (status == TN_OK && options.normalise_as)
 		status = tn_input_format_take(&as, options.normalise_as, error);
 	if (status == TN_OK)
-		status = tn_dataset_find(name, data_dir, &folder, error);
+		status = tn_dataset_find(name, data_dir, &folder, &is_folder, error);
 	if (status == TN_OK)
-		status = read_folder(folder, &options, &raw, error);
-	raw.validation_fraction = options.validation_fraction;
+		status = is_folder ? read_folder(folder, &options, &raw, error)
+				   : read_file(folder, &options, &raw, error);
+	if (status == TN_OK)
+		status = take_fractions(folder, &options, &raw, error);
 	raw.normalise_as = options.normalise_as ? &as : NULL;
-	if (status == TN_OK && !raw.class_names)
+	if (status == TN_OK && is_folder && !raw.class_names)
 		status = add_known(folder, &raw, error);
 	if (status == TN_OK)
 		status = tn_dataset_build(&raw, name, folder, out, error);

@@ -122,16 +122,20 @@ static tn_status not_found(const char *name, const char *data_dir, struct tn_err
 	return status;
 }
 
-tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
+tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder, int *is_a_folder,
 			  struct tn_error_info *error)
 {
+	struct stat status;
+	*is_a_folder = 1;
 	if (name[0] == '\0')
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a data set's name or folder, found an empty text");
 	if (strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..")) {
-		if (!is_folder(name))
+		if (stat(name, &status) != 0)
 			return tn_fail(error, TN_NOT_FOUND, OPERATION,
-				       "%s: expected a folder, found none", tn_file_label(name));
+				       "%s: expected a folder or a file, found neither",
+				       tn_file_label(name));
+		*is_a_folder = S_ISDIR(status.st_mode);
 		*folder = tn_mem_copy_string(name);
 		return *folder ? TN_OK : no_memory(name, error);
 	}

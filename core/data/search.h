@@ -25,9 +25,9 @@ const struct tn_known_dataset *tn_known_dataset(const char *name);
 /* The last component of a path, without trailing slashes; owned, NULL: out of memory. */
 char *tn_path_name(const char *path);
 
-/* Finds the folder of that name: see tn_dataset_open.  `data_dir` is the value of TENON_DATA_DIR,
- * or NULL.  *folder is owned (tn_mem_free). */
-tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
+/* Finds the folder or file of that name: see tn_dataset_open.  `data_dir` is the value of
+ * TENON_DATA_DIR, or NULL.  *path is owned (tn_mem_free); *is_folder: it is not a file. */
+tn_status tn_dataset_find(const char *name, const char *data_dir, char **path, int *is_folder,
 			  struct tn_error_info *error);
 
 #endif

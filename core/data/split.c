@@ -114,7 +114,7 @@ tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw
 }
 
 /* Images of the training part whose pixels are counted when they are not in memory. */
-#define MAX_DECODED 1000
+#define MAX_DECODED 512
 
 /* Counts the values of each channel's pixels in the training part; of images that are not in memory
  * in at most MAX_DECODED of them, evenly spread. */

@@ -118,13 +118,26 @@ struct tn_dataset_options {
 	 * tested on other data than it was trained on.  Borrowed for the call.  NULL: those of the
 	 * training part. */
 	const struct tn_input_format *normalise_as;
+	/* Of a data set without a test part of its own, the fraction that becomes one, 0 to 1,
+	 * before validation_fraction. */
+	double test_fraction;
+	/* Of folders of pictures by class: the size to which pictures are resized, both or none (0:
+	 * the first picture's), and 1 for grey or 3 for RGB (0: as the first picture). */
+	uint32_t image_height;
+	uint32_t image_width;
+	uint32_t image_channels;
+	/* Of a CSV file. */
+	uint32_t regression; /* 1: the target is a number; 0: it is the text of a class */
+	uint32_t no_header;  /* 1: the first row has no names of columns */
+	int32_t separator;   /* 0: ',' */
+	const char *target;  /* the name of its column; NULL: the last column */
 };
 
-/* Loads a data set by name, or from a folder.
+/* Loads a data set by name, or from a folder or file.
  *
- * A name with a '/' is a folder.  Any other is searched for as the folder data/NAME under
+ * A name with a '/' is a folder or a file.  Any other is searched for as the folder data/NAME under
  * $TENON_DATA_DIR (or, if that is not set, in the folder of installed data), then as
- * /usr/share/datasets/NAME, then as ./NAME.  A folder contains
+ * /usr/share/datasets/NAME, then as ./NAME.  A folder contains, looked for in this order,
  *   digits.csv.gz or digits.csv   rows of 64 values from 0 to 16 and a label from 0 to 9 (the UCI
  *                        handwritten digits).  Enlarged three times to 24 x 24 and bordered with
  *                        zeros to 28 x 28, unless digits_as_stored is set.  The test part is a
@@ -132,19 +145,43 @@ struct tn_dataset_options {
  *   the four IDX files   train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
  *                        t10k-labels-idx1-ubyte, each plain or with .gz, with a dot or a dash
  *                        before "idx".  t10k is the test part.  The training labels define the
- *                        classes and must number them without a gap from 0 or 1.
- * A part that is split off (test part of the digits, validation) takes images evenly from each
- * class in file order: image k of its class, counted from 0, if floor((k + 1) p + 1/2) > floor(k p
- * + 1/2), where p is the fraction, to the nearest billionth (1/5 for the test part of the digits).
+ *                        classes and must number them without a gap from 0 or 1; or
+ *   CIFAR-10 or CIFAR-100, binary version   data_batch_1.bin to data_batch_5.bin and
+ *                        test_batch.bin, or train.bin and test.bin (their fine labels); or
+ *   x.npy and y.npy      or with _train, _val (or _valid) and _test after x and y, the three parts;
+ *                        see below; or
+ *   CLASS/NAME.png       folders of pictures by class (.png, .jpg, .jpeg, .pgm, .ppm), or such
+ *                        folders in train, val (valid, validation) and test, the three parts.
+ *                        Classes are numbered in the order of the bytes of their names.  Names that
+ *                        begin with a dot and other files are left out.  Pictures are read when
+ *                        their batch is loaded; one that cannot be read is an error then.
+ *                        Mean and deviation are those of at most 512 of them, evenly spread.
+ * A file is an NPZ file with such arrays, or else a CSV file (tn_csv_read).
+ *
+ * Arrays: x has samples along its first axis, and so has y, which may be missing from all parts.
+ * One integer for each sample in y is a class, from 0 to 65535; any other y is kept as it is.
+ * Bytes of (n, height, width), (n, channels, height, width) or (n, height, width, channels) with
+ * classes are labelled images, of at most TN_MAX_CHANNELS channels; any other x is kept as it is.
+ *
+ * CSV: field x is f32 (columns), of all columns but the target; y is i32 (), the class, whose
+ * number is its place in the order of the bytes of the texts, or, with `regression`, f32 (1).
+ *
+ * A part that is split off (test part of the digits, validation) takes samples evenly from each
+ * class, or from all if there are none, in file order: sample k of its class, counted from 0, if
+ * floor((k + 1) p + 1/2) > floor(k p + 1/2), where p is the fraction, to the nearest billionth (1/5
+ * for the test part of the digits).
  * No seed is involved.  Mean and deviation are those of the input values of the training part, from
  * exact integer sums, or those of normalise_as.
  *
  * *out is owned (tn_dataset_destroy), written only on success.
  * TN_NOT_FOUND: the text lists the places searched, and the Debian package that contains the data
- * set, if any.  TN_INVALID_ARGUMENT: validation_fraction is not from 0 to 1, a mean of normalise_as
- * is not finite or a deviation not positive.  TN_SHAPE: images and labels differ in number, train
- * and test in size, or pictures and normalise_as in channels.  TN_FORMAT: a label is not one of the
- * training part's classes; also the errors of tn_idx_read.  [thread: any | since 0.1] */
+ * set, if any.  TN_INVALID_ARGUMENT: a fraction is not from 0 to 1, or of a part that the data set
+ * has; a mean of normalise_as is not finite or a deviation not positive; an option of another kind
+ * of data set, one of image_height and image_width alone, other image_channels; no column `target`.
+ * TN_SHAPE: x and y (images and labels) differ in number, parts in the dtype or shape of a sample,
+ * pictures and normalise_as in channels.  TN_FORMAT: a label is not one of the training part's
+ * classes; a class without pictures, or not of train; also the errors of tn_idx_read, tn_npy_read,
+ * tn_npz_open, tn_csv_read, tn_cifar10_read and tn_image_read.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_open(const char *name,
 					    const struct tn_dataset_options *options,
 					    tn_dataset **out, struct tn_error_info *error);

@@ -195,14 +195,17 @@ static void an_unknown_name_lists_the_places_and_the_package(void **state)
 	(void)state;
 	struct tn_error_info error;
 	char *found = NULL;
-	assert_status(tn_dataset_find("no-such-set", "/some/where", &found, &error), TN_NOT_FOUND);
+	int is_folder = 0;
+	assert_status(tn_dataset_find("no-such-set", "/some/where", &found, &is_folder, &error),
+		      TN_NOT_FOUND);
 	assert_contains(error.text, "no-such-set: not found");
 	assert_contains(error.text, "/some/where/data/no-such-set, "
 				    "/usr/share/datasets/no-such-set, ./no-such-set");
 	assert_null(strstr(error.text, "package"));
 	if (access("/usr/share/datasets/fashion-mnist", F_OK) != 0) {
-		assert_status(tn_dataset_find("fashion-mnist", "/some/where", &found, &error),
-			      TN_NOT_FOUND);
+		assert_status(
+			tn_dataset_find("fashion-mnist", "/some/where", &found, &is_folder, &error),
+			TN_NOT_FOUND);
 		assert_contains(error.text, "Debian package dataset-fashion-mnist");
 	}
 }
@@ -211,12 +214,13 @@ static void a_name_is_looked_for_in_the_data_folder_first(void **state)
 {
 	(void)state;
 	char *found = NULL;
+	int is_folder = 0;
 	char data[128], set[256];
 	snprintf(data, sizeof(data), "%.100s/data", folder);
 	snprintf(set, sizeof(set), "%s/fashion-mnist", data);
 	assert_int_equal(mkdir(data, 0700), 0);
 	assert_int_equal(mkdir(set, 0700), 0);
-	tn_status status = tn_dataset_find("fashion-mnist", folder, &found, NULL);
+	tn_status status = tn_dataset_find("fashion-mnist", folder, &found, &is_folder, NULL);
 	rmdir(set);
 	rmdir(data);
 	assert_ok(status);

@@ -300,6 +300,52 @@ static tn_status open_folder(struct tn_error_info *error)
 	return status;
 }
 
+/* A data set of FOLDER/name, and its first sample. */
+static tn_status open_named(const char *name, const struct tn_dataset_options *options,
+			    struct tn_error_info *error)
+{
+	tn_dataset *dataset = NULL;
+	struct tn_image picture = {0};
+	tn_status status =
+		tn_dataset_load(files_path(folder, name), options, NULL, &dataset, error);
+	assert_true((status == TN_OK) == (dataset != NULL));
+	if (status == TN_OK && tn_dataset_format(dataset))
+		status = tn_dataset_picture(dataset, TN_PART_TRAIN, 0, &picture, error);
+	tn_image_release(&picture);
+	tn_dataset_destroy(dataset);
+	return status;
+}
+
+static tn_status open_npz(struct tn_error_info *error)
+{
+	return open_named("set.npz", NULL, error);
+}
+
+static tn_status open_tensors_npz(struct tn_error_info *error)
+{
+	return open_named("tensors.npz", NULL, error);
+}
+
+static tn_status open_csv(struct tn_error_info *error)
+{
+	return open_named("x.csv", NULL, error);
+}
+
+static tn_status open_regression(struct tn_error_info *error)
+{
+	return open_named("y.csv", TN_OPTIONS(struct tn_dataset_options, .regression = 1), error);
+}
+
+static tn_status open_classes(struct tn_error_info *error)
+{
+	return open_named("by-class", NULL, error);
+}
+
+static tn_status open_cifar(struct tn_error_info *error)
+{
+	return open_named("cifar-100", NULL, error);
+}
+
 #ifdef HAVE_ZLIB
 static tn_status open_digits(struct tn_error_info *error)
 {
@@ -421,6 +467,12 @@ static const struct {
 	{"print a format", print_format, NULL},
 	{"parse a format", parse_format, NULL},
 	{"open a folder", open_folder, NULL},
+	{"open pictures of an NPZ file", open_npz, NULL},
+	{"open tensors of an NPZ file", open_tensors_npz, NULL},
+	{"open a CSV file", open_csv, NULL},
+	{"open a CSV file for regression", open_regression, NULL},
+	{"open pictures by class", open_classes, NULL},
+	{"open CIFAR-100", open_cifar, NULL},
 #ifdef HAVE_ZLIB
 	{"read gzipped IDX", read_gzipped_idx, NULL},
 	{"open the digits", open_digits, NULL},
@@ -453,6 +505,41 @@ static void make_jpeg(void)
 }
 #endif
 
+/* What remove_sets removes. */
+static const char *const sets[] = {"by-class/a/1.ppm",   "cifar-100/train.bin",
+				   "cifar-100/test.bin", "by-class/a",
+				   "by-class",           "cifar-100"};
+enum { N_SETS = sizeof(sets) / sizeof(sets[0]) };
+
+static void make_sets(const unsigned char *record)
+{
+	static const int64_t of_pixels[] = {2, 1, 2, 2}, two[] = {2};
+	static const uint8_t classes[] = {0, 1};
+	const struct tn_npz_array pictures[] = {
+		{"x_train", TN_U8, 4, of_pixels, numbers},
+		{"y_train", TN_U8, 1, two, classes},
+		{"x_test", TN_U8, 4, of_pixels, numbers},
+		{"y_test", TN_U8, 1, two, classes},
+	};
+	const struct tn_npz_array tensors[] = {
+		{"x", TN_F32, 2, shape, numbers},
+		{"y", TN_F32, 1, two, numbers},
+	};
+	assert_ok(tn_npz_write(files_path(folder, "set.npz"), pictures, 4, NULL));
+	assert_ok(tn_npz_write(files_path(folder, "tensors.npz"), tensors, 2, NULL));
+	for (int i = N_SETS - 1; i >= 3; i--)
+		assert_int_equal(mkdir(files_path(folder, sets[i]), 0700), 0);
+	files_write(files_path(folder, sets[0]), "P6 1 1 255\nabc", 14);
+	files_write(files_path(folder, sets[1]), record, 3074);
+	files_write(files_path(folder, sets[2]), record, 3074);
+}
+
+static void remove_sets(void)
+{
+	for (int i = 0; i < N_SETS; i++)
+		assert_int_equal(remove(files_path(folder, sets[i])), 0);
+}
+
 static void make_files(void)
 {
 	static const char header[] = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }\n";
@@ -478,6 +565,8 @@ static void make_files(void)
 	static const unsigned char record[3074];
 	files_write(files_path(folder, "cifar.bin"), record, sizeof(record));
 	files_write(files_path(folder, "x.csv"), "a,class\n3,x\n-4,y\n", 17);
+	files_write(files_path(folder, "y.csv"), "a,b\n3,1\n-4,2\n", 13);
+	make_sets(record);
 	assert_ok(write_safetensors(NULL));
 	assert_int_equal(rename(files_path(folder, "written"), files_path(folder, "x.safetensors")),
 			 0);
@@ -550,6 +639,7 @@ static int remove_folder(void **state)
 {
 	(void)state;
 	tn_context_close(context);
+	remove_sets();
 	files_remove(folder);
 	return 0;
 }

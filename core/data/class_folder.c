@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Pictures in folders by class: FOLDER/CLASS/x.png, or FOLDER/train/CLASS/x.png and the same in
+ * val, valid or validation, and test.  Guarantees: the numbers of classes and samples depend only on
+ * the names, which are ordered by their bytes; what a picture's file contains is read only when its
+ * sample is, and makes an error of that sample alone.
+ */
+#include "data/class_folder.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/listing.h"
+#include "io/file.h"
+
+#define OPERATION "dataset"
+
+static const char *const endings[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm", NULL};
+
+/* Where the pictures are, for the read function of the samples. */
+struct pictures {
+	char *root;
+	char *names;  /* each picture's path from root on, with a NUL */
+	uint64_t *at; /* where sample i's begins */
+	uint32_t channels;
+	uint32_t height;
+	uint32_t width;
+};
+
+/* What is found in the folders. */
+struct search {
+	const char *root;
+	struct tn_listing classes;
+	struct tn_text names;
+	uint64_t *at;
+	int32_t *labels;
+	uint8_t *parts;
+	uint64_t n;
+	uint64_t capacity;
+};
+
+static tn_status no_memory(const char *folder, struct tn_error_info *error)
+{
+	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its pictures",
+		       tn_file_label(folder));
+}
+
+/* ---- Samples ---------------------------------------------------------------------------------*/
+
+static void release_pictures(void *user)
+{
+	struct pictures *pictures = user;
+	tn_mem_free(pictures->root);
+	tn_mem_free(pictures->names);
+	tn_mem_free(pictures->at);
+	tn_mem_free(pictures);
+}
+
+static char *path_of(const struct pictures *pictures, uint64_t sample)
+{
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_format(&text, "%s/%s", pictures->root, pictures->names + pictures->at[sample]);
+	return tn_text_take(&text);
+}
+
+/* Replaces an image by one of these channels. */
+static tn_status change_channels(struct tn_image *image, uint32_t channels,
+				 struct tn_error_info *error)
+{
+	struct tn_image changed = {0};
+	if (image->channels == channels)
+		return TN_OK;
+	tn_status status = tn_image_convert(image, channels, 0, &changed, error);
+	if (status == TN_OK) {
+		tn_image_release(image);
+		*image = changed;
+	}
+	return status;
+}
+
+static tn_status change_size(struct tn_image *image, uint32_t height, uint32_t width,
+			     struct tn_error_info *error)
+{
+	struct tn_image changed = {0};
+	if (image->height == height && image->width == width)
+		return TN_OK;
+	tn_status status = tn_image_resize(image, width, height, &changed, error);
+	if (status == TN_OK) {
+		tn_image_release(image);
+		*image = changed;
+	}
+	return status;
+}
+
+/* The read function of the samples: field 0, as planes. */
+static tn_status read_picture(void *user, uint64_t sample, void *const *fields,
+			      struct tn_error_info *error)
+{
+	const struct pictures *pictures = user;
+	struct tn_image image = {0};
+	uint8_t *out = fields[0];
+	char *path = path_of(pictures, sample);
+	if (!path)
+		return no_memory(pictures->root, error);
+	tn_status status = tn_image_read(path, &image, error);
+	tn_mem_free(path);
+	if (status == TN_OK)
+		status = change_channels(&image, pictures->channels, error);
+	if (status == TN_OK)
+		status = change_size(&image, pictures->height, pictures->width, error);
+	size_t plane = (size_t)pictures->height * pictures->width;
+	for (size_t c = 0; status == TN_OK && c < pictures->channels; c++) {
+		for (size_t i = 0; i < plane; i++)
+			out[c * plane + i] = image.data[i * pictures->channels + c];
+	}
+	tn_image_release(&image);
+	return status;
+}
+
+/* ---- Names -----------------------------------------------------------------------------------*/
+
+static void release_search(struct search *search)
+{
+	tn_listing_release(&search->classes);
+	tn_text_release(&search->names);
+	tn_mem_free(search->at);
+	tn_mem_free(search->labels);
+	tn_mem_free(search->parts);
+}
+
+/* *is_there := is there a folder ROOT/NAME? */
+static tn_status look_for(const char *root, const char *name, int *is_there,
+			  struct tn_error_info *error)
+{
+	struct stat status;
+	struct tn_text text;
+	tn_text_init(&text);
+	tn_text_format(&text, "%s/%s", root, name);
+	if (text.failed)
+		return no_memory(root, error);
+	*is_there = stat(text.data, &status) == 0 && S_ISDIR(status.st_mode);
+	tn_text_release(&text);
+	return TN_OK;
+}
+
+/* Makes room for n more samples. */
+static tn_status reserve(struct search *search, uint64_t n, struct tn_error_info *error)
+{
+	uint64_t needed = search->n + n;
+	if (needed > UINT32_MAX)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: expected at most %u pictures, found more",
+			       tn_file_label(search->root), UINT32_MAX);
+	if (needed <= search->capacity)
+		return TN_OK;
+	size_t capacity = (size_t)(needed + needed / 2);
+	uint64_t *at = tn_mem_realloc(search->at, capacity, sizeof(*at));
+	search->at = at ? at : search->at;
+	int32_t *labels = tn_mem_realloc(search->labels, capacity, sizeof(*labels));
+	search->labels = labels ? labels : search->labels;
+	uint8_t *parts = tn_mem_realloc(search->parts, capacity, 1);
+	search->parts = parts ? parts : search->parts;
+	if (!at || !labels || !parts)
+		return no_memory(search->root, error);
+	search->capacity = capacity;
+	return TN_OK;
+}
+
+/* Adds the pictures of FOLDER/CLASS; `folder` is root, or root and a part. */
+static tn_status add_class(struct search *search, const char *folder, const char *class_name,
+			   int part, struct tn_error_info *error)
+{
+	struct tn_listing files = {0};
+	struct tn_text path;
+	size_t label = tn_listing_find(&search->classes, class_name);
+	if (label == search->classes.n)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: expected the classes of train, found a folder '%.100s'",
+			       tn_file_label(folder), class_name);
+	tn_text_init(&path);
+	tn_text_format(&path, "%s/%s", folder, class_name);
+	tn_status status = path.failed ? no_memory(folder, error)
+				       : tn_listing_files(path.data, endings, &files, error);
+	if (status == TN_OK && files.n == 0)
+		status = tn_fail(error, TN_FORMAT, OPERATION,
+				 "%s: expected pictures (.png, .jpg, .jpeg, .pgm, .ppm), found "
+				 "none",
+				 tn_file_label(path.data));
+	if (status == TN_OK)
+		status = reserve(search, files.n, error);
+	for (size_t i = 0; status == TN_OK && i < files.n; i++) {
+		search->at[search->n] = search->names.length;
+		search->labels[search->n] = (int32_t)label;
+		search->parts[search->n++] = (uint8_t)part;
+		tn_text_format(&search->names, "%s/%s", path.data + strlen(search->root) + 1,
+			       files.names[i]);
+		tn_text_append(&search->names, "", 1);
+		if (search->names.failed)
+			status = no_memory(folder, error);
+	}
+	tn_text_release(&path);
+	tn_listing_release(&files);
+	return status;
+}
+
+/* Adds the pictures of a folder of class folders.  The first one lists the classes. */
+static tn_status add_part(struct search *search, const char *name, int part,
+			  struct tn_error_info *error)
+{
+	struct tn_listing listing = {0};
+	struct tn_text folder;
+	tn_text_init(&folder);
+	tn_text_add(&folder, search->root);
+	if (name)
+		tn_text_format(&folder, "/%s", name);
+	tn_status status = folder.failed ? no_memory(search->root, error)
+					 : tn_listing_folders(folder.data, &listing, error);
+	if (status == TN_OK && listing.n == 0)
+		status = tn_fail(error, TN_FORMAT, OPERATION,
+				 "%s: expected folders of pictures by class, found none",
+				 tn_file_label(folder.data));
+	if (status == TN_OK && !search->classes.n) {
+		search->classes = listing;
+		memset(&listing, 0, sizeof(listing));
+	}
+	const struct tn_listing *classes = listing.n ? &listing : &search->classes;
+	for (size_t i = 0; status == TN_OK && i < classes->n; i++)
+		status = add_class(search, folder.data, classes->names[i], part, error);
+	tn_text_release(&folder);
+	tn_listing_release(&listing);
+	return status;
+}
+
+/* *has_parts := are there folders of parts? */
+static tn_status find_pictures(struct search *search, int *has_parts, struct tn_error_info *error)
+{
+	static const struct {
+		const char *name;
+		int part;
+	} parts[] = {
+		{"train", TN_PART_TRAIN},      {"val", TN_PART_VALIDATION},
+		{"valid", TN_PART_VALIDATION}, {"validation", TN_PART_VALIDATION},
+		{"test", TN_PART_TEST},
+	};
+	tn_status status = look_for(search->root, "train", has_parts, error);
+	if (status == TN_OK && !*has_parts)
+		return add_part(search, NULL, TN_PART_TRAIN, error);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && status == TN_OK; i++) {
+		int is_there = 0;
+		status = look_for(search->root, parts[i].name, &is_there, error);
+		if (status == TN_OK && is_there)
+			status = add_part(search, parts[i].name, parts[i].part, error);
+	}
+	return status;
+}
+
+tn_status tn_class_folder_look(const char *folder, int *is_there, struct tn_error_info *error)
+{
+	struct tn_listing folders = {0};
+	tn_status status = tn_listing_folders(folder, &folders, error);
+	*is_there = folders.n > 0;
+	tn_listing_release(&folders);
+	return status;
+}
+
+/* ---- The data set ----------------------------------------------------------------------------*/
+
+/* Size and channels, from the options or from the first picture. */
+static tn_status settle_format(struct pictures *pictures, const struct tn_dataset_options *options,
+			       struct tn_error_info *error)
+{
+	struct tn_image first = {0};
+	if ((options->image_height == 0) != (options->image_width == 0) ||
+	    (options->image_channels && options->image_channels != 1 &&
+	     options->image_channels != 3))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected image_height and image_width or neither, and "
+			       "image_channels of 0, 1 or 3, found %u x %u and %u",
+			       options->image_height, options->image_width,
+			       options->image_channels);
+	pictures->height = options->image_height;
+	pictures->width = options->image_width;
+	pictures->channels = options->image_channels;
+	if (pictures->height && pictures->width && pictures->channels)
+		return TN_OK;
+	char *path = path_of(pictures, 0);
+	if (!path)
+		return no_memory(pictures->root, error);
+	tn_status status = tn_image_read(path, &first, error);
+	tn_mem_free(path);
+	if (status != TN_OK)
+		return status;
+	if (!pictures->height) {
+		pictures->height = first.height;
+		pictures->width = first.width;
+	}
+	if (!pictures->channels)
+		pictures->channels = first.channels <= 2 ? 1 : 3;
+	tn_image_release(&first);
+	return TN_OK;
+}
+
+/* Moves the names to the pictures, and the rest to raw. */
+static tn_status take_search(struct search *search, const struct tn_dataset_options *options,
+			     struct tn_dataset_raw *raw, struct tn_error_info *error)
+{
+	struct pictures *pictures = tn_mem_zeroed(1, sizeof(*pictures));
+	if (!pictures)
+		return no_memory(search->root, error);
+	pictures->root = tn_mem_copy_string(search->root);
+	pictures->names = tn_text_take(&search->names);
+	pictures->at = search->at;
+	search->at = NULL;
+	tn_status status =
+		pictures->root && pictures->names ? TN_OK : no_memory(search->root, error);
+	if (status == TN_OK)
+		status = settle_format(pictures, options, error);
+	const struct tn_field fields[] = {
+		{.dtype = TN_U8,
+		 .rank = 3,
+		 .shape = {pictures->channels, pictures->height, pictures->width}},
+		{.dtype = TN_I32},
+	};
+	if (status == TN_OK)
+		status = tn_samples_create(search->n, 2, fields, &raw->samples, error);
+	if (status != TN_OK) {
+		release_pictures(pictures);
+		return status;
+	}
+	raw->samples->read = read_picture;
+	raw->samples->release = release_pictures;
+	raw->samples->user = pictures;
+	raw->samples->data[1] = search->labels;
+	search->labels = NULL;
+	raw->format = (struct tn_input_format){
+		.channels = pictures->channels,
+		.height = pictures->height,
+		.width = pictures->width,
+		.source_height = pictures->height,
+		.source_width = pictures->width,
+		.zoom = 1,
+		.scale = 255,
+		.n_classes = (uint32_t)search->classes.n,
+	};
+	return TN_OK;
+}
+
+tn_status tn_class_folder_read(const char *folder, const struct tn_dataset_options *options,
+			       struct tn_dataset_raw *out, struct tn_error_info *error)
+{
+	struct search search = {.root = folder};
+	struct tn_dataset_raw raw = {0};
+	int has_parts = 0;
+	tn_text_init(&search.names);
+	tn_status status = find_pictures(&search, &has_parts, error);
+	if (status == TN_OK)
+		status = take_search(&search, options, &raw, error);
+	if (status == TN_OK) {
+		/* Names are saved one a line with a network. */
+		for (size_t i = 0; i < search.classes.n; i++)
+			tn_text_make_printable(search.classes.names[i]);
+		raw.class_list = search.classes;
+		raw.class_names = (const char *const *)raw.class_list.names;
+		raw.own_class_names = 1;
+		memset(&search.classes, 0, sizeof(search.classes));
+		if (has_parts) {
+			raw.parts = search.parts;
+			search.parts = NULL;
+		}
+	}
+	release_search(&search);
+	if (status == TN_OK)
+		*out = raw;
+	else
+		tn_dataset_raw_release(&raw);
+	return status;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Folders of pictures by class as data sets.  The pictures are PGM and PPM, which need no library;
+ * io_image.c and io_jpeg.c read the others. */
+#include "config.h"
+
+#include <ftw.h>
+#include <tenon/context.h>
+#include <tenon/data.h>
+
+#include "base/error.h"
+#include "io_files.h"
+
+static const char *folder;
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status, (void)type;
+	return place->level == 0 ? 0 : remove(path);
+}
+
+static void clear(void)
+{
+	assert_int_equal(nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static void make(const char *name)
+{
+	assert_int_equal(mkdir(files_path(folder, name), 0700), 0);
+}
+
+/* A picture whose pixels are all `value`: grey, or of RGB. */
+static void write_picture(const char *name, int width, int height, int channels, int value)
+{
+	char bytes[4096];
+	int n = snprintf(bytes, sizeof(bytes), "P%d %d %d 255\n", channels == 1 ? 5 : 6, width,
+			 height);
+	memset(bytes + n, value, (size_t)(width * height * channels));
+	files_write(files_path(folder, name), bytes, (size_t)(n + width * height * channels));
+}
+
+static void refused(const struct tn_dataset_options *options, tn_status expected, const char *part)
+{
+	struct tn_error_info error;
+	tn_dataset *dataset = NULL;
+	tn_error_reset(&error);
+	assert_status(tn_dataset_open(folder, options, &dataset, &error), expected);
+	assert_contains(error.text, part);
+	assert_null(dataset);
+}
+
+static tn_dataset *open_set(const struct tn_dataset_options *options)
+{
+	struct tn_error_info error;
+	tn_dataset *dataset = NULL;
+	if (tn_dataset_open(folder, options, &dataset, &error))
+		fail_msg("%s", error.text);
+	return dataset;
+}
+
+static void write_pets(void)
+{
+	clear();
+	make("dog");
+	make("cat");
+	make(".git");
+	write_picture("dog/2.ppm", 4, 2, 3, 20);
+	write_picture("dog/10.PPM", 4, 2, 3, 10);
+	write_picture("dog/.hidden.ppm", 4, 2, 3, 99);
+	write_picture("cat/a.pgm", 4, 2, 1, 30);
+	files_write(files_path(folder, "cat/readme.txt"), "no picture", 10);
+	files_write(files_path(folder, "list.txt"), "no folder", 9);
+}
+
+static void classes_and_pictures_are_in_the_order_of_their_names(void **state)
+{
+	(void)state;
+	static const int expected[] = {30, 10, 20}, labels[] = {0, 1, 1};
+	write_pets();
+	tn_dataset *dataset = open_set(NULL);
+	const struct tn_input_format *format = tn_dataset_format(dataset);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 3);
+	assert_int_equal(format->n_classes, 2);
+	assert_string_equal(tn_dataset_class_name(dataset, 0), "cat");
+	assert_string_equal(tn_dataset_class_name(dataset, 1), "dog");
+	/* As the first picture, cat/a.pgm. */
+	assert_int_equal(format->channels, 1);
+	assert_int_equal(format->height, 2);
+	assert_int_equal(format->width, 4);
+	assert_close(format->mean[0], 20.0 / 255, 1e-7);
+	assert_close(format->deviation[0], sqrt(200.0 / 3) / 255, 1e-7);
+	assert_null(tn_dataset_image(dataset, TN_PART_TRAIN, 0, NULL));
+	for (uint64_t i = 0; i < 3; i++) {
+		struct tn_image picture;
+		assert_ok(tn_dataset_picture(dataset, TN_PART_TRAIN, i, &picture, NULL));
+		for (int p = 0; p < 8; p++)
+			assert_int_equal(picture.data[p], expected[i]);
+		tn_image_release(&picture);
+	}
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	tn_data_loader *loader;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN,
+					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 8),
+					&loader, NULL));
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	assert_int_equal(batch.n, 3);
+	assert_int_equal(batch.fields[0].dtype, TN_F32);
+	assert_int_equal(batch.fields[0].rank, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(((const int32_t *)batch.data[1])[i], labels[i]);
+		assert_close(((const float *)batch.data[0])[8 * i + 7],
+			     ((double)expected[i] / 255 - (double)format->mean[0]) /
+				     (double)format->deviation[0],
+			     1e-6);
+	}
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void pictures_are_resized_and_coloured_as_asked(void **state)
+{
+	(void)state;
+	static const char stripes[] = "P5 4 4 255\n\x00\x64\x00\x64\x64\x00\x64\x00"
+				      "\x00\x64\x00\x64\x64\x00\x64\x00";
+	write_pets();
+	files_write(files_path(folder, "dog/2.ppm"), stripes, sizeof(stripes) - 1);
+	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .image_height = 2,
+						  .image_width = 2, .image_channels = 3));
+	assert_int_equal(tn_dataset_format(dataset)->channels, 3);
+	struct tn_image picture;
+	assert_ok(tn_dataset_picture(dataset, TN_PART_TRAIN, 2, &picture, NULL));
+	assert_int_equal(picture.width, 2);
+	assert_int_equal(picture.channels, 3);
+	/* Each new pixel is the mean of the four that it covers. */
+	for (int i = 0; i < 12; i++)
+		assert_int_equal(picture.data[i], 50);
+	tn_image_release(&picture);
+	tn_dataset_destroy(dataset);
+	refused(TN_OPTIONS(struct tn_dataset_options, .image_height = 2), TN_INVALID_ARGUMENT,
+		"expected image_height and image_width or neither");
+	refused(TN_OPTIONS(struct tn_dataset_options, .image_channels = 2), TN_INVALID_ARGUMENT,
+		"image_channels of 0, 1 or 3");
+	refused(TN_OPTIONS(struct tn_dataset_options, .image_height = 40000, .image_width = 1),
+		TN_LIMIT, "found 1 x 40000");
+}
+
+static void folders_of_parts_are_the_parts(void **state)
+{
+	(void)state;
+	clear();
+	static const char *const parts[] = {"train", "valid", "test"};
+	for (int i = 0; i < 3; i++) {
+		char name[64];
+		make(parts[i]);
+		for (int k = 0; k < 2; k++) {
+			snprintf(name, sizeof(name), "%s/%c", parts[i], 'a' + k);
+			make(name);
+			for (int n = 0; n <= 2 - i; n++) {
+				snprintf(name, sizeof(name), "%s/%c/%d.pgm", parts[i], 'a' + k, n);
+				write_picture(name, 3, 3, 1, 100 * i + 10 * k + n);
+			}
+		}
+	}
+	tn_dataset *dataset = open_set(NULL);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 6);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 4);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 2);
+	struct tn_image picture;
+	assert_ok(tn_dataset_picture(dataset, TN_PART_TEST, 1, &picture, NULL));
+	assert_int_equal(picture.data[0], 210);
+	tn_image_release(&picture);
+	tn_dataset_destroy(dataset);
+	refused(TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.1), TN_INVALID_ARGUMENT,
+		"expected no test_fraction");
+	make("test/c");
+	write_picture("test/c/1.pgm", 3, 3, 1, 0);
+	refused(NULL, TN_FORMAT, "test: expected the classes of train, found a folder 'c'");
+}
+
+static void a_fraction_is_taken_evenly_from_each_class(void **state)
+{
+	(void)state;
+	write_pets();
+	write_picture("cat/b.pgm", 4, 2, 1, 30);
+	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.5));
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 2);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 2);
+	tn_dataset_destroy(dataset);
+}
+
+static void a_damaged_picture_is_an_error_of_its_batch_that_names_it(void **state)
+{
+	(void)state;
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	struct tn_error_info error;
+	tn_context *context = NULL;
+	const struct tn_input_format trained = {
+		.struct_size = sizeof(trained), .channels = 1, .deviation = {1}};
+	write_pets();
+	files_write(files_path(folder, "dog/10.PPM"), "P6 4 2 255\nabc", 14);
+	/* To know the mean, all are read. */
+	refused(NULL, TN_FORMAT, "dog/10.PPM");
+	tn_dataset *dataset =
+		open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &trained));
+	assert_ok(tn_context_open(
+		TN_OPTIONS(struct tn_context_options, .backend = "reference", .n_threads = 3),
+		&context, NULL));
+	for (int ahead = 0; ahead < 2; ahead++) {
+		tn_data_loader *loader;
+		assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN,
+						TN_OPTIONS(struct tn_data_loader_options,
+							   .batch_size = 1,
+							   .context = ahead ? context : NULL),
+						&loader, NULL));
+		assert_ok(tn_data_loader_next(loader, &batch, &error));
+		assert_status(tn_data_loader_next(loader, &batch, &error), TN_FORMAT);
+		assert_contains(error.text, "dog/10.PPM");
+		assert_ok(tn_data_loader_seek(loader, (struct tn_data_position){0, 2}, NULL));
+		assert_ok(tn_data_loader_next(loader, &batch, &error));
+		assert_close(((const float *)batch.data[0])[0], 20.0 / 255, 1e-7);
+		tn_data_loader_destroy(loader);
+	}
+	tn_context_close(context);
+	/* And one that is gone. */
+	unlink(files_path(folder, "dog/2.ppm"));
+	struct tn_image picture;
+	assert_status(tn_dataset_picture(dataset, TN_PART_TRAIN, 2, &picture, &error),
+		      TN_NOT_FOUND);
+	assert_contains(error.text, "dog/2.ppm");
+	tn_dataset_destroy(dataset);
+}
+
+static void odd_entries_are_refused_or_made_harmless(void **state)
+{
+	(void)state;
+	write_pets();
+	assert_int_equal(mkfifo(files_path(folder, "dog/3.png"), 0600), 0);
+	refused(NULL, TN_IO, "dog/3.png: expected a regular file, found a pipe");
+	unlink(files_path(folder, "dog/3.png"));
+	assert_int_equal(symlink("nowhere", files_path(folder, "dog/3.png")), 0);
+	refused(NULL, TN_IO, "dog/3.png: No such file");
+	unlink(files_path(folder, "dog/3.png"));
+	/* Links to files and folders are followed. */
+	assert_int_equal(symlink("2.ppm", files_path(folder, "dog/3.ppm")), 0);
+	assert_int_equal(symlink("dog", files_path(folder, "wolf")), 0);
+	make("line\nfeed");
+	write_picture("line\nfeed/1.pgm", 4, 2, 1, 1);
+	tn_dataset *dataset = open_set(NULL);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 8);
+	assert_string_equal(tn_dataset_class_name(dataset, 2), "line feed");
+	tn_dataset_destroy(dataset);
+	clear();
+	make("empty");
+	refused(NULL, TN_FORMAT, "empty: expected pictures (.png, .jpg, .jpeg, .pgm, .ppm)");
+	clear();
+	make("train");
+	refused(NULL, TN_FORMAT, "train: expected folders of pictures by class, found none");
+}
+
+#ifdef HAVE_LIBPNG
+static void png_pictures_are_read_too(void **state)
+{
+	(void)state;
+	uint8_t pixels[4 * 4] = {255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255, 9, 9, 9, 0};
+	const struct tn_image image = {.width = 2, .height = 2, .channels = 4, .data = pixels};
+	struct tn_image picture;
+	clear();
+	make("a");
+	assert_ok(tn_image_write(files_path(folder, "a/x.png"), &image, NULL));
+	tn_dataset *dataset = open_set(NULL);
+	assert_int_equal(tn_dataset_format(dataset)->channels, 3);
+	assert_ok(tn_dataset_picture(dataset, TN_PART_TRAIN, 0, &picture, NULL));
+	/* Alpha is composed over black. */
+	assert_memory_equal(picture.data, "\xff\0\0\0\xff\0\0\0\xff\0\0\0", 12);
+	tn_image_release(&picture);
+	tn_dataset_destroy(dataset);
+}
+#endif
+
+static int make_folder(void **state)
+{
+	(void)state;
+	folder = files_folder();
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	clear();
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(classes_and_pictures_are_in_the_order_of_their_names),
+		cmocka_unit_test(pictures_are_resized_and_coloured_as_asked),
+		cmocka_unit_test(folders_of_parts_are_the_parts),
+		cmocka_unit_test(a_fraction_is_taken_evenly_from_each_class),
+		cmocka_unit_test(a_damaged_picture_is_an_error_of_its_batch_that_names_it),
+		cmocka_unit_test(odd_entries_are_refused_or_made_harmless),
+#ifdef HAVE_LIBPNG
+		cmocka_unit_test(png_pictures_are_read_too),
+#endif
+	};
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
