@@ -22,6 +22,11 @@ struct train_command {
 	const char *data;
 	const char *save;
 	const char *metrics_path;
+	const char *checkpoint; /* a folder */
+	uint64_t checkpoint_steps;
+	uint64_t checkpoint_epochs;
+	uint64_t keep;
+	int resume;
 	uint32_t optimizer;
 	uint32_t schedule; /* TN_SCHEDULE_... */
 	uint32_t capture;  /* TN_CAPTURE_... */
@@ -40,6 +45,7 @@ struct train_command {
 	struct metrics metrics;
 	struct bar bar;
 	uint64_t epoch; /* the current one */
+	tn_checkpoint_folder *folder;
 };
 
 enum { ADAMW, SGD };
@@ -49,6 +55,22 @@ static int take_seed(void *values, const char *argument)
 	struct train_command *c = values;
 	c->seeded = 1;
 	return parse_count(argument, 0, UINT64_MAX, &c->seed);
+}
+
+/* N steps, with or without an s after it, or N epochs with an e. */
+static int take_interval(void *values, const char *argument)
+{
+	struct train_command *c = values;
+	char number[24];
+	size_t length = strspn(argument, "0123456789");
+	char unit = argument[length] ? argument[length] : 's';
+	if (length >= sizeof(number) || (unit != 's' && unit != 'e') ||
+	    (argument[length] && argument[length + 1]))
+		return 0;
+	memcpy(number, argument, length);
+	number[length] = '\0';
+	return parse_count(number, 1, UINT32_MAX,
+			   unit == 's' ? &c->checkpoint_steps : &c->checkpoint_epochs);
 }
 
 static int read_options(struct train_command *c, int argc, char **argv)
@@ -82,6 +104,15 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		{"save", "FILE", "write the network as safetensors", .text = &c->save},
 		{"metrics", "FILE", "write one JSON object per epoch, and one for the test",
 		 .text = &c->metrics_path},
+		{"checkpoint", "DIR", "save checkpoints in a folder, and at Ctrl-C",
+		 .text = &c->checkpoint},
+		{"checkpoint-every", "N", "after every N steps, or with Ne epochs (1e)",
+		 .take = take_interval, .values = c,
+		 .expected = "a whole number of steps (100 or 100s) or epochs (5e)"},
+		{"keep", "K", "keep the K newest checkpoints, and the best (3)", .count = &c->keep,
+		 .lowest = 1, .highest = 1000000},
+		{"resume", NULL, "continue from the newest checkpoint, if there is one",
+		 .flag = &c->resume},
 		{"capture", "WHEN", "replay captured steps: auto (if the device can), on\nor off",
 		 .choice = &c->capture, .choices = capture_words},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
@@ -112,10 +143,17 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 	if (argc - optind != 1)
 		return usage_error("train", "expected one MODEL, found %d words", argc - optind);
 	c->model = argv[optind];
-	if (c->data && c->save && !is_utf8(c->data))
+	if (c->data && (c->save || c->checkpoint) && !is_utf8(c->data))
 		return usage_error("train",
-				   "--data: expected a path in UTF-8, which is what --save "
-				   "can store, found other bytes");
+				   "--data: expected a path in UTF-8, which is what %s "
+				   "can store, found other bytes",
+				   c->save ? "--save" : "--checkpoint");
+	const char *lonely = c->resume                                     ? "--resume"
+			     : c->keep                                     ? "--keep"
+			     : c->checkpoint_steps || c->checkpoint_epochs ? "--checkpoint-every"
+									   : NULL;
+	if (lonely && !c->checkpoint)
+		return usage_error("train", "%s: expected --checkpoint too, found none", lonely);
 	if (c->save && c->metrics_path && output_same(c->save, c->metrics_path))
 		return usage_error("train",
 				   "--save and --metrics: expected two files, found '%s'"
@@ -190,27 +228,47 @@ static char *class_lines(const tn_dataset *dataset)
 	return lines;
 }
 
+/* What eval and predict read from the metadata of a network or a checkpoint. */
+struct description {
+	char *format, *classes;
+	char seed[32];
+	struct tn_pair pairs[7]; /* two more can be added */
+	size_t n;
+};
+
+static void describe(struct description *d, const struct train_command *c,
+		     const tn_dataset *dataset)
+{
+	d->format = tn_input_format_text(tn_dataset_format(dataset));
+	d->classes = class_lines(dataset);
+	snprintf(d->seed, sizeof(d->seed), "%" PRIu64, c->seed);
+	const struct tn_pair pairs[] = {{"model", c->model},
+					{"data", c->data},
+					{"input_format", d->format ? d->format : ""},
+					{"classes", d->classes ? d->classes : ""},
+					{"seed", d->seed}};
+	d->n = sizeof(pairs) / sizeof(pairs[0]);
+	memcpy(d->pairs, pairs, sizeof(pairs));
+}
+
+static void describe_end(struct description *d)
+{
+	tn_data_text_free(d->format);
+	free(d->classes);
+}
+
 static void save(const struct train_command *c, const tn_module *module, const tn_dataset *dataset,
 		 const struct tn_evaluation *test)
 {
-	char seed[32], accuracy[32];
-	char *format = tn_input_format_text(tn_dataset_format(dataset)),
-	     *classes = class_lines(dataset);
-	snprintf(seed, sizeof(seed), "%" PRIu64, c->seed);
+	char accuracy[32];
+	struct description d;
+	describe(&d, c, dataset);
 	snprintf(accuracy, sizeof(accuracy), "%.6f", test->accuracy);
-	const struct tn_pair pairs[] = {
-		{"model", c->model},
-		{"data", c->data},
-		{"input_format", format ? format : ""},
-		{"classes", classes ? classes : ""},
-		{"seed", seed},
-		{"test_accuracy", accuracy},
-		{"tenon", tn_version()},
-	};
-	if (!tn_module_save(module, c->save, sizeof(pairs) / sizeof(pairs[0]), pairs))
+	d.pairs[d.n++] = (struct tn_pair){"test_accuracy", accuracy};
+	d.pairs[d.n++] = (struct tn_pair){"tenon", tn_version()};
+	if (!tn_module_save(module, c->save, d.n, d.pairs))
 		printf("saved %s\n", c->save);
-	tn_data_text_free(format);
-	free(classes);
+	describe_end(&d);
 }
 
 static uint64_t default_epochs(const tn_dataset *dataset)
@@ -232,6 +290,31 @@ static tn_status test(struct train_command *c, tn_module *module, const tn_datas
 	return TN_OK;
 }
 
+/* Called before the first step; what the metrics have of later epochs is written again. */
+static void on_resumed(void *user, uint64_t epochs, uint64_t steps)
+{
+	struct train_command *c = user;
+	c->epoch = epochs;
+	metrics_continue(&c->metrics, epochs);
+	if (!c->quiet)
+		fprintf(stderr,
+			"continues from %s: %" PRIu64 " epochs and %" PRIu64 " steps are done\n",
+			c->checkpoint, epochs, steps);
+}
+
+/* How an interrupted training can go on. */
+static void print_interrupted(const struct train_command *c, uint64_t n_epochs)
+{
+	struct tn_checkpoint_view newest;
+	size_t n = tn_checkpoint_folder_count(c->folder);
+	fprintf(stderr, "tenon train: interrupted in epoch %" PRIu64 " of %" PRIu64, c->epoch,
+		n_epochs);
+	if (n && !tn_checkpoint_folder_at(c->folder, n - 1, &newest))
+		fprintf(stderr, ": --resume continues from %s\n", newest.path);
+	else
+		fprintf(stderr, "%s\n", c->save ? ": nothing is saved" : "");
+}
+
 /* Runs tn_train, which the first SIGINT stops. */
 static tn_status train_until_interrupted(struct train_command *c, tn_context *context,
 					 tn_module *module, tn_optimizer *optimizer,
@@ -247,8 +330,7 @@ static tn_status train_until_interrupted(struct train_command *c, tn_context *co
 	if (status != TN_CANCELLED)
 		return status;
 	tn_error_clear(context);
-	fprintf(stderr, "tenon train: interrupted in epoch %" PRIu64 " of %" PRIu64 "%s\n",
-		c->epoch, o->n_epochs, c->save ? ": nothing is saved" : "");
+	print_interrupted(c, o->n_epochs);
 	return status;
 }
 
@@ -259,6 +341,8 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 	tn_optimizer *optimizer = make_optimizer(c, module);
 	if (!optimizer)
 		return;
+	struct description d;
+	describe(&d, c, dataset);
 	const struct tn_train_options o = {
 		.struct_size = sizeof(o),
 		.n_epochs = c->epochs ? c->epochs : default_epochs(dataset),
@@ -271,6 +355,13 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 		.progress = on_progress,
 		.epoch = on_epoch,
 		.user = c,
+		.checkpoints = c->folder,
+		.checkpoint_steps = c->checkpoint_steps,
+		.checkpoint_epochs = c->checkpoint_epochs,
+		.n_pairs = d.n,
+		.pairs = d.pairs,
+		.resume = (uint32_t)c->resume,
+		.resumed = on_resumed,
 	};
 	tn_status status = train_until_interrupted(c, context, module, optimizer, dataset, &o);
 	if (!status)
@@ -283,6 +374,7 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 	}
 	if (!status && !c->failed && c->save)
 		save(c, module, dataset, &result);
+	describe_end(&d);
 	tn_optimizer_destroy(optimizer);
 }
 
@@ -306,6 +398,19 @@ static void introduce(const struct train_command *c, tn_context *context, const 
 	free(line);
 }
 
+/* Opens the folder of checkpoints; 0: the context has the error. */
+static int open_folder(struct train_command *c, tn_context *context)
+{
+	const struct tn_checkpoint_folder_options o = {.struct_size = sizeof(o),
+						       .keep = (int)c->keep};
+	if (!c->checkpoint)
+		return 1;
+	c->folder = tn_checkpoint_folder_open(context, c->checkpoint, &o);
+	if (c->folder && c->resume && !tn_checkpoint_folder_count(c->folder) && !c->quiet)
+		fprintf(stderr, "%s has no checkpoint: the training begins\n", c->checkpoint);
+	return c->folder != NULL;
+}
+
 static int run_with_data(struct train_command *c, tn_context *context, const tn_dataset *dataset)
 {
 	const struct tn_input_format *f = tn_dataset_format(dataset);
@@ -316,13 +421,14 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	}
 	const struct tn_model_shape shape = {f->channels, f->height, f->width, f->n_classes};
 	tn_module *module = tn_model_create(context, c->model, &shape);
-	if (module && !tn_module_build(module)) {
+	if (module && !tn_module_build(module) && open_folder(c, context)) {
 		introduce(c, context, dataset, module);
 		if (c->metrics_path && !metrics_open(&c->metrics, c->metrics_path))
 			c->failed = 1;
 		else
 			train(c, context, module, dataset);
 	}
+	tn_checkpoint_folder_close(c->folder);
 	tn_module_destroy(module);
 	int code = finish(context);
 	if (code == EXIT_DONE && c->failed)

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -56,6 +57,30 @@ void metrics_begin(struct metrics *metrics)
 	int fd = fileno(metrics->file);
 	metrics->is_begun = 1;
 	if (is_regular(fd) && ftruncate(fd, 0))
+		metrics->failed_as = errno;
+}
+
+void metrics_continue(struct metrics *metrics, uint64_t epochs)
+{
+	uint64_t epoch;
+	off_t end = 0;
+	char *line = NULL;
+	size_t room = 0;
+	if (!metrics->file)
+		return;
+	metrics->is_begun = 1;
+	FILE *in = is_regular(fileno(metrics->file)) ? fopen(metrics->path, "r") : NULL;
+	if (!in)
+		return;
+	for (ssize_t n = getline(&line, &room, in); n > 0; n = getline(&line, &room, in)) {
+		if (line[n - 1] != '\n' || sscanf(line, "{\"epoch\": %" SCNu64 ",", &epoch) != 1 ||
+		    epoch > epochs)
+			break;
+		end += n;
+	}
+	free(line);
+	fclose(in);
+	if (ftruncate(fileno(metrics->file), end))
 		metrics->failed_as = errno;
 }
 

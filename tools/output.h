@@ -33,6 +33,8 @@ struct metrics {
 int metrics_open(struct metrics *metrics, const char *path);
 /* Truncates the file when training begins. */
 void metrics_begin(struct metrics *metrics);
+/* Instead, when training resumes after so many epochs: keeps their lines. */
+void metrics_continue(struct metrics *metrics, uint64_t epochs);
 void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *epoch);
 void metrics_test(struct metrics *metrics, const struct tn_evaluation *test);
 /* Closes the file; on a failed write prints it and returns 0.  Accepts a zeroed struct. */

@@ -16,7 +16,7 @@
  * refused. */
 #define TN_CHECKPOINT_VERSION 1
 
-/* What the library adds to a checkpoint, for the trainer and for folders.  Names begin with a dot. */
+/* What the library adds to a checkpoint, for trainers and folders.  Names begin with a dot. */
 struct tn_checkpoint_own {
 	size_t n_arrays;
 	const struct tn_checkpoint_array *arrays; /* written by loading */
@@ -97,8 +97,8 @@ struct tn_checkpoint_items {
 	size_t n_texts;
 };
 
-/* Makes the list, with the present values of all numbers.  `own` may be NULL.  Release it on failure
- * too.  The errors of tn_checkpoint_save before writing. */
+/* Makes the list, with the present values of all numbers.  `own` may be NULL.  Release it on
+ * failure too.  The errors of tn_checkpoint_save before writing. */
 tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
 				   const struct tn_checkpoint *checkpoint,
 				   const struct tn_checkpoint_own *own, const char *operation,

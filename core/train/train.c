@@ -12,6 +12,7 @@
 #include "nn/module.h"
 #include "train/batches.h"
 #include "train/steps.h"
+#include "train/train_checkpoint.h"
 
 #define PROGRESS_SECONDS 0.1
 
@@ -28,9 +29,12 @@ struct training {
 	uint64_t step;   /* steps done */
 	uint64_t looked; /* steps whose loss was checked */
 	uint64_t n_steps;
-	double lr;                 /* the optimizer's, before the schedule */
-	double reported;           /* when progress was called last */
-	double validation_seconds; /* duration of the last validation */
+	double lr;                      /* the optimizer's, before the schedule */
+	double reported;                /* when progress was called last */
+	double validation_seconds;      /* duration of the last validation */
+	struct tn_training_state state; /* for checkpoints */
+	int is_within;                  /* a checkpoint was loaded within the coming epoch */
+	int is_saved;                   /* the last step's checkpoint, after its epoch was over */
 };
 
 /* Checks the last step's loss, once: the caller may have requested it, and after a loss that is not
@@ -77,6 +81,82 @@ static tn_status train_batch(struct training *t, struct tn_sums *sums, uint32_t 
 	return t->step <= t->options.n_losses ? look_at_loss(t) : TN_OK;
 }
 
+/* ---- Checkpoints -----------------------------------------------------------------------------*/
+
+/* Saves within an epoch, with its sums, or if these are NULL after it.  The loss is checked before:
+ * a training that has diverged ends with that error. */
+static tn_status save_checkpoint(struct training *t, const struct tn_sums *sums, double metric)
+{
+	tn_status status = t->options.checkpoints ? look_at_loss(t) : TN_OK;
+	if (status || !t->options.checkpoints)
+		return status;
+	status = tn_training_take(&t->state, sums);
+	if (!status)
+		status = tn_training_save(&t->state, t->step, metric);
+	t->is_saved = !sums;
+	return status;
+}
+
+static tn_status save_after_step(struct training *t, const struct tn_sums *sums)
+{
+	uint64_t interval = t->options.checkpoint_steps;
+	return interval && t->step % interval == 0 ? save_checkpoint(t, sums, NAN) : TN_OK;
+}
+
+static tn_status save_after_epoch(struct training *t, const struct tn_epoch_metrics *metrics)
+{
+	uint64_t interval = t->options.checkpoint_epochs;
+	double metric = metrics->validation.images ? metrics->validation.loss : NAN;
+	t->is_saved = 0;
+	if (t->epoch != t->options.n_epochs && (!interval || t->epoch % interval != 0))
+		return TN_OK;
+	return save_checkpoint(t, NULL, metric);
+}
+
+/* A callback stops the training, within an epoch or, if `sums` is NULL, after it. */
+static tn_status stop(struct training *t, const struct tn_sums *sums, const char *callback)
+{
+	/* At the end of an epoch that is not over yet, the loader is already at the next. */
+	if (sums && t->options.checkpoints) {
+		struct tn_error_info error;
+		const struct tn_data_position position = {t->epoch - 1, sums->images};
+		if (tn_data_loader_seek(t->batches.loader, position, &error))
+			return tn_runtime_keep(t->runtime, &error);
+	}
+	tn_status status = sums || !t->is_saved ? save_checkpoint(t, sums, NAN) : TN_OK;
+	if (status)
+		return status;
+	return tn_runtime_fail(t->runtime, TN_CANCELLED, "train", "stopped by the %s callback",
+			       callback);
+}
+
+/* Loads the newest checkpoint, if there is one, and continues from there. */
+static tn_status resume(struct training *t)
+{
+	int is_loaded;
+	t->state = (struct tn_training_state){.module = t->module,
+					      .optimizer = t->optimizer,
+					      .loader = t->batches.loader,
+					      .options = &t->options,
+					      .lr = t->lr};
+	tn_status status = tn_training_load(&t->state, &is_loaded);
+	if (status || !is_loaded)
+		return status;
+	const struct tn_data_position position = tn_data_loader_position(t->batches.loader);
+	uint64_t batch = (uint64_t)t->batches.shape[0];
+	t->epoch = position.epoch + 1;
+	t->step = position.epoch * tn_data_loader_batches(t->batches.loader) +
+		  (position.index + batch - 1) / batch;
+	t->looked = t->step;
+	t->is_within = position.index != 0;
+	t->is_saved = !t->is_within;
+	if (t->options.resumed)
+		t->options.resumed(t->options.user, position.epoch, t->step);
+	return TN_OK;
+}
+
+/* ---- Epochs ----------------------------------------------------------------------------------*/
+
 /* Estimated for the training from the rate of this epoch. */
 static double seconds_left(const struct training *t, uint64_t images, double rate)
 {
@@ -109,10 +189,7 @@ static tn_status report_progress(struct training *t, const struct tn_sums *sums,
 		.images_per_second = rate,
 		.seconds_left = seconds_left(t, so_far.images, rate),
 	};
-	if (!t->options.progress(t->options.user, &progress))
-		return TN_OK;
-	return tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
-			       "stopped by the progress callback");
+	return t->options.progress(t->options.user, &progress) ? stop(t, sums, "progress") : TN_OK;
 }
 
 /* Trains, validates and calls the epoch callback. */
@@ -125,12 +202,17 @@ static tn_status train_epoch(struct training *t)
 	if (status)
 		return status;
 	status = tn_sums_begin(&sums, t->context);
+	if (!status && t->is_within)
+		status = tn_training_give(&t->state, &sums);
+	t->is_within = 0;
 	for (uint32_t n = 1; !status && n;) {
 		status = tn_scope_begin(t->context);
 		if (status)
 			break;
 		status = train_batch(t, &sums, &n);
 		tn_scope_end(t->context, NULL);
+		if (!status && n)
+			status = save_after_step(t, &sums);
 		if (!status && n)
 			status = report_progress(t, &sums, 0);
 	}
@@ -147,9 +229,13 @@ static tn_status train_epoch(struct training *t)
 		status = tn_evaluate(t->module, t->dataset, TN_PART_VALIDATION, 0,
 				     &metrics.validation, NULL);
 	t->validation_seconds = metrics.validation.seconds;
-	if (!status && t->options.epoch && t->options.epoch(t->options.user, &metrics))
-		status = tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
-					 "stopped by the epoch callback");
+	if (!status) {
+		/* The callback first: an epoch whose checkpoint exists has been reported. */
+		int is_stopped = t->options.epoch && t->options.epoch(t->options.user, &metrics);
+		status = save_after_epoch(t, &metrics);
+		if (!status && is_stopped)
+			status = stop(t, NULL, "epoch");
+	}
 	tn_sums_end(&sums);
 	tn_scope_end(t->context, NULL);
 	return status;
@@ -185,6 +271,8 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 		return status;
 	if (!t.options.n_epochs)
 		t.options.n_epochs = 1;
+	if (!t.options.checkpoint_steps && !t.options.checkpoint_epochs)
+		t.options.checkpoint_epochs = 1;
 	if (t.options.schedule > TN_SCHEDULE_COSINE)
 		return tn_runtime_fail(t.runtime, TN_INVALID_ARGUMENT, "train",
 				       "unknown schedule %u", t.options.schedule);
@@ -213,7 +301,10 @@ tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset 
 				    .capture = t.options.capture};
 	t.n_steps = tn_data_loader_batches(t.batches.loader) * t.options.n_epochs;
 	t.lr = tn_optimizer_lr(optimizer);
-	for (t.epoch = 1; t.epoch <= t.options.n_epochs && !status; t.epoch++)
+	t.epoch = 1;
+	if (t.options.checkpoints)
+		status = resume(&t);
+	for (; t.epoch <= t.options.n_epochs && !status; t.epoch++)
 		status = train_epoch(&t);
 	tn_optimizer_set_lr(optimizer, t.lr);
 	tn_steps_end(&t.steps);

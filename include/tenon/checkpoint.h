@@ -111,9 +111,9 @@ tn_checkpoint_folder_open(tn_context *context, const char *path,
 TN_API void tn_checkpoint_folder_close(tn_checkpoint_folder *folder); /* takes NULL */
 
 /* Saves the checkpoint of a step, and then removes those that are neither among the newest nor the
- * best.  `metric`: by which the best is chosen, usually of validation; NAN: none.  The checkpoint of
- * the same step is replaced; without a metric it keeps the earlier one.  On failure no checkpoint is
- * removed.
+ * best.  `metric`: by which the best is chosen, usually a loss of validation; NAN: none.  The
+ * checkpoint of the same step is replaced; without a metric it keeps the earlier one.  On failure
+ * no checkpoint is removed.
  * TN_STATE: the folder has a checkpoint of a later step, or is read-only.  Otherwise as
  * tn_checkpoint_save. */
 TN_API tn_status tn_checkpoint_folder_save(tn_checkpoint_folder *folder, uint64_t step,

@@ -7,6 +7,7 @@
 #ifndef TENON_TRAIN_H
 #define TENON_TRAIN_H
 
+#include <tenon/checkpoint.h>
 #include <tenon/data.h>
 #include <tenon/optim.h>
 #include <tenon/schedule.h>
@@ -78,6 +79,19 @@ struct tn_train_options {
 	float *losses;
 	size_t n_losses;
 	uint32_t capture; /* TN_CAPTURE_... */
+	/* Where checkpoints are saved, and loaded from; borrowed.  NULL: none.  Without intervals
+	 * one is saved after each epoch; one is always saved at the end, and when a callback stops
+	 * the training. */
+	tn_checkpoint_folder *checkpoints;
+	uint64_t checkpoint_steps;  /* one after so many steps; 0: no such interval */
+	uint64_t checkpoint_epochs; /* one after so many epochs, with the validation's loss */
+	/* Texts for the metadata of checkpoints, as in struct tn_checkpoint. */
+	size_t n_pairs;
+	const struct tn_pair *pairs;
+	uint32_t resume; /* 1: continues from the newest checkpoint, if there is one */
+	/* Called once after a checkpoint was loaded, with the epochs and steps that are done.  May
+	 * be NULL. */
+	void (*resumed)(void *user, uint64_t epochs, uint64_t steps);
 };
 
 /* Trains on the data set's training part by cross-entropy: for each batch forward, backward, one
@@ -85,7 +99,12 @@ struct tn_train_options {
  * keeps what it has learned.  TN_NOT_FINITE: the loss of a step is infinite or NaN; training stops
  * before the next step, the text gives the epoch, the step (from 1, over all epochs) and the loss,
  * and the weights are useless.  A loss is computed before its step's update: only evaluation shows
- * the effect of the last step. */
+ * the effect of the last step.
+ *
+ * With `checkpoints`, a training that was stopped or killed continues, with `resume`, as if it had
+ * not been, in the middle of an epoch too.  TN_STATE: the folder has checkpoints, and `resume` is
+ * 0.  Also the errors of tn_checkpoint_folder_save and tn_checkpoint_folder_load; the training must
+ * have the same options, except for `capture`, and n_epochs if the rate is constant. */
 TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset *dataset,
 			  const struct tn_train_options *options);
 

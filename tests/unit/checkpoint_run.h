@@ -288,9 +288,9 @@ static inline void assert_equal_bytes(const struct snapshot *a, const struct sna
 	assert_memory_equal(a->bytes, b->bytes, a->size);
 }
 
-/* A training that is saved after step 9 (in the middle of an epoch), and continued by another one in
- * a context of its own, ends like one that goes on, and like one that goes back.  open: opens a
- * context; is_captured: steps are captured in all of them. */
+/* A training that is saved after step 9, in the middle of an epoch, and continued by another one in
+ * its own context, ends like one that goes on, and like one that goes back.  open: opens a context;
+ * is_captured: steps are captured in all of them. */
 static inline void check_resume(tn_context *(*open)(void), int kind, int is_captured)
 {
 	enum { SAVED = 9, LAST = 15 };

@@ -93,8 +93,8 @@ static void refuse(const char *path, struct run *into, tn_status status, const c
 	assert_equal_bytes(&after, &before);
 }
 
-/* A change of a file: of a tensor's name, dtype or first bytes, or of a value of the metadata; NULL:
- * the tensor or key is left out. */
+/* A change of a file: of a tensor's name, dtype or first bytes, or of a value of the metadata;
+ * NULL: the tensor or key is left out. */
 struct change {
 	const char *name;
 	const char *new_name;

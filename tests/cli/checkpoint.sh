@@ -1,0 +1,206 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+# Checkpoints: a training that is killed at twenty moments ends with the same bytes as one that is
+# not; what is refused, and that no checkpoint is lost.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+needs_digits
+TENON_DETERMINISTIC=1
+export TENON_DETERMINISTIC
+
+# A shell ignores SIGINT in the jobs that it starts in the background.
+interruptible='env --default-signal=INT'
+$interruptible true 2>/dev/null || interruptible=
+# begin ARGUMENTS...: in the background, as $pid; errors in $dir/background
+begin() {
+	# shellcheck disable=SC2086
+	$interruptible "$tenon" "$@" >/dev/null 2>"$dir/background" </dev/null &
+	pid=$!
+}
+# newest DIR: its last checkpoint; nothing if there is none
+newest() {
+	for file in "$1"/step-*.safetensors; do :; done
+	[ ! -f "$file" ] || echo "$file"
+}
+# count DIR PATTERN: the files of that name
+count() { find "$1" -name "$2" | wc -l; }
+# A random number from 0 to 1.
+chance() { od -An -N2 -tu2 /dev/urandom | awk '{ print $1 / 65536 }'; }
+
+# ---- Killed at any moment ------------------------------------------------------------------------
+long="train mlp --data digits --epochs 16 --batch 32 --max-shift 2 --seed 3 --quiet"
+begun=$(date +%s.%N)
+# shellcheck disable=SC2086
+run 0 $long --save "$dir/whole" --metrics "$dir/whole.metrics"
+seconds=$(echo "$begun $(date +%s.%N)" | awk '{ print $2 - $1 }')
+kills=0 found=0
+while [ $kills -lt 20 ]; do
+	# shellcheck disable=SC2086
+	begin $long --checkpoint "$dir/killed" --checkpoint-every 5 --resume --save "$dir/resumed" \
+		--metrics "$dir/resumed.metrics"
+	sleep "$(chance | awk -v s="$seconds" '{ print 0.05 + 0.4 * s * $1 }')"
+	kill -KILL $pid 2>/dev/null
+	status=0
+	wait $pid || status=$?
+	case $status in
+	0) # It was faster: once more, from the beginning.
+		rm -r "$dir/killed"
+		continue
+		;;
+	137) kills=$((kills + 1)) ;;
+	*)
+		cat "$dir/background" >&2
+		fail "a training that is continued: exit status $status"
+		;;
+	esac
+	file=$(newest "$dir/killed")
+	[ -n "$file" ] || continue
+	run 0 eval "$file" --json
+	found=$((found + 1))
+done
+[ $found -gt 0 ] || fail "each time it was killed before its first checkpoint"
+# shellcheck disable=SC2086
+run 0 $long --checkpoint "$dir/killed" --checkpoint-every 5 --resume --save "$dir/resumed" \
+	--metrics "$dir/resumed.metrics"
+cmp "$dir/whole" "$dir/resumed" || fail "killed and continued, it ends with other weights"
+for name in whole resumed; do
+	sed 's/"seconds".*//' "$dir/$name.metrics" >"$dir/$name.history"
+done
+diff "$dir/whole.history" "$dir/resumed.history" || fail "the metrics are not those of one run"
+[ "$(count "$dir/killed" '*.tmp')" -eq 0 ] || fail "a temporary file stayed"
+[ "$(count "$dir/killed" 'step-*')" -le 4 ] || fail "more than the newest and the best stayed"
+
+# A training that is over is only tested.
+# shellcheck disable=SC2086
+run 0 $long --checkpoint "$dir/killed" --checkpoint-every 5 --resume --save "$dir/again"
+cmp "$dir/whole" "$dir/again" || fail "continued after its end, it changes"
+
+# ---- Interrupted ---------------------------------------------------------------------------------
+# Two SIGINT would end it at once; the first saves.
+endless="train mlp --data digits --epochs 100000 --schedule constant --quiet"
+if [ -n "$interruptible" ]; then
+	# shellcheck disable=SC2086
+	begin $endless --checkpoint "$dir/stopped" --metrics "$dir/lines"
+	until [ -s "$dir/lines" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 130 ] || fail "expected the end by SIGINT, found $status"
+	grep -q "interrupted in epoch [0-9]* of 100000: --resume continues from $dir/stopped/step-" \
+		"$dir/background" || fail "the interrupted training does not name its checkpoint"
+	run 0 eval "$(newest "$dir/stopped")"
+	out_has 'test accuracy'
+fi
+
+# ---- Beginnings ----------------------------------------------------------------------------------
+short="train mlp --data digits --schedule constant"
+# shellcheck disable=SC2086
+run 0 $short --epochs 2 --checkpoint "$dir/a" --resume
+err_has "^$dir/a has no checkpoint: the training begins"
+[ "$(count "$dir/a" 'step-*')" -eq 2 ] || fail "expected a checkpoint after each epoch"
+# shellcheck disable=SC2086
+run 1 $short --epochs 3 --checkpoint "$dir/a"
+err_has "expected to resume, or a folder without checkpoints, found $dir/a/step-000000000042"
+# shellcheck disable=SC2086
+run 0 $short --epochs 3 --checkpoint "$dir/a" --checkpoint-every 2e --keep 1 --resume
+err_has "^continues from $dir/a: 2 epochs and 42 steps are done"
+err_has '^epoch 3'
+grep -q '^epoch 2' "$dir/err" && fail "an epoch that was done was trained again"
+[ -f "$dir/a/step-000000000063.safetensors" ] || fail "no checkpoint at the end"
+
+# ---- Refused -------------------------------------------------------------------------------------
+kept() { (cd "$dir/a" && cksum step-*); }
+before=$(kept)
+# refused TEXT ARGUMENTS...: exit status 1, and the folder is as it was
+refused() {
+	text=$1
+	shift
+	run 1 "$@" --checkpoint "$dir/a" --resume
+	err_has "$text"
+	[ "$(kept)" = "$before" ] || fail "$*: the checkpoints have changed"
+}
+# shellcheck disable=SC2086
+{
+	refused "step-000000000063.safetensors: tensor '.*': the file has no such tensor" \
+		train lenet --data digits --schedule constant
+	refused "optimizer: expected 'sgd', found 'adamw'" $short --optimizer sgd
+	refused 'weight_decay of .*: expected 0.5, found 0.01' $short --weight-decay 0.5
+	refused 'train.options.lr: expected 0.5, found 0.002' $short --lr 0.5
+	refused 'loader.options.batch_size: expected 8, found 64' $short --batch 8
+	refused 'loader.options.seed: expected 7, found 0' $short --seed 7
+	refused 'loader.options.augmentation: expected' $short --flip
+}
+
+# Two runs.
+# shellcheck disable=SC2086
+begin $endless --checkpoint "$dir/a" --resume --metrics "$dir/lines2"
+until [ -s "$dir/lines2" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+# shellcheck disable=SC2086
+run 1 $short --epochs 5 --checkpoint "$dir/a" --resume
+err_has "$dir/a/tenon.lock: another run saves its checkpoints here (process $pid on "
+kill -KILL $pid
+wait $pid
+before=$(kept)
+
+# The disk is full.
+status=0
+# shellcheck disable=SC2086
+(
+	trap '' XFSZ
+	ulimit -f 1000
+	exec "$tenon" $endless --checkpoint "$dir/a" --resume
+) >"$dir/out" 2>"$dir/err" </dev/null || status=$?
+[ $status -eq 1 ] || fail "a full disk: expected exit status 1, found $status"
+err_has 'safetensors: writing: File too large'
+[ "$(kept)" = "$before" ] || fail "a full disk has cost a checkpoint"
+[ "$(count "$dir/a" '*.tmp')" -eq 0 ] || fail "a full disk: a temporary file stayed"
+
+# The folder is read-only.  Root can write to it, the user nobody cannot.
+chmod 555 "$dir/a"
+nobody=
+[ "$(id -u)" -ne 0 ] || nobody='setpriv --reuid=65534 --clear-groups'
+if $nobody true 2>/dev/null; then
+	chmod 755 "$dir"
+	status=0
+	# shellcheck disable=SC2086
+	$nobody "$tenon" $short --checkpoint "$dir/a" --resume >"$dir/out" 2>"$dir/err" ||
+		status=$?
+	[ $status -eq 1 ] || fail "a read-only folder: expected exit status 1, found $status"
+	err_has "$dir/a: the folder cannot be written: Permission denied"
+fi
+chmod 755 "$dir/a"
+
+# A newer version is an error; a torn file is skipped with a warning.
+file=$(newest "$dir/a")
+cp "$file" "$dir/copy"
+LC_ALL=C sed 's/"tenon.checkpoint":"1"/"tenon.checkpoint":"2"/' "$dir/copy" >"$file"
+cmp -s "$dir/copy" "$file" && fail "the version was not found"
+# shellcheck disable=SC2086
+run 1 $short --checkpoint "$dir/a" --resume
+err_has "$file: expected version 1 of the format or an older one, found 2 (saved by Tenon"
+head -c 1000 "$dir/copy" >"$file"
+# shellcheck disable=SC2086
+run 0 $short --epochs 1 --checkpoint "$dir/a" --resume
+err_has "skipped: $file: "
+err_has "^continues from $dir/a"
+[ -f "$file" ] || fail "a torn file was removed"
+
+# ---- Arguments -----------------------------------------------------------------------------------
+for option in '--keep 2' --resume '--checkpoint-every 5'; do
+	# shellcheck disable=SC2086
+	run 2 $short $option
+	err_has "${option% *}: expected --checkpoint too"
+done
+for value in 0 5x 5es '' e s -1; do
+	# shellcheck disable=SC2086
+	run 2 $short --checkpoint "$dir/a" --checkpoint-every "$value"
+	err_has "expected a whole number of steps (100 or 100s) or epochs (5e), found '$value'"
+done
+# shellcheck disable=SC2086
+run 1 $short --checkpoint "$dir/no/such/folder"
+err_has 'the folder cannot be made: No such file'
+touch "$dir/file"
+# shellcheck disable=SC2086
+run 1 $short --checkpoint "$dir/file"
+err_has 'expected a folder, found a file'
