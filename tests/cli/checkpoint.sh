@@ -87,7 +87,7 @@ if [ -n "$interruptible" ]; then
 	status=0
 	wait $pid || status=$?
 	[ $status -eq 130 ] || fail "expected the end by SIGINT, found $status"
-	grep -q "interrupted in epoch [0-9]* of 100000: --resume continues from $dir/stopped/step-" \
+	grep -q "interrupted in epoch [0-9]* of 100000: --resume continues from $dir/stopped/" \
 		"$dir/background" || fail "the interrupted training does not name its checkpoint"
 	run 0 eval "$(newest "$dir/stopped")"
 	out_has 'test accuracy'
