@@ -237,7 +237,7 @@ static tn_status add_optimizer(struct tn_checkpoint_items *items)
 	return TN_OK;
 }
 
-/* ---- Schedule, average, scaler, loader ---------------------------------------------------------------*/
+/* ---- Schedule, average, scaler, loader --------------------------------------------------------*/
 
 static void add_schedule(struct tn_checkpoint_items *items)
 {
