@@ -4,6 +4,10 @@
  * Batches.  Guarantees: a call's result depends only on (data set, part, options, position), so a
  * loader set to a position continues like one that reached it by reading.
  */
+#include "data/data_loader.h"
+
+#include <string.h>
+
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/memory.h"
@@ -222,4 +226,34 @@ tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position po
 	if (position.epoch != loader->position.epoch || position.index != loader->position.index)
 		move_to(loader, position);
 	return TN_OK;
+}
+
+/* FNV-1a. */
+static uint64_t hash_bytes(const void *bytes, size_t n)
+{
+	const unsigned char *byte = bytes;
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ byte[i]) * 0x100000001b3u;
+	return hash;
+}
+
+struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
+{
+	const struct tn_batch_plan *plan = &loader->plan;
+	static const struct tn_augmentation none;
+	struct tn_augmentation augmentation = plan->augmentation;
+	augmentation.struct_size = 0;
+	return (struct tn_loader_facts){
+		.dataset = plan->dataset->name,
+		.part = plan->part,
+		.count = loader->n,
+		.limit = loader->limit,
+		.seed = plan->seed,
+		.batch_size = loader->batch_size,
+		.shuffle = loader->shuffle != 0,
+		.augmentation = memcmp(&augmentation, &none, sizeof(none))
+					? hash_bytes(&augmentation, sizeof(augmentation))
+					: 0,
+	};
 }

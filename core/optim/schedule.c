@@ -3,7 +3,7 @@
  *
  * Schedules, in closed form: the rate depends only on t and, for a plateau, on the metrics.
  */
-#include <tenon/schedule.h>
+#include "optim/schedule.h"
 
 #include <math.h>
 #include <string.h>
@@ -375,4 +375,21 @@ tn_status tn_schedule_set_state(tn_schedule *schedule, const struct tn_schedule_
 	schedule->state = own;
 	set_rate(schedule);
 	return TN_OK;
+}
+
+/* ---- For checkpoints -------------------------------------------------------------------------*/
+
+const tn_optimizer *tn_schedule_optimizer(const tn_schedule *schedule)
+{
+	return schedule->optimizer;
+}
+
+const struct tn_schedule_options *tn_schedule_options_of(const tn_schedule *schedule)
+{
+	return &schedule->o;
+}
+
+const char *tn_schedule_kind_name(const tn_schedule *schedule)
+{
+	return kinds[schedule->o.kind].name;
 }

@@ -32,8 +32,8 @@ typedef struct tn_metric tn_metric;
 
 /* Of classes.  An output has scores (N, C) or (N, C, ...); its answer is the class of the highest
  * score.  A target has labels, integers (N) or (N, ...); or the output's shape, for one-hot labels
- * and probabilities, of which the class of the highest counts.  A label that is no class counts as a
- * wrong answer.
+ * and probabilities, of which the class of the highest counts.  A label that is no class counts as
+ * a wrong answer.
  *   accuracy   the fraction of labels that were answered
  *   top k      the fraction of labels that have one of the k highest scores: fewer than k scores
  *              are higher, and none is NaN

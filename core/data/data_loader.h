@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What determines the batches of a loader, for checkpoints.
+ */
+#ifndef TN_DATA_DATA_LOADER_H
+#define TN_DATA_DATA_LOADER_H
+
+#include <tenon/data.h>
+
+struct tn_loader_facts {
+	const char *dataset; /* its name; borrowed */
+	int part;
+	uint64_t count; /* samples of the part */
+	uint64_t limit; /* samples of an epoch: the highest index of a position */
+	uint64_t seed;
+	uint32_t batch_size;
+	uint32_t shuffle;
+	uint64_t augmentation; /* differs if its options do; 0: none */
+};
+struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader);
+
+#endif
