@@ -17,17 +17,17 @@
  * refused. */
 #define TN_CHECKPOINT_VERSION 1
 
-/* What the library adds to a checkpoint, for trainers and folders.  Names of arrays and options begin
- * with a dot. */
+/* What the library adds to a checkpoint, for trainers and folders.  Names of arrays and options
+ * begin with a dot. */
 struct tn_checkpoint_own {
 	size_t n_arrays;
 	const struct tn_checkpoint_array *arrays; /* written by loading */
 	size_t n_options;
 	const struct tn_checkpoint_array *options; /* of u64 and f64: compared by loading */
 	const char *text;                          /* metadata TN_CHECKPOINT_TEXT; NULL: none */
-	/* Loading.  prepare: sets `arrays` for this text, NULL if the file has none.  take: all else
-	 * has been checked, the arrays are written, and nothing is changed yet; on failure it has
-	 * changed nothing.  Both keep errors; NULL: nothing is to be done. */
+	/* Loading.  prepare: sets `arrays` for this text, NULL if the file has none.  take: all
+	 * else has been checked, the arrays are written, and nothing is changed yet; on failure it
+	 * has changed nothing.  Both keep errors; NULL: nothing is to be done. */
 	tn_status (*prepare)(void *user, const char *text, struct tn_checkpoint_own *own);
 	tn_status (*take)(void *user);
 	void *user;
