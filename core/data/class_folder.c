@@ -3,8 +3,8 @@
  *
  * Pictures in folders by class: FOLDER/CLASS/x.png, or FOLDER/train/CLASS/x.png and the same in
  * val, valid or validation, and test.  Guarantees: the numbers of classes and samples depend only
- * on the names, which are ordered by their bytes; what a picture's file contains is read only when its
- * sample is, and makes an error of that sample alone.
+ * on the names, which are ordered by their bytes; what a picture's file contains is read only when
+ * its sample is, and makes an error of that sample alone.
  */
 #include "data/class_folder.h"
 

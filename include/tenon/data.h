@@ -262,8 +262,8 @@ struct tn_fold_options {
 /* Makes a data set with the same samples, which the two share in memory: its validation part is one
  * fold of the training and validation parts of `dataset`, its training part the other folds; its
  * test part is the same.  The folds of one n_folds, stratify and seed do not overlap, and have
- * equal numbers of samples to within one, of each group too.  Images are normalised anew with mean and
- * deviation of the new training part, unless they were by normalise_as.  The data sets may be
+ * equal numbers of samples to within one, of each group too.  Images are normalised anew with mean
+ * and deviation of the new training part, unless they were by normalise_as.  The data sets may be
  * destroyed in any order.  *out is owned, written only on success.
  * TN_INVALID_ARGUMENT: n_folds, fold or stratify is out of range.  TN_OUT_OF_MEMORY; also what
  * reading a sample returns.  [thread: any | since 0.1] */
