@@ -4,9 +4,10 @@
  * Dynamic scaling of the loss: P. Micikevicius et al., "Mixed Precision Training", ICLR 2018; with
  * the rules of torch.amp.GradScaler.  The scale is an f32, on the host and on the device.
  */
+#include "optim/grad_scaler.h"
+
 #include <float.h>
 #include <math.h>
-#include <tenon/optim.h>
 
 #include "array/array.h"
 #include "array/make.h"
@@ -333,4 +334,21 @@ tn_status tn_grad_scaler_set_state(tn_grad_scaler *scaler, const struct tn_grad_
 		return tn_runtime_fail(rt, TN_STATE, operation,
 				       "gradients have been unscaled: update first");
 	return take_state(scaler, &own);
+}
+
+/* ---- For checkpoints -------------------------------------------------------------------------*/
+
+const tn_module *tn_grad_scaler_module(const tn_grad_scaler *scaler)
+{
+	return scaler->module;
+}
+
+const struct tn_grad_scaler_options *tn_grad_scaler_options_of(const tn_grad_scaler *scaler)
+{
+	return &scaler->o;
+}
+
+int tn_grad_scaler_is_within_step(const tn_grad_scaler *scaler)
+{
+	return scaler->progress != SCALED;
 }

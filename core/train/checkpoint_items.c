@@ -19,6 +19,7 @@
 #include "capture/capture.h"
 #include "data/data_loader.h"
 #include "optim/average.h"
+#include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 
@@ -236,7 +237,7 @@ static tn_status add_optimizer(struct tn_checkpoint_items *items)
 	return TN_OK;
 }
 
-/* ---- Schedule, average, loader ---------------------------------------------------------------*/
+/* ---- Schedule, average, scaler, loader --------------------------------------------------------*/
 
 static void add_schedule(struct tn_checkpoint_items *items)
 {
@@ -307,6 +308,22 @@ static tn_status add_average(struct tn_checkpoint_items *items)
 	return TN_OK;
 }
 
+static void add_scaler(struct tn_checkpoint_items *items)
+{
+	const tn_grad_scaler *scaler = items->all.scaler;
+	const struct tn_grad_scaler_options *o = tn_grad_scaler_options_of(scaler);
+	struct tn_grad_scaler_state *state = &items->numbers.scaler;
+	struct tn_checkpoint_text *text = add_text(items, "tenon.scaler", ".scaler.");
+	snprintf(text->value, sizeof(text->value), "dynamic");
+	add_real_option(items, ".scaler.options.growth_factor", o->growth_factor);
+	add_real_option(items, ".scaler.options.backoff_factor", o->backoff_factor);
+	add_whole_option(items, ".scaler.options.growth_interval", o->growth_interval);
+	state->struct_size = sizeof(*state);
+	(void)tn_grad_scaler_get_state(scaler, state);
+	add_host(items, TN_ITEM_NUMBER, TN_RANGE_SCALE, TN_F64, 0, &state->scale, ".scaler.scale");
+	add_count(items, &state->good_updates, ".scaler.good_updates");
+}
+
 static void add_loader(struct tn_checkpoint_items *items)
 {
 	const struct tn_loader_facts facts = tn_data_loader_facts(items->all.loader);
@@ -371,6 +388,8 @@ static tn_status check_objects(const struct tn_checkpoint_items *items, struct t
 		stranger = "optimizer: expected one of this module";
 	else if (all->average && tn_average_module(all->average) != all->module)
 		stranger = "average: expected one of this module";
+	else if (all->scaler && tn_grad_scaler_module(all->scaler) != all->module)
+		stranger = "scaler: expected one of this module";
 	else if (all->schedule && !all->optimizer)
 		stranger = "schedule: expected its optimizer too";
 	else if (all->schedule && tn_schedule_optimizer(all->schedule) != all->optimizer)
@@ -380,6 +399,9 @@ static tn_status check_objects(const struct tn_checkpoint_items *items, struct t
 	if (all->average && tn_average_is_swapped(all->average))
 		return tn_fail(error, TN_STATE, items->operation,
 			       "the averages are swapped in: swap them back first");
+	if (all->scaler && tn_grad_scaler_is_within_step(all->scaler))
+		return tn_fail(error, TN_STATE, items->operation,
+			       "the scaler has unscaled the gradients: update it first");
 	if (all->n_pairs && !all->pairs)
 		return tn_fail(error, TN_INVALID_ARGUMENT, items->operation,
 			       "expected %zu pairs, found NULL", all->n_pairs);
@@ -435,6 +457,8 @@ tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
 	}
 	if (all->schedule)
 		add_schedule(items);
+	if (all->scaler)
+		add_scaler(items);
 	if (all->loader)
 		add_loader(items);
 	items->numbers.random = rt->random;

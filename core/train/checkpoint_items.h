@@ -39,6 +39,7 @@ enum tn_item_range {
 	TN_RANGE_COUNT,  /* u64: below 2^62, so that counting on never overflows */
 	TN_RANGE_NUMBER, /* f64: not NaN */
 	TN_RANGE_RATE,   /* f64: finite, 0 or more */
+	TN_RANGE_SCALE,  /* f64: a normal f32 above 0 */
 };
 
 /* One tensor, of `array` or, if that is NULL, of host memory. */
@@ -65,6 +66,7 @@ struct tn_checkpoint_numbers {
 	uint64_t lookahead_steps;
 	struct tn_schedule_state schedule;
 	uint64_t updates; /* of the average */
+	struct tn_grad_scaler_state scaler;
 	struct tn_data_position position;
 };
 
@@ -75,7 +77,7 @@ struct tn_checkpoint_text {
 	const char *prefix; /* of the names of its tensors: ".optimizer." */
 	char value[256];    /* "adamw" */
 };
-enum { TN_CHECKPOINT_MAX_TEXTS = 4 };
+enum { TN_CHECKPOINT_MAX_TEXTS = 5 };
 
 struct tn_checkpoint_items {
 	struct tn_checkpoint all; /* the caller's */

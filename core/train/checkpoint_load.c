@@ -10,6 +10,7 @@
  */
 #include "train/checkpoint_load.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <math.h>
@@ -235,6 +236,9 @@ static void check_number(struct loading *loading, const struct tn_checkpoint_ite
 			expected = "a number";
 		else if (item->range == TN_RANGE_RATE && !(value >= 0.0 && isfinite(value)))
 			expected = "a finite number of 0 or more";
+		else if (item->range == TN_RANGE_SCALE &&
+			 !(value >= (double)FLT_MIN && value <= (double)FLT_MAX))
+			expected = "an f32 above 0";
 		if (expected)
 			add_problem(loading, TN_ITEM_NUMBER, TN_LIMIT, "%s: expected %s, found %g",
 				    item->name + 1, expected, value);
@@ -329,6 +333,8 @@ static tn_status apply_numbers(const struct tn_checkpoint_items *items, struct t
 		tn_optimizer_set_lr(all->optimizer, numbers->lr);
 	if (!status && all->average)
 		status = tn_average_set_updates(all->average, numbers->updates);
+	if (!status && all->scaler)
+		status = tn_grad_scaler_set_state(all->scaler, &numbers->scaler);
 	if (status) {
 		*error = items->runtime->error;
 		return status;

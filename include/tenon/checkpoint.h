@@ -48,15 +48,17 @@ struct tn_checkpoint_array {
 };
 
 /* What is saved and loaded; NULL: that part is not.  Loading continues in objects made in the same
- * way: the same network, an optimizer with the same options, groups, hooks and Lookahead, a
- * schedule, an average and a loader with the same options, over the same data.  The random state of
- * the context is always part of a checkpoint; gradients never are: save after a step. */
+ * way: the same network, an optimizer with the same options, groups, hooks and Lookahead, and a
+ * schedule, an average, a scaler and a loader with the same options, over the same data.  The
+ * random state of the context is always part of a checkpoint; gradients never are: save after a
+ * step. */
 struct tn_checkpoint {
 	uint32_t struct_size;
 	tn_module *module; /* required, outermost and built: parameters and buffers */
 	tn_optimizer *optimizer;
 	tn_schedule *schedule;
 	tn_average *average;
+	tn_grad_scaler *scaler;
 	tn_data_loader *loader; /* its position */
 	/* Texts for the file's metadata, under keys that do not begin with "tenon.".  Loading
 	 * ignores them: read them with tn_safetensors_metadata. */
@@ -69,9 +71,9 @@ struct tn_checkpoint {
 /* Writes a checkpoint to a temporary file in the same folder, syncs it, renames it to `path` and
  * syncs the folder: `path` is the old file or the complete new one, whatever happens.
  * TN_INVALID_ARGUMENT: no module, an object of another module, a bad key or name.  TN_STATE: the
- * module is not built, the averages are swapped in.  TN_NOT_FINITE: a parameter or an average is
- * infinite or NaN: such a file would only displace a good one.  TN_NOT_CAPTURABLE: while work is
- * captured.  TN_IO, TN_OUT_OF_MEMORY. */
+ * module is not built, the averages are swapped in, the scaler has unscaled and not updated.
+ * TN_NOT_FINITE: a parameter or an average is infinite or NaN: such a file would only displace a
+ * good one.  TN_NOT_CAPTURABLE: while work is captured.  TN_IO, TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_checkpoint_save(const char *path, const struct tn_checkpoint *checkpoint);
 
 /* Reads a checkpoint into the objects of `checkpoint`.  All of the file is read and checked before
@@ -81,7 +83,7 @@ TN_API tn_status tn_checkpoint_save(const char *path, const struct tn_checkpoint
  * TN_NOT_FOUND: no such file; it lacks a part, or a tensor of the network.  TN_FORMAT: not a
  * checkpoint, damaged, or with a tensor that the network or the optimizer lacks.  TN_SHAPE,
  * TN_DTYPE: a tensor has another shape or type.  TN_INVALID_ARGUMENT: it was written with another
- * optimizer, schedule, average, loader or data set, or with other options; also as in
+ * optimizer, schedule, average, scaler, loader or data set, or with other options; also as in
  * tn_checkpoint_save.  TN_LIMIT: a number is out of range.  TN_NOT_FINITE.  TN_UNSUPPORTED: written
  * by a newer version of Tenon.  TN_STATE, TN_NOT_CAPTURABLE, TN_IO, TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_checkpoint_load(const char *path, const struct tn_checkpoint *checkpoint);

@@ -47,6 +47,112 @@ static void a_resumed_training_ends_with_the_same_bits(void **state)
 	}
 }
 
+/* ---- Mixed precision -------------------------------------------------------------------------*/
+
+struct half {
+	tn_module *net;
+	tn_optimizer *adamw;
+	tn_grad_scaler *scaler;
+	struct tn_checkpoint all;
+};
+
+static void half_begin(struct half *half, tn_context *in, uint64_t seed)
+{
+	tn_random_state_set(in, (struct tn_random_state){seed, 0});
+	half->net = tn_sequential(in);
+	tn_sequential_add(half->net, "fc", tn_module_linear(in, 4, 3, NULL));
+	tn_sequential_add(half->net, "dropout", tn_module_dropout(in, 0.25));
+	assert_ok(tn_module_set_dtype(half->net, TN_F16));
+	assert_ok(tn_module_build(half->net));
+	tn_module_set_training(half->net, 1);
+	half->adamw = tn_adamw(half->net, NULL);
+	half->scaler = tn_grad_scaler_create(half->net, TN_OPTIONS(struct tn_grad_scaler_options,
+								   .init_scale = 1 << 20,
+								   .growth_interval = 3));
+	half->all = (struct tn_checkpoint){.struct_size = sizeof(half->all),
+					   .module = half->net,
+					   .optimizer = half->adamw,
+					   .scaler = half->scaler};
+}
+
+static void half_end(struct half *half)
+{
+	tn_grad_scaler_destroy(half->scaler);
+	tn_optimizer_destroy(half->adamw);
+	tn_module_destroy(half->net);
+}
+
+/* Steps up to `last`; the weights, all states and the scale go to `snapshot`. */
+static void half_train(struct half *half, tn_context *in, int first, int last,
+		       struct snapshot *snapshot)
+{
+	struct tn_grad_scaler_state state = {.struct_size = sizeof(state)};
+	struct tn_parameter_view parameter;
+	for (int i = first; i < last; i++) {
+		assert_ok(tn_scope_begin(in));
+		tn_module_zero_gradients(half->net);
+		tn_tape *tape = tn_tape_begin(in);
+		tn_array *x = tn_full(in, TN_F16, 2, (int64_t[]){2, 4}, 0.5 + i);
+		tn_array *y = tn_astype(tn_module_forward(half->net, x), TN_F32);
+		tn_array *loss = tn_mean(tn_square(y), TN_ALL_AXES, NULL, 0);
+		assert_ok(tn_tape_backward(tape, tn_grad_scaler_scale(half->scaler, loss), NULL));
+		tn_tape_end(tape);
+		assert_ok(tn_grad_scaler_step(half->scaler, half->adamw));
+		assert_status(tn_checkpoint_save("/nonexistent/x", &half->all), TN_STATE);
+		assert_contains(tn_error(in)->text, "the scaler has unscaled the gradients");
+		tn_error_clear(in);
+		assert_ok(tn_grad_scaler_update(half->scaler));
+		tn_scope_end(in, NULL);
+	}
+	snapshot->size = 0;
+	for (size_t i = 0; i < tn_module_parameter_count(half->net); i++) {
+		assert_ok(tn_module_parameter_at(half->net, i, &parameter));
+		take_array(snapshot, parameter.value);
+	}
+	for (size_t i = 0; i < tn_optimizer_state_count(half->adamw); i++) {
+		struct tn_optimizer_state_view view;
+		assert_ok(tn_optimizer_state_at(half->adamw, i, &view));
+		take_array(snapshot, view.value);
+	}
+	assert_ok(tn_grad_scaler_get_state(half->scaler, &state));
+	take_bytes(snapshot, &state.scale, sizeof(state.scale));
+	take_bytes(snapshot, &state.good_updates, sizeof(state.good_updates));
+}
+
+/* Masters of f32 beside weights of f16, and a scale that fell and grew. */
+static void a_network_of_f16_is_resumed_with_its_masters_and_scale(void **state)
+{
+	static struct snapshot whole, again;
+	struct half first, second;
+	char path[512];
+	(void)state;
+	snprintf(path, sizeof(path), "%s", files_folder());
+	tn_context *in = open_best();
+	half_begin(&first, in, 3);
+	half_train(&first, in, 0, 7, &whole);
+	strcat(path, "/checkpoint");
+	assert_ok(tn_checkpoint_save(path, &first.all));
+	half_train(&first, in, 7, 12, &whole);
+	half_end(&first);
+	tn_context_close(in);
+	in = open_best();
+	half_begin(&second, in, 4);
+	assert_ok(tn_checkpoint_load(path, &second.all));
+	half_train(&second, in, 7, 12, &again);
+	assert_equal_bytes(&again, &whole);
+	tn_grad_scaler_destroy(second.scaler);
+	second.scaler = second.all.scaler = tn_grad_scaler_create(second.net, NULL);
+	assert_status(tn_checkpoint_load(path, &second.all), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(in)->text,
+			"scaler.options.growth_interval: expected 2000, found 3");
+	tn_error_clear(in);
+	half_end(&second);
+	tn_context_close(in);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+}
+
 /* ---- One training, saved after four steps ----------------------------------------------------*/
 
 static const char *folder;
@@ -483,6 +589,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_resumed_training_ends_with_the_same_bits),
+		cmocka_unit_test(a_network_of_f16_is_resumed_with_its_masters_and_scale),
 		cmocka_unit_test_setup_teardown(a_changed_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_network_is_refused, setup, teardown),
