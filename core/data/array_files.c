@@ -235,8 +235,8 @@ static const struct tn_host_array *first_of(const struct tn_host_array *arrays)
 }
 
 /* Are they pictures: bytes of (n, height, width), (n, channels, height, width) or (n, height,
- * width, channels)?  Then sizes[] := channels, height, width, and *is_last := channels are the last axis.
- */
+ * width, channels)?  Then sizes[] := channels, height, width, and *is_last := channels are the
+ * last axis. */
 static int are_pictures(const struct tn_host_array *x, uint32_t sizes[3], int *is_last)
 {
 	const int64_t *shape = x->shape;

@@ -78,6 +78,7 @@ tn_status tn_batch_plan_take(struct tn_batch_plan *plan, const tn_dataset *datas
 	plan->dataset = dataset;
 	plan->part = part;
 	plan->seed = options->seed;
+	plan->repeats = options->weights != NULL;
 	plan->transform = options->transform;
 	plan->user = options->user;
 	tn_status status = take_augmentation(plan, options->augmentation, error);
@@ -94,7 +95,7 @@ tn_status tn_batch_plan_take(struct tn_batch_plan *plan, const tn_dataset *datas
 /* ---- Images ----------------------------------------------------------------------------------*/
 
 /* Writes the values of an image, augmented if requested.  `scratch`: of the augmentation. */
-static void write_image(const struct tn_batch_plan *plan, uint64_t epoch, uint64_t number,
+static void write_image(const struct tn_batch_plan *plan, uint64_t epoch, uint64_t draw,
 			const uint8_t *in, float *out, float *scratch)
 {
 	const struct tn_input_format *format = &plan->dataset->format;
@@ -105,13 +106,14 @@ static void write_image(const struct tn_batch_plan *plan, uint64_t epoch, uint64
 			out[i] = table[in[i]];
 	}
 	if (plan->augmentation.per_image)
-		tn_augment_image(&plan->augmentation, plan->seed, epoch, number, out, scratch);
+		tn_augment_image(&plan->augmentation, plan->seed, epoch, draw, out, scratch);
 }
 
 /* ---- Samples ---------------------------------------------------------------------------------*/
 
 tn_status tn_batch_load(const struct tn_batch_plan *plan, uint64_t epoch, uint64_t number,
-			uint64_t at, void *const *data, void *scratch, struct tn_error_info *error)
+			uint64_t draw, uint64_t at, void *const *data, void *scratch,
+			struct tn_error_info *error)
 {
 	const tn_dataset *dataset = plan->dataset;
 	const struct tn_samples *samples = dataset->samples;
@@ -133,7 +135,7 @@ tn_status tn_batch_load(const struct tn_batch_plan *plan, uint64_t epoch, uint64
 	}
 	tn_status status = tn_samples_read(samples, stored, from, error);
 	if (status == TN_OK && image)
-		write_image(plan, epoch, number, image, to[0], scratch);
+		write_image(plan, epoch, draw, image, to[0], scratch);
 	if (status == TN_OK && mixes) {
 		memset(to[1], 0, plan->size[1]);
 		((float *)to[1])[label] = 1;
@@ -146,7 +148,8 @@ tn_status tn_batch_load(const struct tn_batch_plan *plan, uint64_t epoch, uint64
 				   .data = to,
 				   .seed = plan->seed,
 				   .epoch = epoch,
-				   .number = number};
+				   .number = number,
+				   .draw = draw};
 	return plan->transform(plan->user, &sample, error);
 }
 
@@ -160,6 +163,5 @@ void tn_batch_mix(const struct tn_batch_plan *plan, uint64_t epoch, uint64_t ind
 
 uint32_t tn_sample_random(const struct tn_sample *sample, uint32_t i)
 {
-	return tn_random(sample->seed, TN_STREAM_TRANSFORM + sample->epoch,
-			 sample->number << 32 | i);
+	return tn_random(sample->seed, TN_STREAM_TRANSFORM + sample->epoch, sample->draw << 32 | i);
 }

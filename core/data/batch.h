@@ -15,6 +15,7 @@ struct tn_batch_plan {
 	const tn_dataset *dataset;
 	int part;
 	uint64_t seed;
+	int repeats; /* an epoch may have a sample several times, each with other random numbers */
 	struct tn_augment_plan augmentation; /* zeros: the data set is not of images */
 	tn_status (*transform)(void *user, struct tn_sample *sample, struct tn_error_info *error);
 	void *user;
@@ -30,9 +31,11 @@ tn_status tn_batch_plan_take(struct tn_batch_plan *plan, const tn_dataset *datas
 			     const struct tn_data_loader_options *options,
 			     struct tn_error_info *error);
 
-/* Writes sample `number` of the part, as in this epoch, to number `at` of the batch in data[]. */
+/* Writes sample `number` of the part, as in this epoch, to number `at` of the batch in data[].  Its
+ * random numbers depend on `draw`, below 2^32. */
 tn_status tn_batch_load(const struct tn_batch_plan *plan, uint64_t epoch, uint64_t number,
-			uint64_t at, void *const *data, void *scratch, struct tn_error_info *error);
+			uint64_t draw, uint64_t at, void *const *data, void *scratch,
+			struct tn_error_info *error);
 
 /* Once all n samples of a batch are written, from sample `index` of the epoch on: mixes images and
  * targets, if the augmentation does so. */

@@ -34,13 +34,15 @@ static void load_piece(void *argument)
 	piece->status = TN_OK;
 	for (uint32_t i = piece->begin; i < piece->end && piece->status == TN_OK; i++) {
 		tn_error_reset(&piece->error);
-		piece->status = tn_batch_load(piece->plan, slot->epoch, slot->samples[i], i,
-					      slot->data, piece->scratch, &piece->error);
+		uint64_t number = slot->samples[i];
+		uint64_t draw = piece->plan->repeats ? slot->index + i : number;
+		piece->status = tn_batch_load(piece->plan, slot->epoch, number, draw, i, slot->data,
+					      piece->scratch, &piece->error);
 		if (piece->status != TN_OK && !piece->error.text[0])
 			tn_fail(&piece->error, piece->status, OPERATION,
 				"sample %llu: expected it to be read, found a failure without a "
 				"text",
-				(unsigned long long)slot->samples[i]);
+				(unsigned long long)number);
 	}
 }
 

@@ -4,6 +4,8 @@
  * Batches.  Guarantees: a call's result depends only on (data set, part, options, position), so a
  * loader set to a position continues like one that reached it by reading.
  */
+#include <math.h>
+
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/memory.h"
@@ -32,6 +34,7 @@ struct tn_data_loader {
 	uint64_t limit;  /* samples of an epoch: all, or those in full batches */
 	uint32_t *order; /* the order of epoch `ordered` */
 	uint64_t ordered;
+	double *until; /* sums of the weights of samples 0 to i; NULL: no weights */
 };
 
 static tn_status check_options(const struct tn_data_loader_options *options, int part,
@@ -51,6 +54,29 @@ static tn_status check_options(const struct tn_data_loader_options *options, int
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a prefetch of at most %d, found %u", MAX_PREFETCH,
 			       options->prefetch);
+	return TN_OK;
+}
+
+static tn_status take_weights(tn_data_loader *loader, const double *weights,
+			      struct tn_error_info *error)
+{
+	double sum = 0;
+	loader->until = tn_mem_zeroed((size_t)loader->n, sizeof(*loader->until));
+	if (!loader->until)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu weights",
+			       (unsigned long long)loader->n);
+	for (uint64_t i = 0; i < loader->n; i++) {
+		if (!isfinite(weights[i]) || weights[i] < 0)
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "weights: sample %llu: expected a finite number of at least "
+				       "0, found %g",
+				       (unsigned long long)i, weights[i]);
+		sum += weights[i];
+		loader->until[i] = sum;
+	}
+	if (loader->n && !(sum > 0 && isfinite(sum)))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "weights: expected a positive, finite sum, found %g", sum);
 	return TN_OK;
 }
 
@@ -79,6 +105,8 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	loader->limit = options.drop_last ? n - n % options.batch_size : n;
 	loader->ordered = NO_EPOCH;
 	status = tn_batch_plan_take(&loader->plan, dataset, part, &options, error);
+	if (status == TN_OK && options.weights)
+		status = take_weights(loader, options.weights, error);
 	loader->order = tn_mem_zeroed((size_t)n, sizeof(*loader->order));
 	if (status == TN_OK && !loader->order)
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
@@ -100,6 +128,7 @@ void tn_data_loader_destroy(tn_data_loader *loader)
 		return;
 	tn_batch_queue_close(&loader->queue);
 	tn_mem_free(loader->order);
+	tn_mem_free(loader->until);
 	tn_mem_free(loader);
 }
 
@@ -121,7 +150,10 @@ static void bring_order(tn_data_loader *loader)
 {
 	if (loader->ordered == loader->position.epoch)
 		return;
-	if (loader->shuffle) {
+	if (loader->until) {
+		tn_draw_weighted(loader->plan.seed, loader->position.epoch, loader->until,
+				 loader->order, loader->n);
+	} else if (loader->shuffle) {
 		tn_shuffle(loader->plan.seed, loader->position.epoch, loader->order, loader->n);
 	} else {
 		for (uint64_t i = 0; i < loader->n; i++)

@@ -162,6 +162,7 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 	dataset->origin = raw->origin ? raw->origin : "";
 	dataset->n_classes = raw->n_classes;
 	dataset->is_of_images = raw->format.channels != 0;
+	dataset->is_normalised_as = raw->normalise_as != NULL;
 	dataset->format = raw->format;
 	dataset->format.struct_size = sizeof(dataset->format);
 	dataset->samples = tn_samples_hold(raw->samples);

@@ -18,6 +18,7 @@ struct tn_dataset {
 	char (*number_names)[12];
 	char **own_class_names; /* a copy of the caller's names */
 	int is_of_images;       /* labelled images, fed by `format` */
+	int is_normalised_as;   /* as another format, not as the training part */
 	struct tn_input_format format;
 	struct tn_samples *samples;
 	struct tn_field fields[TN_MAX_FIELDS]; /* as in batches; names of `samples` */

@@ -45,7 +45,12 @@ static uint32_t draw_below(struct words *words, uint32_t bound)
 
 void tn_shuffle(uint64_t seed, uint64_t epoch, uint32_t *order, uint64_t n)
 {
-	struct words words = {.seed = seed, .stream = TN_STREAM_SHUFFLE + epoch, .used = BLOCK};
+	tn_permute(seed, TN_STREAM_SHUFFLE + epoch, order, n);
+}
+
+void tn_permute(uint64_t seed, uint64_t stream, uint32_t *order, uint64_t n)
+{
+	struct words words = {.seed = seed, .stream = stream, .used = BLOCK};
 	for (uint64_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
 	for (uint64_t i = n; i > 1; i--) {
@@ -53,5 +58,26 @@ void tn_shuffle(uint64_t seed, uint64_t epoch, uint32_t *order, uint64_t n)
 		uint32_t taken = order[i - 1];
 		order[i - 1] = order[j];
 		order[j] = taken;
+	}
+}
+
+/* Number i is drawn if until[i - 1] <= u < until[i], for a u of 53 random bits below the sum of all
+ * weights: a weight of 0 is never drawn. */
+void tn_draw_weighted(uint64_t seed, uint64_t epoch, const double *until, uint32_t *order,
+		      uint64_t n)
+{
+	struct words words = {.seed = seed, .stream = TN_STREAM_WEIGHTED + epoch, .used = BLOCK};
+	for (uint64_t k = 0; k < n; k++) {
+		uint64_t high = next_word(&words), bits = high << 21 | next_word(&words) >> 11;
+		double u = (double)bits * 0x1p-53 * until[n - 1];
+		uint64_t first = 0, last = n - 1;
+		while (first < last) {
+			uint64_t middle = first + (last - first) / 2;
+			if (u < until[middle])
+				last = middle;
+			else
+				first = middle + 1;
+		}
+		order[k] = (uint32_t)first;
 	}
 }

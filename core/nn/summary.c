@@ -262,7 +262,9 @@ tn_summary *tn_summary_create(tn_module *module, const struct tn_summary_options
 				       "struct tn_summary_options", "module_summary"))
 		return NULL;
 	struct tn_runtime *rt = module->runtime;
-	o.dtype = o.dtype ? o.dtype : TN_F32;
+	const tn_array *values = tn_module_root(module)->arena.values;
+	if (!o.dtype)
+		o.dtype = values ? values->dtype : TN_F32;
 	tn_status status = check(module, &o);
 	if (!status)
 		status = tn_module_list(module);

@@ -248,6 +248,29 @@ struct tn_dataset_fields {
 TN_API TN_CHECKED tn_status tn_dataset_from_fields(const struct tn_dataset_fields *source,
 						   tn_dataset **out, struct tn_error_info *error);
 
+/* Cross-validation: which samples of a data set to validate on. */
+struct tn_fold_options {
+	uint32_t struct_size;
+	uint32_t n_folds; /* at least 2, at most the number of samples */
+	uint32_t fold;    /* the validation part: 0 to n_folds - 1 */
+	/* 1 + the number of a field, 2 for labels: the samples of each group of equal values of
+	 * that field are spread over the folds.  0: all alike. */
+	uint32_t stratify;
+	uint64_t seed; /* of the random order in which samples are dealt to the folds */
+};
+
+/* Makes a data set with the same samples, which the two share in memory: its validation part is one
+ * fold of the training and validation parts of `dataset`, its training part the other folds; its
+ * test part is the same.  The folds of one n_folds, stratify and seed do not overlap, and have
+ * equal numbers of samples to within one, of each group too.  Images are normalised anew with mean
+ * and deviation of the new training part, unless they were by normalise_as.  The data sets may be
+ * destroyed in any order.  *out is owned, written only on success.
+ * TN_INVALID_ARGUMENT: n_folds, fold or stratify is out of range.  TN_OUT_OF_MEMORY; also what
+ * reading a sample returns.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_dataset_fold(const tn_dataset *dataset,
+					    const struct tn_fold_options *options, tn_dataset **out,
+					    struct tn_error_info *error);
+
 /* Frees a data set, after its loaders.  Takes NULL.  [thread: any | since 0.1] */
 TN_API void tn_dataset_destroy(tn_dataset *dataset);
 
@@ -304,6 +327,7 @@ struct tn_sample {
 	uint64_t seed; /* the loader's */
 	uint64_t epoch;
 	uint64_t number; /* within the part, as in tn_dataset_image */
+	uint64_t draw;   /* what its random numbers depend on: number; with weights, the position */
 };
 
 struct tn_augmentation; /* <tenon/augment.h> */
@@ -314,6 +338,10 @@ struct tn_data_loader_options {
 	uint64_t seed;
 	uint32_t shuffle;   /* 1: a new order each epoch; 0: the data set's order */
 	uint32_t drop_last; /* 1: omit a last batch that is smaller than the others */
+	/* One for each sample of the part, of at least 0; copied.  An epoch then draws as many
+	 * samples as the part has, with replacement, each with a probability in proportion to its
+	 * weight, whether shuffle is 1 or 0.  NULL: each sample once. */
+	const double *weights;
 	/* Changes images randomly, see <tenon/augment.h>; copied.  NULL: as they are. */
 	const struct tn_augmentation *augmentation;
 	/* Called for each sample of a batch, last, but before CutMix and mixup, which take whole
@@ -356,7 +384,8 @@ struct tn_data_position {
 /* Makes a loader at {0, 0}.  `dataset` is borrowed until the loader is destroyed; *out is owned,
  * written only on success.
  * TN_INVALID_ARGUMENT: batch_size 0, an unknown part; an augmentation out of range, or of a data
- * set that is not of images; a prefetch above 1024 or without a context.  TN_LIMIT: a field of a
+ * set that is not of images; a prefetch above 1024 or without a context; a weight
+ * that is not finite or negative, or all of them 0.  TN_LIMIT: a field of a
  * batch has more than TN_HOST_ARRAY_MAX_BYTES.  TN_PENDING_ERROR: the context keeps an error.
  * TN_OUT_OF_MEMORY.  [thread: any; with a context one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
@@ -365,7 +394,7 @@ TN_API TN_CHECKED tn_status tn_data_loader_create(const tn_dataset *dataset, int
 						  struct tn_error_info *error);
 
 /* Word `i` of the random numbers of a sample, for a transform: uniform over all u32, a function of
- * the sample's seed, epoch and number.  [thread: any | since 0.1] */
+ * the sample's seed, epoch and draw.  [thread: any | since 0.1] */
 TN_API uint32_t tn_sample_random(const struct tn_sample *sample, uint32_t i);
 
 /* Waits for threads that load, then frees it; before its context is closed.  Takes NULL.

@@ -492,7 +492,7 @@ struct tn_summary_options {
 	uint32_t struct_size;
 	int rank; /* with the axis of the batch; 0: no forward is run */
 	const int64_t *shape;
-	tn_dtype dtype; /* default f32 */
+	tn_dtype dtype; /* default: that of the parameters */
 	int depth;      /* the levels in the text below the module itself; default 0: all */
 };
 

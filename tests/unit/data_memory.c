@@ -425,10 +425,12 @@ static tn_status load_fields(struct tn_error_info *error)
 					   .validation_fraction = 0.5,
 					   .n_classes = 3,
 					   .class_names = names};
-	struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = 2, .context = context};
+	struct tn_data_loader_options options = {.struct_size = sizeof(options),
+						 .batch_size = 2,
+						 .weights = (const double[]){1, 2},
+						 .context = context};
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
-	tn_dataset *evenly = NULL, *dataset = NULL;
+	tn_dataset *evenly = NULL, *dataset = NULL, *fold = NULL;
 	tn_data_loader *loader = NULL;
 	tn_status status = tn_dataset_from_fields(&source, &evenly, error);
 	assert_true((status == TN_OK) == (evenly != NULL));
@@ -440,7 +442,12 @@ static tn_status load_fields(struct tn_error_info *error)
 	if (status == TN_OK)
 		status = tn_data_loader_next(loader, &batch, error);
 	assert_true((status == TN_OK) == (batch.n == 2));
+	if (status == TN_OK)
+		status = tn_dataset_fold(
+			evenly, TN_OPTIONS(struct tn_fold_options, .n_folds = 2, .stratify = 2),
+			&fold, error);
 	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(fold);
 	tn_dataset_destroy(dataset);
 	tn_dataset_destroy(evenly);
 	return status;

@@ -248,6 +248,24 @@ static void a_summary_leaves_nothing_behind(void **state)
 	tn_module_destroy(net);
 }
 
+/* A network of f64 is given zeros of f64. */
+static void the_default_type_is_that_of_the_parameters(void **state)
+{
+	const int64_t shape[] = {5, 3};
+	const struct tn_summary_options options = of(2, shape);
+	(void)state;
+	tn_module *net = tn_module_linear(context, 3, 4, NULL);
+	assert_ok(tn_module_set_dtype(net, TN_F64));
+	assert_ok(tn_module_build(net));
+	tn_summary *summary = tn_summary_create(net, &options);
+	assert_non_null(summary);
+	assert_int_equal(row_of(summary, "").dtype, TN_F64);
+	assert_int_equal(row_of(summary, "").parameter_bytes, 8 * 16);
+	assert_int_equal(row_of(summary, "").output_bytes, 8 * 20);
+	tn_summary_destroy(summary);
+	tn_module_destroy(net);
+}
+
 static void the_text_has_lines_of_at_most_80_columns(void **state)
 {
 	const int64_t shape[] = {1, 3, 32, 32};
@@ -314,6 +332,7 @@ int main(void)
 		cmocka_unit_test(what_a_users_module_multiplies_counts_too),
 		cmocka_unit_test(a_parameter_that_two_hold_counts_once),
 		cmocka_unit_test(a_summary_leaves_nothing_behind),
+		cmocka_unit_test(the_default_type_is_that_of_the_parameters),
 		cmocka_unit_test(the_text_has_lines_of_at_most_80_columns),
 		cmocka_unit_test(inputs_that_do_not_fit_are_refused),
 	};

@@ -538,6 +538,14 @@ static tn_status dataset_from_fields(const void *source)
 	return status;
 }
 
+static tn_status dataset_fold(const void *options)
+{
+	tn_dataset *own = NULL;
+	tn_status status = tn_dataset_fold(dataset, options, &own, &error);
+	tn_dataset_destroy(own);
+	return status;
+}
+
 static tn_status data_loader_create(const void *options)
 {
 	tn_data_loader *own = NULL;
@@ -767,6 +775,8 @@ static const struct {
 	{"struct tn_dataset_fields", dataset_from_fields,
 	 TN_OPTIONS(struct tn_dataset_fields, .n_fields = 1, .fields = &one_field, .n = 64,
 		    .data = one_pointer),
+	 TN_OK},
+	{"struct tn_fold_options", dataset_fold, TN_OPTIONS(struct tn_fold_options, .n_folds = 2),
 	 TN_OK},
 	{"struct tn_data_loader_options", data_loader_create,
 	 TN_OPTIONS(struct tn_data_loader_options, .batch_size = 1), TN_OK},
