@@ -3,7 +3,7 @@
  *
  * Checkpoints: the same bits after loading, what is refused, and that nothing changes then.
  */
-#include "checkpoint_run.h"
+#include "trainer_run.h"
 
 static char messages[4096];
 
@@ -45,6 +45,13 @@ static void a_resumed_training_ends_with_the_same_bits(void **state)
 		check_resume(open_best, kind, 0);
 		check_resume(open_reference, kind, 0);
 	}
+}
+
+static void a_resumed_trainer_ends_with_the_same_bits(void **state)
+{
+	(void)state;
+	check_resumed_trainer(open_best, TN_CAPTURE_AUTO);
+	check_resumed_trainer(open_reference, TN_CAPTURE_AUTO);
 }
 
 /* ---- Mixed precision -------------------------------------------------------------------------*/
@@ -589,6 +596,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_resumed_training_ends_with_the_same_bits),
+		cmocka_unit_test(a_resumed_trainer_ends_with_the_same_bits),
 		cmocka_unit_test(a_network_of_f16_is_resumed_with_its_masters_and_scale),
 		cmocka_unit_test_setup_teardown(a_changed_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),
