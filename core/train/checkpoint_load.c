@@ -25,6 +25,7 @@
 #include "base/options.h"
 #include "data/data_loader.h"
 #include "io/file.h"
+#include "io/safetensors.h"
 #include "optim/optimizer.h"
 #include "train/checkpoint_facts.h"
 
@@ -436,7 +437,7 @@ tn_status tn_checkpoint_read(const char *path, const struct tn_checkpoint *check
 		status = tn_checkpoint_open(path, &loading.file, is_damaged, error);
 	if (!status && all.prepare) {
 		const char *text = tn_safetensors_metadata(loading.file, TN_CHECKPOINT_TEXT);
-		status = all.prepare(all.user, text, &all);
+		status = all.prepare(all.user, text, loading.file->file.size, &all);
 		if (status)
 			*error = given.module->runtime->error;
 	}

@@ -155,7 +155,7 @@ tn_status tn_trainer_checkpoint_stop(tn_trainer *t)
 /* ---- Loading ---------------------------------------------------------------------------------*/
 
 /* Arrays for the state whose text a file has. */
-static tn_status prepare(void *user, const char *text, struct tn_checkpoint_own *own)
+static tn_status prepare(void *user, const char *text, uint64_t size, struct tn_checkpoint_own *own)
 {
 	struct additions *additions = user;
 	release(additions);
@@ -163,7 +163,8 @@ static tn_status prepare(void *user, const char *text, struct tn_checkpoint_own 
 		return tn_runtime_fail(additions->trainer->runtime, TN_NOT_FOUND, operation,
 				       "expected a checkpoint of a trainer, found one without its "
 				       "state");
-	tn_status status = tn_trainer_prepare_state(additions->trainer, text, &additions->saved);
+	tn_status status =
+		tn_trainer_prepare_state(additions->trainer, text, size, &additions->saved);
 	if (!status)
 		status = add_arrays(additions);
 	own->n_arrays = additions->own.n_arrays;

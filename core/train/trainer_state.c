@@ -3,6 +3,7 @@
  */
 #include "train/trainer_state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -436,13 +437,34 @@ static tn_status begin_sums(tn_trainer *t, const struct outline *outline, struct
 	return status;
 }
 
-tn_status tn_trainer_prepare_state(tn_trainer *t, const char *text, struct tn_trainer_saved *saved)
+/* The sums of each metric, before they are made, and the history. */
+static tn_status check_sizes(const tn_trainer *t, const struct outline *outline, uint64_t most)
+{
+	double largest = (double)outline->n_epochs * (double)row_width(t) * sizeof(double);
+	for (size_t i = 0; i < t->options.n_metrics; i++) {
+		const struct tn_metric_kind *kind = t->metrics[i]->kind;
+		double width = (double)outline->forms[i].width;
+		for (uint32_t k = 0; kind && outline->is_running && k < kind->n_arrays; k++)
+			largest = fmax(largest, sizeof(float) * pow(width, kind->arrays[k].rank));
+	}
+	if (largest <= (double)most)
+		return TN_OK;
+	return tn_runtime_fail(t->runtime, TN_FORMAT, operation,
+			       "expected arrays that fit into the %llu bytes of the file, found "
+			       "one of %.0f",
+			       (unsigned long long)most, largest);
+}
+
+tn_status tn_trainer_prepare_state(tn_trainer *t, const char *text, uint64_t most,
+				   struct tn_trainer_saved *saved)
 {
 	struct outline outline;
 	struct tn_sums sums = {.n_metrics = 0};
 	struct tn_metric_form before[TN_MOST_METRICS];
 	*saved = (struct tn_trainer_saved){NULL, 0, NULL};
 	tn_status status = parse(t, text, &outline);
+	if (!status)
+		status = check_sizes(t, &outline, most);
 	if (status)
 		return status;
 	for (size_t i = 0; i < t->options.n_metrics; i++)

@@ -32,9 +32,10 @@ struct tn_trainer_saved {
 
 /* Errors are kept.  TN_STATE: a step has begun and not ended. */
 tn_status tn_trainer_save_state(tn_trainer *trainer, struct tn_trainer_saved *saved);
-/* The same arrays with zeros, by the text of a state that was saved.  TN_FORMAT: the text is not
- * one.  TN_INVALID_ARGUMENT: it is of a trainer with other metrics. */
-tn_status tn_trainer_prepare_state(tn_trainer *trainer, const char *text,
+/* The same arrays with zeros, by the text of a state that was saved.  most: the bytes that the file
+ * has for them.  TN_FORMAT: the text is not one, or asks for more.  TN_INVALID_ARGUMENT: it is of a
+ * trainer with other metrics. */
+tn_status tn_trainer_prepare_state(tn_trainer *trainer, const char *text, uint64_t most,
 				   struct tn_trainer_saved *saved);
 /* Continues from a prepared state whose arrays were filled.  TN_STATE: the trainer is running. */
 tn_status tn_trainer_load_state(tn_trainer *trainer, const struct tn_trainer_saved *saved);

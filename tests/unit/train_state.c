@@ -148,7 +148,8 @@ static void check_resumed(int backend, uint32_t capture, uint64_t at)
 	/* Another process would do this. */
 	open_saving(&rest, context, capture);
 	make_fit_trainer(&rest.fit);
-	assert_ok(tn_trainer_prepare_state(rest.fit.trainer, whole.state.text, &rest.state));
+	assert_ok(
+		tn_trainer_prepare_state(rest.fit.trainer, whole.state.text, 1 << 20, &rest.state));
 	assert_int_equal(rest.state.n, whole.state.n);
 	for (size_t i = 0; i < rest.state.n; i++) {
 		const struct tn_trainer_array *a = &whole.state.arrays[i],
@@ -216,8 +217,9 @@ static void texts_of_others_are_refused(void **state)
 	open_saving(&s, context, TN_CAPTURE_OFF);
 	make_fit_trainer(&s.fit);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_status(tn_trainer_prepare_state(s.fit.trainer, cases[i].text, &saved),
-			      cases[i].status);
+		assert_status(
+			tn_trainer_prepare_state(s.fit.trainer, cases[i].text, 1 << 20, &saved),
+			cases[i].status);
 		tn_error_clear(context);
 	}
 	close_saving(&s);
