@@ -7,26 +7,52 @@
 #include "nn/module.h"
 #include "train/checkpoint_folder.h"
 
-tn_status tn_training_take(struct tn_training_state *state, const struct tn_sums *sums)
+/* The accuracy's arrays: right answers, and all. */
+static size_t arrays_of(const tn_trainer *trainer, tn_array **arrays)
 {
-	state->loss = state->right = 0;
+	return tn_metric_pass_arrays(trainer->metrics[0], trainer->sums.passes[0], arrays, 2);
+}
+
+tn_status tn_training_take(struct tn_training_state *state, const tn_trainer *trainer)
+{
+	const struct tn_sums *sums = &trainer->sums;
+	tn_array *arrays[2];
+	state->loss = 0;
+	state->right = 0;
 	state->seconds = 0;
-	if (!sums)
+	if (!trainer->state.in_epoch || arrays_of(trainer, arrays) != 2)
 		return TN_OK;
 	tn_status status = tn_to_host(sums->loss, &state->loss, sizeof(state->loss));
 	if (!status)
-		status = tn_to_host(sums->right, &state->right, sizeof(state->right));
-	state->seconds = tn_clock_seconds() - sums->started;
+		status = tn_to_host(arrays[0], &state->right, sizeof(state->right));
+	state->seconds = trainer->state.seconds + tn_clock_seconds() - sums->started;
 	return status;
 }
 
-tn_status tn_training_give(const struct tn_training_state *state, struct tn_sums *sums)
+tn_status tn_training_give(const struct tn_training_state *state, uint64_t step,
+			   tn_trainer *trainer)
 {
-	tn_status status = tn_assign_host(sums->loss, &state->loss, sizeof(state->loss));
+	const struct tn_data_position position = tn_data_loader_position(state->loader);
+	const int64_t images = (int64_t)position.index;
+	struct tn_sums *sums = &trainer->sums;
+	tn_array *arrays[2];
+	trainer->state = (struct tn_trainer_state){.epoch = position.epoch,
+						   .step = step,
+						   .in_epoch = images != 0,
+						   .seconds = state->seconds,
+						   .last_lr = tn_optimizer_lr(state->optimizer)};
+	if (!images)
+		return TN_OK;
+	tn_status status = tn_sums_begin(sums, trainer->context, trainer->objective.dtype,
+					 trainer->options.n_metrics, trainer->metrics);
+	if (status || arrays_of(trainer, arrays) != 2)
+		return status;
+	status = tn_assign_host(sums->loss, &state->loss, sizeof(state->loss));
 	if (!status)
-		status = tn_assign_host(sums->right, &state->right, sizeof(state->right));
-	sums->images = tn_data_loader_position(state->loader).index;
-	sums->started = tn_clock_seconds() - state->seconds;
+		status = tn_assign_host(arrays[0], &state->right, sizeof(state->right));
+	if (!status)
+		status = tn_assign_host(arrays[1], &images, sizeof(images));
+	sums->samples = position.index;
 	return status;
 }
 
@@ -46,7 +72,7 @@ static void add(struct tn_training_state *state, struct additions *additions)
 	additions->arrays[0] = (struct tn_checkpoint_array){
 		.name = ".train.loss", .dtype = TN_F32, .data = &state->loss};
 	additions->arrays[1] = (struct tn_checkpoint_array){
-		.name = ".train.right", .dtype = TN_F32, .data = &state->right};
+		.name = ".train.right", .dtype = TN_I64, .data = &state->right};
 	additions->arrays[2] = (struct tn_checkpoint_array){
 		.name = ".train.seconds", .dtype = TN_F64, .data = &state->seconds};
 	additions->options[0] = (struct tn_checkpoint_array){

@@ -8,7 +8,7 @@
 
 #include <tenon/train.h>
 
-#include "train/batches.h"
+#include "train/trainer.h"
 
 struct tn_training_state {
 	tn_module *module;
@@ -18,13 +18,16 @@ struct tn_training_state {
 	double lr; /* the optimizer's, before the schedule */
 	/* Of the running epoch; images are the loader's position. */
 	float loss;
-	float right;
+	int64_t right;
 	double seconds;
 };
 
-/* Sums of nothing, and those of an epoch, into the state and back. */
-tn_status tn_training_take(struct tn_training_state *state, const struct tn_sums *sums);
-tn_status tn_training_give(const struct tn_training_state *state, struct tn_sums *sums);
+/* The sums of the running epoch, or zeros, into the state, from a trainer whose only metric is the
+ * accuracy. */
+tn_status tn_training_take(struct tn_training_state *state, const tn_trainer *trainer);
+/* Sets a trainer to the loaded position: `step` steps are made. */
+tn_status tn_training_give(const struct tn_training_state *state, uint64_t step,
+			   tn_trainer *trainer);
 
 /* Saves after a step; metric NAN: none.  Errors are kept. */
 tn_status tn_training_save(struct tn_training_state *state, uint64_t step, double metric);
