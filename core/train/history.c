@@ -43,7 +43,7 @@ void tn_history_release(struct tn_history *history)
 	history->n = 0;
 }
 
-/* With the shortest of 15 to 17 digits that gives the same number; a decimal point in any locale. */
+/* The shortest of 15 to 17 digits that gives the same number; a decimal point in any locale. */
 static void add_number(struct tn_text *text, double value)
 {
 	char digits[40];

@@ -22,7 +22,7 @@ static inline tn_context *open_backend(int number)
 	return context;
 }
 
-/* Rows of three inputs and two targets, which are nearly linear in them; nine rows of validation. */
+/* Rows of three inputs and two targets, nearly linear in them; nine rows of validation. */
 static inline tn_dataset *make_table(float spoilt)
 {
 	static const struct tn_field fields[] = {

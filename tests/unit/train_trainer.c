@@ -185,7 +185,7 @@ static size_t weights_after(tn_context *context, uint32_t batch, uint64_t accumu
 	return n;
 }
 
-/* 37 samples: groups of 16, 16 and 5 of batches of 4 give the steps of batches of 16.  Dropout would
+/* 37 samples: groups of 16, 16 and 5 of batches of 4 give the steps of batches of 16; dropout would
  * draw for each batch. */
 static void batches_add_up_to_the_step_of_all_their_samples(void **state)
 {
