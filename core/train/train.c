@@ -199,9 +199,9 @@ static tn_status make_trainer(struct training *t, tn_module *module, tn_optimize
 		TN_OPTIONS(struct tn_trainer_options, .train = t->loaders[0],
 			   .validation = t->loaders[1], .n_epochs = o->n_epochs, .n_metrics = 1,
 			   .metrics = &t->accuracy, .schedule = t->schedule, .capture = o->capture,
-			   .on_progress = o->progress ? on_progress : NULL,
-			   .on_epoch = on_epoch,
-			   .on_step = o->checkpoints && o->checkpoint_steps ? save_after_step : NULL,
+			   .on_progress = o->progress ? on_progress : NULL, .on_epoch = on_epoch,
+			   .on_step =
+				   o->checkpoints && o->checkpoint_steps ? save_after_step : NULL,
 			   .step_interval = o->checkpoint_steps, .user = t));
 	if (!t->trainer)
 		return rt->error.status;

@@ -60,7 +60,7 @@ struct tn_trainer {
 	/* For tn_train: the losses of the first n_losses steps go to `losses`. */
 	float *losses;
 	size_t n_losses;
-	/* Also for it, with the user of the options: called before a callback's stop is an error. */
+	/* Also for it: called with the options' user before a callback's stop is an error. */
 	tn_status (*before_stop)(void *user);
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-"""Records three epochs of trainings of a small network by PyTorch, in training.txt beside this file.
+"""Records three epochs of trainings of a small network by PyTorch, in training.txt beside it.
 
 Each step accumulates the gradients of three batches of four of 26 samples (the last step of an
 epoch has two samples more), scaled so that they are those of the mean over all samples of the step,
