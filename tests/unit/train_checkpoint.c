@@ -473,6 +473,19 @@ static void another_schedule_average_or_loader_is_refused(void **state)
 	other.all.loader = loader;
 	refuse(saved, &other, TN_INVALID_ARGUMENT, "loader.options.seed: expected 6, found 5");
 	tn_data_loader_destroy(loader);
+	double weights[RUN_IMAGES];
+	for (int i = 0; i < RUN_IMAGES; i++)
+		weights[i] = 1;
+	struct tn_data_loader_options weighted = options;
+	weighted.weights = weights;
+	assert_ok(tn_data_loader_create(other.dataset, TN_PART_TRAIN, &options, &loader, &error));
+	other.all.loader = loader;
+	assert_ok(tn_checkpoint_save(changed, &other.all));
+	tn_data_loader_destroy(loader);
+	assert_ok(tn_data_loader_create(other.dataset, TN_PART_TRAIN, &weighted, &loader, &error));
+	other.all.loader = loader;
+	refuse(changed, &other, TN_INVALID_ARGUMENT, "loader.options.weights: expected ");
+	tn_data_loader_destroy(loader);
 	tn_dataset *dataset = run_dataset("other bars");
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, &error));
 	other.all.loader = loader;
