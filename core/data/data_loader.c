@@ -262,7 +262,9 @@ struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
 {
 	const struct tn_batch_plan *plan = &loader->plan;
 	const struct tn_augment_plan *augmentation = &plan->augmentation;
-	uint64_t hash[2] = {0};
+	uint64_t hash[2] = {0}, weights[2] = {0};
+	if (loader->until)
+		tn_hash_bytes(loader->until, (size_t)loader->n * sizeof(*loader->until), weights);
 	if (augmentation->per_image || augmentation->mixes)
 		tn_hash_bytes(&augmentation->options, sizeof(augmentation->options), hash);
 	return (struct tn_loader_facts){.dataset = plan->dataset->name,
@@ -272,5 +274,6 @@ struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
 					.seed = plan->seed,
 					.batch_size = loader->batch_size,
 					.shuffle = loader->shuffle != 0,
-					.augmentation = hash[0]};
+					.augmentation = hash[0],
+					.weights = weights[0]};
 }

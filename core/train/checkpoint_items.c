@@ -337,6 +337,7 @@ static void add_loader(struct tn_checkpoint_items *items)
 	add_whole_option(items, ".loader.options.shuffle", facts.shuffle);
 	add_whole_option(items, ".loader.options.samples_per_epoch", facts.limit);
 	add_whole_option(items, ".loader.options.augmentation", facts.augmentation);
+	add_whole_option(items, ".loader.options.weights", facts.weights);
 	items->numbers.position = tn_data_loader_position(items->all.loader);
 	add_count(items, &items->numbers.position.epoch, ".loader.epoch");
 	add_count(items, &items->numbers.position.index, ".loader.index");

@@ -410,6 +410,20 @@ static void another_schedule_average_or_loader_is_refused(void **state)
 	other.all.loader = loader;
 	refuse(saved, &other, TN_INVALID_ARGUMENT, "loader.options.seed: expected 6, found 5");
 	tn_data_loader_destroy(loader);
+	double weights[1000];
+	const struct tn_augmentation augmentation = {
+		.struct_size = sizeof(augmentation), .max_shift = 2, .hflip_prob = 0.5};
+	struct tn_data_loader_options weighted = options;
+	assert_true(tn_dataset_count(other.dataset, TN_PART_TRAIN) <= 1000);
+	for (int i = 0; i < 1000; i++)
+		weights[i] = 1;
+	weighted.seed = 5;
+	weighted.augmentation = &augmentation;
+	weighted.weights = weights;
+	assert_ok(tn_data_loader_create(other.dataset, TN_PART_TRAIN, &weighted, &loader, &error));
+	other.all.loader = loader;
+	refuse(saved, &other, TN_INVALID_ARGUMENT, "loader.options.weights: expected ");
+	tn_data_loader_destroy(loader);
 	tn_dataset *dataset = run_dataset("other bars");
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, &error));
 	other.all.loader = loader;
