@@ -533,6 +533,69 @@ static void masters_follow_the_f32_network(void **state)
 	}
 }
 
+/* Without gradients, only the decay moves the weights: by the masters' values, not by the rounded
+ * weights'. */
+static void decay_is_that_of_the_masters(void **state)
+{
+	(void)state;
+	for (int k = 0; k < N_MAKERS; k++) {
+		double wide[N_ALL], masters[N_ALL];
+		tn_module *net = build_net(TN_BF16), *f32 = build_net(TN_F32);
+		tn_module *both[] = {net, f32};
+		tn_optimizer *optimizers[] = {makers[k](net), makers[k](f32)};
+		for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
+			struct tn_parameter_view from, to;
+			assert_ok(tn_module_parameter_at(net, i, &from));
+			assert_ok(tn_module_parameter_at(f32, i, &to));
+			assert_ok(tn_assign(to.value, from.value));
+		}
+		/* Slow weights start anew. */
+		for (int n = 0; n < 2 && makers[k] == adamw; n++)
+			assert_ok(tn_lookahead(optimizers[n],
+					       TN_OPTIONS(struct tn_lookahead_options, .k = 2)));
+		for (int n = 0; n < 2; n++) {
+			find_gradients(both[n]);
+			tn_optimizer_set_lr(optimizers[n], 0.02);
+			for (size_t i = 0; i < tn_module_parameter_count(both[n]); i++) {
+				struct tn_parameter_view view;
+				assert_ok(tn_module_parameter_at(both[n], i, &view));
+				assert_ok(tn_fill(view.gradient, 0));
+			}
+			for (int s = 0; s < STEPS; s++)
+				assert_ok(tn_optimizer_step(optimizers[n]));
+		}
+		read_all(f32, wide);
+		read_masters(optimizers[0], masters);
+		for (int i = 0; i < N_ALL; i++)
+			assert_close(masters[i], wide[i], 1e-6 * fabs(wide[i]));
+		for (int n = 0; n < 2; n++) {
+			tn_optimizer_destroy(optimizers[n]);
+			tn_module_destroy(both[n]);
+		}
+	}
+}
+
+static void slow_weights_start_as_the_present_ones(void **state)
+{
+	double value;
+	(void)state;
+	tn_module *net = build_net(TN_F16);
+	tn_optimizer *optimizer = sgd(net);
+	step(net, optimizer);
+	assert_ok(tn_fill(tn_module_own_parameter(tn_module_child(net, "c"), "bias"), 5));
+	assert_ok(tn_lookahead(optimizer, NULL));
+	for (size_t i = 0; i < tn_optimizer_state_count(optimizer); i++) {
+		struct tn_optimizer_state_view view;
+		assert_ok(tn_optimizer_state_at(optimizer, i, &view));
+		if (strcmp(view.state, "slow") || strcmp(view.parameter, "c.bias"))
+			continue;
+		assert_ok(tn_item(tn_slice(view.value, 0, 0, 1, 1), &value));
+		assert_true(value == 5);
+	}
+	tn_optimizer_destroy(optimizer);
+	tn_module_destroy(net);
+}
+
 /* In f64 the same step twice as precise: rounding of the f32 one is what differs. */
 static void optimizers_of_f64_compute_in_f64(void **state)
 {
@@ -724,8 +787,9 @@ static void replayed_steps_give_the_bits_of_eager_ones(void **state)
 /* Masters at the edges of rounding: a tie, a subnormal, beyond the largest. */
 static void masters_that_round_to_the_parameter_remain(void **state)
 {
-	static const double values[] = {1 + 0x1p-11, 1 + 0x1.8p-10, 0x1p-25 * 1.5, 0x1.3p-17,
-					-65503,      65530,         70000,         -0x1.ffffp-15};
+	static const double values[] = {1 + 0x1p-8,    1 + 0x1.8p-7, 1 + 0x1p-11, 1 + 0x1.8p-10,
+					0x1p-25 * 1.5, 0x1.3p-17,    -65503,      65530,
+					70000,         -0x1.ffffp-15};
 	enum { N = sizeof(values) / sizeof(values[0]) };
 	(void)state;
 	for (int d = 2; d < N_DTYPES; d++) {
@@ -837,6 +901,8 @@ int main(int n_arguments, char **arguments)
 		cmocka_unit_test(frozen_networks_of_all_dtypes_compute_what_they_did),
 		cmocka_unit_test(files_have_the_networks_dtype_and_are_converted_on_request),
 		cmocka_unit_test(masters_follow_the_f32_network),
+		cmocka_unit_test(decay_is_that_of_the_masters),
+		cmocka_unit_test(slow_weights_start_as_the_present_ones),
 		cmocka_unit_test(optimizers_of_f64_compute_in_f64),
 		cmocka_unit_test(an_assigned_parameter_gives_its_master_the_new_value),
 		cmocka_unit_test(a_restored_optimizer_of_f16_continues_with_the_same_bits),
