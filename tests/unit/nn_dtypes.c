@@ -299,6 +299,40 @@ static void files_have_the_networks_dtype_and_are_converted_on_request(void **st
 	remove(path);
 }
 
+/* ---- Prediction ------------------------------------------------------------------------------*/
+
+static void predictions_are_f32_for_networks_of_all_dtypes(void **state)
+{
+	static const struct tn_input_format format = {.struct_size = sizeof(format),
+						      .channels = 1,
+						      .height = 2,
+						      .width = 2,
+						      .source_height = 2,
+						      .source_width = 2,
+						      .zoom = 1,
+						      .scale = 255,
+						      .deviation = {1},
+						      .n_classes = OUT};
+	static const float images[] = {0.5F, -1, 0.25F, 1, 2, 0, -0.5F, 1};
+	float all[N_DTYPES][2 * OUT];
+	(void)state;
+	for (int d = 0; d < N_DTYPES; d++) {
+		tn_module *net = tn_sequential(context);
+		tn_random_state_set(context, (struct tn_random_state){.seed = 3, .stream = 1});
+		assert_ok(tn_sequential_add(net, "flatten", tn_module_flatten(context)));
+		assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 4, OUT, NULL)));
+		assert_ok(tn_module_set_dtype(net, all_dtypes[d]));
+		assert_ok(tn_module_build(net));
+		assert_ok(tn_predict(net, &format, 2, images, all[d]));
+		for (int i = 0; i < 2 * OUT; i++)
+			assert_close(all[d][i], all[0][i],
+				     all_dtypes[d] == TN_BF16  ? 0x1p-6
+				     : all_dtypes[d] == TN_F16 ? 0x1p-9
+							       : 1e-6);
+		tn_module_destroy(net);
+	}
+}
+
 /* ---- Averages and clipping -------------------------------------------------------------------*/
 
 static void averages_of_narrow_networks_are_f32_and_swap_without_loss(void **state)
@@ -380,6 +414,7 @@ static int run_all(CMFixtureFunction before, CMFixtureFunction after)
 		cmocka_unit_test(gradients_of_several_backwards_add_up_in_f32),
 		cmocka_unit_test(frozen_networks_of_all_dtypes_compute_what_they_did),
 		cmocka_unit_test(files_have_the_networks_dtype_and_are_converted_on_request),
+		cmocka_unit_test(predictions_are_f32_for_networks_of_all_dtypes),
 		cmocka_unit_test(averages_of_narrow_networks_are_f32_and_swap_without_loss),
 		cmocka_unit_test(clipping_works_in_the_gradients_dtype),
 	};
