@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Optimizers of networks of f64, f16 and bf16: masters, states, captured steps.  Their numbers beside
+ * Optimizers of networks of f64, f16 and bf16: masters, states, captured steps.  Numbers beside
  * PyTorch's are in tests/parity/optimizers.c.
  */
 #include "dtypes_net.h"
