@@ -17,6 +17,7 @@
 
 #define OPERATION "data loader"
 #define NO_EPOCH UINT64_MAX
+#define MAX_EPOCH (((uint64_t)1 << 62) - 1) /* as in checkpoints; counting on never overflows */
 
 #define DEFAULT_PREFETCH 2
 #define MAX_PREFETCH 1024
@@ -253,6 +254,10 @@ tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position po
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected an index of at most %llu, found %llu",
 			       (unsigned long long)loader->n, (unsigned long long)position.index);
+	if (position.epoch > MAX_EPOCH)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected an epoch below 2^62, found %llu",
+			       (unsigned long long)position.epoch);
 	if (position.epoch != loader->position.epoch || position.index != loader->position.index)
 		move_to(loader, position);
 	return TN_OK;

@@ -206,6 +206,11 @@ static void a_position_beyond_the_part_is_refused(void **state)
 	position.index++;
 	assert_status(tn_data_loader_seek(loader, position, NULL), TN_INVALID_ARGUMENT);
 	assert_int_equal(tn_data_loader_image(loader, N), UINT64_MAX);
+	position = (struct tn_data_position){.epoch = UINT64_MAX};
+	assert_status(tn_data_loader_seek(loader, position, NULL), TN_INVALID_ARGUMENT);
+	position.epoch = UINT64_MAX >> 2;
+	assert_ok(tn_data_loader_seek(loader, position, NULL));
+	assert_int_not_equal(tn_data_loader_image(loader, 0), tn_data_loader_image(loader, 1));
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
 }
