@@ -112,9 +112,12 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	if (status == TN_OK && !loader->order)
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
 				 "no memory for the order of %llu samples", (unsigned long long)n);
+	/* No batch has more samples than the epoch. */
+	uint32_t largest =
+		loader->limit < options.batch_size ? (uint32_t)loader->limit : options.batch_size;
 	if (status == TN_OK)
 		status =
-			tn_batch_queue_open(&loader->queue, &loader->plan, options.batch_size,
+			tn_batch_queue_open(&loader->queue, &loader->plan, largest ? largest : 1,
 					    options.context ? prefetch : 0, options.context, error);
 	if (status == TN_OK)
 		*out = loader;
