@@ -197,6 +197,32 @@ static void a_second_run_is_refused(void **state)
 	open_folder(2);
 }
 
+/* Neither does a child take the lock away by closing its copy, nor keep it by living on. */
+static void the_lock_is_that_of_the_process_that_opened(void **state)
+{
+	int ends[2];
+	char byte;
+	(void)state;
+	pid_t child = fork();
+	if (!child) {
+		tn_checkpoint_folder_close(folder);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	assert_null(tn_checkpoint_folder_open(context, path, NULL));
+	refuse(tn_error(context)->status, TN_STATE, "another run");
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		close(ends[1]);
+		_exit(read(ends[0], &byte, 1) != 0);
+	}
+	close(ends[0]);
+	reopen(2);
+	close(ends[1]);
+	waitpid(child, NULL, 0);
+}
+
 static void a_folder_is_made_where_it_can_be(void **state)
 {
 	char inner[80], far[80];
@@ -357,6 +383,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_step_is_replaced_and_keeps_its_metric, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_second_run_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_lock_is_that_of_the_process_that_opened, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_folder_is_made_where_it_can_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_stay, setup, teardown),
