@@ -145,13 +145,14 @@ static tn_status list_files(tn_checkpoint_folder *folder, struct tn_error_info *
 	return status;
 }
 
-/* The number of the best; folder->n: none has a metric.  The first of equals. */
+/* The number of the best of those that can be loaded; folder->n: none has a metric.  The first of
+ * equals. */
 static size_t find_best(const tn_checkpoint_folder *folder)
 {
 	size_t best = folder->n;
 	for (size_t i = 0; i < folder->n; i++) {
 		double metric = folder->entries[i].metric;
-		if (isnan(metric))
+		if (isnan(metric) || folder->entries[i].is_damaged)
 			continue;
 		if (best == folder->n ||
 		    (folder->options.is_rising ? metric > folder->entries[best].metric

@@ -285,6 +285,21 @@ static void a_torn_file_is_skipped(void **state)
 	       "none of 2 files can be loaded");
 }
 
+/* Also one whose metric was read when it was whole. */
+static void a_torn_file_is_not_the_best(void **state)
+{
+	(void)state;
+	save(1, 0.5);
+	save(2, 0.25);
+	tear(2);
+	assert_ok(tn_checkpoint_folder_load(folder, &run.all, NULL));
+	assert_steps("[1] 2?");
+	save(3, 0.75);
+	save(4, 0.75);
+	save(5, 0.75);
+	assert_steps("[1] 2? 4 5");
+}
+
 static void foreign_files_stay(void **state)
 {
 	static const char *const names[] = {"step-000000000009.safetensors",
@@ -387,6 +402,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_folder_is_made_where_it_can_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_skipped, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_torn_file_is_not_the_best, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_checkpoint_of_another_network_is_an_error, setup,
 						teardown),
