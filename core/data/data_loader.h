@@ -11,8 +11,8 @@
 struct tn_loader_facts {
 	const char *dataset; /* its name; borrowed */
 	int part;
-	uint64_t count; /* samples of the part */
-	uint64_t limit; /* samples of an epoch: the highest index of a position */
+	uint64_t count; /* samples of the part: the highest index of a position */
+	uint64_t limit; /* samples of an epoch */
 	uint64_t seed;
 	uint32_t batch_size;
 	uint32_t shuffle;

@@ -395,6 +395,8 @@ static void a_profile_is_refused_where_it_cannot_measure(void **state)
 	assert_status(tn_profile_end(profile), TN_STATE);
 	assert_kept(context, TN_STATE, "section open");
 	assert_ok(tn_profile_section_end(profile));
+	assert_ok(tn_profile_section_begin(profile, "two\nlines\x1b"));
+	assert_ok(tn_profile_section_end(profile));
 	/* In a hook of a member, the calls around it are running. */
 	struct ending ending = {profile, TN_OK};
 	tn_module *fc = tn_module_child(net, "block.fc");
@@ -406,6 +408,9 @@ static void a_profile_is_refused_where_it_cannot_measure(void **state)
 	assert_non_null(tn_module_forward(net, make_input(context)));
 	assert_ok(tn_profile_end(profile));
 	assert_int_equal(module_row(profile, "").calls, 2);
+	char *table = tn_profile_table(profile);
+	assert_contains(table, "two lines? (section)");
+	tn_string_free(table);
 	assert_null(tn_profile_table(NULL));
 	assert_status(tn_profile_end(NULL), TN_INVALID_ARGUMENT);
 	tn_profile_destroy(profile);
