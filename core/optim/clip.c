@@ -4,45 +4,41 @@
  * Clipping by the joint norm, as torch.nn.utils.clip_grad_norm_: scale = max_norm / (norm + 1e-6),
  * where that is below 1; and by value, as clip_grad_value_.
  */
+#include "optim/clip.h"
+
 #include <math.h>
 
 #include "array/array.h"
 #include "array/make.h"
 #include "dispatch/ledger.h"
 #include "ops/map.h"
-#include <tenon/optim.h>
-
 #include "optim/runs.h"
 
-static tn_status sum_of_squares(const tn_module *module, double *sum)
+/* The sum of the squares of all gradients, 0-d; NULL: there are none, or the error is kept. */
+static tn_array *sum_of_squares(const tn_module *module)
 {
 	struct tn_run run;
 	size_t next = 0;
-	*sum = 0.0;
+	tn_array *sum = NULL;
 	while (tn_next_run(module, NULL, &next, &run)) {
-		double part;
-		tn_array *g = tn_slice_run(module->arena.gradients, &run);
-		tn_array *square = tn_sum(tn_square(g), TN_ALL_AXES, NULL, 0);
-		tn_status status = square ? tn_item(square, &part) : module->runtime->error.status;
-		if (status)
-			return status;
-		*sum += part;
+		const tn_array *g = tn_slice_run(module->arena.gradients, &run);
+		tn_array *part = tn_sum(tn_square(g), TN_ALL_AXES, NULL, 0);
+		sum = sum ? tn_add(sum, part) : part;
+		if (!sum)
+			return NULL;
 	}
-	return TN_OK;
+	return sum;
 }
 
-static tn_status scale(const tn_module *module, double factor)
+/* All gradients times the 0-d `factor`. */
+static tn_status scale(const tn_module *module, const tn_array *factor)
 {
-	static const struct tn_short_program text = {"z = x * a", 1, 1, 0, 0};
-	struct tn_runtime *rt = module->runtime;
 	struct tn_run run;
 	size_t next = 0;
 	while (tn_next_run(module, NULL, &next, &run)) {
 		tn_array *g = tn_slice_run(module->arena.gradients, &run);
-		const tn_array *input = g;
-		tn_status status = g ? tn_end_into(rt, tn_short_map(rt, TN_DO_MULTIPLY, &text,
-								    &input, &g, &factor))
-				     : rt->error.status;
+		tn_status status =
+			g ? tn_multiply_into(g, g, factor) : module->runtime->error.status;
 		if (status)
 			return status;
 	}
@@ -82,10 +78,24 @@ tn_status tn_clip_grad_value(tn_module *module, double limit)
 	return status;
 }
 
-/* Runs on the module's device, regardless of the current one. */
+tn_status tn_gradient_norm(const tn_module *module, double *norm)
+{
+	double square = 0.0;
+	tn_status status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	const tn_array *sum = sum_of_squares(module);
+	status = sum ? tn_item(sum, &square) : module->runtime->error.status;
+	tn_scope_end(module->context, NULL);
+	*norm = sqrt(square);
+	return status;
+}
+
+/* Runs on the module's device, regardless of the current one.  The factor stays on the device. */
 tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 {
-	double sum = 0.0;
+	static const char text[] = "z = a / (sqrt(x) + 1e-6) < 1 ? a / (sqrt(x) + 1e-6) : 1";
+	double square = 0.0;
 	if (!module || !module->arena.values || !(max_norm > 0.0))
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = module->runtime;
@@ -96,13 +106,17 @@ tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 		return status;
 	struct tn_device *current = rt->device;
 	rt->device = tn_array_home(module->arena.values);
-	status = sum_of_squares(module, &sum);
-	double factor = max_norm / (sqrt(sum) + 1e-6);
-	if (!status && factor < 1.0)
-		status = scale(module, factor);
+	const tn_array *sum = sum_of_squares(module);
+	if (sum && norm)
+		status = tn_item(sum, &square);
+	if (sum && !status)
+		status = scale(module, tn_map(text, 1, (const char *[]){"x"}, &sum, 1,
+					      (const char *[]){"a"}, &max_norm));
+	if (!status)
+		status = rt->error.status;
 	rt->device = current;
 	tn_scope_end(module->context, NULL);
 	if (!status && norm)
-		*norm = sqrt(sum);
+		*norm = sqrt(square);
 	return status;
 }

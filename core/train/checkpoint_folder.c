@@ -431,3 +431,15 @@ tn_status tn_checkpoint_folder_at(const tn_checkpoint_folder *folder, size_t ind
 					    .is_damaged = entry->is_damaged};
 	return TN_OK;
 }
+
+int tn_checkpoint_folder_is_rising(const tn_checkpoint_folder *folder)
+{
+	return folder->options.is_rising != 0;
+}
+
+tn_status tn_checkpoint_folder_refuse(const tn_checkpoint_folder *folder, const char *operation)
+{
+	return tn_runtime_fail(folder->runtime, TN_STATE, operation,
+			       "expected to resume, or a folder without checkpoints, found %.300s",
+			       folder->entries[folder->n - 1].path);
+}

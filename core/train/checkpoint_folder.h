@@ -13,5 +13,9 @@ tn_status tn_checkpoint_folder_write(tn_checkpoint_folder *folder, uint64_t step
 tn_status tn_checkpoint_folder_read(tn_checkpoint_folder *folder,
 				    const struct tn_checkpoint *checkpoint,
 				    const struct tn_checkpoint_own *own, uint64_t *step);
+/* 1: the best has the highest metric. */
+int tn_checkpoint_folder_is_rising(const tn_checkpoint_folder *folder);
+/* Keeps the error that an unexpected checkpoint is in the folder. */
+tn_status tn_checkpoint_folder_refuse(const tn_checkpoint_folder *folder, const char *operation);
 
 #endif

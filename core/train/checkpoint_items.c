@@ -470,7 +470,7 @@ tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
 	add_arrays(items, TN_ITEM_EXTRA, ".extra.", all->n_extra, all->extra);
 	if (own) {
 		add_arrays(items, TN_ITEM_OPTION, "", own->n_options, own->options);
-		add_arrays(items, TN_ITEM_EXTRA, "", own->n_arrays, own->arrays);
+		add_arrays(items, TN_ITEM_OWN, "", own->n_arrays, own->arrays);
 	}
 	if (items->failed)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation,

@@ -8,6 +8,7 @@
 #define TN_TRAIN_CHECKPOINT_ITEMS_H
 
 #include <tenon/checkpoint.h>
+#include <tenon/io.h>
 
 #include "array/runtime.h"
 #include "nn/tensors.h"
@@ -16,13 +17,23 @@
  * refused. */
 #define TN_CHECKPOINT_VERSION 1
 
-/* What the library adds to a checkpoint, for trainers and folders.  Names begin with a dot. */
+/* What the library adds to a checkpoint, for trainers and folders.  Names of arrays and options
+ * begin with a dot. */
 struct tn_checkpoint_own {
 	size_t n_arrays;
 	const struct tn_checkpoint_array *arrays; /* written by loading */
 	size_t n_options;
 	const struct tn_checkpoint_array *options; /* of u64 and f64: compared by loading */
+	const char *text;                          /* metadata TN_CHECKPOINT_TEXT; NULL: none */
+	/* Loading.  prepare: sets `arrays` for this text of a file of `size` bytes; NULL: none.
+	 * take: all else has been checked, the arrays are written, and nothing is changed yet; on failure it
+	 * has changed nothing.  Both keep errors; NULL: nothing is to be done. */
+	tn_status (*prepare)(void *user, const char *text, uint64_t size,
+			     struct tn_checkpoint_own *own);
+	tn_status (*take)(void *user);
+	void *user;
 };
+#define TN_CHECKPOINT_TEXT "tenon.trainer"
 
 /* In the order in which differences are reported. */
 enum tn_item_kind {
@@ -31,6 +42,7 @@ enum tn_item_kind {
 	TN_ITEM_STATE,   /* an array of the optimizer or of the average */
 	TN_ITEM_NUMBER,  /* of struct tn_checkpoint_numbers */
 	TN_ITEM_EXTRA,   /* the caller's host memory */
+	TN_ITEM_OWN,     /* likewise of struct tn_checkpoint_own: written before the rest */
 };
 
 /* What a number of a file may be. */

@@ -22,8 +22,10 @@
 #include "array/shape.h"
 #include "base/bits.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "data/data_loader.h"
 #include "io/file.h"
+#include "io/safetensors.h"
 #include "optim/optimizer.h"
 #include "train/checkpoint_facts.h"
 
@@ -273,13 +275,13 @@ static void check_values(struct loading *loading)
 	}
 }
 
-/* Copies the numbers out of the file's values. */
-static void take_numbers(struct loading *loading)
+/* Copies the values of a kind to where they belong in host memory. */
+static void take_host(const struct loading *loading, enum tn_item_kind kind)
 {
-	struct tn_checkpoint_items *items = &loading->items;
+	const struct tn_checkpoint_items *items = &loading->items;
 	for (size_t i = 0; i < items->n; i++) {
 		const struct tn_checkpoint_item *item = &items->items[i];
-		if (item->kind == TN_ITEM_NUMBER)
+		if (item->kind == kind)
 			memcpy(item->host, loading->values + loading->sources[i].offset,
 			       item->size_bytes);
 	}
@@ -307,11 +309,10 @@ static tn_status apply_arrays(const struct loading *loading)
 	tn_status status = TN_OK;
 	for (size_t i = 0; i < items->n && !status; i++) {
 		const struct tn_checkpoint_item *item = &items->items[i];
-		const char *values = loading->values + loading->sources[i].offset;
 		if (item->array)
-			status = tn_assign_host(item->array, values, item->size_bytes);
-		else if (item->kind == TN_ITEM_EXTRA)
-			memcpy(item->host, values, item->size_bytes);
+			status = tn_assign_host(item->array,
+						loading->values + loading->sources[i].offset,
+						item->size_bytes);
 	}
 	return status;
 }
@@ -378,7 +379,8 @@ tn_status tn_checkpoint_open(const char *path, tn_safetensors **out, int *is_dam
 	return status;
 }
 
-static tn_status load(struct loading *loading, int *is_damaged, struct tn_error_info *error)
+static tn_status load(struct loading *loading, const struct tn_checkpoint_own *own, int *is_damaged,
+		      struct tn_error_info *error)
 {
 	struct tn_checkpoint_facts facts;
 	const struct tn_checkpoint_items *items = &loading->items;
@@ -393,12 +395,17 @@ static tn_status load(struct loading *loading, int *is_damaged, struct tn_error_
 	status = problems(loading, error);
 	if (status)
 		return status;
-	take_numbers(loading);
+	take_host(loading, TN_ITEM_NUMBER);
 	check_position(loading);
 	status = problems(loading, error);
 	if (status)
 		return status;
-	status = apply_arrays(loading);
+	take_host(loading, TN_ITEM_OWN);
+	status = own->take ? own->take(own->user) : TN_OK;
+	if (!status)
+		take_host(loading, TN_ITEM_EXTRA);
+	if (!status)
+		status = apply_arrays(loading);
 	if (status) {
 		*error = items->runtime->error;
 		return status;
@@ -419,13 +426,25 @@ tn_status tn_checkpoint_read(const char *path, const struct tn_checkpoint *check
 			     struct tn_error_info *error)
 {
 	struct loading loading = {.path = path};
+	struct tn_checkpoint_own all = {.n_arrays = 0};
+	struct tn_checkpoint given = {0};
 	*is_damaged = 0;
-	tn_status status =
-		tn_checkpoint_items_make(&loading.items, checkpoint, own, operation, error);
+	if (own)
+		all = *own;
+	tn_status status = tn_options_take(&given, sizeof(given), checkpoint,
+					   "struct tn_checkpoint", operation, error);
 	if (!status)
 		status = tn_checkpoint_open(path, &loading.file, is_damaged, error);
+	if (!status && all.prepare) {
+		const char *text = tn_safetensors_metadata(loading.file, TN_CHECKPOINT_TEXT);
+		status = all.prepare(all.user, text, loading.file->file.size, &all);
+		if (status)
+			*error = given.module->runtime->error;
+	}
 	if (!status)
-		status = load(&loading, is_damaged, error);
+		status = tn_checkpoint_items_make(&loading.items, &given, &all, operation, error);
+	if (!status)
+		status = load(&loading, &all, is_damaged, error);
 	tn_safetensors_close(loading.file);
 	tn_mem_free(loading.sources);
 	tn_mem_free(loading.is_used);

@@ -62,7 +62,7 @@ static void add_metadata(struct saving *saving, const char *key, const char *val
 	saving->metadata[saving->n_metadata++] = (struct tn_metadata_entry){key, value};
 }
 
-static tn_status write_file(struct saving *saving, struct tn_error_info *error)
+static tn_status write_file(struct saving *saving, const char *text, struct tn_error_info *error)
 {
 	struct tn_checkpoint_items *items = &saving->items;
 	const struct tn_checkpoint *all = &items->all;
@@ -72,7 +72,7 @@ static tn_status write_file(struct saving *saving, struct tn_error_info *error)
 		const struct tn_checkpoint_item *item = &items->items[i];
 		largest = item->array && item->size_bytes > largest ? item->size_bytes : largest;
 	}
-	size_t n_metadata = all->n_pairs + 1 + TN_N_FACTS + TN_CHECKPOINT_MAX_TEXTS;
+	size_t n_metadata = all->n_pairs + 2 + TN_N_FACTS + TN_CHECKPOINT_MAX_TEXTS;
 	saving->buffer = tn_mem_alloc(largest);
 	saving->fetching = tn_mem_zeroed(items->n, sizeof(*saving->fetching));
 	saving->sources = tn_mem_zeroed(items->n, sizeof(*saving->sources));
@@ -99,6 +99,8 @@ static tn_status write_file(struct saving *saving, struct tn_error_info *error)
 		add_metadata(saving, saving->facts.facts[i].key, saving->facts.facts[i].value);
 	for (size_t i = 0; i < items->n_texts; i++)
 		add_metadata(saving, items->texts[i].key, items->texts[i].value);
+	if (text)
+		add_metadata(saving, TN_CHECKPOINT_TEXT, text);
 	for (size_t i = 0; i < all->n_pairs; i++)
 		add_metadata(saving, all->pairs[i].key, all->pairs[i].value);
 	return tn_safetensors_write(saving->path, saving->sources, items->n, saving->metadata,
@@ -117,7 +119,7 @@ tn_status tn_checkpoint_write(const char *path, const struct tn_checkpoint *chec
 					first->array ? tn_array_home(first->array)
 						     : saving.items.runtime->device,
 					&saving.facts);
-		status = write_file(&saving, error);
+		status = write_file(&saving, own ? own->text : NULL, error);
 	}
 	tn_mem_free(saving.buffer);
 	tn_mem_free(saving.fetching);

@@ -1,85 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
-#include <tenon/loss.h>
-
 #include <string.h>
 
 #include "array/array.h"
-#include "base/memory.h"
 #include "data/format.h"
 #include "nn/module.h"
-#include "train/batches.h"
+#include "train/trainer_evaluate.h"
 
-/* Counts the network's answers by label. */
-static tn_status count_answers(const tn_array *logits, const int32_t *labels, uint32_t n,
-			       int64_t n_classes, uint64_t *confusion)
+/* Both are owned by the caller, on failure too. */
+static tn_status make_metrics(tn_context *context, tn_metric *metrics[2])
 {
-	tn_array *says = tn_argmax(logits, 1);
-	int64_t *host = tn_mem_alloc(n * sizeof(*host));
-	tn_status status = says ? TN_OK : logits ? logits->runtime->error.status : TN_PENDING_ERROR;
-	if (!host && !status)
-		status = tn_runtime_fail(says->runtime, TN_OUT_OF_MEMORY, "evaluate",
-					 "no memory for answers");
-	if (!status)
-		status = tn_to_host(says, host, n * sizeof(*host));
-	for (uint32_t i = 0; i < n && !status; i++) {
-		if (labels[i] >= 0 && labels[i] < n_classes && host[i] >= 0 && host[i] < n_classes)
-			confusion[labels[i] * n_classes + host[i]]++;
-	}
-	tn_mem_free(host);
-	return status;
+	metrics[0] = tn_metric_create(context, NULL);
+	metrics[1] = tn_metric_create(
+		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION));
+	return tn_runtime_of(context)->error.status;
 }
 
-static tn_status evaluate_batch(tn_module *module, struct tn_batches *batches, struct tn_sums *sums,
-				int64_t n_classes, uint64_t *confusion, uint32_t *n)
+static tn_status evaluate(tn_module *module, tn_data_loader *loader, size_t n_classes,
+			  struct tn_evaluation *result, uint64_t *confusion)
 {
-	tn_array *x, *labels;
-	tn_status status = tn_batches_next(batches, &x, &labels, n);
-	if (status || !*n)
-		return status;
-	tn_array *logits = tn_module_forward(module, x);
-	tn_array *loss = tn_cross_entropy(logits, labels, NULL);
-	status = loss ? tn_sums_add(sums, loss, logits, labels, *n) : module->runtime->error.status;
-	if (!status && confusion)
-		status = count_answers(logits, batches->labels, *n, n_classes, confusion);
+	struct tn_objective objective;
+	struct tn_trainer_values values;
+	double numbers[2];
+	tn_metric *metrics[2] = {NULL, NULL};
+	const struct tn_trainer_options options = {.struct_size = sizeof(options)};
+	tn_status status = tn_objective_take(&objective, module, &options);
+	if (!status)
+		status = make_metrics(module->context, metrics);
+	if (!status)
+		status = tn_evaluate_loader(&objective, loader, confusion ? 2 : 1, metrics, numbers,
+					    &values);
+	if (!status && confusion && values.samples)
+		status = tn_metric_counts(metrics[1], confusion, n_classes * n_classes);
+	if (!status)
+		*result = (struct tn_evaluation){.loss = values.loss,
+						 .accuracy = values.samples ? numbers[0] : 0.0,
+						 .images = values.samples,
+						 .seconds = values.seconds};
+	tn_metric_destroy(metrics[0]);
+	tn_metric_destroy(metrics[1]);
 	return status;
 }
 
 tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, uint32_t batch_size,
 		      struct tn_evaluation *result, uint64_t *confusion)
 {
+	struct tn_error_info error;
+	tn_data_loader *loader;
 	if (!module || !dataset || !result)
 		return TN_INVALID_ARGUMENT;
-	struct tn_batches batches;
-	struct tn_sums sums = {0};
-	int64_t n_classes = tn_dataset_class_count(dataset);
-	struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						 .batch_size = batch_size ? batch_size : 256};
 	tn_status status = tn_runtime_ready(module->runtime);
 	if (status)
 		return status;
-	int training = module->training;
+	const size_t n_classes = tn_dataset_class_count(dataset);
+	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
+						       .batch_size = batch_size ? batch_size : 256,
+						       .context = module->context};
+	if (!tn_dataset_format(dataset))
+		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "evaluate",
+				       "expected a data set of labelled images, found '%s' of "
+				       "others",
+				       tn_dataset_name(dataset));
 	if (confusion)
-		memset(confusion, 0, (size_t)(n_classes * n_classes) * sizeof(*confusion));
-	status = tn_batches_open(&batches, module->context, dataset, part, &options);
-	if (status)
-		return status;
-	tn_module_set_training(module, 0);
-	uint32_t n = 1;
-	status = tn_sums_begin(&sums, module->context);
-	while (n && !status) {
-		status = tn_scope_begin(module->context);
-		if (status)
-			break;
-		status = evaluate_batch(module, &batches, &sums, n_classes, confusion, &n);
-		tn_scope_end(module->context, NULL);
-	}
-	if (!status)
-		status = tn_sums_read(&sums, result);
-	tn_module_set_training(module, training);
-	tn_sums_end(&sums);
-	tn_batches_close(&batches);
+		memset(confusion, 0, n_classes * n_classes * sizeof(*confusion));
+	if (tn_data_loader_create(dataset, part, &options, &loader, &error))
+		return tn_runtime_keep(module->runtime, &error);
+	status = evaluate(module, loader, n_classes, result, confusion);
+	tn_data_loader_destroy(loader);
 	return status;
 }
 

@@ -1,91 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training steps, captured where possible.
+ * The parts of training steps, captured where possible.
  */
 #include "train/steps.h"
-
-#include <tenon/loss.h>
 
 #include "array/array.h"
 #include "nn/module.h"
 
-/* ---- Uncaptured steps ------------------------------------------------------------------------*/
+/* ---- Uncaptured parts ------------------------------------------------------------------------*/
 
-static void keep_loss(struct tn_steps *steps, tn_array *loss)
+static void keep_loss(struct tn_steps *steps, enum tn_step_part part, tn_array *loss)
 {
-	tn_array_unhold(steps->loss);
-	steps->loss = loss ? tn_array_hold(loss) : NULL;
+	tn_array_unhold(steps->losses[part]);
+	steps->losses[part] = loss ? tn_array_hold(loss) : NULL;
 }
 
-/* The step of the current batch. */
-static tn_status run_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+static tn_status run_batch(struct tn_steps *steps, enum tn_step_part part, double scale)
 {
-	struct tn_runtime *runtime = steps->module->runtime;
-	const tn_array *x = steps->batch[0], *labels = steps->batch[1];
-	tn_module_zero_gradients(steps->module);
-	tn_tape *tape = tn_tape_begin(steps->module->context);
+	const struct tn_objective *o = steps->objective;
+	tn_array *output, *target;
+	if (part == TN_PART_FIRST)
+		tn_module_zero_gradients(o->module);
+	tn_tape *tape = tn_tape_begin(o->context);
 	if (!tape)
-		return runtime->error.status;
-	tn_array *logits = tn_module_forward(steps->module, x);
-	tn_array *loss = tn_cross_entropy(logits, labels, NULL);
-	keep_loss(steps, loss);
-	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
+		return o->runtime->error.status;
+	tn_array *loss =
+		tn_objective_loss(o, steps->batches->n_fields, steps->fields, &output, &target);
+	keep_loss(steps, part, loss);
+	tn_array *scaled = scale == 1.0 ? loss : tn_affine(loss, scale, 0.0);
+	tn_status status = scaled ? tn_tape_backward(tape, scaled, NULL) : TN_PENDING_ERROR;
 	tn_tape_end(tape);
 	if (!status)
-		status = tn_optimizer_step(steps->optimizer);
-	if (!status)
-		status = tn_sums_add(sums, loss, logits, labels, n);
-	return status ? runtime->error.status : TN_OK;
+		status = tn_sums_add(steps->sums, loss, output, target, steps->batches->batch.n);
+	return status ? o->runtime->error.status : TN_OK;
 }
 
-/* ---- Captured steps --------------------------------------------------------------------------*/
+static tn_status run_update(const struct tn_steps *steps)
+{
+	tn_module *module = steps->objective->module;
+	tn_status status = TN_OK;
+	if (steps->clip_value > 0.0)
+		status = tn_clip_grad_value(module, steps->clip_value);
+	if (!status && steps->clip_norm > 0.0)
+		status = tn_clip_grad_norm(module, steps->clip_norm, NULL);
+	if (!status)
+		status = tn_optimizer_step(steps->optimizer);
+	if (!status && steps->average)
+		status = tn_average_update(steps->average);
+	return status ? module->runtime->error.status : TN_OK;
+}
+
+static tn_status run_part(struct tn_steps *steps, enum tn_step_part part, double scale)
+{
+	return part == TN_PART_UPDATE ? run_update(steps) : run_batch(steps, part, scale);
+}
+
+/* ---- Captured parts --------------------------------------------------------------------------*/
 
 /* The rest has a scope of its own, so that its arrays return their memory to the graph. */
-static tn_status capture_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+static tn_status capture_part(struct tn_steps *steps, enum tn_step_part part, double scale)
 {
-	tn_context *context = steps->module->context;
-	const struct tn_sums before = *sums;
-	keep_loss(steps, NULL);
+	tn_context *context = steps->objective->context;
+	const struct tn_sums before = *steps->sums;
+	if (part != TN_PART_UPDATE)
+		keep_loss(steps, part, NULL);
 	tn_status status = tn_capture_begin(context);
 	if (status)
 		return status;
 	if (!tn_scope_begin(context)) {
 		/* The context keeps its error, which tn_capture_end returns. */
-		(void)run_step(steps, sums, n);
+		(void)run_part(steps, part, scale);
 		tn_scope_end(context, NULL);
 	}
-	status = tn_capture_end(context, &steps->graph);
-	*sums = before;
+	status = tn_capture_end(context, &steps->graphs[part]);
+	*steps->sums = before;
 	return status;
 }
 
-/* Steps on the arrays of full batches: the first uncaptured, the others captured where possible. */
-static tn_status fixed_step(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+static tn_status fixed_part(struct tn_steps *steps, enum tn_step_part part, double scale)
 {
-	struct tn_runtime *runtime = steps->module->runtime;
-	if (!steps->is_warm) {
-		steps->is_warm = 1;
-		return run_step(steps, sums, n);
+	struct tn_runtime *runtime = steps->objective->runtime;
+	if (!steps->is_warm[part]) {
+		steps->is_warm[part] = 1;
+		return run_part(steps, part, scale);
 	}
-	tn_status status = steps->graph ? TN_OK : capture_step(steps, sums, n);
+	tn_status status = steps->graphs[part] ? TN_OK : capture_part(steps, part, scale);
 	if (!status)
-		status = tn_graph_replay(steps->graph);
+		status = tn_graph_replay(steps->graphs[part]);
 	if (!status) {
-		sums->images += n;
+		if (part != TN_PART_UPDATE)
+			steps->sums->samples += steps->batches->batch.n;
 		return TN_OK;
 	}
 	/* Neither a capture nor a failed replay has changed anything.  Training continues without
 	 * capture when the error only means that the step cannot be captured. */
-	tn_steps_end_epoch(steps);
+	tn_steps_release_graphs(steps);
 	if (steps->capture == TN_CAPTURE_ON ||
 	    (status != TN_NOT_CAPTURABLE && status != TN_UNSUPPORTED && status != TN_OUT_OF_MEMORY))
 		return status;
 	tn_log_format(runtime->logger, TN_LOG_INFO, "train", "steps are not captured: %s: %s",
 		      runtime->error.operation, runtime->error.text);
-	tn_error_clear(steps->module->context);
+	tn_error_clear(steps->objective->context);
 	steps->capture = TN_CAPTURE_OFF;
-	return run_step(steps, sums, n);
+	return run_part(steps, part, scale);
 }
 
 /* ---- Choosing --------------------------------------------------------------------------------*/
@@ -103,15 +121,15 @@ static int has_foreign(const tn_module *module)
 /* Decides before the first step whether full batches are captured. */
 static tn_status decide_capture(struct tn_steps *steps)
 {
-	struct tn_runtime *runtime = steps->module->runtime;
+	struct tn_runtime *runtime = steps->objective->runtime;
 	int can_capture = tn_backend_has_all(runtime->device->backend, TN_SLOT_CAPTURE_BEGIN,
 					     TN_SLOT_GRAPH_RELEASE);
-	const char *no = NULL;
+	const char *no = steps->never;
 	if (!can_capture)
 		no = "the device's backend cannot capture work";
 	else if (runtime->ledger_time)
 		no = "the ledger times every operation";
-	else if (has_foreign(steps->module))
+	else if (has_foreign(steps->objective->module))
 		no = "the network has modules of the program's own";
 	else if (steps->batches->n_full < 2)
 		no = "an epoch has fewer than two full batches";
@@ -128,58 +146,91 @@ static tn_status decide_capture(struct tn_steps *steps)
 				       runtime->device->name);
 	if (!steps->batches->n_full)
 		return tn_runtime_fail(runtime, TN_NOT_CAPTURABLE, "train",
-				       "capture: there is no full batch of %lld images",
-				       (long long)steps->batches->shape[0]);
+				       "capture: there is no full batch of %u samples",
+				       steps->batches->batch_size);
 	return TN_OK;
 }
 
-static int is_fixed(const struct tn_steps *steps, uint32_t n)
+static void release_fixed(struct tn_steps *steps)
 {
-	return n == steps->batches->shape[0] && steps->capture != TN_CAPTURE_OFF;
+	for (int i = 0; i < TN_MAX_FIELDS; i++) {
+		tn_array_unhold(steps->fixed[i]);
+		steps->fixed[i] = NULL;
+	}
 }
 
-tn_status tn_steps_feed(struct tn_steps *steps, uint32_t n)
+tn_status tn_steps_feed(struct tn_steps *steps, int is_regular)
 {
+	struct tn_batches *batches = steps->batches;
 	tn_status status = TN_OK;
 	if (steps->capture != TN_CAPTURE_OFF && !steps->is_settled)
 		status = decide_capture(steps);
 	if (status)
 		return status;
-	if (!is_fixed(steps, n)) {
-		/* The last step of the epoch can use the graph's memory. */
-		tn_steps_end_epoch(steps);
-		return tn_batches_upload(steps->batches, n, &steps->batch[0], &steps->batch[1]);
+	tn_steps_release_batch(steps);
+	steps->is_fixed = is_regular && batches->batch.n == batches->batch_size &&
+			  steps->capture != TN_CAPTURE_OFF;
+	if (!steps->is_fixed) {
+		/* The last step of the epoch can use the graphs' memory. */
+		tn_steps_release_graphs(steps);
+		if (steps->capture == TN_CAPTURE_OFF)
+			release_fixed(steps);
+		status = tn_batches_upload(batches, steps->fields);
+	} else {
+		if (!steps->fixed[0])
+			status = tn_batches_make(batches, steps->fixed);
+		if (!status)
+			status = tn_batches_assign(batches, steps->fixed);
+		for (uint32_t i = 0; i < batches->n_fields; i++)
+			steps->fields[i] = steps->fixed[i];
 	}
-	if (!steps->x)
-		status = tn_batches_make(steps->batches, &steps->x, &steps->labels);
-	if (!status)
-		status = tn_batches_assign(steps->batches, steps->x, steps->labels);
-	steps->batch[0] = steps->x;
-	steps->batch[1] = steps->labels;
+	for (uint32_t i = 0; i < batches->n_fields; i++) {
+		if (steps->fields[i])
+			tn_array_hold(steps->fields[i]);
+	}
 	return status;
 }
 
-tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n)
+tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale)
 {
-	return is_fixed(steps, n) ? fixed_step(steps, sums, n) : run_step(steps, sums, n);
+	steps->random = steps->objective->runtime->random;
+	steps->last = part;
+	return steps->is_fixed ? fixed_part(steps, part, scale) : run_part(steps, part, scale);
+}
+
+tn_status tn_steps_update(struct tn_steps *steps)
+{
+	return steps->is_fixed && steps->capture != TN_CAPTURE_OFF
+		       ? fixed_part(steps, TN_PART_UPDATE, 1.0)
+		       : run_update(steps);
 }
 
 tn_status tn_steps_loss(const struct tn_steps *steps, double *loss)
 {
-	return tn_item(steps->loss, loss);
+	return tn_item(steps->losses[steps->last], loss);
 }
 
-void tn_steps_end_epoch(struct tn_steps *steps)
+void tn_steps_release_batch(struct tn_steps *steps)
 {
-	tn_graph_destroy(steps->graph);
-	steps->graph = NULL;
+	for (int i = 0; i < TN_MAX_FIELDS; i++) {
+		tn_array_unhold(steps->fields[i]);
+		steps->fields[i] = NULL;
+	}
+}
+
+void tn_steps_release_graphs(struct tn_steps *steps)
+{
+	for (int i = 0; i < TN_STEP_PARTS; i++) {
+		tn_graph_destroy(steps->graphs[i]);
+		steps->graphs[i] = NULL;
+	}
+	keep_loss(steps, TN_PART_FIRST, NULL);
+	keep_loss(steps, TN_PART_MORE, NULL);
 }
 
 void tn_steps_end(struct tn_steps *steps)
 {
-	tn_steps_end_epoch(steps);
-	tn_array_unhold(steps->loss);
-	tn_array_unhold(steps->x);
-	tn_array_unhold(steps->labels);
-	steps->loss = steps->x = steps->labels = NULL;
+	tn_steps_release_graphs(steps);
+	tn_steps_release_batch(steps);
+	release_fixed(steps);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training steps: forward, backward, the optimizer's step, and the sums.  Steps of full batches
- * have one shape:
+ * The work of training steps, in two parts: forward, backward and sums of one batch, and the update
+ * of the weights from the gradients of one batch or several.  Between them the caller looks at the
+ * loss.  Parts of full batches have one shape each:
  *
  *	the first of a training      runs uncaptured, on the arrays that a captured one will
  *	                             read: kernels are compiled, libraries opened
@@ -10,10 +11,10 @@
  *	the other full batches       are copied into those arrays and replayed
  *	a smaller last batch         runs uncaptured
  *
- * The graph is released before the smaller batch, which can use its memory, and at the end of an
- * epoch, so that changes made by the epoch's callback take effect.  Where work cannot be captured,
- * or an epoch has fewer than two full batches, all steps run uncaptured, and a message gives the
- * reason.
+ * The graphs are released before the smaller batch, which can use their memory, and at the end of
+ * an epoch, so that changes made by the epoch's callback take effect.  Where work cannot be
+ * captured, or an epoch has fewer than two full batches, all parts run uncaptured, and a message
+ * gives the reason.
  */
 #ifndef TN_TRAIN_STEPS_H
 #define TN_TRAIN_STEPS_H
@@ -21,32 +22,47 @@
 #include <tenon/capture.h>
 
 #include "train/batches.h"
+#include "train/objective.h"
+#include "train/sums.h"
 
-/* The caller fills the first four members; the others start as zero. */
+/* The parts: a batch whose gradients are the first of a step, or are added to those of others; the
+ * update. */
+enum tn_step_part { TN_PART_FIRST, TN_PART_MORE, TN_PART_UPDATE, TN_STEP_PARTS };
+
+/* The caller fills the members up to `capture`; the others start as zero. */
 struct tn_steps {
-	tn_module *module;
+	const struct tn_objective *objective;
 	tn_optimizer *optimizer;
+	tn_average *average; /* or NULL */
+	double clip_value;   /* 0: none */
+	double clip_norm;    /* 0: none */
 	struct tn_batches *batches;
-	uint32_t capture; /* TN_CAPTURE_...; OFF after it proved impossible */
-	tn_array *x;      /* the input of captured steps; held; NULL before the first full batch */
-	tn_array *labels;
-	tn_array *batch[2]; /* pictures and labels of the next step; borrowed */
-	tn_array *loss;     /* of the last step; held; NULL: none */
-	tn_graph *graph;
-	int is_settled; /* whether full batches can be captured was decided */
-	int is_warm;    /* a full batch ran uncaptured */
+	struct tn_sums *sums;
+	const char *never; /* why steps are not captured in any case; NULL: they may be */
+	uint32_t capture;  /* TN_CAPTURE_...; OFF after it proved impossible */
+
+	tn_array *fixed[TN_MAX_FIELDS];   /* what captured parts read; held; NULL at first */
+	tn_array *fields[TN_MAX_FIELDS];  /* of the last batch; held */
+	tn_array *losses[TN_PART_UPDATE]; /* of the last batch of each part; held */
+	enum tn_step_part last;           /* the part of the last batch */
+	struct tn_random_state random;    /* before it */
+	int is_fixed;                     /* it may be captured, and so may its update */
+	tn_graph *graphs[TN_STEP_PARTS];
+	int is_warm[TN_STEP_PARTS]; /* it ran uncaptured */
+	int is_settled;             /* whether parts can be captured was decided */
 };
 
-/* Uploads the loaded batch of n images, in the caller's scope, which must last until the step is
- * done.  The upload waits for the previous step, so that its loss can be read now without
- * waiting. */
-tn_status tn_steps_feed(struct tn_steps *steps, uint32_t n);
-/* Runs the step of that batch. */
-tn_status tn_steps_run(struct tn_steps *steps, struct tn_sums *sums, uint32_t n);
-/* The loss of the last step; waits for the step. */
+/* Uploads the loaded batch.  is_regular: a full batch gets the scale that all others get. */
+tn_status tn_steps_feed(struct tn_steps *steps, int is_regular);
+/* Runs the part of that batch; its gradients are multiplied by `scale`. */
+tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale);
+/* The loss of the last batch; waits for it. */
 tn_status tn_steps_loss(const struct tn_steps *steps, double *loss);
-/* The epoch is over: releases the graph. */
-void tn_steps_end_epoch(struct tn_steps *steps);
+tn_status tn_steps_update(struct tn_steps *steps);
+/* Releases the arrays of the last batch. */
+void tn_steps_release_batch(struct tn_steps *steps);
+/* The epoch is over, or interrupted, and its losses were seen: releases them and the graphs. */
+void tn_steps_release_graphs(struct tn_steps *steps);
 /* Releases everything. */
 void tn_steps_end(struct tn_steps *steps);
 

@@ -31,7 +31,7 @@
  * The same holds for the gradients of a module: after tn_capture_end it has those that it had
  * before tn_capture_begin, and after a replay those that the captured work produces.  Forward and
  * backward may be captured without the step, so that gradients can be clipped in between
- * (tn_clip_grad_norm reads their norm on the host, and is TN_NOT_CAPTURABLE):
+ * (tn_clip_grad_norm can be captured too, unless the host reads the norm):
  *
  *     tn_module_zero_gradients(net);          // before the capture, and before each replay
  *     tn_graph_replay(graph);

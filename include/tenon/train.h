@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training and evaluating a classifier on a data set.
+ * Training: the trainer, for any network, loss, metrics and data; and short functions that train
+ * and evaluate a classifier on a data set of labelled images.
+ *
+ *     tn_dataset *digits;
+ *     tn_data_loader *loader;
+ *     const struct tn_data_loader_options *batches =
+ *             TN_OPTIONS(struct tn_data_loader_options, .batch_size = 64, .shuffle = 1);
+ *     if (tn_dataset_open("digits", NULL, &digits, &error) ||
+ *         tn_data_loader_create(digits, TN_PART_TRAIN, batches, &loader, &error))
+ *             return error.status;
+ *     tn_trainer *trainer = tn_trainer_create(
+ *             net, optimizer,
+ *             TN_OPTIONS(struct tn_trainer_options, .train = loader, .n_epochs = 10,
+ *                        .clip_norm = 1.0));
+ *     tn_trainer_run(trainer);
+ *     tn_trainer_destroy(trainer);
+ *
  * All functions: [thread: one per context | since 0.1]; errors are kept by the context.
  */
 #ifndef TENON_TRAIN_H
@@ -9,6 +25,8 @@
 
 #include <tenon/checkpoint.h>
 #include <tenon/data.h>
+#include <tenon/loss.h>
+#include <tenon/metric.h>
 #include <tenon/optim.h>
 #include <tenon/schedule.h>
 #include <tenon/status.h>
@@ -46,11 +64,12 @@ struct tn_progress {
 	double seconds_left; /* of the whole training, at this epoch's rate */
 };
 
-/* Whether steps of full batches are captured, and replayed with one call each (tenon/capture.h).
+/* Whether steps of full batches are captured, and replayed (tenon/capture.h).
  * Losses and weights are the same bit for bit.
  *   auto  if the device's backend can capture work, the network consists of the library's modules,
- *         the ledger takes no times and an epoch has at least two full batches; a step that cannot
- *         be captured runs normally, and a message at the level "info" gives the reason
+ *         functions and metrics of the program are repeatable, the ledger takes no times and an
+ *         epoch has at least two full batches; a step that cannot be captured runs normally, and a
+ *         message at the level "info" gives the reason
  *   on    always; a step that cannot be captured is an error: TN_UNSUPPORTED (the backend cannot
  *         capture work), TN_NOT_CAPTURABLE (an operation in a step, or there is no full batch)
  *   off   never
@@ -97,9 +116,8 @@ struct tn_train_options {
 /* Trains on the data set's training part by cross-entropy: for each batch forward, backward, one
  * step.  The module is left in evaluation mode.  TN_CANCELLED: a callback stopped it; the network
  * keeps what it has learned.  TN_NOT_FINITE: the loss of a step is infinite or NaN; training stops
- * before the next step, the text gives the epoch, the step (from 1, over all epochs) and the loss,
- * and the weights are useless.  A loss is computed before its step's update: only evaluation shows
- * the effect of the last step.
+ * before that step's update, and the text is that of tn_trainer_run.  A loss is computed before its
+ * step's update: only evaluation shows the effect of the last step.
  *
  * With `checkpoints`, a training that was stopped or killed continues, with `resume`, as if it had
  * not been, in the middle of an epoch too.  TN_STATE: the folder has checkpoints, and `resume` is
@@ -118,6 +136,194 @@ TN_API tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int p
  * (n, channels, height, width). */
 TN_API tn_status tn_predict(tn_module *module, const struct tn_input_format *format, uint32_t n,
 			    const float *images, float *probabilities);
+
+/* ---- The trainer -----------------------------------------------------------------------------*/
+
+typedef struct tn_trainer tn_trainer;
+
+/* The losses of tenon/loss.h by name, as means over a batch; KL is TN_REDUCTION_BATCH_MEAN. */
+enum {
+	TN_LOSS_CROSS_ENTROPY = 0,
+	TN_LOSS_NLL = 1,
+	TN_LOSS_BINARY_CROSS_ENTROPY = 2, /* with logits */
+	TN_LOSS_MSE = 3,
+	TN_LOSS_L1 = 4,
+	TN_LOSS_SMOOTH_L1 = 5,
+	TN_LOSS_KL_DIV = 6,
+};
+
+/* Where the best weights are kept.  auto: on the device if patience is set, else nowhere. */
+enum { TN_BEST_AUTO = 0, TN_BEST_ON_DEVICE = 1, TN_BEST_ON_HOST = 2, TN_BEST_NOT_KEPT = 3 };
+
+/* Means over samples. */
+struct tn_trainer_values {
+	double loss;
+	const double *metrics; /* in the order of the options; borrowed */
+	uint64_t samples;      /* 0: there are no values */
+	double seconds;
+};
+
+/* A step that was made: an update of the weights. */
+struct tn_trainer_step {
+	uint64_t epoch; /* from 1 */
+	uint64_t step;  /* from 1, over all epochs */
+	double lr;      /* of this step */
+	double loss;    /* the mean over all samples of the step, before its update */
+};
+
+/* Of this epoch so far. */
+struct tn_trainer_progress {
+	uint64_t epoch; /* from 1 */
+	uint64_t n_epochs;
+	uint64_t step;   /* made */
+	uint64_t sample; /* of this epoch */
+	uint64_t n_samples;
+	double lr;
+	double loss;
+	const double *metrics;
+	double samples_per_second;
+	double seconds_left; /* of the whole training, at this epoch's rate */
+};
+
+/* One epoch of the history. */
+struct tn_trainer_epoch {
+	uint64_t epoch;                 /* from 1 */
+	uint64_t step;                  /* made by its end */
+	double lr;                      /* of its last step */
+	struct tn_trainer_values train; /* measured during training, with dropout */
+	struct tn_trainer_values validation;
+	int is_best; /* no earlier epoch was as good */
+};
+
+/* A loss of the program's own: the mean over the samples of a batch as an array of one element, by
+ * recorded operations.  Labels keep their dtype. */
+typedef tn_array *(*tn_loss_function)(void *user, const tn_array *output, const tn_array *target);
+/* Forward and loss of the program's own, from all fields of a batch.  *output may be set to what
+ * metrics compare with the target.  Also called to evaluate, when no tape records. */
+typedef tn_array *(*tn_step_function)(void *user, tn_module *module, uint32_t n_fields,
+				      tn_array *const *fields, tn_array **output);
+
+/* Objects, arrays, functions and `user` are borrowed until the trainer is destroyed, options of
+ * losses are copied.  0 and NULL select the defaults. */
+struct tn_trainer_options {
+	uint32_t struct_size;
+
+	/* Data.  Field 0 of a batch is the network's input, field 1 the target; with one field the
+	 * input is the target. */
+	tn_data_loader *train;      /* NULL: the trainer only evaluates */
+	tn_data_loader *validation; /* after each epoch; NULL: none */
+
+	/* The loss. */
+	uint32_t loss; /* TN_LOSS_... */
+	const struct tn_cross_entropy_options *cross_entropy;
+	const struct tn_nll_loss_options *nll;
+	const struct tn_binary_cross_entropy_options *binary_cross_entropy;
+	double beta;    /* of smooth L1; 0: 1 */
+	int log_target; /* of KL */
+	/* In place of these. */
+	tn_loss_function loss_function;
+	/* In place of forward and loss. */
+	tn_step_function step_function;
+	/* 1: these functions do the same operations on arrays for all batches of one shape, so that
+	 * captured steps may repeat them. */
+	int is_repeatable;
+
+	size_t n_metrics; /* at most 16 */
+	tn_metric *const *metrics;
+
+	/* Its length: whichever comes first. */
+	uint64_t n_epochs;  /* 0: 1, or without end if max_steps is set */
+	uint64_t max_steps; /* 0: without end */
+
+	/* A step: the gradient of the mean over all samples of `accumulate` batches (the last step
+	 * of an epoch may have fewer), then clipping by value and by norm, the optimizer, the
+	 * average. */
+	uint64_t accumulate; /* 0: 1 */
+	double clip_value;   /* 0: none */
+	double clip_norm;    /* 0: none */
+	tn_average *average;
+	int evaluate_average;  /* 1: evaluate the averages in place of the weights */
+	tn_schedule *schedule; /* advanced once a step; a plateau measures what is monitored */
+	int schedule_epochs;   /* 1: once an epoch */
+	uint32_t capture;      /* TN_CAPTURE_... */
+	/* 1: gradients are checked like the loss, before each update; the host waits for it. */
+	int check_gradients;
+
+	/* Early stopping. */
+	const char
+		*monitor;  /* copied; "loss" or a metric's name, of the validation data or, without
+			      * these, of the training; NULL: "loss" */
+	uint64_t patience; /* stop after so many epochs in turn that are not better; 0: never */
+	double min_delta;  /* better by no more than this is not better */
+	uint32_t best;     /* TN_BEST_...: parameters and buffers of the best epoch, which the
+			    * network has at the end of the training */
+
+	/* Called on the way, unless NULL; a result other than 0 stops it (TN_CANCELLED). */
+	int (*on_step)(void *user, const struct tn_trainer_step *step);
+	uint64_t step_interval; /* on_step is called every so many steps; 0: 1 */
+	int (*on_progress)(void *user, const struct tn_trainer_progress *progress);
+	int (*on_evaluation)(void *user, const struct tn_trainer_values *values);
+	int (*on_epoch)(void *user, const struct tn_trainer_epoch *epoch);
+	void (*on_end)(void *user, tn_trainer *trainer, tn_status status);
+	void *user;
+	/* Where checkpoints are saved, and loaded from; borrowed.  NULL: none.  Without intervals
+	 * one is saved after each epoch; one is always saved at the end, and when a callback stops
+	 * the training. */
+	tn_checkpoint_folder *checkpoints;
+	uint64_t checkpoint_steps;  /* one after so many steps; 0: no such interval */
+	uint64_t checkpoint_epochs; /* one after so many epochs, with the monitored value */
+	/* Texts for the metadata of checkpoints, as in struct tn_checkpoint. */
+	size_t n_pairs;
+	const struct tn_pair *pairs;
+	uint32_t resume; /* 1: continues from the newest checkpoint, if there is one */
+	/* Called once after a checkpoint was loaded, with the epochs and steps that are done.  May
+	 * be NULL. */
+	void (*resumed)(void *user, uint64_t epochs, uint64_t steps);
+};
+/* The trainer is owned (tn_trainer_destroy), at most until one of the objects is destroyed.  The
+ * module has been built; optimizer may be NULL without .train.
+ * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_UNSUPPORTED (options of a newer
+ * version), TN_OUT_OF_MEMORY. */
+TN_API tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
+				     const struct tn_trainer_options *options);
+TN_API void tn_trainer_destroy(tn_trainer *trainer); /* takes NULL */
+
+/* Trains to the end, from wherever the trainer is: after TN_CANCELLED, or with a state restored
+ * from a checkpoint, it continues with the next batch, to the same bits.  At the end of the
+ * training the network has the best weights if they are kept; it is left in evaluation mode.  A
+ * training that has ended is not begun again: TN_OK.
+ * TN_CANCELLED: a callback stopped it, after a complete step; the network keeps what it has
+ * learned.  TN_NOT_FINITE: a loss (or gradient: check_gradients) is infinite or NaN.  Training
+ * stops before the update, the weights are those before the step, and the text gives the epoch, the
+ * step, the loss, and what was not finite first: a field of the batch, a parameter, or the
+ * operation with the path of its module, found by computing that step again in anomaly mode
+ * (tenon/autograd.h).
+ * TN_STATE: run by one of its own callbacks.  Errors of data, operations and capture. */
+TN_API tn_status tn_trainer_run(tn_trainer *trainer);
+
+/* The loss and all metrics over the whole of a loader's part, from its beginning, in evaluation
+ * mode; the loader's position, the network's mode and a running epoch stay as they are.
+ * *values is borrowed until the next evaluation; a metric's counts are then those of this
+ * evaluation (tn_metric_counts).  TN_INVALID_ARGUMENT: the fields do not fit. */
+TN_API tn_status tn_trainer_evaluate(tn_trainer *trainer, tn_data_loader *loader,
+				     struct tn_trainer_values *values);
+
+/* What has been done: complete epochs and steps. */
+TN_API uint64_t tn_trainer_epochs(const tn_trainer *trainer);
+TN_API uint64_t tn_trainer_steps(const tn_trainer *trainer);
+/* 1: patience ended the training. */
+TN_API int tn_trainer_stopped_early(const tn_trainer *trainer);
+
+/* The history: one entry for each complete epoch.  Borrowed, valid until the training goes on.
+ * NULL: there is none. */
+TN_API size_t tn_trainer_history_count(const tn_trainer *trainer);
+TN_API const struct tn_trainer_epoch *tn_trainer_history_at(const tn_trainer *trainer,
+							    size_t index);
+TN_API const struct tn_trainer_epoch *tn_trainer_best(const tn_trainer *trainer);
+/* As JSON lines, one object for each epoch: "epoch", "step", "lr", "seconds", "train_loss",
+ * "train_NAME" of each metric, "val_loss", "val_NAME"; null is not finite or missing.  Owned
+ * (tn_string_free); NULL: the context keeps the error. */
+TN_API char *tn_trainer_history_json(const tn_trainer *trainer);
 
 #ifdef __cplusplus
 }

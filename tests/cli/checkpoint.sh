@@ -126,7 +126,7 @@ refused() {
 		train lenet --data digits --schedule constant
 	refused "optimizer: expected 'sgd', found 'adamw'" $short --optimizer sgd
 	refused 'weight_decay of .*: expected 0.5, found 0.01' $short --weight-decay 0.5
-	refused 'train.options.lr: expected 0.5, found 0.002' $short --lr 0.5
+	refused 'trainer.options.lr: expected 0.5, found 0.002' $short --lr 0.5
 	refused 'loader.options.batch_size: expected 8, found 64' $short --batch 8
 	refused 'loader.options.seed: expected 7, found 0' $short --seed 7
 	refused 'loader.options.augmentation: expected' $short --flip

@@ -115,6 +115,14 @@ static tn_status metric_class(const void *class_)
 	return status;
 }
 
+static tn_status trainer(const void *options)
+{
+	tn_trainer *own = tn_trainer_create(net, NULL, options);
+	tn_status status = kept(own != NULL);
+	tn_trainer_destroy(own);
+	return status;
+}
+
 static tn_status adam(const void *options)
 {
 	return optimizer(tn_adam(net, options));
@@ -622,6 +630,8 @@ static const struct {
 	 TN_OPTIONS(struct tn_metric_class, .name = "nothing", .begin = begin_nothing,
 		    .add = add_nothing, .value = value_of_nothing),
 	 TN_OK},
+	{"struct tn_trainer_options", trainer,
+	 TN_OPTIONS(struct tn_trainer_options, .loss = TN_LOSS_MSE), TN_OK},
 	{"struct tn_sgd_options", sgd, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1), TN_OK},
 	{"struct tn_adamw_options", adamw, TN_OPTIONS(struct tn_adamw_options, .lr = 0.1), TN_OK},
 	{"struct tn_adam_options", adam, TN_OPTIONS(struct tn_adam_options, .lr = 0.1), TN_OK},
@@ -775,7 +785,7 @@ static const struct {
 	{"struct tn_augment_batch", augment_batch,
 	 TN_OPTIONS(struct tn_augment_batch, .channels = 1, .height = 8, .width = 8), TN_OK},
 };
-enum { N_CASES = sizeof(cases) / sizeof(cases[0]), ROOM = 256 };
+enum { N_CASES = sizeof(cases) / sizeof(cases[0]), ROOM = 512 };
 
 static int setup(void **state)
 {

@@ -3,9 +3,10 @@
  *
  * Checkpoints: the same bits after loading, what is refused, and that nothing changes then.
  */
-#include "checkpoint_run.h"
+#include "trainer_run.h"
 
 static char messages[4096];
+static struct snapshot before, after;
 
 static void keep_message(void *user, int level, const char *subsystem, const char *text,
 			 size_t length)
@@ -45,6 +46,69 @@ static void a_resumed_training_ends_with_the_same_bits(void **state)
 		check_resume(open_best, kind, 0);
 		check_resume(open_reference, kind, 0);
 	}
+}
+
+static void a_resumed_trainer_ends_with_the_same_bits(void **state)
+{
+	(void)state;
+	check_resumed_trainer(open_best, TN_CAPTURE_AUTO);
+	check_resumed_trainer(open_reference, TN_CAPTURE_AUTO);
+}
+
+/* Checkpoints of loops without a trainer, folders of other trainings. */
+static void a_trainer_refuses_what_is_not_its_own(void **state)
+{
+	struct trainer_run t;
+	char path[64];
+	(void)state;
+	snprintf(path, sizeof(path), "%s", files_folder());
+	tn_context *in = open_best();
+	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(in, path, NULL);
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
+	t.run.all.n_extra = 0;
+	assert_ok(tn_checkpoint_folder_save(folder, 5, NAN, &t.run.all));
+	assert_status(tn_trainer_run(t.trainer), TN_NOT_FOUND);
+	assert_contains(tn_error(in)->text, "expected a checkpoint of a trainer, found one");
+	tn_error_clear(in);
+	trainer_end(&t);
+	tn_checkpoint_folder_close(folder);
+	unlink(files_path(path, "step-000000000005.safetensors"));
+
+	folder = tn_checkpoint_folder_open(
+		in, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .is_rising = 1));
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
+	assert_status(tn_trainer_run(t.trainer), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(in)->text, "expected a folder with is_rising 0");
+	tn_error_clear(in);
+	trainer_end(&t);
+	tn_checkpoint_folder_close(folder);
+
+	folder = tn_checkpoint_folder_open(in, path, NULL);
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
+	t.stop_at = 2;
+	assert_status(tn_trainer_run(t.trainer), TN_CANCELLED);
+	tn_error_clear(in);
+	trainer_end(&t);
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
+	tn_trainer_destroy(t.trainer);
+	t.trainer = tn_trainer_create(
+		t.run.net, t.run.optimizer,
+		TN_OPTIONS(struct tn_trainer_options, .train = t.run.loader, .n_metrics = 2,
+			   .metrics = t.metrics, .average = t.run.average,
+			   .schedule = t.run.schedule, .checkpoints = folder, .resume = 1));
+	take_snapshot(&before, &t.run);
+	assert_status(tn_trainer_run(t.trainer), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(in)->text, "trainer.options.clip_norm: expected 0, found 1 (and");
+	tn_error_clear(in);
+	take_snapshot(&after, &t.run);
+	assert_equal_bytes(&after, &before);
+	assert_int_equal(tn_trainer_steps(t.trainer), 0);
+	trainer_end(&t);
+	tn_checkpoint_folder_close(folder);
+	tn_context_close(in);
+	unlink(files_path(path, "step-000000000002.safetensors"));
+	unlink(files_path(path, "tenon.lock"));
+	assert_int_equal(rmdir(path), 0);
 }
 
 /* ---- Mixed precision -------------------------------------------------------------------------*/
@@ -159,7 +223,6 @@ static const char *folder;
 static char saved[512], changed[512];
 static tn_context *context;
 static struct run run;
-static struct snapshot before, after;
 
 static int setup(void **state)
 {
@@ -616,6 +679,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_resumed_training_ends_with_the_same_bits),
+		cmocka_unit_test(a_resumed_trainer_ends_with_the_same_bits),
+		cmocka_unit_test(a_trainer_refuses_what_is_not_its_own),
 		cmocka_unit_test(a_network_of_f16_is_resumed_with_its_masters_and_scale),
 		cmocka_unit_test_setup_teardown(a_changed_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),

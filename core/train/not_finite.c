@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train/not_finite.h"
+
+#include <tenon/autograd.h>
+
+#include <stdio.h>
+
+#include "array/array.h"
+#include "autograd/anomaly.h"
+#include "nn/module.h"
+
+static int is_finite(const tn_array *array)
+{
+	tn_status status = tn_anomaly_check(array, "trainer", NULL, 0, 0);
+	if (status)
+		tn_error_clear(array->runtime->context);
+	return status != TN_NOT_FINITE;
+}
+
+/* 0: all are finite. */
+static int find_input(const struct tn_steps *steps, char *text, size_t size)
+{
+	const struct tn_batches *batches = steps->batches;
+	const tn_module *module = steps->objective->module;
+	struct tn_field field;
+	for (uint32_t i = 0; i < batches->n_fields; i++) {
+		if (is_finite(steps->fields[i]))
+			continue;
+		if (tn_data_loader_field(batches->loader, i, &field))
+			field.name = NULL;
+		snprintf(text, size,
+			 "field %u of the batch, %s, has elements that are infinite "
+			 "or NaN",
+			 i, field.name ? field.name : "without a name");
+		return 1;
+	}
+	for (size_t i = 0; i < module->n_listing; i++) {
+		if (is_finite(module->listing[i].weight->value))
+			continue;
+		snprintf(text, size, "the parameter %s has elements that are infinite or NaN",
+			 module->listing[i].name);
+		return 1;
+	}
+	return 0;
+}
+
+static void run_again(const struct tn_steps *steps)
+{
+	const struct tn_objective *o = steps->objective;
+	tn_array *output, *target;
+	tn_tape *tape = tn_tape_begin(o->context);
+	tn_array *loss = tape ? tn_objective_loss(o, steps->batches->n_fields, steps->fields,
+						  &output, &target)
+			      : NULL;
+	if (loss)
+		tn_tape_backward(tape, loss, NULL);
+	tn_tape_end(tape);
+}
+
+void tn_not_finite_find(const struct tn_steps *steps, char *text, size_t size)
+{
+	struct tn_runtime *rt = steps->objective->runtime;
+	const struct tn_random_state random = rt->random;
+	const int anomaly = rt->anomaly;
+	if (tn_scope_begin(rt->context))
+		return;
+	if (!find_input(steps, text, size)) {
+		rt->random = steps->random;
+		tn_anomaly_mode(rt->context, 1);
+		run_again(steps);
+		tn_anomaly_mode(rt->context, anomaly);
+		rt->random = random;
+		if (rt->error.status == TN_NOT_FINITE)
+			snprintf(text, size, "%s: %s", rt->error.operation, rt->error.text);
+		else
+			snprintf(text, size, "no operation of a second run");
+		tn_error_clear(rt->context);
+	}
+	tn_scope_end(rt->context, NULL);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train/sums.h"
+
+#include <string.h>
+#include <time.h>
+
+double tn_clock_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+tn_status tn_sums_begin(struct tn_sums *sums, tn_context *context, tn_dtype dtype, size_t n_metrics,
+			tn_metric *const *metrics)
+{
+	struct tn_runtime *rt = tn_runtime_of(context);
+	memset(sums, 0, sizeof(*sums));
+	sums->context = context;
+	sums->n_metrics = n_metrics;
+	sums->metrics = metrics;
+	sums->started = tn_clock_seconds();
+	tn_status status = tn_scope_begin(context);
+	if (status)
+		return status;
+	tn_array *loss = tn_zeros(context, dtype == TN_F64 ? TN_F64 : TN_F32, 0, NULL);
+	if (loss)
+		sums->loss = tn_array_hold(loss);
+	tn_scope_end(context, NULL);
+	for (size_t i = 0; i < n_metrics && loss && !status; i++)
+		status = tn_metric_pass_begin(metrics[i], &sums->passes[i]);
+	if (!status)
+		status = rt->error.status;
+	if (status)
+		tn_sums_end(sums);
+	return status;
+}
+
+void tn_sums_end(struct tn_sums *sums)
+{
+	for (size_t i = 0; i < sums->n_metrics; i++)
+		tn_metric_pass_end(sums->metrics[i], sums->passes[i]);
+	tn_array_unhold(sums->loss);
+	memset(sums, 0, sizeof(*sums));
+}
+
+tn_status tn_sums_add(struct tn_sums *sums, const tn_array *loss, const tn_array *output,
+		      const tn_array *target, uint32_t n)
+{
+	struct tn_runtime *rt = tn_runtime_of(sums->context);
+	tn_status status = TN_OK;
+	if (sums->n_metrics && !output)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "trainer",
+				       "step_function: expected *output for the metrics, found "
+				       "none");
+	for (size_t i = 0; i < sums->n_metrics && !status; i++)
+		status = tn_metric_pass_add(sums->metrics[i], sums->passes[i], output, target);
+	if (status)
+		return status;
+	tn_array *weighted = tn_affine(loss, n, 0.0);
+	sums->samples += n;
+	if (weighted && weighted->rank)
+		weighted = tn_reshape(weighted, 0, NULL);
+	return weighted ? tn_add_into(sums->loss, sums->loss, weighted) : rt->error.status;
+}
+
+tn_status tn_sums_read(const struct tn_sums *sums, double *metrics,
+		       struct tn_trainer_values *values)
+{
+	double loss;
+	tn_status status = tn_item(sums->loss, &loss);
+	for (size_t i = 0; i < sums->n_metrics && !status; i++)
+		status = tn_metric_pass_value(sums->metrics[i], sums->passes[i], &metrics[i]);
+	if (status)
+		return status;
+	*values = (struct tn_trainer_values){
+		.loss = loss / (sums->samples ? (double)sums->samples : 1.0),
+		.metrics = metrics,
+		.samples = sums->samples,
+		.seconds = tn_clock_seconds() - sums->started,
+	};
+	return TN_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The sums of a pass over data: of losses times samples, and of metrics.  They stay on the device
+ * until they are read.
+ */
+#ifndef TN_TRAIN_SUMS_H
+#define TN_TRAIN_SUMS_H
+
+#include <tenon/train.h>
+
+#include "train/metric.h"
+
+enum { TN_MOST_METRICS = 16 };
+
+struct tn_sums {
+	tn_context *context;
+	size_t n_metrics;
+	tn_metric *const *metrics;
+	void *passes[TN_MOST_METRICS];
+	tn_array *loss;
+	uint64_t samples;
+	double started; /* by the clock */
+};
+
+/* dtype: of the network. */
+tn_status tn_sums_begin(struct tn_sums *sums, tn_context *context, tn_dtype dtype, size_t n_metrics,
+			tn_metric *const *metrics);
+void tn_sums_end(struct tn_sums *sums); /* takes a zeroed struct */
+/* Adds a batch of n samples with this mean loss. */
+tn_status tn_sums_add(struct tn_sums *sums, const tn_array *loss, const tn_array *output,
+		      const tn_array *target, uint32_t n);
+/* The means so far, metrics into the caller's array; waits for the device. */
+tn_status tn_sums_read(const struct tn_sums *sums, double *metrics,
+		       struct tn_trainer_values *values);
+
+/* Seconds of a monotonic clock. */
+double tn_clock_seconds(void);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train/trainer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "array/array.h"
+#include "base/memory.h"
+#include "optim/optimizer.h"
+#include "train/trainer_checkpoint.h"
+#include "train/trainer_epoch.h"
+#include "train/trainer_evaluate.h"
+
+static const char operation[] = "trainer";
+
+/* ---- Options ---------------------------------------------------------------------------------*/
+
+static tn_status refuse(struct tn_runtime *rt, const char *text)
+{
+	return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation, "%s", text);
+}
+
+static int is_limit(double value)
+{
+	return value >= 0.0 && isfinite(value);
+}
+
+static tn_status check_numbers(struct tn_runtime *rt, const struct tn_trainer_options *o)
+{
+	if (!is_limit(o->clip_value) || !is_limit(o->clip_norm))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "expected a clip_value and a clip_norm of 0 or more, found "
+				       "%g and %g",
+				       o->clip_value, o->clip_norm);
+	if (!is_limit(o->min_delta))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "expected a min_delta of 0 or more, found %g", o->min_delta);
+	if (o->capture > TN_CAPTURE_OFF)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "capture: expected TN_CAPTURE_AUTO, ON or OFF, found %u",
+				       o->capture);
+	if (o->best > TN_BEST_NOT_KEPT)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "best: expected TN_BEST_..., found %u", o->best);
+	if (o->n_metrics > TN_MOST_METRICS || (o->n_metrics && !o->metrics))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "expected at most %d metrics, found %zu%s", TN_MOST_METRICS,
+				       o->n_metrics, o->metrics ? "" : " and no array");
+	return TN_OK;
+}
+
+static tn_status check_objects(struct tn_runtime *rt, const tn_module *module,
+			       const tn_optimizer *optimizer, const struct tn_trainer_options *o)
+{
+	if (!module->arena.values)
+		return tn_runtime_fail(rt, TN_STATE, operation,
+				       "the module has not been built, or is a member of another "
+				       "module");
+	if (o->train && !optimizer)
+		return refuse(rt, "expected an optimizer for .train, found none");
+	if (optimizer && optimizer->module != module)
+		return refuse(rt, "expected an optimizer of the module, found one of another");
+	if (o->evaluate_average && !o->average)
+		return refuse(rt, "evaluate_average: expected an average, found none");
+	if (o->schedule_epochs && !o->schedule)
+		return refuse(rt, "schedule_epochs: expected a schedule, found none");
+	for (size_t i = 0; i < o->n_metrics; i++) {
+		if (!o->metrics[i] || o->metrics[i]->runtime != rt)
+			return refuse(rt,
+				      "expected metrics of the module's context, found another");
+	}
+	return TN_OK;
+}
+
+/* The number of the monitored metric plus 1; 0: the loss. */
+static tn_status find_monitored(tn_trainer *t)
+{
+	const struct tn_trainer_options *o = &t->options;
+	t->best.is_rising = 0;
+	if (!o->monitor || !strcmp(o->monitor, "loss"))
+		return TN_OK;
+	for (size_t i = 0; i < o->n_metrics; i++) {
+		if (strcmp(o->monitor, tn_metric_name(t->metrics[i])) != 0)
+			continue;
+		t->monitored = 1 + i;
+		t->best.is_rising = tn_metric_is_rising(t->metrics[i]);
+		return TN_OK;
+	}
+	return tn_runtime_fail(t->runtime, TN_INVALID_ARGUMENT, operation,
+			       "monitor: expected loss or the name of a metric, found %s",
+			       o->monitor);
+}
+
+/* Why steps cannot be captured without a word from the program; NULL: they can. */
+static const char *never_captured(const tn_trainer *t)
+{
+	const struct tn_trainer_options *o = &t->options;
+	if ((o->loss_function || o->step_function) && !o->is_repeatable)
+		return "the loss is a function of the program's own";
+	for (size_t i = 0; i < o->n_metrics; i++) {
+		if (!t->metrics[i]->class_.is_repeatable)
+			return "a metric is of a class of the program's own";
+	}
+	return NULL;
+}
+
+static void set_defaults(struct tn_trainer_options *o)
+{
+	o->n_epochs = o->n_epochs || o->max_steps ? o->n_epochs : 1;
+	o->accumulate = o->accumulate ? o->accumulate : 1;
+	o->step_interval = o->step_interval ? o->step_interval : 1;
+	if (!o->checkpoint_steps && !o->checkpoint_epochs)
+		o->checkpoint_epochs = 1;
+	if (o->best == TN_BEST_AUTO)
+		o->best = o->patience ? TN_BEST_ON_DEVICE : TN_BEST_NOT_KEPT;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------*/
+
+static tn_status make_parts(tn_trainer *t)
+{
+	const struct tn_trainer_options *o = &t->options;
+	tn_status status = tn_objective_take(&t->objective, t->module, o);
+	for (size_t i = 0; i < o->n_metrics; i++)
+		t->metrics[i] = o->metrics[i];
+	if (!status)
+		status = find_monitored(t);
+	if (!status && o->train)
+		status = tn_batches_of(&t->batches, t->context, o->train);
+	if (!status && o->train && !t->batches.limit)
+		status = refuse(t->runtime, "train: expected a part with samples, found none");
+	t->best.module = t->module;
+	t->best.delta = o->min_delta;
+	t->best.kept = o->best;
+	t->history.n_metrics = o->n_metrics;
+	t->history.metrics = t->metrics;
+	t->steps = (struct tn_steps){.objective = &t->objective,
+				     .optimizer = t->optimizer,
+				     .average = o->average,
+				     .clip_value = o->clip_value,
+				     .clip_norm = o->clip_norm,
+				     .batches = &t->batches,
+				     .sums = &t->sums,
+				     .never = never_captured(t),
+				     .capture = o->capture};
+	return status;
+}
+
+tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
+			      const struct tn_trainer_options *options)
+{
+	struct tn_trainer_options o = {0};
+	if (!module)
+		return NULL;
+	struct tn_runtime *rt = module->runtime;
+	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_trainer_options", operation) ||
+	    tn_runtime_ready(rt) || check_numbers(rt, &o) ||
+	    check_objects(rt, module, optimizer, &o))
+		return NULL;
+	tn_trainer *t = tn_mem_zeroed(1, sizeof(*t));
+	char *monitor = tn_mem_copy_string(o.monitor);
+	if (!t || (o.monitor && !monitor)) {
+		tn_mem_free(t);
+		tn_mem_free(monitor);
+		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for a trainer");
+		return NULL;
+	}
+	set_defaults(&o);
+	t->module = module;
+	t->optimizer = optimizer;
+	t->context = module->context;
+	t->runtime = rt;
+	t->options = o;
+	t->first_lr = optimizer ? tn_optimizer_lr(optimizer) : 0.0;
+	t->options.monitor = t->monitor = monitor;
+	if (!make_parts(t))
+		return t;
+	tn_trainer_destroy(t);
+	return NULL;
+}
+
+void tn_trainer_destroy(tn_trainer *t)
+{
+	if (!t)
+		return;
+	tn_steps_end(&t->steps);
+	tn_sums_end(&t->sums);
+	tn_best_release(&t->best);
+	tn_history_release(&t->history);
+	tn_mem_free(t->monitor);
+	tn_mem_free(t);
+}
+
+/* ---- Training --------------------------------------------------------------------------------*/
+
+static int is_finished(const tn_trainer *t)
+{
+	const struct tn_trainer_options *o = &t->options;
+	return t->state.is_done || (o->n_epochs && t->state.epoch >= o->n_epochs) ||
+	       (o->max_steps && t->state.step >= o->max_steps && !t->state.in_epoch);
+}
+
+static tn_status run(tn_trainer *t)
+{
+	tn_status status = TN_OK;
+	if (t->state.is_done)
+		return TN_OK;
+	while (!status && !t->stopped_by && !is_finished(t))
+		status = tn_trainer_epoch(t);
+	if (!status && t->stopped_by)
+		status = tn_trainer_checkpoint_stop(t);
+	if (!status && t->stopped_by)
+		return tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
+				       "stopped by the %s callback", t->stopped_by);
+	if (!status)
+		status = tn_trainer_advance(t);
+	if (!status)
+		status = tn_best_restore(&t->best);
+	t->state.is_done = !status;
+	return status;
+}
+
+tn_status tn_trainer_run(tn_trainer *t)
+{
+	if (!t)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_runtime_ready(t->runtime);
+	if (status)
+		return status;
+	if (!t->options.train)
+		return refuse(t->runtime, "run: expected .train in the trainer's options, found "
+					  "none");
+	if (t->is_running)
+		return tn_runtime_fail(t->runtime, TN_STATE, operation,
+				       "run: the trainer is running already");
+	status = tn_trainer_checkpoint_begin(t);
+	if (status)
+		return status;
+	t->is_running = 1;
+	t->stopped_by = NULL;
+	status = run(t);
+	t->is_running = 0;
+	if (t->options.on_end)
+		t->options.on_end(t->options.user, t, status);
+	return status;
+}
+
+tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
+			      struct tn_trainer_values *values)
+{
+	if (!t || !loader || !values)
+		return TN_INVALID_ARGUMENT;
+	tn_average *average = t->options.evaluate_average && tn_average_updates(t->options.average)
+				      ? t->options.average
+				      : NULL;
+	tn_status status = tn_runtime_ready(t->runtime);
+	/* During a validation, and once the best weights are back, these are averages. */
+	if (t->state.is_done && t->best.has_weights)
+		average = NULL;
+	int swaps = average && !tn_average_is_swapped(average);
+	if (!status && swaps)
+		status = tn_average_swap(average);
+	if (status)
+		return status;
+	status = tn_evaluate_loader(&t->objective, loader, t->options.n_metrics, t->metrics,
+				    t->evaluated, values);
+	if (swaps && !status)
+		status = tn_average_swap(average);
+	return status;
+}
+
+/* ---- Questions -------------------------------------------------------------------------------*/
+
+uint64_t tn_trainer_epochs(const tn_trainer *t)
+{
+	return t ? t->state.epoch : 0;
+}
+
+uint64_t tn_trainer_steps(const tn_trainer *t)
+{
+	return t ? t->state.step : 0;
+}
+
+int tn_trainer_stopped_early(const tn_trainer *t)
+{
+	return t ? t->state.is_early : 0;
+}
+
+size_t tn_trainer_history_count(const tn_trainer *t)
+{
+	return t ? t->history.n : 0;
+}
+
+const struct tn_trainer_epoch *tn_trainer_history_at(const tn_trainer *t, size_t index)
+{
+	return t && index < t->history.n ? t->history.epochs[index] : NULL;
+}
+
+const struct tn_trainer_epoch *tn_trainer_best(const tn_trainer *t)
+{
+	for (size_t i = 0; t && t->best.is_found && i < t->history.n; i++) {
+		if (t->history.epochs[i]->epoch == t->best.epoch)
+			return t->history.epochs[i];
+	}
+	return NULL;
+}
+
+char *tn_trainer_history_json(const tn_trainer *t)
+{
+	char *json = t ? tn_history_json(&t->history) : NULL;
+	if (t && !json)
+		tn_runtime_fail(t->runtime, TN_OUT_OF_MEMORY, operation,
+				"no host memory for the history");
+	return json;
+}

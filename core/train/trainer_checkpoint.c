@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train/trainer_checkpoint.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "train/checkpoint_folder.h"
+#include "train/trainer_state.h"
+
+static const char operation[] = "train";
+
+/* ---- What is saved ---------------------------------------------------------------------------*/
+
+/* The trainer's state under names that begin with a dot, and the options that must be the same. */
+struct additions {
+	tn_trainer *trainer;
+	struct tn_trainer_saved saved;
+	struct tn_checkpoint_array *arrays; /* with names of their own */
+	uint64_t whole[4];
+	double real[3];
+	struct tn_checkpoint_array options[7];
+	struct tn_checkpoint_own own;
+};
+
+static void add_options(struct additions *additions)
+{
+	static const char *const names[] = {".trainer.options.lr",
+					    ".trainer.options.clip_value",
+					    ".trainer.options.clip_norm",
+					    ".trainer.options.loss",
+					    ".trainer.options.accumulate",
+					    ".trainer.options.schedule_epochs",
+					    ".trainer.options.evaluate_average"};
+	const tn_trainer *t = additions->trainer;
+	const struct tn_trainer_options *o = &t->options;
+	additions->real[0] = t->first_lr;
+	additions->real[1] = o->clip_value;
+	additions->real[2] = o->clip_norm;
+	additions->whole[0] = o->loss;
+	additions->whole[1] = o->accumulate;
+	additions->whole[2] = o->schedule_epochs != 0;
+	additions->whole[3] = o->evaluate_average != 0;
+	for (size_t i = 0; i < 7; i++) {
+		int is_real = i < 3;
+		additions->options[i] = (struct tn_checkpoint_array){
+			.name = names[i],
+			.dtype = is_real ? TN_F64 : TN_U64,
+			.data = is_real ? (void *)&additions->real[i]
+					: (void *)&additions->whole[i - 3]};
+	}
+	additions->own.n_options = 7;
+	additions->own.options = additions->options;
+}
+
+static tn_status add_arrays(struct additions *additions)
+{
+	const struct tn_trainer_saved *saved = &additions->saved;
+	additions->arrays = tn_mem_zeroed(saved->n, sizeof(*additions->arrays));
+	int failed = !additions->arrays;
+	for (size_t i = 0; i < saved->n && !failed; i++) {
+		const struct tn_trainer_array *from = &saved->arrays[i];
+		struct tn_text name;
+		tn_text_init(&name);
+		tn_text_format(&name, ".%s", from->name);
+		additions->arrays[i] = (struct tn_checkpoint_array){.name = tn_text_take(&name),
+								    .dtype = from->dtype,
+								    .rank = from->rank,
+								    .shape = from->shape,
+								    .data = from->data};
+		failed = !additions->arrays[i].name;
+	}
+	if (failed)
+		return tn_runtime_fail(additions->trainer->runtime, TN_OUT_OF_MEMORY, operation,
+				       "no host memory for a checkpoint's list");
+	additions->own.n_arrays = saved->n;
+	additions->own.arrays = additions->arrays;
+	additions->own.text = saved->text;
+	return TN_OK;
+}
+
+static void release(struct additions *additions)
+{
+	for (size_t i = 0; additions->arrays && i < additions->saved.n; i++)
+		tn_mem_free((void *)(uintptr_t)additions->arrays[i].name);
+	tn_mem_free(additions->arrays);
+	tn_trainer_saved_release(&additions->saved);
+	additions->arrays = NULL;
+	memset(&additions->saved, 0, sizeof(additions->saved));
+}
+
+static struct tn_checkpoint checkpoint_of(const tn_trainer *t)
+{
+	const struct tn_trainer_options *o = &t->options;
+	return (struct tn_checkpoint){.struct_size = sizeof(struct tn_checkpoint),
+				      .module = t->module,
+				      .optimizer = t->optimizer,
+				      .schedule = o->schedule,
+				      .average = o->average,
+				      .loader = o->train,
+				      .n_pairs = o->n_pairs,
+				      .pairs = o->pairs};
+}
+
+/* ---- Saving ----------------------------------------------------------------------------------*/
+
+static tn_status save(tn_trainer *t, double value)
+{
+	struct additions additions = {.trainer = t};
+	const struct tn_checkpoint checkpoint = checkpoint_of(t);
+	add_options(&additions);
+	tn_status status = tn_trainer_save_state(t, &additions.saved);
+	if (!status)
+		status = add_arrays(&additions);
+	if (!status)
+		status = tn_checkpoint_folder_write(t->options.checkpoints, t->state.step, value,
+						    &checkpoint, &additions.own);
+	release(&additions);
+	t->is_saved = !status;
+	return status;
+}
+
+int tn_trainer_checkpoint_is_due(const tn_trainer *t, uint64_t step)
+{
+	const struct tn_trainer_options *o = &t->options;
+	return o->checkpoints && o->checkpoint_steps && step % o->checkpoint_steps == 0;
+}
+
+tn_status tn_trainer_checkpoint_step(tn_trainer *t)
+{
+	t->is_saved = 0;
+	return tn_trainer_checkpoint_is_due(t, t->state.step) ? save(t, NAN) : TN_OK;
+}
+
+tn_status tn_trainer_checkpoint_epoch(tn_trainer *t, double value)
+{
+	const struct tn_trainer_options *o = &t->options;
+	uint64_t interval = o->checkpoint_epochs;
+	int is_last = t->state.is_done || t->state.epoch == o->n_epochs ||
+		      (o->max_steps && t->state.step >= o->max_steps);
+	t->is_saved = 0;
+	if (!o->checkpoints || (!is_last && (!interval || t->state.epoch % interval != 0)))
+		return TN_OK;
+	return save(t, value);
+}
+
+tn_status tn_trainer_checkpoint_stop(tn_trainer *t)
+{
+	return t->options.checkpoints && !t->is_saved ? save(t, NAN) : TN_OK;
+}
+
+/* ---- Loading ---------------------------------------------------------------------------------*/
+
+/* Arrays for the state whose text a file has. */
+static tn_status prepare(void *user, const char *text, uint64_t size, struct tn_checkpoint_own *own)
+{
+	struct additions *additions = user;
+	release(additions);
+	if (!text)
+		return tn_runtime_fail(additions->trainer->runtime, TN_NOT_FOUND, operation,
+				       "expected a checkpoint of a trainer, found one without its "
+				       "state");
+	tn_status status =
+		tn_trainer_prepare_state(additions->trainer, text, size, &additions->saved);
+	if (!status)
+		status = add_arrays(additions);
+	own->n_arrays = additions->own.n_arrays;
+	own->arrays = additions->own.arrays;
+	return status;
+}
+
+static tn_status take(void *user)
+{
+	const struct additions *additions = user;
+	return tn_trainer_load_state(additions->trainer, &additions->saved);
+}
+
+static tn_status load(tn_trainer *t)
+{
+	struct additions additions = {
+		.trainer = t, .own = {.prepare = prepare, .take = take, .user = &additions}};
+	const struct tn_checkpoint checkpoint = checkpoint_of(t);
+	add_options(&additions);
+	tn_status status = tn_checkpoint_folder_read(t->options.checkpoints, &checkpoint,
+						     &additions.own, NULL);
+	release(&additions);
+	t->is_saved = !status;
+	if (!status && t->options.resumed)
+		t->options.resumed(t->options.user, t->state.epoch, t->state.step);
+	return status;
+}
+
+tn_status tn_trainer_checkpoint_begin(tn_trainer *t)
+{
+	const struct tn_trainer_options *o = &t->options;
+	if (!o->checkpoints || t->has_begun)
+		return TN_OK;
+	if (tn_checkpoint_folder_is_rising(o->checkpoints) != t->best.is_rising)
+		return tn_runtime_fail(t->runtime, TN_INVALID_ARGUMENT, operation,
+				       "checkpoints: expected a folder with is_rising %d, like the "
+				       "monitored value, found %d",
+				       t->best.is_rising, !t->best.is_rising);
+	tn_status status = TN_OK;
+	if (tn_checkpoint_folder_count(o->checkpoints))
+		status = o->resume ? load(t)
+				   : tn_checkpoint_folder_refuse(o->checkpoints, operation);
+	t->has_begun = !status;
+	return status;
+}

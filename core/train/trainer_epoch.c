@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The training loop.  It reads two things back from the device: each loss, to check that it is
+ * finite, when the next batch has been loaded; and the sums, for the progress callback at intervals
+ * and at the end of an epoch.  A step's update follows the look at its loss, so that weights are
+ * never lost to a loss that is not finite, and a callback sees them before anything is.
+ */
+#include "train/trainer_epoch.h"
+
+#include <math.h>
+
+#include "array/array.h"
+#include "optim/clip.h"
+#include "optim/schedule.h"
+#include "train/not_finite.h"
+#include "train/trainer_checkpoint.h"
+#include "train/trainer_evaluate.h"
+
+#define PROGRESS_SECONDS 0.1
+
+/* ---- Numbers that are not finite -------------------------------------------------------------*/
+
+static tn_status refuse(struct tn_trainer *t, const char *what, double value)
+{
+	char text[320];
+	tn_not_finite_find(&t->steps, text, sizeof(text));
+	return tn_runtime_fail(t->runtime, TN_NOT_FINITE, "train",
+			       "epoch %llu, step %llu: expected a finite %s, found %g; the weights "
+			       "are those before this step; first: %s",
+			       (unsigned long long)t->state.epoch + 1,
+			       (unsigned long long)t->state.step + 1, what,
+			       isnan(value) ? fabs(value) : value, text);
+}
+
+/* Looks at the loss of the last batch, once. */
+static tn_status look_at_loss(struct tn_trainer *t)
+{
+	double loss;
+	if (!t->group.is_unseen)
+		return TN_OK;
+	tn_status status = tn_steps_loss(&t->steps, &loss);
+	if (status)
+		return status;
+	t->group.is_unseen = 0;
+	t->group.loss += loss * t->group.n;
+	if (t->losses && t->state.step < t->n_losses)
+		t->losses[t->state.step] =
+			(float)(t->group.n == t->group.samples
+					? loss
+					: t->group.loss / (double)t->group.samples);
+	return isfinite(loss) ? TN_OK : refuse(t, "loss", loss);
+}
+
+/* Of the step whose batches have all run. */
+static tn_status look_at_gradients(struct tn_trainer *t)
+{
+	double norm = 0;
+	tn_status status = tn_gradient_norm(t->module, &norm);
+	return status || isfinite(norm) ? status : refuse(t, "norm of the gradients", norm);
+}
+
+/* ---- Steps -----------------------------------------------------------------------------------*/
+
+tn_status tn_trainer_advance(struct tn_trainer *t)
+{
+	if (!t->state.advances)
+		return TN_OK;
+	t->state.advances = 0;
+	return tn_schedule_advance(t->options.schedule);
+}
+
+static int is_complete(const struct tn_trainer *t)
+{
+	return t->group.total && t->group.samples == t->group.total;
+}
+
+static tn_status report_step(struct tn_trainer *t, double loss)
+{
+	const struct tn_trainer_step step = {.epoch = t->state.epoch + 1,
+					     .step = t->state.step,
+					     .lr = t->state.last_lr,
+					     .loss = loss};
+	if (t->options.on_step && t->state.step % t->options.step_interval == 0 &&
+	    t->options.on_step(t->options.user, &step))
+		t->stopped_by = "step";
+	return t->runtime->error.status;
+}
+
+/* Looks at the last batch's loss, and updates the weights if the step's batches have all run. */
+static tn_status settle(struct tn_trainer *t)
+{
+	tn_status status = look_at_loss(t);
+	const double loss = t->group.loss / (double)t->group.samples;
+	if (!status && t->options.check_gradients && is_complete(t))
+		status = look_at_gradients(t);
+	tn_steps_release_batch(&t->steps);
+	if (status || !is_complete(t))
+		return status;
+	status = tn_trainer_advance(t);
+	if (!status) {
+		t->state.last_lr = tn_optimizer_lr(t->optimizer);
+		status = tn_steps_update(&t->steps);
+	}
+	if (status)
+		return status;
+	t->group = (struct tn_trainer_group){0};
+	t->state.step++;
+	t->state.advances = t->options.schedule && !t->options.schedule_epochs;
+	status = report_step(t, loss);
+	return status ? status : tn_trainer_checkpoint_step(t);
+}
+
+/* The last step's effects are wanted at once. */
+static int is_urgent(const struct tn_trainer *t)
+{
+	uint64_t step = t->state.step + 1;
+	return is_complete(t) && ((t->options.on_step && step % t->options.step_interval == 0) ||
+				  tn_trainer_checkpoint_is_due(t, step) || t->stopped_by ||
+				  step == t->options.max_steps || step <= t->n_losses);
+}
+
+static void begin_group(struct tn_trainer *t)
+{
+	const struct tn_batch *batch = &t->batches.batch;
+	uint64_t left = t->batches.limit - batch->index;
+	uint64_t most = t->options.accumulate * t->batches.batch_size;
+	t->group =
+		(struct tn_trainer_group){.total = left < most ? left : most,
+					  .is_regular = t->options.accumulate == 1 || left >= most};
+}
+
+static tn_status run_batch(struct tn_trainer *t)
+{
+	const struct tn_batch *batch = &t->batches.batch;
+	int is_first = t->group.samples == 0;
+	if (is_first)
+		begin_group(t);
+	tn_status status = tn_steps_feed(&t->steps, t->group.is_regular);
+	if (status)
+		return status;
+	status = tn_steps_forward(&t->steps, is_first ? TN_PART_FIRST : TN_PART_MORE,
+				  (double)batch->n / (double)t->group.total);
+	if (status)
+		return status;
+	t->group.samples += batch->n;
+	t->group.n = batch->n;
+	t->group.is_unseen = 1;
+	return is_urgent(t) ? settle(t) : TN_OK;
+}
+
+/* *more = 0: the epoch is over, or the run. */
+static tn_status train_batch(struct tn_trainer *t, int *more)
+{
+	tn_status status = tn_batches_load(&t->batches);
+	if (!status)
+		status = settle(t);
+	*more = !status && t->batches.batch.n;
+	if (*more)
+		status = run_batch(t);
+	if (t->options.max_steps && t->state.step >= t->options.max_steps)
+		*more = 0;
+	return status;
+}
+
+/* ---- Progress --------------------------------------------------------------------------------*/
+
+static double seconds_of(const struct tn_trainer *t)
+{
+	return t->state.seconds + tn_clock_seconds() - t->sums.started;
+}
+
+/* Estimated for the training from the rate of this epoch. */
+static double seconds_left(const struct tn_trainer *t, uint64_t samples, double rate)
+{
+	uint64_t n = t->batches.limit, epochs = 0;
+	if (t->options.n_epochs > t->state.epoch + 1)
+		epochs = t->options.n_epochs - t->state.epoch - 1;
+	double left = (double)(n - samples) + (double)epochs * (double)n;
+	if (t->options.max_steps) {
+		double most = (double)(t->options.max_steps - t->state.step) *
+			      (double)(t->options.accumulate * t->batches.batch_size);
+		left = t->options.n_epochs && left < most ? left : most;
+	}
+	double validations = (double)(epochs + (samples < n));
+	return rate > 0 ? left / rate + validations * t->validation_seconds : 0.0;
+}
+
+static tn_status report_progress(struct tn_trainer *t, int force)
+{
+	struct tn_trainer_values so_far;
+	double now = tn_clock_seconds();
+	if (!t->options.on_progress || (!force && now - t->reported < PROGRESS_SECONDS))
+		return TN_OK;
+	tn_status status = tn_sums_read(&t->sums, t->running, &so_far);
+	if (status)
+		return status;
+	t->reported = now;
+	double seconds = seconds_of(t);
+	double rate = seconds > 0 ? (double)so_far.samples / seconds : 0.0;
+	const struct tn_trainer_progress progress = {
+		.epoch = t->state.epoch + 1,
+		.n_epochs = t->options.n_epochs,
+		.step = t->state.step,
+		.sample = so_far.samples,
+		.n_samples = t->batches.limit,
+		.lr = tn_optimizer_lr(t->optimizer),
+		.loss = so_far.loss,
+		.metrics = so_far.metrics,
+		.samples_per_second = rate,
+		.seconds_left = seconds_left(t, so_far.samples, rate),
+	};
+	if (t->options.on_progress(t->options.user, &progress))
+		t->stopped_by = "progress";
+	return t->runtime->error.status;
+}
+
+/* ---- The end of an epoch ---------------------------------------------------------------------*/
+
+/* The value by which epochs are compared. */
+static double monitored_value(const struct tn_trainer *t, const struct tn_trainer_epoch *epoch)
+{
+	const struct tn_trainer_values *values =
+		epoch->validation.samples ? &epoch->validation : &epoch->train;
+	return t->monitored ? values->metrics[t->monitored - 1] : values->loss;
+}
+
+static int is_averaged(const struct tn_trainer *t)
+{
+	return t->options.evaluate_average && tn_average_updates(t->options.average) > 0 &&
+	       !tn_average_is_swapped(t->options.average);
+}
+
+static tn_status validate(struct tn_trainer *t, struct tn_trainer_values *values)
+{
+	if (!t->options.validation)
+		return TN_OK;
+	tn_status status =
+		tn_evaluate_loader(&t->objective, t->options.validation, t->options.n_metrics,
+				   t->metrics, t->validated, values);
+	if (status)
+		return status;
+	t->validation_seconds = values->seconds;
+	if (t->options.on_evaluation && t->options.on_evaluation(t->options.user, values))
+		t->stopped_by = "evaluation";
+	return t->runtime->error.status;
+}
+
+static int is_plateau(const tn_schedule *schedule)
+{
+	return schedule && tn_schedule_options_of(schedule)->kind == TN_SCHEDULE_PLATEAU;
+}
+
+/* Validates and compares, with the averages in place of the weights if they are wanted. */
+static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch)
+{
+	const int swaps = is_averaged(t);
+	tn_status status = swaps ? tn_average_swap(t->options.average) : TN_OK;
+	if (status)
+		return status;
+	status = validate(t, &epoch->validation);
+	if (!status)
+		status = tn_best_take(&t->best, epoch->epoch, monitored_value(t, epoch));
+	epoch->is_best = t->best.is_found && t->best.epoch == epoch->epoch;
+	if (swaps) {
+		const struct tn_error_info kept = t->runtime->error;
+		tn_error_clear(t->context);
+		tn_status swapped = tn_average_swap(t->options.average);
+		if (kept.status)
+			t->runtime->error = kept;
+		status = status ? status : swapped;
+	}
+	return status;
+}
+
+static tn_status finish_epoch(struct tn_trainer *t)
+{
+	struct tn_trainer_epoch epoch = {.epoch = t->state.epoch + 1, .step = t->state.step};
+	tn_status status = tn_sums_read(&t->sums, t->running, &epoch.train);
+	epoch.train.seconds = seconds_of(t);
+	epoch.lr = t->state.last_lr;
+	if (!status)
+		status = report_progress(t, 1);
+	if (!status)
+		status = judge(t, &epoch);
+	if (!status && is_plateau(t->options.schedule))
+		status = tn_schedule_measure(t->options.schedule, monitored_value(t, &epoch));
+	if (status)
+		return status;
+	if (!tn_history_add(&t->history, &epoch))
+		return tn_runtime_fail(t->runtime, TN_OUT_OF_MEMORY, "train",
+				       "no host memory for the history");
+	t->state.epoch++;
+	t->state.in_epoch = 0;
+	t->state.seconds = 0;
+	tn_sums_end(&t->sums);
+	t->state.advances |= t->options.schedule && t->options.schedule_epochs;
+	if (t->options.patience && t->best.waited >= t->options.patience)
+		t->state.is_done = t->state.is_early = 1;
+	const struct tn_trainer_epoch *last = t->history.epochs[t->history.n - 1];
+	if (t->options.on_epoch && t->options.on_epoch(t->options.user, last))
+		t->stopped_by = "epoch";
+	status = t->runtime->error.status;
+	return status ? status : tn_trainer_checkpoint_epoch(t, monitored_value(t, last));
+}
+
+/* ---- The epoch -------------------------------------------------------------------------------*/
+
+/* max_steps ended the epoch: the next one begins from the start. */
+static tn_status skip_rest(struct tn_trainer *t)
+{
+	struct tn_error_info error;
+	struct tn_data_position position = tn_data_loader_position(t->options.train);
+	if (!t->batches.batch.n)
+		return TN_OK;
+	position.epoch++;
+	position.index = 0;
+	return tn_data_loader_seek(t->options.train, position, &error)
+		       ? tn_runtime_keep(t->runtime, &error)
+		       : TN_OK;
+}
+
+static tn_status train_batches(struct tn_trainer *t)
+{
+	tn_status status = TN_OK;
+	int more = 1;
+	while (!status && more && !(t->stopped_by && !t->group.total)) {
+		status = tn_scope_begin(t->context);
+		if (status)
+			break;
+		status = train_batch(t, &more);
+		tn_scope_end(t->context, NULL);
+		if (!status && more)
+			status = report_progress(t, 0);
+		if (!status && t->stopped_by && is_complete(t))
+			status = settle(t);
+	}
+	if (!status && !more)
+		status = skip_rest(t);
+	return status;
+}
+
+tn_status tn_trainer_epoch(struct tn_trainer *t)
+{
+	tn_status status = TN_OK;
+	if (!t->state.in_epoch) {
+		status = tn_sums_begin(&t->sums, t->context, t->objective.dtype,
+				       t->options.n_metrics, t->metrics);
+		t->state.in_epoch = !status;
+		t->group = (struct tn_trainer_group){0};
+	}
+	if (status)
+		return status;
+	t->sums.started = tn_clock_seconds();
+	t->batches.batch.n = 0;
+	tn_module_set_training(t->module, 1);
+	status = train_batches(t);
+	tn_steps_release_graphs(&t->steps);
+	tn_module_set_training(t->module, 0);
+	int is_over = !status && (!t->batches.batch.n ||
+				  (t->options.max_steps && t->state.step >= t->options.max_steps));
+	if (is_over)
+		return finish_epoch(t);
+	t->state.seconds = seconds_of(t);
+	return status;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Trainings of small tables of numbers, for tests of the trainer on the CPU backend, the built-in
+ * one and the mock device, whose memory the host cannot read.
+ */
+#ifndef TN_TESTS_TRAIN_FIXTURE_H
+#define TN_TESTS_TRAIN_FIXTURE_H
+
+#include "mock_fixture.h"
+
+enum { BACKENDS = 3, TABLE_ROWS = 46, TABLE_INPUTS = 3, TABLE_TARGETS = 2, MOST_WEIGHTS = 256 };
+
+static inline tn_context *open_backend(int number)
+{
+	const char *const backends[] = {NULL, "reference!"};
+	tn_context *context = NULL;
+	if (number == 2)
+		return open_mock("");
+	const struct tn_context_options o = {.struct_size = sizeof(o), .backend = backends[number]};
+	assert_ok(tn_context_open(&o, &context, NULL));
+	return context;
+}
+
+/* Rows of three inputs and two targets, nearly linear in them; nine rows of validation. */
+static inline tn_dataset *make_table(float spoilt)
+{
+	static const struct tn_field fields[] = {
+		{.name = "x", .dtype = TN_F32, .rank = 1, .shape = {TABLE_INPUTS}},
+		{.name = "y", .dtype = TN_F32, .rank = 1, .shape = {TABLE_TARGETS}}};
+	float x[TABLE_ROWS][TABLE_INPUTS], y[TABLE_ROWS][TABLE_TARGETS];
+	uint8_t parts[TABLE_ROWS];
+	tn_dataset *dataset = NULL;
+	for (int i = 0; i < TABLE_ROWS; i++) {
+		for (int k = 0; k < TABLE_INPUTS; k++)
+			x[i][k] = (float)((i * (7 + 4 * k) + 5 * k) % 23) / 11 - 1;
+		y[i][0] = x[i][0] - 2 * x[i][1] + 0.5f;
+		y[i][1] = x[i][2] + 0.1f * (float)(i % 3) - 0.25f * x[i][0];
+		parts[i] = i % 5 == 4 ? TN_PART_VALIDATION : TN_PART_TRAIN;
+	}
+	x[0][0] += spoilt;
+	const struct tn_dataset_fields source = {.struct_size = sizeof(source),
+						 .name = "table",
+						 .n = TABLE_ROWS,
+						 .n_fields = 2,
+						 .fields = fields,
+						 .data = (const void *[]){x, y},
+						 .parts = parts};
+	assert_ok(tn_dataset_from_fields(&source, &dataset, NULL));
+	return dataset;
+}
+
+/* A network and what trains it. */
+struct fit {
+	tn_context *context;
+	tn_dataset *dataset;
+	tn_data_loader *train, *validation;
+	tn_module *net;
+	tn_optimizer *optimizer;
+	struct tn_trainer_options options; /* of the trainer; MSE with both loaders */
+	tn_trainer *trainer;
+};
+
+static inline tn_data_loader *make_loader(const struct fit *fit, int part, uint32_t batch)
+{
+	tn_data_loader *loader = NULL;
+	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
+						       .batch_size = batch,
+						       .shuffle = part == TN_PART_TRAIN,
+						       .seed = 3};
+	assert_ok(tn_data_loader_create(fit->dataset, part, &options, &loader, NULL));
+	return loader;
+}
+
+/* fc1, layer norm, relu, dropout, fc2. */
+static inline tn_module *make_fit_net(tn_context *context, double dropout)
+{
+	tn_module *net = tn_sequential(context);
+	tn_random_state_set(context, (struct tn_random_state){.seed = 5, .stream = 0});
+	tn_sequential_add(net, "fc1", tn_module_linear(context, TABLE_INPUTS, 8, NULL));
+	tn_sequential_add(net, "norm", tn_module_layer_norm(context, 1, (int64_t[]){8}, NULL));
+	tn_sequential_add(net, "relu", tn_module_relu(context));
+	tn_sequential_add(net, "dropout", tn_module_dropout(context, dropout));
+	tn_sequential_add(net, "fc2", tn_module_linear(context, 8, TABLE_TARGETS, NULL));
+	assert_ok(tn_module_build(net));
+	return net;
+}
+
+static inline void open_fit_with(struct fit *fit, tn_context *context, uint32_t batch,
+				 double dropout)
+{
+	memset(fit, 0, sizeof(*fit));
+	fit->context = context;
+	fit->dataset = make_table(0);
+	fit->train = make_loader(fit, TN_PART_TRAIN, batch);
+	fit->validation = make_loader(fit, TN_PART_VALIDATION, 4);
+	fit->net = make_fit_net(context, dropout);
+	fit->optimizer =
+		tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05, .momentum = 0.9));
+	fit->options = (struct tn_trainer_options){.struct_size = sizeof(fit->options),
+						   .loss = TN_LOSS_MSE,
+						   .train = fit->train,
+						   .validation = fit->validation,
+						   .n_epochs = 3,
+						   .user = fit};
+}
+
+static inline void open_fit(struct fit *fit, tn_context *context, uint32_t batch)
+{
+	open_fit_with(fit, context, batch, 0.1);
+}
+
+static inline void make_fit_trainer(struct fit *fit)
+{
+	fit->trainer = tn_trainer_create(fit->net, fit->optimizer, &fit->options);
+	if (!fit->trainer)
+		fail_msg("%s", tn_error(fit->context)->text);
+}
+
+static inline void close_fit(struct fit *fit)
+{
+	tn_trainer_destroy(fit->trainer);
+	tn_optimizer_destroy(fit->optimizer);
+	tn_module_destroy(fit->net);
+	tn_data_loader_destroy(fit->train);
+	tn_data_loader_destroy(fit->validation);
+	tn_dataset_destroy(fit->dataset);
+}
+
+/* All parameters, one after the other; returns their number. */
+static inline size_t read_weights(const tn_module *net, float *to)
+{
+	struct tn_parameter_view view;
+	size_t n = 0;
+	for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
+		assert_ok(tn_module_parameter_at(net, i, &view));
+		size_t size = (size_t)tn_array_size(view.value);
+		assert_true(n + size <= MOST_WEIGHTS);
+		assert_ok(tn_to_host(view.value, to + n, size * sizeof(*to)));
+		n += size;
+	}
+	return n;
+}
+
+#endif

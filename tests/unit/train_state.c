@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The state of a trainer: saved after any step and taken by a new one, the training ends with the
+ * same bits, history and best weights.
+ */
+#include "train_fixture.h"
+
+#include "train/trainer_state.h"
+
+/* What a checkpoint would have beside the trainer's state. */
+struct objects {
+	float weights[MOST_WEIGHTS];
+	float momenta[16][64];
+	uint64_t steps[16];
+	struct tn_schedule_state schedule;
+	struct tn_data_position position;
+	struct tn_random_state random;
+};
+
+struct saving {
+	struct fit fit;
+	tn_schedule *schedule;
+	tn_metric *metrics[2];
+	uint64_t at; /* the step after which everything is saved */
+	struct objects objects;
+	struct tn_trainer_saved state;
+};
+
+static void save_objects(struct saving *s)
+{
+	struct tn_optimizer_state_view state;
+	struct tn_optimizer_parameter_view parameter;
+	read_weights(s->fit.net, s->objects.weights);
+	for (size_t i = 0; i < tn_optimizer_state_count(s->fit.optimizer); i++) {
+		assert_ok(tn_optimizer_state_at(s->fit.optimizer, i, &state));
+		assert_ok(tn_to_host(state.value, s->objects.momenta[i],
+				     (size_t)tn_array_size(state.value) * sizeof(float)));
+	}
+	for (size_t i = 0; i < tn_module_parameter_count(s->fit.net); i++) {
+		assert_ok(tn_optimizer_parameter_at(s->fit.optimizer, i, &parameter));
+		s->objects.steps[i] = parameter.steps;
+	}
+	s->objects.schedule.struct_size = sizeof(s->objects.schedule);
+	assert_ok(tn_schedule_get_state(s->schedule, &s->objects.schedule));
+	s->objects.position = tn_data_loader_position(s->fit.train);
+	s->objects.random = tn_random_state_get(s->fit.context);
+}
+
+static void load_objects(struct saving *s, const struct objects *from)
+{
+	struct tn_optimizer_state_view state;
+	struct tn_parameter_view view;
+	const float *next = from->weights;
+	for (size_t i = 0; i < tn_module_parameter_count(s->fit.net); i++) {
+		assert_ok(tn_module_parameter_at(s->fit.net, i, &view));
+		size_t n = (size_t)tn_array_size(view.value);
+		assert_ok(tn_assign_host(view.value, next, n * sizeof(float)));
+		next += n;
+		assert_ok(tn_optimizer_set_steps(s->fit.optimizer, i, from->steps[i]));
+	}
+	for (size_t i = 0; i < tn_optimizer_state_count(s->fit.optimizer); i++) {
+		assert_ok(tn_optimizer_state_at(s->fit.optimizer, i, &state));
+		assert_ok(tn_assign_host(state.value, from->momenta[i],
+					 (size_t)tn_array_size(state.value) * sizeof(float)));
+	}
+	assert_ok(tn_schedule_set_state(s->schedule, &from->schedule));
+	assert_ok(tn_data_loader_seek(s->fit.train, from->position, NULL));
+	tn_random_state_set(s->fit.context, from->random);
+}
+
+static int save_at(void *user, const struct tn_trainer_step *step)
+{
+	struct saving *s = user;
+	if (step->step != s->at)
+		return 0;
+	save_objects(s);
+	assert_ok(tn_trainer_save_state(s->fit.trainer, &s->state));
+	return 0;
+}
+
+static void open_saving(struct saving *s, tn_context *context, uint32_t capture)
+{
+	memset(s, 0, sizeof(*s));
+	open_fit(&s->fit, context, 4);
+	s->schedule = tn_schedule_create(s->fit.optimizer,
+					 TN_OPTIONS(struct tn_schedule_options,
+						    .kind = TN_SCHEDULE_EXPONENTIAL, .gamma = 0.9));
+	for (uint32_t i = 0; i < 2; i++)
+		s->metrics[i] = tn_metric_create(
+			context, TN_OPTIONS(struct tn_metric_options,
+					    .kind = i ? TN_METRIC_MAE : TN_METRIC_R2));
+	s->fit.options.schedule = s->schedule;
+	s->fit.options.n_metrics = 2;
+	s->fit.options.metrics = s->metrics;
+	s->fit.options.accumulate = 2;
+	s->fit.options.n_epochs = 4;
+	s->fit.options.best = TN_BEST_ON_DEVICE;
+	s->fit.options.capture = capture;
+	s->fit.options.user = s;
+}
+
+static void close_saving(struct saving *s)
+{
+	close_fit(&s->fit);
+	tn_schedule_destroy(s->schedule);
+	tn_metric_destroy(s->metrics[0]);
+	tn_metric_destroy(s->metrics[1]);
+	tn_trainer_saved_release(&s->state);
+}
+
+/* What must be equal at the end. */
+static size_t read_end(const struct saving *s, double *to)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < tn_trainer_history_count(s->fit.trainer); i++) {
+		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(s->fit.trainer, i);
+		const double row[] = {(double)epoch->step,
+				      epoch->lr,
+				      epoch->train.loss,
+				      epoch->train.metrics[0],
+				      epoch->train.metrics[1],
+				      epoch->validation.loss,
+				      epoch->validation.metrics[0],
+				      (double)epoch->validation.samples,
+				      epoch->is_best};
+		memcpy(to + n, row, sizeof(row));
+		n += sizeof(row) / sizeof(row[0]);
+	}
+	to[n++] = (double)tn_trainer_best(s->fit.trainer)->epoch;
+	to[n++] = tn_optimizer_lr(s->fit.optimizer);
+	return n;
+}
+
+static void check_resumed(int backend, uint32_t capture, uint64_t at)
+{
+	struct saving whole, rest;
+	float expected[MOST_WEIGHTS], found[MOST_WEIGHTS];
+	double ends[2][64];
+	tn_context *context = open_backend(backend);
+	open_saving(&whole, context, capture);
+	whole.at = at;
+	whole.fit.options.on_step = save_at;
+	make_fit_trainer(&whole.fit);
+	assert_ok(tn_trainer_run(whole.fit.trainer));
+	size_t n = read_weights(whole.fit.net, expected);
+	size_t n_ends = read_end(&whole, ends[0]);
+	/* Another process would do this. */
+	open_saving(&rest, context, capture);
+	make_fit_trainer(&rest.fit);
+	assert_ok(
+		tn_trainer_prepare_state(rest.fit.trainer, whole.state.text, 1 << 20, &rest.state));
+	assert_int_equal(rest.state.n, whole.state.n);
+	for (size_t i = 0; i < rest.state.n; i++) {
+		const struct tn_trainer_array *a = &whole.state.arrays[i],
+					      *b = &rest.state.arrays[i];
+		size_t size = tn_dtype_size(a->dtype);
+		assert_string_equal(a->name, b->name);
+		assert_int_equal(a->dtype, b->dtype);
+		assert_int_equal(a->rank, b->rank);
+		for (int k = 0; k < a->rank; k++) {
+			assert_int_equal(a->shape[k], b->shape[k]);
+			size *= (size_t)a->shape[k];
+		}
+		memcpy(b->data, a->data, size);
+	}
+	load_objects(&rest, &whole.objects);
+	assert_ok(tn_trainer_load_state(rest.fit.trainer, &rest.state));
+	assert_int_equal(tn_trainer_steps(rest.fit.trainer), at);
+	assert_ok(tn_trainer_run(rest.fit.trainer));
+	assert_int_equal(read_weights(rest.fit.net, found), n);
+	assert_memory_equal(found, expected, n * sizeof(float));
+	assert_int_equal(read_end(&rest, ends[1]), n_ends);
+	assert_memory_equal(ends[1], ends[0], n_ends * sizeof(double));
+	close_saving(&whole);
+	close_saving(&rest);
+	tn_context_close(context);
+}
+
+/* Five steps an epoch: 5 is the last of the first. */
+static void a_training_continues_to_the_same_bits(void **state)
+{
+	static const uint64_t steps[] = {1, 5, 6, 13};
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		for (int k = 0; k < BACKENDS; k++)
+			check_resumed(k, TN_CAPTURE_OFF, steps[i]);
+		check_resumed(2, TN_CAPTURE_ON, steps[i]);
+	}
+}
+
+static void texts_of_others_are_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		tn_status status;
+	} cases[] = {
+		{"", TN_FORMAT},
+		{"{\"version\": 2, \"epochs\": 0, \"running\": 0, \"best\": 0, \"metrics\": []}",
+		 TN_FORMAT},
+		{"{\"version\": 1, \"epochs\": -1, \"running\": 0, \"best\": 0, \"metrics\": []}",
+		 TN_FORMAT},
+		{"{\"version\": 1, \"epochs\": 99999999, \"running\": 0, \"best\": 0}", TN_FORMAT},
+		{"{\"version\": 1, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": []}",
+		 TN_INVALID_ARGUMENT},
+		{"{\"version\": 1, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": "
+		 "[\"r2\", 2, 7, \"mae\", 1, 1]}",
+		 TN_FORMAT},
+		{"{\"version\": 1, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": "
+		 "[\"accuracy\", 0, 0, \"mae\", 1, 1]}",
+		 TN_INVALID_ARGUMENT},
+	};
+	struct saving s;
+	struct tn_trainer_saved saved;
+	(void)state;
+	tn_context *context = open_backend(0);
+	open_saving(&s, context, TN_CAPTURE_OFF);
+	make_fit_trainer(&s.fit);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_status(
+			tn_trainer_prepare_state(s.fit.trainer, cases[i].text, 1 << 20, &saved),
+			cases[i].status);
+		tn_error_clear(context);
+	}
+	close_saving(&s);
+	tn_context_close(context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_training_continues_to_the_same_bits),
+		cmocka_unit_test(texts_of_others_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

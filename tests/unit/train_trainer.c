@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The trainer: steps of several batches, clipping, schedules, averages, history, callbacks,
+ * interruption and captured steps.
+ */
+#include "train_fixture.h"
+
+static tn_context *contexts[BACKENDS];
+
+static int open_all(void **state)
+{
+	(void)state;
+	for (int i = 0; i < BACKENDS; i++)
+		contexts[i] = open_backend(i);
+	return 0;
+}
+
+static int close_all(void **state)
+{
+	(void)state;
+	for (int i = 0; i < BACKENDS; i++)
+		tn_context_close(contexts[i]);
+	return 0;
+}
+
+static void run_fit(struct fit *fit)
+{
+	make_fit_trainer(fit);
+	if (tn_trainer_run(fit->trainer))
+		fail_msg("%s: %s", tn_error(fit->context)->operation, tn_error(fit->context)->text);
+}
+
+/* ---- What a training gives -------------------------------------------------------------------*/
+
+static void a_regression_is_learned_and_has_a_history(void **state)
+{
+	(void)state;
+	for (int k = 0; k < BACKENDS; k++) {
+		struct fit fit;
+		struct tn_trainer_values values;
+		open_fit(&fit, contexts[k], 8);
+		tn_metric *metrics[] = {
+			tn_metric_create(contexts[k], TN_OPTIONS(struct tn_metric_options,
+								 .kind = TN_METRIC_R2)),
+			tn_metric_create(contexts[k], TN_OPTIONS(struct tn_metric_options,
+								 .kind = TN_METRIC_MSE)),
+		};
+		fit.options.n_metrics = 2;
+		fit.options.metrics = metrics;
+		fit.options.n_epochs = 40;
+		run_fit(&fit);
+		assert_int_equal(tn_trainer_epochs(fit.trainer), 40);
+		assert_int_equal(tn_trainer_steps(fit.trainer), 40 * 5);
+		assert_int_equal(tn_trainer_history_count(fit.trainer), 40);
+		assert_null(tn_trainer_history_at(fit.trainer, 40));
+		const struct tn_trainer_epoch *last = tn_trainer_history_at(fit.trainer, 39);
+		assert_int_equal(last->epoch, 40);
+		assert_int_equal(last->step, 200);
+		assert_int_equal(last->train.samples, 37);
+		assert_int_equal(last->validation.samples, 9);
+		assert_true(last->validation.metrics[0] > 0.9);
+		assert_close(last->validation.metrics[1], last->validation.loss, 1e-6);
+		assert_close(last->train.metrics[1], last->train.loss, 1e-6);
+		assert_close(last->lr, 0.05, 0);
+		assert_false(tn_module_is_training(fit.net));
+		/* The network is as it was in the last validation. */
+		assert_ok(tn_trainer_evaluate(fit.trainer, fit.validation, &values));
+		assert_true(values.loss == last->validation.loss);
+		assert_true(values.metrics[0] == last->validation.metrics[0]);
+		/* The best epoch is the one of the lowest validation loss. */
+		const struct tn_trainer_epoch *best = tn_trainer_best(fit.trainer);
+		for (size_t i = 0; i < 40; i++)
+			assert_true(tn_trainer_history_at(fit.trainer, i)->validation.loss >=
+				    best->validation.loss);
+		char *json = tn_trainer_history_json(fit.trainer);
+		assert_contains(json, "{\"epoch\": 1, \"step\": 5, \"lr\": 0.05, \"seconds\": ");
+		assert_contains(json, ", \"train_r2\": ");
+		assert_contains(json, ", \"val_mse\": ");
+		tn_string_free(json);
+		close_fit(&fit);
+		tn_metric_destroy(metrics[0]);
+		tn_metric_destroy(metrics[1]);
+	}
+}
+
+/* Targets above 0 as labels. */
+static tn_status to_labels(void *user, struct tn_sample *sample, struct tn_error_info *error)
+{
+	float *y = sample->data[1];
+	(void)user, (void)error;
+	for (int i = 0; i < TABLE_TARGETS; i++)
+		y[i] = y[i] > 0;
+	return TN_OK;
+}
+
+static void samples_with_several_labels_are_learned(void **state)
+{
+	(void)state;
+	struct fit fit;
+	open_fit(&fit, contexts[0], 8);
+	tn_data_loader_destroy(fit.train);
+	tn_data_loader_destroy(fit.validation);
+	for (int part = 0; part < 2; part++)
+		assert_ok(tn_data_loader_create(fit.dataset, part,
+						TN_OPTIONS(struct tn_data_loader_options,
+							   .batch_size = 8, .transform = to_labels),
+						part ? &fit.validation : &fit.train, NULL));
+	tn_metric *f1 = tn_metric_create(
+		contexts[0],
+		TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_F1, .is_multi_label = 1));
+	fit.options.train = fit.train;
+	fit.options.validation = fit.validation;
+	fit.options.loss = TN_LOSS_BINARY_CROSS_ENTROPY;
+	fit.options.n_metrics = 1;
+	fit.options.metrics = &f1;
+	fit.options.monitor = "f1";
+	fit.options.n_epochs = 60;
+	run_fit(&fit);
+	const struct tn_trainer_epoch *best = tn_trainer_best(fit.trainer);
+	assert_true(best->validation.metrics[0] > 0.85);
+	for (size_t i = 0; i < 60; i++)
+		assert_true(tn_trainer_history_at(fit.trainer, i)->validation.metrics[0] <=
+			    best->validation.metrics[0]);
+	close_fit(&fit);
+	tn_metric_destroy(f1);
+}
+
+/* nnott's A4.8: in training mode the same data gave other errors each time. */
+static void nnott_a4_8_evaluation_is_in_evaluation_mode(void **state)
+{
+	struct fit fit;
+	struct tn_trainer_values first, second;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	make_fit_trainer(&fit);
+	tn_module_set_training(fit.net, 1);
+	assert_ok(tn_trainer_evaluate(fit.trainer, fit.train, &first));
+	assert_ok(tn_trainer_evaluate(fit.trainer, fit.train, &second));
+	assert_true(first.loss == second.loss);
+	assert_true(tn_module_is_training(fit.net));
+	assert_int_equal(tn_data_loader_position(fit.train).index, 0);
+	assert_int_equal(tn_data_loader_position(fit.train).epoch, 0);
+	close_fit(&fit);
+}
+
+static void count_forwards(void *user, tn_module *module, const tn_array *x, const tn_array *y)
+{
+	int *n = user;
+	(void)module;
+	assert_int_equal(tn_array_shape(x)[1], 8);
+	assert_int_equal(tn_array_shape(y)[1], TABLE_TARGETS);
+	++*n;
+}
+
+/* nnott's A3.5: its trainer promised the tensors between layers, and gave none. */
+static void nnott_a3_5_hooks_see_the_tensors_between_layers(void **state)
+{
+	struct fit fit;
+	int n = 0;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	fit.options.n_epochs = 1;
+	assert_ok(tn_module_set_forward_hook(tn_module_child(fit.net, "fc2"), count_forwards, &n));
+	run_fit(&fit);
+	assert_int_equal(n, 5 + 3);
+	close_fit(&fit);
+}
+
+/* ---- Steps -----------------------------------------------------------------------------------*/
+
+static size_t weights_after(tn_context *context, uint32_t batch, uint64_t accumulate, double clip,
+			    float *weights)
+{
+	struct fit fit;
+	open_fit_with(&fit, context, batch, 0);
+	fit.options.accumulate = accumulate;
+	fit.options.clip_norm = clip;
+	fit.options.n_epochs = 2;
+	run_fit(&fit);
+	assert_int_equal(tn_trainer_steps(fit.trainer),
+			 2 * ((37 + batch * accumulate - 1) / (batch * accumulate)));
+	size_t n = read_weights(fit.net, weights);
+	close_fit(&fit);
+	return n;
+}
+
+/* 37 samples: groups of 16, 16 and 5 of batches of 4 give the steps of batches of 16; dropout would
+ * draw for each batch. */
+static void batches_add_up_to_the_step_of_all_their_samples(void **state)
+{
+	(void)state;
+	for (int k = 0; k < BACKENDS; k++) {
+		float one[MOST_WEIGHTS], many[MOST_WEIGHTS];
+		for (int clips = 0; clips < 2; clips++) {
+			size_t n = weights_after(contexts[k], 16, 1, clips * 0.3, one);
+			assert_int_equal(weights_after(contexts[k], 4, 4, clips * 0.3, many), n);
+			for (size_t i = 0; i < n; i++)
+				assert_close(many[i], one[i], 2e-6);
+		}
+	}
+}
+
+/* nnott's A4.7: it clipped the sum over a batch, so that the limit depended on its size. */
+static void nnott_a4_7_the_limit_of_the_norm_is_that_of_the_mean(void **state)
+{
+	static const struct {
+		uint32_t batch;
+		uint64_t accumulate;
+	} cases[] = {{4, 1}, {37, 1}, {4, 3}};
+	(void)state;
+	for (size_t c = 0; c < 3; c++) {
+		struct fit fit;
+		float before[MOST_WEIGHTS], after[MOST_WEIGHTS];
+		double norm = 0;
+		open_fit(&fit, contexts[0], cases[c].batch);
+		tn_optimizer_destroy(fit.optimizer);
+		fit.optimizer = tn_sgd(fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+		size_t n = read_weights(fit.net, before);
+		fit.options.accumulate = cases[c].accumulate;
+		fit.options.clip_norm = 0.125;
+		fit.options.max_steps = 1;
+		run_fit(&fit);
+		read_weights(fit.net, after);
+		for (size_t i = 0; i < n; i++)
+			norm += (after[i] - before[i]) * (double)(after[i] - before[i]);
+		assert_close(sqrt(norm), 0.125, 1e-6);
+		assert_int_equal(tn_trainer_steps(fit.trainer), 1);
+		close_fit(&fit);
+	}
+}
+
+static void values_are_clipped_before_the_norm(void **state)
+{
+	struct fit fit;
+	float before[MOST_WEIGHTS], after[MOST_WEIGHTS];
+	(void)state;
+	open_fit(&fit, contexts[0], 37);
+	tn_optimizer_destroy(fit.optimizer);
+	fit.optimizer = tn_sgd(fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	size_t n = read_weights(fit.net, before);
+	fit.options.clip_value = 0.01;
+	fit.options.clip_norm = 1e6;
+	fit.options.max_steps = 1;
+	run_fit(&fit);
+	read_weights(fit.net, after);
+	double most = 0;
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, fabs((double)after[i] - (double)before[i]));
+	assert_close(most, 0.01, 1e-6);
+	close_fit(&fit);
+}
+
+static int note_lr(void *user, const struct tn_trainer_step *step)
+{
+	struct fit *fit = user;
+	assert_close(step->lr, tn_optimizer_lr(fit->optimizer), 0);
+	assert_true(isfinite(step->loss));
+	assert_close(step->lr, 0.05 * pow(0.5, (double)((step->step - 1) / 2)), 1e-12);
+	return 0;
+}
+
+/* nnott's A4.4: its Lookahead hid the rate, and schedules stopped. */
+static void nnott_a4_4_rates_reach_an_optimizer_with_lookahead(void **state)
+{
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	assert_ok(tn_lookahead(fit.optimizer, NULL));
+	tn_schedule *schedule = tn_schedule_create(
+		fit.optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP,
+					  .period = 2, .gamma = 0.5));
+	fit.options.schedule = schedule;
+	fit.options.on_step = note_lr;
+	run_fit(&fit);
+	assert_close(tn_trainer_history_at(fit.trainer, 0)->lr, 0.05 / 4, 1e-12);
+	assert_close(tn_trainer_history_at(fit.trainer, 2)->lr, 0.05 / 128, 1e-12);
+	/* The end is that of the schedule too. */
+	assert_close(tn_optimizer_lr(fit.optimizer), 0.05 * pow(0.5, 7), 1e-12);
+	close_fit(&fit);
+	tn_schedule_destroy(schedule);
+}
+
+/* A plateau measures what is monitored: a loss that never improves by half. */
+static void a_schedule_may_count_epochs_and_watch_the_loss(void **state)
+{
+	struct fit fit;
+	(void)state;
+	for (int plateau = 0; plateau < 2; plateau++) {
+		open_fit(&fit, contexts[0], 8);
+		tn_schedule *schedule = tn_schedule_create(
+			fit.optimizer,
+			plateau ? TN_OPTIONS(struct tn_schedule_options,
+					     .kind = TN_SCHEDULE_PLATEAU, .patience = -1,
+					     .threshold = 0.99, .factor = 0.5)
+				: TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP,
+					     .period = 1, .gamma = 0.5));
+		fit.options.schedule = schedule;
+		fit.options.schedule_epochs = 1;
+		run_fit(&fit);
+		for (size_t i = 0; i < 3; i++)
+			assert_close(tn_trainer_history_at(fit.trainer, i)->lr,
+				     plateau ? (i < 2 ? 0.05 : 0.025) : 0.05 * pow(0.5, (double)i),
+				     1e-12);
+		close_fit(&fit);
+		tn_schedule_destroy(schedule);
+	}
+}
+
+/* ---- The best epoch --------------------------------------------------------------------------*/
+
+struct spoiling {
+	struct fit fit;
+	float best[MOST_WEIGHTS];
+	size_t n;
+};
+
+/* From the third epoch on the weights are bad; those of the second were kept. */
+static int spoil(void *user, const struct tn_trainer_epoch *epoch)
+{
+	struct spoiling *s = user;
+	struct tn_parameter_view view;
+	if (epoch->is_best)
+		s->n = read_weights(s->fit.net, s->best);
+	if (epoch->epoch == 2) {
+		assert_ok(tn_module_parameter(s->fit.net, "fc2.weight", &view));
+		assert_ok(tn_fill(view.value, 30));
+	}
+	return 0;
+}
+
+/* nnott's A4.6: it stopped early, with the weights of the last epoch. */
+static void nnott_a4_6_early_stopping_restores_the_best_weights(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 2 * BACKENDS; k++) {
+		struct spoiling s;
+		struct tn_trainer_values values;
+		float after[MOST_WEIGHTS];
+		open_fit(&s.fit, contexts[k / 2], 8);
+		tn_optimizer_destroy(s.fit.optimizer);
+		s.fit.optimizer = tn_sgd(s.fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+		s.fit.options.n_epochs = 50;
+		s.fit.options.patience = 3;
+		s.fit.options.best = k % 2 ? TN_BEST_ON_HOST : TN_BEST_AUTO;
+		s.fit.options.on_epoch = spoil;
+		s.fit.options.user = &s;
+		run_fit(&s.fit);
+		assert_int_equal(tn_trainer_stopped_early(s.fit.trainer), 1);
+		assert_int_equal(tn_trainer_epochs(s.fit.trainer), 2 + 3);
+		const struct tn_trainer_epoch *best = tn_trainer_best(s.fit.trainer);
+		assert_int_equal(best->epoch, 2);
+		assert_int_equal(read_weights(s.fit.net, after), s.n);
+		assert_memory_equal(after, s.best, s.n * sizeof(float));
+		assert_ok(tn_trainer_evaluate(s.fit.trainer, s.fit.validation, &values));
+		assert_true(values.loss == best->validation.loss);
+		/* It has ended. */
+		assert_ok(tn_trainer_run(s.fit.trainer));
+		assert_int_equal(tn_trainer_epochs(s.fit.trainer), 5);
+		close_fit(&s.fit);
+	}
+}
+
+/* Buffers belong to the best weights: the running statistics of a batch norm. */
+static void buffers_are_restored_too(void **state)
+{
+	struct spoiling s;
+	struct tn_trainer_values values;
+	(void)state;
+	open_fit(&s.fit, contexts[0], 8);
+	tn_optimizer_destroy(s.fit.optimizer);
+	tn_module_destroy(s.fit.net);
+	s.fit.net = tn_sequential(contexts[0]);
+	tn_sequential_add(s.fit.net, "fc1", tn_module_linear(contexts[0], TABLE_INPUTS, 8, NULL));
+	tn_sequential_add(s.fit.net, "norm", tn_module_batch_norm1d(contexts[0], 8, NULL));
+	tn_sequential_add(s.fit.net, "fc2", tn_module_linear(contexts[0], 8, TABLE_TARGETS, NULL));
+	assert_ok(tn_module_build(s.fit.net));
+	s.fit.optimizer = tn_sgd(s.fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+	s.fit.options.n_epochs = 4;
+	s.fit.options.best = TN_BEST_ON_DEVICE;
+	s.fit.options.on_epoch = spoil;
+	s.fit.options.user = &s;
+	run_fit(&s.fit);
+	const struct tn_trainer_epoch *best = tn_trainer_best(s.fit.trainer);
+	assert_int_equal(best->epoch, 2);
+	assert_ok(tn_trainer_evaluate(s.fit.trainer, s.fit.validation, &values));
+	assert_true(values.loss == best->validation.loss);
+	close_fit(&s.fit);
+}
+
+/* The best weights of a training that evaluates averages are averages. */
+static void averages_are_evaluated_in_place_of_the_weights(void **state)
+{
+	struct fit fit;
+	struct tn_trainer_values values;
+	(void)state;
+	open_fit(&fit, contexts[2], 8);
+	tn_average *average =
+		tn_average_create(fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.9));
+	fit.options.average = average;
+	fit.options.evaluate_average = 1;
+	run_fit(&fit);
+	assert_int_equal(tn_average_updates(average), 15);
+	assert_false(tn_average_is_swapped(average));
+	const double seen = tn_trainer_history_at(fit.trainer, 2)->validation.loss;
+	assert_ok(tn_trainer_evaluate(fit.trainer, fit.validation, &values));
+	assert_true(values.loss == seen);
+	assert_ok(tn_average_swap(average));
+	fit.options.evaluate_average = 0;
+	tn_trainer *plain = tn_trainer_create(
+		fit.net, NULL, TN_OPTIONS(struct tn_trainer_options, .loss = TN_LOSS_MSE));
+	assert_ok(tn_trainer_evaluate(plain, fit.validation, &values));
+	assert_true(values.loss == seen);
+	assert_ok(tn_average_swap(average));
+	assert_ok(tn_trainer_evaluate(plain, fit.validation, &values));
+	assert_true(values.loss != seen);
+	assert_status(tn_trainer_run(plain), TN_INVALID_ARGUMENT);
+	tn_error_clear(contexts[2]);
+	tn_trainer_destroy(plain);
+	close_fit(&fit);
+	tn_average_destroy(average);
+}
+
+/* ---- Interruption ----------------------------------------------------------------------------*/
+
+struct stops {
+	struct fit fit;
+	uint64_t at; /* the step */
+	int ended;
+	tn_status status;
+};
+
+static int stop_at(void *user, const struct tn_trainer_step *step)
+{
+	const struct stops *s = user;
+	return step->step == s->at;
+}
+
+static int stop_epoch(void *user, const struct tn_trainer_epoch *epoch)
+{
+	(void)user;
+	return epoch->epoch == 1;
+}
+
+static int stop_evaluation(void *user, const struct tn_trainer_values *values)
+{
+	(void)user;
+	return values->samples == 9;
+}
+
+static int stop_progress(void *user, const struct tn_trainer_progress *progress)
+{
+	(void)user;
+	return progress->sample > 0;
+}
+
+static void note_end(void *user, tn_trainer *trainer, tn_status status)
+{
+	struct stops *s = user;
+	assert_true(trainer == s->fit.trainer);
+	s->ended++;
+	s->status = status;
+}
+
+/* Stopped after any step, also at the end of an epoch, it goes on to the same bits. */
+static void a_stopped_training_goes_on_to_the_same_bits(void **state)
+{
+	(void)state;
+	for (int k = 0; k < BACKENDS; k++) {
+		float whole[MOST_WEIGHTS], parts[MOST_WEIGHTS];
+		double losses[2][3];
+		size_t n = 0;
+		for (uint64_t at = 0; at <= 6; at++) {
+			struct stops s = {.at = at};
+			open_fit(&s.fit, contexts[k], 4);
+			tn_metric *mae =
+				tn_metric_create(contexts[k], TN_OPTIONS(struct tn_metric_options,
+									 .kind = TN_METRIC_MAE));
+			s.fit.options.accumulate = 2;
+			s.fit.options.n_metrics = 1;
+			s.fit.options.metrics = &mae;
+			s.fit.options.user = &s;
+			s.fit.options.on_step = at ? stop_at : NULL;
+			s.fit.options.on_end = note_end;
+			make_fit_trainer(&s.fit);
+			if (at) {
+				assert_status(tn_trainer_run(s.fit.trainer), TN_CANCELLED);
+				assert_contains(tn_error(contexts[k])->text, "the step callback");
+				assert_int_equal(s.status, TN_CANCELLED);
+				tn_error_clear(contexts[k]);
+				assert_int_equal(tn_trainer_steps(s.fit.trainer), at);
+				/* An evaluation on the way changes nothing. */
+				struct tn_trainer_values values;
+				assert_ok(tn_trainer_evaluate(s.fit.trainer, s.fit.train, &values));
+			}
+			assert_ok(tn_trainer_run(s.fit.trainer));
+			assert_int_equal(s.ended, at ? 2 : 1);
+			n = read_weights(s.fit.net, at ? parts : whole);
+			for (size_t i = 0; i < 3; i++)
+				losses[at > 0][i] =
+					tn_trainer_history_at(s.fit.trainer, i)->train.metrics[0];
+			if (at) {
+				assert_memory_equal(parts, whole, n * sizeof(float));
+				assert_memory_equal(losses[1], losses[0], sizeof(losses[0]));
+			}
+			close_fit(&s.fit);
+			tn_metric_destroy(mae);
+		}
+	}
+}
+
+static void every_callback_can_stop(void **state)
+{
+	static const char *const texts[] = {"progress", "evaluation", "epoch"};
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct fit fit;
+		char text[64];
+		open_fit(&fit, contexts[0], 8);
+		fit.options.on_progress = i == 0 ? stop_progress : NULL;
+		fit.options.on_evaluation = i == 1 ? stop_evaluation : NULL;
+		fit.options.on_epoch = i == 2 ? stop_epoch : NULL;
+		make_fit_trainer(&fit);
+		assert_status(tn_trainer_run(fit.trainer), TN_CANCELLED);
+		snprintf(text, sizeof(text), "stopped by the %s callback", texts[i]);
+		assert_contains(tn_error(contexts[0])->text, text);
+		tn_error_clear(contexts[0]);
+		assert_int_equal(tn_trainer_epochs(fit.trainer), i == 0 ? 0 : 1);
+		close_fit(&fit);
+	}
+}
+
+/* The last epoch is the one in which the last step was made. */
+static void steps_may_end_it_within_an_epoch(void **state)
+{
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	fit.options.n_epochs = 0;
+	fit.options.max_steps = 7;
+	run_fit(&fit);
+	assert_int_equal(tn_trainer_steps(fit.trainer), 7);
+	assert_int_equal(tn_trainer_epochs(fit.trainer), 2);
+	assert_int_equal(tn_trainer_history_at(fit.trainer, 1)->train.samples, 16);
+	assert_int_equal(tn_data_loader_position(fit.train).epoch, 2);
+	assert_int_equal(tn_data_loader_position(fit.train).index, 0);
+	close_fit(&fit);
+}
+
+/* ---- Captured steps --------------------------------------------------------------------------*/
+
+static uint64_t replays_of(const tn_context *context)
+{
+	struct tn_ledger_row row;
+	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+		if (!strcmp(row.operation, "replay"))
+			return row.native;
+	}
+	return 0;
+}
+
+/* Accumulation, clipping, average, schedule, metrics and dropout, replayed: the same bits. */
+static void captured_steps_have_the_same_bits(void **state)
+{
+	(void)state;
+	for (uint64_t accumulate = 1; accumulate <= 3; accumulate++) {
+		float weights[2][MOST_WEIGHTS];
+		double values[2][6];
+		size_t n = 0;
+		for (int on = 0; on < 2; on++) {
+			struct fit fit;
+			open_fit(&fit, contexts[2], 4);
+			tn_average *average = tn_average_create(
+				fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.5));
+			tn_schedule *schedule = tn_schedule_create(
+				fit.optimizer,
+				TN_OPTIONS(struct tn_schedule_options,
+					   .kind = TN_SCHEDULE_EXPONENTIAL, .gamma = 0.9));
+			tn_metric *r2 =
+				tn_metric_create(contexts[2], TN_OPTIONS(struct tn_metric_options,
+									 .kind = TN_METRIC_R2));
+			fit.options.accumulate = accumulate;
+			fit.options.clip_norm = 0.2;
+			fit.options.clip_value = 0.5;
+			fit.options.average = average;
+			fit.options.schedule = schedule;
+			fit.options.n_metrics = 1;
+			fit.options.metrics = &r2;
+			fit.options.capture = on ? TN_CAPTURE_ON : TN_CAPTURE_OFF;
+			uint64_t before = replays_of(contexts[2]);
+			run_fit(&fit);
+			assert_true((replays_of(contexts[2]) > before + 20) == on);
+			for (size_t i = 0; i < 3; i++) {
+				const struct tn_trainer_epoch *e =
+					tn_trainer_history_at(fit.trainer, i);
+				values[on][2 * i] = e->train.loss;
+				values[on][2 * i + 1] = e->train.metrics[0];
+			}
+			n = read_weights(fit.net, weights[on]);
+			close_fit(&fit);
+			tn_average_destroy(average);
+			tn_schedule_destroy(schedule);
+			tn_metric_destroy(r2);
+		}
+		assert_memory_equal(weights[0], weights[1], n * sizeof(float));
+		assert_memory_equal(values[0], values[1], sizeof(values[0]));
+	}
+}
+
+/* ---- Losses ----------------------------------------------------------------------------------*/
+
+static tn_array *own_loss(void *user, const tn_array *output, const tn_array *target)
+{
+	(void)user;
+	return tn_mse_loss(output, target, TN_REDUCTION_MEAN);
+}
+
+/* Both fields are inputs here. */
+static tn_array *own_step(void *user, tn_module *module, uint32_t n_fields, tn_array *const *fields,
+			  tn_array **output)
+{
+	(void)user;
+	assert_int_equal(n_fields, 2);
+	*output = tn_module_forward(module, fields[0]);
+	return tn_mse_loss(*output, fields[1], TN_REDUCTION_MEAN);
+}
+
+static tn_array *no_loss(void *user, const tn_array *output, const tn_array *target)
+{
+	(void)user, (void)target;
+	return tn_square(output);
+}
+
+static void losses_may_be_functions(void **state)
+{
+	float weights[3][MOST_WEIGHTS];
+	size_t n = 0;
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct fit fit;
+		open_fit(&fit, contexts[2], 8);
+		tn_metric *mse = tn_metric_create(
+			contexts[2], TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_MSE));
+		fit.options.loss = i ? 0 : TN_LOSS_MSE;
+		fit.options.loss_function = i == 1 ? own_loss : NULL;
+		fit.options.step_function = i == 2 ? own_step : NULL;
+		fit.options.is_repeatable = i > 0;
+		fit.options.capture = i ? TN_CAPTURE_ON : TN_CAPTURE_OFF;
+		fit.options.n_metrics = 1;
+		fit.options.metrics = &mse;
+		run_fit(&fit);
+		n = read_weights(fit.net, weights[i]);
+		close_fit(&fit);
+		tn_metric_destroy(mse);
+	}
+	assert_memory_equal(weights[1], weights[0], n * sizeof(float));
+	assert_memory_equal(weights[2], weights[0], n * sizeof(float));
+	struct fit fit;
+	open_fit(&fit, contexts[0], 8);
+	fit.options.loss = 0;
+	fit.options.loss_function = no_loss;
+	make_fit_trainer(&fit);
+	assert_status(tn_trainer_run(fit.trainer), TN_SHAPE);
+	assert_contains(tn_error(contexts[0])->text, "expected a loss of one element");
+	tn_error_clear(contexts[0]);
+	close_fit(&fit);
+}
+
+/* ---- Refusals --------------------------------------------------------------------------------*/
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	tn_metric *mse = tn_metric_create(
+		contexts[1], TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_MSE));
+	const struct {
+		struct tn_trainer_options options;
+		const char *text;
+	} cases[] = {
+		{{.loss = 7}, "loss: expected TN_LOSS_..., found 7"},
+		{{.beta = 2}, "0 in beta"},
+		{{.loss = TN_LOSS_MSE, .loss_function = own_loss}, "0 in loss"},
+		{{.loss_function = own_loss, .step_function = own_step}, "found both"},
+		{{.clip_norm = -1}, "clip_norm of 0 or more, found 0 and -1"},
+		{{.min_delta = NAN}, "min_delta of 0 or more"},
+		{{.capture = 3}, "capture: expected"},
+		{{.best = 4}, "best: expected TN_BEST_..., found 4"},
+		{{.n_metrics = 17}, "at most 16 metrics, found 17 and no array"},
+		{{.n_metrics = 1, .metrics = &mse}, "metrics of the module's context"},
+		{{.evaluate_average = 1}, "expected an average"},
+		{{.schedule_epochs = 1}, "expected a schedule"},
+		{{.monitor = "acuracy"}, "loss or the name of a metric, found acuracy"},
+		{{.cross_entropy = TN_OPTIONS(struct tn_cross_entropy_options, .reduction = 1)},
+		 "TN_REDUCTION_MEAN, found 1"},
+		{{.train = fit.train}, "an optimizer for .train"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_trainer_options options = cases[i].options;
+		options.struct_size = sizeof(options);
+		assert_null(tn_trainer_create(fit.net, NULL, &options));
+		assert_contains(tn_error(contexts[0])->text, cases[i].text);
+		tn_error_clear(contexts[0]);
+	}
+	close_fit(&fit);
+	tn_metric_destroy(mse);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_regression_is_learned_and_has_a_history),
+		cmocka_unit_test(samples_with_several_labels_are_learned),
+		cmocka_unit_test(nnott_a4_8_evaluation_is_in_evaluation_mode),
+		cmocka_unit_test(nnott_a3_5_hooks_see_the_tensors_between_layers),
+		cmocka_unit_test(batches_add_up_to_the_step_of_all_their_samples),
+		cmocka_unit_test(nnott_a4_7_the_limit_of_the_norm_is_that_of_the_mean),
+		cmocka_unit_test(values_are_clipped_before_the_norm),
+		cmocka_unit_test(nnott_a4_4_rates_reach_an_optimizer_with_lookahead),
+		cmocka_unit_test(a_schedule_may_count_epochs_and_watch_the_loss),
+		cmocka_unit_test(nnott_a4_6_early_stopping_restores_the_best_weights),
+		cmocka_unit_test(buffers_are_restored_too),
+		cmocka_unit_test(averages_are_evaluated_in_place_of_the_weights),
+		cmocka_unit_test(a_stopped_training_goes_on_to_the_same_bits),
+		cmocka_unit_test(every_callback_can_stop),
+		cmocka_unit_test(steps_may_end_it_within_an_epoch),
+		cmocka_unit_test(captured_steps_have_the_same_bits),
+		cmocka_unit_test(losses_may_be_functions),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+	};
+	return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A trainer that is stopped, and continues from its checkpoint, for tests on several backends.
+ */
+#ifndef TN_TESTS_TRAINER_RUN_H
+#define TN_TESTS_TRAINER_RUN_H
+
+#include "checkpoint_run.h"
+
+/* Six batches of an epoch make three steps. */
+enum { TRAINER_EPOCHS = 4, TRAINER_STEPS = 12 };
+
+struct trainer_run {
+	struct run run;
+	tn_data_loader *validation;
+	tn_metric *metrics[2];
+	tn_trainer *trainer;
+	uint64_t stop_at;
+	uint64_t resumed[2]; /* epochs and steps */
+};
+
+static inline int stop_there(void *user, const struct tn_trainer_step *step)
+{
+	const struct trainer_run *t = user;
+	return step->step == t->stop_at;
+}
+
+static inline void note_resumed(void *user, uint64_t epochs, uint64_t steps)
+{
+	struct trainer_run *t = user;
+	t->resumed[0] = epochs;
+	t->resumed[1] = steps;
+}
+
+static inline void trainer_begin(struct trainer_run *t, tn_context *context, uint64_t seed,
+				 uint32_t capture, tn_checkpoint_folder *folder)
+{
+	const struct tn_data_loader_options whole = {.struct_size = sizeof(whole),
+						     .batch_size = 16};
+	struct tn_error_info error;
+	memset(t, 0, sizeof(*t));
+	run_begin(&t->run, context, RUN_ADAMW, seed);
+	assert_ok(tn_data_loader_create(t->run.dataset, TN_PART_TRAIN, &whole, &t->validation,
+					&error));
+	t->metrics[0] = tn_metric_create(context, NULL);
+	t->metrics[1] = tn_metric_create(
+		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION));
+	t->trainer = tn_trainer_create(
+		t->run.net, t->run.optimizer,
+		TN_OPTIONS(struct tn_trainer_options, .train = t->run.loader,
+			   .validation = t->validation, .n_metrics = 2, .metrics = t->metrics,
+			   .n_epochs = TRAINER_EPOCHS, .accumulate = 2, .clip_norm = 1,
+			   .average = t->run.average, .schedule = t->run.schedule,
+			   .capture = capture, .patience = 9, .best = TN_BEST_ON_DEVICE,
+			   .on_step = stop_there, .user = t, .checkpoints = folder,
+			   .checkpoint_steps = 2, .resume = 1, .resumed = note_resumed));
+	assert_non_null(t->trainer);
+}
+
+static inline void trainer_end(struct trainer_run *t)
+{
+	tn_trainer_destroy(t->trainer);
+	tn_metric_destroy(t->metrics[0]);
+	tn_metric_destroy(t->metrics[1]);
+	tn_data_loader_destroy(t->validation);
+	run_end(&t->run);
+}
+
+/* All tensors, and the history without its times. */
+static inline void take_trainer(struct snapshot *snapshot, struct trainer_run *t)
+{
+	take_snapshot(snapshot, &t->run);
+	assert_int_equal(tn_trainer_history_count(t->trainer), TRAINER_EPOCHS);
+	for (size_t i = 0; i < TRAINER_EPOCHS; i++) {
+		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(t->trainer, i);
+		const struct tn_trainer_values *values[] = {&epoch->train, &epoch->validation};
+		take_bytes(snapshot, &epoch->step, sizeof(epoch->step));
+		take_bytes(snapshot, &epoch->lr, sizeof(epoch->lr));
+		take_bytes(snapshot, &epoch->is_best, sizeof(epoch->is_best));
+		for (int k = 0; k < 2; k++) {
+			take_bytes(snapshot, &values[k]->loss, sizeof(double));
+			take_bytes(snapshot, values[k]->metrics, 2 * sizeof(double));
+		}
+	}
+}
+
+/* Stopped after any step, and continued in another context, a training ends with the bytes and the
+ * history of one that was not. */
+static inline void check_resumed_trainer(tn_context *(*open)(void), uint32_t capture)
+{
+	static const uint64_t stops[] = {1, 6, 8};
+	static struct snapshot whole, again;
+	struct trainer_run t;
+	tn_context *context = open();
+	trainer_begin(&t, context, 3, capture, NULL);
+	assert_ok(tn_trainer_run(t.trainer));
+	assert_int_equal(tn_trainer_steps(t.trainer), TRAINER_STEPS);
+	take_trainer(&whole, &t);
+	trainer_end(&t);
+	tn_context_close(context);
+	for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++) {
+		char path[64];
+		snprintf(path, sizeof(path), "%s", files_folder());
+		for (int turn = 0; turn < 3; turn++) {
+			context = open();
+			tn_checkpoint_folder *folder = tn_checkpoint_folder_open(
+				context, path,
+				TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = 1));
+			assert_non_null(folder);
+			trainer_begin(&t, context, 3 + (uint64_t)turn, capture, folder);
+			t.stop_at = turn ? 0 : stops[i];
+			assert_status(tn_trainer_run(t.trainer), turn ? TN_OK : TN_CANCELLED);
+			tn_error_clear(context);
+			assert_int_equal(t.resumed[1], turn == 2   ? TRAINER_STEPS
+						       : turn == 1 ? stops[i]
+								   : 0);
+			if (turn)
+				take_trainer(&again, &t);
+			if (turn)
+				assert_equal_bytes(&again, &whole);
+			trainer_end(&t);
+			tn_checkpoint_folder_close(folder);
+			tn_context_close(context);
+		}
+		DIR *entries = opendir(path);
+		assert_non_null(entries);
+		for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+			unlink(files_path(path, entry->d_name));
+		closedir(entries);
+		assert_int_equal(rmdir(path), 0);
+	}
+}
+
+#endif
