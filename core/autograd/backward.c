@@ -205,6 +205,14 @@ struct pass {
 	tn_array **gradients;
 };
 
+/* May the pass read the caller's own array?  Without gaps, so that gradients get its memory order,
+ * and with no other user that the pass could write through, such as a target. */
+static int is_readable(const tn_array *given, tn_dtype dtype)
+{
+	return given->dtype == dtype && given->dense && !given->held &&
+	       given->storage->references == 1;
+}
+
 /* The gradient that backward starts from. */
 static tn_array *first_gradient(const struct pass *pass, const tn_array *output,
 				const tn_array *given)
@@ -227,7 +235,9 @@ static tn_array *first_gradient(const struct pass *pass, const tn_array *output,
 	}
 	if (given && given->rank == output->rank &&
 	    !memcmp(given->shape, output->shape, (size_t)output->rank * sizeof(int64_t)))
-		return tn_astype(given, output->dtype); /* a copy in its memory order */
+		return is_readable(given, output->dtype)
+			       ? (tn_array *)(uintptr_t)given
+			       : tn_astype(given, output->dtype); /* a copy in its memory order */
 	if (!given && tn_array_size(output) == 1) {
 		tn_array *one = tn_empty(tn_array_context(output), output->dtype, output->rank,
 					 output->shape);

@@ -183,7 +183,7 @@ static int64_t integer_at(const struct tn_host_array *array, uint64_t i)
 	}
 }
 
-/* All labels as i32; the classes are 0 to the largest. */
+/* All labels as i32; the classes are 0 to the largest of the training part, which comes first. */
 static tn_status join_labels(const struct arrays *arrays, struct tn_dataset_raw *raw,
 			     struct tn_error_info *error)
 {
@@ -203,8 +203,16 @@ static tn_status join_labels(const struct arrays *arrays, struct tn_dataset_raw 
 					       tn_file_label(arrays->path), parts[i].suffix,
 					       (unsigned long long)k, MAX_CLASSES - 1);
 			raw->labels[next++] = (int32_t)label;
-			if (raw->n_classes <= (uint32_t)label)
-				raw->n_classes = (uint32_t)label + 1;
+			if (raw->n_classes > (uint32_t)label)
+				continue;
+			if (parts[i].part != TN_PART_TRAIN)
+				return tn_fail(error, TN_FORMAT, OPERATION,
+					       "%s: y%s, number %llu: expected a label from 0 to "
+					       "%u, as in the training part, found %lld",
+					       tn_file_label(arrays->path), parts[i].suffix,
+					       (unsigned long long)k, raw->n_classes - 1,
+					       (long long)label);
+			raw->n_classes = (uint32_t)label + 1;
 		}
 	}
 	return TN_OK;

@@ -33,13 +33,16 @@ static tn_status take_augmentation(struct tn_batch_plan *plan, const struct tn_a
 						 .deviation = format->deviation};
 	if (dataset->is_of_images)
 		return tn_augment_plan_take(&plan->augmentation, given, &images, error);
-	const struct tn_augmentation none = {.struct_size = sizeof(none)};
-	struct tn_augmentation own = none;
+	struct tn_augmentation own = {.struct_size = sizeof(own)};
+	const unsigned char *bytes = (const unsigned char *)&own;
+	int is_set = 0;
 	tn_status status = TN_OK;
 	if (given)
 		status = tn_options_take(&own, sizeof(own), given, "struct tn_augmentation",
 					 OPERATION, error);
-	if (status == TN_OK && memcmp(&own, &none, sizeof(own)) != 0)
+	for (size_t i = sizeof(own.struct_size); i < sizeof(own); i++)
+		is_set |= bytes[i];
+	if (status == TN_OK && is_set)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "augmentation: expected a data set of images, found '%s' of others",
 			       tn_dataset_name(dataset));
@@ -123,7 +126,7 @@ tn_status tn_batch_load(const struct tn_batch_plan *plan, uint64_t epoch, uint64
 		to[i] = (char *)data[i] + at * plan->size[i];
 	memcpy(from, to, sizeof(from));
 	const uint8_t *image = NULL;
-	int32_t label;
+	int32_t label = 0;
 	int mixes = plan->augmentation.mixes;
 	if (dataset->is_of_images) {
 		/* The end of the scratch; its beginning is that of the augmentation. */

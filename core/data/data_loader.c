@@ -17,6 +17,7 @@
 
 #define OPERATION "data loader"
 #define NO_EPOCH UINT64_MAX
+#define MAX_EPOCH (((uint64_t)1 << 62) - 1) /* as in checkpoints; counting on never overflows */
 
 #define DEFAULT_PREFETCH 2
 #define MAX_PREFETCH 1024
@@ -111,9 +112,12 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	if (status == TN_OK && !loader->order)
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
 				 "no memory for the order of %llu samples", (unsigned long long)n);
+	/* No batch has more samples than the epoch. */
+	uint32_t largest =
+		loader->limit < options.batch_size ? (uint32_t)loader->limit : options.batch_size;
 	if (status == TN_OK)
 		status =
-			tn_batch_queue_open(&loader->queue, &loader->plan, options.batch_size,
+			tn_batch_queue_open(&loader->queue, &loader->plan, largest ? largest : 1,
 					    options.context ? prefetch : 0, options.context, error);
 	if (status == TN_OK)
 		*out = loader;
@@ -253,6 +257,10 @@ tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position po
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected an index of at most %llu, found %llu",
 			       (unsigned long long)loader->n, (unsigned long long)position.index);
+	if (position.epoch > MAX_EPOCH)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected an epoch below 2^62, found %llu",
+			       (unsigned long long)position.epoch);
 	if (position.epoch != loader->position.epoch || position.index != loader->position.index)
 		move_to(loader, position);
 	return TN_OK;
@@ -264,7 +272,7 @@ struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
 	const struct tn_augment_plan *augmentation = &plan->augmentation;
 	uint64_t hash[2] = {0}, weights[2] = {0};
 	if (loader->until)
-		tn_hash_bytes(loader->until, loader->n * sizeof(*loader->until), weights);
+		tn_hash_bytes(loader->until, (size_t)loader->n * sizeof(*loader->until), weights);
 	if (augmentation->per_image || augmentation->mixes)
 		tn_hash_bytes(&augmentation->options, sizeof(augmentation->options), hash);
 	return (struct tn_loader_facts){.dataset = plan->dataset->name,

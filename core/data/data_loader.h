@@ -11,13 +11,13 @@
 struct tn_loader_facts {
 	const char *dataset; /* its name; borrowed */
 	int part;
-	uint64_t count; /* samples of the part */
-	uint64_t limit; /* samples of an epoch: the highest index of a position */
+	uint64_t count; /* samples of the part: the highest index of a position */
+	uint64_t limit; /* samples of an epoch */
 	uint64_t seed;
 	uint32_t batch_size;
 	uint32_t shuffle;
 	uint64_t augmentation; /* differs if its options do; 0: none */
-	uint64_t weights;      /* differs if those of the samples do; 0: none */
+	uint64_t weights;      /* differs if they do; 0: none */
 };
 struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader);
 

@@ -22,9 +22,9 @@ static tn_array *view_weight(const tn_array *flat, const struct tn_weight *weigh
 	return hold(tn_reshape(slice, weight->rank, weight->shape));
 }
 
-static void place_weights(const tn_module *module, int64_t alignment,
-			  struct tn_network_arena *arena)
+static void place_weights(const tn_module *module, struct tn_network_arena *arena)
 {
+	const int64_t alignment = TN_ARENA_ALIGNMENT;
 	int64_t size = 0;
 	size_t n = module->n_listing, placed = 0;
 	for (size_t i = 0; i < 2 * n; i++) {
@@ -52,7 +52,7 @@ tn_status tn_network_arena_make(const tn_module *module, tn_dtype dtype,
 	if (!arena->arrays.order || !arena->offsets || !arena->values || !arena->gradients)
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_build",
 				       "no memory for %zu parameters", n);
-	place_weights(module, TN_ARENA_ALIGNMENT * (tn_is_narrow(dtype) ? 2 : 1), arena);
+	place_weights(module, arena);
 	struct tn_arena_arrays *arrays = &arena->arrays;
 	arrays->values = hold(tn_zeros(module->context, dtype, 1, &arrays->size));
 	arrays->gradients =

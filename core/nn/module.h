@@ -66,7 +66,7 @@ struct tn_named_buffer {
 	struct tn_buffer *buffer;
 };
 
-/* Each weight begins at a multiple of this many elements (256 bytes of f32), and of 256 bytes. */
+/* Each weight begins at a multiple of this many elements (256 bytes of f32). */
 enum { TN_ARENA_ALIGNMENT = 64 };
 struct tn_named_module {
 	char *path;

@@ -84,6 +84,7 @@ static void write_name(char *cell, const struct tn_profile_row *row)
 			 row->kind == TN_PROFILE_STEP      ? " (step)"
 			 : row->kind == TN_PROFILE_SECTION ? " (section)"
 							   : " (no module)");
+	tn_text_make_printable(cell);
 }
 
 static void write_cells(const struct tn_profile_row *row, double total, line_cells cells)

@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "array/runtime.h"
+#include "base/fork.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -38,7 +40,8 @@ struct tn_checkpoint_folder {
 	struct tn_runtime *runtime;
 	struct tn_checkpoint_folder_options options;
 	char *path;
-	int lock;              /* its descriptor; -1: none */
+	int lock; /* its descriptor; -1: none */
+	uint64_t fork_generation;
 	struct entry *entries; /* in the order of steps */
 	size_t n, room;
 };
@@ -142,13 +145,14 @@ static tn_status list_files(tn_checkpoint_folder *folder, struct tn_error_info *
 	return status;
 }
 
-/* The number of the best; folder->n: none has a metric.  The first of equals. */
+/* The number of the best of those that can be loaded; folder->n: none has a metric.  The first of
+ * equals. */
 static size_t find_best(const tn_checkpoint_folder *folder)
 {
 	size_t best = folder->n;
 	for (size_t i = 0; i < folder->n; i++) {
 		double metric = folder->entries[i].metric;
-		if (isnan(metric))
+		if (isnan(metric) || folder->entries[i].is_damaged)
 			continue;
 		if (best == folder->n ||
 		    (folder->options.is_rising ? metric > folder->entries[best].metric
@@ -220,6 +224,7 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 	folder->options = own;
 	folder->path = copy;
 	folder->lock = -1;
+	folder->fork_generation = tn_fork_generation();
 	tn_status status = own.is_read_only ? TN_OK : take_folder(folder, &error);
 	if (!status)
 		status = list_files(folder, &error);
@@ -234,6 +239,10 @@ void tn_checkpoint_folder_close(tn_checkpoint_folder *folder)
 {
 	if (!folder)
 		return;
+	/* A forked child has the lock too, as long as it lives: its copy neither keeps nor gives it
+	 * up. */
+	if (folder->lock >= 0 && folder->fork_generation == tn_fork_generation())
+		flock(folder->lock, LOCK_UN);
 	if (folder->lock >= 0)
 		close(folder->lock);
 	for (size_t i = 0; i < folder->n; i++)

@@ -287,6 +287,7 @@ static void take_host(const struct loading *loading, enum tn_item_kind kind)
 	}
 }
 
+/* A loader can be saved, and continues, at any index that tn_data_loader_seek takes. */
 static void check_position(struct loading *loading)
 {
 	const tn_data_loader *loader = loading->items.all.loader;
@@ -294,11 +295,10 @@ static void check_position(struct loading *loading)
 		return;
 	const struct tn_loader_facts facts = tn_data_loader_facts(loader);
 	uint64_t index = loading->items.numbers.position.index;
-	if (index > facts.limit || (index != facts.limit && index % facts.batch_size != 0))
+	if (index > facts.count)
 		add_problem(loading, TN_ITEM_NUMBER, TN_LIMIT,
-			    "loader.index: expected a multiple of %" PRIu32 " up to %" PRIu64
-			    ", found %" PRIu64,
-			    facts.batch_size, facts.limit, index);
+			    "loader.index: expected at most %" PRIu64 ", found %" PRIu64,
+			    facts.count, index);
 }
 
 /* ---- Apply -----------------------------------------------------------------------------------*/

@@ -71,6 +71,11 @@ tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, ui
 	return status;
 }
 
+static const tn_array *in_dtype(const tn_array *array, tn_dtype dtype)
+{
+	return array && array->dtype != dtype ? tn_astype(array, dtype) : array;
+}
+
 tn_status tn_predict(tn_module *module, const struct tn_input_format *given, uint32_t n,
 		     const float *images, float *probabilities)
 {
@@ -89,7 +94,8 @@ tn_status tn_predict(tn_module *module, const struct tn_input_format *given, uin
 	const int64_t shape[] = {n, format.channels, format.height, format.width};
 	tn_module_set_training(module, 0);
 	tn_array *x = tn_from_host(module->context, TN_F32, 4, shape, images);
-	tn_array *p = tn_softmax(tn_module_forward(module, x), 1);
+	tn_array *y = tn_module_forward(module, in_dtype(x, tn_module_dtype(module)));
+	const tn_array *p = tn_softmax(in_dtype(y, TN_F32), 1);
 	status = p ? tn_to_host(p, probabilities, (size_t)n * format.n_classes * sizeof(float))
 		   : module->runtime->error.status;
 	tn_module_set_training(module, training);

@@ -121,7 +121,8 @@ static tn_status add_accuracy(struct tn_metric_sums *sums, const tn_array *outpu
 const struct tn_metric_kind tn_metric_accuracy = {"accuracy",   1,       2, {{0, 0}, {0, 0}},
 						  add_accuracy, fraction};
 
-/* The number of scores that are not at most the label's is compared with k: a NaN is not. */
+/* The number of scores that are not at most the label's is compared with k: a NaN is not.  If the
+ * label's is NaN, none is, also where k is above the number of classes. */
 static tn_status add_top_k(struct tn_metric_sums *sums, const tn_array *output,
 			   const tn_array *target)
 {
@@ -138,8 +139,8 @@ static tn_status add_top_k(struct tn_metric_sums *sums, const tn_array *output,
 	const tn_array *higher = tn_sum(
 		tn_map("z = !(x <= y)", 2, names, (const tn_array *[]){output, own}, 0, NULL, NULL),
 		1, &classes, 1);
-	const tn_number limits[] = {tn_number_i64(sums->options->k),
-				    tn_number_i64(output->shape[1]), ignored_label(sums)};
+	const int64_t n = output->shape[1], k = sums->options->k < n ? sums->options->k : n;
+	const tn_number limits[] = {tn_number_i64(k), tn_number_i64(n), ignored_label(sums)};
 	return add_hits(sums,
 			tn_map_number("z = x < k && y >= 0 && y < n && y != a", 2, names,
 				      (const tn_array *[]){higher, column}, 3,

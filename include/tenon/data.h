@@ -425,7 +425,8 @@ TN_API uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index);
 
 /* Reads and sets the position.  Seeking to index 0 of any epoch, or to a multiple of batch_size,
  * continues exactly as an uninterrupted loader would.
- * TN_INVALID_ARGUMENT: index beyond the part.  [thread: one per loader | since 0.1] */
+ * TN_INVALID_ARGUMENT: index beyond the part, an epoch of 2^62 or later.
+ * [thread: one per loader | since 0.1] */
 TN_API struct tn_data_position tn_data_loader_position(const tn_data_loader *loader);
 TN_API TN_CHECKED tn_status tn_data_loader_seek(tn_data_loader *loader,
 						struct tn_data_position position,

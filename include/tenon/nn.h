@@ -12,9 +12,10 @@
  *
  * The caller owns a module until it is added to another, which then owns it (consumed).  Building
  * the outermost module seals it: its parameters, their gradients and the state of optimizers are
- * placed in flat arenas, each parameter aligned to 256 bytes, and parameters are initialised with
- * values drawn on the host from the context's random state, the same on every backend.  A parameter
- * shared by two modules is stored once.  Changing the structure after that fails with TN_STATE.
+ * placed in flat arenas, each parameter aligned to 64 elements (256 bytes of f32), and parameters
+ * are initialised with values drawn on the host from the context's random state, the same on every
+ * backend.  A parameter shared by two modules is stored once.  Changing the structure after that
+ * fails with TN_STATE.
  * Parameters are f32 unless tn_module_set_dtype chooses another dtype for the network.
  *
  * A function that makes a module returns NULL on failure and if an argument is NULL, and the

@@ -37,7 +37,8 @@ cat >"$dir/example.h" <<'END'
 #include <tenon/tenon.h>
 #define ARGUMENTS tn_context *ctx, tn_module *net, tn_optimizer *optimizer, \
 	tn_graph *graph, tn_array *x, tn_array *y, tn_array *w, tn_array *b, tn_array *labels, \
-	struct tn_error_info error, void *data, size_t size, int n, float a
+	tn_data_loader *loader, tn_data_loader *training, tn_data_loader *validation, \
+	tn_schedule *schedule, struct tn_error_info error, void *data, size_t size, int n, float a
 tn_status step(tn_context *ctx);
 END
 
@@ -49,9 +50,9 @@ examples() {
 	on { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > (base n ".body") }' "$1"
 }
 
-for page in "$source"/man/*.3; do
+for page in "$source"/man/*.3 "$source/man/tenon-training.7"; do
 	[ -f "$page" ] || continue
-	name=$(basename "$page" .3)
+	name=$(basename "$page")
 	examples "$page" "$dir/$name-"
 	for body in "$dir/$name"-*.body; do
 		[ -f "$body" ] || continue

@@ -6,6 +6,7 @@
 # networks of all dtypes and mixed precision.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
-for test in parity/modules parity/scaler unit/nn_dtypes unit/optim_scaler; do
+for test in parity/modules parity/scaler unit/nn_dtypes unit/optim_masters \
+	unit/optim_scaler; do
 	"$simulated" "$TENON_BUILD/tests/$test" 'cuda!' || exit 1
 done

@@ -266,11 +266,11 @@ static void what_a_loader_cannot_do_is_refused(void **state)
 	assert_contains(error.text, "expected a prefetch of at most 1024, found 1025");
 	options.prefetch = 0;
 	options.batch_size = UINT32_MAX;
-	static const struct tn_field wide[] = {{.dtype = TN_F64, .rank = 1, .shape = {9}}};
+	static const struct tn_field wide[] = {{.dtype = TN_F64, .rank = 1, .shape = {1 << 20}}};
 	const struct tn_dataset_fields source = {.struct_size = sizeof(source),
 						 .n_fields = 1,
 						 .fields = wide,
-						 .n = 1,
+						 .n = 10000,
 						 .read = read_sample,
 						 .user = &reader};
 	tn_dataset *large = NULL;

@@ -206,6 +206,28 @@ static void a_position_beyond_the_part_is_refused(void **state)
 	position.index++;
 	assert_status(tn_data_loader_seek(loader, position, NULL), TN_INVALID_ARGUMENT);
 	assert_int_equal(tn_data_loader_image(loader, N), UINT64_MAX);
+	position = (struct tn_data_position){.epoch = UINT64_MAX};
+	assert_status(tn_data_loader_seek(loader, position, NULL), TN_INVALID_ARGUMENT);
+	position.epoch = UINT64_MAX >> 2;
+	assert_ok(tn_data_loader_seek(loader, position, NULL));
+	assert_int_not_equal(tn_data_loader_image(loader, 0), tn_data_loader_image(loader, 1));
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+/* 2^32 samples of 48 bytes would need 192 GiB. */
+static void a_batch_takes_memory_for_the_samples_there_are(void **state)
+{
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	(void)state;
+	tn_dataset *dataset = make_dataset();
+	tn_data_loader *loader = make_loader(dataset, UINT32_MAX, 9, 0);
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	assert_int_equal(batch.n, N);
+	tn_data_loader_destroy(loader);
+	loader = make_loader(dataset, UINT32_MAX, 9, 1);
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	assert_int_equal(batch.n, 0);
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
 }
@@ -359,6 +381,7 @@ int main(void)
 		cmocka_unit_test(all_orders_are_equally_likely),
 		cmocka_unit_test(a_loader_set_to_a_position_goes_on_from_it),
 		cmocka_unit_test(a_position_beyond_the_part_is_refused),
+		cmocka_unit_test(a_batch_takes_memory_for_the_samples_there_are),
 		cmocka_unit_test(without_shuffling_images_come_in_file_order),
 		cmocka_unit_test(an_empty_part_gives_no_batch),
 		cmocka_unit_test(impossible_options_are_refused),

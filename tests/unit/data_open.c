@@ -265,7 +265,7 @@ static void bytes_with_classes_are_pictures(void **state)
 static void arrays_that_do_not_fit_are_refused(void **state)
 {
 	(void)state;
-	static const int64_t labels[] = {2, 0, 1, 65536};
+	static const int64_t labels[] = {2, 0, 1, 65536}, few[] = {1, 0, 1, 0};
 	static const int64_t none[] = {0, 3}, six[] = {2, 6};
 	clear();
 	write_npy("x.npy", TN_F64, 2, of_features, features);
@@ -283,6 +283,10 @@ static void arrays_that_do_not_fit_are_refused(void **state)
 	write_npy("x_test.npy", TN_F64, 2, of_features, features);
 	write_npy("y_test.npy", TN_I64, 1, four, labels);
 	refused(folder, NULL, TN_FORMAT, "expected x and y, or no y of any part, found x alone");
+	write_npy("y.npy", TN_I64, 1, four, few);
+	refused(folder, NULL, TN_FORMAT,
+		"y_test, number 0: expected a label from 0 to 1, as in the training part, found 2");
+	unlink(files_path(folder, "y.npy"));
 	unlink(files_path(folder, "y_test.npy"));
 	write_npy("x.npy", TN_F64, 2, none, features);
 	refused(folder, NULL, TN_SHAPE, "found shape (0, 3)");

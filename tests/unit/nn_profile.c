@@ -132,6 +132,9 @@ static void sums_agree_and_calls_are_counted(void **state)
 		assert_string_equal(fc.class_name, "Linear");
 		assert_int_equal(fc.backward_calls, STEPS); /* one node */
 		assert_int_equal(module_row(profile, "block.act").backward_calls, STEPS);
+		/* The loss belongs to none. */
+		assert_int_equal(module_row(profile, "head").backward_calls, STEPS);
+		assert_int_equal(all.backward_calls, 0);
 		/* Its result is larger than those of others. */
 		assert_true(fc.forward_bytes >= N * 50 * 4);
 		assert_true(all.forward_bytes >= fc.forward_bytes);
@@ -273,6 +276,42 @@ static void the_texts_can_be_read(void **state)
 	}
 }
 
+/* More marks than wait for their time at once, where the device measures it. */
+static void a_long_profile_goes_on_with_the_same_clock(void **state)
+{
+	(void)state;
+	tn_context *context = open_backend("mock");
+	tn_module *net = make_net(context);
+	tn_optimizer *optimizer = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3));
+	tn_profile *profile = tn_profile_begin(net, NULL);
+	for (int i = 0; i < 100; i++)
+		step_net(context, net, optimizer, profile);
+	assert_ok(tn_profile_end(profile));
+	struct tn_profile_facts facts;
+	assert_ok(tn_profile_facts_get(profile, &facts));
+	assert_true(facts.events > 1100);
+	assert_int_equal(module_row(profile, "").calls, 100);
+	json_t *trace = parse(tn_profile_trace(profile));
+	const json_t *event;
+	double before = -1, last = 0;
+	size_t i;
+	json_array_foreach(json_object_get(trace, "traceEvents"), i, event)
+	{
+		const char *cat = json_string_value(json_object_get(event, "cat"));
+		if (!cat || strcmp(cat, "section") != 0)
+			continue;
+		last = number(event, "ts");
+		assert_true(last >= before);
+		before = last;
+	}
+	assert_true(last <= facts.wall_seconds * 1e6 + 1000);
+	json_decref(trace);
+	tn_profile_destroy(profile);
+	tn_optimizer_destroy(optimizer);
+	tn_module_destroy(net);
+	tn_context_close(context);
+}
+
 static void a_trace_is_saved_and_its_length_limited(void **state)
 {
 	char path[64];
@@ -356,6 +395,8 @@ static void a_profile_is_refused_where_it_cannot_measure(void **state)
 	assert_status(tn_profile_end(profile), TN_STATE);
 	assert_kept(context, TN_STATE, "section open");
 	assert_ok(tn_profile_section_end(profile));
+	assert_ok(tn_profile_section_begin(profile, "two\nlines\x1b"));
+	assert_ok(tn_profile_section_end(profile));
 	/* In a hook of a member, the calls around it are running. */
 	struct ending ending = {profile, TN_OK};
 	tn_module *fc = tn_module_child(net, "block.fc");
@@ -367,6 +408,9 @@ static void a_profile_is_refused_where_it_cannot_measure(void **state)
 	assert_non_null(tn_module_forward(net, make_input(context)));
 	assert_ok(tn_profile_end(profile));
 	assert_int_equal(module_row(profile, "").calls, 2);
+	char *table = tn_profile_table(profile);
+	assert_contains(table, "two lines? (section)");
+	tn_string_free(table);
 	assert_null(tn_profile_table(NULL));
 	assert_status(tn_profile_end(NULL), TN_INVALID_ARGUMENT);
 	tn_profile_destroy(profile);
@@ -428,6 +472,7 @@ int main(void)
 		cmocka_unit_test(sums_agree_and_calls_are_counted),
 		cmocka_unit_test(what_is_computed_again_belongs_to_backward),
 		cmocka_unit_test(the_texts_can_be_read),
+		cmocka_unit_test(a_long_profile_goes_on_with_the_same_clock),
 		cmocka_unit_test(a_trace_is_saved_and_its_length_limited),
 		cmocka_unit_test(a_profile_is_refused_where_it_cannot_measure),
 		cmocka_unit_test(a_failure_does_not_disturb_it),

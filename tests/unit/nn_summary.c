@@ -5,7 +5,7 @@
  */
 #include <tenon/tenon.h>
 
-#include "check.h"
+#include "mock_fixture.h"
 #include "models/models.h"
 
 static tn_context *context;
@@ -248,6 +248,51 @@ static void a_summary_leaves_nothing_behind(void **state)
 	tn_module_destroy(net);
 }
 
+/* Memory that its own forward has freed before a member begins. */
+static tn_array *hog(tn_module *module, void *state, const tn_array *x)
+{
+	const int64_t large = 1 << 20;
+	(void)state;
+	tn_array *y = tn_zeros(context, TN_F32, 1, &large);
+	assert_non_null(y);
+	tn_array_destroy(y);
+	return tn_module_forward(tn_module_child(module, "member"), x);
+}
+
+static void the_peak_of_a_module_is_not_only_that_of_its_members(void **state)
+{
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Hog", .forward = hog};
+	const int64_t shape[] = {5, 3};
+	const struct tn_summary_options options = of(2, shape);
+	(void)state;
+	tn_module *net = tn_module_create(context, &class_, NULL);
+	assert_ok(tn_module_add(net, "member", tn_module_linear(context, 3, 3, NULL)));
+	assert_ok(tn_module_build(net));
+	tn_summary *summary = tn_summary_create(net, &options);
+	assert_true(row_of(summary, "").peak_bytes >= 4 << 20);
+	assert_true(row_of(summary, "member").peak_bytes < 1 << 20);
+	tn_summary_destroy(summary);
+	tn_module_destroy(net);
+}
+
+/* The mock has no convolution: what composes it is not counted beside it. */
+static void a_composed_convolution_counts_once(void **state)
+{
+	const int64_t shape[] = {1, 1, 28, 28};
+	const struct tn_summary_options options = of(4, shape);
+	tn_context *other = context;
+	(void)state;
+	context = open_mock("");
+	tn_module *net = lenet();
+	tn_summary *summary = tn_summary_create(net, &options);
+	assert_int_equal(row_of(summary, "").multiply_adds, 416520);
+	tn_summary_destroy(summary);
+	tn_module_destroy(net);
+	tn_context_close(context);
+	context = other;
+}
+
 /* A network of f64 is given zeros of f64. */
 static void the_default_type_is_that_of_the_parameters(void **state)
 {
@@ -332,9 +377,11 @@ int main(void)
 		cmocka_unit_test(what_a_users_module_multiplies_counts_too),
 		cmocka_unit_test(a_parameter_that_two_hold_counts_once),
 		cmocka_unit_test(a_summary_leaves_nothing_behind),
+		cmocka_unit_test(the_peak_of_a_module_is_not_only_that_of_its_members),
 		cmocka_unit_test(the_default_type_is_that_of_the_parameters),
 		cmocka_unit_test(the_text_has_lines_of_at_most_80_columns),
 		cmocka_unit_test(inputs_that_do_not_fit_are_refused),
+		cmocka_unit_test(a_composed_convolution_counts_once),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -340,7 +340,7 @@ static void a_changed_file_is_refused(void **state)
 {
 	const float nan = NAN;
 	const double rate = -1, beta = 0.8;
-	const uint64_t large = UINT64_MAX, odd = 7;
+	const uint64_t large = UINT64_MAX, beyond = 46;
 	(void)state;
 	refuse_change((struct change){.name = "fc.weight"}, TN_NOT_FOUND,
 		      "changed: tensor 'fc.weight': the file has no such tensor");
@@ -364,8 +364,8 @@ static void a_changed_file_is_refused(void **state)
 		      TN_LIMIT, "optimizer.step: expected a number below 2^62");
 	refuse_change((struct change){.name = ".schedule.t", .bytes = &large, .size = 8}, TN_LIMIT,
 		      "schedule.t: expected a number below 2^62");
-	refuse_change((struct change){.name = ".loader.index", .bytes = &odd, .size = 8}, TN_LIMIT,
-		      "loader.index: expected a multiple of 8 up to 45, found 7");
+	refuse_change((struct change){.name = ".loader.index", .bytes = &beyond, .size = 8},
+		      TN_LIMIT, "loader.index: expected at most 45, found 46");
 	refuse_change(
 		(struct change){.name = ".optimizer.options.beta1", .bytes = &beta, .size = 8},
 		TN_INVALID_ARGUMENT, "optimizer.options.beta1: expected 0.9, found 0.8");
@@ -473,18 +473,19 @@ static void another_schedule_average_or_loader_is_refused(void **state)
 	other.all.loader = loader;
 	refuse(saved, &other, TN_INVALID_ARGUMENT, "loader.options.seed: expected 6, found 5");
 	tn_data_loader_destroy(loader);
-	double weights[RUN_IMAGES];
-	for (int i = 0; i < RUN_IMAGES; i++)
-		weights[i] = 1;
+	double weights[1000];
+	const struct tn_augmentation augmentation = {
+		.struct_size = sizeof(augmentation), .max_shift = 2, .hflip_prob = 0.5};
 	struct tn_data_loader_options weighted = options;
+	assert_true(tn_dataset_count(other.dataset, TN_PART_TRAIN) <= 1000);
+	for (int i = 0; i < 1000; i++)
+		weights[i] = 1;
+	weighted.seed = 5;
+	weighted.augmentation = &augmentation;
 	weighted.weights = weights;
-	assert_ok(tn_data_loader_create(other.dataset, TN_PART_TRAIN, &options, &loader, &error));
-	other.all.loader = loader;
-	assert_ok(tn_checkpoint_save(changed, &other.all));
-	tn_data_loader_destroy(loader);
 	assert_ok(tn_data_loader_create(other.dataset, TN_PART_TRAIN, &weighted, &loader, &error));
 	other.all.loader = loader;
-	refuse(changed, &other, TN_INVALID_ARGUMENT, "loader.options.weights: expected ");
+	refuse(saved, &other, TN_INVALID_ARGUMENT, "loader.options.weights: expected ");
 	tn_data_loader_destroy(loader);
 	tn_dataset *dataset = run_dataset("other bars");
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, &error));
@@ -516,6 +517,19 @@ static void a_part_can_be_loaded_alone(void **state)
 	assert_ok(tn_to_host(b.value, y, sizeof(y)));
 	assert_memory_equal(x, y, sizeof(x));
 	run_end(&other);
+}
+
+/* Also where it did not get by whole batches. */
+static void a_loader_continues_at_any_index(void **state)
+{
+	struct tn_error_info error;
+	(void)state;
+	assert_ok(tn_data_loader_seek(run.loader, (struct tn_data_position){3, 7}, &error));
+	assert_ok(tn_checkpoint_save(saved, &run.all));
+	assert_ok(tn_data_loader_seek(run.loader, (struct tn_data_position){0, 0}, &error));
+	assert_ok(tn_checkpoint_load(saved, &run.all));
+	assert_int_equal(tn_data_loader_position(run.loader).epoch, 3);
+	assert_int_equal(tn_data_loader_position(run.loader).index, 7);
 }
 
 /* tn_module_load takes it, strictly; a file of weights is not a checkpoint. */
@@ -676,6 +690,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_schedule_average_or_loader_is_refused,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_part_can_be_loaded_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_loader_continues_at_any_index, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_checkpoint_is_a_file_of_weights, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_saved_leaves_the_old_file, setup,
 						teardown),

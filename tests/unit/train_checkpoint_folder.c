@@ -197,6 +197,32 @@ static void a_second_run_is_refused(void **state)
 	open_folder(2);
 }
 
+/* Neither does a child take the lock away by closing its copy, nor keep it by living on. */
+static void the_lock_is_that_of_the_process_that_opened(void **state)
+{
+	int ends[2];
+	char byte;
+	(void)state;
+	pid_t child = fork();
+	if (!child) {
+		tn_checkpoint_folder_close(folder);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	assert_null(tn_checkpoint_folder_open(context, path, NULL));
+	refuse(tn_error(context)->status, TN_STATE, "another run");
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		close(ends[1]);
+		_exit(read(ends[0], &byte, 1) != 0);
+	}
+	close(ends[0]);
+	reopen(2);
+	close(ends[1]);
+	waitpid(child, NULL, 0);
+}
+
 static void a_folder_is_made_where_it_can_be(void **state)
 {
 	char inner[80], far[80];
@@ -257,6 +283,21 @@ static void a_torn_file_is_skipped(void **state)
 	tear(3);
 	refuse(tn_checkpoint_folder_load(folder, &run.all, &step), TN_FORMAT,
 	       "none of 2 files can be loaded");
+}
+
+/* Also one whose metric was read when it was whole. */
+static void a_torn_file_is_not_the_best(void **state)
+{
+	(void)state;
+	save(1, 0.5);
+	save(2, 0.25);
+	tear(2);
+	assert_ok(tn_checkpoint_folder_load(folder, &run.all, NULL));
+	assert_steps("[1] 2?");
+	save(3, 0.75);
+	save(4, 0.75);
+	save(5, 0.75);
+	assert_steps("[1] 2? 4 5");
 }
 
 static void foreign_files_stay(void **state)
@@ -357,8 +398,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_step_is_replaced_and_keeps_its_metric, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_second_run_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_lock_is_that_of_the_process_that_opened, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_folder_is_made_where_it_can_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_skipped, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_torn_file_is_not_the_best, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_checkpoint_of_another_network_is_an_error, setup,
 						teardown),
