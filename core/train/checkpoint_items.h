@@ -25,9 +25,9 @@ struct tn_checkpoint_own {
 	size_t n_options;
 	const struct tn_checkpoint_array *options; /* of u64 and f64: compared by loading */
 	const char *text;                          /* metadata TN_CHECKPOINT_TEXT; NULL: none */
-	/* Loading.  prepare: sets `arrays` for this text of a file of `size` bytes; NULL: none.
-	 * take: all else has been checked, the arrays are written, and nothing is changed yet; on failure it
-	 * has changed nothing.  Both keep errors; NULL: nothing is to be done. */
+	/* Loading.  prepare: sets `arrays` for this text (NULL: none) of a file of `size` bytes.
+	 * take: all else has been checked, the arrays are written, and nothing is changed yet; on
+	 * failure it has changed nothing.  Both keep errors; NULL: nothing is to be done. */
 	tn_status (*prepare)(void *user, const char *text, uint64_t size,
 			     struct tn_checkpoint_own *own);
 	tn_status (*take)(void *user);

@@ -58,9 +58,10 @@ static void make_training(void)
 	fuzz_require(tn_dataset_create(&source, &dataset, &error) == TN_OK);
 	fuzz_require(tn_data_loader_create(dataset, TN_PART_TRAIN, &batches, &all.loader, &error) ==
 		     TN_OK);
+	all.scaler = tn_grad_scaler_create(net, NULL);
 	all.n_extra = 1;
 	all.extra = &array;
-	fuzz_require(!tn_error(context) && all.schedule && all.average);
+	fuzz_require(!tn_error(context) && all.schedule && all.average && all.scaler);
 }
 
 /* What a refused file must not change. */
