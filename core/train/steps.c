@@ -29,6 +29,8 @@ static tn_status run_batch(struct tn_steps *steps, enum tn_step_part part, doubl
 		tn_objective_loss(o, steps->batches->n_fields, steps->fields, &output, &target);
 	keep_loss(steps, part, loss);
 	tn_array *scaled = scale == 1.0 ? loss : tn_affine(loss, scale, 0.0);
+	if (scaled && steps->scaler)
+		scaled = tn_grad_scaler_scale(steps->scaler, scaled);
 	tn_status status = scaled ? tn_tape_backward(tape, scaled, NULL) : TN_PENDING_ERROR;
 	tn_tape_end(tape);
 	if (!status)
@@ -40,13 +42,18 @@ static tn_status run_update(const struct tn_steps *steps)
 {
 	tn_module *module = steps->objective->module;
 	tn_status status = TN_OK;
-	if (steps->clip_value > 0.0)
+	if (steps->scaler && (steps->clip_value > 0.0 || steps->clip_norm > 0.0))
+		status = tn_grad_scaler_unscale(steps->scaler);
+	if (!status && steps->clip_value > 0.0)
 		status = tn_clip_grad_value(module, steps->clip_value);
 	if (!status && steps->clip_norm > 0.0)
 		status = tn_clip_grad_norm(module, steps->clip_norm, NULL);
 	if (!status)
-		status = tn_optimizer_step(steps->optimizer);
-	if (!status && steps->average)
+		status = steps->scaler ? tn_grad_scaler_step(steps->scaler, steps->optimizer)
+				       : tn_optimizer_step(steps->optimizer);
+	if (!status && steps->scaler)
+		status = tn_grad_scaler_update(steps->scaler);
+	if (!status && steps->average && !tn_grad_scaler_has_skipped(steps->scaler))
 		status = tn_average_update(steps->average);
 	return status ? module->runtime->error.status : TN_OK;
 }
@@ -200,7 +207,8 @@ tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, doubl
 
 tn_status tn_steps_update(struct tn_steps *steps)
 {
-	return steps->is_fixed && steps->capture != TN_CAPTURE_OFF
+	/* Whether a scaler's step is skipped is decided on the host. */
+	return steps->is_fixed && steps->capture != TN_CAPTURE_OFF && !steps->scaler
 		       ? fixed_part(steps, TN_PART_UPDATE, 1.0)
 		       : run_update(steps);
 }

@@ -33,9 +33,10 @@ enum tn_step_part { TN_PART_FIRST, TN_PART_MORE, TN_PART_UPDATE, TN_STEP_PARTS }
 struct tn_steps {
 	const struct tn_objective *objective;
 	tn_optimizer *optimizer;
-	tn_average *average; /* or NULL */
-	double clip_value;   /* 0: none */
-	double clip_norm;    /* 0: none */
+	tn_average *average;    /* or NULL */
+	tn_grad_scaler *scaler; /* or NULL */
+	double clip_value;      /* 0: none */
+	double clip_norm;       /* 0: none */
 	struct tn_batches *batches;
 	struct tn_sums *sums;
 	const char *never; /* why steps are not captured in any case; NULL: they may be */

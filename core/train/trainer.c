@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "base/memory.h"
+#include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "train/trainer_checkpoint.h"
 #include "train/trainer_epoch.h"
@@ -62,6 +63,10 @@ static tn_status check_objects(struct tn_runtime *rt, const tn_module *module,
 		return refuse(rt, "expected an optimizer for .train, found none");
 	if (optimizer && optimizer->module != module)
 		return refuse(rt, "expected an optimizer of the module, found one of another");
+	if (o->scaler && tn_grad_scaler_module(o->scaler) != module)
+		return refuse(rt, "expected a scaler of the module, found one of another");
+	if (o->scaler && o->check_gradients)
+		return refuse(rt, "check_gradients: expected 0 with a scaler, which checks them");
 	if (o->evaluate_average && !o->average)
 		return refuse(rt, "evaluate_average: expected an average, found none");
 	if (o->schedule_epochs && !o->schedule)
@@ -139,6 +144,7 @@ static tn_status make_parts(tn_trainer *t)
 	t->steps = (struct tn_steps){.objective = &t->objective,
 				     .optimizer = t->optimizer,
 				     .average = o->average,
+				     .scaler = o->scaler,
 				     .clip_value = o->clip_value,
 				     .clip_norm = o->clip_norm,
 				     .batches = &t->batches,

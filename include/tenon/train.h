@@ -241,6 +241,9 @@ struct tn_trainer_options {
 	uint64_t accumulate; /* 0: 1 */
 	double clip_value;   /* 0: none */
 	double clip_norm;    /* 0: none */
+	/* Scales the loss.  A step whose gradients are not finite is skipped: it counts, for the
+	 * schedule too, but the average does not take it in. */
+	tn_grad_scaler *scaler;
 	tn_average *average;
 	int evaluate_average;  /* 1: evaluate the averages in place of the weights */
 	tn_schedule *schedule; /* advanced once a step; a plateau measures what is monitored */

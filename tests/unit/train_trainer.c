@@ -607,6 +607,55 @@ static void captured_steps_have_the_same_bits(void **state)
 	}
 }
 
+/* ---- Mixed precision -------------------------------------------------------------------------*/
+
+/* A network of f16, whose first steps are skipped while the scale comes down, and which then
+ * learns; captured too. */
+static void a_network_of_f16_is_trained_with_a_scaler(void **state)
+{
+	(void)state;
+	for (int k = 0; k <= BACKENDS; k++) {
+		const int is_captured = k == BACKENDS;
+		tn_context *context = contexts[is_captured ? 2 : k];
+		struct fit fit;
+		struct tn_grad_scaler_state scale = {.struct_size = sizeof(scale)};
+		open_fit(&fit, context, 8);
+		tn_optimizer_destroy(fit.optimizer);
+		tn_module_destroy(fit.net);
+		fit.net = tn_sequential(context);
+		tn_sequential_add(fit.net, "fc1", tn_module_linear(context, TABLE_INPUTS, 8, NULL));
+		tn_sequential_add(fit.net, "relu", tn_module_relu(context));
+		tn_sequential_add(fit.net, "fc2",
+				  tn_module_linear(context, 8, TABLE_TARGETS, NULL));
+		assert_ok(tn_module_set_dtype(fit.net, TN_F16));
+		assert_ok(tn_module_build(fit.net));
+		fit.optimizer = tn_sgd(fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+		tn_grad_scaler *scaler = tn_grad_scaler_create(
+			fit.net, TN_OPTIONS(struct tn_grad_scaler_options, .init_scale = 1 << 26));
+		tn_average *average = tn_average_create(
+			fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.9));
+		fit.options.scaler = scaler;
+		fit.options.average = average;
+		fit.options.clip_norm = 1;
+		fit.options.accumulate = 2;
+		fit.options.n_epochs = 30;
+		fit.options.capture = is_captured ? TN_CAPTURE_ON : TN_CAPTURE_OFF;
+		run_fit(&fit);
+		assert_int_equal(tn_trainer_steps(fit.trainer), 90);
+		assert_ok(tn_grad_scaler_get_state(scaler, &scale));
+		assert_true(scale.scale < 1 << 26 && scale.scale >= 1 << 8);
+		assert_in_range(tn_average_updates(average), scale.good_updates, 89);
+		assert_true(tn_trainer_history_at(fit.trainer, 29)->validation.loss <
+			    0.2 * tn_trainer_history_at(fit.trainer, 0)->validation.loss);
+		fit.options.check_gradients = 1;
+		assert_null(tn_trainer_create(fit.net, fit.optimizer, &fit.options));
+		tn_error_clear(context);
+		close_fit(&fit);
+		tn_grad_scaler_destroy(scaler);
+		tn_average_destroy(average);
+	}
+}
+
 /* ---- Losses ----------------------------------------------------------------------------------*/
 
 static tn_array *own_loss(void *user, const tn_array *output, const tn_array *target)
@@ -726,6 +775,7 @@ int main(void)
 		cmocka_unit_test(every_callback_can_stop),
 		cmocka_unit_test(steps_may_end_it_within_an_epoch),
 		cmocka_unit_test(captured_steps_have_the_same_bits),
+		cmocka_unit_test(a_network_of_f16_is_trained_with_a_scaler),
 		cmocka_unit_test(losses_may_be_functions),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 	};
