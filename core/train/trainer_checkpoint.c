@@ -100,6 +100,7 @@ static struct tn_checkpoint checkpoint_of(const tn_trainer *t)
 				      .optimizer = t->optimizer,
 				      .schedule = o->schedule,
 				      .average = o->average,
+				      .scaler = o->scaler,
 				      .loader = o->train,
 				      .n_pairs = o->n_pairs,
 				      .pairs = o->pairs};

@@ -15,6 +15,7 @@ struct trainer_run {
 	struct run run;
 	tn_data_loader *validation;
 	tn_metric *metrics[2];
+	tn_grad_scaler *scaler; /* of steps that are not captured; else NULL */
 	tn_trainer *trainer;
 	uint64_t stop_at;
 	uint64_t resumed[2]; /* epochs and steps */
@@ -46,21 +47,27 @@ static inline void trainer_begin(struct trainer_run *t, tn_context *context, uin
 	t->metrics[0] = tn_metric_create(context, NULL);
 	t->metrics[1] = tn_metric_create(
 		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION));
+	if (capture == TN_CAPTURE_OFF)
+		t->scaler =
+			tn_grad_scaler_create(t->run.net, TN_OPTIONS(struct tn_grad_scaler_options,
+								     .growth_interval = 5));
 	t->trainer = tn_trainer_create(
 		t->run.net, t->run.optimizer,
 		TN_OPTIONS(struct tn_trainer_options, .train = t->run.loader,
 			   .validation = t->validation, .n_metrics = 2, .metrics = t->metrics,
 			   .n_epochs = TRAINER_EPOCHS, .accumulate = 2, .clip_norm = 1,
-			   .average = t->run.average, .schedule = t->run.schedule,
-			   .capture = capture, .patience = 9, .best = TN_BEST_ON_DEVICE,
-			   .on_step = stop_there, .user = t, .checkpoints = folder,
-			   .checkpoint_steps = 2, .resume = 1, .resumed = note_resumed));
+			   .average = t->run.average, .scaler = t->scaler,
+			   .schedule = t->run.schedule, .capture = capture, .patience = 9,
+			   .best = TN_BEST_ON_DEVICE, .on_step = stop_there, .user = t,
+			   .checkpoints = folder, .checkpoint_steps = 2, .resume = 1,
+			   .resumed = note_resumed));
 	assert_non_null(t->trainer);
 }
 
 static inline void trainer_end(struct trainer_run *t)
 {
 	tn_trainer_destroy(t->trainer);
+	tn_grad_scaler_destroy(t->scaler);
 	tn_metric_destroy(t->metrics[0]);
 	tn_metric_destroy(t->metrics[1]);
 	tn_data_loader_destroy(t->validation);
@@ -70,7 +77,12 @@ static inline void trainer_end(struct trainer_run *t)
 /* All tensors, and the history without its times. */
 static inline void take_trainer(struct snapshot *snapshot, struct trainer_run *t)
 {
+	struct tn_grad_scaler_state scale = {.struct_size = sizeof(scale)};
 	take_snapshot(snapshot, &t->run);
+	if (t->scaler)
+		assert_ok(tn_grad_scaler_get_state(t->scaler, &scale));
+	take_bytes(snapshot, &scale.scale, sizeof(scale.scale));
+	take_bytes(snapshot, &scale.good_updates, sizeof(scale.good_updates));
 	assert_int_equal(tn_trainer_history_count(t->trainer), TRAINER_EPOCHS);
 	for (size_t i = 0; i < TRAINER_EPOCHS; i++) {
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(t->trainer, i);
