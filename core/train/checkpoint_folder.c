@@ -141,7 +141,8 @@ static tn_status list_files(tn_checkpoint_folder *folder, struct tn_error_info *
 	     entry = readdir(entries))
 		status = add_file(folder, entry->d_name, error);
 	closedir(entries);
-	qsort(folder->entries, folder->n, sizeof(*folder->entries), compare_entries);
+	if (folder->n)
+		qsort(folder->entries, folder->n, sizeof(*folder->entries), compare_entries);
 	return status;
 }
 
