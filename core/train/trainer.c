@@ -272,9 +272,7 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 		return status;
 	status = tn_evaluate_loader(&t->objective, loader, t->options.n_metrics, t->metrics,
 				    t->evaluated, values);
-	if (swaps && !status)
-		status = tn_average_swap(average);
-	return status;
+	return swaps ? tn_trainer_swap_back(t, status) : status;
 }
 
 /* ---- Questions -------------------------------------------------------------------------------*/

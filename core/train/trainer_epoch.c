@@ -149,12 +149,22 @@ static tn_status run_batch(struct tn_trainer *t)
 	return is_urgent(t) ? settle(t) : TN_OK;
 }
 
+/* The last step of an epoch failed when the loader was already at the next epoch. */
+static tn_status step_back(struct tn_trainer *t, tn_status status)
+{
+	const struct tn_data_position end = {t->batches.batch.epoch, t->batches.limit};
+	return tn_data_loader_seek(t->options.train, end, NULL) ? TN_PENDING_ERROR : status;
+}
+
 /* *more = 0: the epoch is over, or the run. */
 static tn_status train_batch(struct tn_trainer *t, int *more)
 {
 	tn_status status = tn_batches_load(&t->batches);
-	if (!status)
+	if (!status) {
 		status = settle(t);
+		if (status && !t->batches.batch.n)
+			status = step_back(t, status);
+	}
 	*more = !status && t->batches.batch.n;
 	if (*more)
 		status = run_batch(t);
@@ -251,6 +261,16 @@ static int is_plateau(const tn_schedule *schedule)
 	return schedule && tn_schedule_options_of(schedule)->kind == TN_SCHEDULE_PLATEAU;
 }
 
+tn_status tn_trainer_swap_back(struct tn_trainer *t, tn_status status)
+{
+	const struct tn_error_info kept = t->runtime->error;
+	tn_error_clear(t->context);
+	tn_status swapped = tn_average_swap(t->options.average);
+	if (kept.status)
+		t->runtime->error = kept;
+	return status ? status : swapped;
+}
+
 /* Validates and compares, with the averages in place of the weights if they are wanted. */
 static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch)
 {
@@ -262,15 +282,7 @@ static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch)
 	if (!status)
 		status = tn_best_take(&t->best, epoch->epoch, monitored_value(t, epoch));
 	epoch->is_best = t->best.is_found && t->best.epoch == epoch->epoch;
-	if (swaps) {
-		const struct tn_error_info kept = t->runtime->error;
-		tn_error_clear(t->context);
-		tn_status swapped = tn_average_swap(t->options.average);
-		if (kept.status)
-			t->runtime->error = kept;
-		status = status ? status : swapped;
-	}
-	return status;
+	return swaps ? tn_trainer_swap_back(t, status) : status;
 }
 
 static tn_status finish_epoch(struct tn_trainer *t)
@@ -362,5 +374,11 @@ tn_status tn_trainer_epoch(struct tn_trainer *t)
 	if (is_over)
 		return finish_epoch(t);
 	t->state.seconds = seconds_of(t);
+	t->sums.started = tn_clock_seconds();
+	if (status) {
+		/* The step that failed is not made later, from what is left of its gradients. */
+		t->group = (struct tn_trainer_group){0};
+		tn_steps_release_batch(&t->steps);
+	}
 	return status;
 }

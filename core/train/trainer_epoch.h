@@ -10,6 +10,9 @@
 
 /* Begins or continues an epoch, to its end, with validation, history and callbacks. */
 tn_status tn_trainer_epoch(struct tn_trainer *trainer);
+/* Exchanges the averages and the weights again, after work with this status; works while an error
+ * is kept. */
+tn_status tn_trainer_swap_back(struct tn_trainer *trainer, tn_status status);
 /* Does a pending advance of the schedule. */
 tn_status tn_trainer_advance(struct tn_trainer *trainer);
 

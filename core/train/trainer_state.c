@@ -523,7 +523,8 @@ static void take_counters(tn_trainer *t, const uint64_t *counters, const double 
 		.step = counters[STEP],
 		.in_epoch = counters[IN_EPOCH] != 0,
 		.advances = counters[ADVANCES] && t->options.schedule,
-		.is_done = counters[IS_DONE] != 0,
+		/* Otherwise it may go on to more epochs. */
+		.is_done = counters[IS_DONE] && counters[IS_EARLY],
 		.is_early = counters[IS_EARLY] != 0,
 		.seconds = numbers[SECONDS],
 		.last_lr = numbers[LAST_LR],

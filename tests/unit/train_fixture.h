@@ -11,10 +11,25 @@
 
 enum { BACKENDS = 3, TABLE_ROWS = 46, TABLE_INPUTS = 3, TABLE_TARGETS = 2, MOST_WEIGHTS = 256 };
 
+/* The mock's fixture changes the environment. */
 static inline tn_context *open_backend(int number)
 {
+	static const char *const variables[] = {"TENON_PLUGIN_PATH", "TENON_PLUGIN_PATH_ONLY",
+						"TENON_BACKEND"};
+	static char before[3][4096];
+	static int is_kept;
 	const char *const backends[] = {NULL, "reference!"};
 	tn_context *context = NULL;
+	for (int i = 0; i < 3; i++) {
+		const char *value = getenv(variables[i]);
+		if (!is_kept)
+			snprintf(before[i], sizeof(before[i]), "%s", value ? value : "");
+		else if (before[i][0])
+			setenv(variables[i], before[i], 1);
+		else
+			unsetenv(variables[i]);
+	}
+	is_kept = 1;
 	if (number == 2)
 		return open_mock("");
 	const struct tn_context_options o = {.struct_size = sizeof(o), .backend = backends[number]};

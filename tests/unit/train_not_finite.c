@@ -39,6 +39,13 @@ static void a_batch_that_is_not_finite_is_named(void **state)
 				      (const char *const[]){
 					      "epoch 1, step 1: expected a finite loss, found nan",
 					      "first: field 0 of the batch, x, has", NULL});
+			/* Run again, it goes on with the next batch, of the next epoch. */
+			float after[MOST_WEIGHTS];
+			assert_status(tn_trainer_run(fit.trainer), TN_NOT_FINITE);
+			assert_contains(tn_error(context)->text, "epoch 2, step 1: expected");
+			tn_error_clear(context);
+			size_t n = read_weights(fit.net, after);
+			assert_memory_equal(after, before, n * sizeof(float));
 			assert_int_equal(tn_trainer_steps(fit.trainer), 0);
 			close_fit(&fit);
 			tn_dataset_destroy(good);
