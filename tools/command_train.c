@@ -15,6 +15,7 @@
 #include "output.h"
 #include "terminal.h"
 #include "tool.h"
+#include "train_optimizer.h"
 
 struct train_command {
 	struct common_options common;
@@ -27,12 +28,9 @@ struct train_command {
 	uint64_t checkpoint_epochs;
 	uint64_t keep;
 	int resume;
-	uint32_t optimizer;
+	struct train_optimizer optimizer;
 	uint32_t schedule; /* TN_SCHEDULE_... */
 	uint32_t capture;  /* TN_CAPTURE_... */
-	double lr;
-	double momentum;
-	double weight_decay;
 	uint64_t epochs;
 	uint64_t batch;
 	uint64_t seed;
@@ -47,8 +45,6 @@ struct train_command {
 	uint64_t epoch; /* the current one */
 	tn_checkpoint_folder *folder;
 };
-
-enum { ADAMW, SGD };
 
 static int take_seed(void *values, const char *argument)
 {
@@ -75,7 +71,6 @@ static int take_interval(void *values, const char *argument)
 
 static int read_options(struct train_command *c, int argc, char **argv)
 {
-	static const char *const optimizers[] = {[ADAMW] = "adamw", [SGD] = "sgd", NULL};
 	static const char *const schedules[] = {
 		[TN_SCHEDULE_CONSTANT] = "constant", [TN_SCHEDULE_COSINE] = "cosine", NULL};
 	const struct option_row rows[] = {
@@ -85,14 +80,16 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .lowest = 1, .highest = 1000000},
 		{"batch", "N", "images per step (64)", .count = &c->batch, .lowest = 1,
 		 .highest = 65536},
-		{"optimizer", "NAME", "adamw (default) or sgd", .choice = &c->optimizer,
-		 .choices = optimizers},
-		{"lr", "X", "learning rate (adamw 0.002, sgd 0.05)", .real = &c->lr,
+		{"optimizer", "NAME",
+		 "adamw (default), sgd, adam, nadam, rmsprop, adagrad,\nadadelta, lion, lars or "
+		 "lamb",
+		 .choice = &c->optimizer.which, .choices = train_optimizer_names},
+		{"lr", "X", "learning rate (adamw 0.002, sgd 0.05)", .real = &c->optimizer.lr,
 		 .above_lowest = 1},
 		{"schedule", "NAME", "learning rate: cosine (default) or constant",
 		 .choice = &c->schedule, .choices = schedules},
-		{"momentum", "X", "momentum of sgd (0.9)", .real = &c->momentum},
-		{"weight-decay", "X", "(adamw 0.01, sgd 0)", .real = &c->weight_decay},
+		{"momentum", "X", "momentum of sgd and lars (0.9)", .real = &c->optimizer.momentum},
+		{"weight-decay", "X", "(adamw 0.01, others 0)", .real = &c->optimizer.weight_decay},
 		{"validation", "X", "fraction of the training part kept for validation (0.1)",
 		 .real = &c->validation, .highest = 0.9},
 		{"max-shift", "N", "shift each picture by up to N pixels", .count = &c->max_shift,
@@ -199,18 +196,6 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 	bar_clear(&c->bar);
 	print_epoch(m);
 	return interrupt_seen();
-}
-
-static tn_optimizer *make_optimizer(const struct train_command *c, tn_module *module)
-{
-	if (c->optimizer == SGD)
-		return tn_sgd(
-			module,
-			TN_OPTIONS(struct tn_sgd_options, .lr = c->lr > 0 ? c->lr : 0.05,
-				   .momentum = c->momentum,
-				   .weight_decay = c->weight_decay < 0 ? 0 : c->weight_decay));
-	return tn_adamw(module, TN_OPTIONS(struct tn_adamw_options, .lr = c->lr > 0 ? c->lr : 0.002,
-					   .weight_decay = c->weight_decay));
 }
 
 /* The names of the classes, one per line; NULL: out of memory. */
@@ -338,7 +323,7 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 		  const tn_dataset *dataset)
 {
 	struct tn_evaluation result;
-	tn_optimizer *optimizer = make_optimizer(c, module);
+	tn_optimizer *optimizer = train_optimizer_make(&c->optimizer, module);
 	if (!optimizer)
 		return;
 	struct description d;
@@ -465,11 +450,9 @@ static int outputs_possible(const struct train_command *c)
 
 int command_train(int argc, char **argv)
 {
-	struct train_command c = {.optimizer = ADAMW,
+	struct train_command c = {.optimizer = {.momentum = 0.9, .weight_decay = -1.0},
 				  .schedule = TN_SCHEDULE_COSINE,
 				  .batch = 64,
-				  .momentum = 0.9,
-				  .weight_decay = -1.0,
 				  .validation = 0.1};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)

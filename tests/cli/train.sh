@@ -44,6 +44,13 @@ run 0 train lenet --data digits --seed 1 --epochs 1 --metrics "$dir/b" --quiet
 run 0 train lenet --data digits --seed 2 --epochs 1 --metrics "$dir/b" --quiet
 [ "$(metric test_loss "$dir/a")" != "$(metric test_loss "$dir/b")" ] || fail "two seeds, one loss"
 
+# Each optimizer learns with its default rate.
+for optimizer in sgd adam nadam rmsprop adagrad adadelta lion lars lamb; do
+	run 0 train mlp --data digits --seed 1 --epochs 3 --optimizer $optimizer --metrics "$dir/o" \
+		--quiet
+	at_least "$(metric test_accuracy "$dir/o")" 0.88
+done
+
 # The ledger, and backends by name.
 run 0 train mlp --data digits --epochs 1 --backend reference --ledger --quiet
 out_has 'matmul'
