@@ -128,28 +128,57 @@ struct pick {
 	tn_dtype dtype; /* of the input */
 };
 
-/* (rows, C): dy in the label's place, else 0; by recorded operations. */
+/* The number of each label's element in the input as a line; its row's first where there is no
+ * label. */
+static tn_array *element_numbers(const char *operation, const tn_array *known, int64_t n_classes)
+{
+	static const struct tn_short_program number = {"z = index(0) * a + (x < 0 ? 0 : i64(x))", 1,
+						       1, 0, TN_I64};
+	const double row = (double)n_classes;
+	return tn_formula(operation, &number, TN_I64, &known, &row);
+}
+
+/* Zeros, and dy in the label's place. */
+static tn_array *scatter(const struct pick *pick, const tn_array *known, const tn_array *dy)
+{
+	static const struct tn_short_program of_label = {"z = y < 0 ? 0 : x", 2, 0, 0, 0};
+	const tn_array *inputs[] = {dy, known};
+	const int64_t shape[] = {known->shape[0], pick->n_classes};
+	tn_array *dx = tn_zeros(tn_array_context(dy), pick->dtype, 2, shape);
+	if (!dx || !dx->size)
+		return dx;
+	tn_array *line = tn_reshape(dx, 1, &dx->size);
+	const tn_array *numbers = element_numbers(pick->operation, known, pick->n_classes);
+	const tn_array *given = tn_formula(pick->operation, &of_label, pick->dtype, inputs, NULL);
+	if (!line || !numbers || !given || tn_scatter_add(line, numbers, 0, given))
+		return NULL;
+	return dx;
+}
+
+/* (rows, C): dy in the label's place, else 0; by recorded operations, or where a call costs little
+ * by writing only what is not 0. */
 static tn_status pick_backward(struct tn_node *node, tn_array *dy)
 {
 	const struct pick *pick = node->state;
 	tn_array *known = node->saved[0].array;
 	const int64_t shape[] = {known->shape[0], pick->n_classes};
+	const struct tn_device *device = tn_array_home(dy);
+	if (!tn_node_records(node) && device->host_memory && dy->dtype == pick->dtype &&
+	    tn_backend_has(device->backend, TN_SLOT_SCATTER_ADD))
+		return tn_node_give(node, 0, scatter(pick, known, dy));
 	const tn_array *inputs[] = {tn_broadcast_to(tn_expand_dims(dy, 1), 2, shape),
 				    tn_expand_dims(known, 1)};
 	return tn_node_give(node, 0,
 			    tn_formula(pick->operation, &of_class, pick->dtype, inputs, NULL));
 }
 
-/* By a gather of element numbers; what has no label takes its row's first. */
+/* By a gather of element numbers. */
 static tn_array *gather(const struct tn_loss_rows *rows)
 {
-	static const struct tn_short_program number = {"z = index(0) * a + (x < 0 ? 0 : i64(x))", 1,
-						       1, 0, TN_I64};
 	struct tn_runtime *rt = rows->input->runtime;
-	const double n_classes = (double)rows->input->shape[1];
 	const tn_array *known = rows->known;
 	const tn_array *numbers =
-		tn_formula(rows->check->operation, &number, TN_I64, &known, &n_classes);
+		element_numbers(rows->check->operation, known, rows->input->shape[1]);
 	tn_array *line = tn_reshape(rows->input, 1, &rows->input->size);
 	tn_array *picked = tn_empty(rt->context, rows->input->dtype, 1, known->shape);
 	if (!numbers || !line || !picked)
