@@ -28,8 +28,21 @@ struct wide {
 #define NAME(function) function##_128
 #include "move_type.h"
 
+/* memset writes large blocks without reading their lines first. */
+static int is_zero(const unsigned char *value, size_t size)
+{
+	unsigned any = 0;
+	for (size_t i = 0; i < size; i++)
+		any |= value[i];
+	return !any;
+}
+
 void VARIANT(cpu_fill)(void *out, const void *value, size_t size, size_t n)
 {
+	if (is_zero(value, size)) {
+		memset(out, 0, size * n);
+		return;
+	}
 	switch (size) {
 	case 1:
 		memset(out, *(const uint8_t *)value, n);
