@@ -85,7 +85,7 @@ struct tn_node {
 	uint32_t n_outputs;
 	int is_twice;
 	int is_always;
-	const char *place; /* of the module whose forward ran it; NULL: none, or not noted */
+	const char *place;  /* of the module whose forward ran it; NULL: none, or not noted */
 	uint32_t watch_row; /* the same module's row in the watch (array/watch.h); 0: none */
 	void (*release)(struct tn_node *node);
 	void *state; /* a copy of the request's state; like the arrays above in the arena */

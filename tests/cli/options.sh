@@ -89,7 +89,7 @@ refused "^tenon train: there is no option '--eopchs'; did you mean --epochs?" tr
 refused "no option '-epochs'; did you mean --epochs?" train -epochs 3
 refused "no option '--m'; did you mean --momentum, --max-shift or --metrics?" train --m 3
 refused "no option '--unlike-any'$" train --unlike-any
-refused "^tenon train: --optimizer: expected adamw, sgd, .* or lamb, found 'adm'; did you mean 'adam'?" \
+refused "^tenon train: --optimizer: expected adamw, sgd, .* or lamb, found 'adm'; did you mean" \
 	train --optimizer adm
 refused "found 'adawm'; did you mean 'adamw'?" train --optimizer adawm
 refused "--capture: expected auto, on or off, found 'offf'; did you mean 'off'?" \

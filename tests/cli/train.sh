@@ -46,8 +46,8 @@ run 0 train lenet --data digits --seed 2 --epochs 1 --metrics "$dir/b" --quiet
 
 # Each optimizer learns with its default rate.
 for optimizer in sgd adam nadam rmsprop adagrad adadelta lion lars lamb; do
-	run 0 train mlp --data digits --seed 1 --epochs 3 --optimizer $optimizer --metrics "$dir/o" \
-		--quiet
+	run 0 train mlp --data digits --seed 1 --epochs 3 --optimizer $optimizer --quiet \
+		--metrics "$dir/o"
 	at_least "$(metric test_accuracy "$dir/o")" 0.88
 done
 
