@@ -740,7 +740,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		{{.n_metrics = 1, .metrics = &mse}, "metrics of the module's context"},
 		{{.evaluate_average = 1}, "expected an average"},
 		{{.schedule_epochs = 1}, "expected a schedule"},
-		{{.monitor = "acuracy"}, "loss or the name of a metric, found acuracy"},
+		{{.monitor = "precision"}, "loss or the name of a metric, found precision"},
 		{{.cross_entropy = TN_OPTIONS(struct tn_cross_entropy_options, .reduction = 1)},
 		 "TN_REDUCTION_MEAN, found 1"},
 		{{.train = fit.train}, "an optimizer for .train"},
