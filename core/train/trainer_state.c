@@ -492,6 +492,25 @@ static struct tn_trainer_values take_values(const double *row)
 					  .metrics = row + N_VALUES};
 }
 
+/* Numbers of epochs, steps and samples are stored as f64. */
+static tn_status check_history(const tn_trainer *t, size_t n_rows, const double *rows)
+{
+	const size_t n = N_VALUES + t->options.n_metrics;
+	const size_t columns[] = {ROW_EPOCH, ROW_STEP, ROW_VALUES + 1, ROW_VALUES + n + 1};
+	for (size_t i = 0; i < n_rows; i++, rows += row_width(t)) {
+		for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++) {
+			const double count = rows[columns[k]];
+			if (!(count >= 0 && count <= 0x1p53))
+				return tn_runtime_fail(
+					t->runtime, TN_FORMAT, operation,
+					"history, row %zu, column %zu: expected a number from 0 to "
+					"2^53, found %g",
+					i, columns[k], count);
+		}
+	}
+	return TN_OK;
+}
+
 static tn_status take_history(tn_trainer *t, size_t n_rows, const double *rows)
 {
 	struct tn_history history = {.n_metrics = t->history.n_metrics,
@@ -585,6 +604,10 @@ tn_status tn_trainer_load_state(tn_trainer *t, const struct tn_trainer_saved *sa
 		return tn_runtime_fail(t->runtime, TN_FORMAT, operation,
 				       "expected the sums of a running epoch or none, found %s",
 				       outline.is_running ? "some without one" : "none");
+	if (outline.n_epochs)
+		status = check_history(t, (size_t)outline.n_epochs, saved->arrays[at].data);
+	if (status)
+		return status;
 	if (outline.n_epochs)
 		status = take_history(t, (size_t)outline.n_epochs, saved->arrays[at++].data);
 	else

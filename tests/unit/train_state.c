@@ -226,11 +226,38 @@ static void texts_of_others_are_refused(void **state)
 	tn_context_close(context);
 }
 
+static void a_history_with_impossible_counts_is_refused(void **state)
+{
+	static const double impossible[] = {NAN, -1.0, 1e300};
+	struct saving s;
+	(void)state;
+	tn_context *context = open_backend(0);
+	open_saving(&s, context, TN_CAPTURE_OFF);
+	make_fit_trainer(&s.fit);
+	assert_ok(tn_trainer_run(s.fit.trainer));
+	assert_ok(tn_trainer_save_state(s.fit.trainer, &s.state));
+	double *row = s.state.arrays[2].data;
+	const double epoch = row[0];
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
+		row[0] = impossible[i];
+		assert_status(tn_trainer_load_state(s.fit.trainer, &s.state), TN_FORMAT);
+		assert_contains(tn_error(context)->text,
+				"history, row 0, column 0: expected a number from 0");
+		tn_error_clear(context);
+		assert_int_equal(tn_trainer_history_count(s.fit.trainer), 4);
+	}
+	row[0] = epoch;
+	assert_ok(tn_trainer_load_state(s.fit.trainer, &s.state));
+	close_saving(&s);
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_training_continues_to_the_same_bits),
 		cmocka_unit_test(texts_of_others_are_refused),
+		cmocka_unit_test(a_history_with_impossible_counts_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
