@@ -165,6 +165,28 @@ static size_t find_best(const tn_checkpoint_folder *folder)
 
 /* ---- Life ------------------------------------------------------------------------------------*/
 
+/* Makes the folder and those above it where they are missing. */
+static tn_status make_folders(const char *path, const char *operation, struct tn_error_info *error)
+{
+	tn_status status = TN_OK;
+	char *part = tn_mem_copy_string(path);
+	if (!part)
+		return no_memory(error, path);
+	for (char *end = part; end && !status;) {
+		end = strchr(end + 1, '/');
+		if (end)
+			*end = '\0';
+		if (mkdir(part, 0777) < 0 && errno != EEXIST)
+			status = tn_fail(error, TN_IO, operation,
+					 "%s: the folder cannot be made: %s", tn_file_label(part),
+					 strerror(errno));
+		if (end)
+			*end = '/';
+	}
+	tn_mem_free(part);
+	return status;
+}
+
 /* Makes the folder if necessary, takes its lock, and removes what killed processes left. */
 static tn_status take_folder(tn_checkpoint_folder *folder, struct tn_error_info *error)
 {
@@ -172,9 +194,9 @@ static tn_status take_folder(tn_checkpoint_folder *folder, struct tn_error_info 
 	struct tn_text text;
 	struct stat found;
 	int is_locked = 0;
-	if (mkdir(folder->path, 0777) < 0 && errno != EEXIST)
-		return tn_fail(error, TN_IO, operation, "%s: the folder cannot be made: %s",
-			       tn_file_label(folder->path), strerror(errno));
+	tn_status status = make_folders(folder->path, operation, error);
+	if (status)
+		return status;
 	if (!stat(folder->path, &found) && !S_ISDIR(found.st_mode))
 		return tn_fail(error, TN_IO, operation, "%s: expected a folder, found a file",
 			       tn_file_label(folder->path));
@@ -183,10 +205,10 @@ static tn_status take_folder(tn_checkpoint_folder *folder, struct tn_error_info 
 			       tn_file_label(folder->path), strerror(errno));
 	tn_text_init(&text);
 	tn_text_format(&text, "%s/tenon.lock", folder->path);
-	tn_status status = text.failed ? no_memory(error, folder->path)
-				       : tn_lock_file_take(text.data, operation,
-							   "another run saves its checkpoints here",
-							   &folder->lock, &is_locked, error);
+	status = text.failed ? no_memory(error, folder->path)
+			     : tn_lock_file_take(text.data, operation,
+						 "another run saves its checkpoints here",
+						 &folder->lock, &is_locked, error);
 	tn_text_release(&text);
 	if (status)
 		return status;

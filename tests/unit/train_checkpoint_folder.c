@@ -225,17 +225,22 @@ static void the_lock_is_that_of_the_process_that_opened(void **state)
 
 static void a_folder_is_made_where_it_can_be(void **state)
 {
-	char inner[80], far[80];
+	char inner[80], far[80], above[80];
 	(void)state;
 	snprintf(inner, sizeof(inner), "%s/new", path);
-	snprintf(far, sizeof(far), "%s/no/new", path);
+	snprintf(above, sizeof(above), "%s/a", path);
+	snprintf(far, sizeof(far), "%s/a//new/", path);
 	tn_checkpoint_folder *made = tn_checkpoint_folder_open(context, inner, NULL);
 	assert_non_null(made);
 	tn_checkpoint_folder_close(made);
 	unlink(files_path(inner, "tenon.lock"));
 	assert_int_equal(rmdir(inner), 0);
-	assert_null(tn_checkpoint_folder_open(context, far, NULL));
-	refuse(tn_error(context)->status, TN_IO, "no/new: the folder cannot be made: No such file");
+	made = tn_checkpoint_folder_open(context, far, NULL);
+	assert_non_null(made);
+	tn_checkpoint_folder_close(made);
+	unlink(files_path(far, "tenon.lock"));
+	assert_int_equal(rmdir(far), 0);
+	assert_int_equal(rmdir(above), 0);
 	assert_null(tn_checkpoint_folder_open(
 		context, inner,
 		TN_OPTIONS(struct tn_checkpoint_folder_options, .is_read_only = 1)));
@@ -245,6 +250,10 @@ static void a_folder_is_made_where_it_can_be(void **state)
 	assert_ok(tn_checkpoint_folder_at(folder, 0, &view));
 	assert_null(tn_checkpoint_folder_open(context, view.path, NULL));
 	refuse(tn_error(context)->status, TN_IO, "expected a folder, found a file");
+	char below[200];
+	snprintf(below, sizeof(below), "%s/new", view.path);
+	assert_null(tn_checkpoint_folder_open(context, below, NULL));
+	refuse(tn_error(context)->status, TN_IO, "new: the folder cannot be made: Not a directory");
 }
 
 /* ---- Damage ----------------------------------------------------------------------------------*/
