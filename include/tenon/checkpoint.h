@@ -102,8 +102,8 @@ struct tn_checkpoint_folder_options {
 
 /* Opens a folder, which is made if it does not exist, like those above it.  Unless is_read_only is
  * set, it belongs to this process until it is closed, by a lock on its file tenon.lock, and
- * temporary files that a killed process left in it are removed.  A file that is named like a checkpoint and is none is
- * skipped with a warning, and never removed.
+ * temporary files that a killed process left in it are removed.  A file that is named like a
+ * checkpoint and is none is skipped with a warning, and never removed.
  * Owned (tn_checkpoint_folder_close).  NULL: TN_STATE (another run has the folder; the text names
  * it), TN_IO (it cannot be made, or written), TN_NOT_FOUND (is_read_only, and there is none),
  * TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_OUT_OF_MEMORY. */
