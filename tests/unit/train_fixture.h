@@ -132,9 +132,16 @@ static inline void make_fit_trainer(struct fit *fit)
 		fail_msg("%s", tn_error(fit->context)->text);
 }
 
-static inline void close_fit(struct fit *fit)
+/* Before what it borrows is destroyed. */
+static inline void end_fit_trainer(struct fit *fit)
 {
 	tn_trainer_destroy(fit->trainer);
+	fit->trainer = NULL;
+}
+
+static inline void close_fit(struct fit *fit)
+{
+	end_fit_trainer(fit);
 	tn_optimizer_destroy(fit->optimizer);
 	tn_module_destroy(fit->net);
 	tn_data_loader_destroy(fit->train);

@@ -417,8 +417,9 @@ static void averages_are_evaluated_in_place_of_the_weights(void **state)
 	assert_status(tn_trainer_run(plain), TN_INVALID_ARGUMENT);
 	tn_error_clear(contexts[2]);
 	tn_trainer_destroy(plain);
-	close_fit(&fit);
+	end_fit_trainer(&fit);
 	tn_average_destroy(average);
+	close_fit(&fit);
 }
 
 /* ---- Interruption ----------------------------------------------------------------------------*/
@@ -597,8 +598,9 @@ static void captured_steps_have_the_same_bits(void **state)
 				values[on][2 * i + 1] = e->train.metrics[0];
 			}
 			n = read_weights(fit.net, weights[on]);
-			close_fit(&fit);
+			end_fit_trainer(&fit);
 			tn_average_destroy(average);
+			close_fit(&fit);
 			tn_schedule_destroy(schedule);
 			tn_metric_destroy(r2);
 		}
@@ -650,9 +652,10 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 		fit.options.check_gradients = 1;
 		assert_null(tn_trainer_create(fit.net, fit.optimizer, &fit.options));
 		tn_error_clear(context);
-		close_fit(&fit);
+		end_fit_trainer(&fit);
 		tn_grad_scaler_destroy(scaler);
 		tn_average_destroy(average);
+		close_fit(&fit);
 	}
 }
 
