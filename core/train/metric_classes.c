@@ -83,8 +83,9 @@ static tn_status add_hits(struct tn_metric_sums *sums, const tn_array *hits, con
 	if (!hits || !labels)
 		return tn_runtime_of(sums->context)->error.status;
 	const tn_array *right = sum_all(hits);
+	double size = (double)labels->size;
 	if (!sums->options->has_ignore_label)
-		return tn_metric_sums_add(sums, &all, 1, &right, &(double){(double)labels->size});
+		return tn_metric_sums_add(sums, &all, 1, &right, &size);
 	const tn_array *counted = sum_all(map2("z = x != a", labels, labels, ignored_label(sums)));
 	return tn_metric_sums_add(sums, &some, 2, (const tn_array *[]){right, counted}, NULL);
 }

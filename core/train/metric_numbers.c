@@ -64,7 +64,8 @@ static tn_status add_error(struct tn_metric_sums *sums, const tn_array *output,
 		return status;
 	const tn_array *errors = map2(error, in_dtype(sums, output), in_dtype(sums, target));
 	const tn_array *sum = tn_sum(errors, TN_ALL_AXES, NULL, 0);
-	return tn_metric_sums_add(sums, &text, 1, &sum, &(double){(double)output->size});
+	double size = (double)output->size;
+	return tn_metric_sums_add(sums, &text, 1, &sum, &size);
 }
 
 static double mean(const struct tn_metric_sums *sums, double *const *arrays)

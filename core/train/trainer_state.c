@@ -425,7 +425,7 @@ static tn_status parse(tn_trainer *t, const char *text, struct outline *outline)
 /* Sums whose metrics have the outline's forms; the metrics keep these only on success. */
 static tn_status begin_sums(tn_trainer *t, const struct outline *outline, struct tn_sums *sums)
 {
-	struct tn_metric_form before[TN_MOST_METRICS];
+	struct tn_metric_form before[TN_MOST_METRICS] = {0};
 	for (size_t i = 0; i < t->options.n_metrics; i++) {
 		before[i] = t->metrics[i]->form;
 		t->metrics[i]->form = outline->forms[i];
@@ -460,7 +460,7 @@ tn_status tn_trainer_prepare_state(tn_trainer *t, const char *text, uint64_t mos
 {
 	struct outline outline;
 	struct tn_sums sums = {.n_metrics = 0};
-	struct tn_metric_form before[TN_MOST_METRICS];
+	struct tn_metric_form before[TN_MOST_METRICS] = {0};
 	*saved = (struct tn_trainer_saved){NULL, 0, NULL};
 	tn_status status = parse(t, text, &outline);
 	if (!status)
