@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "plugin.h"
@@ -175,13 +176,30 @@ static int has_room(struct cpu_blas *blas, const struct tn_host *host, const cha
 	return cpu_room_try(&room, blas->note, sizeof(blas->note));
 }
 
+/* Does the core that the library has chosen compute with vectors of 16 bytes at most?  It takes
+ * such a one, Prescott, for processors that are newer than itself, and multiplies at a fifth of
+ * their speed.  (The names of dynamic.c in its driver/others.) */
+static int is_narrow(const char *core)
+{
+	static const char *const cores[] = {
+		"Katmai",    "Coppermine", "Northwood", "Prescott", "Banias",  "Core2",
+		"Penryn",    "Dunnington", "Nehalem",   "Athlon",   "Opteron", "Opteron_SSE3",
+		"Barcelona", "Bobcat",     "Atom",      "Nano",     "generic"};
+	for (size_t i = 0; i < sizeof(cores) / sizeof(*cores); i++) {
+		if (!strcasecmp(core, cores[i]))
+			return 1;
+	}
+	return 0;
+}
+
 static void say_found(struct cpu_blas *blas, const struct tn_host *host)
 {
 	static const char *const threads[] = {"serial", "pthread", "OpenMP"};
 	int parallel = blas->get_parallel();
-	snprintf(blas->note, sizeof(blas->note), "%.100s, core %.40s, %s", blas->get_config(),
-		 blas->get_corename(), threads[parallel >= 0 && parallel < 3 ? parallel : 0]);
-	tn_plugin_log(host, "cpu", TN_LOG_INFO, "matmul by %s", blas->note);
+	snprintf(blas->note, sizeof(blas->note), "%.100s, core %.40s, %s%s", blas->get_config(),
+		 blas->get_corename(), threads[parallel >= 0 && parallel < 3 ? parallel : 0],
+		 blas->lags ? "; not used: slower than the plugin's own kernels" : "");
+	tn_plugin_log(host, "cpu", TN_LOG_INFO, "OpenBLAS: %s", blas->note);
 }
 
 static void say_missing(struct cpu_blas *blas, const struct tn_host *host, const char *why)
@@ -208,7 +226,7 @@ static int find_library(struct cpu_blas *blas, const char *file)
 	return 0;
 }
 
-void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host)
+void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host, int vector_bytes)
 {
 	const char *file = host->parameter(host->context, "TENON_CPU_OPENBLAS",
 					   "cpu: file name or path of the OpenBLAS library to use");
@@ -229,10 +247,12 @@ void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host)
 		process_counts.callers = callers;
 	}
 	pthread_mutex_unlock(&process_counts.mutex);
-	if (found)
-		say_found(blas, host);
-	else
+	if (!found) {
 		say_missing(blas, host, blas->note);
+		return;
+	}
+	blas->lags = vector_bytes > 16 && is_narrow(blas->get_corename());
+	say_found(blas, host);
 }
 
 void cpu_blas_close(struct cpu_blas *blas)

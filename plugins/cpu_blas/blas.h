@@ -30,6 +30,7 @@ typedef void (*blas_dgemv_fn)(int order, int trans, int m, int n, double alpha, 
 struct cpu_blas {
 	void *handle; /* NULL: no usable library, `note` has the reason */
 	int openmp;   /* the count of threads belongs to each thread */
+	int lags;     /* its kernels have far shorter vectors than the plugin's own */
 	blas_sgemm_fn sgemm;
 	blas_dgemm_fn dgemm;
 	blas_sgemv_fn sgemv;
@@ -45,8 +46,9 @@ struct cpu_blas {
 	char note[256];   /* what was found, or what is missing */
 };
 
-/* Looks for the library; `blas->handle` stays NULL if there is none, which is logged. */
-void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host);
+/* Looks for the library; `blas->handle` stays NULL if there is none, which is logged.
+ * `vector_bytes` is the length of the vectors of the plugin's own kernels. */
+void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host, int vector_bytes);
 void cpu_blas_close(struct cpu_blas *blas);
 
 /* Around every use in a call of the plugin: between enter and leave OpenBLAS starts no threads. */

@@ -6,9 +6,9 @@
  * The product is converted to a row-major C (a column-major one is the transposed product), cut
  * into rectangles of C by its shape alone, and each rectangle is computed by one thread: so the
  * bits do not depend on the number of threads.  OpenBLAS computes a rectangle, by gemv if it is one
- * row or one column (gemm is six times slower there); without OpenBLAS, if a length exceeds its
- * 32-bit integers, and where it is faster, the plugin's own kernel does.  Bias and activation
- * follow at once, on the same thread, while the rectangle or its end is in a cache.
+ * row or one column (gemm is six times slower there); the plugin's own kernel does without OpenBLAS,
+ * if a length exceeds its 32-bit integers, and where OpenBLAS is slower.  Bias and activation follow
+ * at once, on the same thread, while the rectangle or its end is in a cache.
  */
 #include "matmul.h"
 
@@ -195,12 +195,13 @@ static void cut_tiles(struct product *p)
 	p->tiles_n = (uint64_t)divide_up(p->n, p->tile_n);
 }
 
-/* If B is read along its columns, the plugin's own kernel may be faster, because it packs them
- * once. */
+/* The plugin's own kernel is faster if OpenBLAS lags, and may be if B is read along its columns,
+ * because it packs them once. */
 static int own_leads(const struct product *p)
 {
-	return p->cpu->kernels->sgemm_leads && p->dtype == TN_F32 && p->b.transposed &&
-	       !p->a.transposed && p->m >= 16 && p->m <= 1024 && p->n >= 32 && p->k <= 1024;
+	return p->cpu->blas.lags ||
+	       (p->cpu->kernels->sgemm_leads && p->dtype == TN_F32 && p->b.transposed &&
+		!p->a.transposed && p->m >= 16 && p->m <= 1024 && p->n >= 32 && p->k <= 1024);
 }
 
 static int fits(const struct product *p)
@@ -348,6 +349,20 @@ static void gemm(const struct product *p, const struct rectangle *r)
 			    p->beta, (double *)r->c, (int)p->c.ld);
 }
 
+/* A compact column of C as the row of the transposed product. */
+static void turn(struct cpu_gemm *g)
+{
+	struct cpu_gemm from = *g;
+	g->m = from.n;
+	g->n = from.m;
+	g->a = from.b;
+	g->b = from.a;
+	g->a_down = from.b_across;
+	g->a_across = from.b_down;
+	g->b_down = from.a_across;
+	g->b_across = from.a_down;
+}
+
 static void own(const struct product *p, const struct rectangle *r)
 {
 	struct cpu_gemm g = {.m = r->m, .n = r->n, .k = p->k, .alpha = p->alpha, .beta = p->beta};
@@ -359,6 +374,8 @@ static void own(const struct product *p, const struct rectangle *r)
 	g.b_down = p->b.transposed ? 1 : p->b.ld;
 	g.b_across = p->b.transposed ? p->b.ld : 1;
 	g.c_down = p->c.ld;
+	if (r->n == 1 && p->c.ld == 1)
+		turn(&g);
 	if (p->dtype == TN_F32)
 		p->cpu->kernels->sgemm(&g);
 	else

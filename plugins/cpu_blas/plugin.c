@@ -45,7 +45,7 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 	own->kernels = kernels;
 	cpu_block_table_fill(&own->blocks, kernels);
 	cpu_processor_name(own->name, sizeof(own->name));
-	cpu_blas_open(&own->blas, host);
+	cpu_blas_open(&own->blas, host, kernels->vector_bytes);
 	own->convolution = cpu_conv_choose(host);
 	*instance = own;
 	return TN_OK;

@@ -127,6 +127,19 @@ TENON_PLUGIN_PATH=$dir/plugins:$dir/more run 3 info --why null_slot
 out_has "file: $dir/plugins/backend_null_slot.so"
 out_has "also found: $dir/more/backend_null_slot.so: BAD_PLUGIN: table"
 
+# An OpenBLAS that runs an old processor's kernels does not multiply, unless the backend's own have
+# no longer vectors.
+export OPENBLAS_CORETYPE=Prescott
+run 0 info
+if grep -q 'kernels for x86-64-v[34]; OpenBLAS .*core Prescott' "$dir/out"; then
+	out_has 'core Prescott, .*; not used: slower'
+	TENON_CPU_VARIANT=v2 run 0 info
+	grep -q 'not used: slower' "$dir/out" && fail "OpenBLAS is not used beside kernels of v2"
+	OPENBLAS_CORETYPE=Haswell run 0 info
+	grep -q 'core Haswell, .*not used' "$dir/out" && fail "OpenBLAS for Haswell is not used"
+fi
+unset OPENBLAS_CORETYPE
+
 # The value of a variable is printed as printable text.
 TENON_BACKEND="$(printf 'c\033[31mpu')" run 1 info
 err_has "of 'c?\\[31mpu'"

@@ -9,9 +9,10 @@
  *
  *     c[i, j] += alpha * sum over the block's k of a[i, k] * b[k, j]
  *
- * so each element has the same sequence of operations whatever the size of the whole matrix.  (Goto
- * and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008, without the packing of
- * A: its elements are broadcast from their original positions.)
+ * so each element has the same sequence of operations whatever the size of the whole matrix, except
+ * in a single row of C, which nothing is packed for.  (Goto and van de Geijn, Anatomy of
+ * High-Performance Matrix Multiplication, 2008, without the packing of A: its elements are broadcast
+ * from their original positions.)
  */
 #include "variant.h"
 #include "vector.h"
@@ -23,6 +24,8 @@
 #define MR 6
 #endif
 #define KC 256
+/* Rows of A whose block of KC columns stays in the second cache. */
+#define MC 256
 
 typedef double vd __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 

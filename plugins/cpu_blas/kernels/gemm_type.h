@@ -179,8 +179,8 @@ static void NAME(sum_tile)(int64_t rows, const struct NAME(tile) * t)
 	}
 }
 
-/* All rows of C below a packed panel, in tiles of equal height up to one row. */
-static void NAME(panel)(const struct cpu_gemm *g, int64_t j, int64_t k0, int64_t kc)
+/* Rows i..i+m-1 of C below a packed panel, in tiles of equal height up to one row. */
+static void NAME(panel)(const struct cpu_gemm *g, int64_t i, int64_t m, int64_t j, int64_t k0)
 {
 	T panel[KC * NR] __attribute__((aligned(VECTOR_BYTES)));
 	struct NAME(tile) t = {.panel = panel,
@@ -188,13 +188,13 @@ static void NAME(panel)(const struct cpu_gemm *g, int64_t j, int64_t k0, int64_t
 			       .across = g->a_across,
 			       .c_down = g->c_down,
 			       .n = g->n - j < NR ? g->n - j : NR,
-			       .kc = kc,
+			       .kc = g->k - k0 < KC ? g->k - k0 : KC,
 			       .alpha = (T)g->alpha,
 			       .beta = k0 ? (T)1 : (T)g->beta};
-	int64_t tiles = (g->m + MR - 1) / MR, height = g->m / tiles, higher = g->m % tiles;
-	NAME(pack)(panel, g, j, t.n, k0, kc);
-	for (int64_t i = 0, row = 0; i < tiles; i++) {
-		int64_t rows = height + (i < higher);
+	int64_t tiles = (m + MR - 1) / MR, height = m / tiles, higher = m % tiles;
+	NAME(pack)(panel, g, j, t.n, k0, t.kc);
+	for (int64_t tile = 0, row = i; tile < tiles; tile++) {
+		int64_t rows = height + (tile < higher);
 		t.a = (const T *)g->a + row * g->a_down + k0 * g->a_across;
 		t.c = (T *)g->c + row * g->c_down + j;
 		NAME(sum_tile)(rows, &t);
@@ -202,11 +202,74 @@ static void NAME(panel)(const struct cpu_gemm *g, int64_t j, int64_t k0, int64_t
 	}
 }
 
+/* An element of a single row of C. */
+static inline void NAME(put)(const struct cpu_gemm *g, int64_t j, T sum)
+{
+	T *c = (T *)g->c + j;
+	sum *= (T)g->alpha;
+	*c = g->beta == 0 ? sum : sum + (T)g->beta * *c;
+}
+
+/* Columns j..j+3 of a single row of C, from rows of A and columns of B with stride 1. */
+static void NAME(dot4)(const struct cpu_gemm *g, int64_t j)
+{
+	const T *a = g->a, *b = (const T *)g->b + j * g->b_across;
+	VECTOR sums[4] = {{0}, {0}, {0}, {0}};
+	int64_t k = 0;
+	for (; k + WIDTH <= g->k; k += WIDTH) {
+		VECTOR x = *(const VECTOR *)(a + k);
+#pragma GCC unroll 4
+		for (int i = 0; i < 4; i++)
+			sums[i] += x * *(const VECTOR *)(b + i * g->b_across + k);
+	}
+	for (int i = 0; i < 4; i++) {
+		T sum = 0;
+		for (int lane = 0; lane < WIDTH; lane++)
+			sum += sums[i][lane];
+		for (int64_t rest = k; rest < g->k; rest++)
+			sum += a[rest] * b[i * g->b_across + rest];
+		NAME(put)(g, j + i, sum);
+	}
+}
+
+/* Four vectors of columns of a single row of C, from rows of B with stride 1. */
+static void NAME(row4)(const struct cpu_gemm *g, int64_t j)
+{
+	const T *a = g->a, *b = (const T *)g->b + j;
+	VECTOR sums[4] = {{0}, {0}, {0}, {0}};
+	for (int64_t k = 0; k < g->k; k++, a += g->a_across, b += g->b_down) {
+#pragma GCC unroll 4
+		for (int i = 0; i < 4; i++)
+			sums[i] += *a * *(const VECTOR *)(b + i * WIDTH);
+	}
+	for (int i = 0; i < 4; i++) {
+		for (int lane = 0; lane < WIDTH; lane++)
+			NAME(put)(g, j + i * WIDTH + lane, sums[i][lane]);
+	}
+}
+
+/* While A is small, a panel of C stays in the cache for all of k; otherwise a block of A does, for
+ * all panels. */
 static void NAME(product)(const struct cpu_gemm *g)
 {
-	for (int64_t j = 0; j < g->n; j += NR) {
+	int is_large = (size_t)(g->m * g->k) * sizeof(T) > MC * KC * sizeof(float);
+	int64_t j = 0;
+	if (g->m == 1 && g->b_down == 1 && g->a_across == 1) {
+		for (; j + 4 <= g->n; j += 4)
+			NAME(dot4)(g, j);
+	} else if (g->m == 1 && g->b_across == 1) {
+		for (; j + 4 * WIDTH <= g->n; j += 4 * WIDTH)
+			NAME(row4)(g, j);
+	}
+	for (int64_t i = 0; is_large && i < g->m; i += MC) {
+		for (int64_t k = 0; k < g->k; k += KC) {
+			for (int64_t at = j; at < g->n; at += NR)
+				NAME(panel)(g, i, g->m - i < MC ? g->m - i : MC, at, k);
+		}
+	}
+	for (; !is_large && j < g->n; j += NR) {
 		for (int64_t k = 0; k < g->k; k += KC)
-			NAME(panel)(g, j, k, g->k - k < KC ? g->k - k : KC);
+			NAME(panel)(g, 0, g->m, j, k);
 	}
 }
 

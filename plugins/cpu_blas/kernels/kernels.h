@@ -45,6 +45,7 @@ struct cpu_gemm {
 
 struct cpu_kernels {
 	const char *name;
+	int vector_bytes;
 	const struct cpu_row *const *rows; /* lists; NULL ends */
 	const struct cpu_cast_row *casts;
 	const struct cpu_fold_row *folds;

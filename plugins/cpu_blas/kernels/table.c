@@ -4,6 +4,7 @@
  * The table of one level.
  */
 #include "variant.h"
+#include "vector.h"
 
 static const struct cpu_row *const lists[] = {
 	VARIANT(cpu_rows_boolean),
@@ -21,6 +22,7 @@ static const struct cpu_row *const lists[] = {
 
 const struct cpu_kernels VARIANT(cpu_kernels) = {
 	.name = CPU_VARIANT_NAME,
+	.vector_bytes = VECTOR_BYTES,
 	.rows = lists,
 	.casts = VARIANT(cpu_casts),
 	.folds = VARIANT(cpu_folds),
