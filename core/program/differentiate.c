@@ -151,11 +151,13 @@ static void power(const struct step *s)
 	send_b(s, choose(s, flat, zero, mul(s, s->g, growth)));
 }
 
-/* y = atan2(a, b):   grad a = g b / (a^2 + b^2),   grad b = -g a / (a^2 + b^2) */
+/* y = atan2(a, b):   grad a = g b / (a^2 + b^2),   grad b = -g a / (a^2 + b^2);   0 at (0, 0) */
 static void angle(const struct step *s)
 {
 	tn_value r2 = add(s, mul(s, s->a, s->a), mul(s, s->b, s->b));
-	tn_value inverse = divide(s, number(s, 1), r2);
+	tn_value one = number(s, 1);
+	tn_value is_origin = compare(s, TN_OP_EQ, r2, number(s, 0));
+	tn_value inverse = divide(s, one, choose(s, is_origin, one, r2));
 	send_a(s, mul(s, s->g, mul(s, s->b, inverse)));
 	send_b(s, mul(s, s->g, neg(s, mul(s, s->a, inverse))));
 }

@@ -85,7 +85,7 @@ static const struct function functions[] = {
 	 FORMULA,
 	 0,
 	 {"x", "low", "high"},
-	 "(x < low ? low : x) > high ? high : (x < low ? low : x)"},
+	 "(x <= low ? low : x) >= high ? high : (x <= low ? low : x)"},
 	{"copysign", 2, FORMULA, 0, {"x", "y"}, "y < 0 || 1.0 / y < 0 ? -abs(x) : abs(x)"},
 	{"elu", 2, FORMULA, 0, {"x", "alpha"}, "x > 0 ? x : alpha * expm1(x > 0 ? 0 : x)"},
 	{"gelu", 1, FORMULA, 0, {"x"}, "0.5 * x * (1 + erf(x * 0.70710678118654752))"},
@@ -108,7 +108,7 @@ static const struct function functions[] = {
 	{"isnan", 1, FORMULA, 0, {"x"}, "x != x"},
 	{"leaky_relu", 2, FORMULA, 0, {"x", "slope"}, "x > 0 ? x : slope * x"},
 	{"lerp", 3, FORMULA, 0, {"a", "b", "t"}, "a + t * (b - a)"},
-	{"log_sigmoid", 1, FORMULA, 0, {"x"}, "min(x, 0) - log1p(exp(-abs(x)))"},
+	{"log_sigmoid", 1, FORMULA, 0, {"x"}, "(x > 0 ? 0 : x) - log1p(exp(x > 0 ? -x : x))"},
 	{"mish", 1, FORMULA, 0, {"x"}, "x * tanh(softplus(x))"},
 	{"normal",
 	 5,
@@ -119,7 +119,9 @@ static const struct function functions[] = {
 	{"reciprocal", 1, FORMULA, 0, {"x"}, "1.0 / x"},
 	{"relu", 1, FORMULA, 0, {"x"}, "x <= 0 ? 0 : x"},
 	{"silu", 1, FORMULA, 0, {"x"}, "x * sigmoid(x)"},
-	{"softplus", 1, FORMULA, 0, {"x"}, "max(x, 0) + log1p(exp(-abs(x)))"},
+	/* Without max and abs, whose kinks at 0 would show in its second derivative; so is
+	 * log_sigmoid. */
+	{"softplus", 1, FORMULA, 0, {"x"}, "(x > 0 ? x : 0) + log1p(exp(x > 0 ? -x : x))"},
 	{"square", 1, FORMULA, 0, {"x"}, "x * x"},
 	{"uniform",
 	 3,
