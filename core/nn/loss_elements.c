@@ -116,14 +116,14 @@ tn_array *tn_l1_loss(const tn_array *input, const tn_array *target, uint32_t red
 					       .reduction = reduction});
 }
 
-/* With m = min(d, delta):  d^2 / 2 where d is smaller, else delta (d - delta / 2).  No square that
- * is not needed overflows.  A choice has a shorter derivative than min, which shares the gradient
- * of equal operands; there it is 0. */
+/* With m = d cut to [-delta, delta]:  d^2 / 2 where |d| is smaller, else delta (|d| - delta / 2).
+ * No square that is not needed overflows.  Without abs, whose kink at 0 would show in the second
+ * derivative. */
 tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double delta,
 			uint32_t reduction)
 {
-	static const struct tn_short_program program = {"d = abs(x - y)\n"
-							"m = d < a ? d : a\n"
+	static const struct tn_short_program program = {"d = x - y\n"
+							"m = d > a ? a : d < -a ? -a : d\n"
 							"z = m * (d - 0.5 * m)",
 							2, 1, 0, 0};
 	if (is_refused(input, "huber_loss", "delta", delta, 1))
@@ -139,8 +139,8 @@ tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double de
 tn_array *tn_smooth_l1_loss(const tn_array *input, const tn_array *target, double beta,
 			    uint32_t reduction)
 {
-	static const struct tn_short_program program = {"d = abs(x - y)\n"
-							"m = d < a ? d : a\n"
+	static const struct tn_short_program program = {"d = x - y\n"
+							"m = d > a ? a : d < -a ? -a : d\n"
 							"z = m / a * (d - 0.5 * m)",
 							2, 1, 0, 0};
 	/* Also for a beta that is 0 in f32. */
