@@ -139,12 +139,15 @@ const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS] =
 	[TN_DO_RELU6] = {"z = x <= 0 ? 0 : x >= 6 ? 6 : x", NULL, NULL, 1, 0, 0, TN_BY_OUTPUT,
 			 TN_LOOP_COUNT, 0},
 	[TN_DO_SILU] = {"z = silu(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
-	[TN_DO_HARDSWISH] = {"z = x < -3 ? 0 : x <= 3 ? x * (x + 3) / 6 : x", NULL, NULL, 1, 0, 0,
-			     1, TN_LOOP_FLOATING, 0},
+	/* With m = x cut to [0, 3] outside of (-3, 3): the derivative of the product is finite. */
+	[TN_DO_HARDSWISH] = {"m = x <= -3 ? 0 : x >= 3 ? 3 : x\nz = x >= 3 ? x : m * (m + 3) / 6",
+			     NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_GELU] = {"z = gelu(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_GELU_TANH] = {"z = gelu_tanh(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_LEAKY_RELU] = {"z = leaky_relu(x, a)", NULL, NULL, 1, 1, 0, 1, TN_LOOP_FLOATING, 0},
-	[TN_DO_PRELU] = {"z = leaky_relu(x, y)", NULL, NULL, 2, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	/* Not leaky_relu: the gradient of y where x is infinite is 0. */
+	[TN_DO_PRELU] = {"z = x > 0 ? x : y * (x > 0 ? 0 : x)", NULL, NULL, 2, 0, 0, 1,
+			 TN_LOOP_FLOATING, 0},
 	[TN_DO_ELU] = {"z = elu(x, a)", NULL, NULL, 1, 1, 0, 1, TN_LOOP_FLOATING, 0},
 	/* The inner choice as in elu (program/functions.c). */
 	[TN_DO_CELU] = {"z = x > 0 ? x : a * expm1((x > 0 ? 0 : x) / a)", NULL, NULL, 1, 1, 0, 1,
@@ -158,7 +161,6 @@ const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS] =
 	[TN_DO_LOG_SIGMOID] = {"z = log_sigmoid(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_HARDSIGMOID] = {"z = x <= -3 ? 0 : x >= 3 ? 1 : (x + 3) / 6", NULL, NULL, 1, 0, 0, 1,
 			       TN_LOOP_FLOATING, 0},
-	/* Unlike clamp, with a derivative of 0 at both limits. */
 	[TN_DO_HARDTANH] = {"z = x <= a ? a : x >= b ? b : x", NULL, NULL, 1, 2, 0, 1,
 			    TN_LOOP_FLOATING, 0},
 	[TN_DO_FLOOR] = {"z = floor(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_REAL, 0},
