@@ -46,6 +46,14 @@ SECOND(sigmoid, tn_sigmoid(x[0]))
 SECOND(relu, tn_multiply(tn_relu(x[0]), tn_square(x[0])))
 SECOND(gelu, tn_gelu(x[0]))
 SECOND(silu, tn_silu(x[0]))
+SECOND(softplus, tn_softplus(x[0], 2, 20))
+SECOND(log_sigmoid, tn_log_sigmoid(x[0]))
+SECOND(mish, tn_mish(x[0]))
+SECOND(elu, tn_elu(x[0], 0.7))
+SECOND(selu, tn_selu(x[0]))
+SECOND(softsign, tn_softsign(x[0]))
+SECOND(hardswish, tn_hardswish(tn_affine(x[0], 5, 0)))
+SECOND(prelu, tn_square(tn_prelu(x[0], x[1])))
 SECOND(twice, tn_multiply(tn_multiply(x[0], x[0]), x[0]))
 SECOND(map, tn_map("d = x - y; z = 1.5 * d * d / (1 + exp(-x))", 2, (const char *[]){"x", "y"},
 		   (const tn_array *[]){x[0], x[1]}, 0, NULL, NULL))
@@ -107,7 +115,14 @@ static inline tn_array *second_signs(const tn_array *x)
 
 SECOND(mse, tn_mse_loss(x[0], x[1], TN_REDUCTION_NONE))
 SECOND(huber, tn_huber_loss(x[0], x[1], 0.5, TN_REDUCTION_NONE))
+SECOND(smooth_l1, tn_smooth_l1_loss(x[0], x[1], 0.5, TN_REDUCTION_NONE))
+SECOND(l1, tn_square(tn_l1_loss(x[0], x[1], TN_REDUCTION_NONE)))
+SECOND(hinge, tn_square(tn_hinge_embedding_loss(x[0], tn_sign(x[0]), 0.9, TN_REDUCTION_NONE)))
 SECOND(binary, tn_binary_cross_entropy_with_logits(x[0], tn_sigmoid(x[1]), NULL))
+SECOND(binary_none,
+       tn_binary_cross_entropy_with_logits(x[0], tn_sigmoid(x[1]),
+					   TN_OPTIONS(struct tn_binary_cross_entropy_options,
+						      .reduction = TN_REDUCTION_NONE)))
 SECOND(kl_div, tn_kl_div(tn_log_softmax(x[0], 1), tn_softmax(x[1], 1), 0, TN_REDUCTION_NONE))
 SECOND(cosine, tn_cosine_embedding_loss(x[0], x[1], second_signs(x[0]), -0.9, TN_REDUCTION_NONE))
 SECOND(nll, tn_nll_loss(tn_log_softmax(x[0], 1), second_labels(x[0]), NULL))
@@ -219,6 +234,16 @@ static inline tn_array *second_bilinear(tn_array *const *x)
 	return second_total(tn_interpolate(x[0], &o));
 }
 
+SECOND(nearest, tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options, .size = {5, 3})))
+SECOND(conv1d,
+       tn_conv1d(x[0], x[1], x[2], TN_OPTIONS(struct tn_conv1d_options, .stride = 2, .padding = 1)))
+SECOND(adaptive_avg, tn_adaptive_avg_pool2d(x[0], 2, 3))
+SECOND(adaptive_max, tn_adaptive_max_pool2d(x[0], 2, 3))
+SECOND(global_avg, tn_global_avg_pool(x[0]))
+SECOND(response,
+       tn_local_response_norm(x[0], 2, TN_OPTIONS(struct tn_local_response_norm_options, .k = 2)))
+SECOND(instance_norm, tn_instance_norm(x[0], x[1], x[2], 1e-2))
+
 static inline tn_array *second_avg_pool(tn_array *const *x)
 {
 	const struct tn_pool2d_options o = {.struct_size = sizeof(o),
@@ -269,6 +294,12 @@ static inline tn_array *second_dropout(tn_array *const *x)
 	return second_total(tn_dropout(x[0], 0.4));
 }
 
+static inline tn_array *second_drop_parts(tn_array *const *x)
+{
+	tn_random_state_set(tn_array_context(x[0]), (struct tn_random_state){5, 7});
+	return second_total(tn_stochastic_depth(tn_dropout2d(tn_square(x[0]), 0.4), 0.3));
+}
+
 static inline tn_array *second_block(void *user, tn_array *const *x)
 {
 	tn_array *const *all = user;
@@ -317,6 +348,14 @@ static const struct second_row second_rows[] = {
 	{"relu", second_relu, 1, {2}, {{3, 4}}, 0, 0},
 	{"gelu", second_gelu, 1, {2}, {{3, 4}}, 0, 0},
 	{"silu", second_silu, 1, {2}, {{3, 4}}, 0, 0},
+	{"softplus, of zeros too", second_softplus, 1, {2}, {{3, 4}}, 0, 1},
+	{"log_sigmoid, of zeros too", second_log_sigmoid, 1, {2}, {{3, 4}}, 0, 1},
+	{"mish, of zeros too", second_mish, 1, {2}, {{3, 4}}, 0, 1},
+	{"elu", second_elu, 1, {2}, {{3, 4}}, 0, 0},
+	{"selu", second_selu, 1, {2}, {{3, 4}}, 0, 0},
+	{"softsign", second_softsign, 1, {2}, {{3, 4}}, 0, 0},
+	{"hardswish", second_hardswish, 1, {2}, {{3, 4}}, 0, 0},
+	{"prelu", second_prelu, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
 	{"one array used thrice", second_twice, 1, {2}, {{3, 4}}, 0, 0},
 	{"a user's program", second_map, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
 	{"sum", second_sum, 1, {3}, {{2, 3, 4}}, 0, 0},
@@ -357,6 +396,13 @@ static const struct second_row second_rows[] = {
 	{"gru, reverse", second_gru_reverse, 3, {2, 1, 1}, {{2, 2}, {6}, {6}}, 0, 0},
 	{"embedding", second_embedding, 1, {2}, {{4, 3}}, 0, 0},
 	{"interpolate", second_bilinear, 1, {4}, {{1, 2, 3, 4}}, 0, 0},
+	{"interpolate, nearest", second_nearest, 1, {4}, {{1, 2, 3, 4}}, 0, 0},
+	{"conv1d", second_conv1d, 3, {3, 3, 1}, {{2, 2, 6}, {3, 2, 3}, {3}}, 0, 0},
+	{"adaptive_avg_pool2d", second_adaptive_avg, 1, {4}, {{1, 2, 5, 4}}, 0, 0},
+	{"adaptive_max_pool2d", second_adaptive_max, 1, {4}, {{1, 2, 5, 4}}, 0, 0},
+	{"global_avg_pool", second_global_avg, 1, {4}, {{2, 2, 2, 3}}, 0, 0},
+	{"local_response_norm", second_response, 1, {4}, {{1, 4, 2, 2}}, 0, 0},
+	{"instance_norm", second_instance_norm, 3, {4, 1, 1}, {{2, 2, 2, 3}, {2}, {2}}, 0, 0},
 	{"conv2d, groups", second_conv2d_groups, 2, {4, 4}, {{1, 4, 4, 5}, {6, 2, 3, 3}}, 0, 0},
 	{"max_pool2d", second_max_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},
 	{"avg_pool2d", second_avg_pool, 1, {4}, {{2, 2, 6, 5}}, 0, 0},
@@ -393,13 +439,19 @@ static const struct second_row second_rows[] = {
 	{"cross_entropy, smoothed", second_smoothed, 1, {2}, {{4, 3}}, 0, 0},
 	{"cross_entropy of probabilities", second_probabilities, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
 	{"mse_loss", second_mse, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
-	{"huber_loss", second_huber, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	{"l1_loss", second_l1, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	/* Equal elements too, and logits of 0. */
+	{"huber_loss", second_huber, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 1},
+	{"smooth_l1_loss", second_smooth_l1, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 1},
 	{"binary_cross_entropy", second_binary, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
+	{"binary_cross_entropy of zeros", second_binary_none, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 1},
+	{"hinge_embedding_loss", second_hinge, 1, {2}, {{4, 3}}, 0, 0},
 	{"kl_div", second_kl_div, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
 	{"cosine_embedding_loss", second_cosine, 2, {2, 2}, {{4, 3}, {4, 3}}, 0, 0},
 	{"nll_loss", second_nll, 1, {2}, {{4, 3}}, 0, 0},
 	{"multi_margin_loss", second_margin, 1, {2}, {{4, 3}}, 0, 0},
 	{"dropout", second_dropout, 1, {2}, {{5, 6}}, 0, 0},
+	{"dropout2d, stochastic_depth", second_drop_parts, 1, {4}, {{3, 3, 2, 2}}, 0, 0},
 	{"recompute", second_recompute, 2, {2, 2}, {{3, 4}, {4, 5}}, 0, 0},
 	{"a node of one's own", second_node, 1, {2}, {{3, 4}}, 0, 0},
 };
