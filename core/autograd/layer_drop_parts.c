@@ -13,9 +13,9 @@ static tn_array *drop_parts(const char *operation, const tn_array *x, int n_axes
 	if (!x || tn_runtime_ready(x->runtime))
 		return NULL;
 	struct tn_runtime *rt = x->runtime;
-	if (!(p >= 0.0 && p < 1.0)) {
+	if (!(p >= 0.0 && p <= 1.0)) {
 		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				"expected p in [0, 1), found %g", p);
+				"expected p in [0, 1], found %g", p);
 		return NULL;
 	}
 	if (x->rank < n_axes) {

@@ -74,9 +74,9 @@ tn_array *tn_dropout(const tn_array *x, double p)
 	if (!x || tn_runtime_ready(x->runtime))
 		return NULL;
 	struct tn_runtime *rt = x->runtime;
-	if (!(p >= 0.0 && p < 1.0)) {
+	if (!(p >= 0.0 && p <= 1.0)) {
 		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "dropout",
-				"expected p in [0, 1), found %g", p);
+				"expected p in [0, 1], found %g", p);
 		return NULL;
 	}
 	if (p == 0.0)
@@ -85,7 +85,7 @@ tn_array *tn_dropout(const tn_array *x, double p)
 	double keep = (1.0 - p) * 4294967296.0;
 	struct dropout_state state = {
 		.threshold = keep > 4294967295.0 ? UINT32_MAX : (uint32_t)keep,
-		.scale = 1.0 / (1.0 - p),
+		.scale = p < 1.0 ? 1.0 / (1.0 - p) : 0.0,
 	};
 	const struct tn_random_state before = rt->random;
 	tn_status status = tn_stepped_random(rt, tn_array_home(x), state.random);

@@ -144,9 +144,9 @@ tn_module *tn_module_multihead_attention(tn_context *context, int64_t width, int
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_attention_options", class_.name))
 		return NULL;
-	if (heads < 1 || width < 1 || width % heads || !(o.dropout >= 0.0 && o.dropout < 1.0)) {
+	if (heads < 1 || width < 1 || width % heads || !(o.dropout >= 0.0 && o.dropout <= 1.0)) {
 		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
-				"expected a width divisible by %lld heads and dropout in [0, 1), "
+				"expected a width divisible by %lld heads and dropout in [0, 1], "
 				"found %lld and %g",
 				(long long)heads, (long long)width, o.dropout);
 		return NULL;

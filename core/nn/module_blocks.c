@@ -150,9 +150,9 @@ tn_module *tn_module_convnext_block(tn_context *context, int64_t channels,
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_convnext_options", class_.name))
 		return NULL;
-	if (!(o.stochastic_depth >= 0.0 && o.stochastic_depth < 1.0)) {
+	if (!(o.stochastic_depth >= 0.0 && o.stochastic_depth <= 1.0)) {
 		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,
-				"stochastic_depth: expected a probability in [0, 1), found %g",
+				"stochastic_depth: expected a probability in [0, 1], found %g",
 				o.stochastic_depth);
 		return NULL;
 	}

@@ -200,11 +200,11 @@ static tn_module *create_dropout(tn_context *context, const char *name,
 					       .forward = dropout_forward,
 					       .destroy = tn_mem_free};
 	const struct dropout_state state = {f, p};
-	if (p >= 0.0 && p < 1.0)
+	if (p >= 0.0 && p <= 1.0)
 		return tn_module_of_class(context, &class_, &state, sizeof(state));
 	if (context)
 		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, name,
-				"expected p in [0, 1), found %g", p);
+				"expected p in [0, 1], found %g", p);
 	return NULL;
 }
 

@@ -307,10 +307,10 @@ static tn_module *create(tn_context *context, const struct tn_module_class *clas
 			    "struct tn_module_recurrent_options", class_->name))
 		return NULL;
 	if (o.n_layers < 0 || o.n_layers > TN_MAX_RECURRENT_LAYERS || hidden < 1 ||
-	    hidden > INT32_MAX || !(o.dropout >= 0.0 && o.dropout < 1.0)) {
+	    hidden > INT32_MAX || !(o.dropout >= 0.0 && o.dropout <= 1.0)) {
 		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_->name,
 				"expected at most %d layers, a hidden width of at least 1 and "
-				"dropout in [0, 1), found %d, %lld and %g",
+				"dropout in [0, 1], found %d, %lld and %g",
 				TN_MAX_RECURRENT_LAYERS, o.n_layers, (long long)hidden, o.dropout);
 		return NULL;
 	}

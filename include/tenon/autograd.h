@@ -345,7 +345,7 @@ TN_API tn_array *tn_softmax(const tn_array *x, int axis);
 TN_API tn_array *tn_log_softmax(const tn_array *x, int axis);
 
 /* y = x mask / (1 - p), mask 1 with probability 1 - p, from the context's random state (one stream
- * per call), the same bits on every backend.  p in [0, 1); p = 0 gives x. */
+ * per call), the same bits on every backend.  p in [0, 1]: 0 gives x, 1 gives zeros. */
 TN_API tn_array *tn_dropout(const tn_array *x, double p);
 /* The same with one element of the mask for each channel of x (N, C, ...). */
 TN_API tn_array *tn_dropout2d(const tn_array *x, double p);

@@ -201,7 +201,7 @@ struct tn_module_recurrent_options {
 /* torch.nn.LSTM and torch.nn.GRU with batch_first: x (N, L, in) gives (N, L, hidden), or with two
  * directions (N, L, 2 hidden).  The parameters weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0,
  * weight_ih_l0_reverse, ... start uniform in +-1/sqrt(hidden).  TN_INVALID_ARGUMENT: n_layers is
- * not in 0..TN_MAX_RECURRENT_LAYERS, dropout not in [0, 1). */
+ * not in 0..TN_MAX_RECURRENT_LAYERS, dropout not in [0, 1]. */
 TN_API tn_module *tn_module_lstm(tn_context *context, int64_t in_features, int64_t hidden,
 				 const struct tn_module_recurrent_options *options);
 TN_API tn_module *tn_module_gru(tn_context *context, int64_t in_features, int64_t hidden,

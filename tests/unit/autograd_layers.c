@@ -415,6 +415,35 @@ static void whole_parts_are_dropped(void **state)
 	tn_context_close(context);
 }
 
+/* As in PyTorch, p = 1 drops everything, the gradients too. */
+static void expect_nothing_kept(tn_array *(*f)(const tn_array *x, double p))
+{
+	float y[24], dx[24];
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = tn_full(context, TN_F32, 3, (int64_t[]){2, 3, 4}, 1e30);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *out = f(x, 1);
+	assert_non_null(out);
+	assert_ok(tn_to_host(out, y, sizeof(y)));
+	assert_ok(tn_tape_backward(tape, tn_sum(out, TN_ALL_AXES, NULL, 0), NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, x), dx, sizeof(dx)));
+	tn_tape_end(tape);
+	for (int i = 0; i < 24; i++)
+		assert_true(y[i] == 0 && dx[i] == 0);
+	tn_scope_end(context, NULL);
+}
+
+static void with_a_probability_of_1_all_is_dropped(void **state)
+{
+	(void)state;
+	open_context("auto");
+	expect_nothing_kept(tn_dropout);
+	expect_nothing_kept(tn_dropout2d);
+	expect_nothing_kept(tn_stochastic_depth);
+	tn_context_close(context);
+}
+
 /* ---- Padding ---------------------------------------------------------------------------------*/
 
 static void the_row_of_padding_has_no_gradient(void **state)
@@ -523,6 +552,7 @@ int main(void)
 		cmocka_unit_test(planes_in_double_are_exact),
 		cmocka_unit_test(an_empty_batch_gives_zero_gradients),
 		cmocka_unit_test(whole_parts_are_dropped),
+		cmocka_unit_test(with_a_probability_of_1_all_is_dropped),
 		cmocka_unit_test(the_row_of_padding_has_no_gradient),
 		cmocka_unit_test(misfits_are_refused_with_a_reason),
 	};
