@@ -4,6 +4,7 @@
  * Group norm, and instance norm, whose groups are single channels.
  */
 #include "array/array.h"
+#include "array/shape.h"
 #include "autograd/node.h"
 #include "autograd/norm.h"
 #include "ops/norm.h"
@@ -31,9 +32,14 @@ tn_array *tn_instance_norm(const tn_array *x, const tn_array *w, const tn_array 
 {
 	if (!x || tn_runtime_ready(x->runtime))
 		return NULL;
-	if (x->rank >= 3)
+	char found[TN_SHAPE_TEXT];
+	int64_t cells = 1;
+	for (int i = 2; i < x->rank; i++)
+		cells *= x->shape[i];
+	if (x->rank >= 3 && cells != 1)
 		return tn_group_norm(x, w, b, x->shape[1], epsilon);
 	tn_runtime_fail(x->runtime, TN_SHAPE, "instance_norm",
-			"x: expected (N, C, ...) of rank 3 at least, found rank %d", x->rank);
+			"x: expected (N, C, ...) with more than one element per channel, found %s",
+			tn_array_text(x, found));
 	return NULL;
 }

@@ -5,8 +5,11 @@
  */
 #include "nn/module_norm.h"
 
+#include <string.h>
+
 #include "array/array.h"
 #include "array/make.h"
+#include "array/shape.h"
 #include "base/memory.h"
 #include "capture/stepped.h"
 #include "nn/module.h"
@@ -18,7 +21,8 @@ struct norm_state {
 	double momentum;
 	int n_axes;
 	int64_t groups;
-	int ranks[2]; /* of a batch norm's x: the least and the most */
+	int ranks[2];               /* of a batch norm's x: the least and the most */
+	int64_t shape[TN_MAX_RANK]; /* of the axes of a layer norm */
 };
 
 static tn_status take_options(tn_context *context, const struct tn_module_class *class_,
@@ -35,10 +39,11 @@ static tn_module *create_norm(tn_context *context, const struct tn_module_class 
 			      const int64_t *shape, int64_t groups,
 			      const struct tn_module_norm_options *options)
 {
-	const struct norm_state state = {.epsilon = options->epsilon,
-					 .momentum = options->momentum,
-					 .n_axes = n_axes,
-					 .groups = groups};
+	struct norm_state state = {.epsilon = options->epsilon,
+				   .momentum = options->momentum,
+				   .n_axes = n_axes,
+				   .groups = groups};
+	memcpy(state.shape, shape, (size_t)n_axes * sizeof(*shape));
 	tn_module *module = tn_module_of_class(context, class_, &state, sizeof(state));
 	if (!module || options->no_affine)
 		return module;
@@ -128,8 +133,11 @@ static tn_module *create_batch_norm(tn_context *context, const struct tn_module_
 	module->forward_then = batch_norm_then;
 	if (!tn_module_add_buffer(module, "running_mean", TN_F32, 1, &channels, 0) &&
 	    !tn_module_add_buffer(module, "running_var", TN_F32, 1, &channels, 1) &&
-	    !tn_module_add_buffer(module, "num_batches_tracked", TN_I64, 0, NULL, 0))
+	    !tn_module_add_buffer(module, "num_batches_tracked", TN_I64, 0, NULL, 0)) {
+		/* As for PyTorch: files of its early versions lack it. */
+		module->buffers[module->n_buffers - 1]->is_optional = 1;
 		return module;
+	}
 	tn_module_destroy(module);
 	return NULL;
 }
@@ -170,6 +178,16 @@ double tn_batch_norm_epsilon(const tn_module *module)
 static tn_array *layer_norm_forward(tn_module *module, void *state, const tn_array *x)
 {
 	const struct norm_state *norm = state;
+	const int first = x->rank - norm->n_axes;
+	if (first < 0 ||
+	    !tn_shape_equal(norm->n_axes, x->shape + first, norm->n_axes, norm->shape)) {
+		char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+		tn_runtime_fail(module->runtime, TN_SHAPE, module->class_name,
+				"x: expected %s as the lengths of the last axes, found shape %s",
+				tn_shape_print(norm->n_axes, norm->shape, expected),
+				tn_array_text(x, found));
+		return NULL;
+	}
 	return tn_layer_norm(x, tn_module_own_parameter(module, "weight"),
 			     tn_module_own_parameter(module, "bias"), norm->n_axes, norm->epsilon);
 }

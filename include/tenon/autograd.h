@@ -337,7 +337,7 @@ TN_API tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_ar
 			       int64_t groups, double epsilon);
 
 /* Instance normalisation (Ulyanov, Vedaldi and Lempitsky 2016): group norm of x (N, C, ...)
- * with one channel in each group. */
+ * with one channel in each group.  TN_SHAPE also if a channel has one element. */
 TN_API tn_array *tn_instance_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 				  double epsilon);
 
