@@ -48,6 +48,7 @@ struct tn_buffer {
 	int64_t size;
 	double initial;
 	tn_array *value; /* after building; kept */
+	int is_optional; /* files may lack it */
 };
 
 struct tn_member {

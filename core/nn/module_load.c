@@ -21,12 +21,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "nn/tensors.h"
+#include "nn/tree.h"
 
 /* Where the values of a tensor come from, in the order of names. */
 struct target {
 	const char *name;
 	size_t number; /* of the network's tensor */
 	int is_found;  /* also if it does not fit */
+	int is_shared; /* it was found under another name of a shared parameter */
 	int is_read;
 	size_t source; /* in the file */
 	size_t offset; /* in the block of host memory */
@@ -130,6 +132,13 @@ static char *renamed(const struct tn_module_load_options *options, const char *n
 	return result;
 }
 
+/* The network's tensor of that first name; NULL: there is none. */
+static struct target *find_target(const struct loading *loading, const char *name)
+{
+	const struct target key = {.name = name};
+	return bsearch(&key, loading->targets, loading->n, sizeof(key), compare_targets);
+}
+
 static tn_status match_one(struct loading *loading, size_t source)
 {
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
@@ -140,12 +149,16 @@ static tn_status match_one(struct loading *loading, size_t source)
 	if (!name)
 		return tn_fail(&loading->error, TN_OUT_OF_MEMORY, "module_load",
 			       "no host memory for the name of a tensor");
-	const struct target key = {.name = name};
-	struct target *target =
-		bsearch(&key, loading->targets, loading->n, sizeof(key), compare_targets);
+	struct target *target = find_target(loading, name);
+	const struct tn_named_weight *shared =
+		target ? NULL : tn_module_named_weight(loading->module, name);
+	if (shared)
+		target = find_target(loading, shared->name);
 	if (!target) {
 		add_problem(loading, TN_LOAD_UNEXPECTED, loading->options.allow_unexpected,
 			    TN_FORMAT, name, "the network has no such tensor");
+	} else if (target->is_found && (shared || target->is_shared)) {
+		/* The file has the shared parameter under each of its names. */
 	} else if (target->is_found) {
 		status = tn_fail(&loading->error, TN_FORMAT, "module_load",
 				 "%s: two tensors, the second is '%s', are renamed to '%s'",
@@ -154,6 +167,7 @@ static tn_status match_one(struct loading *loading, size_t source)
 		const struct tn_network_tensor tensor =
 			tn_network_tensor_at(loading->module, target->number);
 		target->is_found = 1;
+		target->is_shared = shared != NULL;
 		target->is_read = fits(loading, &tensor, &info);
 		target->source = source;
 	}
@@ -176,10 +190,12 @@ static tn_status match(struct loading *loading)
 	for (size_t i = 0; i < tn_safetensors_count(loading->file) && !status; i++)
 		status = match_one(loading, i);
 	for (size_t i = 0; i < loading->n && !status; i++) {
-		if (!loading->targets[i].is_found)
-			add_problem(loading, TN_LOAD_MISSING, loading->options.allow_missing,
-				    TN_NOT_FOUND, loading->targets[i].name,
-				    "the file has no such tensor");
+		const struct target *target = &loading->targets[i];
+		if (target->is_found)
+			continue;
+		int is_optional = tn_network_tensor_at(loading->module, target->number).is_optional;
+		add_problem(loading, TN_LOAD_MISSING, loading->options.allow_missing || is_optional,
+			    TN_NOT_FOUND, target->name, "the file has no such tensor");
 	}
 	if (status || !loading->n_errors)
 		return status;

@@ -3,8 +3,10 @@
  *
  * Parameters: declaring, sharing and finding them by path.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "array/shape.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "nn/module.h"
@@ -33,6 +35,15 @@ static tn_status no_memory(const tn_module *module, const char *name)
 			       "no memory for parameter '%s'", name);
 }
 
+/* A shape that may be wrong. */
+static const char *shape_text(int rank, const int64_t *shape, char text[TN_SHAPE_TEXT])
+{
+	if (rank >= 0 && rank <= TN_MAX_RANK && (shape || !rank))
+		return tn_shape_print(rank, shape, text);
+	snprintf(text, TN_SHAPE_TEXT, shape ? "rank %d" : "rank %d and NULL", rank);
+	return text;
+}
+
 tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 				  const int64_t *shape, double bound, double constant)
 {
@@ -41,18 +52,23 @@ tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 	tn_status status = tn_module_check_new(module, name);
 	if (status)
 		return status;
-	int64_t size = tn_module_elements(rank, shape);
-	if (size < 0 || !(bound >= 0.0))
-		return tn_runtime_fail(
-			module->runtime, TN_INVALID_ARGUMENT, module->class_name,
-			"parameter '%s': expected lengths of at least 1 and a bound of at "
-			"least 0",
-			name);
+	char found[TN_SHAPE_TEXT];
+	int64_t size = rank && !shape ? -1 : tn_module_elements(rank, shape);
+	if (size < 0)
+		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, module->class_name,
+				       "parameter '%s': expected at most %d lengths of at least 1, "
+				       "found %s",
+				       name, TN_MAX_RANK, shape_text(rank, shape, found));
+	if (!(bound >= 0.0))
+		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, module->class_name,
+				       "parameter '%s': expected a bound of at least 0, found %g",
+				       name, bound);
 	struct tn_weight *weight = tn_mem_zeroed(1, sizeof(*weight));
 	if (!weight)
 		return no_memory(module, name);
 	weight->rank = rank;
-	memcpy(weight->shape, shape, (size_t)rank * sizeof(int64_t));
+	if (rank)
+		memcpy(weight->shape, shape, (size_t)rank * sizeof(int64_t));
 	weight->size = size;
 	weight->bound = bound;
 	weight->constant = constant;
@@ -63,13 +79,37 @@ tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 	return no_memory(module, name);
 }
 
-static struct tn_weight *own_weight(const tn_module *module, const char *name)
+struct tn_slot_entry *tn_module_slot(const tn_module *module, const char *name)
 {
 	for (size_t i = 0; i < module->n_slots; i++) {
 		if (!strcmp(module->slots[i].name, name))
-			return module->slots[i].weight;
+			return &module->slots[i];
 	}
 	return NULL;
+}
+
+static struct tn_weight *own_weight(const tn_module *module, const char *name)
+{
+	const struct tn_slot_entry *slot = tn_module_slot(module, name);
+	return slot ? slot->weight : NULL;
+}
+
+/* The slot of that name holds another weight instead of its own, which is freed with its last. */
+static tn_status tie(tn_module *module, struct tn_slot_entry *slot, struct tn_weight *weight)
+{
+	struct tn_weight *own = slot->weight;
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	if (!tn_shape_equal(own->rank, own->shape, weight->rank, weight->shape))
+		return tn_runtime_fail(module->runtime, TN_SHAPE, module->class_name,
+				       "'%s' cannot be shared: expected shape %s, found %s",
+				       slot->name, tn_shape_print(own->rank, own->shape, expected),
+				       tn_shape_print(weight->rank, weight->shape, found));
+	weight->n_slots++;
+	slot->weight = weight;
+	if (--own->n_slots == 0)
+		tn_mem_free(own);
+	tn_module_unlist(module);
+	return TN_OK;
 }
 
 tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
@@ -77,7 +117,9 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 {
 	if (!module || !other || !other_name)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_module_check_new(module, name);
+	struct tn_slot_entry *slot = name ? tn_module_slot(module, name) : NULL;
+	tn_status status =
+		slot ? tn_module_check_open(module, name) : tn_module_check_new(module, name);
 	if (status)
 		return status;
 	if (other->context != module->context || other->sealed)
@@ -90,6 +132,8 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 		return tn_runtime_fail(module->runtime, TN_NOT_FOUND, module->class_name,
 				       "%s has no parameter '%s' of its own", other->class_name,
 				       other_name);
+	if (slot)
+		return tie(module, slot, weight);
 	return add_slot(module, name, weight) ? TN_OK : no_memory(module, name);
 }
 
@@ -128,18 +172,27 @@ tn_status tn_module_parameter_at(const tn_module *module, size_t index,
 	return TN_OK;
 }
 
+const struct tn_named_weight *tn_module_named_weight(const tn_module *module, const char *path)
+{
+	const struct tn_weight *weight = tn_module_weight_at(module, path);
+	size_t n = weight ? tn_module_parameter_count(module) : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (module->listing[i].weight == weight)
+			return &module->listing[i];
+	}
+	return NULL;
+}
+
 tn_status tn_module_parameter(const tn_module *module, const char *name,
 			      struct tn_parameter_view *view)
 {
 	if (!module || !name || !view)
 		return TN_INVALID_ARGUMENT;
-	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
-		if (!strcmp(module->listing[i].name, name)) {
-			view_of(&module->listing[i], view);
-			return TN_OK;
-		}
-	}
-	return TN_NOT_FOUND;
+	const struct tn_named_weight *named = tn_module_named_weight(module, name);
+	if (!named)
+		return TN_NOT_FOUND;
+	view_of(named, view);
+	return TN_OK;
 }
 
 int64_t tn_module_size(const tn_module *module, int trainable_only)
@@ -153,23 +206,16 @@ int64_t tn_module_size(const tn_module *module, int trainable_only)
 	return size;
 }
 
-/* Is `name` the path `prefix` or below it? */
-static int is_under(const char *name, const char *prefix)
-{
-	size_t n = strlen(prefix);
-	return n == 0 || (!strncmp(name, prefix, n) && (name[n] == '\0' || name[n] == '.'));
-}
-
 tn_status tn_module_set_trainable(tn_module *module, const char *prefix, int trainable)
 {
-	int found = 0;
 	if (!module || !prefix)
 		return TN_INVALID_ARGUMENT;
-	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
-		if (!is_under(module->listing[i].name, prefix))
-			continue;
-		module->listing[i].weight->trainable = trainable != 0;
-		found = 1;
-	}
-	return found ? TN_OK : TN_NOT_FOUND;
+	const tn_module *part = tn_module_child(module, prefix);
+	struct tn_weight *weight = part ? NULL : tn_module_weight_at(module, prefix);
+	size_t n = part ? tn_module_parameter_count(part) : 0;
+	for (size_t i = 0; i < n; i++)
+		part->listing[i].weight->trainable = trainable != 0;
+	if (weight)
+		weight->trainable = trainable != 0;
+	return n || weight ? TN_OK : TN_NOT_FOUND;
 }

@@ -35,7 +35,12 @@ struct tn_network_tensor tn_network_tensor_at(const tn_module *module, size_t i)
 	}
 	const struct tn_named_buffer *named = &module->buffer_listing[i - module->n_listing];
 	const struct tn_buffer *buffer = named->buffer;
-	return (struct tn_network_tensor){
-		named->name,   buffer->dtype, buffer->rank,
-		buffer->shape, buffer->value, (size_t)buffer->size * tn_dtype_size(buffer->dtype)};
+	return (struct tn_network_tensor){.name = named->name,
+					  .dtype = buffer->dtype,
+					  .rank = buffer->rank,
+					  .shape = buffer->shape,
+					  .value = buffer->value,
+					  .size_bytes = (size_t)buffer->size *
+							tn_dtype_size(buffer->dtype),
+					  .is_optional = buffer->is_optional};
 }

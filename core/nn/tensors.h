@@ -19,6 +19,7 @@ struct tn_network_tensor {
 	const int64_t *shape;
 	tn_array *value;
 	size_t size_bytes;
+	int is_optional; /* a file may lack it */
 };
 
 /* Lists them.  TN_STATE: the module has not been built. */

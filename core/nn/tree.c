@@ -50,15 +50,19 @@ tn_status tn_module_check_name(const tn_module *module, const char *name)
 	return TN_OK;
 }
 
-tn_status tn_module_check_new(const tn_module *module, const char *name)
+tn_status tn_module_check_open(const tn_module *module, const char *name)
 {
 	tn_status status = tn_runtime_ready(module->runtime);
-	if (status)
+	if (status || !module->sealed)
 		return status;
-	if (module->sealed)
-		return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
-				       "'%s' cannot be added: the module has been built", name);
-	return tn_module_check_name(module, name);
+	return tn_runtime_fail(module->runtime, TN_STATE, module->class_name,
+			       "'%s' cannot be added: the module has been built", name);
+}
+
+tn_status tn_module_check_new(const tn_module *module, const char *name)
+{
+	tn_status status = tn_module_check_open(module, name);
+	return status ? status : tn_module_check_name(module, name);
 }
 
 int64_t tn_module_elements(int rank, const int64_t *shape)
@@ -200,21 +204,41 @@ const char *tn_module_class_name(const tn_module *module)
 	return module ? module->class_name : NULL;
 }
 
+/* The member whose name the path begins with; NULL: there is none. */
+static const struct tn_member *find_member(const tn_module *module, const char *path)
+{
+	size_t n = strcspn(path, ".");
+	for (size_t i = 0; i < module->n_members; i++) {
+		const struct tn_member *member = &module->members[i];
+		if (!strncmp(member->name, path, n) && !member->name[n])
+			return member;
+	}
+	return NULL;
+}
+
 tn_module *tn_module_child(tn_module *module, const char *path)
 {
 	if (!path)
 		return NULL;
 	while (module && *path) {
-		size_t n = strcspn(path, "."), i = 0;
-		while (i < module->n_members &&
-		       (strncmp(module->members[i].name, path, n) || module->members[i].name[n]))
-			i++;
-		module = i < module->n_members ? module->members[i].module : NULL;
-		path += n;
+		const struct tn_member *member = find_member(module, path);
+		module = member ? member->module : NULL;
+		path += strcspn(path, ".");
 		if (*path == '.' && !*++path)
 			return NULL; /* it ends with a dot */
 	}
 	return module;
+}
+
+struct tn_weight *tn_module_weight_at(const tn_module *module, const char *path)
+{
+	const char *dot = strrchr(path, '.'), *name = dot ? dot + 1 : path;
+	for (; module && path < name; path += strcspn(path, ".") + 1) {
+		const struct tn_member *member = find_member(module, path);
+		module = member ? member->module : NULL;
+	}
+	const struct tn_slot_entry *slot = module ? tn_module_slot(module, name) : NULL;
+	return slot ? slot->weight : NULL;
 }
 
 size_t tn_module_count(const tn_module *module)

@@ -9,6 +9,8 @@
 
 #include "nn/module.h"
 
+/* Has the module not been built?  TN_STATE (kept). */
+tn_status tn_module_check_open(const tn_module *module, const char *name);
 /* May a parameter or a buffer of that name be added?  TN_STATE, TN_INVALID_ARGUMENT (kept). */
 tn_status tn_module_check_new(const tn_module *module, const char *name);
 /* TN_INVALID_ARGUMENT: empty, with a dot, or taken. */
@@ -17,6 +19,13 @@ tn_status tn_module_check_name(const tn_module *module, const char *name);
 int64_t tn_module_elements(int rank, const int64_t *shape);
 /* prefix.name, or name alone; NULL: out of memory. */
 char *tn_module_join(const char *prefix, const char *name);
+
+/* The module's own parameter of that name, and the weight at a path, "layer1.0.conv1.weight", which
+ * may be any of its names; NULL: there is none. */
+struct tn_slot_entry *tn_module_slot(const tn_module *module, const char *name);
+struct tn_weight *tn_module_weight_at(const tn_module *module, const char *path);
+/* The same in the listing, with its first name. */
+const struct tn_named_weight *tn_module_named_weight(const tn_module *module, const char *path);
 
 /* Makes the listing if needed.  TN_OUT_OF_MEMORY (kept). */
 tn_status tn_module_list(const tn_module *module);

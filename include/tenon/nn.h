@@ -96,6 +96,9 @@ TN_API tn_module *tn_module_adaptive_avg_pool2d(tn_context *context, int64_t out
 /* tn_adaptive_max_pool2d; 1 x 1 is the maximum of each plane. */
 TN_API tn_module *tn_module_adaptive_max_pool2d(tn_context *context, int64_t output_h,
 						int64_t output_w);
+/* tn_global_avg_pool, tn_global_max_pool: (N, C, H, W) gives (N, C). */
+TN_API tn_module *tn_module_global_avg_pool(tn_context *context);
+TN_API tn_module *tn_module_global_max_pool(tn_context *context);
 /* tn_interpolate. */
 TN_API tn_module *tn_module_upsample(tn_context *context,
 				     const struct tn_interpolate_options *options);
@@ -292,7 +295,11 @@ TN_API tn_status tn_module_add(tn_module *module, const char *name, tn_module *m
  * if bound is 0. */
 TN_API tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 					 const int64_t *shape, double bound, double constant);
-/* Uses a parameter of `other` under the name `name`: both names refer to the same parameter. */
+/* Uses a parameter of `other` under the name `name`: both names refer to the same parameter, that of
+ * `other`.  If the module has a parameter of that name, as a layer of the library does, it is
+ * replaced; so a Linear without bias is tied to an Embedding:
+ *     tn_module_share_parameter(head, "weight", words, "weight");
+ * TN_STATE: built.  TN_NOT_FOUND.  TN_SHAPE: the replaced parameter has another shape. */
 TN_API tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
 					   const char *other_name);
 /* A parameter of this module itself (no path), after building.  Borrowed. */
@@ -434,7 +441,7 @@ TN_API size_t tn_module_parameter_count(const tn_module *module);
 /* In the order of the tree.  TN_INVALID_ARGUMENT: no such index. */
 TN_API tn_status tn_module_parameter_at(const tn_module *module, size_t index,
 					struct tn_parameter_view *view);
-/* TN_NOT_FOUND. */
+/* By any of its names; the view has the first.  TN_NOT_FOUND. */
 TN_API tn_status tn_module_parameter(const tn_module *module, const char *name,
 				     struct tn_parameter_view *view);
 /* The number of elements of all parameters, or only of the trainable ones. */
