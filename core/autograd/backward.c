@@ -51,6 +51,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "array/shape.h"
 #include "array/watch.h"
 #include "autograd/anomaly.h"
 #include "base/dtype.h"
@@ -243,10 +244,17 @@ static tn_array *first_gradient(const struct pass *pass, const tn_array *output,
 					 output->shape);
 		return one && !tn_fill(one, 1.0) ? one : NULL;
 	}
-	tn_runtime_fail(
-		rt, TN_SHAPE, pass->operation,
-		given ? "output_gradient does not have the output's shape"
-		      : "the output has more than one element and no output_gradient was given");
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	tn_array_text(output, expected);
+	if (given)
+		tn_runtime_fail(rt, TN_SHAPE, pass->operation,
+				"output_gradient: expected the output's shape %s, found %s",
+				expected, tn_array_text(given, found));
+	else
+		tn_runtime_fail(rt, TN_SHAPE, pass->operation,
+				"an output of shape %s, which is not one element, needs an "
+				"output_gradient",
+				expected);
 	return NULL;
 }
 

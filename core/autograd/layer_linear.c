@@ -22,9 +22,14 @@ static tn_array *as_rows(const tn_array *a)
 	return tn_reshape(a, 2, (const int64_t[]){-1, a->shape[a->rank - 1]});
 }
 
-static tn_status check_shapes(const tn_array *x, const tn_array *w, const tn_array *bias)
+static tn_status check_operands(const tn_array *x, const tn_array *w, const tn_array *bias)
 {
 	struct tn_runtime *rt = x->runtime;
+	if (x->dtype != w->dtype || (bias && bias->dtype != w->dtype))
+		return tn_runtime_fail(rt, TN_DTYPE, "linear",
+				       "expected x, w and bias of one type, found %s, %s and %s",
+				       tn_dtype_name(x->dtype), tn_dtype_name(w->dtype),
+				       bias ? tn_dtype_name(bias->dtype) : "no bias");
 	if (x->rank < 1 || w->rank != 2 || x->shape[x->rank - 1] != w->shape[1])
 		return tn_runtime_fail(
 			rt, TN_SHAPE, "linear",
@@ -88,7 +93,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 
 tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 {
-	if (!x || !w || tn_runtime_ready(x->runtime) || check_shapes(x, w, bias))
+	if (!x || !w || tn_runtime_ready(x->runtime) || check_operands(x, w, bias))
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	return tn_tape_resume(suspension, forward(x, w, bias, TN_ACTIVATION_NONE),
@@ -104,7 +109,7 @@ tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 tn_array *tn_linear_activated(const tn_array *x, const tn_array *w, const tn_array *bias,
 			      uint32_t activation)
 {
-	if (!x || !w || tn_runtime_ready(x->runtime) || check_shapes(x, w, bias))
+	if (!x || !w || tn_runtime_ready(x->runtime) || check_operands(x, w, bias))
 		return NULL;
 	return forward(x, w, bias, activation);
 }

@@ -37,7 +37,7 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 	tn_status status = tn_module_check_new(module, name);
 	if (status)
 		return status;
-	int64_t size = tn_module_elements(rank, shape);
+	int64_t size = rank && !shape ? -1 : tn_module_elements(rank, shape);
 	if (size < 0 || !is_stored(dtype))
 		return tn_runtime_fail(
 			module->runtime, TN_INVALID_ARGUMENT, module->class_name,

@@ -131,10 +131,14 @@ static tn_status check_member(const tn_module *module, const char *name, const t
 
 tn_status tn_module_add(tn_module *module, const char *name, tn_module *member)
 {
-	if (!module || !member || member->parent) {
+	if (!module || !member) {
 		tn_module_destroy(member);
 		return TN_INVALID_ARGUMENT;
 	}
+	if (member->parent)
+		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, module->class_name,
+				       "'%s' is a member of a %s already", name ? name : "",
+				       member->parent->class_name);
 	tn_status status = check_member(module, name, member);
 	char *copy = status ? NULL : tn_mem_copy_string(name);
 	struct tn_member *members =

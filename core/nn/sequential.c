@@ -138,9 +138,14 @@ int tn_is_chain(const tn_module *module)
 
 tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_module *member)
 {
-	if (!residual || !is_residual(residual) || !member) {
+	if (!residual || !member) {
 		tn_module_destroy(member);
 		return TN_INVALID_ARGUMENT;
+	}
+	if (!is_residual(residual)) {
+		tn_module_destroy(member);
+		return tn_runtime_fail(residual->runtime, TN_INVALID_ARGUMENT, "residual_shortcut",
+				       "expected a Residual, found a %s", residual->class_name);
 	}
 	if (residual->shortcut) {
 		tn_module_destroy(member);
@@ -157,9 +162,15 @@ tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_
 tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *member)
 {
 	char number[24];
-	if (!sequential || !tn_is_chain(sequential)) {
+	if (!sequential || !member) {
 		tn_module_destroy(member);
 		return TN_INVALID_ARGUMENT;
+	}
+	if (!tn_is_chain(sequential)) {
+		tn_module_destroy(member);
+		return tn_runtime_fail(sequential->runtime, TN_INVALID_ARGUMENT, "sequential_add",
+				       "expected a Sequential or a Residual, found a %s",
+				       sequential->class_name);
 	}
 	snprintf(number, sizeof(number), "%zu", sequential->n_members);
 	return tn_module_add(sequential, name ? name : number, member);

@@ -69,19 +69,24 @@ static tn_status check_shapes(struct tn_conv2d *conv, const int64_t *x, const in
 	conv->R = w[2];
 	conv->S = w[3];
 	conv->G = conv->window.groups;
-	if (conv->R < 1 || conv->S < 1 || conv->R > INT32_MAX || conv->S > INT32_MAX ||
-	    conv->C % conv->G || conv->O % conv->G || w[1] != conv->C / conv->G)
-		goto misfit;
-	conv->P = output_length(&conv->window, 0, conv->H, conv->R);
-	conv->Q = output_length(&conv->window, 1, conv->W, conv->S);
-	if (conv->P > 0 && conv->Q > 0)
-		return TN_OK;
-misfit:
+	const char *reason = "the kernel is larger than x with its padding";
+	if (conv->R < 1 || conv->S < 1 || conv->R > INT32_MAX || conv->S > INT32_MAX) {
+		reason = "the kernel is empty or too large";
+	} else if (conv->C % conv->G || w[1] != conv->C / conv->G) {
+		reason = "w takes another number of channels";
+	} else if (conv->O % conv->G) {
+		reason = "the groups do not divide w's outputs";
+	} else {
+		conv->P = output_length(&conv->window, 0, conv->H, conv->R);
+		conv->Q = output_length(&conv->window, 1, conv->W, conv->S);
+		if (conv->P > 0 && conv->Q > 0)
+			return TN_OK;
+	}
 	return tn_fail(&conv->runtime->report, TN_SHAPE, name_of(conv),
-		       "x of shape %s and w of shape %s do not fit (stride %" PRId64 " %" PRId64
+		       "x of shape %s and w of shape %s do not fit: %s (stride %" PRId64 " %" PRId64
 		       ", padding %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
 		       ", dilation %" PRId64 " %" PRId64 ", %" PRId64 " groups)",
-		       tn_shape_print(4, x, x_text), tn_shape_print(4, w, w_text),
+		       tn_shape_print(4, x, x_text), tn_shape_print(4, w, w_text), reason,
 		       conv->window.stride[0], conv->window.stride[1], conv->window.padding[0],
 		       conv->window.padding[1], conv->window.padding[2], conv->window.padding[3],
 		       conv->window.dilation[0], conv->window.dilation[1], conv->G);

@@ -496,6 +496,12 @@ static void misfits_are_refused_with_a_reason(void **state)
 	expect_error(tn_embedding(indices, zeros(2, 3, 2, 0, 0), 3), TN_INVALID_ARGUMENT,
 		     "expected -3 to 2, found 3");
 	expect_error(tn_embedding(line, zeros(2, 3, 2, 0, 0), 0), TN_DTYPE, "indices");
+	expect_error(tn_linear(x, tn_zeros(context, TN_F64, 2, (int64_t[]){5, 3}), NULL), TN_DTYPE,
+		     "found f32, f64 and no bias");
+	expect_error(tn_conv2d(x, zeros(4, 4, 3, 2, 2), NULL, NULL), TN_SHAPE,
+		     "w takes another number of channels");
+	expect_error(tn_conv2d(x, zeros(4, 4, 4, 4, 2), NULL, NULL), TN_SHAPE,
+		     "the kernel is larger than x with its padding");
 	expect_error(tn_conv1d(x, x, NULL, NULL), TN_SHAPE, "(N, C, L)");
 	expect_error(tn_conv_transpose2d(line, x, NULL, NULL), TN_SHAPE, "ranks 3 and 4");
 	expect_error(tn_conv_transpose2d(x, zeros(4, 3, 4, 2, 2), NULL, NULL), TN_SHAPE,
@@ -510,8 +516,11 @@ static void misfits_are_refused_with_a_reason(void **state)
 			     x, zeros(4, 4, 4, 2, 2), NULL,
 			     TN_OPTIONS(struct tn_conv_transpose2d_options, .padding = {2, 0})),
 		     TN_SHAPE, "no output");
-	expect_error(tn_instance_norm(zeros(2, 3, 4, 0, 0), NULL, NULL, 0), TN_SHAPE, "rank 2");
-	expect_error(tn_dropout2d(x, 1), TN_INVALID_ARGUMENT, "[0, 1)");
+	expect_error(tn_instance_norm(zeros(2, 3, 4, 0, 0), NULL, NULL, 0), TN_SHAPE,
+		     "found (3, 4)");
+	expect_error(tn_instance_norm(zeros(4, 3, 4, 1, 1), NULL, NULL, 0), TN_SHAPE,
+		     "more than one element per channel");
+	expect_error(tn_dropout2d(x, 1.1), TN_INVALID_ARGUMENT, "[0, 1]");
 	expect_error(tn_dropout2d(zeros(1, 3, 0, 0, 0), 0.5), TN_SHAPE, "(N, C, ...)");
 	expect_error(tn_scaled_dot_product_attention(line, line, x, NULL), TN_SHAPE, "lengths");
 	expect_error(

@@ -150,6 +150,15 @@ static void an_output_of_many_elements_needs_a_gradient_to_start_from(void **sta
 	assert_ok(tn_tape_watch(tape, x));
 	tn_array *y = tn_affine(x, 3, 0);
 	assert_status(tn_tape_backward(tape, y, NULL), TN_SHAPE);
+	assert_contains(tn_error(context)->text, "an output of shape (2,)");
+	tn_error_clear(context);
+	tn_tape_end(tape);
+	tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	y = tn_affine(x, 3, 0);
+	assert_status(tn_tape_backward(tape, y, tn_reshape(vector(1, 10), 2, (int64_t[]){1, 2})),
+		      TN_SHAPE);
+	assert_contains(tn_error(context)->text, "expected the output's shape (2,), found (1, 2)");
 	tn_error_clear(context);
 	tn_tape_end(tape);
 	tape = tn_tape_begin(context);

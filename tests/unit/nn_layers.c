@@ -409,7 +409,7 @@ static void bad_settings_are_refused_with_a_reason(void **state)
 				  TN_OPTIONS(struct tn_module_recurrent_options, .n_layers = 65)));
 	expect_error(TN_INVALID_ARGUMENT, "at most 64 layers");
 	assert_null(tn_module_dropout2d(context, -0.1));
-	expect_error(TN_INVALID_ARGUMENT, "[0, 1)");
+	expect_error(TN_INVALID_ARGUMENT, "[0, 1]");
 }
 
 static void inputs_that_do_not_fit_are_refused_with_a_reason(void **state)
@@ -435,6 +435,14 @@ static void inputs_that_do_not_fit_are_refused_with_a_reason(void **state)
 	expect_error(TN_SHAPE, "key: expected (N, L, 4)");
 	assert_null(tn_module_forward(norm, tn_expand_dims(x, 0)));
 	expect_error(TN_SHAPE, "(N, C) or (N, C, L), found rank 4");
+	/* Without weights too. */
+	tn_module *plain = built(
+		tn_module_layer_norm(context, 1, (int64_t[]){4},
+				     TN_OPTIONS(struct tn_module_norm_options, .no_affine = 1)));
+	assert_null(tn_module_forward(plain, wide));
+	expect_error(TN_SHAPE,
+		     "expected (4,) as the lengths of the last axes, found shape (2, 2, 6)");
+	tn_module_destroy(plain);
 	tn_module_destroy(gru);
 	tn_module_destroy(attention);
 	tn_module_destroy(norm);

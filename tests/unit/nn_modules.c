@@ -121,9 +121,28 @@ static void bad_sizes_are_refused_with_a_reason(void **state)
 {
 	(void)state;
 	assert_null(tn_module_linear(context, 0, 5, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "weight");
-	assert_null(tn_module_dropout(context, 1.0));
-	expect_error(TN_INVALID_ARGUMENT, "[0, 1)");
+	expect_error(TN_INVALID_ARGUMENT, "parameter 'weight': expected at most 16 lengths of at "
+					  "least 1, found (5, 0)");
+	tn_module *net = tn_sequential(context), *relu = tn_module_relu(context);
+	assert_status(tn_module_add_parameter(net, "p", 1, NULL, 0, 0), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "found rank 1 and NULL");
+	assert_status(tn_module_add_parameter(net, "p", 17, NULL, 0, 0), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "found rank 17");
+	assert_status(tn_module_add_parameter(net, "p", 0, NULL, -1, 0), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "a bound of at least 0, found -1");
+	assert_status(tn_module_add_buffer(net, "b", TN_F32, 1, NULL, 0), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "an invalid shape");
+	assert_status(tn_sequential_add(relu, "x", tn_module_relu(context)), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "expected a Sequential or a Residual, found a ReLU");
+	assert_status(tn_module_residual_shortcut(relu, "x", tn_module_relu(context)),
+		      TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "expected a Residual, found a ReLU");
+	assert_ok(tn_sequential_add(net, "a", relu));
+	assert_status(tn_sequential_add(net, "b", relu), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "'b' is a member of a Sequential already");
+	tn_module_destroy(net);
+	assert_null(tn_module_dropout(context, 1.1));
+	expect_error(TN_INVALID_ARGUMENT, "[0, 1]");
 	assert_null(tn_module_max_pool2d(context, NULL));
 	expect_error(TN_INVALID_ARGUMENT, "kernel");
 	const struct tn_module_conv2d_options groups = {.struct_size = sizeof(groups),
