@@ -145,6 +145,36 @@ tn_module *tn_module_adaptive_max_pool2d(tn_context *context, int64_t output_h, 
 	return adaptive_pool(context, &class_, output_h, output_w);
 }
 
+static tn_array *global_avg_pool_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	(void)state;
+	return tn_global_avg_pool(x);
+}
+
+tn_module *tn_module_global_avg_pool(tn_context *context)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "GlobalAvgPool",
+						      .forward = global_avg_pool_forward};
+	return tn_module_make(context, &class_, NULL);
+}
+
+static tn_array *global_max_pool_forward(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	(void)state;
+	return tn_global_max_pool(x);
+}
+
+tn_module *tn_module_global_max_pool(tn_context *context)
+{
+	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
+						      .name = "GlobalMaxPool",
+						      .forward = global_max_pool_forward};
+	return tn_module_make(context, &class_, NULL);
+}
+
 tn_module *tn_module_upsample(tn_context *context, const struct tn_interpolate_options *options)
 {
 	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
