@@ -6,6 +6,9 @@
  */
 #include "autograd/anomaly.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include <tenon/autograd.h>
 
 #include "base/dtype.h"
@@ -14,7 +17,10 @@ tn_status tn_anomaly_mode(tn_context *context, int on)
 {
 	if (!context)
 		return TN_INVALID_ARGUMENT;
-	tn_runtime_of(context)->anomaly = on != 0;
+	struct tn_runtime *rt = tn_runtime_of(context);
+	if (on && !rt->anomaly)
+		rt->anomaly_step = 0;
+	rt->anomaly = on != 0;
 	return TN_OK;
 }
 
@@ -46,8 +52,12 @@ tn_status tn_anomaly_check(const tn_array *a, const char *operation, const char 
 	tn_scope_end(rt->context, NULL);
 	if (status || (is_in_real == 0 && is_in_imaginary == 0))
 		return status;
-	return tn_runtime_fail(
-		rt, TN_NOT_FINITE, operation, "%s%s%s: %s %u has elements that are infinite or NaN",
-		is_backward ? "backward" : "forward", place ? " in " : "", place ? place : "",
-		is_backward ? "the gradient of input" : "output", i);
+	char step[32] = "";
+	if (rt->anomaly_step)
+		snprintf(step, sizeof(step), ", step %" PRIu64, rt->anomaly_step);
+	return tn_runtime_fail(rt, TN_NOT_FINITE, operation,
+			       "%s%s%s%s: %s %u has elements that are infinite or NaN",
+			       is_backward ? "backward" : "forward", place ? " in " : "",
+			       place ? place : "", step,
+			       is_backward ? "the gradient of input" : "output", i);
 }

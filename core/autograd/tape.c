@@ -36,6 +36,8 @@ tn_tape *tn_tape_begin(tn_context *context)
 	tape->recorder = (struct tn_recorder){.record = tn_tape_record, .user = tape};
 	*(rt->no_grad ? &rt->paused : &rt->recorder) = &tape->recorder;
 	rt->tape = tape;
+	if (rt->anomaly)
+		rt->anomaly_step++;
 	return tape;
 }
 

@@ -51,6 +51,7 @@ static void run_again(const struct tn_steps *steps)
 	const struct tn_objective *o = steps->objective;
 	tn_array *output, *target;
 	tn_tape *tape = tn_tape_begin(o->context);
+	o->runtime->anomaly_step = 0; /* the trainer names the step */
 	tn_array *loss = tape ? tn_objective_loss(o, steps->batches->n_fields, steps->fields,
 						  &output, &target)
 			      : NULL;
@@ -64,6 +65,7 @@ void tn_not_finite_find(const struct tn_steps *steps, char *text, size_t size)
 	struct tn_runtime *rt = steps->objective->runtime;
 	const struct tn_random_state random = rt->random;
 	const int anomaly = rt->anomaly;
+	const uint64_t step = rt->anomaly_step;
 	if (tn_scope_begin(rt->context))
 		return;
 	if (!find_input(steps, text, size)) {
@@ -71,6 +73,7 @@ void tn_not_finite_find(const struct tn_steps *steps, char *text, size_t size)
 		tn_anomaly_mode(rt->context, 1);
 		run_again(steps);
 		tn_anomaly_mode(rt->context, anomaly);
+		rt->anomaly_step = step;
 		rt->random = random;
 		if (rt->error.status == TN_NOT_FINITE)
 			snprintf(text, size, "%s: %s", rt->error.operation, rt->error.text);

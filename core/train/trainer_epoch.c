@@ -139,6 +139,7 @@ static tn_status run_batch(struct tn_trainer *t)
 	tn_status status = tn_steps_feed(&t->steps, t->group.is_regular);
 	if (status)
 		return status;
+	t->runtime->anomaly_step = t->state.step; /* those before this one's tape */
 	status = tn_steps_forward(&t->steps, is_first ? TN_PART_FIRST : TN_PART_MORE,
 				  (double)batch->n / (double)t->group.total);
 	if (status)

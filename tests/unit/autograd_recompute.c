@@ -324,7 +324,7 @@ static void anomalies_are_named(tn_context *context)
 		if (on) {
 			assert_null(y);
 			assert_string_equal(tn_error(context)->operation, "log");
-			assert_kept(context, TN_NOT_FINITE, "forward: output 0");
+			assert_kept(context, TN_NOT_FINITE, "forward, step 1: output 0");
 		}
 		tn_tape_end(tape);
 		/* Backward: sqrt at 0, whose value is 0. */
@@ -334,7 +334,8 @@ static void anomalies_are_named(tn_context *context)
 		assert_status(tn_tape_backward(tape, y, NULL), on ? TN_NOT_FINITE : TN_OK);
 		if (on) {
 			assert_string_equal(tn_error(context)->operation, "sqrt");
-			assert_kept(context, TN_NOT_FINITE, "backward: the gradient of input 0");
+			assert_kept(context, TN_NOT_FINITE,
+				    "backward, step 2: the gradient of input 0");
 		}
 		tn_tape_end(tape);
 	}
@@ -394,7 +395,7 @@ static void a_module_is_named_by_its_path(void **state)
 		assert_ok(tn_fill(view.value, NAN));
 		tn_tape *tape = tn_tape_begin(context);
 		assert_null(tn_module_forward(net, x));
-		assert_kept(context, TN_NOT_FINITE, "forward in block.fc");
+		assert_kept(context, TN_NOT_FINITE, "forward in block.fc, step 1: output");
 		tn_tape_end(tape);
 		assert_ok(tn_fill(view.value, 0));
 		assert_ok(tn_module_parameter(net, "block.fc.weight", &view));
@@ -406,7 +407,7 @@ static void a_module_is_named_by_its_path(void **state)
 			tn_tape_backward(tape, y,
 					 tn_full(context, TN_F32, 2, (int64_t[]){2, 3}, 3e38)),
 			TN_NOT_FINITE);
-		assert_kept(context, TN_NOT_FINITE, "backward in block.fc");
+		assert_kept(context, TN_NOT_FINITE, "backward in block.fc, step 2: the gradient");
 		tn_tape_end(tape);
 		assert_ok(tn_anomaly_mode(context, 0));
 		tn_module_destroy(net);

@@ -185,6 +185,27 @@ static void gradients_are_checked_on_request(void **state)
 	}
 }
 
+/* The first operation fails, not the loss, and by the trainer's number of the step, of whose two
+ * batches each has a tape. */
+static void anomaly_mode_names_the_step_of_a_training(void **state)
+{
+	(void)state;
+	for (int k = 0; k < BACKENDS; k++) {
+		struct trouble t;
+		tn_context *context = open_backend(k);
+		open_fit(&t.fit, context, 8);
+		t.fit.options.accumulate = 2;
+		t.fit.options.on_step = spoil_weights;
+		t.fit.options.user = &t;
+		assert_ok(tn_anomaly_mode(context, 1));
+		check_failure(&t.fit, t.weights,
+			      (const char *const[]){"forward in fc2, step 3: output 0 has", NULL});
+		assert_int_equal(tn_trainer_steps(t.fit.trainer), 2);
+		close_fit(&t.fit);
+		tn_context_close(context);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +214,7 @@ int main(void)
 		cmocka_unit_test(the_operation_of_an_overflow_is_named),
 		cmocka_unit_test(the_module_of_an_operation_is_named),
 		cmocka_unit_test(gradients_are_checked_on_request),
+		cmocka_unit_test(anomaly_mode_names_the_step_of_a_training),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
