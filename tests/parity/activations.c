@@ -41,6 +41,14 @@ static const struct {
 	{"log_sigmoid", tn_log_sigmoid, NULL},
 	{"hardsigmoid", tn_hardsigmoid, NULL},
 	{"hardtanh", NULL, hardtanh},
+	{"relu", tn_relu, NULL},
+	{"relu6", tn_relu6, NULL},
+	{"tanh", tn_tanh, NULL},
+	{"sigmoid", tn_sigmoid, NULL},
+	{"silu", tn_silu, NULL},
+	{"hardswish", tn_hardswish, NULL},
+	{"gelu", tn_gelu, NULL},
+	{"gelu_tanh", tn_gelu_tanh, NULL},
 };
 
 static tn_array *activation_of(const struct trial *t, const tn_array *x, const tn_array *w)
@@ -75,7 +83,7 @@ static void run_case(const struct trial *t)
 
 static void run_all(tn_context *context)
 {
-	assert_int_equal(trial_run(context, "activations.txt", run_case), 24);
+	assert_int_equal(trial_run(context, "activations.txt", run_case), 32);
 	tn_context_close(context);
 }
 

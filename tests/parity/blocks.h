@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Written by tests/parity/blocks.py with PyTorch 1.13.0a0: do not edit. */
+ * Written by tests/parity/blocks.py with PyTorch 2.15.0+cu132: do not edit. */
 /* clang-format off */
 #define BLOCKS_BATCH 4
 #define BLOCKS_STEPS 4

@@ -16,7 +16,7 @@
         which
         gives back logits, loss, gradients and running statistics in another.
 
-Run with Debian's python3-torch (1.13.1).
+Run with the newest PyTorch.
 """
 import json
 import math

@@ -11,10 +11,16 @@
 #include "record.h"
 
 /* At least so many cases are recorded. */
-enum { MODULES_CASES = 49 };
+enum { MODULES_CASES = 102 };
+
+/* A case's setting, or zeros. */
+const int64_t *modules_ints(const struct record *record, const char *name);
+void modules_pair(int64_t to[2], const struct record *record, const char *name);
 
 /* NULL: the layer is not known, or the context keeps an error. */
 tn_module *modules_make(tn_context *context, const struct record *record);
+/* The same of the layers in modules_layers.c. */
+tn_module *modules_make_layer(tn_context *context, const struct record *record);
 
 enum { MODULES_INPUTS = 4 };
 

@@ -8,47 +8,47 @@
 #include <math.h>
 #include <string.h>
 
-static const int64_t *ints(const struct record *record, const char *name)
+const int64_t *modules_ints(const struct record *record, const char *name)
 {
 	static const int64_t zeros[RECORD_INTS];
 	const int64_t *values = record_ints(record, name);
 	return values ? values : zeros;
 }
 
-static void copy_pair(int64_t *to, const struct record *record, const char *name)
+void modules_pair(int64_t to[2], const struct record *record, const char *name)
 {
-	memcpy(to, ints(record, name), 2 * sizeof(*to));
+	memcpy(to, modules_ints(record, name), 2 * sizeof(*to));
 }
 
 static tn_module *conv1d(tn_context *context, const struct record *r)
 {
-	const int64_t *a = ints(r, "args");
+	const int64_t *a = modules_ints(r, "args");
 	return tn_module_conv1d(context, a[0], a[1], a[2],
 				TN_OPTIONS(struct tn_module_conv1d_options,
 					   .window = {.stride = a[3],
 						      .padding = a[4],
 						      .dilation = a[5],
 						      .groups = a[6]},
-					   .no_bias = !ints(r, "bias")[0]));
+					   .no_bias = !modules_ints(r, "bias")[0]));
 }
 
 static tn_module *conv_transpose2d(tn_context *context, const struct record *r)
 {
 	struct tn_module_conv_transpose2d_options o = {.struct_size = sizeof(o),
-						       .no_bias = !ints(r, "bias")[0]};
-	const int64_t *channels = ints(r, "channels"), *kernel = ints(r, "kernel");
-	o.window.groups = ints(r, "groups")[0];
-	copy_pair(o.window.stride, r, "stride");
-	copy_pair(o.window.padding, r, "padding");
-	copy_pair(o.window.output_padding, r, "more");
-	copy_pair(o.window.dilation, r, "dilation");
+						       .no_bias = !modules_ints(r, "bias")[0]};
+	const int64_t *channels = modules_ints(r, "channels"), *kernel = modules_ints(r, "kernel");
+	o.window.groups = modules_ints(r, "groups")[0];
+	modules_pair(o.window.stride, r, "stride");
+	modules_pair(o.window.padding, r, "padding");
+	modules_pair(o.window.output_padding, r, "more");
+	modules_pair(o.window.dilation, r, "dilation");
 	return tn_module_conv_transpose2d(context, channels[0], channels[1], kernel[0], kernel[1],
 					  &o);
 }
 
 static tn_module *embedding(tn_context *context, const struct record *r)
 {
-	const int64_t *a = ints(r, "args"), *padding = record_ints(r, "padding");
+	const int64_t *a = modules_ints(r, "args"), *padding = record_ints(r, "padding");
 	return tn_module_embedding(context, a[0], a[1],
 				   TN_OPTIONS(struct tn_module_embedding_options,
 					      .has_padding = padding != NULL,
@@ -58,65 +58,66 @@ static tn_module *embedding(tn_context *context, const struct record *r)
 static tn_module *batch_norm1d(tn_context *context, const struct record *r)
 {
 	return tn_module_batch_norm1d(
-		context, ints(r, "channels")[0],
+		context, modules_ints(r, "channels")[0],
 		TN_OPTIONS(struct tn_module_norm_options, .epsilon = 1e-3, .momentum = 0.2));
 }
 
 static tn_module *instance_norm2d(tn_context *context, const struct record *r)
 {
-	return tn_module_instance_norm2d(context, ints(r, "channels")[0],
+	return tn_module_instance_norm2d(context, modules_ints(r, "channels")[0],
 					 TN_OPTIONS(struct tn_module_instance_norm_options,
-						    .affine = (int)ints(r, "affine")[0]));
+						    .affine = (int)modules_ints(r, "affine")[0]));
 }
 
 static tn_module *multihead_attention(tn_context *context, const struct record *r)
 {
-	const int64_t *a = ints(r, "args");
-	return tn_module_multihead_attention(context, a[0], a[1],
-					     TN_OPTIONS(struct tn_module_attention_options,
-							.no_bias = !ints(r, "bias")[0],
-							.causal = (int)ints(r, "causal")[0]));
+	const int64_t *a = modules_ints(r, "args");
+	return tn_module_multihead_attention(
+		context, a[0], a[1],
+		TN_OPTIONS(struct tn_module_attention_options,
+			   .no_bias = !modules_ints(r, "bias")[0],
+			   .causal = (int)modules_ints(r, "causal")[0]));
 }
 
 static tn_module *recurrent(tn_context *context, const struct record *r)
 {
-	const int64_t *a = ints(r, "args");
-	const struct tn_module_recurrent_options o = {.struct_size = sizeof(o),
-						      .n_layers = (int)a[2],
-						      .no_bias = !ints(r, "bias")[0],
-						      .bidirectional =
-							      (int)ints(r, "bidirectional")[0]};
+	const int64_t *a = modules_ints(r, "args");
+	const struct tn_module_recurrent_options o = {
+		.struct_size = sizeof(o),
+		.n_layers = (int)a[2],
+		.no_bias = !modules_ints(r, "bias")[0],
+		.bidirectional = (int)modules_ints(r, "bidirectional")[0]};
 	return strcmp(r->layer, "lstm") ? tn_module_gru(context, a[0], a[1], &o)
 					: tn_module_lstm(context, a[0], a[1], &o);
 }
 
 static tn_module *adaptive_max_pool2d(tn_context *context, const struct record *r)
 {
-	const int64_t *size = ints(r, "size");
+	const int64_t *size = modules_ints(r, "size");
 	return tn_module_adaptive_max_pool2d(context, size[0], size[1]);
 }
 
 static tn_module *upsample(tn_context *context, const struct record *r)
 {
 	struct tn_interpolate_options o = {.struct_size = sizeof(o),
-					   .mode = (uint32_t)ints(r, "bilinear")[0],
-					   .align_corners = (int)ints(r, "corners")[0]};
-	copy_pair(o.size, r, "size");
+					   .mode = (uint32_t)modules_ints(r, "bilinear")[0],
+					   .align_corners = (int)modules_ints(r, "corners")[0]};
+	modules_pair(o.size, r, "size");
 	for (int i = 0; i < 2; i++)
-		o.scale[i] = (double)ints(r, "scale_thousandths")[i] / 1000;
+		o.scale[i] = (double)modules_ints(r, "scale_thousandths")[i] / 1000;
 	return tn_module_upsample(context, &o);
 }
 
 static tn_module *local_response_norm(tn_context *context, const struct record *r)
 {
-	return tn_module_local_response_norm(context, ints(r, "size")[0],
+	return tn_module_local_response_norm(context, modules_ints(r, "size")[0],
 					     TN_OPTIONS(struct tn_local_response_norm_options,
 							.alpha = 0.5, .beta = 0.6, .k = 2));
 }
 
 static tn_module *mbconv(tn_context *context, const struct record *r)
 {
-	const int64_t *a = ints(r, "args");
+	const int64_t *a = modules_ints(r, "args");
 	return tn_module_mbconv(context, a[0], a[1], a[2],
 				TN_OPTIONS(struct tn_module_mbconv_options, .kernel = a[3],
 					   .stride = a[4], .squeezed = a[5]));
@@ -125,7 +126,7 @@ static tn_module *mbconv(tn_context *context, const struct record *r)
 static tn_module *convnext_block(tn_context *context, const struct record *r)
 {
 	return tn_module_convnext_block(
-		context, ints(r, "args")[0],
+		context, modules_ints(r, "args")[0],
 		TN_OPTIONS(struct tn_module_convnext_options, .layer_scale = 0.5));
 }
 
@@ -167,7 +168,7 @@ tn_module *modules_make(tn_context *context, const struct record *record)
 		if (!strcmp(kinds[i].name, record->layer))
 			return kinds[i].make(context, record);
 	}
-	return NULL;
+	return modules_make_layer(context, record);
 }
 
 /* ---- Forwards of several inputs --------------------------------------------------------------*/
@@ -186,7 +187,7 @@ static tn_array *attend(tn_module *module, const struct record *r, const tn_arra
 			const struct modules_input *inputs)
 {
 	const tn_array *key = input(inputs, "i:key"), *value = input(inputs, "i:value");
-	int64_t hides = ints(r, "hides")[0], n = tn_array_shape(key)[1];
+	int64_t hides = modules_ints(r, "hides")[0], n = tn_array_shape(key)[1];
 	tn_array *mask = hides ? tn_zeros(tn_array_context(x), tn_array_dtype(x), 4,
 					  (const int64_t[]){2, 1, 1, n})
 			       : NULL;

@@ -7,7 +7,7 @@ Weights, pictures and labels are formulas of their index, so that nothing but re
     weight i of parameter k   bound * sin(0.37 i + k),   bound = 1 / sqrt(fan in)
     picture element i         cos(0.11 i)
     label n                   3 n mod 10
-Run with Debian's python3-torch (1.13.1): python3 tests/parity/networks.py > tests/parity/networks.h
+Run with the newest PyTorch: python3 tests/parity/networks.py > tests/parity/networks.h
 """
 import math
 

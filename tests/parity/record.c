@@ -29,7 +29,7 @@ static void read_int(FILE *file, struct record *record)
 {
 	struct record_int *item = &record->ints[record->n_ints++];
 	long long value;
-	if (record->n_ints > RECORD_ITEMS || fscanf(file, "%31s %d", item->name, &item->n) != 2 ||
+	if (record->n_ints > RECORD_ITEMS || fscanf(file, "%47s %d", item->name, &item->n) != 2 ||
 	    item->n < 0 || item->n > RECORD_INTS)
 		give_up("a setting is malformed");
 	for (int i = 0; i < item->n; i++) {
@@ -44,7 +44,7 @@ static void read_array(FILE *file, struct record *record)
 	struct record_array *item = &record->arrays[record->n_arrays++];
 	long long length;
 	if (record->n_arrays > RECORD_ITEMS ||
-	    fscanf(file, "%31s %u", item->name, &item->rank) != 2 || item->rank > TN_MAX_RANK)
+	    fscanf(file, "%47s %u", item->name, &item->rank) != 2 || item->rank > TN_MAX_RANK)
 		give_up("an array is malformed");
 	item->count = 1;
 	for (uint32_t axis = 0; axis < item->rank; axis++) {
@@ -65,11 +65,11 @@ int record_read(FILE *file, struct record *record)
 {
 	char word[RECORD_NAME];
 	memset(record, 0, sizeof(*record));
-	while (fscanf(file, " %31s", word) == 1) {
+	while (fscanf(file, " %47s", word) == 1) {
 		if (word[0] == '#')
 			while (fgetc(file) != '\n' && !feof(file))
 				;
-		else if (strcmp(word, "case") == 0 && fscanf(file, "%31s", record->layer) == 1)
+		else if (strcmp(word, "case") == 0 && fscanf(file, "%47s", record->layer) == 1)
 			continue;
 		else if (strcmp(word, "int") == 0)
 			read_int(file, record);

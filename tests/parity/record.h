@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <tenon/types.h>
 
-enum { RECORD_NAME = 32, RECORD_INTS = 16, RECORD_ITEMS = 96 };
+enum { RECORD_NAME = 48, RECORD_INTS = 16, RECORD_ITEMS = 96 };
 
 struct record_int {
 	char name[RECORD_NAME];

@@ -189,6 +189,18 @@ ACTIVATIONS = {
 }
 
 
+PLAIN = {
+    "relu": F.relu,
+    "relu6": F.relu6,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "silu": F.silu,
+    "hardswish": F.hardswish,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+}
+
+
 def activations(record):
     for name, (function, settings) in ACTIVATIONS.items():
         for values in settings:
@@ -204,6 +216,14 @@ def activations(record):
         dy = upstream(y)
         y.backward(dy)
         record.case("prelu", {}, {"x": x, "w": w, "y": y, "dy": dy, "dx": x.grad, "dw": w.grad})
+    for name, function in PLAIN.items():
+        x = kinks((4, 5))
+        with torch.no_grad():
+            x.reshape(-1)[14:16] = torch.tensor([6.0, -6.0])
+        y = function(x)
+        dy = upstream(y)
+        y.backward(dy)
+        record.case(name, {}, {"x": x, "y": y, "dy": dy, "dx": x.grad})
 
 
 def main():

@@ -291,6 +291,137 @@ def record_blocks(modules):
         modules.module(name, branches, torch.randn(2, 2, 3, 2))
 
 
+class BasicBlock(nn.Module):
+    """torchvision's, with a projection as its shortcut."""
+
+    def __init__(self, in_, out):
+        super().__init__()
+        self.conv1 = nn.Conv2d(in_, out, 3, 2, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(out)
+        self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(out)
+        self.downsample = nn.Sequential(nn.Conv2d(in_, out, 1, 2, bias=False),
+                                        nn.BatchNorm2d(out))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(y + self.downsample(x))
+
+
+class LayerNorm2d(nn.LayerNorm):
+    """torchvision's."""
+
+    def forward(self, x):
+        return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
+class Hardsigmoid(nn.Module):
+    """By its definition: PyTorch's has a gradient that is rounded to f32 in f64 too."""
+
+    def forward(self, x):
+        return F.relu6(x + 3) / 6
+
+
+class Global(nn.Module):
+    def __init__(self, f):
+        super().__init__()
+        self.f = f
+
+    def forward(self, x):
+        return self.f(x, 1).flatten(1)
+
+
+def few_values(*shape):
+    """Many ties, which go to the first."""
+    return torch.randint(-2, 3, shape).double()
+
+
+def record_layers(modules):
+    for bias in (True, False):
+        modules.seed()
+        modules.module("linear", nn.Linear(5, 3, bias), torch.randn(2, 4, 5), args=(5, 3),
+                       bias=int(bias))
+    for in_, out, kernel, stride, padding, dilation, groups, bias in (
+            (3, 4, (3, 2), (2, 1), (1, 0), (1, 1), 1, True),
+            (4, 6, (3, 3), (1, 2), (2, 1), (2, 1), 2, False),
+            (3, 6, (3, 3), (1, 1), (1, 1), (1, 1), 3, False)):
+        modules.seed()
+        modules.module("conv2d", nn.Conv2d(in_, out, kernel, stride, padding, dilation, groups,
+                                           bias),
+                       torch.randn(2, in_, 5, 4), channels=(in_, out), kernel=kernel,
+                       stride=stride, padding=padding, dilation=dilation, groups=groups,
+                       bias=int(bias))
+    for kernel, stride, padding in (((2, 3), (2, 3), (0, 0)), ((3, 2), (2, 1), (1, 1))):
+        modules.seed()
+        modules.module("max_pool2d", nn.MaxPool2d(kernel, stride, padding),
+                       few_values(2, 2, 5, 6), kernel=kernel, stride=stride, padding=padding)
+        for exclude in (False, True):
+            modules.seed()
+            modules.module("avg_pool2d", nn.AvgPool2d(kernel, stride, padding, False, not exclude),
+                           torch.randn(2, 2, 5, 6), kernel=kernel, stride=stride,
+                           padding=padding, exclude=int(exclude))
+    for size in ((2, 3), (3, 4), (1, 1), (7, 9)):
+        modules.seed()
+        modules.module("adaptive_avg_pool2d", nn.AdaptiveAvgPool2d(size), torch.randn(2, 2, 5, 6),
+                       size=size)
+    modules.seed()
+    modules.module("global_avg_pool", Global(F.adaptive_avg_pool2d), torch.randn(2, 3, 4, 5))
+    modules.seed()
+    modules.module("global_max_pool", Global(F.adaptive_max_pool2d), few_values(2, 3, 4, 5))
+    modules.seed()
+    modules.module("flatten", nn.Flatten(), torch.randn(2, 3, 4))
+
+
+def record_plane_norms(modules):
+    for training in (True, False):
+        modules.seed()
+        norm = nn.BatchNorm2d(3)
+        norm.running_var += 0.5
+        modules.module("batch_norm2d", norm, 2 * torch.randn(3, 3, 2, 4) + 1, training, channels=3,
+                       affine=1)
+    modules.seed()
+    modules.module("batch_norm2d", nn.BatchNorm2d(3, affine=False), torch.randn(3, 3, 2, 4), True,
+                   channels=3)
+    for shape, affine in (((5,), True), ((3, 5), True), ((5,), False)):
+        modules.seed()
+        modules.module("layer_norm", nn.LayerNorm(shape, elementwise_affine=affine),
+                       2 * torch.randn(2, 3, 5) + 1, shape=shape, axes=len(shape),
+                       affine=int(affine))
+    modules.seed()
+    modules.module("layer_norm2d", LayerNorm2d(4), 2 * torch.randn(2, 4, 3, 2) + 1, channels=4)
+    for groups, affine in ((2, True), (4, False)):
+        modules.seed()
+        modules.module("group_norm", nn.GroupNorm(groups, 4, affine=affine),
+                       2 * torch.randn(2, 4, 3, 2) + 1, args=(groups, 4), affine=int(affine))
+
+
+def record_activations(modules):
+    for name, module in (
+            ("relu", nn.ReLU()), ("relu6", nn.ReLU6()), ("tanh", nn.Tanh()),
+            ("sigmoid", nn.Sigmoid()), ("silu", nn.SiLU()), ("hardswish", nn.Hardswish()),
+            ("gelu", nn.GELU()), ("gelu_tanh", nn.GELU("tanh")),
+            ("leaky_relu", nn.LeakyReLU(0.125)), ("elu", nn.ELU(0.75)), ("celu", nn.CELU(0.5)),
+            ("selu", nn.SELU()), ("softplus", nn.Softplus(2, 3)), ("mish", nn.Mish()),
+            ("softsign", nn.Softsign()), ("log_sigmoid", nn.LogSigmoid()),
+            ("hardsigmoid", Hardsigmoid()), ("hardtanh", nn.Hardtanh(-0.5, 2)),
+            ("softmax", nn.Softmax(1)), ("log_softmax", nn.LogSoftmax(-1)),
+            ("identity", nn.Identity())):
+        modules.seed()
+        modules.module(name, module, 3 * torch.randn(2, 3, 4))
+    for parameters in (1, 3):
+        modules.seed()
+        modules.module("prelu", nn.PReLU(parameters), torch.randn(2, 3, 4), parameters=parameters)
+
+
+def record_residuals(modules):
+    for training in (True, False):
+        modules.seed()
+        # Wide types alone: with roundings of f16 and bf16, sums near 0 pass another ReLU.
+        modules.module("residual", BasicBlock(2, 3), torch.randn(3, 2, 5, 4), training, wide=1)
+    modules.seed()
+    modules.module("squeeze_excitation", SqueezeExcite(4, 2), torch.randn(2, 4, 3, 2), args=(4, 2))
+
+
 def main():
     with open(os.path.join(HERE, "modules.txt"), "w") as out:
         print("# Recorded by record_modules.py with PyTorch", torch.__version__, file=out)
@@ -302,6 +433,10 @@ def main():
         record_recurrent(modules)
         record_planes(modules)
         record_blocks(modules)
+        record_layers(modules)
+        record_plane_norms(modules)
+        record_activations(modules)
+        record_residuals(modules)
 
 
 if __name__ == "__main__":

@@ -158,6 +158,32 @@ static void elu_has_a_derivative_far_below_0(void **state)
 	tn_tape_end(tape);
 }
 
+/* As in PyTorch, but for hardswish of minus infinity, which is 0 here and NaN there. */
+static void infinite_inputs_have_finite_gradients(void **state)
+{
+	static const float values[] = {INFINITY, -INFINITY};
+	float y[2], dx[2], dw[1];
+	(void)state;
+	tn_array *x = tn_from_host(context, TN_F32, 1, (const int64_t[]){2}, values);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *result = tn_hardswish(x);
+	assert_ok(tn_to_host(result, y, sizeof(y)));
+	assert_true(y[0] == INFINITY && y[1] == 0);
+	assert_ok(tn_tape_backward(tape, result, tn_ones(context, TN_F32, 1, tn_array_shape(x))));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, x), dx, sizeof(dx)));
+	assert_true(dx[0] == 1 && dx[1] == 0);
+	tn_tape_end(tape);
+	/* The slope has nothing to do with an input above 0. */
+	tn_array *above = tn_slice(x, 0, 0, 1, 1), *w = tn_ones(context, TN_F32, 1, (int64_t[]){1});
+	tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, w));
+	assert_ok(tn_tape_backward(tape, tn_prelu(above, w), NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, w), dw, sizeof(dw)));
+	assert_true(dw[0] == 0);
+	tn_tape_end(tape);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +192,7 @@ int main(void)
 		cmocka_unit_test(wrong_parameters_are_errors),
 		cmocka_unit_test(narrow_and_whole_inputs_are_activated),
 		cmocka_unit_test(elu_has_a_derivative_far_below_0),
+		cmocka_unit_test(infinite_inputs_have_finite_gradients),
 	};
 	return cmocka_run_group_tests(tests, open_context, close_context);
 }
