@@ -79,15 +79,6 @@ tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 	return no_memory(module, name);
 }
 
-struct tn_slot_entry *tn_module_slot(const tn_module *module, const char *name)
-{
-	for (size_t i = 0; i < module->n_slots; i++) {
-		if (!strcmp(module->slots[i].name, name))
-			return &module->slots[i];
-	}
-	return NULL;
-}
-
 static struct tn_weight *own_weight(const tn_module *module, const char *name)
 {
 	const struct tn_slot_entry *slot = tn_module_slot(module, name);
@@ -170,17 +161,6 @@ tn_status tn_module_parameter_at(const tn_module *module, size_t index,
 		return TN_INVALID_ARGUMENT;
 	view_of(&module->listing[index], view);
 	return TN_OK;
-}
-
-const struct tn_named_weight *tn_module_named_weight(const tn_module *module, const char *path)
-{
-	const struct tn_weight *weight = tn_module_weight_at(module, path);
-	size_t n = weight ? tn_module_parameter_count(module) : 0;
-	for (size_t i = 0; i < n; i++) {
-		if (module->listing[i].weight == weight)
-			return &module->listing[i];
-	}
-	return NULL;
 }
 
 tn_status tn_module_parameter(const tn_module *module, const char *name,

@@ -230,6 +230,15 @@ tn_module *tn_module_child(tn_module *module, const char *path)
 	return module;
 }
 
+struct tn_slot_entry *tn_module_slot(const tn_module *module, const char *name)
+{
+	for (size_t i = 0; i < module->n_slots; i++) {
+		if (!strcmp(module->slots[i].name, name))
+			return &module->slots[i];
+	}
+	return NULL;
+}
+
 struct tn_weight *tn_module_weight_at(const tn_module *module, const char *path)
 {
 	const char *dot = strrchr(path, '.'), *name = dot ? dot + 1 : path;
@@ -239,6 +248,17 @@ struct tn_weight *tn_module_weight_at(const tn_module *module, const char *path)
 	}
 	const struct tn_slot_entry *slot = module ? tn_module_slot(module, name) : NULL;
 	return slot ? slot->weight : NULL;
+}
+
+const struct tn_named_weight *tn_module_named_weight(const tn_module *module, const char *path)
+{
+	const struct tn_weight *weight = tn_module_weight_at(module, path);
+	size_t n = weight && !tn_module_list(module) ? module->n_listing : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (module->listing[i].weight == weight)
+			return &module->listing[i];
+	}
+	return NULL;
 }
 
 size_t tn_module_count(const tn_module *module)

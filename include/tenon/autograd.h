@@ -127,8 +127,8 @@ TN_API tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inpu
 
 /* on = 1: the first operation whose result or gradient has an element that is infinite or NaN fails
  * with TN_NOT_FINITE (tenon/status.h); the error names it, forward or backward, in modules the
- * module's path, and the step: that of the trainer, else the number of tapes begun since the mode is
- * on.  Results are checked as they are recorded, the gradients of an operation's inputs
+ * module's path, and the step: that of the trainer, else the number of tapes begun since the mode
+ * is on.  Results are checked as they are recorded, the gradients of an operation's inputs
  * after its backward.  The host waits for each check: for finding an error, not for training; a
  * capture cannot contain checks (TN_NOT_CAPTURABLE), and tn_recompute saves what it computes, so
  * that its operations are named.  Default 0, which costs nothing. */

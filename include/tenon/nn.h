@@ -295,11 +295,10 @@ TN_API tn_status tn_module_add(tn_module *module, const char *name, tn_module *m
  * if bound is 0. */
 TN_API tn_status tn_module_add_parameter(tn_module *module, const char *name, int rank,
 					 const int64_t *shape, double bound, double constant);
-/* Uses a parameter of `other` under the name `name`: both names refer to the same parameter, that of
- * `other`.  If the module has a parameter of that name, as a layer of the library does, it is
- * replaced; so a Linear without bias is tied to an Embedding:
- *     tn_module_share_parameter(head, "weight", words, "weight");
- * TN_STATE: built.  TN_NOT_FOUND.  TN_SHAPE: the replaced parameter has another shape. */
+/* Uses a parameter of `other` under the name `name`: both names refer to the parameter of `other`.
+ * If the module has a parameter of that name, as a layer of the library does, it is replaced; so a
+ * Linear without bias can be tied to an Embedding.  TN_STATE: built.  TN_NOT_FOUND.  TN_SHAPE: the
+ * replaced parameter has another shape. */
 TN_API tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
 					   const char *other_name);
 /* A parameter of this module itself (no path), after building.  Borrowed. */
@@ -487,9 +486,10 @@ struct tn_module_load_options {
 	void *user;
 };
 /* Reads parameters and buffers from a safetensors file.  `options` may be NULL: the file must have
- * exactly the network's tensors with their shapes and types.  On failure nothing is changed; the
- * error names the first tensor that does not match and counts the others.  TN_FORMAT also: two
- * tensors are renamed to one.  TN_IO, TN_OUT_OF_MEMORY. */
+ * exactly the network's tensors with their shapes and types, but may lack num_batches_tracked, and
+ * may have a shared parameter under any of its names, as for PyTorch.  On failure nothing is
+ * changed; the error names the first tensor that does not match and counts the others.  TN_FORMAT
+ * also: two tensors are renamed to one.  TN_IO, TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_module_load(tn_module *module, const char *path,
 				const struct tn_module_load_options *options);
 
