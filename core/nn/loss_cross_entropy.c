@@ -101,21 +101,22 @@ static tn_array *losses_of(const tn_array *logits, const tn_array *labels, int64
 /* ---- Labels ----------------------------------------------------------------------------------*/
 
 /* (1 - e) loss + e times the mean over the classes of -weight log softmax(input).  With w a class's
- * weight and W the mean of all, the latter is W lse - mean of w input. */
+ * weight and W the mean of all, the latter is W lse - mean of w input; lse is the loss without
+ * weight plus input[label]. */
 static tn_array *smoothed(const struct tn_loss_rows *rows, const tn_array *losses,
 			  const tn_array *weight, double e)
 {
-	/* Inputs: losses, lse, mean input, known labels, factors, W; scalar: a = e. */
-	static const struct tn_short_program plain = {"z = d == -1 ? 0 : (1 - a) * x + a * (y - c)",
-						      4, 1, 0, 0};
+	/* Inputs: losses, input[label], mean input, known labels, factors, W; scalar: a = e. */
+	static const struct tn_short_program plain = {"z = d == -1 ? 0 : x + a * (y - c)", 4, 1, 0,
+						      0};
 	static const struct tn_short_program weighted = {
-		"z = d == -1 ? 0 : (1 - a) * e * x + a * (f * y - c)", 6, 1, 0, 0};
+		"z = d == -1 ? 0 : (1 - a) * e * x + a * (f * (x + y) - c)", 6, 1, 0, 0};
 	static const int classes[] = {1};
 	const tn_array *x = rows->input;
 	const tn_array *w = tn_loss_in_dtype(weight, rows->dtype);
 	const tn_array *inputs[] = {
 		losses,
-		tn_logsumexp(x, 1, classes, 0),
+		tn_loss_rows_pick(rows),
 		tn_mean(w ? tn_multiply(x, w) : x, 1, classes, 0),
 		rows->known,
 		rows->factors,
