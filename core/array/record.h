@@ -33,6 +33,9 @@ enum tn_record_kind {
 	TN_RECORD_CONCATENATE,         /* inputs; axis */
 };
 
+/* The first inputs of a program, whose gradients may have texts of their own. */
+enum { TN_DERIVATIVES = 2 };
+
 struct tn_record {
 	enum tn_record_kind kind;
 	const char *operation; /* "add", "sum": a string that is never freed */
@@ -41,6 +44,9 @@ struct tn_record {
 	tn_array *output;
 	const struct tn_program *program; /* MAP: lives as long as the context */
 	const struct tn_scalar *scalars;  /* MAP: by value */
+	/* MAP: texts of the gradients of the first TN_DERIVATIVES inputs
+	 * (autograd/derivatives.h), NULL where they are found by differentiation, and for none. */
+	const char *const *derivatives;
 	int output_serves; /* MAP of one input: its gradient may read the output instead */
 	uint32_t axes;     /* bit i: axis i */
 	int axis;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "dispatch/programs.h"
 
 #define BUCKETS 256
 
@@ -46,43 +47,92 @@ static struct table *table_of(struct tn_runtime *rt)
 	return rt->attachment;
 }
 
+static struct derivative **bucket_of(struct table *table, const struct tn_program *program,
+				     uint32_t wanted)
+{
+	uintptr_t address = (uintptr_t)program;
+	return &table->buckets[((address >> 4) ^ (address >> 12) ^ wanted) % BUCKETS];
+}
+
+static const struct derivative *find(struct table *table, const struct tn_program *program,
+				     uint32_t wanted)
+{
+	const struct derivative *d = *bucket_of(table, program, wanted);
+	while (d && (d->program != program || d->wanted != wanted))
+		d = d->next;
+	return d;
+}
+
+/* Takes the gradient program; NULL: it is destroyed, and `error` is filled. */
+static const struct derivative *add(struct table *table, const struct tn_program *program,
+				    uint32_t wanted, struct tn_program *gradient,
+				    struct tn_error_info *error)
+{
+	struct derivative **bucket = bucket_of(table, program, wanted);
+	struct derivative *derivative = tn_mem_zeroed(1, sizeof(*derivative));
+	if (!derivative) {
+		tn_program_destroy(gradient);
+		tn_fail(error, TN_OUT_OF_MEMORY, "differentiate", "no memory for a program");
+		return NULL;
+	}
+	*derivative = (struct derivative){*bucket, program, wanted, gradient, 0};
+	for (uint32_t i = 0; i < gradient->n_instructions; i++) {
+		if (gradient->instructions[i].op == TN_OP_INPUT)
+			derivative->reads |= 1u << gradient->instructions[i].a;
+	}
+	return *bucket = derivative;
+}
+
 /* NULL: `error` is filled. */
 static const struct derivative *find_or_differentiate(struct table *table,
 						      const struct tn_program *program,
 						      uint32_t wanted, struct tn_error_info *error)
 {
-	uintptr_t address = (uintptr_t)program;
-	struct derivative **bucket =
-		&table->buckets[((address >> 4) ^ (address >> 12) ^ wanted) % BUCKETS];
-	for (struct derivative *d = *bucket; d; d = d->next) {
-		if (d->program == program && d->wanted == wanted)
-			return d;
-	}
+	const struct derivative *known = find(table, program, wanted);
 	uint32_t inputs[TN_PROGRAM_MAX_INPUTS];
 	struct tn_program_wants wants = {.struct_size = sizeof(wants), .inputs = inputs};
+	struct tn_program *gradient;
+	if (known)
+		return known;
 	for (uint32_t i = 0; i < TN_PROGRAM_MAX_INPUTS; i++) {
 		if (wanted & 1u << i)
 			inputs[wants.n_inputs++] = i;
 	}
-	struct derivative *derivative = tn_mem_zeroed(1, sizeof(*derivative));
-	if (!derivative) {
-		tn_fail(error, TN_OUT_OF_MEMORY, "differentiate", "no memory for a program");
+	if (tn_program_differentiate(program, &wants, &gradient, error))
 		return NULL;
-	}
-	derivative->program = program;
-	derivative->wanted = wanted;
-	if (tn_program_differentiate(program, &wants, &derivative->gradient, error)) {
-		tn_mem_free(derivative);
-		return NULL;
-	}
-	const struct tn_program *gradient = derivative->gradient;
-	for (uint32_t i = 0; i < gradient->n_instructions; i++) {
-		if (gradient->instructions[i].op == TN_OP_INPUT)
-			derivative->reads |= 1u << gradient->instructions[i].a;
-	}
-	derivative->next = *bucket;
-	*bucket = derivative;
-	return derivative;
+	return add(table, program, wanted, gradient, error);
+}
+
+tn_status tn_derivative_state(struct tn_runtime *rt, const struct tn_program *program, uint32_t i,
+			      const char *text, struct tn_error_info *error)
+{
+	struct table *table = table_of(rt);
+	tn_dtype inputs[TN_PROGRAM_MAX_INPUTS], scalars[TN_PROGRAM_MAX_SCALARS];
+	const struct tn_program_names names = {
+		.struct_size = sizeof(names),
+		.n_inputs = program->n_inputs + 1,
+		.n_scalars = program->n_scalars,
+		.inputs = tn_short_inputs,
+		.input_dtypes = inputs,
+		.scalars = tn_short_scalars,
+		.scalar_dtypes = scalars,
+	};
+	struct tn_program *gradient;
+	tn_status status;
+	if (!table)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "differentiate",
+			       "no memory for the derivatives");
+	if (find(table, program, 1u << i))
+		return TN_OK;
+	for (uint32_t k = 0; k < program->n_inputs; k++)
+		inputs[k] = tn_program_input_dtype(program, k);
+	inputs[program->n_inputs] = tn_program_output_dtype(program, 0);
+	for (uint32_t k = 0; k < program->n_scalars; k++)
+		scalars[k] = tn_program_scalar_dtype(program, k);
+	status = tn_program_parse(text, &names, &gradient, error);
+	if (!status && !add(table, program, 1u << i, gradient, error))
+		status = error->status;
+	return status;
 }
 
 const struct tn_program *tn_derivative_of(struct tn_runtime *rt, const char *operation,

@@ -111,6 +111,16 @@ tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_e
 	for (uint32_t i = 0; i < record->n_inputs; i++)
 		request.inputs[i] = record->inputs[i];
 	fill_recorded(&recorded, record);
+	for (uint32_t i = 0; record->derivatives && i < record->n_inputs && i < TN_DERIVATIVES;
+	     i++) {
+		const char *text = record->derivatives[i];
+		tn_status status = TN_OK;
+		if (text && record->inputs[i]->tracked)
+			status = tn_derivative_state(record->output->runtime, record->program, i,
+						     text, error);
+		if (status)
+			return status;
+	}
 	if (saves & SAVE_READ)
 		read = inputs_read(record->output->runtime, record);
 	for (uint32_t i = 0; read && i < record->n_inputs; i++) {

@@ -159,8 +159,8 @@ const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS] =
 			    TN_LOOP_FLOATING, 0},
 	[TN_DO_SOFTSIGN] = {"z = x / (1 + abs(x))", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_LOG_SIGMOID] = {"z = log_sigmoid(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
-	[TN_DO_HARDSIGMOID] = {"z = x <= -3 ? 0 : x >= 3 ? 1 : (x + 3) / 6", NULL, NULL, 1, 0, 0, 1,
-			       TN_LOOP_FLOATING, 0},
+	[TN_DO_HARDSIGMOID] = {"z = 0.16666666666666666 * min(max(x + 3, 0), 6)", NULL, NULL, 1, 0,
+			       0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_HARDTANH] = {"z = x <= a ? a : x >= b ? b : x", NULL, NULL, 1, 2, 0, 1,
 			    TN_LOOP_FLOATING, 0},
 	[TN_DO_FLOOR] = {"z = floor(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_REAL, 0},
@@ -168,4 +168,13 @@ const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS] =
 	[TN_DO_ROUND] = {"z = round(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_REAL, 0},
 	[TN_DO_AFFINE] = {"z = a * x + b", NULL, NULL, 1, 2, 0, 1, TN_LOOP_QUOTIENT, 0},
 	[TN_DO_COPY] = {"z = x", NULL, NULL, 1, 0, 0, 1, TN_LOOP_SAME, 0},
+};
+
+/* Shorter than what differentiation gives; the last has PyTorch's values at the kinks. */
+const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES] = {
+	[TN_DO_SILU] = {"s = sigmoid(x); z = y * (s * (1 + x * (1 - s)))"},
+	[TN_DO_GELU] = {"z = y * (0.5 + 0.5 * erf(0.7071067811865476 * x) + "
+			"0.3989422804014327 * x * exp(-0.5 * x * x))"},
+	[TN_DO_SOFTPLUS] = {"t = x * a; z = t > b ? y : y * sigmoid(t)"},
+	[TN_DO_HARDSIGMOID] = {"z = abs(x) < 3 ? 0.16666666666666666 * y : 0"},
 };

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "array/record.h"
+
 /* Element operations come first: they have a program. */
 enum tn_operation {
 	TN_DO_ADD,
@@ -127,5 +129,7 @@ struct tn_element_operation {
 };
 
 extern const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS];
+/* As in struct tn_record. */
+extern const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES];
 
 #endif

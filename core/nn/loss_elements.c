@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "array/record.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "nn/loss.h"
@@ -12,14 +13,15 @@
 
 /* ---- Input and target ------------------------------------------------------------------------*/
 
-/* One call of a loss; its scalar is the program's a. */
+/* One call of a loss. */
 struct element_loss {
 	const char *operation;
 	const struct tn_short_program *program;
+	const char *const *derivatives; /* as in struct tn_record */
 	const tn_array *input;
 	const tn_array *target;
 	const tn_array *others[2]; /* inputs 2 and 3 of the program, which broadcast to the input */
-	double scalar;
+	double scalars[2];         /* the program's a and b */
 	uint32_t reduction;
 	uint32_t last_reduction;
 	int is_signed; /* an integer target must be signed */
@@ -75,8 +77,8 @@ static tn_array *run_loss(const struct element_loss *loss)
 	if (tn_loss_check_input(loss->operation, loss->input) || check_target(loss) ||
 	    tn_loss_check_reduction(loss->input->runtime, loss->operation, loss->reduction, last))
 		return NULL;
-	return tn_loss_reduce(tn_formula(loss->operation, loss->program, loss->input->dtype, inputs,
-					 &loss->scalar),
+	return tn_loss_reduce(tn_formula_derived(loss->operation, loss->program, loss->derivatives,
+						 loss->input->dtype, inputs, loss->scalars),
 			      loss->reduction);
 }
 
@@ -116,44 +118,47 @@ tn_array *tn_l1_loss(const tn_array *input, const tn_array *target, uint32_t red
 					       .reduction = reduction});
 }
 
-/* With m = d cut to [-delta, delta]:  d^2 / 2 where |d| is smaller, else delta (|d| - delta / 2).
- * No square that is not needed overflows.  Without abs, whose kink at 0 would show in the second
- * derivative. */
+/* With d = |x - y| and m = min(d, delta):  m (d - m / 2).  No square that is not needed overflows.
+ * The gradients have no kink at d = 0, unlike those of the formula. */
 tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double delta,
 			uint32_t reduction)
 {
-	static const struct tn_short_program program = {"d = x - y\n"
-							"m = d > a ? a : d < -a ? -a : d\n"
-							"z = m * (d - 0.5 * m)",
-							2, 1, 0, 0};
+	static const struct tn_short_program program = {
+		"d = abs(x - y); m = min(d, a); z = m * (d - 0.5 * m)", 2, 1, 0, 0};
+	static const char *const derivatives[TN_DERIVATIVES] = {
+		"d = x - y; z = c * (abs(d) < a ? d : a * sign(d))",
+		"d = y - x; z = c * (abs(d) < a ? d : a * sign(d))"};
 	if (is_refused(input, "huber_loss", "delta", delta, 1))
 		return NULL;
 	return run_loss(&(struct element_loss){.operation = "huber_loss",
 					       .program = &program,
+					       .derivatives = derivatives,
 					       .input = input,
 					       .target = target,
-					       .scalar = delta,
+					       .scalars = {delta},
 					       .reduction = reduction});
 }
 
+/* Huber's over beta.  The quotient by a beta whose inverse is infinite is that for a beta of 0. */
 tn_array *tn_smooth_l1_loss(const tn_array *input, const tn_array *target, double beta,
 			    uint32_t reduction)
 {
-	static const struct tn_short_program program = {"d = x - y\n"
-							"m = d > a ? a : d < -a ? -a : d\n"
-							"z = m / a * (d - 0.5 * m)",
-							2, 1, 0, 0};
-	/* Also for a beta that is 0 in f32. */
+	static const struct tn_short_program program = {
+		"d = abs(x - y); m = min(d, a); z = m * b * (d - 0.5 * m)", 2, 2, 0, 0};
+	static const char *const derivatives[TN_DERIVATIVES] = {
+		"d = x - y; z = c * (abs(d) < a ? d * b : sign(d))",
+		"d = y - x; z = c * (abs(d) < a ? d * b : sign(d))"};
 	static const struct tn_short_program without_beta = {"z = abs(x - y)", 2, 0, 0, 0};
 	if (is_refused(input, "smooth_l1_loss", "beta", beta, 0))
 		return NULL;
-	return run_loss(
-		&(struct element_loss){.operation = "smooth_l1_loss",
-				       .program = (float)beta > 0.0F ? &program : &without_beta,
-				       .input = input,
-				       .target = target,
-				       .scalar = beta,
-				       .reduction = reduction});
+	int has_beta = isfinite(1.0F / (float)beta);
+	return run_loss(&(struct element_loss){.operation = "smooth_l1_loss",
+					       .program = has_beta ? &program : &without_beta,
+					       .derivatives = has_beta ? derivatives : NULL,
+					       .input = input,
+					       .target = target,
+					       .scalars = {beta, 1.0 / beta},
+					       .reduction = reduction});
 }
 
 tn_array *tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_array *target,
@@ -213,7 +218,7 @@ tn_array *tn_hinge_embedding_loss(const tn_array *input, const tn_array *target,
 					       .program = &program,
 					       .input = input,
 					       .target = target,
-					       .scalar = margin,
+					       .scalars = {margin},
 					       .reduction = reduction,
 					       .is_signed = 1});
 }

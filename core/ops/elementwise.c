@@ -58,6 +58,7 @@ tn_array *tn_element_run(enum tn_operation operation, const tn_array *const *inp
 					   .operation = name,
 					   .program = run.program,
 					   .scalars = scalars,
+					   .derivatives = tn_element_derivatives[operation],
 					   .output_serves = row->differentiable == TN_BY_OUTPUT};
 		status = tn_record_made(runtime, &record, row->n_inputs, inputs, out);
 	}

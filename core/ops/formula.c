@@ -14,6 +14,13 @@
 tn_array *tn_formula(const char *name, const struct tn_short_program *text, tn_dtype dtype,
 		     const tn_array *const *inputs, const double *scalars)
 {
+	return tn_formula_derived(name, text, NULL, dtype, inputs, scalars);
+}
+
+tn_array *tn_formula_derived(const char *name, const struct tn_short_program *text,
+			     const char *const *derivatives, tn_dtype dtype,
+			     const tn_array *const *inputs, const double *scalars)
+{
 	struct tn_runtime *runtime = tn_begin(text->n_inputs, inputs, name);
 	struct tn_scalar values[TN_SHORT_SCALARS];
 	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS];
@@ -38,7 +45,8 @@ tn_array *tn_formula(const char *name, const struct tn_short_program *text, tn_d
 		struct tn_record record = {.kind = TN_RECORD_MAP,
 					   .operation = name,
 					   .program = run.program,
-					   .scalars = values};
+					   .scalars = values,
+					   .derivatives = derivatives};
 		status = tn_record_made(runtime, &record, text->n_inputs, inputs, out);
 	}
 	return tn_end(runtime, status, out);

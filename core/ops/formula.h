@@ -14,5 +14,9 @@
  * kept. */
 tn_array *tn_formula(const char *name, const struct tn_short_program *text, tn_dtype dtype,
 		     const tn_array *const *inputs, const double *scalars);
+/* The same with derivatives of its own, as in struct tn_record. */
+tn_array *tn_formula_derived(const char *name, const struct tn_short_program *text,
+			     const char *const *derivatives, tn_dtype dtype,
+			     const tn_array *const *inputs, const double *scalars);
 
 #endif
