@@ -70,7 +70,7 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 
 tn_array *tn_module_own_buffer(const tn_module *module, const char *name)
 {
-	for (size_t i = 0; module && i < module->n_buffers; i++) {
+	for (size_t i = 0; module && name && i < module->n_buffers; i++) {
 		if (!strcmp(module->buffers[i]->name, name))
 			return module->buffers[i]->value;
 	}

@@ -130,7 +130,7 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 
 tn_array *tn_module_own_parameter(const tn_module *module, const char *name)
 {
-	struct tn_weight *weight = module ? own_weight(module, name) : NULL;
+	struct tn_weight *weight = module && name ? own_weight(module, name) : NULL;
 	return weight ? weight->value : NULL;
 }
 

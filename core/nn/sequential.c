@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
+#include "nn/tree.h"
 
 tn_module *tn_chain_member(const tn_module *chain, size_t *i)
 {
@@ -136,19 +137,33 @@ int tn_is_chain(const tn_module *module)
 	return module->class_.forward == forward || is_residual(module);
 }
 
+/* The member was not added: it is destroyed, unless it is the module or around it. */
+static void consume(const tn_module *module, tn_module *member)
+{
+	if (tn_module_root(module) != member)
+		tn_module_destroy(member);
+}
+
+/* The module is of another class. */
+static tn_status refuse(const tn_module *module, tn_module *member, const char *operation,
+			const char *expected)
+{
+	tn_status status = tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, operation,
+					   "expected %s, found a %s", expected, module->class_name);
+	consume(module, member);
+	return status;
+}
+
 tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_module *member)
 {
 	if (!residual || !member) {
 		tn_module_destroy(member);
 		return TN_INVALID_ARGUMENT;
 	}
-	if (!is_residual(residual)) {
-		tn_module_destroy(member);
-		return tn_runtime_fail(residual->runtime, TN_INVALID_ARGUMENT, "residual_shortcut",
-				       "expected a Residual, found a %s", residual->class_name);
-	}
+	if (!is_residual(residual))
+		return refuse(residual, member, "residual_shortcut", "a Residual");
 	if (residual->shortcut) {
-		tn_module_destroy(member);
+		consume(residual, member);
 		return tn_runtime_fail(residual->runtime, TN_STATE, residual->class_name,
 				       "'%s' cannot be the shortcut: the block already has one",
 				       name ? name : "");
@@ -166,12 +181,8 @@ tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *
 		tn_module_destroy(member);
 		return TN_INVALID_ARGUMENT;
 	}
-	if (!tn_is_chain(sequential)) {
-		tn_module_destroy(member);
-		return tn_runtime_fail(sequential->runtime, TN_INVALID_ARGUMENT, "sequential_add",
-				       "expected a Sequential or a Residual, found a %s",
-				       sequential->class_name);
-	}
+	if (!tn_is_chain(sequential))
+		return refuse(sequential, member, "sequential_add", "a Sequential or a Residual");
 	snprintf(number, sizeof(number), "%zu", sequential->n_members);
 	return tn_module_add(sequential, name ? name : number, member);
 }

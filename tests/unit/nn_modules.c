@@ -137,6 +137,10 @@ static void bad_sizes_are_refused_with_a_reason(void **state)
 	assert_status(tn_module_residual_shortcut(relu, "x", tn_module_relu(context)),
 		      TN_INVALID_ARGUMENT);
 	expect_error(TN_INVALID_ARGUMENT, "expected a Residual, found a ReLU");
+	assert_status(tn_sequential_add(relu, "x", relu), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "found a ReLU");
+	assert_null(tn_module_own_parameter(relu, NULL));
+	assert_null(tn_module_own_buffer(relu, NULL));
 	assert_ok(tn_sequential_add(net, "a", relu));
 	assert_status(tn_sequential_add(net, "b", relu), TN_INVALID_ARGUMENT);
 	expect_error(TN_INVALID_ARGUMENT, "'b' is a member of a Sequential already");
