@@ -9,6 +9,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
+#include "autograd/floating.h"
 #include "autograd/index_map.h"
 
 /* Part i of n covers the cells begin to end - 1. */
@@ -39,7 +40,7 @@ static int check(const char *operation, const tn_array *x, int64_t output_h, int
 				(long long)x->size);
 		return 0;
 	}
-	return 1;
+	return !tn_check_floating(operation, x);
 }
 
 static int has_equal_parts(const tn_array *x, int64_t output_h, int64_t output_w)

@@ -9,6 +9,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
+#include "autograd/floating.h"
 #include "base/dtype.h"
 
 static tn_status check_shapes(const tn_array *q, const tn_array *k, const tn_array *v)
@@ -65,7 +66,7 @@ tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_array *k, 
 	if (!q || !k || !v || tn_runtime_ready(q->runtime) ||
 	    tn_runtime_take(q->runtime, &o, sizeof(o), options, "struct tn_attention_options",
 			    "scaled_dot_product_attention") ||
-	    check_shapes(q, k, v))
+	    check_shapes(q, k, v) || tn_check_floating("scaled_dot_product_attention", q))
 		return NULL;
 	if (o.mask && !tn_is_floating(o.mask->dtype)) {
 		tn_runtime_fail(

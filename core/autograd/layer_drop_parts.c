@@ -6,6 +6,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
+#include "autograd/floating.h"
 
 /* Drops parts of x, each with its own index on the first n_axes axes. */
 static tn_array *drop_parts(const char *operation, const tn_array *x, int n_axes, double p)
@@ -23,6 +24,8 @@ static tn_array *drop_parts(const char *operation, const tn_array *x, int n_axes
 				n_axes == 1 ? "(N, ...)" : "(N, C, ...)", x->rank);
 		return NULL;
 	}
+	if (tn_check_floating(operation, x))
+		return NULL;
 	if (p == 0.0)
 		return tn_reshape(x, x->rank, x->shape);
 	int64_t shape[TN_MAX_RANK];

@@ -6,6 +6,7 @@
  */
 #include "array/array.h"
 #include "array/make.h"
+#include "autograd/floating.h"
 #include "autograd/node.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
@@ -79,6 +80,8 @@ tn_array *tn_dropout(const tn_array *x, double p)
 				"expected p in [0, 1], found %g", p);
 		return NULL;
 	}
+	if (tn_check_floating("dropout", x))
+		return NULL;
 	if (p == 0.0)
 		return tn_reshape(x, x->rank, x->shape);
 	struct tn_suspension suspension = tn_tape_suspend(x);

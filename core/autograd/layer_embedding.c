@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "autograd/node.h"
+#include "base/dtype.h"
 #include "ops/take.h"
 
 struct embedding_state {
@@ -20,15 +21,28 @@ struct embedding_state {
 static tn_array *without_padding(const tn_array *indices, tn_array *dy,
 				 const struct embedding_state *state)
 {
+	static const char masks[] = "g = i == p || i == q ? 0 : d";
+	static const char *const names[] = {"i", "d"}, *const scalars[] = {"p", "q"};
 	const tn_number rows[] = {
 		tn_number_i64(state->padding_row),
 		tn_number_i64(state->padding_row - state->shape[0]), /* counted from the end */
 	};
-	const tn_array *inputs[] = {tn_expand_dims(indices, -1), dy};
-	tn_array *masked =
-		tn_map_number("g = i == p || i == q ? 0 : d", 2, (const char *[]){"i", "d"}, inputs,
-			      2, (const char *[]){"p", "q"}, rows);
+	const tn_array *inputs[] = {tn_expand_dims(indices, -1), tn_real(dy)};
+	tn_array *masked = tn_map_number(masks, 2, names, inputs, 2, scalars, rows);
+	if (tn_is_complex(dy->dtype)) {
+		inputs[1] = tn_imag(dy);
+		return tn_complex(masked, tn_map_number(masks, 2, names, inputs, 2, scalars, rows));
+	}
 	return masked && masked->dtype != dy->dtype ? tn_astype(masked, dy->dtype) : masked;
+}
+
+/* Adds rows to the table; the parts of complex numbers one after the other. */
+static tn_status add_rows(tn_array *dw, const tn_array *indices, const tn_array *dy)
+{
+	tn_status status = tn_scatter_add(tn_real(dw), indices, 0, tn_real(dy));
+	if (!status && tn_is_complex(dw->dtype))
+		status = tn_scatter_add(tn_imag(dw), indices, 0, tn_imag(dy));
+	return status;
 }
 
 static tn_status choose_again(struct tn_node *node, tn_array *ddw)
@@ -47,7 +61,7 @@ static tn_status backward_again(struct tn_node *node, tn_array *dy)
 	if (!suspension.runtime)
 		return tn_runtime_status(tn_node_runtime(node));
 	tn_array *dw = tn_zeros(tn_array_context(dy), state->dtype, 2, state->shape);
-	if (dw && tn_scatter_add(dw, indices, 0, dy)) {
+	if (dw && add_rows(dw, indices, dy)) {
 		tn_array_destroy(dw);
 		dw = NULL;
 	}
@@ -78,7 +92,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 		return tn_runtime_status(tn_node_runtime(node));
 	tn_status status = target && !accumulate ? tn_fill(target, 0) : TN_OK;
 	if (!status)
-		status = tn_scatter_add(dw, indices, 0, dy);
+		status = add_rows(dw, indices, dy);
 	if (target)
 		return tn_node_wrote(node, 0, status);
 	return status ? status : tn_node_give(node, 0, dw);

@@ -9,6 +9,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
+#include "autograd/floating.h"
 #include "autograd/index_map.h"
 
 static const char operation[] = "interpolate";
@@ -25,6 +26,8 @@ static tn_status complete(const tn_array *x, struct tn_interpolate_options *o)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				       "mode: expected nearest (0) or bilinear (1), found %u",
 				       o->mode);
+	if (o->mode == TN_INTERPOLATE_BILINEAR && tn_check_floating(operation, x))
+		return rt->error.status;
 	if (o->align_corners && o->mode != TN_INTERPOLATE_BILINEAR)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				       "align_corners: expected the mode bilinear");

@@ -17,9 +17,12 @@ enum { X, W, BIAS };
 /* A (..., n) array as (rows, n). */
 static tn_array *as_rows(const tn_array *a)
 {
+	int64_t rows = 1;
 	if (!a)
 		return NULL;
-	return tn_reshape(a, 2, (const int64_t[]){-1, a->shape[a->rank - 1]});
+	for (int i = 0; i < a->rank - 1; i++)
+		rows *= a->shape[i];
+	return tn_reshape(a, 2, (const int64_t[]){rows, a->shape[a->rank - 1]});
 }
 
 static tn_status check_operands(const tn_array *x, const tn_array *w, const tn_array *bias)

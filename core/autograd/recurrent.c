@@ -6,6 +6,7 @@
 #include "autograd/recurrent.h"
 
 #include "array/array.h"
+#include "autograd/floating.h"
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
@@ -39,6 +40,8 @@ tn_status tn_recurrent_check(struct tn_recurrent_call *call,
 					 "struct tn_recurrent_options", call->operation);
 	if (status)
 		return status;
+	if (tn_check_floating(call->operation, x))
+		return rt->error.status;
 	if (x->rank != 3 || x->shape[1] < 1)
 		return tn_runtime_fail(rt, TN_SHAPE, call->operation,
 				       "x: expected (N, L, I) of one step at least, found rank %d, "
@@ -128,7 +131,8 @@ tn_array *tn_recurrent_part(const tn_array *sequence, int64_t t, int64_t part, i
 
 static tn_array *as_rows(const tn_array *a)
 {
-	return a ? tn_reshape(a, 2, (const int64_t[]){-1, a->shape[2]}) : NULL;
+	return a ? tn_reshape(a, 2, (const int64_t[]){a->shape[0] * a->shape[1], a->shape[2]})
+		 : NULL;
 }
 
 tn_status tn_recurrent_give_weights(struct tn_node *node, uint32_t input, const tn_array *d,

@@ -182,7 +182,8 @@ struct tn_node_options {
 TN_API tn_status tn_node_record(tn_context *context, const struct tn_node_options *options);
 
 /* ---- Layer operations ------------------------------------------------------------------------
- * Each is a single node on the tape, with its own backward.  Without a tape they only compute. */
+ * Each is a single node on the tape, with its own backward.  Without a tape they only compute.
+ * Operands are floating and have one dtype, unless stated otherwise (TN_DTYPE). */
 
 /* y = x w^T + bias;  x (..., in), w (out, in), bias (out) or NULL, y (..., out). */
 TN_API tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias);

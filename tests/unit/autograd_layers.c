@@ -374,6 +374,11 @@ static void an_empty_batch_gives_zero_gradients(void **state)
 	tn_context_close(context);
 }
 
+static tn_array *zeros(int rank, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+	return tn_zeros(context, TN_F32, rank, (int64_t[]){a, b, c, d});
+}
+
 /* ---- Dropped parts ---------------------------------------------------------------------------*/
 
 enum { N = 40, C = 10, CELLS = 3 };
@@ -446,6 +451,62 @@ static void with_a_probability_of_1_all_is_dropped(void **state)
 
 /* ---- Padding ---------------------------------------------------------------------------------*/
 
+/* Rows of complex numbers, of which 2 is chosen twice and 1 is padding; also with create_graph. */
+static void rows_of_complex_numbers_have_gradients(void **state)
+{
+	static const int32_t indices[] = {2, 0, 2, 1};
+	static const double numbers[] = {1, 2, 3, 4, 5, 6}, expected[] = {2, -4, 0, 0, 20, -24};
+	double found[6];
+	(void)state;
+	open_context("auto");
+	assert_ok(tn_scope_begin(context));
+	for (int again = 0; again < 2; again++) {
+		tn_array *w = tn_from_host(context, TN_C128, 2, (int64_t[]){3, 1}, numbers), *g;
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, w));
+		tn_array *of = tn_from_host(context, TN_I32, 1, (int64_t[]){4}, indices);
+		tn_array *y = tn_embedding(of, w, 1);
+		/* The real part of y^2, whose gradient is 2 conj(y). */
+		tn_array *loss = tn_sum(tn_real(tn_multiply(y, y)), TN_ALL_AXES, NULL, 0);
+		assert_ok(tn_tape_gradients(
+			tape, 1, &loss, NULL, 1, &w, &g,
+			TN_OPTIONS(struct tn_gradients_options, .create_graph = again)));
+		assert_ok(tn_to_host(g, found, sizeof(found)));
+		for (int i = 0; i < 6; i++)
+			assert_close(found[i], expected[i], 1e-12);
+		tn_tape_end(tape);
+	}
+	tn_scope_end(context, NULL);
+	tn_context_close(context);
+}
+
+/* Layers of no inputs, and of no outputs. */
+static void linear_layers_may_be_empty(void **state)
+{
+	(void)state;
+	open_context("auto");
+	assert_ok(tn_scope_begin(context));
+	for (int i = 0; i < 2; i++) {
+		double sum = NAN;
+		tn_array *x = zeros(3, 2, 3, i ? 4 : 0, 0),
+			 *w = zeros(2, i ? 0 : 5, i ? 4 : 0, 0, 0);
+		tn_array *b = tn_ones(context, TN_F32, 1, (int64_t[]){i ? 0 : 5});
+		tn_tape *tape = tn_tape_begin(context);
+		assert_ok(tn_tape_watch(tape, x));
+		assert_ok(tn_tape_watch(tape, w));
+		assert_ok(tn_tape_watch(tape, b));
+		tn_array *y = tn_sum(tn_linear(x, w, b), TN_ALL_AXES, NULL, 0);
+		assert_ok(tn_item(y, &sum));
+		assert_close(sum, i ? 0 : 2 * 3 * 5, 0);
+		assert_ok(tn_tape_backward(tape, y, NULL));
+		assert_int_equal(tn_array_size(tn_tape_gradient(tape, w)), 0);
+		assert_int_equal(tn_array_size(tn_tape_gradient(tape, x)), i ? 24 : 0);
+		tn_tape_end(tape);
+	}
+	tn_scope_end(context, NULL);
+	tn_context_close(context);
+}
+
 static void the_row_of_padding_has_no_gradient(void **state)
 {
 	static const int64_t indices[] = {2, 0, -1, 2, 1};
@@ -478,11 +539,6 @@ static void expect_error(const tn_array *found, tn_status status, const char *pa
 	assert_status(tn_error(context)->status, status);
 	assert_contains(tn_error(context)->text, part);
 	tn_error_clear(context);
-}
-
-static tn_array *zeros(int rank, int64_t a, int64_t b, int64_t c, int64_t d)
-{
-	return tn_zeros(context, TN_F32, rank, (int64_t[]){a, b, c, d});
 }
 
 static void misfits_are_refused_with_a_reason(void **state)
@@ -537,6 +593,23 @@ static void misfits_are_refused_with_a_reason(void **state)
 			    TN_OPTIONS(struct tn_recurrent_options, .h0 = line), NULL),
 		     TN_SHAPE, "h0: expected (2, 2)");
 	expect_error(tn_adaptive_max_pool2d(x, 0, 1), TN_INVALID_ARGUMENT, "1 x 1");
+	tn_array *whole = tn_astype(x, TN_I32),
+		 *steps = tn_zeros(context, TN_I32, 3, (int64_t[]){1, 2, 3});
+	expect_error(tn_adaptive_avg_pool2d(whole, 2, 2), TN_DTYPE, "floating type, found i32");
+	expect_error(tn_adaptive_max_pool2d(whole, 2, 2), TN_DTYPE, "floating type, found i32");
+	expect_error(tn_dropout(whole, 0.5), TN_DTYPE, "floating type, found i32");
+	expect_error(tn_dropout2d(whole, 0.5), TN_DTYPE, "floating type, found i32");
+	expect_error(tn_interpolate(whole, TN_OPTIONS(struct tn_interpolate_options, .size = {2, 2},
+						      .mode = TN_INTERPOLATE_BILINEAR)),
+		     TN_DTYPE, "floating type, found i32");
+	assert_non_null(
+		tn_interpolate(whole, TN_OPTIONS(struct tn_interpolate_options, .size = {2, 2})));
+	expect_error(tn_scaled_dot_product_attention(steps, steps, steps, NULL), TN_DTYPE,
+		     "floating type, found i32");
+	expect_error(tn_lstm(steps, tn_zeros(context, TN_I32, 2, (int64_t[]){8, 3}),
+			     tn_zeros(context, TN_I32, 2, (int64_t[]){8, 2}), NULL, NULL, NULL,
+			     NULL, NULL),
+		     TN_DTYPE, "floating type, found i32");
 	expect_error(tn_interpolate(x, NULL), TN_INVALID_ARGUMENT, "expected a size");
 	expect_error(tn_interpolate(x, TN_OPTIONS(struct tn_interpolate_options, .size = {2, 2},
 						  .scale = {2, 2})),
@@ -563,6 +636,8 @@ int main(void)
 		cmocka_unit_test(whole_parts_are_dropped),
 		cmocka_unit_test(with_a_probability_of_1_all_is_dropped),
 		cmocka_unit_test(the_row_of_padding_has_no_gradient),
+		cmocka_unit_test(rows_of_complex_numbers_have_gradients),
+		cmocka_unit_test(linear_layers_may_be_empty),
 		cmocka_unit_test(misfits_are_refused_with_a_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
