@@ -155,6 +155,20 @@ static tn_array *f_local_response_norm(void *u, tn_array *const *x)
 		x[0], 4, TN_OPTIONS(struct tn_local_response_norm_options, .alpha = 2)));
 }
 
+/* With the same mask each time. */
+static tn_array *f_dropout2d(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_random_state_set(context, (struct tn_random_state){5, 7});
+	return total(tn_dropout2d(x[0], 0.4));
+}
+static tn_array *f_stochastic_depth(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_random_state_set(context, (struct tn_random_state){5, 7});
+	return total(tn_stochastic_depth(x[0], 0.4));
+}
+
 static const struct row rows[] = {
 	{"adaptive_max_pool2d", f_adaptive_max_pool2d, 1, {4}, {{2, 2, 5, 4}}},
 	{"global_max_pool", f_global_max_pool, 1, {4}, {{2, 2, 3, 4}}},
@@ -189,6 +203,9 @@ static const struct row rows[] = {
 	 {3, 2, 2, 1, 1, 2},
 	 {{2, 3, 3}, {6, 3}, {6, 2}, {6}, {6}, {2, 2}}},
 	{"gru, one step", f_gru_plain, 3, {3, 2, 2}, {{2, 1, 3}, {6, 3}, {6, 2}}},
+	/* Last: they set the random state, from which inputs are drawn. */
+	{"dropout2d", f_dropout2d, 1, {4}, {{3, 4, 2, 2}}},
+	{"stochastic_depth", f_stochastic_depth, 1, {2}, {{8, 3}}},
 };
 
 static void check_row(const struct row *row, tn_dtype dtype, double step, double tolerance)
