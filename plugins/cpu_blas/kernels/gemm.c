@@ -10,9 +10,9 @@
  *     c[i, j] += alpha * sum over the block's k of a[i, k] * b[k, j]
  *
  * so each element has the same sequence of operations whatever the size of the whole matrix, except
- * in a single row of C, which nothing is packed for.  (Goto and van de Geijn, Anatomy of
- * High-Performance Matrix Multiplication, 2008, without the packing of A: its elements are broadcast
- * from their original positions.)
+ * in a single row of C, for which nothing is packed.  (Goto and van de Geijn, Anatomy of
+ * High-Performance Matrix Multiplication, 2008, without the packing of A: its elements are read from
+ * their original positions.)
  */
 #include "variant.h"
 #include "vector.h"
