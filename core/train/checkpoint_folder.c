@@ -137,9 +137,16 @@ static tn_status list_files(tn_checkpoint_folder *folder, struct tn_error_info *
 	if (!entries)
 		return tn_fail(error, errno == ENOENT ? TN_NOT_FOUND : TN_IO, "checkpoint_folder",
 			       "%s: %s", tn_file_label(folder->path), strerror(errno));
+	errno = 0;
 	for (const struct dirent *entry = readdir(entries); entry && !status;
-	     entry = readdir(entries))
+	     entry = readdir(entries)) {
 		status = add_file(folder, entry->d_name, error);
+		errno = 0;
+	}
+	/* A list that ends early would hide the newest checkpoint. */
+	if (!status && errno)
+		status = tn_fail(error, TN_IO, "checkpoint_folder", "%s: %s",
+				 tn_file_label(folder->path), strerror(errno));
 	closedir(entries);
 	if (folder->n)
 		qsort(folder->entries, folder->n, sizeof(*folder->entries), compare_entries);
@@ -334,21 +341,22 @@ static tn_status write_step(tn_checkpoint_folder *folder, uint64_t step, double 
 			    const struct tn_checkpoint *checkpoint,
 			    const struct tn_checkpoint_own *own, struct tn_error_info *error)
 {
-	struct entry *old = find_step(folder, step);
-	if (old && !isfinite(metric))
-		metric = old->metric;
 	char *path = file_path(folder, step);
 	struct tn_checkpoint_own all = own ? *own : (struct tn_checkpoint_own){.n_arrays = 0};
 	struct tn_checkpoint_array *arrays = tn_mem_zeroed(all.n_arrays + 1, sizeof(*arrays));
 	tn_status status =
 		path && arrays && reserve(folder) ? TN_OK : no_memory(error, folder->path);
+	/* After reserve, which may move the entries. */
+	struct entry *old = find_step(folder, step);
+	if (old && isnan(metric))
+		metric = old->metric;
 	if (!status) {
 		if (all.n_arrays)
 			memcpy(arrays, all.arrays, all.n_arrays * sizeof(*arrays));
 		arrays[all.n_arrays] = (struct tn_checkpoint_array){
 			.name = METRIC, .dtype = TN_F64, .data = &metric};
 		all.arrays = arrays;
-		all.n_arrays += (size_t)isfinite(metric);
+		all.n_arrays += !isnan(metric);
 		status = tn_checkpoint_write(path, checkpoint, &all, error);
 	}
 	tn_mem_free(arrays);

@@ -168,6 +168,40 @@ static void a_step_is_replaced_and_keeps_its_metric(void **state)
 
 /* ---- Two runs --------------------------------------------------------------------------------*/
 
+/* The list of files grows by sixteen. */
+static void a_step_is_replaced_in_a_full_list(void **state)
+{
+	struct tn_checkpoint_view view;
+	(void)state;
+	reopen(-1);
+	for (uint64_t step = 1; step <= 16; step++)
+		save(step, NAN);
+	save(16, 0.25);
+	assert_int_equal(tn_checkpoint_folder_count(folder), 16);
+	assert_ok(tn_checkpoint_folder_at(folder, 15, &view));
+	assert_close(view.metric, 0.25, 0);
+}
+
+/* Such as a peak signal-to-noise ratio without noise. */
+static void an_infinite_metric_is_one(void **state)
+{
+	(void)state;
+	tn_checkpoint_folder_close(folder);
+	for (int turn = 0; turn < 2; turn++) {
+		folder = tn_checkpoint_folder_open(
+			context, path,
+			TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = 1, .is_rising = 1));
+		assert_non_null(folder);
+		if (!turn) {
+			save(1, INFINITY);
+			save(2, 1);
+		}
+		assert_steps("[1] 2");
+		if (!turn)
+			tn_checkpoint_folder_close(folder);
+	}
+}
+
 static void a_second_run_is_refused(void **state)
 {
 	char owner[64];
@@ -406,6 +440,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_step_is_replaced_and_keeps_its_metric, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_step_is_replaced_in_a_full_list, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_infinite_metric_is_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_second_run_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_lock_is_that_of_the_process_that_opened, setup,
 						teardown),
