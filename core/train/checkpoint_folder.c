@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A folder of checkpoints.  Guarantees: a file is removed only after a newer one was written whole;
- * what cannot be read is never removed.
+ * what cannot be read is never removed, and replaced only by a checkpoint of its step; what a newer
+ * version of Tenon wrote is never replaced.
  */
 #include "train/checkpoint_folder.h"
 
@@ -32,8 +33,9 @@
 struct entry {
 	char *path;
 	uint64_t step;
-	double metric; /* NAN: none */
-	int is_damaged;
+	double metric;  /* NAN: none */
+	int is_damaged; /* cannot be loaded */
+	int is_newer;   /* because a newer version wrote it */
 };
 
 struct tn_checkpoint_folder {
@@ -123,6 +125,7 @@ static tn_status add_file(tn_checkpoint_folder *folder, const char *name,
 		return status;
 	}
 	entry.is_damaged = status != TN_OK;
+	entry.is_newer = status == TN_UNSUPPORTED;
 	if (!status)
 		entry.metric = read_metric(file);
 	tn_safetensors_close(file);
@@ -327,6 +330,12 @@ static tn_status check_step(const tn_checkpoint_folder *folder, uint64_t step,
 			       tn_file_label(folder->path));
 	for (size_t i = folder->n; i-- > 0;) {
 		const struct entry *entry = &folder->entries[i];
+		if (entry->is_newer && entry->step >= step)
+			return tn_fail(error, TN_STATE, operation,
+				       "%s: expected a step after %" PRIu64
+				       ", whose checkpoint a newer version of Tenon wrote, found "
+				       "step %" PRIu64,
+				       tn_file_label(folder->path), entry->step, step);
 		if (!entry->is_damaged && entry->step > step)
 			return tn_fail(error, TN_STATE, operation,
 				       "%s: expected step %" PRIu64

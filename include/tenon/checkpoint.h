@@ -103,7 +103,8 @@ struct tn_checkpoint_folder_options {
 /* Opens a folder, which is made if it does not exist, like those above it.  Unless is_read_only is
  * set, it belongs to this process until it is closed, by a lock on its file tenon.lock, and
  * temporary files that a killed process left in it are removed.  A file that is named like a
- * checkpoint and is none is skipped with a warning, and never removed.
+ * checkpoint and is none is skipped with a warning, and never removed; only a checkpoint of the
+ * same step replaces it.
  * Owned (tn_checkpoint_folder_close).  NULL: TN_STATE (another run has the folder; the text names
  * it), TN_IO (it cannot be made, or written), TN_NOT_FOUND (is_read_only, and there is none),
  * TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_OUT_OF_MEMORY. */
@@ -116,8 +117,8 @@ TN_API void tn_checkpoint_folder_close(tn_checkpoint_folder *folder); /* takes N
  * best.  `metric`: by which the best is chosen, usually a loss of validation; NAN: none.  The
  * checkpoint of the same step is replaced; without a metric it keeps the earlier one.  On failure
  * no checkpoint is removed.
- * TN_STATE: the folder has a checkpoint of a later step, or is read-only.  Otherwise as
- * tn_checkpoint_save. */
+ * TN_STATE: the folder has a checkpoint of a later step, or one of this step that a newer version
+ * of Tenon wrote, or is read-only.  Otherwise as tn_checkpoint_save. */
 TN_API tn_status tn_checkpoint_folder_save(tn_checkpoint_folder *folder, uint64_t step,
 					   double metric, const struct tn_checkpoint *checkpoint);
 

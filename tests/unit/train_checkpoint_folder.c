@@ -364,6 +364,25 @@ static void foreign_files_stay(void **state)
 		assert_int_equal(access(files_path(path, names[i]), F_OK), 0);
 }
 
+static void what_a_newer_version_wrote_stays(void **state)
+{
+	static const struct tn_metadata_entry newer = {"tenon.checkpoint", "2"};
+	static const char name[] = "step-000000000002.safetensors";
+	struct tn_error_info error;
+	(void)state;
+	save(1, NAN);
+	assert_ok(tn_safetensors_write(files_path(path, name), NULL, 0, &newer, 1, &error));
+	reopen(1);
+	assert_steps("1 2?");
+	run_until(&run, 2);
+	refuse(tn_checkpoint_folder_save(folder, 2, NAN, &run.all), TN_STATE,
+	       "expected a step after 2, whose checkpoint a newer version of Tenon wrote");
+	save(3, NAN);
+	assert_steps("2? 3");
+	reopen(1);
+	assert_steps("2? 3");
+}
+
 /* Not skipped: an older one would be as wrong. */
 static void a_checkpoint_of_another_network_is_an_error(void **state)
 {
@@ -449,6 +468,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_torn_file_is_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_not_the_best, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_stay, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_newer_version_wrote_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_checkpoint_of_another_network_is_an_error, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(remnants_are_removed, setup, teardown),
