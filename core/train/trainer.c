@@ -204,7 +204,7 @@ void tn_trainer_destroy(tn_trainer *t)
 static int is_finished(const tn_trainer *t)
 {
 	const struct tn_trainer_options *o = &t->options;
-	return t->state.is_done || (o->n_epochs && t->state.epoch >= o->n_epochs) ||
+	return t->state.is_early || (o->n_epochs && t->state.epoch >= o->n_epochs) ||
 	       (o->max_steps && t->state.step >= o->max_steps && !t->state.in_epoch);
 }
 

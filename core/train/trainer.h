@@ -16,8 +16,8 @@ struct tn_trainer_state {
 	uint64_t step;  /* made */
 	int in_epoch;   /* an epoch has begun and not ended: the sums are its own */
 	int advances;   /* the schedule is to be advanced before the next update */
-	int is_done;    /* the training has ended */
-	int is_early;   /* because of patience */
+	int is_early;   /* patience ends the training with this epoch */
+	int is_done;    /* the training has ended, and the best weights are restored */
 	double seconds; /* of the running epoch, when it was interrupted */
 	double last_lr; /* of the last step */
 };

@@ -309,7 +309,7 @@ static tn_status finish_epoch(struct tn_trainer *t)
 	tn_sums_end(&t->sums);
 	t->state.advances |= t->options.schedule && t->options.schedule_epochs;
 	if (t->options.patience && t->best.waited >= t->options.patience)
-		t->state.is_done = t->state.is_early = 1;
+		t->state.is_early = 1;
 	const struct tn_trainer_epoch *last = t->history.epochs[t->history.n - 1];
 	if (t->options.on_epoch && t->options.on_epoch(t->options.user, last))
 		t->stopped_by = "epoch";
