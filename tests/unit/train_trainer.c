@@ -6,6 +6,8 @@
  */
 #include "train_fixture.h"
 
+#include "io_files.h"
+
 static tn_context *contexts[BACKENDS];
 
 static int open_all(void **state)
@@ -313,6 +315,7 @@ struct spoiling {
 	struct fit fit;
 	float best[MOST_WEIGHTS];
 	size_t n;
+	uint64_t stop_at; /* the epoch whose callback stops the training; 0: none */
 };
 
 /* From the third epoch on the weights are bad; those of the second were kept. */
@@ -326,7 +329,7 @@ static int spoil(void *user, const struct tn_trainer_epoch *epoch)
 		assert_ok(tn_module_parameter(s->fit.net, "fc2.weight", &view));
 		assert_ok(tn_fill(view.value, 30));
 	}
-	return 0;
+	return epoch->epoch == s->stop_at;
 }
 
 /* nnott's A4.6: it stopped early, with the weights of the last epoch. */
@@ -334,7 +337,7 @@ static void nnott_a4_6_early_stopping_restores_the_best_weights(void **state)
 {
 	(void)state;
 	for (int k = 0; k < 2 * BACKENDS; k++) {
-		struct spoiling s;
+		struct spoiling s = {.stop_at = 0};
 		struct tn_trainer_values values;
 		float after[MOST_WEIGHTS];
 		open_fit(&s.fit, contexts[k / 2], 8);
@@ -361,10 +364,50 @@ static void nnott_a4_6_early_stopping_restores_the_best_weights(void **state)
 	}
 }
 
+/* The checkpoint of the last epoch was saved before they were back, and its callback may stop the
+ * training. */
+static void the_best_weights_are_restored_after_a_stop_too(void **state)
+{
+	(void)state;
+	for (uint64_t stop_at = 0; stop_at <= 5; stop_at += 5) {
+		struct spoiling first = {.stop_at = stop_at}, rest = {.stop_at = 0};
+		struct spoiling *const turns[] = {&first, &rest};
+		float after[MOST_WEIGHTS];
+		char path[64];
+		snprintf(path, sizeof(path), "%s", files_folder());
+		for (int turn = 0; turn < 2; turn++) {
+			struct fit *fit = &turns[turn]->fit;
+			open_fit(fit, contexts[0], 8);
+			tn_optimizer_destroy(fit->optimizer);
+			fit->optimizer =
+				tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+			tn_checkpoint_folder *folder =
+				tn_checkpoint_folder_open(contexts[0], path, NULL);
+			fit->options.n_epochs = 50;
+			fit->options.patience = 3;
+			fit->options.on_epoch = spoil;
+			fit->options.user = turns[turn];
+			fit->options.checkpoints = folder;
+			fit->options.resume = 1;
+			make_fit_trainer(fit);
+			if (!turn && stop_at)
+				assert_status(tn_trainer_run(fit->trainer), TN_CANCELLED);
+			tn_error_clear(contexts[0]);
+			assert_ok(tn_trainer_run(fit->trainer));
+			assert_int_equal(tn_trainer_epochs(fit->trainer), 5);
+			assert_int_equal(read_weights(fit->net, after), first.n);
+			assert_memory_equal(after, first.best, first.n * sizeof(float));
+			close_fit(fit);
+			tn_checkpoint_folder_close(folder);
+		}
+		files_remove(path);
+	}
+}
+
 /* Buffers belong to the best weights: the running statistics of a batch norm. */
 static void buffers_are_restored_too(void **state)
 {
-	struct spoiling s;
+	struct spoiling s = {.stop_at = 0};
 	struct tn_trainer_values values;
 	(void)state;
 	open_fit(&s.fit, contexts[0], 8);
@@ -772,6 +815,7 @@ int main(void)
 		cmocka_unit_test(nnott_a4_4_rates_reach_an_optimizer_with_lookahead),
 		cmocka_unit_test(a_schedule_may_count_epochs_and_watch_the_loss),
 		cmocka_unit_test(nnott_a4_6_early_stopping_restores_the_best_weights),
+		cmocka_unit_test(the_best_weights_are_restored_after_a_stop_too),
 		cmocka_unit_test(buffers_are_restored_too),
 		cmocka_unit_test(averages_are_evaluated_in_place_of_the_weights),
 		cmocka_unit_test(a_stopped_training_goes_on_to_the_same_bits),
