@@ -8,8 +8,10 @@
 
 #include "array/array.h"
 #include "base/memory.h"
+#include "optim/average.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
+#include "optim/schedule.h"
 #include "train/trainer_checkpoint.h"
 #include "train/trainer_epoch.h"
 #include "train/trainer_evaluate.h"
@@ -65,6 +67,10 @@ static tn_status check_objects(struct tn_runtime *rt, const tn_module *module,
 		return refuse(rt, "expected an optimizer of the module, found one of another");
 	if (o->scaler && tn_grad_scaler_module(o->scaler) != module)
 		return refuse(rt, "expected a scaler of the module, found one of another");
+	if (o->average && tn_average_module(o->average) != module)
+		return refuse(rt, "expected an average of the module, found one of another");
+	if (o->schedule && tn_schedule_optimizer(o->schedule) != optimizer)
+		return refuse(rt, "expected a schedule of the optimizer, found one of another");
 	if (o->scaler && o->check_gradients)
 		return refuse(rt, "check_gradients: expected 0 with a scaler, which checks them");
 	if (o->evaluate_average && !o->average)

@@ -53,13 +53,13 @@ tn_status tn_evaluate_loader(const struct tn_objective *o, tn_data_loader *loade
 	const struct tn_data_position position = tn_data_loader_position(loader);
 	tn_status status = tn_batches_of(&batches, o->context, loader);
 	if (!status)
-		status = seek(o->runtime, loader, (struct tn_data_position){0, 0});
-	if (!status)
 		status = tn_sums_begin(&sums, o->context, o->dtype, n_metrics, metrics);
 	if (status)
 		return status;
 	tn_module_set_training(o->module, 0);
-	status = evaluate_part(o, &batches, &sums);
+	status = seek(o->runtime, loader, (struct tn_data_position){0, 0});
+	if (!status)
+		status = evaluate_part(o, &batches, &sums);
 	if (!status)
 		status = tn_sums_read(&sums, numbers, values);
 	tn_module_set_training(o->module, training);

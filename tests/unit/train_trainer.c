@@ -761,7 +761,69 @@ static void losses_may_be_functions(void **state)
 	close_fit(&fit);
 }
 
+static void *begin_nothing(void *user, tn_context *context)
+{
+	(void)user, (void)context;
+	return NULL;
+}
+
+static tn_status add_nothing(void *state, const tn_array *output, const tn_array *target)
+{
+	(void)state, (void)output, (void)target;
+	return TN_OK;
+}
+
+static tn_status value_of_nothing(void *state, double *value)
+{
+	(void)state, (void)value;
+	return TN_OK;
+}
+
+/* Also where it has begun nothing. */
+static void a_failed_evaluation_leaves_the_loader_where_it_was(void **state)
+{
+	struct fit fit;
+	struct tn_trainer_values values;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	tn_metric *nothing =
+		tn_metric_custom(contexts[0], TN_OPTIONS(struct tn_metric_class, .name = "nothing",
+							 .begin = begin_nothing, .add = add_nothing,
+							 .value = value_of_nothing));
+	fit.options.n_metrics = 1;
+	fit.options.metrics = &nothing;
+	make_fit_trainer(&fit);
+	assert_ok(tn_data_loader_seek(fit.train, (struct tn_data_position){2, 8}, NULL));
+	assert_status(tn_trainer_evaluate(fit.trainer, fit.train, &values), TN_OUT_OF_MEMORY);
+	tn_error_clear(contexts[0]);
+	assert_int_equal(tn_data_loader_position(fit.train).epoch, 2);
+	assert_int_equal(tn_data_loader_position(fit.train).index, 8);
+	close_fit(&fit);
+	tn_metric_destroy(nothing);
+}
+
 /* ---- Refusals --------------------------------------------------------------------------------*/
+
+static void refuse_what_is_of_another(struct fit *fit)
+{
+	struct fit other;
+	open_fit(&other, fit->context, 8);
+	tn_average *average = tn_average_create(other.net, NULL);
+	tn_schedule *schedule = tn_schedule_create(
+		other.optimizer, TN_OPTIONS(struct tn_schedule_options,
+					    .kind = TN_SCHEDULE_EXPONENTIAL, .gamma = 0.9));
+	for (int i = 0; i < 2; i++) {
+		fit->options.average = i ? NULL : average;
+		fit->options.schedule = i ? schedule : NULL;
+		assert_null(tn_trainer_create(fit->net, fit->optimizer, &fit->options));
+		assert_contains(tn_error(fit->context)->text,
+				i ? "a schedule of the optimizer" : "an average of the module");
+		tn_error_clear(fit->context);
+	}
+	tn_schedule_destroy(schedule);
+	tn_average_destroy(average);
+	close_fit(&other);
+}
 
 static void what_makes_no_sense_is_refused(void **state)
 {
@@ -798,6 +860,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		assert_contains(tn_error(contexts[0])->text, cases[i].text);
 		tn_error_clear(contexts[0]);
 	}
+	refuse_what_is_of_another(&fit);
 	close_fit(&fit);
 	tn_metric_destroy(mse);
 }
@@ -824,6 +887,7 @@ int main(void)
 		cmocka_unit_test(captured_steps_have_the_same_bits),
 		cmocka_unit_test(a_network_of_f16_is_trained_with_a_scaler),
 		cmocka_unit_test(losses_may_be_functions),
+		cmocka_unit_test(a_failed_evaluation_leaves_the_loader_where_it_was),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
