@@ -52,13 +52,16 @@ tn_status tn_best_make(struct tn_best *best)
 			continue;
 		}
 		tn_array *copy = tn_copy(array);
-		if (!copy)
-			return rt->error.status;
-		best->arrays[i] = tn_array_hold(copy);
+		is_full = !copy;
+		if (copy)
+			best->arrays[i] = tn_array_hold(copy);
 	}
-	return is_full ? tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "trainer",
-					 "no host memory for the best weights")
-		       : TN_OK;
+	if (!is_full)
+		return TN_OK;
+	tn_best_release(best);
+	return rt->error.status ? rt->error.status
+				: tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "trainer",
+						  "no memory for the best weights");
 }
 
 tn_status tn_best_get(const struct tn_best *best, size_t i, void *data, size_t size)
@@ -134,4 +137,5 @@ void tn_best_release(struct tn_best *best)
 	best->arrays = NULL;
 	best->host = NULL;
 	best->n = 0;
+	best->has_weights = 0;
 }

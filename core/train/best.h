@@ -33,7 +33,7 @@ void tn_best_release(struct tn_best *best); /* takes a zeroed struct */
 
 /* The parameter or buffer of that number, and its name; NULL: past the end. */
 tn_array *tn_best_array(const struct tn_best *best, size_t i, const char **name);
-/* Makes room for weights, as they are kept.  Keeps the error. */
+/* Makes room for weights, as they are kept, for all or none.  Keeps the error. */
 tn_status tn_best_make(struct tn_best *best);
 /* Reads or writes the kept weights of number i from or to the host. */
 tn_status tn_best_get(const struct tn_best *best, size_t i, void *data, size_t size);

@@ -47,6 +47,8 @@ static tn_status make_arrays(struct tn_metric_sums *sums)
 			sums->arrays[i] = tn_array_hold(array);
 	}
 	tn_scope_end(sums->context, NULL);
+	if (status)
+		tn_metric_sums_end(sums);
 	return status;
 }
 
@@ -57,8 +59,10 @@ tn_status tn_metric_sums_begin(struct tn_metric_sums *sums)
 
 void tn_metric_sums_end(struct tn_metric_sums *sums)
 {
-	for (int i = 0; i < TN_METRIC_ARRAYS; i++)
+	for (int i = 0; i < TN_METRIC_ARRAYS; i++) {
 		tn_array_unhold(sums->arrays[i]);
+		sums->arrays[i] = NULL;
+	}
 }
 
 tn_status tn_metric_sums_form(struct tn_metric_sums *sums, int64_t width, tn_dtype dtype)

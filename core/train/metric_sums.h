@@ -48,9 +48,9 @@ struct tn_metric_sums {
 	tn_array *arrays[TN_METRIC_ARRAYS];      /* held; all NULL until the form is known */
 };
 
-/* Makes the arrays, of zeros, if the form is known. */
+/* Makes the arrays, of zeros, if the form is known; all or none. */
 tn_status tn_metric_sums_begin(struct tn_metric_sums *sums);
-void tn_metric_sums_end(struct tn_metric_sums *sums);
+void tn_metric_sums_end(struct tn_metric_sums *sums); /* releases the arrays */
 /* Checks a batch against the form, which the first batch sets; makes the arrays. */
 tn_status tn_metric_sums_form(struct tn_metric_sums *sums, int64_t width, tn_dtype dtype);
 

@@ -188,6 +188,8 @@ tn_status tn_steps_feed(struct tn_steps *steps, int is_regular)
 			status = tn_batches_make(batches, steps->fixed);
 		if (!status)
 			status = tn_batches_assign(batches, steps->fixed);
+		else
+			release_fixed(steps); /* those that were made before memory ran out */
 		for (uint32_t i = 0; i < batches->n_fields; i++)
 			steps->fields[i] = steps->fixed[i];
 	}
