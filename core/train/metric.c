@@ -194,6 +194,7 @@ tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *c
 	    tn_runtime_take(rt, &own, sizeof(own), class_, "struct tn_metric_class", operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;
+	own.is_rising = own.is_rising != 0;
 	const char *missing = !own.name || !*own.name ? "name"
 			      : !own.begin            ? "begin"
 			      : !own.add              ? "add"

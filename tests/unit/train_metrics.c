@@ -401,7 +401,7 @@ static void a_class_of_ones_own_is_a_metric(void **state)
 	struct largest largest = {0};
 	struct tn_metric_class class_ = {.struct_size = sizeof(class_),
 					 .name = "largest",
-					 .is_rising = 1,
+					 .is_rising = 2,
 					 .user = &largest,
 					 .begin = begin_largest,
 					 .add = add_largest,
