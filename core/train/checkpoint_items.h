@@ -25,6 +25,8 @@ struct tn_checkpoint_own {
 	size_t n_options;
 	const struct tn_checkpoint_array *options; /* of u64 and f64: compared by loading */
 	const char *text;                          /* metadata TN_CHECKPOINT_TEXT; NULL: none */
+	const char *part;                          /* "trainer"; NULL: the file may have others */
+	const char *prefix;                        /* of all names of that part: ".trainer." */
 	/* Loading.  prepare: sets `arrays` for this text (NULL: none) of a file of `size` bytes.
 	 * take: all else has been checked, the arrays are written, and nothing is changed yet; on
 	 * failure it has changed nothing.  Both keep errors; NULL: nothing is to be done. */

@@ -127,7 +127,8 @@ static tn_status match_item(struct loading *loading, size_t i)
 }
 
 /* A tensor of the file that no item has: of the network, or of a part that is loaded. */
-static tn_status match_rest(struct loading *loading, size_t tensor)
+static tn_status match_rest(struct loading *loading, const struct tn_checkpoint_own *own,
+			    size_t tensor)
 {
 	const struct tn_checkpoint_items *items = &loading->items;
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
@@ -137,6 +138,10 @@ static tn_status match_rest(struct loading *loading, size_t tensor)
 	if (info.name[0] != '.')
 		add_problem(loading, TN_ITEM_NETWORK, TN_FORMAT,
 			    "tensor '%.150s': the network has no such tensor", info.name);
+	if (own->part && !strncmp(info.name, own->prefix, strlen(own->prefix)))
+		add_problem(loading, TN_ITEM_OWN, TN_FORMAT,
+			    "tensor '%.150s': the %s has nothing of that name", info.name,
+			    own->part);
 	for (size_t i = 0; i < items->n_texts; i++) {
 		const struct tn_checkpoint_text *text = &items->texts[i];
 		if (!strncmp(info.name, text->prefix, strlen(text->prefix)))
@@ -147,7 +152,8 @@ static tn_status match_rest(struct loading *loading, size_t tensor)
 	return TN_OK;
 }
 
-static tn_status match(struct loading *loading, struct tn_error_info *error)
+static tn_status match(struct loading *loading, const struct tn_checkpoint_own *own,
+		       struct tn_error_info *error)
 {
 	const struct tn_checkpoint_items *items = &loading->items;
 	size_t n_tensors = tn_safetensors_count(loading->file);
@@ -164,7 +170,7 @@ static tn_status match(struct loading *loading, struct tn_error_info *error)
 		status = match_item(loading, i);
 	for (size_t i = 0; i < n_tensors && !status; i++) {
 		if (!loading->is_used[i])
-			status = match_rest(loading, i);
+			status = match_rest(loading, own, i);
 	}
 	return status;
 }
@@ -384,7 +390,7 @@ static tn_status load(struct loading *loading, const struct tn_checkpoint_own *o
 {
 	struct tn_checkpoint_facts facts;
 	const struct tn_checkpoint_items *items = &loading->items;
-	tn_status status = match(loading, error);
+	tn_status status = match(loading, own, error);
 	if (!status) {
 		status = read_values(loading, error);
 		*is_damaged = status == TN_FORMAT || status == TN_IO;

@@ -181,8 +181,12 @@ static tn_status take(void *user)
 
 static tn_status load(tn_trainer *t)
 {
-	struct additions additions = {
-		.trainer = t, .own = {.prepare = prepare, .take = take, .user = &additions}};
+	struct additions additions = {.trainer = t,
+				      .own = {.part = "trainer",
+					      .prefix = ".trainer.",
+					      .prepare = prepare,
+					      .take = take,
+					      .user = &additions}};
 	const struct tn_checkpoint checkpoint = checkpoint_of(t);
 	add_options(&additions);
 	tn_status status = tn_checkpoint_folder_read(t->options.checkpoints, &checkpoint,

@@ -245,25 +245,34 @@ static int64_t row_width(const tn_trainer *t)
 	return ROW_VALUES + 2 * (N_VALUES + (int64_t)t->options.n_metrics);
 }
 
-/* The arrays of the sums, in order; returns their number. */
-static size_t sums_arrays(const struct tn_sums *sums, tn_array **arrays, size_t room)
-{
-	size_t n = 0;
-	arrays[n++] = sums->loss;
-	for (size_t i = 0; i < sums->n_metrics; i++)
-		n += tn_metric_pass_arrays(sums->metrics[i], sums->passes[i], arrays + n, room - n);
-	return n;
-}
-
 enum { MOST_ARRAYS = 1 + TN_MOST_METRICS * TN_METRIC_ARRAYS };
+
+/* The arrays of the sums, in order, and their number. */
+static tn_status sums_arrays(const struct tn_sums *sums, tn_array **arrays, size_t *n)
+{
+	struct tn_runtime *rt = tn_runtime_of(sums->context);
+	arrays[0] = sums->loss;
+	*n = 1;
+	for (size_t i = 0; i < sums->n_metrics; i++) {
+		size_t own = tn_metric_pass_arrays(sums->metrics[i], sums->passes[i], arrays + *n,
+						   TN_METRIC_ARRAYS);
+		if (own > TN_METRIC_ARRAYS)
+			return tn_runtime_fail(rt, TN_LIMIT, operation,
+					       "metric %s: expected at most %d arrays, found %zu",
+					       tn_metric_name(sums->metrics[i]), TN_METRIC_ARRAYS,
+					       own);
+		*n += own;
+	}
+	return TN_OK;
+}
 
 static tn_status add_sums(const tn_trainer *t, struct tn_trainer_saved *saved,
 			  const struct tn_sums *sums)
 {
 	tn_array *arrays[MOST_ARRAYS];
 	char name[32];
-	tn_status status = TN_OK;
-	size_t n = sums_arrays(sums, arrays, MOST_ARRAYS);
+	size_t n;
+	tn_status status = sums_arrays(sums, arrays, &n);
 	for (size_t i = 0; i < n && !status; i++) {
 		snprintf(name, sizeof(name), "%zu", i);
 		status = add_like(t, saved, "sum.", name, arrays[i]);
@@ -361,29 +370,28 @@ static void put_counters(const tn_trainer *t, uint64_t *counters, double *number
 	numbers[BEST_VALUE] = t->best.value;
 }
 
-static tn_status put_sums(const tn_trainer *t, const struct tn_trainer_array *to)
+/* Into the arrays from number *at on; *at becomes the number after the last. */
+static tn_status put_sums(const tn_trainer *t, const struct tn_trainer_saved *saved, size_t *at)
 {
 	tn_array *arrays[MOST_ARRAYS];
-	tn_status status = TN_OK;
-	size_t n = sums_arrays(&t->sums, arrays, MOST_ARRAYS);
-	for (size_t i = 0; i < n && !status; i++)
-		status = tn_to_host(arrays[i], to[i].data, size_of(&to[i]));
+	size_t n;
+	tn_status status = sums_arrays(&t->sums, arrays, &n);
+	for (size_t i = 0; i < n && !status; i++, ++*at)
+		status = tn_to_host(arrays[i], saved->arrays[*at].data,
+				    size_of(&saved->arrays[*at]));
 	return status;
 }
 
 /* Into arrays of the outline, in their order. */
 static tn_status put_all(const tn_trainer *t, const struct tn_trainer_saved *saved)
 {
-	tn_array *arrays[MOST_ARRAYS];
 	tn_status status = TN_OK;
 	size_t at = 2;
 	put_counters(t, saved->arrays[0].data, saved->arrays[1].data);
 	if (t->history.n)
 		put_history(t, saved->arrays[at++].data);
-	if (t->state.in_epoch) {
-		status = put_sums(t, &saved->arrays[at]);
-		at += sums_arrays(&t->sums, arrays, MOST_ARRAYS);
-	}
+	if (t->state.in_epoch)
+		status = put_sums(t, saved, &at);
 	for (size_t i = 0; at < saved->n && !status; i++, at++)
 		status = tn_best_get(&t->best, i, saved->arrays[at].data,
 				     size_of(&saved->arrays[at]));
@@ -490,6 +498,26 @@ static struct tn_trainer_values take_values(const double *row)
 					  .metrics = row + N_VALUES};
 }
 
+/* As the numbers of the checkpoint's other parts (enum tn_item_range). */
+static tn_status check_counters(const tn_trainer *t, const uint64_t *counters,
+				const double *numbers)
+{
+	for (size_t i = 0; i < N_COUNTERS; i++) {
+		if (counters[i] >> 62)
+			return tn_runtime_fail(t->runtime, TN_LIMIT, operation,
+					       "counter %zu: expected a number below 2^62, found "
+					       "%llu",
+					       i, (unsigned long long)counters[i]);
+	}
+	if (!(numbers[SECONDS] >= 0 && isfinite(numbers[SECONDS])) ||
+	    !(numbers[LAST_LR] >= 0 && isfinite(numbers[LAST_LR])) || isnan(numbers[BEST_VALUE]))
+		return tn_runtime_fail(t->runtime, TN_LIMIT, operation,
+				       "expected finite seconds and rate of 0 or more and a best "
+				       "value, found %g, %g and %g",
+				       numbers[SECONDS], numbers[LAST_LR], numbers[BEST_VALUE]);
+	return TN_OK;
+}
+
 /* Numbers of epochs, steps and samples are stored as f64. */
 static tn_status check_history(const tn_trainer *t, size_t n_rows, const double *rows)
 {
@@ -573,10 +601,11 @@ static tn_status take_sums(tn_trainer *t, const struct outline *outline,
 {
 	struct tn_sums sums;
 	tn_array *arrays[MOST_ARRAYS];
+	size_t n;
 	tn_status status = begin_sums(t, outline, &sums);
 	if (status)
 		return status;
-	size_t n = sums_arrays(&sums, arrays, MOST_ARRAYS);
+	status = sums_arrays(&sums, arrays, &n);
 	for (size_t i = 0; i < n && !status; i++, ++*at)
 		status = tn_assign_host(arrays[i], saved->arrays[*at].data,
 					size_of(&saved->arrays[*at]));
@@ -596,6 +625,9 @@ tn_status tn_trainer_load_state(tn_trainer *t, const struct tn_trainer_saved *sa
 		return tn_runtime_fail(t->runtime, TN_STATE, operation,
 				       "the trainer is running: load its state before");
 	const uint64_t *counters = saved->arrays[0].data;
+	status = check_counters(t, counters, saved->arrays[1].data);
+	if (status)
+		return status;
 	if ((counters[IN_EPOCH] != 0) != (outline.is_running != 0))
 		return tn_runtime_fail(t->runtime, TN_FORMAT, operation,
 				       "expected the sums of a running epoch or none, found %s",

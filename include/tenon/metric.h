@@ -95,9 +95,10 @@ struct tn_metric_class {
 	/* Adds a batch.  Runs outside of the tape, in a scope of its own. */
 	tn_status (*add)(void *state, const tn_array *output, const tn_array *target);
 	tn_status (*value)(void *state, double *value);
-	/* The arrays in which the state keeps its sums, at most `room`; returns their number.  A
-	 * checkpoint saves and restores their elements.  NULL: it has none, and a pass that is
-	 * continued from a checkpoint counts from there. */
+	/* The arrays in which the state keeps its sums from the beginning of the pass on, at most
+	 * `room`, which is 8; returns their number.  A checkpoint saves and restores their
+	 * elements.  NULL: it has none, and a pass that is continued from a checkpoint counts from
+	 * there. */
 	size_t (*arrays)(void *state, tn_array **arrays, size_t room);
 	void (*end)(void *state); /* may be NULL */
 };

@@ -6,6 +6,7 @@
  */
 #include "train_fixture.h"
 
+#include "io_files.h"
 #include "train/trainer_state.h"
 
 /* What a checkpoint would have beside the trainer's state. */
@@ -252,12 +253,146 @@ static void a_history_with_impossible_counts_is_refused(void **state)
 	tn_context_close(context);
 }
 
+static void impossible_counters_and_numbers_are_refused(void **state)
+{
+	struct saving s;
+	(void)state;
+	tn_context *context = open_backend(0);
+	open_saving(&s, context, TN_CAPTURE_OFF);
+	make_fit_trainer(&s.fit);
+	assert_ok(tn_trainer_run(s.fit.trainer));
+	assert_ok(tn_trainer_save_state(s.fit.trainer, &s.state));
+	static const uint64_t count = UINT64_C(1) << 62;
+	static const double number = NAN;
+	for (int k = 0; k < 2; k++) {
+		const struct tn_trainer_array *array = &s.state.arrays[k];
+		for (int64_t i = 0; i < array->shape[0]; i++) {
+			char *at = (char *)array->data + 8 * i, before[8];
+			memcpy(before, at, 8);
+			memcpy(at, k ? (const void *)&number : &count, 8);
+			assert_status(tn_trainer_load_state(s.fit.trainer, &s.state), TN_LIMIT);
+			tn_error_clear(context);
+			assert_int_equal(tn_trainer_steps(s.fit.trainer), 20);
+			memcpy(at, before, 8);
+		}
+	}
+	assert_ok(tn_trainer_load_state(s.fit.trainer, &s.state));
+	close_saving(&s);
+	tn_context_close(context);
+}
+
+/* ---- Metrics of the program's own ------------------------------------------------------------*/
+
+/* A metric whose passes have arrays, as many as `user` points to, or one after the first batch. */
+struct counting {
+	int *n;
+	int is_begun;
+	tn_array *array;
+};
+
+static void *begin_counting(void *user, tn_context *context)
+{
+	struct counting *counting = calloc(1, sizeof(*counting));
+	counting->n = user;
+	counting->array = tn_zeros(context, TN_F32, 0, NULL);
+	tn_keep(counting->array);
+	return counting;
+}
+
+static tn_status add_counting(void *state, const tn_array *output, const tn_array *target)
+{
+	struct counting *counting = state;
+	(void)output, (void)target;
+	counting->is_begun = 1;
+	return TN_OK;
+}
+
+static tn_status value_of_counting(void *state, double *value)
+{
+	(void)state;
+	*value = 1;
+	return TN_OK;
+}
+
+static size_t arrays_of_counting(void *state, tn_array **arrays, size_t room)
+{
+	struct counting *counting = state;
+	int n = *counting->n ? *counting->n : counting->is_begun;
+	for (int i = 0; i < n && (size_t)i < room; i++)
+		arrays[i] = counting->array;
+	return (size_t)n;
+}
+
+static void end_counting(void *state)
+{
+	struct counting *counting = state;
+	tn_array_destroy(counting->array);
+	free(counting);
+}
+
+static int stop_at_once(void *user, const struct tn_trainer_step *step)
+{
+	(void)user, (void)step;
+	return 1;
+}
+
+/* Nothing of a pass that is continued is lost without a word. */
+static void the_arrays_of_a_class_are_all_saved_and_restored(void **state)
+{
+	static const struct {
+		int n;
+		tn_status status[2]; /* of saving, and of continuing */
+		const char *text;
+	} cases[] = {{8, {TN_CANCELLED, TN_OK}, ""},
+		     {9, {TN_LIMIT, TN_OK}, "metric counting: expected at most 8 arrays, found 9"},
+		     {0,
+		      {TN_CANCELLED, TN_FORMAT},
+		      "'.trainer.sum.1': the trainer has nothing of that name"}};
+	(void)state;
+	tn_context *context = open_backend(0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int n = cases[i].n;
+		char path[64];
+		snprintf(path, sizeof(path), "%s", files_folder());
+		for (int turn = 0; turn < 2; turn++) {
+			struct fit fit;
+			tn_metric *metric = tn_metric_custom(
+				context,
+				TN_OPTIONS(struct tn_metric_class, .name = "counting", .user = &n,
+					   .begin = begin_counting, .add = add_counting,
+					   .value = value_of_counting, .arrays = arrays_of_counting,
+					   .end = end_counting));
+			open_fit(&fit, context, 8);
+			tn_checkpoint_folder *folder =
+				tn_checkpoint_folder_open(context, path, NULL);
+			fit.options.checkpoints = folder;
+			fit.options.resume = 1;
+			fit.options.n_metrics = 1;
+			fit.options.metrics = &metric;
+			fit.options.n_epochs = 1;
+			fit.options.on_step = turn ? NULL : stop_at_once;
+			make_fit_trainer(&fit);
+			assert_status(tn_trainer_run(fit.trainer), cases[i].status[turn]);
+			if (cases[i].status[turn] == TN_LIMIT || cases[i].status[turn] == TN_FORMAT)
+				assert_contains(tn_error(context)->text, cases[i].text);
+			tn_error_clear(context);
+			close_fit(&fit);
+			tn_checkpoint_folder_close(folder);
+			tn_metric_destroy(metric);
+		}
+		files_remove(path);
+	}
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_training_continues_to_the_same_bits),
 		cmocka_unit_test(texts_of_others_are_refused),
 		cmocka_unit_test(a_history_with_impossible_counts_is_refused),
+		cmocka_unit_test(impossible_counters_and_numbers_are_refused),
+		cmocka_unit_test(the_arrays_of_a_class_are_all_saved_and_restored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
