@@ -53,14 +53,7 @@ static int teardown(void **state)
 	tn_checkpoint_folder_close(folder);
 	run_end(&run);
 	tn_context_close(context);
-	DIR *entries = opendir(path);
-	assert_non_null(entries);
-	for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			assert_int_equal(unlink(files_path(path, entry->d_name)), 0);
-	}
-	closedir(entries);
-	assert_int_equal(rmdir(path), 0);
+	files_remove(path);
 	return 0;
 }
 

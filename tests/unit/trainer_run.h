@@ -135,12 +135,7 @@ static inline void check_resumed_trainer(tn_context *(*open)(void), uint32_t cap
 			tn_checkpoint_folder_close(folder);
 			tn_context_close(context);
 		}
-		DIR *entries = opendir(path);
-		assert_non_null(entries);
-		for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
-			unlink(files_path(path, entry->d_name));
-		closedir(entries);
-		assert_int_equal(rmdir(path), 0);
+		files_remove(path);
 	}
 }
 
