@@ -63,6 +63,8 @@ static void turn_hue(float *red, float *green, float *blue, float turn)
 		hue = 4 + (*red - *green) / range;
 	hue = hue / 6 + turn;
 	hue -= floorf(hue);
+	if (!(hue >= 0)) /* one of the three is NaN: the pixel has no hue, and stays */
+		return;
 	float saturation = range / most;
 	float sixth = floorf(hue * 6), part = hue * 6 - sixth;
 	float p = clamped(most * (1 - saturation));

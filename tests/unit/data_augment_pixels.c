@@ -311,6 +311,19 @@ static void colours_change_in_every_order_equally_often(void **state)
 		assert_hits(first[i], 600, 0.25);
 }
 
+/* As the pictures of a program may have it. */
+static void a_nan_has_no_hue_and_stays(void **state)
+{
+	(void)state;
+	for (int c = 0; c < 3; c++) {
+		float image[] = {0.25f, 0.5f, 0.75f};
+		image[c] = NAN;
+		tn_adjust_hue(image, 3, 1, 0.3f);
+		for (int i = 0; i < 3; i++)
+			assert_true(i == c ? isnan(image[i]) : image[i] == 0.25f * (float)(i + 1));
+	}
+}
+
 static void grey_pictures_have_neither_saturation_nor_hue(void **state)
 {
 	struct tn_augmentation options = {
@@ -335,6 +348,7 @@ int main(void)
 		cmocka_unit_test(brightness_is_a_uniform_factor),
 		cmocka_unit_test(colours_change_in_values_from_0_to_1),
 		cmocka_unit_test(colours_change_in_every_order_equally_often),
+		cmocka_unit_test(a_nan_has_no_hue_and_stays),
 		cmocka_unit_test(grey_pictures_have_neither_saturation_nor_hue),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
