@@ -60,8 +60,12 @@ static double draw_open(struct tn_draws *draws)
 	return ((double)(high << 20 | low >> 12) + 0.5) * 0x1p-52;
 }
 
+/* Draws of a tiny alpha are 0 or 1; of a still smaller one both logarithms would be infinite. */
+#define LEAST_ALPHA 1e-100
+
 double tn_draw_beta(struct tn_draws *draws, double alpha)
 {
+	alpha = alpha > LEAST_ALPHA ? alpha : LEAST_ALPHA;
 	for (;;) {
 		double u = draw_open(draws), v = draw_open(draws);
 		if (alpha >= 1) {

@@ -82,7 +82,7 @@ static void certain_and_impossible_chances_are_so_for_every_word(void **state)
  * variance * sqrt(2 / n), because the tails are lighter than the normal distribution's. */
 static void beta_has_its_mean_and_variance(void **state)
 {
-	static const double alphas[] = {1e-3, 0.1, 0.2, 0.5, 1, 1.5, 4, 32, 1000};
+	static const double alphas[] = {0x1p-1074, 1e-3, 0.1, 0.2, 0.5, 1, 1.5, 4, 32, 1000};
 	enum { N = 20000 };
 	(void)state;
 	for (size_t a = 0; a < sizeof(alphas) / sizeof(alphas[0]); a++) {
