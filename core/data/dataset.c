@@ -38,6 +38,11 @@ static tn_status check_normalise_as(const struct tn_dataset_raw *raw, const char
 				    struct tn_error_info *error)
 {
 	const struct tn_input_format *as = raw->normalise_as;
+	if (!raw->format.channels)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: normalise_as: expected a data set of images, found one of "
+			       "others",
+			       name);
 	if (as->channels != raw->format.channels)
 		return tn_fail(
 			error, TN_SHAPE, OPERATION,
@@ -167,7 +172,7 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 			   tn_dataset **out, struct tn_error_info *error)
 {
 	tn_status status = check_fractions(raw, name, error);
-	if (status == TN_OK && raw->normalise_as && raw->format.channels)
+	if (status == TN_OK && raw->normalise_as)
 		status = check_normalise_as(raw, name, error);
 	if (status == TN_OK && !raw->samples)
 		status = take_images(raw, error);

@@ -164,6 +164,9 @@ static void two_npy_files_are_features_and_classes(void **state)
 	assert_memory_equal(batch.data[0], features, sizeof(features));
 	assert_int_equal(((const int32_t *)batch.data[1])[3], 2);
 	finish(dataset);
+	static const struct tn_input_format as = {.struct_size = sizeof(as), .channels = 1};
+	refused(folder, TN_OPTIONS(struct tn_dataset_options, .normalise_as = &as),
+		TN_INVALID_ARGUMENT, "normalise_as: expected a data set of images");
 	/* A fraction takes evenly from each class. */
 	dataset = open_set(folder, TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.5));
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 3);
