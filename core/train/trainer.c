@@ -104,6 +104,19 @@ static tn_status find_monitored(tn_trainer *t)
 			       o->monitor);
 }
 
+/* A plateau would take what is better for worse. */
+static tn_status check_plateau(const tn_trainer *t)
+{
+	const tn_schedule *schedule = t->options.schedule;
+	if (!schedule || tn_schedule_options_of(schedule)->kind != TN_SCHEDULE_PLATEAU ||
+	    (tn_schedule_options_of(schedule)->is_rising != 0) == t->best.is_rising)
+		return TN_OK;
+	return tn_runtime_fail(t->runtime, TN_INVALID_ARGUMENT, operation,
+			       "schedule: expected a plateau with is_rising %d, like the monitored "
+			       "value, found %d",
+			       t->best.is_rising, !t->best.is_rising);
+}
+
 /* Why steps cannot be captured without a word from the program; NULL: they can. */
 static const char *never_captured(const tn_trainer *t)
 {
@@ -138,6 +151,8 @@ static tn_status make_parts(tn_trainer *t)
 		t->metrics[i] = o->metrics[i];
 	if (!status)
 		status = find_monitored(t);
+	if (!status)
+		status = check_plateau(t);
 	if (!status && o->train)
 		status = tn_batches_of(&t->batches, t->context, o->train);
 	if (!status && o->train && !t->batches.limit)

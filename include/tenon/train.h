@@ -245,10 +245,11 @@ struct tn_trainer_options {
 	 * schedule too, but the average does not take it in. */
 	tn_grad_scaler *scaler;
 	tn_average *average;
-	int evaluate_average;  /* 1: evaluate the averages in place of the weights */
-	tn_schedule *schedule; /* advanced once a step; a plateau measures what is monitored */
-	int schedule_epochs;   /* 1: once an epoch */
-	uint32_t capture;      /* TN_CAPTURE_... */
+	int evaluate_average; /* 1: evaluate the averages in place of the weights */
+	/* Advanced once a step; a plateau measures what is monitored, and rises like it. */
+	tn_schedule *schedule;
+	int schedule_epochs; /* 1: once an epoch */
+	uint32_t capture;    /* TN_CAPTURE_... */
 	/* 1: gradients are checked like the loss, before each update; the host waits for it. */
 	int check_gradients;
 

@@ -820,9 +820,33 @@ static void refuse_what_is_of_another(struct fit *fit)
 				i ? "a schedule of the optimizer" : "an average of the module");
 		tn_error_clear(fit->context);
 	}
+	fit->options.schedule = NULL;
 	tn_schedule_destroy(schedule);
 	tn_average_destroy(average);
 	close_fit(&other);
+}
+
+static void refuse_a_plateau_that_falls_while_the_value_rises(struct fit *fit)
+{
+	tn_metric *r2 = tn_metric_create(
+		fit->context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_R2));
+	fit->options.n_metrics = 1;
+	fit->options.metrics = &r2;
+	fit->options.monitor = "r2";
+	for (int is_rising = 0; is_rising < 2; is_rising++) {
+		fit->options.schedule =
+			tn_schedule_create(fit->optimizer, TN_OPTIONS(struct tn_schedule_options,
+								      .kind = TN_SCHEDULE_PLATEAU,
+								      .is_rising = is_rising));
+		fit->trainer = tn_trainer_create(fit->net, fit->optimizer, &fit->options);
+		assert_true((fit->trainer != NULL) == is_rising);
+		if (!is_rising)
+			assert_contains(tn_error(fit->context)->text, "a plateau with is_rising 1");
+		tn_error_clear(fit->context);
+		end_fit_trainer(fit);
+		tn_schedule_destroy(fit->options.schedule);
+	}
+	tn_metric_destroy(r2);
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -861,6 +885,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		tn_error_clear(contexts[0]);
 	}
 	refuse_what_is_of_another(&fit);
+	refuse_a_plateau_that_falls_while_the_value_rises(&fit);
 	close_fit(&fit);
 	tn_metric_destroy(mse);
 }
