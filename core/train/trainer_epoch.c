@@ -150,7 +150,8 @@ static tn_status run_batch(struct tn_trainer *t)
 	return is_urgent(t) ? settle(t) : TN_OK;
 }
 
-/* The last step of an epoch failed when the loader was already at the next epoch. */
+/* The last step of an epoch, or what follows it, failed when the loader was already at the next
+ * epoch. */
 static tn_status step_back(struct tn_trainer *t, tn_status status)
 {
 	const struct tn_data_position end = {t->batches.batch.epoch, t->batches.limit};
@@ -373,7 +374,11 @@ tn_status tn_trainer_epoch(struct tn_trainer *t)
 	int is_over = !status && (!t->batches.batch.n ||
 				  (t->options.max_steps && t->state.step >= t->options.max_steps));
 	if (is_over)
-		return finish_epoch(t);
+		status = finish_epoch(t);
+	if (is_over && !t->state.in_epoch)
+		return status;
+	if (is_over) /* the next run finishes it */
+		status = step_back(t, status);
 	t->state.seconds = seconds_of(t);
 	t->sums.started = tn_clock_seconds();
 	if (status) {

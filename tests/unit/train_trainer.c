@@ -779,6 +779,82 @@ static tn_status value_of_nothing(void *state, double *value)
 	return TN_OK;
 }
 
+struct unreadable {
+	int fails;
+	uint64_t at; /* from this step on; 0: never */
+};
+
+/* Samples of the table's shape. */
+static tn_status read_unless_it_fails(void *user, uint64_t sample, void *const *fields,
+				      struct tn_error_info *error)
+{
+	const struct unreadable *unreadable = user;
+	(void)error;
+	if (unreadable->fails)
+		return TN_IO;
+	for (uint64_t i = 0; i < TABLE_INPUTS; i++)
+		((float *)fields[0])[i] = (float)((7 * sample + i) % 5) - 2;
+	for (uint64_t i = 0; i < TABLE_TARGETS; i++)
+		((float *)fields[1])[i] = (float)((3 * sample + i) % 4);
+	return TN_OK;
+}
+
+static int fail_from_here(void *user, const struct tn_trainer_step *step)
+{
+	struct unreadable *unreadable = user;
+	unreadable->fails |= step->step == unreadable->at;
+	return 0;
+}
+
+/* The next run finishes the epoch, rather than train it twice.  Five steps an epoch. */
+static void a_validation_that_failed_is_repeated(void **state)
+{
+	static const struct tn_field fields[] = {
+		{.dtype = TN_F32, .rank = 1, .shape = {TABLE_INPUTS}},
+		{.dtype = TN_F32, .rank = 1, .shape = {TABLE_TARGETS}}};
+	static const struct {
+		uint64_t max_steps, fails_at, epochs;
+	} cases[] = {{0, 10, 3}, {8, 8, 2}};
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		float weights[2][MOST_WEIGHTS];
+		size_t n = 0;
+		for (int turn = 0; turn < 2; turn++) {
+			struct unreadable unreadable = {0, turn ? cases[k].fails_at : 0};
+			struct fit fit;
+			tn_dataset *dataset = NULL;
+			tn_data_loader *loader = NULL;
+			open_fit(&fit, contexts[0], 8);
+			assert_ok(tn_dataset_from_fields(
+				TN_OPTIONS(struct tn_dataset_fields, .n = 9, .n_fields = 2,
+					   .fields = fields, .read = read_unless_it_fails,
+					   .user = &unreadable),
+				&dataset, NULL));
+			assert_ok(tn_data_loader_create(
+				dataset, TN_PART_TRAIN,
+				TN_OPTIONS(struct tn_data_loader_options, .batch_size = 4), &loader,
+				NULL));
+			fit.options.validation = loader;
+			fit.options.max_steps = cases[k].max_steps;
+			fit.options.on_step = fail_from_here;
+			fit.options.user = &unreadable;
+			make_fit_trainer(&fit);
+			if (turn)
+				assert_status(tn_trainer_run(fit.trainer), TN_IO);
+			tn_error_clear(contexts[0]);
+			unreadable = (struct unreadable){0, 0};
+			assert_ok(tn_trainer_run(fit.trainer));
+			assert_int_equal(tn_trainer_epochs(fit.trainer), cases[k].epochs);
+			assert_int_equal(tn_trainer_history_count(fit.trainer), cases[k].epochs);
+			n = read_weights(fit.net, weights[turn]);
+			close_fit(&fit);
+			tn_data_loader_destroy(loader);
+			tn_dataset_destroy(dataset);
+		}
+		assert_memory_equal(weights[1], weights[0], n * sizeof(float));
+	}
+}
+
 /* Also where it has begun nothing. */
 static void a_failed_evaluation_leaves_the_loader_where_it_was(void **state)
 {
@@ -912,6 +988,7 @@ int main(void)
 		cmocka_unit_test(captured_steps_have_the_same_bits),
 		cmocka_unit_test(a_network_of_f16_is_trained_with_a_scaler),
 		cmocka_unit_test(losses_may_be_functions),
+		cmocka_unit_test(a_validation_that_failed_is_repeated),
 		cmocka_unit_test(a_failed_evaluation_leaves_the_loader_where_it_was),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 	};
