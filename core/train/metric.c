@@ -9,8 +9,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "io/utf8.h"
 #include "train/metric_classes.h"
 #include "train/metric_numbers.h"
 
@@ -147,8 +149,23 @@ static tn_status check_options(struct tn_runtime *rt, const struct tn_metric_opt
 
 /* ---- Objects ---------------------------------------------------------------------------------*/
 
+/* Names are keys of histories in JSON, and stand in checkpoints. */
+static int is_name(const char *name)
+{
+	size_t left = strlen(name), n = left;
+	for (; left && n; left -= n, name += n)
+		n = tn_utf8_length(name, left);
+	return n && !left;
+}
+
 static tn_metric *make(tn_context *context, const struct tn_metric_class *class_, const char *name)
 {
+	if (!is_name(name)) {
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, operation,
+				"name: expected a text of UTF-8, found %s",
+				*name ? "other bytes" : "an empty one");
+		return NULL;
+	}
 	tn_metric *metric = tn_mem_zeroed(1, sizeof(*metric));
 	if (metric) {
 		metric->context = context;
@@ -195,11 +212,11 @@ tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *c
 	    tn_runtime_ready(rt))
 		return NULL;
 	own.is_rising = own.is_rising != 0;
-	const char *missing = !own.name || !*own.name ? "name"
-			      : !own.begin            ? "begin"
-			      : !own.add              ? "add"
-			      : !own.value            ? "value"
-						      : NULL;
+	const char *missing = !own.name    ? "name"
+			      : !own.begin ? "begin"
+			      : !own.add   ? "add"
+			      : !own.value ? "value"
+					   : NULL;
 	if (!missing)
 		return make(context, &own, own.name);
 	tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,

@@ -81,6 +81,14 @@ static tn_status check_objects(struct tn_runtime *rt, const tn_module *module,
 		if (!o->metrics[i] || o->metrics[i]->runtime != rt)
 			return refuse(rt,
 				      "expected metrics of the module's context, found another");
+		for (size_t k = 0; k < i; k++) {
+			const char *name = tn_metric_name(o->metrics[i]);
+			if (!strcmp(name, tn_metric_name(o->metrics[k])))
+				return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+						       "expected metrics of different names, found "
+						       "two of the name %s",
+						       name);
+		}
 	}
 	return TN_OK;
 }

@@ -76,8 +76,9 @@ struct tn_metric_options {
 	int has_ignore_label; /* of classes: 1: samples labelled ignore_label do not count */
 	int32_t ignore_label;
 };
-/* The metric is owned (tn_metric_destroy), at most until the context is closed.
- * NULL: TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_OUT_OF_MEMORY. */
+/* Owned: free it with tn_metric_destroy before the context is closed.
+ * NULL: TN_INVALID_ARGUMENT (also a name that is empty or not UTF-8), TN_UNSUPPORTED (options of a
+ * newer version), TN_OUT_OF_MEMORY. */
 TN_API tn_metric *tn_metric_create(tn_context *context, const struct tn_metric_options *options);
 
 /* A metric of the program's own.  One pass over the data has one state; several passes may be under

@@ -228,7 +228,7 @@ struct tn_trainer_options {
 	 * captured steps may repeat them. */
 	int is_repeatable;
 
-	size_t n_metrics; /* at most 16 */
+	size_t n_metrics; /* at most 16, of different names */
 	tn_metric *const *metrics;
 
 	/* Its length: whichever comes first. */

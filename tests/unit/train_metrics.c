@@ -451,6 +451,10 @@ static void what_does_not_fit_is_refused(void **state)
 		{{.kind = TN_METRIC_F1, .threshold = 1},
 		 "threshold, which it does not use without"},
 		{{.kind = TN_METRIC_MAE, .has_ignore_label = 1}, "0 in has_ignore_label"},
+		{{.name = ""}, "name: expected a text of UTF-8, found an empty one"},
+		{{.name = "pr\xe9"
+			  "cision"},
+		 "name: expected a text of UTF-8, found other bytes"},
 	};
 	(void)state;
 	context = contexts[0];

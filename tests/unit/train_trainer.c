@@ -932,6 +932,9 @@ static void what_makes_no_sense_is_refused(void **state)
 	open_fit(&fit, contexts[0], 8);
 	tn_metric *mse = tn_metric_create(
 		contexts[1], TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_MSE));
+	tn_metric *twice[2];
+	for (int i = 0; i < 2; i++)
+		twice[i] = tn_metric_create(contexts[0], NULL);
 	const struct {
 		struct tn_trainer_options options;
 		const char *text;
@@ -946,6 +949,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		{{.best = 4}, "best: expected TN_BEST_..., found 4"},
 		{{.n_metrics = 17}, "at most 16 metrics, found 17 and no array"},
 		{{.n_metrics = 1, .metrics = &mse}, "metrics of the module's context"},
+		{{.n_metrics = 2, .metrics = twice}, "found two of the name accuracy"},
 		{{.evaluate_average = 1}, "expected an average"},
 		{{.schedule_epochs = 1}, "expected a schedule"},
 		{{.monitor = "precision"}, "loss or the name of a metric, found precision"},
@@ -964,6 +968,8 @@ static void what_makes_no_sense_is_refused(void **state)
 	refuse_a_plateau_that_falls_while_the_value_rises(&fit);
 	close_fit(&fit);
 	tn_metric_destroy(mse);
+	tn_metric_destroy(twice[0]);
+	tn_metric_destroy(twice[1]);
 }
 
 int main(void)
