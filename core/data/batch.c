@@ -44,7 +44,8 @@ static tn_status take_augmentation(struct tn_batch_plan *plan, const struct tn_a
 		is_set |= bytes[i];
 	if (status == TN_OK && is_set)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "augmentation: expected a data set of images, found '%s' of others",
+			       "augmentation: expected a data set of images, found '%s', which has "
+			       "other samples",
 			       tn_dataset_name(dataset));
 	return status;
 }

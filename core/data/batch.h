@@ -26,7 +26,7 @@ struct tn_batch_plan {
 	float table[TN_MAX_CHANNELS][256];     /* [c][v] = (v / scale - mean) / deviation */
 };
 
-/* Fills all members but the last five from the options, and these from the data set. */
+/* Fills the plan from the options and from the data set, which gives fields, sizes and table. */
 tn_status tn_batch_plan_take(struct tn_batch_plan *plan, const tn_dataset *dataset, int part,
 			     const struct tn_data_loader_options *options,
 			     struct tn_error_info *error);

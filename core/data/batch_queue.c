@@ -40,8 +40,7 @@ static void load_piece(void *argument)
 					      piece->scratch, &piece->error);
 		if (piece->status != TN_OK && !piece->error.text[0])
 			tn_fail(&piece->error, piece->status, OPERATION,
-				"sample %llu: expected it to be read, found a failure without a "
-				"text",
+				"sample %llu: reading it failed, without an error text",
 				(unsigned long long)number);
 	}
 }

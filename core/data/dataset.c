@@ -40,8 +40,8 @@ static tn_status check_normalise_as(const struct tn_dataset_raw *raw, const char
 	const struct tn_input_format *as = raw->normalise_as;
 	if (!raw->format.channels)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: normalise_as: expected a data set of images, found one of "
-			       "others",
+			       "%s: normalise_as: expected a data set of images, found other "
+			       "samples",
 			       name);
 	if (as->channels != raw->format.channels)
 		return tn_fail(

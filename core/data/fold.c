@@ -27,7 +27,7 @@ static tn_status check_options(const tn_dataset *dataset, const struct tn_fold_o
 	uint64_t n = dataset->count[TN_PART_TRAIN] + dataset->count[TN_PART_VALIDATION];
 	if (options->n_folds < 2 || options->n_folds > n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: expected 2 to %llu folds, as many as samples, found %u",
+			       "%s: expected 2 to %llu folds, the number of samples, found %u",
 			       dataset->name, (unsigned long long)n, options->n_folds);
 	if (options->fold >= options->n_folds)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,

@@ -94,7 +94,7 @@ static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn
 				       tn_file_label(file->path));
 		file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (file->fd >= 0) {
-			/* Until it is closed it is no remnant: tn_new_file_clean. */
+			/* The lock tells tn_new_file_clean that it is still being written. */
 			(void)flock(file->fd, LOCK_EX | LOCK_NB);
 			return TN_OK;
 		}

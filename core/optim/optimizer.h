@@ -41,8 +41,9 @@ struct tn_rule_point {
  * rule, and its outputs are the states and d, which takes the place of dw for the sums, and of dw
  * and the states in `text`. */
 struct tn_optimizer_rule {
-	const char *name;    /* "sgd": for errors and the ledger */
-	const char *variant; /* of rules of one name, states and scalars: "nesterov"; NULL */
+	const char *name; /* "sgd": for errors and the ledger */
+	/* Tells apart rules with the same name, states and scalars: "nesterov"; NULL: none. */
+	const char *variant;
 	const char *text;
 	const char *prepare;       /* may be NULL */
 	const char *ratio;         /* NULL: not a layer-wise rule */

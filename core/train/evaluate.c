@@ -59,8 +59,8 @@ tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, ui
 						       .context = module->context};
 	if (!tn_dataset_format(dataset))
 		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "evaluate",
-				       "expected a data set of labelled images, found '%s' of "
-				       "others",
+				       "expected a data set of labelled images, found '%s', "
+				       "which has other samples",
 				       tn_dataset_name(dataset));
 	if (confusion)
 		memset(confusion, 0, n_classes * n_classes * sizeof(*confusion));

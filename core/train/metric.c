@@ -347,9 +347,10 @@ tn_status tn_metric_counts(tn_metric *metric, uint64_t *counts, size_t n)
 	if (metric->kind != &tn_metric_confusion || !sums || !sums->arrays[0])
 		return tn_runtime_fail(rt, TN_STATE, operation,
 				       "counts: expected a confusion matrix to which a batch was "
-				       "added, found %s%s",
-				       metric->kind ? metric->kind->name : metric->class_.name,
-				       metric->kind == &tn_metric_confusion ? " without one" : "");
+				       "added, found %s",
+				       metric->kind == &tn_metric_confusion ? "one without a batch"
+				       : metric->kind                       ? metric->kind->name
+									    : metric->class_.name);
 	const tn_array *array = sums->arrays[0];
 	if (n != (size_t)array->size)
 		return tn_runtime_fail(rt, TN_SHAPE, operation,

@@ -78,8 +78,8 @@ static tn_status check_arguments(const tn_module *module, const tn_optimizer *op
 		return status;
 	if (!tn_dataset_format(dataset))
 		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "train",
-				       "expected a data set of labelled images, found '%s' of "
-				       "others",
+				       "expected a data set of labelled images, found '%s', "
+				       "which has other samples",
 				       tn_dataset_name(dataset));
 	if (!tn_dataset_count(dataset, TN_PART_TRAIN))
 		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "train",

@@ -630,8 +630,9 @@ tn_status tn_trainer_load_state(tn_trainer *t, const struct tn_trainer_saved *sa
 		return status;
 	if ((counters[IN_EPOCH] != 0) != (outline.is_running != 0))
 		return tn_runtime_fail(t->runtime, TN_FORMAT, operation,
-				       "expected the sums of a running epoch or none, found %s",
-				       outline.is_running ? "some without one" : "none");
+				       "expected a running epoch with sums or neither, found %s",
+				       outline.is_running ? "sums without a running epoch"
+							  : "a running epoch without sums");
 	if (outline.n_epochs)
 		status = check_history(t, (size_t)outline.n_epochs, saved->arrays[at].data);
 	if (status)

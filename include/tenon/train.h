@@ -284,8 +284,8 @@ struct tn_trainer_options {
 	 * be NULL. */
 	void (*resumed)(void *user, uint64_t epochs, uint64_t steps);
 };
-/* The trainer is owned (tn_trainer_destroy), at most until one of the objects is destroyed.  The
- * module has been built; optimizer may be NULL without .train.
+/* Owned: free it with tn_trainer_destroy before the module and the objects of its options.  The
+ * module must be built; optimizer may be NULL if .train is.
  * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_UNSUPPORTED (options of a newer
  * version), TN_OUT_OF_MEMORY. */
 TN_API tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,

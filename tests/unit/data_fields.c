@@ -173,7 +173,7 @@ static void a_sample_that_cannot_be_read_can_be_tried_again(void **state)
 	assert_int_equal(tn_data_loader_position(loader).index, 5);
 	reader.fails = 2;
 	assert_status(tn_data_loader_next(loader, &batch, &error), TN_IO);
-	assert_contains(error.text, "sample 7: expected it to be read");
+	assert_contains(error.text, "sample 7: reading it failed");
 	assert_status(tn_data_loader_next(loader, &batch, NULL), TN_IO);
 	reader.fails = 0;
 	assert_ok(tn_data_loader_next(loader, &batch, &error));

@@ -333,7 +333,7 @@ static void impossible_folds_are_refused(void **state)
 		struct tn_fold_options options;
 		const char *part;
 	} cases[] = {
-		{{.n_folds = 1}, "numbers: expected 2 to 47 folds, as many as samples, found 1"},
+		{{.n_folds = 1}, "numbers: expected 2 to 47 folds, the number of samples, found 1"},
 		{{.n_folds = 48}, "expected 2 to 47 folds"},
 		{{.n_folds = 5, .fold = 5}, "expected a fold from 0 to 4, found 5"},
 		{{.n_folds = 5, .stratify = 3}, "stratify: expected 0, or 1 + a field below 2"},
