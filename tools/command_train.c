@@ -207,10 +207,10 @@ static char *class_lines(const tn_dataset *dataset)
 	uint32_t n = tn_dataset_format(dataset)->n_classes;
 	for (uint32_t i = 0; i < n; i++)
 		size += strlen(tn_dataset_class_name(dataset, (int32_t)i)) + 1;
-	char *lines = calloc(size, 1);
+	char *lines = calloc(size, 1), *end = lines;
 	for (uint32_t i = 0; lines && i < n; i++) {
-		strcat(lines, tn_dataset_class_name(dataset, (int32_t)i));
-		strcat(lines, i + 1 < n ? "\n" : "");
+		end = stpcpy(end, tn_dataset_class_name(dataset, (int32_t)i));
+		end = stpcpy(end, i + 1 < n ? "\n" : "");
 	}
 	return lines;
 }
