@@ -22,6 +22,14 @@ int tn_module_is_built(const tn_module *module)
 	return tn_module_root(module)->arena.values != NULL;
 }
 
+tn_status tn_module_check_network(const tn_module *module, const char *operation)
+{
+	if (module->arena.values)
+		return TN_OK;
+	return tn_runtime_fail(module->runtime, TN_STATE, operation,
+			       "the module has not been built, or is a member of another module");
+}
+
 tn_dtype tn_module_dtype(const tn_module *module)
 {
 	tn_dtype dtype = module ? tn_module_root(module)->dtype : 0;

@@ -32,6 +32,8 @@ tn_status tn_module_list(const tn_module *module);
 void tn_module_unlist(tn_module *module); /* of it and the modules around it */
 /* Does the outermost module have its arena? */
 int tn_module_is_built(const tn_module *module);
+/* TN_STATE, kept, unless it is the outermost module and built. */
+tn_status tn_module_check_network(const tn_module *module, const char *operation);
 const tn_module *tn_module_root(const tn_module *module);
 
 #endif

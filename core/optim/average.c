@@ -17,6 +17,7 @@
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "optim/captured.h"
+#include "nn/tree.h"
 #include "ops/map.h"
 #include "optim/runs.h"
 
@@ -215,11 +216,8 @@ tn_average *tn_average_create(tn_module *module, const struct tn_average_options
 				"expected decay in [0, 1), found %g", o.decay);
 		return NULL;
 	}
-	if (!module->arena.values) {
-		tn_runtime_fail(rt, TN_STATE, operation,
-				"the module has not been built, or is a member of another module");
+	if (tn_module_check_network(module, operation))
 		return NULL;
-	}
 	tn_average *average = tn_mem_zeroed(1, sizeof(*average));
 	if (!average) {
 		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for the averages");

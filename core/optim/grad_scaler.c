@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "dispatch/ledger.h"
+#include "nn/tree.h"
 #include "ops/map.h"
 #include "ops/reduce_run.h"
 #include "optim/optimizer.h"
@@ -80,11 +81,8 @@ tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 				o.init_scale, o.growth_factor, o.backoff_factor);
 		return NULL;
 	}
-	if (!module->arena.values) {
-		tn_runtime_fail(rt, TN_STATE, operation,
-				"the module has not been built, or is a member of another module");
+	if (tn_module_check_network(module, operation))
 		return NULL;
-	}
 	tn_grad_scaler *scaler = tn_mem_zeroed(1, sizeof(*scaler));
 	if (!scaler) {
 		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for a scaler");

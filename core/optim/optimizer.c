@@ -18,6 +18,7 @@
 #include "capture/capture.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
+#include "nn/tree.h"
 #include "ops/map.h"
 #include "optim/hooks.h"
 #include "optim/layerwise.h"
@@ -180,13 +181,8 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 				  double lr, double weight_decay, const void *options, size_t size)
 {
 	struct tn_runtime *rt = module->runtime;
-	if (tn_runtime_ready(rt))
+	if (tn_runtime_ready(rt) || tn_module_check_network(module, rule->name))
 		return NULL;
-	if (!module->arena.values) {
-		tn_runtime_fail(rt, TN_STATE, rule->name,
-				"the module has not been built, or is a member of another module");
-		return NULL;
-	}
 	tn_optimizer *optimizer = tn_mem_zeroed(1, sizeof(*optimizer));
 	struct tn_weight_setting *settings = tn_mem_zeroed(module->n_listing, sizeof(*settings));
 	if (!optimizer || !settings) {

@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "base/memory.h"
+#include "nn/tree.h"
 #include "optim/average.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
@@ -57,10 +58,9 @@ static tn_status check_numbers(struct tn_runtime *rt, const struct tn_trainer_op
 static tn_status check_objects(struct tn_runtime *rt, const tn_module *module,
 			       const tn_optimizer *optimizer, const struct tn_trainer_options *o)
 {
-	if (!module->arena.values)
-		return tn_runtime_fail(rt, TN_STATE, operation,
-				       "the module has not been built, or is a member of another "
-				       "module");
+	tn_status status = tn_module_check_network(module, operation);
+	if (status)
+		return status;
 	if (o->train && !optimizer)
 		return refuse(rt, "expected an optimizer for .train, found none");
 	if (optimizer && optimizer->module != module)
