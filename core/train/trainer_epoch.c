@@ -123,11 +123,10 @@ static int is_urgent(const struct tn_trainer *t)
 static void begin_group(struct tn_trainer *t)
 {
 	const struct tn_batch *batch = &t->batches.batch;
-	uint64_t left = t->batches.limit - batch->index;
-	uint64_t most = t->options.accumulate * t->batches.batch_size;
-	t->group =
-		(struct tn_trainer_group){.total = left < most ? left : most,
-					  .is_regular = t->options.accumulate == 1 || left >= most};
+	const uint64_t n = t->options.accumulate, left = t->batches.limit - batch->index;
+	const int is_full = n <= left / t->batches.batch_size;
+	t->group = (struct tn_trainer_group){.total = is_full ? n * t->batches.batch_size : left,
+					     .is_regular = n == 1 || is_full};
 }
 
 static tn_status run_batch(struct tn_trainer *t)
@@ -191,7 +190,7 @@ static double seconds_left(const struct tn_trainer *t, uint64_t samples, double 
 	double left = (double)(n - samples) + (double)epochs * (double)n;
 	if (t->options.max_steps) {
 		double most = (double)(t->options.max_steps - t->state.step) *
-			      (double)(t->options.accumulate * t->batches.batch_size);
+			      (double)t->options.accumulate * (double)t->batches.batch_size;
 		left = t->options.n_epochs && left < most ? left : most;
 	}
 	double validations = (double)(epochs + (samples < n));

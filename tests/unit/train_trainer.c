@@ -203,6 +203,26 @@ static void batches_add_up_to_the_step_of_all_their_samples(void **state)
 	}
 }
 
+/* For one step an epoch, any number of batches that is large enough. */
+static void a_step_may_be_a_whole_epoch(void **state)
+{
+	static const uint64_t accumulate[] = {10, UINT64_C(1) << 62, UINT64_MAX};
+	float weights[3][MOST_WEIGHTS];
+	size_t n = 0;
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct fit fit;
+		open_fit(&fit, contexts[0], 4);
+		fit.options.accumulate = accumulate[i];
+		fit.options.n_epochs = 2;
+		run_fit(&fit);
+		assert_int_equal(tn_trainer_steps(fit.trainer), 2);
+		n = read_weights(fit.net, weights[i]);
+		close_fit(&fit);
+		assert_memory_equal(weights[i], weights[0], n * sizeof(float));
+	}
+}
+
 /* nnott's A4.7: it clipped the sum over a batch, so that the limit depended on its size. */
 static void nnott_a4_7_the_limit_of_the_norm_is_that_of_the_mean(void **state)
 {
@@ -980,6 +1000,7 @@ int main(void)
 		cmocka_unit_test(nnott_a4_8_evaluation_is_in_evaluation_mode),
 		cmocka_unit_test(nnott_a3_5_hooks_see_the_tensors_between_layers),
 		cmocka_unit_test(batches_add_up_to_the_step_of_all_their_samples),
+		cmocka_unit_test(a_step_may_be_a_whole_epoch),
 		cmocka_unit_test(nnott_a4_7_the_limit_of_the_norm_is_that_of_the_mean),
 		cmocka_unit_test(values_are_clipped_before_the_norm),
 		cmocka_unit_test(nnott_a4_4_rates_reach_an_optimizer_with_lookahead),
