@@ -36,7 +36,7 @@ struct train_command {
 	uint64_t seed;
 	int seeded;        /* --seed was given: it overrides TENON_SEED, even if 0 */
 	int failed;        /* for a reason not kept in the context */
-	double validation; /* the fraction; negative: 0.1 unless the data set has such a part */
+	double validation; /* the fraction */
 	uint64_t max_shift;
 	int flip;
 	int quiet;
@@ -90,9 +90,7 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .choice = &c->schedule, .choices = schedules},
 		{"momentum", "X", "momentum of sgd and lars (0.9)", .real = &c->optimizer.momentum},
 		{"weight-decay", "X", "(adamw 0.01, others 0)", .real = &c->optimizer.weight_decay},
-		{"validation", "X",
-		 "fraction of the training part kept for validation\n(0.1, if there is no "
-		 "validation part)",
+		{"validation", "X", "fraction of the training part kept for validation (0.1)",
 		 .real = &c->validation, .highest = 0.9},
 		{"max-shift", "N", "shift each picture by up to N pixels", .count = &c->max_shift,
 		 .highest = 1000},
@@ -425,28 +423,16 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	return code;
 }
 
-/* The default fraction is refused by data sets that have a validation part. */
-static tn_status open_dataset(const struct train_command *c, tn_dataset **dataset,
-			      struct tn_error_info *error)
-{
-	struct tn_dataset_options o = {.struct_size = sizeof(o), .validation_fraction = 0.1};
-	if (c->validation >= 0)
-		o.validation_fraction = c->validation;
-	tn_status status = tn_dataset_open(c->data, &o, dataset, error);
-	if (status != TN_INVALID_ARGUMENT || c->validation >= 0)
-		return status;
-	o.validation_fraction = 0;
-	return tn_dataset_open(c->data, &o, dataset, error);
-}
-
 static int run_with_context(struct train_command *c, tn_context *context)
 {
 	struct tn_error_info error;
 	tn_dataset *dataset = NULL;
+	const struct tn_dataset_options o = {.struct_size = sizeof(o),
+					     .validation_fraction = c->validation};
 	if (c->seeded)
 		tn_random_state_set(context, (struct tn_random_state){c->seed, 0});
 	c->seed = tn_random_state_get(context).seed;
-	if (open_dataset(c, &dataset, &error))
+	if (tn_dataset_open(c->data, &o, &dataset, &error))
 		return report_error(&error);
 	int code = run_with_data(c, context, dataset);
 	tn_dataset_destroy(dataset);
@@ -467,7 +453,7 @@ int command_train(int argc, char **argv)
 	struct train_command c = {.optimizer = {.momentum = 0.9, .weight_decay = -1.0},
 				  .schedule = TN_SCHEDULE_COSINE,
 				  .batch = 64,
-				  .validation = -1};
+				  .validation = 0.1};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;

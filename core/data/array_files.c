@@ -198,8 +198,8 @@ static tn_status join_labels(const struct arrays *arrays, struct tn_dataset_raw 
 			if (label < 0 || label >= MAX_CLASSES)
 				return tn_fail(error, TN_FORMAT, OPERATION,
 					       "%s: y%s, number %llu: expected a label from 0 to "
-					       "%d (targets that are no classes must be "
-					       "floating), found another number",
+					       "%d (other targets are floating), found another "
+					       "number",
 					       tn_file_label(arrays->path), parts[i].suffix,
 					       (unsigned long long)k, MAX_CLASSES - 1);
 			raw->labels[next++] = (int32_t)label;

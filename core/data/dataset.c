@@ -38,11 +38,6 @@ static tn_status check_normalise_as(const struct tn_dataset_raw *raw, const char
 				    struct tn_error_info *error)
 {
 	const struct tn_input_format *as = raw->normalise_as;
-	if (!raw->format.channels)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: normalise_as: expected a data set of images, found other "
-			       "samples",
-			       name);
 	if (as->channels != raw->format.channels)
 		return tn_fail(
 			error, TN_SHAPE, OPERATION,
@@ -140,39 +135,16 @@ static void set_fields(tn_dataset *dataset)
 		dataset->fields[0].dtype = TN_F32;
 }
 
-/* A part that the data set has cannot be split off as well. */
-static tn_status check_fractions(const struct tn_dataset_raw *raw, const char *name,
-				 struct tn_error_info *error)
+tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
+			   tn_dataset **out, struct tn_error_info *error)
 {
-	uint64_t n = raw->samples ? raw->samples->n : raw->n;
-	const struct {
-		const char *name;
-		double fraction;
-		int part;
-	} fractions[] = {{"test", raw->test_fraction, TN_PART_TEST},
-			 {"validation", raw->validation_fraction, TN_PART_VALIDATION}};
+	tn_status status = TN_OK;
 	if (!is_fraction(raw->test_fraction) || !is_fraction(raw->validation_fraction))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: expected fractions from 0 to 1, found %g for test and %g for "
 			       "validation",
 			       name, raw->test_fraction, raw->validation_fraction);
-	for (size_t i = 0; i < 2; i++) {
-		if (fractions[i].fraction > 0 && raw->parts &&
-		    memchr(raw->parts, fractions[i].part, (size_t)n))
-			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-				       "%s: expected no %s_fraction, because the data set has a %s "
-				       "part, found %g",
-				       name, fractions[i].name, fractions[i].name,
-				       fractions[i].fraction);
-	}
-	return TN_OK;
-}
-
-tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
-			   tn_dataset **out, struct tn_error_info *error)
-{
-	tn_status status = check_fractions(raw, name, error);
-	if (status == TN_OK && raw->normalise_as)
+	if (raw->normalise_as && raw->format.channels)
 		status = check_normalise_as(raw, name, error);
 	if (status == TN_OK && !raw->samples)
 		status = take_images(raw, error);
@@ -180,6 +152,11 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 		raw->n_classes = raw->format.n_classes;
 	if (status == TN_OK)
 		status = check_labels(raw->samples, raw->n_classes, name, error);
+	if (status == TN_OK && raw->normalise_as && !raw->format.channels)
+		status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				 "%s: normalise_as: expected a data set of images, found other "
+				 "samples",
+				 name);
 	if (status != TN_OK)
 		return status;
 	tn_dataset *dataset = tn_mem_zeroed(1, sizeof(*dataset));

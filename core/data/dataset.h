@@ -34,7 +34,7 @@ struct tn_dataset_raw {
 	int32_t *labels;            /* owned; NULL: in `samples` */
 	struct tn_samples *samples; /* owned; field 0 of images is u8, their labels are in memory */
 	uint64_t n_test;            /* length of the test part, at the end; 0: test_fraction */
-	uint8_t *parts;             /* TN_PART_... of each sample, owned; NULL: of training */
+	uint8_t *parts;             /* TN_PART_... of each sample, owned; NULL: n_test, fractions */
 	uint32_t stratify;          /* 1 + a field; 0: none.  Of images: the label */
 	uint32_t n_classes;
 	const char *origin;             /* static; NULL: "" */

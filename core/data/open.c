@@ -159,16 +159,21 @@ static tn_status read_file(const char *path, const struct tn_dataset_options *op
 		      : tn_table_file_read(path, options, raw, error);
 }
 
-/* Takes the fractions over, except that of a test part that the reader has set apart. */
+/* Takes the fractions over; parts that the data set has cannot be split off as well. */
 static tn_status take_fractions(const char *path, const struct tn_dataset_options *options,
 				struct tn_dataset_raw *raw, struct tn_error_info *error)
 {
-	int has_test = raw->n_test || raw->test_fraction > 0;
-	if (has_test && options->test_fraction != 0)
+	int has_test = raw->parts || raw->n_test || raw->test_fraction > 0;
+	if ((has_test && options->test_fraction != 0) ||
+	    (raw->parts && options->validation_fraction != 0))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: expected no test_fraction, because the data set has a test "
-			       "part, found %g",
-			       tn_file_label(path), options->test_fraction);
+			       "%s: expected no %s, because the data set has parts of its own, "
+			       "found %g",
+			       tn_file_label(path),
+			       options->test_fraction != 0 ? "test_fraction"
+							   : "validation_fraction",
+			       options->test_fraction != 0 ? options->test_fraction
+							   : options->validation_fraction);
 	if (!has_test)
 		raw->test_fraction = options->test_fraction;
 	raw->validation_fraction = options->validation_fraction;

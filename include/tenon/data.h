@@ -112,10 +112,8 @@ struct tn_field {
 /* A NULL pointer, and 0 in any member but struct_size (TN_OPTIONS), select the defaults. */
 struct tn_dataset_options {
 	uint32_t struct_size;
-	uint32_t digits_as_stored; /* 1: digits as 8 x 8; default: enlarged to 28 x 28 */
-	/* Of a data set without a validation part of its own, the fraction of the training part
-	 * that becomes one, 0 to 1. */
-	double validation_fraction;
+	uint32_t digits_as_stored;  /* 1: digits as 8 x 8; default: enlarged to 28 x 28 */
+	double validation_fraction; /* of the training part, kept for validation: 0 to 1 */
 	/* The format whose mean and deviation normalise pictures: that of a network, when it is
 	 * tested on other data than it was trained on.  Borrowed for the call.  NULL: those of the
 	 * training part. */
@@ -227,11 +225,9 @@ struct tn_dataset_fields {
 	tn_status (*read)(void *user, uint64_t sample, void *const *fields,
 			  struct tn_error_info *error);
 	void *user;
-	const uint8_t *parts; /* TN_PART_... of each sample; NULL: all are of the training part */
-	/* 0 to 1, of the training part, split off evenly as in tn_dataset_open: the test part, and
-	 * the validation part of the rest.  0 for a part that `parts` has. */
-	double test_fraction;
-	double validation_fraction;
+	const uint8_t *parts;       /* TN_PART_... of each sample; NULL: by the fractions */
+	double test_fraction;       /* 0 to 1; split off evenly as in tn_dataset_open */
+	double validation_fraction; /* 0 to 1, of the samples outside the test part */
 	/* 1 + the number of a field, usually 2 for the target: a part that is split off takes
 	 * samples evenly from each group of equal values (bytes) of that field.  0: from all. */
 	uint32_t stratify;

@@ -51,24 +51,6 @@ for optimizer in sgd adam nadam rmsprop adagrad adadelta lion lars lamb; do
 	at_least "$(metric test_accuracy "$dir/o")" 0.88
 done
 
-# A tenth of the training part is for validation, unless the data set has such a part.
-for part in train test val; do
-	for class in dark light; do
-		mkdir -p "$dir/parts/$part/$class"
-		for i in 1 2 3 4 5 6 7 8 9 10; do
-			echo "P2 2 2 255 $i $i $i $([ $class = dark ] && echo $i || echo 255)" \
-				>"$dir/parts/$part/$class/$i.pgm"
-		done
-	done
-done
-run 0 train mlp --data "$dir/parts" --epochs 1
-err_has '20 train, 20 validation, 20 test images'
-run 1 train mlp --data "$dir/parts" --epochs 1 --validation 0.1
-err_has 'because the data set has a validation part'
-rm -r "$dir/parts/val"
-run 0 train mlp --data "$dir/parts" --epochs 1
-err_has '18 train, 2 validation, 20 test images'
-
 # The ledger, and backends by name.
 run 0 train mlp --data digits --epochs 1 --backend reference --ledger --quiet
 out_has 'matmul'

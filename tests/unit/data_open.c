@@ -107,8 +107,7 @@ static void a_folder_of_cifar_10_has_fifty_thousand_images_or_fewer(void **state
 	}
 	tn_dataset_destroy(dataset);
 	refused(folder, TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.5),
-		TN_INVALID_ARGUMENT,
-		"expected no test_fraction, because the data set has a test part");
+		TN_INVALID_ARGUMENT, "expected no test_fraction, because the data set has parts");
 	refused(folder, TN_OPTIONS(struct tn_dataset_options, .image_height = 8, .image_width = 8),
 		TN_INVALID_ARGUMENT, "none of the options of folders of pictures by class");
 }
@@ -227,19 +226,9 @@ static void an_npz_file_may_have_three_parts(void **state)
 	assert_memory_equal(batch.data[0], features[2], sizeof(features[2]));
 	finish(dataset);
 	refused(path, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.5),
-		TN_INVALID_ARGUMENT,
-		"expected no validation_fraction, because the data set has a validation part");
-	refused(path, TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.5),
-		TN_INVALID_ARGUMENT, "expected no test_fraction");
+		TN_INVALID_ARGUMENT, "expected no validation_fraction");
 	refused(path, TN_OPTIONS(struct tn_dataset_options, .regression = 1), TN_INVALID_ARGUMENT,
 		"none of the options of CSV files");
-	/* A part that is missing can be split off. */
-	assert_ok(tn_npz_write(path, arrays, 4, NULL));
-	dataset = open_set(path, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.5));
-	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 1);
-	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 3);
-	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 1);
-	tn_dataset_destroy(dataset);
 }
 
 static void bytes_with_classes_are_pictures(void **state)
