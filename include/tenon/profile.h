@@ -47,7 +47,7 @@ TN_API tn_profile *tn_profile_begin(tn_module *module, const struct tn_profile_o
  * second time.  TN_STATE: a measured call is running, as in a hook; TN_OUT_OF_MEMORY: calls were
  * lost; or the first error of an event. */
 TN_API tn_status tn_profile_end(tn_profile *profile);
-/* Ends it if need be, and frees it, before its context is closed.  Takes NULL. */
+/* Ends it if need be, and frees it, before its context is closed; not from a hook.  Takes NULL. */
 TN_API void tn_profile_destroy(tn_profile *profile);
 
 /* A section of the program's own, such as "data" or "loss", which gets a row of its name.  Sections
