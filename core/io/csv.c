@@ -69,7 +69,7 @@ static char **pack_texts(const char *const *texts, size_t n)
 	for (size_t i = 0; i < n; i++)
 		size += strlen(texts[i]) + 1;
 	char **block = tn_mem_alloc(size);
-	char *to = (char *)block + n * sizeof(char *);
+	char *to = block ? (char *)(block + n) : NULL;
 	for (size_t i = 0; block && i < n; i++) {
 		size_t length = strlen(texts[i]) + 1;
 		block[i] = memcpy(to, texts[i], length);
