@@ -238,11 +238,15 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 	struct tn_runtime *rt = tn_runtime_of(context);
 	struct tn_checkpoint_folder_options own = {0};
 	struct tn_error_info error;
-	if (!context || !path ||
+	if (!context ||
 	    tn_runtime_take(rt, &own, sizeof(own), options, "struct tn_checkpoint_folder_options",
 			    operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;
+	if (!path) {
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation, "expected a path, found NULL");
+		return NULL;
+	}
 	tn_checkpoint_folder *folder = tn_mem_zeroed(1, sizeof(*folder));
 	char *copy = tn_mem_copy_string(path);
 	if (!folder || !copy) {

@@ -207,7 +207,7 @@ tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *c
 {
 	struct tn_runtime *rt = tn_runtime_of(context);
 	struct tn_metric_class own = {0};
-	if (!context || !class_ ||
+	if (!context ||
 	    tn_runtime_take(rt, &own, sizeof(own), class_, "struct tn_metric_class", operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;

@@ -336,6 +336,13 @@ static void a_torn_file_is_not_the_best(void **state)
 	assert_steps("[1] 2? 4 5");
 }
 
+static void no_path_is_an_error_that_is_kept(void **state)
+{
+	(void)state;
+	assert_null(tn_checkpoint_folder_open(context, NULL, NULL));
+	refuse(tn_error(context)->status, TN_INVALID_ARGUMENT, "expected a path, found NULL");
+}
+
 static void foreign_files_stay(void **state)
 {
 	static const char *const names[] = {"step-000000000009.safetensors",
@@ -460,6 +467,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_folder_is_made_where_it_can_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_not_the_best, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_path_is_an_error_that_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_stay, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_a_newer_version_wrote_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_checkpoint_of_another_network_is_an_error, setup,

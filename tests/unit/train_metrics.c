@@ -432,6 +432,9 @@ static void a_class_of_ones_own_is_a_metric(void **state)
 	assert_null(tn_metric_custom(context, &class_));
 	assert_contains(tn_error(context)->text, "found no value");
 	tn_error_clear(context);
+	assert_null(tn_metric_custom(context, NULL));
+	assert_contains(tn_error(context)->text, "found no name");
+	tn_error_clear(context);
 }
 
 /* ---- Refusals --------------------------------------------------------------------------------*/
