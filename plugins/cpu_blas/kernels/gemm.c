@@ -11,8 +11,8 @@
  *
  * so each element has the same sequence of operations whatever the size of the whole matrix, except
  * in a single row of C, for which nothing is packed.  (Goto and van de Geijn, Anatomy of
- * High-Performance Matrix Multiplication, 2008, without the packing of A: its elements are read from
- * their original positions.)
+ * High-Performance Matrix Multiplication, 2008, without the packing of A: its elements are read
+ * from their original positions.)
  */
 #include "variant.h"
 #include "vector.h"
