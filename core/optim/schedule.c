@@ -20,31 +20,32 @@ struct tn_schedule {
 
 /* ---- Options ---------------------------------------------------------------------------------*/
 
-enum { WARMUP = 1, PERIOD = 2, MULTIPLIER = 4, GAMMA = 8, MIN_LR = 16, POWER = 32 };
-enum { MILESTONES = 64, CYCLE = 128, PLATEAU = 256 };
+/* Members that only some kinds use. */
+enum { PERIOD = 1, MULTIPLIER = 2, GAMMA = 4, MIN_LR = 8, POWER = 16 };
+enum { MILESTONES = 32, CYCLE = 64, PLATEAU = 128 };
 
 static const struct {
 	const char *name;
 	uint32_t uses;
 } kinds[] = {
-	[TN_SCHEDULE_CONSTANT] = {"constant", WARMUP},
-	[TN_SCHEDULE_COSINE] = {"cosine", WARMUP | PERIOD | MIN_LR},
-	[TN_SCHEDULE_STEP] = {"step", WARMUP | PERIOD | GAMMA},
-	[TN_SCHEDULE_MULTISTEP] = {"multistep", WARMUP | MILESTONES | GAMMA},
-	[TN_SCHEDULE_EXPONENTIAL] = {"exponential", WARMUP | GAMMA},
-	[TN_SCHEDULE_COSINE_RESTARTS] = {"cosine restarts", WARMUP | PERIOD | MULTIPLIER | MIN_LR},
-	[TN_SCHEDULE_POLYNOMIAL] = {"polynomial", WARMUP | PERIOD | POWER},
+	[TN_SCHEDULE_CONSTANT] = {"constant", 0},
+	[TN_SCHEDULE_COSINE] = {"cosine", PERIOD | MIN_LR},
+	[TN_SCHEDULE_STEP] = {"step", PERIOD | GAMMA},
+	[TN_SCHEDULE_MULTISTEP] = {"multistep", MILESTONES | GAMMA},
+	[TN_SCHEDULE_EXPONENTIAL] = {"exponential", GAMMA},
+	[TN_SCHEDULE_COSINE_RESTARTS] = {"cosine restarts", PERIOD | MULTIPLIER | MIN_LR},
+	[TN_SCHEDULE_POLYNOMIAL] = {"polynomial", PERIOD | POWER},
 	[TN_SCHEDULE_ONE_CYCLE] = {"one cycle", PERIOD | CYCLE},
-	[TN_SCHEDULE_PLATEAU] = {"plateau", WARMUP | MIN_LR | PLATEAU},
-	[TN_SCHEDULE_TWO_DROPS] = {"two drops", WARMUP | PERIOD},
+	[TN_SCHEDULE_PLATEAU] = {"plateau", MIN_LR | PLATEAU},
+	[TN_SCHEDULE_TWO_DROPS] = {"two drops", PERIOD},
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 static uint32_t members_given(const struct tn_schedule_options *o)
 {
-	return (o->warmup || o->warmup_start != 0.0 ? WARMUP : 0u) | (o->period ? PERIOD : 0u) |
-	       (o->multiplier ? MULTIPLIER : 0u) | (o->gamma != 0.0 ? GAMMA : 0u) |
-	       (o->min_lr != 0.0 ? MIN_LR : 0u) | (o->power != 0.0 ? POWER : 0u) |
+	return (o->period ? PERIOD : 0u) | (o->multiplier ? MULTIPLIER : 0u) |
+	       (o->gamma != 0.0 ? GAMMA : 0u) | (o->min_lr != 0.0 ? MIN_LR : 0u) |
+	       (o->power != 0.0 ? POWER : 0u) |
 	       (o->n_milestones || o->milestones ? MILESTONES : 0u) |
 	       (o->pct_start != 0.0 || o->div_factor != 0.0 || o->final_div_factor != 0.0 ? CYCLE
 											  : 0u) |
@@ -57,8 +58,7 @@ static uint32_t members_given(const struct tn_schedule_options *o)
 /* The first of those members. */
 static const char *member_name(uint32_t members)
 {
-	return members & WARMUP       ? "warmup and warmup_start"
-	       : members & PERIOD     ? "period"
+	return members & PERIOD       ? "period"
 	       : members & MULTIPLIER ? "multiplier"
 	       : members & GAMMA      ? "gamma"
 	       : members & MIN_LR     ? "min_lr"

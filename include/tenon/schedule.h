@@ -58,8 +58,8 @@ typedef struct tn_schedule tn_schedule;
 struct tn_schedule_options {
 	uint32_t struct_size;
 	uint32_t kind; /* TN_SCHEDULE_... */
-	/* Of any kind but one cycle: the first `warmup` values rise linearly from warmup_start
-	 * times the rate (LinearLR), and t of the kind starts after them (SequentialLR). */
+	/* The first `warmup` values rise linearly from warmup_start times the kind's first rate
+	 * (LinearLR), and t of the kind starts after them (SequentialLR). */
 	uint64_t warmup;
 	double warmup_start; /* 0: 1/3 */
 	/* StepLR's step_size, CosineAnnealingLR's T_max, CosineAnnealingWarmRestarts' T_0,

@@ -59,10 +59,15 @@ def main():
         case(record, "step", lambda o: s.StepLR(o, 7, 0.5), warmup=(5, 0.5), period=7, gamma=0.5)
         case(record, "multistep", lambda o: s.MultiStepLR(o, [3, 4, 20, 45], 0.3),
              milestones=[3, 4, 20, 45], gamma=0.3)
+        case(record, "multistep", lambda o: s.MultiStepLR(o, [3, 20], 0.3), warmup=(6, 0.2),
+             milestones=[3, 20], gamma=0.3)
         case(record, "exponential", lambda o: s.ExponentialLR(o, 0.9), gamma=0.9)
+        case(record, "exponential", lambda o: s.ExponentialLR(o, 0.95), warmup=(3, 0.4), gamma=0.95)
         case(record, "restarts", lambda o: s.CosineAnnealingWarmRestarts(o, 12), period=12)
         case(record, "restarts", lambda o: s.CosineAnnealingWarmRestarts(o, 5, 2, 0.02), period=5,
              multiplier=2, min_lr=0.02)
+        case(record, "restarts", lambda o: s.CosineAnnealingWarmRestarts(o, 6, 2, 0.01),
+             warmup=(7, 0.3), period=6, multiplier=2, min_lr=0.01)
         case(record, "polynomial", lambda o: s.PolynomialLR(o, 30, 2.0), period=30, power=2)
         case(record, "polynomial", lambda o: s.PolynomialLR(o, 40), warmup=(4, 0.25), period=40)
         case(record, "one_cycle", lambda o: s.OneCycleLR(o, BASE, 51, cycle_momentum=False),
@@ -70,6 +75,8 @@ def main():
         case(record, "one_cycle", lambda o: s.OneCycleLR(
             o, BASE, 60, pct_start=0.2, cycle_momentum=False, div_factor=10, final_div_factor=50),
              period=60, pct_start=0.2, div_factor=10, final_div_factor=50)
+        case(record, "one_cycle", lambda o: s.OneCycleLR(o, BASE, 46, cycle_momentum=False),
+             warmup=(5, 0.2), period=46)
         case(record, "plateau", lambda o: s.ReduceLROnPlateau(o), metrics=noisy(1))
         case(record, "plateau", lambda o: s.ReduceLROnPlateau(
             o, "max", factor=0.5, patience=2, threshold=0.01, threshold_mode="abs", cooldown=3,

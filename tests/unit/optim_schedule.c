@@ -130,7 +130,6 @@ static void bad_options_are_refused(void **state)
 	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE), "period > 0, found 0");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE, .period = 3, .gamma = 0.5), "gamma");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE, .period = 3, .min_lr = -1), "min_lr");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_ONE_CYCLE, .period = 3, .warmup = 1), "warmup");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_ONE_CYCLE, .period = 3, .pct_start = 2), "pct_start");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_CONSTANT, .warmup = 1, .warmup_start = 2), "(0, 1]");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_EXPONENTIAL), "gamma > 0, found 0");
