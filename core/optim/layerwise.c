@@ -21,6 +21,19 @@ static int64_t count_rows(const tn_optimizer *optimizer)
 	return optimizer->module->arena.size / ROW;
 }
 
+/* In the innermost scope, on the current device. */
+static tn_status make_arrays(tn_optimizer *optimizer, const int32_t *places, int64_t *n_rows)
+{
+	const tn_module *module = optimizer->module;
+	const int64_t n = count_rows(optimizer);
+	tn_array *segments = tn_from_host(module->context, TN_I32, 1, &n, places);
+	if (!segments)
+		return module->runtime->error.status;
+	optimizer->segments = tn_array_hold(segments);
+	return tn_row_sums_open(&optimizer->row_sums, module->context, tn_arena_dtype(module),
+				module->n_listing, n_rows);
+}
+
 tn_status tn_layerwise_open(tn_optimizer *optimizer)
 {
 	const tn_module *module = optimizer->module;
@@ -28,25 +41,26 @@ tn_status tn_layerwise_open(tn_optimizer *optimizer)
 	struct tn_device *current = rt->device;
 	const int64_t n = count_rows(optimizer);
 	int32_t *places = tn_mem_zeroed((size_t)n, sizeof(*places));
-	if (!places)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
-				       "no memory for %lld rows", (long long)n);
-	for (size_t place = 0; place < module->n_listing; place++) {
+	int64_t *n_rows = tn_mem_zeroed(module->n_listing, sizeof(*n_rows));
+	tn_status status = TN_OK;
+	if (!places || !n_rows)
+		status = tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
+					 "no memory for %lld rows", (long long)n);
+	for (size_t place = 0; place < module->n_listing && !status; place++) {
 		const struct tn_weight *weight = module->listing[module->arena.order[place]].weight;
-		for (int64_t i = 0; i < weight->size; i += ROW)
+		for (int64_t i = 0; i < weight->size; i += ROW, n_rows[place]++)
 			places[(weight->offset + i) / ROW] = (int32_t)place;
 	}
-	tn_status status = tn_scope_begin(module->context);
+	if (!status)
+		status = tn_scope_begin(module->context);
 	if (!status) {
 		rt->device = tn_array_home(module->arena.values);
-		tn_array *segments = tn_from_host(module->context, TN_I32, 1, &n, places);
-		if (segments)
-			optimizer->segments = tn_array_hold(segments);
-		status = segments ? TN_OK : rt->error.status;
+		status = make_arrays(optimizer, places, n_rows);
 		rt->device = current;
 		tn_scope_end(module->context, NULL);
 	}
 	tn_mem_free(places);
+	tn_mem_free(n_rows);
 	return status;
 }
 
@@ -93,44 +107,44 @@ tn_status tn_layerwise_prepare(const tn_optimizer *optimizer, const struct tn_la
 	return tn_end_into(rt, tn_map_run(rt, &map));
 }
 
-/* The sums of squares along the rows of the arena, (2, rows). */
-static tn_array *sum_rows(const tn_optimizer *optimizer, const tn_array *updates)
+/* The sums of squares along the rows of the arena. */
+static tn_status sum_along_rows(const tn_optimizer *optimizer, const tn_array *updates,
+				uint32_t operation)
 {
 	static const struct tn_short_program squares = {
 		.text = "out0 = x * x; out1 = y * y", .n_inputs = 2, .n_outputs = 2};
-	const tn_module *module = optimizer->module;
-	struct tn_runtime *rt = module->runtime;
+	struct tn_runtime *rt = optimizer->module->runtime;
 	const int64_t n = count_rows(optimizer), rows[] = {n, ROW};
-	tn_array *sums =
-		tn_empty(module->context, tn_arena_dtype(module), 2, (const int64_t[]){2, n});
+	const tn_array *sums = tn_row_sums_input(&optimizer->row_sums);
 	const tn_array *inputs[] = {tn_reshape(tn_weights_to_step(optimizer), 2, rows),
 				    tn_reshape(updates, 2, rows)};
 	tn_array *outputs[2];
 	for (int i = 0; i < 2; i++)
 		outputs[i] = tn_reshape(tn_slice(sums, 0, i, i + 1, 1), 1, &n);
 	if (rt->error.status)
-		return NULL;
+		return rt->error.status;
 	const struct tn_short_reduction reduction = {.prologue = &squares,
 						     .inputs = inputs,
 						     .outputs = outputs,
 						     .axes = 1u << 1,
 						     .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
-	uint32_t operation = tn_operation_named(rt, optimizer->rule->name);
-	return tn_end_into(rt, tn_short_reduce(rt, operation, &reduction)) ? NULL : sums;
+	return tn_end_into(rt, tn_short_reduce(rt, operation, &reduction));
 }
 
 tn_status tn_layerwise_sums(const tn_optimizer *optimizer, struct tn_layerwise_step *step)
 {
 	const tn_module *module = optimizer->module;
+	struct tn_runtime *rt = module->runtime;
 	const int64_t n = (int64_t)module->n_listing, rows = count_rows(optimizer);
-	tn_array *sums = sum_rows(optimizer, step->updates);
+	const uint32_t operation = tn_operation_named(rt, optimizer->rule->name);
 	const tn_dtype dtype = tn_arena_dtype(module);
-	step->squares = tn_zeros(module->context, dtype, 2, (const int64_t[]){2, n});
+	step->squares = tn_row_sums_result(&optimizer->row_sums);
 	step->ratios = tn_empty(module->context, dtype, 1, &n);
 	step->spread = tn_empty(module->context, dtype, 1, &rows);
-	if (!sums || !step->squares || !step->ratios || !step->spread)
-		return module->runtime->error.status;
-	return tn_scatter_add(step->squares, optimizer->segments, 1, sums);
+	if (!step->squares || !step->ratios || !step->spread)
+		return rt->error.status;
+	tn_status status = sum_along_rows(optimizer, step->updates, operation);
+	return status ? status : tn_row_sums_run(&optimizer->row_sums, operation);
 }
 
 tn_status tn_layerwise_ratio(const tn_optimizer *optimizer, const struct tn_layerwise_step *step,

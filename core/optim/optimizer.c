@@ -222,6 +222,7 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 		tn_array_unhold(optimizer->states[i]);
 	tn_array_unhold(optimizer->masters);
 	tn_array_unhold(optimizer->segments);
+	tn_row_sums_close(&optimizer->row_sums);
 	tn_program_destroy(optimizer->prepare);
 	tn_program_destroy(optimizer->ratio);
 	tn_program_destroy(optimizer->program);

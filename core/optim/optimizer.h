@@ -13,6 +13,7 @@
 #include <tenon/program.h>
 
 #include "optim/captured.h"
+#include "optim/row_sums.h"
 #include "optim/runs.h"
 
 /* Outputs of the program are the weight and its master, the others are states. */
@@ -85,7 +86,9 @@ struct tn_optimizer {
 	tn_program *program;
 	tn_program *prepare; /* NULL: the rule has none */
 	tn_program *ratio;   /* NULL: the rule has none */
-	tn_array *segments;  /* of a layer-wise rule, kept: layerwise.h */
+	/* Of a layer-wise rule (layerwise.h): kept; and the sums of its rows. */
+	tn_array *segments;
+	struct tn_row_sums row_sums;
 	size_t n_states;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
 	tn_array *masters;                         /* arena, kept; NULL: the weights are wide */

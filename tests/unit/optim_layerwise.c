@@ -4,9 +4,9 @@
  * Norms of whole parameters, of many rows of the arena each; steps beside recorded numbers are in
  * tests/parity.
  */
-#include <tenon/tenon.h>
+#include "nn_backends.h"
 
-#include "check.h"
+#include "optim/row_sums.h"
 
 enum { IN = 37, OUT = 11, ROWS = 4, MOST = 4096 };
 
@@ -129,6 +129,24 @@ static void the_number_of_operations_does_not_depend_on_the_network(void **state
 	assert_int_equal(n[0], 10);
 }
 
+/* LAMB's update needs memory of its own. */
+static void a_step_leaves_the_gradients(void **state)
+{
+	static float before[MOST], after[MOST];
+	struct tn_parameter_view view;
+	(void)state;
+	tn_module *net = make_net(1);
+	tn_optimizer *lamb = tn_lamb(net, NULL);
+	give_gradients(net);
+	assert_ok(tn_module_parameter_at(net, 0, &view));
+	size_t n = read_array(view.gradient, before);
+	assert_ok(tn_optimizer_step(lamb));
+	assert_int_equal(read_array(view.gradient, after), n);
+	assert_memory_equal(after, before, n * sizeof(*before));
+	tn_optimizer_destroy(lamb);
+	tn_module_destroy(net);
+}
+
 /* Zero weights, or gradients, have no norm to follow. */
 static void a_norm_of_zero_adapts_nothing(void **state)
 {
@@ -150,12 +168,62 @@ static void a_norm_of_zero_adapts_nothing(void **state)
 	tn_module_destroy(net);
 }
 
+/* Numbers of three bits, whose sums are exact: weights of one row, of one group and of one more, and
+ * of groups of groups. */
+static void check_row_sums(tn_context *on)
+{
+	static const int64_t lengths[] = {1, 256, 257, 70000, 3};
+	enum { WEIGHTS = 5, ROWS_OF_ALL = 70517 };
+	static float values[2][ROWS_OF_ALL], expected[2][WEIGHTS], found[2][WEIGHTS];
+	struct tn_row_sums sums = {0};
+	int64_t n_rows[WEIGHTS], at = 0;
+	memset(expected, 0, sizeof(expected));
+	memcpy(n_rows, lengths, sizeof(lengths));
+	for (int w = 0; w < WEIGHTS; w++) {
+		for (int64_t i = 0; i < lengths[w]; i++, at++) {
+			for (int k = 0; k < 2; k++) {
+				values[k][at] = (float)((at * (3 + 2 * k) + w) % 8);
+				expected[k][w] += values[k][at];
+			}
+		}
+	}
+	assert_int_equal(at, ROWS_OF_ALL);
+	assert_ok(tn_scope_begin(on));
+	assert_ok(tn_row_sums_open(&sums, on, TN_F32, WEIGHTS, n_rows));
+	assert_int_equal(sums.n_levels, 3);
+	const int64_t shape[] = {2, ROWS_OF_ALL};
+	for (int turn = 0; turn < 2; turn++) {
+		tn_array *given = tn_from_host(on, TN_F32, 2, shape, values);
+		assert_ok(tn_assign(tn_row_sums_input(&sums), given));
+		assert_ok(tn_row_sums_run(&sums, 0));
+		tn_array *result = tn_copy(tn_row_sums_result(&sums));
+		assert_ok(tn_to_host(result, found, sizeof(found)));
+		assert_memory_equal(found, expected, sizeof(expected));
+	}
+	tn_row_sums_close(&sums);
+	tn_scope_end(on, NULL);
+}
+
+static void rows_are_summed_by_weight_at_every_depth(void **state)
+{
+	static const char *const backends[] = {"reference!", "auto", "mock"};
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		tn_context *on = open_backend(backends[i]);
+		check_row_sums(on);
+		tn_context_close(on);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_has_a_part_of_the_norm_of_its_parameter),
 		cmocka_unit_test(the_number_of_operations_does_not_depend_on_the_network),
+		cmocka_unit_test(a_step_leaves_the_gradients),
 		cmocka_unit_test(a_norm_of_zero_adapts_nothing),
+		cmocka_unit_test(rows_are_summed_by_weight_at_every_depth),
 	};
+	keep_plugin_path();
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
