@@ -339,7 +339,7 @@ static void refuse_change(struct change change, tn_status status, const char *wo
 static void a_changed_file_is_refused(void **state)
 {
 	const float nan = NAN;
-	const double rate = -1, beta = 0.8;
+	const double rate = -1, beta = 0.8, none = NAN;
 	const uint64_t large = UINT64_MAX, beyond = 46;
 	(void)state;
 	refuse_change((struct change){.name = "fc.weight"}, TN_NOT_FOUND,
@@ -364,6 +364,8 @@ static void a_changed_file_is_refused(void **state)
 		      TN_LIMIT, "optimizer.step: expected a number below 2^62");
 	refuse_change((struct change){.name = ".schedule.t", .bytes = &large, .size = 8}, TN_LIMIT,
 		      "schedule.t: expected a number below 2^62");
+	refuse_change((struct change){.name = ".schedule.best", .bytes = &none, .size = 8},
+		      TN_LIMIT, "schedule.best: expected a number, found nan");
 	refuse_change((struct change){.name = ".loader.index", .bytes = &beyond, .size = 8},
 		      TN_LIMIT, "loader.index: expected at most 45, found 46");
 	refuse_change(
@@ -495,6 +497,74 @@ static void another_schedule_average_or_loader_is_refused(void **state)
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
 	run_end(&other);
+}
+
+/* Milestones are compared one by one. */
+static void other_milestones_are_refused(void **state)
+{
+	static const uint64_t milestones[2][2] = {{3, 7}, {3, 8}};
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct run other;
+		run_begin(&other, context, RUN_SGD, 3);
+		tn_schedule *schedule = tn_schedule_create(
+			other.optimizer,
+			TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_MULTISTEP,
+				   .n_milestones = 2, .milestones = milestones[i]));
+		other.all.schedule = schedule;
+		if (i)
+			refuse(changed, &other, TN_INVALID_ARGUMENT,
+			       "schedule.options.milestones: expected 8, found 7");
+		else
+			assert_ok(tn_checkpoint_save(changed, &other.all));
+		tn_schedule_destroy(schedule);
+		run_end(&other);
+	}
+}
+
+/* Without a schedule too, which would set it. */
+static void the_rate_is_restored(void **state)
+{
+	struct run other;
+	(void)state;
+	run_begin(&other, context, RUN_SGD, 3);
+	other.all.schedule = NULL;
+	tn_optimizer_set_lr(other.optimizer, 0.375);
+	assert_ok(tn_checkpoint_save(changed, &other.all));
+	tn_optimizer_set_lr(other.optimizer, 0.25);
+	assert_ok(tn_checkpoint_load(changed, &other.all));
+	assert_true(tn_optimizer_lr(other.optimizer) == 0.375);
+	run_end(&other);
+}
+
+/* A scale is checked before anything is changed, and belongs to its network. */
+static void a_scale_is_an_f32_of_this_network(void **state)
+{
+	const double scale = 1e300;
+	struct tn_parameter_view view;
+	float bias[3], now[3];
+	(void)state;
+	tn_grad_scaler *scaler = tn_grad_scaler_create(run.net, NULL);
+	struct tn_checkpoint all = run.all;
+	all.scaler = scaler;
+	assert_ok(tn_checkpoint_save(saved, &all));
+	rewrite(&(struct change){
+		.name = ".scaler.scale", .new_name = ".scaler.scale", .bytes = &scale, .size = 8});
+	assert_ok(tn_module_parameter(run.net, "fc.bias", &view));
+	assert_ok(tn_fill(view.value, 7));
+	assert_ok(tn_to_host(view.value, bias, sizeof(bias)));
+	assert_status(tn_checkpoint_load(changed, &all), TN_LIMIT);
+	assert_contains(tn_error(context)->text, "scaler.scale: expected an f32 above 0");
+	tn_error_clear(context);
+	assert_ok(tn_to_host(view.value, now, sizeof(now)));
+	assert_memory_equal(now, bias, sizeof(bias));
+	tn_module *other = run_net(context, 2);
+	all = (struct tn_checkpoint){.struct_size = sizeof(all), .module = other, .scaler = scaler};
+	assert_status(tn_checkpoint_load(saved, &all), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(context)->text, "scaler: expected one of this module");
+	tn_error_clear(context);
+	tn_module_destroy(other);
+	tn_grad_scaler_destroy(scaler);
 }
 
 /* Parts that are not asked for are left out. */
@@ -689,6 +759,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(another_schedule_average_or_loader_is_refused,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(other_milestones_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_rate_is_restored, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_scale_is_an_f32_of_this_network, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_part_can_be_loaded_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_loader_continues_at_any_index, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_checkpoint_is_a_file_of_weights, setup, teardown),

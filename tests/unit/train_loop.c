@@ -12,7 +12,7 @@
 #define N_LOSSES 20
 
 /* Pictures of 12 x 12: class k is a bright bar in column band k, with noise. */
-static tn_dataset *make_dataset(void)
+static tn_dataset *make_dataset_of(double test, double validation)
 {
 	static uint8_t images[N][12][12];
 	static int32_t labels[N];
@@ -38,10 +38,15 @@ static tn_dataset *make_dataset(void)
 						 .labels = labels,
 						 .n_images = N,
 						 .n_classes = 4,
-						 .test_fraction = 0.2,
-						 .validation_fraction = 0.1};
+						 .test_fraction = test,
+						 .validation_fraction = validation};
 	assert_ok(tn_dataset_create(&source, &dataset, &error));
 	return dataset;
+}
+
+static tn_dataset *make_dataset(void)
+{
+	return make_dataset_of(0.2, 0.1);
 }
 
 struct heard {
@@ -206,6 +211,13 @@ static void the_confusion_matrix_counts_every_image(void **state)
 	}
 	assert_int_equal(sum, 48);
 	assert_close((double)right / 48, result.accuracy, 1e-6);
+	/* A part without images has no counts. */
+	tn_dataset *whole = make_dataset_of(0, 0);
+	assert_ok(tn_evaluate(net, whole, TN_PART_TEST, 0, &result, confusion));
+	assert_int_equal(result.images, 0);
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(confusion[i], 0);
+	tn_dataset_destroy(whole);
 	tn_module_destroy(net);
 	tn_context_close(context);
 	tn_dataset_destroy(dataset);
@@ -220,7 +232,9 @@ static void prediction_gives_probabilities(void **state)
 	tn_dataset *dataset = make_dataset();
 	assert_ok(tn_context_open(NULL, &context, &error));
 	tn_module *net = make_net(context);
+	tn_module_set_training(net, 1); /* no dropout, though */
 	assert_ok(tn_predict(net, tn_dataset_format(dataset), 2, image, p));
+	assert_true(tn_module_is_training(net));
 	assert_close(p[0] + p[1] + p[2] + p[3], 1, 1e-6);
 	assert_close(p[4], p[0], 0);
 	tn_module_destroy(net);
@@ -280,6 +294,31 @@ static void the_cosine_schedule_begins_at_the_rate_and_puts_it_back(void **state
 	for (int t = 0; t < STEPS; t++)
 		assert_close(b.rates[t], 0.01 * (1 + cos(M_PI * t / STEPS)) / 2, 1e-9);
 	assert_close(tn_optimizer_lr(b.sgd), 0.01, 0);
+	close_bench(&b);
+}
+
+static int note_validation(void *user, const struct tn_epoch_metrics *metrics)
+{
+	assert_int_equal(metrics->validation.images, 0);
+	assert_true(metrics->validation.loss == 0 && metrics->validation.accuracy == 0);
+	return note_rate(user, metrics);
+}
+
+static void the_rate_is_constant_otherwise_and_validation_needs_a_part(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_bench(&b);
+	tn_dataset_destroy(b.dataset);
+	b.dataset = make_dataset_of(0.2, 0);
+	const struct tn_train_options options = {.struct_size = sizeof(options),
+						 .n_epochs = 3,
+						 .batch_size = N,
+						 .epoch = note_validation,
+						 .user = &b};
+	assert_ok(tn_train(b.net, b.sgd, b.dataset, &options));
+	for (int t = 0; t < 3; t++)
+		assert_close(b.rates[t], 0.01, 0);
 	close_bench(&b);
 }
 
@@ -347,6 +386,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cosine_schedule_begins_at_the_rate_and_puts_it_back),
+		cmocka_unit_test(the_rate_is_constant_otherwise_and_validation_needs_a_part),
 		cmocka_unit_test(a_loss_that_is_not_finite_ends_the_training_before_the_next_step),
 		cmocka_unit_test(evaluating_leaves_dropout_out_and_the_network_training),
 		cmocka_unit_test(it_learns_and_says_so),

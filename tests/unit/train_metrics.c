@@ -122,6 +122,9 @@ static void accuracy_and_top_k_count_samples(void **state)
 						  .has_ignore_label = 1, .ignore_label = 1),
 					   TN_I32) == (double)in_two / counted);
 		assert_true(value_over_all(METRIC(.kind = TN_METRIC_TOP_K, .k = 4), TN_I32) == 1);
+		tn_metric *five = METRIC(.kind = TN_METRIC_TOP_K);
+		assert_string_equal(tn_metric_name(five), "top5");
+		assert_true(value_over_all(five, TN_I32) == 1);
 	}
 }
 

@@ -590,6 +590,7 @@ static void every_callback_can_stop(void **state)
 		assert_contains(tn_error(contexts[0])->text, text);
 		tn_error_clear(contexts[0]);
 		assert_int_equal(tn_trainer_epochs(fit.trainer), i == 0 ? 0 : 1);
+		assert_int_equal(tn_trainer_steps(fit.trainer), i == 0 ? 1 : 5);
 		close_fit(&fit);
 	}
 }

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What the trainer's options choose: the loss and its own options, what is monitored, when
+ * checkpoints are saved, and what is captured.
+ */
+#include "train_fixture.h"
+
+#include "io_files.h"
+
+static tn_context *contexts[BACKENDS];
+
+static int open_all(void **state)
+{
+	(void)state;
+	for (int i = 0; i < BACKENDS; i++)
+		contexts[i] = open_backend(i);
+	return 0;
+}
+
+static int close_all(void **state)
+{
+	(void)state;
+	for (int i = 0; i < BACKENDS; i++)
+		tn_context_close(contexts[i]);
+	return 0;
+}
+
+static void run_fit(struct fit *fit)
+{
+	make_fit_trainer(fit);
+	if (tn_trainer_run(fit->trainer))
+		fail_msg("%s: %s", tn_error(fit->context)->operation, tn_error(fit->context)->text);
+}
+
+/* Opens one whose loss falls slowly and steadily. */
+static void open_slow_fit(struct fit *fit)
+{
+	open_fit(fit, contexts[0], 8);
+	tn_optimizer_destroy(fit->optimizer);
+	fit->optimizer = tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+}
+
+/* ---- Losses ----------------------------------------------------------------------------------*/
+
+enum { SAMPLES = 12, CLASSES = 3 };
+
+/* Labels of i64, or numbers from 0 to 1 for each class. */
+static tn_dataset *make_samples(int has_labels)
+{
+	static const struct tn_field fields[2][2] = {
+		{{.name = "x", .dtype = TN_F32, .rank = 1, .shape = {CLASSES}},
+		 {.name = "y", .dtype = TN_F32, .rank = 1, .shape = {CLASSES}}},
+		{{.name = "x", .dtype = TN_F32, .rank = 1, .shape = {CLASSES}},
+		 {.name = "y", .dtype = TN_I64}}};
+	float x[SAMPLES][CLASSES], y[SAMPLES][CLASSES];
+	int64_t labels[SAMPLES];
+	tn_dataset *dataset = NULL;
+	for (int i = 0; i < SAMPLES; i++) {
+		labels[i] = i * i % CLASSES;
+		for (int k = 0; k < CLASSES; k++) {
+			x[i][k] = (float)((7 * i + 3 * k) % 11) / 5 - 1;
+			y[i][k] = (float)((5 * i + k) % 9) / 8;
+		}
+	}
+	const struct tn_dataset_fields source = {
+		.struct_size = sizeof(source),
+		.name = "samples",
+		.n = SAMPLES,
+		.n_fields = 2,
+		.fields = fields[has_labels],
+		.data = (const void *[]){x, has_labels ? (void *)labels : (void *)y}};
+	assert_ok(tn_dataset_from_fields(&source, &dataset, NULL));
+	return dataset;
+}
+
+struct loss_case {
+	struct tn_trainer_options options;
+	tn_array *(*loss)(const tn_array *output, const tn_array *target);
+	int has_labels;
+};
+
+static struct tn_cross_entropy_options smoothed = {.struct_size = sizeof(smoothed),
+						   .label_smoothing = 0.25};
+static struct tn_nll_loss_options ignoring = {
+	.struct_size = sizeof(ignoring), .has_ignore_label = 1, .ignore_label = 1};
+static struct tn_binary_cross_entropy_options weighted = {.struct_size = sizeof(weighted)};
+
+static tn_array *cross_entropy(const tn_array *output, const tn_array *target)
+{
+	return tn_cross_entropy(output, tn_astype(target, TN_I32), &smoothed);
+}
+
+static tn_array *nll(const tn_array *output, const tn_array *target)
+{
+	return tn_nll_loss(output, tn_astype(target, TN_I32), &ignoring);
+}
+
+static tn_array *binary(const tn_array *output, const tn_array *target)
+{
+	return tn_binary_cross_entropy_with_logits(output, target, &weighted);
+}
+
+static tn_array *smooth_l1(const tn_array *output, const tn_array *target)
+{
+	return tn_smooth_l1_loss(output, target, 0.5, TN_REDUCTION_MEAN);
+}
+
+static tn_array *kl(const tn_array *output, const tn_array *target)
+{
+	return tn_kl_div(output, target, 1, TN_REDUCTION_BATCH_MEAN);
+}
+
+static tn_array *l1(const tn_array *output, const tn_array *target)
+{
+	return tn_l1_loss(output, target, TN_REDUCTION_MEAN);
+}
+
+/* The trainer's value over all samples in one batch. */
+static void check_loss(tn_context *context, const struct loss_case *c)
+{
+	struct tn_trainer_values values;
+	struct tn_trainer_options options = c->options;
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	const int64_t shape[] = {SAMPLES, CLASSES};
+	tn_data_loader *loader = NULL;
+	double expected;
+	tn_dataset *dataset = make_samples(c->has_labels);
+	const struct tn_data_loader_options whole = {.struct_size = sizeof(whole),
+						     .batch_size = SAMPLES};
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &whole, &loader, NULL));
+	tn_module *net = tn_module_linear(context, CLASSES, CLASSES, NULL);
+	assert_ok(tn_module_build(net));
+	options.struct_size = sizeof(options);
+	tn_trainer *trainer = tn_trainer_create(net, NULL, &options);
+	if (!trainer)
+		fail_msg("%s", tn_error(context)->text);
+	assert_ok(tn_trainer_evaluate(trainer, loader, &values));
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	tn_array *x = tn_from_host(context, TN_F32, 2, shape, batch.data[0]);
+	tn_array *y = tn_from_host(context, batch.fields[1].dtype, c->has_labels ? 1 : 2, shape,
+				   batch.data[1]);
+	assert_ok(tn_item(c->loss(tn_module_forward(net, x), y), &expected));
+	assert_close(values.loss, expected, 1e-6 * fabs(expected));
+	tn_trainer_destroy(trainer);
+	tn_module_destroy(net);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void losses_have_their_own_options_and_labels_any_integer_type(void **state)
+{
+	const struct loss_case cases[] = {
+		{{.cross_entropy = &smoothed}, cross_entropy, 1},
+		{{.loss = TN_LOSS_NLL, .nll = &ignoring}, nll, 1},
+		{{.loss = TN_LOSS_BINARY_CROSS_ENTROPY, .binary_cross_entropy = &weighted},
+		 binary,
+		 0},
+		{{.loss = TN_LOSS_SMOOTH_L1, .beta = 0.5}, smooth_l1, 0},
+		{{.loss = TN_LOSS_KL_DIV, .log_target = 1}, kl, 0},
+		{{.loss = TN_LOSS_L1}, l1, 0},
+	};
+	(void)state;
+	for (int k = 0; k < BACKENDS; k++) {
+		assert_ok(tn_scope_begin(contexts[k]));
+		weighted.pos_weight = tn_full(contexts[k], TN_F32, 1, (int64_t[]){CLASSES}, 3);
+		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+			check_loss(contexts[k], &cases[i]);
+		tn_scope_end(contexts[k], NULL);
+	}
+}
+
+static void options_of_another_loss_are_refused(void **state)
+{
+	const struct {
+		struct tn_trainer_options options;
+		const char *text;
+	} cases[] = {
+		{{.loss = TN_LOSS_MSE, .cross_entropy = &smoothed}, "0 in cross_entropy"},
+		{{.nll = &ignoring}, "0 in nll"},
+		{{.loss = TN_LOSS_NLL, .binary_cross_entropy = &weighted},
+		 "0 in binary_cross_entropy"},
+		{{.loss = TN_LOSS_L1, .beta = 2}, "0 in beta"},
+		{{.loss = TN_LOSS_MSE, .log_target = 1}, "0 in log_target"},
+	};
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_trainer_options options = cases[i].options;
+		options.struct_size = sizeof(options);
+		assert_null(tn_trainer_create(fit.net, NULL, &options));
+		assert_contains(tn_error(contexts[0])->text, cases[i].text);
+		tn_error_clear(contexts[0]);
+	}
+	close_fit(&fit);
+}
+
+static tn_array *one_by_one(void *user, const tn_array *output, const tn_array *target)
+{
+	(void)user;
+	return tn_reshape(tn_mse_loss(output, target, TN_REDUCTION_MEAN), 2, (int64_t[]){1, 1});
+}
+
+static void a_loss_of_ones_own_may_have_axes(void **state)
+{
+	double losses[2];
+	(void)state;
+	for (int own = 0; own < 2; own++) {
+		struct fit fit;
+		open_fit(&fit, contexts[1], 8);
+		fit.options.loss = own ? 0 : TN_LOSS_MSE;
+		fit.options.loss_function = own ? one_by_one : NULL;
+		run_fit(&fit);
+		losses[own] = tn_trainer_history_at(fit.trainer, 2)->train.loss;
+		close_fit(&fit);
+	}
+	assert_true(losses[0] == losses[1]);
+}
+
+/* ---- What is monitored -----------------------------------------------------------------------*/
+
+static void without_validation_the_training_is_monitored(void **state)
+{
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	fit.options.validation = NULL;
+	run_fit(&fit);
+	const struct tn_trainer_epoch *best = tn_trainer_best(fit.trainer);
+	for (size_t i = 0; i < 3; i++) {
+		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(fit.trainer, i);
+		assert_int_equal(epoch->validation.samples, 0);
+		assert_true(best->train.loss <= epoch->train.loss);
+	}
+	char *json = tn_trainer_history_json(fit.trainer);
+	assert_contains(json, "\"val_loss\": null}\n");
+	tn_string_free(json);
+	close_fit(&fit);
+}
+
+/* The first epoch is the best there is: the loss falls by less than 10. */
+static void what_is_better_by_min_delta_alone_is_not_better(void **state)
+{
+	(void)state;
+	for (int is_patient = 0; is_patient < 2; is_patient++) {
+		struct fit fit;
+		open_slow_fit(&fit);
+		fit.options.n_epochs = 6;
+		fit.options.patience = 2;
+		fit.options.min_delta = is_patient ? 0 : 10;
+		run_fit(&fit);
+		assert_int_equal(tn_trainer_stopped_early(fit.trainer), !is_patient);
+		assert_int_equal(tn_trainer_epochs(fit.trainer), is_patient ? 6 : 3);
+		if (!is_patient)
+			assert_int_equal(tn_trainer_best(fit.trainer)->epoch, 1);
+		close_fit(&fit);
+	}
+}
+
+/* A metric whose name a JSON string must escape. */
+static void *begin_nothing(void *user, tn_context *context)
+{
+	(void)context;
+	return user;
+}
+
+static tn_status add_nothing(void *state, const tn_array *output, const tn_array *target)
+{
+	(void)state, (void)output, (void)target;
+	return TN_OK;
+}
+
+static tn_status half(void *state, double *value)
+{
+	(void)state;
+	*value = 0.5;
+	return TN_OK;
+}
+
+static tn_metric *quoted_metric(tn_context *context, int is_repeatable)
+{
+	static int any;
+	tn_metric *metric = tn_metric_custom(
+		context, TN_OPTIONS(struct tn_metric_class, .name = "a\"b\\c", .is_rising = 1,
+				    .is_repeatable = is_repeatable, .user = &any,
+				    .begin = begin_nothing, .add = add_nothing, .value = half));
+	assert_non_null(metric);
+	return metric;
+}
+
+static void names_of_metrics_are_escaped_in_json(void **state)
+{
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	tn_metric *metric = quoted_metric(contexts[0], 0);
+	fit.options.n_metrics = 1;
+	fit.options.metrics = &metric;
+	run_fit(&fit);
+	char *json = tn_trainer_history_json(fit.trainer);
+	assert_contains(json, ", \"train_a\\u0022b\\u005cc\": 0.5, ");
+	tn_string_free(json);
+	close_fit(&fit);
+	tn_metric_destroy(metric);
+}
+
+/* ---- Averages --------------------------------------------------------------------------------*/
+
+/* After the second epoch the weights are bad, and so are averages with them. */
+static int spoil(void *user, const struct tn_trainer_epoch *epoch)
+{
+	const struct fit *fit = user;
+	struct tn_parameter_view view;
+	assert_ok(tn_module_parameter(fit->net, "fc2.weight", &view));
+	if (epoch->epoch == 2)
+		assert_ok(tn_fill(view.value, 30));
+	return 0;
+}
+
+/* The best weights, which are averages, are evaluated as they are. */
+static void the_best_averages_are_not_exchanged_again(void **state)
+{
+	struct fit fit;
+	struct tn_trainer_values values;
+	(void)state;
+	open_slow_fit(&fit);
+	tn_average *average =
+		tn_average_create(fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.5));
+	fit.options.average = average;
+	fit.options.evaluate_average = 1;
+	fit.options.n_epochs = 4;
+	fit.options.best = TN_BEST_ON_DEVICE;
+	fit.options.on_epoch = spoil;
+	run_fit(&fit);
+	const struct tn_trainer_epoch *best = tn_trainer_best(fit.trainer);
+	assert_int_equal(best->epoch, 2);
+	assert_ok(tn_trainer_evaluate(fit.trainer, fit.validation, &values));
+	assert_true(values.loss == best->validation.loss);
+	end_fit_trainer(&fit);
+	tn_average_destroy(average);
+	close_fit(&fit);
+}
+
+/* ---- Checkpoints -----------------------------------------------------------------------------*/
+
+static void empty_folder(const char *path)
+{
+	DIR *entries = opendir(path);
+	assert_non_null(entries);
+	for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+		unlink(files_path(path, entry->d_name));
+	closedir(entries);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static tn_checkpoint_folder *open_folder(const char *path)
+{
+	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(
+		contexts[0], path, TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = -1));
+	assert_non_null(folder);
+	return folder;
+}
+
+/* Five steps an epoch; three epochs, in which the second metric is monitored. */
+static void checkpoints_are_saved_at_their_intervals(void **state)
+{
+	static const struct {
+		uint64_t steps, epochs;
+		uint64_t saved[10];
+		int has_metric[10];
+	} cases[] = {
+		{0, 0, {5, 10, 15}, {1, 1, 1}}, /* the default: each epoch */
+		{0, 2, {10, 15}, {1, 1}},       /* the last one always */
+		{4, 0, {4, 8, 12, 15}, {0, 0, 0, 1}},
+		{5, 2, {5, 10, 15}, {0, 1, 1}},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char path[64];
+		struct fit fit;
+		snprintf(path, sizeof(path), "%s", files_folder());
+		tn_checkpoint_folder *folder = open_folder(path);
+		open_fit(&fit, contexts[0], 8);
+		tn_metric *metrics[] = {
+			tn_metric_create(contexts[0], TN_OPTIONS(struct tn_metric_options,
+								 .kind = TN_METRIC_R2)),
+			tn_metric_create(contexts[0], TN_OPTIONS(struct tn_metric_options,
+								 .kind = TN_METRIC_MAE)),
+		};
+		fit.options.n_metrics = 2;
+		fit.options.metrics = metrics;
+		fit.options.monitor = "mae";
+		fit.options.checkpoints = folder;
+		fit.options.checkpoint_steps = cases[i].steps;
+		fit.options.checkpoint_epochs = cases[i].epochs;
+		run_fit(&fit);
+		size_t n = 0;
+		while (n < 10 && cases[i].saved[n])
+			n++;
+		assert_int_equal(tn_checkpoint_folder_count(folder), n);
+		for (size_t k = 0; k < n; k++) {
+			struct tn_checkpoint_view view;
+			assert_ok(tn_checkpoint_folder_at(folder, k, &view));
+			assert_int_equal(view.step, cases[i].saved[k]);
+			assert_int_equal(!isnan(view.metric), cases[i].has_metric[k]);
+			if (cases[i].has_metric[k])
+				assert_true(view.metric ==
+					    tn_trainer_history_at(fit.trainer, view.step / 5 - 1)
+						    ->validation.metrics[1]);
+		}
+		close_fit(&fit);
+		tn_checkpoint_folder_close(folder);
+		tn_metric_destroy(metrics[0]);
+		tn_metric_destroy(metrics[1]);
+		empty_folder(path);
+	}
+}
+
+struct waiting {
+	struct fit fit;
+	uint64_t stop_at; /* the epoch; 0: none */
+	float best[MOST_WEIGHTS];
+};
+
+/* The second epoch is the best. */
+static int spoil_and_stop(void *user, const struct tn_trainer_epoch *epoch)
+{
+	struct waiting *w = user;
+	struct tn_parameter_view view;
+	if (epoch->epoch == 2) {
+		read_weights(w->fit.net, w->best);
+		assert_ok(tn_module_parameter(w->fit.net, "fc2.weight", &view));
+		assert_ok(tn_fill(view.value, 30));
+	}
+	return epoch->epoch == w->stop_at;
+}
+
+/* Interrupted after one of three epochs that are no better, it waits for two more, and has the
+ * weights of the best epoch in the end. */
+static void early_stopping_goes_on_waiting_after_an_interruption(void **state)
+{
+	float best[MOST_WEIGHTS], found[MOST_WEIGHTS];
+	char path[64];
+	size_t n = 0;
+	(void)state;
+	snprintf(path, sizeof(path), "%s", files_folder());
+	for (int turn = 0; turn < 2; turn++) {
+		struct waiting w = {.stop_at = turn ? 0 : 3};
+		tn_checkpoint_folder *folder = open_folder(path);
+		open_slow_fit(&w.fit);
+		w.fit.options.n_epochs = 50;
+		w.fit.options.patience = 3;
+		w.fit.options.on_epoch = spoil_and_stop;
+		w.fit.options.user = &w;
+		w.fit.options.checkpoints = folder;
+		w.fit.options.resume = 1;
+		make_fit_trainer(&w.fit);
+		assert_status(tn_trainer_run(w.fit.trainer), turn ? TN_OK : TN_CANCELLED);
+		tn_error_clear(contexts[0]);
+		assert_int_equal(tn_trainer_epochs(w.fit.trainer), turn ? 5 : 3);
+		assert_int_equal(tn_trainer_best(w.fit.trainer)->epoch, 2);
+		if (!turn)
+			memcpy(best, w.best, sizeof(best));
+		n = read_weights(w.fit.net, found);
+		close_fit(&w.fit);
+		tn_checkpoint_folder_close(folder);
+	}
+	assert_memory_equal(found, best, n * sizeof(float));
+	empty_folder(path);
+}
+
+static void a_part_without_samples_is_refused(void **state)
+{
+	struct fit fit;
+	(void)state;
+	open_fit(&fit, contexts[0], 8);
+	tn_data_loader *empty = make_loader(&fit, TN_PART_TEST, 8);
+	fit.options.train = empty;
+	assert_null(tn_trainer_create(fit.net, fit.optimizer, &fit.options));
+	assert_contains(tn_error(contexts[0])->text, "train: expected a part with samples");
+	tn_error_clear(contexts[0]);
+	close_fit(&fit);
+	tn_data_loader_destroy(empty);
+}
+
+/* ---- Capture ---------------------------------------------------------------------------------*/
+
+static uint64_t replays_of(const tn_context *context)
+{
+	struct tn_ledger_row row;
+	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+		if (!strcmp(row.operation, "replay"))
+			return row.native;
+	}
+	return 0;
+}
+
+/* The program's functions and metrics are captured if it says that they may be repeated. */
+static void what_may_differ_between_steps_is_not_captured(void **state)
+{
+	(void)state;
+	for (int own = 0; own < 4; own++) {
+		const int is_repeatable = own % 2;
+		struct fit fit;
+		open_fit(&fit, contexts[2], 4);
+		tn_metric *metric = own < 2 ? NULL : quoted_metric(contexts[2], is_repeatable);
+		fit.options.n_metrics = metric != NULL;
+		fit.options.metrics = &metric;
+		if (!metric) {
+			fit.options.loss = 0;
+			fit.options.loss_function = one_by_one;
+			fit.options.is_repeatable = is_repeatable;
+		}
+		uint64_t before = replays_of(contexts[2]);
+		run_fit(&fit);
+		assert_int_equal(replays_of(contexts[2]) > before, is_repeatable);
+		close_fit(&fit);
+		tn_metric_destroy(metric);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(losses_have_their_own_options_and_labels_any_integer_type),
+		cmocka_unit_test(options_of_another_loss_are_refused),
+		cmocka_unit_test(a_loss_of_ones_own_may_have_axes),
+		cmocka_unit_test(without_validation_the_training_is_monitored),
+		cmocka_unit_test(what_is_better_by_min_delta_alone_is_not_better),
+		cmocka_unit_test(names_of_metrics_are_escaped_in_json),
+		cmocka_unit_test(the_best_averages_are_not_exchanged_again),
+		cmocka_unit_test(checkpoints_are_saved_at_their_intervals),
+		cmocka_unit_test(early_stopping_goes_on_waiting_after_an_interruption),
+		cmocka_unit_test(a_part_without_samples_is_refused),
+		cmocka_unit_test(what_may_differ_between_steps_is_not_captured),
+	};
+	return cmocka_run_group_tests(tests, open_all, close_all);
+}
