@@ -84,6 +84,9 @@ def main():
              is_rising=1, cooldown=3, min_lr=0.03)
         case(record, "plateau", lambda o: s.ReduceLROnPlateau(o, factor=0.7, patience=0),
              metrics=noisy(1), factor=0.7, patience=-1)
+        case(record, "plateau", lambda o: s.ReduceLROnPlateau(
+            o, factor=0.5, patience=1, threshold=0.2, eps=0.02), metrics=[
+                20 * m for m in noisy(1)], factor=0.5, patience=1, threshold=0.2, epsilon=0.02)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ static void backward(tn_module *module, float x)
 {
 	tn_tape *tape = tn_tape_begin(context);
 	tn_array *y =
-		tn_module_forward(module, tn_from_host(context, TN_F32, 1, (int64_t[]){1}, &x));
+		tn_module_forward(module, tn_from_host(context, TN_F32, 2, (int64_t[]){1, 1}, &x));
 	assert_ok(tn_tape_backward(tape, y, NULL));
 	tn_tape_end(tape);
 }
@@ -155,6 +155,36 @@ static void clipping_scales_all_gradients_by_their_joint_norm(void **state)
 	tn_module_destroy(module);
 }
 
+/* A parameter between them has no gradient: two runs of the arena. */
+static void the_norm_is_that_of_all_runs(void **state)
+{
+	struct tn_parameter_view view;
+	double norm, g;
+	(void)state;
+	tn_module *net = tn_sequential(context);
+	for (int i = 0; i < 3; i++)
+		assert_ok(tn_sequential_add(
+			net, NULL,
+			tn_module_linear(
+				context, 1, 1,
+				TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1))));
+	assert_ok(tn_module_build(net));
+	assert_ok(tn_module_set_trainable(net, "1", 0));
+	backward(net, 1);
+	for (size_t i = 0; i < 3; i += 2) {
+		assert_ok(tn_module_parameter_at(net, i, &view));
+		assert_ok(tn_fill(view.gradient, i ? 4 : 3));
+	}
+	assert_ok(tn_clip_grad_norm(net, 1, &norm));
+	assert_close(norm, 5, 1e-6);
+	for (size_t i = 0; i < 3; i += 2) {
+		assert_ok(tn_module_parameter_at(net, i, &view));
+		assert_ok(tn_item(view.gradient, &g));
+		assert_close(g, i ? 0.8 : 0.6, 1e-6);
+	}
+	tn_module_destroy(net);
+}
+
 static void bad_settings_are_refused(void **state)
 {
 	struct pair_state pair = {1};
@@ -182,6 +212,7 @@ int main(void)
 		cmocka_unit_test(a_frozen_parameter_is_not_stepped),
 		cmocka_unit_test(a_parameter_frozen_after_its_gradient_is_not_stepped),
 		cmocka_unit_test(clipping_scales_all_gradients_by_their_joint_norm),
+		cmocka_unit_test(the_norm_is_that_of_all_runs),
 		cmocka_unit_test(bad_settings_are_refused),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
