@@ -733,6 +733,71 @@ static void equals_zeros_and_nans_have_their_gradients(void **state)
 	tn_context_close(context);
 }
 
+/* The sum of the inputs' products with 1, 2, 3, ... in one program of ten inputs, of which `wanted`
+ * are watched. */
+static void check_ten(const int *wanted, int n_wanted)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+	const tn_array *inputs[10];
+	tn_array *x[10];
+	float found;
+	assert_ok(tn_scope_begin(context));
+	for (int k = 0; k < 10; k++)
+		inputs[k] = x[k] = tn_full(context, TN_F32, 1, (int64_t[]){1}, k + 1);
+	tn_tape *tape = tn_tape_begin(context);
+	for (int k = 0; k < n_wanted; k++)
+		assert_ok(tn_tape_watch(tape, x[wanted[k]]));
+	tn_array *y = tn_map("y = a*b + 2*c + 3*d + 4*e + 5*f + 6*g + 7*h + 8*i + 9*j", 10, names,
+			     inputs, 0, NULL, NULL);
+	assert_ok(tn_tape_backward(tape, y, NULL));
+	for (int k = 0; k < n_wanted; k++) {
+		const int i = wanted[k];
+		assert_ok(tn_to_host(tn_tape_gradient(tape, x[i]), &found, sizeof(found)));
+		assert_true(found == (i == 0 ? 2 : i == 1 ? 1 : (float)i));
+	}
+	tn_tape_end(tape);
+	tn_scope_end(context, NULL);
+}
+
+/* A derivative is kept for each choice of inputs, and serves no other. */
+static void each_choice_of_inputs_has_its_own_derivative(void **state)
+{
+	static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+	(void)state;
+	open_context("auto");
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 10; i++) {
+			check_ten(&all[i], 1);
+			check_ten((const int[]){i, (i + 8) % 10}, 2);
+			check_ten((const int[]){i, (i + 1) % 10}, 2);
+		}
+		check_ten(all, 10);
+	}
+	tn_context_close(context);
+}
+
+/* A concatenation of two types has the wider one; each part's gradient has its own. */
+static void parts_of_a_concatenation_have_gradients_of_their_types(void **state)
+{
+	float found[2];
+	(void)state;
+	open_context("auto");
+	tn_array *narrow = tn_full(context, TN_F16, 1, (int64_t[]){2}, 2);
+	tn_array *wide = tn_full(context, TN_F32, 1, (int64_t[]){2}, 3);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, narrow));
+	assert_ok(tn_tape_watch(tape, wide));
+	tn_array *both = tn_concatenate(2, (const tn_array *[]){narrow, wide}, 0);
+	assert_int_equal(tn_array_dtype(both), TN_F32);
+	assert_ok(tn_tape_backward(tape, tn_sum(tn_square(both), TN_ALL_AXES, NULL, 0), NULL));
+	tn_array *g = tn_tape_gradient(tape, narrow);
+	assert_int_equal(tn_array_dtype(g), TN_F16);
+	assert_ok(tn_to_host(tn_astype(g, TN_F32), found, sizeof(found)));
+	assert_true(found[0] == 4 && found[1] == 4);
+	tn_tape_end(tape);
+	tn_context_close(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -741,6 +806,8 @@ int main(void)
 		cmocka_unit_test(equals_zeros_and_nans_have_their_gradients),
 		cmocka_unit_test(zeros_in_a_running_product_have_their_gradients),
 		cmocka_unit_test(a_running_product_of_a_narrow_type_has_a_gradient),
+		cmocka_unit_test(each_choice_of_inputs_has_its_own_derivative),
+		cmocka_unit_test(parts_of_a_concatenation_have_gradients_of_their_types),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

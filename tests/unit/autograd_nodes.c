@@ -115,6 +115,18 @@ static void a_tape_may_begin_and_end_in_a_scope_without_gradients(void **state)
 	tn_tape_end(tape);
 	assert_ok(tn_no_grad_end(context));
 	assert_non_null(tn_square(x));
+	/* Both, and nothing records afterwards. */
+	assert_ok(tn_no_grad_begin(context));
+	tn_tape_end(watch(x));
+	assert_ok(tn_no_grad_end(context));
+	assert_non_null(tn_square(x));
+	tape = watch(x);
+	assert_ok(tn_tape_watch(tape, x)); /* twice is once */
+	tn_array *square = tn_square(x);
+	assert_ok(tn_tape_watch(tape, x));
+	assert_ok(tn_tape_backward(tape, sum(square), NULL));
+	expect(tn_tape_gradient(tape, x), 6, 10);
+	tn_tape_end(tape);
 }
 
 static void arrays_with_a_gradient_may_be_written_where_nothing_is_recorded(void **state)

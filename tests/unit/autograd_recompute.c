@@ -349,6 +349,9 @@ static void anomalies_are_named(tn_context *context)
 	assert_non_null(tn_multiply(h, h));
 	assert_null(tn_log(tn_imag(z)));
 	assert_kept(context, TN_NOT_FINITE, "forward");
+	tn_array *imaginary = tn_complex(x, tn_full(context, TN_F32, 1, (int64_t[]){3}, 3e38));
+	assert_null(tn_add(imaginary, tn_add(imaginary, z)));
+	assert_kept(context, TN_NOT_FINITE, "forward");
 	assert_null(tn_multiply(tn_multiply(h, h), h)); /* above 65504 */
 	assert_kept(context, TN_NOT_FINITE, "forward");
 	tn_tape_end(tape);

@@ -271,6 +271,43 @@ static void the_gradient_check_finds_a_wrong_gradient(void **state)
 	tn_error_clear(context);
 }
 
+static tn_status give_nan(void *state, const struct tn_node_call *call)
+{
+	(void)state;
+	call->input_gradients[0] = tn_full(call->context, TN_F32, 1, (int64_t[]){2}, NAN);
+	return TN_OK;
+}
+
+/* The sum, with a gradient of NaN. */
+static tn_array *without_a_number(void *user, tn_array *const *x)
+{
+	(void)user;
+	tn_no_grad_begin(context);
+	tn_array *y = tn_sum(x[0], TN_ALL_AXES, NULL, 0);
+	tn_no_grad_end(context);
+	return tn_node_record(context, TN_OPTIONS(struct tn_node_options, .name = "nan",
+						  .n_inputs = 1, .inputs = x, .n_outputs = 1,
+						  .outputs = &y, .backward = give_nan))
+		       ? NULL
+		       : y;
+}
+
+static void the_gradient_check_takes_no_nan_and_no_half(void **state)
+{
+	struct tn_gradient_report report;
+	(void)state;
+	tn_array *x = vector(1, 2), *narrow = tn_astype(x, TN_F16);
+	assert_status(
+		tn_gradient_check(context, without_a_number, NULL, 1, &x, 0, 1e-2, 0, &report),
+		TN_INTERNAL);
+	assert_true(isnan(report.tape) && report.worst == INFINITY);
+	tn_error_clear(context);
+	assert_status(tn_gradient_check(context, wrong, NULL, 1, &narrow, 0, 1e-2, 0, &report),
+		      TN_DTYPE);
+	assert_contains(tn_error(context)->text, "input 0: expected an f32 or f64 array, found");
+	tn_error_clear(context);
+}
+
 #define BIG INT64_C(65536) /* floats: a size that pools do not round */
 #define BIG_BYTES (UINT64_C(4) * 65536)
 
@@ -498,6 +535,7 @@ int main(void)
 		cmocka_unit_test(a_tape_may_end_without_backward_and_arrays_go_on),
 		cmocka_unit_test(intermediate_arrays_may_be_destroyed_before_backward),
 		cmocka_unit_test(the_gradient_check_finds_a_wrong_gradient),
+		cmocka_unit_test(the_gradient_check_takes_no_nan_and_no_half),
 		cmocka_unit_test(a_sum_keeps_none_of_its_terms),
 		cmocka_unit_test(a_product_keeps_what_its_gradients_read),
 		cmocka_unit_test(a_relu_keeps_its_output),

@@ -263,6 +263,14 @@ static void a_shape_that_never_fits_is_taken_from_the_middle(void **state)
 		double x = (i % 64 + 0.5) / 2 - 0.5;
 		assert_close(to[i], 16 + (x < 0 ? 0 : x > 31 ? 31 : x), 1e-5);
 	}
+	/* Of 16 x 64, 16 x 16: its ratio is at least 1. */
+	for (int i = 0; i < 16 * 64; i++)
+		from[i] = (float)(i / 16);
+	augment_one(&options, 1, 64, 16, 5, from, to);
+	for (int i = 0; i < 16 * 64; i++) {
+		double y = (i / 16 + 0.5) / 4 - 0.5;
+		assert_close(to[i], 24 + (y < 0 ? 0 : y > 15 ? 15 : y), 1e-5);
+	}
 }
 
 /* All of the picture, in its own shape: every weight is 0 or 1. */

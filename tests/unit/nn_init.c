@@ -287,6 +287,7 @@ static void check_parameter(const tn_module *net, const char *name, double low, 
 static void parameters_that_match_are_initialised(void **state)
 {
 	tn_module *net = make_net();
+	struct tn_parameter_view view;
 	(void)state;
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_init_parameters(net, "*.bias",
@@ -307,6 +308,12 @@ static void parameters_that_match_are_initialised(void **state)
 	assert_ok(tn_module_init_parameters(
 		net, "a.weight", TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_UNIFORM)));
 	check_parameter(net, "a.weight", 0, 1);
+	assert_ok(tn_module_init_parameters(
+		net, "a.weight",
+		TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_XAVIER_UNIFORM)));
+	assert_ok(tn_module_parameter(net, "a.weight", &view));
+	read_values(view.value);
+	assert_true(values[0] != 0);
 	tn_module_destroy(net);
 }
 

@@ -232,6 +232,10 @@ static void wrong_labels_and_options_are_errors(void **state)
 		    "labels: expected i32, found i64");
 	check_error(tn_cross_entropy(x, labels_of(3, far), NULL), TN_SHAPE, "cross_entropy",
 		    "found (4, 3) and (3,)");
+	/* Also where their number is right. */
+	check_error(tn_cross_entropy(tn_ones(context, TN_F32, 3, (int64_t[]){2, 3, 4}),
+				     tn_zeros(context, TN_I32, 2, (int64_t[]){4, 2}), NULL),
+		    TN_SHAPE, "cross_entropy", "found (2, 3, 4) and (4, 2)");
 	check_error(tn_cross_entropy(x, labels,
 				     TN_OPTIONS(struct tn_cross_entropy_options, .weight = four)),
 		    TN_SHAPE, "cross_entropy", "weight: expected one for each of 3 classes");

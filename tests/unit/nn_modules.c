@@ -155,6 +155,36 @@ static void bad_sizes_are_refused_with_a_reason(void **state)
 	expect_error(TN_INVALID_ARGUMENT, "groups");
 }
 
+/* A path and what is below it, not what begins alike. */
+static void a_path_is_frozen_with_what_is_below(void **state)
+{
+	static const struct {
+		const char *path;
+		int frozen[4]; /* fc.weight, fc.bias, fc1.weight, fc1.bias */
+	} cases[] = {{"fc", {1, 1, 0, 0}},
+		     {"fc1.weight", {0, 0, 1, 0}},
+		     {"", {1, 1, 1, 1}},
+		     {"fc.b", {0, 0, 0, 0}}};
+	(void)state;
+	tn_module *net = tn_sequential(context);
+	assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 2, 2, NULL)));
+	assert_ok(tn_sequential_add(net, "fc1", tn_module_linear(context, 2, 2, NULL)));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int n = 0;
+		for (size_t k = 0; k < 4; k++)
+			n += cases[i].frozen[k];
+		assert_ok(tn_module_set_trainable(net, "", 1));
+		assert_status(tn_module_set_trainable(net, cases[i].path, 0),
+			      n ? TN_OK : TN_NOT_FOUND);
+		for (size_t k = 0; k < 4; k++) {
+			struct tn_parameter_view view;
+			assert_ok(tn_module_parameter_at(net, k, &view));
+			assert_int_equal(view.trainable, !cases[i].frozen[k]);
+		}
+	}
+	tn_module_destroy(net);
+}
+
 static void a_shared_parameter_is_one(void **state)
 {
 	(void)state;
@@ -349,11 +379,12 @@ static void tensors_are_renamed_and_converted(void **state)
 						.rank = 2,
 						.shape = (const int64_t[]){1, 3},
 						.data = halves};
-	const struct tn_pair renames[] = {{"other.", "x."}, {"model.", "net."}, {"m", "y"}};
+	const struct tn_pair renames[] = {
+		{"other.", "x."}, {"model.", "net."}, {"m", "y"}, {"fc", "y"}};
 	const struct tn_pair same[] = {{"a.", "net.fc."}, {"b.", "net.fc."}};
 	const struct tn_pair half = {"a", NULL};
 	struct tn_module_load_options options = {
-		.struct_size = sizeof(options), .n_renames = 3, .renames = renames};
+		.struct_size = sizeof(options), .n_renames = 4, .renames = renames};
 	float values[3];
 	(void)state;
 	tn_module *net = tn_sequential(context), *inner = tn_sequential(context);
@@ -634,6 +665,33 @@ static void squeeze_and_excitation_scales_its_channels(void **state)
 	expect_error(TN_INVALID_ARGUMENT, "SILU");
 }
 
+/* At rates near 1 the branches of all pictures are skipped in training: what is left is x. */
+static void blocks_skip_their_branches_in_training(void **state)
+{
+	(void)state;
+	tn_module *const blocks[] = {
+		tn_module_mbconv(
+			context, 2, 2, 2,
+			TN_OPTIONS(struct tn_module_mbconv_options, .stochastic_depth = 0.9999999)),
+		tn_module_convnext_block(context, 2,
+					 TN_OPTIONS(struct tn_module_convnext_options,
+						    .layer_scale = 1,
+						    .stochastic_depth = 0.9999999))};
+	tn_array *x = tn_random_normal(context, 4, (const int64_t[]){3, 2, 4, 4}, 0, 1);
+	for (int i = 0; i < 2; i++) {
+		assert_ok(tn_module_build(blocks[i]));
+		for (int training = 0; training < 2; training++) {
+			double most;
+			tn_module_set_training(blocks[i], training);
+			tn_array *y = tn_module_forward(blocks[i], x);
+			tn_array *off = tn_abs(tn_subtract(y, x));
+			assert_ok(tn_item(tn_max(off, TN_ALL_AXES, NULL, 0), &most));
+			assert_int_equal(most == 0, training);
+		}
+		tn_module_destroy(blocks[i]);
+	}
+}
+
 static void layer_norm2d_is_layer_norm_over_channels(void **state)
 {
 	float over_channels[24], turned[24];
@@ -699,6 +757,7 @@ int main(void)
 		cmocka_unit_test(names_are_single_and_without_dots),
 		cmocka_unit_test(a_module_that_is_not_built_does_not_run),
 		cmocka_unit_test(bad_sizes_are_refused_with_a_reason),
+		cmocka_unit_test(a_path_is_frozen_with_what_is_below),
 		cmocka_unit_test(a_shared_parameter_is_one),
 		cmocka_unit_test(a_parameter_of_a_built_network_is_not_shared_with_another),
 		cmocka_unit_test(dropout_works_only_in_training),
@@ -717,6 +776,7 @@ int main(void)
 		cmocka_unit_test(a_residual_block_adds_its_shortcut),
 		cmocka_unit_test(a_residual_block_without_shortcut_adds_its_input),
 		cmocka_unit_test(squeeze_and_excitation_scales_its_channels),
+		cmocka_unit_test(blocks_skip_their_branches_in_training),
 		cmocka_unit_test(layer_norm2d_is_layer_norm_over_channels),
 		cmocka_unit_test(group_norm_of_one_group_is_layer_norm_of_the_picture),
 		cmocka_unit_test(unknown_models_are_answered_with_the_list),

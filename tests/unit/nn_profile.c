@@ -94,7 +94,10 @@ static void check_sums(tn_context *context, const tn_profile *profile)
 		own += row.own_seconds;
 		assert_true(row.own_seconds >= -1e-6);
 		assert_true(row.forward_seconds >= -1e-6 && row.backward_seconds >= -1e-6);
+		assert_true(row.forward_bytes <= facts.peak_bytes);
+		assert_true(row.backward_bytes <= facts.peak_bytes);
 	}
+	assert_true(facts.peak_bytes > 0);
 	assert_close(own, facts.total_seconds, 1e-9 + 1e-6 * own);
 	assert_true(facts.total_seconds > 0);
 	if (facts.clock != TN_PROFILE_EVENTS)

@@ -276,6 +276,36 @@ static void the_peak_of_a_module_is_not_only_that_of_its_members(void **state)
 	tn_module_destroy(net);
 }
 
+/* Runs its member on all rows and then on one, and draws a number. */
+static tn_array *run_twice(tn_module *module, void *state, const tn_array *x)
+{
+	tn_module *member = tn_module_child(module, "member");
+	(void)state;
+	assert_non_null(tn_module_forward(member, x));
+	assert_non_null(tn_random_normal(context, 0, NULL, 0, 1));
+	return tn_module_forward(member, tn_slice(x, 0, 0, 1, 1));
+}
+
+static void the_peak_of_a_module_is_that_of_its_largest_call(void **state)
+{
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Twice", .forward = run_twice};
+	const int64_t shape[] = {1 << 14, 3};
+	const struct tn_summary_options options = of(2, shape);
+	(void)state;
+	tn_module *net = tn_module_create(context, &class_, NULL);
+	assert_ok(tn_module_add(net, "member", tn_module_linear(context, 3, 16, NULL)));
+	assert_ok(tn_module_build(net));
+	const struct tn_random_state before = tn_random_state_get(context);
+	tn_summary *summary = tn_summary_create(net, &options);
+	const struct tn_random_state after = tn_random_state_get(context);
+	assert_int_equal(row_of(summary, "member").calls, 2);
+	assert_true(row_of(summary, "member").peak_bytes >= 1 << 20);
+	assert_memory_equal(&after, &before, sizeof(before));
+	tn_summary_destroy(summary);
+	tn_module_destroy(net);
+}
+
 /* The mock has no convolution: what composes it is not counted beside it. */
 static void a_composed_convolution_counts_once(void **state)
 {
@@ -378,6 +408,7 @@ int main(void)
 		cmocka_unit_test(a_parameter_that_two_hold_counts_once),
 		cmocka_unit_test(a_summary_leaves_nothing_behind),
 		cmocka_unit_test(the_peak_of_a_module_is_not_only_that_of_its_members),
+		cmocka_unit_test(the_peak_of_a_module_is_that_of_its_largest_call),
 		cmocka_unit_test(the_default_type_is_that_of_the_parameters),
 		cmocka_unit_test(the_text_has_lines_of_at_most_80_columns),
 		cmocka_unit_test(inputs_that_do_not_fit_are_refused),
