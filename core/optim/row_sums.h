@@ -24,7 +24,7 @@ struct tn_row_sums {
 };
 
 /* Of n weights, whose rows follow each other; makes arrays of that type on the current device.  The
- * counts of rows are overwritten.  On failure tn_row_sums_close must be called too, and the error is
+ * counts of rows are overwritten.  On failure tn_row_sums_close must be called too; the error is
  * kept. */
 tn_status tn_row_sums_open(struct tn_row_sums *sums, tn_context *context, tn_dtype dtype, size_t n,
 			   int64_t *n_rows);

@@ -25,9 +25,9 @@ static tn_module *linear(void)
 
 static tn_module *conv1d(void)
 {
-	return tn_module_conv1d(context, 4, 4, 3,
-				TN_OPTIONS(struct tn_module_conv1d_options,
-					   .window = {.padding = 1, .groups = 2}));
+	return tn_module_conv1d(
+		context, 4, 4, 3,
+		TN_OPTIONS(struct tn_module_conv1d_options, .window = {.padding = 1, .groups = 2}));
 }
 
 static tn_module *conv2d(void)
