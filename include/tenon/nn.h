@@ -489,7 +489,8 @@ struct tn_module_load_options {
  * exactly the network's tensors with their shapes and types, but may lack num_batches_tracked, and
  * may have a shared parameter under any of its names, as for PyTorch.  On failure nothing is
  * changed; the error names the first tensor that does not match and counts the others.  TN_FORMAT
- * also: two tensors are renamed to one.  TN_IO, TN_OUT_OF_MEMORY. */
+ * also: two tensors are renamed to one; the file has a checksum (tn_safetensors_write) that is not
+ * its own.  TN_IO, TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_module_load(tn_module *module, const char *path,
 				const struct tn_module_load_options *options);
 

@@ -398,6 +398,39 @@ static void a_torn_file_is_refused(void **state)
 	refuse(changed, &run, TN_NOT_FOUND, "changed");
 }
 
+/* Wherever it is, even in numbers that would do: but not in the name of the checksum, without which
+ * all else is as it was. */
+static void a_flipped_bit_is_found(void **state)
+{
+	size_t size;
+	(void)state;
+	unsigned char *bytes = files_read(saved, &size);
+	const unsigned char *name = memmem(bytes, size, "tenon.checksum", 14);
+	assert_non_null(name);
+	for (size_t at = 0; at < size; at += 29) {
+		if (bytes + at >= name && bytes + at < name + 14)
+			continue;
+		bytes[at] ^= (unsigned char)(1 << at % 8);
+		files_write(changed, bytes, size);
+		bytes[at] ^= (unsigned char)(1 << at % 8);
+		take_snapshot(&before, &run);
+		tn_status status = tn_checkpoint_load(changed, &run.all);
+		if (status != TN_FORMAT && status != TN_LIMIT)
+			fail_msg("offset %zu: %s", at, tn_status_name(status));
+		tn_error_clear(context);
+		take_snapshot(&after, &run);
+		assert_equal_bytes(&after, &before);
+	}
+	bytes[size - 1] ^= 1;
+	files_write(changed, bytes, size);
+	refuse(changed, &run, TN_FORMAT, "changed: expected the checksum ");
+	/* As a file of weights it is damaged too. */
+	assert_status(tn_module_load(run.net, changed, NULL), TN_FORMAT);
+	assert_contains(tn_error(context)->text, "changed: expected the checksum ");
+	tn_error_clear(context);
+	free(bytes);
+}
+
 /* ---- Other objects ---------------------------------------------------------------------------*/
 
 static void another_network_is_refused(void **state)
@@ -684,6 +717,7 @@ int main(void)
 		cmocka_unit_test(a_network_of_f16_is_resumed_with_its_masters_and_scale),
 		cmocka_unit_test_setup_teardown(a_changed_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_flipped_bit_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_network_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_optimizer_or_setting_is_refused, setup,
 						teardown),
