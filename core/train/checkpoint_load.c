@@ -223,6 +223,10 @@ static void check_option(struct loading *loading, struct tn_checkpoint_item *ite
 			add_problem(loading, TN_ITEM_OPTION, TN_INVALID_ARGUMENT,
 				    "%s%s%.150s: expected %g, found %g", item->name + 1,
 				    parameter ? " of " : "", parameter ? parameter : "", a, b);
+		else if (item->is_hash && expected != found)
+			add_problem(loading, TN_ITEM_OPTION, TN_INVALID_ARGUMENT,
+				    "%s: expected that of this loader, found another",
+				    item->name + 1);
 		else if (item->dtype == TN_U64 && expected != found)
 			add_problem(loading, TN_ITEM_OPTION, TN_INVALID_ARGUMENT,
 				    "%s: expected %" PRIu64 ", found %" PRIu64, item->name + 1,

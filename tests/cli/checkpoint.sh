@@ -132,6 +132,37 @@ refused() {
 	refused 'loader.options.augmentation: expected' $short --flip
 }
 
+# The data may be moved, and not changed.  They have parts of their own, so that none is kept for
+# validation unless that is asked for.
+for part in train test; do
+	for class in dark light; do
+		mkdir -p "$dir/data/$part/$class"
+		byte=' '
+		[ $class = dark ] || byte='~'
+		for i in 1 2 3 4 5 6; do
+			{
+				printf 'P5\n4 4\n255\n'
+				printf "%15s$i" '' | tr ' ' "$byte"
+			} >"$dir/data/$part/$class/$i.pgm"
+		done
+	done
+done
+pictures='train mlp --schedule constant'
+# shellcheck disable=SC2086
+run 0 $pictures --data "$dir/data/" --epochs 1 --checkpoint "$dir/moving"
+err_has ' 12 train, 0 validation, 12 test'
+# shellcheck disable=SC2086
+run 1 $pictures --data "$dir/data" --validation 0.1
+err_has 'expected no validation_fraction, because the data set has parts of its own'
+mkdir "$dir/other" && mv "$dir/data" "$dir/other/data"
+# shellcheck disable=SC2086
+run 0 $pictures --data "$dir/other/data" --epochs 2 --checkpoint "$dir/moving" --resume
+err_has ': 1 epochs and 1 steps are done'
+mv "$dir/other/data/train/light/6.pgm" "$dir/other/data/train/dark/7.pgm"
+# shellcheck disable=SC2086
+run 1 $pictures --data "$dir/other/data" --epochs 3 --checkpoint "$dir/moving" --resume
+err_has 'loader.options.data: expected that of this loader, found another'
+
 # Two runs.
 # shellcheck disable=SC2086
 begin $endless --checkpoint "$dir/a" --resume --metrics "$dir/lines2"

@@ -530,6 +530,92 @@ static void another_schedule_average_or_loader_is_refused(void **state)
 	run_end(&other);
 }
 
+enum { NUMBERS = 40 };
+
+/* A loader over numbers of which one is spoilt, of a data set of that name. */
+static tn_data_loader *numbers_loader(const char *name, int spoilt, tn_dataset **dataset)
+{
+	static const struct tn_field field = {.name = "x", .dtype = TN_F32};
+	float x[NUMBERS];
+	tn_data_loader *loader = NULL;
+	for (int i = 0; i < NUMBERS; i++)
+		x[i] = (float)(i == spoilt ? -i : i);
+	assert_ok(tn_dataset_from_fields(TN_OPTIONS(struct tn_dataset_fields, .name = name,
+						    .n = NUMBERS, .n_fields = 1, .fields = &field,
+						    .data = (const void *[]){x}),
+					 dataset, NULL));
+	assert_ok(tn_data_loader_create(*dataset, TN_PART_TRAIN,
+					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 4),
+					&loader, NULL));
+	return loader;
+}
+
+/* By its name, or by its samples; where a folder is does not matter. */
+static void another_data_set_is_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		int spoilt;
+		const char *words;
+	} cases[] = {{"numbers", -1, NULL},
+		     {"/new/place/numbers/", -1, NULL},
+		     {"others", -1, "loader: expected 'others', found 'numbers'"},
+		     {"numbers", 7,
+		      "loader.options.data: expected that of this loader, found "
+		      "another"}};
+	tn_dataset *dataset;
+	struct run other;
+	(void)state;
+	run_begin(&other, context, RUN_ADAMW, 3);
+	struct tn_checkpoint all = other.all;
+	other.all.loader = numbers_loader("data/numbers", -1, &dataset);
+	assert_ok(tn_checkpoint_save(changed, &other.all));
+	tn_data_loader_destroy(other.all.loader);
+	tn_dataset_destroy(dataset);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		other.all.loader = numbers_loader(cases[i].name, cases[i].spoilt, &dataset);
+		if (cases[i].words)
+			refuse(changed, &other, TN_INVALID_ARGUMENT, cases[i].words);
+		else
+			assert_ok(tn_checkpoint_load(changed, &other.all));
+		tn_data_loader_destroy(other.all.loader);
+		tn_dataset_destroy(dataset);
+	}
+	other.all = all;
+	run_end(&other);
+}
+
+/* Folds of one data set have the same name, and as many samples. */
+static void another_fold_is_refused(void **state)
+{
+	tn_data_loader *loader = NULL;
+	struct run other;
+	(void)state;
+	run_begin(&other, context, RUN_ADAMW, 3);
+	struct tn_checkpoint all = other.all;
+	for (uint32_t i = 0; i < 2; i++) {
+		tn_dataset *fold = NULL;
+		assert_ok(tn_dataset_fold(
+			other.dataset, TN_OPTIONS(struct tn_fold_options, .n_folds = 3, .fold = i),
+			&fold, NULL));
+		assert_int_equal(tn_dataset_count(fold, TN_PART_TRAIN), 30);
+		assert_ok(tn_data_loader_create(
+			fold, TN_PART_TRAIN,
+			TN_OPTIONS(struct tn_data_loader_options, .batch_size = RUN_BATCH), &loader,
+			NULL));
+		other.all.loader = loader;
+		if (!i)
+			assert_ok(tn_checkpoint_save(changed, &other.all));
+		else
+			refuse(changed, &other, TN_INVALID_ARGUMENT,
+			       "loader.options.data: expected that of this loader, found another");
+		tn_data_loader_destroy(loader);
+		tn_dataset_destroy(fold);
+	}
+	other.all = all;
+	run_end(&other);
+}
+
 /* Parts that are not asked for are left out. */
 static void a_part_can_be_loaded_alone(void **state)
 {
@@ -723,6 +809,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(another_schedule_average_or_loader_is_refused,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(another_data_set_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_fold_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_part_can_be_loaded_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_loader_continues_at_any_index, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_checkpoint_is_a_file_of_weights, setup, teardown),
