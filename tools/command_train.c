@@ -190,11 +190,10 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 {
 	struct train_command *c = user;
 	c->epoch = m->epoch;
-	metrics_epoch(&c->metrics, m);
-	if (c->quiet)
-		return interrupt_seen();
 	bar_clear(&c->bar);
-	print_epoch(m);
+	metrics_epoch(&c->metrics, m);
+	if (!c->quiet)
+		print_epoch(m);
 	return interrupt_seen();
 }
 
@@ -283,8 +282,9 @@ static void on_resumed(void *user, uint64_t epochs, uint64_t steps)
 	metrics_continue(&c->metrics, epochs);
 	if (!c->quiet)
 		fprintf(stderr,
-			"continues from %s: %" PRIu64 " epochs and %" PRIu64 " steps are done\n",
-			c->checkpoint, epochs, steps);
+			"continues from %s: %" PRIu64 " epoch%s and %" PRIu64 " step%s done\n",
+			c->checkpoint, epochs, epochs == 1 ? "" : "s", steps,
+			steps == 1 ? "" : "s");
 }
 
 /* How an interrupted training can go on. */

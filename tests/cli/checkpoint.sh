@@ -104,7 +104,7 @@ run 1 $short --epochs 3 --checkpoint "$dir/a"
 err_has "expected to resume, or a folder without checkpoints, found $dir/a/step-000000000042"
 # shellcheck disable=SC2086
 run 0 $short --epochs 3 --checkpoint "$dir/a" --checkpoint-every 2e --keep 1 --resume
-err_has "^continues from $dir/a: 2 epochs and 42 steps are done"
+err_has "^continues from $dir/a: 2 epochs and 42 steps done"
 err_has '^epoch 3'
 grep -q '^epoch 2' "$dir/err" && fail "an epoch that was done was trained again"
 [ -f "$dir/a/step-000000000063.safetensors" ] || fail "no checkpoint at the end"
@@ -157,7 +157,7 @@ err_has 'expected no validation_fraction, because the data set has parts of its 
 mkdir "$dir/other" && mv "$dir/data" "$dir/other/data"
 # shellcheck disable=SC2086
 run 0 $pictures --data "$dir/other/data" --epochs 2 --checkpoint "$dir/moving" --resume
-err_has ': 1 epochs and 1 steps are done'
+err_has ': 1 epoch and 1 step done'
 mv "$dir/other/data/train/light/6.pgm" "$dir/other/data/train/dark/7.pgm"
 # shellcheck disable=SC2086
 run 1 $pictures --data "$dir/other/data" --epochs 3 --checkpoint "$dir/moving" --resume
