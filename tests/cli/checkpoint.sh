@@ -102,6 +102,7 @@ err_has "^$dir/a has no checkpoint: the training begins"
 # shellcheck disable=SC2086
 run 1 $short --epochs 3 --checkpoint "$dir/a"
 err_has "expected to resume, or a folder without checkpoints, found $dir/a/step-000000000042"
+err_has '^tenon train: --resume continues from it; a new training needs another folder'
 # shellcheck disable=SC2086
 run 0 $short --epochs 3 --checkpoint "$dir/a" --checkpoint-every 2e --keep 1 --resume
 err_has "^continues from $dir/a: 2 epochs and 42 steps done"
@@ -118,6 +119,7 @@ refused() {
 	shift
 	run 1 "$@" --checkpoint "$dir/a" --resume
 	err_has "$text"
+	err_has '^tenon train: --resume expects the model, data and options of the training that it'
 	[ "$(kept)" = "$before" ] || fail "$*: the checkpoints have changed"
 }
 # shellcheck disable=SC2086
@@ -129,6 +131,7 @@ refused() {
 	refused 'trainer.options.lr: expected 0.5, found 0.002' $short --lr 0.5
 	refused 'loader.options.batch_size: expected 8, found 64' $short --batch 8
 	refused 'loader.options.seed: expected 7, found 0' $short --seed 7
+	refused "it was saved without a schedule" $short --schedule cosine
 	refused 'loader.options.augmentation: expected' $short --flip
 }
 
