@@ -3,6 +3,9 @@
  *
  * Checkpoints: the same bits after loading, what is refused, and that nothing changes then.
  */
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "trainer_run.h"
 
 static char messages[4096];
@@ -104,11 +107,74 @@ static void a_trainer_refuses_what_is_not_its_own(void **state)
 	assert_equal_bytes(&after, &before);
 	assert_int_equal(tn_trainer_steps(t.trainer), 0);
 	trainer_end(&t);
+	/* What is compared is not the loss: the confusion matrix is as high as is good. */
+	tn_checkpoint_folder_close(folder);
+	folder = tn_checkpoint_folder_open(
+		in, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .is_rising = 1));
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
+	tn_trainer_destroy(t.trainer);
+	t.trainer = tn_trainer_create(
+		t.run.net, t.run.optimizer,
+		TN_OPTIONS(struct tn_trainer_options, .train = t.run.loader, .n_metrics = 2,
+			   .metrics = t.metrics, .average = t.run.average, .accumulate = 2,
+			   .clip_norm = 1, .scaler = t.scaler, .schedule = t.run.schedule,
+			   .monitor = "confusion", .checkpoints = folder, .resume = 1));
+	assert_status(tn_trainer_run(t.trainer), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(in)->text, "trainer.options.monitor: expected 2, found 0");
+	tn_error_clear(in);
+	trainer_end(&t);
 	tn_checkpoint_folder_close(folder);
 	tn_context_close(in);
 	unlink(files_path(path, "step-000000000002.safetensors"));
 	unlink(files_path(path, "tenon.lock"));
 	assert_int_equal(rmdir(path), 0);
+}
+
+/* Files may have so many bytes; the signal for more is ignored. */
+static rlim_t limit_files(rlim_t size)
+{
+	struct rlimit limit;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	const rlim_t old = limit.rlim_cur;
+	limit.rlim_cur = size;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	return old;
+}
+
+/* The disk is full at a step, and at two more, of which one ends an epoch: it can go on each time,
+ * once there is room, as if nothing had happened. */
+static void a_trainer_goes_on_once_there_is_room(void **state)
+{
+	static struct snapshot whole, again;
+	struct trainer_run t;
+	char path[64];
+	(void)state;
+	tn_context *in = open_best();
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, NULL);
+	assert_ok(tn_trainer_run(t.trainer));
+	take_trainer(&whole, &t);
+	trainer_end(&t);
+	snprintf(path, sizeof(path), "%s", files_folder());
+	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(in, path, NULL);
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
+	for (uint64_t step = 2; step <= 6; step += 2) {
+		rlim_t old = limit_files(4096);
+		tn_status status = tn_trainer_run(t.trainer);
+		limit_files(old);
+		assert_status(status, TN_IO);
+		assert_contains(tn_error(in)->text, "safetensors: writing: File too large");
+		tn_error_clear(in);
+		assert_int_equal(tn_trainer_steps(t.trainer), step);
+		assert_int_equal(tn_checkpoint_folder_count(folder), 0);
+	}
+	assert_ok(tn_trainer_run(t.trainer));
+	take_trainer(&again, &t);
+	assert_equal_bytes(&again, &whole);
+	trainer_end(&t);
+	tn_checkpoint_folder_close(folder);
+	tn_context_close(in);
+	files_remove(path);
 }
 
 /* ---- Mixed precision -------------------------------------------------------------------------*/
@@ -800,6 +866,7 @@ int main(void)
 		cmocka_unit_test(a_resumed_training_ends_with_the_same_bits),
 		cmocka_unit_test(a_resumed_trainer_ends_with_the_same_bits),
 		cmocka_unit_test(a_trainer_refuses_what_is_not_its_own),
+		cmocka_unit_test(a_trainer_goes_on_once_there_is_room),
 		cmocka_unit_test(a_network_of_f16_is_resumed_with_its_masters_and_scale),
 		cmocka_unit_test_setup_teardown(a_changed_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),
