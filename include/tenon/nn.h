@@ -355,7 +355,8 @@ TN_API tn_dtype tn_module_dtype(const tn_module *module);
  * the tree another dtype than the outermost one. */
 TN_API tn_status tn_module_build(tn_module *module);
 
-/* The module's output for x.  While a tape records, it watches the trainable parameters.  TN_STATE:
+/* The module's output for x.  While a tape records, it watches the trainable parameters of its
+ * network; a program may call the members of a network itself, as for several inputs.  TN_STATE:
  * not built.  TN_DTYPE: the network's dtype is not f32, and x is of another floating type: use
  * tn_astype, and tn_module_dtype.  Networks whose outermost module is of a user's class take any
  * x. */
