@@ -672,6 +672,26 @@ static void captured_steps_have_the_same_bits(void **state)
 	}
 }
 
+/* Replays cannot be measured: without a word from the program, steps are not captured then. */
+static void a_profile_measures_all_steps(void **state)
+{
+	struct fit fit;
+	struct tn_profile_row row;
+	(void)state;
+	open_fit(&fit, contexts[2], 8);
+	tn_profile *profile = tn_profile_begin(fit.net, NULL);
+	assert_non_null(profile);
+	uint64_t before = replays_of(contexts[2]);
+	run_fit(&fit);
+	assert_int_equal(replays_of(contexts[2]), before);
+	assert_ok(tn_profile_end(profile));
+	assert_ok(tn_profile_at(profile, 0, &row));
+	/* Five batches of training and three of validation in each of three epochs. */
+	assert_int_equal(row.calls, 3 * (5 + 3));
+	tn_profile_destroy(profile);
+	close_fit(&fit);
+}
+
 /* ---- Mixed precision -------------------------------------------------------------------------*/
 
 /* A network of f16, whose first steps are skipped while the scale comes down, and which then
@@ -1058,6 +1078,7 @@ int main(void)
 		cmocka_unit_test(every_callback_can_stop),
 		cmocka_unit_test(steps_may_end_it_within_an_epoch),
 		cmocka_unit_test(captured_steps_have_the_same_bits),
+		cmocka_unit_test(a_profile_measures_all_steps),
 		cmocka_unit_test(a_network_of_f16_is_trained_with_a_scaler),
 		cmocka_unit_test(losses_may_be_functions),
 		cmocka_unit_test(a_validation_that_failed_is_repeated),
