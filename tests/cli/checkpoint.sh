@@ -252,3 +252,13 @@ err_has 'file/below: the folder cannot be made: Not a directory'
 # shellcheck disable=SC2086
 run 1 $short --checkpoint "$dir/file"
 err_has 'expected a folder, found a file'
+
+# ---- The example of tenon-training(7) ------------------------------------------------------------
+[ -x "$TENON_BUILD/examples/train" ] || fail "examples/train has not been built"
+"$TENON_BUILD/examples/train" "$dir/example" 3 >"$dir/first" || fail "examples/train"
+grep -q '^epoch 3 ' "$dir/first" || fail "examples/train: no third epoch"
+rm "$dir/example/step-000000000063.safetensors"
+"$TENON_BUILD/examples/train" "$dir/example" 3 >"$dir/second" || fail "examples/train, continued"
+grep -q '^continues after 2 epochs and 60 steps' "$dir/second" || fail "examples/train began again"
+[ "$(tail -n 1 "$dir/first")" = "$(tail -n 1 "$dir/second")" ] ||
+	fail "examples/train: another accuracy"
