@@ -123,6 +123,25 @@ if [ -n "$interruptible" ]; then
 		"$dir/background" || fail "the interrupted training does not name its checkpoint"
 	run 0 eval "$(newest "$dir/stopped")"
 	out_has 'test accuracy'
+
+	# The second one ends it at once, within a step of a second or two, and nothing is saved.
+	ours=${TENON_PLUGIN_PATH-}
+	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs:$ours TENON_MOCK=slow:15
+	export TENON_MOCK
+	echo old >"$dir/slow"
+	# shellcheck disable=SC2086
+	begin $endless --backend 'mock!' --checkpoint "$dir/left" --metrics "$dir/slow"
+	while [ -s "$dir/slow" ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	kill -INT $pid
+	sleep 0.1
+	kill -INT $pid || fail "the first SIGINT ended a step"
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 130 ] || fail "expected the end by the second SIGINT, found $status"
+	[ "$(count "$dir/left" 'step-*')" -eq 0 ] || fail "the second SIGINT came after a step"
+	grep -q interrupted "$dir/background" && fail "the second SIGINT did not end it at once"
+	TENON_PLUGIN_PATH=$ours
+	unset TENON_MOCK
 fi
 
 # ---- Beginnings ----------------------------------------------------------------------------------
