@@ -97,7 +97,8 @@ static void write_cells(char *text, size_t n, double fraction)
 void bar_text(const struct tn_progress *progress, size_t columns, char *line, size_t size)
 {
 	struct pieces pieces;
-	size_t room = columns > 1 ? columns - 1 : 1; /* the last column would wrap */
+	/* The last column would wrap, and so would the ^C that a terminal echoes. */
+	size_t room = columns > 8 ? columns - 3 : columns > 1 ? columns - 1 : 1;
 	room = room < size ? room : size - 1;
 	write_pieces(&pieces, progress);
 	write_cells(pieces.text[CELLS], FEWEST_CELLS, 0);
@@ -147,11 +148,6 @@ void bar_progress(struct bar *bar, const struct tn_progress *progress)
 		return;
 	bar_text(progress, terminal_columns(STDERR_FILENO), line, sizeof(line));
 	draw(bar, line);
-}
-
-void bar_echo(struct bar *bar, size_t n)
-{
-	bar->drawn += bar->drawn ? n : 0;
 }
 
 void bar_clear(struct bar *bar)

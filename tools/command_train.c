@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,20 @@ static int on_progress(void *user, const struct tn_progress *progress)
 	return interrupt_seen();
 }
 
+/* Writes a line to standard error that fits the terminal. */
+static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
+{
+	char *line;
+	va_list arguments;
+	va_start(arguments, format);
+	int n = vasprintf(&line, format, arguments);
+	va_end(arguments);
+	if (n < 0)
+		return;
+	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
+	free(line);
+}
+
 /* A narrow terminal omits the rate. */
 static void print_epoch(const struct tn_epoch_metrics *m)
 {
@@ -190,11 +205,10 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 {
 	struct train_command *c = user;
 	c->epoch = m->epoch;
-	metrics_epoch(&c->metrics, m);
-	if (c->quiet)
-		return interrupt_seen();
 	bar_clear(&c->bar);
-	print_epoch(m);
+	metrics_epoch(&c->metrics, m);
+	if (!c->quiet)
+		print_epoch(m);
 	return interrupt_seen();
 }
 
@@ -282,22 +296,22 @@ static void on_resumed(void *user, uint64_t epochs, uint64_t steps)
 	c->epoch = epochs;
 	metrics_continue(&c->metrics, epochs);
 	if (!c->quiet)
-		fprintf(stderr,
-			"continues from %s: %" PRIu64 " epochs and %" PRIu64 " steps are done\n",
-			c->checkpoint, epochs, steps);
+		say("continues from %s: %" PRIu64 " epoch%s and %" PRIu64 " step%s done\n",
+		    c->checkpoint, epochs, epochs == 1 ? "" : "s", steps, steps == 1 ? "" : "s");
 }
 
 /* How an interrupted training can go on. */
 static void print_interrupted(const struct train_command *c, uint64_t n_epochs)
 {
-	struct tn_checkpoint_view newest;
+	struct tn_checkpoint_view newest = {.path = ""};
 	size_t n = tn_checkpoint_folder_count(c->folder);
-	fprintf(stderr, "tenon train: interrupted in epoch %" PRIu64 " of %" PRIu64, c->epoch,
-		n_epochs);
-	if (n && !tn_checkpoint_folder_at(c->folder, n - 1, &newest))
-		fprintf(stderr, ": --resume continues from %s\n", newest.path);
-	else
-		fprintf(stderr, "%s\n", c->save ? ": nothing is saved" : "");
+	int has = n && !tn_checkpoint_folder_at(c->folder, n - 1, &newest);
+	say("tenon train: interrupted in epoch %" PRIu64 " of %" PRIu64 "%s%s\n", c->epoch,
+	    n_epochs,
+	    has       ? ": --resume continues from "
+	    : c->save ? ": nothing is saved"
+		      : "",
+	    newest.path);
 }
 
 /* Runs tn_train, which the first SIGINT stops. */
@@ -309,8 +323,6 @@ static tn_status train_until_interrupted(struct train_command *c, tn_context *co
 	interrupt_catch();
 	tn_status status = tn_train(module, optimizer, dataset, o);
 	interrupt_release();
-	if (interrupt_seen())
-		bar_echo(&c->bar, strlen("^C"));
 	bar_clear(&c->bar);
 	if (status != TN_CANCELLED)
 		return status;
@@ -369,18 +381,12 @@ static void introduce(const struct train_command *c, tn_context *context, const 
 	const struct tn_input_format *f = tn_dataset_format(dataset);
 	if (c->quiet)
 		return;
-	char *line;
-	if (asprintf(&line,
-		     "%s (%lld parameters) on %s: %s, %ux%u, %u classes, %" PRIu64
-		     " train, %" PRIu64 " validation, %" PRIu64 " test images\n",
-		     c->model, (long long)tn_module_size(module, 0),
-		     tn_device_name(tn_device_current(context)), tn_dataset_name(dataset),
-		     f->height, f->width, f->n_classes, tn_dataset_count(dataset, TN_PART_TRAIN),
-		     tn_dataset_count(dataset, TN_PART_VALIDATION),
-		     tn_dataset_count(dataset, TN_PART_TEST)) < 0)
-		return;
-	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
-	free(line);
+	say("%s (%lld parameters) on %s: %s, %ux%u, %u classes, %" PRIu64 " train, %" PRIu64
+	    " validation, %" PRIu64 " test images\n",
+	    c->model, (long long)tn_module_size(module, 0),
+	    tn_device_name(tn_device_current(context)), tn_dataset_name(dataset), f->height,
+	    f->width, f->n_classes, tn_dataset_count(dataset, TN_PART_TRAIN),
+	    tn_dataset_count(dataset, TN_PART_VALIDATION), tn_dataset_count(dataset, TN_PART_TEST));
 }
 
 /* Opens the folder of checkpoints; 0: the context has the error. */
@@ -392,8 +398,23 @@ static int open_folder(struct train_command *c, tn_context *context)
 		return 1;
 	c->folder = tn_checkpoint_folder_open(context, c->checkpoint, &o);
 	if (c->folder && c->resume && !tn_checkpoint_folder_count(c->folder) && !c->quiet)
-		fprintf(stderr, "%s has no checkpoint: the training begins\n", c->checkpoint);
+		say("%s has no checkpoint: the training begins\n", c->checkpoint);
 	return c->folder != NULL;
+}
+
+/* What to do about an error of checkpoints, which has been printed. */
+static void advise(const struct train_command *c, const tn_context *context)
+{
+	const struct tn_error_info *error = tn_error(context);
+	if (!error || !c->folder)
+		return;
+	if (!c->resume && error->status == TN_STATE && tn_checkpoint_folder_count(c->folder))
+		say("tenon train: --resume continues from it; a new training needs another folder "
+		    "for --checkpoint\n");
+	else if (c->resume && error->status != TN_UNSUPPORTED &&
+		 !strcmp(error->operation, "checkpoint_load"))
+		say("tenon train: --resume expects the model, data and options of the training "
+		    "that it continues\n");
 }
 
 static int run_with_data(struct train_command *c, tn_context *context, const tn_dataset *dataset)
@@ -413,9 +434,10 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 		else
 			train(c, context, module, dataset);
 	}
+	int code = finish(context);
+	advise(c, context);
 	tn_checkpoint_folder_close(c->folder);
 	tn_module_destroy(module);
-	int code = finish(context);
 	if (code == EXIT_DONE && c->failed)
 		code = EXIT_FAILED;
 	if (code == EXIT_DONE && c->common.ledger)

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -43,21 +45,26 @@ int metrics_open(struct metrics *metrics, const char *path)
 		close(fd);
 		return refuse(path, "another run is writing this file");
 	}
-	*metrics = (struct metrics){.path = path, .file = fdopen(fd, "a")};
-	if (metrics->file)
-		return 1;
-	close(fd);
-	return refuse(path, strerror(errno));
+	*metrics = (struct metrics){.path = path, .is_open = 1, .fd = fd};
+	return 1;
+}
+
+/* Said at once, as hours of training may follow; the exit status says it too. */
+static void note_failure(struct metrics *metrics, int reason)
+{
+	if (!metrics->failed_as)
+		fprintf(stderr, "tenon train: --metrics %s: %s: lines are missing\n", metrics->path,
+			strerror(reason));
+	metrics->failed_as = reason;
 }
 
 void metrics_begin(struct metrics *metrics)
 {
-	if (!metrics->file || metrics->is_begun)
+	if (!metrics->is_open || metrics->is_begun)
 		return;
-	int fd = fileno(metrics->file);
 	metrics->is_begun = 1;
-	if (is_regular(fd) && ftruncate(fd, 0))
-		metrics->failed_as = errno;
+	if (is_regular(metrics->fd) && ftruncate(metrics->fd, 0))
+		note_failure(metrics, errno);
 }
 
 void metrics_continue(struct metrics *metrics, uint64_t epochs)
@@ -66,10 +73,10 @@ void metrics_continue(struct metrics *metrics, uint64_t epochs)
 	off_t end = 0;
 	char *line = NULL;
 	size_t room = 0;
-	if (!metrics->file)
+	if (!metrics->is_open)
 		return;
 	metrics->is_begun = 1;
-	FILE *in = is_regular(fileno(metrics->file)) ? fopen(metrics->path, "r") : NULL;
+	FILE *in = is_regular(metrics->fd) ? fopen(metrics->path, "r") : NULL;
 	if (!in)
 		return;
 	for (ssize_t n = getline(&line, &room, in); n > 0; n = getline(&line, &room, in)) {
@@ -80,66 +87,86 @@ void metrics_continue(struct metrics *metrics, uint64_t epochs)
 	}
 	free(line);
 	fclose(in);
-	if (ftruncate(fileno(metrics->file), end))
-		metrics->failed_as = errno;
+	if (ftruncate(metrics->fd, end))
+		note_failure(metrics, errno);
 }
 
-static void write_number(FILE *out, const char *key, double value)
+/* A line: some seven keys with numbers of up to 16 characters. */
+struct line {
+	char text[512];
+	size_t n;
+};
+
+static __attribute__((format(printf, 2, 3))) void add(struct line *line, const char *format, ...)
 {
+	va_list arguments;
+	va_start(arguments, format);
+	int n = vsnprintf(line->text + line->n, sizeof(line->text) - line->n, format, arguments);
+	va_end(arguments);
+	line->n += n > 0 ? (size_t)n : 0;
+}
+
+static void add_number(struct line *line, const char *key, double value)
+{
+	add(line, line->n ? ", " : "{");
 	if (isfinite(value))
-		fprintf(out, "\"%s\": %.9g", key, value);
+		add(line, "\"%s\": %.9g", key, value);
 	else
-		fprintf(out, "\"%s\": null", key);
+		add(line, "\"%s\": null", key);
 }
 
-/* Ends the line and writes it to the file at once. */
-static void end_line(struct metrics *metrics)
+/* Writes the line at once: the whole of it, or nothing where a disk is full. */
+static void end_line(struct metrics *metrics, struct line *line)
 {
-	fputs("}\n", metrics->file);
-	if (fflush(metrics->file) && !metrics->failed_as)
-		metrics->failed_as = errno;
+	struct stat before;
+	add(line, "}\n");
+	int reason = fstat(metrics->fd, &before) ? errno : 0;
+	for (size_t done = 0; !reason && done < line->n;) {
+		ssize_t n = write(metrics->fd, line->text + done, line->n - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			reason = errno;
+	}
+	if (!reason)
+		return;
+	note_failure(metrics, reason);
+	if (is_regular(metrics->fd) && ftruncate(metrics->fd, before.st_size))
+		note_failure(metrics, errno);
 }
 
 void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *m)
 {
-	FILE *out = metrics->file;
-	if (!out)
+	struct line line = {.n = 0};
+	if (!metrics->is_open)
 		return;
 	metrics_begin(metrics);
-	fprintf(out, "{\"epoch\": %" PRIu64 ", ", m->epoch);
-	write_number(out, "train_loss", m->train.loss);
-	fputs(", ", out);
-	write_number(out, "train_accuracy", m->train.accuracy);
-	fputs(", ", out);
-	write_number(out, "val_loss", m->validation.images ? m->validation.loss : NAN);
-	fputs(", ", out);
-	write_number(out, "val_accuracy", m->validation.images ? m->validation.accuracy : NAN);
-	fputs(", ", out);
-	write_number(out, "seconds", m->seconds);
-	fputs(", ", out);
-	write_number(out, "images_per_second", m->images_per_second);
-	end_line(metrics);
+	add(&line, "{\"epoch\": %" PRIu64, m->epoch);
+	add_number(&line, "train_loss", m->train.loss);
+	add_number(&line, "train_accuracy", m->train.accuracy);
+	add_number(&line, "val_loss", m->validation.images ? m->validation.loss : NAN);
+	add_number(&line, "val_accuracy", m->validation.images ? m->validation.accuracy : NAN);
+	add_number(&line, "seconds", m->seconds);
+	add_number(&line, "images_per_second", m->images_per_second);
+	end_line(metrics, &line);
 }
 
 void metrics_test(struct metrics *metrics, const struct tn_evaluation *test)
 {
-	FILE *out = metrics->file;
-	if (!out)
+	struct line line = {.n = 0};
+	if (!metrics->is_open)
 		return;
-	fputc('{', out);
-	write_number(out, "test_loss", test->loss);
-	fputs(", ", out);
-	write_number(out, "test_accuracy", test->accuracy);
-	end_line(metrics);
+	add_number(&line, "test_loss", test->loss);
+	add_number(&line, "test_accuracy", test->accuracy);
+	end_line(metrics, &line);
 }
 
 int metrics_close(struct metrics *metrics)
 {
-	int failed = metrics->failed_as;
-	if (!metrics->file)
+	if (!metrics->is_open)
 		return 1;
-	if (fclose(metrics->file) && !failed)
-		failed = errno;
-	metrics->file = NULL;
-	return failed ? refuse(metrics->path, strerror(failed)) : 1;
+	metrics->is_open = 0;
+	if (close(metrics->fd) && !metrics->failed_as)
+		return refuse(metrics->path, strerror(errno));
+	return !metrics->failed_as;
 }

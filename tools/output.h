@@ -24,7 +24,8 @@ int output_same(const char *a, const char *b);
  * be followed. */
 struct metrics {
 	const char *path;
-	FILE *file;    /* NULL: none */
+	int is_open;
+	int fd;
 	int is_begun;  /* the earlier content was truncated */
 	int failed_as; /* the errno of the first failure, or 0 */
 };
@@ -37,7 +38,8 @@ void metrics_begin(struct metrics *metrics);
 void metrics_continue(struct metrics *metrics, uint64_t epochs);
 void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *epoch);
 void metrics_test(struct metrics *metrics, const struct tn_evaluation *test);
-/* Closes the file; on a failed write prints it and returns 0.  Accepts a zeroed struct. */
+/* Closes the file; returns 0 if a line was not written, which has been printed.  Accepts a zeroed
+ * struct. */
 int metrics_close(struct metrics *metrics);
 
 #endif

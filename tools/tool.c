@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "terminal.h"
 
 int usage_error(const char *command, const char *format, ...)
 {
@@ -21,9 +24,12 @@ int usage_error(const char *command, const char *format, ...)
 
 int report_error(const struct tn_error_info *error)
 {
-	fprintf(stderr, "tenon: %s: %s (%s)\n", error->operation[0] ? error->operation : "error",
-		error->text[0] ? error->text : tn_status_text(error->status),
-		tn_status_name(error->status));
+	char line[sizeof(error->operation) + sizeof(error->text) + 64];
+	snprintf(line, sizeof(line), "tenon: %s: %s (%s)\n",
+		 error->operation[0] ? error->operation : "error",
+		 error->text[0] ? error->text : tn_status_text(error->status),
+		 tn_status_name(error->status));
+	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
 	return error->status >= TN_NO_PLUGIN && error->status <= TN_DUPLICATE ? EXIT_NO_BACKEND
 									      : EXIT_FAILED;
 }

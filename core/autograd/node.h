@@ -62,6 +62,7 @@ struct tn_tape {
 	struct tn_arena arena;
 	struct tn_node *last;
 	struct tn_entry *entries;
+	const void *network; /* whose weights were watched last; only compared */
 	int ran;
 	uint32_t pass; /* TN_PASS_..., of the backward that is running */
 };

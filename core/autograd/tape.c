@@ -141,6 +141,13 @@ tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *
 	return watch_into(tape, array, gradient, filled, 1);
 }
 
+int tn_tape_is_new_network(struct tn_tape *tape, const void *network)
+{
+	int is_new = tape->network != network;
+	tape->network = network;
+	return is_new;
+}
+
 tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
 {
 	struct tn_entry *entry = tape ? tn_entry_of(array) : NULL;

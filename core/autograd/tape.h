@@ -13,4 +13,7 @@
 tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
 			       int *filled);
 
+/* Is this another network than that of the last call for this tape? */
+int tn_tape_is_new_network(struct tn_tape *tape, const void *network);
+
 #endif

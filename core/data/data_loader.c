@@ -22,6 +22,9 @@
 #define DEFAULT_PREFETCH 2
 #define MAX_PREFETCH 1024
 
+/* Bytes of an array that tell it from another one. */
+#define MOST_HASHED ((size_t)1 << 20)
+
 struct tn_data_loader {
 	struct tn_batch_plan plan;
 	struct tn_batch_queue queue;
@@ -266,6 +269,31 @@ tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position po
 	return TN_OK;
 }
 
+static uint64_t hash_beginning(const void *data, size_t size)
+{
+	uint64_t hash[2];
+	tn_hash_bytes(data, size < MOST_HASHED ? size : MOST_HASHED, hash);
+	return hash[0];
+}
+
+/* Which samples the part has, how they are normalised, and the beginning of what is in memory. */
+static uint64_t hash_part(const tn_dataset *dataset, int part)
+{
+	const struct tn_samples *samples = dataset->samples;
+	const struct tn_input_format *format = &dataset->format;
+	uint64_t hashes[3 + TN_MAX_FIELDS] = {
+		hash_beginning(dataset->index[part],
+			       (size_t)dataset->count[part] * sizeof(*dataset->index[part])),
+		hash_beginning(format->mean, sizeof(format->mean)),
+		hash_beginning(format->deviation, sizeof(format->deviation))};
+	for (uint32_t i = 0; i < samples->n_fields; i++) {
+		if (samples->data[i])
+			hashes[3 + i] = hash_beginning(samples->data[i],
+						       (size_t)samples->n * samples->size[i]);
+	}
+	return hash_beginning(hashes, sizeof(hashes));
+}
+
 struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
 {
 	const struct tn_batch_plan *plan = &loader->plan;
@@ -283,5 +311,6 @@ struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
 					.batch_size = loader->batch_size,
 					.shuffle = loader->shuffle != 0,
 					.augmentation = hash[0],
-					.weights = weights[0]};
+					.weights = weights[0],
+					.data = hash_part(plan->dataset, plan->part)};
 }

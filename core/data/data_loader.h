@@ -18,6 +18,7 @@ struct tn_loader_facts {
 	uint32_t shuffle;
 	uint64_t augmentation; /* differs if its options do; 0: none */
 	uint64_t weights;      /* differs if they do; 0: none */
+	uint64_t data;         /* differs, most likely, if the samples do */
 };
 struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader);
 

@@ -156,6 +156,23 @@ tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t s
 	return TN_OK;
 }
 
+tn_status tn_new_file_write_at(struct tn_new_file *file, uint64_t offset, const void *data,
+			       size_t size, struct tn_error_info *error)
+{
+	const unsigned char *from = data;
+	while (size > 0) {
+		ssize_t done = pwrite(file->fd, from, size, (off_t)offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return system_error(file, "writing", error);
+		from += done;
+		offset += (uint64_t)done;
+		size -= (size_t)done;
+	}
+	return TN_OK;
+}
+
 /* Syncs and closes the temporary file and gives it its name. */
 static tn_status sync_and_rename(struct tn_new_file *file, struct tn_error_info *error)
 {

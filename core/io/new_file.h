@@ -7,6 +7,7 @@
 #define TN_IO_NEW_FILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <tenon/backend.h>
 
 /* A file being written as tenon-<16 hexadecimal digits>.tmp in the folder of `path`. */
@@ -24,6 +25,9 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 			    struct tn_error_info *error);
 tn_status tn_new_file_write(struct tn_new_file *file, const void *data, size_t size,
 			    struct tn_error_info *error);
+/* Writes over what was written, at an offset. */
+tn_status tn_new_file_write_at(struct tn_new_file *file, uint64_t offset, const void *data,
+			       size_t size, struct tn_error_info *error);
 /* Syncs, renames, syncs the folder, and releases `file`, also on failure; a failure before the
  * rename removes the temporary file. */
 tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error);

@@ -5,6 +5,7 @@
  * do not depend on the order of the arguments; the readers of this library and of the reference
  * implementation accept the result.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/bytes.h"
+#include "io/crc32.h"
 #include "io/new_file.h"
-#include "io/safetensors.h"
+#include "io/safetensors_checksum.h"
 #include "io/safetensors_type.h"
 #include "io/utf8.h"
 
@@ -35,6 +37,7 @@ struct item {
 /* The state of one call. */
 struct plan {
 	const char *path;
+	int has_checksum;
 	struct item *items; /* in the order of the file */
 	size_t n_items;
 	const struct tn_metadata_entry **metadata; /* in order of key */
@@ -153,6 +156,7 @@ static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry
 				       "%s: metadata %zu: expected a key and a value, found NULL",
 				       path, i);
 		plan->metadata[i] = &metadata[i];
+		plan->has_checksum |= !strcmp(metadata[i].key, TN_SAFETENSORS_CHECKSUM);
 	}
 	plan->n_metadata = n;
 	qsort(plan->metadata, n, sizeof(*plan->metadata), compare_keys);
@@ -198,11 +202,16 @@ static tn_status make_header(struct plan *plan, struct tn_error_info *error)
 	tn_text_add(&plan->header, "{");
 	tn_text_add(&plan->header, plan->n_metadata ? "\"" TN_SAFETENSORS_METADATA "\":{" : "");
 	for (size_t i = 0; i < plan->n_metadata && status == TN_OK; i++) {
+		const char *key = plan->metadata[i]->key;
 		tn_text_add(&plan->header, i ? "," : "");
-		status = add_string(plan, plan->metadata[i]->key, error);
+		status = add_string(plan, key, error);
 		tn_text_add(&plan->header, ":");
 		if (status == TN_OK)
-			status = add_string(plan, plan->metadata[i]->value, error);
+			status = add_string(plan,
+					    strcmp(key, TN_SAFETENSORS_CHECKSUM)
+						    ? plan->metadata[i]->value
+						    : TN_CHECKSUM_NONE,
+					    error);
 	}
 	tn_text_add(&plan->header, plan->n_metadata ? "}" : "");
 	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++) {
@@ -233,14 +242,29 @@ static tn_status make_header(struct plan *plan, struct tn_error_info *error)
 	return TN_OK;
 }
 
+/* The file, and the checksum of what was written, if it has one. */
+struct output {
+	struct tn_new_file file;
+	int has_checksum;
+	uint32_t crc;
+};
+
+static tn_status write_bytes(struct output *output, const void *data, size_t size,
+			     struct tn_error_info *error)
+{
+	if (output->has_checksum)
+		output->crc = tn_crc32(output->crc, data, size);
+	return tn_new_file_write(&output->file, data, size, error);
+}
+
 /* Writes the tensor in the file's byte order. */
-static tn_status write_item(struct tn_new_file *file, const struct item *item, unsigned char *piece,
+static tn_status write_item(struct output *output, const struct item *item, unsigned char *piece,
 			    struct tn_error_info *error)
 {
 	const struct tn_tensor_source *source = item->source;
 	const unsigned char *data = source->data;
 	if (data && tn_host_is_little_endian())
-		return tn_new_file_write(file, data, (size_t)item->size, error);
+		return write_bytes(output, data, (size_t)item->size, error);
 	size_t word = tn_dtype_word_size(source->dtype);
 	tn_status status = TN_OK;
 	for (uint64_t offset = 0; status == TN_OK && offset < item->size; offset += PIECE) {
@@ -253,16 +277,27 @@ static tn_status write_item(struct tn_new_file *file, const struct item *item, u
 		if (status == TN_OK && !tn_host_is_little_endian())
 			tn_reverse_words(piece, size / word, word);
 		if (status == TN_OK)
-			status = tn_new_file_write(file, piece, size, error);
+			status = write_bytes(output, piece, size, error);
 	}
 	return status;
 }
 
+/* Replaces the zeros in the header, which is the plan's. */
+static tn_status write_checksum(struct output *output, const struct plan *plan,
+				struct tn_error_info *error)
+{
+	char text[TN_CHECKSUM_DIGITS + 1];
+	const char *digits = tn_safetensors_checksum_digits(plan->header.data, plan->header.length);
+	snprintf(text, sizeof(text), "%08x", output->crc);
+	return tn_new_file_write_at(&output->file, 8 + (uint64_t)(digits - plan->header.data), text,
+				    TN_CHECKSUM_DIGITS, error);
+}
+
 static tn_status write_file(const struct plan *plan, struct tn_error_info *error)
 {
-	struct tn_new_file file;
+	struct output output = {.has_checksum = plan->has_checksum};
 	unsigned char length[8];
-	tn_status status = tn_new_file_begin(&file, plan->path, OPERATION, error);
+	tn_status status = tn_new_file_begin(&output.file, plan->path, OPERATION, error);
 	if (status != TN_OK)
 		return status;
 	unsigned char *piece = tn_mem_alloc(PIECE);
@@ -271,15 +306,17 @@ static tn_status write_file(const struct plan *plan, struct tn_error_info *error
 				 tn_file_label(plan->path));
 	tn_store_u64_le(length, plan->header.length);
 	if (status == TN_OK)
-		status = tn_new_file_write(&file, length, 8, error);
+		status = write_bytes(&output, length, 8, error);
 	if (status == TN_OK)
-		status = tn_new_file_write(&file, plan->header.data, plan->header.length, error);
+		status = write_bytes(&output, plan->header.data, plan->header.length, error);
 	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++)
-		status = write_item(&file, &plan->items[i], piece, error);
+		status = write_item(&output, &plan->items[i], piece, error);
+	if (status == TN_OK && plan->has_checksum)
+		status = write_checksum(&output, plan, error);
 	tn_mem_free(piece);
 	if (status == TN_OK)
-		return tn_new_file_commit(&file, error);
-	tn_new_file_abandon(&file);
+		return tn_new_file_commit(&output.file, error);
+	tn_new_file_abandon(&output.file);
 	return status;
 }
 

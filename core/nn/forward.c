@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Running a network.  The outermost forward watches the trainable weights when a tape is recording.
+ * Running a network.  When a tape is recording, the forward that begins watches the network's
+ * trainable weights: that of the outermost module, or of a member that the program calls itself.
  * A backward hook is a node of its own, after those of the module.
  */
 #include "nn/forward.h"
@@ -42,11 +43,16 @@ static tn_status check_inputs(tn_module *module, size_t n, const tn_array *const
 	return TN_OK;
 }
 
-static tn_status watch_weights(tn_module *module)
+static tn_status watch_weights(const tn_module *module)
 {
-	const struct tn_recorder *recorder = module->parent ? NULL : module->runtime->recorder;
-	for (size_t i = 0; recorder && i < module->n_listing; i++) {
-		struct tn_weight *weight = module->listing[i].weight;
+	const struct tn_recorder *recorder = module->runtime->recorder;
+	const tn_module *root = tn_module_root(module);
+	/* A member is rarely the one that begins. */
+	if (!recorder || root->frozen ||
+	    (!tn_tape_is_new_network(recorder->user, root) && module->parent))
+		return TN_OK;
+	for (size_t i = 0; i < root->n_listing; i++) {
+		struct tn_weight *weight = root->listing[i].weight;
 		tn_status status = weight->trainable
 					   ? tn_tape_watch_weight(recorder->user, weight->value,
 								  weight->gradient, &weight->filled)

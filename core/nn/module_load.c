@@ -20,6 +20,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "io/safetensors_checksum.h"
 #include "nn/tensors.h"
 #include "nn/tree.h"
 
@@ -277,6 +278,8 @@ tn_status tn_module_load(tn_module *module, const char *path,
 	if (status)
 		return status;
 	status = tn_safetensors_open(path, &loading.file, &loading.error);
+	if (!status)
+		status = tn_safetensors_check(loading.file, &loading.error);
 	if (!status)
 		status = match(&loading);
 	if (!status)

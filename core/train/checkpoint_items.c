@@ -18,6 +18,7 @@
 #include "array/shape.h"
 #include "capture/capture.h"
 #include "data/data_loader.h"
+#include "data/search.h"
 #include "optim/average.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
@@ -81,11 +82,18 @@ static void add_count(struct tn_checkpoint_items *items, uint64_t *host, const c
 	add_host(items, TN_ITEM_NUMBER, TN_RANGE_COUNT, TN_U64, 0, host, name);
 }
 
-static void add_whole_option(struct tn_checkpoint_items *items, const char *name, uint64_t value)
+static struct tn_checkpoint_item *add_whole_option(struct tn_checkpoint_items *items,
+						   const char *name, uint64_t value)
 {
 	struct tn_checkpoint_item *item = add_item(items, TN_ITEM_OPTION, "%s", name);
 	set_shape(item, TN_U64, 0, NULL);
 	item->own[0] = value;
+	return item;
+}
+
+static void add_hash_option(struct tn_checkpoint_items *items, const char *name, uint64_t value)
+{
+	add_whole_option(items, name, value)->is_hash = 1;
 }
 
 static void add_real_option(struct tn_checkpoint_items *items, const char *name, double value)
@@ -328,7 +336,11 @@ static void add_loader(struct tn_checkpoint_items *items)
 {
 	const struct tn_loader_facts facts = tn_data_loader_facts(items->all.loader);
 	struct tn_checkpoint_text *text = add_text(items, "tenon.loader", ".loader.");
-	snprintf(text->value, sizeof(text->value), "%.250s", facts.dataset ? facts.dataset : "");
+	/* A folder's name without those above it, which may be another way to it. */
+	char *name = tn_path_name(facts.dataset ? facts.dataset : "");
+	items->failed |= !name;
+	snprintf(text->value, sizeof(text->value), "%.250s", name ? name : "");
+	tn_mem_free(name);
 	tn_text_make_printable(text->value);
 	add_whole_option(items, ".loader.options.part", (uint64_t)facts.part);
 	add_whole_option(items, ".loader.options.samples", facts.count);
@@ -336,8 +348,9 @@ static void add_loader(struct tn_checkpoint_items *items)
 	add_whole_option(items, ".loader.options.batch_size", facts.batch_size);
 	add_whole_option(items, ".loader.options.shuffle", facts.shuffle);
 	add_whole_option(items, ".loader.options.samples_per_epoch", facts.limit);
-	add_whole_option(items, ".loader.options.augmentation", facts.augmentation);
-	add_whole_option(items, ".loader.options.weights", facts.weights);
+	add_hash_option(items, ".loader.options.augmentation", facts.augmentation);
+	add_hash_option(items, ".loader.options.weights", facts.weights);
+	add_hash_option(items, ".loader.options.data", facts.data);
 	items->numbers.position = tn_data_loader_position(items->all.loader);
 	add_count(items, &items->numbers.position.epoch, ".loader.epoch");
 	add_count(items, &items->numbers.position.index, ".loader.index");

@@ -63,6 +63,7 @@ struct tn_checkpoint_item {
 	enum tn_item_range range;
 	int must_be_finite;
 	int is_by_parameter; /* one element for each parameter, in the order of their names */
+	int is_hash;         /* an option that says only whether two are the same */
 	tn_dtype dtype;
 	int rank;
 	int64_t shape[TN_MAX_RANK];

@@ -25,7 +25,7 @@
 #include "base/options.h"
 #include "data/data_loader.h"
 #include "io/file.h"
-#include "io/safetensors.h"
+#include "io/safetensors_checksum.h"
 #include "optim/optimizer.h"
 #include "train/checkpoint_facts.h"
 
@@ -223,6 +223,10 @@ static void check_option(struct loading *loading, struct tn_checkpoint_item *ite
 			add_problem(loading, TN_ITEM_OPTION, TN_INVALID_ARGUMENT,
 				    "%s%s%.150s: expected %g, found %g", item->name + 1,
 				    parameter ? " of " : "", parameter ? parameter : "", a, b);
+		else if (item->is_hash && expected != found)
+			add_problem(loading, TN_ITEM_OPTION, TN_INVALID_ARGUMENT,
+				    "%s: expected that of this loader, found another",
+				    item->name + 1);
 		else if (item->dtype == TN_U64 && expected != found)
 			add_problem(loading, TN_ITEM_OPTION, TN_INVALID_ARGUMENT,
 				    "%s: expected %" PRIu64 ", found %" PRIu64, item->name + 1,
@@ -441,6 +445,10 @@ tn_status tn_checkpoint_read(const char *path, const struct tn_checkpoint *check
 					   "struct tn_checkpoint", operation, error);
 	if (!status)
 		status = tn_checkpoint_open(path, &loading.file, is_damaged, error);
+	if (!status) {
+		status = tn_safetensors_check(loading.file, error);
+		*is_damaged = status == TN_FORMAT || status == TN_IO;
+	}
 	if (!status && all.prepare) {
 		const char *text = tn_safetensors_metadata(loading.file, TN_CHECKPOINT_TEXT);
 		status = all.prepare(all.user, text, loading.file->file.size, &all);

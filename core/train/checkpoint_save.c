@@ -13,6 +13,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 #include "io/file.h"
+#include "io/safetensors_checksum.h"
 #include "train/checkpoint_facts.h"
 
 static const char operation[] = "checkpoint_save";
@@ -72,7 +73,7 @@ static tn_status write_file(struct saving *saving, const char *text, struct tn_e
 		const struct tn_checkpoint_item *item = &items->items[i];
 		largest = item->array && item->size_bytes > largest ? item->size_bytes : largest;
 	}
-	size_t n_metadata = all->n_pairs + 2 + TN_N_FACTS + TN_CHECKPOINT_MAX_TEXTS;
+	size_t n_metadata = all->n_pairs + 3 + TN_N_FACTS + TN_CHECKPOINT_MAX_TEXTS;
 	saving->buffer = tn_mem_alloc(largest);
 	saving->fetching = tn_mem_zeroed(items->n, sizeof(*saving->fetching));
 	saving->sources = tn_mem_zeroed(items->n, sizeof(*saving->sources));
@@ -95,6 +96,7 @@ static tn_status write_file(struct saving *saving, const char *text, struct tn_e
 	}
 	snprintf(version, sizeof(version), "%d", TN_CHECKPOINT_VERSION);
 	add_metadata(saving, TN_CHECKPOINT_KEY, version);
+	add_metadata(saving, TN_SAFETENSORS_CHECKSUM, TN_CHECKSUM_NONE);
 	for (size_t i = 0; i < TN_N_FACTS; i++)
 		add_metadata(saving, saving->facts.facts[i].key, saving->facts.facts[i].value);
 	for (size_t i = 0; i < items->n_texts; i++)

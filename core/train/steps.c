@@ -136,6 +136,8 @@ static tn_status decide_capture(struct tn_steps *steps)
 		no = "the device's backend cannot capture work";
 	else if (runtime->ledger_time)
 		no = "the ledger times every operation";
+	else if (runtime->watch)
+		no = "a profile measures a network";
 	else if (has_foreign(steps->objective->module))
 		no = "the network has modules of the program's own";
 	else if (steps->batches->n_full < 2)

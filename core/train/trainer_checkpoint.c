@@ -15,14 +15,17 @@ static const char operation[] = "train";
 
 /* ---- What is saved ---------------------------------------------------------------------------*/
 
+/* The options that must be the same. */
+enum { N_REAL = 3, N_WHOLE = 5 };
+
 /* The trainer's state under names that begin with a dot, and the options that must be the same. */
 struct additions {
 	tn_trainer *trainer;
 	struct tn_trainer_saved saved;
 	struct tn_checkpoint_array *arrays; /* with names of their own */
-	uint64_t whole[4];
-	double real[3];
-	struct tn_checkpoint_array options[7];
+	uint64_t whole[N_WHOLE];
+	double real[N_REAL];
+	struct tn_checkpoint_array options[N_REAL + N_WHOLE];
 	struct tn_checkpoint_own own;
 };
 
@@ -34,7 +37,8 @@ static void add_options(struct additions *additions)
 					    ".trainer.options.loss",
 					    ".trainer.options.accumulate",
 					    ".trainer.options.schedule_epochs",
-					    ".trainer.options.evaluate_average"};
+					    ".trainer.options.evaluate_average",
+					    ".trainer.options.monitor"};
 	const tn_trainer *t = additions->trainer;
 	const struct tn_trainer_options *o = &t->options;
 	additions->real[0] = t->first_lr;
@@ -44,15 +48,16 @@ static void add_options(struct additions *additions)
 	additions->whole[1] = o->accumulate;
 	additions->whole[2] = o->schedule_epochs != 0;
 	additions->whole[3] = o->evaluate_average != 0;
-	for (size_t i = 0; i < 7; i++) {
-		int is_real = i < 3;
+	additions->whole[4] = t->monitored;
+	for (size_t i = 0; i < N_REAL + N_WHOLE; i++) {
+		int is_real = i < N_REAL;
 		additions->options[i] = (struct tn_checkpoint_array){
 			.name = names[i],
 			.dtype = is_real ? TN_F64 : TN_U64,
 			.data = is_real ? (void *)&additions->real[i]
-					: (void *)&additions->whole[i - 3]};
+					: (void *)&additions->whole[i - N_REAL]};
 	}
-	additions->own.n_options = 7;
+	additions->own.n_options = N_REAL + N_WHOLE;
 	additions->own.options = additions->options;
 }
 

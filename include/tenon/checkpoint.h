@@ -19,7 +19,7 @@
  * tn_module_load, and every program that reads safetensors, takes it as a file of weights.  The
  * names of all other tensors begin with a dot, which no name in a module does:
  * ".optimizer.state.fc1.weight.exp_avg".  Whole numbers are stored as u64 and others as f64, exact
- * to the bit.
+ * to the bit.  The metadata has a checksum of the whole file (tn_safetensors_write).
  *
  * With the same build of Tenon, backend, device model and processor variant, and
  * TENON_DETERMINISTIC=1, a training that continues from a checkpoint ends with the same bits as one
@@ -81,11 +81,12 @@ TN_API tn_status tn_checkpoint_save(const char *path, const struct tn_checkpoint
  * written by another build, on another backend, device or processor variant, or under another
  * TENON_DETERMINISTIC, is loaded with a warning that names the differences.
  * TN_NOT_FOUND: no such file; it lacks a part, or a tensor of the network.  TN_FORMAT: not a
- * checkpoint, damaged, or with a tensor that the network or the optimizer lacks.  TN_SHAPE,
- * TN_DTYPE: a tensor has another shape or type.  TN_INVALID_ARGUMENT: it was written with another
- * optimizer, schedule, average, scaler, loader or data set, or with other options; also as in
- * tn_checkpoint_save.  TN_LIMIT: a number is out of range.  TN_NOT_FINITE.  TN_UNSUPPORTED: written
- * by a newer version of Tenon.  TN_STATE, TN_NOT_CAPTURABLE, TN_IO, TN_OUT_OF_MEMORY. */
+ * checkpoint, damaged (also by one flipped bit), or with a tensor that the network or the optimizer
+ * lacks.  TN_SHAPE, TN_DTYPE: a tensor has another shape or type.  TN_INVALID_ARGUMENT: it was
+ * written with another optimizer, schedule, average, scaler, loader or data set, or with other
+ * options; also as in tn_checkpoint_save.  TN_LIMIT: a number is out of range.  TN_NOT_FINITE.
+ * TN_UNSUPPORTED: written by a newer version of Tenon.  TN_STATE, TN_NOT_CAPTURABLE, TN_IO,
+ * TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_checkpoint_load(const char *path, const struct tn_checkpoint *checkpoint);
 
 /* ---- A folder of checkpoints -----------------------------------------------------------------*/

@@ -121,7 +121,8 @@ struct tn_metadata_entry {
 /* Writes a file.  Data begins at a multiple of 8; tensors are ordered by decreasing element size,
  * then by name, so that each is aligned to its elements; metadata is ordered by key.  The same
  * arguments in any order give the same bytes.  An existing file is replaced (a symbolic link
- * itself, not its target).
+ * itself, not its target).  The value of a metadata key "tenon.checksum" becomes the CRC-32 of the
+ * file, in eight hexadecimal digits: that of its bytes with eight zeros in their place.
  * TN_INVALID_ARGUMENT: a name that is empty, reserved, duplicate or not UTF-8; a negative length.
  * TN_DTYPE: a type that the format lacks.  TN_IO: a system call failed.  Any failure of `fetch`.
  * [thread: any | since 0.1] */

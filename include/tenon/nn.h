@@ -355,7 +355,8 @@ TN_API tn_dtype tn_module_dtype(const tn_module *module);
  * the tree another dtype than the outermost one. */
 TN_API tn_status tn_module_build(tn_module *module);
 
-/* The module's output for x.  While a tape records, it watches the trainable parameters.  TN_STATE:
+/* The module's output for x.  While a tape records, it watches the trainable parameters of its
+ * network; a program may call the members of a network itself, as for several inputs.  TN_STATE:
  * not built.  TN_DTYPE: the network's dtype is not f32, and x is of another floating type: use
  * tn_astype, and tn_module_dtype.  Networks whose outermost module is of a user's class take any
  * x. */
@@ -489,7 +490,8 @@ struct tn_module_load_options {
  * exactly the network's tensors with their shapes and types, but may lack num_batches_tracked, and
  * may have a shared parameter under any of its names, as for PyTorch.  On failure nothing is
  * changed; the error names the first tensor that does not match and counts the others.  TN_FORMAT
- * also: two tensors are renamed to one.  TN_IO, TN_OUT_OF_MEMORY. */
+ * also: two tensors are renamed to one; the file has a checksum (tn_safetensors_write) that is not
+ * its own.  TN_IO, TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_module_load(tn_module *module, const char *path,
 				const struct tn_module_load_options *options);
 

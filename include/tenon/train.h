@@ -67,9 +67,9 @@ struct tn_progress {
 /* Whether steps of full batches are captured, and replayed (tenon/capture.h).
  * Losses and weights are the same bit for bit.
  *   auto  if the device's backend can capture work, the network consists of the library's modules,
- *         functions and metrics of the program are repeatable, the ledger takes no times and an
- *         epoch has at least two full batches; a step that cannot be captured runs normally, and a
- *         message at the level "info" gives the reason
+ *         functions and metrics of the program are repeatable, neither the ledger nor a profile
+ *         takes times and an epoch has at least two full batches; a step that cannot be captured
+ *         runs normally, and a message at the level "info" gives the reason
  *   on    always; a step that cannot be captured is an error: TN_UNSUPPORTED (the backend cannot
  *         capture work), TN_NOT_CAPTURABLE (an operation in a step, or there is no full batch)
  *   off   never
@@ -198,8 +198,9 @@ struct tn_trainer_epoch {
 /* A loss of the program's own: the mean over the samples of a batch as an array of one element, by
  * recorded operations.  Labels keep their dtype. */
 typedef tn_array *(*tn_loss_function)(void *user, const tn_array *output, const tn_array *target);
-/* Forward and loss of the program's own, from all fields of a batch.  *output may be set to what
- * metrics compare with the target.  Also called to evaluate, when no tape records. */
+/* Forward and loss of the program's own, from all fields of a batch, by the network or its members.
+ * *output may be set to what metrics compare with the target.  Also called to evaluate, when no
+ * tape records. */
 typedef tn_array *(*tn_step_function)(void *user, tn_module *module, uint32_t n_fields,
 				      tn_array *const *fields, tn_array **output);
 

@@ -25,56 +25,88 @@ newest() {
 }
 # count DIR PATTERN: the files of that name
 count() { find "$1" -name "$2" | wc -l; }
+# Pictures of 4 x 4 in a folder of two classes and two parts, 24 and 8 of them.
+pictures() {
+	mkdir -p "$1/train/dark" "$1/train/light" "$1/test/dark" "$1/test/light"
+	LC_ALL=C awk -v folder="$1" 'BEGIN {
+		srand(7)
+		for (i = 0; i < 32; i++) {
+			part = i < 24 ? "train" : "test"
+			file = folder "/" part (i % 2 ? "/light/" : "/dark/") i ".pgm"
+			printf "P5\n4 4\n255\n" >file
+			for (k = 0; k < 16; k++)
+				printf "%c", 33 + int(40 * rand()) + i % 2 * 40 >file
+			close(file)
+		}
+	}'
+}
 # A random number from 0 to 1.
 chance() { od -An -N2 -tu2 /dev/urandom | awk '{ print $1 / 65536 }'; }
 
 # ---- Killed at any moment ------------------------------------------------------------------------
-long="train mlp --data digits --epochs 16 --batch 32 --max-shift 2 --seed 3 --quiet"
-begun=$(date +%s.%N)
-# shellcheck disable=SC2086
-run 0 $long --save "$dir/whole" --metrics "$dir/whole.metrics"
-seconds=$(echo "$begun $(date +%s.%N)" | awk '{ print $2 - $1 }')
-kills=0 found=0
-while [ $kills -lt 20 ]; do
-	# shellcheck disable=SC2086
-	begin $long --checkpoint "$dir/killed" --checkpoint-every 5 --resume --save "$dir/resumed" \
+# killed BACKEND KILLS ARGUMENTS...: killed so often, with captured steps and without, a training
+# with a checkpoint after every few steps ends with the same bytes as one that is not.
+killed() {
+	backend=$1 wanted=$2
+	shift 2
+	set -- train mlp --max-shift 1 --seed 3 --quiet --backend "$backend" "$@"
+	begun=$(date +%s.%N)
+	run 0 "$@" --save "$dir/whole" --metrics "$dir/whole.metrics"
+	seconds=$(echo "$begun $(date +%s.%N)" | awk '{ print $2 - $1 }')
+	kills=0 found=0
+	while [ $kills -lt "$wanted" ] || [ $found -eq 0 ]; do
+		capture=off
+		[ $((kills % 2)) -eq 0 ] || capture=auto
+		begin "$@" --checkpoint "$dir/killed" --checkpoint-every 5 --resume \
+			--save "$dir/resumed" --metrics "$dir/resumed.metrics" --capture $capture
+		sleep "$(chance | awk -v s="$seconds" '{ print 0.05 + 0.4 * s * $1 }')"
+		kill -KILL $pid 2>/dev/null
+		status=0
+		wait $pid || status=$?
+		case $status in
+		0) # It was faster: once more, from the beginning.
+			cmp "$dir/whole" "$dir/resumed" || fail "$backend: other weights"
+			rm -r "$dir/killed"
+			continue
+			;;
+		137) kills=$((kills + 1)) ;;
+		*)
+			cat "$dir/background" >&2
+			fail "$backend: a training that is continued: exit status $status"
+			;;
+		esac
+		if grep skipped "$dir/background"; then fail "$backend: a damaged checkpoint"; fi
+		file=$(newest "$dir/killed")
+		[ -n "$file" ] || continue
+		run 0 eval "$file" --json
+		found=$((found + 1))
+	done
+	run 0 "$@" --checkpoint "$dir/killed" --checkpoint-every 5 --resume --save "$dir/resumed" \
 		--metrics "$dir/resumed.metrics"
-	sleep "$(chance | awk -v s="$seconds" '{ print 0.05 + 0.4 * s * $1 }')"
-	kill -KILL $pid 2>/dev/null
-	status=0
-	wait $pid || status=$?
-	case $status in
-	0) # It was faster: once more, from the beginning.
-		rm -r "$dir/killed"
-		continue
-		;;
-	137) kills=$((kills + 1)) ;;
-	*)
-		cat "$dir/background" >&2
-		fail "a training that is continued: exit status $status"
-		;;
-	esac
-	file=$(newest "$dir/killed")
-	[ -n "$file" ] || continue
-	run 0 eval "$file" --json
-	found=$((found + 1))
-done
-[ $found -gt 0 ] || fail "each time it was killed before its first checkpoint"
-# shellcheck disable=SC2086
-run 0 $long --checkpoint "$dir/killed" --checkpoint-every 5 --resume --save "$dir/resumed" \
-	--metrics "$dir/resumed.metrics"
-cmp "$dir/whole" "$dir/resumed" || fail "killed and continued, it ends with other weights"
-for name in whole resumed; do
-	sed 's/"seconds".*//' "$dir/$name.metrics" >"$dir/$name.history"
-done
-diff "$dir/whole.history" "$dir/resumed.history" || fail "the metrics are not those of one run"
-[ "$(count "$dir/killed" '*.tmp')" -eq 0 ] || fail "a temporary file stayed"
-[ "$(count "$dir/killed" 'step-*')" -le 4 ] || fail "more than the newest and the best stayed"
+	cmp "$dir/whole" "$dir/resumed" || fail "$backend: it ends with other weights"
+	for name in whole resumed; do
+		sed 's/"seconds".*//' "$dir/$name.metrics" >"$dir/$name.history"
+	done
+	diff "$dir/whole.history" "$dir/resumed.history" ||
+		fail "$backend: the metrics are not those of one run"
+	[ "$(count "$dir/killed" '*.tmp')" -eq 0 ] || fail "$backend: a temporary file stayed"
+	[ "$(count "$dir/killed" 'step-*')" -le 4 ] ||
+		fail "$backend: more than the newest and the best stayed"
 
-# A training that is over is only tested.
-# shellcheck disable=SC2086
-run 0 $long --checkpoint "$dir/killed" --checkpoint-every 5 --resume --save "$dir/again"
-cmp "$dir/whole" "$dir/again" || fail "continued after its end, it changes"
+	# A training that is over is only tested.
+	run 0 "$@" --checkpoint "$dir/killed" --checkpoint-every 5 --resume --save "$dir/again"
+	cmp "$dir/whole" "$dir/again" || fail "$backend: continued after its end, it changes"
+	rm -r "$dir/killed"
+}
+# TENON_TEST_BACKEND and TENON_TEST_KILLS: only that, on another backend and for longer.
+kills=${TENON_TEST_KILLS:-20}
+killed "${TENON_TEST_BACKEND:-auto}" "$kills" --data digits --epochs 16 --batch 32
+[ -z "${TENON_TEST_BACKEND:-}" ] || exit 0
+ours=${TENON_PLUGIN_PATH-}
+TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs:$ours
+pictures "$dir/data"
+killed 'mock!' 3 --data "$dir/data" --validation 0 --epochs 10 --batch 4
+TENON_PLUGIN_PATH=$ours
 
 # ---- Interrupted ---------------------------------------------------------------------------------
 # Two SIGINT would end it at once; the first saves.
@@ -91,6 +123,25 @@ if [ -n "$interruptible" ]; then
 		"$dir/background" || fail "the interrupted training does not name its checkpoint"
 	run 0 eval "$(newest "$dir/stopped")"
 	out_has 'test accuracy'
+
+	# The second one ends it at once, within a step of a second or two, and nothing is saved.
+	ours=${TENON_PLUGIN_PATH-}
+	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs:$ours TENON_MOCK=slow:15
+	export TENON_MOCK
+	echo old >"$dir/slow"
+	# shellcheck disable=SC2086
+	begin $endless --backend 'mock!' --checkpoint "$dir/left" --metrics "$dir/slow"
+	while [ -s "$dir/slow" ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	kill -INT $pid
+	sleep 0.1
+	kill -INT $pid || fail "the first SIGINT ended a step"
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 130 ] || fail "expected the end by the second SIGINT, found $status"
+	[ "$(count "$dir/left" 'step-*')" -eq 0 ] || fail "the second SIGINT came after a step"
+	grep -q interrupted "$dir/background" && fail "the second SIGINT did not end it at once"
+	TENON_PLUGIN_PATH=$ours
+	unset TENON_MOCK
 fi
 
 # ---- Beginnings ----------------------------------------------------------------------------------
@@ -102,9 +153,10 @@ err_has "^$dir/a has no checkpoint: the training begins"
 # shellcheck disable=SC2086
 run 1 $short --epochs 3 --checkpoint "$dir/a"
 err_has "expected to resume, or a folder without checkpoints, found $dir/a/step-000000000042"
+err_has '^tenon train: --resume continues from it; a new training needs another folder'
 # shellcheck disable=SC2086
 run 0 $short --epochs 3 --checkpoint "$dir/a" --checkpoint-every 2e --keep 1 --resume
-err_has "^continues from $dir/a: 2 epochs and 42 steps are done"
+err_has "^continues from $dir/a: 2 epochs and 42 steps done"
 err_has '^epoch 3'
 grep -q '^epoch 2' "$dir/err" && fail "an epoch that was done was trained again"
 [ -f "$dir/a/step-000000000063.safetensors" ] || fail "no checkpoint at the end"
@@ -118,6 +170,7 @@ refused() {
 	shift
 	run 1 "$@" --checkpoint "$dir/a" --resume
 	err_has "$text"
+	err_has '^tenon train: --resume expects the model, data and options of the training that it'
 	[ "$(kept)" = "$before" ] || fail "$*: the checkpoints have changed"
 }
 # shellcheck disable=SC2086
@@ -129,8 +182,22 @@ refused() {
 	refused 'trainer.options.lr: expected 0.5, found 0.002' $short --lr 0.5
 	refused 'loader.options.batch_size: expected 8, found 64' $short --batch 8
 	refused 'loader.options.seed: expected 7, found 0' $short --seed 7
+	refused "it was saved without a schedule" $short --schedule cosine
 	refused 'loader.options.augmentation: expected' $short --flip
 }
+
+# The data may be moved, and not changed.
+pictures='train mlp --schedule constant --validation 0'
+# shellcheck disable=SC2086
+run 0 $pictures --data "$dir/data/" --epochs 1 --checkpoint "$dir/moving"
+mkdir "$dir/other" && mv "$dir/data" "$dir/other/data"
+# shellcheck disable=SC2086
+run 0 $pictures --data "$dir/other/data" --epochs 2 --checkpoint "$dir/moving" --resume
+err_has ': 1 epoch and 1 step done'
+mv "$dir/other/data/train/light/7.pgm" "$dir/other/data/train/dark/7.pgm"
+# shellcheck disable=SC2086
+run 1 $pictures --data "$dir/other/data" --epochs 3 --checkpoint "$dir/moving" --resume
+err_has 'loader.options.data: expected that of this loader, found another'
 
 # Two runs.
 # shellcheck disable=SC2086
@@ -204,3 +271,13 @@ err_has 'file/below: the folder cannot be made: Not a directory'
 # shellcheck disable=SC2086
 run 1 $short --checkpoint "$dir/file"
 err_has 'expected a folder, found a file'
+
+# ---- The example of tenon-training(7) ------------------------------------------------------------
+[ -x "$TENON_BUILD/examples/train" ] || fail "examples/train has not been built"
+"$TENON_BUILD/examples/train" "$dir/example" 3 >"$dir/first" || fail "examples/train"
+grep -q '^epoch 3 ' "$dir/first" || fail "examples/train: no third epoch"
+rm "$dir/example/step-000000000063.safetensors"
+"$TENON_BUILD/examples/train" "$dir/example" 3 >"$dir/second" || fail "examples/train, continued"
+grep -q '^continues after 2 epochs and 60 steps' "$dir/second" || fail "examples/train began again"
+[ "$(tail -n 1 "$dir/first")" = "$(tail -n 1 "$dir/second")" ] ||
+	fail "examples/train: another accuracy"

@@ -75,10 +75,27 @@ fi
 	cat >"$dir/out"
 out_has '^{"epoch": 1'
 
-# A failed write is a failure.
+# A failed write is a failure, which is said before the training goes on.
 if [ -c /dev/full ]; then
-	run 1 train mlp --data digits --epochs 1 --metrics /dev/full --quiet
-	err_has 'metrics /dev/full: No space left'
+	run 1 train mlp --data digits --epochs 1 --metrics /dev/full
+	err_has 'metrics /dev/full: No space left on device: lines are missing'
+	sed -n '/No space/,$p' "$dir/err" | grep -q '^epoch 1' ||
+		fail "the end of the epoch came first"
+fi
+# A line that a full disk has no room for is left out, and not cut.
+status=0
+(
+	trap '' XFSZ
+	ulimit -f 1
+	exec "$tenon" train mlp --data digits --epochs 8 --metrics "$dir/short" --quiet
+) >/dev/null 2>"$dir/err" </dev/null || status=$?
+[ $status -eq 1 ] || fail "a full disk: expected exit status 1, found $status"
+err_has 'short: File too large: lines are missing'
+lines=$(wc -l <"$dir/short")
+whole=$(grep -c '^{.*}$' "$dir/short")
+if [ "$lines" -lt 1 ] || [ "$lines" -ge 9 ] || [ "$whole" -ne "$lines" ]; then
+	cat "$dir/short"
+	fail "lines that are not whole"
 fi
 
 # A loss that is not finite ends the training, and an existing file stays.

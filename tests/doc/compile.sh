@@ -42,12 +42,20 @@ cat >"$dir/example.h" <<'END'
 tn_status step(tn_context *ctx);
 END
 
-# Each literal display of a page is the body of a function.
+# Each literal display of a page is the body of a function, or, after a comment .\" functions, has
+# whole ones.
 examples() {
 	awk -v base="$2" '
-	/^\.Bd -literal/ { n++; on = 1; next }
+	/^\.\\" functions/ { whole = 1 }
+	/^\.Bd -literal/ {
+		n++
+		file = base n (whole ? ".whole" : ".body")
+		on = 1
+		whole = 0
+		next
+	}
 	/^\.Ed/ { on = 0 }
-	on { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > (base n ".body") }' "$1"
+	on { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > file }' "$1"
 }
 
 for page in "$source"/man/*.3 "$source/man/tenon-training.7"; do
@@ -63,6 +71,14 @@ for page in "$source"/man/*.3 "$source/man/tenon-training.7"; do
 			printf '}\nreturn 0;\n}\n'
 		} >"$body.c"
 		try "$(basename "$body.c")" "$page: $(head -n 1 "$body")"
+	done
+	for whole in "$dir/$name"-*.whole; do
+		[ -f "$whole" ] || continue
+		{
+			printf '#include "example.h"\n'
+			cat "$whole"
+		} >"$whole.c"
+		try "$(basename "$whole.c")" "$page: $(head -n 1 "$whole")"
 	done
 done
 

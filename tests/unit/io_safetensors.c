@@ -4,6 +4,7 @@
 #include <tenon/io.h>
 
 #include "base/error.h"
+#include "io/safetensors_checksum.h"
 #include "io_files.h"
 
 static const char *folder;
@@ -456,6 +457,57 @@ static void a_tensor_is_fetched_in_pieces(void **state)
 	free(numbers);
 }
 
+static uint32_t crc32_of(const unsigned char *bytes, size_t size)
+{
+	uint32_t crc = ~0u;
+	for (size_t i = 0; i < size; i++) {
+		crc ^= bytes[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return ~crc;
+}
+
+/* Of a file of several pieces; what only looks like its key is another one. */
+static void a_checksum_is_that_of_the_file(void **state)
+{
+	static const struct tn_metadata_entry entries[] = {{"a", "\"tenon.checksum\":\"12345678\""},
+							   {"tenon.checksum", "whatever"}};
+	(void)state;
+	const int64_t shape[] = {150001};
+	struct source source = {0};
+	struct tn_tensor_source x = {.name = "tenon.checksum",
+				     .dtype = TN_U32,
+				     .rank = 1,
+				     .shape = shape,
+				     .fetch = fetch,
+				     .user = &source};
+	const char *path = files_path(folder, "checked.safetensors");
+	struct tn_error_info error;
+	tn_safetensors *file;
+	size_t size;
+	unsigned long stated;
+	assert_ok(tn_safetensors_write(path, &x, 1, entries, 2, NULL));
+	assert_ok(tn_safetensors_open(path, &file, NULL));
+	const char *digits = tn_safetensors_metadata(file, "tenon.checksum");
+	assert_int_equal(strspn(digits, "0123456789abcdef"), 8);
+	stated = strtoul(digits, NULL, 16);
+	unsigned char *bytes = files_read(path, &size);
+	unsigned char *place = memmem(bytes, size, digits, 8);
+	memset(place, '0', 8);
+	assert_int_equal(stated, crc32_of(bytes, size));
+	assert_ok(tn_safetensors_check(file, &error));
+	tn_safetensors_close(file);
+	bytes[size - 1] ^= 4;
+	memcpy(place, "00000000", 8);
+	files_write(path, bytes, size);
+	assert_ok(tn_safetensors_open(path, &file, NULL));
+	assert_status(tn_safetensors_check(file, &error), TN_FORMAT);
+	assert_contains(error.text, "checked.safetensors: expected the checksum 00000000, found ");
+	tn_safetensors_close(file);
+	free(bytes);
+}
+
 static void a_failed_write_leaves_the_old_file_and_nothing_else(void **state)
 {
 	(void)state;
@@ -660,6 +712,7 @@ int main(void)
 		cmocka_unit_test(the_bytes_do_not_depend_on_the_order_of_arguments),
 		cmocka_unit_test(a_file_is_written_as_the_reference_implementation_would),
 		cmocka_unit_test(a_tensor_is_fetched_in_pieces),
+		cmocka_unit_test(a_checksum_is_that_of_the_file),
 		cmocka_unit_test(a_failed_write_leaves_the_old_file_and_nothing_else),
 		cmocka_unit_test(what_the_format_cannot_say_is_not_written),
 		cmocka_unit_test(a_place_that_cannot_be_written_is_an_error),

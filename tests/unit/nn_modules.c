@@ -603,6 +603,56 @@ static void a_chain_gives_what_its_members_give(void **state)
 	tn_module_destroy(net);
 }
 
+/* All gradients of small_net; its members are called by the program, or by the network itself. */
+static void gradients_of(tn_module *net, int by_members, float gradients[32])
+{
+	struct tn_parameter_view view;
+	size_t n = 0;
+	tn_module_zero_gradients(net);
+	tn_tape *tape = tn_tape_begin(context);
+	tn_array *x = tn_full(context, TN_F32, 2, (int64_t[]){4, 3}, 0.5), *y = x;
+	if (by_members) {
+		y = tn_module_forward(tn_module_child(net, "block"), y);
+		y = tn_module_forward(tn_module_child(net, "head"), y);
+	} else {
+		y = tn_module_forward(net, x);
+	}
+	assert_ok(tn_tape_backward(tape, tn_mean(tn_square(y), TN_ALL_AXES, NULL, 0), NULL));
+	tn_tape_end(tape);
+	for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
+		assert_ok(tn_module_parameter_at(net, i, &view));
+		size_t size = (size_t)tn_array_size(view.gradient);
+		assert_true(n + size <= 32);
+		assert_ok(tn_to_host(view.gradient, gradients + n, size * sizeof(float)));
+		n += size;
+	}
+	assert_int_equal(n, 32);
+}
+
+/* As for a network of several inputs, whose members get one each. */
+static void members_that_the_program_calls_have_gradients(void **state)
+{
+	float whole[32], parts[32];
+	(void)state;
+	tn_module *net = small_net();
+	assert_ok(tn_module_build(net));
+	gradients_of(net, 0, whole);
+	for (int recomputes = 0; recomputes < 2; recomputes++) {
+		memset(parts, 0, sizeof(parts));
+		tn_module_set_recompute(tn_module_child(net, "block"), recomputes);
+		gradients_of(net, 1, parts);
+		assert_memory_equal(parts, whole, sizeof(whole));
+	}
+	/* A tape of its own begins anew, also after another network's. */
+	tn_module *other = small_net();
+	assert_ok(tn_module_build(other));
+	gradients_of(other, 1, parts);
+	gradients_of(net, 1, parts);
+	assert_memory_equal(parts, whole, sizeof(whole));
+	tn_module_destroy(other);
+	tn_module_destroy(net);
+}
+
 static void a_residual_block_adds_its_shortcut(void **state)
 {
 	float y[8], plain[8], with[8];
@@ -773,6 +823,7 @@ int main(void)
 		cmocka_unit_test(batch_norm_evaluates_with_its_running_statistics),
 		cmocka_unit_test(buffers_are_saved_and_read_back),
 		cmocka_unit_test(a_chain_gives_what_its_members_give),
+		cmocka_unit_test(members_that_the_program_calls_have_gradients),
 		cmocka_unit_test(a_residual_block_adds_its_shortcut),
 		cmocka_unit_test(a_residual_block_without_shortcut_adds_its_input),
 		cmocka_unit_test(squeeze_and_excitation_scales_its_channels),

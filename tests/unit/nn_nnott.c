@@ -3,6 +3,17 @@
  *
  * What is broken in nnott, a teaching library that users come from, works here: one case for each
  * of its defects in losses, layers, optimizers and files.
+ *
+ * Its other defects are tested elsewhere:
+ *   A1.1    a GPU that is absent fails in the first operation   cli/cuda_absent.sh, cli/mock.sh
+ *   A3.5    promised tensors between layers                     train_trainer.c
+ *   A4.2    --gpu prints a warning and computes on the host     cli/train.sh ('nothing!')
+ *   A4.6-8  weights of the last epoch, clipped sums,
+ *           evaluation in training mode                         train_trainer.c
+ *   A6      networks that are not those documented              models_networks.c, doc/layers.sh
+ *   A7.4    documented options that are refused                 cli/options.sh
+ *   A7.9    documented programs that crash                      doc/readme.sh, doc/compile.sh
+ *   A7.10   data that were said to come with it                 data_digits.c
  */
 #include <unistd.h>
 

@@ -39,11 +39,13 @@ static void a_line_is_shorter_than_the_terminal_is_wide(void **state)
 	char line[256];
 	(void)state;
 	for (size_t columns = 1; columns <= 300; columns++) {
+		/* "^C" fits too. */
+		const size_t most = columns > 8 ? columns - 2 : columns > 2 ? columns : 2;
 		bar_text(&example, columns, line, sizeof(line));
-		assert_true(strlen(line) < (columns > 2 ? columns : 2));
+		assert_true(strlen(line) < most);
 		for (size_t i = 0; i < 3; i++) {
 			bar_text(&others[i], columns, line, sizeof(line));
-			assert_true(strlen(line) < (columns > 2 ? columns : 2));
+			assert_true(strlen(line) < most);
 		}
 	}
 }
@@ -56,10 +58,10 @@ static void what_there_is_no_room_for_is_left_out(void **state)
 	} cases[] = {
 		{120, "epoch 3/60  [=>                            ]   4%  loss 0.1235  "
 		      "accuracy 97.12%  12345 images/s  2:13 left"},
-		{80, "epoch 3/60  [>                  ]   4%  loss 0.1235  accuracy 97.12%  "
+		{80, "epoch 3/60  [>                ]   4%  loss 0.1235  accuracy 97.12%  "
 		     "2:13 left"},
 		{60, "epoch 3/60   4%  loss 0.1235  accuracy 97.12%  2:13 left"},
-		{40, "epoch 3/60   4%  loss 0.1235  2:13 left"},
+		{42, "epoch 3/60   4%  loss 0.1235  2:13 left"},
 		{20, "  4%  2:13 left"},
 		{5, "  4%"},
 	};

@@ -3,6 +3,9 @@
  *
  * Checkpoints: the same bits after loading, what is refused, and that nothing changes then.
  */
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "trainer_run.h"
 
 static char messages[4096];
@@ -104,11 +107,74 @@ static void a_trainer_refuses_what_is_not_its_own(void **state)
 	assert_equal_bytes(&after, &before);
 	assert_int_equal(tn_trainer_steps(t.trainer), 0);
 	trainer_end(&t);
+	/* What is compared is not the loss: the confusion matrix is as high as is good. */
+	tn_checkpoint_folder_close(folder);
+	folder = tn_checkpoint_folder_open(
+		in, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .is_rising = 1));
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
+	tn_trainer_destroy(t.trainer);
+	t.trainer = tn_trainer_create(
+		t.run.net, t.run.optimizer,
+		TN_OPTIONS(struct tn_trainer_options, .train = t.run.loader, .n_metrics = 2,
+			   .metrics = t.metrics, .average = t.run.average, .accumulate = 2,
+			   .clip_norm = 1, .scaler = t.scaler, .schedule = t.run.schedule,
+			   .monitor = "confusion", .checkpoints = folder, .resume = 1));
+	assert_status(tn_trainer_run(t.trainer), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(in)->text, "trainer.options.monitor: expected 2, found 0");
+	tn_error_clear(in);
+	trainer_end(&t);
 	tn_checkpoint_folder_close(folder);
 	tn_context_close(in);
 	unlink(files_path(path, "step-000000000002.safetensors"));
 	unlink(files_path(path, "tenon.lock"));
 	assert_int_equal(rmdir(path), 0);
+}
+
+/* Files may have so many bytes; the signal for more is ignored. */
+static rlim_t limit_files(rlim_t size)
+{
+	struct rlimit limit;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	const rlim_t old = limit.rlim_cur;
+	limit.rlim_cur = size;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	return old;
+}
+
+/* The disk is full at a step, and at two more, of which one ends an epoch: it can go on each time,
+ * once there is room, as if nothing had happened. */
+static void a_trainer_goes_on_once_there_is_room(void **state)
+{
+	static struct snapshot whole, again;
+	struct trainer_run t;
+	char path[64];
+	(void)state;
+	tn_context *in = open_best();
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, NULL);
+	assert_ok(tn_trainer_run(t.trainer));
+	take_trainer(&whole, &t);
+	trainer_end(&t);
+	snprintf(path, sizeof(path), "%s", files_folder());
+	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(in, path, NULL);
+	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
+	for (uint64_t step = 2; step <= 6; step += 2) {
+		rlim_t old = limit_files(4096);
+		tn_status status = tn_trainer_run(t.trainer);
+		limit_files(old);
+		assert_status(status, TN_IO);
+		assert_contains(tn_error(in)->text, "safetensors: writing: File too large");
+		tn_error_clear(in);
+		assert_int_equal(tn_trainer_steps(t.trainer), step);
+		assert_int_equal(tn_checkpoint_folder_count(folder), 0);
+	}
+	assert_ok(tn_trainer_run(t.trainer));
+	take_trainer(&again, &t);
+	assert_equal_bytes(&again, &whole);
+	trainer_end(&t);
+	tn_checkpoint_folder_close(folder);
+	tn_context_close(in);
+	files_remove(path);
 }
 
 /* ---- Mixed precision -------------------------------------------------------------------------*/
@@ -400,6 +466,39 @@ static void a_torn_file_is_refused(void **state)
 	refuse(changed, &run, TN_NOT_FOUND, "changed");
 }
 
+/* Wherever it is, even in numbers that would do: but not in the name of the checksum, without which
+ * all else is as it was. */
+static void a_flipped_bit_is_found(void **state)
+{
+	size_t size;
+	(void)state;
+	unsigned char *bytes = files_read(saved, &size);
+	const unsigned char *name = memmem(bytes, size, "tenon.checksum", 14);
+	assert_non_null(name);
+	for (size_t at = 0; at < size; at += 29) {
+		if (bytes + at >= name && bytes + at < name + 14)
+			continue;
+		bytes[at] ^= (unsigned char)(1 << at % 8);
+		files_write(changed, bytes, size);
+		bytes[at] ^= (unsigned char)(1 << at % 8);
+		take_snapshot(&before, &run);
+		tn_status status = tn_checkpoint_load(changed, &run.all);
+		if (status != TN_FORMAT && status != TN_LIMIT)
+			fail_msg("offset %zu: %s", at, tn_status_name(status));
+		tn_error_clear(context);
+		take_snapshot(&after, &run);
+		assert_equal_bytes(&after, &before);
+	}
+	bytes[size - 1] ^= 1;
+	files_write(changed, bytes, size);
+	refuse(changed, &run, TN_FORMAT, "changed: expected the checksum ");
+	/* As a file of weights it is damaged too. */
+	assert_status(tn_module_load(run.net, changed, NULL), TN_FORMAT);
+	assert_contains(tn_error(context)->text, "changed: expected the checksum ");
+	tn_error_clear(context);
+	free(bytes);
+}
+
 /* ---- Other objects ---------------------------------------------------------------------------*/
 
 static void another_network_is_refused(void **state)
@@ -565,6 +664,92 @@ static void a_scale_is_an_f32_of_this_network(void **state)
 	tn_error_clear(context);
 	tn_module_destroy(other);
 	tn_grad_scaler_destroy(scaler);
+}
+
+enum { NUMBERS = 40 };
+
+/* A loader over numbers of which one is spoilt, of a data set of that name. */
+static tn_data_loader *numbers_loader(const char *name, int spoilt, tn_dataset **dataset)
+{
+	static const struct tn_field field = {.name = "x", .dtype = TN_F32};
+	float x[NUMBERS];
+	tn_data_loader *loader = NULL;
+	for (int i = 0; i < NUMBERS; i++)
+		x[i] = (float)(i == spoilt ? -i : i);
+	assert_ok(tn_dataset_from_fields(TN_OPTIONS(struct tn_dataset_fields, .name = name,
+						    .n = NUMBERS, .n_fields = 1, .fields = &field,
+						    .data = (const void *[]){x}),
+					 dataset, NULL));
+	assert_ok(tn_data_loader_create(*dataset, TN_PART_TRAIN,
+					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 4),
+					&loader, NULL));
+	return loader;
+}
+
+/* By its name, or by its samples; where a folder is does not matter. */
+static void another_data_set_is_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		int spoilt;
+		const char *words;
+	} cases[] = {{"numbers", -1, NULL},
+		     {"/new/place/numbers/", -1, NULL},
+		     {"others", -1, "loader: expected 'others', found 'numbers'"},
+		     {"numbers", 7,
+		      "loader.options.data: expected that of this loader, found "
+		      "another"}};
+	tn_dataset *dataset;
+	struct run other;
+	(void)state;
+	run_begin(&other, context, RUN_ADAMW, 3);
+	struct tn_checkpoint all = other.all;
+	other.all.loader = numbers_loader("data/numbers", -1, &dataset);
+	assert_ok(tn_checkpoint_save(changed, &other.all));
+	tn_data_loader_destroy(other.all.loader);
+	tn_dataset_destroy(dataset);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		other.all.loader = numbers_loader(cases[i].name, cases[i].spoilt, &dataset);
+		if (cases[i].words)
+			refuse(changed, &other, TN_INVALID_ARGUMENT, cases[i].words);
+		else
+			assert_ok(tn_checkpoint_load(changed, &other.all));
+		tn_data_loader_destroy(other.all.loader);
+		tn_dataset_destroy(dataset);
+	}
+	other.all = all;
+	run_end(&other);
+}
+
+/* Folds of one data set have the same name, and as many samples. */
+static void another_fold_is_refused(void **state)
+{
+	tn_data_loader *loader = NULL;
+	struct run other;
+	(void)state;
+	run_begin(&other, context, RUN_ADAMW, 3);
+	struct tn_checkpoint all = other.all;
+	for (uint32_t i = 0; i < 2; i++) {
+		tn_dataset *fold = NULL;
+		assert_ok(tn_dataset_fold(
+			other.dataset, TN_OPTIONS(struct tn_fold_options, .n_folds = 3, .fold = i),
+			&fold, NULL));
+		assert_int_equal(tn_dataset_count(fold, TN_PART_TRAIN), 30);
+		assert_ok(tn_data_loader_create(
+			fold, TN_PART_TRAIN,
+			TN_OPTIONS(struct tn_data_loader_options, .batch_size = RUN_BATCH), &loader,
+			NULL));
+		other.all.loader = loader;
+		if (!i)
+			assert_ok(tn_checkpoint_save(changed, &other.all));
+		else
+			refuse(changed, &other, TN_INVALID_ARGUMENT,
+			       "loader.options.data: expected that of this loader, found another");
+		tn_data_loader_destroy(loader);
+		tn_dataset_destroy(fold);
+	}
+	other.all = all;
+	run_end(&other);
 }
 
 /* Parts that are not asked for are left out. */
@@ -751,9 +936,11 @@ int main(void)
 		cmocka_unit_test(a_resumed_training_ends_with_the_same_bits),
 		cmocka_unit_test(a_resumed_trainer_ends_with_the_same_bits),
 		cmocka_unit_test(a_trainer_refuses_what_is_not_its_own),
+		cmocka_unit_test(a_trainer_goes_on_once_there_is_room),
 		cmocka_unit_test(a_network_of_f16_is_resumed_with_its_masters_and_scale),
 		cmocka_unit_test_setup_teardown(a_changed_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_flipped_bit_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_network_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_optimizer_or_setting_is_refused, setup,
 						teardown),
@@ -762,6 +949,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_milestones_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_rate_is_restored, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scale_is_an_f32_of_this_network, setup, teardown),
+=======
+		cmocka_unit_test_setup_teardown(another_data_set_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_fold_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_part_can_be_loaded_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_loader_continues_at_any_index, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_checkpoint_is_a_file_of_weights, setup, teardown),

@@ -321,6 +321,28 @@ static void a_torn_file_is_skipped(void **state)
 	       "none of 2 files can be loaded");
 }
 
+/* Whose header is whole, and whose numbers are finite. */
+static void a_file_with_a_flipped_bit_is_skipped(void **state)
+{
+	size_t size;
+	uint64_t step = 0;
+	(void)state;
+	save(1, NAN);
+	save(2, NAN);
+	const char *file = files_path(path, "step-000000000002.safetensors");
+	unsigned char *bytes = files_read(file, &size);
+	bytes[size - 1] ^= 1;
+	files_write(file, bytes, size);
+	free(bytes);
+	reopen(2);
+	assert_steps("1 2");
+	assert_ok(tn_checkpoint_folder_load(folder, &run.all, &step));
+	assert_int_equal(step, 1);
+	assert_contains(messages, "2 checkpoint: skipped: ");
+	assert_contains(messages, "expected the checksum ");
+	assert_steps("1 2?");
+}
+
 /* Also one whose metric was read when it was whole. */
 static void a_torn_file_is_not_the_best(void **state)
 {
@@ -466,6 +488,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_folder_is_made_where_it_can_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_skipped, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_with_a_flipped_bit_is_skipped, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_not_the_best, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_path_is_an_error_that_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_files_stay, setup, teardown),

@@ -673,6 +673,26 @@ static void captured_steps_have_the_same_bits(void **state)
 	}
 }
 
+/* Replays cannot be measured: without a word from the program, steps are not captured then. */
+static void a_profile_measures_all_steps(void **state)
+{
+	struct fit fit;
+	struct tn_profile_row row;
+	(void)state;
+	open_fit(&fit, contexts[2], 8);
+	tn_profile *profile = tn_profile_begin(fit.net, NULL);
+	assert_non_null(profile);
+	uint64_t before = replays_of(contexts[2]);
+	run_fit(&fit);
+	assert_int_equal(replays_of(contexts[2]), before);
+	assert_ok(tn_profile_end(profile));
+	assert_ok(tn_profile_at(profile, 0, &row));
+	/* Five batches of training and three of validation in each of three epochs. */
+	assert_int_equal(row.calls, 3 * (5 + 3));
+	tn_profile_destroy(profile);
+	close_fit(&fit);
+}
+
 /* ---- Mixed precision -------------------------------------------------------------------------*/
 
 /* A network of f16, whose first steps are skipped while the scale comes down, and which then
@@ -899,6 +919,51 @@ static void a_failed_evaluation_leaves_the_loader_where_it_was(void **state)
 	tn_metric_destroy(nothing);
 }
 
+/* The members of the network have an input each; the targets are the second input too. */
+static tn_array *step_of_two(void *user, tn_module *module, uint32_t n_fields,
+			     tn_array *const *fields, tn_array **output)
+{
+	(void)user, (void)n_fields;
+	tn_array *a = tn_module_forward(tn_module_child(module, "a"), fields[0]);
+	tn_array *b = tn_module_forward(tn_module_child(module, "b"), fields[1]);
+	*output = tn_module_forward(tn_module_child(module, "head"), tn_relu(tn_add(a, b)));
+	return tn_mse_loss(*output, fields[1], TN_REDUCTION_MEAN);
+}
+
+static void a_network_may_have_several_inputs(void **state)
+{
+	float weights[2][MOST_WEIGHTS];
+	size_t n = 0;
+	(void)state;
+	for (int on = 0; on < 2; on++) {
+		struct fit fit;
+		open_fit(&fit, contexts[2], 8);
+		tn_optimizer_destroy(fit.optimizer);
+		tn_module_destroy(fit.net);
+		tn_random_state_set(contexts[2], (struct tn_random_state){5, 0});
+		fit.net = tn_sequential(contexts[2]);
+		tn_sequential_add(fit.net, "a",
+				  tn_module_linear(contexts[2], TABLE_INPUTS, 8, NULL));
+		tn_sequential_add(fit.net, "b",
+				  tn_module_linear(contexts[2], TABLE_TARGETS, 8, NULL));
+		tn_sequential_add(fit.net, "head",
+				  tn_module_linear(contexts[2], 8, TABLE_TARGETS, NULL));
+		assert_ok(tn_module_build(fit.net));
+		fit.optimizer = tn_adam(fit.net, TN_OPTIONS(struct tn_adam_options, .lr = 0.02));
+		fit.options.loss = 0;
+		fit.options.step_function = step_of_two;
+		fit.options.is_repeatable = 1;
+		fit.options.capture = on ? TN_CAPTURE_ON : TN_CAPTURE_OFF;
+		fit.options.n_epochs = 20;
+		run_fit(&fit);
+		assert_true(tn_trainer_history_at(fit.trainer, 19)->validation.loss <
+			    0.1 * tn_trainer_history_at(fit.trainer, 0)->validation.loss);
+		n = read_weights(fit.net, weights[on]);
+		close_fit(&fit);
+	}
+	assert_memory_equal(weights[0], weights[1], n * sizeof(float));
+}
+
 /* ---- Refusals --------------------------------------------------------------------------------*/
 
 static void refuse_what_is_of_another(struct fit *fit)
@@ -1014,10 +1079,12 @@ int main(void)
 		cmocka_unit_test(every_callback_can_stop),
 		cmocka_unit_test(steps_may_end_it_within_an_epoch),
 		cmocka_unit_test(captured_steps_have_the_same_bits),
+		cmocka_unit_test(a_profile_measures_all_steps),
 		cmocka_unit_test(a_network_of_f16_is_trained_with_a_scaler),
 		cmocka_unit_test(losses_may_be_functions),
 		cmocka_unit_test(a_validation_that_failed_is_repeated),
 		cmocka_unit_test(a_failed_evaluation_leaves_the_loader_where_it_was),
+		cmocka_unit_test(a_network_may_have_several_inputs),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
