@@ -12,8 +12,8 @@
  *   TN_LIMIT        the file exceeds a limit that this header states
  *   TN_UNSUPPORTED  valid, but not supported by this build (a library was missing then)
  *   TN_OUT_OF_MEMORY
- * with a text that gives the file, the offset (or line and column, or key), what was expected and
- * what was found.  Files are read, never mapped: a file that shrinks while it is read causes an
+ * with a text that gives the file, the offset (or line and column, or key; of PNG and JPEG, what
+ * their library says), what was expected and what was found.  Files are read, never mapped: a file that shrinks while it is read causes an
  * error, not a signal.
  *
  * Every writer writes a temporary file in the same folder, syncs it, renames it and syncs the
@@ -323,9 +323,10 @@ struct tn_image {
  * 0.1] */
 TN_API void tn_image_release(struct tn_image *image);
 
-/* Reads a PNG (any depth and colour type, to 8 bits), a JPEG (grey or colour; its orientation in
- * Exif is not applied), or a PGM or PPM (P2, P3, P5, P6, largest value up to 65535, scaled to
- * 0..255), as detected from its first bytes.  *out is written only on success.
+/* Reads a PNG (any depth and colour type, scaled to 0..255; of an animation the first picture), a
+ * JPEG (grey or colour), or a PGM or PPM (P2, P3, P5, P6, largest value up to 65535, scaled to
+ * 0..255), as detected from its first bytes.  Values are those stored: gamma, colour profiles and
+ * the orientation in Exif are not applied.  *out is written only on success.
  * TN_UNSUPPORTED: PNG, but built without libpng; JPEG, but built without libturbojpeg, or of CMYK.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_read(const char *path, struct tn_image *out,
