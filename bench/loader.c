@@ -9,8 +9,9 @@
  *
  * The files are synthetic: CIFAR's binary ones, JPEG files of 32 x 32 pixels by class, and of
  * 256 x 256, which are resized to 32 x 32.  A step with the loader takes the next batch, copies it
- * to the device and trains.  A line for people says how much of the steps was spent waiting for
- * batches, and the processor time of a step on either side.
+ * to the device and trains.  Lines for people say how much of the steps was spent waiting for
+ * batches, the processor time of a step on either side, and that of loading a batch alone, which a
+ * busy machine changes least.
  */
 #include "config.h"
 
@@ -136,7 +137,8 @@ static int measure(struct bench *b, const char *name, int n)
 	return 1;
 }
 
-static tn_data_loader *open_loader(const struct bench *b, const tn_dataset *dataset)
+/* context NULL: batches are loaded when asked for. */
+static tn_data_loader *open_loader(tn_context *context, const tn_dataset *dataset)
 {
 	struct tn_error_info error;
 	tn_data_loader *loader = NULL;
@@ -144,10 +146,26 @@ static tn_data_loader *open_loader(const struct bench *b, const tn_dataset *data
 				  TN_OPTIONS(struct tn_data_loader_options, .batch_size = BATCH,
 					     .shuffle = 1, .drop_last = 1,
 					     .augmentation = tn_dataset_augmentation(dataset),
-					     .context = b->context),
+					     .context = context),
 				  &loader, &error))
 		fprintf(stderr, "%s\n", error.text);
 	return loader;
+}
+
+/* Prints the processor time of a batch without a network. */
+static int load_alone(const tn_dataset *dataset)
+{
+	enum { BATCHES = 60 };
+	struct bench alone = {.loader = open_loader(NULL, dataset)};
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	int n = 0;
+	double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+	while (alone.loader && n < BATCHES && !next_batch(&alone, &batch))
+		n++;
+	double seconds = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+	tn_data_loader_destroy(alone.loader);
+	printf("# a batch alone: %.4g ms of processor time\n", 1e3 * seconds / BATCHES);
+	return n == BATCHES;
 }
 
 /* 0: a failure, which has been printed or which the context keeps. */
@@ -159,8 +177,8 @@ static int run_folder(struct bench *b, const char *name, const char *folder, int
 	tn_dataset *dataset = NULL;
 	if (tn_dataset_open(folder, is_jpeg ? &sides : NULL, &dataset, &error))
 		fprintf(stderr, "%s\n", error.text);
-	b->loader = dataset ? open_loader(b, dataset) : NULL;
-	int done = b->loader && measure(b, name, n);
+	b->loader = dataset ? open_loader(b->context, dataset) : NULL;
+	int done = b->loader && measure(b, name, n) && load_alone(dataset);
 	tn_data_loader_destroy(b->loader);
 	tn_dataset_destroy(dataset);
 	return done;
