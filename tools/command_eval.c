@@ -84,6 +84,13 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	uint32_t n = network->format.n_classes;
 	if (!check_format(network, dataset))
 		return EXIT_FAILED;
+	if (!tn_dataset_count(dataset, TN_PART_TEST)) {
+		fprintf(stderr,
+			"tenon eval: %s: expected a test part, found none (--data tests on all "
+			"of another data set)\n",
+			tn_dataset_name(dataset));
+		return EXIT_FAILED;
+	}
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
 	if (!confusion)
 		return EXIT_FAILED;
@@ -116,8 +123,11 @@ static int run(const struct eval_command *c, tn_context *context)
 	int code = saved_network_open(context, c->path, &network);
 	if (code != EXIT_DONE)
 		return code;
+	/* Of other data than the network's own all is for tests, unless it has a test part. */
 	const struct tn_dataset_options o = {.struct_size = sizeof(o),
-					     .normalise_as = &network.format};
+					     .normalise_as = &network.format,
+					     .test_fraction = c->data ? 1.0 : 0.0,
+					     .keep_own_parts = 1};
 	if (tn_dataset_open(c->data ? c->data : network.data, &o, &dataset, &error))
 		code = report_error(&error);
 	else

@@ -153,7 +153,9 @@ static int predict_data(const struct predict_command *c, tn_context *context,
 	tn_data_loader *loader = NULL;
 	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
 	const struct tn_dataset_options as_trained = {.struct_size = sizeof(as_trained),
-						      .normalise_as = &network->format};
+						      .normalise_as = &network->format,
+						      .test_fraction = 1.0,
+						      .keep_own_parts = 1};
 	tn_status status = tn_dataset_open(c->data, &as_trained, &dataset, &error);
 	if (!status)
 		status = tn_data_loader_create(dataset, TN_PART_TEST, &o, &loader, &error);

@@ -37,7 +37,7 @@ struct train_command {
 	uint64_t seed;
 	int seeded;        /* --seed was given: it overrides TENON_SEED, even if 0 */
 	int failed;        /* for a reason not kept in the context */
-	double validation; /* the fraction */
+	double validation; /* the fraction; below 0: 0.1, or the data set's own part */
 	uint64_t max_shift;
 	int flip;
 	int quiet;
@@ -75,7 +75,7 @@ static int read_options(struct train_command *c, int argc, char **argv)
 	static const char *const schedules[] = {
 		[TN_SCHEDULE_CONSTANT] = "constant", [TN_SCHEDULE_COSINE] = "cosine", NULL};
 	const struct option_row rows[] = {
-		{"data", "NAME|DIR", "digits, fashion-mnist, or a folder of pictures",
+		{"data", "NAME|DIR", "digits, fashion-mnist, or a folder or file of pictures",
 		 .text = &c->data},
 		{"epochs", "N", "default: 40000 images in total, at least 3", .count = &c->epochs,
 		 .lowest = 1, .highest = 1000000},
@@ -91,7 +91,9 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .choice = &c->schedule, .choices = schedules},
 		{"momentum", "X", "momentum of sgd and lars (0.9)", .real = &c->optimizer.momentum},
 		{"weight-decay", "X", "(adamw 0.01, others 0)", .real = &c->optimizer.weight_decay},
-		{"validation", "X", "fraction of the training part kept for validation (0.1)",
+		{"validation", "X",
+		 "fraction of the training part kept for validation\n(0.1, unless the data set has "
+		 "a validation part)",
 		 .real = &c->validation, .highest = 0.9},
 		{"max-shift", "N", "shift each picture by up to N pixels", .count = &c->max_shift,
 		 .highest = 1000},
@@ -263,7 +265,8 @@ static void save(const struct train_command *c, const tn_module *module, const t
 	struct description d;
 	describe(&d, c, dataset);
 	snprintf(accuracy, sizeof(accuracy), "%.6f", test->accuracy);
-	d.pairs[d.n++] = (struct tn_pair){"test_accuracy", accuracy};
+	if (test->images)
+		d.pairs[d.n++] = (struct tn_pair){"test_accuracy", accuracy};
 	d.pairs[d.n++] = (struct tn_pair){"tenon", tn_version()};
 	if (!tn_module_save(module, c->save, d.n, d.pairs))
 		printf("saved %s\n", c->save);
@@ -277,9 +280,17 @@ static uint64_t default_epochs(const tn_dataset *dataset)
 	return epochs < 3 ? 3 : epochs;
 }
 
+/* Without a test part *result has 0 images. */
 static tn_status test(struct train_command *c, tn_module *module, const tn_dataset *dataset,
 		      struct tn_evaluation *result)
 {
+	if (!tn_dataset_count(dataset, TN_PART_TEST)) {
+		*result = (struct tn_evaluation){0};
+		if (!c->quiet)
+			fprintf(stderr, "not tested: %s has no test part\n",
+				tn_dataset_name(dataset));
+		return TN_OK;
+	}
 	tn_status status = tn_evaluate(module, dataset, TN_PART_TEST, 0, result, NULL);
 	if (status)
 		return status;
@@ -449,8 +460,11 @@ static int run_with_context(struct train_command *c, tn_context *context)
 {
 	struct tn_error_info error;
 	tn_dataset *dataset = NULL;
-	const struct tn_dataset_options o = {.struct_size = sizeof(o),
-					     .validation_fraction = c->validation};
+	const struct tn_dataset_options o = {
+		.struct_size = sizeof(o),
+		.validation_fraction = c->validation < 0 ? 0.1 : c->validation,
+		.keep_own_parts = c->validation < 0,
+	};
 	if (c->seeded)
 		tn_random_state_set(context, (struct tn_random_state){c->seed, 0});
 	c->seed = tn_random_state_get(context).seed;
@@ -475,7 +489,7 @@ int command_train(int argc, char **argv)
 	struct train_command c = {.optimizer = {.momentum = 0.9, .weight_decay = -1.0},
 				  .schedule = TN_SCHEDULE_COSINE,
 				  .batch = 64,
-				  .validation = 0.1};
+				  .validation = -1.0};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;

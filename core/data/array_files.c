@@ -147,6 +147,15 @@ static tn_status read_arrays(struct arrays *arrays, struct tn_error_info *error)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: expected an array x or x_train, found none",
 			       tn_file_label(arrays->path));
+	for (int i = 1; i < N_SUFFIXES && status == TN_OK; i++) {
+		if (parts[i].part == parts[i - 1].part && arrays->x[i].data &&
+		    arrays->x[i - 1].data)
+			status = tn_fail(error, TN_FORMAT, OPERATION,
+					 "%s: expected x%s or x%s, which are the same part, found "
+					 "both",
+					 tn_file_label(arrays->path), parts[i - 1].suffix,
+					 parts[i].suffix);
+	}
 	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++)
 		status = check_part(arrays, first, i, error);
 	return status;
@@ -177,7 +186,8 @@ static int64_t integer_at(const struct tn_host_array *array, uint64_t i)
 	case TN_U32:
 		return ((const uint32_t *)data)[i];
 	case TN_U64:
-		return ((const uint64_t *)data)[i] < MAX_CLASSES ? ((const int64_t *)data)[i] : -1;
+		return ((const uint64_t *)data)[i] < INT64_MAX ? ((const int64_t *)data)[i]
+							       : INT64_MAX;
 	default:
 		return ((const int64_t *)data)[i];
 	}
@@ -198,10 +208,11 @@ static tn_status join_labels(const struct arrays *arrays, struct tn_dataset_raw 
 			if (label < 0 || label >= MAX_CLASSES)
 				return tn_fail(error, TN_FORMAT, OPERATION,
 					       "%s: y%s, number %llu: expected a label from 0 to "
-					       "%d (other targets are floating), found another "
-					       "number",
+					       "%d (other targets are floating), found %lld%s",
 					       tn_file_label(arrays->path), parts[i].suffix,
-					       (unsigned long long)k, MAX_CLASSES - 1);
+					       (unsigned long long)k, MAX_CLASSES - 1,
+					       (long long)label,
+					       label == INT64_MAX ? " or more" : "");
 			raw->labels[next++] = (int32_t)label;
 			if (raw->n_classes > (uint32_t)label)
 				continue;

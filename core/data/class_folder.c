@@ -270,10 +270,11 @@ tn_status tn_class_folder_look(const char *folder, int *is_there, struct tn_erro
 
 /* ---- The data set ----------------------------------------------------------------------------*/
 
-/* Size and channels, from the options or from the first picture. */
+/* Size and channels: from the options, the format to normalise as, or the first picture. */
 static tn_status settle_format(struct pictures *pictures, const struct tn_dataset_options *options,
 			       struct tn_error_info *error)
 {
+	const struct tn_input_format *as = options->normalise_as;
 	struct tn_image first = {0};
 	if ((options->image_height == 0) != (options->image_width == 0) ||
 	    (options->image_channels && options->image_channels != 1 &&
@@ -286,6 +287,12 @@ static tn_status settle_format(struct pictures *pictures, const struct tn_datase
 	pictures->height = options->image_height;
 	pictures->width = options->image_width;
 	pictures->channels = options->image_channels;
+	if (as && as->height && as->width && !pictures->height) {
+		pictures->height = as->height;
+		pictures->width = as->width;
+	}
+	if (as && (as->channels == 1 || as->channels == 3) && !pictures->channels)
+		pictures->channels = as->channels;
 	if (pictures->height && pictures->width && pictures->channels)
 		return TN_OK;
 	char *path = path_of(pictures, 0);

@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "data/format.h"
+#include "data/fractions.h"
 #include "data/split.h"
 
 #define OPERATION "dataset"
@@ -28,10 +30,21 @@ void tn_dataset_raw_release(struct tn_dataset_raw *raw)
 	memset(raw, 0, sizeof(*raw));
 }
 
-/* A NaN is outside, too. */
-static int is_fraction(double value)
+tn_status tn_dataset_copy_parts(struct tn_dataset_raw *raw, const uint8_t *parts, uint64_t n,
+				struct tn_error_info *error)
 {
-	return value >= 0 && value <= 1;
+	for (uint64_t i = 0; i < n; i++) {
+		if (parts[i] >= TN_N_PARTS)
+			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+				       "sample %llu: expected a part from 0 to %d, found %u",
+				       (unsigned long long)i, TN_N_PARTS - 1, parts[i]);
+	}
+	raw->parts = tn_mem_alloc((size_t)n);
+	if (!raw->parts)
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu parts",
+			       (unsigned long long)n);
+	memcpy(raw->parts, parts, (size_t)n);
+	return TN_OK;
 }
 
 static tn_status check_normalise_as(const struct tn_dataset_raw *raw, const char *name,
@@ -139,11 +152,6 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 			   tn_dataset **out, struct tn_error_info *error)
 {
 	tn_status status = TN_OK;
-	if (!is_fraction(raw->test_fraction) || !is_fraction(raw->validation_fraction))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: expected fractions from 0 to 1, found %g for test and %g for "
-			       "validation",
-			       name, raw->test_fraction, raw->validation_fraction);
 	if (raw->normalise_as && raw->format.channels)
 		status = check_normalise_as(raw, name, error);
 	if (status == TN_OK && !raw->samples)
@@ -222,8 +230,6 @@ static tn_status copy_source(const struct tn_dataset_source *source, struct tn_d
 			       source->height, source->width);
 	image_size *= source->channels;
 	raw->n = source->n_images;
-	raw->test_fraction = source->test_fraction;
-	raw->validation_fraction = source->validation_fraction;
 	raw->format = (struct tn_input_format){
 		.channels = source->channels,
 		.height = source->height,
@@ -241,22 +247,32 @@ static tn_status copy_source(const struct tn_dataset_source *source, struct tn_d
 			       (unsigned long long)raw->n);
 	memcpy(raw->images, source->images, (size_t)(raw->n * image_size));
 	memcpy(raw->labels, source->labels, (size_t)raw->n * sizeof(*raw->labels));
-	return TN_OK;
+	return source->parts ? tn_dataset_copy_parts(raw, source->parts, raw->n, error) : TN_OK;
 }
 
 tn_status tn_dataset_create(const struct tn_dataset_source *given, tn_dataset **out,
 			    struct tn_error_info *error)
 {
 	struct tn_dataset_source source = {0};
+	struct tn_input_format as = {0};
 	struct tn_dataset_raw raw = {0};
 	tn_status status = tn_options_take(&source, sizeof(source), given,
 					   "struct tn_dataset_source", OPERATION, error);
+	const char *name = source.name ? source.name : "";
+	if (status == TN_OK && source.normalise_as)
+		status = tn_input_format_take(&as, source.normalise_as, error);
 	if (status == TN_OK)
 		status = copy_source(&source, &raw, error);
+	if (status == TN_OK)
+		status = tn_dataset_take_fractions(
+			&raw,
+			&(struct tn_fractions){source.test_fraction, source.validation_fraction, 0},
+			name, error);
 	raw.class_names = source.class_names;
 	raw.own_class_names = 1;
+	raw.normalise_as = source.normalise_as ? &as : NULL;
 	if (status == TN_OK)
-		status = tn_dataset_build(&raw, source.name ? source.name : "", "", out, error);
+		status = tn_dataset_build(&raw, name, "", out, error);
 	tn_dataset_raw_release(&raw);
 	return status;
 }

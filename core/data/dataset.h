@@ -33,25 +33,28 @@ struct tn_dataset_raw {
 	uint8_t *images;            /* as fed to a network, owned; NULL: in `samples` */
 	int32_t *labels;            /* owned; NULL: in `samples` */
 	struct tn_samples *samples; /* owned; field 0 of images is u8, their labels are in memory */
-	uint64_t n_test;            /* length of the test part, at the end; 0: test_fraction */
-	uint8_t *parts;             /* TN_PART_... of each sample, owned; NULL: n_test, fractions */
+	uint64_t n_test;            /* length of the test part, at the end */
+	uint8_t *parts;             /* TN_PART_... of each sample, owned; NULL: by n_test */
 	uint32_t stratify;          /* 1 + a field; 0: none.  Of images: the label */
 	uint32_t n_classes;
-	const char *origin;             /* static; NULL: "" */
-	const char *const *class_names; /* NULL: numbers */
-	int own_class_names;            /* class_names are not static: copy them */
-	struct tn_listing class_list;   /* where class_names may be; owned */
-	void *class_memory;             /* or here */
-	double test_fraction;
-	double validation_fraction;
+	const char *origin;                         /* static; NULL: "" */
+	const char *const *class_names;             /* NULL: numbers */
+	int own_class_names;                        /* class_names are not static: copy them */
+	struct tn_listing class_list;               /* where class_names may be; owned */
+	void *class_memory;                         /* or here */
+	double test_fraction;                       /* of what these leave to the training part */
+	double validation_fraction;                 /* of the rest */
 	const struct tn_input_format *normalise_as; /* borrowed; NULL: from the training part */
 };
 
 /* Frees the content. */
 void tn_dataset_raw_release(struct tn_dataset_raw *raw);
 
-/* Makes the data set; takes over images, labels and samples, also on failure.  Checks labels and
- * fractions. */
+/* raw->parts := a copy of n parts. */
+tn_status tn_dataset_copy_parts(struct tn_dataset_raw *raw, const uint8_t *parts, uint64_t n,
+				struct tn_error_info *error);
+
+/* Makes the data set; takes over images, labels and samples, also on failure.  Checks labels. */
 tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const char *path,
 			   tn_dataset **out, struct tn_error_info *error);
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "data/dataset.h"
+#include "data/fractions.h"
 
 #define OPERATION "dataset"
 
@@ -24,12 +25,6 @@ static tn_status check_source(const struct tn_dataset_fields *source, struct tn_
 	if (source->class_names && source->n_classes == 0)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected n_classes with class_names, found 0");
-	for (uint64_t i = 0; source->parts && i < source->n; i++) {
-		if (source->parts[i] >= TN_N_PARTS)
-			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-				       "sample %llu: expected a part from 0 to %d, found %u",
-				       (unsigned long long)i, TN_N_PARTS - 1, source->parts[i]);
-	}
 	return TN_OK;
 }
 
@@ -57,17 +52,6 @@ static tn_status copy_data(const struct tn_dataset_fields *source, struct tn_sam
 	return TN_OK;
 }
 
-static tn_status copy_parts(const struct tn_dataset_fields *source, struct tn_dataset_raw *raw,
-			    struct tn_error_info *error)
-{
-	raw->parts = tn_mem_alloc((size_t)source->n);
-	if (!raw->parts)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu parts",
-			       (unsigned long long)source->n);
-	memcpy(raw->parts, source->parts, (size_t)source->n);
-	return TN_OK;
-}
-
 tn_status tn_dataset_from_fields(const struct tn_dataset_fields *given, tn_dataset **out,
 				 struct tn_error_info *error)
 {
@@ -83,7 +67,7 @@ tn_status tn_dataset_from_fields(const struct tn_dataset_fields *given, tn_datas
 	if (status == TN_OK && source.data)
 		status = copy_data(&source, raw.samples, error);
 	if (status == TN_OK && source.parts)
-		status = copy_parts(&source, &raw, error);
+		status = tn_dataset_copy_parts(&raw, source.parts, source.n, error);
 	if (status == TN_OK) {
 		raw.samples->read = source.read;
 		raw.samples->user = source.user;
@@ -91,10 +75,13 @@ tn_status tn_dataset_from_fields(const struct tn_dataset_fields *given, tn_datas
 		raw.n_classes = source.n_classes;
 		raw.class_names = source.class_names;
 		raw.own_class_names = 1;
-		raw.test_fraction = source.test_fraction;
-		raw.validation_fraction = source.validation_fraction;
-		status = tn_dataset_build(&raw, source.name ? source.name : "", "", out, error);
+		status = tn_dataset_take_fractions(
+			&raw,
+			&(struct tn_fractions){source.test_fraction, source.validation_fraction, 0},
+			source.name ? source.name : "", error);
 	}
+	if (status == TN_OK)
+		status = tn_dataset_build(&raw, source.name ? source.name : "", "", out, error);
 	tn_dataset_raw_release(&raw);
 	return status;
 }

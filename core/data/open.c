@@ -19,6 +19,7 @@
 #include "data/dataset.h"
 #include "data/digits.h"
 #include "data/format.h"
+#include "data/fractions.h"
 #include "data/idx_folder.h"
 #include "data/search.h"
 #include "data/table_file.h"
@@ -159,27 +160,6 @@ static tn_status read_file(const char *path, const struct tn_dataset_options *op
 		      : tn_table_file_read(path, options, raw, error);
 }
 
-/* Takes the fractions over; parts that the data set has cannot be split off as well. */
-static tn_status take_fractions(const char *path, const struct tn_dataset_options *options,
-				struct tn_dataset_raw *raw, struct tn_error_info *error)
-{
-	int has_test = raw->parts || raw->n_test || raw->test_fraction > 0;
-	if ((has_test && options->test_fraction != 0) ||
-	    (raw->parts && options->validation_fraction != 0))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "%s: expected no %s, because the data set has parts of its own, "
-			       "found %g",
-			       tn_file_label(path),
-			       options->test_fraction != 0 ? "test_fraction"
-							   : "validation_fraction",
-			       options->test_fraction != 0 ? options->test_fraction
-							   : options->validation_fraction);
-	if (!has_test)
-		raw->test_fraction = options->test_fraction;
-	raw->validation_fraction = options->validation_fraction;
-	return TN_OK;
-}
-
 /* Sets origin and class names of data sets known by the name of their folder. */
 static tn_status add_known(const char *folder, struct tn_dataset_raw *raw,
 			   struct tn_error_info *error)
@@ -207,16 +187,24 @@ tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *giv
 	int is_folder = 0;
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_dataset_options", OPERATION, error);
-	if (status == TN_OK && options.normalise_as)
+	if (status == TN_OK && options.normalise_as) {
 		status = tn_input_format_take(&as, options.normalise_as, error);
+		options.normalise_as = &as;
+	}
 	if (status == TN_OK)
 		status = tn_dataset_find(name, data_dir, &folder, &is_folder, error);
 	if (status == TN_OK)
 		status = is_folder ? read_folder(folder, &options, &raw, error)
 				   : read_file(folder, &options, &raw, error);
 	if (status == TN_OK)
-		status = take_fractions(folder, &options, &raw, error);
-	raw.normalise_as = options.normalise_as ? &as : NULL;
+		status = tn_dataset_take_fractions(&raw,
+						   &(struct tn_fractions){
+							   options.test_fraction,
+							   options.validation_fraction,
+							   options.keep_own_parts != 0,
+						   },
+						   tn_file_label(folder), error);
+	raw.normalise_as = options.normalise_as;
 	if (status == TN_OK && is_folder && !raw.class_names)
 		status = add_known(folder, &raw, error);
 	if (status == TN_OK)

@@ -59,13 +59,7 @@ char *tn_path_name(const char *path)
 	return tn_text_take(&text);
 }
 
-static int is_folder(const char *path)
-{
-	struct stat status;
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/* Folder i to search for a name; NULL: out of memory. */
+/* Folder i to search for a name, the last one a file as well; NULL: out of memory. */
 #define N_PLACES 3
 
 static char *place(int i, const char *name, const char *data_dir)
@@ -109,13 +103,12 @@ static tn_status not_found(const char *name, const char *data_dir, struct tn_err
 	const char *text = places.data ? places.data : "?";
 	tn_status status;
 	if (entry && entry->package)
-		status = tn_fail(
-			error, TN_NOT_FOUND, OPERATION,
-			"%s: not found (it is in Debian package %s); searched the folders %s", name,
-			entry->package, text);
+		status = tn_fail(error, TN_NOT_FOUND, OPERATION,
+				 "%s: not found (it is in Debian package %s); searched %s", name,
+				 entry->package, text);
 	else
 		status = tn_fail(error, TN_NOT_FOUND, OPERATION,
-				 "%.100s: not found%s%s%s; searched the folders %s", name,
+				 "%.100s: not found%s%s%s; searched %s", name,
 				 like ? "; did you mean '" : "", like ? like : "", like ? "'?" : "",
 				 text);
 	tn_text_release(&places);
@@ -143,7 +136,9 @@ tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
 		char *path = place(i, name, data_dir);
 		if (!path)
 			return no_memory(name, error);
-		if (is_folder(path)) {
+		int is_there = stat(path, &status) == 0;
+		*is_a_folder = is_there && S_ISDIR(status.st_mode);
+		if (*is_a_folder || (is_there && i == N_PLACES - 1)) {
 			*folder = path;
 			return TN_OK;
 		}

@@ -67,11 +67,11 @@ static tn_status no_memory(const tn_dataset *dataset, struct tn_error_info *erro
 		       dataset->name);
 }
 
-/* The parts by the fractions, and the test samples at the end. */
+/* Splits both fractions off the training samples. */
 static tn_status split_evenly(const tn_dataset *dataset, const struct tn_dataset_raw *raw,
 			      uint8_t *belongs, struct tn_error_info *error)
 {
-	uint64_t n = dataset->samples->n, n_rest = n - raw->n_test;
+	uint64_t n = dataset->samples->n;
 	uint32_t n_groups = dataset->is_of_images ? dataset->n_classes : 1;
 	uint32_t *groups = tn_mem_zeroed((size_t)n, sizeof(*groups));
 	tn_status status = groups ? TN_OK : no_memory(dataset, error);
@@ -84,34 +84,34 @@ static tn_status split_evenly(const tn_dataset *dataset, const struct tn_dataset
 	if (status == TN_OK && !seen)
 		status = no_memory(dataset, error);
 	if (status == TN_OK) {
-		memset(belongs + n_rest, TN_PART_TEST, (size_t)raw->n_test);
-		if (raw->n_test == 0)
-			take_evenly(n, groups, n_groups, raw->test_fraction, TN_PART_TEST, seen,
-				    belongs);
-		take_evenly(n_rest, groups, n_groups, raw->validation_fraction, TN_PART_VALIDATION,
-			    seen, belongs);
+		take_evenly(n, groups, n_groups, raw->test_fraction, TN_PART_TEST, seen, belongs);
+		take_evenly(n, groups, n_groups, raw->validation_fraction, TN_PART_VALIDATION, seen,
+			    belongs);
 	}
 	tn_mem_free(groups);
 	tn_mem_free(seen);
 	return status;
 }
 
-tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw,
+tn_status tn_dataset_split(tn_dataset *dataset, struct tn_dataset_raw *raw,
 			   struct tn_error_info *error)
 {
+	uint64_t n = dataset->samples->n;
 	tn_status status = TN_OK;
-	uint8_t *belongs = raw->parts;
-	if (!belongs) {
-		belongs = tn_mem_zeroed((size_t)dataset->samples->n, 1);
-		status = belongs ? split_evenly(dataset, raw, belongs, error)
-				 : no_memory(dataset, error);
+	if (!raw->parts) {
+		raw->parts = tn_mem_zeroed((size_t)n, 1);
+		if (!raw->parts)
+			return no_memory(dataset, error);
+		memset(raw->parts + n - raw->n_test, TN_PART_TEST, (size_t)raw->n_test);
 	}
-	if (status == TN_OK && !list_parts(dataset, belongs))
+	if (raw->test_fraction > 0 || raw->validation_fraction > 0)
+		status = split_evenly(dataset, raw, raw->parts, error);
+	if (status == TN_OK && !list_parts(dataset, raw->parts))
 		status = no_memory(dataset, error);
-	if (belongs != raw->parts)
-		tn_mem_free(belongs);
 	return status;
 }
+
+/* ---- Statistics ------------------------------------------------------------------------------*/
 
 /* Images of the training part whose pixels are counted when they are not in memory. */
 #define MAX_DECODED 512

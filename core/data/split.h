@@ -8,8 +8,8 @@
 
 #include "data/dataset.h"
 
-/* Fills index and count of the three parts. */
-tn_status tn_dataset_split(tn_dataset *dataset, const struct tn_dataset_raw *raw,
+/* Fills index and count of the three parts, from raw->parts, raw->n_test and the fractions. */
+tn_status tn_dataset_split(tn_dataset *dataset, struct tn_dataset_raw *raw,
 			   struct tn_error_info *error);
 
 /* Fills mean and deviation of the format of images from `as`, or, where that is NULL, from the

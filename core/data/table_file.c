@@ -22,17 +22,21 @@ static tn_status find_target(const char *path, const struct tn_csv *csv, const c
 	*column = n - 1;
 	if (!name)
 		return TN_OK;
+	size_t matches = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (!strcmp(csv->column_names[i], name)) {
-			*column = i;
-			return TN_OK;
-		}
+		if (strcmp(csv->column_names[i], name) != 0)
+			continue;
+		*column = i;
+		matches++;
 	}
-	const char *like = tn_name_nearest(name, (const char *const *)csv->column_names, n);
+	if (matches == 1)
+		return TN_OK;
+	const char *like =
+		matches ? NULL : tn_name_nearest(name, (const char *const *)csv->column_names, n);
 	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-		       "%s: expected a column '%.100s', the target, found none%s%.100s%s",
-		       tn_file_label(path), name, like ? "; did you mean '" : "", like ? like : "",
-		       like ? "'?" : "");
+		       "%s: expected one column '%.100s', the target, found %zu%s%.100s%s",
+		       tn_file_label(path), name, matches, like ? "; did you mean '" : "",
+		       like ? like : "", like ? "'?" : "");
 }
 
 /* Copies the features of each row to x, and the number in `column` to y. */
@@ -120,6 +124,7 @@ tn_status tn_table_file_read(const char *path, const struct tn_dataset_options *
 		.dtype = TN_F32,
 		.header = !options->no_header,
 		.separator = options->separator,
+		.finite = 1,
 	};
 	if (!options->regression && options->target)
 		reading.label_name = options->target;

@@ -200,18 +200,34 @@ static tn_status take_label(struct reader *reader, struct tn_error_info *error)
 	return TN_OK;
 }
 
+static int is_finite(const void *number, tn_dtype dtype)
+{
+	float single;
+	double value;
+	if (dtype == TN_I64)
+		return 1;
+	memcpy(&single, number, sizeof(single));
+	if (dtype == TN_F32)
+		return isfinite(single);
+	memcpy(&value, number, sizeof(value));
+	return isfinite(value);
+}
+
 static tn_status take_number(struct reader *reader, size_t index, unsigned char *to,
 			     struct tn_error_info *error)
 {
 	tn_dtype dtype = reader->options.dtype;
 	const char *text = text_of(reader, index), *missing = reader->options.missing_text;
-	if (!*text || (missing && !strcmp(text, missing))) {
+	int is_missing = !*text || (missing && !strcmp(text, missing));
+	if (is_missing) {
 		if (!reader->options.missing_is_nan)
 			return refuse_field(reader, index,
 					    dtype == TN_I64 ? "an integer" : "a number", error);
 		text = "nan";
 	}
 	const char *expected = tn_csv_number(text, dtype, reader->locale, to);
+	if (!expected && !is_missing && reader->options.finite && !is_finite(to, dtype))
+		expected = "a finite number";
 	return expected ? refuse_field(reader, index, expected, error) : TN_OK;
 }
 

@@ -24,39 +24,41 @@
 #define MAX_FILE ((uint64_t)1 << 29)
 
 /* libjpeg reports a failed allocation only as a text: "Insufficient memory (case 4)". */
-static tn_status refuse(const char *path, tjhandle decoder, struct tn_error_info *error)
+static tn_status refuse(const struct tn_file *file, tjhandle decoder, struct tn_error_info *error)
 {
 	const char *text = tjGetErrorStr2(decoder);
 	if (strstr(text, "nsufficient memory") || strstr(text, "emory allocation"))
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: libjpeg: %s",
-			       tn_file_label(path), text);
-	return tn_fail(error, TN_FORMAT, OPERATION, "%s: expected a JPEG image, found: %s",
-		       tn_file_label(path), text);
+			       tn_file_label(file->path), text);
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: expected a JPEG image, found: %s (in a file of %llu bytes)",
+		       tn_file_label(file->path), text, (unsigned long long)file->size);
 }
 
 /* Decodes to grey if the file has no colour, else to RGB. */
-static tn_status decode(const char *path, tjhandle decoder, const unsigned char *data,
-			unsigned long size, struct tn_image *image, struct tn_error_info *error)
+static tn_status decode(const struct tn_file *file, tjhandle decoder, const unsigned char *data,
+			struct tn_image *image, struct tn_error_info *error)
 {
+	const char *path = tn_file_label(file->path);
+	unsigned long size = (unsigned long)file->size;
 	int width = 0, height = 0, sampling, colours = TJCS_RGB;
 	if (tjDecompressHeader3(decoder, data, size, &width, &height, &sampling, &colours))
-		return refuse(path, decoder, error);
+		return refuse(file, decoder, error);
 	/* A file of tables alone is not an error for libjpeg. */
 	if (width <= 0 || height <= 0)
 		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: expected a JPEG image, found: no picture", tn_file_label(path));
+			       "%s: expected a JPEG image, found: no picture", path);
 	if (colours == TJCS_CMYK || colours == TJCS_YCCK)
 		return tn_fail(error, TN_UNSUPPORTED, OPERATION,
-			       "%s: expected a JPEG image of grey or RGB, found CMYK",
-			       tn_file_label(path));
+			       "%s: expected a JPEG image of grey or RGB, found CMYK", path);
 	int is_grey = colours == TJCS_GRAY;
 	tn_status status = tn_image_allocate(image, (uint64_t)width, (uint64_t)height,
-					     is_grey ? 1 : 3, tn_file_label(path), error);
+					     is_grey ? 1 : 3, path, error);
 	if (status != TN_OK)
 		return status;
 	if (tjDecompress2(decoder, data, size, image->data, width, 0, height,
 			  is_grey ? TJPF_GRAY : TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
-		return refuse(path, decoder, error);
+		return refuse(file, decoder, error);
 	return TN_OK;
 }
 
@@ -70,8 +72,7 @@ tn_status tn_jpeg_read(const struct tn_file *file, struct tn_image *out,
 		return status;
 	tjhandle decoder = tjInitDecompress();
 	if (decoder)
-		status =
-			decode(file->path, decoder, data, (unsigned long)file->size, &image, error);
+		status = decode(file, decoder, data, &image, error);
 	else
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for a decoder",
 				 tn_file_label(file->path));

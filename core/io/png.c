@@ -3,7 +3,7 @@
  *
  * PNG through libpng's simplified interface, which needs no setjmp.  Guarantees: the header's size
  * is checked against the limits before memory is allocated; a damaged or truncated file gives an
- * error with libpng's text; chunks that do not change the picture are not decoded.
+ * error with libpng's text; values are those stored, as PyTorch's readers give them.
  */
 #include "io/png.h"
 
@@ -34,40 +34,35 @@ static int is_out_of_memory(const png_image *png)
 	       strstr(png->message, "nsufficient memory");
 }
 
-static tn_status refuse(const char *path, const png_image *png, struct tn_error_info *error)
+static tn_status refuse(const struct tn_file *file, const png_image *png,
+			struct tn_error_info *error)
 {
 	if (is_out_of_memory(png))
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: libpng: %s",
-			       tn_file_label(path), png->message);
-	return tn_fail(error, TN_FORMAT, OPERATION, "%s: expected a PNG image, found: %s",
-		       tn_file_label(path), png->message);
+			       tn_file_label(file->path), png->message);
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: expected a PNG image, found: %s (in a file of %llu bytes)",
+		       tn_file_label(file->path), png->message, (unsigned long long)file->size);
 }
 
-/* Does the picture depend on chunks of that type?  True for all critical ones (a capital letter),
- * for transparency, the colour space and the significant bits (libpng's table of gamma). */
+/* Do the stored values depend on chunks of that type?  True for all critical ones (a capital
+ * letter), and for transparency. */
 static int is_used(const unsigned char *type)
 {
-	static const char *const used[] = {"tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "cICP"};
-	int found = !(type[0] & 0x20);
-	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
-		found |= memcmp(type, used[i], 4) == 0;
-	return found;
+	return !(type[0] & 0x20) || memcmp(type, "tRNS", 4) == 0;
 }
 
-/* Removes the unused chunks and all profiles (iCCP) but the first: libpng would decompress each of
- * them, to 8 MB, before the pixels.  Returns the remaining size.  From the first damaged chunk on
- * everything is kept, so that libpng reports it. */
+/* Removes the other chunks: libpng would decompress texts and profiles, each to 8 MB, and change
+ * the values by gamma and colour spaces.  Returns the remaining size.  From the first damaged chunk
+ * on everything is kept, so that libpng reports it. */
 static size_t drop_unused(unsigned char *data, size_t size)
 {
-	int n_profiles = 0;
 	size_t from = 8, to = 8; /* after the signature */
 	while (from < size && size - from >= 12) {
 		uint64_t chunk = 12 + (uint64_t)tn_load_u32_be(data + from);
-		const unsigned char *type = data + from + 4;
 		if (chunk > size - from)
 			break;
-		n_profiles += memcmp(type, "iCCP", 4) == 0;
-		if (is_used(type) && (n_profiles < 2 || memcmp(type, "iCCP", 4) != 0)) {
+		if (is_used(data + from + 4)) {
 			memmove(data + to, data + from, (size_t)chunk);
 			to += (size_t)chunk;
 		}
@@ -90,16 +85,17 @@ tn_status tn_png_read(const struct tn_file *file, struct tn_image *out, struct t
 	memset(&png, 0, sizeof(png));
 	png.version = PNG_IMAGE_VERSION;
 	if (!png_image_begin_read_from_memory(&png, data, drop_unused(data, (size_t)file->size)))
-		status = refuse(file->path, &png, error);
+		status = refuse(file, &png, error);
 	/* Keeps colour and alpha of the file's format; palettes and 16-bit samples become 8-bit
-	 * values. */
+	 * values, which without the flag would be taken for linear light and changed. */
+	png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
 	png.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
 	if (status == TN_OK)
 		status = tn_image_allocate(&image, png.width, png.height,
 					   PNG_IMAGE_SAMPLE_CHANNELS(png.format),
 					   tn_file_label(file->path), error);
 	if (status == TN_OK && !png_image_finish_read(&png, NULL, image.data, 0, NULL))
-		status = refuse(file->path, &png, error);
+		status = refuse(file, &png, error);
 	png_image_free(&png);
 	tn_mem_free(data);
 	if (status == TN_OK)

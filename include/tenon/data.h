@@ -122,7 +122,8 @@ struct tn_dataset_options {
 	 * before validation_fraction. */
 	double test_fraction;
 	/* Of folders of pictures by class: the size to which pictures are resized, both or none (0:
-	 * the first picture's), and 1 for grey or 3 for RGB (0: as the first picture). */
+	 * that of normalise_as, or else the first picture's), and 1 for grey or 3 for RGB (0: as
+	 * normalise_as, or else the first picture). */
 	uint32_t image_height;
 	uint32_t image_width;
 	uint32_t image_channels;
@@ -131,13 +132,16 @@ struct tn_dataset_options {
 	uint32_t no_header;  /* 1: the first row has no names of columns */
 	int32_t separator;   /* 0: ',' */
 	const char *target;  /* the name of its column; NULL: the last column */
+	/* 1: a fraction of a part that the data set has is passed over; 0: it is an error. */
+	uint32_t keep_own_parts;
 };
 
 /* Loads a data set by name, or from a folder or file.
  *
  * A name with a '/' is a folder or a file.  Any other is searched for as the folder data/NAME under
- * $TENON_DATA_DIR (or, if that is not set, in the folder of installed data), then as
- * /usr/share/datasets/NAME, then as ./NAME.  A folder contains, looked for in this order,
+ * $TENON_DATA_DIR (or, if that is not set, in the folder of installed data), then as the folder
+ * /usr/share/datasets/NAME, then as ./NAME, a folder or a file.  A folder contains, looked for in
+ * this order,
  *   digits.csv.gz or digits.csv   rows of 64 values from 0 to 16 and a label from 0 to 9 (the UCI
  *                        handwritten digits).  Enlarged three times to 24 x 24 and bordered with
  *                        zeros to 28 x 28, unless digits_as_stored is set.  The test part is a
@@ -148,12 +152,13 @@ struct tn_dataset_options {
  *                        classes and must number them without a gap from 0 or 1; or
  *   CIFAR-10 or CIFAR-100, binary version   data_batch_1.bin to data_batch_5.bin and
  *                        test_batch.bin, or train.bin and test.bin (their fine labels); or
- *   x.npy and y.npy      or with _train, _val (or _valid) and _test after x and y, the three parts;
- *                        see below; or
+ *   x.npy and y.npy      or with _train, _val (or _valid) and _test after x and y, the three parts
+ *                        (each part once); see below; or
  *   CLASS/NAME.png       folders of pictures by class (.png, .jpg, .jpeg, .pgm, .ppm), or such
  *                        folders in train, val (valid, validation) and test, the three parts.
  *                        Classes are numbered in the order of the bytes of their names.  Names that
- *                        begin with a dot and other files are left out.  Pictures are read when
+ *                        begin with a dot, other files, and folders inside a class are left out.
+ *                        Pictures are read when
  *                        their batch is loaded; one that cannot be read is an error then.
  *                        Mean and deviation are those of at most 512 of them, evenly spread.
  * A file is an NPZ file with such arrays, or else a CSV file (tn_csv_read).
@@ -165,23 +170,24 @@ struct tn_dataset_options {
  *
  * CSV: field x is f32 (columns), of all columns but the target; y is i32 (), the class, whose
  * number is its place in the order of the bytes of the texts, or, with `regression`, f32 (1).
+ * Numbers must be finite.
  *
- * A part that is split off (test part of the digits, validation) takes samples evenly from each
- * class, or from all if there are none, in file order: sample k of its class, counted from 0, if
- * floor((k + 1) p + 1/2) > floor(k p + 1/2), where p is the fraction, to the nearest billionth (1/5
- * for the test part of the digits).
- * No seed is involved.  Mean and deviation are those of the input values of the training part, from
- * exact integer sums, or those of normalise_as.
+ * A part that the data set lacks can be split off.  It then takes samples evenly from each class,
+ * or from all if there are none, in file order: sample k of its class, counted from 0, if floor((k
+ * + 1) p + 1/2) > floor(k p + 1/2), where p is the fraction, to the nearest billionth (1/5 for the
+ * test part of the digits). No seed is involved.  Mean and deviation are those of the input values
+ * of the training part, from exact integer sums, or those of normalise_as.
  *
  * *out is owned (tn_dataset_destroy), written only on success.
  * TN_NOT_FOUND: the text lists the places searched, and the Debian package that contains the data
  * set, if any.  TN_INVALID_ARGUMENT: a fraction is not from 0 to 1, or of a part that the data set
- * has; a mean of normalise_as is not finite or a deviation not positive; an option of another kind
- * of data set, one of image_height and image_width alone, other image_channels; no column `target`.
- * TN_SHAPE: x and y (images and labels) differ in number, parts in the dtype or shape of a sample,
- * pictures and normalise_as in channels.  TN_FORMAT: a label is not one of the training part's
- * classes; a class without pictures, or not of train; also the errors of tn_idx_read, tn_npy_read,
- * tn_npz_open, tn_csv_read, tn_cifar10_read and tn_image_read.  [thread: any | since 0.1] */
+ * has, without keep_own_parts; a mean of normalise_as is not finite or a deviation not positive; an
+ * option of another kind of data set, one of image_height and image_width alone, other
+ * image_channels; no column `target`, or two.  TN_SHAPE: x and y (images and labels) differ in
+ * number, parts in the dtype or shape of a sample, pictures and normalise_as in channels.
+ * TN_FORMAT: a label is not one of the training part's classes; a class without pictures, or not of
+ * train; also the errors of tn_idx_read, tn_npy_read, tn_npz_open, tn_csv_read, tn_cifar10_read and
+ * tn_image_read.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_open(const char *name,
 					    const struct tn_dataset_options *options,
 					    tn_dataset **out, struct tn_error_info *error);
@@ -201,11 +207,17 @@ struct tn_dataset_source {
 	double test_fraction;           /* 0 to 1; split off as in tn_dataset_open */
 	double validation_fraction;     /* 0 to 1, of the images outside the test part */
 	const char *const *class_names; /* n_classes, or NULL: "0", "1", ... */
+	const uint8_t *parts;           /* TN_PART_... of each image; NULL: by the fractions */
+	/* The format whose mean and deviation normalise the images.  NULL: those of the training
+	 * part. */
+	const struct tn_input_format *normalise_as;
 };
 
 /* Makes a data set from a copy of the caller's images.  *out is owned, written only on success.
- * TN_INVALID_ARGUMENT: no images, a label outside its range, more than TN_MAX_CHANNELS, fractions
- * outside 0 to 1.  [thread: any | since 0.1] */
+ * TN_INVALID_ARGUMENT: no images, a label or a part outside its range, more than TN_MAX_CHANNELS; a
+ * fraction outside 0 to 1, or of a part that `parts` has; a mean of normalise_as is not finite or a
+ * deviation not positive.  TN_SHAPE: normalise_as has other channels.  TN_LIMIT: more than
+ * TN_HOST_ARRAY_MAX_BYTES of images.  TN_OUT_OF_MEMORY.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_create(const struct tn_dataset_source *source,
 					      tn_dataset **out, struct tn_error_info *error);
 
@@ -241,10 +253,11 @@ struct tn_dataset_fields {
  * n_classes - 1.  For regression, n_classes is 0 and field 1 is for instance f32 (1); for several
  * labels at once it is f32 (n_classes) of 0 and 1, as tn_binary_cross_entropy_with_logits takes it.
  * *out is owned, written only on success.
- * TN_INVALID_ARGUMENT: a number, length, rank, fraction, label or part is outside its range, or
- * there is neither data nor read.  TN_DTYPE: a dtype is not an element type.  TN_LIMIT: a sample,
- * or a field in memory, has more than TN_HOST_ARRAY_MAX_BYTES.  TN_OUT_OF_MEMORY; also what `read`
- * returns, if it is called to stratify.  [thread: any | since 0.1] */
+ * TN_INVALID_ARGUMENT: a number, length, rank, fraction, label or part is outside its range, there
+ * is a fraction of a part that `parts` has, or there is neither data nor read.  TN_DTYPE: a dtype
+ * is not an element type.  TN_LIMIT: a sample, or a field in memory, has more than
+ * TN_HOST_ARRAY_MAX_BYTES.  TN_OUT_OF_MEMORY; also what `read` returns, if it is called to
+ * stratify.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_from_fields(const struct tn_dataset_fields *source,
 						   tn_dataset **out, struct tn_error_info *error);
 

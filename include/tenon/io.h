@@ -12,9 +12,9 @@
  *   TN_LIMIT        the file exceeds a limit that this header states
  *   TN_UNSUPPORTED  valid, but not supported by this build (a library was missing then)
  *   TN_OUT_OF_MEMORY
- * with a text that gives the file, the offset (or line and column, or key), what was expected and
- * what was found.  Files are read, never mapped: a file that shrinks while it is read causes an
- * error, not a signal.
+ * with a text that gives the file, the offset (or line and column, or key; of PNG and JPEG, what
+ * their library says), what was expected and what was found.  Files are read, never mapped: a file
+ * that shrinks while it is read causes an error, not a signal.
  *
  * Every writer writes a temporary file in the same folder, syncs it, renames it and syncs the
  * folder: the given name refers to the old file or to the complete new one, never to a part.
@@ -263,6 +263,7 @@ struct tn_csv_options {
 	const char *const
 		*classes; /* the only labels that are allowed, in order of their numbers */
 	size_t n_classes;
+	uint32_t finite; /* 1: inf and nan in any spelling are errors; missing_is_nan stays */
 };
 
 /* A table.  Owned: free with tn_csv_release. */
@@ -290,9 +291,10 @@ struct tn_csv {
  *
  * `options` may be NULL.  *out is written only on success.
  * TN_FORMAT: with line and column (the byte in the line, from 1) and the number and name of the
- * field: not a number, too large for the dtype, empty, an empty label, a label that is not in
- * `classes`, quotes that do not match, texts that are not UTF-8, another number of fields; no row,
- * or no header (a header without rows is a table of 0 rows).  TN_DTYPE: another dtype.
+ * field: not a number, not a finite one where `finite` is set, too large for the dtype, empty, an
+ * empty label, a label that is not in `classes`, quotes that do not match, texts that are not
+ * UTF-8, another number of fields; no row, or no header (a header without rows is a table of 0
+ * rows).  TN_DTYPE: another dtype.
  * TN_INVALID_ARGUMENT: options that contradict each other, no such column of labels.
  * TN_LIMIT: more than the limits above, than TN_HOST_ARRAY_MAX_BYTES of numbers, or gzipped and
  * content of more than both 64 MiB and 200 times the size of the file.
@@ -324,9 +326,10 @@ struct tn_image {
  * 0.1] */
 TN_API void tn_image_release(struct tn_image *image);
 
-/* Reads a PNG (any depth and colour type, to 8 bits), a JPEG (grey or colour; its orientation in
- * Exif is not applied), or a PGM or PPM (P2, P3, P5, P6, largest value up to 65535, scaled to
- * 0..255), as detected from its first bytes.  *out is written only on success.
+/* Reads a PNG (any depth and colour type, scaled to 0..255; of an animation the first picture), a
+ * JPEG (grey or colour), or a PGM or PPM (P2, P3, P5, P6, largest value up to 65535, scaled to
+ * 0..255), as detected from its first bytes.  Values are those stored: gamma, colour profiles and
+ * the orientation in Exif are not applied.  *out is written only on success.
  * TN_UNSUPPORTED: PNG, but built without libpng; JPEG, but built without libturbojpeg, or of CMYK.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_read(const char *path, struct tn_image *out,

@@ -173,9 +173,38 @@ static void folders_of_parts_are_the_parts(void **state)
 	tn_dataset_destroy(dataset);
 	refused(TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.1), TN_INVALID_ARGUMENT,
 		"expected no test_fraction");
+	/* Without the folder of a part, the part can be split off. */
+	assert_int_equal(rename(files_path(folder, "valid"), files_path(folder, ".valid")), 0);
+	dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 1 / 3.0));
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 4);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 2);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 2);
+	tn_dataset_destroy(dataset);
 	make("test/c");
 	write_picture("test/c/1.pgm", 3, 3, 1, 0);
 	refused(NULL, TN_FORMAT, "test: expected the classes of train, found a folder 'c'");
+}
+
+static void pictures_become_as_those_of_a_given_format(void **state)
+{
+	(void)state;
+	struct tn_input_format as = {.struct_size = sizeof(as),
+				     .channels = 3,
+				     .height = 6,
+				     .width = 5,
+				     .mean = {0.5f, 0.5f, 0.5f},
+				     .deviation = {1, 1, 1}};
+	write_pets();
+	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &as));
+	assert_int_equal(tn_dataset_format(dataset)->channels, 3);
+	assert_int_equal(tn_dataset_format(dataset)->height, 6);
+	assert_int_equal(tn_dataset_format(dataset)->width, 5);
+	tn_dataset_destroy(dataset);
+	dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &as,
+				      .image_height = 7, .image_width = 8));
+	assert_int_equal(tn_dataset_format(dataset)->height, 7);
+	assert_int_equal(tn_dataset_format(dataset)->channels, 3);
+	tn_dataset_destroy(dataset);
 }
 
 static void a_fraction_is_taken_evenly_from_each_class(void **state)
@@ -298,6 +327,7 @@ int main(void)
 		cmocka_unit_test(classes_and_pictures_are_in_the_order_of_their_names),
 		cmocka_unit_test(pictures_are_resized_and_coloured_as_asked),
 		cmocka_unit_test(folders_of_parts_are_the_parts),
+		cmocka_unit_test(pictures_become_as_those_of_a_given_format),
 		cmocka_unit_test(a_fraction_is_taken_evenly_from_each_class),
 		cmocka_unit_test(a_damaged_picture_is_an_error_of_its_batch_that_names_it),
 		cmocka_unit_test(odd_entries_are_refused_or_made_harmless),

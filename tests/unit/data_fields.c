@@ -222,12 +222,26 @@ static void parts_are_split_evenly_by_a_field_or_by_order_or_as_told(void **stat
 	for (int i = 0; i < N; i++)
 		parts[i] = i % 4 == 3 ? TN_PART_TEST : TN_PART_TRAIN;
 	source.parts = parts;
+	source.validation_fraction = 0;
 	dataset = make(&source);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 0);
 	count_classes(dataset, TN_PART_TEST, count);
 	assert_int_equal(count[3], 5);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 5);
 	tn_dataset_destroy(dataset);
+	/* What the parts lack can be split off, and no other. */
+	source.validation_fraction = 1 / 3.0;
+	dataset = make(&source);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 10);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 5);
+	count_classes(dataset, TN_PART_TEST, count);
+	assert_int_equal(count[3], 5);
+	tn_dataset_destroy(dataset);
+	source.test_fraction = 0.5;
+	struct tn_error_info error;
+	assert_status(tn_dataset_from_fields(&source, &dataset, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, "expected no test_fraction, because the data set has a test "
+				    "part of its own, found 0.5");
 }
 
 static void classes_have_names(void **state)

@@ -311,6 +311,60 @@ static void impossible_sources_are_refused(void **state)
 	tn_dataset_destroy(dataset);
 }
 
+/* A given test part, and a given mean and deviation. */
+static void images_from_memory_may_have_parts_and_a_normalisation(void **state)
+{
+	(void)state;
+	static const uint8_t images[4] = {10, 20, 30, 40}, parts[4] = {2, 0, 1, 2};
+	static const int32_t labels[4] = {0, 1, 0, 1};
+	static const uint8_t expected[3][2] = {{20}, {30}, {10, 40}};
+	const struct tn_input_format as = {
+		.struct_size = sizeof(as), .channels = 1, .mean = {0.5f}, .deviation = {0.25f}};
+	struct tn_dataset_source source = {.struct_size = sizeof(source),
+					   .channels = 1,
+					   .height = 1,
+					   .width = 1,
+					   .images = images,
+					   .labels = labels,
+					   .n_images = 4,
+					   .n_classes = 2,
+					   .parts = parts,
+					   .normalise_as = &as};
+	struct tn_error_info error;
+	tn_dataset *dataset;
+	assert_ok(tn_dataset_create(&source, &dataset, NULL));
+	for (int part = 0; part < TN_N_PARTS; part++) {
+		uint64_t n = part == TN_PART_TEST ? 2 : 1;
+		assert_int_equal(tn_dataset_count(dataset, part), n);
+		for (uint64_t i = 0; i < n; i++)
+			assert_int_equal(*tn_dataset_image(dataset, part, i, NULL),
+					 expected[part][i]);
+	}
+	tn_data_loader *loader = make_loader(dataset, 1, 0, 0);
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	assert_close(*(const float *)batch.data[0], (20 / 255.0 - 0.5) / 0.25, 1e-6);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+	source.validation_fraction = 0.5;
+	assert_status(tn_dataset_create(&source, &dataset, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, "expected no validation_fraction");
+	source.validation_fraction = 0;
+	source.parts = (const uint8_t[]){0, 1, 3, 0};
+	assert_status(tn_dataset_create(&source, &dataset, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, "sample 2: expected a part from 0 to 2, found 3");
+	source.parts = NULL;
+	struct tn_input_format wrong = as;
+	wrong.channels = 3;
+	source.normalise_as = &wrong;
+	assert_status(tn_dataset_create(&source, &dataset, &error), TN_SHAPE);
+	wrong.channels = 1;
+	wrong.deviation[0] = 0;
+	assert_status(tn_dataset_create(&source, &dataset, &error), TN_INVALID_ARGUMENT);
+	wrong.struct_size = 0;
+	assert_status(tn_dataset_create(&source, &dataset, &error), TN_INVALID_ARGUMENT);
+}
+
 /* One image of 3 x 4 with pixels 1 .. 12, moved in every epoch. */
 static void a_moved_image_is_the_image_shifted_and_mirrored(void **state)
 {
@@ -386,6 +440,7 @@ int main(void)
 		cmocka_unit_test(an_empty_part_gives_no_batch),
 		cmocka_unit_test(impossible_options_are_refused),
 		cmocka_unit_test(impossible_sources_are_refused),
+		cmocka_unit_test(images_from_memory_may_have_parts_and_a_normalisation),
 		cmocka_unit_test(a_moved_image_is_the_image_shifted_and_mirrored),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -435,6 +435,7 @@ static tn_status load_fields(struct tn_error_info *error)
 	tn_status status = tn_dataset_from_fields(&source, &evenly, error);
 	assert_true((status == TN_OK) == (evenly != NULL));
 	source.parts = parts;
+	source.validation_fraction = 0;
 	if (status == TN_OK)
 		status = tn_dataset_from_fields(&source, &dataset, error);
 	if (status == TN_OK)

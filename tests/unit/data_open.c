@@ -107,7 +107,8 @@ static void a_folder_of_cifar_10_has_fifty_thousand_images_or_fewer(void **state
 	}
 	tn_dataset_destroy(dataset);
 	refused(folder, TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.5),
-		TN_INVALID_ARGUMENT, "expected no test_fraction, because the data set has parts");
+		TN_INVALID_ARGUMENT,
+		"expected no test_fraction, because the data set has a test part of its own");
 	refused(folder, TN_OPTIONS(struct tn_dataset_options, .image_height = 8, .image_width = 8),
 		TN_INVALID_ARGUMENT, "none of the options of folders of pictures by class");
 }
@@ -227,8 +228,38 @@ static void an_npz_file_may_have_three_parts(void **state)
 	finish(dataset);
 	refused(path, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.5),
 		TN_INVALID_ARGUMENT, "expected no validation_fraction");
+	dataset = open_set(path, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.5,
+					    .test_fraction = 0.5, .keep_own_parts = 1));
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 4);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 2);
+	tn_dataset_destroy(dataset);
 	refused(path, TN_OPTIONS(struct tn_dataset_options, .regression = 1), TN_INVALID_ARGUMENT,
 		"none of the options of CSV files");
+}
+
+/* As in Keras's mnist.npz. */
+static void a_part_that_is_missing_can_be_split_off(void **state)
+{
+	(void)state;
+	static const uint8_t labels[] = {0, 0, 1, 1};
+	const struct tn_npz_array arrays[] = {
+		{"x_train", TN_F64, 2, of_features, features},
+		{"y_train", TN_U8, 1, four, labels},
+		{"x_test", TN_F64, 2, (const int64_t[]){1, 3}, features[2]},
+		{"y_test", TN_U8, 1, (const int64_t[]){1}, labels},
+	};
+	clear();
+	const char *path = files_path(folder, "data.npz");
+	assert_ok(tn_npz_write(path, arrays, 4, NULL));
+	tn_dataset *dataset =
+		open_set(path, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.5));
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 2);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 1);
+	/* One of each class. */
+	const struct tn_batch batch = batch_of(dataset, TN_PART_VALIDATION);
+	assert_int_equal(batch.n, 2);
+	assert_memory_equal(batch.data[1], ((const int32_t[]){0, 1}), 2 * sizeof(int32_t));
+	finish(dataset);
 }
 
 static void bytes_with_classes_are_pictures(void **state)
@@ -273,7 +304,11 @@ static void arrays_that_do_not_fit_are_refused(void **state)
 	clear();
 	write_npy("x.npy", TN_F64, 2, of_features, features);
 	write_npy("y.npy", TN_I64, 1, four, labels);
-	refused(folder, NULL, TN_FORMAT, "y, number 3: expected a label from 0 to 65535");
+	refused(folder, NULL, TN_FORMAT,
+		"y, number 3: expected a label from 0 to 65535 (other targets are floating), found "
+		"65536");
+	write_npy("y.npy", TN_U64, 1, four, (const uint64_t[]){0, 1, UINT64_MAX, 0});
+	refused(folder, NULL, TN_FORMAT, "y, number 2: expected a label from 0 to 65535");
 	write_npy("y.npy", TN_I64, 1, two, labels);
 	refused(folder, NULL, TN_SHAPE, "expected as many in x as in y, found 4 and 2");
 	write_npy("y.npy", TN_I64, 0, NULL, labels);
@@ -295,6 +330,10 @@ static void arrays_that_do_not_fit_are_refused(void **state)
 	refused(folder, NULL, TN_SHAPE, "found shape (0, 3)");
 	files_write(files_path(folder, "x.npy"), "no array", 8);
 	refused(folder, NULL, TN_FORMAT, "x.npy");
+	write_npy("x.npy", TN_F64, 2, of_features, features);
+	write_npy("x_train.npy", TN_F64, 2, of_features, features);
+	refused(folder, NULL, TN_FORMAT,
+		"expected x or x_train, which are the same part, found both");
 	const struct tn_npz_array other = {"z", TN_F64, 2, of_features, features};
 	const char *path = files_path(folder, "other.npz");
 	assert_ok(tn_npz_write(path, &other, 1, NULL));
@@ -359,7 +398,38 @@ static void the_target_may_be_another_column_or_a_number(void **state)
 		TN_INVALID_ARGUMENT, "expected a header with the name of the target");
 	path = write_text("a.csv", "price,b\n1,2\n");
 	refused(path, TN_OPTIONS(struct tn_dataset_options, .target = "prise", .regression = 1),
-		TN_INVALID_ARGUMENT, "found none; did you mean 'price'?");
+		TN_INVALID_ARGUMENT,
+		"expected one column 'prise', the target, found 0; did you mean 'price'?");
+	path = write_text("a.csv", "price,b,price\n1,2,3\n");
+	refused(path, TN_OPTIONS(struct tn_dataset_options, .target = "price", .regression = 1),
+		TN_INVALID_ARGUMENT, "expected one column 'price', the target, found 2");
+}
+
+static void numbers_of_a_table_are_finite(void **state)
+{
+	(void)state;
+	clear();
+	const char *path = write_text("a.csv", "a,b\n1,2\n3,NaN\n");
+	refused(path, TN_OPTIONS(struct tn_dataset_options, .regression = 1), TN_FORMAT,
+		"a.csv: line 3, column 3: field 2 ('b'): expected a finite number, found 'NaN'");
+	path = write_text("a.csv", "a,b\n1,nan\n-inf,x\n");
+	refused(path, NULL, TN_FORMAT,
+		"a.csv: line 3, column 1: field 1 ('a'): expected a finite number, found '-inf'");
+}
+
+static void a_file_is_found_beside_the_program(void **state)
+{
+	(void)state;
+	char former[4096];
+	clear();
+	write_text("here.csv", "a,b\n1,x\n2,y\n");
+	assert_non_null(getcwd(former, sizeof(former)));
+	assert_int_equal(chdir(folder), 0);
+	tn_dataset *dataset = open_set("here.csv", NULL);
+	assert_string_equal(tn_dataset_path(dataset), "./here.csv");
+	tn_dataset_destroy(dataset);
+	refused("there.csv", NULL, TN_NOT_FOUND, "there.csv: not found; searched ");
+	assert_int_equal(chdir(former), 0);
 }
 
 static void tables_that_are_none_are_refused(void **state)
@@ -400,10 +470,13 @@ int main(void)
 		cmocka_unit_test(two_npy_files_are_features_and_classes),
 		cmocka_unit_test(other_targets_are_kept_as_they_are),
 		cmocka_unit_test(an_npz_file_may_have_three_parts),
+		cmocka_unit_test(a_part_that_is_missing_can_be_split_off),
 		cmocka_unit_test(bytes_with_classes_are_pictures),
 		cmocka_unit_test(arrays_that_do_not_fit_are_refused),
 		cmocka_unit_test(a_csv_file_has_classes_in_its_last_column),
 		cmocka_unit_test(the_target_may_be_another_column_or_a_number),
+		cmocka_unit_test(numbers_of_a_table_are_finite),
+		cmocka_unit_test(a_file_is_found_beside_the_program),
 		cmocka_unit_test(tables_that_are_none_are_refused),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

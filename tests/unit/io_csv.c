@@ -136,6 +136,23 @@ static void infinity_and_nan_are_numbers(void **state)
 	tn_csv_release(&csv);
 }
 
+static void numbers_are_finite_on_request(void **state)
+{
+	(void)state;
+	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	for (int i = 0; i < 2; i++) {
+		const struct tn_csv_options options = {.struct_size = sizeof(options),
+						       .dtype = dtypes[i],
+						       .finite = 1,
+						       .missing_is_nan = 1};
+		struct tn_csv csv = read_text("1,\n2,3\n", &options);
+		tn_csv_release(&csv);
+		refused(make("1,2\n3,-Infinity\n"), &options, TN_FORMAT,
+			"line 2, column 3: field 2: expected a finite number, found '-Infinity'");
+		refused(make("nan,2\n"), &options, TN_FORMAT, "expected a finite number");
+	}
+}
+
 static void missing_values_are_nan_on_request(void **state)
 {
 	(void)state;
@@ -488,6 +505,7 @@ int main(void)
 		cmocka_unit_test(other_separators_quotes_and_comments_are_options),
 		cmocka_unit_test(every_dtype_is_rounded_once_and_exact),
 		cmocka_unit_test(infinity_and_nan_are_numbers),
+		cmocka_unit_test(numbers_are_finite_on_request),
 		cmocka_unit_test(missing_values_are_nan_on_request),
 		cmocka_unit_test(a_header_names_the_columns),
 		cmocka_unit_test(labels_are_numbered_in_the_order_of_their_texts),

@@ -152,6 +152,8 @@ static void every_truncation_of_a_png_is_refused(void **state)
 		files_write(path, bytes, n);
 		refused(path, TN_FORMAT, "expected a PNG image, found: ");
 	}
+	files_write(path, bytes, 50);
+	refused(path, TN_FORMAT, "(in a file of 50 bytes)");
 	free(bytes);
 }
 
@@ -207,27 +209,88 @@ static void chunks_that_do_not_change_the_picture_are_passed_over(void **state)
 	free(bytes);
 }
 
-/* A header of 65535 x 65535 with its right CRC. */
-static void a_png_above_the_limits_is_refused_before_memory_is_taken(void **state)
+static void put_u32(unsigned char *to, uint32_t value)
 {
-	(void)state;
-	static const unsigned char head[] =
-		"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\xff\xff\0\0\xff\xff\x08\6\0\0\0";
-	static const unsigned char data[] = "\0\0\0\0IDAT\x35\xaf\6\x1e";
-	unsigned char file[64];
+	for (int i = 0; i < 4; i++)
+		to[i] = (unsigned char)(value >> (24 - 8 * i));
+}
+
+/* Appends a chunk of `n` bytes with its right CRC. */
+static size_t put_good_chunk(unsigned char *to, const char *type, const void *data, size_t n)
+{
 	uint32_t crc = 0xffffffffu;
-	for (int i = 12; i < 29; i++) {
-		crc ^= head[i];
+	put_u32(to, (uint32_t)n);
+	memcpy(to + 4, type, 4);
+	memcpy(to + 8, data, n);
+	for (size_t i = 4; i < n + 8; i++) {
+		crc ^= to[i];
 		for (int bit = 0; bit < 8; bit++)
 			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
 	}
-	memcpy(file, head, 29);
-	for (int i = 0; i < 4; i++)
-		file[29 + i] = (unsigned char)(~crc >> (24 - 8 * i));
-	memcpy(file + 33, data, 12);
+	put_u32(to + 8 + n, ~crc);
+	return n + 12;
+}
+
+/* Signature and header. */
+static size_t put_head(unsigned char *to, uint32_t width, uint32_t height, const char *kind)
+{
+	unsigned char header[13];
+	put_u32(header, width);
+	put_u32(header + 4, height);
+	memcpy(header + 8, kind, 5);
+	memcpy(to, "\x89PNG\r\n\x1a\n", 8);
+	return 8 + put_good_chunk(to + 8, "IHDR", header, 13);
+}
+
+static void a_png_above_the_limits_is_refused_before_memory_is_taken(void **state)
+{
+	(void)state;
+	unsigned char file[64];
+	size_t n = put_head(file, 65535, 65535, "\x08\6\0\0");
+	n += put_good_chunk(file + n, "IDAT", "", 0);
 	const char *path = files_path(folder, "huge.png");
-	files_write(path, file, 45);
+	files_write(path, file, n);
 	refused(path, TN_LIMIT, "found 65535 x 65535");
+}
+
+/* One line of grey samples, stored without compression. */
+static void check_stored(const char *kind, const char *chunk, const char *samples, size_t n,
+			 const char *pixels)
+{
+	unsigned char file[256], data[64] = {0x78, 1, 1};
+	uint32_t a = 1, b = 0;
+	data[3] = (unsigned char)(n + 1);
+	data[5] = (unsigned char)~data[3];
+	data[6] = 0xff;
+	memcpy(data + 8, samples, n); /* after the filter of the line, 0 */
+	for (size_t i = 7; i < n + 8; i++) {
+		a += data[i];
+		b += a;
+	}
+	put_u32(data + n + 8, b << 16 | a); /* Adler-32: sums below 65521 */
+	size_t size = put_head(file, 4, 1, kind);
+	size += put_good_chunk(file + size, chunk, "\0\1\x86\xa0", 4);
+	size += put_good_chunk(file + size, "IDAT", data, n + 12);
+	size += put_good_chunk(file + size, "IEND", "", 0);
+	const char *path = files_path(folder, "stored.png");
+	struct tn_error_info error;
+	struct tn_image image;
+	files_write(path, file, size);
+	if (tn_image_read(path, &image, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(image.width, 4);
+	assert_int_equal(image.channels, 1);
+	assert_memory_equal(image.data, pixels, 4);
+	tn_image_release(&image);
+}
+
+/* libpng would take 16 bits for linear light, and change values by gAMA (here 1). */
+static void values_of_a_png_are_those_stored(void **state)
+{
+	(void)state;
+	check_stored("\x08\0\0\0", "gAMA", "\0\x10\x80\xff", 4, "\0\x10\x80\xff");
+	check_stored("\x10\0\0\0", "teSt", "\0\x64\x20\x00\x80\x80\xff\xff", 8, "\0\x20\x80\xff");
+	check_stored("\x10\0\0\0", "gAMA", "\0\x64\x20\x00\x80\x80\xff\xff", 8, "\0\x20\x80\xff");
 }
 
 #else
@@ -310,6 +373,7 @@ int main(void)
 		cmocka_unit_test(damage_in_a_png_is_refused),
 		cmocka_unit_test(chunks_that_do_not_change_the_picture_are_passed_over),
 		cmocka_unit_test(a_png_above_the_limits_is_refused_before_memory_is_taken),
+		cmocka_unit_test(values_of_a_png_are_those_stored),
 #else
 		cmocka_unit_test(without_libpng_a_png_is_unsupported_and_says_so),
 #endif

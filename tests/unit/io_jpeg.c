@@ -107,6 +107,10 @@ static void every_truncation_of_a_jpeg_is_refused(void **state)
 			files_write(path, bytes, n);
 			refused(path, TN_FORMAT, "expected a JPEG image, found: ");
 		}
+		char words[64];
+		snprintf(words, sizeof(words), " (in a file of %zu bytes)", size - 9);
+		files_write(path, bytes, size - 9);
+		refused(path, TN_FORMAT, words);
 		free(bytes);
 	}
 }

@@ -949,7 +949,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_milestones_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_rate_is_restored, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scale_is_an_f32_of_this_network, setup, teardown),
-=======
 		cmocka_unit_test_setup_teardown(another_data_set_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_fold_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_part_can_be_loaded_alone, setup, teardown),
