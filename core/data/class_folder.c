@@ -270,20 +270,23 @@ tn_status tn_class_folder_look(const char *folder, int *is_there, struct tn_erro
 
 /* ---- The data set ----------------------------------------------------------------------------*/
 
-/* Size and channels: from the options, the format to normalise as, or the first picture. */
-static tn_status settle_format(struct pictures *pictures, const struct tn_dataset_options *options,
+static tn_status check_options(const struct tn_dataset_options *options,
 			       struct tn_error_info *error)
 {
+	uint32_t channels = options->image_channels;
+	if ((options->image_height == 0) == (options->image_width == 0) &&
+	    (channels == 0 || channels == 1 || channels == 3))
+		return TN_OK;
+	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		       "expected image_height and image_width or neither, and image_channels of 0, "
+		       "1 or 3, found %u x %u and %u",
+		       options->image_height, options->image_width, channels);
+}
+
+/* Size and channels of the options, or else of the format to normalise as; 0: of neither. */
+static void take_options(struct pictures *pictures, const struct tn_dataset_options *options)
+{
 	const struct tn_input_format *as = options->normalise_as;
-	struct tn_image first = {0};
-	if ((options->image_height == 0) != (options->image_width == 0) ||
-	    (options->image_channels && options->image_channels != 1 &&
-	     options->image_channels != 3))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "expected image_height and image_width or neither, and "
-			       "image_channels of 0, 1 or 3, found %u x %u and %u",
-			       options->image_height, options->image_width,
-			       options->image_channels);
 	pictures->height = options->image_height;
 	pictures->width = options->image_width;
 	pictures->channels = options->image_channels;
@@ -293,12 +296,23 @@ static tn_status settle_format(struct pictures *pictures, const struct tn_datase
 	}
 	if (as && (as->channels == 1 || as->channels == 3) && !pictures->channels)
 		pictures->channels = as->channels;
-	if (pictures->height && pictures->width && pictures->channels)
+}
+
+/* What the options leave open is as the first picture has it. */
+static tn_status settle_format(struct pictures *pictures, const struct tn_dataset_options *options,
+			       struct tn_error_info *error)
+{
+	struct tn_image first = {0};
+	tn_status status = check_options(options, error);
+	if (status != TN_OK)
+		return status;
+	take_options(pictures, options);
+	if (pictures->height && pictures->channels)
 		return TN_OK;
 	char *path = path_of(pictures, 0);
 	if (!path)
 		return no_memory(pictures->root, error);
-	tn_status status = tn_image_read(path, &first, error);
+	status = tn_image_read(path, &first, error);
 	tn_mem_free(path);
 	if (status != TN_OK)
 		return status;
