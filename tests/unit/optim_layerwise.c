@@ -168,8 +168,8 @@ static void a_norm_of_zero_adapts_nothing(void **state)
 	tn_module_destroy(net);
 }
 
-/* Numbers of three bits, whose sums are exact: weights of one row, of a group and of one more, and of
- * groups of groups. */
+/* Numbers of three bits, whose sums are exact: weights of one row, of a group and of one more, and
+ * of groups of groups. */
 static void check_row_sums(tn_context *on)
 {
 	static const int64_t lengths[] = {1, 256, 257, 70000, 3};
