@@ -65,12 +65,12 @@ tn_array *tn_element_run(enum tn_operation operation, const tn_array *const *inp
 	return tn_end(runtime, status, out);
 }
 
-static tn_array *unary(enum tn_operation operation, const tn_array *a)
+tn_array *tn_element_unary(enum tn_operation operation, const tn_array *a)
 {
 	return tn_element_run(operation, &a, NULL);
 }
 
-static tn_array *binary(enum tn_operation operation, const tn_array *a, const tn_array *b)
+tn_array *tn_element_binary(enum tn_operation operation, const tn_array *a, const tn_array *b)
 {
 	const tn_array *inputs[] = {a, b};
 	return tn_element_run(operation, inputs, NULL);
@@ -139,22 +139,22 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 
 tn_array *tn_add(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_ADD, a, b);
+	return tn_element_binary(TN_DO_ADD, a, b);
 }
 
 tn_array *tn_subtract(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_SUBTRACT, a, b);
+	return tn_element_binary(TN_DO_SUBTRACT, a, b);
 }
 
 tn_array *tn_multiply(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_MULTIPLY, a, b);
+	return tn_element_binary(TN_DO_MULTIPLY, a, b);
 }
 
 tn_array *tn_divide(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_DIVIDE, a, b);
+	return tn_element_binary(TN_DO_DIVIDE, a, b);
 }
 
 /* The part of the exponents above the low 32 bits. */
@@ -174,7 +174,7 @@ static tn_status finish_power(tn_array *power, const tn_array *a, const tn_array
 
 tn_array *tn_power(const tn_array *a, const tn_array *b)
 {
-	tn_array *power = binary(TN_DO_POWER, a, b);
+	tn_array *power = tn_element_binary(TN_DO_POWER, a, b);
 	if (!power || !tn_is_integer(power->dtype) || tn_dtype_size(power->dtype) < 8)
 		return power;
 	return tn_end(power->runtime, finish_power(power, a, b), power);
@@ -182,42 +182,42 @@ tn_array *tn_power(const tn_array *a, const tn_array *b)
 
 tn_array *tn_maximum(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_MAXIMUM, a, b);
+	return tn_element_binary(TN_DO_MAXIMUM, a, b);
 }
 
 tn_array *tn_minimum(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_MINIMUM, a, b);
+	return tn_element_binary(TN_DO_MINIMUM, a, b);
 }
 
 tn_array *tn_equal(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_EQUAL, a, b);
+	return tn_element_binary(TN_DO_EQUAL, a, b);
 }
 
 tn_array *tn_not_equal(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_NOT_EQUAL, a, b);
+	return tn_element_binary(TN_DO_NOT_EQUAL, a, b);
 }
 
 tn_array *tn_less(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_LESS, a, b);
+	return tn_element_binary(TN_DO_LESS, a, b);
 }
 
 tn_array *tn_less_equal(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_LESS_EQUAL, a, b);
+	return tn_element_binary(TN_DO_LESS_EQUAL, a, b);
 }
 
 tn_array *tn_greater(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_GREATER, a, b);
+	return tn_element_binary(TN_DO_GREATER, a, b);
 }
 
 tn_array *tn_greater_equal(const tn_array *a, const tn_array *b)
 {
-	return binary(TN_DO_GREATER_EQUAL, a, b);
+	return tn_element_binary(TN_DO_GREATER_EQUAL, a, b);
 }
 
 tn_array *tn_where(const tn_array *condition, const tn_array *a, const tn_array *b)
@@ -250,112 +250,112 @@ tn_status tn_multiply_into(tn_array *out, const tn_array *a, const tn_array *b)
 
 tn_array *tn_negative(const tn_array *a)
 {
-	return unary(TN_DO_NEGATIVE, a);
+	return tn_element_unary(TN_DO_NEGATIVE, a);
 }
 
 tn_array *tn_abs(const tn_array *a)
 {
-	return unary(TN_DO_ABS, a);
+	return tn_element_unary(TN_DO_ABS, a);
 }
 
 tn_array *tn_angle(const tn_array *a)
 {
-	return unary(TN_DO_ANGLE, a);
+	return tn_element_unary(TN_DO_ANGLE, a);
 }
 
 tn_array *tn_sign(const tn_array *a)
 {
-	return unary(TN_DO_SIGN, a);
+	return tn_element_unary(TN_DO_SIGN, a);
 }
 
 tn_array *tn_square(const tn_array *a)
 {
-	return unary(TN_DO_SQUARE, a);
+	return tn_element_unary(TN_DO_SQUARE, a);
 }
 
 tn_array *tn_sqrt(const tn_array *a)
 {
-	return unary(TN_DO_SQRT, a);
+	return tn_element_unary(TN_DO_SQRT, a);
 }
 
 tn_array *tn_exp(const tn_array *a)
 {
-	return unary(TN_DO_EXP, a);
+	return tn_element_unary(TN_DO_EXP, a);
 }
 
 tn_array *tn_log(const tn_array *a)
 {
-	return unary(TN_DO_LOG, a);
+	return tn_element_unary(TN_DO_LOG, a);
 }
 
 tn_array *tn_sin(const tn_array *a)
 {
-	return unary(TN_DO_SIN, a);
+	return tn_element_unary(TN_DO_SIN, a);
 }
 
 tn_array *tn_cos(const tn_array *a)
 {
-	return unary(TN_DO_COS, a);
+	return tn_element_unary(TN_DO_COS, a);
 }
 
 tn_array *tn_tanh(const tn_array *a)
 {
-	return unary(TN_DO_TANH, a);
+	return tn_element_unary(TN_DO_TANH, a);
 }
 
 tn_array *tn_erf(const tn_array *a)
 {
-	return unary(TN_DO_ERF, a);
+	return tn_element_unary(TN_DO_ERF, a);
 }
 
 tn_array *tn_sigmoid(const tn_array *a)
 {
-	return unary(TN_DO_SIGMOID, a);
+	return tn_element_unary(TN_DO_SIGMOID, a);
 }
 
 tn_array *tn_relu(const tn_array *a)
 {
-	return unary(TN_DO_RELU, a);
+	return tn_element_unary(TN_DO_RELU, a);
 }
 
 tn_array *tn_relu6(const tn_array *a)
 {
-	return unary(TN_DO_RELU6, a);
+	return tn_element_unary(TN_DO_RELU6, a);
 }
 
 tn_array *tn_silu(const tn_array *a)
 {
-	return unary(TN_DO_SILU, a);
+	return tn_element_unary(TN_DO_SILU, a);
 }
 
 tn_array *tn_hardswish(const tn_array *a)
 {
-	return unary(TN_DO_HARDSWISH, a);
+	return tn_element_unary(TN_DO_HARDSWISH, a);
 }
 
 tn_array *tn_gelu(const tn_array *a)
 {
-	return unary(TN_DO_GELU, a);
+	return tn_element_unary(TN_DO_GELU, a);
 }
 
 tn_array *tn_gelu_tanh(const tn_array *a)
 {
-	return unary(TN_DO_GELU_TANH, a);
+	return tn_element_unary(TN_DO_GELU_TANH, a);
 }
 
 tn_array *tn_floor(const tn_array *a)
 {
-	return unary(TN_DO_FLOOR, a);
+	return tn_element_unary(TN_DO_FLOOR, a);
 }
 
 tn_array *tn_ceil(const tn_array *a)
 {
-	return unary(TN_DO_CEIL, a);
+	return tn_element_unary(TN_DO_CEIL, a);
 }
 
 tn_array *tn_round(const tn_array *a)
 {
-	return unary(TN_DO_ROUND, a);
+	return tn_element_unary(TN_DO_ROUND, a);
 }
 
 tn_array *tn_affine(const tn_array *a, double alpha, double beta)

@@ -12,5 +12,8 @@
 /* Runs a row of the table; `values` are its scalars. */
 tn_array *tn_element_run(enum tn_operation operation, const tn_array *const *inputs,
 			 const double *values);
+/* The same for a row of one input, or two, without scalars. */
+tn_array *tn_element_unary(enum tn_operation operation, const tn_array *a);
+tn_array *tn_element_binary(enum tn_operation operation, const tn_array *a, const tn_array *b);
 
 #endif
