@@ -55,6 +55,12 @@ tn_dtype tn_loop_type(enum tn_loop loop, tn_dtype common)
 		return tn_dtype_size(common) >= 4 ? TN_F64 : TN_F32;
 	case TN_LOOP_QUOTIENT:
 		return is_exact ? TN_F64 : common;
+	case TN_LOOP_DOUBLE:
+		return tn_is_complex(common) ? 0 : TN_F64;
+	case TN_LOOP_BITS:
+		return is_exact ? common : 0;
+	case TN_LOOP_INTEGER:
+		return common == TN_BOOL ? TN_I8 : is_exact ? common : 0;
 	default:
 		return common;
 	}

@@ -22,6 +22,9 @@ enum tn_loop {
 	TN_LOOP_COUNT,    /* the same; i8 for bool */
 	TN_LOOP_FLOATING, /* floating: itself; i32 and wider: f64; narrower: f32 */
 	TN_LOOP_QUOTIENT, /* floating: itself; integers and bool: f64 */
+	TN_LOOP_DOUBLE,   /* f64; complex is an error */
+	TN_LOOP_BITS,     /* the same; all but bool and integers are errors */
+	TN_LOOP_INTEGER,  /* integers: themselves; i8 for bool; others are errors */
 };
 
 /* 0: the operation does not take that dtype. */

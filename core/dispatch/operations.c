@@ -59,6 +59,59 @@ const char *const tn_operation_names[TN_OPERATIONS] = {
 	[TN_DO_FLOOR] = "floor",
 	[TN_DO_CEIL] = "ceil",
 	[TN_DO_ROUND] = "round",
+	[TN_DO_RECIPROCAL] = "reciprocal",
+	[TN_DO_POSITIVE] = "positive",
+	[TN_DO_FABS] = "fabs",
+	[TN_DO_FLOOR_DIVIDE] = "floor_divide",
+	[TN_DO_REMAINDER] = "remainder",
+	[TN_DO_FMOD] = "fmod",
+	[TN_DO_FMAX] = "fmax",
+	[TN_DO_FMIN] = "fmin",
+	[TN_DO_CLIP] = "clip",
+	[TN_DO_HYPOT] = "hypot",
+	[TN_DO_CBRT] = "cbrt",
+	[TN_DO_EXP2] = "exp2",
+	[TN_DO_EXPM1] = "expm1",
+	[TN_DO_LOG2] = "log2",
+	[TN_DO_LOG10] = "log10",
+	[TN_DO_LOG1P] = "log1p",
+	[TN_DO_LOGADDEXP] = "logaddexp",
+	[TN_DO_LOGADDEXP2] = "logaddexp2",
+	[TN_DO_XLOGY] = "xlogy",
+	[TN_DO_LOGIT] = "logit",
+	[TN_DO_TAN] = "tan",
+	[TN_DO_ARCSIN] = "arcsin",
+	[TN_DO_ARCCOS] = "arccos",
+	[TN_DO_ARCTAN] = "arctan",
+	[TN_DO_ARCTAN2] = "arctan2",
+	[TN_DO_SINH] = "sinh",
+	[TN_DO_COSH] = "cosh",
+	[TN_DO_ARCSINH] = "arcsinh",
+	[TN_DO_ARCCOSH] = "arccosh",
+	[TN_DO_ARCTANH] = "arctanh",
+	[TN_DO_DEG2RAD] = "deg2rad",
+	[TN_DO_RAD2DEG] = "rad2deg",
+	[TN_DO_SINC] = "sinc",
+	[TN_DO_ERFC] = "erfc",
+	[TN_DO_TRUNC] = "trunc",
+	[TN_DO_RINT] = "rint",
+	[TN_DO_SIGNBIT] = "signbit",
+	[TN_DO_COPYSIGN] = "copysign",
+	[TN_DO_HEAVISIDE] = "heaviside",
+	[TN_DO_ISNAN] = "isnan",
+	[TN_DO_ISINF] = "isinf",
+	[TN_DO_ISFINITE] = "isfinite",
+	[TN_DO_FLOAT_POWER] = "float_power",
+	[TN_DO_LOGICAL_AND] = "logical_and",
+	[TN_DO_LOGICAL_OR] = "logical_or",
+	[TN_DO_LOGICAL_XOR] = "logical_xor",
+	[TN_DO_LOGICAL_NOT] = "logical_not",
+	[TN_DO_BITWISE_AND] = "bitwise_and",
+	[TN_DO_BITWISE_OR] = "bitwise_or",
+	[TN_DO_BITWISE_XOR] = "bitwise_xor",
+	[TN_DO_INVERT] = "invert",
+	[TN_DO_LEFT_SHIFT] = "left_shift",
+	[TN_DO_RIGHT_SHIFT] = "right_shift",
 	[TN_DO_AFFINE] = "affine",
 	[TN_DO_COPY] = "copy",
 	[TN_DO_FILL] = "fill",
@@ -166,6 +219,125 @@ const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS] =
 	[TN_DO_FLOOR] = {"z = floor(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_REAL, 0},
 	[TN_DO_CEIL] = {"z = ceil(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_REAL, 0},
 	[TN_DO_ROUND] = {"z = round(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_REAL, 0},
+	[TN_DO_RECIPROCAL] = {"z = 1.0 / x", NULL, "z = 1 / x", 1, 0, 0, 1, TN_LOOP_COUNT, 0},
+	[TN_DO_POSITIVE] = {"z = x", NULL, NULL, 1, 0, 0, 1, TN_LOOP_NUMBER, 0},
+	[TN_DO_FABS] = {"z = abs(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	/* NumPy's: from the exact remainder, so that x is near q y + r. */
+	[TN_DO_FLOOR_DIVIDE] =
+		{"m = x % y; q = (x - m) / y\n"
+		 "q = m != 0 && (y < 0) != (m < 0) ? q - 1 : q; r = floor(q)\n"
+		 "z = y == 0 ? x / y : q == 0 ? copysign(0.0, x / y) : q - r > 0.5 ? r + 1 : r",
+		 NULL, "q = x / y; z = x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q", 2, 0, 0, 0,
+		 TN_LOOP_COUNT, 0},
+	[TN_DO_REMAINDER] = {"m = x % y; s = (y < 0) != (m < 0) ? m + y : m\n"
+			     "z = y == 0 ? m : m == 0 ? copysign(0.0, y) : s",
+			     NULL, "m = x % y; z = m != 0 && (y < 0) != (m < 0) ? m + y : m", 2, 0,
+			     0, 1, TN_LOOP_COUNT, 0},
+	[TN_DO_FMOD] = {"z = x % y", NULL, NULL, 2, 0, 0, 1, TN_LOOP_COUNT, 0},
+	/* The first of equal operands, which has the whole derivative. */
+	[TN_DO_FMAX] = {"z = x >= y || y != y ? x : y", "z = x | y", NULL, 2, 0, 0, 1, TN_LOOP_REAL,
+			0},
+	[TN_DO_FMIN] = {"z = x <= y || y != y ? x : y", "z = x & y", NULL, 2, 0, 0, 1, TN_LOOP_REAL,
+			0},
+	[TN_DO_CLIP] = {"m = x < y || y != y ? y : x; z = m > c || c != c ? c : m", NULL, NULL, 3,
+			0, 0, 1, TN_LOOP_REAL, 0},
+	[TN_DO_HYPOT] = {"z = hypot(x, y)", NULL, NULL, 2, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	/* A power, and a step of Newton's that removes the error of its exponent. */
+	[TN_DO_CBRT] = {"fixed = x == 0 || abs(x) == inf; s = fixed ? 1.0 : abs(x)\n"
+			"r = pow(s, 0.3333333333333333); z = fixed ? x : copysign(r - (r - s / (r "
+			"* r)) / 3, x)",
+			NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_EXP2] = {"z = exp2(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_EXPM1] = {"z = expm1(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_LOG2] = {"z = log2(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	/* By log10(e) in two parts, the first of few bits. */
+	[TN_DO_LOG10] = {"t = log(x); z = fma(t, 0.43408203125, t * 0.00021245065325182765)", NULL,
+			 NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_LOG1P] = {"z = log1p(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_LOGADDEXP] = {"d = x == y ? 0.0 : x - y\n"
+			     "z = d != d ? d : max(x, y) + log1p(exp(-abs(d)))",
+			     NULL, NULL, 2, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_LOGADDEXP2] =
+		{"d = x == y ? 0.0 : x - y\n"
+		 "z = d != d ? d : max(x, y) + 1.4426950408889634 * log1p(exp2(-abs(d)))",
+		 NULL, NULL, 2, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_XLOGY] = {"z = y != y ? y : x == 0 ? 0.0 : x * log(y)", NULL, NULL, 2, 0, 0, 1,
+			 TN_LOOP_FLOATING, 0},
+	/* Near 1/2, where the quotient is near 1, of the exact 2 x - 1. */
+	[TN_DO_LOGIT] =
+		{"near = x > 0.25 && x < 0.75; s = near ? 2 * x - 1 : 0.0; t = near ? 0.5 : x\n"
+		 "z = near ? log1p(s) - log1p(-s) : log(t / (1 - t))",
+		 NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_TAN] = {"z = tan(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ARCSIN] = {"z = asin(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ARCCOS] = {"z = acos(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ARCTAN] = {"z = atan(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ARCTAN2] = {"z = atan2(x, y)", NULL, NULL, 2, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_SINH] = {"z = sinh(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_COSH] = {"z = cosh(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	/* log1p of what vanishes with x; x^2 does not overflow. */
+	[TN_DO_ARCSINH] =
+		{"far = abs(x) > 1e8; s = far ? 1.0 : abs(x); q = s * s / (1 + sqrt(1 + s * s))\n"
+		 "z = copysign(far ? log(abs(x)) + 0.6931471805599453 : log1p(s + q), x)",
+		 NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ARCCOSH] = {"far = x > 1e8; t = far ? 1.0 : x < 1 ? nan : x - 1\n"
+			   "z = far ? log(x) + 0.6931471805599453 : log1p(t + sqrt(t * (t + 2)))",
+			   NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ARCTANH] = {"s = abs(x); z = copysign(0.5 * log1p(2 * s / (1 - s)), x)", NULL, NULL,
+			   1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_DEG2RAD] = {"z = x * 0.017453292519943295", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING,
+			   0},
+	[TN_DO_RAD2DEG] = {"z = x * 57.29577951308232", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING,
+			   0},
+	[TN_DO_SINC] = {"t = 3.141592653589793 * (x == 0 ? 1.0 : x); z = x == 0 ? 1.0 : sin(t) / t",
+			NULL, NULL, 1, 0, 0, 1, TN_LOOP_QUOTIENT, 0},
+	/* exp(x^2) erfc(x) (1 + 2 x) by a polynomial in (x - 4) / (x + 4), to 2^-59 in [0.44, 28];
+	 * l is what the rounding of x^2 loses. */
+	[TN_DO_ERFC] = {"s = abs(x) > 28 ? 28.0 : abs(x); t = (s - 4) / (s + 4); h = s*s; l = "
+			"fma(s, s, -h)\n"
+			"p = 1.5563401531371313e-09*t - 9.662784059797579e-09; p = p*t - "
+			"1.7085755482994144e-08\n"
+			"p = p*t + 1.0327217607915146e-07; p = p*t + 7.359250618870618e-08\n"
+			"p = p*t - 8.195074824608123e-07; p = p*t + 2.945352319527839e-07\n"
+			"p = p*t + 5.706478882058901e-06; p = p*t - 1.1222342808082265e-05\n"
+			"p = p*t - 2.439804371983309e-05; p = p*t + 0.00015062176339014575\n"
+			"p = p*t - 0.0001992569711541667; p = p*t - 0.0007577733044361342\n"
+			"p = p*t + 0.005031970019855797; p = p*t - 0.01619773405603698\n"
+			"p = p*t + 0.03716751553362761; p = p*t - 0.0663303658123262\n"
+			"p = p*t + 0.09373283499854572; p = p*t - 0.10103906603630125\n"
+			"p = p*t + 0.06809705425468811; p = p*t + 0.015379652102619715\n"
+			"p = p*t - 0.13962111684056247; p = p*t + 1.2329951186255526\n"
+			"r = exp(-h) * (1 - l) * (p / (1 + 2*s))\n"
+			"z = abs(x) < 0.5 ? 1 - erf(x) : x < 0 ? 2 - r : r",
+			NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_TRUNC] = {"z = trunc(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_REAL, 0},
+	[TN_DO_RINT] = {"z = round(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	/* Of a NaN: 0.  No instruction reads the bits of an f64. */
+	[TN_DO_SIGNBIT] = {"z = x < 0 || 1.0 / x < 0", NULL, NULL, 1, 0, 0, 0, TN_LOOP_FLOATING, 1},
+	[TN_DO_COPYSIGN] = {"z = copysign(x, y)", NULL, NULL, 2, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_HEAVISIDE] = {"z = x != x ? x : x == 0 ? y : x < 0 ? 0.0 : 1.0", NULL, NULL, 2, 0, 0,
+			     1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ISNAN] = {"z = x != x", NULL, NULL, 1, 0, 0, 0, TN_LOOP_SAME, 1},
+	[TN_DO_ISINF] = {"z = abs(x) == inf", "z = x != x", "z = x != x", 1, 0, 0, 0, TN_LOOP_SAME,
+			 1},
+	[TN_DO_ISFINITE] = {"z = abs(x) < inf", "z = x == x", "z = x == x", 1, 0, 0, 0,
+			    TN_LOOP_SAME, 1},
+	[TN_DO_FLOAT_POWER] = {"z = pow(x, y)", NULL, NULL, 2, 0, 0, 1, TN_LOOP_DOUBLE, 0},
+	[TN_DO_LOGICAL_AND] = {"z = bool(x) && bool(y)", NULL, NULL, 2, 0, 0, 0, TN_LOOP_SAME, 1},
+	[TN_DO_LOGICAL_OR] = {"z = bool(x) || bool(y)", NULL, NULL, 2, 0, 0, 0, TN_LOOP_SAME, 1},
+	[TN_DO_LOGICAL_XOR] = {"z = bool(x) ^ bool(y)", NULL, NULL, 2, 0, 0, 0, TN_LOOP_SAME, 1},
+	[TN_DO_LOGICAL_NOT] = {"z = !bool(x)", NULL, NULL, 1, 0, 0, 0, TN_LOOP_SAME, 1},
+	[TN_DO_BITWISE_AND] = {"z = x & y", NULL, NULL, 2, 0, 0, 0, TN_LOOP_BITS, 0},
+	[TN_DO_BITWISE_OR] = {"z = x | y", NULL, NULL, 2, 0, 0, 0, TN_LOOP_BITS, 0},
+	[TN_DO_BITWISE_XOR] = {"z = x ^ y", NULL, NULL, 2, 0, 0, 0, TN_LOOP_BITS, 0},
+	[TN_DO_INVERT] = {"z = ~x", NULL, NULL, 1, 0, 0, 0, TN_LOOP_BITS, 0},
+	/* In i64, whose width bounds the counts of every dtype. */
+	[TN_DO_LEFT_SHIFT] = {"z = y < 0 || y > 63 ? 0 : i64(x) << y", NULL, NULL, 2, 0, 0, 0,
+			      TN_LOOP_INTEGER, 0},
+	/* The bits that a u64 above 2^63 would fill in as a negative i64 are cut off. */
+	[TN_DO_RIGHT_SHIFT] = {"keep = x < 0 || y == 0 ? -1 : 0x7fffffffffffffff >> (y - 1)\n"
+			       "z = y < 0 || y > 63 ? (x < 0 ? -1 : 0) : (i64(x) >> y) & keep",
+			       NULL, NULL, 2, 0, 0, 0, TN_LOOP_INTEGER, 0},
 	[TN_DO_AFFINE] = {"z = a * x + b", NULL, NULL, 1, 2, 0, 1, TN_LOOP_QUOTIENT, 0},
 	[TN_DO_COPY] = {"z = x", NULL, NULL, 1, 0, 0, 1, TN_LOOP_SAME, 0},
 };
@@ -176,5 +348,29 @@ const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES] 
 	[TN_DO_GELU] = {"z = y * (0.5 + 0.5 * erf(0.7071067811865476 * x) + "
 			"0.3989422804014327 * x * exp(-0.5 * x * x))"},
 	[TN_DO_SOFTPLUS] = {"t = x * a; z = t > b ? y : y * sigmoid(t)"},
+	[TN_DO_REMAINDER] = {"z = c", "z = -c * floor(x / y)"},
+	[TN_DO_HYPOT] = {"r = hypot(x, y); z = r == 0 ? 0.0 : c * (x / (r == 0 ? 1.0 : r))",
+			 "r = hypot(x, y); z = r == 0 ? 0.0 : c * (y / (r == 0 ? 1.0 : r))"},
+	[TN_DO_CBRT] = {"z = 0.3333333333333333 * y * pow(abs(x), -0.6666666666666666)"},
+	[TN_DO_LOG10] = {"z = y / (x * 2.302585092994046)"},
+	[TN_DO_LOGADDEXP] = {"d = x == y && abs(x) == inf ? 0.0 : x - y; z = c * sigmoid(d)",
+			     "d = x == y && abs(x) == inf ? 0.0 : x - y; z = c * sigmoid(-d)"},
+	[TN_DO_LOGADDEXP2] = {"d = x == y && abs(x) == inf ? 0.0 : x - y; z = c * "
+			      "sigmoid(0.6931471805599453 * d)",
+			      "d = x == y && abs(x) == inf ? 0.0 : x - y; z = c * "
+			      "sigmoid(-0.6931471805599453 * d)"},
+	[TN_DO_XLOGY] = {"z = x == 0 && y <= 0 ? 0.0 : c * log(y)",
+			 "z = x == 0 ? 0.0 : c * (x / y)"},
+	[TN_DO_LOGIT] = {"z = y / (x * (1 - x))"},
+	[TN_DO_ARCSINH] = {"z = y * rsqrt(x * x + 1)"},
+	[TN_DO_ARCCOSH] = {"z = y * rsqrt((x - 1) * (x + 1))"},
+	[TN_DO_ARCTANH] = {"z = y / ((1 - x) * (1 + x))"},
+	/* (t cos t - sin t) pi / t^2 for t = pi x, near 0 by its series. */
+	[TN_DO_SINC] =
+		{"t = 3.141592653589793 * x; near = abs(t) < 0.25; q = near ? 1.0 : t\n"
+		 "v = near ? t * t : 0.0; p = 0.0011904761904761906 - v * 2.2045855379188714e-05\n"
+		 "p = t * (v * (0.03333333333333333 - v * p) - 0.3333333333333333)\n"
+		 "z = 3.141592653589793 * y * (near ? p : (cos(q) - sin(q) / q) / q)"},
+	[TN_DO_ERFC] = {"z = -1.1283791670955126 * y * exp(-x * x)"},
 	[TN_DO_HARDSIGMOID] = {"z = abs(x) < 3 ? 0.16666666666666666 * y : 0"},
 };

@@ -268,6 +268,8 @@ static tn_status find_element(struct tn_runtime *runtime, enum tn_operation oper
 		read[i] = i < element->typed_from ? dtypes[i] : loop;
 	if (loop == TN_BOOL && element->on_bools)
 		chosen = element->on_bools;
+	else if (tn_is_integer(loop) && element->on_integers)
+		chosen = element->on_integers;
 	else if (operation == TN_DO_POWER && tn_is_integer(loop))
 		chosen = tn_power_text(loop, 0, text);
 	else if (element->gives_bool && compare_signs(operation, dtypes, text, sizeof(text))) {

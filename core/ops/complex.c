@@ -106,6 +106,33 @@ static const struct complex_operation {
 	[TN_DO_TANH] = {"t = tanh(xr); u = tan(xi); c = 1.0 / cosh(xr); d = 1.0 + t*t*u*u\n"
 			"zr = t*(1.0 + u*u) / d; zi = u*c*c / d",
 			GIVES_COMPLEX},
+	[TN_DO_POSITIVE] = {"zr = xr; zi = xi", GIVES_COMPLEX},
+	[TN_DO_RECIPROCAL] = {"by_real = abs(xr) >= abs(xi)\n"
+			      "large = by_real ? xr : xi; small = by_real ? xi : xr\n"
+			      "by_zero = large == 0; ratio = small / (by_zero ? 1.0 : large)\n"
+			      "scale = 1.0 / (by_zero ? abs(xr) : large + small*ratio)\n"
+			      "zr = by_real ? scale : ratio*scale\n"
+			      "zi = by_real ? -ratio*scale : -scale",
+			      GIVES_COMPLEX},
+	/* tan z = -i tanh(iz). */
+	[TN_DO_TAN] = {"t = tanh(xi); u = tan(xr); c = 1.0 / cosh(xi); d = 1.0 + t*t*u*u\n"
+		       "zr = u*c*c / d; zi = t*(1.0 + u*u) / d",
+		       GIVES_COMPLEX},
+	[TN_DO_SINH] =
+		{"s = sin(xi); c = cos(xi); h = cosh(xr)\n"
+		 "zr = c == 0 && h == inf ? c : c*sinh(xr); zi = s == 0 && h == inf ? s : s*h",
+		 GIVES_COMPLEX},
+	[TN_DO_COSH] =
+		{"s = sin(xi); c = cos(xi); h = cosh(xr)\n"
+		 "zr = c == 0 && h == inf ? c : c*h; zi = s == 0 && h == inf ? s : s*sinh(xr)",
+		 GIVES_COMPLEX},
+	[TN_DO_ISNAN] = {"z = xr != xr || xi != xi", GIVES_BOOL},
+	[TN_DO_ISINF] = {"z = abs(xr) == inf || abs(xi) == inf", GIVES_BOOL},
+	[TN_DO_ISFINITE] = {"z = abs(xr) < inf && abs(xi) < inf", GIVES_BOOL},
+	[TN_DO_LOGICAL_AND] = {"z = (bool(xr) || bool(xi)) && (bool(yr) || bool(yi))", GIVES_BOOL},
+	[TN_DO_LOGICAL_OR] = {"z = bool(xr) || bool(xi) || bool(yr) || bool(yi)", GIVES_BOOL},
+	[TN_DO_LOGICAL_XOR] = {"z = (bool(xr) || bool(xi)) ^ (bool(yr) || bool(yi))", GIVES_BOOL},
+	[TN_DO_LOGICAL_NOT] = {"z = !(bool(xr) || bool(xi))", GIVES_BOOL},
 	[TN_DO_AFFINE] = {"zr = a*xr + b; zi = a*xi", GIVES_COMPLEX},
 };
 

@@ -126,8 +126,8 @@ TN_API tn_array *tn_sliding_window_view(const tn_array *a, int n, const int64_t 
 					const int *axes);
 
 /* ---- Element by element ----------------------------------------------------------------------
- * Each is one element program.  The _into forms write to an existing array of the broadcast
- * shape. */
+ * Each is one element program; <tenon/ufunc.h> has more.  The _into forms write to an existing
+ * array of the broadcast shape. */
 
 TN_API tn_array *tn_add(const tn_array *a, const tn_array *b);
 TN_API tn_array *tn_subtract(const tn_array *a, const tn_array *b);

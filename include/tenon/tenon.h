@@ -30,5 +30,6 @@
 #include <tenon/status.h>
 #include <tenon/stream.h>
 #include <tenon/train.h>
+#include <tenon/ufunc.h>
 
 #endif

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Losses, activations and trainings on the simulated CUDA against recorded PyTorch numbers.
+# Losses, activations, trainings and universal functions on the simulated CUDA against recorded
+# numbers.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
-for name in activations losses training; do
+for name in activations losses training ufuncs; do
 	TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/parity/$name" || exit 1
 done
