@@ -18,10 +18,10 @@ import numpy as np
 warnings.simplefilter("ignore")
 mpmath.mp.prec = 2600
 HERE = os.path.dirname(os.path.abspath(__file__))
-NUMBERS = {"bool": 1, "int8": 2, "int32": 4, "int64": 5, "uint8": 6, "uint64": 9, "float16": 10,
+NUMBERS = {"bool": 1, "int8": 2, "int32": 4, "int64": 5, "uint8": 6, "uint32": 8, "uint64": 9, "float16": 10,
            "float32": 12, "float64": 13, "complex64": 14, "complex128": 15}
 FLOATS = ["float16", "float32", "float64"]
-WHOLE = ["bool", "int32", "uint8", "int64"]
+WHOLE = ["bool", "int32", "uint8", "int64", "int8", "uint32"]
 
 
 def sinc(x):
@@ -141,9 +141,10 @@ def whole(dtype):
     if dtype == "bool":
         return np.array([False, True])
     values = [0, 1, 2, 3, 7, 10, 100, 127]
-    if dtype == "uint8":
-        return np.array(values + [128, 255], dtype)
-    return np.array(values + [-1, -2, -7, -100, np.iinfo(dtype).min, 1 << 20], dtype)
+    if dtype.startswith("uint"):
+        return np.array(values + [128, 255, np.iinfo(dtype).max], dtype)
+    large = min(1 << 20, np.iinfo(dtype).max)
+    return np.array(values + [-1, -2, -7, -100, np.iinfo(dtype).min, large], dtype)
 
 
 def grid(dtype):

@@ -155,7 +155,7 @@ static void run_all(const char *backend)
 		record_free(&record);
 	}
 	fclose(file);
-	assert_int_equal(n_cases, 33);
+	assert_int_equal(n_cases, 39);
 	tn_context_close(context);
 }
 

@@ -49,6 +49,12 @@ SECOND(silu, tn_silu(x[0]))
 SECOND(softplus, tn_softplus(x[0], 2, 20))
 SECOND(log_sigmoid, tn_log_sigmoid(x[0]))
 SECOND(mish, tn_mish(x[0]))
+SECOND(hypot, tn_hypot(x[0], x[1]))
+SECOND(logaddexp, tn_logaddexp(x[0], x[1]))
+SECOND(xlogy, tn_xlogy(x[0], x[1]))
+SECOND(cbrt, tn_cbrt(x[0]))
+SECOND(sinc, tn_sinc(x[0]))
+SECOND(erfc, tn_erfc(x[0]))
 SECOND(elu, tn_elu(x[0], 0.7))
 SECOND(selu, tn_selu(x[0]))
 SECOND(softsign, tn_softsign(x[0]))
@@ -351,6 +357,12 @@ static const struct second_row second_rows[] = {
 	{"softplus, of zeros too", second_softplus, 1, {2}, {{3, 4}}, 0, 1},
 	{"log_sigmoid, of zeros too", second_log_sigmoid, 1, {2}, {{3, 4}}, 0, 1},
 	{"mish, of zeros too", second_mish, 1, {2}, {{3, 4}}, 0, 1},
+	{"hypot", second_hypot, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
+	{"logaddexp", second_logaddexp, 2, {2, 1}, {{3, 4}, {4}}, 0, 0},
+	{"xlogy", second_xlogy, 2, {2, 1}, {{3, 4}, {4}}, 1, 0},
+	{"cbrt", second_cbrt, 1, {2}, {{3, 4}}, 1, 0},
+	{"sinc, of zeros too", second_sinc, 1, {2}, {{3, 4}}, 0, 1},
+	{"erfc, of zeros too", second_erfc, 1, {2}, {{3, 4}}, 0, 1},
 	{"elu", second_elu, 1, {2}, {{3, 4}}, 0, 0},
 	{"selu", second_selu, 1, {2}, {{3, 4}}, 0, 0},
 	{"softsign", second_softsign, 1, {2}, {{3, 4}}, 0, 0},
