@@ -18,8 +18,8 @@ import numpy as np
 warnings.simplefilter("ignore")
 mpmath.mp.prec = 2600
 HERE = os.path.dirname(os.path.abspath(__file__))
-NUMBERS = {"bool": 1, "int8": 2, "int32": 4, "int64": 5, "uint8": 6, "uint32": 8, "uint64": 9, "float16": 10,
-           "float32": 12, "float64": 13, "complex64": 14, "complex128": 15}
+NUMBERS = {"bool": 1, "int8": 2, "int32": 4, "int64": 5, "uint8": 6, "uint32": 8, "uint64": 9,
+           "float16": 10, "float32": 12, "float64": 13, "complex64": 14, "complex128": 15}
 FLOATS = ["float16", "float32", "float64"]
 WHOLE = ["bool", "int32", "uint8", "int64", "int8", "uint32"]
 
