@@ -24,6 +24,7 @@ enum tn_record_kind {
 	TN_RECORD_SLICE,     /* axis, start, step (as applied: start is the first element taken) */
 	TN_RECORD_BROADCAST, /* broadcast_to */
 	TN_RECORD_WINDOW,    /* sliding_window_view: n_axes, permutation[0..n_axes) = its axes */
+	TN_RECORD_DIAGONAL,  /* start = the diagonal, permutation[0..2) = its axes */
 	TN_RECORD_COPY,      /* same elements, perhaps another floating dtype, device or shape */
 	TN_RECORD_TAKE,      /* inputs a, indices; axis */
 	TN_RECORD_TAKE_ALONG_AXIS, /* inputs a, indices in range; axis */

@@ -5,6 +5,8 @@
  */
 #include "autograd/gradient_view.h"
 
+#include <tenon/manipulate.h>
+
 #include "array/array.h"
 #include "autograd/gradient_reduce.h"
 #include "autograd/gradients.h"
@@ -74,6 +76,32 @@ tn_status tn_slice_backward(struct tn_node *node, tn_array *dy)
 			      &(struct tn_node_request){.backward = slice_again,
 							.state = &slice,
 							.state_size = sizeof(slice)});
+}
+
+struct diagonal {
+	int64_t offset;
+	int axes[2];
+};
+
+static tn_status diagonal_again(struct tn_node *node, tn_array *ddx)
+{
+	const struct diagonal *d = node->state;
+	return tn_node_give(node, 0, tn_diagonal(ddx, d->offset, d->axes[0], d->axes[1]));
+}
+
+tn_status tn_diagonal_backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_recorded *recorded = node->state;
+	const struct tn_record *record = &recorded->record;
+	const struct diagonal d = {record->start, {record->permutation[0], record->permutation[1]}};
+	struct tn_suspension suspension = tn_tape_suspend(dy);
+	tn_array *g = zeros_like_input(recorded, dy);
+	tn_array *place = tn_diagonal(g, d.offset, d.axes[0], d.axes[1]);
+	tn_status status = place ? tn_assign(place, dy) : TN_OUT_OF_MEMORY;
+	return give_scattered(suspension, node, dy, g, status,
+			      &(struct tn_node_request){.backward = diagonal_again,
+							.state = &d,
+							.state_size = sizeof(d)});
 }
 
 tn_status tn_broadcast_backward(struct tn_node *node, tn_array *dy)

@@ -12,6 +12,7 @@ tn_status tn_transpose_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_slice_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_broadcast_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_window_backward(struct tn_node *node, tn_array *dy);
+tn_status tn_diagonal_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_copy_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_take_backward(struct tn_node *node, tn_array *dy);
 tn_status tn_take_along_axis_backward(struct tn_node *node, tn_array *dy);

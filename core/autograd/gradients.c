@@ -42,6 +42,7 @@ static const struct {
 	[TN_RECORD_SLICE] = {tn_slice_backward, 0, 1},
 	[TN_RECORD_BROADCAST] = {tn_broadcast_backward, 0, 1},
 	[TN_RECORD_WINDOW] = {tn_window_backward, 0, 1},
+	[TN_RECORD_DIAGONAL] = {tn_diagonal_backward, 0, 1},
 	[TN_RECORD_COPY] = {tn_copy_backward, 0, 1},
 	[TN_RECORD_TAKE] = {tn_take_backward, SAVE_SECOND, 1},
 	[TN_RECORD_TAKE_ALONG_AXIS] = {tn_take_along_axis_backward, SAVE_SECOND, 1},

@@ -17,6 +17,7 @@
 #include <tenon/io.h>
 #include <tenon/kernel.h>
 #include <tenon/loss.h>
+#include <tenon/manipulate.h>
 #include <tenon/memory.h>
 #include <tenon/metric.h>
 #include <tenon/models.h>

@@ -48,12 +48,12 @@ static void read_array(FILE *file, struct record *record)
 		give_up("an array is malformed");
 	item->count = 1;
 	for (uint32_t axis = 0; axis < item->rank; axis++) {
-		if (fscanf(file, "%lld", &length) != 1 || length < 1 || length > 100000)
+		if (fscanf(file, "%lld", &length) != 1 || length < 0 || length > 100000)
 			give_up("a length is malformed");
 		item->shape[axis] = length;
 		item->count *= (size_t)length;
 	}
-	item->values = malloc(item->count * sizeof(*item->values));
+	item->values = malloc((item->count + 1) * sizeof(*item->values));
 	if (!item->values)
 		give_up("no memory");
 	for (size_t i = 0; i < item->count; i++)

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Losses, activations, trainings and universal functions on the simulated CUDA against recorded
-# numbers.
+# Losses, activations, shapes, trainings and universal functions on the simulated CUDA against
+# recorded numbers.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
-for name in activations losses training; do
+# Every dtype has kernels of its own to compile.
+export MANIPULATE_DTYPES='f32 c64'
+for name in activations losses manipulate training; do
 	TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/parity/$name" || exit 1
 done
 # Of the universal functions only those of f32: each is compiled for each dtype.

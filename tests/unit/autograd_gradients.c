@@ -236,6 +236,57 @@ static tn_array *f_concatenate(void *u, tn_array *const *x)
 	(void)u;
 	return total(tn_concatenate(2, (const tn_array *[]){x[0], x[1]}, 1));
 }
+static tn_array *f_diagonals(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_array *line = tn_diagonal(x[0], 1, 0, -1);
+	return tn_add(total(line), total(tn_diag(tn_slice(line, 0, 0, 1, 1), -1)));
+}
+static tn_array *f_triangles(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_add(total(tn_tril(x[0], 1)), total(tn_triu(x[0], 0)));
+}
+static tn_array *f_diag(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_add(total(tn_diag(x[0], -1)), total(tn_vander(x[0], 4, 0)));
+}
+static tn_array *f_stack(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_array *parts[3];
+	if (tn_array_split(tn_stack(2, (const tn_array *[]){x[0], x[1]}, 1), 3, NULL, 2, parts))
+		return NULL;
+	return total(tn_append(parts[0], parts[2], TN_AXIS_NONE));
+}
+static tn_array *f_tile(void *u, tn_array *const *x)
+{
+	(void)u;
+	return tn_add(total(tn_tile(x[0], 3, (int64_t[]){2, 1, 3})),
+		      total(tn_repeat(x[0], 2, (int64_t[]){1, 3}, 0)));
+}
+static tn_array *f_insert(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_array *longer = tn_insert(x[0], 2, (int64_t[]){0, 3}, x[1], 1);
+	return total(tn_delete(longer, 1, (int64_t[]){-2}, 1));
+}
+static tn_array *f_roll(void *u, tn_array *const *x)
+{
+	(void)u;
+	tn_array *rolled = tn_roll(x[0], 1, (int64_t[]){2}, NULL);
+	return total(tn_rot90(tn_multiply(rolled, x[0]), 1, 0, 1));
+}
+static tn_array *f_pad(void *u, tn_array *const *x)
+{
+	static const int64_t widths[] = {1, 2, 2, 1};
+	(void)u;
+	tn_array *sum = total(tn_pad(x[0], widths, TN_PAD_CONSTANT, NULL));
+	for (uint32_t mode = TN_PAD_EDGE; mode <= TN_PAD_MEAN; mode++)
+		sum = tn_add(sum, total(tn_pad(x[0], widths, mode, NULL)));
+	return sum;
+}
 static tn_array *f_copy(void *u, tn_array *const *x)
 {
 	(void)u;
@@ -511,6 +562,14 @@ static const struct row rows[] = {
 	{"cumprod", f_cumprod, 1, {3}, {{2, 5, 3}}, 0},
 	{"cummax, cummin", f_cummax, 1, {3}, {{2, 3, 4}}, 0},
 	{"concatenate", f_concatenate, 2, {2, 2}, {{3, 2}, {3, 4}}, 0},
+	{"diagonal", f_diagonals, 1, {3}, {{3, 1, 3}}, 0},
+	{"tril, triu", f_triangles, 1, {3}, {{2, 3, 4}}, 0},
+	{"diag, vander", f_diag, 1, {1}, {{4}}, 0},
+	{"stack, array_split, append", f_stack, 2, {2, 2}, {{2, 4}, {2, 4}}, 0},
+	{"tile, repeat", f_tile, 1, {2}, {{2, 3}}, 0},
+	{"insert, delete", f_insert, 2, {2, 1}, {{2, 3}, {2}}, 0},
+	{"roll, rot90", f_roll, 1, {2}, {{3, 4}}, 0},
+	{"pad", f_pad, 1, {2}, {{3, 4}}, 0},
 	{"copy of a transpose", f_copy, 1, {2}, {{3, 4}}, 0},
 	{"one array used thrice", f_twice, 1, {2}, {{3, 4}}, 0},
 	{"linear", f_linear, 3, {3, 2, 1}, {{2, 3, 4}, {5, 4}, {5}}, 0},

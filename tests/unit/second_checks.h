@@ -77,6 +77,9 @@ SECOND(slice, tn_slice(tn_slice(x[0], 2, 1, INT64_MIN, 2), 1, INT64_MIN, INT64_M
 SECOND(broadcast, tn_broadcast_to(x[0], 3, (int64_t[]){2, 3, 4}))
 SECOND(window, tn_sliding_window_view(x[0], 2, (int64_t[]){2, 3}, (int[]){1, 2}))
 SECOND(concatenate, tn_concatenate(2, (const tn_array *[]){x[0], x[1]}, 1))
+SECOND(diagonal, tn_diagonal(x[0], -1, 2, 0))
+SECOND(triangle, tn_tril(x[0], 0))
+SECOND(pad, tn_pad(x[0], (int64_t[]){1, 3, 0, 2}, TN_PAD_SYMMETRIC, NULL))
 SECOND(copy, tn_copy(tn_transpose(x[0], NULL)))
 SECOND(complex, tn_abs(tn_multiply(tn_complex(x[0], x[1]), tn_exp(tn_complex(x[1], x[0])))))
 SECOND(complex_matmul, tn_imag(tn_matmul(tn_complex(x[0], x[0]), tn_complex(x[1], tn_sin(x[1])))))
@@ -392,6 +395,9 @@ static const struct second_row second_rows[] = {
 	{"cumsum", second_cumsum, 1, {3}, {{2, 3, 4}}, 0, 0},
 	{"cummax", second_cummax, 1, {3}, {{2, 3, 4}}, 0, 0},
 	{"concatenate", second_concatenate, 2, {2, 2}, {{3, 2}, {3, 4}}, 0, 0},
+	{"diagonal", second_diagonal, 1, {3}, {{3, 2, 3}}, 0, 0},
+	{"tril", second_triangle, 1, {2}, {{3, 4}}, 0, 0},
+	{"pad", second_pad, 1, {2}, {{3, 4}}, 0, 0},
 	{"copy of a transpose", second_copy, 1, {2}, {{3, 4}}, 0, 0},
 	{"conv2d", second_conv2d, 3, {4, 4, 1}, {{2, 2, 5, 6}, {3, 2, 3, 2}, {3}}, 0, 0},
 	{"conv_transpose2d",
