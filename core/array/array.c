@@ -188,16 +188,21 @@ static void clear_scope(struct tn_scope *scope)
 		leave_scope(scope->arrays);
 }
 
+void tn_array_lift(tn_array *array)
+{
+	struct tn_scope *scope = array->scope;
+	unlink_array(array);
+	link_array(array, scope->parent);
+}
+
 tn_array *tn_scope_end(tn_context *context, tn_array *result)
 {
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	struct tn_scope *scope = runtime->scope;
 	if (!scope->parent)
 		return result;
-	if (result && result->scope == scope) {
-		unlink_array(result);
-		link_array(result, scope->parent);
-	}
+	if (result && result->scope == scope)
+		tn_array_lift(result);
 	clear_scope(scope);
 	runtime->scope = scope->parent;
 	tn_mem_free(scope);

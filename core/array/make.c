@@ -135,3 +135,12 @@ tn_status tn_refuse_tracked(struct tn_runtime *runtime, const char *operation, u
 		       "a tape is recording and an operand has a gradient: writing into an "
 		       "existing array cannot be recorded, use the function that makes one");
 }
+
+tn_array *tn_array_untracked(const char *operation, const tn_array *a)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, operation);
+	if (!runtime)
+		return NULL;
+	tn_array *view = tn_array_view(a, a->rank, a->shape, a->strides, a->offset);
+	return tn_end(runtime, view ? TN_OK : runtime->report.status, view);
+}

@@ -46,6 +46,10 @@ static inline int tn_wants_record(const struct tn_runtime *runtime, uint32_t n,
 	return 0;
 }
 
+/* A view of the whole array that no recorder follows.  NULL: the array is NULL, or the error is
+ * kept. */
+tn_array *tn_array_untracked(const char *operation, const tn_array *a);
+
 /* Passes a successful operation to the recorder, when one is set and an input is tracked. */
 tn_status tn_record_made(struct tn_runtime *runtime, struct tn_record *record, uint32_t n,
 			 const tn_array *const *inputs, tn_array *output);

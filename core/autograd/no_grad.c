@@ -36,10 +36,5 @@ tn_status tn_no_grad_end(tn_context *context)
 
 tn_array *tn_detach(const tn_array *array)
 {
-	struct tn_runtime *rt = tn_begin(1, &array, "detach");
-	if (!rt)
-		return NULL;
-	tn_array *view =
-		tn_array_view(array, array->rank, array->shape, array->strides, array->offset);
-	return tn_end(rt, view ? TN_OK : rt->report.status, view);
+	return tn_array_untracked("detach", array);
 }

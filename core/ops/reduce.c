@@ -11,8 +11,9 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "ops/parts.h"
+#include "ops/reduced.h"
 #include "ops/copy.h"
+#include "ops/parts.h"
 #include "ops/reduce_run.h"
 #include "program/cast.h"
 
@@ -27,49 +28,6 @@ struct reduction {
 	int rank;      /* of the result */
 	int64_t shape[TN_MAX_RANK];
 };
-
-static tn_status set_axes(struct reduction *r, int n, const int *axes)
-{
-	const char *name = tn_operation_names[r->operation];
-	struct tn_error_info *error = &r->runtime->report;
-	r->axes = 0;
-	if (n == TN_ALL_AXES) {
-		r->axes = (1u << r->a->rank) - 1;
-		return TN_OK;
-	}
-	if (n < 0)
-		return tn_fail(error, TN_INVALID_ARGUMENT, name,
-			       "n: expected TN_ALL_AXES, or 0 or more axes, found %d", n);
-	/* Also for n = 0: the caller may mean all axes, or a list that happens to be empty. */
-	if (!axes)
-		return tn_fail(error, TN_INVALID_ARGUMENT, name,
-			       "axes: expected a list of %d, found NULL (TN_ALL_AXES: all axes)",
-			       n);
-	for (int i = 0; i < n; i++) {
-		int axis = axes[i];
-		if (!tn_axis_normal(&axis, r->a->rank))
-			return tn_fail(error, TN_INVALID_ARGUMENT, name,
-				       "axis %d: the array has rank %d", axis, r->a->rank);
-		if (r->axes >> axis & 1)
-			return tn_fail(error, TN_INVALID_ARGUMENT, name, "axis %d is given twice",
-				       axis);
-		r->axes |= 1u << axis;
-	}
-	return TN_OK;
-}
-
-static void set_shape(struct reduction *r)
-{
-	r->rank = 0;
-	r->count = 1;
-	for (int i = 0; i < r->a->rank; i++) {
-		int reduced = (int)(r->axes >> i & 1);
-		if (reduced)
-			r->count *= r->a->shape[i];
-		if (!reduced || r->keepdims)
-			r->shape[r->rank++] = reduced ? 1 : r->a->shape[i];
-	}
-}
 
 static tn_status begin_reduction(struct reduction *r, enum tn_operation operation,
 				 const tn_array *a, int n, const int *axes, int keepdims)
@@ -88,9 +46,10 @@ static tn_status begin_reduction(struct reduction *r, enum tn_operation operatio
 				 "not defined for %s: complex numbers have no order",
 				 tn_dtype_name(a->dtype));
 	else
-		status = set_axes(r, n, axes);
+		status = tn_axes_mask(r->runtime, tn_operation_names[operation], a, n, axes,
+				      &r->axes);
 	if (!status)
-		set_shape(r);
+		r->count = tn_axes_shape(a, r->axes, r->keepdims, &r->rank, r->shape);
 	return status ? tn_end_into(r->runtime, status) : TN_OK;
 }
 
@@ -194,19 +153,8 @@ static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
  * gradient follows. */
 static tn_array *multiply_halves(const struct reduction *r)
 {
-	int order[TN_MAX_RANK] = {0}, n_kept = 0, to = 0;
-	int64_t shape[TN_MAX_RANK + 1];
-	for (int reduced = 0; reduced < 2; reduced++) {
-		for (int axis = 0; axis < r->a->rank; axis++) {
-			if ((int)(r->axes >> axis & 1) == reduced)
-				order[to++] = axis;
-		}
-		n_kept = reduced ? n_kept : to;
-	}
-	for (int i = 0; i < n_kept; i++)
-		shape[i] = r->a->shape[order[i]];
-	shape[n_kept] = r->count;
-	tn_array *left = tn_reshape(tn_transpose(r->a, order), n_kept + 1, shape);
+	tn_array *left = tn_axes_last(r->a, r->axes, r->count);
+	const int n_kept = tn_array_rank(left) - 1;
 	for (int64_t n = r->count; n > 1; n -= n / 2) {
 		tn_array *low = tn_slice(left, n_kept, 0, n / 2, 1);
 		tn_array *high = tn_slice(left, n_kept, n - n / 2, n, 1);
@@ -374,7 +322,7 @@ tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 		return end_reduction(&r, fill_empty(&r, out), out, TN_RECORD_LOGSUMEXP, 1);
 	with_axes = r;
 	with_axes.keepdims = 1;
-	set_shape(&with_axes);
+	tn_axes_shape(a, r.axes, 1, &with_axes.rank, with_axes.shape);
 	m = make_output(&with_axes, a->dtype);
 	if (m)
 		status = reduce_one(&with_axes, m, &as_is, TN_REDUCE_MAX, &if_finite, 0);

@@ -28,6 +28,7 @@
 #include <tenon/program.h>
 #include <tenon/report.h>
 #include <tenon/schedule.h>
+#include <tenon/statistics.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>
 #include <tenon/train.h>

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reductions and statistics: NumPy's names and rules, composed of the operations of array.h.
+ *
+ * The conventions are those of array.h: `axes` lists n axes, n = TN_ALL_AXES means all, keepdims
+ * keeps reduced axes with length 1; NULL in gives NULL out, and the context keeps the first error.
+ * Nothing but tn_bincount waits for the device.  Gradients are those of the operations that a
+ * function is composed of.  Errors that many have:
+ *   TN_INVALID_ARGUMENT  there is no such axis, or it is given twice
+ *   TN_DTYPE             the function does not take that dtype
+ *   TN_SHAPE             shapes do not fit, or there are too few elements
+ * All functions: [thread: one per context | may return before the result is ready | since 0.1].
+ */
+#ifndef TENON_STATISTICS_H
+#define TENON_STATISTICS_H
+
+#include <tenon/array.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Truth -----------------------------------------------------------------------------------
+ * Of any dtype; an element is true unless it is 0, and NaN is true. */
+
+/* bool: is any, is every element true?  Over no elements: no, and yes. */
+TN_API tn_array *tn_any(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_all(const tn_array *a, int n, const int *axes, int keepdims);
+/* i64: how many are true. */
+TN_API tn_array *tn_count_nonzero(const tn_array *a, int n, const int *axes, int keepdims);
+
+/* ---- Means and spread ------------------------------------------------------------------------
+ * Floating and complex arrays keep their dtype, and of integers and bool the result is f64; f16 and
+ * bf16 are computed in f32. */
+
+/* sum |a - mean|^2 / max(N - correction, 0) over N elements, in two passes, and its square root;
+ * real also of complex numbers.  NumPy's default for the correction, its ddof, is 0.  With a
+ * divisor of 0 the result is NaN or infinite. */
+TN_API tn_array *tn_var(const tn_array *a, int n, const int *axes, double correction, int keepdims);
+TN_API tn_array *tn_std(const tn_array *a, int n, const int *axes, double correction, int keepdims);
+/* max - min, in a's dtype, in which integers wrap.  TN_DTYPE: bool or complex.  TN_SHAPE: over no
+ * elements. */
+TN_API tn_array *tn_ptp(const tn_array *a, int n, const int *axes, int keepdims);
+/* NumPy's average: sum weights a / sum weights, in the common dtype of both, and of f64 if `a` is
+ * an integer or bool.  weights has a's shape, or, with listed axes, their lengths in their order
+ * (TN_SHAPE); NULL: the mean.  *sum_of_weights, unless sum_of_weights is NULL, receives the
+ * divisors, in the shape of the result (NULL on failure).  Weights that add up to 0 give NaN or
+ * infinity, where NumPy fails. */
+TN_API tn_array *tn_weighted_average(const tn_array *a, const tn_array *weights, int n,
+				     const int *axes, int keepdims, tn_array **sum_of_weights);
+
+/* ---- Without NaN -----------------------------------------------------------------------------
+ * The reductions of these names without the elements that are NaN; integers and bool have none.  A
+ * complex number is NaN if one of its parts is. */
+
+TN_API tn_array *tn_nansum(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_nanprod(const tn_array *a, int n, const int *axes, int keepdims);
+/* NaN where no element is left. */
+TN_API tn_array *tn_nanmean(const tn_array *a, int n, const int *axes, int keepdims);
+/* NaN where no element is left.  TN_DTYPE: complex.  TN_SHAPE: over no elements. */
+TN_API tn_array *tn_nanmax(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_nanmin(const tn_array *a, int n, const int *axes, int keepdims);
+/* As tn_var and tn_std, but NaN where no more elements are left than the correction. */
+TN_API tn_array *tn_nanvar(const tn_array *a, int n, const int *axes, double correction,
+			   int keepdims);
+TN_API tn_array *tn_nanstd(const tn_array *a, int n, const int *axes, double correction,
+			   int keepdims);
+/* A copy with `nan` for NaN, *posinf for infinity and *neginf for -infinity; NULL: the largest
+ * finite number of the dtype, and its negative.  Each part of a complex number by itself. */
+TN_API tn_array *tn_nan_to_num(const tn_array *a, double nan, const double *posinf,
+			       const double *neginf);
+
+/* ---- Neighbours along an axis ----------------------------------------------------------------
+ * Axes below 0 count from the end. */
+
+/* a[i + 1] - a[i], n times; of bool whether they differ.  tn_concatenate puts NumPy's prepend and
+ * append around `a`.  TN_INVALID_ARGUMENT: n is below 0. */
+TN_API tn_array *tn_diff(const tn_array *a, int64_t n, int axis);
+/* The differences of all elements as a line, after to_begin and before to_end, which may be NULL.
+ * TN_DTYPE: bool, or an end's kind is above a's. */
+TN_API tn_array *tn_ediff1d(const tn_array *a, const tn_array *to_end, const tn_array *to_begin);
+/* The derivative along the axis, whose elements are `spacing` apart: (a[i + 1] - a[i - 1]) /
+ * (2 spacing), and at the ends differences of that order, 1 or 2.  Integers give f64.
+ * TN_SHAPE: fewer than edge_order + 1 elements.  TN_DTYPE: bool.
+ * TN_INVALID_ARGUMENT: another edge_order, or spacing 0. */
+TN_API tn_array *tn_gradient(const tn_array *a, double spacing, int axis, int edge_order);
+/* The integral along the axis, which is removed, by the trapezoidal rule: sum (x[i + 1] - x[i])
+ * (y[i] + y[i + 1]) / 2.  x has y's shape, or is a line along the axis (TN_SHAPE); NULL: elements
+ * are dx apart. */
+TN_API tn_array *tn_trapezoid(const tn_array *y, const tn_array *x, double dx, int axis);
+
+/* ---- Order statistics ------------------------------------------------------------------------
+ * NaN where a line has one.  The places are computed by the host in f64.  TN_DTYPE: complex. */
+
+/* The middle element, or the mean of the two; integers and bool give f64.  NaN over no elements. */
+TN_API tn_array *tn_median(const tn_array *a, int n, const int *axes, int keepdims);
+
+/* NumPy's methods, by their names there.  The discrete ones give elements, in a's dtype; the others
+ * interpolate, with a result of f64 for integers. */
+enum {
+	TN_QUANTILE_LINEAR = 0,       /* NumPy's default */
+	TN_QUANTILE_INVERTED_CDF = 1, /* discrete */
+	TN_QUANTILE_AVERAGED_INVERTED_CDF = 2,
+	TN_QUANTILE_CLOSEST_OBSERVATION = 3, /* discrete */
+	TN_QUANTILE_INTERPOLATED_INVERTED_CDF = 4,
+	TN_QUANTILE_HAZEN = 5,
+	TN_QUANTILE_WEIBULL = 6,
+	TN_QUANTILE_MEDIAN_UNBIASED = 7,
+	TN_QUANTILE_NORMAL_UNBIASED = 8,
+	TN_QUANTILE_LOWER = 9,   /* discrete */
+	TN_QUANTILE_HIGHER = 10, /* discrete */
+	TN_QUANTILE_MIDPOINT = 11,
+	TN_QUANTILE_NEAREST = 12, /* discrete */
+};
+
+/* The element below which a share q, in [0, 1], of the others lies; a percentile is the same for
+ * q / 100.  TN_INVALID_ARGUMENT: q is outside, or there is no such method.  TN_SHAPE: over no
+ * elements.  TN_DTYPE: bool with a method that interpolates. */
+TN_API tn_array *tn_quantile(const tn_array *a, double q, uint32_t method, int n, const int *axes,
+			     int keepdims);
+TN_API tn_array *tn_percentile(const tn_array *a, double q, uint32_t method, int n, const int *axes,
+			       int keepdims);
+/* n_q >= 1 of them at once, along a new first axis: `a` is sorted once. */
+TN_API tn_array *tn_quantiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
+			      int n, const int *axes, int keepdims);
+TN_API tn_array *tn_percentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
+				int n, const int *axes, int keepdims);
+
+/* ---- Covariance ------------------------------------------------------------------------------
+ * f64, or c128 of complex arrays.  The arrays have at most 2 axes (TN_SHAPE): a row for each
+ * variable, or with rowvar 0 a column; y, which may be NULL, has more variables.  Results have no
+ * axes of length 1: of one variable they are 0-d. */
+
+/* sum (m_i - mean m_i) conj(m_j - mean m_j) / max(N - ddof, 0) over N observations; NumPy's default
+ * ddof is 1.  fweights (integers, how often) and aweights (how much) have one number of 0 or more
+ * for each observation, or are NULL.  TN_SHAPE: the numbers of observations differ. */
+TN_API tn_array *tn_cov(const tn_array *m, const tn_array *y, int rowvar, double ddof,
+			const tn_array *fweights, const tn_array *aweights);
+/* The covariances divided by both standard deviations, in [-1, 1]. */
+TN_API tn_array *tn_corrcoef(const tn_array *x, const tn_array *y, int rowvar);
+
+/* ---- Counting --------------------------------------------------------------------------------
+ * Nothing here has a gradient: weights that require one are TN_STATE.  TN_DTYPE: complex. */
+
+/* i64, in v's shape: the first place in the line `a`, which is sorted, where v would keep the
+ * order, or with `right` the last one; NaN is the greatest.  sorter, unless it is NULL, has the
+ * indices that sort `a`, as tn_argsort gives them. */
+TN_API tn_array *tn_searchsorted(const tn_array *a, const tn_array *v, int right,
+				 const tn_array *sorter);
+/* i64, in x's shape: the i for which bins[i - 1] <= x < bins[i], or with `right` bins[i - 1] < x <=
+ * bins[i]; the same for bins in descending order.  Bins in no order give any places. */
+TN_API tn_array *tn_digitize(const tn_array *x, const tn_array *bins, int right);
+/* i64: how often each of 0, 1, ... is in the line x, up to its largest element and at least for
+ * minlength numbers; or f64, the sums of the weights, which have x's shape.  The length depends on
+ * the values: this waits for the device.  TN_INVALID_ARGUMENT: an element or minlength is below 0.
+ * TN_DTYPE: x is neither an integer that fits i64, nor bool. */
+TN_API tn_array *tn_bincount(const tn_array *x, const tn_array *weights, int64_t minlength);
+/* How many elements of `a`, of any shape, are in each of `bins` intervals of equal length between
+ * range[0] and range[1], NULL: the smallest and largest element.  Each has its lower edge, the last
+ * also its upper edge.  Counts are i64; with weights, of a's shape, sums in their dtype; with
+ * `density` f64, an integral of 1.  *edges, unless edges is NULL, receives the bins + 1 edges, f64
+ * for integers (NULL on failure).  NaN and infinity without a range, an error in NumPy, give
+ * edges that are NaN and no counts of use.  TN_INVALID_ARGUMENT: bins is below 1, or the range not
+ * finite or descending. */
+TN_API tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
+			      const tn_array *weights, int density, tn_array **edges);
+/* The same between given edges, 2 or more (TN_SHAPE) in ascending order. */
+TN_API tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges,
+				    const tn_array *weights, int density);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reductions and statistics: gradients against central differences in double, what is refused, who
+ * owns second results, and a length that depends on values.  Numbers: tests/parity/statistics.
+ */
+#include <tenon/tenon.h>
+
+#include "check.h"
+
+static tn_context *context;
+
+static const int last[] = {-1};
+
+static tn_array *line(tn_dtype dtype, int64_t n)
+{
+	return tn_arange(context, dtype, 0, (double)n, 1);
+}
+
+static tn_array *matrix(tn_dtype dtype, int64_t rows, int64_t columns)
+{
+	return tn_reshape(line(dtype, rows * columns), 2, (int64_t[]){rows, columns});
+}
+
+/* ---- Gradients -------------------------------------------------------------------------------*/
+
+enum { ROWS = 3, COLUMNS = 5, SIZE = ROWS * COLUMNS };
+
+static tn_array *f_var(const tn_array *x)
+{
+	return tn_var(x, 1, last, 1, 0);
+}
+static tn_array *f_std(const tn_array *x)
+{
+	return tn_std(x, TN_ALL_AXES, NULL, 0, 1);
+}
+static tn_array *f_ptp(const tn_array *x)
+{
+	return tn_ptp(x, 1, last, 0);
+}
+static tn_array *f_weighted_average(const tn_array *x)
+{
+	return tn_weighted_average(x, tn_square(x), 1, last, 0, NULL);
+}
+/* NaN in place of numbers below 0. */
+static tn_array *with_nan(const tn_array *x)
+{
+	return tn_map("z = x < 0 ? nan : x * x", 1, (const char *[]){"x"}, &x, 0, NULL, NULL);
+}
+static tn_array *f_nansum(const tn_array *x)
+{
+	return tn_nansum(with_nan(x), 1, last, 0);
+}
+static tn_array *f_nanmean(const tn_array *x)
+{
+	return tn_nanmean(with_nan(x), 1, last, 0);
+}
+static tn_array *f_nanvar(const tn_array *x)
+{
+	return tn_nanvar(with_nan(x), TN_ALL_AXES, NULL, 1, 0);
+}
+static tn_array *f_nanmax(const tn_array *x)
+{
+	return tn_nanmax(with_nan(x), 1, last, 0);
+}
+static tn_array *f_nan_to_num(const tn_array *x)
+{
+	return tn_nan_to_num(x, 0, NULL, NULL);
+}
+static tn_array *f_diff(const tn_array *x)
+{
+	return tn_diff(x, 2, 1);
+}
+static tn_array *f_ediff1d(const tn_array *x)
+{
+	return tn_ediff1d(x, x, NULL);
+}
+static tn_array *f_gradient(const tn_array *x)
+{
+	return tn_gradient(x, 0.5, 0, 2);
+}
+static tn_array *f_trapezoid(const tn_array *x)
+{
+	return tn_trapezoid(x, tn_square(x), 1, 1);
+}
+static tn_array *f_median(const tn_array *x)
+{
+	return tn_median(x, 1, last, 0);
+}
+static tn_array *f_median_of_even(const tn_array *x)
+{
+	return tn_median(tn_slice(x, 1, 1, INT64_MIN, 1), 1, last, 0);
+}
+static tn_array *f_quantiles(const tn_array *x)
+{
+	return tn_quantiles(x, 2, (double[]){0.3, 0.9}, TN_QUANTILE_LINEAR, TN_ALL_AXES, NULL, 0);
+}
+static tn_array *f_cov(const tn_array *x)
+{
+	return tn_cov(x, NULL, 1, 1, NULL, NULL);
+}
+static tn_array *f_corrcoef(const tn_array *x)
+{
+	return tn_corrcoef(x, NULL, 1);
+}
+
+static const struct {
+	const char *name;
+	tn_array *(*f)(const tn_array *x);
+} rows[] = {
+	{"var", f_var},
+	{"std", f_std},
+	{"ptp", f_ptp},
+	{"weighted_average", f_weighted_average},
+	{"nansum", f_nansum},
+	{"nanmean", f_nanmean},
+	{"nanvar", f_nanvar},
+	{"nanmax", f_nanmax},
+	{"nan_to_num", f_nan_to_num},
+	{"diff", f_diff},
+	{"ediff1d", f_ediff1d},
+	{"gradient", f_gradient},
+	{"trapezoid", f_trapezoid},
+	{"median", f_median},
+	{"median of an even number", f_median_of_even},
+	{"quantiles", f_quantiles},
+	{"cov", f_cov},
+	{"corrcoef", f_corrcoef},
+};
+
+/* Weights that differ between elements, so that a misplaced gradient is detected. */
+static tn_array *total(tn_array *a)
+{
+	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.3, 0.7))), TN_ALL_AXES, NULL, 0);
+}
+
+static double value_at(size_t row, const double *values)
+{
+	double value;
+	assert_ok(tn_scope_begin(context));
+	const tn_array *x = tn_from_host(context, TN_F64, 2, (int64_t[]){ROWS, COLUMNS}, values);
+	assert_ok(tn_item(total(rows[row].f(x)), &value));
+	tn_scope_end(context, NULL);
+	return value;
+}
+
+static void expect_gradient(size_t row, double *values)
+{
+	const double step = 1e-5;
+	double found[SIZE];
+	tn_array *x = tn_from_host(context, TN_F64, 2, (int64_t[]){ROWS, COLUMNS}, values);
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	assert_ok(tn_tape_backward(tape, total(rows[row].f(x)), NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, x), found, sizeof(found)));
+	tn_tape_end(tape);
+	for (size_t i = 0; i < SIZE; i++) {
+		const double at = values[i];
+		values[i] = at + step;
+		double difference = value_at(row, values);
+		values[i] = at - step;
+		difference = (difference - value_at(row, values)) / (2 * step);
+		values[i] = at;
+		if (!(fabs(found[i] - difference) <= 1e-6 * fmax(1, fabs(difference))))
+			fail_msg("%s: gradient %zu: expected %.12g, found %.12g", rows[row].name, i,
+				 difference, found[i]);
+	}
+}
+
+static void gradients_are_those_of_central_differences(void **state)
+{
+	double values[SIZE];
+	(void)state;
+	for (int i = 0; i < SIZE; i++)
+		values[i] = sin(1.7 * i * i + 0.4) + 0.01 * i;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		assert_ok(tn_scope_begin(context));
+		expect_gradient(row, values);
+		tn_scope_end(context, NULL);
+	}
+}
+
+/* ---- What is refused -------------------------------------------------------------------------*/
+
+static void expect_error(const tn_array *result, tn_status status, const char *operation,
+			 const char *words)
+{
+	const struct tn_error_info *error = tn_error(context);
+	assert_null(result);
+	assert_non_null(error);
+	if (error->status != status || strcmp(error->operation, operation) != 0 ||
+	    !strstr(error->text, words))
+		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
+			 error->text);
+	tn_error_clear(context);
+}
+
+static void reductions_name_what_they_refuse(void **state)
+{
+	tn_array *x = matrix(TN_F32, 2, 3), *z = tn_astype(x, TN_C64), *none = line(TN_F32, 0);
+	(void)state;
+	expect_error(tn_any(x, 1, (int[]){2}, 0), TN_INVALID_ARGUMENT, "any", "axis 2");
+	expect_error(tn_all(x, 2, (int[]){1, -1}, 0), TN_INVALID_ARGUMENT, "all", "twice");
+	expect_error(tn_var(x, 1, NULL, 0, 0), TN_INVALID_ARGUMENT, "var", "NULL");
+	expect_error(tn_std(x, -2, NULL, 0, 0), TN_INVALID_ARGUMENT, "std", "-2");
+	expect_error(tn_ptp(z, 1, last, 0), TN_DTYPE, "ptp", "c64");
+	expect_error(tn_ptp(tn_astype(x, TN_BOOL), 1, last, 0), TN_DTYPE, "ptp", "bool");
+	expect_error(tn_ptp(none, 1, last, 0), TN_SHAPE, "ptp", "(0,)");
+	expect_error(tn_nanmax(none, 1, last, 0), TN_SHAPE, "nanmax", "(0,)");
+	expect_error(tn_nanmin(z, 1, last, 0), TN_DTYPE, "nanmin", "c64");
+	expect_error(tn_median(z, 1, last, 0), TN_DTYPE, "median", "c64");
+	expect_error(tn_weighted_average(x, line(TN_F32, 2), 1, last, 0, NULL), TN_SHAPE,
+		     "weighted_average", "found (2,)");
+	expect_error(tn_weighted_average(x, line(TN_F32, 3), TN_ALL_AXES, NULL, 0, NULL), TN_SHAPE,
+		     "weighted_average", "expected shape (2, 3)");
+	assert_null(tn_var(NULL, 1, last, 0, 0));
+	assert_null(tn_error(context));
+}
+
+static void quantiles_name_what_they_refuse(void **state)
+{
+	const tn_array *x = line(TN_F32, 4);
+	(void)state;
+	expect_error(tn_quantile(x, 1.5, 0, 1, last, 0), TN_INVALID_ARGUMENT, "quantile",
+		     "[0, 1], found 1.5");
+	expect_error(tn_percentile(x, NAN, 0, 1, last, 0), TN_INVALID_ARGUMENT, "percentile",
+		     "[0, 100], found nan");
+	expect_error(tn_quantile(x, 0.5, 13, 1, last, 0), TN_INVALID_ARGUMENT, "quantile",
+		     "found 13");
+	expect_error(tn_quantiles(x, 0, NULL, 0, 1, last, 0), TN_INVALID_ARGUMENT, "quantiles",
+		     "n_q 0");
+	expect_error(tn_quantile(line(TN_F32, 0), 0.5, 0, 1, last, 0), TN_SHAPE, "quantile",
+		     "(0,)");
+	expect_error(tn_quantile(tn_astype(x, TN_BOOL), 0.5, 0, 1, last, 0), TN_DTYPE, "quantile",
+		     "linear, found bool");
+}
+
+static void differences_name_what_they_refuse(void **state)
+{
+	tn_array *x = line(TN_F32, 2), *truth = tn_astype(x, TN_BOOL);
+	(void)state;
+	expect_error(tn_diff(x, -1, 0), TN_INVALID_ARGUMENT, "diff", "found -1");
+	expect_error(tn_diff(tn_scalar_f32(context, 1), 1, 0), TN_INVALID_ARGUMENT, "diff",
+		     "rank 0");
+	expect_error(tn_ediff1d(truth, NULL, NULL), TN_DTYPE, "ediff1d", "bool");
+	expect_error(tn_ediff1d(line(TN_I32, 2), x, NULL), TN_DTYPE, "ediff1d", "to_end");
+	expect_error(tn_gradient(x, 1, 0, 2), TN_SHAPE, "gradient", "at least 3");
+	expect_error(tn_gradient(x, 1, 0, 3), TN_INVALID_ARGUMENT, "gradient", "found 3");
+	expect_error(tn_gradient(x, 0, 0, 1), TN_INVALID_ARGUMENT, "gradient", "spacing");
+	expect_error(tn_gradient(truth, 1, 0, 1), TN_DTYPE, "gradient", "bool");
+	expect_error(tn_trapezoid(x, line(TN_F32, 3), 1, 0), TN_SHAPE, "trapezoid", "found (3,)");
+	expect_error(tn_trapezoid(x, NULL, 1, 1), TN_INVALID_ARGUMENT, "trapezoid", "axis 1");
+}
+
+static void counts_name_what_they_refuse(void **state)
+{
+	tn_array *x = line(TN_F32, 4), *z = tn_astype(x, TN_C64), *i = line(TN_I32, 4);
+	(void)state;
+	expect_error(tn_searchsorted(matrix(TN_F32, 2, 2), x, 0, NULL), TN_SHAPE, "searchsorted",
+		     "(2, 2)");
+	expect_error(tn_searchsorted(x, z, 0, NULL), TN_DTYPE, "searchsorted", "c64");
+	expect_error(tn_searchsorted(x, x, 0, line(TN_I64, 3)), TN_SHAPE, "searchsorted",
+		     "found (3,)");
+	expect_error(tn_digitize(x, z, 0), TN_DTYPE, "digitize", "bins");
+	expect_error(tn_bincount(x, NULL, 0), TN_DTYPE, "bincount", "f32");
+	expect_error(tn_bincount(tn_negative(i), NULL, 0), TN_INVALID_ARGUMENT, "bincount",
+		     "found -3");
+	expect_error(tn_bincount(i, NULL, -1), TN_INVALID_ARGUMENT, "bincount", "found -1");
+	expect_error(tn_bincount(i, line(TN_F32, 3), 0), TN_SHAPE, "bincount", "found (3,)");
+	expect_error(tn_bincount(matrix(TN_I32, 2, 2), NULL, 0), TN_SHAPE, "bincount", "(2, 2)");
+	expect_error(tn_histogram(x, 0, NULL, NULL, 0, NULL), TN_INVALID_ARGUMENT, "histogram",
+		     "found 0");
+	expect_error(tn_histogram(x, 2, (double[]){2, 1}, NULL, 0, NULL), TN_INVALID_ARGUMENT,
+		     "histogram", "2 and 1");
+	expect_error(tn_histogram(z, 2, NULL, NULL, 0, NULL), TN_DTYPE, "histogram", "c64");
+	expect_error(tn_histogram_edges(x, line(TN_F32, 1), NULL, 0), TN_SHAPE, "histogram_edges",
+		     "found 1");
+	expect_error(tn_cov(x, line(TN_F32, 3), 1, 1, NULL, NULL), TN_SHAPE, "cov", "found 3");
+	expect_error(tn_cov(x, NULL, 1, 1, x, NULL), TN_DTYPE, "cov", "fweights");
+	expect_error(tn_cov(x, NULL, 1, 1, NULL, line(TN_F32, 3)), TN_SHAPE, "cov", "aweights");
+	expect_error(tn_corrcoef(tn_expand_dims(matrix(TN_F32, 2, 2), 0), NULL, 1), TN_SHAPE,
+		     "corrcoef", "x: expected at most 2 axes, found shape (1, 2, 2)");
+}
+
+static void weights_that_want_a_gradient_are_refused(void **state)
+{
+	tn_array *x = line(TN_I32, 4), *weights = line(TN_F64, 4);
+	(void)state;
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, weights));
+	tn_array *result = tn_bincount(x, weights, 0);
+	tn_tape_end(tape);
+	expect_error(result, TN_STATE, "bincount", "");
+}
+
+/* ---- bf16, which NumPy lacks -----------------------------------------------------------------*/
+
+static void expect_equal(const tn_array *narrow, const tn_array *wide)
+{
+	double largest;
+	assert_int_equal(tn_array_dtype(narrow), TN_BF16);
+	const tn_array *difference =
+		tn_subtract(tn_astype(narrow, TN_F32), tn_astype(tn_astype(wide, TN_BF16), TN_F32));
+	assert_ok(tn_item(tn_max(tn_abs(difference), TN_ALL_AXES, NULL, 0), &largest));
+	assert_close(largest, 0, 0);
+}
+
+static void results_in_bf16_are_rounded_from_f32(void **state)
+{
+	const tn_array *wide = tn_astype(
+		tn_astype(tn_random_normal(context, 2, (int64_t[]){4, 9}, 0, 3), TN_BF16), TN_F32);
+	const tn_array *narrow = tn_astype(wide, TN_BF16);
+	tn_array *wide_edges, *narrow_edges;
+	double q[] = {0.1, 0.5, 0.77};
+	(void)state;
+	expect_equal(tn_var(narrow, 1, last, 1, 0), tn_var(wide, 1, last, 1, 0));
+	expect_equal(tn_nanstd(narrow, 1, last, 1, 0), tn_nanstd(wide, 1, last, 1, 0));
+	expect_equal(tn_median(narrow, 1, last, 0), tn_median(wide, 1, last, 0));
+	expect_equal(tn_quantiles(narrow, 3, q, 0, TN_ALL_AXES, NULL, 0),
+		     tn_quantiles(wide, 3, q, 0, TN_ALL_AXES, NULL, 0));
+	expect_equal(tn_diff(narrow, 1, 1), tn_diff(wide, 1, 1));
+	assert_non_null(tn_histogram(wide, 4, NULL, NULL, 0, &wide_edges));
+	assert_non_null(tn_histogram(narrow, 4, NULL, NULL, 0, &narrow_edges));
+	expect_equal(narrow_edges, wide_edges);
+}
+
+/* ---- Second results --------------------------------------------------------------------------*/
+
+static void second_results_live_in_the_callers_scope(void **state)
+{
+	tn_array *x = matrix(TN_F32, 2, 3), *sums, *edges;
+	double value;
+	(void)state;
+	tn_array *average = tn_weighted_average(x, line(TN_F32, 3), 1, last, 0, &sums);
+	tn_array *counts = tn_histogram(x, 5, NULL, NULL, 0, &edges);
+	assert_ok(tn_item(tn_sum(average, TN_ALL_AXES, NULL, 0), &value));
+	assert_close(value, 5.0 / 3 + 14.0 / 3, 1e-6);
+	assert_ok(tn_item(tn_sum(sums, TN_ALL_AXES, NULL, 0), &value));
+	assert_close(value, 6, 0);
+	assert_ok(tn_item(tn_sum(counts, TN_ALL_AXES, NULL, 0), &value));
+	assert_close(value, 6, 0);
+	assert_ok(tn_item(tn_sum(edges, TN_ALL_AXES, NULL, 0), &value));
+	assert_close(value, 15, 0);
+	sums = edges = x;
+	assert_null(tn_weighted_average(x, NULL, 1, (int[]){5}, 0, &sums));
+	assert_null(sums);
+	tn_error_clear(context);
+	assert_null(tn_histogram(x, -1, NULL, NULL, 0, &edges));
+	assert_null(edges);
+	tn_error_clear(context);
+}
+
+static int open_context(void **state)
+{
+	(void)state;
+	assert_ok(tn_context_open(NULL, &context, NULL));
+	return 0;
+}
+
+static int close_context(void **state)
+{
+	(void)state;
+	tn_context_close(context);
+	return 0;
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+	const struct CMUnitTest tests[] = {
+		TEST(gradients_are_those_of_central_differences),
+		TEST(reductions_name_what_they_refuse),
+		TEST(quantiles_name_what_they_refuse),
+		TEST(differences_name_what_they_refuse),
+		TEST(counts_name_what_they_refuse),
+		TEST(weights_that_want_a_gradient_are_refused),
+		TEST(results_in_bf16_are_rounded_from_f32),
+		TEST(second_results_live_in_the_callers_scope),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
