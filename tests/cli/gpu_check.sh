@@ -27,6 +27,7 @@ for step in info faults simulator bench doctor conformance $cudnn; do
 done
 grep -q '^map z = a\*x + y  *GB/s .* cudaMemcpy  *>= 0.9' "$work/out/summary.txt" ||
 	fail "no map in the table"
+! grep -q '^copy .*>=' "$work/out/summary.txt" || fail "the table asks something of a copy"
 json() { "$TENON_BUILD/tests/cli/json_value" "$@" <"$work/out/result.json"; }
 [ "$(json simulated)" = true ] || fail "result.json: simulated"
 [ "$(json steps 0 state)" = '"ok"' ] || fail "result.json: steps"
