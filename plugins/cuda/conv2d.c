@@ -2,18 +2,17 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Convolution and both gradients, each a matrix product whose operands are read in place
- * (kernels/conv2d.cu).  The tile is chosen by shape: the largest that still gives the device enough
- * blocks.
+ * (kernels/conv2d.cu).
  *
  * The lower bound on a GPU.  A product of m n k takes 2 m n k / (f32 rate) seconds, an H100's rate
  * being 128 fused multiply-adds per clock in each multiprocessor.  A tile of 128 x 128 gives a
  * thread 8 x 8 sums: 16 numbers read from shared memory, in 4 reads of 16 bytes, feed 64
  * multiply-adds, so the arithmetic is the bottleneck and not shared memory.  8 (128 + 128) elements
  * from memory feed 8 * 128 * 128 multiply-adds: 16 operations per byte in f32, which the L2 cache
- * sustains.  The time above the bound is spent on computing the address of each loaded element,
- * once per 64 multiply-adds.  Small layers and images of few channels stay above it: their tiles
- * are partly empty.  A strided input gradient also visits the taps that meet no pixel, stride^2
- * times its bound.
+ * sustains.  The time above the bound is spent on instructions that do not multiply, a fifth of
+ * all in that tile (choose_tiles), and on multiprocessors that have a block less than others.
+ * Small layers and images of few channels stay above it: their tiles are partly empty.  A strided
+ * input gradient also visits the taps that meet no pixel, stride^2 times its bound.
  *
  * Tensor cores, where the type allows, take the same tile with 64 bytes of each row and column at a
  * time.  A warp's 64 x 32 results need 20 reads of 4 matrices from shared memory for 64
@@ -40,8 +39,8 @@ enum pass {
 	WEIGHT_GRADIENT = CUDA_DNN_WEIGHT_GRADIENT,
 };
 enum { BLOCK = 256, LANES = 32, MOST_GRID = 65535 };
-/* Tiles of D; the number of blocks that keeps a device busy; the least number of pixels in a part
- * of a split sum. */
+/* Tiles of D; the number of blocks of large tiles that keeps a device busy; the least number of
+ * pixels in a part of a split sum. */
 enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, DEPTH = 32 };
 
 /* Same layout as in kernels/conv2d.cu. */
@@ -67,6 +66,7 @@ struct plan {
 	enum pass pass;
 	struct convolution g;
 	int is_last, is_depthwise;
+	int is_strided;         /* an input gradient, whose taps meet some pixels only */
 	int is_matrix;          /* tensor cores multiply */
 	uint32_t rows, columns; /* of a tile */
 	uint64_t bytes;         /* of workspace */
@@ -232,6 +232,8 @@ static void set_operands(struct plan *plan)
 		g->by_stride[i] = divisor(args->stride[i]);
 	}
 	plan->is_last = cuda_is_channels_last(source);
+	plan->is_strided =
+		plan->pass == INPUT_GRADIENT && (args->stride[0] > 1 || args->stride[1] > 1);
 }
 
 /* The types that tensor cores multiply; f32 if its factors may be rounded. */
@@ -254,9 +256,9 @@ static void split_sum(struct plan *plan)
 		int64_t channels = (int64_t)g->groups * g->m;
 		int64_t blocks = plan->is_depthwise
 					 ? parts(channels, plan->is_last ? LANES : 1) * g->n
-					 : parts(g->m, SMALL) * parts(g->n, SMALL) * g->groups;
+					 : parts(g->m, LARGE) * parts(g->n, LARGE) * g->groups;
 		int64_t most = parts(g->k, LEAST_PART);
-		n_parts = parts(BLOCKS, blocks);
+		n_parts = blocks < BLOCKS ? BLOCKS / blocks : 1;
 		n_parts = n_parts < most ? n_parts : most;
 	}
 	g->chunk = (int32_t)(parts(parts(g->k, n_parts), DEPTH) * DEPTH);
@@ -267,21 +269,49 @@ static void split_sum(struct plan *plan)
 			      (plan->args->x.dtype == TN_F64 ? 8 : 4);
 }
 
-static uint32_t tile(int32_t length, uint32_t most)
+/* The instructions of the busiest multiprocessor for each k, but for a factor: a thread's multiply-
+ * adds, reads of shared memory, loads of A and B, and what each tile takes.  A block alone waits for
+ * its own results a third of the time. */
+static int64_t cost(const struct plan *plan, int64_t multiprocessors, uint32_t rows,
+		    uint32_t columns)
 {
-	return length <= 32 ? 32 : length <= SMALL ? SMALL : most;
+	const struct convolution *g = &plan->g;
+	int64_t blocks = parts(g->m, rows) * parts(g->n, columns) * g->groups * g->by_splits.d;
+	int64_t each = (int64_t)rows * columns + 6 * rows + 13 * columns + 1280;
+	return blocks > multiprocessors ? 3 * each * parts(blocks, multiprocessors) : 4 * each;
 }
 
-static tn_status choose_tiles(struct plan *plan, const char *operation)
+/* The sums are the same in every tile. */
+static void choose_tile(struct plan *plan, int64_t multiprocessors)
+{
+	static const uint32_t sides[] = {LARGE, SMALL, 32};
+	const struct convolution *g = &plan->g;
+	const uint32_t most = plan->args->x.dtype == TN_F64 ? SMALL : LARGE;
+	int64_t least = INT64_MAX;
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 3; j++) {
+			/* A tile twice as long as what it covers is half empty. */
+			if (sides[i] > most || sides[j] > most ||
+			    (sides[i] > 32 && (int64_t)sides[i] >= 2 * (int64_t)g->m) ||
+			    (sides[j] > 32 && (int64_t)sides[j] >= 2 * (int64_t)g->n))
+				continue;
+			int64_t now = cost(plan, multiprocessors, sides[i], sides[j]);
+			if (now >= least)
+				continue;
+			least = now;
+			plan->rows = sides[i];
+			plan->columns = sides[j];
+		}
+	}
+}
+
+static tn_status choose_tiles(struct plan *plan, int64_t multiprocessors, const char *operation)
 {
 	struct convolution *g = &plan->g;
 	plan->is_depthwise = g->c == 1 && g->groups > 1;
 	split_sum(plan);
+	choose_tile(plan, multiprocessors);
 	int64_t depth = (int64_t)g->groups * g->by_splits.d;
-	int64_t blocks = parts(g->m, LARGE) * parts(g->n, LARGE) * depth;
-	uint32_t most = plan->args->x.dtype == TN_F64 || blocks < BLOCKS / 2 ? SMALL : LARGE;
-	plan->rows = tile(g->m, most);
-	plan->columns = tile(g->n, most);
 	if ((plan->is_depthwise ? (int64_t)g->groups * g->m : depth) > MOST_GRID)
 		return tn_plugin_fail(plan->args->call.error, TN_UNSUPPORTED, operation,
 				      "%u groups: more than the kernel can count",
@@ -383,7 +413,7 @@ static int64_t result_vector(const struct plan *plan, int *is_along_m)
 	const struct tn_operand *to = plan->pass == FORWARD ? &args->y : &args->x;
 	*is_along_m = plan->pass != WEIGHT_GRADIENT && cuda_is_channels_last(to);
 	if (plan->bytes)
-		return plan->g.n % 4 ? 1 : 4;
+		return plan->g.n % 4 || args->x.dtype == TN_F64 ? 1 : 4;
 	if (plan->pass == WEIGHT_GRADIENT)
 		return plan->is_last ? vector(&args->w, CHANNELS, plan->g.c)
 				     : vector(&args->w, FILTER, plan->g.n);
@@ -403,8 +433,6 @@ static uint32_t define_product(const struct plan *plan, struct cuda_define *defi
 	defines[0] = (struct cuda_define){"ROWS", plan->rows};
 	defines[1] = (struct cuda_define){"COLUMNS", plan->columns};
 	defines[2] = (struct cuda_define){"MATRIX", plan->is_matrix};
-	if (!plan->is_matrix)
-		return 3;
 	defines[3] = (struct cuda_define){"LEFT_VECTOR", left_vector(plan, &is_along_k)};
 	defines[4] = (struct cuda_define){"LEFT_ALONG_K", is_along_k};
 	defines[5] = (struct cuda_define){"RIGHT_VECTOR", right_vector(plan)};
@@ -418,15 +446,16 @@ static tn_status get_kernel(struct cuda_job *job, const struct plan *plan, const
 {
 	const struct tn_conv2d_args *args = plan->args;
 	const int goes_on = plan->pass == FORWARD;
-	struct cuda_define defines[16] = {{"DTYPE", args->x.dtype},
+	struct cuda_define defines[17] = {{"DTYPE", args->x.dtype},
 					  {"PASS", plan->pass},
+					  {"STRIDED", plan->is_strided},
 					  {"CHANNELS_LAST", plan->is_last},
 					  {"ACTIVATION", goes_on ? args->activation : 0},
 					  {"HAS_BIAS", goes_on && args->has_bias},
 					  {"HAS_RESIDUAL", goes_on && args->has_residual},
 					  {"ACCUMULATE", (args->call.flags & TN_ACCUMULATE) != 0},
 					  {"PARTIAL", is_partial}};
-	uint32_t n = 8;
+	uint32_t n = 9;
 	if (!strcmp(name, "conv2d_product"))
 		n += define_product(plan, defines + n);
 	return cuda_kernel_get(job, "conv2d", name, defines, n, kernel);
@@ -503,7 +532,7 @@ static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *arg
 	if (status)
 		return status;
 	set_operands(&plan);
-	status = choose_tiles(&plan, job->operation);
+	status = choose_tiles(&plan, job->device->processors, job->operation);
 	/* Elements of B loaded one at a time need a register each: too many for a wide tile. */
 	if (plan.is_matrix && !plan.is_depthwise && plan.columns > SMALL &&
 	    right_vector(&plan) == 1)

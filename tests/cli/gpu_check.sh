@@ -22,11 +22,14 @@ fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 cat "$work/log"
 cudnn=cudnn # a build without its headers leaves it out
 [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ] || cudnn=
-for step in info faults simulator bench doctor conformance $cudnn; do
+checks=checks # and a build without cmocka this
+[ -x "$TENON_BUILD/tests/simcuda/real_checks" ] || checks=
+for step in info faults simulator bench doctor conformance $cudnn $checks; do
 	grep -q "^$step  *ok " "$work/log" || fail "step $step"
 done
 grep -q '^map z = a\*x + y  *GB/s .* cudaMemcpy  *>= 0.9' "$work/out/summary.txt" ||
 	fail "no map in the table"
+! grep -q '^copy .*>=' "$work/out/summary.txt" || fail "the table asks something of a copy"
 json() { "$TENON_BUILD/tests/cli/json_value" "$@" <"$work/out/result.json"; }
 [ "$(json simulated)" = true ] || fail "result.json: simulated"
 [ "$(json steps 0 state)" = '"ok"' ] || fail "result.json: steps"

@@ -60,7 +60,7 @@ def torch_sampler(torch):
 
 
 def torch_moving(torch, sample_of):
-    x, y, z = (torch.zeros(ELEMENTS, device="cuda") for _ in range(3))
+    x, y, z = (torch.rand(ELEMENTS, device="cuda") for _ in range(3))
     moving(sample_of, lambda: z.copy_(x), lambda: torch.mul(x, 1.5, out=z),
            lambda: torch.add(y, x, alpha=1.5, out=z),
            lambda: torch.tanh(torch.add(y, x, alpha=1.5)).mul_(y), lambda: torch.sum(x), "PyTorch")
@@ -69,8 +69,8 @@ def torch_moving(torch, sample_of):
 def torch_products(torch, sample_of):
     for name, dtype in (("f32", torch.float32), ("f16", torch.float16), ("bf16", torch.bfloat16)):
         for m, n, k in ((128, 256, 784), (1024, 1024, 1024), (8192, 8192, 8192)):
-            a = torch.zeros(m, k, device="cuda", dtype=dtype)
-            b = torch.zeros(k, n, device="cuda", dtype=dtype)
+            a = (2*torch.rand(m, k, device="cuda") - 1).to(dtype)
+            b = (2*torch.rand(k, n, device="cuda") - 1).to(dtype)
             c = torch.zeros(m, n, device="cuda", dtype=dtype)
             # pylint: disable-next=cell-var-from-loop
             seconds = median(sample_of(lambda: torch.matmul(a, b, out=c)))
@@ -90,6 +90,33 @@ def dispatch(add, wait, who):
     line("dispatch of a small add", "us", 1e6 * statistics.median(rounds), who)
 
 
+def rate_of(step, wait):
+    def window():
+        start, steps = time.perf_counter(), 0
+        while time.perf_counter() - start < 0.25:
+            step()
+            steps += 1
+        wait()
+        return steps * BATCH / (time.perf_counter() - start)
+    for _ in range(4):
+        window()
+    return statistics.median(window() for _ in range(11))
+
+
+def captured(torch, step):
+    """The step as a CUDA graph."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return graph.replay
+
+
 def torch_train(torch, networks, model):
     make, shape, classes, momentum = networks.lookup(model)
     net, x = make().cuda(), torch.randn(BATCH, *shape, device="cuda")
@@ -102,17 +129,11 @@ def torch_train(torch, networks, model):
         torch.nn.functional.cross_entropy(net(x), labels).backward()
         optimizer.step()
 
-    def window():
-        start, steps = time.perf_counter(), 0
-        while time.perf_counter() - start < 0.25:
-            step()
-            steps += 1
-        torch.cuda.synchronize()
-        return steps * BATCH / (time.perf_counter() - start)
-    for _ in range(4):
-        window()
-    line("train %s b%d" % (model, BATCH), "images/s",
-         statistics.median(window() for _ in range(11)), "PyTorch")
+    eager = rate_of(step, torch.cuda.synchronize)
+    line("train %s b%d" % (model, BATCH), "images/s", eager, "PyTorch")
+    line("train %s b%d eager" % (model, BATCH), "images/s", eager, "PyTorch")
+    line("train %s b%d graph" % (model, BATCH), "images/s",
+         rate_of(captured(torch, step), torch.cuda.synchronize), "PyTorch")
 
 
 def with_torch(folder):
@@ -151,7 +172,7 @@ def with_cupy(_folder):
         return sample
 
     print("# CuPy %s" % cupy.__version__)
-    x, y, z = (cupy.zeros(ELEMENTS, dtype=cupy.float32) for _ in range(3))
+    x, y, z = (cupy.random.rand(ELEMENTS, dtype=cupy.float32) for _ in range(3))
     text = "float32 x, float32 y, float32 a"
     add = cupy.ElementwiseKernel(text, "float32 z", "z = a*x + y", "gpu_check_add")
     fused = cupy.ElementwiseKernel(text, "float32 z", "z = tanh(a*x + y)*y", "gpu_check_fused")

@@ -39,9 +39,10 @@ NF >= 3 {
 		ratio = sprintf("%.3f", is_time($2) ? theirs / $3 : $3 / theirs)
 		rival = who[$1]
 	}
-	if ($1 in asked)
+	if ($1 in asked) {
 		reached = ratio == "" ? "" : ratio >= asked[$1] ? " reached" : " missed"
 		goal = ">= " asked[$1] reached
+	}
 	if ($1 in most)
 		goal = "<= " most[$1] " " $2 ($3 <= most[$1] ? " reached" : " missed")
 	row($1, $2, $3, theirs, ratio, rival, goal)

@@ -8,21 +8,25 @@
 //	PASS 2, weight gradient  A = dy (o x pixels)  B = x (pixels of y x taps)       D = dw
 //
 // A tap is a channel with a position (r, s) in the window; a pixel is an image with a position in
-// its plane.  A block of 256 threads computes ROWS x COLUMNS of D, each thread a square of it in
-// registers.  DEPTH of k at a time go through shared memory, in two buffers: the next tile is
-// loaded while this one is used.  CHANNELS_LAST selects the dense axis of the images, along which
-// neighbouring threads read.
+// its plane.  A block of 256 threads computes ROWS x COLUMNS of D.  LONG of k at a time go through
+// shared memory, in two buffers: the next tile is loaded while this one is used.  CHANNELS_LAST
+// selects the dense axis of the images, along which neighbouring threads read.
+//
+// An element of B costs one addition for its address, as it is linear in the pixel and in the tap:
+// both parts are computed once for each column and for each k of a tile.  Only a strided input
+// gradient (STRIDED) divides, to find out whether a tap meets a pixel.
 //
 // Sums of the weight gradient are split over pixels into parts, whose number depends on the shape
 // alone; conv2d_sum adds them in order.  No atomics: each run on a device gives the same bits.
 //
-// With MATRIX, tensor cores multiply, if the architecture has them for this type: f16, bf16, and
+// Without MATRIX a thread multiplies and adds a square of D in its registers.  With MATRIX, tensor
+// cores multiply, if the architecture has them for this type: f16, bf16, and
 // f32 with factors rounded to TF32.  Sums are f32 then too.  Their order is the same from run to
 // run, but differs between device generations: 7.5 takes 8 of k at a time, 8.0 and later 16 of f16
 // and bf16, and the order in which one multiplication adds its products is defined by the hardware.
 //
-// DTYPE, PASS, ROWS, COLUMNS, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE,
-// PARTIAL, MATRIX; and for MATRIX LEFT_ALONG_K, LEFT_VECTOR, RIGHT_VECTOR, RESULT_ALONG_M,
+// DTYPE, PASS, STRIDED, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE, PARTIAL; and
+// of a product ROWS, COLUMNS, MATRIX, LEFT_ALONG_K, LEFT_VECTOR, RIGHT_VECTOR, RESULT_ALONG_M,
 // RESULT_VECTOR: the axis of A and of D along which that many elements are contiguous and either
 // all inside or all outside.  Those of B are along the axis that CHANNELS_LAST selects.
 
@@ -30,7 +34,6 @@ typedef cu_type<DTYPE> element;
 typedef cu_sum<element> sum;
 
 #define THREADS 256
-#define DEPTH 8
 
 // A divisor: q = (high(n m) + n) >> shift, for n below 2^31.
 struct divisor {
@@ -59,12 +62,16 @@ CU_FN cu_u32 divide(cu_u32 n, const divisor &by)
 	return (__umulhi(n, by.m) + n) >> by.shift;
 }
 
-// The position of a pixel and a tap: the element is at the sum of both, if that is inside.
-struct place {
-	cu_i64 at;
+// The position of a pixel and of a tap: the element is at the sum of both, in the input gradient at
+// their difference, if that is inside.
+struct alignas(16) place {
+	cu_i64 at; // in bytes
 	cu_i32 h, w;
-	cu_i32 is_valid;
 };
+
+// No element meets a pixel of this h, or a tap of this w.
+#define NO_PIXEL (PASS == 1 ? -1 : -2147483647 - 1)
+#define NO_TAP (PASS == 1 ? 2147483647 : -2147483647 - 1)
 
 CU_FN void cut_pixel(const convolution &g, cu_u32 index, cu_u32 &image, cu_i32 &h, cu_i32 &w)
 {
@@ -74,12 +81,11 @@ CU_FN void cut_pixel(const convolution &g, cu_u32 index, cu_u32 &image, cu_i32 &
 	w = (cu_i32)(rest - line * g.by_width.d);
 }
 
-CU_FN place pixel_of(const convolution &g, cu_u32 index, bool is_valid)
+CU_FN place pixel_of(const convolution &g, cu_u32 index)
 {
 	cu_u32 image;
 	place p;
 	cut_pixel(g, index, image, p.h, p.w);
-	p.at = (cu_i64)image * (PASS == 1 ? g.ys[0] : g.xs[0]);
 	if (PASS == 1) {
 		p.h += g.padding[0];
 		p.w += g.padding[1];
@@ -87,7 +93,11 @@ CU_FN place pixel_of(const convolution &g, cu_u32 index, bool is_valid)
 		p.h = p.h * g.stride[0] - g.padding[0];
 		p.w = p.w * g.stride[1] - g.padding[1];
 	}
-	p.is_valid = is_valid;
+	const cu_i64 *stride = PASS == 1 ? g.ys : g.xs;
+	p.at = image * stride[0];
+	if (!STRIDED)
+		p.at += p.h * stride[2] + p.w * stride[3];
+	p.at *= sizeof(element);
 	return p;
 }
 
@@ -105,15 +115,17 @@ CU_FN void cut_tap(const convolution &g, cu_u32 index, cu_i32 &channel, cu_i32 &
 	s = (cu_i32)(cell - (cu_u32)r * g.by_columns.d);
 }
 
-CU_FN place tap_of(const convolution &g, cu_u32 index, bool is_valid)
+CU_FN place tap_of(const convolution &g, cu_u32 index)
 {
 	cu_i32 channel, r, s;
 	place p;
 	cut_tap(g, index, channel, r, s);
-	p.at = (cu_i64)channel * (PASS == 1 ? g.ys[1] : g.xs[1]);
 	p.h = r * g.dilation[0];
 	p.w = s * g.dilation[1];
-	p.is_valid = is_valid;
+	const cu_i64 *stride = PASS == 1 ? g.ys : g.xs;
+	const cu_i64 inside = p.h * stride[2] + p.w * stride[3];
+	p.at = channel * stride[1] + (STRIDED ? 0 : PASS == 1 ? -inside : inside);
+	p.at *= sizeof(element);
 	return p;
 }
 
@@ -131,29 +143,23 @@ CU_FN bool unstride(cu_i32 &n, const divisor &by)
 // outside.
 CU_FN bool meet(const convolution &g, const place &pixel, const place &tap, cu_i64 &at)
 {
-	cu_i32 h, w;
-	if (!pixel.is_valid || !tap.is_valid)
-		return false;
-	if (PASS == 1) {
-		h = pixel.h - tap.h;
-		w = pixel.w - tap.w;
+	cu_i32 h = (cu_i32)(PASS == 1 ? (cu_u32)pixel.h - tap.h : (cu_u32)pixel.h + tap.h);
+	cu_i32 w = (cu_i32)(PASS == 1 ? (cu_u32)pixel.w - tap.w : (cu_u32)pixel.w + tap.w);
+	at = pixel.at + tap.at;
+	if (STRIDED) {
 		if (!unstride(h, g.by_stride[0]) || !unstride(w, g.by_stride[1]))
 			return false;
-	} else {
-		h = pixel.h + tap.h;
-		w = pixel.w + tap.w;
+		at += (h * g.ys[2] + w * g.ys[3]) * (cu_i64)sizeof(element);
 	}
-	if ((cu_u32)h >= (cu_u32)g.height || (cu_u32)w >= (cu_u32)g.width)
-		return false;
-	const cu_i64 *stride = PASS == 1 ? g.ys : g.xs;
-	at = pixel.at + tap.at + h * stride[2] + w * stride[3];
-	return true;
+	return (cu_u32)h < (cu_u32)g.height && (cu_u32)w < (cu_u32)g.width;
 }
 
 CU_FN sum gather(const convolution &g, const element *from, const place &pixel, const place &tap)
 {
 	cu_i64 at;
-	return meet(g, pixel, tap, at) ? cu_convert<sum>(from[at]) : (sum)0;
+	return meet(g, pixel, tap, at)
+		       ? cu_convert<sum>(*(const element *)((const char *)from + at))
+		       : (sum)0;
 }
 
 // The position of A[m, k], in w or in dy: the sum of these two.
@@ -174,10 +180,8 @@ CU_FN cu_i64 left_along_k(const convolution &g, cu_i32 k)
 	return channel * (PASS == 0 ? g.ws[1] : g.ws[0]) + r * g.ws[2] + s * g.ws[3];
 }
 
-CU_FN sum left(const convolution &g, const element *from, cu_i32 m, cu_i32 k, cu_i32 end)
+CU_FN sum left(const convolution &g, const element *from, cu_i32 m, cu_i32 k)
 {
-	if (m >= g.m || k >= end)
-		return 0;
 	return cu_convert<sum>(from[left_along_m(g, m) + left_along_k(g, k)]);
 }
 
@@ -244,15 +248,24 @@ CU_FN void finish(const convolution &g, cu_i32 group, cu_i32 m, cu_i32 n, sum va
 CU_FN place column_of(const convolution &g, cu_i32 n)
 {
 	const bool is_valid = n < g.n;
-	const cu_u32 index = is_valid ? (cu_u32)n : 0;
-	return PASS == 2 ? tap_of(g, index, is_valid) : pixel_of(g, index, is_valid);
+	place p = PASS == 2 ? tap_of(g, is_valid ? n : 0) : pixel_of(g, is_valid ? n : 0);
+	if (!is_valid)
+		(PASS == 2 ? p.w : p.h) = PASS == 2 ? NO_TAP : NO_PIXEL;
+	return p;
+}
+
+CU_FN bool is_row(const place &p)
+{
+	return PASS == 2 ? p.h != NO_PIXEL : p.w != NO_TAP;
 }
 
 CU_FN place row_of(const convolution &g, cu_i32 k, cu_i32 end)
 {
 	const bool is_valid = k < end;
-	const cu_u32 index = is_valid ? (cu_u32)k : 0;
-	return PASS == 2 ? pixel_of(g, index, is_valid) : tap_of(g, index, is_valid);
+	place p = PASS == 2 ? pixel_of(g, is_valid ? k : 0) : tap_of(g, is_valid ? k : 0);
+	if (!is_valid)
+		(PASS == 2 ? p.h : p.w) = PASS == 2 ? NO_PIXEL : NO_TAP;
+	return p;
 }
 
 // A and B of a group.
@@ -274,132 +287,53 @@ CU_FN sum *partial_of(const convolution &g, cu_i32 group, cu_u32 part, cu_i32 m,
 }
 
 #if MATRIX && (DTYPE == 10 || __CUDA_ARCH__ >= 800)
-// The tensor core version.  A step takes 64 bytes of k from each row of A and column of B: two
-// instructions deep.  A tile in shared memory has the dense axis that it has in global memory, and
-// is transposed, if needed, when the registers of an instruction are loaded from it.
+// ---- Tensor cores -------------------------------------------------------------------------------
+//
+// A tile is two instructions deep.  In shared memory it has the dense axis that it has in global
+// memory, and is transposed, if needed, when the registers of an instruction are loaded from it.
 #if DTYPE == 12
-typedef cu_u32 cell;
+typedef cu_u32 kept;
 #else
-typedef cu_u16 cell;
+typedef cu_u16 kept;
 #endif
+// n elements on their way, as words: of narrower numbers the compiler would make registers each.
+template <int bytes> struct words { typedef cu_pack<cu_u32, bytes / 4> type; };
+template <> struct words<2> { typedef cu_pack<cu_u16, 1> type; };
+template <int n> using loaded = typename words<n * (int)sizeof(kept)>::type;
 
-#define LONG (64 / (int)sizeof(cell)) // of k in a tile
-#define HALF (16 / (int)sizeof(cell)) // of k in 16 bytes: half of what an instruction takes
+#define LONG (64 / (int)sizeof(kept)) // of k in a tile
+#define HALF (16 / (int)sizeof(kept)) // of k in 16 bytes: half of what an instruction takes
 #define WARPS_HIGH (ROWS > COLUMNS ? 4 : 2)
 #define WARPS_BROAD (8 / WARPS_HIGH)
 #define SLICE (16 * WARPS_HIGH)    // rows that the warps have at a time
 #define HIGH (ROWS / SLICE)        // 16 x 8 results of a warp
 #define BROAD (COLUMNS / WARPS_BROAD / 8)
 
+typedef cu_f32 square[HIGH][BROAD][4]; // a thread's share of D
+
 // The padding puts simultaneous reads of a warp into different banks.
 template <int length, bool along_k> struct tile {
-	alignas(16) cell at[along_k ? length : LONG][along_k ? LONG + HALF : length + 8];
+	alignas(16) kept at[along_k ? length : LONG][along_k ? LONG + HALF : length + 8];
+
+	template <int n> CU_MEMBER void put(cu_i32 outer, cu_i32 k, loaded<n> pack)
+	{
+#if DTYPE == 12
+#pragma unroll
+		for (int i = 0; i < n; i++)
+			asm("cvt.rna.tf32.f32 %0, %1;"
+			    : "=r"(pack.at[i])
+			    : "f"(__uint_as_float(pack.at[i])));
+#endif
+		*reinterpret_cast<loaded<n> *>(along_k ? &at[outer][k] : &at[k][outer]) = pack;
+	}
 };
 
 typedef tile<ROWS, LEFT_ALONG_K> left_tile;
 typedef tile<COLUMNS, B_ALONG_K> right_tile;
 
-// Common to all positions with the same k.
-struct line {
-	place at;
-	cu_i64 left;
-};
-
-struct tiles {
-	left_tile a[2];
-	right_tile b[2];
-};
-
-struct storage {
-	union {
-		tiles t;
-		// The results of a slice, laid out as in memory.
-		alignas(16) sum slice[RESULT_ALONG_M ? COLUMNS : SLICE]
-				     [RESULT_ALONG_M ? SLICE + 4 : COLUMNS + 8];
-	};
-	place column[COLUMNS];
-	line lines[2][LONG];
-};
-
-// A thread's share of a tile: `steps` vectors, in registers until the previous tile is used up.
-template <int length, bool along_k, int vector> struct load {
-	static constexpr int count = length * LONG / vector;
-	static constexpr int steps = (count + THREADS - 1) / THREADS;
-	cu_pack<cell, vector> at[steps];
-
-	// The start of a step's vector; false: there is none.
-	static CU_MEMBER bool spot(int step, cu_i32 &outer, cu_i32 &k)
-	{
-		const cu_i32 number = (cu_i32)threadIdx.x + step * THREADS;
-		outer = along_k ? number / (LONG / vector) : number % (length / vector) * vector;
-		k = along_k ? number % (LONG / vector) * vector : number / (length / vector);
-		return count % THREADS == 0 || number < count;
-	}
-
-	CU_MEMBER void bring(int step, const element *from, bool is_there)
-	{
-		at[step] = {};
-		if (is_there)
-			at[step] = *reinterpret_cast<const cu_pack<cell, vector> *>(from);
-	}
-
-	CU_MEMBER void keep(tile<length, along_k> &t)
-	{
-		cu_i32 outer, k;
-#pragma unroll
-		for (int step = 0; step < steps; step++) {
-			if (!spot(step, outer, k))
-				continue;
-#if DTYPE == 12
-#pragma unroll
-			for (int i = 0; i < vector; i++)
-				asm("cvt.rna.tf32.f32 %0, %1;"
-				    : "=r"(at[step].at[i])
-				    : "f"(__uint_as_float(at[step].at[i])));
-#endif
-			*reinterpret_cast<cu_pack<cell, vector> *>(
-				along_k ? &t.at[outer][k] : &t.at[k][outer]) = at[step];
-		}
-	}
-};
-
-typedef load<ROWS, LEFT_ALONG_K, LEFT_VECTOR> left_load;
-typedef load<COLUMNS, B_ALONG_K, RIGHT_VECTOR> right_load;
-
-CU_FN void write_lines(const convolution &g, line (&lines)[LONG], cu_i32 first_k, cu_i32 end)
-{
-	const cu_i32 k = first_k + (cu_i32)threadIdx.x;
-	if (threadIdx.x < LONG)
-		lines[threadIdx.x] = {row_of(g, k, end), left_along_k(g, k < end ? k : 0)};
-}
-
-CU_FN void fetch(const convolution &g, const storage &s, int which, const element *from_a,
-		 const element *from_b, cu_i32 first_m, left_load &a, right_load &b)
-{
-	cu_i32 outer, k;
-#pragma unroll
-	for (int i = 0; i < left_load::steps; i++) {
-		if (!left_load::spot(i, outer, k))
-			continue;
-		const line &row = s.lines[which][k];
-		const cu_i32 m = first_m + outer;
-		a.bring(i, from_a + left_along_m(g, m) + row.left, row.at.is_valid && m < g.m);
-	}
-#pragma unroll
-	for (int i = 0; i < right_load::steps; i++) {
-		if (!right_load::spot(i, outer, k))
-			continue;
-		const place &row = s.lines[which][k].at, &column = s.column[outer];
-		cu_i64 at = 0;
-		const bool is_there =
-			PASS == 2 ? meet(g, row, column, at) : meet(g, column, row, at);
-		b.bring(i, from_b + at, is_there);
-	}
-}
-
 // Four matrices of 8 rows of 16 bytes: this lane has the address of row lane % 8 of matrix lane /
 // 8.
-template <bool turned> CU_FN void load_four(cu_u32 (&to)[4], const cell *row)
+template <bool turned> CU_FN void load_four(cu_u32 (&to)[4], const kept *row)
 {
 	const cu_u32 at = (cu_u32)__cvta_generic_to_shared(row);
 	if (turned)
@@ -421,7 +355,7 @@ CU_FN void left_part(cu_u32 (&to)[4], const left_tile &t, cu_i32 m, cu_i32 k)
 	const cu_i32 lane = threadIdx.x % 32, row = lane % 8, low = lane / 8 % 2, last = lane / 16;
 	if constexpr (LEFT_ALONG_K)
 		load_four<false>(to, &t.at[m + low * 8 + row][k + last * HALF]);
-	else if constexpr (sizeof(cell) == 2)
+	else if constexpr (sizeof(kept) == 2)
 		load_four<true>(to, &t.at[k + last * HALF + row][m + low * 8]);
 	else
 #pragma unroll
@@ -435,7 +369,7 @@ CU_FN void right_part(cu_u32 (&to)[4], const right_tile &t, cu_i32 n)
 	const cu_i32 lane = threadIdx.x % 32, row = lane % 8, quarter = lane / 8;
 	if constexpr (B_ALONG_K)
 		load_four<false>(to, &t.at[n + row][quarter * HALF]);
-	else if constexpr (sizeof(cell) == 2)
+	else if constexpr (sizeof(kept) == 2)
 		load_four<true>(to, &t.at[quarter * HALF + row][n]);
 	else
 #pragma unroll
@@ -479,7 +413,7 @@ CU_FN cu_i32 warp_column(int j)
 	return ((cu_i32)(threadIdx.x / 32) % WARPS_BROAD * BROAD + j) * 8;
 }
 
-CU_FN void multiply(const left_tile &left, const right_tile &right, cu_f32 (&d)[HIGH][BROAD][4])
+CU_FN void multiply(const left_tile &left, const right_tile &right, square &d)
 {
 	cu_u32 a[4], b[BROAD][4];
 #pragma unroll
@@ -496,17 +430,209 @@ CU_FN void multiply(const left_tile &left, const right_tile &right, cu_f32 (&d)[
 		}
 }
 
-CU_FN void put_slice(storage &s, const cu_f32 (&d)[BROAD][4])
+// Rows i * SLICE and following of the block's results.
+template <class slice> CU_FN void put_slice(slice &to, const square &d, int i)
 {
 	const cu_i32 lane = threadIdx.x % 32;
 #pragma unroll
 	for (int j = 0; j < BROAD; j++)
 #pragma unroll
-		for (int i = 0; i < 4; i++) {
-			const cu_i32 m = warp_row(0) + lane / 4 + i / 2 * 8;
-			const cu_i32 n = warp_column(j) + lane % 4 * 2 + i % 2;
-			(RESULT_ALONG_M ? s.slice[n][m] : s.slice[m][n]) = d[j][i];
+		for (int part = 0; part < 4; part++) {
+			const cu_i32 m = warp_row(0) + lane / 4 + part / 2 * 8;
+			const cu_i32 n = warp_column(j) + lane % 4 * 2 + part % 2;
+			(RESULT_ALONG_M ? to[n][m] : to[m][n]) = d[i][j][part];
 		}
+}
+#else
+// ---- Fused multiply-adds ------------------------------------------------------------------------
+//
+// A tile has rows of one k in shared memory, so that a thread reads neighbours of its square at
+// once.  The threads of a warp are 4 high and 8 broad: each of their reads takes one cycle.
+typedef sum kept;
+template <int n> using loaded = cu_pack<element, n>;
+
+#define LONG 8                        // of k in a tile
+#define WIDE (16 / (int)sizeof(kept)) // in 16 bytes
+#define HIGH (ROWS * COLUMNS >= 64 * 128 && ROWS >= 64 ? 8 : ROWS / 16) // of a thread's square
+#define TALL (ROWS / HIGH)                                            // threads along m, along n
+#define WIDTH (THREADS / TALL)
+#define BROAD (COLUMNS / WIDTH)
+// This many of a thread's rows are contiguous: one read of shared memory loads them.
+#define LINE(n) ((n) < 4 ? (n) : 4)
+#define SLICE (TALL * LINE(HIGH)) // rows of D that the threads have at a time
+
+typedef sum square[HIGH][BROAD]; // a thread's share of D
+
+template <int length, bool along_k> struct tile {
+	alignas(16) kept at[LONG][length + WIDE];
+
+	template <int n> CU_MEMBER void put(cu_i32 outer, cu_i32 k, const loaded<n> &pack)
+	{
+		constexpr int each = along_k ? 1 : n < WIDE ? n : WIDE;
+#pragma unroll
+		for (int i = 0; i < n; i += each) {
+			kept value[each];
+#pragma unroll
+			for (int j = 0; j < each; j++)
+				value[j] = cu_convert<kept>(pack.at[i + j]);
+			cu_store<each>(along_k ? &at[k + i][outer] : &at[k][outer + i], value);
+		}
+	}
+};
+
+typedef tile<ROWS, LEFT_ALONG_K> left_tile;
+typedef tile<COLUMNS, B_ALONG_K> right_tile;
+
+CU_FN cu_i32 thread_row()
+{
+	return (cu_i32)threadIdx.x / 32 / (WIDTH / 8) * 4 + (cu_i32)threadIdx.x % 32 / 8;
+}
+
+CU_FN cu_i32 thread_column()
+{
+	return (cu_i32)threadIdx.x / 32 % (WIDTH / 8) * 8 + (cu_i32)threadIdx.x % 8;
+}
+
+// Item i of a thread, which is number `thread` of `threads` along an axis, with `items` for each.
+CU_FN cu_i32 item(int threads, cu_i32 thread, int items, int i)
+{
+	const int line = LINE(items);
+	return i / line * (threads * line) + thread * line + i % line;
+}
+
+template <int n> CU_FN void read_line(sum (&to)[n], const sum *row, int threads, cu_i32 thread)
+{
+#pragma unroll
+	for (int i = 0; i < n; i++)
+		to[i] = row[item(threads, thread, n, i)];
+}
+
+CU_FN void multiply(const left_tile &left, const right_tile &right, square &d)
+{
+	const cu_i32 y = thread_row(), x = thread_column();
+	sum a[HIGH], b[BROAD];
+#pragma unroll
+	for (int k = 0; k < LONG; k++) {
+		read_line(a, left.at[k], TALL, y);
+		read_line(b, right.at[k], WIDTH, x);
+#pragma unroll
+		for (int i = 0; i < HIGH; i++)
+#pragma unroll
+			for (int j = 0; j < BROAD; j++)
+				d[i][j] += a[i] * b[j];
+	}
+}
+
+// Rows i * SLICE and following of the block's results.
+template <class slice> CU_FN void put_slice(slice &to, const square &d, int i)
+{
+	const cu_i32 y = thread_row(), x = thread_column();
+#pragma unroll
+	for (int row = 0; row < LINE(HIGH); row++)
+#pragma unroll
+		for (int j = 0; j < BROAD; j++) {
+			const cu_i32 m = y * LINE(HIGH) + row, n = item(WIDTH, x, BROAD, j);
+			(RESULT_ALONG_M ? to[n][m] : to[m][n]) = d[i * LINE(HIGH) + row][j];
+		}
+}
+#endif
+
+// ---- The product --------------------------------------------------------------------------------
+
+// A place, read from shared memory at once.
+CU_FN place read_place(const place &from)
+{
+	const cu_u128 both = *reinterpret_cast<const cu_u128 *>(&from);
+	return {(cu_i64)both.low, (cu_i32)both.high, (cu_i32)(both.high >> 32)};
+}
+
+// Common to all positions with the same k.
+struct line {
+	place at;
+	cu_i64 left;
+};
+
+struct tiles {
+	left_tile a[2];
+	right_tile b[2];
+};
+
+struct storage {
+	union {
+		tiles t;
+		// The results of a slice, laid out as in memory.
+		alignas(16) sum slice[RESULT_ALONG_M ? COLUMNS : SLICE]
+				     [RESULT_ALONG_M ? SLICE + 4 : COLUMNS + 8];
+	};
+	place column[COLUMNS];
+	line lines[2][LONG];
+};
+
+// A thread's share of a tile: `steps` vectors, in registers until the previous tile is used up.
+template <int length, bool along_k, int vector> struct load {
+	static constexpr int count = length * LONG / vector;
+	static constexpr int steps = (count + THREADS - 1) / THREADS;
+	loaded<vector> at[steps];
+
+	// The start of a step's vector; false: there is none.
+	static CU_MEMBER bool spot(int step, cu_i32 &outer, cu_i32 &k)
+	{
+		const cu_i32 number = (cu_i32)threadIdx.x + step * THREADS;
+		outer = along_k ? number / (LONG / vector) : number % (length / vector) * vector;
+		k = along_k ? number % (LONG / vector) * vector : number / (length / vector);
+		return count % THREADS == 0 || number < count;
+	}
+
+	CU_MEMBER void bring(int step, const element *from, bool is_there)
+	{
+		at[step] = {};
+		if (is_there)
+			at[step] = *reinterpret_cast<const loaded<vector> *>(from);
+	}
+
+	CU_MEMBER void keep(tile<length, along_k> &t)
+	{
+		cu_i32 outer, k;
+#pragma unroll
+		for (int step = 0; step < steps; step++)
+			if (spot(step, outer, k))
+				t.template put<vector>(outer, k, at[step]);
+	}
+};
+
+typedef load<ROWS, LEFT_ALONG_K, LEFT_VECTOR> left_load;
+typedef load<COLUMNS, B_ALONG_K, RIGHT_VECTOR> right_load;
+
+CU_FN void write_lines(const convolution &g, line (&lines)[LONG], cu_i32 first_k, cu_i32 end)
+{
+	const cu_i32 k = first_k + (cu_i32)threadIdx.x;
+	if (threadIdx.x < LONG)
+		lines[threadIdx.x] = {row_of(g, k, end), left_along_k(g, k < end ? k : 0)};
+}
+
+CU_FN void fetch(const convolution &g, const storage &s, int which, const element *from_a,
+		 const element *from_b, cu_i32 first_m, left_load &a, right_load &b)
+{
+	cu_i32 outer, k;
+#pragma unroll
+	for (int i = 0; i < left_load::steps; i++) {
+		if (!left_load::spot(i, outer, k))
+			continue;
+		const line &row = s.lines[which][k];
+		const cu_i32 m = first_m + outer;
+		a.bring(i, from_a + left_along_m(g, m) + row.left, is_row(row.at) && m < g.m);
+	}
+#pragma unroll
+	for (int i = 0; i < right_load::steps; i++) {
+		if (!right_load::spot(i, outer, k))
+			continue;
+		const place row = read_place(s.lines[which][k].at);
+		const place column = read_place(s.column[outer]);
+		cu_i64 at;
+		const bool is_there =
+			PASS == 2 ? meet(g, row, column, at) : meet(g, column, row, at);
+		b.bring(i, (const element *)((const char *)from_b + at), is_there);
+	}
 }
 
 CU_FN void write_slice(const convolution &g, const storage &s, cu_i32 group, cu_u32 part,
@@ -541,7 +667,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) conv2d_product(const co
 	const cu_i32 begin = (cu_i32)part * g.chunk;
 	const cu_i32 end = g.k - begin < g.chunk ? g.k : begin + g.chunk;
 	const element *from_a = left_of(g, group), *from_b = right_of(g, group);
-	cu_f32 d[HIGH][BROAD][4] = {};
+	square d = {};
 	left_load a;
 	right_load b;
 	if (threadIdx.x < COLUMNS)
@@ -567,153 +693,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) conv2d_product(const co
 		__syncthreads();
 	}
 #pragma unroll
-	for (int i = 0; i < HIGH; i++) {
-		put_slice(s, d[i]);
+	for (int i = 0; i < ROWS / SLICE; i++) {
+		put_slice(s.slice, d, i);
 		__syncthreads();
 		write_slice(g, s, group, part, first_m + i * SLICE, first_n);
 		__syncthreads();
 	}
 }
-#else
-#define A_STEPS (ROWS * DEPTH / THREADS)
-#define B_STEPS (COLUMNS * DEPTH / THREADS)
-#define HIGH (ROWS / 16)    // of a thread's square
-#define BROAD (COLUMNS / 16)
-// This many of a thread's rows are contiguous: one read of shared memory loads them.
-#define LINE(n) ((n) < 4 ? (n) : 4)
-
-struct tiles {
-	alignas(16) sum a[2][DEPTH][ROWS + 4];
-	alignas(16) sum b[2][DEPTH][COLUMNS + 4];
-};
-
-// Neighbouring threads load neighbours along the dense axis.
-#define A_ALONG_K (PASS < 2 || !CHANNELS_LAST)
-
-CU_FN void spot(bool along_k, cu_i32 length, cu_i32 step, cu_i32 &outer, cu_i32 &k)
-{
-	const cu_i32 number = (cu_i32)threadIdx.x + step * THREADS;
-	outer = along_k ? number / DEPTH : number % length;
-	k = along_k ? number % DEPTH : number / length;
-}
-
-CU_FN void fetch(const convolution &g, const element *from_a, const element *from_b,
-		 const place (&column)[B_STEPS], cu_i32 first_m, cu_i32 first_k, cu_i32 end,
-		 sum (&a)[A_STEPS], sum (&b)[B_STEPS])
-{
-	cu_i32 outer, k;
-#pragma unroll
-	for (int i = 0; i < A_STEPS; i++) {
-		spot(A_ALONG_K, ROWS, i, outer, k);
-		a[i] = left(g, from_a, first_m + outer, first_k + k, end);
-	}
-#pragma unroll
-	for (int i = 0; i < B_STEPS; i++) {
-		spot(B_ALONG_K, COLUMNS, i, outer, k);
-		const place row = row_of(g, first_k + k, end);
-		b[i] = PASS == 2 ? gather(g, from_b, row, column[i])
-				 : gather(g, from_b, column[i], row);
-	}
-}
-
-CU_FN void keep(tiles &t, int which, const sum (&a)[A_STEPS], const sum (&b)[B_STEPS])
-{
-	cu_i32 outer, k;
-#pragma unroll
-	for (int i = 0; i < A_STEPS; i++) {
-		spot(A_ALONG_K, ROWS, i, outer, k);
-		t.a[which][k][outer] = a[i];
-	}
-#pragma unroll
-	for (int i = 0; i < B_STEPS; i++) {
-		spot(B_ALONG_K, COLUMNS, i, outer, k);
-		t.b[which][k][outer] = b[i];
-	}
-}
-
-// Item i of a thread, which is number `thread` of 16 along an axis with `items` for each.
-CU_FN cu_i32 item(cu_i32 thread, int items, int i)
-{
-	const int line = LINE(items);
-	return i / line * (16 * line) + thread * line + i % line;
-}
-
-template <int n> CU_FN void read_line(sum (&to)[n], const sum *row, cu_i32 thread)
-{
-#pragma unroll
-	for (int i = 0; i < n; i++)
-		to[i] = row[item(thread, n, i)];
-}
-
-CU_FN void multiply(const tiles &t, int which, cu_i32 y, cu_i32 x, sum (&d)[HIGH][BROAD])
-{
-	sum a[HIGH], b[BROAD];
-#pragma unroll
-	for (int k = 0; k < DEPTH; k++) {
-		read_line(a, t.a[which][k], y);
-		read_line(b, t.b[which][k], x);
-#pragma unroll
-		for (int i = 0; i < HIGH; i++)
-#pragma unroll
-			for (int j = 0; j < BROAD; j++)
-				d[i][j] += a[i] * b[j];
-	}
-}
-
-CU_FN void write_down(const convolution &g, cu_i32 group, cu_u32 part, cu_i32 first_m,
-		      cu_i32 first_n, cu_i32 y, cu_i32 x, const sum (&d)[HIGH][BROAD])
-{
-#pragma unroll
-	for (int i = 0; i < HIGH; i++) {
-#pragma unroll
-		for (int j = 0; j < BROAD; j++) {
-			const cu_i32 m = first_m + item(y, HIGH, i),
-				     n = first_n + item(x, BROAD, j);
-			if (m >= g.m || n >= g.n)
-				continue;
-			if (PARTIAL)
-				*partial_of(g, group, part, m, n) = d[i][j];
-			else
-				finish(g, group, m, n, d[i][j]);
-		}
-	}
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS) conv2d_product(const convolution g)
-{
-	__shared__ tiles t;
-	const cu_i32 group = (cu_i32)divide(blockIdx.z, g.by_splits);
-	const cu_u32 part = blockIdx.z - (cu_u32)group * g.by_splits.d;
-	const cu_i32 first_n = (cu_i32)blockIdx.x * COLUMNS, first_m = (cu_i32)blockIdx.y * ROWS;
-	const cu_i32 begin = (cu_i32)part * g.chunk;
-	const cu_i32 end = g.k - begin < g.chunk ? g.k : begin + g.chunk;
-	const cu_i32 y = CHANNELS_LAST && PASS < 2 ? threadIdx.x % 16 : threadIdx.x / 16;
-	const cu_i32 x = CHANNELS_LAST && PASS < 2 ? threadIdx.x / 16 : threadIdx.x % 16;
-	const element *from_a = left_of(g, group), *from_b = right_of(g, group);
-	sum a[A_STEPS], b[B_STEPS], d[HIGH][BROAD] = {};
-	place column[B_STEPS];
-#pragma unroll
-	for (int i = 0; i < B_STEPS; i++) {
-		cu_i32 outer, k;
-		spot(B_ALONG_K, COLUMNS, i, outer, k);
-		column[i] = column_of(g, first_n + outer);
-	}
-	fetch(g, from_a, from_b, column, first_m, begin, end, a, b);
-	keep(t, 0, a, b);
-	__syncthreads();
-	int which = 0;
-	for (cu_i32 k = begin; k < end; k += DEPTH, which ^= 1) {
-		const bool goes_on = end - k > DEPTH;
-		if (goes_on)
-			fetch(g, from_a, from_b, column, first_m, k + DEPTH, end, a, b);
-		multiply(t, which, y, x, d);
-		if (goes_on)
-			keep(t, which ^ 1, a, b);
-		__syncthreads();
-	}
-	write_down(g, group, part, first_m, first_n, y, x, d);
-}
-#endif
 #endif
 
 #ifdef KERNEL_conv2d_sum
@@ -748,12 +734,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_depthwise(const con
 	if (pixel >= g.n || channel >= g.groups * g.m)
 		return;
 	const cu_i32 group = channel / g.m, m = channel % g.m;
-	const place at = pixel_of(g, (cu_u32)pixel, true);
+	const place at = pixel_of(g, (cu_u32)pixel);
 	const element *w = (const element *)g.w + (cu_i64)group * g.o * g.ws[0];
 	from += PASS == 1 ? (cu_i64)group * g.o * g.ys[1] : (cu_i64)group * g.c * g.xs[1];
 	sum total = 0;
 	for (cu_i32 k = 0; k < g.k; k++)
-		total += left(g, w, m, k, g.k) * gather(g, from, at, tap_of(g, (cu_u32)k, true));
+		total += left(g, w, m, k) * gather(g, from, at, tap_of(g, (cu_u32)k));
 	finish(g, group, m, pixel, total);
 }
 #else
@@ -769,10 +755,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv2d_depthwise(const con
 	const element *dy = (const element *)g.y + (cu_i64)group * g.o * g.ys[1];
 	const cu_i32 begin = (cu_i32)blockIdx.z * g.chunk;
 	const cu_i32 end = g.k - begin < g.chunk ? g.k : begin + g.chunk;
-	const place tap = tap_of(g, (cu_u32)n, is_valid);
+	const place tap = tap_of(g, (cu_u32)n);
 	sum total = 0;
-	for (cu_i32 k = begin + row; k < end; k += PIXELS)
-		total += left(g, dy, m, k, end) * gather(g, x, pixel_of(g, (cu_u32)k, true), tap);
+	for (cu_i32 k = begin + row; is_valid && k < end; k += PIXELS)
+		total += left(g, dy, m, k) * gather(g, x, pixel_of(g, (cu_u32)k), tap);
 	shared[row][lane] = total;
 	for (int half = PIXELS / 2; half > 0; half /= 2) {
 		__syncthreads();
