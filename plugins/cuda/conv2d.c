@@ -270,8 +270,8 @@ static void split_sum(struct plan *plan)
 }
 
 /* The instructions of the busiest multiprocessor for each k, but for a factor: a thread's multiply-
- * adds, reads of shared memory, loads of A and B, and what each tile takes.  A block alone waits for
- * its own results a third of the time. */
+ * adds, reads of shared memory, loads of A and B, and what each tile takes.  A block alone waits
+ * for its own results a third of the time. */
 static int64_t cost(const struct plan *plan, int64_t multiprocessors, uint32_t rows,
 		    uint32_t columns)
 {
