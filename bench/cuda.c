@@ -98,9 +98,11 @@ struct pair {
 	int is_second; /* `direct` is the second backend's, and timed there */
 };
 
-/* A second one on the same device, whose convolutions go through cuDNN. */
+/* A second one on the same device, whose convolutions go through cuDNN.  Its stream has its own
+ * workspace. */
 static struct {
 	struct bench_backend backend;
+	struct tn_workspace workspace;
 	const struct tn_nn_table *nn;
 	const struct tn_report_table *report;
 	void *begin, *end;
@@ -193,9 +195,17 @@ static uint64_t buffer_of(uint64_t bytes)
 	return buffer;
 }
 
+static void wait_for(const struct bench_backend *side)
+{
+	const struct tn_sync_args args = {.call = CALL(struct tn_sync_args)};
+	need(side->devices->sync(side->device, &args), "sync");
+}
+
+/* Nobody may use it any more. */
 static void free_buffer(uint64_t buffer)
 {
 	const struct tn_free_args args = {.call = CALL(struct tn_free_args), .buffer = buffer};
+	wait_for(&backend);
 	need(backend.devices->free(backend.device, &args), "free");
 }
 
@@ -430,8 +440,10 @@ static void run_own(void *argument)
 
 static void run_cudnn(void *argument)
 {
-	struct convolving *c = argument;
-	need(c->through_cudnn(second.backend.device, &c->args), "conv2d through cuDNN");
+	const struct convolving *c = argument;
+	struct tn_conv2d_args args = c->args;
+	args.call.workspace = &second.workspace;
+	need(c->through_cudnn(second.backend.device, &args), "conv2d through cuDNN");
 }
 
 /* What the device says of cuDNN: the version and how many calls went through it,
@@ -478,7 +490,9 @@ static void measure_pass(const char *pass, convolution own, convolution through_
 	c->own = own;
 	c->through_cudnn = through_cudnn;
 	snprintf(before, sizeof(before), "%s", cudnn_line());
+	wait_for(&backend); /* the operands are there */
 	run_cudnn(c);
+	wait_for(&second.backend);
 	if (!strcmp(before, cudnn_line()))
 		printf("# %s: cuDNN does not do it (%s)\n", name, before);
 	else
@@ -526,6 +540,8 @@ static int open_second(void)
 	second.report = second.backend.descriptor->query(second.backend.instance, TN_TABLE_REPORT);
 	need(streams->event_create(second.backend.device, &args, &second.begin), "event_create");
 	need(streams->event_create(second.backend.device, &args, &second.end), "event_create");
+	second.workspace = workspace;
+	second.workspace.buffer = buffer_of(workspace.size);
 	return 1;
 }
 
