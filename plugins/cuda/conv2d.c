@@ -11,8 +11,7 @@
  * from memory feed 8 * 128 * 128 multiply-adds: 16 operations per byte in f32, which the L2 cache
  * sustains.  The time above the bound is spent on instructions that do not multiply, a fifth of
  * all in that tile (choose_tiles), and on multiprocessors that have a block less than others.
- * Small layers and images of few channels stay above it: their tiles are partly empty.  A strided
- * input gradient also visits the taps that meet no pixel, stride^2 times its bound.
+ * Small layers and images of few channels stay above it: their tiles are partly empty.
  *
  * Tensor cores, where the type allows, take the same tile with 64 bytes of each row and column at a
  * time.  A warp's 64 x 32 results need 20 reads of 4 matrices from shared memory for 64
@@ -23,6 +22,7 @@
  */
 #include <string.h>
 
+#include "conv2d_phase.h"
 #include "dnn.h"
 #include "image.h"
 #include "kernel.h"
@@ -40,8 +40,8 @@ enum pass {
 };
 enum { BLOCK = 256, LANES = 32, MOST_GRID = 65535 };
 /* Tiles of D; the number of blocks of large tiles that keeps a device busy; the least number of
- * pixels in a part of a split sum. */
-enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, DEPTH = 32 };
+ * pixels, and of taps, in a part of a split sum. */
+enum { SMALL = 64, LARGE = 128, BLOCKS = 256, LEAST_PART = 128, LEAST_TAPS = 512, DEPTH = 32 };
 
 /* Same layout as in kernels/conv2d.cu. */
 struct divisor {
@@ -51,8 +51,7 @@ struct divisor {
 struct convolution {
 	uint64_t x, w, y, bias, residual, partial;
 	int64_t xs[4], ws[4], ys[4], rs[4], bias_stride;
-	struct divisor by_channels, by_window, by_columns, by_plane, by_width, by_stride[2];
-	struct divisor by_splits;
+	struct divisor by_channels, by_window, by_columns, by_plane, by_width, by_splits;
 	int32_t m, n, k;
 	int32_t height, width;
 	int32_t o, c;
@@ -66,7 +65,6 @@ struct plan {
 	enum pass pass;
 	struct convolution g;
 	int is_last, is_depthwise;
-	int is_strided;         /* an input gradient, whose taps meet some pixels only */
 	int is_matrix;          /* tensor cores multiply */
 	uint32_t rows, columns; /* of a tile */
 	uint64_t bytes;         /* of workspace */
@@ -193,8 +191,8 @@ static tn_status set_sizes(struct plan *plan, const char *operation)
 	plan->g.n = (int32_t)(plan->pass == WEIGHT_GRADIENT ? taps : pixels);
 	plan->g.k = (int32_t)(plan->pass == WEIGHT_GRADIENT ? pixels : taps);
 	plan->g.by_channels = divisor(inner);
-	plan->g.by_window = divisor(w[R] * w[S]);
-	plan->g.by_columns = divisor(w[S]);
+	plan->g.by_window = divisor(taps ? w[R] * w[S] : 1); /* a phase may have no taps */
+	plan->g.by_columns = divisor(taps ? w[S] : 1);
 	plan->g.by_plane = divisor(plane[H] * plane[W]);
 	plan->g.by_width = divisor(plane[W]);
 	return TN_OK;
@@ -229,11 +227,8 @@ static void set_operands(struct plan *plan)
 		g->stride[i] = (int32_t)args->stride[i];
 		g->dilation[i] = (int32_t)args->dilation[i];
 		g->padding[i] = (int32_t)args->padding[i];
-		g->by_stride[i] = divisor(args->stride[i]);
 	}
 	plan->is_last = cuda_is_channels_last(source);
-	plan->is_strided =
-		plan->pass == INPUT_GRADIENT && (args->stride[0] > 1 || args->stride[1] > 1);
 }
 
 /* The types that tensor cores multiply; f32 if its factors may be rounded. */
@@ -245,40 +240,56 @@ static int has_matrix(const struct cuda_device *device, tn_dtype dtype)
 	       (dtype == TN_BF16 || (dtype == TN_F32 && device->uses_tf32));
 }
 
-/* The number of parts into which the sums of the weight gradient are split: by shape alone, not by
- * the number of multiprocessors.  Even so, tensor core results differ in their last bits between
- * device generations: 7.5 takes 8 of k at a time, 8.0 and later 16. */
+/* The parts into which sums are split, by shape alone, not by the number of multiprocessors: those of
+ * the weight gradient, over many pixels, and long sums of the others if there are too few of them to
+ * keep a device busy.  Even so, tensor core results differ in their last bits between device
+ * generations: 7.5 takes 8 of k at a time, 8.0 and later 16. */
+static int64_t count_parts(const struct plan *plan)
+{
+	const struct convolution *g = &plan->g;
+	const int is_sum = plan->pass == WEIGHT_GRADIENT;
+	int64_t blocks = parts(g->m, LARGE) * parts(g->n, LARGE) * g->groups;
+	int64_t most = is_sum ? parts(g->k, LEAST_PART) : g->k / LEAST_TAPS;
+	if (plan->is_depthwise)
+		blocks = parts((int64_t)g->groups * g->m, plan->is_last ? LANES : 1) * g->n;
+	if (blocks > (is_sum ? BLOCKS : BLOCKS / 4) || most < 1 || (plan->is_depthwise && !is_sum))
+		return 1;
+	return BLOCKS / blocks < most ? BLOCKS / blocks : most;
+}
+
 static void split_sum(struct plan *plan)
 {
 	struct convolution *g = &plan->g;
-	int64_t n_parts = 1;
-	if (plan->pass == WEIGHT_GRADIENT) {
-		int64_t channels = (int64_t)g->groups * g->m;
-		int64_t blocks = plan->is_depthwise
-					 ? parts(channels, plan->is_last ? LANES : 1) * g->n
-					 : parts(g->m, LARGE) * parts(g->n, LARGE) * g->groups;
-		int64_t most = parts(g->k, LEAST_PART);
-		n_parts = blocks < BLOCKS ? BLOCKS / blocks : 1;
-		n_parts = n_parts < most ? n_parts : most;
-	}
-	g->chunk = (int32_t)(parts(parts(g->k, n_parts), DEPTH) * DEPTH);
-	n_parts = parts(g->k, g->chunk);
+	int64_t chunk = parts(parts(g->k, count_parts(plan)), DEPTH) * DEPTH;
+	g->chunk = (int32_t)(chunk ? chunk : DEPTH);
+	int64_t n_parts = g->k ? parts(g->k, g->chunk) : 1;
 	g->by_splits = divisor(n_parts);
-	if (plan->pass == WEIGHT_GRADIENT && (n_parts > 1 || plan->is_depthwise))
+	if (n_parts > 1 || (plan->pass == WEIGHT_GRADIENT && plan->is_depthwise))
 		plan->bytes = (uint64_t)(n_parts * g->groups * g->m) * (uint64_t)g->n *
 			      (plan->args->x.dtype == TN_F64 ? 8 : 4);
 }
 
-/* The instructions of the busiest multiprocessor for each k, but for a factor: a thread's multiply-
- * adds, reads of shared memory, loads of A and B, and what each tile takes.  A block alone waits
- * for its own results a third of the time. */
-static int64_t cost(const struct plan *plan, int64_t multiprocessors, uint32_t rows,
-		    uint32_t columns)
+/* A block's time for each k, in units of some instructions: a thread's multiply-adds, reads of shared
+ * memory, loads of A and B, and what each tile takes.  The factors are measured on an H100; tensor
+ * cores take less time, and leave more of the rest. */
+static int64_t block_cost(const struct plan *plan, int64_t rows, int64_t columns)
+{
+	return rows * columns + (plan->is_matrix ? 2 : 1) * (16 * rows + 22 * columns + 1600);
+}
+
+/* The time of the busiest multiprocessor, which has some blocks at once.  Fewer, or smaller ones, take
+ * as long as a large one alone: they wait for memory. */
+static int64_t cost(const struct plan *plan, int64_t multiprocessors, int64_t rows, int64_t columns)
 {
 	const struct convolution *g = &plan->g;
+	const int64_t at_once = rows * columns > SMALL * SMALL ? 2 : 3;
 	int64_t blocks = parts(g->m, rows) * parts(g->n, columns) * g->groups * g->by_splits.d;
-	int64_t each = (int64_t)rows * columns + 6 * rows + 13 * columns + 1280;
-	return blocks > multiprocessors ? 3 * each * parts(blocks, multiprocessors) : 4 * each;
+	int64_t load = parts(blocks, multiprocessors), each = block_cost(plan, rows, columns);
+	int64_t least = block_cost(plan, LARGE, LARGE) * 11 / 10;
+	int64_t together = at_once * each, rest = load % at_once * each;
+	together = together > least ? together : least;
+	rest = rest > least || !rest ? rest : least;
+	return load / at_once * together + rest;
 }
 
 /* The sums are the same in every tile. */
@@ -296,7 +307,7 @@ static void choose_tile(struct plan *plan, int64_t multiprocessors)
 			    (sides[j] > 32 && (int64_t)sides[j] >= 2 * (int64_t)g->n))
 				continue;
 			int64_t now = cost(plan, multiprocessors, sides[i], sides[j]);
-			if (now >= least)
+			if (now > least) /* of equals the smallest */
 				continue;
 			least = now;
 			plan->rows = sides[i];
@@ -411,7 +422,8 @@ static int64_t result_vector(const struct plan *plan, int *is_along_m)
 {
 	const struct tn_conv2d_args *args = plan->args;
 	const struct tn_operand *to = plan->pass == FORWARD ? &args->y : &args->x;
-	*is_along_m = plan->pass != WEIGHT_GRADIENT && cuda_is_channels_last(to);
+	/* Parts of sums are along n. */
+	*is_along_m = plan->pass != WEIGHT_GRADIENT && !plan->bytes && cuda_is_channels_last(to);
 	if (plan->bytes)
 		return plan->g.n % 4 || args->x.dtype == TN_F64 ? 1 : 4;
 	if (plan->pass == WEIGHT_GRADIENT)
@@ -445,17 +457,17 @@ static tn_status get_kernel(struct cuda_job *job, const struct plan *plan, const
 			    int is_partial, struct cuda_kernel **kernel)
 {
 	const struct tn_conv2d_args *args = plan->args;
-	const int goes_on = plan->pass == FORWARD;
-	struct cuda_define defines[17] = {{"DTYPE", args->x.dtype},
-					  {"PASS", plan->pass},
-					  {"STRIDED", plan->is_strided},
-					  {"CHANNELS_LAST", plan->is_last},
-					  {"ACTIVATION", goes_on ? args->activation : 0},
-					  {"HAS_BIAS", goes_on && args->has_bias},
-					  {"HAS_RESIDUAL", goes_on && args->has_residual},
-					  {"ACCUMULATE", (args->call.flags & TN_ACCUMULATE) != 0},
-					  {"PARTIAL", is_partial}};
-	uint32_t n = 9;
+	const int goes_on = plan->pass == FORWARD && !is_partial;
+	struct cuda_define defines[16] = {
+		{"DTYPE", args->x.dtype},
+		{"PASS", plan->pass},
+		{"CHANNELS_LAST", plan->is_last},
+		{"ACTIVATION", goes_on ? args->activation : 0},
+		{"HAS_BIAS", goes_on && args->has_bias},
+		{"HAS_RESIDUAL", goes_on && args->has_residual},
+		{"ACCUMULATE", !is_partial && (args->call.flags & TN_ACCUMULATE)},
+		{"PARTIAL", is_partial}};
+	uint32_t n = 8;
 	if (!strcmp(name, "conv2d_product"))
 		n += define_product(plan, defines + n);
 	return cuda_kernel_get(job, "conv2d", name, defines, n, kernel);
@@ -479,9 +491,8 @@ static struct cuda_grid grid_of(const struct plan *plan)
 	return grid;
 }
 
-static tn_status run_kernels(struct cuda_job *job, void *argument)
+static tn_status run_kernels(struct cuda_job *job, struct plan *plan)
 {
-	struct plan *plan = argument;
 	struct cuda_kernel *kernel, *sum = NULL;
 	struct convolution *g = &plan->g;
 	void *arguments[] = {g};
@@ -506,13 +517,72 @@ static tn_status run_kernels(struct cuda_job *job, void *argument)
 	return cuda_kernel_launch(job, sum, grid, arguments);
 }
 
+/* ---- Parts -----------------------------------------------------------------------------------*/
+
+static tn_status make_plan(const struct cuda_job *job, const struct tn_conv2d_args *args,
+			   enum pass pass, struct plan *plan)
+{
+	*plan = (struct plan){
+		.args = args, .pass = pass, .is_matrix = has_matrix(job->device, args->x.dtype)};
+	tn_status status = set_sizes(plan, job->operation);
+	if (status)
+		return status;
+	set_operands(plan);
+	status = choose_tiles(plan, job->device->processors, job->operation);
+	/* Elements of B loaded one at a time need a register each: too many for a wide tile. */
+	if (plan->is_matrix && !plan->is_depthwise && plan->columns > SMALL &&
+	    right_vector(plan) == 1)
+		plan->columns = SMALL;
+	return status;
+}
+
+struct whole {
+	const struct tn_conv2d_args *args;
+	enum pass pass;
+};
+
+/* The next of the convolutions that it consists of. */
+static int next_part(const struct whole *whole, int64_t *number, struct tn_conv2d_args *part)
+{
+	const struct tn_conv2d_args *args = whole->args;
+	if (whole->pass == INPUT_GRADIENT && (args->stride[0] > 1 || args->stride[1] > 1))
+		return cuda_conv2d_next_phase(args, number, part);
+	*part = *args;
+	return (*number)++ == 0;
+}
+
+static tn_status count_bytes(const struct cuda_job *job, const struct whole *whole, uint64_t *bytes)
+{
+	struct tn_conv2d_args part;
+	struct plan plan;
+	tn_status status = TN_OK;
+	for (int64_t number = 0; !status && next_part(whole, &number, &part);) {
+		status = make_plan(job, &part, whole->pass, &plan);
+		if (!status && plan.bytes > *bytes)
+			*bytes = plan.bytes;
+	}
+	return status;
+}
+
+static tn_status run_parts(struct cuda_job *job, void *argument)
+{
+	const struct whole *whole = argument;
+	struct tn_conv2d_args part;
+	struct plan plan;
+	tn_status status = TN_OK;
+	for (int64_t number = 0; !status && next_part(whole, &number, &part);) {
+		status = make_plan(job, &part, whole->pass, &plan);
+		if (!status)
+			status = run_kernels(job, &plan);
+	}
+	return status;
+}
+
 /* ---- The entries -----------------------------------------------------------------------------*/
 
-static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *args, enum pass pass)
+static tn_status check(const struct cuda_job *job, const struct tn_conv2d_args *args,
+		       enum pass pass)
 {
-	struct plan plan = {
-		.args = args, .pass = pass, .is_matrix = has_matrix(job->device, args->x.dtype)};
-	int goes_on = 0;
 	static const enum pass writers[] = {INPUT_GRADIENT, WEIGHT_GRADIENT, FORWARD};
 	static const char *const names[] = {"x", "w", "y"};
 	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
@@ -527,22 +597,23 @@ static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *arg
 		status = check_shapes(args, job->operation);
 	if (!status && pass == FORWARD)
 		status = check_forward(args, job->operation);
+	return status;
+}
+
+static tn_status convolve(struct cuda_job *job, const struct tn_conv2d_args *args, enum pass pass)
+{
+	struct whole whole = {args, pass};
+	const struct cuda_dnn_rival own = {run_parts, &whole};
+	uint64_t bytes = 0;
+	int goes_on = 0;
+	tn_status status = check(job, args, pass);
 	if (!status)
-		status = set_sizes(&plan, job->operation);
-	if (status)
-		return status;
-	set_operands(&plan);
-	status = choose_tiles(&plan, job->device->processors, job->operation);
-	/* Elements of B loaded one at a time need a register each: too many for a wide tile. */
-	if (plan.is_matrix && !plan.is_depthwise && plan.columns > SMALL &&
-	    right_vector(&plan) == 1)
-		plan.columns = SMALL;
+		status = count_bytes(job, &whole, &bytes);
 	if (!status)
-		status = tn_plugin_workspace(&args->call, job->operation, plan.bytes, &goes_on);
-	const struct cuda_dnn_rival own = {run_kernels, &plan};
+		status = tn_plugin_workspace(&args->call, job->operation, bytes, &goes_on);
 	if (!status)
 		status = cuda_dnn_convolve(job, args, (enum cuda_dnn_pass)pass, &own, &goes_on);
-	return status || !goes_on ? status : run_kernels(job, &plan);
+	return status || !goes_on ? status : run_parts(job, &whole);
 }
 
 tn_status cuda_conv2d_forward(void *device, const struct tn_conv2d_args *args)

@@ -24,7 +24,7 @@
  *   map.c  reduce.c, reduce_print.c  matmul.c  copy.c  gather.c   one family each
  *   sort.c       table tenon.sort/1   scan.c  table tenon.scan/1
  *   dnn.c        convolution through cuDNN; dnn_plan.c: one shape; dnn_none.c: without cuDNN
- *   nn.c         layers: conv2d.c, pool2d.c; image.c: shared by both
+ *   nn.c         layers: conv2d.c, conv2d_phase.c, pool2d.c; image.c: shared by all three
  *                norm.c, norm_check.c  softmax.c  cross_entropy.c; layer.c: shared by all
  */
 #ifndef CUDA_PLUGIN_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Convolution by the tensor cores of simulated devices.  All elements are small whole numbers, so
- * that the sums are exact in every order, and only the last rounding is tolerated.
+ * Convolution by the tensor cores of simulated devices, and its sums in parts.  All elements are
+ * small whole numbers, so that the sums are exact in every order, and only the last rounding is
+ * tolerated.
  *
  *     plugin_conv2d_test [PATTERN]    only the tests whose names match
  */
@@ -36,6 +37,24 @@ static const struct shape shapes[] = {
 static const struct shape large[] = {
 	{1, 5120, 8, 9, 9216, 1, 1, 128, 1, 0, 1, 0},
 	{1, 512, 8, 9, 9216, 3, 3, 128, 1, 1, 1, 0},
+};
+
+/* Input gradients with strides are cut into phases. */
+static const struct shape strided[] = {
+	{2, 8, 11, 9, 24, 3, 3, 1, 2, 1, 1, 0},  /* every residue has a tap */
+	{2, 8, 12, 9, 8, 2, 3, 1, 3, 0, 1, 0},   /* more residues than taps */
+	{1, 3, 9, 10, 5, 3, 4, 1, 2, 3, 3, 0},   /* wide padding, dilation */
+	{2, 4, 13, 12, 6, 3, 3, 1, 4, 2, 2, 0},  /* a common divisor of stride and dilation */
+	{3, 16, 8, 8, 32, 1, 1, 1, 2, 0, 1, 0},  /* one tap */
+	{2, 4, 2, 3, 4, 3, 3, 1, 5, 2, 1, 0},    /* more residues than pixels */
+	{2, 32, 9, 9, 32, 3, 3, 32, 2, 1, 1, 0}, /* depthwise */
+};
+
+/* Few results, and sums that are long enough for several parts, in the passes 1, 0 and 0. */
+static const struct shape split[] = {
+	{1, 24, 6, 6, 128, 3, 3, 1, 1, 1, 1, 0},
+	{1, 128, 6, 5, 24, 3, 3, 1, 1, 1, 1, 0},
+	{2, 1200, 3, 3, 8, 1, 1, 1, 1, 0, 1, 0},
 };
 
 enum { X, W, Y };
@@ -236,6 +255,13 @@ static void end(struct plugin *p, const struct device_side *side)
 	assert_ok(plugin_give(p, side->room));
 }
 
+/* `adds`: to the previous contents, which are those of the tensor. */
+static void expect_sum(struct tensor *t, int adds)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->expected[i] += (float)adds * t->value[i];
+}
+
 static void convolve(struct plugin *p, const struct shape *t, tn_dtype dtype, int first,
 		     const char *what)
 {
@@ -256,6 +282,26 @@ static void convolve(struct plugin *p, const struct shape *t, tn_dtype dtype, in
 		compare(p, side.buffer[written] + t->offset * size_of(dtype), &tensors[written],
 			dtype, words);
 	}
+	end(p, &side);
+}
+
+/* The input gradient, added to what is there. */
+static void add_input_gradient(struct plugin *p, const struct shape *t, tn_dtype dtype,
+			       const char *what)
+{
+	const struct tn_nn_table *nn = p->descriptor->query(p->instance, TN_TABLE_NN);
+	struct device_side side;
+	begin(p, t, dtype, &side);
+	for (int i = 0; i < 3; i++)
+		put(p, side.buffer[i], &tensors[i], dtype);
+	side.args.call = plugin_call(p, sizeof(side.args), NULL);
+	side.args.call.workspace = &side.workspace;
+	side.args.call.flags = TN_ACCUMULATE;
+	expect_sum(&tensors[X], 1);
+	if (nn->conv2d_input_gradient(p->device, &side.args))
+		fail_msg("%s: %s", what, p->error.text);
+	compare(p, side.buffer[X], &tensors[X], dtype, what);
+	expect_sum(&tensors[X], -1);
 	end(p, &side);
 }
 
@@ -283,6 +329,41 @@ static void shapes_of(const char *const *settings, tn_dtype dtype, size_t n)
 			 is_last ? "channels last" : "planes");
 		prepare(&shapes[i], is_last);
 		convolve(&p, &shapes[i], dtype, X, what);
+	}
+	plugin_close(&p);
+}
+
+static void strided_input_gradients_are_phases(void **state)
+{
+	struct plugin p = {.cache = kept()};
+	char what[80];
+	(void)state;
+	plugin_open(&p, NULL);
+	for (size_t i = 0; i < 2 * COUNT(strided); i++) {
+		const struct shape *t = &strided[i / 2];
+		const tn_dtype dtype = i % 4 < 2 ? TN_F32 : TN_F16;
+		snprintf(what, sizeof(what), "shape %zu, %s", i / 2,
+			 i % 2 ? "channels last" : "planes");
+		prepare(t, i % 2);
+		convolve(&p, t, dtype, X, what);
+		add_input_gradient(&p, t, dtype, what);
+	}
+	plugin_close(&p);
+}
+
+static void long_sums_of_few_results_are_split(void **state)
+{
+	struct plugin p = {.cache = kept()};
+	char what[80];
+	(void)state;
+	plugin_open(&p, NULL);
+	for (size_t i = 0; i < 2 * COUNT(split); i++) {
+		const struct shape *t = &split[i / 2];
+		snprintf(what, sizeof(what), "shape %zu, %s", i / 2,
+			 i % 2 ? "channels last" : "planes");
+		prepare(t, i % 2);
+		convolve(&p, t, TN_F32, X, what);
+		add_input_gradient(&p, t, TN_F32, what);
 	}
 	plugin_close(&p);
 }
@@ -365,6 +446,8 @@ static void tf32_has_to_be_asked_for(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(strided_input_gradients_are_phases),
+		cmocka_unit_test(long_sums_of_few_results_are_split),
 		cmocka_unit_test(halves_are_multiplied_sixteen_deep),
 		cmocka_unit_test(halves_are_multiplied_in_the_largest_tiles),
 		cmocka_unit_test(halves_are_multiplied_eight_deep_on_older_devices),

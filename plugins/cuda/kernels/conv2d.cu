@@ -13,11 +13,12 @@
 // selects the dense axis of the images, along which neighbouring threads read.
 //
 // An element of B costs one addition for its address, as it is linear in the pixel and in the tap:
-// both parts are computed once for each column and for each k of a tile.  Only a strided input
-// gradient (STRIDED) divides, to find out whether a tap meets a pixel.
+// both parts are computed once for each column and for each k of a tile.  The input gradient has
+// stride 1: the host cuts others into such.
 //
-// Sums of the weight gradient are split over pixels into parts, whose number depends on the shape
-// alone; conv2d_sum adds them in order.  No atomics: each run on a device gives the same bits.
+// Long sums, those of the weight gradient above all, are split into parts, whose number depends on
+// the shape alone; conv2d_sum adds them in order.  No atomics: each run on a device gives the same
+// bits.
 //
 // Without MATRIX a thread multiplies and adds a square of D in its registers.  With MATRIX, tensor
 // cores multiply, if the architecture has them for this type: f16, bf16, and
@@ -25,8 +26,8 @@
 // run, but differs between device generations: 7.5 takes 8 of k at a time, 8.0 and later 16 of f16
 // and bf16, and the order in which one multiplication adds its products is defined by the hardware.
 //
-// DTYPE, PASS, STRIDED, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE, PARTIAL; and
-// of a product ROWS, COLUMNS, MATRIX, LEFT_ALONG_K, LEFT_VECTOR, RIGHT_VECTOR, RESULT_ALONG_M,
+// DTYPE, PASS, CHANNELS_LAST, ACTIVATION, HAS_BIAS, HAS_RESIDUAL, ACCUMULATE, PARTIAL; and of a
+// product ROWS, COLUMNS, MATRIX, LEFT_ALONG_K, LEFT_VECTOR, RIGHT_VECTOR, RESULT_ALONG_M,
 // RESULT_VECTOR: the axis of A and of D along which that many elements are contiguous and either
 // all inside or all outside.  Those of B are along the axis that CHANNELS_LAST selects.
 
@@ -47,7 +48,6 @@ struct convolution {
 	divisor by_window;   // R S
 	divisor by_columns;  // S
 	divisor by_plane, by_width; // of a pixel
-	divisor by_stride[2];
 	divisor by_splits;
 	cu_i32 m, n, k; // of the product, in each group
 	cu_i32 height, width; // of the plane that B is read from
@@ -94,10 +94,7 @@ CU_FN place pixel_of(const convolution &g, cu_u32 index)
 		p.w = p.w * g.stride[1] - g.padding[1];
 	}
 	const cu_i64 *stride = PASS == 1 ? g.ys : g.xs;
-	p.at = image * stride[0];
-	if (!STRIDED)
-		p.at += p.h * stride[2] + p.w * stride[3];
-	p.at *= sizeof(element);
+	p.at = (image * stride[0] + p.h * stride[2] + p.w * stride[3]) * sizeof(element);
 	return p;
 }
 
@@ -124,34 +121,18 @@ CU_FN place tap_of(const convolution &g, cu_u32 index)
 	p.w = s * g.dilation[1];
 	const cu_i64 *stride = PASS == 1 ? g.ys : g.xs;
 	const cu_i64 inside = p.h * stride[2] + p.w * stride[3];
-	p.at = channel * stride[1] + (STRIDED ? 0 : PASS == 1 ? -inside : inside);
-	p.at *= sizeof(element);
+	p.at = (channel * stride[1] + (PASS == 1 ? -inside : inside)) * sizeof(element);
 	return p;
-}
-
-CU_FN bool unstride(cu_i32 &n, const divisor &by)
-{
-	if (n < 0)
-		return false;
-	const cu_u32 quotient = divide((cu_u32)n, by);
-	const bool is_whole = quotient * by.d == (cu_u32)n;
-	n = (cu_i32)quotient;
-	return is_whole;
 }
 
 // Locates the element of x, or in the input gradient of dy, where a pixel meets a tap; false:
 // outside.
 CU_FN bool meet(const convolution &g, const place &pixel, const place &tap, cu_i64 &at)
 {
-	cu_i32 h = (cu_i32)(PASS == 1 ? (cu_u32)pixel.h - tap.h : (cu_u32)pixel.h + tap.h);
-	cu_i32 w = (cu_i32)(PASS == 1 ? (cu_u32)pixel.w - tap.w : (cu_u32)pixel.w + tap.w);
+	const cu_u32 h = PASS == 1 ? (cu_u32)pixel.h - tap.h : (cu_u32)pixel.h + tap.h;
+	const cu_u32 w = PASS == 1 ? (cu_u32)pixel.w - tap.w : (cu_u32)pixel.w + tap.w;
 	at = pixel.at + tap.at;
-	if (STRIDED) {
-		if (!unstride(h, g.by_stride[0]) || !unstride(w, g.by_stride[1]))
-			return false;
-		at += (h * g.ys[2] + w * g.ys[3]) * (cu_i64)sizeof(element);
-	}
-	return (cu_u32)h < (cu_u32)g.height && (cu_u32)w < (cu_u32)g.width;
+	return h < (cu_u32)g.height && w < (cu_u32)g.width;
 }
 
 CU_FN sum gather(const convolution &g, const element *from, const place &pixel, const place &tap)
@@ -308,6 +289,7 @@ template <int n> using loaded = typename words<n * (int)sizeof(kept)>::type;
 #define SLICE (16 * WARPS_HIGH)    // rows that the warps have at a time
 #define HIGH (ROWS / SLICE)        // 16 x 8 results of a warp
 #define BROAD (COLUMNS / WARPS_BROAD / 8)
+#define GAP 8 // between rows of results in shared memory
 
 typedef cu_f32 square[HIGH][BROAD][4]; // a thread's share of D
 
@@ -447,7 +429,8 @@ template <class slice> CU_FN void put_slice(slice &to, const square &d, int i)
 // ---- Fused multiply-adds ------------------------------------------------------------------------
 //
 // A tile has rows of one k in shared memory, so that a thread reads neighbours of its square at
-// once.  The threads of a warp are 4 high and 8 broad: each of their reads takes one cycle.
+// once.  The threads of a warp are 4 high and 8 broad.  Reads of 16 bytes by half a warp take one
+// cycle if lanes i ^ 1 read the same, as those of A do, or lanes i ^ 2, as those of B do.
 typedef sum kept;
 template <int n> using loaded = cu_pack<element, n>;
 
@@ -460,6 +443,7 @@ template <int n> using loaded = cu_pack<element, n>;
 // This many of a thread's rows are contiguous: one read of shared memory loads them.
 #define LINE(n) ((n) < 4 ? (n) : 4)
 #define SLICE (TALL * LINE(HIGH)) // rows of D that the threads have at a time
+#define GAP 4                     // between rows of results in shared memory
 
 typedef sum square[HIGH][BROAD]; // a thread's share of D
 
@@ -485,12 +469,14 @@ typedef tile<COLUMNS, B_ALONG_K> right_tile;
 
 CU_FN cu_i32 thread_row()
 {
-	return (cu_i32)threadIdx.x / 32 / (WIDTH / 8) * 4 + (cu_i32)threadIdx.x % 32 / 8;
+	const cu_i32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+	return warp / (WIDTH / 8) * 4 + (lane >> 1 & 1) + (lane >> 2 & 2);
 }
 
 CU_FN cu_i32 thread_column()
 {
-	return (cu_i32)threadIdx.x / 32 % (WIDTH / 8) * 8 + (cu_i32)threadIdx.x % 8;
+	const cu_i32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+	return warp % (WIDTH / 8) * 8 + (lane & 1) + (lane >> 1 & 2) + (lane >> 2 & 4);
 }
 
 // Item i of a thread, which is number `thread` of `threads` along an axis, with `items` for each.
@@ -562,7 +548,7 @@ struct storage {
 		tiles t;
 		// The results of a slice, laid out as in memory.
 		alignas(16) sum slice[RESULT_ALONG_M ? COLUMNS : SLICE]
-				     [RESULT_ALONG_M ? SLICE + 4 : COLUMNS + 8];
+				     [RESULT_ALONG_M ? SLICE + 4 : COLUMNS + GAP];
 	};
 	place column[COLUMNS];
 	line lines[2][LONG];
