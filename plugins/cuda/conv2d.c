@@ -240,10 +240,10 @@ static int has_matrix(const struct cuda_device *device, tn_dtype dtype)
 	       (dtype == TN_BF16 || (dtype == TN_F32 && device->uses_tf32));
 }
 
-/* The parts into which sums are split, by shape alone, not by the number of multiprocessors: those of
- * the weight gradient, over many pixels, and long sums of the others if there are too few of them to
- * keep a device busy.  Even so, tensor core results differ in their last bits between device
- * generations: 7.5 takes 8 of k at a time, 8.0 and later 16. */
+/* The parts into which sums are split, by shape alone, not by the number of multiprocessors: those
+ * of the weight gradient, over many pixels, and long sums of the others if there are too few of
+ * them to keep a device busy.  Even so, tensor core results differ in their last bits between
+ * device generations: 7.5 takes 8 of k at a time, 8.0 and later 16. */
 static int64_t count_parts(const struct plan *plan)
 {
 	const struct convolution *g = &plan->g;
@@ -269,16 +269,16 @@ static void split_sum(struct plan *plan)
 			      (plan->args->x.dtype == TN_F64 ? 8 : 4);
 }
 
-/* A block's time for each k, in units of some instructions: a thread's multiply-adds, reads of shared
- * memory, loads of A and B, and what each tile takes.  The factors are measured on an H100; tensor
- * cores take less time, and leave more of the rest. */
+/* A block's time for each k, in units of some instructions: a thread's multiply-adds, reads of
+ * shared memory, loads of A and B, and what each tile takes.  The factors are measured on an H100;
+ * tensor cores take less time, and leave more of the rest. */
 static int64_t block_cost(const struct plan *plan, int64_t rows, int64_t columns)
 {
 	return rows * columns + (plan->is_matrix ? 2 : 1) * (16 * rows + 22 * columns + 1600);
 }
 
-/* The time of the busiest multiprocessor, which has some blocks at once.  Fewer, or smaller ones, take
- * as long as a large one alone: they wait for memory. */
+/* The time of the busiest multiprocessor, which has some blocks at once.  Fewer, or smaller ones,
+ * take as long as a large one alone: they wait for memory. */
 static int64_t cost(const struct plan *plan, int64_t multiprocessors, int64_t rows, int64_t columns)
 {
 	const struct convolution *g = &plan->g;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Along one axis pixel h of x and tap r meet pixel p of y if h + padding = stride p + dilation r.  So
- * tap r meets the h whose residue by the stride is that of dilation r - padding, and so do the taps
- * r + period, r + 2 period, ..., with period = stride / gcd(stride, dilation).  With h = stride i +
- * residue and r = tap + period j
+ * Along one axis pixel h of x and tap r meet pixel p of y if h + padding = stride p + dilation r.
+ * So tap r meets the h whose residue by the stride is that of dilation r - padding, and so do the
+ * taps r + period, r + 2 period, ..., with period = stride / gcd(stride, dilation).  With h =
+ * stride i + residue and r = tap + period j
  *
  *	p = i - (dilation period / stride) j + (residue + padding - dilation tap) / stride
  *
