@@ -34,9 +34,8 @@ at_least "$(value operations 0 rate)" 0.000001
 at_least "$(value operations 0 reference_seconds)" 0.0000000001
 at_least "$(value peak_gflops)" 0.01
 value reliable >/dev/null || fail "no word on whether the peaks can be relied on"
-# The peak is measured separately: an operation in the caches exceeds it without changing it; every
-# other fraction is the quotient of the two figures.
-above=0
+# The peak is measured separately: an operation in the caches may exceed it without changing it, and
+# then has no fraction; every other fraction is the quotient of the two figures.
 for shape in 32x32 64x64 128x128; do
 	run 0 bench ops copy --backend cpu --samples 3 --threads 1 --shape $shape --json
 	part=$(value operations 0 of_peak)
@@ -45,9 +44,7 @@ for shape in 32x32 64x64 128x128; do
 	awk -v r="$rate" -v p="$peak" -v f="$part" \
 		'BEGIN { d = r / p - f; exit !(f == "null" ? r > p : f <= 1 && d * d < 1e-6) }' ||
 		fail "copy $shape: rate $rate, peak $peak, of_peak $part"
-	[ "$part" != null ] || above=$((above + 1))
 done
-[ $above -gt 0 ] || fail "no copy in the caches is faster than the copies past them"
 run 0 bench ops matmul --backend cpu --samples 1 --shape 8x9x10 --json
 at_least "$(value peak_gbytes)" 0.01
 
