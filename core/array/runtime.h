@@ -61,7 +61,7 @@ struct tn_runtime {
 	const struct tn_recorder *paused; /* the recorder outside all scopes of tn_no_grad_begin */
 	uint32_t no_grad;                 /* open scopes of tn_no_grad_begin */
 	int anomaly;                      /* results and gradients are checked (tn_anomaly_mode) */
-	uint64_t anomaly_step;            /* tapes begun since it is so; 0: not to be named */
+	uint64_t anomaly_step;            /* tapes begun in this mode; 0: errors name no step */
 	const char *place;       /* while they are: the path of the module that runs, or NULL */
 	struct tn_draws *draws;  /* capture/stepped.h; NULL: draws are not kept */
 	void *tape;              /* begun and not ended; it may have stopped recording */

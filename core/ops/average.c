@@ -9,6 +9,7 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/copy.h"
 #include "ops/reduced.h"
 
 /* Weights of the array's shape, or one for each place along the listed axes, in their order. */
@@ -63,13 +64,9 @@ static tn_array *weighted(const struct tn_reduced *r, const tn_array *weights, i
 /* The number of elements, as the sum of weights that are all 1. */
 static tn_array *counted(const struct tn_reduced *r, const tn_array *average)
 {
-	if (!average)
-		return NULL;
-	tn_array *count = tn_array_make(r->runtime, tn_array_home(average), average->dtype,
-					average->rank, average->shape);
-	if (!count)
-		return tn_end(r->runtime, r->runtime->report.status, NULL);
-	return tn_fill(count, (double)r->count) ? NULL : count;
+	return average ? tn_array_filled(average, average->dtype, average->rank, average->shape,
+					 (double)r->count)
+		       : NULL;
 }
 
 tn_array *tn_weighted_average(const tn_array *a, const tn_array *weights, int n, const int *axes,

@@ -237,6 +237,16 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 
 /* ---- Public functions ------------------------------------------------------------------------*/
 
+tn_array *tn_array_filled(const tn_array *a, tn_dtype dtype, int rank, const int64_t *shape,
+			  double value)
+{
+	struct tn_runtime *runtime = a->runtime;
+	tn_array *out = tn_array_make(runtime, tn_array_home(a), dtype, rank, shape);
+	tn_status status =
+		out ? tn_fill_run(runtime, TN_DO_FILL, out, value) : runtime->report.status;
+	return tn_end(runtime, status, out);
+}
+
 tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operation)
 {
 	struct tn_runtime *runtime = a->runtime;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Copies, conversions and fills.  Nothing is recorded, and errors are left in runtime->report, but
- * for tn_array_copied.
+ * for tn_array_copied and tn_array_filled.
  */
 #ifndef TN_OPS_COPY_H
 #define TN_OPS_COPY_H
@@ -17,6 +17,10 @@ tn_status tn_fill_run(struct tn_runtime *runtime, uint32_t operation, tn_array *
 /* The same with the bits of a value of out's dtype. */
 tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 		       const struct tn_value_bits *bits);
+
+/* A new array of one value, on the device of `a`, or NULL with the error kept. */
+tn_array *tn_array_filled(const tn_array *a, tn_dtype dtype, int rank, const int64_t *shape,
+			  double value);
 
 /* Copies `a` into `out`, which the caller has just made (NULL: the report has the cause), converted
  * and recorded.  Returns out, or NULL with the error kept. */

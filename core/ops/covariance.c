@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <tenon/manipulate.h>
 #include <tenon/statistics.h>
 
 #include "array/make.h"
@@ -168,11 +169,7 @@ tn_array *tn_cov(const tn_array *m, const tn_array *y, int rowvar, double ddof,
 /* The square roots of the diagonal, as a line. */
 static tn_array *deviations(const tn_array *c)
 {
-	static const struct tn_short_program diagonal = {"z = index(0) == index(1) ? x : 0", 1, 0,
-							 0, 0};
-	const tn_array *real = tn_real(c);
-	return tn_sqrt(
-		tn_sum(tn_formula("corrcoef", &diagonal, TN_F64, &real, NULL), 1, columns, 0));
+	return tn_sqrt(tn_diagonal(tn_real(c), 0, 0, 1));
 }
 
 static tn_array *clipped(const tn_array *a)

@@ -122,11 +122,7 @@ tn_array *tn_diagonal(const tn_array *a, int64_t offset, int axis1, int axis2)
 /* a where `mask` is true, else 0 (or the reverse); the mask is not needed any more. */
 static tn_array *select_from(const tn_array *a, tn_array *mask, int keeps_masked)
 {
-	struct tn_runtime *runtime = a->runtime;
-	tn_array *zero = tn_array_make(runtime, tn_array_home(a), a->dtype, 0, NULL);
-	tn_status status =
-		zero ? tn_fill_run(runtime, TN_DO_FILL, zero, 0) : runtime->report.status;
-	zero = tn_end(runtime, status, zero);
+	tn_array *zero = tn_array_filled(a, a->dtype, 0, NULL, 0);
 	tn_array *selected = keeps_masked ? tn_where(mask, a, zero) : tn_where(mask, zero, a);
 	tn_array_discard(zero);
 	tn_array_discard(mask);
@@ -162,16 +158,6 @@ tn_array *tn_triu(const tn_array *a, int64_t k)
 
 /* ---- Diag ------------------------------------------------------------------------------------*/
 
-/* Zeros of shape (n) with a's dtype, where a is. */
-static tn_array *zeros_beside(const tn_array *a, int64_t n)
-{
-	struct tn_runtime *runtime = a->runtime;
-	tn_array *zeros = tn_array_make(runtime, tn_array_home(a), a->dtype, 1, &n);
-	tn_status status =
-		zeros ? tn_fill_run(runtime, TN_DO_FILL, zeros, 0) : runtime->report.status;
-	return tn_end(runtime, status, zeros);
-}
-
 /* Row i of the matrix has element i, or i - |k| below the main diagonal, of the vector. */
 static tn_array *matrix_of(const tn_array *a, int64_t k)
 {
@@ -188,7 +174,7 @@ static tn_array *matrix_of(const tn_array *a, int64_t k)
 	int64_t size;
 	if (tn_shape_check(runtime, "diag", a->dtype, 2, shape, &size))
 		return tn_end(runtime, runtime->report.status, NULL);
-	tn_array *zeros = zeros_beside(a, away);
+	tn_array *zeros = tn_array_filled(a, a->dtype, 1, &away, 0);
 	const tn_array *below[] = {zeros, a}, *above[] = {a, zeros};
 	tn_array *line = tn_concatenate(2, k < 0 ? below : above, 0);
 	tn_array *column = tn_expand_dims(line, 1);

@@ -10,6 +10,7 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/axes.h"
 #include "program/cast.h"
 
 /* Opens a scope, which the caller ends if this succeeds. */
@@ -18,10 +19,8 @@ static tn_status begin_axis(const char *operation, const tn_array *a, int *axis)
 	struct tn_runtime *runtime = tn_begin(1, &a, operation);
 	if (!runtime)
 		return TN_PENDING_ERROR;
-	if (!tn_axis_normal(axis, a->rank))
-		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
-				       "axis %d: the array has rank %d", *axis, a->rank);
-	return tn_scope_begin(runtime->context);
+	tn_status status = tn_axis_check(a, operation, "axis", axis);
+	return status ? status : tn_scope_begin(runtime->context);
 }
 
 /* a[start : length - end] along the axis. */

@@ -11,19 +11,10 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/copy.h"
 #include "ops/formula.h"
 #include "ops/sorted_search.h"
 #include "ops/take.h"
-
-/* A new line beside `a`, filled with a number. */
-static tn_array *filled(const tn_array *a, tn_dtype dtype, int rank, int64_t length, double value)
-{
-	struct tn_runtime *runtime = a->runtime;
-	tn_array *line = tn_array_make(runtime, tn_array_home(a), dtype, rank, &length);
-	if (!line)
-		return tn_end(runtime, runtime->report.status, NULL);
-	return tn_fill(line, value) ? NULL : line;
-}
 
 /* The sums of the weights, or numbers, of each place below `length`. */
 static tn_array *sums_at(const tn_array *places, const tn_array *weights, int64_t length)
@@ -32,8 +23,8 @@ static tn_array *sums_at(const tn_array *places, const tn_array *weights, int64_
 		return NULL;
 	const tn_dtype dtype = weights ? weights->dtype : TN_I64;
 	if (!weights)
-		weights = filled(places, TN_I64, 1, places->size, 1);
-	tn_array *sums = filled(places, dtype, 1, length, 0);
+		weights = tn_array_filled(places, TN_I64, 1, &places->size, 1);
+	tn_array *sums = tn_array_filled(places, dtype, 1, &length, 0);
 	return weights && sums && !tn_scatter_add(sums, places, 0, weights) ? sums : NULL;
 }
 
@@ -246,9 +237,9 @@ static tn_array *uniform_edges(const struct histogram *h, const double *range)
 	const tn_array *low, *high;
 	if (!range && !h->a->size)
 		range = unit;
-	low = range ? filled(h->a, dtype, 0, 0, range[0])
+	low = range ? tn_array_filled(h->a, dtype, 0, NULL, range[0])
 		    : tn_astype(tn_min(h->a, TN_ALL_AXES, NULL, 0), dtype);
-	high = range ? filled(h->a, dtype, 0, 0, range[1])
+	high = range ? tn_array_filled(h->a, dtype, 0, NULL, range[1])
 		     : tn_astype(tn_max(h->a, TN_ALL_AXES, NULL, 0), dtype);
 	const tn_array *ends[] = {tn_broadcast_to(low, 1, &length), high};
 	return tn_formula(h->operation, &edge, dtype, ends, &n);

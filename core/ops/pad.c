@@ -62,14 +62,10 @@ static tn_array *pad_with_elements(const tn_array *a, const struct padding *padd
 /* A part of a's shape but for its length along the axis, all of one value. */
 static tn_array *constant_part(const tn_array *a, int axis, int64_t n, double value)
 {
-	struct tn_runtime *runtime = a->runtime;
 	int64_t shape[TN_MAX_RANK];
 	memcpy(shape, a->shape, sizeof(shape));
 	shape[axis] = n;
-	tn_array *one = tn_array_make(runtime, tn_array_home(a), a->dtype, 0, NULL);
-	tn_status status =
-		one ? tn_fill_run(runtime, TN_DO_FILL, one, value) : runtime->report.status;
-	one = tn_end(runtime, status, one);
+	tn_array *one = tn_array_filled(a, a->dtype, 0, NULL, value);
 	tn_array *part = tn_broadcast_to(one, a->rank, shape);
 	tn_array_discard(one);
 	return part;

@@ -32,6 +32,7 @@ struct reduction {
 static tn_status begin_reduction(struct reduction *r, enum tn_operation operation,
 				 const tn_array *a, int n, const int *axes, int keepdims)
 {
+	int checked[TN_MAX_RANK];
 	tn_status status;
 	r->operation = operation;
 	r->a = a;
@@ -46,8 +47,8 @@ static tn_status begin_reduction(struct reduction *r, enum tn_operation operatio
 				 "not defined for %s: complex numbers have no order",
 				 tn_dtype_name(a->dtype));
 	else
-		status = tn_axes_mask(r->runtime, tn_operation_names[operation], a, n, axes,
-				      &r->axes);
+		status =
+			tn_axes_mask(a, tn_operation_names[operation], &n, axes, checked, &r->axes);
 	if (!status)
 		r->count = tn_axes_shape(a, r->axes, r->keepdims, &r->rank, r->shape);
 	return status ? tn_end_into(r->runtime, status) : TN_OK;

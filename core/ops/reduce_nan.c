@@ -95,20 +95,6 @@ tn_array *tn_nanmean(const tn_array *a, int n, const int *axes, int keepdims)
 
 /* ---- Extremes --------------------------------------------------------------------------------*/
 
-static tn_status check_extreme(const struct tn_reduced *r)
-{
-	char text[TN_SHAPE_TEXT];
-	if (tn_is_complex(r->a->dtype))
-		return tn_runtime_fail(r->runtime, TN_DTYPE, r->operation,
-				       "a: expected real numbers, found %s",
-				       tn_dtype_name(r->a->dtype));
-	if (r->count == 0)
-		return tn_runtime_fail(r->runtime, TN_SHAPE, r->operation,
-				       "shape %s: an axis of length 0 has no extreme element",
-				       tn_array_text(r->a, text));
-	return TN_OK;
-}
-
 static tn_array *extreme_of(const char *operation, const tn_array *a, int n, const int *axes,
 			    int keepdims, const struct stand_in *with,
 			    tn_array *(*reduce)(const tn_array *, int, const int *, int))
@@ -119,7 +105,7 @@ static tn_array *extreme_of(const char *operation, const tn_array *a, int n, con
 	tn_array *extreme = NULL;
 	if (tn_reduced_begin(&r, operation, a, n, axes, keepdims))
 		return NULL;
-	if (!check_extreme(&r))
+	if (!tn_reduced_check_order(&r))
 		extreme = reduce(without_nan(operation, a, with), n, axes, keepdims);
 	if (extreme && tn_is_floating(a->dtype)) {
 		const tn_array *both[] = {extreme, count_of(&r, keepdims)};

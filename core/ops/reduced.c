@@ -7,35 +7,26 @@
 
 #include "array/make.h"
 #include "array/shape.h"
+#include "base/dtype.h"
+#include "ops/axes.h"
 
-tn_status tn_axes_mask(struct tn_runtime *runtime, const char *operation, const tn_array *a, int n,
-		       const int *axes, uint32_t *mask)
+tn_status tn_axes_mask(const tn_array *a, const char *operation, int *n, const int *axes,
+		       int checked[TN_MAX_RANK], uint32_t *mask)
 {
-	struct tn_error_info *error = &runtime->report;
 	*mask = 0;
-	if (n == TN_ALL_AXES) {
-		*mask = (1u << a->rank) - 1;
-		return TN_OK;
-	}
-	if (n < 0)
-		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
-			       "n: expected TN_ALL_AXES, or 0 or more axes, found %d", n);
+	if (*n < 0 && *n != TN_ALL_AXES)
+		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, operation,
+				       "n: expected TN_ALL_AXES, or 0 or more axes, found %d", *n);
 	/* Also for n = 0: the caller may mean all axes, or a list that happens to be empty. */
-	if (!axes)
-		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
-			       "axes: expected a list of %d, found NULL (TN_ALL_AXES: all axes)",
-			       n);
-	for (int i = 0; i < n; i++) {
-		int axis = axes[i];
-		if (!tn_axis_normal(&axis, a->rank))
-			return tn_fail(error, TN_INVALID_ARGUMENT, operation,
-				       "axis %d: the array has rank %d", axis, a->rank);
-		if (*mask >> axis & 1)
-			return tn_fail(error, TN_INVALID_ARGUMENT, operation,
-				       "axis %d is given twice", axis);
-		*mask |= 1u << axis;
-	}
-	return TN_OK;
+	if (*n != TN_ALL_AXES && !axes)
+		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, operation,
+				       "axes: expected a list of %d, found NULL (TN_ALL_AXES: all "
+				       "axes)",
+				       *n);
+	tn_status status = tn_axes_check(a, operation, "axes", n, axes, checked);
+	for (int i = 0; i < *n && !status; i++)
+		*mask |= 1u << checked[i];
+	return status;
 }
 
 int64_t tn_axes_shape(const tn_array *a, uint32_t mask, int keepdims, int *rank,
@@ -77,16 +68,26 @@ tn_status tn_reduced_begin(struct tn_reduced *r, const char *operation, const tn
 	r->runtime = tn_begin(1, &a, operation);
 	if (!r->runtime)
 		return TN_PENDING_ERROR;
-	tn_status status = tn_axes_mask(r->runtime, operation, a, n, axes, &r->mask);
+	r->n = n;
+	tn_status status = tn_axes_mask(a, operation, &r->n, axes, r->axes, &r->mask);
 	if (status)
-		return tn_end_into(r->runtime, status);
-	r->n = n == TN_ALL_AXES ? a->rank : n;
-	for (int i = 0; i < r->n; i++) {
-		r->axes[i] = n == TN_ALL_AXES ? i : axes[i];
-		tn_axis_normal(&r->axes[i], a->rank);
-	}
+		return status;
 	r->count = tn_axes_shape(a, r->mask, r->keepdims, &r->rank, r->shape);
 	return tn_scope_begin(r->runtime->context);
+}
+
+tn_status tn_reduced_check_order(const struct tn_reduced *r)
+{
+	char text[TN_SHAPE_TEXT];
+	if (tn_is_complex(r->a->dtype))
+		return tn_runtime_fail(r->runtime, TN_DTYPE, r->operation,
+				       "a: expected real numbers, found %s",
+				       tn_dtype_name(r->a->dtype));
+	if (r->count == 0)
+		return tn_runtime_fail(r->runtime, TN_SHAPE, r->operation,
+				       "shape %s: an axis of length 0 has no extreme element",
+				       tn_array_text(r->a, text));
+	return TN_OK;
 }
 
 tn_array *tn_reduced_result(const struct tn_reduced *r, const tn_array *a)

@@ -8,10 +8,10 @@
 
 #include "array/array.h"
 
-/* *mask: a bit for each axis in the list.  TN_INVALID_ARGUMENT: the list is NULL, or an axis is
- * out of range or given twice; fills runtime->report. */
-tn_status tn_axes_mask(struct tn_runtime *runtime, const char *operation, const tn_array *a, int n,
-		       const int *axes, uint32_t *mask);
+/* The axes of a reduction as tn_axes_check gives them, and a bit for each in *mask.  The list
+ * may be NULL only for TN_ALL_AXES.  TN_INVALID_ARGUMENT, kept. */
+tn_status tn_axes_mask(const tn_array *a, const char *operation, int *n, const int *axes,
+		       int checked[TN_MAX_RANK], uint32_t *mask);
 
 /* The result's rank and shape; returns the number of elements that are reduced to one. */
 int64_t tn_axes_shape(const tn_array *a, uint32_t mask, int keepdims, int *rank,
@@ -37,6 +37,8 @@ struct tn_reduced {
  * TN_PENDING_ERROR: a is NULL, or an error is kept. */
 tn_status tn_reduced_begin(struct tn_reduced *r, const char *operation, const tn_array *a, int n,
 			   const int *axes, int keepdims);
+/* Has the reduction real numbers to compare?  TN_DTYPE, TN_SHAPE, kept. */
+tn_status tn_reduced_check_order(const struct tn_reduced *r);
 /* One element for each of the result, in the result's shape; recorded. */
 tn_array *tn_reduced_result(const struct tn_reduced *r, const tn_array *a);
 

@@ -13,6 +13,7 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/copy.h"
 #include "ops/formula.h"
 #include "ops/take.h"
 
@@ -54,12 +55,9 @@ static tn_array *search_line(const char *operation, const tn_array *sorted, cons
 			     int is_right)
 {
 	const struct tn_short_program *step = is_right ? &step_right : &step_left;
-	tn_array *count =
-		tn_array_make(sorted->runtime, tn_array_home(sorted), TN_I64, 1, values->shape);
+	tn_array *count = tn_array_filled(sorted, TN_I64, 1, values->shape, 0);
 	int64_t length = 1;
-	if (!count)
-		return tn_end(sorted->runtime, sorted->runtime->report.status, NULL);
-	if (tn_fill(count, 0) || !values->size)
+	if (!count || !values->size)
 		return count;
 	while (length <= sorted->size / 2)
 		length *= 2;

@@ -79,16 +79,10 @@ tn_array *tn_std(const tn_array *a, int n, const int *axes, double correction, i
 
 static tn_status check_range(const struct tn_reduced *r)
 {
-	char text[TN_SHAPE_TEXT];
-	if (r->a->dtype == TN_BOOL || tn_is_complex(r->a->dtype))
+	if (r->a->dtype == TN_BOOL)
 		return tn_runtime_fail(r->runtime, TN_DTYPE, r->operation,
-				       "a: expected real numbers, found %s",
-				       tn_dtype_name(r->a->dtype));
-	if (r->count == 0)
-		return tn_runtime_fail(r->runtime, TN_SHAPE, r->operation,
-				       "shape %s: an axis of length 0 has no extreme element",
-				       tn_array_text(r->a, text));
-	return TN_OK;
+				       "a: expected real numbers, found bool");
+	return tn_reduced_check_order(r);
 }
 
 tn_array *tn_ptp(const tn_array *a, int n, const int *axes, int keepdims)
