@@ -184,7 +184,8 @@ static void wrong_axes_are_refused(void **state)
 	struct fixture *f = *state;
 	tn_array *a = counted(f, 0, SHAPE(2, 3));
 	assert_null(tn_sum(a, 1, (const int[]){2}, 0));
-	assert_kept(f, TN_INVALID_ARGUMENT, "axes: expected an axis of shape (2, 3), from -2 to 1, found 2");
+	assert_kept(f, TN_INVALID_ARGUMENT,
+		    "axes: expected an axis of shape (2, 3), from -2 to 1, found 2");
 	assert_null(tn_sum(a, 2, (const int[]){1, -1}, 0));
 	assert_kept(f, TN_INVALID_ARGUMENT, "twice");
 	assert_null(tn_logsumexp(tn_astype(a, TN_I32), TN_ALL_AXES, NULL, 0));
