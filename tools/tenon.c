@@ -28,7 +28,9 @@ static void print_usage(FILE *out)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  tenon %-8s %-34s %s\n", commands[i].name, commands[i].arguments,
 			commands[i].text);
-	fprintf(out, "\n  tenon COMMAND --help   its options\n  tenon --version\n\n"
+	fprintf(out, "\n  tenon COMMAND --help   its options\n"
+		     "  tenon help FUNCTION    a function of the library, by name or by a word\n"
+		     "  tenon --version\n\n"
 		     "TENON_BACKEND chooses a backend: auto, cpu, cuda, cuda:1, ^cuda, cuda!\n"
 		     "(see tenon(7)).\n");
 }
@@ -59,6 +61,15 @@ static int is_one_of(const char *word, const char *a, const char *b, const char 
 	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
+static int is_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		if (!strcmp(name, commands[i].name))
+			return 1;
+	}
+	return 0;
+}
+
 /* Converts "tenon help bench ops" into "tenon bench ops --help". */
 static void put_help_last(int argc, char **argv)
 {
@@ -74,8 +85,11 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (argc > 2 && !strcmp(argv[1], "help"))
+	if (argc > 2 && !strcmp(argv[1], "help")) {
+		if (argv[2][0] != '-' && !is_command(argv[2]))
+			return flushed(command_help(argc - 1, argv + 1));
 		put_help_last(argc, argv);
+	}
 	if (is_one_of(argv[1], "--help", "-h", "help")) {
 		print_usage(stdout);
 		return flushed(EXIT_DONE);

@@ -95,7 +95,7 @@ refused "found 'adawm'; did you mean 'adamw'?" train --optimizer adawm
 refused "--capture: expected auto, on or off, found 'offf'; did you mean 'off'?" \
 	train --capture offf
 refused "--batch: expected a whole number from 1 to 65536, found '0'" train --batch 0
-refused "there is no command 'trian'" help trian
+refused "no command or function has 'matmull' in its line; did you mean 'matmul'?" help matmull
 refused "--lr: expected a decimal number above 0 and below 1e+30, found '0'" train --lr 0
 for value in -1 1e30 0x1p-1 ' 0.5' inf nan; do
 	refused "--momentum: expected a decimal number of at least 0 .* 1e+30, found '$value'" \

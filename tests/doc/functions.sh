@@ -4,7 +4,8 @@
 #
 # Every public function is in the NAME section of one page, so that man finds it, which is checked
 # in the build tree.  Below the header that declares it, the SYNOPSIS of that page has its
-# prototype, word for word, and the sections after it describe it.
+# prototype, word for word, and the sections after it describe it.  tenon-functions(7) has a line of
+# it.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
@@ -62,6 +63,23 @@ on && /^\.(.* )?Fn / {
 		if ($i ~ /^tn_/ && !seen[FILENAME, $i]++)
 			print FILENAME, $i
 }' man/*.3 | sort >"$dir/described"
+# PAGE NAME of tenon-functions(7)
+awk '
+/^\.Xr tn_/ { page = "man/" $2 "." $3 }
+/^\.It Fn / { print page, $3 }' man/tenon-functions.7 | sort | diff "$dir/named" - || {
+	echo "(< in the NAME section of this page, > in tenon-functions(7), with one line)"
+	failed=1
+}
+# What tenon-numpy(7) names is there, and each name of another library has one answer.
+sed -n 's/^\.It Li //p' man/tenon-numpy.7 | grep -o 'Fn [a-z0-9_]*' | cut -d' ' -f2 | sort -u |
+	comm -23 - "$dir/names" | grep . && {
+	echo "(in tenon-numpy(7), and declared in no header)"
+	failed=1
+}
+awk '/^\.It Li / { print $3 }' man/tenon-numpy.7 | sort | uniq -d | grep . && {
+	echo "(twice in tenon-numpy(7))"
+	failed=1
+}
 comm -23 "$dir/named" "$dir/described" | grep . && {
 	echo "(each has no .Fn after the SYNOPSIS: say there what it does)"
 	failed=1
