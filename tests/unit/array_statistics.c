@@ -241,7 +241,7 @@ static void differences_name_what_they_refuse(void **state)
 	(void)state;
 	expect_error(tn_diff(x, -1, 0), TN_INVALID_ARGUMENT, "diff", "found -1");
 	expect_error(tn_diff(tn_scalar_f32(context, 1), 1, 0), TN_INVALID_ARGUMENT, "diff",
-		     "rank 0");
+		     "a 0-d array");
 	expect_error(tn_ediff1d(truth, NULL, NULL), TN_DTYPE, "ediff1d", "bool");
 	expect_error(tn_ediff1d(line(TN_I32, 2), x, NULL), TN_DTYPE, "ediff1d", "to_end");
 	expect_error(tn_gradient(x, 1, 0, 2), TN_SHAPE, "gradient", "at least 3");
