@@ -25,13 +25,12 @@ const struct network *network_find(const char *name)
 
 tn_module *network_create(tn_context *context, const struct network *network)
 {
-	int64_t n_classes = network->shape.n_classes;
-	if (!strcmp(network->name, "resnet18"))
-		return tn_model_resnet18(context, 64, n_classes);
 	if (!strcmp(network->name, "efficientnet"))
-		return tn_model_efficientnet_lite0(context, 32, n_classes);
+		return tn_model_create(context, "efficientnet_lite0:published", &network->shape);
+	/* Of a stated width, a network has no stochastic depth. */
 	if (!strcmp(network->name, "convnext"))
-		return tn_model_convnext_tiny(context, 96, n_classes);
+		return tn_model_create_width(context, "convnext_tiny:published", &network->shape,
+					     96);
 	return tn_model_create(context, network->name, &network->shape);
 }
 

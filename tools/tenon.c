@@ -15,7 +15,7 @@ static const struct command commands[] = {
 	{"train", "MODEL --data NAME|DIR [options]", "train a network", command_train},
 	{"eval", "FILE [--data NAME|DIR] [options]", "evaluate a saved network", command_eval},
 	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},
-	{"models", "[MODEL]", "list networks, show layers", command_models},
+	{"models", "[MODEL[:FORM]] [options]", "list networks, show layers", command_models},
 	{"plugin", "new NAME [--directory DIR]", "create a backend project", command_plugin},
 	{"bench", "dispatch|ops|train [options]", "measure", command_bench},
 };

@@ -11,6 +11,14 @@ void tn_model_add(tn_module *chain, const char *name, tn_module *member, tn_stat
 		*status = tn_sequential_add(chain, name, member);
 }
 
+void tn_model_add_member(tn_module *module, const char *name, tn_module *member, tn_status *status)
+{
+	if (*status)
+		tn_module_destroy(member);
+	else
+		*status = tn_module_add(module, name, member);
+}
+
 tn_module *tn_model_end(tn_module *chain, tn_status status)
 {
 	if (!status)
@@ -30,4 +38,38 @@ tn_module *tn_model_conv(tn_context *context, int64_t in, int64_t out, int64_t k
 			   .groups = groups},
 		.no_bias = 1};
 	return tn_module_conv2d(context, in, out, kernel, kernel, &options);
+}
+
+tn_module *tn_model_conv_biased(tn_context *context, int64_t in, int64_t out, int64_t kernel,
+				int64_t stride, int64_t padding)
+{
+	const struct tn_module_conv2d_options options = {
+		.struct_size = sizeof(options),
+		.window = {.struct_size = sizeof(options.window),
+			   .stride = {stride, stride},
+			   .padding = {padding, padding}}};
+	return tn_module_conv2d(context, in, out, kernel, kernel, &options);
+}
+
+tn_module *tn_model_max_pool(tn_context *context, int64_t kernel, int64_t stride, int64_t padding)
+{
+	return tn_module_max_pool2d(
+		context, TN_OPTIONS(struct tn_pool2d_options, .kernel = {kernel, kernel},
+				    .stride = {stride, stride}, .padding = {padding, padding}));
+}
+
+tn_module *tn_model_conv_norm(tn_context *context, int64_t in, int64_t out, int64_t kernel,
+			      int64_t stride, int64_t groups, uint32_t activation)
+{
+	tn_module *chain = tn_sequential(context);
+	tn_status status = TN_OK;
+	tn_model_add(chain, NULL, tn_model_conv(context, in, out, kernel, stride, groups), &status);
+	tn_model_add(chain, NULL, tn_module_batch_norm2d(context, out, NULL), &status);
+	if (activation != TN_ACTIVATION_NONE)
+		tn_model_add(chain, NULL,
+			     activation == TN_ACTIVATION_RELU    ? tn_module_relu(context)
+			     : activation == TN_ACTIVATION_RELU6 ? tn_module_relu6(context)
+								 : tn_module_silu(context),
+			     &status);
+	return tn_model_end(chain, status);
 }

@@ -6,8 +6,9 @@
 #include "models/chain.h"
 #include "models/models.h"
 
-tn_module *tn_model_mlp(tn_context *context, const struct tn_model_shape *shape)
+tn_module *tn_model_mlp(tn_context *context, const struct tn_model_request *request)
 {
+	const struct tn_model_shape *shape = &request->shape;
 	int64_t inputs = shape->channels * shape->height * shape->width;
 	tn_module *net = tn_sequential(context);
 	tn_status status = TN_OK;

@@ -20,16 +20,34 @@ struct tn_model_shape {
 	int64_t n_classes;
 };
 
+/* The forms of a network. */
+enum {
+	TN_FORM_PUBLISHED = 0,  /* as in the paper, under torchvision's names */
+	TN_FORM_SMALL = 1,      /* for pictures of 32 x 32: smaller strides */
+	TN_FORM_NNOTT = 2,      /* as nnott has it, for pictures of 28 x 28 */
+	TN_FORM_PROJECTION = 3, /* of the CIFAR ResNets: shortcuts by convolution (option B) */
+};
+
 struct tn_model_info {
 	const char *name;
-	const char *text; /* one line: what it is and where it comes from */
+	const char *text;   /* one line: what it is */
+	const char *source; /* of the architecture: authors and year; "" if it is nobody's */
+	uint32_t forms;     /* bit i: it has the form i */
+	/* What the published form is for; of the small form this is {3, 32, 32, 10}, of nnott's
+	 * {1, 28, 28, 10}. */
+	struct tn_model_shape published;
 };
 
 /* The gallery, by index; NULL past the end.  Borrowed, always valid.  [thread: any | since 0.1] */
 TN_API const struct tn_model_info *tn_model_at(size_t index);
+/* "published", "small", "nnott", "projection"; NULL for other numbers.  Always valid.
+ * [thread: any | since 0.1] */
+TN_API const char *tn_model_form_name(uint32_t form);
 
-/* The network `name` for inputs of that shape, not yet built; owned.  On failure NULL, and the
- * context keeps the error: TN_NOT_FOUND lists the names, TN_SHAPE states the shape that the network
+/* The network `name` for inputs of that shape, not yet built; owned.  The name may be followed by a
+ * form, "resnet18:nnott"; else the form is the small one for pictures of at most 64 x 64, and the
+ * published one for others, as far as the network has them.  On failure NULL, and the context keeps
+ * the error: TN_NOT_FOUND states the nearest name or the forms, TN_SHAPE the shape that the network
  * requires.  [thread: one per context | since 0.1] */
 TN_API tn_module *tn_model_create(tn_context *context, const char *name,
 				  const struct tn_model_shape *shape);

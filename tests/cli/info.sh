@@ -165,6 +165,18 @@ run 0 models lenet
 out_has '^conv1 *Conv2d *(1, 6, 28, 28) *156 *117600$'
 out_has '416520  multiply-adds'
 [ "$(wc -L <"$dir/out")" -le 80 ] || fail "models lenet: a line of more than 80 columns"
-run 1 models nosuch
-err_has lenet
+run 1 models lenett
+err_has "no model 'lenett'; did you mean 'lenet'?"
+run 1 models resnet18:large
+err_has "resnet18 has no form 'large'; its forms are published, small, nnott"
+run 1 models vit_tiny --shape 3x30x30
+err_has 'multiples of 4, found 30 x 30'
+run 0 models lenet:nnott --shape 3x32x32 --classes 7
+out_has '^fc2 *Linear *(1, 7) *595 *588$'
+run 0 models --help
+out_has '--shape CxHxW'
+run 2 models --shape 3x32x32
+err_has 'for one MODEL'
+run 2 models lenet --shape 3x32
+err_has "as 3x224x224, found '3x32'"
 run 2 models lenet mlp

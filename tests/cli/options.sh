@@ -6,7 +6,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 page=${TENON_SOURCE:?}/man/tenon.1
-commands="info doctor train eval predict plugin bench bench:dispatch bench:ops bench:train"
+commands="info doctor train eval predict models plugin bench bench:dispatch bench:ops bench:train"
 # The words of a command, and its --help.
 for command in $commands; do
 	# shellcheck disable=SC2046
@@ -25,7 +25,6 @@ done
 
 # Commands shown in documents have the options used there.
 "$tenon-conform" --help >"$dir/conform.help" || fail "tenon-conform --help"
-"$tenon" models --help >"$dir/models.help" || fail "tenon models --help"
 awk '
 	{
 		command = ""
@@ -48,7 +47,7 @@ done <"$dir/shown"
 [ "$(wc -l <"$dir/shown")" -ge 20 ] || fail "commands that documents show were not found"
 
 # -h is --help for every command and for the kit.
-for command in $commands models; do
+for command in $commands; do
 	# shellcheck disable=SC2046
 	run 0 $(echo "$command" | tr : ' ') -h
 	out_has "^usage: tenon $(echo "$command" | tr : ' ')"

@@ -45,11 +45,12 @@ static void fill(size_t k, const struct tn_parameter_view *view, float *values, 
 
 static tn_module *make_network(tn_context *context, size_t row)
 {
-	if (!strcmp(blocks[row].network, "resnet18"))
-		return tn_model_resnet18(context, blocks[row].width, BLOCKS_CLASSES);
-	if (!strcmp(blocks[row].network, "efficientnet"))
-		return tn_model_efficientnet_lite0(context, blocks[row].width, BLOCKS_CLASSES);
-	return tn_model_convnext_tiny(context, blocks[row].width, BLOCKS_CLASSES);
+	const struct tn_model_shape shape = {3, blocks[row].side, blocks[row].side, BLOCKS_CLASSES};
+	const char *name = !strcmp(blocks[row].network, "resnet18") ? "resnet18:small"
+			   : !strcmp(blocks[row].network, "efficientnet")
+				   ? "efficientnet_lite0:published"
+				   : "convnext_tiny:published";
+	return tn_model_create_width(context, name, &shape, blocks[row].width);
 }
 
 static void begin(struct run *run, const char *backend, size_t row)

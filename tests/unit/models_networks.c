@@ -16,16 +16,15 @@
 enum { N_PICTURES = 2, HEIGHT = 37, WIDTH = 51, N_CLASSES = 5 };
 
 static const struct network {
-	tn_module *(*make)(tn_context *context, int64_t width, int64_t n_classes);
-	int64_t width; /* of the recorded network */
-	int64_t n_classes;
+	const char *name;
+	int64_t n_classes; /* of the recorded network */
 	const char *const *tensors;
 	size_t n_tensors;
 } networks[] = {
-	{tn_model_convnext_tiny, 96, 1000, convnext_tiny_tensors, LENGTH(convnext_tiny_tensors)},
-	{tn_model_efficientnet_lite0, 32, 1000, efficientnet_lite0_tensors,
+	{"convnext_tiny:published", 1000, convnext_tiny_tensors, LENGTH(convnext_tiny_tensors)},
+	{"efficientnet_lite0:published", 1000, efficientnet_lite0_tensors,
 	 LENGTH(efficientnet_lite0_tensors)},
-	{tn_model_resnet18, 64, 10, resnet18_tensors, LENGTH(resnet18_tensors)},
+	{"resnet18:small", 10, resnet18_tensors, LENGTH(resnet18_tensors)},
 };
 
 static tn_context *context;
@@ -62,7 +61,8 @@ static void expect_tensor(const char *expected, const char *name, int rank, cons
 static void check_tensors(void **state)
 {
 	const struct network *network = *state;
-	tn_module *net = network->make(context, network->width, network->n_classes);
+	tn_module *net = tn_model_create(context, network->name,
+					 &(struct tn_model_shape){3, 224, 224, network->n_classes});
 	assert_non_null(net);
 	size_t n_parameters = tn_module_parameter_count(net);
 	assert_int_equal(n_parameters + tn_module_buffer_count(net), network->n_tensors);
@@ -100,7 +100,8 @@ static void resnet18_has_the_tensors_of_torchvision(void **state)
 
 static tn_module *small_network(const struct network *network)
 {
-	tn_module *net = network->make(context, 8, N_CLASSES);
+	tn_module *net = tn_model_create_width(
+		context, network->name, &(struct tn_model_shape){3, HEIGHT, WIDTH, N_CLASSES}, 8);
 	assert_non_null(net);
 	assert_ok(tn_module_build(net));
 	return net;

@@ -785,17 +785,41 @@ static void group_norm_of_one_group_is_layer_norm_of_the_picture(void **state)
 	tn_module_destroy(layer);
 }
 
-static void unknown_models_are_answered_with_the_list(void **state)
+static void unknown_models_are_answered_with_the_nearest_name(void **state)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10}, tiny = {1, 8, 8, 10};
 	(void)state;
 	assert_null(tn_model_create(context, "lenett", &shape));
-	expect_error(TN_NOT_FOUND, "lenet");
+	expect_error(TN_NOT_FOUND, "did you mean 'lenet'?");
+	assert_null(tn_model_create(context, "lenet:", &shape));
+	expect_error(TN_NOT_FOUND, "lenet has no form ''; its forms are published, nnott");
 	assert_null(tn_model_create(context, "lenet", &tiny));
 	expect_error(TN_SHAPE, "12 x 12");
 	tn_module *net = tn_model_create(context, "lenet", &shape);
 	assert_int_equal(tn_module_size(net, 0), 61706);
 	tn_module_destroy(net);
+}
+
+static int64_t size_of(const char *name, int64_t side)
+{
+	const struct tn_model_shape shape = {3, side, side, 10};
+	tn_module *net = tn_model_create(context, name, &shape);
+	const int64_t size = tn_module_size(net, 0);
+	assert_non_null(net);
+	tn_module_destroy(net);
+	return size;
+}
+
+static void the_form_follows_the_picture_unless_it_is_named(void **state)
+{
+	(void)state;
+	assert_int_equal(size_of("resnet18", 64), size_of("resnet18:small", 64));
+	assert_int_equal(size_of("resnet18", 65), size_of("resnet18:published", 65));
+	assert_true(size_of("resnet18", 64) != size_of("resnet18:published", 64));
+	assert_int_equal(size_of("resnet20", 32), size_of("resnet20:published", 32));
+	assert_int_equal(size_of("baseline", 28), size_of("baseline:nnott", 28));
+	assert_string_equal(tn_model_form_name(TN_FORM_PROJECTION), "projection");
+	assert_null(tn_model_form_name(TN_FORM_PROJECTION + 1));
 }
 
 int main(void)
@@ -830,7 +854,8 @@ int main(void)
 		cmocka_unit_test(blocks_skip_their_branches_in_training),
 		cmocka_unit_test(layer_norm2d_is_layer_norm_over_channels),
 		cmocka_unit_test(group_norm_of_one_group_is_layer_norm_of_the_picture),
-		cmocka_unit_test(unknown_models_are_answered_with_the_list),
+		cmocka_unit_test(unknown_models_are_answered_with_the_nearest_name),
+		cmocka_unit_test(the_form_follows_the_picture_unless_it_is_named),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -373,29 +373,31 @@ static tn_module *make_norms(void)
 	return net;
 }
 
+static const struct tn_model_shape colours = {3, 32, 32, 10};
+
 static tn_module *make_lenet(void)
 {
-	return tn_model_create(context, "lenet", &(struct tn_model_shape){3, 32, 32, 10});
+	return tn_model_create(context, "lenet", &colours);
 }
 
 static tn_module *make_mlp(void)
 {
-	return tn_model_create(context, "mlp", &(struct tn_model_shape){3, 32, 32, 10});
+	return tn_model_create(context, "mlp", &colours);
 }
 
 static tn_module *make_resnet18(void)
 {
-	return tn_model_resnet18(context, 8, 10);
+	return tn_model_create_width(context, "resnet18:small", &colours, 8);
 }
 
 static tn_module *make_convnext(void)
 {
-	return tn_model_convnext_tiny(context, 8, 10);
+	return tn_model_create_width(context, "convnext_tiny:published", &colours, 8);
 }
 
 static tn_module *make_efficientnet(void)
 {
-	return tn_model_efficientnet_lite0(context, 8, 10);
+	return tn_model_create_width(context, "efficientnet_lite0:published", &colours, 8);
 }
 
 /* All weights moved, as by training, and the statistics of norms too. */

@@ -113,7 +113,8 @@ static void resnet18_has_the_counts_of_torchvision(void **state)
 				     : 8; /* plain loops */
 	const int64_t shape[] = {1, 3, side, side}, parts = (56 / side) * (56 / side);
 	(void)state;
-	tn_module *net = tn_model_resnet18(context, 64, 1000);
+	tn_module *net = tn_model_create(context, "resnet18:small",
+					 &(struct tn_model_shape){3, 56, 56, 1000});
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);
 	const struct tn_summary_options options = of(4, shape);
@@ -346,7 +347,8 @@ static void the_text_has_lines_of_at_most_80_columns(void **state)
 	const int64_t shape[] = {1, 3, 32, 32};
 	struct tn_summary_options options = of(4, shape);
 	(void)state;
-	tn_module *net = tn_model_efficientnet_lite0(context, 8, 10);
+	tn_module *net = tn_model_create_width(context, "efficientnet_lite0:published",
+					       &(struct tn_model_shape){3, 32, 32, 10}, 8);
 	assert_ok(tn_module_build(net));
 	char *whole = tn_module_summary(net, &options);
 	for (const char *line = whole; *line; line += strcspn(line, "\n") + 1)
