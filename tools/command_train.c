@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
+#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -23,6 +24,8 @@ struct train_command {
 	const char *model;
 	const char *data;
 	const char *save;
+	const char *init;   /* a file of weights */
+	const char *freeze; /* a pattern of names */
 	const char *metrics_path;
 	const char *checkpoint; /* a folder */
 	uint64_t checkpoint_steps;
@@ -101,6 +104,10 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		{"seed", "N",
 		 "seed of weights, order, augmentation and dropout\n(TENON_SEED, else 0)",
 		 .take = take_seed, .values = c, .expected = "a whole number below 2^64"},
+		{"init", "FILE", "begin with the weights of FILE, where their shapes fit",
+		 .text = &c->init},
+		{"freeze", "PATTERN", "do not train parameters with such names: 'features.*'",
+		 .text = &c->freeze},
 		{"save", "FILE", "write the network as safetensors", .text = &c->save},
 		{"metrics", "FILE", "write one JSON object per epoch, and one for the test",
 		 .text = &c->metrics_path},
@@ -428,6 +435,44 @@ static void advise(const struct train_command *c, const tn_context *context)
 		    "that it continues\n");
 }
 
+/* ---- Weights to begin with ---------------------------------------------------------------------*/
+
+/* Tensors of another shape, such as those of the last layer for other classes, keep their values. */
+static void on_mismatch(void *user, uint32_t problem, const char *name, const char *text)
+{
+	const struct train_command *c = user;
+	if (problem == TN_LOAD_MISMATCH && !c->quiet)
+		say("%s: %s keeps its initial values: %s\n", c->init, name, text);
+}
+
+static tn_status load_initial(const struct train_command *c, tn_module *module)
+{
+	const struct tn_module_load_options options = {.struct_size = sizeof(options),
+						       .allow_mismatch = 1,
+						       .convert = 1,
+						       .report = on_mismatch,
+						       .user = (void *)(uintptr_t)c};
+	return c->init ? tn_module_load(module, c->init, &options) : TN_OK;
+}
+
+/* Before building, which sorts the parameters; the exit code. */
+static int freeze(const struct train_command *c, tn_module *module)
+{
+	size_t n = 0;
+	for (size_t i = 0; c->freeze && i < tn_module_parameter_count(module); i++) {
+		struct tn_parameter_view view;
+		if (tn_module_parameter_at(module, i, &view) || fnmatch(c->freeze, view.name, 0))
+			continue;
+		if (!tn_module_set_trainable(module, view.name, 0))
+			n++;
+	}
+	if (!c->freeze || (n && n < tn_module_parameter_count(module)))
+		return EXIT_DONE;
+	fprintf(stderr, "tenon train: --freeze: '%s' matches %s parameter of %s\n", c->freeze,
+		n ? "every" : "no", c->model);
+	return EXIT_FAILED;
+}
+
 static int run_with_data(struct train_command *c, tn_context *context, const tn_dataset *dataset)
 {
 	const struct tn_input_format *f = tn_dataset_format(dataset);
@@ -438,7 +483,12 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	}
 	const struct tn_model_shape shape = {f->channels, f->height, f->width, f->n_classes};
 	tn_module *module = tn_model_create(context, c->model, &shape);
-	if (module && !tn_module_build(module) && open_folder(c, context)) {
+	if (module && freeze(c, module) != EXIT_DONE) {
+		tn_module_destroy(module);
+		return EXIT_FAILED;
+	}
+	if (module && !tn_module_build(module) && !load_initial(c, module) &&
+	    open_folder(c, context)) {
 		introduce(c, context, dataset, module);
 		if (c->metrics_path && !metrics_open(&c->metrics, c->metrics_path))
 			c->failed = 1;

@@ -42,6 +42,15 @@ static tn_status refuse(const struct tn_safetensors *file, const struct tn_safet
 		       tn_file_label(file->file.path), entry->name, text);
 }
 
+/* Weights that torch.save wrote: a zip archive or, before version 1.6, a pickle.  Neither can be a
+ * length below the limit. */
+static int is_pickle(const unsigned char length[8])
+{
+	return !memcmp(length, "PK\3\4", 4) ||
+	       (length[0] == 0x80 && length[1] >= 2 && length[1] <= 5 &&
+		memcmp(length + 2, "\0\0\0\0\0", 6));
+}
+
 static tn_status read_header_text(struct tn_safetensors *file, uint64_t *size,
 				  struct tn_error_info *error)
 {
@@ -55,6 +64,14 @@ static tn_status read_header_text(struct tn_safetensors *file, uint64_t *size,
 	if (status != TN_OK)
 		return status;
 	*size = tn_load_u64_le(length);
+	if (is_pickle(length))
+		return tn_fail(
+			error, TN_FORMAT, OPERATION,
+			"%s: offset 0: expected safetensors, found a zip archive or pickle, as "
+			"torch.save writes; convert it in Python: "
+			"import torch, safetensors.torch; safetensors.torch.save_file("
+			"torch.load('FILE.pth', weights_only=True), 'FILE.safetensors')",
+			path);
 	if (*size > TN_SAFETENSORS_MAX_HEADER)
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%s: offset 0: expected a header of at most %u bytes, found %llu",

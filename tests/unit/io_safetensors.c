@@ -180,6 +180,10 @@ static void short_files_and_false_lengths_are_refused(void **state)
 		{"\2\0\0\0\0\0\0\0", 8, TN_FORMAT, "at most 0 bytes"},
 		{"\1\xe1\xf5\5\0\0\0\0{}", 10, TN_LIMIT, "found 100000001"},
 		{"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, TN_LIMIT, "found 18446744073709551615"},
+		/* What torch.save writes, now and before version 1.6. */
+		{"PK\3\4\0\0\10\10\0\0", 10, TN_FORMAT, "found a zip archive or pickle"},
+		{"\x80\2\x8a\n\x6c\xfc\x9c\x46", 8, TN_FORMAT, "weights_only=True"},
+		{"\x80\2\0\0\0\0\0\0", 8, TN_FORMAT, "at most 0 bytes"},
 	};
 	const char *path = files_path(folder, "short.safetensors");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
