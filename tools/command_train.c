@@ -435,9 +435,9 @@ static void advise(const struct train_command *c, const tn_context *context)
 		    "that it continues\n");
 }
 
-/* ---- Weights to begin with ---------------------------------------------------------------------*/
+/* ---- Weights to begin with -------------------------------------------------------------------*/
 
-/* Tensors of another shape, such as those of the last layer for other classes, keep their values. */
+/* Tensors of another shape, as of the last layer for other classes, keep their values. */
 static void on_mismatch(void *user, uint32_t problem, const char *name, const char *text)
 {
 	const struct train_command *c = user;

@@ -28,7 +28,7 @@ cmp -s "$dir/net.last" "$dir/tuned.last" && fail "--freeze 'fc[12].*': fc3.weigh
 
 # Another number of classes: the last layer begins anew, and is named.
 mkdir -p "$dir/two/a" "$dir/two/b"
-awk 'BEGIN { printf "P2 28 28 255"; for (i = 0; i < 784; i++) printf "\n%d", i % 256 }' >"$dir/p.pgm"
+awk 'BEGIN { print "P2 28 28 255"; for (i = 0; i < 784; i++) print i % 256 }' >"$dir/p.pgm"
 for i in 1 2 3 4 5 6 7 8; do
 	cp "$dir/p.pgm" "$dir/two/a/$i.pgm"
 	cp "$dir/p.pgm" "$dir/two/b/$i.pgm"

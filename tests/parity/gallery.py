@@ -6,16 +6,16 @@
 The networks are torchvision's and timm's, changed for small pictures as core/models says, or are
 written here from that description.  All are evaluated in f64, dropout and stochastic depth off.
 
-    weight i of parameter k   as f32: bound (2 u - 1), where u = uniform(7, k, i) of tenon-program(7)
-                              and bound = sqrt(6 / fan in), if the fan in, the elements of one
-                              output, is above 1; else 0.5 + u where the name ends in "weight" or
-                              "layer_scale", and 0.2 (u - 0.5) of the rest
+    weight i of parameter k   as f32: bound (2 u - 1), where u = uniform(7, k, i) of
+                              tenon-program(7) and bound = sqrt(6 / fan in), if the fan in, the
+                              elements of one output, is above 1; else 0.5 + u where the name
+                              ends in "weight" or "layer_scale", and 0.2 (u - 0.5) of the rest
     picture element i         cos(0.11 i)
     label n                   3 n + 1
 
 Each network has a line of its name, channels, side, parameters, tensors and a hash of their names
-and shapes; the logits of two pictures; the loss; and a line for each parameter's gradient: norm, sum,
-and 16 elements, evenly spaced.
+and shapes; the logits of two pictures; the loss; and a line for each parameter's gradient: norm,
+sum, and 16 elements, evenly spaced.
 
     python3 tests/parity/gallery.py > tests/parity/gallery.txt
     python3 tests/parity/gallery.py published > published.txt      the forms for 224x224 pictures,
@@ -36,10 +36,10 @@ CLASSES, BATCH, ENTRIES = 10, 2, 16
 tv = torchvision.models
 
 
-# ---- random(seed, stream, i) ----------------------------------------------------------------------
+# ---- random(seed, stream, i) --------------------------------------------------------------------
 
 def uniform(seed, stream, n):
-    """The first n numbers: Philox4x32-10 of counter {i / 4, stream}, word i mod 4, 24 bits of it."""
+    """The first n: Philox4x32-10 of counter {i / 4, stream}, word i mod 4, 24 bits of it."""
     mask = numpy.uint64(0xffffffff)
     block = numpy.arange((n + 3) // 4, dtype=numpy.uint64)
     c = [block & mask, block >> numpy.uint64(32),
@@ -68,7 +68,7 @@ def fill(model):
             p.copy_(torch.from_numpy(values.astype(numpy.float32)).reshape(p.shape))
 
 
-# ---- The published networks for small pictures ----------------------------------------------------
+# ---- The published networks for small pictures --------------------------------------------------
 
 def alexnet_features(channels, norm):
     layers, inputs = [], channels
@@ -195,7 +195,7 @@ def vit(side, patch, classes):
     return tv.VisionTransformer(side, patch, 12, 3, 192, 768, num_classes=classes)
 
 
-# ---- nnott's forms --------------------------------------------------------------------------------
+# ---- nnott's forms ------------------------------------------------------------------------------
 
 def nnott_baseline():
     return nn.Sequential(
@@ -303,7 +303,7 @@ def nnott_convnext_tiny():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, CLASSES))
 
 
-# ---- Recording ------------------------------------------------------------------------------------
+# ---- Recording ----------------------------------------------------------------------------------
 
 SMALL = [("alexnet:small", alexnet)]
 SMALL += [("%s:small" % n, lambda n=n: vgg(n))
