@@ -16,6 +16,7 @@ static const struct command commands[] = {
 	{"eval", "FILE [--data NAME|DIR] [options]", "evaluate a saved network", command_eval},
 	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},
 	{"models", "[MODEL[:FORM]] [options]", "list networks, show layers", command_models},
+	{"convert", "IN OUT [options]", "between safetensors and NPZ", command_convert},
 	{"plugin", "new NAME [--directory DIR]", "create a backend project", command_plugin},
 	{"bench", "dispatch|ops|train [options]", "measure", command_bench},
 };

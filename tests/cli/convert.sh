@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# tenon convert: there and back gives the same bytes; names, types and refusals.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+needs_digits
+
+run 0 train mlp --data digits --epochs 1 --quiet --save "$dir/net.safetensors"
+run 0 convert "$dir/net.safetensors" "$dir/copy.safetensors"
+cmp "$dir/net.safetensors" "$dir/copy.safetensors" || fail "a copy differs"
+
+# NPZ has no metadata; of the rest the same file comes back.
+run 0 convert "$dir/net.safetensors" "$dir/net.npz"
+out_has '^6 tensors in '
+run 0 convert "$dir/net.npz" "$dir/bare.safetensors"
+run 0 convert "$dir/bare.safetensors" "$dir/again.npz"
+run 0 convert "$dir/again.npz" "$dir/again.safetensors"
+cmp "$dir/bare.safetensors" "$dir/again.safetensors" || fail "there and back differ"
+run 1 eval "$dir/bare.safetensors"
+err_has "no metadata 'model'"
+
+# Every f32 is an f64; an f16 of it is not the same, and takes half.
+run 0 convert "$dir/net.safetensors" "$dir/wide.safetensors" --dtype f64
+run 0 convert "$dir/wide.safetensors" "$dir/back.safetensors" --dtype f32
+cmp "$dir/net.safetensors" "$dir/back.safetensors" || fail "through f64"
+run 0 convert "$dir/net.safetensors" "$dir/half.safetensors" --dtype f16
+[ "$(wc -c <"$dir/half.safetensors")" -lt $((11 * $(wc -c <"$dir/net.safetensors") / 20)) ] ||
+	fail "f16 is no smaller"
+
+# Renamed twice, the names are the old ones; the first that fits counts.
+run 0 convert "$dir/net.safetensors" "$dir/other.safetensors" --rename fc1.=a. --rename fc=b
+run 1 train mlp --data digits --epochs 1 --init "$dir/other.safetensors"
+err_has "'b2.bias': the network has no such tensor\|'a.bias': the network has no such tensor"
+run 0 convert "$dir/other.safetensors" "$dir/named.safetensors" --rename a.=fc1. --rename b=fc
+cmp "$dir/net.safetensors" "$dir/named.safetensors" || fail "renamed there and back"
+
+run 1 convert "$dir/net.safetensors" "$dir/bf.npz" --dtype bf16
+err_has 'NumPy has no type for bf16'
+run 1 convert "$dir/net.safetensors" "$dir/same.npz" --rename fc1.=x. --rename fc2.=x.
+err_has "two arrays 'x.bias'"
+for file in bf same; do
+	[ ! -e "$dir/$file.npz" ] || fail "$file.npz was left behind"
+done
+run 1 convert "$dir/none.npz" "$dir/x.npz"
+err_has 'No such file'
+run 1 convert "$dir/net.npz" "$dir/no/such/x.npz"
+err_has 'expected a writable folder'
+run 2 convert "$dir/net.npz"
+err_has 'expected IN and OUT, found 1 words'
+run 2 convert "$dir/net.npz" "$dir/net.txt"
+err_has 'expected a name that ends in .safetensors or .npz'
+run 2 convert "$dir/net.npz" "$dir/x.npz" --rename fc1
+err_has '--rename: expected OLD=NEW'
