@@ -23,7 +23,7 @@
 #ifndef TENON_INDEX_H
 #define TENON_INDEX_H
 
-#include <tenon/array.h>
+#include <tenon/manipulate.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -170,8 +170,8 @@ TN_API tn_array *tn_choose(const tn_array *a, int n, const tn_array *const *choi
 /* For each element that of choices[i] with the first i for which conditions[i], bool (TN_DTYPE), is
  * true; where none is, that of `otherwise`, or 0 if that is NULL.  All broadcast together, and the
  * result has the common dtype of choices and otherwise. */
-TN_API tn_array *tn_select(int n, const tn_array *const *conditions,
-			   const tn_array *const *choices, const tn_array *otherwise);
+TN_API tn_array *tn_select(int n, const tn_array *const *conditions, const tn_array *const *choices,
+			   const tn_array *otherwise);
 
 /* ---- Elements written in place ---------------------------------------------------------------
  * Values are converted to the dtype of the array.  Where several meet in one element, the last one
