@@ -322,21 +322,26 @@ static const struct tn_short_program number = {
 	"i = i64(x); p = i < 0 ? i + a : i; z = p < 0 || p >= a ? b : p", 1, 2, 0, TN_I64};
 /* The same after the number y within the axes before. */
 static const struct tn_short_program next_number = {
-	"i = i64(x); p = i < 0 ? i + a : i; z = y >= b || p < 0 || p >= a ? b : y * a + p", 2, 2, 0,
-	TN_I64};
+	"i = i64(x); p = i < 0 ? i + a : i; z = y >= b || p < 0 || p >= a ? b : i64(y) * a + p", 2,
+	2, 0, TN_I64};
 
-/* The number of the element within all indexed axes, in the common shape of the index arrays.  A
- * gather takes indices of one axis as they are. */
+/* The number of the element within all indexed axes, in the common shape of the index arrays; how
+ * many there are stands for one out of range.  A gather takes indices of one axis as they are. */
 static const tn_array *number_elements(const struct walk *w)
 {
 	const tn_array *numbers = NULL;
+	int64_t size = 1;
 	if (w->n_indexings == 1 && (w->indexings[0].is_mask || !w->is_put))
 		return w->indexings[0].indices;
+	for (int i = 0; i < w->n_indexings; i++)
+		size *= w->indexings[i].length;
+	/* Narrow numbers are sorted faster. */
+	const tn_dtype dtype = size <= INT32_MAX ? TN_I32 : TN_I64;
 	for (int i = 0; i < w->n_indexings; i++) {
 		const struct indexing *x = &w->indexings[i];
 		const tn_array *inputs[] = {x->indices, numbers};
-		const double scalars[] = {(double)x->length, 0x1p62};
-		numbers = tn_formula(w->operation, i ? &next_number : &number, TN_I64, inputs,
+		const double scalars[] = {(double)x->length, (double)size};
+		numbers = tn_formula(w->operation, i ? &next_number : &number, dtype, inputs,
 				     scalars);
 		if (!numbers)
 			return NULL;
@@ -387,9 +392,11 @@ static tn_status apply_arrays(const struct walk *w, struct tn_chosen *chosen)
 		status = result_shape(w, n_common, common, chosen);
 	for (int k = 0; k < n_common; k++)
 		is_empty |= common[k] == 0;
-	/* Indices that meet an empty array are not read. */
-	for (int i = 0; i < w->n_indexings && !status && !is_empty; i++)
-		status = check_range(w, &w->indexings[i]);
+	/* Indices that meet an empty array are not read, but for single ones. */
+	for (int i = 0; i < w->n_indexings && !status; i++) {
+		if (!is_empty || !w->indexings[i].indices->rank)
+			status = check_range(w, &w->indexings[i]);
+	}
 	if (status)
 		return status;
 	chosen->is_unique = w->n_indexings == 1 && w->indexings[0].is_mask;
