@@ -15,8 +15,8 @@ struct tn_chosen {
 	/* Without index arrays a[terms] itself.  Else the slices of a, with the indexed axes as
 	 * neighbours. */
 	tn_array *view;
-	/* NULL, or an element number within the indexed axes for each choice, i32 or i64, in a line.
-	 * One out of range has been reported, and is out of range here too. */
+	/* NULL, or an element number within the indexed axes for each choice, i32 or i64, in a
+	 * line.  One out of range has been reported, and is out of range here too. */
 	tn_array *numbers;
 	int is_unique; /* no number is there twice */
 	int first;     /* the first indexed axis of the view, and where the choices are listed */

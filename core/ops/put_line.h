@@ -37,8 +37,8 @@ tn_status tn_line_return(tn_array *a, tn_array *line);
 /* `values`, row-major, converted to a dtype, in a line of n, which begins anew as often as needed;
  * there is one at least. */
 tn_array *tn_values_cycle(const char *operation, const tn_array *values, tn_dtype dtype, int64_t n);
-/* The argument of that name, converted, as a view of that shape; leading axes of length 1 may be too
- * many. */
+/* The argument of that name, converted, as a view of that shape; leading axes of length 1 may be
+ * too many. */
 tn_array *tn_values_fit(const char *operation, const char *argument, const tn_array *values,
 			tn_dtype dtype, int rank, const int64_t *shape);
 

@@ -12,7 +12,7 @@
  * for it.
  *
  * Where the shape of a result depends on values, the function waits for the device, and cannot be
- * captured (TN_NOT_CAPTURABLE): a boolean mask in tn_index and tn_index_put, tn_nonzero,
+ * captured (TN_NOT_CAPTURABLE): a mask of bool in tn_index and tn_index_put, tn_nonzero,
  * tn_argwhere, tn_flatnonzero, tn_compress, tn_extract, tn_place, and tn_ix of bool.
  *
  * Gradients flow through all functions that give elements of arrays: tn_index, tn_compress,
@@ -96,9 +96,9 @@ enum tn_index_mode {
 /* a[terms] = values, or with another mode numpy.add.at, numpy.minimum.at or numpy.maximum.at.
  * Values are converted to a's dtype and broadcast to the shape that tn_index gives (TN_SHAPE);
  * leading axes of length 1 may be too many.  `values` may overlap `a`.  Where several values meet
- * in one element, the last in row-major order is assigned, and in the other modes all of them count.
- * Sums are added in the order of the values, so that the same call gives the same bits; other
- * vendors' backends may need TENON_DETERMINISTIC=1 for that.
+ * in one element, the last in row-major order is assigned, and in the other modes all of them
+ * count.  Sums are added in the order of the values, so that the same call gives the same bits;
+ * other vendors' backends may need TENON_DETERMINISTIC=1 for that.
  *
  * TN_DTYPE: values have a higher kind than `a` in another mode than TN_PUT_ASSIGN, as in
  * tn_add_into, or extremes of complex numbers are asked for.  TN_INVALID_ARGUMENT: the mode.

@@ -196,7 +196,8 @@ def case(name, operands, results, args=()):
     global n_functions
     n_functions += 1
     operands = [np.asarray(x) for x in operands]
-    results = [np.asarray(y) for y in (results if isinstance(results, (list, tuple)) else [results])]
+    results = results if isinstance(results, (list, tuple)) else [results]
+    results = [np.asarray(y) for y in results]
     functions.begin(name)
     functions.ints("args", args)
     functions.ints("dtypes", [DTYPES[x.dtype] for x in operands])
