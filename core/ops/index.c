@@ -6,8 +6,22 @@
 #include <tenon/index.h>
 
 #include "array/make.h"
+#include "ops/index_apart.h"
 #include "ops/index_terms.h"
 #include "ops/take.h"
+
+/* A derivative flows through the base, and not through its memory. */
+static tn_array *list_choices(const tn_array *a, const struct tn_chosen *chosen)
+{
+	const tn_array *view = chosen->view;
+	struct tn_apart apart;
+	if (tn_wants_record(a->runtime, 1, &view) || !tn_chosen_is_apart(chosen, 1))
+		return tn_take_checked(tn_chosen_base(chosen), chosen->numbers, chosen->first,
+				       "index", NULL);
+	if (tn_chosen_apart("index", chosen, &apart))
+		return NULL;
+	return tn_take_checked(apart.line, apart.numbers, 0, "index", NULL);
+}
 
 static tn_array *index_in_scope(const tn_array *a, int n, const struct tn_index_term *terms)
 {
@@ -16,9 +30,7 @@ static tn_array *index_in_scope(const tn_array *a, int n, const struct tn_index_
 		return NULL;
 	if (!chosen.numbers)
 		return chosen.view;
-	const tn_array *base = tn_chosen_base(&chosen);
-	const tn_array *listed = tn_take_checked(base, chosen.numbers, chosen.first, "index", NULL);
-	return tn_reshape(listed, chosen.rank, chosen.shape);
+	return tn_reshape(list_choices(a, &chosen), chosen.rank, chosen.shape);
 }
 
 tn_array *tn_index(const tn_array *a, int n, const struct tn_index_term *terms)

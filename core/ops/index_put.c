@@ -8,6 +8,7 @@
 
 #include "array/make.h"
 #include "base/dtype.h"
+#include "ops/index_apart.h"
 #include "ops/index_terms.h"
 #include "ops/put_line.h"
 #include "program/cast.h"
@@ -45,30 +46,51 @@ static tn_status put_view(tn_array *view, const tn_array *values, uint32_t mode)
 	return extremes ? tn_assign(view, extremes) : view->runtime->error.status;
 }
 
-/* Values of a[terms]' shape at the numbers. */
-static tn_status put_numbers(const struct tn_chosen *chosen, const tn_array *values, uint32_t mode)
+static tn_status put_apart(const struct tn_chosen *chosen, struct tn_put *put)
 {
-	struct tn_runtime *runtime = values->runtime;
+	struct tn_apart apart;
+	const int64_t all[] = {-1};
+	tn_status status = tn_chosen_apart(operation, chosen, &apart);
+	if (status)
+		return status;
+	put->target = apart.line;
+	put->axis = 0;
+	put->numbers = apart.numbers;
+	put->values = tn_reshape(put->values, 1, all);
+	return put->values ? tn_put_run(put) : chosen->view->runtime->error.status;
+}
+
+static tn_status put_along(const struct tn_chosen *chosen, struct tn_put *put)
+{
 	tn_array *base = tn_chosen_base(chosen);
 	int64_t shape[TN_MAX_RANK];
 	if (!base)
-		return runtime->error.status;
+		return chosen->view->runtime->error.status;
 	for (int i = 0; i < base->rank; i++)
 		shape[i] = i == chosen->first ? chosen->numbers->size : base->shape[i];
-	const tn_array *listed = tn_reshape(values, base->rank, shape);
-	if (listed && !tn_storages_are_apart(listed->storage, base->storage))
-		listed = tn_copy(listed);
-	if (!listed)
-		return runtime->error.status;
-	const struct tn_put put = {.operation = operation,
-				   .target = base,
-				   .axis = chosen->first,
-				   .numbers = chosen->numbers,
-				   .is_unique = chosen->is_unique,
-				   .values = listed,
-				   .mode = (enum tn_index_mode)mode};
-	tn_status status = tn_put_run(&put);
+	put->target = base;
+	put->values = tn_reshape(put->values, base->rank, shape);
+	tn_status status = put->values ? tn_put_run(put) : base->runtime->error.status;
 	return status ? status : tn_line_return(chosen->view, base);
+}
+
+/* Values of a[terms]' shape at the numbers. */
+static tn_status put_numbers(const struct tn_chosen *chosen, const tn_array *values, uint32_t mode)
+{
+	/* Sorting the numbers of single elements costs more than copying as many. */
+	enum { WORTH_SORTING = 8 };
+	if (!tn_storages_are_apart(values->storage, chosen->view->storage))
+		values = tn_copy(values);
+	if (!values)
+		return chosen->view->runtime->error.status;
+	struct tn_put put = {.operation = operation,
+			     .axis = chosen->first,
+			     .numbers = chosen->numbers,
+			     .is_unique = chosen->is_unique,
+			     .values = values,
+			     .mode = (enum tn_index_mode)mode};
+	return tn_chosen_is_apart(chosen, WORTH_SORTING) ? put_apart(chosen, &put)
+							 : put_along(chosen, &put);
 }
 
 static tn_status put_in_scope(tn_array *a, int n, const struct tn_index_term *terms,

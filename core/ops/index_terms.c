@@ -418,7 +418,7 @@ tn_status tn_terms_apply(int is_put, const tn_array *a, int n, const struct tn_i
 	tn_status status = take_terms(&w, n, terms);
 	if (status || w.by_arrays)
 		return status ? status : apply_arrays(&w, chosen);
-	status = result_shape(&w, 0, NULL, chosen);
+	status = result_shape(&w, 0, (const int64_t[]){0}, chosen);
 	if (status)
 		return status;
 	chosen->view = tn_reshape(w.view, chosen->rank, chosen->shape);

@@ -212,7 +212,7 @@ def case(name, operands, results, args=()):
 def sample(dtype, *shape):
     dtype = np.dtype(dtype)
     a = np.asarray(values.integers(0, 2 if dtype.kind == "b" else 7, shape)) * (
-        1 if dtype.kind in "bu" else values.choice([-1, 1], shape))
+        1 if dtype.kind in ("b", "u") else values.choice([-1, 1], shape))
     a = np.asarray(a).astype(dtype)
     return a + 1j * a[..., ::-1] if dtype.kind == "c" and a.ndim else a
 

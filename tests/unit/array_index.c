@@ -154,6 +154,25 @@ static void any_layout_is_written(void **state)
 	assert_elements(tn_sum(whole, TN_ALL_AXES, NULL, 0), 12);
 }
 
+/* Where there are few indices for many elements, the others are not copied. */
+static void few_elements_of_many_are_not_copied(void **state)
+{
+	struct fixture *f = *state;
+	tn_array *whole = counted(f, 0, SHAPE(8, 3, 16));
+	tn_array *a = tn_slice(tn_transpose(whole, NULL), 2, INT64_MIN, INT64_MIN, -1);
+	const struct tn_index_term terms[] = {TN_BY(INTEGERS(f, 1, -1)), TN_SLICE(1, 3, 1),
+					      TN_BY(INTEGERS(f, 7, 0))};
+	assert_shape(a, 16, 3, 8);
+	tn_ledger_reset(context_of(f));
+	assert_elements(tn_index(a, 3, terms), 17, 33, 367, 383);
+	assert_ok(tn_index_put(a, 3, terms, counted(f, 1, SHAPE(2)), TN_PUT_ADD));
+	assert_int_equal(ledger_row(f, "copy").native, 0);
+	assert_elements(tn_index(a, 3, terms), 18, 35, 368, 385);
+	assert_ok(tn_index_put(a, 3, terms, counted(f, -2, SHAPE(2, 2)), TN_PUT_ASSIGN));
+	assert_elements(tn_index(a, 3, terms), -2, -1, 0, 1);
+	assert_elements(tn_sum(whole, TN_ALL_AXES, NULL, 0), 384 * 383 / 2 - 800 - 2);
+}
+
 static void every_mask_function_agrees(void **state)
 {
 	struct fixture *f = *state;
@@ -613,6 +632,7 @@ int main(void)
 		TEST(values_arrive_bit_by_bit),
 		TEST(values_may_overlap_the_array),
 		TEST(any_layout_is_written),
+		TEST(few_elements_of_many_are_not_copied),
 		TEST(every_mask_function_agrees),
 		TEST(copies_cross_devices),
 		TEST(a_device_of_memory_alone_indexes),
