@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which elements are true?  A running count gives each its place in the list, where a scatter-add
- * puts its number; the others' place is behind the list, where nothing is added.
+ * Which elements are true?  The host looks where it can read them.  Elsewhere a running count gives
+ * each its place in the list, where a scatter-add puts its number; the others' place is behind the
+ * list, where nothing is added.
  */
 #include "ops/nonzero.h"
 
@@ -14,8 +15,31 @@
 #include "ops/copy.h"
 #include "ops/formula.h"
 #include "ops/indexed.h"
+#include "ops/indices.h"
 #include "ops/map.h"
 #include "ops/take.h"
+
+static tn_array *list_near(const char *operation, const tn_array *line)
+{
+	struct tn_runtime *runtime = line->runtime;
+	const unsigned char *truth = line->storage->block.address;
+	const int64_t stride = line->strides[0];
+	int64_t n = 0, size;
+	truth += line->offset;
+	for (int64_t i = 0; i < line->size; i++)
+		n += truth[i * stride] != 0;
+	tn_status status = tn_shape_check(runtime, operation, TN_I64, 1, &n, &size);
+	tn_array *list = status ? NULL : tn_array_make(runtime, tn_array_home(line), TN_I64, 1, &n);
+	if (!list)
+		return tn_end(runtime, status ? status : runtime->report.status, NULL);
+	tn_observe_unrepeatable(runtime);
+	int64_t *numbers = n ? list->storage->block.address : NULL;
+	for (int64_t i = 0, k = 0; k < n; i++) {
+		numbers[k] = i;
+		k += truth[i * stride] != 0;
+	}
+	return list;
+}
 
 static tn_array *list_numbers(const char *operation, const tn_array *line, int64_t n)
 {
@@ -47,7 +71,11 @@ tn_array *tn_true_numbers(const char *operation, const tn_array *a, int64_t n)
 		return NULL;
 	const tn_array *truth = a->dtype == TN_BOOL ? a : tn_astype(a, TN_BOOL);
 	const tn_array *line = tn_reshape(truth, 1, all);
-	return tn_scope_end(a->runtime->context, line ? list_numbers(operation, line, n) : NULL);
+	tn_array *list = NULL;
+	if (line)
+		list = tn_array_is_near(line) ? list_near(operation, line)
+					      : list_numbers(operation, line, n);
+	return tn_scope_end(a->runtime->context, list);
 }
 
 /* ---- Several results -------------------------------------------------------------------------*/
