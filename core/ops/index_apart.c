@@ -23,9 +23,9 @@ int tn_chosen_is_apart(const struct tn_chosen *chosen, int64_t factor)
 	const tn_array *view = chosen->view;
 	const int64_t size = indexed_size(chosen);
 	int64_t stride = 0;
-	if (!size || view->size / size * chosen->numbers->size > view->size / factor)
+	if (!view->size || chosen->numbers->size > size / factor)
 		return 0;
-	/* `stride` is that of the axis before, divided by its elements. */
+	/* `stride` is the one with which the axis before merges. */
 	for (int i = chosen->first + chosen->n_indexed - 1; i >= chosen->first; i--) {
 		if (view->shape[i] == 1)
 			continue;
