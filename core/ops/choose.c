@@ -110,7 +110,11 @@ tn_array *tn_choose(const tn_array *a, int n, const tn_array *const *choices, ui
 				"n: expected 1 or more choices, found %d", n);
 		return NULL;
 	}
-	if (!tn_begin((uint32_t)n, choices, "choose") || tn_scope_begin(runtime->context))
+	for (int i = 0; i < n; i++) {
+		if (!tn_begin(2, (const tn_array *[]){a, choices[i]}, "choose"))
+			return NULL;
+	}
+	if (tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *numbers = tn_bounded(&check, "a", a, 0, n, bounds);
 	return tn_scope_end(runtime->context, choose_from(numbers, n, choices));
@@ -143,10 +147,13 @@ tn_array *tn_select(int n, const tn_array *const *conditions, const tn_array *co
 	if (n < 1 || !conditions || !choices)
 		return NULL;
 	struct tn_runtime *runtime = tn_begin((uint32_t)n, choices, "select");
-	if (!runtime || !tn_begin((uint32_t)n, conditions, "select") ||
-	    (otherwise && !tn_begin(1, &otherwise, "select")))
+	if (!runtime)
+		return NULL;
+	if (otherwise && !tn_begin(2, (const tn_array *[]){choices[0], otherwise}, "select"))
 		return NULL;
 	for (int i = 0; i < n; i++) {
+		if (!tn_begin(2, (const tn_array *[]){choices[0], conditions[i]}, "select"))
+			return NULL;
 		if (conditions[i]->dtype != TN_BOOL) {
 			tn_runtime_fail(runtime, TN_DTYPE, "select",
 					"conditions[%d]: expected bool, found %s", i,

@@ -184,6 +184,10 @@ tn_status tn_putmask(tn_array *a, const tn_array *mask, const tn_array *values)
 static tn_status check_copy(const tn_array *out, const tn_array *a, const tn_array *where)
 {
 	struct tn_runtime *runtime = out->runtime;
+	if (a->runtime != runtime || (where && where->runtime != runtime))
+		return tn_runtime_fail(runtime, TN_DEVICE, "copyto",
+				       "%s belongs to another context than out",
+				       a->runtime != runtime ? "a" : "where");
 	if (!tn_is_same_kind(a->dtype, out->dtype))
 		return tn_runtime_fail(runtime, TN_DTYPE, "copyto",
 				       "a: %s is of a higher kind than out's %s: a lower kind "
@@ -196,19 +200,23 @@ static tn_status check_copy(const tn_array *out, const tn_array *a, const tn_arr
 	return tn_put_check("copyto", out, a);
 }
 
+/* An argument of that name on out's device, in out's shape and that dtype. */
+static tn_array *fit_to(const tn_array *out, const char *argument, const tn_array *a,
+			tn_dtype dtype)
+{
+	struct tn_device *home = tn_array_home(out);
+	const tn_array *here = tn_array_home(a) == home ? a : tn_to(a, home);
+	return here ? tn_values_fit("copyto", argument, here, dtype, out->rank, out->shape) : NULL;
+}
+
 static tn_status copy_where(tn_array *out, const tn_array *a, const tn_array *where)
 {
-	const tn_array *here = tn_to(a, tn_array_home(out));
-	const tn_array *fitted =
-		here ? tn_values_fit("copyto", "a", here, out->dtype, out->rank, out->shape) : NULL;
+	const tn_array *fitted = fit_to(out, "a", a, out->dtype);
 	if (!fitted)
 		return out->runtime->error.status;
 	if (!where)
 		return tn_assign(out, fitted);
-	here = tn_to(where, tn_array_home(out));
-	const tn_array *mask =
-		here ? tn_values_fit("copyto", "where", here, TN_BOOL, out->rank, out->shape)
-		     : NULL;
+	const tn_array *mask = fit_to(out, "where", where, TN_BOOL);
 	return mask ? assign_where("copyto", out, mask, fitted) : out->runtime->error.status;
 }
 

@@ -203,6 +203,16 @@ static void copies_cross_devices(void **state)
 	assert_elements(out, 0, 6, 2, 6);
 	assert_ok(tn_copyto(out, there, NULL));
 	assert_elements(out, 5, 6, 5, 6);
+	/* Arguments that are here already are borrowed. */
+	tn_array *here = counted(f, 1, SHAPE(2));
+	assert_ok(tn_copyto(out, here, NULL));
+	assert_int_equal(here->kept, 0);
+	assert_null(tn_choose(INTEGERS(f, 0), 1, (const tn_array *[]){there}, TN_RAISE));
+	assert_kept(f, TN_DEVICE, "far");
+	assert_null(tn_select(1, (const tn_array *[]){where}, (const tn_array *[]){here}, NULL));
+	assert_kept(f, TN_DEVICE, "far");
+	assert_null(tn_index(here, TERMS(TN_BY(where))));
+	assert_kept(f, TN_DEVICE, "far");
 }
 
 /* A device that has memory alone: the host does the work, and is counted. */
