@@ -69,7 +69,7 @@ struct tn_index_term {
 #define TN_BY(indices) ((struct tn_index_term){.kind = TN_INDEX_BY, .array = (indices)})
 #endif
 
-/* a[terms].  Axes that no term is left for are whole.  n is 0 to 2 * TN_MAX_RANK.
+/* a[terms].  Axes that no term is left for are whole.  n is at most 2 TN_MAX_RANK + 1.
  *
  * Without TN_INDEX_BY the result is a view, also where all axes are removed (a 0-d array).
  *
