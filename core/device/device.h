@@ -35,7 +35,7 @@ struct tn_block {
 };
 
 /* The checks of values in the device's memory (checks.h). */
-enum { TN_MOST_CHECKS = 8 };
+enum { TN_MOST_CHECKS = 64 };
 struct tn_check_record {
 	struct tn_check_record *next;
 	struct tn_block block;

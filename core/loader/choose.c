@@ -225,8 +225,8 @@ static void mark_selected(struct tn_load_report *report, const struct tn_choice 
 	}
 }
 
-tn_status tn_choose(struct tn_loading *loading, const struct tn_known_list *known,
-		    struct tn_registry *registry, struct tn_error_info *error)
+tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_list *known,
+			    struct tn_registry *registry, struct tn_error_info *error)
 {
 	size_t n;
 	tn_status missing = TN_OK, status = TN_OUT_OF_MEMORY;

@@ -12,8 +12,8 @@
 
 /* Fills the registry's choices and fell_back, marks the chosen row, writes and logs the notices.
  * Errors as tn_registry_open.  The report must have a row for every name of the selection. */
-tn_status tn_choose(struct tn_loading *loading, const struct tn_known_list *known,
-		    struct tn_registry *registry, struct tn_error_info *error);
+tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_list *known,
+			    struct tn_registry *registry, struct tn_error_info *error);
 
 /* The rank of a kind of device: lower is preferred. */
 int tn_kind_rank(uint32_t kind);

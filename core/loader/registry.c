@@ -233,7 +233,7 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 	if (!status)
 		log_ignored(loading->options);
 	if (!status && !loading->options->probe_ms)
-		status = tn_choose(loading, &known, registry, error);
+		status = tn_choose_backend(loading, &known, registry, error);
 	tn_known_release(&known);
 	return status;
 }

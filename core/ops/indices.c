@@ -195,11 +195,15 @@ static tn_status check_on_device(struct tn_runtime *runtime, const struct tn_ind
 	return status;
 }
 
+int tn_array_is_near(const tn_array *a)
+{
+	const struct tn_device *device = tn_array_home(a);
+	return device->synchronous && a->storage->block.address && !device->store;
+}
+
 tn_status tn_indices_in_range(struct tn_runtime *runtime, const struct tn_index_range *range,
 			      const tn_array *indices)
 {
-	struct tn_device *device = tn_array_home(indices);
-	int is_near = device->synchronous && indices->storage->block.address && !device->store;
 	if (!indices->size)
 		return TN_OK;
 	/* A recorded call (capture/replay.h) would not check them again. */
@@ -209,7 +213,7 @@ tn_status tn_indices_in_range(struct tn_runtime *runtime, const struct tn_index_
 		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, range->check->operation,
 			       "%s at position 0 is out of range: %s %" PRId64, range->check->value,
 			       range->check->limit, range->limit);
-	if (is_near)
+	if (tn_array_is_near(indices))
 		return check_in_place(runtime, range, indices);
 	tn_status status = check_on_device(runtime, range, indices);
 	return status == TN_UNSUPPORTED ? check_on_host(runtime, range, indices) : status;

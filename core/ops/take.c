@@ -49,14 +49,13 @@ tn_status tn_gather_run(struct tn_runtime *runtime, enum tn_operation operation,
 	return tn_route_run(&route);
 }
 
-static const struct tn_check check = {"take", "index", "the axis has length"};
-
+/* check NULL: the indices have been checked. */
 static tn_status gather(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
-			int axis, tn_array *out)
+			int axis, const struct tn_check *check, tn_array *out)
 {
 	int64_t shape[TN_MAX_RANK], strides[TN_MAX_RANK];
 	const struct tn_index_range range = {.operation = TN_DO_TAKE,
-					     .check = &check,
+					     .check = check,
 					     .lowest = -a->shape[axis],
 					     .limit = a->shape[axis]};
 	tn_array *line, *flat;
@@ -66,7 +65,8 @@ static tn_status gather(struct tn_runtime *runtime, const tn_array *a, const tn_
 	status = tn_indices_line(runtime, indices, &line);
 	if (status)
 		return status;
-	status = tn_indices_in_range(runtime, &range, line);
+	if (check)
+		status = tn_indices_in_range(runtime, &range, line);
 	memcpy(shape, a->shape, sizeof(shape));
 	shape[axis] = indices->size;
 	tn_shape_compact(a->rank, shape, strides);
@@ -80,18 +80,19 @@ static tn_status gather(struct tn_runtime *runtime, const tn_array *a, const tn_
 	return status;
 }
 
-tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis)
+tn_array *tn_take_checked(const tn_array *a, const tn_array *indices, int axis,
+			  const char *operation, const struct tn_check *check)
 {
 	const tn_array *inputs[] = {a, indices};
-	struct tn_runtime *runtime = tn_begin(2, inputs, "take");
-	struct tn_record record = {.kind = TN_RECORD_TAKE, .operation = "take"};
+	struct tn_runtime *runtime = tn_begin(2, inputs, operation);
+	struct tn_record record = {.kind = TN_RECORD_TAKE, .operation = operation};
 	int64_t shape[2 * TN_MAX_RANK], size;
 	tn_array *out = NULL;
 	tn_status status;
 	int rank = 0;
 	if (!runtime)
 		return NULL;
-	status = tn_indices_check(runtime, "take", a, indices, &axis);
+	status = tn_indices_check(runtime, operation, a, indices, &axis);
 	if (status)
 		return tn_end(runtime, status, NULL);
 	for (int i = 0; i < a->rank; i++) {
@@ -102,15 +103,22 @@ tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis)
 		memcpy(shape + rank, indices->shape, (size_t)indices->rank * sizeof(*shape));
 		rank += indices->rank;
 	}
-	status = tn_shape_check(runtime, "take", a->dtype, rank, shape, &size);
+	status = tn_shape_check(runtime, operation, a->dtype, rank, shape, &size);
 	if (!status) {
 		out = tn_array_make(runtime, tn_array_home(a), a->dtype, rank, shape);
-		status = out ? gather(runtime, a, indices, axis, out) : runtime->report.status;
+		status = out ? gather(runtime, a, indices, axis, check, out)
+			     : runtime->report.status;
 	}
 	record.axis = axis;
 	if (!status && tn_is_inexact(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, out);
 	return tn_end(runtime, status, out);
+}
+
+tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis)
+{
+	static const struct tn_check check = {"take", "index", "the axis has length"};
+	return tn_take_checked(a, indices, axis, "take", &check);
 }
 
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a)
@@ -158,9 +166,9 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 
 /* ---- Concatenate -----------------------------------------------------------------------------*/
 
-/* The common dtype of all, in any order: an integer is compared with the widest of the floating
- * and complex dtypes, and not with what two integers have in common. */
-static tn_dtype arrays_result_type(int n, const tn_array *const *arrays)
+/* An integer is compared with the widest of the floating and complex dtypes, and not with what two
+ * integers have in common. */
+tn_dtype tn_arrays_result_type(int n, const tn_array *const *arrays)
 {
 	tn_dtype inexact = TN_BOOL, dtype;
 	for (int i = 0; i < n; i++) {
@@ -230,7 +238,7 @@ tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis)
 	runtime = tn_begin((uint32_t)n, arrays, "concatenate");
 	if (!runtime)
 		return NULL;
-	const tn_dtype dtype = arrays_result_type(n, arrays);
+	const tn_dtype dtype = tn_arrays_result_type(n, arrays);
 	status = joined_shape(runtime, n, arrays, dtype, &axis, shape);
 	if (!status) {
 		out = tn_array_make_common(runtime, dtype, arrays[0]->rank, shape, (uint32_t)n,

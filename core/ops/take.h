@@ -7,6 +7,7 @@
 #define TN_OPS_TAKE_H
 
 #include "array/array.h"
+#include "device/checks.h"
 #include "dispatch/operations.h"
 #include "loader/backend.h"
 
@@ -14,6 +15,14 @@
  * `indices` (any shape) and k over the axes after; equal indices add up.  `a` has the shape that
  * tn_take(out, indices, axis) has, and the indices are in range.  Errors are kept. */
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a);
+
+/* tn_take under another name, recorded.  check: the words of an error for an index out of range;
+ * NULL: the indices have been checked, and those out of range read as zero. */
+tn_array *tn_take_checked(const tn_array *a, const tn_array *indices, int axis,
+			  const char *operation, const struct tn_check *check);
+
+/* The common dtype of n >= 1 arrays, in any order. */
+tn_dtype tn_arrays_result_type(int n, const tn_array *const *arrays);
 
 /* The rest fills runtime->report on failure. */
 

@@ -26,9 +26,8 @@ static const struct tn_short_program number = {
 	"index(2)",
 	1, 3, 0, TN_I64};
 
-/* *line := the number of the element of `a` for each index.  In the innermost scope. */
-static tn_status number_elements(struct tn_runtime *runtime, const tn_array *a,
-				 const tn_array *indices, int axis, tn_array **line)
+tn_status tn_along_numbers(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
+			   int axis, int is_put, tn_array **line)
 {
 	int64_t outer = 1, inner = 1;
 	tn_array *flat, *numbers;
@@ -38,7 +37,7 @@ static tn_status number_elements(struct tn_runtime *runtime, const tn_array *a,
 		outer *= a->shape[i];
 	for (int i = axis + 1; i < a->rank; i++)
 		inner *= a->shape[i];
-	if (status || (outer == 1 && inner == 1))
+	if (status || (outer == 1 && inner == 1 && !is_put))
 		return status;
 	int64_t shape[3] = {outer, indices->shape[axis], inner}, strides[3];
 	double scalars[] = {(double)a->shape[axis], (double)inner, (double)a->size};
@@ -82,7 +81,7 @@ static tn_status move_in_scope(struct tn_runtime *runtime, enum tn_slot slot, co
 		listed = tn_array_compact(runtime, listed);
 	all = a ? line_of(a) : NULL;
 	chosen = listed ? line_of(listed) : NULL;
-	status = all && chosen ? number_elements(runtime, a, indices, axis, &numbers)
+	status = all && chosen ? tn_along_numbers(runtime, a, indices, axis, 0, &numbers)
 			       : failed(runtime);
 	if (!status && slot == TN_SLOT_GATHER)
 		status = tn_gather_run(runtime, TN_DO_TAKE_ALONG_AXIS, slot, all, numbers, chosen,
@@ -93,8 +92,8 @@ static tn_status move_in_scope(struct tn_runtime *runtime, enum tn_slot slot, co
 	return status;
 }
 
-static tn_status check_shapes(struct tn_runtime *runtime, const char *operation, const tn_array *a,
-			      const tn_array *indices, int axis)
+tn_status tn_along_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
+			 const tn_array *indices, int axis)
 {
 	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
 	int fits = a->rank == indices->rank;
@@ -121,7 +120,7 @@ tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axi
 		return NULL;
 	status = tn_indices_check(runtime, "take_along_axis", a, indices, &axis);
 	if (!status)
-		status = check_shapes(runtime, "take_along_axis", a, indices, axis);
+		status = tn_along_check(runtime, "take_along_axis", a, indices, axis);
 	if (!status) {
 		const struct tn_index_range range = {.operation = TN_DO_TAKE_ALONG_AXIS,
 						     .check = &check,

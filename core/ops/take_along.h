@@ -14,4 +14,14 @@
 tn_status tn_scatter_add_along_axis(tn_array *out, const tn_array *indices, int axis,
 				    const tn_array *a);
 
+/* The rest fills runtime->report on failure. */
+
+/* TN_SHAPE: indices have not a's shape, but for the axis. */
+tn_status tn_along_check(struct tn_runtime *runtime, const char *operation, const tn_array *a,
+			 const tn_array *indices, int axis);
+/* *line := the number of the element of `a` for each index, of i32 or i64; for tn_put (is_put) 0 or
+ * more.  One out of range is out of range there.  In the innermost scope, with temporaries. */
+tn_status tn_along_numbers(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
+			   int axis, int is_put, tn_array **line);
+
 #endif

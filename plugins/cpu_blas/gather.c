@@ -129,12 +129,15 @@ static void gather_rows(void *argument, uint64_t begin, uint64_t end)
 
 /* ---- Scatter-add -----------------------------------------------------------------------------*/
 
+/* The column of kernels that add; -1: there is none. */
 static int column_of(tn_dtype dtype)
 {
 	switch (dtype) {
 	case TN_I32:
+	case TN_U32:
 		return TN_COLUMN_I32;
 	case TN_I64:
+	case TN_U64:
 		return TN_COLUMN_I64;
 	case TN_F32:
 		return TN_COLUMN_F32;
@@ -145,30 +148,35 @@ static int column_of(tn_dtype dtype)
 	}
 }
 
-static void add_one(tn_dtype dtype, void *out, const void *in)
+/* Sums of integers wrap: signed or not, their bits are the same. */
+static void add_one(const struct walk *w, void *out, const void *in)
 {
-	if (dtype == TN_F32)
+	if (w->listed.dtype == TN_F32)
 		*(float *)out += *(const float *)in;
-	else if (dtype == TN_F64)
+	else if (w->listed.dtype == TN_F64)
 		*(double *)out += *(const double *)in;
-	else if (dtype == TN_I32)
-		*(uint32_t *)out += *(const uint32_t *)in;
-	else
+	else if (w->size == 8)
 		*(uint64_t *)out += *(const uint64_t *)in;
+	else if (w->size == 4)
+		*(uint32_t *)out += *(const uint32_t *)in;
+	else if (w->size == 2)
+		*(uint16_t *)out = (uint16_t)(*(uint16_t *)out + *(const uint16_t *)in);
+	else
+		*(uint8_t *)out = (uint8_t)(*(uint8_t *)out + *(const uint8_t *)in);
 }
 
 /* out[k] += in[k] for n elements of a row. */
 static void add_row(const struct walk *w, char *out, const char *in, int64_t n)
 {
 	int64_t to = w->chosen.strides[w->last], from = w->listed.strides[w->last];
-	tn_block_fn add = w->cpu->blocks.operations[TN_OP_ADD][column_of(w->listed.dtype)];
+	const int column = column_of(w->listed.dtype);
+	tn_block_fn add = column < 0 ? NULL : w->cpu->blocks.operations[TN_OP_ADD][column];
 	if (to == 1 && from == 1 && add) {
 		add(out, out, in, NULL, (size_t)n);
 		return;
 	}
 	for (int64_t k = 0; k < n; k++)
-		add_one(w->listed.dtype, out + k * to * (int64_t)w->size,
-			in + k * from * (int64_t)w->size);
+		add_one(w, out + k * to * (int64_t)w->size, in + k * from * (int64_t)w->size);
 }
 
 /* One part of the columns of the rows that differ only in the index. */
@@ -207,7 +215,7 @@ static void add_parts(void *argument, uint64_t begin, uint64_t end)
 		for (int64_t j = 0; j < w->listed.shape[w->last]; j++) {
 			int64_t index = index_at(w, j);
 			if (index >= 0)
-				add_one(w->listed.dtype, out + index * to, in + j * from);
+				add_one(w, out + index * to, in + j * from);
 		}
 	}
 }
@@ -287,7 +295,8 @@ tn_status cpu_scatter_add(void *device, const struct tn_gather_args *args)
 	tn_status status = take_arguments(&w, &own, args, 1, "scatter_add");
 	if (status)
 		return status;
-	if (column_of(own.input.dtype) < 0)
+	if (!(tn_plugin_dtype_kind(own.input.dtype) & TN_PLUGIN_KIND_INTEGER) &&
+	    column_of(own.input.dtype) < 0)
 		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "scatter_add",
 				      "dtype %d: sums are not supported", own.input.dtype);
 	if (own.call.flags & TN_DRY_RUN)

@@ -51,6 +51,10 @@ static void fill(void *memory, tn_dtype dtype)
 	for (int i = 0; i < ROOM; i++) {
 		if (dtype == TN_F32)
 			((float *)memory)[i] = (float)(i * 7919 % 1001) - 500; /* sums are exact */
+		else if (dtype == TN_I16)
+			((int16_t *)memory)[i] = (int16_t)(i * 7919 % 1001 - 500);
+		else if (dtype == TN_U8)
+			((uint8_t *)memory)[i] = (uint8_t)(i * 7919);
 		else
 			((int64_t *)memory)[i] = i * 7919 % 1001 - 500;
 	}
@@ -76,6 +80,11 @@ static void add_or_copy(const struct tn_operand *to, int64_t t, const struct tn_
 		memcpy(out, in, size);
 	else if (to->dtype == TN_F32)
 		*(float *)(void *)out += *(const float *)(const void *)in;
+	else if (to->dtype == TN_I16)
+		*(int16_t *)(void *)out =
+			(int16_t)(*(int16_t *)(void *)out + *(const int16_t *)(const void *)in);
+	else if (to->dtype == TN_U8)
+		*(uint8_t *)out = (uint8_t)(*(uint8_t *)out + *(const uint8_t *)in);
 	else
 		*(int64_t *)(void *)out += *(const int64_t *)(const void *)in;
 }
@@ -147,6 +156,7 @@ static void every_axis_and_layout(int adds)
 		for (int layouts = 0; layouts < 9; layouts++) {
 			check(&f, &shapes[i], layouts, TN_F32, layouts % 2, adds);
 			check(&f, &shapes[i], layouts, TN_I64, layouts % 2 == 0, adds);
+			check(&f, &shapes[i], layouts, layouts % 2 ? TN_U8 : TN_I16, 1, adds);
 		}
 	}
 	fixture_close(&f);

@@ -133,6 +133,43 @@ static void what_cannot_be_captured_goes_on_as_usual(void **state)
 	tn_context_close(context);
 }
 
+/* x[i] = 2 x[j], whose indices change from replay to replay; a mask has to be counted. */
+static void indexing_is_captured_but_for_masks(void **state)
+{
+	float values[4];
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	const int64_t first[] = {0, 3, 0}, second[] = {2, 2, 1};
+	tn_array *x = tn_arange(context, TN_F32, 1, 5, 1);
+	tn_array *i = tn_from_host(context, TN_I64, 1, (int64_t[]){3}, first);
+	tn_array *j = tn_from_host(context, TN_I64, 1, (int64_t[]){3}, second);
+	const struct tn_index_term to = TN_BY(i), from = TN_BY(j);
+	for (int is_captured = 0; is_captured < 2; is_captured++) {
+		if (is_captured)
+			assert_ok(tn_capture_begin(context));
+		tn_array *chosen = tn_index(x, 1, &from);
+		assert_ok(tn_index_put(x, 1, &to, tn_add(chosen, chosen), TN_PUT_ASSIGN));
+		if (is_captured)
+			assert_ok(tn_capture_end(context, &graph));
+	}
+	/* The capture does nothing yet. */
+	assert_ok(tn_to_host(x, values, sizeof(values)));
+	assert_memory_equal(values, ((const float[]){4, 2, 3, 6}), sizeof(values));
+	assert_ok(tn_assign_host(i, second, sizeof(second)));
+	assert_ok(tn_assign_host(j, first, sizeof(first)));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_to_host(x, values, sizeof(values)));
+	assert_memory_equal(values, ((const float[]){4, 8, 12, 6}), sizeof(values));
+	tn_graph_destroy(graph);
+	assert_ok(tn_capture_begin(context));
+	assert_null(tn_flatnonzero(x));
+	assert_kept(context, TN_NOT_CAPTURABLE, "download", "the host cannot wait");
+	assert_ok(tn_capture_end(context, &graph));
+	tn_graph_destroy(graph);
+	tn_context_close(context);
+}
+
 static void the_trainer_replays(void **state)
 {
 	(void)state;
@@ -169,6 +206,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_of_the_program_lives_as_long_as_the_graph),
 		cmocka_unit_test(a_fault_names_what_was_captured),
 		cmocka_unit_test(what_cannot_be_captured_goes_on_as_usual),
+		cmocka_unit_test(indexing_is_captured_but_for_masks),
 		cmocka_unit_test(the_trainer_replays),
 		cmocka_unit_test(the_trainer_goes_on_without),
 	};

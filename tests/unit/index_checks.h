@@ -64,6 +64,44 @@ static inline tn_array *cross_entropy_without(const tn_array *logits, const tn_a
 					   .ignore_label = ignored));
 }
 
+/* NULL where the function failed. */
+static inline const tn_array *unless(tn_status status, const tn_array *a)
+{
+	return status ? NULL : a;
+}
+
+/* The functions of <tenon/index.h> on a (4, 3), with indices that are out of range. */
+static inline void check_term_errors(tn_context *context, enum report report, tn_array *a,
+				     const tn_array *probe)
+{
+	tn_array *high = index_list(context, TN_I32, 3, (int64_t[]){0, 3, 1});
+	tn_array *low = index_list(context, TN_I64, 3, (int64_t[]){-1, -5, 2});
+	tn_array *narrow = tn_astype(low, TN_I8);
+	tn_array *far = index_list(context, TN_I64, 3, (int64_t[]){0, 12, -1});
+	const tn_array *choices[] = {probe, probe, probe};
+	check_reported(context, tn_index(a, 2, (struct tn_index_term[]){TN_ALL, TN_BY(high)}),
+		       report, probe, "index", "index 3");
+	check_reported(context,
+		       tn_index(a, 2, (struct tn_index_term[]){TN_BY(high), TN_BY(narrow)}), report,
+		       probe, "index", "axis 1 has length 3");
+	check_reported(context, unless(tn_index_put(a, 1, &TN_BY(narrow), probe, TN_PUT_ASSIGN), a),
+		       report, probe, "index_put", "index -5");
+	check_reported(context, unless(tn_index_put(a, 1, &TN_BY(low), probe, TN_PUT_ADD), a),
+		       report, probe, "index_put", "axis 0 has length 4");
+	check_reported(context, unless(tn_put(a, far, probe, TN_RAISE), a), report, probe, "put",
+		       "a has size 12");
+	check_reported(context, tn_take_mode(a, narrow, 0, TN_RAISE), report, probe, "take_mode",
+		       "index -5");
+	check_reported(context, tn_choose(high, 3, choices, TN_RAISE), report, probe, "choose",
+		       "the number of choices is 3");
+	check_reported(context, tn_compress(tn_ones(context, TN_BOOL, 1, (int64_t[]){4}), a, 1),
+		       report, probe, "compress", "element 3");
+	/* Nothing but ones was there, and nothing else was written. */
+	double sum = 0;
+	assert_ok(tn_item(tn_sum(tn_minimum(a, probe), TN_ALL_AXES, NULL, 0), &sum));
+	assert_true(sum == 12);
+}
+
 /* takes: when tn_take and tn_take_along_axis report; losses: tn_cross_entropy. */
 static inline void check_index_errors(tn_context *context, enum report takes, enum report losses)
 {
@@ -100,6 +138,8 @@ static inline void check_index_errors(tn_context *context, enum report takes, en
 	tn_array *turned = tn_transpose(tn_full(context, TN_I64, 2, (int64_t[]){3, 4}, -5), NULL);
 	check_reported(context, tn_take_along_axis(a, turned, 0), takes, probe, "take_along_axis",
 		       "index -5");
+
+	check_term_errors(context, takes, tn_ones(context, TN_F32, 2, shape), probe);
 
 	/* Labels have no negative numbers; one number may be ignored. */
 	tn_array *labels = index_list(context, TN_I32, 4, (int64_t[]){0, 2, -7, 1});
