@@ -15,6 +15,7 @@ static const struct command commands[] = {
 	{"train", "MODEL --data NAME|DIR [options]", "train a network", command_train},
 	{"eval", "FILE [--data NAME|DIR] [options]", "evaluate a saved network", command_eval},
 	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},
+	{"trace", "FILE|MODEL [options]", "show every layer's tensors", command_trace},
 	{"models", "[MODEL[:FORM]] [options]", "list networks, show layers", command_models},
 	{"convert", "IN OUT [options]", "between safetensors and NPZ", command_convert},
 	{"plugin", "new NAME [--directory DIR]", "create a backend project", command_plugin},

@@ -32,6 +32,7 @@ struct command {
 int command_doctor(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_train(int argc, char **argv);
+int command_trace(int argc, char **argv);
 int command_eval(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_models(int argc, char **argv);
