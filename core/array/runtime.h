@@ -16,6 +16,7 @@
 
 #undef tn_log /* here it is the logarithm */
 
+struct tn_program;
 struct tn_program_cache;
 struct tn_ledger;
 struct tn_scope;
@@ -74,6 +75,8 @@ struct tn_runtime {
 	 * tn_runtime_release calls release(attachment) first when it is set. */
 	void *attachment;
 	void (*release_attachment)(void *attachment);
+	/* NULL, or frees what the attachment knows of a program that is about to be freed. */
+	void (*forget)(void *attachment, const struct tn_program *program);
 	struct tn_host_buffer *host_buffers; /* that were not destroyed, linked */
 };
 

@@ -38,11 +38,33 @@ static void release_table(void *attachment)
 	tn_mem_free(table);
 }
 
+static void forget(void *attachment, const struct tn_program *program)
+{
+	struct table *table = attachment;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		struct derivative **link = &table->buckets[i];
+		while (*link) {
+			struct derivative *derivative = *link;
+			if (derivative->program != program) {
+				link = &derivative->next;
+				continue;
+			}
+			*link = derivative->next;
+			/* Gradients have gradients, which may be anywhere in the list. */
+			forget(table, derivative->gradient);
+			link = &table->buckets[i];
+			tn_program_destroy(derivative->gradient);
+			tn_mem_free(derivative);
+		}
+	}
+}
+
 static struct table *table_of(struct tn_runtime *rt)
 {
 	if (!rt->attachment) {
 		rt->attachment = tn_mem_zeroed(1, sizeof(struct table));
 		rt->release_attachment = release_table;
+		rt->forget = forget;
 	}
 	return rt->attachment;
 }

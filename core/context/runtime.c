@@ -33,6 +33,7 @@ void tn_runtime_release(tn_context *context)
 		runtime->release_attachment(runtime->attachment);
 	runtime->attachment = NULL;
 	runtime->release_attachment = NULL;
+	runtime->forget = NULL;
 	tn_runtime_free_arrays(runtime);
 	tn_runtime_free_host_buffers(runtime);
 	tn_programs_destroy(runtime->programs);

@@ -23,7 +23,8 @@ struct tn_program_entry {
 	size_t n_key;
 	char *key;
 	struct tn_program *program;
-	tn_dtype result; /* of output 0, in the language */
+	tn_dtype results[TN_PROGRAM_MAX_OUTPUTS]; /* of the outputs, in the language */
+	int is_users;                             /* and nothing else refers to it */
 };
 
 enum { FIRST_SLOTS = 256 };
@@ -42,18 +43,21 @@ struct tn_program_cache *tn_programs_create(void)
 	return cache;
 }
 
+static void free_entry(struct tn_program_entry *entry)
+{
+	if (!entry)
+		return;
+	tn_program_destroy(entry->program);
+	tn_mem_free(entry->key);
+	tn_mem_free(entry);
+}
+
 void tn_programs_destroy(struct tn_program_cache *cache)
 {
 	if (!cache)
 		return;
-	for (uint32_t i = 0; i < cache->n_slots; i++) {
-		struct tn_program_entry *entry = cache->slots[i];
-		if (!entry)
-			continue;
-		tn_program_destroy(entry->program);
-		tn_mem_free(entry->key);
-		tn_mem_free(entry);
-	}
+	for (uint32_t i = 0; i < cache->n_slots; i++)
+		free_entry(cache->slots[i]);
 	tn_mem_free(cache->slots);
 	tn_mem_free(cache);
 }
@@ -109,23 +113,25 @@ static tn_status make_room(struct tn_program_cache *cache)
 	return TN_OK;
 }
 
-/* Takes ownership of `program` and `key` on success. */
-static tn_status add_entry(struct tn_program_cache *cache, uint64_t hash, struct tn_text *key,
-			   struct tn_program *program, tn_dtype result)
+/* Takes ownership of `program` and `key` on success; NULL: out of memory. */
+static struct tn_program_entry *add_entry(struct tn_program_cache *cache, uint64_t hash,
+					  struct tn_text *key, struct tn_program *program,
+					  const tn_dtype *results)
 {
 	struct tn_program_entry *entry = tn_mem_alloc(sizeof(*entry));
 	if (!entry || make_room(cache)) {
 		tn_mem_free(entry);
-		return TN_OUT_OF_MEMORY;
+		return NULL;
 	}
 	entry->hash = hash;
 	entry->n_key = key->length;
 	entry->key = tn_text_take(key);
 	entry->program = program;
-	entry->result = result;
+	entry->is_users = 0;
+	memcpy(entry->results, results, sizeof(entry->results));
 	cache->slots[slot_of(cache, hash, entry->key, entry->n_key)] = entry;
 	cache->n_entries++;
-	return TN_OK;
+	return entry;
 }
 
 static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
@@ -134,19 +140,19 @@ static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
 		       "no host memory for a program");
 }
 
-/* Finds or parses a program; a new one is cached if `keep` is set, else returned in *temporary. */
+/* Finds the entry of a text, or parses it.  A new one is cached if `keep` is set: *entry; else it
+ * is *temporary, and *entry NULL. */
 static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation, const char *text,
 			       const struct tn_program_names *names, int keep, int *is_new,
-			       const struct tn_program **found, tn_dtype *result,
-			       struct tn_program **temporary)
+			       struct tn_program_entry **entry, struct tn_program **temporary,
+			       tn_dtype results[TN_PROGRAM_MAX_OUTPUTS])
 {
 	struct tn_program_cache *cache = runtime->programs;
 	struct tn_program *program = NULL;
-	tn_dtype results[TN_PROGRAM_MAX_OUTPUTS];
 	struct tn_text key;
 	uint64_t hash[2];
-	uint32_t slot;
 	tn_status status = TN_OK;
+	*entry = NULL;
 	tn_text_init(&key);
 	tn_text_append(&key, text, strlen(text) + 1);
 	add_list(&key, names->n_inputs, names->inputs, names->input_dtypes);
@@ -157,11 +163,10 @@ static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation
 		goto done;
 	}
 	tn_hash_bytes(key.data, key.length, hash);
-	slot = slot_of(cache, hash[0], key.data, key.length);
-	*is_new = !cache->slots[slot];
-	if (!*is_new) {
-		*found = cache->slots[slot]->program;
-		*result = cache->slots[slot]->result;
+	*entry = cache->slots[slot_of(cache, hash[0], key.data, key.length)];
+	*is_new = !*entry;
+	if (*entry) {
+		memcpy(results, (*entry)->results, sizeof((*entry)->results));
 		goto done;
 	}
 	status = tn_program_parse_typed(text, names, &program, results, &runtime->report);
@@ -169,41 +174,100 @@ static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation
 		goto done;
 	if (!keep) {
 		*temporary = program;
-	} else if (add_entry(cache, hash[0], &key, program, results[0])) {
-		tn_program_destroy(program);
-		status = no_memory(runtime, operation);
 		goto done;
 	}
-	*found = program;
-	*result = results[0];
+	*entry = add_entry(cache, hash[0], &key, program, results);
+	if (!*entry) {
+		tn_program_destroy(program);
+		status = no_memory(runtime, operation);
+	}
 done:
 	tn_text_release(&key);
 	return status;
 }
 
+/* From now on something refers to the program for as long as the context lives. */
+static void pin(struct tn_program_cache *cache, struct tn_program_entry *entry)
+{
+	cache->n_users -= (uint32_t)entry->is_users;
+	entry->is_users = 0;
+}
+
 tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
 			  const struct tn_program_names *names, const struct tn_program **program)
 {
+	tn_dtype results[TN_PROGRAM_MAX_OUTPUTS] = {0};
+	struct tn_program_entry *entry;
 	int is_new;
-	tn_dtype result;
-	return find_or_parse(runtime, operation, text, names, 1, &is_new, program, &result, NULL);
+	tn_status status =
+		find_or_parse(runtime, operation, text, names, 1, &is_new, &entry, NULL, results);
+	if (status)
+		return status;
+	pin(runtime->programs, entry);
+	*program = entry->program;
+	return TN_OK;
 }
 
-tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
+tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operation, const char *text,
 				const struct tn_program_names *names,
-				const struct tn_program **program, tn_dtype *result,
+				const struct tn_program **program,
+				tn_dtype results[TN_PROGRAM_MAX_OUTPUTS],
 				struct tn_program **temporary)
 {
 	struct tn_program_cache *cache = runtime->programs;
 	int keep = runtime->recorder || cache->n_users < TN_PROGRAMS_OF_USERS;
+	struct tn_program_entry *entry;
 	int is_new = 0;
-	tn_status status;
 	*temporary = NULL;
-	status = find_or_parse(runtime, "map", text, names, keep, &is_new, program, result,
-			       temporary);
-	if (!status && is_new && keep)
+	memset(results, 0, TN_PROGRAM_MAX_OUTPUTS * sizeof(*results));
+	tn_status status = find_or_parse(runtime, operation, text, names, keep, &is_new, &entry,
+					 temporary, results);
+	if (status)
+		return status;
+	cache->n_parsed += (uint64_t)is_new;
+	cache->n_found += (uint64_t)!is_new;
+	if (is_new && entry) {
+		entry->is_users = 1;
 		cache->n_users++;
-	return status;
+	}
+	if (entry && runtime->observer)
+		pin(cache, entry);
+	*program = entry ? entry->program : *temporary;
+	return TN_OK;
+}
+
+/* Puts the entries that are left into an empty table of the same size. */
+static void settle(struct tn_program_cache *cache, struct tn_program_entry **old)
+{
+	for (uint32_t i = 0; i < cache->n_slots; i++) {
+		struct tn_program_entry *entry = old[i];
+		if (entry)
+			cache->slots[slot_of(cache, entry->hash, entry->key, entry->n_key)] = entry;
+	}
+}
+
+tn_status tn_programs_clear(struct tn_runtime *runtime)
+{
+	struct tn_program_cache *cache = runtime->programs;
+	struct tn_program_entry **old = cache->slots;
+	cache->slots = tn_mem_zeroed(cache->n_slots, sizeof(*old));
+	if (!cache->slots) {
+		cache->slots = old;
+		return no_memory(runtime, "clear_memo");
+	}
+	for (uint32_t i = 0; i < cache->n_slots; i++) {
+		if (!old[i] || !old[i]->is_users)
+			continue;
+		if (runtime->forget)
+			runtime->forget(runtime->attachment, old[i]->program);
+		free_entry(old[i]);
+		old[i] = NULL;
+		cache->n_entries--;
+		cache->n_users--;
+	}
+	settle(cache, old);
+	tn_mem_free(old);
+	return TN_OK;
 }
 
 /* ---- Programs of the library -----------------------------------------------------------------*/

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Programs parsed once per context and found again by text, names and dtypes.  A cached program
- * lives as long as the context.
+ * Programs parsed once per context and found again by text, names and dtypes.  A program of the
+ * library lives as long as the context, one of the user until tn_programs_clear.
  */
 #ifndef TN_DISPATCH_PROGRAMS_H
 #define TN_DISPATCH_PROGRAMS_H
@@ -32,6 +32,8 @@ struct tn_program_cache {
 	uint32_t n_slots; /* a power of two */
 	uint32_t n_entries;
 	uint32_t n_users;
+	uint64_t n_found;  /* texts of users that were in the cache */
+	uint64_t n_parsed; /* and that were not */
 };
 
 struct tn_program_cache *tn_programs_create(void); /* NULL: out of memory */
@@ -41,12 +43,16 @@ void tn_programs_destroy(struct tn_program_cache *cache);
  * the library's own texts, which are few and never freed. */
 tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
 			  const struct tn_program_names *names, const struct tn_program **program);
-/* The same for a user's text with one output.  *result becomes the dtype that the output has in the
- * language (u64 too); *temporary NULL, or a program that the caller destroys after the call. */
-tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *text,
+/* The same for a user's text.  `results` receives the dtypes that the outputs have in the language
+ * (u64 too); *temporary NULL, or a program that the caller destroys after the call. */
+tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operation, const char *text,
 				const struct tn_program_names *names,
-				const struct tn_program **program, tn_dtype *result,
+				const struct tn_program **program,
+				tn_dtype results[TN_PROGRAM_MAX_OUTPUTS],
 				struct tn_program **temporary);
+/* Frees the programs of users, with what runtime->forget knows of them; no tape exists.  Those that
+ * a captured or recorded call has read stay.  Fills runtime->report on failure. */
+tn_status tn_programs_clear(struct tn_runtime *runtime);
 
 /* An element operation's program for inputs of those dtypes, none of them complex.  TN_DTYPE: it
  * does not take them. */

@@ -247,6 +247,21 @@ tn_array *tn_array_filled(const tn_array *a, tn_dtype dtype, int rank, const int
 	return tn_end(runtime, status, out);
 }
 
+tn_array *tn_array_filled_number(const tn_array *a, const char *operation, const char *argument,
+				 tn_dtype dtype, int rank, const int64_t *shape, tn_number number)
+{
+	struct tn_runtime *runtime = a->runtime;
+	struct tn_value_bits bits;
+	tn_array *out = NULL;
+	tn_status status = tn_number_bits(runtime, operation, argument, number, dtype, &bits);
+	if (!status) {
+		out = tn_array_make(runtime, tn_array_home(a), dtype, rank, shape);
+		status = out ? tn_fill_bits(runtime, TN_DO_FILL, out, &bits)
+			     : runtime->report.status;
+	}
+	return tn_end(runtime, status, out);
+}
+
 tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operation)
 {
 	struct tn_runtime *runtime = a->runtime;

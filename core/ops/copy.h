@@ -22,6 +22,10 @@ tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array 
 tn_array *tn_array_filled(const tn_array *a, tn_dtype dtype, int rank, const int64_t *shape,
 			  double value);
 
+/* The same of a number, which an error calls `argument` (number.h). */
+tn_array *tn_array_filled_number(const tn_array *a, const char *operation, const char *argument,
+				 tn_dtype dtype, int rank, const int64_t *shape, tn_number number);
+
 /* Copies `a` into `out`, which the caller has just made (NULL: the report has the cause), converted
  * and recorded.  Returns out, or NULL with the error kept. */
 tn_array *tn_array_copied(const tn_array *a, tn_array *out, const char *operation);

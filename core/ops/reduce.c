@@ -11,10 +11,11 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "ops/reduced.h"
+#include "ops/combine.h"
 #include "ops/copy.h"
 #include "ops/parts.h"
 #include "ops/reduce_run.h"
+#include "ops/reduced.h"
 #include "program/cast.h"
 
 /* One reduction of one array. */
@@ -150,24 +151,10 @@ static const struct tn_short_program flipped = {"z = i64(x) ^ (-0x7fffffffffffff
 static const struct tn_short_program both_times = {"out0 = x * a; out1 = y * a", 2, 1, 2, 0};
 static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
 
-/* Multiplies the two halves of the reduced elements until one is left, by recorded functions: the
- * gradient follows. */
-static tn_array *multiply_halves(const struct reduction *r)
+static tn_array *multiply_two(const void *user, const tn_array *x, const tn_array *y)
 {
-	tn_array *left = tn_axes_last(r->a, r->axes, r->count);
-	const int n_kept = tn_array_rank(left) - 1;
-	for (int64_t n = r->count; n > 1; n -= n / 2) {
-		tn_array *low = tn_slice(left, n_kept, 0, n / 2, 1);
-		tn_array *high = tn_slice(left, n_kept, n - n / 2, n, 1);
-		tn_array *product = tn_multiply(low, high);
-		if (n % 2) {
-			tn_array *middle = tn_slice(left, n_kept, n / 2, n / 2 + 1, 1);
-			const tn_array *both[] = {product, middle};
-			product = tn_concatenate(2, both, n_kept);
-		}
-		left = product;
-	}
-	return tn_reshape(left, r->rank, r->shape);
+	(void)user;
+	return tn_multiply(x, y);
 }
 
 static tn_array *complex_product(const struct reduction *r)
@@ -183,7 +170,9 @@ static tn_array *complex_product(const struct reduction *r)
 	}
 	if (tn_scope_begin(context))
 		return NULL;
-	tn_array *product = multiply_halves(r);
+	tn_array *product =
+		tn_combine_all(tn_axes_last(r->a, r->axes, r->count), multiply_two, NULL);
+	product = tn_reshape(product, r->rank, r->shape);
 	tn_scope_end(context, product);
 	return product;
 }

@@ -19,6 +19,7 @@
 #include <tenon/kernel.h>
 #include <tenon/loss.h>
 #include <tenon/manipulate.h>
+#include <tenon/map.h>
 #include <tenon/memory.h>
 #include <tenon/metric.h>
 #include <tenon/models.h>
