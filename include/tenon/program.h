@@ -117,6 +117,16 @@ TN_API tn_status tn_program_differentiate(const tn_program *program,
  * be NULL if size is 0.  [thread: any | since 0.1] */
 TN_API size_t tn_program_text(const tn_program *program, char *buffer, size_t size);
 
+/* Writes the program as C source that compiles by itself (-ffp-contract=off, -lm):
+ *     void NAME(tn_f32 in0, tn_f32 s0, tn_i64 i1, tn_i64 element, tn_f32 *z0)
+ * computes one element: *zJ is output J of the element that has the inputs inK, the scalars sK, the
+ * index iK along axis K and the row-major number `element`, of which only those that the program
+ * reads are parameters.  Its statements, "const tn_f32 v2 = tn_mul_f32(v0, v1);", are those of
+ * which backends that compile programs make kernels, in their own dialects.  Arguments and length
+ * are those of tn_program_text; 0: program or name is NULL.  [thread: any | since 0.1] */
+TN_API size_t tn_program_source(const tn_program *program, const char *name, char *buffer,
+				size_t size);
+
 /* The name of an opcode ("add", "select"); "unknown" for other numbers.  Borrowed, always valid.
  * [thread: any | since 0.1] */
 TN_API const char *tn_op_name(uint16_t op);

@@ -183,11 +183,11 @@ static void add_everything(struct tn_text *source)
 }
 
 /* A compiler is needed; the folder for its output is made here and emptied at the end. */
-static int compile(char *source)
+static void *compile(const char *source)
 {
 	char folder[] = "/tmp/tenon-print-XXXXXX", path[64], command[256];
 	if (!mkdtemp(folder))
-		return 0;
+		return NULL;
 	snprintf(path, sizeof(path), "%s/p.c", folder);
 	FILE *file = fopen(path, "w");
 	fputs(source, file);
@@ -197,12 +197,12 @@ static int compile(char *source)
 		 path);
 	int failed = system(command);
 	snprintf(path, sizeof(path), "%s/p.so", folder);
-	library = failed ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void *compiled = failed ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/p.c", folder);
 	unlink(path);
 	rmdir(folder);
-	return library != NULL;
+	return compiled;
 }
 
 static int set_up(void **state)
@@ -216,9 +216,9 @@ static int set_up(void **state)
 		add_kernel_source(&source, k);
 	add_everything(&source);
 	char *text = tn_text_take(&source);
-	int compiled = compile(text);
+	library = compile(text);
 	free(text);
-	return compiled ? 0 : -1;
+	return library ? 0 : -1;
 }
 
 static int tear_down(void **state)
@@ -350,6 +350,39 @@ static void prefixes_constants_and_sources_are_printed(void **state)
 		tn_evaluate_program(program, inputs, scalars, index, 42, &expected);
 		assert_true(agrees(TN_OP_ADD, TN_F32, found, expected));
 	}
+	tn_program_destroy(program);
+}
+
+static void the_source_of_a_program_compiles_by_itself(void **state)
+{
+	(void)state;
+	struct tn_program_names names = fixture_names();
+	names.n_outputs = 2;
+	names.outputs = (const char *[]){"z", "w"};
+	tn_program *program =
+		parse_or_fail("z = x*a + f32(index(1)) + f32(element()); w = j % 5", &names);
+	const size_t length = tn_program_source(program, "one_element", NULL, 0);
+	char *text = malloc(length + 1), few[16];
+	assert_int_equal(tn_program_source(program, "one_element", text, length + 1), length);
+	assert_int_equal(strlen(text), length);
+	assert_contains(text, "void one_element(tn_f32 in0, tn_i32 in4, tn_f32 s0, tn_i64 i1, "
+			      "tn_i64 element, tn_f32 *z0, tn_i32 *z1)");
+	void *compiled = compile(text);
+	assert_non_null(compiled);
+	void (*run)(float, int32_t, float, int64_t, int64_t, float *, int32_t *);
+	*(void **)&run = dlsym(compiled, "one_element");
+	float z;
+	int32_t w;
+	run(1.5F, 13, 3, 5, 42, &z, &w);
+	assert_close(z, 51.5, 0);
+	assert_int_equal(w, 3);
+	/* What does not fit is left out; the length is that of the whole. */
+	assert_int_equal(tn_program_source(program, "one_element", few, sizeof(few)), length);
+	assert_int_equal(strncmp(few, text, sizeof(few) - 1), 0);
+	assert_int_equal(tn_program_source(program, NULL, few, sizeof(few)), 0);
+	assert_int_equal(tn_program_source(NULL, "f", few, sizeof(few)), 0);
+	free(text);
+	dlclose(compiled);
 	tn_program_destroy(program);
 }
 
@@ -496,6 +529,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(printed_c_gives_what_is_evaluated),
 		cmocka_unit_test(prefixes_constants_and_sources_are_printed),
+		cmocka_unit_test(the_source_of_a_program_compiles_by_itself),
 		cmocka_unit_test(the_prelude_defines_what_programs_call),
 		cmocka_unit_test(a_dialect_is_printed_with_its_own_words),
 		cmocka_unit_test(arguments_that_lack_something_print_nothing),
