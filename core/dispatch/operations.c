@@ -5,6 +5,7 @@
  */
 #include "dispatch/operations.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "array/result_type.h"
@@ -373,4 +374,23 @@ const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES] 
 		 "z = 3.141592653589793 * y * (near ? p : (cos(q) - sin(q) / q) / q)"},
 	[TN_DO_ERFC] = {"z = -1.1283791670955126 * y * exp(-x * x)"},
 	[TN_DO_HARDSIGMOID] = {"z = abs(x) < 3 ? 0.16666666666666666 * y : 0"},
+};
+
+/* In the sums of logaddexp, -inf is the logarithm of nothing. */
+const struct tn_element_fold tn_element_folds[TN_ELEMENT_OPERATIONS] = {
+	[TN_DO_ADD] = {1, 1, 0, 0},
+	[TN_DO_MULTIPLY] = {1, 1, 0, 1},
+	[TN_DO_MAXIMUM] = {1, 0, 0, 0},
+	[TN_DO_MINIMUM] = {1, 0, 0, 0},
+	[TN_DO_FMAX] = {1, 0, 0, 0},
+	[TN_DO_FMIN] = {1, 0, 0, 0},
+	[TN_DO_HYPOT] = {1, 1, 0, 0},
+	[TN_DO_LOGADDEXP] = {1, 1, 0, -INFINITY},
+	[TN_DO_LOGADDEXP2] = {1, 1, 0, -INFINITY},
+	[TN_DO_LOGICAL_AND] = {1, 1, 1, 1},
+	[TN_DO_LOGICAL_OR] = {1, 1, 1, 0},
+	[TN_DO_LOGICAL_XOR] = {1, 1, 1, 0},
+	[TN_DO_BITWISE_AND] = {1, 1, 0, -1},
+	[TN_DO_BITWISE_OR] = {1, 1, 0, 0},
+	[TN_DO_BITWISE_XOR] = {1, 1, 0, 0},
 };

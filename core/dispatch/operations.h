@@ -185,4 +185,15 @@ extern const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERAT
 /* As in struct tn_record. */
 extern const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES];
 
+/* How an element operation of two inputs reduces (numpy.ufunc.identity).  One that is not in the
+ * table goes from first to last, and has no identity. */
+struct tn_element_fold {
+	uint8_t is_reorderable; /* associative and commutative */
+	uint8_t has_identity;
+	uint8_t in_bool; /* computed on truth values */
+	double identity;
+};
+
+extern const struct tn_element_fold tn_element_folds[TN_ELEMENT_OPERATIONS];
+
 #endif

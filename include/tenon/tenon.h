@@ -35,5 +35,6 @@
 #include <tenon/stream.h>
 #include <tenon/train.h>
 #include <tenon/ufunc.h>
+#include <tenon/ufunc_call.h>
 
 #endif

@@ -5,6 +5,7 @@
  * ones: every second element of memory, the axes in reverse order, the last one backwards.
  */
 #include "parity/functions.h"
+#include "parity/numpy.h"
 
 /* One call: operands, settings, results. */
 struct call {
@@ -158,109 +159,6 @@ static const struct {
 	{"histogram_edges", NULL, histogram_edges},
 };
 
-/* ---- Operands --------------------------------------------------------------------------------*/
-
-/* The same elements elsewhere in memory; an array of rank 0 as it is. */
-static tn_array *strided(const tn_array *a)
-{
-	const int last = tn_array_rank(a) - 1;
-	if (last < 0 || !tn_array_size(a))
-		return tn_copy(a);
-	tn_array *turned = tn_copy(tn_transpose(tn_slice(a, last, INT64_MIN, INT64_MIN, -1), NULL));
-	tn_array *twice = tn_expand_dims(turned, last + 1);
-	const tn_array *both[] = {twice, twice};
-	tn_array *gaps = tn_slice(tn_concatenate(2, both, last + 1), last + 1, 0, 1, 1);
-	return tn_slice(tn_transpose(tn_squeeze(gaps, last + 1), NULL), last, INT64_MIN, INT64_MIN,
-			-1);
-}
-
-static tn_array *make(const struct call *c, const char *name, tn_dtype dtype, int is_strided)
-{
-	const struct record_array *array = record_array(c->record, name);
-	if (!array)
-		return NULL;
-	tn_array *wide =
-		tn_from_host(c->context, TN_F64, (int)array->rank, array->shape, array->values);
-	if (dtype == TN_C64 || dtype == TN_C128) {
-		const int last = (int)array->rank - 1;
-		wide = tn_complex(tn_squeeze(tn_slice(wide, last, 0, 1, 1), last),
-				  tn_squeeze(tn_slice(wide, last, 1, 2, 1), last));
-	}
-	tn_array *made = tn_astype(wide, dtype);
-	return is_strided ? strided(made) : made;
-}
-
-/* ---- Results ---------------------------------------------------------------------------------*/
-
-/* What the functions' own roundings may add up to, of the largest number involved. */
-static double tolerance_of(tn_dtype dtype)
-{
-	switch (dtype) {
-	case TN_F16:
-		return 1e-3;
-	case TN_F32:
-	case TN_C64:
-		return 16 * FLT_EPSILON;
-	case TN_F64:
-	case TN_C128:
-		return 16 * DBL_EPSILON;
-	default:
-		return 0;
-	}
-}
-
-/* Real numbers, with a last axis of two parts for complex ones. */
-static tn_array *as_doubles(const tn_array *a)
-{
-	if (tn_array_dtype(a) != TN_C64 && tn_array_dtype(a) != TN_C128)
-		return tn_astype(a, TN_F64);
-	const int last = tn_array_rank(a);
-	const tn_array *parts[] = {tn_expand_dims(tn_real(a), last),
-				   tn_expand_dims(tn_imag(a), last)};
-	return tn_astype(tn_concatenate(2, parts, last), TN_F64);
-}
-
-/* Is number i NaN, or of a complex number one of its parts?  Division by a real number makes both
- * NaN in NumPy, and one here. */
-static int is_nan(const double *values, size_t i, tn_dtype dtype)
-{
-	if (dtype == TN_C64 || dtype == TN_C128)
-		return isnan(values[i & ~(size_t)1]) || isnan(values[i | 1]);
-	return isnan(values[i]);
-}
-
-static void expect(const struct call *c, const char *name, const tn_array *found, tn_dtype dtype)
-{
-	const struct record_array *array = record_array(c->record, name);
-	const char *layer = c->record->layer;
-	double largest = 1, *values = malloc((array->count + 1) * sizeof(*values));
-	if (tn_error(c->context))
-		fail_msg("%s: %s: %s", layer, tn_error(c->context)->operation,
-			 tn_error(c->context)->text);
-	if (tn_array_dtype(found) != dtype)
-		fail_msg("%s: expected %s, found %s", layer, tn_dtype_name(dtype),
-			 tn_dtype_name(tn_array_dtype(found)));
-	const tn_array *wide = as_doubles(found);
-	assert_int_equal(tn_array_rank(wide), array->rank);
-	for (uint32_t i = 0; i < array->rank; i++)
-		assert_int_equal(tn_array_shape(wide)[i], array->shape[i]);
-	assert_ok(tn_to_host(wide, values, array->count * sizeof(*values)));
-	for (size_t i = 0; i < array->count; i++)
-		largest = isfinite(array->values[i]) ? fmax(largest, fabs(array->values[i]))
-						     : largest;
-	for (size_t i = 0; i < array->count; i++) {
-		double expected = array->values[i];
-		const int is_number = !is_nan(array->values, i, dtype);
-		if (is_number == !is_nan(values, i, dtype) &&
-		    (!is_number || values[i] == expected ||
-		     fabs(values[i] - expected) <= tolerance_of(dtype) * largest))
-			continue;
-		fail_msg("%s: %s[%zu]: NumPy has %.17g, found %.17g (%s)", layer, name, i, expected,
-			 values[i], tn_dtype_name(dtype));
-	}
-	free(values);
-}
-
 /* ---- Cases -----------------------------------------------------------------------------------*/
 
 static void read_settings(struct call *c)
@@ -280,19 +178,19 @@ static void run_case(struct call *c, int is_strided)
 	const int64_t *dtypes = record_ints(c->record, "dtype");
 	const int64_t *results = record_ints(c->record, "result");
 	size_t i = 0;
-	c->x = make(c, "x", (tn_dtype)dtypes[0], is_strided);
-	c->y = make(c, "y", (tn_dtype)dtypes[1], is_strided);
-	c->z = make(c, "z", (tn_dtype)dtypes[2], is_strided);
-	c->w = make(c, "w", (tn_dtype)dtypes[3], is_strided);
+	c->x = numpy_array(c->context, c->record, "x", (tn_dtype)dtypes[0], is_strided);
+	c->y = numpy_array(c->context, c->record, "y", (tn_dtype)dtypes[1], is_strided);
+	c->z = numpy_array(c->context, c->record, "z", (tn_dtype)dtypes[2], is_strided);
+	c->w = numpy_array(c->context, c->record, "w", (tn_dtype)dtypes[3], is_strided);
 	c->second = NULL;
 	while (i < sizeof(rows) / sizeof(rows[0]) && strcmp(rows[i].name, c->record->layer) != 0)
 		i++;
 	if (i == sizeof(rows) / sizeof(rows[0]))
 		fail_msg("the function %s is not known", c->record->layer);
 	tn_array *r = rows[i].f ? rows[i].f(c) : rows[i].reduce(c->x, c->n, c->axes, c->keepdims);
-	expect(c, "r", r, (tn_dtype)results[0]);
+	numpy_expect(c->context, c->record, "r", r, (tn_dtype)results[0]);
 	if (record_array(c->record, "s"))
-		expect(c, "s", c->second, (tn_dtype)results[1]);
+		numpy_expect(c->context, c->record, "s", c->second, (tn_dtype)results[1]);
 }
 
 /* The first case in f32 of each function; `seen` has the name of the last one. */
