@@ -15,10 +15,10 @@
 #include "data/augment_draw.h"
 #include "data/augment_geometry.h"
 #include "data/augment_mix.h"
-#include "data/augment_number.h"
 #include "data/augment_pixels.h"
 #include "data/augment_random.h"
 #include "data/shuffle.h"
+#include "program/exact.h"
 #include "program/random.h"
 
 #define OPERATION "augmentation"
@@ -49,11 +49,11 @@ static void crop_and_enlarge(struct tn_canvas *canvas, const struct subject *of)
 	const double *scale = plan->options.resized_crop_scale;
 	const double *ratio = plan->options.resized_crop_ratio;
 	double height = plan->height, width = plan->width;
-	double low = tn_number_log(ratio[0]), high = tn_number_log(ratio[1]);
+	double low = tn_exact_log(ratio[0]), high = tn_exact_log(ratio[1]);
 	struct tn_draws draws = draws_of(of, TN_DRAW_RESIZED_CROP);
 	for (int attempt = 0; attempt < 10; attempt++) {
 		double area = height * width * tn_draw_between(&draws, scale[0], scale[1]);
-		double shape = tn_number_exp(tn_draw_between(&draws, low, high));
+		double shape = tn_exact_exp(tn_draw_between(&draws, low, high));
 		double w = rint(sqrt(area * shape)), h = rint(sqrt(area / shape));
 		if (w < 1 || w > width || h < 1 || h > height)
 			continue;

@@ -7,8 +7,8 @@
  */
 #include "data/augment_draw.h"
 
-#include "data/augment_number.h"
 #include "data/shuffle.h"
+#include "program/exact.h"
 #include "program/random.h"
 
 /* Streams from 0x6100 << 48 on, beside those of shuffle.h. */
@@ -69,16 +69,16 @@ double tn_draw_beta(struct tn_draws *draws, double alpha)
 	for (;;) {
 		double u = draw_open(draws), v = draw_open(draws);
 		if (alpha >= 1) {
-			if (tn_number_log(v) <= (alpha - 1) * tn_number_log(4 * u * (1 - u)))
+			if (tn_exact_log(v) <= (alpha - 1) * tn_exact_log(4 * u * (1 - u)))
 				return u;
 			continue;
 		}
 		/* x = u^(1 / alpha), y = v^(1 / alpha): x / (x + y), if x + y <= 1.  The larger of
 		 * the logarithms is taken out, because both powers may be 0. */
-		double x = tn_number_log(u) / alpha, y = tn_number_log(v) / alpha;
+		double x = tn_exact_log(u) / alpha, y = tn_exact_log(v) / alpha;
 		double top = x > y ? x : y;
-		double a = tn_number_exp(x - top), b = tn_number_exp(y - top);
-		if (tn_number_exp(top) * (a + b) <= 1)
+		double a = tn_exact_exp(x - top), b = tn_exact_exp(y - top);
+		if (tn_exact_exp(top) * (a + b) <= 1)
 			return a / (a + b);
 	}
 }

@@ -9,22 +9,11 @@
 #include "data/augment_number.h"
 #include "program/random.h"
 
-static double relative_error(double found, double expected)
-{
-	return fabs(found - expected) / fabs(expected);
-}
-
-static void functions_are_as_exact_as_the_c_library(void **state)
+static void sine_and_cosine_are_as_exact_as_the_c_library(void **state)
 {
 	(void)state;
 	for (int i = 1; i <= 20000; i++) {
 		double x = i / 20000.0;
-		assert_true(relative_error(tn_number_exp(100 * x), exp(100 * x)) < 4e-16);
-		assert_true(relative_error(tn_number_exp(-100 * x), exp(-100 * x)) < 4e-16);
-		if (i < 20000) {
-			assert_true(relative_error(tn_number_log(x), log(x)) < 4e-16);
-			assert_true(relative_error(tn_number_log(1 / x), log(1 / x)) < 4e-16);
-		}
 		for (int sign = -1; sign <= 1; sign += 2) {
 			double degrees = sign * 360 * x, sine, cosine;
 			tn_number_sincos(degrees, &sine, &cosine);
@@ -33,10 +22,6 @@ static void functions_are_as_exact_as_the_c_library(void **state)
 			assert_close(cosine, cos(degrees * acos(-1) / 180), 2e-15);
 		}
 	}
-	assert_true(tn_number_log(1) == 0);
-	assert_true(tn_number_exp(0) == 1);
-	assert_true(tn_number_exp(-1e9) == 0);
-	assert_true(relative_error(tn_number_log(0x1p-52), -52 * log(2)) < 4e-16);
 }
 
 static void multiples_of_a_quarter_turn_are_exact(void **state)
@@ -118,7 +103,7 @@ static void beta_has_its_shape(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_as_exact_as_the_c_library),
+		cmocka_unit_test(sine_and_cosine_are_as_exact_as_the_c_library),
 		cmocka_unit_test(multiples_of_a_quarter_turn_are_exact),
 		cmocka_unit_test(the_words_of_a_seed_are_fixed_for_ever),
 		cmocka_unit_test(certain_and_impossible_chances_are_so_for_every_word),
