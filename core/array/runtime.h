@@ -9,6 +9,7 @@
 
 #include <tenon/context.h>
 
+#include "array/generator.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
@@ -51,6 +52,8 @@ struct tn_runtime {
 	uint32_t call_flags; /* TN_DETERMINISTIC or 0: set in every call */
 	int ledger_time;
 	struct tn_random_state random;
+	/* The default one: its state is `random`. */
+	struct tn_generator generator;
 	struct tn_error_info error;  /* the first error; status TN_OK: none */
 	struct tn_error_info report; /* where calls put an error before it is kept */
 	struct tn_scope *scope;      /* the innermost open one */

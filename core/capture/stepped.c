@@ -10,6 +10,7 @@
 
 #include <tenon/program.h>
 
+#include "array/observer.h"
 #include "base/bits.h"
 #include "base/memory.h"
 #include "capture/graph.h"
@@ -126,28 +127,68 @@ tn_status tn_stepped_add(struct tn_runtime *runtime, struct tn_device *device,
 
 /* ---- Random numbers --------------------------------------------------------------------------*/
 
-static void draw_scalars(struct tn_runtime *runtime, struct tn_scalar scalars[2])
+static void draw_scalars(struct tn_generator *generator, struct tn_scalar scalars[2])
 {
-	scalars[0].bits = runtime->random.seed;
-	scalars[1].bits = runtime->random.stream++;
+	scalars[0].bits = generator->state->seed;
+	scalars[1].bits = generator->state->stream++;
 }
 
 static tn_status draw_next(struct tn_runtime *runtime, void *state, struct tn_scalar *scalars)
 {
 	(void)state;
-	draw_scalars(runtime, scalars);
+	draw_scalars(&runtime->generator, scalars);
 	return TN_OK;
 }
 
-static tn_status draw_stream(struct tn_runtime *runtime, struct tn_device *device,
+static tn_status draw_next_of(struct tn_runtime *runtime, void *state, struct tn_scalar *scalars)
+{
+	struct tn_generator **generator = state;
+	(void)runtime;
+	draw_scalars(*generator, scalars);
+	return TN_OK;
+}
+
+static void undo_draw(void *state)
+{
+	struct tn_generator **generator = state;
+	(*generator)->state->stream--;
+}
+
+static void release_generator(void *state)
+{
+	struct tn_generator **generator = state;
+	if (*generator)
+		tn_generator_release(*generator);
+}
+
+/* The graph itself restores the state of the default generator. */
+static const struct tn_stepped_source default_source = {.next = draw_next};
+static const struct tn_stepped_source other_source = {.size = sizeof(struct tn_generator *),
+						      .next = draw_next_of,
+						      .take_back = undo_draw,
+						      .release = release_generator};
+
+static tn_status draw_stream(struct tn_generator *generator, struct tn_device *device,
 			     struct tn_scalar scalars[2])
 {
-	/* The graph itself restores the random state. */
-	static const struct tn_stepped_source source = {.next = draw_next};
+	struct tn_runtime *runtime = generator->runtime;
+	const int is_default = generator == &runtime->generator;
 	void *state;
 	scalars[0] = scalars[1] = (struct tn_scalar){.dtype = TN_I64};
-	draw_scalars(runtime, scalars);
-	return tn_stepped_add(runtime, device, &source, 2, scalars, &state);
+	draw_scalars(generator, scalars);
+	if (!is_default) /* recorded calls notice draws from the default one themselves */
+		tn_observe_unrepeatable(runtime);
+	tn_status status = tn_stepped_add(
+		runtime, device, is_default ? &default_source : &other_source, 2, scalars, &state);
+	if (is_default)
+		return status;
+	if (status) /* the end of the capture does not know of this draw */
+		generator->state->stream--;
+	else if (state) {
+		*(struct tn_generator **)state = generator;
+		tn_generator_hold(generator);
+	}
+	return status;
 }
 
 static tn_status keep_draw(struct tn_draws *draws, const struct tn_scalar scalars[2],
@@ -166,13 +207,14 @@ static tn_status keep_draw(struct tn_draws *draws, const struct tn_scalar scalar
 	return TN_OK;
 }
 
-static tn_status draw(struct tn_runtime *runtime, struct tn_device *device, struct tn_draws *draws,
-		      struct tn_scalar scalars[2])
+static tn_status draw(struct tn_generator *generator, struct tn_device *device,
+		      struct tn_draws *draws, struct tn_scalar scalars[2])
 {
+	struct tn_runtime *runtime = generator->runtime;
 	if (!draws)
-		return draw_stream(runtime, device, scalars);
+		return draw_stream(generator, device, scalars);
 	if (!draws->repeats) {
-		tn_status status = draw(runtime, device, draws->outer, scalars);
+		tn_status status = draw(generator, device, draws->outer, scalars);
 		return status ? status : keep_draw(draws, scalars, &runtime->report);
 	}
 	if (draws->next == draws->n)
@@ -185,10 +227,16 @@ static tn_status draw(struct tn_runtime *runtime, struct tn_device *device, stru
 	return TN_OK;
 }
 
+tn_status tn_stepped_draw(struct tn_generator *generator, struct tn_device *device,
+			  struct tn_scalar scalars[2])
+{
+	return draw(generator, device, generator->runtime->draws, scalars);
+}
+
 tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
 			    struct tn_scalar scalars[2])
 {
-	return draw(runtime, device, runtime->draws, scalars);
+	return tn_stepped_draw(&runtime->generator, device, scalars);
 }
 
 int tn_draws_repeat(const struct tn_runtime *runtime)
@@ -199,12 +247,18 @@ int tn_draws_repeat(const struct tn_runtime *runtime)
 	return draws != NULL;
 }
 
+tn_status tn_stepped_end_draw(struct tn_generator *generator, struct tn_random_state before,
+			      tn_status status)
+{
+	if (status && !generator->runtime->capture)
+		*generator->state = before;
+	return status;
+}
+
 tn_status tn_stepped_drawn(struct tn_runtime *runtime, struct tn_random_state before,
 			   tn_status status)
 {
-	if (status && !runtime->capture)
-		runtime->random = before;
-	return status;
+	return tn_stepped_end_draw(&runtime->generator, before, status);
 }
 
 /* ---- Replaying -------------------------------------------------------------------------------*/

@@ -58,13 +58,19 @@ struct tn_draws {
 /* Is a computation being repeated?  Then it must not count, nor update statistics. */
 int tn_draws_repeat(const struct tn_runtime *runtime);
 
-/* Draws the next stream of the random state, as the i64 scalars seed and stream; or what
- * runtime->draws repeats.  TN_STATE: it has no more. */
+/* Draws a generator's next stream, as the i64 scalars seed and stream; or what runtime->draws
+ * repeats.  TN_STATE: it has no more. */
+tn_status tn_stepped_draw(struct tn_generator *generator, struct tn_device *device,
+			  struct tn_scalar scalars[2]);
+/* The same from the default generator. */
 tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
 			    struct tn_scalar scalars[2]);
 
-/* Ends a draw from the state `before`; returns its `status`.  A failed draw is undone; a capture
- * undoes its draws at its end. */
+/* Ends a draw from the generator's state `before`; returns its `status`.  A failed draw is undone; a
+ * capture undoes its draws at its end. */
+tn_status tn_stepped_end_draw(struct tn_generator *generator, struct tn_random_state before,
+			      tn_status status);
+/* The same for the default generator. */
 tn_status tn_stepped_drawn(struct tn_runtime *runtime, struct tn_random_state before,
 			   tn_status status);
 

@@ -14,6 +14,8 @@ tn_status tn_runtime_init(tn_context *context)
 {
 	struct tn_runtime *runtime = &context->runtime;
 	runtime->context = context;
+	runtime->generator.runtime = runtime;
+	runtime->generator.state = &runtime->random;
 	tn_error_reset(&runtime->error);
 	tn_error_reset(&runtime->report);
 	runtime->scope = tn_mem_zeroed(1, sizeof(*runtime->scope));

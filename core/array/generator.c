@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See generator.h.
+ */
+#include "array/generator.h"
+
+#include "base/memory.h"
+
+void tn_generator_hold(struct tn_generator *generator)
+{
+	if (generator->references)
+		generator->references++;
+}
+
+void tn_generator_release(struct tn_generator *generator)
+{
+	if (generator->references && !--generator->references)
+		tn_mem_free(generator);
+}
