@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * New arrays: uninitialised, filled, ranges, from the host, or random.
+ * New arrays: uninitialised, filled, ranges, or from the host.
  */
 #include <math.h>
 
@@ -9,10 +9,9 @@
 #include "array/shape.h"
 #include "base/bits.h"
 #include "base/memory.h"
-#include "capture/stepped.h"
 #include "device/transfer.h"
+#include "dispatch/operations.h"
 #include "ops/copy.h"
-#include "ops/map.h"
 #include "ops/number.h"
 #include "program/cast.h"
 
@@ -222,59 +221,4 @@ tn_array *tn_arange_number(tn_context *context, tn_dtype dtype, tn_number start,
 		array = from_host(context, "arange", dtype, 1, &n, data);
 	tn_mem_free(data);
 	return array;
-}
-
-/* ---- Random ----------------------------------------------------------------------------------*/
-
-/* Scalars a = seed, b = stream, and the distribution's own. */
-static tn_array *random_array(tn_context *context, const char *text, int rank, const int64_t *shape,
-			      const float parameters[4])
-{
-	static const char *const scalar_names[] = {"a", "b", "p", "q", "r", "s"};
-	static const tn_dtype scalar_dtypes[] = {TN_I64, TN_I64, TN_F32, TN_F32, TN_F32, TN_F32};
-	struct tn_program_names names = {.struct_size = sizeof(names),
-					 .n_scalars = 6,
-					 .scalars = scalar_names,
-					 .scalar_dtypes = scalar_dtypes};
-	struct tn_runtime *runtime = tn_runtime_of(context);
-	tn_array *array = make_checked(runtime, "random", TN_F32, rank, shape);
-	struct tn_scalar scalars[6];
-	struct tn_map_run run = {.operation = TN_DO_RANDOM, .outputs = &array, .scalars = scalars};
-	tn_status status;
-	if (!array)
-		return NULL;
-	const struct tn_random_state before = runtime->random;
-	for (int i = 0; i < 4; i++)
-		scalars[2 + i] = tn_scalar_of(TN_F32, (double)parameters[i]);
-	status = tn_programs_get(runtime, "random", text, &names, &run.program);
-	if (!status)
-		status = tn_stepped_random(runtime, tn_array_home(array), scalars);
-	if (!status)
-		status = tn_map_run(runtime, &run);
-	return tn_end(runtime, tn_stepped_drawn(runtime, before, status), array);
-}
-
-/* low + (high - low) u with u of 24 bits in [0, 1).  A value that rounds up to high becomes the
- * next number below. */
-tn_array *tn_random_uniform(tn_context *context, int rank, const int64_t *shape, double low,
-			    double high)
-{
-	const float from = (float)low, to = (float)high;
-	const float parameters[] = {from, to - from, to, nextafterf(to, from)};
-	if (!context)
-		return NULL;
-	return random_array(context,
-			    "v = p + q * uniform(a, b, element())\n"
-			    "z = v == r ? s : v",
-			    rank, shape, parameters);
-}
-
-tn_array *tn_random_normal(tn_context *context, int rank, const int64_t *shape, double mean,
-			   double deviation)
-{
-	const float parameters[] = {(float)mean, (float)deviation, 0, 0};
-	if (!context)
-		return NULL;
-	return random_array(context, "z = p + q * normal(a, b, element())", rank, shape,
-			    parameters);
 }

@@ -63,6 +63,18 @@ double tn_exact_log1p(double x)
 	return sum == 1 ? x : tn_exact_log(sum) * (x / (sum - 1));
 }
 
+/* Half the angle has the tangent t, an eighth of it one of at most tan(pi / 16): a series. */
+double tn_exact_arccos(double x)
+{
+	double a = sqrt(1 - x), b = sqrt(1 + x), t = a < b ? a / b : b / a, sum = 0;
+	for (int i = 0; i < 2; i++)
+		t = t / (1 + sqrt(1 + t * t));
+	for (int n = 23; n > 1; n -= 2)
+		sum = (1.0 / n + sum) * -(t * t);
+	const double half = 4 * (t + t * sum);
+	return a < b ? 2 * half : 3.14159265358979323846 - 2 * half;
+}
+
 /* ---- The normal quantile ---------------------------------------------------------------------*/
 
 static const double centre[2][8] = {

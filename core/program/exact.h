@@ -13,6 +13,7 @@ double tn_exact_log(double x); /* x > 0, finite */
 /* exp(x) - 1 and log(1 + x), x > -1, also where the result is small; relative errors below 1e-15 */
 double tn_exact_expm1(double x);
 double tn_exact_log1p(double x);
+double tn_exact_arccos(double x); /* |x| <= 1; the absolute error is below 1e-15 */
 /* The standard normal quantile, 0 < p < 1: Wichura, Algorithm AS 241, Applied Statistics 37 (1988).
  * The relative error is below 1e-15. */
 double tn_exact_normal(double p);

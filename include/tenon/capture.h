@@ -24,9 +24,9 @@
  *
  * Optimizers and random numbers (including tn_dropout) change from step to step, and each replay
  * changes them as the code itself would: it counts the optimizer's step, uses the current learning
- * rate, and draws the next streams of the random state.  Replayed steps give the same bits as
- * ordinary steps, and the two may be mixed.  The captured step itself is not executed: after
- * tn_capture_end all counts are as before.
+ * rate, and draws the next streams of the random state, and of other generators.  Replayed steps
+ * give the same bits as ordinary steps, and the two may be mixed.  The captured step itself is not
+ * executed: after tn_capture_end all counts are as before.
  *
  * The same holds for the gradients of a module: after tn_capture_end it has those that it had
  * before tn_capture_begin, and after a replay those that the captured work produces.  Forward and
@@ -60,7 +60,8 @@ typedef struct tn_graph tn_graph;
  *   TN_UNSUPPORTED  the device's backend cannot capture work
  *   TN_STATE        a capture is already in progress, or a tape is open
  * While work is captured, these fail with TN_NOT_CAPTURABLE: reading an array or writing one from
- * the host, tn_sync, operations that run on the host, tn_optimizer_set_lr, tn_random_state_set,
+ * the host, tn_sync, operations that run on the host (draws of tenon/random.h among them),
+ * tn_optimizer_set_lr, tn_random_state_set, tn_generator_set_state, tn_generator_split,
  * replaying a graph, and the functions of streams and events of that device.
  * [thread: one per context | since 0.1] */
 TN_API tn_status tn_capture_begin(tn_context *context);

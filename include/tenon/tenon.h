@@ -28,6 +28,7 @@
 #include <tenon/number.h>
 #include <tenon/profile.h>
 #include <tenon/program.h>
+#include <tenon/random.h>
 #include <tenon/report.h>
 #include <tenon/schedule.h>
 #include <tenon/statistics.h>

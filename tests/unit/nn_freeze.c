@@ -285,6 +285,7 @@ struct own {
 	int calls;
 	int reads_back;
 	int is_random;
+	tn_generator *generator; /* it draws from; NULL: the default one */
 	tn_array *writes_to;
 };
 
@@ -298,7 +299,9 @@ static tn_array *own_forward(tn_module *module, void *state, const tn_array *x)
 	if (own->reads_back)
 		assert_ok(tn_item(tn_sum(y, TN_ALL_AXES, NULL, 0), &value));
 	if (own->is_random)
-		y = tn_add(y, tn_random_uniform(context, 1, tn_array_shape(x), 0, 1));
+		y = tn_add(y, tn_generator_random(own->generator ? own->generator
+								 : tn_default_generator(context),
+						  TN_F32, 1, tn_array_shape(x)));
 	if (own->writes_to)
 		assert_ok(tn_assign(own->writes_to, y));
 	return y;
@@ -395,9 +398,12 @@ static void what_cannot_be_repeated_is_done_each_time(void **state)
 {
 	(void)state;
 	struct own reads = {.reads_back = 1}, random = {.is_random = 1};
+	struct own other = {.is_random = 1, .generator = tn_generator_create(context, 4)};
 	struct own writes = {.writes_to = tn_zeros(context, TN_F32, 1, (int64_t[]){8})};
 	assert_int_equal(calls_of(&reads, 1), 4);
 	assert_int_equal(calls_of(&random, 1), 4);
+	assert_int_equal(calls_of(&other, 1), 4);
+	tn_generator_destroy(other.generator);
 	assert_int_equal(calls_of(&writes, 1), 4);
 }
 

@@ -48,6 +48,14 @@ static void differences_from_1_keep_their_digits(void **state)
 	assert_true(tn_exact_log1p(1e-300) == 1e-300);
 }
 
+static void arc_cosines_are_those_of_the_c_library(void **state)
+{
+	(void)state;
+	for (int i = -1000; i <= 1000; i++)
+		assert_close(tn_exact_arccos(i / 1000.0), acos(i / 1000.0), 1e-15);
+	assert_close(tn_exact_arccos(1 - 0x1p-53), acos(1 - 0x1p-53), 1e-20);
+}
+
 /* Recorded from mpmath with 40 digits. */
 static void the_normal_quantile_is_that_of_mpmath(void **state)
 {
@@ -75,6 +83,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_are_as_exact_as_the_c_library),
 		cmocka_unit_test(differences_from_1_keep_their_digits),
+		cmocka_unit_test(arc_cosines_are_those_of_the_c_library),
 		cmocka_unit_test(the_normal_quantile_is_that_of_mpmath),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
