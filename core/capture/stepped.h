@@ -66,8 +66,8 @@ tn_status tn_stepped_draw(struct tn_generator *generator, struct tn_device *devi
 tn_status tn_stepped_random(struct tn_runtime *runtime, struct tn_device *device,
 			    struct tn_scalar scalars[2]);
 
-/* Ends a draw from the generator's state `before`; returns its `status`.  A failed draw is undone; a
- * capture undoes its draws at its end. */
+/* Ends a draw from the generator's state `before`; returns its `status`.  A failed draw is undone;
+ * a capture undoes its draws at its end. */
 tn_status tn_stepped_end_draw(struct tn_generator *generator, struct tn_random_state before,
 			      tn_status status);
 /* The same for the default generator. */
