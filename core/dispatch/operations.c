@@ -95,6 +95,7 @@ const char *const tn_operation_names[TN_OPERATIONS] = {
 	[TN_DO_SINC] = "sinc",
 	[TN_DO_ERFC] = "erfc",
 	[TN_DO_TRUNC] = "trunc",
+	[TN_DO_MODF] = "modf",
 	[TN_DO_RINT] = "rint",
 	[TN_DO_SIGNBIT] = "signbit",
 	[TN_DO_COPYSIGN] = "copysign",
@@ -312,6 +313,9 @@ const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS] =
 			"z = abs(x) < 0.5 ? 1 - erf(x) : x < 0 ? 2 - r : r",
 			NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_TRUNC] = {"z = trunc(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_REAL, 0},
+	/* The fraction alone. */
+	[TN_DO_MODF] = {"z = copysign(abs(x) == inf ? 0.0 : x - trunc(x), x)", NULL, NULL, 1, 0, 0,
+			1, TN_LOOP_FLOATING, 0},
 	[TN_DO_RINT] = {"z = round(x)", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
 	/* Of a NaN: 0.  No instruction reads the bits of an f64. */
 	[TN_DO_SIGNBIT] = {"z = x < 0 || 1.0 / x < 0", NULL, NULL, 1, 0, 0, 0, TN_LOOP_FLOATING, 1},
@@ -349,6 +353,7 @@ const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES] 
 	[TN_DO_GELU] = {"z = y * (0.5 + 0.5 * erf(0.7071067811865476 * x) + "
 			"0.3989422804014327 * x * exp(-0.5 * x * x))"},
 	[TN_DO_SOFTPLUS] = {"t = x * a; z = t > b ? y : y * sigmoid(t)"},
+	[TN_DO_MODF] = {"z = y"},
 	[TN_DO_REMAINDER] = {"z = c", "z = -c * floor(x / y)"},
 	[TN_DO_HYPOT] = {"r = hypot(x, y); z = r == 0 ? 0.0 : c * (x / (r == 0 ? 1.0 : r))",
 			 "r = hypot(x, y); z = r == 0 ? 0.0 : c * (y / (r == 0 ? 1.0 : r))"},

@@ -97,6 +97,7 @@ enum tn_operation {
 	TN_DO_SINC,
 	TN_DO_ERFC,
 	TN_DO_TRUNC,
+	TN_DO_MODF,
 	TN_DO_RINT,
 	TN_DO_SIGNBIT,
 	TN_DO_COPYSIGN,

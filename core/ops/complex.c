@@ -19,7 +19,7 @@
 #include "ops/map.h"
 #include "ops/parts.h"
 
-enum { MOST_INPUTS = 3, TEXT = 1024 };
+enum { MOST_INPUTS = 3, TEXT = 2048 };
 enum gives { GIVES_NOTHING, GIVES_COMPLEX, GIVES_REAL, GIVES_BOOL };
 
 /* Where a choice guards a division, its divisor is 1 on the other branch: the derivatives of both
@@ -126,6 +126,48 @@ static const struct complex_operation {
 		{"s = sin(xi); c = cos(xi); h = cosh(xr)\n"
 		 "zr = c == 0 && h == inf ? c : c*h; zi = s == 0 && h == inf ? s : s*sinh(xr)",
 		 GIVES_COMPLEX},
+	[TN_DO_LOG2] =
+		{"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
+		 "is_far = large == inf; ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
+		 "zr = is_far ? inf : log2(large) + 0.7213475204444817*log1p(ratio*ratio)\n"
+		 "zi = 1.4426950408889634*atan2(xi, xr)",
+		 GIVES_COMPLEX},
+	[TN_DO_LOG10] =
+		{"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
+		 "is_far = large == inf; ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
+		 "zr = is_far ? inf : 0.4342944819032518*log(large) + "
+		 "0.2171472409516259*log1p(ratio*ratio)\n"
+		 "zi = 0.4342944819032518*atan2(xi, xr)",
+		 GIVES_COMPLEX},
+	/* Near 0 by what |1 + x|^2 exceeds 1. */
+	[TN_DO_LOG1P] =
+		{"near = abs(xr) < 0.5 && abs(xi) < 0.5; sr = near ? xr : 0.0; si = near ? xi : "
+		 "0.0\n"
+		 "u = xr + 1; large = max(abs(u), abs(xi)); small = min(abs(u), abs(xi))\n"
+		 "is_far = large == inf; ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
+		 "zr = near ? 0.5*log1p(sr*(2 + sr) + si*si) : is_far ? inf :\n"
+		 "log(large) + 0.5*log1p(ratio*ratio); zi = atan2(xi, u)",
+		 GIVES_COMPLEX},
+	/* e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y / 2). */
+	[TN_DO_EXPM1] =
+		{"half = exp(0.5*xr); is_zero = half == 0; s = sin(0.5*xi); c = 2*s*s\n"
+		 "zr = is_zero ? -1.0 : xr < 80 ? expm1(xr)*cos(xi) - c : half*(half*cos(xi))\n"
+		 "zi = is_zero ? 0.0 : half == inf && xi == 0 ? xi : half*(half*sin(xi))",
+		 GIVES_COMPLEX},
+	[TN_DO_EXP2] = {"half = exp2(0.5*xr); is_zero = half == 0; t = 0.6931471805599453*xi\n"
+			"zr = is_zero ? 0.0 : half*(half*cos(t))\n"
+			"zi = is_zero ? 0.0 : half == inf && xi == 0 ? xi : half*(half*sin(t))",
+			GIVES_COMPLEX},
+	/* Kahan (1987): a quarter of the logarithm of |1 + z|^2 / |1 - z|^2, of the size of x. */
+	[TN_DO_ARCTANH] = {"left = xr < 0; s = left ? -xr : xr; u = 1 - s\n"
+			   "r = 0.25*log1p(4*s / (u*u + xi*xi)); zr = left ? -r : r\n"
+			   "zi = 0.5*atan2(2*xi, u*(1 + s) - xi*xi)",
+			   GIVES_COMPLEX},
+	/* -i arctanh(iz). */
+	[TN_DO_ARCTAN] = {"low = xi < 0; s = low ? -xi : xi; u = 1 - s\n"
+			  "r = 0.25*log1p(4*s / (u*u + xr*xr)); zi = low ? -r : r\n"
+			  "zr = 0.5*atan2(2*xr, u*(1 + s) - xr*xr)",
+			  GIVES_COMPLEX},
 	[TN_DO_ISNAN] = {"z = xr != xr || xi != xi", GIVES_BOOL},
 	[TN_DO_ISINF] = {"z = abs(xr) == inf || abs(xi) == inf", GIVES_BOOL},
 	[TN_DO_ISFINITE] = {"z = abs(xr) < inf && abs(xi) < inf", GIVES_BOOL},

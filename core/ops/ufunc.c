@@ -5,6 +5,8 @@
  */
 #include <tenon/ufunc.h>
 
+#include "base/dtype.h"
+#include "ops/complex_arcs.h"
 #include "ops/elementwise.h"
 
 tn_array *tn_reciprocal(const tn_array *a)
@@ -113,14 +115,22 @@ tn_array *tn_tan(const tn_array *a)
 	return tn_element_unary(TN_DO_TAN, a);
 }
 
+/* Of complex numbers not a program, but composed. */
+static tn_array *arc(enum tn_operation operation, enum tn_complex_arc arc, const tn_array *a)
+{
+	if (a && tn_is_complex(a->dtype))
+		return tn_complex_arc(arc, tn_operation_names[operation], a);
+	return tn_element_unary(operation, a);
+}
+
 tn_array *tn_arcsin(const tn_array *a)
 {
-	return tn_element_unary(TN_DO_ARCSIN, a);
+	return arc(TN_DO_ARCSIN, TN_ARC_SIN, a);
 }
 
 tn_array *tn_arccos(const tn_array *a)
 {
-	return tn_element_unary(TN_DO_ARCCOS, a);
+	return arc(TN_DO_ARCCOS, TN_ARC_COS, a);
 }
 
 tn_array *tn_arctan(const tn_array *a)
@@ -145,12 +155,12 @@ tn_array *tn_cosh(const tn_array *a)
 
 tn_array *tn_arcsinh(const tn_array *a)
 {
-	return tn_element_unary(TN_DO_ARCSINH, a);
+	return arc(TN_DO_ARCSINH, TN_ARC_SINH, a);
 }
 
 tn_array *tn_arccosh(const tn_array *a)
 {
-	return tn_element_unary(TN_DO_ARCCOSH, a);
+	return arc(TN_DO_ARCCOSH, TN_ARC_COSH, a);
 }
 
 tn_array *tn_arctanh(const tn_array *a)

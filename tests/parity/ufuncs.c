@@ -134,19 +134,11 @@ static void run_case(const struct record *record)
 	}
 }
 
-static void run_all(const char *backend)
+static void run_file(const char *name, int expected)
 {
-	FILE *file = record_open("ufuncs.txt");
+	FILE *file = record_open(name);
 	struct record record;
 	int n_cases = 0;
-	context = NULL;
-	if (strcmp(backend, "mock") == 0)
-		context = open_mock("");
-	else
-		assert_ok(tn_context_open(
-			TN_OPTIONS(struct tn_context_options,
-				   .backend = strcmp(backend, "preferred") ? backend : NULL),
-			&context, NULL));
 	for (; record_read(file, &record); n_cases++) {
 		assert_ok(tn_scope_begin(context));
 		if (!only || strcmp(only, tn_dtype_name(dtype_of(&record, "x"))) == 0)
@@ -155,7 +147,21 @@ static void run_all(const char *backend)
 		record_free(&record);
 	}
 	fclose(file);
-	assert_int_equal(n_cases, 39);
+	assert_int_equal(n_cases, expected);
+}
+
+static void run_all(const char *backend)
+{
+	context = NULL;
+	if (strcmp(backend, "mock") == 0)
+		context = open_mock("");
+	else
+		assert_ok(tn_context_open(
+			TN_OPTIONS(struct tn_context_options,
+				   .backend = strcmp(backend, "preferred") ? backend : NULL),
+			&context, NULL));
+	run_file("ufuncs.txt", 39);
+	run_file("numbers.txt", 45);
 	tn_context_close(context);
 }
 
@@ -230,7 +236,10 @@ static tn_array *sum_of_parts(void *user, tn_array *const *x)
 
 static void complex_gradients_are_those_of_differences(void **state)
 {
-	static const char *const names[] = {"reciprocal", "positive", "tan", "sinh", "cosh"};
+	static const char *const names[] = {"reciprocal", "positive", "tan",    "sinh",
+					    "cosh",       "log2",     "log10",  "log1p",
+					    "expm1",      "exp2",     "arcsin", "arccos",
+					    "arcsinh",    "arccosh",  "arctan", "arctanh"};
 	(void)state;
 	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
 				  &context, NULL));
@@ -245,6 +254,52 @@ static void complex_gradients_are_those_of_differences(void **state)
 			fail_msg("%s: %s", names[i], tn_error(context)->text);
 		tn_scope_end(context, NULL);
 	}
+	tn_context_close(context);
+}
+
+/* Pairs that take Euclid's algorithm longest, and numbers that a recorded f64 does not hold. */
+static void divisors_of_64_bits(void **state)
+{
+	const int64_t slow[2] = {4660046610375530309, 7540113804746346429};
+	const int64_t even[2] = {6 * 1000000007LL * 1000000009, 4 * 1000000007LL * 998244353};
+	const uint64_t large[2] = {UINT64_MAX, UINT64_MAX / 5 * 2};
+	(void)state;
+	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
+				  &context, NULL));
+	int64_t found;
+	uint64_t large_found;
+	for (int i = 0; i < 2; i++) {
+		const int64_t *pair = i ? even : slow;
+		tn_array *x = tn_from_host(context, TN_I64, 0, NULL, &pair[0]);
+		tn_array *y = tn_from_host(context, TN_I64, 0, NULL, &pair[1]);
+		assert_ok(tn_to_host(tn_gcd(tn_negative(x), y), &found, sizeof(found)));
+		assert_int_equal(found, i ? 2 * 1000000007LL : 1);
+	}
+	tn_array *x = tn_from_host(context, TN_U64, 0, NULL, &large[0]);
+	tn_array *y = tn_from_host(context, TN_U64, 0, NULL, &large[1]);
+	assert_ok(tn_to_host(tn_gcd(x, y), &large_found, sizeof(large_found)));
+	assert_int_equal(large_found, UINT64_MAX / 5);
+	assert_ok(tn_to_host(tn_lcm(x, y), &large_found, sizeof(large_found)));
+	assert_int_equal(large_found, UINT64_MAX * 2);
+	x = tn_from_host(context, TN_U64, 0, NULL, (uint64_t[]){12200160415121876738u});
+	y = tn_from_host(context, TN_U64, 0, NULL, (uint64_t[]){7540113804746346429u});
+	assert_ok(tn_to_host(tn_gcd(x, y), &large_found, sizeof(large_found)));
+	assert_int_equal(large_found, 1);
+	tn_context_close(context);
+}
+
+static void numbers_that_are_almost_real(void **state)
+{
+	(void)state;
+	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
+				  &context, NULL));
+	tn_array *x = tn_from_host(context, TN_F64, 1, (int64_t[]){2}, (double[]){1, 2});
+	tn_array *y = tn_from_host(context, TN_F64, 1, (int64_t[]){2}, (double[]){3e-14, -2e-14});
+	tn_array *z = tn_complex(x, y);
+	assert_int_equal(tn_array_dtype(tn_real_if_close(z, 100)), TN_C128);
+	assert_int_equal(tn_array_dtype(tn_real_if_close(z, 1000)), TN_F64);
+	assert_int_equal(tn_array_dtype(tn_real_if_close(z, 1e-13)), TN_F64);
+	assert_int_equal(tn_array_dtype(tn_real_if_close(x, 100)), TN_F64);
 	tn_context_close(context);
 }
 
@@ -321,7 +376,16 @@ static void bad_input_is_an_error(void **state)
 	check_error(tn_invert(x), TN_DTYPE, "invert", "not defined for f32");
 	check_error(tn_bitwise_and(i, u), TN_DTYPE, "bitwise_and", "not defined for i64 and u64");
 	check_error(tn_left_shift(x, i), TN_DTYPE, "left_shift", "not defined for f32 and i64");
-	check_error(tn_arcsinh(z), TN_DTYPE, "arcsinh", "not defined for complex");
+	check_error(tn_deg2rad(z), TN_DTYPE, "deg2rad", "not defined for complex");
+	check_error(tn_frexp(z, NULL), TN_DTYPE, "frexp", "not defined for c64");
+	check_error(tn_nextafter(x, z), TN_DTYPE, "nextafter", "not defined for c64");
+	check_error(tn_divmod(x, z, NULL), TN_DTYPE, "divmod", "not defined for f32 and c64");
+	check_error(tn_ldexp(x, x), TN_DTYPE, "ldexp", "other than u64, found f32");
+	check_error(tn_ldexp(x, u), TN_DTYPE, "ldexp", "other than u64, found u64");
+	check_error(tn_gcd(i, u), TN_DTYPE, "gcd", "not defined for i64 and u64");
+	check_error(tn_lcm(x, i), TN_DTYPE, "lcm", "not defined for f32 and i64");
+	check_error(tn_bitwise_count(x), TN_DTYPE, "bitwise_count", "not defined for f32");
+	check_error(tn_around(x, 39), TN_INVALID_ARGUMENT, "around", "-38 to 38 for f32, found 39");
 	check_error(tn_fmax(z, x), TN_DTYPE, "fmax", "not defined for complex");
 	check_error(tn_float_power(x, z), TN_DTYPE, "float_power", "not defined for complex");
 	assert_null(tn_arctan2(NULL, x));
@@ -337,6 +401,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(gradients_are_those_of_differences),
 		cmocka_unit_test(complex_gradients_are_those_of_differences),
 		cmocka_unit_test(gradients_at_special_points),
+		cmocka_unit_test(divisors_of_64_bits),
+		cmocka_unit_test(numbers_that_are_almost_real),
 		cmocka_unit_test(bad_input_is_an_error),
 		/* Last: it changes the environment. */
 		cmocka_unit_test(the_mock_has_numpys_functions),

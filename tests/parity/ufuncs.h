@@ -8,6 +8,54 @@
 
 #include <tenon/ufunc.h>
 
+static tn_array *modf_integral(const tn_array *a)
+{
+	tn_array *integral;
+	return tn_modf(a, &integral) ? integral : NULL;
+}
+
+static tn_array *modf_fraction(const tn_array *a)
+{
+	return tn_modf(a, NULL);
+}
+
+static tn_array *frexp_exponent(const tn_array *a)
+{
+	tn_array *exponent;
+	return tn_frexp(a, &exponent) ? exponent : NULL;
+}
+
+static tn_array *frexp_mantissa(const tn_array *a)
+{
+	return tn_frexp(a, NULL);
+}
+
+static tn_array *divmod_remainder(const tn_array *a, const tn_array *b)
+{
+	tn_array *remainder;
+	return tn_divmod(a, b, &remainder) ? remainder : NULL;
+}
+
+static tn_array *divmod_quotient(const tn_array *a, const tn_array *b)
+{
+	return tn_divmod(a, b, NULL);
+}
+
+static tn_array *around_1(const tn_array *a)
+{
+	return tn_around(a, 1);
+}
+
+static tn_array *around_2(const tn_array *a)
+{
+	return tn_around(a, 2);
+}
+
+static tn_array *around_minus_1(const tn_array *a)
+{
+	return tn_around(a, -1);
+}
+
 /* What a function may err by, in units in the last place of the result and of the largest number
  * below 1, and whether NumPy leaves the sign of a zero open; between which numbers its gradient is
  * tested (none: 0, 0). */
@@ -72,6 +120,22 @@ static const struct ufunc {
 	{"bitwise_xor", NULL, tn_bitwise_xor, NULL, 0, 0, 0, 0, 0},
 	{"left_shift", NULL, tn_left_shift, NULL, 0, 0, 0, 0, 0},
 	{"right_shift", NULL, tn_right_shift, NULL, 0, 0, 0, 0, 0},
+	{"modf", modf_fraction, NULL, NULL, 0, 0, 0, 0.1, 0.9},
+	{"modf_integral", modf_integral, NULL, NULL, 0, 0, 0, 0, 0},
+	{"frexp", frexp_mantissa, NULL, NULL, 0, 0, 0, 1.1, 1.9},
+	{"frexp_exponent", frexp_exponent, NULL, NULL, 0, 0, 0, 0, 0},
+	{"ldexp", NULL, tn_ldexp, NULL, 0, 0, 0, 0, 0},
+	{"nextafter", NULL, tn_nextafter, NULL, 0, 0, 0, 0, 0},
+	{"spacing", tn_spacing, NULL, NULL, 0, 0, 0, 0, 0},
+	{"divmod", NULL, divmod_quotient, NULL, 0, 0, 0, 0, 0},
+	{"divmod_remainder", NULL, divmod_remainder, NULL, 0, 0, 0, -1, 2.03},
+	{"fix", tn_fix, NULL, NULL, 0, 0, 0, 0, 0},
+	{"around_1", around_1, NULL, NULL, 0, 0, 0, 0, 0},
+	{"around_2", around_2, NULL, NULL, 0, 0, 0, 0, 0},
+	{"around_minus_1", around_minus_1, NULL, NULL, 0, 0, 0, 0, 0},
+	{"bitwise_count", tn_bitwise_count, NULL, NULL, 0, 0, 0, 0, 0},
+	{"gcd", NULL, tn_gcd, NULL, 0, 0, 0, 0, 0},
+	{"lcm", NULL, tn_lcm, NULL, 0, 0, 0, 0, 0},
 	{"clip", NULL, NULL, tn_clip, 0, 0, 1, 0.1, 1},
 };
 

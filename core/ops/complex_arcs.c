@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See complex_arcs.h.  By W. Kahan, "Branch cuts for complex elementary functions", in The State of
+ * the Art in Numerical Analysis (1987): of square roots whose sizes neither overflow nor cancel.
+ */
+#include "ops/complex_arcs.h"
+
+#include <tenon/ufunc.h>
+
+#include "array/make.h"
+#include "ops/formula.h"
+
+/* The square roots of z + 1 and z - 1, or 1 + z and 1 - z. */
+struct roots {
+	const tn_array *parts[4]; /* of the first: real, imaginary; of the second */
+};
+
+static struct roots roots_of(const tn_array *z, double scale, double shift)
+{
+	tn_array *plus = tn_sqrt(tn_affine(z, 1, 1));
+	tn_array *minus = tn_sqrt(tn_affine(z, scale, shift));
+	return (struct roots){{tn_real(plus), tn_imag(plus), tn_real(minus), tn_imag(minus)}};
+}
+
+/* A text over the parts of the roots. */
+static tn_array *of_roots(const char *name, const struct roots *roots, const char *text)
+{
+	const struct tn_short_program program = {.text = text, .n_inputs = 4};
+	for (int i = 0; i < 4; i++) {
+		if (!roots->parts[i])
+			return NULL;
+	}
+	return tn_formula(name, &program, roots->parts[0]->dtype, roots->parts, NULL);
+}
+
+static const char conjugate_product[] = "z = x * d - y * c";
+
+static void arcsin_parts(const char *name, const tn_array *z, tn_array *parts[2])
+{
+	struct roots roots = roots_of(z, -1, 1);
+	tn_array *across = of_roots(name, &roots, "z = x * c - y * d");
+	tn_array *along = of_roots(name, &roots, conjugate_product);
+	parts[0] = tn_arctan2(tn_real(z), across);
+	parts[1] = tn_negative(tn_arcsinh(along));
+}
+
+tn_array *tn_complex_arc(enum tn_complex_arc arc, const char *name, const tn_array *z)
+{
+	struct tn_runtime *runtime = tn_begin(1, &z, name);
+	struct roots roots;
+	tn_array *parts[2] = {NULL, NULL}, *result = NULL;
+	if (!runtime || tn_scope_begin(runtime->context))
+		return NULL;
+	switch (arc) {
+	case TN_ARC_SIN:
+		arcsin_parts(name, z, parts);
+		result = tn_complex(parts[0], parts[1]);
+		break;
+	case TN_ARC_SINH: /* -i arcsin(iz) */
+		arcsin_parts(name, tn_complex(tn_negative(tn_imag(z)), tn_real(z)), parts);
+		result = tn_complex(parts[1], tn_negative(parts[0]));
+		break;
+	case TN_ARC_COS:
+		roots = roots_of(z, -1, 1);
+		result = tn_complex(of_roots(name, &roots, "z = 2 * atan2(c, x)"),
+				    tn_arcsinh(of_roots(name, &roots, conjugate_product)));
+		break;
+	case TN_ARC_COSH:
+		roots = roots_of(z, 1, -1);
+		result = tn_complex(tn_arcsinh(of_roots(name, &roots, "z = x * c + y * d")),
+				    of_roots(name, &roots, "z = 2 * atan2(d, x)"));
+		break;
+	}
+	return tn_scope_end(runtime->context, result);
+}
