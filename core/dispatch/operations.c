@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "array/result_type.h"
+#include "dispatch/special.h"
 
 const char *const tn_operation_names[TN_OPERATIONS] = {
 	[TN_DO_ADD] = "add",
@@ -114,6 +115,21 @@ const char *const tn_operation_names[TN_OPERATIONS] = {
 	[TN_DO_INVERT] = "invert",
 	[TN_DO_LEFT_SHIFT] = "left_shift",
 	[TN_DO_RIGHT_SHIFT] = "right_shift",
+	[TN_DO_LGAMMA] = "lgamma",
+	[TN_DO_DIGAMMA] = "digamma",
+	[TN_DO_TRIGAMMA] = "polygamma",
+	[TN_DO_ZETA] = "zeta",
+	[TN_DO_ERFCX] = "erfcx",
+	[TN_DO_ERFINV] = "erfinv",
+	[TN_DO_NDTR] = "ndtr",
+	[TN_DO_LOG_NDTR] = "log_ndtr",
+	[TN_DO_NDTRI] = "ndtri",
+	[TN_DO_I0] = "i0",
+	[TN_DO_I0E] = "i0e",
+	[TN_DO_I1] = "i1",
+	[TN_DO_I1E] = "i1e",
+	[TN_DO_ENTR] = "entr",
+	[TN_DO_XLOG1PY] = "xlog1py",
 	[TN_DO_AFFINE] = "affine",
 	[TN_DO_COPY] = "copy",
 	[TN_DO_FILL] = "fill",
@@ -343,6 +359,44 @@ const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS] =
 	[TN_DO_RIGHT_SHIFT] = {"keep = x < 0 || y == 0 ? -1 : 0x7fffffffffffffff >> (y - 1)\n"
 			       "z = y < 0 || y > 63 ? (x < 0 ? -1 : 0) : (i64(x) >> y) & keep",
 			       NULL, NULL, 2, 0, 0, 0, TN_LOOP_INTEGER, 0},
+	[TN_DO_LGAMMA] = {TN_TEXT_LGAMMA "z = lgamma", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_DIGAMMA] = {TN_TEXT_DIGAMMA "z = digamma", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING,
+			   0},
+	[TN_DO_TRIGAMMA] = {TN_TEXT_TRIGAMMA "z = trigamma", NULL, NULL, 1, 0, 0, 1,
+			    TN_LOOP_FLOATING, 0},
+	[TN_DO_ZETA] = {"n = x > 1 ? x : 2.0; q = y > 0 && y < inf ? y : 1.0\n" TN_TEXT_ZETA
+			"end = x == 1 || y == 0 || y == floor(y) ? inf : nan\n"
+			"z = x != x || y != y || x < 1 ? nan : x == 1 || y <= 0 ? end : y == inf ? "
+			"0.0 : zeta",
+			NULL, NULL, 2, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ERFCX] = {"s = abs(x)\n" TN_TEXT_ERFCX
+			 "d = x < -30 ? -30.0 : x; h = d * d; l = fma(d, d, -h)\n"
+			 "z = x < 0 ? 2 * (exp(h) * (1 + l)) - scaled : scaled",
+			 NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ERFINV] = {"q = 0.5 * x; tail = 0.5 - 0.5 * abs(x)\n" TN_TEXT_NORMAL
+			  "z = 0.7071067811865476 * normal",
+			  NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_NDTR] = {TN_TEXT_NORMAL_TAIL "z = x < 0 ? tail : 1 - tail", NULL, NULL, 1, 0, 0, 1,
+			TN_LOOP_FLOATING, 0},
+	[TN_DO_LOG_NDTR] = {TN_TEXT_NORMAL_TAIL
+			    "z = x < 0 ? log(0.5 * scaled) - 0.5 * x * x : log1p(-tail)",
+			    NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_NDTRI] = {"q = x - 0.5; tail = x < 0.5 ? x : 1 - x\n" TN_TEXT_NORMAL "z = normal",
+			 NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_I0] = {TN_TEXT_I0 "g = exp(far ? 0.5 * s : 0.0)\n"
+				 "z = s == inf ? inf : p * (far ? sqrt(u) * g : 1.0) * g",
+		      NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_I0E] = {TN_TEXT_I0 "z = p * (far ? sqrt(u) : exp(-s))", NULL, NULL, 1, 0, 0, 1,
+		       TN_LOOP_FLOATING, 0},
+	[TN_DO_I1] = {TN_TEXT_I1 "g = exp(far ? 0.5 * s : 0.0); l = sqrt(u) * g\n"
+				 "z = s == inf ? x : p * (far ? (x < 0 ? -l : l) : x) * g",
+		      NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_I1E] = {TN_TEXT_I1 "l = sqrt(u); z = p * (far ? (x < 0 ? -l : l) : exp(-s) * x)",
+		       NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_ENTR] = {"z = x > 0 ? -x * log(x) : x == 0 ? 0.0 : x < 0 ? -inf : x", NULL, NULL, 1,
+			0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_XLOG1PY] = {"z = y != y ? y : x == 0 ? 0.0 : x * log1p(y)", NULL, NULL, 2, 0, 0, 1,
+			   TN_LOOP_FLOATING, 0},
 	[TN_DO_AFFINE] = {"z = a * x + b", NULL, NULL, 1, 2, 0, 1, TN_LOOP_QUOTIENT, 0},
 	[TN_DO_COPY] = {"z = x", NULL, NULL, 1, 0, 0, 1, TN_LOOP_SAME, 0},
 };
@@ -378,6 +432,33 @@ const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES] 
 		 "p = t * (v * (0.03333333333333333 - v * p) - 0.3333333333333333)\n"
 		 "z = 3.141592653589793 * y * (near ? p : (cos(q) - sin(q) / q) / q)"},
 	[TN_DO_ERFC] = {"z = -1.1283791670955126 * y * exp(-x * x)"},
+	[TN_DO_LGAMMA] = {TN_TEXT_DIGAMMA "z = y * digamma"},
+	[TN_DO_DIGAMMA] = {TN_TEXT_TRIGAMMA "z = y * trigamma"},
+	[TN_DO_ERFCX] = {"s = abs(x)\n" TN_TEXT_ERFCX
+			 "d = x < -30 ? -30.0 : x; h = d * d; l = fma(d, d, -h)\n"
+			 "f = x < 0 ? 2 * (exp(h) * (1 + l)) - scaled : scaled\n"
+			 "z = y * (2 * x * f - 1.1283791670955126)"},
+	[TN_DO_ERFINV] = {"q = 0.5 * x; tail = 0.5 - 0.5 * abs(x)\n" TN_TEXT_NORMAL
+			  "z = y * (0.8862269254527580 * exp(0.5 * normal * normal))"},
+	[TN_DO_NDTR] = {"z = y * (0.3989422804014327 * exp(-0.5 * x * x))"},
+	[TN_DO_LOG_NDTR] = {TN_TEXT_NORMAL_TAIL
+			    "g = 0.3989422804014327 * exp(-0.5 * x * x) / (1 - tail)\n"
+			    "z = y * (x < 0 ? 0.7978845608028654 / scaled : g)"},
+	[TN_DO_NDTRI] = {"q = x - 0.5; tail = x < 0.5 ? x : 1 - x\n" TN_TEXT_NORMAL
+			 "z = y * (2.5066282746310002 * exp(0.5 * normal * normal))"},
+	[TN_DO_I0] = {TN_TEXT_I1 "g = exp(far ? 0.5 * s : 0.0); l = sqrt(u) * g\n"
+				 "z = y * (s == inf ? x : p * (far ? (x < 0 ? -l : l) : x) * g)"},
+	[TN_DO_ENTR] = {"z = y * (-log(x) - 1)"},
+	/* The order has no derivative. */
+	[TN_DO_ZETA] = {"z = x != x || y != y || c != c ? nan : 0.0",
+			"n = x > 1 ? x + 1 : 2.0; q = y > 0 && y < inf ? y : 1.0\n" TN_TEXT_ZETA
+			"z = x > 1 && y > 0 ? (y < inf ? -c * x * zeta : 0.0) : nan"},
+	[TN_DO_TRIGAMMA] = {"left = x < 0; n = 3.0; q = left ? 1 - x : x\n" TN_TEXT_ZETA
+			    "r = left ? x - round(x) : 0.25; w = sin(3.141592653589793 * r)\n"
+			    "w = 62.01255336059964 * cos(3.141592653589793 * r) / (w * w * w)\n"
+			    "z = -y * (left ? w + 2 * zeta : 2 * zeta)"},
+	[TN_DO_XLOG1PY] = {"z = x == 0 && y <= -1 ? 0.0 : c * log1p(y)",
+			   "z = x == 0 ? 0.0 : c * (x / (1 + y))"},
 	[TN_DO_HARDSIGMOID] = {"z = abs(x) < 3 ? 0.16666666666666666 * y : 0"},
 };
 

@@ -158,10 +158,12 @@ def main():
     ask("erfcx (1 + 2 x)", "t", erfcx_in_t, -1, 1, 28)
     for order in 0, 1:
         near, far = bessel(order)
-        ask(f"i{order} / x^{order}, to 8", "v", near, 0, 64, 16)
-        ask(f"i{order}, from 8 on", "u", far, 0, mp.mpf(1) / 8, 20)
+        ask(f"i{order} / x^{order}, to 10", "v", near, 0, 100, 17 - order)
+        ask(f"i{order}, from 10 on", "u", far, 0, mp.mpf(1) / 10, 19)
+    high = mp.mpf(float(mp.nint(ROOT * 2**23))) / 2**23
     if not wanted:
-        print("digamma's root:", repr(float(ROOT)), repr(float(ROOT - float(ROOT))))
+        print("digamma's root:", repr(float(high)), repr(float(ROOT - high)),
+              repr(float(ROOT - high - float(ROOT - high))))
 
 
 main()

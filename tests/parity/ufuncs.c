@@ -162,6 +162,7 @@ static void run_all(const char *backend)
 			&context, NULL));
 	run_file("ufuncs.txt", 39);
 	run_file("numbers.txt", 45);
+	run_file("special.txt", 88);
 	tn_context_close(context);
 }
 
@@ -343,6 +344,15 @@ static void gradients_at_special_points(void **state)
 	assert_true(slope_at("remainder", -7, 3, 1) == 3);
 	assert_true(slope_at("arcsinh", 0, 0, 0) == 1);
 	assert_true(slope_at("trunc", 1.5, 0, 0) == 0);
+	assert_true(slope_at("i1", 0, 0, 0) == 0.5);
+	assert_true(slope_at("i0e", 0, 0, 0) == 0);
+	assert_true(fabs(slope_at("lgamma", -0.5, 0, 0) - 0.03648997397857652) < 1e-15);
+	assert_true(fabs(slope_at("digamma", -0.5, 0, 0) - 8.934802200544679) < 1e-14);
+	assert_true(fabs(slope_at("polygamma_1", -0.5, 0, 0) + 0.8287966442343199) < 1e-13);
+	assert_true(slope_at("entr", 0, 0, 0) == INFINITY);
+	assert_true(slope_at("xlog1py", 0, -1, 0) == 0);
+	assert_true(fabs(slope_at("zeta", 2, 1, 1) + 2 * 1.2020569031595942) < 1e-14);
+	assert_true(slope_at("zeta", 2, 1, 0) == 0);
 	assert_true(slope_at("heaviside", 0, 3, 1) == 1);
 	tn_context_close(context);
 }
@@ -388,6 +398,15 @@ static void bad_input_is_an_error(void **state)
 	check_error(tn_around(x, 39), TN_INVALID_ARGUMENT, "around", "-38 to 38 for f32, found 39");
 	check_error(tn_fmax(z, x), TN_DTYPE, "fmax", "not defined for complex");
 	check_error(tn_float_power(x, z), TN_DTYPE, "float_power", "not defined for complex");
+	check_error(tn_lgamma(z), TN_DTYPE, "lgamma", "not defined for complex");
+	check_error(tn_polygamma(2, z), TN_DTYPE, "polygamma", "not defined for complex");
+	check_error(tn_betaln(x, z), TN_DTYPE, "betaln", "not defined for complex");
+	check_error(tn_multigammaln(z, 2), TN_DTYPE, "multigammaln", "not defined for complex");
+	check_error(tn_zeta(x, y), TN_SHAPE, "zeta", "(4,)");
+	check_error(tn_polygamma(31, x), TN_INVALID_ARGUMENT, "polygamma",
+		    "order: expected 0 to 30, found 31");
+	check_error(tn_multigammaln(x, 0), TN_INVALID_ARGUMENT, "multigammaln",
+		    "p: expected 1 to 100, found 0");
 	assert_null(tn_arctan2(NULL, x));
 	assert_null(tn_cbrt(NULL));
 	tn_context_close(context);

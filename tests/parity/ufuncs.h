@@ -6,6 +6,7 @@
 #ifndef TN_TESTS_PARITY_UFUNCS_H
 #define TN_TESTS_PARITY_UFUNCS_H
 
+#include <tenon/special.h>
 #include <tenon/ufunc.h>
 
 static tn_array *modf_integral(const tn_array *a)
@@ -54,6 +55,26 @@ static tn_array *around_2(const tn_array *a)
 static tn_array *around_minus_1(const tn_array *a)
 {
 	return tn_around(a, -1);
+}
+
+static tn_array *polygamma_1(const tn_array *a)
+{
+	return tn_polygamma(1, a);
+}
+
+static tn_array *polygamma_2(const tn_array *a)
+{
+	return tn_polygamma(2, a);
+}
+
+static tn_array *polygamma_5(const tn_array *a)
+{
+	return tn_polygamma(5, a);
+}
+
+static tn_array *multigammaln_3(const tn_array *a)
+{
+	return tn_multigammaln(a, 3);
 }
 
 /* What a function may err by, in units in the last place of the result and of the largest number
@@ -136,6 +157,26 @@ static const struct ufunc {
 	{"bitwise_count", tn_bitwise_count, NULL, NULL, 0, 0, 0, 0, 0},
 	{"gcd", NULL, tn_gcd, NULL, 0, 0, 0, 0, 0},
 	{"lcm", NULL, tn_lcm, NULL, 0, 0, 0, 0, 0},
+	{"lgamma", tn_lgamma, NULL, NULL, 4, 10, 1, 0.2, 6},
+	{"digamma", tn_digamma, NULL, NULL, 4, 10, 1, 0.2, 6},
+	{"polygamma_1", polygamma_1, NULL, NULL, 8, 0, 1, 0.2, 6},
+	{"polygamma_2", polygamma_2, NULL, NULL, 8, 0, 1, 0.2, 6},
+	{"polygamma_5", polygamma_5, NULL, NULL, 8, 0, 1, 0.8, 6},
+	{"zeta", NULL, tn_zeta, NULL, 8, 0, 1, 0, 0},
+	{"erfcx", tn_erfcx, NULL, NULL, 8, 0, 1, -1, 3},
+	{"erfinv", tn_erfinv, NULL, NULL, 8, 0, 1, -0.9, 0.95},
+	{"ndtr", tn_ndtr, NULL, NULL, 8, 0, 1, -3, 3},
+	{"log_ndtr", tn_log_ndtr, NULL, NULL, 8, 0, 1, -4, 3},
+	{"ndtri", tn_ndtri, NULL, NULL, 8, 0, 1, 0.01, 0.97},
+	{"i0", tn_i0, NULL, NULL, 8, 0, 1, -3, 12},
+	{"i0e", tn_i0e, NULL, NULL, 8, 0, 1, -3, 12},
+	{"i1", tn_i1, NULL, NULL, 8, 0, 1, -3, 12},
+	{"i1e", tn_i1e, NULL, NULL, 8, 0, 1, -3, 12},
+	{"entr", tn_entr, NULL, NULL, 5, 0, 1, 0.1, 3},
+	{"expit", tn_expit, NULL, NULL, 4, 0, 1, -3, 3},
+	{"xlog1py", NULL, tn_xlog1py, NULL, 5, 0, 1, 0.1, 2},
+	{"betaln", NULL, tn_betaln, NULL, 8, 400, 1, 0.3, 3},
+	{"multigammaln_3", multigammaln_3, NULL, NULL, 8, 16, 1, 1.3, 4},
 	{"clip", NULL, NULL, tn_clip, 0, 0, 1, 0.1, 1},
 };
 
