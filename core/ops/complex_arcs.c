@@ -6,9 +6,8 @@
  */
 #include "ops/complex_arcs.h"
 
-#include <tenon/ufunc.h>
-
 #include "array/make.h"
+#include "ops/elementwise.h"
 #include "ops/formula.h"
 
 /* The square roots of z + 1 and z - 1, or 1 + z and 1 - z. */
@@ -41,8 +40,8 @@ static void arcsin_parts(const char *name, const tn_array *z, tn_array *parts[2]
 	struct roots roots = roots_of(z, -1, 1);
 	tn_array *across = of_roots(name, &roots, "z = x * c - y * d");
 	tn_array *along = of_roots(name, &roots, conjugate_product);
-	parts[0] = tn_arctan2(tn_real(z), across);
-	parts[1] = tn_negative(tn_arcsinh(along));
+	parts[0] = tn_element_binary(TN_DO_ARCTAN2, tn_real(z), across);
+	parts[1] = tn_negative(tn_element_unary(TN_DO_ARCSINH, along));
 }
 
 tn_array *tn_complex_arc(enum tn_complex_arc arc, const char *name, const tn_array *z)
@@ -63,12 +62,14 @@ tn_array *tn_complex_arc(enum tn_complex_arc arc, const char *name, const tn_arr
 		break;
 	case TN_ARC_COS:
 		roots = roots_of(z, -1, 1);
-		result = tn_complex(of_roots(name, &roots, "z = 2 * atan2(c, x)"),
-				    tn_arcsinh(of_roots(name, &roots, conjugate_product)));
+		result = tn_complex(
+			of_roots(name, &roots, "z = 2 * atan2(c, x)"),
+			tn_element_unary(TN_DO_ARCSINH, of_roots(name, &roots, conjugate_product)));
 		break;
 	case TN_ARC_COSH:
 		roots = roots_of(z, 1, -1);
-		result = tn_complex(tn_arcsinh(of_roots(name, &roots, "z = x * c + y * d")),
+		result = tn_complex(tn_element_unary(TN_DO_ARCSINH,
+						     of_roots(name, &roots, "z = x * c + y * d")),
 				    of_roots(name, &roots, "z = 2 * atan2(d, x)"));
 		break;
 	}

@@ -26,11 +26,13 @@
 #include <tenon/nn.h>
 #include <tenon/optim.h>
 #include <tenon/number.h>
+#include <tenon/polynomial.h>
 #include <tenon/profile.h>
 #include <tenon/program.h>
 #include <tenon/random.h>
 #include <tenon/report.h>
 #include <tenon/schedule.h>
+#include <tenon/signal.h>
 #include <tenon/special.h>
 #include <tenon/statistics.h>
 #include <tenon/status.h>
