@@ -157,8 +157,10 @@ static void fill_rows(const struct fit *f, const double *x, const double *y, con
 		double *row = row_of(f, i), power = w ? w[i] : 1;
 		for (int64_t k = 0; k < f->n_sides; k++)
 			row[f->n_powers + k] = power * y[i * f->n_sides + k];
-		for (int64_t k = f->n_powers - 1; k >= 0; k--, power *= x[i])
+		for (int64_t k = f->n_powers - 1; k >= 0; k--) {
 			row[k] = power;
+			power *= x[i];
+		}
 	}
 	for (int64_t k = 0; k < f->n_powers; k++) {
 		f->scales[k] = 0;
