@@ -289,6 +289,29 @@ static void divisors_of_64_bits(void **state)
 	tn_context_close(context);
 }
 
+/* bf16, which NumPy does not have: 8 bits, and exponents from -126 on. */
+static void neighbours_of_bf16(void **state)
+{
+	static const double x[] = {1, -1, 2, 0x1p-126, 0x1.fep127, 0};
+	static const double above[] = {1 + 0x1p-7,          -1 + 0x1p-8, 2 + 0x1p-6,
+				       0x1p-126 + 0x1p-133, INFINITY,    0x1p-133};
+	static const double below[] = {1 - 0x1p-8,          -1 - 0x1p-7, 2 - 0x1p-7,
+				       0x1p-126 - 0x1p-133, 0x1.fcp127,  -0x1p-133};
+	double found[6];
+	const int64_t six[] = {6};
+	(void)state;
+	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
+				  &context, NULL));
+	tn_array *a = tn_astype(tn_from_host(context, TN_F64, 1, six, x), TN_BF16);
+	tn_array *end = tn_full(context, TN_BF16, 0, NULL, INFINITY);
+	assert_ok(tn_to_host(tn_astype(tn_nextafter(a, end), TN_F64), found, sizeof(found)));
+	assert_memory_equal(found, above, sizeof(found));
+	tn_array *next = tn_nextafter(a, tn_negative(end));
+	assert_ok(tn_to_host(tn_astype(next, TN_F64), found, sizeof(found)));
+	assert_memory_equal(found, below, sizeof(found));
+	tn_context_close(context);
+}
+
 static void numbers_that_are_almost_real(void **state)
 {
 	(void)state;
@@ -421,6 +444,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(complex_gradients_are_those_of_differences),
 		cmocka_unit_test(gradients_at_special_points),
 		cmocka_unit_test(divisors_of_64_bits),
+		cmocka_unit_test(neighbours_of_bf16),
 		cmocka_unit_test(numbers_that_are_almost_real),
 		cmocka_unit_test(bad_input_is_an_error),
 		/* Last: it changes the environment. */
