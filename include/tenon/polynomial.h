@@ -52,8 +52,8 @@ TN_API tn_array *tn_roots(const tn_array *p);
  * ones.  *residuals, unless residuals is NULL, receives those sums, f64, one for each polynomial
  * (NULL on failure).  In the common floating dtype of x and y, f64 for integers.  No gradient
  * (TN_STATE where one is wanted).  TN_SHAPE: shapes do not fit, or there are fewer places than
- * coefficients.  TN_DTYPE: x or w is complex.  TN_INVALID_ARGUMENT: degree is below 0, or the places
- * do not determine the polynomial. */
+ * coefficients.  TN_DTYPE: x or w is complex.  TN_INVALID_ARGUMENT: degree is below 0, or the
+ * places do not determine the polynomial. */
 TN_API tn_array *tn_polyfit(const tn_array *x, const tn_array *y, int degree, const tn_array *w,
 			    tn_array **residuals);
 

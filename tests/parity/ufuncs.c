@@ -312,6 +312,26 @@ static void neighbours_of_bf16(void **state)
 	tn_context_close(context);
 }
 
+/* Exponents are integers, which sum_of has not. */
+static void ldexp_has_a_gradient(void **state)
+{
+	const int64_t two[] = {2};
+	double found[2];
+	(void)state;
+	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
+				  &context, NULL));
+	tn_array *x = tn_from_host(context, TN_F64, 1, two, (double[]){0.3, -5});
+	tn_array *n = tn_from_host(context, TN_I32, 1, two, (int32_t[]){-3, 40});
+	tn_tape *tape = tn_tape_begin(context);
+	assert_ok(tn_tape_watch(tape, x));
+	tn_array *sum = tn_sum(tn_ldexp(x, n), TN_ALL_AXES, NULL, 0);
+	assert_ok(tn_tape_backward(tape, sum, NULL));
+	assert_ok(tn_to_host(tn_tape_gradient(tape, x), found, sizeof(found)));
+	assert_true(found[0] == 0.125 && found[1] == 0x1p40);
+	tn_tape_end(tape);
+	tn_context_close(context);
+}
+
 static void numbers_that_are_almost_real(void **state)
 {
 	(void)state;
@@ -445,6 +465,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(gradients_at_special_points),
 		cmocka_unit_test(divisors_of_64_bits),
 		cmocka_unit_test(neighbours_of_bf16),
+		cmocka_unit_test(ldexp_has_a_gradient),
 		cmocka_unit_test(numbers_that_are_almost_real),
 		cmocka_unit_test(bad_input_is_an_error),
 		/* Last: it changes the environment. */
