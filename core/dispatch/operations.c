@@ -128,6 +128,8 @@ const char *const tn_operation_names[TN_OPERATIONS] = {
 	[TN_DO_I0E] = "i0e",
 	[TN_DO_I1] = "i1",
 	[TN_DO_I1E] = "i1e",
+	[TN_DO_BESSEL_J0] = "bessel_j0",
+	[TN_DO_BESSEL_J1] = "bessel_j1",
 	[TN_DO_ENTR] = "entr",
 	[TN_DO_XLOG1PY] = "xlog1py",
 	[TN_DO_AFFINE] = "affine",
@@ -393,6 +395,9 @@ const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS] =
 		      NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_I1E] = {TN_TEXT_I1 "l = sqrt(u); z = p * (far ? (x < 0 ? -l : l) : exp(-s) * x)",
 		       NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	[TN_DO_BESSEL_J0] = {TN_TEXT_J0 "z = j", NULL, NULL, 1, 0, 0, 1, TN_LOOP_FLOATING, 0},
+	/* Its derivative has more instructions than a program. */
+	[TN_DO_BESSEL_J1] = {TN_TEXT_J1 "z = j", NULL, NULL, 1, 0, 0, 0, TN_LOOP_FLOATING, 0},
 	[TN_DO_ENTR] = {"z = x > 0 ? -x * log(x) : x == 0 ? 0.0 : x < 0 ? -inf : x", NULL, NULL, 1,
 			0, 0, 1, TN_LOOP_FLOATING, 0},
 	[TN_DO_XLOG1PY] = {"z = y != y ? y : x == 0 ? 0.0 : x * log1p(y)", NULL, NULL, 2, 0, 0, 1,
@@ -448,6 +453,7 @@ const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES] 
 			 "z = y * (2.5066282746310002 * exp(0.5 * normal * normal))"},
 	[TN_DO_I0] = {TN_TEXT_I1 "g = exp(far ? 0.5 * s : 0.0); l = sqrt(u) * g\n"
 				 "z = y * (s == inf ? x : p * (far ? (x < 0 ? -l : l) : x) * g)"},
+	[TN_DO_BESSEL_J0] = {TN_TEXT_J1 "z = -y * j"},
 	[TN_DO_ENTR] = {"z = y * (-log(x) - 1)"},
 	/* The order has no derivative. */
 	[TN_DO_ZETA] = {"z = x != x || y != y || c != c ? nan : 0.0",

@@ -129,6 +129,8 @@ enum tn_operation {
 	TN_DO_I0E,
 	TN_DO_I1,
 	TN_DO_I1E,
+	TN_DO_BESSEL_J0,
+	TN_DO_BESSEL_J1,
 	TN_DO_ENTR,
 	TN_DO_XLOG1PY,
 	TN_DO_AFFINE,

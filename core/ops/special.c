@@ -166,6 +166,16 @@ tn_array *tn_i1e(const tn_array *a)
 	return tn_element_unary(TN_DO_I1E, a);
 }
 
+tn_array *tn_bessel_j0(const tn_array *a)
+{
+	return tn_element_unary(TN_DO_BESSEL_J0, a);
+}
+
+tn_array *tn_bessel_j1(const tn_array *a)
+{
+	return tn_element_unary(TN_DO_BESSEL_J1, a);
+}
+
 tn_array *tn_entr(const tn_array *a)
 {
 	return tn_element_unary(TN_DO_ENTR, a);

@@ -47,6 +47,9 @@ TN_API tn_array *tn_ndtri(const tn_array *a);    /* its inverse: infinite at 0 a
 
 /* ---- Bessel functions ------------------------------------------------------------------------*/
 
+/* Of the first kind, of orders 0 and 1.  tn_bessel_j1 has no gradient. */
+TN_API tn_array *tn_bessel_j0(const tn_array *a);
+TN_API tn_array *tn_bessel_j1(const tn_array *a);
 /* Modified, of the first kind, of orders 0 and 1; with e times exp(-|a|). */
 TN_API tn_array *tn_i0(const tn_array *a);
 TN_API tn_array *tn_i0e(const tn_array *a);

@@ -138,6 +138,41 @@ def bessel(order):
     return near, far
 
 
+def bessel_zeros(order):
+    """The squares of the first two zeros above 0, each in two parts, the first of 24 bits."""
+    parts = []
+    for square in (mp.besseljzero(order, k)**2 for k in (1, 2)):
+        scale = mp.mpf(2)**(23 - int(mp.floor(mp.log(square, 2))))
+        high = mp.nint(square * scale) / scale
+        parts.append((high, square - high))
+    return parts
+
+
+def bessel_j(order):
+    """J(x) / x^order without its first two zeros, in x^2 - 24.5; and the amplitudes of the cosine
+    and the sine of x - (2 order + 1) pi / 4, in 1 / x^2, the second times x."""
+    first, second = (sum(parts) for parts in bessel_zeros(order))
+    mu = 4 * order * order
+
+    def near(v):
+        y = v + mp.mpf(24.5)
+        return mp.hyp0f1(order + 1, -y / 4) / 2**order / ((y - first) * (y - second))
+
+    def cosine(u):
+        return far(u)[0] if u > 1e-12 else 1 - mp.mpf((mu - 1) * (mu - 9)) / 128 * u
+
+    def sine(u):
+        return far(u)[1] if u > 1e-12 else mp.mpf(mu - 1) / 8
+
+    def far(u):
+        x = 1 / mp.sqrt(u)
+        angle, size = x - (2 * order + 1) * mp.pi / 4, mp.sqrt(mp.pi * x / 2)
+        j, y = mp.besselj(order, x) * size, mp.bessely(order, x) * size
+        c, s = mp.cos(angle), mp.sin(angle)
+        return j * c + y * s, x * (y * c - j * s)
+    return near, cosine, sine
+
+
 def main():
     wanted = sys.argv[1:]
 
@@ -160,6 +195,15 @@ def main():
         near, far = bessel(order)
         ask(f"i{order} / x^{order}, to 10", "v", near, 0, 100, 17 - order)
         ask(f"i{order}, from 10 on", "u", far, 0, mp.mpf(1) / 10, 19)
+    for order in 0, 1:
+        near, cosine, sine = bessel_j(order)
+        ask(f"j{order} / x^{order} without two zeros, to 7", "v", near, mp.mpf(-24.5),
+            mp.mpf(24.5), 13)
+        ask(f"j{order}, cosine, from 7 on", "u", cosine, 0, mp.mpf(1) / 49, 12)
+        ask(f"j{order}, x sine, from 7 on", "u", sine, 0, mp.mpf(1) / 49, 12)
+        if not wanted or f"j{order}" in wanted:
+            print(f"zeros of j{order}, squared:",
+                  *(repr(float(part)) for parts in bessel_zeros(order) for part in parts))
     high = mp.mpf(float(mp.nint(ROOT * 2**23))) / 2**23
     if not wanted:
         print("digamma's root:", repr(float(high)), repr(float(ROOT - high)),

@@ -106,6 +106,8 @@ ONE = {
     "ndtr": (ndtr, lambda x: True, {INF: 1, -INF: 0}, None),
     "log_ndtr": (log_ndtr, lambda x: True, {INF: 0, -INF: -INF}, None),
     "ndtri": (quantile, lambda x: 0 < x < 1, {0: -INF, 1: INF}, NAN),
+    "bessel_j0": (lambda x: mp.besselj(0, x), lambda x: abs(x) < 1e11, {}, 0),
+    "bessel_j1": (lambda x: mp.besselj(1, x), lambda x: abs(x) < 1e11, {}, 0),
     "i0": (lambda x: mp.besseli(0, x), lambda x: abs(x) < 800, {}, INF),
     "i0e": (scaled(0), lambda x: True, {INF: 0, -INF: 0}, None),
     "i1": (lambda x: mp.besseli(1, x), lambda x: abs(x) < 800, {}, "sign"),

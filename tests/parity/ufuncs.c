@@ -162,7 +162,7 @@ static void run_all(const char *backend)
 			&context, NULL));
 	run_file("ufuncs.txt", 39);
 	run_file("numbers.txt", 45);
-	run_file("special.txt", 88);
+	run_file("special.txt", 98);
 	tn_context_close(context);
 }
 

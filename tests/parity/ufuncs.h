@@ -172,6 +172,8 @@ static const struct ufunc {
 	{"i0e", tn_i0e, NULL, NULL, 8, 0, 1, -3, 12},
 	{"i1", tn_i1, NULL, NULL, 8, 0, 1, -3, 12},
 	{"i1e", tn_i1e, NULL, NULL, 8, 0, 1, -3, 12},
+	{"bessel_j0", tn_bessel_j0, NULL, NULL, 8, 8, 1, -3, 14},
+	{"bessel_j1", tn_bessel_j1, NULL, NULL, 8, 8, 1, 0, 0},
 	{"entr", tn_entr, NULL, NULL, 5, 0, 1, 0.1, 3},
 	{"expit", tn_expit, NULL, NULL, 4, 0, 1, -3, 3},
 	{"xlog1py", NULL, tn_xlog1py, NULL, 5, 0, 1, 0.1, 2},
