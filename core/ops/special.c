@@ -40,10 +40,6 @@ static tn_array *polygamma(int order, const tn_array *a)
 	const double scalars[] = {order + 1, (order % 2 ? 1 : -1) * tgamma(order + 1)};
 	const tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, a->dtype);
 	struct tn_runtime *runtime = a->runtime;
-	if (tn_is_complex(dtype)) {
-		tn_runtime_fail(runtime, TN_DTYPE, "polygamma", "not defined for complex numbers");
-		return NULL;
-	}
 	if (tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *x = a->dtype == dtype ? a : tn_astype(a, dtype);
@@ -61,6 +57,10 @@ tn_array *tn_polygamma(int order, const tn_array *a)
 	if (order < 0 || order > MOST_ORDER) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "polygamma",
 				"order: expected 0 to %d, found %d", MOST_ORDER, order);
+		return NULL;
+	}
+	if (tn_is_complex(a->dtype)) {
+		tn_runtime_fail(runtime, TN_DTYPE, "polygamma", "not defined for complex numbers");
 		return NULL;
 	}
 	if (order == 0)

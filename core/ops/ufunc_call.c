@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <tenon/ufunc.h>
 
 #include "array/make.h"
 #include "array/result_type.h"
@@ -23,10 +24,11 @@ enum { MOST_INPUTS = 3 };
 /* ---- The functions ---------------------------------------------------------------------------*/
 
 /* Not those with numbers as parameters, nor tn_where, whose first array is a condition, nor
- * tn_complex, which has no program of its own. */
+ * tn_complex, which has no program of its own, nor tn_modf, which has two results. */
 static int is_ufunc(const tn_ufunc *row)
 {
-	return row->text && !row->n_scalars && !row->typed_from;
+	return row->text && !row->n_scalars && !row->typed_from &&
+	       row != &tn_element_operations[TN_DO_MODF];
 }
 
 const tn_ufunc *tn_ufunc_number(int i)
@@ -102,10 +104,20 @@ int tn_ufunc_identity(const tn_ufunc *ufunc, tn_number *identity)
 tn_array *tn_ufunc_run(const tn_ufunc *ufunc, const tn_array *const *inputs)
 {
 	const enum tn_operation operation = tn_ufunc_operation(ufunc);
-	/* Large exponents of integers are beyond one program. */
-	if (operation == TN_DO_POWER)
+	switch (operation) {
+	case TN_DO_POWER: /* large exponents of integers are beyond one program */
 		return tn_power(inputs[0], inputs[1]);
-	return tn_element_run(operation, inputs, NULL);
+	case TN_DO_ARCSIN: /* of complex numbers, as the next three, composed */
+		return tn_arcsin(inputs[0]);
+	case TN_DO_ARCCOS:
+		return tn_arccos(inputs[0]);
+	case TN_DO_ARCSINH:
+		return tn_arcsinh(inputs[0]);
+	case TN_DO_ARCCOSH:
+		return tn_arccosh(inputs[0]);
+	default:
+		return tn_element_run(operation, inputs, NULL);
+	}
 }
 
 tn_array *tn_ufunc_combine(const void *user, const tn_array *x, const tn_array *y)

@@ -58,6 +58,7 @@ static void functions_are_listed_by_name(void **state)
 	assert_null(tn_ufunc_number(-1));
 	assert_ptr_equal(tn_ufunc_find("true_divide"), tn_ufunc_find("divide"));
 	assert_null(tn_ufunc_find("where"));
+	assert_null(tn_ufunc_find("modf"));
 	assert_null(tn_ufunc_find("no_such"));
 	assert_null(tn_ufunc_find(NULL));
 	assert_int_equal(tn_ufunc_inputs(tn_ufunc_find("clip")), 3);
@@ -88,6 +89,12 @@ static void functions_run_by_name(void **state)
 		if (!r)
 			fail_msg("%s: %s", name, tn_error(context)->text);
 		assert_int_equal(tn_array_size(r), 5);
+	}
+	static const char *const composed[] = {"arcsin", "arccos", "arcsinh", "arccosh"};
+	const tn_array *z = tn_complex(x, x);
+	for (int i = 0; i < 4; i++) {
+		const tn_array *w = tn_ufunc_call(tn_ufunc_find(composed[i]), 1, &z, NULL);
+		assert_int_equal(tn_array_dtype(w), TN_C64);
 	}
 	expect_values(tn_slice(tn_ufunc_call(tn_ufunc_find("exp"), 1, &x, NULL), 0, 0, 2, 1), 2,
 		      (double[]){exp(0.1), exp(0.35)});
