@@ -34,6 +34,7 @@
 #include <tenon/statistics.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>
+#include <tenon/testing.h>
 #include <tenon/text.h>
 #include <tenon/train.h>
 #include <tenon/ufunc.h>
