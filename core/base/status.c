@@ -32,6 +32,7 @@ static const struct {
 	{TN_DEVICE_LOST, "DEVICE_LOST", "the device and its arrays are gone"},
 	{TN_INTERNAL, "INTERNAL", "a violated invariant inside the library"},
 	{TN_NOT_FINITE, "NOT_FINITE", "a number that must be finite is not"},
+	{TN_NOT_EQUAL, "NOT_EQUAL", "arrays are not as was asserted"},
 	{TN_NO_PLUGIN, "NO_PLUGIN", "no plugin file of that name in the search path"},
 	{TN_BAD_PLUGIN, "BAD_PLUGIN", "the file is not a usable plugin"},
 	{TN_ABI_MISMATCH, "ABI_MISMATCH", "built for another version of the backend interface"},

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/dtype.h"
+#include "base/error.h"
 
 size_t tn_dtype_word_size(tn_dtype dtype)
 {
@@ -54,4 +55,16 @@ const char *tn_shape_text(const int64_t *shape, uint32_t rank, char *text, size_
 	if (used < size)
 		snprintf(text + used, size - used, "%s", rank == 0 ? "()" : rank == 1 ? ",)" : ")");
 	return text;
+}
+
+tn_status tn_bools_check(const char *operation, const char *label, const unsigned char *data,
+			 uint64_t n, struct tn_error_info *error)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		if (data[i] > 1)
+			return tn_fail(error, TN_FORMAT, operation,
+				       "%s: element %llu: expected a bool, 0 or 1, found %u", label,
+				       (unsigned long long)i, data[i]);
+	}
+	return TN_OK;
 }

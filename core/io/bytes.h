@@ -60,4 +60,8 @@ int tn_shape_bytes(const int64_t *shape, uint32_t rank, uint64_t element_size, u
 /* Writes "(2, 3)" and a NUL, cut off at `size`; returns text. */
 const char *tn_shape_text(const int64_t *shape, uint32_t rank, char *text, size_t size);
 
+/* TN_FORMAT: one of n bools is neither 0 nor 1. */
+tn_status tn_bools_check(const char *operation, const char *label, const unsigned char *data,
+			 uint64_t n, struct tn_error_info *error);
+
 #endif

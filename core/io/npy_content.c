@@ -100,11 +100,10 @@ static tn_status bring_order(const struct tn_npy_content *content,
 	size_t word = tn_dtype_word_size(header->dtype);
 	if (header->reversed && word > 1)
 		tn_reverse_words(*data, (size_t)bytes / word, word);
-	for (uint64_t i = 0; header->dtype == TN_BOOL && i < bytes; i++) {
-		if ((*data)[i] > 1)
-			return tn_fail(error, TN_FORMAT, OPERATION,
-				       "%s: element %llu: expected a bool, 0 or 1, found %u",
-				       content->label, (unsigned long long)i, (*data)[i]);
+	if (header->dtype == TN_BOOL) {
+		tn_status status = tn_bools_check(OPERATION, content->label, *data, bytes, error);
+		if (status != TN_OK)
+			return status;
 	}
 	if (!header->column_major || header->rank < 2)
 		return TN_OK;
@@ -117,30 +116,39 @@ static tn_status bring_order(const struct tn_npy_content *content,
 	return TN_OK;
 }
 
+tn_status tn_npy_read_layout(const struct tn_npy_content *content, struct tn_npy_header *header,
+			     uint64_t *data_start, uint64_t *bytes, struct tn_error_info *error)
+{
+	tn_status status = read_header(content, header, data_start, error);
+	if (status != TN_OK)
+		return status;
+	char shape[200];
+	const char *path = content->label;
+	tn_shape_text(header->shape, header->rank, shape, sizeof(shape));
+	if (!tn_shape_bytes(header->shape, header->rank, tn_dtype_size(header->dtype), bytes) ||
+	    *bytes > TN_HOST_ARRAY_MAX_BYTES)
+		return tn_fail(error, TN_LIMIT, OPERATION,
+			       "%s: expected at most %llu bytes, found shape %s of %s", path,
+			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES, shape,
+			       tn_dtype_name(header->dtype));
+	if (content->size - *data_start != *bytes)
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset %llu: expected %llu bytes for shape %s of %s, found "
+			       "%llu",
+			       path, (unsigned long long)*data_start, (unsigned long long)*bytes,
+			       shape, tn_dtype_name(header->dtype),
+			       (unsigned long long)(content->size - *data_start));
+	return TN_OK;
+}
+
 tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_host_array *out,
 			      struct tn_error_info *error)
 {
 	struct tn_npy_header header;
 	uint64_t data_start, bytes;
-	tn_status status = read_header(content, &header, &data_start, error);
+	tn_status status = tn_npy_read_layout(content, &header, &data_start, &bytes, error);
 	if (status != TN_OK)
 		return status;
-	char shape[200];
-	const char *path = content->label;
-	tn_shape_text(header.shape, header.rank, shape, sizeof(shape));
-	if (!tn_shape_bytes(header.shape, header.rank, tn_dtype_size(header.dtype), &bytes) ||
-	    bytes > TN_HOST_ARRAY_MAX_BYTES)
-		return tn_fail(error, TN_LIMIT, OPERATION,
-			       "%s: expected at most %llu bytes, found shape %s of %s", path,
-			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES, shape,
-			       tn_dtype_name(header.dtype));
-	if (content->size - data_start != bytes)
-		return tn_fail(error, TN_FORMAT, OPERATION,
-			       "%s: offset %llu: expected %llu bytes for shape %s of %s, found "
-			       "%llu",
-			       path, (unsigned long long)data_start, (unsigned long long)bytes,
-			       shape, tn_dtype_name(header.dtype),
-			       (unsigned long long)(content->size - data_start));
 	unsigned char *data = tn_mem_alloc((size_t)bytes);
 	if (!data)
 		return no_memory(content, bytes, error);

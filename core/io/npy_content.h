@@ -8,6 +8,8 @@
 
 #include <tenon/io.h>
 
+#include "io/npy_header.h"
+
 struct tn_npy_content {
 	const char *label; /* file and member, in error texts */
 	uint64_t size;
@@ -21,5 +23,9 @@ struct tn_npy_content {
 /* *out is written only on success. */
 tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_host_array *out,
 			      struct tn_error_info *error);
+
+/* The header, and where the elements are; `bytes` of them, to the end of the content. */
+tn_status tn_npy_read_layout(const struct tn_npy_content *content, struct tn_npy_header *header,
+			     uint64_t *data_start, uint64_t *bytes, struct tn_error_info *error);
 
 #endif

@@ -385,7 +385,7 @@ static tn_status run_stages(struct tn_loading *loading, size_t i, struct tn_back
 	return status;
 }
 
-tn_status tn_load(struct tn_loading *loading, size_t i, struct tn_backend **backend)
+tn_status tn_plugin_load(struct tn_loading *loading, size_t i, struct tn_backend **backend)
 {
 	struct tn_load_row *row = loading->candidates.list[i].row;
 	uint64_t begin = microseconds();

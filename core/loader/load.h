@@ -25,7 +25,7 @@ struct tn_loading {
 /* Takes candidate i through the stages until one fails and fills its row, which must exist.
  * *backend: the loaded backend, owned (tn_backend_destroy), or NULL: the row has the reason.
  * TN_OUT_OF_MEMORY: the host ran out of memory. */
-tn_status tn_load(struct tn_loading *loading, size_t i, struct tn_backend **backend);
+tn_status tn_plugin_load(struct tn_loading *loading, size_t i, struct tn_backend **backend);
 
 /* destroy_instance 0: does not destroy the plugin's instance (in a forked child).  Takes NULL. */
 void tn_backend_destroy(struct tn_backend *backend, int destroy_instance);

@@ -74,7 +74,7 @@ static tn_status load_candidates(struct tn_loading *loading, struct tn_registry 
 		return TN_OUT_OF_MEMORY;
 	for (size_t i = 0; i < n; i++) {
 		struct tn_backend *backend;
-		tn_status status = tn_load(loading, i, &backend);
+		tn_status status = tn_plugin_load(loading, i, &backend);
 		if (status)
 			return status;
 		if (backend)

@@ -55,11 +55,6 @@ static char *tree_of(const tn_module *module)
 	return tn_text_take(&text);
 }
 
-void tn_string_free(char *string)
-{
-	tn_mem_free(string);
-}
-
 /* ---- Rows ------------------------------------------------------------------------------------*/
 
 int tn_path_depth(const char *path)

@@ -25,6 +25,7 @@
 #define TENON_NN_H
 
 #include <tenon/autograd.h>
+#include <tenon/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -552,7 +553,6 @@ TN_API char *tn_summary_text(const tn_summary *summary);
 /* Without options, or with rank 0, a tree of names, shapes and counts, one line per module; else
  * the text of a summary.  An owned string (tn_string_free).  NULL on failure, as above. */
 TN_API char *tn_module_summary(tn_module *module, const struct tn_summary_options *options);
-TN_API void tn_string_free(char *string);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 #include <tenon/checkpoint.h>
 #include <tenon/context.h>
 #include <tenon/data.h>
+#include <tenon/files.h>
 #include <tenon/index.h>
 #include <tenon/init.h>
 #include <tenon/io.h>
@@ -37,6 +38,8 @@
 #include <tenon/statistics.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>
+#include <tenon/testing.h>
+#include <tenon/text.h>
 #include <tenon/train.h>
 #include <tenon/ufunc.h>
 #include <tenon/ufunc_call.h>

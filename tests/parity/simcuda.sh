@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Losses, activations, shapes, trainings, universal functions and their methods, signals, statistics
-# and indexing on the simulated CUDA against recorded numbers.
+# Losses, activations, shapes, trainings, universal functions and their methods, signals,
+# statistics, indexing, texts and comparisons on the simulated CUDA against recorded numbers.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
 # Every dtype has kernels of its own to compile.
@@ -13,6 +13,6 @@ for name in activations losses manipulate training; do
 done
 # Of the universal functions only those of f32: each is compiled for each dtype.
 TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/parity/ufuncs" f32 || exit 1
-for name in index index_functions signal statistics ufunc_methods; do
+for name in index index_functions signal statistics testing text ufunc_methods; do
 	"$simulated" "$TENON_BUILD/tests/parity/$name" 'cuda!' || exit 1
 done

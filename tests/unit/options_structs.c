@@ -485,6 +485,57 @@ static tn_status array_wrap(const void *options)
 	return array(tn_array_wrap(context, options));
 }
 
+static tn_status text(char *made)
+{
+	tn_status status = kept(made != NULL);
+	tn_string_free(made);
+	return status;
+}
+
+static tn_status array_str(const void *options)
+{
+	return text(tn_array_str(picture, options));
+}
+
+static tn_status array_repr(const void *options)
+{
+	return text(tn_array_repr(picture, options));
+}
+
+static tn_status array2string(const void *options)
+{
+	return text(tn_array2string(picture, options));
+}
+
+static tn_status assert_allclose(const void *options)
+{
+	char *difference;
+	return kept(!tn_assert_allclose(picture, picture, 0, 0, options, &difference));
+}
+
+static tn_status assert_array_equal(const void *options)
+{
+	char *difference;
+	return kept(!tn_assert_array_equal(picture, picture, options, &difference));
+}
+
+static tn_status assert_array_less(const void *options)
+{
+	char *difference;
+	const tn_array *less = tn_affine(picture, 1, -1);
+	return kept(!tn_assert_array_less(less, picture, options, &difference));
+}
+
+static tn_status loadtxt(const void *options)
+{
+	return array(tn_loadtxt(context, "/nonexistent", options));
+}
+
+static tn_status savetxt(const void *options)
+{
+	return kept(!tn_savetxt("/nonexistent/table", picture, options));
+}
+
 static tn_status array_import(const void *options)
 {
 	return array(tn_array_import(tn_device_current(context), options));
@@ -712,6 +763,23 @@ static const struct {
 	{"struct tn_wrap_options", array_wrap,
 	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
 	 TN_OK},
+	{"struct tn_print_options", array_str, TN_OPTIONS(struct tn_print_options, .precision = 3),
+	 TN_OK},
+	{"struct tn_print_options", array_repr, TN_OPTIONS(struct tn_print_options, .precision = 3),
+	 TN_OK},
+	{"struct tn_print_options", array2string,
+	 TN_OPTIONS(struct tn_print_options, .precision = 3), TN_OK},
+	{"struct tn_assert_options", assert_allclose,
+	 TN_OPTIONS(struct tn_assert_options, .strict = 1), TN_OK},
+	{"struct tn_assert_options", assert_array_equal,
+	 TN_OPTIONS(struct tn_assert_options, .strict = 1), TN_OK},
+	{"struct tn_assert_options", assert_array_less,
+	 TN_OPTIONS(struct tn_assert_options, .strict = 1), TN_OK},
+	{"struct tn_loadtxt_options", loadtxt, TN_OPTIONS(struct tn_loadtxt_options, .ndmin = 1),
+	 TN_NOT_FOUND},
+	/* A picture has four axes. */
+	{"struct tn_savetxt_options", savetxt, TN_OPTIONS(struct tn_savetxt_options, .fmt = "%g"),
+	 TN_SHAPE},
 	{"struct tn_wrap_options", array_import,
 	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
 	 TN_OK},
