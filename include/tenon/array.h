@@ -110,6 +110,9 @@ TN_API tn_status tn_assign(tn_array *out, const tn_array *a);
 TN_API tn_status tn_fill(tn_array *out, double value);
 TN_API tn_status tn_fill_number(tn_array *out, tn_number value);
 
+/* In place of an axis, for functions that say so: all elements in row-major order. */
+enum { TN_AXIS_NONE = INT32_MIN };
+
 /* ---- Views: they share the storage -----------------------------------------------------------*/
 
 /* One length may be -1.  A copy if the strides do not allow a view. */

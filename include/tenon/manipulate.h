@@ -75,11 +75,9 @@ TN_API tn_array *tn_triu(const tn_array *a, int64_t k);
  * common dtype of a and i64.  TN_SHAPE: a has not one axis. */
 TN_API tn_array *tn_vander(const tn_array *a, int64_t n, int increasing);
 
-/* ---- Joining and splitting -------------------------------------------------------------------*/
-
-/* In place of an axis: a is reshaped to one axis first.  For tn_append, tn_delete, tn_insert and
- * tn_repeat. */
-enum { TN_AXIS_NONE = INT32_MIN };
+/* ---- Joining and splitting -------------------------------------------------------------------
+ * tn_append and, below, tn_delete, tn_insert and tn_repeat take TN_AXIS_NONE for an axis: a is
+ * reshaped to one axis first. */
 
 /* n >= 1 arrays of one shape (TN_SHAPE), joined along a new axis. */
 TN_API tn_array *tn_stack(int n, const tn_array *const *arrays, int axis);

@@ -31,6 +31,7 @@
 #include <tenon/random.h>
 #include <tenon/report.h>
 #include <tenon/schedule.h>
+#include <tenon/sets.h>
 #include <tenon/statistics.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>
