@@ -13,7 +13,7 @@
 #include "ops/copy.h"
 #include "ops/formula.h"
 #include "ops/indexed.h"
-#include "ops/order.h"
+#include "ops/sort.h"
 #include "ops/sorted_search.h"
 #include "ops/take.h"
 
@@ -30,12 +30,12 @@ static const struct tn_short_program complex_differ[] = {
 tn_array *tn_distinct_differs(const char *operation, const tn_array *sorted, int equal_nan)
 {
 	const int64_t n = sorted ? sorted->shape[0] : 0;
-	const tn_array *free = sorted ? tn_array_untracked(operation, sorted) : NULL;
-	const tn_array *both[] = {tn_slice(free, 0, 1, n, 1),
-				  tn_slice(free, 0, 0, n ? n - 1 : 0, 1)};
+	const tn_array *untracked = sorted ? tn_array_untracked(operation, sorted) : NULL;
+	const tn_array *both[] = {tn_slice(untracked, 0, 1, n, 1),
+				  tn_slice(untracked, 0, 0, n ? n - 1 : 0, 1)};
 	const tn_array *parts[] = {both[0], both[1], NULL, NULL};
-	const int is_complex = free && tn_is_complex(free->dtype);
-	const int has_nan = equal_nan && free && tn_is_inexact(free->dtype);
+	const int is_complex = untracked && tn_is_complex(untracked->dtype);
+	const int has_nan = equal_nan && untracked && tn_is_inexact(untracked->dtype);
 	if (is_complex) {
 		for (int i = 0; i < 2; i++) {
 			parts[2 * i] = tn_real(both[i]);
@@ -56,10 +56,10 @@ static tn_array *order_of(const char *operation, const tn_array *rows)
 	static const struct tn_short_program place = {"z = index(0)", 0, 0, 0, 0};
 	tn_array *order = NULL;
 	if (rows->rank == 1)
-		return tn_order_by(operation, NULL, rows, 0);
+		return tn_order_by(operation, NULL, rows, 0, 0);
 	for (int64_t i = rows->shape[1]; i > 0; i--) {
 		order = tn_order_by(operation, order, tn_squeeze(tn_slice(rows, 1, i - 1, i, 1), 1),
-				    0);
+				    0, 0);
 		if (!order)
 			return NULL;
 	}

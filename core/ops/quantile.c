@@ -11,8 +11,11 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "base/memory.h"
 #include "ops/reduced.h"
 #include "ops/formula.h"
+#include "ops/places.h"
+#include "ops/select.h"
 
 /* Where a quantile of `count` sorted elements lies: at `lower`, or between it and `upper`, `weight`
  * of the way. */
@@ -199,6 +202,26 @@ static tn_array *quantile(const struct quantiles *s, const tn_array *sorted, int
 	return tn_reduced_result(&s->r, value);
 }
 
+/* The lines of r, in order at the places of all quantiles, and at the last, which has a NaN if
+ * there is one. */
+static tn_array *select_places(const struct quantiles *s)
+{
+	const struct tn_reduced *r = &s->r;
+	int64_t *places = tn_places_make(r->runtime, r->operation, 2 * s->n_q + 1);
+	if (!places)
+		return NULL;
+	for (int64_t i = 0; i < s->n_q; i++) {
+		const struct place place = place_of(s->method, r->count, s->q[i] / s->scale);
+		places[2 * i] = place.lower;
+		places[2 * i + 1] = place.upper;
+	}
+	places[2 * s->n_q] = r->count - 1;
+	tn_array *selected = tn_select(r->operation, tn_axes_last(r->a, r->mask, r->count),
+				       2 * s->n_q + 1, places);
+	tn_mem_free(places);
+	return selected;
+}
+
 /* All quantiles along a new first axis. */
 static tn_array *quantiles_stacked(const struct quantiles *s, const tn_array *sorted)
 {
@@ -220,7 +243,7 @@ static tn_array *quantiles_of(struct quantiles *s, int is_list, const char *oper
 	if (tn_reduced_begin(&s->r, operation, a, n, axes, keepdims))
 		return NULL;
 	if (!check_quantiles(s)) {
-		tn_array *sorted = tn_sort(tn_axes_last(a, s->r.mask, s->r.count), -1, 0);
+		tn_array *sorted = select_places(s);
 		result = is_list ? quantiles_stacked(s, sorted) : quantile(s, sorted, 0);
 	}
 	return tn_scope_end(s->r.runtime->context, result);
@@ -263,11 +286,15 @@ static tn_array *middle(const struct tn_reduced *r)
 	const int64_t half = r->count / 2;
 	if (!r->count)
 		return tn_mean(r->a, r->n, r->axes, r->keepdims);
-	const tn_array *sorted = tn_sort(tn_axes_last(r->a, r->mask, r->count), -1, 0);
-	if (tn_array_dtype(sorted) != dtype)
-		sorted = tn_astype(sorted, dtype);
-	const tn_array *inputs[] = {element(sorted, half - (r->count > 1)), element(sorted, half),
-				    element(sorted, r->count - 1)};
+	const int64_t places[] = {half - (r->count > 1), half, r->count - 1};
+	const tn_array *sorted =
+		tn_select(r->operation, tn_axes_last(r->a, r->mask, r->count), 3, places);
+	const tn_array *inputs[3];
+	for (int i = 0; i < 3; i++) {
+		inputs[i] = element(sorted, places[i]);
+		if (tn_array_dtype(inputs[i]) != dtype)
+			inputs[i] = tn_astype(inputs[i], dtype);
+	}
 	tn_array *value = r->count % 2 ? unless_nan(r->operation, inputs[1], inputs[2])
 				       : tn_formula(r->operation, &mean, dtype, inputs, NULL);
 	return tn_reduced_result(r, value);

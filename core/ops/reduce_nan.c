@@ -3,6 +3,7 @@
  *
  * Reductions that leave NaN out.  A complex number is NaN if one of its parts is.
  */
+#include <tenon/order.h>
 #include <tenon/statistics.h>
 
 #include "array/shape.h"
@@ -122,6 +123,29 @@ tn_array *tn_nanmax(const tn_array *a, int n, const int *axes, int keepdims)
 tn_array *tn_nanmin(const tn_array *a, int n, const int *axes, int keepdims)
 {
 	return extreme_of("nanmin", a, n, axes, keepdims, &highest, tn_min);
+}
+
+static tn_array *place_of(const char *operation, const tn_array *a, int axis,
+			  const struct stand_in *with,
+			  tn_array *(*find)(const tn_array *a, int axis))
+{
+	struct tn_reduced r;
+	tn_array *place = NULL;
+	if (tn_reduced_begin(&r, operation, a, axis == TN_AXIS_NONE ? TN_ALL_AXES : 1, &axis, 0))
+		return NULL;
+	if (!tn_reduced_check_order(&r))
+		place = find(without_nan(operation, a, with), axis);
+	return tn_scope_end(r.runtime->context, place);
+}
+
+tn_array *tn_nanargmax(const tn_array *a, int axis, int keepdims)
+{
+	return place_of("nanargmax", a, axis, &lowest, keepdims ? tn_argmax_keepdims : tn_argmax);
+}
+
+tn_array *tn_nanargmin(const tn_array *a, int axis, int keepdims)
+{
+	return place_of("nanargmin", a, axis, &highest, keepdims ? tn_argmin_keepdims : tn_argmin);
 }
 
 /* ---- Spread ----------------------------------------------------------------------------------*/

@@ -15,7 +15,7 @@
 #include "ops/copy.h"
 #include "ops/distinct.h"
 #include "ops/formula.h"
-#include "ops/order.h"
+#include "ops/sort.h"
 #include "ops/sorted_search.h"
 
 static const tn_array *line_of(const tn_array *a)
@@ -215,7 +215,7 @@ static tn_status join(struct joined *j, const char *operation, const tn_array *a
 			return TN_PENDING_ERROR;
 	}
 	const tn_array *all = tn_concatenate(2, j->lines, 0);
-	j->order = all ? tn_order_by(operation, NULL, all, 0) : NULL;
+	j->order = all ? tn_order_by(operation, NULL, all, 0, 0) : NULL;
 	j->sorted = j->order ? tn_take(all, j->order, 0) : NULL;
 	j->differs = j->sorted ? tn_distinct_differs(operation, j->sorted, 0) : NULL;
 	return j->differs ? TN_OK : TN_PENDING_ERROR;

@@ -25,6 +25,7 @@
 #include <tenon/models.h>
 #include <tenon/nn.h>
 #include <tenon/optim.h>
+#include <tenon/order.h>
 #include <tenon/number.h>
 #include <tenon/profile.h>
 #include <tenon/program.h>
