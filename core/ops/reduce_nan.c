@@ -6,8 +6,10 @@
 #include <tenon/order.h>
 #include <tenon/statistics.h>
 
+#include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/axes.h"
 #include "ops/reduced.h"
 #include "ops/formula.h"
 #include "ops/spread.h"
@@ -54,17 +56,6 @@ static tn_array *count_of(const struct tn_reduced *r, int keepdims)
 	return tn_sum(is_number, r->n, r->axes, keepdims);
 }
 
-/* sum / count, in the sum's dtype: 0 / 0 is NaN. */
-static tn_array *quotient_of(const char *operation, tn_array *sum, tn_array *count)
-{
-	static const struct tn_short_program quotient = {"z = x / y", 2, 0, 0, 0};
-	const tn_array *both[] = {sum, count};
-	const tn_dtype dtype = tn_array_dtype(sum);
-	if (tn_is_complex(dtype))
-		return tn_divide(sum, tn_astype(count, dtype));
-	return tn_formula(operation, &quotient, dtype, both, NULL);
-}
-
 tn_array *tn_nansum(const tn_array *a, int n, const int *axes, int keepdims)
 {
 	struct tn_reduced r;
@@ -83,14 +74,36 @@ tn_array *tn_nanprod(const tn_array *a, int n, const int *axes, int keepdims)
 	return tn_scope_end(r.runtime->context, product);
 }
 
+static tn_array *scan_of(const char *operation, const tn_array *a, int axis,
+			 const struct stand_in *with,
+			 tn_array *(*scan)(const tn_array *a, int axis))
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, operation);
+	if (!runtime || tn_scope_begin(runtime->context))
+		return NULL;
+	const tn_array *x = tn_axis_or_flat(a, operation, &axis);
+	return tn_scope_end(runtime->context,
+			    x ? scan(without_nan(operation, x, with), axis) : NULL);
+}
+
+tn_array *tn_nancumsum(const tn_array *a, int axis)
+{
+	return scan_of("nancumsum", a, axis, &zero, tn_cumsum);
+}
+
+tn_array *tn_nancumprod(const tn_array *a, int axis)
+{
+	return scan_of("nancumprod", a, axis, &one, tn_cumprod);
+}
+
 tn_array *tn_nanmean(const tn_array *a, int n, const int *axes, int keepdims)
 {
 	struct tn_reduced r;
 	if (tn_reduced_begin(&r, "nanmean", a, n, axes, keepdims))
 		return NULL;
 	const tn_array *x = without_nan(r.operation, tn_spread_input(a), &zero);
-	tn_array *mean =
-		quotient_of(r.operation, tn_sum(x, n, axes, keepdims), count_of(&r, keepdims));
+	tn_array *mean = tn_spread_quotient(r.operation, tn_sum(x, n, axes, keepdims),
+					    count_of(&r, keepdims));
 	return tn_scope_end(r.runtime->context, tn_spread_result(mean, a, 0));
 }
 
@@ -161,7 +174,7 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 		return NULL;
 	const tn_array *x = tn_spread_input(a);
 	tn_array *sum = tn_sum(without_nan(operation, x, &zero), n, axes, 1);
-	tn_array *mean = quotient_of(operation, sum, count_of(&r, 1));
+	tn_array *mean = tn_spread_quotient(operation, sum, count_of(&r, 1));
 	sum = tn_sum(tn_spread_square(operation, x, mean, 1), n, axes, keepdims);
 	const tn_array *both[] = {sum, count_of(&r, keepdims)};
 	tn_array *variance =

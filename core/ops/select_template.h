@@ -49,7 +49,8 @@ static void ORDER(KEY *x, KEY *other, int64_t n, int shift, int64_t first, const
 }
 
 /* Bits of n elements become keys of their order: `flip` is flipped, or, if there are the bits of
- * infinity, the sign of floating numbers and all bits of those below 0; NaN becomes the greatest. */
+ * infinity, the sign of floating numbers and all bits of those below 0; NaN becomes the
+ * greatest. */
 static void CODE(KEY *x, int64_t n, KEY flip, KEY infinity)
 {
 	const KEY sign = (KEY)((KEY)1 << (8 * sizeof(KEY) - 1)), all = (KEY)-1;

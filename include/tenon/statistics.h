@@ -66,6 +66,10 @@ TN_API tn_array *tn_nanvar(const tn_array *a, int n, const int *axes, double cor
 			   int keepdims);
 TN_API tn_array *tn_nanstd(const tn_array *a, int n, const int *axes, double correction,
 			   int keepdims);
+/* The running sums and products along the axis (TN_AXIS_NONE: of all elements in row-major order)
+ * with 0, or 1, for NaN.  TN_DTYPE: products of complex numbers. */
+TN_API tn_array *tn_nancumsum(const tn_array *a, int axis);
+TN_API tn_array *tn_nancumprod(const tn_array *a, int axis);
 /* A copy with `nan` for NaN, *posinf for infinity and *neginf for -infinity; NULL: the largest
  * finite number of the dtype, and its negative.  Each part of a complex number by itself. */
 TN_API tn_array *tn_nan_to_num(const tn_array *a, double nan, const double *posinf,
@@ -126,6 +130,17 @@ TN_API tn_array *tn_quantiles(const tn_array *a, int64_t n_q, const double *q, u
 			      int n, const int *axes, int keepdims);
 TN_API tn_array *tn_percentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
 				int n, const int *axes, int keepdims);
+
+/* The same of the elements that are not NaN; NaN where there is none. */
+TN_API tn_array *tn_nanmedian(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_nanquantile(const tn_array *a, double q, uint32_t method, int n,
+				const int *axes, int keepdims);
+TN_API tn_array *tn_nanpercentile(const tn_array *a, double q, uint32_t method, int n,
+				  const int *axes, int keepdims);
+TN_API tn_array *tn_nanquantiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
+				 int n, const int *axes, int keepdims);
+TN_API tn_array *tn_nanpercentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
+				   int n, const int *axes, int keepdims);
 
 /* ---- Covariance ------------------------------------------------------------------------------
  * f64, or c128 of complex arrays.  The arrays have at most 2 axes (TN_SHAPE): a row for each

@@ -30,6 +30,7 @@
 #include <tenon/profile.h>
 #include <tenon/program.h>
 #include <tenon/random.h>
+#include <tenon/reduce.h>
 #include <tenon/report.h>
 #include <tenon/schedule.h>
 #include <tenon/sets.h>
