@@ -12,6 +12,7 @@
 #include "array/make.h"
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "ops/near.h"
 
 /* Values of a digit, and the most keys that are sorted by insertion. */
 enum { DIGITS = 256, FEW = 24 };
@@ -111,14 +112,6 @@ static int64_t *places_in_order(int64_t n, const int64_t *places)
 	return sorted;
 }
 
-/* Can the host read and write the array's memory now, and is nothing lost if it does? */
-static int is_near(const tn_array *a)
-{
-	const struct tn_device *device = tn_array_home(a);
-	return device->synchronous && a->storage->block.address && !device->store &&
-	       !a->runtime->observer && !tn_wants_record(a->runtime, 1, &a);
-}
-
 static tn_status select_lines(const char *operation, tn_array *out, int64_t n,
 			      const int64_t *places)
 {
@@ -134,7 +127,7 @@ static tn_status select_lines(const char *operation, tn_array *out, int64_t n,
 		.infinity = bits_of_infinity(out->dtype)};
 	tn_status status = TN_OK;
 	if (sorted && other) {
-		char *line = (char *)out->storage->block.address + out->offset * (int64_t)size;
+		char *line = tn_array_near(out);
 		for (int64_t i = 0; i < out->size; i += length, line += (size_t)length * size)
 			select_line(size, line, other, &selection);
 	} else {
@@ -150,7 +143,7 @@ tn_array *tn_select(const char *operation, const tn_array *a, int64_t n, const i
 {
 	if (!a)
 		return NULL;
-	if (!is_near(a))
+	if (!tn_array_is_near(a) || tn_wants_record(a->runtime, 1, &a))
 		return tn_sort(a, -1, 0);
 	tn_array *out = tn_copy(a);
 	if (out && out->size && select_lines(operation, out, n, places)) {
