@@ -59,6 +59,30 @@ static tn_array *f_sort_down(const tn_array *x)
 	return tn_imag(tn_sort(tn_complex(tn_floor(x), x), 0, 1));
 }
 
+static tn_array *f_pad_odd(const tn_array *x)
+{
+	return tn_pad(x, (const int64_t[]){1, 4, 7, 2}, TN_PAD_REFLECT_ODD, NULL);
+}
+static tn_array *f_pad_median(const tn_array *x)
+{
+	return tn_pad(x, (const int64_t[]){0, 0, 2, 1}, TN_PAD_MEDIAN,
+		      (const double[]){0, 0, 3, 2});
+}
+static tn_array *f_resize(const tn_array *x)
+{
+	return tn_resize(x, 2, (const int64_t[]){4, 7});
+}
+static tn_array *f_block(const tn_array *x)
+{
+	const tn_array *rows[] = {x, tn_square(x)};
+	return tn_block(2, (const int[]){2, 1}, rows);
+}
+static tn_array *f_trim_zeros(const tn_array *x)
+{
+	return tn_trim_zeros(tn_pad(x, (const int64_t[]){1, 0, 0, 2}, TN_PAD_CONSTANT, NULL),
+			     TN_TRIM_FRONT | TN_TRIM_BACK, TN_ALL_AXES, NULL);
+}
+
 static const struct formula_row rows[] = {
 	{"unique", f_unique},
 	{"unique along an axis", f_unique_rows},
@@ -70,6 +94,11 @@ static const struct formula_row rows[] = {
 	{"partition of all elements", f_partition_of_all},
 	{"sort_complex", f_sort_complex},
 	{"sort of complex numbers, descending", f_sort_down},
+	{"pad, odd", f_pad_odd},
+	{"pad, median", f_pad_median},
+	{"resize", f_resize},
+	{"block", f_block},
+	{"trim_zeros", f_trim_zeros},
 };
 
 static void gradients_are_those_of_central_differences(void **state)
