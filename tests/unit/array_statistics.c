@@ -215,6 +215,31 @@ static void counts_name_what_they_refuse(void **state)
 	expect_error(tn_histogram(z, 2, NULL, NULL, 0, NULL), TN_DTYPE, "histogram", "c64");
 	expect_error(tn_histogram_edges(x, line(TN_F32, 1), NULL, 0), TN_SHAPE, "histogram_edges",
 		     "found 1");
+	tn_array *points = matrix(TN_F32, 4, 2), *edges[2] = {x, x};
+	const int64_t bins[] = {2, 0};
+	expect_error(tn_histogramdd(x, bins, NULL, NULL, 0, NULL), TN_SHAPE, "histogramdd",
+		     "sample: expected shape (points, 1 to 16), found (4,)");
+	expect_error(tn_histogramdd(points, bins, NULL, NULL, 0, edges), TN_INVALID_ARGUMENT,
+		     "histogramdd", "bins[1]: expected 1 or more, found 0");
+	assert_null(edges[0]);
+	expect_error(tn_histogramdd(points, bins, (double[]){1, 0, 0, 1}, NULL, 0, NULL),
+		     TN_INVALID_ARGUMENT, "histogramdd", "ranges[0]: expected two finite numbers");
+	expect_error(tn_histogramdd(points, bins, NULL, line(TN_F32, 3), 0, NULL), TN_SHAPE,
+		     "histogramdd", "weights: expected shape (4,), found (3,)");
+	expect_error(tn_histogramdd(tn_astype(points, TN_C64), bins, NULL, NULL, 0, NULL), TN_DTYPE,
+		     "histogramdd", "c64");
+	expect_error(
+		tn_histogramdd_edges(points, (const tn_array *[]){x, line(TN_F32, 1)}, NULL, 0),
+		TN_SHAPE, "histogramdd_edges", "edges[1]: expected 2 or more, found 1");
+	expect_error(tn_histogram2d(x, line(TN_F32, 3), bins, NULL, NULL, 0, NULL), TN_SHAPE,
+		     "histogram2d", "found (4,) and (3,)");
+	expect_error(tn_histogram_bin_edges(x, 8, NULL), TN_INVALID_ARGUMENT, "histogram_bin_edges",
+		     "rule: expected 0 to 7, found 8");
+	expect_error(tn_histogram_bin_edges(tn_log(tn_negative(x)), 0, NULL), TN_INVALID_ARGUMENT,
+		     "histogram_bin_edges", "a: expected finite numbers");
+	expect_error(tn_histogram_bin_edges(x, 0, (double[]){2, 1}), TN_INVALID_ARGUMENT,
+		     "histogram_bin_edges", "2 and 1");
+	expect_error(tn_histogram_bin_edges(z, 0, NULL), TN_DTYPE, "histogram_bin_edges", "c64");
 	expect_error(tn_cov(x, line(TN_F32, 3), 1, 1, NULL, NULL), TN_SHAPE, "cov", "found 3");
 	expect_error(tn_cov(x, NULL, 1, 1, x, NULL), TN_DTYPE, "cov", "fweights");
 	expect_error(tn_cov(x, NULL, 1, 1, NULL, line(TN_F32, 3)), TN_SHAPE, "cov", "aweights");
