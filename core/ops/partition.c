@@ -12,6 +12,7 @@
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "ops/axes.h"
+#include "ops/places.h"
 #include "ops/select.h"
 #include "ops/sort.h"
 
@@ -77,11 +78,10 @@ static int64_t *check_places(const tn_array *a, const char *operation, int n, co
 				kth ? "" : " and NULL");
 		return NULL;
 	}
-	int64_t *places = tn_mem_alloc((size_t)n * sizeof(*places));
+	int64_t *places = tn_places_make(a->runtime, operation, n);
 	if (!places)
-		tn_runtime_fail(a->runtime, TN_OUT_OF_MEMORY, operation,
-				"no host memory for %d places", n);
-	for (int i = 0; i < n && places; i++) {
+		return NULL;
+	for (int i = 0; i < n; i++) {
 		places[i] = kth[i] < 0 ? kth[i] + length : kth[i];
 		if (places[i] >= 0 && places[i] < length)
 			continue;
@@ -90,7 +90,7 @@ static int64_t *check_places(const tn_array *a, const char *operation, int n, co
 				" along axis %d, found %" PRId64,
 				i, -length, length - 1, axis, kth[i]);
 		tn_mem_free(places);
-		places = NULL;
+		return NULL;
 	}
 	return places;
 }
