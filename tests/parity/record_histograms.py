@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-"""Records NumPy's histograms of points and its rules for bins, in histograms.txt beside this file, in
-the format of record_statistics.py."""
+"""Records NumPy's histograms of points and its rules for bins, in histograms.txt beside this file,
+in the format of record_statistics.py."""
 import os
 import warnings
 
