@@ -13,6 +13,7 @@
 #include "base/dtype.h"
 #include "ops/chosen.h"
 #include "ops/formula.h"
+#include "ops/host_read.h"
 #include "ops/intervals.h"
 
 /* One call: n >= 1 values in f64 between two ends. */
@@ -35,7 +36,7 @@ static tn_status sum_of_squares(const struct values *v, int64_t bins, double *su
 		return status;
 	const tn_array *counts = tn_histogram(v->x, bins, v->range, NULL, 0, NULL);
 	const tn_array *squares = tn_square(tn_astype(counts, TN_F64));
-	status = tn_item(tn_sum(squares, TN_ALL_AXES, NULL, 0), sum);
+	status = tn_host_read_item(operation, tn_sum(squares, TN_ALL_AXES, NULL, 0), sum);
 	tn_scope_end(v->runtime->context, NULL);
 	return status;
 }
@@ -69,10 +70,11 @@ static tn_status width_by_doane(const struct values *v, double *width)
 	const tn_array *inputs[] = {v->x, tn_mean(v->x, TN_ALL_AXES, NULL, 0),
 				    tn_std(v->x, TN_ALL_AXES, NULL, 0, 0)};
 	*width = 0;
-	tn_status status = tn_item(inputs[2], &deviation);
+	tn_status status = tn_host_read_item(operation, inputs[2], &deviation);
 	if (status || n <= 2 || !(deviation > 0))
 		return status;
-	status = tn_item(
+	status = tn_host_read_item(
+		operation,
 		tn_mean(tn_formula(operation, &cube, TN_F64, inputs, NULL), TN_ALL_AXES, NULL, 0),
 		&skew);
 	const double unit = sqrt(6 * (n - 2) / ((n + 1) * (n + 3)));
@@ -85,7 +87,7 @@ static tn_status width_by_quartiles(const struct values *v, double *width)
 	double quartiles[2];
 	const tn_array *both =
 		tn_percentiles(v->x, 2, (const double[]){25, 75}, 0, TN_ALL_AXES, NULL, 0);
-	tn_status status = tn_to_host(both, quartiles, sizeof(quartiles));
+	tn_status status = tn_host_read(operation, both, quartiles, sizeof(quartiles));
 	*width = status ? 0 : 2 * (quartiles[1] - quartiles[0]) * pow(v->n, -1 / 3.0);
 	return status;
 }
@@ -93,7 +95,8 @@ static tn_status width_by_quartiles(const struct values *v, double *width)
 static tn_status width_by_deviation(const struct values *v, double *width)
 {
 	double deviation;
-	tn_status status = tn_item(tn_std(v->x, TN_ALL_AXES, NULL, 0, 0), &deviation);
+	tn_status status =
+		tn_host_read_item(operation, tn_std(v->x, TN_ALL_AXES, NULL, 0, 0), &deviation);
 	*width = status ? 0 : pow(24 * sqrt(acos(-1)) / v->n, 1 / 3.0) * deviation;
 	return status;
 }
@@ -131,8 +134,9 @@ static tn_status width_of(const struct values *v, uint32_t rule, double *width)
 
 static tn_status least_and_greatest(const tn_array *x, double ends[2])
 {
-	tn_status status = tn_item(tn_min(x, TN_ALL_AXES, NULL, 0), &ends[0]);
-	return status ? status : tn_item(tn_max(x, TN_ALL_AXES, NULL, 0), &ends[1]);
+	tn_status status = tn_host_read_item(operation, tn_min(x, TN_ALL_AXES, NULL, 0), &ends[0]);
+	return status ? status
+		      : tn_host_read_item(operation, tn_max(x, TN_ALL_AXES, NULL, 0), &ends[1]);
 }
 
 /* Those in the range. */

@@ -9,6 +9,7 @@
 #include "array/make.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
+#include "ops/host_read.h"
 #include "ops/indexed.h"
 #include "ops/take.h"
 
@@ -37,7 +38,8 @@ tn_array *tn_chosen_places(const char *operation, const tn_array *is_true)
 	if (!is_true->size)
 		return tn_astype(is_true, TN_I64);
 	tn_array *places = true_first(operation, is_true);
-	if (!places || tn_item_number(tn_sum(is_true, TN_ALL_AXES, NULL, 0), &count))
+	if (!places ||
+	    tn_host_read_number(operation, tn_sum(is_true, TN_ALL_AXES, NULL, 0), &count))
 		return NULL;
 	return tn_slice(places, 0, 0, count.i64, 1);
 }

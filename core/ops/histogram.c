@@ -11,6 +11,7 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/formula.h"
+#include "ops/host_read.h"
 #include "ops/intervals.h"
 #include "ops/sorted_search.h"
 
@@ -67,9 +68,9 @@ static tn_status measure(const tn_array *x, int64_t *length)
 		return TN_PENDING_ERROR;
 	if (!x->size)
 		return TN_OK;
-	tn_status status = tn_item_number(tn_min(x, TN_ALL_AXES, NULL, 0), &least);
+	tn_status status = tn_host_read_number("bincount", tn_min(x, TN_ALL_AXES, NULL, 0), &least);
 	if (!status)
-		status = tn_item_number(tn_max(x, TN_ALL_AXES, NULL, 0), &largest);
+		status = tn_host_read_number("bincount", tn_max(x, TN_ALL_AXES, NULL, 0), &largest);
 	if (status)
 		return status;
 	if (least.i64 < 0 || largest.i64 == INT64_MAX)

@@ -14,6 +14,7 @@
 #include "ops/axes.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
+#include "ops/host_read.h"
 #include "ops/indexed.h"
 
 /* ---- Zeros -----------------------------------------------------------------------------------*/
@@ -45,7 +46,7 @@ static tn_status read_ends(const tn_array *a, int n, const int *axes,
 		find_ends(a, axes[i], &parts[2 * i]);
 	parts[2 * n] = tn_expand_dims(tn_count_nonzero(a, TN_ALL_AXES, NULL, 0), 0);
 	const tn_array *all = tn_concatenate(2 * n + 1, parts, 0);
-	return all ? tn_to_host(all, ends, ((size_t)n * 2 + 1) * sizeof(*ends)) : TN_PENDING_ERROR;
+	return tn_host_read("trim_zeros", all, ends, ((size_t)n * 2 + 1) * sizeof(*ends));
 }
 
 static tn_array *trimmed(const tn_array *a, uint32_t trim, int n, const int *axes)

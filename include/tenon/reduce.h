@@ -59,15 +59,20 @@ TN_API tn_array *tn_reduce(const tn_array *a, uint32_t reducer, int n, const int
 			   const struct tn_reduce_options *options);
 
 /* ---- Running sums and products ---------------------------------------------------------------
- * tn_cumsum and tn_cumprod in the forms of the Python array API.  TN_AXIS_NONE: of all elements in
- * row-major order.  dtype 0: that of tn_cumsum; else elements are converted to it first, and the
- * result has it.  With include_initial the sums begin with 0, the products with 1, and are one
- * longer.  TN_DTYPE: there is no such dtype; complex products. */
+ * Along an axis, or with TN_AXIS_NONE of all elements in row-major order. */
 
+/* tn_cumsum and tn_cumprod in the forms of the Python array API.  dtype 0: that of tn_cumsum; else
+ * elements are converted to it first, and the result has it.  With include_initial the sums begin
+ * with 0, the products with 1, and are one longer.  TN_DTYPE: there is no such dtype; complex
+ * products. */
 TN_API tn_array *tn_cumulative_sum(const tn_array *a, int axis, tn_dtype dtype,
 				   int include_initial);
 TN_API tn_array *tn_cumulative_prod(const tn_array *a, int axis, tn_dtype dtype,
 				    int include_initial);
+
+/* log sum exp of the elements so far, without overflow, in as many steps as the length of the axis
+ * has bits.  TN_DTYPE: not floating. */
+TN_API tn_array *tn_logcumsumexp(const tn_array *a, int axis);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,8 @@
  * numbers.
  *
  * The lengths of results depend on values: every function but tn_isin waits for the device, and
- * reads the number of elements that it is to return.  Gradients flow back to the first of equal
+ * reads the number of elements that it is to return; the ledger counts these reads as work of the
+ * host.  Gradients flow back to the first of equal
  * elements; indices, counts and truth values have none.  NULL in gives NULL out; a second result,
  * whose pointer may be NULL, belongs to the caller's scope and is NULL on failure.  Errors:
  *   TN_INVALID_ARGUMENT  there is no such axis

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 
 from record_statistics import (COMPLEX, DISCRETE, DTYPES, FLOATING, HERE, INTEGERS, METHODS, Record,
-                               axes_of, nan, random, sample)
+                               axes_of, inf, nan, random, sample)
 
 ALL = INTEGERS + FLOATING + COMPLEX
 NONE = -2**31  # TN_AXIS_NONE
@@ -104,6 +104,20 @@ def running(record):
             np.zeros(0, "f4"), include_initial=True), {"axis": NONE, "initial": 1, "as": 0})
 
 
+def exponentials(record):
+    for dtype in FLOATING:
+        a = 4 * sample(dtype, 3, 7, has_nan=False)
+        for axis in (0, -1, None):
+            # In f64, rounded to the array's own dtype.
+            result = np.logaddexp.accumulate(
+                (a.reshape(-1) if axis is None else a).astype("f8"), axis or 0)
+            record.case("logcumsumexp", [a], result.astype(dtype),
+                        {"axis": NONE if axis is None else axis})
+    for b in ([-1000., 0, 1000], [-inf, -inf, 2, inf, 0], [-inf, nan, 1], [3.], []):
+        b = np.array(b)
+        record.case("logcumsumexp", [b], np.logaddexp.accumulate(b) if b.size else b, {"axis": 0})
+
+
 def order(record):
     """As in record_statistics.py: from f64, in the array's own dtype."""
     def case(name, function, a, q, method, axis, keepdims):
@@ -141,7 +155,7 @@ def main():
     with open(os.path.join(HERE, "reduce.txt"), "w") as out:
         print("# Recorded by record_reduce.py with NumPy", np.__version__, file=out)
         record = Record(out)
-        for family in (options, running, order):
+        for family in (options, running, exponentials, order):
             family(record)
     print(record.n_cases, "cases")
 

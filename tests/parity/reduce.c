@@ -34,6 +34,10 @@ static tn_array *cumulative_prod(struct call *c)
 	return tn_cumulative_prod(c->x, (int)setting(c, "axis"), (tn_dtype)setting(c, "as"),
 				  (int)setting(c, "initial"));
 }
+static tn_array *logcumsumexp(struct call *c)
+{
+	return tn_logcumsumexp(c->x, (int)setting(c, "axis"));
+}
 static tn_array *nanquantile(struct call *c)
 {
 	return tn_nanquantile(c->x, c->numbers[0], (uint32_t)setting(c, "method"), c->n, c->axes,
@@ -61,13 +65,14 @@ static const struct call_row rows[] = {
 	{"nancumprod", NULL, nancumprod},
 	{"cumulative_sum", NULL, cumulative_sum},
 	{"cumulative_prod", NULL, cumulative_prod},
+	{"logcumsumexp", NULL, logcumsumexp},
 	{"nanmedian", tn_nanmedian, NULL},
 	{"nanquantile", NULL, nanquantile},
 	{"nanpercentile", NULL, nanpercentile},
 	{"nanquantiles", NULL, nanquantiles},
 	{"nanpercentiles", NULL, nanpercentiles},
 };
-static const struct call_rows all = {"reduce.txt", 634, sizeof(rows) / sizeof(rows[0]), rows};
+static const struct call_rows all = {"reduce.txt", 648, sizeof(rows) / sizeof(rows[0]), rows};
 
 static void the_reference_has_numpys_reductions(void **state)
 {

@@ -91,6 +91,11 @@ static tn_array *f_cumulative_prod(const tn_array *x)
 	return tn_cumulative_prod(x, 0, 0, 1);
 }
 
+static tn_array *f_logcumsumexp(const tn_array *x)
+{
+	return tn_logcumsumexp(x, -1);
+}
+
 static const struct formula_row rows[] = {
 	{"sum", f_sum},
 	{"prod", f_prod},
@@ -106,6 +111,7 @@ static const struct formula_row rows[] = {
 	{"nancumprod", f_nancumprod},
 	{"cumulative_sum", f_cumulative_sum},
 	{"cumulative_prod", f_cumulative_prod},
+	{"logcumsumexp", f_logcumsumexp},
 };
 
 static void gradients_are_those_of_central_differences(void **state)
@@ -186,6 +192,10 @@ static void functions_name_what_they_refuse(void **state)
 	formula_expect_error(context, tn_nancumprod(z, 0), TN_DTYPE, "cumprod", "c64");
 	formula_expect_error(context, tn_cumulative_sum(x, 2, 0, 0), TN_INVALID_ARGUMENT,
 			     "cumulative_sum", "found 2");
+	formula_expect_error(context, tn_logcumsumexp(z, 0), TN_DTYPE, "logcumsumexp",
+			     "a: expected a floating type, found c64");
+	formula_expect_error(context, tn_logcumsumexp(x, 1), TN_INVALID_ARGUMENT, "logcumsumexp",
+			     "found 1");
 	formula_expect_error(context, tn_cumulative_prod(x, 0, 99, 0), TN_DTYPE, "cumulative_prod",
 			     "found 99");
 }

@@ -192,6 +192,36 @@ static void equal_elements_and_nan_are_selected(void **state)
 	assert_close(found, 67, 0);
 }
 
+static uint64_t host_reads(const char *operation)
+{
+	struct tn_ledger_row row;
+	for (size_t i = 0; i < tn_ledger_count(context); i++) {
+		assert_ok(tn_ledger_get(context, i, &row));
+		if (strcmp(row.operation, operation) == 0)
+			return row.host;
+	}
+	return 0;
+}
+
+/* On any backend once for each array whose length depends on values. */
+static void what_the_host_reads_is_counted(void **state)
+{
+	const tn_array *x = line(TN_F32, 5);
+	(void)state;
+	tn_ledger_reset(context);
+	assert_non_null(tn_isin(x, x, 0));
+	assert_int_equal(host_reads("isin"), 0);
+	assert_non_null(tn_unique(x, 0, 1, NULL, NULL, NULL));
+	assert_int_equal(host_reads("unique"), 1);
+	assert_non_null(tn_intersect1d(x, x, 0, NULL, NULL));
+	assert_int_equal(host_reads("intersect1d"), 3);
+	assert_non_null(tn_trim_zeros(x, TN_TRIM_FRONT, TN_ALL_AXES, NULL));
+	assert_int_equal(host_reads("trim_zeros"), 1);
+	assert_non_null(tn_partition(x, 1, (int64_t[]){2}, 0));
+	assert_non_null(tn_nanmedian(x, TN_ALL_AXES, NULL, 0));
+	assert_int_equal(host_reads("partition") + host_reads("nanmedian"), 0);
+}
+
 static void errors_name_what_is_refused(void **state)
 {
 	tn_array *x = line(TN_F32, 4);
@@ -246,6 +276,7 @@ int main(void)
 		TEST(second_results_live_in_the_callers_scope),
 		TEST(selected_elements_are_those_of_the_sorted_array),
 		TEST(equal_elements_and_nan_are_selected),
+		TEST(what_the_host_reads_is_counted),
 		TEST(errors_name_what_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
