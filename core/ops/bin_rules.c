@@ -11,10 +11,10 @@
 
 #include "array/make.h"
 #include "base/dtype.h"
-#include "ops/chosen.h"
 #include "ops/formula.h"
 #include "ops/host_read.h"
 #include "ops/intervals.h"
+#include "ops/nonzero.h"
 
 /* One call: n >= 1 values in f64 between two ends. */
 struct values {
@@ -144,7 +144,7 @@ static const tn_array *within(const tn_array *x, const double *range)
 {
 	static const struct tn_short_program inside = {"z = x >= a && x <= b", 1, 2, 0, 0};
 	const tn_array *is_inside = tn_formula(operation, &inside, TN_BOOL, &x, range);
-	const tn_array *places = tn_chosen_places(operation, is_inside);
+	const tn_array *places = tn_true_numbers(operation, is_inside, -1);
 	return places ? tn_take(x, places, 0) : NULL;
 }
 

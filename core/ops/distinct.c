@@ -9,10 +9,10 @@
 
 #include "array/make.h"
 #include "base/dtype.h"
-#include "ops/chosen.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
 #include "ops/indexed.h"
+#include "ops/nonzero.h"
 #include "ops/sort.h"
 #include "ops/sorted_search.h"
 #include "ops/take.h"
@@ -94,7 +94,7 @@ tn_status tn_distinct_sort(struct tn_distinct *d, const char *operation, const t
 
 tn_status tn_distinct_find(struct tn_distinct *d)
 {
-	d->starts = tn_chosen_places(d->operation, d->is_first);
+	d->starts = tn_true_numbers(d->operation, d->is_first, -1);
 	return d->starts ? TN_OK : TN_PENDING_ERROR;
 }
 

@@ -8,16 +8,20 @@
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
 
-/* Counts a read that has succeeded. */
-static tn_status counted(const char *operation, const tn_array *a, tn_status status)
+void tn_host_read_count(const char *operation, const tn_array *a, uint64_t bytes)
 {
-	if (status)
-		return status;
 	struct tn_ledger_row *row =
 		tn_ledger_at(a->runtime->ledger, tn_operation_named(a->runtime, operation));
 	row->host++;
-	row->bytes_moved += (uint64_t)a->size * tn_dtype_size(a->dtype);
-	return TN_OK;
+	row->bytes_moved += bytes;
+}
+
+/* The end of a read. */
+static tn_status counted(const char *operation, const tn_array *a, tn_status status)
+{
+	if (!status)
+		tn_host_read_count(operation, a, (uint64_t)a->size * tn_dtype_size(a->dtype));
+	return status;
 }
 
 tn_status tn_host_read_number(const char *operation, const tn_array *a, tn_number *value)

@@ -13,6 +13,8 @@
  * TN_PENDING_ERROR: a is NULL. */
 tn_status tn_host_read_number(const char *operation, const tn_array *a, tn_number *value);
 tn_status tn_host_read_item(const char *operation, const tn_array *a, double *value);
+/* Counts bytes that the host has read of an array in place, or in the course of another read. */
+void tn_host_read_count(const char *operation, const tn_array *a, uint64_t bytes);
 /* All elements, which have `size` bytes. */
 tn_status tn_host_read(const char *operation, const tn_array *a, void *data, size_t size);
 

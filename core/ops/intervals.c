@@ -157,16 +157,16 @@ static tn_array *counts_near(const struct tn_intervals *intervals, const tn_arra
 	tn_array *out = tn_array_filled(a, weights ? TN_F64 : TN_I64, 1, &intervals->n, 0);
 	if (!values || !edges || !out || (weights && !w))
 		return NULL;
-	void *sums = tn_array_near(out);
-	const double *each = w && w->size ? tn_array_near(w) : NULL;
+	void *sums = tn_array_address(out);
+	const double *each = w && w->size ? tn_array_address(w) : NULL;
 	const struct tally t = {.n = intervals->n,
-				.edges = tn_array_near(edges),
+				.edges = tn_array_address(edges),
 				.counts = w ? NULL : sums,
 				.sums = w ? sums : NULL};
 	if (values->size && values->dtype == TN_F32)
-		tally_f32(&t, values->size, tn_array_near(values), each);
+		tally_f32(&t, values->size, tn_array_address(values), each);
 	else if (values->size)
-		tally(&t, values->size, tn_array_near(values), each);
+		tally(&t, values->size, tn_array_address(values), each);
 	return out;
 }
 
@@ -175,7 +175,8 @@ tn_array *tn_intervals_counts(const struct tn_intervals *intervals, const tn_arr
 {
 	if (!a || !intervals->edges)
 		return NULL;
-	if (intervals->is_uniform && tn_array_is_near(a) && tn_array_is_near(intervals->edges))
+	if (intervals->is_uniform && tn_array_is_at_hand(a) &&
+	    tn_array_is_at_hand(intervals->edges))
 		return counts_near(intervals, a, weights);
 	const tn_array *places = tn_intervals_places(intervals, a);
 	return tn_slice(tn_intervals_sums(places, weights, intervals->n + 1), 0, 0, intervals->n,

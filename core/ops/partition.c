@@ -100,7 +100,8 @@ static tn_array *partitioned(const tn_array *a, int n, const int64_t *places, in
 	const int last = -1;
 	if (tn_is_complex(a->dtype))
 		return tn_sort(a, axis, 0);
-	const tn_array *chosen = tn_select("partition", tn_moveaxis(a, 1, &axis, &last), n, places);
+	const tn_array *chosen =
+		tn_select_places("partition", tn_moveaxis(a, 1, &axis, &last), n, places);
 	return tn_contiguous(tn_moveaxis(chosen, 1, &last, &axis));
 }
 

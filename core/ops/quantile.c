@@ -143,8 +143,8 @@ static tn_array *select_places(const struct quantiles *s)
 		places[2 * i + 1] = place.upper;
 	}
 	places[2 * s->n_q] = r->count - 1;
-	tn_array *selected = tn_select(r->operation, tn_axes_last(r->a, r->mask, r->count),
-				       2 * s->n_q + 1, places);
+	tn_array *selected = tn_select_places(r->operation, tn_axes_last(r->a, r->mask, r->count),
+					      2 * s->n_q + 1, places);
 	tn_mem_free(places);
 	return selected;
 }
@@ -254,7 +254,7 @@ static tn_array *middle(const struct tn_reduced *r)
 		return tn_mean(r->a, r->n, r->axes, r->keepdims);
 	const int64_t places[] = {half - (r->count > 1), half, r->count - 1};
 	const tn_array *sorted =
-		tn_select(r->operation, tn_axes_last(r->a, r->mask, r->count), 3, places);
+		tn_select_places(r->operation, tn_axes_last(r->a, r->mask, r->count), 3, places);
 	const tn_array *inputs[3];
 	for (int i = 0; i < 3; i++) {
 		inputs[i] = element(sorted, places[i]);

@@ -127,7 +127,7 @@ static tn_status select_lines(const char *operation, tn_array *out, int64_t n,
 		.infinity = bits_of_infinity(out->dtype)};
 	tn_status status = TN_OK;
 	if (sorted && other) {
-		char *line = tn_array_near(out);
+		char *line = tn_array_address(out);
 		for (int64_t i = 0; i < out->size; i += length, line += (size_t)length * size)
 			select_line(size, line, other, &selection);
 	} else {
@@ -139,11 +139,12 @@ static tn_status select_lines(const char *operation, tn_array *out, int64_t n,
 	return status;
 }
 
-tn_array *tn_select(const char *operation, const tn_array *a, int64_t n, const int64_t *places)
+tn_array *tn_select_places(const char *operation, const tn_array *a, int64_t n,
+			   const int64_t *places)
 {
 	if (!a)
 		return NULL;
-	if (!tn_array_is_near(a) || tn_wants_record(a->runtime, 1, &a))
+	if (!tn_array_is_at_hand(a) || tn_wants_record(a->runtime, 1, &a))
 		return tn_sort(a, -1, 0);
 	tn_array *out = tn_copy(a);
 	if (out && out->size && select_lines(operation, out, n, places)) {

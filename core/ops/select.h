@@ -12,6 +12,7 @@
  * sorted array has there, behind those that are not greater and before those that are not less.
  * The host selects where it can read the array now and nothing is recorded or captured; everywhere
  * else the array is sorted.  NULL: a is NULL, or the error is kept. */
-tn_array *tn_select(const char *operation, const tn_array *a, int64_t n, const int64_t *places);
+tn_array *tn_select_places(const char *operation, const tn_array *a, int64_t n,
+			   const int64_t *places);
 
 #endif

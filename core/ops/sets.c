@@ -11,10 +11,10 @@
 #include "array/result_type.h"
 #include "base/dtype.h"
 #include "ops/axes.h"
-#include "ops/chosen.h"
 #include "ops/copy.h"
 #include "ops/distinct.h"
 #include "ops/formula.h"
+#include "ops/nonzero.h"
 #include "ops/sort.h"
 #include "ops/sorted_search.h"
 
@@ -234,7 +234,7 @@ static tn_array *indices_of(const struct joined *j, int i, const tn_array *place
 static tn_array *intersection(const struct joined *j, int needs_index, tn_array *parts[2])
 {
 	static const struct tn_short_program next = {"z = x + 1", 1, 0, 0, 0};
-	const tn_array *first = tn_chosen_places(j->operation, tn_logical_not(j->differs));
+	const tn_array *first = tn_true_numbers(j->operation, tn_logical_not(j->differs), -1);
 	if (!first)
 		return NULL;
 	if (needs_index) {
@@ -273,7 +273,7 @@ tn_array *tn_setdiff1d(const tn_array *a, const tn_array *b, int assume_unique)
 		return NULL;
 	const tn_array *line = assume_unique ? line_of(a) : distinct_line(operation, a, NULL);
 	const tn_array *is_alone = line ? membership(operation, line, b, 1) : NULL;
-	const tn_array *places = tn_chosen_places(operation, is_alone);
+	const tn_array *places = tn_true_numbers(operation, is_alone, -1);
 	return tn_scope_end(runtime->context, places ? tn_take(line, places, 0) : NULL);
 }
 
@@ -289,7 +289,7 @@ static tn_array *alone(const struct joined *j)
 		return NULL;
 	const tn_array *is_alone =
 		tn_logical_and(tn_concatenate(2, before, 0), tn_concatenate(2, after, 0));
-	const tn_array *places = tn_chosen_places(j->operation, is_alone);
+	const tn_array *places = tn_true_numbers(j->operation, is_alone, -1);
 	return places ? tn_take(j->sorted, places, 0) : NULL;
 }
 
