@@ -3,7 +3,7 @@
  *
  * Histograms of points, and rules for bins, against recorded NumPy results.
  */
-#include "parity/calls.h"
+#include "parity/numpy_calls.h"
 
 static tn_array *histogramdd(struct call *c)
 {

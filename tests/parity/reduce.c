@@ -3,7 +3,7 @@
  *
  * Reductions with options, and without NaN, against recorded NumPy results.
  */
-#include "parity/calls.h"
+#include "parity/numpy_calls.h"
 
 static tn_array *reduce(struct call *c)
 {

@@ -3,7 +3,7 @@
  *
  * Sets and orders against recorded NumPy results.
  */
-#include "parity/calls.h"
+#include "parity/numpy_calls.h"
 
 static tn_array *unique(struct call *c)
 {

@@ -3,7 +3,7 @@
  *
  * Reductions and statistics against recorded NumPy numbers.
  */
-#include "parity/calls.h"
+#include "parity/numpy_calls.h"
 
 /* ---- The functions ---------------------------------------------------------------------------*/
 

@@ -4,8 +4,8 @@
  * Calls of functions against recorded NumPy numbers, with compact operands and with strided ones:
  * every second element of memory, the axes in reverse order, the last one backwards.
  */
-#ifndef TN_TESTS_PARITY_CALLS_H
-#define TN_TESTS_PARITY_CALLS_H
+#ifndef TN_TESTS_PARITY_NUMPY_CALLS_H
+#define TN_TESTS_PARITY_NUMPY_CALLS_H
 
 #include "parity/functions.h"
 #include "parity/numpy.h"
