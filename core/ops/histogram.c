@@ -8,25 +8,12 @@
 #include <tenon/statistics.h>
 
 #include "array/make.h"
-#include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "ops/copy.h"
 #include "ops/formula.h"
+#include "ops/host_read.h"
+#include "ops/intervals.h"
 #include "ops/sorted_search.h"
-#include "ops/take.h"
-
-/* The sums of the weights, or numbers, of each place below `length`. */
-static tn_array *sums_at(const tn_array *places, const tn_array *weights, int64_t length)
-{
-	if (!places)
-		return NULL;
-	const tn_dtype dtype = weights ? weights->dtype : TN_I64;
-	if (!weights)
-		weights = tn_array_filled(places, TN_I64, 1, &places->size, 1);
-	tn_array *sums = tn_array_filled(places, dtype, 1, &length, 0);
-	return weights && sums && !tn_scatter_add(sums, places, 0, weights) ? sums : NULL;
-}
 
 static tn_status check_weights(const char *operation, const tn_array *a, const tn_array *weights)
 {
@@ -81,9 +68,9 @@ static tn_status measure(const tn_array *x, int64_t *length)
 		return TN_PENDING_ERROR;
 	if (!x->size)
 		return TN_OK;
-	tn_status status = tn_item_number(tn_min(x, TN_ALL_AXES, NULL, 0), &least);
+	tn_status status = tn_host_read_number("bincount", tn_min(x, TN_ALL_AXES, NULL, 0), &least);
 	if (!status)
-		status = tn_item_number(tn_max(x, TN_ALL_AXES, NULL, 0), &largest);
+		status = tn_host_read_number("bincount", tn_max(x, TN_ALL_AXES, NULL, 0), &largest);
 	if (status)
 		return status;
 	if (least.i64 < 0 || largest.i64 == INT64_MAX)
@@ -104,96 +91,39 @@ tn_array *tn_bincount(const tn_array *x, const tn_array *weights, int64_t minlen
 	const tn_array *w = weights ? tn_astype(weights, TN_F64) : NULL;
 	tn_array *sums = NULL;
 	if (!measure(places, &minlength) && (w || !weights))
-		sums = sums_at(places, w, minlength);
+		sums = tn_intervals_sums(places, w, minlength);
 	return tn_scope_end(runtime->context, sums);
 }
 
 /* ---- By interval -----------------------------------------------------------------------------*/
 
-/* One call: values and weights as lines, n intervals between n + 1 edges. */
+/* One call: values and weights as lines. */
 struct histogram {
-	const char *operation;
-	const tn_array *a, *weights, *edges;
+	struct tn_intervals intervals;
+	const tn_array *a, *weights;
 	tn_dtype sum_dtype; /* of the result */
-	int64_t n;
-	int is_uniform; /* edges at equal distances */
 };
-
-/* The interval of each value, which has its lower edge, and the last one its upper edge too; n for
- * values outside.  Scalar: a = n. */
-static tn_array *places_between(const struct histogram *h, const tn_array *a, const tn_array *edges)
-{
-	/* x = how many edges are not above the value y, c = the last edge. */
-	static const struct tn_short_program place = {
-		"z = y == c ? a - 1 : x < 1 || x > a ? a : x - 1", 3, 1, 0, TN_I64};
-	const tn_array *inputs[] = {tn_sorted_search(h->operation, edges, a, 1), a,
-				    tn_slice(edges, 0, h->n, h->n + 1, 1)};
-	const double n = (double)h->n;
-	return tn_formula(h->operation, &place, TN_I64, inputs, &n);
-}
-
-/* The same for edges at equal distances: computed, and corrected by the edges beside, which
- * rounding may have on the other side. */
-static tn_array *places_computed(const struct histogram *h, const tn_array *a,
-				 const tn_array *edges)
-{
-	/* x = the value, y = the first edge, c = the last.  In range whatever rounds or
-	 * overflows: nothing checks the places that are read. */
-	static const struct tn_short_program guess = {
-		"g = x >= y && x <= c && y < c ? (x - y) / (c - y) * a : 0; i = i64(g)\n"
-		"z = i < 0 ? 0 : i < a ? i : a - 1",
-		3, 1, 0, TN_I64};
-	static const struct tn_short_program next = {"z = x + 1", 1, 0, 0, 0};
-	/* x = the guess, y = the value, c and d = the edges of the guess, e and f = of all. */
-	static const struct tn_short_program corrected = {
-		"i = y < c ? x - 1 : y >= d && x < a - 1 ? x + 1 : x\n"
-		"z = y >= e && y <= f ? i : a",
-		6, 1, 0, TN_I64};
-	const double n = (double)h->n;
-	const tn_array *first = tn_slice(edges, 0, 0, 1, 1);
-	const tn_array *last = tn_slice(edges, 0, h->n, h->n + 1, 1);
-	const tn_array *guesses[] = {a, first, last};
-	const tn_array *at = tn_formula(h->operation, &guess, TN_I64, guesses, &n);
-	const tn_array *after = tn_formula(h->operation, &next, TN_I64, &at, NULL);
-	const tn_array *inputs[] = {
-		at, a, tn_elements_at(edges, at), tn_elements_at(edges, after), first, last};
-	return tn_formula(h->operation, &corrected, TN_I64, inputs, &n);
-}
-
-/* The sums in the n intervals. */
-static tn_array *sums_between(const struct histogram *h)
-{
-	if (!h->a || !h->edges)
-		return NULL;
-	tn_dtype dtype = tn_result_type(h->a->dtype, h->edges->dtype);
-	const tn_array *a = tn_astype(h->a, dtype), *edges = tn_astype(h->edges, dtype);
-	if (!a || !edges)
-		return NULL;
-	tn_array *places =
-		h->is_uniform ? places_computed(h, a, edges) : places_between(h, a, edges);
-	return tn_slice(sums_at(places, h->weights, h->n + 1), 0, 0, h->n, 1);
-}
 
 /* Sums as a probability density. */
 static tn_array *density_of(const struct histogram *h, const tn_array *sums)
 {
 	static const struct tn_short_program density = {"z = f64(x) / f64(y) / f64(c)", 3, 0, 0, 0};
-	const tn_array *inputs[] = {sums, tn_diff(h->edges, 1, 0),
+	const tn_array *inputs[] = {sums, tn_diff(h->intervals.edges, 1, 0),
 				    tn_sum(sums, TN_ALL_AXES, NULL, 0)};
-	return tn_formula(h->operation, &density, TN_F64, inputs, NULL);
+	return tn_formula(h->intervals.operation, &density, TN_F64, inputs, NULL);
 }
 
 static tn_status take_values(struct histogram *h, const tn_array *a, const tn_array *weights)
 {
 	const int64_t all[] = {-1};
 	if (tn_is_complex(a->dtype))
-		return tn_runtime_fail(a->runtime, TN_DTYPE, h->operation,
+		return tn_runtime_fail(a->runtime, TN_DTYPE, h->intervals.operation,
 				       "a: expected real numbers, found %s",
 				       tn_dtype_name(a->dtype));
 	/* Truth values have no distance: they are counted as 0 and 1. */
-	h->a = tn_reshape(
-		tn_array_untracked(h->operation, a->dtype == TN_BOOL ? tn_astype(a, TN_U8) : a), 1,
-		all);
+	h->a = tn_reshape(tn_array_untracked(h->intervals.operation,
+					     a->dtype == TN_BOOL ? tn_astype(a, TN_U8) : a),
+			  1, all);
 	if (weights) {
 		/* As NumPy: sums of many small numbers do not fit their own dtype. */
 		h->sum_dtype = weights->dtype;
@@ -204,7 +134,7 @@ static tn_status take_values(struct histogram *h, const tn_array *a, const tn_ar
 
 static tn_array *finish(const struct histogram *h, int density)
 {
-	tn_array *sums = sums_between(h);
+	tn_array *sums = tn_intervals_counts(&h->intervals, h->a, h->weights);
 	if (density)
 		return density_of(h, sums);
 	return h->weights ? tn_astype(sums, h->sum_dtype) : sums;
@@ -223,32 +153,10 @@ static tn_status check_uniform(const tn_array *a, int64_t bins, const double *ra
 	return TN_OK;
 }
 
-/* n + 1 edges at equal distances; a range of one point is widened by 1/2 at both ends. */
-static tn_array *uniform_edges(const struct histogram *h, const double *range)
-{
-	static const double unit[] = {0, 1};
-	static const struct tn_short_program edge = {
-		"w = x == y ? 0.5 : 0; l = x - w; h = y + w; i = index(0)\n"
-		"z = i == a ? h : l + i * ((h - l) / a)",
-		2, 1, 0, TN_I64};
-	const tn_dtype dtype = tn_is_floating(h->a->dtype) ? h->a->dtype : TN_F64;
-	const int64_t length = h->n + 1;
-	const double n = (double)h->n;
-	const tn_array *low, *high;
-	if (!range && !h->a->size)
-		range = unit;
-	low = range ? tn_array_filled(h->a, dtype, 0, NULL, range[0])
-		    : tn_astype(tn_min(h->a, TN_ALL_AXES, NULL, 0), dtype);
-	high = range ? tn_array_filled(h->a, dtype, 0, NULL, range[1])
-		     : tn_astype(tn_max(h->a, TN_ALL_AXES, NULL, 0), dtype);
-	const tn_array *ends[] = {tn_broadcast_to(low, 1, &length), high};
-	return tn_formula(h->operation, &edge, dtype, ends, &n);
-}
-
 tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
 		       const tn_array *weights, int density, tn_array **edges)
 {
-	struct histogram h = {.operation = "histogram", .n = bins, .is_uniform = 1};
+	struct histogram h = {.intervals = {.operation = "histogram", .n = bins, .is_uniform = 1}};
 	tn_array *made = NULL, *result = NULL;
 	if (edges)
 		*edges = NULL;
@@ -256,8 +164,8 @@ tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
 	if (!runtime || check_uniform(a, bins, range) || tn_scope_begin(runtime->context))
 		return NULL;
 	if (!take_values(&h, a, weights)) {
-		made = uniform_edges(&h, range);
-		h.edges = made;
+		made = tn_intervals_edges("histogram", h.a, bins, range);
+		h.intervals.edges = made;
 		result = finish(&h, density);
 	}
 	if (result && edges) {
@@ -271,20 +179,20 @@ tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges, const tn_
 			     int density)
 {
 	const tn_array *both[] = {a, edges};
-	struct histogram h = {.operation = "histogram_edges"};
-	struct tn_runtime *runtime = begin(h.operation, a, weights);
-	if (!runtime || !tn_begin(2, both, h.operation) ||
-	    tn_sorted_check(h.operation, "edges", edges))
+	struct histogram h = {.intervals = {.operation = "histogram_edges"}};
+	struct tn_runtime *runtime = begin(h.intervals.operation, a, weights);
+	if (!runtime || !tn_begin(2, both, h.intervals.operation) ||
+	    tn_sorted_check(h.intervals.operation, "edges", edges))
 		return NULL;
 	if (edges->size < 2) {
-		tn_runtime_fail(runtime, TN_SHAPE, h.operation,
+		tn_runtime_fail(runtime, TN_SHAPE, h.intervals.operation,
 				"edges: expected 2 or more, found %" PRId64, edges->size);
 		return NULL;
 	}
 	if (tn_scope_begin(runtime->context))
 		return NULL;
-	h.n = edges->size - 1;
-	h.edges = tn_array_untracked(h.operation, edges);
+	h.intervals.n = edges->size - 1;
+	h.intervals.edges = tn_array_untracked(h.intervals.operation, edges);
 	return tn_scope_end(runtime->context,
 			    take_values(&h, a, weights) ? NULL : finish(&h, density));
 }

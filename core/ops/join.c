@@ -62,6 +62,74 @@ tn_array *tn_stack(int n, const tn_array *const *arrays, int axis)
 	return joined;
 }
 
+/* ---- Block -----------------------------------------------------------------------------------*/
+
+/* Lists in lists that are being joined. */
+struct block {
+	const tn_array *const *next; /* the array that is next */
+	int rank;                    /* of all, with missing axes */
+};
+
+static tn_array *with_rank(const tn_array *a, int rank)
+{
+	int64_t shape[TN_MAX_RANK];
+	for (int i = 0; i < rank; i++)
+		shape[i] = i < rank - a->rank ? 1 : a->shape[i - (rank - a->rank)];
+	return tn_reshape(a, rank, shape);
+}
+
+static tn_array *join_lists(struct block *block, int depth, const int *counts)
+{
+	const tn_array *first = *block->next;
+	if (!depth)
+		return with_rank(*block->next++, block->rank);
+	const tn_array **parts = tn_mem_alloc((size_t)counts[0] * sizeof(*parts));
+	if (!parts) {
+		tn_runtime_fail(first->runtime, TN_OUT_OF_MEMORY, "block",
+				"no host memory for %d arrays", counts[0]);
+		return NULL;
+	}
+	for (int i = 0; i < counts[0]; i++)
+		parts[i] = join_lists(block, depth - 1, counts + 1);
+	tn_array *joined = tn_concatenate(counts[0], parts, block->rank - depth);
+	tn_mem_free(parts);
+	return joined;
+}
+
+/* How many arrays there are; 0 with the error kept. */
+static uint32_t count_blocks(struct tn_runtime *runtime, int depth, const int *counts)
+{
+	int64_t n = 1;
+	for (int i = 0; i < depth; i++) {
+		if (counts[i] < 1)
+			tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "block",
+					"counts[%d]: expected 1 or more, found %d", i, counts[i]);
+		if (counts[i] < 1)
+			return 0;
+		n = n > INT32_MAX / counts[i] ? INT32_MAX : n * counts[i];
+	}
+	return (uint32_t)n;
+}
+
+tn_array *tn_block(int depth, const int *counts, const tn_array *const *arrays)
+{
+	if (!counts || !arrays)
+		return NULL;
+	struct tn_runtime *runtime = tn_begin(1, arrays, "block");
+	if (runtime && (depth < 1 || depth > TN_MAX_RANK)) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "block",
+				"depth: expected 1 to %d, found %d", TN_MAX_RANK, depth);
+		return NULL;
+	}
+	const uint32_t n = runtime ? count_blocks(runtime, depth, counts) : 0;
+	struct block block = {.next = arrays, .rank = depth};
+	if (!n || !tn_begin(n, arrays, "block") || tn_scope_begin(runtime->context))
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		block.rank = arrays[i]->rank > block.rank ? arrays[i]->rank : block.rank;
+	return tn_scope_end(runtime->context, join_lists(&block, depth, counts));
+}
+
 tn_array *tn_append(const tn_array *a, const tn_array *values, int axis)
 {
 	const tn_array *both[] = {a, values};

@@ -14,6 +14,7 @@
 #include "base/dtype.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
+#include "ops/host_read.h"
 #include "ops/indexed.h"
 #include "ops/indices.h"
 #include "ops/map.h"
@@ -75,6 +76,8 @@ tn_array *tn_true_numbers(const char *operation, const tn_array *a, int64_t n)
 	if (line)
 		list = tn_array_is_near(line) ? list_near(operation, line)
 					      : list_numbers(operation, line, n);
+	if (list && n < 0)
+		tn_host_read_count(operation, line, sizeof(int64_t));
 	return tn_scope_end(a->runtime->context, list);
 }
 

@@ -4,8 +4,10 @@
  * Padding, axis by axis: an axis that is padded later extends what the earlier ones have added.
  */
 #include <tenon/manipulate.h>
+#include <tenon/statistics.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "array/make.h"
@@ -16,12 +18,13 @@
 #include "ops/copy.h"
 #include "ops/formula.h"
 #include "ops/indexed.h"
+#include "ops/pad_odd.h"
 
 struct padding {
 	uint32_t mode;
 	int axis;
 	int64_t before, after;
-	double first, last; /* the values of the two ends */
+	double first, last; /* the values of the two ends, or how many elements have a statistic */
 };
 
 /* ---- Repeated elements -----------------------------------------------------------------------*/
@@ -36,9 +39,10 @@ static const char *place_text(uint32_t mode)
 	case TN_PAD_WRAP:
 		return "t = index(0) - a; r = t % b; z = r < 0 ? r + b : r";
 	case TN_PAD_SYMMETRIC:
+	case TN_PAD_SYMMETRIC_ODD:
 		return "t = index(0) - a; r = t % (2*b); m = r < 0 ? r + 2*b : r\n"
 		       "z = m < b ? m : 2*b - 1 - m";
-	default: /* TN_PAD_REFLECT; one element repeats itself */
+	default: /* TN_PAD_REFLECT and its odd form; one element repeats itself */
 		return "n = b > 1 ? 2*b - 2 : 1; t = index(0) - a; r = t % n\n"
 		       "m = r < 0 ? r + n : r; z = m < b ? m : n - m";
 	}
@@ -54,7 +58,12 @@ static tn_array *pad_with_elements(const tn_array *a, const struct padding *padd
 				(const double[]){(double)padding->before, (double)length});
 	tn_array *padded = tn_take(a, places, padding->axis);
 	tn_array_discard(places);
-	return padded;
+	if (padding->mode != TN_PAD_REFLECT_ODD && padding->mode != TN_PAD_SYMMETRIC_ODD)
+		return padded;
+	const int64_t period = length - (padding->mode == TN_PAD_REFLECT_ODD && length > 1);
+	tn_array *odd = tn_pad_odd(a, padded, padding->axis, padding->before, period);
+	tn_array_discard(padded);
+	return odd;
 }
 
 /* ---- Parts before and after ------------------------------------------------------------------*/
@@ -71,14 +80,33 @@ static tn_array *constant_part(const tn_array *a, int axis, int64_t n, double va
 	return part;
 }
 
-/* The maximum, minimum or mean along the axis, as a's dtype, n times. */
-static tn_array *statistic_part(const tn_array *a, const struct padding *padding, int64_t n)
+static tn_array *statistic(const tn_array *a, uint32_t mode, int axis)
+{
+	switch (mode) {
+	case TN_PAD_MAXIMUM:
+		return tn_max(a, 1, &axis, 1);
+	case TN_PAD_MINIMUM:
+		return tn_min(a, 1, &axis, 1);
+	case TN_PAD_MEDIAN:
+		return tn_median(a, 1, &axis, 1);
+	default:
+		return tn_mean(a, 1, &axis, 1);
+	}
+}
+
+/* The statistic of the first or last elements along the axis, or of all, as a's dtype, n times. */
+static tn_array *statistic_part(const tn_array *a, const struct padding *padding, int64_t n,
+				int is_after)
 {
 	const int axis = padding->axis;
+	const int64_t length = a->shape[axis];
+	const double asked = is_after ? padding->last : padding->first;
+	const int64_t used = asked > 0 && asked < (double)length ? (int64_t)asked : length;
 	int64_t shape[TN_MAX_RANK];
-	tn_array *value = padding->mode == TN_PAD_MAXIMUM   ? tn_max(a, 1, &axis, 1)
-			  : padding->mode == TN_PAD_MINIMUM ? tn_min(a, 1, &axis, 1)
-							    : tn_mean(a, 1, &axis, 1);
+	tn_array *line = is_after ? tn_slice(a, axis, length - used, length, 1)
+				  : tn_slice(a, axis, 0, used, 1);
+	tn_array *value = statistic(line, padding->mode, axis);
+	tn_array_discard(line);
 	memcpy(shape, a->shape, sizeof(shape));
 	shape[axis] = n;
 	if (value && value->dtype != a->dtype) {
@@ -154,12 +182,12 @@ static tn_array *ramp_part(const tn_array *a, const struct padding *padding, int
 static tn_array *make_part(const tn_array *a, const struct padding *padding, int is_after)
 {
 	const int64_t n = is_after ? padding->after : padding->before;
-	if (padding->mode == TN_PAD_CONSTANT)
+	if (padding->mode == TN_PAD_CONSTANT || padding->mode == TN_PAD_EMPTY)
 		return constant_part(a, padding->axis, n,
 				     is_after ? padding->last : padding->first);
 	if (padding->mode == TN_PAD_LINEAR_RAMP)
 		return ramp_part(a, padding, n, is_after);
-	return statistic_part(a, padding, n);
+	return statistic_part(a, padding, n, is_after);
 }
 
 static tn_array *pad_with_parts(const tn_array *a, const struct padding *padding)
@@ -180,9 +208,17 @@ static tn_array *pad_with_parts(const tn_array *a, const struct padding *padding
 
 static tn_array *pad_axis(const tn_array *a, const struct padding *padding)
 {
-	const int is_element = padding->mode == TN_PAD_EDGE || padding->mode == TN_PAD_WRAP ||
-			       padding->mode == TN_PAD_SYMMETRIC || padding->mode == TN_PAD_REFLECT;
-	return is_element ? pad_with_elements(a, padding) : pad_with_parts(a, padding);
+	switch (padding->mode) {
+	case TN_PAD_EDGE:
+	case TN_PAD_REFLECT:
+	case TN_PAD_SYMMETRIC:
+	case TN_PAD_WRAP:
+	case TN_PAD_REFLECT_ODD:
+	case TN_PAD_SYMMETRIC_ODD:
+		return pad_with_elements(a, padding);
+	default:
+		return pad_with_parts(a, padding);
+	}
 }
 
 /* ---- Pad -------------------------------------------------------------------------------------*/
@@ -198,31 +234,54 @@ static tn_status check_axis(const tn_array *a, uint32_t mode, int axis, const in
 				       "widths[%d]: expected 0 or more for axis %d of shape %s, "
 				       "found %" PRId64,
 				       2 * axis + i, axis, tn_array_text(a, shape), widths[i]);
-	if ((widths[0] || widths[1]) && !a->shape[axis] && mode != TN_PAD_CONSTANT)
-		return tn_fail(
-			error, TN_SHAPE, "pad",
-			"a: axis %d of shape %s is empty, which only TN_PAD_CONSTANT extends", axis,
-			tn_array_text(a, shape));
+	if ((widths[0] || widths[1]) && !a->shape[axis] && mode != TN_PAD_CONSTANT &&
+	    mode != TN_PAD_EMPTY)
+		return tn_fail(error, TN_SHAPE, "pad",
+			       "a: axis %d of shape %s is empty, which only TN_PAD_CONSTANT and "
+			       "TN_PAD_EMPTY extend",
+			       axis, tn_array_text(a, shape));
 	return TN_OK;
 }
 
-static tn_status check_pad(const tn_array *a, const int64_t *widths, uint32_t mode)
+/* Numbers of elements: whole, and 0 for all. */
+static tn_status check_lengths(const tn_array *a, const double *values)
+{
+	for (int i = 0; i < 2 * a->rank; i++) {
+		if (!(values[i] >= 0 && values[i] == floor(values[i])))
+			return tn_fail(&a->runtime->report, TN_INVALID_ARGUMENT, "pad",
+				       "values[%d]: expected a number of elements, or 0 for all, "
+				       "found %g",
+				       i, values[i]);
+	}
+	return TN_OK;
+}
+
+static tn_status check_pad(const tn_array *a, const int64_t *widths, uint32_t mode,
+			   const double *values)
 {
 	struct tn_error_info *error = &a->runtime->report;
+	const int is_odd = mode == TN_PAD_REFLECT_ODD || mode == TN_PAD_SYMMETRIC_ODD;
+	const int is_ordered =
+		mode == TN_PAD_MAXIMUM || mode == TN_PAD_MINIMUM || mode == TN_PAD_MEDIAN;
 	int64_t shape[TN_MAX_RANK], size;
 	tn_status status = TN_OK;
-	if (mode > TN_PAD_MEAN)
+	if (mode > TN_PAD_SYMMETRIC_ODD)
 		return tn_fail(error, TN_INVALID_ARGUMENT, "pad",
-			       "mode: expected TN_PAD_CONSTANT (0) to TN_PAD_MEAN (%d), found "
-			       "%" PRIu32,
-			       TN_PAD_MEAN, mode);
+			       "mode: expected TN_PAD_CONSTANT (0) to TN_PAD_SYMMETRIC_ODD (%d), "
+			       "found %" PRIu32,
+			       TN_PAD_SYMMETRIC_ODD, mode);
 	if (a->rank && !widths)
 		return tn_fail(error, TN_INVALID_ARGUMENT, "pad",
 			       "widths is NULL: expected two for each of %d axes", a->rank);
-	if (tn_is_complex(a->dtype) && (mode == TN_PAD_MAXIMUM || mode == TN_PAD_MINIMUM))
+	if (is_ordered && tn_is_complex(a->dtype))
 		return tn_fail(error, TN_DTYPE, "pad",
 			       "a: expected real elements, which have an order, found %s",
 			       tn_dtype_name(a->dtype));
+	if (is_odd && a->dtype == TN_BOOL)
+		return tn_fail(error, TN_DTYPE, "pad",
+			       "a: expected numbers, which have a difference, found bool");
+	if (values && (is_ordered || mode == TN_PAD_MEAN))
+		status = check_lengths(a, values);
 	for (int i = 0; i < a->rank && !status; i++) {
 		status = check_axis(a, mode, i, widths + 2 * i);
 		shape[i] = status ? 0 : a->shape[i] + widths[2 * i] + widths[2 * i + 1];
@@ -235,7 +294,7 @@ tn_array *tn_pad(const tn_array *a, const int64_t *widths, uint32_t mode, const 
 	struct tn_runtime *runtime = tn_begin(1, &a, "pad");
 	if (!runtime)
 		return NULL;
-	if (check_pad(a, widths, mode))
+	if (check_pad(a, widths, mode, values))
 		return tn_end(runtime, runtime->report.status, NULL);
 	tn_array *padded = NULL;
 	for (int i = 0; i < a->rank; i++) {

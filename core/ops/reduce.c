@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <tenon/order.h>
 
 #include "array/make.h"
 #include "array/result_type.h"
@@ -263,11 +264,12 @@ tn_array *tn_min(const tn_array *a, int n, const int *axes, int keepdims)
 }
 
 static tn_array *place_of(enum tn_operation operation, uint32_t combiner, const tn_array *a,
-			  int axis)
+			  int axis, int keepdims)
 {
+	const int n = axis == TN_AXIS_NONE ? TN_ALL_AXES : 1;
 	struct reduction r;
 	tn_array *out;
-	if (begin_reduction(&r, operation, a, 1, &axis, 0))
+	if (begin_reduction(&r, operation, a, n, &axis, keepdims))
 		return NULL;
 	out = make_output(&r, TN_I64);
 	if (!out)
@@ -277,12 +279,22 @@ static tn_array *place_of(enum tn_operation operation, uint32_t combiner, const 
 
 tn_array *tn_argmax(const tn_array *a, int axis)
 {
-	return place_of(TN_DO_ARGMAX, TN_REDUCE_ARGMAX, a, axis);
+	return place_of(TN_DO_ARGMAX, TN_REDUCE_ARGMAX, a, axis, 0);
+}
+
+tn_array *tn_argmax_keepdims(const tn_array *a, int axis)
+{
+	return place_of(TN_DO_ARGMAX, TN_REDUCE_ARGMAX, a, axis, 1);
 }
 
 tn_array *tn_argmin(const tn_array *a, int axis)
 {
-	return place_of(TN_DO_ARGMIN, TN_REDUCE_ARGMIN, a, axis);
+	return place_of(TN_DO_ARGMIN, TN_REDUCE_ARGMIN, a, axis, 0);
+}
+
+tn_array *tn_argmin_keepdims(const tn_array *a, int axis)
+{
+	return place_of(TN_DO_ARGMIN, TN_REDUCE_ARGMIN, a, axis, 1);
 }
 
 /* ---- log sum exp -----------------------------------------------------------------------------*/

@@ -3,10 +3,13 @@
  *
  * Reductions that leave NaN out.  A complex number is NaN if one of its parts is.
  */
+#include <tenon/order.h>
 #include <tenon/statistics.h>
 
+#include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/axes.h"
 #include "ops/reduced.h"
 #include "ops/formula.h"
 #include "ops/spread.h"
@@ -53,17 +56,6 @@ static tn_array *count_of(const struct tn_reduced *r, int keepdims)
 	return tn_sum(is_number, r->n, r->axes, keepdims);
 }
 
-/* sum / count, in the sum's dtype: 0 / 0 is NaN. */
-static tn_array *quotient_of(const char *operation, tn_array *sum, tn_array *count)
-{
-	static const struct tn_short_program quotient = {"z = x / y", 2, 0, 0, 0};
-	const tn_array *both[] = {sum, count};
-	const tn_dtype dtype = tn_array_dtype(sum);
-	if (tn_is_complex(dtype))
-		return tn_divide(sum, tn_astype(count, dtype));
-	return tn_formula(operation, &quotient, dtype, both, NULL);
-}
-
 tn_array *tn_nansum(const tn_array *a, int n, const int *axes, int keepdims)
 {
 	struct tn_reduced r;
@@ -82,14 +74,36 @@ tn_array *tn_nanprod(const tn_array *a, int n, const int *axes, int keepdims)
 	return tn_scope_end(r.runtime->context, product);
 }
 
+static tn_array *scan_of(const char *operation, const tn_array *a, int axis,
+			 const struct stand_in *with,
+			 tn_array *(*scan)(const tn_array *a, int axis))
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, operation);
+	if (!runtime || tn_scope_begin(runtime->context))
+		return NULL;
+	const tn_array *x = tn_axis_or_flat(a, operation, &axis);
+	return tn_scope_end(runtime->context,
+			    x ? scan(without_nan(operation, x, with), axis) : NULL);
+}
+
+tn_array *tn_nancumsum(const tn_array *a, int axis)
+{
+	return scan_of("nancumsum", a, axis, &zero, tn_cumsum);
+}
+
+tn_array *tn_nancumprod(const tn_array *a, int axis)
+{
+	return scan_of("nancumprod", a, axis, &one, tn_cumprod);
+}
+
 tn_array *tn_nanmean(const tn_array *a, int n, const int *axes, int keepdims)
 {
 	struct tn_reduced r;
 	if (tn_reduced_begin(&r, "nanmean", a, n, axes, keepdims))
 		return NULL;
 	const tn_array *x = without_nan(r.operation, tn_spread_input(a), &zero);
-	tn_array *mean =
-		quotient_of(r.operation, tn_sum(x, n, axes, keepdims), count_of(&r, keepdims));
+	tn_array *mean = tn_spread_quotient(r.operation, tn_sum(x, n, axes, keepdims),
+					    count_of(&r, keepdims));
 	return tn_scope_end(r.runtime->context, tn_spread_result(mean, a, 0));
 }
 
@@ -124,6 +138,29 @@ tn_array *tn_nanmin(const tn_array *a, int n, const int *axes, int keepdims)
 	return extreme_of("nanmin", a, n, axes, keepdims, &highest, tn_min);
 }
 
+static tn_array *place_of(const char *operation, const tn_array *a, int axis,
+			  const struct stand_in *with,
+			  tn_array *(*find)(const tn_array *a, int axis))
+{
+	struct tn_reduced r;
+	tn_array *place = NULL;
+	if (tn_reduced_begin(&r, operation, a, axis == TN_AXIS_NONE ? TN_ALL_AXES : 1, &axis, 0))
+		return NULL;
+	if (!tn_reduced_check_order(&r))
+		place = find(without_nan(operation, a, with), axis);
+	return tn_scope_end(r.runtime->context, place);
+}
+
+tn_array *tn_nanargmax(const tn_array *a, int axis, int keepdims)
+{
+	return place_of("nanargmax", a, axis, &lowest, keepdims ? tn_argmax_keepdims : tn_argmax);
+}
+
+tn_array *tn_nanargmin(const tn_array *a, int axis, int keepdims)
+{
+	return place_of("nanargmin", a, axis, &highest, keepdims ? tn_argmin_keepdims : tn_argmin);
+}
+
 /* ---- Spread ----------------------------------------------------------------------------------*/
 
 static tn_array *spread_of(const char *operation, const tn_array *a, int n, const int *axes,
@@ -137,7 +174,7 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 		return NULL;
 	const tn_array *x = tn_spread_input(a);
 	tn_array *sum = tn_sum(without_nan(operation, x, &zero), n, axes, 1);
-	tn_array *mean = quotient_of(operation, sum, count_of(&r, 1));
+	tn_array *mean = tn_spread_quotient(operation, sum, count_of(&r, 1));
 	sum = tn_sum(tn_spread_square(operation, x, mean, 1), n, axes, keepdims);
 	const tn_array *both[] = {sum, count_of(&r, keepdims)};
 	tn_array *variance =

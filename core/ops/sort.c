@@ -4,6 +4,8 @@
  * Sorting along an axis: sorted elements, their indices, the first k.  A tape records it as
  * tn_take_along_axis.
  */
+#include "ops/sort.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,6 +15,8 @@
 #include "dispatch/operand.h"
 #include "dispatch/operations.h"
 #include "dispatch/route.h"
+#include "ops/axes.h"
+#include "ops/formula.h"
 
 /* One call; only wanted outputs are made. */
 struct sorting {
@@ -108,6 +112,77 @@ static tn_status record_sorting(const struct sorting *s)
 	return tn_record_made(s->runtime, &record, 2, inputs, s->values);
 }
 
+/* ---- Several keys, and complex numbers, which have two: the last one decides ------------------*/
+
+static tn_array *by_real_key(const tn_array *earlier, const tn_array *key, int axis, int descending)
+{
+	if (!earlier)
+		return tn_argsort(key, axis, descending);
+	const tn_array *order =
+		tn_argsort(tn_take_along_axis(key, earlier, axis), axis, descending);
+	return tn_take_along_axis(earlier, order, axis);
+}
+
+/* NumPy's order: numbers by their real, then imaginary parts; then those whose imaginary part is
+ * NaN, those whose real part is, and those of two NaN. */
+static tn_array *by_complex_key(const char *operation, const tn_array *earlier, const tn_array *key,
+				int axis, int descending)
+{
+	static const struct tn_short_program kind = {"z = (x == x ? 0 : 2) + (y == y ? 0 : 1)", 2,
+						     0, 0, 0};
+	const tn_array *parts[] = {tn_real(key), tn_imag(key)};
+	const tn_array *kinds = tn_formula(operation, &kind, TN_U8, parts, NULL);
+	const tn_array *keys[] = {parts[1], parts[0], kinds};
+	tn_array *order = NULL;
+	if (!kinds)
+		return NULL;
+	for (int i = 0; i < 3; i++) {
+		order = by_real_key(i ? order : earlier, keys[i], axis, descending);
+		if (!order)
+			return NULL;
+	}
+	return order;
+}
+
+tn_array *tn_order_by(const char *operation, const tn_array *earlier, const tn_array *key, int axis,
+		      int descending)
+{
+	const tn_array *untracked = tn_array_untracked(operation, key);
+	if (!untracked)
+		return NULL;
+	return tn_is_complex(untracked->dtype)
+		       ? by_complex_key(operation, earlier, untracked, axis, descending)
+		       : by_real_key(earlier, untracked, axis, descending);
+}
+
+/* The indices that sort complex numbers, in the caller's scope. */
+static tn_array *complex_order(const struct sorting *s)
+{
+	const char *name = tn_operation_names[s->operation];
+	int axis = s->axis;
+	if (tn_axis_check(s->a, name, "axis", &axis))
+		return NULL;
+	return tn_order_by(name, NULL, s->a, axis, s->descending);
+}
+
+static tn_array *sort_complex(const struct sorting *s)
+{
+	if (tn_scope_begin(s->runtime->context))
+		return NULL;
+	const tn_array *order = complex_order(s);
+	return tn_scope_end(s->runtime->context,
+			    order ? tn_take_along_axis(s->a, order, s->axis) : NULL);
+}
+
+static tn_array *argsort_complex(const struct sorting *s)
+{
+	if (tn_scope_begin(s->runtime->context))
+		return NULL;
+	return tn_scope_end(s->runtime->context, complex_order(s));
+}
+
+/* ---- The functions ---------------------------------------------------------------------------*/
+
 tn_array *tn_sort(const tn_array *a, int axis, int descending)
 {
 	struct sorting s = {
@@ -116,6 +191,8 @@ tn_array *tn_sort(const tn_array *a, int axis, int descending)
 	s.runtime = tn_begin(1, &a, "sort");
 	if (!s.runtime)
 		return NULL;
+	if (tn_is_complex(a->dtype))
+		return sort_complex(&s);
 	status = run_sorting(&s, 1, is_recorded(&s));
 	if (!status && s.indices)
 		status = record_sorting(&s);
@@ -134,6 +211,8 @@ tn_array *tn_argsort(const tn_array *a, int axis, int descending)
 	s.runtime = tn_begin(1, &a, "argsort");
 	if (!s.runtime)
 		return NULL;
+	if (tn_is_complex(a->dtype))
+		return argsort_complex(&s);
 	status = run_sorting(&s, 0, 1);
 	return tn_end(s.runtime, status, s.indices);
 }

@@ -46,6 +46,16 @@ tn_array *tn_spread_square(const char *operation, const tn_array *x, const tn_ar
 			  parts, NULL);
 }
 
+tn_array *tn_spread_quotient(const char *operation, tn_array *sum, tn_array *count)
+{
+	static const struct tn_short_program quotient = {"z = x / y", 2, 0, 0, 0};
+	const tn_array *both[] = {sum, count};
+	const tn_dtype dtype = tn_array_dtype(sum);
+	if (tn_is_complex(dtype))
+		return tn_divide(sum, tn_astype(count, dtype));
+	return tn_formula(operation, &quotient, dtype, both, NULL);
+}
+
 tn_array *tn_spread_result(tn_array *spread, const tn_array *a, int is_root)
 {
 	tn_array *result = is_root ? tn_sqrt(spread) : spread;

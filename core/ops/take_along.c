@@ -148,8 +148,16 @@ tn_status tn_scatter_add_along_axis(tn_array *out, const tn_array *indices, int 
 	tn_status status = tn_begin_into(3, all, "scatter_add");
 	if (status)
 		return status;
-	status = move_in_scope(out->runtime, TN_SLOT_SCATTER_ADD, out, indices, axis, a);
+	struct tn_runtime *runtime = out->runtime;
+	/* The parts of complex numbers are no line. */
+	tn_array *compact = out->contiguous ? out : tn_array_compact(runtime, out);
+	status = compact ? move_in_scope(runtime, TN_SLOT_SCATTER_ADD, compact, indices, axis, a)
+			 : failed(runtime);
+	if (!status && compact != out)
+		status = tn_copy_run(runtime, TN_DO_SCATTER_ADD, out, compact);
 	if (!status)
 		tn_array_touch(out);
-	return tn_end_into(out->runtime, status);
+	if (compact != out)
+		tn_array_discard(compact);
+	return tn_end_into(runtime, status);
 }

@@ -110,6 +110,9 @@ TN_API tn_status tn_assign(tn_array *out, const tn_array *a);
 TN_API tn_status tn_fill(tn_array *out, double value);
 TN_API tn_status tn_fill_number(tn_array *out, tn_number value);
 
+/* In place of an axis, for functions that say so: all elements in row-major order. */
+enum { TN_AXIS_NONE = INT32_MIN };
+
 /* ---- Views: they share the storage -----------------------------------------------------------*/
 
 /* One length may be -1.  A copy if the strides do not allow a view. */
@@ -237,8 +240,8 @@ TN_API tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims
 TN_API tn_array *tn_prod(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_max(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_min(const tn_array *a, int n, const int *axes, int keepdims);
-/* i64: the index of the first of equal elements, or of the first NaN; along one axis, which is
- * removed. */
+/* i64: the index of the first of equal elements, or of the first NaN, along one axis, which is
+ * removed; TN_AXIS_NONE: of all elements in row-major order. */
 TN_API tn_array *tn_argmax(const tn_array *a, int axis);
 TN_API tn_array *tn_argmin(const tn_array *a, int axis);
 /* log sum exp, without overflow. */
@@ -270,8 +273,9 @@ TN_API tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, 
 /* ---- Order -----------------------------------------------------------------------------------
  * Along one axis (negative ones count from the end), each line separately.  Sorting is stable,
  * ascending and descending.  -0 equals 0; a NaN is greater than any number and equals any other
- * NaN.  Gradients flow back to the original positions.
- * TN_DTYPE: complex.  TN_INVALID_ARGUMENT: there is no such axis. */
+ * NaN.  Complex numbers are ordered by their real, then by their imaginary parts; behind them come
+ * those with a NaN in the imaginary part, in the real part, in both.  Gradients flow back to the
+ * original positions.  TN_INVALID_ARGUMENT: there is no such axis. */
 
 /* The elements in ascending order, or descending if `descending` is 1. */
 TN_API tn_array *tn_sort(const tn_array *a, int axis, int descending);
@@ -279,7 +283,7 @@ TN_API tn_array *tn_sort(const tn_array *a, int axis, int descending);
 TN_API tn_array *tn_argsort(const tn_array *a, int axis, int descending);
 /* The k largest elements, the largest first, or with largest 0 the k smallest, the smallest first;
  * *indices, unless indices is NULL, receives their original indices (i64; NULL on failure).
- * TN_INVALID_ARGUMENT: k is below 0 or above the axis's length. */
+ * TN_DTYPE: complex.  TN_INVALID_ARGUMENT: k is below 0 or above the axis's length. */
 TN_API tn_array *tn_topk(const tn_array *a, int64_t k, int axis, int largest, tn_array **indices);
 
 /* ---- Running reductions ----------------------------------------------------------------------

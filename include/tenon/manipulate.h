@@ -75,14 +75,17 @@ TN_API tn_array *tn_triu(const tn_array *a, int64_t k);
  * common dtype of a and i64.  TN_SHAPE: a has not one axis. */
 TN_API tn_array *tn_vander(const tn_array *a, int64_t n, int increasing);
 
-/* ---- Joining and splitting -------------------------------------------------------------------*/
-
-/* In place of an axis: a is reshaped to one axis first.  For tn_append, tn_delete, tn_insert and
- * tn_repeat. */
-enum { TN_AXIS_NONE = INT32_MIN };
+/* ---- Joining and splitting -------------------------------------------------------------------
+ * tn_append and, below, tn_delete, tn_insert and tn_repeat take TN_AXIS_NONE for an axis: a is
+ * reshaped to one axis first. */
 
 /* n >= 1 arrays of one shape (TN_SHAPE), joined along a new axis. */
 TN_API tn_array *tn_stack(int n, const tn_array *const *arrays, int axis);
+/* NumPy's block of lists in lists, `depth` of them: counts[0] in the outermost, counts[1] in each
+ * of these, ..., and the arrays of the innermost ones in row-major order.  Innermost ones are
+ * joined along the last axis, those around them along the axis before, and so on; missing axes have
+ * length 1, and come first.  TN_SHAPE.  TN_INVALID_ARGUMENT: depth or a count is below 1. */
+TN_API tn_array *tn_block(int depth, const int *counts, const tn_array *const *arrays);
 /* a, then values, along an axis; the result has their common dtype.  TN_SHAPE. */
 TN_API tn_array *tn_append(const tn_array *a, const tn_array *values, int axis);
 /* Views, as many as the axis is long, without it.  parts are NULL on failure. */
@@ -111,6 +114,16 @@ TN_API tn_array *tn_delete(const tn_array *a, int64_t n, const int64_t *indices,
 TN_API tn_array *tn_insert(const tn_array *a, int64_t n, const int64_t *indices,
 			   const tn_array *values, int axis);
 
+enum tn_trim { TN_TRIM_FRONT = 1, TN_TRIM_BACK = 2 };
+
+/* A view without the zeros at the front, at the back, or both, along n axes (TN_ALL_AXES): without
+ * the planes that are zero altogether; of nothing but zeros nothing is left.  Waits for the device,
+ * and reads two numbers for each axis.  TN_INVALID_ARGUMENT: another `trim`. */
+TN_API tn_array *tn_trim_zeros(const tn_array *a, uint32_t trim, int n, const int *axes);
+/* The elements in row-major order as an array of any shape, from the first again where they are too
+ * few; of none zeros. */
+TN_API tn_array *tn_resize(const tn_array *a, int rank, const int64_t *shape);
+
 /* ---- Moving axes and elements ----------------------------------------------------------------*/
 
 /* Views: axes source[i] become axes destination[i], the others keep their order; two swapped. */
@@ -138,14 +151,22 @@ enum tn_pad_mode {
 	TN_PAD_SYMMETRIC,   /* b a | a b c | c b */
 	TN_PAD_WRAP,        /* b c | a b c | a b */
 	TN_PAD_LINEAR_RAMP, /* evenly from values[] to the edge, integers rounded down */
-	TN_PAD_MAXIMUM,     /* of the whole line; real dtypes (TN_DTYPE) */
+	/* Of the first values[2 i] and the last values[2 i + 1] elements; 0, or NULL: of all.  All
+	 * but the mean are for real dtypes (TN_DTYPE); of integers they are rounded. */
+	TN_PAD_MAXIMUM,
 	TN_PAD_MINIMUM,
-	TN_PAD_MEAN, /* of integers rounded */
+	TN_PAD_MEAN,
+	TN_PAD_MEDIAN,
+	TN_PAD_EMPTY, /* any elements */
+	/* Twice the edge less the reflected element; no bool (TN_DTYPE). */
+	TN_PAD_REFLECT_ODD,
+	TN_PAD_SYMMETRIC_ODD,
 };
 
 /* a with widths[2 i] elements before and widths[2 i + 1] after axis i, the axes in their order: a
  * later one extends what the earlier ones have added.  values is read in the modes above that name
- * it.  TN_SHAPE: an empty axis grows in another mode than TN_PAD_CONSTANT. */
+ * it.  TN_SHAPE: an empty axis grows in another mode than TN_PAD_CONSTANT and TN_PAD_EMPTY.
+ * TN_INVALID_ARGUMENT: a number of elements is below 0, or not whole. */
 TN_API tn_array *tn_pad(const tn_array *a, const int64_t *widths, uint32_t mode,
 			const double *values);
 

@@ -5,8 +5,8 @@
  *
  * The conventions are those of array.h: `axes` lists n axes, n = TN_ALL_AXES means all, keepdims
  * keeps reduced axes with length 1; NULL in gives NULL out, and the context keeps the first error.
- * Nothing but tn_bincount waits for the device.  Gradients are those of the operations that a
- * function is composed of.  Errors that many have:
+ * Nothing but tn_bincount and tn_histogram_bin_edges waits for the device.  Gradients are those of
+ * the operations that a function is composed of.  Errors that many have:
  *   TN_INVALID_ARGUMENT  there is no such axis, or it is given twice
  *   TN_DTYPE             the function does not take that dtype
  *   TN_SHAPE             shapes do not fit, or there are too few elements
@@ -66,6 +66,10 @@ TN_API tn_array *tn_nanvar(const tn_array *a, int n, const int *axes, double cor
 			   int keepdims);
 TN_API tn_array *tn_nanstd(const tn_array *a, int n, const int *axes, double correction,
 			   int keepdims);
+/* The running sums and products along the axis (TN_AXIS_NONE: of all elements in row-major order)
+ * with 0, or 1, for NaN.  TN_DTYPE: products of complex numbers. */
+TN_API tn_array *tn_nancumsum(const tn_array *a, int axis);
+TN_API tn_array *tn_nancumprod(const tn_array *a, int axis);
 /* A copy with `nan` for NaN, *posinf for infinity and *neginf for -infinity; NULL: the largest
  * finite number of the dtype, and its negative.  Each part of a complex number by itself. */
 TN_API tn_array *tn_nan_to_num(const tn_array *a, double nan, const double *posinf,
@@ -127,6 +131,17 @@ TN_API tn_array *tn_quantiles(const tn_array *a, int64_t n_q, const double *q, u
 TN_API tn_array *tn_percentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
 				int n, const int *axes, int keepdims);
 
+/* The same of the elements that are not NaN; NaN where there is none. */
+TN_API tn_array *tn_nanmedian(const tn_array *a, int n, const int *axes, int keepdims);
+TN_API tn_array *tn_nanquantile(const tn_array *a, double q, uint32_t method, int n,
+				const int *axes, int keepdims);
+TN_API tn_array *tn_nanpercentile(const tn_array *a, double q, uint32_t method, int n,
+				  const int *axes, int keepdims);
+TN_API tn_array *tn_nanquantiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
+				 int n, const int *axes, int keepdims);
+TN_API tn_array *tn_nanpercentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
+				   int n, const int *axes, int keepdims);
+
 /* ---- Covariance ------------------------------------------------------------------------------
  * f64, or c128 of complex arrays.  The arrays have at most 2 axes (TN_SHAPE): a row for each
  * variable, or with rowvar 0 a column; y, which may be NULL, has more variables.  Results have no
@@ -168,6 +183,40 @@ TN_API tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *ran
 /* The same between given edges, 2 or more (TN_SHAPE) in ascending order. */
 TN_API tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges,
 				    const tn_array *weights, int density);
+
+/* Histograms of points: sample has shape (points, n), n at most 16, and the result, f64, an axis
+ * for each of n coordinates, with bins[i] intervals of equal length between ranges[2 i] and
+ * ranges[2 i + 1]; NULL: the smallest and largest coordinate.  weights have one number for each
+ * point.  edges, unless NULL, has room for n arrays (NULL on failure).  TN_SHAPE. */
+TN_API tn_array *tn_histogramdd(const tn_array *sample, const int64_t *bins, const double *ranges,
+				const tn_array *weights, int density, tn_array **edges);
+/* The same between given edges of n axes. */
+TN_API tn_array *tn_histogramdd_edges(const tn_array *sample, const tn_array *const *edges,
+				      const tn_array *weights, int density);
+/* The same of the points (x[i], y[i]) of two lines. */
+TN_API tn_array *tn_histogram2d(const tn_array *x, const tn_array *y, const int64_t *bins,
+				const double *ranges, const tn_array *weights, int density,
+				tn_array **edges);
+TN_API tn_array *tn_histogram2d_edges(const tn_array *x, const tn_array *y,
+				      const tn_array *const *edges, const tn_array *weights,
+				      int density);
+
+/* NumPy's estimators of a histogram's bins, by their names there. */
+enum {
+	TN_BINS_AUTO = 0,
+	TN_BINS_FD = 1, /* Freedman and Diaconis: the quartiles */
+	TN_BINS_DOANE = 2,
+	TN_BINS_SCOTT = 3,
+	TN_BINS_STONE = 4, /* the best of many histograms */
+	TN_BINS_RICE = 5,
+	TN_BINS_STURGES = 6,
+	TN_BINS_SQRT = 7,
+};
+
+/* The edges of a histogram whose number of bins the rule TN_BINS_* finds from the values, which are
+ * those in the range if there is one; f64 for integers.  Waits for the device.
+ * TN_INVALID_ARGUMENT: no such rule, a range as above, or values that are not finite. */
+TN_API tn_array *tn_histogram_bin_edges(const tn_array *a, uint32_t rule, const double *range);
 
 #ifdef __cplusplus
 }

@@ -221,6 +221,20 @@ static tn_array *pad(struct trial *t)
 	return tn_pad(t->x[0], t->args + 1, (uint32_t)t->args[0], t->numbers);
 }
 
+static tn_array *trim_zeros(struct trial *t)
+{
+	const int n = t->n_args - 1;
+	return tn_trim_zeros(t->x[0], (uint32_t)t->args[0], n ? n : TN_ALL_AXES, axes_from(t, 1));
+}
+static tn_array *resize(struct trial *t)
+{
+	return tn_resize(t->x[0], t->n_args, t->args);
+}
+static tn_array *block(struct trial *t)
+{
+	return tn_block(t->n_args, axes_from(t, 0), t->x);
+}
+
 #define ROW(name)                                                                                  \
 	{                                                                                          \
 #name, name                                                                        \
@@ -237,7 +251,7 @@ static const struct {
 	ROW(repeat_flat), ROW(delete),      ROW(delete_flat), ROW(insert),     ROW(insert_flat),
 	ROW(moveaxis),    ROW(swapaxes),    ROW(atleast_1d),  ROW(atleast_2d), ROW(atleast_3d),
 	ROW(flip),        ROW(flip_all),    ROW(rot90),       ROW(roll),       ROW(roll_flat),
-	ROW(pad),
+	ROW(pad),         ROW(trim_zeros),  ROW(resize),      ROW(block),
 };
 
 /* ---- A case ----------------------------------------------------------------------------------*/
@@ -397,7 +411,7 @@ static void run_all(tn_context *context)
 		record_free(&record);
 	}
 	fclose(file);
-	assert_int_equal(n, 319);
+	assert_int_equal(n, 431);
 	assert_null(tn_error(context));
 	tn_context_close(context);
 }

@@ -193,7 +193,7 @@ def moving():
 
 
 MODES = ("constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "minimum",
-         "mean")
+         "mean", "median", "empty")
 
 
 def padding():
@@ -212,12 +212,45 @@ def padding():
         case("pad", (5, 4, 3), [a], np.pad(a, (4, 3), "linear_ramp", end_values=(9, 2)), (9, 2),
              moves=False)
         case("pad", (5, 2, 1, 0, 3), [b], np.pad(b, ((2, 1), (0, 3)), "linear_ramp"), moves=False)
-        for mode in (6, 7, 8):
+        for mode in (6, 7, 8, 9):
             case("pad", (mode, 2, 1, 0, 3), [b], np.pad(b, ((2, 1), (0, 3)), MODES[mode]),
+                 moves=False)
+            case("pad", (mode, 2, 1), [a], np.pad(a, (2, 1), MODES[mode], stat_length=(3, 2)),
+                 (3, 2), moves=False)
+        for mode, name in ((11, "reflect"), (12, "symmetric")):
+            for widths in ((2, 1), (0, 3), (9, 14)):
+                case("pad", (mode, *widths), [a],
+                     np.pad(a, widths, name, reflect_type="odd"), moves=False)
+            case("pad", (mode, 2, 1, 0, 3), [b],
+                 np.pad(b, ((2, 1), (0, 3)), name, reflect_type="odd"), moves=False)
+            case("pad", (mode, 2, 1), [a[:1]], np.pad(a[:1], (2, 1), name, reflect_type="odd"),
                  moves=False)
 
 
-for part in (making, diagonals, joining, repeating, moving, padding):
+def trimming():
+    for a in ([0, 0, 1, 0, 2, 0], [0, 0], [1], [[0, 0, 0], [0, 1, 0], [0, 2, 0]],
+              [[0, 0], [0, 0]], 3):
+        a = np.array(a, float)
+        for trim, name in ((1, "f"), (2, "b"), (3, "fb")):
+            case("trim_zeros", (trim,), [a], np.trim_zeros(a, name))
+            if a.ndim == 2:
+                case("trim_zeros", (trim, 1), [a], np.trim_zeros(a, name, axis=1))
+    case("trim_zeros", (3,), [np.zeros((2, 0))], np.trim_zeros(np.zeros((2, 0))))
+    for shape in ((2, 4), (7,), (2,), (), (0, 2), (3, 2)):
+        case("resize", shape, [p(2, 3)], np.resize(p(2, 3), shape))
+    case("resize", (2, 2), [p(0)], np.resize(p(0), (2, 2)))
+    case("resize", (3,), [p()], np.resize(p(), (3,)))
+
+
+def blocks():
+    case("block", (2,), [p(2, 2), p(2, 1)], np.block([p(2, 2), p(2, 1)]))
+    case("block", (2, 2), [p(2, 2), p(2, 1), p(2), p(1)],
+         np.block([[p(2, 2), p(2, 1)], [p(2), p(1)]]))
+    case("block", (1, 2), [p(), p()], np.block([[p(), p()]]))
+    case("block", (2, 1, 1), [p(3), p(1, 3)], np.block([[[p(3)]], [[p(1, 3)]]]))
+
+
+for part in (making, diagonals, joining, repeating, moving, padding, trimming, blocks):
     part()
 with open(os.path.join(HERE, "manipulate.txt"), "w", encoding="ascii") as file:
     file.write(f"# Recorded by record_manipulate.py with NumPy {np.__version__}\n")

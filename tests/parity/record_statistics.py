@@ -8,7 +8,7 @@ file, in the format of record_layers.py, which holds numbers as doubles:
     int axes n ...      -1 for all, else how many and which
     array x, y, z, w    operands; complex ones have the two parts as a last axis
     array numbers       numbers of the call
-    array r, s          results, of the dtypes `int result`
+    array r, s, t, u    results, of the dtypes `int result`
 """
 import os
 import warnings
@@ -58,7 +58,7 @@ class Record:
         for key, a in zip("xyzw", operands):
             if a is not None:
                 self.array(key, a)
-        for key, a in zip("rs", results):
+        for key, a in zip("rstu", results):
             self.array(key, a)
         if len(numbers):
             self.array("numbers", np.array(numbers, "f8"))

@@ -3,7 +3,7 @@
  *
  * Signals and polynomials against recorded NumPy numbers; gradients against differences; errors.
  */
-#include "parity/calls.h"
+#include "parity/numpy_calls.h"
 
 /* ---- Recorded numbers ------------------------------------------------------------------------*/
 

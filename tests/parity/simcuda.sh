@@ -13,6 +13,7 @@ for name in activations losses manipulate training; do
 done
 # Of the universal functions only those of f32: each is compiled for each dtype.
 TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/parity/ufuncs" f32 || exit 1
-for name in index index_functions signal statistics testing text ufunc_methods; do
+for name in histograms index index_functions reduce sets signal statistics testing text \
+	ufunc_methods; do
 	"$simulated" "$TENON_BUILD/tests/parity/$name" 'cuda!' || exit 1
 done

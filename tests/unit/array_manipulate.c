@@ -234,8 +234,24 @@ static void bad_parts_are_named(void **state)
 	assert_kept(f, TN_SHAPE, "broadcasts to (2, 2), found (3, 2)");
 	assert_null(tn_pad(a, LENGTHS(0, 0, 0, -1), TN_PAD_EDGE, NULL));
 	assert_kept(f, TN_INVALID_ARGUMENT, "widths[3]");
-	assert_null(tn_pad(a, LENGTHS(0, 0, 0, 1), 9, NULL));
-	assert_kept(f, TN_INVALID_ARGUMENT, "found 9");
+	assert_null(tn_pad(a, LENGTHS(0, 0, 0, 1), 13, NULL));
+	assert_kept(f, TN_INVALID_ARGUMENT, "found 13");
+	assert_null(tn_pad(a, LENGTHS(0, 0, 0, 1), TN_PAD_MEDIAN, (const double[]){0, 0, 1.5, 1}));
+	assert_kept(f, TN_INVALID_ARGUMENT, "values[2]: expected a number of elements");
+	assert_null(tn_pad(tn_astype(a, TN_BOOL), LENGTHS(0, 0, 0, 1), TN_PAD_REFLECT_ODD, NULL));
+	assert_kept(f, TN_DTYPE, "found bool");
+	assert_null(tn_trim_zeros(a, 4, TN_ALL_AXES, NULL));
+	assert_kept(f, TN_INVALID_ARGUMENT, "trim: expected TN_TRIM_FRONT (1)");
+	assert_null(tn_trim_zeros(a, TN_TRIM_BACK, 1, (const int[]){2}));
+	assert_kept(f, TN_INVALID_ARGUMENT, "found 2");
+	assert_null(tn_resize(a, 1, LENGTHS(-1)));
+	assert_kept(f, TN_INVALID_ARGUMENT, "-1");
+	assert_null(tn_block(0, (const int[]){1}, (const tn_array *[]){a}));
+	assert_kept(f, TN_INVALID_ARGUMENT, "depth: expected 1 to 16, found 0");
+	assert_null(tn_block(1, (const int[]){0}, (const tn_array *[]){a}));
+	assert_kept(f, TN_INVALID_ARGUMENT, "counts[0]: expected 1 or more, found 0");
+	assert_null(tn_block(1, (const int[]){2}, (const tn_array *[]){a, b}));
+	assert_kept(f, TN_SHAPE, "");
 	assert_null(tn_pad(a, NULL, TN_PAD_EDGE, NULL));
 	assert_kept(f, TN_INVALID_ARGUMENT, "widths is NULL");
 	assert_null(tn_pad(counted(f, 0, SHAPE(0)), LENGTHS(0, 1), TN_PAD_EDGE, NULL));
@@ -258,6 +274,9 @@ static void nothing_gives_nothing(void **state)
 	assert_null(tn_atleast_3d(NULL));
 	assert_null(tn_roll(NULL, 1, one, NULL));
 	assert_null(tn_pad(NULL, one, 0, NULL));
+	assert_null(tn_trim_zeros(NULL, TN_TRIM_BACK, TN_ALL_AXES, NULL));
+	assert_null(tn_resize(NULL, 1, one));
+	assert_null(tn_block(1, NULL, NULL));
 	assert_status(tn_split(NULL, 1, NULL, 0, NULL), TN_INVALID_ARGUMENT);
 }
 
@@ -302,6 +321,11 @@ static int make_each(struct fixture *f, const tn_array *a, const tn_array *line)
 		tn_pad(a, widths, TN_PAD_REFLECT, NULL),
 		tn_pad(a, widths, TN_PAD_LINEAR_RAMP, NULL),
 		tn_pad(tn_eye(context, TN_C64, 2, 2, 0), widths, TN_PAD_LINEAR_RAMP, NULL),
+		tn_pad(a, widths, TN_PAD_REFLECT_ODD, NULL),
+		tn_pad(a, widths, TN_PAD_MEDIAN, (const double[]){1, 2, 1, 2}),
+		tn_block(2, (const int[]){2, 1}, both),
+		tn_trim_zeros(a, TN_TRIM_FRONT | TN_TRIM_BACK, TN_ALL_AXES, NULL),
+		tn_resize(a, 2, LENGTHS(3, 4)),
 		tn_pad(tn_eye(context, TN_I32, 2, 2, 0), widths, TN_PAD_MEAN, NULL)};
 	const int n = sizeof(made) / sizeof(made[0]);
 	for (int i = 0; i < n; i++)

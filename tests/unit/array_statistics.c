@@ -4,9 +4,7 @@
  * Reductions and statistics: gradients against central differences in double, what is refused, who
  * owns second results, and a length that depends on values.  Numbers: tests/parity/statistics.
  */
-#include <tenon/tenon.h>
-
-#include "check.h"
+#include "unit/formula_checks.h"
 
 static tn_context *context;
 
@@ -23,8 +21,6 @@ static tn_array *matrix(tn_dtype dtype, int64_t rows, int64_t columns)
 }
 
 /* ---- Gradients -------------------------------------------------------------------------------*/
-
-enum { ROWS = 3, COLUMNS = 5, SIZE = ROWS * COLUMNS };
 
 static tn_array *f_var(const tn_array *x)
 {
@@ -104,10 +100,7 @@ static tn_array *f_corrcoef(const tn_array *x)
 	return tn_corrcoef(x, NULL, 1);
 }
 
-static const struct {
-	const char *name;
-	tn_array *(*f)(const tn_array *x);
-} rows[] = {
+static const struct formula_row rows[] = {
 	{"var", f_var},
 	{"std", f_std},
 	{"ptp", f_ptp},
@@ -128,56 +121,10 @@ static const struct {
 	{"corrcoef", f_corrcoef},
 };
 
-/* Weights that differ between elements, so that a misplaced gradient is detected. */
-static tn_array *total(tn_array *a)
-{
-	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.3, 0.7))), TN_ALL_AXES, NULL, 0);
-}
-
-static double value_at(size_t row, const double *values)
-{
-	double value;
-	assert_ok(tn_scope_begin(context));
-	const tn_array *x = tn_from_host(context, TN_F64, 2, (int64_t[]){ROWS, COLUMNS}, values);
-	assert_ok(tn_item(total(rows[row].f(x)), &value));
-	tn_scope_end(context, NULL);
-	return value;
-}
-
-static void expect_gradient(size_t row, double *values)
-{
-	const double step = 1e-5;
-	double found[SIZE];
-	tn_array *x = tn_from_host(context, TN_F64, 2, (int64_t[]){ROWS, COLUMNS}, values);
-	tn_tape *tape = tn_tape_begin(context);
-	assert_ok(tn_tape_watch(tape, x));
-	assert_ok(tn_tape_backward(tape, total(rows[row].f(x)), NULL));
-	assert_ok(tn_to_host(tn_tape_gradient(tape, x), found, sizeof(found)));
-	tn_tape_end(tape);
-	for (size_t i = 0; i < SIZE; i++) {
-		const double at = values[i];
-		values[i] = at + step;
-		double difference = value_at(row, values);
-		values[i] = at - step;
-		difference = (difference - value_at(row, values)) / (2 * step);
-		values[i] = at;
-		if (!(fabs(found[i] - difference) <= 1e-6 * fmax(1, fabs(difference))))
-			fail_msg("%s: gradient %zu: expected %.12g, found %.12g", rows[row].name, i,
-				 difference, found[i]);
-	}
-}
-
 static void gradients_are_those_of_central_differences(void **state)
 {
-	double values[SIZE];
 	(void)state;
-	for (int i = 0; i < SIZE; i++)
-		values[i] = sin(1.7 * i * i + 0.4) + 0.01 * i;
-	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
-		assert_ok(tn_scope_begin(context));
-		expect_gradient(row, values);
-		tn_scope_end(context, NULL);
-	}
+	formula_expect_gradients(context, sizeof(rows) / sizeof(rows[0]), rows);
 }
 
 /* ---- What is refused -------------------------------------------------------------------------*/
@@ -185,14 +132,7 @@ static void gradients_are_those_of_central_differences(void **state)
 static void expect_error(const tn_array *result, tn_status status, const char *operation,
 			 const char *words)
 {
-	const struct tn_error_info *error = tn_error(context);
-	assert_null(result);
-	assert_non_null(error);
-	if (error->status != status || strcmp(error->operation, operation) != 0 ||
-	    !strstr(error->text, words))
-		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
-			 error->text);
-	tn_error_clear(context);
+	formula_expect_error(context, result, status, operation, words);
 }
 
 static void reductions_name_what_they_refuse(void **state)
@@ -275,6 +215,31 @@ static void counts_name_what_they_refuse(void **state)
 	expect_error(tn_histogram(z, 2, NULL, NULL, 0, NULL), TN_DTYPE, "histogram", "c64");
 	expect_error(tn_histogram_edges(x, line(TN_F32, 1), NULL, 0), TN_SHAPE, "histogram_edges",
 		     "found 1");
+	tn_array *points = matrix(TN_F32, 4, 2), *edges[2] = {x, x};
+	const int64_t bins[] = {2, 0};
+	expect_error(tn_histogramdd(x, bins, NULL, NULL, 0, NULL), TN_SHAPE, "histogramdd",
+		     "sample: expected shape (points, 1 to 16), found (4,)");
+	expect_error(tn_histogramdd(points, bins, NULL, NULL, 0, edges), TN_INVALID_ARGUMENT,
+		     "histogramdd", "bins[1]: expected 1 or more, found 0");
+	assert_null(edges[0]);
+	expect_error(tn_histogramdd(points, bins, (double[]){1, 0, 0, 1}, NULL, 0, NULL),
+		     TN_INVALID_ARGUMENT, "histogramdd", "ranges[0]: expected two finite numbers");
+	expect_error(tn_histogramdd(points, bins, NULL, line(TN_F32, 3), 0, NULL), TN_SHAPE,
+		     "histogramdd", "weights: expected shape (4,), found (3,)");
+	expect_error(tn_histogramdd(tn_astype(points, TN_C64), bins, NULL, NULL, 0, NULL), TN_DTYPE,
+		     "histogramdd", "c64");
+	expect_error(
+		tn_histogramdd_edges(points, (const tn_array *[]){x, line(TN_F32, 1)}, NULL, 0),
+		TN_SHAPE, "histogramdd_edges", "edges[1]: expected 2 or more, found 1");
+	expect_error(tn_histogram2d(x, line(TN_F32, 3), bins, NULL, NULL, 0, NULL), TN_SHAPE,
+		     "histogram2d", "found (4,) and (3,)");
+	expect_error(tn_histogram_bin_edges(x, 8, NULL), TN_INVALID_ARGUMENT, "histogram_bin_edges",
+		     "rule: expected 0 to 7, found 8");
+	expect_error(tn_histogram_bin_edges(tn_log(tn_negative(x)), 0, NULL), TN_INVALID_ARGUMENT,
+		     "histogram_bin_edges", "a: expected finite numbers");
+	expect_error(tn_histogram_bin_edges(x, 0, (double[]){2, 1}), TN_INVALID_ARGUMENT,
+		     "histogram_bin_edges", "2 and 1");
+	expect_error(tn_histogram_bin_edges(z, 0, NULL), TN_DTYPE, "histogram_bin_edges", "c64");
 	expect_error(tn_cov(x, line(TN_F32, 3), 1, 1, NULL, NULL), TN_SHAPE, "cov", "found 3");
 	expect_error(tn_cov(x, NULL, 1, 1, x, NULL), TN_DTYPE, "cov", "fweights");
 	expect_error(tn_cov(x, NULL, 1, 1, NULL, line(TN_F32, 3)), TN_SHAPE, "cov", "aweights");

@@ -460,6 +460,11 @@ static tn_status gradients(const void *options)
 	return status;
 }
 
+static tn_status reduce(const void *options)
+{
+	return array(tn_reduce(scores, TN_REDUCER_SUM, TN_ALL_AXES, NULL, options));
+}
+
 static tn_status module_init(const void *options)
 {
 	tn_status status = tn_module_init_parameters(net, "*.bias", options);
@@ -814,6 +819,8 @@ static const struct {
 	{"struct tn_kaiming_options", init_kaiming,
 	 TN_OPTIONS(struct tn_kaiming_options, .mode = TN_FAN_OUT), TN_OK},
 	{"struct tn_init_options", module_init, TN_OPTIONS(struct tn_init_options, .value = 1),
+	 TN_OK},
+	{"struct tn_reduce_options", reduce, TN_OPTIONS(struct tn_reduce_options, .keepdims = 1),
 	 TN_OK},
 	{"struct tn_gradients_options", gradients,
 	 TN_OPTIONS(struct tn_gradients_options, .retain_graph = 1), TN_OK},

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Calls of functions against recorded NumPy numbers, with compact operands and with strided ones:
+ * every second element of memory, the axes in reverse order, the last one backwards.
+ */
+#ifndef TN_TESTS_PARITY_NUMPY_CALLS_H
+#define TN_TESTS_PARITY_NUMPY_CALLS_H
+
+#include "parity/functions.h"
+#include "parity/numpy.h"
+
+/* One call: operands, settings, second results. */
+struct call {
+	const struct record *record;
+	tn_context *context;
+	const tn_array *x, *y, *z, *w;
+	int n; /* axes */
+	int axes[TN_MAX_RANK];
+	int keepdims;
+	const double *numbers;
+	size_t n_numbers;
+	tn_array *others[3];
+};
+
+static inline int64_t setting(const struct call *c, const char *name)
+{
+	const int64_t *values = record_ints(c->record, name);
+	return values ? values[0] : 0;
+}
+
+/* A function of the test: one of reduce, which is Tenon's, and f is NULL. */
+struct call_row {
+	const char *name;
+	tn_array *(*reduce)(const tn_array *a, int n, const int *axes, int keepdims);
+	tn_array *(*f)(struct call *c);
+};
+
+struct call_rows {
+	const char *file;
+	int n_cases; /* that it has */
+	size_t n;
+	const struct call_row *rows;
+};
+
+/* ---- Cases -----------------------------------------------------------------------------------*/
+
+static inline void read_settings(struct call *c)
+{
+	const int64_t *axes = record_ints(c->record, "axes");
+	const struct record_array *numbers = record_array(c->record, "numbers");
+	c->n = axes ? (int)axes[0] : 0;
+	for (int i = 0; i < c->n; i++)
+		c->axes[i] = (int)axes[i + 1];
+	c->keepdims = (int)setting(c, "keepdims");
+	c->numbers = numbers ? numbers->values : NULL;
+	c->n_numbers = numbers ? numbers->count : 0;
+}
+
+static inline void run_case(struct call *c, const struct call_rows *rows, int is_strided)
+{
+	const int64_t *dtypes = record_ints(c->record, "dtype");
+	const int64_t *results = record_ints(c->record, "result");
+	size_t i = 0;
+	c->x = numpy_array(c->context, c->record, "x", (tn_dtype)dtypes[0], is_strided);
+	c->y = numpy_array(c->context, c->record, "y", (tn_dtype)dtypes[1], is_strided);
+	c->z = numpy_array(c->context, c->record, "z", (tn_dtype)dtypes[2], is_strided);
+	c->w = numpy_array(c->context, c->record, "w", (tn_dtype)dtypes[3], is_strided);
+	memset(c->others, 0, sizeof(c->others));
+	while (i < rows->n && strcmp(rows->rows[i].name, c->record->layer) != 0)
+		i++;
+	if (i == rows->n)
+		fail_msg("the function %s is not known", c->record->layer);
+	const struct call_row *row = &rows->rows[i];
+	tn_array *r = row->f ? row->f(c) : row->reduce(c->x, c->n, c->axes, c->keepdims);
+	numpy_expect(c->context, c->record, "r", r, (tn_dtype)results[0]);
+	for (int k = 0; k < 3; k++) {
+		const char name[] = {"stu"[k], 0};
+		if (record_array(c->record, name))
+			numpy_expect(c->context, c->record, name, c->others[k],
+				     (tn_dtype)results[k + 1]);
+	}
+}
+
+/* The first case in f32 of each function; `seen` has the name of the last one. */
+static inline int is_first_in_f32(const struct record *record, char seen[RECORD_NAME])
+{
+	if (record_ints(record, "dtype")[0] != TN_F32 || strcmp(record->layer, seen) == 0)
+		return 0;
+	memcpy(seen, record->layer, RECORD_NAME);
+	return 1;
+}
+
+/* With is_brief, only those. */
+static inline void run_calls(tn_context *context, const struct call_rows *rows, int is_brief)
+{
+	FILE *file = record_open(rows->file);
+	struct record record;
+	char seen[RECORD_NAME] = "";
+	int n_cases = 0;
+	for (; record_read(file, &record); n_cases++) {
+		struct call c = {.record = &record, .context = context};
+		if (is_brief && !is_first_in_f32(&record, seen)) {
+			record_free(&record);
+			continue;
+		}
+		read_settings(&c);
+		for (int is_strided = 0; is_strided < 2; is_strided++) {
+			assert_ok(tn_scope_begin(context));
+			run_case(&c, rows, is_strided);
+			tn_scope_end(context, NULL);
+		}
+		record_free(&record);
+	}
+	fclose(file);
+	assert_int_equal(n_cases, rows->n_cases);
+	tn_context_close(context);
+}
+
+#endif
