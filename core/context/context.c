@@ -4,6 +4,7 @@
  * Opening and closing.  Opening order: variables, log, threads, backends, runtime, devices; closing
  * uses the reverse order, and a failed opening closes what it opened.
  */
+#include <stdatomic.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -130,11 +131,11 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 	return TN_OK;
 }
 
-void tn_context_close(tn_context *context)
+/* In the count of users: the context is closed. */
+#define CLOSED (UINT32_C(1) << 31)
+
+static void destroy(tn_context *context)
 {
-	if (!context)
-		return;
-	tn_runtime_release(context);
 	tn_context_close_devices(context);
 	tn_registry_close(context->assembly->last_resort);
 	tn_registry_close(context->assembly->registry);
@@ -143,6 +144,26 @@ void tn_context_close(tn_context *context)
 	tn_parameters_release(&context->assembly->parameters);
 	tn_mem_free(context->assembly);
 	tn_mem_free(context);
+}
+
+void tn_context_close(tn_context *context)
+{
+	if (!context)
+		return;
+	tn_runtime_release(context);
+	if (!atomic_fetch_or(&context->users, CLOSED))
+		destroy(context);
+}
+
+void tn_context_enter(tn_context *context)
+{
+	atomic_fetch_add(&context->users, 1);
+}
+
+void tn_context_leave(tn_context *context)
+{
+	if (atomic_fetch_sub(&context->users, 1) == (CLOSED | 1))
+		destroy(context);
 }
 
 tn_load_report *tn_context_report(const tn_context *context)

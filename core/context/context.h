@@ -28,4 +28,9 @@ struct tn_assembly {
 	struct tn_registry *last_resort;
 };
 
+/* One more user of the context's memory outside the library; one fewer, from any thread.  A context
+ * that is closed keeps its devices until the last one has left. */
+void tn_context_enter(tn_context *context);
+void tn_context_leave(tn_context *context);
+
 #endif

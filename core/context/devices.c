@@ -17,6 +17,7 @@
 #include "context/context.h"
 #include "context/settings.h"
 #include "device/open.h"
+#include "device/returned.h"
 #include "device/transfer.h"
 #include "loader/registry.h"
 #include "loader/report.h"
@@ -277,12 +278,13 @@ tn_status tn_sync(tn_context *context)
 		return status;
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
-		if (!device->handle || (device->lost && !device->deferred.status))
-			continue;
-		if (first.status)
-			tn_device_settle(device);
-		else if (tn_device_sync_all(device, &error))
-			first = error;
+		if (device->handle && (!device->lost || device->deferred.status)) {
+			if (first.status)
+				tn_device_settle(device);
+			else if (tn_device_sync_all(device, &error))
+				first = error;
+		}
+		tn_returned_collect(device);
 	}
 	return first.status ? tn_runtime_keep(&context->runtime, &first) : TN_OK;
 }

@@ -18,6 +18,7 @@
 #include "device/pool.h"
 #include "device/event.h"
 #include "device/pool_parts.h"
+#include "device/returned.h"
 #include "device/stream.h"
 #include "device/transfer.h"
 
@@ -56,6 +57,7 @@ void tn_device_destroy(struct tn_device *device)
 {
 	if (!device)
 		return;
+	tn_returned_collect(device);
 	tn_device_end_transfers(device);
 	tn_checks_release(device);
 	tn_events_destroy(device);

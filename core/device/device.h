@@ -66,6 +66,7 @@ struct tn_device {
 	struct tn_pool *pool;
 	struct tn_store *store;     /* the memory of the current capture; NULL: none */
 	struct tn_later *postponed; /* releases that wait for the end of the capture (later.h) */
+	struct tn_later *_Atomic returned; /* memory that others have given back (returned.h) */
 	/* The current stream, as calls get it (NULL: the ordinary one), and its queue (queue.h). */
 	void *stream;
 	struct tn_queue *queue;

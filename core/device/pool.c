@@ -24,6 +24,7 @@
 #include "device/chunk.h"
 #include "device/open.h"
 #include "device/point.h"
+#include "device/returned.h"
 #include "device/store.h"
 
 /* A free piece may serve a request up to this many classes smaller: at most a quarter is wasted. */
@@ -76,6 +77,7 @@ static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t c
 	status = tn_device_open(device, error);
 	if (status)
 		return status;
+	tn_returned_collect(device);
 	uint32_t end = class + NEIGHBOURS + 1;
 	*piece = tn_bin_find(device->queue, class, end < TN_POOL_CLASSES ? end : TN_POOL_CLASSES);
 	if (*piece) {

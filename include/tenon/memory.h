@@ -13,6 +13,13 @@
 extern "C" {
 #endif
 
+/* What a function that can share memory, or copy it, does. */
+enum {
+	TN_COPY_IF_NEEDED = 0, /* share it where that is possible */
+	TN_COPY_NEVER = 1,     /* share it, or fail with TN_UNSUPPORTED */
+	TN_COPY_ALWAYS = 2,
+};
+
 /* ---- Arrays over the program's memory --------------------------------------------------------*/
 
 /* Which memory, and where its elements are: element (i0, i1, ...) is the number

@@ -13,6 +13,7 @@
 #include <tenon/checkpoint.h>
 #include <tenon/context.h>
 #include <tenon/data.h>
+#include <tenon/dlpack.h>
 #include <tenon/index.h>
 #include <tenon/init.h>
 #include <tenon/io.h>
