@@ -98,6 +98,8 @@ get_pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPoi
 
 VERSIONED, UNVERSIONED = b"dltensor_versioned", b"dltensor"
 KINDS = {VERSIONED: Managed, UNVERSIONED: ManagedUnversioned}
+# A capsule keeps the address of its name.
+USED = {name: b"used_" + name for name in KINDS}
 
 
 def delete(managed, name):
@@ -157,14 +159,8 @@ class Context:
         options = FromOptions(struct_size=sizeof(FromOptions), copy=copy, device=device)
         array = self.wrap(take(self.handle, python.PyCapsule_GetPointer(capsule, name),
                                byref(options)))
-        # Python keeps the name's address.
-        array.name = b"used_" + name
-        python.PyCapsule_SetName(capsule, array.name)
-        names.add(array.name)
+        python.PyCapsule_SetName(capsule, USED[name])
         return array
-
-
-names = set()
 
 
 class Array:
