@@ -6,6 +6,8 @@
  */
 #include <stdatomic.h>
 
+#include <tenon/device.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -142,8 +144,17 @@ static void destroy(tn_context *context)
 	tn_load_report_destroy(context->assembly->report);
 	tn_threads_destroy(context->assembly->threads);
 	tn_parameters_release(&context->assembly->parameters);
+	tn_mem_free(context->assembly->pushed);
 	tn_mem_free(context->assembly);
 	tn_mem_free(context);
+}
+
+/* The program's hook and log callback are not called any more. */
+static void go_quiet(tn_context *context)
+{
+	tn_memory_set_hook(context, NULL, NULL);
+	context->assembly->logger.level = 0;
+	context->assembly->logger.n_rules = 0;
 }
 
 void tn_context_close(tn_context *context)
@@ -151,6 +162,9 @@ void tn_context_close(tn_context *context)
 	if (!context)
 		return;
 	tn_runtime_release(context);
+	/* Another thread may be the one that closes the devices, later. */
+	if (atomic_load(&context->users))
+		go_quiet(context);
 	if (!atomic_fetch_or(&context->users, CLOSED))
 		destroy(context);
 }

@@ -47,6 +47,7 @@ tn_status tn_device_create(tn_context *context, const struct tn_backend *backend
 	d->synchronous = (d->description.flags & TN_DEVICE_SYNCHRONOUS) != 0;
 	d->fork_generation = tn_fork_generation();
 	d->pool = pool;
+	d->workspace_limit = TN_WORKSPACE_LIMIT;
 	tn_queue_enter(d, &pool->ordinary);
 	d->logger = logger;
 	*device = d;

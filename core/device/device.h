@@ -23,6 +23,7 @@ struct tn_queue;
 struct tn_stream;
 struct tn_event;
 struct tn_check;
+struct tn_watchers;
 
 /* A piece of device memory, aligned to 256 bytes.  `address` is the host's view of it, NULL where
  * the host cannot read it. */
@@ -82,7 +83,14 @@ struct tn_device {
 	 * for the device; the next sync or transfer reports it.  Status TN_OK: none. */
 	struct tn_error_info deferred;
 	struct tn_checks checks;
+	uint64_t workspace_limit; /* offered beyond an entry's minimum */
+	/* Who sees what happens to memory (memory_events.h); NULL: nobody. */
+	const struct tn_watchers *watchers;
 };
+
+/* The most workspace offered beyond an entry's minimum, and the size of a tile of a composition's
+ * temporary, unless a program sets another. */
+#define TN_WORKSPACE_LIMIT (UINT64_C(64) << 20)
 
 /* Does it work on any address of host memory? */
 static inline int tn_device_takes_any_address(const struct tn_device *device)

@@ -497,6 +497,40 @@ static void memory_outlives_its_context(void **state)
 	}
 }
 
+static void count_message(void *user, int level, const char *subsystem, const char *text,
+			  size_t length)
+{
+	(void)level, (void)subsystem, (void)text, (void)length;
+	++*(int *)user;
+}
+
+static void count_event(void *user, const struct tn_memory_event *event)
+{
+	(void)event;
+	++*(int *)user;
+}
+
+/* The program's callbacks end with its context, not with the memory. */
+static void callbacks_end_with_the_context(void **state)
+{
+	(void)state;
+	int messages = 0, events = 0;
+	tn_context *context = NULL;
+	setenv("TENON_LOG", "debug", 1);
+	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference",
+					     .log = count_message, .log_user = &messages),
+				  &context, NULL));
+	unsetenv("TENON_LOG");
+	tn_memory_set_hook(context, count_event, &events);
+	struct tn_dlpack_managed *managed =
+		tn_to_dlpack(tn_ones(context, TN_F32, 1, (int64_t[]){100}), NULL);
+	tn_context_close(context);
+	assert_true(messages > 0 && events > 0);
+	messages = events = 0;
+	managed->deleter(managed);
+	assert_int_equal(messages + events, 0);
+}
+
 /* From one context to another and back: the same memory all the way. */
 static void contexts_exchange_arrays(void **state)
 {
@@ -557,6 +591,7 @@ int main(void)
 		cmocka_unit_test(what_a_tape_follows_is_only_copied),
 		cmocka_unit_test(deleters_are_called_from_any_thread),
 		cmocka_unit_test(memory_outlives_its_context),
+		cmocka_unit_test(callbacks_end_with_the_context),
 		cmocka_unit_test(contexts_exchange_arrays),
 		cmocka_unit_test(options_out_of_range_are_refused),
 	};

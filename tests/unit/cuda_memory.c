@@ -278,6 +278,64 @@ static void memory_of_others_is_taken_by_dlpack(void **state)
 	finish(context);
 }
 
+/* ---- The device as a program sees it ---------------------------------------------------------*/
+
+static tn_status add_up(void *x)
+{
+	tn_array_destroy(tn_add(x, x));
+	return TN_OK;
+}
+
+static void count_event(void *user, const struct tn_memory_event *event)
+{
+	((int *)user)[event->kind]++;
+}
+
+static void the_device_is_counted_limited_and_timed(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_device *device = tn_device_find(context, "cuda:0");
+	struct tn_report_line line = {.struct_size = sizeof(line)};
+	assert_ptr_equal(device, tn_device_current(context));
+	assert_ok(tn_device_attribute(device, "capability", &line));
+	int major = 0, minor = -1;
+	assert_int_equal(sscanf(line.text, "%d.%d", &major, &minor), 2);
+	assert_true(major >= 7 && minor >= 0);
+	int events[4] = {0};
+	tn_memory_set_hook(context, count_event, events);
+	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){N}, 2);
+	struct tn_benchmark_result result = {.struct_size = sizeof(result)};
+	assert_ok(tn_benchmark(context, add_up, x,
+			       TN_OPTIONS(struct tn_benchmark_options, .warmup = 1, .repeats = 5),
+			       &result));
+	assert_int_equal(result.n, 5);
+	assert_int_equal(result.has_events, 1);
+	assert_true(result.device.min >= 0 && result.device.max >= result.device.median);
+	assert_true(events[TN_MEMORY_ALLOCATE] >= 7 && events[TN_MEMORY_RESERVE] >= 1);
+	/* To the host's memory and back, converted. */
+	assert_ok(tn_device_push(tn_device_find(context, "reference")));
+	tn_array *y = tn_zeros(context, TN_I64, 1, (int64_t[]){N});
+	assert_ok(tn_device_pop(context));
+	tn_array *whole = tn_astype(x, TN_I64);
+	assert_ok(tn_copyto(y, whole, NULL));
+	tn_array_destroy(whole);
+	int64_t found[N];
+	assert_ok(tn_to_host(y, found, sizeof(found)));
+	assert_int_equal(found[N - 1], 2);
+	assert_ok(tn_copyto(x, y, NULL));
+	assert_ok(tn_device_synchronize(device));
+	assert_ok(tn_device_memory_set_limit_percent(device, 50));
+	struct tn_memory_statistics memory = {.struct_size = sizeof(memory)};
+	assert_ok(tn_device_memory_statistics(device, &memory));
+	assert_int_equal(memory.limit, tn_device_describe(device)->memory_bytes / 2);
+	tn_array_destroy(x);
+	tn_device_memory_trim(device, 0);
+	assert_int_equal(events[TN_MEMORY_ALLOCATE], events[TN_MEMORY_FREE] + 1);
+	assert_true(events[TN_MEMORY_RELEASE] >= 1);
+	finish(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +346,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_memory_of_the_device_is_refused),
 		cmocka_unit_test(arrays_of_the_device_are_lent_by_dlpack),
 		cmocka_unit_test(memory_of_others_is_taken_by_dlpack),
+		cmocka_unit_test(the_device_is_counted_limited_and_timed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
