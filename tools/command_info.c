@@ -17,6 +17,7 @@ struct info_command {
 	uint64_t timeout;
 	int probes;
 	int env;
+	int config;
 	int json;
 };
 
@@ -33,6 +34,7 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 	const struct option_row rows[] = {
 		{"why", "NAME", "show one backend's status, and what to do", .text = &c->why},
 		{"env", NULL, "list variables, their values and origins", .flag = &c->env},
+		{"config", NULL, "show how Tenon was built, and what it found", .flag = &c->config},
 		{"probe", "[FILE]", "load a plugin file, or all, each in a separate process",
 		 .take = take_probe, .values = c},
 		{"timeout", "MS", "time limit for probing one file (10000)", .count = &c->timeout,
@@ -48,6 +50,8 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 		c->probe = argv[optind++];
 	if (optind < argc)
 		return usage_error("info", "unexpected '%s'", argv[optind]);
+	if (c->config && c->json)
+		return usage_error("info", "--config has no JSON");
 	return OPTIONS_READ;
 }
 
@@ -145,10 +149,22 @@ static int print_variables_json(const tn_context *context)
 	return print_json(list);
 }
 
+static int print_config(const tn_context *context)
+{
+	char *text = tn_show_config(context);
+	if (!text)
+		return out_of_memory();
+	write_wrapped(stdout, text, terminal_columns(STDOUT_FILENO));
+	tn_string_free(text);
+	return EXIT_DONE;
+}
+
 /* Prints what the options request of an open context. */
 static int print_context(const struct info_command *c, const tn_context *context)
 {
 	tn_load_report *report = tn_context_report(context);
+	if (c->config)
+		return print_config(context);
 	if (c->env && c->json)
 		return print_variables_json(context);
 	if (c->env)

@@ -10,7 +10,7 @@
 #include "tool.h"
 
 static const struct command commands[] = {
-	{"info", "[--why NAME] [--env] [options]", "show backends and devices", command_info},
+	{"info", "[--why NAME] [--config] [options]", "show backends and devices", command_info},
 	{"doctor", "[--device NAME] [--json] [options]", "check devices", command_doctor},
 	{"train", "MODEL --data NAME|DIR [options]", "train a network", command_train},
 	{"eval", "FILE [--data NAME|DIR] [options]", "evaluate a saved network", command_eval},

@@ -86,6 +86,7 @@ struct tn_runtime {
 struct tn_context {
 	struct tn_runtime runtime;
 	struct tn_assembly *assembly; /* context/context.h */
+	_Atomic uint32_t users;       /* of memory outside the library; context/context.h */
 };
 
 static inline struct tn_runtime *tn_runtime_of(tn_context *context)

@@ -4,6 +4,9 @@
  * Opening and closing.  Opening order: variables, log, threads, backends, runtime, devices; closing
  * uses the reverse order, and a failed opening closes what it opened.
  */
+#include <stdatomic.h>
+
+#include <tenon/device.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -130,19 +133,51 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 	return TN_OK;
 }
 
-void tn_context_close(tn_context *context)
+/* In the count of users: the context is closed. */
+#define CLOSED (UINT32_C(1) << 31)
+
+static void destroy(tn_context *context)
 {
-	if (!context)
-		return;
-	tn_runtime_release(context);
 	tn_context_close_devices(context);
 	tn_registry_close(context->assembly->last_resort);
 	tn_registry_close(context->assembly->registry);
 	tn_load_report_destroy(context->assembly->report);
 	tn_threads_destroy(context->assembly->threads);
 	tn_parameters_release(&context->assembly->parameters);
+	tn_mem_free(context->assembly->pushed);
 	tn_mem_free(context->assembly);
 	tn_mem_free(context);
+}
+
+/* The program's hook and log callback are not called any more. */
+static void go_quiet(tn_context *context)
+{
+	tn_memory_set_hook(context, NULL, NULL);
+	context->assembly->logger.level = 0;
+	context->assembly->logger.n_rules = 0;
+}
+
+void tn_context_close(tn_context *context)
+{
+	if (!context)
+		return;
+	tn_runtime_release(context);
+	/* Another thread may be the one that closes the devices, later. */
+	if (atomic_load(&context->users))
+		go_quiet(context);
+	if (!atomic_fetch_or(&context->users, CLOSED))
+		destroy(context);
+}
+
+void tn_context_enter(tn_context *context)
+{
+	atomic_fetch_add(&context->users, 1);
+}
+
+void tn_context_leave(tn_context *context)
+{
+	if (atomic_fetch_sub(&context->users, 1) == (CLOSED | 1))
+		destroy(context);
 }
 
 tn_load_report *tn_context_report(const tn_context *context)

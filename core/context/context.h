@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/parameter.h"
 #include "base/threads.h"
+#include "device/memory_events.h"
 #include "loader/registry.h"
 
 struct tn_assembly {
@@ -26,6 +27,15 @@ struct tn_assembly {
 	 * selection excludes it. */
 	struct tn_device *reference;
 	struct tn_registry *last_resort;
+	/* The devices that were current before each push. */
+	struct tn_device **pushed;
+	size_t n_pushed, room_for_pushed;
+	struct tn_watchers watchers; /* the program's hook; hook NULL: none */
 };
+
+/* One more user of the context's memory outside the library; one fewer, from any thread.  A context
+ * that is closed keeps its devices until the last one has left. */
+void tn_context_enter(tn_context *context);
+void tn_context_leave(tn_context *context);
 
 #endif

@@ -11,12 +11,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <tenon/device.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "context/context.h"
 #include "context/settings.h"
 #include "device/open.h"
+#include "device/returned.h"
 #include "device/transfer.h"
 #include "loader/registry.h"
 #include "loader/report.h"
@@ -25,6 +28,24 @@
 static int is_built_in(const struct tn_backend *backend)
 {
 	return !backend->path;
+}
+
+/* A device without its handle. */
+static tn_status make_device(tn_context *context, const struct tn_backend *backend, uint32_t index,
+			     const struct tn_settings *settings, struct tn_device **device,
+			     struct tn_error_info *error)
+{
+	const struct tn_logger *logger = &context->assembly->logger;
+	tn_status status = tn_device_create(context, backend, index, settings->memory_limit, logger,
+					    device, error);
+	if (!status && settings->memory_percent &&
+	    tn_device_memory_set_limit_percent(*device, (double)settings->memory_percent))
+		tn_log_format(
+			logger, TN_LOG_WARNING, "context",
+			"TENON_MEMORY_LIMIT: no limit for %s, whose backend does not tell how "
+			"much memory it has",
+			(*device)->name);
+	return status;
 }
 
 /* ---- Skipping choices ------------------------------------------------------------------------*/
@@ -158,9 +179,8 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 			backend = built_in_of(context->assembly->last_resort);
 		}
 		if (!status)
-			status = tn_device_create(context, backend, 0, settings->memory_limit,
-						  &context->assembly->logger,
-						  &context->assembly->reference, error);
+			status = make_device(context, backend, 0, settings,
+					     &context->assembly->reference, error);
 		if (status)
 			return status;
 		context->runtime.reference = context->assembly->reference;
@@ -204,9 +224,8 @@ tn_status tn_context_open_devices(tn_context *context, const struct tn_settings 
 			       registry->n_choices);
 	for (size_t i = 0; i < registry->n_choices; i++) {
 		const struct tn_choice *choice = &registry->choices[i];
-		tn_status status = tn_device_create(context, choice->backend, choice->index,
-						    settings->memory_limit, &assembly->logger,
-						    &assembly->devices[i], error);
+		tn_status status = make_device(context, choice->backend, choice->index, settings,
+					       &assembly->devices[i], error);
 		if (status)
 			return status;
 		assembly->n_devices++;
@@ -277,12 +296,13 @@ tn_status tn_sync(tn_context *context)
 		return status;
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
-		if (!device->handle || (device->lost && !device->deferred.status))
-			continue;
-		if (first.status)
-			tn_device_settle(device);
-		else if (tn_device_sync_all(device, &error))
-			first = error;
+		if (device->handle && (!device->lost || device->deferred.status)) {
+			if (first.status)
+				tn_device_settle(device);
+			else if (tn_device_sync_all(device, &error))
+				first = error;
+		}
+		tn_returned_collect(device);
 	}
 	return first.status ? tn_runtime_keep(&context->runtime, &first) : TN_OK;
 }

@@ -45,9 +45,9 @@ static tn_status read_number(struct tn_parameters *parameters, const char *name,
 	return TN_OK;
 }
 
-/* Bytes, with K, M or G for powers of 1024. */
-static tn_status read_size(struct tn_parameters *parameters, const char *name, const char *help,
-			   uint64_t *value, struct tn_error_info *error)
+/* Bytes, with K, M or G for powers of 1024, or per cent. */
+static tn_status read_limit(struct tn_parameters *parameters, const char *name, const char *help,
+			    uint64_t *value, uint64_t *percent, struct tn_error_info *error)
 {
 	static const char suffixes[] = "KMG";
 	const char *end, *text = tn_parameter_read(parameters, name, help);
@@ -55,13 +55,17 @@ static tn_status read_size(struct tn_parameters *parameters, const char *name, c
 	if (!text || !*text)
 		return TN_OK;
 	int good = parse_number(text, &number, &end);
+	if (good && !strcmp(end, "%") && number > 0 && number <= 100) {
+		*percent = number;
+		return TN_OK;
+	}
 	const char *suffix = good && *end ? strchr(suffixes, *end) : NULL;
 	if (suffix) {
 		unit = UINT64_C(1024) << 10 * (suffix - suffixes);
 		end++;
 	}
 	if (!good || *end || number > UINT64_MAX / unit)
-		return malformed(name, text, "bytes, as 1000000, 512M or 8G", error);
+		return malformed(name, text, "bytes, as 1000000, 512M or 8G, or 1% to 100%", error);
 	*value = number * unit;
 	return TN_OK;
 }
@@ -99,10 +103,10 @@ static tn_status read_variables(struct tn_parameters *parameters, struct tn_sett
 	if (!status)
 		status = read_fallback(parameters, &settings->fallback, error);
 	if (!status)
-		status = read_size(parameters, "TENON_MEMORY_LIMIT",
-				   "the most bytes that a device's pool takes, with an optional "
-				   "suffix K, M or G",
-				   &settings->memory_limit, error);
+		status = read_limit(parameters, "TENON_MEMORY_LIMIT",
+				    "the most bytes that a device's pool takes, with an optional "
+				    "suffix K, M or G, or per cent of its memory (90%)",
+				    &settings->memory_limit, &settings->memory_percent, error);
 	if (!status)
 		status = read_number(parameters, "TENON_SEED", "the seed of every random number",
 				     UINT64_MAX, "a number", &settings->seed, error);
@@ -136,8 +140,10 @@ tn_status tn_settings_read(struct tn_parameters *parameters,
 		settings->n_threads = options->n_threads;
 	if (options->fallback)
 		settings->fallback = options->fallback;
-	if (options->memory_limit)
+	if (options->memory_limit) {
 		settings->memory_limit = options->memory_limit;
+		settings->memory_percent = 0;
+	}
 	if (options->seed)
 		settings->seed = options->seed;
 	if (options->deterministic)

@@ -15,6 +15,7 @@ struct tn_settings {
 	uint32_t n_threads;
 	uint32_t fallback;
 	uint64_t memory_limit;
+	uint64_t memory_percent; /* of the device's memory, in place of bytes; 0: not given */
 	uint64_t seed;
 	uint32_t deterministic;
 };

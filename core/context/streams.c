@@ -44,7 +44,7 @@ tn_status tn_stream_push(tn_stream *stream)
 	struct tn_error_info error;
 	if (!stream)
 		return TN_INVALID_ARGUMENT;
-	return keep(stream->device, tn_device_push(stream, &error), &error);
+	return keep(stream->device, tn_streams_push(stream, &error), &error);
 }
 
 tn_status tn_stream_pop(tn_device *device)
@@ -52,7 +52,7 @@ tn_status tn_stream_pop(tn_device *device)
 	struct tn_error_info error;
 	if (!device)
 		return TN_INVALID_ARGUMENT;
-	return keep(device, tn_device_pop(device, &error), &error);
+	return keep(device, tn_streams_pop(device, &error), &error);
 }
 
 tn_stream *tn_stream_current(const tn_device *device)

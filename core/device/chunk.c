@@ -22,6 +22,7 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "device/bin.h"
+#include "device/memory_events.h"
 #include "device/open.h"
 #include "device/point.h"
 #include "device/pool_parts.h"
@@ -110,6 +111,8 @@ static void link_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
 		pool->last = chunk;
 	pool->chunks = chunk;
 	pool->reserved += chunk->size;
+	pool->n_chunks++;
+	pool->n_chunks_taken++;
 }
 
 static void unlink_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
@@ -125,6 +128,7 @@ static void unlink_chunk(struct tn_pool *pool, struct tn_chunk *chunk)
 	if (chunk->queue->current == chunk)
 		chunk->queue->current = NULL;
 	pool->reserved -= chunk->size;
+	pool->n_chunks--;
 }
 
 /* A new chunk of exactly `size` bytes. */
@@ -163,6 +167,7 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 	tn_log_format(device->logger, TN_LOG_DEBUG, "pool",
 		      "%s: %" PRIu64 " bytes allocated, %" PRIu64 " in total", device->name, size,
 		      pool->reserved);
+	tn_memory_event(device, TN_MEMORY_RESERVE, size, chunk->buffer, NULL);
 	*out = chunk;
 	return TN_OK;
 }
@@ -181,6 +186,7 @@ static void put_chunk(struct tn_device *device, struct tn_chunk *chunk)
 		tn_log_format(device->logger, TN_LOG_WARNING, "pool", "%s", error.text);
 	dissolve(device, chunk);
 	unlink_chunk(device->pool, chunk);
+	tn_memory_event(device, TN_MEMORY_RELEASE, chunk->size, chunk->buffer, NULL);
 	tn_mem_free(chunk);
 }
 

@@ -18,6 +18,7 @@
 #include "device/pool.h"
 #include "device/event.h"
 #include "device/pool_parts.h"
+#include "device/returned.h"
 #include "device/stream.h"
 #include "device/transfer.h"
 
@@ -46,6 +47,7 @@ tn_status tn_device_create(tn_context *context, const struct tn_backend *backend
 	d->synchronous = (d->description.flags & TN_DEVICE_SYNCHRONOUS) != 0;
 	d->fork_generation = tn_fork_generation();
 	d->pool = pool;
+	d->workspace_limit = TN_WORKSPACE_LIMIT;
 	tn_queue_enter(d, &pool->ordinary);
 	d->logger = logger;
 	*device = d;
@@ -56,6 +58,7 @@ void tn_device_destroy(struct tn_device *device)
 {
 	if (!device)
 		return;
+	tn_returned_collect(device);
 	tn_device_end_transfers(device);
 	tn_checks_release(device);
 	tn_events_destroy(device);

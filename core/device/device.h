@@ -23,6 +23,7 @@ struct tn_queue;
 struct tn_stream;
 struct tn_event;
 struct tn_check;
+struct tn_watchers;
 
 /* A piece of device memory, aligned to 256 bytes.  `address` is the host's view of it, NULL where
  * the host cannot read it. */
@@ -66,6 +67,7 @@ struct tn_device {
 	struct tn_pool *pool;
 	struct tn_store *store;     /* the memory of the current capture; NULL: none */
 	struct tn_later *postponed; /* releases that wait for the end of the capture (later.h) */
+	struct tn_later *_Atomic returned; /* memory that others have given back (returned.h) */
 	/* The current stream, as calls get it (NULL: the ordinary one), and its queue (queue.h). */
 	void *stream;
 	struct tn_queue *queue;
@@ -81,7 +83,14 @@ struct tn_device {
 	 * for the device; the next sync or transfer reports it.  Status TN_OK: none. */
 	struct tn_error_info deferred;
 	struct tn_checks checks;
+	uint64_t workspace_limit; /* offered beyond an entry's minimum */
+	/* Who sees what happens to memory (memory_events.h); NULL: nobody. */
+	const struct tn_watchers *watchers;
 };
+
+/* The most workspace offered beyond an entry's minimum, and the size of a tile of a composition's
+ * temporary, unless a program sets another. */
+#define TN_WORKSPACE_LIMIT (UINT64_C(64) << 20)
 
 /* Does it work on any address of host memory? */
 static inline int tn_device_takes_any_address(const struct tn_device *device)

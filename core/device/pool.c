@@ -22,8 +22,10 @@
 #include "base/memory.h"
 #include "device/bin.h"
 #include "device/chunk.h"
+#include "device/memory_events.h"
 #include "device/open.h"
 #include "device/point.h"
+#include "device/returned.h"
 #include "device/store.h"
 
 /* A free piece may serve a request up to this many classes smaller: at most a quarter is wasted. */
@@ -76,6 +78,7 @@ static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t c
 	status = tn_device_open(device, error);
 	if (status)
 		return status;
+	tn_returned_collect(device);
 	uint32_t end = class + NEIGHBOURS + 1;
 	*piece = tn_bin_find(device->queue, class, end < TN_POOL_CLASSES ? end : TN_POOL_CLASSES);
 	if (*piece) {
@@ -92,8 +95,8 @@ static tn_status take_slowly(struct tn_device *device, uint64_t size, uint32_t c
 }
 
 /* The block of a piece. */
-static void fill_block(const struct tn_device *device, struct tn_piece *piece, uint64_t size,
-		       struct tn_block *block)
+static void hand_out(const struct tn_device *device, struct tn_piece *piece, uint64_t size,
+		     struct tn_block *block)
 {
 	block->buffer = piece->chunk->buffer;
 	block->offset = piece->offset;
@@ -104,6 +107,10 @@ static void fill_block(const struct tn_device *device, struct tn_piece *piece, u
 		tn_pool_unpoison(block->address, size);
 	}
 	block->piece = piece;
+	piece->tag = tn_memory_tag(device);
+	device->pool->n_taken++;
+	tn_memory_event(device, TN_MEMORY_ALLOCATE, piece->size, block->buffer + block->offset,
+			piece->tag);
 }
 
 static tn_status take_from_pool(struct tn_device *device, uint64_t size, struct tn_piece **taken,
@@ -129,57 +136,13 @@ static tn_status take_from_pool(struct tn_device *device, uint64_t size, struct 
 	return TN_OK;
 }
 
-/* During a capture: the block stays with the captured work. */
-static tn_status take_for_capture(struct tn_device *device, uint64_t size, struct tn_piece **taken,
-				  struct tn_error_info *error)
-{
-	*taken = tn_store_take(device->store, size);
-	tn_status status = *taken ? TN_OK : take_from_pool(device, size, taken, error);
-	if (status || tn_store_adopt(device->store, *taken))
-		return status;
-	const struct tn_block block = {.piece = *taken};
-	struct tn_store *store = device->store;
-	device->store = NULL;
-	tn_block_give(device, &block);
-	device->store = store;
-	return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
-		       "no host memory for the record of captured work");
-}
-
-tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
-			struct tn_error_info *error)
-{
-	struct tn_piece *piece;
-	size += size == 0;
-	tn_status status = device->store ? take_for_capture(device, size, &piece, error)
-					 : take_from_pool(device, size, &piece, error);
-	if (!status)
-		fill_block(device, piece, size, block);
-	return status;
-}
-
-tn_status tn_block_take_apart(struct tn_device *device, uint64_t size, struct tn_block *block,
-			      struct tn_error_info *error)
-{
-	struct tn_piece *piece;
-	size += size == 0;
-	tn_status status = take_from_pool(device, size, &piece, error);
-	if (!status)
-		fill_block(device, piece, size, block);
-	return status;
-}
-
-void tn_block_give(struct tn_device *device, const struct tn_block *block)
+/* The block's memory is the pool's, or the store's, again. */
+static void take_back(struct tn_device *device, struct tn_piece *piece)
 {
 	struct tn_pool *pool = device->pool;
-	struct tn_piece *piece = block->piece;
-	if (piece->used != TN_PIECE_USED) {
-		tn_log_format(device->logger, TN_LOG_ERROR, "pool", "%s: a block was freed twice",
-			      device->name);
-		return;
-	}
-	if (block->address)
-		tn_pool_poison(block->address, piece->size);
+	if (device->host_memory)
+		tn_pool_poison((void *)(uintptr_t)(piece->chunk->buffer + piece->offset),
+			       piece->size);
 	if (device->tracks_use)
 		tn_piece_leave(device, piece);
 	/* All memory used during a capture is reserved for it, also blocks taken before it. */
@@ -195,11 +158,58 @@ void tn_block_give(struct tn_device *device, const struct tn_block *block)
 	tn_bin_push(piece);
 }
 
-void tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)
+/* During a capture: the block stays with the captured work. */
+static tn_status take_for_capture(struct tn_device *device, uint64_t size, struct tn_piece **taken,
+				  struct tn_error_info *error)
 {
-	const struct tn_pool *pool = device->pool;
-	*use = (struct tn_memory_use){
-		.used = pool->used, .cached = pool->reserved - pool->used, .peak = pool->peak};
+	*taken = tn_store_take(device->store, size);
+	tn_status status = *taken ? TN_OK : take_from_pool(device, size, taken, error);
+	if (status || tn_store_adopt(device->store, *taken))
+		return status;
+	struct tn_store *store = device->store;
+	device->store = NULL;
+	take_back(device, *taken);
+	device->store = store;
+	return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
+		       "no host memory for the record of captured work");
+}
+
+tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,
+			struct tn_error_info *error)
+{
+	struct tn_piece *piece;
+	size += size == 0;
+	tn_status status = device->store ? take_for_capture(device, size, &piece, error)
+					 : take_from_pool(device, size, &piece, error);
+	if (!status)
+		hand_out(device, piece, size, block);
+	return status;
+}
+
+tn_status tn_block_take_apart(struct tn_device *device, uint64_t size, struct tn_block *block,
+			      struct tn_error_info *error)
+{
+	struct tn_piece *piece;
+	size += size == 0;
+	tn_status status = take_from_pool(device, size, &piece, error);
+	if (!status)
+		hand_out(device, piece, size, block);
+	return status;
+}
+
+void tn_block_give(struct tn_device *device, const struct tn_block *block)
+{
+	struct tn_piece *piece = block->piece;
+	if (piece->used != TN_PIECE_USED) {
+		tn_log_format(device->logger, TN_LOG_ERROR, "pool", "%s: a block was freed twice",
+			      device->name);
+		return;
+	}
+	const char *tag = piece->tag;
+	uint64_t size = piece->size;
+	take_back(device, piece);
+	device->pool->n_given++;
+	tn_memory_event(device, TN_MEMORY_FREE, size, piece->chunk->buffer + piece->offset, tag);
 }
 
 uint64_t tn_pool_restart_high(struct tn_device *device)

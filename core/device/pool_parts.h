@@ -48,6 +48,7 @@ struct tn_piece {
 	uint64_t offset;
 	uint64_t size;   /* at least the size of the class */
 	int is_captured; /* captured work uses it */
+	const char *tag; /* used: that of the program's hook */
 };
 
 enum tn_use {
@@ -94,9 +95,11 @@ struct tn_queue {
 struct tn_pool {
 	uint64_t used;
 	uint64_t peak;
-	uint64_t high;     /* as peak, since tn_pool_restart_high */
-	uint64_t reserved; /* bytes of all chunks */
-	uint64_t limit;    /* for `reserved`; 0: none */
+	uint64_t high;             /* as peak, since tn_pool_restart_high */
+	uint64_t reserved;         /* bytes of all chunks */
+	uint64_t limit;            /* for `reserved`; 0: none */
+	uint64_t n_taken, n_given; /* blocks handed out, and back, so far */
+	uint64_t n_chunks, n_chunks_taken;
 	struct tn_chunk *chunks;
 	struct tn_chunk *last;
 	struct tn_piece *records; /* unused ones, by `next` */
@@ -122,11 +125,10 @@ static inline void tn_queue_enter(struct tn_device *device, struct tn_queue *que
 static inline void tn_pool_count(struct tn_pool *pool, uint64_t size)
 {
 	pool->used += size;
-	if (pool->used <= pool->high)
-		return;
-	pool->high = pool->used;
-	if (pool->high > pool->peak)
-		pool->peak = pool->high;
+	if (pool->used > pool->high)
+		pool->high = pool->used;
+	if (pool->used > pool->peak)
+		pool->peak = pool->used;
 }
 
 /* Poisons host memory under AddressSanitizer. */

@@ -6,6 +6,7 @@
 #include "device/scratch.h"
 
 #include "device/chunk.h"
+#include "device/memory_events.h"
 #include "device/open.h"
 #include "device/pool.h"
 #include "device/pool_parts.h"
@@ -29,6 +30,9 @@ tn_status tn_scratch_take(struct tn_device *device, uint64_t size, struct tn_blo
 		block->address = (void *)(uintptr_t)block->buffer;
 	queue->scratch_is_taken = 1;
 	tn_pool_count(device->pool, queue->scratch->size);
+	device->pool->n_taken++;
+	tn_memory_event(device, TN_MEMORY_ALLOCATE, queue->scratch->size, block->buffer,
+			tn_memory_tag(device));
 	return TN_OK;
 }
 
@@ -41,4 +45,7 @@ void tn_scratch_give(struct tn_device *device, const struct tn_block *block)
 	}
 	queue->scratch_is_taken = 0;
 	device->pool->used -= queue->scratch->size;
+	device->pool->n_given++;
+	tn_memory_event(device, TN_MEMORY_FREE, queue->scratch->size, block->buffer,
+			tn_memory_tag(device));
 }

@@ -47,7 +47,7 @@ static void enter_top(struct tn_device *device)
 	tn_queue_enter(device, top ? top->queue : &device->pool->ordinary);
 }
 
-tn_status tn_device_push(struct tn_stream *stream, struct tn_error_info *error)
+tn_status tn_streams_push(struct tn_stream *stream, struct tn_error_info *error)
 {
 	struct tn_device *device = stream->device;
 	tn_status status = tn_device_refuse_capture(device, "stream_push", error);
@@ -67,7 +67,7 @@ tn_status tn_device_push(struct tn_stream *stream, struct tn_error_info *error)
 	return TN_OK;
 }
 
-tn_status tn_device_pop(struct tn_device *device, struct tn_error_info *error)
+tn_status tn_streams_pop(struct tn_device *device, struct tn_error_info *error)
 {
 	tn_status status = tn_device_refuse_capture(device, "stream_pop", error);
 	if (status)

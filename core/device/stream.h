@@ -24,9 +24,9 @@ tn_status tn_device_add_stream(struct tn_device *device, struct tn_stream **stre
 void tn_device_remove_stream(struct tn_stream *stream);
 
 /* TN_OUT_OF_MEMORY: no host memory for the stack.  TN_NOT_CAPTURABLE. */
-tn_status tn_device_push(struct tn_stream *stream, struct tn_error_info *error);
+tn_status tn_streams_push(struct tn_stream *stream, struct tn_error_info *error);
 /* TN_STATE: the stack is empty.  TN_NOT_CAPTURABLE. */
-tn_status tn_device_pop(struct tn_device *device, struct tn_error_info *error);
+tn_status tn_streams_pop(struct tn_device *device, struct tn_error_info *error);
 
 /* A capture has ended: destroys the streams that are leaving. */
 void tn_streams_leave(struct tn_device *device);

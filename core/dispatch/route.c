@@ -70,8 +70,8 @@ static tn_status take_workspace(struct tn_runtime *runtime, struct tn_device *de
 				struct tn_workspace *workspace, struct tn_block *block)
 {
 	uint64_t size = workspace->preferred;
-	if (size > TN_WORKSPACE_CAP)
-		size = TN_WORKSPACE_CAP;
+	if (size > device->workspace_limit)
+		size = device->workspace_limit;
 	if (size < workspace->minimum)
 		size = workspace->minimum;
 	block->size = 0;

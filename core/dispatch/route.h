@@ -19,10 +19,6 @@
 #include "array/runtime.h"
 #include "loader/slots.h"
 
-/* The most workspace offered beyond an entry's minimum, and the size of a tile of a composition's
- * temporary. */
-#define TN_WORKSPACE_CAP (UINT64_C(64) << 20)
-
 /* The entries that a composition calls. */
 enum { TN_NEEDS_MAP = 1, TN_NEEDS_REDUCE = 2, TN_NEEDS_MATMUL = 4 };
 

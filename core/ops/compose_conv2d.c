@@ -99,12 +99,14 @@ static int64_t column_bytes(const struct tn_conv2d *conv, int64_t T, int64_t row
 
 static struct tile largest_tile(const struct tn_conv2d *conv)
 {
-	int64_t cap = tn_array_home(conv->w)->host_memory ? TILE_BYTES : (int64_t)TN_WORKSPACE_CAP;
+	const struct tn_device *device = tn_array_home(conv->w);
+	int64_t limit = (int64_t)(device->workspace_limit & INT64_MAX);
+	int64_t cap = device->host_memory ? least(TILE_BYTES, limit) : limit;
 	struct tile tile = {.T = 1, .rows = conv->P};
 	int64_t image = column_bytes(conv, 1, conv->P);
-	if (image > (int64_t)TN_WORKSPACE_CAP) {
+	if (image > limit) {
 		int64_t row = column_bytes(conv, 1, 1);
-		tile.rows = least(conv->P, (int64_t)TN_WORKSPACE_CAP / row);
+		tile.rows = least(conv->P, limit / row);
 		tile.rows = tile.rows ? tile.rows : 1;
 	} else if (image < cap) {
 		tile.T = least(conv->N, cap / image);

@@ -3,7 +3,7 @@
  *
  * Arrays over memory that the program owns, and the memory of arrays for others.
  */
-#include <tenon/memory.h>
+#include "ops/wrap.h"
 
 #include <inttypes.h>
 
@@ -80,8 +80,8 @@ static tn_array *make_empty(struct tn_runtime *runtime, struct tn_device *device
 	return array;
 }
 
-static tn_array *wrap(struct tn_runtime *runtime, struct tn_device *device, const char *operation,
-		      const struct tn_wrap_options *options)
+tn_array *tn_wrap_memory(struct tn_runtime *runtime, struct tn_device *device,
+			 const char *operation, const struct tn_wrap_options *options)
 {
 	struct tn_storage *storage;
 	int64_t strides[TN_MAX_RANK], n;
@@ -133,7 +133,7 @@ tn_array *tn_array_wrap(tn_context *context, const struct tn_wrap_options *given
 				device->name);
 		return NULL;
 	}
-	return wrap(runtime, device, operation, &options);
+	return tn_wrap_memory(runtime, device, operation, &options);
 }
 
 tn_array *tn_array_import(tn_device *device, const struct tn_wrap_options *given)
@@ -146,43 +146,47 @@ tn_array *tn_array_import(tn_device *device, const struct tn_wrap_options *given
 	if (tn_runtime_ready(runtime) || tn_runtime_take(runtime, &options, sizeof(options), given,
 							 "struct tn_wrap_options", operation))
 		return NULL;
-	return wrap(runtime, device, operation, &options);
+	return tn_wrap_memory(runtime, device, operation, &options);
+}
+
+tn_status tn_wrap_address(const tn_array *array, const char *operation, uint64_t *pointer)
+{
+	struct tn_error_info *error = &array->runtime->report;
+	struct tn_device *device = tn_array_home(array);
+	const struct tn_block *block = &array->storage->block;
+	const struct tn_export_args args = {.call = {.struct_size = sizeof(args), .error = error},
+					    .buffer = block->buffer};
+	if (device->host_memory) {
+		*pointer = (uint64_t)(uintptr_t)block->address - block->offset;
+		return TN_OK;
+	}
+	if (!tn_backend_has_all(device->backend, TN_SLOT_IMPORT_MEMORY, TN_SLOT_EXPORT_MEMORY))
+		return tn_fail(error, TN_UNSUPPORTED, operation,
+			       "%s: the backend does not give its memory away (" TN_TABLE_IMPORT
+			       ")",
+			       device->name);
+	tn_status status = tn_device_ready(device, error);
+	if (status)
+		return status;
+	tn_error_reset(error);
+	return tn_device_answer(
+		device, device->backend->import.export_memory(device->handle, &args, pointer),
+		error);
 }
 
 tn_status tn_array_export(const tn_array *array, void **data, uint64_t *offset_bytes)
 {
 	static const char operation[] = "array_export";
+	uint64_t pointer;
 	tn_status status = tn_begin_into(1, &array, operation);
 	if (status)
 		return status;
-	struct tn_runtime *runtime = array->runtime;
-	struct tn_device *device = tn_array_home(array);
-	const struct tn_block *block = &array->storage->block;
-	uint64_t pointer = (uint64_t)(uintptr_t)block->address - block->offset;
 	if (!data || !offset_bytes)
-		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+		return tn_runtime_fail(array->runtime, TN_INVALID_ARGUMENT, operation,
 				       "data or offset_bytes is NULL");
-	if (!device->host_memory) {
-		const struct tn_export_args args = {
-			.call = {.struct_size = sizeof(args), .error = &runtime->report},
-			.buffer = block->buffer};
-		if (!tn_backend_has_all(device->backend, TN_SLOT_IMPORT_MEMORY,
-					TN_SLOT_EXPORT_MEMORY))
-			return tn_runtime_fail(runtime, TN_UNSUPPORTED, operation,
-					       "%s: the backend does not give its memory away "
-					       "(" TN_TABLE_IMPORT ")",
-					       device->name);
-		status = tn_device_ready(device, &runtime->report);
-		if (!status) {
-			tn_error_reset(&runtime->report);
-			status = tn_device_answer(device,
-						  device->backend->import.export_memory(
-							  device->handle, &args, &pointer),
-						  &runtime->report);
-		}
-		if (status)
-			return tn_end_into(runtime, status);
-	}
+	status = tn_wrap_address(array, operation, &pointer);
+	if (status)
+		return tn_end_into(array->runtime, status);
 	*data = (void *)(uintptr_t)pointer;
 	*offset_bytes = tn_array_byte_offset(array);
 	return TN_OK;

@@ -70,7 +70,9 @@ struct tn_context_options {
 TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *options,
 					    tn_context **context, struct tn_error_info *error);
 
-/* Destroys every array of the context, closes its devices and backends.  Takes NULL.
+/* Destroys every array of the context, closes its devices and backends.  While others hold memory
+ * that tn_to_dlpack lent them, devices and backends stay open until the last deleter, quietly:
+ * callbacks of the program are not called any more.  Takes NULL.
  * [thread: one per context | since 0.1] */
 TN_API void tn_context_close(tn_context *context);
 

@@ -13,6 +13,13 @@
 extern "C" {
 #endif
 
+/* What a function that can share memory, or copy it, does. */
+enum {
+	TN_COPY_IF_NEEDED = 0, /* share it where that is possible */
+	TN_COPY_NEVER = 1,     /* share it, or fail with TN_UNSUPPORTED */
+	TN_COPY_ALWAYS = 2,
+};
+
 /* ---- Arrays over the program's memory --------------------------------------------------------*/
 
 /* Which memory, and where its elements are: element (i0, i1, ...) is the number
@@ -74,6 +81,29 @@ TN_API tn_array *tn_array_import(tn_device *device, const struct tn_wrap_options
  * [thread: one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_array_export(const tn_array *array, void **data,
 					    uint64_t *offset_bytes);
+
+/* ---- Arrays as they are wanted ---------------------------------------------------------------*/
+
+struct tn_asarray_options {
+	uint32_t struct_size;
+	uint32_t copy;       /* TN_COPY_... */
+	tn_device *device;   /* NULL: where the array is; of host data, the current device */
+	tn_dtype dtype;      /* 0: the dtype that it has */
+	uint32_t is_compact; /* 1: row-major, without gaps; 0: any layout */
+};
+
+/* The array with that dtype, on that device, in that layout: the array itself, referenced, where it
+ * is so already, else a converted copy.  Recorded, as tn_astype and tn_to are.
+ *   TN_UNSUPPORTED       a copy is needed, and TN_COPY_NEVER forbids it; the text says why
+ *   TN_DTYPE, TN_DEVICE  dtype is not an element type; the device belongs to another context
+ *   TN_INVALID_ARGUMENT  an option is out of range
+ * [thread: one per context | may return before the result is ready | since 0.1] */
+TN_API tn_array *tn_asarray(const tn_array *a, const struct tn_asarray_options *options);
+/* The same for memory of the program: tn_array_wrap where the device takes any address and nothing
+ * is to be converted, else a copy, after which `release` is called at once.  On failure it is not
+ * called.  [thread: one per context | may return before the result is ready | since 0.1] */
+TN_API tn_array *tn_asarray_host(tn_context *context, const struct tn_wrap_options *memory,
+				 const struct tn_asarray_options *options);
 
 /* ---- Host memory for transfers that do not wait ----------------------------------------------*/
 

@@ -9,11 +9,14 @@
 #include <tenon/array.h>
 #include <tenon/augment.h>
 #include <tenon/autograd.h>
+#include <tenon/benchmark.h>
 #include <tenon/capture.h>
 #include <tenon/checkpoint.h>
 #include <tenon/context.h>
 #include <tenon/data.h>
 #include <tenon/files.h>
+#include <tenon/device.h>
+#include <tenon/dlpack.h>
 #include <tenon/index.h>
 #include <tenon/init.h>
 #include <tenon/io.h>

@@ -158,12 +158,19 @@ static int say_power(struct cuda_device *device, char *text, size_t size)
 	return snprintf(text, size, "%.1f W", milliwatts / 1000.0) > 0;
 }
 
+static int say_capability(struct cuda_device *device, char *text, size_t size)
+{
+	return snprintf(text, size, "%u.%u", device->architecture / 10, device->architecture % 10) >
+	       0;
+}
+
 static const struct {
 	const char *key;
 	int (*say)(struct cuda_device *device, char *text, size_t size);
 } lines[] = {
 	{"driver", say_driver},
 	{"runtime", say_runtime},
+	{"capability", say_capability},
 	{"library.cublas", say_blas},
 	{"library.cudnn", say_dnn},
 	{"library.nvrtc", say_compiler},

@@ -72,6 +72,13 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	awk 'length > 80 && NF > 1 { exit 1 }' "$dir/out" ||
 		fail "a line is longer than the terminal"
 fi
+run 0 info --config
+out_has '^Tenon [0-9.]*, backend interface '
+out_has '^configure options: '
+out_has '^selection: '
+out_has '^[a-z]*:0: current$'
+run 2 info --config --json
+err_has 'has no JSON'
 TENON_LOG="$(printf 'off\351')" run 1 info --env
 TENON_CPU_OPENBLAS="$(printf '/no\351ne')" TENON_LOG=off run 0 info --env --json
 out_has '"name": "TENON_BACKEND"'

@@ -179,6 +179,163 @@ static void what_is_no_memory_of_the_device_is_refused(void **state)
 	finish(context);
 }
 
+/* ---- DLPack ----------------------------------------------------------------------------------*/
+
+static void arrays_of_the_device_are_lent_by_dlpack(void **state)
+{
+	float found = 0;
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){2 * N}, 3);
+	tn_array *half = tn_slice(x, 0, N, 2 * N, 1);
+	simcudaForgetCalls();
+	struct tn_dlpack_managed *managed =
+		tn_to_dlpack(half, TN_OPTIONS(struct tn_to_dlpack_options, .stream = -1));
+	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
+	managed->deleter(managed);
+	/* For any stream of the consumer's the elements are there. */
+	managed = tn_to_dlpack(half, TN_OPTIONS(struct tn_to_dlpack_options, .stream = 2));
+	assert_true(simcudaCalls("cudaStreamSynchronize") > 0);
+	assert_int_equal(managed->tensor.device.type, TN_DLPACK_CUDA);
+	assert_int_equal(managed->tensor.device.id, 0);
+	assert_cuda(cudaMemcpy(&found, managed->tensor.data, sizeof(found), cudaMemcpyDeviceToHost),
+		    cudaSuccess);
+	assert_true(found == 3);
+	/* And back in: the same memory. */
+	tn_array *again = tn_from_dlpack(context, managed, NULL);
+	assert_ptr_equal(tn_array_device(again), tn_device_current(context));
+	assert_ok(tn_fill(again, 5));
+	assert_ok(tn_item(tn_slice(x, 0, N, N + 1, 1), &(double){0}));
+	tn_array_destroy(again);
+	tn_array_destroy(half);
+	/* Its memory on the host is a copy. */
+	managed = tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .on_host = 1));
+	assert_int_equal(managed->tensor.device.type, TN_DLPACK_CPU);
+	assert_int_equal(managed->flags, TN_DLPACK_COPIED);
+	assert_true(((float *)managed->tensor.data)[N - 1] == 3);
+	assert_true(((float *)managed->tensor.data)[N] == 5);
+	/* The device closes with the last deleter, after its context. */
+	struct tn_dlpack_managed *last = tn_to_dlpack(x, NULL);
+	managed->deleter(managed);
+	tn_context_close(context);
+	assert_true(simcudaLive(NULL, 0) > 0);
+	last->deleter(last);
+	assert_int_equal(simcudaLive(NULL, 0), 0);
+}
+
+static void delete_tensor(struct tn_dlpack_managed *managed)
+{
+	++*(int *)managed->manager_ctx;
+}
+
+static void memory_of_others_is_taken_by_dlpack(void **state)
+{
+	float numbers[N], found[N];
+	void *memory = NULL;
+	int deleted = 0;
+	(void)state;
+	for (int i = 0; i < N; i++)
+		numbers[i] = (float)i;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	assert_cuda(cudaMalloc(&memory, sizeof(numbers)), cudaSuccess);
+	assert_cuda(cudaMemcpy(memory, numbers, sizeof(numbers), cudaMemcpyHostToDevice),
+		    cudaSuccess);
+	struct tn_dlpack_managed managed = {.version = {1, 1},
+					    .manager_ctx = &deleted,
+					    .deleter = delete_tensor,
+					    .tensor = {.data = memory,
+						       .device = {TN_DLPACK_CUDA, 0},
+						       .ndim = 1,
+						       .dtype = {TN_DLPACK_FLOAT, 32, 1},
+						       .shape = (int64_t[]){N / 2},
+						       .strides = (int64_t[]){-2},
+						       .byte_offset = (N - 1) * sizeof(float)}};
+	tn_array *x = tn_from_dlpack(context, &managed, NULL);
+	assert_ok(tn_to_host(x, found, N / 2 * sizeof(float)));
+	assert_true(found[0] == N - 1 && found[N / 2 - 1] == 1);
+	assert_ok(tn_fill(x, 7));
+	tn_array_destroy(x);
+	assert_int_equal(deleted, 1);
+	assert_cuda(cudaMemcpy(found, memory, sizeof(found), cudaMemcpyDeviceToHost), cudaSuccess);
+	assert_true(found[0] == 0 && found[1] == 7 && found[N - 1] == 7);
+	/* An address of the host under CUDA's name, and the reverse of what the device has. */
+	managed.tensor.data = numbers;
+	assert_null(tn_from_dlpack(context, &managed, NULL));
+	assert_kept(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
+	managed.tensor.device.id = 5;
+	assert_null(tn_from_dlpack(context, &managed, NULL));
+	assert_kept(context, TN_DEVICE, "from_dlpack", "type 2 (CUDA), number 5");
+	assert_int_equal(deleted, 1);
+	/* Pinned memory is the host's: a copy on the device that is asked for. */
+	managed.tensor.device = (struct tn_dlpack_device){TN_DLPACK_CUDA_HOST, 0};
+	x = tn_from_dlpack(
+		context, &managed,
+		TN_OPTIONS(struct tn_from_dlpack_options, .device = tn_device_current(context)));
+	assert_int_equal(deleted, 2);
+	assert_ok(tn_to_host(x, found, N / 2 * sizeof(float)));
+	assert_true(found[0] == N - 1);
+	assert_cuda(cudaFree(memory), cudaSuccess);
+	finish(context);
+}
+
+/* ---- The device as a program sees it ---------------------------------------------------------*/
+
+static tn_status add_up(void *x)
+{
+	tn_array_destroy(tn_add(x, x));
+	return TN_OK;
+}
+
+static void count_event(void *user, const struct tn_memory_event *event)
+{
+	((int *)user)[event->kind]++;
+}
+
+static void the_device_is_counted_limited_and_timed(void **state)
+{
+	(void)state;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1"));
+	tn_device *device = tn_device_find(context, "cuda:0");
+	struct tn_report_line line = {.struct_size = sizeof(line)};
+	assert_ptr_equal(device, tn_device_current(context));
+	assert_ok(tn_device_attribute(device, "capability", &line));
+	int major = 0, minor = -1;
+	assert_int_equal(sscanf(line.text, "%d.%d", &major, &minor), 2);
+	assert_true(major >= 7 && minor >= 0);
+	int events[4] = {0};
+	tn_memory_set_hook(context, count_event, events);
+	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){N}, 2);
+	struct tn_benchmark_result result = {.struct_size = sizeof(result)};
+	assert_ok(tn_benchmark(context, add_up, x,
+			       TN_OPTIONS(struct tn_benchmark_options, .warmup = 1, .repeats = 5),
+			       &result));
+	assert_int_equal(result.n, 5);
+	assert_int_equal(result.has_events, 1);
+	assert_true(result.device.min >= 0 && result.device.max >= result.device.median);
+	assert_true(events[TN_MEMORY_ALLOCATE] >= 7 && events[TN_MEMORY_RESERVE] >= 1);
+	/* To the host's memory and back, converted. */
+	assert_ok(tn_device_push(tn_device_find(context, "reference")));
+	tn_array *y = tn_zeros(context, TN_I64, 1, (int64_t[]){N});
+	assert_ok(tn_device_pop(context));
+	tn_array *whole = tn_astype(x, TN_I64);
+	assert_ok(tn_copyto(y, whole, NULL));
+	tn_array_destroy(whole);
+	int64_t found[N];
+	assert_ok(tn_to_host(y, found, sizeof(found)));
+	assert_int_equal(found[N - 1], 2);
+	assert_ok(tn_copyto(x, y, NULL));
+	assert_ok(tn_device_synchronize(device));
+	assert_ok(tn_device_memory_set_limit_percent(device, 50));
+	struct tn_memory_statistics memory = {.struct_size = sizeof(memory)};
+	assert_ok(tn_device_memory_statistics(device, &memory));
+	assert_int_equal(memory.limit, tn_device_describe(device)->memory_bytes / 2);
+	tn_array_destroy(x);
+	tn_device_memory_trim(device, 0);
+	assert_int_equal(events[TN_MEMORY_ALLOCATE], events[TN_MEMORY_FREE] + 1);
+	assert_true(events[TN_MEMORY_RELEASE] >= 1);
+	finish(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +344,9 @@ int main(void)
 		cmocka_unit_test(memory_of_the_runtime_is_used_in_place),
 		cmocka_unit_test(an_array_is_given_to_others_by_its_pointer),
 		cmocka_unit_test(what_is_no_memory_of_the_device_is_refused),
+		cmocka_unit_test(arrays_of_the_device_are_lent_by_dlpack),
+		cmocka_unit_test(memory_of_others_is_taken_by_dlpack),
+		cmocka_unit_test(the_device_is_counted_limited_and_timed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -546,6 +546,76 @@ static tn_status array_import(const void *options)
 	return array(tn_array_import(tn_device_current(context), options));
 }
 
+static tn_status asarray(const void *options)
+{
+	return array(tn_asarray(picture, options));
+}
+
+static tn_status asarray_host(const void *options)
+{
+	static const float number = 1;
+	return array(tn_asarray_host(context,
+				     TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32,
+						.data = (void *)(uintptr_t)&number,
+						.size_bytes = sizeof(number)),
+				     options));
+}
+
+static tn_status asarray_host_memory(const void *memory)
+{
+	return array(tn_asarray_host(context, memory, NULL));
+}
+
+static tn_status do_nothing(void *data)
+{
+	(void)data;
+	return TN_OK;
+}
+
+static tn_status benchmark(const void *options)
+{
+	struct tn_benchmark_result result = {.struct_size = sizeof(result)};
+	tn_status status = tn_benchmark(context, do_nothing, NULL, options, &result);
+	assert_int_equal(kept(status == TN_OK), status);
+	return status;
+}
+
+static tn_status to_dlpack(const void *options)
+{
+	struct tn_dlpack_managed *managed = tn_to_dlpack(picture, options);
+	tn_status status = kept(managed != NULL);
+	if (managed)
+		managed->deleter(managed);
+	return status;
+}
+
+static tn_status to_dlpack_unversioned(const void *options)
+{
+	struct tn_dlpack_managed_unversioned *managed = tn_to_dlpack_unversioned(picture, options);
+	tn_status status = kept(managed != NULL);
+	if (managed)
+		managed->deleter(managed);
+	return status;
+}
+
+static tn_status from_dlpack(const void *options)
+{
+	struct tn_dlpack_managed *managed = tn_to_dlpack(picture, NULL);
+	tn_status status = array(tn_from_dlpack(context, managed, options));
+	if (status)
+		managed->deleter(managed);
+	return status;
+}
+
+static tn_status from_dlpack_unversioned(const void *options)
+{
+	struct tn_dlpack_managed_unversioned *managed = tn_to_dlpack_unversioned(picture, NULL);
+	tn_status status = array(tn_from_dlpack_unversioned(context, managed, options));
+	if (status)
+		managed->deleter(managed);
+	return status;
+}
+
 static tn_status kernel_compile(const void *source)
 {
 	tn_kernel *kernel = tn_kernel_compile(context, source);
@@ -788,6 +858,23 @@ static const struct {
 	{"struct tn_wrap_options", array_import,
 	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
 	 TN_OK},
+	{"struct tn_wrap_options", asarray_host_memory,
+	 TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8, .data = images, .size_bytes = 1),
+	 TN_OK},
+	{"struct tn_asarray_options", asarray,
+	 TN_OPTIONS(struct tn_asarray_options, .copy = TN_COPY_ALWAYS), TN_OK},
+	{"struct tn_asarray_options", asarray_host,
+	 TN_OPTIONS(struct tn_asarray_options, .copy = TN_COPY_ALWAYS), TN_OK},
+	{"struct tn_benchmark_options", benchmark,
+	 TN_OPTIONS(struct tn_benchmark_options, .repeats = 1), TN_OK},
+	{"struct tn_to_dlpack_options", to_dlpack,
+	 TN_OPTIONS(struct tn_to_dlpack_options, .copy = TN_COPY_ALWAYS), TN_OK},
+	{"struct tn_to_dlpack_options", to_dlpack_unversioned,
+	 TN_OPTIONS(struct tn_to_dlpack_options, .copy = TN_COPY_ALWAYS), TN_OK},
+	{"struct tn_from_dlpack_options", from_dlpack,
+	 TN_OPTIONS(struct tn_from_dlpack_options, .copy = TN_COPY_ALWAYS), TN_OK},
+	{"struct tn_from_dlpack_options", from_dlpack_unversioned,
+	 TN_OPTIONS(struct tn_from_dlpack_options, .copy = TN_COPY_ALWAYS), TN_OK},
 	{"struct tn_pool2d_options", module_max_pool2d,
 	 TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}), TN_OK},
 	{"struct tn_pool2d_options", module_avg_pool2d,

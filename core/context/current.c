@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The stack of current devices, and devices and backends by their names.
+ */
+#include <string.h>
+
+#include <tenon/device.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "context/context.h"
+#include "device/open.h"
+#include "device/returned.h"
+#include "device/transfer.h"
+#include "loader/selection.h"
+
+/* ---- The current device ----------------------------------------------------------------------*/
+
+static tn_status make_room(struct tn_assembly *assembly, struct tn_error_info *error)
+{
+	if (assembly->n_pushed < assembly->room_for_pushed)
+		return TN_OK;
+	size_t room = assembly->room_for_pushed ? 2 * assembly->room_for_pushed : 8;
+	struct tn_device **more =
+		tn_mem_realloc(assembly->pushed, room, sizeof(struct tn_device *));
+	if (!more)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "device_push",
+			       "no host memory for the stack of devices");
+	assembly->pushed = more;
+	assembly->room_for_pushed = room;
+	return TN_OK;
+}
+
+tn_status tn_device_push(tn_device *device)
+{
+	struct tn_error_info error;
+	if (!device)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *runtime = tn_runtime_of(device->context);
+	struct tn_assembly *assembly = device->context->assembly;
+	tn_status status = tn_runtime_ready(runtime);
+	if (status)
+		return status;
+	status = make_room(assembly, &error);
+	if (!status)
+		status = tn_device_open(device, &error);
+	if (status)
+		return tn_runtime_keep(runtime, &error);
+	assembly->pushed[assembly->n_pushed++] = runtime->device;
+	runtime->device = device;
+	return TN_OK;
+}
+
+tn_status tn_device_pop(tn_context *context)
+{
+	if (!context)
+		return TN_INVALID_ARGUMENT;
+	struct tn_assembly *assembly = context->assembly;
+	if (!assembly->n_pushed)
+		return tn_runtime_fail(&context->runtime, TN_STATE, "device_pop",
+				       "no device is pushed");
+	context->runtime.device = assembly->pushed[--assembly->n_pushed];
+	return TN_OK;
+}
+
+tn_status tn_device_synchronize(tn_device *device)
+{
+	struct tn_error_info error;
+	if (!device)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *runtime = tn_runtime_of(device->context);
+	tn_status status = tn_runtime_ready(runtime);
+	if (status || !device->handle)
+		return status;
+	status = tn_device_sync_all(device, &error);
+	tn_returned_collect(device);
+	return status ? tn_runtime_keep(runtime, &error) : TN_OK;
+}
+
+/* ---- By name ---------------------------------------------------------------------------------*/
+
+static tn_status not_found(tn_context *context, const char *name)
+{
+	struct tn_text list;
+	tn_text_init(&list);
+	for (size_t i = 0; i < context->assembly->n_devices; i++)
+		tn_text_format(&list, "%s%s", i ? ", " : "", context->assembly->devices[i]->name);
+	tn_status status =
+		tn_runtime_fail(&context->runtime, TN_NOT_FOUND, "device_find",
+				"name: expected one of %s, found '%s'; TENON_BACKEND and the load "
+				"report say which others there could be",
+				list.failed ? "the context's devices" : list.data, name);
+	tn_text_release(&list);
+	return status;
+}
+
+/* One item of a selection, without its marks. */
+static tn_status read_name(tn_context *context, const char *name, struct tn_selection *selection)
+{
+	struct tn_error_info error;
+	if (!name)
+		return tn_runtime_fail(&context->runtime, TN_INVALID_ARGUMENT, "device_find",
+				       "name is NULL");
+	if (tn_selection_parse(name, "device_find", selection, &error))
+		return tn_runtime_keep(&context->runtime, &error);
+	if (selection->n_named != 1 || selection->n_excluded || selection->required)
+		return tn_runtime_fail(&context->runtime, TN_FORMAT, "device_find",
+				       "name: expected a backend's name, or NAME:INDEX, found '%s'",
+				       name);
+	return TN_OK;
+}
+
+tn_device *tn_device_find(tn_context *context, const char *name)
+{
+	struct tn_selection selection;
+	if (!context || tn_runtime_ready(&context->runtime) || read_name(context, name, &selection))
+		return NULL;
+	const struct tn_selection_item *item = &selection.named[0];
+	for (size_t i = 0; i < context->assembly->n_devices; i++) {
+		struct tn_device *device = context->assembly->devices[i];
+		if (!strcmp(device->backend->name, item->name) &&
+		    (item->index == TN_ANY_INDEX || item->index == device->index))
+			return device;
+	}
+	not_found(context, name);
+	return NULL;
+}
+
+int tn_backend_available(const tn_context *context, const char *name, const char **reason)
+{
+	const char *ignored;
+	const struct tn_load_row *row =
+		context && name ? tn_load_report_find(context->assembly->report, name) : NULL;
+	if (!reason)
+		reason = &ignored;
+	if (!context || !name)
+		*reason = context ? "no name was given" : "there is no context";
+	else if (!row)
+		*reason = "no backend of that name is known here";
+	else if (row->status)
+		*reason = row->text[0] ? row->text : tn_status_text(row->status);
+	else if (!row->n_devices)
+		*reason = "it has no device";
+	else
+		*reason = "";
+	return !**reason;
+}
+
+tn_status tn_device_attribute(tn_device *device, const char *key, struct tn_report_line *line)
+{
+	struct tn_report_line found;
+	if (!device || !key || !line)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = TN_OK;
+	for (size_t i = 0; !status; i++) {
+		status = tn_device_report_line(device, i, &found);
+		if (!status && !strcmp(found.key, key)) {
+			*line = found;
+			break;
+		}
+	}
+	return status;
+}

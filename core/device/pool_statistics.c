@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What a program asks of a device's pool, and sets: counts, limits, and what the pool keeps.
+ */
+#include <math.h>
+
+#include <tenon/device.h>
+
+#include "base/options.h"
+#include "device/chunk.h"
+#include "device/open.h"
+#include "device/pool_parts.h"
+#include "device/returned.h"
+
+void tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)
+{
+	const struct tn_pool *pool = device->pool;
+	*use = (struct tn_memory_use){
+		.used = pool->used, .cached = pool->reserved - pool->used, .peak = pool->peak};
+}
+
+tn_status tn_device_memory_statistics(const tn_device *device,
+				      struct tn_memory_statistics *statistics)
+{
+	if (!device || !statistics || statistics->struct_size < sizeof(statistics->struct_size))
+		return TN_INVALID_ARGUMENT;
+	const struct tn_pool *pool = device->pool;
+	const struct tn_memory_statistics full = {
+		.struct_size = sizeof(full),
+		.used = pool->used,
+		.cached = pool->reserved - pool->used,
+		.peak = pool->peak,
+		.limit = pool->limit,
+		.n_used = pool->n_taken - pool->n_given,
+		.n_allocations = pool->n_taken,
+		.n_reserved = pool->n_chunks,
+		.n_reservations = pool->n_chunks_taken,
+	};
+	tn_struct_answer(statistics, &full, sizeof(full));
+	return TN_OK;
+}
+
+void tn_device_memory_reset_peak(tn_device *device)
+{
+	if (device)
+		device->pool->peak = device->pool->used;
+}
+
+void tn_device_memory_trim(tn_device *device, uint64_t keep_bytes)
+{
+	if (!device || !device->handle || tn_device_ready(device, NULL))
+		return;
+	tn_returned_collect(device);
+	tn_chunk_release(device, keep_bytes);
+}
+
+void tn_device_memory_set_limit(tn_device *device, uint64_t bytes)
+{
+	if (!device)
+		return;
+	device->pool->limit = bytes;
+	if (bytes)
+		tn_device_memory_trim(device, bytes);
+}
+
+tn_status tn_device_memory_set_limit_percent(tn_device *device, double percent)
+{
+	if (!device || !(percent > 0 && percent <= 100))
+		return TN_INVALID_ARGUMENT;
+	if (!device->description.memory_bytes)
+		return TN_UNSUPPORTED;
+	double bytes = floor((double)device->description.memory_bytes * (percent / 100));
+	tn_device_memory_set_limit(device, bytes < 1 ? 1 : (uint64_t)bytes);
+	return TN_OK;
+}
+
+uint64_t tn_device_workspace_limit(const tn_device *device)
+{
+	return device ? device->workspace_limit : 0;
+}
+
+void tn_device_set_workspace_limit(tn_device *device, uint64_t bytes)
+{
+	if (device)
+		device->workspace_limit = bytes;
+}
