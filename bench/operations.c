@@ -58,6 +58,13 @@ static double window(const struct bench_case *c, tn_context *context)
 	return 1e6 * seconds / calls;
 }
 
+static void release(struct bench_case *c)
+{
+	tn_array_destroy(c->x);
+	tn_array_destroy(c->y);
+	tn_array_destroy(c->z);
+}
+
 /* The inputs of the last case are kept for the next line, which is mostly the same. */
 static int serve(tn_context *context)
 {
@@ -67,8 +74,7 @@ static int serve(tn_context *context)
 	while (microseconds > 0.0 && fgets(line, sizeof(line), stdin)) {
 		if (strcmp(line, last) != 0) {
 			memcpy(last, line, sizeof(last));
-			tn_array_destroy(c.x);
-			tn_array_destroy(c.y);
+			release(&c);
 			if (!parse(line, &c) || !c.operation->prepare(&c, context) ||
 			    window(&c, context) == 0.0)
 				break;
@@ -78,8 +84,7 @@ static int serve(tn_context *context)
 		fflush(stdout);
 	}
 	int done = feof(stdin);
-	tn_array_destroy(c.x);
-	tn_array_destroy(c.y);
+	release(&c);
 	return done;
 }
 

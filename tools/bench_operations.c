@@ -12,6 +12,27 @@ static int matrix(struct bench_case *c, tn_context *context)
 	return c->y != NULL;
 }
 
+/* A mask in y, numbers for where it is true and where not in x and z. */
+static int choice(struct bench_case *c, tn_context *context)
+{
+	tn_array *zero = tn_zeros(context, TN_F32, 0, NULL);
+	c->x = tn_random_normal(context, 2, c->shape, 0, 1);
+	c->z = tn_random_normal(context, 2, c->shape, 0, 1);
+	c->y = tn_less(c->z, zero);
+	tn_array_destroy(zero);
+	return c->y != NULL;
+}
+
+/* The columns of x in random order in y. */
+static int places(struct bench_case *c, tn_context *context)
+{
+	tn_array *order = tn_random_normal(context, 1, &c->shape[1], 0, 1);
+	c->x = tn_random_normal(context, 2, c->shape, 0, 1);
+	c->y = tn_argsort(order, 0, 0);
+	tn_array_destroy(order);
+	return c->x && c->y;
+}
+
 static int product(struct bench_case *c, tn_context *context)
 {
 	c->x = tn_random_normal(context, 2, (int64_t[]){c->shape[0], c->shape[2]}, 0, 1);
@@ -95,6 +116,27 @@ static tn_array *run_sort(const struct bench_case *c)
 static tn_array *run_cumsum(const struct bench_case *c)
 {
 	return tn_cumsum(c->x, 1);
+}
+
+static tn_array *run_fused(const struct bench_case *c)
+{
+	return tn_map("z = exp(-x*x)*y + 0.5*x", 2, (const char *[]){"x", "y"},
+		      (const tn_array *[]){c->x, c->y}, 0, NULL, NULL);
+}
+
+static tn_array *run_take(const struct bench_case *c)
+{
+	return tn_take(c->x, c->y, 1);
+}
+
+static tn_array *run_where(const struct bench_case *c)
+{
+	return tn_where(c->y, c->x, c->z);
+}
+
+static tn_array *run_uniform(const struct bench_case *c)
+{
+	return tn_random_uniform(tn_array_context(c->x), 2, c->shape, 0, 1);
 }
 
 static tn_array *run_softmax(const struct bench_case *c)
@@ -253,6 +295,11 @@ static double three_times(const struct bench_case *c)
 	return 12 * elements(c);
 }
 
+static double three_and_quarter(const struct bench_case *c)
+{
+	return 13 * elements(c);
+}
+
 static double five_times(const struct bench_case *c)
 {
 	return 20 * elements(c);
@@ -286,6 +333,10 @@ static const struct bench_operation operations[] = {
 	{"argmax", "over axis 1", 2, {2000, 2000}, matrix, run_argmax, NULL, once},
 	{"sort", "along axis 1", 2, {1000, 1000}, matrix, run_sort, NULL, twice},
 	{"cumsum", "along axis 1", 2, {2000, 2000}, matrix, run_cumsum, NULL, twice},
+	{"fused", "exp(-x x) y + x / 2", 2, {2000, 2000}, matrix, run_fused, NULL, three_times},
+	{"take", "along axis 1", 2, {1000, 1000}, places, run_take, NULL, twice},
+	{"where", "of two by a mask", 2, {2000, 2000}, choice, run_where, NULL, three_and_quarter},
+	{"uniform", "random, in [0, 1)", 2, {2000, 2000}, matrix, run_uniform, NULL, once},
 	{"softmax", "over axis 1", 2, {2000, 2000}, matrix, run_softmax, NULL, twice},
 	{"transpose", "and copy", 2, {2000, 2000}, matrix, run_transpose, NULL, twice},
 	{"matmul", "M x N x K", 3, {512, 512, 512}, product, run_matmul, product_flops, NULL},

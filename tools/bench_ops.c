@@ -107,6 +107,7 @@ static int measure(const struct command_line *line, const struct bench_operation
 	}
 	tn_array_destroy(c->x);
 	tn_array_destroy(c->y);
+	tn_array_destroy(c->z);
 	return done;
 }
 

@@ -60,7 +60,7 @@ int bench_peak_varies(const struct bench_peak *peak);
 struct bench_case {
 	const struct bench_operation *operation;
 	int64_t shape[BENCH_MOST_AXES];
-	tn_array *x, *y; /* inputs */
+	tn_array *x, *y, *z; /* inputs */
 };
 
 struct bench_operation {
@@ -68,7 +68,8 @@ struct bench_operation {
 	const char *text;
 	int rank;                       /* of the shape */
 	int64_t shape[BENCH_MOST_AXES]; /* the default shape */
-	/* Fills x and y of the shape; 0: an error, kept in the context. */
+	/* Fills x, y and z of the shape, as far as `run` reads them; 0: an error, kept in the
+	 * context. */
 	int (*prepare)(struct bench_case *c, tn_context *context);
 	tn_array *(*run)(const struct bench_case *c);
 	/* The amount per run: floating-point operations, or bytes that must be read and written. */

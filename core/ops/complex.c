@@ -58,7 +58,7 @@ static const struct complex_operation {
 	[TN_DO_ABS] = {"z = hypot(xr, xi)", GIVES_REAL},
 	/* The derivative at 0 is 0. */
 	[TN_DO_ANGLE] = {"is_zero = xr == 0 && xi == 0; sr = is_zero ? 1.0 : xr\n"
-			 "at_zero = copysign(copysign(1.0, xr) < 0 ? pi : 0.0, xi)\n"
+			 "at_zero = copysign(pi*(0.5 - 0.5*copysign(1.0, xr)), xi)\n"
 			 "z = is_zero ? at_zero : atan2(xi, sr)",
 			 GIVES_REAL},
 	[TN_DO_SIGN] = {"is_zero = xr == 0 && xi == 0; large = max(abs(xr), abs(xi))\n"
@@ -78,33 +78,39 @@ static const struct complex_operation {
 		 "root = outer*inner; other = outer*(si / (2.0*inner))\n"
 		 "real = is_right ? root : other*copysign(1.0, xi)\n"
 		 "imaginary = is_right ? other : copysign(root, xi)\n"
-		 "zr = is_zero ? 0.0 : is_tall ? inf : is_wide ? (is_right ? inf : 0.0) : real\n"
-		 "end = copysign(is_right ? 0.0 : inf, xi)\n"
+		 "is_nan = xi != xi; left = is_nan ? nan : 0.0\n"
+		 "zr = is_zero ? 0.0 : is_tall ? inf : is_wide ? (is_right ? inf : left) : real\n"
+		 "end = is_right && is_nan ? nan : copysign(is_right ? 0.0 : inf, xi)\n"
 		 "zi = is_zero || is_tall ? xi : is_wide ? end : imaginary",
 		 GIVES_COMPLEX},
-	/* By the square of exp(x / 2), which overflows later. */
-	[TN_DO_EXP] = {"half = exp(0.5*xr); is_zero = half == 0\n"
-		       "zr = is_zero ? 0.0 : half*(half*cos(xi))\n"
-		       "zi = is_zero ? 0.0 : half == inf && xi == 0 ? xi : half*(half*sin(xi))",
+	/* By the square of exp(x / 2), which overflows later.  Here and below: infinity times a
+	 * direction that is NaN is infinite in the first part, and 0 times NaN stays 0, as in C. */
+	[TN_DO_EXP] = {"half = exp(0.5*xr); is_lost = !(abs(xi) < inf)\n"
+		       "is_zero = half == 0 && (xr == -inf || !is_lost)\n"
+		       "zr = is_zero ? 0.0 : is_lost && xr == inf ? inf : half*(half*cos(xi))\n"
+		       "zi = is_zero ? 0.0 : xi == 0 && !(half < inf) ? xi : half*(half*sin(xi))",
 		       GIVES_COMPLEX},
-	[TN_DO_LOG] =
-		{"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
-		 "is_far = large == inf; ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
-		 "zr = is_far ? inf : log(large) + 0.5*log1p(ratio*ratio)\n"
-		 "zi = atan2(xi, xr)",
-		 GIVES_COMPLEX},
-	/* Where cosh overflows, a factor of 0 stays 0. */
-	[TN_DO_SIN] =
-		{"s = sin(xr); c = cos(xr); h = cosh(xi)\n"
-		 "zr = s == 0 && h == inf ? s : s*h; zi = c == 0 && h == inf ? c : c*sinh(xi)",
-		 GIVES_COMPLEX},
-	[TN_DO_COS] =
-		{"s = sin(xr); c = cos(xr); h = cosh(xi)\n"
-		 "zr = c == 0 && h == inf ? c : c*h; zi = s == 0 && h == inf ? s : -s*sinh(xi)",
-		 GIVES_COMPLEX},
+	[TN_DO_LOG] = {"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
+		       "is_far = abs(xr) == inf || abs(xi) == inf\n"
+		       "ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
+		       "zr = is_far ? inf : log(large) + 0.5*log1p(ratio*ratio)\n"
+		       "zi = atan2(xi, xr)",
+		       GIVES_COMPLEX},
+	/* Where cosh overflows or is NaN, a factor of 0 stays 0. */
+	[TN_DO_SIN] = {"s = sin(xr); c = cos(xr); h = cosh(xi)\n"
+		       "is_lost = !(abs(xr) < inf) && (xi == 0 || abs(xi) == inf)\n"
+		       "zr = s == 0 && !(h < inf) ? s : s*h\n"
+		       "zi = is_lost ? xi : c == 0 && h == inf ? c : c*sinh(xi)",
+		       GIVES_COMPLEX},
+	[TN_DO_COS] = {"s = sin(xr); c = cos(xr); h = cosh(xi); is_lost = !(abs(xr) < inf)\n"
+		       "zr = is_lost && abs(xi) == inf ? inf : c == 0 && h == inf ? c : c*h\n"
+		       "zi = is_lost && xi == 0 ? xi : s == 0 && !(h < inf) ? s : -s*sinh(xi)",
+		       GIVES_COMPLEX},
 	/* tanh(x + iy) = (t (1 + u^2) + i u (1 - t^2)) / (1 + t^2 u^2), t = tanh x, u = tan y. */
 	[TN_DO_TANH] = {"t = tanh(xr); u = tan(xi); c = 1.0 / cosh(xr); d = 1.0 + t*t*u*u\n"
-			"zr = t*(1.0 + u*u) / d; zi = u*c*c / d",
+			"is_lost = !(abs(xi) < inf); is_far = abs(xr) == inf\n"
+			"zr = is_lost && (xr == 0 || is_far) ? t : t*(1.0 + u*u) / d\n"
+			"zi = is_lost && is_far ? 0.0 : xi == 0 && t != t ? xi : u*c*c / d",
 			GIVES_COMPLEX},
 	[TN_DO_POSITIVE] = {"zr = xr; zi = xi", GIVES_COMPLEX},
 	[TN_DO_RECIPROCAL] = {"by_real = abs(xr) >= abs(xi)\n"
@@ -116,58 +122,80 @@ static const struct complex_operation {
 			      GIVES_COMPLEX},
 	/* tan z = -i tanh(iz). */
 	[TN_DO_TAN] = {"t = tanh(xi); u = tan(xr); c = 1.0 / cosh(xi); d = 1.0 + t*t*u*u\n"
-		       "zr = u*c*c / d; zi = t*(1.0 + u*u) / d",
+		       "is_lost = !(abs(xr) < inf); is_far = abs(xi) == inf\n"
+		       "zr = is_lost && is_far ? 0.0 : xr == 0 && t != t ? xr : u*c*c / d\n"
+		       "zi = is_lost && (xi == 0 || is_far) ? t : t*(1.0 + u*u) / d",
 		       GIVES_COMPLEX},
-	[TN_DO_SINH] =
-		{"s = sin(xi); c = cos(xi); h = cosh(xr)\n"
-		 "zr = c == 0 && h == inf ? c : c*sinh(xr); zi = s == 0 && h == inf ? s : s*h",
-		 GIVES_COMPLEX},
-	[TN_DO_COSH] =
-		{"s = sin(xi); c = cos(xi); h = cosh(xr)\n"
-		 "zr = c == 0 && h == inf ? c : c*h; zi = s == 0 && h == inf ? s : s*sinh(xr)",
-		 GIVES_COMPLEX},
-	[TN_DO_LOG2] =
-		{"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
-		 "is_far = large == inf; ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
-		 "zr = is_far ? inf : log2(large) + 0.7213475204444817*log1p(ratio*ratio)\n"
-		 "zi = 1.4426950408889634*atan2(xi, xr)",
-		 GIVES_COMPLEX},
-	[TN_DO_LOG10] =
-		{"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
-		 "is_far = large == inf; ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
-		 "zr = is_far ? inf : 0.4342944819032518*log(large) + "
-		 "0.2171472409516259*log1p(ratio*ratio)\n"
-		 "zi = 0.4342944819032518*atan2(xi, xr)",
-		 GIVES_COMPLEX},
+	[TN_DO_SINH] = {"s = sin(xi); c = cos(xi); h = cosh(xr)\n"
+			"is_lost = !(abs(xi) < inf) && (xr == 0 || abs(xr) == inf)\n"
+			"zr = is_lost ? xr : c == 0 && h == inf ? c : c*sinh(xr)\n"
+			"zi = s == 0 && !(h < inf) ? s : s*h",
+			GIVES_COMPLEX},
+	[TN_DO_COSH] = {"s = sin(xi); c = cos(xi); h = cosh(xr); is_lost = !(abs(xi) < inf)\n"
+			"zr = is_lost && abs(xr) == inf ? inf : c == 0 && h == inf ? c : c*h\n"
+			"zi = is_lost && xr == 0 ? xr : s == 0 && !(h < inf) ? s : s*sinh(xr)",
+			GIVES_COMPLEX},
+	[TN_DO_LOG2] = {"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
+			"is_far = abs(xr) == inf || abs(xi) == inf\n"
+			"ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
+			"zr = is_far ? inf : log2(large) + 0.7213475204444817*log1p(ratio*ratio)\n"
+			"zi = 1.4426950408889634*atan2(xi, xr)",
+			GIVES_COMPLEX},
+	[TN_DO_LOG10] = {"large = max(abs(xr), abs(xi)); small = min(abs(xr), abs(xi))\n"
+			 "is_far = abs(xr) == inf || abs(xi) == inf\n"
+			 "ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
+			 "zr = is_far ? inf : 0.4342944819032518*log(large) + "
+			 "0.2171472409516259*log1p(ratio*ratio)\n"
+			 "zi = 0.4342944819032518*atan2(xi, xr)",
+			 GIVES_COMPLEX},
 	/* Near 0 by what |1 + x|^2 exceeds 1. */
 	[TN_DO_LOG1P] =
 		{"near = abs(xr) < 0.5 && abs(xi) < 0.5; sr = near ? xr : 0.0; si = near ? xi : "
 		 "0.0\n"
 		 "u = xr + 1; large = max(abs(u), abs(xi)); small = min(abs(u), abs(xi))\n"
-		 "is_far = large == inf; ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
+		 "is_far = abs(xr) == inf || abs(xi) == inf\n"
+		 "ratio = small / (large == 0 || is_far ? 1.0 : large)\n"
 		 "zr = near ? 0.5*log1p(sr*(2 + sr) + si*si) : is_far ? inf :\n"
 		 "log(large) + 0.5*log1p(ratio*ratio); zi = atan2(xi, u)",
 		 GIVES_COMPLEX},
 	/* e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y / 2). */
 	[TN_DO_EXPM1] =
-		{"half = exp(0.5*xr); is_zero = half == 0; s = sin(0.5*xi); c = 2*s*s\n"
-		 "zr = is_zero ? -1.0 : xr < 80 ? expm1(xr)*cos(xi) - c : half*(half*cos(xi))\n"
-		 "zi = is_zero ? 0.0 : half == inf && xi == 0 ? xi : half*(half*sin(xi))",
+		{"half = exp(0.5*xr); is_zero = half == 0 && (xr == -inf || abs(xi) < inf)\n"
+		 "s = sin(0.5*xi); c = 2*s*s\n"
+		 "is_far = xr == inf && !(abs(xi) < inf)\n"
+		 "real = xr < 80 ? expm1(xr)*cos(xi) - c : half*(half*cos(xi))\n"
+		 "zr = is_zero ? -1.0 : is_far ? inf : real\n"
+		 "zi = is_zero ? 0.0 : xi == 0 && !(half < inf) ? xi : half*(half*sin(xi))",
 		 GIVES_COMPLEX},
-	[TN_DO_EXP2] = {"half = exp2(0.5*xr); is_zero = half == 0; t = 0.6931471805599453*xi\n"
-			"zr = is_zero ? 0.0 : half*(half*cos(t))\n"
-			"zi = is_zero ? 0.0 : half == inf && xi == 0 ? xi : half*(half*sin(t))",
-			GIVES_COMPLEX},
+	[TN_DO_EXP2] =
+		{"half = exp2(0.5*xr); is_zero = half == 0 && (xr == -inf || abs(xi) < inf)\n"
+		 "t = 0.6931471805599453*xi\n"
+		 "is_far = xr == inf && !(abs(xi) < inf)\n"
+		 "zr = is_zero ? 0.0 : is_far ? inf : half*(half*cos(t))\n"
+		 "zi = is_zero ? 0.0 : xi == 0 && !(half < inf) ? xi : half*(half*sin(t))",
+		 GIVES_COMPLEX},
 	/* Kahan (1987): a quarter of the logarithm of |1 + z|^2 / |1 - z|^2, of the size of x. */
-	[TN_DO_ARCTANH] = {"left = xr < 0; s = left ? -xr : xr; u = 1 - s\n"
-			   "r = 0.25*log1p(4*s / (u*u + xi*xi)); zr = left ? -r : r\n"
-			   "zi = 0.5*atan2(2*xi, u*(1 + s) - xi*xi)",
-			   GIVES_COMPLEX},
+	[TN_DO_ARCTANH] =
+		{"is_near = abs(xr) < inf && abs(xi) < inf\n"
+		 "is_far = abs(xr) == inf || abs(xi) == inf\n"
+		 "left = xr < 0; s = !is_near ? 0.0 : left ? -xr : xr; t = is_near ? xi : 0.0\n"
+		 "u = 1 - s; r = 0.25*log1p(4*s / (u*u + t*t)); real = left ? -r : r\n"
+		 "far_real = is_far || xr == 0 ? copysign(0.0, xr) : nan\n"
+		 "far_imaginary = is_far && xi == xi ? 1.5707963267948966*copysign(1.0, xi) : nan\n"
+		 "zr = is_near ? real : far_real\n"
+		 "zi = is_near ? 0.5*atan2(t, 0.5*(u*(1 + s) - t*t)) : far_imaginary",
+		 GIVES_COMPLEX},
 	/* -i arctanh(iz). */
-	[TN_DO_ARCTAN] = {"low = xi < 0; s = low ? -xi : xi; u = 1 - s\n"
-			  "r = 0.25*log1p(4*s / (u*u + xr*xr)); zi = low ? -r : r\n"
-			  "zr = 0.5*atan2(2*xr, u*(1 + s) - xr*xr)",
-			  GIVES_COMPLEX},
+	[TN_DO_ARCTAN] =
+		{"is_near = abs(xr) < inf && abs(xi) < inf\n"
+		 "is_far = abs(xr) == inf || abs(xi) == inf\n"
+		 "low = xi < 0; s = !is_near ? 0.0 : low ? -xi : xi; t = is_near ? xr : 0.0\n"
+		 "u = 1 - s; r = 0.25*log1p(4*s / (u*u + t*t)); imaginary = low ? -r : r\n"
+		 "far_real = is_far && xr == xr ? 1.5707963267948966*copysign(1.0, xr) : nan\n"
+		 "far_imaginary = is_far || xi == 0 ? copysign(0.0, xi) : nan\n"
+		 "zr = is_near ? 0.5*atan2(t, 0.5*(u*(1 + s) - t*t)) : far_real\n"
+		 "zi = is_near ? imaginary : far_imaginary",
+		 GIVES_COMPLEX},
 	[TN_DO_ISNAN] = {"z = xr != xr || xi != xi", GIVES_BOOL},
 	[TN_DO_ISINF] = {"z = abs(xr) == inf || abs(xi) == inf", GIVES_BOOL},
 	[TN_DO_ISFINITE] = {"z = abs(xr) < inf && abs(xi) < inf", GIVES_BOOL},

@@ -35,6 +35,39 @@ static tn_array *of_roots(const char *name, const struct roots *roots, const cha
 
 static const char conjugate_product[] = "z = x * d - y * c";
 
+/* x where z is finite, else what C has for its parts y and c; the angle of 1 where it is not read,
+ * for at 0 it has no derivative. */
+#define TN_ENDS                                                                                    \
+	"near = abs(y) < inf && abs(c) < inf; size = abs(y) == inf || abs(c) == inf ? inf : nan\n" \
+	"u = near ? 1.0 : y; v = near ? 0.0 : c\n"
+static const char *const ends[][2] = {
+	[TN_ARC_SIN] = {TN_ENDS "z = near ? x : c != c && y == 0 ? y : atan2(u, abs(v))",
+			TN_ENDS "z = near ? x : copysign(size, c)"},
+	[TN_ARC_COS] = {TN_ENDS
+			"z = near ? x : c != c && y == 0 ? 1.5707963267948966 : abs(atan2(v, u))",
+			TN_ENDS "z = near ? x : copysign(size, -c)"},
+	[TN_ARC_SINH] = {TN_ENDS "z = near ? x : copysign(size, y)",
+			 TN_ENDS "z = near ? x : y != y && c == 0 ? c : atan2(v, abs(u))"},
+	[TN_ARC_COSH] = {TN_ENDS "z = near ? x : size", TN_ENDS
+			 "z = near ? x : c != c && y == 0 ? 1.5707963267948966*copysign(1.0, c)"
+			 " : atan2(v, u)"},
+};
+
+/* The result of those parts. */
+static tn_array *with_ends(enum tn_complex_arc arc, const char *name, const tn_array *z,
+			   tn_array *const parts[2])
+{
+	tn_array *ended[2];
+	for (int i = 0; i < 2; i++) {
+		const struct tn_short_program program = {.text = ends[arc][i], .n_inputs = 3};
+		const tn_array *inputs[] = {parts[i], tn_real(z), tn_imag(z)};
+		if (!parts[i] || !inputs[1] || !inputs[2])
+			return NULL;
+		ended[i] = tn_formula(name, &program, parts[i]->dtype, inputs, NULL);
+	}
+	return tn_complex(ended[0], ended[1]);
+}
+
 static void arcsin_parts(const char *name, const tn_array *z, tn_array *parts[2])
 {
 	struct roots roots = roots_of(z, -1, 1);
@@ -48,30 +81,30 @@ tn_array *tn_complex_arc(enum tn_complex_arc arc, const char *name, const tn_arr
 {
 	struct tn_runtime *runtime = tn_begin(1, &z, name);
 	struct roots roots;
-	tn_array *parts[2] = {NULL, NULL}, *result = NULL;
+	tn_array *turned[2], *parts[2] = {NULL, NULL};
 	if (!runtime || tn_scope_begin(runtime->context))
 		return NULL;
 	switch (arc) {
 	case TN_ARC_SIN:
 		arcsin_parts(name, z, parts);
-		result = tn_complex(parts[0], parts[1]);
 		break;
 	case TN_ARC_SINH: /* -i arcsin(iz) */
-		arcsin_parts(name, tn_complex(tn_negative(tn_imag(z)), tn_real(z)), parts);
-		result = tn_complex(parts[1], tn_negative(parts[0]));
+		arcsin_parts(name, tn_complex(tn_negative(tn_imag(z)), tn_real(z)), turned);
+		parts[0] = turned[1];
+		parts[1] = tn_negative(turned[0]);
 		break;
 	case TN_ARC_COS:
 		roots = roots_of(z, -1, 1);
-		result = tn_complex(
-			of_roots(name, &roots, "z = 2 * atan2(c, x)"),
-			tn_element_unary(TN_DO_ARCSINH, of_roots(name, &roots, conjugate_product)));
+		parts[0] = of_roots(name, &roots, "z = 2 * atan2(c, x)");
+		parts[1] =
+			tn_element_unary(TN_DO_ARCSINH, of_roots(name, &roots, conjugate_product));
 		break;
 	case TN_ARC_COSH:
 		roots = roots_of(z, 1, -1);
-		result = tn_complex(tn_element_unary(TN_DO_ARCSINH,
-						     of_roots(name, &roots, "z = x * c + y * d")),
-				    of_roots(name, &roots, "z = 2 * atan2(d, x)"));
+		parts[0] = tn_element_unary(TN_DO_ARCSINH,
+					    of_roots(name, &roots, "z = x * c + y * d"));
+		parts[1] = of_roots(name, &roots, "z = 2 * atan2(d, x)");
 		break;
 	}
-	return tn_scope_end(runtime->context, result);
+	return tn_scope_end(runtime->context, with_ends(arc, name, z, parts));
 }

@@ -176,9 +176,11 @@ static tn_status take_element(struct walk *w, int i, const struct tn_index_term 
 static tn_status take_mask(struct walk *w, int i, const tn_array *mask)
 {
 	struct tn_runtime *runtime = w->view->runtime;
+	int64_t size = 1;
 	for (int k = 0; k < mask->rank; k++) {
 		const int64_t length = w->view->shape[w->axis + k];
-		if (mask->shape[k] != length)
+		size *= length;
+		if (mask->shape[k] != length && mask->shape[k] != 0)
 			return tn_runtime_fail(runtime, TN_SHAPE, w->operation,
 					       "terms[%d]: expected a mask of length %" PRId64
 					       " for axis %d, found %" PRId64,
@@ -186,7 +188,7 @@ static tn_status take_mask(struct walk *w, int i, const tn_array *mask)
 		w->roles[w->axis + k] = INDEXED;
 	}
 	const tn_array *numbers = tn_true_numbers(w->operation, mask, -1);
-	w->indexings[w->n_indexings++] = (struct indexing){numbers, w->axis, mask->size, 1};
+	w->indexings[w->n_indexings++] = (struct indexing){numbers, w->axis, size, 1};
 	w->axis += mask->rank;
 	return numbers ? TN_OK : runtime->error.status;
 }

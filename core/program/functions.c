@@ -37,6 +37,7 @@ enum kind {
 	NORMAL,   /* the normal number of (seed, stream, i) */
 	QUANTILE, /* that of a u32 */
 	FORMULA,
+	UNIFIED, /* a formula over arguments of one type */
 };
 
 struct function {
@@ -86,7 +87,7 @@ static const struct function functions[] = {
 	 0,
 	 {"x", "low", "high"},
 	 "(x <= low ? low : x) >= high ? high : (x <= low ? low : x)"},
-	{"copysign", 2, FORMULA, 0, {"x", "y"}, "y < 0 || 1.0 / y < 0 ? -abs(x) : abs(x)"},
+	{"copysign", 2, UNIFIED, 0, {"x", "y"}, "y < 0 || 1.0 / y < 0 ? -abs(x) : abs(x)"},
 	{"elu", 2, FORMULA, 0, {"x", "alpha"}, "x > 0 ? x : alpha * expm1(x > 0 ? 0 : x)"},
 	{"gelu", 1, FORMULA, 0, {"x"}, "0.5 * x * (1 + erf(x * 0.70710678118654752))"},
 	{"gelu_tanh",
@@ -396,6 +397,9 @@ static struct tn_term type_call(struct tn_parser *parser, const struct tn_token 
 		return call_quantile(parser, name, call_random(parser, name, arguments));
 	case QUANTILE:
 		return call_quantile(parser, name, arguments[0]);
+	case UNIFIED:
+		tn_terms_unify(parser, name, function->n_arguments, arguments);
+		return call_formula(parser, name, function, arguments);
 	default:
 		return call_formula(parser, name, function, arguments);
 	}

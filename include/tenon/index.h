@@ -73,12 +73,13 @@ struct tn_index_term {
  *
  * Without TN_INDEX_BY the result is a view, also where all axes are removed (a 0-d array).
  *
- * With it the result is a copy.  A mask of rank r stands for r axes of its own lengths (TN_SHAPE)
- * and for the r arrays of indices at which it is true, as tn_nonzero gives them; a 0-d mask stands
- * for no axis, and for one index or none.  All index arrays, and the terms TN_INDEX_AT as 0-d ones,
- * are broadcast together (TN_SHAPE).  The axes of their common shape replace the axes that they
- * index where these terms are neighbours; where a slice, a new axis or an ellipsis (even of no
- * axes) lies between two of them, the common shape comes first.
+ * With it the result is a copy.  A mask of rank r stands for r axes of its own lengths, of which
+ * any may be 0 instead (TN_SHAPE), and for the r arrays of indices at which it is true, as
+ * tn_nonzero gives them; a 0-d mask stands for no axis, and for one index or none.  All index
+ * arrays, and the terms TN_INDEX_AT as 0-d ones, are broadcast together (TN_SHAPE).  The axes of
+ * their common shape replace the axes that they index where these terms are neighbours; where a
+ * slice, a new axis or an ellipsis (even of no axes) lies between two of them, the common shape
+ * comes first.
  *
  * TN_INVALID_ARGUMENT: a term of no such kind, a second ellipsis, a step of 0.  TN_SHAPE: more
  * terms than axes.  TN_DTYPE: an index array of neither integers nor bool.  TN_LIMIT: the result

@@ -13,7 +13,7 @@ is() {
 }
 
 run 0 bench ops --list
-for name in add softmax matmul conv2d batch-norm; do
+for name in add fused take where uniform softmax matmul conv2d batch-norm; do
 	out_has "^$name "
 done
 

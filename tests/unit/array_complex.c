@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include <tenon/autograd.h>
+#include <tenon/ufunc.h>
 
 #include "array_fixture.h"
 
@@ -146,6 +147,77 @@ static void extreme_values_neither_overflow_nor_cancel(void **state)
 	assert_number(found[3], -I, 0);
 	numbers_of(tn_log(of(f, TN_C128, 1, (number[]){0})), found);
 	assert_true(isinf(creal(found[0])) && creal(found[0]) < 0);
+}
+
+/* A part that C leaves the sign of open may have either. */
+static int is_part(double found, double expected)
+{
+	if (isnan(expected))
+		return isnan(found);
+	return fabs(found) == fabs(expected) ||
+	       fabs(fabs(found) - fabs(expected)) <= 1e-15 * fabs(expected);
+}
+
+static number log1p_of(number z)
+{
+	return clog(CMPLX(1 + creal(z), cimag(z)));
+}
+
+static number expm1_of(number z)
+{
+	number power = cexp(z);
+	return CMPLX(creal(power) - 1, cimag(power));
+}
+
+static void infinities_and_nan_give_what_c_gives(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *name;
+		tn_array *(*function)(const tn_array *);
+		number (*expected)(number);
+	} with_cases[] = {
+		{"sqrt", tn_sqrt, csqrt},        {"exp", tn_exp, cexp},
+		{"log", tn_log, clog},           {"sin", tn_sin, csin},
+		{"cos", tn_cos, ccos},           {"tan", tn_tan, ctan},
+		{"sinh", tn_sinh, csinh},        {"cosh", tn_cosh, ccosh},
+		{"tanh", tn_tanh, ctanh},        {"arcsin", tn_arcsin, casin},
+		{"arccos", tn_arccos, cacos},    {"arctan", tn_arctan, catan},
+		{"arcsinh", tn_arcsinh, casinh}, {"arccosh", tn_arccosh, cacosh},
+		{"arctanh", tn_arctanh, catanh}, {"log1p", tn_log1p, log1p_of},
+		{"expm1", tn_expm1, expm1_of},
+	};
+	static const double parts[] = {0.0, -0.0, 1.0, -1.0, -1e3, INFINITY, -INFINITY, NAN};
+	enum { N = sizeof(parts) / sizeof(parts[0]) };
+	number z[N * N], found[MOST];
+	for (int i = 0; i < N * N; i++)
+		z[i] = CMPLX(parts[i / N], parts[i % N]);
+	for (size_t k = 0; k < sizeof(with_cases) / sizeof(with_cases[0]); k++) {
+		numbers_of(with_cases[k].function(of(f, TN_C128, N * N, z)), found);
+		for (int i = 0; i < N * N; i++) {
+			number expected = with_cases[k].expected(z[i]);
+			if (is_part(creal(found[i]), creal(expected)) &&
+			    is_part(cimag(found[i]), cimag(expected)))
+				continue;
+			print_error("%s(%g%+gi): expected %g%+gi, found %g%+gi\n",
+				    with_cases[k].name, creal(z[i]), cimag(z[i]), creal(expected),
+				    cimag(expected), creal(found[i]), cimag(found[i]));
+			fail();
+		}
+	}
+}
+
+static void angles_of_zeros_are_exact(void **state)
+{
+	struct fixture *f = *state;
+	const number zeros[] = {CMPLX(0.0, 0.0), CMPLX(-0.0, 0.0), CMPLX(0.0, -0.0),
+				CMPLX(-0.0, -0.0)};
+	double angles[4];
+	assert_ok(tn_to_host(tn_angle(of(f, TN_C128, 4, zeros)), angles, sizeof(angles)));
+	for (int i = 0; i < 4; i++) {
+		assert_true(angles[i] == carg(zeros[i]));
+		assert_int_equal(signbit(angles[i]), signbit(carg(zeros[i])));
+	}
 }
 
 static void ends_of_the_range_have_numpys_values(void **state)
@@ -572,6 +644,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_agree_with_cs),
 		TEST(extreme_values_neither_overflow_nor_cancel),
+		TEST(infinities_and_nan_give_what_c_gives),
+		TEST(angles_of_zeros_are_exact),
 		TEST(ends_of_the_range_have_numpys_values),
 		TEST(gradients_at_kinks_are_pytorchs),
 		TEST(seeds_have_the_outputs_dtype),

@@ -192,6 +192,20 @@ static void every_mask_function_agrees(void **state)
 	assert_arrays_close(c, a, 0);
 }
 
+/* NumPy takes a mask with an axis of length 0 for one that is false everywhere. */
+static void an_empty_mask_selects_nothing(void **state)
+{
+	struct fixture *f = *state;
+	tn_array *a = counted(f, 0, SHAPE(2, 3, 4));
+	tn_array *line = tn_zeros(context_of(f), TN_BOOL, SHAPE(0));
+	tn_array *plane = tn_zeros(context_of(f), TN_BOOL, SHAPE(2, 0));
+	assert_shape(tn_index(a, TERMS(TN_BY(line))), 0, 3, 4);
+	assert_shape(tn_index(a, TERMS(TN_BY(plane))), 0, 4);
+	assert_ok(tn_index_put(a, TERMS(TN_BY(plane)), tn_scalar_f32(context_of(f), 9),
+			       TN_PUT_ASSIGN));
+	assert_arrays_close(a, counted(f, 0, SHAPE(2, 3, 4)), 0);
+}
+
 static void copies_cross_devices(void **state)
 {
 	struct fixture *f = *state;
@@ -645,6 +659,7 @@ int main(void)
 		TEST(any_layout_is_written),
 		TEST(few_elements_of_many_are_not_copied),
 		TEST(every_mask_function_agrees),
+		TEST(an_empty_mask_selects_nothing),
 		TEST(copies_cross_devices),
 		TEST(a_device_of_memory_alone_indexes),
 		TEST(gradients_are_those_of_central_differences),

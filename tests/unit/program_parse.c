@@ -209,6 +209,8 @@ static void functions_do_what_they_say(void **state)
 		{"z = i32(x)", TN_I32, 2},
 		{"z = bool(x)", TN_BOOL, 1},
 		{"z = elu(y * inf, 2)", TN_F32, -2},
+		{"z = copysign(0.1, d)", TN_F64, 0.1}, /* a literal takes the other type */
+		{"z = copysign(0.1, -d) * 3", TN_F64, -3 * 0.1},
 	};
 	CHECK_ALL(cases);
 }
