@@ -54,7 +54,7 @@ static const struct function_row *find_function(const char *name)
 	return NULL;
 }
 
-/* "np.add" and "cupy.add" are "numpy.add", as the table has it; other names stay as they are. */
+/* "np.add" and "cupy.add" are "numpy.add", as the table has most names of CuPy too. */
 static const char *full_name(const char *name, char *buffer, size_t size)
 {
 	static const char *const prefixes[] = {"np.", "cp.", "cupy."};
@@ -71,9 +71,9 @@ static const char *full_name(const char *name, char *buffer, size_t size)
 static const struct other_name *find_other(const char *name)
 {
 	char buffer[80];
-	name = full_name(name, buffer, sizeof(buffer));
+	const char *full = full_name(name, buffer, sizeof(buffer));
 	for (size_t i = 0; i < n_other_names; i++) {
-		if (!strcmp(other_names[i].name, name))
+		if (!strcmp(other_names[i].name, name) || !strcmp(other_names[i].name, full))
 			return &other_names[i];
 	}
 	return NULL;
