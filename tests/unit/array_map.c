@@ -407,6 +407,10 @@ static void maps_name_what_they_refuse(void **state)
 	o.output_dtypes = (tn_dtype[]){0, TN_C64};
 	assert_status(tn_map_outputs("a = x; b = x", 1, x_alone, &x, &o, out), TN_DTYPE);
 	expect_error(TN_DTYPE, "map_outputs", "output 1 ('b')");
+	o.n_outputs = 0;
+	o.output_dtypes = (tn_dtype[]){TN_C64};
+	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_DTYPE);
+	expect_error(TN_DTYPE, "map_outputs", "output 0 (the name assigned last)");
 	o.n_outputs = 9;
 	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_LIMIT);
 	expect_error(TN_LIMIT, "map_outputs", "at most 8, found 9");
