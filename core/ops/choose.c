@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "array/make.h"
+#include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/axes.h"
@@ -126,12 +127,7 @@ static tn_array *select_from(int n, const tn_array *const *conditions,
 	tn_dtype dtype = tn_arrays_result_type(n, choices);
 	tn_array *selected;
 	if (otherwise) {
-		const tn_array *both[] = {choices[0], otherwise};
-		const tn_array *typed = tn_astype(choices[0], dtype);
-		both[0] = typed;
-		if (!typed)
-			return NULL;
-		dtype = tn_arrays_result_type(2, both);
+		dtype = tn_result_type(dtype, otherwise->dtype);
 		selected = tn_astype(otherwise, dtype);
 	} else {
 		selected = tn_array_filled(choices[0], dtype, 0, NULL, 0);

@@ -39,6 +39,9 @@ static tn_status check_array(struct tn_runtime *runtime, const char *operation, 
 			     const tn_array *a, const tn_array *array)
 {
 	const tn_array *both[] = {a, array};
+	if (!array && !runtime->error.status)
+		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+				       "terms[%d]: expected an array, found NULL", i);
 	tn_status status = tn_begin_into(2, both, operation);
 	if (!status && array->dtype != TN_BOOL && !tn_is_integer(array->dtype))
 		status = tn_runtime_fail(runtime, TN_DTYPE, operation,
@@ -69,9 +72,12 @@ tn_status tn_terms_check(const char *operation, const tn_array *a, int n,
 	struct tn_runtime *runtime = a->runtime;
 	int n_ellipses = 0, n_axes = 0;
 	char text[TN_SHAPE_TEXT];
-	if (n < 0 || n > MOST_TERMS || (n && !terms))
+	if (n < 0 || n > MOST_TERMS)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
 				       "n: expected 0 to %d terms, found %d", MOST_TERMS, n);
+	if (n && !terms)
+		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+				       "terms: expected %d of them, found NULL", n);
 	for (int i = 0; i < n; i++) {
 		tn_status status = check_term(runtime, operation, i, a, &terms[i]);
 		if (status)
@@ -122,8 +128,8 @@ struct walk {
 	int n_indexings;
 	struct indexing indexings[MOST_TERMS];
 	struct placing placing;
-	int rank; /* of the result, without the index arrays */
-	int64_t shape[MOST_TERMS];
+	int rank;                                /* of the result, without the index arrays */
+	int64_t shape[MOST_TERMS + TN_MAX_RANK]; /* a new axis for each term, and all of a's */
 };
 
 static void keep_axis(struct walk *w)

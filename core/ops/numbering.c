@@ -31,17 +31,25 @@ static tn_status check_rank(struct tn_runtime *runtime, const char *operation, i
 
 /* ---- Element numbers -------------------------------------------------------------------------*/
 
-/* The number of elements of a shape of `rank` lengths. */
+/* The number of elements of a shape of `rank` lengths, which programs are given as f64. */
 static tn_status check_shape(struct tn_runtime *runtime, const char *operation, int rank,
 			     const int64_t *shape, int64_t *size)
 {
+	const int64_t most = (int64_t)1 << 53;
+	char text[TN_SHAPE_TEXT];
 	tn_status status = check_rank(runtime, operation, rank);
 	if (!status && !shape)
 		status = tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
 					 "shape: expected %d lengths, found NULL", rank);
 	if (status)
 		return status;
-	return tn_end_into(runtime, tn_shape_check(runtime, operation, TN_BOOL, rank, shape, size));
+	status = tn_end_into(runtime,
+			     tn_shape_check(runtime, operation, TN_BOOL, rank, shape, size));
+	if (!status && *size > most)
+		status = tn_runtime_fail(runtime, TN_LIMIT, operation,
+					 "shape: %s has more than 2^53 elements",
+					 tn_shape_print(rank, shape, text));
+	return status;
 }
 
 tn_status tn_unravel_index(const tn_array *numbers, int rank, const int64_t *shape,
@@ -177,7 +185,8 @@ tn_status tn_diag_indices(tn_context *context, int64_t n, int rank, tn_array **i
 static int64_t count_lower(int64_t n, int64_t m, int64_t k)
 {
 	int64_t count = 0;
-	for (int64_t i = 0; i < n; i++) {
+	/* Without columns there may be more rows than can be counted one by one. */
+	for (int64_t i = 0; i < n && m; i++) {
 		const int64_t columns = i + k + 1;
 		count += columns < 0 ? 0 : columns > m ? m : columns;
 	}

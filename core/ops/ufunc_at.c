@@ -136,12 +136,12 @@ static tn_array *formula_of_two(const struct at *at, const char *text, tn_dtype 
 
 static tn_status add_all(struct at *at, tn_array *a)
 {
-	tn_array *rows = at->rows;
+	/* Converted before the sign changes, which a narrower dtype may not have. */
+	tn_array *rows = tn_ufunc_cast(at->rows, a->dtype);
 	if (tn_ufunc_operation(at->ufunc) == TN_DO_SUBTRACT)
 		rows = tn_negative(rows);
-	else if (tn_array_overlap(a, rows) != TN_OVERLAP_NONE)
+	else if (rows && tn_array_overlap(a, rows) != TN_OVERLAP_NONE)
 		rows = tn_copy(rows);
-	rows = tn_ufunc_cast(rows, a->dtype);
 	return rows ? tn_scatter_add(a, at->line, 0, rows) : TN_PENDING_ERROR;
 }
 
@@ -233,8 +233,7 @@ tn_status tn_ufunc_at(const tn_ufunc *ufunc, tn_array *a, const tn_array *indice
 		status = tn_scope_begin(at.runtime->context);
 	if (status)
 		return status;
-	if (indices->size)
-		status = take_indices(&at, indices);
+	status = take_indices(&at, indices);
 	if (!status)
 		status = take_rows(&at, indices, b);
 	if (!status && indices->size && a->size)

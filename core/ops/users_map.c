@@ -62,6 +62,21 @@ tn_array *tn_map(const char *text, int n_inputs, const char *const *names,
 			     scalars ? numbers : NULL);
 }
 
+/* Checks the inputs as tn_users_begin does; an error that was kept before is TN_PENDING_ERROR. */
+static tn_status begin_outputs(const char *operation, int n_inputs, const tn_array *const *inputs)
+{
+	if (n_inputs < 1 || !inputs || !inputs[0])
+		return TN_INVALID_ARGUMENT;
+	if (n_inputs <= TN_PROGRAM_MAX_INPUTS)
+		return tn_begin_into((uint32_t)n_inputs, inputs, operation);
+	struct tn_runtime *runtime = inputs[0]->runtime;
+	tn_status status = tn_runtime_ready(runtime);
+	if (status)
+		return status;
+	tn_users_begin(operation, n_inputs, inputs);
+	return runtime->error.status;
+}
+
 /* On failure the outputs that are known to exist are NULL. */
 static tn_status fail_outputs(int n, tn_array **outputs, tn_status status)
 {
@@ -75,19 +90,15 @@ tn_status tn_map_outputs(const char *text, int n_inputs, const char *const *name
 			 tn_array **outputs)
 {
 	static const char operation[] = "map_outputs";
-	struct tn_runtime *runtime = tn_users_begin(operation, n_inputs, inputs);
 	struct tn_map_options own = {0};
 	const int n = !options ? 1 : options->n_outputs ? options->n_outputs : 1;
-	if (!runtime) {
-		const int is_kept = n_inputs > 0 && inputs && inputs[0];
-		return fail_outputs(n, outputs, is_kept ? TN_PENDING_ERROR : TN_INVALID_ARGUMENT);
-	}
-	if (options) {
-		tn_status status = tn_runtime_take(runtime, &own, sizeof(own), options,
-						   "struct tn_map_options", operation);
-		if (status)
-			return fail_outputs(n, outputs, status);
-	}
+	tn_status status = begin_outputs(operation, n_inputs, inputs);
+	struct tn_runtime *runtime = status ? NULL : inputs[0]->runtime;
+	if (!status && options)
+		status = tn_runtime_take(runtime, &own, sizeof(own), options,
+					 "struct tn_map_options", operation);
+	if (status)
+		return fail_outputs(n, outputs, status);
 	if (!outputs)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
 				       "outputs: expected room for %d arrays, found NULL", n);

@@ -55,11 +55,20 @@ static tn_status check_outputs(struct tn_runtime *runtime, const struct tn_users
 		if (!text->output_names || !text->output_names[j])
 			return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, text->operation,
 				       "the name of output %d is NULL", j);
-		tn_dtype dtype = text->output_dtypes ? text->output_dtypes[j] : 0;
-		if (dtype && !tn_compute_dtype(dtype))
+	}
+	const int n = text->n_outputs ? text->n_outputs : 1;
+	for (int j = 0; text->output_dtypes && j < n; j++) {
+		tn_dtype dtype = text->output_dtypes[j];
+		if (!dtype || tn_compute_dtype(dtype))
+			continue;
+		if (!text->n_outputs)
 			return tn_fail(&runtime->report, TN_DTYPE, text->operation,
-				       "output %d ('%s'): expected a real dtype, found %s", j,
-				       text->output_names[j], tn_dtype_name(dtype));
+				       "output 0 (the name assigned last): expected a real "
+				       "dtype, found %s",
+				       tn_dtype_name(dtype));
+		return tn_fail(&runtime->report, TN_DTYPE, text->operation,
+			       "output %d ('%s'): expected a real dtype, found %s", j,
+			       text->output_names[j], tn_dtype_name(dtype));
 	}
 	return TN_OK;
 }

@@ -128,12 +128,12 @@ enum tn_bounds {
 
 /* indices[i]: the index along axis i of an array of that shape, for each element number; in the
  * shape of `numbers`.  Rank is 1 to 16, and numbers below 0 are out of range.  indices are NULL on
- * failure. */
+ * failure.  TN_LIMIT: the shape has more than 2^53 elements. */
 TN_API tn_status tn_unravel_index(const tn_array *numbers, int rank, const int64_t *shape,
 				  tn_array **indices);
 /* The element number for each place, of which indices[i] has the index along axis i; all broadcast
  * together (TN_SHAPE).  bounds[i], an enum tn_bounds, is for axis i; NULL: TN_RAISE for all, in
- * which an index below 0 is out of range. */
+ * which an index below 0 is out of range.  TN_LIMIT: as in tn_unravel_index. */
 TN_API tn_array *tn_ravel_multi_index(int rank, const tn_array *const *indices,
 				      const int64_t *shape, const uint32_t *bounds);
 

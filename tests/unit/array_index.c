@@ -375,6 +375,8 @@ static void writing_is_refused_while_a_tape_records(void **state)
 
 /* ---- Bad input -------------------------------------------------------------------------------*/
 
+static const int64_t ones[TN_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
 static void bad_terms_are_named(void **state)
 {
 	struct fixture *f = *state;
@@ -389,7 +391,7 @@ static void bad_terms_are_named(void **state)
 	assert_null(tn_index(a, -1, &unknown));
 	assert_kept(f, TN_INVALID_ARGUMENT, "n: expected 0 to 33 terms, found -1");
 	assert_null(tn_index(a, 2, NULL));
-	assert_kept(f, TN_INVALID_ARGUMENT, "found 2");
+	assert_kept(f, TN_INVALID_ARGUMENT, "terms: expected 2 of them, found NULL");
 	assert_null(tn_index(a, TERMS(TN_ALL, TN_SLICE(0, 2, 0))));
 	assert_kept(f, TN_INVALID_ARGUMENT, "terms[1]: the step of a slice must not be 0");
 	assert_null(tn_index(a, TERMS(TN_ELLIPSIS, TN_AT(0), TN_ELLIPSIS)));
@@ -410,12 +412,23 @@ static void bad_terms_are_named(void **state)
 	assert_kept(f, TN_SHAPE, "shapes (2,) and (3,) do not broadcast together");
 	assert_null(tn_index(a, TERMS(TN_BY(a))));
 	assert_kept(f, TN_DTYPE, "terms[0]: expected an array of integers or bool, found f32");
-	const struct tn_index_term new_axis = TN_NEW_AXIS;
-	struct tn_index_term many[15];
-	for (int i = 0; i < 15; i++)
+}
+
+static void the_most_terms_may_be_too_many_axes(void **state)
+{
+	struct fixture *f = *state;
+	tn_array *a = counted(f, 0, SHAPE(2, 3)), *deep = tn_ones(context_of(f), TN_F32, 16, ones);
+	const struct tn_index_term new_axis = TN_NEW_AXIS, by = TN_BY(INTEGERS(f, 0));
+	struct tn_index_term many[33];
+	for (int i = 0; i < 33; i++)
 		many[i] = new_axis;
 	assert_null(tn_index(a, 15, many));
 	assert_kept(f, TN_LIMIT, "the result has 17 axes, more than 16");
+	assert_null(tn_index(deep, 33, many));
+	assert_kept(f, TN_LIMIT, "the result has 49 axes, more than 16");
+	many[32] = by;
+	assert_status(tn_index_put(deep, 33, many, a, TN_PUT_ADD), TN_LIMIT);
+	assert_kept(f, TN_LIMIT, "the result has 48 axes, more than 16");
 }
 
 static void bad_values_are_named(void **state)
@@ -471,7 +484,7 @@ static void bad_indices_are_named(void **state)
 	tn_context *context = context_of(f);
 	tn_array *a = counted(f, 0, SHAPE(2, 3)), *i = INTEGERS(f, 0, 7), *made[2] = {a, a};
 	const tn_array *both[] = {i, a}, *lines[] = {i, i};
-	const int64_t shape[] = {2, 3}, negative[] = {2, -3};
+	const int64_t shape[] = {2, 3}, negative[] = {2, -3}, huge[] = {94906267, 94906267};
 	assert_status(tn_nonzero(tn_scalar_f32(context, 1), made), TN_SHAPE);
 	assert_kept(f, TN_SHAPE, "0-d");
 	assert_status(tn_nonzero(a, NULL), TN_INVALID_ARGUMENT);
@@ -484,6 +497,8 @@ static void bad_indices_are_named(void **state)
 	assert_kept(f, TN_INVALID_ARGUMENT, "rank: expected 1 to 16, found 0");
 	assert_status(tn_unravel_index(i, 2, negative, made), TN_INVALID_ARGUMENT);
 	assert_kept(f, TN_INVALID_ARGUMENT, "-3");
+	assert_status(tn_unravel_index(i, 2, huge, made), TN_LIMIT);
+	assert_kept(f, TN_LIMIT, "shape: (94906267, 94906267) has more than 2^53 elements");
 	assert_null(tn_ravel_multi_index(2, lines, shape, NULL));
 	assert_kept(f, TN_INVALID_ARGUMENT, "index 7 at position 1");
 	assert_null(tn_ravel_multi_index(2, lines, NULL, NULL));
@@ -518,8 +533,11 @@ static void nothing_gives_nothing(void **state)
 	struct fixture *f = *state;
 	tn_array *a = counted(f, 0, SHAPE(2)), *none = NULL;
 	assert_null(tn_index(NULL, 0, NULL));
-	assert_null(tn_index(a, TERMS(TN_BY(NULL))));
-	assert_kept(f, TN_INVALID_ARGUMENT, "operand 1 is NULL");
+	assert_null(tn_index(a, TERMS(TN_ALL, TN_BY(NULL))));
+	assert_kept(f, TN_INVALID_ARGUMENT, "terms[1]: expected an array, found NULL");
+	tn_array *pair[2] = {a, a};
+	assert_ok(tn_tril_indices(context_of(f), (int64_t)1 << 50, 0, 0, pair));
+	assert_shape(pair[1], 0);
 	assert_status(tn_index_put(a, 0, NULL, NULL, 0), TN_INVALID_ARGUMENT);
 	assert_kept(f, TN_INVALID_ARGUMENT, "operand 1 is NULL");
 	assert_status(tn_nonzero(NULL, &none), TN_INVALID_ARGUMENT);
@@ -666,6 +684,7 @@ int main(void)
 		TEST(complex_elements_have_gradients),
 		TEST(writing_is_refused_while_a_tape_records),
 		TEST(bad_terms_are_named),
+		TEST(the_most_terms_may_be_too_many_axes),
 		TEST(bad_values_are_named),
 		TEST(bad_indices_are_named),
 		TEST(nothing_gives_nothing),

@@ -186,6 +186,22 @@ static void reductions_read_indices(void **state)
 		    tn_affine(tn_arange(context, TN_F32, 0, ROWS, 1), COLUMNS, COLUMNS - 1), 0);
 }
 
+/* Beyond INT64_MAX, where the order of i64 is another. */
+static void extremes_are_unsigned(void **state)
+{
+	const uint64_t values[] = {1, UINT64_MAX, 2};
+	const tn_array *x = tn_from_host(context, TN_U64, 1, (int64_t[]){3}, values);
+	tn_number found;
+	(void)state;
+	for (uint32_t combiner = TN_COMBINE_MAX; combiner <= TN_COMBINE_MIN; combiner++) {
+		assert_ok(tn_item_number(tn_reduce_map("z = x", 1, x_alone, &x,
+						       TN_OPTIONS(struct tn_reduce_map_options,
+								  .combiner = combiner)),
+					 &found));
+		assert_true(found.u64 == (combiner == TN_COMBINE_MAX ? UINT64_MAX : 1));
+	}
+}
+
 static void reductions_combine_an_initial_value(void **state)
 {
 	const tn_array *none = tn_zeros(context, TN_F32, 2, (int64_t[]){2, 0}), *x = sample(TN_I32);
@@ -232,10 +248,10 @@ static tn_array *scanned(const char *text, const tn_array *a, int axis)
 
 static void scans_apply_any_operator(void **state)
 {
-	/* The last is associative, and not commutative. */
-	static const char *const texts[] = {"z = hypot(x, y)", "z = x + y",
-					    "z = x * y",       "z = max(x, y)",
-					    "z = min(x, y)",   "z = y == y ? y : x"};
+	/* The last two are associative, and not commutative. */
+	static const char *const texts[] = {
+		"z = hypot(x, y)", "z = x + y",          "z = x * y",    "z = max(x, y)",
+		"z = min(x, y)",   "z = y == y ? y : x", "z = max(y, y)"};
 	const struct tn_scan_map_options *backwards =
 		TN_OPTIONS(struct tn_scan_map_options, .reverse = 1);
 	(void)state;
@@ -407,6 +423,10 @@ static void maps_name_what_they_refuse(void **state)
 	o.output_dtypes = (tn_dtype[]){0, TN_C64};
 	assert_status(tn_map_outputs("a = x; b = x", 1, x_alone, &x, &o, out), TN_DTYPE);
 	expect_error(TN_DTYPE, "map_outputs", "output 1 ('b')");
+	o.n_outputs = 0;
+	o.output_dtypes = (tn_dtype[]){TN_C64};
+	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_DTYPE);
+	expect_error(TN_DTYPE, "map_outputs", "output 0 (the name assigned last)");
 	o.n_outputs = 9;
 	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_LIMIT);
 	expect_error(TN_LIMIT, "map_outputs", "at most 8, found 9");
@@ -421,6 +441,12 @@ static void maps_name_what_they_refuse(void **state)
 	expect_error(TN_INVALID_ARGUMENT, "map_outputs", "outputs");
 	assert_status(tn_map_outputs("a = x", 0, x_alone, &x, NULL, out), TN_INVALID_ARGUMENT);
 	assert_null(tn_error(context));
+	both[1] = NULL;
+	assert_status(tn_map_outputs("a = x", 2, x_and_y, both, NULL, out), TN_INVALID_ARGUMENT);
+	expect_error(TN_INVALID_ARGUMENT, "map_outputs", "operand 1 is NULL");
+	assert_status(tn_map_outputs("a = x", 17, x_and_y, both, NULL, out), TN_LIMIT);
+	assert_status(tn_map_outputs("a = x", 1, x_and_y, both, NULL, out), TN_PENDING_ERROR);
+	expect_error(TN_LIMIT, "map_outputs", "n_inputs: expected at most 16, found 17");
 }
 
 static void reductions_and_scans_name_what_they_refuse(void **state)
@@ -513,6 +539,11 @@ static void captured_programs_stay(void **state)
 	assert_ok(tn_add_into(out, y, y));
 	assert_ok(tn_capture_end(context, &graph));
 	assert_ok(tn_clear_memo(context));
+	struct tn_memo_statistics before = {.struct_size = sizeof(before)}, after = before;
+	assert_ok(tn_memo_get_statistics(context, &before));
+	assert_non_null(tn_map("z = 3*x + 1", 1, x_alone, &input, 0, NULL, NULL));
+	assert_ok(tn_memo_get_statistics(context, &after));
+	assert_int_equal(after.n_parsed, before.n_parsed);
 	for (int i = 0; i < 20; i++) {
 		char text[32];
 		snprintf(text, sizeof(text), "z = x - %d", i);
@@ -559,6 +590,7 @@ static int run(const char *group, int (*open)(void **state))
 		TEST(reductions_are_those_of_the_library),
 		TEST(reductions_are_one_pass),
 		TEST(reductions_read_indices),
+		TEST(extremes_are_unsigned),
 		TEST(reductions_combine_an_initial_value),
 		TEST(scans_apply_any_operator),
 		TEST(scans_are_exclusive_on_request),

@@ -346,6 +346,22 @@ static void calls_name_what_they_refuse(void **state)
 	tn_tape_end(tape);
 }
 
+/* Values whose negatives their own dtype does not have. */
+static void at_subtracts_narrower_operands(void **state)
+{
+	const tn_ufunc *subtract = tn_ufunc_find("subtract");
+	tn_array *wide = tn_zeros(context, TN_I64, 1, (int64_t[]){3});
+	tn_array *real = tn_zeros(context, TN_F32, 1, (int64_t[]){3});
+	const tn_array *twice = tn_from_host(context, TN_I64, 1, (int64_t[]){2}, (int64_t[]){1, 1});
+	(void)state;
+	assert_ok(tn_ufunc_at(subtract, wide, twice, tn_full(context, TN_U32, 0, NULL, 7)));
+	expect_values(wide, 3, (double[]){0, -14, 0});
+	assert_ok(tn_ufunc_at(subtract, wide, twice, tn_full(context, TN_I8, 0, NULL, -128)));
+	expect_values(wide, 3, (double[]){0, 242, 0});
+	assert_ok(tn_ufunc_at(subtract, real, twice, tn_ones(context, TN_BOOL, 0, NULL)));
+	expect_values(real, 3, (double[]){0, -2, 0});
+}
+
 static void methods_name_what_they_refuse(void **state)
 {
 	const tn_ufunc *subtract = tn_ufunc_find("subtract"), *fmax = tn_ufunc_find("fmax");
@@ -380,6 +396,8 @@ static void methods_name_what_they_refuse(void **state)
 	assert_int_equal(tn_ufunc_at(subtract, i, i, x), TN_DTYPE);
 	expect_error(TN_DTYPE, "subtract", "become a's i32");
 	assert_int_equal(tn_ufunc_at(subtract, x, x, x), TN_DTYPE);
+	expect_error(TN_DTYPE, "ufunc_at", "indices: expected integers, found f32");
+	assert_int_equal(tn_ufunc_at(subtract, x, none, line(TN_F32, 3)), TN_DTYPE);
 	expect_error(TN_DTYPE, "ufunc_at", "indices: expected integers, found f32");
 	assert_int_equal(tn_ufunc_at(subtract, tn_scalar_f32(context, 1), i, i),
 			 TN_INVALID_ARGUMENT);
@@ -416,6 +434,7 @@ int main(void)
 		TEST(results_outlive_the_call_and_out_stays_where_it_is),
 		TEST(casting_follows_numpy),
 		TEST(at_reads_operands_that_overlap_the_array),
+		TEST(at_subtracts_narrower_operands),
 		TEST(gradients_are_those_of_central_differences),
 		TEST(calls_name_what_they_refuse),
 		TEST(methods_name_what_they_refuse),

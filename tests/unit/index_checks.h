@@ -96,10 +96,21 @@ static inline void check_term_errors(tn_context *context, enum report report, tn
 		       "the number of choices is 3");
 	check_reported(context, tn_compress(tn_ones(context, TN_BOOL, 1, (int64_t[]){4}), a, 1),
 		       report, probe, "compress", "element 3");
+	/* Few elements of many, along two axes with a third, turned round, between them. */
+	tn_array *many = tn_ones(context, TN_F32, 3, (int64_t[]){4, 3, 4});
+	tn_array *nine = index_list(context, TN_I64, 1, (int64_t[]){9});
+	const struct tn_index_term terms[] = {TN_BY(nine), TN_SLICE(TN_NONE, TN_NONE, -1),
+					      TN_BY(nine)};
+	check_reported(
+		context,
+		unless(tn_index_put(many, 3, terms, tn_add(probe, probe), TN_PUT_ASSIGN), many),
+		report, probe, "index_put", "index 9");
 	/* Nothing but ones was there, and nothing else was written. */
 	double sum = 0;
 	assert_ok(tn_item(tn_sum(tn_minimum(a, probe), TN_ALL_AXES, NULL, 0), &sum));
 	assert_true(sum == 12);
+	assert_ok(tn_item(tn_sum(many, TN_ALL_AXES, NULL, 0), &sum));
+	assert_true(sum == 48);
 }
 
 /* takes: when tn_take and tn_take_along_axis report; losses: tn_cross_entropy. */
