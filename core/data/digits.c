@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/dataset.h"
-#include "data/format.h"
+#include "data/prepare.h"
 #include "data/search.h"
 #include "io/file.h"
 

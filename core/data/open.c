@@ -56,8 +56,8 @@ static tn_status check_taken(const char *path, const struct tn_dataset_options *
 		found = "digits_as_stored";
 		of = "the digits";
 	} else if (!(takes & TAKES_IMAGES) &&
-		   (o->image_height || o->image_width || o->image_channels)) {
-		found = "image_height, image_width or image_channels";
+		   (o->image_height || o->image_width || o->image_channels || o->image_resize)) {
+		found = "image_height, image_width, image_channels or image_resize";
 		of = "folders of pictures by class";
 	} else if (!(takes & TAKES_TABLE) &&
 		   (o->target || o->regression || o->no_header || o->separator)) {
