@@ -228,21 +228,6 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 	return interrupt_seen();
 }
 
-/* The names of the classes, one per line; NULL: out of memory. */
-static char *class_lines(const tn_dataset *dataset)
-{
-	size_t size = 1;
-	uint32_t n = tn_dataset_format(dataset)->n_classes;
-	for (uint32_t i = 0; i < n; i++)
-		size += strlen(tn_dataset_class_name(dataset, (int32_t)i)) + 1;
-	char *lines = calloc(size, 1), *end = lines;
-	for (uint32_t i = 0; lines && i < n; i++) {
-		end = stpcpy(end, tn_dataset_class_name(dataset, (int32_t)i));
-		end = stpcpy(end, i + 1 < n ? "\n" : "");
-	}
-	return lines;
-}
-
 /* What eval and predict read from the metadata of a network or a checkpoint. */
 struct description {
 	char *format, *classes;

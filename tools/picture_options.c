@@ -10,8 +10,8 @@ struct option_row normalise_row(struct picture_options *options)
 {
 	return (struct option_row){
 		"normalise", "NAME",
-		"mean and deviation: own, of the training part, or imagenet,\nwith --resize 256 "
-		"--crop 224 for folders of pictures",
+		"mean and deviation: own (of the training part) or\nimagenet (for folders with "
+		"--resize 256 --crop 224)",
 		.choice = &options->normalise, .choices = normalise_names};
 }
 
@@ -47,9 +47,22 @@ int picture_options_check(struct picture_options *options, const char *command)
 			   (unsigned long long)options->resize, (unsigned long long)options->crop);
 }
 
-int picture_options_given(const struct picture_options *options)
+int picture_options_check_model(struct picture_options *options, const char *command,
+				const char *model)
 {
-	return options->normalise != NORMALISE_UNSTATED || options->resize;
+	const char *lonely = options->normalise != NORMALISE_UNSTATED ? "--normalise"
+			     : options->resize                        ? "--resize"
+			     : options->crop                          ? "--crop"
+								      : NULL;
+	if (!model && lonely)
+		return usage_error(command,
+				   "%s: expected --model too, found none: pictures are prepared as "
+				   "the file says",
+				   lonely);
+	if (model && options->normalise == NORMALISE_UNSTATED)
+		return usage_error(command, "--model: expected --normalise own or imagenet too, "
+					    "found none");
+	return picture_options_check(options, command);
 }
 
 void picture_options_format(const struct picture_options *options, struct tn_input_format *format)

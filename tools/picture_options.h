@@ -21,7 +21,10 @@ struct option_row resize_row(struct picture_options *options);
 struct option_row crop_row(struct picture_options *options);
 /* After the options are read: OPTIONS_READ, or the exit code after a message. */
 int picture_options_check(struct picture_options *options, const char *command);
-int picture_options_given(const struct picture_options *options);
+/* The same for commands with --model, which needs --normalise, and which --normalise, --resize and
+ * --crop need: without it a file tells them. */
+int picture_options_check_model(struct picture_options *options, const char *command,
+				const char *model);
 
 /* Sets what a data set is opened with; `as` must live until it is. */
 void picture_options_apply(const struct picture_options *options, struct tn_input_format *as,
