@@ -38,6 +38,7 @@ int command_predict(int argc, char **argv);
 int command_models(int argc, char **argv);
 int command_plugin(int argc, char **argv);
 int command_bench(int argc, char **argv);
+int command_data(int argc, char **argv);
 int command_convert(int argc, char **argv);
 int command_help(int argc, char **argv);
 

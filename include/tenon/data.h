@@ -212,6 +212,24 @@ TN_API TN_CHECKED tn_status tn_dataset_open(const char *name,
 					    const struct tn_dataset_options *options,
 					    tn_dataset **out, struct tn_error_info *error);
 
+/* A data set known by name. */
+struct tn_dataset_info {
+	const char *name;
+	const char *package; /* the Debian package that contains it; "": none */
+	const char *origin;  /* a sentence on its origin and licence */
+};
+
+/* The data sets known by name, by index; NULL past the end.  Borrowed, always valid.
+ * [thread: any | since 0.1] */
+TN_API const struct tn_dataset_info *tn_dataset_at(size_t index);
+
+/* The path of the folder or file that tn_dataset_open would read; *path is owned
+ * (tn_data_text_free), written only on success.
+ * TN_NOT_FOUND: as tn_dataset_open.  TN_INVALID_ARGUMENT: an empty name.  TN_OUT_OF_MEMORY.
+ * [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_dataset_locate(const char *name, char **path,
+					      struct tn_error_info *error);
+
 /* Images and labels from memory, for tn_dataset_create. */
 struct tn_dataset_source {
 	uint32_t struct_size;
