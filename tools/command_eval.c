@@ -6,13 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "picture_options.h"
 #include "tool.h"
 
 struct eval_command {
 	struct common_options common;
 	const char *data;
 	const char *path;
+	const char *model; /* of weights that do not say it */
+	struct picture_options pictures;
 	int confusion;
 	int json;
 };
@@ -20,8 +24,12 @@ struct eval_command {
 static int parse_arguments(struct eval_command *c, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"data", "NAME|DIR", "test on this data set instead of the one it was trained on",
+		{"data", "NAME|DIR", "test on this data set instead of that of its training",
 		 .text = &c->data},
+		{"model", "NAME[:FORM]", "the network, if FILE does not say it", .text = &c->model},
+		normalise_row(&c->pictures),
+		resize_row(&c->pictures),
+		crop_row(&c->pictures),
 		{"confusion", NULL, "print the confusion matrix", .flag = &c->confusion},
 		{"json", NULL, "print the result as JSON", .flag = &c->json},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
@@ -29,11 +37,15 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 	};
 	const struct option_table table = {"tenon eval", "FILE", NULL, rows, N_ROWS(rows)};
 	int code = option_table_read(&table, argc, argv);
+	if (code == OPTIONS_READ)
+		code = picture_options_check_model(&c->pictures, "eval", c->model);
 	if (code != OPTIONS_READ)
 		return code;
 	if (argc - optind != 1)
 		return usage_error("eval", "expected one FILE, found %d words", argc - optind);
 	c->path = argv[optind];
+	if (c->model && !c->data)
+		return usage_error("eval", "--model: expected --data too, found none");
 	return OPTIONS_READ;
 }
 
@@ -56,12 +68,17 @@ static void print_confusion(const uint64_t *confusion, uint32_t n, const char *c
 	printf("\n");
 }
 
+static int not_pictures(const tn_dataset *dataset)
+{
+	fprintf(stderr, "tenon eval: %s: expected labelled pictures\n", tn_dataset_name(dataset));
+	return EXIT_FAILED;
+}
+
 static int check_format(const struct saved_network *network, const tn_dataset *dataset)
 {
 	const struct tn_input_format *a = &network->format, *b = tn_dataset_format(dataset);
 	if (!b) {
-		fprintf(stderr, "tenon eval: %s: expected labelled pictures\n",
-			tn_dataset_name(dataset));
+		not_pictures(dataset);
 		return 0;
 	}
 	if (a->channels == b->channels && a->height == b->height && a->width == b->width &&
@@ -77,6 +94,25 @@ static int check_format(const struct saved_network *network, const tn_dataset *d
 	return 0;
 }
 
+/* Classes are numbered by each data set: says where the names differ, but for numbers. */
+static void compare_names(const struct saved_network *network, const tn_dataset *dataset)
+{
+	char name[64];
+	for (int32_t i = 0; i < (int32_t)network->format.n_classes; i++) {
+		const char *other = tn_dataset_class_name(dataset, i);
+		class_name(network->classes, i, name, sizeof(name));
+		if (!other || !strncmp(name, other, sizeof(name) - 1) ||
+		    !name[strspn(name, "0123456789")] || !other[strspn(other, "0123456789")])
+			continue;
+		fprintf(stderr,
+			"tenon eval: class %d is '%s' in the network and '%s' in the data set "
+			"'%s': "
+			"is it the same?\n",
+			(int)i, name, other, tn_dataset_name(dataset));
+		return;
+	}
+}
+
 static int evaluate(const struct eval_command *c, tn_context *context,
 		    struct saved_network *network, const tn_dataset *dataset)
 {
@@ -85,12 +121,13 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	if (!check_format(network, dataset))
 		return EXIT_FAILED;
 	if (!tn_dataset_count(dataset, TN_PART_TEST)) {
-		fprintf(stderr,
-			"tenon eval: %s: expected a test part, found none (--data tests on all "
-			"of another data set)\n",
-			tn_dataset_name(dataset));
+		fprintf(stderr, "tenon eval: %s: expected a test part, found none (%s)\n",
+			tn_dataset_name(dataset),
+			c->model ? "and --normalise own needs the training part"
+				 : "--data tests on all of another data set");
 		return EXIT_FAILED;
 	}
+	compare_names(network, dataset);
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
 	if (!confusion)
 		return EXIT_FAILED;
@@ -115,22 +152,55 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	return finish(context);
 }
 
-static int run(const struct eval_command *c, tn_context *context)
+/* A saved network, and the data set that it names or another one.  Of other data than the network's
+ * own all is for tests, unless it has a test part. */
+static int open_saved(const struct eval_command *c, tn_context *context,
+		      struct saved_network *network, tn_dataset **dataset)
 {
 	struct tn_error_info error;
-	struct saved_network network;
-	tn_dataset *dataset = NULL;
-	int code = saved_network_open(context, c->path, &network);
+	int code = saved_network_open(context, c->path, network);
 	if (code != EXIT_DONE)
 		return code;
-	/* Of other data than the network's own all is for tests, unless it has a test part. */
 	const struct tn_dataset_options o = {.struct_size = sizeof(o),
-					     .normalise_as = &network.format,
+					     .normalise_as = &network->format,
 					     .test_fraction = c->data ? 1.0 : 0.0,
 					     .keep_own_parts = 1};
-	if (tn_dataset_open(c->data ? c->data : network.data, &o, &dataset, &error))
-		code = report_error(&error);
-	else
+	if (tn_dataset_open(c->data ? c->data : network->data, &o, dataset, &error))
+		return report_error(&error);
+	return EXIT_DONE;
+}
+
+/* A data set, and the network for its pictures.  A data set's own mean is that of its training
+ * part, which must not become the test part. */
+static int open_weights(const struct eval_command *c, tn_context *context,
+			struct saved_network *network, tn_dataset **dataset)
+{
+	struct tn_error_info error;
+	struct tn_input_format as;
+	struct tn_dataset_options o = {
+		.struct_size = sizeof(o),
+		.test_fraction = c->pictures.normalise == NORMALISE_OWN ? 0.0 : 1.0,
+		.keep_own_parts = 1,
+	};
+	picture_options_apply(&c->pictures, &as, &o);
+	if (tn_dataset_open(c->data, &o, dataset, &error))
+		return report_error(&error);
+	const struct tn_input_format *format = tn_dataset_format(*dataset);
+	if (!format)
+		return not_pictures(*dataset);
+	char *classes = class_lines(*dataset);
+	int code = weights_open(context, c->path, c->model, format, classes, network);
+	free(classes);
+	return code;
+}
+
+static int run(const struct eval_command *c, tn_context *context)
+{
+	struct saved_network network = {0};
+	tn_dataset *dataset = NULL;
+	int code = c->model ? open_weights(c, context, &network, &dataset)
+			    : open_saved(c, context, &network, &dataset);
+	if (code == EXIT_DONE)
 		code = evaluate(c, context, &network, dataset);
 	tn_dataset_destroy(dataset);
 	saved_network_release(&network);
@@ -141,7 +211,7 @@ static int run(const struct eval_command *c, tn_context *context)
 
 int command_eval(int argc, char **argv)
 {
-	struct eval_command c = {.data = NULL};
+	struct eval_command c = {.pictures = {.normalise = NORMALISE_UNSTATED}};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "picture_options.h"
 #include "tool.h"
 
 struct predict_command {
 	struct common_options common;
 	const char *path;
 	const char *data;
+	const char *model; /* of weights that do not say it */
+	struct picture_options pictures;
 	uint64_t count;
 	int invert;
 	int show;
@@ -30,6 +33,10 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 		 .text = &c->data},
 		{"count", "N", "number of images (10)", .count = &c->count, .lowest = 1,
 		 .highest = 1000000},
+		{"model", "NAME[:FORM]", "the network, if FILE does not say it", .text = &c->model},
+		normalise_row(&c->pictures),
+		resize_row(&c->pictures),
+		crop_row(&c->pictures),
 		{"show", NULL, "draw each picture in text", .flag = &c->show},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 	};
@@ -37,6 +44,8 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 					   "  IMAGE...  PNG, JPEG, PGM or PPM pictures\n", rows,
 					   N_ROWS(rows)};
 	int code = option_table_read(&table, argc, argv);
+	if (code == OPTIONS_READ)
+		code = picture_options_check_model(&c->pictures, "predict", c->model);
 	if (code != OPTIONS_READ)
 		return code;
 	if (argc - optind < 1)
@@ -46,6 +55,8 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 	c->n_images = argc - optind - 1;
 	if (!c->data == !c->n_images)
 		return usage_error("predict", "expected pictures, or --data");
+	if (c->model && !c->data && c->pictures.normalise == NORMALISE_OWN)
+		return usage_error("predict", "--normalise own: expected --data too, found none");
 	return OPTIONS_READ;
 }
 
@@ -144,42 +155,40 @@ static int predict_files(const struct predict_command *c, tn_context *context,
 	return code;
 }
 
-/* Classifies images spread evenly over the test part. */
-static int predict_data(const struct predict_command *c, tn_context *context,
-			struct saved_network *network)
+/* Does the data set have pictures as the network expects them? */
+static int check_data(const struct saved_network *network, const tn_dataset *dataset)
+{
+	const struct tn_input_format *f = tn_dataset_format(dataset);
+	if (!f) {
+		fprintf(stderr, "tenon predict: %s: expected labelled pictures\n",
+			tn_dataset_name(dataset));
+		return EXIT_FAILED;
+	}
+	if (f->channels == network->format.channels && f->height == network->format.height &&
+	    f->width == network->format.width)
+		return EXIT_DONE;
+	fprintf(stderr, "tenon predict: the network expects pictures of %u x %u x %u\n",
+		network->format.channels, network->format.height, network->format.width);
+	return EXIT_FAILED;
+}
+
+/* Classifies images spread evenly over a part. */
+static int predict_part(const struct predict_command *c, tn_context *context,
+			struct saved_network *network, const tn_dataset *dataset, int part)
 {
 	struct tn_error_info error;
-	tn_dataset *dataset = NULL;
 	tn_data_loader *loader = NULL;
 	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
-	const struct tn_dataset_options as_trained = {.struct_size = sizeof(as_trained),
-						      .normalise_as = &network->format,
-						      .test_fraction = 1.0,
-						      .keep_own_parts = 1};
-	tn_status status = tn_dataset_open(c->data, &as_trained, &dataset, &error);
-	if (!status)
-		status = tn_data_loader_create(dataset, TN_PART_TEST, &o, &loader, &error);
-	int code = status ? report_error(&error) : EXIT_DONE;
-	uint64_t n = code ? 0 : tn_dataset_count(dataset, TN_PART_TEST);
-	const struct tn_input_format *f = code ? NULL : tn_dataset_format(dataset);
-	if (!f && code == EXIT_DONE) {
-		fprintf(stderr, "tenon predict: %s: expected labelled pictures\n", c->data);
-		code = EXIT_FAILED;
-	}
-	if (f && (f->channels != network->format.channels || f->height != network->format.height ||
-		  f->width != network->format.width)) {
-		fprintf(stderr, "tenon predict: the network expects pictures of %u x %u x %u\n",
-			network->format.channels, network->format.height, network->format.width);
-		code = EXIT_FAILED;
-	}
+	uint64_t n = tn_dataset_count(dataset, part);
+	int code = check_data(network, dataset);
+	if (code == EXIT_DONE && tn_data_loader_create(dataset, part, &o, &loader, &error))
+		code = report_error(&error);
 	for (uint64_t i = 0; i < c->count && i < n && code == EXIT_DONE; i++) {
 		char title[96], name[48];
 		struct tn_batch batch = {.struct_size = sizeof(batch)};
 		uint64_t index = i * n / (c->count < n ? c->count : n);
-		status = tn_data_loader_seek(loader, (struct tn_data_position){0, index}, &error);
-		if (!status)
-			status = tn_data_loader_next(loader, &batch, &error);
-		if (status) {
+		if (tn_data_loader_seek(loader, (struct tn_data_position){0, index}, &error) ||
+		    tn_data_loader_next(loader, &batch, &error)) {
 			code = report_error(&error);
 			break;
 		}
@@ -189,6 +198,52 @@ static int predict_data(const struct predict_command *c, tn_context *context,
 		code = classify(c, context, network, title, batch.data[0]);
 	}
 	tn_data_loader_destroy(loader);
+	return code;
+}
+
+/* The test part, or all of a data set without one, prepared as the network's format says. */
+static int predict_data(const struct predict_command *c, tn_context *context,
+			struct saved_network *network)
+{
+	struct tn_error_info error;
+	tn_dataset *dataset = NULL;
+	const struct tn_dataset_options as_trained = {.struct_size = sizeof(as_trained),
+						      .normalise_as = &network->format,
+						      .test_fraction = 1.0,
+						      .keep_own_parts = 1};
+	if (tn_dataset_open(c->data, &as_trained, &dataset, &error))
+		return report_error(&error);
+	int code = predict_part(c, context, network, dataset, TN_PART_TEST);
+	tn_dataset_destroy(dataset);
+	return code;
+}
+
+/* ---- Networks --------------------------------------------------------------------------------*/
+
+/* Weights whose network the command line names, for pictures prepared as it says: with the data
+ * set's own mean, that of its training part, before predict_data opens it as a whole. */
+static int open_weights(const struct predict_command *c, tn_context *context,
+			struct saved_network *network)
+{
+	struct tn_error_info error;
+	struct tn_input_format as;
+	tn_dataset *dataset = NULL;
+	struct tn_dataset_options o = {.struct_size = sizeof(o)};
+	if (!c->data) {
+		picture_options_format(&c->pictures, &as);
+		return weights_open(context, c->path, c->model, &as, NULL, network);
+	}
+	picture_options_apply(&c->pictures, &as, &o);
+	if (tn_dataset_open(c->data, &o, &dataset, &error))
+		return report_error(&error);
+	const struct tn_input_format *format = tn_dataset_format(dataset);
+	char *classes = format ? class_lines(dataset) : NULL;
+	int code = EXIT_FAILED;
+	if (format)
+		code = weights_open(context, c->path, c->model, format, classes, network);
+	else
+		fprintf(stderr, "tenon predict: %s: expected labelled pictures\n", c->data);
+	free(classes);
 	tn_dataset_destroy(dataset);
 	return code;
 }
@@ -196,7 +251,8 @@ static int predict_data(const struct predict_command *c, tn_context *context,
 static int run(const struct predict_command *c, tn_context *context)
 {
 	struct saved_network network;
-	int code = saved_network_open(context, c->path, &network);
+	int code = c->model ? open_weights(c, context, &network)
+			    : saved_network_open(context, c->path, &network);
 	if (code != EXIT_DONE)
 		return code;
 	const struct tn_input_format *f = &network.format;
@@ -214,7 +270,7 @@ static int run(const struct predict_command *c, tn_context *context)
 
 int command_predict(int argc, char **argv)
 {
-	struct predict_command c = {.count = 10};
+	struct predict_command c = {.count = 10, .pictures = {.normalise = NORMALISE_UNSTATED}};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;

@@ -15,6 +15,7 @@
 #include "bar.h"
 #include "interrupt.h"
 #include "output.h"
+#include "picture_options.h"
 #include "terminal.h"
 #include "tool.h"
 #include "train_optimizer.h"
@@ -33,6 +34,7 @@ struct train_command {
 	uint64_t keep;
 	int resume;
 	struct train_optimizer optimizer;
+	struct picture_options pictures;
 	uint32_t schedule; /* TN_SCHEDULE_... */
 	uint32_t capture;  /* TN_CAPTURE_... */
 	uint64_t epochs;
@@ -98,6 +100,9 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 "fraction of the training part kept for validation\n(0.1, unless the data set has "
 		 "a validation part)",
 		 .real = &c->validation, .highest = 0.9},
+		normalise_row(&c->pictures),
+		resize_row(&c->pictures),
+		crop_row(&c->pictures),
 		{"max-shift", "N", "shift each picture by up to N pixels", .count = &c->max_shift,
 		 .highest = 1000},
 		{"flip", NULL, "mirror each picture with probability 1/2", .flag = &c->flip},
@@ -145,6 +150,8 @@ static int is_utf8(const char *text)
 static int parse_arguments(struct train_command *c, int argc, char **argv)
 {
 	int code = read_options(c, argc, argv);
+	if (code == OPTIONS_READ)
+		code = picture_options_check(&c->pictures, "train");
 	if (code != OPTIONS_READ)
 		return code;
 	if (argc - optind != 1)
@@ -219,21 +226,6 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 	if (!c->quiet)
 		print_epoch(m);
 	return interrupt_seen();
-}
-
-/* The names of the classes, one per line; NULL: out of memory. */
-static char *class_lines(const tn_dataset *dataset)
-{
-	size_t size = 1;
-	uint32_t n = tn_dataset_format(dataset)->n_classes;
-	for (uint32_t i = 0; i < n; i++)
-		size += strlen(tn_dataset_class_name(dataset, (int32_t)i)) + 1;
-	char *lines = calloc(size, 1), *end = lines;
-	for (uint32_t i = 0; lines && i < n; i++) {
-		end = stpcpy(end, tn_dataset_class_name(dataset, (int32_t)i));
-		end = stpcpy(end, i + 1 < n ? "\n" : "");
-	}
-	return lines;
 }
 
 /* What eval and predict read from the metadata of a network or a checkpoint. */
@@ -510,11 +502,13 @@ static int run_with_context(struct train_command *c, tn_context *context)
 {
 	struct tn_error_info error;
 	tn_dataset *dataset = NULL;
-	const struct tn_dataset_options o = {
+	struct tn_input_format as;
+	struct tn_dataset_options o = {
 		.struct_size = sizeof(o),
 		.validation_fraction = c->validation < 0 ? 0.1 : c->validation,
 		.keep_own_parts = c->validation < 0,
 	};
+	picture_options_apply(&c->pictures, &as, &o);
 	if (c->seeded)
 		tn_random_state_set(context, (struct tn_random_state){c->seed, 0});
 	c->seed = tn_random_state_get(context).seed;

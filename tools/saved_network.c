@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Networks saved by `tenon train --save`: their metadata has the model, the preparation of pictures
- * and the names of the classes.
+ * Networks in files.  The metadata of one saved by `tenon train --save` have the model, the
+ * preparation of pictures and the names of the classes; of any other the command line tells.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,10 @@
 
 static int fail(const char *path, const char *key)
 {
-	fprintf(stderr, "tenon: %s: no metadata '%s': not a network that tenon train saved\n", path,
-		key);
+	fprintf(stderr,
+		"tenon: %s: no metadata '%s': not a network that tenon train saved (tenon "
+		"eval and predict take others with --model)\n",
+		path, key);
 	return EXIT_FAILED;
 }
 
@@ -39,14 +41,22 @@ static int read_metadata(const tn_safetensors *file, const char *path,
 	return *model && network->data && network->classes ? EXIT_DONE : EXIT_FAILED;
 }
 
+static struct tn_model_shape shape_of(const struct tn_input_format *format)
+{
+	return (struct tn_model_shape){format->channels, format->height, format->width,
+				       format->n_classes};
+}
+
+/* Weights in other floating types are converted. */
 static int make_network(tn_context *context, const char *path, const char *model,
 			struct saved_network *network)
 {
-	const struct tn_model_shape shape = {network->format.channels, network->format.height,
-					     network->format.width, network->format.n_classes};
+	const struct tn_model_shape shape = shape_of(&network->format);
+	const struct tn_module_load_options options = {.struct_size = sizeof(options),
+						       .convert = 1};
 	network->module = tn_model_create(context, model, &shape);
 	if (network->module && !tn_module_build(network->module))
-		tn_module_load(network->module, path, NULL);
+		tn_module_load(network->module, path, &options);
 	return finish(context);
 }
 
@@ -68,12 +78,90 @@ int saved_network_open(tn_context *context, const char *path, struct saved_netwo
 	return code;
 }
 
+/* ---- Weights that say nothing of their network -----------------------------------------------*/
+
+/* The name of the last parameter, which has a row for each class; NULL: no such model, which the
+ * context keeps, or no memory. */
+static char *last_name(tn_context *context, const char *model, const struct tn_input_format *format)
+{
+	const struct tn_model_shape shape = shape_of(format);
+	tn_module *module = tn_model_create(context, model, &shape);
+	size_t n = module ? tn_module_parameter_count(module) : 0;
+	struct tn_parameter_view view;
+	char *name = n && !tn_module_parameter_at(module, n - 1, &view) ? strdup(view.name) : NULL;
+	tn_module_destroy(module);
+	return name;
+}
+
+/* *n := the rows of a tensor of the file; the exit code. */
+static int count_rows(const char *path, const char *tensor, const char *model, uint32_t *n)
+{
+	struct tn_error_info error;
+	tn_safetensors *file = NULL;
+	struct tn_tensor_info info = {.struct_size = sizeof(info)};
+	size_t i = 0;
+	int code = EXIT_FAILED;
+	if (tn_safetensors_open(path, &file, &error))
+		return report_error(&error);
+	if (tn_safetensors_find(file, tensor, &i, &error) || tn_safetensors_info(file, i, &info))
+		fprintf(stderr,
+			"tenon: %s: expected the tensor '%s' of %s, found none: are these weights "
+			"of another network, or under other names (tenon convert --rename)?\n",
+			path, tensor, model);
+	else if (info.rank < 1 || info.shape[0] < 1 || info.shape[0] > INT32_MAX)
+		fprintf(stderr,
+			"tenon: %s: tensor '%s': expected a row for each class, found none\n", path,
+			tensor);
+	else
+		code = EXIT_DONE;
+	*n = code == EXIT_DONE ? (uint32_t)info.shape[0] : 0;
+	tn_safetensors_close(file);
+	return code;
+}
+
+int weights_open(tn_context *context, const char *path, const char *model,
+		 const struct tn_input_format *format, const char *classes,
+		 struct saved_network *network)
+{
+	memset(network, 0, sizeof(*network));
+	network->format = *format;
+	network->classes = strdup(classes ? classes : "");
+	char *name = last_name(context, model, format);
+	int code = finish(context);
+	if (code == EXIT_DONE && (!name || !network->classes))
+		code = EXIT_FAILED;
+	if (code == EXIT_DONE)
+		code = count_rows(path, name, model, &network->format.n_classes);
+	if (code == EXIT_DONE)
+		code = make_network(context, path, model, network);
+	free(name);
+	if (code != EXIT_DONE)
+		saved_network_release(network);
+	return code;
+}
+
 void saved_network_release(struct saved_network *network)
 {
 	tn_module_destroy(network->module);
 	free(network->data);
 	free(network->classes);
 	memset(network, 0, sizeof(*network));
+}
+
+/* ---- Names of classes ------------------------------------------------------------------------*/
+
+char *class_lines(const tn_dataset *dataset)
+{
+	size_t size = 1;
+	uint32_t n = tn_dataset_format(dataset)->n_classes;
+	for (uint32_t i = 0; i < n; i++)
+		size += strlen(tn_dataset_class_name(dataset, (int32_t)i)) + 1;
+	char *lines = calloc(size, 1), *end = lines;
+	for (uint32_t i = 0; lines && i < n; i++) {
+		end = stpcpy(end, tn_dataset_class_name(dataset, (int32_t)i));
+		end = stpcpy(end, i + 1 < n ? "\n" : "");
+	}
+	return lines;
 }
 
 const char *class_name(const char *classes, int64_t label, char *buffer, size_t size)

@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{"predict", "FILE [--data NAME|DIR] [IMAGE...]", "classify pictures", command_predict},
 	{"trace", "FILE|MODEL [options]", "show every layer's tensors", command_trace},
 	{"models", "[MODEL[:FORM]] [options]", "list networks, show layers", command_models},
+	{"data", "[NAME|DIR] [options]", "list and check data sets", command_data},
 	{"convert", "IN OUT [options]", "between safetensors and NPZ", command_convert},
 	{"plugin", "new NAME [--directory DIR]", "create a backend project", command_plugin},
 	{"bench", "dispatch|ops|train [options]", "measure", command_bench},

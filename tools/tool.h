@@ -38,6 +38,7 @@ int command_predict(int argc, char **argv);
 int command_models(int argc, char **argv);
 int command_plugin(int argc, char **argv);
 int command_bench(int argc, char **argv);
+int command_data(int argc, char **argv);
 int command_convert(int argc, char **argv);
 int command_help(int argc, char **argv);
 
@@ -59,17 +60,24 @@ const char *tool_environment(const char *name);
 extern const char *const capture_words[];
 int take_ledger(void *values, const char *argument);
 
-/* A network read from a file that `tenon train --save` wrote. */
+/* A network read from a file. */
 struct saved_network {
 	tn_module *module;
 	struct tn_input_format format;
-	char *data;    /* the data set that it was trained on */
+	char *data;    /* the data set that it was trained on; NULL: unknown */
 	char *classes; /* names, one per line */
 };
-/* Prints the failure and returns its exit code; EXIT_DONE: filled, owned
- * (saved_network_release). */
+/* Print the failure and return its exit code; EXIT_DONE: filled, owned (saved_network_release).
+ * The first reads a file that `tenon train --save` wrote, whose metadata describe the network; the
+ * second any safetensors file, as a network of that name for inputs of that format, with as many
+ * classes as its last tensor has. `classes` may be NULL. */
 int saved_network_open(tn_context *context, const char *path, struct saved_network *network);
+int weights_open(tn_context *context, const char *path, const char *model,
+		 const struct tn_input_format *format, const char *classes,
+		 struct saved_network *network);
 void saved_network_release(struct saved_network *network);
+/* The names of the classes of a data set, one per line, owned; NULL: out of memory. */
+char *class_lines(const tn_dataset *dataset);
 /* Writes the name of a class into `buffer`, or its number if it has none. */
 const char *class_name(const char *classes, int64_t label, char *buffer, size_t size);
 

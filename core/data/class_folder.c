@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/listing.h"
+#include "data/prepare.h"
 #include "io/file.h"
 
 #define OPERATION "dataset"
@@ -26,9 +27,7 @@ struct pictures {
 	char *root;
 	char *names;  /* each picture's path from root on, with a NUL */
 	uint64_t *at; /* where sample i's begins */
-	uint32_t channels;
-	uint32_t height;
-	uint32_t width;
+	struct tn_input_format format;
 };
 
 /* What is found in the folders. */
@@ -68,56 +67,19 @@ static char *path_of(const struct pictures *pictures, uint64_t sample)
 	return tn_text_take(&text);
 }
 
-/* Replaces an image by one of these channels. */
-static tn_status change_channels(struct tn_image *image, uint32_t channels,
-				 struct tn_error_info *error)
-{
-	struct tn_image changed = {0};
-	if (image->channels == channels)
-		return TN_OK;
-	tn_status status = tn_image_convert(image, channels, 0, &changed, error);
-	if (status == TN_OK) {
-		tn_image_release(image);
-		*image = changed;
-	}
-	return status;
-}
-
-static tn_status change_size(struct tn_image *image, uint32_t height, uint32_t width,
-			     struct tn_error_info *error)
-{
-	struct tn_image changed = {0};
-	if (image->height == height && image->width == width)
-		return TN_OK;
-	tn_status status = tn_image_resize(image, width, height, &changed, error);
-	if (status == TN_OK) {
-		tn_image_release(image);
-		*image = changed;
-	}
-	return status;
-}
-
 /* The read function of the samples: field 0, as planes. */
 static tn_status read_picture(void *user, uint64_t sample, void *const *fields,
 			      struct tn_error_info *error)
 {
 	const struct pictures *pictures = user;
 	struct tn_image image = {0};
-	uint8_t *out = fields[0];
 	char *path = path_of(pictures, sample);
 	if (!path)
 		return no_memory(pictures->root, error);
 	tn_status status = tn_image_read(path, &image, error);
 	tn_mem_free(path);
 	if (status == TN_OK)
-		status = change_channels(&image, pictures->channels, error);
-	if (status == TN_OK)
-		status = change_size(&image, pictures->height, pictures->width, error);
-	size_t plane = (size_t)pictures->height * pictures->width;
-	for (size_t c = 0; status == TN_OK && c < pictures->channels; c++) {
-		for (size_t i = 0; i < plane; i++)
-			out[c * plane + i] = image.data[i * pictures->channels + c];
-	}
+		status = tn_prepare_picture(&pictures->format, &image, 0, fields[0], error);
 	tn_image_release(&image);
 	return status;
 }
@@ -273,29 +235,70 @@ tn_status tn_class_folder_look(const char *folder, int *is_there, struct tn_erro
 static tn_status check_options(const struct tn_dataset_options *options,
 			       struct tn_error_info *error)
 {
-	uint32_t channels = options->image_channels;
-	if ((options->image_height == 0) == (options->image_width == 0) &&
-	    (channels == 0 || channels == 1 || channels == 3))
-		return TN_OK;
-	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-		       "expected image_height and image_width or neither, and image_channels of 0, "
-		       "1 or 3, found %u x %u and %u",
-		       options->image_height, options->image_width, channels);
+	uint32_t channels = options->image_channels, resize = options->image_resize;
+	if ((options->image_height == 0) != (options->image_width == 0) ||
+	    (channels != 0 && channels != 1 && channels != 3))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected image_height and image_width or neither, and "
+			       "image_channels of 0, 1 or 3, found %u x %u and %u",
+			       options->image_height, options->image_width, channels);
+	if (resize && (options->image_height > resize || options->image_width > resize))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected image_height and image_width of at most image_resize, "
+			       "%u, found %u x %u",
+			       resize, options->image_height, options->image_width);
+	return TN_OK;
+}
+
+static void set_size(struct tn_input_format *format, uint32_t height, uint32_t width)
+{
+	format->height = format->source_height = height;
+	format->width = format->source_width = width;
+	format->zoom = 1;
+	format->border = 0;
+}
+
+/* Size, zoom and border of another format, if they agree; a caller may have set the size alone. */
+static void take_size(struct tn_input_format *format, const struct tn_input_format *as)
+{
+	set_size(format, as->height, as->width);
+	format->resize = as->resize;
+	if (!as->resize &&
+	    (uint64_t)as->source_height * as->zoom + 2ull * as->border == as->height &&
+	    (uint64_t)as->source_width * as->zoom + 2ull * as->border == as->width) {
+		format->source_height = as->source_height;
+		format->source_width = as->source_width;
+		format->zoom = as->zoom;
+		format->border = as->border;
+	}
 }
 
 /* Size and channels of the options, or else of the format to normalise as; 0: of neither. */
-static void take_options(struct pictures *pictures, const struct tn_dataset_options *options)
+static void take_options(struct tn_input_format *format, const struct tn_dataset_options *options)
 {
 	const struct tn_input_format *as = options->normalise_as;
-	pictures->height = options->image_height;
-	pictures->width = options->image_width;
-	pictures->channels = options->image_channels;
-	if (as && as->height && as->width && !pictures->height) {
-		pictures->height = as->height;
-		pictures->width = as->width;
-	}
-	if (as && (as->channels == 1 || as->channels == 3) && !pictures->channels)
-		pictures->channels = as->channels;
+	uint32_t resize = options->image_resize;
+	format->channels = options->image_channels;
+	format->resize = resize;
+	if (options->image_height)
+		set_size(format, options->image_height, options->image_width);
+	else if (resize)
+		set_size(format, resize, resize);
+	else if (as && as->height && as->width)
+		take_size(format, as);
+	if (as && (as->channels == 1 || as->channels == 3) && !format->channels)
+		format->channels = as->channels;
+}
+
+static tn_status check_resize(const struct tn_input_format *format, struct tn_error_info *error)
+{
+	if (!format->resize ||
+	    (format->height <= format->resize && format->width <= format->resize))
+		return TN_OK;
+	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		       "normalise_as: expected a resize of at least height x width, %u x %u, found "
+		       "%u",
+		       format->height, format->width, format->resize);
 }
 
 /* What the options leave open is as the first picture has it. */
@@ -303,12 +306,13 @@ static tn_status settle_format(struct pictures *pictures, const struct tn_datase
 			       struct tn_error_info *error)
 {
 	struct tn_image first = {0};
+	struct tn_input_format *format = &pictures->format;
 	tn_status status = check_options(options, error);
 	if (status != TN_OK)
 		return status;
-	take_options(pictures, options);
-	if (pictures->height && pictures->channels)
-		return TN_OK;
+	take_options(format, options);
+	if (format->height && format->channels)
+		return check_resize(format, error);
 	char *path = path_of(pictures, 0);
 	if (!path)
 		return no_memory(pictures->root, error);
@@ -316,14 +320,12 @@ static tn_status settle_format(struct pictures *pictures, const struct tn_datase
 	tn_mem_free(path);
 	if (status != TN_OK)
 		return status;
-	if (!pictures->height) {
-		pictures->height = first.height;
-		pictures->width = first.width;
-	}
-	if (!pictures->channels)
-		pictures->channels = first.channels <= 2 ? 1 : 3;
+	if (!format->height)
+		set_size(format, first.height, first.width);
+	if (!format->channels)
+		format->channels = first.channels <= 2 ? 1 : 3;
 	tn_image_release(&first);
-	return TN_OK;
+	return check_resize(format, error);
 }
 
 /* Moves the names to the pictures, and the rest to raw. */
@@ -333,6 +335,7 @@ static tn_status take_search(struct search *search, const struct tn_dataset_opti
 	struct pictures *pictures = tn_mem_zeroed(1, sizeof(*pictures));
 	if (!pictures)
 		return no_memory(search->root, error);
+	struct tn_input_format *format = &pictures->format;
 	pictures->root = tn_mem_copy_string(search->root);
 	pictures->names = tn_text_take(&search->names);
 	pictures->at = search->at;
@@ -344,7 +347,7 @@ static tn_status take_search(struct search *search, const struct tn_dataset_opti
 	const struct tn_field fields[] = {
 		{.dtype = TN_U8,
 		 .rank = 3,
-		 .shape = {pictures->channels, pictures->height, pictures->width}},
+		 .shape = {format->channels, format->height, format->width}},
 		{.dtype = TN_I32},
 	};
 	if (status == TN_OK)
@@ -358,16 +361,9 @@ static tn_status take_search(struct search *search, const struct tn_dataset_opti
 	raw->samples->user = pictures;
 	raw->samples->data[1] = search->labels;
 	search->labels = NULL;
-	raw->format = (struct tn_input_format){
-		.channels = pictures->channels,
-		.height = pictures->height,
-		.width = pictures->width,
-		.source_height = pictures->height,
-		.source_width = pictures->width,
-		.zoom = 1,
-		.scale = 255,
-		.n_classes = (uint32_t)search->classes.n,
-	};
+	format->scale = 255;
+	format->n_classes = (uint32_t)search->classes.n;
+	raw->format = *format;
 	return TN_OK;
 }
 

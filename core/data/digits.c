@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/dataset.h"
-#include "data/format.h"
+#include "data/prepare.h"
 #include "data/search.h"
 #include "io/file.h"
 
@@ -83,7 +83,7 @@ tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw 
 			   .scale = WHITE,
 			   .n_classes = N_CLASSES},
 		.test_fraction = TEST_FRACTION,
-		.origin = known->origin,
+		.origin = known->info.origin,
 		.class_names = known->class_names,
 	};
 	tn_status status =

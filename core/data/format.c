@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The conversion of pictures to inputs, in training and in prediction, and its line of JSON in a
- * saved network.  Guarantees: parsing the printed text gives the same bits.
+ * The formats of inputs, and their line of JSON in a saved network.  Guarantees: parsing the
+ * printed text gives the same bits.
  */
 #include "data/format.h"
 
@@ -20,17 +20,6 @@
 
 #define OPERATION "input format"
 
-void tn_enlarge_plane(const struct tn_input_format *format, const uint8_t *from, uint8_t *to)
-{
-	memset(to, 0, (size_t)format->height * format->width);
-	for (uint32_t y = 0; y < format->source_height * format->zoom; y++) {
-		uint8_t *row = to + (size_t)(y + format->border) * format->width + format->border;
-		const uint8_t *source = from + (size_t)(y / format->zoom) * format->source_width;
-		for (uint32_t x = 0; x < format->source_width * format->zoom; x++)
-			row[x] = source[x / format->zoom];
-	}
-}
-
 tn_status tn_input_format_take(struct tn_input_format *own, const struct tn_input_format *given,
 			       struct tn_error_info *error)
 {
@@ -39,64 +28,34 @@ tn_status tn_input_format_take(struct tn_input_format *own, const struct tn_inpu
 			       error);
 }
 
-/* ---- Conversion ------------------------------------------------------------------------------ */
-
-static tn_status normalise(const struct tn_input_format *format, const struct tn_image *image,
-			   int enlarge, float *out, struct tn_error_info *error)
+static tn_status no_struct_size(const struct tn_input_format *format, struct tn_error_info *error)
 {
-	size_t n = (size_t)format->height * format->width;
-	size_t n_pixels = (size_t)image->width * image->height;
-	uint8_t *plane = tn_mem_alloc(n_pixels);
-	uint8_t *fed = tn_mem_alloc(n);
-	if (plane && fed) {
-		for (uint32_t c = 0; c < format->channels; c++) {
-			uint8_t *to = enlarge ? plane : fed;
-			for (size_t i = 0; i < n_pixels; i++)
-				to[i] = image->data[i * image->channels + c];
-			if (enlarge)
-				tn_enlarge_plane(format, plane, fed);
-			for (size_t i = 0; i < n; i++)
-				out[c * n + i] = ((float)fed[i] / 255.0f - format->mean[c]) /
-						 format->deviation[c];
-		}
-	}
-	int failed = !plane || !fed;
-	tn_mem_free(plane);
-	tn_mem_free(fed);
-	return failed ? tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a picture")
-		      : TN_OK;
+	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		       "struct tn_input_format: expected struct_size %zu, as sizeof sets it, found "
+		       "%u",
+		       sizeof(*format), format->struct_size);
 }
 
-tn_status tn_input_format_apply(const struct tn_input_format *given, const struct tn_image *image,
-				int invert, float *out, struct tn_error_info *error)
+tn_status tn_input_format_imagenet(struct tn_input_format *out, struct tn_error_info *error)
 {
-	struct tn_image picture = {0};
-	struct tn_input_format own, *format = &own;
-	tn_status status = tn_input_format_take(&own, given, error);
-	if (status != TN_OK)
-		return status;
-	if (format->channels != 1 && format->channels != 3)
-		return tn_fail(error, TN_UNSUPPORTED, OPERATION,
-			       "expected a network of 1 or 3 channels, found %u", format->channels);
-	status = tn_image_convert(image, format->channels, invert ? 255 : 0, &picture, error);
-	if (status != TN_OK)
-		return status;
-	size_t n = (size_t)picture.width * picture.height * picture.channels;
-	for (size_t i = 0; invert && i < n; i++)
-		picture.data[i] = (uint8_t)(255 - picture.data[i]);
-	/* A picture of neither the source size, which is enlarged, nor the fed size is resized. */
-	int enlarge =
-		picture.width == format->source_width && picture.height == format->source_height;
-	if (!enlarge && (picture.width != format->width || picture.height != format->height)) {
-		struct tn_image resized = {0};
-		status = tn_image_resize(&picture, format->width, format->height, &resized, error);
-		tn_image_release(&picture);
-		picture = resized;
-	}
-	if (status == TN_OK)
-		status = normalise(format, &picture, enlarge, out, error);
-	tn_image_release(&picture);
-	return status;
+	const struct tn_input_format format = {
+		.struct_size = sizeof(format),
+		.channels = 3,
+		.height = 224,
+		.width = 224,
+		.source_height = 224,
+		.source_width = 224,
+		.zoom = 1,
+		.scale = 255,
+		.mean = {0.485f, 0.456f, 0.406f},
+		.deviation = {0.229f, 0.224f, 0.225f},
+		.n_classes = 1000,
+		.resize = 256,
+	};
+	if (out->struct_size < sizeof(out->struct_size))
+		return no_struct_size(out, error);
+	tn_struct_answer(out, &format, sizeof(format));
+	return TN_OK;
 }
 
 /* ---- As text -------------------------------------------------------------------------------- */
@@ -116,8 +75,13 @@ static const struct {
 	{"zoom", offsetof(struct tn_input_format, zoom), 1, TN_IMAGE_MAX_SIDE},
 	{"border", offsetof(struct tn_input_format, border), 0, TN_IMAGE_MAX_SIDE},
 	{"n_classes", offsetof(struct tn_input_format, n_classes), 1, INT32_MAX},
+	/* Last, and left out where it is 0, as in the texts of networks saved before it was. */
+	{"resize", offsetof(struct tn_input_format, resize), 0, TN_IMAGE_MAX_SIDE},
 };
 #define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+/* The places in `numbers`, and those of the other keys after them. */
+enum { RESIZE = N_NUMBERS - 1, SCALE = N_NUMBERS, MEAN, DEVIATION };
 
 /* Nine digits, enough to distinguish every f32, with a point whatever the locale, a fraction or an
  * exponent, and no leading zeros in the exponent. */
@@ -164,6 +128,8 @@ char *tn_input_format_text(const struct tn_input_format *given)
 	for (size_t i = 0; i < N_NUMBERS; i++) {
 		uint32_t value;
 		memcpy(&value, (const char *)format + numbers[i].offset, sizeof(value));
+		if (i == RESIZE && value == 0)
+			continue;
 		tn_text_format(&text, "%c\"%s\":%u", i ? ',' : '{', numbers[i].key, value);
 	}
 	tn_text_add(&text, ",\"scale\":");
@@ -186,8 +152,6 @@ struct reading {
 	unsigned seen;      /* bit i: numbers[i]; then the bits of SCALE, MEAN and DEVIATION */
 	uint32_t counts[2]; /* lengths of mean and deviation */
 };
-
-enum { SCALE = N_NUMBERS, MEAN, DEVIATION };
 
 /* A finite number, positive if requested. */
 static tn_status take_float(struct reading *reading, const char *key, int positive, float *value,
@@ -289,14 +253,14 @@ static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 	return TN_OK;
 }
 
-/* Checks that every key is present, that mean and deviation have a number for each channel, and
- * that the sizes agree. */
+/* Checks that every key but "resize" is present, that mean and deviation have a number for each
+ * channel, and that the sizes agree. */
 static tn_status check_format(const struct reading *reading, struct tn_error_info *error)
 {
 	static const char *const lists[] = {"mean", "deviation"};
 	const struct tn_input_format *format = &reading->format;
 	for (size_t i = 0; i < N_NUMBERS; i++) {
-		if (!(reading->seen >> i & 1))
+		if (i != RESIZE && !(reading->seen >> i & 1))
 			return tn_fail(error, TN_FORMAT, OPERATION,
 				       "key \"%s\": expected a number from %u to %u, found none",
 				       numbers[i].key, numbers[i].least, numbers[i].most);
@@ -310,6 +274,16 @@ static tn_status check_format(const struct reading *reading, struct tn_error_inf
 				       "key \"%s\": expected an array of %u numbers, found %u",
 				       lists[i], format->channels, reading->counts[i]);
 	}
+	if (format->resize && (format->resize < format->height || format->resize < format->width))
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "key \"resize\": expected at least height x width, %u x %u, found "
+			       "%u",
+			       format->height, format->width, format->resize);
+	if (format->resize && (format->zoom != 1 || format->border != 0))
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "key \"resize\": expected zoom 1 and border 0 with it, found %u and "
+			       "%u",
+			       format->zoom, format->border);
 	uint64_t height = (uint64_t)format->source_height * format->zoom + 2ull * format->border;
 	uint64_t width = (uint64_t)format->source_width * format->zoom + 2ull * format->border;
 	if (height == format->height && width == format->width)
@@ -326,12 +300,8 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 				struct tn_error_info *error)
 {
 	struct reading reading = {.format = {.struct_size = sizeof(reading.format)}};
-	uint32_t size = out->struct_size;
-	if (size < sizeof(size))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "struct tn_input_format: expected struct_size %zu, as sizeof sets "
-			       "it, found %u",
-			       sizeof(*out), size);
+	if (out->struct_size < sizeof(out->struct_size))
+		return no_struct_size(out, error);
 	/* The reader modifies the text. */
 	char *copy = tn_mem_copy_string(text);
 	if (!copy)

@@ -56,8 +56,8 @@ static tn_status check_taken(const char *path, const struct tn_dataset_options *
 		found = "digits_as_stored";
 		of = "the digits";
 	} else if (!(takes & TAKES_IMAGES) &&
-		   (o->image_height || o->image_width || o->image_channels)) {
-		found = "image_height, image_width or image_channels";
+		   (o->image_height || o->image_width || o->image_channels || o->image_resize)) {
+		found = "image_height, image_width, image_channels or image_resize";
 		of = "folders of pictures by class";
 	} else if (!(takes & TAKES_TABLE) &&
 		   (o->target || o->regression || o->no_header || o->separator)) {
@@ -170,7 +170,7 @@ static tn_status add_known(const char *folder, struct tn_dataset_raw *raw,
 			       tn_file_label(folder));
 	const struct tn_known_dataset *entry = tn_known_dataset(name);
 	if (entry && raw->format.n_classes == 10) {
-		raw->origin = entry->origin;
+		raw->origin = entry->info.origin;
 		raw->class_names = entry->class_names;
 	}
 	tn_mem_free(name);
@@ -222,6 +222,18 @@ tn_status tn_dataset_open(const char *name, const struct tn_dataset_options *opt
 	const char *data_dir =
 		tn_parameter_read(&parameters, TN_DATA_DIR_VARIABLE, TN_DATA_DIR_HELP);
 	tn_status status = tn_dataset_load(name, options, data_dir, out, error);
+	tn_parameters_release(&parameters);
+	return status;
+}
+
+tn_status tn_dataset_locate(const char *name, char **path, struct tn_error_info *error)
+{
+	struct tn_parameters parameters;
+	int is_folder;
+	tn_parameters_init(&parameters);
+	const char *data_dir =
+		tn_parameter_read(&parameters, TN_DATA_DIR_VARIABLE, TN_DATA_DIR_HELP);
+	tn_status status = tn_dataset_find(name, data_dir, path, &is_folder, error);
 	tn_parameters_release(&parameters);
 	return status;
 }

@@ -24,13 +24,14 @@ static const char *const clothes[] = {"T-shirt/top", "trouser", "pullover", "dre
 				      "sandal",      "shirt",   "sneaker",  "bag",   "ankle boot"};
 
 static const struct tn_known_dataset known[] = {
-	{"digits", NULL,
-	 "E. Alpaydin and C. Kaynak (1998): Optical Recognition of Handwritten Digits, UCI Machine "
-	 "Learning Repository, doi:10.24432/C50P49, CC BY 4.0",
+	{{"digits", "",
+	  "E. Alpaydin and C. Kaynak (1998): Optical Recognition of Handwritten Digits, UCI "
+	  "Machine Learning Repository, doi:10.24432/C50P49, CC BY 4.0"},
 	 digit_names},
-	{"fashion-mnist", "dataset-fashion-mnist",
-	 "H. Xiao, K. Rasul, R. Vollgraf (2017): Fashion-MNIST, Zalando SE, MIT licence", clothes},
-	{"mnist", NULL, "Y. LeCun, C. Cortes, C. Burges: The MNIST database of handwritten digits",
+	{{"fashion-mnist", "dataset-fashion-mnist",
+	  "H. Xiao, K. Rasul, R. Vollgraf (2017): Fashion-MNIST, Zalando SE, MIT licence"},
+	 clothes},
+	{{"mnist", "", "Y. LeCun, C. Cortes, C. Burges: The MNIST database of handwritten digits"},
 	 digit_names},
 };
 
@@ -39,10 +40,15 @@ enum { N_KNOWN = sizeof(known) / sizeof(known[0]) };
 const struct tn_known_dataset *tn_known_dataset(const char *name)
 {
 	for (size_t i = 0; i < N_KNOWN; i++) {
-		if (!strcmp(known[i].name, name))
+		if (!strcmp(known[i].info.name, name))
 			return &known[i];
 	}
 	return NULL;
+}
+
+const struct tn_dataset_info *tn_dataset_at(size_t index)
+{
+	return index < N_KNOWN ? &known[index].info : NULL;
 }
 
 char *tn_path_name(const char *path)
@@ -98,14 +104,14 @@ static tn_status not_found(const char *name, const char *data_dir, struct tn_err
 	const struct tn_known_dataset *entry = tn_known_dataset(name);
 	const char *names[N_KNOWN];
 	for (size_t i = 0; i < N_KNOWN; i++)
-		names[i] = known[i].name;
+		names[i] = known[i].info.name;
 	const char *like = entry ? NULL : tn_name_nearest(name, names, N_KNOWN);
 	const char *text = places.data ? places.data : "?";
 	tn_status status;
-	if (entry && entry->package)
+	if (entry && *entry->info.package)
 		status = tn_fail(error, TN_NOT_FOUND, OPERATION,
 				 "%s: not found (it is in Debian package %s); searched %s", name,
-				 entry->package, text);
+				 entry->info.package, text);
 	else
 		status = tn_fail(error, TN_NOT_FOUND, OPERATION,
 				 "%.100s: not found%s%s%s; searched %s", name,

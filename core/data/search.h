@@ -13,9 +13,7 @@
 	"folder of Tenon's data files, in place of the installed one; data sets are in data/NAME"
 
 struct tn_known_dataset {
-	const char *name;
-	const char *package; /* the Debian package, NULL: none */
-	const char *origin;
+	struct tn_dataset_info info;
 	const char *const *class_names; /* 10 */
 };
 

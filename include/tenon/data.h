@@ -41,8 +41,11 @@ extern "C" {
  *     (v / scale - mean[c]) / deviation[c]
  * A picture of source_height x source_width is first enlarged `zoom` times (each pixel is
  * repeated), then given a border of `border` pixels of 0: height = source_height * zoom + 2 *
- * border.  The format is saved with a network (tn_input_format_text), so that prediction prepares
- * pictures as training did. */
+ * border.  With `resize`, of at least height and width, a picture of any size is instead resized so
+ * that its shorter side is `resize` (bilinear with antialiasing, the bytes of torchvision's
+ * transforms), of which the middle, height x width, is kept; source_height and source_width are
+ * then height and width, zoom is 1, and border 0.  The format is saved with a network
+ * (tn_input_format_text), so that prediction prepares pictures as training did. */
 struct tn_input_format {
 	uint32_t struct_size;
 	uint32_t channels; /* 1 to TN_MAX_CHANNELS */
@@ -56,7 +59,16 @@ struct tn_input_format {
 	float mean[TN_MAX_CHANNELS];
 	float deviation[TN_MAX_CHANNELS];
 	uint32_t n_classes;
+	uint32_t resize; /* the shorter side before the middle is cut out; 0: as above */
 };
+
+/* The preprocessing of ImageNet that torchvision's networks expect: 3 channels, resize 256, of
+ * which 224 x 224, mean (0.485, 0.456, 0.406), deviation (0.229, 0.224, 0.225), and 1000 classes.
+ * A caller may change these, and gives the result as normalise_as of a data set.  *format (its
+ * struct_size first set by the caller) is written only on success.
+ * TN_INVALID_ARGUMENT: no struct_size.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_input_format_imagenet(struct tn_input_format *format,
+						     struct tn_error_info *error);
 
 /* One line of JSON from which tn_input_format_parse restores the struct without loss.
  * Owned: free with tn_data_text_free.  NULL: out of memory, or format->struct_size breaks the rule
@@ -72,11 +84,13 @@ TN_API TN_CHECKED tn_status tn_input_format_parse(const char *text, struct tn_in
 
 /* Converts any picture (0 to 255) to one input.  Its channels are converted to those of the format,
  * with alpha composed over black; if `invert` is not 0 (dark on light), over white, and every value
- * v then becomes 255 - v.  A picture of source size is zoomed and bordered like the training data;
- * any other is resized to height x width.  Then values become (v / 255 - mean) / deviation.  `out`
- * receives channels * height * width numbers, (channels, height, width), written only on success.
- * TN_INVALID_ARGUMENT: the format has no struct_size.  TN_UNSUPPORTED: it is longer than this
- * version's and not zero there, or has other than 1 or 3 channels.  TN_OUT_OF_MEMORY.
+ * v then becomes 255 - v.  With `resize` its middle is cut out; else a picture of source size is
+ * zoomed and bordered like the training data, and any other is resized to height x width
+ * (tn_image_resize).  Then values become (v / 255 - mean) / deviation.  `out` receives channels *
+ * height * width numbers, (channels, height, width), written only on success.
+ * TN_INVALID_ARGUMENT: the format has no struct_size, or `resize` is less than height or width.
+ * TN_UNSUPPORTED: it is longer than this version's and not zero there, or has other than 1 or 3
+ * channels.  TN_LIMIT: the resized picture is above the limits.  TN_OUT_OF_MEMORY.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_input_format_apply(const struct tn_input_format *format,
 						  const struct tn_image *image, int invert,
@@ -115,8 +129,9 @@ struct tn_dataset_options {
 	uint32_t digits_as_stored;  /* 1: digits as 8 x 8; default: enlarged to 28 x 28 */
 	double validation_fraction; /* of the training part, kept for validation: 0 to 1 */
 	/* The format whose mean and deviation normalise pictures: that of a network, when it is
-	 * tested on other data than it was trained on.  Borrowed for the call.  NULL: those of the
-	 * training part. */
+	 * tested on other data than it was trained on, or that of tn_input_format_imagenet.
+	 * Folders of pictures by class are also resized, cut, and zoomed as it says.  Borrowed for
+	 * the call.  NULL: those of the training part. */
 	const struct tn_input_format *normalise_as;
 	/* Of a data set without a test part of its own, the fraction that becomes one, 0 to 1,
 	 * before validation_fraction. */
@@ -134,6 +149,10 @@ struct tn_dataset_options {
 	const char *target;  /* the name of its column; NULL: the last column */
 	/* 1: a fraction of a part that the data set has is passed over; 0: it is an error. */
 	uint32_t keep_own_parts;
+	/* Of folders of pictures by class: resize the shorter side to this, and keep the middle,
+	 * image_height x image_width (0: image_resize x image_resize).  0: as normalise_as, unless
+	 * there is an image_height, to which a picture is then resized as a whole. */
+	uint32_t image_resize;
 };
 
 /* Loads a data set by name, or from a folder or file.
@@ -182,15 +201,34 @@ struct tn_dataset_options {
  * TN_NOT_FOUND: the text lists the places searched, and the Debian package that contains the data
  * set, if any.  TN_INVALID_ARGUMENT: a fraction is not from 0 to 1, or of a part that the data set
  * has, without keep_own_parts; a mean of normalise_as is not finite or a deviation not positive; an
- * option of another kind of data set, one of image_height and image_width alone, other
- * image_channels; no column `target`, or two.  TN_SHAPE: x and y (images and labels) differ in
- * number, parts in the dtype or shape of a sample, pictures and normalise_as in channels.
+ * option of another kind of data set, one of image_height and image_width alone, or above
+ * image_resize, other image_channels; no column `target`, or two.  TN_SHAPE: x and y (images and
+ * labels) differ in number, parts in the dtype or shape of a sample, pictures and normalise_as in
+ * channels.
  * TN_FORMAT: a label is not one of the training part's classes; a class without pictures, or not of
  * train; also the errors of tn_idx_read, tn_npy_read, tn_npz_open, tn_csv_read, tn_cifar10_read and
  * tn_image_read.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_open(const char *name,
 					    const struct tn_dataset_options *options,
 					    tn_dataset **out, struct tn_error_info *error);
+
+/* A data set known by name. */
+struct tn_dataset_info {
+	const char *name;
+	const char *package; /* the Debian package that contains it; "": none */
+	const char *origin;  /* a sentence on its origin and licence */
+};
+
+/* The data sets known by name, by index; NULL past the end.  Borrowed, always valid.
+ * [thread: any | since 0.1] */
+TN_API const struct tn_dataset_info *tn_dataset_at(size_t index);
+
+/* The path of the folder or file that tn_dataset_open would read; *path is owned
+ * (tn_data_text_free), written only on success.
+ * TN_NOT_FOUND: as tn_dataset_open.  TN_INVALID_ARGUMENT: an empty name.  TN_OUT_OF_MEMORY.
+ * [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_dataset_locate(const char *name, char **path,
+					      struct tn_error_info *error);
 
 /* Images and labels from memory, for tn_dataset_create. */
 struct tn_dataset_source {

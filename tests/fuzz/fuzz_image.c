@@ -22,15 +22,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						      .scale = 255,
 						      .deviation = {1, 1, 1},
 						      .n_classes = 10};
+	static const struct tn_input_format middle = {.struct_size = sizeof(middle),
+						      .channels = 1,
+						      .height = 28,
+						      .width = 20,
+						      .source_height = 28,
+						      .source_width = 20,
+						      .zoom = 1,
+						      .scale = 255,
+						      .deviation = {1},
+						      .n_classes = 10,
+						      .resize = 29};
 	static float input[3 * 28 * 28];
 	struct tn_error_info error;
 	struct tn_image image = {0};
 	tn_status status = tn_image_read(fuzz_file(data, size), &image, &error);
 	fuzz_require((status == TN_OK) == (image.data != NULL));
-	if (status != TN_OK)
+	if (status != TN_OK) {
 		fuzz_require(error.text[0]);
-	else if (image.width * image.height < 65536)
+	} else if (image.width * image.height < 65536) {
 		fuzz_require(tn_input_format_apply(&format, &image, 1, input, &error) == TN_OK);
+		/* A line of pixels may become too long. */
+		status = tn_input_format_apply(&middle, &image, 0, input, &error);
+		fuzz_require(status == TN_OK || status == TN_LIMIT);
+	}
 	tn_image_release(&image);
 	return 0;
 }

@@ -207,6 +207,93 @@ static void pictures_become_as_those_of_a_given_format(void **state)
 	tn_dataset_destroy(dataset);
 }
 
+/* The first batch of the training part, as numbers, is what tn_input_format_apply makes of the
+ * pictures. */
+static void assert_prepared_as(const struct tn_dataset_options *options, const char *const *names,
+			       uint32_t n)
+{
+	tn_dataset *dataset = open_set(options);
+	const struct tn_input_format *format = tn_dataset_format(dataset);
+	uint32_t size = format->channels * format->height * format->width;
+	struct tn_batch batch = {.struct_size = sizeof(batch)};
+	tn_data_loader *loader;
+	float expected[4096];
+	assert_true(size <= 4096);
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN,
+					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 8),
+					&loader, NULL));
+	assert_ok(tn_data_loader_next(loader, &batch, NULL));
+	assert_int_equal(batch.n, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct tn_image image;
+		assert_ok(tn_image_read(files_path(folder, names[i]), &image, NULL));
+		assert_ok(tn_input_format_apply(format, &image, 0, expected, NULL));
+		for (uint32_t k = 0; k < size; k++)
+			assert_close(((const float *)batch.data[0])[i * size + k], expected[k],
+				     1e-6);
+		tn_image_release(&image);
+	}
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(dataset);
+}
+
+static void pictures_are_prepared_as_for_prediction(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"cat/a.pgm", "dog/10.PPM", "dog/2.ppm"};
+	const struct tn_input_format zoomed = {.struct_size = sizeof(zoomed),
+					       .channels = 1,
+					       .height = 10,
+					       .width = 16,
+					       .source_height = 2,
+					       .source_width = 4,
+					       .zoom = 3,
+					       .border = 2,
+					       .scale = 255,
+					       .mean = {0.25f},
+					       .deviation = {0.5f}};
+	struct tn_input_format imagenet = {.struct_size = sizeof(imagenet)};
+	assert_ok(tn_input_format_imagenet(&imagenet, NULL));
+	imagenet.resize = 5;
+	imagenet.height = imagenet.source_height = 4;
+	imagenet.width = imagenet.source_width = 5;
+	write_pets();
+	write_picture("dog/2.ppm", 9, 13, 3, 77);
+	assert_prepared_as(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &zoomed), names,
+			   3);
+	assert_prepared_as(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet), names,
+			   3);
+	tn_dataset *dataset =
+		open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet));
+	const struct tn_input_format *format = tn_dataset_format(dataset);
+	assert_int_equal(format->resize, 5);
+	assert_int_equal(format->height, 4);
+	assert_int_equal(format->n_classes, 2);
+	assert_memory_equal(format->mean, imagenet.mean, sizeof(format->mean));
+	tn_dataset_destroy(dataset);
+	imagenet.resize = 3;
+	refused(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet),
+		TN_INVALID_ARGUMENT, "normalise_as: expected a resize of at least height x width");
+}
+
+static void the_middle_is_kept_as_asked(void **state)
+{
+	(void)state;
+	write_pets();
+	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6));
+	assert_int_equal(tn_dataset_format(dataset)->resize, 6);
+	assert_int_equal(tn_dataset_format(dataset)->height, 6);
+	assert_int_equal(tn_dataset_format(dataset)->width, 6);
+	assert_int_equal(tn_dataset_format(dataset)->channels, 1);
+	/* Its own mean, of pictures of one value each. */
+	assert_close(tn_dataset_format(dataset)->mean[0], 20.0 / 255, 1e-7);
+	tn_dataset_destroy(dataset);
+	refused(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6, .image_height = 7,
+			   .image_width = 6),
+		TN_INVALID_ARGUMENT,
+		"expected image_height and image_width of at most image_resize, 6, found 7 x 6");
+}
+
 static void a_fraction_is_taken_evenly_from_each_class(void **state)
 {
 	(void)state;
@@ -328,6 +415,8 @@ int main(void)
 		cmocka_unit_test(pictures_are_resized_and_coloured_as_asked),
 		cmocka_unit_test(folders_of_parts_are_the_parts),
 		cmocka_unit_test(pictures_become_as_those_of_a_given_format),
+		cmocka_unit_test(pictures_are_prepared_as_for_prediction),
+		cmocka_unit_test(the_middle_is_kept_as_asked),
 		cmocka_unit_test(a_fraction_is_taken_evenly_from_each_class),
 		cmocka_unit_test(a_damaged_picture_is_an_error_of_its_batch_that_names_it),
 		cmocka_unit_test(odd_entries_are_refused_or_made_harmless),

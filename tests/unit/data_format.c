@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "check.h"
+#include "torchvision_pictures.h"
 
 static const struct tn_input_format digits = {.struct_size = sizeof(digits),
 					      .channels = 1,
@@ -84,6 +85,12 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 		{GOOD "\"scale\":1,\"mean\":[0],\"deviation\":[0]}",
 		 "key \"deviation\": expected a "
 		 "positive"},
+		{GOOD "\"resize\":28,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"resize\": expected zoom 1 and border 0 with it, found 3 and 2"},
+		{GOOD "\"resize\":27,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"resize\": expected at least height x width, 28 x 28, found 27"},
+		{GOOD "\"resize\":32769,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"resize\": expected a number from 0 to 32768"},
 		{GOOD "\"scale\":1,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
 		 "key \"scale\" occurs twice"},
 	};
@@ -199,6 +206,102 @@ static void channels_become_planes(void **state)
 	assert_status(tn_input_format_apply(&format, &image, 0, out, NULL), TN_UNSUPPORTED);
 }
 
+static struct tn_input_format imagenet(uint32_t resize, uint32_t height, uint32_t width)
+{
+	struct tn_input_format format = {.struct_size = sizeof(format)};
+	assert_ok(tn_input_format_imagenet(&format, NULL));
+	format.resize = resize;
+	format.height = format.source_height = height;
+	format.width = format.source_width = width;
+	return format;
+}
+
+static void a_resize_is_in_the_text_of_formats_that_have_one(void **state)
+{
+	(void)state;
+	struct tn_input_format format = {.struct_size = sizeof(format)};
+	struct tn_input_format back = format;
+	assert_ok(tn_input_format_imagenet(&format, NULL));
+	char *text = tn_input_format_text(&format);
+	assert_string_equal(text, "{\"channels\":3,\"height\":224,\"width\":224,"
+				  "\"source_height\":224,\"source_width\":224,\"zoom\":1,"
+				  "\"border\":0,\"n_classes\":1000,\"resize\":256,\"scale\":255.0,"
+				  "\"mean\":[0.485000014,0.456,0.405999988],"
+				  "\"deviation\":[0.229000002,0.224000007,0.224999994]}");
+	assert_ok(tn_input_format_parse(text, &back, NULL));
+	assert_memory_equal(&format, &back, sizeof(format));
+	tn_data_text_free(text);
+	/* Texts of networks saved without it. */
+	assert_ok(tn_input_format_parse(GOOD "\"scale\":1,\"mean\":[0],\"deviation\":[1]}", &back,
+					NULL));
+	assert_int_equal(back.resize, 0);
+	struct tn_input_format none = {0};
+	struct tn_error_info error;
+	assert_status(tn_input_format_imagenet(&none, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, "expected struct_size");
+}
+
+/* The picture of torchvision_pictures.py. */
+static void synthesise(struct tn_image *image, uint32_t width, uint32_t height)
+{
+	static uint8_t pixels[300 * 211 * 3];
+	assert_true(width * height * 3 <= sizeof(pixels));
+	*image = (struct tn_image){.width = width, .height = height, .channels = 3, .data = pixels};
+	for (uint32_t i = 0; i < width * height * 3; i++) {
+		uint32_t c = i % 3, x = i / 3 % width, y = i / 3 / width;
+		pixels[i] = (uint8_t)(x * 7 + y * 13 + c * 50 + x * y * (c + 1));
+	}
+}
+
+static int hex_byte(const char *text)
+{
+	const char byte[] = {text[0], text[1], '\0'};
+	return (int)strtol(byte, NULL, 16);
+}
+
+static void a_resize_and_the_middle_are_those_of_torchvision(void **state)
+{
+	(void)state;
+	static float out[3 * 24 * 24];
+	for (size_t i = 0; i < sizeof(torchvision_pictures) / sizeof(*torchvision_pictures); i++) {
+		const struct torchvision_picture *expected = &torchvision_pictures[i];
+		uint32_t n = expected->crop_width * expected->crop_height;
+		struct tn_image image;
+		struct tn_input_format format =
+			imagenet(expected->resize, expected->crop_height, expected->crop_width);
+		synthesise(&image, expected->width, expected->height);
+		assert_true(3 * n <= sizeof(out) / sizeof(*out));
+		assert_int_equal(strlen(expected->bytes), 6 * n);
+		assert_ok(tn_input_format_apply(&format, &image, 0, out, NULL));
+		assert_close(out[0], expected->first, 1e-6);
+		assert_close(out[3 * n - 1], expected->last, 1e-6);
+		for (uint32_t k = 0; k < 3 * n; k++) {
+			uint32_t c = k % 3;
+			float byte = (float)hex_byte(expected->bytes + 2 * k);
+			assert_close(out[c * n + k / 3],
+				     (byte / 255 - format.mean[c]) / format.deviation[c], 1e-6);
+		}
+	}
+}
+
+static void a_middle_larger_than_the_resize_is_refused(void **state)
+{
+	(void)state;
+	static float out[3 * 24 * 24];
+	struct tn_error_info error;
+	struct tn_image image;
+	struct tn_input_format format = imagenet(23, 24, 24);
+	synthesise(&image, 9, 9);
+	assert_status(tn_input_format_apply(&format, &image, 0, out, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, "expected a resize of at least height x width, 24 x 24, found "
+				    "23");
+	/* A line of pixels would become too long. */
+	format = imagenet(24, 24, 24);
+	synthesise(&image, 30000, 2);
+	assert_status(tn_input_format_apply(&format, &image, 0, out, &error), TN_LIMIT);
+	assert_contains(error.text, "found 360000 x 24");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +313,9 @@ int main(void)
 		cmocka_unit_test(a_picture_of_another_size_is_resized_and_inverted_when_asked),
 		cmocka_unit_test(colour_and_alpha_become_grey),
 		cmocka_unit_test(channels_become_planes),
+		cmocka_unit_test(a_resize_is_in_the_text_of_formats_that_have_one),
+		cmocka_unit_test(a_resize_and_the_middle_are_those_of_torchvision),
+		cmocka_unit_test(a_middle_larger_than_the_resize_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -462,6 +462,28 @@ static int remove_folder(void **state)
 	return 0;
 }
 
+static void known_data_sets_are_listed_and_located(void **state)
+{
+	(void)state;
+	struct tn_error_info error;
+	char *path = NULL;
+	size_t n = 0;
+	for (; tn_dataset_at(n); n++) {
+		const struct tn_dataset_info *info = tn_dataset_at(n);
+		assert_true(*info->name && *info->origin && info->package);
+	}
+	assert_string_equal(tn_dataset_at(0)->name, "digits");
+	assert_null(tn_dataset_at(n + 1));
+	assert_ok(tn_dataset_locate(folder, &path, &error));
+	assert_string_equal(path, folder);
+	tn_data_text_free(path);
+	path = NULL;
+	assert_status(tn_dataset_locate("", &path, &error), TN_INVALID_ARGUMENT);
+	assert_status(tn_dataset_locate("fashion-mmist", &path, &error), TN_NOT_FOUND);
+	assert_contains(error.text, "did you mean 'fashion-mnist'?");
+	assert_null(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +500,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_a_table_are_finite),
 		cmocka_unit_test(a_file_is_found_beside_the_program),
 		cmocka_unit_test(tables_that_are_none_are_refused),
+		cmocka_unit_test(known_data_sets_are_listed_and_located),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
