@@ -78,8 +78,8 @@ run 2 train mlp --data digits --epochs 0
 run 2 train mlp --data digits --lr fast
 run 2 train mlp --data digits --capture maybe
 run 2 train --data digits
-run 1 train nothing --data digits
-err_has 'lenet'
+run 1 train lenett --data digits
+err_has "did you mean 'lenet'"
 run 2 train mlp --data "$(printf '/d\351')" --save "$dir/x.safetensors"
 err_has 'expected a path in UTF-8'
 run 1 train mlp --data nothing-like-this
