@@ -20,6 +20,9 @@ enum {
 	PROJECTION = 1 << TN_FORM_PROJECTION,
 };
 
+/* Of a shape. */
+enum { MOST_LENGTH = 65536, MOST_CLASSES = 1 << 20 };
+
 /* What the published forms are for. */
 #define DIGITS 1, 28, 28, 10
 #define CIFAR 3, 32, 32, 10
@@ -281,19 +284,34 @@ static tn_status choose_form(struct tn_runtime *rt, const struct row *row, const
 
 /* ---- Making ----------------------------------------------------------------------------------*/
 
+/* The limits keep the products of lengths and channels that networks form within int64_t. */
+static tn_status check_arguments(struct tn_runtime *rt, const char *name,
+				 const struct tn_model_shape *shape)
+{
+	static const char *const words[] = {"channels", "height", "width", "n_classes"};
+	if (!name || !shape)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "model_create",
+				       "expected a name and a shape, found NULL for %s",
+				       name ? "shape" : "name");
+	const int64_t found[] = {shape->channels, shape->height, shape->width, shape->n_classes};
+	for (int i = 0; i < 4; i++) {
+		const int most = i < 3 ? MOST_LENGTH : MOST_CLASSES;
+		if (found[i] < 1 || found[i] > most)
+			return tn_runtime_fail(rt, TN_SHAPE, "model_create",
+					       "%s: expected from 1 to %d, found %lld", words[i],
+					       most, (long long)found[i]);
+	}
+	return TN_OK;
+}
+
 tn_module *tn_model_create_width(tn_context *context, const char *name,
 				 const struct tn_model_shape *shape, int64_t width)
 {
-	if (!context || !name || !shape)
+	if (!context)
 		return NULL;
 	struct tn_runtime *rt = tn_runtime_of(context);
-	if (tn_runtime_ready(rt))
+	if (tn_runtime_ready(rt) || check_arguments(rt, name, shape))
 		return NULL;
-	if (shape->channels < 1 || shape->height < 1 || shape->width < 1 || shape->n_classes < 1) {
-		tn_runtime_fail(rt, TN_SHAPE, "model_create",
-				"expected lengths and classes of at least 1");
-		return NULL;
-	}
 	const size_t length = strcspn(name, ":");
 	const struct row *row = find_row(rt, name, length);
 	if (!row)
@@ -313,7 +331,7 @@ tn_module *tn_model_create_width(tn_context *context, const char *name,
 				(long long)shape->height, (long long)shape->width);
 		return NULL;
 	}
-	return row->make(context, &request);
+	return (*row->make)(context, &request);
 }
 
 tn_module *tn_model_create(tn_context *context, const char *name,

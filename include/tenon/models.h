@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* The shape of the input and the number of classes of the output. */
+/* The shape of the input, lengths of at most 65536, and the number of classes of the output, at
+ * most 2^20. */
 struct tn_model_shape {
 	int64_t channels;
 	int64_t height;
@@ -48,7 +49,8 @@ TN_API const char *tn_model_form_name(uint32_t form);
  * form, "resnet18:nnott"; else the form is the small one for pictures of at most 64 x 64, and the
  * published one for others, as far as the network has them.  On failure NULL, and the context keeps
  * the error: TN_NOT_FOUND states the nearest name or the forms, TN_SHAPE the shape that the network
- * requires.  [thread: one per context | since 0.1] */
+ * requires, TN_INVALID_ARGUMENT a name or shape that is NULL.
+ * [thread: one per context | since 0.1] */
 TN_API tn_module *tn_model_create(tn_context *context, const char *name,
 				  const struct tn_model_shape *shape);
 

@@ -785,6 +785,31 @@ static void group_norm_of_one_group_is_layer_norm_of_the_picture(void **state)
 	tn_module_destroy(layer);
 }
 
+static void models_refuse_missing_arguments_and_lengths_beyond_their_limits(void **state)
+{
+	const struct tn_model_shape shape = {1, 28, 28, 10};
+	const struct {
+		struct tn_model_shape shape;
+		const char *words;
+	} cases[] = {
+		{{0, 28, 28, 10}, "channels: expected from 1 to 65536, found 0"},
+		{{1, INT64_MAX, 28, 10},
+		 "height: expected from 1 to 65536, found 9223372036854775807"},
+		{{1, 28, 65537, 10}, "width: expected from 1 to 65536, found 65537"},
+		{{1, 28, 28, (1 << 20) + 1}, "n_classes: expected from 1 to 1048576"},
+	};
+	(void)state;
+	assert_null(tn_model_create(NULL, "mlp", &shape));
+	assert_null(tn_model_create(context, NULL, &shape));
+	expect_error(TN_INVALID_ARGUMENT, "found NULL for name");
+	assert_null(tn_model_create(context, "mlp", NULL));
+	expect_error(TN_INVALID_ARGUMENT, "found NULL for shape");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_null(tn_model_create(context, "mlp", &cases[i].shape));
+		expect_error(TN_SHAPE, cases[i].words);
+	}
+}
+
 static void unknown_models_are_answered_with_the_nearest_name(void **state)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10}, tiny = {1, 8, 8, 10};
@@ -854,6 +879,7 @@ int main(void)
 		cmocka_unit_test(blocks_skip_their_branches_in_training),
 		cmocka_unit_test(layer_norm2d_is_layer_norm_over_channels),
 		cmocka_unit_test(group_norm_of_one_group_is_layer_norm_of_the_picture),
+		cmocka_unit_test(models_refuse_missing_arguments_and_lengths_beyond_their_limits),
 		cmocka_unit_test(unknown_models_are_answered_with_the_nearest_name),
 		cmocka_unit_test(the_form_follows_the_picture_unless_it_is_named),
 	};
