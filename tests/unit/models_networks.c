@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The networks not yet in the gallery: their parameters and buffers have the names, shapes and
- * order of torchvision's and timm's, and small ones train and run on pictures of odd sizes.
- * parity/blocks.c compares their results with PyTorch's.
+ * Networks of the gallery: parameters and buffers have the names, shapes and order of torchvision's
+ * and timm's, and small ones train and run on pictures of odd and of the least sizes.
+ * parity/gallery.c compares their results with PyTorch's.
  */
 #include <tenon/tenon.h>
 
@@ -13,7 +13,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { N_PICTURES = 2, HEIGHT = 37, WIDTH = 51, N_CLASSES = 5 };
+enum { N_PICTURES = 2, HEIGHT = 37, WIDTH = 51, N_CLASSES = 5, LARGE = 1 << 20 };
 
 static const struct network {
 	const char *name;
@@ -171,6 +171,46 @@ static void frozen_networks_answer_as_before(void **state)
 	}
 }
 
+/* ---- The least pictures ----------------------------------------------------------------------*/
+
+/* Grey squares of the least side that the form accepts, with one class. */
+static void run_smallest(const struct tn_model_info *info, uint32_t form)
+{
+	char name[64];
+	tn_module *net = NULL;
+	int64_t side = 0;
+	snprintf(name, sizeof(name), "%s:%s", info->name, tn_model_form_name(form));
+	while (!net && ++side <= 64) {
+		const struct tn_model_shape shape = {1, side, side, 1};
+		tn_error_clear(context);
+		net = tn_model_create_width(context, name, &shape, 12);
+	}
+	assert_non_null(net);
+	if (tn_module_size(net, 0) < LARGE) {
+		assert_ok(tn_module_build(net));
+		assert_ok(tn_scope_begin(context));
+		const tn_array *y = tn_module_forward(
+			net, tn_random_normal(context, 4, (int64_t[]){2, 1, side, side}, 0, 1));
+		if (!y)
+			fail_msg("%s at side %d: %s", name, (int)side, tn_error(context)->text);
+		assert_int_equal(tn_array_shape(y)[1], 1);
+		expect_finite(y);
+		tn_scope_end(context, NULL);
+	}
+	tn_module_destroy(net);
+}
+
+static void the_least_pictures_that_are_accepted_run(void **state)
+{
+	(void)state;
+	for (size_t i = 0; tn_model_at(i); i++) {
+		for (uint32_t form = 0; tn_model_form_name(form); form++) {
+			if (tn_model_at(i)->forms >> form & 1)
+				run_smallest(tn_model_at(i), form);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +222,7 @@ int main(void)
 					  (void *)(uintptr_t)&networks[2]),
 		cmocka_unit_test(forward_and_backward_give_finite_values),
 		cmocka_unit_test(frozen_networks_answer_as_before),
+		cmocka_unit_test(the_least_pictures_that_are_accepted_run),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
