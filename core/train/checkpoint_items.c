@@ -157,7 +157,9 @@ static void add_parameters(struct tn_checkpoint_items *items)
 	items->numbers.steps = tn_mem_zeroed(n, sizeof(*items->numbers.steps));
 	items->lr_factors = tn_mem_zeroed(n, sizeof(*items->lr_factors));
 	items->weight_decays = tn_mem_zeroed(n, sizeof(*items->weight_decays));
-	if (!parameters || !items->numbers.steps || !items->lr_factors || !items->weight_decays) {
+	items->trainable = tn_mem_zeroed(n, sizeof(*items->trainable));
+	if (!parameters || !items->numbers.steps || !items->lr_factors || !items->weight_decays ||
+	    !items->trainable) {
 		items->failed = 1;
 		return;
 	}
@@ -165,8 +167,12 @@ static void add_parameters(struct tn_checkpoint_items *items)
 		parameters[i] = (struct tn_checkpoint_parameter){module->listing[i].name, i};
 	qsort(parameters, n, sizeof(*parameters), compare_parameters);
 	items->n_parameters = n;
+	int are_all_trained = 1;
 	for (size_t i = 0; i < n; i++) {
-		const struct tn_weight_setting *setting = &optimizer->settings[parameters[i].index];
+		const size_t index = parameters[i].index;
+		const struct tn_weight_setting *setting = &optimizer->settings[index];
+		items->trainable[i] = module->listing[index].weight->trainable != 0;
+		are_all_trained &= items->trainable[i] != 0;
 		items->numbers.steps[i] = setting->steps;
 		items->lr_factors[i] = setting->lr_factor;
 		items->weight_decays[i] = setting->weight_decay;
@@ -181,6 +187,10 @@ static void add_parameters(struct tn_checkpoint_items *items)
 	add_host(items, TN_ITEM_OPTION, TN_RANGE_ANY, TN_F64, n, items->weight_decays,
 		 ".optimizer.weight_decay")
 		->is_by_parameter = 1;
+	if (!are_all_trained)
+		add_host(items, TN_ITEM_OPTION, TN_RANGE_ANY, TN_U64, n, items->trainable,
+			 ".optimizer.trainable")
+			->is_by_parameter = 1;
 }
 
 /* The rule's scalars at the first two steps stand for its options.  Rate and decay are not among
@@ -499,6 +509,7 @@ void tn_checkpoint_items_release(struct tn_checkpoint_items *items)
 	tn_mem_free(items->numbers.steps);
 	tn_mem_free(items->lr_factors);
 	tn_mem_free(items->weight_decays);
+	tn_mem_free(items->trainable);
 	tn_mem_free((void *)(uintptr_t)items->parameters);
 }
 

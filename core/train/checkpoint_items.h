@@ -105,6 +105,7 @@ struct tn_checkpoint_items {
 	struct tn_checkpoint_numbers numbers;
 	double *lr_factors; /* of each parameter, in the order of names */
 	double *weight_decays;
+	uint64_t *trainable; /* 0: frozen */
 	size_t n_parameters;
 	const struct tn_checkpoint_parameter {
 		const char *name;

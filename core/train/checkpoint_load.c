@@ -229,8 +229,9 @@ static void check_option(struct loading *loading, struct tn_checkpoint_item *ite
 				    item->name + 1);
 		else if (item->dtype == TN_U64 && expected != found)
 			add_problem(loading, TN_ITEM_OPTION, TN_INVALID_ARGUMENT,
-				    "%s: expected %" PRIu64 ", found %" PRIu64, item->name + 1,
-				    expected, found);
+				    "%s%s%.150s: expected %" PRIu64 ", found %" PRIu64,
+				    item->name + 1, parameter ? " of " : "",
+				    parameter ? parameter : "", expected, found);
 		else
 			continue;
 		return;

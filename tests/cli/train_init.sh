@@ -49,3 +49,13 @@ run 1 train mlp --data digits --epochs 1 --freeze 'fc4.*'
 err_has "'fc4.\*' matches no parameter of mlp"
 run 1 train mlp --data digits --epochs 1 --freeze '*'
 err_has "matches every parameter of mlp"
+
+# A training continues with the parameters that it began with.
+run 0 train mlp --data digits --epochs 1 --schedule constant --freeze 'fc1.*' --checkpoint "$dir/ck"
+run 1 train mlp --data digits --epochs 2 --schedule constant --checkpoint "$dir/ck" --resume
+err_has "'.optimizer.trainable': the optimizer has nothing of that name"
+run 1 train mlp --data digits --epochs 2 --schedule constant --freeze 'fc2.*' \
+	--checkpoint "$dir/ck" --resume
+err_has 'optimizer.trainable of fc1.bias: expected 1, found 0'
+run 0 train mlp --data digits --epochs 2 --schedule constant --freeze 'fc1.*' \
+	--checkpoint "$dir/ck" --resume

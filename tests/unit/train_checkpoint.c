@@ -536,6 +536,11 @@ static void another_optimizer_or_setting_is_refused(void **state)
 	       "optimizer.lr_factor of conv.bias: expected 0.5, found 1");
 	run_end(&other);
 	run_begin(&other, context, RUN_ADAMW, 3);
+	assert_ok(tn_module_set_trainable(other.net, "conv.bias", 0));
+	refuse(saved, &other, TN_NOT_FOUND,
+	       "tensor '.optimizer.trainable': the file has no such tensor");
+	run_end(&other);
+	run_begin(&other, context, RUN_ADAMW, 3);
 	assert_ok(tn_lookahead(other.optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 6)));
 	refuse(saved, &other, TN_INVALID_ARGUMENT,
 	       "optimizer.options.lookahead_k: expected 6, found 4");
