@@ -211,7 +211,9 @@ static int take_rename(void *values, const char *text)
 		return 0;
 	}
 	*equals = '\0';
-	c->renames[c->n_renames++] = (struct tn_pair){copy, equals + 1};
+	struct tn_pair *rename = &c->renames[c->n_renames++];
+	rename->key = copy;
+	rename->value = equals + 1;
 	return 1;
 }
 

@@ -53,3 +53,22 @@ run 2 convert "$dir/net.npz" "$dir/net.txt"
 err_has 'expected a name that ends in .safetensors or .npz'
 run 2 convert "$dir/net.npz" "$dir/x.npz" --rename fc1
 err_has '--rename: expected OLD=NEW'
+
+# Names of any characters, whole numbers, truth values and empty tensors.
+header='{"a \"\\ü/\n":{"dtype":"I64","shape":[2],"data_offsets":[0,16]}'
+header="$header"',"b":{"dtype":   "BOOL","shape":[],"data_offsets":[16,17]}'
+header="$header"',"c":{"dtype":"F32","shape":[0,3],"data_offsets":[17,17]}}'
+length=$(printf %03o "$(printf %s "$header" | wc -c)")
+# shellcheck disable=SC2059
+printf "\\$length\\0\\0\\0\\0\\0\\0\\0" >"$dir/odd.safetensors"
+printf '%s12345678abcdefgh\001' "$header" >>"$dir/odd.safetensors"
+run 0 convert "$dir/odd.safetensors" "$dir/odd.npz" --dtype f16
+run 0 convert "$dir/odd.npz" "$dir/odd2.safetensors"
+run 0 convert "$dir/odd2.safetensors" "$dir/odd2.npz"
+run 0 convert "$dir/odd2.npz" "$dir/odd3.safetensors"
+cmp "$dir/odd2.safetensors" "$dir/odd3.safetensors" || fail "odd names: there and back differ"
+grep -a -q '"shape":\[0,3\]' "$dir/odd2.safetensors" || fail "the empty tensor is lost"
+grep -a -q '12345678abcdefgh' "$dir/odd2.safetensors" || fail "the whole numbers differ"
+sed 's/   "BOOL"/"F8_E4M3"/' "$dir/odd.safetensors" >"$dir/f8.safetensors"
+run 1 convert "$dir/f8.safetensors" "$dir/f8.npz"
+err_has 'F8_E4M3 is not supported'
