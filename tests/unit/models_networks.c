@@ -171,6 +171,69 @@ static void frozen_networks_answer_as_before(void **state)
 	}
 }
 
+/* ---- What evaluation does not show -----------------------------------------------------------*/
+
+/* The probability by which a dropout of ones scales what it keeps. */
+static double probability(tn_module *dropout)
+{
+	double kept = 0;
+	assert_ok(tn_scope_begin(context));
+	const tn_array *y =
+		tn_module_forward(dropout, tn_ones(context, TN_F32, 2, (int64_t[]){100, 1}));
+	assert_non_null(y);
+	assert_ok(tn_item(tn_max(y, TN_ALL_AXES, NULL, 0), &kept));
+	tn_scope_end(context, NULL);
+	return 1 - 1 / kept;
+}
+
+static void dropouts_have_the_published_probabilities(void **state)
+{
+	static const struct {
+		const char *name;
+		double probabilities[3];
+	} rows[] = {
+		{"baseline:nnott", {0.15, 0.25, 0.5}}, {"alexnet:small", {0.5, 0.5}},
+		{"alexnet:nnott", {0.5, 0.5}},         {"resnet18:nnott", {0.5}},
+		{"mobilenet_v2:small", {0.2}},         {"efficientnet_b0:small", {0.2}},
+		{"squeezenet1_1:small", {0.5}},        {"resnet18:small", {0}},
+	};
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct tn_module_view view;
+		int n = 0;
+		tn_module *net = tn_model_create(context, rows[i].name,
+						 &(struct tn_model_shape){3, 32, 32, 10});
+		assert_ok(tn_module_build(net));
+		tn_module_set_training(net, 1);
+		for (size_t k = 0; !tn_module_at(net, k, &view); k++) {
+			if (strcmp(tn_module_class_name(view.module), "Dropout") != 0)
+				continue;
+			assert_true(n < 3);
+			assert_close(probability(view.module), rows[i].probabilities[n++], 1e-6);
+		}
+		assert_true(n == 3 || rows[i].probabilities[n] == 0);
+		tn_module_destroy(net);
+	}
+}
+
+/* The stem of resnet18 is 3x3 in the small form and 7x7 in the published one. */
+static void pictures_of_at_most_64_get_the_small_form(void **state)
+{
+	static const struct {
+		int64_t height, width, kernel;
+	} rows[] = {{64, 64, 3}, {65, 64, 7}, {64, 65, 7}, {1, 1, 3}};
+	(void)state;
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct tn_parameter_view view;
+		tn_module *net = tn_model_create(
+			context, "resnet18",
+			&(struct tn_model_shape){3, rows[i].height, rows[i].width, 10});
+		assert_ok(tn_module_parameter_at(net, 0, &view));
+		assert_int_equal(view.shape[3], rows[i].kernel);
+		tn_module_destroy(net);
+	}
+}
+
 /* ---- The least pictures ----------------------------------------------------------------------*/
 
 /* Grey squares of the least side that the form accepts, with one class. */
@@ -222,6 +285,8 @@ int main(void)
 					  (void *)(uintptr_t)&networks[2]),
 		cmocka_unit_test(forward_and_backward_give_finite_values),
 		cmocka_unit_test(frozen_networks_answer_as_before),
+		cmocka_unit_test(dropouts_have_the_published_probabilities),
+		cmocka_unit_test(pictures_of_at_most_64_get_the_small_form),
 		cmocka_unit_test(the_least_pictures_that_are_accepted_run),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
