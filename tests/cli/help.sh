@@ -11,7 +11,7 @@ for name in tn_matmul matmul; do
 	out_has '^tn_matmul: the matrix product$'
 	out_has '^    #include <tenon/array.h>$'
 	out_has '^    tn_array \*tn_matmul(const tn_array \*a, const tn_array \*b);$'
-	out_has '^See tn_array(3)\.$'
+	out_has '^See tn_linalg(3)\.$'
 done
 # A prototype of several lines, at most 80 columns where an argument is not longer.
 run 0 help linspace

@@ -492,10 +492,10 @@ def mean(x):
     return convert(np.mean(wide(rows(x)), axis=1), result), "="
 
 
-def ordered(formula, tolerance="="):
+def ordered(formula, tolerance="=", of_complex=False):
     def apply(x):
         name = NAMES[x.dtype]
-        if name in COMPLEX:
+        if name in COMPLEX and not of_complex:
             return None
         y = x if name in EXACT else wide(x)
         result = formula(rows(y))
@@ -505,7 +505,8 @@ def ordered(formula, tolerance="="):
 
 
 def first_argsort(y, descending):
-    key = lambda v: (math.inf, 1) if v != v else (v, 0)
+    key = lambda v: (v.real, v.imag) if isinstance(v, complex) else \
+        (math.inf, 1) if v != v else (v, 0)
     lines = []
     for row in y.tolist():
         order = sorted(range(len(row)), key=lambda i: key(row[i]), reverse=False)
@@ -534,9 +535,9 @@ ALONG = {
     "cumsum": folded(np.add, True), "cumprod": folded(np.multiply, True),
     "cummax": ordered(lambda y: np.maximum.accumulate(y, axis=1), "0"),
     "cummin": ordered(lambda y: np.minimum.accumulate(y, axis=1), "0"),
-    "sort": ordered(lambda y: np.sort(y, axis=1, kind="stable")),
-    "argsort": ordered(lambda y: first_argsort(y, False)),
-    "argsort_descending": ordered(lambda y: first_argsort(y, True)),
+    "sort": ordered(lambda y: np.sort(y, axis=1, kind="stable"), of_complex=True),
+    "argsort": ordered(lambda y: first_argsort(y, False), of_complex=True),
+    "argsort_descending": ordered(lambda y: first_argsort(y, True), of_complex=True),
     "take": lambda x: (rows(x)[[2, 0, -1]], "="),
 }
 
