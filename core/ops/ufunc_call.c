@@ -268,7 +268,7 @@ static tn_status cast_inputs(struct call *call)
 {
 	const int n = call->ufunc->n_inputs;
 	tn_dtype dtypes[MOST_INPUTS] = {0}, asked = call->ufunc->gives_bool ? 0 : call->o.dtype;
-	char argument[16];
+	char argument[24];
 	for (int i = 0; i < n; i++)
 		dtypes[i] = asked ? asked : call->inputs[i]->dtype;
 	const tn_dtype loop = tn_ufunc_loop(call->ufunc, n, dtypes);

@@ -7,7 +7,8 @@
  *
  * Tolerances: in f64 what the record's eight digits leave.  In f32 a layer's sums, of up to 4608
  * products, differ by about sqrt(4608) eps = 4e-6 from exact ones; 8 to 120 layers add up, and a
- * unit within that of a kink moves a gradient's elements by its whole share.
+ * unit within that of a kink moves a gradient's elements by its whole share: on a GPU the gradient
+ * of mobilenet_v2's first layer differs by 1.2 %.
  */
 #include <inttypes.h>
 #include <tenon/tenon.h>
@@ -187,7 +188,7 @@ static void check_network(FILE *file, const struct network *network, tn_dtype dt
 {
 	const struct tn_model_shape shape = {network->channels, network->side, network->side,
 					     CLASSES};
-	const double tolerance = dtype == TN_F64 ? 1e-7 : 1e-2;
+	const double tolerance = dtype == TN_F64 ? 1e-7 : 2.5e-2;
 	double logits[BATCH * CLASSES], loss;
 	assert_ok(tn_scope_begin(context));
 	tn_module *net = tn_model_create(context, network->name, &shape);
@@ -216,10 +217,10 @@ static void check_network(FILE *file, const struct network *network, tn_dtype dt
 	}
 	for (int i = 0; i < BATCH * CLASSES; i++)
 		expect(network, "logits", logits[i], expected[i],
-		       (tolerance / 100 + 5e-8) * largest);
+		       (tolerance / 250 + 5e-8) * largest);
 	read_word(file, "loss");
 	expect(network, "loss", loss, read_number(file),
-	       (tolerance / 100 + 5e-8) * fmax(largest, loss));
+	       (tolerance / 250 + 5e-8) * fmax(largest, loss));
 	for (size_t k = 0; k < tn_module_parameter_count(net); k++) {
 		struct tn_parameter_view view;
 		assert_ok(tn_module_parameter_at(net, k, &view));

@@ -351,13 +351,13 @@ static void a_training_that_is_resumed_keeps_its_moments(void **state)
 	assert_memory_equal(resumed, whole, n * sizeof(float));
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(net);
-	/* A pickle is refused: its first bytes are no length of a header. */
+	/* A pickle is refused by its first bytes. */
 	FILE *file = fopen(path, "wb");
 	assert_non_null(file);
 	fputs("\x80\x04\x95\x1a.a pickle of Python's, which a reader would run", file);
 	fclose(file);
 	net = small_net();
-	assert_status(tn_module_load(net, path, NULL), TN_LIMIT);
+	assert_status(tn_module_load(net, path, NULL), TN_FORMAT);
 	tn_error_clear(context);
 	tn_module_destroy(net);
 	unlink(path);
