@@ -41,7 +41,7 @@ static const struct row {
 		  PUBLISHED,
 		  {DIGITS}},
 	 .make = tn_model_mlp},
-	{.info = {"baseline", "three convolutions and two linear layers", "nnott", NNOTT},
+	{.info = {"baseline", "three convolutions and two linear layers", "nnott", NNOTT, {0}},
 	 .make = tn_model_baseline,
 	 .shortest = {[TN_FORM_NNOTT] = 4}},
 	{.info = {"lenet",
