@@ -162,7 +162,7 @@ tn_array *tn_triu(const tn_array *a, int64_t k)
 static tn_array *matrix_of(const tn_array *a, int64_t k)
 {
 	struct tn_runtime *runtime = a->runtime;
-	const int64_t n = a->shape[0], most = INT64_MAX / 2, away = k < 0 ? -k : k;
+	const int64_t n = a->shape[0], most = INT64_MAX / 2;
 	if (k < -most || k > most - n) {
 		tn_runtime_fail(runtime, TN_LIMIT, "diag",
 				"k: a matrix with %" PRId64 " elements on diagonal %" PRId64
@@ -170,7 +170,7 @@ static tn_array *matrix_of(const tn_array *a, int64_t k)
 				n, k);
 		return NULL;
 	}
-	const int64_t shape[] = {n + away, n + away};
+	const int64_t away = k < 0 ? -k : k, shape[] = {n + away, n + away};
 	int64_t size;
 	if (tn_shape_check(runtime, "diag", a->dtype, 2, shape, &size))
 		return tn_end(runtime, runtime->report.status, NULL);
