@@ -6,9 +6,10 @@
  * `gallery.py published`.
  *
  * Tolerances: in f64 what the record's eight digits leave.  In f32 a layer's sums, of up to 4608
- * products, differ by about sqrt(4608) eps = 4e-6 from exact ones; 8 to 120 layers add up, and a
- * unit within that of a kink moves a gradient's elements by its whole share: on a GPU the gradient
- * of mobilenet_v2's first layer differs by 1.2 %.
+ * products, differ by about sqrt(4608) eps = 4e-6 from exact ones, and 8 to 120 layers add up.  A
+ * ReLU6 within that of its kink then changes gradients by percents: those of mobilenet_v2 by 1.2 on
+ * an H100, by 2.8 in a build with sanitizers.  So f32 shows that a gradient is there, and f64 that
+ * it is right.
  */
 #include <inttypes.h>
 #include <tenon/tenon.h>
@@ -188,7 +189,8 @@ static void check_network(FILE *file, const struct network *network, tn_dtype dt
 {
 	const struct tn_model_shape shape = {network->channels, network->side, network->side,
 					     CLASSES};
-	const double tolerance = dtype == TN_F64 ? 1e-7 : 2.5e-2;
+	const double tolerance = dtype == TN_F64 ? 6e-8 : 1e-4;
+	const double of_gradients = dtype == TN_F64 ? 1e-7 : 0.1;
 	double logits[BATCH * CLASSES], loss;
 	assert_ok(tn_scope_begin(context));
 	tn_module *net = tn_model_create(context, network->name, &shape);
@@ -216,15 +218,13 @@ static void check_network(FILE *file, const struct network *network, tn_dtype dt
 		largest = fmax(largest, fabs(expected[i]));
 	}
 	for (int i = 0; i < BATCH * CLASSES; i++)
-		expect(network, "logits", logits[i], expected[i],
-		       (tolerance / 250 + 5e-8) * largest);
+		expect(network, "logits", logits[i], expected[i], tolerance * largest);
 	read_word(file, "loss");
-	expect(network, "loss", loss, read_number(file),
-	       (tolerance / 250 + 5e-8) * fmax(largest, loss));
+	expect(network, "loss", loss, read_number(file), tolerance * fmax(largest, loss));
 	for (size_t k = 0; k < tn_module_parameter_count(net); k++) {
 		struct tn_parameter_view view;
 		assert_ok(tn_module_parameter_at(net, k, &view));
-		check_gradient(file, network, &view, tolerance);
+		check_gradient(file, network, &view, of_gradients);
 	}
 	tn_module_destroy(net);
 	tn_scope_end(context, NULL);
