@@ -45,7 +45,7 @@ err_lines 0
 # A sheet of 2 rows of 3 cells of 48 x 40, each with a gap of 2.
 status=0
 "$tenon" data "$dir/set" --sheet "$dir/sheet.png" --samples 3 >"$dir/out" 2>"$dir/err" || status=$?
-if ! grep -q 'built without libpng' "$dir/err"; then
+if ! grep -q 'has no libpng' "$dir/err"; then
 	[ $status -eq 0 ] || fail "no sheet"
 	out_has 'sheet.png: a row for each class, in this order, of at most 3 samples'
 	mkdir -p "$dir/seen/sheet"
