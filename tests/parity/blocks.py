@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-"""What PyTorch computes for the networks of core/models that are not in the gallery yet.
+"""What PyTorch computes for narrow versions of three networks of core/models, in training.
 
     python3 tests/parity/blocks.py > tests/parity/blocks.h
         records small versions, computed in f64; weights, pictures and labels are formulas of their

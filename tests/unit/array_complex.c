@@ -11,7 +11,7 @@
 
 #include "array_fixture.h"
 
-/* Which clang before 18 leaves to the C library, and that to gcc. */
+/* The C library defines it for gcc alone. */
 #ifndef CMPLX
 #define CMPLX(x, y) __builtin_complex((double)(x), (double)(y))
 #endif
