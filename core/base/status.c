@@ -31,6 +31,8 @@ static const struct {
 	{TN_BACKEND_FAILURE, "BACKEND_FAILURE", "the backend failed"},
 	{TN_DEVICE_LOST, "DEVICE_LOST", "the device and its arrays are gone"},
 	{TN_INTERNAL, "INTERNAL", "a violated invariant inside the library"},
+	{TN_PEER_LOST, "PEER_LOST", "a rank of the communicator has ended"},
+	{TN_TIMED_OUT, "TIMED_OUT", "another rank did not come in time"},
 	{TN_NOT_FINITE, "NOT_FINITE", "a number that must be finite is not"},
 	{TN_NOT_EQUAL, "NOT_EQUAL", "arrays are not as was asserted"},
 	{TN_NO_PLUGIN, "NO_PLUGIN", "no plugin file of that name in the search path"},
