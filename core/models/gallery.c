@@ -33,6 +33,7 @@ static const struct row {
 	tn_model_maker *make;
 	int layers;
 	int batch_norm;
+	int has_settings;
 	int64_t shortest[N_FORMS]; /* the least side of a picture, by form */
 } gallery[] = {
 	{.info = {"mlp",
@@ -40,7 +41,8 @@ static const struct row {
 		  "",
 		  PUBLISHED,
 		  {DIGITS}},
-	 .make = tn_model_mlp},
+	 .make = tn_model_mlp,
+	 .has_settings = 1},
 	{.info = {"baseline", "three convolutions and two linear layers", "nnott", NNOTT, {0}},
 	 .make = tn_model_baseline,
 	 .shortest = {[TN_FORM_NNOTT] = 4}},
@@ -238,6 +240,11 @@ const char *tn_model_form_name(uint32_t form)
 
 /* ---- Names -----------------------------------------------------------------------------------*/
 
+static int is_word(const char *text, size_t length, const char *word)
+{
+	return strlen(word) == length && !strncmp(text, word, length);
+}
+
 /* The row whose name is the first `length` bytes of `name`, or NULL with the error kept. */
 static const struct row *find_row(struct tn_runtime *rt, const char *name, size_t length)
 {
@@ -245,7 +252,7 @@ static const struct row *find_row(struct tn_runtime *rt, const char *name, size_
 	char word[64];
 	for (size_t i = 0; i < N_MODELS; i++) {
 		known[i] = gallery[i].info.name;
-		if (strlen(known[i]) == length && !strncmp(known[i], name, length))
+		if (is_word(name, length, known[i]))
 			return &gallery[i];
 	}
 	snprintf(word, sizeof(word), "%.*s", (int)(length < 60 ? length : 60), name);
@@ -256,30 +263,45 @@ static const struct row *find_row(struct tn_runtime *rt, const char *name, size_
 	return NULL;
 }
 
-/* Writes the form after the colon, or that which fits the picture.  TN_NOT_FOUND, kept. */
+/* Writes the form after the colon, or that which fits the picture if no form is there, and where
+ * the settings begin.  TN_NOT_FOUND, kept. */
 static tn_status choose_form(struct tn_runtime *rt, const struct row *row, const char *colon,
-			     const struct tn_model_shape *shape, uint32_t *form)
+			     const struct tn_model_shape *shape, uint32_t *form,
+			     const char **settings)
 {
+	const char *text = colon + (*colon == ':');
 	const uint32_t forms = row->info.forms;
 	const int is_small = shape->height <= SMALL_SIDE && shape->width <= SMALL_SIDE;
+	const size_t length = strcspn(text, ":");
 	char has[64] = "";
-	if (!*colon) {
+	*settings = text;
+	if (!*colon || memchr(text, '=', length)) {
 		*form = is_small && forms & SMALL ? TN_FORM_SMALL
 			: forms & PUBLISHED       ? TN_FORM_PUBLISHED
 						  : TN_FORM_NNOTT;
 		return TN_OK;
 	}
+	*settings = text + length + (text[length] == ':');
 	for (*form = 0; *form < N_FORMS; ++*form) {
 		if (!(forms >> *form & 1))
 			continue;
-		if (!strcmp(colon + 1, form_names[*form]))
+		if (is_word(text, length, form_names[*form]))
 			return TN_OK;
 		snprintf(has + strlen(has), sizeof(has) - strlen(has), "%s%s", *has ? ", " : "",
 			 form_names[*form]);
 	}
 	return tn_runtime_fail(rt, TN_NOT_FOUND, "model_create",
-			       "%s has no form '%.40s'; its forms are %s", row->info.name,
-			       colon + 1, has);
+			       "%s has no form '%.*s'; its forms are %s", row->info.name,
+			       (int)(length < 40 ? length : 40), text, has);
+}
+
+static tn_status check_settings(struct tn_runtime *rt, const struct row *row, const char *settings)
+{
+	if (row->has_settings || !*settings)
+		return TN_OK;
+	return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "model_create",
+			       "%s: expected no settings, found '%.60s': only mlp has some",
+			       row->info.name, settings);
 }
 
 /* ---- Making ----------------------------------------------------------------------------------*/
@@ -320,7 +342,8 @@ tn_module *tn_model_create_width(tn_context *context, const char *name,
 					   .layers = row->layers,
 					   .batch_norm = row->batch_norm,
 					   .width = width};
-	if (choose_form(rt, row, name + length, shape, &request.form))
+	if (choose_form(rt, row, name + length, shape, &request.form, &request.settings) ||
+	    check_settings(rt, row, request.settings))
 		return NULL;
 	const int64_t shortest = row->shortest[request.form];
 	if (shape->height < shortest || shape->width < shortest) {

@@ -11,9 +11,10 @@
 /* What a network is made for. */
 struct tn_model_request {
 	struct tn_model_shape shape;
-	uint32_t form;  /* one that the network has */
-	int layers;     /* 18 of resnet18; 0 where the name has no number */
-	int batch_norm; /* 1 of vgg16_bn */
+	uint32_t form;        /* one that the network has */
+	int layers;           /* 18 of resnet18; 0 where the name has no number */
+	int batch_norm;       /* 1 of vgg16_bn */
+	const char *settings; /* what follows name and form, of mlp; "": nothing */
 	/* Channels of the first stage, for tests and benchmarks: the network then has no stochastic
 	 * depth.  0: those of the form. */
 	int64_t width;

@@ -47,9 +47,18 @@ TN_API const char *tn_model_form_name(uint32_t form);
 
 /* The network `name` for inputs of that shape, not yet built; owned.  The name may be followed by a
  * form, "resnet18:nnott"; else the form is the small one for pictures of at most 64 x 64, and the
- * published one for others, as far as the network has them.  On failure NULL, and the context keeps
- * the error: TN_NOT_FOUND states the nearest name or the forms, TN_SHAPE the shape that the network
- * requires, TN_INVALID_ARGUMENT a name or shape that is NULL.
+ * published one for others, as far as the network has them.  mlp has settings, each after a colon,
+ * "mlp:hidden-sizes=64,32:activation=tanh"; lists have a value for each hidden layer, or one for
+ * all:
+ *   hidden-sizes    the widths of the hidden layers, at most 16; 256,128
+ *   activation      relu (the default), leaky_relu, tanh, sigmoid, gelu, gelu_tanh, silu
+ *   dropout         after the activation, below 1; 0 (the default), none, off
+ *   batch-norm      1: before the activation; 0
+ *   bn-momentum     of those; 0.1
+ *   negative-slope  of leaky_relu; 0.01
+ * On failure NULL, and the context keeps the error: TN_NOT_FOUND states the nearest name or the
+ * forms, TN_SHAPE the shape that the network requires, TN_INVALID_ARGUMENT a name or shape that is
+ * NULL, or a setting that the network does not have or take.
  * [thread: one per context | since 0.1] */
 TN_API tn_module *tn_model_create(tn_context *context, const char *name,
 				  const struct tn_model_shape *shape);
