@@ -393,3 +393,8 @@ const char *tn_schedule_kind_name(const tn_schedule *schedule)
 {
 	return kinds[schedule->o.kind].name;
 }
+
+int tn_schedule_has_period(uint32_t kind)
+{
+	return kind < N_KINDS && (kinds[kind].uses & PERIOD);
+}

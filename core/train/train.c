@@ -3,10 +3,9 @@
  *
  * tn_train: a trainer for labelled images.
  */
-#include <tenon/augment.h>
-
 #include "array/array.h"
 #include "base/error.h"
+#include "optim/schedule.h"
 #include "train/trainer.h"
 
 struct training {
@@ -111,7 +110,7 @@ static tn_status open_loader(struct training *t, const tn_module *module, const 
 		.batch_size = o->batch_size ? o->batch_size : 64,
 		.seed = o->seed,
 		.shuffle = 1,
-		.augmentation = &augmentation,
+		.augmentation = o->augmentation ? o->augmentation : &augmentation,
 		.context = module->context,
 	};
 	const struct tn_data_loader_options validation = {
@@ -123,24 +122,41 @@ static tn_status open_loader(struct training *t, const tn_module *module, const 
 	return TN_OK;
 }
 
+/* Makes the schedule, if there is one. */
+static tn_status make_schedule(struct training *t, struct tn_runtime *rt, tn_optimizer *optimizer,
+			       uint64_t n_epochs)
+{
+	const struct tn_train_options *o = &t->options;
+	const struct tn_schedule_options *given = o->schedule_options;
+	struct tn_schedule_options options = {.struct_size = sizeof(options), .kind = o->schedule};
+	if (!given && o->schedule == TN_SCHEDULE_CONSTANT)
+		return TN_OK;
+	if (given && tn_runtime_take(rt, &options, sizeof(options), given,
+				     "struct tn_schedule_options", "train"))
+		return rt->error.status;
+	if (!options.period && tn_schedule_has_period(options.kind))
+		options.period =
+			n_epochs * (o->schedule_epochs ? 1 : tn_data_loader_batches(t->loaders[0]));
+	t->schedule = tn_schedule_create(optimizer, &options);
+	return rt->error.status;
+}
+
 static tn_status make_trainer(struct training *t, tn_module *module, tn_optimizer *optimizer)
 {
 	struct tn_runtime *rt = module->runtime;
 	const struct tn_train_options *o = &t->options;
 	uint64_t n_epochs = o->n_epochs ? o->n_epochs : 1;
 	t->accuracy = tn_metric_create(module->context, NULL);
-	if (o->schedule == TN_SCHEDULE_COSINE)
-		t->schedule = tn_schedule_create(
-			optimizer,
-			TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_COSINE,
-				   .period = n_epochs * tn_data_loader_batches(t->loaders[0])));
-	if (rt->error.status)
+	if (rt->error.status || make_schedule(t, rt, optimizer, n_epochs))
 		return rt->error.status;
 	t->trainer = tn_trainer_create(
 		module, optimizer,
 		TN_OPTIONS(struct tn_trainer_options, .train = t->loaders[0],
 			   .validation = t->loaders[1], .n_epochs = n_epochs, .n_metrics = 1,
-			   .metrics = &t->accuracy, .schedule = t->schedule, .capture = o->capture,
+			   .metrics = &t->accuracy, .clip_norm = o->clip_norm,
+			   .schedule = t->schedule, .schedule_epochs = (int)o->schedule_epochs,
+			   .capture = o->capture, .patience = o->patience,
+			   .min_delta = o->min_delta,
 			   .on_progress = o->progress ? on_progress : NULL,
 			   .on_epoch = o->epoch ? on_epoch : NULL, .user = t,
 			   .checkpoints = o->checkpoints, .checkpoint_steps = o->checkpoint_steps,

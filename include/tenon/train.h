@@ -23,6 +23,7 @@
 #ifndef TENON_TRAIN_H
 #define TENON_TRAIN_H
 
+#include <tenon/augment.h>
 #include <tenon/checkpoint.h>
 #include <tenon/data.h>
 #include <tenon/loss.h>
@@ -111,13 +112,26 @@ struct tn_train_options {
 	/* Called once after a checkpoint was loaded, with the epochs and steps that are done.  May
 	 * be NULL. */
 	void (*resumed)(void *user, uint64_t epochs, uint64_t steps);
+
+	/* In place of max_shift and flip.  NULL: those. */
+	const struct tn_augmentation *augmentation;
+	/* In place of `schedule`, advanced once a step or, with schedule_epochs, once an epoch; a
+	 * plateau gets the validation's loss, or without one that of training.  A period of 0 is the
+	 * whole training, if the kind has one.  NULL: `schedule`. */
+	const struct tn_schedule_options *schedule_options;
+	uint32_t schedule_epochs;
+	/* As in struct tn_trainer_options. */
+	double clip_norm;  /* 0: none */
+	uint64_t patience; /* stop after so many epochs in turn whose loss is not lower; 0: never */
+	double min_delta;
 };
 
 /* Trains on the data set's training part by cross-entropy: for each batch forward, backward, one
  * step.  The module is left in evaluation mode.  TN_CANCELLED: a callback stopped it; the network
  * keeps what it has learned.  TN_NOT_FINITE: the loss of a step is infinite or NaN; training stops
  * before that step's update, and the text is that of tn_trainer_run.  A loss is computed before its
- * step's update: only evaluation shows the effect of the last step.
+ * step's update: only evaluation shows the effect of the last step.  Also the errors of tn_augment,
+ * tn_schedule_create and tn_trainer_create for the options that these have too.
  *
  * With `checkpoints`, a training that was stopped or killed continues, with `resume`, as if it had
  * not been, in the middle of an epoch too.  TN_STATE: the folder has checkpoints, and `resume` is
