@@ -76,7 +76,8 @@ int bench_dispatch(int argc, char **argv)
 		 .highest = 1u << 30},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &common.backend},
 	};
-	const struct option_table table = {"tenon bench dispatch", "", about, rows, N_ROWS(rows)};
+	const struct option_table table = {"tenon bench dispatch", "",   about, rows,
+					   N_ROWS(rows),           NULL, 0};
 	int code = option_table_read(&table, argc, argv);
 	if (code != OPTIONS_READ)
 		return code;

@@ -320,7 +320,7 @@ static int read_options(struct command_line *line, int argc, char **argv)
 		{"json", NULL, "print as JSON", .flag = &line->json},
 	};
 	const struct option_table table = {"tenon bench ops", "[NAME ...]", about, rows,
-					   N_ROWS(rows)};
+					   N_ROWS(rows),      NULL,         0};
 	return option_table_read(&table, argc, argv);
 }
 

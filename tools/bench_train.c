@@ -225,7 +225,8 @@ static int read_options(struct command_line *line, int argc, char **argv)
 		 .take = take_ledger, .values = &line->common, .expected = "time or nothing"},
 		{"json", NULL, "print as JSON", .flag = &line->json},
 	};
-	const struct option_table table = {"tenon bench train", "MODEL", about, rows, N_ROWS(rows)};
+	const struct option_table table = {"tenon bench train", "MODEL", about, rows,
+					   N_ROWS(rows),        NULL,    0};
 	return option_table_read(&table, argc, argv);
 }
 

@@ -232,8 +232,13 @@ static int parse_arguments(struct convert_command *c, int argc, char **argv)
 		 .choice = &dtype, .choices = dtypes},
 	};
 	const struct option_table table = {
-		"tenon convert", "IN OUT",
-		"  Copies tensors between .safetensors and .npz files.\n", rows, N_ROWS(rows)};
+		"tenon convert",
+		"IN OUT",
+		"  Copies tensors between .safetensors and .npz files.\n",
+		rows,
+		N_ROWS(rows),
+		NULL,
+		0};
 	const int code = option_table_read(&table, argc, argv);
 	if (code != OPTIONS_READ)
 		return code;

@@ -32,7 +32,7 @@ static int read_options(struct doctor_options *o, int argc, char **argv)
 		{"list", NULL, "list the checks", .flag = &o->list},
 		{"json", NULL, "print everything as JSON", .flag = &o->json},
 	};
-	const struct option_table table = {"tenon doctor", "", about, rows, N_ROWS(rows)};
+	const struct option_table table = {"tenon doctor", "", about, rows, N_ROWS(rows), NULL, 0};
 	return option_table_read(&table, argc, argv);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confusion.h"
 #include "picture_options.h"
 #include "tool.h"
 
@@ -35,7 +36,7 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 		{"ledger", NULL, "print where operations ran", .flag = &c->common.ledger},
 	};
-	const struct option_table table = {"tenon eval", "FILE", NULL, rows, N_ROWS(rows)};
+	const struct option_table table = {"tenon eval", "FILE", NULL, rows, N_ROWS(rows), NULL, 0};
 	int code = option_table_read(&table, argc, argv);
 	if (code == OPTIONS_READ)
 		code = picture_options_check_model(&c->pictures, "eval", c->model);
@@ -47,25 +48,6 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 	if (c->model && !c->data)
 		return usage_error("eval", "--model: expected --data too, found none");
 	return OPTIONS_READ;
-}
-
-/* The column width: the digits of the largest number. */
-static void print_confusion(const uint64_t *confusion, uint32_t n, const char *classes)
-{
-	char name[32];
-	uint64_t largest = n - 1;
-	for (size_t i = 0; i < (size_t)n * n; i++)
-		largest = confusion[i] > largest ? confusion[i] : largest;
-	int width = 1 + snprintf(NULL, 0, "%" PRIu64, largest);
-	printf("\nlabel \\ answer");
-	for (uint32_t i = 0; i < n; i++)
-		printf(" %*u", width, i);
-	for (uint32_t row = 0; row < n; row++) {
-		printf("\n%-14.14s", class_name(classes, row, name, sizeof(name)));
-		for (uint32_t column = 0; column < n; column++)
-			printf(" %*" PRIu64, width, confusion[row * n + column]);
-	}
-	printf("\n");
 }
 
 static int not_pictures(const tn_dataset *dataset)

@@ -42,7 +42,7 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 		{"json", NULL, "print as JSON", .flag = &c->json},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 	};
-	const struct option_table table = {"tenon info", "", NULL, rows, N_ROWS(rows)};
+	const struct option_table table = {"tenon info", "", NULL, rows, N_ROWS(rows), NULL, 0};
 	int code = option_table_read(&table, argc, argv);
 	if (code != OPTIONS_READ)
 		return code;

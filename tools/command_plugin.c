@@ -73,7 +73,8 @@ int command_plugin(int argc, char **argv)
 		 .text = &directory},
 		{"cxx", NULL, "write it in C++11 instead of C11", .flag = &cxx},
 	};
-	const struct option_table table = {"tenon plugin", "new NAME", about, rows, N_ROWS(rows)};
+	const struct option_table table = {"tenon plugin", "new NAME", about, rows,
+					   N_ROWS(rows),   NULL,       0};
 	int code = option_table_read(&table, argc, argv);
 	if (code != OPTIONS_READ)
 		return code;

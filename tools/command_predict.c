@@ -40,9 +40,13 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 		{"show", NULL, "draw each picture in text", .flag = &c->show},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 	};
-	const struct option_table table = {"tenon predict", "FILE [IMAGE...]",
-					   "  IMAGE...  PNG, JPEG, PGM or PPM pictures\n", rows,
-					   N_ROWS(rows)};
+	const struct option_table table = {"tenon predict",
+					   "FILE [IMAGE...]",
+					   "  IMAGE...  PNG, JPEG, PGM or PPM pictures\n",
+					   rows,
+					   N_ROWS(rows),
+					   NULL,
+					   0};
 	int code = option_table_read(&table, argc, argv);
 	if (code == OPTIONS_READ)
 		code = picture_options_check_model(&c->pictures, "predict", c->model);

@@ -42,10 +42,14 @@ static int parse_arguments(struct trace_command *c, int argc, char **argv)
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 	};
 	const struct option_table table = {
-		"tenon trace", "FILE|MODEL[:FORM]",
+		"tenon trace",
+		"FILE|MODEL[:FORM]",
 		"  FILE   a network that tenon train saved\n"
 		"  MODEL  a network with its initial weights; needs --data\n",
-		rows, N_ROWS(rows)};
+		rows,
+		N_ROWS(rows),
+		NULL,
+		0};
 	int code = option_table_read(&table, argc, argv);
 	if (code != OPTIONS_READ)
 		return code;

@@ -14,11 +14,16 @@
 
 #include "bar.h"
 #include "interrupt.h"
+#include "nnott_options.h"
 #include "output.h"
 #include "picture_options.h"
 #include "terminal.h"
 #include "tool.h"
+#include "train_augment.h"
+#include "train_network.h"
 #include "train_optimizer.h"
+#include "train_results.h"
+#include "train_schedule.h"
 
 struct train_command {
 	struct common_options common;
@@ -35,8 +40,12 @@ struct train_command {
 	int resume;
 	struct train_optimizer optimizer;
 	struct picture_options pictures;
-	uint32_t schedule; /* TN_SCHEDULE_... */
-	uint32_t capture;  /* TN_CAPTURE_... */
+	struct train_network network;
+	struct train_schedule schedule;
+	struct train_augment augment;
+	struct train_results results;
+	int skip_train;
+	uint32_t capture; /* TN_CAPTURE_... */
 	uint64_t epochs;
 	uint64_t batch;
 	uint64_t seed;
@@ -75,10 +84,12 @@ static int take_interval(void *values, const char *argument)
 			   unit == 's' ? &c->checkpoint_steps : &c->checkpoint_epochs);
 }
 
+static const char about[] =
+	"  Trains a network on labelled pictures, and tests it. Options of nnott "
+	"have their\n  names there too: tenon-nnott(7).\n";
+
 static int read_options(struct train_command *c, int argc, char **argv)
 {
-	static const char *const schedules[] = {
-		[TN_SCHEDULE_CONSTANT] = "constant", [TN_SCHEDULE_COSINE] = "cosine", NULL};
 	const struct option_row rows[] = {
 		{"data", "NAME|DIR", "digits, fashion-mnist, or a folder or file of pictures",
 		 .text = &c->data},
@@ -92,10 +103,14 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .choice = &c->optimizer.which, .choices = train_optimizer_names},
 		{"lr", "X", "learning rate (adamw 0.002, sgd 0.05)", .real = &c->optimizer.lr,
 		 .above_lowest = 1},
-		{"schedule", "NAME", "learning rate: cosine (default) or constant",
-		 .choice = &c->schedule, .choices = schedules},
 		{"momentum", "X", "momentum of sgd and lars (0.9)", .real = &c->optimizer.momentum},
 		{"weight-decay", "X", "(adamw 0.01, others 0)", .real = &c->optimizer.weight_decay},
+		{"lookahead", NULL, "put Lookahead around the optimizer",
+		 .flag = &c->optimizer.lookahead},
+		{"lookahead-k", "N", "after every N steps (5)", .count = &c->optimizer.lookahead_k,
+		 .lowest = 1, .highest = 1000000},
+		{"lookahead-alpha", "X", "by that part of the way (0.5)",
+		 .real = &c->optimizer.lookahead_alpha, .highest = 1, .above_lowest = 1},
 		{"validation", "X",
 		 "fraction of the training part kept for validation\n(0.1, unless the data set has "
 		 "a validation part)",
@@ -106,6 +121,10 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		{"max-shift", "N", "shift each picture by up to N pixels", .count = &c->max_shift,
 		 .highest = 1000},
 		{"flip", NULL, "mirror each picture with probability 1/2", .flag = &c->flip},
+		{"augment", "WHAT",
+		 "none, own (that of the data set), nnott, or settings of\ntn_augment(3): "
+		 "roll=2,hflip_prob=0.5",
+		 .take = take_augment, .values = &c->augment, .expected = TRAIN_AUGMENT_EXPECTED},
 		{"seed", "N",
 		 "seed of weights, order, augmentation and dropout\n(TENON_SEED, else 0)",
 		 .take = take_seed, .values = c, .expected = "a whole number below 2^64"},
@@ -113,6 +132,7 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .text = &c->init},
 		{"freeze", "PATTERN", "do not train parameters with such names: 'features.*'",
 		 .text = &c->freeze},
+		{"skip-train", NULL, "do not train: test, and save", .flag = &c->skip_train},
 		{"save", "FILE", "write the network as safetensors", .text = &c->save},
 		{"metrics", "FILE", "write one JSON object per epoch, and one for the test",
 		 .text = &c->metrics_path},
@@ -132,8 +152,19 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .values = &c->common, .expected = "time or nothing"},
 		{"quiet", NULL, "print no progress", .flag = &c->quiet},
 	};
-	const struct option_table table = {"tenon train", "MODEL --data NAME|DIR", NULL, rows,
-					   N_ROWS(rows)};
+	struct option_row all[N_ROWS(rows) + N_NETWORK_ROWS + N_SCHEDULE_ROWS + N_RESULTS_ROWS];
+	size_t n = N_ROWS(rows);
+	memcpy(all, rows, sizeof(rows));
+	n += train_schedule_rows(&c->schedule, all + n);
+	n += train_network_rows(&c->network, all + n);
+	n += train_results_rows(&c->results, all + n);
+	const struct option_table table = {.command = "tenon train",
+					   .operands = "MODEL --data NAME|DIR",
+					   .about = about,
+					   .rows = all,
+					   .n_rows = n,
+					   .aliases = nnott_options,
+					   .n_aliases = n_nnott_options};
 	return option_table_read(&table, argc, argv);
 }
 
@@ -146,6 +177,20 @@ static int is_utf8(const char *text)
 	return valid;
 }
 
+/* Options that change nothing are refused. */
+static int check_training(const struct train_command *c)
+{
+	const char *lonely = c->optimizer.lookahead_k > 0       ? "--lookahead-k"
+			     : c->optimizer.lookahead_alpha > 0 ? "--lookahead-alpha"
+								: NULL;
+	if (lonely && !c->optimizer.lookahead)
+		return usage_error("train", "%s: expected --lookahead too, found none", lonely);
+	if (c->skip_train && (c->checkpoint || c->epochs))
+		return usage_error("train", "--skip-train: expected no %s, found one",
+				   c->checkpoint ? "--checkpoint" : "--epochs");
+	return train_schedule_check(&c->schedule);
+}
+
 /* -1: go on; else the exit code. */
 static int parse_arguments(struct train_command *c, int argc, char **argv)
 {
@@ -156,7 +201,12 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 		return code;
 	if (argc - optind != 1)
 		return usage_error("train", "expected one MODEL, found %d words", argc - optind);
-	c->model = argv[optind];
+	c->model = train_network_name(&c->network, argv[optind]);
+	if (!c->model)
+		return usage_error("train", "expected a shorter MODEL and settings of it");
+	code = check_training(c);
+	if (code != OPTIONS_READ)
+		return code;
 	if (c->data && (c->save || c->checkpoint) && !is_utf8(c->data))
 		return usage_error("train",
 				   "--data: expected a path in UTF-8, which is what %s "
@@ -223,6 +273,7 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 	c->epoch = m->epoch;
 	bar_clear(&c->bar);
 	metrics_epoch(&c->metrics, m);
+	train_results_epoch(&c->results, m);
 	if (!c->quiet)
 		print_epoch(m);
 	return interrupt_seen();
@@ -290,13 +341,10 @@ static tn_status test(struct train_command *c, tn_module *module, const tn_datas
 				tn_dataset_name(dataset));
 		return TN_OK;
 	}
-	tn_status status = tn_evaluate(module, dataset, TN_PART_TEST, 0, result, NULL);
-	if (status)
-		return status;
-	printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n", 100.0 * result->accuracy,
-	       result->loss, result->images);
-	metrics_test(&c->metrics, result);
-	return TN_OK;
+	tn_status status = train_results_test(&c->results, module, dataset, result);
+	if (!status)
+		metrics_test(&c->metrics, result);
+	return status;
 }
 
 /* Called before the first step; what the metrics have of later epochs is written again. */
@@ -341,6 +389,24 @@ static tn_status train_until_interrupted(struct train_command *c, tn_context *co
 	return status;
 }
 
+/* --max-shift and --flip are short for settings of --augment. */
+static const struct tn_augmentation *augmentation(struct train_command *c,
+						  const tn_dataset *dataset)
+{
+	if (c->max_shift)
+		train_augment_set(&c->augment, "max_shift", (double)c->max_shift);
+	if (c->flip)
+		train_augment_set(&c->augment, "hflip_prob", 0.5);
+	return train_augment_for(&c->augment, dataset);
+}
+
+static void print_early(const struct train_command *c, uint64_t n_epochs)
+{
+	if (c->schedule.stops && c->epoch < n_epochs && !c->skip_train && !c->quiet)
+		say("stopped after epoch %" PRIu64 ": the network is that of the lowest loss\n",
+		    c->epoch);
+}
+
 static void train(struct train_command *c, tn_context *context, tn_module *module,
 		  const tn_dataset *dataset)
 {
@@ -350,13 +416,11 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 		return;
 	struct description d;
 	describe(&d, c, dataset);
-	const struct tn_train_options o = {
+	struct tn_train_options o = {
 		.struct_size = sizeof(o),
 		.n_epochs = c->epochs ? c->epochs : default_epochs(dataset),
 		.batch_size = (uint32_t)c->batch,
-		.max_shift = (uint32_t)c->max_shift,
-		.flip = (uint32_t)c->flip,
-		.schedule = c->schedule,
+		.augmentation = augmentation(c, dataset),
 		.seed = c->seed,
 		.capture = c->capture,
 		.progress = on_progress,
@@ -370,7 +434,12 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 		.resume = (uint32_t)c->resume,
 		.resumed = on_resumed,
 	};
-	tn_status status = train_until_interrupted(c, context, module, optimizer, dataset, &o);
+	train_schedule_apply(&c->schedule, &o);
+	tn_status status =
+		c->skip_train ? TN_OK
+			      : train_until_interrupted(c, context, module, optimizer, dataset, &o);
+	if (!status)
+		print_early(c, o.n_epochs);
 	if (!status)
 		status = test(c, module, dataset, &result);
 	if (!status && !isfinite(result.loss)) {
@@ -379,6 +448,8 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 			c->save ? ", nothing is saved" : "");
 		c->failed = 1;
 	}
+	if (!status && !c->failed && !train_results_show(&c->results, module, dataset))
+		c->failed = 1;
 	if (!status && !c->failed && c->save)
 		save(c, module, dataset, &result);
 	describe_end(&d);
@@ -524,6 +595,8 @@ static int outputs_possible(const struct train_command *c)
 {
 	if (c->save && !output_possible("train", "--save", c->save, OUTPUT_WHOLE))
 		return 0;
+	if (!train_results_prepare(&c->results))
+		return 0;
 	return !c->metrics_path ||
 	       output_possible("train", "--metrics", c->metrics_path, OUTPUT_IN_PLACE);
 }
@@ -531,7 +604,7 @@ static int outputs_possible(const struct train_command *c)
 int command_train(int argc, char **argv)
 {
 	struct train_command c = {.optimizer = {.momentum = 0.9, .weight_decay = -1.0},
-				  .schedule = TN_SCHEDULE_COSINE,
+				  .schedule = train_schedule_start(),
 				  .batch = 64,
 				  .validation = -1.0};
 	int code = parse_arguments(&c, argc, argv);
@@ -544,6 +617,7 @@ int command_train(int argc, char **argv)
 	if (context)
 		code = run_with_context(&c, context);
 	tn_context_close(context);
+	train_results_end(&c.results);
 	if (!metrics_close(&c.metrics) && code == EXIT_DONE)
 		code = EXIT_FAILED;
 	if (interrupt_seen())

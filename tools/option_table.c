@@ -12,7 +12,7 @@
 
 #include "base/name.h"
 
-#define MOST_ROWS 32
+#define MOST_NAMES 112  /* of rows and aliases together */
 #define FIRST_VALUE 256 /* value for getopt_long, above all letters */
 #define REAL_END 1e30   /* bound of numbers on the command line */
 
@@ -179,17 +179,32 @@ static const char *expected(const struct option_row *row, char *buffer, size_t s
 	return buffer;
 }
 
-static int wrong_value(const struct option_table *table, const struct option_row *row,
+/* What getopt_long's value stands for: rows come first, then aliases. */
+struct given {
+	const struct option_row *row;
+	const struct option_alias *alias; /* NULL: the row's own name */
+	const char *name;
+};
+
+/* Describes what it takes. */
+static const char *expected_of(const struct given *given, char *buffer, size_t size)
+{
+	return given->alias && given->alias->expected ? given->alias->expected
+						      : expected(given->row, buffer, size);
+}
+
+static int wrong_value(const struct option_table *table, const struct given *given,
 		       const char *text)
 {
+	const struct option_row *row = given->row;
 	char words[256], hint[80] = "";
 	size_t n = 0;
 	while (row->choice && row->choices[n])
 		n++;
 	if (n && text)
 		did_you_mean(text, row->choices, n, hint, sizeof(hint));
-	return wrong(table, "--%s: expected %s, found '%s'%s", row->name,
-		     expected(row, words, sizeof(words)), text ? text : "", hint);
+	return wrong(table, "--%s: expected %s, found '%s'%s", given->name,
+		     expected_of(given, words, sizeof(words)), text ? text : "", hint);
 }
 
 /* ---- Names ------------------------------------------------------------------------------------*/
@@ -197,10 +212,12 @@ static int wrong_value(const struct option_table *table, const struct option_row
 /* Finds the options with that prefix, or else the most similar one. */
 static size_t options_like(const struct option_table *table, const char *name, const char **like)
 {
-	const char *names[MOST_ROWS + 1], *nearest;
+	const char *names[MOST_NAMES + 1], *nearest;
 	size_t n = 0, n_like = 0;
 	for (; n < table->n_rows; n++)
 		names[n] = table->rows[n].name;
+	for (size_t i = 0; i < table->n_aliases; i++)
+		names[n++] = table->aliases[i].name;
 	names[n++] = "help";
 	for (size_t i = 0; i < n; i++) {
 		if (*name && !strncmp(names[i], name, strlen(name)))
@@ -213,8 +230,8 @@ static size_t options_like(const struct option_table *table, const char *name, c
 
 static int wrong_name(const struct option_table *table, const char *word)
 {
-	const char *like[MOST_ROWS + 2] = {NULL};
-	char hint[512] = "", name[64];
+	const char *like[MOST_NAMES + 2] = {NULL};
+	char hint[1024] = "", name[64];
 	const char *begin = word + strspn(word, "-");
 	int length = (int)strcspn(word, "=");
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(begin, "="), begin);
@@ -233,50 +250,101 @@ static const char *word_refused(char **argv)
 	return is_begun ? word : argv[optind - 1];
 }
 
+/* ---- Aliases ---------------------------------------------------------------------------------*/
+
+static const struct option_row *row_named(const struct option_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->n_rows; i++) {
+		if (!strcmp(table->rows[i].name, name))
+			return &table->rows[i];
+	}
+	return NULL;
+}
+
+static struct given given_by(const struct option_table *table, int value)
+{
+	size_t i = (size_t)(value - FIRST_VALUE);
+	if (i < table->n_rows)
+		return (struct given){&table->rows[i], NULL, table->rows[i].name};
+	const struct option_alias *alias = &table->aliases[i - table->n_rows];
+	return (struct given){row_named(table, alias->option), alias, alias->name};
+}
+
+/* What the option gets for an argument of its alias; `buffer` is for a prefix. */
+static const char *translated(const struct option_alias *alias, const char *text, char *buffer,
+			      size_t size)
+{
+	if (!alias)
+		return text;
+	if (alias->value)
+		return alias->value;
+	if (alias->prefix) {
+		const int n = snprintf(buffer, size, "%s%s", alias->prefix, text);
+		return n >= 0 && (size_t)n < size ? buffer : "";
+	}
+	for (size_t i = 0; alias->words && alias->words[i]; i += 2) {
+		if (!strcmp(alias->words[i], text))
+			return alias->words[i + 1];
+	}
+	return text;
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------*/
+
 static int refuse(const struct option_table *table, int option, char **argv)
 {
-	const struct option_row *row =
-		optopt >= FIRST_VALUE ? &table->rows[optopt - FIRST_VALUE] : NULL;
 	char words[256];
-	if (row && option == ':')
-		return wrong(table, "--%s: expected %s, found the end of the command line",
-			     row->name,
-			     row->text ? row->argument : expected(row, words, sizeof(words)));
-	if (row)
-		return wrong(table, "--%s takes no argument, found '%s'", row->name,
-			     argv[optind - 1]);
-	if (optopt == 'h') /* "-h" itself is valid: the error is "--help=WORD" */
+	if (optopt < FIRST_VALUE && optopt == 'h') /* "-h" itself is valid: the error is
+						    * "--help=WORD" */
 		return wrong(table, "--help takes no argument, found '%s'", argv[optind - 1]);
-	return wrong_name(table, word_refused(argv));
+	if (optopt < FIRST_VALUE)
+		return wrong_name(table, word_refused(argv));
+	const struct given given = given_by(table, optopt);
+	if (option != ':')
+		return wrong(table, "--%s takes no argument, found '%s'", given.name,
+			     argv[optind - 1]);
+	return wrong(table, "--%s: expected %s, found the end of the command line", given.name,
+		     given.row->text ? given.row->argument
+				     : expected_of(&given, words, sizeof(words)));
+}
+
+static int form_of(const struct option_row *row)
+{
+	return !row->argument          ? no_argument
+	       : *row->argument == '[' ? optional_argument
+				       : required_argument;
 }
 
 static void fill(const struct option_table *table, struct option *options)
 {
-	for (size_t i = 0; i < table->n_rows; i++) {
-		const char *argument = table->rows[i].argument;
-		int form = !argument          ? no_argument
-			   : *argument == '[' ? optional_argument
-					      : required_argument;
-		options[i] = (struct option){table->rows[i].name, form, NULL, FIRST_VALUE + (int)i};
+	size_t n = 0;
+	for (; n < table->n_rows; n++)
+		options[n] = (struct option){table->rows[n].name, form_of(&table->rows[n]), NULL,
+					     FIRST_VALUE + (int)n};
+	for (size_t i = 0; i < table->n_aliases; i++, n++) {
+		const struct option_alias *alias = &table->aliases[i];
+		int form = alias->value ? no_argument : form_of(row_named(table, alias->option));
+		options[n] = (struct option){alias->name, form, NULL, FIRST_VALUE + (int)n};
 	}
-	options[table->n_rows] = (struct option){"help", no_argument, NULL, 'h'};
+	options[n] = (struct option){"help", no_argument, NULL, 'h'};
 }
 
 int option_table_read(const struct option_table *table, int argc, char **argv)
 {
-	struct option options[MOST_ROWS + 2] = {{NULL, 0, NULL, 0}};
+	struct option options[MOST_NAMES + 2] = {{NULL, 0, NULL, 0}};
 	int option;
-	if (table->n_rows > MOST_ROWS)
-		return wrong(table, "has more than %d options", MOST_ROWS);
+	if (table->n_rows + table->n_aliases > MOST_NAMES)
+		return wrong(table, "has more than %d options", MOST_NAMES);
 	fill(table, options);
 	while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		char buffer[128];
 		if (option == 'h')
 			return print_help(table);
 		if (option < FIRST_VALUE)
 			return refuse(table, option, argv);
-		const struct option_row *row = &table->rows[option - FIRST_VALUE];
-		if (!take_value(row, optarg))
-			return wrong_value(table, row, optarg);
+		const struct given given = given_by(table, option);
+		if (!take_value(given.row, translated(given.alias, optarg, buffer, sizeof(buffer))))
+			return wrong_value(table, &given, optarg);
 	}
 	return OPTIONS_READ;
 }

@@ -33,6 +33,17 @@ struct option_row {
 	const char *expected;
 };
 
+/* Another name of an option, for which no row is in --help.  At most one of value, prefix and words
+ * is set; without any, the alias takes what the option takes. */
+struct option_alias {
+	const char *name;
+	const char *option;       /* a row's name */
+	const char *value;        /* the alias takes no argument, the option gets this one */
+	const char *prefix;       /* goes before the argument; of a row with `take` */
+	const char *expected;     /* with a prefix: what the argument is */
+	const char *const *words; /* an argument, what it becomes, and so on, then NULL */
+};
+
 #define N_ROWS(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 struct option_table {
@@ -41,6 +52,8 @@ struct option_table {
 	const char *about;    /* lines of --help above the options; NULL */
 	const struct option_row *rows;
 	size_t n_rows;
+	const struct option_alias *aliases;
+	size_t n_aliases;
 };
 
 enum { OPTIONS_READ = -1, OPTIONS_HELPED = 0, OPTIONS_WRONG = 2 };

@@ -17,7 +17,7 @@ const char *const train_optimizer_names[] = {[ADAMW] = "adamw",
 					     [LAMB] = "lamb",
 					     NULL};
 
-tn_optimizer *train_optimizer_make(const struct train_optimizer *choice, tn_module *module)
+static tn_optimizer *make(const struct train_optimizer *choice, tn_module *module)
 {
 	double lr = choice->lr, momentum = choice->momentum;
 	double decay = choice->weight_decay < 0 ? 0.0 : choice->weight_decay;
@@ -55,4 +55,16 @@ tn_optimizer *train_optimizer_make(const struct train_optimizer *choice, tn_modu
 				TN_OPTIONS(struct tn_adamw_options, .lr = lr > 0 ? lr : 0.002,
 					   .weight_decay = choice->weight_decay));
 	}
+}
+
+tn_optimizer *train_optimizer_make(const struct train_optimizer *choice, tn_module *module)
+{
+	tn_optimizer *optimizer = make(choice, module);
+	const struct tn_lookahead_options options = {.struct_size = sizeof(options),
+						     .k = choice->lookahead_k,
+						     .alpha = choice->lookahead_alpha};
+	if (!optimizer || !choice->lookahead || !tn_lookahead(optimizer, &options))
+		return optimizer;
+	tn_optimizer_destroy(optimizer);
+	return NULL;
 }

@@ -16,6 +16,9 @@ struct train_optimizer {
 	double lr;      /* 0: the optimizer's default */
 	double momentum;
 	double weight_decay; /* negative: the optimizer's default */
+	int lookahead;
+	uint64_t lookahead_k;   /* 0: not given */
+	double lookahead_alpha; /* 0: not given */
 };
 /* NULL: the context keeps the error. */
 tn_optimizer *train_optimizer_make(const struct train_optimizer *choice, tn_module *module);

@@ -94,8 +94,8 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		{"version", NULL, "the versions of this program and of the backend interface",
 		 .flag = &given->version},
 	};
-	const struct option_table table = {"tenon-conform", "BACKEND|FILE.so", about, rows,
-					   N_ROWS(rows)};
+	const struct option_table table = {
+		"tenon-conform", "BACKEND|FILE.so", about, rows, N_ROWS(rows), NULL, 0};
 	return option_table_read(&table, argc, argv);
 }
 

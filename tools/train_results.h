@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What `tenon train` shows of a test beside its accuracy: the confusion matrix, the pictures
+ * answered wrongly, and plots.
+ */
+#ifndef TENON_TOOLS_TRAIN_RESULTS_H
+#define TENON_TOOLS_TRAIN_RESULTS_H
+
+#include "loss_plot.h"
+#include "option_table.h"
+
+#include <tenon/tenon.h>
+
+enum { N_RESULTS_ROWS = 3 };
+
+struct train_results {
+	int confusion;
+	uint64_t mistakes; /* at most so many are listed */
+	const char *plots; /* a folder; NULL: no plots */
+	struct loss_point *points;
+	size_t n_points;
+};
+
+/* Writes N_RESULTS_ROWS rows and returns their number. */
+size_t train_results_rows(struct train_results *results, struct option_row *rows);
+/* Makes the folder; 0: it cannot be made, which has been printed. */
+int train_results_prepare(const struct train_results *results);
+void train_results_epoch(struct train_results *results, const struct tn_epoch_metrics *metrics);
+/* Prints loss and accuracy on the test part, and the confusion matrix if it is asked for.  An error
+ * is kept by the context. */
+tn_status train_results_test(const struct train_results *results, tn_module *module,
+			     const tn_dataset *dataset, struct tn_evaluation *evaluation);
+/* Lists mistakes and writes plots, as far as they are asked for.  0: something could not be read or
+ * written, which has been printed; errors of the network are kept by the context. */
+int train_results_show(const struct train_results *results, tn_module *module,
+		       const tn_dataset *dataset);
+void train_results_end(struct train_results *results);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train_schedule.h"
+
+#include <string.h>
+
+#include "tool.h"
+
+enum { CONSTANT, COSINE, PLATEAU, TWO_DROPS };
+
+static const char *const names[] = {[CONSTANT] = "constant",
+				    [COSINE] = "cosine",
+				    [PLATEAU] = "plateau",
+				    [TWO_DROPS] = "two-drops",
+				    NULL};
+static const uint32_t kinds[] = {[CONSTANT] = TN_SCHEDULE_CONSTANT,
+				 [COSINE] = TN_SCHEDULE_COSINE,
+				 [PLATEAU] = TN_SCHEDULE_PLATEAU,
+				 [TWO_DROPS] = TN_SCHEDULE_TWO_DROPS};
+
+enum { DEFAULT_STOP_PATIENCE = 5, DEFAULT_PATIENCE = 3, MOST_PATIENCE = 1000000 };
+#define DEFAULT_FACTOR 0.5
+#define DEFAULT_DELTA 1e-4
+
+struct train_schedule train_schedule_start(void)
+{
+	return (struct train_schedule){
+		.which = COSINE, .min_lr = -1, .factor = -1, .delta = -1, .stop_delta = -1};
+}
+
+size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *rows)
+{
+	const struct option_row all[N_SCHEDULE_ROWS] = {
+		{"schedule", "NAME",
+		 "learning rate: cosine (default), constant, plateau or\ntwo-drops",
+		 .choice = &schedule->which, .choices = names},
+		{"min-lr", "X", "the least rate of cosine and plateau (0)",
+		 .real = &schedule->min_lr},
+		{"reduce-factor", "X", "plateau: multiplies the rate by X (0.5)",
+		 .real = &schedule->factor, .highest = 1, .above_lowest = 1},
+		{"reduce-patience", "N", "plateau: after N epochs without improvement (3)",
+		 .count = &schedule->patience, .lowest = 1, .highest = MOST_PATIENCE},
+		{"reduce-delta", "X", "plateau: a loss lower by at most X is none (1e-4)",
+		 .real = &schedule->delta},
+		{"early-stopping", NULL, "stop when the validation loss falls no more",
+		 .flag = &schedule->stops},
+		{"patience", "N", "for so many epochs in turn (5)",
+		 .count = &schedule->stop_patience, .lowest = 1, .highest = MOST_PATIENCE},
+		{"min-delta", "X", "a loss lower by at most X has not fallen (1e-4)",
+		 .real = &schedule->stop_delta},
+		{"clip-norm", "X", "scale gradients to a joint norm of at most X; 0: do not",
+		 .real = &schedule->clip_norm},
+	};
+	memcpy(rows, all, sizeof(all));
+	return N_SCHEDULE_ROWS;
+}
+
+int train_schedule_check(const struct train_schedule *s)
+{
+	const char *reducing = s->factor >= 0  ? "--reduce-factor"
+			       : s->patience   ? "--reduce-patience"
+			       : s->delta >= 0 ? "--reduce-delta"
+					       : NULL;
+	const char *stopping = s->stop_patience     ? "--patience"
+			       : s->stop_delta >= 0 ? "--min-delta"
+						    : NULL;
+	if (reducing && s->which != PLATEAU)
+		return usage_error("train", "%s: expected --schedule plateau too, found %s",
+				   reducing, names[s->which]);
+	if (s->min_lr >= 0 && s->which != PLATEAU && s->which != COSINE)
+		return usage_error("train",
+				   "--min-lr: expected --schedule cosine or plateau, found %s",
+				   names[s->which]);
+	if (stopping && !s->stops)
+		return usage_error("train", "%s: expected --early-stopping too, found none",
+				   stopping);
+	return OPTIONS_READ;
+}
+
+/* A plateau of the library reduces after more than its patience, and its 0 is a default. */
+static void fill_plateau(const struct train_schedule *s, struct tn_schedule_options *o)
+{
+	const int64_t more_than = (int64_t)(s->patience ? s->patience : DEFAULT_PATIENCE) - 1;
+	o->factor = s->factor < 0 ? DEFAULT_FACTOR : s->factor;
+	o->patience = more_than ? more_than : -1;
+	o->threshold = s->delta < 0 ? DEFAULT_DELTA : s->delta > 0 ? s->delta : -1;
+	o->is_absolute = 1;
+}
+
+void train_schedule_apply(struct train_schedule *s, struct tn_train_options *options)
+{
+	s->options = (struct tn_schedule_options){.struct_size = sizeof(s->options),
+						  .kind = kinds[s->which],
+						  .min_lr = s->min_lr < 0 ? 0 : s->min_lr};
+	if (s->which == PLATEAU)
+		fill_plateau(s, &s->options);
+	options->schedule_options = &s->options;
+	options->schedule_epochs = s->which == TWO_DROPS;
+	options->clip_norm = s->clip_norm;
+	if (!s->stops)
+		return;
+	options->patience = s->stop_patience ? s->stop_patience : DEFAULT_STOP_PATIENCE;
+	options->min_delta = s->stop_delta < 0 ? DEFAULT_DELTA : s->stop_delta;
+}
