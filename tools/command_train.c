@@ -85,8 +85,8 @@ static int take_interval(void *values, const char *argument)
 }
 
 static const char about[] =
-	"  Trains a network on labelled pictures, and tests it. Options of nnott "
-	"have their\n  names there too: tenon-nnott(7).\n";
+	"  Trains a network on labelled pictures, and tests it. The options of nnott have\n"
+	"  their names there too: tenon-nnott(7).\n";
 
 static int read_options(struct train_command *c, int argc, char **argv)
 {
@@ -122,7 +122,7 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .highest = 1000},
 		{"flip", NULL, "mirror each picture with probability 1/2", .flag = &c->flip},
 		{"augment", "WHAT",
-		 "none, own (that of the data set), nnott, or settings of\ntn_augment(3): "
+		 "none, own (that of the data set), nnott, or settings\nof tn_augment(3): "
 		 "roll=2,hflip_prob=0.5",
 		 .take = take_augment, .values = &c->augment, .expected = TRAIN_AUGMENT_EXPECTED},
 		{"seed", "N",

@@ -9,13 +9,13 @@
 size_t train_network_rows(struct train_network *network, struct option_row *rows)
 {
 	const struct option_row all[N_NETWORK_ROWS] = {
-		{"hidden-sizes", "N,N,...", "mlp: the widths of the hidden layers (256,128)",
+		{"hidden-sizes", "N,...", "mlp: the widths of the hidden layers (256,128)",
 		 .text = &network->hidden_sizes},
-		{"activation", "NAME,...",
+		{"activation", "NAMES",
 		 "mlp: of all hidden layers, or of each: relu (default),\nleaky_relu, tanh, "
 		 "sigmoid, gelu, gelu_tanh or silu",
 		 .text = &network->activation},
-		{"dropout", "P,P,...", "mlp: dropout after all hidden layers, or each (0)",
+		{"dropout", "P,...", "mlp: dropout after all hidden layers, or each (0)",
 		 .text = &network->dropout},
 		{"batch-norm", NULL, "mlp: batch norm before each activation",
 		 .flag = &network->batch_norm},

@@ -49,7 +49,7 @@ size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *r
 		 .count = &schedule->stop_patience, .lowest = 1, .highest = MOST_PATIENCE},
 		{"min-delta", "X", "a loss lower by at most X has not fallen (1e-4)",
 		 .real = &schedule->stop_delta},
-		{"clip-norm", "X", "scale gradients to a joint norm of at most X; 0: do not",
+		{"clip-norm", "X", "scale gradients to a joint norm of at most X (0: no)",
 		 .real = &schedule->clip_norm},
 	};
 	memcpy(rows, all, sizeof(all));

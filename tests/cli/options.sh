@@ -87,7 +87,7 @@ refused() {
 refused "there is no command 'trian'; did you mean 'train'?" trian
 refused "^tenon train: there is no option '--eopchs'; did you mean --epochs?" train --eopchs 3
 refused "no option '-epochs'; did you mean --epochs?" train -epochs 3
-refused "no option '--m'; did you mean --momentum, --max-shift or --metrics?" train --m 3
+refused "no option '--m'; did you mean --momentum, --max-shift, .*--metrics" train --m 3
 refused "no option '--unlike-any'$" train --unlike-any
 refused "^tenon train: --optimizer: expected adamw, sgd, .* or lamb, found 'adm'; did you mean" \
 	train --optimizer adm
