@@ -205,9 +205,9 @@ struct tn_dataset_options {
  * set, if any.  TN_INVALID_ARGUMENT: a fraction is not from 0 to 1, or of a part that the data set
  * has, without keep_own_parts; a mean of normalise_as is not finite or a deviation not positive; an
  * option of another kind of data set, one of image_height and image_width alone, or above
- * image_resize, other image_channels; more classes than n_classes; no column `target`, or two.  TN_SHAPE: x and y (images and
- * labels) differ in number, parts in the dtype or shape of a sample, pictures and normalise_as in
- * channels.
+ * image_resize, other image_channels; more classes than n_classes; no column `target`, or two.
+ * TN_SHAPE: x and y (images and labels) differ in number, parts in the dtype or shape of a sample,
+ * pictures and normalise_as in channels.
  * TN_FORMAT: a label is not one of the training part's classes; a class without pictures, or not of
  * train; also the errors of tn_idx_read, tn_npy_read, tn_npz_open, tn_csv_read, tn_cifar10_read and
  * tn_image_read.  [thread: any | since 0.1] */

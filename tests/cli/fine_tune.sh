@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Fine-tuning as a user does it: trained on one set, begun with on another of other classes, with a
-# part that stays; which tensors of a file are taken, by which rules, and how many classes there are.
+# Fine-tuning as a user does it: trained on one set, begun with on another of other classes, a part
+# of it frozen; which tensors of a file are taken, by which rules, and how many classes there are.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
