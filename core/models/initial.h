@@ -27,8 +27,8 @@ struct tn_initial {
 	double deviation;
 };
 
-/* Sets what a network not yet built will begin with, by rules that {0} ends; a later one replaces an
- * earlier one.  When *status is an error already, does nothing. */
+/* Sets what a network not yet built will begin with, by rules that {0} ends; a later one replaces
+ * an earlier one.  When *status is an error already, does nothing. */
 void tn_model_initial(tn_module *net, const struct tn_initial *rules, tn_status *status);
 
 #endif

@@ -367,8 +367,8 @@ def record(name, make, channels, side):
 
 def main():
     torch.set_num_threads(2)
-    print("# Written by tests/parity/gallery.py with PyTorch %s, torchvision %s, timm %s: do not edit."
-          % (torch.__version__, torchvision.__version__, timm.__version__))
+    print("# Written by tests/parity/gallery.py with PyTorch %s, torchvision %s, timm %s: "
+          "do not edit." % (torch.__version__, torchvision.__version__, timm.__version__))
     if sys.argv[1:] == ["published"]:
         for name, make in PUBLISHED:
             record(name, make, 3, 224)

@@ -5,7 +5,7 @@
  * numbers: mean, deviation and largest magnitude of each parameter.
  *
  * Tolerances: of n numbers of deviation s, the mean has the deviation s / sqrt(n), and their own
- * deviation that of at most s / sqrt(2 n); both sides are samples, and 3000 parameters are compared,
+ * deviation that of at most s / sqrt(2 n); both sides are samples, and 3000 moments are compared,
  * so 6 times the deviation of the difference.  The largest of many normal numbers is above 3 s, of
  * uniform ones 1.73 s: within a factor of 1.5, from 1000 numbers on, tells which they are.
  */

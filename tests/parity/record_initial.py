@@ -8,8 +8,8 @@ its own), and of each parameter its name, number of elements, mean, deviation an
     python3 tests/parity/record_initial.py
 
 The networks are whole but for VGG's head, 512 wide, and ConvNeXt, a quarter as wide.  Timm's names
-of the vision transformer become torchvision's.  The CIFAR ResNets, which neither has, begin as He et
-al. 2015 says.  Run with the newest torchvision and timm.
+of the vision transformer become torchvision's.  The CIFAR ResNets, which neither has, begin as He
+et al. 2015 says.  Run with the newest torchvision and timm.
 """
 import os
 
@@ -63,7 +63,8 @@ def vit():
 VIT_NAMES = [("cls_token", "class_token"), ("pos_embed", "encoder.pos_embedding"),
              ("patch_embed.proj", "conv_proj"), ("blocks.", "encoder.layers.encoder_layer_"),
              ("norm.", "encoder.ln."), ("head.", "heads.head.")]
-VIT_PARTS = [(".norm1.", ".ln_1."), (".norm2.", ".ln_2."), (".attn.qkv.", ".self_attention.in_proj_"),
+VIT_PARTS = [(".norm1.", ".ln_1."), (".norm2.", ".ln_2."),
+             (".attn.qkv.", ".self_attention.in_proj_"),
              (".attn.proj.", ".self_attention.out_proj."), (".mlp.fc1.", ".mlp.0."),
              (".mlp.fc2.", ".mlp.3.")]
 
