@@ -3,6 +3,7 @@
  *
  * tenon convert: tensors from safetensors or NPZ to either, with other names or another type.
  */
+#include <fnmatch.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "output.h"
 #include "tool.h"
 
-enum { MOST_RENAMES = 32 };
+enum { MOST_RENAMES = 32, MOST_DROPS = 32 };
 
 struct tensor {
 	char *name;
@@ -25,6 +26,8 @@ struct convert_command {
 	tn_dtype dtype; /* of floating tensors; 0: their own */
 	struct tn_pair renames[MOST_RENAMES];
 	size_t n_renames;
+	const char *drops[MOST_DROPS]; /* patterns of names as IN has them */
+	size_t n_drops;
 	struct tensor *tensors;
 	size_t n;
 	struct tn_metadata_entry *metadata; /* borrowed from `file` */
@@ -56,10 +59,18 @@ static char *renamed(const struct convert_command *c, const char *name)
 	return asprintf(&result, "%s%s", begin, name) < 0 ? NULL : result;
 }
 
+static int is_dropped(const struct convert_command *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_drops; i++) {
+		if (!fnmatch(c->drops[i], name, 0))
+			return 1;
+	}
+	return 0;
+}
+
 /* Makes room for n tensors; 0: no memory. */
 static int make_room(struct convert_command *c, size_t n)
 {
-	c->n = n;
 	c->tensors = calloc(n + 1, sizeof(*c->tensors));
 	return c->tensors != NULL;
 }
@@ -73,22 +84,25 @@ static int no_memory(void)
 static int read_tensor(struct convert_command *c, size_t i)
 {
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
-	struct tn_host_array *array = &c->tensors[i].array;
 	struct tn_error_info error;
 	if (tn_safetensors_info(c->file, i, &info))
 		return EXIT_FAILED;
+	if (is_dropped(c, info.name))
+		return EXIT_DONE;
 	if (!info.dtype) {
 		fprintf(stderr, "tenon convert: %s: tensor '%s': %s is not supported\n", c->in,
 			info.name, info.type);
 		return EXIT_FAILED;
 	}
+	struct tensor *tensor = &c->tensors[c->n++];
+	struct tn_host_array *array = &tensor->array;
 	array->dtype = info.dtype;
 	array->rank = info.rank;
 	memcpy(array->shape, info.shape, sizeof(info.shape));
 	array->size_bytes = info.size_bytes;
 	array->data = tn_mem_alloc((size_t)info.size_bytes); /* as tn_host_array_release frees it */
-	c->tensors[i].name = renamed(c, info.name);
-	if (!array->data || !c->tensors[i].name)
+	tensor->name = renamed(c, info.name);
+	if (!array->data || !tensor->name)
 		return no_memory();
 	return tn_safetensors_read(c->file, i, array->data, (size_t)info.size_bytes, &error)
 		       ? report_error(&error)
@@ -102,14 +116,15 @@ static int read_safetensors(struct convert_command *c)
 		return report_error(&error);
 	c->n_metadata = tn_safetensors_metadata_count(c->file);
 	c->metadata = calloc(c->n_metadata + 1, sizeof(*c->metadata));
-	if (!c->metadata || !make_room(c, tn_safetensors_count(c->file)))
+	const size_t n = tn_safetensors_count(c->file);
+	if (!c->metadata || !make_room(c, n))
 		return no_memory();
 	for (size_t i = 0; i < c->n_metadata; i++)
 		c->metadata[i] =
 			(struct tn_metadata_entry){tn_safetensors_metadata_key(c->file, i),
 						   tn_safetensors_metadata_value(c->file, i)};
 	int code = EXIT_DONE;
-	for (size_t i = 0; i < c->n && code == EXIT_DONE; i++)
+	for (size_t i = 0; i < n && code == EXIT_DONE; i++)
 		code = read_tensor(c, i);
 	return code;
 }
@@ -120,13 +135,17 @@ static int read_npz(struct convert_command *c)
 	tn_npz *file;
 	if (tn_npz_open(c->in, &file, &error))
 		return report_error(&error);
-	int code = make_room(c, tn_npz_count(file)) ? EXIT_DONE : no_memory();
-	for (size_t i = 0; i < c->n && code == EXIT_DONE; i++) {
+	const size_t n = tn_npz_count(file);
+	int code = make_room(c, n) ? EXIT_DONE : no_memory();
+	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
 		const char *name = tn_npz_name(file, i);
-		c->tensors[i].name = renamed(c, name);
-		if (!c->tensors[i].name)
+		if (is_dropped(c, name))
+			continue;
+		struct tensor *tensor = &c->tensors[c->n++];
+		tensor->name = renamed(c, name);
+		if (!tensor->name)
 			code = no_memory();
-		else if (tn_npz_read(file, name, &c->tensors[i].array, &error))
+		else if (tn_npz_read(file, name, &tensor->array, &error))
 			code = report_error(&error);
 	}
 	tn_npz_close(file);
@@ -135,9 +154,19 @@ static int read_npz(struct convert_command *c)
 
 /* ---- Converting ------------------------------------------------------------------------------*/
 
-/* Converts the elements of a floating tensor; the exit code. */
-static int convert(tn_context *context, struct tn_host_array *array, tn_dtype dtype)
+/* The number of elements that are finite and became infinite. */
+static tn_status count_overflows(const tn_array *found, const tn_array *converted, double *n)
 {
+	const tn_array *lost = tn_logical_xor(tn_isfinite(found), tn_isfinite(converted));
+	tn_array *count = tn_count_nonzero(lost, TN_ALL_AXES, NULL, 0);
+	return count ? tn_item(count, n) : TN_OUT_OF_MEMORY;
+}
+
+/* Converts the elements of a floating tensor; the exit code. */
+static int convert(tn_context *context, struct tensor *tensor, tn_dtype dtype, int *has_overflows)
+{
+	struct tn_host_array *array = &tensor->array;
+	double n_overflows = 0;
 	if (!dtype || dtype == array->dtype || !tn_is_floating(array->dtype))
 		return EXIT_DONE;
 	if (tn_scope_begin(context))
@@ -148,7 +177,8 @@ static int convert(tn_context *context, struct tn_host_array *array, tn_dtype dt
 	const uint64_t size =
 		array->size_bytes / tn_dtype_size(array->dtype) * tn_dtype_size(dtype);
 	void *data = tn_mem_alloc((size_t)size);
-	if (converted && data && !tn_to_host(converted, data, (size_t)size)) {
+	if (converted && data && !count_overflows(found, converted, &n_overflows) &&
+	    !tn_to_host(converted, data, (size_t)size)) {
 		tn_mem_free(array->data);
 		array->data = data;
 		array->dtype = dtype;
@@ -158,6 +188,14 @@ static int convert(tn_context *context, struct tn_host_array *array, tn_dtype dt
 	const int has_memory = !data || converted != NULL;
 	tn_mem_free(data);
 	tn_scope_end(context, NULL);
+	if (n_overflows > 0)
+		fprintf(stderr,
+			"tenon convert: tensor '%s': expected numbers within the range of %s, "
+			"found "
+			"%.0f of %llu beyond it\n",
+			tensor->name, tn_dtype_name(dtype), n_overflows,
+			(unsigned long long)(array->size_bytes / tn_dtype_size(array->dtype)));
+	*has_overflows |= n_overflows > 0;
 	const int code = finish(context);
 	return code != EXIT_DONE || has_memory ? code : no_memory();
 }
@@ -206,7 +244,7 @@ static int take_rename(void *values, const char *text)
 {
 	struct convert_command *c = values;
 	char *copy = strdup(text), *equals = copy ? strchr(copy, '=') : NULL;
-	if (!equals || equals == copy || c->n_renames == MOST_RENAMES) {
+	if (!equals || c->n_renames == MOST_RENAMES) {
 		free(copy);
 		return 0;
 	}
@@ -214,6 +252,15 @@ static int take_rename(void *values, const char *text)
 	struct tn_pair *rename = &c->renames[c->n_renames++];
 	rename->key = copy;
 	rename->value = equals + 1;
+	return 1;
+}
+
+static int take_drop(void *values, const char *text)
+{
+	struct convert_command *c = values;
+	if (c->n_drops == MOST_DROPS)
+		return 0;
+	c->drops[c->n_drops++] = text;
 	return 1;
 }
 
@@ -228,6 +275,10 @@ static int parse_arguments(struct convert_command *c, int argc, char **argv)
 		 "and "
 		 "the first that fits counts",
 		 .take = take_rename, .values = c, .expected = "OLD=NEW, at most 32 times"},
+		{"drop", "PATTERN",
+		 "leave out tensors with such names in IN: '*.num_batches_*';\n"
+		 "may be given several times",
+		 .take = take_drop, .values = c, .expected = "at most 32 patterns"},
 		{"dtype", "NAME", "of floating tensors: own (default), f16, bf16, f32, f64",
 		 .choice = &dtype, .choices = dtypes},
 	};
@@ -264,9 +315,15 @@ static int run(struct convert_command *c)
 	if (code != EXIT_DONE)
 		return code;
 	tn_context *context = open_context(&reference, 0, &code);
+	int has_overflows = 0;
 	for (size_t i = 0; context && i < c->n && code == EXIT_DONE; i++)
-		code = convert(context, &c->tensors[i].array, c->dtype);
+		code = convert(context, &c->tensors[i], c->dtype, &has_overflows);
 	tn_context_close(context);
+	if (code == EXIT_DONE && has_overflows) {
+		fprintf(stderr, "tenon convert: %s: nothing is written%s\n", c->in,
+			c->dtype == TN_F16 ? "; bf16 has the range of f32" : "");
+		code = EXIT_FAILED;
+	}
 	if (code == EXIT_DONE)
 		code = ends_in(c->out, ".npz") ? write_npz(c) : write_safetensors(c);
 	if (code == EXIT_DONE)

@@ -134,22 +134,47 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	return finish(context);
 }
 
+static int open_data(const struct eval_command *c, const struct saved_network *network,
+		     uint32_t n_classes, tn_dataset **dataset)
+{
+	struct tn_error_info error;
+	const struct tn_dataset_options o = {.struct_size = sizeof(o),
+					     .normalise_as = &network->format,
+					     .test_fraction = c->data ? 1.0 : 0.0,
+					     .keep_own_parts = 1,
+					     .n_classes = n_classes};
+	if (tn_dataset_open(c->data ? c->data : network->data, &o, dataset, &error))
+		return report_error(&error);
+	return EXIT_DONE;
+}
+
+/* Whether the network has classes that the data set lacks, all of them without names, as train
+ * --classes makes them. */
+static int has_spare_classes(const struct saved_network *network, const tn_dataset *dataset)
+{
+	const uint32_t n = network->format.n_classes, n_data = tn_dataset_class_count(dataset);
+	char name[64], number[12];
+	for (uint32_t i = n_data; i < n; i++) {
+		snprintf(number, sizeof(number), "%u", i);
+		if (strcmp(class_name(network->classes, i, name, sizeof(name)), number) != 0)
+			return 0;
+	}
+	return n_data && n_data < n;
+}
+
 /* A saved network, and the data set that it names or another one.  Of other data than the network's
  * own all is for tests, unless it has a test part. */
 static int open_saved(const struct eval_command *c, tn_context *context,
 		      struct saved_network *network, tn_dataset **dataset)
 {
-	struct tn_error_info error;
 	int code = saved_network_open(context, c->path, network);
-	if (code != EXIT_DONE)
+	if (code == EXIT_DONE)
+		code = open_data(c, network, 0, dataset);
+	if (code != EXIT_DONE || !has_spare_classes(network, *dataset))
 		return code;
-	const struct tn_dataset_options o = {.struct_size = sizeof(o),
-					     .normalise_as = &network->format,
-					     .test_fraction = c->data ? 1.0 : 0.0,
-					     .keep_own_parts = 1};
-	if (tn_dataset_open(c->data ? c->data : network->data, &o, dataset, &error))
-		return report_error(&error);
-	return EXIT_DONE;
+	tn_dataset_destroy(*dataset);
+	*dataset = NULL;
+	return open_data(c, network, network->format.n_classes, dataset);
 }
 
 /* A data set, and the network for its pictures.  A data set's own mean is that of its training

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
-#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +22,7 @@
 #include "train_optimizer.h"
 #include "train_results.h"
 #include "train_schedule.h"
+#include "weights.h"
 
 struct train_command {
 	struct common_options common;
@@ -52,6 +51,7 @@ struct train_command {
 	int seeded;        /* --seed was given: it overrides TENON_SEED, even if 0 */
 	int failed;        /* for a reason not kept in the context */
 	double validation; /* the fraction; below 0: 0.1, or the data set's own part */
+	uint64_t classes;  /* of the network; 0: those of the data */
 	uint64_t max_shift;
 	int flip;
 	int quiet;
@@ -130,6 +130,8 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .take = take_seed, .values = c, .expected = "a whole number below 2^64"},
 		{"init", "FILE", "begin with the weights of FILE, where their shapes fit",
 		 .text = &c->init},
+		{"classes", "N", "classes of the network (those of the data)", .count = &c->classes,
+		 .lowest = 1, .highest = 1 << 20},
 		{"freeze", "PATTERN", "do not train parameters with such names: 'features.*'",
 		 .text = &c->freeze},
 		{"skip-train", NULL, "do not train: test, and save", .flag = &c->skip_train},
@@ -234,20 +236,6 @@ static int on_progress(void *user, const struct tn_progress *progress)
 	if (!interrupt_seen())
 		bar_progress(&c->bar, progress);
 	return interrupt_seen();
-}
-
-/* Writes a line to standard error that fits the terminal. */
-static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
-{
-	char *line;
-	va_list arguments;
-	va_start(arguments, format);
-	int n = vasprintf(&line, format, arguments);
-	va_end(arguments);
-	if (n < 0)
-		return;
-	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
-	free(line);
 }
 
 /* A narrow terminal omits the rate. */
@@ -498,42 +486,12 @@ static void advise(const struct train_command *c, const tn_context *context)
 		    "that it continues\n");
 }
 
-/* ---- Weights to begin with -------------------------------------------------------------------*/
-
-/* Tensors of another shape, as of the last layer for other classes, keep their values. */
-static void on_mismatch(void *user, uint32_t problem, const char *name, const char *text)
+/* Builds the network, with the weights of --init. */
+static int begin(const struct train_command *c, tn_context *context, tn_module *module)
 {
-	const struct train_command *c = user;
-	if (problem == TN_LOAD_MISMATCH && !c->quiet)
-		say("%s: %s keeps its initial values: %s\n", c->init, name, text);
-}
-
-static tn_status load_initial(const struct train_command *c, tn_module *module)
-{
-	const struct tn_module_load_options options = {.struct_size = sizeof(options),
-						       .allow_mismatch = 1,
-						       .convert = 1,
-						       .report = on_mismatch,
-						       .user = (void *)(uintptr_t)c};
-	return c->init ? tn_module_load(module, c->init, &options) : TN_OK;
-}
-
-/* Before building, which sorts the parameters; the exit code. */
-static int freeze(const struct train_command *c, tn_module *module)
-{
-	size_t n = 0;
-	for (size_t i = 0; c->freeze && i < tn_module_parameter_count(module); i++) {
-		struct tn_parameter_view view;
-		if (tn_module_parameter_at(module, i, &view) || fnmatch(c->freeze, view.name, 0))
-			continue;
-		if (!tn_module_set_trainable(module, view.name, 0))
-			n++;
-	}
-	if (!c->freeze || (n && n < tn_module_parameter_count(module)))
-		return EXIT_DONE;
-	fprintf(stderr, "tenon train: --freeze: '%s' matches %s parameter of %s\n", c->freeze,
-		n ? "every" : "no", c->model);
-	return EXIT_FAILED;
+	if (tn_module_build(module))
+		return finish(context);
+	return c->init ? weights_begin(context, module, c->init, c->quiet) : EXIT_DONE;
 }
 
 static int run_with_data(struct train_command *c, tn_context *context, const tn_dataset *dataset)
@@ -546,12 +504,12 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	}
 	const struct tn_model_shape shape = {f->channels, f->height, f->width, f->n_classes};
 	tn_module *module = tn_model_create(context, c->model, &shape);
-	if (module && freeze(c, module) != EXIT_DONE) {
+	if (module && (weights_freeze(module, c->model, c->freeze, c->quiet) != EXIT_DONE ||
+		       begin(c, context, module) != EXIT_DONE)) {
 		tn_module_destroy(module);
 		return EXIT_FAILED;
 	}
-	if (module && !tn_module_build(module) && !load_initial(c, module) &&
-	    open_folder(c, context)) {
+	if (module && open_folder(c, context)) {
 		introduce(c, context, dataset, module);
 		if (c->metrics_path && !metrics_open(&c->metrics, c->metrics_path))
 			c->failed = 1;
@@ -578,6 +536,7 @@ static int run_with_context(struct train_command *c, tn_context *context)
 		.struct_size = sizeof(o),
 		.validation_fraction = c->validation < 0 ? 0.1 : c->validation,
 		.keep_own_parts = c->validation < 0,
+		.n_classes = (uint32_t)c->classes,
 	};
 	picture_options_apply(&c->pictures, &as, &o);
 	if (c->seeded)

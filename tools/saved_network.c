@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tool.h"
+#include "weights.h"
 
 static int fail(const char *path, const char *key)
 {
@@ -47,13 +48,16 @@ static struct tn_model_shape shape_of(const struct tn_input_format *format)
 				       format->n_classes};
 }
 
-/* Weights in other floating types are converted. */
+/* Weights in other floating types are converted; their names begin with `prefix`. */
 static int make_network(tn_context *context, const char *path, const char *model,
-			struct saved_network *network)
+			const char *prefix, struct saved_network *network)
 {
 	const struct tn_model_shape shape = shape_of(&network->format);
+	const struct tn_pair rename = {prefix, ""};
 	const struct tn_module_load_options options = {.struct_size = sizeof(options),
-						       .convert = 1};
+						       .convert = 1,
+						       .n_renames = *prefix != '\0',
+						       .renames = &rename};
 	network->module = tn_model_create(context, model, &shape);
 	if (network->module && !tn_module_build(network->module))
 		tn_module_load(network->module, path, &options);
@@ -71,7 +75,7 @@ int saved_network_open(tn_context *context, const char *path, struct saved_netwo
 	int code = read_metadata(file, path, network, &model);
 	tn_safetensors_close(file);
 	if (code == EXIT_DONE)
-		code = make_network(context, path, model, network);
+		code = make_network(context, path, model, "", network);
 	free(model);
 	if (code != EXIT_DONE)
 		saved_network_release(network);
@@ -80,41 +84,50 @@ int saved_network_open(tn_context *context, const char *path, struct saved_netwo
 
 /* ---- Weights that say nothing of their network -----------------------------------------------*/
 
-/* The name of the last parameter, which has a row for each class; NULL: no such model, which the
- * context keeps, or no memory. */
-static char *last_name(tn_context *context, const char *model, const struct tn_input_format *format)
-{
-	const struct tn_model_shape shape = shape_of(format);
-	tn_module *module = tn_model_create(context, model, &shape);
-	size_t n = module ? tn_module_parameter_count(module) : 0;
-	struct tn_parameter_view view;
-	char *name = n && !tn_module_parameter_at(module, n - 1, &view) ? strdup(view.name) : NULL;
-	tn_module_destroy(module);
-	return name;
-}
+/* What a file tells of the network that the command line names. */
+struct found_weights {
+	char *prefix; /* of the names, owned */
+	uint32_t n_classes;
+};
 
-/* *n := the rows of a tensor of the file; the exit code. */
-static int count_rows(const char *path, const char *tensor, const char *model, uint32_t *n)
+/* found->n_classes := the rows of the network's last parameter, one for each class. */
+static int count_rows(const tn_safetensors *file, const char *path, const char *model,
+		      const tn_module *module, struct found_weights *found)
 {
 	struct tn_error_info error;
-	tn_safetensors *file = NULL;
+	struct tn_parameter_view view;
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
+	char *name = NULL;
 	size_t i = 0;
 	int code = EXIT_FAILED;
-	if (tn_safetensors_open(path, &file, &error))
-		return report_error(&error);
-	if (tn_safetensors_find(file, tensor, &i, &error) || tn_safetensors_info(file, i, &info))
+	if (tn_module_parameter_at(module, tn_module_parameter_count(module) - 1, &view) ||
+	    asprintf(&name, "%s%s", found->prefix, view.name) < 0)
+		return code;
+	if (tn_safetensors_find(file, name, &i, &error) || tn_safetensors_info(file, i, &info))
 		fprintf(stderr,
 			"tenon: %s: expected the tensor '%s' of %s, found none: are these weights "
 			"of another network, or under other names (tenon convert --rename)?\n",
-			path, tensor, model);
+			path, name, model);
 	else if (info.rank < 1 || info.shape[0] < 1 || info.shape[0] > INT32_MAX)
 		fprintf(stderr,
 			"tenon: %s: tensor '%s': expected a row for each class, found none\n", path,
-			tensor);
+			name);
 	else
 		code = EXIT_DONE;
-	*n = code == EXIT_DONE ? (uint32_t)info.shape[0] : 0;
+	found->n_classes = code == EXIT_DONE ? (uint32_t)info.shape[0] : 0;
+	free(name);
+	return code;
+}
+
+static int look_into(const char *path, const char *model, const tn_module *module,
+		     struct found_weights *found)
+{
+	struct tn_error_info error;
+	tn_safetensors *file;
+	if (tn_safetensors_open(path, &file, &error))
+		return report_error(&error);
+	found->prefix = weights_prefix(file, module);
+	int code = found->prefix ? count_rows(file, path, model, module, found) : EXIT_FAILED;
 	tn_safetensors_close(file);
 	return code;
 }
@@ -123,18 +136,21 @@ int weights_open(tn_context *context, const char *path, const char *model,
 		 const struct tn_input_format *format, const char *classes,
 		 struct saved_network *network)
 {
+	struct found_weights found = {0};
 	memset(network, 0, sizeof(*network));
 	network->format = *format;
 	network->classes = strdup(classes ? classes : "");
-	char *name = last_name(context, model, format);
+	/* Its names, whatever the number of classes. */
+	const struct tn_model_shape shape = shape_of(format);
+	tn_module *named = tn_model_create(context, model, &shape);
 	int code = finish(context);
-	if (code == EXIT_DONE && (!name || !network->classes))
-		code = EXIT_FAILED;
 	if (code == EXIT_DONE)
-		code = count_rows(path, name, model, &network->format.n_classes);
+		code = network->classes ? look_into(path, model, named, &found) : EXIT_FAILED;
+	tn_module_destroy(named);
+	network->format.n_classes = found.n_classes;
 	if (code == EXIT_DONE)
-		code = make_network(context, path, model, network);
-	free(name);
+		code = make_network(context, path, model, found.prefix, network);
+	free(found.prefix);
 	if (code != EXIT_DONE)
 		saved_network_release(network);
 	return code;

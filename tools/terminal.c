@@ -3,6 +3,8 @@
  */
 #include "terminal.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -59,4 +61,17 @@ void write_wrapped(FILE *out, const char *text, size_t columns)
 		if (*text == '\n')
 			fputc(*text++, out);
 	}
+}
+
+void say(const char *format, ...)
+{
+	char *line;
+	va_list arguments;
+	va_start(arguments, format);
+	int n = vasprintf(&line, format, arguments);
+	va_end(arguments);
+	if (n < 0)
+		return;
+	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
+	free(line);
 }

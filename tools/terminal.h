@@ -19,4 +19,7 @@ int terminal_breaks(int descriptor, size_t length);
  * columns; longer words stay whole.  0: unchanged. */
 void write_wrapped(FILE *out, const char *text, size_t columns);
 
+/* Writes a line to standard error that fits the terminal. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

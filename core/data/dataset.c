@@ -84,6 +84,20 @@ static tn_status check_labels(const struct tn_samples *samples, uint32_t n_class
 	return TN_OK;
 }
 
+static tn_status check_wanted(const struct tn_dataset_raw *raw, const char *name,
+			      struct tn_error_info *error)
+{
+	if (!raw->n_classes_wanted || (raw->n_classes && raw->n_classes <= raw->n_classes_wanted))
+		return TN_OK;
+	if (!raw->n_classes)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "%s: n_classes: expected a data set of classes, found other samples",
+			       name);
+	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		       "%s: n_classes: expected at least the %u classes of the data set, found %u",
+		       name, raw->n_classes, raw->n_classes_wanted);
+}
+
 /* The samples of labelled images in memory. */
 static tn_status take_images(struct tn_dataset_raw *raw, struct tn_error_info *error)
 {
@@ -114,15 +128,25 @@ static int name_by_number(tn_dataset *dataset)
 	return dataset->number_names != NULL;
 }
 
+/* Classes without samples have numbers for names. */
+static char *copy_class_name(const struct tn_dataset_raw *raw, uint32_t i)
+{
+	char number[12];
+	if (i < raw->n_classes)
+		return tn_mem_copy_string(raw->class_names[i] ? raw->class_names[i] : "");
+	snprintf(number, sizeof(number), "%u", i);
+	return tn_mem_copy_string(number);
+}
+
 /* Copies the caller's names.  0: out of memory. */
-static int copy_class_names(tn_dataset *dataset, const char *const *names)
+static int copy_class_names(tn_dataset *dataset, const struct tn_dataset_raw *raw)
 {
 	uint32_t n = dataset->n_classes;
 	dataset->own_class_names = tn_mem_zeroed(n, sizeof(*dataset->own_class_names));
 	if (!dataset->own_class_names)
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
-		dataset->own_class_names[i] = tn_mem_copy_string(names[i] ? names[i] : "");
+		dataset->own_class_names[i] = copy_class_name(raw, i);
 		if (!dataset->own_class_names[i])
 			return 0;
 	}
@@ -134,8 +158,8 @@ static int name_classes(tn_dataset *dataset, const struct tn_dataset_raw *raw)
 {
 	if (!raw->class_names)
 		return name_by_number(dataset);
-	if (raw->own_class_names)
-		return copy_class_names(dataset, raw->class_names);
+	if (raw->own_class_names || raw->n_classes < dataset->n_classes)
+		return copy_class_names(dataset, raw);
 	dataset->class_names = raw->class_names;
 	return 1;
 }
@@ -160,6 +184,8 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 		raw->n_classes = raw->format.n_classes;
 	if (status == TN_OK)
 		status = check_labels(raw->samples, raw->n_classes, name, error);
+	if (status == TN_OK)
+		status = check_wanted(raw, name, error);
 	if (status == TN_OK && raw->normalise_as && !raw->format.channels)
 		status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 				 "%s: normalise_as: expected a data set of images, found other "
@@ -173,11 +199,13 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 	dataset->name = tn_mem_copy_string(name);
 	dataset->path = tn_mem_copy_string(path);
 	dataset->origin = raw->origin ? raw->origin : "";
-	dataset->n_classes = raw->n_classes;
+	dataset->n_classes = raw->n_classes_wanted ? raw->n_classes_wanted : raw->n_classes;
 	dataset->is_of_images = raw->format.channels != 0;
 	dataset->is_normalised_as = raw->normalise_as != NULL;
 	dataset->format = raw->format;
 	dataset->format.struct_size = sizeof(dataset->format);
+	if (dataset->is_of_images)
+		dataset->format.n_classes = dataset->n_classes;
 	dataset->samples = tn_samples_hold(raw->samples);
 	set_fields(dataset);
 	if (!dataset->name || !dataset->path || !name_classes(dataset, raw))

@@ -205,6 +205,7 @@ tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *giv
 						   },
 						   tn_file_label(folder), error);
 	raw.normalise_as = options.normalise_as;
+	raw.n_classes_wanted = options.n_classes;
 	if (status == TN_OK && is_folder && !raw.class_names)
 		status = add_known(folder, &raw, error);
 	if (status == TN_OK)

@@ -51,6 +51,20 @@ static int is_pickle(const unsigned char length[8])
 		memcmp(length + 2, "\0\0\0\0\0", 6));
 }
 
+/* An NPZ file: the first member of the zip archive is a .npy. */
+static int is_npz(const struct tn_file *file, const unsigned char length[8])
+{
+	unsigned char header[30];
+	char end[4];
+	if (memcmp(length, "PK\3\4", 4) || file->size < sizeof(header) ||
+	    tn_file_read(file, 0, header, sizeof(header), NULL))
+		return 0;
+	const size_t name = tn_load_u16_le(header + 26);
+	return name >= 4 && sizeof(header) + name <= file->size &&
+	       !tn_file_read(file, sizeof(header) + name - 4, end, 4, NULL) &&
+	       !memcmp(end, ".npy", 4);
+}
+
 static tn_status read_header_text(struct tn_safetensors *file, uint64_t *size,
 				  struct tn_error_info *error)
 {
@@ -64,6 +78,11 @@ static tn_status read_header_text(struct tn_safetensors *file, uint64_t *size,
 	if (status != TN_OK)
 		return status;
 	*size = tn_load_u64_le(length);
+	if (is_npz(&file->file, length))
+		return tn_fail(error, TN_FORMAT, OPERATION,
+			       "%s: offset 0: expected safetensors, found an NPZ file; convert it: "
+			       "tenon convert FILE.npz FILE.safetensors",
+			       path);
 	if (is_pickle(length))
 		return tn_fail(
 			error, TN_FORMAT, OPERATION,

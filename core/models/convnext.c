@@ -11,6 +11,7 @@
  *                depth; a stem 4x4 of stride 2; norms follow the convolutions between the stages
  */
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 
 enum { N_STAGES = 4, N_BLOCKS = 18, WIDTH = 96, NNOTT_WIDTH = 64 };
@@ -38,6 +39,14 @@ static tn_module *nnott_block(tn_context *context, int64_t channels)
 	return tn_model_end(block, status);
 }
 
+/* torchvision's, whose normal numbers are cut at +-2, a hundred deviations away. */
+static const struct tn_initial initial[] = {
+	{"*", 4, TN_INITIAL_NORMAL, 0.02},
+	{"*", 2, TN_INITIAL_NORMAL, 0.02},
+	{"*.bias", 1, TN_INITIAL_ZERO, 0},
+	{0},
+};
+
 static tn_module *nnott(tn_context *context, const struct tn_model_request *request)
 {
 	static const int n_blocks[N_STAGES] = {3, 3, 6, 3};
@@ -63,6 +72,7 @@ static tn_module *nnott(tn_context *context, const struct tn_model_request *requ
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);
 	tn_model_add(net, "classifier",
 		     tn_module_linear(context, in, request->shape.n_classes, NULL), &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }
 
@@ -122,5 +132,6 @@ tn_module *tn_model_convnext(tn_context *context, const struct tn_model_request 
 	tn_model_add(classifier, NULL,
 		     tn_module_linear(context, channels, request->shape.n_classes, NULL), &status);
 	tn_model_add(net, "classifier", classifier, &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

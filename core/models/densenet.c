@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 #include "nn/module.h"
 
@@ -99,6 +100,13 @@ static void add_stem(tn_context *context, tn_module *features,
 		tn_model_add(features, "pool0", tn_model_max_pool(context, 3, 2, 1), status);
 }
 
+/* torchvision's. */
+static const struct tn_initial initial[] = {
+	{"*", 4, TN_INITIAL_HE_IN, 0},
+	{"classifier.bias", 1, TN_INITIAL_ZERO, 0},
+	{0},
+};
+
 tn_module *tn_model_densenet(tn_context *context, const struct tn_model_request *request)
 {
 	static const int n_layers[N_BLOCKS] = {6, 12, 24, 16};
@@ -123,5 +131,6 @@ tn_module *tn_model_densenet(tn_context *context, const struct tn_model_request 
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);
 	tn_model_add(net, "classifier",
 		     tn_module_linear(context, channels, request->shape.n_classes, NULL), &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

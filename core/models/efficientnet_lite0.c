@@ -14,6 +14,7 @@
  *                stem of stride 1
  */
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 
 static const struct stage {
@@ -102,6 +103,16 @@ static tn_module *activation(tn_context *context, const struct tn_model_request 
 	return request->form == TN_FORM_NNOTT ? tn_module_silu(context) : tn_module_relu6(context);
 }
 
+/* timm's, which are TensorFlow's: the fan out of a depthwise convolution is that of a channel. */
+static const struct tn_initial initial[] = {
+	{"*", 4, TN_INITIAL_HE_OUT, 0},
+	{"*.conv_dw.weight", 4, TN_INITIAL_HE_IN, 0},
+	{"*.depthwise.weight", 4, TN_INITIAL_HE_IN, 0},
+	{"*", 2, TN_INITIAL_UNIFORM_ROWS, 0},
+	{"*.bias", 1, TN_INITIAL_ZERO, 0},
+	{0},
+};
+
 tn_module *tn_model_efficientnet_lite0(tn_context *context, const struct tn_model_request *request)
 {
 	const int64_t stride = request->form == TN_FORM_PUBLISHED ? 2 : 1;
@@ -122,5 +133,6 @@ tn_module *tn_model_efficientnet_lite0(tn_context *context, const struct tn_mode
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);
 	tn_model_add(net, "classifier",
 		     tn_module_linear(context, head, request->shape.n_classes, NULL), &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

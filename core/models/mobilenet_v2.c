@@ -9,6 +9,7 @@
  *     small      for 32x32 pictures: the stem and the second stage have stride 1
  */
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 
 static const struct stage {
@@ -40,6 +41,14 @@ static tn_module *make_block(tn_context *context, int64_t in, int64_t out, int64
 	tn_model_add(block, "conv", conv, &status);
 	return tn_model_end(block, status);
 }
+
+/* torchvision's. */
+static const struct tn_initial initial[] = {
+	{"*", 4, TN_INITIAL_HE_OUT, 0},
+	{"*", 2, TN_INITIAL_NORMAL, 0.01},
+	{"*.bias", 1, TN_INITIAL_ZERO, 0},
+	{0},
+};
 
 tn_module *tn_model_mobilenet_v2(tn_context *context, const struct tn_model_request *request)
 {
@@ -73,5 +82,6 @@ tn_module *tn_model_mobilenet_v2(tn_context *context, const struct tn_model_requ
 	tn_model_add(net, "avgpool", tn_module_adaptive_avg_pool2d(context, 1, 1), &status);
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);
 	tn_model_add(net, "classifier", classifier, &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

@@ -16,6 +16,7 @@
  *                in place of the mean
  */
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 
 enum { N_STAGES = 4 };
@@ -110,6 +111,12 @@ static void add_head(const struct plan *plan, tn_module *net, int64_t channels,
 	tn_model_add(net, "fc2", tn_module_linear(context, 512, n_classes, NULL), status);
 }
 
+/* torchvision's. */
+static const struct tn_initial initial[] = {
+	{"*", 4, TN_INITIAL_HE_OUT, 0},
+	{0},
+};
+
 tn_module *tn_model_resnet(tn_context *context, const struct tn_model_request *request)
 {
 	static const char *const names[N_STAGES] = {"layer1", "layer2", "layer3", "layer4"};
@@ -138,5 +145,6 @@ tn_module *tn_model_resnet(tn_context *context, const struct tn_model_request *r
 		tn_model_add(net, names[stage], layer, &status);
 	}
 	add_head(&plan, net, in, request, &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

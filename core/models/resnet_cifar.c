@@ -11,6 +11,7 @@
  */
 #include "base/memory.h"
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 #include "nn/module.h"
 
@@ -66,6 +67,12 @@ static tn_module *make_block(tn_context *context, int64_t in, int64_t out, int h
 	return tn_model_end(block, status);
 }
 
+/* K. He and others, "Delving Deep into Rectifiers", ICCV 2015, which section 3.4 refers to. */
+static const struct tn_initial initial[] = {
+	{"*", 4, TN_INITIAL_HE_IN, 0},
+	{0},
+};
+
 tn_module *tn_model_resnet_cifar(tn_context *context, const struct tn_model_request *request)
 {
 	static const char *const names[N_STAGES] = {"layer1", "layer2", "layer3"};
@@ -93,5 +100,6 @@ tn_module *tn_model_resnet_cifar(tn_context *context, const struct tn_model_requ
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);
 	tn_model_add(net, "fc", tn_module_linear(context, in, request->shape.n_classes, NULL),
 		     &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

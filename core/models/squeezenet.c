@@ -12,6 +12,7 @@
  *     small       for 32x32 pictures: the stem has stride 1, and padding
  */
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 #include "nn/module.h"
 
@@ -87,6 +88,14 @@ static tn_module *make_features(tn_context *context, const struct tn_model_reque
 	return tn_model_end(features, status);
 }
 
+/* torchvision's. */
+static const struct tn_initial initial[] = {
+	{"*", 4, TN_INITIAL_HE_UNIFORM, 0},
+	{"classifier.1.weight", 4, TN_INITIAL_NORMAL, 0.01},
+	{"*.bias", 1, TN_INITIAL_ZERO, 0},
+	{0},
+};
+
 tn_module *tn_model_squeezenet(tn_context *context, const struct tn_model_request *request)
 {
 	const int64_t width = request->width ? request->width : 64;
@@ -101,5 +110,6 @@ tn_module *tn_model_squeezenet(tn_context *context, const struct tn_model_reques
 	tn_model_add(net, "features", make_features(context, request, width), &status);
 	tn_model_add(net, "classifier", classifier, &status);
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

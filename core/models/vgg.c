@@ -10,6 +10,7 @@
  *     nnott      vgg16 with batch norms, whose last two pools have stride 1; the published head
  */
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 
 enum { N_GROUPS = 5 };
@@ -57,6 +58,14 @@ static int64_t pooled(int64_t length, int is_nnott)
 	return length;
 }
 
+/* torchvision's. */
+static const struct tn_initial initial[] = {
+	{"*", 4, TN_INITIAL_HE_OUT, 0},
+	{"*", 2, TN_INITIAL_NORMAL, 0.01},
+	{"*.bias", 1, TN_INITIAL_ZERO, 0},
+	{0},
+};
+
 tn_module *tn_model_vgg(tn_context *context, const struct tn_model_request *request)
 {
 	const struct tn_model_shape *shape = &request->shape;
@@ -80,5 +89,6 @@ tn_module *tn_model_vgg(tn_context *context, const struct tn_model_request *requ
 		tn_model_add(net, "avgpool", tn_module_adaptive_avg_pool2d(context, 7, 7), &status);
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);
 	tn_model_add(net, "classifier", head, &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

@@ -16,6 +16,7 @@
 
 #include "array/runtime.h"
 #include "models/chain.h"
+#include "models/initial.h"
 #include "models/models.h"
 #include "nn/module.h"
 
@@ -98,7 +99,7 @@ static tn_module *make_encoder(tn_context *context, int64_t length, int64_t widt
 	tn_status status = encoder ? TN_OK : TN_OUT_OF_MEMORY;
 	if (!status)
 		status = tn_module_add_parameter(encoder, "pos_embedding", 3,
-						 (const int64_t[]){1, length, width}, 0.02, 0);
+						 (const int64_t[]){1, length, width}, 0, 0);
 	for (int i = 0; i < N_LAYERS; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "encoder_layer_%d", i);
@@ -148,6 +149,16 @@ static tn_array *vit_forward(tn_module *module, void *state, const tn_array *x)
 	return logits;
 }
 
+/* timm's, whose normal numbers are cut at +-2, a hundred deviations away. */
+static const struct tn_initial initial[] = {
+	{"class_token", 3, TN_INITIAL_NORMAL, 1e-6},
+	{"encoder.pos_embedding", 3, TN_INITIAL_NORMAL, 0.02},
+	{"*", 2, TN_INITIAL_NORMAL, 0.02},
+	{"encoder.*bias", 1, TN_INITIAL_ZERO, 0},
+	{"heads.*bias", 1, TN_INITIAL_ZERO, 0},
+	{0},
+};
+
 tn_module *tn_model_vit(tn_context *context, const struct tn_model_request *request)
 {
 	static const struct tn_module_class class_ = {.struct_size = sizeof(class_),
@@ -178,5 +189,6 @@ tn_module *tn_model_vit(tn_context *context, const struct tn_model_request *requ
 			    &status);
 	tn_model_add_member(net, "encoder", make_encoder(context, length, width), &status);
 	tn_model_add_member(net, "heads", heads, &status);
+	tn_model_initial(net, initial, &status);
 	return tn_model_end(net, status);
 }

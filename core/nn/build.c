@@ -30,7 +30,23 @@ static float initial_value(const struct tn_weight *weight, uint32_t word)
 	double u = (word >> 8) * (1.0 / 16777216.0);
 	if (weight->deviation > 0)
 		return (float)(weight->deviation * (double)tn_normal(word));
-	return (float)(weight->bound > 0 ? weight->bound * (2.0 * u - 1.0) : weight->constant);
+	return (float)(weight->bound * (2.0 * u - 1.0));
+}
+
+/* Element k of a weight is made of word k of its stream. */
+static void fill_weight(const struct tn_weight *weight, uint64_t seed, uint64_t stream, float *own)
+{
+	uint32_t words[256];
+	const size_t n = (size_t)weight->size, most = sizeof(words) / sizeof(words[0]);
+	const int is_random = weight->deviation > 0 || weight->bound > 0;
+	for (size_t k = 0; k < n; k += most) {
+		const size_t count = n - k < most ? n - k : most;
+		if (is_random)
+			tn_random_block(seed, stream, k, words, count);
+		for (size_t j = 0; j < count; j++)
+			own[k + j] = is_random ? initial_value(weight, words[j])
+					       : (float)weight->constant;
+	}
 }
 
 /* Writes n elements of f32, which may be overwritten, as the array's dtype. */
@@ -55,11 +71,7 @@ static tn_status fill_values(tn_module *module, const struct tn_network_arena *a
 		const struct tn_weight *weight = module->listing[i].weight;
 		int64_t row = weight->rank ? weight->size / weight->shape[0] : 1;
 		float *own = values + arena->offsets[i];
-		for (int64_t k = 0; k < weight->size; k++) {
-			uint32_t word =
-				tn_random(rt->random.seed, rt->random.stream + i, (uint64_t)k);
-			own[k] = initial_value(weight, word);
-		}
+		fill_weight(weight, rt->random.seed, rt->random.stream + i, own);
 		if (weight->zero_row)
 			memset(own + (weight->zero_row - 1) * row, 0, (size_t)row * sizeof(*own));
 	}

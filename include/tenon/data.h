@@ -153,6 +153,9 @@ struct tn_dataset_options {
 	 * image_height x image_width (0: image_resize x image_resize).  0: as normalise_as, unless
 	 * there is an image_height, to which a picture is then resized as a whole. */
 	uint32_t image_resize;
+	/* Of data sets of classes: their number, at least as many as there are; the classes that
+	 * are added have no samples, and numbers for names.  0: as many as there are. */
+	uint32_t n_classes;
 };
 
 /* Loads a data set by name, or from a folder or file.
@@ -202,9 +205,9 @@ struct tn_dataset_options {
  * set, if any.  TN_INVALID_ARGUMENT: a fraction is not from 0 to 1, or of a part that the data set
  * has, without keep_own_parts; a mean of normalise_as is not finite or a deviation not positive; an
  * option of another kind of data set, one of image_height and image_width alone, or above
- * image_resize, other image_channels; no column `target`, or two.  TN_SHAPE: x and y (images and
- * labels) differ in number, parts in the dtype or shape of a sample, pictures and normalise_as in
- * channels.
+ * image_resize, other image_channels; more classes than n_classes; no column `target`, or two.
+ * TN_SHAPE: x and y (images and labels) differ in number, parts in the dtype or shape of a sample,
+ * pictures and normalise_as in channels.
  * TN_FORMAT: a label is not one of the training part's classes; a class without pictures, or not of
  * train; also the errors of tn_idx_read, tn_npy_read, tn_npz_open, tn_csv_read, tn_cifar10_read and
  * tn_image_read.  [thread: any | since 0.1] */

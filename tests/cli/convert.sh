@@ -36,6 +36,12 @@ err_has "'b2.bias': the network has no such tensor\|'a.bias': the network has no
 run 0 convert "$dir/other.safetensors" "$dir/named.safetensors" --rename a.=fc1. --rename b=fc
 cmp "$dir/net.safetensors" "$dir/named.safetensors" || fail "renamed there and back"
 
+# A prefix for all, and names left out; the patterns are of the names in IN.
+run 0 convert "$dir/net.safetensors" "$dir/some.npz" --rename =net. --drop 'fc[12].*' --drop '*.b*'
+out_has '^1 tensors in '
+run 0 convert "$dir/some.npz" "$dir/some.safetensors"
+grep -aq '"net.fc3.weight"' "$dir/some.safetensors" || fail "no prefix"
+
 run 1 convert "$dir/net.safetensors" "$dir/bf.npz" --dtype bf16
 err_has 'NumPy has no type for bf16'
 run 1 convert "$dir/net.safetensors" "$dir/same.npz" --rename fc1.=x. --rename fc2.=x.
@@ -72,3 +78,23 @@ grep -a -q '12345678abcdefgh' "$dir/odd2.safetensors" || fail "the whole numbers
 sed 's/   "BOOL"/"F8_E4M3"/' "$dir/odd.safetensors" >"$dir/f8.safetensors"
 run 1 convert "$dir/f8.safetensors" "$dir/f8.npz"
 err_has 'F8_E4M3 is not supported'
+
+# Numbers beyond the range of a type are counted by tensor, and nothing is written.
+header='{"big":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},'
+header="$header"'"inf":{"dtype":"F32","shape":[1],"data_offsets":[16,20]}}'
+length=$(printf %03o "$(printf %s "$header" | wc -c)")
+# 1e5, -1e5, 65504, 65520, which rounds to 65536; infinity is itself in every type.
+# shellcheck disable=SC2059
+{
+	printf "\\$length\\0\\0\\0\\0\\0\\0\\0"
+	printf %s "$header"
+	printf '\000\120\303\107\000\120\303\307\000\340\177\107\000\360\177\107'
+	printf '\000\000\200\177'
+} >"$dir/big.safetensors"
+run 1 convert "$dir/big.safetensors" "$dir/big16.safetensors" --dtype f16
+err_has "tensor 'big': expected numbers within the range of f16, found 3 of 4 beyond it"
+err_has 'big.safetensors: nothing is written; bf16 has the range of f32'
+err_lines 2
+[ ! -e "$dir/big16.safetensors" ] || fail "infinities were written"
+run 0 convert "$dir/big.safetensors" "$dir/big16.safetensors" --dtype bf16
+run 0 convert "$dir/big.safetensors" "$dir/big64.safetensors" --dtype f64

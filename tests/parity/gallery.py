@@ -365,14 +365,19 @@ def record(name, make, channels, side):
               numbers(g[::step][:ENTRIES].tolist()))
 
 
-torch.set_num_threads(2)
-print("# Written by tests/parity/gallery.py with PyTorch %s, torchvision %s, timm %s: do not edit."
-      % (torch.__version__, torchvision.__version__, timm.__version__))
-if sys.argv[1:] == ["published"]:
-    for name, make in PUBLISHED:
-        record(name, make, 3, 224)
-else:
-    for name, make in SMALL:
-        record(name, make, 3, 32)
-    for name, make in NNOTT:
-        record(name, make, 1, 28)
+def main():
+    torch.set_num_threads(2)
+    print("# Written by tests/parity/gallery.py with PyTorch %s, torchvision %s, timm %s: "
+          "do not edit." % (torch.__version__, torchvision.__version__, timm.__version__))
+    if sys.argv[1:] == ["published"]:
+        for name, make in PUBLISHED:
+            record(name, make, 3, 224)
+    else:
+        for name, make in SMALL:
+            record(name, make, 3, 32)
+        for name, make in NNOTT:
+            record(name, make, 1, 28)
+
+
+if __name__ == "__main__":
+    main()

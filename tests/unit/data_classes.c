@@ -294,6 +294,22 @@ static void the_middle_is_kept_as_asked(void **state)
 		"expected image_height and image_width of at most image_resize, 6, found 7 x 6");
 }
 
+static void classes_without_samples_have_numbers_for_names(void **state)
+{
+	(void)state;
+	write_pets();
+	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .n_classes = 4));
+	assert_int_equal(tn_dataset_class_count(dataset), 4);
+	assert_int_equal(tn_dataset_format(dataset)->n_classes, 4);
+	assert_string_equal(tn_dataset_class_name(dataset, 1), "dog");
+	assert_string_equal(tn_dataset_class_name(dataset, 2), "2");
+	assert_string_equal(tn_dataset_class_name(dataset, 3), "3");
+	assert_null(tn_dataset_class_name(dataset, 4));
+	tn_dataset_destroy(dataset);
+	refused(TN_OPTIONS(struct tn_dataset_options, .n_classes = 1), TN_INVALID_ARGUMENT,
+		"n_classes: expected at least the 2 classes of the data set, found 1");
+}
+
 static void a_fraction_is_taken_evenly_from_each_class(void **state)
 {
 	(void)state;
@@ -417,6 +433,7 @@ int main(void)
 		cmocka_unit_test(pictures_become_as_those_of_a_given_format),
 		cmocka_unit_test(pictures_are_prepared_as_for_prediction),
 		cmocka_unit_test(the_middle_is_kept_as_asked),
+		cmocka_unit_test(classes_without_samples_have_numbers_for_names),
 		cmocka_unit_test(a_fraction_is_taken_evenly_from_each_class),
 		cmocka_unit_test(a_damaged_picture_is_an_error_of_its_batch_that_names_it),
 		cmocka_unit_test(odd_entries_are_refused_or_made_harmless),

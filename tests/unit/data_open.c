@@ -389,6 +389,16 @@ static void the_target_may_be_another_column_or_a_number(void **state)
 	assert_memory_equal(batch.data[0], without, sizeof(without));
 	assert_memory_equal(batch.data[1], prices, sizeof(prices));
 	finish(dataset);
+	dataset = open_set(path, TN_OPTIONS(struct tn_dataset_options, .separator = ';',
+					    .target = "price", .n_classes = 3));
+	assert_int_equal(tn_dataset_class_count(dataset), 3);
+	assert_string_equal(tn_dataset_class_name(dataset, 1), "5");
+	assert_string_equal(tn_dataset_class_name(dataset, 2), "2");
+	finish(dataset);
+	refused(path,
+		TN_OPTIONS(struct tn_dataset_options, .separator = ';', .regression = 1,
+			   .n_classes = 3),
+		TN_INVALID_ARGUMENT, "n_classes: expected a data set of classes");
 	path = write_text("b.csv", "1,2,3\n4,5,6\n");
 	dataset = open_set(path,
 			   TN_OPTIONS(struct tn_dataset_options, .no_header = 1, .regression = 1));

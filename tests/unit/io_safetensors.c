@@ -182,6 +182,11 @@ static void short_files_and_false_lengths_are_refused(void **state)
 		{"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, TN_LIMIT, "found 18446744073709551615"},
 		/* What torch.save writes, now and before version 1.6. */
 		{"PK\3\4\0\0\10\10\0\0", 10, TN_FORMAT, "found a zip archive or pickle"},
+		/* An NPZ file, by the name of its first member. */
+		{"PK\3\4\24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0w.npy", 35, TN_FORMAT,
+		 "found an NPZ file; convert it: tenon convert"},
+		{"PK\3\4\24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0w.np", 34, TN_FORMAT,
+		 "found a zip archive or pickle"},
 		{"\x80\2\x8a\n\x6c\xfc\x9c\x46", 8, TN_FORMAT, "weights_only=True"},
 		{"\x80\2\0\0\0\0\0\0", 8, TN_FORMAT, "at most 0 bytes"},
 	};
