@@ -116,8 +116,8 @@ struct tn_train_options {
 	/* In place of max_shift and flip.  NULL: those. */
 	const struct tn_augmentation *augmentation;
 	/* In place of `schedule`, advanced once a step or, with schedule_epochs, once an epoch; a
-	 * plateau gets the validation's loss, or without one that of training.  A period of 0 is the
-	 * whole training, if the kind has one.  NULL: `schedule`. */
+	 * plateau gets the validation's loss, or without one that of training.  A period of 0 is
+	 * the whole training, if the kind has one.  NULL: `schedule`. */
 	const struct tn_schedule_options *schedule_options;
 	uint32_t schedule_epochs;
 	/* As in struct tn_trainer_options. */

@@ -297,6 +297,106 @@ static void the_cosine_schedule_begins_at_the_rate_and_puts_it_back(void **state
 	close_bench(&b);
 }
 
+/* Any schedule, by steps or epochs, with the period of the whole training if it has none. */
+static void other_schedules_have_the_length_of_the_training(void **state)
+{
+	static const double by_epoch[] = {1, 0.5, 0.1, 0.1}; /* two drops */
+	enum { EPOCHS = 4 };
+	struct bench b;
+	(void)state;
+	open_bench(&b);
+	const struct tn_schedule_options drops = {.struct_size = sizeof(drops),
+						  .kind = TN_SCHEDULE_TWO_DROPS};
+	struct tn_train_options options = {.struct_size = sizeof(options),
+					   .n_epochs = EPOCHS,
+					   .batch_size = 16,
+					   .epoch = note_rate,
+					   .user = &b,
+					   .schedule_options = &drops,
+					   .schedule_epochs = 1};
+	assert_ok(tn_train(b.net, b.sgd, b.dataset, &options));
+	for (int t = 0; t < EPOCHS; t++)
+		assert_close(b.rates[t], 0.01 * by_epoch[t], 1e-12);
+	const struct tn_schedule_options cosine = {
+		.struct_size = sizeof(cosine), .kind = TN_SCHEDULE_COSINE, .min_lr = 0.005};
+	options.batch_size = N;
+	options.schedule_options = &cosine;
+	options.schedule_epochs = 0;
+	assert_ok(tn_train(b.net, b.sgd, b.dataset, &options));
+	for (int t = 0; t < EPOCHS; t++)
+		assert_close(b.rates[t], 0.005 + 0.0025 * (1 + cos(M_PI * t / EPOCHS)), 1e-9);
+	const struct tn_schedule_options unknown = {.struct_size = sizeof(unknown), .kind = 99};
+	options.schedule_options = &unknown;
+	assert_status(tn_train(b.net, b.sgd, b.dataset, &options), TN_INVALID_ARGUMENT);
+	tn_error_clear(b.context);
+	close_bench(&b);
+}
+
+/* No loss is lower by 1000, so that the first epoch is the best: the plateau halves the rate after
+ * each other one, and patience ends the training. */
+static void losses_that_do_not_fall_reduce_the_rate_and_end_the_training(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_bench(&b);
+	const struct tn_schedule_options plateau = {.struct_size = sizeof(plateau),
+						    .kind = TN_SCHEDULE_PLATEAU,
+						    .factor = 0.5,
+						    .patience = -1,
+						    .threshold = 1000,
+						    .is_absolute = 1};
+	const struct tn_train_options options = {.struct_size = sizeof(options),
+						 .n_epochs = 8,
+						 .batch_size = N,
+						 .epoch = note_rate,
+						 .user = &b,
+						 .schedule_options = &plateau,
+						 .patience = 3,
+						 .min_delta = 1000};
+	assert_ok(tn_train(b.net, b.sgd, b.dataset, &options));
+	assert_close(b.rates[0], 0.01, 0);
+	assert_close(b.rates[1], 0.005, 1e-12);
+	assert_close(b.rates[3], 0.00125, 1e-12);
+	assert_close(b.rates[4], 0, 0); /* there was no fifth epoch */
+	close_bench(&b);
+}
+
+static double weight_change(struct bench *b, const struct tn_train_options *options)
+{
+	struct tn_parameter_view view;
+	double change;
+	assert_ok(tn_module_parameter(b->net, "fc.weight", &view));
+	tn_array *before = tn_copy(view.value);
+	assert_ok(tn_train(b->net, b->sgd, b->dataset, options));
+	tn_array *difference = tn_subtract(view.value, before);
+	assert_ok(tn_item(tn_sum(tn_square(difference), TN_ALL_AXES, NULL, 0), &change));
+	tn_array_destroy(before);
+	return sqrt(change);
+}
+
+static void clipping_bounds_a_step_and_augmentation_changes_it(void **state)
+{
+	struct bench b;
+	(void)state;
+	open_bench(&b);
+	struct tn_train_options options = {
+		.struct_size = sizeof(options), .batch_size = N, .clip_norm = 1e-3};
+	const double clipped = weight_change(&b, &options);
+	assert_true(clipped > 0 && clipped <= 0.01 * 1e-3 * 1.001);
+	const struct tn_augmentation wrong = {.struct_size = sizeof(wrong), .hflip_prob = 2};
+	options.augmentation = &wrong;
+	assert_status(tn_train(b.net, b.sgd, b.dataset, &options), TN_INVALID_ARGUMENT);
+	tn_error_clear(b.context);
+	const struct tn_augmentation noise = {
+		.struct_size = sizeof(noise), .noise_std = 3, .noise_prob = 1};
+	const struct tn_train_options plain = {.struct_size = sizeof(plain), .batch_size = N};
+	options = plain;
+	options.augmentation = &noise;
+	const double quiet = weight_change(&b, &plain), noisy = weight_change(&b, &options);
+	assert_true(fabs(quiet - noisy) > 1e-6);
+	close_bench(&b);
+}
+
 static int note_validation(void *user, const struct tn_epoch_metrics *metrics)
 {
 	assert_int_equal(metrics->validation.images, 0);
@@ -386,6 +486,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cosine_schedule_begins_at_the_rate_and_puts_it_back),
+		cmocka_unit_test(other_schedules_have_the_length_of_the_training),
+		cmocka_unit_test(losses_that_do_not_fall_reduce_the_rate_and_end_the_training),
+		cmocka_unit_test(clipping_bounds_a_step_and_augmentation_changes_it),
 		cmocka_unit_test(the_rate_is_constant_otherwise_and_validation_needs_a_part),
 		cmocka_unit_test(a_loss_that_is_not_finite_ends_the_training_before_the_next_step),
 		cmocka_unit_test(evaluating_leaves_dropout_out_and_the_network_training),
