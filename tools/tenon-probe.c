@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "loader/backend.h"
+#include "loader/communicator.h"
+#include "loader/load.h"
 #include "loader/probe.h"
 #include "loader/registry.h"
 
@@ -35,13 +37,36 @@ static void say_stage(void *user, const char *path, uint32_t stage)
 	say(line, (size_t)snprintf(line, sizeof(line), "stage %u\n", stage));
 }
 
+/* The report says that no backend can be selected. */
+static tn_load_report *load_backend(const struct tn_registry_options *options)
+{
+	struct tn_registry *registry = NULL;
+	tn_load_report *report = NULL;
+	(void)tn_registry_open(options, &registry, &report, NULL);
+	tn_registry_close(registry);
+	return report;
+}
+
+/* Up to its table: it joins no other rank. */
+static tn_load_report *load_communicator(const struct tn_registry_options *options)
+{
+	struct tn_communicator_choice choice = {.was_asked = 1};
+	struct tn_communicator_plugin *plugin = NULL;
+	tn_load_report *report = NULL;
+	const char *name;
+	size_t length = tn_plugin_name_in(&tn_communicator_kind, options->paths[0], &name);
+	snprintf(choice.name, sizeof(choice.name), "%.*s", (int)length, name);
+	(void)tn_communicator_load(options, &choice, &report, &plugin, NULL);
+	if (plugin)
+		tn_plugin_destroy(&plugin->plugin, 1);
+	return report;
+}
+
 int main(int argc, char **argv)
 {
 	const struct rlimit no_core = {0, 0};
 	struct tn_logger logger;
 	struct tn_parameters parameters;
-	struct tn_registry *registry = NULL;
-	tn_load_report *report = NULL;
 	if (argc != 2) {
 		fprintf(stderr, "usage: tenon-probe FILE (started by tn_probe)\n");
 		return 2;
@@ -59,9 +84,9 @@ int main(int argc, char **argv)
 		.paths_only = 1,
 		.progress = say_stage,
 	};
-	/* The report says that no backend can be selected. */
-	(void)tn_registry_open(&options, &registry, &report, NULL);
-	tn_registry_close(registry);
+	tn_load_report *report = tn_plugin_kind_of(path) == &tn_communicator_kind
+					 ? load_communicator(&options)
+					 : load_backend(&options);
 	const char *json = tn_load_report_json(report);
 	if (json) {
 		say("report\n", 7);

@@ -35,6 +35,22 @@ static tn_status check_paths(const struct tn_context_options *options, struct tn
 	return TN_OK;
 }
 
+static tn_status copy_paths(struct tn_assembly *assembly, const struct tn_context_options *options,
+			    struct tn_error_info *error)
+{
+	size_t n = options->n_plugin_paths;
+	assembly->plugin_paths = tn_mem_zeroed(n + 1, sizeof(char *));
+	for (size_t i = 0; assembly->plugin_paths && i < n; i++) {
+		assembly->plugin_paths[i] = tn_mem_copy_string(options->plugin_paths[i]);
+		if (!assembly->plugin_paths[i])
+			break;
+		assembly->n_plugin_paths++;
+	}
+	if (assembly->plugin_paths && assembly->n_plugin_paths == n)
+		return TN_OK;
+	return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for the plugin paths");
+}
+
 static tn_status open_registry(tn_context *context, const struct tn_context_options *options,
 			       struct tn_error_info *error)
 {
@@ -69,6 +85,8 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 	tn_status status = levels ? tn_logger_configure(&assembly->logger, levels, error) : TN_OK;
 	if (!status)
 		status = tn_settings_read(&assembly->parameters, options, &settings, error);
+	if (!status)
+		status = copy_paths(assembly, options, error);
 	if (status)
 		return status;
 	assembly->threads = tn_threads_create(settings.n_threads);
@@ -144,6 +162,9 @@ static void destroy(tn_context *context)
 	tn_load_report_destroy(context->assembly->report);
 	tn_threads_destroy(context->assembly->threads);
 	tn_parameters_release(&context->assembly->parameters);
+	for (size_t i = 0; i < context->assembly->n_plugin_paths; i++)
+		tn_mem_free(context->assembly->plugin_paths[i]);
+	tn_mem_free(context->assembly->plugin_paths);
 	tn_mem_free(context->assembly->pushed);
 	tn_mem_free(context->assembly);
 	tn_mem_free(context);

@@ -30,6 +30,8 @@ struct tn_assembly {
 	/* The devices that were current before each push. */
 	struct tn_device **pushed;
 	size_t n_pushed, room_for_pushed;
+	char **plugin_paths; /* of the options: communicators are searched for in them later */
+	size_t n_plugin_paths;
 	struct tn_watchers watchers; /* the program's hook; hook NULL: none */
 };
 

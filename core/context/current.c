@@ -120,7 +120,7 @@ tn_device *tn_device_find(tn_context *context, const char *name)
 	const struct tn_selection_item *item = &selection.named[0];
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
-		if (!strcmp(device->backend->name, item->name) &&
+		if (!strcmp(device->backend->plugin.name, item->name) &&
 		    (item->index == TN_ANY_INDEX || item->index == device->index))
 			return device;
 	}

@@ -27,7 +27,7 @@
 
 static int is_built_in(const struct tn_backend *backend)
 {
-	return !backend->path;
+	return !backend->plugin.path;
 }
 
 /* A device without its handle. */
@@ -53,7 +53,7 @@ static tn_status make_device(tn_context *context, const struct tn_backend *backe
 static struct tn_load_row *row_of(tn_context *context, const struct tn_device *device)
 {
 	const struct tn_load_row *found =
-		tn_load_report_find(context->assembly->report, device->backend->name);
+		tn_load_report_find(context->assembly->report, device->backend->plugin.name);
 	for (size_t i = 0; i < context->assembly->report->n_rows; i++) {
 		if (context->assembly->report->rows[i] == found)
 			return context->assembly->report->rows[i];

@@ -29,19 +29,19 @@ tn_status tn_device_create(tn_context *context, const struct tn_backend *backend
 	if (index >= backend->n_devices)
 		return tn_fail(error, TN_NOT_FOUND, "device",
 			       "backend %s has %" PRIu32 " devices, found no %s:%" PRIu32,
-			       backend->name, backend->n_devices, backend->name, index);
+			       backend->plugin.name, backend->n_devices, backend->plugin.name, index);
 	struct tn_device *d = tn_mem_zeroed(1, sizeof(*d));
 	struct tn_pool *pool = tn_pool_create(memory_limit);
 	if (!d || !pool) {
 		tn_mem_free(d);
 		tn_mem_free(pool);
 		return tn_fail(error, TN_OUT_OF_MEMORY, "device", "no host memory for device %s:%u",
-			       backend->name, index);
+			       backend->plugin.name, index);
 	}
 	d->context = context;
 	d->backend = backend;
 	d->index = index;
-	snprintf(d->name, sizeof(d->name), "%s:%" PRIu32, backend->name, index);
+	snprintf(d->name, sizeof(d->name), "%s:%" PRIu32, backend->plugin.name, index);
 	d->description = backend->devices[index];
 	d->host_memory = (d->description.flags & TN_DEVICE_HOST_MEMORY) != 0;
 	d->synchronous = (d->description.flags & TN_DEVICE_SYNCHRONOUS) != 0;

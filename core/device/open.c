@@ -24,7 +24,7 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = error},
 				    .index = device->index};
 	void *handle = NULL;
-	status = device->backend->device.open(device->backend->instance, &args, &handle);
+	status = device->backend->device.open(device->backend->plugin.instance, &args, &handle);
 	if (status == TN_OK && !handle)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "open",
 				 "the backend returned no handle");

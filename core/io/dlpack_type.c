@@ -54,7 +54,7 @@ int tn_dlpack_of_device(const struct tn_device *device, struct tn_dlpack_device 
 {
 	if (device->host_memory)
 		*found = (struct tn_dlpack_device){TN_DLPACK_CPU, 0};
-	else if (!strcmp(device->backend->name, "cuda"))
+	else if (!strcmp(device->backend->plugin.name, "cuda"))
 		*found = (struct tn_dlpack_device){TN_DLPACK_CUDA, (int32_t)device->index};
 	else
 		return 0;

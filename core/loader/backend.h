@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/parameter.h"
 #include "base/threads.h"
+#include "loader/plugin.h"
 
 /* The bits of `native` in struct tn_backend, in the order of the tables. */
 enum tn_slot {
@@ -76,16 +77,10 @@ enum tn_slot {
 	TN_SLOT_COUNT,
 };
 
-struct tn_host_services;
-
 /* A loaded backend.  Read only, owned by its registry. */
 struct tn_backend {
-	char name[32];
-	const char *version;
-	const char *path; /* NULL: built in */
-	uint8_t uuid[16];
-	void *instance;     /* first argument of device_count, describe and open */
-	uint32_t abi_minor; /* the effective one */
+	struct tn_plugin
+		plugin; /* its instance is the first argument of device_count, describe, open */
 	uint32_t n_devices;
 	struct tn_device_description *devices; /* n_devices */
 	uint64_t native;                       /* bit s: the plugin filled slot s */
@@ -103,11 +98,6 @@ struct tn_backend {
 	struct tn_sort_table sort;
 	struct tn_scan_table scan;
 	struct tn_import_table import;
-
-	/* Used by the loader alone. */
-	struct tn_backend_descriptor descriptor;
-	struct tn_host_services *services;
-	int created; /* an instance must be destroyed */
 };
 
 static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot slot)

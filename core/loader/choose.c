@@ -52,7 +52,7 @@ static int by_rank(const void *left, const void *right)
 		return difference;
 	if (device_of(a)->score != device_of(b)->score)
 		return device_of(a)->score > device_of(b)->score ? -1 : 1;
-	difference = strcmp(a->backend->name, b->backend->name);
+	difference = strcmp(a->backend->plugin.name, b->backend->plugin.name);
 	if (difference)
 		return difference;
 	return a->index < b->index ? -1 : a->index > b->index;
@@ -118,7 +118,7 @@ static void select_choices(const struct tn_loading *loading, struct tn_registry 
 		const struct tn_selection_item *item = &selection->named[i];
 		int matched = 0;
 		for (size_t j = 0; j < n; j++) {
-			if (strcmp(all[j].backend->name, item->name) ||
+			if (strcmp(all[j].backend->plugin.name, item->name) ||
 			    (item->index != TN_ANY_INDEX && item->index != all[j].index))
 				continue;
 			matched = 1;
@@ -141,8 +141,8 @@ static tn_status add_notice(const struct tn_loading *loading, const struct tn_ch
 			    struct tn_text *text)
 {
 	int last_resort = device_of(choice)->kind == TN_DEVICE_REFERENCE;
-	tn_text_format(text, "; using %s:%" PRIu32 "%s", choice->backend->name, choice->index,
-		       last_resort ? ", which is built in and slow" : "");
+	tn_text_format(text, "; using %s:%" PRIu32 "%s", choice->backend->plugin.name,
+		       choice->index, last_resort ? ", which is built in and slow" : "");
 	if (text->failed || !tn_report_add_notice(loading->report, text->data))
 		return TN_OUT_OF_MEMORY;
 	tn_log_format(loading->options->logger, TN_LOG_NOTICE, "loader", "%s",
@@ -165,7 +165,7 @@ static tn_status notify(const struct tn_loading *loading, const struct tn_known_
 {
 	const struct tn_choice *choice = &registry->choices[0];
 	int last_resort = device_of(choice)->kind == TN_DEVICE_REFERENCE &&
-			  !tn_selection_names(&loading->selection, choice->backend->name);
+			  !tn_selection_names(&loading->selection, choice->backend->plugin.name);
 	registry->fell_back = reasons->length > 0 || last_resort;
 	loading->report->fell_back = registry->fell_back;
 	if (reasons->length)
@@ -218,7 +218,7 @@ static void mark_selected(struct tn_load_report *report, const struct tn_choice 
 {
 	for (size_t i = 0; i < report->n_rows; i++) {
 		struct tn_load_row *row = report->rows[i];
-		if (row->status == TN_OK && !strcmp(row->name, choice->backend->name)) {
+		if (row->status == TN_OK && !strcmp(row->name, choice->backend->plugin.name)) {
 			row->selected = 1;
 			row->selected_device = choice->index;
 		}

@@ -77,9 +77,17 @@ static uint64_t padded(uint64_t size, uint64_t alignment)
 	return (size + alignment - 1) & ~(alignment - 1);
 }
 
+/* A search for the note of a kind, in segment after segment. */
+struct search {
+	const struct tn_plugin_kind *kind;
+	struct tn_backend_note *note;
+	int found;
+	const struct tn_plugin_kind *other; /* of a note that is another kind's; NULL: none */
+};
+
 /* Searches the notes in data[0..size): 1 found, 0 not found, -1 malformed. */
-static int find_note(const unsigned char *data, uint64_t size, uint64_t alignment,
-		     struct tn_backend_note *note)
+static int find_note(struct search *search, const unsigned char *data, uint64_t size,
+		     uint64_t alignment)
 {
 	uint64_t at = 0;
 	while (size - at >= sizeof(Elf64_Nhdr)) {
@@ -90,14 +98,17 @@ static int find_note(const unsigned char *data, uint64_t size, uint64_t alignmen
 		uint64_t description = padded(owner + header.n_namesz, alignment);
 		if (description > size || header.n_descsz > size - description)
 			return 0;
-		if (header.n_type == TN_BACKEND_NOTE_TYPE &&
-		    header.n_namesz == sizeof(TN_BACKEND_NOTE_OWNER) &&
-		    !memcmp(data + owner, TN_BACKEND_NOTE_OWNER, sizeof(TN_BACKEND_NOTE_OWNER))) {
-			if (header.n_descsz < sizeof(*note))
+		int is_tenons =
+			header.n_namesz == sizeof(TN_BACKEND_NOTE_OWNER) &&
+			!memcmp(data + owner, TN_BACKEND_NOTE_OWNER, sizeof(TN_BACKEND_NOTE_OWNER));
+		if (is_tenons && header.n_type == search->kind->note_type) {
+			if (header.n_descsz < sizeof(*search->note))
 				return -1;
-			memcpy(note, data + description, sizeof(*note));
-			return note->magic == TN_BACKEND_MAGIC ? 1 : -1;
+			memcpy(search->note, data + description, sizeof(*search->note));
+			return search->note->magic == TN_BACKEND_MAGIC ? 1 : -1;
 		}
+		if (is_tenons && !search->other)
+			search->other = tn_plugin_kind_with(header.n_type);
 		at = padded(description + header.n_descsz, alignment);
 		if (at > size)
 			return 0;
@@ -105,9 +116,8 @@ static int find_note(const unsigned char *data, uint64_t size, uint64_t alignmen
 	return 0;
 }
 
-/* *found: 1 when the segment has Tenon's note. */
 static tn_status read_notes(const struct tn_elf_file *file, const Elf64_Phdr *segment,
-			    struct tn_backend_note *note, int *found)
+			    struct search *search)
 {
 	uint64_t size = segment->p_filesz < MAX_NOTES ? segment->p_filesz : MAX_NOTES;
 	unsigned char *data = tn_mem_alloc(size);
@@ -115,11 +125,12 @@ static tn_status read_notes(const struct tn_elf_file *file, const Elf64_Phdr *se
 		return tn_fail(file->error, TN_OUT_OF_MEMORY, "inspect", "no memory for the notes");
 	tn_status status = tn_elf_read(file, segment->p_offset, data, size, "a note segment");
 	if (!status) {
-		int result = find_note(data, size, segment->p_align == 8 ? 8 : 4, note);
-		*found = result > 0;
+		int result = find_note(search, data, size, segment->p_align == 8 ? 8 : 4);
+		search->found = result > 0;
 		if (result < 0)
-			status = refuse_file(
-				file, "its Tenon note is malformed (TN_BACKEND_PLUGIN makes it)");
+			status = tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+					 "its Tenon note is malformed (%s makes it)",
+					 search->kind->macro);
 	}
 	tn_mem_free(data);
 	return status;
@@ -175,18 +186,30 @@ tn_status tn_elf_segment(const struct tn_elf_file *file, unsigned i, Elf64_Phdr 
 	return tn_elf_read(file, offset, segment, sizeof(*segment), "a program header");
 }
 
-tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error_info *error)
+/* The reason why no note was found. */
+static tn_status refuse_without_note(const struct tn_elf_file *file, const struct search *search)
+{
+	if (search->other)
+		return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+			       "its Tenon note is that of %s, whose file name is %s_NAME.so",
+			       search->other->article, search->other->name);
+	return tn_fail(file->error, TN_BAD_PLUGIN, "inspect",
+		       "it has no Tenon note: not %s of Tenon", search->kind->article);
+}
+
+tn_status tn_elf_read_note(int fd, const struct tn_plugin_kind *kind, struct tn_backend_note *note,
+			   struct tn_error_info *error)
 {
 	struct tn_elf_file file;
+	struct search search = {.kind = kind, .note = note};
 	tn_status status = tn_elf_open(&file, fd, error);
-	int found = 0;
 	for (unsigned i = 0; !status && i < file.header.e_phnum; i++) {
 		Elf64_Phdr segment;
 		status = tn_elf_segment(&file, i, &segment);
 		if (status)
 			return status;
-		if (segment.p_type == PT_NOTE && !found)
-			status = read_notes(&file, &segment, note, &found);
+		if (segment.p_type == PT_NOTE && !search.found)
+			status = read_notes(&file, &segment, &search);
 		/* Every byte of a loaded segment must be there: dlopen maps them without looking,
 		 * and a missing page is a SIGBUS later. */
 		if (segment.p_type == PT_LOAD && (segment.p_offset > file.size ||
@@ -198,7 +221,5 @@ tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error
 				       (unsigned long long)segment.p_filesz,
 				       (unsigned long long)file.size);
 	}
-	if (!status && !found)
-		status = refuse_file(&file, "it has no Tenon note: not a backend of Tenon");
-	return status;
+	return status || search.found ? status : refuse_without_note(&file, &search);
 }

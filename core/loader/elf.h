@@ -9,11 +9,14 @@
 #include <elf.h>
 #include <tenon/backend.h>
 
+#include "loader/kind.h"
+
 /* Finds Tenon's note in the ELF shared object behind `fd`.  Reads are bounded and by offset;
  * nothing in the file is trusted.  TN_BAD_PLUGIN: not an ELF file, truncated, of another class,
- * byte order or machine, not a shared object, or without a complete, well-formed note; the text
- * has the reason. */
-tn_status tn_elf_read_note(int fd, struct tn_backend_note *note, struct tn_error_info *error);
+ * byte order or machine, not a shared object, or without a complete, well-formed note of that kind;
+ * the text has the reason. */
+tn_status tn_elf_read_note(int fd, const struct tn_plugin_kind *kind, struct tn_backend_note *note,
+			   struct tn_error_info *error);
 
 struct tn_elf_file {
 	int fd;

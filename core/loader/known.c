@@ -19,7 +19,6 @@
 #include "loader/names.h"
 #include "loader/search.h"
 
-#define SUFFIX ".backend"
 #define MAX_LINES 200
 
 /* A stream of a regular file; NULL: *problem is the reason. */
@@ -112,28 +111,20 @@ static uint32_t kind_of(const char *word)
 	return 0;
 }
 
-/* Parses one line; returns NULL, or what was expected instead. */
-static const char *read_line(struct tn_known *entry, char *line, const char *root)
+static const char *take_name(struct tn_known *entry, const char *value)
 {
-	char *key = trimmed(line);
-	if (!*key || *key == '#')
-		return NULL;
-	char *equals = strchr(key, '=');
-	if (!equals)
-		return "expected 'key = value'";
-	*equals = '\0';
-	char *value = trimmed(equals + 1);
-	key = trimmed(key);
-	if (!strcmp(key, "name")) {
-		if (!tn_search_is_name(value, strlen(value)))
-			return "expected a name of a-z, 0-9 and '_', at most 31 letters";
-		snprintf(entry->name, sizeof(entry->name), "%s", value);
-	} else if (!strcmp(key, "hardware")) {
+	if (!tn_search_is_name(value, strlen(value)))
+		return "expected a name of a-z, 0-9 and '_', at most 31 letters";
+	snprintf(entry->name, sizeof(entry->name), "%s", value);
+	return NULL;
+}
+
+/* The keys of a backend, beyond those of both kinds. */
+static const char *take_of_backend(struct tn_known *entry, const char *key, const char *value,
+				   const char *root)
+{
+	if (!strcmp(key, "hardware")) {
 		snprintf(entry->hardware, sizeof(entry->hardware), "%s", value);
-	} else if (!strcmp(key, "packages")) {
-		snprintf(entry->packages, sizeof(entry->packages), "%s", value);
-	} else if (!strcmp(key, "source")) {
-		snprintf(entry->source, sizeof(entry->source), "%s", value);
 	} else if (!strcmp(key, "kind")) {
 		entry->kind = kind_of(value);
 		if (!entry->kind)
@@ -145,10 +136,79 @@ static const char *read_line(struct tn_known *entry, char *line, const char *roo
 	return NULL;
 }
 
-/* 1: *entry is filled. */
-static int read_file(const char *path, const char *root, const struct tn_logger *logger,
-		     struct tn_known *entry)
+/* Those of a communicator. */
+static const char *take_of_communicator(struct tn_known *entry, const char *key, const char *value)
 {
+	if (!strcmp(key, "launcher")) {
+		if (entry->n_launches == TN_KNOWN_MOST_LAUNCHES)
+			return "expected at most 8 launchers";
+		struct tn_launch *launch = &entry->launches[entry->n_launches++];
+		snprintf(launch->launcher, sizeof(launch->launcher), "%s", value);
+		return NULL;
+	}
+	if (strcmp(key, "size") && strcmp(key, "rank"))
+		return NULL;
+	if (!entry->n_launches)
+		return "expected a line 'launcher = ...' before it";
+	struct tn_launch *launch = &entry->launches[entry->n_launches - 1];
+	char *variable = *key == 's' ? launch->size_variable : launch->rank_variable;
+	if (!*value || strlen(value) >= sizeof(launch->size_variable))
+		return "expected a variable's name of at most 63 letters";
+	snprintf(variable, sizeof(launch->size_variable), "%s", value);
+	return NULL;
+}
+
+/* Parses one line; returns NULL, or what was expected instead. */
+static const char *read_line(const struct tn_known_source *source, struct tn_known *entry,
+			     char *line)
+{
+	char *key = trimmed(line);
+	if (!*key || *key == '#')
+		return NULL;
+	char *equals = strchr(key, '=');
+	if (!equals)
+		return "expected 'key = value'";
+	*equals = '\0';
+	char *value = trimmed(equals + 1);
+	key = trimmed(key);
+	if (!strcmp(key, "name"))
+		return take_name(entry, value);
+	if (!strcmp(key, "packages"))
+		snprintf(entry->packages, sizeof(entry->packages), "%s", value);
+	else if (!strcmp(key, "source"))
+		snprintf(entry->source, sizeof(entry->source), "%s", value);
+	else if (source->kind == &tn_communicator_kind)
+		return take_of_communicator(entry, key, value);
+	else
+		return take_of_backend(entry, key, value, source->root);
+	return NULL;
+}
+
+/* At the end of a file: what is missing, or NULL. */
+static const char *finish(const struct tn_known_source *source, struct tn_known *entry)
+{
+	if (!entry->name[0])
+		return "expected a line 'name = ...'";
+	if (source->kind != &tn_communicator_kind) {
+		entry->seen = entry->seen || entry->n_signs == 0;
+		return NULL;
+	}
+	for (int i = 0; i < entry->n_launches; i++) {
+		struct tn_launch *launch = &entry->launches[i];
+		if (!launch->size_variable[0] || !launch->rank_variable[0])
+			return "expected the lines 'size = ...' and 'rank = ...' of each launcher";
+		tn_launch_read(launch, source->parameters, source->logger);
+		if (i == 0 || (launch->size && !entry->seen))
+			snprintf(entry->hardware, sizeof(entry->hardware), "%s", launch->launcher);
+		entry->seen = entry->seen || launch->size;
+	}
+	return NULL;
+}
+
+/* 1: *entry is filled. */
+static int read_file(const struct tn_known_source *source, const char *path, struct tn_known *entry)
+{
+	const struct tn_logger *logger = source->logger;
 	char line[512];
 	const char *problem;
 	int number = 0;
@@ -164,31 +224,31 @@ static int read_file(const char *path, const char *root, const struct tn_logger 
 		if (strlen(line) == sizeof(line) - 1 || number > MAX_LINES)
 			problem = "the line is too long, or the file has too many";
 		else
-			problem = read_line(entry, line, root);
+			problem = read_line(source, entry, line);
 	}
 	fclose(file);
-	if (!problem && !entry->name[0])
-		problem = "expected a line 'name = ...'";
+	if (!problem)
+		problem = finish(source, entry);
 	if (problem)
 		tn_log_format(logger, TN_LOG_WARNING, "loader", "%s:%d: %s", path, number, problem);
-	entry->seen = entry->seen || entry->n_signs == 0;
 	return !problem;
 }
 
-tn_status tn_known_read(const char *folder, const char *root, const struct tn_logger *logger,
-			struct tn_known_list *known)
+tn_status tn_known_read(const struct tn_known_source *source, struct tn_known_list *known)
 {
 	struct tn_names names;
+	char suffix[32];
 	*known = (struct tn_known_list){0};
-	tn_status status = tn_names_read(folder, SUFFIX, &names);
+	snprintf(suffix, sizeof(suffix), ".%s", source->kind->name);
+	tn_status status = tn_names_read(source->folder, suffix, &names);
 	if (status == TN_OUT_OF_MEMORY)
 		return status;
 	status = TN_OK;
 	for (size_t i = 0; i < names.n; i++) {
 		struct tn_known entry;
 		char path[4096];
-		snprintf(path, sizeof(path), "%s/%s", folder, names.list[i]);
-		if (!read_file(path, root, logger, &entry) || tn_known_find(known, entry.name))
+		snprintf(path, sizeof(path), "%s/%s", source->folder, names.list[i]);
+		if (!read_file(source, path, &entry) || tn_known_find(known, entry.name))
 			continue;
 		struct tn_known *list = tn_mem_realloc(known->list, known->n + 1, sizeof(*list));
 		if (!list) {

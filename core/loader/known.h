@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Backends known from data files, installed or not.
+ * Plugins known from data files, installed or not.
  *
  * A file NAME.backend in $datadir/tenon/backends.d (in TENON_DATA_DIR/backends.d where that is set)
  * holds lines `key = value`, blank lines and lines that begin with '#':
@@ -15,6 +15,14 @@
  *	packages  what to install: the plugin's own package, or those of the libraries that it opens
  *	source    what the plugin is built from, in words, where no package contains it
  *
+ *
+ * A file NAME.communicator in communicators.d beside it holds name, packages and source, and the
+ * launchers that start programs for the communicator:
+ *
+ *	launcher  in words: "mpirun of Open MPI"; begins the next launcher
+ *	size      the variable with the number of ranks that this launcher sets
+ *	rank      the one with the number of this rank, from 0
+ *
  * Unknown keys are ignored: later versions may define them.
  */
 #ifndef TN_LOADER_KNOWN_H
@@ -23,15 +31,23 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "base/parameter.h"
+#include "loader/kind.h"
+#include "loader/launch.h"
+
+enum { TN_KNOWN_MOST_LAUNCHES = 8 };
 
 struct tn_known {
 	char name[32];
-	char hardware[128];
+	char hardware
+		[128]; /* of a communicator: its launcher, the one that was seen or the first */
 	char packages[256];
 	char source[256];
 	uint32_t kind; /* TN_DEVICE_..., 0: not stated */
 	int n_signs;
-	int seen; /* one of its signs was found, or it has none */
+	int seen; /* one of its signs was found, or it has none; of a communicator: it was launched */
+	struct tn_launch launches[TN_KNOWN_MOST_LAUNCHES];
+	int n_launches;
 };
 
 struct tn_known_list {
@@ -39,11 +55,17 @@ struct tn_known_list {
 	size_t n;
 };
 
+struct tn_known_source {
+	const struct tn_plugin_kind *kind;
+	const char *folder;
+	const char *root; /* signs are looked for below it: "" except in tests */
+	struct tn_parameters *parameters;
+	const struct tn_logger *logger;
+};
+
 /* Reads all files of a folder, in order of their names.  A missing folder counts as empty; a
- * malformed file causes a warning.  Signs are looked for below `root`, "" except in tests.
- * TN_OUT_OF_MEMORY. */
-tn_status tn_known_read(const char *folder, const char *root, const struct tn_logger *logger,
-			struct tn_known_list *known);
+ * malformed file causes a warning.  TN_OUT_OF_MEMORY. */
+tn_status tn_known_read(const struct tn_known_source *source, struct tn_known_list *known);
 void tn_known_release(struct tn_known_list *known);
 const struct tn_known *tn_known_find(const struct tn_known_list *known, const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The stages of one backend, in order; each passes or gives a status and a text for the report's
+ * The stages of one plugin, in order; each passes or gives a status and a text for the report's
  * row.  No code of a plugin runs before its note was read and negotiated.
  *
  * The file is opened once and inspected through that descriptor, but dlopen gets its real path:
@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,11 +32,8 @@
 #include "loader/names.h"
 #include "loader/registry.h"
 #include "loader/report.h"
-#include "loader/slots.h"
 #include "loader/trust.h"
 #include "loader/version.h"
-
-#define MAX_DEVICES 1024u
 
 static uint64_t microseconds(void)
 {
@@ -44,8 +42,8 @@ static uint64_t microseconds(void)
 	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-static void enter_stage(const struct tn_loading *loading, const struct tn_candidate *candidate,
-			uint32_t stage)
+void tn_plugin_enter(const struct tn_loading *loading, const struct tn_candidate *candidate,
+		     uint32_t stage)
 {
 	candidate->row->stage = stage;
 	if (loading->options->progress)
@@ -83,7 +81,7 @@ static tn_status open_file(struct tn_candidate *candidate, struct tn_error_info 
 static tn_status search(const struct tn_loading *loading, size_t i, struct tn_error_info *error)
 {
 	struct tn_candidate *candidate = &loading->candidates.list[i];
-	enter_stage(loading, candidate, TN_STAGE_SEARCH);
+	tn_plugin_enter(loading, candidate, TN_STAGE_SEARCH);
 	if (tn_selection_excludes(&loading->selection, candidate->name))
 		return tn_fail(error, TN_EXCLUDED, "search", "excluded by '^%s'", candidate->name);
 	tn_status fault = tn_simulation_of(&loading->simulation, candidate->name);
@@ -92,13 +90,13 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 	if (candidate->built_in)
 		return TN_OK;
 	const char *slash = strrchr(candidate->path, '/');
-	char expected[64] = "backend_";
-	strcat(strcat(expected, candidate->name), ".so");
+	char expected[64];
+	snprintf(expected, sizeof(expected), "%s_%s.so", loading->kind->name, candidate->name);
 	if (!slash || strcmp(slash + 1, expected) ||
 	    !tn_search_is_name(candidate->name, strlen(candidate->name)))
-		return tn_fail(
-			error, TN_BAD_PLUGIN, "search",
-			"expected a file name backend_NAME.so, with NAME of a-z, 0-9 and '_'");
+		return tn_fail(error, TN_BAD_PLUGIN, "search",
+			       "expected a file name %s_NAME.so, with NAME of a-z, 0-9 and '_'",
+			       loading->kind->name);
 	tn_status status = open_file(candidate, error);
 	if (status)
 		return status;
@@ -119,13 +117,13 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 static tn_status inspect(const struct tn_loading *loading, struct tn_candidate *candidate,
 			 struct tn_error_info *error)
 {
-	enter_stage(loading, candidate, TN_STAGE_INSPECT);
+	tn_plugin_enter(loading, candidate, TN_STAGE_INSPECT);
 	if (loading->options->parameters->privileged > 0) {
 		tn_status status = tn_trust_check(candidate->real_path, error);
 		if (status)
 			return status;
 	}
-	return tn_elf_read_note(candidate->fd, &candidate->note, error);
+	return tn_elf_read_note(candidate->fd, loading->kind, &candidate->note, error);
 }
 
 /* A built-in backend has no file, hence no note. */
@@ -147,15 +145,16 @@ static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t 
 	struct tn_candidate *candidate = &loading->candidates.list[i];
 	const struct tn_backend_note *note = &candidate->note;
 	struct tn_abi_version plugin = {note->abi_major, note->abi_minor, note->oldest_host};
-	enter_stage(loading, candidate, TN_STAGE_NEGOTIATE);
+	tn_plugin_enter(loading, candidate, TN_STAGE_NEGOTIATE);
 	candidate->row->abi_major = note->abi_major;
 	candidate->row->abi_minor = note->abi_minor;
 	tn_status status = tn_abi_negotiate(&loading->host, &plugin, effective, error);
 	if (status)
 		return status;
-	if (note->flags)
+	if (note->flags & ~loading->kind->flags)
 		return tn_fail(error, TN_ABI_MISMATCH, "negotiate",
-			       "flags %#" PRIx64 ": expected 0", note->flags);
+			       "flags %#" PRIx64 ": expected %s%#" PRIx64, note->flags,
+			       loading->kind->flags ? "bits of " : "", loading->kind->flags);
 	if (!memcmp(note->uuid, none, sizeof(none)))
 		return tn_fail(error, TN_BAD_PLUGIN, "negotiate",
 			       "its UUID is all zero: make one with uuidgen");
@@ -170,7 +169,7 @@ static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t 
 		if (!strcmp(list[j].name, candidate->name))
 			return tn_fail(error, TN_DUPLICATE, "negotiate",
 				       "%s of the same name was found first",
-				       list[j].path ? list[j].path : "the built-in backend");
+				       list[j].path ? list[j].path : "the built-in one");
 	}
 	candidate->row->abi_effective = *effective;
 	return TN_OK;
@@ -195,7 +194,7 @@ static tn_status open_library(const struct tn_loading *loading,
 			      const struct tn_backend_descriptor **descriptor,
 			      struct tn_error_info *error)
 {
-	enter_stage(loading, candidate, TN_STAGE_OPEN);
+	tn_plugin_enter(loading, candidate, TN_STAGE_OPEN);
 	tn_status status = check_unchanged(candidate, error);
 	if (status)
 		return status;
@@ -215,22 +214,22 @@ static tn_status open_library(const struct tn_loading *loading,
 	status = check_unchanged(candidate, error);
 	if (status)
 		return status;
-	*descriptor = dlsym(handle, TN_BACKEND_SYMBOL);
+	*descriptor = dlsym(handle, loading->kind->symbol);
 	if (!*descriptor)
 		return tn_fail(error, TN_BAD_PLUGIN, "open", "it does not export '%s'",
-			       TN_BACKEND_SYMBOL);
+			       loading->kind->symbol);
 	return TN_OK;
 }
 
 /* Copies the part of the descriptor that both versions have.  It repeats the note: a mismatch
  * reveals a plugin linked from parts of two others. */
 static tn_status describe(const struct tn_loading *loading, const struct tn_candidate *candidate,
-			  const struct tn_backend_descriptor *theirs, struct tn_backend *backend,
+			  const struct tn_backend_descriptor *theirs, struct tn_plugin *plugin,
 			  struct tn_error_info *error)
 {
-	struct tn_backend_descriptor *own = &backend->descriptor;
+	struct tn_backend_descriptor *own = &plugin->descriptor;
 	struct tn_backend_note again = {0};
-	enter_stage(loading, candidate, TN_STAGE_DESCRIBE);
+	tn_plugin_enter(loading, candidate, TN_STAGE_DESCRIBE);
 	size_t size = theirs->struct_size < sizeof(*own) ? theirs->struct_size : sizeof(*own);
 	memcpy(own, theirs, size);
 	note_of_descriptor(own, &again);
@@ -256,23 +255,22 @@ static tn_status describe(const struct tn_loading *loading, const struct tn_cand
 			       !own->create    ? "create"
 			       : !own->destroy ? "destroy"
 					       : "query");
-	memcpy(backend->name, candidate->name, sizeof(backend->name));
-	memcpy(backend->uuid, own->uuid, sizeof(backend->uuid));
-	backend->version = own->version;
+	memcpy(plugin->name, candidate->name, sizeof(plugin->name));
+	memcpy(plugin->uuid, own->uuid, sizeof(plugin->uuid));
+	plugin->version = own->version;
 	return tn_report_set(&candidate->row->version, own->version) ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-/* ---- create, query, devices ------------------------------------------------------------------*/
+/* ---- create ----------------------------------------------------------------------------------*/
 
-static int is_absence(tn_status status)
+int tn_plugin_is_absence(tn_status status)
 {
 	return status >= TN_NO_PLUGIN && status <= TN_REFUSED;
 }
 
-/* A status that does not describe an absence means that the start failed. */
-static tn_status as_absence(tn_status status, const char *entry, struct tn_error_info *error)
+tn_status tn_plugin_absence(tn_status status, const char *entry, struct tn_error_info *error)
 {
-	if (is_absence(status))
+	if (tn_plugin_is_absence(status))
 		return status;
 	char text[sizeof(error->text)];
 	memcpy(text, error->text, sizeof(text));
@@ -284,77 +282,40 @@ static tn_status as_absence(tn_status status, const char *entry, struct tn_error
 	return TN_PROBE_FAILED;
 }
 
+static int is_refusal(const struct tn_plugin_kind *kind, tn_status status)
+{
+	const tn_status *refusal = kind->refusals;
+	while (*refusal && *refusal != status)
+		refusal++;
+	return *refusal != TN_OK;
+}
+
 static tn_status create_instance(const struct tn_loading *loading,
-				 const struct tn_candidate *candidate, struct tn_backend *backend,
+				 const struct tn_candidate *candidate, struct tn_plugin *plugin,
 				 struct tn_error_info *error)
 {
 	const struct tn_registry_options *options = loading->options;
-	enter_stage(loading, candidate, TN_STAGE_CREATE);
-	backend->services =
-		tn_host_create(options->logger, options->parameters, options->threads,
-			       candidate->name, candidate->real_path, backend->abi_minor);
-	if (!backend->services)
+	tn_plugin_enter(loading, candidate, TN_STAGE_CREATE);
+	plugin->services = tn_host_create(options->logger, options->parameters, options->threads,
+					  candidate->name, candidate->real_path, plugin->abi_minor);
+	if (!plugin->services)
 		return TN_OUT_OF_MEMORY;
-	backend->path = backend->services->path;
+	plugin->path = plugin->services->path;
 	void *instance = NULL;
-	tn_status status = backend->descriptor.create(&backend->services->host, error, &instance);
+	tn_status status = plugin->descriptor.create(&plugin->services->host, error, &instance);
+	if (status && is_refusal(plugin->kind, status))
+		return status;
 	if (status)
-		return as_absence(status, "create", error);
-	backend->instance = instance;
-	backend->created = 1;
+		return tn_plugin_absence(status, "create", error);
+	plugin->instance = instance;
+	plugin->created = 1;
 	return TN_OK;
-}
-
-static tn_status find_devices(const struct tn_loading *loading,
-			      const struct tn_candidate *candidate, struct tn_backend *backend,
-			      struct tn_error_info *error)
-{
-	struct tn_device_count count = {.struct_size = sizeof(count)};
-	enter_stage(loading, candidate, TN_STAGE_DEVICES);
-	tn_status status = backend->device.device_count(backend->instance, &count);
-	count.text[sizeof(count.text) - 1] = '\0';
-	if (status) {
-		tn_fail(error, status, "device_count", "%s", count.text);
-		return as_absence(status, "device_count", error);
-	}
-	if (count.count > MAX_DEVICES)
-		return tn_fail(error, TN_BAD_PLUGIN, "device_count",
-			       "found %u devices, expected at most %u", count.count, MAX_DEVICES);
-	if (!count.count)
-		return tn_fail(error, is_absence(count.status) ? count.status : TN_NO_DEVICE,
-			       "device_count", "%s",
-			       count.text[0] ? count.text : "it found no device");
-	backend->n_devices = count.count;
-	backend->devices = tn_mem_zeroed(backend->n_devices, sizeof(*backend->devices));
-	if (!backend->devices)
-		return TN_OUT_OF_MEMORY;
-	for (uint32_t i = 0; i < backend->n_devices; i++) {
-		struct tn_device_description *device = &backend->devices[i];
-		device->struct_size = sizeof(*device);
-		status = backend->device.describe(backend->instance, i, device);
-		device->name[sizeof(device->name) - 1] = '\0';
-		device->note[sizeof(device->note) - 1] = '\0';
-		if (status)
-			return tn_fail(error, TN_PROBE_FAILED, "describe",
-				       "describe of device %u returned %s%s%s", i,
-				       tn_status_name(status), device->note[0] ? ": " : "",
-				       device->note);
-		if (!(device->flags & TN_DEVICE_SYNCHRONOUS) &&
-		    !tn_backend_has(backend, TN_SLOT_ASYNC_ERROR))
-			return tn_fail(error, TN_BAD_PLUGIN, "describe",
-				       "device %u works asynchronously, and table %s has no "
-				       "async_error",
-				       i, TN_TABLE_DEVICE);
-	}
-	return tn_report_set_devices(candidate->row, backend->devices, backend->n_devices)
-		       ? TN_OK
-		       : TN_OUT_OF_MEMORY;
 }
 
 /* ---- all stages ------------------------------------------------------------------------------*/
 
-static tn_status run_stages(struct tn_loading *loading, size_t i, struct tn_backend *backend,
-			    struct tn_error_info *error)
+static tn_status run_stages(struct tn_loading *loading, size_t i, uint32_t last,
+			    struct tn_plugin *plugin, struct tn_error_info *error)
 {
 	struct tn_candidate *candidate = &loading->candidates.list[i];
 	const struct tn_backend_descriptor *descriptor = candidate->built_in;
@@ -364,64 +325,84 @@ static tn_status run_stages(struct tn_loading *loading, size_t i, struct tn_back
 	else if (!status)
 		status = inspect(loading, candidate, error);
 	if (!status)
-		status = negotiate(loading, i, &backend->abi_minor, error);
-	if (!status && !descriptor)
+		status = negotiate(loading, i, &plugin->abi_minor, error);
+	if (status || last == TN_STAGE_NEGOTIATE)
+		return status;
+	if (!descriptor)
 		status = open_library(loading, candidate, &descriptor, error);
 	if (!status)
-		status = describe(loading, candidate, descriptor, backend, error);
+		status = describe(loading, candidate, descriptor, plugin, error);
 	if (!status)
-		status = create_instance(loading, candidate, backend, error);
-	if (!status) {
-		enter_stage(loading, candidate, TN_STAGE_QUERY);
-		status = tn_slots_take(backend, error);
-	}
+		status = create_instance(loading, candidate, plugin, error);
 	if (!status)
-		status = find_devices(loading, candidate, backend, error);
+		status = loading->kind->take(loading, candidate, plugin, error);
 	if (!status)
-		enter_stage(loading, candidate, TN_STAGE_READY);
-	if (candidate->fd >= 0)
-		close(candidate->fd);
-	candidate->fd = -1;
+		tn_plugin_enter(loading, candidate, TN_STAGE_READY);
 	return status;
 }
 
-tn_status tn_plugin_load(struct tn_loading *loading, size_t i, struct tn_backend **backend)
+/* Runs the stages and fills the row, but for its text. */
+static tn_status run_timed(struct tn_loading *loading, size_t i, uint32_t last,
+			   struct tn_plugin *plugin, struct tn_error_info *error)
 {
-	struct tn_load_row *row = loading->candidates.list[i].row;
+	struct tn_candidate *candidate = &loading->candidates.list[i];
+	struct tn_load_row *row = candidate->row;
 	uint64_t begin = microseconds();
-	struct tn_error_info error;
-	struct tn_backend *made = tn_mem_zeroed(1, sizeof(*made));
-	*backend = NULL;
-	if (!made)
-		return TN_OUT_OF_MEMORY;
-	tn_error_reset(&error);
-	tn_status status = run_stages(loading, i, made, &error);
-	error.text[sizeof(error.text) - 1] = '\0';
+	tn_error_reset(error);
+	tn_status status = run_stages(loading, i, last, plugin, error);
+	if (candidate->fd >= 0)
+		close(candidate->fd);
+	candidate->fd = -1;
+	error->text[sizeof(error->text) - 1] = '\0';
 	row->status = status;
 	row->microseconds = microseconds() - begin;
 	tn_log_format(loading->options->logger, TN_LOG_DEBUG, "loader", "%s: %s at stage %s%s%s",
-		      loading->candidates.list[i].path ? loading->candidates.list[i].path
-						       : row->name,
-		      tn_status_name(status), tn_stage_name(row->stage), error.text[0] ? ": " : "",
-		      status ? error.text : "");
+		      candidate->path ? candidate->path : row->name, tn_status_name(status),
+		      tn_stage_name(row->stage), error->text[0] ? ": " : "",
+		      status ? error->text : "");
+	return status;
+}
+
+tn_status tn_plugin_load(struct tn_loading *loading, size_t i, struct tn_plugin **plugin)
+{
+	struct tn_load_row *row = loading->candidates.list[i].row;
+	struct tn_error_info error;
+	struct tn_plugin *made = tn_mem_zeroed(1, loading->kind->size);
+	*plugin = NULL;
+	if (!made)
+		return TN_OUT_OF_MEMORY;
+	made->kind = loading->kind;
+	tn_status status = run_timed(loading, i, TN_STAGE_READY, made, &error);
 	if (!status) {
-		*backend = made;
+		*plugin = made;
 		return TN_OK;
 	}
-	tn_backend_destroy(made, 1);
+	tn_plugin_destroy(made, 1);
 	row->native_code = error.native_code;
 	if (status == TN_OUT_OF_MEMORY || !tn_report_set(&row->text, error.text))
 		return TN_OUT_OF_MEMORY;
 	return TN_OK;
 }
 
-void tn_backend_destroy(struct tn_backend *backend, int destroy_instance)
+tn_status tn_plugin_inspect(struct tn_loading *loading, size_t i)
 {
-	if (!backend)
+	struct tn_plugin unmade = {.kind = loading->kind};
+	struct tn_error_info error;
+	tn_status status = run_timed(loading, i, TN_STAGE_NEGOTIATE, &unmade, &error);
+	if (status == TN_OUT_OF_MEMORY ||
+	    (status && !tn_report_set(&loading->candidates.list[i].row->text, error.text)))
+		return TN_OUT_OF_MEMORY;
+	return TN_OK;
+}
+
+void tn_plugin_destroy(struct tn_plugin *plugin, int destroy_instance)
+{
+	if (!plugin)
 		return;
-	if (backend->created && destroy_instance)
-		backend->descriptor.destroy(backend->instance);
-	tn_host_destroy(backend->services);
-	tn_mem_free(backend->devices);
-	tn_mem_free(backend);
+	if (plugin->created && destroy_instance)
+		plugin->descriptor.destroy(plugin->instance);
+	tn_host_destroy(plugin->services);
+	if (plugin->kind->release)
+		plugin->kind->release(plugin);
+	tn_mem_free(plugin);
 }

@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "loader/kind.h"
 #include "loader/report.h"
 #include "loader/report_json.h"
 #include "paths.h"
@@ -211,12 +212,13 @@ static const char *read_stages(const struct probe *probe, uint32_t *stage)
 /* A report of one row for a helper that wrote none. */
 static tn_load_report *failed_report(const char *path, uint32_t stage, const char *text)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const struct tn_plugin_kind *kind = tn_plugin_kind_of(path);
+	const char *name;
 	char stem[32];
-	name += strncmp(name, "backend_", 8) ? 0 : 8;
+	kind = kind ? kind : &tn_backend_kind;
+	tn_plugin_name_in(kind, path, &name);
 	snprintf(stem, sizeof(stem), "%.*s", (int)strcspn(name, "."), name);
-	struct tn_load_report *report = tn_report_create("auto");
+	struct tn_load_report *report = tn_report_create(kind, "auto");
 	struct tn_load_row *row = report ? tn_report_add(report, stem) : NULL;
 	if (!row || !tn_report_set(&row->path, path) || !tn_report_set(&row->text, text)) {
 		tn_load_report_destroy(report);

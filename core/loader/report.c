@@ -41,11 +41,12 @@ const char *tn_stage_name(uint32_t stage)
 								    : "unknown";
 }
 
-struct tn_load_report *tn_report_create(const char *selection)
+struct tn_load_report *tn_report_create(const struct tn_plugin_kind *kind, const char *selection)
 {
 	struct tn_load_report *report = tn_mem_zeroed(1, sizeof(*report));
 	if (!report)
 		return NULL;
+	report->kind = kind;
 	report->selection = tn_mem_copy_string(selection);
 	if (!report->selection) {
 		tn_mem_free(report);

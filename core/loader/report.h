@@ -8,8 +8,11 @@
 
 #include <tenon/report.h>
 
+struct tn_plugin_kind;
+
 struct tn_load_report {
-	struct tn_load_row **rows; /* one allocation each: a row never moves */
+	const struct tn_plugin_kind *kind; /* of all rows */
+	struct tn_load_row **rows;         /* one allocation each: a row never moves */
 	size_t n_rows;
 	char **notices;
 	size_t n_notices;
@@ -21,7 +24,7 @@ struct tn_load_report {
 };
 
 /* NULL: out of memory, here and below. */
-struct tn_load_report *tn_report_create(const char *selection);
+struct tn_load_report *tn_report_create(const struct tn_plugin_kind *kind, const char *selection);
 /* Appends a row: TN_NO_PLUGIN, found nowhere, stage search. */
 struct tn_load_row *tn_report_add(struct tn_load_report *report, const char *name);
 /* Replaces a string of a row by a copy of `text` (NULL: "") with '?' for bytes that are not

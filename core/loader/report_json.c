@@ -13,6 +13,7 @@
 #include <tenon/status.h>
 
 #include "base/memory.h"
+#include "loader/kind.h"
 #include "loader/pairs.h"
 #include "loader/report.h"
 
@@ -79,6 +80,11 @@ static json_t *row_to_json(const tn_load_report *report, const struct tn_load_ro
 		(int)row->selected, "selected_device", (json_int_t)row->selected_device);
 }
 
+static const char *key_of_rows(const struct tn_plugin_kind *kind)
+{
+	return kind == &tn_communicator_kind ? "communicators" : "backends";
+}
+
 const char *tn_load_report_json(const tn_load_report *constant)
 {
 	tn_load_report *report = (tn_load_report *)constant; /* as in report_text.c */
@@ -92,7 +98,7 @@ const char *tn_load_report_json(const tn_load_report *constant)
 		json_array_append_new(notices, string(report->notices[i]));
 	json_t *root = json_pack("{s:s, s:s, s:b, s:o, s:o}", "version", tn_version(), "selection",
 				 report->selection, "fell_back", report->fell_back, "notices",
-				 notices, "backends", rows);
+				 notices, key_of_rows(report->kind), rows);
 	if (!root)
 		return NULL;
 	/* Copied to the library's memory, so that the caller needs only one way to free it. */
@@ -200,8 +206,11 @@ struct tn_load_report *tn_report_from_json(const char *text, size_t length)
 {
 	json_t *root = json_loadb(text, length, 0, NULL);
 	const char *selection = json_string_value(json_object_get(root, "selection"));
-	struct tn_load_report *report = tn_report_create(selection ? selection : "auto");
-	const json_t *rows = json_object_get(root, "backends");
+	const struct tn_plugin_kind *kind =
+		json_object_get(root, key_of_rows(&tn_communicator_kind)) ? &tn_communicator_kind
+									  : &tn_backend_kind;
+	struct tn_load_report *report = tn_report_create(kind, selection ? selection : "auto");
+	const json_t *rows = json_object_get(root, key_of_rows(kind));
 	int done = report && json_is_array(rows);
 	for (size_t i = 0; done && i < json_array_size(rows); i++)
 		done = row_from_json(report, json_array_get(rows, i));

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "loader/kind.h"
 #include "loader/pairs.h"
 #include "loader/report.h"
 
@@ -33,7 +34,9 @@ static void add_row(struct tn_text *text, const tn_load_report *report,
 {
 	int indent = width + 4;
 	tn_text_format(text, "%c %-*s  %-15s", row->selected ? '*' : ' ', width, row->name,
-		       row->status == TN_OK ? "ready" : tn_status_name(row->status));
+		       row->status                    ? tn_status_name(row->status)
+		       : row->stage == TN_STAGE_READY ? "ready"
+						      : "found");
 	if (row->version[0])
 		tn_text_format(text, " %s", row->version);
 	if (row->found)
@@ -76,8 +79,9 @@ const char *tn_load_report_text(const tn_load_report *constant)
 	}
 	struct tn_text text;
 	tn_text_init(&text);
-	tn_text_format(&text, "selection: %s%s\n", report->selection,
-		       report->fell_back ? " (fell back)" : "");
+	tn_text_format(&text, "%s: %s%s\n",
+		       report->kind == &tn_backend_kind ? "selection" : report->kind->name,
+		       report->selection, report->fell_back ? " (fell back)" : "");
 	for (size_t i = 0; i < report->n_rows; i++)
 		add_row(&text, report, report->rows[i], width);
 	for (size_t i = 0; i < report->n_notices; i++)

@@ -20,23 +20,7 @@
 #include "loader/registry.h"
 #include "paths.h"
 
-#define PREFIX "backend_"
 #define SUFFIX ".so"
-
-/* Finds the backend's name in the file name of `path`; 0: not a plugin's file name.  A name with
- * invalid letters is returned too: its row reports them. */
-static size_t name_in(const char *path, const char **name)
-{
-	const char *slash = strrchr(path, '/');
-	const char *file = slash ? slash + 1 : path;
-	size_t length = strlen(file), around = strlen(PREFIX SUFFIX);
-	*name = file;
-	if (length <= around || strncmp(file, PREFIX, strlen(PREFIX)) ||
-	    strcmp(file + length - strlen(SUFFIX), SUFFIX))
-		return 0;
-	*name = file + strlen(PREFIX);
-	return length - around;
-}
 
 static tn_status add_candidate(struct tn_candidates *candidates, const char *name, size_t length,
 			       const char *path, uint32_t found)
@@ -58,15 +42,16 @@ static tn_status add_candidate(struct tn_candidates *candidates, const char *nam
 	return TN_OK;
 }
 
-static tn_status add_file(struct tn_candidates *candidates, const char *path, uint32_t found)
+static tn_status add_file(struct tn_candidates *candidates, const struct tn_plugin_kind *kind,
+			  const char *path, uint32_t found)
 {
 	const char *name;
-	size_t length = name_in(path, &name);
+	size_t length = tn_plugin_name_in(kind, path, &name);
 	return add_candidate(candidates, name, length ? length : strlen(name), path, found);
 }
 
-static tn_status add_folder(struct tn_candidates *candidates, const char *folder, uint32_t found,
-			    const struct tn_logger *logger)
+static tn_status add_folder(struct tn_candidates *candidates, const struct tn_plugin_kind *kind,
+			    const char *folder, uint32_t found, const struct tn_logger *logger)
 {
 	struct tn_names names;
 	tn_status status = tn_names_read(folder, SUFFIX, &names);
@@ -79,23 +64,24 @@ static tn_status add_folder(struct tn_candidates *candidates, const char *folder
 	for (size_t i = 0; !status && i < names.n; i++) {
 		const char *name;
 		struct tn_text path;
-		if (!name_in(names.list[i], &name))
+		if (!tn_plugin_name_in(kind, names.list[i], &name))
 			continue;
 		tn_text_init(&path);
 		tn_text_format(&path, "%s/%s", folder, names.list[i]);
-		status = path.failed ? TN_OUT_OF_MEMORY : add_file(candidates, path.data, found);
+		status = path.failed ? TN_OUT_OF_MEMORY
+				     : add_file(candidates, kind, path.data, found);
 		tn_text_release(&path);
 	}
 	tn_names_release(&names);
 	return status;
 }
 
-/* A folder or a file. */
-static tn_status add_path(struct tn_candidates *candidates, const char *path, uint32_t found,
-			  const struct tn_logger *logger)
+/* A folder or a file.  A file whose name is that of another kind of plugin is not looked for. */
+static tn_status add_path(struct tn_candidates *candidates, const struct tn_plugin_kind *kind,
+			  const char *path, uint32_t found, const struct tn_logger *logger)
 {
 	struct stat information;
-	const char *name;
+	const struct tn_plugin_kind *named = tn_plugin_kind_of(path);
 	if (!strchr(path, '/')) {
 		tn_log_format(
 			logger, TN_LOG_WARNING, "loader",
@@ -105,12 +91,13 @@ static tn_status add_path(struct tn_candidates *candidates, const char *path, ui
 		return TN_OK;
 	}
 	int there = !stat(path, &information);
-	if ((there && !S_ISDIR(information.st_mode)) || (!there && name_in(path, &name)))
-		return add_file(candidates, path, found);
-	return add_folder(candidates, path, found, logger);
+	if ((there && !S_ISDIR(information.st_mode)) || (!there && named))
+		return named && named != kind ? TN_OK : add_file(candidates, kind, path, found);
+	return add_folder(candidates, kind, path, found, logger);
 }
 
 static tn_status add_searched_folders(const struct tn_registry_options *options,
+				      const struct tn_plugin_kind *kind,
 				      struct tn_candidates *candidates)
 {
 	const char *path =
@@ -127,7 +114,8 @@ static tn_status add_searched_folders(const struct tn_registry_options *options,
 		memcpy(folder, path, length);
 		folder[length] = '\0';
 		if (folder[0] == '/')
-			status = add_path(candidates, folder, TN_FOUND_VARIABLE, options->logger);
+			status = add_path(candidates, kind, folder, TN_FOUND_VARIABLE,
+					  options->logger);
 		else if (length)
 			tn_log_format(options->logger, TN_LOG_WARNING, "loader",
 				      "TENON_PLUGIN_PATH: '%s' is ignored: not an absolute path",
@@ -137,11 +125,13 @@ static tn_status add_searched_folders(const struct tn_registry_options *options,
 		path += *path == ':';
 	}
 	if (!status && !(only && !strcmp(only, "1")))
-		status = add_folder(candidates, TN_PLUGIN_DIR, TN_FOUND_INSTALLED, options->logger);
+		status = add_folder(candidates, kind, TN_PLUGIN_DIR, TN_FOUND_INSTALLED,
+				    options->logger);
 	return status;
 }
 
-tn_status tn_search(const struct tn_registry_options *options, struct tn_candidates *candidates)
+tn_status tn_search(const struct tn_registry_options *options, const struct tn_plugin_kind *kind,
+		    struct tn_candidates *candidates)
 {
 	tn_status status = TN_OK;
 	*candidates = (struct tn_candidates){0};
@@ -152,9 +142,10 @@ tn_status tn_search(const struct tn_registry_options *options, struct tn_candida
 			candidates->list[i].built_in = options->built_in[i];
 	}
 	for (size_t i = 0; !status && i < options->n_paths; i++)
-		status = add_path(candidates, options->paths[i], TN_FOUND_API, options->logger);
+		status = add_path(candidates, kind, options->paths[i], TN_FOUND_API,
+				  options->logger);
 	if (!status && !options->paths_only)
-		status = add_searched_folders(options, candidates);
+		status = add_searched_folders(options, kind, candidates);
 	if (status)
 		tn_candidates_release(candidates);
 	return status;

@@ -12,10 +12,11 @@
 #include <sys/types.h>
 
 #include "loader/backend.h"
+#include "loader/kind.h"
 #include "loader/registry.h"
 
 struct tn_candidate {
-	char name[32]; /* NAME of backend_NAME.so, or the start of any other file name */
+	char name[32]; /* NAME of KIND_NAME.so, or the start of any other file name */
 	char *path;    /* as it was found */
 	uint32_t found;
 	const struct tn_backend_descriptor *built_in; /* then there is no path */
@@ -34,8 +35,10 @@ struct tn_candidates {
 	size_t n;
 };
 
-/* Built-in backends, then files.  Folders that cannot be read are logged.  TN_OUT_OF_MEMORY. */
-tn_status tn_search(const struct tn_registry_options *options, struct tn_candidates *candidates);
+/* Built-in backends, then files of that kind.  Folders that cannot be read are logged.
+ * TN_OUT_OF_MEMORY. */
+tn_status tn_search(const struct tn_registry_options *options, const struct tn_plugin_kind *kind,
+		    struct tn_candidates *candidates);
 void tn_candidates_release(struct tn_candidates *candidates);
 
 #endif

@@ -455,7 +455,7 @@ tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error)
 	for (int table = 0; table < TABLES; table++) {
 		const char *id = tables[table].id;
 		char *own = (char *)backend + tables[table].offset;
-		const void *theirs = backend->descriptor.query(backend->instance, id);
+		const void *theirs = backend->plugin.descriptor.query(backend->plugin.instance, id);
 		uint32_t size = 0, own_size = (uint32_t)tables[table].size;
 		if (theirs)
 			memcpy(&size, theirs, sizeof(size));

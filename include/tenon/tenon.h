@@ -16,6 +16,7 @@
 #include <tenon/data.h>
 #include <tenon/files.h>
 #include <tenon/device.h>
+#include <tenon/distributed.h>
 #include <tenon/dlpack.h>
 #include <tenon/index.h>
 #include <tenon/init.h>

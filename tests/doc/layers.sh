@@ -6,7 +6,7 @@
 # above it in this list, never of those below.  The command includes public headers and, of the
 # core, only base; its helper program also uses internals.
 layers="base program interpret loader device reference array dispatch capture ops random context \
-text io autograd nn optim data train models"
+text io autograd nn distributed optim data train models"
 
 cd "${TENON_SOURCE:?}" || exit 1
 wrong=$(awk -v layers="$layers" '

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	memset(&error, 0, sizeof(error));
-	tn_status status = tn_elf_read_note(fd, &note, &error);
+	tn_status status = tn_elf_read_note(fd, &tn_backend_kind, &note, &error);
 	read_dynamic(fd);
 	close(fd);
 	if (status ? !error.text[0] : note.magic != TN_BACKEND_MAGIC)

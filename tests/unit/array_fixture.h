@@ -105,11 +105,11 @@ static inline struct tn_device *add_device(struct fixture *f, const char *name, 
 	struct tn_backend *b = &f->backends[i];
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	assert_true(i < MOST_DEVICES);
-	snprintf(b->name, sizeof(b->name), "%s", name);
-	b->instance = f->instance;
+	snprintf(b->plugin.name, sizeof(b->plugin.name), "%s", name);
+	b->plugin.instance = f->instance;
 	b->n_devices = 1;
 	b->devices = &f->descriptions[i];
-	b->descriptor = *reference;
+	b->plugin.descriptor = *reference;
 	assert_ok(tn_slots_take(b, &error));
 	b->native &= slots | ((UINT64_C(1) << TN_SLOT_MAP) - 1);
 	b->devices->struct_size = sizeof(*b->devices);

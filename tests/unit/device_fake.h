@@ -123,8 +123,8 @@ static inline void fake_init(struct fake *fake, uint32_t flags)
 	fake->description.kind = TN_DEVICE_ACCELERATOR;
 	snprintf(fake->description.name, sizeof(fake->description.name), "Fake One");
 	struct tn_backend *backend = &fake->backend;
-	snprintf(backend->name, sizeof(backend->name), "fake");
-	backend->instance = fake;
+	snprintf(backend->plugin.name, sizeof(backend->plugin.name), "fake");
+	backend->plugin.instance = fake;
 	backend->n_devices = 1;
 	backend->devices = &fake->description;
 	backend->device = (struct tn_device_table){

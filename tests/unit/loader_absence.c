@@ -190,7 +190,7 @@ static void check_pair(const char *other, tn_status other_status)
 	assert_ok(open_selected(&opened, NULL));
 	assert_int_equal(row_of(&opened, other)->status, other_status);
 	assert_int_equal(row_of(&opened, "ok")->status, TN_OK);
-	assert_string_equal(opened.registry->choices[0].backend->name, "ok");
+	assert_string_equal(opened.registry->choices[0].backend->plugin.name, "ok");
 	release(&opened);
 }
 

@@ -152,7 +152,7 @@ static void the_pool_works_for_create_and_open(void **state)
 	opened.options.threads = threads;
 	assert_ok(open_prepared(&opened));
 	const struct tn_backend *backend = tn_registry_find(opened.registry, "parallel");
-	assert_ok(backend->device.open(backend->instance, &args, &device));
+	assert_ok(backend->device.open(backend->plugin.instance, &args, &device));
 	backend->device.close(device);
 	release(&opened);
 }

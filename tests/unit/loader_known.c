@@ -18,7 +18,12 @@ static void read_all(void)
 {
 	prepare(&log_of);
 	tn_known_release(&known);
-	assert_ok(tn_known_read(folder, folder, &log_of.logger, &known));
+	const struct tn_known_source source = {.kind = &tn_backend_kind,
+					       .folder = folder,
+					       .root = folder,
+					       .parameters = &log_of.parameters,
+					       .logger = &log_of.logger};
+	assert_ok(tn_known_read(&source, &known));
 	tn_parameters_release(&log_of.parameters);
 }
 
@@ -117,7 +122,12 @@ static void a_missing_folder_is_an_empty_one(void **state)
 	(void)state;
 	prepare(&log_of);
 	tn_known_release(&known);
-	assert_ok(tn_known_read("/nonexistent", "", &log_of.logger, &known));
+	const struct tn_known_source source = {.kind = &tn_backend_kind,
+					       .folder = "/nonexistent",
+					       .root = "",
+					       .parameters = &log_of.parameters,
+					       .logger = &log_of.logger};
+	assert_ok(tn_known_read(&source, &known));
 	assert_int_equal(known.n, 0);
 	tn_parameters_release(&log_of.parameters);
 }

@@ -76,7 +76,7 @@ static void both_backends_keep_the_device_and_the_report_pairs_them(void **state
 	put("two_devices");
 	assert_ok(open_selected(&opened, "two_devices:1"));
 	assert_int_equal(opened.registry->n_choices, 3);
-	assert_string_equal(opened.registry->choices[0].backend->name, "two_devices");
+	assert_string_equal(opened.registry->choices[0].backend->plugin.name, "two_devices");
 	const char *text = tn_load_report_text(opened.report);
 	assert_contains(text, "paired:0  a device that does nothing, CPU, "
 			      "the same device as two_devices:1");

@@ -19,7 +19,7 @@ static const char *first(const struct opened *opened)
 {
 	static char text[64];
 	const struct tn_choice *choice = &opened->registry->choices[0];
-	snprintf(text, sizeof(text), "%s:%u", choice->backend->name, choice->index);
+	snprintf(text, sizeof(text), "%s:%u", choice->backend->plugin.name, choice->index);
 	return text;
 }
 
@@ -86,7 +86,7 @@ static void auto_ranks_by_kind_then_score_then_name(void **state)
 	for (size_t i = 0; i < 6; i++) {
 		char text[64];
 		const struct tn_choice *choice = &opened.registry->choices[i];
-		snprintf(text, sizeof(text), "%s:%u", choice->backend->name, choice->index);
+		snprintf(text, sizeof(text), "%s:%u", choice->backend->plugin.name, choice->index);
 		assert_string_equal(text, order[i]);
 	}
 	assert_false(opened.registry->fell_back);
@@ -107,7 +107,7 @@ static void a_named_backend_comes_first_and_others_follow(void **state)
 	release(&opened);
 	assert_ok(open_selected(&opened, "two_devices:0,ok"));
 	assert_string_equal(first(&opened), "two_devices:0");
-	assert_string_equal(opened.registry->choices[1].backend->name, "ok");
+	assert_string_equal(opened.registry->choices[1].backend->plugin.name, "ok");
 	assert_int_equal(row_of(&opened, "two_devices")->selected_device, 0);
 	release(&opened);
 	assert_ok(open_selected(&opened, "ok!"));
@@ -380,7 +380,7 @@ static void paths_are_searched_in_order_and_the_first_wins(void **state)
 	/* null is a copy of the same plugin, twin has the UUID of ok. */
 	assert_int_equal(duplicates, 2);
 	assert_int_equal(row_of(&opened, "ok")->found, TN_FOUND_API);
-	assert_contains(tn_registry_find(opened.registry, "ok")->path, folder);
+	assert_contains(tn_registry_find(opened.registry, "ok")->plugin.path, folder);
 	release(&opened);
 	remove(in_folder("later/backend_null.so"));
 	remove(in_folder("later/backend_twin.so"));
@@ -437,13 +437,14 @@ static void two_registries_have_an_instance_each(void **state)
 	put("ok");
 	assert_ok(open_selected(&a, NULL));
 	assert_ok(open_selected(&b, NULL));
-	assert_ptr_not_equal(tn_registry_find(a.registry, "ok")->instance,
-			     tn_registry_find(b.registry, "ok")->instance);
+	assert_ptr_not_equal(tn_registry_find(a.registry, "ok")->plugin.instance,
+			     tn_registry_find(b.registry, "ok")->plugin.instance);
 	release(&a);
 	/* Closing one leaves the other's code and instance alone;
 	 * and create after destroy is legal. */
 	assert_ok(tn_registry_find(b.registry, "ok")
-			  ->compute.matmul(tn_registry_find(b.registry, "ok")->instance, NULL));
+			  ->compute.matmul(tn_registry_find(b.registry, "ok")->plugin.instance,
+					   NULL));
 	release(&b);
 	assert_ok(open_selected(&a, NULL));
 	release(&a);
@@ -459,7 +460,7 @@ static void a_forked_child_leaves_the_instances_alone(void **state)
 	pid_t child = fork();
 	if (child == 0) {
 		/* destroy would be called through this: a child that calls it dies. */
-		opened.registry->backends[0]->descriptor.destroy = NULL;
+		opened.registry->backends[0]->plugin.descriptor.destroy = NULL;
 		tn_registry_close(opened.registry);
 		_exit(0);
 	}

@@ -37,7 +37,7 @@ static void open_device(const char *faults)
 	assert_ok(tn_registry_open(&options, &registry, NULL, NULL));
 	mock = tn_registry_find(registry, "mock");
 	assert_non_null(mock);
-	assert_ok(mock->device.open(mock->instance, &args, &device));
+	assert_ok(mock->device.open(mock->plugin.instance, &args, &device));
 }
 
 static void close_device(void)

@@ -46,7 +46,7 @@ static void make_open(struct scene *scene, union later *args)
 static tn_status call_open(struct scene *scene, const union later *args)
 {
 	const struct tn_backend *backend = scene->kit->backend;
-	return backend->device.open(backend->instance, &args->open, &scene->device);
+	return backend->device.open(backend->plugin.instance, &args->open, &scene->device);
 }
 
 static void undo_open(struct scene *scene)

@@ -189,8 +189,8 @@ static void open_device(struct run *run, struct target *target)
 	if (status != TN_OK)
 		say_absent(status, "open",
 			   kit->error.text[0] ? kit->error.text : tn_status_name(status));
-	record_send(records_fd, "opened\t%s\t%s\t%s", target->backend->name,
-		    target->backend->version, kit->description.name);
+	record_send(records_fd, "opened\t%s\t%s\t%s", target->backend->plugin.name,
+		    target->backend->plugin.version, kit->description.name);
 }
 
 /* Sets up the child: its own process group, so that its descendants are killed with it; no input,

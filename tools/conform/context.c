@@ -82,17 +82,19 @@ static void open_without_others(struct kit *kit, struct opened *opened, const ch
 static void open_device(struct kit *kit, struct opened *opened, int may_lend)
 {
 	const struct tn_backend *backend = kit->backend;
-	char *path = backend->path ? realpath(backend->path, NULL) : NULL;
+	char *path = backend->plugin.path ? realpath(backend->plugin.path, NULL) : NULL;
 	char selection[64];
-	snprintf(selection, sizeof(selection), "%s:%u%s", backend->name, kit->index,
+	snprintf(selection, sizeof(selection), "%s:%u%s", backend->plugin.name, kit->index,
 		 may_lend ? "" : "!");
 	if (may_lend)
 		open_context(kit, opened, selection, path);
 	else
 		open_without_others(kit, opened, selection, path);
 	free(path);
-	if (memcmp(opened->backend->uuid, backend->uuid, sizeof(backend->uuid)) != 0)
-		kit_give_up(kit, "a context on '%s' uses %s", selection, opened->backend->name);
+	if (memcmp(opened->backend->plugin.uuid, backend->plugin.uuid,
+		   sizeof(backend->plugin.uuid)) != 0)
+		kit_give_up(kit, "a context on '%s' uses %s", selection,
+			    opened->backend->plugin.name);
 }
 
 tn_context *kit_context(struct kit *kit)

@@ -65,11 +65,11 @@ void check_describe_absent(struct kit *kit)
 	struct tn_device_description d = {.struct_size = sizeof(d)};
 	struct tn_device_count count = {.struct_size = sizeof(count)};
 	kit_case(kit, TN_SLOT_DEVICE_COUNT, "device_count");
-	if (b->device.device_count(b->instance, &count) != TN_OK || count.count == 0)
+	if (b->device.device_count(b->plugin.instance, &count) != TN_OK || count.count == 0)
 		kit_fail(kit, "%u devices, although one is open", count.count);
 	kit->tallies[TN_SLOT_DEVICE_COUNT].done++;
 	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device %u of %u", count.count, count.count);
-	if (b->device.describe(b->instance, count.count, &d) != TN_INVALID_ARGUMENT)
+	if (b->device.describe(b->plugin.instance, count.count, &d) != TN_INVALID_ARGUMENT)
 		kit_fail(kit, "expected INVALID_ARGUMENT");
 	kit->tallies[TN_SLOT_DESCRIBE].done++;
 }
@@ -83,7 +83,7 @@ void check_describe_older_caller(struct kit *kit)
 	kit_case(kit, TN_SLOT_DESCRIBE, "describe: into a struct of %zu bytes", old_size);
 	memset(&d, 0x5a, sizeof(d));
 	d.struct_size = (uint32_t)old_size;
-	if (b->device.describe(b->instance, kit->index, &d) != TN_OK)
+	if (b->device.describe(b->plugin.instance, kit->index, &d) != TN_OK)
 		kit_fail(kit, "it is refused");
 	if (d.kind != kit->description.kind)
 		kit_fail(kit, "kind is %u, expected %u", d.kind, kit->description.kind);

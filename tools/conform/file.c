@@ -48,7 +48,8 @@ static int open_file(struct kit *kit)
 int file_note(struct kit *kit, struct tn_backend_note *note)
 {
 	int fd = open_file(kit);
-	tn_status status = fd < 0 ? TN_IO : tn_elf_read_note(fd, note, &kit->error);
+	tn_status status =
+		fd < 0 ? TN_IO : tn_elf_read_note(fd, &tn_backend_kind, note, &kit->error);
 	if (fd >= 0)
 		close(fd);
 	if (status != TN_OK)

@@ -182,9 +182,9 @@ static void load_as(struct kit *kit, const struct tn_abi_version *host,
 		kit_fail(kit, "refused, but its code was mapped");
 	else if (expected == TN_OK && target.status == TN_ABI_MISMATCH)
 		kit_fail(kit, "refused: %s", target.text);
-	else if (target.backend && target.backend->abi_minor != effective)
-		kit_fail(kit, "the effective minor is %u, expected %u", target.backend->abi_minor,
-			 effective);
+	else if (target.backend && target.backend->plugin.abi_minor != effective)
+		kit_fail(kit, "the effective minor is %u, expected %u",
+			 target.backend->plugin.abi_minor, effective);
 	kit_pass(kit);
 	target_unload(&target);
 }

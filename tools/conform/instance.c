@@ -77,8 +77,8 @@ static tn_status open_all(struct instance *instance, const struct kit *like, uin
 	struct tn_backend *backend = &instance->backend;
 	struct kit *kit = &instance->kit;
 	instance->stage = "create";
-	tn_status status =
-		backend->descriptor.create(instance->given, &kit->error, &backend->instance);
+	tn_status status = backend->plugin.descriptor.create(instance->given, &kit->error,
+							     &backend->plugin.instance);
 	if (status != TN_OK)
 		return status;
 	instance->stage = "query";
@@ -88,7 +88,7 @@ static tn_status open_all(struct instance *instance, const struct kit *like, uin
 		status = kit_open(kit, backend, index);
 	}
 	if (status != TN_OK)
-		backend->descriptor.destroy(backend->instance);
+		backend->plugin.descriptor.destroy(backend->plugin.instance);
 	kit->which = like->which;
 	return status;
 }
@@ -103,8 +103,8 @@ static void prepare(struct instance *instance, const struct kit *like)
 	tn_error_reset(&instance->kit.error);
 	instance->backend = *like->backend;
 	instance->backend.native = 0;
-	instance->backend.instance = NULL;
-	instance->host = like->backend->services->host;
+	instance->backend.plugin.instance = NULL;
+	instance->host = like->backend->plugin.services->host;
 	instance->host.alloc = counted_alloc;
 	instance->host.free = counted_free;
 	instance->given = &instance->host;
@@ -145,7 +145,7 @@ tn_status instance_open_under(struct instance *instance, const struct kit *like,
 void instance_close(struct instance *instance)
 {
 	kit_close(&instance->kit);
-	instance->backend.descriptor.destroy(instance->backend.instance);
+	instance->backend.plugin.descriptor.destroy(instance->backend.plugin.instance);
 	release_host(instance);
 }
 

@@ -22,8 +22,9 @@ tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t i
 	kit->index = index;
 	memset(&kit->description, 0, sizeof(kit->description));
 	kit->description.struct_size = sizeof(kit->description);
-	tn_status status = backend->device.describe(backend->instance, index, &kit->description);
-	return status == TN_OK ? backend->device.open(backend->instance, &args, &kit->device)
+	tn_status status =
+		backend->device.describe(backend->plugin.instance, index, &kit->description);
+	return status == TN_OK ? backend->device.open(backend->plugin.instance, &args, &kit->device)
 			       : status;
 }
 

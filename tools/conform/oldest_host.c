@@ -54,7 +54,7 @@ static void use(struct kit *kit, struct kit *other)
 void check_oldest_host(struct kit *kit)
 {
 	struct instance *instance = malloc(sizeof(*instance));
-	const uint32_t minor = kit->backend->descriptor.oldest_host;
+	const uint32_t minor = kit->backend->plugin.descriptor.oldest_host;
 	const size_t size = size_of_host(minor);
 	if (!instance)
 		kit_give_up(kit, "the kit is out of memory");

@@ -114,7 +114,7 @@ static int open_pair(struct kit *kit, struct pair *pair)
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .index = kit->index ? 0 : 1};
 	void *device = NULL;
-	if (kit->backend->device.open(kit->backend->instance, &args, &device))
+	if (kit->backend->device.open(kit->backend->plugin.instance, &args, &device))
 		return kit_skip(kit, "device %u does not open: %s", args.index, kit->error.text), 0;
 	for (size_t i = 0; i < ROUNDS + 2; i++)
 		if (!(pair->bytes[i] = malloc(BYTES)))

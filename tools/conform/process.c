@@ -24,7 +24,7 @@ static void *open_device(struct kit *kit, const struct tn_backend *backend)
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .index = kit->index};
 	void *device = NULL;
-	tn_status status = backend->device.open(backend->instance, &args, &device);
+	tn_status status = backend->device.open(backend->plugin.instance, &args, &device);
 	if (status != TN_OK) {
 		kit_fail(kit, "open: %s: %s", tn_status_name(status), kit->error.text);
 		return NULL;
@@ -199,8 +199,8 @@ static void check_tables(struct kit *kit)
 	struct target target;
 	if (!load(kit, &target))
 		return;
-	const struct tn_backend_descriptor *d = &target.backend->descriptor;
-	void *instance = target.backend->instance;
+	const struct tn_backend_descriptor *d = &target.backend->plugin.descriptor;
+	void *instance = target.backend->plugin.instance;
 	kit_case(kit, KIT_PROCESS, "query of an unknown table");
 	if (d->query(instance, "com.example.nobody/1"))
 		kit_fail(kit, "it returned one: expected NULL");
@@ -242,9 +242,10 @@ static void check_cheap(struct kit *kit)
 	kit_case(kit, KIT_PROCESS, "device_count and describe within 50 ms");
 	for (int i = 0; i < 5; i++) {
 		double begin = seconds();
-		target.backend->device.device_count(target.backend->instance, &count);
+		target.backend->device.device_count(target.backend->plugin.instance, &count);
 		double middle = seconds();
-		target.backend->device.describe(target.backend->instance, kit->index, &description);
+		target.backend->device.describe(target.backend->plugin.instance, kit->index,
+						&description);
 		double end = seconds();
 		best_count = middle - begin < best_count ? middle - begin : best_count;
 		best_describe = end - middle < best_describe ? end - middle : best_describe;

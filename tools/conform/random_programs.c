@@ -73,7 +73,7 @@ struct reference {
 
 static void reference_begin(struct kit *kit, struct reference *r)
 {
-	const struct tn_host *host = &kit->backend->services->host;
+	const struct tn_host *host = &kit->backend->plugin.services->host;
 	struct tn_open_args args = {.call = CALL(struct tn_open_args)};
 	kit_case(kit, TN_SLOT_MAP, "the reference backend");
 	if (tn_reference_backend.create(host, &kit->error, &r->instance) != TN_OK)

@@ -22,7 +22,7 @@ int target_find(const char *name, char *path, size_t size)
 	struct tn_registry_options options = {.parameters = &parameters};
 	tn_parameters_init(&parameters);
 	path[0] = '\0';
-	tn_search(&options, &candidates);
+	tn_search(&options, &tn_backend_kind, &candidates);
 	for (size_t i = candidates.n; i-- > 0;) {
 		if (candidates.list[i].path && !strcmp(candidates.list[i].name, name))
 			snprintf(path, size, "%s", candidates.list[i].path);
@@ -52,7 +52,8 @@ static const struct tn_backend *find(const struct tn_registry *registry, const c
 {
 	for (size_t i = 0; i < registry->n_backends; i++) {
 		const struct tn_backend *backend = registry->backends[i];
-		if (target_is_built_in(which) ? !backend->path : backend->path != NULL)
+		if (target_is_built_in(which) ? !backend->plugin.path
+					      : backend->plugin.path != NULL)
 			return backend;
 	}
 	return NULL;

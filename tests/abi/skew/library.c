@@ -15,9 +15,9 @@
 static int check(const struct tn_backend *backend)
 {
 	struct peer peer = {
-		.level = backend->version[0] - '0',
-		.abi_minor = backend->abi_minor,
-		.instance = backend->instance,
+		.level = backend->plugin.version[0] - '0',
+		.abi_minor = backend->plugin.abi_minor,
+		.instance = backend->plugin.instance,
 		.device = backend->device,
 		.compute = backend->compute,
 		.copy = backend->copy,

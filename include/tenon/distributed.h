@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Several processes that work as one program: communicators.
+ *
+ * A launcher (mpirun, srun, tenon launch) starts the program several times; each process is a rank,
+ * from 0, of `size` ranks.  A communicator connects them.  It comes from a plugin, which is found
+ * as backends are; a process that no launcher has started gets a communicator of one rank, which
+ * needs no plugin.
+ *
+ *     tn_communicator *ranks;
+ *     if (tn_communicator_open(ctx, NULL, &ranks, &error))
+ *             fprintf(stderr, "%s: %s\n", error.operation, error.text);
+ *     tn_all_reduce(ranks, loss, TN_REDUCE_SUM);
+ *
+ * All ranks call the same collective functions in the same order, with the same dtypes, sizes,
+ * combiners and roots.  Communicators that are `ordered` give the same bits on all ranks and in
+ * every run: sums are made in the order of the ranks.
+ *
+ * After TN_PEER_LOST, TN_TIMED_OUT or a failure of the engine the communicator is broken: every
+ * function fails with that status and names the first failure.  Then the other ranks cannot be
+ * told anything but by tn_communicator_abort.
+ *
+ * tn_communicator(3) has examples; tenon-distributed(7) says how programs are started.
+ */
+#ifndef TENON_DISTRIBUTED_H
+#define TENON_DISTRIBUTED_H
+
+#include <tenon/array.h>
+#include <tenon/communicator.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Communicators ---------------------------------------------------------------------------*/
+
+typedef struct tn_communicator tn_communicator;
+
+struct tn_communicator_options {
+	uint32_t struct_size;
+	uint32_t reserved;
+	/* A communicator's name, or "none": one rank, whatever launcher has started the process.
+	 * NULL: TENON_COMMUNICATOR, else that of the launcher whose variables are set, else none.
+	 * A launcher that has started one rank alone counts as none. */
+	const char *name;
+	/* The most seconds that an operation waits for other ranks; 0: TENON_COMMUNICATOR_TIMEOUT,
+	 * else 300.  After a tenth of it a warning says which rank waits in which operation. */
+	double timeout;
+};
+
+/* Connects this process with the other ranks; waits for them.  `options` and `error` may be NULL.
+ *   TN_NO_PLUGIN ... TN_DUPLICATE  the communicator's plugin is absent for that reason; the text
+ *                        names the launcher, the file and the packages
+ *   TN_REFUSED           the launchers of two communicators have set their variables; or the
+ *                        launcher has started several ranks and the communicator does not connect
+ *                        that number, because it belongs to another launcher: the text names both
+ *   TN_STATE             a second one, where a process can have one (TN_COMMUNICATOR_PROCESS_WIDE)
+ *   TN_FORMAT            a malformed name or variable
+ *   TN_INVALID_ARGUMENT  the timeout is negative or not finite
+ *   TN_OUT_OF_MEMORY, TN_UNSUPPORTED (options of a newer version), or the engine's failure.
+ * Owned (tn_communicator_close), and to be closed before the context.
+ * [thread: one per context | since 0.1] */
+TN_API TN_CHECKED tn_status tn_communicator_open(tn_context *context,
+						 const struct tn_communicator_options *options,
+						 tn_communicator **communicator,
+						 struct tn_error_info *error);
+
+/* Leaves the other ranks without waiting for them.  Requests that were not waited for are gone;
+ * their memory may be freed afterwards.  Takes NULL.
+ * [thread: the one that opened it, here and below | since 0.1] */
+TN_API void tn_communicator_close(tn_communicator *communicator);
+
+/* The rank of this process, the number of ranks, and both among the ranks of this machine. */
+TN_API uint32_t tn_communicator_rank(const tn_communicator *communicator);
+TN_API uint32_t tn_communicator_size(const tn_communicator *communicator);
+TN_API uint32_t tn_communicator_local_rank(const tn_communicator *communicator);
+TN_API uint32_t tn_communicator_local_size(const tn_communicator *communicator);
+
+/* "openmpi", "local", "none".  Borrowed, valid until close. */
+TN_API const char *tn_communicator_name(const tn_communicator *communicator);
+
+/* Rank, size, machine, engine and flags.  Borrowed, valid until close. */
+TN_API const struct tn_communicator_description *
+tn_communicator_describe(const tn_communicator *communicator);
+
+/* Which communicators were found, and why the others are absent: a row for each, with its launcher
+ * as `hardware`.  Only the chosen one has been loaded.  Borrowed, valid until close. */
+TN_API tn_load_report *tn_communicator_report(const tn_communicator *communicator);
+
+/* The same without opening one: files are inspected, none is loaded.  *report is owned
+ * (tn_load_report_destroy).  Errors as tn_communicator_open but for those of the plugin; `error` may
+ * be NULL.  [thread: one per context | since 0.1] */
+TN_API tn_status tn_communicator_list(tn_context *context, tn_load_report **report,
+				      struct tn_error_info *error);
+
+/* Ends all ranks, because this one cannot go on: logs `reason` as an error, tells the other ranks if
+ * the engine can, and gives the launcher `code` as exit status where it takes one.  Does not return
+ * where the engine ends this process too; otherwise the program ends next.  A communicator of one
+ * rank only logs. */
+TN_API void tn_communicator_abort(tn_communicator *communicator, int32_t code, const char *reason);
+
+/* ---- Host memory -----------------------------------------------------------------------------*/
+
+/* An operation as <tenon/communicator.h> has it (TN_COLLECTIVE_...), whose rules for operands,
+ * overlap, dtypes and combiners hold. */
+struct tn_collective_host {
+	uint32_t struct_size;
+	uint32_t operation;
+	uint32_t combiner; /* TN_REDUCE_SUM, _MAX or _MIN; 0 for operations without one */
+	tn_dtype dtype;    /* 0 for a barrier */
+	uint32_t root;     /* of a broadcast */
+	uint32_t reserved;
+	uint64_t n; /* elements */
+	const void *source;
+	void *target;
+	const char
+		*label; /* for errors and warnings, "gradients 3 of step 17"; copied; NULL: none */
+};
+
+typedef struct tn_request tn_request;
+
+/* Begins an operation.  Its memory is not touched until it is done, which the other ranks decide:
+ * work between start and wait overlaps with it.  The operation makes progress whenever this rank is
+ * in a function of the communicator, and not otherwise.  *request is owned (tn_request_wait).
+ * The context keeps the error, here and below.
+ *   TN_INVALID_ARGUMENT  an operation, root or combiner that is none, memory that is NULL or
+ *                        overlaps, or a member that must be 0
+ *   TN_DTYPE             it cannot be reduced, or is none
+ *   TN_LIMIT             more bytes than can be addressed
+ *   TN_UNSUPPORTED       the context is deterministic and the communicator is not ordered
+ *   TN_PEER_LOST         a rank has ended
+ *   TN_BACKEND_FAILURE, TN_OUT_OF_MEMORY, TN_FORKED, TN_PENDING_ERROR
+ * After TN_INVALID_ARGUMENT, TN_DTYPE, TN_LIMIT, TN_UNSUPPORTED and TN_PENDING_ERROR nothing was
+ * sent; the communicator is not broken, but the other ranks may wait for this one.
+ * [since 0.1] */
+TN_API TN_CHECKED tn_status tn_communicator_start(tn_communicator *communicator,
+						  const struct tn_collective_host *operation,
+						  tn_request **request);
+
+/* Makes progress, and says whether the operation is done; does not wait.  The request stays. */
+TN_API TN_CHECKED tn_status tn_request_test(tn_request *request, int *is_done);
+
+/* Waits until it is done, or fails, and frees the request.  TN_TIMED_OUT: another rank did not come
+ * in time; the text names it where it is known.  Works while the context keeps an error.  Takes
+ * NULL: TN_OK. */
+TN_API tn_status tn_request_wait(tn_request *request);
+
+/* Starts an operation and waits for it. */
+TN_API tn_status tn_communicator_run(tn_communicator *communicator,
+				     const struct tn_collective_host *operation);
+
+/* Makes progress with all operations under way; cheap when there is none. */
+TN_API tn_status tn_communicator_progress(tn_communicator *communicator);
+
+/* ---- Arrays ----------------------------------------------------------------------------------
+ *
+ * They wait for the work that makes the array, and until the operation is done.  Arrays may be on
+ * any device of the context, with any strides; memory that the host cannot address goes through
+ * pinned host memory.  They have no derivative.  The context keeps the error: those of
+ * tn_communicator_start and tn_request_wait, TN_DEVICE (an array of another context), TN_SHAPE.
+ */
+
+/* Returns when every rank has called it.  [since 0.1] */
+TN_API tn_status tn_barrier(tn_communicator *communicator);
+
+/* x := the root's x. */
+TN_API tn_status tn_broadcast(tn_communicator *communicator, tn_array *x, uint32_t root);
+
+/* x := the sum (TN_REDUCE_SUM), maximum or minimum over the ranks' x, element by element. */
+TN_API tn_status tn_all_reduce(tn_communicator *communicator, tn_array *x, uint32_t combiner);
+
+/* The ranks' x, which have one shape: an array (size, ...shape of x). */
+TN_API tn_array *tn_all_gather(tn_communicator *communicator, const tn_array *x);
+
+/* This rank's part of tn_all_reduce(x), where axis 0 of x has size * k elements: those from rank * k
+ * on, an array (k, ...).  TN_SHAPE: the length is no multiple of size. */
+TN_API tn_array *tn_reduce_scatter(tn_communicator *communicator, const tn_array *x,
+				   uint32_t combiner);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
