@@ -192,3 +192,24 @@ AC_DEFUN([TN_CUDNN], [
 		[yes:no], [CUDA_CPPFLAGS="$CUDA_CPPFLAGS -DCUDA_HAVE_CUDNN=0"])
 	AM_CONDITIONAL([HAVE_CUDNN], [test "$have_cudnn" = yes])
 ])
+
+# TN_MPI(NAME, PKG-CONFIG MODULE, auto|yes|no): sets have_NAME, the conditional HAVE_NAME, and
+# NAME_CPPFLAGS and NAME_LIBS for the communicator that is linked to it.  Of the libraries that its
+# pkg-config file names only MPI itself is taken: the others are MPI's own matter.
+AC_DEFUN([TN_MPI], [
+	have_$1=no
+	m4_pushdef([TN_NAME], m4_toupper([$1]))
+	AS_IF([test "$3" != no], [
+		PKG_CHECK_MODULES(TN_NAME, [$2], [have_$1=yes], [
+			AS_IF([test "$3" = yes], [AC_MSG_ERROR([$2 was not found by pkg-config])])])
+	])
+	tn_words="$TN_NAME[_LIBS]"
+	TN_NAME[]_LIBS=
+	for tn_word in $tn_words; do
+		AS_CASE([$tn_word], [-L*|-lmpi|-lmpich], [AS_VAR_APPEND(TN_NAME[_LIBS], [" $tn_word"])])
+	done
+	TN_NAME[]_CPPFLAGS=`AS_ECHO(["$TN_NAME[]_CFLAGS"]) | sed 's/-I/-isystem /g'`
+	AC_SUBST(TN_NAME[_CPPFLAGS])
+	AM_CONDITIONAL([HAVE_]TN_NAME, [test "$have_$1" = yes])
+	m4_popdef([TN_NAME])
+])
