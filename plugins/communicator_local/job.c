@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The variables that a launcher sets for each rank.  Whatever they hold, the job's name is that of
+ * a file and of nothing else: letters, digits and hyphens.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "local.h"
+
+void local_variables_read(const struct tn_host *host, struct local_variables *variables)
+{
+	variables->rank = host->parameter(host->context, "TENON_LOCAL_RANK",
+					  "local: the number of this process, set by the launcher");
+	variables->size = host->parameter(host->context, "TENON_LOCAL_SIZE",
+					  "local: the number of processes, set by the launcher");
+	variables->job = host->parameter(
+		host->context, "TENON_LOCAL_JOB",
+		"local: the name that the processes of a program share, set by the launcher");
+	variables->bytes = host->parameter(
+		host->context, "TENON_LOCAL_BYTES",
+		"local: bytes of shared memory of each process, 64 KiB to 1 GiB; K, M and G are "
+		"understood (default: 2M)");
+	variables->timeout =
+		host->parameter(host->context, "TENON_COMMUNICATOR_TIMEOUT",
+				"seconds that an operation waits for other ranks (default: 300)");
+}
+
+/* A number of decimal digits in `text`, up to `most`; `*end` is behind it.  0: none, or larger. */
+static int read_number(const char *text, uint64_t most, uint64_t *value, const char **end)
+{
+	const char *at = text;
+	*value = 0;
+	for (; *at >= '0' && *at <= '9'; at++) {
+		const uint64_t digit = (uint64_t)(*at - '0');
+		if (*value > (most - digit) / 10)
+			return 0;
+		*value = *value * 10 + digit;
+	}
+	*end = at;
+	return at != text;
+}
+
+static tn_status parse_count(const char *name, const char *text, uint64_t least, uint64_t most,
+			     uint32_t *count, struct tn_error_info *error)
+{
+	uint64_t value;
+	const char *end;
+	if (!read_number(text, most, &value, &end) || *end || value < least)
+		return tn_plugin_fail(error, TN_FORMAT, "open",
+				      "%s is '%.64s': expected a number from %llu to %llu", name,
+				      text, (unsigned long long)least, (unsigned long long)most);
+	*count = (uint32_t)value;
+	return TN_OK;
+}
+
+static tn_status parse_name(const char *text, char *name, struct tn_error_info *error)
+{
+	const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+	if (!length || text[length] || length > LOCAL_MOST_JOB)
+		return tn_plugin_fail(
+			error, TN_FORMAT, "open",
+			"TENON_LOCAL_JOB is '%.80s': expected 1 to %d of a-z, 0-9 and '-'", text,
+			LOCAL_MOST_JOB);
+	memcpy(name, text, length + 1);
+	return TN_OK;
+}
+
+static tn_status parse_bytes(const char *text, uint64_t *bytes, struct tn_error_info *error)
+{
+	const uint64_t least = UINT64_C(64) << 10, most = UINT64_C(1) << 30;
+	const char *end = "";
+	uint64_t value = UINT64_C(2) << 20;
+	unsigned shift = 0;
+	if (text && !read_number(text, most, &value, &end))
+		value = 0;
+	else if (*end)
+		shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 64;
+	if (shift == 64 || (shift && end[1]) || value > most >> shift || value << shift < least)
+		return tn_plugin_fail(error, TN_FORMAT, "open",
+				      "TENON_LOCAL_BYTES is '%.64s': expected 64K to 1G", text);
+	*bytes = value << shift;
+	return TN_OK;
+}
+
+static tn_status parse_timeout(const char *text, double *timeout, struct tn_error_info *error)
+{
+	uint64_t value = 300;
+	const char *end = "";
+	if (text && (!read_number(text, 1000000, &value, &end) || *end || !value))
+		return tn_plugin_fail(
+			error, TN_FORMAT, "open",
+			"TENON_COMMUNICATOR_TIMEOUT is '%.64s': expected a number of seconds",
+			text);
+	*timeout = (double)value;
+	return TN_OK;
+}
+
+tn_status local_job_parse(const struct local_variables *variables, struct local_job *job,
+			  struct tn_error_info *error)
+{
+	const char *missing = !variables->size   ? "TENON_LOCAL_SIZE"
+			      : !variables->rank ? "TENON_LOCAL_RANK"
+			      : !variables->job  ? "TENON_LOCAL_JOB"
+						 : NULL;
+	memset(job, 0, sizeof(*job));
+	if (missing)
+		return tn_plugin_fail(
+			error, TN_NOT_FOUND, "open",
+			"%s is not set: the program was not started by `tenon launch`", missing);
+	tn_status status = parse_count("TENON_LOCAL_SIZE", variables->size, 1, LOCAL_MOST_RANKS,
+				       &job->size, error);
+	if (!status)
+		status = parse_count("TENON_LOCAL_RANK", variables->rank, 0, job->size - 1,
+				     &job->rank, error);
+	if (!status)
+		status = parse_name(variables->job, job->name, error);
+	if (!status)
+		status = parse_bytes(variables->bytes, &job->area_bytes, error);
+	if (!status)
+		status = parse_timeout(variables->timeout, &job->timeout, error);
+	return status;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * communicator_local.so: the entries.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "local.h"
+
+struct local_instance {
+	const struct tn_host *host;
+	struct local_variables variables;
+};
+
+static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
+{
+	struct local_instance *own = tn_plugin_alloc(host, sizeof(*own));
+	if (!own)
+		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "create",
+				      "no memory for an instance");
+	own->host = host;
+	local_variables_read(host, &own->variables);
+	*instance = own;
+	return TN_OK;
+}
+
+static void destroy(void *instance)
+{
+	struct local_instance *own = instance;
+	tn_plugin_free(own->host, own);
+}
+
+static tn_status open_communicator(void *instance, const struct tn_communicator_open_args *args,
+				   void **communicator)
+{
+	const struct local_instance *own = instance;
+	struct tn_communicator_open_args taken;
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "open");
+	if (status)
+		return status;
+	struct local_communicator *opened = tn_plugin_alloc(own->host, sizeof(*opened));
+	if (!opened)
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "open",
+				      "no memory for a communicator");
+	opened->host = own->host;
+	status = local_job_parse(&own->variables, &opened->job, taken.call.error);
+	if (!status)
+		status = local_open(opened, taken.call.error);
+	if (status) {
+		tn_plugin_free(own->host, opened);
+		return status;
+	}
+	*communicator = opened;
+	return TN_OK;
+}
+
+static void close_communicator(void *communicator)
+{
+	struct local_communicator *own = communicator;
+	while (own->first)
+		local_remove(own, own->first);
+	local_leave(own);
+	tn_plugin_free(own->host, own);
+}
+
+static tn_status describe(void *communicator, struct tn_communicator_description *description)
+{
+	const struct local_communicator *own = communicator;
+	struct tn_communicator_description answer = {
+		.flags = TN_COMMUNICATOR_ORDERED,
+		.rank = own->job.rank,
+		.size = own->job.size,
+		.local_rank = own->job.rank,
+		.local_size = own->job.size,
+		.engine = "shared memory",
+	};
+	if (gethostname(answer.host, sizeof(answer.host) - 1))
+		(void)snprintf(answer.host, sizeof(answer.host), "localhost");
+	tn_struct_answer(description, &answer, sizeof(answer));
+	return TN_OK;
+}
+
+static tn_status report_failure(const struct local_communicator *communicator, uint32_t operation,
+				struct tn_error_info *error)
+{
+	return tn_plugin_fail(error, communicator->failure.status,
+			      communicator_operation_name(operation), "%s",
+			      communicator->failure.text);
+}
+
+static tn_status start(void *communicator, const struct tn_collective_args *args, void **request)
+{
+	struct local_communicator *own = communicator;
+	struct tn_collective_args taken;
+	tn_status status = communicator_take(&taken, args, own->job.rank, own->job.size);
+	if (status)
+		return status;
+	if (local_has_failed(own))
+		return report_failure(own, taken.operation, taken.call.error);
+	struct local_request *begun = tn_plugin_alloc(own->host, sizeof(*begun));
+	if (!begun)
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY,
+				      communicator_operation_name(taken.operation),
+				      "no memory for a request");
+	begun->header = communicator_header_of(&taken);
+	begun->source = taken.source;
+	begun->target = taken.target;
+	begun->element = tn_dtype_size(taken.dtype);
+	local_append(own, begun);
+	local_progress(own);
+	*request = begun;
+	return TN_OK;
+}
+
+static tn_status test(void *communicator, void *request, struct tn_collective_state *state,
+		      struct tn_error_info *error)
+{
+	struct local_communicator *own = communicator;
+	struct local_request *tested = request;
+	const uint32_t operation = tested->header.operation;
+	struct tn_collective_state answer = {.waits_for = TN_RANK_UNKNOWN};
+	if (!tested->is_done)
+		local_progress(own);
+	if (!tested->is_done && local_has_failed(own)) {
+		local_remove(own, tested);
+		return report_failure(own, operation, error);
+	}
+	answer.is_done = (uint32_t)tested->is_done;
+	if (tested->is_done)
+		local_remove(own, tested);
+	else
+		answer.waits_for = own->waits_for;
+	tn_struct_answer(state, &answer, sizeof(answer));
+	return TN_OK;
+}
+
+static void abort_communicator(void *communicator, int32_t code, const char *reason)
+{
+	struct local_communicator *own = communicator;
+	char text[256];
+	(void)snprintf(text, sizeof(text), "rank %u (process %lld) aborts with code %d: %s",
+		       own->job.rank, (long long)getpid(), (int)code,
+		       reason ? reason : "no reason given");
+	local_fail(own, TN_PEER_LOST, text);
+}
+
+static const void *query(void *instance, const char *table)
+{
+	static const struct tn_communicator_table communicator = {
+		.struct_size = sizeof(communicator),
+		.open = open_communicator,
+		.close = close_communicator,
+		.describe = describe,
+		.start = start,
+		.test = test,
+		.abort = abort_communicator,
+	};
+	static const struct tn_plugin_table tables[] = {{TN_TABLE_COMMUNICATOR, &communicator}};
+	(void)instance;
+	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);
+}
+
+#define LOCAL_UUID                                                                                 \
+	0x3e, 0x91, 0xd4, 0x6a, 0x0f, 0x5b, 0x4c, 0x27, 0xa8, 0xe3, 0x71, 0x9c, 0x52, 0xbd, 0x06,  \
+		0xf4
+TN_COMMUNICATOR_PLUGIN(LOCAL_UUID, "local", "0.1.0", "Apache-2.0", 0, create, destroy, query);
