@@ -54,6 +54,7 @@
 #include "array/shape.h"
 #include "array/watch.h"
 #include "autograd/anomaly.h"
+#include "autograd/ready.h"
 #include "base/dtype.h"
 
 /* ---- One node --------------------------------------------------------------------------------*/
@@ -161,6 +162,8 @@ tn_status tn_tape_walk(struct tn_tape *tape, const struct tn_node *oldest, int d
 		}
 		if (drops)
 			tn_node_drop_all(node);
+		if (!status && !oldest && !(tape->pass & TN_PASS_SELECTS))
+			status = tn_ready_after(tape, node);
 	}
 	return status;
 }
@@ -297,8 +300,12 @@ static tn_status seed_and_walk(const struct pass *pass)
 		status = first ? tn_entry_give(tape, tn_entry_of(pass->outputs[i]), first)
 			       : tn_runtime_status(rt);
 	}
+	if (!status && !(pass->kind & TN_PASS_SELECTS))
+		tn_ready_begin(tape);
 	if (!status)
 		status = tn_tape_walk(tape, NULL, !(pass->kind & TN_PASS_RETAINS));
+	if (!status && !(pass->kind & TN_PASS_SELECTS))
+		status = tn_ready_end(tape);
 	tn_scope_end(rt->context, NULL);
 	return status;
 }

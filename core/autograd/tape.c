@@ -107,10 +107,11 @@ tn_status tn_tape_watch(tn_tape *tape, tn_array *array)
 
 /* A weight's gradient may be wider than the weight: f32 of f16 and bf16. */
 static tn_status watch_into(struct tn_tape *tape, tn_array *array, tn_array *gradient, int *filled,
-			    int is_weight)
+			    int is_weight, struct tn_entry **out)
 {
 	struct tn_entry *entry;
 	tn_status status = watch(tape, array, &entry);
+	*out = NULL;
 	if (status || entry->target)
 		return status;
 	tn_dtype dtype = is_weight ? tn_compute_dtype(array->dtype) : array->dtype;
@@ -125,6 +126,7 @@ static tn_status watch_into(struct tn_tape *tape, tn_array *array, tn_array *gra
 	entry->target = tn_array_hold(gradient);
 	entry->filled = filled;
 	entry->is_weight = is_weight;
+	*out = entry;
 	return TN_OK;
 }
 
@@ -132,13 +134,20 @@ tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gradient,
 {
 	if (!gradient || !filled)
 		return TN_INVALID_ARGUMENT;
-	return watch_into(tape, array, gradient, filled, 0);
+	struct tn_entry *entry;
+	return watch_into(tape, array, gradient, filled, 0, &entry);
 }
 
 tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
-			       int *filled)
+			       int *filled, const struct tn_gradient_hook *hook)
 {
-	return watch_into(tape, array, gradient, filled, 1);
+	struct tn_entry *entry;
+	tn_status status = watch_into(tape, array, gradient, filled, 1, &entry);
+	if (entry && hook) {
+		entry->hook = hook;
+		tape->has_hooks = 1;
+	}
+	return status;
 }
 
 int tn_tape_is_new_network(struct tn_tape *tape, const void *network)

@@ -8,10 +8,13 @@
 
 #include <tenon/autograd.h>
 
+struct tn_gradient_hook;
+
 /* As tn_tape_watch_into, for a module's weight: replays of captured work also set *filled, so its
- * owner calls tn_capture_forget before freeing it. */
+ * owner calls tn_capture_forget before freeing it.  The hook, which may be NULL, is called when the
+ * gradient is complete (ready.h); it is borrowed until the tape ends. */
 tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
-			       int *filled);
+			       int *filled, const struct tn_gradient_hook *hook);
 
 /* Is this another network than that of the last call for this tape? */
 int tn_tape_is_new_network(struct tn_tape *tape, const void *network);

@@ -30,12 +30,16 @@ struct tn_data_loader {
 	struct tn_batch_queue queue;
 	tn_context *context; /* NULL: loads when asked */
 	uint64_t fork_generation;
-	uint32_t batch_size;
+	uint32_t batch_size; /* of all ranks */
+	uint32_t rank;
+	uint32_t n_ranks; /* at least 1 */
+	uint32_t uneven;
 	uint32_t shuffle;
 	struct tn_data_position position;
 	uint64_t posted; /* samples of the position's epoch that are returned or being loaded */
 	uint64_t n;      /* samples of the part */
-	uint64_t limit;  /* samples of an epoch: all, or those in full batches */
+	uint64_t whole;  /* samples of an epoch: all, or those in full batches */
+	uint64_t limit;  /* and without a last batch that is left out for the number of ranks */
 	uint32_t *order; /* the order of epoch `ordered` */
 	uint64_t ordered;
 	double *until; /* sums of the weights of samples 0 to i; NULL: no weights */
@@ -50,6 +54,14 @@ static tn_status check_options(const struct tn_data_loader_options *options, int
 	if (options->batch_size == 0)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a batch_size of at least 1, found 0");
+	if (options->n_ranks ? options->rank >= options->n_ranks : options->rank)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "expected a rank below n_ranks %u, found %u", options->n_ranks,
+			       options->rank);
+	if (options->batch_size < options->n_ranks)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "batch_size: expected a sample for each of %u ranks, found %u",
+			       options->n_ranks, options->batch_size);
 	if (options->prefetch && !options->context)
 		return tn_fail(
 			error, TN_INVALID_ARGUMENT, OPERATION,
@@ -60,6 +72,37 @@ static tn_status check_options(const struct tn_data_loader_options *options, int
 			       options->prefetch);
 	return TN_OK;
 }
+
+/* ---- Shares of ranks ------------------------------------------------------------------------*/
+
+/* The samples of the batch at `index`, of all ranks; 0: the epoch is over. */
+static uint32_t batch_at(const tn_data_loader *loader, uint64_t index)
+{
+	uint64_t left = index < loader->limit ? loader->limit - index : 0;
+	return left < loader->batch_size ? (uint32_t)left : loader->batch_size;
+}
+
+/* The first of b samples that are those of `rank` or later ones. */
+static uint32_t share_begin(const tn_data_loader *loader, uint32_t b, uint32_t rank)
+{
+	return (uint32_t)((uint64_t)b * rank / loader->n_ranks);
+}
+
+/* This rank's part of b samples. */
+static uint32_t share_size(const tn_data_loader *loader, uint32_t b)
+{
+	return share_begin(loader, b, loader->rank + 1) - share_begin(loader, b, loader->rank);
+}
+
+static void set_limits(tn_data_loader *loader, const struct tn_data_loader_options *options)
+{
+	const uint64_t rest = loader->n % options->batch_size;
+	loader->whole = options->drop_last ? loader->n - rest : loader->n;
+	loader->limit =
+		options->uneven || rest >= options->n_ranks ? loader->whole : loader->n - rest;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------*/
 
 static tn_status take_weights(tn_data_loader *loader, const double *weights,
 			      struct tn_error_info *error)
@@ -104,9 +147,12 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	loader->context = options.context;
 	loader->fork_generation = tn_fork_generation();
 	loader->batch_size = options.batch_size;
+	loader->rank = options.rank;
+	loader->n_ranks = options.n_ranks ? options.n_ranks : 1;
+	loader->uneven = options.uneven;
 	loader->shuffle = options.shuffle;
 	loader->n = n;
-	loader->limit = options.drop_last ? n - n % options.batch_size : n;
+	set_limits(loader, &options);
 	loader->ordered = NO_EPOCH;
 	status = tn_batch_plan_take(&loader->plan, dataset, part, &options, error);
 	if (status == TN_OK && options.weights)
@@ -115,9 +161,8 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	if (status == TN_OK && !loader->order)
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
 				 "no memory for the order of %llu samples", (unsigned long long)n);
-	/* No batch has more samples than the epoch. */
-	uint32_t largest =
-		loader->limit < options.batch_size ? (uint32_t)loader->limit : options.batch_size;
+	/* The first batch is the largest, and so is this rank's part of it. */
+	uint32_t largest = share_size(loader, batch_at(loader, 0));
 	if (status == TN_OK)
 		status =
 			tn_batch_queue_open(&loader->queue, &loader->plan, largest ? largest : 1,
@@ -141,7 +186,8 @@ void tn_data_loader_destroy(tn_data_loader *loader)
 
 uint64_t tn_data_loader_batches(const tn_data_loader *loader)
 {
-	return (loader->limit + loader->batch_size - 1) / loader->batch_size;
+	const uint64_t n_full = loader->limit / loader->batch_size;
+	return n_full + (share_size(loader, (uint32_t)(loader->limit % loader->batch_size)) > 0);
 }
 
 tn_status tn_data_loader_field(const tn_data_loader *loader, uint32_t index, struct tn_field *field)
@@ -174,11 +220,12 @@ static void load_ahead(tn_data_loader *loader)
 {
 	bring_order(loader);
 	while (loader->posted < loader->limit && tn_batch_queue_has_room(&loader->queue)) {
-		uint64_t left = loader->limit - loader->posted;
-		uint32_t n = left < loader->batch_size ? (uint32_t)left : loader->batch_size;
-		tn_batch_queue_post(&loader->queue, loader->position.epoch, loader->posted,
-				    loader->order + loader->posted, n);
-		loader->posted += n;
+		uint32_t b = batch_at(loader, loader->posted), n = share_size(loader, b);
+		uint64_t first = loader->posted + share_begin(loader, b, loader->rank);
+		if (n)
+			tn_batch_queue_post(&loader->queue, loader->position.epoch, first,
+					    loader->order + first, n);
+		loader->posted += b;
 	}
 }
 
@@ -196,7 +243,8 @@ static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
 {
 	const struct tn_batch_slot *slot;
 	struct tn_data_position *position = &loader->position;
-	if (position->index >= loader->limit) {
+	const uint32_t b = batch_at(loader, position->index);
+	if (!share_size(loader, b)) {
 		move_to(loader, (struct tn_data_position){position->epoch + 1, 0});
 		return TN_OK;
 	}
@@ -206,8 +254,9 @@ static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
 		move_to(loader, *position);
 		return status;
 	}
-	position->index += slot->n;
+	position->index += b;
 	batch->n = slot->n;
+	batch->n_global = b;
 	batch->data = (const void *const *)slot->data;
 	batch->samples = slot->samples;
 	if (loader->context)
@@ -306,9 +355,13 @@ struct tn_loader_facts tn_data_loader_facts(const tn_data_loader *loader)
 	return (struct tn_loader_facts){.dataset = plan->dataset->name,
 					.part = plan->part,
 					.count = loader->n,
+					.whole = loader->whole,
 					.limit = loader->limit,
 					.seed = plan->seed,
 					.batch_size = loader->batch_size,
+					.rank = loader->rank,
+					.n_ranks = loader->n_ranks,
+					.uneven = loader->uneven != 0,
 					.shuffle = loader->shuffle != 0,
 					.augmentation = hash[0],
 					.weights = weights[0],

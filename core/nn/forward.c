@@ -55,7 +55,8 @@ static tn_status watch_weights(const tn_module *module)
 		struct tn_weight *weight = root->listing[i].weight;
 		tn_status status = weight->trainable
 					   ? tn_tape_watch_weight(recorder->user, weight->value,
-								  weight->gradient, &weight->filled)
+								  weight->gradient, &weight->filled,
+								  root->gradient_hook)
 					   : TN_OK;
 		if (status)
 			return status;

@@ -89,6 +89,7 @@ struct tn_then {
 };
 
 struct tn_frozen;
+struct tn_gradient_hook;
 
 /* The functions of a frozen network, which tn_module_freeze installs. */
 struct tn_frozen_functions {
@@ -152,6 +153,8 @@ struct tn_module {
 	tn_backward_hook backward_hook; /* NULL: none */
 	void *backward_hook_user;
 	struct tn_arena_arrays arena; /* of the outermost module, after building */
+	/* Of the outermost module: told when a weight's gradient is complete; NULL: nobody is. */
+	const struct tn_gradient_hook *gradient_hook;
 };
 
 /* The dtype of gradients and of optimizers' states, of a built outermost module: f64 of f64, else

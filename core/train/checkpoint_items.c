@@ -357,7 +357,7 @@ static void add_loader(struct tn_checkpoint_items *items)
 	add_whole_option(items, ".loader.options.seed", facts.seed);
 	add_whole_option(items, ".loader.options.batch_size", facts.batch_size);
 	add_whole_option(items, ".loader.options.shuffle", facts.shuffle);
-	add_whole_option(items, ".loader.options.samples_per_epoch", facts.limit);
+	add_whole_option(items, ".loader.options.samples_per_epoch", facts.whole);
 	add_hash_option(items, ".loader.options.augmentation", facts.augmentation);
 	add_hash_option(items, ".loader.options.weights", facts.weights);
 	add_hash_option(items, ".loader.options.data", facts.data);

@@ -412,6 +412,17 @@ struct tn_data_loader_options {
 	 * without.  NULL: batches are loaded when asked for. */
 	tn_context *context;
 	uint32_t prefetch; /* batches loaded ahead, at most 1024; 0: 2.  Only with a context */
+	/* The share of one of several ranks (tenon/distributed.h).  batch_size is then that of all
+	 * ranks together, at least n_ranks, the order is the same on all of them, and of a batch of
+	 * b samples this rank reads [b rank / n_ranks, b (rank + 1) / n_ranks): all ranks together
+	 * read what a loader without ranks reads, but for CutMix and mixup, whose partners are of
+	 * the same share.  Positions count the samples of all ranks.  0: one rank. */
+	uint32_t rank;
+	uint32_t n_ranks;
+	/* What becomes of a last batch with fewer samples than ranks.
+	 * 0: it is left out, so that all ranks have the same number of batches: to train.
+	 * 1: each sample is read once; ranks without one have a batch less: to evaluate. */
+	uint32_t uneven;
 };
 
 /* A batch.  Pointers are borrowed, valid until the next call on the loader but
@@ -421,7 +432,7 @@ struct tn_batch {
 	uint32_t struct_size;
 	uint32_t n; /* samples; 0: the epoch is over, and the other members are as in the epoch */
 	uint32_t n_fields;
-	uint32_t reserved;
+	uint32_t n_global;             /* samples that all ranks have of this batch together */
 	const struct tn_field *fields; /* of one sample */
 	const void *const *data;       /* (n, shape) of each field, host memory */
 	const uint64_t *samples;       /* their numbers within the part */
@@ -437,7 +448,8 @@ struct tn_data_position {
 
 /* Makes a loader at {0, 0}.  `dataset` is borrowed until the loader is destroyed; *out is owned,
  * written only on success.
- * TN_INVALID_ARGUMENT: batch_size 0, an unknown part; an augmentation out of range, or of a data
+ * TN_INVALID_ARGUMENT: batch_size 0 or below n_ranks, an unknown part; a rank that is not below
+ * n_ranks; an augmentation out of range, or of a data
  * set that is not of images; a prefetch above 1024 or without a context; a weight
  * that is not finite or negative, or all of them 0.  TN_LIMIT: a field of a
  * batch has more than TN_HOST_ARRAY_MAX_BYTES.  TN_PENDING_ERROR: the context keeps an error.

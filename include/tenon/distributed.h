@@ -28,6 +28,7 @@
 
 #include <tenon/array.h>
 #include <tenon/communicator.h>
+#include <tenon/nn.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -177,6 +178,70 @@ TN_API tn_array *tn_all_gather(tn_communicator *communicator, const tn_array *x)
  * on, an array (k, ...).  TN_SHAPE: the length is no multiple of size. */
 TN_API tn_array *tn_reduce_scatter(tn_communicator *communicator, const tn_array *x,
 				   uint32_t combiner);
+
+/* ---- Data parallel training ------------------------------------------------------------------*/
+
+/* Each rank has the same network on a device of its own, and computes the gradients of its share of
+ * a batch; then the gradients are summed over the ranks, and each rank makes the same step.
+ *
+ *     tn_data_parallel *parallel = tn_data_parallel_create(net, communicator, NULL);
+ *     ... for each step:
+ *             tn_module_zero_gradients(net);
+ *             tape, forward, mean loss of this rank's samples ...
+ *             tn_data_parallel_set_share(parallel, (double)batch.n / batch.n_global);
+ *             tn_tape_backward(tape, loss, NULL); // starts to sum what is complete
+ *             tn_data_parallel_finish(parallel);  // the gradients are those of the whole batch
+ *             tn_optimizer_step(optimizer);
+ *
+ * A trainer does all this itself (.parallel of struct tn_trainer_options).
+ *
+ * The gradients are summed in buckets, ranges of the network's gradients, each as soon as the
+ * backward has completed it, while the rest of the backward runs: the communicator makes progress
+ * each time a gradient is complete.  Sums are in the order of the ranks, so that every rank has the
+ * same bits, which do not depend on timing.
+ *
+ * All ranks must do the same: the same backwards and the same calls of these functions in the same
+ * order.  When one fails, or ends, the others fail too: TN_PEER_LOST or TN_TIMED_OUT.
+ * Errors are kept by the context.  All functions: [thread: one per context | since 0.1]. */
+typedef struct tn_data_parallel tn_data_parallel;
+
+struct tn_data_parallel_options {
+	uint32_t struct_size;
+	/* 1: batch norms in training take mean and variance over the samples of all ranks. */
+	uint32_t sync_batch_norm;
+	uint64_t bucket_bytes; /* of gradients; 0: 4 MiB.  The first bucket has a quarter */
+	/* TN_F16 or TN_BF16: gradients are rounded to it to be sent; sums are made in f32 and
+	 * rounded once.  0: as they are. */
+	tn_dtype wire_dtype;
+};
+
+/* Compares the ranks: the library's version, the backend, the names, shapes and dtypes of
+ * parameters and buffers, which of them are trained, their values, and these options.  They must be
+ * the same: build the network from the same seed on all ranks, or load the same file.  Both objects
+ * are borrowed until tn_data_parallel_destroy.  Owned.
+ * NULL: TN_STATE (the module is not built, is not outermost, or has one already), TN_REFUSED (ranks
+ * differ: the text, the same on all, says which and in what), TN_INVALID_ARGUMENT (options),
+ * TN_OUT_OF_MEMORY; errors of the communicator. */
+TN_API tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *communicator,
+						 const struct tn_data_parallel_options *options);
+/* Waits for sums that are under way.  Takes NULL. */
+TN_API void tn_data_parallel_destroy(tn_data_parallel *parallel);
+
+/* The factor of this rank's gradients in the sum: of mean losses, this rank's samples over those of
+ * all ranks.  It holds until it is changed; at first it is 1 / size.  1: gradients are added as they
+ * are.  TN_INVALID_ARGUMENT: not finite or negative; TN_STATE: sums are under way. */
+TN_API TN_CHECKED tn_status tn_data_parallel_set_share(tn_data_parallel *parallel, double share);
+/* 1: backwards only add to this rank's gradients; 0: the next backward is the last of the step.
+ * TN_STATE: sums are under way. */
+TN_API TN_CHECKED tn_status tn_data_parallel_hold(tn_data_parallel *parallel, int holds);
+/* Sums what is not under way yet, and waits.  Afterwards all ranks have the same gradients; a weight
+ * has one if it has one on any rank.  A rank whose share is empty calls it without a backward.
+ * TN_STATE: tn_data_parallel_hold says 1. */
+TN_API TN_CHECKED tn_status tn_data_parallel_finish(tn_data_parallel *parallel);
+
+/* Gives all ranks the buffers of rank 0, such as the running statistics of batch norms, which
+ * differ where these are not synchronised. */
+TN_API TN_CHECKED tn_status tn_data_parallel_broadcast_buffers(tn_data_parallel *parallel);
 
 #ifdef __cplusplus
 }

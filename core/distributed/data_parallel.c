@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A step of data parallel training: backward reports the gradients that are complete, the buckets
+ * are summed, finish waits.
+ */
+#include "distributed/data_parallel.h"
+
+#include <math.h>
+
+#include "array/array.h"
+#include "base/dtype.h"
+#include "base/memory.h"
+#include "capture/capture.h"
+#include "distributed/agree.h"
+#include "distributed/compare.h"
+#include "nn/tree.h"
+
+static const char operation[] = "data_parallel";
+
+static const uint64_t default_bytes = UINT64_C(4) << 20;
+
+/* ---- A backward ------------------------------------------------------------------------------*/
+
+static tn_status begin(tn_data_parallel *p)
+{
+	if (p->is_begun)
+		return TN_OK;
+	tn_status status = tn_buckets_begin(&p->buckets);
+	p->is_begun = !status;
+	return status;
+}
+
+static tn_status gradient_is_ready(void *user, tn_array *target)
+{
+	tn_data_parallel *p = user;
+	const int64_t offset = target->offset - p->module->arena.gradients->offset;
+	if (p->holds)
+		return TN_OK;
+	tn_status status =
+		tn_capture_refuse(p->module->runtime, operation, "a backward that sums over ranks");
+	if (!status)
+		status = begin(p);
+	if (!status)
+		status = tn_buckets_ready(&p->buckets, offset, offset + target->size, p->share,
+					  p->step);
+	return status ? status : tn_communicator_progress(p->communicator);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------*/
+
+static tn_status check(const tn_module *module, const struct tn_data_parallel_options *o)
+{
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_module_check_network(module, operation);
+	if (status)
+		return status;
+	if (module->gradient_hook)
+		return tn_runtime_fail(rt, TN_STATE, operation,
+				       "the module has an object for data parallel training "
+				       "already");
+	if (o->wire_dtype && o->wire_dtype != TN_F16 && o->wire_dtype != TN_BF16)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "wire_dtype: expected 0, f16 or bf16, found %s",
+				       tn_dtype_name(o->wire_dtype));
+	return TN_OK;
+}
+
+tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *communicator,
+					  const struct tn_data_parallel_options *options)
+{
+	struct tn_data_parallel_options o = {0};
+	if (!module || !communicator)
+		return NULL;
+	struct tn_runtime *rt = module->runtime;
+	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_data_parallel_options",
+			    operation) ||
+	    tn_runtime_ready(rt) || check(module, &o))
+		return NULL;
+	tn_data_parallel *p = tn_mem_zeroed(1, sizeof(*p));
+	const size_t n = module->n_listing ? module->n_listing : 1;
+	int64_t *has_some = p ? tn_mem_zeroed(n, sizeof(*has_some)) : NULL;
+	if (!has_some) {
+		tn_mem_free(p);
+		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory");
+		return NULL;
+	}
+	o.bucket_bytes = o.bucket_bytes ? o.bucket_bytes : default_bytes;
+	*p = (struct tn_data_parallel){
+		.module = module,
+		.communicator = communicator,
+		.options = o,
+		.hook = {.ready = gradient_is_ready, .user = p},
+		.buckets = {.module = module,
+			    .communicator = communicator,
+			    .wire = o.wire_dtype,
+			    .bytes = o.bucket_bytes},
+		.share = 1.0 / tn_communicator_size(communicator),
+		.step = 1,
+		.has_some = has_some,
+	};
+	if (tn_ranks_compare_networks(p)) {
+		tn_mem_free(has_some);
+		tn_mem_free(p);
+		return NULL;
+	}
+	module->gradient_hook = &p->hook;
+	module->n_users++;
+	return p;
+}
+
+void tn_data_parallel_destroy(tn_data_parallel *p)
+{
+	if (!p)
+		return;
+	(void)tn_buckets_wait(&p->buckets); /* an error is kept */
+	tn_buckets_release(&p->buckets);
+	p->module->gradient_hook = NULL;
+	p->module->n_users--;
+	tn_mem_free(p->has_some);
+	tn_mem_free(p);
+}
+
+/* ---- A step ----------------------------------------------------------------------------------*/
+
+static tn_status check_idle(const tn_data_parallel *p)
+{
+	struct tn_runtime *rt = p->module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (status || !p->is_begun)
+		return status;
+	return tn_runtime_fail(
+		rt, TN_STATE, operation,
+		"expected tn_data_parallel_finish first: gradients are being summed");
+}
+
+tn_status tn_data_parallel_set_share(tn_data_parallel *p, double share)
+{
+	if (!p)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = check_idle(p);
+	if (status)
+		return status;
+	if (!(share >= 0.0 && isfinite(share)))
+		return tn_runtime_fail(p->module->runtime, TN_INVALID_ARGUMENT, operation,
+				       "expected a share of 0 or more, found %g", share);
+	p->share = share;
+	return TN_OK;
+}
+
+tn_status tn_data_parallel_hold(tn_data_parallel *p, int holds)
+{
+	if (!p)
+		return TN_INVALID_ARGUMENT;
+	tn_status status = check_idle(p);
+	if (!status)
+		p->holds = holds != 0;
+	return status;
+}
+
+/* A weight that has a gradient on one rank has one on all. */
+static tn_status agree_on_filled(const tn_data_parallel *p)
+{
+	const tn_module *module = p->module;
+	for (size_t i = 0; i < module->n_listing; i++)
+		p->has_some[i] = module->listing[i].weight->filled;
+	tn_status status = module->n_listing
+				   ? tn_agree_max(p->communicator, module->n_listing, p->has_some,
+						  "which parameters have gradients")
+				   : TN_OK;
+	for (size_t i = 0; i < module->n_listing && !status; i++) {
+		struct tn_weight *weight = module->listing[i].weight;
+		if (weight->trainable)
+			weight->filled = p->has_some[i] != 0;
+	}
+	return status;
+}
+
+tn_status tn_data_parallel_finish(tn_data_parallel *p)
+{
+	if (!p)
+		return TN_INVALID_ARGUMENT;
+	struct tn_runtime *rt = p->module->runtime;
+	tn_status status = tn_runtime_ready(rt);
+	if (!status && p->holds)
+		status = tn_runtime_fail(rt, TN_STATE, operation,
+					 "finish: expected tn_data_parallel_hold(..., 0) first");
+	if (!status)
+		status = begin(p);
+	if (!status)
+		status = tn_buckets_flush(&p->buckets, p->share, p->step);
+	if (!status)
+		status = agree_on_filled(p);
+	tn_status waited = tn_buckets_wait(&p->buckets);
+	p->is_begun = 0;
+	p->step++;
+	return status ? status : waited;
+}
+
+/* ---- Buffers ---------------------------------------------------------------------------------*/
+
+tn_status tn_data_parallel_broadcast_buffers(tn_data_parallel *p)
+{
+	if (!p)
+		return TN_INVALID_ARGUMENT;
+	const tn_module *module = p->module;
+	tn_status status = tn_runtime_ready(module->runtime);
+	for (size_t i = 0; i < module->n_buffer_listing && !status; i++)
+		status = tn_broadcast(p->communicator, module->buffer_listing[i].buffer->value, 0);
+	return status;
+}

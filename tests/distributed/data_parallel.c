@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Data parallel training, step by step: a program's own loop on 1 to 4 ranks computes what it
+ * computes on one, whatever the sizes of buckets, the dtype that is sent, and the device.
+ */
+#include "distributed/training.h"
+
+#include <tenon/loss.h>
+#include <tenon/optim.h>
+
+#include "check.h"
+#include "distributed/data_parallel.h"
+
+enum {
+	STEPS = 6,
+	BATCH = 24,
+	PARTS = 4,
+	WIDTH = 6,
+	CLASSES = 3,
+	PARAMETERS = 4096,
+	MOST_RANKS = 4
+};
+
+/* What a program does. */
+struct program {
+	const char *backend;
+	tn_dtype dtype;
+	uint64_t bucket_bytes;
+	tn_dtype wire;
+	int accumulate; /* backwards in a step */
+	int is_partial; /* a branch that only the samples of some ranks take */
+	int is_frozen;  /* a layer in the middle is not trained */
+	int recomputes;
+};
+
+struct outcome {
+	double losses[STEPS];
+	uint64_t n;
+	double values[PARAMETERS];
+};
+
+static tn_module *make_branch(tn_context *context)
+{
+	tn_module *branch = tn_sequential(context);
+	need_ok(context,
+		tn_sequential_add(branch, "in", tn_module_linear(context, WIDTH, 40, NULL)));
+	need_ok(context, tn_sequential_add(branch, "act", tn_module_tanh(context)));
+	need_ok(context, tn_sequential_add(branch, "mid", tn_module_linear(context, 40, 24, NULL)));
+	need_ok(context, tn_sequential_add(branch, "act2", tn_module_tanh(context)));
+	need_ok(context,
+		tn_sequential_add(branch, "out", tn_module_linear(context, 24, CLASSES, NULL)));
+	return branch;
+}
+
+static tn_module *make_network(tn_context *context, const struct program *p)
+{
+	tn_module *net = tn_sequential(context);
+	tn_module *a = make_branch(context);
+	tn_random_state_set(context, (struct tn_random_state){7, 1});
+	tn_module_set_recompute(a, p->recomputes);
+	need_ok(context, tn_sequential_add(net, "a", a));
+	need_ok(context, tn_sequential_add(net, "b", make_branch(context)));
+	need_ok(context, tn_module_set_dtype(net, p->dtype));
+	need_ok(context, tn_module_build(net));
+	if (p->is_frozen)
+		need_ok(context, tn_module_set_trainable(net, "a.mid", 0));
+	tn_module_set_training(net, 1);
+	return net;
+}
+
+/* Samples `first` to `end` of a step's batch: input (n, WIDTH) and target (n, CLASSES). */
+static tn_array *make_samples(tn_context *context, tn_dtype dtype, int step, int first, int end,
+			      int width)
+{
+	double values[BATCH * WIDTH];
+	size_t n = 0;
+	for (int i = first; i < end; i++) {
+		for (int k = 0; k < width; k++)
+			values[n++] = sin(1.7 * step + 0.61 * i + 2.3 * k + width);
+	}
+	return tn_astype(tn_from_host(context, TN_F64, 2, (int64_t[]){end - first, width}, values),
+			 dtype);
+}
+
+/* The mean over these samples; branch b takes part for samples from BATCH / 2 on, or for all. */
+static tn_array *loss_of(const struct program *p, tn_context *context, tn_module *net, int step,
+			 int first, int end)
+{
+	tn_array *x = make_samples(context, p->dtype, step, first, end, WIDTH);
+	tn_array *y = tn_module_forward(tn_module_child(net, "a"), x);
+	if (!p->is_partial || first >= BATCH / 2)
+		y = tn_add(y, tn_module_forward(tn_module_child(net, "b"), x));
+	return tn_mse_loss(y, make_samples(context, p->dtype, step, first, end, CLASSES),
+			   TN_REDUCTION_MEAN);
+}
+
+/* A part of a step's samples, from `first` on, in `accumulate` backwards. */
+static double run_part(const struct program *p, const struct ranked *ranked, tn_module *net,
+		       tn_data_parallel *parallel, int step, int first)
+{
+	tn_context *context = ranked->context;
+	/* With ranks the share is that of a part. */
+	const double scale = (ranked->communicator ? 1.0 : 1.0 / PARTS) / p->accumulate;
+	const int n = BATCH / PARTS / p->accumulate;
+	double sum = 0;
+	for (int i = 0; i < p->accumulate; i++) {
+		if (parallel)
+			need_ok(context, tn_data_parallel_hold(parallel, i + 1 < p->accumulate));
+		tn_tape *tape = tn_tape_begin(context);
+		tn_array *loss = loss_of(p, context, net, step, first + i * n, first + (i + 1) * n);
+		tn_array *scaled = tn_affine(loss, scale, 0);
+		need_ok(context, tn_tape_backward(tape, scaled, NULL));
+		sum += item_of(loss) / p->accumulate;
+		tn_tape_end(tape);
+	}
+	return sum;
+}
+
+/* Backward has started all buckets, or but for one that is still being copied. */
+static void need_started(const tn_data_parallel *parallel)
+{
+	const struct tn_buckets *buckets = &parallel->buckets;
+	need(buckets->n > 0);
+	need(buckets->n_posted == buckets->n);
+	need(buckets->n_started == buckets->n - (buckets->list[0].host != NULL));
+}
+
+/* A batch has PARTS parts, whose losses count alike; each rank has as many of them, in a backward
+ * each. */
+static double run_step(const struct program *p, tn_module *net, const struct ranked *ranked,
+		       tn_data_parallel *parallel, int step)
+{
+	const int part = BATCH / PARTS, each = PARTS / (int)ranked->size;
+	double sum = 0;
+	tn_module_zero_gradients(net);
+	for (int i = 0; i < each; i++) {
+		const int first = ((int)ranked->rank * each + i) * part;
+		if (parallel)
+			need_ok(ranked->context, tn_data_parallel_hold(parallel, i + 1 < each));
+		sum += run_part(p, ranked, net, i + 1 < each ? NULL : parallel, step, first);
+	}
+	if (parallel) {
+		need_started(parallel);
+		need_ok(ranked->context, tn_data_parallel_finish(parallel));
+	}
+	return sum / PARTS;
+}
+
+/* Losses are those of all ranks. */
+static void train(const struct ranked *ranked, const void *argument, void *out)
+{
+	const struct program *p = argument;
+	struct outcome *outcome = out;
+	tn_context *context = ranked->context;
+	tn_module *net = make_network(context, p);
+	tn_optimizer *optimizer =
+		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9));
+	const struct tn_data_parallel_options options = {.struct_size = sizeof(options),
+							 .bucket_bytes = p->bucket_bytes,
+							 .wire_dtype = p->wire};
+	tn_data_parallel *parallel =
+		ranked->communicator ? tn_data_parallel_create(net, ranked->communicator, &options)
+				     : NULL;
+	need_ok(context, TN_OK);
+	if (parallel)
+		need_ok(context, tn_data_parallel_set_share(parallel, 1.0 / PARTS));
+	for (int step = 0; step < STEPS; step++) {
+		need_ok(context, tn_scope_begin(context));
+		double loss = run_step(p, net, ranked, parallel, step);
+		tn_array *sum = tn_full(context, TN_F64, 0, NULL, loss);
+		if (parallel)
+			need_ok(context, tn_all_reduce(ranked->communicator, sum, TN_REDUCE_SUM));
+		outcome->losses[step] = item_of(sum);
+		need_ok(context, tn_optimizer_step(optimizer));
+		tn_scope_end(context, NULL);
+	}
+	outcome->n = read_parameters(net, outcome->values, PARAMETERS);
+	tn_data_parallel_destroy(parallel);
+	tn_optimizer_destroy(optimizer);
+	tn_module_destroy(net);
+}
+
+/* ---- Cases -----------------------------------------------------------------------------------*/
+
+static void compare(const struct outcome *found, const struct outcome *expected, double tolerance)
+{
+	assert_int_equal(found->n, expected->n);
+	for (int i = 0; i < STEPS; i++)
+		assert_close(found->losses[i], expected->losses[i], tolerance);
+	for (size_t i = 0; i < found->n; i++)
+		assert_close(found->values[i], expected->values[i], tolerance);
+}
+
+/* On 1, 2 and 4 ranks as without ranks, and with the same bits on all of them. */
+static void check(const struct program *program, double tolerance)
+{
+	static struct outcome alone, ranks[MOST_RANKS];
+	run_ranked(0, program->backend, train, program, &alone, sizeof(alone));
+	assert_true(alone.losses[STEPS - 1] < alone.losses[0]);
+	for (uint32_t size = 1; size <= MOST_RANKS; size *= 2) {
+		run_ranked(size, program->backend, train, program, ranks, sizeof(*ranks));
+		for (uint32_t rank = 1; rank < size; rank++)
+			assert_memory_equal(&ranks[rank], &ranks[0], sizeof(*ranks));
+		compare(&ranks[0], &alone, tolerance);
+	}
+}
+
+static const struct program plain = {.backend = "auto", .dtype = TN_F64, .accumulate = 1};
+
+static void ranks_compute_what_one_computes(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	check(&program, 1e-12);
+	program.dtype = TN_F32;
+	check(&program, 1e-5);
+}
+
+static void with_many_small_buckets(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	program.bucket_bytes = 1024;
+	check(&program, 1e-12);
+}
+
+static void with_several_backwards_in_a_step(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	program.accumulate = 3;
+	program.bucket_bytes = 2048;
+	check(&program, 1e-12);
+}
+
+static void with_a_branch_that_some_ranks_do_not_use(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	program.is_partial = 1;
+	program.bucket_bytes = 1024;
+	check(&program, 1e-12);
+}
+
+static void with_a_layer_that_is_not_trained(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	program.is_frozen = 1;
+	program.bucket_bytes = 1024;
+	check(&program, 1e-12);
+}
+
+static void with_parts_that_are_computed_again(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	program.recomputes = 1;
+	program.bucket_bytes = 1024;
+	check(&program, 1e-12);
+}
+
+/* Rounding to 11 or 8 bits, once for what is sent and once for the sum. */
+static void with_narrow_gradients_on_the_wire(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	program.dtype = TN_F32;
+	program.bucket_bytes = 2048;
+	program.wire = TN_F16;
+	check(&program, 1e-3);
+	program.wire = TN_BF16;
+	check(&program, 1e-2);
+}
+
+/* Memory that the host does not address, work that is not done when a call returns. */
+static void on_a_device_of_its_own(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	program.backend = "mock";
+	program.dtype = TN_F32;
+	program.bucket_bytes = 1024;
+	check(&program, 1e-5);
+	program.wire = TN_F16;
+	check(&program, 1e-3);
+}
+
+/* ---- Refusals --------------------------------------------------------------------------------*/
+
+struct refusal {
+	tn_status status;
+	char text[512];
+};
+
+/* argument: what rank 1 has of its own. */
+static void differ(const struct ranked *ranked, const void *argument, void *out)
+{
+	const char *what = argument;
+	struct refusal *refusal = out;
+	tn_context *context = ranked->context;
+	const int is_other = ranked->rank == 1;
+	struct tn_data_parallel_options options = {.struct_size = sizeof(options)};
+	tn_random_state_set(
+		context, (struct tn_random_state){!strcmp(what, "values") && is_other ? 8 : 7, 1});
+	tn_module *net =
+		tn_module_linear(context, !strcmp(what, "shapes") && is_other ? 5 : 4, 3, NULL);
+	need_ok(context, tn_module_build(net));
+	if (!strcmp(what, "trained") && is_other)
+		need_ok(context, tn_module_set_trainable(net, "bias", 0));
+	if (!strcmp(what, "options") && is_other)
+		options.wire_dtype = TN_F16;
+	tn_data_parallel *parallel = tn_data_parallel_create(net, ranked->communicator, &options);
+	need(!parallel == (strcmp(what, "nothing") != 0));
+	const struct tn_error_info *error = tn_error(context);
+	if (error) {
+		refusal->status = error->status;
+		memcpy(refusal->text, error->text, sizeof(refusal->text));
+	}
+	tn_error_clear(context);
+	tn_data_parallel_destroy(parallel);
+	tn_module_destroy(net);
+}
+
+static void ranks_that_differ_are_refused_by_name(void **state)
+{
+	static const char *const cases[][2] = {
+		{"values", "rank 1 in the values of parameters and buffers"},
+		{"shapes", "rank 1 in the names, shapes or dtypes of the network and the values"},
+		{"trained", "rank 1 in which parameters are trained"},
+		{"options", "rank 1 in the options of data parallel training"}};
+	struct refusal refusals[3];
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		run_ranked(3, "auto", differ, cases[i][0], refusals, sizeof(*refusals));
+		for (int rank = 0; rank < 3; rank++) {
+			assert_int_equal(refusals[rank].status, TN_REFUSED);
+			assert_non_null(strstr(refusals[rank].text, cases[i][1]));
+			assert_null(strstr(refusals[rank].text, "rank 2"));
+		}
+	}
+	run_ranked(3, "auto", differ, "nothing", refusals, sizeof(*refusals));
+	assert_int_equal(refusals[0].status, TN_OK);
+}
+
+static void refuse(const struct ranked *ranked, const void *argument, void *out)
+{
+	tn_context *context = ranked->context;
+	(void)argument;
+	(void)out;
+	tn_module *net = tn_module_linear(context, 4, 3, NULL);
+	need(!tn_data_parallel_create(net, ranked->communicator, NULL));
+	need(tn_error(context)->status == TN_STATE); /* not built */
+	tn_error_clear(context);
+	need_ok(context, tn_module_build(net));
+	const struct tn_data_parallel_options wrong = {.struct_size = sizeof(wrong),
+						       .wire_dtype = TN_I32};
+	need(!tn_data_parallel_create(net, ranked->communicator, &wrong));
+	need(tn_error(context)->status == TN_INVALID_ARGUMENT);
+	tn_error_clear(context);
+	tn_data_parallel *p = tn_data_parallel_create(net, ranked->communicator, NULL);
+	need_ok(context, TN_OK);
+	need(!tn_data_parallel_create(net, ranked->communicator, NULL));
+	need(tn_error(context)->status == TN_STATE); /* it has one */
+	tn_error_clear(context);
+	need(tn_data_parallel_set_share(p, -1) == TN_INVALID_ARGUMENT);
+	tn_error_clear(context);
+	need_ok(context, tn_data_parallel_hold(p, 1));
+	need(tn_data_parallel_finish(p) == TN_STATE);
+	tn_error_clear(context);
+	need_ok(context, tn_data_parallel_hold(p, 0));
+	for (int i = 0; i < 2; i++) {
+		tn_tape *tape = tn_tape_begin(context);
+		tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){2, 4});
+		tn_array *loss = tn_mean(tn_module_forward(net, x), TN_ALL_AXES, NULL, 0);
+		/* The second is one too many. */
+		need(tn_tape_backward(tape, loss, NULL) == (i ? TN_STATE : TN_OK));
+		tn_error_clear(context);
+		tn_tape_end(tape);
+		need(tn_data_parallel_hold(p, 1) == TN_STATE);
+		tn_error_clear(context);
+	}
+	need_ok(context, tn_data_parallel_finish(p));
+	tn_data_parallel_destroy(p);
+	tn_module_destroy(net);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	char outcomes[2];
+	(void)state;
+	run_ranked(2, "auto", refuse, NULL, outcomes, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranks_compute_what_one_computes),
+		cmocka_unit_test(with_many_small_buckets),
+		cmocka_unit_test(with_several_backwards_in_a_step),
+		cmocka_unit_test(with_a_branch_that_some_ranks_do_not_use),
+		cmocka_unit_test(with_a_layer_that_is_not_trained),
+		cmocka_unit_test(with_parts_that_are_computed_again),
+		cmocka_unit_test(with_narrow_gradients_on_the_wire),
+		cmocka_unit_test(on_a_device_of_its_own),
+		cmocka_unit_test(ranks_that_differ_are_refused_by_name),
+		cmocka_unit_test(what_cannot_be_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
