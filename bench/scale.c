@@ -6,7 +6,8 @@
  *
  *     bench/scale                    bytes and messages of a step, for the whole gallery
  *     bench/scale --steps FILE       and the efficiencies of the steps in it: lines of a network, a
- *                                    batch, and the seconds of a step on one rank, or `measure`
+ *                                    batch, the seconds of a step on one rank, or `measure`, and
+ *                                    words on where they are from
  *     --ranks 8,64,512  --bucket BYTES  --backward PART (of a step's time)  --sum GB/s
  *     --link GBIT,LATENCY,OVERHEAD   in Gbit/s and us, up to 4 times; first: 10,30,5 and 100,2,0.5
  *     --tsv                          lines for programs: network, batch, ranks, Gbit/s, way,
@@ -111,8 +112,12 @@ static void fill_weights(const tn_module *net, const tn_summary *summary, double
 			.end = (double)(named->weight->offset + named->weight->size),
 			.ready = total > 0.0 ? own[row_of(summary, named->name)] / total : 1.0};
 		network->parameters += (double)named->weight->size;
+		if (named->weight->rank < 2 && !network->matrices)
+			network->matrices = (double)named->weight->offset;
 	}
 	network->elements = (double)net->arena.size;
+	if (!network->matrices)
+		network->matrices = network->elements;
 }
 
 /* 0: an error, which the context keeps. */
@@ -214,8 +219,14 @@ static double measure(tn_context *context, const char *name, int64_t batch)
 
 /* ---- Tables ----------------------------------------------------------------------------------*/
 
-static void print_sent_header(const struct options *o)
+static void print_sent_header(tn_context *context, const struct options *o)
 {
+	const time_t seconds = time(NULL);
+	const char *threads = getenv("TENON_THREADS");
+	char date[16] = "";
+	strftime(date, sizeof(date), "%Y-%m-%d", gmtime(&seconds));
+	printf("# bench/scale, %s; steps that were measured: on %s, TENON_THREADS=%s\n", date,
+	       tn_device_describe(tn_device_current(context))->name, threads ? threads : "");
 	printf("\n## Bytes and messages of a step\n\n"
 	       "MB: gradients in f32, the gaps of the arena included; buckets of %.1f MiB; at N "
 	       "ranks the MB that\neach of them sends, and its messages: ring and direct exchange, "
@@ -243,7 +254,7 @@ static void print_sent(const struct options *o, const char *name,
 
 static int print_gallery(tn_context *context, const struct options *o)
 {
-	print_sent_header(o);
+	print_sent_header(context, o);
 	for (size_t i = 0; tn_model_at(i); i++) {
 		const struct tn_model_info *info = tn_model_at(i);
 		for (uint32_t form = 0; form < 32; form++) {
@@ -267,14 +278,25 @@ static int print_gallery(tn_context *context, const struct options *o)
 	return 1;
 }
 
-static void print_step(const struct options *o, const char *name, long batch, double seconds,
+/* A line of the file of steps. */
+struct line {
+	char name[96];
+	long batch;
+	char time[32];
+	char where[64];
+	double seconds;
+};
+
+static void print_step(const struct options *o, const struct line *line,
 		       const struct scale_buckets *buckets)
 {
+	const double seconds = line->seconds;
 	for (int l = 0; l < o->n_links; l++) {
 		for (int r = 0; r < o->n_ranks; r++) {
 			if (!o->tsv)
-				printf("%-24s %5ld %10.3g %7.4g %6u", name, batch, 1e3 * seconds,
-				       8e-9 / o->links[l].seconds_a_byte, o->ranks[r]);
+				printf("%-20s %5ld %10.3g %7.4g %6u", line->name, line->batch,
+				       1e3 * seconds, 8e-9 / o->links[l].seconds_a_byte,
+				       o->ranks[r]);
 			for (int way = 0; way < SCALE_WAYS; way++) {
 				const struct scale_step step = {.seconds = seconds,
 								.backward = o->backward,
@@ -283,14 +305,15 @@ static void print_step(const struct options *o, const char *name, long batch, do
 								.link = o->links[l]};
 				const double whole = scale_step_seconds(&step, buckets);
 				if (o->tsv)
-					printf("%s\t%ld\t%u\t%g\t%s\t%.6g\t%.4f\n", name, batch,
-					       o->ranks[r], 8e-9 / o->links[l].seconds_a_byte,
+					printf("%s\t%ld\t%u\t%g\t%s\t%.6g\t%.4f\n", line->name,
+					       line->batch, o->ranks[r],
+					       8e-9 / o->links[l].seconds_a_byte,
 					       scale_way_name(way), whole, seconds / whole);
 				else
 					printf(" %8.3f", seconds / whole);
 			}
 			if (!o->tsv)
-				printf("\n");
+				printf("  %s\n", line->where);
 		}
 	}
 	fflush(stdout);
@@ -308,24 +331,23 @@ static void print_steps_header(const struct options *o)
 		       "at %g GB/s.\n",
 		       8e-9 / o->links[l].seconds_a_byte, 1e6 * o->links[l].latency,
 		       1e6 * o->links[l].overhead, 1e-9 / o->links[l].seconds_a_summed_byte);
-	printf("\n%-24s %5s %10s %7s %6s", "network", "batch", "ms alone", "Gbit/s", "ranks");
+	printf("\n%-20s %5s %10s %7s %6s", "network", "batch", "ms alone", "Gbit/s", "ranks");
 	for (int way = 0; way < SCALE_WAYS; way++)
 		printf(" %8s", scale_way_name(way));
-	printf("\n");
+	printf("  step of one rank\n");
 }
 
-static int print_line(tn_context *context, const struct options *o, const char *name, long batch,
-		      const char *time)
+static int print_line(tn_context *context, const struct options *o, struct line *line)
 {
 	struct scale_network network;
 	struct scale_buckets buckets;
-	const double seconds =
-		!strcmp(time, "measure") ? measure(context, name, batch) : strtod(time, NULL);
-	if (!(seconds > 0.0) || !open_network(context, name, &network))
+	line->seconds = !strcmp(line->time, "measure") ? measure(context, line->name, line->batch)
+						       : strtod(line->time, NULL);
+	if (!(line->seconds > 0.0) || !open_network(context, line->name, &network))
 		return 0;
 	const int done = scale_cut(&network, o->bucket_bytes, &buckets);
 	if (done)
-		print_step(o, name, batch, seconds, &buckets);
+		print_step(o, line, &buckets);
 	free(buckets.buckets);
 	free(network.weights);
 	return done;
@@ -333,22 +355,24 @@ static int print_line(tn_context *context, const struct options *o, const char *
 
 static int print_steps(tn_context *context, const struct options *o)
 {
-	char line[256], name[96], time[32];
-	long batch;
+	char text[256];
 	FILE *file = !strcmp(o->steps, "-") ? stdin : fopen(o->steps, "r");
 	int done = file != NULL;
 	if (!file)
 		perror(o->steps);
 	else
 		print_steps_header(o);
-	while (done && fgets(line, sizeof(line), file)) {
-		if (line[0] == '#' || line[0] == '\n')
+	while (done && fgets(text, sizeof(text), file)) {
+		struct line line = {.where = ""};
+		if (text[0] == '#' || text[0] == '\n')
 			continue;
-		done = sscanf(line, "%95s %ld %31s", name, &batch, time) == 3 && batch > 0;
+		done = sscanf(text, "%95s %ld %31s %63[^\n]", line.name, &line.batch, line.time,
+			      line.where) >= 3 &&
+		       line.batch > 0;
 		if (!done)
-			fprintf(stderr, "scale: expected NETWORK BATCH SECONDS, found %s", line);
+			fprintf(stderr, "scale: expected NETWORK BATCH SECONDS, found %s", text);
 		else
-			done = print_line(context, o, name, batch, time);
+			done = print_line(context, o, &line);
 	}
 	if (file && file != stdin)
 		fclose(file);

@@ -40,23 +40,46 @@ static int compare_ready(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The last of a bucket's gradients in bytes [begin, end). */
+static double ready_of(const struct scale_network *network, double begin, double end)
+{
+	double ready = 0.0;
+	for (size_t i = 0; i < network->n_weights; i++) {
+		const struct scale_weight *weight = &network->weights[i];
+		if (4 * weight->begin < end && 4 * weight->end > begin)
+			ready = fmax(ready, weight->ready);
+	}
+	return ready;
+}
+
+/* Adds buckets from the end of bytes [begin, end) on; *most: the size of the first one. */
+static void cut_run(const struct scale_network *network, double begin, double end, double *most,
+		    double bytes, struct scale_buckets *buckets)
+{
+	while (begin < end) {
+		const double from = fmax(begin, end - *most);
+		buckets->buckets[buckets->n++] = (struct scale_bucket){
+			.bytes = end - from, .ready = ready_of(network, from, end)};
+		end = from;
+		*most = bytes;
+	}
+}
+
 int scale_cut(const struct scale_network *network, double bytes, struct scale_buckets *buckets)
 {
-	const double size = 4 * network->elements;
-	const size_t n = (size_t)ceil(size / bytes);
-	*buckets =
-		(struct scale_buckets){.n = n, .buckets = calloc(n + 1, sizeof(*buckets->buckets))};
+	const double size = 4 * network->elements, matrices = 4 * network->matrices;
+	double most = bytes / 4;
+	*buckets = (struct scale_buckets){
+		.buckets = calloc((size_t)(size / bytes) + 5, sizeof(*buckets->buckets))};
 	if (!buckets->buckets)
 		return 0;
-	for (size_t i = 0; i < n; i++)
-		buckets->buckets[i].bytes = fmin(bytes, size - (double)i * bytes);
-	for (size_t w = 0; w < network->n_weights; w++) {
-		const struct scale_weight *weight = &network->weights[w];
-		for (size_t i = (size_t)(4 * weight->begin / bytes);
-		     i < n && (double)i * bytes < 4 * weight->end; i++)
-			buckets->buckets[i].ready = fmax(buckets->buckets[i].ready, weight->ready);
+	if (size <= most) {
+		cut_run(network, 0.0, size, &most, bytes, buckets);
+	} else {
+		cut_run(network, 0.0, matrices, &most, bytes, buckets);
+		cut_run(network, matrices, size, &most, bytes, buckets);
 	}
-	qsort(buckets->buckets, n, sizeof(*buckets->buckets), compare_ready);
+	qsort(buckets->buckets, buckets->n, sizeof(*buckets->buckets), compare_ready);
 	return 1;
 }
 

@@ -53,6 +53,7 @@ struct scale_network {
 	struct scale_weight *weights;
 	double parameters;
 	double elements; /* of the arena */
+	double matrices; /* of these, in weights of two axes or more, which come first */
 };
 
 struct scale_bucket {
@@ -63,8 +64,9 @@ struct scale_buckets {
 	size_t n;
 	struct scale_bucket *buckets; /* in the order in which they are ready */
 };
-/* Cuts the arena of f32 at most every so many bytes.  The buckets are freed by the caller; 0: no
- * memory. */
+/* Cuts the arena of f32 as core/distributed/buckets.h does: from its end, the first bucket a quarter
+ * of the others, those of one axis apart; a small arena is one bucket.  The buckets are freed by the
+ * caller; 0: no memory. */
 int scale_cut(const struct scale_network *network, double bytes, struct scale_buckets *buckets);
 
 struct scale_step {
