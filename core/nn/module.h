@@ -81,6 +81,16 @@ struct tn_arena_arrays {
 	size_t *order;       /* the listing's weights in the order in which they lie */
 };
 
+/* Optimizers' states spread over the ranks of a training (optim/shard.h).  n_ranks 0: they are not.
+ * `gather` makes whole, on every rank, an arena of the module of which each rank has its share; the
+ * label is for errors.  NULL: the caller does that.  Errors are kept. */
+struct tn_shard {
+	uint32_t rank;
+	uint32_t n_ranks;
+	tn_status (*gather)(void *user, tn_array *arena, const char *label);
+	void *user;
+};
+
 /* The epilogue of a layer: activation(y + residual). */
 struct tn_then {
 	const tn_array *residual; /* NULL: nothing is added */
@@ -155,6 +165,7 @@ struct tn_module {
 	struct tn_arena_arrays arena; /* of the outermost module, after building */
 	/* Of the outermost module: told when a weight's gradient is complete; NULL: nobody is. */
 	const struct tn_gradient_hook *gradient_hook;
+	struct tn_shard shard; /* of the same */
 };
 
 /* The dtype of gradients and of optimizers' states, of a built outermost module: f64 of f64, else

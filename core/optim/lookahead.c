@@ -15,6 +15,7 @@
 #include "dispatch/ledger.h"
 #include "ops/map.h"
 #include "optim/masters.h"
+#include "optim/shard.h"
 
 enum { ALPHA, DUE };
 
@@ -65,7 +66,7 @@ static tn_status synchronise(const tn_optimizer *optimizer, const struct tn_scal
 	static const char *const names_of[] = {"w", "slow", "stored"};
 	const tn_dtype dtype = optimizer->lookahead.slow->dtype, dtypes[] = {dtype, dtype};
 	tn_array *const arrays[] = {tn_weights_to_step(optimizer), optimizer->lookahead.slow,
-				    optimizer->module->arena.values};
+				    tn_weights_of_share(optimizer)};
 	struct tn_runtime *rt = optimizer->module->runtime;
 	const struct tn_program_names names = {
 		.struct_size = sizeof(names),
@@ -136,7 +137,9 @@ tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_option
 	if (!(o.alpha > 0.0 && o.alpha <= 1.0))
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "lookahead",
 				       "expected alpha in (0, 1], found %g", o.alpha);
-	status = tn_masters_update(optimizer);
+	status = tn_shard_take_back(optimizer);
+	if (!status)
+		status = tn_masters_update(optimizer);
 	if (status)
 		return status;
 	if (lookahead->slow) {

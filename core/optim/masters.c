@@ -34,7 +34,7 @@ tn_status tn_masters_make(tn_optimizer *optimizer)
 	const tn_module *module = optimizer->module;
 	if (!tn_is_narrow(module->arena.values->dtype))
 		return TN_OK;
-	tn_array *masters = tn_astype(module->arena.values, tn_arena_dtype(module));
+	tn_array *masters = tn_astype(tn_weights_of_share(optimizer), tn_arena_dtype(module));
 	if (!masters)
 		return module->runtime->error.status;
 	optimizer->masters = tn_array_hold(masters);
@@ -53,7 +53,7 @@ char *tn_masters_text(tn_dtype dtype, const char *rule)
 tn_status tn_masters_update(const tn_optimizer *optimizer)
 {
 	static const char *const arrays[] = {"stored", "master"};
-	const tn_array *values = optimizer->module->arena.values;
+	const tn_array *values = tn_weights_of_share(optimizer);
 	struct tn_runtime *rt = optimizer->module->runtime;
 	if (!optimizer->masters)
 		return TN_OK;

@@ -21,10 +21,16 @@ char *tn_masters_text(tn_dtype dtype, const char *rule);
 /* Brings the masters of all weights up to date.  Errors are kept. */
 tn_status tn_masters_update(const tn_optimizer *optimizer);
 
-/* The arena that rules change: the masters, or the weights themselves. */
+/* The weights of which the optimizer has states: all but in a sharded one. */
+static inline tn_array *tn_weights_of_share(const tn_optimizer *optimizer)
+{
+	return optimizer->values ? optimizer->values : optimizer->module->arena.values;
+}
+
+/* What rules change: the masters, or these weights themselves. */
 static inline tn_array *tn_weights_to_step(const tn_optimizer *optimizer)
 {
-	return optimizer->masters ? optimizer->masters : optimizer->module->arena.values;
+	return optimizer->masters ? optimizer->masters : tn_weights_of_share(optimizer);
 }
 
 #endif

@@ -24,6 +24,8 @@
 #include "optim/layerwise.h"
 #include "optim/lookahead.h"
 #include "optim/masters.h"
+#include "optim/shard.h"
+#include "optim/state.h"
 
 /* A run that is captured in a graph. */
 struct captured_run {
@@ -136,10 +138,12 @@ static tn_status parse_layerwise(tn_optimizer *optimizer, struct tn_error_info *
 static tn_status make_arenas(tn_optimizer *optimizer)
 {
 	const tn_module *module = optimizer->module;
-	tn_status status = tn_masters_make(optimizer);
+	tn_status status = tn_shard_open(optimizer);
+	const int64_t size = optimizer->share.end - optimizer->share.begin;
+	if (!status)
+		status = tn_masters_make(optimizer);
 	for (size_t i = 0; i < optimizer->n_states && !status; i++) {
-		tn_array *state =
-			tn_zeros(module->context, tn_arena_dtype(module), 1, &module->arena.size);
+		tn_array *state = tn_zeros(module->context, tn_arena_dtype(module), 1, &size);
 		status = state ? TN_OK : module->runtime->error.status;
 		if (state)
 			optimizer->states[i] = tn_array_hold(state);
@@ -211,11 +215,8 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 		return;
 	optimizer->module->n_users--;
 	tn_captured_abandon(&optimizer->captured);
-	for (size_t i = 0; optimizer->views && i < optimizer->module->n_listing; i++) {
-		for (size_t k = 0; k < TN_STATE_VIEWS; k++)
-			tn_array_unhold(optimizer->views[i].states[k]);
-	}
-	tn_mem_free(optimizer->views);
+	tn_state_forget_views(optimizer);
+	tn_shard_close(optimizer);
 	tn_array_unhold(optimizer->hooks.mask);
 	tn_array_unhold(optimizer->lookahead.slow);
 	for (size_t i = 0; i < optimizer->n_states; i++)
@@ -347,10 +348,12 @@ static tn_status update_run(const tn_optimizer *optimizer, const struct pending_
 	uint32_t n_inputs = 0, n_outputs = 0;
 	inputs[n_inputs++] = outputs[n_outputs++] = tn_slice_run(module->arena.values, run);
 	if (optimizer->masters)
-		inputs[n_inputs++] = outputs[n_outputs++] = tn_slice_run(optimizer->masters, run);
+		inputs[n_inputs++] = outputs[n_outputs++] =
+			tn_shard_slice(optimizer, optimizer->masters, run);
 	inputs[n_inputs++] = tn_slice_run(module->arena.gradients, run);
 	for (size_t i = 0; i < optimizer->n_states; i++)
-		inputs[n_inputs++] = outputs[n_outputs++] = tn_slice_run(optimizer->states[i], run);
+		inputs[n_inputs++] = outputs[n_outputs++] =
+			tn_shard_slice(optimizer, optimizer->states[i], run);
 	if (rt->error.status)
 		return rt->error.status;
 	const struct tn_map_run map = {.operation = tn_operation_named(rt, optimizer->rule->name),
@@ -364,14 +367,16 @@ static tn_status update_run(const tn_optimizer *optimizer, const struct pending_
 /* Each run at once. */
 static tn_status step_runs(tn_optimizer *optimizer, const struct tn_scalar random[2])
 {
-	struct pending_run pending;
+	struct pending_run pending = {0};
 	size_t next = 0;
 	tn_status status = TN_OK;
 	while (!status &&
 	       tn_next_run(optimizer->module, optimizer->settings, &next, &pending.run)) {
-		status = begin_run(optimizer, random, &pending);
-		if (!status)
-			status = update_run(optimizer, &pending);
+		if (tn_shard_clip(optimizer, &pending.run)) {
+			status = begin_run(optimizer, random, &pending);
+			if (!status)
+				status = update_run(optimizer, &pending);
+		}
 		if (!status && !pending.is_captured)
 			count_steps(optimizer, &pending.run, 1);
 	}
@@ -440,11 +445,15 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 		tn_watch_begin(watch, TN_WATCH_STEP, optimizer->module->watch_row,
 			       optimizer->rule->name);
 	if (!status)
+		status = tn_shard_before_step(optimizer);
+	if (!status)
 		status = optimizer->rule->ratio ? step_layerwise(optimizer, random)
 						: step_runs(optimizer, random);
 	rt->device = current;
 	if (!status)
 		status = tn_lookahead_step(optimizer);
+	if (!status)
+		status = tn_shard_after_step(optimizer);
 	if (watch)
 		tn_watch_end(watch, NULL);
 	tn_scope_end(optimizer->module->context, NULL);

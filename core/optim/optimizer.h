@@ -75,7 +75,13 @@ struct tn_lookahead_state {
 	uint64_t k;
 	double alpha;
 	uint64_t steps; /* done */
-	tn_array *slow; /* arena, kept; NULL: no Lookahead */
+	tn_array *slow; /* of the share's size, kept; NULL: no Lookahead */
+};
+
+/* Elements [begin, end) of the arena. */
+struct tn_share {
+	int64_t begin;
+	int64_t end;
 };
 
 struct tn_optimizer {
@@ -90,13 +96,21 @@ struct tn_optimizer {
 	tn_array *segments;
 	struct tn_row_sums row_sums;
 	size_t n_states;
-	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* arenas, kept */
-	tn_array *masters;                         /* arena, kept; NULL: the weights are wide */
-	struct tn_weight_setting *settings;        /* in the order of the module's listing */
-	struct tn_state_views *views;              /* in the same order; NULL: not asked for yet */
+	/* The part of the arena that has states here: all of it unless it is sharded (shard.h). */
+	struct tn_share share;
+	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* of the share's size, kept */
+	tn_array *masters; /* of the share's size, kept; NULL: the weights are wide */
+	struct tn_weight_setting *settings; /* in the order of the module's listing */
+	struct tn_state_views *views;       /* in the same order; NULL: not asked for yet */
 	struct tn_gradient_hooks hooks;
 	struct tn_lookahead_state lookahead;
 	struct tn_captured_list captured; /* in existing graphs */
+	/* Of a sharded one, else 0 and NULL. */
+	uint32_t shard_rank;
+	uint32_t n_shards;
+	tn_array *values; /* the share of the weights, kept */
+	int is_gathered;
+	tn_array *gathered[TN_STATE_VIEWS]; /* whole arenas, kept; they replace the states */
 };
 
 /* Makes an optimizer with a zeroed arena for each state.  The options, of `size` bytes, are copied;

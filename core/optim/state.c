@@ -3,10 +3,11 @@
  *
  * The state of an optimizer, for checkpoints: views of the parts of its arenas.
  */
+#include "optim/state.h"
+
 #include "array/array.h"
 #include "base/memory.h"
 #include "capture/capture.h"
-#include "optim/optimizer.h"
 
 static tn_status check_index(const tn_optimizer *optimizer, const char *operation, size_t index,
 			     size_t n)
@@ -50,15 +51,13 @@ tn_status tn_optimizer_set_steps(tn_optimizer *optimizer, size_t index, uint64_t
 	return status;
 }
 
-/* The rule's states, the masters, the slow weights. */
-static size_t states_each(const tn_optimizer *optimizer)
+size_t tn_states_each(const tn_optimizer *optimizer)
 {
 	return optimizer->n_states + (optimizer->masters != NULL) +
 	       (optimizer->lookahead.slow != NULL);
 }
 
-/* The arena of a state, and its name. */
-static tn_array *arena_of(const tn_optimizer *optimizer, size_t state, const char **name)
+tn_array *tn_state_arena(const tn_optimizer *optimizer, size_t state, const char **name)
 {
 	if (state < optimizer->n_states) {
 		*name = optimizer->rule->states[state];
@@ -69,9 +68,19 @@ static tn_array *arena_of(const tn_optimizer *optimizer, size_t state, const cha
 	return is_master ? optimizer->masters : optimizer->lookahead.slow;
 }
 
+void tn_state_forget_views(tn_optimizer *optimizer)
+{
+	for (size_t i = 0; optimizer->views && i < optimizer->module->n_listing; i++) {
+		for (size_t k = 0; k < TN_STATE_VIEWS; k++)
+			tn_array_unhold(optimizer->views[i].states[k]);
+	}
+	tn_mem_free(optimizer->views);
+	optimizer->views = NULL;
+}
+
 size_t tn_optimizer_state_count(const tn_optimizer *optimizer)
 {
-	return optimizer ? states_each(optimizer) * optimizer->module->n_listing : 0;
+	return optimizer ? tn_states_each(optimizer) * optimizer->module->n_listing : 0;
 }
 
 tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
@@ -88,9 +97,16 @@ tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 	if (status)
 		return status;
 	const tn_module *module = optimizer->module;
-	size_t number = index / states_each(optimizer), state = index % states_each(optimizer);
+	if (optimizer->n_shards && !optimizer->is_gathered)
+		return tn_runtime_fail(rt, TN_STATE, operation,
+				       "the state is sharded over %u ranks: call "
+				       "tn_optimizer_gather_state on all of them first",
+				       optimizer->n_shards);
+	const size_t each = tn_states_each(optimizer), number = index / each, state = index % each;
 	const char *name;
-	const tn_array *arena = arena_of(optimizer, state, &name);
+	const tn_array *arena = tn_state_arena(optimizer, state, &name);
+	if (optimizer->is_gathered)
+		arena = optimizer->gathered[state];
 	const struct tn_named_weight *named = &module->listing[number];
 	if (!optimizer->views)
 		optimizer->views = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->views));

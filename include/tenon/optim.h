@@ -244,9 +244,18 @@ struct tn_optimizer_state_view {
 };
 /* The number of states of all parameters. */
 TN_API size_t tn_optimizer_state_count(const tn_optimizer *optimizer);
-/* In the order of the parameters.  TN_INVALID_ARGUMENT: no such index.  TN_OUT_OF_MEMORY. */
+/* In the order of the parameters.  TN_INVALID_ARGUMENT: no such index.  TN_OUT_OF_MEMORY.
+ * TN_STATE: the state is sharded and has not been gathered. */
 TN_API tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 				       struct tn_optimizer_state_view *view);
+
+/* An optimizer made after a tn_data_parallel with `sharded` (tenon/distributed.h) has only its
+ * rank's share of the state.  All ranks call this together, before they save or load: each then has
+ * the whole state, in tn_optimizer_state_at and in checkpoints, for any number of ranks to load.
+ * The next step takes the rank's share from there, with what was loaded or assigned, and frees the
+ * rest.  Does nothing to other optimizers.  TN_OUT_OF_MEMORY.  TN_NOT_CAPTURABLE: while work is
+ * captured.  The errors of the communicator. */
+TN_API tn_status tn_optimizer_gather_state(tn_optimizer *optimizer);
 
 /* ---- Gradients -------------------------------------------------------------------------------*/
 

@@ -7,6 +7,6 @@
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
 for test in parity/modules parity/scaler unit/nn_dtypes unit/optim_masters \
-	unit/optim_scaler; do
+	unit/optim_scaler unit/optim_shard; do
 	"$simulated" "$TENON_BUILD/tests/$test" 'cuda!' || exit 1
 done

@@ -10,6 +10,7 @@
 #include "check.h"
 #define FAILING_MALLOC 0
 #include "failing_memory.h"
+#include "optim/shard.h"
 
 static tn_context *context;
 static tn_module *net;
@@ -52,6 +53,8 @@ static tn_status use(tn_optimizer *(*make)(void))
 		status = tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 1));
 	if (!status)
 		status = tn_optimizer_step(optimizer);
+	if (!status)
+		status = tn_optimizer_gather_state(optimizer);
 	if (!status)
 		status = tn_optimizer_state_at(optimizer, 0, &state);
 	if (!status) {
@@ -134,6 +137,8 @@ static void losing_any_allocation_is_an_error(void **state)
 		make_net(dtypes[i]);
 		fail_everywhere(use, make_adagrad, give_gradients);
 		fail_everywhere(use, make_lamb, give_gradients);
+		assert_ok(tn_module_set_shard(net, &(struct tn_shard){.rank = 1, .n_ranks = 2}));
+		fail_everywhere(use, make_adagrad, give_gradients);
 		tn_module_destroy(net);
 	}
 }
