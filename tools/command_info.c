@@ -32,7 +32,8 @@ static int take_probe(void *values, const char *argument)
 static int parse_arguments(struct info_command *c, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"why", "NAME", "show one backend's status, and what to do", .text = &c->why},
+		{"why", "NAME", "show the status of one backend or communicator, and what to do",
+		 .text = &c->why},
 		{"env", NULL, "list variables, their values and origins", .flag = &c->env},
 		{"config", NULL, "show how Tenon was built, and what it found", .flag = &c->config},
 		{"probe", "[FILE]", "load a plugin file, or all, each in a separate process",
@@ -61,14 +62,20 @@ static int out_of_memory(void)
 	return EXIT_FAILED;
 }
 
-static int print_report(tn_load_report *report, int json)
+/* `communicators` may be NULL. */
+static int print_reports(const tn_load_report *backends, const tn_load_report *communicators,
+			 int json)
 {
-	const char *text = json ? tn_load_report_json(report) : tn_load_report_text(report);
-	if (!text)
-		return out_of_memory();
-	write_wrapped(stdout, text, json ? 0 : terminal_columns(STDOUT_FILENO));
+	const tn_load_report *const reports[2] = {backends, communicators};
 	if (json)
-		fputc('\n', stdout);
+		return info_json(backends, communicators);
+	for (int i = 0; i < 2; i++) {
+		const char *text = tn_load_report_text(reports[i]);
+		if (reports[i] && !text)
+			return out_of_memory();
+		if (tn_load_report_count(reports[i]))
+			write_wrapped(stdout, text, terminal_columns(STDOUT_FILENO));
+	}
 	return EXIT_DONE;
 }
 
@@ -93,7 +100,8 @@ static int probe(const struct info_command *c)
 				    : tn_probe_all(NULL, 0, timeout, &report, &error);
 	if (status)
 		return report_error(&error);
-	int code = c->why ? info_why(report, c->why, c->json) : print_report(report, c->json);
+	int code = c->why ? info_why(report, NULL, c->why, c->json)
+			  : print_reports(report, NULL, c->json);
 	if (code == EXIT_DONE && !all_usable(report))
 		code = EXIT_NO_BACKEND;
 	tn_load_report_destroy(report);
@@ -159,10 +167,12 @@ static int print_config(const tn_context *context)
 	return EXIT_DONE;
 }
 
-/* Prints what the options request of an open context. */
-static int print_context(const struct info_command *c, const tn_context *context)
+/* Prints what the options request of an open context.  The list of communicators has read the
+ * variables of their launchers. */
+static int print_context(const struct info_command *c, const tn_context *context,
+			 const tn_load_report *communicators)
 {
-	tn_load_report *report = tn_context_report(context);
+	const tn_load_report *backends = tn_context_report(context);
 	if (c->config)
 		return print_config(context);
 	if (c->env && c->json)
@@ -170,8 +180,8 @@ static int print_context(const struct info_command *c, const tn_context *context
 	if (c->env)
 		return print_variables(context);
 	if (c->why)
-		return info_why(report, c->why, c->json);
-	return print_report(report, c->json);
+		return info_why(backends, communicators, c->why, c->json);
+	return print_reports(backends, communicators, c->json);
 }
 
 int command_info(int argc, char **argv)
@@ -188,13 +198,18 @@ int command_info(int argc, char **argv)
 	if (!context) {
 		/* The report was requested, and explains more than the error. */
 		if (failed && c.why)
-			info_why(failed, c.why, c.json);
+			info_why(failed, NULL, c.why, c.json);
 		else if (failed)
-			print_report(failed, c.json);
+			print_reports(failed, NULL, c.json);
 		tn_load_report_destroy(failed);
 		return code;
 	}
-	code = print_context(&c, context);
+	struct tn_error_info error;
+	tn_load_report *communicators = NULL;
+	code = tn_communicator_list(context, &communicators, &error)
+		       ? report_error(&error)
+		       : print_context(&c, context, communicators);
+	tn_load_report_destroy(communicators);
 	tn_context_close(context);
 	return code;
 }

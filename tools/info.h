@@ -10,9 +10,13 @@
 
 #include "tool.h"
 
-/* Prints everything that the report has on one backend, and what to do if it is absent; the exit
- * code, EXIT_NO_BACKEND if it cannot be used. */
-int info_why(const tn_load_report *report, const char *name, int json);
+/* Prints everything that one of the reports has on a backend or communicator, and what to do if it
+ * is absent; the exit code, EXIT_NO_BACKEND if it cannot be used.  `communicators` may be NULL. */
+int info_why(const tn_load_report *backends, const tn_load_report *communicators, const char *name,
+	     int json);
+
+/* Prints both reports as one object; the exit code. */
+int info_json(const tn_load_report *backends, const tn_load_report *communicators);
 
 /* Prints and releases a value (NULL: out of memory); the exit code. */
 int print_json(json_t *value);

@@ -19,6 +19,22 @@ int print_json(json_t *value)
 	return EXIT_DONE;
 }
 
+int info_json(const tn_load_report *backends, const tn_load_report *communicators)
+{
+	const char *text = tn_load_report_json(backends);
+	const char *others = communicators ? tn_load_report_json(communicators) : NULL;
+	json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+	json_t *other = others ? json_loads(others, 0, NULL) : NULL;
+	if (root && other) {
+		json_object_set(root, "communicator", json_object_get(other, "selection"));
+		json_object_set(root, "communicators", json_object_get(other, "communicators"));
+		json_array_extend(json_object_get(root, "notices"),
+				  json_object_get(other, "notices"));
+	}
+	json_decref(other);
+	return print_json(root);
+}
+
 json_t *printable_json(const char *text)
 {
 	json_t *value = text ? json_string(text) : json_null();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The status of one backend, and what to do about it.
+ * The status of one backend or communicator, and what to do about it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,7 +92,18 @@ static void print_absence(const struct tn_load_row *row)
 	print_line("what to do: ", remedy(row->status));
 }
 
-static void print_row(const tn_load_report *report, const struct tn_load_row *row)
+static void print_hardware(const struct tn_load_row *row, int is_communicator)
+{
+	if (is_communicator)
+		printf("  launcher: %s%s\n", row->hardware,
+		       row->hardware_seen ? ", which has started this process" : "");
+	else
+		printf("  hardware: %s, %s\n", row->hardware,
+		       row->hardware_seen ? "present" : "not seen");
+}
+
+static void print_row(const tn_load_report *report, const struct tn_load_row *row,
+		      int is_communicator)
 {
 	printf("%s: %s\n", row->name, row->status ? tn_status_name(row->status) : "usable");
 	print_absence(row);
@@ -108,8 +119,7 @@ static void print_row(const tn_load_report *report, const struct tn_load_row *ro
 	if (row->native_code)
 		printf("  native code: %" PRId64 "\n", row->native_code);
 	if (row->hardware[0])
-		printf("  hardware: %s, %s\n", row->hardware,
-		       row->hardware_seen ? "present" : "not seen");
+		print_hardware(row, is_communicator);
 	if (row->packages[0])
 		printf("  packages: %s\n", row->packages);
 	for (uint32_t i = 0; i < row->n_devices; i++)
@@ -128,15 +138,17 @@ static void print_others(const tn_load_report *report, const struct tn_load_row 
 	}
 }
 
-/* Returns the backend's object in the report, with its remedy. */
+/* Prints the object in the report, with its remedy. */
 static int print_row_json(const tn_load_report *report, const struct tn_load_row *wanted)
 {
 	const char *text = tn_load_report_json(report);
 	json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+	const json_t *rows = json_object_get(root, "backends");
 	json_t *found = NULL;
+	rows = rows ? rows : json_object_get(root, "communicators");
 	for (size_t i = 0; root && i < tn_load_report_count(report); i++) {
 		if (tn_load_report_row(report, i) == wanted)
-			found = json_incref(json_array_get(json_object_get(root, "backends"), i));
+			found = json_incref(json_array_get(rows, i));
 	}
 	if (found && wanted->status)
 		json_object_set_new(found, "what_to_do", json_string(remedy(wanted->status)));
@@ -144,27 +156,33 @@ static int print_row_json(const tn_load_report *report, const struct tn_load_row
 	return print_json(found);
 }
 
-static int unknown(const tn_load_report *report, const char *name)
+static int unknown(const tn_load_report *const reports[2], const char *name)
 {
 	const struct tn_load_row *row;
 	const char *names[64];
 	char hint[80];
 	size_t n = 0;
-	for (; n < 64 && (row = tn_load_report_row(report, n)); n++)
-		names[n] = row->name;
-	fprintf(stderr, "tenon info: unknown backend '%s'%s\n", name,
+	for (int r = 0; r < 2; r++) {
+		for (size_t i = 0; n < 64 && (row = tn_load_report_row(reports[r], i)); i++)
+			names[n++] = row->name;
+	}
+	fprintf(stderr, "tenon info: unknown backend or communicator '%s'%s\n", name,
 		did_you_mean(name, names, n, hint, sizeof(hint)));
 	return EXIT_FAILED;
 }
 
-int info_why(const tn_load_report *report, const char *name, int json)
+int info_why(const tn_load_report *backends, const tn_load_report *communicators, const char *name,
+	     int json)
 {
+	const tn_load_report *const reports[2] = {backends, communicators};
+	int is_communicator = !tn_load_report_find(backends, name);
+	const tn_load_report *report = reports[is_communicator];
 	const struct tn_load_row *row = tn_load_report_find(report, name);
 	if (!row)
-		return unknown(report, name);
+		return unknown(reports, name);
 	int code = row->status ? EXIT_NO_BACKEND : EXIT_DONE;
 	if (!json) {
-		print_row(report, row);
+		print_row(report, row, is_communicator);
 		print_others(report, row);
 	} else if (print_row_json(report, row)) {
 		code = EXIT_FAILED;

@@ -17,6 +17,7 @@
 #include "context/context.h"
 #include "distributed/communicator.h"
 #include "loader/load.h"
+#include "loader/report.h"
 
 #define DEFAULT_TIMEOUT 300.0
 
@@ -192,9 +193,15 @@ tn_status tn_communicator_list(tn_context *context, tn_load_report **report,
 	tn_error_reset(error);
 	const struct tn_registry_options options = loading_options(context);
 	tn_status status = tn_communicator_choose(&options, NULL, &choice, error);
-	if (!status)
+	struct tn_error_info unchosen = *error;
+	if (status != TN_OUT_OF_MEMORY) {
+		if (status)
+			snprintf(choice.name, sizeof(choice.name), "none");
 		status = tn_communicator_load(&options, &choice, report, NULL, error);
+	}
 	tn_communicator_choice_release(&choice);
+	if (!status && unchosen.status && !tn_report_add_notice(*report, unchosen.text))
+		status = tn_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for the report");
 	if (status) {
 		tn_load_report_destroy(*report);
 		*report = NULL;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Waiting for other ranks: the only loop that does.  It tests at once again for some microseconds,
- * then gives its processor away in between, then sleeps, longer and longer: a machine often has more
- * ranks than processors, and the one that is waited for needs them.
+ * then gives its processor away in between, then sleeps, longer and longer: a machine often has
+ * more ranks than processors, and the one that is waited for needs them.
  */
 #include <sched.h>
 #include <stdio.h>

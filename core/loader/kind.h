@@ -39,8 +39,8 @@ struct tn_plugin_kind {
 extern const struct tn_plugin_kind tn_backend_kind;      /* backend.c */
 extern const struct tn_plugin_kind tn_communicator_kind; /* communicator.c */
 
-/* Finds NAME in a file name KIND_NAME.so at the end of `path`; 0: that is not its form.  A name with
- * invalid letters is returned too: its row reports them. */
+/* Finds NAME in a file name KIND_NAME.so at the end of `path`, and its length; 0: that is not the
+ * form of the file's name.  A name with invalid letters is returned too: its row reports them. */
 size_t tn_plugin_name_in(const struct tn_plugin_kind *kind, const char *path, const char **name);
 
 /* The kind for which tn_plugin_name_in finds a name; NULL: none. */

@@ -26,8 +26,8 @@ struct tn_loading {
 };
 
 /* Takes candidate i through the stages until one fails and fills its row, which must exist.
- * *plugin: the loaded plugin, the kind's struct, owned (tn_plugin_destroy), or NULL: the row has the
- * reason.  TN_OUT_OF_MEMORY: the host ran out of memory. */
+ * *plugin: the loaded plugin, the kind's struct, owned (tn_plugin_destroy), or NULL: the row has
+ * the reason.  TN_OUT_OF_MEMORY: the host ran out of memory. */
 tn_status tn_plugin_load(struct tn_loading *loading, size_t i, struct tn_plugin **plugin);
 /* The same up to the stage `negotiate`: no code of the file runs. */
 tn_status tn_plugin_inspect(struct tn_loading *loading, size_t i);

@@ -90,15 +90,16 @@ tn_communicator_describe(const tn_communicator *communicator);
 TN_API tn_load_report *tn_communicator_report(const tn_communicator *communicator);
 
 /* The same without opening one: files are inspected, none is loaded.  *report is owned
- * (tn_load_report_destroy).  Errors as tn_communicator_open but for those of the plugin; `error` may
- * be NULL.  [thread: one per context | since 0.1] */
+ * (tn_load_report_destroy); its selection is the communicator that would be opened, and if that
+ * could not be chosen, a notice has the reason.  TN_FORMAT: a malformed TENON_SIMULATE.
+ * TN_OUT_OF_MEMORY.  `error` may be NULL.  [thread: one per context | since 0.1] */
 TN_API tn_status tn_communicator_list(tn_context *context, tn_load_report **report,
 				      struct tn_error_info *error);
 
-/* Ends all ranks, because this one cannot go on: logs `reason` as an error, tells the other ranks if
- * the engine can, and gives the launcher `code` as exit status where it takes one.  Does not return
- * where the engine ends this process too; otherwise the program ends next.  A communicator of one
- * rank only logs. */
+/* Ends all ranks, because this one cannot go on: logs `reason` as an error, tells the other ranks
+ * if the engine can, and gives the launcher `code` as exit status where it takes one.  Does not
+ * return where the engine ends this process too; otherwise the program ends next.  Without a plugin
+ * it only logs. */
 TN_API void tn_communicator_abort(tn_communicator *communicator, int32_t code, const char *reason);
 
 /* ---- Host memory -----------------------------------------------------------------------------*/
@@ -142,9 +143,10 @@ TN_API TN_CHECKED tn_status tn_communicator_start(tn_communicator *communicator,
 /* Makes progress, and says whether the operation is done; does not wait.  The request stays. */
 TN_API TN_CHECKED tn_status tn_request_test(tn_request *request, int *is_done);
 
-/* Waits until it is done, or fails, and frees the request.  TN_TIMED_OUT: another rank did not come
- * in time; the text names it where it is known.  Works while the context keeps an error.  Takes
- * NULL: TN_OK. */
+/* Waits until it is done, or fails; the request is then gone.  TN_TIMED_OUT: another rank did not
+ * come in time; the text names it where it is known.  After a failure the engine may still use the
+ * memory of operations under way, until tn_communicator_close.  Works while the context keeps an
+ * error.  Takes NULL: TN_OK. */
 TN_API tn_status tn_request_wait(tn_request *request);
 
 /* Starts an operation and waits for it. */
@@ -174,8 +176,8 @@ TN_API tn_status tn_all_reduce(tn_communicator *communicator, tn_array *x, uint3
 /* The ranks' x, which have one shape: an array (size, ...shape of x). */
 TN_API tn_array *tn_all_gather(tn_communicator *communicator, const tn_array *x);
 
-/* This rank's part of tn_all_reduce(x), where axis 0 of x has size * k elements: those from rank * k
- * on, an array (k, ...).  TN_SHAPE: the length is no multiple of size. */
+/* This rank's part of tn_all_reduce(x), where axis 0 of x has size * k elements: those from
+ * rank * k on, an array (k, ...).  TN_SHAPE: the length is no multiple of size. */
 TN_API tn_array *tn_reduce_scatter(tn_communicator *communicator, const tn_array *x,
 				   uint32_t combiner);
 
