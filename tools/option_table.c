@@ -93,11 +93,15 @@ static void print_row(const char *name, const char *argument, const char *text, 
 	}
 }
 
-static int print_help(const struct option_table *table)
+/* `options_first`: the operands are a command. */
+static int print_help(const struct option_table *table, int options_first)
 {
 	int width = (int)strlen("help");
-	printf("usage: %s %s%s[options]\n\n", table->command, table->operands,
-	       *table->operands ? " " : "");
+	if (options_first)
+		printf("usage: %s [options] %s\n\n", table->command, table->operands);
+	else
+		printf("usage: %s %s%s[options]\n\n", table->command, table->operands,
+		       *table->operands ? " " : "");
 	if (table->about)
 		printf("%s\n", table->about);
 	for (size_t i = 0; i < table->n_rows; i++)
@@ -291,9 +295,20 @@ static const char *translated(const struct option_alias *alias, const char *text
 
 /* ---- Reading ---------------------------------------------------------------------------------*/
 
+/* What getopt_long returns, or leaves in optopt, with the letter of an option as its name. */
+static int named(const struct option_table *table, int option)
+{
+	for (size_t i = 0; i < table->n_rows; i++) {
+		if (option && table->rows[i].letter == option)
+			return FIRST_VALUE + (int)i;
+	}
+	return option;
+}
+
 static int refuse(const struct option_table *table, int option, char **argv)
 {
 	char words[256];
+	optopt = named(table, optopt);
 	if (optopt < FIRST_VALUE && optopt == 'h') /* "-h" itself is valid: the error is
 						    * "--help=WORD" */
 		return wrong(table, "--help takes no argument, found '%s'", argv[optind - 1]);
@@ -315,12 +330,18 @@ static int form_of(const struct option_row *row)
 				       : required_argument;
 }
 
-static void fill(const struct option_table *table, struct option *options)
+/* `letters` has room for two characters of each row. */
+static void fill(const struct option_table *table, struct option *options, char *letters)
 {
 	size_t n = 0;
-	for (; n < table->n_rows; n++)
-		options[n] = (struct option){table->rows[n].name, form_of(&table->rows[n]), NULL,
-					     FIRST_VALUE + (int)n};
+	for (; n < table->n_rows; n++) {
+		const struct option_row *row = &table->rows[n];
+		options[n] = (struct option){row->name, form_of(row), NULL, FIRST_VALUE + (int)n};
+		if (row->letter) {
+			*letters++ = row->letter;
+			letters = stpcpy(letters, row->argument ? ":" : "");
+		}
+	}
 	for (size_t i = 0; i < table->n_aliases; i++, n++) {
 		const struct option_alias *alias = &table->aliases[i];
 		int form = alias->value ? no_argument : form_of(row_named(table, alias->option));
@@ -329,17 +350,19 @@ static void fill(const struct option_table *table, struct option *options)
 	options[n] = (struct option){"help", no_argument, NULL, 'h'};
 }
 
-int option_table_read(const struct option_table *table, int argc, char **argv)
+/* `first`: the first characters of what getopt_long takes as short options. */
+static int read_options(const struct option_table *table, const char *first, int argc, char **argv)
 {
 	struct option options[MOST_NAMES + 2] = {{NULL, 0, NULL, 0}};
+	char letters[2 * MOST_NAMES + 8] = "";
 	int option;
 	if (table->n_rows + table->n_aliases > MOST_NAMES)
 		return wrong(table, "has more than %d options", MOST_NAMES);
-	fill(table, options);
-	while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+	fill(table, options, stpcpy(letters, first));
+	while ((option = named(table, getopt_long(argc, argv, letters, options, NULL))) != -1) {
 		char buffer[128];
 		if (option == 'h')
-			return print_help(table);
+			return print_help(table, *first == '+');
 		if (option < FIRST_VALUE)
 			return refuse(table, option, argv);
 		const struct given given = given_by(table, option);
@@ -347,4 +370,14 @@ int option_table_read(const struct option_table *table, int argc, char **argv)
 			return wrong_value(table, &given, optarg);
 	}
 	return OPTIONS_READ;
+}
+
+int option_table_read(const struct option_table *table, int argc, char **argv)
+{
+	return read_options(table, ":h", argc, argv);
+}
+
+int option_table_read_before(const struct option_table *table, int argc, char **argv)
+{
+	return read_options(table, "+:h", argc, argv);
 }

@@ -31,6 +31,8 @@ struct option_row {
 	int (*take)(void *values, const char *argument);
 	void *values;
 	const char *expected;
+
+	char letter; /* its short name too; 0: none */
 };
 
 /* Another name of an option, for which no row is in --help.  At most one of value, prefix and words
@@ -61,6 +63,8 @@ enum { OPTIONS_READ = -1, OPTIONS_HELPED = 0, OPTIONS_WRONG = 2 };
 /* Reads the options by getopt_long, including --help and -h; argv[optind] is the first operand.
  * OPTIONS_READ: go on; otherwise the exit status, after --help or a message on stderr. */
 int option_table_read(const struct option_table *table, int argc, char **argv);
+/* The same up to the first operand: it and what follows are a command with options of its own. */
+int option_table_read_before(const struct option_table *table, int argc, char **argv);
 
 /* "; did you mean 'NAME'?" into `buffer`, or "" if no name is similar to that word. */
 const char *did_you_mean(const char *word, const char *const *names, size_t n, char *buffer,

@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{"models", "[MODEL[:FORM]] [options]", "list networks, show layers", command_models},
 	{"data", "[NAME|DIR] [options]", "list and check data sets", command_data},
 	{"convert", "IN OUT [options]", "between safetensors and NPZ", command_convert},
+	{"launch", "-n N COMMAND [ARGUMENT...]", "start ranks on this machine", command_launch},
 	{"plugin", "new NAME [--directory DIR]", "create a backend project", command_plugin},
 	{"bench", "dispatch|ops|train [options]", "measure", command_bench},
 };

@@ -40,6 +40,7 @@ int command_plugin(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_data(int argc, char **argv);
 int command_convert(int argc, char **argv);
+int command_launch(int argc, char **argv);
 int command_help(int argc, char **argv);
 
 /* Prints what is wrong with the command line, and how to get help; returns EXIT_USAGE. */

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+# tenon launch: the variables of the ranks, how they end, and what is said about it.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+unset TENON_THREADS TENON_COMMUNICATOR
+
+# Each rank has its number, the number of all, one job and its share of the processors.
+# shellcheck disable=SC2016
+run 0 launch -n 3 -- sh -c 'echo "$TENON_LOCAL_RANK of $TENON_LOCAL_SIZE"
+	echo "job $TENON_LOCAL_JOB" >&2
+	[ "$TENON_THREADS" -ge 1 ]'
+sort "$dir/out" | tr '\n' ' ' | grep -q '^0 of 3 1 of 3 2 of 3 $' || fail "the ranks"
+[ "$(sort -u "$dir/err" | grep -c '^job [a-z0-9-]*$')" -eq 1 ] || fail "one job"
+# shellcheck disable=SC2016
+TENON_THREADS=7 run 0 launch --ranks 2 sh -c '[ "$TENON_THREADS" -eq 7 ]'
+# The options of the command are its own.
+run 0 launch -n 1 printf '%s\n' --help
+out_has '^--help$'
+
+# Standard input is that of rank 0.
+status=0
+echo word | "$tenon" launch -n 2 cat >"$dir/out" || status=$?
+[ "$status $(cat "$dir/out")" = '0 word' ] || fail "standard input"
+
+# The first rank that fails is named, and the others are ended.
+# shellcheck disable=SC2016
+run 4 launch -n 3 sh -c '[ "$TENON_LOCAL_RANK" = 1 ] && exit 4; exec sleep 60'
+err_has '^tenon launch: rank 1 (process [0-9]*) ended with status 4$'
+err_lines 1
+# shellcheck disable=SC2016
+run 137 launch -n 2 sh -c '[ "$TENON_LOCAL_RANK" = 0 ] && kill -9 $$; exec sleep 60'
+err_has '^tenon launch: rank 0 (process [0-9]*) was killed by signal 9'
+
+# A signal is passed on: the ranks end, and so does the launcher.
+# shellcheck disable=SC2016
+"$tenon" launch -n 2 sh -c 'echo $$ >"$0/$TENON_LOCAL_RANK"; exec sleep 60' "$dir" 2>"$dir/err" &
+launcher=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	[ -s "$dir/0" ] && [ -s "$dir/1" ] && break
+	sleep 0.1
+done
+kill -TERM "$launcher"
+status=0
+wait "$launcher" || status=$?
+[ "$status" -eq 143 ] || fail "SIGTERM: exit status $status"
+for rank in 0 1; do
+	kill -0 "$(cat "$dir/$rank")" 2>/dev/null && fail "rank $rank still runs"
+done
+
+run 127 launch -n 2 "$dir/nothing"
+err_has "^tenon launch: $dir/nothing: No such file or directory$"
+err_lines 1
+run 126 launch -n 2 "$dir"
+run 2 launch -n 2
+err_has 'expected a command to start'
+run 2 launch true
+err_has 'expected -n and the number of processes'
+run 2 launch -n 0 true
+err_has 'a whole number from 1 to 128'
+run 0 launch --help
+out_has '^usage: tenon launch \[options\] \[--\] COMMAND'
+
+# Ranks whose communicator is not there say what is missing.
+fake=${TENON_BUILD:?}/tests/plugins/.libs/communicator_fake.so
+[ -f "$fake" ] || exit 0
+mkdir -p "$dir/data/communicators.d" "$dir/plugins"
+printf '%s\n' 'name = fake' 'packages = libfake' 'launcher = tenon launch' \
+	'size = TENON_LOCAL_SIZE' 'rank = TENON_LOCAL_RANK' >"$dir/data/communicators.d/fake.communicator"
+cp "$fake" "$dir/plugins"
+TENON_DATA_DIR=$dir/data run 3 launch -n 2 "$tenon" info --why fake
+out_has 'launcher: tenon launch, which has started this process'
+out_has 'install libfake'
+TENON_DATA_DIR=$dir/data run 0 info --json
+out_has '"communicator": "none"'
+TENON_DATA_DIR=$dir/data TENON_PLUGIN_PATH=$dir/plugins run 0 launch -n 2 "$tenon" info
+out_has '^communicator: fake$'
+out_has '^  fake  *found .*/plugins/communicator_fake.so'
+TENON_DATA_DIR=$dir/data TENON_PLUGIN_PATH=$dir/plugins run 0 info --why fake --json
+out_has '"stage": "negotiate"'
+TENON_DATA_DIR=$dir/data run 0 info --env
+out_has '^TENON_LOCAL_SIZE'
+run 0 info --probe "$dir/plugins/communicator_fake.so"
+out_has '^  fake  *ready  *1.0 '
+cp "$dir/plugins/communicator_fake.so" "$dir/plugins/backend_fake.so"
+run 3 info --probe "$dir/plugins/backend_fake.so"
+out_has 'its Tenon note is that of a communicator'
