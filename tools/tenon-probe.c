@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "loader/backend.h"
-#include "loader/communicator.h"
+#include "loader/communicators.h"
 #include "loader/load.h"
 #include "loader/probe.h"
 #include "loader/registry.h"

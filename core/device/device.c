@@ -29,7 +29,8 @@ tn_status tn_device_create(tn_context *context, const struct tn_backend *backend
 	if (index >= backend->n_devices)
 		return tn_fail(error, TN_NOT_FOUND, "device",
 			       "backend %s has %" PRIu32 " devices, found no %s:%" PRIu32,
-			       backend->plugin.name, backend->n_devices, backend->plugin.name, index);
+			       backend->plugin.name, backend->n_devices, backend->plugin.name,
+			       index);
 	struct tn_device *d = tn_mem_zeroed(1, sizeof(*d));
 	struct tn_pool *pool = tn_pool_create(memory_limit);
 	if (!d || !pool) {

@@ -12,7 +12,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "device/transfer.h"
-#include "distributed/communicator.h"
+#include "distributed/collective.h"
 
 /* An array's elements in host memory, compact and row-major. */
 struct elements {

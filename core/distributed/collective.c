@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "distributed/communicator.h"
+#include "distributed/collective.h"
 
 static const char *const names[] = {
 	[TN_COLLECTIVE_BARRIER] = "barrier",

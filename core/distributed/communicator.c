@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What an open communicator tells of itself, its failure and its end.
+ * What an open communicator tells of itself, and its failure.
  */
 #include "distributed/communicator.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/fork.h"
-#include "base/memory.h"
-#include "loader/load.h"
 
 uint32_t tn_communicator_rank(const tn_communicator *communicator)
 {
@@ -70,40 +65,4 @@ tn_status tn_communicator_ready(const tn_communicator *communicator, const char 
 		failure->operation, failure->text);
 	error->native_code = failure->native_code;
 	return failure->status;
-}
-
-void tn_communicator_close(tn_communicator *communicator)
-{
-	if (!communicator)
-		return;
-	int ours = communicator->fork_generation == tn_fork_generation();
-	struct tn_communicator_plugin *plugin = communicator->plugin;
-	/* The plugin abandons its requests: only then may their memory go. */
-	if (plugin && communicator->handle && ours)
-		plugin->table.close(communicator->handle);
-	while (communicator->oldest)
-		tn_request_free(communicator->oldest);
-	if (plugin)
-		tn_plugin_destroy(&plugin->plugin, ours);
-	tn_load_report_destroy(communicator->report);
-	tn_mem_free(communicator);
-}
-
-void tn_communicator_abort(tn_communicator *communicator, int32_t code, const char *reason)
-{
-	struct tn_error_info error;
-	if (!communicator)
-		return;
-	const struct tn_communicator_description *own = &communicator->description;
-	const char *text = reason ? reason : "no reason was given";
-	tn_log_format(communicator->runtime->logger, TN_LOG_ERROR, "communicator",
-		      "rank %u of %u ends the program: %s", own->rank, own->size, text);
-	if (!communicator->plugin || communicator->fork_generation != tn_fork_generation())
-		return;
-	communicator->plugin->table.abort(communicator->handle, code, text);
-	if (!communicator->failure.status) {
-		tn_fail(&error, TN_PEER_LOST, "communicator_abort",
-			"this rank ended the program: %s", text);
-		communicator->failure = error;
-	}
 }

@@ -16,7 +16,7 @@
 #include "base/options.h"
 #include "context/context.h"
 #include "distributed/communicator.h"
-#include "loader/load.h"
+#include "loader/communicators.h"
 #include "loader/report.h"
 
 #define DEFAULT_TIMEOUT 300.0

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
-#include "distributed/communicator.h"
+#include "distributed/collective.h"
 #include "distributed/request.h"
 
 static uint64_t elements_of(const tn_request *request, uint64_t part)

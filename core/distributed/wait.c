@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "distributed/communicator.h"
+#include "distributed/collective.h"
 #include "distributed/request.h"
 
 #define SPIN 20e-6

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "loader/kind.h"
-#include "loader/load.h"
 #include "loader/report.h"
 #include "loader/slots.h"
+#include "loader/stage.h"
 
 #define MAX_DEVICES 1024u
 

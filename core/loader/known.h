@@ -45,7 +45,8 @@ struct tn_known {
 	char source[256];
 	uint32_t kind; /* TN_DEVICE_..., 0: not stated */
 	int n_signs;
-	int seen; /* one of its signs was found, or it has none; of a communicator: it was launched */
+	/* One of its signs was found, or it has none; a launcher has started this process. */
+	int seen;
 	struct tn_launch launches[TN_KNOWN_MOST_LAUNCHES];
 	int n_launches;
 };

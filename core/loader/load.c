@@ -32,6 +32,7 @@
 #include "loader/names.h"
 #include "loader/registry.h"
 #include "loader/report.h"
+#include "loader/stage.h"
 #include "loader/trust.h"
 #include "loader/version.h"
 
@@ -40,14 +41,6 @@ static uint64_t microseconds(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
-
-void tn_plugin_enter(const struct tn_loading *loading, const struct tn_candidate *candidate,
-		     uint32_t stage)
-{
-	candidate->row->stage = stage;
-	if (loading->options->progress)
-		loading->options->progress(loading->options->user, candidate->path, stage);
 }
 
 /* ---- search ----------------------------------------------------------------------------------*/
@@ -262,25 +255,6 @@ static tn_status describe(const struct tn_loading *loading, const struct tn_cand
 }
 
 /* ---- create ----------------------------------------------------------------------------------*/
-
-int tn_plugin_is_absence(tn_status status)
-{
-	return status >= TN_NO_PLUGIN && status <= TN_REFUSED;
-}
-
-tn_status tn_plugin_absence(tn_status status, const char *entry, struct tn_error_info *error)
-{
-	if (tn_plugin_is_absence(status))
-		return status;
-	char text[sizeof(error->text)];
-	memcpy(text, error->text, sizeof(text));
-	text[sizeof(text) - 1] = '\0';
-	int64_t native_code = error->native_code;
-	tn_fail(error, TN_PROBE_FAILED, entry, "%s returned %s%s%s", entry, tn_status_name(status),
-		text[0] ? ": " : "", text);
-	error->native_code = native_code;
-	return TN_PROBE_FAILED;
-}
 
 static int is_refusal(const struct tn_plugin_kind *kind, tn_status status)
 {

@@ -73,8 +73,9 @@ static void check_host(struct tn_abi_version host, int effective, const char *te
 		assert_int_equal(row->abi_effective, effective);
 		assert_int_equal(backend->plugin.abi_minor, effective);
 		/* The plugin is informed, but does not decide. */
-		assert_int_equal(((const struct minimal *)backend->plugin.instance)->host->abi_minor,
-				 effective);
+		assert_int_equal(
+			((const struct minimal *)backend->plugin.instance)->host->abi_minor,
+			effective);
 	}
 	release(&opened);
 }

@@ -67,7 +67,8 @@ fake=${TENON_BUILD:?}/tests/plugins/.libs/communicator_fake.so
 [ -f "$fake" ] || exit 0
 mkdir -p "$dir/data/communicators.d" "$dir/plugins"
 printf '%s\n' 'name = fake' 'packages = libfake' 'launcher = tenon launch' \
-	'size = TENON_LOCAL_SIZE' 'rank = TENON_LOCAL_RANK' >"$dir/data/communicators.d/fake.communicator"
+	'size = TENON_LOCAL_SIZE' 'rank = TENON_LOCAL_RANK' \
+	>"$dir/data/communicators.d/fake.communicator"
 cp "$fake" "$dir/plugins"
 TENON_DATA_DIR=$dir/data run 3 launch -n 2 "$tenon" info --why fake
 out_has 'launcher: tenon launch, which has started this process'

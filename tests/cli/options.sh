@@ -113,7 +113,7 @@ refused "^tenon bench: .*, found 'dispach'; did you mean 'dispatch'?" bench disp
 refused "no operation 'matmull' (--list names them); did you mean 'matmul'?$" bench ops matmull
 refused "^tenon bench ops: --shape: expected 1 to 4 lengths .*, found '8y'" bench ops --shape 8y
 run 1 info --why cuad
-err_has "unknown backend 'cuad'; did you mean 'cuda'?"
+err_has "unknown backend or communicator 'cuad'; did you mean 'cuda'?"
 run 1 train mlp --data digit
 err_has "^tenon: dataset: digit: not found; did you mean 'digits'?"
 
