@@ -34,7 +34,7 @@ static int read_number(const char *text, uint64_t most, uint64_t *value, const c
 	*value = 0;
 	for (; *at >= '0' && *at <= '9'; at++) {
 		const uint64_t digit = (uint64_t)(*at - '0');
-		if (*value > (most - digit) / 10)
+		if (digit > most || *value > (most - digit) / 10)
 			return 0;
 		*value = *value * 10 + digit;
 	}

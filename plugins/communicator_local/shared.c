@@ -197,7 +197,7 @@ tn_status local_open(struct local_communicator *communicator, struct tn_error_in
 {
 	const uint64_t bytes = local_shared_bytes(&communicator->job);
 	char name[LOCAL_MOST_JOB + 16];
-	void *memory;
+	void *memory = NULL;
 	(void)snprintf(name, sizeof(name), "/tenon-local-%s", communicator->job.name);
 	tn_status status = map_name(name, bytes, &memory, error);
 	if (status)
