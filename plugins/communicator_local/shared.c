@@ -96,7 +96,7 @@ static void wait_for_all(struct local_communicator *communicator)
 			local_fail(communicator, TN_PEER_LOST, text);
 		if (local_now() - start > communicator->job.timeout) {
 			(void)snprintf(text, sizeof(text),
-				       "rank %u has not joined job '%s' within %.0f s",
+				       "rank %u has not joined job '%s' within %g s",
 				       first_absent(communicator), communicator->job.name,
 				       communicator->job.timeout);
 			local_fail(communicator, TN_TIMED_OUT, text);

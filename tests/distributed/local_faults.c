@@ -62,7 +62,7 @@ static void a_rank_that_never_joins_is_named_after_the_timeout(void **state)
 {
 	int statuses[3];
 	(void)state;
-	(void)setenv("TENON_COMMUNICATOR_TIMEOUT", "1", 1);
+	(void)setenv("TENON_COMMUNICATOR_TIMEOUT", "0.5", 1);
 	ranks_run(3, die_before_joining, NULL, statuses);
 	(void)unsetenv("TENON_COMMUNICATOR_TIMEOUT");
 	check_victim_was_killed(statuses, 3);
