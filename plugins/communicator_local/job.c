@@ -4,6 +4,7 @@
  * The variables that a launcher sets for each rank.  Whatever they hold, the job's name is that of
  * a file and of nothing else: letters, digits and hyphens.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ void local_variables_read(const struct tn_host *host, struct local_variables *va
 		"understood (default: 2M)");
 	variables->timeout =
 		host->parameter(host->context, "TENON_COMMUNICATOR_TIMEOUT",
-				"seconds that an operation waits for other ranks (default: 300)");
+				"the most seconds that a rank waits for others to join (300)");
 }
 
 /* A number of decimal digits in `text`, up to `most`; `*end` is behind it.  0: none, or larger. */
@@ -34,7 +35,7 @@ static int read_number(const char *text, uint64_t most, uint64_t *value, const c
 	*value = 0;
 	for (; *at >= '0' && *at <= '9'; at++) {
 		const uint64_t digit = (uint64_t)(*at - '0');
-		if (*value > (most - digit) / 10)
+		if (digit > most || *value > (most - digit) / 10)
 			return 0;
 		*value = *value * 10 + digit;
 	}
@@ -86,14 +87,16 @@ static tn_status parse_bytes(const char *text, uint64_t *bytes, struct tn_error_
 
 static tn_status parse_timeout(const char *text, double *timeout, struct tn_error_info *error)
 {
-	uint64_t value = 300;
-	const char *end = "";
-	if (text && (!read_number(text, 1000000, &value, &end) || *end || !value))
-		return tn_plugin_fail(
-			error, TN_FORMAT, "open",
-			"TENON_COMMUNICATOR_TIMEOUT is '%.64s': expected a number of seconds",
-			text);
-	*timeout = (double)value;
+	char *end;
+	*timeout = 300;
+	if (!text || !*text)
+		return TN_OK;
+	*timeout = strtod(text, &end);
+	if (end == text || *end || !(*timeout > 0) || !isfinite(*timeout))
+		return tn_plugin_fail(error, TN_FORMAT, "open",
+				      "TENON_COMMUNICATOR_TIMEOUT is '%.64s': expected seconds, "
+				      "more than 0",
+				      text);
 	return TN_OK;
 }
 

@@ -8,7 +8,8 @@
  *	peer.c      whether the process of a rank still lives
  *	stream.c    moves operands through the shared memory
  *	failure.c   the first failure of any rank, which all of them report
- *	plugin.c    the entries
+ *	request.c   the entries start and test
+ *	plugin.c    the other entries
  *
  * Every rank has an area of shared memory, divided into slots.  All operations, in the order in
  * which they were started, are one stream of chunks, and chunk c passes through slot
@@ -184,5 +185,11 @@ void local_append(struct local_communicator *communicator, struct local_request 
 /* Does all that can be done now.  A failure is kept by the communicator. */
 void local_progress(struct local_communicator *communicator);
 void local_remove(struct local_communicator *communicator, struct local_request *request);
+
+/* ---- Entries, request.c ----------------------------------------------------------------------*/
+
+tn_status local_start(void *communicator, const struct tn_collective_args *args, void **request);
+tn_status local_test(void *communicator, void *request, struct tn_collective_state *state,
+		     struct tn_error_info *error);
 
 #endif

@@ -96,7 +96,7 @@ static void wait_for_all(struct local_communicator *communicator)
 			local_fail(communicator, TN_PEER_LOST, text);
 		if (local_now() - start > communicator->job.timeout) {
 			(void)snprintf(text, sizeof(text),
-				       "rank %u has not joined job '%s' within %.0f s",
+				       "rank %u has not joined job '%s' within %g s",
 				       first_absent(communicator), communicator->job.name,
 				       communicator->job.timeout);
 			local_fail(communicator, TN_TIMED_OUT, text);
@@ -197,7 +197,7 @@ tn_status local_open(struct local_communicator *communicator, struct tn_error_in
 {
 	const uint64_t bytes = local_shared_bytes(&communicator->job);
 	char name[LOCAL_MOST_JOB + 16];
-	void *memory;
+	void *memory = NULL;
 	(void)snprintf(name, sizeof(name), "/tenon-local-%s", communicator->job.name);
 	tn_status status = map_name(name, bytes, &memory, error);
 	if (status)

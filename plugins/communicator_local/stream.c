@@ -119,7 +119,7 @@ static void fail_headers(struct local_communicator *communicator, uint64_t index
 		       "the ranks disagree in operation %llu: rank %u starts %s, rank %u starts %s",
 		       (unsigned long long)index + 1, communicator->job.rank, own_text, rank,
 		       their_text);
-	local_fail(communicator, TN_INVALID_ARGUMENT, text);
+	local_fail(communicator, TN_STATE, text);
 }
 
 /* Compares the headers of another rank with this one's, as far as both have started. */

@@ -78,14 +78,18 @@ const struct tn_backend_descriptor *rank_plugin(const char *name)
 {
 	const char *folders = getenv("TENON_PLUGIN_PATH");
 	const void *symbol = NULL;
-	/* The first folder: tests/with-plugins puts the build tree's there. */
-	(void)snprintf(plugin_file, sizeof(plugin_file), "%.*s/communicator_%s.so",
-		       folders ? (int)strcspn(folders, ":") : 0, folders ? folders : "", name);
-	void *file = dlopen(plugin_file, RTLD_NOW | RTLD_LOCAL);
+	void *file = NULL;
+	while (folders && *folders && !file) {
+		const size_t length = strcspn(folders, ":");
+		(void)snprintf(plugin_file, sizeof(plugin_file), "%.*s/communicator_%s.so",
+			       (int)length, folders, name);
+		file = dlopen(plugin_file, RTLD_NOW | RTLD_LOCAL);
+		folders += length + (folders[length] == ':');
+	}
 	if (file)
 		symbol = dlsym(file, TN_COMMUNICATOR_SYMBOL);
 	if (!symbol) {
-		print_error("%s\n", dlerror());
+		print_error("communicator_%s.so: %s\n", name, dlerror());
 		_exit(RANK_FAILED);
 	}
 	return symbol;
