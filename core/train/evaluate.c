@@ -29,8 +29,8 @@ static tn_status evaluate(tn_module *module, tn_data_loader *loader, size_t n_cl
 	if (!status)
 		status = make_metrics(module->context, metrics);
 	if (!status)
-		status = tn_evaluate_loader(&objective, loader, confusion ? 2 : 1, metrics, numbers,
-					    &values);
+		status = tn_evaluate_loader(&objective, NULL, loader, confusion ? 2 : 1, metrics,
+					    numbers, &values);
 	if (!status && confusion && values.samples)
 		status = tn_metric_counts(metrics[1], confusion, n_classes * n_classes);
 	if (!status)

@@ -72,7 +72,8 @@ static const struct tn_metric_class sums_class = {.struct_size = sizeof(sums_cla
 						  .add = add_to_sums,
 						  .value = value_of_sums,
 						  .arrays = arrays_of_sums,
-						  .end = end_sums};
+						  .end = end_sums,
+						  .is_sum = 1};
 
 /* ---- Options ---------------------------------------------------------------------------------*/
 
@@ -212,11 +213,12 @@ tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *c
 	    tn_runtime_ready(rt))
 		return NULL;
 	own.is_rising = own.is_rising != 0;
-	const char *missing = !own.name    ? "name"
-			      : !own.begin ? "begin"
-			      : !own.add   ? "add"
-			      : !own.value ? "value"
-					   : NULL;
+	const char *missing = !own.name                   ? "name"
+			      : !own.begin                ? "begin"
+			      : !own.add                  ? "add"
+			      : !own.value                ? "value"
+			      : own.is_sum && !own.arrays ? "arrays"
+							  : NULL;
 	if (!missing)
 		return make(context, &own, own.name);
 	tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
@@ -304,6 +306,18 @@ tn_status tn_metric_pass_value(tn_metric *metric, void *pass, double *value)
 size_t tn_metric_pass_arrays(tn_metric *metric, void *pass, tn_array **arrays, size_t room)
 {
 	return metric->class_.arrays ? metric->class_.arrays(pass, arrays, room) : 0;
+}
+
+tn_status tn_metric_pass_join(tn_metric *metric, void *pass, tn_communicator *communicator)
+{
+	tn_array *arrays[TN_METRIC_ARRAYS];
+	tn_status status = tn_runtime_ready(metric->runtime);
+	if (status || metric->kind)
+		return status ? status : tn_metric_sums_join(pass, communicator);
+	const size_t n = tn_metric_pass_arrays(metric, pass, arrays, TN_METRIC_ARRAYS);
+	for (size_t i = 0; i < n && !status; i++)
+		status = tn_all_reduce(communicator, arrays[i], TN_REDUCE_SUM);
+	return status;
 }
 
 tn_status tn_metric_begin(tn_metric *metric)

@@ -24,6 +24,8 @@ tn_status tn_metric_pass_add(tn_metric *metric, void *pass, const tn_array *outp
 			     const tn_array *target);
 tn_status tn_metric_pass_value(tn_metric *metric, void *pass, double *value);
 size_t tn_metric_pass_arrays(tn_metric *metric, void *pass, tn_array **arrays, size_t room);
+/* Makes the pass that of the samples of all ranks.  The class is_sum. */
+tn_status tn_metric_pass_join(tn_metric *metric, void *pass, tn_communicator *communicator);
 void tn_metric_pass_end(tn_metric *metric, void *pass); /* NULL as pass: nothing */
 
 #endif

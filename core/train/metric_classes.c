@@ -119,8 +119,8 @@ static tn_status add_accuracy(struct tn_metric_sums *sums, const tn_array *outpu
 		labels);
 }
 
-const struct tn_metric_kind tn_metric_accuracy = {"accuracy",   1,       2, {{0, 0}, {0, 0}},
-						  add_accuracy, fraction};
+const struct tn_metric_kind tn_metric_accuracy = {
+	"accuracy", 1, 2, {{0, 0, 0}, {0, 0, 0}}, add_accuracy, fraction, NULL};
 
 /* The number of scores that are not at most the label's is compared with k: a NaN is not.  If the
  * label's is NaN, none is, also where k is above the number of classes. */
@@ -149,8 +149,8 @@ static tn_status add_top_k(struct tn_metric_sums *sums, const tn_array *output,
 			labels);
 }
 
-const struct tn_metric_kind tn_metric_top_k = {"top k",          1,         2,
-					       {{0, 0}, {0, 0}}, add_top_k, fraction};
+const struct tn_metric_kind tn_metric_top_k = {"top k",   1,        2,   {{0, 0, 0}, {0, 0, 0}},
+					       add_top_k, fraction, NULL};
 
 /* ---- F1: right answers, answers and labels of each class -------------------------------------*/
 
@@ -229,7 +229,8 @@ static double f1_value(const struct tn_metric_sums *sums, double *const *arrays)
 	return sums->options->average == TN_F1_MICRO ? 2 * right / named : mean / (double)n;
 }
 
-const struct tn_metric_kind tn_metric_f1 = {"F1", 1, 3, {{0, 1}, {0, 1}, {0, 1}}, add_f1, f1_value};
+const struct tn_metric_kind tn_metric_f1 = {
+	"F1", 1, 3, {{0, 1, 0}, {0, 1, 0}, {0, 1, 0}}, add_f1, f1_value, NULL};
 
 /* ---- The confusion matrix --------------------------------------------------------------------*/
 
@@ -264,5 +265,5 @@ static double confusion_value(const struct tn_metric_sums *sums, double *const *
 	return all > 0 ? right / all : NAN;
 }
 
-const struct tn_metric_kind tn_metric_confusion = {"confusion",    1, 1, {{0, 2}}, add_confusion,
-						   confusion_value};
+const struct tn_metric_kind tn_metric_confusion = {
+	"confusion", 1, 1, {{0, 2, 0}}, add_confusion, confusion_value, NULL};

@@ -86,8 +86,10 @@ static tn_status add_mae(struct tn_metric_sums *sums, const tn_array *output,
 	return add_error(sums, output, target, "z = abs(x - y)");
 }
 
-const struct tn_metric_kind tn_metric_mse = {"MSE", 0, 3, {{1, 0}, {1, 0}, {0, 0}}, add_mse, mean};
-const struct tn_metric_kind tn_metric_mae = {"MAE", 0, 3, {{1, 0}, {1, 0}, {0, 0}}, add_mae, mean};
+const struct tn_metric_kind tn_metric_mse = {"MSE",   0,    3,   {{1, 0, 0}, {1, 0, 1}, {0, 0, 0}},
+					     add_mse, mean, NULL};
+const struct tn_metric_kind tn_metric_mae = {"MAE",   0,    3,   {{1, 0, 0}, {1, 0, 1}, {0, 0, 0}},
+					     add_mae, mean, NULL};
 
 /* ---- R2 --------------------------------------------------------------------------------------*/
 
@@ -147,5 +149,35 @@ static double r2(const struct tn_metric_sums *sums, double *const *arrays)
 	return sum / (double)sums->form->width;
 }
 
+/* Sums about the others' k become sums about this one's: with d = their k - k,
+ *	sum (y - k) = sum (y - their k) + n d
+ *	sum (y - k)^2 = sum (y - their k)^2 + 2 d sum (y - their k) + n d^2 */
+static void merge_r2(const struct tn_metric_sums *sums, double *const *arrays,
+		     const double *const *others)
+{
+	for (int64_t i = 0; i < sums->form->width; i++) {
+		const double n = others[ROWS][i];
+		if (!(n > 0))
+			continue;
+		if (!(arrays[ROWS][i] > 0))
+			arrays[SHIFT][i] = others[SHIFT][i];
+		const double d = others[SHIFT][i] - arrays[SHIFT][i];
+		const double offsets = others[OFFSETS][i] - others[OFFSETS_REST][i];
+		arrays[ERRORS][i] += others[ERRORS][i];
+		arrays[ERRORS_REST][i] += others[ERRORS_REST][i];
+		arrays[OFFSETS][i] += others[OFFSETS][i] + n * d;
+		arrays[OFFSETS_REST][i] += others[OFFSETS_REST][i];
+		arrays[SQUARES][i] += others[SQUARES][i] + d * (2 * offsets + n * d);
+		arrays[SQUARES_REST][i] += others[SQUARES_REST][i];
+		arrays[ROWS][i] += n;
+	}
+}
+
 const struct tn_metric_kind tn_metric_r2 = {
-	"R2", 1, 8, {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 1}}, add_r2, r2};
+	"R2",
+	1,
+	8,
+	{{1, 1, 0}, {1, 1, 0}, {1, 1, 1}, {1, 1, 0}, {1, 1, 1}, {1, 1, 0}, {1, 1, 1}, {0, 1, 0}},
+	add_r2,
+	r2,
+	merge_r2};

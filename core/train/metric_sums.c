@@ -6,9 +6,11 @@
 #include <math.h>
 
 #include "array/make.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "dispatch/ledger.h"
+#include "distributed/agree.h"
 #include "ops/map.h"
 
 static const char operation[] = "metric";
@@ -121,28 +123,147 @@ static tn_status read_array(const tn_array *array, double *to)
 	return status;
 }
 
+/* ---- All arrays on the host ------------------------------------------------------------------*/
+
+static size_t total_size(const struct tn_metric_sums *sums)
+{
+	size_t size = 0;
+	for (uint32_t i = 0; i < sums->kind->n_arrays; i++)
+		size += (size_t)sums->arrays[i]->size;
+	return size;
+}
+
+/* The parts of `all`, which has room for all elements. */
+static void part_arrays(const struct tn_metric_sums *sums, double *all, double **arrays)
+{
+	for (uint32_t i = 0; i < sums->kind->n_arrays; i++) {
+		arrays[i] = all;
+		all += sums->arrays[i]->size;
+	}
+}
+
+static tn_status read_arrays(const struct tn_metric_sums *sums, double *const *arrays)
+{
+	tn_status status = TN_OK;
+	for (uint32_t i = 0; i < sums->kind->n_arrays && !status; i++)
+		status = read_array(sums->arrays[i], arrays[i]);
+	return status;
+}
+
+static tn_status no_memory(const struct tn_metric_sums *sums, size_t size)
+{
+	return tn_runtime_fail(tn_runtime_of(sums->context), TN_OUT_OF_MEMORY, operation,
+			       "no memory for %zu sums", size);
+}
+
 tn_status tn_metric_sums_value(const struct tn_metric_sums *sums, double *value)
 {
-	struct tn_runtime *rt = tn_runtime_of(sums->context);
 	double *arrays[TN_METRIC_ARRAYS] = {NULL};
-	size_t size = 0;
-	tn_status status = TN_OK;
 	*value = NAN;
 	if (!is_made(sums))
 		return TN_OK;
-	for (uint32_t i = 0; i < sums->kind->n_arrays; i++)
-		size += (size_t)sums->arrays[i]->size;
-	double *all = tn_mem_zeroed(size, sizeof(*all)), *next = all;
+	const size_t size = total_size(sums);
+	double *all = tn_mem_zeroed(size, sizeof(*all));
 	if (!all)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for %zu sums",
-				       size);
-	for (uint32_t i = 0; i < sums->kind->n_arrays && !status; i++) {
-		arrays[i] = next;
-		status = read_array(sums->arrays[i], next);
-		next += sums->arrays[i]->size;
-	}
+		return no_memory(sums, size);
+	part_arrays(sums, all, arrays);
+	tn_status status = read_arrays(sums, arrays);
 	if (!status)
 		*value = sums->kind->value(sums, arrays);
+	tn_mem_free(all);
+	return status;
+}
+
+/* ---- Ranks -----------------------------------------------------------------------------------*/
+
+/* Writes one array; the pair of a sum and its rest is written with the rest.  In place. */
+static tn_status write_array(const struct tn_metric_sums *sums, uint32_t i, double *const *arrays)
+{
+	tn_array *array = sums->arrays[i];
+	const size_t size = (size_t)array->size;
+	double *from = arrays[i];
+	if (array->dtype == TN_I64) {
+		for (size_t k = 0; k < size; k++)
+			((int64_t *)from)[k] = (int64_t)from[k];
+	} else if (array->dtype == TN_F32) {
+		for (size_t k = 0; k < size; k++)
+			((float *)from)[k] = (float)from[k];
+	}
+	return tn_assign_host(array, from, size * tn_dtype_size(array->dtype));
+}
+
+/* A sum as the nearest number of the arrays' dtype, and what that takes from it. */
+static void round_pair(tn_dtype dtype, size_t size, double *sum, double *rest)
+{
+	for (size_t k = 0; k < size; k++) {
+		const double exact = sum[k] - rest[k];
+		sum[k] = dtype == TN_F32 ? (double)(float)exact : exact;
+		rest[k] = isfinite(exact) ? sum[k] - exact : 0;
+	}
+}
+
+static tn_status write_arrays(const struct tn_metric_sums *sums, double *const *arrays)
+{
+	const struct tn_metric_kind *kind = sums->kind;
+	tn_status status = TN_OK;
+	for (uint32_t i = 1; i < kind->n_arrays; i++) {
+		if (kind->arrays[i].is_rest)
+			round_pair(sums->arrays[i]->dtype, (size_t)sums->arrays[i]->size,
+				   arrays[i - 1], arrays[i]);
+	}
+	for (uint32_t i = 0; i < kind->n_arrays && !status; i++)
+		status = write_array(sums, i, arrays);
+	return status;
+}
+
+/* The sums of all ranks, one rank after the other. */
+static tn_status merge(const struct tn_metric_sums *sums, tn_communicator *communicator,
+		       double *all, size_t size)
+{
+	const uint32_t n_ranks = tn_communicator_size(communicator);
+	double *arrays[TN_METRIC_ARRAYS], *others[TN_METRIC_ARRAYS];
+	double *gathered = tn_mem_zeroed(size * n_ranks, sizeof(*gathered));
+	if (!gathered)
+		return no_memory(sums, size * n_ranks);
+	tn_status status = tn_agree_gather_numbers(communicator, size, all, gathered, operation);
+	for (size_t i = 0; i < size; i++)
+		all[i] = gathered[i];
+	part_arrays(sums, all, arrays);
+	for (uint32_t rank = 1; rank < n_ranks && !status; rank++) {
+		part_arrays(sums, gathered + rank * size, others);
+		sums->kind->merge(sums, arrays, (const double *const *)others);
+	}
+	tn_mem_free(gathered);
+	return status;
+}
+
+/* The form that ranks with samples have, if any has some. */
+static tn_status join_form(struct tn_metric_sums *sums, tn_communicator *communicator)
+{
+	int64_t form[] = {sums->form->width, sums->form->dtype, is_made(sums)};
+	tn_status status = tn_agree_max(communicator, 3, form, operation);
+	if (status || !form[2] || is_made(sums))
+		return status;
+	return tn_metric_sums_form(sums, form[0], (tn_dtype)form[1]);
+}
+
+tn_status tn_metric_sums_join(struct tn_metric_sums *sums, tn_communicator *communicator)
+{
+	double *arrays[TN_METRIC_ARRAYS];
+	tn_status status = join_form(sums, communicator);
+	if (status || !is_made(sums))
+		return status;
+	const size_t size = total_size(sums);
+	double *all = tn_mem_zeroed(size, sizeof(*all));
+	if (!all)
+		return no_memory(sums, size);
+	part_arrays(sums, all, arrays);
+	status = read_arrays(sums, arrays);
+	if (!status)
+		status = sums->kind->merge ? merge(sums, communicator, all, size)
+					   : tn_agree_sum(communicator, size, all, operation);
+	if (!status)
+		status = write_arrays(sums, arrays);
 	tn_mem_free(all);
 	return status;
 }

@@ -7,6 +7,7 @@
 #ifndef TN_TRAIN_METRIC_SUMS_H
 #define TN_TRAIN_METRIC_SUMS_H
 
+#include <tenon/distributed.h>
 #include <tenon/metric.h>
 
 #include "array/array.h"
@@ -18,6 +19,7 @@ enum { TN_METRIC_ARRAYS = 8 };
 struct tn_metric_array {
 	int is_float;
 	int rank;
+	int is_rest; /* what rounding has taken from the array before */
 };
 
 struct tn_metric_sums;
@@ -32,6 +34,9 @@ struct tn_metric_kind {
 			 const tn_array *target);
 	/* From the arrays' elements as doubles, one after the other. */
 	double (*value)(const struct tn_metric_sums *sums, double *const *arrays);
+	/* Adds the sums of another pass, of the same form; NULL: element by element. */
+	void (*merge)(const struct tn_metric_sums *sums, double *const *arrays,
+		      const double *const *others);
 };
 
 /* What the arrays of a metric's passes are made for.  It stays the same for all of its passes. */
@@ -58,6 +63,9 @@ tn_status tn_metric_sums_form(struct tn_metric_sums *sums, int64_t width, tn_dty
  * are; NULL among `more` is a failure that the context keeps. */
 tn_status tn_metric_sums_add(struct tn_metric_sums *sums, const struct tn_short_program *text,
 			     uint32_t n_more, const tn_array *const *more, const double *scalars);
+/* Makes the sums those over all ranks, in the order of the ranks; a rank without samples gets the
+ * form of the others. */
+tn_status tn_metric_sums_join(struct tn_metric_sums *sums, tn_communicator *communicator);
 tn_status tn_metric_sums_value(const struct tn_metric_sums *sums, double *value);
 
 #endif

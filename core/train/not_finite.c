@@ -46,10 +46,16 @@ static int find_input(const struct tn_steps *steps, char *text, size_t size)
 	return 0;
 }
 
+/* With ranks each runs its own batch, and nothing is summed: what the others have given to the
+ * gradients goes first. */
 static void run_again(const struct tn_steps *steps)
 {
 	const struct tn_objective *o = steps->objective;
 	tn_array *output, *target;
+	if (steps->parallel && tn_data_parallel_hold(steps->parallel, 1))
+		return;
+	if (steps->parallel)
+		tn_module_zero_gradients(o->module);
 	tn_tape *tape = tn_tape_begin(o->context);
 	o->runtime->anomaly_step = 0; /* the trainer names the step */
 	tn_array *loss = tape ? tn_objective_loss(o, steps->batches->n_fields, steps->fields,
@@ -60,26 +66,39 @@ static void run_again(const struct tn_steps *steps)
 	tn_tape_end(tape);
 }
 
-void tn_not_finite_find(const struct tn_steps *steps, char *text, size_t size)
+/* Computes the step again in anomaly mode. */
+static void find_operation(const struct tn_steps *steps, char *text, size_t size)
 {
 	struct tn_runtime *rt = steps->objective->runtime;
 	const struct tn_random_state random = rt->random;
 	const int anomaly = rt->anomaly;
 	const uint64_t step = rt->anomaly_step;
+	rt->random = steps->random;
+	tn_anomaly_mode(rt->context, 1);
+	run_again(steps);
+	tn_anomaly_mode(rt->context, anomaly);
+	rt->anomaly_step = step;
+	rt->random = random;
+	if (rt->error.status == TN_NOT_FINITE)
+		snprintf(text, size, "%s: %s", rt->error.operation, rt->error.text);
+	else
+		snprintf(text, size, "no operation of a second run%s",
+			 steps->parallel ? " of this rank" : "");
+	tn_error_clear(rt->context);
+}
+
+void tn_not_finite_find(const struct tn_steps *steps, char *text, size_t size)
+{
+	struct tn_runtime *rt = steps->objective->runtime;
+	/* Where batch norms wait for other ranks, a run that ends early would leave them waiting. */
+	const int is_joint = steps->parallel && steps->parallel->options.sync_batch_norm;
 	if (tn_scope_begin(rt->context))
 		return;
 	if (!find_input(steps, text, size)) {
-		rt->random = steps->random;
-		tn_anomaly_mode(rt->context, 1);
-		run_again(steps);
-		tn_anomaly_mode(rt->context, anomaly);
-		rt->anomaly_step = step;
-		rt->random = random;
-		if (rt->error.status == TN_NOT_FINITE)
-			snprintf(text, size, "%s: %s", rt->error.operation, rt->error.text);
+		if (is_joint)
+			snprintf(text, size, "neither the batch nor the weights of this rank");
 		else
-			snprintf(text, size, "no operation of a second run");
-		tn_error_clear(rt->context);
+			find_operation(steps, text, size);
 	}
 	tn_scope_end(rt->context, NULL);
 }

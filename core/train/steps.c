@@ -202,11 +202,35 @@ tn_status tn_steps_feed(struct tn_steps *steps, int is_regular)
 	return status;
 }
 
-tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale)
+/* Each rank draws its own random numbers: the streams, which all ranks count alike, are those of
+ * another seed. */
+static uint64_t seed_of_rank(uint64_t seed, const tn_data_parallel *parallel)
 {
-	steps->random = steps->objective->runtime->random;
+	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+	return parallel ? seed + golden * tn_data_parallel_rank(parallel) : seed;
+}
+
+tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale,
+			   int is_last)
+{
+	struct tn_random_state *random = &steps->objective->runtime->random;
+	const uint64_t seed = random->seed;
+	tn_status status = TN_OK;
+	if (steps->parallel)
+		status = tn_data_parallel_hold(steps->parallel, !is_last);
+	if (status)
+		return status;
+	random->seed = seed_of_rank(seed, steps->parallel);
+	steps->random = *random;
 	steps->last = part;
-	return steps->is_fixed ? fixed_part(steps, part, scale) : run_part(steps, part, scale);
+	status = steps->is_fixed ? fixed_part(steps, part, scale) : run_part(steps, part, scale);
+	random->seed = seed;
+	return status;
+}
+
+tn_status tn_steps_finish(const struct tn_steps *steps)
+{
+	return steps->parallel ? tn_data_parallel_finish(steps->parallel) : TN_OK;
 }
 
 tn_status tn_steps_update(struct tn_steps *steps)

@@ -21,6 +21,7 @@
 
 #include <tenon/capture.h>
 
+#include "distributed/data_parallel.h"
 #include "train/batches.h"
 #include "train/objective.h"
 #include "train/sums.h"
@@ -33,10 +34,11 @@ enum tn_step_part { TN_PART_FIRST, TN_PART_MORE, TN_PART_UPDATE, TN_STEP_PARTS }
 struct tn_steps {
 	const struct tn_objective *objective;
 	tn_optimizer *optimizer;
-	tn_average *average;    /* or NULL */
-	tn_grad_scaler *scaler; /* or NULL */
-	double clip_value;      /* 0: none */
-	double clip_norm;       /* 0: none */
+	tn_average *average;        /* or NULL */
+	tn_grad_scaler *scaler;     /* or NULL */
+	double clip_value;          /* 0: none */
+	double clip_norm;           /* 0: none */
+	tn_data_parallel *parallel; /* NULL: one rank */
 	struct tn_batches *batches;
 	struct tn_sums *sums;
 	const char *never; /* why steps are not captured in any case; NULL: they may be */
@@ -55,8 +57,12 @@ struct tn_steps {
 
 /* Uploads the loaded batch.  is_regular: a full batch gets the scale that all others get. */
 tn_status tn_steps_feed(struct tn_steps *steps, int is_regular);
-/* Runs the part of that batch; its gradients are multiplied by `scale`. */
-tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale);
+/* Runs the part of that batch; its gradients are multiplied by `scale`.  is_last: no other batch
+ * follows before the update. */
+tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale,
+			   int is_last);
+/* With ranks, after the last batch: waits for the sums of gradients. */
+tn_status tn_steps_finish(const struct tn_steps *steps);
 /* The loss of the last batch; waits for it. */
 tn_status tn_steps_loss(const struct tn_steps *steps, double *loss);
 tn_status tn_steps_update(struct tn_steps *steps);

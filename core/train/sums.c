@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "distributed/agree.h"
+
 double tn_clock_seconds(void)
 {
 	struct timespec t;
@@ -64,6 +66,73 @@ tn_status tn_sums_add(struct tn_sums *sums, const tn_array *loss, const tn_array
 	if (weighted && weighted->rank)
 		weighted = tn_reshape(weighted, 0, NULL);
 	return weighted ? tn_add_into(sums->loss, sums->loss, weighted) : rt->error.status;
+}
+
+/* ---- Ranks -----------------------------------------------------------------------------------*/
+
+static tn_status keep(const struct tn_sums *sums, struct tn_sums_kept *kept)
+{
+	tn_array *arrays[TN_METRIC_ARRAYS];
+	struct tn_runtime *rt = tn_runtime_of(sums->context);
+	*kept = (struct tn_sums_kept){.samples = sums->samples};
+	tn_status status = tn_item(sums->loss, &kept->loss);
+	for (size_t i = 0; i < sums->n_metrics && !status; i++) {
+		size_t n = tn_metric_pass_arrays(sums->metrics[i], sums->passes[i], arrays,
+						 TN_METRIC_ARRAYS);
+		for (size_t k = 0; k < n && !status; k++) {
+			tn_array *copy = tn_copy(arrays[k]);
+			status = copy ? TN_OK : rt->error.status;
+			kept->arrays[i][k] = copy ? tn_array_hold(copy) : NULL;
+		}
+	}
+	return status;
+}
+
+static tn_status join(struct tn_sums *sums, tn_communicator *communicator)
+{
+	double totals[2] = {0, (double)sums->samples};
+	tn_status status = tn_item(sums->loss, &totals[0]);
+	if (!status)
+		status = tn_agree_sum(communicator, 2, totals, "the sums of losses");
+	for (size_t i = 0; i < sums->n_metrics && !status; i++)
+		status = tn_metric_pass_join(sums->metrics[i], sums->passes[i], communicator);
+	if (!status)
+		status = tn_fill(sums->loss, totals[0]);
+	if (!status)
+		sums->samples = (uint64_t)totals[1];
+	return status;
+}
+
+tn_status tn_sums_join(struct tn_sums *sums, tn_communicator *communicator,
+		       struct tn_sums_kept *kept)
+{
+	tn_status status = tn_scope_begin(sums->context);
+	if (status)
+		return status;
+	status = kept ? keep(sums, kept) : TN_OK;
+	if (!status)
+		status = join(sums, communicator);
+	tn_scope_end(sums->context, NULL);
+	return status;
+}
+
+tn_status tn_sums_leave(struct tn_sums *sums, struct tn_sums_kept *kept)
+{
+	tn_array *arrays[TN_METRIC_ARRAYS];
+	tn_status status = tn_fill(sums->loss, kept->loss);
+	sums->samples = kept->samples;
+	for (size_t i = 0; i < sums->n_metrics; i++) {
+		size_t n = tn_metric_pass_arrays(sums->metrics[i], sums->passes[i], arrays,
+						 TN_METRIC_ARRAYS);
+		for (size_t k = 0; k < n; k++) {
+			tn_array *own = kept->arrays[i][k];
+			if (!status)
+				status = own ? tn_assign(arrays[k], own) : tn_fill(arrays[k], 0);
+			tn_array_unhold(own);
+			kept->arrays[i][k] = NULL;
+		}
+	}
+	return status;
 }
 
 tn_status tn_sums_read(const struct tn_sums *sums, double *metrics,

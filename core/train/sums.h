@@ -34,6 +34,18 @@ tn_status tn_sums_add(struct tn_sums *sums, const tn_array *loss, const tn_array
 tn_status tn_sums_read(const struct tn_sums *sums, double *metrics,
 		       struct tn_trainer_values *values);
 
+/* With ranks, each has the sums of its own samples.  Join makes them those of all ranks, and leave
+ * gives each rank its own back, which were kept (kept NULL: they are not). */
+struct tn_sums_kept {
+	double loss;
+	uint64_t samples;
+	tn_array *arrays[TN_MOST_METRICS][TN_METRIC_ARRAYS]; /* held; NULL: there was none */
+};
+tn_status tn_sums_join(struct tn_sums *sums, tn_communicator *communicator,
+		       struct tn_sums_kept *kept);
+/* Also after a join that failed. */
+tn_status tn_sums_leave(struct tn_sums *sums, struct tn_sums_kept *kept);
+
 /* Seconds of a monotonic clock. */
 double tn_clock_seconds(void);
 

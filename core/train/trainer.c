@@ -13,6 +13,7 @@
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "train/ranks.h"
 #include "train/trainer_checkpoint.h"
 #include "train/trainer_epoch.h"
 #include "train/trainer_evaluate.h"
@@ -129,6 +130,8 @@ static tn_status check_plateau(const tn_trainer *t)
 static const char *never_captured(const tn_trainer *t)
 {
 	const struct tn_trainer_options *o = &t->options;
+	if (o->parallel)
+		return "gradients are summed over ranks";
 	if ((o->loss_function || o->step_function) && !o->is_repeatable)
 		return "the loss is a function of the program's own";
 	for (size_t i = 0; i < o->n_metrics; i++) {
@@ -176,6 +179,7 @@ static tn_status make_parts(tn_trainer *t)
 				     .scaler = o->scaler,
 				     .clip_value = o->clip_value,
 				     .clip_norm = o->clip_norm,
+				     .parallel = o->parallel,
 				     .batches = &t->batches,
 				     .sums = &t->sums,
 				     .never = never_captured(t),
@@ -210,7 +214,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 	t->options = o;
 	t->first_lr = optimizer ? tn_optimizer_lr(optimizer) : 0.0;
 	t->options.monitor = t->monitor = monitor;
-	if (!make_parts(t))
+	if (!make_parts(t) && !tn_trainer_check_ranks(t))
 		return t;
 	tn_trainer_destroy(t);
 	return NULL;
@@ -275,6 +279,7 @@ tn_status tn_trainer_run(tn_trainer *t)
 		return status;
 	t->is_running = 1;
 	t->stopped_by = NULL;
+	t->votes = 0;
 	status = run(t);
 	t->is_running = 0;
 	if (t->options.on_end)
@@ -299,8 +304,10 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 		status = tn_average_swap(average);
 	if (status)
 		return status;
-	status = tn_evaluate_loader(&t->objective, loader, t->options.n_metrics, t->metrics,
-				    t->evaluated, values);
+	status = tn_trainer_check_loader(t, loader, "evaluate", 0);
+	if (!status)
+		status = tn_evaluate_loader(&t->objective, t->options.parallel, loader,
+					    t->options.n_metrics, t->metrics, t->evaluated, values);
 	return swaps ? tn_trainer_swap_back(t, status) : status;
 }
 

@@ -50,6 +50,8 @@ struct tn_trainer {
 	struct tn_trainer_state state;
 	struct tn_trainer_group group;
 	const char *stopped_by; /* the callback that stopped the run; NULL: none */
+	int reports;            /* with ranks: they have agreed to report progress */
+	uint32_t votes;         /* with ranks: bits of this one's callbacks that ask for it */
 	int is_running;
 	int has_begun;             /* a checkpoint was loaded, or there was none */
 	int is_saved;              /* the present state is that of a checkpoint */

@@ -8,7 +8,9 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "distributed/agree.h"
 #include "train/checkpoint_folder.h"
+#include "train/ranks.h"
 #include "train/trainer_state.h"
 
 static const char operation[] = "train";
@@ -113,7 +115,7 @@ static struct tn_checkpoint checkpoint_of(const tn_trainer *t)
 
 /* ---- Saving ----------------------------------------------------------------------------------*/
 
-static tn_status save(tn_trainer *t, double value)
+static tn_status write(tn_trainer *t, double value)
 {
 	struct additions additions = {.trainer = t};
 	const struct tn_checkpoint checkpoint = checkpoint_of(t);
@@ -125,6 +127,31 @@ static tn_status save(tn_trainer *t, double value)
 		status = tn_checkpoint_folder_write(t->options.checkpoints, t->state.step, value,
 						    &checkpoint, &additions.own);
 	release(&additions);
+	return status;
+}
+
+/* Rank 0 writes, with the sums of all ranks.  The others learn how it went. */
+static tn_status write_of_ranks(tn_trainer *t, double value)
+{
+	struct tn_sums_kept kept;
+	tn_communicator *communicator = tn_trainer_communicator(t);
+	const int is_joined = t->state.in_epoch;
+	tn_status status = tn_trainer_share_buffers(t), left = TN_OK;
+	if (status)
+		return status;
+	if (is_joined)
+		status = tn_sums_join(&t->sums, communicator, &kept);
+	if (!status && tn_communicator_rank(communicator) == 0)
+		status = write(t, value);
+	status = tn_agree_status(communicator, t->runtime, status, "a checkpoint of rank 0");
+	if (is_joined)
+		left = tn_sums_leave(&t->sums, &kept);
+	return status ? status : left;
+}
+
+static tn_status save(tn_trainer *t, double value)
+{
+	tn_status status = t->options.parallel ? write_of_ranks(t, value) : write(t, value);
 	t->is_saved = !status;
 	return status;
 }
@@ -197,6 +224,11 @@ static tn_status load(tn_trainer *t)
 	tn_status status = tn_checkpoint_folder_read(t->options.checkpoints, &checkpoint,
 						     &additions.own, NULL);
 	release(&additions);
+	if (t->options.parallel)
+		status = tn_agree_status(tn_trainer_communicator(t), t->runtime, status,
+					 "loading a checkpoint");
+	if (!status)
+		status = tn_trainer_share_state(t);
 	t->is_saved = !status;
 	if (!status && t->options.resumed)
 		t->options.resumed(t->options.user, t->state.epoch, t->state.step);
@@ -213,8 +245,8 @@ tn_status tn_trainer_checkpoint_begin(tn_trainer *t)
 				       "checkpoints: expected a folder with is_rising %d, like the "
 				       "monitored value, found %d",
 				       t->best.is_rising, !t->best.is_rising);
-	tn_status status = TN_OK;
-	if (tn_checkpoint_folder_count(o->checkpoints))
+	tn_status status = tn_trainer_check_folder(t);
+	if (!status && tn_checkpoint_folder_count(o->checkpoints))
 		status = o->resume ? load(t)
 				   : tn_checkpoint_folder_refuse(o->checkpoints, operation);
 	t->has_begun = !status;

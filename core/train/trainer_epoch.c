@@ -14,6 +14,7 @@
 #include "optim/clip.h"
 #include "optim/schedule.h"
 #include "train/not_finite.h"
+#include "train/ranks.h"
 #include "train/trainer_checkpoint.h"
 #include "train/trainer_evaluate.h"
 
@@ -49,7 +50,27 @@ static tn_status look_at_loss(struct tn_trainer *t)
 			(float)(t->group.n == t->group.samples
 					? loss
 					: t->group.loss / (double)t->group.samples);
-	return isfinite(loss) ? TN_OK : refuse(t, "loss", loss);
+	/* With ranks all of them find it in the loss of the step. */
+	return isfinite(loss) || t->options.parallel ? TN_OK : refuse(t, "loss", loss);
+}
+
+/* Whether it is time to report progress. */
+static int is_due(const struct tn_trainer *t)
+{
+	return t->options.on_progress && tn_clock_seconds() - t->reported >= PROGRESS_SECONDS;
+}
+
+/* With ranks, after the last batch of a step: gradients and loss are those of all samples. */
+static tn_status join_ranks(struct tn_trainer *t)
+{
+	if (!t->options.parallel)
+		return TN_OK;
+	tn_status status = tn_steps_finish(&t->steps);
+	if (!status)
+		status = tn_trainer_agree_on_step(t, is_due(t));
+	if (status || isfinite(t->group.loss))
+		return status;
+	return refuse(t, "loss", t->group.loss / (double)t->group.samples);
 }
 
 /* Of the step whose batches have all run. */
@@ -83,7 +104,7 @@ static tn_status report_step(struct tn_trainer *t, double loss)
 					     .loss = loss};
 	if (t->options.on_step && t->state.step % t->options.step_interval == 0 &&
 	    t->options.on_step(t->options.user, &step))
-		t->stopped_by = "step";
+		tn_trainer_vote(t, TN_ON_STEP);
 	return t->runtime->error.status;
 }
 
@@ -91,6 +112,8 @@ static tn_status report_step(struct tn_trainer *t, double loss)
 static tn_status settle(struct tn_trainer *t)
 {
 	tn_status status = look_at_loss(t);
+	if (!status && is_complete(t))
+		status = join_ranks(t);
 	const double loss = t->group.loss / (double)t->group.samples;
 	if (!status && t->options.check_gradients && is_complete(t))
 		status = look_at_gradients(t);
@@ -115,7 +138,8 @@ static tn_status settle(struct tn_trainer *t)
 static int is_urgent(const struct tn_trainer *t)
 {
 	uint64_t step = t->state.step + 1;
-	return is_complete(t) && ((t->options.on_step && step % t->options.step_interval == 0) ||
+	return is_complete(t) && (t->options.parallel ||
+				  (t->options.on_step && step % t->options.step_interval == 0) ||
 				  tn_trainer_checkpoint_is_due(t, step) || t->stopped_by ||
 				  step == t->options.max_steps || step <= t->n_losses);
 }
@@ -140,10 +164,11 @@ static tn_status run_batch(struct tn_trainer *t)
 		return status;
 	t->runtime->anomaly_step = t->state.step; /* those before this one's tape */
 	status = tn_steps_forward(&t->steps, is_first ? TN_PART_FIRST : TN_PART_MORE,
-				  (double)batch->n / (double)t->group.total);
+				  (double)batch->n / (double)t->group.total,
+				  t->group.samples + batch->n_global == t->group.total);
 	if (status)
 		return status;
-	t->group.samples += batch->n;
+	t->group.samples += batch->n_global;
 	t->group.n = batch->n;
 	t->group.is_unseen = 1;
 	return is_urgent(t) ? settle(t) : TN_OK;
@@ -197,33 +222,40 @@ static double seconds_left(const struct tn_trainer *t, uint64_t samples, double 
 	return rate > 0 ? left / rate + validations * t->validation_seconds : 0.0;
 }
 
-static tn_status report_progress(struct tn_trainer *t, int force)
+/* Of these values so far. */
+static tn_status report_values(struct tn_trainer *t, const struct tn_trainer_values *so_far)
 {
-	struct tn_trainer_values so_far;
-	double now = tn_clock_seconds();
-	if (!t->options.on_progress || (!force && now - t->reported < PROGRESS_SECONDS))
+	t->reported = tn_clock_seconds();
+	t->reports = 0;
+	if (!t->options.on_progress)
 		return TN_OK;
-	tn_status status = tn_sums_read(&t->sums, t->running, &so_far);
-	if (status)
-		return status;
-	t->reported = now;
 	double seconds = seconds_of(t);
-	double rate = seconds > 0 ? (double)so_far.samples / seconds : 0.0;
+	double rate = seconds > 0 ? (double)so_far->samples / seconds : 0.0;
 	const struct tn_trainer_progress progress = {
 		.epoch = t->state.epoch + 1,
 		.n_epochs = t->options.n_epochs,
 		.step = t->state.step,
-		.sample = so_far.samples,
+		.sample = so_far->samples,
 		.n_samples = t->batches.limit,
 		.lr = tn_optimizer_lr(t->optimizer),
-		.loss = so_far.loss,
-		.metrics = so_far.metrics,
+		.loss = so_far->loss,
+		.metrics = so_far->metrics,
 		.samples_per_second = rate,
-		.seconds_left = seconds_left(t, so_far.samples, rate),
+		.seconds_left = seconds_left(t, so_far->samples, rate),
 	};
 	if (t->options.on_progress(t->options.user, &progress))
-		t->stopped_by = "progress";
+		tn_trainer_vote(t, TN_ON_PROGRESS);
 	return t->runtime->error.status;
+}
+
+/* With ranks all read the sums together, also those that have no callback. */
+static tn_status report_progress(struct tn_trainer *t)
+{
+	struct tn_trainer_values so_far;
+	if (t->options.parallel ? !t->reports : !is_due(t))
+		return TN_OK;
+	tn_status status = tn_trainer_read_sums(t, &so_far);
+	return status ? status : report_values(t, &so_far);
 }
 
 /* ---- The end of an epoch ---------------------------------------------------------------------*/
@@ -245,15 +277,15 @@ static int is_averaged(const struct tn_trainer *t)
 static tn_status validate(struct tn_trainer *t, struct tn_trainer_values *values)
 {
 	if (!t->options.validation)
-		return TN_OK;
+		return tn_trainer_share_buffers(t);
 	tn_status status =
-		tn_evaluate_loader(&t->objective, t->options.validation, t->options.n_metrics,
-				   t->metrics, t->validated, values);
+		tn_evaluate_loader(&t->objective, t->options.parallel, t->options.validation,
+				   t->options.n_metrics, t->metrics, t->validated, values);
 	if (status)
 		return status;
 	t->validation_seconds = values->seconds;
 	if (t->options.on_evaluation && t->options.on_evaluation(t->options.user, values))
-		t->stopped_by = "evaluation";
+		tn_trainer_vote(t, TN_ON_EVALUATION);
 	return t->runtime->error.status;
 }
 
@@ -289,11 +321,11 @@ static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch)
 static tn_status finish_epoch(struct tn_trainer *t)
 {
 	struct tn_trainer_epoch epoch = {.epoch = t->state.epoch + 1, .step = t->state.step};
-	tn_status status = tn_sums_read(&t->sums, t->running, &epoch.train);
+	tn_status status = tn_trainer_read_sums(t, &epoch.train);
 	epoch.train.seconds = seconds_of(t);
 	epoch.lr = t->state.last_lr;
 	if (!status)
-		status = report_progress(t, 1);
+		status = report_values(t, &epoch.train);
 	if (!status)
 		status = judge(t, &epoch);
 	if (!status && is_plateau(t->options.schedule))
@@ -312,8 +344,10 @@ static tn_status finish_epoch(struct tn_trainer *t)
 		t->state.is_early = 1;
 	const struct tn_trainer_epoch *last = t->history.epochs[t->history.n - 1];
 	if (t->options.on_epoch && t->options.on_epoch(t->options.user, last))
-		t->stopped_by = "epoch";
+		tn_trainer_vote(t, TN_ON_EPOCH);
 	status = t->runtime->error.status;
+	if (!status)
+		status = tn_trainer_agree_on_epoch(t);
 	return status ? status : tn_trainer_checkpoint_epoch(t, monitored_value(t, last));
 }
 
@@ -344,7 +378,7 @@ static tn_status train_batches(struct tn_trainer *t)
 		status = train_batch(t, &more);
 		tn_scope_end(t->context, NULL);
 		if (!status && more)
-			status = report_progress(t, 0);
+			status = report_progress(t);
 		if (!status && t->stopped_by && is_complete(t))
 			status = settle(t);
 	}

@@ -43,9 +43,9 @@ static tn_status seek(struct tn_runtime *rt, tn_data_loader *loader,
 	return tn_data_loader_seek(loader, position, &error) ? tn_runtime_keep(rt, &error) : TN_OK;
 }
 
-tn_status tn_evaluate_loader(const struct tn_objective *o, tn_data_loader *loader, size_t n_metrics,
-			     tn_metric *const *metrics, double *numbers,
-			     struct tn_trainer_values *values)
+tn_status tn_evaluate_loader(const struct tn_objective *o, tn_data_parallel *parallel,
+			     tn_data_loader *loader, size_t n_metrics, tn_metric *const *metrics,
+			     double *numbers, struct tn_trainer_values *values)
 {
 	struct tn_batches batches;
 	struct tn_sums sums;
@@ -58,8 +58,12 @@ tn_status tn_evaluate_loader(const struct tn_objective *o, tn_data_loader *loade
 		return status;
 	tn_module_set_training(o->module, 0);
 	status = seek(o->runtime, loader, (struct tn_data_position){0, 0});
+	if (!status && parallel)
+		status = tn_data_parallel_broadcast_buffers(parallel);
 	if (!status)
 		status = evaluate_part(o, &batches, &sums);
+	if (!status && parallel)
+		status = tn_sums_join(&sums, parallel->communicator, NULL);
 	if (!status)
 		status = tn_sums_read(&sums, numbers, values);
 	tn_module_set_training(o->module, training);

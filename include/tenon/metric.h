@@ -102,8 +102,13 @@ struct tn_metric_class {
 	 * there. */
 	size_t (*arrays)(void *state, tn_array **arrays, size_t room);
 	void (*end)(void *state); /* may be NULL */
+	/* 1: all of the state is in `arrays`, whose dtypes can be summed over ranks, and the state
+	 * of two passes together has the sums of their arrays: ranks (tenon/distributed.h) can each
+	 * take a share of the samples. */
+	int is_sum;
 };
-/* Owned, as above.  TN_INVALID_ARGUMENT: no name, or no begin, add or value. */
+/* Owned, as above.  TN_INVALID_ARGUMENT: no name, or no begin, add or value; is_sum without
+ * arrays. */
 TN_API tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *class_);
 
 TN_API void tn_metric_destroy(tn_metric *metric); /* takes NULL */

@@ -298,11 +298,37 @@ struct tn_trainer_options {
 	/* Called once after a checkpoint was loaded, with the epochs and steps that are done.  May
 	 * be NULL. */
 	void (*resumed)(void *user, uint64_t epochs, uint64_t steps);
+
+	/* Trains on several ranks: of the module (tenon/distributed.h), see tn_trainer_create.
+	 * NULL: on one. */
+	struct tn_data_parallel *parallel;
 };
 /* Owned: free it with tn_trainer_destroy before the module and the objects of its options.  The
  * module must be built; optimizer may be NULL if .train is.
  * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_UNSUPPORTED (options of a newer
- * version), TN_OUT_OF_MEMORY. */
+ * version), TN_OUT_OF_MEMORY; with .parallel also TN_REFUSED (the ranks have other data, options or
+ * random states; the text says which rank) and errors of the communicator.
+ *
+ * With .parallel all ranks make the same calls with the same options; callbacks, which may be on some
+ * ranks only, are the rank's own.  Then the trainer does what it does on one rank with the samples
+ * of all, with these rules:
+ *   loaders        have .rank and .n_ranks, the one for training with .uneven 0 and those for
+ *                  evaluation with .uneven 1; batch_size is that of all ranks together
+ *   values         losses, metrics, numbers of samples and the rate of progress are those of all
+ *                  ranks, and the same on all; of a metric of the program's own, which must be
+ *                  is_sum, too
+ *   stopping       a result of on_step or on_progress ends all ranks after the step that follows,
+ *                  of on_evaluation or on_epoch after this epoch.  A loss that is not finite ends
+ *                  all ranks; the text says what was found on this one
+ *   random numbers of a step are drawn from the context's streams with the seed plus rank times
+ *                  0x9e3779b97f4a7c15: other elements are dropped on each rank, the same in every
+ *                  run with this number of ranks
+ *   batch norms    that are not synchronised keep statistics of the rank's samples; before each
+ *                  evaluation and checkpoint all ranks get those of rank 0
+ *   checkpoints    rank 0 saves, and the others wait: if it fails, all fail with its error.  To
+ *                  resume, all ranks read the folder, which rank 0 opens first and the others with
+ *                  is_read_only; the number of ranks may be another one than before
+ *   capture        is off: the ranks meet within a step */
 TN_API tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 				     const struct tn_trainer_options *options);
 TN_API void tn_trainer_destroy(tn_trainer *trainer); /* takes NULL */
