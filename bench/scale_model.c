@@ -11,7 +11,8 @@ const char *scale_way_name(int way)
 	static const char *const names[] = {[SCALE_RING] = "ring",
 					    [SCALE_TREE] = "tree",
 					    [SCALE_DIRECT] = "direct",
-					    [SCALE_AFTER] = "after"};
+					    [SCALE_AFTER] = "after",
+					    [SCALE_SHARDED] = "sharded"};
 	return names[way];
 }
 
@@ -28,7 +29,7 @@ double scale_all_reduce(int way, uint32_t n_ranks, double bytes, const struct sc
 	/* Each message of a ring or a tree waits for the one before; those of the two rounds of a
 	 * direct exchange only for their senders. */
 	double starts = scale_messages(way, n_ranks) * (link->latency + link->overhead);
-	if (way == SCALE_DIRECT || way == SCALE_AFTER)
+	if (way >= SCALE_DIRECT)
 		starts = 2 * (link->latency + (n - 1) * link->overhead);
 	return starts + on_the_way + sums;
 }
@@ -83,6 +84,14 @@ int scale_cut(const struct scale_network *network, double bytes, struct scale_bu
 	return 1;
 }
 
+/* Of the parameters after the step, which nothing hides. */
+static double gather(const struct scale_step *step, double bytes)
+{
+	const double n = step->n_ranks;
+	return step->link.latency + (n - 1) * step->link.overhead +
+	       (n - 1) / n * bytes * step->link.seconds_a_byte;
+}
+
 double scale_step_seconds(const struct scale_step *step, const struct scale_buckets *buckets)
 {
 	const double backward = step->backward * step->seconds;
@@ -97,5 +106,6 @@ double scale_step_seconds(const struct scale_step *step, const struct scale_buck
 	if (step->way == SCALE_AFTER)
 		link_is_free =
 			backward + scale_all_reduce(step->way, step->n_ranks, all, &step->link);
-	return step->seconds - backward + fmax(backward, link_is_free);
+	const double whole = step->seconds - backward + fmax(backward, link_is_free);
+	return step->way == SCALE_SHARDED ? whole + gather(step, all) : whole;
 }

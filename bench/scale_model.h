@@ -31,7 +31,8 @@ enum {
 	/* What Tenon does: each rank sends each other its segment, which that one sums and sends
 	 * back. */
 	SCALE_DIRECT,
-	SCALE_AFTER, /* the direct exchange of the whole arena after backward */
+	SCALE_AFTER,   /* the direct exchange of the whole arena after backward */
+	SCALE_SHARDED, /* the direct one, then the parameters from each rank to each other */
 	SCALE_WAYS
 };
 const char *scale_way_name(int way);

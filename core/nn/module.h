@@ -81,7 +81,7 @@ struct tn_arena_arrays {
 	size_t *order;       /* the listing's weights in the order in which they lie */
 };
 
-/* Optimizers' states spread over the ranks of a training (optim/shard.h).  n_ranks 0: they are not.
+/* Optimizers' states spread over the ranks of a training (nn/shard.h).  n_ranks 0: they are not.
  * `gather` makes whole, on every rank, an arena of the module of which each rank has its share; the
  * label is for errors.  NULL: the caller does that.  Errors are kept. */
 struct tn_shard {

@@ -12,6 +12,7 @@
 #include <tenon/optim.h>
 #include <tenon/program.h>
 
+#include "nn/shard.h"
 #include "optim/captured.h"
 #include "optim/row_sums.h"
 #include "optim/runs.h"
@@ -76,12 +77,6 @@ struct tn_lookahead_state {
 	double alpha;
 	uint64_t steps; /* done */
 	tn_array *slow; /* of the share's size, kept; NULL: no Lookahead */
-};
-
-/* Elements [begin, end) of the arena. */
-struct tn_share {
-	int64_t begin;
-	int64_t end;
 };
 
 struct tn_optimizer {

@@ -5,7 +5,8 @@
  * Toward Training Trillion Parameter Models", SC 2020: of n ranks that train one network, each has
  * the states of one share of the arena and steps only that one.
  *
- *	tn_module_set_shard     before the optimizer is made: it then has states, masters and slow
+ *	tn_module_set_shard (nn/shard.h)
+ *	                        before the optimizer is made: it then has states, masters and slow
  *	                        weights of the share's size, never larger ones
  *	tn_optimizer_step       expects in the share's part of the gradients the sum of all ranks;
  *	                        steps the share, then calls `gather` for the weights
@@ -13,30 +14,13 @@
  *	                        calls `gather` for each state, so that a checkpoint has them whole;
  *	                        the next step takes its share from there and frees the rest
  *
- * Shares are of whole rows of TN_ARENA_ALIGNMENT elements, the first size / n of them for each rank
- * and the few that remain for the last, so that the equal parts can be reduced and gathered in
- * place (tn_share_each).  Every rank counts the steps of all weights.  Rules that need whole
- * weights (LARS, LAMB) are refused, as are steps within captured work.
+ * Every rank counts the steps of all weights.  Rules that need whole weights (LARS, LAMB) are
+ * refused, as are steps within captured work.
  */
 #ifndef TN_OPTIM_SHARD_H
 #define TN_OPTIM_SHARD_H
 
 #include "optim/optimizer.h"
-
-/* Elements of a share but for the last rank's, which has those after n_ranks shares, too. */
-static inline int64_t tn_share_each(int64_t size, uint32_t n_ranks)
-{
-	return size / TN_ARENA_ALIGNMENT / (int64_t)n_ranks * TN_ARENA_ALIGNMENT;
-}
-
-/* A rank's share of an arena of `size` elements. */
-struct tn_share tn_share_of(int64_t size, uint32_t rank, uint32_t n_ranks);
-
-/* Optimizers of a built module that are made from now on have a share of the state; n_ranks 0:
- * those made from now on have all of it, and sharded ones refuse to step (TN_STATE).  TN_STATE: the
- * module has not been built, or is part of another; TN_INVALID_ARGUMENT: no such rank.  Errors are
- * kept. */
-tn_status tn_module_set_shard(tn_module *module, const struct tn_shard *shard);
 
 /* Makes optimizer->share, and of a sharded one optimizer->values.  In the innermost scope; errors
  * are kept. */
