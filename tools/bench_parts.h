@@ -10,6 +10,7 @@
 
 int bench_dispatch(int argc, char **argv);
 int bench_ops(int argc, char **argv);
+int bench_tiers(int argc, char **argv);
 int bench_train(int argc, char **argv);
 
 double bench_seconds(void);
@@ -52,6 +53,28 @@ void bench_peaks_sample(struct bench_peaks *peaks);
 void bench_peaks_close(struct bench_peaks *peaks);
 /* Was half of the samples far below the best? */
 int bench_peak_varies(const struct bench_peak *peak);
+
+/* Peaks of a device, in 1e9 a second. */
+struct bench_rates {
+	double gflops, gbytes;
+};
+/* Measures those of a context's device by products and copies; 0: an error, kept by the context. */
+int bench_device_peaks(tn_context *context, struct bench_rates *rates);
+
+/* ---- Trainings -------------------------------------------------------------------------------*/
+
+/* What an epoch, or the first part of one, has to do. */
+struct bench_load {
+	int is_part;
+	uint64_t steps;
+	double images;
+	double operations; /* multiplications and additions of products and convolutions */
+	double bytes;      /* read and written */
+};
+/* Of a model on `images` of the available pictures, 0 for all of them; prints an error and returns
+ * its exit code. */
+int bench_load_of(const char *model, const struct tn_model_shape *shape, uint64_t batch,
+		  uint64_t images, uint64_t available, struct bench_load *load);
 
 /* ---- Operations ------------------------------------------------------------------------------*/
 

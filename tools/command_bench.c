@@ -12,6 +12,7 @@
 static const char about[] =
 	"  dispatch           cost of a small operation, from call to kernel and back\n"
 	"  ops [NAME ...]     speed of operations, relative to the processor's peak\n"
+	"  tiers [MODEL ...]  one epoch on every backend, and what explains its time\n"
 	"  train MODEL        training steps: images per second, memory, page faults\n"
 	"\n"
 	"  Each has its own --help.\n";
@@ -46,9 +47,12 @@ int command_bench(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(int argc, char **argv);
-	} parts[] = {{"dispatch", bench_dispatch}, {"ops", bench_ops}, {"train", bench_train}};
+	} parts[] = {{"dispatch", bench_dispatch},
+		     {"ops", bench_ops},
+		     {"tiers", bench_tiers},
+		     {"train", bench_train}};
 	const struct option_table table = {
-		.command = "tenon bench", .operands = "dispatch|ops|train", .about = about};
+		.command = "tenon bench", .operands = "dispatch|ops|tiers|train", .about = about};
 	const char *names[N_ROWS(parts)];
 	char hint[80];
 	for (size_t i = 0; i < N_ROWS(parts); i++) {
@@ -60,7 +64,8 @@ int command_bench(int argc, char **argv)
 	if (code != OPTIONS_READ)
 		return code;
 	if (optind == argc)
-		return usage_error("bench", "expected dispatch, ops or train");
-	return usage_error("bench", "expected dispatch, ops or train, found '%s'%s", argv[optind],
+		return usage_error("bench", "expected dispatch, ops, tiers or train");
+	return usage_error("bench", "expected dispatch, ops, tiers or train, found '%s'%s",
+			   argv[optind],
 			   did_you_mean(argv[optind], names, N_ROWS(parts), hint, sizeof(hint)));
 }

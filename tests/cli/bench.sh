@@ -58,6 +58,53 @@ is 4 batch
 at_least "$(value images_per_second)" 0.1
 at_least "$(value peak_memory_mib)" 1
 
+# One epoch on the reference and cpu: the counts are those of the network, and shares of the time are
+# those of its seconds.
+if "$tenon" data digits >"$dir/digits" 2>&1; then
+	run 0 bench tiers --images 33 --batch 16
+	out_has '^mlp on digits: 32 images in 2 steps of 16, '
+	out_has '^lenet on digits: '
+	[ "$(grep -c '^reference:0 .* 1\.00 .* % .* %$' "$dir/out")" -eq 2 ] ||
+		fail "expected the reference with the ratio 1 for each model"
+	out_has '^cpu:0  *[0-9.]*  *[0-9]*  *[0-9.]*  *[0-9.]*  *[0-9.]* %  *[0-9.]*  *[0-9.]* %$'
+	out_has '^peak of cpu:0: [0-9.]* GFLOP/s, [0-9.]* GB/s$'
+	run 0 bench tiers mlp:hidden-sizes=8 --images 130 --batch 50 --threads 1 --json
+	is 1 threads
+	is 100 models 0 images
+	is 2 models 0 steps
+	# 784 x 8 without and 8 x 10 with the gradient of the input: 2 (3 n - 6272) operations.
+	is 2556800.0 models 0 operations
+	# 5 * (8 + 10) * 4 and 2 * 784 * 4 bytes an image, 6 * 4 bytes for each of 6370 parameters.
+	is 968960.0 models 0 bytes
+	is '"reference:0"' models 0 tiers 0 device
+	is '"cpu:0"' models 0 tiers 1 device
+	is 1.0 models 0 tiers 0 ratio
+	for tier in 0 1; do
+		awk -v s="$(value models 0 tiers $tier seconds)" \
+			-v w="$(value models 0 tiers $tier work_seconds)" \
+			-v m="$(value models 0 tiers $tier memory_seconds)" \
+			-v p="$(value models 0 tiers $tier of_peak)" \
+			-v g="$(value models 0 tiers $tier peak_gflops)" \
+			-v b="$(value models 0 tiers $tier peak_gbytes)" \
+			'function near(x, y) { d = x / y - 1; return d * d < 1e-6 }
+			BEGIN { exit !(s > 0 && near(p, w / s) && near(w, 2556800e-9 / g) &&
+				near(m, 968960e-9 / b)) }' ||
+			fail "tier $tier: seconds, work and peak do not fit"
+	done
+	run 0 bench tiers mlp --images 10 --batch 10 --json
+	is 1 models 0 steps
+	run 1 bench tiers lenett --images 1
+	err_has "did you mean 'lenet'"
+	run 2 bench tiers --images 0
+	run 1 bench tiers --data nothing-like-this
+	TENON_BACKEND=^cpu run 0 bench tiers mlp --images 64 --json
+	value models 0 tiers 1 >/dev/null && fail "a tier of a backend that was excluded"
+	# Another device measures its peaks itself.
+	TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs run 0 bench tiers mlp --images 64
+	out_has '^mlp on digits: 64 images in 1 step of 64, '
+	out_has '^peak of mock:0: [0-9.]* GFLOP/s'
+fi
+
 run 2 bench
 run 2 bench nothing
 run 2 bench ops nothing

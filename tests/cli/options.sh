@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 page=${TENON_SOURCE:?}/man/tenon.1
 commands="info doctor train eval predict trace models data convert plugin"
-commands="$commands bench bench:dispatch bench:ops bench:train"
+commands="$commands bench bench:dispatch bench:ops bench:tiers bench:train"
 # The words of a command, and its --help.
 for command in $commands; do
 	# shellcheck disable=SC2046
