@@ -189,14 +189,16 @@ static int open_weights(const struct eval_command *c, tn_context *context,
 		.test_fraction = c->pictures.normalise == NORMALISE_OWN ? 0.0 : 1.0,
 		.keep_own_parts = 1,
 	};
-	picture_options_apply(&c->pictures, &as, &o);
+	int code = picture_options_apply(&c->pictures, c->model, &as, &o);
+	if (code != EXIT_DONE)
+		return code;
 	if (tn_dataset_open(c->data, &o, dataset, &error))
 		return report_error(&error);
 	const struct tn_input_format *format = tn_dataset_format(*dataset);
 	if (!format)
 		return not_pictures(*dataset);
 	char *classes = class_lines(*dataset);
-	int code = weights_open(context, c->path, c->model, format, classes, network);
+	code = weights_open(context, c->path, c->model, format, classes, network);
 	free(classes);
 	return code;
 }

@@ -233,16 +233,17 @@ static int open_weights(const struct predict_command *c, tn_context *context,
 	struct tn_input_format as;
 	tn_dataset *dataset = NULL;
 	struct tn_dataset_options o = {.struct_size = sizeof(o)};
-	if (!c->data) {
-		picture_options_format(&c->pictures, &as);
+	int code = c->data ? picture_options_apply(&c->pictures, c->model, &as, &o)
+			   : picture_options_format(&c->pictures, c->model, &as);
+	if (code != EXIT_DONE)
+		return code;
+	if (!c->data)
 		return weights_open(context, c->path, c->model, &as, NULL, network);
-	}
-	picture_options_apply(&c->pictures, &as, &o);
 	if (tn_dataset_open(c->data, &o, &dataset, &error))
 		return report_error(&error);
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	char *classes = format ? class_lines(dataset) : NULL;
-	int code = EXIT_FAILED;
+	code = EXIT_FAILED;
 	if (format)
 		code = weights_open(context, c->path, c->model, format, classes, network);
 	else

@@ -538,13 +538,15 @@ static int run_with_context(struct train_command *c, tn_context *context)
 		.keep_own_parts = c->validation < 0,
 		.n_classes = (uint32_t)c->classes,
 	};
-	picture_options_apply(&c->pictures, &as, &o);
+	int code = picture_options_apply(&c->pictures, c->model, &as, &o);
+	if (code != EXIT_DONE)
+		return code;
 	if (c->seeded)
 		tn_random_state_set(context, (struct tn_random_state){c->seed, 0});
 	c->seed = tn_random_state_get(context).seed;
 	if (tn_dataset_open(c->data, &o, &dataset, &error))
 		return report_error(&error);
-	int code = run_with_data(c, context, dataset);
+	code = run_with_data(c, context, dataset);
 	tn_dataset_destroy(dataset);
 	return code;
 }

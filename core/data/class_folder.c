@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/format.h"
 #include "data/listing.h"
 #include "data/prepare.h"
 #include "io/file.h"
@@ -242,6 +243,9 @@ static tn_status check_options(const struct tn_dataset_options *options,
 			       "expected image_height and image_width or neither, and "
 			       "image_channels of 0, 1 or 3, found %u x %u and %u",
 			       options->image_height, options->image_width, channels);
+	if (options->image_interpolation && !resize)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "image_interpolation: expected image_resize too, found 0");
 	if (resize && (options->image_height > resize || options->image_width > resize))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected image_height and image_width of at most image_resize, "
@@ -263,6 +267,7 @@ static void take_size(struct tn_input_format *format, const struct tn_input_form
 {
 	set_size(format, as->height, as->width);
 	format->resize = as->resize;
+	format->interpolation = as->interpolation;
 	if (!as->resize &&
 	    (uint64_t)as->source_height * as->zoom + 2ull * as->border == as->height &&
 	    (uint64_t)as->source_width * as->zoom + 2ull * as->border == as->width) {
@@ -280,6 +285,7 @@ static void take_options(struct tn_input_format *format, const struct tn_dataset
 	uint32_t resize = options->image_resize;
 	format->channels = options->image_channels;
 	format->resize = resize;
+	format->interpolation = options->image_interpolation;
 	if (options->image_height)
 		set_size(format, options->image_height, options->image_width);
 	else if (resize)
@@ -294,7 +300,7 @@ static tn_status check_resize(const struct tn_input_format *format, struct tn_er
 {
 	if (!format->resize ||
 	    (format->height <= format->resize && format->width <= format->resize))
-		return TN_OK;
+		return tn_input_format_check_interpolation(format->interpolation, error);
 	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 		       "normalise_as: expected a resize of at least height x width, %u x %u, found "
 		       "%u",

@@ -37,7 +37,7 @@ struct tn_dataset_raw {
 	uint8_t *parts;             /* TN_PART_... of each sample, owned; NULL: by n_test */
 	uint32_t stratify;          /* 1 + a field; 0: none.  Of images: the label */
 	uint32_t n_classes;
-	uint32_t n_classes_wanted; /* at least n_classes; 0: as many */
+	uint32_t n_classes_wanted;                  /* at least n_classes; 0: as many */
 	const char *origin;                         /* static; NULL: "" */
 	const char *const *class_names;             /* NULL: numbers */
 	int own_class_names;                        /* class_names are not static: copy them */

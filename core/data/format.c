@@ -28,12 +28,30 @@ tn_status tn_input_format_take(struct tn_input_format *own, const struct tn_inpu
 			       error);
 }
 
+tn_status tn_input_format_check_interpolation(uint32_t interpolation, struct tn_error_info *error)
+{
+	if (interpolation <= TN_RESIZE_BICUBIC)
+		return TN_OK;
+	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		       "interpolation: expected TN_RESIZE_BILINEAR or TN_RESIZE_BICUBIC, found %u",
+		       interpolation);
+}
+
 static tn_status no_struct_size(const struct tn_input_format *format, struct tn_error_info *error)
 {
 	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 		       "struct tn_input_format: expected struct_size %zu, as sizeof sets it, found "
 		       "%u",
 		       sizeof(*format), format->struct_size);
+}
+
+tn_status tn_input_format_copy(struct tn_input_format *out, const struct tn_input_format *format,
+			       struct tn_error_info *error)
+{
+	if (out->struct_size < sizeof(out->struct_size))
+		return no_struct_size(out, error);
+	tn_struct_answer(out, format, sizeof(*format));
+	return TN_OK;
 }
 
 tn_status tn_input_format_imagenet(struct tn_input_format *out, struct tn_error_info *error)
@@ -52,10 +70,7 @@ tn_status tn_input_format_imagenet(struct tn_input_format *out, struct tn_error_
 		.n_classes = 1000,
 		.resize = 256,
 	};
-	if (out->struct_size < sizeof(out->struct_size))
-		return no_struct_size(out, error);
-	tn_struct_answer(out, &format, sizeof(format));
-	return TN_OK;
+	return tn_input_format_copy(out, &format, error);
 }
 
 /* ---- As text -------------------------------------------------------------------------------- */
@@ -75,13 +90,14 @@ static const struct {
 	{"zoom", offsetof(struct tn_input_format, zoom), 1, TN_IMAGE_MAX_SIDE},
 	{"border", offsetof(struct tn_input_format, border), 0, TN_IMAGE_MAX_SIDE},
 	{"n_classes", offsetof(struct tn_input_format, n_classes), 1, INT32_MAX},
-	/* Last, and left out where it is 0, as in the texts of networks saved before it was. */
+	/* Last, and left out where 0, as in the texts of networks saved before they were. */
 	{"resize", offsetof(struct tn_input_format, resize), 0, TN_IMAGE_MAX_SIDE},
+	{"interpolation", offsetof(struct tn_input_format, interpolation), 0, TN_RESIZE_BICUBIC},
 };
 #define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
 /* The places in `numbers`, and those of the other keys after them. */
-enum { RESIZE = N_NUMBERS - 1, SCALE = N_NUMBERS, MEAN, DEVIATION };
+enum { RESIZE = N_NUMBERS - 2, SCALE = N_NUMBERS, MEAN, DEVIATION };
 
 /* Nine digits, enough to distinguish every f32, with a point whatever the locale, a fraction or an
  * exponent, and no leading zeros in the exponent. */
@@ -128,7 +144,7 @@ char *tn_input_format_text(const struct tn_input_format *given)
 	for (size_t i = 0; i < N_NUMBERS; i++) {
 		uint32_t value;
 		memcpy(&value, (const char *)format + numbers[i].offset, sizeof(value));
-		if (i == RESIZE && value == 0)
+		if (i >= RESIZE && value == 0)
 			continue;
 		tn_text_format(&text, "%c\"%s\":%u", i ? ',' : '{', numbers[i].key, value);
 	}
@@ -253,14 +269,14 @@ static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 	return TN_OK;
 }
 
-/* Checks that every key but "resize" is present, that mean and deviation have a number for each
- * channel, and that the sizes agree. */
+/* Checks that every key but "resize" and "interpolation" is present, that mean and deviation have a
+ * number for each channel, and that the sizes agree. */
 static tn_status check_format(const struct reading *reading, struct tn_error_info *error)
 {
 	static const char *const lists[] = {"mean", "deviation"};
 	const struct tn_input_format *format = &reading->format;
 	for (size_t i = 0; i < N_NUMBERS; i++) {
-		if (i != RESIZE && !(reading->seen >> i & 1))
+		if (i < RESIZE && !(reading->seen >> i & 1))
 			return tn_fail(error, TN_FORMAT, OPERATION,
 				       "key \"%s\": expected a number from %u to %u, found none",
 				       numbers[i].key, numbers[i].least, numbers[i].most);

@@ -11,5 +11,10 @@
 /* *own := a caller's format, by the rule of options. */
 tn_status tn_input_format_take(struct tn_input_format *own, const struct tn_input_format *given,
 			       struct tn_error_info *error);
+/* To a caller's struct, as long as that is.  TN_INVALID_ARGUMENT: it has no struct_size. */
+tn_status tn_input_format_copy(struct tn_input_format *out, const struct tn_input_format *format,
+			       struct tn_error_info *error);
+/* TN_INVALID_ARGUMENT: it is none of TN_RESIZE_.... */
+tn_status tn_input_format_check_interpolation(uint32_t interpolation, struct tn_error_info *error);
 
 #endif

@@ -56,8 +56,10 @@ static tn_status check_taken(const char *path, const struct tn_dataset_options *
 		found = "digits_as_stored";
 		of = "the digits";
 	} else if (!(takes & TAKES_IMAGES) &&
-		   (o->image_height || o->image_width || o->image_channels || o->image_resize)) {
-		found = "image_height, image_width, image_channels or image_resize";
+		   (o->image_height || o->image_width || o->image_channels || o->image_resize ||
+		    o->image_interpolation)) {
+		found = "image_height, image_width, image_channels, image_resize or "
+			"image_interpolation";
 		of = "folders of pictures by class";
 	} else if (!(takes & TAKES_TABLE) &&
 		   (o->target || o->regression || o->no_header || o->separator)) {

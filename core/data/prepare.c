@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/format.h"
-#include "io/image_bilinear.h"
+#include "io/image_resample.h"
 
 #define OPERATION "input format"
 
@@ -56,7 +56,8 @@ static tn_status fit(const struct tn_input_format *format, struct tn_image *pict
 			replace(picture, &changed);
 		return status;
 	}
-	tn_status status = tn_image_resize_shorter(picture, format->resize, &changed, error);
+	tn_status status = tn_image_resize_shorter(picture, format->resize, format->interpolation,
+						   &changed, error);
 	if (status != TN_OK)
 		return status;
 	replace(picture, &changed);
@@ -124,7 +125,7 @@ static tn_status check(const struct tn_input_format *format, struct tn_error_inf
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a resize of at least height x width, %u x %u, found %u",
 			       format->height, format->width, format->resize);
-	return TN_OK;
+	return tn_input_format_check_interpolation(format->interpolation, error);
 }
 
 tn_status tn_input_format_apply(const struct tn_input_format *given, const struct tn_image *image,

@@ -42,10 +42,14 @@ extern "C" {
  * A picture of source_height x source_width is first enlarged `zoom` times (each pixel is
  * repeated), then given a border of `border` pixels of 0: height = source_height * zoom + 2 *
  * border.  With `resize`, of at least height and width, a picture of any size is instead resized so
- * that its shorter side is `resize` (bilinear with antialiasing, the bytes of torchvision's
- * transforms), of which the middle, height x width, is kept; source_height and source_width are
- * then height and width, zoom is 1, and border 0.  The format is saved with a network
+ * that its shorter side is `resize` (with antialiasing, the bytes of torchvision's transforms), of
+ * which the middle, height x width, is kept; source_height and source_width are then height and
+ * width, zoom is 1, and border 0.  The format is saved with a network
  * (tn_input_format_text), so that prediction prepares pictures as training did. */
+enum {
+	TN_RESIZE_BILINEAR = 0,
+	TN_RESIZE_BICUBIC = 1,
+};
 struct tn_input_format {
 	uint32_t struct_size;
 	uint32_t channels; /* 1 to TN_MAX_CHANNELS */
@@ -59,7 +63,8 @@ struct tn_input_format {
 	float mean[TN_MAX_CHANNELS];
 	float deviation[TN_MAX_CHANNELS];
 	uint32_t n_classes;
-	uint32_t resize; /* the shorter side before the middle is cut out; 0: as above */
+	uint32_t resize;        /* the shorter side before the middle is cut out; 0: as above */
+	uint32_t interpolation; /* TN_RESIZE_..., of resize */
 };
 
 /* The preprocessing of ImageNet that torchvision's networks expect: 3 channels, resize 256, of
@@ -88,7 +93,8 @@ TN_API TN_CHECKED tn_status tn_input_format_parse(const char *text, struct tn_in
  * zoomed and bordered like the training data, and any other is resized to height x width
  * (tn_image_resize).  Then values become (v / 255 - mean) / deviation.  `out` receives channels *
  * height * width numbers, (channels, height, width), written only on success.
- * TN_INVALID_ARGUMENT: the format has no struct_size, or `resize` is less than height or width.
+ * TN_INVALID_ARGUMENT: the format has no struct_size, `resize` is less than height or width, or
+ * interpolation is none of TN_RESIZE_....
  * TN_UNSUPPORTED: it is longer than this version's and not zero there, or has other than 1 or 3
  * channels.  TN_LIMIT: the resized picture is above the limits.  TN_OUT_OF_MEMORY.
  * [thread: any | since 0.1] */
@@ -156,6 +162,7 @@ struct tn_dataset_options {
 	/* Of data sets of classes: their number, at least as many as there are; the classes that
 	 * are added have no samples, and numbers for names.  0: as many as there are. */
 	uint32_t n_classes;
+	uint32_t image_interpolation; /* TN_RESIZE_..., of image_resize */
 };
 
 /* Loads a data set by name, or from a folder or file.

@@ -6,6 +6,7 @@
 #ifndef TENON_MODELS_H
 #define TENON_MODELS_H
 
+#include <tenon/data.h>
 #include <tenon/nn.h>
 
 #ifdef __cplusplus
@@ -62,6 +63,16 @@ TN_API const char *tn_model_form_name(uint32_t form);
  * [thread: one per context | since 0.1] */
 TN_API tn_module *tn_model_create(tn_context *context, const char *name,
 				  const struct tn_model_shape *shape);
+
+/* How pictures are prepared for the published weights of a network, whatever its form: those of
+ * torchvision (IMAGENET1K_V1), or of timm for efficientnet_lite0 (ra_in1k) and vit_tiny
+ * (augreg_in21k_ft_in1k): size, resize, interpolation, mean, deviation and 1000 classes.  A caller
+ * may change these, and gives the result as normalise_as of a data set.  *format (its struct_size
+ * first set by the caller) is written only on success.
+ * TN_NOT_FOUND: there are none that this version knows.  TN_INVALID_ARGUMENT: NULL, or no
+ * struct_size.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_model_input_format(const char *name, struct tn_input_format *format,
+						  struct tn_error_info *error);
 
 #ifdef __cplusplus
 }

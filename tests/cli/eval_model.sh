@@ -98,7 +98,7 @@ err_has "class 0 is 'dark' in the network and 'dim' in the data set"
 run 1 eval "$dir/weights.safetensors" --data "$dir/set"
 err_has "no metadata 'model'"
 run 2 eval "$dir/weights.safetensors" --model lenet --data "$dir/set"
-err_has '--model: expected --normalise own or imagenet too'
+err_has '--model: expected --normalise own, imagenet or published too'
 run 2 eval "$dir/weights.safetensors" --model lenet --normalise imagenet
 err_has '--model: expected --data too'
 run 2 eval "$dir/net.safetensors" --resize 8

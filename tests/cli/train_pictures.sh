@@ -87,6 +87,8 @@ grep -q '14x11, 2 classes\|16x24, 2 classes' "$dir/trained" || fail "not of the 
 same_anywhere --resize 12 --crop 10
 grep -q '10x10, 2 classes' "$dir/trained" || fail "not cut"
 grep -aq '\\"resize\\":12' "$dir/net" || fail "the resize is not saved"
+same_anywhere --resize 12:bicubic --crop 10
+grep -aq '\\"resize\\":12,\\"interpolation\\":1,' "$dir/net" || fail "cubics are not saved"
 same_anywhere --crop 9
 grep -aq '\\"resize\\":9' "$dir/net" || fail "not resized to the crop"
 same_anywhere --normalise imagenet --resize 12
@@ -97,6 +99,18 @@ pictures "$dir/few" 2
 run 0 train lenet:published --data "$dir/few" --epochs 1 --validation 0 --normalise imagenet
 err_has '224x224, 2 classes'
 
+# All as for the network's published weights, but for what is said.
+run 0 train squeezenet1_1:small --data "$dir/few" --epochs 1 --validation 0 \
+	--normalise published --resize 32:bicubic --save "$dir/net"
+grep -aq '\\"resize\\":32,\\"interpolation\\":1,' "$dir/net" || fail "published: another resize"
+grep -aq '"mean\\":\[0.485000014,' "$dir/net" || fail "published: another mean"
+run 0 predict "$dir/net" --model squeezenet1_1 --normalise published --resize 32 "$dir/red.png"
+run 1 train mlp --data "$dir/few" --normalise published
+err_has "no published weights of 'mlp' are known"
+for resize in 12:nearest :bicubic 12: 0 32769:bicubic; do
+	run 2 train mlp --data "$dir/set" --resize $resize
+	err_has '--resize: expected a number from 1 to 32768, alone or with :bilinear or :bicubic'
+done
 run 2 train mlp --data "$dir/set" --resize 9 --crop 10
 err_has '--crop: expected at most --resize, 9, found 10'
 run 2 train mlp --data "$dir/set" --normalise mine

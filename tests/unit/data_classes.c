@@ -263,10 +263,14 @@ static void pictures_are_prepared_as_for_prediction(void **state)
 			   3);
 	assert_prepared_as(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet), names,
 			   3);
+	imagenet.interpolation = TN_RESIZE_BICUBIC;
+	assert_prepared_as(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet), names,
+			   3);
 	tn_dataset *dataset =
 		open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet));
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	assert_int_equal(format->resize, 5);
+	assert_int_equal(format->interpolation, TN_RESIZE_BICUBIC);
 	assert_int_equal(format->height, 4);
 	assert_int_equal(format->n_classes, 2);
 	assert_memory_equal(format->mean, imagenet.mean, sizeof(format->mean));
@@ -288,6 +292,14 @@ static void the_middle_is_kept_as_asked(void **state)
 	/* Its own mean, of pictures of one value each. */
 	assert_close(tn_dataset_format(dataset)->mean[0], 20.0 / 255, 1e-7);
 	tn_dataset_destroy(dataset);
+	dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6,
+				      .image_interpolation = TN_RESIZE_BICUBIC));
+	assert_int_equal(tn_dataset_format(dataset)->interpolation, TN_RESIZE_BICUBIC);
+	tn_dataset_destroy(dataset);
+	refused(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6, .image_interpolation = 2),
+		TN_INVALID_ARGUMENT, "interpolation: expected TN_RESIZE_BILINEAR or");
+	refused(TN_OPTIONS(struct tn_dataset_options, .image_interpolation = 1),
+		TN_INVALID_ARGUMENT, "image_interpolation: expected image_resize too, found 0");
 	refused(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6, .image_height = 7,
 			   .image_width = 6),
 		TN_INVALID_ARGUMENT,

@@ -91,6 +91,8 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 		 "key \"resize\": expected at least height x width, 28 x 28, found 27"},
 		{GOOD "\"resize\":32769,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
 		 "key \"resize\": expected a number from 0 to 32768"},
+		{GOOD "\"interpolation\":2,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
+		 "key \"interpolation\": expected a number from 0 to 1"},
 		{GOOD "\"scale\":1,\"scale\":1,\"mean\":[0],\"deviation\":[1]}",
 		 "key \"scale\" occurs twice"},
 	};
@@ -231,6 +233,12 @@ static void a_resize_is_in_the_text_of_formats_that_have_one(void **state)
 	assert_ok(tn_input_format_parse(text, &back, NULL));
 	assert_memory_equal(&format, &back, sizeof(format));
 	tn_data_text_free(text);
+	format.interpolation = TN_RESIZE_BICUBIC;
+	text = tn_input_format_text(&format);
+	assert_contains(text, "\"resize\":256,\"interpolation\":1,");
+	assert_ok(tn_input_format_parse(text, &back, NULL));
+	assert_memory_equal(&format, &back, sizeof(format));
+	tn_data_text_free(text);
 	/* Texts of networks saved without it. */
 	assert_ok(tn_input_format_parse(GOOD "\"scale\":1,\"mean\":[0],\"deviation\":[1]}", &back,
 					NULL));
@@ -269,6 +277,7 @@ static void a_resize_and_the_middle_are_those_of_torchvision(void **state)
 		struct tn_image image;
 		struct tn_input_format format =
 			imagenet(expected->resize, expected->crop_height, expected->crop_width);
+		format.interpolation = expected->interpolation;
 		synthesise(&image, expected->width, expected->height);
 		assert_true(3 * n <= sizeof(out) / sizeof(*out));
 		assert_int_equal(strlen(expected->bytes), 6 * n);
@@ -295,6 +304,11 @@ static void a_middle_larger_than_the_resize_is_refused(void **state)
 	assert_status(tn_input_format_apply(&format, &image, 0, out, &error), TN_INVALID_ARGUMENT);
 	assert_contains(error.text, "expected a resize of at least height x width, 24 x 24, found "
 				    "23");
+	format = imagenet(24, 24, 24);
+	format.interpolation = 2;
+	assert_status(tn_input_format_apply(&format, &image, 0, out, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, "interpolation: expected TN_RESIZE_BILINEAR or "
+				    "TN_RESIZE_BICUBIC, found 2");
 	/* A line of pixels would become too long. */
 	format = imagenet(24, 24, 24);
 	synthesise(&image, 30000, 2);

@@ -5,10 +5,13 @@
 # Writes torchvision_pictures.h: what torchvision's preprocessing makes of synthetic pictures.
 #
 #     python3 tests/unit/torchvision_pictures.py > tests/unit/torchvision_pictures.h
+import itertools
+
 import numpy as np
 import PIL
 import torchvision
 from PIL import Image
+from torchvision import transforms
 from torchvision.transforms import functional as transform
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -17,6 +20,7 @@ MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 # much smaller; one side as it is; a picture of one pixel.
 CASES = [(37, 23, 16, 12, 11), (9, 14, 20, 20, 17), (300, 211, 24, 19, 24), (16, 40, 16, 13, 16),
          (1, 1, 3, 2, 2)]
+MODES = [transforms.InterpolationMode.BILINEAR, transforms.InterpolationMode.BICUBIC]
 
 
 def picture(width, height):
@@ -33,17 +37,18 @@ print("""/* SPDX-License-Identifier: Apache-2.0
  */
 /* clang-format off */
 static const struct torchvision_picture {
-	uint32_t width, height, resize, crop_width, crop_height;
+	uint32_t interpolation, width, height, resize, crop_width, crop_height;
 	float first, last;
 	const char *bytes;
 } torchvision_pictures[] = {""" % (torchvision.__version__.split("+")[0], PIL.__version__))
-for width, height, resize, crop_width, crop_height in CASES:
+for (number, mode), case in itertools.product(enumerate(MODES), CASES):
+    width, height, resize, crop_width, crop_height = case
     image = Image.fromarray(picture(width, height))
-    image = transform.resize(image, [resize])
+    image = transform.resize(image, [resize], mode)
     image = transform.center_crop(image, [crop_height, crop_width])
     x = transform.normalize(transform.to_tensor(image), MEAN, DEVIATION).numpy().ravel()
-    print("\t{%d, %d, %d, %d, %d, %.9ef, %.9ef,"
-          % (width, height, resize, crop_width, crop_height, x[0], x[-1]))
+    print("\t{%d, %d, %d, %d, %d, %d, %.9ef, %.9ef,"
+          % (number, width, height, resize, crop_width, crop_height, x[0], x[-1]))
     text = image.tobytes().hex()
     for i in range(0, len(text), 86):
         print('\t "%s"' % text[i:i + 86])

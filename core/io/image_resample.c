@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Bilinear resizing with antialiasing, first along rows, then along columns, each time rounded to
- * bytes.  Guarantees: the same bytes as Pillow's Image.resize(BILINEAR), which torchvision's
- * transforms call; hence its way of weighing: a triangle as wide as two old pixels, or two new ones
- * where those are larger, cut at the edges, its weights in units of 2^-22.
+ * Resizing with antialiasing, first along rows, then along columns, each time rounded to bytes.
+ * Guarantees: the same bytes as Pillow's Image.resize(BILINEAR) and (BICUBIC), which torchvision's
+ * transforms call; hence its way of weighing: a triangle as wide as two old pixels, or the cubic of
+ * R. Keys with a = -1/2, as wide as four, or as so many new ones where those are larger, cut at the
+ * edges, its weights in units of 2^-22.
  */
-#include "io/image_bilinear.h"
+#include "io/image_resample.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,44 +38,70 @@ static void release(struct windows *windows)
 	tn_mem_free(windows->weights);
 }
 
-/* The triangle over old pixel `at`, of a new pixel whose middle is `middle`. */
-static double triangle(uint32_t at, double middle, double half)
+static double triangle(double x)
 {
-	double distance = fabs((at - middle + 0.5) * (1.0 / half));
-	return distance < 1 ? 1 - distance : 0;
+	return x < 1 ? 1 - x : 0;
 }
 
-static void weigh(struct windows *windows, uint32_t i, uint32_t old)
+static double cubic(double x)
 {
-	double scale = (double)old / windows->n, half = scale < 1 ? 1 : scale;
-	double middle = (i + 0.5) * scale, sum = 0;
+	const double a = -0.5;
+	if (x < 1)
+		return ((a + 2) * x - (a + 3)) * x * x + 1;
+	return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}
+
+/* By TN_RESIZE_...: the weight at a distance, which is 0 from `half` on. */
+static const struct filter {
+	double half;
+	double (*weight)(double distance);
+} filters[] = {
+	[TN_RESIZE_BILINEAR] = {1, triangle},
+	[TN_RESIZE_BICUBIC] = {2, cubic},
+};
+
+/* Of old pixel `at`, in a new pixel whose middle is `middle`. */
+static double weight_of(const struct filter *filter, uint32_t at, double middle, double scale)
+{
+	return filter->weight(fabs((at - middle + 0.5) * (1.0 / scale)));
+}
+
+static int32_t in_units(double weight)
+{
+	return (int32_t)((weight < 0 ? -0.5 : 0.5) + weight * (1 << WEIGHT_BITS));
+}
+
+static void weigh(struct windows *windows, const struct filter *filter, uint32_t i, uint32_t old)
+{
+	double scale = (double)old / windows->n, wide = scale < 1 ? 1 : scale;
+	double middle = (i + 0.5) * scale, half = filter->half * wide, sum = 0;
 	int64_t begin = (int64_t)(middle - half + 0.5), end = (int64_t)(middle + half + 0.5);
 	begin = begin < 0 ? 0 : begin;
 	end = end > old ? old : end;
 	struct window *window = &windows->windows[i];
 	*window = (struct window){(uint32_t)begin, (uint32_t)(end - begin)};
 	for (uint32_t k = 0; k < window->n; k++)
-		sum += triangle(window->begin + k, middle, half);
+		sum += weight_of(filter, window->begin + k, middle, wide);
 	int32_t *weights = windows->weights + (size_t)i * windows->width;
 	for (uint32_t k = 0; k < window->n; k++) {
-		double weight = triangle(window->begin + k, middle, half);
-		weights[k] =
-			(int32_t)(0.5 + (sum > 0 ? weight / sum : weight) * (1 << WEIGHT_BITS));
+		double weight = weight_of(filter, window->begin + k, middle, wide);
+		weights[k] = in_units(sum != 0 ? weight / sum : weight);
 	}
 }
 
 /* 0: out of memory. */
-static int make_windows(struct windows *windows, uint32_t old, uint32_t n)
+static int make_windows(struct windows *windows, const struct filter *filter, uint32_t old,
+			uint32_t n)
 {
 	double scale = (double)old / n;
 	windows->n = n;
-	windows->width = 2 * (uint32_t)ceil(scale < 1 ? 1 : scale) + 1;
+	windows->width = 2 * (uint32_t)ceil(filter->half * (scale < 1 ? 1 : scale)) + 1;
 	windows->windows = tn_mem_zeroed(n, sizeof(*windows->windows));
 	windows->weights = tn_mem_zeroed((size_t)n * windows->width, sizeof(*windows->weights));
 	if (!windows->windows || !windows->weights)
 		return 0;
 	for (uint32_t i = 0; i < n; i++)
-		weigh(windows, i, old);
+		weigh(windows, filter, i, old);
 	return 1;
 }
 
@@ -93,15 +120,17 @@ static void resample(const struct windows *windows, const uint8_t *from, size_t 
 				for (uint32_t k = 0; k < window->n; k++)
 					sum += (int64_t)first[k * n_inner + inner] * weights[k];
 				sum >>= WEIGHT_BITS;
-				*to++ = sum > 255 ? 255 : (uint8_t)sum;
+				*to++ = sum < 0 ? 0 : sum > 255 ? 255 : (uint8_t)sum;
 			}
 		}
 	}
 }
 
-tn_status tn_image_resize_bilinear(const struct tn_image *image, uint32_t width, uint32_t height,
-				   struct tn_image *out, struct tn_error_info *error)
+tn_status tn_image_resample(const struct tn_image *image, uint32_t width, uint32_t height,
+			    uint32_t interpolation, struct tn_image *out,
+			    struct tn_error_info *error)
 {
+	const struct filter *filter = &filters[interpolation];
 	struct windows columns = {0}, rows = {0};
 	struct tn_image narrow = {0}, result = {0};
 	uint32_t channels = image->channels;
@@ -109,8 +138,8 @@ tn_status tn_image_resize_bilinear(const struct tn_image *image, uint32_t width,
 		tn_image_allocate(&narrow, width, image->height, channels, "resize", error);
 	if (status == TN_OK)
 		status = tn_image_allocate(&result, width, height, channels, "resize", error);
-	if (status == TN_OK && (!make_windows(&columns, image->width, width) ||
-				!make_windows(&rows, image->height, height)))
+	if (status == TN_OK && (!make_windows(&columns, filter, image->width, width) ||
+				!make_windows(&rows, filter, image->height, height)))
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "resize: no memory");
 	if (status == TN_OK) {
 		resample(&columns, image->data, image->height, image->width, channels, narrow.data);
@@ -127,7 +156,8 @@ tn_status tn_image_resize_bilinear(const struct tn_image *image, uint32_t width,
 }
 
 tn_status tn_image_resize_shorter(const struct tn_image *image, uint32_t length,
-				  struct tn_image *out, struct tn_error_info *error)
+				  uint32_t interpolation, struct tn_image *out,
+				  struct tn_error_info *error)
 {
 	uint64_t width = image->width, height = image->height;
 	uint64_t shorter = width < height ? width : height;
@@ -138,7 +168,8 @@ tn_status tn_image_resize_shorter(const struct tn_image *image, uint32_t length,
 			       "resize: expected sides of at most %u, found %llu x %llu",
 			       TN_IMAGE_MAX_SIDE, (unsigned long long)width,
 			       (unsigned long long)height);
-	return tn_image_resize_bilinear(image, (uint32_t)width, (uint32_t)height, out, error);
+	return tn_image_resample(image, (uint32_t)width, (uint32_t)height, interpolation, out,
+				 error);
 }
 
 /* The begin of a crop: half of what is left over, to even if that ends in 1/2, as Python's

@@ -3,17 +3,19 @@
  *
  * Images as torchvision's preprocessing resizes and cuts them.
  */
-#ifndef TN_IO_IMAGE_BILINEAR_H
-#define TN_IO_IMAGE_BILINEAR_H
+#ifndef TN_IO_IMAGE_RESAMPLE_H
+#define TN_IO_IMAGE_RESAMPLE_H
 
-#include <tenon/io.h>
+#include <tenon/data.h>
 
-/* Resizes bilinearly with antialiasing, to the bytes that Pillow and torchvision make. */
-tn_status tn_image_resize_bilinear(const struct tn_image *image, uint32_t width, uint32_t height,
-				   struct tn_image *out, struct tn_error_info *error);
+/* Resizes with antialiasing, by TN_RESIZE_..., to the bytes that Pillow and torchvision make. */
+tn_status tn_image_resample(const struct tn_image *image, uint32_t width, uint32_t height,
+			    uint32_t interpolation, struct tn_image *out,
+			    struct tn_error_info *error);
 /* The same, so that the shorter side becomes `length`; the other is rounded down. */
 tn_status tn_image_resize_shorter(const struct tn_image *image, uint32_t length,
-				  struct tn_image *out, struct tn_error_info *error);
+				  uint32_t interpolation, struct tn_image *out,
+				  struct tn_error_info *error);
 /* Cuts out the middle, as torchvision does. */
 tn_status tn_image_crop_centre(const struct tn_image *image, uint32_t width, uint32_t height,
 			       struct tn_image *out, struct tn_error_info *error);

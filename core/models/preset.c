@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * How pictures are prepared for weights that others publish: torchvision's IMAGENET1K_V1 and, of
+ * efficientnet_lite0 (ra_in1k) and vit_tiny (augreg_in21k_ft_in1k), timm's.
+ */
+#include <string.h>
+
+#include <tenon/models.h>
+
+#include "base/error.h"
+#include "data/format.h"
+
+static const struct preset {
+	const char *name;
+	uint32_t resize; /* of which the middle is 224 x 224 */
+	uint32_t interpolation;
+	int is_half; /* mean and deviation are 0.5, not those of ImageNet */
+} presets[] = {
+	{"alexnet", 256, TN_RESIZE_BILINEAR, 0},
+	{"vgg11", 256, TN_RESIZE_BILINEAR, 0},
+	{"vgg11_bn", 256, TN_RESIZE_BILINEAR, 0},
+	{"vgg13", 256, TN_RESIZE_BILINEAR, 0},
+	{"vgg13_bn", 256, TN_RESIZE_BILINEAR, 0},
+	{"vgg16", 256, TN_RESIZE_BILINEAR, 0},
+	{"vgg16_bn", 256, TN_RESIZE_BILINEAR, 0},
+	{"vgg19", 256, TN_RESIZE_BILINEAR, 0},
+	{"vgg19_bn", 256, TN_RESIZE_BILINEAR, 0},
+	{"resnet18", 256, TN_RESIZE_BILINEAR, 0},
+	{"resnet34", 256, TN_RESIZE_BILINEAR, 0},
+	{"resnet50", 256, TN_RESIZE_BILINEAR, 0},
+	{"mobilenet_v2", 256, TN_RESIZE_BILINEAR, 0},
+	{"efficientnet_lite0", 256, TN_RESIZE_BICUBIC, 0},
+	{"efficientnet_b0", 256, TN_RESIZE_BICUBIC, 0},
+	{"convnext_tiny", 236, TN_RESIZE_BILINEAR, 0},
+	{"densenet121", 256, TN_RESIZE_BILINEAR, 0},
+	{"squeezenet1_1", 256, TN_RESIZE_BILINEAR, 0},
+	{"vit_tiny", 248, TN_RESIZE_BICUBIC, 1},
+};
+
+/* Of a name that a form may follow; NULL: there is none. */
+static const struct preset *find(const char *name)
+{
+	const size_t length = strcspn(name, ":");
+	for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
+		if (strlen(presets[i].name) == length && !strncmp(presets[i].name, name, length))
+			return &presets[i];
+	}
+	return NULL;
+}
+
+tn_status tn_model_input_format(const char *name, struct tn_input_format *format,
+				struct tn_error_info *error)
+{
+	const struct preset *preset = name ? find(name) : NULL;
+	if (!name || !format)
+		return tn_fail(error, TN_INVALID_ARGUMENT, "model_input_format",
+			       "expected a name and a format, found NULL for %s",
+			       name ? "format" : "name");
+	if (!preset)
+		return tn_fail(error, TN_NOT_FOUND, "model_input_format",
+			       "no published weights of '%.60s' are known", name);
+	struct tn_input_format published = {.struct_size = sizeof(published)};
+	tn_status status = tn_input_format_imagenet(&published, error);
+	published.resize = preset->resize;
+	published.interpolation = preset->interpolation;
+	for (int c = 0; c < 3 && preset->is_half; c++)
+		published.mean[c] = published.deviation[c] = 0.5f;
+	if (!status)
+		status = tn_input_format_copy(format, &published, error);
+	return status;
+}
