@@ -201,8 +201,9 @@ def nnott_baseline():
     return nn.Sequential(
         nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
         nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(64, 128, 3, padding=1), nn.BatchNorm2d(128), nn.LeakyReLU(.1), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(6272, 256), nn.ReLU(), nn.Linear(256, CLASSES))
+        nn.Dropout(0.15), nn.Conv2d(64, 128, 3, padding=1), nn.BatchNorm2d(128), nn.LeakyReLU(.1),
+        nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(), nn.Linear(6272, 256), nn.ReLU(),
+        nn.Dropout(0.5), nn.Linear(256, CLASSES))
 
 
 def nnott_lenet():
@@ -365,14 +366,19 @@ def record(name, make, channels, side):
               numbers(g[::step][:ENTRIES].tolist()))
 
 
-torch.set_num_threads(2)
-print("# Written by tests/parity/gallery.py with PyTorch %s, torchvision %s, timm %s: do not edit."
-      % (torch.__version__, torchvision.__version__, timm.__version__))
-if sys.argv[1:] == ["published"]:
-    for name, make in PUBLISHED:
-        record(name, make, 3, 224)
-else:
-    for name, make in SMALL:
-        record(name, make, 3, 32)
-    for name, make in NNOTT:
-        record(name, make, 1, 28)
+def main():
+    torch.set_num_threads(2)
+    print("# Written by tests/parity/gallery.py with PyTorch %s, torchvision %s, timm %s: do not "
+          "edit." % (torch.__version__, torchvision.__version__, timm.__version__))
+    if sys.argv[1:] == ["published"]:
+        for name, make in PUBLISHED:
+            record(name, make, 3, 224)
+    else:
+        for name, make in SMALL:
+            record(name, make, 3, 32)
+        for name, make in NNOTT:
+            record(name, make, 1, 28)
+
+
+if __name__ == "__main__":
+    main()
