@@ -130,11 +130,11 @@ static int run(tn_context *context, tn_module *net, const struct network *networ
 
 int main(int argc, char **argv)
 {
-	const struct network *network = argc == 5 ? network_find(argv[1]) : NULL;
+	const struct network network = network_find(argc == 5 ? argv[1] : "");
 	int64_t batch = argc == 5 ? atoll(argv[2]) : 0;
 	struct tn_error_info error;
 	tn_context *context;
-	if (!network || batch < 1 || batch > 1024) {
+	if (!network.name || batch < 1 || batch > 1024) {
 		fprintf(stderr, "usage: bench/exchange NETWORK BATCH WEIGHTS RESULTS\n");
 		return 2;
 	}
@@ -142,8 +142,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	tn_module *net = network_create(context, network);
-	int done = net && run(context, net, network, batch, argv + 3);
+	tn_module *net = network_create(context, &network);
+	int done = net && run(context, net, &network, batch, argv + 3);
 	if (!done && tn_error(context))
 		fprintf(stderr, "%s: %s\n", tn_error(context)->operation, tn_error(context)->text);
 	tn_module_destroy(net);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Inference on random data: forwards of a frozen network, one after the other, each with a result
- * of its own.
+ * of its own.  MODEL: as of bench/train.
  *
  *     bench/infer MODEL BATCH [--plain] [--on-demand]
  *
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tenon/tenon.h>
-#include <time.h>
 
 #include "networks.h"
 
@@ -28,13 +27,6 @@ struct bench {
 	int64_t batch;
 };
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int forward(struct bench *b)
 {
 	if (tn_scope_begin(b->context))
@@ -47,26 +39,24 @@ static int forward(struct bench *b)
 /* Images per second over one window; 0: an error, which the context keeps. */
 static double window(struct bench *b)
 {
-	double start = now(), seconds;
+	double start = network_clock(), seconds;
 	int64_t forwards = 0;
 	do {
-		for (int i = 0; i < 8; i++) {
-			if (!forward(b))
-				return 0.0;
-		}
-		forwards += 8;
-		seconds = now() - start;
+		if (!forward(b))
+			return 0.0;
+		forwards++;
+		seconds = network_clock() - start;
 	} while (seconds < WINDOW_SECONDS);
 	if (tn_sync(b->context))
 		return 0.0;
-	return (double)(forwards * b->batch) / (now() - start);
+	return (double)(forwards * b->batch) / (network_clock() - start);
 }
 
 static int prepare(struct bench *b, const char *model, int is_plain)
 {
-	const struct network *network = network_find(model);
+	const struct network network = network_find(model);
 	struct tn_error_info error;
-	if (!network) {
+	if (!network.name) {
 		fprintf(stderr, "there is no network '%s'\n", model);
 		return 0;
 	}
@@ -74,8 +64,8 @@ static int prepare(struct bench *b, const char *model, int is_plain)
 		fprintf(stderr, "%s\n", error.text);
 		return 0;
 	}
-	const struct tn_model_shape *shape = &network->shape;
-	b->net = network_create(b->context, network);
+	const struct tn_model_shape *shape = &network.shape;
+	b->net = network_create(b->context, &network);
 	if (!b->net || tn_module_build(b->net) || (!is_plain && tn_module_freeze(b->net)))
 		return 0;
 	b->x = tn_random_normal(b->context, 4,

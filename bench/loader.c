@@ -210,19 +210,19 @@ static int run(struct bench *b, const struct bench_options *options)
 
 static int prepare(struct bench *b)
 {
-	const struct network *network = network_find("resnet18");
+	const struct network network = network_find("resnet18");
 	const int64_t shape[4] = {BATCH, 3, SIDE, SIDE};
 	struct tn_error_info error;
 	if (tn_context_open(NULL, &b->context, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 0;
 	}
-	b->net = network_create(b->context, network);
+	b->net = network_create(b->context, &network);
 	if (!b->net || tn_module_build(b->net))
 		return 0;
 	tn_module_set_training(b->net, 1);
 	b->optimizer = tn_sgd(b->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3,
-						 .momentum = network->momentum));
+						 .momentum = network.momentum));
 	b->x = tn_random_normal(b->context, 4, shape, 0, 1);
 	b->labels = tn_astype(tn_random_uniform(b->context, 1, shape, 0, 10), TN_I32);
 	return b->optimizer && b->labels;

@@ -15,9 +15,14 @@ struct network {
 	struct tn_model_shape shape;
 	double momentum;
 };
-/* NULL: there is no network of that name. */
-const struct network *network_find(const char *name);
+/* One of the five of bench/README.md, or one of the gallery in a form, "vgg11:small"; its name is
+ * NULL if there is none, else borrows `name`. */
+struct network network_find(const char *name);
 tn_module *network_create(tn_context *context, const struct network *network);
+
+/* Seconds; with BENCH_CLOCK=processor in the environment those in which a processor worked for this
+ * program, which other programs hardly change. */
+double network_clock(void);
 
 /* The largest resident size of the program so far, in KiB. */
 long network_peak_memory(void);

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Training steps on random data: forward, cross-entropy, backward, SGD (with momentum 0.9 but for
- * the first two), on one batch.  MODEL: mlp, lenet, resnet18, efficientnet, convnext.
+ * the first two), on one batch.  MODEL: mlp, lenet, resnet18, efficientnet, convnext, or one of the
+ * gallery with its form, vgg11:small, with ten classes.
  *
  *     bench/train MODEL BATCH            measures eleven windows of a quarter second
  *     bench/train MODEL BATCH --on-demand   measures one window for each line on stdin, so that
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <tenon/tenon.h>
 
 #include "networks.h"
@@ -38,13 +38,6 @@ struct bench {
 	int64_t steps;   /* so far */
 	tn_graph *graph; /* of a step; NULL: steps are done as usual */
 };
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int eager_step(struct bench *b)
 {
@@ -89,35 +82,35 @@ static int capture(struct bench *b)
 /* Images per second over one window; 0: an error, which the context keeps. */
 static double window(struct bench *b)
 {
-	double start = now(), seconds;
+	double start = network_clock(), seconds;
 	int64_t steps = 0;
 	do {
 		if (!step(b))
 			return 0.0;
 		steps++;
-		seconds = now() - start;
+		seconds = network_clock() - start;
 	} while (seconds < WINDOW_SECONDS);
 	if (tn_sync(b->context))
 		return 0.0;
-	return (double)(steps * b->batch) / (now() - start);
+	return (double)(steps * b->batch) / (network_clock() - start);
 }
 
 static int prepare(struct bench *b, const char *model)
 {
-	const struct network *network = network_find(model);
+	const struct network network = network_find(model);
 	struct tn_error_info error;
-	if (!network) {
+	if (!network.name) {
 		fprintf(stderr, "there is no network '%s'\n", model);
 		return 0;
 	}
-	const struct tn_model_shape *shape = &network->shape;
+	const struct tn_model_shape *shape = &network.shape;
 	const struct tn_sgd_options sgd = {
-		.struct_size = sizeof(sgd), .lr = 1e-3, .momentum = network->momentum};
+		.struct_size = sizeof(sgd), .lr = 1e-3, .momentum = network.momentum};
 	if (tn_context_open(NULL, &b->context, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 0;
 	}
-	b->net = network_create(b->context, network);
+	b->net = network_create(b->context, &network);
 	if (!b->net || tn_module_build(b->net))
 		return 0;
 	tn_module_set_training(b->net, 1);

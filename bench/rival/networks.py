@@ -3,8 +3,12 @@
 """The benchmark's networks in PyTorch, layer for layer those of core/models.
 
 lookup(name) gives (make, shape of one image, classes, momentum); momentum is that of SGD in
-training.
+training.  Those of the gallery, named with their form, are the ones whose numbers
+tests/parity/gallery.py records; they need torchvision and timm.
 """
+import os
+import sys
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -118,7 +122,19 @@ def convnext():
     return nn.Sequential(*layers, GlobalAverage(), nn.LayerNorm(768, 1e-6), nn.Linear(768, 1000))
 
 
+def of_gallery(name):
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/parity"))
+    import gallery
+    for networks, shape in ((gallery.SMALL, (3, 32, 32)), (gallery.NNOTT, (1, 28, 28)),
+                            (gallery.PUBLISHED, (3, 224, 224))):
+        if name in dict(networks):
+            return dict(networks)[name], shape, gallery.CLASSES, 0.9
+    raise KeyError(name)
+
+
 def lookup(name):
+    if ":" in name:
+        return of_gallery(name)
     return {
         "mlp": (mlp, (1, 28, 28), 10, 0.0),
         "lenet": (lenet, (1, 28, 28), 10, 0.0),

@@ -2,9 +2,12 @@
 # SPDX-FileCopyrightText: The Tenon developers
 """Processes that measure on demand, and the environment that serves PyTorch best."""
 import glob
+import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import load
@@ -41,34 +44,71 @@ class Side:
         self.name, self.rates = name, []
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, env=environment)
+        self.questions, self.answers = self.process.stdin, self.process.stdout
+        self.errors = self.process.stderr
 
     def ask(self, what):
         """The answer to one line."""
         time.sleep(SETTLE)
         try:
-            self.process.stdin.write(what + "\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
+            self.questions.write(what + "\n")
+            self.questions.flush()
+            line = self.answers.readline()
         except BrokenPipeError:
             line = ""
         if not line:
-            raise RuntimeError("%s: %s" % (self.name,
-                                           self.process.stderr.read().strip() or "ended"))
+            raise RuntimeError("%s: %s" % (self.name, self.errors.read().strip() or "ended"))
         return line.strip()
 
     def go(self):
         self.rates.append(float(self.ask("go")))
 
     def end(self):
-        return int(self.process.communicate()[0].split()[-1]) / 1024
+        self.questions.close()
+        return int(self.answers.read().split()[-1]) / 1024
+
+
+class Rivals:
+    """network.py as a server: processes with PyTorch, forked from one that has read it, for that
+    takes longer than to measure a network."""
+
+    def __init__(self, threads):
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.join(HERE, "network.py"), "serve"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=rival_environment(threads))
+        if not self.process.stdout.readline():
+            raise RuntimeError("PyTorch: " + self.process.stderr.read().strip())
+
+    def fork(self, folder, arguments):
+        self.process.stdin.write(json.dumps([folder] + arguments) + "\n")
+        self.process.stdin.flush()
+
+
+class Rival(Side):
+    """A process of Rivals, which is asked through pipes in a folder of its own."""
+    servers = {}  # by the number of threads
+
+    def __init__(self, name, arguments, threads):
+        self.name, self.rates = name, []
+        if threads not in self.servers:
+            self.servers[threads] = Rivals(threads)
+        folder = tempfile.mkdtemp()
+        try:
+            for pipe in ("questions", "answers", "errors"):
+                os.mkfifo(os.path.join(folder, pipe))
+            self.servers[threads].fork(folder, arguments)
+            self.questions = open(os.path.join(folder, "questions"), "w", encoding="utf-8")
+            self.answers = open(os.path.join(folder, "answers"), encoding="utf-8")
+            self.errors = open(os.path.join(folder, "errors"), encoding="utf-8")
+        finally:
+            shutil.rmtree(folder)
 
 
 def rival(what, model, batch, threads, *options):
     """PyTorch on one network; `options` are those of network.py."""
     name = " ".join(["PyTorch"] + [o.lstrip("-") for o in options])
-    command = [sys.executable, os.path.join(HERE, "network.py"), what, model,
-               str(batch)] + list(options)
-    return Side(name, command, rival_environment(threads))
+    return Rival(name, [what, model, str(batch)] + list(options), threads)
 
 
 def rival_ways(what):

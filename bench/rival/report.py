@@ -41,8 +41,10 @@ class Result:
     def __init__(self, machine, options):
         self.machine, self.rows, self.lines = machine, [], []
         self.mode = "quick" if options.quick else "full"
-        self.settings = "%s, %d threads, medians of %d windows" % (self.mode, options.threads,
+        self.settings = "%s, threads: %d, medians of %d windows" % (self.mode, options.threads,
                                                                    options.samples)
+        if options.processor_time:
+            self.settings += ", seconds of processor time"
         self.say("Tenon beside its rivals: " + self.settings)
         for key, value in machine.items():
             self.say("  %-12s %s" % (key, value))

@@ -201,8 +201,9 @@ def nnott_baseline():
     return nn.Sequential(
         nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
         nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(64, 128, 3, padding=1), nn.BatchNorm2d(128), nn.LeakyReLU(.1), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(6272, 256), nn.ReLU(), nn.Linear(256, CLASSES))
+        nn.Dropout(0.15), nn.Conv2d(64, 128, 3, padding=1), nn.BatchNorm2d(128), nn.LeakyReLU(.1),
+        nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(), nn.Linear(6272, 256), nn.ReLU(),
+        nn.Dropout(0.5), nn.Linear(256, CLASSES))
 
 
 def nnott_lenet():
