@@ -92,9 +92,9 @@ static tn_status hash_values(const tn_module *module, uint64_t *hash)
 
 static uint64_t hash_options(const struct tn_data_parallel *parallel)
 {
-	const uint64_t options[] = {parallel->options.sync_batch_norm,
-				    parallel->options.bucket_bytes,
-				    (uint64_t)parallel->options.wire_dtype};
+	const uint64_t options[] = {
+		parallel->options.sync_batch_norm, parallel->options.bucket_bytes,
+		(uint64_t)parallel->options.wire_dtype, parallel->options.sharded};
 	uint64_t hash = 0;
 	tn_hash_more(&hash, options, sizeof(options));
 	return hash;

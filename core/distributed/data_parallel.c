@@ -99,7 +99,8 @@ tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *co
 		.step = 1,
 		.has_some = has_some,
 	};
-	if (tn_ranks_compare_networks(p)) {
+	if (tn_ranks_compare_networks(p) ||
+	    (o.sharded && tn_sharded_open(&p->sharded, module, communicator))) {
 		tn_mem_free(has_some);
 		tn_mem_free(p);
 		return NULL;
@@ -115,6 +116,7 @@ void tn_data_parallel_destroy(tn_data_parallel *p)
 		return;
 	(void)tn_buckets_wait(&p->buckets); /* an error is kept */
 	tn_buckets_release(&p->buckets);
+	tn_sharded_close(&p->sharded);
 	p->module->gradient_hook = NULL;
 	p->module->n_users--;
 	tn_mem_free(p->has_some);

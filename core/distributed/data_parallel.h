@@ -8,6 +8,7 @@
 
 #include "autograd/ready.h"
 #include "distributed/buckets.h"
+#include "distributed/sharded.h"
 
 struct tn_data_parallel {
 	tn_module *module;
@@ -17,9 +18,10 @@ struct tn_data_parallel {
 	struct tn_buckets buckets;
 	double share;
 	int holds;
-	int is_begun;      /* a gradient of this step was complete */
-	uint64_t step;     /* from 1, for labels */
-	int64_t *has_some; /* of each weight: its gradient holds something */
+	int is_begun;              /* a gradient of this step was complete */
+	uint64_t step;             /* from 1, for labels */
+	int64_t *has_some;         /* of each weight: its gradient holds something */
+	struct tn_sharded sharded; /* zeroed unless it is asked for */
 };
 
 static inline uint32_t tn_data_parallel_rank(const struct tn_data_parallel *parallel)

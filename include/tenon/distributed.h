@@ -215,6 +215,13 @@ struct tn_data_parallel_options {
 	/* TN_F16 or TN_BF16: gradients are rounded to it to be sent; sums are made in f32 and
 	 * rounded once.  0: as they are. */
 	tn_dtype wire_dtype;
+	/* 1: of optimizers that are made afterwards each rank has the state of its share of the
+	 * parameters alone: an n-th of the memory on n ranks.  Their tn_optimizer_step is then a
+	 * function of all ranks together, which exchanges the parameters; it is refused while work
+	 * is captured (TN_NOT_CAPTURABLE) and after tn_data_parallel_destroy (TN_STATE).  tn_lars
+	 * and tn_lamb are refused (TN_UNSUPPORTED).  tn_optimizer_gather_state is for checkpoints.
+	 * The same bits as without.  (ZeRO, stage 1: Rajbhandari et al. 2020.) */
+	uint32_t sharded;
 };
 
 /* Compares the ranks: the library's version, the backend, the names, shapes and dtypes of

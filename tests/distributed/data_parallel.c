@@ -32,6 +32,7 @@ struct program {
 	int is_partial; /* a branch that only the samples of some ranks take */
 	int is_frozen;  /* a layer in the middle is not trained */
 	int recomputes;
+	int is_sharded;
 };
 
 struct outcome {
@@ -154,14 +155,15 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	struct outcome *outcome = out;
 	tn_context *context = ranked->context;
 	tn_module *net = make_network(context, p);
-	tn_optimizer *optimizer =
-		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9));
 	const struct tn_data_parallel_options options = {.struct_size = sizeof(options),
 							 .bucket_bytes = p->bucket_bytes,
-							 .wire_dtype = p->wire};
+							 .wire_dtype = p->wire,
+							 .sharded = p->is_sharded != 0};
 	tn_data_parallel *parallel =
 		ranked->communicator ? tn_data_parallel_create(net, ranked->communicator, &options)
 				     : NULL;
+	tn_optimizer *optimizer =
+		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9));
 	need_ok(context, TN_OK);
 	if (parallel)
 		need_ok(context, tn_data_parallel_set_share(parallel, 1.0 / PARTS));
@@ -259,6 +261,22 @@ static void with_parts_that_are_computed_again(void **state)
 	program.recomputes = 1;
 	program.bucket_bytes = 1024;
 	check(&program, 1e-12);
+}
+
+static void with_a_share_of_the_optimizers_state(void **state)
+{
+	struct program program = plain;
+	(void)state;
+	program.is_sharded = 1;
+	program.bucket_bytes = 1024;
+	check(&program, 1e-12);
+	program.is_frozen = 1;
+	check(&program, 1e-12);
+	program.backend = "mock";
+	program.dtype = TN_F32;
+	program.is_frozen = 0;
+	program.is_partial = 1;
+	check(&program, 1e-5);
 }
 
 /* Rounding to 11 or 8 bits, once for what is sent and once for the sum. */
@@ -402,6 +420,7 @@ int main(void)
 		cmocka_unit_test(with_a_branch_that_some_ranks_do_not_use),
 		cmocka_unit_test(with_a_layer_that_is_not_trained),
 		cmocka_unit_test(with_parts_that_are_computed_again),
+		cmocka_unit_test(with_a_share_of_the_optimizers_state),
 		cmocka_unit_test(with_narrow_gradients_on_the_wire),
 		cmocka_unit_test(on_a_device_of_its_own),
 		cmocka_unit_test(ranks_that_differ_are_refused_by_name),
