@@ -15,9 +15,6 @@ static void divide(const struct local_communicator *communicator, struct local_r
 							(scatters ? communicator->job.size : 1)
 					      : 1;
 	request->n_chunks = header->n / request->per_chunk + (header->n % request->per_chunk != 0);
-	/* An operation without elements still passes, to show that it was started. */
-	if (!request->n_chunks)
-		request->n_chunks = 1;
 }
 
 static void begin_at(struct local_cursor *cursor, struct local_request *request)
@@ -56,6 +53,7 @@ void local_remove(struct local_communicator *communicator, struct local_request 
 	tn_plugin_free(communicator->host, request);
 }
 
+/* An operation without elements passes like one chunk, to show that it was started. */
 static void advance(struct local_cursor *cursor)
 {
 	cursor->sequence++;

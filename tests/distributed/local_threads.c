@@ -146,6 +146,46 @@ static void a_later_process_of_the_same_number_is_another_one(void **state)
 	assert_true(local_process_has_ended(&process, how, sizeof(how)));
 }
 
+/* Of the three ranks, 0 is this process and 1 one that has ended. */
+static void what_a_rank_has_finished_it_is_not_missed_for(void **state)
+{
+	struct local_communicator communicator = {
+		.job = {.rank = 0, .size = 3, .area_bytes = 64 << 10}};
+	const size_t bytes = local_shared_bytes(&communicator.job);
+	char text[128] = "";
+	int is_lost = 0;
+	(void)state;
+	communicator.shared = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+	assert_non_null(communicator.shared);
+	memset(communicator.shared, 0, bytes);
+	struct local_rank *ranks = communicator.shared->ranks;
+	local_process_self(&ranks[0].process);
+	ranks[1].process = ranks[0].process;
+	ranks[1].process.start_time--;
+	ranks[0].state = ranks[1].state = LOCAL_JOINED;
+	ranks[1].finished = 5;
+	for (unsigned i = 0; i < 6; i++) {
+		communicator.last_look = 0;
+		local_watch(&communicator, 4, &is_lost, text, sizeof(text));
+		assert_false(is_lost);
+	}
+	for (unsigned i = 0; i < 3 && !is_lost; i++) {
+		communicator.last_look = 0;
+		local_watch(&communicator, 5, &is_lost, text, sizeof(text));
+	}
+	assert_true(is_lost);
+	assert_contains(text, "rank 1 (process ");
+	assert_contains(text, ") has ended");
+	/* A process in another space of numbers may be any. */
+	ranks[1].process.namespace ++;
+	for (unsigned i = 0; i < 3; i++) {
+		communicator.last_look = 0;
+		local_watch(&communicator, 5, &is_lost, text, sizeof(text));
+		assert_false(is_lost);
+	}
+	free(communicator.shared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +193,7 @@ int main(void)
 		cmocka_unit_test(
 			the_end_of_a_process_is_seen_with_its_reason_until_it_is_collected),
 		cmocka_unit_test(a_later_process_of_the_same_number_is_another_one),
+		cmocka_unit_test(what_a_rank_has_finished_it_is_not_missed_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
