@@ -78,11 +78,11 @@ extern "C" {
  * the effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 12u
+#define TN_ABI_MINOR 13u
 /* The oldest host minor that a plugin accepts.  A plugin that needs a later one defines this before
  * it includes this header. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 12u
+#define TN_ABI_OLDEST_HOST 13u
 #endif
 /* The minor that the plugin is built for and states (<tenon/types.h>).  With a lower one than this
  * header's it cannot use, unguarded, what a host of that minor lacks. */

@@ -9,9 +9,11 @@
  * needs no plugin.
  *
  *     tn_communicator *ranks;
+ *     struct tn_error_info error;
  *     if (tn_communicator_open(ctx, NULL, &ranks, &error))
  *             fprintf(stderr, "%s: %s\n", error.operation, error.text);
- *     tn_all_reduce(ranks, loss, TN_REDUCE_SUM);
+ *     else
+ *             tn_all_reduce(ranks, x, TN_REDUCE_SUM);
  *
  * All ranks call the same collective functions in the same order, with the same dtypes, sizes,
  * combiners and roots.  Communicators that are `ordered` give the same bits on all ranks and in

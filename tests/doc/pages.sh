@@ -17,6 +17,6 @@ done
 read_here=$(find core tools plugins -name '*.[ch]' -exec grep -ho '"TENON_[A-Z0-9_]*"' {} + |
 	tr -d '"' | sort -u)
 for variable in $read_here; do
-	grep -q "^\.It Ev $variable\( \|$\)" man/tenon.7 ||
+	grep -q "^\.It Ev \(TENON_[A-Z_]* , \)*$variable\( \|$\)" man/tenon.7 ||
 		{ echo "$variable is read, and is not in tenon(7)"; exit 1; }
 done

@@ -188,8 +188,10 @@ enum {
 	TN_OP_INPUT = 1,    /* input a */
 	TN_OP_SCALAR = 2,   /* scalar a */
 	TN_OP_CONSTANT = 3, /* constant a, its bits in the low bytes */
-	TN_OP_INDEX = 4, /* i64: the index along axis a; the host then keeps all axes as they are */
-	TN_OP_ELEMENT = 5, /* i64: the row-major number of the element in the operands' shape */
+	/* i64: the index along axis a of the inputs, in an epilogue of the kept axes; the host then
+	 * keeps all axes as they are. */
+	TN_OP_INDEX = 4,
+	TN_OP_ELEMENT = 5, /* i64: the row-major number of the element in that same shape */
 
 	/* Arithmetic: a and b have the result's dtype, which is not TN_BOOL; FMA and POW to TRUNC
 	 * take floating types only. */
@@ -245,8 +247,8 @@ enum {
 	TN_OP_OR = 97,
 	TN_OP_XOR = 98,
 	TN_OP_NOT = 99,
-	TN_OP_SHL = 100, /* the count is taken modulo the width */
-	TN_OP_SHR = 101, /* arithmetic for signed types */
+	TN_OP_SHL = 100, /* a << b, both of the result's dtype; b is taken modulo its width */
+	TN_OP_SHR = 101, /* a >> b, likewise; arithmetic for signed types */
 
 	/* Choice and conversion. */
 	TN_OP_SELECT = 112, /* a ? b : c, a is TN_BOOL */
@@ -254,9 +256,12 @@ enum {
 	TN_OP_BITCAST = 114, /* between 4-byte types */
 
 	/* Random numbers, the same bits on every backend. */
-	/* u32: word c mod 4 of Philox4x32-10, counter {c / 4, b}, key a; a, b, c i64 */
+	/* u32: word c mod 4 of Philox4x32-10, counter {c / 4, b}, key a; a, b, c i64, taken as
+	 * unsigned, each as two words with the low one first */
 	TN_OP_RANDOM = 128,
-	TN_OP_NORMAL = 129, /* f32: the standard normal quantile of the u32 word a, by table */
+	/* f32: the standard normal quantile of the u32 word a, by a table that print_prelude prints
+	 * and the interpreter has */
+	TN_OP_NORMAL = 129,
 
 	TN_OP_COUNT = 130,
 	TN_OP_UNASSIGNED = 0x7fff, /* no opcode will have this number: for tests */
@@ -405,9 +410,9 @@ struct tn_map_args {
  * The last n_reduced axes of `inputs` are the reduced ones, in the order that gives the index its
  * row-major number; n_reduced may be 0.  Outputs and epilogue inputs have the kept axes only.  The
  * prologue has n_values outputs; without an epilogue outputs[v] := acc[v].  Accumulators: f32 for
- * f32, f64 for f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index.  R39 of
- * tenon-backend(7) bounds the error of sums.  An output may be the exact view of an epilogue
- * input. */
+ * f32, f64 for f64, i64 for integers and bool (u32 and u64 by wrap), i64 for the index; one for f32
+ * or f64 may be wider.  R39 of tenon-backend(7) bounds the error of sums.  An output may be the
+ * exact view of an epilogue input. */
 struct tn_reduce_args {
 	struct tn_call call;
 	const struct tn_program *prologue;
@@ -571,7 +576,8 @@ struct tn_stream_table {
 	 * asynchronous error of the stream that it was recorded in.  [device] */
 	tn_status (*event_sync)(void *device, const struct tn_event_args *args);
 
-	/* *reached := 1 or 0, without waiting.  [device] */
+	/* *reached := 1 or 0, without waiting.  Asked repeatedly it becomes 1 without any other
+	 * call: a lazy queue starts its work here at the latest.  [device] */
 	tn_status (*event_query)(void *device, const struct tn_event_args *args, uint32_t *reached);
 
 	/* The time from one event to another, in seconds.  TN_INVALID_ARGUMENT: one was not

@@ -49,6 +49,8 @@ enum {
 	TN_BACKEND_FAILURE = 17, /* the backend's own error; see its native code and text */
 	TN_DEVICE_LOST = 18,     /* the device and its arrays are gone */
 	TN_INTERNAL = 19,        /* a violated invariant inside the library */
+	TN_PEER_LOST = 20,       /* a rank of the communicator has ended */
+	TN_TIMED_OUT = 21,       /* another rank did not come in time */
 
 	/* Why a backend is absent: shown in a load report, and allowed as results of `create`. */
 	TN_NO_PLUGIN = 32,       /* no file of that name in the search path */
