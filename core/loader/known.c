@@ -197,7 +197,9 @@ static const char *finish(const struct tn_known_source *source, struct tn_known 
 		struct tn_launch *launch = &entry->launches[i];
 		if (!launch->size_variable[0] || !launch->rank_variable[0])
 			return "expected the lines 'size = ...' and 'rank = ...' of each launcher";
-		tn_launch_read(launch, source->parameters, source->logger);
+		/* mpirun within Slurm starts its daemons by srun, whose variables are theirs. */
+		if (!entry->seen)
+			tn_launch_read(launch, source->parameters, source->logger);
 		if (i == 0 || (launch->size && !entry->seen))
 			snprintf(entry->hardware, sizeof(entry->hardware), "%s", launch->launcher);
 		entry->seen = entry->seen || launch->size;

@@ -78,3 +78,14 @@ uint32_t mpi_exchange_waits_for(const struct mpi_communicator *c,
 	}
 	return TN_RANK_UNKNOWN;
 }
+
+void mpi_exchange_abandon(const struct mpi_communicator *c, struct mpi_exchange *exchange)
+{
+	for (int i = 0; i < 2 * c->size; i++) {
+		if (exchange->requests[i] == MPI_REQUEST_NULL)
+			continue;
+		if (i < c->size)
+			(void)MPI_Cancel(&exchange->requests[i]);
+		(void)MPI_Request_free(&exchange->requests[i]);
+	}
+}

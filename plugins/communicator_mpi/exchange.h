@@ -25,6 +25,10 @@ tn_status mpi_exchange_send(struct mpi_communicator *c, struct mpi_exchange *exc
 /* Looks which messages are complete. */
 tn_status mpi_exchange_test(struct mpi_communicator *c, struct mpi_exchange *exchange);
 
+/* Takes back what is not complete, as far as MPI allows: it may still read memory that is sent, and
+ * write a message that it has begun to receive. */
+void mpi_exchange_abandon(const struct mpi_communicator *c, struct mpi_exchange *exchange);
+
 /* The lowest rank from which a message is missing; TN_RANK_UNKNOWN: none. */
 uint32_t mpi_exchange_waits_for(const struct mpi_communicator *c,
 				const struct mpi_exchange *exchange);

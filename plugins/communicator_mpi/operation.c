@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * An operation begins with letters: each rank tells every other one what it has begun, and with it
+ * An operation begins with letters: each rank tells every other one what it starts, and with it
  * the whole operand if that is small.  So ranks that disagree find it out, all of them, before an
  * operand is received into memory of another size; a barrier is done with that; and a number that
  * is averaged over the ranks costs one message to each.
@@ -12,7 +12,7 @@
 
 /* Chunks under way at once, of all operations.  All ranks start them in one order, so that the
  * oldest one is under way everywhere. */
-enum { MOST_CHUNKS = 4 };
+enum { MOST_CHUNKS = 8 };
 
 struct letter {
 	uint64_t number; /* of the operation, from 1 */
@@ -49,7 +49,7 @@ tn_status mpi_fail_code(struct mpi_communicator *c, int code, int rank, const ch
 	return mpi_engine_fail(&c->error, code, "collective", text);
 }
 
-/* Rank `other` has begun something else. */
+/* Rank `other` starts something else. */
 static tn_status fail_agreement(struct mpi_communicator *c, const struct letter *own,
 				const struct letter *theirs, int other)
 {
@@ -57,8 +57,8 @@ static tn_status fail_agreement(struct mpi_communicator *c, const struct letter 
 	communicator_describe_header(&own->header, own_text, sizeof(own_text));
 	communicator_describe_header(&theirs->header, their_text, sizeof(their_text));
 	return tn_plugin_fail(
-		&c->error, TN_STATE, communicator_operation_name(own->header.operation),
-		"operation %llu: rank %d has started %s, rank %d %s",
+		&c->error, TN_INVALID_ARGUMENT, communicator_operation_name(own->header.operation),
+		"the ranks disagree in operation %llu: rank %d starts %s, rank %d starts %s",
 		(unsigned long long)own->number, c->rank, own_text, other, their_text);
 }
 
@@ -337,17 +337,26 @@ tn_status mpi_test(void *communicator, void *request, struct tn_collective_state
 	return TN_OK;
 }
 
-/* What is under way stays, since MPI may still write to it. */
+/* Its memory stays, since MPI may still use it. */
+static void abandon(struct mpi_communicator *c, struct mpi_operation *operation)
+{
+	mpi_exchange_abandon(c, &operation->letters);
+	for (struct mpi_chunk *chunk = operation->chunks; chunk; chunk = chunk->next)
+		mpi_exchange_abandon(c, &chunk->messages);
+}
+
 int mpi_operations_free(struct mpi_communicator *c)
 {
 	int were_done = 1;
 	while (c->operations) {
 		struct mpi_operation *operation = c->operations;
 		c->operations = operation->next;
-		if (operation->is_done)
+		if (operation->is_done) {
 			release(c, operation);
-		else
-			were_done = 0;
+			continue;
+		}
+		abandon(c, operation);
+		were_done = 0;
 	}
 	c->newest = NULL;
 	mpi_chunk_free_spare(c);

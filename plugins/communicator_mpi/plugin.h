@@ -54,7 +54,8 @@ tn_status mpi_start(void *communicator, const struct tn_collective_args *args, v
 tn_status mpi_test(void *communicator, void *request, struct tn_collective_state *state,
 		   struct tn_error_info *error);
 
-/* Frees operations that are done, and spare chunks.  1: none was under way. */
+/* Frees operations that are done, and spare chunks, and abandons those that are under way.  1: none
+ * was. */
 int mpi_operations_free(struct mpi_communicator *c);
 
 /* Records that MPI gave `code` for "a message from" or the like and that rank; the first failure
