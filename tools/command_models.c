@@ -64,8 +64,12 @@ static struct tn_model_shape default_shape(const char *name)
 {
 	const struct tn_model_info *info = find_info(name);
 	const char *colon = strchr(name, ':');
+	const size_t length = colon ? strcspn(colon + 1, ":") : 0;
+	const int has_form = length && !memchr(colon + 1, '=', length); /* or a setting */
 	for (uint32_t form = 0; info && tn_model_form_name(form); form++) {
-		if (colon ? !strcmp(colon + 1, tn_model_form_name(form)) : info->forms >> form & 1)
+		const char *known = tn_model_form_name(form);
+		if (has_form ? strlen(known) == length && !strncmp(colon + 1, known, length)
+			     : info->forms >> form & 1)
 			return *usual_shape(info, form);
 	}
 	return small_shape;

@@ -436,10 +436,10 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 			c->save ? ", nothing is saved" : "");
 		c->failed = 1;
 	}
-	if (!status && !c->failed && !train_results_show(&c->results, module, dataset))
-		c->failed = 1;
 	if (!status && !c->failed && c->save)
 		save(c, module, dataset, &result);
+	if (!status && !c->failed && !train_results_show(&c->results, module, dataset))
+		c->failed = 1;
 	describe_end(&d);
 	tn_optimizer_destroy(optimizer);
 }

@@ -156,6 +156,7 @@ void metrics_test(struct metrics *metrics, const struct tn_evaluation *test)
 	struct line line = {.n = 0};
 	if (!metrics->is_open)
 		return;
+	metrics_begin(metrics);
 	add_number(&line, "test_loss", test->loss);
 	add_number(&line, "test_accuracy", test->accuracy);
 	end_line(metrics, &line);

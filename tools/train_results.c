@@ -13,6 +13,7 @@
 
 #include "confusion.h"
 #include "contact_sheet.h"
+#include "output.h"
 #include "tool.h"
 
 enum { BATCH = 256, COLUMNS = 10, MOST_MISTAKES = 1000000 };
@@ -33,10 +34,20 @@ size_t train_results_rows(struct train_results *results, struct option_row *rows
 
 int train_results_prepare(const struct train_results *results)
 {
-	if (!results->plots || !mkdir(results->plots, 0777) || errno == EEXIST)
+	static const char *const names[] = {"loss.svg", "samples.png", "mistakes.png"};
+	if (!results->plots)
 		return 1;
-	fprintf(stderr, "tenon train: --plots %s: %s\n", results->plots, strerror(errno));
-	return 0;
+	if (mkdir(results->plots, 0777) && errno != EEXIST) {
+		fprintf(stderr, "tenon train: --plots %s: %s\n", results->plots, strerror(errno));
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char path[4096];
+		snprintf(path, sizeof(path), "%s/%s", results->plots, names[i]);
+		if (!output_possible("train", "--plots", path, OUTPUT_WHOLE))
+			return 0;
+	}
+	return 1;
 }
 
 void train_results_epoch(struct train_results *results, const struct tn_epoch_metrics *m)

@@ -24,7 +24,7 @@ struct train_results {
 
 /* Writes N_RESULTS_ROWS rows and returns their number. */
 size_t train_results_rows(struct train_results *results, struct option_row *rows);
-/* Makes the folder; 0: it cannot be made, which has been printed. */
+/* Makes the folder; 0: the plots could not be written, which has been printed. */
 int train_results_prepare(const struct train_results *results);
 void train_results_epoch(struct train_results *results, const struct tn_epoch_metrics *metrics);
 /* Prints loss and accuracy on the test part, and the confusion matrix if it is asked for.  An error

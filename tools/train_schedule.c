@@ -95,7 +95,8 @@ void train_schedule_apply(struct train_schedule *s, struct tn_train_options *opt
 						  .min_lr = s->min_lr < 0 ? 0 : s->min_lr};
 	if (s->which == PLATEAU)
 		fill_plateau(s, &s->options);
-	options->schedule_options = &s->options;
+	/* Without a schedule a training may be resumed with more epochs. */
+	options->schedule_options = s->which == CONSTANT ? NULL : &s->options;
 	options->schedule_epochs = s->which == TWO_DROPS;
 	options->clip_norm = s->clip_norm;
 	if (!s->stops)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# The options of nnott do what the table of tenon-nnott(7) says: each trains as Tenon's option beside
-# it, and otherwise than without it.
+# The options of nnott do what the table of tenon-nnott(7) says: each trains as Tenon's option
+# beside it, and otherwise than without it.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 needs_digits
@@ -44,7 +44,8 @@ sample() {
 	--load) value=$dir/other.safetensors ;;
 	--hidden-sizes) value=9,7 with="--epochs 1 --validation 0.9" ;;
 	--activation) value=tanh ;;
-	--hidden-activations) value=tanh,gelu with="--epochs 1 --validation 0.9 --hidden-sizes 8,6" ;;
+	--hidden-activations)
+		value=tanh,gelu with="--epochs 1 --validation 0.9 --hidden-sizes 8,6" ;;
 	--hidden-dropout | --dropout) value=0.5 ;;
 	--bn-momentum) value=0.9 with="$with --batch-norm" ;;
 	--leaky-negative-slope) value=0.5 with="$with --activation leaky_relu" ;;
@@ -59,10 +60,13 @@ sample() {
 	--reduce-patience)
 		value=1 with="--hidden-sizes 8 --epochs 3 --schedule plateau --reduce-delta 10" ;;
 	--reduce-delta)
-		value=10 with="--hidden-sizes 8 --epochs 3 --schedule plateau --reduce-patience 1" ;;
+		value=10 with="--hidden-sizes 8 --epochs 3 --schedule plateau"
+		with="$with --reduce-patience 1" ;;
 	--early-stopping) with="--hidden-sizes 8 --epochs 7 --optimizer sgd --lr 0.00000001" ;;
-	--early-patience) value=1 with="--hidden-sizes 8 --epochs 4 --early-stopping --min-delta 9" ;;
-	--early-delta) value=9 with="--hidden-sizes 8 --epochs 4 --early-stopping --patience 1" ;;
+	--early-patience)
+		value=1 with="--hidden-sizes 8 --epochs 4 --early-stopping --min-delta 9" ;;
+	--early-delta)
+		value=9 with="--hidden-sizes 8 --epochs 4 --early-stopping --patience 1" ;;
 	--grad-clip) value=0.01 with="$with --optimizer sgd" ;;
 	--lookahead-k) value=2 with="$with --lookahead" ;;
 	--lookahead) with="--epochs 2 --hidden-sizes 8" ;;
@@ -138,6 +142,12 @@ run 0 train mlp --data digits --epochs 1 --quiet --hidden-sizes 9,7 --hidden-act
 accuracy=$(sed -n 's/^\(test accuracy .*\)/\1/p' out)
 run 0 eval own.safetensors
 out_has "^$accuracy\$"
+
+# Without training the metrics are those of the test, in place of what the file had.
+run 0 train mlp --data digits --skip-train --load own.safetensors --quiet --metrics metrics \
+	--hidden-sizes 9,7 --activation tanh,gelu --batch-norm --dropout 0.1,none --seed 9
+out_has "^$accuracy\$"
+[ "$(wc -l <metrics)" -eq 1 ] || fail "expected one line of metrics"
 
 # What cannot be meant is refused.
 refused() {
