@@ -22,6 +22,7 @@ struct scan {
 	uint64_t *counts[TN_N_PARTS]; /* of each class */
 	uint64_t n_problems;
 	struct contact_sheet sheet;
+	uint64_t wanted; /* classes; 0: as many as there are */
 };
 
 /* ---- The list --------------------------------------------------------------------------------*/
@@ -53,18 +54,21 @@ static int list_all(void)
 
 /* A folder whose pictures cannot all be read is opened without reading any, for a size and a mean
  * that are not its own: *is_damaged. */
-static int open_data(const char *name, tn_dataset **dataset, int *is_damaged)
+static int open_data(const struct scan *scan, tn_dataset **dataset, int *is_damaged)
 {
+	const char *name = scan->name;
 	struct tn_error_info error, other;
 	const struct tn_input_format any = {.struct_size = sizeof(any),
 					    .channels = 3,
 					    .height = 64,
 					    .width = 64,
 					    .deviation = {1, 1, 1}};
-	const struct tn_dataset_options o = {.struct_size = sizeof(o), .normalise_as = &any};
+	struct tn_dataset_options o = {.struct_size = sizeof(o),
+				       .n_classes = (uint32_t)scan->wanted};
 	*is_damaged = 0;
-	if (!tn_dataset_open(name, NULL, dataset, &error))
+	if (!tn_dataset_open(name, &o, dataset, &error))
 		return EXIT_DONE;
+	o.normalise_as = &any;
 	if (error.status == TN_NOT_FOUND || tn_dataset_open(name, &o, dataset, &other))
 		return report_error(&error);
 	*is_damaged = 1;
@@ -257,7 +261,7 @@ static int show_one(struct scan *scan)
 {
 	tn_dataset *dataset = NULL;
 	int is_damaged, has_memory = 1;
-	int code = open_data(scan->name, &dataset, &is_damaged);
+	int code = open_data(scan, &dataset, &is_damaged);
 	if (code != EXIT_DONE)
 		return code;
 	scan->dataset = dataset;
@@ -290,6 +294,8 @@ int command_data(int argc, char **argv)
 		 .text = &scan.sheet.path},
 		{"samples", "N", "samples of each class on it (10)", .count = &scan.sheet.columns,
 		 .lowest = 1, .highest = 1000},
+		{"classes", "N", "classes, some of which may have no samples",
+		 .count = &scan.wanted, .lowest = 1, .highest = 65536},
 	};
 	const struct option_table table = {
 		.command = "tenon data",

@@ -50,17 +50,11 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 	return OPTIONS_READ;
 }
 
-static int not_pictures(const tn_dataset *dataset)
-{
-	fprintf(stderr, "tenon eval: %s: expected labelled pictures\n", tn_dataset_name(dataset));
-	return EXIT_FAILED;
-}
-
 static int check_format(const struct saved_network *network, const tn_dataset *dataset)
 {
 	const struct tn_input_format *a = &network->format, *b = tn_dataset_format(dataset);
 	if (!b) {
-		not_pictures(dataset);
+		not_pictures("eval", dataset);
 		return 0;
 	}
 	if (a->channels == b->channels && a->height == b->height && a->width == b->width &&
@@ -120,6 +114,7 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 		return EXIT_FAILED;
 	}
 	if (!tn_error(context)) {
+		say_untested("eval", dataset, network->has_spare, confusion);
 		if (c->json)
 			printf("{\"test_loss\": %.9g, \"test_accuracy\": %.9g, \"images\": %" PRIu64
 			       ", \"seconds\": %.3f}\n",
@@ -172,6 +167,7 @@ static int open_saved(const struct eval_command *c, tn_context *context,
 		code = open_data(c, network, 0, dataset);
 	if (code != EXIT_DONE || !has_spare_classes(network, *dataset))
 		return code;
+	network->has_spare = 1;
 	tn_dataset_destroy(*dataset);
 	*dataset = NULL;
 	return open_data(c, network, network->format.n_classes, dataset);
@@ -196,7 +192,7 @@ static int open_weights(const struct eval_command *c, tn_context *context,
 		return report_error(&error);
 	const struct tn_input_format *format = tn_dataset_format(*dataset);
 	if (!format)
-		return not_pictures(*dataset);
+		return not_pictures("eval", *dataset);
 	char *classes = class_lines(*dataset);
 	code = weights_open(context, c->path, c->model, format, classes, network);
 	free(classes);

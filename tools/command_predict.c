@@ -163,16 +163,16 @@ static int predict_files(const struct predict_command *c, tn_context *context,
 static int check_data(const struct saved_network *network, const tn_dataset *dataset)
 {
 	const struct tn_input_format *f = tn_dataset_format(dataset);
-	if (!f) {
-		fprintf(stderr, "tenon predict: %s: expected labelled pictures\n",
-			tn_dataset_name(dataset));
-		return EXIT_FAILED;
-	}
+	if (!f)
+		return not_pictures("predict", dataset);
 	if (f->channels == network->format.channels && f->height == network->format.height &&
 	    f->width == network->format.width)
 		return EXIT_DONE;
-	fprintf(stderr, "tenon predict: the network expects pictures of %u x %u x %u\n",
-		network->format.channels, network->format.height, network->format.width);
+	fprintf(stderr,
+		"tenon predict: the network expects pictures of %u x %u x %u, the data set '%s' "
+		"has %u x %u x %u\n",
+		network->format.channels, network->format.height, network->format.width,
+		tn_dataset_name(dataset), f->channels, f->height, f->width);
 	return EXIT_FAILED;
 }
 
@@ -243,11 +243,8 @@ static int open_weights(const struct predict_command *c, tn_context *context,
 		return report_error(&error);
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	char *classes = format ? class_lines(dataset) : NULL;
-	code = EXIT_FAILED;
-	if (format)
-		code = weights_open(context, c->path, c->model, format, classes, network);
-	else
-		fprintf(stderr, "tenon predict: %s: expected labelled pictures\n", c->data);
+	code = format ? weights_open(context, c->path, c->model, format, classes, network)
+		      : not_pictures("predict", dataset);
 	free(classes);
 	tn_dataset_destroy(dataset);
 	return code;

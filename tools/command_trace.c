@@ -242,10 +242,7 @@ static int open_data(const struct trace_command *c, const struct saved_network *
 					     .keep_own_parts = 1};
 	if (tn_dataset_open(c->data ? c->data : saved->data, &o, dataset, &error))
 		return report_error(&error);
-	if (tn_dataset_format(*dataset))
-		return EXIT_DONE;
-	fprintf(stderr, "tenon trace: %s: expected labelled pictures\n", tn_dataset_name(*dataset));
-	return EXIT_FAILED;
+	return tn_dataset_format(*dataset) ? EXIT_DONE : not_pictures("trace", *dataset);
 }
 
 static int run(struct trace_command *c, tn_context *context)

@@ -497,11 +497,8 @@ static int begin(const struct train_command *c, tn_context *context, tn_module *
 static int run_with_data(struct train_command *c, tn_context *context, const tn_dataset *dataset)
 {
 	const struct tn_input_format *f = tn_dataset_format(dataset);
-	if (!f) {
-		fprintf(stderr, "tenon train: %s: expected labelled pictures\n",
-			tn_dataset_name(dataset));
-		return EXIT_FAILED;
-	}
+	if (!f)
+		return not_pictures("train", dataset);
 	const struct tn_model_shape shape = {f->channels, f->height, f->width, f->n_classes};
 	tn_module *module = tn_model_create(context, c->model, &shape);
 	if (module && (weights_freeze(module, c->model, c->freeze, c->quiet) != EXIT_DONE ||
@@ -538,6 +535,7 @@ static int run_with_context(struct train_command *c, tn_context *context)
 		.keep_own_parts = c->validation < 0,
 		.n_classes = (uint32_t)c->classes,
 	};
+	c->results.has_spare = c->classes != 0;
 	int code = picture_options_apply(&c->pictures, c->model, &as, &o);
 	if (code != EXIT_DONE)
 		return code;

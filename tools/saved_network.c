@@ -20,6 +20,22 @@ static int fail(const char *path, const char *key)
 	return EXIT_FAILED;
 }
 
+/* An error about what the metadata say. */
+static int report_of_file(const char *path, const char *key, const struct tn_error_info *error)
+{
+	struct tn_error_info full = *error;
+	snprintf(full.text, sizeof(full.text), "%s: metadata '%s': %.256s", path, key, error->text);
+	return report_error(&full);
+}
+
+static uint32_t count_lines(const char *text)
+{
+	uint32_t n = text && *text;
+	for (; text && *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
 /* The model's name must outlive the file that it is read from. */
 static int read_metadata(const tn_safetensors *file, const char *path,
 			 struct saved_network *network, char **model)
@@ -35,7 +51,14 @@ static int read_metadata(const tn_safetensors *file, const char *path,
 		return fail(path, "input_format");
 	network->format.struct_size = sizeof(network->format);
 	if (tn_input_format_parse(format, &network->format, &error))
-		return report_error(&error);
+		return report_of_file(path, "input_format", &error);
+	const uint32_t n_names = count_lines(classes);
+	if (n_names && n_names != network->format.n_classes) {
+		fprintf(stderr,
+			"tenon: %s: metadata 'classes': expected %u names, one a line, found %u\n",
+			path, network->format.n_classes, n_names);
+		return EXIT_FAILED;
+	}
 	*model = strdup(name);
 	network->data = strdup(data ? data : "");
 	network->classes = strdup(classes ? classes : "");
@@ -59,7 +82,9 @@ static int make_network(tn_context *context, const char *path, const char *model
 						       .n_renames = *prefix != '\0',
 						       .renames = &rename};
 	network->module = tn_model_create(context, model, &shape);
-	if (network->module && !tn_module_build(network->module))
+	if (!network->module && tn_error(context))
+		return report_of_file(path, "model", tn_error(context));
+	if (!tn_module_build(network->module))
 		tn_module_load(network->module, path, &options);
 	return finish(context);
 }

@@ -67,6 +67,7 @@ struct saved_network {
 	struct tn_input_format format;
 	char *data;    /* the data set that it was trained on; NULL: unknown */
 	char *classes; /* names, one per line */
+	int has_spare; /* the data set lacks its last classes, which are only numbers */
 };
 /* Print the failure and return its exit code; EXIT_DONE: filled, owned (saved_network_release).
  * The first reads a file that `tenon train --save` wrote, whose metadata describe the network; the
@@ -77,6 +78,13 @@ int weights_open(tn_context *context, const char *path, const char *model,
 		 const struct tn_input_format *format, const char *classes,
 		 struct saved_network *network);
 void saved_network_release(struct saved_network *network);
+/* Prints that a data set is not of labelled pictures, and what it has; returns EXIT_FAILED. */
+int not_pictures(const char *command, const tn_dataset *dataset);
+/* Says on stderr which class the test part lacks, by the counts of labels (rows) and answers of an
+ * evaluation on it.  has_spare: classes at the end that are only numbers may be without pictures,
+ * as train --classes adds them. */
+void say_untested(const char *command, const tn_dataset *dataset, int has_spare,
+		  const uint64_t *confusion);
 /* The names of the classes of a data set, one per line, owned; NULL: out of memory. */
 char *class_lines(const tn_dataset *dataset);
 /* Writes the name of a class into `buffer`, or its number if it has none. */

@@ -171,6 +171,8 @@ tn_status train_results_test(const struct train_results *results, tn_module *mod
 	const uint32_t n = tn_dataset_format(dataset)->n_classes;
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
 	tn_status status = tn_evaluate(module, dataset, TN_PART_TEST, 0, evaluation, confusion);
+	if (!status && confusion)
+		say_untested("train", dataset, results->has_spare, confusion);
 	if (!status)
 		printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
 		       100.0 * evaluation->accuracy, evaluation->loss, evaluation->images);

@@ -193,40 +193,74 @@ static int64_t integer_at(const struct tn_host_array *array, uint64_t i)
 	}
 }
 
+static tn_status bad_label(const struct arrays *arrays, int suffix, uint64_t k, int64_t label,
+			   uint32_t most, const char *reason, struct tn_error_info *error)
+{
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: y%s, number %llu: expected a label from 0 to %u%s, found %lld%s",
+		       tn_file_label(arrays->path), parts[suffix].suffix, (unsigned long long)k,
+		       most, reason, (long long)label, label == INT64_MAX ? " or more" : "");
+}
+
+/* Labels as i32; *next is the number of those before, on return with them. */
+static tn_status join_part(const struct arrays *arrays, int suffix, uint64_t *next,
+			   struct tn_dataset_raw *raw, struct tn_error_info *error)
+{
+	const struct tn_host_array *y = &arrays->y[suffix];
+	for (uint64_t k = 0; y->data && k < (uint64_t)y->shape[0]; k++) {
+		const int64_t label = integer_at(y, k);
+		if (label < 0 || label >= MAX_CLASSES)
+			return bad_label(arrays, suffix, k, label, MAX_CLASSES - 1,
+					 " (other targets are floating)", error);
+		raw->labels[(*next)++] = (int32_t)label;
+		if (raw->n_classes > (uint32_t)label)
+			continue;
+		if (parts[suffix].part != TN_PART_TRAIN)
+			return bad_label(arrays, suffix, k, label, raw->n_classes - 1,
+					 ", as in the training part", error);
+		raw->n_classes = (uint32_t)label + 1;
+	}
+	return TN_OK;
+}
+
+/* The first n labels, of the training part, are all of the classes. */
+static tn_status check_gaps(const struct arrays *arrays, const struct tn_dataset_raw *raw,
+			    uint64_t n, struct tn_error_info *error)
+{
+	uint32_t missing = 0;
+	uint8_t *occurs = tn_mem_zeroed(MAX_CLASSES, 1);
+	if (!occurs)
+		return no_memory(arrays->path, error);
+	for (uint64_t i = 0; i < n; i++)
+		occurs[raw->labels[i]] = 1;
+	while (missing < raw->n_classes && occurs[missing])
+		missing++;
+	tn_mem_free(occurs);
+	if (missing == raw->n_classes)
+		return TN_OK;
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: y of the training part: expected labels that number classes without a "
+		       "gap from 0 (n_classes may add classes without samples), found %u but no "
+		       "%u",
+		       tn_file_label(arrays->path), raw->n_classes - 1, missing);
+}
+
 /* All labels as i32; the classes are 0 to the largest of the training part, which comes first. */
-static tn_status join_labels(const struct arrays *arrays, struct tn_dataset_raw *raw,
-			     struct tn_error_info *error)
+static tn_status join_labels(const struct arrays *arrays, int may_have_gaps,
+			     struct tn_dataset_raw *raw, struct tn_error_info *error)
 {
 	uint64_t next = 0;
+	tn_status status = TN_OK;
 	raw->labels = tn_mem_zeroed((size_t)arrays->n, sizeof(*raw->labels));
 	if (!raw->labels)
 		return no_memory(arrays->path, error);
-	for (int i = 0; i < N_SUFFIXES; i++) {
-		const struct tn_host_array *y = &arrays->y[i];
-		for (uint64_t k = 0; y->data && k < (uint64_t)y->shape[0]; k++) {
-			int64_t label = integer_at(y, k);
-			if (label < 0 || label >= MAX_CLASSES)
-				return tn_fail(error, TN_FORMAT, OPERATION,
-					       "%s: y%s, number %llu: expected a label from 0 to "
-					       "%d (other targets are floating), found %lld%s",
-					       tn_file_label(arrays->path), parts[i].suffix,
-					       (unsigned long long)k, MAX_CLASSES - 1,
-					       (long long)label,
-					       label == INT64_MAX ? " or more" : "");
-			raw->labels[next++] = (int32_t)label;
-			if (raw->n_classes > (uint32_t)label)
-				continue;
-			if (parts[i].part != TN_PART_TRAIN)
-				return tn_fail(error, TN_FORMAT, OPERATION,
-					       "%s: y%s, number %llu: expected a label from 0 to "
-					       "%u, as in the training part, found %lld",
-					       tn_file_label(arrays->path), parts[i].suffix,
-					       (unsigned long long)k, raw->n_classes - 1,
-					       (long long)label);
-			raw->n_classes = (uint32_t)label + 1;
-		}
+	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++) {
+		status = join_part(arrays, i, &next, raw, error);
+		if (status == TN_OK && parts[i].part == TN_PART_TRAIN && arrays->y[i].data &&
+		    !may_have_gaps)
+			status = check_gaps(arrays, raw, next, error);
 	}
-	return TN_OK;
+	return status;
 }
 
 /* The arrays of a letter one after the other. */
@@ -357,14 +391,14 @@ static tn_status take_parts(const struct arrays *arrays, struct tn_dataset_raw *
 	return TN_OK;
 }
 
-static tn_status convert(const struct arrays *arrays, struct tn_dataset_raw *raw,
+static tn_status convert(const struct arrays *arrays, int may_have_gaps, struct tn_dataset_raw *raw,
 			 struct tn_error_info *error)
 {
 	uint32_t sizes[3];
 	int is_last;
 	tn_status status = TN_OK;
 	if (arrays->has_y && are_labels(first_of(arrays->y)))
-		status = join_labels(arrays, raw, error);
+		status = join_labels(arrays, may_have_gaps, raw, error);
 	if (status == TN_OK && raw->labels && are_pictures(first_of(arrays->x), sizes, &is_last))
 		status = take_pictures(arrays, sizes, is_last, raw, error);
 	else if (status == TN_OK)
@@ -383,8 +417,8 @@ tn_status tn_array_files_look(const char *folder, int *is_there, struct tn_error
 	return status;
 }
 
-tn_status tn_array_files_read(const char *path, int is_npz, struct tn_dataset_raw *out,
-			      struct tn_error_info *error)
+tn_status tn_array_files_read(const char *path, int is_npz, int may_have_gaps,
+			      struct tn_dataset_raw *out, struct tn_error_info *error)
 {
 	struct arrays arrays = {.path = path};
 	struct tn_dataset_raw raw = {0};
@@ -394,7 +428,7 @@ tn_status tn_array_files_read(const char *path, int is_npz, struct tn_dataset_ra
 	if (status == TN_OK)
 		status = read_arrays(&arrays, error);
 	if (status == TN_OK)
-		status = convert(&arrays, &raw, error);
+		status = convert(&arrays, may_have_gaps, &raw, error);
 	for (int i = 0; i < N_SUFFIXES; i++) {
 		tn_host_array_release(&arrays.x[i]);
 		tn_host_array_release(&arrays.y[i]);

@@ -122,7 +122,8 @@ static tn_status read_folder(const char *folder, const struct tn_dataset_options
 			status = tn_cifar_folder_read(folder, raw, error);
 			break;
 		case ARRAYS:
-			status = tn_array_files_read(folder, 0, raw, error);
+			status =
+				tn_array_files_read(folder, 0, options->n_classes != 0, raw, error);
 			break;
 		case CLASSES:
 			status = tn_class_folder_read(folder, options, raw, error);
@@ -158,7 +159,7 @@ static tn_status read_file(const char *path, const struct tn_dataset_options *op
 		status = check_taken(path, options, is_npz ? 0 : TAKES_TABLE, error);
 	if (status != TN_OK)
 		return status;
-	return is_npz ? tn_array_files_read(path, 1, raw, error)
+	return is_npz ? tn_array_files_read(path, 1, options->n_classes != 0, raw, error)
 		      : tn_table_file_read(path, options, raw, error);
 }
 

@@ -193,7 +193,8 @@ struct tn_dataset_options {
  * A file is an NPZ file with such arrays, or else a CSV file (tn_csv_read).
  *
  * Arrays: x has samples along its first axis, and so has y, which may be missing from all parts.
- * One integer for each sample in y is a class, from 0 to 65535; any other y is kept as it is.
+ * One integer for each sample in y is a class, from 0 to 65535; those of the training part number
+ * the classes without a gap, unless n_classes is given.  Any other y is kept as it is.
  * Bytes of (n, height, width), (n, channels, height, width) or (n, height, width, channels) with
  * classes are labelled images, of at most TN_MAX_CHANNELS channels; any other x is kept as it is.
  *

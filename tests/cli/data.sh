@@ -89,6 +89,11 @@ mkdir "$dir/arrays"
 npy "$dir/arrays/x.npy" 3,2,2 '\001\002\003\004\005\006\007\010\011\012\013\014'
 npy "$dir/arrays/y.npy" 3, '\000\002\014'
 run 1 data "$dir/arrays"
+err_has 'arrays: y of the training part: expected labels .* without a gap from 0'
+err_has 'found 12 but no 1'
+run 1 data "$dir/arrays" --classes 12
+err_has 'n_classes: expected at least the 13 classes of the data set, found 12'
+run 1 data "$dir/arrays" --classes 13
 out_has '^ *2  2  *1  *0  *0$'
 err_has "class 1 ('1'): expected samples in train, found none"
 err_has "and 2 classes more without samples in train"
