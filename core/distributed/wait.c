@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Waiting for other ranks: the only loop that does.  It tests at once again for some microseconds,
- * then gives its processor away in between, then sleeps, longer and longer: a machine often has
- * more ranks than processors, and the one that is waited for needs them.
+ * Waiting for other ranks: the only loop that does.  While nothing happens, it tests at once again
+ * for some microseconds, then gives its processor away in between, then sleeps, longer and longer:
+ * a machine often has more ranks than processors, and the one that is waited for needs them.  A
+ * test that took its time has moved data, and more will come: a large operand does not sleep
+ * between its pieces.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include "distributed/collective.h"
 #include "distributed/request.h"
 
+#define WORK 50e-6 /* seconds: more than a test takes that finds nothing, or looks for dead ranks */
 #define SPIN 20e-6
 #define YIELD 2e-3
 #define SHORTEST_SLEEP 20000 /* nanoseconds */
@@ -19,7 +22,8 @@
 
 struct watch {
 	double begin;
-	double waited;
+	double waited; /* until the end of the last test */
+	double worked; /* in that time, until the end of the last test that moved data */
 	long sleep;
 	int has_warned;
 };
@@ -31,11 +35,25 @@ static double seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static tn_status test(struct watch *watch, tn_request *request, int *is_done)
+{
+	const double before = seconds();
+	tn_status status = tn_request_advance(request, is_done);
+	const double after = seconds();
+	watch->waited = after - watch->begin;
+	if (after - before > WORK) {
+		watch->worked = watch->waited;
+		watch->sleep = SHORTEST_SLEEP;
+	}
+	return status;
+}
+
 static void back_off(struct watch *watch)
 {
-	if (watch->waited < SPIN)
+	const double idle = watch->waited - watch->worked;
+	if (idle < SPIN)
 		return;
-	if (watch->waited < YIELD) {
+	if (idle < YIELD) {
 		sched_yield();
 		return;
 	}
@@ -85,11 +103,10 @@ tn_status tn_request_wait(tn_request *request)
 	const tn_communicator *communicator = request->communicator;
 	struct watch watch = {.begin = seconds(), .sleep = SHORTEST_SLEEP};
 	int is_done;
-	tn_status status = tn_request_advance(request, &is_done);
+	tn_status status = test(&watch, request, &is_done);
 	while (!status && !is_done) {
 		back_off(&watch);
-		status = tn_request_advance(request, &is_done);
-		watch.waited = seconds() - watch.begin;
+		status = test(&watch, request, &is_done);
 		if (status || is_done)
 			break;
 		if (watch.waited >= communicator->timeout) {
