@@ -3,7 +3,8 @@
  *
  * Waiting for other ranks: the only loop that does.  It tests at once again for some microseconds,
  * then gives its processor away in between, then sleeps, longer and longer: a machine often has
- * more ranks than processors, and the one that is waited for needs them.
+ * more ranks than processors, and the one that is waited for needs them.  Sleeps stay short enough
+ * for data to move at the rate of a network: what arrives during one must fit in its buffers.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #define SPIN 20e-6
 #define YIELD 2e-3
 #define SHORTEST_SLEEP 20000 /* nanoseconds */
-#define LONGEST_SLEEP 1000000
+#define LONGEST_SLEEP 100000
 
 struct watch {
 	double begin;
