@@ -14,8 +14,9 @@
 #include "tool.h"
 
 static const char about[] =
-	"Starts COMMAND N times on this machine, as ranks that the communicator `local` connects.\n"
-	"When one fails, the others are ended; the exit status is that of the first that failed.\n";
+	"Starts COMMAND N times on this machine, as ranks that the communicator `local`\n"
+	"connects.  When one fails, the others are ended; the exit status is that of\n"
+	"the first one that failed.\n";
 
 static int parse_arguments(uint64_t *n, int argc, char **argv)
 {

@@ -172,6 +172,10 @@ tn_status tn_communicator_open(tn_context *context, const struct tn_communicator
 		status = tn_communicator_choose(&loading, options.name, &choice, error);
 	if (!status)
 		status = open_chosen(made, context, &choice, error);
+	/* A variable that could not be read counts as not set. */
+	if (!status && context->assembly->parameters.failed)
+		status = tn_fail(error, TN_OUT_OF_MEMORY, operation,
+				 "no memory for the environment's variables");
 	tn_communicator_choice_release(&choice);
 	if (status)
 		tn_communicator_close(made);

@@ -18,7 +18,7 @@
 #define SPIN 20e-6
 #define YIELD 2e-3
 #define SHORTEST_SLEEP 20000 /* nanoseconds */
-#define LONGEST_SLEEP 1000000
+#define LONGEST_SLEEP 100000
 
 struct watch {
 	double begin;

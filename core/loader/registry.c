@@ -97,6 +97,15 @@ static void log_ignored(const struct tn_registry_options *options)
 	tn_text_release(&text);
 }
 
+/* A name in TENON_SIMULATE that is not a communicator's. */
+static tn_status add_simulated(struct tn_loading *loading, const char *name)
+{
+	int is_communicator;
+	tn_status status =
+		tn_rows_has_data_file(loading, &tn_communicator_kind, name, &is_communicator);
+	return status || is_communicator ? status : tn_rows_add_asked(loading, name, 0);
+}
+
 static tn_status open_registry(struct tn_loading *loading, struct tn_registry *registry,
 			       struct tn_error_info *error)
 {
@@ -113,7 +122,7 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 	if (!status)
 		status = tn_rows_add_known(loading, &known);
 	for (size_t i = 0; !status && i < loading->simulation.n; i++)
-		status = tn_rows_add_asked(loading, loading->simulation.faults[i].name, 0);
+		status = add_simulated(loading, loading->simulation.faults[i].name);
 	for (size_t i = 0; !status && i < loading->selection.n_named; i++)
 		status = tn_rows_add_asked(loading, loading->selection.named[i].name, 1);
 	if (!status)

@@ -4,6 +4,7 @@
 #include "loader/rows.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include <tenon/status.h>
 
@@ -114,15 +115,35 @@ tn_status tn_rows_add_asked(struct tn_loading *loading, const char *name, int gu
 	return row ? explain_absent(loading, row, NULL, like) : TN_OUT_OF_MEMORY;
 }
 
+/* Writes the folder of a kind's data files. */
+static void add_data_folder(struct tn_text *text, struct tn_parameters *parameters,
+			    const struct tn_plugin_kind *kind)
+{
+	const char *variable = tn_parameter_read(
+		parameters, "TENON_DATA_DIR",
+		"Tenon's data files, instead of the installed ones (its own folders below)");
+	tn_text_format(text, "%s/%ss.d", variable ? variable : TN_DATA_DIR, kind->name);
+}
+
+tn_status tn_rows_has_data_file(const struct tn_loading *loading, const struct tn_plugin_kind *kind,
+				const char *name, int *has)
+{
+	struct tn_text path;
+	tn_text_init(&path);
+	add_data_folder(&path, loading->options->parameters, kind);
+	tn_text_format(&path, "/%s.%s", name, kind->name);
+	tn_status status = path.failed ? TN_OUT_OF_MEMORY : TN_OK;
+	*has = !status && !access(path.data, F_OK);
+	tn_text_release(&path);
+	return status;
+}
+
 tn_status tn_rows_read_known(const struct tn_loading *loading, struct tn_known_list *known)
 {
 	const struct tn_registry_options *options = loading->options;
-	const char *variable = tn_parameter_read(
-		options->parameters, "TENON_DATA_DIR",
-		"Tenon's data files, instead of the installed ones (its own folders below)");
 	struct tn_text folder;
 	tn_text_init(&folder);
-	tn_text_format(&folder, "%s/%ss.d", variable ? variable : TN_DATA_DIR, loading->kind->name);
+	add_data_folder(&folder, options->parameters, loading->kind);
 	const struct tn_known_source source = {
 		.kind = loading->kind,
 		.folder = folder.data,

@@ -15,6 +15,9 @@ tn_status tn_rows_read_simulation(struct tn_loading *loading, struct tn_error_in
 /* Searches, and adds a row for each candidate.  TN_OUT_OF_MEMORY, here and below. */
 tn_status tn_rows_add_candidates(struct tn_loading *loading);
 
+/* *has: is there a file of that name among the data files of `kind`? */
+tn_status tn_rows_has_data_file(const struct tn_loading *loading, const struct tn_plugin_kind *kind,
+				const char *name, int *has);
 /* Reads the data files of the kind. */
 tn_status tn_rows_read_known(const struct tn_loading *loading, struct tn_known_list *known);
 /* Copies the texts of data files to the rows of their names, and adds missing rows. */

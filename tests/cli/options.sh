@@ -6,7 +6,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 page=${TENON_SOURCE:?}/man/tenon.1
-commands="info doctor train eval predict trace models data convert plugin"
+commands="info doctor train eval predict trace models data convert launch plugin"
 commands="$commands bench bench:dispatch bench:ops bench:tiers bench:train"
 # The words of a command, and its --help.
 for command in $commands; do

@@ -22,16 +22,18 @@
 #include <string.h>
 #include <tenon/communicator.h>
 
+struct fake_request {
+	struct tn_collective_args args;
+	int tests;
+	struct fake_request *next;
+};
+
 struct fake {
 	const struct tn_host *host;
 	uint32_t size;
 	const char *fault;
 	int has_failed;
-};
-
-struct fake_request {
-	struct tn_collective_args args;
-	int tests;
+	struct fake_request *requests; /* under way */
 };
 
 static inline int fake_has(const struct fake *fake, const char *fault)
@@ -84,9 +86,20 @@ static inline tn_status fake_open(void *instance, const struct tn_communicator_o
 	return TN_OK;
 }
 
+static inline void fake_free(struct fake *fake, struct fake_request *request)
+{
+	struct fake_request **at = &fake->requests;
+	while (*at != request)
+		at = &(*at)->next;
+	*at = request->next;
+	fake->host->free(fake->host->context, request);
+}
+
 static inline void fake_close(void *communicator)
 {
-	(void)communicator;
+	struct fake *fake = (struct fake *)communicator;
+	while (fake->requests)
+		fake_free(fake, fake->requests);
 }
 
 static inline tn_status fake_describe(void *communicator,
@@ -112,7 +125,7 @@ static inline tn_status fake_describe(void *communicator,
 static inline tn_status fake_start(void *communicator, const struct tn_collective_args *args,
 				   void **request)
 {
-	const struct fake *fake = (const struct fake *)communicator;
+	struct fake *fake = (struct fake *)communicator;
 	if (fake_has(fake, "unordered") && args->call.flags & TN_DETERMINISTIC)
 		return fake_fail(args->call.error, TN_UNSUPPORTED, "sums have no order");
 	if (fake_has(fake, "start"))
@@ -123,6 +136,8 @@ static inline tn_status fake_start(void *communicator, const struct tn_collectiv
 		return TN_OUT_OF_MEMORY;
 	made->args = *args;
 	made->tests = 0;
+	made->next = fake->requests;
+	fake->requests = made;
 	*request = made;
 	return TN_OK;
 }
@@ -172,7 +187,7 @@ static inline tn_status fake_test(void *communicator, void *given,
 	if (state.is_done)
 		fake_do(fake, &request->args);
 	if (state.is_done || fake->has_failed)
-		fake->host->free(fake->host->context, request);
+		fake_free(fake, request);
 	if (fake->has_failed)
 		return fake_fail(error, TN_PEER_LOST, "rank 2 has ended");
 	tn_struct_answer(answer, &state, sizeof(state));

@@ -184,6 +184,18 @@ static void simulated_faults_name_the_variable(void **state)
 			"simulated by TENON_SIMULATE; its packages are libfake, fake-bin");
 }
 
+static void a_simulated_communicator_is_no_backend(void **state)
+{
+	(void)state;
+	know_fake();
+	setenv("TENON_SIMULATE", "fake:no-driver,other:no-device", 1);
+	assert_ok(open_ranks());
+	assert_null(tn_load_report_find(tn_context_report(ctx), "fake"));
+	assert_non_null(tn_load_report_find(tn_context_report(ctx), "other"));
+	assert_status(tn_load_report_find(tn_communicator_report(ranks), "fake")->status,
+		      TN_NO_DRIVER);
+}
+
 static void refused(const char *name, tn_status status, const char *reason)
 {
 	setenv("TENON_COMMUNICATOR", name, 1);
@@ -315,6 +327,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(its_own_launcher_must_have_started_that_number,
 						begin_test, end_test),
 		cmocka_unit_test_setup_teardown(simulated_faults_name_the_variable, begin_test,
+						end_test),
+		cmocka_unit_test_setup_teardown(a_simulated_communicator_is_no_backend, begin_test,
 						end_test),
 		cmocka_unit_test_setup_teardown(broken_files_are_refused_with_the_reason,
 						begin_test, end_test),
