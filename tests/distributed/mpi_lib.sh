@@ -49,6 +49,7 @@ ends() {
 # test_life: how it begins and ends.
 test_life() {
 	succeeds 1 unopened
+	succeeds 2 program
 	succeeds 2 own
 	succeeds 2 begun
 	succeeds 2 refused

@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tenon/context.h>
+#include <tenon/distributed.h>
+
 #include "check.h"
 #include "distributed/operations.h"
 
@@ -276,6 +279,50 @@ static void test_own(struct rank *rank)
 	RANK_CHECK(rank, create_again(rank) == TN_REFUSED && rank->error.text[0]);
 }
 
+/* ---- Through the library ---------------------------------------------------------------------*/
+
+static tn_context *ctx;
+
+static tn_status open_ranks(struct rank *rank, tn_communicator **ranks)
+{
+	rank->error.struct_size = sizeof(rank->error);
+	RANK_CHECK(rank, !tn_context_open(NULL, &ctx, &rank->error));
+	return tn_communicator_open(ctx, NULL, ranks, &rank->error);
+}
+
+/* The launcher's variables choose the communicator. */
+static void test_program(struct rank *rank)
+{
+	tn_communicator *ranks = NULL;
+	float x[4] = {1, 2, 3, 4};
+	if (open_ranks(rank, &ranks))
+		rank_fail(rank, "open: %s", rank->error.text);
+	RANK_CHECK(rank, !strcmp(tn_communicator_name(ranks), name));
+	const uint32_t size = tn_communicator_size(ranks);
+	struct tn_collective_host sum = {.struct_size = sizeof(sum),
+					 .operation = TN_COLLECTIVE_ALL_REDUCE,
+					 .combiner = TN_REDUCE_SUM,
+					 .dtype = TN_F32,
+					 .n = 4,
+					 .source = x,
+					 .target = x};
+	RANK_CHECK(rank, size > 1 && !tn_communicator_run(ranks, &sum));
+	for (int i = 0; i < 4; i++)
+		RANK_CHECK(rank, x[i] == (float)(size * (uint32_t)(i + 1)));
+	tn_communicator_close(ranks);
+	tn_context_close(ctx);
+}
+
+/* The communicator mpich under Open MPI's launcher finds only itself: refused, by both names. */
+static void test_stranger(struct rank *rank)
+{
+	tn_communicator *ranks = NULL;
+	RANK_CHECK(rank, open_ranks(rank, &ranks) == TN_REFUSED && !ranks);
+	RANK_CHECK(rank, strstr(rank->error.text, "mpirun of Open MPI"));
+	RANK_CHECK(rank, strstr(rank->error.text, "communicator mpich (MPICH "));
+	tn_context_close(ctx);
+}
+
 /* Begun by the program: it stays, also for a second instance. */
 static void test_begun(struct rank *rank)
 {
@@ -330,9 +377,17 @@ int main(int n_arguments, char **arguments)
 		const char *name;
 		void (*run)(struct rank *rank);
 	} tests[] = {
-		{"operations", test_operations}, {"refused", test_refused}, {"waits", test_waits},
-		{"disagree", test_disagree},     {"own", test_own},         {"begun", test_begun},
-		{"unopened", test_unopened},     {"abort", test_abort},     {"kill", test_kill},
+		{"operations", test_operations},
+		{"refused", test_refused},
+		{"waits", test_waits},
+		{"disagree", test_disagree},
+		{"program", test_program},
+		{"stranger", test_stranger},
+		{"own", test_own},
+		{"begun", test_begun},
+		{"unopened", test_unopened},
+		{"abort", test_abort},
+		{"kill", test_kill},
 	};
 	struct rank rank = {0};
 	if (n_arguments != 4)

@@ -10,3 +10,8 @@ for ranks in 1 2 3 4; do
 	succeeds $ranks operations
 done
 test_life
+# Under this launcher, the communicator of the other MPI.
+if [ -f "$TENON_BUILD/.libs/communicator_mpich.so" ]; then
+	export TENON_COMMUNICATOR=mpich
+	succeeds 2 stranger
+fi
