@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The trainer on several ranks: the same losses, values and decisions as on one, and the same end on
- * all of them.
+ * The trainer on several ranks: the same losses, values and decisions as on one, and the same end
+ * on all of them.
  */
 #include "distributed/training.h"
 
