@@ -6,6 +6,7 @@
  */
 #include "array/array.h"
 #include "array/make.h"
+#include "autograd/layer_sync_batch_norm.h"
 #include "autograd/node.h"
 #include "autograd/norm.h"
 #include "capture/stepped.h"
@@ -13,7 +14,8 @@
 #include "ops/map.h"
 #include "ops/norm.h"
 
-static tn_status check_options(const tn_array *x, const struct tn_batch_norm_options *o)
+static tn_status check_options(const tn_array *x, const struct tn_batch_norm_options *o,
+			       const struct tn_norm_ranks *ranks)
 {
 	struct tn_runtime *rt = x->runtime;
 	if (x->rank < 2)
@@ -27,7 +29,7 @@ static tn_status check_options(const tn_array *x, const struct tn_batch_norm_opt
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "batch_norm",
 				       "expected running_mean and running_var%s",
 				       o->training ? ", or none" : " for evaluation");
-	if (o->training && x->shape[1] && x->size == x->shape[1])
+	if (o->training && !ranks && x->shape[1] && x->size == x->shape[1])
 		return tn_runtime_fail(rt, TN_SHAPE, "batch_norm",
 				       "expected more than one element per channel in training");
 	return TN_OK;
@@ -81,6 +83,13 @@ static tn_array *running_rstd(const tn_array *x, const struct tn_batch_norm_opti
 tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 			const struct tn_batch_norm_options *options)
 {
+	return tn_batch_norm_of_ranks(x, w, b, options, NULL);
+}
+
+tn_array *tn_batch_norm_of_ranks(const tn_array *x, const tn_array *w, const tn_array *b,
+				 const struct tn_batch_norm_options *options,
+				 const struct tn_norm_ranks *ranks)
+{
 	struct tn_batch_norm_options o = {0};
 	if (!x || tn_runtime_ready(x->runtime) ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_batch_norm_options",
@@ -88,9 +97,11 @@ tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 		return NULL;
 	o.momentum = o.momentum != 0 ? o.momentum : 0.1;
 	o.epsilon = o.epsilon != 0 ? o.epsilon : 1e-5;
-	if (check_options(x, &o) || check_running(x, "running_mean", o.running_mean) ||
+	if (check_options(x, &o, ranks) || check_running(x, "running_mean", o.running_mean) ||
 	    check_running(x, "running_var", o.running_var))
 		return NULL;
+	if (o.training && ranks)
+		return tn_sync_batch_norm(x, w, b, &o, ranks);
 	struct tn_norm_call call = {.kind = TN_NORM_BATCH,
 				    .epsilon = o.epsilon,
 				    .use_statistics = !o.training,

@@ -47,6 +47,14 @@ static tn_status gradient_is_ready(void *user, tn_array *target)
 	return status ? status : tn_communicator_progress(p->communicator);
 }
 
+/* ---- Batch norms -----------------------------------------------------------------------------*/
+
+static tn_status gather_norms(void *user, size_t n, const double *own, double *all)
+{
+	const tn_data_parallel *p = user;
+	return tn_agree_gather_numbers(p->communicator, n, own, all, "a batch norm");
+}
+
 /* ---- Life ------------------------------------------------------------------------------------*/
 
 static tn_status check(const tn_module *module, const struct tn_data_parallel_options *o)
@@ -91,6 +99,9 @@ tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *co
 		.communicator = communicator,
 		.options = o,
 		.hook = {.ready = gradient_is_ready, .user = p},
+		.norm_ranks = {.n_ranks = tn_communicator_size(communicator),
+			       .gather = gather_norms,
+			       .user = p},
 		.buckets = {.module = module,
 			    .communicator = communicator,
 			    .wire = o.wire_dtype,
@@ -106,6 +117,7 @@ tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *co
 		return NULL;
 	}
 	module->gradient_hook = &p->hook;
+	module->norm_ranks = o.sync_batch_norm ? &p->norm_ranks : NULL;
 	module->n_users++;
 	return p;
 }
@@ -118,6 +130,7 @@ void tn_data_parallel_destroy(tn_data_parallel *p)
 	tn_buckets_release(&p->buckets);
 	tn_sharded_close(&p->sharded);
 	p->module->gradient_hook = NULL;
+	p->module->norm_ranks = NULL;
 	p->module->n_users--;
 	tn_mem_free(p->has_some);
 	tn_mem_free(p);

@@ -6,6 +6,7 @@
 #ifndef TN_DISTRIBUTED_DATA_PARALLEL_H
 #define TN_DISTRIBUTED_DATA_PARALLEL_H
 
+#include "autograd/layer_sync_batch_norm.h"
 #include "autograd/ready.h"
 #include "distributed/buckets.h"
 #include "distributed/sharded.h"
@@ -14,7 +15,8 @@ struct tn_data_parallel {
 	tn_module *module;
 	tn_communicator *communicator;
 	struct tn_data_parallel_options options;
-	struct tn_gradient_hook hook; /* of the module */
+	struct tn_gradient_hook hook;    /* of the module */
+	struct tn_norm_ranks norm_ranks; /* of the module, with sync_batch_norm */
 	struct tn_buckets buckets;
 	double share;
 	int holds;

@@ -100,6 +100,7 @@ struct tn_then {
 
 struct tn_frozen;
 struct tn_gradient_hook;
+struct tn_norm_ranks;
 
 /* The functions of a frozen network, which tn_module_freeze installs. */
 struct tn_frozen_functions {
@@ -165,6 +166,8 @@ struct tn_module {
 	struct tn_arena_arrays arena; /* of the outermost module, after building */
 	/* Of the outermost module: told when a weight's gradient is complete; NULL: nobody is. */
 	const struct tn_gradient_hook *gradient_hook;
+	/* Of the outermost module: batch norms in training are over these; NULL: over one. */
+	const struct tn_norm_ranks *norm_ranks;
 	struct tn_shard shard; /* of the same */
 };
 

@@ -10,10 +10,12 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "array/shape.h"
+#include "autograd/layer_sync_batch_norm.h"
 #include "base/memory.h"
 #include "capture/stepped.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
+#include "nn/tree.h"
 #include "ops/map.h"
 
 struct norm_state {
@@ -86,8 +88,9 @@ static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct t
 				x->rank);
 		return NULL;
 	}
-	tn_array *y = tn_batch_norm(x, tn_module_own_parameter(module, "weight"),
-				    tn_module_own_parameter(module, "bias"), &options);
+	tn_array *y = tn_batch_norm_of_ranks(x, tn_module_own_parameter(module, "weight"),
+					     tn_module_own_parameter(module, "bias"), &options,
+					     tn_module_root(module)->norm_ranks);
 	int counts = module->training && !tn_draws_repeat(module->runtime);
 	if (y && counts && count_batch(module)) {
 		tn_array_destroy(y);

@@ -90,7 +90,7 @@ static void find_operation(const struct tn_steps *steps, char *text, size_t size
 void tn_not_finite_find(const struct tn_steps *steps, char *text, size_t size)
 {
 	struct tn_runtime *rt = steps->objective->runtime;
-	/* Where batch norms wait for other ranks, a run that ends early would leave them waiting. */
+	/* Batch norms that wait for other ranks would wait for those whose run ends early. */
 	const int is_joint = steps->parallel && steps->parallel->options.sync_batch_norm;
 	if (tn_scope_begin(rt->context))
 		return;

@@ -188,13 +188,16 @@ TN_API tn_array *tn_reduce_scatter(tn_communicator *communicator, const tn_array
 /* Each rank has the same network on a device of its own, and computes the gradients of its share of
  * a batch; then the gradients are summed over the ranks, and each rank makes the same step.
  *
- *     tn_data_parallel *parallel = tn_data_parallel_create(net, communicator, NULL);
- *     ... for each step:
- *             tn_module_zero_gradients(net);
- *             tape, forward, mean loss of this rank's samples ...
- *             tn_data_parallel_set_share(parallel, (double)batch.n / batch.n_global);
- *             tn_tape_backward(tape, loss, NULL); // starts to sum what is complete
- *             tn_data_parallel_finish(parallel);  // the gradients are those of the whole batch
+ *     tn_communicator *ranks;
+ *     if (tn_communicator_open(ctx, NULL, &ranks, &error))
+ *             return error.status;
+ *     tn_data_parallel *parallel = tn_data_parallel_create(net, ranks, NULL);
+ *     tn_module_zero_gradients(net);
+ *     tn_tape *tape = tn_tape_begin(ctx);
+ *     tn_array *loss = tn_cross_entropy(tn_module_forward(net, x), labels, NULL);
+ *     tn_tape_backward(tape, loss, NULL); // starts to sum what is complete
+ *     tn_tape_end(tape);
+ *     if (!tn_data_parallel_finish(parallel)) // now the gradients are those of all ranks
  *             tn_optimizer_step(optimizer);
  *
  * A trainer does all this itself (.parallel of struct tn_trainer_options).
@@ -239,14 +242,14 @@ TN_API tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communica
 TN_API void tn_data_parallel_destroy(tn_data_parallel *parallel);
 
 /* The factor of this rank's gradients in the sum: of mean losses, this rank's samples over those of
- * all ranks.  It holds until it is changed; at first it is 1 / size.  1: gradients are added as they
- * are.  TN_INVALID_ARGUMENT: not finite or negative; TN_STATE: sums are under way. */
+ * all ranks.  It holds until it is changed; at first it is 1 / size.  1: gradients are added as
+ * they are.  TN_INVALID_ARGUMENT: not finite or negative; TN_STATE: sums are under way. */
 TN_API TN_CHECKED tn_status tn_data_parallel_set_share(tn_data_parallel *parallel, double share);
 /* 1: backwards only add to this rank's gradients; 0: the next backward is the last of the step.
  * TN_STATE: sums are under way. */
 TN_API TN_CHECKED tn_status tn_data_parallel_hold(tn_data_parallel *parallel, int holds);
-/* Sums what is not under way yet, and waits.  Afterwards all ranks have the same gradients; a weight
- * has one if it has one on any rank.  A rank whose share is empty calls it without a backward.
+/* Sums what is not under way yet, and waits.  Afterwards all ranks have the same gradients; a
+ * weight has one if it has one on any rank.  A rank whose share is empty calls it without a backward.
  * TN_STATE: tn_data_parallel_hold says 1. */
 TN_API TN_CHECKED tn_status tn_data_parallel_finish(tn_data_parallel *parallel);
 

@@ -309,8 +309,8 @@ struct tn_trainer_options {
  * version), TN_OUT_OF_MEMORY; with .parallel also TN_REFUSED (the ranks have other data, options or
  * random states; the text says which rank) and errors of the communicator.
  *
- * With .parallel all ranks make the same calls with the same options; callbacks, which may be on some
- * ranks only, are the rank's own.  Then the trainer does what it does on one rank with the samples
+ * With .parallel all ranks make the same calls with the same options; callbacks, which may be on
+ * some ranks only, are the rank's own.  Then the trainer does what it does on one rank with the samples
  * of all, with these rules:
  *   loaders        have .rank and .n_ranks, the one for training with .uneven 0 and those for
  *                  evaluation with .uneven 1; batch_size is that of all ranks together

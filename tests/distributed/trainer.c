@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The trainer on several ranks: the same losses, values and decisions as on one, and the same end on
- * all of them.
+ * The trainer on several ranks: the same losses, values and decisions as on one, and the same end
+ * on all of them.
  */
 #include "distributed/training.h"
 
@@ -16,13 +16,14 @@
 enum { MOST_RANKS = 4, MOST_STEPS = 64, MOST_EPOCHS = 8, N_METRICS = 2 };
 
 struct training {
-	const char *network; /* of the gallery, or "small", or "dropout" */
+	const char *network; /* of the gallery, or "small", "dropout" or "norms" */
 	tn_dtype dtype;
 	uint32_t batch_size;
 	uint64_t n_epochs, max_steps, accumulate, patience;
 	double clip_norm, min_delta;
 	int has_scaler;
-	const char *folder; /* of checkpoints; NULL: none */
+	uint32_t is_synchronised; /* batch norms */
+	const char *folder;       /* of checkpoints; NULL: none */
 	uint64_t checkpoint_steps;
 	int stop_rank;      /* whose on_step stops the run ... */
 	uint64_t stop_step; /* ... at this step; 0: none does */
@@ -80,14 +81,39 @@ static tn_status spoil(void *user, struct tn_sample *sample, struct tn_error_inf
 
 /* ---- The parts -------------------------------------------------------------------------------*/
 
-static tn_module *make_network(const struct run *run, const tn_dataset *digits)
+/* Convolutions with batch norms, one of them before an activation, and one of vectors. */
+static tn_module *make_norms(const struct run *run, const struct tn_model_shape *shape)
+{
+	tn_context *context = run->ranked->context;
+	tn_module *net = tn_sequential(context);
+	const int64_t n = 4 * (shape->height - 2) * (shape->width - 2);
+	tn_module *const layers[] = {
+		tn_module_conv2d(context, shape->channels, 4, 3, 3, NULL),
+		tn_module_batch_norm2d(context, 4, NULL),
+		tn_module_relu(context),
+		tn_module_flatten(context),
+		tn_module_linear(context, n, 16, NULL),
+		tn_module_batch_norm1d(context, 16, NULL),
+		tn_module_tanh(context),
+		tn_module_linear(context, 16, shape->n_classes, NULL),
+	};
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+		char name[8];
+		(void)snprintf(name, sizeof(name), "l%zu", i);
+		need_ok(context, tn_sequential_add(net, name, layers[i]));
+	}
+	return net;
+}
+
+static tn_module *make_layers(const struct run *run, const tn_dataset *digits)
 {
 	const struct tn_input_format *format = tn_dataset_format(digits);
 	const struct tn_model_shape shape = {format->channels, format->height, format->width,
 					     format->n_classes};
 	tn_context *context = run->ranked->context;
 	tn_module *net = NULL;
-	tn_random_state_set(context, (struct tn_random_state){3, 1});
+	if (!strcmp(run->t->network, "norms"))
+		return make_norms(run, &shape);
 	const int has_dropout = !strcmp(run->t->network, "dropout");
 	if (!has_dropout && strcmp(run->t->network, "small") != 0) {
 		net = tn_model_create(context, run->t->network, &shape);
@@ -104,6 +130,14 @@ static tn_module *make_network(const struct run *run, const tn_dataset *digits)
 		need_ok(context,
 			tn_sequential_add(net, "out", tn_module_linear(context, 32, 10, NULL)));
 	}
+	return net;
+}
+
+static tn_module *make_network(const struct run *run, const tn_dataset *digits)
+{
+	tn_context *context = run->ranked->context;
+	tn_random_state_set(context, (struct tn_random_state){3, 1});
+	tn_module *net = make_layers(run, digits);
 	need_ok(context, TN_OK);
 	need_ok(context, tn_module_set_dtype(net, run->t->dtype));
 	need_ok(context, tn_module_build(net));
@@ -229,8 +263,11 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 				 TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION)),
 	};
 	tn_data_parallel *parallel =
-		ranked->communicator ? tn_data_parallel_create(net, ranked->communicator, NULL)
-				     : NULL;
+		ranked->communicator
+			? tn_data_parallel_create(net, ranked->communicator,
+						  TN_OPTIONS(struct tn_data_parallel_options,
+							     .sync_batch_norm = t->is_synchronised))
+			: NULL;
 	need_ok(context, TN_OK);
 	const struct tn_trainer_options options = {.struct_size = sizeof(options),
 						   .train = train_loader,
@@ -329,7 +366,7 @@ static void check(const struct training *t, double tolerance)
 	struct outcome alone, found;
 	run_alone(t, &alone);
 	assert_int_equal(alone.status, TN_OK);
-	for (uint32_t size = 1; size <= MOST_RANKS; size *= 2) {
+	for (uint32_t size = 2; size <= MOST_RANKS; size *= 2) {
 		run_ranks(size, t, &found);
 		compare(&found, &alone, tolerance);
 	}
@@ -355,11 +392,41 @@ static void mlp_in_f64_over_50_steps(void **state)
 		1e-9);
 }
 
+/* The losses of validation are those of the running statistics. */
+static void synchronised_batch_norms(void **state)
+{
+	struct training t = {.network = "norms",
+			     .dtype = TN_F32,
+			     .batch_size = 31,
+			     .max_steps = 20,
+			     .is_synchronised = 1};
+	(void)state;
+	check(&t, 1e-4);
+	t.dtype = TN_F64;
+	t.max_steps = 50;
+	check(&t, 1e-9);
+}
+
+/* Each rank's own statistics give other losses, which all ranks agree on: evaluation is with those
+ * of rank 0. */
+static void batch_norms_of_each_rank(void **state)
+{
+	const struct training t = {
+		.network = "norms", .dtype = TN_F64, .batch_size = 31, .max_steps = 10};
+	struct outcome alone, found;
+	(void)state;
+	run_alone(&t, &alone);
+	run_ranks(2, &t, &found);
+	assert_int_equal(found.status, TN_OK);
+	assert_true(fabs(found.losses[9] - alone.losses[9]) > 1e-6);
+	assert_int_equal(found.test_samples, alone.test_samples);
+}
+
 /* Steps of three batches, of which the epoch's last has fewer, and the last batch is smaller. */
 static void with_accumulation_and_clipping(void **state)
 {
 	(void)state;
-	check(&(struct training){.network = "lenet",
+	check(&(struct training){.network = "small",
 				 .dtype = TN_F64,
 				 .batch_size = 119,
 				 .accumulate = 3,
@@ -530,6 +597,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lenet_in_f32_over_20_steps),
 		cmocka_unit_test(mlp_in_f64_over_50_steps),
+		cmocka_unit_test(synchronised_batch_norms),
+		cmocka_unit_test(batch_norms_of_each_rank),
 		cmocka_unit_test(with_accumulation_and_clipping),
 		cmocka_unit_test(decisions_are_those_of_one_rank),
 		cmocka_unit_test(a_last_batch_with_fewer_samples_than_ranks_is_left_out),

@@ -19,7 +19,7 @@ struct ranked {
 
 /* Runs body on `size` ranks, each in a process of its own with a context of that backend, and
  * waits for them; size 0: in one process without a communicator.  Each rank writes its outcome, of
- * outcome_size bytes that are zero at first, to its place in outcomes.  Every rank must end well. */
+ * outcome_size bytes that are zero at first, to its place in outcomes.  All must end well. */
 void run_ranked(uint32_t size, const char *backend,
 		void (*body)(const struct ranked *ranked, const void *argument, void *outcome),
 		const void *argument, void *outcomes, size_t outcome_size);
