@@ -19,6 +19,11 @@ count_of() { options_of "$1" | wc -l; }
 # Beside the name of the network.
 [ "$(count_of c)" -eq 30 ] || fail "expected 30 options of the convolutional program: $(count_of c)"
 
+for name in $(sed -n 's/.*\.name = "\([a-z-]*\)".*/\1/p' "$TENON_SOURCE/tools/nnott_options.c"); do
+	grep -q "^\.It Fl -$name " "$TENON_SOURCE/man/tenon-nnott.7" ||
+		fail "--$name is accepted, and is not in tenon-nnott(7)"
+done
+
 # "--batch-size N|--batch N": the table as words of command lines.
 sed -n 's/^\.It \(Fl -[^ ].*\) Ta [svc ]* Ta \(Fl .*\)/\1|\2/p' "$TENON_SOURCE/man/tenon-nnott.7" |
 	sed -e 's/Fl -/--/g' -e 's/ Ns//g' -e 's/Ar //g' -e 's/Cm //g' -e 's/\\&//g' \
