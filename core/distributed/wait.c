@@ -109,12 +109,12 @@ tn_status tn_request_wait(tn_request *request)
 		status = test(&watch, request, &is_done);
 		if (status || is_done)
 			break;
-		if (watch.waited >= communicator->timeout) {
-			status = give_up(request, watch.waited);
-		} else if (!watch.has_warned && watch.waited >= communicator->timeout / 10) {
+		if (!watch.has_warned && watch.waited >= communicator->timeout / 10) {
 			warn(request, watch.waited);
 			watch.has_warned = 1;
 		}
+		if (watch.waited >= communicator->timeout)
+			status = give_up(request, watch.waited);
 	}
 	/* After a failure the plugin may still have the memory of the parts. */
 	if (status)

@@ -18,17 +18,25 @@
 
 /* ---- The choice ------------------------------------------------------------------------------*/
 
+/* The launcher of a data file that has started this process: of several, the first.  Below mpirun
+ * there are variables of a manager that has started something else. */
+static const struct tn_launch *launch_of(const struct tn_known *entry)
+{
+	for (int i = 0; i < entry->n_launches; i++) {
+		if (entry->launches[i].size)
+			return &entry->launches[i];
+	}
+	return NULL;
+}
+
 const struct tn_launch *tn_communicator_launch(const struct tn_communicator_choice *choice,
 					       const char *name)
 {
 	for (size_t i = 0; i < choice->known.n; i++) {
 		const struct tn_known *entry = &choice->known.list[i];
-		if (name && strcmp(entry->name, name) != 0)
-			continue;
-		for (int j = 0; j < entry->n_launches; j++) {
-			if (entry->launches[j].size > 1)
-				return &entry->launches[j];
-		}
+		const struct tn_launch *launch = launch_of(entry);
+		if (launch && launch->size > 1 && (!name || !strcmp(entry->name, name)))
+			return launch;
 	}
 	return NULL;
 }

@@ -19,7 +19,8 @@
  * A file NAME.communicator in communicators.d beside it holds name, packages and source, and the
  * launchers that start programs for the communicator:
  *
- *	launcher  in words: "mpirun of Open MPI"; begins the next launcher
+ *	launcher  in words: "mpirun of Open MPI"; begins the next launcher.  If several have set
+ *	          their variables, the first counts
  *	size      the variable with the number of ranks that this launcher sets
  *	rank      the one with the number of this rank, from 0
  *

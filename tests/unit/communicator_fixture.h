@@ -137,6 +137,7 @@ static inline int begin_test(void **state)
 		"A_RANK",
 		"B_SIZE",
 		"B_RANK",
+		"C_RANK",
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

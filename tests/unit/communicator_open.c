@@ -73,6 +73,21 @@ static void the_launcher_chooses(void **state)
 	assert_true(row->hardware_seen);
 }
 
+static void of_several_launchers_the_first_counts(void **state)
+{
+	(void)state;
+	know_other();
+	setenv("A_SIZE", "4", 1);
+	setenv("C_RANK", "1", 1);
+	assert_status(open_ranks(), TN_NO_PLUGIN);
+	assert_contains(error.text, "its manager has started 4 ranks");
+	close_ranks();
+	/* mpirun -n 1 below a manager that has started four of it. */
+	launch("B", "1", "0");
+	assert_ok(open_ranks());
+	assert_string_equal(tn_communicator_name(ranks), "none");
+}
+
 static void an_absent_plugin_is_named_with_launcher_and_packages(void **state)
 {
 	(void)state;
@@ -311,6 +326,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_launcher_of_one_rank_counts_as_none, begin_test,
 						end_test),
 		cmocka_unit_test_setup_teardown(the_launcher_chooses, begin_test, end_test),
+		cmocka_unit_test_setup_teardown(of_several_launchers_the_first_counts, begin_test,
+						end_test),
 		cmocka_unit_test_setup_teardown(
 			an_absent_plugin_is_named_with_launcher_and_packages, begin_test, end_test),
 		cmocka_unit_test_setup_teardown(the_variable_and_the_option_win, begin_test,

@@ -254,8 +254,8 @@ static void a_rank_that_does_not_come_is_named_in_time(void **state)
 	open_fake("4", "hang");
 	const struct tn_collective_host o = reduction(x, x, 2);
 	assert_status(tn_communicator_run(ranks, &o), TN_TIMED_OUT);
-	kept(TN_TIMED_OUT, "all_reduce", "gradients 3 of step 17, rank 1 of 4: waited 0.0");
-	assert_contains(messages, "communicator: rank 1 of 4 has waited 0.0");
+	kept(TN_TIMED_OUT, "all_reduce", "gradients 3 of step 17, rank 1 of 4: waited ");
+	assert_contains(messages, "communicator: rank 1 of 4 has waited ");
 	assert_contains(messages, "s in all_reduce of gradients 3 of step 17: for rank 2\n");
 	assert_status(tn_barrier(ranks), TN_TIMED_OUT);
 	kept(TN_TIMED_OUT, "barrier", "broken since all_reduce");
