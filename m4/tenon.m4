@@ -206,7 +206,8 @@ AC_DEFUN([TN_MPI], [
 	tn_words="$TN_NAME[_LIBS]"
 	TN_NAME[]_LIBS=
 	for tn_word in $tn_words; do
-		AS_CASE([$tn_word], [-L*|-lmpi|-lmpich], [AS_VAR_APPEND(TN_NAME[_LIBS], [" $tn_word"])])
+		AS_CASE([$tn_word],
+			[-L*|-lmpi|-lmpich], [AS_VAR_APPEND(TN_NAME[_LIBS], [" $tn_word"])])
 	done
 	TN_NAME[]_CPPFLAGS=`AS_ECHO(["$TN_NAME[]_CFLAGS"]) | sed 's/-I/-isystem /g'`
 	AC_SUBST(TN_NAME[_CPPFLAGS])

@@ -5,8 +5,8 @@
  *
  *	mpi_rank NAME FOLDER TEST
  *
- * NAME is the communicator's, FOLDER an empty one for all ranks.  Ends with 0 if all is right.  MPI's
- * own functions are found through the plugin: this program is linked to none.
+ * NAME is the communicator's, FOLDER an empty one for all ranks.  Ends with 0 if all is right.
+ * MPI's own functions are found through the plugin: this program is linked to none.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -77,8 +77,8 @@ static void await(const char *what, uint32_t n)
 
 /* ---- Operations ------------------------------------------------------------------------------*/
 
-/* Letters hold up to 992 bytes: 124 elements of f64 and no more.  5003 elements are one chunk of any
- * type; the long ones are more chunks than are under way at once. */
+/* Letters hold up to 992 bytes: 124 elements of f64 and no more.  5003 elements are one chunk of
+ * any type; the long ones are more chunks than are under way at once. */
 static void test_operations(struct rank *rank)
 {
 	static const uint64_t lengths[] = {0, 1, 33, 125, 5003};
