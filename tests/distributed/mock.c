@@ -271,11 +271,7 @@ int main(void)
 		cmocka_unit_test(a_rank_disagrees_in_any_operation),
 		cmocka_unit_test(operations_take_the_time_of_the_delay_or_of_the_network),
 	};
-	const char *folders = getenv("TENON_PLUGIN_PATH"), *build = getenv("TENON_BUILD");
-	char path[8192];
-	(void)snprintf(path, sizeof(path), "%s:%s/plugins/communicator_mock/.libs",
-		       folders ? folders : "", build ? build : ".");
-	(void)setenv("TENON_PLUGIN_PATH", path, 1);
+	ranks_add_mocks();
 	(void)setenv("TENON_LOCAL_BYTES", "64K", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

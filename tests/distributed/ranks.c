@@ -74,6 +74,16 @@ const struct tn_host *rank_host(void)
 	return &host;
 }
 
+void ranks_add_mocks(void)
+{
+	const char *folders = getenv("TENON_PLUGIN_PATH"), *build = getenv("TENON_BUILD");
+	char path[8192];
+	(void)snprintf(path, sizeof(path),
+		       "%s:%s/plugins/communicator_mock/.libs:%s/plugins/mock/.libs",
+		       folders ? folders : "", build ? build : ".", build ? build : ".");
+	(void)setenv("TENON_PLUGIN_PATH", path, 1);
+}
+
 const struct tn_backend_descriptor *rank_plugin(const char *name)
 {
 	const char *folders = getenv("TENON_PLUGIN_PATH");

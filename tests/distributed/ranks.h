@@ -25,6 +25,8 @@ struct rank {
 /* The exit status of a rank that found something wrong; it has printed what. */
 enum { RANK_FAILED = 1 };
 
+/* Adds the folders of the mocks to TENON_PLUGIN_PATH. */
+void ranks_add_mocks(void);
 /* Opens the plugin of that name in TENON_PLUGIN_PATH and the descriptor in it; ends the process
  * with a message if that fails. */
 const struct tn_backend_descriptor *rank_plugin(const char *name);
