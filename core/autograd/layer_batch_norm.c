@@ -4,9 +4,10 @@
  * Batch norm.  In training gradients flow through the batch's statistics, and the running ones are
  * updated; otherwise the running ones are constants.
  */
+#include "autograd/layer_batch_norm.h"
+
 #include "array/array.h"
 #include "array/make.h"
-#include "autograd/layer_sync_batch_norm.h"
 #include "autograd/node.h"
 #include "autograd/norm.h"
 #include "capture/stepped.h"

@@ -17,15 +17,9 @@ struct tn_norm_ranks {
 	void *user;
 };
 
-/* tn_batch_norm; with `ranks`, unless it is NULL, in training over all ranks.  `ranks` is borrowed
- * until the tape ends. */
-tn_array *tn_batch_norm_of_ranks(const tn_array *x, const tn_array *w, const tn_array *b,
-				 const struct tn_batch_norm_options *options,
-				 const struct tn_norm_ranks *ranks);
-
-/* The part of it for training on ranks, with options that are complete and checked: mean and
- * variance in forward, and the two sums of backward, by one exchange each, on the host.  It has no
- * second derivative. */
+/* tn_batch_norm_of_ranks (layer_batch_norm.h) in training on ranks, with options that are complete
+ * and checked: mean and variance in forward, and the two sums of backward, by one exchange each, on
+ * the host.  It has no second derivative. */
 tn_array *tn_sync_batch_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 			     const struct tn_batch_norm_options *options,
 			     const struct tn_norm_ranks *ranks);

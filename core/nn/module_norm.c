@@ -10,7 +10,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "array/shape.h"
-#include "autograd/layer_sync_batch_norm.h"
+#include "autograd/layer_batch_norm.h"
 #include "base/memory.h"
 #include "capture/stepped.h"
 #include "nn/module.h"

@@ -137,6 +137,8 @@ static tn_status write_of_ranks(tn_trainer *t, double value)
 	tn_communicator *communicator = tn_trainer_communicator(t);
 	const int is_joined = t->state.in_epoch;
 	tn_status status = tn_trainer_share_buffers(t), left = TN_OK;
+	if (!status)
+		status = tn_optimizer_gather_state(t->optimizer);
 	if (status)
 		return status;
 	if (is_joined)
@@ -221,8 +223,10 @@ static tn_status load(tn_trainer *t)
 					      .user = &additions}};
 	const struct tn_checkpoint checkpoint = checkpoint_of(t);
 	add_options(&additions);
-	tn_status status = tn_checkpoint_folder_read(t->options.checkpoints, &checkpoint,
-						     &additions.own, NULL);
+	tn_status status = t->options.parallel ? tn_optimizer_gather_state(t->optimizer) : TN_OK;
+	if (!status)
+		status = tn_checkpoint_folder_read(t->options.checkpoints, &checkpoint,
+						   &additions.own, NULL);
 	release(&additions);
 	if (t->options.parallel)
 		status = tn_agree_status(tn_trainer_communicator(t), t->runtime, status,

@@ -23,6 +23,7 @@ struct training {
 	double clip_norm, min_delta;
 	int has_scaler;
 	uint32_t is_synchronised; /* batch norms */
+	uint32_t is_sharded;      /* the optimizer's state */
 	const char *folder;       /* of checkpoints; NULL: none */
 	uint64_t checkpoint_steps;
 	int stop_rank;      /* whose on_step stops the run ... */
@@ -248,6 +249,13 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	tn_context *context = ranked->context;
 	tn_dataset *digits = open_digits();
 	tn_module *net = make_network(&run, digits);
+	tn_data_parallel *parallel =
+		ranked->communicator
+			? tn_data_parallel_create(net, ranked->communicator,
+						  TN_OPTIONS(struct tn_data_parallel_options,
+							     .sync_batch_norm = t->is_synchronised,
+							     .sharded = t->is_sharded))
+			: NULL;
 	tn_optimizer *optimizer =
 		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05, .momentum = 0.9));
 	tn_data_loader *train_loader = make_loader(&run, digits, TN_PART_TRAIN);
@@ -262,12 +270,6 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 		tn_metric_create(context,
 				 TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION)),
 	};
-	tn_data_parallel *parallel =
-		ranked->communicator
-			? tn_data_parallel_create(net, ranked->communicator,
-						  TN_OPTIONS(struct tn_data_parallel_options,
-							     .sync_batch_norm = t->is_synchronised))
-			: NULL;
 	need_ok(context, TN_OK);
 	const struct tn_trainer_options options = {.struct_size = sizeof(options),
 						   .train = train_loader,
@@ -507,7 +509,8 @@ static void remove_folder(const char *path)
 
 /* A run on `first` ranks that a callback of its last rank stops in the middle of an epoch, and goes
  * on on `second`. */
-static void stop_and_resume(uint32_t first, uint32_t second, const struct outcome *whole)
+static void stop_and_resume(uint32_t first, uint32_t second, uint32_t is_sharded,
+			    const struct outcome *whole)
 {
 	char path[4096];
 	struct training t = {.network = "dropout",
@@ -517,6 +520,7 @@ static void stop_and_resume(uint32_t first, uint32_t second, const struct outcom
 			     .checkpoint_steps = 2};
 	struct outcome found;
 	t.folder = make_folder(path, sizeof(path));
+	t.is_sharded = is_sharded;
 	t.stop_step = 9;
 	t.stop_rank = (int)first - 1;
 	run_ranks(first, &t, &found);
@@ -549,9 +553,21 @@ static void a_run_goes_on_with_any_number_of_ranks(void **state)
 	(void)state;
 	run_ranks(2, &t, &whole);
 	assert_int_equal(whole.status, TN_OK);
-	stop_and_resume(2, 2, &whole);
-	stop_and_resume(2, 4, &whole);
-	stop_and_resume(4, 1, &whole);
+	stop_and_resume(2, 2, 0, &whole);
+	stop_and_resume(2, 4, 0, &whole);
+	stop_and_resume(4, 1, 0, &whole);
+}
+
+/* The optimizer's state is gathered to be saved, and parted again. */
+static void with_a_share_of_the_optimizers_state(void **state)
+{
+	const struct training t = {
+		.network = "dropout", .dtype = TN_F64, .batch_size = 200, .n_epochs = 3};
+	struct outcome whole;
+	(void)state;
+	run_ranks(2, &t, &whole);
+	stop_and_resume(2, 2, 1, &whole);
+	stop_and_resume(2, 3, 1, &whole);
 }
 
 /* ---- Failures --------------------------------------------------------------------------------*/
@@ -604,6 +620,7 @@ int main(void)
 		cmocka_unit_test(a_last_batch_with_fewer_samples_than_ranks_is_left_out),
 		cmocka_unit_test(runs_have_the_same_bits),
 		cmocka_unit_test(a_run_goes_on_with_any_number_of_ranks),
+		cmocka_unit_test(with_a_share_of_the_optimizers_state),
 		cmocka_unit_test(a_loss_that_is_not_finite_ends_all_ranks),
 		cmocka_unit_test(a_checkpoint_that_cannot_be_written_ends_all_ranks),
 	};
