@@ -106,15 +106,15 @@ static void run(struct bench *b)
 
 static int prepare(struct bench *b, const char *model, const struct tn_data_parallel_options *how)
 {
-	const struct network *network = network_find(model);
+	const struct network network = network_find(model);
 	struct tn_error_info error;
-	if (!network)
+	if (!network.name)
 		return fprintf(stderr, "there is no network '%s'\n", model), 0;
-	const struct tn_model_shape *shape = &network->shape;
+	const struct tn_model_shape *shape = &network.shape;
 	if (tn_context_open(NULL, &b->context, &error) ||
 	    tn_communicator_open(b->context, NULL, &b->ranks, &error))
 		return fprintf(stderr, "%s\n", error.text), 0;
-	b->net = network_create(b->context, network);
+	b->net = network_create(b->context, &network);
 	if (!b->net || tn_module_build(b->net))
 		return 0;
 	tn_module_set_training(b->net, 1);
@@ -124,7 +124,7 @@ static int prepare(struct bench *b, const char *model, const struct tn_data_para
 			return 0;
 	}
 	b->optimizer = tn_sgd(b->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3,
-						 .momentum = network->momentum));
+						 .momentum = network.momentum));
 	b->x = tn_random_normal(b->context, 4,
 				(int64_t[]){b->batch, shape->channels, shape->height, shape->width},
 				0, 1);
