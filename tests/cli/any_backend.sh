@@ -53,7 +53,7 @@ for saver in $backends; do
 		awk -v a="$2" -v b="$4" 'BEGIN {
 			exit !(a > 0 && (a > b ? a - b : b - a) <= 1e-4 * a)
 		}' || differ=1
-		[ -z "$differ" ] || fail "saved on $saver, on $backend: accuracy and loss $found, on \
-${backends%% *} $first"
+		[ -z "$differ" ] || fail "saved on $saver, on $backend: accuracy and loss \
+$found, on ${backends%% *} $first"
 	done
 done
