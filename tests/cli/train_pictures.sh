@@ -54,6 +54,8 @@ pictures "$dir/reds" 4
 rm -r "$dir/reds/blue"
 mkdir "$dir/reds/blue"
 cp "$dir/red.png" "$dir/reds/blue/x.png"
+mkdir "$dir/moved"
+cp -r "$dir/reds" "$dir/moved/train"
 json() { sed -n "s/.*\"$1\": \([-0-9.e+]*\).*/\1/p" "$dir/out"; }
 
 # same_anywhere WORDS...: trained with these options, the network gives a picture the same answer
@@ -64,13 +66,15 @@ same_anywhere() {
 	out_has 'test accuracy 100.00%'
 	cp "$dir/err" "$dir/trained"
 	cp -r "$dir/set/test" "$dir/alone"
-	for data in "$dir/set" "$dir/alone"; do
+	# The same test pictures beside others to train with, whose mean is another.
+	cp -r "$dir/set/test" "$dir/moved/test"
+	for data in "$dir/set" "$dir/alone" "$dir/moved"; do
 		run 0 eval "$dir/net" --data "$data" --json
 		[ "$(json test_loss)" = "$(metric test_loss "$dir/metrics")" ] ||
 			fail "$*: $data: loss $(json test_loss), trained to \
 $(metric test_loss "$dir/metrics")"
 	done
-	rm -r "$dir/alone"
+	rm -r "$dir/alone" "$dir/moved/test"
 	run 0 eval "$dir/net" --data "$dir/reds" --json
 	[ "$(json images)" = 5 ] || fail "$*: expected 5 images"
 	run 0 predict "$dir/net" "$dir/red.jpg" "$dir/red.png"
