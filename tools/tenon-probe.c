@@ -53,10 +53,11 @@ static tn_load_report *load_communicator(const struct tn_registry_options *optio
 	struct tn_communicator_choice choice = {.was_asked = 1};
 	struct tn_communicator_plugin *plugin = NULL;
 	tn_load_report *report = NULL;
+	struct tn_error_info error; /* the row says the same */
 	const char *name;
 	size_t length = tn_plugin_name_in(&tn_communicator_kind, options->paths[0], &name);
 	snprintf(choice.name, sizeof(choice.name), "%.*s", (int)length, name);
-	(void)tn_communicator_load(options, &choice, &report, &plugin, NULL);
+	(void)tn_communicator_load(options, &choice, &report, &plugin, &error);
 	if (plugin)
 		tn_plugin_destroy(&plugin->plugin, 1);
 	return report;

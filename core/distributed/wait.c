@@ -18,7 +18,7 @@
 #define SPIN 20e-6
 #define YIELD 2e-3
 #define SHORTEST_SLEEP 20000 /* nanoseconds */
-#define LONGEST_SLEEP 100000
+#define LONGEST_SLEEP 100000 /* what arrives meanwhile must fit in the buffers of a network */
 
 struct watch {
 	double begin;

@@ -37,8 +37,8 @@ const struct tn_launch *tn_communicator_launch(const struct tn_communicator_choi
  * chosen, unless `plugin` is NULL.
  *   TN_NO_PLUGIN ... TN_DUPLICATE: it is absent for that reason; TN_STATE: a second one of an
  *   engine that a process has once.  TN_FORMAT: TENON_SIMULATE is malformed.  TN_OUT_OF_MEMORY.
- * *report is owned and filled on failure too, if memory suffices; *plugin (tn_plugin_destroy) only
- * on success. */
+ * `error` is not NULL.  *report is owned and filled on failure too, if memory suffices; *plugin
+ * (tn_plugin_destroy) only on success. */
 tn_status tn_communicator_load(const struct tn_registry_options *options,
 			       const struct tn_communicator_choice *choice, tn_load_report **report,
 			       struct tn_communicator_plugin **plugin, struct tn_error_info *error);

@@ -84,6 +84,10 @@ TENON_DATA_DIR=$dir/data run 0 info --env
 out_has '^TENON_LOCAL_SIZE'
 run 0 info --probe "$dir/plugins/communicator_fake.so"
 out_has '^  fake  *ready  *1.0 '
+for broken in no_test:'test is mandatory' later:'made for interface 0.7'; do
+	run 3 info --probe "${fake%fake.so}${broken%%:*}.so"
+	out_has "${broken#*:}"
+done
 cp "$dir/plugins/communicator_fake.so" "$dir/plugins/backend_fake.so"
 run 3 info --probe "$dir/plugins/backend_fake.so"
 out_has 'its Tenon note is that of a communicator'
