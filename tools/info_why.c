@@ -171,21 +171,32 @@ static int unknown(const tn_load_report *const reports[2], const char *name)
 	return EXIT_FAILED;
 }
 
+/* Prints the row of that name in one of the reports; the exit code. */
+static int print_named(const tn_load_report *const reports[2], int is_communicator,
+		       const char *name, int json)
+{
+	const tn_load_report *report = reports[is_communicator];
+	const struct tn_load_row *row = tn_load_report_find(report, name);
+	if (json && print_row_json(report, row))
+		return EXIT_FAILED;
+	if (!json) {
+		print_row(report, row, is_communicator);
+		print_others(report, row);
+	}
+	return row->status ? EXIT_NO_BACKEND : EXIT_DONE;
+}
+
 int info_why(const tn_load_report *backends, const tn_load_report *communicators, const char *name,
 	     int json)
 {
 	const tn_load_report *const reports[2] = {backends, communicators};
-	int is_communicator = !tn_load_report_find(backends, name);
-	const tn_load_report *report = reports[is_communicator];
-	const struct tn_load_row *row = tn_load_report_find(report, name);
-	if (!row)
+	int is_backend = tn_load_report_find(backends, name) != NULL;
+	int is_communicator = tn_load_report_find(communicators, name) != NULL;
+	if (!is_backend && !is_communicator)
 		return unknown(reports, name);
-	int code = row->status ? EXIT_NO_BACKEND : EXIT_DONE;
-	if (!json) {
-		print_row(report, row, is_communicator);
-		print_others(report, row);
-	} else if (print_row_json(report, row)) {
-		code = EXIT_FAILED;
-	}
+	int code = print_named(reports, !is_backend, name, json);
+	/* A communicator may have a backend's name. */
+	if (is_backend && is_communicator && !json)
+		print_named(reports, 1, name, 0);
 	return code;
 }

@@ -80,6 +80,13 @@ out_has '^communicator: fake$'
 out_has '^  fake  *found .*/plugins/communicator_fake.so'
 TENON_DATA_DIR=$dir/data TENON_PLUGIN_PATH=$dir/plugins run 0 info --why fake --json
 out_has '"stage": "negotiate"'
+# A communicator of a backend's name is shown after it.
+printf '%s\n' 'name = reference' 'launcher = refrun' 'size = REF_SIZE' 'rank = REF_RANK' \
+	>"$dir/data/communicators.d/reference.communicator"
+TENON_DATA_DIR=$dir/data run 0 info --why reference
+out_has '^reference: usable$'
+out_has '^reference: NO_PLUGIN$'
+out_has 'launcher: refrun$'
 TENON_DATA_DIR=$dir/data run 0 info --env
 out_has '^TENON_LOCAL_SIZE'
 run 0 info --probe "$dir/plugins/communicator_fake.so"
