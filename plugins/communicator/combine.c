@@ -35,13 +35,16 @@ static uint16_t bf16_of_float(float x)
 	return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 | 0x40) : rounded);
 }
 
-/* The exponent is moved by a multiplication, which also makes subnormal numbers normal. */
+/* A subnormal number's fraction is put behind 2^-14, which is then subtracted: no operand is
+ * subnormal in f32, which processors are slow with. */
 static float float_of_f16(uint16_t x)
 {
 	const uint32_t magnitude = (uint32_t)(x & 0x7fff) << 13;
-	const float scaled = float_of_bits(magnitude) * 0x1p112f;
+	const uint32_t normal = magnitude + 0x38000000u;
 	const uint32_t special = magnitude | 0x7f800000u; /* infinity or NaN */
-	const uint32_t bits = magnitude >= 0x0f800000u ? special : bits_of_float(scaled);
+	const uint32_t small = bits_of_float(float_of_bits(magnitude + 0x38800000u) - 0x1p-14f);
+	const uint32_t finite = magnitude < 0x00800000u ? small : normal;
+	const uint32_t bits = magnitude >= 0x0f800000u ? special : finite;
 	return float_of_bits(bits | (uint32_t)(x & 0x8000) << 16);
 }
 
