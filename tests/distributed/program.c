@@ -133,8 +133,8 @@ static void arrays_of_every_backend_are_combined(void **state)
 {
 	(void)state;
 	(void)setenv("TENON_COMMUNICATOR", "local", 1);
-	ranks_run(3, use_arrays, "reference", NULL);
-	ranks_run(2, use_arrays, "cpu", NULL);
+	ranks_run(3, use_arrays, "reference!", NULL);
+	ranks_run(2, use_arrays, "cpu!", NULL);
 	ranks_run(2, use_arrays, "mock!", NULL);
 	(void)unsetenv("TENON_BACKEND");
 }
