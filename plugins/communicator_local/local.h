@@ -175,7 +175,7 @@ void local_watch(struct local_communicator *communicator, uint64_t index, int *i
 /* From now on every call on this communicator fails with that status and text, and so it does on
  * the other ranks, unless one of them was first: then with that one's. */
 void local_fail(struct local_communicator *communicator, tn_status status, const char *text);
-/* Takes over what another rank has published; is there a failure? */
+/* Takes over what another rank has published; is there a failure?  Asked when nothing moves. */
 int local_has_failed(struct local_communicator *communicator);
 
 /* ---- The stream, stream.c --------------------------------------------------------------------*/

@@ -20,7 +20,7 @@ tn_status local_start(void *communicator, const struct tn_collective_args *args,
 	tn_status status = communicator_take(&taken, args, own->job.rank, own->job.size);
 	if (status)
 		return status;
-	if (local_has_failed(own))
+	if (own->failure.status)
 		return report_failure(own, taken.operation, taken.call.error);
 	struct local_request *begun = tn_plugin_alloc(own->host, sizeof(*begun));
 	if (!begun)
@@ -46,7 +46,7 @@ tn_status local_test(void *communicator, void *request, struct tn_collective_sta
 	struct tn_collective_state answer = {.waits_for = TN_RANK_UNKNOWN};
 	if (!tested->is_done)
 		local_progress(own);
-	if (!tested->is_done && local_has_failed(own)) {
+	if (!tested->is_done && own->failure.status) {
 		local_remove(own, tested);
 		return report_failure(own, operation, error);
 	}

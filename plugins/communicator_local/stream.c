@@ -364,15 +364,17 @@ static int take(struct local_communicator *communicator)
 
 void local_progress(struct local_communicator *communicator)
 {
+	const struct tn_error_info *failure = &communicator->failure;
 	int moved = 0, moves = 1, is_lost;
 	char text[256];
-	while (moves && communicator->take.request && !local_has_failed(communicator)) {
+	while (moves && communicator->take.request && !failure->status) {
 		/* The stage of the oldest chunk has the last word on whom it waits for. */
 		moves = post(communicator);
 		moves |= reduce(communicator);
 		moves |= take(communicator);
 		moved |= moves;
 	}
+	/* What has failed elsewhere, in a later operation, does not end one that can go on. */
 	if (moved || !communicator->take.request || local_has_failed(communicator))
 		return;
 	local_watch(communicator, communicator->take.request->index, &is_lost, text, sizeof(text));

@@ -185,8 +185,11 @@ static void stay_away(uint32_t number, const void *argument)
 		if (write(ends[1], &byte, 1) != 1)
 			rank_fail(&rank, "the pipe is broken");
 	}
-	check_error(&rank, rank_run(&rank, &barrier), TN_PEER_LOST, "rank 0",
-		    "aborts with code 3: rank 1 is late");
+	/* Rank 0 had done its part in the barrier; without it, there is no further one. */
+	tn_status status = rank_run(&rank, &barrier);
+	if (!status && number != 0)
+		status = rank_run(&rank, &barrier);
+	check_error(&rank, status, TN_PEER_LOST, "rank 0", "aborts with code 3: rank 1 is late");
 	rank_close(&rank);
 }
 

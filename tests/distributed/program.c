@@ -133,8 +133,8 @@ static void arrays_of_every_backend_are_combined(void **state)
 {
 	(void)state;
 	(void)setenv("TENON_COMMUNICATOR", "local", 1);
-	ranks_run(3, use_arrays, "reference", NULL);
-	ranks_run(2, use_arrays, "cpu", NULL);
+	ranks_run(3, use_arrays, "reference!", NULL);
+	ranks_run(2, use_arrays, "cpu!", NULL);
 	ranks_run(2, use_arrays, "mock!", NULL);
 	(void)unsetenv("TENON_BACKEND");
 }
@@ -191,11 +191,13 @@ static void every_rank_ends_with_the_rank_and_the_reason(void **state)
 	(void)unsetenv("TENON_MOCK_COMMUNICATOR_FAULT");
 }
 
+/* argument: a pipe, by which rank 1 hears that it may leave: rank 0 shall not notice that. */
 static void wait_in_vain(uint32_t number, const void *argument)
 {
+	const int *ends = argument;
 	struct program program;
-	(void)argument;
-	open_program(&program, number, 1);
+	char byte = 0;
+	open_program(&program, number, 0.5);
 	tn_status status = tn_barrier(program.ranks);
 	if (!status)
 		status = tn_barrier(program.ranks);
@@ -204,15 +206,21 @@ static void wait_in_vain(uint32_t number, const void *argument)
 	if (status != TN_TIMED_OUT ||
 	    !strstr(error->text, number == VICTIM ? "for another rank" : "for rank 1"))
 		give_up(&program, "status %d: %s", (int)status, status ? error->text : "");
+	if (number == VICTIM ? read(ends[0], &byte, 1) != 1 : write(ends[1], &byte, 1) != 1)
+		give_up(&program, "the pipe is broken");
 	close_program(&program);
 }
 
 static void a_hang_ends_with_the_rank_that_is_waited_for(void **state)
 {
+	int ends[2];
 	(void)state;
+	assert_int_equal(pipe(ends), 0);
 	(void)setenv("TENON_COMMUNICATOR", "mock", 1);
 	(void)setenv("TENON_MOCK_COMMUNICATOR_FAULT", "drop:2@1", 1);
-	ranks_run(2, wait_in_vain, NULL, NULL);
+	ranks_run(2, wait_in_vain, ends, NULL);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
 	(void)unsetenv("TENON_MOCK_COMMUNICATOR_FAULT");
 }
 
