@@ -83,7 +83,7 @@ tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *co
 	struct tn_runtime *rt = module->runtime;
 	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_data_parallel_options",
 			    operation) ||
-	    tn_runtime_ready(rt) || check(module, &o))
+	    tn_runtime_ready(rt) || tn_agree_status(communicator, rt, check(module, &o), operation))
 		return NULL;
 	tn_data_parallel *p = tn_mem_zeroed(1, sizeof(*p));
 	const size_t n = module->n_listing ? module->n_listing : 1;

@@ -305,6 +305,57 @@ static void on_a_device_of_its_own(void **state)
 	check(&program, 1e-3);
 }
 
+/* ---- Buckets ---------------------------------------------------------------------------------*/
+
+/* Two layers of 100 x 100 and a bias each, in buckets of 1024 elements, the first of 256: they cover
+ * the weights from the last to the first.  The biases have one, which starts before those of the
+ * first layer's weight. */
+static void list_buckets(const struct ranked *ranked, const void *argument, void *out)
+{
+	enum { EACH = 1024, FIRST = EACH / 4 };
+	tn_context *context = ranked->context;
+	tn_module *net = tn_sequential(context);
+	(void)argument;
+	(void)out;
+	need_ok(context, tn_sequential_add(net, "a", tn_module_linear(context, 100, 100, NULL)));
+	need_ok(context, tn_sequential_add(net, "b", tn_module_linear(context, 100, 100, NULL)));
+	need_ok(context, tn_module_build(net));
+	const struct tn_data_parallel_options options = {.struct_size = sizeof(options),
+							 .bucket_bytes = EACH * sizeof(float)};
+	tn_data_parallel *p = tn_data_parallel_create(net, ranked->communicator, &options);
+	need_ok(context, TN_OK);
+	need_ok(context, tn_data_parallel_finish(p)); /* makes the list */
+	const struct tn_bucket *list = p->buckets.list;
+	const size_t n = p->buckets.n;
+	const int64_t matrices = net->listing[1].weight->offset; /* a.bias, after b.weight */
+	int64_t end = matrices;
+	size_t n_biases = 0;
+	need(list[0].end - list[0].begin == FIRST);
+	for (size_t i = 0; i < n; i++) {
+		const int is_of_biases = list[i].begin >= matrices;
+		n_biases += is_of_biases;
+		if (is_of_biases) {
+			need(list[i].begin == matrices && list[i].end == net->arena.size);
+			need(list[i].n_weights == 2 && list[i].first_weight == 1);
+			continue;
+		}
+		need(list[i].end == end);
+		need(list[i].end - list[i].begin <= EACH);
+		need(n_biases == (list[i].first_weight == 0));
+		end = list[i].begin;
+	}
+	need(end == 0 && n_biases == 1);
+	tn_data_parallel_destroy(p);
+	tn_module_destroy(net);
+}
+
+static void buckets_go_from_the_last_weight_to_the_first(void **state)
+{
+	char outcomes[2];
+	(void)state;
+	run_ranked(2, "auto", list_buckets, NULL, outcomes, 1);
+}
+
 /* ---- Refusals --------------------------------------------------------------------------------*/
 
 struct refusal {
@@ -423,6 +474,7 @@ int main(void)
 		cmocka_unit_test(with_a_share_of_the_optimizers_state),
 		cmocka_unit_test(with_narrow_gradients_on_the_wire),
 		cmocka_unit_test(on_a_device_of_its_own),
+		cmocka_unit_test(buckets_go_from_the_last_weight_to_the_first),
 		cmocka_unit_test(ranks_that_differ_are_refused_by_name),
 		cmocka_unit_test(what_cannot_be_is_refused),
 	};

@@ -6,6 +6,8 @@
  */
 #include "distributed/training.h"
 
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tenon/tenon.h>
@@ -30,6 +32,7 @@ struct training {
 	uint64_t stop_step; /* ... at this step; 0: none does */
 	int bad_rank;       /* whose samples are NaN ... */
 	uint64_t bad_epoch; /* ... in this epoch, from 1; 0: none */
+	uint64_t kill_step; /* rank 1 is killed after this step; 0: it is not */
 	const char *lost;   /* a folder that rank 0 removes when it has been opened */
 };
 
@@ -60,6 +63,8 @@ static int note_step(void *user, const struct tn_trainer_step *step)
 	need(step->step <= MOST_STEPS);
 	outcome->losses[step->step - 1] = step->loss;
 	outcome->n_steps = step->step;
+	if (step->step == run->t->kill_step && run->ranked->rank == 1)
+		(void)raise(SIGKILL);
 	return step->step == run->t->stop_step && run->ranked->rank == (uint32_t)run->t->stop_rank;
 }
 
@@ -608,6 +613,36 @@ static void a_checkpoint_that_cannot_be_written_ends_all_ranks(void **state)
 	}
 }
 
+/* The others end with that, and the last checkpoint is whole: the run goes on from it. */
+static void a_rank_that_is_killed_ends_all_ranks(void **state)
+{
+	static struct outcome ranks[MOST_RANKS], found;
+	char path[4096];
+	int statuses[MOST_RANKS];
+	struct training t = {.network = "small",
+			     .dtype = TN_F32,
+			     .batch_size = 300,
+			     .n_epochs = 3,
+			     .checkpoint_steps = 2,
+			     .kill_step = 7};
+	(void)state;
+	t.folder = make_folder(path, sizeof(path));
+	run_ranked_to_end(3, "auto", train, &t, ranks, sizeof(*ranks), statuses);
+	assert_true(WIFSIGNALED(statuses[1]) && WTERMSIG(statuses[1]) == SIGKILL);
+	for (int rank = 0; rank < 3; rank += 2) {
+		assert_int_equal(statuses[rank], 0);
+		assert_int_equal(ranks[rank].status, TN_PEER_LOST);
+		assert_contains(ranks[rank].text, "rank 1");
+		assert_int_equal(ranks[rank].steps, 7);
+	}
+	t.kill_step = 0;
+	run_ranks(2, &t, &found);
+	assert_int_equal(found.status, TN_OK);
+	assert_int_equal(found.resumed, 6);
+	assert_int_equal(found.epochs, 3);
+	remove_folder(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -622,6 +657,7 @@ int main(void)
 		cmocka_unit_test(a_run_goes_on_with_any_number_of_ranks),
 		cmocka_unit_test(with_a_share_of_the_optimizers_state),
 		cmocka_unit_test(a_loss_that_is_not_finite_ends_all_ranks),
+		cmocka_unit_test(a_rank_that_is_killed_ends_all_ranks),
 		cmocka_unit_test(a_checkpoint_that_cannot_be_written_ends_all_ranks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 struct job {
 	const char *backend;
 	int has_communicator;
-	void (*body)(const struct ranked *ranked, const void *argument, void *outcome);
+	ranked_body *body;
 	const void *argument;
 	char *outcomes;
 	size_t outcome_size;
@@ -96,16 +96,21 @@ static void run_rank(uint32_t rank, const void *argument)
 	tn_context_close(ranked.context);
 }
 
-void run_ranked(uint32_t size, const char *backend,
-		void (*body)(const struct ranked *ranked, const void *argument, void *outcome),
-		const void *argument, void *outcomes, size_t outcome_size)
+void run_ranked_to_end(uint32_t size, const char *backend, ranked_body *body, const void *argument,
+		       void *outcomes, size_t outcome_size, int *statuses)
 {
 	const uint32_t n = size ? size : 1;
 	void *shared = mmap(NULL, n * outcome_size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared != MAP_FAILED);
 	const struct job job = {backend, size > 0, body, argument, shared, outcome_size};
-	ranks_run(n, run_rank, &job, NULL);
+	ranks_run(n, run_rank, &job, statuses);
 	memcpy(outcomes, shared, n * outcome_size);
 	(void)munmap(shared, n * outcome_size);
+}
+
+void run_ranked(uint32_t size, const char *backend, ranked_body *body, const void *argument,
+		void *outcomes, size_t outcome_size)
+{
+	run_ranked_to_end(size, backend, body, argument, outcomes, outcome_size, NULL);
 }

@@ -17,12 +17,17 @@ struct ranked {
 	uint32_t rank, size;
 };
 
+/* What runs on a rank. */
+typedef void ranked_body(const struct ranked *ranked, const void *argument, void *outcome);
+
 /* Runs body on `size` ranks, each in a process of its own with a context of that backend, and
  * waits for them; size 0: in one process without a communicator.  Each rank writes its outcome, of
  * outcome_size bytes that are zero at first, to its place in outcomes.  All must end well. */
-void run_ranked(uint32_t size, const char *backend,
-		void (*body)(const struct ranked *ranked, const void *argument, void *outcome),
-		const void *argument, void *outcomes, size_t outcome_size);
+void run_ranked(uint32_t size, const char *backend, ranked_body *body, const void *argument,
+		void *outcomes, size_t outcome_size);
+/* The same, where statuses[r] is what wait gives for rank r, which may end otherwise. */
+void run_ranked_to_end(uint32_t size, const char *backend, ranked_body *body, const void *argument,
+		       void *outcomes, size_t outcome_size, int *statuses);
 
 /* In a rank's process, which they end with a message if it is not so: a test's own checks would
  * go on with the test. */
