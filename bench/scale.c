@@ -228,9 +228,11 @@ static void print_sent_header(tn_context *context, const struct options *o)
 	printf("# bench/scale, %s; steps that were measured: on %s, TENON_THREADS=%s\n", date,
 	       tn_device_describe(tn_device_current(context))->name, threads ? threads : "");
 	printf("\n## Bytes and messages of a step\n\n"
-	       "MB: gradients in f32, the gaps of the arena included; buckets of %.1f MiB; at N "
-	       "ranks the MB that\neach of them sends, and its messages: ring and direct exchange, "
-	       "halving and doubling.\n\n%-24s %12s %8s %7s",
+	       "MB: gradients in f32, the gaps of the arena included; buckets of %.1f MiB, and one "
+	       "of "
+	       "8 bytes a weight;\nat N ranks the MB that each of them sends, and its messages: "
+	       "ring "
+	       "and direct exchange, halving and\ndoubling.\n\n%-24s %12s %8s %7s",
 	       o->bucket_bytes / 0x1p20, "network", "parameters", "MB", "buckets");
 	for (int r = 0; r < o->n_ranks; r++)
 		printf("  %8s%-4u %8s %6s", "N = ", o->ranks[r], "ring", "tree");

@@ -71,7 +71,7 @@ int scale_cut(const struct scale_network *network, double bytes, struct scale_bu
 	const double size = 4 * network->elements, matrices = 4 * network->matrices;
 	double most = bytes / 4;
 	*buckets = (struct scale_buckets){
-		.buckets = calloc((size_t)(size / bytes) + 5, sizeof(*buckets->buckets))};
+		.buckets = calloc((size_t)(size / bytes) + 6, sizeof(*buckets->buckets))};
 	if (!buckets->buckets)
 		return 0;
 	if (size <= most) {
@@ -80,6 +80,8 @@ int scale_cut(const struct scale_network *network, double bytes, struct scale_bu
 		cut_run(network, 0.0, matrices, &most, bytes, buckets);
 		cut_run(network, matrices, size, &most, bytes, buckets);
 	}
+	buckets->buckets[buckets->n++] =
+		(struct scale_bucket){.bytes = 8.0 * (double)network->n_weights, .ready = 1.0};
 	qsort(buckets->buckets, buckets->n, sizeof(*buckets->buckets), compare_ready);
 	return 1;
 }
