@@ -20,6 +20,7 @@
 #include "train_augment.h"
 #include "train_network.h"
 #include "train_optimizer.h"
+#include "train_ranks.h"
 #include "train_results.h"
 #include "train_schedule.h"
 #include "weights.h"
@@ -43,6 +44,7 @@ struct train_command {
 	struct train_schedule schedule;
 	struct train_augment augment;
 	struct train_results results;
+	struct train_ranks ranks;
 	int skip_train;
 	uint32_t capture; /* TN_CAPTURE_... */
 	uint64_t epochs;
@@ -152,6 +154,12 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
 		{"ledger", "[=time]", "print where operations ran", .take = take_ledger,
 		 .values = &c->common, .expected = "time or nothing"},
+		{"sync-batch-norm", NULL, "batch norms over the samples of all ranks",
+		 .flag = &c->ranks.sync_batch_norm},
+		{"shard-optimizer", NULL, "each rank has a share of the optimizer's state",
+		 .flag = &c->ranks.shard},
+		{"wire", "TYPE", "gradients are sent as they are (same), as f16 or as bf16",
+		 .choice = &c->ranks.wire, .choices = train_ranks_wires},
 		{"quiet", NULL, "print no progress", .flag = &c->quiet},
 	};
 	struct option_row all[N_ROWS(rows) + N_NETWORK_ROWS + N_SCHEDULE_ROWS + N_RESULTS_ROWS];
@@ -260,7 +268,9 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 	struct train_command *c = user;
 	c->epoch = m->epoch;
 	bar_clear(&c->bar);
-	metrics_epoch(&c->metrics, m);
+	if (train_ranks_epoch(&c->ranks, m->seconds))
+		return 1;
+	metrics_epoch(&c->metrics, m, c->ranks.times ? c->ranks.size : 0, c->ranks.times);
 	train_results_epoch(&c->results, m);
 	if (!c->quiet)
 		print_epoch(m);
@@ -329,7 +339,7 @@ static tn_status test(struct train_command *c, tn_module *module, const tn_datas
 				tn_dataset_name(dataset));
 		return TN_OK;
 	}
-	tn_status status = train_results_test(&c->results, module, dataset, result);
+	tn_status status = train_results_test(&c->results, &c->ranks, module, dataset, result);
 	if (!status)
 		metrics_test(&c->metrics, result);
 	return status;
@@ -421,6 +431,7 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 		.pairs = d.pairs,
 		.resume = (uint32_t)c->resume,
 		.resumed = on_resumed,
+		.parallel = c->ranks.parallel,
 	};
 	train_schedule_apply(&c->schedule, &o);
 	tn_status status =
@@ -436,9 +447,10 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 			c->save ? ", nothing is saved" : "");
 		c->failed = 1;
 	}
-	if (!status && !c->failed && c->save)
+	const int writes = !status && !c->failed && c->ranks.rank == 0;
+	if (writes && c->save)
 		save(c, module, dataset, &result);
-	if (!status && !c->failed && !train_results_show(&c->results, module, dataset))
+	if (writes && !train_results_show(&c->results, module, dataset))
 		c->failed = 1;
 	describe_end(&d);
 	tn_optimizer_destroy(optimizer);
@@ -448,12 +460,16 @@ static void introduce(const struct train_command *c, tn_context *context, const 
 		      const tn_module *module)
 {
 	const struct tn_input_format *f = tn_dataset_format(dataset);
+	char ranks[64] = "";
 	if (c->quiet)
 		return;
-	say("%s (%lld parameters) on %s: %s, %ux%u, %u classes, %" PRIu64 " train, %" PRIu64
+	if (c->ranks.size > 1)
+		snprintf(ranks, sizeof(ranks), " on %u ranks (%s)", c->ranks.size,
+			 tn_communicator_name(c->ranks.communicator));
+	say("%s (%lld parameters) on %s%s: %s, %ux%u, %u classes, %" PRIu64 " train, %" PRIu64
 	    " validation, %" PRIu64 " test images\n",
 	    c->model, (long long)tn_module_size(module, 0),
-	    tn_device_name(tn_device_current(context)), tn_dataset_name(dataset), f->height,
+	    tn_device_name(tn_device_current(context)), ranks, tn_dataset_name(dataset), f->height,
 	    f->width, f->n_classes, tn_dataset_count(dataset, TN_PART_TRAIN),
 	    tn_dataset_count(dataset, TN_PART_VALIDATION), tn_dataset_count(dataset, TN_PART_TEST));
 }
@@ -461,13 +477,18 @@ static void introduce(const struct train_command *c, tn_context *context, const 
 /* Opens the folder of checkpoints; 0: the context has the error. */
 static int open_folder(struct train_command *c, tn_context *context)
 {
-	const struct tn_checkpoint_folder_options o = {.struct_size = sizeof(o),
-						       .keep = (int)c->keep};
+	const struct tn_checkpoint_folder_options o = {
+		.struct_size = sizeof(o), .keep = (int)c->keep, .is_read_only = c->ranks.rank > 0};
 	if (!c->checkpoint)
 		return 1;
+	/* Rank 0 makes the folder. */
+	if (c->ranks.rank > 0 && tn_barrier(c->ranks.communicator))
+		return 0;
 	c->folder = tn_checkpoint_folder_open(context, c->checkpoint, &o);
 	if (c->folder && c->resume && !tn_checkpoint_folder_count(c->folder) && !c->quiet)
 		say("%s has no checkpoint: the training begins\n", c->checkpoint);
+	if (c->folder && c->ranks.rank == 0 && tn_barrier(c->ranks.communicator))
+		return 0;
 	return c->folder != NULL;
 }
 
@@ -506,9 +527,10 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 		tn_module_destroy(module);
 		return EXIT_FAILED;
 	}
-	if (module && open_folder(c, context)) {
+	if (module && !train_ranks_share(&c->ranks, module) && open_folder(c, context)) {
 		introduce(c, context, dataset, module);
-		if (c->metrics_path && !metrics_open(&c->metrics, c->metrics_path))
+		if (c->metrics_path && c->ranks.rank == 0 &&
+		    !metrics_open(&c->metrics, c->metrics_path))
 			c->failed = 1;
 		else
 			train(c, context, module, dataset);
@@ -516,6 +538,7 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	int code = finish(context);
 	advise(c, context);
 	tn_checkpoint_folder_close(c->folder);
+	train_ranks_end(&c->ranks);
 	tn_module_destroy(module);
 	if (code == EXIT_DONE && c->failed)
 		code = EXIT_FAILED;
@@ -571,10 +594,15 @@ int command_train(int argc, char **argv)
 		return code;
 	if (!outputs_possible(&c))
 		return EXIT_FAILED;
-	bar_init(&c.bar, tool_environment("TERM"), c.quiet);
 	tn_context *context = open_context(&c.common, c.seed, &code);
 	if (context)
+		code = train_ranks_open(&c.ranks, context);
+	if (context && code == EXIT_DONE) {
+		c.quiet |= c.ranks.rank > 0;
+		bar_init(&c.bar, tool_environment("TERM"), c.quiet);
 		code = run_with_context(&c, context);
+	}
+	train_ranks_close(&c.ranks, code);
 	tn_context_close(context);
 	train_results_end(&c.results);
 	if (!metrics_close(&c.metrics) && code == EXIT_DONE)

@@ -91,19 +91,29 @@ void metrics_continue(struct metrics *metrics, uint64_t epochs)
 		note_failure(metrics, errno);
 }
 
-/* A line: some seven keys with numbers of up to 16 characters. */
+/* A line that grows. */
 struct line {
-	char text[512];
+	char *text;
 	size_t n;
+	int failed;
 };
 
 static __attribute__((format(printf, 2, 3))) void add(struct line *line, const char *format, ...)
 {
+	char *piece;
 	va_list arguments;
 	va_start(arguments, format);
-	int n = vsnprintf(line->text + line->n, sizeof(line->text) - line->n, format, arguments);
+	int n = vasprintf(&piece, format, arguments);
 	va_end(arguments);
-	line->n += n > 0 ? (size_t)n : 0;
+	char *text = n < 0 ? NULL : realloc(line->text, line->n + (size_t)n + 1);
+	if (text) {
+		memcpy(text + line->n, piece, (size_t)n + 1);
+		line->text = text;
+		line->n += (size_t)n;
+	}
+	line->failed |= !text;
+	if (n >= 0)
+		free(piece);
 }
 
 static void add_number(struct line *line, const char *key, double value)
@@ -120,7 +130,7 @@ static void end_line(struct metrics *metrics, struct line *line)
 {
 	struct stat before;
 	add(line, "}\n");
-	int reason = fstat(metrics->fd, &before) ? errno : 0;
+	int reason = line->failed ? ENOMEM : fstat(metrics->fd, &before) ? errno : 0;
 	for (size_t done = 0; !reason && done < line->n;) {
 		ssize_t n = write(metrics->fd, line->text + done, line->n - done);
 		if (n >= 0)
@@ -128,6 +138,7 @@ static void end_line(struct metrics *metrics, struct line *line)
 		else if (errno != EINTR)
 			reason = errno;
 	}
+	free(line->text);
 	if (!reason)
 		return;
 	note_failure(metrics, reason);
@@ -135,7 +146,17 @@ static void end_line(struct metrics *metrics, struct line *line)
 		note_failure(metrics, errno);
 }
 
-void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *m)
+static void add_ranks(struct line *line, uint32_t n, const struct rank_times *times)
+{
+	add(line, ", \"ranks\": [");
+	for (uint32_t i = 0; i < n; i++)
+		add(line, "%s{\"seconds\": %.9g, \"waited\": %.9g}", i ? ", " : "",
+		    times[i].seconds, times[i].waited);
+	add(line, "]");
+}
+
+void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *m, uint32_t n_ranks,
+		   const struct rank_times *times)
 {
 	struct line line = {.n = 0};
 	if (!metrics->is_open)
@@ -148,6 +169,8 @@ void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *m)
 	add_number(&line, "val_accuracy", m->validation.images ? m->validation.accuracy : NAN);
 	add_number(&line, "seconds", m->seconds);
 	add_number(&line, "images_per_second", m->images_per_second);
+	if (n_ranks)
+		add_ranks(&line, n_ranks, times);
 	end_line(metrics, &line);
 }
 

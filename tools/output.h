@@ -7,6 +7,8 @@
 #define TENON_TOOLS_OUTPUT_H
 
 #include <stdio.h>
+#include "train_ranks.h"
+
 #include <tenon/train.h>
 
 /* How a file is written: to a temporary file that is then renamed (a regular or new file), or in
@@ -36,7 +38,9 @@ int metrics_open(struct metrics *metrics, const char *path);
 void metrics_begin(struct metrics *metrics);
 /* Instead, when training resumes after so many epochs: keeps their lines. */
 void metrics_continue(struct metrics *metrics, uint64_t epochs);
-void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *epoch);
+/* `times` are those of n_ranks ranks; 0: nothing about ranks is written. */
+void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *epoch, uint32_t n_ranks,
+		   const struct rank_times *times);
 void metrics_test(struct metrics *metrics, const struct tn_evaluation *test);
 /* Closes the file; returns 0 if a line was not written, which has been printed.  Accepts a zeroed
  * struct. */

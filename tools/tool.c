@@ -22,10 +22,18 @@ int usage_error(const char *command, const char *format, ...)
 	return EXIT_USAGE;
 }
 
+/* "rank 3: " of several ranks, else "". */
+static char rank_text[24];
+
+void report_rank(uint32_t rank)
+{
+	snprintf(rank_text, sizeof(rank_text), "rank %u: ", rank);
+}
+
 int report_error(const struct tn_error_info *error)
 {
-	char line[sizeof(error->operation) + sizeof(error->text) + 64];
-	snprintf(line, sizeof(line), "tenon: %s: %s (%s)\n",
+	char line[sizeof(error->operation) + sizeof(error->text) + sizeof(rank_text) + 64];
+	snprintf(line, sizeof(line), "tenon: %s%s: %s (%s)\n", rank_text,
 		 error->operation[0] ? error->operation : "error",
 		 error->text[0] ? error->text : tn_status_text(error->status),
 		 tn_status_name(error->status));

@@ -47,6 +47,8 @@ int command_help(int argc, char **argv);
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints a failure; returns its exit code. */
 int report_error(const struct tn_error_info *error);
+/* From now on failures name this rank, one of several. */
+void report_rank(uint32_t rank);
 /* Opens a context; on failure prints why and writes the exit code. */
 tn_context *open_context(const struct common_options *options, uint64_t seed, int *exit_code);
 /* Prints the context's error and returns its exit code; EXIT_DONE if there is none. */

@@ -165,18 +165,21 @@ static tn_status show_mistakes(const struct train_results *results, tn_module *m
 
 /* ---- The test --------------------------------------------------------------------------------*/
 
-tn_status train_results_test(const struct train_results *results, tn_module *module,
-			     const tn_dataset *dataset, struct tn_evaluation *evaluation)
+tn_status train_results_test(const struct train_results *results, const struct train_ranks *ranks,
+			     tn_module *module, const tn_dataset *dataset,
+			     struct tn_evaluation *evaluation)
 {
 	const uint32_t n = tn_dataset_format(dataset)->n_classes;
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
-	tn_status status = tn_evaluate(module, dataset, TN_PART_TEST, 0, evaluation, confusion);
-	if (!status && confusion)
+	tn_status status = tn_evaluate_parallel(module, ranks->parallel, dataset, TN_PART_TEST, 0,
+						evaluation, confusion);
+	const int prints = !status && ranks->rank == 0;
+	if (prints && confusion)
 		say_untested("train", dataset, results->has_spare, confusion);
-	if (!status)
+	if (prints)
 		printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
 		       100.0 * evaluation->accuracy, evaluation->loss, evaluation->images);
-	if (!status && results->confusion && confusion) {
+	if (prints && results->confusion && confusion) {
 		char *classes = class_lines(dataset);
 		print_confusion(confusion, n, classes);
 		free(classes);

@@ -34,7 +34,7 @@ static const struct {
 	{TN_PEER_LOST, "PEER_LOST", "a rank of the communicator has ended"},
 	{TN_TIMED_OUT, "TIMED_OUT", "another rank did not come in time"},
 	{TN_NOT_FINITE, "NOT_FINITE", "a number that must be finite is not"},
-	{TN_NOT_EQUAL, "NOT_EQUAL", "arrays are not as was asserted"},
+	{TN_NOT_EQUAL, "NOT_EQUAL", "what must be equal is not"},
 	{TN_NO_PLUGIN, "NO_PLUGIN", "no plugin file of that name in the search path"},
 	{TN_BAD_PLUGIN, "BAD_PLUGIN", "the file is not a usable plugin"},
 	{TN_ABI_MISMATCH, "ABI_MISMATCH", "built for another version of the backend interface"},

@@ -19,6 +19,7 @@ struct tn_communicator {
 	char name[32];
 	tn_load_report *report;
 	double timeout;              /* seconds */
+	double waited;               /* seconds, in all */
 	tn_request *oldest, *newest; /* those that exist, linked */
 	struct tn_error_info
 		failure; /* the first one: the communicator is broken; TN_OK: it is not */

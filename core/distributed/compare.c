@@ -140,7 +140,7 @@ tn_status tn_ranks_compare(tn_communicator *communicator, struct tn_runtime *rt,
 	if (!status && !found)
 		status = tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no host memory");
 	if (!status && *found)
-		status = tn_runtime_fail(rt, TN_REFUSED, operation,
+		status = tn_runtime_fail(rt, TN_NOT_EQUAL, operation,
 					 "expected the same on all ranks, found differences from "
 					 "rank 0: %s",
 					 found);

@@ -11,7 +11,7 @@
 /* hash := that of what was hashed before and of these bytes. */
 void tn_hash_more(uint64_t *hash, const void *data, size_t size);
 
-/* TN_REFUSED (kept, the same text on all ranks): they have not. */
+/* TN_NOT_EQUAL (kept, the same text on all ranks): they have not. */
 tn_status tn_ranks_compare_networks(const struct tn_data_parallel *parallel);
 /* The same for n hashes, of which names[i] says what they are of. */
 tn_status tn_ranks_compare(tn_communicator *communicator, struct tn_runtime *runtime, size_t n,

@@ -100,7 +100,7 @@ tn_status tn_request_wait(tn_request *request)
 {
 	if (!request)
 		return TN_OK;
-	const tn_communicator *communicator = request->communicator;
+	tn_communicator *communicator = request->communicator;
 	struct watch watch = {.begin = seconds(), .sleep = SHORTEST_SLEEP};
 	int is_done;
 	tn_status status = test(&watch, request, &is_done);
@@ -116,12 +116,18 @@ tn_status tn_request_wait(tn_request *request)
 		if (watch.waited >= communicator->timeout)
 			status = give_up(request, watch.waited);
 	}
+	communicator->waited += watch.waited;
 	/* After a failure the plugin may still have the memory of the parts. */
 	if (status)
 		request->was_failed = 1;
 	else
 		tn_request_free(request);
 	return status;
+}
+
+double tn_communicator_waited(const tn_communicator *communicator)
+{
+	return communicator->waited;
 }
 
 tn_status tn_communicator_run(tn_communicator *communicator,

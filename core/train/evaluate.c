@@ -17,8 +17,8 @@ static tn_status make_metrics(tn_context *context, tn_metric *metrics[2])
 	return tn_runtime_of(context)->error.status;
 }
 
-static tn_status evaluate(tn_module *module, tn_data_loader *loader, size_t n_classes,
-			  struct tn_evaluation *result, uint64_t *confusion)
+static tn_status evaluate(tn_module *module, tn_data_parallel *parallel, tn_data_loader *loader,
+			  size_t n_classes, struct tn_evaluation *result, uint64_t *confusion)
 {
 	struct tn_objective objective;
 	struct tn_trainer_values values;
@@ -29,8 +29,8 @@ static tn_status evaluate(tn_module *module, tn_data_loader *loader, size_t n_cl
 	if (!status)
 		status = make_metrics(module->context, metrics);
 	if (!status)
-		status = tn_evaluate_loader(&objective, NULL, loader, confusion ? 2 : 1, metrics,
-					    numbers, &values);
+		status = tn_evaluate_loader(&objective, parallel, loader, confusion ? 2 : 1,
+					    metrics, numbers, &values);
 	if (!status && confusion && values.samples)
 		status = tn_metric_counts(metrics[1], confusion, n_classes * n_classes);
 	if (!status)
@@ -43,8 +43,9 @@ static tn_status evaluate(tn_module *module, tn_data_loader *loader, size_t n_cl
 	return status;
 }
 
-tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, uint32_t batch_size,
-		      struct tn_evaluation *result, uint64_t *confusion)
+tn_status tn_evaluate_parallel(tn_module *module, tn_data_parallel *parallel,
+			       const tn_dataset *dataset, int part, uint32_t batch_size,
+			       struct tn_evaluation *result, uint64_t *confusion)
 {
 	struct tn_error_info error;
 	tn_data_loader *loader;
@@ -54,9 +55,15 @@ tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, ui
 	if (status)
 		return status;
 	const size_t n_classes = tn_dataset_class_count(dataset);
+	const uint32_t rank = parallel ? tn_communicator_rank(parallel->communicator) : 0;
+	const uint32_t n_ranks = parallel ? tn_communicator_size(parallel->communicator) : 1;
 	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						       .batch_size = batch_size ? batch_size : 256,
-						       .context = module->context};
+						       .batch_size = batch_size ? batch_size
+										: 256 * n_ranks,
+						       .context = module->context,
+						       .rank = rank,
+						       .n_ranks = n_ranks,
+						       .uneven = 1};
 	if (!tn_dataset_format(dataset))
 		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "evaluate",
 				       "expected a data set of labelled images, found '%s', "
@@ -66,9 +73,15 @@ tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, ui
 		memset(confusion, 0, n_classes * n_classes * sizeof(*confusion));
 	if (tn_data_loader_create(dataset, part, &options, &loader, &error))
 		return tn_runtime_keep(module->runtime, &error);
-	status = evaluate(module, loader, n_classes, result, confusion);
+	status = evaluate(module, parallel, loader, n_classes, result, confusion);
 	tn_data_loader_destroy(loader);
 	return status;
+}
+
+tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part, uint32_t batch_size,
+		      struct tn_evaluation *result, uint64_t *confusion)
+{
+	return tn_evaluate_parallel(module, NULL, dataset, part, batch_size, result, confusion);
 }
 
 static const tn_array *in_dtype(const tn_array *array, tn_dtype dtype)

@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "base/error.h"
 #include "optim/schedule.h"
+#include "distributed/data_parallel.h"
 #include "train/trainer.h"
 
 struct training {
@@ -105,6 +106,9 @@ static tn_status open_loader(struct training *t, const tn_module *module, const 
 		.max_shift = o->max_shift,
 		.hflip_prob = o->flip ? 0.5 : 0.0,
 	};
+	const tn_communicator *ranks = o->parallel ? o->parallel->communicator : NULL;
+	const uint32_t rank = ranks ? tn_communicator_rank(ranks) : 0;
+	const uint32_t n_ranks = ranks ? tn_communicator_size(ranks) : 0;
 	const struct tn_data_loader_options training = {
 		.struct_size = sizeof(training),
 		.batch_size = o->batch_size ? o->batch_size : 64,
@@ -112,9 +116,17 @@ static tn_status open_loader(struct training *t, const tn_module *module, const 
 		.shuffle = 1,
 		.augmentation = o->augmentation ? o->augmentation : &augmentation,
 		.context = module->context,
+		.rank = rank,
+		.n_ranks = n_ranks,
 	};
 	const struct tn_data_loader_options validation = {
-		.struct_size = sizeof(validation), .batch_size = 256, .context = module->context};
+		.struct_size = sizeof(validation),
+		.batch_size = n_ranks ? 256 * n_ranks : 256,
+		.context = module->context,
+		.rank = rank,
+		.n_ranks = n_ranks,
+		.uneven = 1,
+	};
 	int is_training = part == TN_PART_TRAIN;
 	if (tn_data_loader_create(dataset, part, is_training ? &training : &validation,
 				  &t->loaders[!is_training], &error))
@@ -162,7 +174,7 @@ static tn_status make_trainer(struct training *t, tn_module *module, tn_optimize
 			   .checkpoints = o->checkpoints, .checkpoint_steps = o->checkpoint_steps,
 			   .checkpoint_epochs = o->checkpoint_epochs, .n_pairs = o->n_pairs,
 			   .pairs = o->pairs, .resume = o->resume,
-			   .resumed = o->resumed ? on_resumed : NULL));
+			   .resumed = o->resumed ? on_resumed : NULL, .parallel = o->parallel));
 	if (!t->trainer)
 		return rt->error.status;
 	t->trainer->losses = o->losses;

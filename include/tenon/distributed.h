@@ -155,6 +155,9 @@ TN_API tn_status tn_request_wait(tn_request *request);
 TN_API tn_status tn_communicator_run(tn_communicator *communicator,
 				     const struct tn_collective_host *operation);
 
+/* The seconds that this rank has waited for others so far, in tn_request_wait and what calls it. */
+TN_API double tn_communicator_waited(const tn_communicator *communicator);
+
 /* Makes progress with all operations under way; cheap when there is none. */
 TN_API tn_status tn_communicator_progress(tn_communicator *communicator);
 
@@ -233,7 +236,7 @@ struct tn_data_parallel_options {
  * parameters and buffers, which of them are trained, their values, and these options.  They must be
  * the same: build the network from the same seed on all ranks, or load the same file.  Both objects
  * are borrowed until tn_data_parallel_destroy.  Owned.
- * NULL: TN_STATE (the module is not built, is not outermost, or has one already), TN_REFUSED (ranks
+ * NULL: TN_STATE (the module is not built, is not outermost, or has one already), TN_NOT_EQUAL (ranks
  * differ: the text, the same on all, says which and in what), TN_INVALID_ARGUMENT (options),
  * TN_OUT_OF_MEMORY; errors of the communicator. */
 TN_API tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *communicator,

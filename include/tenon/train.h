@@ -124,6 +124,9 @@ struct tn_train_options {
 	double clip_norm;  /* 0: none */
 	uint64_t patience; /* stop after so many epochs in turn whose loss is not lower; 0: never */
 	double min_delta;
+	/* Trains on several ranks, as a trainer does; batch_size is that of all ranks.  NULL: on
+	 * one. */
+	struct tn_data_parallel *parallel;
 };
 
 /* Trains on the data set's training part by cross-entropy: for each batch forward, backward, one
@@ -145,6 +148,12 @@ TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_d
 TN_API tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part,
 			     uint32_t batch_size, struct tn_evaluation *result,
 			     uint64_t *confusion);
+/* The same by all ranks together, each image once; batch_size is that of all ranks, 0: 256 for each.
+ * The results are those of all images, on every rank.  NULL as parallel: tn_evaluate.  Also the
+ * errors of the communicator. */
+TN_API tn_status tn_evaluate_parallel(tn_module *module, struct tn_data_parallel *parallel,
+				      const tn_dataset *dataset, int part, uint32_t batch_size,
+				      struct tn_evaluation *result, uint64_t *confusion);
 
 /* Probabilities (n, n_classes) of n host images prepared by tn_input_format_apply or a loader:
  * (n, channels, height, width). */
@@ -306,7 +315,7 @@ struct tn_trainer_options {
 /* Owned: free it with tn_trainer_destroy before the module and the objects of its options.  The
  * module must be built; optimizer may be NULL if .train is.
  * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_UNSUPPORTED (options of a newer
- * version), TN_OUT_OF_MEMORY; with .parallel also TN_REFUSED (the ranks have other data, options or
+ * version), TN_OUT_OF_MEMORY; with .parallel also TN_NOT_EQUAL (the ranks have other data, options or
  * random states; the text says which rank) and errors of the communicator.
  *
  * With .parallel all ranks make the same calls with the same options; callbacks, which may be on

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ */
+#include "train_ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+const char *const train_ranks_wires[] = {"same", "f16", "bf16", NULL};
+
+/* Of the devices of the current one's backend, the one of this rank's number on its machine: ranks
+ * beyond their number share them. */
+static tn_status take_device(const struct train_ranks *ranks, tn_context *context)
+{
+	const char *current = tn_device_name(tn_device_current(context));
+	const size_t length = strcspn(current, ":") + 1;
+	const size_t n = tn_context_device_count(context);
+	const uint32_t local = tn_communicator_local_rank(ranks->communicator);
+	uint32_t alike = 0;
+	for (size_t i = 0; i < n; i++)
+		alike += !strncmp(tn_device_name(tn_context_device(context, i)), current, length);
+	for (size_t i = 0, k = 0; i < n; i++) {
+		tn_device *device = tn_context_device(context, i);
+		if (!strncmp(tn_device_name(device), current, length) && k++ == local % alike)
+			return tn_device_set_current(context, device);
+	}
+	return TN_OK;
+}
+
+int train_ranks_open(struct train_ranks *ranks, tn_context *context)
+{
+	struct tn_error_info error;
+	ranks->size = 1;
+	if (tn_communicator_open(context, NULL, &ranks->communicator, &error))
+		return report_error(&error);
+	ranks->rank = tn_communicator_rank(ranks->communicator);
+	ranks->size = tn_communicator_size(ranks->communicator);
+	if (ranks->size == 1)
+		return EXIT_DONE;
+	report_rank(ranks->rank);
+	ranks->times = calloc(ranks->size, sizeof(*ranks->times));
+	if (!ranks->times) {
+		fprintf(stderr, "tenon train: no memory for the times of %u ranks\n", ranks->size);
+		return EXIT_FAILED;
+	}
+	return take_device(ranks, context) ? finish(context) : EXIT_DONE;
+}
+
+tn_status train_ranks_share(struct train_ranks *ranks, tn_module *module)
+{
+	static const tn_dtype wires[] = {0, TN_F16, TN_BF16};
+	if (ranks->size == 1)
+		return TN_OK;
+	ranks->parallel = tn_data_parallel_create(
+		module, ranks->communicator,
+		TN_OPTIONS(struct tn_data_parallel_options,
+			   .sync_batch_norm = (uint32_t)ranks->sync_batch_norm,
+			   .wire_dtype = wires[ranks->wire], .sharded = (uint32_t)ranks->shard));
+	return ranks->parallel ? TN_OK : TN_PENDING_ERROR;
+}
+
+tn_status train_ranks_epoch(struct train_ranks *ranks, double seconds)
+{
+	const double waited = tn_communicator_waited(ranks->communicator);
+	const struct rank_times own = {seconds, waited - ranks->waited};
+	ranks->waited = waited;
+	if (ranks->size == 1)
+		return TN_OK;
+	return tn_communicator_run(ranks->communicator,
+				   TN_OPTIONS(struct tn_collective_host,
+					      .operation = TN_COLLECTIVE_ALL_GATHER,
+					      .dtype = TN_F64, .n = 2, .source = &own,
+					      .target = ranks->times, .label = "times"));
+}
+
+void train_ranks_end(struct train_ranks *ranks)
+{
+	tn_data_parallel_destroy(ranks->parallel);
+	ranks->parallel = NULL;
+}
+
+void train_ranks_close(struct train_ranks *ranks, int code)
+{
+	char reason[64];
+	if (code != EXIT_DONE && ranks->size > 1) {
+		snprintf(reason, sizeof(reason), "rank %u of %u has failed", ranks->rank,
+			 ranks->size);
+		tn_communicator_abort(ranks->communicator, code, reason);
+	}
+	tn_communicator_close(ranks->communicator);
+	free(ranks->times);
+	*ranks = (struct train_ranks){.size = 1};
+}
