@@ -307,9 +307,9 @@ static void on_a_device_of_its_own(void **state)
 
 /* ---- Buckets ---------------------------------------------------------------------------------*/
 
-/* Two layers of 100 x 100 and a bias each, in buckets of 1024 elements, the first of 256: they cover
- * the weights from the last to the first.  The biases have one, which starts before those of the
- * first layer's weight. */
+/* Two layers of 100 x 100 and a bias each, in buckets of 1024 elements, the first of 256: they
+ * cover the weights from the last to the first.  The biases have one, which starts before those of
+ * the first layer's weight. */
 static void list_buckets(const struct ranked *ranked, const void *argument, void *out)
 {
 	enum { EACH = 1024, FIRST = EACH / 4 };
