@@ -20,8 +20,8 @@ tn_status tn_agree_gather(tn_communicator *communicator, size_t n, const uint64_
 			  uint64_t *all, const char *label);
 tn_status tn_agree_gather_numbers(tn_communicator *communicator, size_t n, const double *values,
 				  double *all, const char *label);
-/* If a rank's status is a failure, whose error its runtime keeps, all ranks fail: those that did not
- * fail themselves with the error of the lowest one that did.  For what ranks did alone. */
+/* If a rank's status is a failure, whose error its runtime keeps, all ranks fail: those that did
+ * not fail themselves with the error of the lowest one that did.  For what ranks did alone. */
 tn_status tn_agree_status(tn_communicator *communicator, struct tn_runtime *runtime,
 			  tn_status status, const char *label);
 

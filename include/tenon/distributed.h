@@ -236,8 +236,8 @@ struct tn_data_parallel_options {
  * parameters and buffers, which of them are trained, their values, and these options.  They must be
  * the same: build the network from the same seed on all ranks, or load the same file.  Both objects
  * are borrowed until tn_data_parallel_destroy.  Owned.
- * NULL: TN_STATE (the module is not built, is not outermost, or has one already), TN_NOT_EQUAL (ranks
- * differ: the text, the same on all, says which and in what), TN_INVALID_ARGUMENT (options),
+ * NULL: TN_STATE (the module is not built, is not outermost, or has one already), TN_NOT_EQUAL
+ * (ranks differ: the text, the same on all, says which and in what), TN_INVALID_ARGUMENT (options),
  * TN_OUT_OF_MEMORY; errors of the communicator. */
 TN_API tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *communicator,
 						 const struct tn_data_parallel_options *options);
@@ -252,8 +252,8 @@ TN_API TN_CHECKED tn_status tn_data_parallel_set_share(tn_data_parallel *paralle
  * TN_STATE: sums are under way. */
 TN_API TN_CHECKED tn_status tn_data_parallel_hold(tn_data_parallel *parallel, int holds);
 /* Sums what is not under way yet, and waits.  Afterwards all ranks have the same gradients; a
- * weight has one if it has one on any rank.  A rank whose share is empty calls it without a backward.
- * TN_STATE: tn_data_parallel_hold says 1. */
+ * weight has one if it has one on any rank.  A rank whose share is empty calls it without a
+ * backward.  TN_STATE: tn_data_parallel_hold says 1. */
 TN_API TN_CHECKED tn_status tn_data_parallel_finish(tn_data_parallel *parallel);
 
 /* Gives all ranks the buffers of rank 0, such as the running statistics of batch norms, which

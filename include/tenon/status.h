@@ -16,8 +16,8 @@ extern "C" {
 /* Statuses that only the library returns, never a backend; tenon/types.h has the others. */
 enum {
 	TN_NOT_FINITE = 64, /* a number that must be finite is not, such as the loss of a step */
-	/* What must be equal is not: arrays that a test asserts to be (tenon/testing.h), or what the
-	 * ranks of a training have (tenon/distributed.h). */
+	/* What must be equal is not: arrays that a test asserts to be (tenon/testing.h), or what
+	 * the ranks of a training have (tenon/distributed.h). */
 	TN_NOT_EQUAL = 65,
 };
 

@@ -148,8 +148,8 @@ TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_d
 TN_API tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part,
 			     uint32_t batch_size, struct tn_evaluation *result,
 			     uint64_t *confusion);
-/* The same by all ranks together, each image once; batch_size is that of all ranks, 0: 256 for each.
- * The results are those of all images, on every rank.  NULL as parallel: tn_evaluate.  Also the
+/* The same by all ranks together, each image once; batch_size is that of all ranks, 0: 256 for
+ * each.  The results are those of all images, on every rank.  NULL as parallel: tn_evaluate.  Also the
  * errors of the communicator. */
 TN_API tn_status tn_evaluate_parallel(tn_module *module, struct tn_data_parallel *parallel,
 				      const tn_dataset *dataset, int part, uint32_t batch_size,
@@ -315,12 +315,12 @@ struct tn_trainer_options {
 /* Owned: free it with tn_trainer_destroy before the module and the objects of its options.  The
  * module must be built; optimizer may be NULL if .train is.
  * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_UNSUPPORTED (options of a newer
- * version), TN_OUT_OF_MEMORY; with .parallel also TN_NOT_EQUAL (the ranks have other data, options or
- * random states; the text says which rank) and errors of the communicator.
+ * version), TN_OUT_OF_MEMORY; with .parallel also TN_NOT_EQUAL (the ranks have other data, options
+ * or random states; the text says which rank) and errors of the communicator.
  *
  * With .parallel all ranks make the same calls with the same options; callbacks, which may be on
- * some ranks only, are the rank's own.  Then the trainer does what it does on one rank with the samples
- * of all, with these rules:
+ * some ranks only, are the rank's own.  Then the trainer does what it does on one rank with the
+ * samples of all, with these rules:
  *   loaders        have .rank and .n_ranks, the one for training with .uneven 0 and those for
  *                  evaluation with .uneven 1; batch_size is that of all ranks together
  *   values         losses, metrics, numbers of samples and the rate of progress are those of all

@@ -129,7 +129,8 @@ launch local 2 sh -c '"$1" train lenet --data digits --seed "$TENON_LOCAL_RANK"'
 [ "$status" -eq 1 ] || fail "seeds that differ: exit status $status"
 err_has 'rank 1'
 # shellcheck disable=SC2016
-launch local 2 sh -c '"$1" train lenet --data digits --epochs "$((2 + TENON_LOCAL_RANK))"' - "$tenon"
+launch local 2 sh -c '"$1" train lenet --data digits --epochs "$((2 + TENON_LOCAL_RANK))"' \
+	- "$tenon"
 [ "$status" -eq 1 ] || fail "options that differ: exit status $status"
 if has openmpi && has mpich; then
 	export TENON_COMMUNICATOR=mpich
