@@ -66,8 +66,8 @@ struct scale_buckets {
 	struct scale_bucket *buckets; /* in the order in which they are ready */
 };
 /* Cuts the arena of f32 as core/distributed/buckets.h does: from its end, the first bucket a
- * quarter of the others, those of one axis apart; a small arena is one bucket.  The last one tells which
- * weights have gradients.  The buckets are freed by the caller; 0: no memory. */
+ * quarter of the others, those of one axis apart; a small arena is one bucket.  The last one
+ * tells which weights have gradients.  The buckets are freed by the caller; 0: no memory. */
 int scale_cut(const struct scale_network *network, double bytes, struct scale_buckets *buckets);
 
 struct scale_step {

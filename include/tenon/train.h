@@ -149,8 +149,8 @@ TN_API tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int p
 			     uint32_t batch_size, struct tn_evaluation *result,
 			     uint64_t *confusion);
 /* The same by all ranks together, each image once; batch_size is that of all ranks, 0: 256 for
- * each.  The results are those of all images, on every rank.  NULL as parallel: tn_evaluate.  Also the
- * errors of the communicator. */
+ * each.  The results are those of all images, on every rank.  NULL as parallel: tn_evaluate.  Also
+ * the errors of the communicator. */
 TN_API tn_status tn_evaluate_parallel(tn_module *module, struct tn_data_parallel *parallel,
 				      const tn_dataset *dataset, int part, uint32_t batch_size,
 				      struct tn_evaluation *result, uint64_t *confusion);
