@@ -522,10 +522,12 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 		return not_pictures("train", dataset);
 	const struct tn_model_shape shape = {f->channels, f->height, f->width, f->n_classes};
 	tn_module *module = tn_model_create(context, c->model, &shape);
-	if (module && (weights_freeze(module, c->model, c->freeze, c->quiet) != EXIT_DONE ||
-		       begin(c, context, module) != EXIT_DONE)) {
+	int code = module ? weights_freeze(module, c->model, c->freeze, c->quiet) : EXIT_DONE;
+	if (module && code == EXIT_DONE)
+		code = begin(c, context, module);
+	if (code != EXIT_DONE) {
 		tn_module_destroy(module);
-		return EXIT_FAILED;
+		return code;
 	}
 	if (module && !train_ranks_share(&c->ranks, module) && open_folder(c, context)) {
 		introduce(c, context, dataset, module);
@@ -535,7 +537,7 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 		else
 			train(c, context, module, dataset);
 	}
-	int code = finish(context);
+	code = finish(context);
 	advise(c, context);
 	tn_checkpoint_folder_close(c->folder);
 	train_ranks_end(&c->ranks);

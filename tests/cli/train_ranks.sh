@@ -144,8 +144,10 @@ fi
 # ---- A full disk on rank 0
 
 rm -rf "$dir/full"
+# Shared memory counts as a file.
+export TENON_LOCAL_BYTES=65536
 # shellcheck disable=SC2016
-launch local 2 sh -c 'trap "" XFSZ; [ "$TENON_LOCAL_RANK" = 1 ] || ulimit -f 100
+launch local 2 sh -c 'trap "" XFSZ; [ "$TENON_LOCAL_RANK" = 1 ] || ulimit -f 1000
 	exec "$@"' - "$tenon" train lenet --data digits --epochs 1 --checkpoint "$dir/full"
 [ "$status" -eq 1 ] || fail "a full disk on rank 0: exit status $status"
 err_has 'rank 1:.*\(File too large\|rank 0\)'
