@@ -220,9 +220,9 @@ static void add_rule(struct tn_checkpoint_items *items)
 	add_whole_option(items, ".optimizer.options.adapts_all", (uint64_t)are_all_adapted);
 }
 
-static tn_status add_optimizer(struct tn_checkpoint_items *items)
+static void add_method(struct tn_checkpoint_items *items)
 {
-	tn_optimizer *optimizer = items->all.optimizer;
+	const tn_optimizer *optimizer = items->all.optimizer;
 	const struct tn_gradient_hooks *hooks = &optimizer->hooks;
 	const struct tn_optimizer_rule *rule = optimizer->rule;
 	struct tn_checkpoint_text *text = add_text(items, "tenon.optimizer", ".optimizer.");
@@ -245,6 +245,12 @@ static tn_status add_optimizer(struct tn_checkpoint_items *items)
 	items->numbers.lookahead_steps = lookahead->steps;
 	if (lookahead->slow)
 		add_count(items, &items->numbers.lookahead_steps, ".optimizer.lookahead_steps");
+}
+
+static tn_status add_optimizer(struct tn_checkpoint_items *items)
+{
+	tn_optimizer *optimizer = items->all.optimizer;
+	add_method(items);
 	for (size_t i = 0; i < tn_optimizer_state_count(optimizer); i++) {
 		struct tn_optimizer_state_view view;
 		tn_status status = tn_optimizer_state_at(optimizer, i, &view);
@@ -499,6 +505,25 @@ tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation,
 			       "no host memory for the list of some %zu tensors", items->n);
 	return TN_OK;
+}
+
+tn_status tn_checkpoint_items_of_options(struct tn_checkpoint_items *items,
+					 const struct tn_checkpoint *checkpoint,
+					 const char *operation)
+{
+	memset(items, 0, sizeof(*items));
+	items->all = *checkpoint;
+	items->operation = operation;
+	items->runtime = checkpoint->module->runtime;
+	if (checkpoint->optimizer)
+		add_method(items);
+	if (checkpoint->schedule)
+		add_schedule(items);
+	if (checkpoint->scaler)
+		add_scaler(items);
+	return items->failed ? tn_runtime_fail(items->runtime, TN_OUT_OF_MEMORY, operation,
+					       "no host memory for the list of options")
+			     : TN_OK;
 }
 
 void tn_checkpoint_items_release(struct tn_checkpoint_items *items)

@@ -121,6 +121,11 @@ tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
 				   const struct tn_checkpoint *checkpoint,
 				   const struct tn_checkpoint_own *own, const char *operation,
 				   struct tn_error_info *error);
+/* The same without arrays, which need not be there: what the optimizer, the schedule and the scaler
+ * were made with, and their numbers.  Keeps the error. */
+tn_status tn_checkpoint_items_of_options(struct tn_checkpoint_items *items,
+					 const struct tn_checkpoint *checkpoint,
+					 const char *operation);
 void tn_checkpoint_items_release(struct tn_checkpoint_items *items);
 
 /* Keeps the error in the context of the module, which structs of all versions have, and returns the

@@ -10,6 +10,8 @@
 #include "data/data_loader.h"
 #include "distributed/agree.h"
 #include "distributed/compare.h"
+#include "optim/average.h"
+#include "train/checkpoint_items.h"
 
 static const char operation[] = "trainer";
 
@@ -79,7 +81,6 @@ static uint64_t hash_options(const struct tn_trainer *t)
 				  o->n_epochs,
 				  o->max_steps,
 				  o->accumulate,
-				  o->scaler != NULL,
 				  o->average != NULL,
 				  o->evaluate_average != 0,
 				  o->schedule != NULL,
@@ -93,7 +94,9 @@ static uint64_t hash_options(const struct tn_trainer *t)
 				  o->checkpoint_steps,
 				  o->checkpoint_epochs,
 				  o->resume};
-	const double real[] = {o->clip_value, o->clip_norm, o->min_delta, o->beta, t->first_lr};
+	const double real[] = {o->clip_value, o->clip_norm,
+			       o->min_delta,  o->beta,
+			       t->first_lr,   o->average ? tn_average_decay(o->average) : 0};
 	uint64_t hash = 0;
 	tn_hash_more(&hash, whole, sizeof(whole));
 	tn_hash_more(&hash, real, sizeof(real));
@@ -102,6 +105,29 @@ static uint64_t hash_options(const struct tn_trainer *t)
 		tn_hash_more(&hash, name, strlen(name));
 	}
 	return hash;
+}
+
+/* What the optimizer, the schedule and the scaler were made with: the options that a checkpoint
+ * has of them. */
+static tn_status hash_method(const struct tn_trainer *t, uint64_t *hash)
+{
+	const struct tn_checkpoint checkpoint = {.module = t->module,
+						 .optimizer = t->optimizer,
+						 .schedule = t->options.schedule,
+						 .scaler = t->options.scaler};
+	struct tn_checkpoint_items items;
+	tn_status status = tn_checkpoint_items_of_options(&items, &checkpoint, operation);
+	for (size_t i = 0; i < items.n_texts && !status; i++)
+		tn_hash_more(hash, items.texts[i].value, strlen(items.texts[i].value));
+	for (size_t i = 0; i < items.n && !status; i++) {
+		struct tn_checkpoint_item *item = &items.items[i];
+		if (item->kind != TN_ITEM_OPTION)
+			continue;
+		tn_hash_more(hash, item->name, strlen(item->name));
+		tn_hash_more(hash, tn_checkpoint_item_host(item), item->size_bytes);
+	}
+	tn_checkpoint_items_release(&items);
+	return status;
 }
 
 static uint64_t hash_random(const struct tn_trainer *t)
@@ -115,17 +141,21 @@ static uint64_t hash_random(const struct tn_trainer *t)
 tn_status tn_trainer_check_ranks(const struct tn_trainer *t)
 {
 	static const char *const names[] = {"the data", "the options of the trainer",
+					    "the optimizer, the schedule or the scaler",
 					    "the random state of the context"};
 	const struct tn_trainer_options *o = &t->options;
 	tn_communicator *communicator = tn_trainer_communicator(t);
 	if (!communicator)
 		return TN_OK;
 	const uint64_t loaders[] = {hash_loader(o->train), hash_loader(o->validation)};
-	uint64_t hashes[] = {0, hash_options(t), hash_random(t)};
+	uint64_t hashes[] = {0, hash_options(t), 0, hash_random(t)};
 	tn_hash_more(&hashes[0], loaders, sizeof(loaders));
-	tn_status status = tn_agree_status(communicator, t->runtime, check_options(t), operation);
+	tn_status status = check_options(t);
 	if (!status)
-		status = tn_ranks_compare(communicator, t->runtime, 3, names, hashes, operation);
+		status = hash_method(t, &hashes[2]);
+	status = tn_agree_status(communicator, t->runtime, status, operation);
+	if (!status)
+		status = tn_ranks_compare(communicator, t->runtime, 4, names, hashes, operation);
 	return status ? status : tn_data_parallel_set_share(o->parallel, 1.0);
 }
 

@@ -132,6 +132,15 @@ err_has 'rank 1'
 launch local 2 sh -c '"$1" train lenet --data digits --epochs "$((2 + TENON_LOCAL_RANK))"' \
 	- "$tenon"
 [ "$status" -eq 1 ] || fail "options that differ: exit status $status"
+# Other optimizers or settings of them with one learning rate.
+for one in '--optimizer sgd --lr 0.002' '--weight-decay 0.3' --lookahead '--min-lr 0.001'; do
+	# shellcheck disable=SC2016
+	launch local 2 sh -c 'train=$1 one=$2
+		[ "$TENON_LOCAL_RANK" = 1 ] || one=
+		exec "$train" train lenet --data digits --epochs 1 $one' - "$tenon" "$one"
+	[ "$status" -eq 1 ] || fail "$one on rank 1 alone: exit status $status"
+	err_has 'rank 1 in '
+done
 if has openmpi && has mpich; then
 	export TENON_COMMUNICATOR=mpich
 	launch openmpi 2 "$tenon" train lenet --data digits --save "$dir/stranger"
