@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "distributed/agree.h"
+#include "distributed/communicator.h"
 #include "distributed/compare.h"
 #include "nn/tree.h"
 
@@ -57,12 +58,22 @@ static tn_status gather_norms(void *user, size_t n, const double *own, double *a
 
 /* ---- Life ------------------------------------------------------------------------------------*/
 
-static tn_status check(const tn_module *module, const struct tn_data_parallel_options *o)
+static tn_status take_options(const tn_module *module, const tn_communicator *communicator,
+			      const struct tn_data_parallel_options *given,
+			      struct tn_data_parallel_options *o)
 {
 	struct tn_runtime *rt = module->runtime;
-	tn_status status = tn_module_check_network(module, operation);
+	tn_status status = tn_runtime_ready(rt);
+	if (!status)
+		status = tn_runtime_take(rt, o, sizeof(*o), given,
+					 "struct tn_data_parallel_options", operation);
+	if (!status)
+		status = tn_module_check_network(module, operation);
 	if (status)
 		return status;
+	if (communicator->runtime != rt)
+		return tn_runtime_fail(rt, TN_DEVICE, operation,
+				       "the module and the communicator are of different contexts");
 	if (module->gradient_hook)
 		return tn_runtime_fail(rt, TN_STATE, operation,
 				       "the module has an object for data parallel training "
@@ -71,19 +82,17 @@ static tn_status check(const tn_module *module, const struct tn_data_parallel_op
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				       "wire_dtype: expected 0, f16 or bf16, found %s",
 				       tn_dtype_name(o->wire_dtype));
+	o->bucket_bytes = o->bucket_bytes ? o->bucket_bytes : default_bytes;
 	return TN_OK;
 }
 
-tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *communicator,
-					  const struct tn_data_parallel_options *options)
+/* What data parallel training needs of this rank; NULL: the error is kept. */
+static tn_data_parallel *make(tn_module *module, tn_communicator *communicator,
+			      const struct tn_data_parallel_options *options)
 {
 	struct tn_data_parallel_options o = {0};
-	if (!module || !communicator)
-		return NULL;
 	struct tn_runtime *rt = module->runtime;
-	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_data_parallel_options",
-			    operation) ||
-	    tn_runtime_ready(rt) || tn_agree_status(communicator, rt, check(module, &o), operation))
+	if (take_options(module, communicator, options, &o))
 		return NULL;
 	tn_data_parallel *p = tn_mem_zeroed(1, sizeof(*p));
 	const size_t n = module->n_listing ? module->n_listing : 1;
@@ -93,7 +102,6 @@ tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *co
 		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory");
 		return NULL;
 	}
-	o.bucket_bytes = o.bucket_bytes ? o.bucket_bytes : default_bytes;
 	*p = (struct tn_data_parallel){
 		.module = module,
 		.communicator = communicator,
@@ -110,14 +118,32 @@ tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *co
 		.step = 1,
 		.has_some = has_some,
 	};
-	if (tn_ranks_compare_networks(p) ||
-	    (o.sharded && tn_sharded_open(&p->sharded, module, communicator))) {
-		tn_mem_free(has_some);
-		tn_mem_free(p);
+	return p;
+}
+
+static void release(tn_data_parallel *p)
+{
+	if (p)
+		tn_mem_free(p->has_some);
+	tn_mem_free(p);
+}
+
+tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *communicator,
+					  const struct tn_data_parallel_options *options)
+{
+	if (!module || !communicator)
+		return NULL;
+	tn_data_parallel *p = make(module, communicator, options);
+	const tn_status status = p ? TN_OK : tn_runtime_status(module->runtime);
+	/* A rank that cannot says so: the others would wait for it. */
+	if (tn_agree_status(communicator, module->runtime, status, operation) ||
+	    tn_ranks_compare_networks(p) ||
+	    (p->options.sharded && tn_sharded_open(&p->sharded, module, communicator))) {
+		release(p);
 		return NULL;
 	}
 	module->gradient_hook = &p->hook;
-	module->norm_ranks = o.sync_batch_norm ? &p->norm_ranks : NULL;
+	module->norm_ranks = p->options.sync_batch_norm ? &p->norm_ranks : NULL;
 	module->n_users++;
 	return p;
 }
@@ -132,8 +158,7 @@ void tn_data_parallel_destroy(tn_data_parallel *p)
 	p->module->gradient_hook = NULL;
 	p->module->norm_ranks = NULL;
 	p->module->n_users--;
-	tn_mem_free(p->has_some);
-	tn_mem_free(p);
+	release(p);
 }
 
 /* ---- A step ----------------------------------------------------------------------------------*/

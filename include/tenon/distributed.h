@@ -237,8 +237,9 @@ struct tn_data_parallel_options {
  * the same: build the network from the same seed on all ranks, or load the same file.  Both objects
  * are borrowed until tn_data_parallel_destroy.  Owned.
  * NULL: TN_STATE (the module is not built, is not outermost, or has one already), TN_NOT_EQUAL
- * (ranks differ: the text, the same on all, says which and in what), TN_INVALID_ARGUMENT (options),
- * TN_OUT_OF_MEMORY; errors of the communicator. */
+ * (ranks differ: the text, the same on all, says which and in what), TN_INVALID_ARGUMENT and
+ * TN_UNSUPPORTED (options), TN_DEVICE (module and communicator are of different contexts),
+ * TN_OUT_OF_MEMORY; errors of the communicator.  What is refused on one rank fails on all. */
 TN_API tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *communicator,
 						 const struct tn_data_parallel_options *options);
 /* Waits for sums that are under way.  Takes NULL. */

@@ -392,6 +392,70 @@ static void differ(const struct ranked *ranked, const void *argument, void *out)
 	tn_module_destroy(net);
 }
 
+/* Rank 1 alone cannot: no rank waits for it, and all can do it better afterwards. */
+static void refuse_one(const struct ranked *ranked, const void *argument, void *out)
+{
+	const struct tn_data_parallel_options newer = {.struct_size = 4096};
+	const struct tn_data_parallel_options wrong = {.struct_size = sizeof(wrong),
+						       .wire_dtype = TN_I32};
+	struct refusal *refusal = out;
+	tn_context *context = ranked->context;
+	tn_module *net = tn_module_linear(context, 4, 2, NULL);
+	need_ok(context, tn_module_build(net));
+	(void)argument;
+	for (int i = 0; i < 3; i++) {
+		const int is_other = ranked->rank == 1;
+		if (is_other && i == 2) /* the context keeps an error of something else */
+			need(!tn_zeros(context, TN_F32, 1, (int64_t[]){-1}));
+		need(!tn_data_parallel_create(net, ranked->communicator,
+					      is_other ? i ? &wrong : &newer : NULL));
+		memcpy(refusal[i].text, tn_error(context)->text, sizeof(refusal->text));
+		tn_error_clear(context);
+	}
+	tn_data_parallel *parallel = tn_data_parallel_create(net, ranked->communicator, NULL);
+	need(parallel);
+	tn_data_parallel_destroy(parallel);
+	tn_module_destroy(net);
+}
+
+static void what_one_rank_cannot_fails_on_all(void **state)
+{
+	static struct refusal refusals[3][3];
+	(void)state;
+	run_ranked(3, "auto", refuse_one, NULL, refusals, sizeof(refusals[0]));
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(strncmp(refusals[1][i].text, "rank 1: ", 8) != 0, 1);
+		for (int rank = 0; rank < 3; rank += 2) {
+			assert_int_equal(strncmp(refusals[rank][i].text, "rank 1: ", 8), 0);
+			assert_string_equal(refusals[rank][i].text + 8, refusals[1][i].text);
+		}
+	}
+}
+
+static void module_of_another_context(const struct ranked *ranked, const void *argument, void *out)
+{
+	tn_context *other;
+	struct tn_error_info error;
+	(void)argument;
+	need(!tn_context_open(NULL, &other, &error));
+	tn_module *net = tn_module_linear(other, 4, 2, NULL);
+	need_ok(other, tn_module_build(net));
+	need(!tn_data_parallel_create(net, ranked->communicator, NULL));
+	*(tn_status *)out = tn_error(other)->status;
+	tn_error_clear(other);
+	tn_module_destroy(net);
+	tn_context_close(other);
+}
+
+static void a_module_of_another_context_is_refused(void **state)
+{
+	tn_status statuses[2] = {TN_OK, TN_OK};
+	(void)state;
+	run_ranked(2, "auto", module_of_another_context, NULL, statuses, sizeof(statuses[0]));
+	assert_int_equal(statuses[0], TN_DEVICE);
+	assert_int_equal(statuses[1], TN_DEVICE);
+}
+
 static void ranks_that_differ_are_refused_by_name(void **state)
 {
 	static const char *const cases[][2] = {
@@ -476,6 +540,8 @@ int main(void)
 		cmocka_unit_test(on_a_device_of_its_own),
 		cmocka_unit_test(buckets_go_from_the_last_weight_to_the_first),
 		cmocka_unit_test(ranks_that_differ_are_refused_by_name),
+		cmocka_unit_test(what_one_rank_cannot_fails_on_all),
+		cmocka_unit_test(a_module_of_another_context_is_refused),
 		cmocka_unit_test(what_cannot_be_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
