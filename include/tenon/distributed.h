@@ -133,6 +133,7 @@ typedef struct tn_request tn_request;
  *   TN_DTYPE             it cannot be reduced, or is none
  *   TN_LIMIT             more bytes than can be addressed
  *   TN_UNSUPPORTED       the context is deterministic and the communicator is not ordered
+ *   TN_STATE             another rank has started something else
  *   TN_PEER_LOST         a rank has ended
  *   TN_BACKEND_FAILURE, TN_OUT_OF_MEMORY, TN_FORKED, TN_PENDING_ERROR
  * After TN_INVALID_ARGUMENT, TN_DTYPE, TN_LIMIT, TN_UNSUPPORTED and TN_PENDING_ERROR nothing was

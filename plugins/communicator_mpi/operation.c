@@ -57,7 +57,7 @@ static tn_status fail_agreement(struct mpi_communicator *c, const struct letter 
 	communicator_describe_header(&own->header, own_text, sizeof(own_text));
 	communicator_describe_header(&theirs->header, their_text, sizeof(their_text));
 	return tn_plugin_fail(
-		&c->error, TN_INVALID_ARGUMENT, communicator_operation_name(own->header.operation),
+		&c->error, TN_STATE, communicator_operation_name(own->header.operation),
 		"the ranks disagree in operation %llu: rank %d starts %s, rank %d starts %s",
 		(unsigned long long)own->number, c->rank, own_text, other, their_text);
 }
