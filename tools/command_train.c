@@ -383,7 +383,10 @@ static tn_status train_until_interrupted(struct train_command *c, tn_context *co
 	if (status != TN_CANCELLED)
 		return status;
 	tn_error_clear(context);
-	print_interrupted(c, o->n_epochs);
+	if (c->ranks.rank == 0)
+		print_interrupted(c, o->n_epochs);
+	/* A rank that obeys the signal now has the launcher end the others. */
+	(void)tn_barrier(c->ranks.communicator); /* an error is kept */
 	return status;
 }
 
@@ -544,7 +547,7 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 	tn_module_destroy(module);
 	if (code == EXIT_DONE && c->failed)
 		code = EXIT_FAILED;
-	if (code == EXIT_DONE && c->common.ledger)
+	if (code == EXIT_DONE && c->common.ledger && c->ranks.rank == 0)
 		print_ledger(context);
 	return code;
 }
