@@ -48,7 +48,8 @@ struct tn_communicator_options {
 	 * A launcher that has started one rank alone counts as none. */
 	const char *name;
 	/* The most seconds that an operation waits for other ranks; 0: TENON_COMMUNICATOR_TIMEOUT,
-	 * else 300.  After a tenth of it a warning says which rank waits in which operation. */
+	 * else 300.  After a tenth of it a warning says which rank waits in which operation.  Not
+	 * of joining the others, for which the engine has a time of its own, or none. */
 	double timeout;
 };
 
@@ -69,7 +70,8 @@ TN_API TN_CHECKED tn_status tn_communicator_open(tn_context *context,
 						 tn_communicator **communicator,
 						 struct tn_error_info *error);
 
-/* Leaves the other ranks without waiting for them.  Requests that were not waited for are gone;
+/* Leaves the other ranks without waiting for them, unless the engine's end does: MPI's waits until
+ * all ranks have come to it, however long that is.  Requests that were not waited for are gone;
  * their memory may be freed afterwards.  Takes NULL.
  * [thread: the one that opened it, here and below | since 0.1] */
 TN_API void tn_communicator_close(tn_communicator *communicator);
