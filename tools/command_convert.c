@@ -11,6 +11,7 @@
 
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "io/safetensors_checksum.h"
 #include "output.h"
 #include "tool.h"
 
@@ -112,7 +113,7 @@ static int read_tensor(struct convert_command *c, size_t i)
 static int read_safetensors(struct convert_command *c)
 {
 	struct tn_error_info error;
-	if (tn_safetensors_open(c->in, &c->file, &error))
+	if (tn_safetensors_open(c->in, &c->file, &error) || tn_safetensors_check(c->file, &error))
 		return report_error(&error);
 	c->n_metadata = tn_safetensors_metadata_count(c->file);
 	c->metadata = calloc(c->n_metadata + 1, sizeof(*c->metadata));

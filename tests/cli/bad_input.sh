@@ -183,9 +183,20 @@ each_way 'none.safetensors: offset 0: expected at least 8 bytes, found 0' "$dir/
 mkdir "$dir/folder.safetensors"
 each_way 'folder.safetensors: expected a regular file, found a folder' "$dir/folder.safetensors"
 
-# changed FILE OLD NEW: the network's file with other bytes, as many.
+# A flipped bit, in the numbers or in a text, is no other network.
+LC_ALL=C sed 's/"seed":"0"/"seed":"1"/' "$dir/net.safetensors" >"$dir/text.safetensors"
+head -c $((size - 100)) "$dir/net.safetensors" >"$dir/bit.safetensors"
+tail -c 100 "$dir/net.safetensors" | LC_ALL=C tr '\000-\377' '\001\000\003-\377\002' \
+	>>"$dir/bit.safetensors"
+for file in text bit; do
+	each_way "$file.safetensors: expected the checksum [0-9a-f]*, found [0-9a-f]*: .* damaged" \
+		"$dir/$file.safetensors"
+done
+
+# changed FILE OLD NEW: the network's file with other bytes, as many, and no checksum.
 changed() {
-	LC_ALL=C sed "s/$2/$3/" "$dir/net.safetensors" >"$dir/$1.safetensors"
+	LC_ALL=C sed "s/tenon.checksum/tenon.checksux/; s/$2/$3/" "$dir/net.safetensors" \
+		>"$dir/$1.safetensors"
 	[ "$(wc -c <"$dir/$1.safetensors")" -eq "$size" ] || fail "$1: another size"
 	cmp -s "$dir/net.safetensors" "$dir/$1.safetensors" && fail "$1: nothing has changed"
 	return 0
