@@ -160,7 +160,8 @@ static int predict_files(const struct predict_command *c, tn_context *context,
 }
 
 /* Does the data set have pictures as the network expects them? */
-static int check_data(const struct saved_network *network, const tn_dataset *dataset)
+static int check_data(const struct predict_command *c, const struct saved_network *network,
+		      const tn_dataset *dataset)
 {
 	const struct tn_input_format *f = tn_dataset_format(dataset);
 	if (!f)
@@ -169,9 +170,9 @@ static int check_data(const struct saved_network *network, const tn_dataset *dat
 	    f->width == network->format.width)
 		return EXIT_DONE;
 	fprintf(stderr,
-		"tenon predict: the network expects pictures of %u x %u x %u, the data set '%s' "
-		"has %u x %u x %u\n",
-		network->format.channels, network->format.height, network->format.width,
+		"tenon predict: %s: the network expects pictures of %u x %u x %u, the data set "
+		"'%s' has %u x %u x %u\n",
+		c->path, network->format.channels, network->format.height, network->format.width,
 		tn_dataset_name(dataset), f->channels, f->height, f->width);
 	return EXIT_FAILED;
 }
@@ -184,11 +185,11 @@ static int predict_part(const struct predict_command *c, tn_context *context,
 	tn_data_loader *loader = NULL;
 	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
 	uint64_t n = tn_dataset_count(dataset, part);
-	int code = check_data(network, dataset);
+	int code = check_data(c, network, dataset);
 	if (code == EXIT_DONE && tn_data_loader_create(dataset, part, &o, &loader, &error))
 		code = report_error(&error);
 	for (uint64_t i = 0; i < c->count && i < n && code == EXIT_DONE; i++) {
-		char title[96], name[48];
+		char title[96];
 		struct tn_batch batch = {.struct_size = sizeof(batch)};
 		uint64_t index = i * n / (c->count < n ? c->count : n);
 		if (tn_data_loader_seek(loader, (struct tn_data_position){0, index}, &error) ||
@@ -197,8 +198,8 @@ static int predict_part(const struct predict_command *c, tn_context *context,
 			break;
 		}
 		int32_t label = ((const int32_t *)batch.data[1])[0];
-		snprintf(title, sizeof(title), "test image %" PRIu64 " (%s)", index,
-			 class_name(network->classes, label, name, sizeof(name)));
+		snprintf(title, sizeof(title), "test image %" PRIu64 " (%.48s)", index,
+			 tn_dataset_class_name(dataset, label));
 		code = classify(c, context, network, title, batch.data[0]);
 	}
 	tn_data_loader_destroy(loader);

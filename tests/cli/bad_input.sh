@@ -219,9 +219,9 @@ refused "lenet.net: expected the tensor 'fc.bias' of resnet20" eval "$dir/lenet.
 	--model resnet20 --normalise own --data "$dir/lacks"
 run 1 train mlp --data "$dir/folders" --epochs 1 --init "$dir/lenet.net"
 err_has "lenet.net: tensor 'conv1.bias': the network has no such tensor (and 3 more)"
-refused 'the network expects 1 x 8 x 8 and 2 classes, the data set .* has 1 x 28 x 28 and 3' \
+refused 'net.safetensors: the network expects 1 x 8 x 8 and 2 classes, .* has 1 x 28 x 28 and 3' \
 	eval "$dir/net.safetensors" --data "$dir/lacks"
-refused "the network expects pictures of 1 x 8 x 8, the data set .* has 1 x 28 x 28" \
+refused "net.safetensors: the network expects pictures of 1 x 8 x 8, .* has 1 x 28 x 28" \
 	predict "$dir/net.safetensors" --data "$dir/lacks"
 refused 'cifar: expected pictures of 1 channels\|cifar/data_batch_3.bin' \
 	eval "$dir/net.safetensors" --data "$dir/cifar"
