@@ -138,11 +138,16 @@ static int prepare_file(const struct predict_command *c, const struct saved_netw
 {
 	struct tn_error_info error;
 	struct tn_image image = {0};
-	tn_status status = tn_image_read(path, &image, &error);
-	if (!status)
-		status = tn_input_format_apply(&network->format, &image, c->invert, x, &error);
+	if (tn_image_read(path, &image, &error))
+		return report_error(&error);
+	const tn_status status =
+		tn_input_format_apply(&network->format, &image, c->invert, x, &error);
 	tn_image_release(&image);
-	return status ? report_error(&error) : EXIT_DONE;
+	if (!status)
+		return EXIT_DONE;
+	struct tn_error_info named = error;
+	snprintf(named.text, sizeof(named.text), "%.200s: %.300s", path, error.text);
+	return report_error(&named);
 }
 
 /* Continues after a bad picture, but not after a bad network. */

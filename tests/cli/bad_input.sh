@@ -158,6 +158,15 @@ train folders 'folders/train/b/2.pgm: offset 0: expected 2 more bytes, found the
 printf 'P5 8 8 255\nabc' >"$dir/folders/train/b/2.pgm"
 train folders 'folders/train/b/2.pgm: offset 11: expected .* bytes of samples, found 3'
 cp "$dir/p.pgm" "$dir/folders/train/b/2.pgm"
+# One that is too long once resized.
+run 0 train mlp --data "$dir/folders" --epochs 1 --resize 32 --save "$dir/resized.net"
+{ printf 'P5 2000 1 255\n' && head -c 2000 "$dir/pixels"; } >"$dir/long.pgm"
+refused 'long.pgm: resize: expected sides of at most 32768, found 64000 x 32' \
+	predict "$dir/resized.net" "$dir/long.pgm"
+cp "$dir/long.pgm" "$dir/folders/train/b/2.pgm"
+refused 'folders/train/b/2.pgm: resize: expected sides of at most 32768, found 64000 x 32' \
+	train mlp --data "$dir/folders" --epochs 1 --resize 32
+cp "$dir/p.pgm" "$dir/folders/train/b/2.pgm"
 
 # ---- Files of networks ---------------------------------------------------------------------------
 
