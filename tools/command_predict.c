@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "picture_options.h"
 #include "tool.h"
 
@@ -147,6 +148,7 @@ static int prepare_file(const struct predict_command *c, const struct saved_netw
 		return EXIT_DONE;
 	struct tn_error_info named = error;
 	snprintf(named.text, sizeof(named.text), "%.200s: %.300s", path, error.text);
+	tn_text_make_printable(named.text);
 	return report_error(&named);
 }
 
@@ -156,9 +158,12 @@ static int predict_files(const struct predict_command *c, tn_context *context,
 {
 	int code = EXIT_DONE;
 	for (int i = 0; i < c->n_images; i++) {
-		if (prepare_file(c, network, c->images[i], x) != EXIT_DONE)
+		if (prepare_file(c, network, c->images[i], x) != EXIT_DONE) {
 			code = EXIT_FAILED;
-		else if (classify(c, context, network, c->images[i], x) != EXIT_DONE)
+			continue;
+		}
+		tn_text_make_printable(c->images[i]); /* it is read, and only shown from here on */
+		if (classify(c, context, network, c->images[i], x) != EXIT_DONE)
 			return EXIT_FAILED;
 	}
 	return code;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "tool.h"
 #include "weights.h"
 
@@ -30,6 +31,19 @@ static int report_of_file(const char *path, const char *key, const struct tn_err
 	else
 		snprintf(full.text, sizeof(full.text), "%s: %.256s", path, error->text);
 	return report_error(&full);
+}
+
+/* A terminal obeys what a file says in a class's name, unless it is printable. */
+static void make_lines_printable(char *line)
+{
+	while (line && *line) {
+		const size_t length = strcspn(line, "\n");
+		const char end = line[length];
+		line[length] = '\0';
+		tn_text_make_printable(line);
+		line[length] = end;
+		line += length + (end == '\n');
+	}
 }
 
 static uint32_t count_lines(const char *text)
@@ -66,6 +80,7 @@ static int read_metadata(const tn_safetensors *file, const char *path,
 	*model = strdup(name);
 	network->data = strdup(data ? data : "");
 	network->classes = strdup(classes ? classes : "");
+	make_lines_printable(network->classes);
 	return *model && network->data && network->classes ? EXIT_DONE : EXIT_FAILED;
 }
 
