@@ -11,6 +11,7 @@
 
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "io/safetensors_checksum.h"
 #include "output.h"
 #include "tool.h"
 
@@ -26,8 +27,10 @@ struct convert_command {
 	tn_dtype dtype; /* of floating tensors; 0: their own */
 	struct tn_pair renames[MOST_RENAMES];
 	size_t n_renames;
+	int used_renames[MOST_RENAMES];
 	const char *drops[MOST_DROPS]; /* patterns of names as IN has them */
 	size_t n_drops;
+	int used_drops[MOST_DROPS];
 	struct tensor *tensors;
 	size_t n;
 	struct tn_metadata_entry *metadata; /* borrowed from `file` */
@@ -44,7 +47,7 @@ static int ends_in(const char *path, const char *end)
 /* ---- Reading ---------------------------------------------------------------------------------*/
 
 /* The name with the first prefix that fits replaced.  NULL: no memory. */
-static char *renamed(const struct convert_command *c, const char *name)
+static char *renamed(struct convert_command *c, const char *name)
 {
 	const char *begin = "";
 	char *result;
@@ -54,18 +57,37 @@ static char *renamed(const struct convert_command *c, const char *name)
 			continue;
 		begin = c->renames[i].value;
 		name += length;
+		c->used_renames[i] = 1;
 		break;
 	}
 	return asprintf(&result, "%s%s", begin, name) < 0 ? NULL : result;
 }
 
-static int is_dropped(const struct convert_command *c, const char *name)
+static int is_dropped(struct convert_command *c, const char *name)
 {
+	int dropped = 0;
 	for (size_t i = 0; i < c->n_drops; i++) {
-		if (!fnmatch(c->drops[i], name, 0))
-			return 1;
+		if (fnmatch(c->drops[i], name, 0) != 0)
+			continue;
+		c->used_drops[i] = 1;
+		dropped = 1;
 	}
-	return 0;
+	return dropped;
+}
+
+/* Says which options fit no name, as misspelt ones do. */
+static void say_unused(const struct convert_command *c)
+{
+	for (size_t i = 0; i < c->n_renames; i++) {
+		if (!c->used_renames[i])
+			fprintf(stderr, "tenon convert: %s: --rename '%s=%s' renames no tensor\n",
+				c->in, c->renames[i].key, c->renames[i].value);
+	}
+	for (size_t i = 0; i < c->n_drops; i++) {
+		if (!c->used_drops[i])
+			fprintf(stderr, "tenon convert: %s: --drop '%s' leaves out no tensor\n",
+				c->in, c->drops[i]);
+	}
 }
 
 /* Makes room for n tensors; 0: no memory. */
@@ -112,7 +134,7 @@ static int read_tensor(struct convert_command *c, size_t i)
 static int read_safetensors(struct convert_command *c)
 {
 	struct tn_error_info error;
-	if (tn_safetensors_open(c->in, &c->file, &error))
+	if (tn_safetensors_open(c->in, &c->file, &error) || tn_safetensors_check(c->file, &error))
 		return report_error(&error);
 	c->n_metadata = tn_safetensors_metadata_count(c->file);
 	c->metadata = calloc(c->n_metadata + 1, sizeof(*c->metadata));
@@ -314,6 +336,7 @@ static int run(struct convert_command *c)
 	int code = ends_in(c->in, ".npz") ? read_npz(c) : read_safetensors(c);
 	if (code != EXIT_DONE)
 		return code;
+	say_unused(c);
 	tn_context *context = open_context(&reference, 0, &code);
 	int has_overflows = 0;
 	for (size_t i = 0; context && i < c->n && code == EXIT_DONE; i++)

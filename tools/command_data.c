@@ -233,8 +233,12 @@ static int write_sheet(const struct scan *scan)
 		return EXIT_DONE;
 	if (contact_sheet_write(&scan->sheet, scan->dataset, &error))
 		return report_error(&error);
-	printf("%s: a row for each class, in this order, of at most %" PRIu64 " samples\n",
-	       scan->sheet.path, scan->sheet.columns);
+	const uint32_t n_rows = contact_sheet_rows(&scan->sheet, scan->dataset);
+	char which[32] = "class";
+	if (n_rows < scan->n_classes)
+		snprintf(which, sizeof(which), "of the first %" PRIu32 " classes", n_rows);
+	printf("%s: a row for each %s, in this order, of at most %" PRIu64 " samples\n",
+	       scan->sheet.path, which, scan->sheet.columns);
 	return EXIT_DONE;
 }
 

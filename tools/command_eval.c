@@ -50,7 +50,8 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 	return OPTIONS_READ;
 }
 
-static int check_format(const struct saved_network *network, const tn_dataset *dataset)
+static int check_format(const struct eval_command *c, const struct saved_network *network,
+			const tn_dataset *dataset)
 {
 	const struct tn_input_format *a = &network->format, *b = tn_dataset_format(dataset);
 	if (!b) {
@@ -61,11 +62,9 @@ static int check_format(const struct saved_network *network, const tn_dataset *d
 	    a->n_classes == b->n_classes)
 		return 1;
 	fprintf(stderr,
-		"tenon eval: the network expects %u x %u x %u and %u classes, the data set '%s' "
-		"has "
-		"%u x %u x %u and "
-		"%u\n",
-		a->channels, a->height, a->width, a->n_classes, tn_dataset_name(dataset),
+		"tenon eval: %s: the network expects %u x %u x %u and %u classes, the data set "
+		"'%s' has %u x %u x %u and %u\n",
+		c->path, a->channels, a->height, a->width, a->n_classes, tn_dataset_name(dataset),
 		b->channels, b->height, b->width, b->n_classes);
 	return 0;
 }
@@ -89,12 +88,25 @@ static void compare_names(const struct saved_network *network, const tn_dataset 
 	}
 }
 
+static void print_json(const struct eval_command *c, const struct tn_evaluation *result,
+		       const uint64_t *confusion, uint32_t n)
+{
+	printf("{\"test_loss\": %.9g, \"test_accuracy\": %.9g, \"images\": %" PRIu64
+	       ", \"seconds\": %.3f",
+	       result->loss, result->accuracy, result->images, result->seconds);
+	for (size_t i = 0; c->confusion && i < (size_t)n * n; i++) {
+		const char *before = i == 0 ? ", \"confusion\": [[" : i % n ? ", " : "], [";
+		printf("%s%" PRIu64, before, confusion[i]);
+	}
+	printf("%s}\n", c->confusion ? "]]" : "");
+}
+
 static int evaluate(const struct eval_command *c, tn_context *context,
 		    struct saved_network *network, const tn_dataset *dataset)
 {
 	struct tn_evaluation result;
 	uint32_t n = network->format.n_classes;
-	if (!check_format(network, dataset))
+	if (!check_format(c, network, dataset))
 		return EXIT_FAILED;
 	if (!tn_dataset_count(dataset, TN_PART_TEST)) {
 		fprintf(stderr, "tenon eval: %s: expected a test part, found none (%s)\n",
@@ -105,20 +117,21 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 	}
 	compare_names(network, dataset);
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
-	if (!confusion)
+	if (!confusion) {
+		fprintf(stderr, "tenon eval: no memory for the answers by class, of %u classes\n",
+			n);
 		return EXIT_FAILED;
+	}
 	if (!tn_evaluate(network->module, dataset, TN_PART_TEST, 0, &result, confusion) &&
 	    !isfinite(result.loss)) {
-		fprintf(stderr, "tenon eval: the loss is not a finite number\n");
+		fprintf(stderr, "tenon eval: %s: the loss is not a finite number\n", c->path);
 		free(confusion);
 		return EXIT_FAILED;
 	}
 	if (!tn_error(context)) {
 		say_untested("eval", dataset, network->has_spare, confusion);
 		if (c->json)
-			printf("{\"test_loss\": %.9g, \"test_accuracy\": %.9g, \"images\": %" PRIu64
-			       ", \"seconds\": %.3f}\n",
-			       result.loss, result.accuracy, result.images, result.seconds);
+			print_json(c, &result, confusion, n);
 		else
 			printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
 			       100.0 * result.accuracy, result.loss, result.images);

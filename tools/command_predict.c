@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "picture_options.h"
 #include "tool.h"
 
@@ -138,11 +139,17 @@ static int prepare_file(const struct predict_command *c, const struct saved_netw
 {
 	struct tn_error_info error;
 	struct tn_image image = {0};
-	tn_status status = tn_image_read(path, &image, &error);
-	if (!status)
-		status = tn_input_format_apply(&network->format, &image, c->invert, x, &error);
+	if (tn_image_read(path, &image, &error))
+		return report_error(&error);
+	const tn_status status =
+		tn_input_format_apply(&network->format, &image, c->invert, x, &error);
 	tn_image_release(&image);
-	return status ? report_error(&error) : EXIT_DONE;
+	if (!status)
+		return EXIT_DONE;
+	struct tn_error_info named = error;
+	snprintf(named.text, sizeof(named.text), "%.200s: %.300s", path, error.text);
+	tn_text_make_printable(named.text);
+	return report_error(&named);
 }
 
 /* Continues after a bad picture, but not after a bad network. */
@@ -151,16 +158,20 @@ static int predict_files(const struct predict_command *c, tn_context *context,
 {
 	int code = EXIT_DONE;
 	for (int i = 0; i < c->n_images; i++) {
-		if (prepare_file(c, network, c->images[i], x) != EXIT_DONE)
+		if (prepare_file(c, network, c->images[i], x) != EXIT_DONE) {
 			code = EXIT_FAILED;
-		else if (classify(c, context, network, c->images[i], x) != EXIT_DONE)
+			continue;
+		}
+		tn_text_make_printable(c->images[i]); /* it is read, and only shown from here on */
+		if (classify(c, context, network, c->images[i], x) != EXIT_DONE)
 			return EXIT_FAILED;
 	}
 	return code;
 }
 
 /* Does the data set have pictures as the network expects them? */
-static int check_data(const struct saved_network *network, const tn_dataset *dataset)
+static int check_data(const struct predict_command *c, const struct saved_network *network,
+		      const tn_dataset *dataset)
 {
 	const struct tn_input_format *f = tn_dataset_format(dataset);
 	if (!f)
@@ -169,9 +180,9 @@ static int check_data(const struct saved_network *network, const tn_dataset *dat
 	    f->width == network->format.width)
 		return EXIT_DONE;
 	fprintf(stderr,
-		"tenon predict: the network expects pictures of %u x %u x %u, the data set '%s' "
-		"has %u x %u x %u\n",
-		network->format.channels, network->format.height, network->format.width,
+		"tenon predict: %s: the network expects pictures of %u x %u x %u, the data set "
+		"'%s' has %u x %u x %u\n",
+		c->path, network->format.channels, network->format.height, network->format.width,
 		tn_dataset_name(dataset), f->channels, f->height, f->width);
 	return EXIT_FAILED;
 }
@@ -184,11 +195,11 @@ static int predict_part(const struct predict_command *c, tn_context *context,
 	tn_data_loader *loader = NULL;
 	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
 	uint64_t n = tn_dataset_count(dataset, part);
-	int code = check_data(network, dataset);
+	int code = check_data(c, network, dataset);
 	if (code == EXIT_DONE && tn_data_loader_create(dataset, part, &o, &loader, &error))
 		code = report_error(&error);
 	for (uint64_t i = 0; i < c->count && i < n && code == EXIT_DONE; i++) {
-		char title[96], name[48];
+		char title[96];
 		struct tn_batch batch = {.struct_size = sizeof(batch)};
 		uint64_t index = i * n / (c->count < n ? c->count : n);
 		if (tn_data_loader_seek(loader, (struct tn_data_position){0, index}, &error) ||
@@ -197,8 +208,8 @@ static int predict_part(const struct predict_command *c, tn_context *context,
 			break;
 		}
 		int32_t label = ((const int32_t *)batch.data[1])[0];
-		snprintf(title, sizeof(title), "test image %" PRIu64 " (%s)", index,
-			 class_name(network->classes, label, name, sizeof(name)));
+		snprintf(title, sizeof(title), "test image %" PRIu64 " (%.48s)", index,
+			 tn_dataset_class_name(dataset, label));
 		code = classify(c, context, network, title, batch.data[0]);
 	}
 	tn_data_loader_destroy(loader);

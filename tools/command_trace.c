@@ -170,8 +170,12 @@ static void trace(struct trace_command *c, tn_context *context, const tn_array *
 	if (tape) {
 		tn_array *labels = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &label);
 		tn_array *loss = tn_cross_entropy(y, labels, NULL);
-		printf("\nLoss: %.6g, the cross-entropy with label %" PRId32 "\n", number(loss),
-		       label);
+		const double value = number(loss);
+		if (tn_error(context)) {
+			tn_tape_end(tape);
+			return;
+		}
+		printf("\nLoss: %.6g, the cross-entropy with label %" PRId32 "\n", value, label);
 		printf("\nBackward: the loss differentiated by the result of each layer\n\n");
 		if (!tn_tape_backward(tape, loss, NULL))
 			printf("\nThe loss differentiated by each parameter\n\n");
@@ -219,6 +223,18 @@ static int read_picture(const struct trace_command *c, const tn_dataset *dataset
 	return status ? report_error(&error) : EXIT_DONE;
 }
 
+/* Has the network the class of the picture, for the loss?  The exit code. */
+static int check_label(const struct trace_command *c, uint32_t n_classes, int32_t label)
+{
+	if (c->forward_only || (label >= 0 && (uint32_t)label < n_classes))
+		return EXIT_DONE;
+	fprintf(stderr,
+		"tenon trace: %s: expected a label of the network's %u classes, found %" PRId32
+		" (--forward-only needs none)\n",
+		c->network, n_classes, label);
+	return EXIT_FAILED;
+}
+
 static tn_module *make_model(const struct trace_command *c, tn_context *context,
 			     const struct tn_input_format *f)
 {
@@ -264,6 +280,8 @@ static int run(struct trace_command *c, tn_context *context)
 	c->module = is_file ? saved.module : made;
 	if (code == EXIT_DONE)
 		code = c->module ? read_picture(c, dataset, context, &x, &label) : finish(context);
+	if (code == EXIT_DONE && is_file)
+		code = check_label(c, saved.format.n_classes, label);
 	if (code == EXIT_DONE) {
 		trace(c, context, x, label);
 		code = finish(context);

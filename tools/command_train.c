@@ -12,6 +12,7 @@
 
 #include "bar.h"
 #include "interrupt.h"
+#include "io/safetensors_checksum.h"
 #include "nnott_options.h"
 #include "output.h"
 #include "picture_options.h"
@@ -281,7 +282,7 @@ static int on_epoch(void *user, const struct tn_epoch_metrics *m)
 struct description {
 	char *format, *classes;
 	char seed[32];
-	struct tn_pair pairs[7]; /* two more can be added */
+	struct tn_pair pairs[8]; /* three more can be added */
 	size_t n;
 };
 
@@ -316,6 +317,7 @@ static void save(const struct train_command *c, const tn_module *module, const t
 	if (test->images)
 		d.pairs[d.n++] = (struct tn_pair){"test_accuracy", accuracy};
 	d.pairs[d.n++] = (struct tn_pair){"tenon", tn_version()};
+	d.pairs[d.n++] = (struct tn_pair){TN_SAFETENSORS_CHECKSUM, TN_CHECKSUM_NONE};
 	if (!tn_module_save(module, c->save, d.n, d.pairs))
 		printf("saved %s\n", c->save);
 	describe_end(&d);

@@ -85,6 +85,14 @@ static tn_status place_sample(const tn_dataset *dataset, const struct sample_pla
 	return status;
 }
 
+uint32_t contact_sheet_rows(const struct contact_sheet *sheet, const tn_dataset *dataset)
+{
+	uint32_t width, height;
+	cell_size(tn_dataset_format(dataset), &width, &height);
+	const uint32_t most = (TN_IMAGE_MAX_SIDE - GAP) / (height + GAP);
+	return sheet->n_classes < most ? sheet->n_classes : most;
+}
+
 /* An empty sheet, of which `data` is to be freed. */
 static tn_status make_sheet(const struct contact_sheet *sheet, const tn_dataset *dataset,
 			    struct tn_image *out, struct tn_error_info *error)
@@ -92,7 +100,7 @@ static tn_status make_sheet(const struct contact_sheet *sheet, const tn_dataset 
 	uint32_t cell_width, cell_height;
 	cell_size(tn_dataset_format(dataset), &cell_width, &cell_height);
 	uint64_t width = GAP + sheet->columns * (cell_width + GAP);
-	uint64_t height = GAP + (uint64_t)sheet->n_classes * (cell_height + GAP);
+	uint64_t height = GAP + (uint64_t)contact_sheet_rows(sheet, dataset) * (cell_height + GAP);
 	*error = (struct tn_error_info){.status = TN_LIMIT, .operation = "contact sheet"};
 	if (width > TN_IMAGE_MAX_SIDE || height > TN_IMAGE_MAX_SIDE ||
 	    width * height > TN_IMAGE_MAX_PIXELS) {
@@ -120,7 +128,8 @@ tn_status contact_sheet_write(const struct contact_sheet *sheet, const tn_datase
 {
 	struct tn_image image = {0};
 	tn_status status = make_sheet(sheet, dataset, &image, error);
-	for (uint64_t row = 0; row < sheet->n_classes && !status; row++) {
+	const uint32_t n_rows = contact_sheet_rows(sheet, dataset);
+	for (uint64_t row = 0; row < n_rows && !status; row++) {
 		for (uint64_t column = 0; column < sheet->n[row] && !status; column++)
 			status = place_sample(dataset, &sheet->at[row * sheet->columns + column],
 					      &image, row, column, error);

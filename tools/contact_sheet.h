@@ -20,6 +20,8 @@ struct contact_sheet {
 int contact_sheet_begin(struct contact_sheet *sheet, uint32_t n_classes);
 /* Takes a sample, unless its class has enough. */
 void contact_sheet_add(struct contact_sheet *sheet, int32_t label, int part, uint64_t index);
+/* The classes that have a row: as many of the first ones as a picture has room for. */
+uint32_t contact_sheet_rows(const struct contact_sheet *sheet, const tn_dataset *dataset);
 /* Writes the file. */
 tn_status contact_sheet_write(const struct contact_sheet *sheet, const tn_dataset *dataset,
 			      struct tn_error_info *error);

@@ -274,7 +274,8 @@ static struct given given_by(const struct option_table *table, int value)
 	return (struct given){row_named(table, alias->option), alias, alias->name};
 }
 
-/* What the option gets for an argument of its alias; `buffer` is for a prefix. */
+/* What the option gets for an argument of its alias; `buffer` is for a prefix, which makes one
+ * setting: a comma would begin another. */
 static const char *translated(const struct option_alias *alias, const char *text, char *buffer,
 			      size_t size)
 {
@@ -284,7 +285,7 @@ static const char *translated(const struct option_alias *alias, const char *text
 		return alias->value;
 	if (alias->prefix) {
 		const int n = snprintf(buffer, size, "%s%s", alias->prefix, text);
-		return n >= 0 && (size_t)n < size ? buffer : "";
+		return n >= 0 && (size_t)n < size && !strchr(text, ',') ? buffer : "";
 	}
 	for (size_t i = 0; alias->words && alias->words[i]; i += 2) {
 		if (!strcmp(alias->words[i], text))

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "tool.h"
 #include "weights.h"
 
@@ -20,12 +21,29 @@ static int fail(const char *path, const char *key)
 	return EXIT_FAILED;
 }
 
-/* An error about what the metadata say. */
+/* An error about what the metadata say; without a key, about the file. */
 static int report_of_file(const char *path, const char *key, const struct tn_error_info *error)
 {
 	struct tn_error_info full = *error;
-	snprintf(full.text, sizeof(full.text), "%s: metadata '%s': %.256s", path, key, error->text);
+	if (key)
+		snprintf(full.text, sizeof(full.text), "%s: metadata '%s': %.256s", path, key,
+			 error->text);
+	else
+		snprintf(full.text, sizeof(full.text), "%s: %.256s", path, error->text);
 	return report_error(&full);
+}
+
+/* A terminal obeys what a file says in a class's name, unless it is printable. */
+static void make_lines_printable(char *line)
+{
+	while (line && *line) {
+		const size_t length = strcspn(line, "\n");
+		const char end = line[length];
+		line[length] = '\0';
+		tn_text_make_printable(line);
+		line[length] = end;
+		line += length + (end == '\n');
+	}
 }
 
 static uint32_t count_lines(const char *text)
@@ -62,6 +80,7 @@ static int read_metadata(const tn_safetensors *file, const char *path,
 	*model = strdup(name);
 	network->data = strdup(data ? data : "");
 	network->classes = strdup(classes ? classes : "");
+	make_lines_printable(network->classes);
 	return *model && network->data && network->classes ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -71,8 +90,9 @@ static struct tn_model_shape shape_of(const struct tn_input_format *format)
 				       format->n_classes};
 }
 
-/* Weights in other floating types are converted; their names begin with `prefix`. */
-static int make_network(tn_context *context, const char *path, const char *model,
+/* Weights in other floating types are converted; their names begin with `prefix`.  `key`: that of
+ * the metadata that have the model. */
+static int make_network(tn_context *context, const char *path, const char *key, const char *model,
 			const char *prefix, struct saved_network *network)
 {
 	const struct tn_model_shape shape = shape_of(&network->format);
@@ -83,7 +103,7 @@ static int make_network(tn_context *context, const char *path, const char *model
 						       .renames = &rename};
 	network->module = tn_model_create(context, model, &shape);
 	if (!network->module && tn_error(context))
-		return report_of_file(path, "model", tn_error(context));
+		return report_of_file(path, key, tn_error(context));
 	if (!tn_module_build(network->module))
 		tn_module_load(network->module, path, &options);
 	return finish(context);
@@ -100,7 +120,7 @@ int saved_network_open(tn_context *context, const char *path, struct saved_netwo
 	int code = read_metadata(file, path, network, &model);
 	tn_safetensors_close(file);
 	if (code == EXIT_DONE)
-		code = make_network(context, path, model, "", network);
+		code = make_network(context, path, "model", model, "", network);
 	free(model);
 	if (code != EXIT_DONE)
 		saved_network_release(network);
@@ -174,7 +194,7 @@ int weights_open(tn_context *context, const char *path, const char *model,
 	tn_module_destroy(named);
 	network->format.n_classes = found.n_classes;
 	if (code == EXIT_DONE)
-		code = make_network(context, path, model, found.prefix, network);
+		code = make_network(context, path, NULL, model, found.prefix, network);
 	free(found.prefix);
 	if (code != EXIT_DONE)
 		saved_network_release(network);

@@ -179,6 +179,8 @@ tn_status train_results_test(const struct train_results *results, const struct t
 	if (prints)
 		printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
 		       100.0 * evaluation->accuracy, evaluation->loss, evaluation->images);
+	if (prints && results->confusion && !confusion)
+		fprintf(stderr, "tenon train: --confusion: no memory for that of %u classes\n", n);
 	if (prints && results->confusion && confusion) {
 		char *classes = class_lines(dataset);
 		print_confusion(confusion, n, classes);

@@ -74,13 +74,18 @@ static tn_status read_picture(void *user, uint64_t sample, void *const *fields,
 {
 	const struct pictures *pictures = user;
 	struct tn_image image = {0};
+	struct tn_error_info unnamed;
 	char *path = path_of(pictures, sample);
 	if (!path)
 		return no_memory(pictures->root, error);
 	tn_status status = tn_image_read(path, &image, error);
+	if (status == TN_OK) {
+		status = tn_prepare_picture(&pictures->format, &image, 0, fields[0], &unnamed);
+		if (status != TN_OK)
+			tn_fail(error, status, unnamed.operation, "%s: %s", tn_file_label(path),
+				unnamed.text);
+	}
 	tn_mem_free(path);
-	if (status == TN_OK)
-		status = tn_prepare_picture(&pictures->format, &image, 0, fields[0], error);
 	tn_image_release(&image);
 	return status;
 }

@@ -158,6 +158,15 @@ train folders 'folders/train/b/2.pgm: offset 0: expected 2 more bytes, found the
 printf 'P5 8 8 255\nabc' >"$dir/folders/train/b/2.pgm"
 train folders 'folders/train/b/2.pgm: offset 11: expected .* bytes of samples, found 3'
 cp "$dir/p.pgm" "$dir/folders/train/b/2.pgm"
+# One that is too long once resized.
+run 0 train mlp --data "$dir/folders" --epochs 1 --resize 32 --save "$dir/resized.net"
+{ printf 'P5 2000 1 255\n' && head -c 2000 "$dir/pixels"; } >"$dir/long.pgm"
+refused 'long.pgm: resize: expected sides of at most 32768, found 64000 x 32' \
+	predict "$dir/resized.net" "$dir/long.pgm"
+cp "$dir/long.pgm" "$dir/folders/train/b/2.pgm"
+refused 'folders/train/b/2.pgm: resize: expected sides of at most 32768, found 64000 x 32' \
+	train mlp --data "$dir/folders" --epochs 1 --resize 32
+cp "$dir/p.pgm" "$dir/folders/train/b/2.pgm"
 
 # ---- Files of networks ---------------------------------------------------------------------------
 
@@ -183,9 +192,20 @@ each_way 'none.safetensors: offset 0: expected at least 8 bytes, found 0' "$dir/
 mkdir "$dir/folder.safetensors"
 each_way 'folder.safetensors: expected a regular file, found a folder' "$dir/folder.safetensors"
 
-# changed FILE OLD NEW: the network's file with other bytes, as many.
+# A flipped bit, in the numbers or in a text, is no other network.
+LC_ALL=C sed 's/"seed":"0"/"seed":"1"/' "$dir/net.safetensors" >"$dir/text.safetensors"
+head -c $((size - 100)) "$dir/net.safetensors" >"$dir/bit.safetensors"
+tail -c 100 "$dir/net.safetensors" | LC_ALL=C tr '\000-\377' '\001\000\003-\377\002' \
+	>>"$dir/bit.safetensors"
+for file in text bit; do
+	each_way "$file.safetensors: expected the checksum [0-9a-f]*, found [0-9a-f]*: .* damaged" \
+		"$dir/$file.safetensors"
+done
+
+# changed FILE OLD NEW: the network's file with other bytes, as many, and no checksum.
 changed() {
-	LC_ALL=C sed "s/$2/$3/" "$dir/net.safetensors" >"$dir/$1.safetensors"
+	LC_ALL=C sed "s/tenon.checksum/tenon.checksux/; s/$2/$3/" "$dir/net.safetensors" \
+		>"$dir/$1.safetensors"
 	[ "$(wc -c <"$dir/$1.safetensors")" -eq "$size" ] || fail "$1: another size"
 	cmp -s "$dir/net.safetensors" "$dir/$1.safetensors" && fail "$1: nothing has changed"
 	return 0
@@ -208,9 +228,9 @@ refused "lenet.net: expected the tensor 'fc.bias' of resnet20" eval "$dir/lenet.
 	--model resnet20 --normalise own --data "$dir/lacks"
 run 1 train mlp --data "$dir/folders" --epochs 1 --init "$dir/lenet.net"
 err_has "lenet.net: tensor 'conv1.bias': the network has no such tensor (and 3 more)"
-refused 'the network expects 1 x 8 x 8 and 2 classes, the data set .* has 1 x 28 x 28 and 3' \
+refused 'net.safetensors: the network expects 1 x 8 x 8 and 2 classes, .* has 1 x 28 x 28 and 3' \
 	eval "$dir/net.safetensors" --data "$dir/lacks"
-refused "the network expects pictures of 1 x 8 x 8, the data set .* has 1 x 28 x 28" \
+refused "net.safetensors: the network expects pictures of 1 x 8 x 8, .* has 1 x 28 x 28" \
 	predict "$dir/net.safetensors" --data "$dir/lacks"
 refused 'cifar: expected pictures of 1 channels\|cifar/data_batch_3.bin' \
 	eval "$dir/net.safetensors" --data "$dir/cifar"

@@ -79,6 +79,14 @@ sed 's/   "BOOL"/"F8_E4M3"/' "$dir/odd.safetensors" >"$dir/f8.safetensors"
 run 1 convert "$dir/f8.safetensors" "$dir/f8.npz"
 err_has 'F8_E4M3 is not supported'
 
+# What fits no name is said, and nothing of what does.
+run 0 convert "$dir/odd.safetensors" "$dir/odd4.npz" --rename nix.=a --drop 'nix*'
+err_has "odd.safetensors: --rename 'nix.=a' renames no tensor"
+err_has "odd.safetensors: --drop 'nix\*' leaves out no tensor"
+err_lines 2
+run 0 convert "$dir/odd.safetensors" "$dir/odd5.npz" --rename =a. --drop 'b'
+err_lines 0
+
 # Numbers beyond the range of a type are counted by tensor, and nothing is written.
 header='{"big":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},'
 header="$header"'"inf":{"dtype":"F32","shape":[1],"data_offsets":[16,20]}}'

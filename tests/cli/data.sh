@@ -59,6 +59,9 @@ if ! grep -q 'has no libpng' "$dir/err"; then
 	run 1 data "$dir/set" --sheet "$dir/sheet.png" --samples 1000
 	err_has 'expected sides of at most 32768 .* ask for fewer samples'
 	cmp "$dir/sheet.png" "$dir/seen/sheet/sheet.png" || fail "the old sheet is gone"
+	# Of more classes than a picture has room for it has the first ones.
+	run 1 data "$dir/set" --classes 1000 --sheet "$dir/long.png" --samples 1
+	out_has 'long.png: a row for each of the first 780 classes, in this order'
 fi
 
 # Every picture that cannot be read is named, and a class that one part lacks.

@@ -58,7 +58,17 @@ run 1 predict "$dir/net" "$dir/bad.pgm" "$dir/good.pgm" "$dir/absent.pgm" "$dir/
 err_has 'bad.pgm'
 err_has 'absent.pgm'
 
-# The last weights become NaN.
+# Names of files and of classes do not command a terminal.
+LC_ALL=C sed 's/tenon.checksum/checksums/; s/"classes":"0\\n1"/"classes":"\\u001b\\n1"/' \
+	"$dir/net" >"$dir/escape"
+escape=$(printf '\033')
+cp "$dir/good.pgm" "$dir/${escape}c.pgm"
+run 0 predict "$dir/escape" "$dir/${escape}c.pgm"
+out_has '/?c.pgm: ? [0-9.]*%, 1 [0-9.]*%$'
+
+# The last weights become NaN, in a file that states no checksum.
+LC_ALL=C sed 's/tenon.checksum/tenon.checksux/' "$dir/net" >"$dir/unchecked"
+mv "$dir/unchecked" "$dir/net"
 size=$(wc -c <"$dir/net")
 printf '\377\377\377\377' | dd of="$dir/net" bs=1 seek=$((size - 4)) conv=notrunc 2>/dev/null
 run 1 predict "$dir/net" "$dir/good.pgm"

@@ -34,6 +34,18 @@ out_has '^fc3  Linear  (1, 10)$'
 run 0 trace resnet20 --data digits --forward-only
 out_has '^layer3.2.conv2  Conv2d  (1, 64, 7, 7)$'
 
+# A picture of a class that the network does not have has no loss.
+for class in a b c d e f g h i j k; do
+	mkdir -p "$dir/eleven/$class"
+	printf 'P2 8 8 255\n' >"$dir/eleven/$class/0.pgm"
+	seq 64 >>"$dir/eleven/$class/0.pgm"
+done
+run 0 trace "$dir/net" --data "$dir/eleven" --index 9
+run 1 trace "$dir/net" --data "$dir/eleven" --index 10
+err_has "net: expected a label of the network's 10 classes, found 10"
+grep -q Loss "$dir/out" && fail "a loss without a class"
+run 0 trace "$dir/net" --data "$dir/eleven" --index 10 --forward-only
+
 run 2 trace "$dir/none"
 err_has 'a MODEL needs --data'
 run 1 trace lenett --data digits

@@ -48,6 +48,12 @@ out_has '"test_accuracy": 1, "images": 6'
 run 0 predict "$dir/net" --data "$dir/other" --count 6
 [ "$(grep -c 'test image [0-5] (night): night' "$dir/out")" -eq 3 ] || fail "not three nights"
 [ "$(grep -c 'test image [0-5] (day): day' "$dir/out")" -eq 3 ] || fail "not three days"
+run 0 eval "$dir/net" --data "$dir/other" --json --confusion
+out_has '"confusion": \[\[3, 0\], \[0, 3\]\]}$'
+# The label has the name of the data set, the answer that of the network.
+mv "$dir/other/night" "$dir/other/evening"
+run 0 predict "$dir/net" --data "$dir/other" --count 6
+[ "$(grep -c 'test image [0-5] (evening): night' "$dir/out")" -eq 3 ] || fail "not three evenings"
 
 # A picture that cannot be read ends the training, by name.
 printf 'P2 12 10 255 1 2 3' >"$dir/plain/day/7.pgm"

@@ -172,6 +172,8 @@ refused "--augment-hflip-prob: expected a number from 0 to 1, found 'x'" mlp \
 	--augment-hflip-prob x
 refused "--augment-cutout-size: expected a whole number of pixels above 0, found '0'" mlp \
 	--augment-cutout-size 0
+refused "--augment-rotate-prob: expected a number from 0 to 1, found '0,vflip_prob=1'" mlp \
+	--augment-rotate-prob 0,vflip_prob=1
 refused "--augment: expected none, own, .* found 'rol=1'" mlp --augment rol=1
 refused "--lr-schedule: expected constant, .* found 'linear'" mlp --lr-schedule linear
 refused '--gpu takes no argument' mlp --gpu=1
