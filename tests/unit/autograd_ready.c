@@ -260,6 +260,7 @@ static void for_a_network(void **state)
 	assert_ok(tn_module_parameter(net, "b.weight", &view));
 	assert_ptr_equal(reports.targets[1], view.gradient);
 	net->gradient_hook = NULL;
+	tn_module_destroy(net);
 }
 
 #define ON(TEST)                                                                                   \
