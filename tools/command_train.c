@@ -234,6 +234,16 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 				   "--save and --metrics: expected two files, found '%s'"
 				   " and '%s', which are the same",
 				   c->save, c->metrics_path);
+	const char *plotted =
+		c->save && train_results_has_plot(&c->results, c->save) ? "--save"
+		: c->metrics_path && train_results_has_plot(&c->results, c->metrics_path)
+			? "--metrics"
+			: NULL;
+	if (plotted)
+		return usage_error("train",
+				   "%s and --plots: expected different files, found one of the "
+				   "plots of '%s'",
+				   plotted, c->results.plots);
 	return c->data ? OPTIONS_READ : usage_error("train", "--data is missing");
 }
 

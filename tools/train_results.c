@@ -32,18 +32,36 @@ size_t train_results_rows(struct train_results *results, struct option_row *rows
 	return N_RESULTS_ROWS;
 }
 
-int train_results_prepare(const struct train_results *results)
+/* The files of --plots; NULL: there is none of that number. */
+static const char *plot_path(const struct train_results *results, size_t i, char *path, size_t size)
 {
 	static const char *const names[] = {"loss.svg", "samples.png", "mistakes.png"};
+	if (!results->plots || i >= sizeof(names) / sizeof(names[0]))
+		return NULL;
+	snprintf(path, size, "%s/%s", results->plots, names[i]);
+	return path;
+}
+
+int train_results_has_plot(const struct train_results *results, const char *file)
+{
+	char path[4096];
+	for (size_t i = 0; plot_path(results, i, path, sizeof(path)); i++) {
+		if (output_same(path, file))
+			return 1;
+	}
+	return 0;
+}
+
+int train_results_prepare(const struct train_results *results)
+{
+	char path[4096];
 	if (!results->plots)
 		return 1;
 	if (mkdir(results->plots, 0777) && errno != EEXIST) {
 		fprintf(stderr, "tenon train: --plots %s: %s\n", results->plots, strerror(errno));
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char path[4096];
-		snprintf(path, sizeof(path), "%s/%s", results->plots, names[i]);
+	for (size_t i = 0; plot_path(results, i, path, sizeof(path)); i++) {
 		if (!output_possible("train", "--plots", path, OUTPUT_WHOLE))
 			return 0;
 	}

@@ -26,6 +26,8 @@ struct train_results {
 
 /* Writes N_RESULTS_ROWS rows and returns their number. */
 size_t train_results_rows(struct train_results *results, struct option_row *rows);
+/* Is the file one of --plots? */
+int train_results_has_plot(const struct train_results *results, const char *file);
 /* Makes the folder; 0: the plots could not be written, which has been printed. */
 int train_results_prepare(const struct train_results *results);
 void train_results_epoch(struct train_results *results, const struct tn_epoch_metrics *metrics);

@@ -44,6 +44,10 @@ for metrics in both link; do
 done
 run 2 train mlp --data digits --epochs 1 --save "$dir/new" --metrics "$dir/new"
 [ "$(cat "$dir/both")" = old ] || fail "--save and --metrics of one file: it has changed"
+for option in --save --metrics; do
+	run 2 train mlp --data digits --epochs 1 --plots "$dir/plots" $option "$dir/plots/loss.svg"
+	err_has "$option and --plots: expected different files"
+done
 
 # An existing file stays unchanged until training begins.
 printf 'old\n' >"$dir/old"
