@@ -11,7 +11,6 @@
 
 #include "base/dtype.h"
 #include "base/memory.h"
-#include "io/safetensors_checksum.h"
 #include "output.h"
 #include "tool.h"
 

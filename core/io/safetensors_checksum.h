@@ -17,8 +17,4 @@
 /* The digits in the text of a header; NULL: there are none. */
 char *tn_safetensors_checksum_digits(char *header, size_t length);
 
-/* Reads the whole file.  TN_FORMAT: its checksum is another one.  A file that states none is
- * right. */
-tn_status tn_safetensors_check(const tn_safetensors *file, struct tn_error_info *error);
-
 #endif

@@ -20,7 +20,6 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "io/safetensors_checksum.h"
 #include "nn/tensors.h"
 #include "nn/tree.h"
 

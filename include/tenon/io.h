@@ -62,6 +62,12 @@ struct tn_tensor_info {
 TN_API TN_CHECKED tn_status tn_safetensors_open(const char *path, tn_safetensors **out,
 						struct tn_error_info *error);
 
+/* Reads the whole file and compares its checksum, the metadata "tenon.checksum" (see
+ * tn_safetensors_write).  TN_FORMAT: it is another one.  TN_OK also if the file states none.
+ * [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_safetensors_check(const tn_safetensors *file,
+						 struct tn_error_info *error);
+
 /* Closes the file and frees what is borrowed from it.  Takes NULL.  [thread: any | since 0.1] */
 TN_API void tn_safetensors_close(tn_safetensors *file);
 
@@ -121,8 +127,9 @@ struct tn_metadata_entry {
 /* Writes a file.  Data begins at a multiple of 8; tensors are ordered by decreasing element size,
  * then by name, so that each is aligned to its elements; metadata is ordered by key.  The same
  * arguments in any order give the same bytes.  An existing file is replaced (a symbolic link
- * itself, not its target).  The value of a metadata key "tenon.checksum" becomes the CRC-32 of the
- * file, in eight hexadecimal digits: that of its bytes with eight zeros in their place.
+ * itself, not its target).  The value of a metadata key "tenon.checksum", which is given as
+ * "00000000", becomes the CRC-32 of the file, in eight hexadecimal digits: that of its bytes with
+ * eight zeros in their place.
  * TN_INVALID_ARGUMENT: a name that is empty, reserved, duplicate or not UTF-8; a negative length.
  * TN_DTYPE: a type that the format lacks.  TN_IO: a system call failed.  Any failure of `fetch`.
  * [thread: any | since 0.1] */
