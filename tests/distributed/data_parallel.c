@@ -395,7 +395,10 @@ static void differ(const struct ranked *ranked, const void *argument, void *out)
 /* Rank 1 alone cannot: no rank waits for it, and all can do it better afterwards. */
 static void refuse_one(const struct ranked *ranked, const void *argument, void *out)
 {
-	const struct tn_data_parallel_options newer = {.struct_size = 4096};
+	const struct {
+		struct tn_data_parallel_options known;
+		uint64_t unknown;
+	} newer = {.known = {.struct_size = sizeof(newer)}, .unknown = 1};
 	const struct tn_data_parallel_options wrong = {.struct_size = sizeof(wrong),
 						       .wire_dtype = TN_I32};
 	struct refusal *refusal = out;
@@ -408,7 +411,7 @@ static void refuse_one(const struct ranked *ranked, const void *argument, void *
 		if (is_other && i == 2) /* the context keeps an error of something else */
 			need(!tn_zeros(context, TN_F32, 1, (int64_t[]){-1}));
 		need(!tn_data_parallel_create(net, ranked->communicator,
-					      is_other ? i ? &wrong : &newer : NULL));
+					      is_other ? i ? &wrong : &newer.known : NULL));
 		memcpy(refusal[i].text, tn_error(context)->text, sizeof(refusal->text));
 		tn_error_clear(context);
 	}
