@@ -4,7 +4,7 @@
 #
 # examples/distributed on two ranks of one machine: both end well, rank 0 alone prints.
 set -u
-export TENON_LOCAL_SIZE=2 TENON_LOCAL_JOB="example-$$" TENON_THREADS=1 \
+export TENON_LOCAL_SIZE=2 TENON_LOCAL_JOB="example-$$" TENON_THREADS=1 TENON_LOG=error \
 	TENON_COMMUNICATOR_TIMEOUT=60
 TENON_LOCAL_RANK=1 "${TENON_BUILD:?}/examples/distributed" >"example-$$.1" 2>&1 &
 first=$(TENON_LOCAL_RANK=0 "$TENON_BUILD/examples/distributed" 2>&1)
