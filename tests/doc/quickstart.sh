@@ -28,8 +28,8 @@ has() { grep -q -x -F -e "$1" "$dir/out" || fail "expected the line '$1'"; }
 
 # Three programs and a script; two of them fail, in different folders.
 mkdir -p "$dir/build/tests/unit" "$dir/build/tests/cli"
+echo '#define HAVE_CMOCKA 1' >"$dir/build/config.h"
 cat >"$dir/build/Makefile" <<'END'
-HAVE_CMOCKA_TRUE =
 all:
 check:
 	@echo 'PASS: tests/unit/first'
@@ -57,14 +57,14 @@ has '4 tests: 1 passed, 2 failed, 0 with errors, 1 skipped.'
 ! grep -q 'All tests passed' "$dir/out" || fail "they have not passed"
 
 # A program that cannot be built.
-printf 'HAVE_CMOCKA_TRUE =\nall:\ncheck:\n\t@echo "x.c:1: error: no"; exit 2\n' \
+printf 'all:\ncheck:\n\t@echo "x.c:1: error: no"; exit 2\n' \
 	>"$dir/build/Makefile"
 check 1
 has 'x.c:1: error: no'
 grep -q 'could not be built, and none ran' "$dir/out" || fail "it is not said"
 
 # No cmocka.
-printf 'HAVE_CMOCKA_TRUE = \043\nall:\ncheck:\n' >"$dir/build/Makefile"
+echo '/* #undef HAVE_CMOCKA */' >"$dir/build/config.h"
 check 1
 grep -q 'the tests need cmocka' "$dir/out" || fail "a build without cmocka"
 
