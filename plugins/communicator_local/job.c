@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "local.h"
 
@@ -26,11 +25,11 @@ void local_variables_read(const struct tn_host *host, struct local_variables *va
 		"understood (default: 2M)");
 	variables->folder = host->parameter(
 		host->context, "TENON_LOCAL_DIR",
-		"local: the folder of the shared memory, an absolute path (default: /dev/shm, else "
-		"TMPDIR, else /tmp, whichever can be written first)");
+		"local: the folder of the shared memory, an absolute path (default: the first of "
+		"/dev/shm, TMPDIR and /tmp that can be written and has room)");
 	variables->temporary = host->parameter(host->context, "TMPDIR",
 					       "local: the folder of the shared memory where "
-					       "/dev/shm cannot be written (default: /tmp)");
+					       "/dev/shm has no room (default: /tmp)");
 	variables->timeout =
 		host->parameter(host->context, "TENON_COMMUNICATOR_TIMEOUT",
 				"the most seconds that a rank waits for others to join (300)");
@@ -93,30 +92,20 @@ static tn_status parse_bytes(const char *text, uint64_t *bytes, struct tn_error_
 	return TN_OK;
 }
 
-/* Every rank of the machine finds the same one, if all have the launcher's variables. */
-static tn_status find_folder(const struct local_variables *variables, char *folder,
-			     struct tn_error_info *error)
+/* TMPDIR is other programs' too: what cannot be used of it is left out. */
+static tn_status parse_folders(const struct local_variables *variables, struct local_job *job,
+			       struct tn_error_info *error)
 {
-	const char *temporary = variables->temporary ? variables->temporary : "";
-	const char *candidates[] = {"/dev/shm", temporary, "/tmp"};
-	const char *found = variables->folder;
-	for (unsigned i = 0; i < 3 && !found; i++) {
-		if (candidates[i][0] == '/' && strlen(candidates[i]) <= LOCAL_MOST_FOLDER &&
-		    !access(candidates[i], W_OK | X_OK))
-			found = candidates[i];
-	}
-	if (!found)
-		return tn_plugin_fail(
-			error, TN_REFUSED, "open",
-			"no folder for the shared memory: /dev/shm, TMPDIR ('%.256s') "
-			"and /tmp cannot be written; TENON_LOCAL_DIR names another",
-			temporary);
-	if (found[0] != '/' || strlen(found) > LOCAL_MOST_FOLDER)
+	const char *own = variables->folder, *temporary = variables->temporary;
+	if (own && (own[0] != '/' || strlen(own) > LOCAL_MOST_FOLDER))
 		return tn_plugin_fail(error, TN_FORMAT, "open",
 				      "TENON_LOCAL_DIR is '%.80s': expected an absolute path of at "
 				      "most %d bytes",
-				      found, LOCAL_MOST_FOLDER);
-	memcpy(folder, found, strlen(found) + 1);
+				      own, LOCAL_MOST_FOLDER);
+	if (own)
+		memcpy(job->folder, own, strlen(own) + 1);
+	if (temporary && temporary[0] == '/' && strlen(temporary) <= LOCAL_MOST_FOLDER)
+		memcpy(job->temporary, temporary, strlen(temporary) + 1);
 	return TN_OK;
 }
 
@@ -157,7 +146,7 @@ tn_status local_job_parse(const struct local_variables *variables, struct local_
 	if (!status)
 		status = parse_bytes(variables->bytes, &job->area_bytes, error);
 	if (!status)
-		status = find_folder(variables, job->folder, error);
+		status = parse_folders(variables, job, error);
 	if (!status)
 		status = parse_timeout(variables->timeout, &job->timeout, error);
 	return status;

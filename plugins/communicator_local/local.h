@@ -36,6 +36,7 @@ enum {
 	LOCAL_MOST_RANKS = 128,
 	LOCAL_MOST_JOB = 64, /* characters of its name */
 	LOCAL_MOST_FOLDER = 1023,
+	LOCAL_MOST_PATH = LOCAL_MOST_FOLDER + LOCAL_MOST_JOB + 16,
 	LOCAL_SLOTS = 8, /* of an area */
 	/* Kept by a rank.  It starts operation k when all have taken the chunk LOCAL_SLOTS before
 	 * k's first, hence finished k - LOCAL_SLOTS; that one they started likewise, when all
@@ -51,9 +52,10 @@ enum {
 struct local_job {
 	uint32_t rank, size;
 	char name[LOCAL_MOST_JOB + 1];
-	char folder[LOCAL_MOST_FOLDER + 1]; /* of the shared memory */
-	uint64_t area_bytes;                /* of each rank */
-	double timeout;                     /* seconds to wait for the other ranks to join */
+	char folder[LOCAL_MOST_FOLDER + 1];    /* of the shared memory; "": by room */
+	char temporary[LOCAL_MOST_FOLDER + 1]; /* the folder for temporary files, or "" */
+	uint64_t area_bytes;                   /* of each rank */
+	double timeout;                        /* seconds to wait for the other ranks to join */
 };
 
 /* The variables as the host gives them; NULL: not set. */
@@ -63,8 +65,7 @@ struct local_variables {
 
 void local_variables_read(const struct tn_host *host, struct local_variables *variables);
 
-/* TN_NOT_FOUND: not started by a launcher.  TN_FORMAT: a variable is malformed.  TN_REFUSED: no
- * folder can be written. */
+/* TN_NOT_FOUND: not started by a launcher.  TN_FORMAT: a variable is malformed. */
 tn_status local_job_parse(const struct local_variables *variables, struct local_job *job,
 			  struct tn_error_info *error);
 

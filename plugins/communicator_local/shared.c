@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,14 +195,64 @@ static tn_status map_file(const char *path, uint64_t bytes, void **memory,
 	return status;
 }
 
+static void path_of(const struct local_job *job, const char *folder, char *path, size_t size)
+{
+	(void)snprintf(path, size, "%s/tenon-local-%s", folder, job->name);
+}
+
+/* Has a rank of this user begun the job there? */
+static int is_begun(const struct local_job *job, const char *folder)
+{
+	char path[LOCAL_MOST_PATH];
+	struct stat found;
+	path_of(job, folder, path, sizeof(path));
+	return !lstat(path, &found) && found.st_uid == geteuid();
+}
+
+static int has_room(const char *folder, uint64_t bytes)
+{
+	struct statvfs found;
+	return !access(folder, W_OK | X_OK) && !statvfs(folder, &found) &&
+	       (uint64_t)found.f_bavail * found.f_frsize >= bytes;
+}
+
+/* The folder where another rank has begun, else the first with room.  A rank that finds too little
+ * of it looks once more: the one that took it may be of this job. */
+static tn_status find_folder(const struct local_job *job, uint64_t bytes, const char **folder,
+			     struct tn_error_info *error)
+{
+	const char *const folders[] = {"/dev/shm", job->temporary, "/tmp"};
+	const unsigned n = sizeof(folders) / sizeof(folders[0]);
+	*folder = job->folder[0] ? job->folder : NULL;
+	for (unsigned i = 0; i < n && !*folder; i++) {
+		if (folders[i][0] && is_begun(job, folders[i]))
+			*folder = folders[i];
+	}
+	for (unsigned i = 0; i < n && !*folder; i++) {
+		if (folders[i][0] && (has_room(folders[i], bytes) || is_begun(job, folders[i])))
+			*folder = folders[i];
+	}
+	if (*folder)
+		return TN_OK;
+	return tn_plugin_fail(
+		error, TN_OUT_OF_MEMORY, "open",
+		"no folder for %llu bytes of shared memory: /dev/shm, TMPDIR ('%.256s') "
+		"and /tmp cannot be written or have no room (a lower TENON_LOCAL_BYTES "
+		"needs less, TENON_LOCAL_DIR names another folder)",
+		(unsigned long long)bytes, job->temporary);
+}
+
 tn_status local_open(struct local_communicator *communicator, struct tn_error_info *error)
 {
 	const uint64_t bytes = local_shared_bytes(&communicator->job);
-	char path[LOCAL_MOST_FOLDER + LOCAL_MOST_JOB + 16];
+	char path[LOCAL_MOST_PATH];
+	const char *folder;
 	void *memory = NULL;
-	(void)snprintf(path, sizeof(path), "%s/tenon-local-%s", communicator->job.folder,
-		       communicator->job.name);
-	tn_status status = map_file(path, bytes, &memory, error);
+	tn_status status = find_folder(&communicator->job, bytes, &folder, error);
+	if (status)
+		return status;
+	path_of(&communicator->job, folder, path, sizeof(path));
+	status = map_file(path, bytes, &memory, error);
 	if (status)
 		return status;
 	communicator->mapped_bytes = bytes;

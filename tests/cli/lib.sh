@@ -39,11 +39,6 @@ metric() { sed -n '$p' "$2" | sed -n "s/.*\"$1\": \([-0-9.e+]*\).*/\1/p"; }
 at_least() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }' || fail "expected at least $2, found $1"
 }
-# The memory of the ranks is elsewhere where /dev/shm is full.
-needs_room_for_ranks() {
-	free=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
-	[ "${free:-32768}" -ge 32768 ] || export TENON_LOCAL_DIR="$dir"
-}
 # As root can do what others cannot: tries as the user nobody, where root is asked, what an ordinary
 # user can and cannot do, below $place, a folder that this user can reach wherever the clone lies.
 # $as begins a command (nothing for an ordinary user), $tenon_there is the command for that user.

@@ -5,6 +5,10 @@
 # are set.
 [ -f "${TENON_BUILD:?}/.libs/communicator_$name.so" ] &&
 	command -v "${launcher%% *}" >/dev/null || exit 77
+[ -w /dev/shm ] || {
+	echo "skipped: MPI needs /dev/shm, which cannot be written" >&2
+	exit 77
+}
 # TENON_TEST_BRIEF: another build runs it.
 [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
 folder=$(mktemp -d) || exit 1

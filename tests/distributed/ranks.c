@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -198,15 +197,6 @@ tn_status rank_run(struct rank *rank, const struct tn_collective_args *args)
 
 /* ---- All ranks -------------------------------------------------------------------------------*/
 
-/* The memory of the ranks is elsewhere where /dev/shm is full. */
-static void find_room(void)
-{
-	const unsigned long needed = 32UL << 20;
-	struct statvfs found;
-	if (!statvfs("/dev/shm", &found) && found.f_bavail * found.f_frsize < needed)
-		(void)setenv("TENON_LOCAL_DIR", "/tmp", 0);
-}
-
 /* A name that no other test has. */
 static void name_job(uint32_t rank, uint32_t size)
 {
@@ -259,7 +249,6 @@ void ranks_run(uint32_t size, void (*body)(uint32_t rank, const void *argument),
 	pid_t processes[MOST_RANKS];
 	int own_statuses[MOST_RANKS];
 	assert_in_range(size, 1, MOST_RANKS);
-	find_room();
 	for (uint32_t r = 0; r < size; r++) {
 		name_job(r, size);
 		processes[r] = fork();
