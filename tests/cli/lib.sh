@@ -5,12 +5,13 @@
 # Functions of the command's tests.  They run through tests/with-plugins, which selects the build
 # tree's plugins; $tenon is the command, $dir a folder that is removed at the end.
 set -u
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
 tenon=${TENON_BUILD:?}/tenon
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 unset TENON_BACKEND TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG
 
-skip() { printf 'skipped: %s\n' "$*" >&2; exit 77; }
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
 # run EXPECTED-STATUS ARGUMENTS...: output in $dir/out and $dir/err
@@ -68,9 +69,9 @@ needs_ordinary_user() {
 }
 # The test is skipped where there are no digits, or no zlib to read them.
 needs_digits() {
-	[ -f "${TENON_DATA_DIR:?}/data/digits/digits.csv.gz" ] || exit 77
+	[ -f "${TENON_DATA_DIR:?}/data/digits/digits.csv.gz" ] || skip "there are no digits"
 	"$tenon" train mlp --data digits --epochs 1 --quiet >/dev/null 2>"$dir/err" || {
-		grep -q zlib "$dir/err" && exit 77
+		! grep -q zlib "$dir/err" || skip "the digits are gzipped, and there is no zlib"
 		cat "$dir/err" >&2
 		fail "digits"
 	}

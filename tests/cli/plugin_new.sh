@@ -6,8 +6,8 @@
 # nothing runs on the host any more.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-command -v make >/dev/null 2>&1 || exit 77
-command -v pkg-config >/dev/null 2>&1 || exit 77
+needs_command make
+needs_command pkg-config
 needs_digits
 unset MAKEFLAGS MFLAGS MAKELEVEL
 export PKG_CONFIG_PATH="$TENON_BUILD"

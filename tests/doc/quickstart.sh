@@ -7,6 +7,8 @@
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
 fail() {
 	cat "$dir/out" >&2
 	echo "FAILED: $*" >&2
@@ -18,10 +20,7 @@ check() {
 	status=0
 	TENON_BUILD_DIR=$dir/build sh "${quickstart:-./quickstart}" --no-install check \
 		>"$dir/out" 2>&1 </dev/null || status=$?
-	! grep -q 'packages are missing' "$dir/out" || {
-		echo "skipped: packages are missing" >&2
-		exit 77
-	}
+	! grep -q 'packages are missing' "$dir/out" || skip "packages are missing"
 	[ $status -eq "$1" ] || fail "expected exit status $1, found $status"
 }
 has() { grep -q -x -F -e "$1" "$dir/out" || fail "expected the line '$1'"; }
