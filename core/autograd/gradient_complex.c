@@ -13,8 +13,8 @@
 #include "autograd/gradients.h"
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
+#include "ops/complex_parts.h"
 #include "ops/map.h"
-#include "ops/parts.h"
 
 /* Runs the derivative by one input's parts, from `first` on, over the parts of the inputs and dy;
  * returns an array of dy's shape with the input's dtype, or NULL with the error kept. */

@@ -14,7 +14,7 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "layers/compose_conv2d.h"
+#include "layers/conv2d_compose.h"
 #include "layers/window.h"
 #include "ops/copy.h"
 #include "ops/epilogue.h"

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Convolutions and their gradients, by the route of the slots (dispatch/route.h).  Nothing is
- * recorded: layer_conv2d.c builds a layer from them.  Formulas and shapes are those of
+ * recorded: conv2d_layer.c builds a layer from them.  Formulas and shapes are those of
  * <tenon/backend.h>; functions that make arrays follow the rules of <tenon/array.h>, and errors are
  * kept.
  */

@@ -13,7 +13,7 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "ops/indices.h"
+#include "ops/index_check.h"
 #include "ops/map.h"
 #include "ops/reduce_run.h"
 

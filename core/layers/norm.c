@@ -13,7 +13,7 @@
 #include "dispatch/operand.h"
 #include "dispatch/operations.h"
 #include "dispatch/route.h"
-#include "layers/compose_norm.h"
+#include "layers/norm_compose.h"
 #include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/layout.h"

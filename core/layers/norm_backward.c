@@ -10,7 +10,7 @@
 #include "array/array.h"
 #include "autograd/node.h"
 #include "layers/norm.h"
-#include "layers/norm_recorded.h"
+#include "layers/norm_double_backward.h"
 
 enum { X, W, B, RESIDUAL, N_INPUTS };
 /* SAVED_INPUT is the tracked x, of which SAVED_X may be a view. */

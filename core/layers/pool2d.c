@@ -13,7 +13,7 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "layers/compose_pool2d.h"
+#include "layers/pool2d_compose.h"
 #include "layers/window.h"
 #include "ops/layout.h"
 

@@ -11,8 +11,8 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "layers/compose_conv2d.h"
 #include "layers/conv2d.h"
+#include "layers/conv2d_compose.h"
 #include "layers/window.h"
 
 static tn_status call_entry(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t *size)

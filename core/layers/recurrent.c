@@ -6,7 +6,7 @@
 #include "layers/recurrent.h"
 
 #include "array/array.h"
-#include "autograd/floating.h"
+#include "layers/check_floating.h"
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 

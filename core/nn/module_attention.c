@@ -8,7 +8,7 @@
 
 #include "array/array.h"
 #include "base/memory.h"
-#include "layers/layer_split.h"
+#include "layers/split.h"
 #include "nn/forward.h"
 #include "nn/module.h"
 

@@ -7,7 +7,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 #include "layers/conv2d.h"
-#include "layers/layer_conv2d.h"
+#include "layers/conv2d_layer.h"
 #include "layers/prepack.h"
 #include "layers/window.h"
 #include "nn/module.h"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 #include "base/memory.h"
-#include "layers/layer_linear.h"
+#include "layers/linear.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
 

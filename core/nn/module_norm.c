@@ -12,7 +12,7 @@
 #include "array/shape.h"
 #include "base/memory.h"
 #include "capture/stepped.h"
-#include "layers/layer_batch_norm.h"
+#include "layers/batch_norm.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
 #include "nn/tree.h"

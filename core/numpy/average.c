@@ -10,7 +10,7 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/copy.h"
-#include "ops/reduced.h"
+#include "ops/reduce_axes.h"
 
 /* Weights of the array's shape, or one for each place along the listed axes, in their order. */
 static tn_status check_weights(const struct tn_reduced *r, const tn_array *weights, int n)

@@ -15,7 +15,7 @@
 #include "dispatch/operations.h"
 #include "ops/axes.h"
 #include "ops/copy.h"
-#include "ops/indexed.h"
+#include "ops/index_formula.h"
 
 static const struct tn_short_program on_diagonal = {"z = index(1) - index(0) == a", 0, 1, 0,
 						    TN_I64};

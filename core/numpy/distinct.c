@@ -13,7 +13,7 @@
 #include "numpy/sorted_search.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
-#include "ops/indexed.h"
+#include "ops/index_formula.h"
 #include "ops/sort.h"
 #include "ops/take.h"
 

@@ -12,7 +12,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "numpy/intervals.h"
+#include "numpy/bins.h"
 #include "numpy/sorted_search.h"
 #include "ops/formula.h"
 

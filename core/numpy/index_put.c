@@ -8,9 +8,9 @@
 
 #include "array/make.h"
 #include "base/dtype.h"
-#include "numpy/index_apart.h"
+#include "numpy/index_gather.h"
 #include "numpy/index_terms.h"
-#include "numpy/put_line.h"
+#include "numpy/put_axis.h"
 #include "program/cast.h"
 
 static const char operation[] = "index_put";

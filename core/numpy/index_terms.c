@@ -15,7 +15,7 @@
 #include "dispatch/operations.h"
 #include "numpy/nonzero.h"
 #include "ops/formula.h"
-#include "ops/indices.h"
+#include "ops/index_check.h"
 
 enum { MOST_TERMS = 2 * TN_MAX_RANK + 1 };
 

@@ -11,8 +11,8 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/memory.h"
+#include "numpy/host_indices.h"
 #include "ops/axes.h"
-#include "ops/places.h"
 
 /* ---- Delete ----------------------------------------------------------------------------------*/
 

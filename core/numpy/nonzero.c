@@ -15,8 +15,8 @@
 #include "ops/copy.h"
 #include "ops/formula.h"
 #include "ops/host_read.h"
-#include "ops/indexed.h"
-#include "ops/indices.h"
+#include "ops/index_check.h"
+#include "ops/index_formula.h"
 #include "ops/map.h"
 #include "ops/take.h"
 

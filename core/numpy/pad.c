@@ -18,7 +18,7 @@
 #include "ops/axes.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
-#include "ops/indexed.h"
+#include "ops/index_formula.h"
 
 struct padding {
 	uint32_t mode;

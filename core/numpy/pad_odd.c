@@ -8,7 +8,7 @@
 
 #include "base/dtype.h"
 #include "ops/formula.h"
-#include "ops/indexed.h"
+#include "ops/index_formula.h"
 
 /* The number of the period for each place along the axis, 0 for those of a; i64. */
 static tn_array *periods(const tn_array *even, int axis, int64_t before, int64_t period)

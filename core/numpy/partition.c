@@ -11,9 +11,9 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/memory.h"
-#include "numpy/select.h"
+#include "numpy/host_indices.h"
+#include "numpy/select_kth.h"
 #include "ops/axes.h"
-#include "ops/places.h"
 #include "ops/sort.h"
 
 /* ---- Several keys ----------------------------------------------------------------------------*/

@@ -19,8 +19,8 @@
 #include "dispatch/route.h"
 #include "numpy/polynomial.h"
 #include "numpy/polynomial_zeros.h"
+#include "ops/complex_parts.h"
 #include "ops/copy.h"
-#include "ops/parts.h"
 
 /* ---- From the device and back ----------------------------------------------------------------*/
 

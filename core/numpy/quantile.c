@@ -11,12 +11,12 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "numpy/host_indices.h"
 #include "numpy/quantile_nan.h"
-#include "numpy/quantile_place.h"
-#include "numpy/select.h"
+#include "numpy/quantile_position.h"
+#include "numpy/select_kth.h"
 #include "ops/formula.h"
-#include "ops/places.h"
-#include "ops/reduced.h"
+#include "ops/reduce_axes.h"
 
 /* ---- Values ----------------------------------------------------------------------------------*/
 

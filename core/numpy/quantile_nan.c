@@ -14,7 +14,7 @@
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "device/transfer.h"
-#include "numpy/quantile_place.h"
+#include "numpy/quantile_position.h"
 #include "numpy/sorted_search.h"
 #include "ops/formula.h"
 

@@ -9,10 +9,10 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "numpy/spread.h"
+#include "numpy/variance.h"
 #include "ops/axes.h"
 #include "ops/formula.h"
-#include "ops/reduced.h"
+#include "ops/reduce_axes.h"
 
 /* What stands for NaN: of a real number x, and of a complex one the real part x beside the
  * imaginary part y, or the reverse. */

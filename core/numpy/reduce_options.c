@@ -12,10 +12,10 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/options.h"
-#include "numpy/spread.h"
+#include "numpy/variance.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
-#include "ops/reduced.h"
+#include "ops/reduce_axes.h"
 
 /* What each reduction takes. */
 enum takes_dtype { NO_DTYPE, FLOATING_DTYPE, INEXACT_DTYPE, ANY_DTYPE };

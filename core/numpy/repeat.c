@@ -11,8 +11,8 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/memory.h"
+#include "numpy/host_indices.h"
 #include "ops/axes.h"
-#include "ops/places.h"
 
 /* a, seen as (before, rest), with `times` copies of each rest, as that shape. */
 static tn_array *repeat_parts(const tn_array *a, int64_t before, int64_t rest, int64_t times,

@@ -15,7 +15,7 @@
 #include "ops/copy.h"
 #include "ops/formula.h"
 #include "ops/host_read.h"
-#include "ops/indexed.h"
+#include "ops/index_formula.h"
 
 /* ---- Zeros -----------------------------------------------------------------------------------*/
 

@@ -15,11 +15,11 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "dispatch/operand.h"
+#include "numpy/index_bounds.h"
 #include "numpy/sorted_search.h"
 #include "numpy/ufunc_call.h"
-#include "ops/bounds.h"
 #include "ops/formula.h"
-#include "ops/indexed.h"
+#include "ops/index_formula.h"
 #include "ops/take.h"
 
 struct at {

@@ -16,7 +16,7 @@
 #include "ops/axes.h"
 #include "ops/combine.h"
 #include "ops/copy.h"
-#include "ops/reduced.h"
+#include "ops/reduce_axes.h"
 
 struct fold {
 	const tn_ufunc *ufunc;

@@ -14,10 +14,10 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "dispatch/programs.h"
+#include "ops/complex_parts.h"
 #include "ops/copy.h"
 #include "ops/layout.h"
 #include "ops/map.h"
-#include "ops/parts.h"
 
 enum { MOST_INPUTS = 3, TEXT = 2048 };
 enum gives { GIVES_NOTHING, GIVES_COMPLEX, GIVES_REAL, GIVES_BOOL };

@@ -10,8 +10,8 @@
 #include "array/make.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operations.h"
+#include "ops/complex_parts.h"
 #include "ops/copy.h"
-#include "ops/parts.h"
 
 /* A compact copy of each part, in the innermost scope; uninitialised unless `reads`. */
 static tn_status take_parts(struct tn_runtime *runtime, const tn_array *array, int reads,

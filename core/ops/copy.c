@@ -14,9 +14,9 @@
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
+#include "ops/complex_parts.h"
 #include "ops/layout.h"
 #include "ops/map.h"
-#include "ops/parts.h"
 #include "program/cast.h"
 
 /* ---- Copies ----------------------------------------------------------------------------------*/

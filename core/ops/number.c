@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ops/parts.h"
+#include "ops/complex_parts.h"
 #include "program/cast.h"
 
 struct tn_value_bits tn_bits_of_double(tn_dtype dtype, double value)

@@ -13,10 +13,10 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/combine.h"
+#include "ops/complex_parts.h"
 #include "ops/copy.h"
-#include "ops/parts.h"
+#include "ops/reduce_axes.h"
 #include "ops/reduce_run.h"
-#include "ops/reduced.h"
 #include "program/cast.h"
 
 /* One reduction of one array. */

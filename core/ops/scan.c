@@ -12,7 +12,7 @@
 #include "dispatch/operand.h"
 #include "dispatch/operations.h"
 #include "dispatch/route.h"
-#include "ops/parts.h"
+#include "ops/complex_parts.h"
 
 struct scan {
 	enum tn_operation operation;

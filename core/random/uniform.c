@@ -12,8 +12,8 @@
 #include "base/dtype.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
+#include "ops/complex_parts.h"
 #include "ops/map.h"
-#include "ops/parts.h"
 #include "random/device_draw.h"
 #include "random/sample.h"
 
