@@ -6,7 +6,7 @@
  */
 #include <tenon/statistics.h>
 
-#include "ops/reduce_axes.h"
+#include "numpy/composed_reduction.h"
 
 static const tn_array *truth_of(const tn_array *a)
 {
@@ -15,8 +15,8 @@ static const tn_array *truth_of(const tn_array *a)
 
 tn_array *tn_any(const tn_array *a, int n, const int *axes, int keepdims)
 {
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, "any", a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, "any", a, n, axes, keepdims))
 		return NULL;
 	tn_array *count = tn_sum(truth_of(a), n, axes, keepdims);
 	return tn_scope_end(r.runtime->context, tn_astype(count, TN_BOOL));
@@ -24,8 +24,8 @@ tn_array *tn_any(const tn_array *a, int n, const int *axes, int keepdims)
 
 tn_array *tn_all(const tn_array *a, int n, const int *axes, int keepdims)
 {
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, "all", a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, "all", a, n, axes, keepdims))
 		return NULL;
 	tn_array *product = tn_prod(truth_of(a), n, axes, keepdims);
 	return tn_scope_end(r.runtime->context, tn_astype(product, TN_BOOL));
@@ -33,8 +33,8 @@ tn_array *tn_all(const tn_array *a, int n, const int *axes, int keepdims)
 
 tn_array *tn_count_nonzero(const tn_array *a, int n, const int *axes, int keepdims)
 {
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, "count_nonzero", a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, "count_nonzero", a, n, axes, keepdims))
 		return NULL;
 	return tn_scope_end(r.runtime->context, tn_sum(truth_of(a), n, axes, keepdims));
 }

@@ -9,11 +9,12 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "numpy/composed_reduction.h"
 #include "ops/copy.h"
-#include "ops/reduce_axes.h"
 
 /* Weights of the array's shape, or one for each place along the listed axes, in their order. */
-static tn_status check_weights(const struct tn_reduced *r, const tn_array *weights, int n)
+static tn_status check_weights(const struct tn_composed_reduction *r, const tn_array *weights,
+			       int n)
 {
 	char expected[TN_SHAPE_TEXT], along[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
 	int64_t shape[TN_MAX_RANK];
@@ -31,7 +32,7 @@ static tn_status check_weights(const struct tn_reduced *r, const tn_array *weigh
 }
 
 /* Weights of the listed axes as an array that broadcasts to `a`. */
-static const tn_array *placed(const struct tn_reduced *r, const tn_array *weights)
+static const tn_array *placed(const struct tn_composed_reduction *r, const tn_array *weights)
 {
 	int order[TN_MAX_RANK] = {0}, n = 0;
 	int64_t shape[TN_MAX_RANK];
@@ -47,7 +48,7 @@ static const tn_array *placed(const struct tn_reduced *r, const tn_array *weight
 	return tn_reshape(tn_transpose(weights, order), r->a->rank, shape);
 }
 
-static tn_array *weighted(const struct tn_reduced *r, const tn_array *weights, int n,
+static tn_array *weighted(const struct tn_composed_reduction *r, const tn_array *weights, int n,
 			  const int *axes, tn_array **sum)
 {
 	tn_dtype dtype = tn_result_type(r->a->dtype, weights->dtype);
@@ -62,7 +63,7 @@ static tn_array *weighted(const struct tn_reduced *r, const tn_array *weights, i
 }
 
 /* The number of elements, as the sum of weights that are all 1. */
-static tn_array *counted(const struct tn_reduced *r, const tn_array *average)
+static tn_array *counted(const struct tn_composed_reduction *r, const tn_array *average)
 {
 	return average ? tn_array_filled(average, average->dtype, average->rank, average->shape,
 					 (double)r->count)
@@ -73,13 +74,13 @@ tn_array *tn_weighted_average(const tn_array *a, const tn_array *weights, int n,
 			      int keepdims, tn_array **sum_of_weights)
 {
 	const tn_array *both[] = {a, weights};
-	struct tn_reduced r;
+	struct tn_composed_reduction r;
 	tn_array *average = NULL, *sum = NULL;
 	if (sum_of_weights)
 		*sum_of_weights = NULL;
 	if (weights && !tn_begin(2, both, "weighted_average"))
 		return NULL;
-	if (tn_reduced_begin(&r, "weighted_average", a, n, axes, keepdims))
+	if (tn_composed_reduction_begin(&r, "weighted_average", a, n, axes, keepdims))
 		return NULL;
 	if (!weights) {
 		average = tn_mean(a, n, axes, keepdims);

@@ -224,6 +224,6 @@ tn_array *tn_histogram_bin_edges(const tn_array *a, uint32_t rule, const double 
 		line = tn_astype(line, TN_U8);
 	if (line && !read_values(&v, line, range) &&
 	    !count_bins(&v, rule, tn_is_integer(a->dtype), &bins))
-		edges = tn_intervals_edges(operation, line, bins, range);
+		edges = tn_bins_edges(operation, line, bins, range);
 	return tn_scope_end(runtime->context, edges);
 }

@@ -14,8 +14,7 @@
 #include "ops/host_access.h"
 #include "ops/take.h"
 
-tn_array *tn_intervals_edges(const char *operation, const tn_array *a, int64_t n,
-			     const double *range)
+tn_array *tn_bins_edges(const char *operation, const tn_array *a, int64_t n, const double *range)
 {
 	static const double unit[] = {0, 1};
 	static const struct tn_short_program edge = {
@@ -41,8 +40,7 @@ tn_array *tn_intervals_edges(const char *operation, const tn_array *a, int64_t n
 /* ---- Places ----------------------------------------------------------------------------------*/
 
 /* Searched.  Scalar: a = n. */
-static tn_array *places_between(const struct tn_intervals *h, const tn_array *a,
-				const tn_array *edges)
+static tn_array *places_between(const struct tn_bins *h, const tn_array *a, const tn_array *edges)
 {
 	/* x = how many edges are not above the value y, c = the last edge. */
 	static const struct tn_short_program place = {
@@ -55,8 +53,7 @@ static tn_array *places_between(const struct tn_intervals *h, const tn_array *a,
 
 /* For edges at equal distances: computed, and corrected by the edges beside, which
  * rounding may have on the other side. */
-static tn_array *places_computed(const struct tn_intervals *h, const tn_array *a,
-				 const tn_array *edges)
+static tn_array *places_computed(const struct tn_bins *h, const tn_array *a, const tn_array *edges)
 {
 	/* x = the value, y = the first edge, c = the last.  In range whatever rounds or
 	 * overflows: nothing checks the places that are read. */
@@ -81,21 +78,21 @@ static tn_array *places_computed(const struct tn_intervals *h, const tn_array *a
 	return tn_formula(h->operation, &corrected, TN_I64, inputs, &n);
 }
 
-tn_array *tn_intervals_places(const struct tn_intervals *intervals, const tn_array *a)
+tn_array *tn_bins_find(const struct tn_bins *bins, const tn_array *a)
 {
-	if (!a || !intervals->edges)
+	if (!a || !bins->edges)
 		return NULL;
-	const tn_dtype dtype = tn_result_type(a->dtype, intervals->edges->dtype);
-	const tn_array *values = tn_astype(a, dtype), *edges = tn_astype(intervals->edges, dtype);
+	const tn_dtype dtype = tn_result_type(a->dtype, bins->edges->dtype);
+	const tn_array *values = tn_astype(a, dtype), *edges = tn_astype(bins->edges, dtype);
 	if (!values || !edges)
 		return NULL;
-	return intervals->is_uniform ? places_computed(intervals, values, edges)
-				     : places_between(intervals, values, edges);
+	return bins->is_uniform ? places_computed(bins, values, edges)
+				: places_between(bins, values, edges);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------*/
 
-tn_array *tn_intervals_sums(const tn_array *places, const tn_array *weights, int64_t length)
+tn_array *tn_bins_sums(const tn_array *places, const tn_array *weights, int64_t length)
 {
 	if (!places)
 		return NULL;
@@ -147,38 +144,35 @@ static void tally_f32(const struct tally *t, int64_t n, const float *values, con
 	}
 }
 
-static tn_array *counts_near(const struct tn_intervals *intervals, const tn_array *a,
-			     const tn_array *weights)
+static tn_array *counts_on_host(const struct tn_bins *bins, const tn_array *a,
+				const tn_array *weights)
 {
 	const int is_direct = a->dtype == TN_F64 || a->dtype == TN_F32;
 	const tn_array *values = tn_contiguous(is_direct ? a : tn_astype(a, TN_F64));
-	const tn_array *edges = tn_contiguous(tn_astype(intervals->edges, TN_F64));
+	const tn_array *edges = tn_contiguous(tn_astype(bins->edges, TN_F64));
 	const tn_array *w = weights ? tn_contiguous(weights) : NULL;
-	tn_array *out = tn_array_filled(a, weights ? TN_F64 : TN_I64, 1, &intervals->n, 0);
+	tn_array *out = tn_array_filled(a, weights ? TN_F64 : TN_I64, 1, &bins->n, 0);
 	if (!values || !edges || !out || (weights && !w))
 		return NULL;
-	void *sums = tn_array_address(out);
-	const double *each = w && w->size ? tn_array_address(w) : NULL;
-	const struct tally t = {.n = intervals->n,
-				.edges = tn_array_address(edges),
+	void *sums = tn_host_address(out);
+	const double *each = w && w->size ? tn_host_address(w) : NULL;
+	const struct tally t = {.n = bins->n,
+				.edges = tn_host_address(edges),
 				.counts = w ? NULL : sums,
 				.sums = w ? sums : NULL};
 	if (values->size && values->dtype == TN_F32)
-		tally_f32(&t, values->size, tn_array_address(values), each);
+		tally_f32(&t, values->size, tn_host_address(values), each);
 	else if (values->size)
-		tally(&t, values->size, tn_array_address(values), each);
+		tally(&t, values->size, tn_host_address(values), each);
 	return out;
 }
 
-tn_array *tn_intervals_counts(const struct tn_intervals *intervals, const tn_array *a,
-			      const tn_array *weights)
+tn_array *tn_bins_counts(const struct tn_bins *bins, const tn_array *a, const tn_array *weights)
 {
-	if (!a || !intervals->edges)
+	if (!a || !bins->edges)
 		return NULL;
-	if (intervals->is_uniform && tn_array_is_at_hand(a) &&
-	    tn_array_is_at_hand(intervals->edges))
-		return counts_near(intervals, a, weights);
-	const tn_array *places = tn_intervals_places(intervals, a);
-	return tn_slice(tn_intervals_sums(places, weights, intervals->n + 1), 0, 0, intervals->n,
-			1);
+	if (bins->is_uniform && tn_host_may_compute(a) && tn_host_may_compute(bins->edges))
+		return counts_on_host(bins, a, weights);
+	const tn_array *places = tn_bins_find(bins, a);
+	return tn_slice(tn_bins_sums(places, weights, bins->n + 1), 0, 0, bins->n, 1);
 }

@@ -27,7 +27,8 @@ static tn_array *take_bounded(const tn_array *a, const tn_array *indices, int ax
 	if (!view)
 		return NULL;
 	const int64_t length = view->shape[axis];
-	const tn_array *numbers = tn_bounded(&check, "indices", indices, -length, length, bounds);
+	const tn_array *numbers =
+		tn_index_bounded(&check, "indices", indices, -length, length, bounds);
 	return tn_take_checked(view, numbers, axis, "take_mode", NULL);
 }
 
@@ -117,7 +118,7 @@ tn_array *tn_choose(const tn_array *a, int n, const tn_array *const *choices, ui
 	}
 	if (tn_scope_begin(runtime->context))
 		return NULL;
-	const tn_array *numbers = tn_bounded(&check, "a", a, 0, n, bounds);
+	const tn_array *numbers = tn_index_bounded(&check, "a", a, 0, n, bounds);
 	return tn_scope_end(runtime->context, choose_from(numbers, n, choices));
 }
 

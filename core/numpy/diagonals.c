@@ -32,7 +32,7 @@ static tn_array *make_selection(struct tn_device *device, const char *operation,
 				const struct tn_short_program *selection)
 {
 	const double diagonal = clip_diagonal(k, shape[0], shape[1]);
-	return tn_indexed_make(device, operation, dtype, 2, shape, selection, &diagonal);
+	return tn_index_formula_make(device, operation, dtype, 2, shape, selection, &diagonal);
 }
 
 static tn_array *make_matrix(tn_context *context, const char *operation, tn_dtype dtype,

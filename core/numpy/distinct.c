@@ -64,8 +64,8 @@ static tn_array *order_of(const char *operation, const tn_array *rows)
 			return NULL;
 	}
 	return order ? order
-		     : tn_indexed_make(tn_array_home(rows), operation, TN_I64, 1, rows->shape,
-				       &place, NULL);
+		     : tn_index_formula_make(tn_array_home(rows), operation, TN_I64, 1, rows->shape,
+					     &place, NULL);
 }
 
 static const tn_array *first_ones(const struct tn_distinct *d, int equal_nan)

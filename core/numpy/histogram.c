@@ -91,7 +91,7 @@ tn_array *tn_bincount(const tn_array *x, const tn_array *weights, int64_t minlen
 	const tn_array *w = weights ? tn_astype(weights, TN_F64) : NULL;
 	tn_array *sums = NULL;
 	if (!measure(places, &minlength) && (w || !weights))
-		sums = tn_intervals_sums(places, w, minlength);
+		sums = tn_bins_sums(places, w, minlength);
 	return tn_scope_end(runtime->context, sums);
 }
 
@@ -99,7 +99,7 @@ tn_array *tn_bincount(const tn_array *x, const tn_array *weights, int64_t minlen
 
 /* One call: values and weights as lines. */
 struct histogram {
-	struct tn_intervals intervals;
+	struct tn_bins bins;
 	const tn_array *a, *weights;
 	tn_dtype sum_dtype; /* of the result */
 };
@@ -108,20 +108,20 @@ struct histogram {
 static tn_array *density_of(const struct histogram *h, const tn_array *sums)
 {
 	static const struct tn_short_program density = {"z = f64(x) / f64(y) / f64(c)", 3, 0, 0, 0};
-	const tn_array *inputs[] = {sums, tn_diff(h->intervals.edges, 1, 0),
+	const tn_array *inputs[] = {sums, tn_diff(h->bins.edges, 1, 0),
 				    tn_sum(sums, TN_ALL_AXES, NULL, 0)};
-	return tn_formula(h->intervals.operation, &density, TN_F64, inputs, NULL);
+	return tn_formula(h->bins.operation, &density, TN_F64, inputs, NULL);
 }
 
 static tn_status take_values(struct histogram *h, const tn_array *a, const tn_array *weights)
 {
 	const int64_t all[] = {-1};
 	if (tn_is_complex(a->dtype))
-		return tn_runtime_fail(a->runtime, TN_DTYPE, h->intervals.operation,
+		return tn_runtime_fail(a->runtime, TN_DTYPE, h->bins.operation,
 				       "a: expected real numbers, found %s",
 				       tn_dtype_name(a->dtype));
 	/* Truth values have no distance: they are counted as 0 and 1. */
-	h->a = tn_reshape(tn_array_untracked(h->intervals.operation,
+	h->a = tn_reshape(tn_array_untracked(h->bins.operation,
 					     a->dtype == TN_BOOL ? tn_astype(a, TN_U8) : a),
 			  1, all);
 	if (weights) {
@@ -134,7 +134,7 @@ static tn_status take_values(struct histogram *h, const tn_array *a, const tn_ar
 
 static tn_array *finish(const struct histogram *h, int density)
 {
-	tn_array *sums = tn_intervals_counts(&h->intervals, h->a, h->weights);
+	tn_array *sums = tn_bins_counts(&h->bins, h->a, h->weights);
 	if (density)
 		return density_of(h, sums);
 	return h->weights ? tn_astype(sums, h->sum_dtype) : sums;
@@ -156,7 +156,7 @@ static tn_status check_uniform(const tn_array *a, int64_t bins, const double *ra
 tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
 		       const tn_array *weights, int density, tn_array **edges)
 {
-	struct histogram h = {.intervals = {.operation = "histogram", .n = bins, .is_uniform = 1}};
+	struct histogram h = {.bins = {.operation = "histogram", .n = bins, .is_uniform = 1}};
 	tn_array *made = NULL, *result = NULL;
 	if (edges)
 		*edges = NULL;
@@ -164,8 +164,8 @@ tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
 	if (!runtime || check_uniform(a, bins, range) || tn_scope_begin(runtime->context))
 		return NULL;
 	if (!take_values(&h, a, weights)) {
-		made = tn_intervals_edges("histogram", h.a, bins, range);
-		h.intervals.edges = made;
+		made = tn_bins_edges("histogram", h.a, bins, range);
+		h.bins.edges = made;
 		result = finish(&h, density);
 	}
 	if (result && edges) {
@@ -179,20 +179,20 @@ tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges, const tn_
 			     int density)
 {
 	const tn_array *both[] = {a, edges};
-	struct histogram h = {.intervals = {.operation = "histogram_edges"}};
-	struct tn_runtime *runtime = begin(h.intervals.operation, a, weights);
-	if (!runtime || !tn_begin(2, both, h.intervals.operation) ||
-	    tn_sorted_check(h.intervals.operation, "edges", edges))
+	struct histogram h = {.bins = {.operation = "histogram_edges"}};
+	struct tn_runtime *runtime = begin(h.bins.operation, a, weights);
+	if (!runtime || !tn_begin(2, both, h.bins.operation) ||
+	    tn_sorted_check(h.bins.operation, "edges", edges))
 		return NULL;
 	if (edges->size < 2) {
-		tn_runtime_fail(runtime, TN_SHAPE, h.intervals.operation,
+		tn_runtime_fail(runtime, TN_SHAPE, h.bins.operation,
 				"edges: expected 2 or more, found %" PRId64, edges->size);
 		return NULL;
 	}
 	if (tn_scope_begin(runtime->context))
 		return NULL;
-	h.intervals.n = edges->size - 1;
-	h.intervals.edges = tn_array_untracked(h.intervals.operation, edges);
+	h.bins.n = edges->size - 1;
+	h.bins.edges = tn_array_untracked(h.bins.operation, edges);
 	return tn_scope_end(runtime->context,
 			    take_values(&h, a, weights) ? NULL : finish(&h, density));
 }

@@ -23,7 +23,7 @@ struct grid {
 	const tn_array *sample;  /* (points, n), untracked */
 	const tn_array *weights; /* f64, one for each point; NULL: 1 */
 	int n;
-	struct tn_intervals axes[TN_MAX_RANK];
+	struct tn_bins axes[TN_MAX_RANK];
 	tn_array *edges[TN_MAX_RANK]; /* made */
 };
 
@@ -103,10 +103,10 @@ static tn_status make_edges(struct grid *g, const int64_t *bins, const double *r
 					       "ranges[%d]: expected two finite numbers in "
 					       "ascending order, found %g and %g",
 					       i, range[0], range[1]);
-		g->edges[i] = tn_intervals_edges(g->operation, column(g, i), bins[i], range);
+		g->edges[i] = tn_bins_edges(g->operation, column(g, i), bins[i], range);
 		if (!g->edges[i])
 			return TN_PENDING_ERROR;
-		g->axes[i] = (struct tn_intervals){g->operation, g->edges[i], bins[i], 1};
+		g->axes[i] = (struct tn_bins){g->operation, g->edges[i], bins[i], 1};
 	}
 	return TN_OK;
 }
@@ -122,9 +122,9 @@ static tn_status take_edges(struct grid *g, const tn_array *const *edges)
 			return tn_runtime_fail(g->runtime, TN_SHAPE, g->operation,
 					       "edges[%d]: expected 2 or more, found %" PRId64, i,
 					       both[1]->size);
-		g->axes[i] = (struct tn_intervals){g->operation,
-						   tn_array_untracked(g->operation, both[1]),
-						   both[1]->size - 1, 0};
+		g->axes[i] =
+			(struct tn_bins){g->operation, tn_array_untracked(g->operation, both[1]),
+					 both[1]->size - 1, 0};
 		if (!g->axes[i].edges)
 			return TN_PENDING_ERROR;
 	}
@@ -143,13 +143,13 @@ static tn_array *counts_of(const struct grid *g)
 	tn_status status = tn_shape_check(g->runtime, g->operation, TN_F64, g->n, shape, &size);
 	if (status)
 		return tn_end(g->runtime, status, NULL);
-	const tn_array *places = tn_intervals_places(&g->axes[0], column(g, 0));
+	const tn_array *places = tn_bins_find(&g->axes[0], column(g, 0));
 	for (int i = 1; i < g->n; i++) {
 		const double length = (double)shape[i];
-		const tn_array *both[] = {places, tn_intervals_places(&g->axes[i], column(g, i))};
+		const tn_array *both[] = {places, tn_bins_find(&g->axes[i], column(g, i))};
 		places = tn_formula(g->operation, &next, TN_I64, both, &length);
 	}
-	tn_array *table = tn_reshape(tn_intervals_sums(places, g->weights, size), g->n, shape);
+	tn_array *table = tn_reshape(tn_bins_sums(places, g->weights, size), g->n, shape);
 	for (int i = 0; i < g->n; i++)
 		table = tn_slice(table, i, 0, g->axes[i].n, 1);
 	return tn_astype(table, TN_F64);

@@ -12,17 +12,17 @@
 #include "base/memory.h"
 #include "device/transfer.h"
 
-int64_t *tn_places_make(struct tn_runtime *runtime, const char *operation, int64_t n)
+int64_t *tn_host_indices_make(struct tn_runtime *runtime, const char *operation, int64_t n)
 {
-	int64_t *places = tn_mem_alloc((size_t)n * sizeof(*places));
-	if (!places)
+	int64_t *positions = tn_mem_alloc((size_t)n * sizeof(*positions));
+	if (!positions)
 		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, operation,
 				"no host memory for %" PRId64 " indices", n);
-	return places;
+	return positions;
 }
 
-tn_array *tn_places_take(const tn_array *a, const char *operation, int axis, int64_t n,
-			 int64_t *places)
+tn_array *tn_host_indices_take(const tn_array *a, const char *operation, int axis, int64_t n,
+			       int64_t *positions)
 {
 	struct tn_runtime *runtime = a->runtime;
 	tn_array *indices = NULL, *taken;
@@ -34,10 +34,10 @@ tn_array *tn_places_take(const tn_array *a, const char *operation, int axis, int
 	}
 	if (!status && n) {
 		tn_observe_unrepeatable(runtime);
-		status = tn_device_upload(tn_array_home(a), &indices->storage->block, 0, places,
-					  (uint64_t)n * sizeof(*places), &runtime->report);
+		status = tn_device_upload(tn_array_home(a), &indices->storage->block, 0, positions,
+					  (uint64_t)n * sizeof(*positions), &runtime->report);
 	}
-	tn_mem_free(places);
+	tn_mem_free(positions);
 	indices = tn_end(runtime, status, indices);
 	taken = tn_take(a, indices, axis);
 	tn_array_discard(indices);

@@ -52,8 +52,8 @@ static tn_status check_range(const struct tn_check *check, const tn_array *indic
 	return tn_end_into(runtime, tn_indices_in_range(runtime, &range, indices));
 }
 
-tn_array *tn_bounded(const struct tn_check *check, const char *argument, const tn_array *indices,
-		     int64_t lowest, int64_t length, uint32_t bounds)
+tn_array *tn_index_bounded(const struct tn_check *check, const char *argument,
+			   const tn_array *indices, int64_t lowest, int64_t length, uint32_t bounds)
 {
 	const double scalars[] = {(double)length, 0x1p62};
 	if (!indices || check_arguments(check, argument, indices, bounds) ||

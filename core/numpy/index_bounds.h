@@ -15,7 +15,8 @@
  * TN_RAISE those from `lowest` (-length or 0) on are in range; one that is not is reported, and out
  * of range in the result.  `argument` is the name of `indices`; check has the other words of
  * errors.  NULL with the error kept. */
-tn_array *tn_bounded(const struct tn_check *check, const char *argument, const tn_array *indices,
-		     int64_t lowest, int64_t length, uint32_t bounds);
+tn_array *tn_index_bounded(const struct tn_check *check, const char *argument,
+			   const tn_array *indices, int64_t lowest, int64_t length,
+			   uint32_t bounds);
 
 #endif

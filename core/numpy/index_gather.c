@@ -10,7 +10,7 @@
 #include "ops/formula.h"
 #include "ops/index_formula.h"
 
-static int64_t indexed_size(const struct tn_chosen *chosen)
+static int64_t indexed_size(const struct tn_index_selection *chosen)
 {
 	int64_t size = 1;
 	for (int i = 0; i < chosen->n_indexed; i++)
@@ -18,7 +18,7 @@ static int64_t indexed_size(const struct tn_chosen *chosen)
 	return size;
 }
 
-int tn_chosen_is_apart(const struct tn_chosen *chosen, int64_t factor)
+int tn_index_gather_pays(const struct tn_index_selection *chosen, int64_t factor)
 {
 	const tn_array *view = chosen->view;
 	const int64_t size = indexed_size(chosen);
@@ -59,8 +59,8 @@ static tn_array *lay_before(const tn_array *line, int n_after)
 }
 
 /* Places of the first kept elements, one for each choice. */
-static tn_array *place_choices(const char *operation, const struct tn_chosen *chosen, int64_t first,
-			       int64_t length)
+static tn_array *place_choices(const char *operation, const struct tn_index_selection *chosen,
+			       int64_t first, int64_t length)
 {
 	const tn_array *view = chosen->view, *numbers = chosen->numbers;
 	const int64_t size = indexed_size(chosen);
@@ -82,14 +82,14 @@ static tn_array *add_axis(const char *operation, const tn_array *view, int axis,
 			  const tn_array *places, int64_t length)
 {
 	const double scalars[] = {(double)view->strides[axis], (double)length};
-	tn_array *indices = tn_indexed_make(tn_array_home(view), operation, TN_I64, 1,
-					    &view->shape[axis], &index_along, NULL);
+	tn_array *indices = tn_index_formula_make(tn_array_home(view), operation, TN_I64, 1,
+						  &view->shape[axis], &index_along, NULL);
 	const tn_array *inputs[] = {lay_before(indices, n_after), places};
 	return tn_formula(operation, &add_kept, TN_I64, inputs, scalars);
 }
 
-tn_status tn_chosen_apart(const char *operation, const struct tn_chosen *chosen,
-			  struct tn_apart *apart)
+tn_status tn_index_gather_make(const char *operation, const struct tn_index_selection *chosen,
+			       struct tn_index_gather *gather)
 {
 	const tn_array *view = chosen->view;
 	const int64_t all[] = {-1}, one = 1;
@@ -97,8 +97,8 @@ tn_status tn_chosen_apart(const char *operation, const struct tn_chosen *chosen,
 	int64_t low, high;
 	tn_shape_extent(view->rank, view->shape, view->strides, &low, &high);
 	const int64_t length = high - low + 1;
-	apart->line = tn_array_view(view, 1, &length, &one, view->offset + low);
-	if (!apart->line)
+	gather->line = tn_array_view(view, 1, &length, &one, view->offset + low);
+	if (!gather->line)
 		return tn_end_into(view->runtime, view->runtime->report.status);
 	tn_array *places = lay_before(place_choices(operation, chosen, -low, length), n_after);
 	for (int axis = view->rank - 1; axis >= end; axis--)
@@ -106,6 +106,6 @@ tn_status tn_chosen_apart(const char *operation, const struct tn_chosen *chosen,
 	for (int axis = chosen->first - 1; axis >= 0; axis--)
 		places = add_axis(operation, view, axis, chosen->first - axis + n_after, places,
 				  length);
-	apart->numbers = tn_reshape(places, 1, all);
-	return apart->numbers ? TN_OK : view->runtime->error.status;
+	gather->numbers = tn_reshape(places, 1, all);
+	return gather->numbers ? TN_OK : view->runtime->error.status;
 }

@@ -9,17 +9,17 @@
 
 #include "numpy/index_terms.h"
 
-struct tn_apart {
+struct tn_index_gather {
 	tn_array *line;    /* the memory that the view spans; not tracked */
 	tn_array *numbers; /* i64, a line: in it, each element of a[terms] in row-major order */
 };
 
-/* Does tn_chosen_base copy, although there are `factor` times as many elements in the view as in
- * a[terms]? */
-int tn_chosen_is_apart(const struct tn_chosen *chosen, int64_t factor);
+/* Does tn_index_selection_base copy, although there are `factor` times as many elements in the view
+ * as in a[terms]? */
+int tn_index_gather_pays(const struct tn_index_selection *chosen, int64_t factor);
 /* In the innermost scope, with temporaries; errors are kept.  A number that is out of range in
  * `chosen` is so here too. */
-tn_status tn_chosen_apart(const char *operation, const struct tn_chosen *chosen,
-			  struct tn_apart *apart);
+tn_status tn_index_gather_make(const char *operation, const struct tn_index_selection *chosen,
+			       struct tn_index_gather *gather);
 
 #endif

@@ -11,21 +11,21 @@
 #include "ops/take.h"
 
 /* A derivative flows through the base, and not through its memory. */
-static tn_array *list_choices(const tn_array *a, const struct tn_chosen *chosen)
+static tn_array *list_choices(const tn_array *a, const struct tn_index_selection *chosen)
 {
 	const tn_array *view = chosen->view;
-	struct tn_apart apart;
-	if (tn_wants_record(a->runtime, 1, &view) || !tn_chosen_is_apart(chosen, 1))
-		return tn_take_checked(tn_chosen_base(chosen), chosen->numbers, chosen->first,
-				       "index", NULL);
-	if (tn_chosen_apart("index", chosen, &apart))
+	struct tn_index_gather gather;
+	if (tn_wants_record(a->runtime, 1, &view) || !tn_index_gather_pays(chosen, 1))
+		return tn_take_checked(tn_index_selection_base(chosen), chosen->numbers,
+				       chosen->first, "index", NULL);
+	if (tn_index_gather_make("index", chosen, &gather))
 		return NULL;
-	return tn_take_checked(apart.line, apart.numbers, 0, "index", NULL);
+	return tn_take_checked(gather.line, gather.numbers, 0, "index", NULL);
 }
 
 static tn_array *index_in_scope(const tn_array *a, int n, const struct tn_index_term *terms)
 {
-	struct tn_chosen chosen;
+	struct tn_index_selection chosen;
 	if (tn_terms_apply(0, a, n, terms, &chosen))
 		return NULL;
 	if (!chosen.numbers)

@@ -46,23 +46,23 @@ static tn_status put_view(tn_array *view, const tn_array *values, uint32_t mode)
 	return extremes ? tn_assign(view, extremes) : view->runtime->error.status;
 }
 
-static tn_status put_apart(const struct tn_chosen *chosen, struct tn_put *put)
+static tn_status put_gathered(const struct tn_index_selection *chosen, struct tn_put *put)
 {
-	struct tn_apart apart;
+	struct tn_index_gather gather;
 	const int64_t all[] = {-1};
-	tn_status status = tn_chosen_apart(operation, chosen, &apart);
+	tn_status status = tn_index_gather_make(operation, chosen, &gather);
 	if (status)
 		return status;
-	put->target = apart.line;
+	put->target = gather.line;
 	put->axis = 0;
-	put->numbers = apart.numbers;
+	put->numbers = gather.numbers;
 	put->values = tn_reshape(put->values, 1, all);
 	return put->values ? tn_put_run(put) : chosen->view->runtime->error.status;
 }
 
-static tn_status put_along(const struct tn_chosen *chosen, struct tn_put *put)
+static tn_status put_along(const struct tn_index_selection *chosen, struct tn_put *put)
 {
-	tn_array *base = tn_chosen_base(chosen);
+	tn_array *base = tn_index_selection_base(chosen);
 	int64_t shape[TN_MAX_RANK];
 	if (!base)
 		return chosen->view->runtime->error.status;
@@ -75,7 +75,8 @@ static tn_status put_along(const struct tn_chosen *chosen, struct tn_put *put)
 }
 
 /* Values of a[terms]' shape at the numbers. */
-static tn_status put_numbers(const struct tn_chosen *chosen, const tn_array *values, uint32_t mode)
+static tn_status put_numbers(const struct tn_index_selection *chosen, const tn_array *values,
+			     uint32_t mode)
 {
 	/* Sorting the numbers of single elements costs more than copying as many. */
 	enum { WORTH_SORTING = 8 };
@@ -89,14 +90,14 @@ static tn_status put_numbers(const struct tn_chosen *chosen, const tn_array *val
 			     .is_unique = chosen->is_unique,
 			     .values = values,
 			     .mode = (enum tn_index_mode)mode};
-	return tn_chosen_is_apart(chosen, WORTH_SORTING) ? put_apart(chosen, &put)
-							 : put_along(chosen, &put);
+	return tn_index_gather_pays(chosen, WORTH_SORTING) ? put_gathered(chosen, &put)
+							   : put_along(chosen, &put);
 }
 
 static tn_status put_in_scope(tn_array *a, int n, const struct tn_index_term *terms,
 			      const tn_array *values, uint32_t mode)
 {
-	struct tn_chosen chosen;
+	struct tn_index_selection chosen;
 	const tn_array *untracked = tn_array_untracked(operation, a);
 	if (!untracked)
 		return a->runtime->error.status;

@@ -254,7 +254,7 @@ static tn_status take_terms(struct walk *w, int n, const struct tn_index_term *t
 /* ---- The indexed axes ------------------------------------------------------------------------*/
 
 /* The removed axes go, and the indexed ones move together. */
-static tn_array *arrange(const struct walk *w, struct tn_chosen *chosen)
+static tn_array *arrange(const struct walk *w, struct tn_index_selection *chosen)
 {
 	int64_t shape[TN_MAX_RANK];
 	int order[TN_MAX_RANK], rank = 0, n_kept = 0, first = w->placing.n_kept, next = first;
@@ -375,7 +375,7 @@ static tn_status broadcast_indices(const struct walk *w, int *rank, int64_t shap
 
 /* The kept and new axes of the result with the common shape of the index arrays in its place. */
 static tn_status result_shape(const struct walk *w, int n_common, const int64_t *common,
-			      struct tn_chosen *chosen)
+			      struct tn_index_selection *chosen)
 {
 	const int place = w->by_arrays ? w->placing.place : w->rank;
 	const int rank = w->rank + n_common;
@@ -390,7 +390,7 @@ static tn_status result_shape(const struct walk *w, int n_common, const int64_t 
 	return TN_OK;
 }
 
-static tn_status apply_arrays(const struct walk *w, struct tn_chosen *chosen)
+static tn_status apply_arrays(const struct walk *w, struct tn_index_selection *chosen)
 {
 	const int64_t all[] = {-1};
 	int64_t common[TN_MAX_RANK] = {0};
@@ -414,13 +414,13 @@ static tn_status apply_arrays(const struct walk *w, struct tn_chosen *chosen)
 }
 
 tn_status tn_terms_apply(int is_put, const tn_array *a, int n, const struct tn_index_term *terms,
-			 struct tn_chosen *chosen)
+			 struct tn_index_selection *chosen)
 {
 	struct walk w = {.operation = is_put ? "index_put" : "index",
 			 .is_put = is_put,
 			 .view = tn_reshape(a, a->rank, a->shape),
 			 .placing = {.place = -1}};
-	*chosen = (struct tn_chosen){.view = NULL};
+	*chosen = (struct tn_index_selection){.view = NULL};
 	if (!w.view)
 		return a->runtime->error.status;
 	tn_status status = take_terms(&w, n, terms);
@@ -433,7 +433,7 @@ tn_status tn_terms_apply(int is_put, const tn_array *a, int n, const struct tn_i
 	return chosen->view ? TN_OK : a->runtime->error.status;
 }
 
-tn_array *tn_chosen_base(const struct tn_chosen *chosen)
+tn_array *tn_index_selection_base(const struct tn_index_selection *chosen)
 {
 	const tn_array *view = chosen->view;
 	const int first = chosen->first, end = first + chosen->n_indexed;

@@ -11,7 +11,7 @@
 
 #include "array/array.h"
 
-struct tn_chosen {
+struct tn_index_selection {
 	/* Without index arrays a[terms] itself.  Else the slices of a, with the indexed axes as
 	 * neighbours. */
 	tn_array *view;
@@ -32,9 +32,9 @@ tn_status tn_terms_check(const char *operation, const tn_array *a, int n,
 /* Applies checked terms to a, for tn_index, or with is_put for tn_index_put, whose numbers are 0 or
  * more.  Arrays are made in the innermost scope, views of `a` recorded; errors are kept. */
 tn_status tn_terms_apply(int is_put, const tn_array *a, int n, const struct tn_index_term *terms,
-			 struct tn_chosen *chosen);
+			 struct tn_index_selection *chosen);
 /* The view with the indexed axes as one: a view if strides allow it, else a copy; recorded.  NULL
  * with the error kept. */
-tn_array *tn_chosen_base(const struct tn_chosen *chosen);
+tn_array *tn_index_selection_base(const struct tn_index_selection *chosen);
 
 #endif

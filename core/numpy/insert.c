@@ -35,7 +35,7 @@ static tn_status check_places(const tn_array *a, const char *operation, int64_t 
 static tn_array *delete_places(const tn_array *a, int64_t n, const int64_t *indices, int axis)
 {
 	const int64_t length = a->shape[axis];
-	int64_t *places = tn_places_make(a->runtime, "delete", length), left = 0;
+	int64_t *places = tn_host_indices_make(a->runtime, "delete", length), left = 0;
 	if (!places)
 		return NULL;
 	for (int64_t i = 0; i < length; i++)
@@ -45,7 +45,7 @@ static tn_array *delete_places(const tn_array *a, int64_t n, const int64_t *indi
 	for (int64_t i = 0; i < length; i++)
 		if (places[i] >= 0)
 			places[left++] = i;
-	return tn_places_take(a, "delete", axis, left, places);
+	return tn_host_indices_take(a, "delete", axis, left, places);
 }
 
 tn_array *tn_delete(const tn_array *a, int64_t n, const int64_t *indices, int axis)
@@ -69,7 +69,7 @@ static tn_array *insert_places(const tn_array *a, const tn_array *joined, int64_
 {
 	const int64_t length = a->shape[axis], whole = joined->shape[axis];
 	const int64_t n_values = whole - length;
-	int64_t *places = tn_places_make(a->runtime, "insert", whole);
+	int64_t *places = tn_host_indices_make(a->runtime, "insert", whole);
 	int64_t *next = tn_mem_zeroed((size_t)length + 2, sizeof(*next));
 	if (!places || !next) {
 		if (places)
@@ -93,7 +93,7 @@ static tn_array *insert_places(const tn_array *a, const tn_array *joined, int64_
 	for (int64_t i = 0; i < length; i++)
 		places[next[i]] = i;
 	tn_mem_free(next);
-	return tn_places_take(joined, "insert", axis, whole, places);
+	return tn_host_indices_take(joined, "insert", axis, whole, places);
 }
 
 /* The values as a's dtype and of a's shape, except along the axis. */

@@ -60,7 +60,7 @@ static tn_array *make_space(tn_context *context, const char *operation, tn_dtype
 				"num: expected 0 or more, found %" PRId64, num);
 		return NULL;
 	}
-	return tn_indexed_make(runtime->device, operation, dtype, 1, &num, &program, scalars);
+	return tn_index_formula_make(runtime->device, operation, dtype, 1, &num, &program, scalars);
 }
 
 tn_array *tn_linspace(tn_context *context, tn_dtype dtype, double start, double stop, int64_t num,

@@ -25,7 +25,7 @@ static tn_status fill_indices(tn_array *out, int axis)
 				       out->offset + axis * out->strides[0]);
 	if (!part)
 		return runtime->report.status;
-	tn_status status = tn_indexed_fill(runtime, "indices", &program, NULL, part);
+	tn_status status = tn_index_formula_fill(runtime, "indices", &program, NULL, part);
 	tn_array_discard(part);
 	return status;
 }

@@ -14,13 +14,13 @@
 #include "base/dtype.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
+#include "ops/host_access.h"
 #include "ops/host_read.h"
-#include "ops/index_check.h"
 #include "ops/index_formula.h"
 #include "ops/map.h"
 #include "ops/take.h"
 
-static tn_array *list_near(const char *operation, const tn_array *line)
+static tn_array *list_on_host(const char *operation, const tn_array *line)
 {
 	struct tn_runtime *runtime = line->runtime;
 	const unsigned char *truth = line->storage->block.address;
@@ -60,8 +60,8 @@ static tn_array *list_numbers(const char *operation, const tn_array *line, int64
 	const tn_array *inputs[] = {line, counts};
 	const double end = (double)n;
 	const tn_array *places = tn_formula(operation, &place, TN_I64, inputs, &end);
-	const tn_array *numbers = tn_indexed_make(tn_array_home(line), operation, TN_I64, 1,
-						  line->shape, &number, NULL);
+	const tn_array *numbers = tn_index_formula_make(tn_array_home(line), operation, TN_I64, 1,
+							line->shape, &number, NULL);
 	return tn_scatter_add(list, places, 0, numbers) ? NULL : list;
 }
 
@@ -74,7 +74,7 @@ tn_array *tn_true_numbers(const char *operation, const tn_array *a, int64_t n)
 	const tn_array *line = tn_reshape(truth, 1, all);
 	tn_array *list = NULL;
 	if (line)
-		list = tn_array_is_near(line) ? list_near(operation, line)
+		list = tn_host_may_read(line) ? list_on_host(operation, line)
 					      : list_numbers(operation, line, n);
 	if (list && n < 0)
 		tn_host_read_count(operation, line, sizeof(int64_t));

@@ -54,8 +54,8 @@ static tn_array *pad_with_elements(const tn_array *a, const struct padding *padd
 	const int64_t whole = padding->before + length + padding->after;
 	const struct tn_short_program text = {place_text(padding->mode), 0, 2, 0, TN_I64};
 	tn_array *places =
-		tn_indexed_make(tn_array_home(a), "pad", TN_I64, 1, &whole, &text,
-				(const double[]){(double)padding->before, (double)length});
+		tn_index_formula_make(tn_array_home(a), "pad", TN_I64, 1, &whole, &text,
+				      (const double[]){(double)padding->before, (double)length});
 	tn_array *padded = tn_take(a, places, padding->axis);
 	tn_array_discard(places);
 	if (padding->mode != TN_PAD_REFLECT_ODD && padding->mode != TN_PAD_SYMMETRIC_ODD)
@@ -127,8 +127,8 @@ static tn_array *make_steps(const tn_array *a, int axis, int64_t n, int is_rever
 	static const struct tn_short_program down = {"z = a - 1 - index(0)", 0, 1, 0, TN_I64};
 	const double length = (double)n;
 	int64_t shape[TN_MAX_RANK];
-	tn_array *line = tn_indexed_make(tn_array_home(a), "pad", TN_F64, 1, &n,
-					 is_reversed ? &down : &up, &length);
+	tn_array *line = tn_index_formula_make(tn_array_home(a), "pad", TN_F64, 1, &n,
+					       is_reversed ? &down : &up, &length);
 	for (int i = 0; i < a->rank; i++)
 		shape[i] = i == axis ? n : 1;
 	tn_array *steps = tn_reshape(line, a->rank, shape);

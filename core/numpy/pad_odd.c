@@ -20,8 +20,8 @@ static tn_array *periods(const tn_array *even, int axis, int64_t before, int64_t
 	for (int i = 0; i < even->rank; i++)
 		shape[i] = i == axis ? even->shape[i] : 1;
 	const double scalars[] = {(double)before, (double)period};
-	return tn_reshape(tn_indexed_make(tn_array_home(even), "pad", TN_I64, 1, &shape[axis],
-					  &number, scalars),
+	return tn_reshape(tn_index_formula_make(tn_array_home(even), "pad", TN_I64, 1, &shape[axis],
+						&number, scalars),
 			  even->rank, shape);
 }
 

@@ -78,7 +78,7 @@ static int64_t *check_places(const tn_array *a, const char *operation, int n, co
 				kth ? "" : " and NULL");
 		return NULL;
 	}
-	int64_t *places = tn_places_make(a->runtime, operation, n);
+	int64_t *places = tn_host_indices_make(a->runtime, operation, n);
 	if (!places)
 		return NULL;
 	for (int i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ static tn_array *partitioned(const tn_array *a, int n, const int64_t *places, in
 	if (tn_is_complex(a->dtype))
 		return tn_sort(a, axis, 0);
 	const tn_array *chosen =
-		tn_select_places("partition", tn_moveaxis(a, 1, &axis, &last), n, places);
+		tn_select_kth("partition", tn_moveaxis(a, 1, &axis, &last), n, places);
 	return tn_contiguous(tn_moveaxis(chosen, 1, &last, &axis));
 }
 

@@ -14,7 +14,6 @@
 #include "numpy/nonzero.h"
 #include "numpy/put_axis.h"
 #include "ops/axes.h"
-#include "ops/index_check.h"
 #include "ops/index_formula.h"
 #include "ops/take.h"
 #include "ops/take_along.h"
@@ -63,7 +62,8 @@ static tn_status put(tn_array *a, const tn_array *indices, const tn_array *value
 {
 	static const struct tn_check check = {"put", "index", "a has size"};
 	const int64_t all[] = {-1};
-	const tn_array *bounded = tn_bounded(&check, "indices", indices, -a->size, a->size, bounds);
+	const tn_array *bounded =
+		tn_index_bounded(&check, "indices", indices, -a->size, a->size, bounds);
 	if (!bounded)
 		return a->runtime->error.status;
 	if (!values->size || !bounded->size)
@@ -88,7 +88,8 @@ static tn_status put_along(tn_array *a, const tn_array *indices, const tn_array 
 	struct tn_runtime *runtime = a->runtime;
 	const int64_t all[] = {-1}, length = a->shape[axis];
 	tn_array *numbers = NULL;
-	const tn_array *bounded = tn_bounded(&check, "indices", indices, -length, length, TN_RAISE);
+	const tn_array *bounded =
+		tn_index_bounded(&check, "indices", indices, -length, length, TN_RAISE);
 	const tn_array *fitted =
 		tn_values_fit(operation, "values", values, a->dtype, indices->rank, indices->shape);
 	if (!bounded || !fitted)
@@ -269,8 +270,8 @@ static tn_status fill_wrapped(tn_array *a, const tn_array *values)
 	const int64_t n = a->size ? (a->size - 1) / (a->shape[1] + 1) + 1 : 0;
 	if (!n)
 		return TN_OK;
-	const tn_array *numbers =
-		tn_indexed_make(tn_array_home(a), "fill_diagonal", TN_I64, 1, &n, &number, &step);
+	const tn_array *numbers = tn_index_formula_make(tn_array_home(a), "fill_diagonal", TN_I64,
+							1, &n, &number, &step);
 	return put_numbers("fill_diagonal", a, numbers, 1,
 			   tn_values_cycle("fill_diagonal", values, a->dtype, n));
 }

@@ -63,15 +63,15 @@ static tn_status assign_real(const struct tn_put *put, const tn_array *target,
 
 static tn_status assign(const struct tn_put *put, const tn_array *stands)
 {
-	struct tn_parts to = {0}, from = {0};
-	tn_status status = tn_parts_add(&to, put->target);
+	struct tn_complex_parts to = {0}, from = {0};
+	tn_status status = tn_complex_parts_add(&to, put->target);
 	if (!status)
-		status = tn_parts_add(&from, put->values);
+		status = tn_complex_parts_add(&from, put->values);
 	status = tn_end_into(put->target->runtime, status);
 	for (uint32_t k = 0; k < to.n && !status; k++)
 		status = assign_real(put, to.arrays[k], from.arrays[k], stands);
-	tn_parts_release(&from);
-	tn_parts_release(&to);
+	tn_complex_parts_release(&from);
+	tn_complex_parts_release(&to);
 	return status;
 }
 
@@ -144,16 +144,16 @@ static tn_status put_sorted(struct tn_put *put)
 
 static tn_status add(const struct tn_put *put)
 {
-	struct tn_parts to = {0}, from = {0};
-	tn_status status = tn_parts_add(&to, put->target);
+	struct tn_complex_parts to = {0}, from = {0};
+	tn_status status = tn_complex_parts_add(&to, put->target);
 	if (!status)
-		status = tn_parts_add(&from, put->values);
+		status = tn_complex_parts_add(&from, put->values);
 	status = tn_end_into(put->target->runtime, status);
 	for (uint32_t k = 0; k < to.n && !status; k++)
 		status = tn_scatter_add(to.views[k] ? to.views[k] : put->target, put->numbers,
 					put->axis, from.arrays[k]);
-	tn_parts_release(&from);
-	tn_parts_release(&to);
+	tn_complex_parts_release(&from);
+	tn_complex_parts_release(&to);
 	return status;
 }
 
@@ -216,8 +216,8 @@ tn_array *tn_values_cycle(const char *operation, const tn_array *values, tn_dtyp
 	if (line->size > n)
 		return tn_slice(line, 0, 0, n, 1);
 	const double length = (double)line->size;
-	const tn_array *places =
-		tn_indexed_make(tn_array_home(values), operation, TN_I64, 1, &n, &place, &length);
+	const tn_array *places = tn_index_formula_make(tn_array_home(values), operation, TN_I64, 1,
+						       &n, &place, &length);
 	return tn_take_checked(line, places, 0, operation, NULL);
 }
 

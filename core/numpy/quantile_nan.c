@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See quantile_nan.h.  The host makes a table of the places for every count that a line may have;
- * the device looks them up.
+ * See quantile_nan.h.  The host makes a table of the positions for every count that a line may
+ * have; the device looks them up.
  */
 #include "numpy/quantile_nan.h"
 
@@ -25,19 +25,22 @@ tn_array *tn_quantile_counts(const char *operation, const tn_array *lines)
 	return tn_sum(numbers, 1, (const int[]){-1}, 0);
 }
 
-/* Columns 0 to n of the rows from, to and weight: a quantile of so many elements is from +
- * weight (to - from), with a weight below 1/2, of elements at these places.  Discrete methods have
+/* Columns 0 to n of the rows from, to and weight: a quantile of so many elements is from + weight
+ * (to - from), with a weight below 1/2, of elements at these positions.  Discrete methods have
  * weight 0. */
 static void fill_table(double *table, int64_t n, uint32_t method, double q)
 {
 	double *from = table, *to = table + n + 1, *weight = to + n + 1;
 	from[0] = to[0] = weight[0] = 0;
 	for (int64_t count = 1; count <= n; count++) {
-		const struct tn_place place = tn_place_of(method, count, q);
-		const int is_near = place.weight < 0.5 || place.is_element;
-		from[count] = (double)(is_near ? place.lower : place.upper);
-		to[count] = (double)(is_near ? place.upper : place.lower);
-		weight[count] = place.is_element ? 0 : is_near ? place.weight : 1 - place.weight;
+		const struct tn_quantile_position position =
+			tn_quantile_position_of(method, count, q);
+		const int is_near = position.weight < 0.5 || position.is_element;
+		from[count] = (double)(is_near ? position.lower : position.upper);
+		to[count] = (double)(is_near ? position.upper : position.lower);
+		weight[count] = position.is_element ? 0
+				: is_near           ? position.weight
+						    : 1 - position.weight;
 	}
 }
 

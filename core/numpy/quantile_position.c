@@ -64,22 +64,22 @@ static double interpolated_index(uint32_t method, double n, double q)
 	return n * q + (m->alpha + q * (1 - m->alpha - m->beta)) - 1;
 }
 
-struct tn_place tn_place_of(uint32_t method, int64_t count, double q)
+struct tn_quantile_position tn_quantile_position_of(uint32_t method, int64_t count, double q)
 {
 	const double n = (double)count;
 	const int is_discrete = methods[method].known.is_discrete;
 	const double index =
 		is_discrete ? discrete_index(method, n, q) : interpolated_index(method, n, q);
 	const double lower = fmin(fmax(floor(index), 0), n - 1);
-	struct tn_place place = {.lower = (int64_t)lower,
-				 .upper = (int64_t)fmin(lower + 1, n - 1),
-				 .weight = index - floor(index),
-				 .is_element = is_discrete};
+	struct tn_quantile_position position = {.lower = (int64_t)lower,
+						.upper = (int64_t)fmin(lower + 1, n - 1),
+						.weight = index - floor(index),
+						.is_element = is_discrete};
 	if (index < 0)
-		place.upper = place.lower;
+		position.upper = position.lower;
 	if (method == TN_QUANTILE_AVERAGED_INVERTED_CDF)
-		place.weight = place.weight == 0 ? 0.5 : 1;
+		position.weight = position.weight == 0 ? 0.5 : 1;
 	else if (method == TN_QUANTILE_MIDPOINT)
-		place.weight = place.weight == 0 ? 0 : 0.5;
-	return place;
+		position.weight = position.weight == 0 ? 0 : 0.5;
+	return position;
 }

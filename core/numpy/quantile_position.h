@@ -17,11 +17,11 @@ const struct tn_quantile_method *tn_quantile_method(uint32_t method);
 
 /* Where a quantile of `count` sorted elements lies: at `lower`, or between it and `upper`, `weight`
  * of the way. */
-struct tn_place {
+struct tn_quantile_position {
 	int64_t lower, upper;
 	double weight;
 	int is_element; /* exactly at `lower`: nothing is computed */
 };
-struct tn_place tn_place_of(uint32_t method, int64_t count, double q);
+struct tn_quantile_position tn_quantile_position_of(uint32_t method, int64_t count, double q);
 
 #endif

@@ -68,7 +68,7 @@ tn_status tn_unravel_index(const tn_array *numbers, int rank, const int64_t *sha
 		status = tn_scope_begin_all(runtime, operation, rank, indices);
 	if (status)
 		return status;
-	const tn_array *checked = tn_bounded(&check, "numbers", numbers, 0, size, TN_RAISE);
+	const tn_array *checked = tn_index_bounded(&check, "numbers", numbers, 0, size, TN_RAISE);
 	for (int i = 0; i < rank && checked; i++)
 		indices[i] = tn_unraveled(operation, checked, rank, shape, i);
 	return tn_scope_end_all(runtime->context, TN_OK, rank, indices);
@@ -82,8 +82,8 @@ static tn_array *ravel(int rank, const tn_array *const *indices, const int64_t *
 	static const struct tn_short_program next = {"z = y * a + x", 2, 1, 0, TN_I64};
 	tn_array *numbers = NULL;
 	for (int i = 0; i < rank; i++) {
-		tn_array *index = tn_bounded(&check, "indices", indices[i], 0, shape[i],
-					     bounds ? bounds[i] : TN_RAISE);
+		tn_array *index = tn_index_bounded(&check, "indices", indices[i], 0, shape[i],
+						   bounds ? bounds[i] : TN_RAISE);
 		const tn_array *both[] = {index, numbers};
 		const double length = (double)shape[i];
 		numbers = i ? tn_formula(operation, &next, TN_I64, both, &length) : index;

@@ -9,10 +9,10 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "numpy/composed_reduction.h"
 #include "numpy/variance.h"
 #include "ops/axes.h"
 #include "ops/formula.h"
-#include "ops/reduce_axes.h"
 
 /* What stands for NaN: of a real number x, and of a complex one the real part x beside the
  * imaginary part y, or the reverse. */
@@ -41,7 +41,7 @@ static const tn_array *without_nan(const char *operation, const tn_array *a,
 }
 
 /* How many are not NaN, i64. */
-static tn_array *count_of(const struct tn_reduced *r, int keepdims)
+static tn_array *count_of(const struct tn_composed_reduction *r, int keepdims)
 {
 	static const struct tn_short_program real = {"z = x == x", 1, 0, 0, 0};
 	static const struct tn_short_program complex = {"z = x == x && y == y", 2, 0, 0, 0};
@@ -58,8 +58,8 @@ static tn_array *count_of(const struct tn_reduced *r, int keepdims)
 
 tn_array *tn_nansum(const tn_array *a, int n, const int *axes, int keepdims)
 {
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, "nansum", a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, "nansum", a, n, axes, keepdims))
 		return NULL;
 	tn_array *sum = tn_sum(without_nan(r.operation, a, &zero), n, axes, keepdims);
 	return tn_scope_end(r.runtime->context, sum);
@@ -67,8 +67,8 @@ tn_array *tn_nansum(const tn_array *a, int n, const int *axes, int keepdims)
 
 tn_array *tn_nanprod(const tn_array *a, int n, const int *axes, int keepdims)
 {
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, "nanprod", a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, "nanprod", a, n, axes, keepdims))
 		return NULL;
 	tn_array *product = tn_prod(without_nan(r.operation, a, &one), n, axes, keepdims);
 	return tn_scope_end(r.runtime->context, product);
@@ -98,13 +98,13 @@ tn_array *tn_nancumprod(const tn_array *a, int axis)
 
 tn_array *tn_nanmean(const tn_array *a, int n, const int *axes, int keepdims)
 {
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, "nanmean", a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, "nanmean", a, n, axes, keepdims))
 		return NULL;
-	const tn_array *x = without_nan(r.operation, tn_spread_input(a), &zero);
-	tn_array *mean = tn_spread_quotient(r.operation, tn_sum(x, n, axes, keepdims),
-					    count_of(&r, keepdims));
-	return tn_scope_end(r.runtime->context, tn_spread_result(mean, a, 0));
+	const tn_array *x = without_nan(r.operation, tn_variance_input(a), &zero);
+	tn_array *mean = tn_variance_quotient(r.operation, tn_sum(x, n, axes, keepdims),
+					      count_of(&r, keepdims));
+	return tn_scope_end(r.runtime->context, tn_variance_result(mean, a, 0));
 }
 
 /* ---- Extremes --------------------------------------------------------------------------------*/
@@ -115,11 +115,11 @@ static tn_array *extreme_of(const char *operation, const tn_array *a, int n, con
 {
 	/* NaN where there is no number. */
 	static const struct tn_short_program checked = {"z = y > 0 ? x : nan", 2, 0, 0, 0};
-	struct tn_reduced r;
+	struct tn_composed_reduction r;
 	tn_array *extreme = NULL;
-	if (tn_reduced_begin(&r, operation, a, n, axes, keepdims))
+	if (tn_composed_reduction_begin(&r, operation, a, n, axes, keepdims))
 		return NULL;
-	if (!tn_reduced_check_order(&r))
+	if (!tn_composed_reduction_check_order(&r))
 		extreme = reduce(without_nan(operation, a, with), n, axes, keepdims);
 	if (extreme && tn_is_floating(a->dtype)) {
 		const tn_array *both[] = {extreme, count_of(&r, keepdims)};
@@ -142,11 +142,12 @@ static tn_array *place_of(const char *operation, const tn_array *a, int axis,
 			  const struct stand_in *with,
 			  tn_array *(*find)(const tn_array *a, int axis))
 {
-	struct tn_reduced r;
+	struct tn_composed_reduction r;
 	tn_array *place = NULL;
-	if (tn_reduced_begin(&r, operation, a, axis == TN_AXIS_NONE ? TN_ALL_AXES : 1, &axis, 0))
+	if (tn_composed_reduction_begin(&r, operation, a, axis == TN_AXIS_NONE ? TN_ALL_AXES : 1,
+					&axis, 0))
 		return NULL;
-	if (!tn_reduced_check_order(&r))
+	if (!tn_composed_reduction_check_order(&r))
 		place = find(without_nan(operation, a, with), axis);
 	return tn_scope_end(r.runtime->context, place);
 }
@@ -169,17 +170,17 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 	/* Unlike tn_var, NumPy has NaN for every divisor that is not positive. */
 	static const struct tn_short_program quotient = {"z = y > a ? x / (y - a) : nan", 2, 1, 0,
 							 0};
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, operation, a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, operation, a, n, axes, keepdims))
 		return NULL;
-	const tn_array *x = tn_spread_input(a);
+	const tn_array *x = tn_variance_input(a);
 	tn_array *sum = tn_sum(without_nan(operation, x, &zero), n, axes, 1);
-	tn_array *mean = tn_spread_quotient(operation, sum, count_of(&r, 1));
-	sum = tn_sum(tn_spread_square(operation, x, mean, 1), n, axes, keepdims);
+	tn_array *mean = tn_variance_quotient(operation, sum, count_of(&r, 1));
+	sum = tn_sum(tn_variance_square(operation, x, mean, 1), n, axes, keepdims);
 	const tn_array *both[] = {sum, count_of(&r, keepdims)};
 	tn_array *variance =
 		tn_formula(operation, &quotient, tn_array_dtype(sum), both, &correction);
-	return tn_scope_end(r.runtime->context, tn_spread_result(variance, a, is_root));
+	return tn_scope_end(r.runtime->context, tn_variance_result(variance, a, is_root));
 }
 
 tn_array *tn_nanvar(const tn_array *a, int n, const int *axes, double correction, int keepdims)

@@ -12,10 +12,10 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/options.h"
+#include "numpy/composed_reduction.h"
 #include "numpy/variance.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
-#include "ops/reduce_axes.h"
 
 /* What each reduction takes. */
 enum takes_dtype { NO_DTYPE, FLOATING_DTYPE, INEXACT_DTYPE, ANY_DTYPE };
@@ -39,7 +39,7 @@ enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* One call; its errors name the operation by `kinds`. */
 struct reduction {
-	struct tn_reduced r;
+	struct tn_composed_reduction r;
 	uint32_t kind;
 	struct tn_reduce_options options;
 };
@@ -110,7 +110,7 @@ static tn_status check(const struct reduction *c)
 	if (!status && o->where)
 		status = check_where(c);
 	if (!status && has_order && (!o->initial.dtype || tn_is_complex(c->r.a->dtype)))
-		status = tn_reduced_check_order(&c->r);
+		status = tn_composed_reduction_check_order(&c->r);
 	return status;
 }
 
@@ -167,7 +167,7 @@ static tn_array *sum_or_product(const struct reduction *c)
 static tn_array *extreme(const struct reduction *c)
 {
 	const int is_max = c->kind == TN_REDUCER_MAX;
-	const struct tn_reduced *r = &c->r;
+	const struct tn_composed_reduction *r = &c->r;
 	const tn_array *first = c->options.initial.dtype ? initial(c, r->a->dtype) : NULL;
 	if (c->options.initial.dtype && !r->count)
 		return tn_contiguous(tn_broadcast_to(first, r->rank, r->shape));
@@ -182,13 +182,13 @@ static tn_array *mean_of(const struct reduction *c, const tn_array *x, int keepd
 	if (!c->options.where)
 		return tn_mean(x, c->r.n, c->r.axes, keepdims);
 	const tn_array *y = x ? counted(c, x, constant(c, x->dtype, 0)) : NULL;
-	return tn_spread_quotient(c->r.operation, tn_sum(y, c->r.n, c->r.axes, keepdims),
-				  count_of(c, keepdims));
+	return tn_variance_quotient(c->r.operation, tn_sum(y, c->r.n, c->r.axes, keepdims),
+				    count_of(c, keepdims));
 }
 
 static tn_array *mean(const struct reduction *c, const tn_array *a)
 {
-	return tn_spread_result(mean_of(c, tn_spread_input(a), c->r.keepdims), a, 0);
+	return tn_variance_result(mean_of(c, tn_variance_input(a), c->r.keepdims), a, 0);
 }
 
 /* An element that does not count becomes the mean, so that its derivative is 0 too. */
@@ -196,25 +196,25 @@ static tn_array *spread(const struct reduction *c, const tn_array *a)
 {
 	static const struct tn_short_program quotient = {"d = y - a; z = x / (d > 0 ? d : 0)", 2, 1,
 							 0, 0};
-	const struct tn_reduced *r = &c->r;
+	const struct tn_composed_reduction *r = &c->r;
 	const int is_root = c->kind == TN_REDUCER_STD;
 	const double correction = c->options.correction;
 	if (!c->options.where)
 		return (is_root ? tn_std : tn_var)(a, r->n, r->axes, correction, r->keepdims);
-	const tn_array *x = tn_spread_input(a);
+	const tn_array *x = tn_variance_input(a);
 	const tn_array *center = mean_of(c, x, 1);
 	const tn_array *square =
-		center ? tn_spread_square(r->operation, counted(c, x, center), center, 0) : NULL;
+		center ? tn_variance_square(r->operation, counted(c, x, center), center, 0) : NULL;
 	const tn_array *both[] = {tn_sum(square, r->n, r->axes, r->keepdims),
 				  count_of(c, r->keepdims)};
 	tn_array *variance =
 		tn_formula(r->operation, &quotient, tn_array_dtype(both[0]), both, &correction);
-	return tn_spread_result(variance, a, is_root);
+	return tn_variance_result(variance, a, is_root);
 }
 
 static tn_array *truth(const struct reduction *c)
 {
-	const struct tn_reduced *r = &c->r;
+	const struct tn_composed_reduction *r = &c->r;
 	const tn_array *x = tn_astype(r->a, TN_BOOL);
 	x = counted(c, x, constant(c, TN_BOOL, c->kind == TN_REDUCER_ALL));
 	if (c->kind == TN_REDUCER_COUNT_NONZERO)
@@ -263,7 +263,7 @@ tn_array *tn_reduce(const tn_array *a, uint32_t reducer, int n, const int *axes,
 		tn_end_into(runtime, status);
 		return NULL;
 	}
-	if (tn_reduced_begin(&c.r, kinds[reducer].name, a, n, axes, c.options.keepdims))
+	if (tn_composed_reduction_begin(&c.r, kinds[reducer].name, a, n, axes, c.options.keepdims))
 		return NULL;
 	return tn_scope_end(runtime->context, check(&c) ? NULL : reduced(&c));
 }

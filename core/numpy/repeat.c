@@ -113,13 +113,13 @@ static tn_array *repeat_each(const tn_array *a, const int64_t *repeats, int axis
 					"repeats: axis %d becomes too long", axis);
 			return NULL;
 		}
-	int64_t *places = tn_places_make(a->runtime, "repeat", n);
+	int64_t *places = tn_host_indices_make(a->runtime, "repeat", n);
 	if (!places)
 		return NULL;
 	for (int64_t i = 0, to = 0; i < a->shape[axis]; i++)
 		for (int64_t k = 0; k < repeats[i]; k++)
 			places[to++] = i;
-	return tn_places_take(a, "repeat", axis, n, places);
+	return tn_host_indices_take(a, "repeat", axis, n, places);
 }
 
 tn_array *tn_repeat(const tn_array *a, int64_t n, const int64_t *repeats, int axis)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See select_kth.h.  Elements become unsigned keys of the same order, in place.
+ * See select_kth.h.  Elements become unsigned keys of the same order, in position.
  */
 #include "numpy/select_kth.h"
 
@@ -21,8 +21,8 @@ enum { DIGITS = 256, FEW = 24 };
 struct selection {
 	int64_t length;
 	int64_t n;
-	const int64_t *places;   /* in ascending order */
-	uint64_t flip, infinity; /* see the template */
+	const int64_t *positions; /* in ascending order */
+	uint64_t flip, infinity;  /* see the template */
 };
 
 #define KEY uint8_t
@@ -102,32 +102,32 @@ static int compare_places(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int64_t *places_in_order(int64_t n, const int64_t *places)
+static int64_t *places_in_order(int64_t n, const int64_t *positions)
 {
 	int64_t *sorted = tn_mem_alloc((size_t)n * sizeof(*sorted));
 	if (!sorted)
 		return NULL;
-	memcpy(sorted, places, (size_t)n * sizeof(*sorted));
+	memcpy(sorted, positions, (size_t)n * sizeof(*sorted));
 	qsort(sorted, (size_t)n, sizeof(*sorted), compare_places);
 	return sorted;
 }
 
 static tn_status select_lines(const char *operation, tn_array *out, int64_t n,
-			      const int64_t *places)
+			      const int64_t *positions)
 {
 	const size_t size = tn_dtype_size(out->dtype);
 	const int64_t length = out->shape[out->rank - 1];
-	int64_t *sorted = places_in_order(n, places);
+	int64_t *sorted = places_in_order(n, positions);
 	void *other = tn_mem_alloc((size_t)length * size);
 	const struct selection selection = {
 		.length = length,
 		.n = n,
-		.places = sorted,
+		.positions = sorted,
 		.flip = is_signed(out->dtype) ? UINT64_C(1) << (8 * size - 1) : 0,
 		.infinity = bits_of_infinity(out->dtype)};
 	tn_status status = TN_OK;
 	if (sorted && other) {
-		char *line = tn_array_address(out);
+		char *line = tn_host_address(out);
 		for (int64_t i = 0; i < out->size; i += length, line += (size_t)length * size)
 			select_line(size, line, other, &selection);
 	} else {
@@ -139,15 +139,15 @@ static tn_status select_lines(const char *operation, tn_array *out, int64_t n,
 	return status;
 }
 
-tn_array *tn_select_places(const char *operation, const tn_array *a, int64_t n,
-			   const int64_t *places)
+tn_array *tn_select_kth(const char *operation, const tn_array *a, int64_t n,
+			const int64_t *positions)
 {
 	if (!a)
 		return NULL;
-	if (!tn_array_is_at_hand(a) || tn_wants_record(a->runtime, 1, &a))
+	if (!tn_host_may_compute(a) || tn_wants_record(a->runtime, 1, &a))
 		return tn_sort(a, -1, 0);
 	tn_array *out = tn_copy(a);
-	if (out && out->size && select_lines(operation, out, n, places)) {
+	if (out && out->size && select_lines(operation, out, n, positions)) {
 		tn_array_discard(out);
 		return NULL;
 	}

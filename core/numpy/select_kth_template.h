@@ -19,10 +19,11 @@ static void INSERT(KEY *x, int64_t n)
 	}
 }
 
-/* Orders n keys, equal above the bits from `shift` + 8 on, at the places from *places to `end`,
- * which are in ascending order and counted from `first`.  One digit at a time, from the highest:
- * keys are put into the order of their digit, and only those that share it with a place go on. */
-static void ORDER(KEY *x, KEY *other, int64_t n, int shift, int64_t first, const int64_t *places,
+/* Orders n keys, equal above the bits from `shift` + 8 on, at the positions from *positions to
+ * `end`, which are in ascending order and counted from `first`.  One digit at a time, from the
+ * highest: keys are put into the order of their digit, and only those that share it with a position
+ * go on. */
+static void ORDER(KEY *x, KEY *other, int64_t n, int shift, int64_t first, const int64_t *positions,
 		  const int64_t *end)
 {
 	int64_t starts[DIGITS + 1] = {0}, next[DIGITS];
@@ -38,13 +39,13 @@ static void ORDER(KEY *x, KEY *other, int64_t n, int shift, int64_t first, const
 	for (int64_t i = 0; i < n; i++)
 		other[next[x[i] >> shift & (DIGITS - 1)]++] = x[i];
 	memcpy(x, other, (size_t)n * sizeof(*x));
-	for (int d = 0; d < DIGITS && shift && places < end; d++) {
-		const int64_t *inside = places;
-		while (places < end && *places - first < starts[d + 1])
-			places++;
-		if (places > inside)
+	for (int d = 0; d < DIGITS && shift && positions < end; d++) {
+		const int64_t *inside = positions;
+		while (positions < end && *positions - first < starts[d + 1])
+			positions++;
+		if (positions > inside)
 			ORDER(x + starts[d], other + starts[d], starts[d + 1] - starts[d],
-			      shift - 8, first + starts[d], inside, places);
+			      shift - 8, first + starts[d], inside, positions);
 	}
 }
 
@@ -76,7 +77,7 @@ static void SELECT(void *line, void *other, const struct selection *s)
 {
 	const int highest = 8 * (int)sizeof(KEY) - 8;
 	CODE(line, s->length, (KEY)s->flip, (KEY)s->infinity);
-	ORDER(line, other, s->length, highest, 0, s->places, s->places + s->n);
+	ORDER(line, other, s->length, highest, 0, s->positions, s->positions + s->n);
 	DECODE(line, s->length, (KEY)s->flip, (KEY)s->infinity);
 }
 

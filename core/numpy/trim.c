@@ -90,8 +90,8 @@ static tn_array *repeated(const tn_array *a, int64_t size, int rank, const int64
 	const double length = (double)a->size;
 	if (!a->size)
 		return tn_array_filled(a, a->dtype, rank, shape, 0);
-	const tn_array *places =
-		tn_indexed_make(tn_array_home(a), "resize", TN_I64, 1, &size, &place, &length);
+	const tn_array *places = tn_index_formula_make(tn_array_home(a), "resize", TN_I64, 1, &size,
+						       &place, &length);
 	const tn_array *line = tn_reshape(a, 1, &a->size);
 	return places && line ? tn_reshape(tn_take(line, places, 0), rank, shape) : NULL;
 }

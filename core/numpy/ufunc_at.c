@@ -71,7 +71,7 @@ static tn_status take_indices(struct at *at, const tn_array *indices)
 {
 	static const struct tn_check check = {"ufunc_at", "index", "the axis has length"};
 	const int64_t length = at->a->shape[0];
-	tn_array *numbers = tn_bounded(&check, "indices", indices, -length, length, TN_RAISE);
+	tn_array *numbers = tn_index_bounded(&check, "indices", indices, -length, length, TN_RAISE);
 	at->line = numbers ? tn_reshape(numbers, 1, &indices->size) : NULL;
 	return at->line ? TN_OK : TN_PENDING_ERROR;
 }
@@ -102,8 +102,8 @@ static tn_status sort_operands(struct at *at)
 {
 	static const struct tn_short_program number = {"z = index(0)", 0, 0, 0, 0};
 	tn_array *order = tn_argsort(at->line, 0, 0);
-	tn_array *numbers = tn_indexed_make(tn_array_home(at->a), at->name, TN_I64, 1, at->a->shape,
-					    &number, NULL);
+	tn_array *numbers = tn_index_formula_make(tn_array_home(at->a), at->name, TN_I64, 1,
+						  at->a->shape, &number, NULL);
 	if (!order || !numbers)
 		return TN_PENDING_ERROR;
 	at->sorted = tn_take(at->line, order, 0);

@@ -11,10 +11,10 @@
 
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "numpy/composed_reduction.h"
 #include "ops/formula.h"
-#include "ops/reduce_axes.h"
 
-const tn_array *tn_spread_input(const tn_array *a)
+const tn_array *tn_variance_input(const tn_array *a)
 {
 	if (tn_is_narrow(a->dtype))
 		return tn_astype(a, TN_F32);
@@ -34,8 +34,8 @@ static const struct tn_short_program complex_squares[] = {
 	 0, 0},
 };
 
-tn_array *tn_spread_square(const char *operation, const tn_array *x, const tn_array *mean,
-			   int skips_nan)
+tn_array *tn_variance_square(const char *operation, const tn_array *x, const tn_array *mean,
+			     int skips_nan)
 {
 	const tn_array *both[] = {x, mean};
 	if (!tn_is_complex(tn_array_dtype(x)))
@@ -46,7 +46,7 @@ tn_array *tn_spread_square(const char *operation, const tn_array *x, const tn_ar
 			  parts, NULL);
 }
 
-tn_array *tn_spread_quotient(const char *operation, tn_array *sum, tn_array *count)
+tn_array *tn_variance_quotient(const char *operation, tn_array *sum, tn_array *count)
 {
 	static const struct tn_short_program quotient = {"z = x / y", 2, 0, 0, 0};
 	const tn_array *both[] = {sum, count};
@@ -56,7 +56,7 @@ tn_array *tn_spread_quotient(const char *operation, tn_array *sum, tn_array *cou
 	return tn_formula(operation, &quotient, dtype, both, NULL);
 }
 
-tn_array *tn_spread_result(tn_array *spread, const tn_array *a, int is_root)
+tn_array *tn_variance_result(tn_array *spread, const tn_array *a, int is_root)
 {
 	tn_array *result = is_root ? tn_sqrt(spread) : spread;
 	return tn_is_narrow(a->dtype) ? tn_astype(result, a->dtype) : result;
@@ -66,15 +66,15 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 			   double correction, int keepdims, int is_root)
 {
 	static const struct tn_short_program quotient = {"z = x / a", 1, 1, 0, 0};
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, operation, a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, operation, a, n, axes, keepdims))
 		return NULL;
 	const double divisor = fmax((double)r.count - correction, 0);
-	const tn_array *x = tn_spread_input(a);
-	tn_array *square = tn_spread_square(operation, x, tn_mean(x, n, axes, 1), 0);
+	const tn_array *x = tn_variance_input(a);
+	tn_array *square = tn_variance_square(operation, x, tn_mean(x, n, axes, 1), 0);
 	const tn_array *sum = tn_sum(square, n, axes, keepdims);
 	tn_array *variance = tn_formula(operation, &quotient, tn_array_dtype(sum), &sum, &divisor);
-	return tn_scope_end(r.runtime->context, tn_spread_result(variance, a, is_root));
+	return tn_scope_end(r.runtime->context, tn_variance_result(variance, a, is_root));
 }
 
 tn_array *tn_var(const tn_array *a, int n, const int *axes, double correction, int keepdims)
@@ -87,18 +87,18 @@ tn_array *tn_std(const tn_array *a, int n, const int *axes, double correction, i
 	return spread_of("std", a, n, axes, correction, keepdims, 1);
 }
 
-static tn_status check_range(const struct tn_reduced *r)
+static tn_status check_range(const struct tn_composed_reduction *r)
 {
 	if (r->a->dtype == TN_BOOL)
 		return tn_runtime_fail(r->runtime, TN_DTYPE, r->operation,
 				       "a: expected real numbers, found bool");
-	return tn_reduced_check_order(r);
+	return tn_composed_reduction_check_order(r);
 }
 
 tn_array *tn_ptp(const tn_array *a, int n, const int *axes, int keepdims)
 {
-	struct tn_reduced r;
-	if (tn_reduced_begin(&r, "ptp", a, n, axes, keepdims))
+	struct tn_composed_reduction r;
+	if (tn_composed_reduction_begin(&r, "ptp", a, n, axes, keepdims))
 		return NULL;
 	tn_array *range = NULL;
 	if (!check_range(&r))

@@ -97,15 +97,15 @@ static tn_status copy_by_parts(struct tn_runtime *runtime, uint32_t operation, t
 			       const tn_array *a)
 {
 	static const struct tn_short_program is_nonzero = {"z = x != 0 || y != 0", 2, 0, 0, 0};
-	struct tn_parts from = {0}, to = {0};
-	tn_status status = tn_parts_add(&from, a);
+	struct tn_complex_parts from = {0}, to = {0};
+	tn_status status = tn_complex_parts_add(&from, a);
 	if (!status && out->dtype == TN_BOOL) {
 		status = tn_short_map(runtime, operation, &is_nonzero, from.arrays, &out, NULL);
-		tn_parts_release(&from);
+		tn_complex_parts_release(&from);
 		return status;
 	}
 	if (!status)
-		status = tn_parts_add(&to, out);
+		status = tn_complex_parts_add(&to, out);
 	for (uint32_t k = 0; k < to.n && !status; k++) {
 		tn_array *part = to.views[k] ? to.views[k] : out;
 		if (k < from.n)
@@ -113,8 +113,8 @@ static tn_status copy_by_parts(struct tn_runtime *runtime, uint32_t operation, t
 		else
 			status = tn_fill_run(runtime, operation, part, 0);
 	}
-	tn_parts_release(&from);
-	tn_parts_release(&to);
+	tn_complex_parts_release(&from);
+	tn_complex_parts_release(&to);
 	return status;
 }
 
@@ -189,12 +189,12 @@ static tn_status compose_fill(void *argument)
 static tn_status fill_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			    const struct tn_value_bits *bits)
 {
-	struct tn_parts parts = {0};
-	tn_status status = tn_parts_add(&parts, out);
+	struct tn_complex_parts parts = {0};
+	tn_status status = tn_complex_parts_add(&parts, out);
 	for (uint32_t k = 0; k < parts.n && !status; k++)
 		status = tn_fill_bits(runtime, operation, parts.views[k],
 				      &(struct tn_value_bits){{bits->part[k], 0}});
-	tn_parts_release(&parts);
+	tn_complex_parts_release(&parts);
 	return status;
 }
 

@@ -21,6 +21,7 @@
 #include "dispatch/programs.h"
 #include "dispatch/route.h"
 #include "ops/copy.h"
+#include "ops/host_access.h"
 
 tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line)
 {
@@ -195,12 +196,6 @@ static tn_status check_on_device(struct tn_runtime *runtime, const struct tn_ind
 	return status;
 }
 
-int tn_array_is_near(const tn_array *a)
-{
-	const struct tn_device *device = tn_array_home(a);
-	return device->synchronous && a->storage->block.address && !device->store;
-}
-
 tn_status tn_indices_in_range(struct tn_runtime *runtime, const struct tn_index_range *range,
 			      const tn_array *indices)
 {
@@ -213,7 +208,7 @@ tn_status tn_indices_in_range(struct tn_runtime *runtime, const struct tn_index_
 		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, range->check->operation,
 			       "%s at position 0 is out of range: %s %" PRId64, range->check->value,
 			       range->check->limit, range->limit);
-	if (tn_array_is_near(indices))
+	if (tn_host_may_read(indices))
 		return check_in_place(runtime, range, indices);
 	tn_status status = check_on_device(runtime, range, indices);
 	return status == TN_UNSUPPORTED ? check_on_host(runtime, range, indices) : status;

@@ -17,9 +17,6 @@ struct tn_index_range {
 	int64_t ignored; /* a value that is in range as well */
 };
 
-/* May the host read the elements now, where they are? */
-int tn_array_is_near(const tn_array *a);
-
 /* Checks indices of i32 or i64.  Where the host can read them now, TN_INVALID_ARGUMENT names the
  * first one out of range and its position.  On other devices this queues work and does not wait:
  * the next synchronising call reports an index that is out of range (device/checks.h).  Fills

@@ -60,37 +60,3 @@ tn_array *tn_axes_last(const tn_array *a, uint32_t mask, int64_t count)
 	shape[n_kept] = count;
 	return tn_reshape(tn_transpose(a, order), n_kept + 1, shape);
 }
-
-tn_status tn_reduced_begin(struct tn_reduced *r, const char *operation, const tn_array *a, int n,
-			   const int *axes, int keepdims)
-{
-	*r = (struct tn_reduced){.operation = operation, .a = a, .keepdims = keepdims != 0};
-	r->runtime = tn_begin(1, &a, operation);
-	if (!r->runtime)
-		return TN_PENDING_ERROR;
-	r->n = n;
-	tn_status status = tn_axes_mask(a, operation, &r->n, axes, r->axes, &r->mask);
-	if (status)
-		return status;
-	r->count = tn_axes_shape(a, r->mask, r->keepdims, &r->rank, r->shape);
-	return tn_scope_begin(r->runtime->context);
-}
-
-tn_status tn_reduced_check_order(const struct tn_reduced *r)
-{
-	char text[TN_SHAPE_TEXT];
-	if (tn_is_complex(r->a->dtype))
-		return tn_runtime_fail(r->runtime, TN_DTYPE, r->operation,
-				       "a: expected real numbers, found %s",
-				       tn_dtype_name(r->a->dtype));
-	if (r->count == 0)
-		return tn_runtime_fail(r->runtime, TN_SHAPE, r->operation,
-				       "shape %s: an axis of length 0 has no extreme element",
-				       tn_array_text(r->a, text));
-	return TN_OK;
-}
-
-tn_array *tn_reduced_result(const struct tn_reduced *r, const tn_array *a)
-{
-	return tn_reshape(a, r->rank, r->shape);
-}

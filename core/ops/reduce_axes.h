@@ -19,27 +19,4 @@ int64_t tn_axes_shape(const tn_array *a, uint32_t mask, int keepdims, int *rank,
 /* The array with its reduced axes, `count` elements, as one, the last; recorded. */
 tn_array *tn_axes_last(const tn_array *a, uint32_t mask, int64_t count);
 
-/* A reduction composed of other operations. */
-struct tn_reduced {
-	const char *operation;
-	struct tn_runtime *runtime;
-	const tn_array *a;
-	uint32_t mask;
-	int n;
-	int axes[TN_MAX_RANK]; /* 0 or more, in the order given */
-	int keepdims;
-	int64_t count; /* elements reduced to one */
-	int rank;      /* of the result */
-	int64_t shape[TN_MAX_RANK];
-};
-
-/* Checks the call and opens a scope, which the caller ends if this succeeds.  Errors are kept.
- * TN_PENDING_ERROR: a is NULL, or an error is kept. */
-tn_status tn_reduced_begin(struct tn_reduced *r, const char *operation, const tn_array *a, int n,
-			   const int *axes, int keepdims);
-/* Has the reduction real numbers to compare?  TN_DTYPE, TN_SHAPE, kept. */
-tn_status tn_reduced_check_order(const struct tn_reduced *r);
-/* One element for each of the result, in the result's shape; recorded. */
-tn_array *tn_reduced_result(const struct tn_reduced *r, const tn_array *a);
-
 #endif
