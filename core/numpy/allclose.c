@@ -5,17 +5,16 @@
  */
 #include <tenon/testing.h>
 
-#include <math.h>
 #include <tenon/statistics.h>
 #include <tenon/ufunc.h>
 
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "numpy/allclose.h"
 #include "ops/copy.h"
+#include "ops/tolerance.h"
 
-int tn_shapes_broadcast(const tn_array *a, const tn_array *b)
+static int shapes_broadcast(const tn_array *a, const tn_array *b)
 {
 	int64_t shape[TN_MAX_RANK];
 	int rank = 0;
@@ -27,19 +26,10 @@ static tn_status check_shapes(struct tn_runtime *runtime, const char *operation,
 			      const tn_array *b)
 {
 	char a_text[TN_SHAPE_TEXT], b_text[TN_SHAPE_TEXT];
-	if (tn_shapes_broadcast(a, b))
+	if (shapes_broadcast(a, b))
 		return TN_OK;
 	return tn_runtime_fail(runtime, TN_SHAPE, operation, "shapes %s and %s do not broadcast",
 			       tn_array_text(a, a_text), tn_array_text(b, b_text));
-}
-
-tn_status tn_tolerance_check(struct tn_runtime *runtime, const char *operation, const char *name,
-			     double value)
-{
-	if (isfinite(value) && value >= 0)
-		return TN_OK;
-	return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
-			       "%s: expected 0 or a finite number above it, found %g", name, value);
 }
 
 static tn_status check_flag(struct tn_runtime *runtime, const char *operation, int equal_nan)
@@ -143,7 +133,6 @@ tn_array *tn_array_equiv(const tn_array *a, const tn_array *b)
 	struct tn_runtime *runtime = begin(operation, a, b, 0);
 	if (!runtime)
 		return NULL;
-	return tn_scope_end(runtime->context, tn_shapes_broadcast(a, b)
-						      ? all_equal(operation, a, b, 0)
-						      : falsehood(a));
+	return tn_scope_end(runtime->context,
+			    shapes_broadcast(a, b) ? all_equal(operation, a, b, 0) : falsehood(a));
 }

@@ -12,7 +12,6 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/memory.h"
-#include "dispatch/operations.h"
 #include "ops/axes.h"
 #include "ops/copy.h"
 #include "ops/index_formula.h"

@@ -7,7 +7,6 @@
 #include <tenon/statistics.h>
 
 #include "array/make.h"
-#include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/axes.h"

@@ -11,7 +11,6 @@
 #include "base/dtype.h"
 #include "dispatch/operations.h"
 #include "ops/formula.h"
-#include "ops/index_check.h"
 
 /* Scalars: a = the length, b = what is out of range. */
 static const struct tn_short_program rules[] = {

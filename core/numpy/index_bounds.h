@@ -9,7 +9,7 @@
 #include <tenon/index.h>
 
 #include "array/array.h"
-#include "device/checks.h"
+#include "ops/index_check.h"
 
 /* i64, in the shape of `indices`: each from 0 to length - 1, by the rule of enum tn_bounds.  In
  * TN_RAISE those from `lowest` (-length or 0) on are in range; one that is not is reported, and out

@@ -17,7 +17,6 @@
 #include "ops/host_access.h"
 #include "ops/host_read.h"
 #include "ops/index_formula.h"
-#include "ops/map.h"
 #include "ops/take.h"
 
 static tn_array *list_on_host(const char *operation, const tn_array *line)

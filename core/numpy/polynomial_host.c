@@ -15,69 +15,13 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/memory.h"
-#include "dispatch/ledger.h"
-#include "dispatch/route.h"
 #include "numpy/polynomial.h"
 #include "numpy/polynomial_zeros.h"
-#include "ops/complex_parts.h"
-#include "ops/copy.h"
-
-/* ---- From the device and back ----------------------------------------------------------------*/
+#include "ops/host_compute.h"
 
 static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
 {
 	return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, operation, "no host memory");
-}
-
-static tn_status begin_host(const char *operation, uint32_t n, const tn_array *const *arrays)
-{
-	struct tn_runtime *runtime = tn_begin(n, arrays, operation);
-	if (!runtime)
-		return TN_PENDING_ERROR;
-	if (tn_wants_record(runtime, n, arrays))
-		return tn_runtime_fail(runtime, TN_STATE, operation,
-				       "a tape is recording and an array has a gradient, which %s "
-				       "does not have",
-				       operation);
-	tn_status status = tn_route_allow_host(runtime, tn_operation_named(runtime, operation),
-					       tn_array_home(arrays[0]), "compute it");
-	if (status && !tn_array_home(arrays[0])->host_memory)
-		return tn_end_into(runtime, status);
-	return tn_scope_begin(runtime->context);
-}
-
-/* The elements as f64 or c128: memory of the caller, or NULL with the error kept. */
-static void *read_as(const char *operation, const tn_array *a, tn_dtype dtype)
-{
-	const size_t size = (size_t)a->size * tn_dtype_size(dtype);
-	const tn_array *wide = tn_astype(a, dtype);
-	void *data = tn_mem_alloc(size);
-	if (!data)
-		no_memory(a->runtime, operation);
-	if (data && wide && !tn_to_host(wide, data, size)) {
-		const uint32_t row = tn_operation_named(a->runtime, operation);
-		tn_ledger_at(a->runtime->ledger, row)->bytes_moved += size;
-		return data;
-	}
-	tn_mem_free(data);
-	return NULL;
-}
-
-/* A new array from f64 or c128 on the device of `a`. */
-static tn_array *write_as(const tn_array *a, tn_dtype from, tn_dtype dtype, int rank,
-			  const int64_t *shape, const void *data)
-{
-	tn_array *wide = tn_array_filled(a, from, rank, shape, 0);
-	if (!wide ||
-	    (wide->size && tn_assign_host(wide, data, (size_t)wide->size * tn_dtype_size(from))))
-		return NULL;
-	return from == dtype ? wide : tn_astype(wide, dtype);
-}
-
-static void count_host(const char *operation, const tn_array *a)
-{
-	tn_route_count_host(a->runtime, tn_operation_named(a->runtime, operation),
-			    tn_array_home(a));
 }
 
 /* ---- Zeros -----------------------------------------------------------------------------------*/
@@ -113,7 +57,7 @@ static tn_array *zeros_of(const tn_array *p, tn_dtype dtype, const double comple
 				"the zeros of degree %" PRId64 " do not converge", n_found);
 	} else {
 		tn_polynomial_sort(total, zeros);
-		result = write_as(p, TN_C128, dtype, 1, &total, zeros);
+		result = tn_host_compute_write(p, TN_C128, dtype, 1, &total, zeros);
 	}
 	tn_mem_free(zeros);
 	return result;
@@ -121,17 +65,17 @@ static tn_array *zeros_of(const tn_array *p, tn_dtype dtype, const double comple
 
 tn_array *tn_roots(const tn_array *p)
 {
-	if (!p || begin_host("roots", 1, &p))
+	if (!p || tn_host_compute_begin("roots", 1, &p))
 		return NULL;
 	tn_context *context = tn_array_context(p);
 	const tn_dtype loop = tn_result_type(p->dtype, TN_C64);
 	tn_array *result = NULL;
 	double complex *values = NULL;
 	if (!tn_polynomial_check("roots", "p", p, 1))
-		values = read_as("roots", p, TN_C128);
+		values = tn_host_compute_read("roots", p, TN_C128);
 	if (values && !check_finite(p, values)) {
 		result = zeros_of(p, loop, values);
-		count_host("roots", p);
+		tn_host_compute_count("roots", p);
 	}
 	tn_mem_free(values);
 	return tn_scope_end(context, result);
@@ -267,7 +211,7 @@ static tn_array *residuals_of(const struct fit *f, const tn_array *y)
 		for (int64_t s = 0; s < f->n_sides; s++)
 			sums[s / n_parts] += pow(row_of(f, i)[f->n_powers + s], 2);
 	}
-	tn_array *result = write_as(y, TN_F64, TN_F64, 1, &count, sums);
+	tn_array *result = tn_host_compute_write(y, TN_F64, TN_F64, 1, &count, sums);
 	tn_mem_free(sums);
 	return result;
 }
@@ -287,8 +231,8 @@ static tn_array *solution(const struct fit *f, const tn_array *x, const tn_array
 	}
 	tn_array *sums = residuals ? residuals_of(f, y) : NULL;
 	gather_solution(f);
-	tn_array *result = write_as(y, tn_is_complex(y->dtype) ? TN_C128 : TN_F64, dtype, y->rank,
-				    shape, f->rows);
+	tn_array *result = tn_host_compute_write(y, tn_is_complex(y->dtype) ? TN_C128 : TN_F64,
+						 dtype, y->rank, shape, f->rows);
 	if (residuals && (!sums || !result))
 		return NULL;
 	if (residuals) {
@@ -306,9 +250,10 @@ static tn_array *fitted(const tn_array *x, const tn_array *y, int degree, const 
 			.n_powers = (int64_t)degree + 1,
 			.n_sides = (y->rank > 1 ? y->shape[1] : 1) * (is_complex ? 2 : 1)};
 	const size_t n_columns = (size_t)(f.n_powers + f.n_sides);
-	double *places = read_as("polyfit", x, TN_F64);
-	double *values = places ? read_as("polyfit", y, is_complex ? TN_C128 : TN_F64) : NULL;
-	double *weights = values && w ? read_as("polyfit", w, TN_F64) : NULL;
+	double *places = tn_host_compute_read("polyfit", x, TN_F64);
+	double *values =
+		places ? tn_host_compute_read("polyfit", y, is_complex ? TN_C128 : TN_F64) : NULL;
+	double *weights = values && w ? tn_host_compute_read("polyfit", w, TN_F64) : NULL;
 	tn_array *result = NULL;
 	f.rows = tn_mem_zeroed((size_t)f.n * n_columns + 1, sizeof(*f.rows));
 	f.scales = tn_mem_zeroed(n_columns, sizeof(*f.scales));
@@ -317,7 +262,7 @@ static tn_array *fitted(const tn_array *x, const tn_array *y, int degree, const 
 	} else if (values && (weights || !w)) {
 		fill_rows(&f, places, values, weights);
 		result = solution(&f, x, y, residuals);
-		count_host("polyfit", x);
+		tn_host_compute_count("polyfit", x);
 	}
 	tn_mem_free(places);
 	tn_mem_free(values);
@@ -333,7 +278,7 @@ tn_array *tn_polyfit(const tn_array *x, const tn_array *y, int degree, const tn_
 	const tn_array *all[] = {x, y, w};
 	if (residuals)
 		*residuals = NULL;
-	if (!x || !y || begin_host("polyfit", w ? 3 : 2, all))
+	if (!x || !y || tn_host_compute_begin("polyfit", w ? 3 : 2, all))
 		return NULL;
 	tn_array *result = NULL;
 	if (!check_fit(x, y, degree, w))

@@ -13,10 +13,10 @@
 #include "array/make.h"
 #include "base/dtype.h"
 #include "base/memory.h"
-#include "device/transfer.h"
 #include "numpy/quantile_position.h"
 #include "numpy/sorted_search.h"
 #include "ops/formula.h"
+#include "ops/host_upload.h"
 
 tn_array *tn_quantile_counts(const char *operation, const tn_array *lines)
 {
@@ -47,24 +47,18 @@ static void fill_table(double *table, int64_t n, uint32_t method, double q)
 static tn_array *make_table(const char *operation, const tn_array *sorted, uint32_t method,
 			    double q)
 {
-	struct tn_runtime *runtime = sorted->runtime;
 	const int64_t n = sorted->shape[sorted->rank - 1];
-	const size_t size = 3 * ((size_t)n + 1) * sizeof(double);
-	tn_array *table = tn_array_make(runtime, tn_array_home(sorted), TN_F64, 2,
-					(const int64_t[]){3, n + 1});
-	tn_status status = table ? TN_OK : runtime->report.status;
-	double *values = table ? tn_mem_alloc(size) : NULL;
-	if (table && !values)
-		status = tn_fail(&runtime->report, TN_OUT_OF_MEMORY, operation,
-				 "no host memory for %" PRId64 " places", n);
-	if (!status) {
-		fill_table(values, n, method, q);
-		tn_observe_unrepeatable(runtime);
-		status = tn_device_upload(tn_array_home(sorted), &table->storage->block, 0, values,
-					  size, &runtime->report);
+	double *values = tn_mem_alloc(3 * ((size_t)n + 1) * sizeof(double));
+	if (!values) {
+		tn_runtime_fail(sorted->runtime, TN_OUT_OF_MEMORY, operation,
+				"no host memory for %" PRId64 " places", n);
+		return NULL;
 	}
+	fill_table(values, n, method, q);
+	tn_array *table =
+		tn_host_upload(sorted, operation, TN_F64, 2, (const int64_t[]){3, n + 1}, values);
 	tn_mem_free(values);
-	return tn_end(runtime, status, table);
+	return table;
 }
 
 /* Row `row` of the table for each line, in the shape of the counts and an axis more. */

@@ -10,7 +10,6 @@
 #include <tenon/statistics.h>
 
 #include "array/make.h"
-#include "array/result_type.h"
 #include "base/dtype.h"
 #include "ops/elementwise.h"
 #include "ops/formula.h"
