@@ -72,3 +72,15 @@ END {
 	echo "$wrong"
 	exit 1
 }
+
+# The map for newcomers has the same list.
+map=$(sed -n '/^| .core\/. |/{
+	s/.* here: //
+	s/[^a-z ]//g
+	s/ *$//
+	p
+}' README.md)
+[ "$map" = "$layers" ] || {
+	echo "README.md lists the layers '$map', expected '$layers'"
+	exit 1
+}
