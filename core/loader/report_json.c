@@ -14,8 +14,8 @@
 
 #include "base/memory.h"
 #include "loader/kind.h"
-#include "loader/pairs.h"
 #include "loader/report.h"
+#include "loader/report_pairs.h"
 
 /* json_string of a text cleaned by tn_report_set; jansson accepts only UTF-8. */
 static json_t *string(const char *text)
