@@ -39,18 +39,18 @@ static tn_status begin_reduction(struct reduction *r, enum tn_operation operatio
 	r->operation = operation;
 	r->a = a;
 	r->keepdims = keepdims != 0;
-	r->runtime = tn_begin(1, &a, tn_operation_names[operation]);
+	r->runtime = tn_begin(1, &a, tn_operations[operation].name);
 	if (!r->runtime)
 		return TN_PENDING_ERROR;
 	int takes_complex =
 		operation == TN_DO_SUM || operation == TN_DO_MEAN || operation == TN_DO_PROD;
 	if (tn_is_complex(a->dtype) && !takes_complex)
-		status = tn_fail(&r->runtime->report, TN_DTYPE, tn_operation_names[operation],
+		status = tn_fail(&r->runtime->report, TN_DTYPE, tn_operations[operation].name,
 				 "not defined for %s: complex numbers have no order",
 				 tn_dtype_name(a->dtype));
 	else
 		status =
-			tn_axes_mask(a, tn_operation_names[operation], &n, axes, checked, &r->axes);
+			tn_axes_mask(a, tn_operations[operation].name, &n, axes, checked, &r->axes);
 	if (!status)
 		r->count = tn_axes_shape(a, r->axes, r->keepdims, &r->rank, r->shape);
 	return status ? tn_end_into(r->runtime, status) : TN_OK;
@@ -70,7 +70,7 @@ static tn_status fill_empty(const struct reduction *r, tn_array *out)
 	else if (r->operation == TN_DO_LOGSUMEXP)
 		value = -INFINITY;
 	else if (r->operation != TN_DO_SUM)
-		return tn_fail(&r->runtime->report, TN_SHAPE, tn_operation_names[r->operation],
+		return tn_fail(&r->runtime->report, TN_SHAPE, tn_operations[r->operation].name,
 			       "shape %s: an axis of length 0 has no extreme element",
 			       tn_array_text(r->a, text));
 	struct tn_value_bits bits = tn_bits_of_double(out->dtype, value);
@@ -134,7 +134,7 @@ static tn_array *end_reduction(const struct reduction *r, tn_status status, tn_a
 			       enum tn_record_kind kind, double scale)
 {
 	struct tn_record record = {.kind = kind,
-				   .operation = tn_operation_names[r->operation],
+				   .operation = tn_operations[r->operation].name,
 				   .axes = r->axes,
 				   .keepdims = r->keepdims,
 				   .scale = scale};

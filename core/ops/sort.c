@@ -73,7 +73,7 @@ static tn_status route_sort(const struct sorting *s)
 /* Checks the call, makes the wanted outputs, and sorts. */
 static tn_status run_sorting(struct sorting *s, int wants_values, int wants_indices)
 {
-	const char *name = tn_operation_names[s->operation];
+	const char *name = tn_operations[s->operation].name;
 	struct tn_error_info *error = &s->runtime->report;
 	tn_status status = TN_OK;
 	if (tn_is_complex(s->a->dtype))
@@ -107,7 +107,7 @@ static tn_status record_sorting(const struct sorting *s)
 {
 	const tn_array *inputs[] = {s->a, s->indices};
 	struct tn_record record = {.kind = TN_RECORD_TAKE_ALONG_AXIS,
-				   .operation = tn_operation_names[s->operation],
+				   .operation = tn_operations[s->operation].name,
 				   .axis = s->axis};
 	return tn_record_made(s->runtime, &record, 2, inputs, s->values);
 }
@@ -158,7 +158,7 @@ tn_array *tn_order_by(const char *operation, const tn_array *earlier, const tn_a
 /* The indices that sort complex numbers, in the caller's scope. */
 static tn_array *complex_order(const struct sorting *s)
 {
-	const char *name = tn_operation_names[s->operation];
+	const char *name = tn_operations[s->operation].name;
 	int axis = s->axis;
 	if (tn_axis_check(s->a, name, "axis", &axis))
 		return NULL;

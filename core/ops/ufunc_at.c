@@ -41,7 +41,7 @@ static tn_status check_call(const struct at *at, const tn_array *indices, const 
 {
 	const tn_array *all[] = {at->a, indices, b};
 	const tn_dtype dtypes[] = {at->a->dtype, b ? b->dtype : 0};
-	const int n = at->ufunc->n_inputs;
+	const int n = tn_ufunc_inputs(at->ufunc);
 	tn_status status = tn_refuse_tracked(at->runtime, at->name, b ? 3 : 2, all);
 	if (status)
 		return tn_end_into(at->runtime, status);
@@ -212,7 +212,7 @@ static tn_status run(struct at *at, tn_array *a)
 	tn_status status = sort_operands(at);
 	if (status)
 		return status;
-	const int has_pairs = is_plain && tn_element_folds[operation].is_reorderable;
+	const int has_pairs = is_plain && tn_operations[operation].fold.is_reorderable;
 	tn_array *result = has_pairs ? in_pairs(at) : in_rounds(at);
 	return result ? tn_assign(a, result) : TN_PENDING_ERROR;
 }
