@@ -5,8 +5,8 @@
 # Dependencies point one way: a folder of the core includes headers of its own and of the folders
 # above it in this list, never of those below.  The command includes public headers and, of the
 # core, only base; its helper program also uses internals.
-layers="base program interpret loader device reference array dispatch capture ops random context \
-text io autograd nn distributed optim data train models"
+layers="base program interpret loader device reference array dispatch capture ops random numpy \
+context text io autograd layers nn distributed optim data train models"
 
 cd "${TENON_SOURCE:?}" || exit 1
 wrong=$(awk -v layers="$layers" '
