@@ -128,10 +128,11 @@ static tn_array *by_real_key(const tn_array *earlier, const tn_array *key, int a
 static tn_array *by_complex_key(const char *operation, const tn_array *earlier, const tn_array *key,
 				int axis, int descending)
 {
-	static const struct tn_short_program kind = {"z = (x == x ? 0 : 2) + (y == y ? 0 : 1)", 2,
-						     0, 0, 0};
+	static const struct tn_formula kind = {
+		.text = "z = (real == real ? 0 : 2) + (imag == imag ? 0 : 1)",
+		.inputs = "real imag"};
 	const tn_array *parts[] = {tn_real(key), tn_imag(key)};
-	const tn_array *kinds = tn_formula(operation, &kind, TN_U8, parts, NULL);
+	const tn_array *kinds = tn_formula_array(operation, &kind, TN_U8, parts, NULL);
 	const tn_array *keys[] = {parts[1], parts[0], kinds};
 	tn_array *order = NULL;
 	if (!kinds)
