@@ -325,20 +325,20 @@ static tn_status check_range(const struct walk *w, const struct indexing *x)
 			  : tn_end_into(runtime, tn_indices_in_range(runtime, &range, x->indices));
 }
 
-/* Of indices of an axis of that length; size stands for one that is out of range. */
+/* The place of an index along an axis of that length; `outside` is out of every range. */
 static const struct tn_formula number = {
 	.text = "i = i64(indices); place = i < 0 ? i + length : i\n"
-		"z = place < 0 || place >= length ? size : place",
+		"z = place < 0 || place >= length ? outside : place",
 	.inputs = "indices",
-	.scalars = "length size",
+	.scalars = "length outside",
 	.scalar_dtype = TN_I64};
-/* The same after the number within the axes before. */
+/* The same after the number within the axes before: the number within all of them. */
 static const struct tn_formula next_number = {
 	.text = "i = i64(indices); place = i < 0 ? i + length : i\n"
-		"z = number >= size || place < 0 || place >= length ? size"
+		"z = number >= outside || place < 0 || place >= length ? outside"
 		" : i64(number) * length + place",
 	.inputs = "indices number",
-	.scalars = "length size",
+	.scalars = "length outside",
 	.scalar_dtype = TN_I64};
 
 /* The number of the element within all indexed axes, in the common shape of the index arrays; how
