@@ -10,6 +10,7 @@
 #include <tenon/backend.h>
 #include <tenon/program.h>
 
+#include "dispatch/formulas.h"
 #include "dispatch/operations.h"
 
 struct tn_runtime;
