@@ -7,14 +7,13 @@
 #include "autograd/derivatives.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "dispatch/programs.h"
+#include "dispatch/formulas.h"
 
 #define BUCKETS 256
-/* The names of a program's inputs or scalars, in one string. */
+/* The names of a program's inputs and dz, in one string. */
 enum { LONGEST_NAMES = 512 };
 
 struct derivative {
@@ -130,23 +129,13 @@ static const struct derivative *find_or_differentiate(struct table *table,
 	return add(table, program, wanted, gradient, error);
 }
 
-/* The old form of formulas. */
-static void use_short_names(const struct tn_program *program, char *inputs, char *scalars)
-{
-	*inputs = *scalars = '\0';
-	for (uint32_t i = 0; i <= program->n_inputs; i++)
-		strcat(strcat(inputs, i ? " " : ""), tn_short_inputs[i]);
-	for (uint32_t i = 0; i < program->n_scalars; i++)
-		strcat(strcat(scalars, i ? " " : ""), tn_short_scalars[i]);
-}
-
 tn_status tn_derivative_state(struct tn_runtime *rt, const struct tn_program *program, uint32_t i,
 			      const char *text, const char *inputs, const char *scalars,
 			      struct tn_error_info *error)
 {
 	struct table *table = table_of(rt);
 	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS], scalar_dtypes[TN_PROGRAM_MAX_SCALARS];
-	char with_dz[LONGEST_NAMES], short_scalars[LONGEST_NAMES];
+	char with_dz[LONGEST_NAMES];
 	struct tn_formula formula = {.text = text, .inputs = with_dz, .scalars = scalars};
 	struct tn_program *gradient;
 	tn_status status;
@@ -155,12 +144,7 @@ tn_status tn_derivative_state(struct tn_runtime *rt, const struct tn_program *pr
 			       "no memory for the derivatives");
 	if (find(table, program, 1u << i))
 		return TN_OK;
-	if (inputs) {
-		snprintf(with_dz, sizeof(with_dz), "%s dz", inputs);
-	} else {
-		use_short_names(program, with_dz, short_scalars);
-		formula.scalars = program->n_scalars ? short_scalars : NULL;
-	}
+	snprintf(with_dz, sizeof(with_dz), "%s dz", inputs);
 	for (uint32_t k = 0; k < program->n_inputs; k++)
 		dtypes[k] = tn_program_input_dtype(program, k);
 	dtypes[program->n_inputs] = tn_program_output_dtype(program, 0);
