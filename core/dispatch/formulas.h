@@ -39,6 +39,11 @@ static inline uint32_t tn_count_words(const char *words)
 tn_status tn_formula_program(struct tn_runtime *runtime, const char *operation,
 			     const struct tn_formula *formula, const tn_dtype *dtypes,
 			     const struct tn_program **program);
+/* The same with a dtype for each scalar; 0: as above. */
+tn_status tn_formula_program_typed(struct tn_runtime *runtime, const char *operation,
+				   const struct tn_formula *formula, const tn_dtype *dtypes,
+				   const tn_dtype *scalar_dtypes,
+				   const struct tn_program **program);
 
 /* A program of the caller's own (tn_program_destroy), with a dtype for each scalar, which may be
  * 0. */

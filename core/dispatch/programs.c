@@ -365,6 +365,14 @@ static struct source source_of_formula(const struct tn_formula *formula, const t
 	};
 }
 
+tn_status tn_formula_program_typed(struct tn_runtime *runtime, const char *operation,
+				   const struct tn_formula *formula, const tn_dtype *dtypes,
+				   const tn_dtype *scalar_dtypes, const struct tn_program **program)
+{
+	const struct source source = source_of_formula(formula, dtypes, scalar_dtypes);
+	return get(runtime, operation, &source, program);
+}
+
 tn_status tn_formula_program(struct tn_runtime *runtime, const char *operation,
 			     const struct tn_formula *formula, const tn_dtype *dtypes,
 			     const struct tn_program **program)
