@@ -8,10 +8,12 @@
 
 #include <tenon/types.h>
 
+#include "base/words.h"
+
 struct tn_program;
 struct tn_runtime;
 
-/* A program's text with the names of its operands in their order, words separated by one blank:
+/* A program's text with the names of its operands in their order (base/words.h):
  *
  *     static const struct tn_formula normal = {.text = "z = (x - mean) * rstd",
  *                                              .inputs = "x mean rstd"};
@@ -25,16 +27,7 @@ struct tn_formula {
 	tn_dtype scalar_dtype; /* 0: f64 when an input is f64, else f32 */
 };
 
-/* The number of words; 0 for NULL. */
-static inline uint32_t tn_count_words(const char *words)
-{
-	uint32_t n = words != NULL;
-	for (; words && *words; words++)
-		n += *words == ' ';
-	return n;
-}
-
-/* Its program for inputs of those dtypes: parsed once per context, never freed before it.  Fills
+/* The program of a formula for inputs of those dtypes: parsed once per context, never freed before it.  Fills
  * runtime->report on failure. */
 tn_status tn_formula_program(struct tn_runtime *runtime, const char *operation,
 			     const struct tn_formula *formula, const tn_dtype *dtypes,

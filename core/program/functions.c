@@ -12,6 +12,7 @@
 #include <tenon/status.h>
 
 #include "base/name.h"
+#include "base/words.h"
 #include "program/cast.h"
 #include "program/opcode.h"
 #include "program/parser.h"
@@ -23,6 +24,8 @@
 #define LONGEST 32
 
 enum kind {
+	FORMULA,
+	UNIFIED,  /* a formula over arguments of one type */
 	FLOATING, /* all arguments become one floating type; the result has it */
 	NUMBER,   /* all become one type of number */
 	ROUNDING, /* integers are unchanged */
@@ -36,106 +39,99 @@ enum kind {
 	RANDOM,
 	NORMAL,   /* the normal number of (seed, stream, i) */
 	QUANTILE, /* that of a u32 */
-	FORMULA,
-	UNIFIED, /* a formula over arguments of one type */
 };
 
 struct function {
 	const char *name;
-	uint8_t n_arguments;
 	uint8_t kind;
-	uint16_t op; /* or the dtype of a cast */
-	const char *parameters[MAX_ARGUMENTS];
+	uint8_t n_arguments; /* of a formula: the number of parameters */
+	uint16_t op;
+	tn_dtype dtype;         /* of a cast */
+	const char *parameters; /* of a formula: words */
 	const char *formula;
 };
 
 static const struct function functions[] = {
-	{"abs", 1, NUMBER, TN_OP_ABS, {0}, 0},
-	{"bitcast_f32", 1, BITCAST, TN_F32, {0}, 0},
-	{"bitcast_i32", 1, BITCAST, TN_I32, {0}, 0},
-	{"bitcast_u32", 1, BITCAST, TN_U32, {0}, 0},
-	{"bool", 1, CAST, TN_BOOL, {0}, 0},
-	{"ceil", 1, ROUNDING, TN_OP_CEIL, {0}, 0},
-	{"element", 0, ELEMENT, 0, {0}, 0},
-	{"f32", 1, CAST, TN_F32, {0}, 0},
-	{"f64", 1, CAST, TN_F64, {0}, 0},
-	{"floor", 1, ROUNDING, TN_OP_FLOOR, {0}, 0},
-	{"fma", 3, FUSED, TN_OP_FMA, {0}, 0},
-	{"i32", 1, CAST, TN_I32, {0}, 0},
-	{"i64", 1, CAST, TN_I64, {0}, 0},
-	{"index", 1, INDEX, 0, {0}, 0},
-	{"max", 2, NUMBER, TN_OP_MAX, {0}, 0},
-	{"min", 2, NUMBER, TN_OP_MIN, {0}, 0},
-	{"normal", 3, NORMAL, TN_OP_NORMAL, {0}, 0},
-	{"normal_quantile", 1, QUANTILE, TN_OP_NORMAL, {0}, 0},
-	{"pow", 2, POWER, TN_OP_POW, {0}, 0},
-	{"random", 3, RANDOM, TN_OP_RANDOM, {0}, 0},
-	{"rem", 2, NUMBER, TN_OP_REM, {0}, 0},
-	{"round", 1, ROUNDING, TN_OP_ROUND, {0}, 0},
-	{"select", 3, CHOICE, TN_OP_SELECT, {0}, 0},
-	{"sign", 1, NUMBER, TN_OP_SIGN, {0}, 0},
-	{"trunc", 1, ROUNDING, TN_OP_TRUNC, {0}, 0},
-	{"u32", 1, CAST, TN_U32, {0}, 0},
-	{"u64", 1, CAST, TN_U64, {0}, 0},
-	{"where", 3, CHOICE, TN_OP_SELECT, {0}, 0},
+	{.name = "abs", .kind = NUMBER, .n_arguments = 1, .op = TN_OP_ABS},
+	{.name = "bitcast_f32", .kind = BITCAST, .n_arguments = 1, .dtype = TN_F32},
+	{.name = "bitcast_i32", .kind = BITCAST, .n_arguments = 1, .dtype = TN_I32},
+	{.name = "bitcast_u32", .kind = BITCAST, .n_arguments = 1, .dtype = TN_U32},
+	{.name = "bool", .kind = CAST, .n_arguments = 1, .dtype = TN_BOOL},
+	{.name = "ceil", .kind = ROUNDING, .n_arguments = 1, .op = TN_OP_CEIL},
+	{.name = "element", .kind = ELEMENT},
+	{.name = "f32", .kind = CAST, .n_arguments = 1, .dtype = TN_F32},
+	{.name = "f64", .kind = CAST, .n_arguments = 1, .dtype = TN_F64},
+	{.name = "floor", .kind = ROUNDING, .n_arguments = 1, .op = TN_OP_FLOOR},
+	{.name = "fma", .kind = FUSED, .n_arguments = 3, .op = TN_OP_FMA},
+	{.name = "i32", .kind = CAST, .n_arguments = 1, .dtype = TN_I32},
+	{.name = "i64", .kind = CAST, .n_arguments = 1, .dtype = TN_I64},
+	{.name = "index", .kind = INDEX, .n_arguments = 1},
+	{.name = "max", .kind = NUMBER, .n_arguments = 2, .op = TN_OP_MAX},
+	{.name = "min", .kind = NUMBER, .n_arguments = 2, .op = TN_OP_MIN},
+	{.name = "normal", .kind = NORMAL, .n_arguments = 3, .op = TN_OP_NORMAL},
+	{.name = "normal_quantile", .kind = QUANTILE, .n_arguments = 1, .op = TN_OP_NORMAL},
+	{.name = "pow", .kind = POWER, .n_arguments = 2, .op = TN_OP_POW},
+	{.name = "random", .kind = RANDOM, .n_arguments = 3, .op = TN_OP_RANDOM},
+	{.name = "rem", .kind = NUMBER, .n_arguments = 2, .op = TN_OP_REM},
+	{.name = "round", .kind = ROUNDING, .n_arguments = 1, .op = TN_OP_ROUND},
+	{.name = "select", .kind = CHOICE, .n_arguments = 3, .op = TN_OP_SELECT},
+	{.name = "sign", .kind = NUMBER, .n_arguments = 1, .op = TN_OP_SIGN},
+	{.name = "trunc", .kind = ROUNDING, .n_arguments = 1, .op = TN_OP_TRUNC},
+	{.name = "u32", .kind = CAST, .n_arguments = 1, .dtype = TN_U32},
+	{.name = "u64", .kind = CAST, .n_arguments = 1, .dtype = TN_U64},
+	{.name = "where", .kind = CHOICE, .n_arguments = 3, .op = TN_OP_SELECT},
 
 	/* The derivative of the branch of a select that is not taken must be finite as well: 0
 	 * times infinity would be NaN.  Hence the inner select of elu. */
-	{"clamp",
-	 3,
-	 FORMULA,
-	 0,
-	 {"x", "low", "high"},
-	 "(x <= low ? low : x) >= high ? high : (x <= low ? low : x)"},
-	{"copysign", 2, UNIFIED, 0, {"x", "y"}, "y < 0 || 1.0 / y < 0 ? -abs(x) : abs(x)"},
-	{"elu", 2, FORMULA, 0, {"x", "alpha"}, "x > 0 ? x : alpha * expm1(x > 0 ? 0 : x)"},
-	{"gelu", 1, FORMULA, 0, {"x"}, "0.5 * x * (1 + erf(x * 0.70710678118654752))"},
-	{"gelu_tanh",
-	 1,
-	 FORMULA,
-	 0,
-	 {"x"},
-	 "0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)))"},
+	{.name = "clamp",
+	 .parameters = "x low high",
+	 .formula = "(x <= low ? low : x) >= high ? high : (x <= low ? low : x)"},
+	{.name = "copysign",
+	 .kind = UNIFIED,
+	 .parameters = "x y",
+	 .formula = "y < 0 || 1.0 / y < 0 ? -abs(x) : abs(x)"},
+	{.name = "elu",
+	 .parameters = "x alpha",
+	 .formula = "x > 0 ? x : alpha * expm1(x > 0 ? 0 : x)"},
+	{.name = "gelu",
+	 .parameters = "x",
+	 .formula = "0.5 * x * (1 + erf(x * 0.70710678118654752))"},
+	{.name = "gelu_tanh",
+	 .parameters = "x",
+	 .formula = "0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)))"},
 	/* By the larger: nothing overflows.  A divisor of 1 where both are 0, as for elu. */
-	{"hypot",
-	 2,
-	 FORMULA,
-	 0,
-	 {"x", "y"},
-	 "abs(x) == inf || abs(y) == inf ? inf : max(abs(x), abs(y)) * sqrt(1.0 + "
-	 "square(min(abs(x), abs(y)) / (x == 0 && y == 0 ? 1.0 : max(abs(x), abs(y)))))"},
-	{"isfinite", 1, FORMULA, 0, {"x"}, "abs(x) < inf"},
-	{"isinf", 1, FORMULA, 0, {"x"}, "abs(x) == inf"},
-	{"isnan", 1, FORMULA, 0, {"x"}, "x != x"},
-	{"leaky_relu", 2, FORMULA, 0, {"x", "slope"}, "x > 0 ? x : slope * x"},
-	{"lerp", 3, FORMULA, 0, {"a", "b", "t"}, "a + t * (b - a)"},
-	{"log_sigmoid", 1, FORMULA, 0, {"x"}, "(x > 0 ? 0 : x) - log1p(exp(x > 0 ? -x : x))"},
-	{"mish", 1, FORMULA, 0, {"x"}, "x * tanh(softplus(x))"},
-	{"normal",
-	 5,
-	 FORMULA,
-	 0,
-	 {"seed", "stream", "i", "mean", "deviation"},
-	 "mean + deviation * normal(seed, stream, i)"},
-	{"reciprocal", 1, FORMULA, 0, {"x"}, "1.0 / x"},
-	{"relu", 1, FORMULA, 0, {"x"}, "x <= 0 ? 0 : x"},
-	{"silu", 1, FORMULA, 0, {"x"}, "x * sigmoid(x)"},
+	{.name = "hypot",
+	 .parameters = "x y",
+	 .formula =
+		 "abs(x) == inf || abs(y) == inf ? inf : max(abs(x), abs(y)) * sqrt(1.0 + "
+		 "square(min(abs(x), abs(y)) / (x == 0 && y == 0 ? 1.0 : max(abs(x), abs(y)))))"},
+	{.name = "isfinite", .parameters = "x", .formula = "abs(x) < inf"},
+	{.name = "isinf", .parameters = "x", .formula = "abs(x) == inf"},
+	{.name = "isnan", .parameters = "x", .formula = "x != x"},
+	{.name = "leaky_relu", .parameters = "x slope", .formula = "x > 0 ? x : slope * x"},
+	{.name = "lerp", .parameters = "a b t", .formula = "a + t * (b - a)"},
+	{.name = "log_sigmoid",
+	 .parameters = "x",
+	 .formula = "(x > 0 ? 0 : x) - log1p(exp(x > 0 ? -x : x))"},
+	{.name = "mish", .parameters = "x", .formula = "x * tanh(softplus(x))"},
+	{.name = "normal",
+	 .parameters = "seed stream i mean deviation",
+	 .formula = "mean + deviation * normal(seed, stream, i)"},
+	{.name = "reciprocal", .parameters = "x", .formula = "1.0 / x"},
+	{.name = "relu", .parameters = "x", .formula = "x <= 0 ? 0 : x"},
+	{.name = "silu", .parameters = "x", .formula = "x * sigmoid(x)"},
 	/* Without max and abs, whose kinks at 0 would show in its second derivative; so is
 	 * log_sigmoid. */
-	{"softplus", 1, FORMULA, 0, {"x"}, "(x > 0 ? x : 0) + log1p(exp(x > 0 ? -x : x))"},
-	{"square", 1, FORMULA, 0, {"x"}, "x * x"},
-	{"uniform",
-	 3,
-	 FORMULA,
-	 0,
-	 {"seed", "stream", "i"},
-	 "f32(random(seed, stream, i) >> 8) * 0x1p-24"},
-	{"uniform",
-	 5,
-	 FORMULA,
-	 0,
-	 {"seed", "stream", "i", "low", "high"},
-	 "low + (high - low) * uniform(seed, stream, i)"},
+	{.name = "softplus",
+	 .parameters = "x",
+	 .formula = "(x > 0 ? x : 0) + log1p(exp(x > 0 ? -x : x))"},
+	{.name = "square", .parameters = "x", .formula = "x * x"},
+	{.name = "uniform",
+	 .parameters = "seed stream i",
+	 .formula = "f32(random(seed, stream, i) >> 8) * 0x1p-24"},
+	{.name = "uniform",
+	 .parameters = "seed stream i low high",
+	 .formula = "low + (high - low) * uniform(seed, stream, i)"},
 };
 
 #define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
@@ -216,6 +212,8 @@ static struct function find_function(const struct tn_token *name, int n_argument
 		if (!has_name(&functions[k], name))
 			continue;
 		named = functions[k];
+		if (named.formula)
+			named.n_arguments = (uint8_t)tn_count_words(named.parameters);
 		if (named.n_arguments == n_arguments)
 			return named;
 	}
@@ -257,10 +255,15 @@ static struct tn_term call_formula(struct tn_parser *parser, const struct tn_tok
 {
 	const struct tn_parser outer = *parser;
 	struct tn_binding bindings[MAX_ARGUMENTS];
-	for (int i = 0; i < function->n_arguments; i++)
-		bindings[i] = (struct tn_binding){function->parameters[i],
-						  strlen(function->parameters[i]), TN_BINDING_INPUT,
-						  1, arguments[i]};
+	const char *parameter = function->parameters;
+	for (int i = 0; i < function->n_arguments; i++) {
+		bindings[i] = (struct tn_binding){.name = parameter,
+						  .length = tn_word_length(parameter),
+						  .kind = TN_BINDING_INPUT,
+						  .is_set = 1,
+						  .term = arguments[i]};
+		parameter += bindings[i].length + 1;
+	}
 	parser->scope = (struct tn_bindings){bindings, function->n_arguments};
 	parser->parentheses = 0;
 	if (!parser->call)
@@ -383,9 +386,10 @@ static struct tn_term type_call(struct tn_parser *parser, const struct tn_token 
 	case CHOICE:
 		return tn_type_select(parser, name, arguments[0], arguments[1], arguments[2]);
 	case CAST:
-		return tn_term_of(tn_term_cast(parser, arguments[0], function->op), function->op);
+		return tn_term_of(tn_term_cast(parser, arguments[0], function->dtype),
+				  function->dtype);
 	case BITCAST:
-		return call_bitcast(parser, name, function->op, arguments[0]);
+		return call_bitcast(parser, name, function->dtype, arguments[0]);
 	case INDEX:
 		return call_index(parser, name, arguments[0]);
 	case ELEMENT:
