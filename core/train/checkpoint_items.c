@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "array/array.h"
 #include "array/shape.h"
 #include "capture/capture.h"
@@ -207,7 +208,7 @@ static void add_rule(struct tn_checkpoint_items *items)
 	}
 	const char *scalar = rule->scalars;
 	for (uint32_t i = 0; i < optimizer->n_scalars; i++) {
-		const int length = (int)strcspn(scalar, " ");
+		const int length = (int)tn_word_length(scalar);
 		struct tn_checkpoint_item *item =
 			add_item(items, TN_ITEM_OPTION, ".optimizer.options.%.*s", length, scalar);
 		scalar += length + 1;
