@@ -55,9 +55,9 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operatio
  * a captured or recorded call has read stay.  Fills runtime->report on failure. */
 tn_status tn_programs_clear(struct tn_runtime *runtime);
 
-/* An element operation's program for inputs of those dtypes, none of them complex.  TN_DTYPE: it
- * does not take them. */
-tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
+/* An element operation's program for its n inputs of those dtypes, none of them complex.
+ * TN_DTYPE: it does not take them. */
+tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation, uint32_t n,
 			      const tn_dtype *dtypes, struct tn_element_program *element);
 
 enum { TN_SHORT_SCALARS = 10 };

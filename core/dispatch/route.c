@@ -238,7 +238,7 @@ static int can_compose(struct tn_route *route)
 	struct tn_operand line, matrix;
 	if (!route->compose || route->runtime->fallback == TN_FALLBACK_NATIVE)
 		return 0;
-	if (tn_programs_element(route->runtime, TN_DO_COPY, &route->dtype, &copy))
+	if (tn_programs_element(route->runtime, TN_DO_COPY, 1, &route->dtype, &copy))
 		return 0;
 	small_operand(&line, route->dtype, 1);
 	small_operand(&matrix, route->dtype, 2);

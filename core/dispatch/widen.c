@@ -186,7 +186,7 @@ static tn_status convert(const struct tn_widened *widened, struct tn_operand fro
 			       .operation = route->operation,
 			       .slot = TN_SLOT_MAP,
 			       .call = &args.call};
-	tn_status status = tn_programs_element(runtime, TN_DO_COPY, &from.dtype, &copy);
+	tn_status status = tn_programs_element(runtime, TN_DO_COPY, 1, &from.dtype, &copy);
 	if (status)
 		return status;
 	args.program = copy.program;
