@@ -18,7 +18,8 @@ struct tn_runtime;
  *     static const struct tn_formula normal = {.text = "z = (x - mean) * rstd",
  *                                              .inputs = "x mean rstd"};
  *
- * NULL: there are none.  The names are those of the paper or of the comment above the formula. */
+ * NULL: there are none.  The names are those of the paper or of the comment above the formula.  An
+ * output may have the name of an input if it is among .outputs. */
 struct tn_formula {
 	const char *text;
 	const char *inputs;
@@ -27,7 +28,7 @@ struct tn_formula {
 	tn_dtype scalar_dtype; /* 0: f64 when an input is f64, else f32 */
 };
 
-/* The program of a formula for inputs of those dtypes: parsed once per context, never freed before it.  Fills
+/* The program of a formula for inputs of those dtypes; lives as long as the context.  Fills
  * runtime->report on failure. */
 tn_status tn_formula_program(struct tn_runtime *runtime, const char *operation,
 			     const struct tn_formula *formula, const tn_dtype *dtypes,

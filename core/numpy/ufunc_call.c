@@ -14,6 +14,7 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "dispatch/element_programs.h"
 #include "ops/copy.h"
 #include "ops/elementwise.h"
 #include "ops/map.h"
@@ -307,7 +308,7 @@ static tn_status run_into(const struct call *call, int *is_done)
 	if (call->o.where || operation == TN_DO_POWER)
 		return TN_OK;
 	tn_status status =
-		tn_programs_element(call->runtime, operation, (uint32_t)n, dtypes, &element);
+		tn_element_program_find(call->runtime, operation, (uint32_t)n, dtypes, &element);
 	if (status || element.result != out->dtype)
 		return status;
 	const struct tn_map_run run = {.operation = operation,

@@ -50,8 +50,9 @@ static double below(tn_dtype dtype, double value)
 	return info->value_of(value < 0 ? bits + 1 : bits - 1);
 }
 
-/* What is computed as `limit` or more is `last`, the largest number of the dtype below high.  Limits
- * in descending order, which tn_random_uniform has always taken, exclude the second one too. */
+/* What is computed as `limit` or more is `last`, the largest number of the dtype below high.
+ * Limits in descending order, which tn_random_uniform has always taken, exclude the second one
+ * too. */
 static tn_array *draw_uniform(tn_generator *generator, uint32_t operation, tn_dtype dtype, int rank,
 			      const int64_t *shape, double low, double high)
 {

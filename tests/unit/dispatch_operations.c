@@ -9,8 +9,9 @@
 
 #include <string.h>
 
+#include "dispatch/element_programs.h"
+#include "dispatch/formulas.h"
 #include "dispatch/operations.h"
-#include "dispatch/programs.h"
 #include "program/hash.h"
 
 static const tn_dtype dtypes[] = {TN_BOOL, TN_I8,  TN_I16, TN_I32,  TN_I64, TN_U8, TN_U16,
@@ -94,7 +95,7 @@ static uint64_t hash_of(struct tn_runtime *runtime, enum tn_operation operation)
 	uint64_t hash = 0;
 	for (int i = 0; i < N_DTYPES; i++) {
 		const tn_dtype same[] = {dtypes[i], dtypes[i], dtypes[i]};
-		tn_status status = tn_programs_element(runtime, operation, n, same, &element);
+		tn_status status = tn_element_program_find(runtime, operation, n, same, &element);
 		if (status) {
 			assert_int_equal(status, TN_DTYPE);
 			continue;
@@ -102,7 +103,7 @@ static uint64_t hash_of(struct tn_runtime *runtime, enum tn_operation operation)
 		hash = mix(hash, element.program);
 	}
 	if (row->gives_bool && n == 2) {
-		assert_ok(tn_programs_element(runtime, operation, n, apart, &element));
+		assert_ok(tn_element_program_find(runtime, operation, n, apart, &element));
 		hash = mix(hash, element.program);
 	}
 	return mix_derivatives(mix_derivatives(hash, row, TN_F32), row, TN_F64);
