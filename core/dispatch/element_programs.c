@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The programs of the table's element operations: which text an operation has for inputs of given
- * dtypes, and the dtype in which it computes.
+ * Which text an element operation has for inputs of given dtypes, and the dtype in which it
+ * computes.
  */
+#include "dispatch/element_programs.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +13,6 @@
 #include "array/runtime.h"
 #include "base/dtype.h"
 #include "dispatch/power.h"
-#include "dispatch/programs.h"
 
 /* A comparison of a u64 with a signed integer, which have no common integer dtype: exact. */
 static const char *compare_signs(enum tn_operation operation, const tn_dtype *dtypes, char *text,
@@ -36,10 +37,10 @@ static const char *compare_signs(enum tn_operation operation, const tn_dtype *dt
 }
 
 static tn_status find_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, struct tn_element_program *found)
+			      uint32_t n_inputs, const tn_dtype *dtypes,
+			      struct tn_element_program *found)
 {
 	const struct tn_element_operation *element = &tn_operations[operation];
-	const uint32_t n_inputs = tn_count_words(element->inputs);
 	struct tn_formula formula = {
 		.text = element->text, .inputs = element->inputs, .scalars = element->scalars};
 	char text[TN_POWER_TEXT];
@@ -68,19 +69,19 @@ static tn_status find_element(struct tn_runtime *runtime, enum tn_operation oper
 	return tn_formula_program(runtime, element->name, &formula, read, &found->program);
 }
 
-tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, struct tn_element_program *element)
+tn_status tn_element_program_find(struct tn_runtime *runtime, enum tn_operation operation,
+				  uint32_t n, const tn_dtype *dtypes,
+				  struct tn_element_program *element)
 {
-	uint32_t n = tn_count_words(tn_operations[operation].inputs);
 	struct tn_element_program *same =
 		&runtime->programs->same[operation][dtypes[0] & (TN_DTYPES - 1)];
 	tn_status status;
 	for (uint32_t i = 1; i < n; i++) {
 		if (dtypes[i] != dtypes[0])
-			return find_element(runtime, operation, dtypes, element);
+			return find_element(runtime, operation, n, dtypes, element);
 	}
 	if (!same->program) {
-		status = find_element(runtime, operation, dtypes, element);
+		status = find_element(runtime, operation, n, dtypes, element);
 		if (status)
 			return status;
 		*same = *element;

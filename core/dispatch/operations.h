@@ -208,8 +208,8 @@ struct tn_element_operation {
 	uint8_t typed_from;      /* the first input that the loop's dtype depends on: 1 for where */
 	uint8_t gives_bool;      /* a comparison; else the result has the loop's dtype */
 	uint8_t gradient;        /* enum tn_gradient */
-	/* The gradients of the first inputs, as in struct tn_record: shorter than what
-	 * differentiation gives, or with PyTorch's values at the kinks.  NULL: by differentiation. */
+	/* The gradients of the first inputs, as in struct tn_record, shorter than what
+	 * differentiation gives or with PyTorch's values at the kinks; NULL: differentiated. */
 	const char *derivatives[TN_DERIVATIVES];
 	struct tn_element_fold fold;
 };

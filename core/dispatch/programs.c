@@ -59,26 +59,11 @@ void tn_programs_destroy(struct tn_program_cache *cache)
 
 /* ---- Keys ------------------------------------------------------------------------------------*/
 
-/* Operands of one kind.  Their names are an array or the words of one string; both give the same
- * key, as no name contains a blank. */
-struct list {
-	uint32_t n;
-	const char *const *array; /* NULL: words, if n is not 0 */
-	const char *words;
-	const tn_dtype *dtypes; /* NULL: inferred */
-};
-
-/* What a program is parsed from. */
-struct source {
-	const char *text;
-	struct list inputs, scalars, outputs;
-};
-
 /* The longest key that is not allocated. */
 enum { SHORT_KEY = 1024 };
 
 /* Its upper limit. */
-static size_t list_size(const struct list *list)
+static size_t list_size(const struct tn_name_list *list)
 {
 	size_t size = sizeof(list->n) + list->n * sizeof(tn_dtype) + 1;
 	if (!list->array)
@@ -88,7 +73,7 @@ static size_t list_size(const struct list *list)
 	return size;
 }
 
-static size_t key_size(const struct source *source)
+static size_t key_size(const struct tn_program_source *source)
 {
 	return strlen(source->text) + 1 + list_size(&source->inputs) + list_size(&source->scalars) +
 	       list_size(&source->outputs);
@@ -100,7 +85,7 @@ static char *put(char *to, const void *from, size_t size)
 	return to + size;
 }
 
-static char *put_list(char *to, const struct list *list)
+static char *put_list(char *to, const struct tn_name_list *list)
 {
 	to = put(to, &list->n, sizeof(list->n));
 	if (list->n && !list->array)
@@ -117,7 +102,7 @@ static char *put_list(char *to, const struct list *list)
 	return to + list->n * sizeof(tn_dtype);
 }
 
-static size_t write_key(char *key, const struct source *source)
+static size_t write_key(char *key, const struct tn_program_source *source)
 {
 	char *to = put(key, source->text, strlen(source->text) + 1);
 	to = put_list(to, &source->inputs);
@@ -203,7 +188,7 @@ struct words {
 };
 
 /* The names of a list as an array; NULL: a string is too long or has too many words. */
-static const char *const *names_of(const struct list *list, struct words *words)
+static const char *const *names_of(const struct tn_name_list *list, struct words *words)
 {
 	uint32_t n = 0;
 	if (list->array || !list->n)
@@ -221,9 +206,8 @@ static const char *const *names_of(const struct list *list, struct words *words)
 	return words->array;
 }
 
-/* `results` may be NULL. */
-static tn_status parse(const struct source *source, struct tn_program **program, tn_dtype *results,
-		       struct tn_error_info *report)
+tn_status tn_programs_parse(const struct tn_program_source *source, struct tn_program **program,
+			    tn_dtype *results, struct tn_error_info *report)
 {
 	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
 	struct words inputs, scalars, outputs;
@@ -245,9 +229,9 @@ static tn_status parse(const struct source *source, struct tn_program **program,
 /* The entry of that key, or a new one.  A new one is cached if `keep` is set: *entry; else it is
  * *temporary, and *entry NULL. */
 static tn_status find_key(struct tn_runtime *runtime, const char *operation, const char *key,
-			  size_t n_key, const struct source *source, int keep, int *is_new,
-			  struct tn_program_entry **entry, struct tn_program **temporary,
-			  tn_dtype results[TN_PROGRAM_MAX_OUTPUTS])
+			  size_t n_key, const struct tn_program_source *source, int keep,
+			  int *is_new, struct tn_program_entry **entry,
+			  struct tn_program **temporary, tn_dtype results[TN_PROGRAM_MAX_OUTPUTS])
 {
 	struct tn_program_cache *cache = runtime->programs;
 	struct tn_program *program = NULL;
@@ -259,7 +243,7 @@ static tn_status find_key(struct tn_runtime *runtime, const char *operation, con
 		memcpy(results, (*entry)->results, sizeof((*entry)->results));
 		return TN_OK;
 	}
-	tn_status status = parse(source, &program, results, &runtime->report);
+	tn_status status = tn_programs_parse(source, &program, results, &runtime->report);
 	if (status)
 		return status;
 	if (!keep) {
@@ -274,7 +258,7 @@ static tn_status find_key(struct tn_runtime *runtime, const char *operation, con
 }
 
 static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation,
-			       const struct source *source, int keep, int *is_new,
+			       const struct tn_program_source *source, int keep, int *is_new,
 			       struct tn_program_entry **entry, struct tn_program **temporary,
 			       tn_dtype results[TN_PROGRAM_MAX_OUTPUTS])
 {
@@ -299,9 +283,9 @@ static void pin(struct tn_program_cache *cache, struct tn_program_entry *entry)
 	entry->is_users = 0;
 }
 
-static struct source source_of(const char *text, const struct tn_program_names *names)
+static struct tn_program_source source_of(const char *text, const struct tn_program_names *names)
 {
-	return (struct source){
+	return (struct tn_program_source){
 		.text = text,
 		.inputs = {.n = names->n_inputs,
 			   .array = names->inputs,
@@ -315,8 +299,9 @@ static struct source source_of(const char *text, const struct tn_program_names *
 	};
 }
 
-static tn_status get(struct tn_runtime *runtime, const char *operation, const struct source *source,
-		     const struct tn_program **program)
+tn_status tn_programs_find(struct tn_runtime *runtime, const char *operation,
+			   const struct tn_program_source *source,
+			   const struct tn_program **program)
 {
 	tn_dtype results[TN_PROGRAM_MAX_OUTPUTS] = {0};
 	struct tn_program_entry *entry;
@@ -333,59 +318,8 @@ static tn_status get(struct tn_runtime *runtime, const char *operation, const st
 tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
 			  const struct tn_program_names *names, const struct tn_program **program)
 {
-	const struct source source = source_of(text, names);
-	return get(runtime, operation, &source, program);
-}
-
-/* Of the scalars of a formula. */
-static tn_dtype scalar_dtype_of(const struct tn_formula *formula, uint32_t n_inputs,
-				const tn_dtype *dtypes)
-{
-	if (formula->scalar_dtype)
-		return formula->scalar_dtype;
-	for (uint32_t i = 0; i < n_inputs; i++) {
-		if (dtypes[i] == TN_F64)
-			return TN_F64;
-	}
-	return TN_F32;
-}
-
-static struct source source_of_formula(const struct tn_formula *formula, const tn_dtype *dtypes,
-				       const tn_dtype *scalar_dtypes)
-{
-	return (struct source){
-		.text = formula->text,
-		.inputs = {.n = tn_count_words(formula->inputs),
-			   .words = formula->inputs,
-			   .dtypes = dtypes},
-		.scalars = {.n = tn_count_words(formula->scalars),
-			    .words = formula->scalars,
-			    .dtypes = scalar_dtypes},
-		.outputs = {.n = tn_count_words(formula->outputs), .words = formula->outputs},
-	};
-}
-
-tn_status tn_formula_program(struct tn_runtime *runtime, const char *operation,
-			     const struct tn_formula *formula, const tn_dtype *dtypes,
-			     const struct tn_program **program)
-{
-	tn_dtype scalars[TN_PROGRAM_MAX_SCALARS] = {0};
-	const struct source source = source_of_formula(formula, dtypes, scalars);
-	if (source.scalars.n > TN_PROGRAM_MAX_SCALARS)
-		return tn_fail(&runtime->report, TN_LIMIT, operation, "%u scalars are more than %d",
-			       source.scalars.n, TN_PROGRAM_MAX_SCALARS);
-	const tn_dtype scalar_dtype = scalar_dtype_of(formula, source.inputs.n, dtypes);
-	for (uint32_t i = 0; i < source.scalars.n; i++)
-		scalars[i] = scalar_dtype;
-	return get(runtime, operation, &source, program);
-}
-
-tn_status tn_formula_parse(const struct tn_formula *formula, const tn_dtype *dtypes,
-			   const tn_dtype *scalar_dtypes, struct tn_program **program,
-			   struct tn_error_info *report)
-{
-	const struct source source = source_of_formula(formula, dtypes, scalar_dtypes);
-	return parse(&source, program, NULL, report);
+	const struct tn_program_source source = source_of(text, names);
+	return tn_programs_find(runtime, operation, &source, program);
 }
 
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operation, const char *text,
@@ -400,7 +334,7 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operatio
 	int is_new = 0;
 	*temporary = NULL;
 	memset(results, 0, TN_PROGRAM_MAX_OUTPUTS * sizeof(*results));
-	const struct source source = source_of(text, names);
+	const struct tn_program_source source = source_of(text, names);
 	tn_status status = find_or_parse(runtime, operation, &source, keep, &is_new, &entry,
 					 temporary, results);
 	if (status)

@@ -14,6 +14,7 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "dispatch/element_programs.h"
 #include "ops/copy.h"
 #include "ops/elementwise.h"
 #include "ops/map.h"
@@ -297,15 +298,17 @@ static tn_status run_into(const struct call *call, int *is_done)
 	tn_array *out = call->o.out;
 	struct tn_element_program element;
 	tn_dtype dtypes[MOST_INPUTS];
+	const int n = tn_ufunc_inputs(call->ufunc);
 	*is_done = 0;
-	for (int i = 0; i < tn_ufunc_inputs(call->ufunc); i++) {
+	for (int i = 0; i < n; i++) {
 		dtypes[i] = call->inputs[i]->dtype;
 		if (tn_is_complex(dtypes[i]))
 			return TN_OK;
 	}
 	if (call->o.where || operation == TN_DO_POWER)
 		return TN_OK;
-	tn_status status = tn_programs_element(call->runtime, operation, dtypes, &element);
+	tn_status status =
+		tn_element_program_find(call->runtime, operation, (uint32_t)n, dtypes, &element);
 	if (status || element.result != out->dtype)
 		return status;
 	const struct tn_map_run run = {.operation = operation,

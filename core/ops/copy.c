@@ -11,6 +11,7 @@
 
 #include "array/make.h"
 #include "array/shape.h"
+#include "dispatch/element_programs.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/programs.h"
@@ -37,8 +38,8 @@ static tn_status map_copy(struct tn_runtime *runtime, uint32_t operation, tn_arr
 	struct tn_element_program copy;
 	/* A u64 is read as what it becomes: programs hold it as an i64, which has a sign. */
 	int is_read_as_stored = a->dtype == TN_U64 && tn_is_floating(out->dtype);
-	tn_status status = tn_programs_element(runtime, TN_DO_COPY,
-					       is_read_as_stored ? &out->dtype : &a->dtype, &copy);
+	tn_status status = tn_element_program_find(
+		runtime, TN_DO_COPY, 1, is_read_as_stored ? &out->dtype : &a->dtype, &copy);
 	run.program = copy.program;
 	return status ? status : tn_map_call(runtime, &run);
 }

@@ -10,6 +10,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "dispatch/element_programs.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/power.h"
@@ -39,7 +40,7 @@ tn_array *tn_element_run(enum tn_operation operation, const tn_array *const *inp
 		if (tn_is_complex(dtypes[i]))
 			return tn_complex_element(runtime, operation, inputs, values);
 	}
-	status = tn_programs_element(runtime, operation, dtypes, &element);
+	status = tn_element_program_find(runtime, operation, n, dtypes, &element);
 	if (status)
 		return tn_end(runtime, status, NULL);
 	out = tn_array_make_broadcast(runtime, row->name, element.result, n, inputs);
@@ -125,7 +126,7 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	}
 	dtypes[0] = a->dtype;
 	dtypes[1] = b->dtype;
-	status = tn_programs_element(runtime, operation, dtypes, &element);
+	status = tn_element_program_find(runtime, operation, 2, dtypes, &element);
 	run.program = element.program;
 	if (!status && out->dtype == element.result)
 		status = tn_map_run(runtime, &run);
