@@ -40,7 +40,7 @@ static tn_status map_copy(struct tn_runtime *runtime, uint32_t operation, tn_arr
 	tn_status status = tn_programs_element(runtime, TN_DO_COPY,
 					       is_read_as_stored ? &out->dtype : &a->dtype, &copy);
 	run.program = copy.program;
-	return status ? status : tn_map_call(runtime, &run);
+	return status ? status : tn_map_call(runtime, &run, NULL);
 }
 
 static tn_status compose_copy(void *argument)
@@ -101,7 +101,7 @@ static tn_status map_nonzero(struct tn_runtime *runtime, uint32_t operation, tn_
 	struct tn_map_run run = {.operation = operation, .inputs = from->arrays, .outputs = &out};
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
 	tn_status status = tn_programs_short(runtime, name, &is_nonzero, dtypes, &run.program);
-	return status ? status : tn_map_call(runtime, &run);
+	return status ? status : tn_map_call(runtime, &run, NULL);
 }
 
 /* Where one of the two is complex: a real output takes the real part, a bool whether one of both is
@@ -195,7 +195,7 @@ static tn_status compose_fill(void *argument)
 	struct tn_map_run run = {
 		.operation = fill->operation, .outputs = &fill->out, .scalars = &value};
 	tn_status status = tn_programs_short(fill->runtime, "fill", &text, NULL, &run.program);
-	return status ? status : tn_map_call(fill->runtime, &run);
+	return status ? status : tn_map_call(fill->runtime, &run, NULL);
 }
 
 static tn_status fill_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
