@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads --augment, setting by setting, and combines it with the data set's own augmentation.
  */
 #include "train_augment.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Shows the results of a test: confusion matrix, mistakes, and files of --plots.
  */
 #include "train_results.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The rows of the schedule's and early stopping's options, and what they set in a training.
  */
 #include "train_schedule.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads the settings after a network's name, checks them and fills in their defaults.
  */
 #include "models/settings.h"
 

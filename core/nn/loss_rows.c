@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See loss_rows.h.
+ * Losses of rows of scores with a label each: checks the labels, weighs them, picks the score of
+ * each label and reduces the losses.
  */
 #include "nn/loss_rows.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See shard.h.
+ * Checks a rank's share of the arena before a step, clips and slices runs to it, and gathers the
+ * states of all shares.
  */
 #include "optim/shard.h"
 
