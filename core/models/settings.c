@@ -43,7 +43,7 @@ struct reading {
 	size_t n_activations, n_dropout; /* that are given */
 };
 
-/* A number without blanks, hexadecimal digits, infinities and NaN; 0: it is none. */
+/* A number without blanks, hexadecimal digits, infinities and NaN; 0 if it is not one. */
 static int read_number(const char *text, double least, double most, double *number)
 {
 	char *end;
@@ -55,7 +55,7 @@ static int read_number(const char *text, double least, double most, double *numb
 
 /* ---- Items of lists --------------------------------------------------------------------------*/
 
-/* Each stores item i; 0: it is no value. */
+/* Each stores item i; 0 if the text is not a value. */
 static int take_size(struct reading *r, size_t i, const char *item)
 {
 	double number;

@@ -80,8 +80,8 @@ tn_status tn_loss_rows_check(const struct tn_loss_rows *rows)
 /* Inputs: x of (rows, C), labels as a column. */
 static const struct tn_short_program of_class = {"z = index(1) == i64(y) ? x : 0", 2, 0, 0, 0};
 
-/* Each label's weight, 0 where it is no class.  Without a gather, which not every backend can
- * capture. */
+/* Each label's weight, 0 where the label is not a class.  Without a gather, which not every
+ * backend can capture. */
 static tn_status weigh_labels(struct tn_loss_rows *rows, const tn_array *weight)
 {
 	struct tn_runtime *rt = rows->input->runtime;

@@ -69,7 +69,7 @@ tn_array *tn_shard_slice(const tn_optimizer *optimizer, const tn_array *array,
 
 /* ---- Steps -----------------------------------------------------------------------------------*/
 
-/* TN_STATE: the optimizer's share is none of the module's any more. */
+/* TN_STATE: the module no longer has the optimizer's share. */
 static tn_status check_shard(const tn_optimizer *optimizer, const char *operation)
 {
 	const struct tn_shard *shard = &optimizer->module->shard;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Types the calls of functions that are no formulas: index, casts of bits, random numbers,
+ * Types the calls of functions that are not formulas: index, casts of bits, random numbers,
  * quantiles, floating and fused functions.
  */
 #include "program/calls.h"
