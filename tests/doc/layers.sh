@@ -84,7 +84,7 @@ map=$(sed -n '/^| .core\/. |/{
 	echo "README.md lists the layers '$map', expected '$layers'"
 	exit 1
 }
-list=$(sed -n '/^## The layers of core/,/^## Three/s/^- `\([a-z]*\)`: .*/\1/p' ARCHITECTURE.md |
+list=$(sed -n '/^## The layers of core/,/^## Three/s/^- .\([a-z]*\).: .*/\1/p' ARCHITECTURE.md |
 	tr '\n' ' ')
 [ "${list% }" = "$layers" ] || {
 	echo "ARCHITECTURE.md lists the layers '$list', expected '$layers'"
