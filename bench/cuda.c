@@ -201,7 +201,7 @@ static void wait_for(const struct bench_backend *side)
 	need(side->devices->sync(side->device, &args), "sync");
 }
 
-/* Nobody may use it any more. */
+/* It must not be used afterwards. */
 static void free_buffer(uint64_t buffer)
 {
 	const struct tn_free_args args = {.call = CALL(struct tn_free_args), .buffer = buffer};

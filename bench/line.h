@@ -24,7 +24,7 @@ struct bench_options {
 
 #define BENCH_MOST_SAMPLES 101
 
-/* Reads the options; arguments that are none stay, from optind on.
+/* Reads the options; other arguments stay, from optind on.
  * Leaves the program on a wrong one. */
 static inline struct bench_options bench_parse(int argc, char **argv)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Writes random pictures, as CIFAR-10 or JPEG files, to a temporary folder.
  */
 #include "loader_files.h"
 

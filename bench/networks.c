@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Finds and makes the networks that are measured, and measures time and memory of the process.
  */
 #include "networks.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Computes the time of an all-reduce by the alpha-beta model, and simulates a step with buckets.
  */
 #include "scale_model.h"
 

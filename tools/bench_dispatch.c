@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon bench dispatch: the time of small calls, into existing arrays and into new ones.
  */
 #include <getopt.h>
 #include <stdio.h>

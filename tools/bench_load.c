@@ -46,7 +46,7 @@ static int count_layers(tn_module *net, const struct tn_model_shape *shape, stru
 }
 
 /* A backward computes the gradients of the inputs and those of the weights, each as much work as
- * the forward; nobody asks for the first layer's of the inputs.
+ * the forward; that of the inputs of the first layer is not requested.
  *
  * What must be moved, if a layer takes the activation, pool or norm after it along: the input is
  * read by the forward and for the gradient of the weights; a result is written, read by the next

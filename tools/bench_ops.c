@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon bench ops: times operations on the chosen device, with the machine's peaks beside them.
  */
 #include <getopt.h>
 #include <stdio.h>

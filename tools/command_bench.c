@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon bench: chooses the benchmark, and what benchmarks share.
  */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon doctor: runs the checks on every device of the selection, and answers with the worst
+ * result.
  */
 #include <getopt.h>
 #include <stdio.h>

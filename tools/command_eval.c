@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon eval: a saved network's, or given weights', loss and accuracy on a data set.
  */
 #include <getopt.h>
 #include <inttypes.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon info: the backends and communicators found, variables, and the build's configuration.
  */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon models: lists the gallery, and shows the layers of one network.
  */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon plugin new: checks the name and starts a project for a backend of that name.
  */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon predict: a network's answers for pictures in files or of a data set.
  */
 #include <getopt.h>
 #include <inttypes.h>

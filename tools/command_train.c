@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tenon train: reads the options, checks what will be written, trains, tests and saves.
  */
 #include <getopt.h>
 #include <inttypes.h>

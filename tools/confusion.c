@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Prints a confusion matrix with a row for each class.
  */
 #include "confusion.h"
 

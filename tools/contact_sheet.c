@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Collects samples of each class, and draws them as one picture.
  */
 #include "contact_sheet.h"
 

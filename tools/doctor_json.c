@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Builds the JSON objects of `tenon doctor --json`.
  */
 #include "doctor.h"
 #include "info.h"

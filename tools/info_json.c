@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Builds and prints the JSON of `tenon info --json`.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Records the first SIGINT in a flag, and restores the default for the second.
  */
 #include "interrupt.h"
 

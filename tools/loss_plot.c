@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Draws the curves of training and validation loss as an SVG file.
  */
 #include "loss_plot.h"
 

@@ -12,7 +12,7 @@
 struct loss_point {
 	uint64_t epoch;
 	double train;
-	double validation; /* NaN: there is none */
+	double validation; /* NaN: none */
 };
 
 /* Writes a file; on failure prints why, and returns 0. */

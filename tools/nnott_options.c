@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The table of nnott's options with their names here.
  */
 #include "nnott_options.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads a command line by a table of options, prints its help, and explains a wrong name or value.
  */
 #include "option_table.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checks, before the work, whether a file can be written at its end.
  */
 #include "output.h"
 

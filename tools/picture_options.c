@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The rows of --normalise, --resize and --crop, their checks, and the format they give.
  */
 #include "picture_options.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Opens /dev/null, for the wrong kind of access, in the place of closed standard descriptors.
  */
 #include "standard_files.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Standard input, output and error, which must be open before any other file.
  */
 #ifndef TENON_TOOLS_STANDARD_FILES_H
 #define TENON_TOOLS_STANDARD_FILES_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Asks the terminal for its width, and breaks text to it.
  */
 #include "terminal.h"
 

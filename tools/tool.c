@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What all subcommands share: usage errors, errors of contexts, opening a context, the ledger.
  */
 #include "tool.h"
 

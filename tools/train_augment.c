@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads --augment, setting by setting, and combines it with the data set's own augmentation.
  */
 #include "train_augment.h"
 
@@ -14,7 +16,7 @@ static const char *const padding_words[] = {[TN_PADDING_CONSTANT] = "constant",
 #define MEMBER(member) .name = #member, .offset = offsetof(struct tn_augmentation, member)
 
 /* Members of struct tn_augmentation.  A 0 there selects the default: where that is not to do
- * nothing, `off` is the member that a 0 given here sets to 0, or it is no value. */
+ * nothing, `off` is the member that a 0 given here sets to 0, or it is not a value. */
 static const struct {
 	const char *name;
 	size_t offset;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The rows of mlp's options, and the name with settings that they become.
  */
 #include "train_network.h"
 

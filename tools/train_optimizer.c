@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Makes the optimizer that --optimizer names, with its options.
  */
 #include "train_optimizer.h"
 

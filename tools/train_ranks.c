@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Joins the other ranks, gives this one a device, and ends the others when it fails.
  */
 #include "train_ranks.h"
 

@@ -5,7 +5,7 @@
  * here does anything.
  *
  * A rank that fails ends the others: they would wait for it.  Only a failure that all ranks have
- * for the same reason needs no such end, and which one that is nobody knows.
+ * for the same reason needs no such end, and no rank knows which one that is.
  */
 #ifndef TENON_TRAIN_RANKS_H
 #define TENON_TRAIN_RANKS_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Shows the results of a test: confusion matrix, mistakes, and files of --plots.
  */
 #include "train_results.h"
 
@@ -32,7 +34,7 @@ size_t train_results_rows(struct train_results *results, struct option_row *rows
 	return N_RESULTS_ROWS;
 }
 
-/* The files of --plots; NULL: there is none of that number. */
+/* The files of --plots; NULL: the number is past the last. */
 static const char *plot_path(const struct train_results *results, size_t i, char *path, size_t size)
 {
 	static const char *const names[] = {"loss.svg", "samples.png", "mistakes.png"};

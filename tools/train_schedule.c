@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The rows of the schedule's and early stopping's options, and what they set in a training.
  */
 #include "train_schedule.h"
 
@@ -41,7 +43,7 @@ size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *r
 		 .real = &schedule->factor, .highest = 1, .above_lowest = 1},
 		{"reduce-patience", "N", "plateau: after N epochs without improvement (3)",
 		 .count = &schedule->patience, .lowest = 1, .highest = MOST_PATIENCE},
-		{"reduce-delta", "X", "plateau: a loss lower by at most X is none (1e-4)",
+		{"reduce-delta", "X", "plateau: a loss lower by at most X does not count (1e-4)",
 		 .real = &schedule->delta},
 		{"early-stopping", NULL, "stop when the validation loss falls no more",
 		 .flag = &schedule->stops},

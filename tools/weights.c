@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Finds the prefix of a file's names, loads what fits a network, and freezes parameters by
+ * pattern.
  */
 #include "weights.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See generator.h.
+ * Counts the references to a generator of random numbers and frees it with the last one.
  */
 #include "array/generator.h"
 

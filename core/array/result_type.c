@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See result_type.h.
+ * Promotes dtypes as NumPy 2 does: a table for two arrays, and rules by which an operation derives
+ * the dtype it computes in.
  */
 #include "array/result_type.h"
 

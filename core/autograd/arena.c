@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Cuts pieces from zeroed chunks, and frees all chunks at once.
  */
 #include "autograd/arena.h"
 

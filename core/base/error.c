@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Writes the message of an error: formatted, cut to fit and made printable.
  */
 #include "base/error.h"
 

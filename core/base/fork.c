@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Counts forks with a handler of pthread_atfork, registered when the library is loaded.
  */
 #include "base/fork.h"
 

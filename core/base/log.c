@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Parses TENON_LOG, decides which messages are wanted, and delivers them as single printable
+ * lines.
  */
 #include "base/log.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Host memory from malloc, with checked products and aligned blocks.
  */
 #include "base/memory.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Measures how much two names differ, and suggests the one that was probably meant.
  */
 #include "base/name.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Copies a caller's struct of options of an older or newer size, and refuses members that this
+ * version does not know.
  */
 #include "base/options.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads environment variables through secure_getenv, once each, and lists them with their help.
  */
 #include "base/parameter.h"
 

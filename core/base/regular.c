@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Opens a regular file without blocking on a pipe or a device that stands in its place.
  */
 #include "base/regular.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The table of statuses, with their names and meanings, and the library's version.
  */
 #include <tenon/status.h>
 

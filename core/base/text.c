@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A growing string, and the filter that makes a text one printable line of UTF-8.
  */
 #include "base/text.h"
 

@@ -23,7 +23,7 @@ tn_status tn_capture_keep(struct tn_runtime *runtime, void *thing, void (*releas
 
 /* To be called before each change of *flag.  Does nothing unless work is captured. */
 void tn_capture_flag(struct tn_runtime *runtime, int *flag);
-/* The flag will be freed: no graph of the context changes it any more. */
+/* The flag will be freed: no graph of the context changes it from now on. */
 void tn_capture_forget(struct tn_runtime *runtime, const int *flag);
 
 #endif

@@ -170,7 +170,7 @@ static void destroy(tn_context *context)
 	tn_mem_free(context);
 }
 
-/* The program's hook and log callback are not called any more. */
+/* The program's hook and log callback are not called from now on. */
 static void go_quiet(tn_context *context)
 {
 	tn_memory_set_hook(context, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Makes and releases what a context's runtime owns: root scope, ledger, program cache and
+ * attachment.
  */
 #include "context/runtime.h"
 

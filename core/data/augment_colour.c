@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Adjusts brightness, contrast, saturation and hue of one picture, with torchvision's formulas.
  */
 #include "data/augment_colour.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Adds normal noise to a picture, and cuts a square out of it.
  */
 #include "data/augment_pixels.h"
 

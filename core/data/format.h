@@ -14,7 +14,7 @@ tn_status tn_input_format_take(struct tn_input_format *own, const struct tn_inpu
 /* To a caller's struct, as long as that is.  TN_INVALID_ARGUMENT: it has no struct_size. */
 tn_status tn_input_format_copy(struct tn_input_format *out, const struct tn_input_format *format,
 			       struct tn_error_info *error);
-/* TN_INVALID_ARGUMENT: it is none of TN_RESIZE_.... */
+/* TN_INVALID_ARGUMENT: not one of TN_RESIZE_.... */
 tn_status tn_input_format_check_interpolation(uint32_t interpolation, struct tn_error_info *error);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checks the fractions that a caller asks for against the parts that a data set has.
  */
 #include "data/fractions.h"
 

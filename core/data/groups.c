@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Numbers samples by the value of a field: sorts the values by their bytes and counts the distinct
+ * ones.
  */
 #include "data/groups.h"
 

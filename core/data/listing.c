@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads the entries of a folder, keeps folders or files with certain endings, and sorts them.
  */
 #include "data/listing.h"
 

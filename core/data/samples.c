@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Holds the samples of a data set, in memory or read on demand, and counts those who share them.
  */
 #include "data/samples.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See checks.h.
+ * Reserves, numbers and reads the records in which device work notes the first index or label out
+ * of range, and turns what was noted into an error.
  */
 #include "device/checks.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See event.h.
+ * Events of a device: each entry of the backend is called with the event and the current stream.
+ * Where all streams are one, an event is a time on the host.
  */
 #include "device/event.h"
 

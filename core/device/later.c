@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See later.h.
+ * Postpones the release of memory to the end of a capture, and otherwise waits for the device
+ * first.
  */
 #include "device/later.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See memory_events.h.
+ * Calls the program's hook with what has happened to a device's memory.
  */
 #include "device/memory_events.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See point.h.
+ * Orders the queues that use one piece of memory in turn: makes events at the ends of queues, and
+ * has the next user's queue wait for them.
  */
 #include "device/point.h"
 

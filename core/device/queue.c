@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See queue.h.
+ * Creates and destroys the queues of a device: a stream of the backend with a number and free
+ * memory of its own.
  */
 #include "device/queue.h"
 

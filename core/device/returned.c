@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See returned.h: a stack without a lock, which its only reader takes whole.
+ * A stack without a lock, to which any thread adds memory that it gives back; its only reader
+ * takes it whole.
  */
 #include "device/returned.h"
 

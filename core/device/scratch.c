@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See scratch.h.
+ * Lends a call scratch memory: one large block for each queue is kept from call to call, smaller
+ * requests go to the pool.
  */
 #include "device/scratch.h"
 

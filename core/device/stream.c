@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See stream.h.  A place on the stack holds NULL for the ordinary stream.
+ * Creates and destroys the program's streams, and keeps the stack of pushed ones, whose top is the
+ * current stream.  A place on the stack holds NULL for the ordinary stream.
  */
 #include "device/stream.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See use.h.
+ * Notes that the current queue uses a piece of memory that belongs to another one, or that
+ * captured work does.
  */
 #include "device/use.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See power.h: square and multiply, one step for each bit of the exponent.
+ * Writes the program of an integer power: square and multiply, one step for each bit of the
+ * exponent.
  */
 #include "dispatch/power.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See widen.h.  The copies are arrays, so that they are released, captured and recorded for replays
- * as other temporary arrays are; the conversions are maps with a route of their own.
+ * Makes f32 copies of a call's f16 and bf16 operands, and converts them back.  The copies are
+ * arrays, so that they are released, captured and recorded for replays as other temporary arrays
+ * are; the conversions are maps with a route of their own.
  */
 #include "dispatch/widen.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Sums, maxima, gathered numbers and statuses over all ranks, by small collectives on host memory.
  */
 #include "distributed/agree.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See buckets.h.
+ * Cuts the arena of gradients into buckets, starts the sum of each as soon as it is complete, in
+ * the fixed order, and waits for all of them.
  */
 #include "distributed/buckets.h"
 

@@ -120,7 +120,7 @@ tn_status tn_collective_check(const tn_communicator *communicator,
 		return check_barrier(o, error);
 	size_t element = tn_dtype_size(o->dtype);
 	if (!element)
-		return tn_fail(error, TN_DTYPE, name, "dtype: %d is no element type", o->dtype);
+		return tn_fail(error, TN_DTYPE, name, "dtype: %d is not an element type", o->dtype);
 	if (o->n > INT64_MAX / own->size / element)
 		return tn_fail(error, TN_LIMIT, name,
 			       "%llu elements of %u ranks have more bytes than can be addressed",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Hashes the version, form, settings and values of a network, and names the ranks that differ.
  */
 #include "distributed/compare.h"
 

@@ -20,7 +20,7 @@ struct tn_sharded {
 };
 
 /* Optimizers of the module that are made from now on have the share of this rank; `sharded` stays
- * where it is until it is closed, and its optimizers do not step any more.  Errors are kept. */
+ * where it is until it is closed, and its optimizers no longer step.  Errors are kept. */
 tn_status tn_sharded_open(struct tn_sharded *sharded, tn_module *module,
 			  tn_communicator *communicator);
 /* Takes one that has not been opened, zeroed. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * CRC-32, eight bytes at a time by tables.
  */
 #include "io/crc32.h"
 

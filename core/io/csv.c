@@ -364,7 +364,7 @@ static tn_status check_options(const struct reader *reader, struct tn_error_info
 	    (o->comment && !is_punctuation(o->comment)) || separator == quote ||
 	    o->comment == separator || o->comment == quote)
 		wrong = "separator, quote, comment: expected three different characters of ASCII "
-			"that are no part of a number";
+			"that are not part of a number";
 	else if (o->missing_is_nan && o->dtype == TN_I64)
 		wrong = "missing_is_nan: i64 has no NaN: expected f64 or f32";
 	else if (o->missing_text && !o->missing_is_nan)

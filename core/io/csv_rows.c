@@ -45,7 +45,7 @@ static tn_status fill_chunk(struct tn_csv_rows *rows, struct tn_error_info *erro
 		return status;
 	rows->ended = got < sizeof(rows->chunk);
 	rows->chunk_size = got;
-	/* Spreadsheet programs begin UTF-8 with a mark, which is no part of the first field. */
+	/* Spreadsheet programs begin UTF-8 with a mark, which is not part of the first field. */
 	rows->chunk_at = first && got >= 3 && !memcmp(rows->chunk, byte_order_mark, 3) ? 3 : 0;
 	return TN_OK;
 }

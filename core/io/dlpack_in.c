@@ -157,7 +157,7 @@ static struct tn_device *target_device(const struct incoming *in, struct tn_devi
 	struct tn_runtime *runtime = in->runtime;
 	if (wanted)
 		return wanted;
-	/* The built-in device that no selection names is no place for a program's arrays. */
+	/* A program's arrays are not placed on the built-in device unless a selection names it. */
 	for (size_t i = 0; i < tn_context_device_count(runtime->context); i++) {
 		if (tn_context_device(runtime->context, i) == source)
 			return source;

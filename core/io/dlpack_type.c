@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See dlpack_type.h.  The layout of the structs is that of the published interface.
+ * Translates dtypes and devices to and from DLPack's numbers.  The layout of the structs is that
+ * of the published interface.
  */
 #include "io/dlpack_type.h"
 

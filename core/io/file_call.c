@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See file_call.h.
+ * Checks what every function of <tenon/files.h> is given: a context without a kept error, and a
+ * path.
  */
 #include "io/file_call.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Releases the memory of an array on the host.
  */
 #include <string.h>
 #include <tenon/io.h>

@@ -268,7 +268,7 @@ static tn_status check_options(struct tn_runtime *runtime, const struct tn_loadt
 {
 	if (!tn_dtype_size(o->dtype))
 		return tn_runtime_fail(runtime, TN_DTYPE, OPERATION,
-				       "dtype: %" PRId32 " is no dtype", o->dtype);
+				       "dtype: %" PRId32 " is not a dtype", o->dtype);
 	if (o->delimiter < 0 || o->delimiter > 255 || o->delimiter == '\n' ||
 	    o->delimiter == '\r' || (o->delimiter && strchr(o->comments, o->delimiter)))
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Locks a file with the process's number in it, and reports who holds the lock otherwise.
  */
 #include "io/lock_file.h"
 

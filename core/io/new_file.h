@@ -34,7 +34,7 @@ tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *err
 /* Removes the temporary file and releases `file`. */
 void tn_new_file_abandon(struct tn_new_file *file);
 
-/* Removes the temporary files in a folder that no process writes any more: those of processes that
+/* Removes the temporary files in a folder that no process writes to now: those of processes that
  * were killed.  Returns how many. */
 size_t tn_new_file_clean(const char *folder);
 

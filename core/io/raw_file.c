@@ -130,7 +130,7 @@ tn_array *tn_fromfile(tn_context *context, const char *path, tn_dtype dtype, int
 	    check_order(runtime, operation, byte_order))
 		return NULL;
 	if (!tn_dtype_size(dtype)) {
-		tn_runtime_fail(runtime, TN_DTYPE, operation, "dtype: %" PRId32 " is no dtype",
+		tn_runtime_fail(runtime, TN_DTYPE, operation, "dtype: %" PRId32 " is not a dtype",
 				dtype);
 		return NULL;
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Finds the checksum in a file's header, and compares it with that of the file.
  */
 #include "io/safetensors_checksum.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See table_number.h.
+ * Reads integers, floating, boolean and complex numbers from the fields of tables of text, rounded
+ * once and independent of the program's locale.
  */
 #include "io/table_number.h"
 

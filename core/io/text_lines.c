@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See text_lines.h.  Memory is bounded by the longest line.
+ * Reads a text file line by line through a byte stream.  Memory is bounded by the longest line.
  */
 #include "io/text_lines.h"
 

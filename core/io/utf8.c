@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checks and encodes characters of UTF-8 by the table of RFC 3629.
  */
 #include "io/utf8.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Refuses an input that is not floating.
  */
 #include "layers/check_floating.h"
 

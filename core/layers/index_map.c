@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See index_map.h.
+ * Fills arrays from their indices, and applies weights made in this way to the rows and columns of
+ * images as two products.
  */
 #include "layers/index_map.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See recurrent.h.
+ * Checks, gate products, states and results that tn_rnn, tn_gru and tn_lstm share, and the
+ * gradients of their weights.
  */
 #include "layers/recurrent.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Chooses the communicator of this process by argument, variable or launcher, and loads it.
  */
 #include "loader/communicators.h"
 

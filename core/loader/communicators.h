@@ -20,7 +20,8 @@ struct tn_communicator_choice {
 
 /* The choice of `name`, else of TENON_COMMUNICATOR, else of the launcher that has started this
  * process as one of several ranks, else none.  `options`: logger and parameters are used.
- *   TN_FORMAT: a name that none can have.  TN_REFUSED: two launchers are named by the environment.
+ *   TN_FORMAT: not the name of a communicator.  TN_REFUSED: two launchers are named by the
+ *   environment.
  *   TN_OUT_OF_MEMORY.
  * Owned, on failure too (tn_communicator_choice_release). */
 tn_status tn_communicator_choose(const struct tn_registry_options *options, const char *name,

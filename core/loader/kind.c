@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The list of plugin kinds, and how a file's name or note tells its kind.
  */
 #include "loader/kind.h"
 

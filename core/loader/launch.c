@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads from a launcher's variables how many ranks there are and which one this process is.
  */
 #include "loader/launch.h"
 

@@ -17,7 +17,7 @@ struct tn_launch {
 	uint32_t rank;
 };
 
-/* Reads the launcher's variables.  Values that are no size and rank cause a warning. */
+/* Reads the launcher's variables.  Values that are not a size and a rank cause a warning. */
 void tn_launch_read(struct tn_launch *launch, struct tn_parameters *parameters,
 		    const struct tn_logger *logger);
 

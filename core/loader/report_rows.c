@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Adds rows to a load report: candidates, data files of absent plugins, and names that only the
+ * user wrote, with the reason of each absence.
  */
 #include "loader/report_rows.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Notes the stage that a candidate has reached, and tells absences from failures.
  */
 #include "loader/stage.h"
 

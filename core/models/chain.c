@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Adds members and common layers to a network that is being made, and keeps the first failure.
  */
 #include "models/chain.h"
 

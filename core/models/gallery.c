@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The table of networks: names, forms and pictures they are for; and making one by name, form and
+ * settings.
  */
 #include <stdio.h>
 #include <string.h>

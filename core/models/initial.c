@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Sets the initial values of parameters by patterns of their names.
  */
 #include "models/initial.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * A perceptron of fully connected layers:
+ *
  *     flatten -> Linear 256 -> ReLU -> Linear 128 -> ReLU -> Linear classes
  *
  * Settings give other sizes, and each hidden layer

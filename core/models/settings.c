@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads the settings after a network's name, checks them and fills in their defaults.
  */
 #include "models/settings.h"
 
@@ -41,7 +43,7 @@ struct reading {
 	size_t n_activations, n_dropout; /* that are given */
 };
 
-/* A number without blanks, hexadecimal digits, infinities and NaN; 0: it is none. */
+/* A number without blanks, hexadecimal digits, infinities and NaN; 0 if it is not one. */
 static int read_number(const char *text, double least, double most, double *number)
 {
 	char *end;
@@ -53,7 +55,7 @@ static int read_number(const char *text, double least, double most, double *numb
 
 /* ---- Items of lists --------------------------------------------------------------------------*/
 
-/* Each stores item i; 0: it is no value. */
+/* Each stores item i; 0 if the text is not a value. */
 static int take_size(struct reading *r, size_t i, const char *item)
 {
 	double number;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See arena.h.
+ * Lays out the arenas of a network's values and gradients, makes a view for each weight, and
+ * installs them in the module.
  */
 #include "nn/arena.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See loss.h.
+ * The checks, conversions and reductions that all losses share.
  */
 #include "nn/loss.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See loss_rows.h.
+ * Losses of rows of scores with a label each: checks the labels, weighs them, picks the score of
+ * each label and reduces the losses.
  */
 #include "nn/loss_rows.h"
 
@@ -80,8 +81,8 @@ tn_status tn_loss_rows_check(const struct tn_loss_rows *rows)
 static const struct tn_formula of_class = {.text = "x_label = index(1) == i64(label) ? x : 0",
 					   .inputs = "x label"};
 
-/* Each label's weight, 0 where it is no class.  Without a gather, which not every backend can
- * capture. */
+/* Each label's weight, 0 where the label is not a class.  Without a gather, which not every
+ * backend can capture. */
 static tn_status weigh_labels(struct tn_loss_rows *rows, const tn_array *weight)
 {
 	struct tn_runtime *rt = rows->input->runtime;

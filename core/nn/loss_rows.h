@@ -29,7 +29,7 @@ tn_status tn_loss_rows_check(const struct tn_loss_rows *rows);
 /* Fills the others.  weight: (C), or NULL for 1. */
 tn_status tn_loss_rows_weigh(struct tn_loss_rows *rows, const tn_array *weight);
 /* (rows): input[label], in the losses' dtype; any element of the row, without a gradient, where
- * that is no class. */
+ * that is not a class. */
 tn_array *tn_loss_rows_pick(const struct tn_loss_rows *rows);
 /* Losses (rows) in the shape of `labels`, their sum, or the sum divided by that of the factors. */
 tn_array *tn_loss_rows_reduce(const struct tn_loss_rows *rows, const tn_array *losses,

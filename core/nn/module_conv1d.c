@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The module of a convolution along one axis: weight and bias with PyTorch's initial values.
  */
 #include <math.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The module of a convolution of images, and its frozen form with packed weights and epilogue.
  */
 #include "nn/module_conv2d.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The module of an embedding: a table of rows, taken by number.
  */
 #include "base/memory.h"
 #include "nn/module.h"

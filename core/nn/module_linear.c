@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The module of a linear layer, y = x W^T + b, and its frozen form with bias and activation.
  */
 #include "nn/module_linear.h"
 

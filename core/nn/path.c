@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See path.h.
+ * Writes the path of a module, "layer1.0.conv1", from its outermost module down.
  */
 #include "nn/path.h"
 

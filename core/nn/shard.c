@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See shard.h.
+ * Computes a rank's share of an arena, and sets it on a built module for optimizers made later.
  */
 #include "nn/shard.h"
 

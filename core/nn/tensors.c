@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See tensors.h.
+ * Lists the parameters and buffers of a built network as the tensors of its file.
  */
 #include "nn/tensors.h"
 

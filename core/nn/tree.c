@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See tree.h.
+ * Walks the tree of modules: checks new names, finds modules and weights by path, and lists all of
+ * them with their full names.
  */
 #include "nn/tree.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See bins.h.
+ * Finds the interval of each element by a search, or by computation where edges lie at equal
+ * distances, and adds up counts or weights by interval.
  */
 #include "numpy/bins.h"
 

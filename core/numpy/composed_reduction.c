@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See composed_reduction.h.
+ * Begins a composed reduction, with its axes checked and its result's shape known, and gives its
+ * result that shape.
  */
 #include "numpy/composed_reduction.h"
 

@@ -119,7 +119,7 @@ tn_array *tn_diagonal(const tn_array *a, int64_t offset, int axis1, int axis2)
 
 /* ---- Triangles -------------------------------------------------------------------------------*/
 
-/* a where `mask` is true, else 0 (or the reverse); the mask is not needed any more. */
+/* a where `mask` is true, else 0 (or the reverse); the mask is no longer needed. */
 static tn_array *select_from(const tn_array *a, tn_array *mask, int keeps_masked)
 {
 	tn_array *zero = tn_array_filled(a, a->dtype, 0, NULL, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See distinct.h.
+ * Sorts rows, compares each with the one before, and derives the distinct rows, their positions
+ * and counts.
  */
 #include "numpy/distinct.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See host_indices.h.
+ * Uploads positions that the host has listed, and takes the elements there.
  */
 #include "numpy/host_indices.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See index_bounds.h.
+ * Converts indices to i64, and raises, wraps or clips those that are out of range.
  */
 #include "numpy/index_bounds.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See index_gather.h.
+ * Computes the number in memory of every element that an index chooses, for a gather without a
+ * copy of the array.
  */
 #include "numpy/index_gather.h"
 

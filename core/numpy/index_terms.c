@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See index_terms.h.  NumPy's rules: slices and integers make a view; then index arrays, and masks
- * as the numbers of their true elements, choose along its other axes.
+ * Applies the terms of an index by NumPy's rules: slices and integers make a view; then index
+ * arrays, and masks as the numbers of their true elements, choose along its other axes.
  */
 #include "numpy/index_terms.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See pad_odd.h.  Each period is the one before, reflected and moved by the difference of the
- * edges, so that an element in the k-th has been reflected k times and moved k times.
+ * Turns even reflections into odd ones.  Each period is the one before, reflected and moved by the
+ * difference of the edges, so that an element in the k-th has been reflected k times and moved k
+ * times.
  */
 #include "numpy/pad_odd.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See put_axis.h.  Backends add where numbers say, and in the order of the numbers; everything else
- * is made of that.  Numbers are sorted, so that equal ones are neighbours in their order, and the
- * last of them stands for all.  To its element, as an integer of as many bits, is added what makes
- * it the new value: exactly, since integers wrap; to all others nothing.
+ * Assigns, adds or takes extremes where numbers say.  Backends add where numbers say, in the order
+ * of the numbers; everything else is made of that.  Numbers are sorted, so that equal ones are
+ * neighbours in their order, and the last of them stands for all.  To its element, as an integer
+ * of as many bits, is added what makes it the new value: exactly, since integers wrap; to all
+ * others nothing.
  */
 #include "numpy/put_axis.h"
 

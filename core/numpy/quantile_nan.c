@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See quantile_nan.h.  The host makes a table of the positions for every count that a line may
- * have; the device looks them up.
+ * Computes quantiles of lines with different numbers of elements.  The host makes a table of the
+ * positions for every count that a line may have; the device looks them up.
  */
 #include "numpy/quantile_nan.h"
 

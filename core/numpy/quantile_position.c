@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See quantile_position.h.
+ * The methods of numpy.quantile: where a quantile lies among sorted elements, by each of them.
  */
 #include "numpy/quantile_position.h"
 

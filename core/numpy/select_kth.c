@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See select_kth.h.  Elements become unsigned keys of the same order, in position.
+ * Selects elements by their position in the sorted order, on the host by digits of radix keys.
+ * Elements become unsigned keys of the same order, in position.
  */
 #include "numpy/select_kth.h"
 

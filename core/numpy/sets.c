@@ -206,7 +206,7 @@ tn_array *tn_union1d(const tn_array *a, const tn_array *b)
 struct joined {
 	const char *operation;
 	const tn_array *lines[2];
-	tn_array *index[2]; /* where their elements were; NULL: they are as given, or nobody asks */
+	tn_array *index[2]; /* where their elements were; NULL: as given, or not requested */
 	const tn_array *sorted, *order;
 	const tn_array *differs; /* does element i + 1 differ from element i? */
 };

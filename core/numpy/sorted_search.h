@@ -16,7 +16,7 @@ tn_array *tn_sorted_search(const char *operation, const tn_array *sorted, const 
 /* The elements of a line at places, i64, that are in range: nothing checks them.  Nothing is
  * recorded. */
 tn_array *tn_elements_at(const tn_array *line, const tn_array *places);
-/* TN_SHAPE, TN_DTYPE: the array is no line, or complex; the error is kept. */
+/* TN_SHAPE, TN_DTYPE: the array is not 1-d, or complex; the error is kept. */
 tn_status tn_sorted_check(const char *operation, const char *name, const tn_array *line);
 
 #endif

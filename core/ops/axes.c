@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See axes.h.
+ * Checks the axes that a caller names, counted from either end, and gives them counted from 0.
  */
 #include "ops/axes.h"
 

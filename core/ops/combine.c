@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See combine.h.
+ * Reduces and scans with any function of two arrays, pairwise or in order, one call for many
+ * elements.
  */
 #include "ops/combine.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See complex_arcs.h.  By W. Kahan, "Branch cuts for complex elementary functions", in The State of
- * the Art in Numerical Analysis (1987): of square roots whose sizes neither overflow nor cancel.
+ * arcsin, arccos, arcsinh and arccosh of complex numbers, by W. Kahan, "Branch cuts for complex
+ * elementary functions", in The State of the Art in Numerical Analysis (1987): of square roots
+ * whose sizes neither overflow nor cancel.
  */
 #include "ops/complex_arcs.h"
 

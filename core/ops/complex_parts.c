@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See complex_parts.h.
+ * Makes views of the real and imaginary parts of complex arrays, and lists them as operands.
  */
 #include "ops/complex_parts.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See epilogue.h.
+ * Runs bias, residual and activation as one map after a call whose entry does not include them,
+ * and their gradient.
  */
 #include "ops/epilogue.h"
 

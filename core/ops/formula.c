@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See formula.h.
+ * Runs one element program over arrays into a new one, and records it under the operation's own
+ * name.
  */
 #include "ops/formula.h"
 

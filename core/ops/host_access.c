@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See host_access.h.
+ * Says whether the host may read or compute with an array's memory in place, and where it lies.
  */
 #include "ops/host_access.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See host_compute.h.
+ * The frame of an operation that the host computes: checks, reads its inputs, writes the result
+ * and counts the work.
  */
 #include "ops/host_compute.h"
 

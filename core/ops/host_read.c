@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See host_read.h.
+ * Reads elements to the host, and counts the bytes in the ledger.
  */
 #include "ops/host_read.h"
 

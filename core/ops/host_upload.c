@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See host_upload.h.
+ * Makes an array of elements in host memory, and tells the observer that captured work cannot
+ * repeat it.
  */
 #include "ops/host_upload.h"
 

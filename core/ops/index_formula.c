@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See index_formula.h.
+ * Fills arrays, real or complex, by a program without inputs that reads the indices.
  */
 #include "ops/index_formula.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See layout.h.
+ * Chooses the order of a new array's axes in memory, and makes the array with these strides.
  */
 #include "ops/layout.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See map_call.h.  The common case, compact arrays of one shape, reaches the backend's entry
- * without allocating, hashing or reading more than is passed.
+ * Checks and calls the backend's map.  The common case, compact arrays of one shape, reaches the
+ * backend's entry without allocating, hashing or reading more than is passed.
  */
 #include "ops/map_call.h"
 

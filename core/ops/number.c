@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See number.h.
+ * Converts numbers of a caller to the bit patterns of a dtype, exactly or with an error, and back.
  */
 #include "ops/number.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See reduce_axes.h.
+ * Checks the list of axes of a reduction, and computes the result's shape from it.
  */
 #include "ops/reduce_axes.h"
 

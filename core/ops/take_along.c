@@ -152,7 +152,7 @@ tn_status tn_scatter_add_along_axis(tn_array *out, const tn_array *indices, int 
 	if (status)
 		return status;
 	struct tn_runtime *runtime = out->runtime;
-	/* The parts of complex numbers are no line. */
+	/* The parts of complex numbers are not contiguous. */
 	tn_array *compact = out->contiguous ? out : tn_array_compact(runtime, out);
 	status = compact ? move_in_scope(runtime, TN_SLOT_SCATTER_ADD, compact, indices, axis, a)
 			 : failed(runtime);

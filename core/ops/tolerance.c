@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See tolerance.h.
+ * Refuses a tolerance that is negative or not finite.
  */
 #include "ops/tolerance.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See users_program.h.
+ * Parses a user's text with its names and dtypes, runs it through the map, and records the
+ * gradient of each output.
  */
 #include "ops/users_program.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See captured.h.
+ * Links an owner with the states that captured graphs keep of it, so that each side may be
+ * destroyed first.
  */
 #include "optim/captured.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See layerwise.h.
+ * The step of LARS and LAMB: sums of squares by rows and weights, a ratio for each weight, and the
+ * update of all runs.
  */
 #include "optim/layerwise.h"
 

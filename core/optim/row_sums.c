@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See row_sums.h.
+ * Builds the levels of groups once, as indices on the device, and adds up along them in each step.
  */
 #include "optim/row_sums.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See runs.h.
+ * Finds the next run of weights with equal settings, and makes views of it.
  */
 #include "optim/runs.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See shard.h.
+ * Checks a rank's share of the arena before a step, clips and slices runs to it, and gathers the
+ * states of all shares.
  */
 #include "optim/shard.h"
 
@@ -68,7 +69,7 @@ tn_array *tn_shard_slice(const tn_optimizer *optimizer, const tn_array *array,
 
 /* ---- Steps -----------------------------------------------------------------------------------*/
 
-/* TN_STATE: the optimizer's share is none of the module's any more. */
+/* TN_STATE: the module no longer has the optimizer's share. */
 static tn_status check_shard(const tn_optimizer *optimizer, const char *operation)
 {
 	const struct tn_shard *shard = &optimizer->module->shard;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See calls.h.
+ * Types the calls of functions that are not formulas: index, casts of bits, random numbers,
+ * quantiles, floating and fused functions.
  */
 #include "program/calls.h"
 

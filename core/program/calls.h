@@ -8,7 +8,7 @@
 
 #include "program/functions.h"
 
-/* The value of a call of a function that is no formula. */
+/* The value of a call of a function that is not a formula. */
 struct tn_term tn_type_call(struct tn_parser *parser, const struct tn_token *name,
 			    const struct tn_function *function, struct tn_term *arguments);
 

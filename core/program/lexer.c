@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Splits a program's text into tokens, with the line and column of each.
  */
 #include "program/lexer.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See parser_state.h.
+ * Advances the parser by a token, and keeps its first failure with line, column and what was
+ * expected.
  */
 #include "program/parser_state.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Prints a program as declarations of C, one for each value, in the plugin's dialect.
  */
 #include "program/printer.h"
 

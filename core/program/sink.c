@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Appends text and numbers to a function or a bounded buffer, and counts what does not fit.
  */
 #include "program/sink.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See unsigned64.h.  Division is that of H. S. Warren, Hacker's Delight, section 9-3 (divide half
- * of the dividend, double, correct by one).
+ * Builds u64 comparisons, shifts, divisions and conversions from operations on i64.  Division is
+ * that of H. S. Warren, Hacker's Delight, section 9-3 (divide half of the dividend, double,
+ * correct by one).
  */
 #include "program/unsigned64.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See value_table.h.  An op over equal operands is found by its five fields.
+ * Interns the values of a program that is being built: an op over equal operands is found by its
+ * five fields.
  */
 #include "program/value_table.h"
 

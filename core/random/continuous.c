@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See continuous.h.
+ * Draws real distributions from a stream of words, each from its published method or its inverse
+ * distribution function.
  */
 #include "random/continuous.h"
 

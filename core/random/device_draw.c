@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See device_draw.h.
+ * Makes or fills an array on the device by a program over the words of a generator's next stream.
  */
 #include "random/device_draw.h"
 

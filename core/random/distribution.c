@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See distribution.h.
+ * The rows of the distributions that the host draws, and the check of their parameters.
  */
 #include "random/distribution.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See host_draw.h.
+ * Begins a draw on the host, stores and uploads its elements, and counts it; a failed draw leaves
+ * the generator as it was.
  */
 #include "random/host_draw.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See mass.h.
+ * Probabilities of Poisson and binomial counts by Loader's saddle point: the error of Stirling's
+ * formula and the deviance.
  */
 #include "random/mass.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See noncentral.h.
+ * Draws noncentral chi-square and F numbers.
  */
 #include "random/noncentral.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See activation.h.
+ * Applies the activations of an epilogue to numbers, and says where their gradient passes.
  */
 #include "reference/activation.h"
 

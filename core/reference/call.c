@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See call.h.
+ * Takes the arguments of an entry, and writes the reference backend's errors.
  */
 #include "reference/call.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See program.h.
+ * Checks an element program and runs it, one loop over a block for each instruction.
  */
 #include "reference/program.h"
 

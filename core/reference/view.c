@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See view.h.
+ * Checks operands, and copies floating ones to compact arrays of double and back.
  */
 #include "reference/view.h"
 

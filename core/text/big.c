@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See big.h.
+ * Arithmetic on natural numbers of many words, lowest word first.
  */
 #include "text/big.h"
 

@@ -9,8 +9,8 @@
 
 #include <tenon/text.h>
 
-/* No f64 has more than 309 digits before the point; a rounding may add one.  Nobody asks for more
- * than TN_PRINT_MAX_PRECISION after it. */
+/* No f64 has more than 309 digits before the point; a rounding may add one.  After it
+ * there are at most TN_PRINT_MAX_PRECISION. */
 enum { TN_DIGITS_ROOM = 309 + TN_PRINT_MAX_PRECISION + 2 };
 
 struct tn_digits_wanted {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See element_text.h.  The rules are those of numpy/_core/arrayprint.py.
+ * Chooses one format for all elements of an array, and writes each in it.  The rules are those of
+ * numpy/_core/arrayprint.py.
  */
 #include "text/element_text.h"
 

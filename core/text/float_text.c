@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See float_text.h.
+ * Writes a floating number's digits in positional or scientific form, with sign, blanks and zeros
+ * as the style says.
  */
 #include "text/float_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See host_elements.h.
+ * Copies an array's elements to the host in row-major order.
  */
 #include "text/host_elements.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See number_format.h.
+ * Parses a printf conversion for one number, and writes numbers by it without printf.
  */
 #include "text/number_format.h"
 

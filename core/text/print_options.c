@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See print_options.h.
+ * Checks print options, and fills in NumPy's defaults.
  */
 #include "text/print_options.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Takes batches from a loader, and makes arrays of their fields or copies them into existing ones.
  */
 #include "train/batches.h"
 

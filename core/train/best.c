@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Compares the monitored value of each epoch with the best, and keeps and restores the best
+ * weights.
  */
 #include "train/best.h"
 

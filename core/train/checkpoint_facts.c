@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Collects version, backend, device, processor and determinism, and compares them with a file's.
  */
 #include "train/checkpoint_facts.h"
 

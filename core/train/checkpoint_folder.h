@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The folder of checkpoints as the trainer uses it: with a state of its own in each file.
  */
 #ifndef TN_TRAIN_CHECKPOINT_FOLDER_H
 #define TN_TRAIN_CHECKPOINT_FOLDER_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Lists the arrays, numbers and texts of network, optimizer, schedule, average, scaler and loader
+ * under their names in the file.
  */
 #include "train/checkpoint_items.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Loading a checkpoint, for folders and trainers.
  */
 #ifndef TN_TRAIN_CHECKPOINT_LOAD_H
 #define TN_TRAIN_CHECKPOINT_LOAD_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Saving a checkpoint, for folders and trainers.
  */
 #ifndef TN_TRAIN_CHECKPOINT_SAVE_H
 #define TN_TRAIN_CHECKPOINT_SAVE_H

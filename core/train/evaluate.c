@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * tn_evaluate, tn_evaluate_parallel and tn_predict: a network's loss and accuracy on a part, and
+ * its answers.
  */
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Keeps the values of each epoch, and prints them as JSON lines.
  */
 #include "train/history.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Accuracy, top-k accuracy, F1 and the confusion matrix, as sums on the device.
  */
 #include "train/metric_classes.h"
 

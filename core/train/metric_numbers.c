@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Mean squared and absolute errors and R^2, as sums on the device.
  */
 #include "train/metric_numbers.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Makes, adds to, reads, merges and restores the sums of a metric's pass.
  */
 #include "train/metric_sums.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Looks through fields, parameters and, in anomaly mode, operations for the first number that is
+ * not finite.
  */
 #include "train/not_finite.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checks the loss that a training asks for, fits the target's dtype to it, and computes it.
  */
 #include "train/objective.h"
 

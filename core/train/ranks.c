@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checks that all ranks were given the same training, and makes them agree on each step and epoch.
  */
 #include "train/ranks.h"
 

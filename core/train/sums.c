@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Adds up losses and metrics of batches on the device, and reads or joins the sums.
  */
 #include "train/sums.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Creates a trainer from its options, runs it until it has finished, and answers questions about
+ * it.
  */
 #include "train/trainer.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Saves a trainer's checkpoints when they are due, by rank 0 for all, and resumes from the newest.
  */
 #include "train/trainer_checkpoint.h"
 

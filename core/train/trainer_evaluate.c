@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Evaluates a network over a loader's part, and restores position and mode.
  */
 #include "train/trainer_evaluate.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Writes a trainer's state as a text and arrays, and takes it back after checking it.
  */
 #include "train/trainer_state.h"
 

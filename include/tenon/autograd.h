@@ -134,7 +134,7 @@ TN_API tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inpu
  * that its operations are named.  Default 0, which costs nothing. */
 TN_API tn_status tn_anomaly_mode(tn_context *context, int on);
 
-/* ---- Nodes of one's own ----------------------------------------------------------------------*/
+/* ---- User-defined nodes ----------------------------------------------------------------------*/
 
 /* The most inputs, outputs and saved arrays of a node. */
 #define TN_NODE_LIMIT 16

@@ -72,7 +72,7 @@ TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *opt
 
 /* Destroys every array of the context, closes its devices and backends.  While others hold memory
  * that tn_to_dlpack lent them, devices and backends stay open until the last deleter, quietly:
- * callbacks of the program are not called any more.  Takes NULL.
+ * callbacks of the program are not called afterwards.  Takes NULL.
  * [thread: one per context | since 0.1] */
 TN_API void tn_context_close(tn_context *context);
 

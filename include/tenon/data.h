@@ -94,7 +94,7 @@ TN_API TN_CHECKED tn_status tn_input_format_parse(const char *text, struct tn_in
  * (tn_image_resize).  Then values become (v / 255 - mean) / deviation.  `out` receives channels *
  * height * width numbers, (channels, height, width), written only on success.
  * TN_INVALID_ARGUMENT: the format has no struct_size, `resize` is less than height or width, or
- * interpolation is none of TN_RESIZE_....
+ * interpolation is not one of TN_RESIZE_....
  * TN_UNSUPPORTED: it is longer than this version's and not zero there, or has other than 1 or 3
  * channels.  TN_LIMIT: the resized picture is above the limits.  TN_OUT_OF_MEMORY.
  * [thread: any | since 0.1] */

@@ -48,7 +48,7 @@ TN_API TN_CHECKED tn_status tn_device_attribute(tn_device *device, const char *k
 
 /* 1: the backend of that name is loaded and has a device, which this does not open.  0: it is
  * absent; *reason, unless reason is NULL, is then why, in one line (borrowed, valid until close; ""
- * if it is there).  Never fails: without a context, or for a name that nobody knows, the answer is
+ * if it is there).  Never fails: without a context, or for an unknown name, the answer is
  * 0 with that reason.  tn_probe_all asks without a context.
  * [thread: one per context | since 0.1] */
 TN_API int tn_backend_available(const tn_context *context, const char *name, const char **reason);

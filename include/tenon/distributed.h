@@ -130,9 +130,9 @@ typedef struct tn_request tn_request;
  * work between start and wait overlaps with it.  The operation makes progress whenever this rank is
  * in a function of the communicator, and not otherwise.  *request is owned (tn_request_wait).
  * The context keeps the error, here and below.
- *   TN_INVALID_ARGUMENT  an operation, root or combiner that is none, memory that is NULL or
+ *   TN_INVALID_ARGUMENT  an operation, root or combiner that does not exist, memory that is NULL or
  *                        overlaps, or a member that must be 0
- *   TN_DTYPE             it cannot be reduced, or is none
+ *   TN_DTYPE             it cannot be reduced, or is not a dtype
  *   TN_LIMIT             more bytes than can be addressed
  *   TN_UNSUPPORTED       the context is deterministic and the communicator is not ordered
  *   TN_STATE             another rank has started something else
@@ -185,7 +185,7 @@ TN_API tn_status tn_all_reduce(tn_communicator *communicator, tn_array *x, uint3
 TN_API tn_array *tn_all_gather(tn_communicator *communicator, const tn_array *x);
 
 /* This rank's part of tn_all_reduce(x), where axis 0 of x has size * k elements: those from
- * rank * k on, an array (k, ...).  TN_SHAPE: the length is no multiple of size. */
+ * rank * k on, an array (k, ...).  TN_SHAPE: the length is not a multiple of size. */
 TN_API tn_array *tn_reduce_scatter(tn_communicator *communicator, const tn_array *x,
 				   uint32_t combiner);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * TN_API marks the functions that libtenon exports.
  */
 #ifndef TENON_EXPORT_H
 #define TENON_EXPORT_H

@@ -45,9 +45,9 @@ TN_API tn_status tn_savez(tn_context *context, const char *path, int n, const ch
  * (TN_DEVICE_TAKES_ANY_ADDRESS).  The file is mapped until the last reference to the array ends, at
  * the latest until the context closes; its name may be removed or renamed over.
  *
- * Only map a file that nobody writes: changes show in the array, and reading beyond the end of a
- * file that was shortened is a bus error, which ends the program.  Elements of bool are checked
- * once, which reads them all.
+ * Only map a file that is not being written: changes show in the array, and reading beyond the
+ * end of a file that was shortened is a bus error, which ends the program.  Elements of bool are
+ * checked once, which reads them all.
  *   TN_UNSUPPORTED  the current device does not take any address; the other byte order; data that
  *                   are not aligned to their elements.  tn_load reads such files. */
 TN_API tn_array *tn_npy_map(tn_context *context, const char *path);
@@ -57,7 +57,7 @@ TN_API tn_array *tn_npy_map(tn_context *context, const char *path);
 enum { TN_ORDER_NATIVE = 0, TN_ORDER_LITTLE = 1, TN_ORDER_BIG = 2 };
 
 /* `count` elements from byte `offset` of a file on, of rank 1; count -1: all to the end.
- * TN_FORMAT: the file has fewer, the rest is no whole number of elements, or a bool is neither 0
+ * TN_FORMAT: the file has fewer, the rest is not a whole number of elements, or a bool is neither 0
  * nor 1. */
 TN_API tn_array *tn_fromfile(tn_context *context, const char *path, tn_dtype dtype, int64_t count,
 			     uint64_t offset, uint32_t byte_order);
@@ -114,7 +114,8 @@ struct tn_savetxt_options {
  * dtype: d and i cut the fraction of a number, the others convert an integer to f64; a complex
  * number is " (a+bj)".  The point is a point in every locale.
  *   TN_SHAPE             the rank is 0 or above 2
- *   TN_INVALID_ARGUMENT  also: fmt is no such conversion; d or i of a number that is not finite */
+ *   TN_INVALID_ARGUMENT  also: fmt is not such a conversion; d or i of a number that is not
+ *                        finite */
 TN_API tn_status tn_savetxt(const char *path, const tn_array *a,
 			    const struct tn_savetxt_options *options);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels of one's own: element programs (tenon-program(7)) over arrays, beyond tn_map.
+ * User-defined kernels: element programs (tenon-program(7)) over arrays, beyond tn_map.
  *
  * tn_map_outputs computes up to 8 arrays in one pass, tn_reduce_map maps, combines along axes and
  * computes a result of that (CuPy's ReductionKernel), and tn_scan_map runs an associative operator
@@ -99,7 +99,7 @@ struct tn_reduce_map_options {
  *
  * Gradients are those of tn_sum, tn_prod, tn_max and tn_min, composed with those of map and post:
  * equal extremes share theirs in equal parts.
- * TN_INVALID_ARGUMENT: the combiner is none of these; there is no such axis, or it is given
+ * TN_INVALID_ARGUMENT: not one of these combiners; there is no such axis, or it is given
  * twice. */
 TN_API tn_array *tn_reduce_map(const char *text, int n_inputs, const char *const *names,
 			       const tn_array *const *inputs,

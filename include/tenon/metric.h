@@ -32,8 +32,8 @@ typedef struct tn_metric tn_metric;
 
 /* Of classes.  An output has scores (N, C) or (N, C, ...); its answer is the class of the highest
  * score.  A target has labels, integers (N) or (N, ...); or the output's shape, for one-hot labels
- * and probabilities, of which the class of the highest counts.  A label that is no class counts as
- * a wrong answer.
+ * and probabilities, of which the class of the highest counts.  A label that is not a class
+ * counts as a wrong answer.
  *   accuracy   the fraction of labels that were answered
  *   top k      the fraction of labels that have one of the k highest scores: their score is not
  *              NaN, and fewer than k scores are higher or NaN
@@ -41,7 +41,7 @@ typedef struct tn_metric tn_metric;
  *              do; macro: the mean over the classes that are answered or labelled; micro: with the
  *              sums over the classes, which for one label per sample is the accuracy
  *   confusion  the matrix of the counts of labels (rows) and answers (columns), tn_metric_counts,
- *              without labels that are no class; the value is the accuracy over the others
+ *              without labels that are not a class; the value is the accuracy over the others
  * Of numbers; output and target have the same shape:
  *   MSE, MAE   the mean of d^2 and of |d|, d = output - target
  *   R2         1 - (the sum of d^2) / (the sum of (target - its mean)^2), for each column (of all

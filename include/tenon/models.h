@@ -33,7 +33,7 @@ enum {
 struct tn_model_info {
 	const char *name;
 	const char *text;   /* one line: what it is */
-	const char *source; /* of the architecture: authors and year; "" if it is nobody's */
+	const char *source; /* of the architecture: authors and year; "" if there is none */
 	uint32_t forms;     /* bit i: it has the form i */
 	/* What the published form is for; of the small form this is {3, 32, 32, 10}, of nnott's
 	 * {1, 28, 28, 10}. */

@@ -23,7 +23,7 @@
  * a normal or uniform number's parameters come from mean + deviation * z or low + (high - low) * u.
  * Errors that many have, which the context keeps:
  *   TN_INVALID_ARGUMENT  a parameter is out of range or not finite: its name, the range and the
- *                        number found; or the shape is none
+ *                        number found; or the shape is not valid
  *   TN_DTYPE             the distribution does not have that dtype
  * A draw that fails uses no stream.  NULL in gives NULL out.
  * All functions: [thread: one per context | may return before the result is ready | since 0.1].

@@ -66,7 +66,7 @@ struct tn_print_options {
 TN_API char *tn_array_str(const tn_array *a, const struct tn_print_options *options);
 /* Python's repr(a): "array([1., 2., 3.], dtype=float32)".  bf16 is "bfloat16". */
 TN_API char *tn_array_repr(const tn_array *a, const struct tn_print_options *options);
-/* The same text as of tn_array_str, with a separator of one's own; of rank 0 too. */
+/* The same text as of tn_array_str, with a chosen separator; of rank 0 too. */
 TN_API char *tn_array2string(const tn_array *a, const struct tn_print_options *options);
 
 #ifdef __cplusplus

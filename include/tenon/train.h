@@ -333,7 +333,7 @@ struct tn_trainer_options {
  *                  0x9e3779b97f4a7c15: other elements are dropped on each rank, the same in every
  *                  run with this number of ranks
  *   share          the losses of the ranks are weighed here, and tn_data_parallel_set_share
- *                  stays at 1: a loop of one's own afterwards sets it again
+ *                  stays at 1: the program's own loop afterwards sets it again
  *   batch norms    that are not synchronised keep statistics of the rank's samples; before each
  *                  evaluation and checkpoint all ranks get those of rank 0
  *   checkpoints    rank 0 saves, and the others wait: if it fails, all fail with its error.  To

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Sends, receives and combines the chunks of a large operation, a few at a time.
  */
 #include "chunk.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Opens and closes a communicator on a duplicate of MPI_COMM_WORLD, and describes and aborts its
+ * ranks.
  */
 #include <unistd.h>
 

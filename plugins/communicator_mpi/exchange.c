@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Posts receives and sends, tests whether all are complete, and names the message that failed.
  */
 #include "exchange.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The plugin's descriptor: creates and destroys an instance, and gives its table.
  */
 #include "engine.h"
 

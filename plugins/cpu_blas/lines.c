@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See lines.h.
+ * Counts, finds and checks the lines of operands along an axis, for sorts and scans.
  */
 #include "lines.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Reads the processor's name and the memory that this process may use from /proc and control
+ * groups.
  */
 #include "processor.h"
 

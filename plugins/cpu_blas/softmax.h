@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The entries of softmax and cross-entropy, for the plugin's table.
  */
 #ifndef CPU_SOFTMAX_ENTRIES_H
 #define CPU_SOFTMAX_ENTRIES_H

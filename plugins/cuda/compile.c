@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Compiles a source with NVRTC for the device's architecture, and reports the compiler's log.
  */
 #include "compile.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Counts, describes, opens and closes CUDA devices.  Describing needs no context.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Enumerates the words of a kernel's geometry, printing or filling them.
  */
 #include "geometry.h"
 

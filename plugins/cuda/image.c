@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checks image operands, and counts the windows that fit along an axis.
  */
 #include "image.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Checks operands of layers, and chooses how many threads share a line.
  */
 #include "layer.h"
 

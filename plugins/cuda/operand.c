@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Rewrites operands: without an axis, or with the unsigned dtype of the same size.
  */
 #include "operand.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The dialect in which the host prints element programs as CUDA C.
  */
 #include "program.h"
 

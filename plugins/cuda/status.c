@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Translates codes of the CUDA runtime to statuses, records a lost device, and begins every entry.
  */
 #include "status.h"
 

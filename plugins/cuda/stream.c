@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Streams and events of a device, and the search for the operation that an asynchronous error came
+ * from.
  */
 #include "stream.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Saves and restores the program's signal handlers around calls of a driver.
  */
 #include "signals.h"
 

@@ -27,7 +27,7 @@ run 0 convert "$dir/wide.safetensors" "$dir/back.safetensors" --dtype f32
 cmp "$dir/net.safetensors" "$dir/back.safetensors" || fail "through f64"
 run 0 convert "$dir/net.safetensors" "$dir/half.safetensors" --dtype f16
 [ "$(wc -c <"$dir/half.safetensors")" -lt $((11 * $(wc -c <"$dir/net.safetensors") / 20)) ] ||
-	fail "f16 is no smaller"
+	fail "f16 is not smaller"
 
 # Renamed twice, the names are the old ones; the first that fits counts.
 run 0 convert "$dir/net.safetensors" "$dir/other.safetensors" --rename fc1.=a. --rename fc=b

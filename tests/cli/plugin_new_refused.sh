@@ -72,13 +72,13 @@ limited() {
 }
 mkfifo "$dir/pipe" # the message goes past the limit
 cat "$dir/pipe" >"$dir/err" &
-! limited new || fail "a file that could not be written was no failure"
+! limited new || fail "a file that could not be written did not fail the command"
 wait
 err_has 'File too large'
 nothing_here 'a full disk'
 mkdir empty
 cat "$dir/pipe" >"$dir/err" &
-! limited empty || fail "a file that could not be written was no failure"
+! limited empty || fail "a file that could not be written did not fail the command"
 wait
 [ -d empty ] || fail "the folder that was there is gone"
 [ -z "$(ls -A empty)" ] || fail "left behind in the folder: $(ls -A empty)"

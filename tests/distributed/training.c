@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Runs a body on several ranks, each in a child process, and collects their outcomes.
  */
 #include "distributed/training.h"
 

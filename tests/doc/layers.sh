@@ -73,7 +73,7 @@ END {
 	exit 1
 }
 
-# The map for newcomers has the same list.
+# The pages for newcomers have the same list.
 map=$(sed -n '/^| .core\/. |/{
 	s/.* here: //
 	s/[^a-z ]//g
@@ -82,5 +82,11 @@ map=$(sed -n '/^| .core\/. |/{
 }' README.md)
 [ "$map" = "$layers" ] || {
 	echo "README.md lists the layers '$map', expected '$layers'"
+	exit 1
+}
+list=$(sed -n '/^## The layers of core/,/^## Three/s/^- .\([a-z]*\).: .*/\1/p' ARCHITECTURE.md |
+	tr '\n' ' ')
+[ "${list% }" = "$layers" ] || {
+	echo "ARCHITECTURE.md lists the layers '$list', expected '$layers'"
 	exit 1
 }

@@ -28,6 +28,17 @@ found=$(grep -rnE '\<f?open\(' --include='*.[ch]' core |
 		-e ':[0-9]*: \*' -e ':[0-9]*:/\*')
 say 'open it with tn_regular_open'
 
+# After the two lines of the licence a source says what it does; a pointer to a header says nothing.
+# shellcheck disable=SC2046  # names without blanks
+found=$(awk '
+	FNR == 3 { is_apart = /^( \*|\/\/)$/ }
+	FNR == 4 && !(is_apart && /^( \*|\/\/) [^ ]/ && !/^ ?[^ ]+ See [^ ]*\.h/) {
+		print FILENAME
+	}
+	FNR == 4 { nextfile }
+	' $(git ls-files '*.c' '*.h' '*.cu' '*.def' 2>/dev/null) /dev/null)
+say 'begin with a sentence on what the file does'
+
 # Lines in files tracked by git have at most 100 columns, except data, generated tables and numbers,
 # and the page that quotes long errors.
 files=$(git ls-files 2>/dev/null | grep -v -e '^data/' -e '^LICENSE$' -e '\.expected$' \

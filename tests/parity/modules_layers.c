@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See modules.h: layers of planes, norms, activations and residual blocks.
+ * Makes the layers of the recorded cases: planes, norms, activations and residual blocks.
  */
 #include "modules.h"
 

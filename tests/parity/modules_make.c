@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See modules.h.
+ * Makes the module of a recorded case from its integers and arrays, and runs it forward.
  */
 #include "modules.h"
 

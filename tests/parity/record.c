@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See record.h.
+ * Reads a file of recorded cases line by line, and ends the program where it is malformed.
  */
 #include "record.h"
 

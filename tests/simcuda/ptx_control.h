@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Control flow: branches, calls, barriers.
  */
 #ifndef SIMCUDA_PTX_CONTROL_H
 #define SIMCUDA_PTX_CONTROL_H

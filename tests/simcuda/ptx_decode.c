@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * What all decoders share: types, modifiers, operands and steps; and the search for an opcode.
  */
 #include "ptx_decode.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The decoders of cvt and isspacep.
  */
 #ifndef SIMCUDA_PTX_DECODE_CONVERT_H
 #define SIMCUDA_PTX_DECODE_CONVERT_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Decoders of floating-point instructions, and the types they take.
  */
 #ifndef SIMCUDA_PTX_DECODE_FLOAT_H
 #define SIMCUDA_PTX_DECODE_FLOAT_H

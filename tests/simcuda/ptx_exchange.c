@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Runs shuffles, votes, matches and reductions of a warp, whose missing lanes run first.
  */
 #include "ptx_exchange.h"
 

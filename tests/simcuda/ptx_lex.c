@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Splits PTX text into words, numbers and signs.
  */
 #include "ptx_lex.h"
 

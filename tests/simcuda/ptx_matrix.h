@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Matrix instructions of a warp.
  */
 #ifndef SIMCUDA_PTX_MATRIX_H
 #define SIMCUDA_PTX_MATRIX_H

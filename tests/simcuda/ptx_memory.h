@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Loads, stores, atomics and copies.
  */
 #ifndef SIMCUDA_PTX_MEMORY_H
 #define SIMCUDA_PTX_MEMORY_H

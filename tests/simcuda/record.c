@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Keeps the source of each NVRTC program, and writes it with its options to a file.
  */
 #include "record.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Maps, reductions, products, copies, layers and two training steps, for the sweep of faults.
  */
 #include "sweep_steps.h"
 

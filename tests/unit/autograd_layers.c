@@ -358,7 +358,7 @@ static void an_empty_batch_gives_zero_gradients(void **state)
 	open_context("auto");
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
 		struct row row = rows[k];
-		/* The table of an embedding is no batch. */
+		/* The table of an embedding is not a batch. */
 		if (row.f == f_embedding)
 			continue;
 		assert_ok(tn_scope_begin(context));

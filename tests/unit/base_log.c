@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Levels, rules and lines of log messages.
+ */
 #include "base/log.h"
 
 #include "base/error.h"

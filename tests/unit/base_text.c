@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Growing strings, memory that overflows, parameters, errors as printable lines, and names alike.
+ */
 #include "base/text.h"
 
 #include "base/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Ranges and jobs on the pool of threads, from several callers and after a fork.
+ */
 #include "base/threads.h"
 
 #include <pthread.h>

@@ -163,7 +163,7 @@ static void arguments_are_checked_before_anything_is_sent(void **state)
 	wrong[n++].part = "found u8";
 	wrong[n].o.dtype = 99;
 	wrong[n].status = TN_DTYPE, wrong[n].operation = "all_reduce";
-	wrong[n++].part = "99 is no element type";
+	wrong[n++].part = "99 is not an element type";
 	wrong[n].o.n = UINT64_MAX / 8;
 	wrong[n].status = TN_LIMIT, wrong[n].operation = "all_reduce";
 	wrong[n++].part = "more bytes than can be addressed";

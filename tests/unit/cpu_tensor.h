@@ -114,7 +114,8 @@ static inline void tensor_check_sentinels(const struct tensor *t)
 		memset(covered + ((char *)tensor_element(t, i) - t->memory), 1, 4);
 	for (size_t i = 0; i < t->bytes; i++) {
 		if (!covered[i] && (unsigned char)t->memory[i] != SENTINEL)
-			fail_msg("byte %zu of %zu is no element's and was written", i, t->bytes);
+			fail_msg("byte %zu of %zu belongs to no element and was written", i,
+				 t->bytes);
 	}
 	tn_mem_free(covered);
 }

@@ -140,7 +140,7 @@ static void an_option_does_not_change_what_others_draw(void **state)
 	assert_true(zeros > 0);
 }
 
-/* Also of values that are no numbers. */
+/* Also of values that are not numbers. */
 static void no_options_change_no_bit(void **state)
 {
 	struct tn_augmentation none = {.struct_size = sizeof(none)};

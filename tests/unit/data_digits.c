@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The handwritten digits: read, split, shown, and refused when malformed.
+ */
 #include "config.h"
 #include "base/error.h"
 #include "data/open.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Folders of IDX files as data sets, and how a data set is found by name.
+ */
 #include "config.h"
 
 #include "base/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The text of a data format, and pictures prepared by it as torchvision does.
+ */
 #include <tenon/data.h>
 
 #include "base/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Batches of a data loader: order, position, normalisation, and options that are refused.
+ */
 #include <tenon/augment.h>
 
 #include "check.h"

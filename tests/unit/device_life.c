@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Opening and closing devices, copies, failures, forks, and host memory that runs out.
+ */
 #include <sys/wait.h>
 #include <unistd.h>
 

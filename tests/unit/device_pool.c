@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The pool of device memory: size classes, reuse, limits, scratch blocks, and failing allocations.
+ */
 
 #include "device/chunk.h"
 #include "device/pool.h"

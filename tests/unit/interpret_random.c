@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Philox's words and the normal distribution of the block interpreter, to their recorded bits.
  */
 #include "check.h"
 

@@ -207,7 +207,8 @@ static void other_raw_files_are_refused(void **state)
 		"count: expected -1 or more, found -2");
 	refused(tn_fromfile(context, path, TN_U8, -1, 0, 3), TN_INVALID_ARGUMENT, "fromfile",
 		"byte_order");
-	refused(tn_fromfile(context, path, 99, -1, 0, 0), TN_DTYPE, "fromfile", "99 is no dtype");
+	refused(tn_fromfile(context, path, 99, -1, 0, 0), TN_DTYPE, "fromfile",
+		"99 is not a dtype");
 	assert_status(tn_tofile(sample(TN_F32), files_path(folder, "no/raw"), 0), TN_IO);
 	refused(NULL, TN_IO, "tofile", "no");
 	assert_status(tn_tofile(sample(TN_F32), path, 7), TN_INVALID_ARGUMENT);

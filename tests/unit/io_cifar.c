@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * CIFAR's binary files: both kinds are read, all malformed ones refused.
+ */
 #include <tenon/io.h>
 
 #include "base/error.h"

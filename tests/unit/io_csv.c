@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Tables of comma-separated values: dtypes, labels, missing values, and errors with their place.
+ */
 #include "config.h"
 
 #include <locale.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * IDX files, plain and gzipped: every type is read, every malformed file refused.
+ */
 #include "config.h"
 
 #include <tenon/io.h>

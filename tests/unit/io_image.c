@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Pictures in PNG and the PNM formats: read, written, scaled, and refused when malformed.
+ */
 #include "config.h"
 
 #include <tenon/io.h>

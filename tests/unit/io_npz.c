@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * NPZ archives: members are read and written, and archives that lie are refused.
+ */
 #include "config.h"
 
 #include <tenon/io.h>

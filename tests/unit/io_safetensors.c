@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Safetensors files: read, written whole or not at all, and refused when malformed.
+ */
 #include <errno.h>
 #include <tenon/io.h>
 

@@ -166,7 +166,7 @@ static void options_out_of_range_are_refused(void **state)
 {
 	static const int first[] = {0};
 	(void)state;
-	refused("1", OPTIONS(.dtype = 99), TN_DTYPE, "99 is no dtype");
+	refused("1", OPTIONS(.dtype = 99), TN_DTYPE, "99 is not a dtype");
 	refused("1", OPTIONS(.delimiter = '\n'), TN_INVALID_ARGUMENT, "delimiter");
 	refused("1", OPTIONS(.delimiter = '#'), TN_INVALID_ARGUMENT, "delimiter");
 	refused("1", OPTIONS(.delimiter = 256), TN_INVALID_ARGUMENT, "delimiter");

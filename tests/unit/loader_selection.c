@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SPDX-FileCopyrightText: The Tenon developers */
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The grammar of TENON_BACKEND, and of simulated faults.
+ */
 #include "check.h"
 #include "loader/selection.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The language of element programs: what every form means, and the examples of its page.
  */
 #include <locale.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Assertions: tolerances by dtype, options, and what is no difference but an error.
+ * Assertions: tolerances by dtype, options, and what is an error rather than a difference.
  */
 #include <math.h>
 #include <tenon/tenon.h>

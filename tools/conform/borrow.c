@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See borrow.h.
+ * Copies a call with its programs deeply, and spoils the copy after the call.
  */
 #include "borrow.h"
 #include "base/memory.h"

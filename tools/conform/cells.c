@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See cells.h.
+ * Parses the lines of dtype_cells.txt, and compares results with them.
  */
 #include "cells.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See instance.h.  Services take the host's own context, so counts are per process.
+ * Opens further instances of a backend with host services that count and fail allocations.
+ * Services take the host's own context, so counts are per process.
  */
 #include "instance.h"
 

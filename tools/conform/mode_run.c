@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See modes.h.
+ * Runs one check of the kit on its own, prints its failures, and reads from the ledger by which
+ * route the calls went.
  */
 #include "modes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See process_state.h.
+ * Reads what a plugin must not change of its process, reports differences and restores it.
  */
 #include "process_state.h"
 

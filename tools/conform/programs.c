@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See programs.h.
+ * Builds small programs, an identity and a single operation, with the library's builder.
  */
 #include "programs.h"
 

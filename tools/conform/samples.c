@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See samples.h.  Planes are 6 x 5, channels 4, samples 2: small, and all lengths differ.
+ * Makes a small valid call of each computing slot, runs it and compares its results.  Planes are 6
+ * x 5, channels 4, samples 2: small, and all lengths differ.
  */
 #include "samples.h"
 

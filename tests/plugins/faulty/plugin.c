@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See faulty.h.  The plugin below is loaded once, and never unloaded.
+ * Wraps another backend, and plants the fault that its variable names in one entry.  The plugin
+ * below is loaded once, and never unloaded.
  */
 #include <dlfcn.h>
 #include <pthread.h>
