@@ -12,11 +12,11 @@
 #include <tenon/backend.h>
 
 #include "base/error.h"
+#include "base/json_reader.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "data/dataset.h"
-#include "io/json_reader.h"
 
 #define OPERATION "input format"
 

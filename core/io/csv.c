@@ -13,11 +13,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/utf8.h"
 #include "io/csv_classes.h"
 #include "io/csv_number.h"
 #include "io/csv_rows.h"
 #include "io/file.h"
-#include "io/utf8.h"
 
 #define OPERATION TN_CSV_OPERATION
 

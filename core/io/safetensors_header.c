@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json_reader.h"
 #include "base/memory.h"
 #include "io/bytes.h"
-#include "io/json_reader.h"
 #include "io/safetensors.h"
 #include "io/safetensors_type.h"
 

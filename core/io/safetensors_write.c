@@ -14,12 +14,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "io/bytes.h"
 #include "io/crc32.h"
 #include "io/new_file.h"
 #include "io/safetensors_checksum.h"
 #include "io/safetensors_type.h"
-#include "io/utf8.h"
 
 #define OPERATION TN_SAFETENSORS_OPERATION
 

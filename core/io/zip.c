@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "io/bytes.h"
-#include "io/utf8.h"
 
 #define OPERATION TN_ZIP_OPERATION
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 #include "train/metric_classes.h"
 #include "train/metric_numbers.h"
 

@@ -10,9 +10,9 @@
 #include "array/array.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/json_reader.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/json_reader.h"
 
 static const char operation[] = "trainer_state";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  */
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 /* The smallest code that needs that many bytes; smaller ones in that length are overlong. */
 static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};

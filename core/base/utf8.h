@@ -3,8 +3,8 @@
  *
  * UTF-8 (RFC 3629), a character at a time.
  */
-#ifndef TN_IO_UTF8_H
-#define TN_IO_UTF8_H
+#ifndef TN_BASE_UTF8_H
+#define TN_BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
