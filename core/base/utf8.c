@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * A character's length follows from its first byte; its code tells whether it is overlong.
  */
 #include "base/utf8.h"
 
@@ -29,6 +31,14 @@ size_t tn_utf8_length(const char *text, size_t size)
 	}
 	int legal = code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 	return legal ? length : 0;
+}
+
+size_t tn_utf8_prefix(const char *text, size_t size)
+{
+	size_t at = 0;
+	for (size_t n = 1; n && at < size; at += n)
+		n = tn_utf8_length(text + at, size - at);
+	return at;
 }
 
 size_t tn_utf8_encode(uint32_t code, char *to)
