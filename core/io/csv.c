@@ -82,13 +82,9 @@ static tn_status check_utf8(const struct reader *reader, size_t index, struct tn
 {
 	size_t length = reader->rows.fields[index].length;
 	const char *text = text_of(reader, index);
-	for (size_t at = 0; at < length;) {
-		size_t step = tn_utf8_length(text + at, length - at);
-		if (!step)
-			return refuse_field(reader, index, "UTF-8", error);
-		at += step;
-	}
-	return TN_OK;
+	if (tn_utf8_prefix(text, length) == length)
+		return TN_OK;
+	return refuse_field(reader, index, "UTF-8", error);
 }
 
 static tn_status take_names(struct reader *reader, struct tn_error_info *error)

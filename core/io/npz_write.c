@@ -23,21 +23,13 @@
 #define SUFFIX ".npy"
 #define MOST_NAME 65000
 
-static int is_utf8(const char *name)
-{
-	size_t length = strlen(name), step = 1;
-	for (size_t at = 0; at < length && step; at += step)
-		step = tn_utf8_length(name + at, length - at);
-	return step != 0;
-}
-
 static tn_status check_array(const char *path, const struct tn_npz_array *array,
 			     struct tn_error_info *error)
 {
 	uint64_t bytes;
 	const char *label = tn_file_label(path);
-	if (!array->name || !*array->name || strlen(array->name) > MOST_NAME ||
-	    !is_utf8(array->name))
+	size_t length = array->name ? strlen(array->name) : 0;
+	if (!length || length > MOST_NAME || tn_utf8_prefix(array->name, length) != length)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: array '%.100s': expected a name in UTF-8 of 1 to %d bytes",
 			       label, array->name ? array->name : "NULL", MOST_NAME);

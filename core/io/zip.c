@@ -147,10 +147,7 @@ static tn_status read_extra(const struct tn_zip *zip, const unsigned char *extra
 /* Whether it is UTF-8, not empty, and without a NUL. */
 static int is_name(const char *name, size_t length)
 {
-	size_t step = 1;
-	for (size_t at = 0; at < length && step; at += step)
-		step = name[at] ? tn_utf8_length(name + at, length - at) : 0;
-	return length && step;
+	return length && !memchr(name, 0, length) && tn_utf8_prefix(name, length) == length;
 }
 
 /* Reads the entry at `record` of the directory, whose end is `left` bytes further. */

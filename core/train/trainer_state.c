@@ -11,8 +11,8 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
-#include "base/text.h"
 
 static const char operation[] = "trainer_state";
 
@@ -75,24 +75,35 @@ static int is_name(const char *read, const char *name)
 	return !*name && !*read;
 }
 
+/* A metric: its name, without bytes that need an escape, its width and its type. */
+static void add_metric(struct tn_json_writer *json, const char *name,
+		       const struct tn_metric_form *form)
+{
+	char *copy = tn_mem_copy_string(name);
+	json->text.failed |= !copy;
+	for (char *c = copy; c && *c; c++)
+		*c = plain(*c);
+	tn_json_add_string(json, NULL, copy);
+	tn_json_add_integer(json, NULL, form->width);
+	tn_json_add_unsigned(json, NULL, form->dtype);
+	tn_mem_free(copy);
+}
+
 static char *write_outline(const tn_trainer *t, const struct outline *outline)
 {
-	struct tn_text text;
-	tn_text_init(&text);
-	tn_text_format(&text,
-		       "{\"version\": %d, \"epochs\": %lld, \"running\": %lld, "
-		       "\"best\": %lld, \"metrics\": [",
-		       VERSION, (long long)outline->n_epochs, (long long)outline->is_running,
-		       (long long)outline->has_best);
-	for (size_t i = 0; i < t->options.n_metrics; i++) {
-		tn_text_add(&text, i ? ", \"" : "\"");
-		for (const char *c = tn_metric_name(t->metrics[i]); *c; c++)
-			tn_text_append(&text, (const char[]){plain(*c)}, 1);
-		tn_text_format(&text, "\", %lld, %u", (long long)outline->forms[i].width,
-			       outline->forms[i].dtype);
-	}
-	tn_text_add(&text, "]}");
-	return tn_text_take(&text);
+	struct tn_json_writer json;
+	tn_json_writer_init(&json, TN_JSON_SPACED);
+	tn_json_begin_object(&json, NULL);
+	tn_json_add_integer(&json, "version", VERSION);
+	tn_json_add_integer(&json, "epochs", outline->n_epochs);
+	tn_json_add_integer(&json, "running", outline->is_running);
+	tn_json_add_integer(&json, "best", outline->has_best);
+	tn_json_begin_array(&json, "metrics");
+	for (size_t i = 0; i < t->options.n_metrics; i++)
+		add_metric(&json, tn_metric_name(t->metrics[i]), &outline->forms[i]);
+	tn_json_end(&json);
+	tn_json_end(&json);
+	return tn_json_writer_take(&json);
 }
 
 static tn_status read_key(struct tn_json_reader *reader, int is_first, const char *name,
