@@ -4,7 +4,7 @@
 #
 # Dependencies point one way: a folder of the core includes headers of its own and of the folders
 # above it in this list, never of those below.  The command includes public headers and, of the
-# core, only base; its helper program also uses internals.
+# core, only base; its helper program also uses internals.  The core needs no jansson.
 layers="base program interpret loader device reference array dispatch capture ops random context \
 text io autograd nn distributed optim data train models"
 
@@ -28,6 +28,9 @@ FNR == 1 {
 	if (index(quoted[2], "/") && !(path[1] == "tools" && !rank[header[1]]) &&
 	    (!rank[header[1]] || rank[header[1]] > own))
 		print FILENAME ":" FNR ": includes " quoted[2]
+}
+/^#[ \t]*include <jansson/ && path[1] == "core" {
+	print FILENAME ":" FNR ": includes jansson, which is the tools\047"
 }' core/*/*.[ch] tools/*.[ch])
 [ -z "$wrong" ] || {
 	echo "$wrong"
