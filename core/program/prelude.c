@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "prelude_texts.h"
 #include "program/printer.h"
 #include "program/random.h"
@@ -81,8 +82,7 @@ tn_status tn_print_prelude(const struct tn_print_args *args)
 	const float *table = &tn_normal_table[0][0];
 	tn_sink_format(&sink, "TN_DATA tn_u32 tn_normal_table[%d] = {", n);
 	for (int k = 0; k < n; k++) {
-		uint32_t bits;
-		memcpy(&bits, &table[k], sizeof(bits));
+		uint32_t bits = (uint32_t)tn_bits_of_f32(table[k]);
 		tn_sink_format(&sink, "%s0x%08xu,", k % 8 ? " " : "\n\t", bits);
 	}
 	tn_sink_add(&sink, "\n};\n");

@@ -120,13 +120,9 @@ static void print_kernel(struct tn_plugin_text *text, const struct opencl_job *j
 
 static int64_t bits_of(double number, tn_dtype dtype)
 {
-	float narrow = (float)number;
-	int64_t bits = 0;
 	if (dtype == TN_F64)
-		memcpy(&bits, &number, sizeof(number));
-	else
-		memcpy(&bits, &narrow, sizeof(narrow));
-	return bits;
+		return (int64_t)tn_plugin_bits_of_f64(number);
+	return tn_plugin_bits_of_f32((float)number);
 }
 
 static int64_t tiles(int64_t length, uint32_t tile)
