@@ -11,10 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "ops/conv2d.h"
-#include "ops/cross_entropy.h"
-#include "ops/pool2d.h"
-#include "ops/window.h"
+#include "layers/conv2d.h"
+#include "layers/cross_entropy.h"
+#include "layers/pool2d.h"
+#include "layers/window.h"
 
 enum { BATCH = 128, ROUNDS = 50 };
 

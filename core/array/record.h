@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * What the array layer passes to the recorder: one differentiable operation that has just run.  The
- * layer operations of core/autograd make their own nodes and run with runtime->recorder NULL.
+ * layer operations of core/layers make their own nodes and run with runtime->recorder NULL.
  */
 #ifndef TN_ARRAY_RECORD_H
 #define TN_ARRAY_RECORD_H

@@ -54,7 +54,7 @@
 #include "array/shape.h"
 #include "array/watch.h"
 #include "autograd/anomaly.h"
-#include "autograd/ready.h"
+#include "autograd/gradient_ready.h"
 #include "base/dtype.h"
 
 /* ---- One node --------------------------------------------------------------------------------*/

@@ -13,13 +13,13 @@
 #include "autograd/gradients.h"
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
+#include "ops/complex_parts.h"
 #include "ops/map.h"
-#include "ops/parts.h"
 
 /* Runs the derivative by one input's parts, from `first` on, over the parts of the inputs and dy;
  * returns an array of dy's shape with the input's dtype, or NULL with the error kept. */
-static tn_array *differentiate(struct tn_node *node, const tn_array *dy, const struct tn_parts *in,
-			       uint32_t which, uint32_t first)
+static tn_array *differentiate(struct tn_node *node, const tn_array *dy,
+			       const struct tn_complex_parts *in, uint32_t which, uint32_t first)
 {
 	const struct tn_recorded *recorded = node->state;
 	struct tn_runtime *rt = tn_node_runtime(node);
@@ -30,9 +30,9 @@ static tn_array *differentiate(struct tn_node *node, const tn_array *dy, const s
 	if (!gradient)
 		return NULL;
 	tn_array *out = tn_array_make(rt, tn_array_home(dy), dtype, dy->rank, dy->shape);
-	struct tn_parts to = {0};
+	struct tn_complex_parts to = {0};
 	tn_array *outputs[2];
-	tn_status status = out ? tn_parts_add(&to, out) : rt->report.status;
+	tn_status status = out ? tn_complex_parts_add(&to, out) : rt->report.status;
 	for (uint32_t k = 0; k < to.n; k++)
 		outputs[k] = to.views[k] ? to.views[k] : out;
 	if (!status)
@@ -43,7 +43,7 @@ static tn_array *differentiate(struct tn_node *node, const tn_array *dy, const s
 							     .outputs = outputs,
 							     .scalars = recorded->scalars,
 							     .are_apart = 1});
-	tn_parts_release(&to);
+	tn_complex_parts_release(&to);
 	return tn_end(rt, status, out);
 }
 
@@ -116,12 +116,12 @@ tn_status tn_complex_backward(struct tn_node *node, tn_array *dy)
 	if (tn_node_records(node))
 		return backward_recorded(node, dy);
 	const struct tn_recorded *recorded = node->state;
-	struct tn_parts in = {0};
+	struct tn_complex_parts in = {0};
 	tn_status status = TN_OK;
 	for (uint32_t i = 0; i < node->n_inputs && !status; i++)
-		status = tn_parts_add(&in, node->saved[i].array);
+		status = tn_complex_parts_add(&in, node->saved[i].array);
 	if (!status)
-		status = tn_parts_add(&in, dy);
+		status = tn_complex_parts_add(&in, dy);
 	for (uint32_t i = 0, first = 0; i < node->n_inputs && !status; i++) {
 		const struct tn_recorded_input *x = &recorded->inputs[i];
 		if (tn_node_wants(node, i)) {
@@ -131,7 +131,7 @@ tn_status tn_complex_backward(struct tn_node *node, tn_array *dy)
 		}
 		first += tn_is_complex(x->dtype) ? 2 : 1;
 	}
-	tn_parts_release(&in);
+	tn_complex_parts_release(&in);
 	return status;
 }
 

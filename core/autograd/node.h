@@ -43,7 +43,7 @@ struct tn_entry {
 	tn_array *target;      /* where a leaf's gradient is written, held */
 	int *filled;
 	int is_weight; /* filled is noted while work is captured (capture/flags.h) */
-	/* Called when the target is complete (ready.h); NULL: nothing is. */
+	/* Called when the target is complete (gradient_ready.h); NULL: nothing is. */
 	const struct tn_gradient_hook *hook;
 	uint64_t last_use; /* the number of the oldest node that uses it; 0: none */
 	int is_reported;
@@ -71,8 +71,8 @@ struct tn_tape {
 	const void *network; /* whose weights were watched last; only compared */
 	int ran;
 	uint32_t pass; /* TN_PASS_..., of the backward that is running */
-	/* For hooks of entries (ready.h): nodes of this pass that are done, and the number of the
-	 * last that computes a part again. */
+	/* For hooks of entries (gradient_ready.h): nodes of this pass that are done, and the number
+	 * of the last that computes a part again. */
 	int has_hooks;
 	uint64_t walked;
 	uint64_t last_again;

@@ -12,7 +12,7 @@ struct tn_gradient_hook;
 
 /* As tn_tape_watch_into, for a module's weight: replays of captured work also set *filled, so its
  * owner calls tn_capture_forget before freeing it.  The hook, which may be NULL, is called when the
- * gradient is complete (ready.h); it is borrowed until the tape ends. */
+ * gradient is complete (gradient_ready.h); it is borrowed until the tape ends. */
 tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *gradient,
 			       int *filled, const struct tn_gradient_hook *hook);
 

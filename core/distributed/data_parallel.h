@@ -6,10 +6,10 @@
 #ifndef TN_DISTRIBUTED_DATA_PARALLEL_H
 #define TN_DISTRIBUTED_DATA_PARALLEL_H
 
-#include "autograd/layer_sync_batch_norm.h"
-#include "autograd/ready.h"
+#include "autograd/gradient_ready.h"
 #include "distributed/buckets.h"
 #include "distributed/sharded.h"
+#include "layers/sync_batch_norm.h"
 
 struct tn_data_parallel {
 	tn_module *module;

@@ -14,7 +14,7 @@
 #include "loader/load.h"
 #include "loader/names.h"
 #include "loader/report.h"
-#include "loader/rows.h"
+#include "loader/report_rows.h"
 
 /* ---- The choice ------------------------------------------------------------------------------*/
 

@@ -8,7 +8,7 @@
 #define TN_LOADER_COMMUNICATORS_H
 
 #include "loader/communicator.h"
-#include "loader/known.h"
+#include "loader/known_plugins.h"
 #include "loader/registry.h"
 
 /* Which communicator a process is to use. */

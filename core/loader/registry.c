@@ -15,12 +15,12 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "loader/choose.h"
-#include "loader/known.h"
+#include "loader/known_plugins.h"
 #include "loader/load.h"
 #include "loader/probe.h"
+#include "loader/rank_devices.h"
 #include "loader/report.h"
-#include "loader/rows.h"
+#include "loader/report_rows.h"
 #include "loader/version.h"
 
 static tn_status read_selection(struct tn_loading *loading, struct tn_error_info *error)

@@ -15,8 +15,8 @@
 #include "base/json_writer.h"
 #include "base/memory.h"
 #include "loader/kind.h"
-#include "loader/pairs.h"
 #include "loader/report.h"
+#include "loader/report_pairs.h"
 
 /* ---- Members ---------------------------------------------------------------------------------*/
 

@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "loader/kind.h"
-#include "loader/pairs.h"
 #include "loader/report.h"
+#include "loader/report_pairs.h"
 
 static const char *kind_name(uint32_t kind)
 {

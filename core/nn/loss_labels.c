@@ -5,9 +5,9 @@
  */
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "layers/cross_entropy.h"
 #include "nn/loss.h"
 #include "nn/loss_rows.h"
-#include "ops/cross_entropy.h"
 #include "ops/formula.h"
 
 /* ---- Negative log-likelihood -----------------------------------------------------------------*/

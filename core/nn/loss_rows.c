@@ -12,7 +12,7 @@
 #include "dispatch/ledger.h"
 #include "nn/loss.h"
 #include "ops/formula.h"
-#include "ops/indices.h"
+#include "ops/index_check.h"
 #include "ops/reduce_run.h"
 #include "ops/take.h"
 

@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "array/array.h"
-#include "autograd/layer_split.h"
 #include "base/memory.h"
+#include "layers/split.h"
 #include "nn/forward.h"
 #include "nn/module.h"
 

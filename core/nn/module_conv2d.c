@@ -5,13 +5,13 @@
 
 #include <math.h>
 #include "array/array.h"
-#include "autograd/layer_conv2d.h"
 #include "base/memory.h"
+#include "layers/conv2d.h"
+#include "layers/conv2d_layer.h"
+#include "layers/prepack.h"
+#include "layers/window.h"
 #include "nn/module.h"
 #include "nn/tree.h"
-#include "ops/conv2d.h"
-#include "ops/prepack.h"
-#include "ops/window.h"
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {

@@ -4,8 +4,8 @@
 #include "nn/module_linear.h"
 
 #include <math.h>
-#include "autograd/layer_linear.h"
 #include "base/memory.h"
+#include "layers/linear.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
 

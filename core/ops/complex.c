@@ -14,10 +14,10 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "dispatch/programs.h"
+#include "ops/complex_parts.h"
 #include "ops/copy.h"
 #include "ops/layout.h"
 #include "ops/map.h"
-#include "ops/parts.h"
 
 enum { MOST_INPUTS = 3, TEXT = 2048 };
 enum gives { GIVES_NOTHING, GIVES_COMPLEX, GIVES_REAL, GIVES_BOOL };
@@ -240,13 +240,13 @@ static tn_status lower(struct tn_runtime *runtime, enum tn_operation operation,
 	for (uint32_t i = element->typed_from; i < element->n_inputs; i++)
 		common = tn_result_type(common, dtypes[i]);
 	common = tn_result_type(common, TN_C64);
-	tn_dtype part = tn_part_dtype(common);
+	tn_dtype part = tn_complex_part_dtype(common);
 	size_t length = 0;
 	for (uint32_t i = 0; i < element->n_inputs; i++) {
 		int n_parts = tn_is_complex(dtypes[i]) ? 2 : 1;
 		for (int k = 0; k < n_parts; k++) {
 			read[names.n_inputs] =
-				i < element->typed_from ? tn_part_dtype(dtypes[i]) : part;
+				i < element->typed_from ? tn_complex_part_dtype(dtypes[i]) : part;
 			inputs[names.n_inputs++] = part_names[i][k];
 		}
 		if (n_parts == 1)
@@ -266,11 +266,11 @@ static tn_status run_lowered(struct tn_runtime *runtime, enum tn_operation opera
 			     const struct lowered *lowered, const tn_array *const *inputs,
 			     const struct tn_scalar *scalars, tn_array *out)
 {
-	struct tn_parts in = {0}, to = {0};
+	struct tn_complex_parts in = {0}, to = {0};
 	tn_array *outputs[2];
-	tn_status status = tn_parts_add(&to, out);
+	tn_status status = tn_complex_parts_add(&to, out);
 	for (uint32_t i = 0; i < tn_element_operations[operation].n_inputs && !status; i++)
-		status = tn_parts_add(&in, inputs[i]);
+		status = tn_complex_parts_add(&in, inputs[i]);
 	for (uint32_t k = 0; k < to.n && !status; k++)
 		outputs[k] = to.views[k] ? to.views[k] : out;
 	if (!status)
@@ -280,8 +280,8 @@ static tn_status run_lowered(struct tn_runtime *runtime, enum tn_operation opera
 								  .outputs = outputs,
 								  .scalars = scalars,
 								  .are_apart = 1});
-	tn_parts_release(&in);
-	tn_parts_release(&to);
+	tn_complex_parts_release(&in);
+	tn_complex_parts_release(&to);
 	return status;
 }
 
@@ -372,7 +372,7 @@ static tn_array *part(const char *operation, const tn_array *a, int which)
 		status = view ? tn_fill_run(runtime, TN_DO_FILL, view, 0) : runtime->report.status;
 		return tn_end(runtime, status, view);
 	}
-	view = tn_part_view(a, which);
+	view = tn_complex_part_view(a, which);
 	status = view ? tn_record_made(runtime, &record, 1, &a, view) : runtime->report.status;
 	return tn_end(runtime, status, view);
 }

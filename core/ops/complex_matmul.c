@@ -10,15 +10,15 @@
 #include "array/make.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operations.h"
+#include "ops/complex_parts.h"
 #include "ops/copy.h"
-#include "ops/parts.h"
 
 /* A compact copy of each part, in the innermost scope; uninitialised unless `reads`. */
 static tn_status take_parts(struct tn_runtime *runtime, const tn_array *array, int reads,
 			    tn_array *parts[2])
 {
 	for (int i = 0; i < 2; i++) {
-		tn_array *view = tn_part_view(array, i);
+		tn_array *view = tn_complex_part_view(array, i);
 		parts[i] = view ? tn_array_make(runtime, tn_array_home(array), view->dtype,
 						view->rank, view->shape)
 				: NULL;
@@ -58,7 +58,7 @@ tn_status tn_complex_matmul(struct tn_runtime *runtime, const struct tn_matmul_r
 		status = tn_matmul_real(runtime, &real);
 	}
 	for (int i = 0; i < 2 && !status; i++) {
-		tn_array *view = tn_part_view(run->c, i);
+		tn_array *view = tn_complex_part_view(run->c, i);
 		status = view ? tn_copy_run(runtime, TN_DO_COPY, view, c[i])
 			      : runtime->report.status;
 	}

@@ -13,10 +13,11 @@
 #include "array/shape.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
+#include "dispatch/programs.h"
 #include "dispatch/route.h"
+#include "ops/complex_parts.h"
 #include "ops/layout.h"
-#include "ops/map.h"
-#include "ops/parts.h"
+#include "ops/map_call.h"
 #include "program/cast.h"
 
 /* ---- Copies ----------------------------------------------------------------------------------*/
@@ -39,7 +40,7 @@ static tn_status map_copy(struct tn_runtime *runtime, uint32_t operation, tn_arr
 	tn_status status = tn_programs_element(runtime, TN_DO_COPY,
 					       is_read_as_stored ? &out->dtype : &a->dtype, &copy);
 	run.program = copy.program;
-	return status ? status : tn_map_run(runtime, &run);
+	return status ? status : tn_map_call(runtime, &run);
 }
 
 static tn_status compose_copy(void *argument)
@@ -91,21 +92,32 @@ static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, cons
 	return TN_OK;
 }
 
+/* A bool: is one of the two parts not 0? */
+static tn_status map_nonzero(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
+			     const struct tn_complex_parts *from)
+{
+	static const struct tn_short_program is_nonzero = {"z = x != 0 || y != 0", 2, 0, 0, 0};
+	const tn_dtype dtypes[] = {from->arrays[0]->dtype, from->arrays[1]->dtype};
+	struct tn_map_run run = {.operation = operation, .inputs = from->arrays, .outputs = &out};
+	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	tn_status status = tn_programs_short(runtime, name, &is_nonzero, dtypes, &run.program);
+	return status ? status : tn_map_call(runtime, &run);
+}
+
 /* Where one of the two is complex: a real output takes the real part, a bool whether one of both is
  * not 0. */
 static tn_status copy_by_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			       const tn_array *a)
 {
-	static const struct tn_short_program is_nonzero = {"z = x != 0 || y != 0", 2, 0, 0, 0};
-	struct tn_parts from = {0}, to = {0};
-	tn_status status = tn_parts_add(&from, a);
+	struct tn_complex_parts from = {0}, to = {0};
+	tn_status status = tn_complex_parts_add(&from, a);
 	if (!status && out->dtype == TN_BOOL) {
-		status = tn_short_map(runtime, operation, &is_nonzero, from.arrays, &out, NULL);
-		tn_parts_release(&from);
+		status = map_nonzero(runtime, operation, out, &from);
+		tn_complex_parts_release(&from);
 		return status;
 	}
 	if (!status)
-		status = tn_parts_add(&to, out);
+		status = tn_complex_parts_add(&to, out);
 	for (uint32_t k = 0; k < to.n && !status; k++) {
 		tn_array *part = to.views[k] ? to.views[k] : out;
 		if (k < from.n)
@@ -113,8 +125,8 @@ static tn_status copy_by_parts(struct tn_runtime *runtime, uint32_t operation, t
 		else
 			status = tn_fill_run(runtime, operation, part, 0);
 	}
-	tn_parts_release(&from);
-	tn_parts_release(&to);
+	tn_complex_parts_release(&from);
+	tn_complex_parts_release(&to);
 	return status;
 }
 
@@ -183,18 +195,18 @@ static tn_status compose_fill(void *argument)
 	struct tn_map_run run = {
 		.operation = fill->operation, .outputs = &fill->out, .scalars = &value};
 	tn_status status = tn_programs_short(fill->runtime, "fill", &text, NULL, &run.program);
-	return status ? status : tn_map_run(fill->runtime, &run);
+	return status ? status : tn_map_call(fill->runtime, &run);
 }
 
 static tn_status fill_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			    const struct tn_value_bits *bits)
 {
-	struct tn_parts parts = {0};
-	tn_status status = tn_parts_add(&parts, out);
+	struct tn_complex_parts parts = {0};
+	tn_status status = tn_complex_parts_add(&parts, out);
 	for (uint32_t k = 0; k < parts.n && !status; k++)
 		status = tn_fill_bits(runtime, operation, parts.views[k],
 				      &(struct tn_value_bits){{bits->part[k], 0}});
-	tn_parts_release(&parts);
+	tn_complex_parts_release(&parts);
 	return status;
 }
 

@@ -13,17 +13,10 @@
 #include "array/array.h"
 #include "dispatch/operations.h"
 #include "dispatch/programs.h"
+#include "ops/map_call.h"
 
-/* outputs[j] := program(inputs, scalars)[j].  All outputs have one shape, which the inputs
- * broadcast to; an output may be an input.  Everything lives on one device. */
-struct tn_map_run {
-	uint32_t operation; /* enum tn_operation, or tn_operation_named */
-	const struct tn_program *program;
-	const tn_array *const *inputs;   /* program->n_inputs */
-	tn_array *const *outputs;        /* program->n_outputs */
-	const struct tn_scalar *scalars; /* program->n_scalars */
-	int are_apart;                   /* the caller knows that no two outputs share an element */
-};
+/* Runs it.  An input that shares memory with an output, unless both are the same view, is copied
+ * first. */
 tn_status tn_map_run(struct tn_runtime *runtime, const struct tn_map_run *run);
 
 /* A value as the scalar of that dtype. */

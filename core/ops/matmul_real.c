@@ -14,10 +14,10 @@
 #include "base/dtype.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
-#include "ops/compose_matmul.h"
 #include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/map.h"
+#include "ops/matmul_compose.h"
 
 enum { MOST_BATCH_AXES = 4 };
 

@@ -13,10 +13,10 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/combine.h"
+#include "ops/complex_parts.h"
 #include "ops/copy.h"
-#include "ops/parts.h"
+#include "ops/reduce_axes.h"
 #include "ops/reduce_run.h"
-#include "ops/reduced.h"
 #include "program/cast.h"
 
 /* One reduction of one array. */
@@ -102,12 +102,12 @@ static tn_status reduce_parts(const struct reduction *r, tn_array *out,
 			      const struct tn_short_program *epilogue, double scalar)
 {
 	static const struct tn_short_program both = {"out0 = x; out1 = y", 2, 0, 2, 0};
-	struct tn_parts in = {0}, to = {0};
+	struct tn_complex_parts in = {0}, to = {0};
 	if (r->count == 0)
 		return fill_empty(r, out);
-	tn_status status = tn_parts_add(&in, r->a);
+	tn_status status = tn_complex_parts_add(&in, r->a);
 	if (!status)
-		status = tn_parts_add(&to, out);
+		status = tn_complex_parts_add(&to, out);
 	if (!status) {
 		struct tn_short_reduction reduction = {.prologue = &both,
 						       .epilogue = epilogue,
@@ -120,8 +120,8 @@ static tn_status reduce_parts(const struct reduction *r, tn_array *out,
 	}
 	if (!status)
 		tn_array_touch(out);
-	tn_parts_release(&in);
-	tn_parts_release(&to);
+	tn_complex_parts_release(&in);
+	tn_complex_parts_release(&to);
 	return status;
 }
 

@@ -13,8 +13,8 @@
 #include "base/dtype.h"
 #include "dispatch/ledger.h"
 #include "ops/copy.h"
+#include "ops/reduce_axes.h"
 #include "ops/reduce_run.h"
-#include "ops/reduced.h"
 #include "ops/users_program.h"
 
 static const char operation[] = "reduce_map";

@@ -12,7 +12,7 @@
 #include "dispatch/operand.h"
 #include "dispatch/operations.h"
 #include "dispatch/route.h"
-#include "ops/parts.h"
+#include "ops/complex_parts.h"
 
 struct scan {
 	enum tn_operation operation;
@@ -65,7 +65,7 @@ static tn_status run_scan(struct scan *scan, tn_array **out)
 	const tn_array *a = scan->a;
 	struct tn_error_info *error = &scan->runtime->report;
 	const char *name = tn_operation_names[scan->operation];
-	struct tn_parts in = {0}, to = {0};
+	struct tn_complex_parts in = {0}, to = {0};
 	if (tn_is_complex(a->dtype) && scan->combiner != TN_REDUCE_SUM)
 		return tn_fail(error, TN_DTYPE, name, "not defined for %s",
 			       tn_dtype_name(a->dtype));
@@ -81,13 +81,13 @@ static tn_status run_scan(struct scan *scan, tn_array **out)
 		return TN_OK;
 	if (!tn_is_complex(a->dtype))
 		return scan_real(scan, a, *out);
-	tn_status status = tn_parts_add(&in, a);
+	tn_status status = tn_complex_parts_add(&in, a);
 	if (!status)
-		status = tn_parts_add(&to, *out);
+		status = tn_complex_parts_add(&to, *out);
 	for (uint32_t k = 0; k < to.n && !status; k++)
 		status = scan_real(scan, in.arrays[k], to.views[k]);
-	tn_parts_release(&in);
-	tn_parts_release(&to);
+	tn_complex_parts_release(&in);
+	tn_complex_parts_release(&to);
 	return status;
 }
 

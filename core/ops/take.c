@@ -15,7 +15,7 @@
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
 #include "ops/copy.h"
-#include "ops/indices.h"
+#include "ops/index_check.h"
 #include "ops/layout.h"
 
 /* ---- Take ------------------------------------------------------------------------------------*/

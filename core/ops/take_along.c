@@ -10,7 +10,7 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/copy.h"
-#include "ops/indices.h"
+#include "ops/index_check.h"
 #include "ops/map.h"
 #include "ops/take.h"
 

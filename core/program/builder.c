@@ -13,13 +13,10 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "program/cast.h"
 #include "program/evaluate.h"
 #include "program/opcode.h"
 #include "program/program.h"
 #include "program/simplify.h"
-
-#define N_SLOTS (2 * TN_BUILDER_MAX_VALUES)
 
 tn_status tn_builder_init(struct tn_builder *builder, const char *operation,
 			  struct tn_error_info *error)
@@ -27,7 +24,7 @@ tn_status tn_builder_init(struct tn_builder *builder, const char *operation,
 	memset(builder, 0, sizeof(*builder));
 	size_t bits = sizeof(uint64_t) * TN_BUILDER_MAX_VALUES;
 	size_t values = sizeof(struct tn_instruction) * TN_BUILDER_MAX_VALUES;
-	size_t slots = sizeof(uint16_t) * N_SLOTS;
+	size_t slots = sizeof(uint16_t) * TN_BUILDER_SLOTS;
 	char *memory = tn_mem_alloc(bits + values + slots);
 	if (!memory)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation,
@@ -47,75 +44,6 @@ void tn_builder_release(struct tn_builder *builder)
 	memset(builder, 0, sizeof(*builder));
 }
 
-static uint32_t slot_of(const struct tn_instruction *value, uint64_t bits)
-{
-	uint64_t operands = (uint64_t)value->a << 32 | (uint64_t)value->b << 16 | value->c;
-	uint64_t h = operands ^ (uint64_t)value->op << 48 ^ (uint64_t)value->dtype << 56;
-	h = (h ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
-	h ^= h >> 29;
-	return (uint32_t)(h * UINT64_C(0xbf58476d1ce4e5b9) >> 32) % N_SLOTS;
-}
-
-/* The number of the value with these fields, made if it is new. */
-static tn_value intern(struct tn_builder *builder, struct tn_instruction value, uint64_t bits)
-{
-	if (builder->status)
-		return 0;
-	uint32_t slot = slot_of(&value, bits);
-	for (; builder->slots[slot]; slot = (slot + 1) % N_SLOTS) {
-		tn_value found = builder->slots[slot] - 1;
-		if (!memcmp(&builder->values[found], &value, sizeof(value)) &&
-		    builder->bits[found] == bits)
-			return found;
-	}
-	if (builder->n_values == TN_BUILDER_MAX_VALUES) {
-		builder->status = TN_LIMIT;
-		return 0;
-	}
-	tn_value number = (tn_value)builder->n_values++;
-	builder->values[number] = value;
-	builder->bits[number] = bits;
-	builder->slots[slot] = (uint16_t)(number + 1);
-	return number;
-}
-
-tn_value tn_build_source(struct tn_builder *builder, uint16_t op, tn_dtype dtype, uint32_t number)
-{
-	struct tn_instruction value = {.op = op, .dtype = (uint16_t)dtype, .a = (uint16_t)number};
-	return intern(builder, value, 0);
-}
-
-/* One NaN represents all: payloads are not part of a program's meaning. */
-static uint64_t canonical(tn_dtype dtype, uint64_t bits)
-{
-	if (dtype == TN_F32 && (bits & 0x7fffffff) > 0x7f800000)
-		return 0x7fc00000;
-	if (dtype == TN_F64 && (bits & INT64_MAX) > UINT64_C(0x7ff0000000000000))
-		return UINT64_C(0x7ff8000000000000);
-	return bits;
-}
-
-tn_value tn_build_constant(struct tn_builder *builder, tn_dtype dtype, uint64_t bits)
-{
-	struct tn_instruction value = {.op = TN_OP_CONSTANT, .dtype = (uint16_t)dtype};
-	return intern(builder, value, canonical(dtype, bits));
-}
-
-tn_value tn_build_number(struct tn_builder *builder, tn_dtype dtype, double number)
-{
-	return tn_build_constant(builder, dtype,
-				 tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(number)));
-}
-
-int tn_build_is_constant(const struct tn_builder *builder, tn_value value, uint64_t *bits)
-{
-	if (builder->values[value].op != TN_OP_CONSTANT)
-		return 0;
-	if (bits)
-		*bits = builder->bits[value];
-	return 1;
-}
-
 static int all_constant(const struct tn_builder *builder, int arity, const tn_value *operands)
 {
 	for (int i = 0; i < arity; i++) {
@@ -133,30 +61,47 @@ static int in_order(const struct tn_builder *builder, tn_value a, tn_value b)
 	return a_constant == b_constant ? a <= b : b_constant;
 }
 
+/* The operands of a commutative op are swapped into their order. */
+static void order_operands(const struct tn_builder *builder, struct tn_instruction *value)
+{
+	if (!(tn_op_information(value->op)->flags & TN_COMMUTES) ||
+	    in_order(builder, value->a, value->b))
+		return;
+	tn_value swap = value->a;
+	value->a = value->b;
+	value->b = swap;
+}
+
+/* Is the value one of constants?  *result is then what it evaluates to. */
+static int is_folded(struct tn_builder *builder, const struct tn_instruction *value,
+		     tn_value *result)
+{
+	const tn_value operands[] = {value->a, value->b, value->c};
+	const uint64_t *bits = builder->bits;
+	if (!all_constant(builder, tn_op_information(value->op)->arity, operands))
+		return 0;
+	tn_dtype typed = tn_build_dtype(builder, operands[tn_op_typed_operand(value->op)]);
+	*result = tn_build_constant(builder, value->dtype,
+				    tn_op_evaluate(value->op, value->dtype, typed, bits[value->a],
+						   bits[value->b], bits[value->c]));
+	return 1;
+}
+
 tn_value tn_build_op(struct tn_builder *builder, uint16_t op, tn_dtype dtype, tn_value a,
 		     tn_value b, tn_value c)
 {
-	const struct tn_op_info *information = tn_op_information(op);
-	tn_value result;
+	struct tn_instruction value = {.op = op, .dtype = (uint16_t)dtype, .a = a, .b = b, .c = c};
+	enum tn_simplification outcome = TN_BECOMES_OP;
+	tn_value result = 0;
+	while (outcome == TN_BECOMES_OP && !builder->status) {
+		order_operands(builder, &value);
+		if (is_folded(builder, &value, &result))
+			return result;
+		outcome = tn_simplify(builder, &value, &result);
+	}
 	if (builder->status)
 		return 0;
-	if ((information->flags & TN_COMMUTES) && !in_order(builder, a, b)) {
-		tn_value swap = a;
-		a = b;
-		b = swap;
-	}
-	const tn_value operands[] = {a, b, c};
-	if (all_constant(builder, information->arity, operands)) {
-		const uint64_t *bits = builder->bits;
-		tn_dtype typed = tn_build_dtype(builder, operands[tn_op_typed_operand(op)]);
-		return tn_build_constant(
-			builder, dtype,
-			tn_op_evaluate(op, dtype, typed, bits[a], bits[b], bits[c]));
-	}
-	if (tn_simplify(builder, op, dtype, a, b, c, &result))
-		return result;
-	struct tn_instruction value = {.op = op, .dtype = (uint16_t)dtype, .a = a, .b = b, .c = c};
-	return intern(builder, value, 0);
+	return outcome == TN_IS_VALUE ? result : tn_value_intern(builder, value, 0);
 }
 
 tn_value tn_build_cast(struct tn_builder *builder, tn_dtype dtype, tn_value a)

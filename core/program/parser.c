@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "program/calls.h"
 #include "program/cast.h"
 #include "program/functions.h"
 #include "program/parser_state.h"
@@ -104,11 +105,89 @@ static struct tn_term read_name(struct tn_parser *parser, const struct tn_token 
 			     tn_suggest(parser, name, hint, sizeof(hint)));
 }
 
+static struct tn_term parse_expression(struct tn_parser *parser);
+
+/* ---- Calls -----------------------------------------------------------------------------------*/
+
+/* Parses from '(' past ')'; returns the number of arguments. */
+static int parse_arguments(struct tn_parser *parser, struct tn_term *arguments)
+{
+	int n = 0;
+	parser->parentheses++;
+	tn_parse_advance(parser);
+	while (!parser->status && !(n == 0 && tn_parse_sees(parser, ')'))) {
+		if (n == TN_MAX_ARGUMENTS) {
+			tn_parse_fail(parser, &parser->token, TN_FORMAT,
+				      "no function takes more than %d arguments", TN_MAX_ARGUMENTS);
+			return n;
+		}
+		arguments[n++] = parse_expression(parser);
+		if (!tn_parse_sees(parser, ','))
+			break;
+		tn_parse_advance(parser);
+	}
+	if (!tn_parse_sees(parser, ')'))
+		tn_parse_expected(parser, "',', ')' or an operator");
+	parser->parentheses--;
+	tn_parse_advance(parser);
+	return n;
+}
+
+/* Parses the formula with its parameters bound to the arguments, then continues in the text. */
+static struct tn_term call_formula(struct tn_parser *parser, const struct tn_token *name,
+				   const struct tn_function *function,
+				   const struct tn_term *arguments)
+{
+	const struct tn_parser outer = *parser;
+	struct tn_binding bindings[TN_MAX_ARGUMENTS];
+	for (int i = 0; i < function->n_arguments; i++)
+		bindings[i] = (struct tn_binding){function->parameters[i],
+						  strlen(function->parameters[i]), TN_BINDING_INPUT,
+						  1, arguments[i]};
+	parser->scope = (struct tn_bindings){bindings, function->n_arguments};
+	parser->parentheses = 0;
+	if (!parser->call)
+		parser->call = name;
+	tn_lexer_init(&parser->lexer, function->formula, outer.lexer.locale);
+	tn_parse_advance(parser);
+	struct tn_term term = parse_expression(parser);
+	parser->scope = outer.scope;
+	parser->parentheses = outer.parentheses;
+	parser->call = outer.call;
+	parser->lexer = outer.lexer;
+	if (!parser->status)
+		parser->token = outer.token;
+	return term;
+}
+
+static struct tn_term parse_call(struct tn_parser *parser, const struct tn_token *name)
+{
+	struct tn_term arguments[TN_MAX_ARGUMENTS] = {{0}};
+	char text[80], hint[80];
+	tn_token_text(name, text, sizeof(text));
+	if (!tn_function_find(name, -1).name)
+		return tn_parse_fail(parser, name, TN_NOT_FOUND, "unknown function %s%s", text,
+				     tn_suggest(parser, name, hint, sizeof(hint)));
+	int n = parse_arguments(parser, arguments);
+	if (parser->status)
+		return (struct tn_term){0};
+	const struct tn_function function = tn_function_find(name, n);
+	if (function.n_arguments != n)
+		return tn_parse_fail(parser, name, TN_FORMAT, "%s takes %d arguments, found %d",
+				     text, function.n_arguments, n);
+	if (function.kind == TN_CALL_UNIFIED)
+		tn_terms_unify(parser, name, n, arguments);
+	return function.formula ? call_formula(parser, name, &function, arguments)
+				: tn_type_call(parser, name, &function, arguments);
+}
+
+/* ---- Expressions -----------------------------------------------------------------------------*/
+
 static struct tn_term parse_parenthesis(struct tn_parser *parser)
 {
 	parser->parentheses++;
 	tn_parse_advance(parser);
-	struct tn_term term = tn_parse_expression(parser);
+	struct tn_term term = parse_expression(parser);
 	if (!tn_parse_sees(parser, ')'))
 		return tn_parse_expected(parser, "')' or an operator");
 	parser->parentheses--;
@@ -128,7 +207,7 @@ static struct tn_term parse_primary(struct tn_parser *parser)
 		return tn_literal_real(parser, token.real);
 	case TN_TOKEN_NAME:
 		tn_parse_advance(parser);
-		return tn_parse_sees(parser, '(') ? tn_parse_call(parser, &token)
+		return tn_parse_sees(parser, '(') ? parse_call(parser, &token)
 						  : read_name(parser, &token);
 	default:
 		if (tn_parse_sees(parser, '('))
@@ -253,15 +332,15 @@ static struct tn_term parse_choice(struct tn_parser *parser, struct tn_term cond
 {
 	const struct tn_token token = parser->token;
 	advance_to_operand(parser);
-	struct tn_term yes = tn_parse_expression(parser);
+	struct tn_term yes = parse_expression(parser);
 	if (!tn_parse_sees(parser, ':'))
 		return tn_parse_expected(parser, "':' of the '?', or an operator");
 	advance_to_operand(parser);
-	struct tn_term no = tn_parse_expression(parser);
+	struct tn_term no = parse_expression(parser);
 	return tn_type_select(parser, &token, condition, yes, no);
 }
 
-struct tn_term tn_parse_expression(struct tn_parser *parser)
+static struct tn_term parse_expression(struct tn_parser *parser)
 {
 	struct tn_term term = {0};
 	if (!enter(parser))
@@ -330,7 +409,7 @@ static const struct tn_binding *parse_statement(struct tn_parser *parser)
 	if (operator)
 		old = read_name(parser, &name);
 	advance_to_operand(parser);
-	struct tn_term term = tn_parse_expression(parser);
+	struct tn_term term = parse_expression(parser);
 	if (operator)
 		term = apply(parser, &equals, operator, old, term);
 	if (parser->status)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Expressions.  The parser's other files are parser_state.c (tokens and failures), functions.c
- * (calls, whose arguments are expressions again) and typing.c (operators over typed and untyped
- * terms).
+ * Programs from text.  The parser's other files are parser_state.c (tokens and failures),
+ * functions.c (the table of functions), calls.c (the types of their calls) and typing.c (operators
+ * over typed and untyped terms).
  */
 #ifndef TN_PROGRAM_PARSER_H
 #define TN_PROGRAM_PARSER_H
 
 #include "program/parser_state.h"
-
-struct tn_term tn_parse_expression(struct tn_parser *parser);
 
 /* tn_program_parse, which also writes the dtype that each output has in the language to `results`
  * (NULL, or room for all): u64 where the program's value is an i64 with the same bits. */

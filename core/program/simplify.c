@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "program/builder.h"
 #include "program/cast.h"
 #include "program/opcode.h"
 
@@ -44,26 +43,40 @@ static const struct tn_instruction *made_by(const struct request *r, tn_value va
 	return maker->op == op ? maker : NULL;
 }
 
+/* What a rule makes of a request. */
+struct simplified {
+	tn_value value;           /* TN_IS_VALUE */
+	struct tn_instruction op; /* TN_BECOMES_OP */
+};
+
 /* Answers `value`. */
-static int is(tn_value value, tn_value *result)
+static enum tn_simplification is(tn_value value, struct simplified *result)
 {
-	*result = value;
-	return 1;
+	result->value = value;
+	return TN_IS_VALUE;
 }
 
-static int becomes(const struct request *r, uint16_t op, tn_value a, tn_value b, tn_value *result)
+static enum tn_simplification becomes_of_three(const struct request *r, uint16_t op, tn_value a,
+					       tn_value b, tn_value c, struct simplified *result)
 {
-	*result = tn_build_op(r->builder, op, r->dtype, a, b, 0);
-	return 1;
+	result->op = (struct tn_instruction){
+		.op = op, .dtype = (uint16_t)r->dtype, .a = a, .b = b, .c = c};
+	return TN_BECOMES_OP;
 }
 
-static int is_constant_of(const struct request *r, double number, tn_value *result)
+static enum tn_simplification becomes(const struct request *r, uint16_t op, tn_value a, tn_value b,
+				      struct simplified *result)
 {
-	*result = tn_build_number(r->builder, r->dtype, number);
-	return 1;
+	return becomes_of_three(r, op, a, b, 0, result);
 }
 
-static int simplify_add(const struct request *r, tn_value *result)
+static enum tn_simplification is_constant_of(const struct request *r, double number,
+					     struct simplified *result)
+{
+	return is(tn_build_number(r->builder, r->dtype, number), result);
+}
+
+static enum tn_simplification simplify_add(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction *negated = made_by(r, r->b, TN_OP_NEG);
 	if (is_number(r->builder, r->b, -0.0)) /* also 0 of an integer */
@@ -73,10 +86,10 @@ static int simplify_add(const struct request *r, tn_value *result)
 	negated = made_by(r, r->a, TN_OP_NEG);
 	if (negated)
 		return becomes(r, TN_OP_SUB, r->b, negated->a, result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
-static int simplify_sub(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_sub(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction *negated = made_by(r, r->b, TN_OP_NEG);
 	if (is_number(r->builder, r->b, 0.0))
@@ -87,10 +100,10 @@ static int simplify_sub(const struct request *r, tn_value *result)
 		return becomes(r, TN_OP_ADD, r->a, negated->a, result);
 	if (r->a == r->b && tn_is_integer(r->dtype))
 		return is_constant_of(r, 0, result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
-static int simplify_mul(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_mul(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction *left = made_by(r, r->a, TN_OP_NEG);
 	const struct tn_instruction *right = made_by(r, r->b, TN_OP_NEG);
@@ -102,7 +115,7 @@ static int simplify_mul(const struct request *r, tn_value *result)
 		return is(r->b, result);
 	if (left && right)
 		return becomes(r, TN_OP_MUL, left->a, right->a, result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
 /* A power of two whose reciprocal is a normal number: x / c = x * (1 / c), both rounded once. */
@@ -119,7 +132,7 @@ static int has_exact_reciprocal(const struct request *r, tn_value value, double 
 	return exponent > -100 && exponent < 100;
 }
 
-static int simplify_div(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_div(const struct request *r, struct simplified *result)
 {
 	double reciprocal;
 	if (is_number(r->builder, r->b, 1))
@@ -131,19 +144,19 @@ static int simplify_div(const struct request *r, tn_value *result)
 	if (has_exact_reciprocal(r, r->b, &reciprocal))
 		return becomes(r, TN_OP_MUL, r->a,
 			       tn_build_number(r->builder, r->dtype, reciprocal), result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
-static int simplify_rem(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_rem(const struct request *r, struct simplified *result)
 {
 	if (!tn_is_integer(r->dtype))
-		return 0;
+		return TN_IS_SIMPLE;
 	if (is_number(r->builder, r->b, 0) || is_number(r->builder, r->b, 1))
 		return is_constant_of(r, 0, result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
-static int simplify_fma(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_fma(const struct request *r, struct simplified *result)
 {
 	struct tn_builder *builder = r->builder;
 	if (is_number(builder, r->c, -0.0))
@@ -152,11 +165,11 @@ static int simplify_fma(const struct request *r, tn_value *result)
 		return becomes(r, TN_OP_ADD, r->b, r->c, result);
 	if (is_number(builder, r->b, 1))
 		return becomes(r, TN_OP_ADD, r->a, r->c, result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
 /* pow(x, 0) is 1 for every x, NaN too; pow(x, -1) and pow(x, 2) are rounded once either way. */
-static int simplify_pow(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_pow(const struct request *r, struct simplified *result)
 {
 	struct tn_builder *builder = r->builder;
 	if (is_number(builder, r->b, 0.0) || is_number(builder, r->b, -0.0) ||
@@ -168,21 +181,21 @@ static int simplify_pow(const struct request *r, tn_value *result)
 		return becomes(r, TN_OP_MUL, r->a, r->a, result);
 	if (is_number(builder, r->b, -1))
 		return becomes(r, TN_OP_DIV, tn_build_number(builder, r->dtype, 1), r->a, result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
-static int simplify_neg(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_neg(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction *inner = made_by(r, r->a, TN_OP_NEG);
-	return inner ? is(inner->a, result) : 0;
+	return inner ? is(inner->a, result) : TN_IS_SIMPLE;
 }
 
-static int simplify_abs(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_abs(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction *inner = made_by(r, r->a, TN_OP_NEG);
 	if (r->dtype == TN_U32 || made_by(r, r->a, TN_OP_ABS))
 		return is(r->a, result);
-	return inner ? becomes(r, TN_OP_ABS, inner->a, 0, result) : 0;
+	return inner ? becomes(r, TN_OP_ABS, inner->a, 0, result) : TN_IS_SIMPLE;
 }
 
 static int is_rounding(uint16_t op)
@@ -191,50 +204,51 @@ static int is_rounding(uint16_t op)
 }
 
 /* Rounding of a value that is a whole number, infinite or NaN. */
-static int simplify_rounding(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_rounding(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction *inner = &r->builder->values[r->a];
 	int whole = is_rounding(inner->op) || inner->op == TN_OP_SIGN;
 	if (inner->op == TN_OP_CAST)
 		whole = !tn_is_floating(tn_build_dtype(r->builder, inner->a));
-	return whole ? is(r->a, result) : 0;
+	return whole ? is(r->a, result) : TN_IS_SIMPLE;
 }
 
-static int simplify_sign(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_sign(const struct request *r, struct simplified *result)
 {
-	return made_by(r, r->a, TN_OP_SIGN) ? is(r->a, result) : 0;
+	return made_by(r, r->a, TN_OP_SIGN) ? is(r->a, result) : TN_IS_SIMPLE;
 }
 
 /* Operands of floating type may be NaN, which equals nothing. */
-static int simplify_comparison(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_comparison(const struct request *r,
+						  struct simplified *result)
 {
 	if (r->a != r->b || tn_is_floating(tn_build_dtype(r->builder, r->a)))
-		return 0;
+		return TN_IS_SIMPLE;
 	return is_constant_of(r, r->op == TN_OP_EQ || r->op == TN_OP_LE || r->op == TN_OP_GE,
 			      result);
 }
 
-static int simplify_and(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_and(const struct request *r, struct simplified *result)
 {
 	if (r->a == r->b || is_ones(r->builder, r->b))
 		return is(r->a, result);
-	return is_number(r->builder, r->b, 0) ? is(r->b, result) : 0;
+	return is_number(r->builder, r->b, 0) ? is(r->b, result) : TN_IS_SIMPLE;
 }
 
-static int simplify_or(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_or(const struct request *r, struct simplified *result)
 {
 	if (r->a == r->b || is_number(r->builder, r->b, 0))
 		return is(r->a, result);
-	return is_ones(r->builder, r->b) ? is(r->b, result) : 0;
+	return is_ones(r->builder, r->b) ? is(r->b, result) : TN_IS_SIMPLE;
 }
 
-static int simplify_xor(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_xor(const struct request *r, struct simplified *result)
 {
 	if (r->a == r->b)
 		return is_constant_of(r, 0, result);
 	if (is_number(r->builder, r->b, 0))
 		return is(r->a, result);
-	return is_ones(r->builder, r->b) ? becomes(r, TN_OP_NOT, r->a, 0, result) : 0;
+	return is_ones(r->builder, r->b) ? becomes(r, TN_OP_NOT, r->a, 0, result) : TN_IS_SIMPLE;
 }
 
 /* The comparison that is true where this one is false, or 0: with NaN only == and != have an
@@ -260,26 +274,26 @@ static uint16_t opposite(const struct tn_builder *builder, const struct tn_instr
 	}
 }
 
-static int simplify_not(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_not(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction inner = r->builder->values[r->a];
 	if (inner.op == TN_OP_NOT)
 		return is(inner.a, result);
 	uint16_t other = opposite(r->builder, &inner);
-	return other ? becomes(r, other, inner.a, inner.b, result) : 0;
+	return other ? becomes(r, other, inner.a, inner.b, result) : TN_IS_SIMPLE;
 }
 
 /* Counts are modulo the width. */
-static int simplify_shift(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_shift(const struct request *r, struct simplified *result)
 {
 	uint64_t bits;
 	unsigned width = 8 * (unsigned)tn_dtype_size(r->dtype);
 	if (tn_build_is_constant(r->builder, r->b, &bits) && !(bits & (width - 1)))
 		return is(r->a, result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
-static int simplify_select(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_select(const struct request *r, struct simplified *result)
 {
 	struct tn_builder *builder = r->builder;
 	uint64_t condition;
@@ -288,17 +302,15 @@ static int simplify_select(const struct request *r, tn_value *result)
 	if (tn_build_is_constant(builder, r->a, &condition))
 		return is(condition ? r->b : r->c, result);
 	const struct tn_instruction *negated = made_by(r, r->a, TN_OP_NOT);
-	if (negated) {
-		*result = tn_build_op(builder, TN_OP_SELECT, r->dtype, negated->a, r->c, r->b);
-		return 1;
-	}
+	if (negated)
+		return becomes_of_three(r, TN_OP_SELECT, negated->a, r->c, r->b, result);
 	if (r->dtype != TN_BOOL)
-		return 0;
+		return TN_IS_SIMPLE;
 	if (is_number(builder, r->b, 1) && is_number(builder, r->c, 0))
 		return is(r->a, result);
 	if (is_number(builder, r->b, 0) && is_number(builder, r->c, 1))
 		return becomes(r, TN_OP_NOT, r->a, 0, result);
-	return 0;
+	return TN_IS_SIMPLE;
 }
 
 /* Does every value of `from` have a value of `to` that converts back to it? */
@@ -319,37 +331,38 @@ static int widens(tn_dtype from, tn_dtype to)
 }
 
 /* Round trips, and conversions of 0 and 1 through another type. */
-static int simplify_cast(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_cast(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction *inner = made_by(r, r->a, TN_OP_CAST);
 	if (!inner)
-		return 0;
+		return TN_IS_SIMPLE;
 	tn_dtype first = tn_build_dtype(r->builder, inner->a);
 	tn_dtype middle = tn_build_dtype(r->builder, r->a);
 	if (first == r->dtype && widens(first, middle))
 		return is(inner->a, result);
 	if (first == TN_BOOL)
-		return is(tn_build_cast(r->builder, r->dtype, inner->a), result);
-	return 0;
+		return becomes(r, TN_OP_CAST, inner->a, 0, result);
+	return TN_IS_SIMPLE;
 }
 
-static int simplify_bitcast(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_bitcast(const struct request *r, struct simplified *result)
 {
 	const struct tn_instruction *inner = made_by(r, r->a, TN_OP_BITCAST);
 	if (tn_build_dtype(r->builder, r->a) == r->dtype)
 		return is(r->a, result);
-	return inner ? becomes(r, TN_OP_BITCAST, inner->a, 0, result) : 0;
+	return inner ? becomes(r, TN_OP_BITCAST, inner->a, 0, result) : TN_IS_SIMPLE;
 }
 
-static int simplify_extreme(const struct request *r, tn_value *result)
+static enum tn_simplification simplify_extreme(const struct request *r, struct simplified *result)
 {
-	return r->a == r->b ? is(r->a, result) : 0;
+	return r->a == r->b ? is(r->a, result) : TN_IS_SIMPLE;
 }
 
-int tn_simplify(struct tn_builder *builder, uint16_t op, tn_dtype dtype, tn_value a, tn_value b,
-		tn_value c, tn_value *result)
+enum tn_simplification tn_simplify(struct tn_builder *builder, struct tn_instruction *value,
+				   tn_value *result)
 {
-	static int (*const rules[TN_OP_COUNT])(const struct request *, tn_value *) = {
+	static enum tn_simplification (*const rules[TN_OP_COUNT])(const struct request *,
+								  struct simplified *) = {
 		[TN_OP_ADD] = simplify_add,         [TN_OP_SUB] = simplify_sub,
 		[TN_OP_MUL] = simplify_mul,         [TN_OP_DIV] = simplify_div,
 		[TN_OP_REM] = simplify_rem,         [TN_OP_NEG] = simplify_neg,
@@ -367,6 +380,15 @@ int tn_simplify(struct tn_builder *builder, uint16_t op, tn_dtype dtype, tn_valu
 		[TN_OP_SELECT] = simplify_select,   [TN_OP_CAST] = simplify_cast,
 		[TN_OP_BITCAST] = simplify_bitcast,
 	};
-	const struct request request = {builder, op, dtype, a, b, c};
-	return op < TN_OP_COUNT && rules[op] ? rules[op](&request, result) : 0;
+	const struct request request = {builder,  value->op, value->dtype,
+					value->a, value->b,  value->c};
+	struct simplified simplified = {0};
+	if (value->op >= TN_OP_COUNT || !rules[value->op])
+		return TN_IS_SIMPLE;
+	const enum tn_simplification outcome = rules[value->op](&request, &simplified);
+	if (outcome == TN_IS_VALUE)
+		*result = simplified.value;
+	if (outcome == TN_BECOMES_OP)
+		*value = simplified.op;
+	return outcome;
 }

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The interface of simplify.c for the builder.
+ * Rules that turn the request for a value into that for a simpler one.  They ask for no value but
+ * constants: the builder follows the requests.
  */
 #ifndef TN_PROGRAM_SIMPLIFY_H
 #define TN_PROGRAM_SIMPLIFY_H
 
-#include "program/builder.h"
+#include "program/value_table.h"
 
-/* Returns 1 when op(a, b, c) is a value that needs no new instruction of that op; *result has
- * it. */
-int tn_simplify(struct tn_builder *builder, uint16_t op, tn_dtype dtype, tn_value a, tn_value b,
-		tn_value c, tn_value *result);
+enum tn_simplification {
+	TN_IS_SIMPLE,  /* no rule applies */
+	TN_IS_VALUE,   /* *result, which exists */
+	TN_BECOMES_OP, /* *value, which may be simplified again */
+};
+
+/* Applies one rule to an op over operands in their order. */
+enum tn_simplification tn_simplify(struct tn_builder *builder, struct tn_instruction *value,
+				   tn_value *result);
 
 #endif

@@ -13,7 +13,7 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/memory.h"
-#include "ops/close.h"
+#include "ops/tolerance.h"
 #include "text/assertion_text.h"
 #include "text/number_format.h"
 

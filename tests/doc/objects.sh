@@ -26,16 +26,6 @@ core/models/models
 core/reference/entries
 END
 
-# FILE FILE: the two call each other.
-#   builder simplify   each value is simplified while it is built, which builds others
-#   functions parser   a call has expressions as arguments, an expression has calls
-#   copy map           a copy may be a map; a map copies an input that overlaps its output
-cat >"$dir/pairs" <<'END'
-core/program/builder core/program/simplify
-core/program/functions core/program/parser
-core/ops/copy core/ops/map
-END
-
 layers=$(sed -n '/^layers=/,/"$/{
 	s/^layers=//
 	s/["\\]//g
@@ -94,7 +84,7 @@ match($0, /[a-z_0-9]+\(/) {
 [ -z "$wrong" ] || say "prototypes in another header:
 $wrong"
 
-# Edges: who calls whom, without the pairs.
+# Edges: who calls whom.
 awk 'NR == FNR { if ($3 == "T") home[$2] = $1; next }
 $3 == "U" && $2 in home && home[$2] != $1 {
 	print $1, home[$2], $2
@@ -118,8 +108,6 @@ $wrong"
 # Files without callers or without callees are not in a circle; the files left after removing all of
 # these are.
 wrong=$(awk '
-NR == FNR { pair[$1 " " $2] = pair[$2 " " $1] = 1; next }
-($1 " " $2) in pair { next }
 { edge[$1 " " $2] = edge[$1 " " $2] " " $3 }
 END {
 	do {
@@ -140,7 +128,7 @@ END {
 	} while (gone)
 	for (e in edge)
 		print e ":" edge[e]
-}' "$dir/pairs" "$dir/edges" | sort)
+}' "$dir/edges" | sort)
 [ -z "$wrong" ] || say "files call each other in a circle (CALLER CALLED: SYMBOLS):
 $wrong"
 echo "$(wc -l <"$dir/objects") files, $(wc -l <"$dir/edges") calls from file to file"

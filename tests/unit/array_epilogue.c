@@ -6,11 +6,11 @@
  * weights.
  */
 #include "array_fixture.h"
-#include "ops/conv2d.h"
+#include "layers/conv2d.h"
+#include "layers/norm.h"
+#include "layers/prepack.h"
+#include "layers/window.h"
 #include "ops/matmul.h"
-#include "ops/norm.h"
-#include "ops/prepack.h"
-#include "ops/window.h"
 
 /* ---- Devices ---------------------------------------------------------------------------------*/
 

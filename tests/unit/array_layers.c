@@ -5,12 +5,12 @@
  * reference's own slots, and so do host runs of a far device.
  */
 #include "array_fixture.h"
-#include "ops/conv2d.h"
-#include "ops/cross_entropy.h"
-#include "ops/norm.h"
-#include "ops/pool2d.h"
-#include "ops/softmax.h"
-#include "ops/window.h"
+#include "layers/conv2d.h"
+#include "layers/cross_entropy.h"
+#include "layers/norm.h"
+#include "layers/pool2d.h"
+#include "layers/softmax.h"
+#include "layers/window.h"
 
 /* The routes compared with the reference's slots: composed of the mandatory entries, and on the
  * host for memory that it cannot read. */

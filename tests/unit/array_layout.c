@@ -4,13 +4,13 @@
  * The layout of results in memory: the rules of ops/layout.h; no layout changes a value or what the
  * host reads.
  */
-#include "ops/conv2d.h"
-#include "ops/layout.h"
 #include "array_fixture.h"
-#include "ops/norm.h"
-#include "ops/pool2d.h"
-#include "ops/softmax.h"
-#include "ops/window.h"
+#include "layers/conv2d.h"
+#include "layers/norm.h"
+#include "layers/pool2d.h"
+#include "layers/softmax.h"
+#include "layers/window.h"
+#include "ops/layout.h"
 
 /* Images with the elements 0, 1, ... in logical order and their channels last in memory. */
 static tn_array *images_last(struct fixture *f, int rank, const int64_t *shape)

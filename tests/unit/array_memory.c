@@ -10,10 +10,10 @@
 #define FAILING_MALLOC 0
 #include "device/chunk.h"
 #include "failing_memory.h"
-#include "ops/conv2d.h"
-#include "ops/pool2d.h"
-#include "ops/softmax.h"
-#include "ops/window.h"
+#include "layers/conv2d.h"
+#include "layers/pool2d.h"
+#include "layers/softmax.h"
+#include "layers/window.h"
 
 /* Runs some of everything on the current device; 0: a failure. */
 static int work(struct fixture *f)

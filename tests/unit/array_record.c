@@ -5,9 +5,9 @@
  * internal steps.
  */
 #include "array_fixture.h"
-#include "ops/conv2d.h"
-#include "ops/softmax.h"
-#include "ops/window.h"
+#include "layers/conv2d.h"
+#include "layers/softmax.h"
+#include "layers/window.h"
 
 struct heard {
 	struct fixture *fixture;

@@ -5,7 +5,7 @@
  */
 #include "array_fixture.h"
 #include "device/chunk.h"
-#include "ops/softmax.h"
+#include "layers/softmax.h"
 
 /* A program with every kind of call; the sum of all results. */
 static double run_all(struct fixture *f)

@@ -6,7 +6,7 @@
  */
 #include "mock_fixture.h"
 
-#include "autograd/ready.h"
+#include "autograd/gradient_ready.h"
 #include "autograd/tape.h"
 #include "nn/module.h"
 

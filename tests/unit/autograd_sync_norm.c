@@ -6,7 +6,7 @@
  */
 #include "nn_backends.h"
 
-#include "autograd/layer_batch_norm.h"
+#include "layers/batch_norm.h"
 
 enum { N = 6, C = 3, L = 5, SIZE = N * C * L, BACKENDS = 3 };
 

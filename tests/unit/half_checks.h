@@ -12,13 +12,13 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-#include "ops/conv2d.h"
-#include "ops/cross_entropy.h"
-#include "ops/norm.h"
-#include "ops/pool2d.h"
-#include "ops/softmax.h"
+#include "layers/conv2d.h"
+#include "layers/cross_entropy.h"
+#include "layers/norm.h"
+#include "layers/pool2d.h"
+#include "layers/softmax.h"
+#include "layers/window.h"
 #include "ops/take.h"
-#include "ops/window.h"
 
 enum { MOST_RESULTS = 16 };
 

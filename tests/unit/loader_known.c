@@ -3,7 +3,7 @@
  *
  * Data files of known backends, and signs of hardware below the test's own root.
  */
-#include "loader/known.h"
+#include "loader/known_plugins.h"
 #include "loader_fixture.h"
 
 static struct opened log_of;

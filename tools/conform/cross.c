@@ -12,12 +12,12 @@
 #include <stdio.h>
 
 #include "layers.h"
-#include "ops/conv2d.h"
-#include "ops/cross_entropy.h"
-#include "ops/norm.h"
-#include "ops/pool2d.h"
-#include "ops/softmax.h"
-#include "ops/window.h"
+#include "layers/conv2d.h"
+#include "layers/cross_entropy.h"
+#include "layers/norm.h"
+#include "layers/pool2d.h"
+#include "layers/softmax.h"
+#include "layers/window.h"
 
 enum { MOST_SAVED = 3, MOST_GRADIENTS = 3 };
 

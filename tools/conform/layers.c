@@ -4,7 +4,7 @@
  * The table of layers.  A new layer needs a row here.
  */
 #include "layers.h"
-#include "ops/norm.h"
+#include "layers/norm.h"
 
 #include <tenon/autograd.h>
 #include <tenon/loss.h>

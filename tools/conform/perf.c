@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "modes.h"
-#include "ops/conv2d.h"
-#include "ops/softmax.h"
-#include "ops/window.h"
+#include "layers/conv2d.h"
+#include "layers/softmax.h"
+#include "layers/window.h"
 
 enum { MOST_CALLS = 200, MIB = 1 << 20 };
 

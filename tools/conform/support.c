@@ -9,13 +9,13 @@
 #include <stdio.h>
 
 #include "base/dtype.h"
+#include "layers/conv2d.h"
+#include "layers/cross_entropy.h"
+#include "layers/norm.h"
+#include "layers/pool2d.h"
+#include "layers/softmax.h"
+#include "layers/window.h"
 #include "modes.h"
-#include "ops/conv2d.h"
-#include "ops/cross_entropy.h"
-#include "ops/norm.h"
-#include "ops/pool2d.h"
-#include "ops/softmax.h"
-#include "ops/window.h"
 
 static const int64_t plane[4] = {2, 4, 6, 6}, kernels[4] = {4, 4, 3, 3}, matrix[2] = {6, 6};
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Parts of the convolution for layers that are made of it.
+ */
+#ifndef TN_LAYERS_CONV2D_LAYER_H
+#define TN_LAYERS_CONV2D_LAYER_H
+
+#include <tenon/autograd.h>
+
+#include "layers/window.h"
+
+/* Fields that are 0 get defaults; struct_size is not read. */
+struct tn_window tn_conv2d_window(const struct tn_conv2d_options *options);
+/* The convolution, and the gradient of its w (of w_shape), both recorded. */
+tn_array *tn_conv2d_convolve(const tn_array *x, const tn_array *w, const tn_array *bias,
+			     const struct tn_window *window);
+tn_array *tn_conv2d_differentiate(const tn_array *x, const tn_array *dy, const int64_t w_shape[4],
+				  const struct tn_window *window);
+
+#endif

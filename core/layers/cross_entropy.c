@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Cross-entropy of rows of logits with labels: the route, and compositions of two reductions
+ * (forward) and one map (backward).
+ */
+#include "layers/cross_entropy.h"
+
+#include <inttypes.h>
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "dispatch/operand.h"
+#include "dispatch/route.h"
+#include "ops/index_check.h"
+#include "ops/map.h"
+#include "ops/reduce_run.h"
+
+struct cross_entropy {
+	struct tn_runtime *runtime;
+	tn_array *x;      /* (N, C) */
+	tn_array *labels; /* (N) */
+	tn_array *lse;
+	tn_array *loss;       /* backward: dloss */
+	tn_array *dx;         /* NULL: forward */
+	int64_t ignore_label; /* TN_NO_LABEL: none */
+};
+
+static tn_status failed(const struct cross_entropy *e)
+{
+	tn_status status = e->runtime->report.status;
+	return status ? status : TN_OUT_OF_MEMORY;
+}
+
+/* (N) as (N, 1). */
+static tn_array *as_column(const tn_array *a)
+{
+	const int64_t shape[] = {a->shape[0], 1}, strides[] = {a->strides[0], 1};
+	return tn_array_view(a, 2, shape, strides, a->offset);
+}
+
+/* ---- Forward ---------------------------------------------------------------------------------*/
+
+/* m = max x, or 0 where that is infinite;  then in one pass  sum exp(x - m)  and  x[label]. */
+static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
+static const struct tn_short_program if_finite = {"z = isfinite(x) ? x : 0", 1, 0, 0, 0};
+static const struct tn_short_program terms = {"out0 = exp(x - y)\n"
+					      "out1 = index(1) == i64(c) ? x : 0",
+					      3, 0, 2, 0};
+
+/* Inputs: the two sums, m, label; scalars: a = the label to ignore, b = C. */
+static const struct tn_short_program losses = {
+	"out0 = log(x) + c\n"
+	"l = i64(d)\n"
+	"out1 = l == a ? 0 : l < 0 || l >= b ? nan : log(x) + (c - y)",
+	4, 2, 2, TN_I64};
+
+static tn_status compose_forward(void *argument)
+{
+	const struct cross_entropy *e = argument;
+	const int64_t column[] = {e->x->shape[0], 1};
+	const double scalars[] = {(double)e->ignore_label, (double)e->x->shape[1]};
+	tn_array *m = tn_array_make(e->runtime, tn_array_home(e->x), e->x->dtype, 2, column);
+	tn_array *label = as_column(e->labels);
+	const tn_array *inputs[] = {e->x, m, label}, *kept[] = {m, label};
+	tn_array *const outputs[] = {e->lse, e->loss};
+	struct tn_short_reduction largest = {.prologue = &as_is,
+					     .epilogue = &if_finite,
+					     .inputs = inputs,
+					     .outputs = &m,
+					     .axes = 1u << 1,
+					     .combiners = {TN_REDUCE_MAX}};
+	struct tn_short_reduction sums = {.prologue = &terms,
+					  .epilogue = &losses,
+					  .inputs = inputs,
+					  .epilogue_inputs = kept,
+					  .outputs = outputs,
+					  .epilogue_scalars = scalars,
+					  .axes = 1u << 1,
+					  .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
+	tn_status status;
+	if (!m || !label)
+		return failed(e);
+	status = tn_short_reduce(e->runtime, TN_DO_MAX, &largest);
+	return status ? status : tn_short_reduce(e->runtime, TN_DO_CROSS_ENTROPY, &sums);
+}
+
+/* ---- Backward --------------------------------------------------------------------------------*/
+
+/* Inputs: x, label, lse, dloss; scalars as above. */
+static const struct tn_short_program gradient = {"l = i64(y)\n"
+						 "g = (exp(x - c) - (index(1) == l ? 1 : 0)) * d\n"
+						 "z = l == a ? 0 : l < 0 || l >= b ? nan : g",
+						 4, 2, 0, TN_I64};
+
+static tn_status compose_backward(void *argument)
+{
+	const struct cross_entropy *e = argument;
+	const double scalars[] = {(double)e->ignore_label, (double)e->x->shape[1]};
+	const tn_array *inputs[] = {e->x, as_column(e->labels), as_column(e->lse),
+				    as_column(e->loss)};
+	if (!inputs[1] || !inputs[2] || !inputs[3])
+		return failed(e);
+	return tn_short_map(e->runtime, TN_DO_CROSS_ENTROPY_BACKWARD, &gradient, inputs,
+			    (tn_array *const *)&e->dx, scalars);
+}
+
+/* ---- Public functions ------------------------------------------------------------------------*/
+
+static tn_status check_logits(struct cross_entropy *e, const char *name)
+{
+	struct tn_error_info *error = &e->runtime->report;
+	char x[TN_SHAPE_TEXT], labels[TN_SHAPE_TEXT];
+	if (!tn_is_floating(e->x->dtype))
+		return tn_fail(error, TN_DTYPE, name, "x: expected a floating type, found %s",
+			       tn_dtype_name(e->x->dtype));
+	if (e->labels->dtype != TN_I32)
+		return tn_fail(error, TN_DTYPE, name, "labels: expected i32, found %s",
+			       tn_dtype_name(e->labels->dtype));
+	if (e->x->rank != 2 || e->labels->rank != 1 || e->x->shape[0] != e->labels->shape[0] ||
+	    (!e->x->shape[1] && e->x->shape[0]))
+		return tn_fail(error, TN_SHAPE, name,
+			       "expected logits (N, C) and labels (N), found %s and %s",
+			       tn_array_text(e->x, x), tn_array_text(e->labels, labels));
+	return TN_OK;
+}
+
+static tn_status check_row(struct cross_entropy *e, const char *which, const tn_array *row)
+{
+	char text[TN_SHAPE_TEXT];
+	tn_dtype dtype = e->x->dtype == TN_F64 ? TN_F64 : TN_F32;
+	if (row->rank == 1 && row->shape[0] == e->x->shape[0] && row->dtype == dtype)
+		return TN_OK;
+	return tn_fail(&e->runtime->report, TN_SHAPE, "cross_entropy_backward",
+		       "%s: expected %" PRId64 " elements of %s, found shape %s of %s", which,
+		       e->x->shape[0], tn_dtype_name(dtype), tn_array_text(row, text),
+		       tn_dtype_name(row->dtype));
+}
+
+/* Those of a composition, for widened runs. */
+static const uint32_t arrays_of_cross_entropy[] = {offsetof(struct cross_entropy, x),
+						   offsetof(struct cross_entropy, dx), 0};
+
+static tn_status run_cross_entropy(struct cross_entropy *e)
+{
+	/* Backends have no value for "none": a row with this label would be ignored, but it is
+	 * reported as out of range. */
+	const int none = e->ignore_label == TN_NO_LABEL;
+	struct tn_cross_entropy_args args = {.call = {.struct_size = sizeof(args)},
+					     .ignore_label =
+						     none ? INT32_MIN : (int32_t)e->ignore_label};
+	int is_forward = !e->dx;
+	struct tn_route route = {
+		.runtime = e->runtime,
+		.device = tn_array_home(e->x),
+		.operation = is_forward ? TN_DO_CROSS_ENTROPY : TN_DO_CROSS_ENTROPY_BACKWARD,
+		.slot = is_forward ? TN_SLOT_CROSS_ENTROPY_FORWARD : TN_SLOT_CROSS_ENTROPY_BACKWARD,
+		.call = &args.call,
+		.compose = is_forward ? compose_forward : compose_backward,
+		.argument = e,
+		.arrays = arrays_of_cross_entropy,
+		.needs = is_forward ? TN_NEEDS_MAP | TN_NEEDS_REDUCE : TN_NEEDS_MAP,
+		.dtype = e->x->dtype};
+	tn_operand_of(&args.x, e->x);
+	tn_operand_of(&args.labels, e->labels);
+	tn_operand_of(&args.lse, e->lse);
+	tn_operand_of(&args.loss, e->loss);
+	if (!is_forward)
+		tn_operand_of(&args.dx, e->dx);
+	return tn_route_run(&route);
+}
+
+static const char label[] = "label", n_classes[] = "the number of classes is";
+const struct tn_check tn_label_checks[] = {
+	[TN_LABELS_OF_CROSS_ENTROPY] = {"cross_entropy", label, n_classes},
+	[TN_LABELS_OF_NLL_LOSS] = {"nll_loss", label, n_classes},
+	[TN_LABELS_OF_MULTI_MARGIN_LOSS] = {"multi_margin_loss", label, n_classes},
+};
+
+tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int64_t ignore_label,
+				   tn_array **loss, tn_array **lse)
+{
+	const tn_array *inputs[] = {x, labels};
+	struct cross_entropy e = {.x = (tn_array *)(uintptr_t)x,
+				  .labels = (tn_array *)(uintptr_t)labels,
+				  .ignore_label = ignore_label};
+	tn_status status = tn_begin_into(2, inputs, "cross_entropy");
+	tn_dtype dtype;
+	if (status)
+		return status;
+	e.runtime = x->runtime;
+	status = check_logits(&e, "cross_entropy");
+	if (!status) {
+		const struct tn_index_range range = {
+			.operation = TN_DO_CROSS_ENTROPY,
+			.check = &tn_label_checks[TN_LABELS_OF_CROSS_ENTROPY],
+			.limit = x->shape[1],
+			.ignored = ignore_label};
+		status = tn_indices_in_range(e.runtime, &range, labels);
+	}
+	if (status)
+		return tn_end_into(e.runtime, status);
+	dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;
+	e.loss = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
+	e.lse = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
+	status = e.loss && e.lse ? TN_OK : failed(&e);
+	if (!status && labels->size)
+		status = run_cross_entropy(&e);
+	if (status) {
+		tn_array_discard(e.loss);
+		tn_array_discard(e.lse);
+		return tn_end_into(e.runtime, status);
+	}
+	*loss = e.loss;
+	*lse = e.lse;
+	return TN_OK;
+}
+
+tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, const tn_array *lse,
+				    const tn_array *dloss, int64_t ignore_label)
+{
+	const tn_array *inputs[] = {x, labels, lse, dloss};
+	struct cross_entropy e = {.runtime = tn_begin(4, inputs, "cross_entropy_backward"),
+				  .x = (tn_array *)(uintptr_t)x,
+				  .labels = (tn_array *)(uintptr_t)labels,
+				  .lse = (tn_array *)(uintptr_t)lse,
+				  .loss = (tn_array *)(uintptr_t)dloss,
+				  .ignore_label = ignore_label};
+	tn_status status;
+	if (!e.runtime)
+		return NULL;
+	status = check_logits(&e, "cross_entropy_backward");
+	if (!status)
+		status = check_row(&e, "lse", lse);
+	if (!status)
+		status = check_row(&e, "dloss", dloss);
+	if (!status) {
+		e.dx = tn_array_make(e.runtime, tn_array_home(x), x->dtype, 2, x->shape);
+		status = e.dx ? TN_OK : failed(&e);
+	}
+	if (!status && e.dx->size)
+		status = run_cross_entropy(&e);
+	return tn_end(e.runtime, status, e.dx);
+}

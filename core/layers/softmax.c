@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Softmax and its logarithm along an axis: the route, and compositions of two reductions and a map
+ * (forward), one of each (backward).
+ */
+#include "layers/softmax.h"
+
+#include "array/make.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "dispatch/operand.h"
+#include "dispatch/route.h"
+#include "ops/layout.h"
+#include "ops/map.h"
+#include "ops/reduce_run.h"
+
+struct softmax {
+	struct tn_runtime *runtime;
+	tn_array *x;
+	tn_array *y;
+	tn_array *dy;
+	tn_array *dx;
+	int axis;
+	int logarithm;
+};
+
+static tn_status failed(const struct softmax *s)
+{
+	tn_status status = s->runtime->report.status;
+	return status ? status : TN_OUT_OF_MEMORY;
+}
+
+/* An array of the shape with length 1 along the axis. */
+static tn_array *make_row(const struct softmax *s, const tn_array *like, tn_dtype dtype)
+{
+	int64_t shape[TN_MAX_RANK];
+	for (int i = 0; i < like->rank; i++)
+		shape[i] = i == s->axis ? 1 : like->shape[i];
+	return tn_array_make(s->runtime, tn_array_home(like), dtype, like->rank, shape);
+}
+
+/* Sums are kept in f32 for narrow types. */
+static tn_dtype wide(tn_dtype dtype)
+{
+	return dtype == TN_F64 ? TN_F64 : TN_F32;
+}
+
+/* ---- Forward ---------------------------------------------------------------------------------*/
+
+static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
+static const struct tn_short_program shifted = {"z = exp(x - y)", 2, 0, 0, 0};
+static const struct tn_short_program reciprocal = {"z = 1 / x", 1, 0, 0, 0};
+static const struct tn_short_program logarithm = {"z = log(x)", 1, 0, 0, 0};
+static const struct tn_short_program finish = {"z = exp(x - y) * c", 3, 0, 0, 0};
+static const struct tn_short_program finish_log = {"z = x - y - c", 3, 0, 0, 0};
+
+static tn_status compose_forward(void *argument)
+{
+	const struct softmax *s = argument;
+	tn_array *m = make_row(s, s->x, s->x->dtype), *sum = make_row(s, s->x, wide(s->x->dtype));
+	const tn_array *inputs[] = {s->x, m, sum};
+	struct tn_short_reduction largest = {.prologue = &as_is,
+					     .inputs = inputs,
+					     .outputs = &m,
+					     .axes = 1u << s->axis,
+					     .combiners = {TN_REDUCE_MAX}};
+	struct tn_short_reduction exponentials = {.prologue = &shifted,
+						  .epilogue =
+							  s->logarithm ? &logarithm : &reciprocal,
+						  .inputs = inputs,
+						  .outputs = &sum,
+						  .axes = 1u << s->axis,
+						  .combiners = {TN_REDUCE_SUM}};
+	tn_status status;
+	if (!m || !sum)
+		return failed(s);
+	status = tn_short_reduce(s->runtime, TN_DO_MAX, &largest);
+	if (!status)
+		status = tn_short_reduce(s->runtime, TN_DO_SUM, &exponentials);
+	if (status)
+		return status;
+	return tn_short_map(s->runtime, TN_DO_SOFTMAX, s->logarithm ? &finish_log : &finish, inputs,
+			    (tn_array *const *)&s->y, NULL);
+}
+
+/* ---- Backward --------------------------------------------------------------------------------*/
+
+static const struct tn_short_program product = {"z = x * y", 2, 0, 0, 0};
+static const struct tn_short_program gradient = {"z = x * (y - c)", 3, 0, 0, 0};
+static const struct tn_short_program gradient_log = {"z = y - exp(x) * c", 3, 0, 0, 0};
+
+static tn_status compose_backward(void *argument)
+{
+	const struct softmax *s = argument;
+	tn_array *sum = make_row(s, s->y, wide(s->y->dtype));
+	const tn_array *inputs[] = {s->y, s->dy, sum};
+	struct tn_short_reduction reduction = {.prologue = s->logarithm ? &as_is : &product,
+					       .inputs = s->logarithm ? inputs + 1 : inputs,
+					       .outputs = &sum,
+					       .axes = 1u << s->axis,
+					       .combiners = {TN_REDUCE_SUM}};
+	tn_status status;
+	if (!sum)
+		return failed(s);
+	status = tn_short_reduce(s->runtime, TN_DO_SUM, &reduction);
+	if (status)
+		return status;
+	return tn_short_map(s->runtime, TN_DO_SOFTMAX_BACKWARD,
+			    s->logarithm ? &gradient_log : &gradient, inputs,
+			    (tn_array *const *)&s->dx, NULL);
+}
+
+/* ---- Public functions ------------------------------------------------------------------------*/
+
+static tn_status check_axis(struct softmax *s, const char *name, const tn_array *x)
+{
+	if (!tn_is_floating(x->dtype))
+		return tn_fail(&s->runtime->report, TN_DTYPE, name,
+			       "expected a floating type, found %s", tn_dtype_name(x->dtype));
+	if (!tn_axis_normal(&s->axis, x->rank))
+		return tn_fail(&s->runtime->report, TN_INVALID_ARGUMENT, name,
+			       "axis %d: the array has rank %d", s->axis, x->rank);
+	return TN_OK;
+}
+
+/* Those of a composition, for widened runs. */
+static const uint32_t arrays_of_softmax[] = {
+	offsetof(struct softmax, x), offsetof(struct softmax, y), offsetof(struct softmax, dy),
+	offsetof(struct softmax, dx), 0};
+
+static tn_status run_softmax(struct softmax *s, tn_array *out, int is_forward)
+{
+	struct tn_softmax_args args = {.call = {.struct_size = sizeof(args)},
+				       .axis = (uint32_t)s->axis,
+				       .logarithm = s->logarithm != 0};
+	struct tn_route route = {.runtime = s->runtime,
+				 .device = tn_array_home(out),
+				 .operation = is_forward ? TN_DO_SOFTMAX : TN_DO_SOFTMAX_BACKWARD,
+				 .slot = is_forward ? TN_SLOT_SOFTMAX_FORWARD
+						    : TN_SLOT_SOFTMAX_BACKWARD,
+				 .call = &args.call,
+				 .compose = is_forward ? compose_forward : compose_backward,
+				 .argument = s,
+				 .arrays = arrays_of_softmax,
+				 .needs = TN_NEEDS_MAP | TN_NEEDS_REDUCE,
+				 .dtype = out->dtype};
+	tn_operand_of(&args.y, s->y);
+	if (is_forward) {
+		tn_operand_of(&args.x, s->x);
+	} else {
+		tn_operand_of(&args.dy, s->dy);
+		tn_operand_of(&args.dx, s->dx);
+	}
+	return tn_route_run(&route);
+}
+
+tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
+{
+	struct softmax s = {.x = (tn_array *)(uintptr_t)x, .axis = axis, .logarithm = is_logarithm};
+	tn_status status;
+	s.runtime = tn_begin(1, &x, "softmax");
+	if (!s.runtime)
+		return NULL;
+	status = check_axis(&s, "softmax", x);
+	if (!status) {
+		s.y = tn_array_make_like(x, x->dtype);
+		status = s.y ? TN_OK : failed(&s);
+	}
+	if (!status && s.y->size)
+		status = run_softmax(&s, s.y, 1);
+	return tn_end(s.runtime, status, s.y);
+}
+
+tn_array *tn_softmax_backward(const tn_array *y, const tn_array *dy, int axis, int is_logarithm)
+{
+	const tn_array *inputs[] = {y, dy};
+	struct softmax s = {.y = (tn_array *)(uintptr_t)y,
+			    .dy = (tn_array *)(uintptr_t)dy,
+			    .axis = axis,
+			    .logarithm = is_logarithm};
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	tn_status status;
+	s.runtime = tn_begin(2, inputs, "softmax_backward");
+	if (!s.runtime)
+		return NULL;
+	status = check_axis(&s, "softmax_backward", y);
+	if (!status &&
+	    (!tn_shape_equal(y->rank, y->shape, dy->rank, dy->shape) || y->dtype != dy->dtype))
+		status = tn_fail(&s.runtime->report, TN_SHAPE, "softmax_backward",
+				 "dy: expected %s of shape %s, found %s of %s",
+				 tn_dtype_name(y->dtype), tn_array_text(y, expected),
+				 tn_dtype_name(dy->dtype), tn_array_text(dy, found));
+	if (!status) {
+		s.dx = tn_array_make_like(y, y->dtype);
+		status = s.dx ? TN_OK : failed(&s);
+	}
+	if (!status && s.dx->size)
+		status = run_softmax(&s, s.dx, 0);
+	return tn_end(s.runtime, status, s.dx);
+}

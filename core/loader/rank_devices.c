@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Every device of every loaded backend is ranked by kind, score (higher first), name and number;
+ * the named ones then go to the front in the order in which they are named.
+ *
+ * Notices: one when the first choice is not the selection's first name, with the reason; else one
+ * for each absent known backend whose hardware is present and would have been preferred; else one
+ * when only the built-in backend is available.  Each names the device used.  Broken files get a
+ * warning of one line each, unless a notice names them.
+ */
+#include "loader/rank_devices.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "loader/registry.h"
+#include "loader/report.h"
+
+int tn_kind_rank(uint32_t kind)
+{
+	switch (kind) {
+	case TN_DEVICE_DISCRETE_GPU:
+		return 1;
+	case TN_DEVICE_INTEGRATED_GPU:
+		return 2;
+	case TN_DEVICE_ACCELERATOR:
+		return 3;
+	case TN_DEVICE_CPU:
+		return 5;
+	case TN_DEVICE_REFERENCE:
+		return 6;
+	default: /* a vendor's own kind counts as an accelerator */
+		return 4;
+	}
+}
+
+static const struct tn_device_description *device_of(const struct tn_choice *choice)
+{
+	return &choice->backend->devices[choice->index];
+}
+
+static int by_rank(const void *left, const void *right)
+{
+	const struct tn_choice *a = left, *b = right;
+	int difference = tn_kind_rank(device_of(a)->kind) - tn_kind_rank(device_of(b)->kind);
+	if (difference)
+		return difference;
+	if (device_of(a)->score != device_of(b)->score)
+		return device_of(a)->score > device_of(b)->score ? -1 : 1;
+	difference = strcmp(a->backend->plugin.name, b->backend->plugin.name);
+	if (difference)
+		return difference;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* All devices, ranked.  NULL: out of memory. */
+static struct tn_choice *rank_devices(const struct tn_registry *registry, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < registry->n_backends; i++)
+		*n += registry->backends[i]->n_devices;
+	struct tn_choice *all = tn_mem_zeroed(*n + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	size_t next = 0;
+	for (size_t i = 0; i < registry->n_backends; i++) {
+		for (uint32_t j = 0; j < registry->backends[i]->n_devices; j++)
+			all[next++] = (struct tn_choice){registry->backends[i], j};
+	}
+	qsort(all, *n, sizeof(*all), by_rank);
+	return all;
+}
+
+static void add_once(struct tn_registry *registry, const struct tn_choice *choice)
+{
+	for (size_t i = 0; i < registry->n_choices; i++) {
+		if (registry->choices[i].backend == choice->backend &&
+		    registry->choices[i].index == choice->index)
+			return;
+	}
+	registry->choices[registry->n_choices++] = *choice;
+}
+
+/* Why an item of the selection is unavailable, as text and status. */
+static tn_status add_reason(struct tn_text *text, const struct tn_load_report *report,
+			    const struct tn_selection_item *item)
+{
+	const struct tn_load_row *row = tn_load_report_find(report, item->name);
+	if (row->status != TN_OK && row->hardware_seen && row->hardware[0])
+		tn_text_format(text, "%s present, ", row->hardware);
+	tn_text_add(text, item->name);
+	if (item->index != TN_ANY_INDEX)
+		tn_text_format(text, ":%" PRId64, item->index);
+	if (row->status == TN_OK) {
+		tn_text_format(text, " not used: NO_DEVICE: %s has %" PRIu32 " device%s",
+			       item->name, row->n_devices, row->n_devices == 1 ? "" : "s");
+		return TN_NO_DEVICE;
+	}
+	tn_text_format(text, " not used: %s: %s", tn_status_name(row->status), row->text);
+	if (row->status == TN_MISSING_LIBRARY && row->packages[0])
+		tn_text_format(text, "; install %s", row->packages);
+	return row->status;
+}
+
+/* Writes the named choices, then the others.  *reasons and *missing describe the items of the
+ * selection skipped before the first choice. */
+static void select_choices(const struct tn_loading *loading, struct tn_registry *registry,
+			   const struct tn_choice *all, size_t n, struct tn_text *reasons,
+			   tn_status *missing)
+{
+	const struct tn_selection *selection = &loading->selection;
+	for (size_t i = 0; i < selection->n_named; i++) {
+		const struct tn_selection_item *item = &selection->named[i];
+		int matched = 0;
+		for (size_t j = 0; j < n; j++) {
+			if (strcmp(all[j].backend->plugin.name, item->name) ||
+			    (item->index != TN_ANY_INDEX && item->index != all[j].index))
+				continue;
+			matched = 1;
+			add_once(registry, &all[j]);
+		}
+		if (matched || registry->n_choices)
+			continue;
+		if (reasons->length)
+			tn_text_add(reasons, "; ");
+		tn_status status = add_reason(reasons, loading->report, item);
+		*missing = *missing ? *missing : status;
+	}
+	if (selection->required)
+		return;
+	for (size_t i = 0; i < n; i++)
+		add_once(registry, &all[i]);
+}
+
+static tn_status add_notice(const struct tn_loading *loading, const struct tn_choice *choice,
+			    struct tn_text *text)
+{
+	int last_resort = device_of(choice)->kind == TN_DEVICE_REFERENCE;
+	tn_text_format(text, "; using %s:%" PRIu32 "%s", choice->backend->plugin.name,
+		       choice->index, last_resort ? ", which is built in and slow" : "");
+	if (text->failed || !tn_report_add_notice(loading->report, text->data))
+		return TN_OUT_OF_MEMORY;
+	tn_log_format(loading->options->logger, TN_LOG_NOTICE, "loader", "%s",
+		      loading->report->notices[loading->report->n_notices - 1]);
+	return TN_OK;
+}
+
+/* Would the known, absent backend have been preferred to the choice? */
+static int is_missed(const struct tn_load_report *report, const struct tn_known *known,
+		     const struct tn_choice *choice)
+{
+	const struct tn_load_row *row = tn_load_report_find(report, known->name);
+	int rank = tn_kind_rank(known->kind), chosen = tn_kind_rank(device_of(choice)->kind);
+	return row && row->status != TN_OK && row->status != TN_EXCLUDED && known->seen &&
+	       known->hardware[0] && (rank < chosen || (rank == chosen && known->n_signs));
+}
+
+static tn_status notify(const struct tn_loading *loading, const struct tn_known_list *known,
+			struct tn_registry *registry, struct tn_text *reasons)
+{
+	const struct tn_choice *choice = &registry->choices[0];
+	int last_resort = device_of(choice)->kind == TN_DEVICE_REFERENCE &&
+			  !tn_selection_names(&loading->selection, choice->backend->plugin.name);
+	registry->fell_back = reasons->length > 0 || last_resort;
+	loading->report->fell_back = registry->fell_back;
+	if (reasons->length)
+		return add_notice(loading, choice, reasons);
+	if (loading->selection.n_named)
+		return TN_OK;
+	tn_status status = TN_OK;
+	for (size_t i = 0; !status && i < known->n; i++) {
+		if (!is_missed(loading->report, &known->list[i], choice))
+			continue;
+		struct tn_selection_item item = {.index = TN_ANY_INDEX};
+		struct tn_text text;
+		memcpy(item.name, known->list[i].name, sizeof(item.name));
+		tn_text_init(&text);
+		add_reason(&text, loading->report, &item);
+		status = add_notice(loading, choice, &text);
+		tn_text_release(&text);
+	}
+	if (status || !last_resort || loading->report->n_notices)
+		return status;
+	tn_text_add(reasons, "no backend plugin is usable");
+	return add_notice(loading, choice, reasons);
+}
+
+/* Does a notice name that backend already? */
+static int is_mentioned(const struct tn_load_report *report, const char *text)
+{
+	for (size_t i = 0; i < report->n_notices; i++) {
+		if (strstr(report->notices[i], text))
+			return 1;
+	}
+	return 0;
+}
+
+static void warn_of_broken(const struct tn_loading *loading)
+{
+	for (size_t i = 0; i < loading->report->n_rows; i++) {
+		const struct tn_load_row *row = loading->report->rows[i];
+		int broken = row->status == TN_BAD_PLUGIN || row->status == TN_ABI_MISMATCH ||
+			     row->status == TN_REFUSED || row->status == TN_PROBE_FAILED;
+		if (broken && row->path && !is_mentioned(loading->report, row->text) &&
+		    !tn_simulation_of(&loading->simulation, row->name))
+			tn_log_format(loading->options->logger, TN_LOG_WARNING, "loader",
+				      "%s: %s: %s", row->path, tn_status_name(row->status),
+				      row->text);
+	}
+}
+
+static void mark_selected(struct tn_load_report *report, const struct tn_choice *choice)
+{
+	for (size_t i = 0; i < report->n_rows; i++) {
+		struct tn_load_row *row = report->rows[i];
+		if (row->status == TN_OK && !strcmp(row->name, choice->backend->plugin.name)) {
+			row->selected = 1;
+			row->selected_device = choice->index;
+		}
+	}
+}
+
+tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_list *known,
+			    struct tn_registry *registry, struct tn_error_info *error)
+{
+	size_t n;
+	tn_status missing = TN_OK, status = TN_OUT_OF_MEMORY;
+	struct tn_text reasons;
+	tn_text_init(&reasons);
+	struct tn_choice *all = rank_devices(registry, &n);
+	registry->choices = tn_mem_zeroed(n + 1, sizeof(*registry->choices));
+	if (!all || !registry->choices)
+		goto out;
+	select_choices(loading, registry, all, n, &reasons, &missing);
+	if (reasons.failed)
+		goto out;
+	if (!registry->n_choices && reasons.length) {
+		status = tn_fail(error, missing, loading->source, "%s", reasons.data);
+	} else if (!registry->n_choices) {
+		status = tn_fail(error, TN_NO_DEVICE, loading->source,
+				 "no backend has a device (selection '%s'); 'tenon info' shows why",
+				 loading->report->selection);
+	} else {
+		mark_selected(loading->report, &registry->choices[0]);
+		status = notify(loading, known, registry, &reasons);
+	}
+	warn_of_broken(loading);
+out:
+	tn_text_release(&reasons);
+	tn_mem_free(all);
+	return status;
+}

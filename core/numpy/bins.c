@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See bins.h.
+ */
+#include "numpy/bins.h"
+
+#include "array/make.h"
+#include "array/result_type.h"
+#include "base/dtype.h"
+#include "numpy/sorted_search.h"
+#include "ops/copy.h"
+#include "ops/formula.h"
+#include "ops/host_access.h"
+#include "ops/take.h"
+
+tn_array *tn_bins_edges(const char *operation, const tn_array *a, int64_t n, const double *range)
+{
+	static const double unit[] = {0, 1};
+	static const struct tn_short_program edge = {
+		"w = x == y ? 0.5 : 0; l = x - w; h = y + w; i = index(0)\n"
+		"z = i == a ? h : l + i * ((h - l) / a)",
+		2, 1, 0, TN_I64};
+	const tn_dtype dtype = a && tn_is_floating(a->dtype) ? a->dtype : TN_F64;
+	const int64_t length = n + 1;
+	const double count = (double)n;
+	const tn_array *low, *high;
+	if (!a)
+		return NULL;
+	if (!range && !a->size)
+		range = unit;
+	low = range ? tn_array_filled(a, dtype, 0, NULL, range[0])
+		    : tn_astype(tn_min(a, TN_ALL_AXES, NULL, 0), dtype);
+	high = range ? tn_array_filled(a, dtype, 0, NULL, range[1])
+		     : tn_astype(tn_max(a, TN_ALL_AXES, NULL, 0), dtype);
+	const tn_array *ends[] = {tn_broadcast_to(low, 1, &length), high};
+	return tn_formula(operation, &edge, dtype, ends, &count);
+}
+
+/* ---- Places ----------------------------------------------------------------------------------*/
+
+/* Searched.  Scalar: a = n. */
+static tn_array *places_between(const struct tn_bins *h, const tn_array *a, const tn_array *edges)
+{
+	/* x = how many edges are not above the value y, c = the last edge. */
+	static const struct tn_short_program place = {
+		"z = y == c ? a - 1 : x < 1 || x > a ? a : x - 1", 3, 1, 0, TN_I64};
+	const tn_array *inputs[] = {tn_sorted_search(h->operation, edges, a, 1), a,
+				    tn_slice(edges, 0, h->n, h->n + 1, 1)};
+	const double n = (double)h->n;
+	return tn_formula(h->operation, &place, TN_I64, inputs, &n);
+}
+
+/* For edges at equal distances: computed, and corrected by the edges beside, which
+ * rounding may have on the other side. */
+static tn_array *places_computed(const struct tn_bins *h, const tn_array *a, const tn_array *edges)
+{
+	/* x = the value, y = the first edge, c = the last.  In range whatever rounds or
+	 * overflows: nothing checks the places that are read. */
+	static const struct tn_short_program guess = {
+		"g = x >= y && x <= c && y < c ? (x - y) / (c - y) * a : 0; i = i64(g)\n"
+		"z = i < 0 ? 0 : i < a ? i : a - 1",
+		3, 1, 0, TN_I64};
+	static const struct tn_short_program next = {"z = x + 1", 1, 0, 0, 0};
+	/* x = the guess, y = the value, c and d = the edges of the guess, e and f = of all. */
+	static const struct tn_short_program corrected = {
+		"i = y < c ? x - 1 : y >= d && x < a - 1 ? x + 1 : x\n"
+		"z = y >= e && y <= f ? i : a",
+		6, 1, 0, TN_I64};
+	const double n = (double)h->n;
+	const tn_array *first = tn_slice(edges, 0, 0, 1, 1);
+	const tn_array *last = tn_slice(edges, 0, h->n, h->n + 1, 1);
+	const tn_array *guesses[] = {a, first, last};
+	const tn_array *at = tn_formula(h->operation, &guess, TN_I64, guesses, &n);
+	const tn_array *after = tn_formula(h->operation, &next, TN_I64, &at, NULL);
+	const tn_array *inputs[] = {
+		at, a, tn_elements_at(edges, at), tn_elements_at(edges, after), first, last};
+	return tn_formula(h->operation, &corrected, TN_I64, inputs, &n);
+}
+
+tn_array *tn_bins_find(const struct tn_bins *bins, const tn_array *a)
+{
+	if (!a || !bins->edges)
+		return NULL;
+	const tn_dtype dtype = tn_result_type(a->dtype, bins->edges->dtype);
+	const tn_array *values = tn_astype(a, dtype), *edges = tn_astype(bins->edges, dtype);
+	if (!values || !edges)
+		return NULL;
+	return bins->is_uniform ? places_computed(bins, values, edges)
+				: places_between(bins, values, edges);
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------*/
+
+tn_array *tn_bins_sums(const tn_array *places, const tn_array *weights, int64_t length)
+{
+	if (!places)
+		return NULL;
+	const tn_dtype dtype = weights ? weights->dtype : TN_I64;
+	if (!weights)
+		weights = tn_array_filled(places, TN_I64, 1, &places->size, 1);
+	tn_array *sums = tn_array_filled(places, dtype, 1, &length, 0);
+	return weights && sums && !tn_scatter_add(sums, places, 0, weights) ? sums : NULL;
+}
+
+/* Counted by the host: f64 elements, edges and sums, in which those of smaller dtypes are exact. */
+struct tally {
+	int64_t n;
+	const double *edges;
+	int64_t *counts;
+	double *sums; /* NULL: numbers */
+};
+
+static void tally(const struct tally *t, int64_t n, const double *values, const double *weights)
+{
+	const double first = t->edges[0], last = t->edges[t->n];
+	const double scale = (double)t->n / (last - first);
+	for (int64_t i = 0; i < n; i++) {
+		const double x = values[i];
+		if (!(x >= first && x <= last))
+			continue;
+		int64_t at = (int64_t)((x - first) * scale);
+		at = at < t->n ? at : t->n - 1;
+		/* Rounding may have it on the other side of an edge. */
+		at -= x < t->edges[at];
+		at += x >= t->edges[at + 1] && at < t->n - 1;
+		if (t->sums)
+			t->sums[at] += weights[i];
+		else
+			t->counts[at]++;
+	}
+}
+
+/* f32 in blocks that stay in the cache. */
+static void tally_f32(const struct tally *t, int64_t n, const float *values, const double *weights)
+{
+	enum { BLOCK = 1024 };
+	double block[BLOCK];
+	for (int64_t begin = 0; begin < n; begin += BLOCK) {
+		const int64_t count = n - begin < BLOCK ? n - begin : BLOCK;
+		for (int64_t i = 0; i < count; i++)
+			block[i] = values[begin + i];
+		tally(t, count, block, weights ? weights + begin : NULL);
+	}
+}
+
+static tn_array *counts_on_host(const struct tn_bins *bins, const tn_array *a,
+				const tn_array *weights)
+{
+	const int is_direct = a->dtype == TN_F64 || a->dtype == TN_F32;
+	const tn_array *values = tn_contiguous(is_direct ? a : tn_astype(a, TN_F64));
+	const tn_array *edges = tn_contiguous(tn_astype(bins->edges, TN_F64));
+	const tn_array *w = weights ? tn_contiguous(weights) : NULL;
+	tn_array *out = tn_array_filled(a, weights ? TN_F64 : TN_I64, 1, &bins->n, 0);
+	if (!values || !edges || !out || (weights && !w))
+		return NULL;
+	void *sums = tn_host_address(out);
+	const double *each = w && w->size ? tn_host_address(w) : NULL;
+	const struct tally t = {.n = bins->n,
+				.edges = tn_host_address(edges),
+				.counts = w ? NULL : sums,
+				.sums = w ? sums : NULL};
+	if (values->size && values->dtype == TN_F32)
+		tally_f32(&t, values->size, tn_host_address(values), each);
+	else if (values->size)
+		tally(&t, values->size, tn_host_address(values), each);
+	return out;
+}
+
+tn_array *tn_bins_counts(const struct tn_bins *bins, const tn_array *a, const tn_array *weights)
+{
+	if (!a || !bins->edges)
+		return NULL;
+	if (bins->is_uniform && tn_host_may_compute(a) && tn_host_may_compute(bins->edges))
+		return counts_on_host(bins, a, weights);
+	const tn_array *places = tn_bins_find(bins, a);
+	return tn_slice(tn_bins_sums(places, weights, bins->n + 1), 0, 0, bins->n, 1);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * Elements chosen by indices, by conditions, and from several arrays.
+ */
+#include <tenon/index.h>
+
+#include <inttypes.h>
+
+#include "array/make.h"
+#include "array/result_type.h"
+#include "array/shape.h"
+#include "base/dtype.h"
+#include "numpy/index_bounds.h"
+#include "numpy/nonzero.h"
+#include "ops/axes.h"
+#include "ops/copy.h"
+#include "ops/formula.h"
+#include "ops/take.h"
+
+/* ---- From one array --------------------------------------------------------------------------*/
+
+static tn_array *take_bounded(const tn_array *a, const tn_array *indices, int axis, uint32_t bounds)
+{
+	static const struct tn_check check = {"take_mode", "index", "the axis has length"};
+	const tn_array *view = tn_axis_or_flat(a, "take_mode", &axis);
+	if (!view)
+		return NULL;
+	const int64_t length = view->shape[axis];
+	const tn_array *numbers =
+		tn_index_bounded(&check, "indices", indices, -length, length, bounds);
+	return tn_take_checked(view, numbers, axis, "take_mode", NULL);
+}
+
+tn_array *tn_take_mode(const tn_array *a, const tn_array *indices, int axis, uint32_t bounds)
+{
+	const tn_array *both[] = {a, indices};
+	struct tn_runtime *runtime = tn_begin(2, both, "take_mode");
+	if (!runtime || tn_scope_begin(runtime->context))
+		return NULL;
+	return tn_scope_end(runtime->context, take_bounded(a, indices, axis, bounds));
+}
+
+static tn_array *take_true(const struct tn_check *check, const tn_array *condition,
+			   const tn_array *a, int axis)
+{
+	const tn_array *view = tn_axis_or_flat(a, check->operation, &axis);
+	if (!view)
+		return NULL;
+	const tn_array *numbers = tn_true_numbers(check->operation, condition, -1);
+	return tn_take_checked(view, numbers, axis, check->operation, check);
+}
+
+tn_array *tn_compress(const tn_array *condition, const tn_array *a, int axis)
+{
+	static const struct tn_check check = {"compress", "true element", "the axis has length"};
+	const tn_array *both[] = {condition, a};
+	struct tn_runtime *runtime = tn_begin(2, both, "compress");
+	char text[TN_SHAPE_TEXT];
+	if (!runtime)
+		return NULL;
+	if (condition->rank != 1) {
+		tn_runtime_fail(runtime, TN_SHAPE, "compress",
+				"condition: expected one axis, found shape %s",
+				tn_array_text(condition, text));
+		return NULL;
+	}
+	if (tn_scope_begin(runtime->context))
+		return NULL;
+	return tn_scope_end(runtime->context, take_true(&check, condition, a, axis));
+}
+
+tn_array *tn_extract(const tn_array *condition, const tn_array *a)
+{
+	static const struct tn_check check = {"extract", "true element", "a has size"};
+	const tn_array *both[] = {condition, a};
+	struct tn_runtime *runtime = tn_begin(2, both, "extract");
+	if (!runtime || tn_scope_begin(runtime->context))
+		return NULL;
+	return tn_scope_end(runtime->context, take_true(&check, condition, a, TN_AXIS_NONE));
+}
+
+/* ---- From several arrays ---------------------------------------------------------------------*/
+
+static const tn_array *converted(const tn_array *a, tn_dtype dtype)
+{
+	return a->dtype == dtype ? a : tn_astype(a, dtype);
+}
+
+/* The elements of all choices one after the other, over zeros. */
+static tn_array *choose_from(const tn_array *numbers, int n, const tn_array *const *choices)
+{
+	static const struct tn_short_program is_chosen = {"z = x == a", 1, 1, 0, TN_I64};
+	const tn_dtype dtype = tn_arrays_result_type(n, choices);
+	tn_array *chosen = numbers ? tn_array_filled(numbers, dtype, 0, NULL, 0) : NULL;
+	for (int i = 0; i < n && chosen; i++) {
+		const double number = i;
+		const tn_array *mask = tn_formula("choose", &is_chosen, TN_BOOL, &numbers, &number);
+		chosen = tn_where(mask, converted(choices[i], dtype), chosen);
+	}
+	return chosen;
+}
+
+tn_array *tn_choose(const tn_array *a, int n, const tn_array *const *choices, uint32_t bounds)
+{
+	static const struct tn_check check = {"choose", "index", "the number of choices is"};
+	struct tn_runtime *runtime = tn_begin(1, &a, "choose");
+	if (!runtime)
+		return NULL;
+	if (n < 1 || !choices) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "choose",
+				"n: expected 1 or more choices, found %d", n);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++) {
+		if (!tn_begin(2, (const tn_array *[]){a, choices[i]}, "choose"))
+			return NULL;
+	}
+	if (tn_scope_begin(runtime->context))
+		return NULL;
+	const tn_array *numbers = tn_index_bounded(&check, "a", a, 0, n, bounds);
+	return tn_scope_end(runtime->context, choose_from(numbers, n, choices));
+}
+
+static tn_array *select_from(int n, const tn_array *const *conditions,
+			     const tn_array *const *choices, const tn_array *otherwise)
+{
+	tn_dtype dtype = tn_arrays_result_type(n, choices);
+	tn_array *selected;
+	if (otherwise) {
+		dtype = tn_result_type(dtype, otherwise->dtype);
+		selected = tn_astype(otherwise, dtype);
+	} else {
+		selected = tn_array_filled(choices[0], dtype, 0, NULL, 0);
+	}
+	for (int i = n - 1; i >= 0 && selected; i--)
+		selected = tn_where(conditions[i], converted(choices[i], dtype), selected);
+	return selected;
+}
+
+tn_array *tn_select(int n, const tn_array *const *conditions, const tn_array *const *choices,
+		    const tn_array *otherwise)
+{
+	if (n < 1 || !conditions || !choices)
+		return NULL;
+	struct tn_runtime *runtime = tn_begin((uint32_t)n, choices, "select");
+	if (!runtime)
+		return NULL;
+	if (otherwise && !tn_begin(2, (const tn_array *[]){choices[0], otherwise}, "select"))
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		if (!tn_begin(2, (const tn_array *[]){choices[0], conditions[i]}, "select"))
+			return NULL;
+		if (conditions[i]->dtype != TN_BOOL) {
+			tn_runtime_fail(runtime, TN_DTYPE, "select",
+					"conditions[%d]: expected bool, found %s", i,
+					tn_dtype_name(conditions[i]->dtype));
+			return NULL;
+		}
+	}
+	if (tn_scope_begin(runtime->context))
+		return NULL;
+	return tn_scope_end(runtime->context, select_from(n, conditions, choices, otherwise));
+}

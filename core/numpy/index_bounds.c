@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * See index_bounds.h.
+ */
+#include "numpy/index_bounds.h"
+
+#include <inttypes.h>
+
+#include "array/make.h"
+#include "base/dtype.h"
+#include "dispatch/operations.h"
+#include "ops/formula.h"
+
+/* Scalars: a = the length, b = what is out of range. */
+static const struct tn_short_program rules[] = {
+	[TN_RAISE] = {"i = i64(x); p = i < 0 ? i + a : i; z = p < 0 || p >= a ? b : p", 1, 2, 0,
+		      TN_I64},
+	[TN_WRAP] = {"m = i64(x) % a; z = m < 0 ? m + a : m", 1, 2, 0, TN_I64},
+	[TN_CLIP] = {"i = i64(x); z = i < 0 ? 0 : i >= a ? a - 1 : i", 1, 2, 0, TN_I64},
+};
+
+static tn_status check_arguments(const struct tn_check *check, const char *argument,
+				 const tn_array *indices, uint32_t bounds)
+{
+	struct tn_runtime *runtime = indices->runtime;
+	if (bounds > TN_CLIP)
+		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, check->operation,
+				       "bounds: expected one of enum tn_bounds, found %" PRIu32,
+				       bounds);
+	if (!tn_is_integer(indices->dtype))
+		return tn_runtime_fail(runtime, TN_DTYPE, check->operation,
+				       "%s: expected integers, found %s", argument,
+				       tn_dtype_name(indices->dtype));
+	return TN_OK;
+}
+
+static tn_status check_range(const struct tn_check *check, const tn_array *indices, int64_t lowest,
+			     int64_t length, uint32_t bounds)
+{
+	struct tn_runtime *runtime = indices->runtime;
+	const struct tn_index_range range = {
+		.operation = TN_DO_TAKE, .check = check, .lowest = lowest, .limit = length};
+	if (bounds != TN_RAISE && length)
+		return TN_OK;
+	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
+		indices = tn_astype(indices, TN_I64);
+	if (!indices)
+		return runtime->error.status;
+	/* Without elements, no rule helps. */
+	return tn_end_into(runtime, tn_indices_in_range(runtime, &range, indices));
+}
+
+tn_array *tn_index_bounded(const struct tn_check *check, const char *argument,
+			   const tn_array *indices, int64_t lowest, int64_t length, uint32_t bounds)
+{
+	const double scalars[] = {(double)length, 0x1p62};
+	if (!indices || check_arguments(check, argument, indices, bounds) ||
+	    tn_scope_begin(indices->runtime->context))
+		return NULL;
+	tn_array *numbers = NULL;
+	if (!check_range(check, indices, lowest, length, bounds))
+		numbers = tn_formula(check->operation, &rules[bounds], TN_I64, &indices, scalars);
+	return tn_scope_end(indices->runtime->context, numbers);
+}
