@@ -30,6 +30,12 @@ tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const ch
 	return tn_runtime_keep(runtime, &runtime->report);
 }
 
+tn_status tn_runtime_no_memory(struct tn_runtime *runtime, const char *operation, const char *what)
+{
+	tn_no_memory(&runtime->report, operation, NULL, what);
+	return tn_runtime_keep(runtime, &runtime->report);
+}
+
 tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size, const void *given,
 			  const char *type, const char *operation)
 {

@@ -134,12 +134,6 @@ static struct tn_program_entry *add_entry(struct tn_program_cache *cache, uint64
 	return entry;
 }
 
-static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
-{
-	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, operation,
-		       "no host memory for a program");
-}
-
 /* Finds the entry of a text, or parses it.  A new one is cached if `keep` is set: *entry; else it
  * is *temporary, and *entry NULL. */
 static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation, const char *text,
@@ -159,7 +153,7 @@ static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation
 	add_list(&key, names->n_scalars, names->scalars, names->scalar_dtypes);
 	add_list(&key, names->n_outputs, names->outputs, names->output_dtypes);
 	if (key.failed) {
-		status = no_memory(runtime, operation);
+		status = tn_no_memory(&runtime->report, operation, NULL, "a program");
 		goto done;
 	}
 	tn_hash_bytes(key.data, key.length, hash);
@@ -179,7 +173,7 @@ static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation
 	*entry = add_entry(cache, hash[0], &key, program, results);
 	if (!*entry) {
 		tn_program_destroy(program);
-		status = no_memory(runtime, operation);
+		status = tn_no_memory(&runtime->report, operation, NULL, "a program");
 	}
 done:
 	tn_text_release(&key);
@@ -253,7 +247,7 @@ tn_status tn_programs_clear(struct tn_runtime *runtime)
 	cache->slots = tn_mem_zeroed(cache->n_slots, sizeof(*old));
 	if (!cache->slots) {
 		cache->slots = old;
-		return no_memory(runtime, "clear_memo");
+		return tn_no_memory(&runtime->report, "clear_memo", NULL, "a program");
 	}
 	for (uint32_t i = 0; i < cache->n_slots; i++) {
 		if (!old[i] || !old[i]->is_users)

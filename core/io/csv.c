@@ -36,12 +36,6 @@ struct reader {
 	int32_t *labels;
 };
 
-static tn_status no_memory(const struct reader *reader, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: line %zu: no memory",
-		       tn_file_label(reader->rows.path), reader->rows.line);
-}
-
 static const char *text_of(const struct reader *reader, size_t field)
 {
 	return reader->rows.text + reader->rows.fields[field].begin;
@@ -91,7 +85,7 @@ static tn_status take_names(struct reader *reader, struct tn_error_info *error)
 {
 	const char **texts = tn_mem_zeroed(reader->n_columns, sizeof(*texts));
 	if (!texts)
-		return no_memory(reader, error);
+		return tn_csv_rows_no_memory(&reader->rows, error);
 	tn_status status = TN_OK;
 	for (size_t i = 0; status == TN_OK && i < reader->n_columns; i++) {
 		texts[i] = text_of(reader, i);
@@ -99,7 +93,7 @@ static tn_status take_names(struct reader *reader, struct tn_error_info *error)
 	}
 	if (status == TN_OK) {
 		reader->names = pack_texts(texts, reader->n_columns);
-		status = reader->names ? TN_OK : no_memory(reader, error);
+		status = reader->names ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	tn_mem_free(texts);
 	return status;
@@ -145,12 +139,12 @@ static tn_status set_capacity(struct reader *reader, size_t capacity, struct tn_
 	size_t row = n_values(reader) * tn_dtype_size(reader->options.dtype);
 	unsigned char *values = tn_mem_realloc(reader->values, capacity, row ? row : 1);
 	if (!values)
-		return no_memory(reader, error);
+		return tn_csv_rows_no_memory(&reader->rows, error);
 	reader->values = values;
 	if (reader->label < reader->n_columns) {
 		int32_t *labels = tn_mem_realloc(reader->labels, capacity, sizeof(*labels));
 		if (!labels)
-			return no_memory(reader, error);
+			return tn_csv_rows_no_memory(&reader->rows, error);
 		reader->labels = labels;
 	}
 	reader->capacity = capacity;
@@ -190,7 +184,7 @@ static tn_status take_label(struct reader *reader, struct tn_error_info *error)
 			return status;
 		number = (int32_t)reader->classes.n;
 		if (!tn_csv_classes_insert(&reader->classes, text, place))
-			return no_memory(reader, error);
+			return tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	reader->labels[reader->n_rows] = number;
 	return TN_OK;
@@ -288,7 +282,7 @@ static tn_status number_classes(struct reader *reader, struct tn_csv *out,
 	const struct tn_csv_classes *classes = &reader->classes;
 	const char **texts = tn_mem_zeroed(classes->n + 1, sizeof(*texts));
 	int32_t *numbers = tn_mem_zeroed(classes->n + 1, sizeof(*numbers));
-	tn_status status = texts && numbers ? TN_OK : no_memory(reader, error);
+	tn_status status = texts && numbers ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
 	for (size_t i = 0; status == TN_OK && i < classes->n; i++) {
 		int32_t old = classes->sorted[i].number;
 		numbers[old] = reader->options.classes ? old : (int32_t)i;
@@ -299,7 +293,7 @@ static tn_status number_classes(struct reader *reader, struct tn_csv *out,
 	if (status == TN_OK) {
 		out->n_classes = classes->n;
 		out->class_names = pack_texts(texts, classes->n);
-		status = out->class_names ? TN_OK : no_memory(reader, error);
+		status = out->class_names ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	tn_mem_free(texts);
 	tn_mem_free(numbers);
@@ -397,8 +391,7 @@ tn_status tn_csv_read(const char *path, const struct tn_csv_options *options, st
 {
 	struct reader *reader = tn_mem_zeroed(1, sizeof(*reader));
 	if (!reader)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = tn_options_take(&reader->options, sizeof(reader->options), options,
 					   "struct tn_csv_options", OPERATION, error);
 	if (!reader->options.dtype)
@@ -410,8 +403,8 @@ tn_status tn_csv_read(const char *path, const struct tn_csv_options *options, st
 	if (status == TN_OK) {
 		reader->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 		if (!reader->locale)
-			status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-					 "%s: no memory for the C locale", tn_file_label(path));
+			status =
+				tn_no_memory(error, OPERATION, tn_file_label(path), "the C locale");
 	}
 	if (status == TN_OK)
 		status = tn_csv_rows_open(&reader->rows, path, &reader->options, error);

@@ -65,8 +65,7 @@ static tn_status check_arrays(const char *path, const struct tn_npz_array *array
 			       TN_NPZ_MAX_MEMBERS, n);
 	const char **names = tn_mem_zeroed(n + 1, sizeof(*names));
 	if (!names)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = TN_OK;
 	for (size_t i = 0; status == TN_OK && i < n; i++) {
 		names[i] = arrays[i].name;
@@ -104,8 +103,7 @@ static tn_status write_array(struct tn_new_file *file, const struct tn_npz_array
 	tn_text_add(&buffers->name, SUFFIX);
 	tn_npy_put_header(&buffers->npy, tn_npy_type_name(array->dtype), array->rank, array->shape);
 	if (buffers->name.failed || buffers->npy.failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(file->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(file->path), NULL);
 	struct tn_zip_entry entry = {
 		.name = buffers->name.data,
 		.crc = tn_crc32(0, buffers->npy.data, buffers->npy.length),
@@ -116,8 +114,7 @@ static tn_status write_array(struct tn_new_file *file, const struct tn_npz_array
 	tn_zip_put_local(&buffers->local, &entry);
 	tn_zip_put_entry(&buffers->directory, &entry);
 	if (buffers->local.failed || buffers->directory.failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(file->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(file->path), NULL);
 	*offset += buffers->local.length + entry.size;
 	tn_status status =
 		tn_new_file_write(file, buffers->local.data, buffers->local.length, error);
@@ -143,8 +140,7 @@ tn_status tn_npz_write(const char *path, const struct tn_npz_array *arrays, size
 	size_t size = buffers.directory.length;
 	tn_zip_put_end(&buffers.directory, n_arrays, offset, size);
 	if (status == TN_OK && buffers.directory.failed)
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-				 tn_file_label(path));
+		status = tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	if (status == TN_OK)
 		status = tn_new_file_write(&file, buffers.directory.data, buffers.directory.length,
 					   error);

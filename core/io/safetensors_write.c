@@ -107,8 +107,7 @@ static tn_status plan_tensors(struct plan *plan, const struct tn_tensor_source *
 			       tn_file_label(plan->path), TN_SAFETENSORS_MAX_TENSORS, n);
 	plan->items = tn_mem_zeroed(n, sizeof(*plan->items));
 	if (!plan->items)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(plan->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(plan->path), NULL);
 	for (size_t i = 0; i < n; i++) {
 		tn_status status = check_tensor(plan, &tensors[i], &plan->items[i], error);
 		if (status != TN_OK)
@@ -127,8 +126,7 @@ static tn_status plan_tensors(struct plan *plan, const struct tn_tensor_source *
 	/* A name may occur once, whatever the width of its elements. */
 	const struct item **by_name = tn_mem_zeroed(n, sizeof(*by_name));
 	if (!by_name)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(plan->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(plan->path), NULL);
 	for (size_t i = 0; i < n; i++)
 		by_name[i] = &plan->items[i];
 	qsort(by_name, n, sizeof(*by_name), compare_item_names);
@@ -150,7 +148,7 @@ static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry
 	const char *path = tn_file_label(plan->path);
 	plan->metadata = tn_mem_zeroed(n, sizeof(*plan->metadata));
 	if (!plan->metadata)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", path);
+		return tn_no_memory(error, OPERATION, path, NULL);
 	for (size_t i = 0; i < n; i++) {
 		if (!metadata[i].key || !metadata[i].value)
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
@@ -242,8 +240,7 @@ static tn_status make_header(struct plan *plan, struct tn_error_info *error)
 		tn_text_add(&json.text, " ");
 	plan->header = json.text;
 	if (plan->header.failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for the header",
-			       tn_file_label(plan->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(plan->path), "the header");
 	if (plan->header.length > TN_SAFETENSORS_MAX_HEADER)
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%s: expected a header of at most %u bytes, found %zu",
@@ -312,8 +309,7 @@ static tn_status write_file(const struct plan *plan, struct tn_error_info *error
 		return status;
 	unsigned char *piece = tn_mem_alloc(PIECE);
 	if (!piece)
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-				 tn_file_label(plan->path));
+		status = tn_no_memory(error, OPERATION, tn_file_label(plan->path), NULL);
 	tn_store_u64_le(length, plan->header.length);
 	if (status == TN_OK)
 		status = write_bytes(&output, length, 8, error);

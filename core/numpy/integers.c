@@ -87,8 +87,7 @@ static tn_array *divisor(const char *operation, const tn_array *a, const tn_arra
 		tn_text_init(&text);
 		add_pass(&text, pass, loop, pass == n_passes - 1);
 		if (text.failed) {
-			status = tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, operation,
-						 "no host memory for a program");
+			status = tn_runtime_no_memory(runtime, operation, "a program");
 		} else if (pass < n_passes - 1) {
 			status = reduce(runtime, operation, text.data, numbers);
 			if (status)
@@ -144,8 +143,7 @@ tn_array *tn_bitwise_count(const tn_array *a)
 	tn_text_add(&text, tn_is_unsigned(a->dtype) ? "v = i64(x)\n" : "v = abs(i64(x))\n");
 	tn_text_add(&text, count_of);
 	if (text.failed)
-		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "bitwise_count",
-				"no host memory for a program");
+		tn_runtime_no_memory(runtime, "bitwise_count", "a program");
 	const struct tn_short_program program = {.text = text.data, .n_inputs = 1};
 	tn_array *count =
 		text.failed ? NULL : tn_formula("bitwise_count", &program, TN_U8, &a, NULL);

@@ -351,7 +351,6 @@ char *tn_trainer_history_json(const tn_trainer *t)
 {
 	char *json = t ? tn_history_json(&t->history) : NULL;
 	if (t && !json)
-		tn_runtime_fail(t->runtime, TN_OUT_OF_MEMORY, operation,
-				"no host memory for the history");
+		tn_runtime_no_memory(t->runtime, operation, "the history");
 	return json;
 }

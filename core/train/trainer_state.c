@@ -43,11 +43,6 @@ enum { SECONDS, LAST_LR, BEST_VALUE, N_NUMBERS };
 /* The columns of the history before those of the metrics. */
 enum { ROW_EPOCH, ROW_STEP, ROW_LR, ROW_IS_BEST, ROW_VALUES, N_VALUES = 3 };
 
-static tn_status no_memory(const tn_trainer *t)
-{
-	return tn_runtime_fail(t->runtime, TN_OUT_OF_MEMORY, operation, "no host memory");
-}
-
 /* ---- The text --------------------------------------------------------------------------------*/
 
 static struct outline outline_of(const tn_trainer *t)
@@ -189,7 +184,7 @@ static tn_status read_outline(const tn_trainer *t, const char *given, struct out
 	char *text = tn_mem_copy_string(given);
 	*outline = (struct outline){0};
 	if (!text)
-		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "no host memory");
+		return tn_no_memory(error, operation, NULL, NULL);
 	struct tn_json_reader reader = {.text = text,
 					.size = strlen(text),
 					.operation = operation,
@@ -225,7 +220,7 @@ static tn_status add_array(const tn_trainer *t, struct tn_trainer_saved *saved, 
 	struct tn_trainer_array *more =
 		tn_mem_realloc(saved->arrays, saved->n + 1, sizeof(*saved->arrays));
 	if (!more)
-		return no_memory(t);
+		return tn_runtime_no_memory(t->runtime, operation, NULL);
 	saved->arrays = more;
 	struct tn_trainer_array *array = &more[saved->n++];
 	int64_t *own = tn_mem_zeroed(rank ? (size_t)rank : 1, sizeof(*own));
@@ -235,7 +230,7 @@ static tn_status add_array(const tn_trainer *t, struct tn_trainer_saved *saved, 
 					   .shape = own,
 					   .data = tn_mem_zeroed(n, tn_dtype_size(dtype))};
 	if (!array->name || !own || !array->data)
-		return no_memory(t);
+		return tn_runtime_no_memory(t->runtime, operation, NULL);
 	if (rank)
 		memcpy(own, shape, (size_t)rank * sizeof(*own));
 	return TN_OK;
@@ -420,7 +415,8 @@ tn_status tn_trainer_save_state(tn_trainer *t, struct tn_trainer_saved *saved)
 		return tn_runtime_fail(t->runtime, TN_STATE, operation,
 				       "expected a trainer between two steps, as in on_step");
 	saved->text = write_outline(t, &outline);
-	status = saved->text ? add_arrays(t, &outline, &t->sums, saved) : no_memory(t);
+	status = saved->text ? add_arrays(t, &outline, &t->sums, saved)
+			     : tn_runtime_no_memory(t->runtime, operation, NULL);
 	if (!status)
 		status = put_all(t, saved);
 	if (status)
@@ -492,7 +488,7 @@ tn_status tn_trainer_prepare_state(tn_trainer *t, const char *text, uint64_t mos
 		status = add_arrays(t, &outline, &sums, saved);
 	saved->text = tn_mem_copy_string(text);
 	if (!status && !saved->text)
-		status = no_memory(t);
+		status = tn_runtime_no_memory(t->runtime, operation, NULL);
 	for (size_t i = 0; i < t->options.n_metrics; i++)
 		t->metrics[i]->form = before[i];
 	tn_sums_end(&sums);
@@ -564,7 +560,7 @@ static tn_status take_history(tn_trainer *t, size_t n_rows, const double *rows)
 		};
 		if (!tn_history_add(&history, &epoch)) {
 			tn_history_release(&history);
-			return no_memory(t);
+			return tn_runtime_no_memory(t->runtime, operation, NULL);
 		}
 	}
 	tn_history_release(&t->history);
