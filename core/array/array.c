@@ -174,8 +174,7 @@ tn_status tn_scope_begin(tn_context *context)
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	struct tn_scope *scope = tn_mem_alloc(sizeof(*scope));
 	if (!scope)
-		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "scope_begin",
-				       "no host memory for a scope");
+		return tn_runtime_no_memory(runtime, "scope_begin", "a scope");
 	scope->arrays = NULL;
 	scope->parent = runtime->scope;
 	runtime->scope = scope;

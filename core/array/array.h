@@ -57,6 +57,13 @@ tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const
 tn_array *tn_array_over(struct tn_runtime *runtime, struct tn_storage *storage, tn_dtype dtype,
 			int rank, const int64_t *shape, const int64_t *strides, int64_t offset);
 
+/* Where one type serves for arrays that are read and those that are written; or where a const array
+ * becomes a result, or the tape changes what it keeps of it. */
+static inline tn_array *tn_array_const_cast(const tn_array *array)
+{
+	return (tn_array *)(uintptr_t)array;
+}
+
 /* The library's own reference, apart from scopes and tn_keep. */
 static inline tn_array *tn_array_hold(tn_array *array)
 {

@@ -41,12 +41,6 @@ struct arrays {
 	int has_parts; /* others than the training part */
 };
 
-static tn_status no_memory(const char *path, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its arrays",
-		       tn_file_label(path));
-}
-
 /* ---- Reading ---------------------------------------------------------------------------------*/
 
 /* FOLDER/NAME.npy; NULL in *path: there is none. */
@@ -58,7 +52,7 @@ static tn_status find_file(const char *folder, const char *name, char **path,
 	tn_text_format(&text, "%s/%s.npy", folder, name);
 	*path = tn_text_take(&text);
 	if (!*path)
-		return no_memory(folder, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(folder), "its arrays");
 	if (access(*path, F_OK) != 0) {
 		tn_mem_free(*path);
 		*path = NULL;
@@ -230,7 +224,7 @@ static tn_status check_gaps(const struct arrays *arrays, const struct tn_dataset
 	uint32_t missing = 0;
 	uint8_t *occurs = tn_mem_zeroed(MAX_CLASSES, 1);
 	if (!occurs)
-		return no_memory(arrays->path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 	for (uint64_t i = 0; i < n; i++)
 		occurs[raw->labels[i]] = 1;
 	while (missing < raw->n_classes && occurs[missing])
@@ -253,7 +247,7 @@ static tn_status join_labels(const struct arrays *arrays, int may_have_gaps,
 	tn_status status = TN_OK;
 	raw->labels = tn_mem_zeroed((size_t)arrays->n, sizeof(*raw->labels));
 	if (!raw->labels)
-		return no_memory(arrays->path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++) {
 		status = join_part(arrays, i, &next, raw, error);
 		if (status == TN_OK && parts[i].part == TN_PART_TRAIN && arrays->y[i].data &&
@@ -313,7 +307,7 @@ static tn_status separate(uint8_t *images, uint64_t n, const uint32_t sizes[3], 
 	size_t channels = sizes[0], plane = (size_t)sizes[1] * sizes[2], size = channels * plane;
 	uint8_t *copy = tn_mem_alloc(size);
 	if (!copy)
-		return no_memory(path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(path), "its arrays");
 	for (uint64_t k = 0; k < n; k++, images += size) {
 		memcpy(copy, images, size);
 		for (size_t i = 0; i < plane; i++) {
@@ -341,7 +335,7 @@ static tn_status take_pictures(const struct arrays *arrays, const uint32_t sizes
 	raw->n = arrays->n;
 	raw->images = join(arrays->x);
 	if (!raw->images)
-		return no_memory(arrays->path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 	return is_last ? separate(raw->images, raw->n, sizes, arrays->path, error) : TN_OK;
 }
 
@@ -371,7 +365,7 @@ static tn_status take_tensors(const struct arrays *arrays, struct tn_dataset_raw
 	raw->labels = NULL;
 	return raw->samples->data[0] && (!arrays->has_y || raw->samples->data[1])
 		       ? TN_OK
-		       : no_memory(arrays->path, error);
+		       : tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 }
 
 static tn_status take_parts(const struct arrays *arrays, struct tn_dataset_raw *raw,
@@ -382,7 +376,7 @@ static tn_status take_parts(const struct arrays *arrays, struct tn_dataset_raw *
 		return TN_OK;
 	raw->parts = tn_mem_alloc((size_t)arrays->n);
 	if (!raw->parts)
-		return no_memory(arrays->path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 	for (int i = 0; i < N_SUFFIXES; i++) {
 		size_t n = arrays->x[i].data ? (size_t)arrays->x[i].shape[0] : 0;
 		memset(raw->parts + next, parts[i].part, n);

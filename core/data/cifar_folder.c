@@ -60,12 +60,6 @@ static const struct kind kinds[] = {
 	 "A. Krizhevsky (2009): Learning Multiple Layers of Features from Tiny Images, CIFAR-100"},
 };
 
-static tn_status no_memory(const char *folder, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its images",
-		       tn_file_label(folder));
-}
-
 /* *kind := whose first file is in the folder; NULL: neither. */
 static tn_status find_kind(const char *folder, const struct kind **kind,
 			   struct tn_error_info *error)
@@ -76,7 +70,7 @@ static tn_status find_kind(const char *folder, const struct kind **kind,
 		tn_text_init(&path);
 		tn_text_format(&path, "%s/%s", folder, kinds[i].files[0]);
 		if (path.failed)
-			return no_memory(folder, error);
+			return tn_no_memory(error, OPERATION, tn_file_label(folder), "its images");
 		if (access(path.data, F_OK) == 0)
 			*kind = &kinds[i];
 		tn_text_release(&path);
@@ -105,7 +99,7 @@ static tn_status append_file(const char *path, const struct kind *kind, struct t
 		memcpy(numbers + raw->n, labels.data, (size_t)labels.size_bytes);
 		raw->n += *n;
 	} else {
-		status = no_memory(path, error);
+		status = tn_no_memory(error, OPERATION, tn_file_label(path), "its images");
 	}
 	tn_host_array_release(&images);
 	tn_host_array_release(&labels);
@@ -143,7 +137,8 @@ tn_status tn_cifar_folder_read(const char *folder, struct tn_dataset_raw *out,
 		struct tn_text path;
 		tn_text_init(&path);
 		tn_text_format(&path, "%s/%s", folder, kind->files[i]);
-		status = path.failed ? no_memory(folder, error)
+		status = path.failed ? tn_no_memory(error, OPERATION, tn_file_label(folder),
+						    "its images")
 				     : append_file(path.data, kind, &raw, &raw.n_test, error);
 		tn_text_release(&path);
 	}

@@ -43,12 +43,6 @@ struct search {
 	uint64_t capacity;
 };
 
-static tn_status no_memory(const char *folder, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its pictures",
-		       tn_file_label(folder));
-}
-
 /* ---- Samples ---------------------------------------------------------------------------------*/
 
 static void release_pictures(void *user)
@@ -77,7 +71,8 @@ static tn_status read_picture(void *user, uint64_t sample, void *const *fields,
 	struct tn_error_info unnamed;
 	char *path = path_of(pictures, sample);
 	if (!path)
-		return no_memory(pictures->root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(pictures->root),
+				    "its pictures");
 	tn_status status = tn_image_read(path, &image, error);
 	if (status == TN_OK) {
 		status = tn_prepare_picture(&pictures->format, &image, 0, fields[0], &unnamed);
@@ -110,7 +105,7 @@ static tn_status look_for(const char *root, const char *name, int *is_there,
 	tn_text_init(&text);
 	tn_text_format(&text, "%s/%s", root, name);
 	if (text.failed)
-		return no_memory(root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(root), "its pictures");
 	*is_there = stat(text.data, &status) == 0 && S_ISDIR(status.st_mode);
 	tn_text_release(&text);
 	return TN_OK;
@@ -134,7 +129,7 @@ static tn_status reserve(struct search *search, uint64_t n, struct tn_error_info
 	uint8_t *parts = tn_mem_realloc(search->parts, capacity, 1);
 	search->parts = parts ? parts : search->parts;
 	if (!at || !labels || !parts)
-		return no_memory(search->root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(search->root), "its pictures");
 	search->capacity = capacity;
 	return TN_OK;
 }
@@ -152,8 +147,9 @@ static tn_status add_class(struct search *search, const char *folder, const char
 			       tn_file_label(folder), class_name);
 	tn_text_init(&path);
 	tn_text_format(&path, "%s/%s", folder, class_name);
-	tn_status status = path.failed ? no_memory(folder, error)
-				       : tn_listing_files(path.data, endings, &files, error);
+	tn_status status =
+		path.failed ? tn_no_memory(error, OPERATION, tn_file_label(folder), "its pictures")
+			    : tn_listing_files(path.data, endings, &files, error);
 	if (status == TN_OK && files.n == 0)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
 				 "%s: expected pictures (.png, .jpg, .jpeg, .pgm, .ppm), found "
@@ -169,7 +165,8 @@ static tn_status add_class(struct search *search, const char *folder, const char
 			       files.names[i]);
 		tn_text_append(&search->names, "", 1);
 		if (search->names.failed)
-			status = no_memory(folder, error);
+			status = tn_no_memory(error, OPERATION, tn_file_label(folder),
+					      "its pictures");
 	}
 	tn_text_release(&path);
 	tn_listing_release(&files);
@@ -186,7 +183,8 @@ static tn_status add_part(struct search *search, const char *name, int part,
 	tn_text_add(&folder, search->root);
 	if (name)
 		tn_text_format(&folder, "/%s", name);
-	tn_status status = folder.failed ? no_memory(search->root, error)
+	tn_status status = folder.failed ? tn_no_memory(error, OPERATION,
+							tn_file_label(search->root), "its pictures")
 					 : tn_listing_folders(folder.data, &listing, error);
 	if (status == TN_OK && listing.n == 0)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
@@ -326,7 +324,8 @@ static tn_status settle_format(struct pictures *pictures, const struct tn_datase
 		return check_resize(format, error);
 	char *path = path_of(pictures, 0);
 	if (!path)
-		return no_memory(pictures->root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(pictures->root),
+				    "its pictures");
 	status = tn_image_read(path, &first, error);
 	tn_mem_free(path);
 	if (status != TN_OK)
@@ -345,14 +344,16 @@ static tn_status take_search(struct search *search, const struct tn_dataset_opti
 {
 	struct pictures *pictures = tn_mem_zeroed(1, sizeof(*pictures));
 	if (!pictures)
-		return no_memory(search->root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(search->root), "its pictures");
 	struct tn_input_format *format = &pictures->format;
 	pictures->root = tn_mem_copy_string(search->root);
 	pictures->names = tn_text_take(&search->names);
 	pictures->at = search->at;
 	search->at = NULL;
-	tn_status status =
-		pictures->root && pictures->names ? TN_OK : no_memory(search->root, error);
+	tn_status status = pictures->root && pictures->names
+				   ? TN_OK
+				   : tn_no_memory(error, OPERATION, tn_file_label(search->root),
+						  "its pictures");
 	if (status == TN_OK)
 		status = settle_format(pictures, options, error);
 	const struct tn_field fields[] = {

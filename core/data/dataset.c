@@ -195,7 +195,7 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 		return status;
 	tn_dataset *dataset = tn_mem_zeroed(1, sizeof(*dataset));
 	if (!dataset)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", name);
+		return tn_no_memory(error, OPERATION, name, NULL);
 	dataset->name = tn_mem_copy_string(name);
 	dataset->path = tn_mem_copy_string(path);
 	dataset->origin = raw->origin ? raw->origin : "";
@@ -209,7 +209,7 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 	dataset->samples = tn_samples_hold(raw->samples);
 	set_fields(dataset);
 	if (!dataset->name || !dataset->path || !name_classes(dataset, raw))
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", name);
+		status = tn_no_memory(error, OPERATION, name, NULL);
 	if (status == TN_OK)
 		status = tn_dataset_split(dataset, raw, error);
 	if (status == TN_OK && dataset->is_of_images)
@@ -382,8 +382,7 @@ tn_status tn_dataset_picture(const tn_dataset *dataset, int part, uint64_t index
 	void *const fields[TN_MAX_FIELDS] = {from};
 	tn_status status = TN_OK;
 	if (!from || !data)
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for a picture",
-				 dataset->name);
+		status = tn_no_memory(error, OPERATION, dataset->name, "a picture");
 	if (status == TN_OK)
 		status = tn_samples_read(dataset->samples, dataset->index[part][index], fields,
 					 error);

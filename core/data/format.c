@@ -12,11 +12,11 @@
 #include <tenon/backend.h>
 
 #include "base/error.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/text.h"
 #include "data/dataset.h"
-#include "io/json_reader.h"
 
 #define OPERATION "input format"
 
@@ -99,61 +99,54 @@ static const struct {
 /* The places in `numbers`, and those of the other keys after them. */
 enum { RESIZE = N_NUMBERS - 2, SCALE = N_NUMBERS, MEAN, DEVIATION };
 
-/* Nine digits, enough to distinguish every f32, with a point whatever the locale, a fraction or an
- * exponent, and no leading zeros in the exponent. */
-static void add_float(struct tn_text *text, float value)
+/* Nine digits, enough to distinguish every f32, with a fraction or an exponent, and no leading
+ * zeros in the exponent. */
+static void add_float(struct tn_json_writer *json, const char *key, float value)
 {
-	char digits[64];
-	int whole = 1;
-	text->failed |= !isfinite(value);
-	snprintf(digits, sizeof(digits), "%.9g", (double)value);
-	for (const char *from = digits; *from;) {
-		size_t point = strcspn(from, "0123456789+-e");
-		if (*from == 'e')
-			break;
-		whole &= point == 0;
-		tn_text_append(text, point ? "." : from, 1);
-		from += point ? point : 1;
-	}
-	const char *exponent = strchr(digits, 'e');
-	if (!exponent) {
-		tn_text_add(text, whole ? ".0" : "");
+	char digits[TN_JSON_NUMBER_SIZE], text[TN_JSON_NUMBER_SIZE + 2];
+	if (!isfinite(value)) {
+		json->text.failed = 1;
 		return;
 	}
-	tn_text_add(text, exponent[1] == '-' ? "e-" : "e");
-	tn_text_add(text, exponent + 2 + strspn(exponent + 2, "0"));
+	tn_json_number_text(digits, (double)value, 9);
+	size_t length = strcspn(digits, "e");
+	const char *exponent = digits + length;
+	if (*exponent)
+		snprintf(text, sizeof(text), "%.*se%s%s", (int)length, digits,
+			 exponent[1] == '-' ? "-" : "", exponent + 2 + strspn(exponent + 2, "0"));
+	else
+		snprintf(text, sizeof(text), "%s%s", digits, strchr(digits, '.') ? "" : ".0");
+	tn_json_add_raw(json, key, text);
 }
 
-static void add_floats(struct tn_text *text, const char *key, const float *values, uint32_t n)
+static void add_floats(struct tn_json_writer *json, const char *key, const float *values,
+		       uint32_t n)
 {
-	tn_text_format(text, ",\"%s\":[", key);
-	for (uint32_t i = 0; i < n; i++) {
-		tn_text_add(text, i ? "," : "");
-		add_float(text, values[i]);
-	}
-	tn_text_add(text, "]");
+	tn_json_begin_array(json, key);
+	for (uint32_t i = 0; i < n; i++)
+		add_float(json, NULL, values[i]);
+	tn_json_end(json);
 }
 
 char *tn_input_format_text(const struct tn_input_format *given)
 {
 	struct tn_input_format own, *format = &own;
-	struct tn_text text;
+	struct tn_json_writer json;
 	if (tn_input_format_take(&own, given, NULL) != TN_OK)
 		return NULL;
-	tn_text_init(&text);
+	tn_json_writer_init(&json, TN_JSON_PACKED);
+	tn_json_begin_object(&json, NULL);
 	for (size_t i = 0; i < N_NUMBERS; i++) {
 		uint32_t value;
 		memcpy(&value, (const char *)format + numbers[i].offset, sizeof(value));
-		if (i >= RESIZE && value == 0)
-			continue;
-		tn_text_format(&text, "%c\"%s\":%u", i ? ',' : '{', numbers[i].key, value);
+		if (i < RESIZE || value != 0)
+			tn_json_add_unsigned(&json, numbers[i].key, value);
 	}
-	tn_text_add(&text, ",\"scale\":");
-	add_float(&text, format->scale);
-	add_floats(&text, "mean", format->mean, format->channels);
-	add_floats(&text, "deviation", format->deviation, format->channels);
-	tn_text_add(&text, "}");
-	return tn_text_take(&text);
+	add_float(&json, "scale", format->scale);
+	add_floats(&json, "mean", format->mean, format->channels);
+	add_floats(&json, "deviation", format->deviation, format->channels);
+	tn_json_end(&json);
+	return tn_json_writer_take(&json);
 }
 
 void tn_data_text_free(char *text)

@@ -32,8 +32,7 @@ static tn_status locate(const char *folder, const char *part, const char *what, 
 			       i < 2 ? '-' : '.', rank, i % 2 ? ".gz" : "");
 		char *candidate = tn_text_take(&text);
 		if (!candidate)
-			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-				       tn_file_label(folder));
+			return tn_no_memory(error, OPERATION, tn_file_label(folder), NULL);
 		if (access(candidate, F_OK) == 0) {
 			*path = candidate;
 			return TN_OK;

@@ -30,12 +30,6 @@ static int has_ending(const char *name, const char *const *endings)
 	return 0;
 }
 
-static tn_status no_memory(const char *folder, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its entries",
-		       tn_file_label(folder));
-}
-
 static tn_status add(struct tn_listing *listing, const char *folder, const char *name,
 		     struct tn_error_info *error)
 {
@@ -43,13 +37,13 @@ static tn_status add(struct tn_listing *listing, const char *folder, const char 
 		size_t capacity = listing->capacity ? 2 * listing->capacity : 16;
 		char **names = tn_mem_realloc(listing->names, capacity, sizeof(*names));
 		if (!names)
-			return no_memory(folder, error);
+			return tn_no_memory(error, OPERATION, tn_file_label(folder), "its entries");
 		listing->names = names;
 		listing->capacity = capacity;
 	}
 	listing->names[listing->n] = tn_mem_copy_string(name);
 	if (!listing->names[listing->n])
-		return no_memory(folder, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(folder), "its entries");
 	listing->n++;
 	return TN_OK;
 }

@@ -36,8 +36,7 @@ static tn_status file_in(const char *folder, const char *name, char **path,
 	tn_text_format(&text, "%s/%s", folder, name);
 	*path = tn_text_take(&text);
 	if (!*path)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(folder));
+		return tn_no_memory(error, OPERATION, tn_file_label(folder), NULL);
 	if (access(*path, F_OK) == 0)
 		return TN_OK;
 	tn_mem_free(*path);
@@ -169,8 +168,7 @@ static tn_status add_known(const char *folder, struct tn_dataset_raw *raw,
 {
 	char *name = tn_path_name(folder);
 	if (!name)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(folder));
+		return tn_no_memory(error, OPERATION, tn_file_label(folder), NULL);
 	const struct tn_known_dataset *entry = tn_known_dataset(name);
 	if (entry && raw->format.n_classes == 10) {
 		raw->origin = entry->info.origin;

@@ -103,8 +103,7 @@ static tn_status take_table(const char *path, const struct tn_dataset_options *o
 	for (int i = 0; i < 2; i++) {
 		samples->data[i] = tn_mem_zeroed((size_t)samples->n, samples->size[i]);
 		if (!samples->data[i])
-			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-				       tn_file_label(path));
+			return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	}
 	split_columns(csv, column, samples->data[0], samples->data[1]);
 	return TN_OK;

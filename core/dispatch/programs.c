@@ -173,12 +173,6 @@ static struct tn_program_entry *add_entry(struct tn_program_cache *cache, uint64
 	return entry;
 }
 
-static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
-{
-	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, operation,
-		       "no host memory for a program");
-}
-
 /* ---- Parsing ---------------------------------------------------------------------------------*/
 
 /* The words of a list, each with its NUL. */
@@ -254,7 +248,7 @@ static tn_status find_key(struct tn_runtime *runtime, const char *operation, con
 	if (*entry)
 		return TN_OK;
 	tn_program_destroy(program);
-	return no_memory(runtime, operation);
+	return tn_no_memory(&runtime->report, operation, NULL, "a program");
 }
 
 static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation,
@@ -268,7 +262,7 @@ static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation
 	if (size > sizeof(short_key))
 		key = tn_mem_alloc(size);
 	if (!key)
-		return no_memory(runtime, operation);
+		return tn_no_memory(&runtime->report, operation, NULL, "a program");
 	tn_status status = find_key(runtime, operation, key, write_key(key, source), source, keep,
 				    is_new, entry, temporary, results);
 	if (key != short_key)
@@ -368,7 +362,7 @@ tn_status tn_programs_clear(struct tn_runtime *runtime)
 	cache->slots = tn_mem_zeroed(cache->n_slots, sizeof(*old));
 	if (!cache->slots) {
 		cache->slots = old;
-		return no_memory(runtime, "clear_memo");
+		return tn_no_memory(&runtime->report, "clear_memo", NULL, "a program");
 	}
 	for (uint32_t i = 0; i < cache->n_slots; i++) {
 		if (!old[i] || !old[i]->is_users)

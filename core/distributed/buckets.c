@@ -180,8 +180,7 @@ static tn_status make_list(struct tn_buckets *b)
 					      : add_runs(b, 1, &most) && add_runs(b, 0, &most));
 	if (!is_made) {
 		tn_buckets_release(b);
-		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, operation,
-				       "no host memory for the list of buckets");
+		return tn_runtime_no_memory(module->runtime, operation, "the list of buckets");
 	}
 	for (size_t i = 0; i < module->n_listing; i++)
 		b->trained[i] = module->listing[i].weight->trainable != 0;

@@ -86,8 +86,7 @@ static tn_status read_records(const struct tn_file *file, const struct kind *kin
 	size_t record = PIXELS + (size_t)kind->n_labels;
 	unsigned char *buffer = tn_mem_alloc(RECORDS * record);
 	if (!buffer)
-		return tn_fail(error, TN_OUT_OF_MEMORY, kind->operation, "%s: no memory",
-			       tn_file_label(file->path));
+		return tn_no_memory(error, kind->operation, tn_file_label(file->path), NULL);
 	tn_status status = TN_OK;
 	for (uint64_t first = 0; status == TN_OK && first < n; first += RECORDS) {
 		size_t count = n - first < RECORDS ? (size_t)(n - first) : RECORDS;

@@ -13,11 +13,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/utf8.h"
 #include "io/csv_classes.h"
 #include "io/csv_number.h"
 #include "io/csv_rows.h"
 #include "io/file.h"
-#include "io/utf8.h"
 
 #define OPERATION TN_CSV_OPERATION
 
@@ -35,12 +35,6 @@ struct reader {
 	unsigned char *values;
 	int32_t *labels;
 };
-
-static tn_status no_memory(const struct reader *reader, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: line %zu: no memory",
-		       tn_file_label(reader->rows.path), reader->rows.line);
-}
 
 static const char *text_of(const struct reader *reader, size_t field)
 {
@@ -82,20 +76,16 @@ static tn_status check_utf8(const struct reader *reader, size_t index, struct tn
 {
 	size_t length = reader->rows.fields[index].length;
 	const char *text = text_of(reader, index);
-	for (size_t at = 0; at < length;) {
-		size_t step = tn_utf8_length(text + at, length - at);
-		if (!step)
-			return refuse_field(reader, index, "UTF-8", error);
-		at += step;
-	}
-	return TN_OK;
+	if (tn_utf8_prefix(text, length) == length)
+		return TN_OK;
+	return refuse_field(reader, index, "UTF-8", error);
 }
 
 static tn_status take_names(struct reader *reader, struct tn_error_info *error)
 {
 	const char **texts = tn_mem_zeroed(reader->n_columns, sizeof(*texts));
 	if (!texts)
-		return no_memory(reader, error);
+		return tn_csv_rows_no_memory(&reader->rows, error);
 	tn_status status = TN_OK;
 	for (size_t i = 0; status == TN_OK && i < reader->n_columns; i++) {
 		texts[i] = text_of(reader, i);
@@ -103,7 +93,7 @@ static tn_status take_names(struct reader *reader, struct tn_error_info *error)
 	}
 	if (status == TN_OK) {
 		reader->names = pack_texts(texts, reader->n_columns);
-		status = reader->names ? TN_OK : no_memory(reader, error);
+		status = reader->names ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	tn_mem_free(texts);
 	return status;
@@ -149,12 +139,12 @@ static tn_status set_capacity(struct reader *reader, size_t capacity, struct tn_
 	size_t row = n_values(reader) * tn_dtype_size(reader->options.dtype);
 	unsigned char *values = tn_mem_realloc(reader->values, capacity, row ? row : 1);
 	if (!values)
-		return no_memory(reader, error);
+		return tn_csv_rows_no_memory(&reader->rows, error);
 	reader->values = values;
 	if (reader->label < reader->n_columns) {
 		int32_t *labels = tn_mem_realloc(reader->labels, capacity, sizeof(*labels));
 		if (!labels)
-			return no_memory(reader, error);
+			return tn_csv_rows_no_memory(&reader->rows, error);
 		reader->labels = labels;
 	}
 	reader->capacity = capacity;
@@ -194,7 +184,7 @@ static tn_status take_label(struct reader *reader, struct tn_error_info *error)
 			return status;
 		number = (int32_t)reader->classes.n;
 		if (!tn_csv_classes_insert(&reader->classes, text, place))
-			return no_memory(reader, error);
+			return tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	reader->labels[reader->n_rows] = number;
 	return TN_OK;
@@ -292,7 +282,7 @@ static tn_status number_classes(struct reader *reader, struct tn_csv *out,
 	const struct tn_csv_classes *classes = &reader->classes;
 	const char **texts = tn_mem_zeroed(classes->n + 1, sizeof(*texts));
 	int32_t *numbers = tn_mem_zeroed(classes->n + 1, sizeof(*numbers));
-	tn_status status = texts && numbers ? TN_OK : no_memory(reader, error);
+	tn_status status = texts && numbers ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
 	for (size_t i = 0; status == TN_OK && i < classes->n; i++) {
 		int32_t old = classes->sorted[i].number;
 		numbers[old] = reader->options.classes ? old : (int32_t)i;
@@ -303,7 +293,7 @@ static tn_status number_classes(struct reader *reader, struct tn_csv *out,
 	if (status == TN_OK) {
 		out->n_classes = classes->n;
 		out->class_names = pack_texts(texts, classes->n);
-		status = out->class_names ? TN_OK : no_memory(reader, error);
+		status = out->class_names ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	tn_mem_free(texts);
 	tn_mem_free(numbers);
@@ -401,8 +391,7 @@ tn_status tn_csv_read(const char *path, const struct tn_csv_options *options, st
 {
 	struct reader *reader = tn_mem_zeroed(1, sizeof(*reader));
 	if (!reader)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = tn_options_take(&reader->options, sizeof(reader->options), options,
 					   "struct tn_csv_options", OPERATION, error);
 	if (!reader->options.dtype)
@@ -414,8 +403,8 @@ tn_status tn_csv_read(const char *path, const struct tn_csv_options *options, st
 	if (status == TN_OK) {
 		reader->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 		if (!reader->locale)
-			status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-					 "%s: no memory for the C locale", tn_file_label(path));
+			status =
+				tn_no_memory(error, OPERATION, tn_file_label(path), "the C locale");
 	}
 	if (status == TN_OK)
 		status = tn_csv_rows_open(&reader->rows, path, &reader->options, error);

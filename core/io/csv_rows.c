@@ -28,7 +28,7 @@ static tn_status refuse(const struct tn_csv_rows *rows, const char *expected,
 		       rows->line, rows->column, expected, found);
 }
 
-static tn_status no_memory(const struct tn_csv_rows *rows, struct tn_error_info *error)
+tn_status tn_csv_rows_no_memory(const struct tn_csv_rows *rows, struct tn_error_info *error)
 {
 	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: line %zu: no memory",
 		       tn_file_label(rows->path), rows->line);
@@ -78,7 +78,7 @@ static tn_status put(struct tn_csv_rows *rows, int byte, struct tn_error_info *e
 				       tn_file_label(rows->path), rows->line, TN_CSV_MAX_ROW);
 		char *text = tn_mem_realloc(rows->text, capacity, 1);
 		if (!text)
-			return no_memory(rows, error);
+			return tn_csv_rows_no_memory(rows, error);
 		rows->text = text;
 		rows->text_capacity = capacity;
 	}
@@ -98,7 +98,7 @@ static tn_status add_field(struct tn_csv_rows *rows, struct tn_error_info *error
 		struct tn_csv_field *fields =
 			tn_mem_realloc(rows->fields, capacity, sizeof(*fields));
 		if (!fields)
-			return no_memory(rows, error);
+			return tn_csv_rows_no_memory(rows, error);
 		rows->fields = fields;
 		rows->field_capacity = capacity;
 	}

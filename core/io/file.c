@@ -43,7 +43,7 @@ tn_status tn_file_open(struct tn_file *file, const char *path, const char *opera
 	if (file->path)
 		return TN_OK;
 	tn_file_close(file);
-	return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory", tn_file_label(path));
+	return tn_no_memory(error, operation, tn_file_label(path), NULL);
 }
 
 void tn_file_close(struct tn_file *file)

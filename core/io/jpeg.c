@@ -74,8 +74,7 @@ tn_status tn_jpeg_read(const struct tn_file *file, struct tn_image *out,
 	if (decoder)
 		status = decode(file, decoder, data, &image, error);
 	else
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for a decoder",
-				 tn_file_label(file->path));
+		status = tn_no_memory(error, OPERATION, tn_file_label(file->path), "a decoder");
 	tjDestroy(decoder);
 	tn_mem_free(data);
 	if (status == TN_OK)

@@ -42,12 +42,6 @@ static int is_blank(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\v' || byte == '\f';
 }
 
-static tn_status no_memory(const struct reader *r, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: line %zu: no memory",
-		       tn_file_label(r->lines.path), r->lines.number);
-}
-
 /* Adds text[begin .. end) without blanks round it. */
 static tn_status add_field(struct reader *r, size_t begin, size_t end, struct tn_error_info *error)
 {
@@ -61,7 +55,7 @@ static tn_status add_field(struct reader *r, size_t begin, size_t end, struct tn
 				       TN_CSV_MAX_COLUMNS);
 		struct field *fields = tn_mem_realloc(r->fields, capacity, sizeof(*fields));
 		if (!fields)
-			return no_memory(r, error);
+			return tn_text_lines_no_memory(&r->lines, error);
 		r->fields = fields;
 		r->field_capacity = capacity;
 	}
@@ -169,7 +163,7 @@ static tn_status make_room(struct reader *r, struct tn_error_info *error)
 	const size_t capacity = 2 * r->capacity + r->row_size;
 	unsigned char *values = tn_mem_realloc(r->values, capacity, 1);
 	if (!values)
-		return no_memory(r, error);
+		return tn_text_lines_no_memory(&r->lines, error);
 	r->values = values;
 	r->capacity = capacity;
 	return TN_OK;
@@ -301,8 +295,7 @@ static tn_status read_table(struct reader *r, const char *path, struct tn_error_
 {
 	r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!r->locale)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for the C locale",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), "the C locale");
 	tn_status status = tn_text_lines_open(&r->lines, path, OPERATION, error);
 	if (status == TN_OK)
 		status = read_rows(r, error);

@@ -54,8 +54,7 @@ tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank, const in
 	tn_text_init(&header);
 	tn_npy_put_header(&header, type, rank, shape);
 	struct tn_new_file file;
-	tn_status status = header.failed ? tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-						   "%s: no memory", tn_file_label(path))
+	tn_status status = header.failed ? tn_no_memory(error, OPERATION, tn_file_label(path), NULL)
 					 : tn_new_file_begin(&file, path, OPERATION, error);
 	if (status != TN_OK) {
 		tn_text_release(&header);

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json_reader.h"
 #include "base/memory.h"
 #include "io/bytes.h"
-#include "io/json_reader.h"
 #include "io/safetensors.h"
 #include "io/safetensors_type.h"
 
@@ -276,8 +276,7 @@ static tn_status read_pair(struct tn_safetensors *file, struct tn_json_reader *r
 			       TN_SAFETENSORS_MAX_TENSORS);
 	struct tn_metadata_entry *list = make_room(file->metadata, file->n_metadata, sizeof(*list));
 	if (!list)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for metadata",
-			       path);
+		return tn_no_memory(error, OPERATION, path, "metadata");
 	file->metadata = list;
 	tn_status status = tn_json_key(reader, &key, error);
 	if (status == TN_OK && tn_json_peek(reader) != '"')

@@ -18,8 +18,7 @@ tn_status tn_safetensors_open(const char *path, tn_safetensors **out, struct tn_
 {
 	struct tn_safetensors *file = tn_mem_zeroed(1, sizeof(*file));
 	if (!file)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = tn_file_open(&file->file, path, OPERATION, error);
 	if (status == TN_OK)
 		status = tn_safetensors_read_header(file, error);

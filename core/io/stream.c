@@ -51,8 +51,8 @@ static tn_status start_inflating(struct tn_byte_stream *stream, struct tn_error_
 	stream->zlib.zfree = tn_zlib_free;
 	/* 15: the largest window; + 16: a gzip header and trailer, nothing else. */
 	if (inflateInit2(&stream->zlib, 15 + 16) != Z_OK)
-		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,
-			       "%s: no memory for zlib", tn_file_label(stream->file.path));
+		return tn_no_memory(error, stream->file.operation, tn_file_label(stream->file.path),
+				    "zlib");
 	stream->inflating = 1;
 	stream->in_member = 1;
 	return TN_OK;
@@ -61,8 +61,8 @@ static tn_status start_inflating(struct tn_byte_stream *stream, struct tn_error_
 static tn_status damaged(const struct tn_byte_stream *stream, int code, struct tn_error_info *error)
 {
 	if (code == Z_MEM_ERROR)
-		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,
-			       "%s: no memory for zlib", tn_file_label(stream->file.path));
+		return tn_no_memory(error, stream->file.operation, tn_file_label(stream->file.path),
+				    "zlib");
 	return tn_fail(error, TN_FORMAT, stream->file.operation,
 		       "%s: offset %llu (compressed): expected gzip data, found: %s",
 		       tn_file_label(stream->file.path),
@@ -169,8 +169,7 @@ tn_status tn_byte_stream_open(const char *path, const char *operation, struct tn
 {
 	struct tn_byte_stream *stream = tn_mem_zeroed(1, sizeof(*stream));
 	if (!stream)
-		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, operation, tn_file_label(path), NULL);
 	tn_status status = tn_file_open(&stream->file, path, operation, error);
 	unsigned char magic[2] = {0};
 	if (status == TN_OK && stream->file.size >= sizeof(magic))

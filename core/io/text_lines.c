@@ -38,6 +38,12 @@ static tn_status next_byte(struct tn_text_lines *lines, int *byte, struct tn_err
 	return TN_OK;
 }
 
+tn_status tn_text_lines_no_memory(const struct tn_text_lines *lines, struct tn_error_info *error)
+{
+	return tn_fail(error, TN_OUT_OF_MEMORY, lines->operation, "%s: line %zu: no memory",
+		       tn_file_label(lines->path), lines->number);
+}
+
 static tn_status put(struct tn_text_lines *lines, int byte, struct tn_error_info *error)
 {
 	if (lines->length + 1 >= lines->capacity) {
@@ -48,9 +54,7 @@ static tn_status put(struct tn_text_lines *lines, int byte, struct tn_error_info
 				       tn_file_label(lines->path), lines->number, TN_CSV_MAX_ROW);
 		char *text = tn_mem_realloc(lines->text, capacity, 1);
 		if (!text)
-			return tn_fail(error, TN_OUT_OF_MEMORY, lines->operation,
-				       "%s: line %zu: no memory", tn_file_label(lines->path),
-				       lines->number);
+			return tn_text_lines_no_memory(lines, error);
 		lines->text = text;
 		lines->capacity = capacity;
 	}

@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "io/bytes.h"
-#include "io/utf8.h"
 
 #define OPERATION TN_ZIP_OPERATION
 
@@ -147,10 +147,7 @@ static tn_status read_extra(const struct tn_zip *zip, const unsigned char *extra
 /* Whether it is UTF-8, not empty, and without a NUL. */
 static int is_name(const char *name, size_t length)
 {
-	size_t step = 1;
-	for (size_t at = 0; at < length && step; at += step)
-		step = name[at] ? tn_utf8_length(name + at, length - at) : 0;
-	return length && step;
+	return length && !memchr(name, 0, length) && tn_utf8_prefix(name, length) == length;
 }
 
 /* Reads the entry at `record` of the directory, whose end is `left` bytes further. */
@@ -178,8 +175,7 @@ static tn_status read_entry(const struct tn_zip *zip, const unsigned char *recor
 		return status;
 	entry->name = tn_mem_zeroed(name + 1, 1);
 	if (!entry->name)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(zip->file.path));
+		return tn_no_memory(error, OPERATION, tn_file_label(zip->file.path), NULL);
 	memcpy(entry->name, record + CENTRAL, name);
 	if (entry->flags & (ENCRYPTED | MASKED))
 		return tn_fail(error, TN_UNSUPPORTED, OPERATION,
@@ -254,8 +250,7 @@ static tn_status check_overlap(const struct tn_zip *zip, struct tn_error_info *e
 	tn_status status = TN_OK;
 	struct tn_zip_entry **order = tn_mem_zeroed(zip->n + 1, sizeof(struct tn_zip_entry *));
 	if (!order)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(zip->file.path));
+		return tn_no_memory(error, OPERATION, tn_file_label(zip->file.path), NULL);
 	for (size_t i = 0; i < zip->n; i++)
 		order[i] = &zip->entries[i];
 	qsort(order, zip->n, sizeof(*order), by_header);
@@ -306,10 +301,10 @@ tn_status tn_zip_open(struct tn_zip *zip, const char *path, struct tn_error_info
 		return status;
 	unsigned char *records = tn_mem_alloc((size_t)directory.size);
 	zip->entries = tn_mem_zeroed((size_t)directory.n + 1, sizeof(*zip->entries));
-	status = records && zip->entries ? tn_file_read(&zip->file, directory.offset, records,
-							(size_t)directory.size, error)
-					 : tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-						   "%s: no memory", tn_file_label(path));
+	status = records && zip->entries
+			 ? tn_file_read(&zip->file, directory.offset, records,
+					(size_t)directory.size, error)
+			 : tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	if (status == TN_OK)
 		status = read_entries(zip, &directory, records, error);
 	tn_mem_free(records);

@@ -55,8 +55,7 @@ static tn_status start_inflating(struct tn_zip_member *member, struct tn_error_i
 	member->zlib.zfree = tn_zlib_free;
 	/* -15: the largest window, and no header of zlib's. */
 	if (inflateInit2(&member->zlib, -15) != Z_OK)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for zlib",
-			       member->label);
+		return tn_no_memory(error, OPERATION, member->label, "zlib");
 	member->inflating = 1;
 	return TN_OK;
 }
@@ -95,8 +94,7 @@ static tn_status inflate_bytes(struct tn_zip_member *member, unsigned char *buff
 		member->zlib.avail_out = room;
 		int code = inflate(&member->zlib, Z_NO_FLUSH);
 		if (code == Z_MEM_ERROR)
-			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for zlib",
-				       member->label);
+			return tn_no_memory(error, OPERATION, member->label, "zlib");
 		if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
 			return tn_fail(error, TN_FORMAT, OPERATION,
 				       "%s: offset %llu: expected deflated data, found: %s",
@@ -169,7 +167,7 @@ tn_status tn_zip_member_open(const struct tn_zip *zip, const struct tn_zip_entry
 			       entry->method);
 	struct tn_zip_member *member = tn_mem_zeroed(1, sizeof(*member));
 	if (!member)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", label);
+		return tn_no_memory(error, OPERATION, label, NULL);
 	member->zip = zip;
 	member->entry = entry;
 	member->label = label;

@@ -27,12 +27,6 @@ struct cross_entropy {
 	int64_t ignore_label; /* TN_NO_LABEL: none */
 };
 
-static tn_status failed(const struct cross_entropy *e)
-{
-	tn_status status = e->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 /* (N) as (N, 1). */
 static tn_array *as_column(const tn_array *a)
 {
@@ -85,7 +79,7 @@ static tn_status compose_forward(void *argument)
 					    .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
 	tn_status status;
 	if (!m || !label)
-		return failed(e);
+		return tn_report_status(e->runtime);
 	status = tn_formula_reduce(e->runtime, TN_DO_MAX, &largest);
 	return status ? status : tn_formula_reduce(e->runtime, TN_DO_CROSS_ENTROPY, &sums);
 }
@@ -107,7 +101,7 @@ static tn_status compose_backward(void *argument)
 	const tn_array *inputs[] = {e->x, as_column(e->labels), as_column(e->lse),
 				    as_column(e->loss)};
 	if (!inputs[1] || !inputs[2] || !inputs[3])
-		return failed(e);
+		return tn_report_status(e->runtime);
 	return tn_formula_map(e->runtime, TN_DO_CROSS_ENTROPY_BACKWARD, &gradient, inputs,
 			      (tn_array *const *)&e->dx, scalars);
 }
@@ -188,8 +182,8 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 				   tn_array **loss, tn_array **lse)
 {
 	const tn_array *inputs[] = {x, labels};
-	struct cross_entropy e = {.x = (tn_array *)(uintptr_t)x,
-				  .labels = (tn_array *)(uintptr_t)labels,
+	struct cross_entropy e = {.x = tn_array_const_cast(x),
+				  .labels = tn_array_const_cast(labels),
 				  .ignore_label = ignore_label};
 	tn_status status = tn_begin_into(2, inputs, "cross_entropy");
 	tn_dtype dtype;
@@ -210,7 +204,7 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 	dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;
 	e.loss = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
 	e.lse = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
-	status = e.loss && e.lse ? TN_OK : failed(&e);
+	status = e.loss && e.lse ? TN_OK : tn_report_status(e.runtime);
 	if (!status && labels->size)
 		status = run_cross_entropy(&e);
 	if (status) {
@@ -228,10 +222,10 @@ tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, c
 {
 	const tn_array *inputs[] = {x, labels, lse, dloss};
 	struct cross_entropy e = {.runtime = tn_begin(4, inputs, "cross_entropy_backward"),
-				  .x = (tn_array *)(uintptr_t)x,
-				  .labels = (tn_array *)(uintptr_t)labels,
-				  .lse = (tn_array *)(uintptr_t)lse,
-				  .loss = (tn_array *)(uintptr_t)dloss,
+				  .x = tn_array_const_cast(x),
+				  .labels = tn_array_const_cast(labels),
+				  .lse = tn_array_const_cast(lse),
+				  .loss = tn_array_const_cast(dloss),
 				  .ignore_label = ignore_label};
 	tn_status status;
 	if (!e.runtime)
@@ -243,7 +237,7 @@ tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, c
 		status = check_row(&e, "dloss", dloss);
 	if (!status) {
 		e.dx = tn_array_make(e.runtime, tn_array_home(x), x->dtype, 2, x->shape);
-		status = e.dx ? TN_OK : failed(&e);
+		status = e.dx ? TN_OK : tn_report_status(e.runtime);
 	}
 	if (!status && e.dx->size)
 		status = run_cross_entropy(&e);

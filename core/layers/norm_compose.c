@@ -21,12 +21,6 @@ struct views {
 	tn_array *mean, *rstd, *w, *b; /* to broadcast over x */
 };
 
-static tn_status failed(const struct tn_norm *n)
-{
-	tn_status status = n->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 /* ---- Views -----------------------------------------------------------------------------------*/
 
 static uint32_t statistics_axes(const struct tn_norm *n)
@@ -134,7 +128,7 @@ tn_status tn_compose_norm(void *argument)
 {
 	const struct tn_norm *n = argument;
 	struct views v;
-	tn_status status = make_views(&v, n) ? TN_OK : failed(n);
+	tn_status status = make_views(&v, n) ? TN_OK : tn_report_status(n->runtime);
 	if (!status && !n->use_statistics)
 		status = take_statistics(&v);
 	if (status)
@@ -198,7 +192,7 @@ static tn_status take_sums(const struct views *v, const struct tn_formula *formu
 		sums->lists[i] = tn_array_make(n->runtime, tn_array_home(n->x), dtype, 1, &count);
 		sums->views[i] = sums->lists[i] ? spread(v->x, sums->lists[i], axes) : NULL;
 		if (!sums->views[i])
-			return failed(n);
+			return tn_report_status(n->runtime);
 	}
 	return tn_formula_reduce(n->runtime, TN_DO_SUM, &reduction);
 }
@@ -239,7 +233,7 @@ tn_status tn_compose_norm_backward(void *argument)
 {
 	const struct tn_norm *n = argument;
 	struct views v;
-	tn_status status = make_views(&v, n) ? TN_OK : failed(n);
+	tn_status status = make_views(&v, n) ? TN_OK : tn_report_status(n->runtime);
 	if (status)
 		return status;
 	/* Without w another array fills its place, unread. */

@@ -21,12 +21,6 @@
 #include "ops/map.h"
 #include "ops/reduce_run.h"
 
-static tn_status failed(const struct tn_pool2d *pool)
-{
-	tn_status status = pool->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 /* ---- Padding ---------------------------------------------------------------------------------*/
 
 static int has_padding(const struct tn_pool2d *pool)
@@ -278,7 +272,7 @@ static tn_status take_cells(const struct tn_pool2d *pool, const tn_array *xw,
 		write_text(names, n ? " cell%d" : "cell%d", i);
 		inputs[n] = cell_of(xw, i / width, i % width);
 		if (!inputs[n++])
-			return failed(pool);
+			return tn_report_status(pool->runtime);
 	}
 	return TN_OK;
 }
@@ -342,11 +336,11 @@ tn_status tn_compose_pool2d(void *argument)
 		xp = make_padded(pool, is_max ? -INFINITY : 0);
 		tn_array *room = xp ? inside(pool, xp) : NULL;
 		if (!room || tn_copy_run(pool->runtime, TN_DO_COPY, room, pool->x))
-			return failed(pool);
+			return tn_report_status(pool->runtime);
 	}
 	tn_array *xw = windows(pool, xp);
 	if (!xw)
-		return failed(pool);
+		return tn_report_status(pool->runtime);
 	if (tn_pool2d_is_small(pool))
 		return forward_small(pool, xw);
 	return is_max ? forward_max(pool, xw) : forward_average(pool, xw);
@@ -383,7 +377,7 @@ static tn_status add_cell(const struct tn_pool2d *pool, const tn_array *windows,
 	const tn_array *inputs[] = {to, pool->y, pool->index};
 	double scalars[8];
 	if (!to)
-		return failed(pool);
+		return tn_report_status(pool->runtime);
 	if (pool->index) {
 		formula = &add_chosen;
 		scalars[0] = (double)(window->stride[0] * pool->W);
@@ -435,7 +429,7 @@ static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windo
 		int64_t s = (first + i) % window->kernel[1];
 		outputs[i] = cell_of(windows, r, s);
 		if (!outputs[i])
-			return failed(pool);
+			return tn_report_status(pool->runtime);
 		scalars[2 + i] =
 			(double)((r - window->padding[0]) * pool->W + s - window->padding[1]);
 		write_text(&cell_names, " cell%d", i);
@@ -462,7 +456,7 @@ tn_status tn_compose_pool2d_backward(void *argument)
 		status = tn_fill_run(pool->runtime, TN_DO_FILL, pool->x, 0);
 	all = padded && !status ? windows(pool, padded) : NULL;
 	if (!all)
-		return failed(pool);
+		return tn_report_status(pool->runtime);
 	int64_t n_cells = window->kernel[0] * window->kernel[1];
 	int64_t n_at_once = writes ? TN_PROGRAM_MAX_OUTPUTS : 1;
 	for (int64_t cell = 0; cell < n_cells && !status; cell += n_at_once) {
@@ -472,5 +466,6 @@ tn_status tn_compose_pool2d_backward(void *argument)
 	if (status || padded == pool->x)
 		return status;
 	room = inside(pool, padded);
-	return room ? tn_copy_run(pool->runtime, TN_DO_COPY, pool->x, room) : failed(pool);
+	return room ? tn_copy_run(pool->runtime, TN_DO_COPY, pool->x, room)
+		    : tn_report_status(pool->runtime);
 }

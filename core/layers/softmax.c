@@ -25,12 +25,6 @@ struct softmax {
 	int logarithm;
 };
 
-static tn_status failed(const struct softmax *s)
-{
-	tn_status status = s->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 /* An array of the shape with length 1 along the axis. */
 static tn_array *make_row(const struct softmax *s, const tn_array *like, tn_dtype dtype)
 {
@@ -77,7 +71,7 @@ static tn_status compose_forward(void *argument)
 						    .combiners = {TN_REDUCE_SUM}};
 	tn_status status;
 	if (!max_x || !sum)
-		return failed(s);
+		return tn_report_status(s->runtime);
 	status = tn_formula_reduce(s->runtime, TN_DO_MAX, &largest);
 	if (!status)
 		status = tn_formula_reduce(s->runtime, TN_DO_SUM, &exponentials);
@@ -106,7 +100,7 @@ static tn_status compose_backward(void *argument)
 						 .combiners = {TN_REDUCE_SUM}};
 	tn_status status;
 	if (!sum)
-		return failed(s);
+		return tn_report_status(s->runtime);
 	status = tn_formula_reduce(s->runtime, TN_DO_SUM, &reduction);
 	if (status)
 		return status;
@@ -161,7 +155,7 @@ static tn_status run_softmax(struct softmax *s, tn_array *out, int is_forward)
 
 tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
 {
-	struct softmax s = {.x = (tn_array *)(uintptr_t)x, .axis = axis, .logarithm = is_logarithm};
+	struct softmax s = {.x = tn_array_const_cast(x), .axis = axis, .logarithm = is_logarithm};
 	tn_status status;
 	s.runtime = tn_begin(1, &x, "softmax");
 	if (!s.runtime)
@@ -169,7 +163,7 @@ tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
 	status = check_axis(&s, "softmax", x);
 	if (!status) {
 		s.y = tn_array_make_like(x, x->dtype);
-		status = s.y ? TN_OK : failed(&s);
+		status = s.y ? TN_OK : tn_report_status(s.runtime);
 	}
 	if (!status && s.y->size)
 		status = run_softmax(&s, s.y, 1);
@@ -179,8 +173,8 @@ tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
 tn_array *tn_softmax_backward(const tn_array *y, const tn_array *dy, int axis, int is_logarithm)
 {
 	const tn_array *inputs[] = {y, dy};
-	struct softmax s = {.y = (tn_array *)(uintptr_t)y,
-			    .dy = (tn_array *)(uintptr_t)dy,
+	struct softmax s = {.y = tn_array_const_cast(y),
+			    .dy = tn_array_const_cast(dy),
 			    .axis = axis,
 			    .logarithm = is_logarithm};
 	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
@@ -197,7 +191,7 @@ tn_array *tn_softmax_backward(const tn_array *y, const tn_array *dy, int axis, i
 				 tn_dtype_name(dy->dtype), tn_array_text(dy, found));
 	if (!status) {
 		s.dx = tn_array_make_like(y, y->dtype);
-		status = s.dx ? TN_OK : failed(&s);
+		status = s.dx ? TN_OK : tn_report_status(s.runtime);
 	}
 	if (!status && s.dx->size)
 		status = run_softmax(&s, s.dx, 0);

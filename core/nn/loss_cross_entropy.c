@@ -11,6 +11,7 @@
 #include "array/shape.h"
 #include "autograd/node.h"
 #include "base/dtype.h"
+#include "base/options.h"
 #include "layers/cross_entropy.h"
 #include "nn/loss.h"
 #include "nn/loss_rows.h"
@@ -225,6 +226,11 @@ static tn_array *of_probabilities(const tn_array *input, const tn_array *target,
 
 /* ---- The public function ---------------------------------------------------------------------*/
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_cross_entropy_options, label_smoothing), .most = 1},
+	{0},
+};
+
 tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 			   const struct tn_cross_entropy_options *options)
 {
@@ -234,15 +240,8 @@ tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 	struct tn_runtime *rt = input->runtime;
 	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_cross_entropy_options", name) ||
 	    tn_runtime_ready(rt) ||
-	    tn_loss_check_reduction(rt, name, o.reduction, TN_REDUCTION_NONE))
-		return NULL;
-	if (!(o.label_smoothing >= 0.0 && o.label_smoothing <= 1.0)) {
-		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, name,
-				"label_smoothing: expected a number in [0, 1], found %g",
-				o.label_smoothing);
-		return NULL;
-	}
-	if (tn_scope_begin(tn_array_context(input)))
+	    tn_loss_check_reduction(rt, name, o.reduction, TN_REDUCTION_NONE) ||
+	    tn_runtime_check(rt, &o, members, name) || tn_scope_begin(tn_array_context(input)))
 		return NULL;
 	/* No gradient flows to it. */
 	if (o.weight)

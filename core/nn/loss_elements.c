@@ -8,6 +8,7 @@
 #include "array/record.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "base/options.h"
 #include "nn/loss.h"
 #include "ops/formula.h"
 
@@ -83,15 +84,13 @@ static tn_array *run_loss(const struct element_loss *loss)
 			      loss->reduction);
 }
 
-/* A parameter of a loss that must be finite and at least 0, or above 0. */
-static int is_refused(const tn_array *input, const char *operation, const char *name, double value,
-		      int above)
+static int is_refused(const tn_array *input, const char *operation,
+		      const struct tn_option *parameter, double value)
 {
-	if (!input || (isfinite(value) && (above ? value > 0.0 : value >= 0.0)))
+	struct tn_error_info *report = input ? &input->runtime->report : NULL;
+	if (!input || !tn_option_check(parameter, value, operation, report))
 		return 0;
-	tn_runtime_fail(input->runtime, TN_INVALID_ARGUMENT, operation,
-			"%s: expected a finite number %s 0, found %g", name,
-			above ? "above" : "of at least", value);
+	tn_runtime_keep(input->runtime, report);
 	return 1;
 }
 
@@ -130,7 +129,9 @@ tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double de
 	static const char *const derivatives[TN_DERIVATIVES] = {
 		"d = x - y; dx = dz * (abs(d) < delta ? d : delta * sign(d))",
 		"d = y - x; dy = dz * (abs(d) < delta ? d : delta * sign(d))"};
-	if (is_refused(input, "huber_loss", "delta", delta, 1))
+	static const struct tn_option range = {
+		.name = "delta", .excluded = TN_LEAST | TN_MOST, .most = INFINITY};
+	if (is_refused(input, "huber_loss", &range, delta))
 		return NULL;
 	return run_loss(&(struct element_loss){.operation = "huber_loss",
 					       .formula = &formula,
@@ -154,7 +155,9 @@ tn_array *tn_smooth_l1_loss(const tn_array *input, const tn_array *target, doubl
 		"d = y - x; dy = dz * (abs(d) < beta ? d * inverse_beta : sign(d))"};
 	static const struct tn_formula without_beta = {.text = "loss = abs(x - y)",
 						       .inputs = "x y"};
-	if (is_refused(input, "smooth_l1_loss", "beta", beta, 0))
+	static const struct tn_option range = {
+		.name = "beta", .excluded = TN_MOST, .most = INFINITY};
+	if (is_refused(input, "smooth_l1_loss", &range, beta))
 		return NULL;
 	int has_beta = isfinite(1.0F / (float)beta);
 	return run_loss(&(struct element_loss){.operation = "smooth_l1_loss",

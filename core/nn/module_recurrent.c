@@ -177,7 +177,7 @@ static tn_array *run_joined(tn_module *module, uint32_t flags, tn_array *const *
 	for (int i = 0; i < n; i++)
 		tn_array_destroy(lines[i]);
 	for (int i = 0; i < 3; i++)
-		tn_array_destroy((tn_array *)(uintptr_t)all[i]);
+		tn_array_destroy(tn_array_const_cast(all[i]));
 	return line;
 }
 

@@ -88,8 +88,7 @@ static tn_array *divisor(const char *operation, const tn_array *a, const tn_arra
 		tn_text_init(&text);
 		add_pass(&text, pass, loop, pass == n_passes - 1);
 		if (text.failed) {
-			status = tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, operation,
-						 "no host memory for a program");
+			status = tn_runtime_no_memory(runtime, operation, "a program");
 		} else if (pass < n_passes - 1) {
 			status = reduce(runtime, operation, text.data, numbers);
 			if (status)
@@ -147,8 +146,8 @@ tn_array *tn_bitwise_count(const tn_array *a)
 	tn_text_add(&text, tn_is_unsigned(a->dtype) ? "bits = i64(x)\n" : "bits = abs(i64(x))\n");
 	tn_text_add(&text, count_of);
 	if (text.failed)
-		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "bitwise_count",
-				"no host memory for a program");
+		if (text.failed)
+			tn_runtime_no_memory(runtime, "bitwise_count", "a program");
 	const struct tn_formula formula = {.text = text.data, .inputs = "x"};
 	tn_array *count =
 		text.failed ? NULL : tn_formula_array("bitwise_count", &formula, TN_U8, &a, NULL);

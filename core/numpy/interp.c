@@ -128,7 +128,7 @@ static tn_status check_interp(const tn_array *x, const tn_array *xp, const tn_ar
 
 static tn_array *of_dtype(const tn_array *a, tn_dtype dtype)
 {
-	return a && a->dtype != dtype ? tn_astype(a, dtype) : (tn_array *)(uintptr_t)a;
+	return a && a->dtype != dtype ? tn_astype(a, dtype) : tn_array_const_cast(a);
 }
 
 /* Of real values, or of one part of complex ones. */

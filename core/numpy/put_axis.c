@@ -19,11 +19,6 @@
 #include "ops/map.h"
 #include "ops/take.h"
 
-static tn_status failed(const tn_array *a)
-{
-	return a->runtime->error.status;
-}
-
 /* A real array's elements as signed integers of their width. */
 static tn_array *bits_of(const tn_array *a)
 {
@@ -59,10 +54,11 @@ static tn_status assign_real(const struct tn_put *put, const tn_array *target,
 	const tn_array *inputs[] = {bits_of(values), NULL, stands};
 	inputs[1] = tn_take_checked(bits, put->numbers, put->axis, put->operation, NULL);
 	if (!bits)
-		return failed(target);
+		return target->runtime->error.status;
 	const tn_array *change = tn_formula_array(put->operation, stands ? &chosen : &difference,
 						  bits->dtype, inputs, NULL);
-	return change ? tn_scatter_add(bits, put->numbers, put->axis, change) : failed(target);
+	return change ? tn_scatter_add(bits, put->numbers, put->axis, change)
+		      : target->runtime->error.status;
 }
 
 static tn_status assign(const struct tn_put *put, const tn_array *stands)
@@ -130,7 +126,7 @@ static tn_status put_sorted(struct tn_put *put)
 	const tn_array *sorted = tn_take_checked(put->numbers, order, 0, put->operation, NULL);
 	put->values = tn_take_checked(put->values, order, put->axis, put->operation, NULL);
 	if (!sorted || !put->values)
-		return failed(put->target);
+		return put->target->runtime->error.status;
 	put->numbers = sorted;
 	if (put->mode != TN_PUT_ASSIGN) {
 		put->values = join_equals(put, sorted);
@@ -140,9 +136,9 @@ static tn_status put_sorted(struct tn_put *put)
 	}
 	const tn_array *last = last_of_equals(sorted);
 	if (!last || !put->values)
-		return failed(put->target);
+		return put->target->runtime->error.status;
 	last = lay_along(last, put->target, put->axis);
-	return last ? assign(put, last) : failed(put->target);
+	return last ? assign(put, last) : put->target->runtime->error.status;
 }
 
 /* ---- Modes -----------------------------------------------------------------------------------*/
@@ -179,7 +175,7 @@ tn_status tn_put_run(const struct tn_put *put)
 			tn_take_checked(put->target, put->numbers, put->axis, put->operation, NULL);
 		own.values = extreme_of(own.mode, now, put->values);
 	}
-	return own.values ? assign(&own, NULL) : failed(put->target);
+	return own.values ? assign(&own, NULL) : put->target->runtime->error.status;
 }
 
 /* ---- Arguments -------------------------------------------------------------------------------*/
@@ -203,7 +199,7 @@ tn_status tn_line_return(tn_array *a, tn_array *line)
 	if (line->storage == a->storage)
 		return TN_OK;
 	const tn_array *changed = tn_reshape(line, a->rank, a->shape);
-	return changed ? tn_assign(a, changed) : failed(a);
+	return changed ? tn_assign(a, changed) : a->runtime->error.status;
 }
 
 static const tn_array *converted(const tn_array *values, tn_dtype dtype)

@@ -168,7 +168,7 @@ tn_dtype tn_ufunc_loop(const tn_ufunc *ufunc, int n, const tn_dtype *dtypes)
 tn_array *tn_ufunc_cast(const tn_array *array, tn_dtype dtype)
 {
 	if (!array || array->dtype == dtype)
-		return (tn_array *)(uintptr_t)array;
+		return tn_array_const_cast(array);
 	return tn_astype(array, dtype);
 }
 
@@ -407,6 +407,6 @@ tn_array *tn_ufunc_outer(const tn_ufunc *ufunc, const tn_array *a, const tn_arra
 		shape[i] = i < a->rank ? a->shape[i] : 1;
 	both[0] = tn_reshape(a, a->rank + b->rank, shape);
 	tn_array *out = both[0] ? tn_ufunc_call(ufunc, 2, both, options) : NULL;
-	tn_array_discard((tn_array *)(uintptr_t)both[0]);
+	tn_array_discard(tn_array_const_cast(both[0]));
 	return out;
 }

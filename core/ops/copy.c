@@ -315,7 +315,7 @@ tn_array *tn_contiguous(const tn_array *a)
 	if (!runtime)
 		return NULL;
 	if (a->contiguous)
-		return tn_keep((tn_array *)(uintptr_t)a);
+		return tn_keep(tn_array_const_cast(a));
 	return tn_array_copied(
 		a, tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape),
 		"contiguous");
@@ -333,7 +333,7 @@ tn_array *tn_channels_last(const tn_array *a)
 		return NULL;
 	}
 	if (tn_layout_has_channels_last(a))
-		return tn_keep((tn_array *)(uintptr_t)a);
+		return tn_keep(tn_array_const_cast(a));
 	return tn_array_copied(
 		a, tn_array_make_images(runtime, tn_array_home(a), a->dtype, a->shape, 1),
 		"channels_last");

@@ -39,7 +39,7 @@ static tn_status make_output(const struct sorting *s, tn_dtype dtype, tn_array *
 	*out = tn_array_make(s->runtime, tn_array_home(s->a), dtype, s->a->rank, shape);
 	if (*out)
 		return TN_OK;
-	return s->runtime->report.status ? s->runtime->report.status : TN_OUT_OF_MEMORY;
+	return tn_report_status(s->runtime);
 }
 
 static tn_status route_sort(const struct sorting *s)

@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "base/options.h"
 #include "optim/optimizer.h"
 
 /* DECAY is the weight decay of Adam, added to the gradient, and for AdamW the factor of the
@@ -87,21 +88,20 @@ static const struct tn_optimizer_rule adamw_amsgrad = {
 	.scalars_at = adamw_at,
 };
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct settings, lr), TN_LEAST, .most = INFINITY, .standard = 1e-3},
+	{TN_MEMBER(struct settings, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
+	{TN_MEMBER(struct settings, beta2), TN_LEAST | TN_MOST, .most = 1, .standard = 0.999},
+	{TN_MEMBER(struct settings, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{TN_MEMBER(struct settings, weight_decay), .most = INFINITY},
+	{0},
+};
+
 static tn_optimizer *create(tn_module *module, const struct tn_optimizer_rule *rule,
 			    struct settings o)
 {
-	o.lr = tn_or_default(o.lr, 1e-3);
-	o.beta1 = tn_or_default(o.beta1, 0.9);
-	o.beta2 = tn_or_default(o.beta2, 0.999);
-	o.epsilon = tn_or_default(o.epsilon, 1e-8);
-	if (!(o.lr > 0.0) || !(o.beta1 > 0.0 && o.beta1 < 1.0) ||
-	    !(o.beta2 > 0.0 && o.beta2 < 1.0) || !(o.epsilon > 0.0) || !(o.weight_decay >= 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, rule->name,
-				"expected lr > 0, betas in (0, 1), epsilon > 0 and weight_decay >= "
-				"0; found lr %g, betas %g and %g, epsilon %g, weight_decay %g",
-				o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay);
+	if (tn_runtime_check(module->runtime, &o, members, rule->name))
 		return NULL;
-	}
 	return tn_optimizer_create(module, rule, o.lr, o.weight_decay, &o, sizeof(o));
 }
 

@@ -13,6 +13,7 @@
 #include "array/make.h"
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "capture/capture.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
@@ -198,6 +199,11 @@ static tn_status make_values(tn_average *average)
 	return status;
 }
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_average_options, decay), TN_MOST, .most = 1},
+	{0},
+};
+
 tn_average *tn_average_create(tn_module *module, const struct tn_average_options *options)
 {
 	static const char operation[] = "average_create";
@@ -208,12 +214,8 @@ tn_average *tn_average_create(tn_module *module, const struct tn_average_options
 	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_average_options", operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;
-	if (!(o.decay >= 0.0 && o.decay < 1.0)) {
-		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				"expected decay in [0, 1), found %g", o.decay);
-		return NULL;
-	}
-	if (tn_module_check_network(module, operation))
+	if (tn_runtime_check(rt, &o, members, operation) ||
+	    tn_module_check_network(module, operation))
 		return NULL;
 	tn_average *average = tn_mem_zeroed(1, sizeof(*average));
 	if (!average) {

@@ -3,6 +3,9 @@
  *
  * LARS: Y. You, I. Gitman and B. Ginsburg, "Large Batch Training of Convolutional Networks", 2017.
  */
+#include <math.h>
+
+#include "base/options.h"
 #include "optim/optimizer.h"
 
 /* In the order of the rule's scalars. */
@@ -36,26 +39,25 @@ static const struct tn_optimizer_rule lars = {
 	.scalars_at = scalars_at,
 };
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_lars_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, momentum), .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, weight_decay), .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, trust_coefficient), TN_LEAST, .most = INFINITY,
+	 .standard = 1e-3},
+	{TN_MEMBER(struct tn_lars_options, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{0},
+};
+
 tn_optimizer *tn_lars(tn_module *module, const struct tn_lars_options *options)
 {
 	struct tn_lars_options o = {0};
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_lars_options", "lars"))
 		return NULL;
-	o.trust_coefficient = tn_or_default(o.trust_coefficient, 1e-3);
-	o.epsilon = tn_or_default(o.epsilon, 1e-8);
-	if (!(o.lr > 0.0) || !(o.momentum >= 0.0) || !(o.weight_decay >= 0.0) ||
-	    !(o.trust_coefficient > 0.0) || !(o.epsilon > 0.0) ||
-	    (o.nesterov && (o.momentum == 0.0 || o.dampening != 0.0))) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "lars",
-				"expected lr > 0, momentum >= 0, weight_decay >= 0, "
-				"trust_coefficient > 0, epsilon > 0 and, for Nesterov, momentum "
-				"without dampening; found lr %g, momentum %g, dampening %g, "
-				"weight_decay %g, trust_coefficient %g, epsilon %g",
-				o.lr, o.momentum, o.dampening, o.weight_decay, o.trust_coefficient,
-				o.epsilon);
+	if (tn_runtime_check(module->runtime, &o, members, "lars") ||
+	    (o.nesterov && tn_nesterov_check(module->runtime, "lars", o.momentum, o.dampening)))
 		return NULL;
-	}
 	tn_optimizer *optimizer =
 		tn_optimizer_create(module, &lars, o.lr, o.weight_decay, &o, sizeof(o));
 	tn_optimizer_spare_vectors(optimizer, !o.adapt_vectors);

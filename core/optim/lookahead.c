@@ -10,6 +10,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "base/options.h"
 #include "capture/capture.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
@@ -112,6 +113,11 @@ tn_status tn_lookahead_step(tn_optimizer *optimizer)
 
 /* ---- Settings --------------------------------------------------------------------------------*/
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_lookahead_options, alpha), TN_LEAST, .most = 1, .standard = 0.5},
+	{0},
+};
+
 tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_options *options)
 {
 	struct tn_lookahead_options o = {0};
@@ -129,11 +135,9 @@ tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_option
 	if (status)
 		return status;
 	o.k = o.k ? o.k : 5;
-	o.alpha = tn_or_default(o.alpha, 0.5);
-	if (!(o.alpha > 0.0 && o.alpha <= 1.0))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "lookahead",
-				       "expected alpha in (0, 1], found %g", o.alpha);
-	status = tn_shard_take_back(optimizer);
+	status = tn_runtime_check(rt, &o, members, "lookahead");
+	if (!status)
+		status = tn_shard_take_back(optimizer);
 	if (!status)
 		status = tn_masters_update(optimizer);
 	if (status)

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "base/options.h"
 #include "optim/optimizer.h"
 
 /* In the order of the rule's scalars. */
@@ -67,28 +68,26 @@ static const struct tn_optimizer_rule nadam = {
 	.scalars_at = scalars_at,
 };
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_nadam_options, lr), TN_LEAST, .most = INFINITY, .standard = 2e-3},
+	{TN_MEMBER(struct tn_nadam_options, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
+	{TN_MEMBER(struct tn_nadam_options, beta2), TN_LEAST | TN_MOST, .most = 1,
+	 .standard = 0.999},
+	{TN_MEMBER(struct tn_nadam_options, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{TN_MEMBER(struct tn_nadam_options, weight_decay), .most = INFINITY},
+	{TN_MEMBER(struct tn_nadam_options, momentum_decay), TN_LEAST, .most = INFINITY,
+	 .standard = 4e-3},
+	{0},
+};
+
 tn_optimizer *tn_nadam(tn_module *module, const struct tn_nadam_options *options)
 {
 	struct tn_nadam_options o = {0};
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_nadam_options", "nadam"))
 		return NULL;
-	o.lr = tn_or_default(o.lr, 2e-3);
-	o.beta1 = tn_or_default(o.beta1, 0.9);
-	o.beta2 = tn_or_default(o.beta2, 0.999);
-	o.epsilon = tn_or_default(o.epsilon, 1e-8);
-	o.momentum_decay = tn_or_default(o.momentum_decay, 4e-3);
-	if (!(o.lr > 0.0) || !(o.beta1 > 0.0 && o.beta1 < 1.0) ||
-	    !(o.beta2 > 0.0 && o.beta2 < 1.0) || !(o.epsilon > 0.0) || !(o.weight_decay >= 0.0) ||
-	    !(o.momentum_decay > 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "nadam",
-				"expected lr > 0, betas in (0, 1), epsilon > 0, weight_decay >= 0 "
-				"and momentum_decay > 0; found lr %g, betas %g and %g, epsilon %g, "
-				"weight_decay %g, momentum_decay %g",
-				o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay,
-				o.momentum_decay);
+	if (tn_runtime_check(module->runtime, &o, members, "nadam"))
 		return NULL;
-	}
 	const struct settings settings = {.o = o, .product = 1.0};
 	return tn_optimizer_create(module, &nadam, o.lr, o.weight_decay, &settings,
 				   sizeof(settings));

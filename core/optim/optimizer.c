@@ -232,6 +232,17 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 	tn_mem_free(optimizer);
 }
 
+tn_status tn_nesterov_check(struct tn_runtime *runtime, const char *operation, double momentum,
+			    double dampening)
+{
+	if (momentum > 0.0 && dampening == 0.0)
+		return TN_OK;
+	return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+			       "nesterov: expected momentum above 0 and dampening 0, found %g and "
+			       "%g",
+			       momentum, dampening);
+}
+
 void tn_optimizer_spare_vectors(tn_optimizer *optimizer, int are_spared)
 {
 	for (size_t i = 0; optimizer && i < optimizer->module->n_listing; i++)

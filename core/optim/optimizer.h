@@ -116,6 +116,10 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 /* 1: rules do not adapt weights of one axis and none.  Takes NULL. */
 void tn_optimizer_spare_vectors(tn_optimizer *optimizer, int are_spared);
 
+/* Nesterov's momentum: TN_INVALID_ARGUMENT, kept, without momentum or with dampening. */
+tn_status tn_nesterov_check(struct tn_runtime *runtime, const char *operation, double momentum,
+			    double dampening);
+
 /* `value`, or `otherwise` when it is 0. */
 static inline double tn_or_default(double value, double otherwise)
 {

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/options.h"
 #include "optim/optimizer.h"
 
 /* In the order of the rules' scalars. */
@@ -67,24 +68,25 @@ static const struct tn_optimizer_rule rules[2][2] = {
 	 }},
 };
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_rmsprop_options, lr), TN_LEAST, .most = INFINITY, .standard = 1e-2},
+	{TN_MEMBER(struct tn_rmsprop_options, alpha), TN_LEAST | TN_MOST, .most = 1,
+	 .standard = 0.99},
+	{TN_MEMBER(struct tn_rmsprop_options, epsilon), TN_LEAST, .most = INFINITY,
+	 .standard = 1e-8},
+	{TN_MEMBER(struct tn_rmsprop_options, weight_decay), .most = INFINITY},
+	{TN_MEMBER(struct tn_rmsprop_options, momentum), .most = INFINITY},
+	{0},
+};
+
 tn_optimizer *tn_rmsprop(tn_module *module, const struct tn_rmsprop_options *options)
 {
 	struct tn_rmsprop_options o = {0};
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_rmsprop_options", "rmsprop"))
 		return NULL;
-	o.lr = tn_or_default(o.lr, 1e-2);
-	o.alpha = tn_or_default(o.alpha, 0.99);
-	o.epsilon = tn_or_default(o.epsilon, 1e-8);
-	if (!(o.lr > 0.0) || !(o.alpha > 0.0 && o.alpha < 1.0) || !(o.epsilon > 0.0) ||
-	    !(o.weight_decay >= 0.0) || !(o.momentum >= 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "rmsprop",
-				"expected lr > 0, alpha in (0, 1), epsilon > 0, weight_decay >= 0 "
-				"and momentum >= 0; found lr %g, alpha %g, epsilon %g, "
-				"weight_decay %g, momentum %g",
-				o.lr, o.alpha, o.epsilon, o.weight_decay, o.momentum);
+	if (tn_runtime_check(module->runtime, &o, members, "rmsprop"))
 		return NULL;
-	}
 	return tn_optimizer_create(module, &rules[o.centered != 0][o.momentum != 0.0], o.lr,
 				   o.weight_decay, &o, sizeof(o));
 }

@@ -3,6 +3,9 @@
  *
  * Stochastic gradient descent with momentum, as torch.optim.SGD.
  */
+#include <math.h>
+
+#include "base/options.h"
 #include "optim/optimizer.h"
 
 /* In the order of the rules' scalars. */
@@ -48,21 +51,22 @@ static const struct tn_optimizer_rule nesterov = {
 	.scalars_at = scalars_at,
 };
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_sgd_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_sgd_options, momentum), .most = INFINITY},
+	{TN_MEMBER(struct tn_sgd_options, weight_decay), .most = INFINITY},
+	{0},
+};
+
 tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
 {
 	struct tn_sgd_options o = {0};
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_sgd_options", "sgd"))
 		return NULL;
-	if (!(o.lr > 0.0) || !(o.momentum >= 0.0) || !(o.weight_decay >= 0.0) ||
-	    (o.nesterov && (o.momentum == 0.0 || o.dampening != 0.0))) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "sgd",
-				"expected lr > 0, momentum >= 0, weight_decay >= 0 and, for "
-				"Nesterov, momentum without dampening; found lr %g, momentum %g, "
-				"dampening %g, weight_decay %g",
-				o.lr, o.momentum, o.dampening, o.weight_decay);
+	if (tn_runtime_check(module->runtime, &o, members, "sgd") ||
+	    (o.nesterov && tn_nesterov_check(module->runtime, "sgd", o.momentum, o.dampening)))
 		return NULL;
-	}
 	const struct tn_optimizer_rule *rule = o.momentum == 0.0 ? &plain
 					       : o.nesterov      ? &nesterov
 								 : &with_momentum;

@@ -528,9 +528,9 @@ tn_status tn_checkpoint_items_of_options(struct tn_checkpoint_items *items,
 		add_schedule(items);
 	if (checkpoint->scaler)
 		add_scaler(items);
-	return items->failed ? tn_runtime_fail(items->runtime, TN_OUT_OF_MEMORY, operation,
-					       "no host memory for the list of options")
-			     : TN_OK;
+	return items->failed
+		       ? tn_runtime_no_memory(items->runtime, operation, "the list of options")
+		       : TN_OK;
 }
 
 void tn_checkpoint_items_release(struct tn_checkpoint_items *items)

@@ -4,7 +4,7 @@
 #
 # Dependencies point one way: a folder of the core includes headers of its own and of the folders
 # above it in this list, never of those below.  The command includes public headers and, of the
-# core, only base; its helper program also uses internals.
+# core, only base; its helper program also uses internals.  The core needs no jansson.
 layers="base program interpret loader device reference array dispatch capture ops random numpy \
 context text io autograd layers nn distributed optim data train models"
 
@@ -62,6 +62,9 @@ FNR == 1 {
 	else if (path[2] != "numpy" && header[1] == "numpy")
 		print FILENAME ":" FNR ": needs " quoted[2]
 	used[quoted[2]] = used[quoted[2]] || path[2] == "numpy"
+}
+/^#[ \t]*include <jansson/ && path[1] == "core" {
+	print FILENAME ":" FNR ": includes jansson, which is the tools\047"
 }
 END {
 	for (header_name in allowed)

@@ -57,7 +57,7 @@ for folder in "$TENON_SOURCE"/core/*/ "$TENON_SOURCE"/core/; do
 	# shellcheck disable=SC2046,SC2086
 	(cd "$objects" && ${CC:-cc} -std=gnu11 -O0 -w -c -D_GNU_SOURCE -DHAVE_CONFIG_H \
 		-I"$work/long" -I"$TENON_SOURCE/include" -I"$TENON_SOURCE/core" -I"$TENON_BUILD" \
-		$(values JANSSON_CFLAGS ZLIB_CFLAGS LIBPNG_CFLAGS LIBTURBOJPEG_CFLAGS) \
+		$(values ZLIB_CFLAGS LIBPNG_CFLAGS LIBTURBOJPEG_CFLAGS) \
 		"$folder"*.c) || {
 		echo "$folder does not build with the headers that have grown"
 		exit 1
@@ -67,7 +67,7 @@ done
 ${CC:-cc} -std=gnu11 -O0 -D_GNU_SOURCE -I"$work/long" -I"$TENON_SOURCE/include" \
 	-I"$TENON_SOURCE/core" "$here/train.c" "$work"/grown/core/*/*.o \
 	-Wl,--wrap=tn_registry_open -o "$grown" \
-	$(values JANSSON_LIBS ZLIB_LIBS LIBPNG_LIBS LIBTURBOJPEG_LIBS) -lm -ldl -lpthread || exit 1
+	$(values ZLIB_LIBS LIBPNG_LIBS LIBTURBOJPEG_LIBS) -lm -ldl -lpthread || exit 1
 
 count=0
 # Today's plugins, whose number the grown library claims.

@@ -4,12 +4,12 @@
  * A pull parser.  Guarantees: it allocates nothing, and recursion, in tn_json_skip alone, is
  * bounded; a decoded string is never longer than its text, so it fits in place.
  */
-#include "io/json_reader.h"
+#include "base/json_reader.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 static int is_digit(char byte)
 {
