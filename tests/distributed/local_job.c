@@ -16,12 +16,23 @@ static const struct tn_collective_args barrier = {.operation = TN_COLLECTIVE_BAR
 
 /* ---- Variables -------------------------------------------------------------------------------*/
 
+/* The job, and the name of its shared memory; other processes run this test too. */
+static char job[40], shared_name[64];
+
+static int name_job(void **state)
+{
+	(void)state;
+	(void)snprintf(job, sizeof(job), "tenon-test-job-%ld", (long)getpid());
+	(void)snprintf(shared_name, sizeof(shared_name), "/tenon-local-%s", job);
+	return 0;
+}
+
 /* A rank on its own, unless it is told otherwise. */
 static void set_variables(const char *name, const char *value)
 {
 	(void)setenv("TENON_LOCAL_RANK", "0", 1);
 	(void)setenv("TENON_LOCAL_SIZE", "1", 1);
-	(void)setenv("TENON_LOCAL_JOB", "tenon-test-job", 1);
+	(void)setenv("TENON_LOCAL_JOB", job, 1);
 	(void)setenv("TENON_LOCAL_BYTES", "64K", 1);
 	(void)setenv("TENON_COMMUNICATOR_TIMEOUT", "20", 1);
 	if (value)
@@ -97,8 +108,6 @@ static void a_rank_alone_describes_itself_and_may_open_again(void **state)
 
 /* ---- What lies under the name ----------------------------------------------------------------*/
 
-static const char shared_name[] = "/tenon-local-tenon-test-job";
-
 static int make_shared(mode_t mode, off_t bytes)
 {
 	(void)shm_unlink(shared_name);
@@ -128,7 +137,7 @@ static void memory_that_others_may_open_is_refused_and_left_alone(void **state)
 
 static void a_symbolic_link_is_refused(void **state)
 {
-	char target[] = "/tmp/tenon-test-XXXXXX", link[64];
+	char target[] = "/tmp/tenon-test-XXXXXX", link[96];
 	struct stat found;
 	struct rank rank;
 	(void)state;
@@ -311,5 +320,5 @@ int main(void)
 		cmocka_unit_test(the_name_is_gone_once_all_have_joined),
 		cmocka_unit_test(arguments_are_checked_before_anything_is_sent),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, name_job, NULL);
 }
