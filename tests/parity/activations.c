@@ -4,6 +4,7 @@
  * Activations against recorded PyTorch numbers, at kinks and far from 0 too.
  */
 #include "parity/functions.h"
+#include "parity/parity.h"
 
 static tn_array *leaky_relu(const tn_array *x, const double *v)
 {
@@ -56,12 +57,12 @@ static tn_array *activation_of(const struct trial *t, const tn_array *x, const t
 	if (w)
 		return tn_prelu(x, w);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (strcmp(rows[i].name, t->record.layer) != 0)
+		if (strcmp(rows[i].name, t->record->layer) != 0)
 			continue;
-		return rows[i].f ? rows[i].f(x, record_array(&t->record, "numbers")->values)
+		return rows[i].f ? rows[i].f(x, record_array(t->record, "numbers")->values)
 				 : rows[i].plain(x);
 	}
-	fail_msg("the activation %s is not known", t->record.layer);
+	fail_msg("the activation %s is not known", t->record->layer);
 	return NULL;
 }
 
@@ -81,37 +82,14 @@ static void run_case(const struct trial *t)
 	tn_tape_end(tape);
 }
 
-static void run_all(tn_context *context)
+static void check(tn_context *context, const struct record *record, int number)
 {
-	assert_int_equal(trial_run(context, "activations.txt", run_case), 32);
-	tn_context_close(context);
+	(void)number;
+	trial_run(context, record, run_case);
 }
 
-static void the_reference_has_pytorchs_activations(void **state)
-{
-	(void)state;
-	run_all(trial_open("reference!"));
-}
-
-static void the_preferred_backend_has_pytorchs_activations(void **state)
-{
-	(void)state;
-	run_all(trial_open(NULL));
-}
-
-static void the_mock_has_pytorchs_activations(void **state)
-{
-	(void)state;
-	run_all(open_mock(""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_has_pytorchs_activations),
-		cmocka_unit_test(the_preferred_backend_has_pytorchs_activations),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_has_pytorchs_activations),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "has_pytorchs_activations",
+	.records = {{"activations.txt", 32}},
+	.check = check,
+};

@@ -19,14 +19,14 @@
 
 struct trial {
 	tn_context *context;
-	struct record record;
+	const struct record *record;
 	tn_dtype dtype;
 };
 
 /* The recorded array; NULL: the case has none. */
 static inline tn_array *trial_array(const struct trial *t, const char *name, tn_dtype dtype)
 {
-	const struct record_array *array = record_array(&t->record, name);
+	const struct record_array *array = record_array(t->record, name);
 	if (!array)
 		return NULL;
 	tn_array *wide =
@@ -36,7 +36,7 @@ static inline tn_array *trial_array(const struct trial *t, const char *name, tn_
 
 static inline double trial_number(const struct trial *t)
 {
-	const struct record_array *array = record_array(&t->record, "number");
+	const struct record_array *array = record_array(t->record, "number");
 	assert_non_null(array);
 	return array->values[0];
 }
@@ -44,19 +44,19 @@ static inline double trial_number(const struct trial *t)
 /* The case's integer; `absent` if it has none. */
 static inline int64_t trial_int(const struct trial *t, const char *name, int64_t absent)
 {
-	const int64_t *values = record_ints(&t->record, name);
+	const int64_t *values = record_ints(t->record, name);
 	return values ? values[0] : absent;
 }
 
 static inline void trial_expect(const struct trial *t, const char *name, const tn_array *found)
 {
-	const struct record_array *array = record_array(&t->record, name);
+	const struct record_array *array = record_array(t->record, name);
 	double epsilon = t->dtype == TN_F32 ? FLT_EPSILON : DBL_EPSILON, largest = 1;
 	double *values = malloc(array->count * sizeof(*values));
 	if (tn_error(t->context))
-		fail_msg("%s: %s", t->record.layer, tn_error(t->context)->text);
+		fail_msg("%s: %s", t->record->layer, tn_error(t->context)->text);
 	if (!found)
-		fail_msg("%s: %s is NULL", t->record.layer, name);
+		fail_msg("%s: %s is NULL", t->record->layer, name);
 	assert_int_equal(tn_array_dtype(found), t->dtype);
 	assert_int_equal(tn_array_rank(found), array->rank);
 	for (uint32_t i = 0; i < array->rank; i++)
@@ -70,38 +70,30 @@ static inline void trial_expect(const struct trial *t, const char *name, const t
 		    fabs(values[i] - expected) <= 32 * epsilon * largest)
 			continue;
 		fail_msg("%s, reduction %d: %s[%zu]: PyTorch has %.17g, found %.17g (%s)",
-			 t->record.layer, (int)trial_int(t, "reduction", -1), name, i, expected,
+			 t->record->layer, (int)trial_int(t, "reduction", -1), name, i, expected,
 			 values[i], tn_dtype_name(t->dtype));
 	}
 	free(values);
 }
 
-/* Runs `f` on every case of the file in both dtypes; returns the number of cases. */
-static inline int trial_run(tn_context *context, const char *file_name,
-			    void (*f)(const struct trial *t))
+/* Runs `f` on the case in both dtypes. */
+static inline void trial_run(tn_context *context, const struct record *record,
+			     void (*f)(const struct trial *t))
 {
-	struct trial t = {.context = context};
-	FILE *file = record_open(file_name);
-	int n_cases = 0;
-	for (; record_read(file, &t.record); n_cases++) {
-		for (int is_wide = 0; is_wide < 2; is_wide++) {
-			t.dtype = is_wide ? TN_F64 : TN_F32;
-			assert_ok(tn_scope_begin(context));
-			f(&t);
-			tn_scope_end(context, NULL);
-		}
-		record_free(&t.record);
-	}
-	fclose(file);
-	return n_cases;
+	struct trial t = {.context = context, .record = record, .dtype = TN_F32};
+	f(&t);
+	t.dtype = TN_F64;
+	f(&t);
 }
 
 /* NULL: the preferred backend. */
 static inline tn_context *trial_open(const char *backend)
 {
 	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_error_info error;
 	tn_context *context = NULL;
-	assert_ok(tn_context_open(&options, &context, NULL));
+	if (tn_context_open(&options, &context, &error))
+		fail_msg("%s", error.text);
 	return context;
 }
 

@@ -5,8 +5,9 @@
  * index arrays in several layouts: f64 in each, the other dtypes in turn.
  */
 #include "parity/layouts.h"
+#include "parity/parity.h"
 
-enum { MOST_TERMS = 33, CASES = 700 };
+enum { MOST_TERMS = 33 };
 
 struct trial {
 	tn_context *context;
@@ -130,75 +131,32 @@ static int takes_complex(const struct record *record)
 	return !mode || *mode < TN_PUT_MIN;
 }
 
-static void run_dtypes(struct trial *t, int n)
+static void check(tn_context *context, const struct record *record, int n)
 {
+	struct trial t = {.context = context, .record = record};
 	const tn_dtype other = (tn_dtype)(TN_BOOL + n % (TN_DTYPES - TN_BOOL));
 	for (int layout = 0; layout < LAYOUTS; layout++) {
-		t->layout = (enum layout)((layout + n) % LAYOUTS);
-		t->dtype = TN_F64;
-		snprintf(t->words, sizeof(t->words), "case %d, f64, layout %d", n, t->layout);
-		run_case(t);
+		t.layout = (enum layout)((layout + n) % LAYOUTS);
+		t.dtype = TN_F64;
+		snprintf(t.words, sizeof(t.words), "case %d, f64, layout %d", n, t.layout);
+		run_case(&t);
 	}
-	if (is_complex_dtype(other) && !takes_complex(t->record))
+	if (is_complex_dtype(other) && !takes_complex(t.record))
 		return;
-	t->dtype = other;
-	snprintf(t->words, sizeof(t->words), "case %d, %s", n, tn_dtype_name(other));
-	run_case(t);
+	t.dtype = other;
+	snprintf(t.words, sizeof(t.words), "case %d, %s", n, tn_dtype_name(other));
+	run_case(&t);
 }
 
-static void run_all(tn_context *context, int every)
+static int is_one_of_forty(const struct record *record, int number)
 {
-	FILE *file = record_open("index.txt");
-	struct record record;
-	int n = 0;
-	for (; record_read(file, &record); n++) {
-		struct trial t = {.context = context, .record = &record};
-		if (n % every == 0)
-			run_dtypes(&t, n);
-		record_free(&record);
-	}
-	fclose(file);
-	assert_int_equal(n, CASES);
-	tn_context_close(context);
+	(void)record;
+	return number % 40 == 0;
 }
 
-static void the_reference_indexes_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_backend("reference!"), 1);
-}
-
-static void the_preferred_backend_indexes_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_backend(NULL), 1);
-}
-
-static void the_mock_indexes_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_mock(""), 1);
-}
-
-static const char *given_backend;
-
-/* One that takes long to compile a kernel for each program and dtype. */
-static void the_given_backend_indexes_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_backend(given_backend), 40);
-}
-
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest given[] = {cmocka_unit_test(the_given_backend_indexes_as_numpy)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_indexes_as_numpy),
-		cmocka_unit_test(the_preferred_backend_indexes_as_numpy),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_indexes_as_numpy),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "indexes_as_numpy",
+	.records = {{"index.txt", 700}},
+	.check = check,
+	.is_brief = is_one_of_forty,
+};

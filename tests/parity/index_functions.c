@@ -4,8 +4,9 @@
  * The functions of <tenon/index.h> against recorded NumPy results, in several layouts.
  */
 #include "parity/layouts.h"
+#include "parity/parity.h"
 
-enum { MOST = 16, CASES = 561 };
+enum { MOST = 16 };
 
 struct trial {
 	tn_context *context;
@@ -195,74 +196,28 @@ static void run_case(struct trial *t)
 	tn_scope_end(t->context, NULL);
 }
 
-/* The first case of each function; `seen` has the name of the last one. */
-static int is_first(const struct record *record, char seen[RECORD_NAME])
-{
-	if (strcmp(record->layer, seen) == 0)
-		return 0;
-	memcpy(seen, record->layer, RECORD_NAME);
-	return 1;
-}
+static int is_brief;
 
-static void run_all(tn_context *context, int is_brief)
+/* In all layouts; of the brief choice in one. */
+static void check(tn_context *context, const struct record *record, int number)
 {
-	FILE *file = record_open("index_functions.txt");
-	char seen[RECORD_NAME] = "";
-	struct record record;
-	int n = 0;
-	for (; record_read(file, &record); n++) {
-		struct trial t = {.context = context, .record = &record};
-		for (int layout = 0; layout < LAYOUTS; layout++) {
-			t.layout = (enum layout)layout;
-			if (!is_brief || (layout == 0 && is_first(&record, seen)))
-				run_case(&t);
-		}
-		record_free(&record);
+	struct trial t = {.context = context, .record = record};
+	(void)number;
+	for (int layout = 0; layout < (is_brief ? 1 : LAYOUTS); layout++) {
+		t.layout = (enum layout)layout;
+		run_case(&t);
 	}
-	fclose(file);
-	assert_int_equal(n, CASES);
-	assert_null(tn_error(context));
-	tn_context_close(context);
 }
 
-static void the_reference_has_numpys_functions(void **state)
+static int is_first(const struct record *record, int number)
 {
-	(void)state;
-	run_all(open_backend("reference!"), 0);
+	is_brief = 1;
+	return parity_is_first(record, number);
 }
 
-static void the_preferred_backend_has_numpys_functions(void **state)
-{
-	(void)state;
-	run_all(open_backend(NULL), 0);
-}
-
-static void the_mock_has_numpys_functions(void **state)
-{
-	(void)state;
-	run_all(open_mock(""), 0);
-}
-
-static const char *given_backend;
-
-/* One that takes long to compile a kernel for each program and dtype. */
-static void the_given_backend_has_numpys_functions(void **state)
-{
-	(void)state;
-	run_all(open_backend(given_backend), 1);
-}
-
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest given[] = {
-		cmocka_unit_test(the_given_backend_has_numpys_functions)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_has_numpys_functions),
-		cmocka_unit_test(the_preferred_backend_has_numpys_functions),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_has_numpys_functions),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "has_numpys_functions",
+	.records = {{"index_functions.txt", 561}},
+	.check = check,
+	.is_brief = is_first,
+};

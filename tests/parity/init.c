@@ -12,14 +12,14 @@ enum { MOST = 30000 };
 
 static const double *numbers_of(const struct trial *t, const char *name)
 {
-	const struct record_array *array = record_array(&t->record, name);
+	const struct record_array *array = record_array(t->record, name);
 	assert_non_null(array);
 	return array->values;
 }
 
 static tn_status initialise(const struct trial *t, tn_array *a)
 {
-	const char *name = t->record.layer;
+	const char *name = t->record->layer;
 	const double *v = numbers_of(t, "numbers");
 	const struct tn_kaiming_options kaiming = {
 		.struct_size = sizeof(kaiming),
@@ -49,7 +49,7 @@ static tn_status initialise(const struct trial *t, tn_array *a)
 static void check_moments(const struct trial *t)
 {
 	static double values[MOST];
-	const int64_t *shape = record_ints(&t->record, "shape");
+	const int64_t *shape = record_ints(t->record, "shape");
 	const double *moments = numbers_of(t, "moments"), *limits = numbers_of(t, "limits");
 	int rank = shape[2] ? 4 : 2;
 	double sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
@@ -71,19 +71,19 @@ static void check_moments(const struct trial *t)
 	int is_low_right = low >= limits[0] - 0.25 * width && low <= limits[0] + 0.25 * width;
 	int is_high_right = high <= limits[1] + 0.25 * width && high >= limits[1] - 0.25 * width;
 	if (!is_low_right || !is_high_right)
-		fail_msg("%s: PyTorch's are from %g to %g, found %g to %g", t->record.layer,
+		fail_msg("%s: PyTorch's are from %g to %g, found %g to %g", t->record->layer,
 			 limits[0], limits[1], low, high);
 }
 
 static void run_case(const struct trial *t)
 {
-	if (!strcmp(t->record.layer, "gain")) {
+	if (!strcmp(t->record->layer, "gain")) {
 		const double *numbers = numbers_of(t, "numbers");
 		double gain = tn_init_gain((uint32_t)trial_int(t, "nonlinearity", 0), numbers[0]);
 		assert_close(gain, numbers[1], 1e-15);
 		return;
 	}
-	if (strcmp(t->record.layer, "dirac") != 0) {
+	if (strcmp(t->record->layer, "dirac") != 0) {
 		check_moments(t);
 		return;
 	}
@@ -96,9 +96,19 @@ static void run_case(const struct trial *t)
 static void initial_values_are_distributed_as_pytorchs(void **state)
 {
 	tn_context *context = trial_open(NULL);
+	FILE *file = record_open("init.txt");
+	struct record record;
+	int n_cases = 0;
 	(void)state;
 	tn_random_state_set(context, (struct tn_random_state){3, 0});
-	assert_int_equal(trial_run(context, "init.txt", run_case), 47);
+	for (; record_read(file, &record); n_cases++) {
+		assert_ok(tn_scope_begin(context));
+		trial_run(context, &record, run_case);
+		tn_scope_end(context, NULL);
+		record_free(&record);
+	}
+	fclose(file);
+	assert_int_equal(n_cases, 47);
 	tn_context_close(context);
 }
 

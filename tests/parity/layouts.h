@@ -81,13 +81,4 @@ static inline void expect_recorded(tn_context *context, const char *words,
 	free(values);
 }
 
-/* NULL: the preferred backend. */
-static inline tn_context *open_backend(const char *backend)
-{
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
-	tn_context *context = NULL;
-	assert_ok(tn_context_open(&options, &context, NULL));
-	return context;
-}
-
 #endif

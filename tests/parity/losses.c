@@ -4,6 +4,7 @@
  * Losses against recorded PyTorch numbers.
  */
 #include "parity/functions.h"
+#include "parity/parity.h"
 
 static tn_array *cross_entropy(const struct trial *t, const tn_array *x, const tn_array *y)
 {
@@ -12,7 +13,7 @@ static tn_array *cross_entropy(const struct trial *t, const tn_array *x, const t
 		.reduction = (uint32_t)trial_int(t, "reduction", 0),
 		.weight = trial_array(t, "weight", t->dtype),
 		.label_smoothing = trial_number(t),
-		.has_ignore_label = record_ints(&t->record, "ignore") != NULL,
+		.has_ignore_label = record_ints(t->record, "ignore") != NULL,
 		.ignore_label = (int32_t)trial_int(t, "ignore", 0)};
 	return tn_cross_entropy(x, y ? y : trial_array(t, "labels", TN_I32), &options);
 }
@@ -23,7 +24,7 @@ static tn_array *nll(const struct trial *t, const tn_array *x, const tn_array *y
 		.struct_size = sizeof(options),
 		.reduction = (uint32_t)trial_int(t, "reduction", 0),
 		.weight = trial_array(t, "weight", t->dtype),
-		.has_ignore_label = record_ints(&t->record, "ignore") != NULL,
+		.has_ignore_label = record_ints(t->record, "ignore") != NULL,
 		.ignore_label = (int32_t)trial_int(t, "ignore", 0)};
 	(void)y;
 	return tn_nll_loss(x, trial_array(t, "labels", TN_I32), &options);
@@ -41,7 +42,7 @@ static tn_array *bce_with_logits(const struct trial *t, const tn_array *x, const
 
 static tn_array *loss_of(const struct trial *t, const tn_array *x, const tn_array *y)
 {
-	const char *layer = t->record.layer;
+	const char *layer = t->record->layer;
 	uint32_t reduction = (uint32_t)trial_int(t, "reduction", 0);
 	if (!strcmp(layer, "mse"))
 		return tn_mse_loss(x, y, reduction);
@@ -75,7 +76,7 @@ static tn_array *loss_of(const struct trial *t, const tn_array *x, const tn_arra
 static void run_case(const struct trial *t)
 {
 	tn_array *x = trial_array(t, "x", t->dtype), *y = trial_array(t, "y", t->dtype);
-	int has_dy = record_array(&t->record, "dy") != NULL;
+	int has_dy = record_array(t->record, "dy") != NULL;
 	tn_tape *tape = tn_tape_begin(t->context);
 	assert_ok(tn_tape_watch(tape, x));
 	if (has_dy)
@@ -89,37 +90,14 @@ static void run_case(const struct trial *t)
 	tn_tape_end(tape);
 }
 
-static void run_all(tn_context *context)
+static void check(tn_context *context, const struct record *record, int number)
 {
-	assert_int_equal(trial_run(context, "losses.txt", run_case), 128);
-	tn_context_close(context);
+	(void)number;
+	trial_run(context, record, run_case);
 }
 
-static void the_reference_has_pytorchs_losses(void **state)
-{
-	(void)state;
-	run_all(trial_open("reference!"));
-}
-
-static void the_preferred_backend_has_pytorchs_losses(void **state)
-{
-	(void)state;
-	run_all(trial_open(NULL));
-}
-
-static void the_mock_has_pytorchs_losses(void **state)
-{
-	(void)state;
-	run_all(open_mock(""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_has_pytorchs_losses),
-		cmocka_unit_test(the_preferred_backend_has_pytorchs_losses),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_has_pytorchs_losses),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "has_pytorchs_losses",
+	.records = {{"losses.txt", 128}},
+	.check = check,
+};

@@ -10,7 +10,7 @@
 #include <tenon/tenon.h>
 
 #include "parity/record.h"
-#include "unit/mock_fixture.h"
+#include "parity/parity.h"
 
 enum { MOST = 16, ROW_MAJOR = 0, COLUMN_MAJOR = 1, REVERSED = 2, LAYOUTS = 3 };
 
@@ -388,67 +388,27 @@ static int count_ints(const struct record *record, const char *name)
 	return 0;
 }
 
-static void run_all(tn_context *context)
+static void check(tn_context *context, const struct record *record, int number)
 {
-	FILE *file = record_open("manipulate.txt");
-	struct record record;
-	int n = 0;
-	for (; record_read(file, &record); n++) {
-		const struct record_array *numbers = record_array(&record, "numbers");
-		const int64_t *dtypes = record_ints(&record, "dtype");
-		struct trial t = {.context = context,
-				  .record = &record,
-				  .n_args = count_ints(&record, "args"),
-				  .args = record_ints(&record, "args"),
-				  .numbers = numbers ? numbers->values : NULL};
-		if (dtypes) {
-			t.dtype = (tn_dtype)dtypes[0];
-			if (is_chosen(t.dtype))
-				run_case(&t, (tn_dtype)dtypes[1]);
-		} else {
-			run_dtypes(&t);
-		}
-		record_free(&record);
+	const struct record_array *numbers = record_array(record, "numbers");
+	const int64_t *dtypes = record_ints(record, "dtype");
+	struct trial t = {.context = context,
+			  .record = record,
+			  .n_args = count_ints(record, "args"),
+			  .args = record_ints(record, "args"),
+			  .numbers = numbers ? numbers->values : NULL};
+	(void)number;
+	if (!dtypes) {
+		run_dtypes(&t);
+		return;
 	}
-	fclose(file);
-	assert_int_equal(n, 431);
-	assert_null(tn_error(context));
-	tn_context_close(context);
+	t.dtype = (tn_dtype)dtypes[0];
+	if (is_chosen(t.dtype))
+		run_case(&t, (tn_dtype)dtypes[1]);
 }
 
-static tn_context *open_backend(const char *backend)
-{
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
-	tn_context *context = NULL;
-	assert_ok(tn_context_open(&options, &context, NULL));
-	return context;
-}
-
-static void the_reference_moves_elements_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_backend("reference!"));
-}
-
-static void the_preferred_backend_moves_elements_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_backend(NULL));
-}
-
-static void the_mock_moves_elements_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_mock(""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_moves_elements_as_numpy),
-		cmocka_unit_test(the_preferred_backend_moves_elements_as_numpy),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_moves_elements_as_numpy),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "moves_elements_as_numpy",
+	.records = {{"manipulate.txt", 431}},
+	.check = check,
+};

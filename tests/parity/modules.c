@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Modules of all dtypes against recorded PyTorch numbers: outputs, gradients and buffers, with the
- * state dict's names and shapes; outside of training also when they are frozen.  A backend may be
- * given as the only argument.
+ * state dict's names and shapes; outside of training also when they are frozen.
  *
  * Inputs and parameters are exact, and every result is a sum of at most a few hundred products of
  * numbers about 1, rounded in f32: 400 roundings of the largest are allowed.  In f64 the recorded
@@ -17,9 +16,7 @@
 #include <tenon/tenon.h>
 
 #include "modules.h"
-#include "unit/mock_fixture.h"
-
-static const char *given_backend;
+#include "parity/parity.h"
 
 /* The recorded decimals stand for f32 numbers. */
 static tn_array *array_of(tn_context *context, const struct record_array *recorded, tn_dtype dtype)
@@ -223,71 +220,18 @@ static void run_case(tn_context *context, const struct record *record, tn_dtype 
 	tn_scope_end(context, NULL);
 }
 
-static void run_all(tn_context *context)
+/* Some cases are of wide types alone. */
+static void check(tn_context *context, const struct record *record, int number)
 {
-	struct record record;
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64, TN_F16, TN_BF16};
-	FILE *file = record_open("modules.txt");
-	int n_cases = 0;
-	for (; record_read(file, &record); n_cases++) {
-		/* Some cases are of wide types alone. */
-		size_t n = record_ints(&record, "wide") ? 2 : sizeof(dtypes) / sizeof(dtypes[0]);
-		for (size_t i = 0; i < n; i++)
-			run_case(context, &record, dtypes[i]);
-		record_free(&record);
-	}
-	fclose(file);
-	assert_true(n_cases >= MODULES_CASES);
-	tn_context_close(context);
+	const size_t n = record_ints(record, "wide") ? 2 : sizeof(dtypes) / sizeof(dtypes[0]);
+	(void)number;
+	for (size_t i = 0; i < n; i++)
+		run_case(context, record, dtypes[i]);
 }
 
-static void run_on(const char *backend)
-{
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = backend};
-	struct tn_error_info error;
-	tn_context *context;
-	if (tn_context_open(&options, &context, &error))
-		fail_msg("%s", error.text);
-	run_all(context);
-}
-
-/* ---- Cases -----------------------------------------------------------------------------------*/
-
-static void the_given_backend_agrees_with_pytorch(void **state)
-{
-	(void)state;
-	run_on(given_backend);
-}
-
-static void the_reference_agrees_with_pytorch(void **state)
-{
-	(void)state;
-	run_on("reference!");
-}
-
-static void the_preferred_backend_agrees_with_pytorch(void **state)
-{
-	(void)state;
-	run_on("auto");
-}
-
-/* The last case: it changes the environment. */
-static void the_mock_agrees_with_pytorch(void **state)
-{
-	(void)state;
-	run_all(open_mock(""));
-}
-
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest given[] = {cmocka_unit_test(the_given_backend_agrees_with_pytorch)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_agrees_with_pytorch),
-		cmocka_unit_test(the_preferred_backend_agrees_with_pytorch),
-		cmocka_unit_test(the_mock_agrees_with_pytorch),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "agrees_with_pytorch",
+	.records = {{"modules.txt", 102}},
+	.check = check,
+};

@@ -10,9 +10,6 @@
 
 #include "record.h"
 
-/* At least so many cases are recorded. */
-enum { MODULES_CASES = 102 };
-
 /* A case's setting, or zeros. */
 const int64_t *modules_ints(const struct record *record, const char *name);
 void modules_pair(int64_t to[2], const struct record *record, const char *name);

@@ -9,6 +9,7 @@
 
 #include "parity/functions.h"
 #include "parity/numpy.h"
+#include "parity/parity.h"
 
 /* One call: operands, settings, second results. */
 struct call {
@@ -36,13 +37,6 @@ struct call_row {
 	tn_array *(*f)(struct call *c);
 };
 
-struct call_rows {
-	const char *file;
-	int n_cases; /* that it has */
-	size_t n;
-	const struct call_row *rows;
-};
-
 /* ---- Cases -----------------------------------------------------------------------------------*/
 
 static inline void read_settings(struct call *c)
@@ -57,7 +51,7 @@ static inline void read_settings(struct call *c)
 	c->n_numbers = numbers ? numbers->count : 0;
 }
 
-static inline void run_case(struct call *c, const struct call_rows *rows, int is_strided)
+static inline void run_case(struct call *c, int is_strided)
 {
 	const int64_t *dtypes = record_ints(c->record, "dtype");
 	const int64_t *results = record_ints(c->record, "result");
@@ -67,11 +61,11 @@ static inline void run_case(struct call *c, const struct call_rows *rows, int is
 	c->z = numpy_array(c->context, c->record, "z", (tn_dtype)dtypes[2], is_strided);
 	c->w = numpy_array(c->context, c->record, "w", (tn_dtype)dtypes[3], is_strided);
 	memset(c->others, 0, sizeof(c->others));
-	while (i < rows->n && strcmp(rows->rows[i].name, c->record->layer) != 0)
+	while (i < parity.n_rows && strcmp(parity.rows[i].name, c->record->layer) != 0)
 		i++;
-	if (i == rows->n)
+	if (i == parity.n_rows)
 		fail_msg("the function %s is not known", c->record->layer);
-	const struct call_row *row = &rows->rows[i];
+	const struct call_row *row = &parity.rows[i];
 	tn_array *r = row->f ? row->f(c) : row->reduce(c->x, c->n, c->axes, c->keepdims);
 	numpy_expect(c->context, c->record, "r", r, (tn_dtype)results[0]);
 	for (int k = 0; k < 3; k++) {
@@ -82,39 +76,14 @@ static inline void run_case(struct call *c, const struct call_rows *rows, int is
 	}
 }
 
-/* The first case in f32 of each function; `seen` has the name of the last one. */
-static inline int is_first_in_f32(const struct record *record, char seen[RECORD_NAME])
+/* The check of a program that has rows. */
+static inline void check_call(tn_context *context, const struct record *record, int number)
 {
-	if (record_ints(record, "dtype")[0] != TN_F32 || strcmp(record->layer, seen) == 0)
-		return 0;
-	memcpy(seen, record->layer, RECORD_NAME);
-	return 1;
-}
-
-/* With is_brief, only those. */
-static inline void run_calls(tn_context *context, const struct call_rows *rows, int is_brief)
-{
-	FILE *file = record_open(rows->file);
-	struct record record;
-	char seen[RECORD_NAME] = "";
-	int n_cases = 0;
-	for (; record_read(file, &record); n_cases++) {
-		struct call c = {.record = &record, .context = context};
-		if (is_brief && !is_first_in_f32(&record, seen)) {
-			record_free(&record);
-			continue;
-		}
-		read_settings(&c);
-		for (int is_strided = 0; is_strided < 2; is_strided++) {
-			assert_ok(tn_scope_begin(context));
-			run_case(&c, rows, is_strided);
-			tn_scope_end(context, NULL);
-		}
-		record_free(&record);
-	}
-	fclose(file);
-	assert_int_equal(n_cases, rows->n_cases);
-	tn_context_close(context);
+	struct call c = {.record = record, .context = context};
+	(void)number;
+	read_settings(&c);
+	run_case(&c, 0);
+	run_case(&c, 1);
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "unit/mock_fixture.h"
+#include "parity/parity.h"
 
 enum { STEPS = 10, PARAMETERS = 3 };
 static const char *const names[] = {"matrix", "bias", "scale"};
@@ -326,57 +326,16 @@ static void check_case(tn_context *context, const struct record *record, tn_dtyp
 	tn_scope_end(context, NULL);
 }
 
-/* Closes the context. */
-static void check_all(tn_context *context)
+static void check(tn_context *context, const struct record *record, int number)
 {
-	FILE *file = record_open("optimizers.txt");
-	struct record record;
-	int n_cases = 0;
-	assert_true(record_read(file, &given));
-	for (; record_read(file, &record); n_cases++) {
-		check_case(context, &record, TN_F32);
-		check_case(context, &record, TN_F64);
-		record_free(&record);
-	}
-	fclose(file);
-	record_free(&given);
-	assert_true(n_cases >= 30);
-	tn_context_close(context);
+	(void)number;
+	check_case(context, record, TN_F32);
+	check_case(context, record, TN_F64);
 }
 
-static void open_and_check(const char *backend)
-{
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
-	tn_context *context;
-	assert_ok(tn_context_open(&options, &context, NULL));
-	check_all(context);
-}
-
-static void the_reference_steps_as_pytorch_does(void **state)
-{
-	(void)state;
-	open_and_check("reference!");
-}
-
-static void the_preferred_backend_steps_as_pytorch_does(void **state)
-{
-	(void)state;
-	open_and_check(NULL);
-}
-
-/* Last: the fixture changes the environment. */
-static void the_mock_steps_as_pytorch_does(void **state)
-{
-	(void)state;
-	check_all(open_mock(""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_steps_as_pytorch_does),
-		cmocka_unit_test(the_preferred_backend_steps_as_pytorch_does),
-		cmocka_unit_test(the_mock_steps_as_pytorch_does),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "steps_as_pytorch_does",
+	.records = {{"optimizers.txt", 30}},
+	.check = check,
+	.given = &given,
+};

@@ -72,46 +72,12 @@ static const struct call_row rows[] = {
 	{"nanquantiles", NULL, nanquantiles},
 	{"nanpercentiles", NULL, nanpercentiles},
 };
-static const struct call_rows all = {"reduce.txt", 648, sizeof(rows) / sizeof(rows[0]), rows};
 
-static void the_reference_has_numpys_reductions(void **state)
-{
-	(void)state;
-	run_calls(trial_open("reference!"), &all, 0);
-}
-
-static void the_preferred_backend_has_numpys_reductions(void **state)
-{
-	(void)state;
-	run_calls(trial_open(NULL), &all, 0);
-}
-
-static void the_mock_has_numpys_reductions(void **state)
-{
-	(void)state;
-	run_calls(open_mock(""), &all, 0);
-}
-
-static const char *given_backend;
-
-/* One that takes long to compile a kernel for each program and dtype. */
-static void the_given_backend_has_numpys_reductions(void **state)
-{
-	(void)state;
-	run_calls(trial_open(given_backend), &all, 1);
-}
-
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest given[] = {
-		cmocka_unit_test(the_given_backend_has_numpys_reductions)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_has_numpys_reductions),
-		cmocka_unit_test(the_preferred_backend_has_numpys_reductions),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_has_numpys_reductions),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "has_numpys_reductions",
+	.records = {{"reduce.txt", 648}},
+	.check = check_call,
+	.rows = rows,
+	.n_rows = sizeof(rows) / sizeof(rows[0]),
+	.is_brief = parity_is_first_in_f32,
+};

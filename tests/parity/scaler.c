@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Ten steps with a gradient scaler against recorded PyTorch numbers: scales, skipped steps and
- * parameters, of networks of all dtypes.  A backend may be given as the only argument.
+ * parameters, of networks of all dtypes.
  *
  * Tolerance: PyTorch computes in f32, and some twenty roundings of numbers about 1 make a step.
  * Scales are equal.  Masters stand for parameters of f16 and bf16, whose gradients are of their
@@ -13,7 +13,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "unit/mock_fixture.h"
+#include "parity/parity.h"
 
 enum { STEPS = 10, PARAMETERS = 2 };
 static const char *const names[] = {"matrix", "bias"};
@@ -175,73 +175,17 @@ static void check_case(tn_context *context, const struct record *record, tn_dtyp
 	tn_scope_end(context, NULL);
 }
 
-/* Closes the context. */
-static void check_all(tn_context *context)
+static void check(tn_context *context, const struct record *record, int number)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_BF16, TN_F64, TN_F16};
-	FILE *file = record_open("scaler.txt");
-	struct record record;
-	int n_cases = 0;
-	assert_true(record_read(file, &given));
-	for (; record_read(file, &record); n_cases++) {
-		/* The third scale is beyond f16, and with f64 the products do not overflow. */
-		for (int i = 0; i < (n_cases < 2 ? 4 : 2); i++)
-			check_case(context, &record, dtypes[i]);
-		record_free(&record);
-	}
-	fclose(file);
-	record_free(&given);
-	assert_int_equal(n_cases, 3);
-	tn_context_close(context);
+	/* The third scale is beyond f16, and with f64 the products do not overflow. */
+	for (int i = 0; i < (number < 2 ? 4 : 2); i++)
+		check_case(context, record, dtypes[i]);
 }
 
-static const char *given_backend;
-
-static void open_and_check(const char *backend)
-{
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
-	struct tn_error_info error;
-	tn_context *context;
-	if (tn_context_open(&options, &context, &error))
-		fail_msg("%s", error.text);
-	check_all(context);
-}
-
-static void the_given_backend_scales_as_pytorch_does(void **state)
-{
-	(void)state;
-	open_and_check(given_backend);
-}
-
-static void the_reference_scales_as_pytorch_does(void **state)
-{
-	(void)state;
-	open_and_check("reference!");
-}
-
-static void the_preferred_backend_scales_as_pytorch_does(void **state)
-{
-	(void)state;
-	open_and_check(NULL);
-}
-
-/* Last: the fixture changes the environment. */
-static void the_mock_scales_as_pytorch_does(void **state)
-{
-	(void)state;
-	check_all(open_mock(""));
-}
-
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest of_given[] = {
-		cmocka_unit_test(the_given_backend_scales_as_pytorch_does)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_scales_as_pytorch_does),
-		cmocka_unit_test(the_preferred_backend_scales_as_pytorch_does),
-		cmocka_unit_test(the_mock_scales_as_pytorch_does),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(of_given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "scales_as_pytorch_does",
+	.records = {{"scaler.txt", 3}},
+	.check = check,
+	.given = &given,
+};

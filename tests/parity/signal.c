@@ -100,34 +100,6 @@ static const struct call_row rows[] = {
 	{"polyder", NULL, polyder}, {"polyint", NULL, polyint},     {"poly", NULL, poly},
 	{"roots", NULL, roots},     {"polyfit", NULL, polyfit},
 };
-static const struct call_rows all = {"signal.txt", 513, sizeof(rows) / sizeof(rows[0]), rows};
-
-static void the_reference_has_numpys_signals(void **state)
-{
-	(void)state;
-	run_calls(trial_open("reference!"), &all, 0);
-}
-
-static void the_preferred_backend_has_numpys_signals(void **state)
-{
-	(void)state;
-	run_calls(trial_open(NULL), &all, 0);
-}
-
-static void the_mock_has_numpys_signals(void **state)
-{
-	(void)state;
-	run_calls(open_mock(""), &all, 0);
-}
-
-static const char *given_backend;
-
-/* One that takes long to compile a kernel for each program and dtype. */
-static void the_given_backend_has_numpys_signals(void **state)
-{
-	(void)state;
-	run_calls(trial_open(given_backend), &all, 1);
-}
 
 /* ---- Gradients -------------------------------------------------------------------------------*/
 
@@ -330,21 +302,20 @@ static void bad_polynomials_are_errors(void **state)
 	tn_context_close(c);
 }
 
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest given[] = {cmocka_unit_test(the_given_backend_has_numpys_signals)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_has_numpys_signals),
-		cmocka_unit_test(the_preferred_backend_has_numpys_signals),
-		cmocka_unit_test(gradients_are_those_of_differences),
-		cmocka_unit_test(what_the_host_computes_is_counted),
-		cmocka_unit_test(hard_zeros_are_zeros),
-		cmocka_unit_test(bad_signals_are_errors),
-		cmocka_unit_test(bad_polynomials_are_errors),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_has_numpys_signals),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(gradients_are_those_of_differences),
+	cmocka_unit_test(what_the_host_computes_is_counted),
+	cmocka_unit_test(hard_zeros_are_zeros),
+	cmocka_unit_test(bad_signals_are_errors),
+	cmocka_unit_test(bad_polynomials_are_errors),
+};
+const struct parity parity = {
+	.claim = "has_numpys_signals",
+	.records = {{"signal.txt", 513}},
+	.check = check_call,
+	.rows = rows,
+	.n_rows = sizeof(rows) / sizeof(rows[0]),
+	.is_brief = parity_is_first_in_f32,
+	.tests = tests,
+	.n_tests = sizeof(tests) / sizeof(tests[0]),
+};

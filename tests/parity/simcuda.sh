@@ -10,12 +10,7 @@ simulated=${TENON_BUILD:?}/tests/with-simcuda
 needs_simulated_cuda
 # Every dtype has kernels of its own to compile.
 export MANIPULATE_DTYPES='f32 c64'
-for name in activations losses manipulate training; do
-	TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/parity/$name" || exit 1
-done
-# Of the universal functions only those of f32: each is compiled for each dtype.
-TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/parity/ufuncs" f32 || exit 1
-for name in histograms index index_functions reduce sets signal statistics testing text \
-	ufunc_methods; do
+for name in activations losses manipulate training ufuncs histograms index index_functions \
+	reduce sets signal statistics testing text ufunc_methods; do
 	"$simulated" "$TENON_BUILD/tests/parity/$name" 'cuda!' || exit 1
 done

@@ -4,6 +4,7 @@
  * Comparisons and assertions against what NumPy's say, byte for byte (record_testing.py has the
  * format).
  */
+#include "parity/parity.h"
 #include "parity/text_record.h"
 
 struct call {
@@ -88,62 +89,33 @@ static void expect_text(tn_context *context, const struct call *c, const tn_arra
 	tn_string_free(text);
 }
 
-static void run_all(tn_context *context, int every)
+static struct call given;
+
+static int read_given(FILE *file)
 {
-	static struct call c;
-	FILE *file = record_open("testing.txt");
-	int n = 0;
-	for (; read_call(file, &c); n++) {
-		if (n % every)
-			continue;
-		assert_ok(tn_scope_begin(context));
-		const tn_array *x = text_array_make(context, &c.array[0]);
-		const tn_array *y = text_array_make(context, &c.array[1]);
-		(!strncmp(c.function, "assert", 6) ? expect_text : expect_bools)(context, &c, x, y);
-		tn_scope_end(context, NULL);
-	}
-	fclose(file);
-	assert_true(n >= 400);
-	tn_context_close(context);
+	return read_call(file, &given);
 }
 
-static void the_reference_compares_as_numpy(void **state)
+static void check(tn_context *context, const struct record *record, int number)
 {
-	(void)state;
-	run_all(trial_open("reference!"), 1);
+	const struct call *c = &given;
+	const tn_array *x = text_array_make(context, &c->array[0]);
+	const tn_array *y = text_array_make(context, &c->array[1]);
+	(void)record;
+	(void)number;
+	(!strncmp(c->function, "assert", 6) ? expect_text : expect_bools)(context, c, x, y);
 }
 
-static void the_preferred_backend_compares_as_numpy(void **state)
+static int is_one_of_nineteen(const struct record *record, int number)
 {
-	(void)state;
-	run_all(trial_open(NULL), 1);
+	(void)record;
+	return number % 19 == 0;
 }
 
-static void the_mock_compares_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_mock(""), 1);
-}
-
-static const char *given_backend;
-
-/* One that takes long to compile a kernel for each program and dtype. */
-static void the_given_backend_compares_as_numpy(void **state)
-{
-	(void)state;
-	run_all(trial_open(given_backend), 19);
-}
-
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest given[] = {cmocka_unit_test(the_given_backend_compares_as_numpy)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_compares_as_numpy),
-		cmocka_unit_test(the_preferred_backend_compares_as_numpy),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_compares_as_numpy),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "compares_as_numpy",
+	.records = {{"testing.txt", 583}},
+	.check = check,
+	.read = read_given,
+	.is_brief = is_one_of_nineteen,
+};

@@ -4,6 +4,7 @@
  * Texts of arrays against those that NumPy prints, byte for byte (record_text.py has the format),
  * of compact arrays and of transposed ones.
  */
+#include "parity/parity.h"
 #include "parity/text_record.h"
 
 struct call {
@@ -90,61 +91,33 @@ static void expect(tn_context *context, const struct call *c, const tn_array *a)
 	tn_string_free(text);
 }
 
-static void run_all(tn_context *context, int every)
+static struct call given;
+
+static int read_given(FILE *file)
 {
-	static struct call c;
-	FILE *file = record_open("text.txt");
-	int n = 0;
-	for (; read_call(file, &c); n++) {
-		if (n % every)
-			continue;
-		assert_ok(tn_scope_begin(context));
-		const tn_array *a = text_array_make(context, &c.array);
-		expect(context, &c, a);
-		expect(context, &c, tn_transpose(tn_copy(tn_transpose(a, NULL)), NULL));
-		tn_scope_end(context, NULL);
-	}
-	fclose(file);
-	assert_true(n >= 500);
-	tn_context_close(context);
+	return read_call(file, &given);
 }
 
-static void the_reference_prints_as_numpy(void **state)
+static void check(tn_context *context, const struct record *record, int number)
 {
-	(void)state;
-	run_all(trial_open("reference!"), 1);
+	const tn_array *a = text_array_make(context, &given.array);
+	(void)record;
+	(void)number;
+	expect(context, &given, a);
+	expect(context, &given, tn_transpose(tn_copy(tn_transpose(a, NULL)), NULL));
 }
 
-static void the_preferred_backend_prints_as_numpy(void **state)
+static int is_one_of_seven(const struct record *record, int number)
 {
-	(void)state;
-	run_all(trial_open(NULL), 1);
+	(void)record;
+	return number % 7 == 0;
 }
 
-static void the_mock_prints_as_numpy(void **state)
-{
-	(void)state;
-	run_all(open_mock(""), 7);
-}
-
-static const char *given_backend;
-
-static void the_given_backend_prints_as_numpy(void **state)
-{
-	(void)state;
-	run_all(trial_open(given_backend), 7);
-}
-
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest given[] = {cmocka_unit_test(the_given_backend_prints_as_numpy)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_prints_as_numpy),
-		cmocka_unit_test(the_preferred_backend_prints_as_numpy),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_prints_as_numpy),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "prints_as_numpy",
+	.records = {{"text.txt", 798}},
+	.check = check,
+	.read = read_given,
+	.is_brief = is_one_of_seven,
+	.is_mock_brief = 1,
+};

@@ -12,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "unit/mock_fixture.h"
+#include "parity/parity.h"
 
 enum { EPOCHS = 3, STEPS = 9, MOST_SAMPLES = 64, MOST_FIELD = 8 };
 static const double tolerance = 9 * 100 * FLT_EPSILON;
@@ -232,55 +232,15 @@ static void check_training(const struct record *record, tn_context *context, int
 	close_training(&t);
 }
 
-/* Closes the context. */
-static void check_all(tn_context *context)
+static void check(tn_context *context, const struct record *record, int number)
 {
-	struct record record;
-	FILE *file = record_open("training.txt");
-	int n = 0;
-	for (; record_read(file, &record); n++) {
-		check_training(&record, context, 0);
-		check_training(&record, context, 1);
-		record_free(&record);
-	}
-	fclose(file);
-	assert_int_equal(n, 2);
-	tn_context_close(context);
+	(void)number;
+	check_training(record, context, 0);
+	check_training(record, context, 1);
 }
 
-static void open_and_check(const char *backend)
-{
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
-	tn_context *context;
-	assert_ok(tn_context_open(&options, &context, NULL));
-	check_all(context);
-}
-
-static void the_reference_trains_as_pytorch_does(void **state)
-{
-	(void)state;
-	open_and_check("reference!");
-}
-
-static void the_preferred_backend_trains_as_pytorch_does(void **state)
-{
-	(void)state;
-	open_and_check(NULL);
-}
-
-/* Last: the fixture changes the environment. */
-static void the_mock_trains_as_pytorch_does(void **state)
-{
-	(void)state;
-	check_all(open_mock(""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_trains_as_pytorch_does),
-		cmocka_unit_test(the_preferred_backend_trains_as_pytorch_does),
-		cmocka_unit_test(the_mock_trains_as_pytorch_does),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "trains_as_pytorch_does",
+	.records = {{"training.txt", 2}},
+	.check = check,
+};

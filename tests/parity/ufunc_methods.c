@@ -6,8 +6,7 @@
  */
 #include "parity/functions.h"
 #include "parity/numpy.h"
-
-enum { N_CASES = 1517 };
+#include "parity/parity.h"
 
 /* One call. */
 struct call {
@@ -134,9 +133,10 @@ static void run_case(struct call *c)
 	tn_error_clear(c->context);
 }
 
-static void run_record(tn_context *context, const struct record *record)
+static void check(tn_context *context, const struct record *record, int number)
 {
 	char name[RECORD_NAME];
+	(void)number;
 	memcpy(name, record->layer, RECORD_NAME);
 	char *method = strchr(name, '.');
 	if (!method) {
@@ -157,72 +157,18 @@ static void run_record(tn_context *context, const struct record *record)
 	}
 }
 
-/* The first case in f64 of each method of two functions, one that reorders and one that does not;
- * `seen` has the name of the last one. */
-static int is_of_the_brief(const struct record *record, char seen[RECORD_NAME])
+/* The first case in f64 of each method of two functions, of which one reorders. */
+static int is_of_the_brief(const struct record *record, int number)
 {
 	const int is_chosen = strncmp(record->layer, "hypot.", 6) == 0 ||
 			      strncmp(record->layer, "subtract.", 9) == 0;
-	if (!is_chosen || record_ints(record, "dtype")[0] != TN_F64 ||
-	    strcmp(record->layer, seen) == 0)
-		return 0;
-	memcpy(seen, record->layer, RECORD_NAME);
-	return 1;
+	return is_chosen && record_ints(record, "dtype")[0] == TN_F64 &&
+	       parity_is_first(record, number);
 }
 
-static void run_all(tn_context *context, int is_brief)
-{
-	FILE *file = record_open("ufunc_methods.txt");
-	struct record record;
-	char seen[RECORD_NAME] = "";
-	int n_cases = 0;
-	for (; record_read(file, &record); n_cases++) {
-		if (!is_brief || is_of_the_brief(&record, seen))
-			run_record(context, &record);
-		record_free(&record);
-	}
-	fclose(file);
-	assert_int_equal(n_cases, N_CASES);
-	tn_context_close(context);
-}
-
-static void the_reference_has_numpys_methods(void **state)
-{
-	(void)state;
-	run_all(trial_open("reference!"), 0);
-}
-
-static void the_preferred_backend_has_numpys_methods(void **state)
-{
-	(void)state;
-	run_all(trial_open(NULL), 0);
-}
-
-static void the_mock_has_numpys_methods(void **state)
-{
-	(void)state;
-	run_all(open_mock(""), 0);
-}
-
-static const char *given_backend;
-
-/* One that takes long to compile a kernel for each program and dtype. */
-static void the_given_backend_has_numpys_methods(void **state)
-{
-	(void)state;
-	run_all(trial_open(given_backend), 1);
-}
-
-int main(int n_arguments, char **arguments)
-{
-	const struct CMUnitTest given[] = {cmocka_unit_test(the_given_backend_has_numpys_methods)};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_has_numpys_methods),
-		cmocka_unit_test(the_preferred_backend_has_numpys_methods),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_has_numpys_methods),
-	};
-	given_backend = n_arguments > 1 ? arguments[1] : NULL;
-	return given_backend ? cmocka_run_group_tests(given, NULL, NULL)
-			     : cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct parity parity = {
+	.claim = "has_numpys_methods",
+	.records = {{"ufunc_methods.txt", 1517}},
+	.check = check,
+	.is_brief = is_of_the_brief,
+};

@@ -3,8 +3,6 @@
  *
  * Universal functions against recorded NumPy numbers: dtypes, broadcasting, special values, and the
  * error in units in the last place that tn_ufunc(3) states; gradients against differences.
- *
- * usage: ufuncs [DTYPE]    only cases whose first input has that dtype: where compilers are slow
  */
 #include "parity/ufuncs.h"
 
@@ -12,11 +10,9 @@
 #include <math.h>
 #include <tenon/tenon.h>
 
-#include "parity/record.h"
-#include "unit/mock_fixture.h"
+#include "parity/parity.h"
 
 static tn_context *context;
-static const char *only;
 
 /* ---- Recorded numbers ------------------------------------------------------------------------*/
 
@@ -115,8 +111,10 @@ static tn_array *strided(const tn_array *x)
 	return view;
 }
 
-static void run_case(const struct record *record)
+static void check_all(tn_context *given, const struct record *record, int number)
 {
+	(void)number;
+	context = given;
 	tn_array *x = input_of(record, "x"), *y = input_of(record, "y");
 	tn_array *low = input_of(record, "low"), *high = input_of(record, "high");
 	for (int i = 0; i < record->n_arrays; i++) {
@@ -134,54 +132,10 @@ static void run_case(const struct record *record)
 	}
 }
 
-static void run_file(const char *name, int expected)
+static int is_of_f32(const struct record *record, int number)
 {
-	FILE *file = record_open(name);
-	struct record record;
-	int n_cases = 0;
-	for (; record_read(file, &record); n_cases++) {
-		assert_ok(tn_scope_begin(context));
-		if (!only || strcmp(only, tn_dtype_name(dtype_of(&record, "x"))) == 0)
-			run_case(&record);
-		tn_scope_end(context, NULL);
-		record_free(&record);
-	}
-	fclose(file);
-	assert_int_equal(n_cases, expected);
-}
-
-static void run_all(const char *backend)
-{
-	context = NULL;
-	if (strcmp(backend, "mock") == 0)
-		context = open_mock("");
-	else
-		assert_ok(tn_context_open(
-			TN_OPTIONS(struct tn_context_options,
-				   .backend = strcmp(backend, "preferred") ? backend : NULL),
-			&context, NULL));
-	run_file("ufuncs.txt", 39);
-	run_file("numbers.txt", 45);
-	run_file("special.txt", 98);
-	tn_context_close(context);
-}
-
-static void the_reference_has_numpys_functions(void **state)
-{
-	(void)state;
-	run_all("reference!");
-}
-
-static void the_preferred_backend_has_numpys_functions(void **state)
-{
-	(void)state;
-	run_all("preferred");
-}
-
-static void the_mock_has_numpys_functions(void **state)
-{
-	(void)state;
-	run_all("mock");
+	(void)number;
+	return dtype_of(record, "x") == TN_F32;
 }
 
 /* ---- Gradients -------------------------------------------------------------------------------*/
@@ -455,22 +409,22 @@ static void bad_input_is_an_error(void **state)
 	tn_context_close(context);
 }
 
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reference_has_numpys_functions),
-		cmocka_unit_test(the_preferred_backend_has_numpys_functions),
-		cmocka_unit_test(gradients_are_those_of_differences),
-		cmocka_unit_test(complex_gradients_are_those_of_differences),
-		cmocka_unit_test(gradients_at_special_points),
-		cmocka_unit_test(divisors_of_64_bits),
-		cmocka_unit_test(neighbours_of_bf16),
-		cmocka_unit_test(ldexp_has_a_gradient),
-		cmocka_unit_test(numbers_that_are_almost_real),
-		cmocka_unit_test(bad_input_is_an_error),
-		/* Last: it changes the environment. */
-		cmocka_unit_test(the_mock_has_numpys_functions),
-	};
-	only = argc > 1 ? argv[1] : NULL;
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(gradients_are_those_of_differences),
+	cmocka_unit_test(complex_gradients_are_those_of_differences),
+	cmocka_unit_test(gradients_at_special_points),
+	cmocka_unit_test(divisors_of_64_bits),
+	cmocka_unit_test(neighbours_of_bf16),
+	cmocka_unit_test(ldexp_has_a_gradient),
+	cmocka_unit_test(numbers_that_are_almost_real),
+	cmocka_unit_test(bad_input_is_an_error),
+};
+
+const struct parity parity = {
+	.claim = "has_numpys_functions",
+	.records = {{"ufuncs.txt", 39}, {"numbers.txt", 45}, {"special.txt", 98}},
+	.check = check_all,
+	.is_brief = is_of_f32,
+	.tests = tests,
+	.n_tests = sizeof(tests) / sizeof(tests[0]),
+};

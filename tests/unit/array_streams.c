@@ -12,7 +12,7 @@
 
 #include "device/scratch.h"
 #include "device/stream.h"
-#include "stream_cases.h"
+#include "stream_tests.h"
 
 /* The tests' own allocations do not fail. */
 #define FAILING_MALLOC 0
@@ -41,9 +41,7 @@ static tn_context *open_synchronous(const char *name)
 	return context;
 }
 
-typedef void check_fn(tn_context *context);
-
-static void check_all_backends(check_fn *check)
+static void check_streams(stream_case *check)
 {
 	static const char *const names[] = {"reference", "cpu"};
 	for (int i = 0; i < 2; i++) {
@@ -58,31 +56,6 @@ static void check_all_backends(check_fn *check)
 	tn_context_close(context);
 }
 
-static void events_order_a_producer_and_a_consumer(void **state)
-{
-	(void)state;
-	check_all_backends(check_producer_and_consumer);
-}
-
-static void memory_is_not_used_again_before_another_stream_has_read_it(void **state)
-{
-	(void)state;
-	check_all_backends(check_memory_that_another_stream_reads);
-	check_all_backends(check_memory_of_other_calls);
-}
-
-static void pushed_streams_are_a_stack(void **state)
-{
-	(void)state;
-	check_all_backends(check_the_stack);
-}
-
-static void events_are_reached_in_order(void **state)
-{
-	(void)state;
-	check_all_backends(check_events);
-}
-
 static void closing_the_context_destroys_what_is_left(void **state)
 {
 	(void)state;
@@ -93,9 +66,9 @@ static void closing_the_context_destroys_what_is_left(void **state)
 /* An asynchronous device whose backend has no streams: the mock, without that table. */
 static void without_the_table_all_streams_are_one(void **state)
 {
-	static check_fn *const checks[] = {check_the_stack, check_events,
-					   check_producer_and_consumer,
-					   check_memory_that_another_stream_reads};
+	static stream_case *const checks[] = {check_the_stack, check_events,
+					      check_producer_and_consumer,
+					      check_memory_that_another_stream_reads};
 	(void)state;
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		tn_context *context = open_mock("");

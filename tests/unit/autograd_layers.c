@@ -1,229 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Gradients of layer operations against central differences, in double on the built-in backend and
- * in f32 on the preferred one; masks of dropped parts; refused calls.
+ * Layer operations: gradients in half precision and of empty batches (autograd_gradients.c compares
+ * them with differences); masks of dropped parts; refused calls.
  */
-#include <tenon/tenon.h>
-
-#include "check.h"
+#include "gradient_rows.h"
 
 static tn_context *context;
-
-enum { MOST = 7 };
-
-/* A test case: a function of some arrays, and their shapes. */
-struct row {
-	const char *name;
-	tn_array *(*f)(void *user, tn_array *const *x);
-	int n_inputs;
-	int rank[MOST];
-	int64_t shape[MOST][4];
-};
-
-static tn_array *total(tn_array *a)
-{
-	/* Weights that differ between elements, so that a misplaced gradient is detected. */
-	return tn_sum(tn_multiply(a, tn_sin(tn_affine(a, 0.3, 0.7))), TN_ALL_AXES, NULL, 0);
-}
-
-static tn_array *f_embedding(void *u, tn_array *const *x)
-{
-	static const int32_t indices[] = {2, 0, -1, 2, 2, 1};
-	(void)u;
-	return total(tn_embedding(tn_from_host(context, TN_I32, 2, (int64_t[]){2, 3}, indices),
-				  x[0], TN_NO_PADDING_INDEX));
-}
-static tn_array *f_conv1d(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_conv1d(x[0], x[1], x[2],
-			       TN_OPTIONS(struct tn_conv1d_options, .stride = 2, .padding = 1,
-					  .dilation = 2, .groups = 2)));
-}
-static tn_array *f_conv_transpose2d(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_conv_transpose2d(
-		x[0], x[1], x[2],
-		TN_OPTIONS(struct tn_conv_transpose2d_options, .stride = {2, 3}, .padding = {1, 0},
-			   .output_padding = {1, 2}, .dilation = {1, 2}, .groups = 2)));
-}
-static tn_array *f_instance_norm(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_instance_norm(x[0], x[1], x[2], 0));
-}
-static tn_array *f_attention(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_scaled_dot_product_attention(
-		x[0], x[1], x[2], TN_OPTIONS(struct tn_attention_options, .mask = x[3])));
-}
-static tn_array *f_attention_causal(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_scaled_dot_product_attention(
-		x[0], x[1], x[2],
-		TN_OPTIONS(struct tn_attention_options, .causal = 1, .scale = 0.7)));
-}
-
-/* The output and the last states count. */
-static tn_array *joined(tn_array *y, tn_array *h_n, tn_array *c_n)
-{
-	tn_array *sum = tn_add(total(y), total(h_n));
-	return c_n ? tn_add(sum, total(tn_affine(c_n, 0.5, 0))) : sum;
-}
-static tn_array *lstm(tn_array *const *x, int reverse)
-{
-	tn_array *h_n, *c_n;
-	tn_array *y = tn_lstm(
-		x[0], x[1], x[2], x[3], x[4],
-		TN_OPTIONS(struct tn_recurrent_options, .reverse = reverse, .h0 = x[5], .c0 = x[6]),
-		&h_n, &c_n);
-	return joined(y, h_n, c_n);
-}
-static tn_array *f_lstm(void *u, tn_array *const *x)
-{
-	(void)u;
-	return lstm(x, 0);
-}
-static tn_array *f_lstm_reverse(void *u, tn_array *const *x)
-{
-	(void)u;
-	return lstm(x, 1);
-}
-static tn_array *f_lstm_plain(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_lstm(x[0], x[1], x[2], NULL, NULL, NULL, NULL, NULL));
-}
-static tn_array *gru(tn_array *const *x, int reverse)
-{
-	tn_array *h_n;
-	tn_array *y = tn_gru(
-		x[0], x[1], x[2], x[3], x[4],
-		TN_OPTIONS(struct tn_recurrent_options, .reverse = reverse, .h0 = x[5]), &h_n);
-	return joined(y, h_n, NULL);
-}
-static tn_array *f_gru(void *u, tn_array *const *x)
-{
-	(void)u;
-	return gru(x, 0);
-}
-static tn_array *f_gru_reverse(void *u, tn_array *const *x)
-{
-	(void)u;
-	return gru(x, 1);
-}
-static tn_array *f_gru_plain(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_gru(x[0], x[1], x[2], NULL, NULL, NULL, NULL));
-}
-
-static tn_array *f_adaptive_max_pool2d(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_adaptive_max_pool2d(x[0], 2, 3));
-}
-static tn_array *f_global_max_pool(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_global_max_pool(x[0]));
-}
-static tn_array *f_nearest(void *u, tn_array *const *x)
-{
-	(void)u;
-	tn_array *taken =
-		tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options, .size = {5, 2}));
-	tn_array *repeated =
-		tn_interpolate(taken, TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 3}));
-	return total(repeated);
-}
-static tn_array *f_bilinear(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options,
-						     .mode = TN_INTERPOLATE_BILINEAR,
-						     .size = {5, 7}, .align_corners = 1)));
-}
-static tn_array *f_local_response_norm(void *u, tn_array *const *x)
-{
-	(void)u;
-	return total(tn_local_response_norm(
-		x[0], 4, TN_OPTIONS(struct tn_local_response_norm_options, .alpha = 2)));
-}
-
-/* With the same mask each time. */
-static tn_array *f_dropout2d(void *u, tn_array *const *x)
-{
-	(void)u;
-	tn_random_state_set(context, (struct tn_random_state){5, 7});
-	return total(tn_dropout2d(x[0], 0.4));
-}
-static tn_array *f_stochastic_depth(void *u, tn_array *const *x)
-{
-	(void)u;
-	tn_random_state_set(context, (struct tn_random_state){5, 7});
-	return total(tn_stochastic_depth(x[0], 0.4));
-}
-
-static const struct row rows[] = {
-	{"adaptive_max_pool2d", f_adaptive_max_pool2d, 1, {4}, {{2, 2, 5, 4}}},
-	{"global_max_pool", f_global_max_pool, 1, {4}, {{2, 2, 3, 4}}},
-	{"interpolate, nearest", f_nearest, 1, {4}, {{2, 2, 3, 4}}},
-	{"interpolate, bilinear", f_bilinear, 1, {4}, {{2, 2, 3, 4}}},
-	{"local_response_norm", f_local_response_norm, 1, {4}, {{2, 5, 2, 2}}},
-	{"embedding", f_embedding, 1, {2}, {{3, 4}}},
-	{"conv1d", f_conv1d, 3, {3, 3, 1}, {{2, 4, 9}, {6, 2, 3}, {6}}},
-	{"conv_transpose2d", f_conv_transpose2d, 3, {4, 4, 1}, {{2, 4, 2, 3}, {4, 3, 3, 2}, {6}}},
-	{"instance_norm", f_instance_norm, 3, {4, 1, 1}, {{2, 3, 3, 2}, {3}, {3}}},
-	{"attention",
-	 f_attention,
-	 4,
-	 {4, 4, 4, 4},
-	 {{2, 2, 3, 4}, {2, 2, 5, 4}, {2, 2, 5, 3}, {2, 1, 1, 5}}},
-	{"attention, causal", f_attention_causal, 3, {3, 3, 3}, {{2, 4, 3}, {2, 4, 3}, {2, 4, 3}}},
-	{"lstm",
-	 f_lstm,
-	 7,
-	 {3, 2, 2, 1, 1, 2, 2},
-	 {{2, 4, 3}, {8, 3}, {8, 2}, {8}, {8}, {2, 2}, {2, 2}}},
-	{"lstm, reverse",
-	 f_lstm_reverse,
-	 7,
-	 {3, 2, 2, 1, 1, 2, 2},
-	 {{2, 3, 3}, {8, 3}, {8, 2}, {8}, {8}, {2, 2}, {2, 2}}},
-	{"lstm, one step", f_lstm_plain, 3, {3, 2, 2}, {{2, 1, 3}, {8, 3}, {8, 2}}},
-	{"gru", f_gru, 6, {3, 2, 2, 1, 1, 2}, {{2, 4, 3}, {6, 3}, {6, 2}, {6}, {6}, {2, 2}}},
-	{"gru, reverse",
-	 f_gru_reverse,
-	 6,
-	 {3, 2, 2, 1, 1, 2},
-	 {{2, 3, 3}, {6, 3}, {6, 2}, {6}, {6}, {2, 2}}},
-	{"gru, one step", f_gru_plain, 3, {3, 2, 2}, {{2, 1, 3}, {6, 3}, {6, 2}}},
-	/* Last: they set the random state, from which inputs are drawn. */
-	{"dropout2d", f_dropout2d, 1, {4}, {{3, 4, 2, 2}}},
-	{"stochastic_depth", f_stochastic_depth, 1, {2}, {{8, 3}}},
-};
-
-static void check_row(const struct row *row, tn_dtype dtype, double step, double tolerance)
-{
-	tn_array *x[MOST];
-	struct tn_gradient_report report;
-	assert_ok(tn_scope_begin(context));
-	for (int i = 0; i < row->n_inputs; i++)
-		x[i] = tn_astype(tn_random_uniform(context, row->rank[i], row->shape[i], -1, 1),
-				 dtype);
-	tn_status status = tn_gradient_check(context, row->f, NULL, row->n_inputs, x, step,
-					     tolerance, 0, &report);
-	if (status)
-		print_error("%s, %s: %s\n", row->name, tn_dtype_name(dtype),
-			    tn_error(context)->text);
-	assert_ok(status);
-	tn_scope_end(context, NULL);
-}
 
 static void open_context(const char *backend)
 {
@@ -232,50 +15,31 @@ static void open_context(const char *backend)
 	assert_ok(tn_context_open(&options, &context, &error));
 }
 
-/* Differences with step h err by h^2 f''' / 6, and by eps |f| / h from rounding:
- * 1e-12 + 1e-10 here. */
-static void every_gradient_is_right_in_double(void **state)
-{
-	(void)state;
-	open_context("reference!");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		check_row(&rows[i], TN_F64, 1e-6, 1e-7);
-	tn_context_close(context);
-}
-
-/* In f32 with step 1e-2: h^2 = 1e-4, eps |f| / h = 1e-7 * 10 / 1e-2 = 1e-4. */
-static void every_gradient_is_right_in_f32_on_the_preferred_backend(void **state)
-{
-	(void)state;
-	open_context("auto");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		check_row(&rows[i], TN_F32, 1e-2, 2e-2);
-	tn_context_close(context);
-}
-
 /* ---- Half precision --------------------------------------------------------------------------*/
 
 enum { ROOM = 512 };
 
-/* The function's value and the gradients of its inputs, one after the other. */
-static size_t values_of(const struct row *row, tn_array *const *given, tn_dtype dtype,
+/* The function's value and the gradients of its inputs, one after the other.  Inputs are those
+ * rounded to `narrow`. */
+static size_t values_of(const struct gradient_trial *t, tn_dtype narrow, tn_dtype dtype,
 			double *values)
 {
-	tn_array *x[MOST];
+	tn_array *x[GRADIENT_INPUTS];
 	tn_tape *tape = tn_tape_begin(context);
-	for (int i = 0; i < row->n_inputs; i++) {
-		x[i] = tn_astype(given[i], dtype);
+	for (int i = 0; i < t->n; i++) {
+		x[i] = tn_astype(tn_astype(gradient_array(t, i, t->x[i]), narrow), dtype);
 		assert_ok(tn_tape_watch(tape, x[i]));
 	}
-	tn_array *y = row->f(NULL, x);
+	tn_array *y = t->row->f(NULL, x);
 	if (!y)
-		fail_msg("%s in %s: %s", row->name, tn_dtype_name(dtype), tn_error(context)->text);
+		fail_msg("%s in %s: %s", t->row->name, tn_dtype_name(dtype),
+			 tn_error(context)->text);
 	assert_int_equal(tn_array_dtype(y), dtype);
 	assert_ok(tn_item(y, values));
 	assert_ok(tn_tape_backward(tape, y, NULL));
 	size_t n = 1;
-	for (int i = 0; i < row->n_inputs; i++) {
-		size_t size = (size_t)tn_array_size(x[i]);
+	for (int i = 0; i < t->n; i++) {
+		size_t size = (size_t)t->size[i];
 		tn_array *g = tn_tape_gradient(tape, x[i]);
 		assert_int_equal(tn_array_dtype(g), dtype);
 		assert_true(n + size <= ROOM);
@@ -287,16 +51,14 @@ static size_t values_of(const struct row *row, tn_array *const *given, tn_dtype 
 }
 
 /* Each of some ten roundings to 11 or 8 bits counts relative to the largest value. */
-static void check_half(const struct row *row, tn_dtype dtype, double epsilon)
+static void check_half(const struct gradient_row *row, tn_dtype dtype, double epsilon)
 {
 	static double expected[ROOM], found[ROOM];
-	tn_array *x[MOST];
+	static struct gradient_trial t;
 	assert_ok(tn_scope_begin(context));
-	for (int i = 0; i < row->n_inputs; i++)
-		x[i] = tn_astype(tn_random_uniform(context, row->rank[i], row->shape[i], -1, 1),
-				 dtype);
-	size_t n = values_of(row, x, TN_F32, expected);
-	assert_int_equal(values_of(row, x, dtype, found), n);
+	gradient_begin(&t, row, context, TN_F64);
+	size_t n = values_of(&t, dtype, TN_F32, expected);
+	assert_int_equal(values_of(&t, dtype, dtype, found), n);
 	double largest = 1;
 	for (size_t i = 0; i < n; i++)
 		largest = fmax(largest, fabs(expected[i]));
@@ -314,9 +76,11 @@ static void halves_agree_with_f32(void **state)
 	(void)state;
 	for (int k = 0; k < 2; k++) {
 		open_context(backends[k]);
-		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-			check_half(&rows[i], TN_F16, 0x1p-11);
-			check_half(&rows[i], TN_BF16, 0x1p-8);
+		for (int i = 0; i < GRADIENT_ROWS; i++) {
+			if (!gradient_rows[i].is_layer)
+				continue;
+			check_half(&gradient_rows[i], TN_F16, 0x1p-11);
+			check_half(&gradient_rows[i], TN_BF16, 0x1p-8);
 		}
 		tn_context_close(context);
 	}
@@ -350,43 +114,45 @@ static void planes_in_double_are_exact(void **state)
 
 /* ---- Empty batches ---------------------------------------------------------------------------*/
 
-/* Every function of a batch of no samples, forward and backward: sums over it are 0. */
+/* Sums over no samples are 0. */
+static void check_empty_batch(const struct gradient_row *row)
+{
+	static struct gradient_trial t;
+	double values[GRADIENT_ELEMENTS];
+	tn_array *x[GRADIENT_INPUTS];
+	assert_ok(tn_scope_begin(context));
+	gradient_begin(&t, row, context, TN_F32);
+	tn_tape *tape = tn_tape_begin(context);
+	for (int i = 0; i < t.n; i++) {
+		if (row->batch >> i & 1)
+			t.shape[i][0] = 0;
+		x[i] = tn_zeros(context, TN_F32, t.rank[i], t.shape[i]);
+		assert_ok(tn_tape_watch(tape, x[i]));
+	}
+	tn_array *y = row->f(NULL, x);
+	if (!y)
+		fail_msg("%s: %s", row->name, tn_error(context)->text);
+	assert_ok(tn_tape_backward(tape, y, NULL));
+	for (int i = 1; i < t.n; i++) {
+		tn_array *g = tn_tape_gradient(tape, x[i]);
+		assert_non_null(g);
+		size_t n = (size_t)tn_array_size(g);
+		assert_ok(tn_to_host(tn_astype(g, TN_F64), values, n * sizeof(*values)));
+		for (size_t j = 0; j < n; j++)
+			assert_true(values[j] == 0);
+	}
+	tn_tape_end(tape);
+	tn_scope_end(context, NULL);
+}
+
+/* Every function of a batch of no samples, forward and backward. */
 static void an_empty_batch_gives_zero_gradients(void **state)
 {
-	double values[ROOM];
 	(void)state;
 	open_context("auto");
-	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
-		struct row row = rows[k];
-		/* The table of an embedding is not a batch. */
-		if (row.f == f_embedding)
-			continue;
-		assert_ok(tn_scope_begin(context));
-		tn_tape *tape = tn_tape_begin(context);
-		tn_array *x[MOST];
-		int is_state = row.f == f_lstm || row.f == f_lstm_reverse || row.f == f_gru ||
-			       row.f == f_gru_reverse;
-		int is_batch = row.f == f_attention || row.f == f_attention_causal;
-		for (int i = 0; i < row.n_inputs; i++) {
-			if (i == 0 || is_batch || (is_state && i >= 5))
-				row.shape[i][0] = 0;
-			x[i] = tn_zeros(context, TN_F32, row.rank[i], row.shape[i]);
-			assert_ok(tn_tape_watch(tape, x[i]));
-		}
-		tn_array *y = row.f(NULL, x);
-		if (!y)
-			fail_msg("%s: %s", row.name, tn_error(context)->text);
-		assert_ok(tn_tape_backward(tape, y, NULL));
-		for (int i = 1; i < row.n_inputs; i++) {
-			tn_array *g = tn_tape_gradient(tape, x[i]);
-			assert_non_null(g);
-			size_t n = (size_t)tn_array_size(g);
-			assert_ok(tn_to_host(tn_astype(g, TN_F64), values, n * sizeof(*values)));
-			for (size_t j = 0; j < n; j++)
-				assert_true(values[j] == 0);
-		}
-		tn_tape_end(tape);
-		tn_scope_end(context, NULL);
+	for (int i = 0; i < GRADIENT_ROWS; i++) {
+		if (gradient_rows[i].batch)
+			check_empty_batch(&gradient_rows[i]);
 	}
 	tn_context_close(context);
 }
@@ -645,8 +411,6 @@ static void misfits_are_refused_with_a_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_gradient_is_right_in_double),
-		cmocka_unit_test(every_gradient_is_right_in_f32_on_the_preferred_backend),
 		cmocka_unit_test(halves_agree_with_f32),
 		cmocka_unit_test(planes_in_double_are_exact),
 		cmocka_unit_test(an_empty_batch_gives_zero_gradients),

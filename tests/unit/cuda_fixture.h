@@ -9,6 +9,7 @@
 
 #include <tenon/tenon.h>
 
+#include "kept_error.h"
 #include "simcuda_fixture.h"
 
 static inline void drop_message(void *user, int level, const char *subsystem, const char *text,
@@ -54,19 +55,6 @@ static inline tn_context *open_cuda(const char *const *settings)
 		fail_msg("%s: %s", error.operation, error.text);
 	assert_non_null(strstr(tn_device_name(tn_device_current(context)), "cuda:"));
 	return context;
-}
-
-/* The context's error has that status and text; clears it. */
-static inline void assert_kept(tn_context *context, tn_status status, const char *operation,
-			       const char *words)
-{
-	const struct tn_error_info *error = tn_error(context);
-	assert_non_null(error);
-	if (error->status != status || strcmp(error->operation, operation) != 0 ||
-	    !strstr(error->text, words))
-		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
-			 error->text);
-	tn_error_clear(context);
 }
 
 #endif

@@ -88,7 +88,7 @@ static void a_copy_to_the_device_reports_what_is_known(void **state)
 	assert_non_null(tn_add(x, x));
 	simcudaInject("cudaStreamQuery", 1, cudaErrorIllegalAddress, 1);
 	assert_status(tn_assign_host(x, values, sizeof(values)), TN_DEVICE_LOST);
-	assert_kept(context, TN_DEVICE_LOST, "map", "it failed on the device");
+	assert_error(context, TN_DEVICE_LOST, "map", "it failed on the device");
 	tn_context_close(context);
 }
 

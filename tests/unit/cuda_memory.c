@@ -154,17 +154,17 @@ static void what_is_no_memory_of_the_device_is_refused(void **state)
 	(void)state;
 	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEVICES=2"));
 	assert_null(import(context, mine, sizeof(mine), 0, &returned));
-	assert_kept(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
+	assert_error(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
 	assert_cuda(cudaSetDevice(1), cudaSuccess);
 	assert_cuda(cudaMalloc(&other, sizeof(mine)), cudaSuccess);
 	assert_null(import(context, other, sizeof(mine), 0, &returned));
-	assert_kept(context, TN_INVALID_ARGUMENT, "import_memory",
-		    "is memory of CUDA's device 1, not of 0");
+	assert_error(context, TN_INVALID_ARGUMENT, "import_memory",
+		     "is memory of CUDA's device 1, not of 0");
 	assert_cuda(cudaFree(other), cudaSuccess);
 	assert_cuda(cudaSetDevice(0), cudaSuccess);
 	assert_cuda(cudaMalloc(&here, sizeof(mine)), cudaSuccess);
 	assert_null(import(context, here, UINT64_C(1) << 40, 0, &returned));
-	assert_kept(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
+	assert_error(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
 	assert_cuda(cudaFree(here), cudaSuccess);
 	assert_int_equal(returned, 0);
 	/* Pinned memory of the host is within its reach. */
@@ -261,10 +261,10 @@ static void memory_of_others_is_taken_by_dlpack(void **state)
 	/* An address of the host under CUDA's name, and the reverse of what the device has. */
 	managed.tensor.data = numbers;
 	assert_null(tn_from_dlpack(context, &managed, NULL));
-	assert_kept(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
+	assert_error(context, TN_INVALID_ARGUMENT, "import_memory", "is not an address of this");
 	managed.tensor.device.id = 5;
 	assert_null(tn_from_dlpack(context, &managed, NULL));
-	assert_kept(context, TN_DEVICE, "from_dlpack", "type 2 (CUDA), number 5");
+	assert_error(context, TN_DEVICE, "from_dlpack", "type 2 (CUDA), number 5");
 	assert_int_equal(deleted, 1);
 	/* Pinned memory is the host's: a copy on the device that is asked for. */
 	managed.tensor.device = (struct tn_dlpack_device){TN_DLPACK_CUDA_HOST, 0};

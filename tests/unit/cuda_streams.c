@@ -5,11 +5,9 @@
  * that runs next at random: several seeds are tried.
  */
 #include "cuda_fixture.h"
-#include "stream_cases.h"
+#include "stream_tests.h"
 
-typedef void check_fn(tn_context *context);
-
-static void check_seeds(check_fn *check)
+static void check_streams(stream_case *check)
 {
 	static const char *const seeds[] = {"SIMCUDA_SEED=1", "SIMCUDA_SEED=2", "SIMCUDA_SEED=3",
 					    "SIMCUDA_SEED=4"};
@@ -22,36 +20,11 @@ static void check_seeds(check_fn *check)
 	}
 }
 
-static void events_order_a_producer_and_a_consumer(void **state)
-{
-	(void)state;
-	check_seeds(check_producer_and_consumer);
-}
-
-static void memory_is_not_used_again_before_another_stream_has_read_it(void **state)
-{
-	(void)state;
-	check_seeds(check_memory_that_another_stream_reads);
-	check_seeds(check_memory_of_other_calls);
-}
-
-static void pushed_streams_are_a_stack(void **state)
-{
-	(void)state;
-	check_seeds(check_the_stack);
-}
-
-static void events_are_reached_in_order(void **state)
-{
-	(void)state;
-	check_seeds(check_events);
-}
-
 static void a_replay_runs_in_the_current_stream(void **state)
 {
 	(void)state;
-	check_seeds(check_replays_in_several_streams);
-	check_seeds(check_memory_that_a_replay_reads);
+	check_streams(check_replays_in_several_streams);
+	check_streams(check_memory_that_a_replay_reads);
 }
 
 static void closing_the_context_destroys_what_is_left(void **state)

@@ -10,6 +10,7 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
+#include "kept_error.h"
 
 struct formula_row {
 	const char *name;
@@ -79,14 +80,8 @@ static inline void formula_expect_gradients(tn_context *context, size_t n,
 static inline void formula_expect_error(tn_context *context, const tn_array *result,
 					tn_status status, const char *operation, const char *words)
 {
-	const struct tn_error_info *error = tn_error(context);
 	assert_null(result);
-	assert_non_null(error);
-	if (error->status != status || strcmp(error->operation, operation) != 0 ||
-	    !strstr(error->text, words))
-		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
-			 error->text);
-	tn_error_clear(context);
+	assert_error(context, status, operation, words);
 }
 
 #endif

@@ -5,10 +5,7 @@
  */
 #include <tenon/io.h>
 
-#include "base/error.h"
-#include "io_files.h"
-
-static const char *folder;
+#include "io_spoil.h"
 
 #define PIXELS 3072
 
@@ -89,18 +86,37 @@ static void images_and_labels_of_both_kinds_are_read(void **state)
 	}
 }
 
+/* The readers of records with one label and with two. */
+static tn_status read_cifar10(const char *path, struct tn_error_info *error)
+{
+	struct tn_host_array images = {.rank = 77}, labels = {.rank = 77};
+	tn_status status = tn_cifar10_read(path, &images, &labels, error);
+	if (status) {
+		assert_true(images.rank == 77 && labels.rank == 77);
+	} else {
+		tn_host_array_release(&images);
+		tn_host_array_release(&labels);
+	}
+	return status;
+}
+
+static tn_status read_cifar100(const char *path, struct tn_error_info *error)
+{
+	struct tn_host_array images = {.rank = 77}, coarse = {.rank = 77}, labels = {.rank = 77};
+	tn_status status = tn_cifar100_read(path, &images, &coarse, &labels, error);
+	if (status) {
+		assert_true(images.rank == 77 && coarse.rank == 77 && labels.rank == 77);
+	} else {
+		tn_host_array_release(&images);
+		tn_host_array_release(&coarse);
+		tn_host_array_release(&labels);
+	}
+	return status;
+}
+
 static void refused(const char *path, int n_labels, tn_status expected, const char *part)
 {
-	struct tn_error_info error;
-	struct tn_host_array images = {.rank = 77}, coarse = {.rank = 77}, labels = {.rank = 77};
-	tn_error_reset(&error);
-	tn_status status = n_labels == 1
-				   ? tn_cifar10_read(path, &images, &labels, &error)
-				   : tn_cifar100_read(path, &images, &coarse, &labels, &error);
-	assert_status(status, expected);
-	assert_true(images.rank == 77 && coarse.rank == 77 && labels.rank == 77);
-	assert_contains(error.text, strrchr(path, '/') + 1);
-	assert_contains(error.text, part);
+	spoil_refused(n_labels == 1 ? read_cifar10 : read_cifar100, path, expected, part);
 }
 
 static void files_of_the_other_kind_are_refused_by_name(void **state)
@@ -152,32 +168,31 @@ static void every_label_out_of_range_is_refused_with_its_place(void **state)
 
 static void every_truncation_is_refused(void **state)
 {
+	static spoil_reader *const readers[] = {read_cifar10, read_cifar100};
 	(void)state;
-	const char *path = files_path(folder, "cut.bin");
 	for (int n_labels = 1; n_labels <= 2; n_labels++) {
+		spoil_reader *read = readers[n_labels - 1];
 		size_t size;
-		unsigned char *bytes = make(1, n_labels, &size);
-		for (size_t n = 0; n <= size + 1; n++) {
-			files_write(path, bytes, n);
-			if (n != size)
-				refused(path, n_labels, TN_FORMAT, "expected records of 307");
-		}
+		unsigned char *bytes = make(2, n_labels, &size);
+		const size_t each = size / 2;
+		spoil_truncations(read, "cut.bin", bytes, 0, each, "expected records of 307");
+		spoil_truncations(read, "longer.bin", bytes, each + 1, each + 2,
+				  "expected records of 307");
 		free(bytes);
 	}
 }
 
-static int make_folder(void **state)
+/* Labels alone may be wrong. */
+static void every_damaged_label_is_refused(void **state)
 {
 	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
+	size_t size;
+	unsigned char *bytes = make(1, 1, &size);
+	assert_int_equal(spoil_bytes(read_cifar10, "damaged.bin", bytes, 0, size, 0x80), 1);
+	free(bytes);
+	bytes = make(1, 2, &size);
+	assert_int_equal(spoil_bytes(read_cifar100, "damaged.bin", bytes, 0, size, 0x80), 2);
+	free(bytes);
 }
 
 int main(void)
@@ -187,6 +202,7 @@ int main(void)
 		cmocka_unit_test(files_of_the_other_kind_are_refused_by_name),
 		cmocka_unit_test(every_label_out_of_range_is_refused_with_its_place),
 		cmocka_unit_test(every_truncation_is_refused),
+		cmocka_unit_test(every_damaged_label_is_refused),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

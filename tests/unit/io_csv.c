@@ -10,11 +10,8 @@
 
 #include <tenon/io.h>
 
-#include "base/error.h"
-#include "io_files.h"
+#include "io_spoil.h"
 #include "numpy_csv.h"
-
-static const char *folder;
 
 static const char *make(const char *text)
 {
@@ -385,32 +382,51 @@ static void more_than_the_limits_is_refused(void **state)
 	free(text);
 }
 
+static tn_status read_table(const char *path, struct tn_error_info *error)
+{
+	struct tn_csv csv = {.n_classes = 77};
+	tn_status status = tn_csv_read(
+		path,
+		TN_OPTIONS(struct tn_csv_options, .header = 1, .comment = '#', .label_column = -1),
+		&csv, error);
+	if (status) {
+		assert_status(status, TN_FORMAT);
+		assert_contains(error->text, ".csv: line ");
+		assert_int_equal(csv.n_classes, 77);
+	} else {
+		assert_non_null(csv.values.data);
+		tn_csv_release(&csv);
+	}
+	return status;
+}
+
+static const char table[] = "a,\"b \"\"c\"\"\"\r\n1.5,x\r\n-2e3,\"y\nz\"\r\n# end\r\n";
+
 /* A shorter file is another table or an error with its line: nothing else. */
 static void every_truncation_gives_a_table_or_an_error(void **state)
 {
 	(void)state;
-	static const char text[] = "a,\"b \"\"c\"\"\"\r\n1.5,x\r\n-2e3,\"y\nz\"\r\n# end\r\n";
-	const char *path = files_path(folder, "cut.csv");
+	struct spoil s;
 	int good = 0;
-	for (size_t n = 0; n < sizeof(text); n++) {
-		struct tn_csv csv = {0};
+	spoil_begin(&s, "cut.csv", table, sizeof(table));
+	for (size_t n = sizeof(table); n-- > 0;) {
 		struct tn_error_info error;
-		tn_error_reset(&error);
-		files_write(path, text, n);
-		tn_status status = tn_csv_read(path,
-					       TN_OPTIONS(struct tn_csv_options, .header = 1,
-							  .comment = '#', .label_column = -1),
-					       &csv, &error);
-		if (status == TN_OK) {
-			assert_non_null(csv.values.data);
-			good++;
-		} else {
-			assert_status(status, TN_FORMAT);
-			assert_contains(error.text, "cut.csv: line ");
-		}
-		tn_csv_release(&csv);
+		assert_int_equal(ftruncate(s.fd, (off_t)n), 0);
+		good += read_table(s.path, &error) == TN_OK;
 	}
+	spoil_end(&s);
 	assert_true(good > 4);
+}
+
+static void damage_gives_a_table_or_an_error(void **state)
+{
+	const unsigned char *bytes = (const unsigned char *)table;
+	const size_t size = sizeof(table) - 1;
+	(void)state;
+	/* Bytes above 7f are allowed in names, labels and comments only, as UTF-8. */
+	assert_in_range(spoil_bytes(read_table, "damaged.csv", bytes, 0, size, 0x80), size - 6,
+			size);
+	assert_true(spoil_bytes(read_table, "damaged.csv", bytes, 0, size, 1) > 10);
 }
 
 /* Chunks of the reader end within numbers, quotes and line ends. */
@@ -486,20 +502,6 @@ static void a_gzipped_table_is_read(void **state)
 }
 #endif
 
-static int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,6 +519,7 @@ int main(void)
 		cmocka_unit_test(wrong_options_are_refused_by_name),
 		cmocka_unit_test(more_than_the_limits_is_refused),
 		cmocka_unit_test(every_truncation_gives_a_table_or_an_error),
+		cmocka_unit_test(damage_gives_a_table_or_an_error),
 		cmocka_unit_test(a_long_table_is_read_whole),
 		cmocka_unit_test(the_locale_of_the_program_does_not_matter),
 		cmocka_unit_test(numbers_are_those_that_numpy_reads),

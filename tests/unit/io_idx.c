@@ -7,34 +7,31 @@
 
 #include <tenon/io.h>
 
-#include "base/error.h"
-#include "io_files.h"
+#include "io_spoil.h"
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
 #endif
 
-static const char *folder;
-
 #define U8_2X3 "\0\0\x08\2\0\0\0\2\0\0\0\3"
+
+static tn_status read_idx(const char *path, struct tn_error_info *error)
+{
+	struct tn_host_array array = {.rank = 77};
+	tn_status status = tn_idx_read(path, &array, error);
+	if (status)
+		assert_int_equal(array.rank, 77);
+	else
+		tn_host_array_release(&array);
+	return status;
+}
 
 static void refused(const char *path, tn_status expected, const char *part)
 {
-	struct tn_error_info error;
-	struct tn_host_array array = {.rank = 77};
-	tn_error_reset(&error);
-	assert_status(tn_idx_read(path, &array, &error), expected);
-	assert_int_equal(array.rank, 77);
-	assert_contains(error.text, strrchr(path, '/') + 1);
-	assert_contains(error.text, part);
+	spoil_refused(read_idx, path, expected, part);
 }
 
-static const struct {
-	const char *bytes;
-	size_t size;
-	tn_status status;
-	const char *part;
-} malformed[] = {
+static const struct spoil_case malformed[] = {
 	{"", 0, TN_FORMAT, "offset 0: expected 4 bytes of header, found 0"},
 	{"\0\0\x08", 3, TN_FORMAT, "offset 0: expected 4 bytes of header, found 3"},
 	{"\1\0\x08\1\0\0\0\0", 8, TN_FORMAT, "offset 0: expected the bytes 00 00, found 01 00"},
@@ -58,11 +55,22 @@ static const struct {
 static void every_malformed_file_is_refused_by_name(void **state)
 {
 	(void)state;
-	const char *path = files_path(folder, "bad-idx");
-	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
-		files_write(path, malformed[i].bytes, malformed[i].size);
-		refused(path, malformed[i].status, malformed[i].part);
-	}
+	spoil_malformed(read_idx, "bad-idx", malformed, sizeof(malformed) / sizeof(malformed[0]));
+}
+
+static void every_truncation_is_refused(void **state)
+{
+	(void)state;
+	spoil_truncations(read_idx, "cut-idx", U8_2X3 "abcdef", 0, 18, "expected ");
+}
+
+/* Elements may have any value; the type may be another of one byte, i8. */
+static void damage_in_a_header_is_refused(void **state)
+{
+	static const unsigned char bytes[] = U8_2X3 "abcdef";
+	(void)state;
+	assert_int_equal(spoil_bytes(read_idx, "damaged-idx", bytes, 0, 18, 0x40), 12);
+	assert_int_equal(spoil_bytes(read_idx, "damaged-idx", bytes, 0, 18, 1), 11);
 }
 
 static void every_type_is_read_in_host_byte_order(void **state)
@@ -138,13 +146,11 @@ static void every_truncation_of_a_gzipped_file_is_refused(void **state)
 {
 	(void)state;
 	size_t size;
-	const char *path = files_path(folder, "cut.gz");
+	const char *path = files_path(folder, "whole.gz");
 	files_write_gzipped(path, U8_2X3 "abcdef", 18);
 	unsigned char *bytes = files_read(path, &size);
-	for (size_t n = 2; n < size; n++) {
-		files_write(path, bytes, n);
-		refused(path, TN_FORMAT, "found the end of the file (truncated?)");
-	}
+	spoil_truncations(read_idx, "cut.gz", bytes, 2, size,
+			  "found the end of the file (truncated?)");
 	free(bytes);
 }
 
@@ -250,24 +256,12 @@ static void without_zlib_a_gzipped_file_is_unsupported_and_says_so(void **state)
 
 #endif
 
-static int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_malformed_file_is_refused_by_name),
+		cmocka_unit_test(every_truncation_is_refused),
+		cmocka_unit_test(damage_in_a_header_is_refused),
 		cmocka_unit_test(every_type_is_read_in_host_byte_order),
 		cmocka_unit_test(an_empty_array_is_read),
 		cmocka_unit_test(what_is_not_there_is_not_found),

@@ -7,20 +7,11 @@
 
 #include <tenon/io.h>
 
-#include "base/error.h"
-#include "io_files.h"
-
-static const char *folder;
+#include "io_spoil.h"
 
 static void refused(const char *path, tn_status expected, const char *part)
 {
-	struct tn_error_info error;
-	struct tn_image image = {.width = 77};
-	tn_error_reset(&error);
-	assert_status(tn_image_read(path, &image, &error), expected);
-	assert_int_equal(image.width, 77);
-	assert_contains(error.text, strrchr(path, '/') + 1);
-	assert_contains(error.text, part);
+	spoil_refused(spoil_read_image, path, expected, part);
 }
 
 static void read_as(const char *bytes, size_t size, uint32_t width, uint32_t height,
@@ -56,12 +47,7 @@ static void grey_and_colour_plain_and_raw_are_read(void **state)
 static void malformed_pnm_is_refused_by_name(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *bytes;
-		size_t size;
-		tn_status status;
-		const char *part;
-	} cases[] = {
+	static const struct spoil_case cases[] = {
 		{"", 0, TN_FORMAT, "offset 0: expected 2 more bytes"},
 		{"GIF", 3, TN_FORMAT,
 		 "offset 0: expected a PNG, JPEG, PGM or PPM image, found the bytes "
@@ -91,11 +77,15 @@ static void malformed_pnm_is_refused_by_name(void **state)
 		{"P5 99999999 99999999 255\n", 25, TN_FORMAT, "bytes of samples, found 0"},
 		{"P5 999999999 1 255\n", 19, TN_FORMAT, "a width of at most 99999999"},
 	};
-	const char *path = files_path(folder, "bad.pnm");
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		files_write(path, cases[i].bytes, cases[i].size);
-		refused(path, cases[i].status, cases[i].part);
-	}
+	spoil_malformed(spoil_read_image, "bad.pnm", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void every_truncation_of_a_pnm_is_refused(void **state)
+{
+	(void)state;
+	spoil_truncations(spoil_read_image, "cut.pgm", "P5\n2 2\n255\nabcd", 0, 15, "expected ");
+	/* Without the last digit the sample is 1. */
+	spoil_truncations(spoil_read_image, "cut.ppm", "P3 1 1 255 7 8 12", 0, 16, "expected ");
 }
 
 static void an_image_above_the_limits_is_refused(void **state)
@@ -151,10 +141,8 @@ static void every_truncation_of_a_png_is_refused(void **state)
 	unsigned char *bytes;
 	const char *path = write_png(&size, &bytes);
 	/* The last chunk, IEND, is 12 bytes: libpng reads the picture without it. */
-	for (size_t n = 2; n < size - 12; n++) {
-		files_write(path, bytes, n);
-		refused(path, TN_FORMAT, "expected a PNG image, found: ");
-	}
+	spoil_truncations(spoil_read_image, "cut.png", bytes, 2, size - 12,
+			  "expected a PNG image, found: ");
 	files_write(path, bytes, 50);
 	refused(path, TN_FORMAT, "(in a file of 50 bytes)");
 	free(bytes);
@@ -350,25 +338,12 @@ static void sizes_are_changed_by_areas(void **state)
 	assert_status(tn_image_resize(&image, 100000, 1, &out, NULL), TN_LIMIT);
 }
 
-static int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grey_and_colour_plain_and_raw_are_read),
 		cmocka_unit_test(malformed_pnm_is_refused_by_name),
+		cmocka_unit_test(every_truncation_of_a_pnm_is_refused),
 		cmocka_unit_test(an_image_above_the_limits_is_refused),
 #ifdef HAVE_LIBPNG
 		cmocka_unit_test(every_kind_of_image_is_written_and_read_back),

@@ -6,20 +6,11 @@
 
 #include <tenon/io.h>
 
-#include "base/error.h"
-#include "io_files.h"
-
-static const char *folder;
+#include "io_spoil.h"
 
 static void refused(const char *path, tn_status expected, const char *part)
 {
-	struct tn_error_info error;
-	struct tn_image image = {.width = 77};
-	tn_error_reset(&error);
-	assert_status(tn_image_read(path, &image, &error), expected);
-	assert_int_equal(image.width, 77);
-	assert_contains(error.text, strrchr(path, '/') + 1);
-	assert_contains(error.text, part);
+	spoil_refused(spoil_read_image, path, expected, part);
 }
 
 #ifdef HAVE_LIBTURBOJPEG
@@ -103,10 +94,8 @@ static void every_truncation_of_a_jpeg_is_refused(void **state)
 		size_t size;
 		const char *path = write_jpeg("whole.jpg", pixels, TJPF_RGB, TJSAMP_420, flags[i],
 					      &bytes, &size);
-		for (size_t n = 2; n < size; n++) {
-			files_write(path, bytes, n);
-			refused(path, TN_FORMAT, "expected a JPEG image, found: ");
-		}
+		spoil_truncations(spoil_read_image, "cut.jpg", bytes, 2, size,
+				  "expected a JPEG image, found: ");
 		char words[64];
 		snprintf(words, sizeof(words), " (in a file of %zu bytes)", size - 9);
 		files_write(path, bytes, size - 9);
@@ -121,23 +110,10 @@ static void a_damaged_jpeg_is_an_error_or_a_picture(void **state)
 	(void)state;
 	uint8_t pixels[3 * WIDTH * HEIGHT];
 	unsigned char *bytes;
-	size_t size, n_refused = 0;
+	size_t size;
 	paint(pixels);
-	const char *path = write_jpeg("whole.jpg", pixels, TJPF_RGB, TJSAMP_420, 0, &bytes, &size);
-	for (size_t i = 2; i < size; i++) {
-		struct tn_image image = {0};
-		struct tn_error_info error;
-		tn_error_reset(&error);
-		bytes[i] ^= 0x55;
-		files_write(path, bytes, size);
-		if (tn_image_read(path, &image, &error)) {
-			assert_true(error.text[0] != '\0');
-			n_refused++;
-		}
-		tn_image_release(&image);
-		bytes[i] ^= 0x55;
-	}
-	assert_true(n_refused > size / 20);
+	write_jpeg("whole.jpg", pixels, TJPF_RGB, TJSAMP_420, 0, &bytes, &size);
+	assert_true(spoil_bytes(spoil_read_image, "damaged.jpg", bytes, 2, size, 0x55) > size / 20);
 	free(bytes);
 }
 
@@ -179,20 +155,6 @@ static void without_libturbojpeg_a_jpeg_is_unsupported_and_says_so(void **state)
 }
 
 #endif
-
-static int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
-}
 
 int main(void)
 {

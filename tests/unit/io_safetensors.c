@@ -6,11 +6,8 @@
 #include <errno.h>
 #include <tenon/io.h>
 
-#include "base/error.h"
 #include "io/safetensors_checksum.h"
-#include "io_files.h"
-
-static const char *folder;
+#include "io_spoil.h"
 
 /* The writer's calls to make a file durable, in order ("file folder"), wrapped by the linker. */
 static char durable[64];
@@ -61,17 +58,20 @@ static const char *make(const char *header, size_t data_size)
 	return path;
 }
 
-/* Opening must fail with that status; the text must name the file and contain `part`. */
+static tn_status open_tensors(const char *path, struct tn_error_info *error)
+{
+	tn_safetensors *none = (tn_safetensors *)0x1, *file = none;
+	tn_status status = tn_safetensors_open(path, &file, error);
+	if (status)
+		assert_ptr_equal(file, none);
+	else
+		tn_safetensors_close(file);
+	return status;
+}
+
 static void refused(const char *path, tn_status expected, const char *part)
 {
-	struct tn_error_info error;
-	tn_safetensors *file = (tn_safetensors *)0x1;
-	tn_error_reset(&error);
-	assert_status(tn_safetensors_open(path, &file, &error), expected);
-	assert_ptr_equal(file, (tn_safetensors *)0x1);
-	assert_int_equal(error.status, expected);
-	assert_contains(error.text, strrchr(path, '/') + 1);
-	assert_contains(error.text, part);
+	spoil_refused(open_tensors, path, expected, part);
 }
 
 /* One tensor "a" of four bytes, with parts replaced. */
@@ -171,12 +171,7 @@ static void every_malformed_header_is_refused_by_name(void **state)
 static void short_files_and_false_lengths_are_refused(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *bytes;
-		size_t size;
-		tn_status status;
-		const char *part;
-	} cases[] = {
+	static const struct spoil_case cases[] = {
 		{"", 0, TN_FORMAT, "expected at least 8 bytes, found 0"},
 		{"\2\0\0\0\0\0\0", 7, TN_FORMAT, "expected at least 8 bytes, found 7"},
 		{"\2\0\0\0\0\0\0\0{", 9, TN_FORMAT, "at most 1 bytes"},
@@ -193,11 +188,7 @@ static void short_files_and_false_lengths_are_refused(void **state)
 		{"\x80\2\x8a\n\x6c\xfc\x9c\x46", 8, TN_FORMAT, "weights_only=True"},
 		{"\x80\2\0\0\0\0\0\0", 8, TN_FORMAT, "at most 0 bytes"},
 	};
-	const char *path = files_path(folder, "short.safetensors");
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		files_write(path, cases[i].bytes, cases[i].size);
-		refused(path, cases[i].status, cases[i].part);
-	}
+	spoil_malformed(open_tensors, "short.safetensors", cases, sizeof(cases) / sizeof(cases[0]));
 }
 
 static void every_truncation_of_a_good_file_is_refused(void **state)
@@ -205,11 +196,19 @@ static void every_truncation_of_a_good_file_is_refused(void **state)
 	(void)state;
 	size_t size;
 	unsigned char *bytes = files_read(make(A("F32", "[2, 1]", "[0,8]"), 8), &size);
-	const char *path = files_path(folder, "cut.safetensors");
-	for (size_t n = 0; n < size; n++) {
-		files_write(path, bytes, n);
-		refused(path, TN_FORMAT, "expected");
-	}
+	spoil_truncations(open_tensors, "cut.safetensors", bytes, 0, size, "expected");
+	free(bytes);
+}
+
+/* The name and the elements may be others; nothing else. */
+static void damage_in_a_header_is_refused(void **state)
+{
+	(void)state;
+	size_t size;
+	unsigned char *bytes = files_read(make(A("F32", "[2,1]", "[0,8]"), 8), &size);
+	const char *name = "damaged.safetensors";
+	assert_int_equal(spoil_bytes(open_tensors, name, bytes, 0, size, 0x80), size - 8);
+	assert_int_equal(spoil_bytes(open_tensors, name, bytes, 0, size, 1), size - 9);
 	free(bytes);
 }
 
@@ -694,26 +693,13 @@ static void long_paths_do_not_hide_the_message(void **state)
 	assert_contains(error.text, "xxx: No such file");
 }
 
-static int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_malformed_header_is_refused_by_name),
 		cmocka_unit_test(short_files_and_false_lengths_are_refused),
 		cmocka_unit_test(every_truncation_of_a_good_file_is_refused),
+		cmocka_unit_test(damage_in_a_header_is_refused),
 		cmocka_unit_test(a_header_of_too_many_tensors_is_refused),
 		cmocka_unit_test(escapes_in_names_are_read),
 		cmocka_unit_test(what_is_not_a_regular_file_is_refused_without_blocking),

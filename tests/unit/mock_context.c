@@ -67,20 +67,25 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static double seconds_of_sync(tn_context *context)
+{
+	const double start = seconds();
+	assert_ok(tn_sync(context));
+	return seconds() - start;
+}
+
+/* A piece of work takes 0.3 seconds, and a busy machine may add any time to a call. */
 static void work_is_done_when_somebody_waits(void **state)
 {
 	tn_context *context = open_mock("slow:300");
-	double start = seconds();
+	double shortest = INFINITY;
 	(void)state;
-	tn_array *x = ones(context);
-	assert_non_null(x);
-	assert_true(seconds() - start < 0.3);
-	assert_ok(tn_sync(context));
-	assert_true(seconds() - start >= 0.3);
-	/* No work is pending. */
-	start = seconds();
-	assert_ok(tn_sync(context));
-	assert_true(seconds() - start < 0.3);
+	assert_non_null(ones(context));
+	assert_true(seconds_of_sync(context) >= 0.3);
+	/* No work is pending: each of these calls would take as long again. */
+	for (int i = 0; i < 20 && shortest >= 0.3; i++)
+		shortest = fmin(shortest, seconds_of_sync(context));
+	assert_true(shortest < 0.3);
 	tn_context_close(context);
 }
 

@@ -4,22 +4,7 @@
  * Copies of arrays between mock devices: in order, without waiting.
  */
 #include "mock_fixture.h"
-
-enum { N = 5000 };
-
-static tn_array *numbers(tn_context *context, double value)
-{
-	return tn_full(context, TN_F32, 1, (int64_t[]){N}, value);
-}
-
-static float first_of(const tn_array *array)
-{
-	static float values[N];
-	assert_ok(tn_to_host(array, values, sizeof(values)));
-	for (int i = 1; i < N; i++)
-		assert_true(values[i] == values[0]);
-	return values[0];
-}
+#include "peer_cases.h"
 
 /* The number of pieces of work done by the mock devices. */
 static unsigned long work_done(tn_device *device)
@@ -55,27 +40,11 @@ static void nobody_waits_for_a_copy_between_peers(void **state)
 	}
 }
 
-/* Memory freed immediately is reused on both sides, before anything has run. */
 static void memory_is_given_back_while_the_copy_waits(void **state)
 {
-	enum { TIMES = 20 };
-	tn_array *there[TIMES];
 	(void)state;
 	tn_context *context = open_mock("devices:2");
-	tn_device *first = tn_context_device(context, 0), *second = tn_context_device(context, 1);
-	for (int i = 0; i < TIMES; i++) {
-		tn_array *x = numbers(context, i);
-		/* The destination's memory was used for something else before. */
-		assert_ok(tn_device_set_current(context, second));
-		tn_array_destroy(numbers(context, -1));
-		assert_ok(tn_device_set_current(context, first));
-		there[i] = tn_to(x, second);
-		tn_array_destroy(x);
-		tn_array_destroy(tn_to(there[i], first));
-		tn_array_destroy(numbers(context, -2));
-	}
-	for (int i = 0; i < TIMES; i++)
-		assert_true(first_of(there[i]) == (float)i);
+	check_memory_given_back(context);
 	tn_context_close(context);
 }
 
@@ -124,7 +93,7 @@ static void views_and_other_devices_go_their_way(void **state)
 /* Data from a failed device is not treated as valid on the other. */
 static void an_error_of_the_giver_is_one_of_the_taker(void **state)
 {
-	float values[N];
+	float values[PEER_N];
 	(void)state;
 	tn_context *context = open_mock("devices:2,async-error:2");
 	tn_array *x = numbers(context, 1);
@@ -139,7 +108,7 @@ static void an_error_of_the_giver_is_one_of_the_taker(void **state)
 
 static void a_giver_that_is_lost_takes_nobody_with_it(void **state)
 {
-	float values[N];
+	float values[PEER_N];
 	(void)state;
 	tn_context *context = open_mock("devices:2,lost:2");
 	tn_device *second = tn_context_device(context, 1);

@@ -189,6 +189,14 @@ static void mixed_types_give_gradients_of_the_inputs_types(void **state)
 	assert_ok(tn_program_differentiate(program, &wants, &gradient, NULL));
 	assert_int_equal(tn_program_output_dtype(gradient, 0), TN_F32);
 	assert_int_equal(tn_program_input_dtype(gradient, 3), TN_F64);
+	/* dz x, in f32: f16 would lose its last bits, and f64 have those of dz. */
+	const float x = 1 + 0x1p-20f;
+	const double dz = 3 + 0x1p-40;
+	const uint64_t bits[] = {bits_of_number(TN_F32, (double)x), bits_of_number(TN_F16, 7), 0,
+				 tn_bits_of_f64(dz)};
+	uint64_t found;
+	tn_evaluate_program(gradient, bits, NULL, (const int64_t[TN_MAX_RANK]){0}, 0, &found);
+	assert_true(number_of_bits(TN_F32, found) == (double)(3 * x));
 	tn_program_destroy(gradient);
 	tn_program_destroy(program);
 }

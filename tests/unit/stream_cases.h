@@ -12,6 +12,7 @@
 
 #include "array/array.h"
 #include "check.h"
+#include "kept_error.h"
 
 enum { STREAM_N = 500 };
 
@@ -47,18 +48,6 @@ static inline void order_streams(tn_device *device, tn_stream *from, tn_stream *
 	if (to)
 		assert_ok(tn_stream_pop(device));
 	tn_event_destroy(event);
-}
-
-static inline void assert_error(tn_context *context, tn_status status, const char *operation,
-				const char *words)
-{
-	const struct tn_error_info *error = tn_error(context);
-	assert_non_null(error);
-	if (error->status != status || strcmp(error->operation, operation) != 0 ||
-	    !strstr(error->text, words))
-		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
-			 error->text);
-	tn_error_clear(context);
 }
 
 /* A producer fills a buffer in its stream, a consumer adds it up in another; each waits for the
