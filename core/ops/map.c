@@ -57,7 +57,43 @@ tn_status tn_map_run(struct tn_runtime *runtime, const struct tn_map_run *run)
 	return overlaps ? map_copies(runtime, run, overlaps) : status;
 }
 
-/* ---- Compositions ----------------------------------------------------------------------------*/
+static tn_status map_formula(struct tn_runtime *runtime, uint32_t operation,
+			     const struct tn_formula *formula, const tn_array *const *inputs,
+			     tn_array *const *outputs, const double *scalars, int are_apart)
+{
+	const uint32_t n_inputs = tn_count_words(formula->inputs);
+	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
+	struct tn_scalar values[TN_PROGRAM_MAX_SCALARS];
+	struct tn_map_run run = {.operation = operation,
+				 .inputs = inputs,
+				 .outputs = outputs,
+				 .scalars = values,
+				 .are_apart = are_apart};
+	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	for (uint32_t i = 0; i < n_inputs; i++)
+		dtypes[i] = inputs[i]->dtype;
+	tn_status status = tn_formula_program(runtime, name, formula, dtypes, &run.program);
+	if (status)
+		return status;
+	tn_scalars_of(run.program, scalars, values);
+	return tn_map_run(runtime, &run);
+}
+
+tn_status tn_formula_map(struct tn_runtime *runtime, uint32_t operation,
+			 const struct tn_formula *formula, const tn_array *const *inputs,
+			 tn_array *const *outputs, const double *scalars)
+{
+	return map_formula(runtime, operation, formula, inputs, outputs, scalars, 0);
+}
+
+tn_status tn_formula_map_apart(struct tn_runtime *runtime, uint32_t operation,
+			       const struct tn_formula *formula, const tn_array *const *inputs,
+			       tn_array *const *outputs, const double *scalars)
+{
+	return map_formula(runtime, operation, formula, inputs, outputs, scalars, 1);
+}
+
+/* ---- The old form ----------------------------------------------------------------------------*/
 
 static tn_status short_map(struct tn_runtime *runtime, uint32_t operation,
 			   const struct tn_short_program *text, const tn_array *const *inputs,
