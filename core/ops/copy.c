@@ -97,11 +97,12 @@ static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, cons
 static tn_status map_nonzero(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			     const struct tn_complex_parts *from)
 {
-	static const struct tn_short_program is_nonzero = {"z = x != 0 || y != 0", 2, 0, 0, 0};
+	static const struct tn_formula is_nonzero = {.text = "z = real != 0 || imag != 0",
+						     .inputs = "real imag"};
 	const tn_dtype dtypes[] = {from->arrays[0]->dtype, from->arrays[1]->dtype};
 	struct tn_map_run run = {.operation = operation, .inputs = from->arrays, .outputs = &out};
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
-	tn_status status = tn_programs_short(runtime, name, &is_nonzero, dtypes, &run.program);
+	tn_status status = tn_formula_program(runtime, name, &is_nonzero, dtypes, &run.program);
 	return status ? status : tn_map_call(runtime, &run, NULL);
 }
 
@@ -110,12 +111,10 @@ static tn_status map_nonzero(struct tn_runtime *runtime, uint32_t operation, tn_
 static tn_status copy_by_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			       const tn_array *a)
 {
-	static const struct tn_formula is_nonzero = {.text = "z = real != 0 || imag != 0",
-						     .inputs = "real imag"};
 	struct tn_complex_parts from = {0}, to = {0};
 	tn_status status = tn_complex_parts_add(&from, a);
 	if (!status && out->dtype == TN_BOOL) {
-		status = tn_formula_map(runtime, operation, &is_nonzero, from.arrays, &out, NULL);
+		status = map_nonzero(runtime, operation, out, &from);
 		tn_complex_parts_release(&from);
 		return status;
 	}
