@@ -384,38 +384,3 @@ tn_status tn_programs_clear(struct tn_runtime *runtime)
 	tn_mem_free(old);
 	return TN_OK;
 }
-
-/* ---- The old form of formulas -----------------------------------------------------------------*/
-
-const char *const tn_short_inputs[TN_PROGRAM_MAX_INPUTS] = {"x",   "y",   "c",   "d",  "e",   "f",
-							    "g",   "h",   "x8",  "x9", "x10", "x11",
-							    "x12", "x13", "x14", "x15"};
-const char *const tn_short_scalars[TN_SHORT_SCALARS] = {"a", "b", "s", "t",  "u",
-							"v", "p", "q", "s8", "s9"};
-static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3",
-								 "out4", "out5", "out6", "out7"};
-
-tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
-			    const struct tn_short_program *shorthand, const tn_dtype *dtypes,
-			    const struct tn_program **program)
-{
-	tn_dtype scalar_dtype = shorthand->scalar_dtype, scalar_dtypes[TN_SHORT_SCALARS];
-	struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = shorthand->n_inputs,
-		.n_scalars = shorthand->n_scalars,
-		.n_outputs = shorthand->n_outputs,
-		.inputs = tn_short_inputs,
-		.input_dtypes = dtypes,
-		.scalars = tn_short_scalars,
-		.scalar_dtypes = scalar_dtypes,
-		.outputs = output_names,
-	};
-	for (uint32_t i = 0; i < shorthand->n_inputs && !shorthand->scalar_dtype; i++) {
-		if (dtypes[i] == TN_F64)
-			scalar_dtype = TN_F64;
-	}
-	for (uint32_t i = 0; i < shorthand->n_scalars; i++)
-		scalar_dtypes[i] = scalar_dtype ? scalar_dtype : TN_F32;
-	return tn_programs_get(runtime, operation, shorthand->text, &names, program);
-}

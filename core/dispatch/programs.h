@@ -77,26 +77,4 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operatio
  * a captured or recorded call has read stay.  Fills runtime->report on failure. */
 tn_status tn_programs_clear(struct tn_runtime *runtime);
 
-enum { TN_SHORT_SCALARS = 10 };
-
-/* The names of inputs and scalars: x, y, c, d, e, f, g, h, x8, x9 and so on;
- * a, b, s, t, u, v, p, q, s8, s9. */
-extern const char *const tn_short_inputs[TN_PROGRAM_MAX_INPUTS];
-extern const char *const tn_short_scalars[TN_SHORT_SCALARS];
-
-/* A text over those names: the form in which compositions are written.  Several outputs are out0,
- * out1, ... */
-struct tn_short_program {
-	const char *text;
-	uint32_t n_inputs;
-	uint32_t n_scalars;
-	uint32_t n_outputs;    /* 0: one, the name assigned last */
-	tn_dtype scalar_dtype; /* 0: f64 when an input is f64, else f32 */
-};
-
-/* Its program for inputs of those dtypes. */
-tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
-			    const struct tn_short_program *shorthand, const tn_dtype *dtypes,
-			    const struct tn_program **program);
-
 #endif

@@ -20,11 +20,4 @@ tn_array *tn_formula_derived_array(const char *name, const struct tn_formula *fo
 				   const char *const *derivatives, tn_dtype dtype,
 				   const tn_array *const *inputs, const double *scalars);
 
-/* The old forms. */
-tn_array *tn_formula(const char *name, const struct tn_short_program *text, tn_dtype dtype,
-		     const tn_array *const *inputs, const double *scalars);
-tn_array *tn_formula_derived(const char *name, const struct tn_short_program *text,
-			     const char *const *derivatives, tn_dtype dtype,
-			     const tn_array *const *inputs, const double *scalars);
-
 #endif

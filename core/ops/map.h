@@ -37,13 +37,4 @@ tn_status tn_formula_map_apart(struct tn_runtime *runtime, uint32_t operation,
 			       const struct tn_formula *formula, const tn_array *const *inputs,
 			       tn_array *const *outputs, const double *scalars);
 
-/* The old forms. */
-tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
-		       const struct tn_short_program *text, const tn_array *const *inputs,
-		       tn_array *const *outputs, const double *scalars);
-
-tn_status tn_short_map_apart(struct tn_runtime *runtime, uint32_t operation,
-			     const struct tn_short_program *text, const tn_array *const *inputs,
-			     tn_array *const *outputs, const double *scalars);
-
 #endif

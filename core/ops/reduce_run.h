@@ -45,19 +45,4 @@ struct tn_formula_reduction {
 tn_status tn_formula_reduce(struct tn_runtime *runtime, uint32_t operation,
 			    const struct tn_formula_reduction *reduction);
 
-/* The old form. */
-struct tn_short_reduction {
-	const struct tn_short_program *prologue;
-	const struct tn_short_program *epilogue; /* may be NULL */
-	const tn_array *const *inputs;
-	const tn_array *const *epilogue_inputs;
-	tn_array *const *outputs;
-	const double *scalars;
-	const double *epilogue_scalars;
-	uint32_t axes;
-	uint32_t combiners[4];
-};
-tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
-			  const struct tn_short_reduction *reduction);
-
 #endif
