@@ -237,12 +237,13 @@ static tn_status clear_empty(const struct tn_buckets *b, const struct tn_bucket 
 /* The gradients times the scale. */
 static tn_status multiply(struct tn_runtime *rt, const struct tn_bucket *bucket, double scale)
 {
-	static const struct tn_short_program text = {"z = x * a", 1, 1, 0, 0};
+	static const struct tn_formula scaled = {
+		.text = "g = g * scale", .inputs = "g", .scalars = "scale", .outputs = "g"};
 	const tn_array *in = bucket->gradients;
 	if (scale == 1.0)
 		return TN_OK;
-	return tn_end_into(rt, tn_short_map(rt, tn_operation_named(rt, operation), &text, &in,
-					    &bucket->gradients, &scale));
+	return tn_end_into(rt, tn_formula_map(rt, tn_operation_named(rt, operation), &scaled, &in,
+					      &bucket->gradients, &scale));
 }
 
 /* What the ranks have to add, in the form in which it is sent. */

@@ -22,7 +22,7 @@
 
 static const char *name_of(const struct tn_conv2d *conv)
 {
-	return tn_operation_names[conv->operation];
+	return tn_operations[conv->operation].name;
 }
 
 /* ---- Checks ----------------------------------------------------------------------------------*/

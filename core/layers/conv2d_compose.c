@@ -306,7 +306,7 @@ static tn_status pointwise(const struct tn_conv2d *conv, const tn_array *from, t
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-static const struct tn_short_program sum = {"z = x + y", 2, 0, 0, 0};
+static const struct tn_formula sum = {.text = "sum = a + b", .inputs = "a b"};
 
 /* rows := lines + bias; in place where both are one array. */
 static tn_status finish_rows(const struct tn_conv2d *conv, tn_array *rows, const tn_array *lines)
@@ -320,7 +320,7 @@ static tn_status finish_rows(const struct tn_conv2d *conv, tn_array *rows, const
 	const tn_array *inputs[] = {lines, tn_array_view(bias, 5, shape, strides, bias->offset)};
 	if (!inputs[1])
 		return tn_report_status(conv->runtime);
-	return tn_short_map(conv->runtime, TN_DO_ADD, &sum, inputs, &rows, NULL);
+	return tn_formula_map(conv->runtime, TN_DO_ADD, &sum, inputs, &rows, NULL);
 }
 
 static tn_status step_forward(const struct tn_conv2d *conv, tn_array *w, const struct tile *tile)
@@ -433,7 +433,7 @@ static tn_status add_columns(const struct tn_conv2d *conv, const tn_array *xp, c
 		return tn_report_status(conv->runtime);
 	inputs[0] = to;
 	inputs[1] = from;
-	return tn_short_map(conv->runtime, TN_DO_ADD, &sum, inputs, &to, NULL);
+	return tn_formula_map(conv->runtime, TN_DO_ADD, &sum, inputs, &to, NULL);
 }
 
 static tn_status step_input_gradient(const struct tn_conv2d *conv, tn_array *w,

@@ -38,7 +38,7 @@ static enum tn_slot slot_of(const struct tn_norm *n)
 
 static const char *name_of(const struct tn_norm *n)
 {
-	return tn_operation_names[operation_of(n)];
+	return tn_operations[operation_of(n)].name;
 }
 
 /* The number of means. */

@@ -19,7 +19,7 @@
 
 static const char *name_of(const struct tn_pool2d *pool)
 {
-	return tn_operation_names[pool->operation];
+	return tn_operations[pool->operation].name;
 }
 
 /* A stride of 0 is the kernel's length, as in PyTorch. */

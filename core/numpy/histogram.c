@@ -107,10 +107,11 @@ struct histogram {
 /* Sums as a probability density. */
 static tn_array *density_of(const struct histogram *h, const tn_array *sums)
 {
-	static const struct tn_short_program density = {"z = f64(x) / f64(y) / f64(c)", 3, 0, 0, 0};
+	static const struct tn_formula density = {.text = "z = f64(sum) / f64(width) / f64(total)",
+						  .inputs = "sum width total"};
 	const tn_array *inputs[] = {sums, tn_diff(h->bins.edges, 1, 0),
 				    tn_sum(sums, TN_ALL_AXES, NULL, 0)};
-	return tn_formula(h->bins.operation, &density, TN_F64, inputs, NULL);
+	return tn_formula_array(h->bins.operation, &density, TN_F64, inputs, NULL);
 }
 
 static tn_status take_values(struct histogram *h, const tn_array *a, const tn_array *weights)

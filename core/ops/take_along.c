@@ -14,12 +14,15 @@
 #include "ops/map.h"
 #include "ops/take.h"
 
-/* x along an axis of length a becomes the element's number; out of range it is s, the number of all
- * elements, and stays out of range. */
-static const struct tn_short_program number = {
-	"i = i64(x); p = i < 0 ? i + a : i; z = p < 0 || p >= a ? s : (index(0) * a + p) * b + "
-	"index(2)",
-	1, 3, 0, TN_I64};
+/* An index along the axis becomes the element's number; out of range it is `size`, how many there
+ * are, and stays out of range. */
+static const struct tn_formula number = {
+	.text = "i = i64(indices); place = i < 0 ? i + length : i\n"
+		"z = place < 0 || place >= length ? size"
+		" : (index(0) * length + place) * inner + index(2)",
+	.inputs = "indices",
+	.scalars = "length inner size",
+	.scalar_dtype = TN_I64};
 
 tn_status tn_along_numbers(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
 			   int axis, int is_put, tn_array **line)
@@ -43,7 +46,7 @@ tn_status tn_along_numbers(struct tn_runtime *runtime, const tn_array *a, const 
 		return tn_report_status(runtime);
 	inputs[0] = flat;
 	runtime->depth++;
-	status = tn_short_map(runtime, TN_DO_TAKE_ALONG_AXIS, &number, inputs, &numbers, scalars);
+	status = tn_formula_map(runtime, TN_DO_TAKE_ALONG_AXIS, &number, inputs, &numbers, scalars);
 	runtime->depth--;
 	if (status)
 		return status;

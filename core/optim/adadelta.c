@@ -9,10 +9,8 @@
 #include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { LR, DECAY, RHO, GAIN, EPSILON };
-static const char *const scalars[] = {
-	[LR] = "lr", [DECAY] = "decay", [RHO] = "rho", [GAIN] = "gain", [EPSILON] = "epsilon"};
-static const char *const states[] = {"square_avg", "acc_delta", NULL};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -29,9 +27,8 @@ static const struct tn_optimizer_rule adadelta = {
 	.text = "g = dw + decay * w; square_avg = rho * square_avg + gain * g * g;"
 		"delta = sqrt(acc_delta + epsilon) / sqrt(square_avg + epsilon) * g;"
 		"acc_delta = rho * acc_delta + gain * delta * delta; w = w - lr * delta",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"square_avg", "acc_delta"},
+	.scalars = "lr decay rho gain epsilon",
 	.scalars_at = scalars_at,
 };
 

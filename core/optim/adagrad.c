@@ -9,9 +9,8 @@
 #include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { RATE, DECAY, EPSILON };
-static const char *const scalars[] = {[RATE] = "rate", [DECAY] = "decay", [EPSILON] = "epsilon"};
-static const char *const states[] = {"sum", NULL};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -24,9 +23,8 @@ static void scalars_at(void *options, const struct tn_rule_point *at, double *va
 static const struct tn_optimizer_rule adagrad = {
 	.name = "adagrad",
 	.text = "g = dw + decay * w; sum = sum + g * g; w = w - rate * (g / (sqrt(sum) + epsilon))",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"sum"},
+	.scalars = "rate decay epsilon",
 	.scalars_at = scalars_at,
 };
 

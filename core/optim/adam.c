@@ -14,15 +14,8 @@
 
 /* DECAY is the weight decay of Adam, added to the gradient, and for AdamW the factor of the
  * weight. */
+/* In the order of the rules' scalars. */
 enum { BETA1, GAIN1, BETA2, GAIN2, DECAY, RATE, CORRECTION, EPSILON };
-static const char *const adam_scalars[] = {
-	[BETA1] = "beta1", [GAIN1] = "gain1", [BETA2] = "beta2",           [GAIN2] = "gain2",
-	[DECAY] = "decay", [RATE] = "rate",   [CORRECTION] = "correction", [EPSILON] = "epsilon"};
-static const char *const adamw_scalars[] = {
-	[BETA1] = "beta1",  [GAIN1] = "gain1", [BETA2] = "beta2",           [GAIN2] = "gain2",
-	[DECAY] = "shrink", [RATE] = "rate",   [CORRECTION] = "correction", [EPSILON] = "epsilon"};
-static const char *const moments[] = {"exp_avg", "exp_avg_sq", NULL};
-static const char *const moments_and_max[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq", NULL};
 
 /* Of both. */
 struct settings {
@@ -58,9 +51,8 @@ static const struct tn_optimizer_rule adam = {
 	.text = "g = dw + decay * w; exp_avg = beta1 * exp_avg + gain1 * g;"
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * g * g;"
 		"w = w - rate * exp_avg / (sqrt(exp_avg_sq) * correction + epsilon)",
-	.states = moments,
-	.scalars = adam_scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 decay rate correction epsilon",
 	.scalars_at = adam_at,
 };
 
@@ -70,9 +62,8 @@ static const struct tn_optimizer_rule adam_amsgrad = {
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * g * g;"
 		"max_exp_avg_sq = max(max_exp_avg_sq, exp_avg_sq);"
 		"w = w - rate * exp_avg / (sqrt(max_exp_avg_sq) * correction + epsilon)",
-	.states = moments_and_max,
-	.scalars = adam_scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 decay rate correction epsilon",
 	.scalars_at = adam_at,
 };
 
@@ -81,9 +72,8 @@ static const struct tn_optimizer_rule adamw = {
 	.text = "exp_avg = beta1 * exp_avg + gain1 * dw;"
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * dw * dw;"
 		"w = w * shrink - rate * exp_avg / (sqrt(exp_avg_sq) * correction + epsilon)",
-	.states = moments,
-	.scalars = adamw_scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 shrink rate correction epsilon",
 	.scalars_at = adamw_at,
 };
 
@@ -93,9 +83,8 @@ static const struct tn_optimizer_rule adamw_amsgrad = {
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * dw * dw;"
 		"max_exp_avg_sq = max(max_exp_avg_sq, exp_avg_sq);"
 		"w = w * shrink - rate * exp_avg / (sqrt(max_exp_avg_sq) * correction + epsilon)",
-	.states = moments_and_max,
-	.scalars = adamw_scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 shrink rate correction epsilon",
 	.scalars_at = adamw_at,
 };
 

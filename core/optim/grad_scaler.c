@@ -128,27 +128,27 @@ static tn_status check_progress(const tn_grad_scaler *scaler, const char *operat
 static tn_status unscale_run(const tn_grad_scaler *scaler, const struct tn_run *run,
 			     tn_array *found)
 {
-	static const struct tn_short_program is_not_finite = {
-		.text = "z = x - x == 0 ? f32(0) : f32(1)", .n_inputs = 1};
+	static const struct tn_formula is_not_finite = {
+		.text = "found = g - g == 0 ? f32(0) : f32(1)", .inputs = "g"};
 	/* Not a product: the inverse of a large scale is subnormal. */
-	static const struct tn_short_program divide = {
-		.text = "z = x / a", .n_inputs = 1, .n_scalars = 1};
+	static const struct tn_formula divide = {
+		.text = "g = g / scale", .inputs = "g", .scalars = "scale", .outputs = "g"};
 	const tn_module *module = scaler->module;
 	struct tn_runtime *rt = module->runtime;
 	const uint32_t operation = tn_operation_named(rt, "grad_scaler");
 	tn_array *gradients = tn_slice_run(module->arena.gradients, run);
 	const tn_array *input = gradients;
-	const struct tn_short_reduction reduction = {.prologue = &is_not_finite,
-						     .inputs = &input,
-						     .outputs = &found,
-						     .axes = 1,
-						     .combiners = {TN_REDUCE_MAX}};
+	const struct tn_formula_reduction reduction = {.prologue = &is_not_finite,
+						       .inputs = &input,
+						       .outputs = &found,
+						       .axes = 1,
+						       .combiners = {TN_REDUCE_MAX}};
 	if (!gradients || !found)
 		return rt->error.status;
-	tn_status status = tn_short_reduce(rt, operation, &reduction);
+	tn_status status = tn_formula_reduce(rt, operation, &reduction);
 	if (!status)
-		status = tn_short_map(rt, operation, &divide, &input, &gradients,
-				      &scaler->state.scale);
+		status = tn_formula_map(rt, operation, &divide, &input, &gradients,
+					&scaler->state.scale);
 	return tn_end_into(rt, status);
 }
 

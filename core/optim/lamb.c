@@ -9,12 +9,8 @@
 #include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { BETA1, GAIN1, BETA2, GAIN2, DECAY, UNBIAS, CORRECTION, EPSILON, RATE, ADAPTED };
-static const char *const scalars[] = {
-	[BETA1] = "beta1", [GAIN1] = "gain1",    [BETA2] = "beta2",           [GAIN2] = "gain2",
-	[DECAY] = "decay", [UNBIAS] = "unbias",  [CORRECTION] = "correction", [EPSILON] = "epsilon",
-	[RATE] = "rate",   [ADAPTED] = "adapted"};
-static const char *const states[] = {"exp_avg", "exp_avg_sq", NULL};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -40,9 +36,8 @@ static const struct tn_optimizer_rule lamb = {
 	.ratio = "w_norm = sqrt(w_squares); d_norm = sqrt(d_squares);"
 		 "ratio = adapted > 0 && w_norm > 0 && d_norm > 0 ? w_norm / d_norm : 1",
 	.text = "w = w - rate * ratio * d",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = ADAPTED + 1,
+	.states = {"exp_avg", "exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 decay unbias correction epsilon rate adapted",
 	.scalars_at = scalars_at,
 };
 

@@ -8,11 +8,8 @@
 #include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { LR, DECAY, TRUST, EPSILON, KEEP, GAIN, MOMENTUM };
-static const char *const scalars[] = {
-	[LR] = "lr",     [DECAY] = "decay", [TRUST] = "trust",      [EPSILON] = "epsilon",
-	[KEEP] = "keep", [GAIN] = "gain",   [MOMENTUM] = "momentum"};
-static const char *const states[] = {"momentum_buffer", NULL};
 
 /* `trust` is 0 for a weight that is not adapted.  At a weight's first step the buffer becomes the
  * update: keep is 0 and gain is 1.  Without Nesterov the scalar momentum is 0, and the buffer is
@@ -37,9 +34,8 @@ static const struct tn_optimizer_rule lars = {
 	.text = "g = ratio * (dw + decay * w);"
 		"momentum_buffer = keep * momentum_buffer + gain * g;"
 		"w = w - lr * (momentum > 0 ? g + momentum * momentum_buffer : momentum_buffer)",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = MOMENTUM + 1,
+	.states = {"momentum_buffer"},
+	.scalars = "lr decay trust epsilon keep gain momentum",
 	.scalars_at = scalars_at,
 };
 

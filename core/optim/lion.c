@@ -8,10 +8,8 @@
 #include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { BETA1, GAIN1, BETA2, GAIN2, SHRINK, LR };
-static const char *const scalars[] = {[BETA1] = "beta1", [GAIN1] = "gain1",   [BETA2] = "beta2",
-				      [GAIN2] = "gain2", [SHRINK] = "shrink", [LR] = "lr"};
-static const char *const states[] = {"exp_avg", NULL};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -28,9 +26,8 @@ static const struct tn_optimizer_rule lion = {
 	.name = "lion",
 	.text = "w = w * shrink - lr * sign(beta1 * exp_avg + gain1 * dw);"
 		"exp_avg = beta2 * exp_avg + gain2 * dw",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = LR + 1,
+	.states = {"exp_avg"},
+	.scalars = "beta1 gain1 beta2 gain2 shrink lr",
 	.scalars_at = scalars_at,
 };
 

@@ -59,33 +59,29 @@ static const struct tn_stepped_source captured_step = {
 /* Of the masters where there are some, which are then rounded to the weights. */
 static tn_status synchronise(const tn_optimizer *optimizer, const struct tn_scalar scalars[2])
 {
-	static const char text[] = "s = slow + alpha * (w - slow);"
-				   "slow = due > 0 ? s : slow; w = due > 0 ? s : w";
-	static const char text_of_masters[] = "s = slow + alpha * (w - slow);"
-					      "slow = due > 0 ? s : slow; w = due > 0 ? s : w;"
-					      "stored = w";
-	static const char *const names_of[] = {"w", "slow", "stored"};
+	static const struct tn_formula plain = {.text = "s = slow + alpha * (w - slow);"
+							"slow = due > 0 ? s : slow;"
+							"w = due > 0 ? s : w",
+						.inputs = "w slow",
+						.scalars = "alpha due",
+						.outputs = "w slow"};
+	static const struct tn_formula of_masters = {.text = "s = slow + alpha * (w - slow);"
+							     "slow = due > 0 ? s : slow;"
+							     "w = due > 0 ? s : w; stored = w",
+						     .inputs = "w slow",
+						     .scalars = "alpha due",
+						     .outputs = "w slow stored"};
 	const tn_dtype dtype = optimizer->lookahead.slow->dtype, dtypes[] = {dtype, dtype};
 	tn_array *const arrays[] = {tn_weights_to_step(optimizer), optimizer->lookahead.slow,
 				    tn_weights_of_share(optimizer)};
 	struct tn_runtime *rt = optimizer->module->runtime;
-	const struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = 2,
-		.n_scalars = 2,
-		.n_outputs = optimizer->masters ? 3 : 2,
-		.inputs = names_of,
-		.input_dtypes = dtypes,
-		.scalars = (const char *const[]){[ALPHA] = "alpha", [DUE] = "due"},
-		.scalar_dtypes = dtypes,
-		.outputs = names_of,
-	};
 	struct tn_map_run map = {.operation = tn_operation_named(rt, "lookahead"),
 				 .inputs = (const tn_array *const[]){arrays[0], arrays[1]},
 				 .outputs = arrays,
 				 .scalars = scalars};
-	tn_status status = tn_programs_get(
-		rt, "lookahead", optimizer->masters ? text_of_masters : text, &names, &map.program);
+	tn_status status =
+		tn_formula_program_typed(rt, "lookahead", optimizer->masters ? &of_masters : &plain,
+					 dtypes, dtypes, &map.program);
 	return status ? status : tn_map_run(rt, &map);
 }
 

@@ -11,12 +11,8 @@
 #include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { BETA1, GAIN1, BETA2, GAIN2, SHRINK, DECAY, RATE_G, RATE_M, CORRECTION, EPSILON };
-static const char *const scalars[] = {
-	[BETA1] = "beta1",           [GAIN1] = "gain1",    [BETA2] = "beta2",   [GAIN2] = "gain2",
-	[SHRINK] = "shrink",         [DECAY] = "decay",    [RATE_G] = "rate_g", [RATE_M] = "rate_m",
-	[CORRECTION] = "correction", [EPSILON] = "epsilon"};
-static const char *const states[] = {"exp_avg", "exp_avg_sq", NULL};
 
 struct settings {
 	struct tn_nadam_options o;
@@ -67,9 +63,8 @@ static const struct tn_optimizer_rule nadam = {
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * g * g;"
 		"w = w * shrink - (rate_g * g + rate_m * exp_avg)"
 		" / (sqrt(exp_avg_sq) * correction + epsilon)",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 shrink decay rate_g rate_m correction epsilon",
 	.scalars_at = scalars_at,
 };
 

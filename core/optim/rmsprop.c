@@ -9,10 +9,8 @@
 #include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rules' scalars. */
 enum { LR, DECAY, ALPHA, GAIN, EPSILON, MOMENTUM };
-static const char *const scalars[] = {
-	[LR] = "lr",     [DECAY] = "decay",     [ALPHA] = "alpha",
-	[GAIN] = "gain", [EPSILON] = "epsilon", [MOMENTUM] = "momentum"};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -32,9 +30,8 @@ static const struct tn_optimizer_rule rules[2][2] = {
 		 .name = "rmsprop",
 		 .text = "g = dw + decay * w; square_avg = alpha * square_avg + gain * g * g;"
 			 "w = w - lr * (g / (sqrt(square_avg) + epsilon))",
-		 .states = (const char *const[]){"square_avg", NULL},
-		 .scalars = scalars,
-		 .n_scalars = EPSILON + 1,
+		 .states = {"square_avg"},
+		 .scalars = "lr decay alpha gain epsilon",
 		 .scalars_at = scalars_at,
 	 },
 	 {
@@ -43,9 +40,8 @@ static const struct tn_optimizer_rule rules[2][2] = {
 			 "momentum_buffer = momentum * momentum_buffer"
 			 " + g / (sqrt(square_avg) + epsilon);"
 			 "w = w - lr * momentum_buffer",
-		 .states = (const char *const[]){"square_avg", "momentum_buffer", NULL},
-		 .scalars = scalars,
-		 .n_scalars = MOMENTUM + 1,
+		 .states = {"square_avg", "momentum_buffer"},
+		 .scalars = "lr decay alpha gain epsilon momentum",
 		 .scalars_at = scalars_at,
 	 }},
 	{{
@@ -54,9 +50,8 @@ static const struct tn_optimizer_rule rules[2][2] = {
 			 "grad_avg = alpha * grad_avg + gain * g;"
 			 "variance = max(square_avg - grad_avg * grad_avg, 0);"
 			 "w = w - lr * (g / (sqrt(variance) + epsilon))",
-		 .states = (const char *const[]){"square_avg", "grad_avg", NULL},
-		 .scalars = scalars,
-		 .n_scalars = EPSILON + 1,
+		 .states = {"square_avg", "grad_avg"},
+		 .scalars = "lr decay alpha gain epsilon",
 		 .scalars_at = scalars_at,
 	 },
 	 {
@@ -67,9 +62,8 @@ static const struct tn_optimizer_rule rules[2][2] = {
 			 "momentum_buffer = momentum * momentum_buffer"
 			 " + g / (sqrt(variance) + epsilon);"
 			 "w = w - lr * momentum_buffer",
-		 .states = (const char *const[]){"square_avg", "grad_avg", "momentum_buffer", NULL},
-		 .scalars = scalars,
-		 .n_scalars = MOMENTUM + 1,
+		 .states = {"square_avg", "grad_avg", "momentum_buffer"},
+		 .scalars = "lr decay alpha gain epsilon momentum",
 		 .scalars_at = scalars_at,
 	 }},
 };

@@ -8,9 +8,8 @@
 #include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rules' scalars. */
 enum { LR, DECAY, KEEP, GAIN, MOMENTUM };
-static const char *const scalars[] = {
-	[LR] = "lr", [DECAY] = "decay", [KEEP] = "keep", [GAIN] = "gain", [MOMENTUM] = "momentum"};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -24,15 +23,10 @@ static void scalars_at(void *options, const struct tn_rule_point *at, double *va
 	values[MOMENTUM] = o->momentum;
 }
 
-static const char *const no_states[] = {NULL};
-static const char *const velocity[] = {"momentum_buffer", NULL};
-
 static const struct tn_optimizer_rule plain = {
 	.name = "sgd",
 	.text = "w = w - lr * (dw + decay * w)",
-	.states = no_states,
-	.scalars = scalars,
-	.n_scalars = DECAY + 1,
+	.scalars = "lr decay",
 	.scalars_at = scalars_at,
 };
 
@@ -42,9 +36,8 @@ static const struct tn_optimizer_rule with_momentum = {
 	.name = "sgd",
 	.text = "g = dw + decay * w; momentum_buffer = keep * momentum_buffer + gain * g;"
 		"w = w - lr * momentum_buffer",
-	.states = velocity,
-	.scalars = scalars,
-	.n_scalars = MOMENTUM + 1,
+	.states = {"momentum_buffer"},
+	.scalars = "lr decay keep gain momentum",
 	.scalars_at = scalars_at,
 };
 
@@ -53,9 +46,8 @@ static const struct tn_optimizer_rule nesterov = {
 	.variant = "nesterov",
 	.text = "g = dw + decay * w; momentum_buffer = keep * momentum_buffer + gain * g;"
 		"w = w - lr * (g + momentum * momentum_buffer)",
-	.states = velocity,
-	.scalars = scalars,
-	.n_scalars = MOMENTUM + 1,
+	.states = {"momentum_buffer"},
+	.scalars = "lr decay keep gain momentum",
 	.scalars_at = scalars_at,
 };
 

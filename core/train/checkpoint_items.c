@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "array/array.h"
 #include "array/shape.h"
 #include "capture/capture.h"
@@ -205,9 +206,12 @@ static void add_rule(struct tn_checkpoint_items *items)
 			.step = (uint64_t)i + 1, .lr = 1.0, .weight_decay = 0.25, .is_adapted = 1};
 		rule->scalars_at(optimizer->options, &at, values[i]);
 	}
-	for (uint32_t i = 0; i < rule->n_scalars; i++) {
+	const char *scalar = rule->scalars;
+	for (uint32_t i = 0; i < optimizer->n_scalars; i++) {
+		const int length = (int)tn_word_length(scalar);
 		struct tn_checkpoint_item *item =
-			add_item(items, TN_ITEM_OPTION, ".optimizer.options.%s", rule->scalars[i]);
+			add_item(items, TN_ITEM_OPTION, ".optimizer.options.%.*s", length, scalar);
+		scalar += length + 1;
 		set_shape(item, TN_F64, 1, (const int64_t[]){2});
 		item->own[0] = tn_bits_of_f64(values[0][i]);
 		item->own[1] = tn_bits_of_f64(values[1][i]);

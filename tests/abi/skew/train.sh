@@ -5,11 +5,10 @@
 # A network trained across versions, to the same bits and by the same routes: train.c with today's
 # library, and with one that is built from the headers that have grown, on the plugin of every
 # version (plugin.c); and with the grown library on the real plugins of this build.
-is_sanitized() { grep -q '^TN_CFLAGS.*-fsanitize' "${TENON_BUILD:?}/Makefile"; }
-# The grown library has no sanitizer, and a plugin of this build would look for it.
-! is_sanitized || exit 77
-# Another build runs all tests.
-[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
+# shellcheck source=../../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+not_when_sanitized "the plugin would look for the sanitizer, which the grown library has not"
+not_when_brief
 # shellcheck source=versions.sh
 . "${TENON_SOURCE:?}/tests/abi/skew/versions.sh"
 today=${TENON_BUILD:?}/tests/abi/train
