@@ -208,6 +208,22 @@ tn_array *tn_scope_end(tn_context *context, tn_array *result)
 	return result;
 }
 
+tn_status tn_scope_end_all(tn_context *context, tn_status status, int n, tn_array **results)
+{
+	const struct tn_runtime *runtime = tn_runtime_of(context);
+	if (!status)
+		status = runtime->error.status;
+	for (int i = 0; i < n; i++) {
+		if (status)
+			results[i] = NULL;
+		else if (results[i] && results[i]->scope == runtime->scope &&
+			 runtime->scope->parent)
+			tn_array_lift(results[i]);
+	}
+	tn_scope_end(context, NULL);
+	return status;
+}
+
 void tn_runtime_free_arrays(struct tn_runtime *runtime)
 {
 	while (runtime->scope && runtime->scope->parent)

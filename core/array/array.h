@@ -80,6 +80,11 @@ void tn_array_discard(tn_array *array);
  * composition. */
 void tn_array_lift(tn_array *array);
 
+/* Ends a scope that has several results: each moves to the parent, as that of tn_scope_end does;
+ * NULL is a result that is not wanted.  If `status` is a failure, or an error is kept, all are
+ * freed and become NULL.  Returns that status. */
+tn_status tn_scope_end_all(tn_context *context, tn_status status, int n, tn_array **results);
+
 /* Frees all arrays and scopes of a runtime, regardless of owners. */
 void tn_runtime_free_arrays(struct tn_runtime *runtime);
 

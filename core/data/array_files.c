@@ -75,7 +75,7 @@ static tn_status read_array(const struct arrays *arrays, const char *letter, con
 	if (arrays->npz)
 		return TN_OK;
 	tn_status status = find_file(arrays->path, name, &path, error);
-	if (status == TN_OK && path)
+	if (!status && path)
 		status = tn_npy_read(path, out, error);
 	tn_mem_free(path);
 	return status;
@@ -114,9 +114,9 @@ static tn_status check_part(struct arrays *arrays, int first, int i, struct tn_e
 			       "%s: expected x%s and y%s, or no y of any part, found %c%s alone",
 			       path, suffix, suffix, x->data ? 'x' : 'y', suffix);
 	tn_status status = check_array(arrays, x, &arrays->x[first], 'x', i, error);
-	if (status == TN_OK && y->data)
+	if (!status && y->data)
 		status = check_array(arrays, y, &arrays->y[first], 'y', i, error);
-	if (status == TN_OK && y->data && x->shape[0] != y->shape[0])
+	if (!status && y->data && x->shape[0] != y->shape[0])
 		status = tn_fail(error, TN_SHAPE, OPERATION,
 				 "%s: expected as many in x%s as in y%s, found %lld and %lld", path,
 				 suffix, suffix, (long long)x->shape[0], (long long)y->shape[0]);
@@ -129,19 +129,19 @@ static tn_status read_arrays(struct arrays *arrays, struct tn_error_info *error)
 {
 	tn_status status = TN_OK;
 	int first = -1;
-	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++) {
+	for (int i = 0; i < N_SUFFIXES && !status; i++) {
 		status = read_array(arrays, "x", parts[i].suffix, &arrays->x[i], error);
-		if (status == TN_OK)
+		if (!status)
 			status = read_array(arrays, "y", parts[i].suffix, &arrays->y[i], error);
 		if (first < 0 && arrays->x[i].data)
 			first = i;
 		arrays->has_y |= arrays->y[i].data != NULL;
 	}
-	if (status == TN_OK && (first < 0 || parts[first].part != TN_PART_TRAIN))
+	if (!status && (first < 0 || parts[first].part != TN_PART_TRAIN))
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: expected an array x or x_train, found none",
 			       tn_file_label(arrays->path));
-	for (int i = 1; i < N_SUFFIXES && status == TN_OK; i++) {
+	for (int i = 1; i < N_SUFFIXES && !status; i++) {
 		if (parts[i].part == parts[i - 1].part && arrays->x[i].data &&
 		    arrays->x[i - 1].data)
 			status = tn_fail(error, TN_FORMAT, OPERATION,
@@ -150,7 +150,7 @@ static tn_status read_arrays(struct arrays *arrays, struct tn_error_info *error)
 					 tn_file_label(arrays->path), parts[i - 1].suffix,
 					 parts[i].suffix);
 	}
-	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++)
+	for (int i = 0; i < N_SUFFIXES && !status; i++)
 		status = check_part(arrays, first, i, error);
 	return status;
 }
@@ -248,9 +248,9 @@ static tn_status join_labels(const struct arrays *arrays, int may_have_gaps,
 	raw->labels = tn_mem_zeroed((size_t)arrays->n, sizeof(*raw->labels));
 	if (!raw->labels)
 		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
-	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++) {
+	for (int i = 0; i < N_SUFFIXES && !status; i++) {
 		status = join_part(arrays, i, &next, raw, error);
-		if (status == TN_OK && parts[i].part == TN_PART_TRAIN && arrays->y[i].data &&
+		if (!status && parts[i].part == TN_PART_TRAIN && arrays->y[i].data &&
 		    !may_have_gaps)
 			status = check_gaps(arrays, raw, next, error);
 	}
@@ -356,7 +356,7 @@ static tn_status take_tensors(const struct arrays *arrays, struct tn_dataset_raw
 		describe(first_of(arrays->y), &fields[1]);
 	tn_status status =
 		tn_samples_create(arrays->n, arrays->has_y ? 2 : 1, fields, &raw->samples, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	raw->samples->data[0] = join(arrays->x);
 	if (arrays->has_y)
@@ -393,18 +393,18 @@ static tn_status convert(const struct arrays *arrays, int may_have_gaps, struct 
 	tn_status status = TN_OK;
 	if (arrays->has_y && are_labels(first_of(arrays->y)))
 		status = join_labels(arrays, may_have_gaps, raw, error);
-	if (status == TN_OK && raw->labels && are_pictures(first_of(arrays->x), sizes, &is_last))
+	if (!status && raw->labels && are_pictures(first_of(arrays->x), sizes, &is_last))
 		status = take_pictures(arrays, sizes, is_last, raw, error);
-	else if (status == TN_OK)
+	else if (!status)
 		status = take_tensors(arrays, raw, error);
-	return status == TN_OK ? take_parts(arrays, raw, error) : status;
+	return status ? status : take_parts(arrays, raw, error);
 }
 
 tn_status tn_array_files_look(const char *folder, int *is_there, struct tn_error_info *error)
 {
 	char *path = NULL;
 	tn_status status = find_file(folder, "x", &path, error);
-	if (status == TN_OK && !path)
+	if (!status && !path)
 		status = find_file(folder, "x_train", &path, error);
 	*is_there = path != NULL;
 	tn_mem_free(path);
@@ -419,16 +419,16 @@ tn_status tn_array_files_read(const char *path, int is_npz, int may_have_gaps,
 	tn_npz *npz = NULL;
 	tn_status status = is_npz ? tn_npz_open(path, &npz, error) : TN_OK;
 	arrays.npz = npz;
-	if (status == TN_OK)
+	if (!status)
 		status = read_arrays(&arrays, error);
-	if (status == TN_OK)
+	if (!status)
 		status = convert(&arrays, may_have_gaps, &raw, error);
 	for (int i = 0; i < N_SUFFIXES; i++) {
 		tn_host_array_release(&arrays.x[i]);
 		tn_host_array_release(&arrays.y[i]);
 	}
 	tn_npz_close(npz);
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);

@@ -151,21 +151,21 @@ tn_status tn_augment_plan_take(struct tn_augment_plan *out, const struct tn_augm
 	if (given)
 		status = tn_options_take(options, sizeof(*options), given, "struct tn_augmentation",
 					 OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_images(&plan, images, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_pixels(options, images, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_options_check(options, choices, OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_options_check(options, numbers, OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_range(options->resized_crop_scale, "resized_crop_scale", 1, 0.08, 1,
 				    error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_range(options->resized_crop_ratio, "resized_crop_ratio", 1e6, 3.0 / 4,
 				    4.0 / 3, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (options->cutout_size == 0)
 		options->cutout_size = 4;
@@ -179,7 +179,7 @@ tn_status tn_augment_plan_take(struct tn_augment_plan *out, const struct tn_augm
 			 (options->randaugment_layers && options->randaugment_magnitude > 0);
 	plan.mixes = options->cutmix_prob > 0 || options->mixup_prob > 0;
 	status = check_needs(&plan, error);
-	if (status == TN_OK)
+	if (!status)
 		*out = plan;
 	return status;
 }

@@ -86,7 +86,7 @@ static tn_status append_file(const char *path, const struct kind *kind, struct t
 	tn_status status = kind->n_classes == 10
 				   ? tn_cifar10_read(path, &images, &labels, error)
 				   : tn_cifar100_read(path, &images, NULL, &labels, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	*n = (uint64_t)images.shape[0];
 	size_t total = (size_t)(raw->n + *n);
@@ -119,7 +119,7 @@ tn_status tn_cifar_folder_read(const char *folder, struct tn_dataset_raw *out,
 {
 	const struct kind *kind;
 	tn_status status = find_kind(folder, &kind, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	struct tn_dataset_raw raw = {
 		.format = {.channels = CHANNELS,
@@ -133,7 +133,7 @@ tn_status tn_cifar_folder_read(const char *folder, struct tn_dataset_raw *out,
 		.origin = kind->origin,
 		.class_names = kind->class_names,
 	};
-	for (int i = 0; status == TN_OK && kind->files[i]; i++) {
+	for (int i = 0; !status && kind->files[i]; i++) {
 		struct tn_text path;
 		tn_text_init(&path);
 		tn_text_format(&path, "%s/%s", folder, kind->files[i]);
@@ -142,7 +142,7 @@ tn_status tn_cifar_folder_read(const char *folder, struct tn_dataset_raw *out,
 				     : append_file(path.data, kind, &raw, &raw.n_test, error);
 		tn_text_release(&path);
 	}
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);

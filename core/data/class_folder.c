@@ -74,9 +74,9 @@ static tn_status read_picture(void *user, uint64_t sample, void *const *fields,
 		return tn_no_memory(error, OPERATION, tn_file_label(pictures->root),
 				    "its pictures");
 	tn_status status = tn_image_read(path, &image, error);
-	if (status == TN_OK) {
+	if (!status) {
 		status = tn_prepare_picture(&pictures->format, &image, 0, fields[0], &unnamed);
-		if (status != TN_OK)
+		if (status)
 			tn_fail(error, status, unnamed.operation, "%s: %s", tn_file_label(path),
 				unnamed.text);
 	}
@@ -150,14 +150,14 @@ static tn_status add_class(struct search *search, const char *folder, const char
 	tn_status status =
 		path.failed ? tn_no_memory(error, OPERATION, tn_file_label(folder), "its pictures")
 			    : tn_listing_files(path.data, endings, &files, error);
-	if (status == TN_OK && files.n == 0)
+	if (!status && files.n == 0)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
 				 "%s: expected pictures (.png, .jpg, .jpeg, .pgm, .ppm), found "
 				 "none",
 				 tn_file_label(path.data));
-	if (status == TN_OK)
+	if (!status)
 		status = reserve(search, files.n, error);
-	for (size_t i = 0; status == TN_OK && i < files.n; i++) {
+	for (size_t i = 0; !status && i < files.n; i++) {
 		search->at[search->n] = search->names.length;
 		search->labels[search->n] = (int32_t)label;
 		search->parts[search->n++] = (uint8_t)part;
@@ -186,16 +186,16 @@ static tn_status add_part(struct search *search, const char *name, int part,
 	tn_status status = folder.failed ? tn_no_memory(error, OPERATION,
 							tn_file_label(search->root), "its pictures")
 					 : tn_listing_folders(folder.data, &listing, error);
-	if (status == TN_OK && listing.n == 0)
+	if (!status && listing.n == 0)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
 				 "%s: expected folders of pictures by class, found none",
 				 tn_file_label(folder.data));
-	if (status == TN_OK && !search->classes.n) {
+	if (!status && !search->classes.n) {
 		search->classes = listing;
 		memset(&listing, 0, sizeof(listing));
 	}
 	const struct tn_listing *classes = listing.n ? &listing : &search->classes;
-	for (size_t i = 0; status == TN_OK && i < classes->n; i++)
+	for (size_t i = 0; !status && i < classes->n; i++)
 		status = add_class(search, folder.data, classes->names[i], part, error);
 	tn_text_release(&folder);
 	tn_listing_release(&listing);
@@ -214,12 +214,12 @@ static tn_status find_pictures(struct search *search, int *has_parts, struct tn_
 		{"test", TN_PART_TEST},
 	};
 	tn_status status = look_for(search->root, "train", has_parts, error);
-	if (status == TN_OK && !*has_parts)
+	if (!status && !*has_parts)
 		return add_part(search, NULL, TN_PART_TRAIN, error);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && status == TN_OK; i++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !status; i++) {
 		int is_there = 0;
 		status = look_for(search->root, parts[i].name, &is_there, error);
-		if (status == TN_OK && is_there)
+		if (!status && is_there)
 			status = add_part(search, parts[i].name, parts[i].part, error);
 	}
 	return status;
@@ -317,7 +317,7 @@ static tn_status settle_format(struct pictures *pictures, const struct tn_datase
 	struct tn_image first = {0};
 	struct tn_input_format *format = &pictures->format;
 	tn_status status = check_options(options, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	take_options(format, options);
 	if (format->height && format->channels)
@@ -328,7 +328,7 @@ static tn_status settle_format(struct pictures *pictures, const struct tn_datase
 				    "its pictures");
 	status = tn_image_read(path, &first, error);
 	tn_mem_free(path);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (!format->height)
 		set_size(format, first.height, first.width);
@@ -354,7 +354,7 @@ static tn_status take_search(struct search *search, const struct tn_dataset_opti
 				   ? TN_OK
 				   : tn_no_memory(error, OPERATION, tn_file_label(search->root),
 						  "its pictures");
-	if (status == TN_OK)
+	if (!status)
 		status = settle_format(pictures, options, error);
 	const struct tn_field fields[] = {
 		{.dtype = TN_U8,
@@ -362,9 +362,9 @@ static tn_status take_search(struct search *search, const struct tn_dataset_opti
 		 .shape = {format->channels, format->height, format->width}},
 		{.dtype = TN_I32},
 	};
-	if (status == TN_OK)
+	if (!status)
 		status = tn_samples_create(search->n, 2, fields, &raw->samples, error);
-	if (status != TN_OK) {
+	if (status) {
 		release_pictures(pictures);
 		return status;
 	}
@@ -387,9 +387,9 @@ tn_status tn_class_folder_read(const char *folder, const struct tn_dataset_optio
 	int has_parts = 0;
 	tn_text_init(&search.names);
 	tn_status status = find_pictures(&search, &has_parts, error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_search(&search, options, &raw, error);
-	if (status == TN_OK) {
+	if (!status) {
 		/* Names are saved one a line with a network. */
 		for (size_t i = 0; i < search.classes.n; i++)
 			tn_text_make_printable(search.classes.names[i]);
@@ -403,7 +403,7 @@ tn_status tn_class_folder_read(const char *folder, const struct tn_dataset_optio
 		}
 	}
 	release_search(&search);
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);

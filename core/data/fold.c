@@ -71,15 +71,15 @@ static tn_status make_parts(const tn_dataset *dataset, const struct tn_fold_opti
 				   : tn_no_memory(error, OPERATION, dataset->name, "its samples");
 	for (uint64_t i = 0; i < dataset->count[TN_PART_TEST]; i++)
 		parts[dataset->index[TN_PART_TEST][i]] = TN_PART_TEST;
-	if (status == TN_OK && options->stratify)
+	if (!status && options->stratify)
 		status = tn_group_samples(dataset->samples, options->stratify - 1, groups,
 					  &n_groups, error);
-	if (status == TN_OK) {
+	if (!status) {
 		next = tn_mem_zeroed(n_groups, sizeof(*next));
 		status =
 			next ? TN_OK : tn_no_memory(error, OPERATION, dataset->name, "its samples");
 	}
-	if (status == TN_OK) {
+	if (!status) {
 		tn_permute(options->seed, TN_STREAM_FOLD, order, n);
 		deal(options, n, order, groups, next, n_groups, parts);
 	}
@@ -104,14 +104,14 @@ tn_status tn_dataset_fold(const tn_dataset *dataset, const struct tn_fold_option
 	};
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_fold_options", OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_options(dataset, &options, error);
-	if (status == TN_OK) {
+	if (!status) {
 		raw.parts = tn_mem_zeroed((size_t)dataset->samples->n, 1);
 		status = raw.parts ? make_parts(dataset, &options, raw.parts, error)
 				   : tn_no_memory(error, OPERATION, dataset->name, "its samples");
 	}
-	if (status == TN_OK)
+	if (!status)
 		status = tn_dataset_build(&raw, dataset->name, dataset->path, out, error);
 	tn_dataset_raw_release(&raw);
 	return status;

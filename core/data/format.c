@@ -132,7 +132,7 @@ char *tn_input_format_text(const struct tn_input_format *given)
 {
 	struct tn_input_format own, *format = &own;
 	struct tn_json_writer json;
-	if (tn_input_format_take(&own, given, NULL) != TN_OK)
+	if (tn_input_format_take(&own, given, NULL))
 		return NULL;
 	tn_json_writer_init(&json, TN_JSON_PACKED);
 	tn_json_begin_object(&json, NULL);
@@ -171,7 +171,7 @@ static tn_status take_float(struct reading *reading, const char *key, int positi
 	tn_status status = TN_OK;
 	if (byte == '-' || (byte >= '0' && byte <= '9'))
 		status = tn_json_number(&reading->reader, &number, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	*value = (float)number;
 	if (!isfinite(*value) || (positive && !(*value > 0)))
@@ -195,15 +195,15 @@ static tn_status take_floats(struct reading *reading, const char *key, int posit
 		float value = 0;
 		tn_status status = tn_json_more(&reading->reader, ']', n, &more, error);
 		*count = n;
-		if (status == TN_OK && !more)
+		if (!status && !more)
 			return TN_OK;
-		if (status == TN_OK && n == TN_MAX_CHANNELS)
+		if (!status && n == TN_MAX_CHANNELS)
 			return tn_fail(error, TN_FORMAT, OPERATION,
 				       "key \"%s\": expected at most %d numbers, found more", key,
 				       TN_MAX_CHANNELS);
-		if (status == TN_OK)
+		if (!status)
 			status = take_float(reading, key, positive, &value, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		values[n] = value;
 	}
@@ -230,7 +230,7 @@ static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 	char *key;
 	struct tn_input_format *format = &reading->format;
 	tn_status status = tn_json_key(&reading->reader, &key, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	int number = key_number(key);
 	if (number < 0)
@@ -250,7 +250,7 @@ static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 	char byte = tn_json_peek(&reading->reader);
 	if (byte == '-' || (byte >= '0' && byte <= '9'))
 		status = tn_json_number(&reading->reader, &value, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	uint32_t least = numbers[number].least, most = numbers[number].most;
 	if (!(value >= least && value <= most) || value != floor(value))
@@ -319,17 +319,17 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 		.text = copy, .size = strlen(copy), .operation = OPERATION, .where = "text"};
 	int more = 1;
 	tn_status status = tn_json_take(&reading.reader, '{', "'{'", error);
-	for (size_t n = 0; status == TN_OK && more; n++) {
+	for (size_t n = 0; !status && more; n++) {
 		status = tn_json_more(&reading.reader, '}', n, &more, error);
-		if (status == TN_OK && more)
+		if (!status && more)
 			status = take_item(&reading, error);
 	}
-	if (status == TN_OK)
+	if (!status)
 		status = tn_json_finish(&reading.reader, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_format(&reading, error);
 	tn_mem_free(copy);
-	if (status == TN_OK)
+	if (!status)
 		tn_struct_answer(out, &reading.format, sizeof(reading.format));
 	return status;
 }

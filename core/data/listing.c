@@ -92,16 +92,16 @@ static tn_status list(const char *folder, const char *const *endings, struct tn_
 			       "%s: %s", tn_file_label(folder), strerror(errno));
 	tn_status status = TN_OK;
 	errno = 0;
-	for (const struct dirent *entry = readdir(entries); entry && status == TN_OK;
+	for (const struct dirent *entry = readdir(entries); entry && !status;
 	     entry = readdir(entries)) {
 		status = take_entry(entries, folder, entry, endings, &listing, error);
 		errno = 0;
 	}
-	if (status == TN_OK && errno)
+	if (!status && errno)
 		status = tn_fail(error, TN_IO, OPERATION, "%s: %s", tn_file_label(folder),
 				 strerror(errno));
 	closedir(entries);
-	if (status != TN_OK) {
+	if (status) {
 		tn_listing_release(&listing);
 		return status;
 	}

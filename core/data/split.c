@@ -70,15 +70,15 @@ static tn_status split_evenly(const tn_dataset *dataset, const struct tn_dataset
 	uint32_t *groups = tn_mem_zeroed((size_t)n, sizeof(*groups));
 	tn_status status =
 		groups ? TN_OK : tn_no_memory(error, OPERATION, dataset->name, "its parts");
-	if (status == TN_OK && dataset->is_of_images)
+	if (!status && dataset->is_of_images)
 		memcpy(groups, dataset->samples->data[1], (size_t)n * sizeof(*groups));
-	else if (status == TN_OK && raw->stratify)
+	else if (!status && raw->stratify)
 		status = tn_group_samples(dataset->samples, raw->stratify - 1, groups, &n_groups,
 					  error);
-	uint64_t *seen = status == TN_OK ? tn_mem_zeroed(n_groups, sizeof(*seen)) : NULL;
-	if (status == TN_OK && !seen)
+	uint64_t *seen = !status ? tn_mem_zeroed(n_groups, sizeof(*seen)) : NULL;
+	if (!status && !seen)
 		status = tn_no_memory(error, OPERATION, dataset->name, "its parts");
-	if (status == TN_OK) {
+	if (!status) {
 		take_evenly(n, groups, n_groups, raw->test_fraction, TN_PART_TEST, seen, belongs);
 		take_evenly(n, groups, n_groups, raw->validation_fraction, TN_PART_VALIDATION, seen,
 			    belongs);
@@ -101,7 +101,7 @@ tn_status tn_dataset_split(tn_dataset *dataset, struct tn_dataset_raw *raw,
 	}
 	if (raw->test_fraction > 0 || raw->validation_fraction > 0)
 		status = split_evenly(dataset, raw, raw->parts, error);
-	if (status == TN_OK && !list_parts(dataset, raw->parts))
+	if (!status && !list_parts(dataset, raw->parts))
 		status = tn_no_memory(error, OPERATION, dataset->name, "its parts");
 	return status;
 }
@@ -127,14 +127,14 @@ static tn_status count_values(const tn_dataset *dataset, uint64_t (*histogram)[2
 	tn_status status = samples->data[0] || buffer
 				   ? TN_OK
 				   : tn_no_memory(error, OPERATION, dataset->name, "its parts");
-	for (uint64_t i = 0; i < n_read && status == TN_OK; i++) {
+	for (uint64_t i = 0; i < n_read && !status; i++) {
 		uint32_t number = index[i * n / n_read];
 		const uint8_t *pixels = buffer;
 		if (buffer)
 			status = tn_samples_read(samples, number, to, error);
 		else
 			pixels = (const uint8_t *)samples->data[0] + number * samples->size[0];
-		for (uint32_t c = 0; status == TN_OK && c < format->channels; c++) {
+		for (uint32_t c = 0; !status && c < format->channels; c++) {
 			for (size_t p = 0; p < plane; p++)
 				histogram[c][pixels[c * plane + p]]++;
 		}
@@ -176,7 +176,7 @@ tn_status tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format
 		return TN_OK;
 	}
 	tn_status status = count_values(dataset, histogram, error);
-	for (uint32_t c = 0; status == TN_OK && c < format->channels; c++)
+	for (uint32_t c = 0; !status && c < format->channels; c++)
 		set_statistics(format, c, histogram[c]);
 	return status;
 }

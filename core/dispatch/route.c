@@ -214,8 +214,7 @@ static int can_do(struct tn_route *route, enum tn_slot slot, struct tn_call *cal
 		if (i && (!route->device->host_memory || device == runtime->reference ||
 			  !device->handle))
 			continue;
-		if (tn_backend_has(device->backend, slot) &&
-		    dry_run(&probe, device, &workspace) == TN_OK)
+		if (tn_backend_has(device->backend, slot) && !dry_run(&probe, device, &workspace))
 			return 1;
 	}
 	return 0;

@@ -41,7 +41,7 @@ static tn_status fill_chunk(struct tn_csv_rows *rows, struct tn_error_info *erro
 	int first = rows->line == 1 && rows->column == 0;
 	tn_status status =
 		tn_byte_stream_read(rows->stream, rows->chunk, sizeof(rows->chunk), &got, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	rows->ended = got < sizeof(rows->chunk);
 	rows->chunk_size = got;
@@ -54,7 +54,7 @@ static tn_status next_byte(struct tn_csv_rows *rows, struct tn_error_info *error
 {
 	if (rows->chunk_at == rows->chunk_size && !rows->ended) {
 		tn_status status = fill_chunk(rows, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	if (rows->byte == '\n') {
@@ -167,15 +167,15 @@ static tn_status read_field(struct tn_csv_rows *rows, struct tn_error_info *erro
 	enum state state = BEFORE;
 	int done = 0;
 	tn_status status = add_field(rows, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	struct tn_csv_field *field = &rows->fields[rows->n_fields - 1];
-	while (status == TN_OK && !done) {
+	while (!status && !done) {
 		status = next_byte(rows, error);
-		if (status == TN_OK)
+		if (!status)
 			status = take_byte(rows, field, &state, &done, error);
 	}
-	if (status != TN_OK)
+	if (status)
 		return status;
 	while (!field->quoted && rows->text_length > field->begin &&
 	       is_blank(rows, rows->text[rows->text_length - 1]))
@@ -192,7 +192,7 @@ tn_status tn_csv_rows_next(struct tn_csv_rows *rows, int *found, struct tn_error
 		rows->text_length = 0;
 		do {
 			tn_status status = read_field(rows, error);
-			if (status != TN_OK)
+			if (status)
 				return status;
 		} while (rows->byte == rows->separator);
 		empty = rows->n_fields == 1 && !rows->fields[0].length && !rows->fields[0].quoted;

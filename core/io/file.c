@@ -92,7 +92,7 @@ tn_status tn_file_read_whole(const struct tn_file *file, uint64_t limit, unsigne
 			       "%s: no memory for %llu bytes", tn_file_label(file->path),
 			       (unsigned long long)file->size);
 	tn_status status = tn_file_read(file, 0, data, (size_t)file->size, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_mem_free(data);
 		return status;
 	}

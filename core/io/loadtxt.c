@@ -85,7 +85,7 @@ static tn_status split_at_blanks(struct reader *r, size_t length, struct tn_erro
 		while (end < length && !is_blank(text[end]))
 			end++;
 		const tn_status status = add_field(r, i, end, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	return TN_OK;
@@ -99,7 +99,7 @@ static tn_status split_at_delimiters(struct reader *r, size_t length, struct tn_
 		if (i < length && (unsigned char)r->lines.text[i] != r->options.delimiter)
 			continue;
 		const tn_status status = add_field(r, begin, i, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		begin = i + 1;
 	}
@@ -195,9 +195,9 @@ static tn_status take_row(struct reader *r, struct tn_error_info *error)
 		tn_status status = TN_OK;
 		if (r->options.n_usecols)
 			status = column_of(r, (int32_t)i, &index, error);
-		if (status == TN_OK)
+		if (!status)
 			status = take_field(r, index, r->values + r->used + i * size, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	r->used += r->row_size;
@@ -211,7 +211,7 @@ static tn_status read_rows(struct reader *r, struct tn_error_info *error)
 	while (!o->max_rows || r->n_rows < (size_t)o->max_rows) {
 		int found;
 		tn_status status = tn_text_lines_next(&r->lines, &found, error);
-		if (status != TN_OK || !found)
+		if (status || !found)
 			return status;
 		if (r->lines.number <= (size_t)o->skiprows)
 			continue;
@@ -219,13 +219,13 @@ static tn_status read_rows(struct reader *r, struct tn_error_info *error)
 		r->n_fields = 0;
 		status = o->delimiter ? split_at_delimiters(r, length, error)
 				      : split_at_blanks(r, length, error);
-		if (status == TN_OK && !r->n_fields)
+		if (!status && !r->n_fields)
 			continue;
-		if (status == TN_OK)
+		if (!status)
 			status = check_row(r, error);
-		if (status == TN_OK)
+		if (!status)
 			status = take_row(r, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	return TN_OK;
@@ -297,7 +297,7 @@ static tn_status read_table(struct reader *r, const char *path, struct tn_error_
 	if (!r->locale)
 		return tn_no_memory(error, OPERATION, tn_file_label(path), "the C locale");
 	tn_status status = tn_text_lines_open(&r->lines, path, OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = read_rows(r, error);
 	tn_text_lines_close(&r->lines);
 	freelocale(r->locale);

@@ -126,11 +126,11 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 	if (!file->path)
 		return tn_no_memory(error, operation, tn_file_label(path), NULL);
 	tn_status status = open_folder(file, error);
-	if (status == TN_OK)
+	if (!status)
 		status = open_temporary(file, 0666, error);
-	if (status == TN_OK && exists && fchmod(file->fd, old.st_mode & 0777) < 0)
+	if (!status && exists && fchmod(file->fd, old.st_mode & 0777) < 0)
 		status = system_error(file, "keeping its mode", error);
-	if (status != TN_OK) {
+	if (status) {
 		if (file->fd >= 0)
 			unlink(file->temporary);
 		release(file);
@@ -188,7 +188,7 @@ static tn_status sync_and_rename(struct tn_new_file *file, struct tn_error_info 
 tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error)
 {
 	tn_status status = sync_and_rename(file, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_new_file_abandon(file);
 		return status;
 	}

@@ -67,13 +67,13 @@ static tn_status check_arrays(const char *path, const struct tn_npz_array *array
 	if (!names)
 		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = TN_OK;
-	for (size_t i = 0; status == TN_OK && i < n; i++) {
+	for (size_t i = 0; !status && i < n; i++) {
 		names[i] = arrays[i].name;
 		status = check_array(path, &arrays[i], error);
 	}
-	if (status == TN_OK)
+	if (!status)
 		qsort(names, n, sizeof(*names), by_name);
-	for (size_t i = 1; status == TN_OK && i < n; i++) {
+	for (size_t i = 1; !status && i < n; i++) {
 		if (!strcmp(names[i - 1], names[i]))
 			status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 					 "%s: expected different names, found two arrays '%.100s'",
@@ -118,10 +118,9 @@ static tn_status write_array(struct tn_new_file *file, const struct tn_npz_array
 	*offset += buffers->local.length + entry.size;
 	tn_status status =
 		tn_new_file_write(file, buffers->local.data, buffers->local.length, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_new_file_write(file, buffers->npy.data, buffers->npy.length, error);
-	return status == TN_OK ? tn_new_file_write(file, array->data, (size_t)bytes, error)
-			       : status;
+	return status ? status : tn_new_file_write(file, array->data, (size_t)bytes, error);
 }
 
 tn_status tn_npz_write(const char *path, const struct tn_npz_array *arrays, size_t n_arrays,
@@ -131,24 +130,24 @@ tn_status tn_npz_write(const char *path, const struct tn_npz_array *arrays, size
 	struct buffers buffers = {0};
 	uint64_t offset = 0;
 	tn_status status = check_arrays(path, arrays, n_arrays, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_new_file_begin(&file, path, OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
-	for (size_t i = 0; status == TN_OK && i < n_arrays; i++)
+	for (size_t i = 0; !status && i < n_arrays; i++)
 		status = write_array(&file, &arrays[i], &buffers, &offset, error);
 	size_t size = buffers.directory.length;
 	tn_zip_put_end(&buffers.directory, n_arrays, offset, size);
-	if (status == TN_OK && buffers.directory.failed)
+	if (!status && buffers.directory.failed)
 		status = tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_new_file_write(&file, buffers.directory.data, buffers.directory.length,
 					   error);
 	tn_text_release(&buffers.name);
 	tn_text_release(&buffers.npy);
 	tn_text_release(&buffers.local);
 	tn_text_release(&buffers.directory);
-	if (status == TN_OK)
+	if (!status)
 		return tn_new_file_commit(&file, error);
 	tn_new_file_abandon(&file);
 	return status;

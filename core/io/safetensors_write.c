@@ -110,7 +110,7 @@ static tn_status plan_tensors(struct plan *plan, const struct tn_tensor_source *
 		return tn_no_memory(error, OPERATION, tn_file_label(plan->path), NULL);
 	for (size_t i = 0; i < n; i++) {
 		tn_status status = check_tensor(plan, &tensors[i], &plan->items[i], error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	plan->n_items = n;
@@ -274,16 +274,16 @@ static tn_status write_item(struct output *output, const struct item *item, unsi
 		return write_bytes(output, data, (size_t)item->size, error);
 	size_t word = tn_dtype_word_size(source->dtype);
 	tn_status status = TN_OK;
-	for (uint64_t offset = 0; status == TN_OK && offset < item->size; offset += PIECE) {
+	for (uint64_t offset = 0; !status && offset < item->size; offset += PIECE) {
 		uint64_t left = item->size - offset;
 		size_t size = left < PIECE ? (size_t)left : PIECE;
 		if (data)
 			memcpy(piece, data + offset, size);
 		else
 			status = source->fetch(source->user, offset, piece, size, error);
-		if (status == TN_OK && !tn_host_is_little_endian())
+		if (!status && !tn_host_is_little_endian())
 			tn_reverse_words(piece, size / word, word);
-		if (status == TN_OK)
+		if (!status)
 			status = write_bytes(output, piece, size, error);
 	}
 	return status;
@@ -305,22 +305,22 @@ static tn_status write_file(const struct plan *plan, struct tn_error_info *error
 	struct output output = {.has_checksum = plan->has_checksum};
 	unsigned char length[8];
 	tn_status status = tn_new_file_begin(&output.file, plan->path, OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	unsigned char *piece = tn_mem_alloc(PIECE);
 	if (!piece)
 		status = tn_no_memory(error, OPERATION, tn_file_label(plan->path), NULL);
 	tn_store_u64_le(length, plan->header.length);
-	if (status == TN_OK)
+	if (!status)
 		status = write_bytes(&output, length, 8, error);
-	if (status == TN_OK)
+	if (!status)
 		status = write_bytes(&output, plan->header.data, plan->header.length, error);
-	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++)
+	for (size_t i = 0; i < plan->n_items && !status; i++)
 		status = write_item(&output, &plan->items[i], piece, error);
-	if (status == TN_OK && plan->has_checksum)
+	if (!status && plan->has_checksum)
 		status = write_checksum(&output, plan, error);
 	tn_mem_free(piece);
-	if (status == TN_OK)
+	if (!status)
 		return tn_new_file_commit(&output.file, error);
 	tn_new_file_abandon(&output.file);
 	return status;
@@ -333,11 +333,11 @@ tn_status tn_safetensors_write(const char *path, const struct tn_tensor_source *
 	struct plan plan = {.path = path};
 	tn_text_init(&plan.header);
 	tn_status status = plan_tensors(&plan, tensors, n_tensors, error);
-	if (status == TN_OK)
+	if (!status)
 		status = plan_metadata(&plan, metadata, n_metadata, error);
-	if (status == TN_OK)
+	if (!status)
 		status = make_header(&plan, error);
-	if (status == TN_OK)
+	if (!status)
 		status = write_file(&plan, error);
 	tn_mem_free(plan.items);
 	tn_mem_free(plan.metadata);

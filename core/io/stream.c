@@ -79,7 +79,7 @@ static tn_status inflate_step(struct tn_byte_stream *stream, int *ended,
 		size_t size = left < CHUNK ? (size_t)left : CHUNK;
 		tn_status status =
 			tn_file_read(&stream->file, stream->next, stream->input, size, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		stream->next += size;
 		stream->zlib.next_in = stream->input;
@@ -115,7 +115,7 @@ static tn_status read_gzipped(struct tn_byte_stream *stream, unsigned char *buff
 		stream->zlib.next_out = buffer + done;
 		stream->zlib.avail_out = room;
 		tn_status status = inflate_step(stream, &ended, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		done += room - stream->zlib.avail_out;
 	}
@@ -172,12 +172,12 @@ tn_status tn_byte_stream_open(const char *path, const char *operation, struct tn
 		return tn_no_memory(error, operation, tn_file_label(path), NULL);
 	tn_status status = tn_file_open(&stream->file, path, operation, error);
 	unsigned char magic[2] = {0};
-	if (status == TN_OK && stream->file.size >= sizeof(magic))
+	if (!status && stream->file.size >= sizeof(magic))
 		status = tn_file_read(&stream->file, 0, magic, sizeof(magic), error);
-	stream->gzipped = status == TN_OK && magic[0] == 0x1f && magic[1] == 0x8b;
+	stream->gzipped = !status && magic[0] == 0x1f && magic[1] == 0x8b;
 	if (stream->gzipped)
 		status = start_inflating(stream, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_byte_stream_close(stream);
 		return status;
 	}
@@ -203,7 +203,7 @@ tn_status tn_byte_stream_read(struct tn_byte_stream *stream, void *buffer, size_
 	if (size > left)
 		size = (size_t)left;
 	tn_status status = tn_file_read(&stream->file, stream->next, buffer, size, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	stream->next += size;
 	*got = size;

@@ -82,7 +82,7 @@ static tn_status inflate_bytes(struct tn_zip_member *member, unsigned char *buff
 			tn_status status = tn_file_read(&member->zip->file,
 							member->entry->data + member->taken,
 							member->input, take, error);
-			if (status != TN_OK)
+			if (status)
 				return status;
 			member->taken += take;
 			member->zlib.next_in = member->input;
@@ -115,7 +115,7 @@ static tn_status finish_inflating(struct tn_zip_member *member, struct tn_error_
 	unsigned char extra;
 	size_t got = 0;
 	tn_status status = inflate_bytes(member, &extra, 1, &got, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (got || member->zlib.avail_in || member->taken != member->entry->packed_size)
 		return tn_fail(error, TN_FORMAT, OPERATION,
@@ -173,7 +173,7 @@ tn_status tn_zip_member_open(const struct tn_zip *zip, const struct tn_zip_entry
 	member->label = label;
 	tn_status status =
 		entry->method == TN_ZIP_DEFLATED ? start_inflating(member, error) : TN_OK;
-	if (status == TN_OK)
+	if (!status)
 		*out = member;
 	else
 		tn_zip_member_close(member);
@@ -201,11 +201,11 @@ tn_status tn_zip_member_read(struct tn_zip_member *member, void *buffer, size_t 
 				      error);
 		member->taken += size;
 	}
-	if (status == TN_OK && got != size)
+	if (!status && got != size)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: expected %llu bytes of content, found %zu fewer", member->label,
 			       (unsigned long long)entry->size, size - got);
-	if (status == TN_OK)
+	if (!status)
 		member->crc = tn_crc32(member->crc, buffer, size);
 	return status;
 }
@@ -215,7 +215,7 @@ tn_status tn_zip_member_finish(struct tn_zip_member *member, struct tn_error_inf
 	const struct tn_zip_entry *entry = member->entry;
 	tn_status status =
 		entry->method == TN_ZIP_DEFLATED ? finish_inflating(member, error) : TN_OK;
-	if (status == TN_OK && member->crc != entry->crc)
+	if (!status && member->crc != entry->crc)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: expected the checksum %08x, found %08x", member->label,
 			       entry->crc, member->crc);

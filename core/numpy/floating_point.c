@@ -79,15 +79,14 @@ tn_array *tn_frexp(const tn_array *a, tn_array **exponent)
 	if (begin("frexp", a, NULL, &x, NULL))
 		return NULL;
 	tn_context *context = tn_array_context(a);
-	tn_array *mantissa = of_parts("frexp", "z = none ? x : mantissa", x ? x->dtype : 0, x);
-	if (mantissa && exponent) {
-		*exponent = of_parts("frexp", "z = none ? 0 : order", TN_I32, x);
-		if (*exponent)
-			tn_array_lift(*exponent);
-		else
-			mantissa = NULL;
-	}
-	return tn_scope_end(context, mantissa);
+	tn_array *parts[] = {of_parts("frexp", "z = none ? x : mantissa", x ? x->dtype : 0, x),
+			     NULL};
+	if (exponent)
+		parts[1] = of_parts("frexp", "z = none ? 0 : order", TN_I32, x);
+	tn_scope_end_all(context, TN_OK, 2, parts);
+	if (exponent)
+		*exponent = parts[1];
+	return parts[0];
 }
 
 /* In three exact factors 2^i; what is far below the normal numbers only becomes subnormal with the

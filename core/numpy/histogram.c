@@ -158,22 +158,20 @@ tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
 		       const tn_array *weights, int density, tn_array **edges)
 {
 	struct histogram h = {.bins = {.operation = "histogram", .n = bins, .is_uniform = 1}};
-	tn_array *made = NULL, *result = NULL;
+	tn_array *results[2] = {NULL};
 	if (edges)
 		*edges = NULL;
 	struct tn_runtime *runtime = begin("histogram", a, weights);
 	if (!runtime || check_uniform(a, bins, range) || tn_scope_begin(runtime->context))
 		return NULL;
 	if (!take_values(&h, a, weights)) {
-		made = tn_bins_edges("histogram", h.a, bins, range);
-		h.bins.edges = made;
-		result = finish(&h, density);
+		h.bins.edges = results[1] = tn_bins_edges("histogram", h.a, bins, range);
+		results[0] = finish(&h, density);
 	}
-	if (result && edges) {
-		tn_array_lift(made);
-		*edges = made;
-	}
-	return tn_scope_end(runtime->context, result);
+	tn_scope_end_all(runtime->context, TN_OK, edges ? 2 : 1, results);
+	if (edges)
+		*edges = results[1];
+	return results[0];
 }
 
 tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges, const tn_array *weights,

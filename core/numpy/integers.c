@@ -146,8 +146,7 @@ tn_array *tn_bitwise_count(const tn_array *a)
 	tn_text_add(&text, tn_is_unsigned(a->dtype) ? "bits = i64(x)\n" : "bits = abs(i64(x))\n");
 	tn_text_add(&text, count_of);
 	if (text.failed)
-		if (text.failed)
-			tn_runtime_no_memory(runtime, "bitwise_count", "a program");
+		tn_runtime_no_memory(runtime, "bitwise_count", "a program");
 	const struct tn_formula formula = {.text = text.data, .inputs = "x"};
 	tn_array *count =
 		text.failed ? NULL : tn_formula_array("bitwise_count", &formula, TN_U8, &a, NULL);

@@ -94,22 +94,6 @@ tn_status tn_scope_begin_all(struct tn_runtime *runtime, const char *operation, 
 	return tn_scope_begin(runtime->context);
 }
 
-tn_status tn_scope_end_all(tn_context *context, tn_status status, int n, tn_array **arrays)
-{
-	for (int i = 0; i < n; i++) {
-		if (!status && !arrays[i])
-			status = context->runtime.error.status;
-	}
-	for (int i = 0; i < n; i++) {
-		if (status)
-			arrays[i] = NULL;
-		else
-			tn_array_lift(arrays[i]);
-	}
-	tn_scope_end(context, NULL);
-	return status;
-}
-
 /* ---- By axis ---------------------------------------------------------------------------------*/
 
 tn_array *tn_unraveled(const char *operation, const tn_array *numbers, int rank,

@@ -68,7 +68,7 @@ static tn_status compile_source(struct tn_kernel *kernel, const struct tn_kernel
 			error, TN_UNSUPPORTED, "compile",
 			"the backend has no compiler for kernels from source (" TN_TABLE_COMPILE
 			")");
-	if (status == TN_OK && !kernel->handle)
+	if (!status && !kernel->handle)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "compile",
 				 "the backend returned no handle");
 	if (source->log_length)
