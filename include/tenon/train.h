@@ -122,7 +122,7 @@ struct tn_train_options {
 	uint32_t schedule_epochs;
 	/* As in struct tn_trainer_options. */
 	double clip_norm;  /* 0: none */
-	uint64_t patience; /* stop after this many epochs in a row whose loss is not lower; 0: never */
+	uint64_t patience; /* stop after this many epochs without a lower loss; 0: never */
 	double min_delta;
 	/* Trains on several ranks, as a trainer does; batch_size is that of all ranks.  NULL: on
 	 * one. */
