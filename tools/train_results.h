@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What `tenon train` shows of a test beside its accuracy: the confusion matrix, the pictures
+ * What `tenon train` shows of a test besides its accuracy: the confusion matrix, the pictures
  * answered wrongly, and plots.
  */
 #ifndef TENON_TOOLS_TRAIN_RESULTS_H
