@@ -45,11 +45,17 @@ AC_DEFUN([TN_FLAGS], [
 	AC_SUBST([FUZZ_ENGINE], [-fsanitize=fuzzer])
 ])
 
+# TN_LOOK_FOR(COMMAND): what configure looks for in a shell command that prints it, as it is when
+# the command runs.  ./quickstart compares what build/dependencies prints with what it was.
+AC_DEFUN([TN_LOOK_FOR], [TN_LOOKED_FOR="${TN_LOOKED_FOR}$1
+"])
+
 # TN_DEPENDENCY(NAME, PKG-CONFIG MODULE, auto|yes|no): sets have_NAME, HAVE_NAME, the conditional of
 # that name, NAME_CFLAGS and NAME_LIBS.  `yes` fails when it is absent, `auto` goes on without.
 AC_DEFUN([TN_DEPENDENCY], [
 	have_$1=no
 	AS_IF([test "$3" != no], [
+		TN_LOOK_FOR([module '$2'])
 		PKG_CHECK_MODULES(m4_toupper([$1]), [$2], [have_$1=yes], [
 			AS_IF([test "$3" = yes], [AC_MSG_ERROR([$2 was not found by pkg-config])])])
 	])
@@ -61,6 +67,8 @@ AC_DEFUN([TN_DEPENDENCY], [
 AC_DEFUN([TN_OPENBLAS], [
 	have_openblas=no
 	AS_IF([test "$with_openblas" != no], [
+		TN_LOOK_FOR([module openblas])
+		TN_LOOK_FOR([header cblas.h])
 		PKG_CHECK_MODULES([OPENBLAS], [openblas], [have_openblas=yes], [
 			AC_CHECK_HEADER([cblas.h], [have_openblas=yes], [
 				AS_IF([test "$with_openblas" = yes],
@@ -73,6 +81,7 @@ AC_DEFUN([TN_OPENBLAS], [
 AC_DEFUN([TN_DNNL], [
 	have_dnnl=no
 	DNNL_LIBS=
+	TN_LOOK_FOR([header dnnl.h])
 	AC_CHECK_HEADER([dnnl.h], [
 		AC_CHECK_LIB([dnnl], [dnnl_primitive_execute], [have_dnnl=yes; DNNL_LIBS=-ldnnl])])
 	AC_SUBST([DNNL_LIBS])
@@ -131,6 +140,9 @@ AC_DEFUN([TN_CUDA], [
 		[no], [tn_places=],
 		[auto|yes], [tn_places="$CUDA_HOME /usr/local/cuda"],
 		[tn_places="$with_cuda"])
+	for tn_place in $tn_places; do
+		TN_LOOK_FOR([folder $tn_place])
+	done
 	AC_MSG_CHECKING([for the headers of the CUDA toolkit])
 	tn_saved="$CPPFLAGS"
 	for tn_place in $tn_places; do
@@ -170,6 +182,7 @@ AC_DEFUN([TN_CUDNN], [
 	AS_CASE([$with_cudnn], [auto|yes|no], [],
 		[AS_IF([test ! -e "$with_cudnn/include/cudnn.h"],
 			[AC_MSG_ERROR([--with-cudnn: there is no $with_cudnn/include/cudnn.h])])])
+	AS_IF([test -n "$tn_places"], [TN_LOOK_FOR([header cudnn.h])])
 	AC_MSG_CHECKING([for the headers of cuDNN])
 	tn_saved="$CPPFLAGS"
 	for tn_folder in $tn_places; do
@@ -200,6 +213,7 @@ AC_DEFUN([TN_MPI], [
 	have_$1=no
 	m4_pushdef([TN_NAME], m4_toupper([$1]))
 	AS_IF([test "$3" != no], [
+		TN_LOOK_FOR([module '$2'])
 		PKG_CHECK_MODULES(TN_NAME, [$2], [have_$1=yes], [
 			AS_IF([test "$3" = yes], [AC_MSG_ERROR([$2 was not found by pkg-config])])])
 	])

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_writer.h"
+#include "base/memory.h"
 #include "confusion.h"
 #include "picture_options.h"
 #include "tool.h"
@@ -90,17 +92,41 @@ static void compare_names(const struct saved_network *network, const tn_dataset 
 	}
 }
 
-static void print_json(const struct eval_command *c, const struct tn_evaluation *result,
-		       const uint64_t *confusion, uint32_t n)
+static void add_confusion(struct tn_json_writer *json, const uint64_t *confusion, uint32_t n)
 {
-	printf("{\"test_loss\": %.9g, \"test_accuracy\": %.9g, \"images\": %" PRIu64
-	       ", \"seconds\": %.3f",
-	       result->loss, result->accuracy, result->images, result->seconds);
-	for (size_t i = 0; c->confusion && i < (size_t)n * n; i++) {
-		const char *before = i == 0 ? ", \"confusion\": [[" : i % n ? ", " : "], [";
-		printf("%s%" PRIu64, before, confusion[i]);
+	tn_json_begin_array(json, "confusion");
+	for (uint32_t row = 0; row < n; row++) {
+		tn_json_begin_array(json, NULL);
+		for (uint32_t column = 0; column < n; column++)
+			tn_json_add_unsigned(json, NULL, confusion[(size_t)row * n + column]);
+		tn_json_end(json);
 	}
-	printf("%s}\n", c->confusion ? "]]" : "");
+	tn_json_end(json);
+}
+
+/* 0: no memory. */
+static int print_json(const struct eval_command *c, const struct tn_evaluation *result,
+		      const uint64_t *confusion, uint32_t n)
+{
+	struct tn_json_writer json;
+	char seconds[64];
+	snprintf(seconds, sizeof(seconds), "%.3f", result->seconds);
+	tn_json_writer_init(&json, TN_JSON_SPACED);
+	tn_json_begin_object(&json, NULL);
+	tn_json_add_number(&json, "test_loss", result->loss, 9);
+	tn_json_add_number(&json, "test_accuracy", result->accuracy, 9);
+	tn_json_add_unsigned(&json, "images", result->images);
+	tn_json_add_raw(&json, "seconds", seconds);
+	if (c->confusion)
+		add_confusion(&json, confusion, n);
+	tn_json_end(&json);
+	char *text = tn_json_writer_take(&json);
+	if (text)
+		puts(text);
+	else
+		fprintf(stderr, "tenon eval: no memory for the result\n");
+	tn_mem_free(text);
+	return text != NULL;
 }
 
 static int evaluate(const struct eval_command *c, tn_context *context,
@@ -130,10 +156,11 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 		free(confusion);
 		return EXIT_FAILED;
 	}
+	int is_printed = 1;
 	if (!tn_error(context)) {
 		say_untested("eval", dataset, network->has_spare, confusion);
 		if (c->json)
-			print_json(c, &result, confusion, n);
+			is_printed = print_json(c, &result, confusion, n);
 		else
 			printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
 			       100.0 * result.accuracy, result.loss, result.images);
@@ -141,7 +168,8 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 			print_confusion(confusion, n, network->classes);
 	}
 	free(confusion);
-	return finish(context);
+	int code = finish(context);
+	return is_printed ? code : EXIT_FAILED;
 }
 
 static int open_data(const struct eval_command *c, const struct saved_network *network,

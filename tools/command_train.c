@@ -5,7 +5,6 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "bar.h"
+#include "base/utf8.h"
 #include "interrupt.h"
 #include "nnott_options.h"
 #include "output.h"
@@ -183,10 +183,8 @@ static int read_options(struct train_command *c, int argc, char **argv)
 /* The metadata of a saved network is UTF-8: checked now rather than after the last epoch. */
 static int is_utf8(const char *text)
 {
-	json_t *string = json_string(text);
-	int valid = string != NULL;
-	json_decref(string);
-	return valid;
+	size_t length = strlen(text);
+	return tn_utf8_prefix(text, length) == length;
 }
 
 /* Options that change nothing are refused. */

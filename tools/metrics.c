@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json_writer.h"
+#include "base/memory.h"
 #include "output.h"
 
 static int refuse(const char *path, const char *why)
@@ -91,54 +92,37 @@ void metrics_continue(struct metrics *metrics, uint64_t epochs)
 		note_failure(metrics, errno);
 }
 
-/* A line that grows. */
-struct line {
-	char *text;
-	size_t n;
-	int failed;
-};
+/* As many digits as a float has. */
+enum { DIGITS = 9 };
 
-static __attribute__((format(printf, 2, 3))) void add(struct line *line, const char *format, ...)
+static void begin_line(struct tn_json_writer *line)
 {
-	char *piece;
-	va_list arguments;
-	va_start(arguments, format);
-	int n = vasprintf(&piece, format, arguments);
-	va_end(arguments);
-	char *text = n < 0 ? NULL : realloc(line->text, line->n + (size_t)n + 1);
-	if (text) {
-		memcpy(text + line->n, piece, (size_t)n + 1);
-		line->text = text;
-		line->n += (size_t)n;
-	}
-	line->failed |= !text;
-	if (n >= 0)
-		free(piece);
+	tn_json_writer_init(line, TN_JSON_SPACED);
+	tn_json_begin_object(line, NULL);
 }
 
-static void add_number(struct line *line, const char *key, double value)
+static void add_number(struct tn_json_writer *line, const char *key, double value)
 {
-	add(line, line->n ? ", " : "{");
-	if (isfinite(value))
-		add(line, "\"%s\": %.9g", key, value);
-	else
-		add(line, "\"%s\": null", key);
+	tn_json_add_number(line, key, value, DIGITS);
 }
 
 /* Writes the line at once: the whole of it, or nothing where a disk is full. */
-static void end_line(struct metrics *metrics, struct line *line)
+static void end_line(struct metrics *metrics, struct tn_json_writer *line)
 {
 	struct stat before;
-	add(line, "}\n");
-	int reason = line->failed ? ENOMEM : fstat(metrics->fd, &before) ? errno : 0;
-	for (size_t done = 0; !reason && done < line->n;) {
-		ssize_t n = write(metrics->fd, line->text + done, line->n - done);
+	tn_json_end(line);
+	tn_text_add(&line->text, "\n");
+	char *text = tn_json_writer_take(line);
+	int reason = !text ? ENOMEM : fstat(metrics->fd, &before) ? errno : 0;
+	const size_t length = text ? strlen(text) : 0;
+	for (size_t done = 0; !reason && done < length;) {
+		ssize_t n = write(metrics->fd, text + done, length - done);
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno != EINTR)
 			reason = errno;
 	}
-	free(line->text);
+	tn_mem_free(text);
 	if (!reason)
 		return;
 	note_failure(metrics, reason);
@@ -146,23 +130,27 @@ static void end_line(struct metrics *metrics, struct line *line)
 		note_failure(metrics, errno);
 }
 
-static void add_ranks(struct line *line, uint32_t n, const struct rank_times *times)
+static void add_ranks(struct tn_json_writer *line, uint32_t n, const struct rank_times *times)
 {
-	add(line, ", \"ranks\": [");
-	for (uint32_t i = 0; i < n; i++)
-		add(line, "%s{\"seconds\": %.9g, \"waited\": %.9g}", i ? ", " : "",
-		    times[i].seconds, times[i].waited);
-	add(line, "]");
+	tn_json_begin_array(line, "ranks");
+	for (uint32_t i = 0; i < n; i++) {
+		tn_json_begin_object(line, NULL);
+		add_number(line, "seconds", times[i].seconds);
+		add_number(line, "waited", times[i].waited);
+		tn_json_end(line);
+	}
+	tn_json_end(line);
 }
 
 void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *m, uint32_t n_ranks,
 		   const struct rank_times *times)
 {
-	struct line line = {.n = 0};
+	struct tn_json_writer line;
 	if (!metrics->is_open)
 		return;
 	metrics_begin(metrics);
-	add(&line, "{\"epoch\": %" PRIu64, m->epoch);
+	begin_line(&line);
+	tn_json_add_unsigned(&line, "epoch", m->epoch);
 	add_number(&line, "train_loss", m->train.loss);
 	add_number(&line, "train_accuracy", m->train.accuracy);
 	add_number(&line, "val_loss", m->validation.images ? m->validation.loss : NAN);
@@ -176,10 +164,11 @@ void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *m, ui
 
 void metrics_test(struct metrics *metrics, const struct tn_evaluation *test)
 {
-	struct line line = {.n = 0};
+	struct tn_json_writer line;
 	if (!metrics->is_open)
 		return;
 	metrics_begin(metrics);
+	begin_line(&line);
 	add_number(&line, "test_loss", test->loss);
 	add_number(&line, "test_accuracy", test->accuracy);
 	end_line(metrics, &line);

@@ -174,8 +174,7 @@ tn_status tn_scope_begin(tn_context *context)
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	struct tn_scope *scope = tn_mem_alloc(sizeof(*scope));
 	if (!scope)
-		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "scope_begin",
-				       "no host memory for a scope");
+		return tn_runtime_no_memory(runtime, "scope_begin", "a scope");
 	scope->arrays = NULL;
 	scope->parent = runtime->scope;
 	runtime->scope = scope;
@@ -207,6 +206,22 @@ tn_array *tn_scope_end(tn_context *context, tn_array *result)
 	runtime->scope = scope->parent;
 	tn_mem_free(scope);
 	return result;
+}
+
+tn_status tn_scope_end_all(tn_context *context, tn_status status, int n, tn_array **results)
+{
+	const struct tn_runtime *runtime = tn_runtime_of(context);
+	if (!status)
+		status = runtime->error.status;
+	for (int i = 0; i < n; i++) {
+		if (status)
+			results[i] = NULL;
+		else if (results[i] && results[i]->scope == runtime->scope &&
+			 runtime->scope->parent)
+			tn_array_lift(results[i]);
+	}
+	tn_scope_end(context, NULL);
+	return status;
 }
 
 void tn_runtime_free_arrays(struct tn_runtime *runtime)

@@ -57,6 +57,13 @@ tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const
 tn_array *tn_array_over(struct tn_runtime *runtime, struct tn_storage *storage, tn_dtype dtype,
 			int rank, const int64_t *shape, const int64_t *strides, int64_t offset);
 
+/* Where one type serves for arrays that are read and those that are written; or where a const array
+ * becomes a result, or the tape changes what it keeps of it. */
+static inline tn_array *tn_array_const_cast(const tn_array *array)
+{
+	return (tn_array *)(uintptr_t)array;
+}
+
 /* The library's own reference, apart from scopes and tn_keep. */
 static inline tn_array *tn_array_hold(tn_array *array)
 {
@@ -72,6 +79,11 @@ void tn_array_discard(tn_array *array);
 /* Moves an array from its scope, which has a parent, to the parent: a second result of a
  * composition. */
 void tn_array_lift(tn_array *array);
+
+/* Ends a scope that has several results: each moves to the parent, as that of tn_scope_end does;
+ * NULL is a result that is not wanted.  If `status` is a failure, or an error is kept, all are
+ * freed and become NULL.  Returns that status. */
+tn_status tn_scope_end_all(tn_context *context, tn_status status, int n, tn_array **results);
 
 /* Frees all arrays and scopes of a runtime, regardless of owners. */
 void tn_runtime_free_arrays(struct tn_runtime *runtime);

@@ -48,8 +48,10 @@ struct tn_record {
 	/* MAP: texts of the gradients of the first TN_DERIVATIVES inputs
 	 * (autograd/derivatives.h), NULL where they are found by differentiation, and for none. */
 	const char *const *derivatives;
-	int output_serves; /* MAP of one input: its gradient may read the output instead */
-	uint32_t axes;     /* bit i: axis i */
+	const char *input_names;  /* of the texts, in one string (dispatch/formulas.h) */
+	const char *scalar_names; /* likewise; NULL: none */
+	int output_serves;        /* MAP of one input: its gradient may read the output instead */
+	uint32_t axes;            /* bit i: axis i */
 	int axis;
 	int n_axes;
 	int permutation[TN_MAX_RANK];

@@ -30,12 +30,25 @@ tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const ch
 	return tn_runtime_keep(runtime, &runtime->report);
 }
 
+tn_status tn_runtime_no_memory(struct tn_runtime *runtime, const char *operation, const char *what)
+{
+	tn_no_memory(&runtime->report, operation, NULL, what);
+	return tn_runtime_keep(runtime, &runtime->report);
+}
+
 tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size, const void *given,
 			  const char *type, const char *operation)
 {
 	if (!runtime)
 		return TN_INVALID_ARGUMENT;
 	tn_status status = tn_options_take(own, own_size, given, type, operation, &runtime->report);
+	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
+}
+
+tn_status tn_runtime_check(struct tn_runtime *runtime, void *options,
+			   const struct tn_option *members, const char *operation)
+{
+	tn_status status = tn_options_check(options, members, operation, &runtime->report);
 	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
 }
 

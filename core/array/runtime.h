@@ -99,9 +99,21 @@ tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info
 /* Makes and keeps an error; returns status. */
 tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const char *operation,
 			  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same of tn_no_memory without a subject. */
+tn_status tn_runtime_no_memory(struct tn_runtime *runtime, const char *operation, const char *what);
 /* tn_options_take, which keeps the error.  Also TN_INVALID_ARGUMENT for a NULL runtime. */
 tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size, const void *given,
 			  const char *type, const char *operation);
+/* The status of the error that a call has reported, after it failed; TN_OUT_OF_MEMORY if it has
+ * reported none. */
+static inline tn_status tn_report_status(const struct tn_runtime *runtime)
+{
+	return runtime->report.status ? runtime->report.status : TN_OUT_OF_MEMORY;
+}
+/* tn_options_check, which keeps the error. */
+struct tn_option;
+tn_status tn_runtime_check(struct tn_runtime *runtime, void *options,
+			   const struct tn_option *members, const char *operation);
 /* TN_PENDING_ERROR while an error is kept, else TN_OK. */
 static inline tn_status tn_runtime_ready(const struct tn_runtime *runtime)
 {

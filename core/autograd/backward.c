@@ -240,7 +240,7 @@ static tn_array *first_gradient(const struct pass *pass, const tn_array *output,
 	if (given && given->rank == output->rank &&
 	    !memcmp(given->shape, output->shape, (size_t)output->rank * sizeof(int64_t)))
 		return is_readable(given, output->dtype)
-			       ? (tn_array *)(uintptr_t)given
+			       ? tn_array_const_cast(given)
 			       : tn_astype(given, output->dtype); /* a copy in its memory order */
 	if (!given && tn_array_size(output) == 1) {
 		tn_array *one = tn_empty(tn_array_context(output), output->dtype, output->rank,

@@ -6,11 +6,15 @@
  */
 #include "autograd/derivatives.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/memory.h"
-#include "dispatch/programs.h"
+#include "dispatch/formulas.h"
 
 #define BUCKETS 256
+/* The names of a program's inputs and dz, in one string. */
+enum { LONGEST_NAMES = 512 };
 
 struct derivative {
 	struct derivative *next;
@@ -126,19 +130,13 @@ static const struct derivative *find_or_differentiate(struct table *table,
 }
 
 tn_status tn_derivative_state(struct tn_runtime *rt, const struct tn_program *program, uint32_t i,
-			      const char *text, struct tn_error_info *error)
+			      const char *text, const char *inputs, const char *scalars,
+			      struct tn_error_info *error)
 {
 	struct table *table = table_of(rt);
-	tn_dtype inputs[TN_PROGRAM_MAX_INPUTS], scalars[TN_PROGRAM_MAX_SCALARS];
-	const struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = program->n_inputs + 1,
-		.n_scalars = program->n_scalars,
-		.inputs = tn_short_inputs,
-		.input_dtypes = inputs,
-		.scalars = tn_short_scalars,
-		.scalar_dtypes = scalars,
-	};
+	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS], scalar_dtypes[TN_PROGRAM_MAX_SCALARS];
+	char with_dz[LONGEST_NAMES];
+	struct tn_formula formula = {.text = text, .inputs = with_dz, .scalars = scalars};
 	struct tn_program *gradient;
 	tn_status status;
 	if (!table)
@@ -146,12 +144,13 @@ tn_status tn_derivative_state(struct tn_runtime *rt, const struct tn_program *pr
 			       "no memory for the derivatives");
 	if (find(table, program, 1u << i))
 		return TN_OK;
+	snprintf(with_dz, sizeof(with_dz), "%s dz", inputs);
 	for (uint32_t k = 0; k < program->n_inputs; k++)
-		inputs[k] = tn_program_input_dtype(program, k);
-	inputs[program->n_inputs] = tn_program_output_dtype(program, 0);
+		dtypes[k] = tn_program_input_dtype(program, k);
+	dtypes[program->n_inputs] = tn_program_output_dtype(program, 0);
 	for (uint32_t k = 0; k < program->n_scalars; k++)
-		scalars[k] = tn_program_scalar_dtype(program, k);
-	status = tn_program_parse(text, &names, &gradient, error);
+		scalar_dtypes[k] = tn_program_scalar_dtype(program, k);
+	status = tn_formula_parse(&formula, dtypes, scalar_dtypes, &gradient, error);
 	if (!status && !add(table, program, 1u << i, gradient, error))
 		status = error->status;
 	return status;

@@ -17,10 +17,11 @@ const struct tn_program *tn_derivative_of(struct tn_runtime *runtime, const char
 					  const struct tn_program *program, uint32_t wanted);
 
 /* From now on the gradient of input i alone is `text`, a program over the inputs, the output's
- * gradient and the scalars by the names of tn_short_inputs and tn_short_scalars: shorter, or of
- * other values at kinks, than what differentiation gives. */
+ * gradient dz and the scalars: shorter, or of other values at kinks, than what differentiation
+ * gives.  The names of inputs and scalars are words, as in a formula. */
 tn_status tn_derivative_state(struct tn_runtime *runtime, const struct tn_program *program,
-			      uint32_t i, const char *text, struct tn_error_info *error);
+			      uint32_t i, const char *text, const char *inputs, const char *scalars,
+			      struct tn_error_info *error);
 
 /* The inputs that this gradient program reads, a bit each (bit n_inputs: the output's gradient).
  * All bits where there is none: tn_derivative_of then reports why. */

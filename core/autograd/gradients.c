@@ -118,7 +118,8 @@ tn_status tn_tape_record(void *tape, const struct tn_record *record, struct tn_e
 		tn_status status = TN_OK;
 		if (text && record->inputs[i]->tracked)
 			status = tn_derivative_state(record->output->runtime, record->program, i,
-						     text, error);
+						     text, record->input_names,
+						     record->scalar_names, error);
 		if (status)
 			return status;
 	}

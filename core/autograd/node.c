@@ -102,7 +102,7 @@ tn_status tn_tape_add_node(struct tn_tape *tape, uint32_t n_outputs, tn_array *c
 	if (tape->runtime->watch)
 		node->watch_row = tape->runtime->watch->row;
 	for (uint32_t i = 0; i < request->n_saved; i++) {
-		tn_array *array = (tn_array *)(uintptr_t)request->saved[i];
+		tn_array *array = tn_array_const_cast(request->saved[i]);
 		if (!array)
 			continue;
 		node->saved[i].array = tn_array_hold(array);

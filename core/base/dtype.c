@@ -7,55 +7,9 @@
  */
 #include "base/dtype.h"
 
-#include <math.h>
 #include <tenon/status.h>
 
 #include "base/bits.h"
-
-/* 1 sign, 5 exponent (bias 15), 10 fraction bits. */
-float tn_f32_of_f16(uint16_t half)
-{
-	uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-	uint32_t exponent = (half >> 10) & 31;
-	uint32_t fraction = half & 0x3ff;
-	if (exponent == 31)
-		return tn_f32_of_bits(sign | 0x7f800000 | fraction << 13);
-	if (exponent)
-		return tn_f32_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
-	/* Subnormal: fraction * 2^-24, exact in f32. */
-	float magnitude = (float)fraction * 0x1p-24f;
-	return sign ? -magnitude : magnitude;
-}
-
-uint16_t tn_f16_of_f32(float value)
-{
-	uint32_t bits = (uint32_t)tn_bits_of_f32(value);
-	uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-	uint32_t magnitude = bits & 0x7fffffff;
-	if (magnitude > 0x7f800000) /* NaN: quiet, with the payload's upper bits */
-		return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x1ff));
-	if (magnitude >= 0x477ff000) /* 65520 and above round to infinity */
-		return (uint16_t)(sign | 0x7c00);
-	if (magnitude < 0x38800000) { /* below 2^-14: a multiple of 2^-24, which rintf rounds */
-		float units = rintf(tn_f32_of_bits(magnitude) * 0x1p24f);
-		return (uint16_t)(sign | (uint16_t)units);
-	}
-	uint32_t odd = magnitude >> 13 & 1;
-	return (uint16_t)(sign | ((magnitude - (112u << 23) + 0xfff + odd) >> 13));
-}
-
-float tn_f32_of_bf16(uint16_t brain)
-{
-	return tn_f32_of_bits((uint64_t)brain << 16);
-}
-
-uint16_t tn_bf16_of_f32(float value)
-{
-	uint32_t bits = (uint32_t)tn_bits_of_f32(value);
-	if ((bits & 0x7fffffff) > 0x7f800000)
-		return (uint16_t)(bits >> 16 | 0x40);
-	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 static double value_of_f16(uint64_t bits)
 {

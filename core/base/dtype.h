@@ -93,10 +93,4 @@ static inline int tn_is_compute_dtype(tn_dtype dtype)
 	return dtype && tn_compute_dtype(dtype) == dtype;
 }
 
-/* f16 and bf16: exact to f32, to nearest with ties to even from it. */
-float tn_f32_of_f16(uint16_t half);
-uint16_t tn_f16_of_f32(float value);
-float tn_f32_of_bf16(uint16_t brain);
-uint16_t tn_bf16_of_f32(float value);
-
 #endif

@@ -41,3 +41,11 @@ tn_status tn_fail(struct tn_error_info *error, tn_status status, const char *ope
 	va_end(arguments);
 	return status;
 }
+
+tn_status tn_no_memory(struct tn_error_info *error, const char *operation, const char *subject,
+		       const char *what)
+{
+	return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s%s%s%s",
+		       subject ? subject : "no host", subject ? ": no memory" : " memory",
+		       what ? " for " : "", what ? what : "");
+}

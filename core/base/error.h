@@ -22,4 +22,9 @@ tn_status tn_fail(struct tn_error_info *error, tn_status status, const char *ope
 tn_status tn_fail_v(struct tn_error_info *error, tn_status status, const char *operation,
 		    const char *format, va_list arguments);
 
+/* TN_OUT_OF_MEMORY: "SUBJECT: no memory for WHAT"; without a subject "no host memory for WHAT".
+ * NULL for `what`: without "for". */
+tn_status tn_no_memory(struct tn_error_info *error, const char *operation, const char *subject,
+		       const char *what);
+
 #endif

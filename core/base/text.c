@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 
 void tn_text_init(struct tn_text *text)
 {
@@ -23,7 +24,13 @@ static int reserve(struct tn_text *text, size_t more)
 		return 0;
 	if (needed <= text->capacity)
 		return 1;
+	if (text->most && needed > text->most) {
+		text->failed = 1;
+		return 0;
+	}
 	size_t capacity = needed < 64 ? 64 : needed + needed / 2;
+	if (text->most && capacity > text->most)
+		capacity = text->most;
 	char *data = tn_mem_realloc(text->data, capacity, 1);
 	if (!data) {
 		text->failed = 1;
@@ -85,30 +92,19 @@ void tn_text_release(struct tn_text *text)
 	tn_text_init(text);
 }
 
-/* The length of the UTF-8 sequence at s when it is a whole, printable character, else 0.
- * Source: RFC 3629, section 4. */
-static size_t printable(const unsigned char *s)
+/* The length of the character at s if it is printable, else 0. */
+static size_t printable(const char *s)
 {
-	if (s[0] < 0x80)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	size_t length = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-	if (s[0] < 0xc2 || !length)
-		return 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
+	const unsigned char first = (unsigned char)s[0], second = (unsigned char)s[1];
+	size_t length = tn_utf8_length(s, strnlen(s, 4));
 	/* U+0080 to U+009F are control characters. */
-	return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : length;
+	int is_control = first < 0x20 || first == 0x7f || (first == 0xc2 && second < 0xa0);
+	return is_control ? 0 : length;
 }
 
 void tn_text_make_printable(char *text)
 {
-	unsigned char *s = (unsigned char *)text;
-	while (*s) {
+	for (char *s = text; *s;) {
 		size_t length = printable(s);
 		if (!length) {
 			*s = *s == '\n' || *s == '\t' ? ' ' : '?';

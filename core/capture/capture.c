@@ -83,8 +83,7 @@ tn_status tn_capture_keep(struct tn_runtime *runtime, void *thing, void (*releas
 	if (!*is_new || list_add(&graph->others, thing, release))
 		return TN_OK;
 	*is_new = 0;
-	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture",
-		       "no host memory for the capture");
+	return tn_no_memory(&runtime->report, "capture", NULL, "the capture");
 }
 
 tn_status tn_capture_refuse(struct tn_runtime *runtime, const char *operation, const char *what)
@@ -123,8 +122,7 @@ tn_status tn_capture_begin(tn_context *context)
 				       "a capture or a tape has already begun");
 	struct tn_graph *graph = tn_mem_zeroed(1, sizeof(*graph));
 	if (!graph)
-		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "capture_begin",
-				       "no host memory for the capture");
+		return tn_runtime_no_memory(runtime, "capture_begin", "the capture");
 	graph->runtime = runtime;
 	graph->device = runtime->device;
 	tn_stepped_begin(&graph->stepped, runtime);
@@ -150,8 +148,7 @@ static tn_status check_end(const struct tn_graph *graph)
 		return tn_fail(&runtime->report, TN_NOT_CAPTURABLE, "capture_end",
 			       "a tape has begun and not ended");
 	if (graph->is_incomplete)
-		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "capture_end",
-			       "no host memory for the capture");
+		return tn_no_memory(&runtime->report, "capture_end", NULL, "the capture");
 	return TN_OK;
 }
 

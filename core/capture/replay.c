@@ -225,8 +225,7 @@ tn_status tn_replay_begin(struct tn_runtime *runtime, const tn_array *x)
 				       "a tape or another observer is recording already");
 	struct tn_replay *replay = tn_mem_zeroed(1, sizeof(*replay));
 	if (!replay)
-		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "replay",
-				       "no host memory for a list of calls");
+		return tn_runtime_no_memory(runtime, "replay", "a list of calls");
 	replay->runtime = runtime;
 	replay->x = likeness_of(x);
 	replay->random = runtime->random.stream;

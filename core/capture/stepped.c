@@ -56,7 +56,7 @@ static struct tn_stepped_page *page_for(struct tn_stepped *stepped, uint32_t n,
 		return page;
 	page = tn_mem_zeroed(1, sizeof(*page));
 	if (!page) {
-		tn_fail(error, TN_OUT_OF_MEMORY, "capture", "no host memory for the capture");
+		tn_no_memory(error, "capture", NULL, "the capture");
 		return NULL;
 	}
 	if (tn_block_take_apart(stepped->device, sizeof(page->host[0]), &page->block, error)) {
@@ -80,7 +80,7 @@ static struct tn_stepped_entry *add_entry(struct tn_stepped *stepped,
 		entry->state = tn_mem_zeroed(1, source->size);
 	if (!entry || (source->size && !entry->state)) {
 		tn_mem_free(entry);
-		tn_fail(error, TN_OUT_OF_MEMORY, "capture", "no host memory for the capture");
+		tn_no_memory(error, "capture", NULL, "the capture");
 		return NULL;
 	}
 	entry->source = source;

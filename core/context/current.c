@@ -26,8 +26,7 @@ static tn_status make_room(struct tn_assembly *assembly, struct tn_error_info *e
 	struct tn_device **more =
 		tn_mem_realloc(assembly->pushed, room, sizeof(struct tn_device *));
 	if (!more)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "device_push",
-			       "no host memory for the stack of devices");
+		return tn_no_memory(error, "device_push", NULL, "the stack of devices");
 	assembly->pushed = more;
 	assembly->room_for_pushed = room;
 	return TN_OK;

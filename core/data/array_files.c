@@ -41,12 +41,6 @@ struct arrays {
 	int has_parts; /* others than the training part */
 };
 
-static tn_status no_memory(const char *path, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its arrays",
-		       tn_file_label(path));
-}
-
 /* ---- Reading ---------------------------------------------------------------------------------*/
 
 /* FOLDER/NAME.npy; NULL in *path: there is none. */
@@ -58,7 +52,7 @@ static tn_status find_file(const char *folder, const char *name, char **path,
 	tn_text_format(&text, "%s/%s.npy", folder, name);
 	*path = tn_text_take(&text);
 	if (!*path)
-		return no_memory(folder, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(folder), "its arrays");
 	if (access(*path, F_OK) != 0) {
 		tn_mem_free(*path);
 		*path = NULL;
@@ -81,7 +75,7 @@ static tn_status read_array(const struct arrays *arrays, const char *letter, con
 	if (arrays->npz)
 		return TN_OK;
 	tn_status status = find_file(arrays->path, name, &path, error);
-	if (status == TN_OK && path)
+	if (!status && path)
 		status = tn_npy_read(path, out, error);
 	tn_mem_free(path);
 	return status;
@@ -120,9 +114,9 @@ static tn_status check_part(struct arrays *arrays, int first, int i, struct tn_e
 			       "%s: expected x%s and y%s, or no y of any part, found %c%s alone",
 			       path, suffix, suffix, x->data ? 'x' : 'y', suffix);
 	tn_status status = check_array(arrays, x, &arrays->x[first], 'x', i, error);
-	if (status == TN_OK && y->data)
+	if (!status && y->data)
 		status = check_array(arrays, y, &arrays->y[first], 'y', i, error);
-	if (status == TN_OK && y->data && x->shape[0] != y->shape[0])
+	if (!status && y->data && x->shape[0] != y->shape[0])
 		status = tn_fail(error, TN_SHAPE, OPERATION,
 				 "%s: expected as many in x%s as in y%s, found %lld and %lld", path,
 				 suffix, suffix, (long long)x->shape[0], (long long)y->shape[0]);
@@ -135,19 +129,19 @@ static tn_status read_arrays(struct arrays *arrays, struct tn_error_info *error)
 {
 	tn_status status = TN_OK;
 	int first = -1;
-	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++) {
+	for (int i = 0; i < N_SUFFIXES && !status; i++) {
 		status = read_array(arrays, "x", parts[i].suffix, &arrays->x[i], error);
-		if (status == TN_OK)
+		if (!status)
 			status = read_array(arrays, "y", parts[i].suffix, &arrays->y[i], error);
 		if (first < 0 && arrays->x[i].data)
 			first = i;
 		arrays->has_y |= arrays->y[i].data != NULL;
 	}
-	if (status == TN_OK && (first < 0 || parts[first].part != TN_PART_TRAIN))
+	if (!status && (first < 0 || parts[first].part != TN_PART_TRAIN))
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: expected an array x or x_train, found none",
 			       tn_file_label(arrays->path));
-	for (int i = 1; i < N_SUFFIXES && status == TN_OK; i++) {
+	for (int i = 1; i < N_SUFFIXES && !status; i++) {
 		if (parts[i].part == parts[i - 1].part && arrays->x[i].data &&
 		    arrays->x[i - 1].data)
 			status = tn_fail(error, TN_FORMAT, OPERATION,
@@ -156,7 +150,7 @@ static tn_status read_arrays(struct arrays *arrays, struct tn_error_info *error)
 					 tn_file_label(arrays->path), parts[i - 1].suffix,
 					 parts[i].suffix);
 	}
-	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++)
+	for (int i = 0; i < N_SUFFIXES && !status; i++)
 		status = check_part(arrays, first, i, error);
 	return status;
 }
@@ -230,7 +224,7 @@ static tn_status check_gaps(const struct arrays *arrays, const struct tn_dataset
 	uint32_t missing = 0;
 	uint8_t *occurs = tn_mem_zeroed(MAX_CLASSES, 1);
 	if (!occurs)
-		return no_memory(arrays->path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 	for (uint64_t i = 0; i < n; i++)
 		occurs[raw->labels[i]] = 1;
 	while (missing < raw->n_classes && occurs[missing])
@@ -253,10 +247,10 @@ static tn_status join_labels(const struct arrays *arrays, int may_have_gaps,
 	tn_status status = TN_OK;
 	raw->labels = tn_mem_zeroed((size_t)arrays->n, sizeof(*raw->labels));
 	if (!raw->labels)
-		return no_memory(arrays->path, error);
-	for (int i = 0; i < N_SUFFIXES && status == TN_OK; i++) {
+		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
+	for (int i = 0; i < N_SUFFIXES && !status; i++) {
 		status = join_part(arrays, i, &next, raw, error);
-		if (status == TN_OK && parts[i].part == TN_PART_TRAIN && arrays->y[i].data &&
+		if (!status && parts[i].part == TN_PART_TRAIN && arrays->y[i].data &&
 		    !may_have_gaps)
 			status = check_gaps(arrays, raw, next, error);
 	}
@@ -313,7 +307,7 @@ static tn_status separate(uint8_t *images, uint64_t n, const uint32_t sizes[3], 
 	size_t channels = sizes[0], plane = (size_t)sizes[1] * sizes[2], size = channels * plane;
 	uint8_t *copy = tn_mem_alloc(size);
 	if (!copy)
-		return no_memory(path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(path), "its arrays");
 	for (uint64_t k = 0; k < n; k++, images += size) {
 		memcpy(copy, images, size);
 		for (size_t i = 0; i < plane; i++) {
@@ -341,7 +335,7 @@ static tn_status take_pictures(const struct arrays *arrays, const uint32_t sizes
 	raw->n = arrays->n;
 	raw->images = join(arrays->x);
 	if (!raw->images)
-		return no_memory(arrays->path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 	return is_last ? separate(raw->images, raw->n, sizes, arrays->path, error) : TN_OK;
 }
 
@@ -362,7 +356,7 @@ static tn_status take_tensors(const struct arrays *arrays, struct tn_dataset_raw
 		describe(first_of(arrays->y), &fields[1]);
 	tn_status status =
 		tn_samples_create(arrays->n, arrays->has_y ? 2 : 1, fields, &raw->samples, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	raw->samples->data[0] = join(arrays->x);
 	if (arrays->has_y)
@@ -371,7 +365,7 @@ static tn_status take_tensors(const struct arrays *arrays, struct tn_dataset_raw
 	raw->labels = NULL;
 	return raw->samples->data[0] && (!arrays->has_y || raw->samples->data[1])
 		       ? TN_OK
-		       : no_memory(arrays->path, error);
+		       : tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 }
 
 static tn_status take_parts(const struct arrays *arrays, struct tn_dataset_raw *raw,
@@ -382,7 +376,7 @@ static tn_status take_parts(const struct arrays *arrays, struct tn_dataset_raw *
 		return TN_OK;
 	raw->parts = tn_mem_alloc((size_t)arrays->n);
 	if (!raw->parts)
-		return no_memory(arrays->path, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(arrays->path), "its arrays");
 	for (int i = 0; i < N_SUFFIXES; i++) {
 		size_t n = arrays->x[i].data ? (size_t)arrays->x[i].shape[0] : 0;
 		memset(raw->parts + next, parts[i].part, n);
@@ -399,18 +393,18 @@ static tn_status convert(const struct arrays *arrays, int may_have_gaps, struct 
 	tn_status status = TN_OK;
 	if (arrays->has_y && are_labels(first_of(arrays->y)))
 		status = join_labels(arrays, may_have_gaps, raw, error);
-	if (status == TN_OK && raw->labels && are_pictures(first_of(arrays->x), sizes, &is_last))
+	if (!status && raw->labels && are_pictures(first_of(arrays->x), sizes, &is_last))
 		status = take_pictures(arrays, sizes, is_last, raw, error);
-	else if (status == TN_OK)
+	else if (!status)
 		status = take_tensors(arrays, raw, error);
-	return status == TN_OK ? take_parts(arrays, raw, error) : status;
+	return status ? status : take_parts(arrays, raw, error);
 }
 
 tn_status tn_array_files_look(const char *folder, int *is_there, struct tn_error_info *error)
 {
 	char *path = NULL;
 	tn_status status = find_file(folder, "x", &path, error);
-	if (status == TN_OK && !path)
+	if (!status && !path)
 		status = find_file(folder, "x_train", &path, error);
 	*is_there = path != NULL;
 	tn_mem_free(path);
@@ -425,16 +419,16 @@ tn_status tn_array_files_read(const char *path, int is_npz, int may_have_gaps,
 	tn_npz *npz = NULL;
 	tn_status status = is_npz ? tn_npz_open(path, &npz, error) : TN_OK;
 	arrays.npz = npz;
-	if (status == TN_OK)
+	if (!status)
 		status = read_arrays(&arrays, error);
-	if (status == TN_OK)
+	if (!status)
 		status = convert(&arrays, may_have_gaps, &raw, error);
 	for (int i = 0; i < N_SUFFIXES; i++) {
 		tn_host_array_release(&arrays.x[i]);
 		tn_host_array_release(&arrays.y[i]);
 	}
 	tn_npz_close(npz);
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);

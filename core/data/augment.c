@@ -133,7 +133,7 @@ tn_status tn_augment(const struct tn_augmentation *options, const struct tn_augm
 	struct tn_augment_plan plan;
 	tn_status status = tn_options_take(&batch, sizeof(batch), given, "struct tn_augment_batch",
 					   OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	const struct tn_augment_images images = {.channels = batch.channels,
 						 .height = batch.height,
@@ -142,17 +142,17 @@ tn_status tn_augment(const struct tn_augmentation *options, const struct tn_augm
 						 .mean = batch.mean,
 						 .deviation = batch.deviation};
 	status = tn_augment_plan_take(&plan, options, &images, error);
-	if (status == TN_OK && batch.n && !batch.images)
+	if (!status && batch.n && !batch.images)
 		status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 				 "images: expected %u pictures, found NULL", batch.n);
-	for (uint32_t i = 0; i < batch.n && status == TN_OK; i++) {
+	for (uint32_t i = 0; i < batch.n && !status; i++) {
 		uint64_t number = batch.numbers ? batch.numbers[i] : batch.index + i;
 		if (number > UINT32_MAX)
 			status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 					 "picture %u: expected a number below 2^32, found %llu", i,
 					 (unsigned long long)number);
 	}
-	if (status != TN_OK)
+	if (status)
 		return status;
 	float *scratch = tn_mem_zeroed(tn_augment_scratch(&plan), sizeof(*scratch));
 	if (!scratch)

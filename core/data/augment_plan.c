@@ -19,47 +19,38 @@
 #define MAX_LAYERS 100
 #define MAX_VALUES INT32_MAX
 
-#define MEMBER(name) #name, offsetof(struct tn_augmentation, name)
-
-/* Numbers with a range: 0 selects the default, which may be 0. */
-static const struct {
-	const char *name;
-	size_t offset;
-	double most;
-	double standard;
-} numbers[] = {
-	{MEMBER(randaugment_magnitude), 1, 0},
-	{MEMBER(hflip_prob), 1, 0},
-	{MEMBER(vflip_prob), 1, 0},
-	{MEMBER(rotate_deg), 180, 0},
-	{MEMBER(rotate_prob), 1, 0.5},
-	{MEMBER(brightness), MAX_FACTOR, 0},
-	{MEMBER(contrast), MAX_FACTOR, 0},
-	{MEMBER(saturation), MAX_FACTOR, 0},
-	{MEMBER(hue), 0.5, 0},
-	{MEMBER(noise_std), MAX_NOISE, 0},
-	{MEMBER(noise_prob), 1, 0.3},
-	{MEMBER(noise_clip), MAX_NOISE, 0},
-	{MEMBER(cutout_prob), 1, 0},
-	{MEMBER(cutmix_prob), 1, 0},
-	{MEMBER(cutmix_alpha), MAX_ALPHA, 1},
-	{MEMBER(mixup_prob), 1, 0},
-	{MEMBER(mixup_alpha), MAX_ALPHA, 1},
+/* 0 selects the default, which may be 0. */
+static const struct tn_option numbers[] = {
+	{TN_MEMBER(struct tn_augmentation, randaugment_magnitude), .most = 1},
+	{TN_MEMBER(struct tn_augmentation, hflip_prob), .most = 1},
+	{TN_MEMBER(struct tn_augmentation, vflip_prob), .most = 1},
+	{TN_MEMBER(struct tn_augmentation, rotate_deg), .most = 180},
+	{TN_MEMBER(struct tn_augmentation, rotate_prob), .most = 1, .standard = 0.5},
+	{TN_MEMBER(struct tn_augmentation, brightness), .most = MAX_FACTOR},
+	{TN_MEMBER(struct tn_augmentation, contrast), .most = MAX_FACTOR},
+	{TN_MEMBER(struct tn_augmentation, saturation), .most = MAX_FACTOR},
+	{TN_MEMBER(struct tn_augmentation, hue), .most = 0.5},
+	{TN_MEMBER(struct tn_augmentation, noise_std), .most = MAX_NOISE},
+	{TN_MEMBER(struct tn_augmentation, noise_prob), .most = 1, .standard = 0.3},
+	{TN_MEMBER(struct tn_augmentation, noise_clip), .most = MAX_NOISE},
+	{TN_MEMBER(struct tn_augmentation, cutout_prob), .most = 1},
+	{TN_MEMBER(struct tn_augmentation, cutmix_prob), .most = 1},
+	{TN_MEMBER(struct tn_augmentation, cutmix_alpha), .most = MAX_ALPHA, .standard = 1},
+	{TN_MEMBER(struct tn_augmentation, mixup_prob), .most = 1},
+	{TN_MEMBER(struct tn_augmentation, mixup_alpha), .most = MAX_ALPHA, .standard = 1},
+	{0},
 };
 
-static tn_status take_numbers(struct tn_augmentation *options, struct tn_error_info *error)
-{
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		double *value = (double *)((char *)options + numbers[i].offset);
-		if (!(*value >= 0 && *value <= numbers[i].most))
-			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-				       "%s: expected a number from 0 to %g, found %g",
-				       numbers[i].name, numbers[i].most, *value);
-		if (*value == 0)
-			*value = numbers[i].standard;
-	}
-	return TN_OK;
-}
+static const struct tn_option choices[] = {
+	{TN_MEMBER(struct tn_augmentation, crop_mode), .most = TN_PADDING_SYMMETRIC,
+	 .is_choice = 1},
+	{TN_MEMBER(struct tn_augmentation, rotate_mode), .most = TN_PADDING_SYMMETRIC,
+	 .is_choice = 1},
+	{TN_MEMBER(struct tn_augmentation, resized_crop), .most = 1, .is_choice = 1},
+	{TN_MEMBER(struct tn_augmentation, rotate_bilinear), .most = 1, .is_choice = 1},
+	{TN_MEMBER(struct tn_augmentation, randaugment_layers), .most = MAX_LAYERS, .is_choice = 1},
+	{0},
+};
 
 /* A range of positive numbers; two zeros select the default. */
 static tn_status take_range(double range[2], const char *name, double most, double low, double high,
@@ -98,26 +89,6 @@ static tn_status check_pixels(const struct tn_augmentation *options,
 			       "cutout_size: expected at most the larger of height and width, %u x "
 			       "%u, found %u",
 			       images->height, images->width, options->cutout_size);
-	return TN_OK;
-}
-
-static tn_status check_choices(const struct tn_augmentation *options, struct tn_error_info *error)
-{
-	const struct {
-		const char *name;
-		uint32_t value;
-		uint32_t most;
-	} choices[] = {{"crop_mode", options->crop_mode, TN_PADDING_SYMMETRIC},
-		       {"rotate_mode", options->rotate_mode, TN_PADDING_SYMMETRIC},
-		       {"resized_crop", options->resized_crop, 1},
-		       {"rotate_bilinear", options->rotate_bilinear, 1},
-		       {"randaugment_layers", options->randaugment_layers, MAX_LAYERS}};
-	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-		if (choices[i].value > choices[i].most)
-			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-				       "%s: expected 0 to %u, found %u", choices[i].name,
-				       choices[i].most, choices[i].value);
-	}
 	return TN_OK;
 }
 
@@ -180,21 +151,21 @@ tn_status tn_augment_plan_take(struct tn_augment_plan *out, const struct tn_augm
 	if (given)
 		status = tn_options_take(options, sizeof(*options), given, "struct tn_augmentation",
 					 OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_images(&plan, images, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_pixels(options, images, error);
-	if (status == TN_OK)
-		status = check_choices(options, error);
-	if (status == TN_OK)
-		status = take_numbers(options, error);
-	if (status == TN_OK)
+	if (!status)
+		status = tn_options_check(options, choices, OPERATION, error);
+	if (!status)
+		status = tn_options_check(options, numbers, OPERATION, error);
+	if (!status)
 		status = take_range(options->resized_crop_scale, "resized_crop_scale", 1, 0.08, 1,
 				    error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_range(options->resized_crop_ratio, "resized_crop_ratio", 1e6, 3.0 / 4,
 				    4.0 / 3, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (options->cutout_size == 0)
 		options->cutout_size = 4;
@@ -208,7 +179,7 @@ tn_status tn_augment_plan_take(struct tn_augment_plan *out, const struct tn_augm
 			 (options->randaugment_layers && options->randaugment_magnitude > 0);
 	plan.mixes = options->cutmix_prob > 0 || options->mixup_prob > 0;
 	status = check_needs(&plan, error);
-	if (status == TN_OK)
+	if (!status)
 		*out = plan;
 	return status;
 }

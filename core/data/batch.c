@@ -42,7 +42,7 @@ static tn_status take_augmentation(struct tn_batch_plan *plan, const struct tn_a
 					 OPERATION, error);
 	for (size_t i = sizeof(own.struct_size); i < sizeof(own); i++)
 		is_set |= bytes[i];
-	if (status == TN_OK && is_set)
+	if (!status && is_set)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "augmentation: expected a data set of images, found '%s', which has "
 			       "other samples",
@@ -86,7 +86,7 @@ tn_status tn_batch_plan_take(struct tn_batch_plan *plan, const tn_dataset *datas
 	plan->transform = options->transform;
 	plan->user = options->user;
 	tn_status status = take_augmentation(plan, options->augmentation, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	plan->n_fields = samples->n_fields;
 	memcpy(plan->fields, dataset->fields, sizeof(plan->fields));
@@ -138,13 +138,13 @@ tn_status tn_batch_load(const struct tn_batch_plan *plan, uint64_t epoch, uint64
 		from[1] = mixes ? &label : to[1];
 	}
 	tn_status status = tn_samples_read(samples, stored, from, error);
-	if (status == TN_OK && image)
+	if (!status && image)
 		write_image(plan, epoch, draw, image, to[0], scratch);
-	if (status == TN_OK && mixes) {
+	if (!status && mixes) {
 		memset(to[1], 0, plan->size[1]);
 		((float *)to[1])[label] = 1;
 	}
-	if (status != TN_OK || !plan->transform)
+	if (status || !plan->transform)
 		return status;
 	struct tn_sample sample = {.struct_size = sizeof(sample),
 				   .n_fields = plan->n_fields,

@@ -32,13 +32,13 @@ static void load_piece(void *argument)
 	struct tn_batch_piece *piece = argument;
 	const struct tn_batch_slot *slot = piece->slot;
 	piece->status = TN_OK;
-	for (uint32_t i = piece->begin; i < piece->end && piece->status == TN_OK; i++) {
+	for (uint32_t i = piece->begin; i < piece->end && !piece->status; i++) {
 		tn_error_reset(&piece->error);
 		uint64_t number = slot->samples[i];
 		uint64_t draw = piece->plan->repeats ? slot->index + i : number;
 		piece->status = tn_batch_load(piece->plan, slot->epoch, number, draw, i, slot->data,
 					      piece->scratch, &piece->error);
-		if (piece->status != TN_OK && !piece->error.text[0])
+		if (piece->status && !piece->error.text[0])
 			tn_fail(&piece->error, piece->status, OPERATION,
 				"sample %llu: reading it failed, without an error text",
 				(unsigned long long)number);
@@ -89,7 +89,7 @@ static tn_status open_slot(const struct tn_batch_queue *queue, struct tn_batch_s
 			   tn_context *context, struct tn_error_info *error)
 {
 	tn_status status = allocate_data(queue, slot, context, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	slot->samples = tn_mem_zeroed(queue->batch_size, sizeof(*slot->samples));
 	slot->pieces = tn_mem_zeroed(queue->n_pieces, sizeof(*slot->pieces));
@@ -138,9 +138,9 @@ tn_status tn_batch_queue_open(struct tn_batch_queue *queue, const struct tn_batc
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %u batches",
 			       queue->n_slots);
 	tn_status status = TN_OK;
-	for (uint32_t i = 0; i < queue->n_slots && status == TN_OK; i++)
+	for (uint32_t i = 0; i < queue->n_slots && !status; i++)
 		status = open_slot(queue, &queue->slots[i], context, error);
-	if (status != TN_OK)
+	if (status)
 		tn_batch_queue_close(queue);
 	return status;
 }
@@ -188,7 +188,7 @@ tn_status tn_batch_queue_take(struct tn_batch_queue *queue, const struct tn_batc
 	const struct tn_batch_piece *failed = NULL;
 	for (uint32_t i = 0; i < queue->n_pieces; i++) {
 		tn_job_wait(queue->threads, &slot->pieces[i].job);
-		if (!failed && slot->pieces[i].status != TN_OK)
+		if (!failed && slot->pieces[i].status)
 			failed = &slot->pieces[i];
 	}
 	if (failed) {

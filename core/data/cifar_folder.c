@@ -60,12 +60,6 @@ static const struct kind kinds[] = {
 	 "A. Krizhevsky (2009): Learning Multiple Layers of Features from Tiny Images, CIFAR-100"},
 };
 
-static tn_status no_memory(const char *folder, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its images",
-		       tn_file_label(folder));
-}
-
 /* *kind := whose first file is in the folder; NULL: neither. */
 static tn_status find_kind(const char *folder, const struct kind **kind,
 			   struct tn_error_info *error)
@@ -76,7 +70,7 @@ static tn_status find_kind(const char *folder, const struct kind **kind,
 		tn_text_init(&path);
 		tn_text_format(&path, "%s/%s", folder, kinds[i].files[0]);
 		if (path.failed)
-			return no_memory(folder, error);
+			return tn_no_memory(error, OPERATION, tn_file_label(folder), "its images");
 		if (access(path.data, F_OK) == 0)
 			*kind = &kinds[i];
 		tn_text_release(&path);
@@ -92,7 +86,7 @@ static tn_status append_file(const char *path, const struct kind *kind, struct t
 	tn_status status = kind->n_classes == 10
 				   ? tn_cifar10_read(path, &images, &labels, error)
 				   : tn_cifar100_read(path, &images, NULL, &labels, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	*n = (uint64_t)images.shape[0];
 	size_t total = (size_t)(raw->n + *n);
@@ -105,7 +99,7 @@ static tn_status append_file(const char *path, const struct kind *kind, struct t
 		memcpy(numbers + raw->n, labels.data, (size_t)labels.size_bytes);
 		raw->n += *n;
 	} else {
-		status = no_memory(path, error);
+		status = tn_no_memory(error, OPERATION, tn_file_label(path), "its images");
 	}
 	tn_host_array_release(&images);
 	tn_host_array_release(&labels);
@@ -125,7 +119,7 @@ tn_status tn_cifar_folder_read(const char *folder, struct tn_dataset_raw *out,
 {
 	const struct kind *kind;
 	tn_status status = find_kind(folder, &kind, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	struct tn_dataset_raw raw = {
 		.format = {.channels = CHANNELS,
@@ -139,15 +133,16 @@ tn_status tn_cifar_folder_read(const char *folder, struct tn_dataset_raw *out,
 		.origin = kind->origin,
 		.class_names = kind->class_names,
 	};
-	for (int i = 0; status == TN_OK && kind->files[i]; i++) {
+	for (int i = 0; !status && kind->files[i]; i++) {
 		struct tn_text path;
 		tn_text_init(&path);
 		tn_text_format(&path, "%s/%s", folder, kind->files[i]);
-		status = path.failed ? no_memory(folder, error)
+		status = path.failed ? tn_no_memory(error, OPERATION, tn_file_label(folder),
+						    "its images")
 				     : append_file(path.data, kind, &raw, &raw.n_test, error);
 		tn_text_release(&path);
 	}
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);

@@ -43,12 +43,6 @@ struct search {
 	uint64_t capacity;
 };
 
-static tn_status no_memory(const char *folder, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its pictures",
-		       tn_file_label(folder));
-}
-
 /* ---- Samples ---------------------------------------------------------------------------------*/
 
 static void release_pictures(void *user)
@@ -77,11 +71,12 @@ static tn_status read_picture(void *user, uint64_t sample, void *const *fields,
 	struct tn_error_info unnamed;
 	char *path = path_of(pictures, sample);
 	if (!path)
-		return no_memory(pictures->root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(pictures->root),
+				    "its pictures");
 	tn_status status = tn_image_read(path, &image, error);
-	if (status == TN_OK) {
+	if (!status) {
 		status = tn_prepare_picture(&pictures->format, &image, 0, fields[0], &unnamed);
-		if (status != TN_OK)
+		if (status)
 			tn_fail(error, status, unnamed.operation, "%s: %s", tn_file_label(path),
 				unnamed.text);
 	}
@@ -110,7 +105,7 @@ static tn_status look_for(const char *root, const char *name, int *is_there,
 	tn_text_init(&text);
 	tn_text_format(&text, "%s/%s", root, name);
 	if (text.failed)
-		return no_memory(root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(root), "its pictures");
 	*is_there = stat(text.data, &status) == 0 && S_ISDIR(status.st_mode);
 	tn_text_release(&text);
 	return TN_OK;
@@ -134,7 +129,7 @@ static tn_status reserve(struct search *search, uint64_t n, struct tn_error_info
 	uint8_t *parts = tn_mem_realloc(search->parts, capacity, 1);
 	search->parts = parts ? parts : search->parts;
 	if (!at || !labels || !parts)
-		return no_memory(search->root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(search->root), "its pictures");
 	search->capacity = capacity;
 	return TN_OK;
 }
@@ -152,16 +147,17 @@ static tn_status add_class(struct search *search, const char *folder, const char
 			       tn_file_label(folder), class_name);
 	tn_text_init(&path);
 	tn_text_format(&path, "%s/%s", folder, class_name);
-	tn_status status = path.failed ? no_memory(folder, error)
-				       : tn_listing_files(path.data, endings, &files, error);
-	if (status == TN_OK && files.n == 0)
+	tn_status status =
+		path.failed ? tn_no_memory(error, OPERATION, tn_file_label(folder), "its pictures")
+			    : tn_listing_files(path.data, endings, &files, error);
+	if (!status && files.n == 0)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
 				 "%s: expected pictures (.png, .jpg, .jpeg, .pgm, .ppm), found "
 				 "none",
 				 tn_file_label(path.data));
-	if (status == TN_OK)
+	if (!status)
 		status = reserve(search, files.n, error);
-	for (size_t i = 0; status == TN_OK && i < files.n; i++) {
+	for (size_t i = 0; !status && i < files.n; i++) {
 		search->at[search->n] = search->names.length;
 		search->labels[search->n] = (int32_t)label;
 		search->parts[search->n++] = (uint8_t)part;
@@ -169,7 +165,8 @@ static tn_status add_class(struct search *search, const char *folder, const char
 			       files.names[i]);
 		tn_text_append(&search->names, "", 1);
 		if (search->names.failed)
-			status = no_memory(folder, error);
+			status = tn_no_memory(error, OPERATION, tn_file_label(folder),
+					      "its pictures");
 	}
 	tn_text_release(&path);
 	tn_listing_release(&files);
@@ -186,18 +183,19 @@ static tn_status add_part(struct search *search, const char *name, int part,
 	tn_text_add(&folder, search->root);
 	if (name)
 		tn_text_format(&folder, "/%s", name);
-	tn_status status = folder.failed ? no_memory(search->root, error)
+	tn_status status = folder.failed ? tn_no_memory(error, OPERATION,
+							tn_file_label(search->root), "its pictures")
 					 : tn_listing_folders(folder.data, &listing, error);
-	if (status == TN_OK && listing.n == 0)
+	if (!status && listing.n == 0)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
 				 "%s: expected folders of pictures by class, found none",
 				 tn_file_label(folder.data));
-	if (status == TN_OK && !search->classes.n) {
+	if (!status && !search->classes.n) {
 		search->classes = listing;
 		memset(&listing, 0, sizeof(listing));
 	}
 	const struct tn_listing *classes = listing.n ? &listing : &search->classes;
-	for (size_t i = 0; status == TN_OK && i < classes->n; i++)
+	for (size_t i = 0; !status && i < classes->n; i++)
 		status = add_class(search, folder.data, classes->names[i], part, error);
 	tn_text_release(&folder);
 	tn_listing_release(&listing);
@@ -216,12 +214,12 @@ static tn_status find_pictures(struct search *search, int *has_parts, struct tn_
 		{"test", TN_PART_TEST},
 	};
 	tn_status status = look_for(search->root, "train", has_parts, error);
-	if (status == TN_OK && !*has_parts)
+	if (!status && !*has_parts)
 		return add_part(search, NULL, TN_PART_TRAIN, error);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && status == TN_OK; i++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !status; i++) {
 		int is_there = 0;
 		status = look_for(search->root, parts[i].name, &is_there, error);
-		if (status == TN_OK && is_there)
+		if (!status && is_there)
 			status = add_part(search, parts[i].name, parts[i].part, error);
 	}
 	return status;
@@ -319,17 +317,18 @@ static tn_status settle_format(struct pictures *pictures, const struct tn_datase
 	struct tn_image first = {0};
 	struct tn_input_format *format = &pictures->format;
 	tn_status status = check_options(options, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	take_options(format, options);
 	if (format->height && format->channels)
 		return check_resize(format, error);
 	char *path = path_of(pictures, 0);
 	if (!path)
-		return no_memory(pictures->root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(pictures->root),
+				    "its pictures");
 	status = tn_image_read(path, &first, error);
 	tn_mem_free(path);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (!format->height)
 		set_size(format, first.height, first.width);
@@ -345,15 +344,17 @@ static tn_status take_search(struct search *search, const struct tn_dataset_opti
 {
 	struct pictures *pictures = tn_mem_zeroed(1, sizeof(*pictures));
 	if (!pictures)
-		return no_memory(search->root, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(search->root), "its pictures");
 	struct tn_input_format *format = &pictures->format;
 	pictures->root = tn_mem_copy_string(search->root);
 	pictures->names = tn_text_take(&search->names);
 	pictures->at = search->at;
 	search->at = NULL;
-	tn_status status =
-		pictures->root && pictures->names ? TN_OK : no_memory(search->root, error);
-	if (status == TN_OK)
+	tn_status status = pictures->root && pictures->names
+				   ? TN_OK
+				   : tn_no_memory(error, OPERATION, tn_file_label(search->root),
+						  "its pictures");
+	if (!status)
 		status = settle_format(pictures, options, error);
 	const struct tn_field fields[] = {
 		{.dtype = TN_U8,
@@ -361,9 +362,9 @@ static tn_status take_search(struct search *search, const struct tn_dataset_opti
 		 .shape = {format->channels, format->height, format->width}},
 		{.dtype = TN_I32},
 	};
-	if (status == TN_OK)
+	if (!status)
 		status = tn_samples_create(search->n, 2, fields, &raw->samples, error);
-	if (status != TN_OK) {
+	if (status) {
 		release_pictures(pictures);
 		return status;
 	}
@@ -386,9 +387,9 @@ tn_status tn_class_folder_read(const char *folder, const struct tn_dataset_optio
 	int has_parts = 0;
 	tn_text_init(&search.names);
 	tn_status status = find_pictures(&search, &has_parts, error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_search(&search, options, &raw, error);
-	if (status == TN_OK) {
+	if (!status) {
 		/* Names are saved one a line with a network. */
 		for (size_t i = 0; i < search.classes.n; i++)
 			tn_text_make_printable(search.classes.names[i]);
@@ -402,7 +403,7 @@ tn_status tn_class_folder_read(const char *folder, const struct tn_dataset_optio
 		}
 	}
 	release_search(&search);
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);

@@ -134,10 +134,10 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	struct tn_data_loader_options options = {0};
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_data_loader_options", OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	status = check_options(&options, part, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	tn_data_loader *loader = tn_mem_zeroed(1, sizeof(*loader));
 	if (!loader)
@@ -155,19 +155,19 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	set_limits(loader, &options);
 	loader->ordered = NO_EPOCH;
 	status = tn_batch_plan_take(&loader->plan, dataset, part, &options, error);
-	if (status == TN_OK && options.weights)
+	if (!status && options.weights)
 		status = take_weights(loader, options.weights, error);
 	loader->order = tn_mem_zeroed((size_t)n, sizeof(*loader->order));
-	if (status == TN_OK && !loader->order)
+	if (!status && !loader->order)
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
 				 "no memory for the order of %llu samples", (unsigned long long)n);
 	/* The first batch is the largest, and so is this rank's part of it. */
 	uint32_t largest = share_size(loader, batch_at(loader, 0));
-	if (status == TN_OK)
+	if (!status)
 		status =
 			tn_batch_queue_open(&loader->queue, &loader->plan, largest ? largest : 1,
 					    options.context ? prefetch : 0, options.context, error);
-	if (status == TN_OK)
+	if (!status)
 		*out = loader;
 	else
 		tn_data_loader_destroy(loader);
@@ -250,7 +250,7 @@ static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
 	}
 	load_ahead(loader);
 	tn_status status = tn_batch_queue_take(&loader->queue, &slot, error);
-	if (status != TN_OK) {
+	if (status) {
 		move_to(loader, *position);
 		return status;
 	}
@@ -284,7 +284,7 @@ tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 		return tn_fail(error, TN_FORKED, OPERATION,
 			       "expected the process that made the loader, found its forked child");
 	tn_status status = next_batch(loader, &own, error);
-	if (status == TN_OK)
+	if (!status)
 		tn_struct_answer(batch, &own, sizeof(own));
 	return status;
 }

@@ -109,7 +109,7 @@ static tn_status take_images(struct tn_dataset_raw *raw, struct tn_error_info *e
 		{.dtype = TN_I32},
 	};
 	tn_status status = tn_samples_create(raw->n, 2, fields, &raw->samples, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	raw->samples->data[0] = raw->images;
 	raw->samples->data[1] = raw->labels;
@@ -178,24 +178,24 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 	tn_status status = TN_OK;
 	if (raw->normalise_as && raw->format.channels)
 		status = check_normalise_as(raw, name, error);
-	if (status == TN_OK && !raw->samples)
+	if (!status && !raw->samples)
 		status = take_images(raw, error);
-	if (status == TN_OK && raw->format.channels)
+	if (!status && raw->format.channels)
 		raw->n_classes = raw->format.n_classes;
-	if (status == TN_OK)
+	if (!status)
 		status = check_labels(raw->samples, raw->n_classes, name, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_wanted(raw, name, error);
-	if (status == TN_OK && raw->normalise_as && !raw->format.channels)
+	if (!status && raw->normalise_as && !raw->format.channels)
 		status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 				 "%s: normalise_as: expected a data set of images, found other "
 				 "samples",
 				 name);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	tn_dataset *dataset = tn_mem_zeroed(1, sizeof(*dataset));
 	if (!dataset)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", name);
+		return tn_no_memory(error, OPERATION, name, NULL);
 	dataset->name = tn_mem_copy_string(name);
 	dataset->path = tn_mem_copy_string(path);
 	dataset->origin = raw->origin ? raw->origin : "";
@@ -209,12 +209,12 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 	dataset->samples = tn_samples_hold(raw->samples);
 	set_fields(dataset);
 	if (!dataset->name || !dataset->path || !name_classes(dataset, raw))
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", name);
-	if (status == TN_OK)
+		status = tn_no_memory(error, OPERATION, name, NULL);
+	if (!status)
 		status = tn_dataset_split(dataset, raw, error);
-	if (status == TN_OK && dataset->is_of_images)
+	if (!status && dataset->is_of_images)
 		status = tn_dataset_normalise(dataset, raw->normalise_as, error);
-	if (status == TN_OK)
+	if (!status)
 		*out = dataset;
 	else
 		tn_dataset_destroy(dataset);
@@ -287,11 +287,11 @@ tn_status tn_dataset_create(const struct tn_dataset_source *given, tn_dataset **
 	tn_status status = tn_options_take(&source, sizeof(source), given,
 					   "struct tn_dataset_source", OPERATION, error);
 	const char *name = source.name ? source.name : "";
-	if (status == TN_OK && source.normalise_as)
+	if (!status && source.normalise_as)
 		status = tn_input_format_take(&as, source.normalise_as, error);
-	if (status == TN_OK)
+	if (!status)
 		status = copy_source(&source, &raw, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_dataset_take_fractions(
 			&raw,
 			&(struct tn_fractions){source.test_fraction, source.validation_fraction, 0},
@@ -299,7 +299,7 @@ tn_status tn_dataset_create(const struct tn_dataset_source *given, tn_dataset **
 	raw.class_names = source.class_names;
 	raw.own_class_names = 1;
 	raw.normalise_as = source.normalise_as ? &as : NULL;
-	if (status == TN_OK)
+	if (!status)
 		status = tn_dataset_build(&raw, name, "", out, error);
 	tn_dataset_raw_release(&raw);
 	return status;
@@ -382,19 +382,18 @@ tn_status tn_dataset_picture(const tn_dataset *dataset, int part, uint64_t index
 	void *const fields[TN_MAX_FIELDS] = {from};
 	tn_status status = TN_OK;
 	if (!from || !data)
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for a picture",
-				 dataset->name);
-	if (status == TN_OK)
+		status = tn_no_memory(error, OPERATION, dataset->name, "a picture");
+	if (!status)
 		status = tn_samples_read(dataset->samples, dataset->index[part][index], fields,
 					 error);
-	for (size_t c = 0; status == TN_OK && c < format->channels; c++) {
+	for (size_t c = 0; !status && c < format->channels; c++) {
 		for (size_t i = 0; i < plane; i++) {
 			float value = (float)from[c * plane + i] * 255.0f / format->scale + 0.5f;
 			data[i * format->channels + c] = value >= 255 ? 255 : (uint8_t)value;
 		}
 	}
 	tn_mem_free(from);
-	if (status != TN_OK) {
+	if (status) {
 		tn_mem_free(data);
 		return status;
 	}

@@ -88,10 +88,10 @@ tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw 
 	};
 	tn_status status =
 		tn_csv_read(path, TN_OPTIONS(struct tn_csv_options, .dtype = TN_I64), &csv, error);
-	if (status == TN_OK)
+	if (!status)
 		status = convert_rows(path, &csv, &raw, error);
 	tn_csv_release(&csv);
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);

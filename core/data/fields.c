@@ -59,16 +59,16 @@ tn_status tn_dataset_from_fields(const struct tn_dataset_fields *given, tn_datas
 	struct tn_dataset_raw raw = {0};
 	tn_status status = tn_options_take(&source, sizeof(source), given,
 					   "struct tn_dataset_fields", OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_samples_create(source.n, source.n_fields, source.fields, &raw.samples,
 					   error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_source(&source, error);
-	if (status == TN_OK && source.data)
+	if (!status && source.data)
 		status = copy_data(&source, raw.samples, error);
-	if (status == TN_OK && source.parts)
+	if (!status && source.parts)
 		status = tn_dataset_copy_parts(&raw, source.parts, source.n, error);
-	if (status == TN_OK) {
+	if (!status) {
 		raw.samples->read = source.read;
 		raw.samples->user = source.user;
 		raw.stratify = source.stratify;
@@ -80,7 +80,7 @@ tn_status tn_dataset_from_fields(const struct tn_dataset_fields *given, tn_datas
 			&(struct tn_fractions){source.test_fraction, source.validation_fraction, 0},
 			source.name ? source.name : "", error);
 	}
-	if (status == TN_OK)
+	if (!status)
 		status = tn_dataset_build(&raw, source.name ? source.name : "", "", out, error);
 	tn_dataset_raw_release(&raw);
 	return status;

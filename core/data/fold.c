@@ -15,12 +15,6 @@
 
 #define OPERATION "dataset fold"
 
-static tn_status no_memory(const tn_dataset *dataset, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for %llu samples",
-		       dataset->name, (unsigned long long)dataset->samples->n);
-}
-
 static tn_status check_options(const tn_dataset *dataset, const struct tn_fold_options *options,
 			       struct tn_error_info *error)
 {
@@ -72,17 +66,20 @@ static tn_status make_parts(const tn_dataset *dataset, const struct tn_fold_opti
 	uint32_t *order = tn_mem_zeroed((size_t)n, sizeof(*order));
 	uint32_t *groups = tn_mem_zeroed((size_t)n, sizeof(*groups));
 	uint64_t *next = NULL;
-	tn_status status = order && groups ? TN_OK : no_memory(dataset, error);
+	tn_status status = order && groups
+				   ? TN_OK
+				   : tn_no_memory(error, OPERATION, dataset->name, "its samples");
 	for (uint64_t i = 0; i < dataset->count[TN_PART_TEST]; i++)
 		parts[dataset->index[TN_PART_TEST][i]] = TN_PART_TEST;
-	if (status == TN_OK && options->stratify)
+	if (!status && options->stratify)
 		status = tn_group_samples(dataset->samples, options->stratify - 1, groups,
 					  &n_groups, error);
-	if (status == TN_OK) {
+	if (!status) {
 		next = tn_mem_zeroed(n_groups, sizeof(*next));
-		status = next ? TN_OK : no_memory(dataset, error);
+		status =
+			next ? TN_OK : tn_no_memory(error, OPERATION, dataset->name, "its samples");
 	}
-	if (status == TN_OK) {
+	if (!status) {
 		tn_permute(options->seed, TN_STREAM_FOLD, order, n);
 		deal(options, n, order, groups, next, n_groups, parts);
 	}
@@ -107,14 +104,14 @@ tn_status tn_dataset_fold(const tn_dataset *dataset, const struct tn_fold_option
 	};
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_fold_options", OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_options(dataset, &options, error);
-	if (status == TN_OK) {
+	if (!status) {
 		raw.parts = tn_mem_zeroed((size_t)dataset->samples->n, 1);
 		status = raw.parts ? make_parts(dataset, &options, raw.parts, error)
-				   : no_memory(dataset, error);
+				   : tn_no_memory(error, OPERATION, dataset->name, "its samples");
 	}
-	if (status == TN_OK)
+	if (!status)
 		status = tn_dataset_build(&raw, dataset->name, dataset->path, out, error);
 	tn_dataset_raw_release(&raw);
 	return status;

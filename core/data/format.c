@@ -12,11 +12,11 @@
 #include <tenon/backend.h>
 
 #include "base/error.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/text.h"
 #include "data/dataset.h"
-#include "io/json_reader.h"
 
 #define OPERATION "input format"
 
@@ -99,61 +99,54 @@ static const struct {
 /* The places in `numbers`, and those of the other keys after them. */
 enum { RESIZE = N_NUMBERS - 2, SCALE = N_NUMBERS, MEAN, DEVIATION };
 
-/* Nine digits, enough to distinguish every f32, with a point whatever the locale, a fraction or an
- * exponent, and no leading zeros in the exponent. */
-static void add_float(struct tn_text *text, float value)
+/* Nine digits, enough to distinguish every f32, with a fraction or an exponent, and no leading
+ * zeros in the exponent. */
+static void add_float(struct tn_json_writer *json, const char *key, float value)
 {
-	char digits[64];
-	int whole = 1;
-	text->failed |= !isfinite(value);
-	snprintf(digits, sizeof(digits), "%.9g", (double)value);
-	for (const char *from = digits; *from;) {
-		size_t point = strcspn(from, "0123456789+-e");
-		if (*from == 'e')
-			break;
-		whole &= point == 0;
-		tn_text_append(text, point ? "." : from, 1);
-		from += point ? point : 1;
-	}
-	const char *exponent = strchr(digits, 'e');
-	if (!exponent) {
-		tn_text_add(text, whole ? ".0" : "");
+	char digits[TN_JSON_NUMBER_SIZE], text[TN_JSON_NUMBER_SIZE + 2];
+	if (!isfinite(value)) {
+		json->text.failed = 1;
 		return;
 	}
-	tn_text_add(text, exponent[1] == '-' ? "e-" : "e");
-	tn_text_add(text, exponent + 2 + strspn(exponent + 2, "0"));
+	tn_json_number_text(digits, (double)value, 9);
+	size_t length = strcspn(digits, "e");
+	const char *exponent = digits + length;
+	if (*exponent)
+		snprintf(text, sizeof(text), "%.*se%s%s", (int)length, digits,
+			 exponent[1] == '-' ? "-" : "", exponent + 2 + strspn(exponent + 2, "0"));
+	else
+		snprintf(text, sizeof(text), "%s%s", digits, strchr(digits, '.') ? "" : ".0");
+	tn_json_add_raw(json, key, text);
 }
 
-static void add_floats(struct tn_text *text, const char *key, const float *values, uint32_t n)
+static void add_floats(struct tn_json_writer *json, const char *key, const float *values,
+		       uint32_t n)
 {
-	tn_text_format(text, ",\"%s\":[", key);
-	for (uint32_t i = 0; i < n; i++) {
-		tn_text_add(text, i ? "," : "");
-		add_float(text, values[i]);
-	}
-	tn_text_add(text, "]");
+	tn_json_begin_array(json, key);
+	for (uint32_t i = 0; i < n; i++)
+		add_float(json, NULL, values[i]);
+	tn_json_end(json);
 }
 
 char *tn_input_format_text(const struct tn_input_format *given)
 {
 	struct tn_input_format own, *format = &own;
-	struct tn_text text;
-	if (tn_input_format_take(&own, given, NULL) != TN_OK)
+	struct tn_json_writer json;
+	if (tn_input_format_take(&own, given, NULL))
 		return NULL;
-	tn_text_init(&text);
+	tn_json_writer_init(&json, TN_JSON_PACKED);
+	tn_json_begin_object(&json, NULL);
 	for (size_t i = 0; i < N_NUMBERS; i++) {
 		uint32_t value;
 		memcpy(&value, (const char *)format + numbers[i].offset, sizeof(value));
-		if (i >= RESIZE && value == 0)
-			continue;
-		tn_text_format(&text, "%c\"%s\":%u", i ? ',' : '{', numbers[i].key, value);
+		if (i < RESIZE || value != 0)
+			tn_json_add_unsigned(&json, numbers[i].key, value);
 	}
-	tn_text_add(&text, ",\"scale\":");
-	add_float(&text, format->scale);
-	add_floats(&text, "mean", format->mean, format->channels);
-	add_floats(&text, "deviation", format->deviation, format->channels);
-	tn_text_add(&text, "}");
-	return tn_text_take(&text);
+	add_float(&json, "scale", format->scale);
+	add_floats(&json, "mean", format->mean, format->channels);
+	add_floats(&json, "deviation", format->deviation, format->channels);
+	tn_json_end(&json);
+	return tn_json_writer_take(&json);
 }
 
 void tn_data_text_free(char *text)
@@ -178,7 +171,7 @@ static tn_status take_float(struct reading *reading, const char *key, int positi
 	tn_status status = TN_OK;
 	if (byte == '-' || (byte >= '0' && byte <= '9'))
 		status = tn_json_number(&reading->reader, &number, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	*value = (float)number;
 	if (!isfinite(*value) || (positive && !(*value > 0)))
@@ -202,15 +195,15 @@ static tn_status take_floats(struct reading *reading, const char *key, int posit
 		float value = 0;
 		tn_status status = tn_json_more(&reading->reader, ']', n, &more, error);
 		*count = n;
-		if (status == TN_OK && !more)
+		if (!status && !more)
 			return TN_OK;
-		if (status == TN_OK && n == TN_MAX_CHANNELS)
+		if (!status && n == TN_MAX_CHANNELS)
 			return tn_fail(error, TN_FORMAT, OPERATION,
 				       "key \"%s\": expected at most %d numbers, found more", key,
 				       TN_MAX_CHANNELS);
-		if (status == TN_OK)
+		if (!status)
 			status = take_float(reading, key, positive, &value, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		values[n] = value;
 	}
@@ -237,7 +230,7 @@ static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 	char *key;
 	struct tn_input_format *format = &reading->format;
 	tn_status status = tn_json_key(&reading->reader, &key, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	int number = key_number(key);
 	if (number < 0)
@@ -257,7 +250,7 @@ static tn_status take_item(struct reading *reading, struct tn_error_info *error)
 	char byte = tn_json_peek(&reading->reader);
 	if (byte == '-' || (byte >= '0' && byte <= '9'))
 		status = tn_json_number(&reading->reader, &value, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	uint32_t least = numbers[number].least, most = numbers[number].most;
 	if (!(value >= least && value <= most) || value != floor(value))
@@ -326,17 +319,17 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 		.text = copy, .size = strlen(copy), .operation = OPERATION, .where = "text"};
 	int more = 1;
 	tn_status status = tn_json_take(&reading.reader, '{', "'{'", error);
-	for (size_t n = 0; status == TN_OK && more; n++) {
+	for (size_t n = 0; !status && more; n++) {
 		status = tn_json_more(&reading.reader, '}', n, &more, error);
-		if (status == TN_OK && more)
+		if (!status && more)
 			status = take_item(&reading, error);
 	}
-	if (status == TN_OK)
+	if (!status)
 		status = tn_json_finish(&reading.reader, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_format(&reading, error);
 	tn_mem_free(copy);
-	if (status == TN_OK)
+	if (!status)
 		tn_struct_answer(out, &reading.format, sizeof(reading.format));
 	return status;
 }

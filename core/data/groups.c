@@ -32,7 +32,7 @@ static tn_status read_all(const struct tn_samples *samples, uint32_t field, unsi
 			  struct tn_error_info *error)
 {
 	tn_status status = TN_OK;
-	for (uint64_t i = 0; i < samples->n && status == TN_OK; i++) {
+	for (uint64_t i = 0; i < samples->n && !status; i++) {
 		void *to[TN_MAX_FIELDS] = {0};
 		to[field] = bytes + i * samples->size[field];
 		status = tn_samples_read(samples, i, to, error);
@@ -51,9 +51,9 @@ tn_status tn_group_samples(const struct tn_samples *samples, uint32_t field, uin
 	if (!values || (!bytes && !own))
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
 				 "no memory for the values of field %u", field);
-	if (status == TN_OK && own)
+	if (!status && own)
 		status = read_all(samples, field, own, error);
-	if (status == TN_OK) {
+	if (!status) {
 		bytes = own ? own : bytes;
 		for (uint64_t i = 0; i < samples->n; i++)
 			values[i] = (struct value){bytes + i * size, size, (uint32_t)i};

@@ -32,8 +32,7 @@ static tn_status locate(const char *folder, const char *part, const char *what, 
 			       i < 2 ? '-' : '.', rank, i % 2 ? ".gz" : "");
 		char *candidate = tn_text_take(&text);
 		if (!candidate)
-			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-				       tn_file_label(folder));
+			return tn_no_memory(error, OPERATION, tn_file_label(folder), NULL);
 		if (access(candidate, F_OK) == 0) {
 			*path = candidate;
 			return TN_OK;
@@ -62,7 +61,7 @@ static tn_status read_part(const char *folder, const char *part, const char *wha
 {
 	struct tn_host_array *array = &file->array;
 	tn_status status = locate(folder, part, what, (int)rank, &file->path, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (!file->path)
 		return tn_fail(error, TN_NOT_FOUND, OPERATION,
@@ -70,7 +69,7 @@ static tn_status read_part(const char *folder, const char *part, const char *wha
 			       "%s-%s-idx%u-ubyte.gz, found none",
 			       tn_file_label(folder), part, what, rank, part, what, rank);
 	status = tn_idx_read(file->path, array, error);
-	if (status == TN_OK && (array->dtype != TN_U8 || array->rank != rank))
+	if (!status && (array->dtype != TN_U8 || array->rank != rank))
 		status = tn_fail(
 			error, TN_SHAPE, OPERATION, "%s: expected %u axes of u8, found %u of %s",
 			tn_file_label(file->path), rank, array->rank, tn_dtype_name(array->dtype));
@@ -89,9 +88,9 @@ static tn_status read_four(const char *folder, struct four *four, struct tn_erro
 	for (int i = 0; i < 2; i++) {
 		tn_status status =
 			read_part(folder, parts[i], "labels", 1, &four->labels[i], error);
-		if (status == TN_OK)
+		if (!status)
 			status = read_part(folder, parts[i], "images", 3, &four->images[i], error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		const struct tn_host_array *images = &four->images[i].array;
 		int64_t n_labels = four->labels[i].array.shape[0];
@@ -157,9 +156,9 @@ static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw
 		n_classes++;
 	raw->format.n_classes = (uint32_t)n_classes;
 	tn_status status = check_labels(&four->labels[0], n_classes, occurs, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check_labels(&four->labels[1], n_classes, occurs, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	raw->labels = tn_mem_zeroed((size_t)raw->n, sizeof(*raw->labels));
 	if (!raw->labels)
@@ -197,7 +196,7 @@ tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *out,
 	struct tn_dataset_raw raw = {0};
 	memset(&four, 0, sizeof(four));
 	tn_status status = read_four(folder, &four, error);
-	if (status == TN_OK) {
+	if (!status) {
 		const int64_t *train = four.images[0].array.shape;
 		uint32_t height = (uint32_t)train[1], width = (uint32_t)train[2];
 		raw.format = (struct tn_input_format){
@@ -213,13 +212,13 @@ tn_status tn_idx_folder_read(const char *folder, struct tn_dataset_raw *out,
 		raw.n = (uint64_t)train[0] + raw.n_test;
 		status = join_labels(&four, &raw, error);
 	}
-	if (status == TN_OK)
+	if (!status)
 		status = join_images(&four, &raw, error);
 	for (int i = 0; i < 2; i++) {
 		release_file(&four.images[i]);
 		release_file(&four.labels[i]);
 	}
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);
@@ -230,7 +229,7 @@ tn_status tn_idx_folder_look(const char *folder, int *is_there, struct tn_error_
 {
 	char *path = NULL;
 	tn_status status = locate(folder, "train", "images", 3, &path, error);
-	if (status == TN_OK && !path)
+	if (!status && !path)
 		status = locate(folder, "train", "labels", 1, &path, error);
 	*is_there = path != NULL;
 	tn_mem_free(path);

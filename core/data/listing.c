@@ -30,12 +30,6 @@ static int has_ending(const char *name, const char *const *endings)
 	return 0;
 }
 
-static tn_status no_memory(const char *folder, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its entries",
-		       tn_file_label(folder));
-}
-
 static tn_status add(struct tn_listing *listing, const char *folder, const char *name,
 		     struct tn_error_info *error)
 {
@@ -43,13 +37,13 @@ static tn_status add(struct tn_listing *listing, const char *folder, const char 
 		size_t capacity = listing->capacity ? 2 * listing->capacity : 16;
 		char **names = tn_mem_realloc(listing->names, capacity, sizeof(*names));
 		if (!names)
-			return no_memory(folder, error);
+			return tn_no_memory(error, OPERATION, tn_file_label(folder), "its entries");
 		listing->names = names;
 		listing->capacity = capacity;
 	}
 	listing->names[listing->n] = tn_mem_copy_string(name);
 	if (!listing->names[listing->n])
-		return no_memory(folder, error);
+		return tn_no_memory(error, OPERATION, tn_file_label(folder), "its entries");
 	listing->n++;
 	return TN_OK;
 }
@@ -98,16 +92,16 @@ static tn_status list(const char *folder, const char *const *endings, struct tn_
 			       "%s: %s", tn_file_label(folder), strerror(errno));
 	tn_status status = TN_OK;
 	errno = 0;
-	for (const struct dirent *entry = readdir(entries); entry && status == TN_OK;
+	for (const struct dirent *entry = readdir(entries); entry && !status;
 	     entry = readdir(entries)) {
 		status = take_entry(entries, folder, entry, endings, &listing, error);
 		errno = 0;
 	}
-	if (status == TN_OK && errno)
+	if (!status && errno)
 		status = tn_fail(error, TN_IO, OPERATION, "%s: %s", tn_file_label(folder),
 				 strerror(errno));
 	closedir(entries);
-	if (status != TN_OK) {
+	if (status) {
 		tn_listing_release(&listing);
 		return status;
 	}

@@ -36,8 +36,7 @@ static tn_status file_in(const char *folder, const char *name, char **path,
 	tn_text_format(&text, "%s/%s", folder, name);
 	*path = tn_text_take(&text);
 	if (!*path)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(folder));
+		return tn_no_memory(error, OPERATION, tn_file_label(folder), NULL);
 	if (access(*path, F_OK) == 0)
 		return TN_OK;
 	tn_mem_free(*path);
@@ -89,11 +88,11 @@ static tn_status look(const char *folder, enum kind *kind, char **path, struct t
 	};
 	*kind = NOTHING;
 	tn_status status = file_in(folder, "digits.csv.gz", path, error);
-	if (status == TN_OK && !*path)
+	if (!status && !*path)
 		status = file_in(folder, "digits.csv", path, error);
 	if (*path)
 		*kind = DIGITS;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && status == TN_OK && !*kind; i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !status && !*kind; i++) {
 		int is_there = 0;
 		status = kinds[i].look(folder, &is_there, error);
 		*kind = is_there ? kinds[i].kind : NOTHING;
@@ -108,9 +107,9 @@ static tn_status read_folder(const char *folder, const struct tn_dataset_options
 	enum kind kind;
 	tn_status status = look(folder, &kind, &digits, error);
 	int takes = kind == DIGITS ? TAKES_DIGITS : kind == CLASSES ? TAKES_IMAGES : 0;
-	if (status == TN_OK && kind != NOTHING)
+	if (!status && kind != NOTHING)
 		status = check_taken(folder, options, takes, error);
-	if (status == TN_OK) {
+	if (!status) {
 		switch (kind) {
 		case DIGITS:
 			status = tn_digits_read(digits, options->digits_as_stored != 0, raw, error);
@@ -149,15 +148,15 @@ static tn_status read_file(const char *path, const struct tn_dataset_options *op
 	struct tn_file file;
 	unsigned char magic[2] = {0};
 	tn_status status = tn_file_open(&file, path, OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (file.size >= 2)
 		status = tn_file_read(&file, 0, magic, 2, error);
 	tn_file_close(&file);
 	int is_npz = magic[0] == 'P' && magic[1] == 'K';
-	if (status == TN_OK)
+	if (!status)
 		status = check_taken(path, options, is_npz ? 0 : TAKES_TABLE, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	return is_npz ? tn_array_files_read(path, 1, options->n_classes != 0, raw, error)
 		      : tn_table_file_read(path, options, raw, error);
@@ -169,8 +168,7 @@ static tn_status add_known(const char *folder, struct tn_dataset_raw *raw,
 {
 	char *name = tn_path_name(folder);
 	if (!name)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(folder));
+		return tn_no_memory(error, OPERATION, tn_file_label(folder), NULL);
 	const struct tn_known_dataset *entry = tn_known_dataset(name);
 	if (entry && raw->format.n_classes == 10) {
 		raw->origin = entry->info.origin;
@@ -190,16 +188,16 @@ tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *giv
 	int is_folder = 0;
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_dataset_options", OPERATION, error);
-	if (status == TN_OK && options.normalise_as) {
+	if (!status && options.normalise_as) {
 		status = tn_input_format_take(&as, options.normalise_as, error);
 		options.normalise_as = &as;
 	}
-	if (status == TN_OK)
+	if (!status)
 		status = tn_dataset_find(name, data_dir, &folder, &is_folder, error);
-	if (status == TN_OK)
+	if (!status)
 		status = is_folder ? read_folder(folder, &options, &raw, error)
 				   : read_file(folder, &options, &raw, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_dataset_take_fractions(&raw,
 						   &(struct tn_fractions){
 							   options.test_fraction,
@@ -209,9 +207,9 @@ tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *giv
 						   tn_file_label(folder), error);
 	raw.normalise_as = options.normalise_as;
 	raw.n_classes_wanted = options.n_classes;
-	if (status == TN_OK && is_folder && !raw.class_names)
+	if (!status && is_folder && !raw.class_names)
 		status = add_known(folder, &raw, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_dataset_build(&raw, name, folder, out, error);
 	tn_dataset_raw_release(&raw);
 	tn_mem_free(folder);

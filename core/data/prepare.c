@@ -36,7 +36,7 @@ static tn_status convert(const struct tn_input_format *format, const struct tn_i
 			 int invert, struct tn_image *out, struct tn_error_info *error)
 {
 	tn_status status = tn_image_convert(image, format->channels, invert ? 255 : 0, out, error);
-	if (status != TN_OK || !invert)
+	if (status || !invert)
 		return status;
 	size_t n = (size_t)out->width * out->height * out->channels;
 	for (size_t i = 0; i < n; i++)
@@ -52,17 +52,17 @@ static tn_status fit(const struct tn_input_format *format, struct tn_image *pict
 	if (!format->resize) {
 		tn_status status =
 			tn_image_resize(picture, format->width, format->height, &changed, error);
-		if (status == TN_OK)
+		if (!status)
 			replace(picture, &changed);
 		return status;
 	}
 	tn_status status = tn_image_resize_shorter(picture, format->resize, format->interpolation,
 						   &changed, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	replace(picture, &changed);
 	status = tn_image_crop_centre(picture, format->width, format->height, &changed, error);
-	if (status == TN_OK)
+	if (!status)
 		replace(picture, &changed);
 	return status;
 }
@@ -97,7 +97,7 @@ tn_status tn_prepare_picture(const struct tn_input_format *format, const struct 
 	struct tn_image picture = {0};
 	size_t size = (size_t)format->height * format->width;
 	tn_status status = convert(format, image, invert, &picture, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	int is_source = !format->resize && picture.width == format->source_width &&
 			picture.height == format->source_height;
@@ -110,7 +110,7 @@ tn_status tn_prepare_picture(const struct tn_input_format *format, const struct 
 	}
 	if (!is_fed)
 		status = fit(format, &picture, error);
-	for (uint32_t c = 0; c < format->channels && status == TN_OK; c++)
+	for (uint32_t c = 0; c < format->channels && !status; c++)
 		take_plane(&picture, c, planes + c * size);
 	tn_image_release(&picture);
 	return status;
@@ -133,16 +133,16 @@ tn_status tn_input_format_apply(const struct tn_input_format *given, const struc
 {
 	struct tn_input_format format;
 	tn_status status = tn_input_format_take(&format, given, error);
-	if (status == TN_OK)
+	if (!status)
 		status = check(&format, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	size_t n = (size_t)format.height * format.width;
 	uint8_t *planes = tn_mem_alloc(n * format.channels);
 	if (!planes)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a picture");
 	status = tn_prepare_picture(&format, image, invert, planes, error);
-	for (uint32_t c = 0; c < format.channels && status == TN_OK; c++) {
+	for (uint32_t c = 0; c < format.channels && !status; c++) {
 		for (size_t i = 0; i < n; i++)
 			out[c * n + i] = ((float)planes[c * n + i] / 255.0f - format.mean[c]) /
 					 format.deviation[c];

@@ -78,12 +78,12 @@ tn_status tn_samples_create(uint64_t n, uint32_t n_fields, const struct tn_field
 	samples->n = n;
 	samples->n_fields = n_fields;
 	tn_status status = TN_OK;
-	for (uint32_t i = 0; i < n_fields && status == TN_OK; i++) {
+	for (uint32_t i = 0; i < n_fields && !status; i++) {
 		status = measure(&fields[i], i, &samples->size[i], error);
-		if (status == TN_OK)
+		if (!status)
 			status = copy_field(&fields[i], i, &samples->fields[i], error);
 	}
-	if (status == TN_OK)
+	if (!status)
 		*out = samples;
 	else
 		tn_samples_release(samples);

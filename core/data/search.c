@@ -86,11 +86,6 @@ static char *place(int i, const char *name, const char *data_dir)
 	return tn_text_take(&text);
 }
 
-static tn_status no_memory(const char *name, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", tn_file_label(name));
-}
-
 /* The error text: every folder searched, and how to get the data set. */
 static tn_status not_found(const char *name, const char *data_dir, struct tn_error_info *error)
 {
@@ -136,12 +131,12 @@ tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
 				       tn_file_label(name));
 		*is_a_folder = S_ISDIR(status.st_mode);
 		*folder = tn_mem_copy_string(name);
-		return *folder ? TN_OK : no_memory(name, error);
+		return *folder ? TN_OK : tn_no_memory(error, OPERATION, tn_file_label(name), NULL);
 	}
 	for (int i = 0; i < N_PLACES; i++) {
 		char *path = place(i, name, data_dir);
 		if (!path)
-			return no_memory(name, error);
+			return tn_no_memory(error, OPERATION, tn_file_label(name), NULL);
 		int is_there = stat(path, &status) == 0;
 		*is_a_folder = is_there && S_ISDIR(status.st_mode);
 		if (*is_a_folder || (is_there && i == N_PLACES - 1)) {

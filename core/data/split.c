@@ -61,12 +61,6 @@ static int list_parts(tn_dataset *dataset, const uint8_t *belongs)
 	return 1;
 }
 
-static tn_status no_memory(const tn_dataset *dataset, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for its parts",
-		       dataset->name);
-}
-
 /* Splits both fractions off the training samples. */
 static tn_status split_evenly(const tn_dataset *dataset, const struct tn_dataset_raw *raw,
 			      uint8_t *belongs, struct tn_error_info *error)
@@ -74,16 +68,17 @@ static tn_status split_evenly(const tn_dataset *dataset, const struct tn_dataset
 	uint64_t n = dataset->samples->n;
 	uint32_t n_groups = dataset->is_of_images ? dataset->n_classes : 1;
 	uint32_t *groups = tn_mem_zeroed((size_t)n, sizeof(*groups));
-	tn_status status = groups ? TN_OK : no_memory(dataset, error);
-	if (status == TN_OK && dataset->is_of_images)
+	tn_status status =
+		groups ? TN_OK : tn_no_memory(error, OPERATION, dataset->name, "its parts");
+	if (!status && dataset->is_of_images)
 		memcpy(groups, dataset->samples->data[1], (size_t)n * sizeof(*groups));
-	else if (status == TN_OK && raw->stratify)
+	else if (!status && raw->stratify)
 		status = tn_group_samples(dataset->samples, raw->stratify - 1, groups, &n_groups,
 					  error);
-	uint64_t *seen = status == TN_OK ? tn_mem_zeroed(n_groups, sizeof(*seen)) : NULL;
-	if (status == TN_OK && !seen)
-		status = no_memory(dataset, error);
-	if (status == TN_OK) {
+	uint64_t *seen = !status ? tn_mem_zeroed(n_groups, sizeof(*seen)) : NULL;
+	if (!status && !seen)
+		status = tn_no_memory(error, OPERATION, dataset->name, "its parts");
+	if (!status) {
 		take_evenly(n, groups, n_groups, raw->test_fraction, TN_PART_TEST, seen, belongs);
 		take_evenly(n, groups, n_groups, raw->validation_fraction, TN_PART_VALIDATION, seen,
 			    belongs);
@@ -101,13 +96,13 @@ tn_status tn_dataset_split(tn_dataset *dataset, struct tn_dataset_raw *raw,
 	if (!raw->parts) {
 		raw->parts = tn_mem_zeroed((size_t)n, 1);
 		if (!raw->parts)
-			return no_memory(dataset, error);
+			return tn_no_memory(error, OPERATION, dataset->name, "its parts");
 		memset(raw->parts + n - raw->n_test, TN_PART_TEST, (size_t)raw->n_test);
 	}
 	if (raw->test_fraction > 0 || raw->validation_fraction > 0)
 		status = split_evenly(dataset, raw, raw->parts, error);
-	if (status == TN_OK && !list_parts(dataset, raw->parts))
-		status = no_memory(dataset, error);
+	if (!status && !list_parts(dataset, raw->parts))
+		status = tn_no_memory(error, OPERATION, dataset->name, "its parts");
 	return status;
 }
 
@@ -129,15 +124,17 @@ static tn_status count_values(const tn_dataset *dataset, uint64_t (*histogram)[2
 	size_t plane = (size_t)format->height * format->width;
 	uint8_t *buffer = samples->data[0] ? NULL : tn_mem_alloc(samples->size[0]);
 	void *const to[TN_MAX_FIELDS] = {buffer};
-	tn_status status = samples->data[0] || buffer ? TN_OK : no_memory(dataset, error);
-	for (uint64_t i = 0; i < n_read && status == TN_OK; i++) {
+	tn_status status = samples->data[0] || buffer
+				   ? TN_OK
+				   : tn_no_memory(error, OPERATION, dataset->name, "its parts");
+	for (uint64_t i = 0; i < n_read && !status; i++) {
 		uint32_t number = index[i * n / n_read];
 		const uint8_t *pixels = buffer;
 		if (buffer)
 			status = tn_samples_read(samples, number, to, error);
 		else
 			pixels = (const uint8_t *)samples->data[0] + number * samples->size[0];
-		for (uint32_t c = 0; status == TN_OK && c < format->channels; c++) {
+		for (uint32_t c = 0; !status && c < format->channels; c++) {
 			for (size_t p = 0; p < plane; p++)
 				histogram[c][pixels[c * plane + p]]++;
 		}
@@ -179,7 +176,7 @@ tn_status tn_dataset_normalise(tn_dataset *dataset, const struct tn_input_format
 		return TN_OK;
 	}
 	tn_status status = count_values(dataset, histogram, error);
-	for (uint32_t c = 0; status == TN_OK && c < format->channels; c++)
+	for (uint32_t c = 0; !status && c < format->channels; c++)
 		set_statistics(format, c, histogram[c]);
 	return status;
 }

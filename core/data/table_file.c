@@ -90,10 +90,10 @@ static tn_status take_table(const char *path, const struct tn_dataset_options *o
 		 .rank = options->regression ? 1 : 0,
 		 .shape = {1}},
 	};
-	if (status == TN_OK)
+	if (!status)
 		status = tn_samples_create((uint64_t)csv->values.shape[0], 2, fields, &raw->samples,
 					   error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (!options->regression) {
 		take_labels(csv, raw);
@@ -103,8 +103,7 @@ static tn_status take_table(const char *path, const struct tn_dataset_options *o
 	for (int i = 0; i < 2; i++) {
 		samples->data[i] = tn_mem_zeroed((size_t)samples->n, samples->size[i]);
 		if (!samples->data[i])
-			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-				       tn_file_label(path));
+			return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	}
 	split_columns(csv, column, samples->data[0], samples->data[1]);
 	return TN_OK;
@@ -131,10 +130,10 @@ tn_status tn_table_file_read(const char *path, const struct tn_dataset_options *
 	else if (!options->regression)
 		reading.label_column = -1;
 	tn_status status = tn_csv_read(path, &reading, &csv, error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_table(path, options, &csv, &raw, error);
 	tn_csv_release(&csv);
-	if (status == TN_OK)
+	if (!status)
 		*out = raw;
 	else
 		tn_dataset_raw_release(&raw);

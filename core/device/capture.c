@@ -36,8 +36,7 @@ tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info
 					error);
 	struct tn_store *store = tn_mem_zeroed(1, sizeof(*store));
 	if (!store)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "capture_begin",
-			       "no host memory for the capture");
+		return tn_no_memory(error, "capture_begin", NULL, "the capture");
 	tn_error_reset(error);
 	status = device->backend->capture.capture_begin(device->handle, &args);
 	if (status) {

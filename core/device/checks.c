@@ -30,8 +30,7 @@ static tn_status take_record(struct tn_device *device, struct tn_check_record **
 	if (!unused) {
 		unused = tn_mem_zeroed(1, sizeof(*unused));
 		if (!unused)
-			return tn_fail(error, TN_OUT_OF_MEMORY, "check",
-				       "no host memory for the record of checks");
+			return tn_no_memory(error, "check", NULL, "the record of checks");
 		tn_status status = tn_block_take_apart(device, TN_CHECK_CELLS * sizeof(int64_t),
 						       &unused->block, error);
 		if (status) {

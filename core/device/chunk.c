@@ -144,8 +144,7 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate", "the memory limit is reached");
 	struct tn_chunk *chunk = tn_mem_zeroed(1, sizeof(*chunk));
 	if (!chunk)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
-			       "no host memory for the pool's own records");
+		return tn_no_memory(error, "allocate", NULL, "the pool's own records");
 	struct tn_alloc_args args = {
 		.call = {.struct_size = sizeof(args), .error = error},
 		.size = size,
@@ -431,8 +430,7 @@ tn_status tn_chunk_cut(struct tn_device *device, uint32_t class, struct tn_piece
 done:
 	if (*piece)
 		return TN_OK;
-	return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
-		       "no host memory for the pool's own records");
+	return tn_no_memory(error, "allocate", NULL, "the pool's own records");
 }
 
 /* ---- The end of a queue ----------------------------------------------------------------------*/

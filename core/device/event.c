@@ -25,8 +25,7 @@ tn_status tn_device_add_event(struct tn_device *device, struct tn_event **result
 		return status;
 	struct tn_event *event = tn_mem_zeroed(1, sizeof(*event));
 	if (!event)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "event_create",
-			       "no host memory for an event");
+		return tn_no_memory(error, "event_create", NULL, "an event");
 	if (tn_device_has_queues(device)) {
 		tn_error_reset(error);
 		status =

@@ -25,10 +25,10 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 				    .index = device->index};
 	void *handle = NULL;
 	status = device->backend->device.open(device->backend->plugin.instance, &args, &handle);
-	if (status == TN_OK && !handle)
+	if (!status && !handle)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "open",
 				 "the backend returned no handle");
-	if (status == TN_OK) {
+	if (!status) {
 		device->handle = handle;
 		tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)",
 			      device->name, device->description.name);
@@ -56,7 +56,7 @@ tn_status tn_device_ready(const struct tn_device *device, struct tn_error_info *
  * none.  The backend's struct is not trusted to be terminated. */
 tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn_error_info *error)
 {
-	if (status == TN_OK)
+	if (!status)
 		return TN_OK;
 	if (status == TN_DEVICE_LOST)
 		device->lost = TN_DEVICE_LOST;

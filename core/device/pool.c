@@ -170,8 +170,7 @@ static tn_status take_for_capture(struct tn_device *device, uint64_t size, struc
 	device->store = NULL;
 	take_back(device, *taken);
 	device->store = store;
-	return tn_fail(error, TN_OUT_OF_MEMORY, "allocate",
-		       "no host memory for the record of captured work");
+	return tn_no_memory(error, "allocate", NULL, "the record of captured work");
 }
 
 tn_status tn_block_take(struct tn_device *device, uint64_t size, struct tn_block *block,

@@ -39,8 +39,7 @@ tn_status tn_queue_create(struct tn_device *device, struct tn_queue **result,
 			       TN_MAX_STREAMS);
 	struct tn_queue *queue = tn_mem_zeroed(1, sizeof(*queue));
 	if (!queue)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "stream_create",
-			       "no host memory for a stream");
+		return tn_no_memory(error, "stream_create", NULL, "a stream");
 	tn_error_reset(error);
 	tn_status status =
 		device->backend->stream.stream_create(device->handle, &args, &queue->handle);

@@ -23,8 +23,7 @@ tn_status tn_device_add_stream(struct tn_device *device, struct tn_stream **resu
 		return status;
 	struct tn_stream *stream = tn_mem_zeroed(1, sizeof(*stream));
 	if (!stream)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "stream_create",
-			       "no host memory for a stream");
+		return tn_no_memory(error, "stream_create", NULL, "a stream");
 	stream->device = device;
 	stream->queue = &device->pool->ordinary;
 	if (tn_device_has_queues(device))
@@ -58,8 +57,7 @@ tn_status tn_streams_push(struct tn_stream *stream, struct tn_error_info *error)
 		size_t room = device->room_for_pushed ? 2 * device->room_for_pushed : 8;
 		struct tn_stream **more = tn_mem_realloc(device->pushed, room, sizeof(*more));
 		if (!more)
-			return tn_fail(error, TN_OUT_OF_MEMORY, "stream_push",
-				       "no host memory for the stack of streams");
+			return tn_no_memory(error, "stream_push", NULL, "the stack of streams");
 		device->pushed = more;
 		device->room_for_pushed = room;
 	}

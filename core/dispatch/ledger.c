@@ -25,7 +25,7 @@ struct tn_ledger *tn_ledger_create(void)
 		return NULL;
 	}
 	for (uint32_t i = 0; i < ledger->n; i++)
-		ledger->entries[i].row.operation = tn_operation_names[i];
+		ledger->entries[i].row.operation = tn_operations[i].name;
 	return ledger;
 }
 

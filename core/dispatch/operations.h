@@ -179,39 +179,42 @@ enum tn_operation {
 	TN_OPERATIONS,
 };
 
-/* "add", "conv2d_input_gradient": constant strings. */
-extern const char *const tn_operation_names[TN_OPERATIONS];
-
-/* Differentiable with f'(f(x)) = f'(x): the gradient may read the output instead of the input. */
-#define TN_BY_OUTPUT 2
-
-/* An element operation's program over the inputs x, y, c (where: x is the condition) and the
- * scalars a, b.  Inputs are read as the loop's dtype, in which the program computes. */
-struct tn_element_operation {
-	const char *text;
-	const char *on_bools;    /* for a loop of bool; NULL: text */
-	const char *on_integers; /* for a loop of integers; NULL: text */
-	uint8_t n_inputs;
-	uint8_t n_scalars;
-	uint8_t typed_from;     /* the first input that the loop's dtype depends on: 1 for where */
-	uint8_t differentiable; /* 0, 1, or TN_BY_OUTPUT */
-	uint8_t loop;           /* enum tn_loop */
-	uint8_t gives_bool;     /* a comparison; else the result has the loop's dtype */
-};
-
-extern const struct tn_element_operation tn_element_operations[TN_ELEMENT_OPERATIONS];
-/* As in struct tn_record. */
-extern const char *const tn_element_derivatives[TN_ELEMENT_OPERATIONS][TN_DERIVATIVES];
-
-/* How an element operation of two inputs reduces (numpy.ufunc.identity).  One that is not in the
- * table goes from first to last, and has no identity. */
+/* How an element operation of two inputs reduces (numpy.ufunc.identity).  One of which nothing is
+ * said goes from first to last, and has no identity. */
 struct tn_element_fold {
 	uint8_t is_reorderable; /* associative and commutative */
+	uint8_t in_bool;        /* computed on truth values */
 	uint8_t has_identity;
-	uint8_t in_bool; /* computed on truth values */
 	double identity;
 };
 
-extern const struct tn_element_fold tn_element_folds[TN_ELEMENT_OPERATIONS];
+enum tn_gradient {
+	TN_GRADIENT_BY_INPUTS, /* the rule */
+	/* f'(f(x)) = f'(x): the gradient may read the output instead of the input. */
+	TN_GRADIENT_BY_OUTPUT,
+	TN_GRADIENT_NONE, /* the result is not differentiable, though it is floating */
+};
+
+/* An element operation: its name, "add", for the ledger and for errors, and its program, a formula
+ * (formulas.h).  Inputs are read as the loop's dtype, in which the program computes. */
+struct tn_element_operation {
+	const char *name;
+	const char *inputs;
+	const char *scalars; /* NULL: none */
+	const char *text;
+	const char *on_bools;    /* for a loop of bool; NULL: text */
+	const char *on_integers; /* for a loop of integers; NULL: text */
+	uint8_t loop;            /* enum tn_loop */
+	uint8_t typed_from;      /* the first input that the loop's dtype depends on: 1 for where */
+	uint8_t gives_bool;      /* a comparison; else the result has the loop's dtype */
+	uint8_t gradient;        /* enum tn_gradient */
+	/* The gradients of the first inputs, as in struct tn_record, shorter than what
+	 * differentiation gives or with PyTorch's values at the kinks; NULL: differentiated. */
+	const char *derivatives[TN_DERIVATIVES];
+	struct tn_element_fold fold;
+};
+
+/* By enum tn_operation; from TN_ELEMENT_OPERATIONS on, rows have a name alone. */
+extern const struct tn_element_operation tn_operations[TN_OPERATIONS];
 
 #endif

@@ -20,7 +20,7 @@ const char *tn_power_text(tn_dtype dtype, int is_high, char *buffer)
 	struct tn_sink sink;
 	tn_sink_init(&sink, buffer, TN_POWER_TEXT);
 	tn_sink_format(&sink,
-		       is_high ? "n = y >> %d\ns = x\nr = c\n" : "n = y\ns = x\nr = x*0 + 1\n",
+		       is_high ? "n = y >> %d\ns = x\nr = low\n" : "n = y\ns = x\nr = x*0 + 1\n",
 		       HALF);
 	for (int k = 0; k < HALF && is_high; k++)
 		tn_sink_format(&sink, "s = s*s\n");
@@ -28,7 +28,7 @@ const char *tn_power_text(tn_dtype dtype, int is_high, char *buffer)
 	for (int k = 0; k < bits; k++)
 		tn_sink_format(&sink, "r = (n & 0x%llx) != 0 ? r*s : r\ns = s*s\n", 1ULL << k);
 	if (is_signed && is_high)
-		tn_sink_format(&sink, "z = y < 0 ? c : r\n");
+		tn_sink_format(&sink, "z = y < 0 ? low : r\n");
 	else if (is_signed)
 		tn_sink_format(
 			&sink,

@@ -6,15 +6,10 @@
  */
 #include "dispatch/programs.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "array/result_type.h"
 #include "array/runtime.h"
-#include "base/dtype.h"
 #include "base/memory.h"
-#include "base/text.h"
-#include "dispatch/power.h"
 #include "program/hash.h"
 #include "program/parser.h"
 
@@ -64,15 +59,56 @@ void tn_programs_destroy(struct tn_program_cache *cache)
 
 /* ---- Keys ------------------------------------------------------------------------------------*/
 
-static void add_list(struct tn_text *key, uint32_t n, const char *const *names,
-		     const tn_dtype *dtypes)
+/* The longest key that is not allocated. */
+enum { SHORT_KEY = 1024 };
+
+/* Its upper limit. */
+static size_t list_size(const struct tn_name_list *list)
 {
-	tn_text_append(key, (const char *)&n, sizeof(n));
-	for (uint32_t i = 0; i < n; i++) {
-		tn_dtype dtype = dtypes ? dtypes[i] : 0;
-		tn_text_append(key, names[i], strlen(names[i]) + 1);
-		tn_text_append(key, (const char *)&dtype, sizeof(dtype));
+	size_t size = sizeof(list->n) + list->n * sizeof(tn_dtype) + 1;
+	if (!list->array)
+		return size + (list->n ? strlen(list->words) : 0);
+	for (uint32_t i = 0; i < list->n; i++)
+		size += strlen(list->array[i]) + 1;
+	return size;
+}
+
+static size_t key_size(const struct tn_program_source *source)
+{
+	return strlen(source->text) + 1 + list_size(&source->inputs) + list_size(&source->scalars) +
+	       list_size(&source->outputs);
+}
+
+static char *put(char *to, const void *from, size_t size)
+{
+	memcpy(to, from, size);
+	return to + size;
+}
+
+static char *put_list(char *to, const struct tn_name_list *list)
+{
+	to = put(to, &list->n, sizeof(list->n));
+	if (list->n && !list->array)
+		to = put(to, list->words, strlen(list->words));
+	for (uint32_t i = 0; i < list->n && list->array; i++) {
+		if (i)
+			*to++ = ' ';
+		to = put(to, list->array[i], strlen(list->array[i]));
 	}
+	*to++ = '\0';
+	if (list->dtypes)
+		return put(to, list->dtypes, list->n * sizeof(tn_dtype));
+	memset(to, 0, list->n * sizeof(tn_dtype));
+	return to + list->n * sizeof(tn_dtype);
+}
+
+static size_t write_key(char *key, const struct tn_program_source *source)
+{
+	char *to = put(key, source->text, strlen(source->text) + 1);
+	to = put_list(to, &source->inputs);
+	to = put_list(to, &source->scalars);
+	to = put_list(to, &source->outputs);
+	return (size_t)(to - key);
 }
 
 /* ---- The table -------------------------------------------------------------------------------*/
@@ -113,19 +149,22 @@ static tn_status make_room(struct tn_program_cache *cache)
 	return TN_OK;
 }
 
-/* Takes ownership of `program` and `key` on success; NULL: out of memory. */
+/* Takes ownership of `program` on success; NULL: out of memory. */
 static struct tn_program_entry *add_entry(struct tn_program_cache *cache, uint64_t hash,
-					  struct tn_text *key, struct tn_program *program,
+					  const char *key, size_t n_key, struct tn_program *program,
 					  const tn_dtype *results)
 {
 	struct tn_program_entry *entry = tn_mem_alloc(sizeof(*entry));
-	if (!entry || make_room(cache)) {
+	char *copy = tn_mem_alloc(n_key);
+	if (!entry || !copy || make_room(cache)) {
 		tn_mem_free(entry);
+		tn_mem_free(copy);
 		return NULL;
 	}
+	memcpy(copy, key, n_key);
 	entry->hash = hash;
-	entry->n_key = key->length;
-	entry->key = tn_text_take(key);
+	entry->n_key = n_key;
+	entry->key = copy;
 	entry->program = program;
 	entry->is_users = 0;
 	memcpy(entry->results, results, sizeof(entry->results));
@@ -134,55 +173,100 @@ static struct tn_program_entry *add_entry(struct tn_program_cache *cache, uint64
 	return entry;
 }
 
-static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
+/* ---- Parsing ---------------------------------------------------------------------------------*/
+
+/* The words of a list, each with its NUL. */
+struct words {
+	char bytes[SHORT_KEY];
+	const char *array[TN_PROGRAM_MAX_INPUTS];
+};
+
+/* The names of a list as an array; NULL: a string is too long or has too many words. */
+static const char *const *names_of(const struct tn_name_list *list, struct words *words)
 {
-	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, operation,
-		       "no host memory for a program");
+	uint32_t n = 0;
+	if (list->array || !list->n)
+		return list->array;
+	if (list->n > TN_PROGRAM_MAX_INPUTS || strlen(list->words) >= sizeof(words->bytes))
+		return NULL;
+	strcpy(words->bytes, list->words);
+	words->array[n++] = words->bytes;
+	for (char *at = words->bytes; *at; at++) {
+		if (*at == ' ') {
+			*at = '\0';
+			words->array[n++] = at + 1;
+		}
+	}
+	return words->array;
 }
 
-/* Finds the entry of a text, or parses it.  A new one is cached if `keep` is set: *entry; else it
- * is *temporary, and *entry NULL. */
-static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation, const char *text,
-			       const struct tn_program_names *names, int keep, int *is_new,
-			       struct tn_program_entry **entry, struct tn_program **temporary,
-			       tn_dtype results[TN_PROGRAM_MAX_OUTPUTS])
+tn_status tn_programs_parse(const struct tn_program_source *source, struct tn_program **program,
+			    tn_dtype *results, struct tn_error_info *report)
+{
+	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
+	struct words inputs, scalars, outputs;
+	const struct tn_program_names names = {
+		.struct_size = sizeof(names),
+		.n_inputs = source->inputs.n,
+		.n_scalars = source->scalars.n,
+		.n_outputs = source->outputs.n,
+		.inputs = names_of(&source->inputs, &inputs),
+		.input_dtypes = source->inputs.dtypes,
+		.scalars = names_of(&source->scalars, &scalars),
+		.scalar_dtypes = source->scalars.dtypes ? source->scalars.dtypes : inferred,
+		.outputs = names_of(&source->outputs, &outputs),
+		.output_dtypes = source->outputs.dtypes,
+	};
+	return tn_program_parse_typed(source->text, &names, program, results, report);
+}
+
+/* The entry of that key, or a new one.  A new one is cached if `keep` is set: *entry; else it is
+ * *temporary, and *entry NULL. */
+static tn_status find_key(struct tn_runtime *runtime, const char *operation, const char *key,
+			  size_t n_key, const struct tn_program_source *source, int keep,
+			  int *is_new, struct tn_program_entry **entry,
+			  struct tn_program **temporary, tn_dtype results[TN_PROGRAM_MAX_OUTPUTS])
 {
 	struct tn_program_cache *cache = runtime->programs;
 	struct tn_program *program = NULL;
-	struct tn_text key;
 	uint64_t hash[2];
-	tn_status status = TN_OK;
-	*entry = NULL;
-	tn_text_init(&key);
-	tn_text_append(&key, text, strlen(text) + 1);
-	add_list(&key, names->n_inputs, names->inputs, names->input_dtypes);
-	add_list(&key, names->n_scalars, names->scalars, names->scalar_dtypes);
-	add_list(&key, names->n_outputs, names->outputs, names->output_dtypes);
-	if (key.failed) {
-		status = no_memory(runtime, operation);
-		goto done;
-	}
-	tn_hash_bytes(key.data, key.length, hash);
-	*entry = cache->slots[slot_of(cache, hash[0], key.data, key.length)];
+	tn_hash_bytes(key, n_key, hash);
+	*entry = cache->slots[slot_of(cache, hash[0], key, n_key)];
 	*is_new = !*entry;
 	if (*entry) {
 		memcpy(results, (*entry)->results, sizeof((*entry)->results));
-		goto done;
+		return TN_OK;
 	}
-	status = tn_program_parse_typed(text, names, &program, results, &runtime->report);
+	tn_status status = tn_programs_parse(source, &program, results, &runtime->report);
 	if (status)
-		goto done;
+		return status;
 	if (!keep) {
 		*temporary = program;
-		goto done;
+		return TN_OK;
 	}
-	*entry = add_entry(cache, hash[0], &key, program, results);
-	if (!*entry) {
-		tn_program_destroy(program);
-		status = no_memory(runtime, operation);
-	}
-done:
-	tn_text_release(&key);
+	*entry = add_entry(cache, hash[0], key, n_key, program, results);
+	if (*entry)
+		return TN_OK;
+	tn_program_destroy(program);
+	return tn_no_memory(&runtime->report, operation, NULL, "a program");
+}
+
+static tn_status find_or_parse(struct tn_runtime *runtime, const char *operation,
+			       const struct tn_program_source *source, int keep, int *is_new,
+			       struct tn_program_entry **entry, struct tn_program **temporary,
+			       tn_dtype results[TN_PROGRAM_MAX_OUTPUTS])
+{
+	char short_key[SHORT_KEY], *key = short_key;
+	size_t size = key_size(source);
+	*entry = NULL;
+	if (size > sizeof(short_key))
+		key = tn_mem_alloc(size);
+	if (!key)
+		return tn_no_memory(&runtime->report, operation, NULL, "a program");
+	tn_status status = find_key(runtime, operation, key, write_key(key, source), source, keep,
+				    is_new, entry, temporary, results);
+	if (key != short_key)
+		tn_mem_free(key);
 	return status;
 }
 
@@ -193,19 +277,43 @@ static void pin(struct tn_program_cache *cache, struct tn_program_entry *entry)
 	entry->is_users = 0;
 }
 
-tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
-			  const struct tn_program_names *names, const struct tn_program **program)
+static struct tn_program_source source_of(const char *text, const struct tn_program_names *names)
+{
+	return (struct tn_program_source){
+		.text = text,
+		.inputs = {.n = names->n_inputs,
+			   .array = names->inputs,
+			   .dtypes = names->input_dtypes},
+		.scalars = {.n = names->n_scalars,
+			    .array = names->scalars,
+			    .dtypes = names->scalar_dtypes},
+		.outputs = {.n = names->n_outputs,
+			    .array = names->outputs,
+			    .dtypes = names->output_dtypes},
+	};
+}
+
+tn_status tn_programs_find(struct tn_runtime *runtime, const char *operation,
+			   const struct tn_program_source *source,
+			   const struct tn_program **program)
 {
 	tn_dtype results[TN_PROGRAM_MAX_OUTPUTS] = {0};
 	struct tn_program_entry *entry;
 	int is_new;
 	tn_status status =
-		find_or_parse(runtime, operation, text, names, 1, &is_new, &entry, NULL, results);
+		find_or_parse(runtime, operation, source, 1, &is_new, &entry, NULL, results);
 	if (status)
 		return status;
 	pin(runtime->programs, entry);
 	*program = entry->program;
 	return TN_OK;
+}
+
+tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
+			  const struct tn_program_names *names, const struct tn_program **program)
+{
+	const struct tn_program_source source = source_of(text, names);
+	return tn_programs_find(runtime, operation, &source, program);
 }
 
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operation, const char *text,
@@ -220,7 +328,8 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operatio
 	int is_new = 0;
 	*temporary = NULL;
 	memset(results, 0, TN_PROGRAM_MAX_OUTPUTS * sizeof(*results));
-	tn_status status = find_or_parse(runtime, operation, text, names, keep, &is_new, &entry,
+	const struct tn_program_source source = source_of(text, names);
+	tn_status status = find_or_parse(runtime, operation, &source, keep, &is_new, &entry,
 					 temporary, results);
 	if (status)
 		return status;
@@ -253,7 +362,7 @@ tn_status tn_programs_clear(struct tn_runtime *runtime)
 	cache->slots = tn_mem_zeroed(cache->n_slots, sizeof(*old));
 	if (!cache->slots) {
 		cache->slots = old;
-		return no_memory(runtime, "clear_memo");
+		return tn_no_memory(&runtime->report, "clear_memo", NULL, "a program");
 	}
 	for (uint32_t i = 0; i < cache->n_slots; i++) {
 		if (!old[i] || !old[i]->is_users)
@@ -268,125 +377,4 @@ tn_status tn_programs_clear(struct tn_runtime *runtime)
 	settle(cache, old);
 	tn_mem_free(old);
 	return TN_OK;
-}
-
-/* ---- Programs of the library -----------------------------------------------------------------*/
-
-const char *const tn_short_inputs[TN_PROGRAM_MAX_INPUTS] = {"x",   "y",   "c",   "d",  "e",   "f",
-							    "g",   "h",   "x8",  "x9", "x10", "x11",
-							    "x12", "x13", "x14", "x15"};
-const char *const tn_short_scalars[TN_SHORT_SCALARS] = {"a", "b", "s", "t",  "u",
-							"v", "p", "q", "s8", "s9"};
-static const char *const output_names[TN_PROGRAM_MAX_OUTPUTS] = {"out0", "out1", "out2", "out3",
-								 "out4", "out5", "out6", "out7"};
-
-/* A comparison of a u64 with a signed integer, which have no common integer dtype: exact. */
-static const char *compare_signs(enum tn_operation operation, const tn_dtype *dtypes, char *text,
-				 size_t size)
-{
-	static const char *const symbols[TN_ELEMENT_OPERATIONS] = {
-		[TN_DO_EQUAL] = "==",      [TN_DO_NOT_EQUAL] = "!=", [TN_DO_LESS] = "<",
-		[TN_DO_LESS_EQUAL] = "<=", [TN_DO_GREATER] = ">",    [TN_DO_GREATER_EQUAL] = ">=",
-	};
-	const char *symbol = symbols[operation];
-	int u64_first = dtypes[0] == TN_U64;
-	tn_dtype other = dtypes[u64_first];
-	if (!symbol || (dtypes[0] != TN_U64 && dtypes[1] != TN_U64) || !tn_is_integer(other) ||
-	    tn_is_unsigned(other))
-		return NULL;
-	/* A negative number compares with every u64 as it does with 0. */
-	snprintf(text, size,
-		 u64_first ? "z = y < 0 ? 0 %s -1 : x %s u64(y)"
-			   : "z = x < 0 ? -1 %s 0 : u64(x) %s y",
-		 symbol, symbol);
-	return text;
-}
-
-static tn_status find_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, struct tn_element_program *found)
-{
-	static const tn_dtype inferred[TN_PROGRAM_MAX_SCALARS];
-	const struct tn_element_operation *element = &tn_element_operations[operation];
-	char text[TN_POWER_TEXT];
-	const char *chosen = element->text;
-	tn_dtype loop = dtypes[element->typed_from], read[3] = {0};
-	struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = element->n_inputs,
-		.n_scalars = element->n_scalars,
-		.inputs = tn_short_inputs,
-		.input_dtypes = read,
-		.scalars = tn_short_scalars,
-		.scalar_dtypes = inferred,
-	};
-	for (uint32_t i = element->typed_from; i < element->n_inputs; i++)
-		loop = tn_result_type(loop, dtypes[i]);
-	loop = tn_loop_type(element->loop, loop);
-	if (!loop || tn_is_complex(loop))
-		return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
-			       "not defined for %s%s%s", tn_dtype_name(dtypes[element->typed_from]),
-			       element->n_inputs > 1 ? " and " : "",
-			       element->n_inputs > 1 ? tn_dtype_name(dtypes[element->n_inputs - 1])
-						     : "");
-	for (uint32_t i = 0; i < element->n_inputs; i++)
-		read[i] = i < element->typed_from ? dtypes[i] : loop;
-	if (loop == TN_BOOL && element->on_bools)
-		chosen = element->on_bools;
-	else if (tn_is_integer(loop) && element->on_integers)
-		chosen = element->on_integers;
-	else if (operation == TN_DO_POWER && tn_is_integer(loop))
-		chosen = tn_power_text(loop, 0, text);
-	else if (element->gives_bool && compare_signs(operation, dtypes, text, sizeof(text))) {
-		chosen = text;
-		memcpy(read, dtypes, 2 * sizeof(*dtypes));
-	}
-	found->result = element->gives_bool ? TN_BOOL : loop;
-	return tn_programs_get(runtime, tn_operation_names[operation], chosen, &names,
-			       &found->program);
-}
-
-tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, struct tn_element_program *element)
-{
-	uint32_t n = tn_element_operations[operation].n_inputs;
-	struct tn_element_program *same =
-		&runtime->programs->same[operation][dtypes[0] & (TN_DTYPES - 1)];
-	tn_status status;
-	for (uint32_t i = 1; i < n; i++) {
-		if (dtypes[i] != dtypes[0])
-			return find_element(runtime, operation, dtypes, element);
-	}
-	if (!same->program) {
-		status = find_element(runtime, operation, dtypes, element);
-		if (status)
-			return status;
-		*same = *element;
-	}
-	*element = *same;
-	return TN_OK;
-}
-
-tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
-			    const struct tn_short_program *shorthand, const tn_dtype *dtypes,
-			    const struct tn_program **program)
-{
-	tn_dtype scalar_dtype = shorthand->scalar_dtype, scalar_dtypes[TN_SHORT_SCALARS];
-	struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = shorthand->n_inputs,
-		.n_scalars = shorthand->n_scalars,
-		.n_outputs = shorthand->n_outputs,
-		.inputs = tn_short_inputs,
-		.input_dtypes = dtypes,
-		.scalars = tn_short_scalars,
-		.scalar_dtypes = scalar_dtypes,
-		.outputs = output_names,
-	};
-	for (uint32_t i = 0; i < shorthand->n_inputs && !shorthand->scalar_dtype; i++) {
-		if (dtypes[i] == TN_F64)
-			scalar_dtype = TN_F64;
-	}
-	for (uint32_t i = 0; i < shorthand->n_scalars; i++)
-		scalar_dtypes[i] = scalar_dtype ? scalar_dtype : TN_F32;
-	return tn_programs_get(runtime, operation, shorthand->text, &names, program);
 }

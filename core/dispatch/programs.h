@@ -10,6 +10,7 @@
 #include <tenon/backend.h>
 #include <tenon/program.h>
 
+#include "dispatch/formulas.h"
 #include "dispatch/operations.h"
 
 struct tn_runtime;
@@ -39,8 +40,30 @@ struct tn_program_cache {
 struct tn_program_cache *tn_programs_create(void); /* NULL: out of memory */
 void tn_programs_destroy(struct tn_program_cache *cache);
 
-/* The program of that text over names; parsed if it is new.  Fills runtime->report on failure.  For
- * the library's own texts, which are few and never freed. */
+/* Operands of one kind.  Their names are an array or the words of one string (base/words.h); both
+ * find the same program, as no name contains a blank. */
+struct tn_name_list {
+	uint32_t n;
+	const char *const *array; /* NULL: words, if n is not 0 */
+	const char *words;
+	const tn_dtype *dtypes; /* NULL: inferred */
+};
+
+/* What a program is parsed from. */
+struct tn_program_source {
+	const char *text;
+	struct tn_name_list inputs, scalars, outputs;
+};
+
+/* Parses without the cache; `results` may be NULL. */
+tn_status tn_programs_parse(const struct tn_program_source *source, struct tn_program **program,
+			    tn_dtype *results, struct tn_error_info *report);
+/* The program of that source; parsed if it is new.  Fills runtime->report on failure.  For the
+ * library's own texts, which are few and never freed. */
+tn_status tn_programs_find(struct tn_runtime *runtime, const char *operation,
+			   const struct tn_program_source *source,
+			   const struct tn_program **program);
+/* The same by arrays of names. */
 tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
 			  const struct tn_program_names *names, const struct tn_program **program);
 /* The same for a user's text.  `results` receives the dtypes that the outputs have in the language
@@ -53,32 +76,5 @@ tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operatio
 /* Frees the programs of users, with what runtime->forget knows of them; no tape exists.  Those that
  * a captured or recorded call has read stay.  Fills runtime->report on failure. */
 tn_status tn_programs_clear(struct tn_runtime *runtime);
-
-/* An element operation's program for inputs of those dtypes, none of them complex.  TN_DTYPE: it
- * does not take them. */
-tn_status tn_programs_element(struct tn_runtime *runtime, enum tn_operation operation,
-			      const tn_dtype *dtypes, struct tn_element_program *element);
-
-enum { TN_SHORT_SCALARS = 10 };
-
-/* The names of inputs and scalars: x, y, c, d, e, f, g, h, x8, x9 and so on;
- * a, b, s, t, u, v, p, q, s8, s9. */
-extern const char *const tn_short_inputs[TN_PROGRAM_MAX_INPUTS];
-extern const char *const tn_short_scalars[TN_SHORT_SCALARS];
-
-/* A text over those names: the form in which compositions are written.  Several outputs are out0,
- * out1, ... */
-struct tn_short_program {
-	const char *text;
-	uint32_t n_inputs;
-	uint32_t n_scalars;
-	uint32_t n_outputs;    /* 0: one, the name assigned last */
-	tn_dtype scalar_dtype; /* 0: f64 when an input is f64, else f32 */
-};
-
-/* Its program for inputs of those dtypes. */
-tn_status tn_programs_short(struct tn_runtime *runtime, const char *operation,
-			    const struct tn_short_program *shorthand, const tn_dtype *dtypes,
-			    const struct tn_program **program);
 
 #endif

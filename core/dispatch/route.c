@@ -14,9 +14,9 @@
 #include "device/open.h"
 #include "device/scratch.h"
 #include "device/transfer.h"
+#include "dispatch/element_programs.h"
 #include "dispatch/host_copies.h"
 #include "dispatch/ledger.h"
-#include "dispatch/programs.h"
 #include "dispatch/widen.h"
 
 double tn_route_clock(void)
@@ -214,8 +214,7 @@ static int can_do(struct tn_route *route, enum tn_slot slot, struct tn_call *cal
 		if (i && (!route->device->host_memory || device == runtime->reference ||
 			  !device->handle))
 			continue;
-		if (tn_backend_has(device->backend, slot) &&
-		    dry_run(&probe, device, &workspace) == TN_OK)
+		if (tn_backend_has(device->backend, slot) && !dry_run(&probe, device, &workspace))
 			return 1;
 	}
 	return 0;
@@ -238,7 +237,7 @@ static int can_compose(struct tn_route *route)
 	struct tn_operand line, matrix;
 	if (!route->compose || route->runtime->fallback == TN_FALLBACK_NATIVE)
 		return 0;
-	if (tn_programs_element(route->runtime, TN_DO_COPY, &route->dtype, &copy))
+	if (tn_element_program_find(route->runtime, TN_DO_COPY, 1, &route->dtype, &copy))
 		return 0;
 	small_operand(&line, route->dtype, 1);
 	small_operand(&matrix, route->dtype, 2);

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "dispatch/operand.h"
-#include "dispatch/programs.h"
+#include "dispatch/element_programs.h"
 
 static int is_narrow(tn_dtype dtype)
 {
@@ -187,7 +187,7 @@ static tn_status convert(const struct tn_widened *widened, struct tn_operand fro
 			       .operation = route->operation,
 			       .slot = TN_SLOT_MAP,
 			       .call = &args.call};
-	tn_status status = tn_programs_element(runtime, TN_DO_COPY, &from.dtype, &copy);
+	tn_status status = tn_element_program_find(runtime, TN_DO_COPY, 1, &from.dtype, &copy);
 	if (status)
 		return status;
 	args.program = copy.program;

@@ -135,7 +135,7 @@ static tn_array *run_into_new(tn_communicator *communicator, const tn_array *x, 
 		return NULL;
 	}
 	/* The source is read alone. */
-	tn_status status = take_elements((tn_array *)(uintptr_t)x, 1, &from);
+	tn_status status = take_elements(tn_array_const_cast(x), 1, &from);
 	if (!status)
 		status = take_elements(out, 0, &to);
 	operation->struct_size = sizeof(*operation);

@@ -180,8 +180,7 @@ static tn_status make_list(struct tn_buckets *b)
 					      : add_runs(b, 1, &most) && add_runs(b, 0, &most));
 	if (!is_made) {
 		tn_buckets_release(b);
-		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, operation,
-				       "no host memory for the list of buckets");
+		return tn_runtime_no_memory(module->runtime, operation, "the list of buckets");
 	}
 	for (size_t i = 0; i < module->n_listing; i++)
 		b->trained[i] = module->listing[i].weight->trainable != 0;
@@ -239,12 +238,13 @@ static tn_status clear_empty(const struct tn_buckets *b, const struct tn_bucket 
 /* The gradients times the scale. */
 static tn_status multiply(struct tn_runtime *rt, const struct tn_bucket *bucket, double scale)
 {
-	static const struct tn_short_program text = {"z = x * a", 1, 1, 0, 0};
+	static const struct tn_formula scaled = {
+		.text = "g = g * scale", .inputs = "g", .scalars = "scale", .outputs = "g"};
 	const tn_array *in = bucket->gradients;
 	if (scale == 1.0)
 		return TN_OK;
-	return tn_end_into(rt, tn_short_map(rt, tn_operation_named(rt, operation), &text, &in,
-					    &bucket->gradients, &scale));
+	return tn_end_into(rt, tn_formula_map(rt, tn_operation_named(rt, operation), &scaled, &in,
+					      &bucket->gradients, &scale));
 }
 
 /* What the ranks have to add, in the form in which it is sent. */

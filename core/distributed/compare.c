@@ -140,7 +140,7 @@ tn_status tn_ranks_compare(tn_communicator *communicator, struct tn_runtime *rt,
 		describe(&text, size, n, names, all);
 	char *found = tn_text_take(&text);
 	if (!status && !found)
-		status = tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no host memory");
+		status = tn_runtime_no_memory(rt, operation, NULL);
 	if (!status && *found)
 		status = tn_runtime_fail(rt, TN_NOT_EQUAL, operation,
 					 "expected the same on all ranks, found differences from "

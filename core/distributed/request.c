@@ -185,7 +185,7 @@ static tn_status begin(tn_request *request, int *is_broken, struct tn_error_info
 		return status;
 	request->parts = tn_mem_zeroed(request->n_parts + 1, sizeof(*request->parts));
 	if (!request->parts)
-		return tn_fail(error, TN_OUT_OF_MEMORY, name, "no host memory for a request");
+		return tn_no_memory(error, name, NULL, "a request");
 	return start_parts(request, is_broken, error);
 }
 

@@ -72,12 +72,12 @@ static void NAME(to_u64)(BLOCK)
 
 static void NAME(to_f16)(BLOCK)
 {
-	CAST(uint16_t, f16_of_f32((float)x));
+	CAST(uint16_t, tn_f16_of_f32((float)x));
 }
 
 static void NAME(to_bf16)(BLOCK)
 {
-	CAST(uint16_t, bf16_of_f32((float)x));
+	CAST(uint16_t, tn_bf16_of_f32((float)x));
 }
 
 static void NAME(to_f32)(BLOCK)

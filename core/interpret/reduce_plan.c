@@ -6,13 +6,13 @@
  */
 #include "interpret/reduce_plan.h"
 
+#include "base/bits.h"
 #include "interpret/code.h"
 #include "interpret/extreme.h"
 #include "interpret/nest.h"
 #include "interpret/run.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The most steps of a chunk. */
 #define MOST_STEPS ((uint64_t)RUN * RUN * RUN)
@@ -41,15 +41,9 @@ static uint64_t identity_of(uint32_t combiner, uint32_t dtype)
 			  : combiner == TN_REDUCE_PRODUCT ? 1
 			  : combiner == TN_REDUCE_MAX     ? INT64_MIN
 							  : INT64_MAX;
-	uint64_t bits = 0;
-	float narrow = (float)floating;
 	if (dtype == TN_F32)
-		memcpy(&bits, &narrow, sizeof(narrow));
-	else if (dtype == TN_F64)
-		memcpy(&bits, &floating, sizeof(floating));
-	else
-		memcpy(&bits, &integer, sizeof(integer));
-	return bits;
+		return tn_bits_of_f32((float)floating);
+	return dtype == TN_F64 ? tn_bits_of_f64(floating) : (uint64_t)integer;
 }
 
 void tn_reduce_make_accumulator(struct tn_reduce_plan *plan, unsigned v,

@@ -86,13 +86,12 @@ static tn_status read_records(const struct tn_file *file, const struct kind *kin
 	size_t record = PIXELS + (size_t)kind->n_labels;
 	unsigned char *buffer = tn_mem_alloc(RECORDS * record);
 	if (!buffer)
-		return tn_fail(error, TN_OUT_OF_MEMORY, kind->operation, "%s: no memory",
-			       tn_file_label(file->path));
+		return tn_no_memory(error, kind->operation, tn_file_label(file->path), NULL);
 	tn_status status = TN_OK;
-	for (uint64_t first = 0; status == TN_OK && first < n; first += RECORDS) {
+	for (uint64_t first = 0; !status && first < n; first += RECORDS) {
 		size_t count = n - first < RECORDS ? (size_t)(n - first) : RECORDS;
 		status = tn_file_read(file, first * record, buffer, count * record, error);
-		if (status == TN_OK)
+		if (!status)
 			status = take_records(file, kind, buffer, first, count, images, labels,
 					      error);
 	}
@@ -108,7 +107,7 @@ static tn_status read_file(const struct tn_file *file, const struct kind *kind,
 	uint64_t n;
 	int32_t *values[MAX_LABELS] = {NULL};
 	tn_status status = count_records(file, kind, &n, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	*images = (struct tn_host_array){.dtype = TN_U8,
 					 .rank = 4,
@@ -138,11 +137,11 @@ static tn_status read_path(const char *path, const struct kind *kind, struct tn_
 {
 	struct tn_file file;
 	tn_status status = tn_file_open(&file, path, kind->operation, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	status = read_file(&file, kind, images, labels, error);
 	tn_file_close(&file);
-	if (status != TN_OK) {
+	if (status) {
 		tn_host_array_release(images);
 		for (int k = 0; k < kind->n_labels; k++)
 			tn_host_array_release(&labels[k]);
@@ -155,7 +154,7 @@ tn_status tn_cifar10_read(const char *path, struct tn_host_array *images,
 {
 	struct tn_host_array pixels = {0}, own[MAX_LABELS] = {{0}};
 	tn_status status = read_path(path, &cifar10, &pixels, own, error);
-	if (status == TN_OK) {
+	if (!status) {
 		*images = pixels;
 		*labels = own[0];
 	}
@@ -168,7 +167,7 @@ tn_status tn_cifar100_read(const char *path, struct tn_host_array *images,
 {
 	struct tn_host_array pixels = {0}, own[MAX_LABELS] = {{0}};
 	tn_status status = read_path(path, &cifar100, &pixels, own, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	*images = pixels;
 	*fine = own[1];

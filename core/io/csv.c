@@ -13,11 +13,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/utf8.h"
 #include "io/csv_classes.h"
 #include "io/csv_number.h"
 #include "io/csv_rows.h"
 #include "io/file.h"
-#include "io/utf8.h"
 
 #define OPERATION TN_CSV_OPERATION
 
@@ -35,12 +35,6 @@ struct reader {
 	unsigned char *values;
 	int32_t *labels;
 };
-
-static tn_status no_memory(const struct reader *reader, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: line %zu: no memory",
-		       tn_file_label(reader->rows.path), reader->rows.line);
-}
 
 static const char *text_of(const struct reader *reader, size_t field)
 {
@@ -82,28 +76,24 @@ static tn_status check_utf8(const struct reader *reader, size_t index, struct tn
 {
 	size_t length = reader->rows.fields[index].length;
 	const char *text = text_of(reader, index);
-	for (size_t at = 0; at < length;) {
-		size_t step = tn_utf8_length(text + at, length - at);
-		if (!step)
-			return refuse_field(reader, index, "UTF-8", error);
-		at += step;
-	}
-	return TN_OK;
+	if (tn_utf8_prefix(text, length) == length)
+		return TN_OK;
+	return refuse_field(reader, index, "UTF-8", error);
 }
 
 static tn_status take_names(struct reader *reader, struct tn_error_info *error)
 {
 	const char **texts = tn_mem_zeroed(reader->n_columns, sizeof(*texts));
 	if (!texts)
-		return no_memory(reader, error);
+		return tn_csv_rows_no_memory(&reader->rows, error);
 	tn_status status = TN_OK;
-	for (size_t i = 0; status == TN_OK && i < reader->n_columns; i++) {
+	for (size_t i = 0; !status && i < reader->n_columns; i++) {
 		texts[i] = text_of(reader, i);
 		status = check_utf8(reader, i, error);
 	}
-	if (status == TN_OK) {
+	if (!status) {
 		reader->names = pack_texts(texts, reader->n_columns);
-		status = reader->names ? TN_OK : no_memory(reader, error);
+		status = reader->names ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	tn_mem_free(texts);
 	return status;
@@ -149,12 +139,12 @@ static tn_status set_capacity(struct reader *reader, size_t capacity, struct tn_
 	size_t row = n_values(reader) * tn_dtype_size(reader->options.dtype);
 	unsigned char *values = tn_mem_realloc(reader->values, capacity, row ? row : 1);
 	if (!values)
-		return no_memory(reader, error);
+		return tn_csv_rows_no_memory(&reader->rows, error);
 	reader->values = values;
 	if (reader->label < reader->n_columns) {
 		int32_t *labels = tn_mem_realloc(reader->labels, capacity, sizeof(*labels));
 		if (!labels)
-			return no_memory(reader, error);
+			return tn_csv_rows_no_memory(&reader->rows, error);
 		reader->labels = labels;
 	}
 	reader->capacity = capacity;
@@ -190,11 +180,11 @@ static tn_status take_label(struct reader *reader, struct tn_error_info *error)
 			       TN_CSV_MAX_CLASSES);
 	if (number < 0) {
 		tn_status status = check_utf8(reader, reader->label, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		number = (int32_t)reader->classes.n;
 		if (!tn_csv_classes_insert(&reader->classes, text, place))
-			return no_memory(reader, error);
+			return tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	reader->labels[reader->n_rows] = number;
 	return TN_OK;
@@ -241,9 +231,9 @@ static tn_status take_row(struct reader *reader, struct tn_error_info *error)
 			       reader->n_columns, reader->first_line, reader->rows.n_fields);
 	tn_status status = make_room(reader, error);
 	unsigned char *to = reader->values;
-	if (status == TN_OK)
+	if (!status)
 		to += reader->n_rows * n_values(reader) * size;
-	for (size_t i = 0; status == TN_OK && i < reader->n_columns; i++) {
+	for (size_t i = 0; !status && i < reader->n_columns; i++) {
 		if (i == reader->label) {
 			status = take_label(reader, error);
 		} else {
@@ -251,7 +241,7 @@ static tn_status take_row(struct reader *reader, struct tn_error_info *error)
 			to += size;
 		}
 	}
-	reader->n_rows += status == TN_OK;
+	reader->n_rows += !status;
 	return status;
 }
 
@@ -259,7 +249,7 @@ static tn_status read_rows(struct reader *reader, struct tn_error_info *error)
 {
 	int found = 0;
 	tn_status status = tn_csv_rows_next(&reader->rows, &found, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (!found)
 		return tn_fail(error, TN_FORMAT, OPERATION,
@@ -271,18 +261,17 @@ static tn_status read_rows(struct reader *reader, struct tn_error_info *error)
 	reader->first_line = reader->rows.fields->line;
 	if (reader->options.header)
 		status = take_names(reader, error);
-	if (status == TN_OK)
+	if (!status)
 		status = find_label(reader, error);
-	if (status == TN_OK && reader->options.header)
+	if (!status && reader->options.header)
 		status = tn_csv_rows_next(&reader->rows, &found, error);
-	while (status == TN_OK && found) {
+	while (!status && found) {
 		status = take_row(reader, error);
-		if (status == TN_OK)
+		if (!status)
 			status = tn_csv_rows_next(&reader->rows, &found, error);
 	}
 	/* Drops the room for more rows.  A file without rows has arrays nevertheless. */
-	return status == TN_OK ? set_capacity(reader, reader->n_rows ? reader->n_rows : 1, error)
-			       : status;
+	return !status ? set_capacity(reader, reader->n_rows ? reader->n_rows : 1, error) : status;
 }
 
 /* The classes by their numbers, which become those of the sorted order unless they were given. */
@@ -292,18 +281,18 @@ static tn_status number_classes(struct reader *reader, struct tn_csv *out,
 	const struct tn_csv_classes *classes = &reader->classes;
 	const char **texts = tn_mem_zeroed(classes->n + 1, sizeof(*texts));
 	int32_t *numbers = tn_mem_zeroed(classes->n + 1, sizeof(*numbers));
-	tn_status status = texts && numbers ? TN_OK : no_memory(reader, error);
-	for (size_t i = 0; status == TN_OK && i < classes->n; i++) {
+	tn_status status = texts && numbers ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
+	for (size_t i = 0; !status && i < classes->n; i++) {
 		int32_t old = classes->sorted[i].number;
 		numbers[old] = reader->options.classes ? old : (int32_t)i;
 		texts[numbers[old]] = classes->sorted[i].name;
 	}
-	for (size_t i = 0; status == TN_OK && i < reader->n_rows; i++)
+	for (size_t i = 0; !status && i < reader->n_rows; i++)
 		reader->labels[i] = numbers[reader->labels[i]];
-	if (status == TN_OK) {
+	if (!status) {
 		out->n_classes = classes->n;
 		out->class_names = pack_texts(texts, classes->n);
-		status = out->class_names ? TN_OK : no_memory(reader, error);
+		status = out->class_names ? TN_OK : tn_csv_rows_no_memory(&reader->rows, error);
 	}
 	tn_mem_free(texts);
 	tn_mem_free(numbers);
@@ -322,7 +311,7 @@ static tn_status finish(struct reader *reader, struct tn_csv *out, struct tn_err
 	int has_labels = reader->label < reader->n_columns;
 	struct tn_csv csv = {.values = {.dtype = reader->options.dtype, .rank = 2}};
 	tn_status status = has_labels ? number_classes(reader, &csv, error) : TN_OK;
-	if (status != TN_OK)
+	if (status)
 		return status;
 	csv.values.shape[0] = (int64_t)reader->n_rows;
 	csv.values.shape[1] = (int64_t)n_values(reader);
@@ -401,27 +390,26 @@ tn_status tn_csv_read(const char *path, const struct tn_csv_options *options, st
 {
 	struct reader *reader = tn_mem_zeroed(1, sizeof(*reader));
 	if (!reader)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = tn_options_take(&reader->options, sizeof(reader->options), options,
 					   "struct tn_csv_options", OPERATION, error);
 	if (!reader->options.dtype)
 		reader->options.dtype = TN_F64;
-	if (status == TN_OK)
+	if (!status)
 		status = check_options(reader, error);
-	if (status == TN_OK)
+	if (!status)
 		status = take_classes(reader, error);
-	if (status == TN_OK) {
+	if (!status) {
 		reader->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 		if (!reader->locale)
-			status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-					 "%s: no memory for the C locale", tn_file_label(path));
+			status =
+				tn_no_memory(error, OPERATION, tn_file_label(path), "the C locale");
 	}
-	if (status == TN_OK)
+	if (!status)
 		status = tn_csv_rows_open(&reader->rows, path, &reader->options, error);
-	if (status == TN_OK)
+	if (!status)
 		status = read_rows(reader, error);
-	if (status == TN_OK)
+	if (!status)
 		status = finish(reader, out, error);
 	tn_csv_rows_close(&reader->rows);
 	if (reader->locale)

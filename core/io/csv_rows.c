@@ -28,7 +28,7 @@ static tn_status refuse(const struct tn_csv_rows *rows, const char *expected,
 		       rows->line, rows->column, expected, found);
 }
 
-static tn_status no_memory(const struct tn_csv_rows *rows, struct tn_error_info *error)
+tn_status tn_csv_rows_no_memory(const struct tn_csv_rows *rows, struct tn_error_info *error)
 {
 	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: line %zu: no memory",
 		       tn_file_label(rows->path), rows->line);
@@ -41,7 +41,7 @@ static tn_status fill_chunk(struct tn_csv_rows *rows, struct tn_error_info *erro
 	int first = rows->line == 1 && rows->column == 0;
 	tn_status status =
 		tn_byte_stream_read(rows->stream, rows->chunk, sizeof(rows->chunk), &got, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	rows->ended = got < sizeof(rows->chunk);
 	rows->chunk_size = got;
@@ -54,7 +54,7 @@ static tn_status next_byte(struct tn_csv_rows *rows, struct tn_error_info *error
 {
 	if (rows->chunk_at == rows->chunk_size && !rows->ended) {
 		tn_status status = fill_chunk(rows, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	if (rows->byte == '\n') {
@@ -78,7 +78,7 @@ static tn_status put(struct tn_csv_rows *rows, int byte, struct tn_error_info *e
 				       tn_file_label(rows->path), rows->line, TN_CSV_MAX_ROW);
 		char *text = tn_mem_realloc(rows->text, capacity, 1);
 		if (!text)
-			return no_memory(rows, error);
+			return tn_csv_rows_no_memory(rows, error);
 		rows->text = text;
 		rows->text_capacity = capacity;
 	}
@@ -98,7 +98,7 @@ static tn_status add_field(struct tn_csv_rows *rows, struct tn_error_info *error
 		struct tn_csv_field *fields =
 			tn_mem_realloc(rows->fields, capacity, sizeof(*fields));
 		if (!fields)
-			return no_memory(rows, error);
+			return tn_csv_rows_no_memory(rows, error);
 		rows->fields = fields;
 		rows->field_capacity = capacity;
 	}
@@ -167,15 +167,15 @@ static tn_status read_field(struct tn_csv_rows *rows, struct tn_error_info *erro
 	enum state state = BEFORE;
 	int done = 0;
 	tn_status status = add_field(rows, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	struct tn_csv_field *field = &rows->fields[rows->n_fields - 1];
-	while (status == TN_OK && !done) {
+	while (!status && !done) {
 		status = next_byte(rows, error);
-		if (status == TN_OK)
+		if (!status)
 			status = take_byte(rows, field, &state, &done, error);
 	}
-	if (status != TN_OK)
+	if (status)
 		return status;
 	while (!field->quoted && rows->text_length > field->begin &&
 	       is_blank(rows, rows->text[rows->text_length - 1]))
@@ -192,7 +192,7 @@ tn_status tn_csv_rows_next(struct tn_csv_rows *rows, int *found, struct tn_error
 		rows->text_length = 0;
 		do {
 			tn_status status = read_field(rows, error);
-			if (status != TN_OK)
+			if (status)
 				return status;
 		} while (rows->byte == rows->separator);
 		empty = rows->n_fields == 1 && !rows->fields[0].length && !rows->fields[0].quoted;

@@ -48,6 +48,8 @@ tn_status tn_csv_rows_open(struct tn_csv_rows *rows, const char *path,
 			   const struct tn_csv_options *options, struct tn_error_info *error);
 void tn_csv_rows_close(struct tn_csv_rows *rows);
 
+/* TN_OUT_OF_MEMORY, at the current line. */
+tn_status tn_csv_rows_no_memory(const struct tn_csv_rows *rows, struct tn_error_info *error);
 /* Reads the next row; *found is 0 at the end.  Empty lines and comments are skipped. */
 tn_status tn_csv_rows_next(struct tn_csv_rows *rows, int *found, struct tn_error_info *error);
 

@@ -99,7 +99,7 @@ static tn_array *choose(const tn_array *array, const char *operation,
 	if (!*is_copy)
 		return tn_refuse_tracked(runtime, operation, 1, &array)
 			       ? NULL
-			       : tn_keep((tn_array *)(uintptr_t)array);
+			       : tn_keep(tn_array_const_cast(array));
 	tn_array *view = tn_array_untracked(operation, array);
 	tn_array *copy = moves ? tn_to(view, runtime->reference) : tn_copy(view);
 	tn_array_destroy(view);

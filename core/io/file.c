@@ -43,7 +43,7 @@ tn_status tn_file_open(struct tn_file *file, const char *path, const char *opera
 	if (file->path)
 		return TN_OK;
 	tn_file_close(file);
-	return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory", tn_file_label(path));
+	return tn_no_memory(error, operation, tn_file_label(path), NULL);
 }
 
 void tn_file_close(struct tn_file *file)
@@ -92,7 +92,7 @@ tn_status tn_file_read_whole(const struct tn_file *file, uint64_t limit, unsigne
 			       "%s: no memory for %llu bytes", tn_file_label(file->path),
 			       (unsigned long long)file->size);
 	tn_status status = tn_file_read(file, 0, data, (size_t)file->size, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_mem_free(data);
 		return status;
 	}

@@ -33,7 +33,7 @@ static tn_status read_exactly(struct tn_byte_stream *stream, uint64_t offset, vo
 {
 	size_t got = 0;
 	tn_status status = tn_byte_stream_read(stream, buffer, size, &got, error);
-	if (status != TN_OK || got == size)
+	if (status || got == size)
 		return status;
 	return tn_fail(error, TN_FORMAT, OPERATION,
 		       "%s: offset %llu: expected %zu bytes of %s, found %zu",
@@ -48,7 +48,7 @@ static tn_status read_magic(struct tn_byte_stream *stream, struct tn_host_array 
 	const char *path = tn_file_label(tn_byte_stream_path(stream));
 	unsigned char magic[4];
 	tn_status status = read_exactly(stream, 0, magic, 4, "header", error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (magic[0] || magic[1])
 		return tn_fail(error, TN_FORMAT, OPERATION,
@@ -74,7 +74,7 @@ static tn_status read_shape(struct tn_byte_stream *stream, struct tn_host_array 
 	unsigned char lengths[4 * MAX_AXES];
 	tn_status status =
 		read_exactly(stream, 4, lengths, 4 * (size_t)array->rank, "axis lengths", error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	for (uint32_t i = 0; i < array->rank; i++)
 		array->shape[i] = tn_load_u32_be(lengths + 4 * i);
@@ -119,15 +119,15 @@ static tn_status read_elements(struct tn_byte_stream *stream, struct tn_host_arr
 					"elements", error);
 	unsigned char extra;
 	size_t n_extra = 0;
-	if (status == TN_OK)
+	if (!status)
 		status = tn_byte_stream_read(stream, &extra, 1, &n_extra, error);
-	if (status == TN_OK && n_extra)
+	if (!status && n_extra)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset %llu: expected the end of the content, found more bytes",
 			       tn_file_label(tn_byte_stream_path(stream)),
 			       (unsigned long long)(offset + array->size_bytes));
 	size_t size = tn_dtype_size(array->dtype);
-	if (status == TN_OK && size > 1 && tn_host_is_little_endian())
+	if (!status && size > 1 && tn_host_is_little_endian())
 		tn_reverse_words(array->data, (size_t)array->size_bytes / size, size);
 	return status;
 }
@@ -138,14 +138,14 @@ tn_status tn_idx_read(const char *path, struct tn_host_array *out, struct tn_err
 	struct tn_byte_stream *stream = NULL;
 	memset(&array, 0, sizeof(array));
 	tn_status status = tn_byte_stream_open(path, OPERATION, &stream, error);
-	if (status == TN_OK)
+	if (!status)
 		status = read_magic(stream, &array, error);
-	if (status == TN_OK)
+	if (!status)
 		status = read_shape(stream, &array, error);
-	if (status == TN_OK)
+	if (!status)
 		status = read_elements(stream, &array, error);
 	tn_byte_stream_close(stream);
-	if (status == TN_OK)
+	if (!status)
 		*out = array;
 	else
 		tn_host_array_release(&array);

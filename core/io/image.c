@@ -58,7 +58,7 @@ tn_status tn_image_convert(const struct tn_image *image, uint32_t channels, uint
 			       image->channels, channels);
 	tn_status status =
 		tn_image_allocate(&result, image->width, image->height, channels, "convert", error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	int is_grey = image->channels <= 2;
 	size_t n = (size_t)image->width * image->height;
@@ -120,7 +120,7 @@ tn_status tn_image_resize(const struct tn_image *image, uint32_t width, uint32_t
 			       width, height);
 	tn_status status =
 		tn_image_allocate(&result, width, height, image->channels, "resize", error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	uint8_t *to = result.data;
 	for (uint32_t row = 0; row < height; row++) {

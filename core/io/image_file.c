@@ -19,22 +19,22 @@ tn_status tn_image_read(const char *path, struct tn_image *out, struct tn_error_
 	struct tn_image image = {0};
 	unsigned char magic[2];
 	tn_status status = tn_file_open(&file, path, OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	status = tn_file_read(&file, 0, magic, 2, error);
-	if (status == TN_OK && magic[0] == 0x89 && magic[1] == 'P')
+	if (!status && magic[0] == 0x89 && magic[1] == 'P')
 		status = tn_png_read(&file, &image, error);
-	else if (status == TN_OK && magic[0] == 0xff && magic[1] == 0xd8)
+	else if (!status && magic[0] == 0xff && magic[1] == 0xd8)
 		status = tn_jpeg_read(&file, &image, error);
-	else if (status == TN_OK && magic[0] == 'P')
+	else if (!status && magic[0] == 'P')
 		status = tn_pnm_read(&file, &image, error);
-	else if (status == TN_OK)
+	else if (!status)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
 				 "%s: offset 0: expected a PNG, JPEG, PGM or PPM image, found the "
 				 "bytes %02x %02x",
 				 tn_file_label(path), magic[0], magic[1]);
 	tn_file_close(&file);
-	if (status == TN_OK)
+	if (!status)
 		*out = image;
 	else
 		tn_image_release(&image);
@@ -50,10 +50,10 @@ tn_status tn_image_write(const char *path, const struct tn_image *image,
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: expected an image of 1 to 4 channels", tn_file_label(path));
 	tn_status status = tn_new_file_begin(&file, path, OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	status = tn_png_write(&file, image, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_new_file_abandon(&file);
 		return status;
 	}

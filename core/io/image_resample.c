@@ -136,12 +136,12 @@ tn_status tn_image_resample(const struct tn_image *image, uint32_t width, uint32
 	uint32_t channels = image->channels;
 	tn_status status =
 		tn_image_allocate(&narrow, width, image->height, channels, "resize", error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_image_allocate(&result, width, height, channels, "resize", error);
-	if (status == TN_OK && (!make_windows(&columns, filter, image->width, width) ||
-				!make_windows(&rows, filter, image->height, height)))
+	if (!status && (!make_windows(&columns, filter, image->width, width) ||
+			!make_windows(&rows, filter, image->height, height)))
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "resize: no memory");
-	if (status == TN_OK) {
+	if (!status) {
 		resample(&columns, image->data, image->height, image->width, channels, narrow.data);
 		resample(&rows, narrow.data, 1, image->height, (size_t)width * channels,
 			 result.data);
@@ -190,7 +190,7 @@ tn_status tn_image_crop_centre(const struct tn_image *image, uint32_t width, uin
 			       image->height, width, height);
 	tn_status status =
 		tn_image_allocate(&result, width, height, image->channels, "crop", error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	size_t left = margin(image->width, width), top = margin(image->height, height);
 	size_t line = (size_t)width * image->channels;

@@ -54,7 +54,7 @@ static tn_status decode(const struct tn_file *file, tjhandle decoder, const unsi
 	int is_grey = colours == TJCS_GRAY;
 	tn_status status = tn_image_allocate(image, (uint64_t)width, (uint64_t)height,
 					     is_grey ? 1 : 3, path, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (tjDecompress2(decoder, data, size, image->data, width, 0, height,
 			  is_grey ? TJPF_GRAY : TJPF_RGB, TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS))
@@ -68,17 +68,16 @@ tn_status tn_jpeg_read(const struct tn_file *file, struct tn_image *out,
 	unsigned char *data = NULL;
 	struct tn_image image = {0};
 	tn_status status = tn_file_read_whole(file, MAX_FILE, &data, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	tjhandle decoder = tjInitDecompress();
 	if (decoder)
 		status = decode(file, decoder, data, &image, error);
 	else
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for a decoder",
-				 tn_file_label(file->path));
+		status = tn_no_memory(error, OPERATION, tn_file_label(file->path), "a decoder");
 	tjDestroy(decoder);
 	tn_mem_free(data);
-	if (status == TN_OK)
+	if (!status)
 		*out = image;
 	else
 		tn_image_release(&image);

@@ -42,12 +42,6 @@ static int is_blank(char byte)
 	return byte == ' ' || byte == '\t' || byte == '\v' || byte == '\f';
 }
 
-static tn_status no_memory(const struct reader *r, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: line %zu: no memory",
-		       tn_file_label(r->lines.path), r->lines.number);
-}
-
 /* Adds text[begin .. end) without blanks round it. */
 static tn_status add_field(struct reader *r, size_t begin, size_t end, struct tn_error_info *error)
 {
@@ -61,7 +55,7 @@ static tn_status add_field(struct reader *r, size_t begin, size_t end, struct tn
 				       TN_CSV_MAX_COLUMNS);
 		struct field *fields = tn_mem_realloc(r->fields, capacity, sizeof(*fields));
 		if (!fields)
-			return no_memory(r, error);
+			return tn_text_lines_no_memory(&r->lines, error);
 		r->fields = fields;
 		r->field_capacity = capacity;
 	}
@@ -91,7 +85,7 @@ static tn_status split_at_blanks(struct reader *r, size_t length, struct tn_erro
 		while (end < length && !is_blank(text[end]))
 			end++;
 		const tn_status status = add_field(r, i, end, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	return TN_OK;
@@ -105,7 +99,7 @@ static tn_status split_at_delimiters(struct reader *r, size_t length, struct tn_
 		if (i < length && (unsigned char)r->lines.text[i] != r->options.delimiter)
 			continue;
 		const tn_status status = add_field(r, begin, i, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		begin = i + 1;
 	}
@@ -169,7 +163,7 @@ static tn_status make_room(struct reader *r, struct tn_error_info *error)
 	const size_t capacity = 2 * r->capacity + r->row_size;
 	unsigned char *values = tn_mem_realloc(r->values, capacity, 1);
 	if (!values)
-		return no_memory(r, error);
+		return tn_text_lines_no_memory(&r->lines, error);
 	r->values = values;
 	r->capacity = capacity;
 	return TN_OK;
@@ -201,9 +195,9 @@ static tn_status take_row(struct reader *r, struct tn_error_info *error)
 		tn_status status = TN_OK;
 		if (r->options.n_usecols)
 			status = column_of(r, (int32_t)i, &index, error);
-		if (status == TN_OK)
+		if (!status)
 			status = take_field(r, index, r->values + r->used + i * size, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	r->used += r->row_size;
@@ -217,7 +211,7 @@ static tn_status read_rows(struct reader *r, struct tn_error_info *error)
 	while (!o->max_rows || r->n_rows < (size_t)o->max_rows) {
 		int found;
 		tn_status status = tn_text_lines_next(&r->lines, &found, error);
-		if (status != TN_OK || !found)
+		if (status || !found)
 			return status;
 		if (r->lines.number <= (size_t)o->skiprows)
 			continue;
@@ -225,13 +219,13 @@ static tn_status read_rows(struct reader *r, struct tn_error_info *error)
 		r->n_fields = 0;
 		status = o->delimiter ? split_at_delimiters(r, length, error)
 				      : split_at_blanks(r, length, error);
-		if (status == TN_OK && !r->n_fields)
+		if (!status && !r->n_fields)
 			continue;
-		if (status == TN_OK)
+		if (!status)
 			status = check_row(r, error);
-		if (status == TN_OK)
+		if (!status)
 			status = take_row(r, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	return TN_OK;
@@ -301,10 +295,9 @@ static tn_status read_table(struct reader *r, const char *path, struct tn_error_
 {
 	r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!r->locale)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for the C locale",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), "the C locale");
 	tn_status status = tn_text_lines_open(&r->lines, path, OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = read_rows(r, error);
 	tn_text_lines_close(&r->lines);
 	freelocale(r->locale);

@@ -64,8 +64,7 @@ static tn_status open_folder(struct tn_new_file *file, struct tn_error_info *err
 	tn_text_append(&text, length ? file->path : ".", length ? length : 1);
 	char *folder = tn_text_take(&text);
 	if (!folder)
-		return tn_fail(error, TN_OUT_OF_MEMORY, file->operation, "%s: no memory",
-			       tn_file_label(file->path));
+		return tn_no_memory(error, file->operation, tn_file_label(file->path), NULL);
 	file->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int reason = file->folder < 0 ? errno : 0;
 	tn_mem_free(folder);
@@ -90,8 +89,8 @@ static tn_status open_temporary(struct tn_new_file *file, mode_t mode, struct tn
 		tn_mem_free(file->temporary);
 		file->temporary = tn_text_take(&text);
 		if (!file->temporary)
-			return tn_fail(error, TN_OUT_OF_MEMORY, file->operation, "%s: no memory",
-				       tn_file_label(file->path));
+			return tn_no_memory(error, file->operation, tn_file_label(file->path),
+					    NULL);
 		file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (file->fd >= 0) {
 			/* The lock tells tn_new_file_clean that it is still being written. */
@@ -125,14 +124,13 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 			       strerror(errno));
 	file->path = tn_mem_copy_string(path);
 	if (!file->path)
-		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, operation, tn_file_label(path), NULL);
 	tn_status status = open_folder(file, error);
-	if (status == TN_OK)
+	if (!status)
 		status = open_temporary(file, 0666, error);
-	if (status == TN_OK && exists && fchmod(file->fd, old.st_mode & 0777) < 0)
+	if (!status && exists && fchmod(file->fd, old.st_mode & 0777) < 0)
 		status = system_error(file, "keeping its mode", error);
-	if (status != TN_OK) {
+	if (status) {
 		if (file->fd >= 0)
 			unlink(file->temporary);
 		release(file);
@@ -190,7 +188,7 @@ static tn_status sync_and_rename(struct tn_new_file *file, struct tn_error_info 
 tn_status tn_new_file_commit(struct tn_new_file *file, struct tn_error_info *error)
 {
 	tn_status status = sync_and_rename(file, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_new_file_abandon(file);
 		return status;
 	}

@@ -27,7 +27,7 @@ tn_status tn_npy_read(const char *path, struct tn_host_array *out, struct tn_err
 {
 	struct tn_file file;
 	tn_status status = tn_file_open(&file, path, OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	const struct tn_npy_content content = {.label = tn_file_label(file.path),
 					       .size = file.size,
@@ -54,18 +54,17 @@ tn_status tn_npy_write(const char *path, tn_dtype dtype, uint32_t rank, const in
 	tn_text_init(&header);
 	tn_npy_put_header(&header, type, rank, shape);
 	struct tn_new_file file;
-	tn_status status = header.failed ? tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-						   "%s: no memory", tn_file_label(path))
+	tn_status status = header.failed ? tn_no_memory(error, OPERATION, tn_file_label(path), NULL)
 					 : tn_new_file_begin(&file, path, OPERATION, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_text_release(&header);
 		return status;
 	}
 	status = tn_new_file_write(&file, header.data, header.length, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_new_file_write(&file, data, (size_t)bytes, error);
 	tn_text_release(&header);
-	if (status == TN_OK)
+	if (!status)
 		return tn_new_file_commit(&file, error);
 	tn_new_file_abandon(&file);
 	return status;

@@ -35,7 +35,7 @@ static tn_status read_header(const struct tn_npy_content *content, struct tn_npy
 	char text[TN_NPY_MAX_HEADER];
 	const char *path = content->label;
 	tn_status status = read_exactly(content, 0, head, 10, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (memcmp(head, TN_NPY_MAGIC, 6))
 		return tn_fail(error, TN_FORMAT, OPERATION,
@@ -47,7 +47,7 @@ static tn_status read_header(const struct tn_npy_content *content, struct tn_npy
 	uint64_t begin = head[6] == 1 ? 10 : 12;
 	if (head[6] > 1)
 		status = read_exactly(content, 10, head + 10, 2, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	uint32_t size = head[8] | (uint32_t)head[9] << 8;
 	if (head[6] > 1)
@@ -57,7 +57,7 @@ static tn_status read_header(const struct tn_npy_content *content, struct tn_npy
 			       "%s: offset 8: expected a header of at most %d bytes, found %u",
 			       path, TN_NPY_MAX_HEADER, size);
 	status = read_exactly(content, begin, text, size, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	*data_start = begin + size;
 	return tn_npy_parse_header(text, size, path, begin, header, error);
@@ -102,7 +102,7 @@ static tn_status bring_order(const struct tn_npy_content *content,
 		tn_reverse_words(*data, (size_t)bytes / word, word);
 	if (header->dtype == TN_BOOL) {
 		tn_status status = tn_bools_check(OPERATION, content->label, *data, bytes, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	if (!header->column_major || header->rank < 2)
@@ -120,7 +120,7 @@ tn_status tn_npy_read_layout(const struct tn_npy_content *content, struct tn_npy
 			     uint64_t *data_start, uint64_t *bytes, struct tn_error_info *error)
 {
 	tn_status status = read_header(content, header, data_start, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	char shape[200];
 	const char *path = content->label;
@@ -147,15 +147,15 @@ tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_ho
 	struct tn_npy_header header;
 	uint64_t data_start, bytes;
 	tn_status status = tn_npy_read_layout(content, &header, &data_start, &bytes, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	unsigned char *data = tn_mem_alloc((size_t)bytes);
 	if (!data)
 		return no_memory(content, bytes, error);
 	status = read_exactly(content, data_start, data, (size_t)bytes, error);
-	if (status == TN_OK)
+	if (!status)
 		status = bring_order(content, &header, &data, bytes, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_mem_free(data);
 		return status;
 	}

@@ -108,7 +108,7 @@ static tn_status read_type(struct cursor *cursor, struct tn_npy_header *header,
 			       "%s: offset %llu: structured elements are not supported",
 			       cursor->label, (unsigned long long)(cursor->base + cursor->at));
 	tn_status status = read_string(cursor, &name, &length, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	int has_order = length > 0 && strchr("<>|=", name[0]) && name[0];
 	for (size_t i = 0; has_order && i < sizeof(types) / sizeof(types[0]); i++) {
@@ -180,7 +180,7 @@ static tn_status read_item(struct cursor *cursor, struct tn_npy_header *header, 
 	const char *key;
 	size_t length;
 	tn_status status = read_string(cursor, &key, &length, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	int bit = equals(key, length, "descr")           ? DESCR
 		  : equals(key, length, "fortran_order") ? ORDER
@@ -213,7 +213,7 @@ tn_status tn_npy_parse_header(const char *text, size_t size, const char *label, 
 		if (!comma)
 			return refuse(&cursor, "',' or '}'", error);
 		tn_status status = read_item(&cursor, &header, &seen, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		comma = accept(&cursor, ',');
 	}

@@ -61,7 +61,7 @@ static tn_status map_file(const struct tn_file *file, struct mapping **out,
 	const char *label = tn_file_label(file->path);
 	struct mapping *mapping = tn_mem_alloc(sizeof(*mapping));
 	if (!mapping)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", label);
+		return tn_no_memory(error, OPERATION, label, NULL);
 	mapping->size = (size_t)file->size;
 	mapping->address = mmap(NULL, mapping->size, PROT_READ, MAP_SHARED, file->fd, 0);
 	if (mapping->address == MAP_FAILED) {

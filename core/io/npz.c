@@ -49,8 +49,7 @@ static tn_status name_arrays(struct tn_npz *file, struct tn_error_info *error)
 		complete = name != NULL;
 	}
 	if (!complete)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(zip->file.path));
+		return tn_no_memory(error, OPERATION, tn_file_label(zip->file.path), NULL);
 	qsort(file->sorted, zip->n, sizeof(*file->sorted), by_text);
 	for (size_t i = 1; i < zip->n; i++) {
 		if (!by_text(&file->sorted[i - 1], &file->sorted[i]))
@@ -65,12 +64,11 @@ tn_status tn_npz_open(const char *path, tn_npz **out, struct tn_error_info *erro
 {
 	tn_npz *file = tn_mem_zeroed(1, sizeof(*file));
 	if (!file)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = tn_zip_open(&file->zip, path, error);
-	if (status == TN_OK)
+	if (!status)
 		status = name_arrays(file, error);
-	if (status == TN_OK)
+	if (!status)
 		*out = file;
 	else
 		tn_npz_close(file);
@@ -126,12 +124,12 @@ tn_status tn_npz_read(const tn_npz *file, const char *name, struct tn_host_array
 	tn_status status = tn_zip_member_open(zip, entry, label, &member, error);
 	const struct tn_npy_content content = {
 		.label = label, .size = entry->size, .read = read_member, .user = member};
-	if (status == TN_OK)
+	if (!status)
 		status = tn_npy_read_content(&content, &array, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_zip_member_finish(member, error);
 	tn_zip_member_close(member);
-	if (status == TN_OK)
+	if (!status)
 		*out = array;
 	else
 		tn_host_array_release(&array);

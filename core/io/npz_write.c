@@ -10,12 +10,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "io/bytes.h"
 #include "io/crc32.h"
 #include "io/file.h"
 #include "io/new_file.h"
 #include "io/npy_header.h"
-#include "io/utf8.h"
 #include "io/zip.h"
 #include "io/zip_write.h"
 
@@ -23,21 +23,13 @@
 #define SUFFIX ".npy"
 #define MOST_NAME 65000
 
-static int is_utf8(const char *name)
-{
-	size_t length = strlen(name), step = 1;
-	for (size_t at = 0; at < length && step; at += step)
-		step = tn_utf8_length(name + at, length - at);
-	return step != 0;
-}
-
 static tn_status check_array(const char *path, const struct tn_npz_array *array,
 			     struct tn_error_info *error)
 {
 	uint64_t bytes;
 	const char *label = tn_file_label(path);
-	if (!array->name || !*array->name || strlen(array->name) > MOST_NAME ||
-	    !is_utf8(array->name))
+	size_t length = array->name ? strlen(array->name) : 0;
+	if (!length || length > MOST_NAME || tn_utf8_prefix(array->name, length) != length)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: array '%.100s': expected a name in UTF-8 of 1 to %d bytes",
 			       label, array->name ? array->name : "NULL", MOST_NAME);
@@ -73,16 +65,15 @@ static tn_status check_arrays(const char *path, const struct tn_npz_array *array
 			       TN_NPZ_MAX_MEMBERS, n);
 	const char **names = tn_mem_zeroed(n + 1, sizeof(*names));
 	if (!names)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = TN_OK;
-	for (size_t i = 0; status == TN_OK && i < n; i++) {
+	for (size_t i = 0; !status && i < n; i++) {
 		names[i] = arrays[i].name;
 		status = check_array(path, &arrays[i], error);
 	}
-	if (status == TN_OK)
+	if (!status)
 		qsort(names, n, sizeof(*names), by_name);
-	for (size_t i = 1; status == TN_OK && i < n; i++) {
+	for (size_t i = 1; !status && i < n; i++) {
 		if (!strcmp(names[i - 1], names[i]))
 			status = tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 					 "%s: expected different names, found two arrays '%.100s'",
@@ -112,8 +103,7 @@ static tn_status write_array(struct tn_new_file *file, const struct tn_npz_array
 	tn_text_add(&buffers->name, SUFFIX);
 	tn_npy_put_header(&buffers->npy, tn_npy_type_name(array->dtype), array->rank, array->shape);
 	if (buffers->name.failed || buffers->npy.failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(file->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(file->path), NULL);
 	struct tn_zip_entry entry = {
 		.name = buffers->name.data,
 		.crc = tn_crc32(0, buffers->npy.data, buffers->npy.length),
@@ -124,15 +114,13 @@ static tn_status write_array(struct tn_new_file *file, const struct tn_npz_array
 	tn_zip_put_local(&buffers->local, &entry);
 	tn_zip_put_entry(&buffers->directory, &entry);
 	if (buffers->local.failed || buffers->directory.failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(file->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(file->path), NULL);
 	*offset += buffers->local.length + entry.size;
 	tn_status status =
 		tn_new_file_write(file, buffers->local.data, buffers->local.length, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_new_file_write(file, buffers->npy.data, buffers->npy.length, error);
-	return status == TN_OK ? tn_new_file_write(file, array->data, (size_t)bytes, error)
-			       : status;
+	return status ? status : tn_new_file_write(file, array->data, (size_t)bytes, error);
 }
 
 tn_status tn_npz_write(const char *path, const struct tn_npz_array *arrays, size_t n_arrays,
@@ -142,25 +130,24 @@ tn_status tn_npz_write(const char *path, const struct tn_npz_array *arrays, size
 	struct buffers buffers = {0};
 	uint64_t offset = 0;
 	tn_status status = check_arrays(path, arrays, n_arrays, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_new_file_begin(&file, path, OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
-	for (size_t i = 0; status == TN_OK && i < n_arrays; i++)
+	for (size_t i = 0; !status && i < n_arrays; i++)
 		status = write_array(&file, &arrays[i], &buffers, &offset, error);
 	size_t size = buffers.directory.length;
 	tn_zip_put_end(&buffers.directory, n_arrays, offset, size);
-	if (status == TN_OK && buffers.directory.failed)
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-				 tn_file_label(path));
-	if (status == TN_OK)
+	if (!status && buffers.directory.failed)
+		status = tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
+	if (!status)
 		status = tn_new_file_write(&file, buffers.directory.data, buffers.directory.length,
 					   error);
 	tn_text_release(&buffers.name);
 	tn_text_release(&buffers.npy);
 	tn_text_release(&buffers.local);
 	tn_text_release(&buffers.directory);
-	if (status == TN_OK)
+	if (!status)
 		return tn_new_file_commit(&file, error);
 	tn_new_file_abandon(&file);
 	return status;

@@ -80,7 +80,7 @@ tn_status tn_png_read(const struct tn_file *file, struct tn_image *out, struct t
 	struct tn_image image = {0};
 	png_image png;
 	tn_status status = tn_file_read_whole(file, MAX_FILE, &data, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	memset(&png, 0, sizeof(png));
 	png.version = PNG_IMAGE_VERSION;
@@ -90,15 +90,15 @@ tn_status tn_png_read(const struct tn_file *file, struct tn_image *out, struct t
 	 * values, which without the flag would be taken for linear light and changed. */
 	png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
 	png.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
-	if (status == TN_OK)
+	if (!status)
 		status = tn_image_allocate(&image, png.width, png.height,
 					   PNG_IMAGE_SAMPLE_CHANNELS(png.format),
 					   tn_file_label(file->path), error);
-	if (status == TN_OK && !png_image_finish_read(&png, NULL, image.data, 0, NULL))
+	if (!status && !png_image_finish_read(&png, NULL, image.data, 0, NULL))
 		status = refuse(file, &png, error);
 	png_image_free(&png);
 	tn_mem_free(data);
-	if (status == TN_OK)
+	if (!status)
 		*out = image;
 	else
 		tn_image_release(&image);

@@ -88,7 +88,7 @@ static tn_status read_plain(struct text *text, uint32_t largest, uint8_t *to, si
 	for (size_t i = 0; i < n; i++) {
 		uint32_t sample;
 		tn_status status = read_number(text, "a sample", largest, &sample, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		to[i] = scale(sample, largest);
 	}
@@ -126,11 +126,11 @@ static tn_status read_header(struct text *text, int *raw, uint32_t *largest, str
 	if (text->size < 3 || (!is_space(text->data[2]) && text->data[2] != '#'))
 		return refuse(text, "white space", error);
 	tn_status status = read_number(text, "a width", 99999999, &width, error);
-	if (status == TN_OK)
+	if (!status)
 		status = read_number(text, "a height", 99999999, &height, error);
-	if (status == TN_OK)
+	if (!status)
 		status = read_number(text, "a largest value", 65535, largest, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (*largest == 0)
 		return tn_fail(error, TN_FORMAT, OPERATION,
@@ -157,20 +157,20 @@ tn_status tn_pnm_read(const struct tn_file *file, struct tn_image *out, struct t
 {
 	unsigned char *data = NULL;
 	tn_status status = tn_file_read_whole(file, MAX_FILE, &data, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	struct text text = {.path = file->path, .data = data, .size = (size_t)file->size};
 	int raw = 0;
 	uint32_t largest = 0;
 	status = read_header(&text, &raw, &largest, out, error);
-	size_t n = status == TN_OK ? (size_t)out->width * out->height * out->channels : 0;
-	if (status == TN_OK)
+	size_t n = !status ? (size_t)out->width * out->height * out->channels : 0;
+	if (!status)
 		status = raw ? read_raw(&text, largest, out->data, n, error)
 			     : read_plain(&text, largest, out->data, n, error);
-	if (status == TN_OK && text.at != text.size)
+	if (!status && text.at != text.size)
 		status = refuse(&text, "the end of the file", error);
 	tn_mem_free(data);
-	if (status != TN_OK)
+	if (status)
 		tn_image_release(out);
 	return status;
 }

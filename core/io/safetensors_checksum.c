@@ -53,10 +53,9 @@ tn_status tn_safetensors_check(const tn_safetensors *file, struct tn_error_info 
 		return TN_OK;
 	char *header = tn_mem_alloc(head);
 	unsigned char *piece = tn_mem_alloc(PIECE);
-	tn_status status = header && piece
-				   ? tn_file_read(&file->file, 0, header, head, error)
-				   : tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-					     tn_file_label(file->file.path));
+	tn_status status = header && piece ? tn_file_read(&file->file, 0, header, head, error)
+					   : tn_no_memory(error, OPERATION,
+							  tn_file_label(file->file.path), NULL);
 	char *digits = status ? NULL : tn_safetensors_checksum_digits(header, head);
 	if (digits) {
 		memset(digits, '0', TN_CHECKSUM_DIGITS);

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json_reader.h"
 #include "base/memory.h"
 #include "io/bytes.h"
-#include "io/json_reader.h"
 #include "io/safetensors.h"
 #include "io/safetensors_type.h"
 
@@ -75,7 +75,7 @@ static tn_status read_header_text(struct tn_safetensors *file, uint64_t *size,
 			       "%s: offset 0: expected at least 8 bytes, found %llu", path,
 			       (unsigned long long)file->file.size);
 	tn_status status = tn_file_read(&file->file, 0, length, 8, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	*size = tn_load_u64_le(length);
 	if (is_npz(&file->file, length))
@@ -132,9 +132,9 @@ static tn_status read_type(const struct tn_safetensors *file, struct tn_safetens
 {
 	char *name;
 	tn_status status = expect_value(file, entry, reader, '"', "dtype", "a string", error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_json_string(reader, &name, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	entry->type = tn_safetensors_type_named(name);
 	if (!entry->type)
@@ -152,16 +152,16 @@ static tn_status read_integers(const struct tn_safetensors *file,
 {
 	int more = 1;
 	tn_status status = expect_value(file, entry, reader, '[', key, "an array", error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_json_take(reader, '[', "an array", error);
-	for (*n = 0; status == TN_OK; ++*n) {
+	for (*n = 0; !status; ++*n) {
 		int64_t number = 0;
 		status = tn_json_more(reader, ']', *n, &more, error);
-		if (status == TN_OK && !more)
+		if (!status && !more)
 			break;
-		if (status == TN_OK)
+		if (!status)
 			status = tn_json_integer(reader, &number, error);
-		if (status == TN_OK && number < 0)
+		if (!status && number < 0)
 			return refuse(file, entry, error, TN_FORMAT,
 				      "key \"%s\", item %zu: expected at least 0, found %lld", key,
 				      *n, (long long)number);
@@ -177,7 +177,7 @@ static tn_status read_field(const struct tn_safetensors *file, struct tn_safeten
 {
 	char *key;
 	tn_status status = tn_json_key(reader, &key, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	int bit = !strcmp(key, "dtype")          ? DTYPE
 		  : !strcmp(key, "shape")        ? SHAPE
@@ -195,7 +195,7 @@ static tn_status read_field(const struct tn_safetensors *file, struct tn_safeten
 	if (bit == SHAPE) {
 		status = read_integers(file, entry, reader, "shape", entry->shape, TN_MAX_RANK, &n,
 				       error);
-		if (status == TN_OK && n > TN_MAX_RANK)
+		if (!status && n > TN_MAX_RANK)
 			return refuse(file, entry, error, TN_LIMIT,
 				      "expected at most %d axes, found %zu", TN_MAX_RANK, n);
 		entry->rank = (uint32_t)n;
@@ -203,7 +203,7 @@ static tn_status read_field(const struct tn_safetensors *file, struct tn_safeten
 	}
 	int64_t offsets[2] = {0};
 	status = read_integers(file, entry, reader, "data_offsets", offsets, 2, &n, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (n != 2)
 		return refuse(file, entry, error, TN_FORMAT, "expected 2 data_offsets, found %zu",
@@ -227,9 +227,9 @@ static tn_status read_entry(const struct tn_safetensors *file, struct tn_safeten
 	reader->at++;
 	for (size_t n = 0;; n++) {
 		tn_status status = tn_json_more(reader, '}', n, &more, error);
-		if (status == TN_OK && more)
+		if (!status && more)
 			status = read_field(file, entry, reader, &seen, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		if (!more)
 			break;
@@ -276,18 +276,17 @@ static tn_status read_pair(struct tn_safetensors *file, struct tn_json_reader *r
 			       TN_SAFETENSORS_MAX_TENSORS);
 	struct tn_metadata_entry *list = make_room(file->metadata, file->n_metadata, sizeof(*list));
 	if (!list)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for metadata",
-			       path);
+		return tn_no_memory(error, OPERATION, path, "metadata");
 	file->metadata = list;
 	tn_status status = tn_json_key(reader, &key, error);
-	if (status == TN_OK && tn_json_peek(reader) != '"')
+	if (!status && tn_json_peek(reader) != '"')
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: metadata \"%.100s\": expected a string, found another JSON "
 			       "type",
 			       path, key);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_json_string(reader, &value, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	file->metadata[file->n_metadata++] = (struct tn_metadata_entry){key, value};
 	return TN_OK;
@@ -306,9 +305,9 @@ static tn_status read_metadata(struct tn_safetensors *file, struct tn_json_reade
 	reader->at++;
 	while (more) {
 		tn_status status = tn_json_more(reader, '}', file->n_metadata, &more, error);
-		if (status == TN_OK && more)
+		if (!status && more)
 			status = read_pair(file, reader, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	if (file->n_metadata > 0)
@@ -329,7 +328,7 @@ static tn_status read_item(struct tn_safetensors *file, struct tn_json_reader *r
 	char *key;
 	const char *path = tn_file_label(file->file.path);
 	tn_status status = tn_json_key(reader, &key, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	int is_metadata = !strcmp(key, TN_SAFETENSORS_METADATA);
 	if (is_metadata && *has_metadata)
@@ -368,9 +367,9 @@ static tn_status parse_header(struct tn_safetensors *file, size_t size, struct t
 	reader.at = 1;
 	for (size_t n = 0; more; n++) {
 		tn_status status = tn_json_more(&reader, '}', n, &more, error);
-		if (status == TN_OK && more)
+		if (!status && more)
 			status = read_item(file, &reader, &has_metadata, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	return tn_json_finish(&reader, error);
@@ -416,14 +415,14 @@ tn_status tn_safetensors_read_header(struct tn_safetensors *file, struct tn_erro
 {
 	uint64_t size = 0;
 	tn_status status = read_header_text(file, &size, error);
-	if (status == TN_OK)
+	if (!status)
 		status = parse_header(file, (size_t)size, error);
 	file->data_start = 8 + size;
-	if (status == TN_OK && file->n > 0)
+	if (!status && file->n > 0)
 		qsort(file->entries, file->n, sizeof(*file->entries), compare_places);
-	if (status == TN_OK)
+	if (!status)
 		status = sort_names(file, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	/* The tensors must cover the data without gaps or overlaps. */
 	uint64_t data_size = file->file.size - file->data_start, next = 0;

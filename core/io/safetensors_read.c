@@ -18,12 +18,11 @@ tn_status tn_safetensors_open(const char *path, tn_safetensors **out, struct tn_
 {
 	struct tn_safetensors *file = tn_mem_zeroed(1, sizeof(*file));
 	if (!file)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	tn_status status = tn_file_open(&file->file, path, OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_safetensors_read_header(file, error);
-	if (status == TN_OK)
+	if (!status)
 		*out = file;
 	else
 		tn_safetensors_close(file);
@@ -105,7 +104,7 @@ tn_status tn_safetensors_read(const tn_safetensors *file, size_t index, void *bu
 			       path, entry->name, (unsigned long long)(entry->end - entry->begin),
 			       size);
 	tn_status status = tn_file_read(&file->file, offset, buffer, size, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	const unsigned char *bytes = buffer;
 	for (size_t i = 0; entry->type->dtype == TN_BOOL && i < size; i++) {

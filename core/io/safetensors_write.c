@@ -12,14 +12,15 @@
 #include <tenon/status.h>
 
 #include "base/error.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "io/bytes.h"
 #include "io/crc32.h"
 #include "io/new_file.h"
 #include "io/safetensors_checksum.h"
 #include "io/safetensors_type.h"
-#include "io/utf8.h"
 
 #define OPERATION TN_SAFETENSORS_OPERATION
 
@@ -106,11 +107,10 @@ static tn_status plan_tensors(struct plan *plan, const struct tn_tensor_source *
 			       tn_file_label(plan->path), TN_SAFETENSORS_MAX_TENSORS, n);
 	plan->items = tn_mem_zeroed(n, sizeof(*plan->items));
 	if (!plan->items)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(plan->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(plan->path), NULL);
 	for (size_t i = 0; i < n; i++) {
 		tn_status status = check_tensor(plan, &tensors[i], &plan->items[i], error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	plan->n_items = n;
@@ -126,8 +126,7 @@ static tn_status plan_tensors(struct plan *plan, const struct tn_tensor_source *
 	/* A name may occur once, whatever the width of its elements. */
 	const struct item **by_name = tn_mem_zeroed(n, sizeof(*by_name));
 	if (!by_name)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(plan->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(plan->path), NULL);
 	for (size_t i = 0; i < n; i++)
 		by_name[i] = &plan->items[i];
 	qsort(by_name, n, sizeof(*by_name), compare_item_names);
@@ -149,7 +148,7 @@ static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry
 	const char *path = tn_file_label(plan->path);
 	plan->metadata = tn_mem_zeroed(n, sizeof(*plan->metadata));
 	if (!plan->metadata)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", path);
+		return tn_no_memory(error, OPERATION, path, NULL);
 	for (size_t i = 0; i < n; i++) {
 		if (!metadata[i].key || !metadata[i].value)
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
@@ -169,71 +168,79 @@ static tn_status plan_metadata(struct plan *plan, const struct tn_metadata_entry
 	return TN_OK;
 }
 
-/* Appends `string` as JSON. */
-static tn_status add_string(struct plan *plan, const char *string, struct tn_error_info *error)
+/* A string of the caller's must be UTF-8. */
+static tn_status check_utf8(const struct plan *plan, const char *string,
+			    struct tn_error_info *error)
 {
-	static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-	size_t left = strlen(string);
-	tn_text_add(&plan->header, "\"");
-	for (const char *from = string; left > 0;) {
-		size_t length = tn_utf8_length(from, left);
-		if (length == 0)
-			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-				       "%s: \"%.100s\": expected UTF-8, found byte %02x",
-				       tn_file_label(plan->path), string, (unsigned char)*from);
-		const char *place = strchr(special, *from);
-		if (place)
-			tn_text_format(&plan->header, "\\%c", letters[place - special]);
-		else if ((unsigned char)*from < ' ')
-			tn_text_format(&plan->header, "\\u%04X", (unsigned)*from);
-		else
-			tn_text_append(&plan->header, from, length);
-		from += length;
-		left -= length;
+	size_t length = strlen(string), at = tn_utf8_prefix(string, length);
+	if (at == length)
+		return TN_OK;
+	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+		       "%s: \"%.100s\": expected UTF-8, found byte %02x", tn_file_label(plan->path),
+		       string, (unsigned char)string[at]);
+}
+
+/* The checksum is not known yet. */
+static const char *value_of(const struct tn_metadata_entry *entry)
+{
+	return strcmp(entry->key, TN_SAFETENSORS_CHECKSUM) ? entry->value : TN_CHECKSUM_NONE;
+}
+
+static tn_status check_strings(const struct plan *plan, struct tn_error_info *error)
+{
+	tn_status status = TN_OK;
+	for (size_t i = 0; i < plan->n_metadata && !status; i++) {
+		status = check_utf8(plan, plan->metadata[i]->key, error);
+		if (!status)
+			status = check_utf8(plan, value_of(plan->metadata[i]), error);
 	}
-	tn_text_add(&plan->header, "\"");
-	return TN_OK;
+	for (size_t i = 0; i < plan->n_items && !status; i++)
+		status = check_utf8(plan, plan->items[i].source->name, error);
+	return status;
+}
+
+static void add_metadata(struct tn_json_writer *json, const struct plan *plan)
+{
+	tn_json_begin_object(json, TN_SAFETENSORS_METADATA);
+	for (size_t i = 0; i < plan->n_metadata; i++)
+		tn_json_add_string(json, plan->metadata[i]->key, value_of(plan->metadata[i]));
+	tn_json_end(json);
+}
+
+static void add_tensor(struct tn_json_writer *json, const struct item *item)
+{
+	tn_json_begin_object(json, item->source->name);
+	tn_json_add_string(json, "dtype", item->type->name);
+	tn_json_begin_array(json, "shape");
+	for (uint32_t axis = 0; axis < item->source->rank; axis++)
+		tn_json_add_integer(json, NULL, item->source->shape[axis]);
+	tn_json_end(json);
+	tn_json_begin_array(json, "data_offsets");
+	tn_json_add_unsigned(json, NULL, item->begin);
+	tn_json_add_unsigned(json, NULL, item->begin + item->size);
+	tn_json_end(json);
+	tn_json_end(json);
 }
 
 /* The header, padded with spaces so that the data begins at a multiple of 8. */
 static tn_status make_header(struct plan *plan, struct tn_error_info *error)
 {
-	tn_status status = TN_OK;
-	tn_text_add(&plan->header, "{");
-	tn_text_add(&plan->header, plan->n_metadata ? "\"" TN_SAFETENSORS_METADATA "\":{" : "");
-	for (size_t i = 0; i < plan->n_metadata && status == TN_OK; i++) {
-		const char *key = plan->metadata[i]->key;
-		tn_text_add(&plan->header, i ? "," : "");
-		status = add_string(plan, key, error);
-		tn_text_add(&plan->header, ":");
-		if (status == TN_OK)
-			status = add_string(plan,
-					    strcmp(key, TN_SAFETENSORS_CHECKSUM)
-						    ? plan->metadata[i]->value
-						    : TN_CHECKSUM_NONE,
-					    error);
-	}
-	tn_text_add(&plan->header, plan->n_metadata ? "}" : "");
-	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++) {
-		tn_text_add(&plan->header, i || plan->n_metadata ? "," : "");
-		const struct item *item = &plan->items[i];
-		status = add_string(plan, item->source->name, error);
-		tn_text_format(&plan->header, ":{\"dtype\":\"%s\",\"shape\":[", item->type->name);
-		for (uint32_t axis = 0; axis < item->source->rank; axis++)
-			tn_text_format(&plan->header, "%s%lld", axis ? "," : "",
-				       (long long)item->source->shape[axis]);
-		tn_text_format(&plan->header, "],\"data_offsets\":[%llu,%llu]}",
-			       (unsigned long long)item->begin,
-			       (unsigned long long)(item->begin + item->size));
-	}
-	if (status != TN_OK)
+	struct tn_json_writer json;
+	tn_status status = check_strings(plan, error);
+	if (status)
 		return status;
-	tn_text_add(&plan->header, "}");
-	while (plan->header.length % 8 && !plan->header.failed)
-		tn_text_add(&plan->header, " ");
+	tn_json_writer_init(&json, TN_JSON_PACKED);
+	tn_json_begin_object(&json, NULL);
+	if (plan->n_metadata)
+		add_metadata(&json, plan);
+	for (size_t i = 0; i < plan->n_items; i++)
+		add_tensor(&json, &plan->items[i]);
+	tn_json_end(&json);
+	while (json.text.length % 8 && !json.text.failed)
+		tn_text_add(&json.text, " ");
+	plan->header = json.text;
 	if (plan->header.failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for the header",
-			       tn_file_label(plan->path));
+		return tn_no_memory(error, OPERATION, tn_file_label(plan->path), "the header");
 	if (plan->header.length > TN_SAFETENSORS_MAX_HEADER)
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%s: expected a header of at most %u bytes, found %zu",
@@ -267,16 +274,16 @@ static tn_status write_item(struct output *output, const struct item *item, unsi
 		return write_bytes(output, data, (size_t)item->size, error);
 	size_t word = tn_dtype_word_size(source->dtype);
 	tn_status status = TN_OK;
-	for (uint64_t offset = 0; status == TN_OK && offset < item->size; offset += PIECE) {
+	for (uint64_t offset = 0; !status && offset < item->size; offset += PIECE) {
 		uint64_t left = item->size - offset;
 		size_t size = left < PIECE ? (size_t)left : PIECE;
 		if (data)
 			memcpy(piece, data + offset, size);
 		else
 			status = source->fetch(source->user, offset, piece, size, error);
-		if (status == TN_OK && !tn_host_is_little_endian())
+		if (!status && !tn_host_is_little_endian())
 			tn_reverse_words(piece, size / word, word);
-		if (status == TN_OK)
+		if (!status)
 			status = write_bytes(output, piece, size, error);
 	}
 	return status;
@@ -298,23 +305,22 @@ static tn_status write_file(const struct plan *plan, struct tn_error_info *error
 	struct output output = {.has_checksum = plan->has_checksum};
 	unsigned char length[8];
 	tn_status status = tn_new_file_begin(&output.file, plan->path, OPERATION, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	unsigned char *piece = tn_mem_alloc(PIECE);
 	if (!piece)
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-				 tn_file_label(plan->path));
+		status = tn_no_memory(error, OPERATION, tn_file_label(plan->path), NULL);
 	tn_store_u64_le(length, plan->header.length);
-	if (status == TN_OK)
+	if (!status)
 		status = write_bytes(&output, length, 8, error);
-	if (status == TN_OK)
+	if (!status)
 		status = write_bytes(&output, plan->header.data, plan->header.length, error);
-	for (size_t i = 0; i < plan->n_items && status == TN_OK; i++)
+	for (size_t i = 0; i < plan->n_items && !status; i++)
 		status = write_item(&output, &plan->items[i], piece, error);
-	if (status == TN_OK && plan->has_checksum)
+	if (!status && plan->has_checksum)
 		status = write_checksum(&output, plan, error);
 	tn_mem_free(piece);
-	if (status == TN_OK)
+	if (!status)
 		return tn_new_file_commit(&output.file, error);
 	tn_new_file_abandon(&output.file);
 	return status;
@@ -327,11 +333,11 @@ tn_status tn_safetensors_write(const char *path, const struct tn_tensor_source *
 	struct plan plan = {.path = path};
 	tn_text_init(&plan.header);
 	tn_status status = plan_tensors(&plan, tensors, n_tensors, error);
-	if (status == TN_OK)
+	if (!status)
 		status = plan_metadata(&plan, metadata, n_metadata, error);
-	if (status == TN_OK)
+	if (!status)
 		status = make_header(&plan, error);
-	if (status == TN_OK)
+	if (!status)
 		status = write_file(&plan, error);
 	tn_mem_free(plan.items);
 	tn_mem_free(plan.metadata);

@@ -78,7 +78,7 @@ static void put_element(struct writer *w, size_t i)
 static tn_status flush(struct writer *w, size_t least, struct tn_error_info *error)
 {
 	if (w->text.failed)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", w->file.path);
+		return tn_no_memory(error, OPERATION, w->file.path, NULL);
 	if (w->text.length < least)
 		return TN_OK;
 	const tn_status status = tn_new_file_write(&w->file, w->text.data ? w->text.data : "",

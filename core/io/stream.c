@@ -51,8 +51,8 @@ static tn_status start_inflating(struct tn_byte_stream *stream, struct tn_error_
 	stream->zlib.zfree = tn_zlib_free;
 	/* 15: the largest window; + 16: a gzip header and trailer, nothing else. */
 	if (inflateInit2(&stream->zlib, 15 + 16) != Z_OK)
-		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,
-			       "%s: no memory for zlib", tn_file_label(stream->file.path));
+		return tn_no_memory(error, stream->file.operation, tn_file_label(stream->file.path),
+				    "zlib");
 	stream->inflating = 1;
 	stream->in_member = 1;
 	return TN_OK;
@@ -61,8 +61,8 @@ static tn_status start_inflating(struct tn_byte_stream *stream, struct tn_error_
 static tn_status damaged(const struct tn_byte_stream *stream, int code, struct tn_error_info *error)
 {
 	if (code == Z_MEM_ERROR)
-		return tn_fail(error, TN_OUT_OF_MEMORY, stream->file.operation,
-			       "%s: no memory for zlib", tn_file_label(stream->file.path));
+		return tn_no_memory(error, stream->file.operation, tn_file_label(stream->file.path),
+				    "zlib");
 	return tn_fail(error, TN_FORMAT, stream->file.operation,
 		       "%s: offset %llu (compressed): expected gzip data, found: %s",
 		       tn_file_label(stream->file.path),
@@ -79,7 +79,7 @@ static tn_status inflate_step(struct tn_byte_stream *stream, int *ended,
 		size_t size = left < CHUNK ? (size_t)left : CHUNK;
 		tn_status status =
 			tn_file_read(&stream->file, stream->next, stream->input, size, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		stream->next += size;
 		stream->zlib.next_in = stream->input;
@@ -115,7 +115,7 @@ static tn_status read_gzipped(struct tn_byte_stream *stream, unsigned char *buff
 		stream->zlib.next_out = buffer + done;
 		stream->zlib.avail_out = room;
 		tn_status status = inflate_step(stream, &ended, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		done += room - stream->zlib.avail_out;
 	}
@@ -169,16 +169,15 @@ tn_status tn_byte_stream_open(const char *path, const char *operation, struct tn
 {
 	struct tn_byte_stream *stream = tn_mem_zeroed(1, sizeof(*stream));
 	if (!stream)
-		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "%s: no memory",
-			       tn_file_label(path));
+		return tn_no_memory(error, operation, tn_file_label(path), NULL);
 	tn_status status = tn_file_open(&stream->file, path, operation, error);
 	unsigned char magic[2] = {0};
-	if (status == TN_OK && stream->file.size >= sizeof(magic))
+	if (!status && stream->file.size >= sizeof(magic))
 		status = tn_file_read(&stream->file, 0, magic, sizeof(magic), error);
-	stream->gzipped = status == TN_OK && magic[0] == 0x1f && magic[1] == 0x8b;
+	stream->gzipped = !status && magic[0] == 0x1f && magic[1] == 0x8b;
 	if (stream->gzipped)
 		status = start_inflating(stream, error);
-	if (status != TN_OK) {
+	if (status) {
 		tn_byte_stream_close(stream);
 		return status;
 	}
@@ -204,7 +203,7 @@ tn_status tn_byte_stream_read(struct tn_byte_stream *stream, void *buffer, size_
 	if (size > left)
 		size = (size_t)left;
 	tn_status status = tn_file_read(&stream->file, stream->next, buffer, size, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	stream->next += size;
 	*got = size;

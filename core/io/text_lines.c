@@ -18,7 +18,7 @@ static tn_status fill_chunk(struct tn_text_lines *lines, struct tn_error_info *e
 	size_t got = 0;
 	const tn_status status =
 		tn_byte_stream_read(lines->stream, lines->chunk, sizeof(lines->chunk), &got, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	lines->ended = got < sizeof(lines->chunk);
 	lines->chunk_size = got;
@@ -31,11 +31,17 @@ static tn_status next_byte(struct tn_text_lines *lines, int *byte, struct tn_err
 {
 	if (lines->chunk_at == lines->chunk_size && !lines->ended) {
 		const tn_status status = fill_chunk(lines, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 	}
 	*byte = lines->chunk_at < lines->chunk_size ? lines->chunk[lines->chunk_at++] : -1;
 	return TN_OK;
+}
+
+tn_status tn_text_lines_no_memory(const struct tn_text_lines *lines, struct tn_error_info *error)
+{
+	return tn_fail(error, TN_OUT_OF_MEMORY, lines->operation, "%s: line %zu: no memory",
+		       tn_file_label(lines->path), lines->number);
 }
 
 static tn_status put(struct tn_text_lines *lines, int byte, struct tn_error_info *error)
@@ -48,9 +54,7 @@ static tn_status put(struct tn_text_lines *lines, int byte, struct tn_error_info
 				       tn_file_label(lines->path), lines->number, TN_CSV_MAX_ROW);
 		char *text = tn_mem_realloc(lines->text, capacity, 1);
 		if (!text)
-			return tn_fail(error, TN_OUT_OF_MEMORY, lines->operation,
-				       "%s: line %zu: no memory", tn_file_label(lines->path),
-				       lines->number);
+			return tn_text_lines_no_memory(lines, error);
 		lines->text = text;
 		lines->capacity = capacity;
 	}
@@ -69,15 +73,15 @@ tn_status tn_text_lines_next(struct tn_text_lines *lines, int *found, struct tn_
 	int byte;
 	lines->length = 0;
 	tn_status status = next_byte(lines, &byte, error);
-	if (status == TN_OK && lines->after_return && byte == '\n')
+	if (!status && lines->after_return && byte == '\n')
 		status = next_byte(lines, &byte, error);
-	*found = status == TN_OK && byte >= 0;
+	*found = !status && byte >= 0;
 	lines->number += (size_t)*found;
 	if (*found)
 		status = put(lines, -1, error);
-	while (status == TN_OK && byte >= 0 && byte != '\n' && byte != '\r') {
+	while (!status && byte >= 0 && byte != '\n' && byte != '\r') {
 		status = put(lines, byte, error);
-		if (status == TN_OK)
+		if (!status)
 			status = next_byte(lines, &byte, error);
 	}
 	lines->after_return = byte == '\r';

@@ -30,6 +30,8 @@ tn_status tn_text_lines_open(struct tn_text_lines *lines, const char *path, cons
 			     struct tn_error_info *error);
 void tn_text_lines_close(struct tn_text_lines *lines);
 
+/* TN_OUT_OF_MEMORY, at the current line. */
+tn_status tn_text_lines_no_memory(const struct tn_text_lines *lines, struct tn_error_info *error);
 /* The next line; *found is 0 at the end.  A byte order mark of UTF-8 at the beginning is skipped.
  * TN_FORMAT: a byte 0.  TN_LIMIT: more than TN_CSV_MAX_ROW bytes in a line. */
 tn_status tn_text_lines_next(struct tn_text_lines *lines, int *found, struct tn_error_info *error);

@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "io/bytes.h"
-#include "io/utf8.h"
 
 #define OPERATION TN_ZIP_OPERATION
 
@@ -49,7 +49,7 @@ static tn_status read_end64(const struct tn_zip *zip, uint64_t end, struct direc
 			     error);
 	uint64_t at = end - LOCATOR;
 	tn_status status = tn_file_read(&zip->file, at, locator, LOCATOR, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (tn_load_u32_le(locator) != 0x07064b50u)
 		return wrong(zip, at, "a zip64 locator, found other bytes", error);
@@ -60,7 +60,7 @@ static tn_status read_end64(const struct tn_zip *zip, uint64_t end, struct direc
 			     "offset or disk",
 			     error);
 	status = tn_file_read(&zip->file, start, record, END64, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (tn_load_u32_le(record) != 0x06064b50u || tn_load_u64_le(record + 4) != END64 - 12)
 		return wrong(zip, start, "a zip64 end record of 56 bytes, found other bytes",
@@ -88,7 +88,7 @@ static tn_status find_directory(const struct tn_zip *zip, struct directory *dire
 	if (zip->file.size < END)
 		return wrong(zip, 0, "a ZIP file, of at least 22 bytes, found fewer", error);
 	tn_status status = tn_file_read(&zip->file, end, record, END, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (tn_load_u32_le(record) != 0x06054b50u || tn_load_u16_le(record + 20))
 		return wrong(zip, end,
@@ -103,7 +103,7 @@ static tn_status find_directory(const struct tn_zip *zip, struct directory *dire
 	directory->offset = tn_load_u32_le(record + 16);
 	if (directory->n == 0xffff || directory->size == IN_ZIP64 || directory->offset == IN_ZIP64)
 		status = read_end64(zip, end, directory, &end, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (directory->n > TN_NPZ_MAX_MEMBERS || directory->size > TN_NPZ_MAX_DIRECTORY)
 		return tn_fail(error, TN_LIMIT, OPERATION,
@@ -147,10 +147,7 @@ static tn_status read_extra(const struct tn_zip *zip, const unsigned char *extra
 /* Whether it is UTF-8, not empty, and without a NUL. */
 static int is_name(const char *name, size_t length)
 {
-	size_t step = 1;
-	for (size_t at = 0; at < length && step; at += step)
-		step = name[at] ? tn_utf8_length(name + at, length - at) : 0;
-	return length && step;
+	return length && !memchr(name, 0, length) && tn_utf8_prefix(name, length) == length;
 }
 
 /* Reads the entry at `record` of the directory, whose end is `left` bytes further. */
@@ -174,12 +171,11 @@ static tn_status read_entry(const struct tn_zip *zip, const unsigned char *recor
 	entry->size = tn_load_u32_le(record + 24);
 	entry->header = tn_load_u32_le(record + 42);
 	tn_status status = read_extra(zip, record + CENTRAL + name, extra, offset, entry, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	entry->name = tn_mem_zeroed(name + 1, 1);
 	if (!entry->name)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(zip->file.path));
+		return tn_no_memory(error, OPERATION, tn_file_label(zip->file.path), NULL);
 	memcpy(entry->name, record + CENTRAL, name);
 	if (entry->flags & (ENCRYPTED | MASKED))
 		return tn_fail(error, TN_UNSUPPORTED, OPERATION,
@@ -209,7 +205,7 @@ static tn_status read_local(const struct tn_zip *zip, struct tn_zip_entry *entry
 			       path, entry->name, (unsigned long long)directory,
 			       (unsigned long long)entry->header);
 	tn_status status = tn_file_read(&zip->file, entry->header, local, LOCAL, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	size_t length = tn_load_u16_le(local + 26);
 	entry->data = entry->header + LOCAL + length + tn_load_u16_le(local + 28);
@@ -220,7 +216,7 @@ static tn_status read_local(const struct tn_zip *zip, struct tn_zip_entry *entry
 			       "%s: offset %llu: expected the header of member '%.100s', found "
 			       "other bytes",
 			       path, (unsigned long long)entry->header, entry->name);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	uint32_t packed_size = tn_load_u32_le(local + 18), size = tn_load_u32_le(local + 22);
 	int sized = !(tn_load_u16_le(local + 6) & DESCRIPTOR);
@@ -254,12 +250,11 @@ static tn_status check_overlap(const struct tn_zip *zip, struct tn_error_info *e
 	tn_status status = TN_OK;
 	struct tn_zip_entry **order = tn_mem_zeroed(zip->n + 1, sizeof(struct tn_zip_entry *));
 	if (!order)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory",
-			       tn_file_label(zip->file.path));
+		return tn_no_memory(error, OPERATION, tn_file_label(zip->file.path), NULL);
 	for (size_t i = 0; i < zip->n; i++)
 		order[i] = &zip->entries[i];
 	qsort(order, zip->n, sizeof(*order), by_header);
-	for (size_t i = 1; status == TN_OK && i < zip->n; i++) {
+	for (size_t i = 1; !status && i < zip->n; i++) {
 		if (order[i]->header < order[i - 1]->data + order[i - 1]->packed_size)
 			status = tn_fail(error, TN_FORMAT, OPERATION,
 					 "%s: offset %llu: expected separate members, found that "
@@ -277,19 +272,19 @@ static tn_status read_entries(struct tn_zip *zip, const struct directory *direct
 {
 	size_t at = 0, size = (size_t)directory->size;
 	tn_status status = TN_OK;
-	for (uint64_t i = 0; status == TN_OK && i < directory->n; i++) {
+	for (uint64_t i = 0; !status && i < directory->n; i++) {
 		size_t length = 0;
 		struct tn_zip_entry *entry = &zip->entries[zip->n++];
 		status = read_entry(zip, records + at, size - at, directory->offset + at, entry,
 				    &length, error);
-		if (status == TN_OK)
+		if (!status)
 			status = read_local(zip, entry, directory->offset, error);
 		at += length;
 	}
-	if (status == TN_OK && at != size)
+	if (!status && at != size)
 		return wrong(zip, directory->offset + at,
 			     "the end of the directory, found more bytes", error);
-	return status == TN_OK ? check_overlap(zip, error) : status;
+	return status ? status : check_overlap(zip, error);
 }
 
 tn_status tn_zip_open(struct tn_zip *zip, const char *path, struct tn_error_info *error)
@@ -297,20 +292,20 @@ tn_status tn_zip_open(struct tn_zip *zip, const char *path, struct tn_error_info
 	struct directory directory = {0};
 	memset(zip, 0, sizeof(*zip));
 	tn_status status = tn_file_open(&zip->file, path, OPERATION, error);
-	if (status == TN_OK)
+	if (!status)
 		status = find_directory(zip, &directory, error);
-	if (status == TN_OK && directory.n > directory.size / CENTRAL)
+	if (!status && directory.n > directory.size / CENTRAL)
 		status = wrong(zip, directory.offset, "46 bytes for each member, found fewer",
 			       error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	unsigned char *records = tn_mem_alloc((size_t)directory.size);
 	zip->entries = tn_mem_zeroed((size_t)directory.n + 1, sizeof(*zip->entries));
-	status = records && zip->entries ? tn_file_read(&zip->file, directory.offset, records,
-							(size_t)directory.size, error)
-					 : tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-						   "%s: no memory", tn_file_label(path));
-	if (status == TN_OK)
+	status = records && zip->entries
+			 ? tn_file_read(&zip->file, directory.offset, records,
+					(size_t)directory.size, error)
+			 : tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
+	if (!status)
 		status = read_entries(zip, &directory, records, error);
 	tn_mem_free(records);
 	return status;

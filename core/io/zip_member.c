@@ -55,8 +55,7 @@ static tn_status start_inflating(struct tn_zip_member *member, struct tn_error_i
 	member->zlib.zfree = tn_zlib_free;
 	/* -15: the largest window, and no header of zlib's. */
 	if (inflateInit2(&member->zlib, -15) != Z_OK)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for zlib",
-			       member->label);
+		return tn_no_memory(error, OPERATION, member->label, "zlib");
 	member->inflating = 1;
 	return TN_OK;
 }
@@ -83,7 +82,7 @@ static tn_status inflate_bytes(struct tn_zip_member *member, unsigned char *buff
 			tn_status status = tn_file_read(&member->zip->file,
 							member->entry->data + member->taken,
 							member->input, take, error);
-			if (status != TN_OK)
+			if (status)
 				return status;
 			member->taken += take;
 			member->zlib.next_in = member->input;
@@ -95,8 +94,7 @@ static tn_status inflate_bytes(struct tn_zip_member *member, unsigned char *buff
 		member->zlib.avail_out = room;
 		int code = inflate(&member->zlib, Z_NO_FLUSH);
 		if (code == Z_MEM_ERROR)
-			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory for zlib",
-				       member->label);
+			return tn_no_memory(error, OPERATION, member->label, "zlib");
 		if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
 			return tn_fail(error, TN_FORMAT, OPERATION,
 				       "%s: offset %llu: expected deflated data, found: %s",
@@ -117,7 +115,7 @@ static tn_status finish_inflating(struct tn_zip_member *member, struct tn_error_
 	unsigned char extra;
 	size_t got = 0;
 	tn_status status = inflate_bytes(member, &extra, 1, &got, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (got || member->zlib.avail_in || member->taken != member->entry->packed_size)
 		return tn_fail(error, TN_FORMAT, OPERATION,
@@ -169,13 +167,13 @@ tn_status tn_zip_member_open(const struct tn_zip *zip, const struct tn_zip_entry
 			       entry->method);
 	struct tn_zip_member *member = tn_mem_zeroed(1, sizeof(*member));
 	if (!member)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "%s: no memory", label);
+		return tn_no_memory(error, OPERATION, label, NULL);
 	member->zip = zip;
 	member->entry = entry;
 	member->label = label;
 	tn_status status =
 		entry->method == TN_ZIP_DEFLATED ? start_inflating(member, error) : TN_OK;
-	if (status == TN_OK)
+	if (!status)
 		*out = member;
 	else
 		tn_zip_member_close(member);
@@ -203,11 +201,11 @@ tn_status tn_zip_member_read(struct tn_zip_member *member, void *buffer, size_t 
 				      error);
 		member->taken += size;
 	}
-	if (status == TN_OK && got != size)
+	if (!status && got != size)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: expected %llu bytes of content, found %zu fewer", member->label,
 			       (unsigned long long)entry->size, size - got);
-	if (status == TN_OK)
+	if (!status)
 		member->crc = tn_crc32(member->crc, buffer, size);
 	return status;
 }
@@ -217,7 +215,7 @@ tn_status tn_zip_member_finish(struct tn_zip_member *member, struct tn_error_inf
 	const struct tn_zip_entry *entry = member->entry;
 	tn_status status =
 		entry->method == TN_ZIP_DEFLATED ? finish_inflating(member, error) : TN_OK;
-	if (status == TN_OK && member->crc != entry->crc)
+	if (!status && member->crc != entry->crc)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: expected the checksum %08x, found %08x", member->label,
 			       entry->crc, member->crc);

@@ -57,15 +57,19 @@ static struct tn_pool2d_options equal_parts(const tn_array *x, int64_t output_h,
 
 /* ---- Averages --------------------------------------------------------------------------------*/
 
-/* Row i is 1 / count over the cells of part i, else 0; a = length, b = parts. */
-static const struct tn_short_program weights_f32 = {
-	"r = index(0) * a / b\nt1 = ((index(0) + 1) * a + b - 1) / b\n"
-	"z = index(1) < r || index(1) >= t1 ? 0 : 1 / f32(t1 - r)",
-	0, 2, 0, TN_I64};
-static const struct tn_short_program weights_f64 = {
-	"r = index(0) * a / b\nt1 = ((index(0) + 1) * a + b - 1) / b\n"
-	"z = index(1) < r || index(1) >= t1 ? 0 : 1 / f64(t1 - r)",
-	0, 2, 0, TN_I64};
+/* Row i is 1 / count over the cells of part i, else 0. */
+static const struct tn_formula weights_f32 = {
+	.text = "begin = index(0) * length / n_parts\n"
+		"end = ((index(0) + 1) * length + n_parts - 1) / n_parts\n"
+		"weight = index(1) < begin || index(1) >= end ? 0 : 1 / f32(end - begin)",
+	.scalars = "length n_parts",
+	.scalar_dtype = TN_I64};
+static const struct tn_formula weights_f64 = {
+	.text = "begin = index(0) * length / n_parts\n"
+		"end = ((index(0) + 1) * length + n_parts - 1) / n_parts\n"
+		"weight = index(1) < begin || index(1) >= end ? 0 : 1 / f64(end - begin)",
+	.scalars = "length n_parts",
+	.scalar_dtype = TN_I64};
 
 tn_array *tn_adaptive_avg_pool2d(const tn_array *x, int64_t output_h, int64_t output_w)
 {
@@ -83,10 +87,13 @@ tn_array *tn_adaptive_avg_pool2d(const tn_array *x, int64_t output_h, int64_t ou
 
 /* ---- Maxima ----------------------------------------------------------------------------------*/
 
-/* The cells of all parts, one after the other; a = length, b = parts, s = cells of each. */
-static const struct tn_short_program part_cells = {
-	"k = index(0) / s\nz = min(k * a / b + index(0) - k * s, ((k + 1) * a + b - 1) / b - 1)", 0,
-	3, 0, TN_I64};
+/* The cells of all parts, one after the other, `size` of each. */
+static const struct tn_formula part_cells = {
+	.text = "part = index(0) / size; begin = part * length / n_parts\n"
+		"end = ((part + 1) * length + n_parts - 1) / n_parts\n"
+		"cell = min(begin + index(0) - part * size, end - 1)",
+	.scalars = "length n_parts size",
+	.scalar_dtype = TN_I64};
 
 /* x with the parts of one axis side by side, each of *size cells. */
 static tn_array *spread(const tn_array *x, int axis, int64_t n, int64_t *size)

@@ -50,34 +50,40 @@ static tn_status check_running(const tn_array *x, const char *which, const tn_ar
 		tn_dtype_name(values->dtype));
 }
 
-/* running := (1 - a) running + a new; var = 1 / rstd^2 - epsilon (b), by n / (n - 1) (s). */
+/* The variance is 1 / rstd^2 - epsilon with Bessel's correction, n / (n - 1). */
 static tn_status update_running(const tn_array *x, const struct tn_batch_norm_options *o,
 				const tn_array *mean, const tn_array *rstd)
 {
-	static const struct tn_short_program program = {
-		"out0 = x + a * (c - x)\nout1 = y + a * (max(1 / (d * d) - b, 0) * s - y)", 4, 3, 2,
-		0};
+	static const struct tn_formula formula = {
+		.text = "running_mean = running_mean + momentum * (mean - running_mean)\n"
+			"var = max(1 / (rstd * rstd) - epsilon, 0) * bessel\n"
+			"running_var = running_var + momentum * (var - running_var)",
+		.inputs = "running_mean running_var mean rstd",
+		.scalars = "momentum epsilon bessel",
+		.outputs = "running_mean running_var"};
 	struct tn_runtime *rt = x->runtime;
 	double n = (double)x->size / (double)x->shape[1];
 	const tn_array *inputs[] = {o->running_mean, o->running_var, mean, rstd};
 	tn_array *const outputs[] = {o->running_mean, o->running_var};
 	const double scalars[] = {o->momentum, o->epsilon, n / (n - 1)};
-	return tn_end_into(rt, tn_short_map(rt, tn_operation_named(rt, "batch_norm_statistics"),
-					    &program, inputs, outputs, scalars));
+	return tn_end_into(rt, tn_formula_map(rt, tn_operation_named(rt, "batch_norm_statistics"),
+					      &formula, inputs, outputs, scalars));
 }
 
-/* 1 / sqrt(running_var + epsilon): a new array. */
+/* A new array. */
 static tn_array *running_rstd(const tn_array *x, const struct tn_batch_norm_options *o)
 {
-	static const struct tn_short_program program = {"z = 1 / sqrt(x + a)", 1, 1, 0, 0};
+	static const struct tn_formula formula = {.text = "rstd = 1 / sqrt(running_var + epsilon)",
+						  .inputs = "running_var",
+						  .scalars = "epsilon"};
 	struct tn_runtime *rt = x->runtime;
 	const tn_array *var = o->running_var;
 	tn_array *rstd = tn_empty(tn_array_context(x), var->dtype, 1, var->shape);
 	if (!rstd)
 		return NULL;
 	return tn_end(rt,
-		      tn_short_map(rt, tn_operation_named(rt, "batch_norm_statistics"), &program,
-				   &var, &rstd, &o->epsilon),
+		      tn_formula_map(rt, tn_operation_named(rt, "batch_norm_statistics"), &formula,
+				     &var, &rstd, &o->epsilon),
 		      rstd);
 }
 

@@ -22,7 +22,7 @@
 
 static const char *name_of(const struct tn_conv2d *conv)
 {
-	return tn_operation_names[conv->operation];
+	return tn_operations[conv->operation].name;
 }
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
@@ -209,12 +209,6 @@ static tn_array *make_images(const struct tn_conv2d *conv, const tn_array *from,
 				    tn_layout_prefers_channels_last(device));
 }
 
-/* Only inputs are const to the caller; a convolution writes one of three arrays. */
-static tn_array *mutable(const tn_array *array)
-{
-	return (tn_array *)(uintptr_t)array;
-}
-
 static tn_status check_epilogue(struct tn_conv2d *conv)
 {
 	const int64_t shape[] = {conv->N, conv->O, conv->P, conv->Q};
@@ -264,11 +258,11 @@ tn_array *tn_conv2d_forward_finished(const tn_array *x, const tn_array *w, const
 {
 	const tn_array *inputs[5] = {x, w};
 	struct tn_conv2d conv = {.operation = TN_DO_CONV2D,
-				 .x = mutable(x),
-				 .w = mutable(w),
-				 .bias = mutable(bias),
-				 .residual = mutable(finish->residual),
-				 .packed = mutable(finish->packed),
+				 .x = tn_array_const_cast(x),
+				 .w = tn_array_const_cast(w),
+				 .bias = tn_array_const_cast(bias),
+				 .residual = tn_array_const_cast(finish->residual),
+				 .packed = tn_array_const_cast(finish->packed),
 				 .activation = finish->activation};
 	uint32_t n_inputs = 2;
 	tn_status status;
@@ -312,8 +306,9 @@ tn_array *tn_conv2d_input_gradient(const tn_array *dy, const tn_array *w, const 
 				   const struct tn_window *window)
 {
 	const tn_array *inputs[] = {dy, w};
-	struct tn_conv2d conv = {
-		.operation = TN_DO_CONV2D_INPUT_GRADIENT, .w = mutable(w), .y = mutable(dy)};
+	struct tn_conv2d conv = {.operation = TN_DO_CONV2D_INPUT_GRADIENT,
+				 .w = tn_array_const_cast(w),
+				 .y = tn_array_const_cast(dy)};
 	tn_status status;
 	conv.runtime = tn_begin(2, inputs, name_of(&conv));
 	if (!conv.runtime)
@@ -346,9 +341,9 @@ tn_status tn_conv2d_weight_gradient(tn_array *dw, const tn_array *x, const tn_ar
 {
 	const tn_array *all[] = {x, dy, dw};
 	struct tn_conv2d conv = {.operation = TN_DO_CONV2D_WEIGHT_GRADIENT,
-				 .x = mutable(x),
+				 .x = tn_array_const_cast(x),
 				 .w = dw,
-				 .y = mutable(dy),
+				 .y = tn_array_const_cast(dy),
 				 .accumulate = accumulate != 0};
 	tn_status status = tn_begin_into(3, all, name_of(&conv));
 	if (status)

@@ -46,12 +46,6 @@ static tn_array *make_array(const struct tn_conv2d *conv, int rank, const int64_
 	return tn_array_make(conv->runtime, tn_array_home(conv->w), conv->w->dtype, rank, shape);
 }
 
-static tn_status failed(const struct tn_conv2d *conv)
-{
-	tn_status status = conv->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 /* ---- Padding ---------------------------------------------------------------------------------*/
 
 static int has_padding(const struct tn_conv2d *conv)
@@ -271,7 +265,7 @@ static tn_status pointwise_pixels(const struct tn_conv2d *conv, const tn_array *
 				    .alpha = 1};
 	run.b = w ? tn_array_view(w, 2, w->shape + 1, w->strides + 1, w->offset) : NULL;
 	if (!run.a || !run.b || !run.c)
-		return failed(conv);
+		return tn_report_status(conv->runtime);
 	return tn_matmul_run(conv->runtime, &run);
 }
 
@@ -295,7 +289,7 @@ static tn_status pointwise_planes(const struct tn_conv2d *conv, const tn_array *
 	if (apart)
 		run.c = planes(conv, apart);
 	if (!run.a || !run.b || !run.c)
-		return failed(conv);
+		return tn_report_status(conv->runtime);
 	status = tn_matmul_run(conv->runtime, &run);
 	if (!status && apart)
 		status = tn_copy_run(conv->runtime, TN_DO_COPY, to, apart);
@@ -312,7 +306,7 @@ static tn_status pointwise(const struct tn_conv2d *conv, const tn_array *from, t
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-static const struct tn_short_program sum = {"z = x + y", 2, 0, 0, 0};
+static const struct tn_formula sum = {.text = "sum = a + b", .inputs = "a b"};
 
 /* rows := lines + bias; in place where both are one array. */
 static tn_status finish_rows(const struct tn_conv2d *conv, tn_array *rows, const tn_array *lines)
@@ -325,8 +319,8 @@ static tn_status finish_rows(const struct tn_conv2d *conv, tn_array *rows, const
 	const int64_t shape[] = {conv->G, o, 1, 1, 1}, strides[] = {o * step, step, 1, 1, 1};
 	const tn_array *inputs[] = {lines, tn_array_view(bias, 5, shape, strides, bias->offset)};
 	if (!inputs[1])
-		return failed(conv);
-	return tn_short_map(conv->runtime, TN_DO_ADD, &sum, inputs, &rows, NULL);
+		return tn_report_status(conv->runtime);
+	return tn_formula_map(conv->runtime, TN_DO_ADD, &sum, inputs, &rows, NULL);
 }
 
 static tn_status step_forward(const struct tn_conv2d *conv, tn_array *w, const struct tile *tile)
@@ -339,7 +333,7 @@ static tn_status step_forward(const struct tn_conv2d *conv, tn_array *w, const s
 		lines = make_rows(conv, tile);
 	run.c = lines ? rows_as_matrices(conv, lines, tile) : NULL;
 	if (!run.b || !run.c)
-		return failed(conv);
+		return tn_report_status(conv->runtime);
 	status = tn_matmul_run(conv->runtime, &run);
 	return status ? status : finish_rows(conv, rows, lines);
 }
@@ -350,7 +344,7 @@ static tn_status for_each_tile(const struct tn_conv2d *conv, tn_array *w,
 {
 	tn_context *context = conv->runtime->context;
 	const struct tile full = largest_tile(conv);
-	tn_status status = w ? TN_OK : failed(conv);
+	tn_status status = w ? TN_OK : tn_report_status(conv->runtime);
 	for (struct tile tile = full; tile.n < conv->N && !status; tile.n += full.T) {
 		tile.T = least(full.T, conv->N - tile.n);
 		for (tile.p = 0; tile.p < conv->P && !status; tile.p += full.rows) {
@@ -374,7 +368,7 @@ tn_status tn_compose_conv2d(void *argument)
 		tn_array *rows = status ? NULL : rows_of(conv, &all);
 		if (status)
 			return status;
-		return rows ? finish_rows(conv, rows, rows) : failed(conv);
+		return rows ? finish_rows(conv, rows, rows) : tn_report_status(conv->runtime);
 	}
 	return for_each_tile(conv, weights(conv, conv->w), step_forward);
 }
@@ -394,7 +388,7 @@ static tn_status step_weight_gradient(const struct tn_conv2d *conv, tn_array *w,
 				    .alpha = 1,
 				    .beta = is_first && !conv->accumulate ? 0 : 1};
 	if (!run.a || !run.b)
-		return failed(conv);
+		return tn_report_status(conv->runtime);
 	return tn_matmul_run(conv->runtime, &run);
 }
 
@@ -406,9 +400,9 @@ tn_status tn_compose_conv2d_weight_gradient(void *argument)
 	if (!dw->contiguous) {
 		compact = tn_array_make(conv->runtime, tn_array_home(dw), dw->dtype, 4, dw->shape);
 		if (!compact)
-			return failed(conv);
+			return tn_report_status(conv->runtime);
 		if (conv->accumulate && tn_copy_run(conv->runtime, TN_DO_COPY, compact, dw))
-			return failed(conv);
+			return tn_report_status(conv->runtime);
 	}
 	status = for_each_tile(conv, weights(conv, compact), step_weight_gradient);
 	if (!status && compact != dw)
@@ -425,7 +419,7 @@ static tn_status add_columns(const struct tn_conv2d *conv, const tn_array *xp, c
 	static const int kept[] = {0, 1, 4, 5, 6};
 	int64_t shape[5], to_strides[5], from_strides[5];
 	if (!all)
-		return failed(conv);
+		return tn_report_status(conv->runtime);
 	for (int i = 0; i < 5; i++) {
 		shape[i] = all->shape[kept[i]];
 		to_strides[i] = all->strides[kept[i]];
@@ -436,10 +430,10 @@ static tn_status add_columns(const struct tn_conv2d *conv, const tn_array *xp, c
 	from = tn_array_view(col, 5, shape, from_strides,
 			     col->offset + r * col->strides[2] + s * col->strides[3]);
 	if (!to || !from)
-		return failed(conv);
+		return tn_report_status(conv->runtime);
 	inputs[0] = to;
 	inputs[1] = from;
-	return tn_short_map(conv->runtime, TN_DO_ADD, &sum, inputs, &to, NULL);
+	return tn_formula_map(conv->runtime, TN_DO_ADD, &sum, inputs, &to, NULL);
 }
 
 static tn_status step_input_gradient(const struct tn_conv2d *conv, tn_array *w,
@@ -451,10 +445,10 @@ static tn_status step_input_gradient(const struct tn_conv2d *conv, tn_array *w,
 		padded = make_padded(conv, tile->T);
 		room = padded ? inside(conv, padded) : NULL;
 		if (!room || tn_copy_run(conv->runtime, TN_DO_COPY, room, part))
-			return failed(conv);
+			return tn_report_status(conv->runtime);
 	}
 	if (!part)
-		return failed(conv);
+		return tn_report_status(conv->runtime);
 	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
 				    .a = w,
 				    .transpose_a = 1,
@@ -463,7 +457,7 @@ static tn_status step_input_gradient(const struct tn_conv2d *conv, tn_array *w,
 	tn_array *col = make_columns(conv, tile);
 	run.c = col ? as_matrices(conv, col, tile) : NULL;
 	if (!run.b || !run.c)
-		return failed(conv);
+		return tn_report_status(conv->runtime);
 	tn_status status = tn_matmul_run(conv->runtime, &run);
 	for (int64_t r = 0; r < conv->R && !status; r++) {
 		for (int64_t s = 0; s < conv->S && !status; s++)

@@ -27,12 +27,6 @@ struct cross_entropy {
 	int64_t ignore_label; /* TN_NO_LABEL: none */
 };
 
-static tn_status failed(const struct cross_entropy *e)
-{
-	tn_status status = e->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 /* (N) as (N, 1). */
 static tn_array *as_column(const tn_array *a)
 {
@@ -43,18 +37,22 @@ static tn_array *as_column(const tn_array *a)
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
 /* m = max x, or 0 where that is infinite;  then in one pass  sum exp(x - m)  and  x[label]. */
-static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
-static const struct tn_short_program if_finite = {"z = isfinite(x) ? x : 0", 1, 0, 0, 0};
-static const struct tn_short_program terms = {"out0 = exp(x - y)\n"
-					      "out1 = index(1) == i64(c) ? x : 0",
-					      3, 0, 2, 0};
+static const struct tn_formula as_is = {.text = "term = x", .inputs = "x"};
+static const struct tn_formula if_finite = {.text = "m = isfinite(max_x) ? max_x : 0",
+					    .inputs = "max_x"};
+static const struct tn_formula terms = {
+	.text = "exp_x = exp(x - m); x_label = index(1) == i64(label) ? x : 0",
+	.inputs = "x m label",
+	.outputs = "exp_x x_label"};
 
-/* Inputs: the two sums, m, label; scalars: a = the label to ignore, b = C. */
-static const struct tn_short_program losses = {
-	"out0 = log(x) + c\n"
-	"l = i64(d)\n"
-	"out1 = l == a ? 0 : l < 0 || l >= b ? nan : log(x) + (c - y)",
-	4, 2, 2, TN_I64};
+static const struct tn_formula losses = {
+	.text = "lse = log(sum) + m; of_label = log(sum) + (m - x_label)\n"
+		"k = i64(label)\n"
+		"loss = k == ignored ? 0 : k < 0 || k >= n_classes ? nan : of_label",
+	.inputs = "sum x_label m label",
+	.scalars = "ignored n_classes",
+	.outputs = "lse loss",
+	.scalar_dtype = TN_I64};
 
 static tn_status compose_forward(void *argument)
 {
@@ -65,34 +63,36 @@ static tn_status compose_forward(void *argument)
 	tn_array *label = as_column(e->labels);
 	const tn_array *inputs[] = {e->x, m, label}, *kept[] = {m, label};
 	tn_array *const outputs[] = {e->lse, e->loss};
-	struct tn_short_reduction largest = {.prologue = &as_is,
-					     .epilogue = &if_finite,
-					     .inputs = inputs,
-					     .outputs = &m,
-					     .axes = 1u << 1,
-					     .combiners = {TN_REDUCE_MAX}};
-	struct tn_short_reduction sums = {.prologue = &terms,
-					  .epilogue = &losses,
-					  .inputs = inputs,
-					  .epilogue_inputs = kept,
-					  .outputs = outputs,
-					  .epilogue_scalars = scalars,
-					  .axes = 1u << 1,
-					  .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
+	struct tn_formula_reduction largest = {.prologue = &as_is,
+					       .epilogue = &if_finite,
+					       .inputs = inputs,
+					       .outputs = &m,
+					       .axes = 1u << 1,
+					       .combiners = {TN_REDUCE_MAX}};
+	struct tn_formula_reduction sums = {.prologue = &terms,
+					    .epilogue = &losses,
+					    .inputs = inputs,
+					    .epilogue_inputs = kept,
+					    .outputs = outputs,
+					    .epilogue_scalars = scalars,
+					    .axes = 1u << 1,
+					    .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
 	tn_status status;
 	if (!m || !label)
-		return failed(e);
-	status = tn_short_reduce(e->runtime, TN_DO_MAX, &largest);
-	return status ? status : tn_short_reduce(e->runtime, TN_DO_CROSS_ENTROPY, &sums);
+		return tn_report_status(e->runtime);
+	status = tn_formula_reduce(e->runtime, TN_DO_MAX, &largest);
+	return status ? status : tn_formula_reduce(e->runtime, TN_DO_CROSS_ENTROPY, &sums);
 }
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-/* Inputs: x, label, lse, dloss; scalars as above. */
-static const struct tn_short_program gradient = {"l = i64(y)\n"
-						 "g = (exp(x - c) - (index(1) == l ? 1 : 0)) * d\n"
-						 "z = l == a ? 0 : l < 0 || l >= b ? nan : g",
-						 4, 2, 0, TN_I64};
+static const struct tn_formula gradient = {
+	.text = "k = i64(label); softmax = exp(x - lse)\n"
+		"g = (softmax - (index(1) == k ? 1 : 0)) * dloss\n"
+		"dx = k == ignored ? 0 : k < 0 || k >= n_classes ? nan : g",
+	.inputs = "x label lse dloss",
+	.scalars = "ignored n_classes",
+	.scalar_dtype = TN_I64};
 
 static tn_status compose_backward(void *argument)
 {
@@ -101,9 +101,9 @@ static tn_status compose_backward(void *argument)
 	const tn_array *inputs[] = {e->x, as_column(e->labels), as_column(e->lse),
 				    as_column(e->loss)};
 	if (!inputs[1] || !inputs[2] || !inputs[3])
-		return failed(e);
-	return tn_short_map(e->runtime, TN_DO_CROSS_ENTROPY_BACKWARD, &gradient, inputs,
-			    (tn_array *const *)&e->dx, scalars);
+		return tn_report_status(e->runtime);
+	return tn_formula_map(e->runtime, TN_DO_CROSS_ENTROPY_BACKWARD, &gradient, inputs,
+			      (tn_array *const *)&e->dx, scalars);
 }
 
 /* ---- Public functions ------------------------------------------------------------------------*/
@@ -182,8 +182,8 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 				   tn_array **loss, tn_array **lse)
 {
 	const tn_array *inputs[] = {x, labels};
-	struct cross_entropy e = {.x = (tn_array *)(uintptr_t)x,
-				  .labels = (tn_array *)(uintptr_t)labels,
+	struct cross_entropy e = {.x = tn_array_const_cast(x),
+				  .labels = tn_array_const_cast(labels),
 				  .ignore_label = ignore_label};
 	tn_status status = tn_begin_into(2, inputs, "cross_entropy");
 	tn_dtype dtype;
@@ -204,7 +204,7 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 	dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;
 	e.loss = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
 	e.lse = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
-	status = e.loss && e.lse ? TN_OK : failed(&e);
+	status = e.loss && e.lse ? TN_OK : tn_report_status(e.runtime);
 	if (!status && labels->size)
 		status = run_cross_entropy(&e);
 	if (status) {
@@ -222,10 +222,10 @@ tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, c
 {
 	const tn_array *inputs[] = {x, labels, lse, dloss};
 	struct cross_entropy e = {.runtime = tn_begin(4, inputs, "cross_entropy_backward"),
-				  .x = (tn_array *)(uintptr_t)x,
-				  .labels = (tn_array *)(uintptr_t)labels,
-				  .lse = (tn_array *)(uintptr_t)lse,
-				  .loss = (tn_array *)(uintptr_t)dloss,
+				  .x = tn_array_const_cast(x),
+				  .labels = tn_array_const_cast(labels),
+				  .lse = tn_array_const_cast(lse),
+				  .loss = tn_array_const_cast(dloss),
 				  .ignore_label = ignore_label};
 	tn_status status;
 	if (!e.runtime)
@@ -237,7 +237,7 @@ tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, c
 		status = check_row(&e, "dloss", dloss);
 	if (!status) {
 		e.dx = tn_array_make(e.runtime, tn_array_home(x), x->dtype, 2, x->shape);
-		status = e.dx ? TN_OK : failed(&e);
+		status = e.dx ? TN_OK : tn_report_status(e.runtime);
 	}
 	if (!status && e.dx->size)
 		status = run_cross_entropy(&e);

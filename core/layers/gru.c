@@ -28,24 +28,35 @@ enum {
 	SAVED_B_HH,
 	N_SAVED
 };
-enum { N_GATES = 3, N_KEPT = 4 };
+enum { R, Z, N, N_GATES, M = N_GATES, N_KEPT };
 
 struct gru_state {
 	int reverse;
 };
 
-/* Inputs: the gates' parts from x, from h and from the bias, and h. */
-static const struct tn_short_program step_forward = {
-	"out0 = sigmoid(x + d + g)\nout1 = sigmoid(y + e + h)\nout3 = f + x8\n"
-	"out2 = tanh(c + out0 * out3)\nout4 = (1 - out1) * out2 + out1 * x9",
-	10, 0, 5, 0};
-/* Inputs: r, z, n, m, h before, dh from above and from the step after.  Outputs: the gradients of
- * the parts from x, of those from h, and the direct one of h. */
-static const struct tn_short_program step_backward = {
-	"w1 = f + g\nw2 = w1 * (1 - y) * (1 - c * c)\nout0 = w2 * d * x * (1 - x)\n"
-	"out1 = w1 * (e - c) * y * (1 - y)\nout2 = w2\nout3 = w2 * d * x * (1 - x)\n"
-	"out4 = w1 * (e - c) * y * (1 - y)\nout5 = w2 * x\nout6 = w1 * y",
-	7, 0, 7, 0};
+/* Of each gate: its part from x, its part from h, and its bias b_hh. */
+static const struct tn_formula step_forward = {
+	.text = "r = sigmoid(r_x + r_h + r_b); z = sigmoid(z_x + z_h + z_b)\n"
+		"m = n_h + n_b; n = tanh(n_x + r * m)\n"
+		"h = (1 - z) * n + z * h_before",
+	.inputs = "r_x z_x n_x r_h z_h n_h r_b z_b n_b h_before",
+	.outputs = "r z n m h"};
+enum { FORWARD_H_BEFORE = 3 * N_GATES, N_FORWARD_INPUTS };
+enum { FORWARD_H = N_KEPT, N_FORWARD_OUTPUTS };
+
+/* Gradients come from above and from the step that follows; dh_before is what does not come through
+ * the gates. */
+static const struct tn_formula step_backward = {
+	.text = "dh = dh_above + dh_next\n"
+		"dn_x = dh * (1 - z) * (1 - n * n); dn_h = dn_x * r\n"
+		"dr_x = dn_x * m * r * (1 - r); dr_h = dr_x\n"
+		"dz_x = dh * (h_before - n) * z * (1 - z); dz_h = dz_x\n"
+		"dh_before = dh * z",
+	.inputs = "r z n m h_before dh_above dh_next",
+	.outputs = "dr_x dz_x dn_x dr_h dz_h dn_h dh_before"};
+enum { H_BEFORE = N_KEPT, DH_ABOVE, DH_NEXT, N_BACKWARD };
+enum { DH_BEFORE = 2 * N_GATES };
+_Static_assert(DH_BEFORE + 1 == N_BACKWARD, "as many outputs as inputs");
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
@@ -57,28 +68,28 @@ static tn_status back(struct tn_node *node, const tn_array *dy, int64_t t, tn_ar
 	const struct gru_state *state = node->state;
 	const tn_array *gates = node->saved[SAVED_GATES].array, *out = node->saved[SAVED_OUT].array;
 	int64_t hidden = dh->shape[1], before = state->reverse ? t + 1 : t - 1;
-	const tn_array *inputs[7] = {NULL};
-	tn_array *outputs[7] = {NULL};
+	const tn_array *inputs[N_BACKWARD] = {NULL};
+	tn_array *outputs[N_BACKWARD] = {NULL};
 	for (int k = 0; k < N_KEPT; k++)
 		inputs[k] = tn_recurrent_part(gates, t, k, hidden);
 	for (int k = 0; k < N_GATES; k++) {
 		outputs[k] = tn_recurrent_part(dx, t, k, hidden);
 		outputs[N_GATES + k] = tn_recurrent_part(d, t, k, hidden);
 	}
-	inputs[4] = before < 0 || before == out->shape[0]
-			    ? node->saved[SAVED_H0].array
-			    : tn_recurrent_part(out, before, 0, hidden);
-	inputs[5] = tn_recurrent_part(dy, t, 0, hidden);
-	inputs[6] = outputs[6] = dh;
+	inputs[H_BEFORE] = before < 0 || before == out->shape[0]
+				   ? node->saved[SAVED_H0].array
+				   : tn_recurrent_part(out, before, 0, hidden);
+	inputs[DH_ABOVE] = tn_recurrent_part(dy, t, 0, hidden);
+	inputs[DH_NEXT] = outputs[DH_BEFORE] = dh;
 	tn_array *all = tn_recurrent_part(d, t, 0, N_GATES * hidden);
 	int is_ready = all != NULL;
-	for (int k = 0; k < 7; k++)
+	for (int k = 0; k < N_BACKWARD; k++)
 		is_ready &= inputs[k] && outputs[k];
 	if (!is_ready)
 		return tn_end_into(rt, rt->report.status);
 	tn_status status =
-		tn_end_into(rt, tn_short_map_apart(rt, tn_operation_named(rt, "gru"),
-						   &step_backward, inputs, outputs, NULL));
+		tn_end_into(rt, tn_formula_map_apart(rt, tn_operation_named(rt, "gru"),
+						     &step_backward, inputs, outputs, NULL));
 	if (status)
 		return status;
 	return tn_matmul_into(dh, all, 0, node->saved[SAVED_W_HH].array, 0, 1.0, 1.0);
@@ -97,9 +108,9 @@ static int advance_again(const struct tn_recurrent_call *call, const tn_array *g
 	const tn_array *pre = call->b_hh ? tn_add(of_h, call->b_hh) : of_h;
 	if (!pre)
 		return 0;
-	tn_array *r = tn_sigmoid(tn_add(gate(gates, 0), gate(pre, 0)));
-	tn_array *z = tn_sigmoid(tn_add(gate(gates, 1), gate(pre, 1)));
-	tn_array *n = tn_tanh(tn_add(gate(gates, 2), tn_multiply(r, gate(pre, 2))));
+	tn_array *r = tn_sigmoid(tn_add(gate(gates, R), gate(pre, R)));
+	tn_array *z = tn_sigmoid(tn_add(gate(gates, Z), gate(pre, Z)));
+	tn_array *n = tn_tanh(tn_add(gate(gates, N), tn_multiply(r, gate(pre, N))));
 	states[0] = tn_add(n, tn_multiply(z, tn_subtract(states[0], n)));
 	return states[0] != NULL;
 }
@@ -158,8 +169,8 @@ static tn_status advance(const tn_array *gx, int64_t t, const tn_array *w_hh, co
 {
 	struct tn_runtime *rt = gx->runtime;
 	int64_t hidden = w_hh->shape[1];
-	const tn_array *inputs[10] = {NULL};
-	tn_array *outputs[5] = {NULL};
+	const tn_array *inputs[N_FORWARD_INPUTS] = {NULL};
+	tn_array *outputs[N_FORWARD_OUTPUTS] = {NULL};
 	tn_status status = tn_matmul_into(pre, h, 0, w_hh, 1, 1.0, 0.0);
 	if (status)
 		return status;
@@ -173,16 +184,16 @@ static tn_status advance(const tn_array *gx, int64_t t, const tn_array *w_hh, co
 				      b_hh->offset + k * hidden * b_hh->strides[0]);
 		is_ready &= inputs[k] && inputs[N_GATES + k] && inputs[2 * N_GATES + k];
 	}
-	inputs[9] = h;
+	inputs[FORWARD_H_BEFORE] = h;
 	for (int k = 0; k < N_KEPT; k++) {
 		outputs[k] = tn_recurrent_part(gates, t, k, hidden);
 		is_ready &= outputs[k] != NULL;
 	}
-	outputs[4] = tn_recurrent_part(out, t, 0, hidden);
-	if (!is_ready || !outputs[4])
+	outputs[FORWARD_H] = tn_recurrent_part(out, t, 0, hidden);
+	if (!is_ready || !outputs[FORWARD_H])
 		return tn_end_into(rt, rt->report.status);
-	return tn_end_into(rt, tn_short_map_apart(rt, tn_operation_named(rt, "gru"), &step_forward,
-						  inputs, outputs, NULL));
+	return tn_end_into(rt, tn_formula_map_apart(rt, tn_operation_named(rt, "gru"),
+						    &step_forward, inputs, outputs, NULL));
 }
 
 static tn_status run_steps(const tn_array *gx, const tn_array *w_hh, const tn_array *b_hh,

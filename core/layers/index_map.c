@@ -12,7 +12,7 @@
 #include "ops/map.h"
 
 tn_array *tn_index_map(const char *operation, const tn_array *x, tn_dtype dtype, int rank,
-		       const int64_t *shape, const struct tn_short_program *program,
+		       const int64_t *shape, const struct tn_formula *formula,
 		       const double *scalars)
 {
 	struct tn_suspension suspension = tn_tape_suspend(x);
@@ -20,14 +20,14 @@ tn_array *tn_index_map(const char *operation, const tn_array *x, tn_dtype dtype,
 	tn_array *y = rt ? tn_empty(tn_array_context(x), dtype, rank, shape) : NULL;
 	if (y)
 		y = tn_end(rt,
-			   tn_short_map(rt, tn_operation_named(rt, operation), program, NULL, &y,
-					scalars),
+			   tn_formula_map(rt, tn_operation_named(rt, operation), formula, NULL, &y,
+					  scalars),
 			   y);
 	return tn_tape_resume(suspension, y, &(struct tn_node_request){.operation = operation});
 }
 
 tn_array *tn_axis_products(const char *operation, const tn_array *x, const int64_t output[2],
-			   const struct tn_short_program *weights, const double *const scalars[2])
+			   const struct tn_formula *weights, const double *const scalars[2])
 {
 	tn_array *parts[2] = {NULL};
 	for (int i = 0; i < 2; i++)

@@ -70,9 +70,11 @@ static int repeats(int64_t n, int64_t length, double scale)
 	return n % length == 0 && (times <= 2 || scale == 0 || scale == (double)times);
 }
 
-/* PyTorch's positions, in f32 as there; a = the step, b = the first position, s = the last cell. */
-static const struct tn_short_program nearest_cells = {"z = i64(min((index(0) + b) * a, s))", 0, 3,
-						      0, TN_F32};
+/* PyTorch's positions, in f32 as there. */
+static const struct tn_formula nearest_cells = {
+	.text = "cell = i64(min((index(0) + first) * step, last))",
+	.scalars = "step first last",
+	.scalar_dtype = TN_F32};
 
 static tn_array *take_nearest(const tn_array *x, int axis, int64_t n, double scale)
 {
@@ -105,32 +107,37 @@ static tn_array *nearest(const tn_array *x, const struct tn_interpolate_options 
 
 /* ---- Bilinear --------------------------------------------------------------------------------*/
 
-/* The position is (index + b) a - b within the cells 0 to s, and the weight of a cell falls to 0 at
- * a distance of 1.  Computed as PyTorch does: in f64 for x of f64, else in f32. */
-static const char bilinear_text[] = "p1 = min(max((index(0) + b) * a - b, 0), s)\n"
-				    "z = max(1 - abs(p1 - index(1)), 0)";
-static const struct tn_short_program weights_f32 = {bilinear_text, 0, 3, 0, TN_F32};
-static const struct tn_short_program weights_f64 = {bilinear_text, 0, 3, 0, TN_F64};
+/* The position lies within the cells 0 to `last`, and the weight of a cell falls to 0 at a distance
+ * of 1.  Computed as PyTorch does: in f64 for x of f64, else in f32. */
+static const char bilinear_text[] =
+	"position = min(max((index(0) + center) * step - center, 0), last)\n"
+	"weight = max(1 - abs(position - index(1)), 0)";
+enum { STEP, CENTER, LAST, N_SCALARS };
+static const char bilinear_scalars[] = "step center last";
+static const struct tn_formula weights_f32 = {
+	.text = bilinear_text, .scalars = bilinear_scalars, .scalar_dtype = TN_F32};
+static const struct tn_formula weights_f64 = {
+	.text = bilinear_text, .scalars = bilinear_scalars, .scalar_dtype = TN_F64};
 
 /* The scalars of one axis. */
 static void place(const tn_array *x, const struct tn_interpolate_options *o, int axis,
-		  double scalars[3])
+		  double scalars[N_SCALARS])
 {
 	int64_t n = o->size[axis], length = x->shape[2 + axis];
-	scalars[2] = (double)(length - 1);
-	scalars[1] = 0.5;
-	scalars[0] = o->scale[axis] != 0 ? 1.0 / o->scale[axis] : (double)length / (double)n;
+	scalars[LAST] = (double)(length - 1);
+	scalars[CENTER] = 0.5;
+	scalars[STEP] = o->scale[axis] != 0 ? 1.0 / o->scale[axis] : (double)length / (double)n;
 	if (n == length) { /* PyTorch's, whatever the scale */
-		scalars[0] = 1;
+		scalars[STEP] = 1;
 	} else if (o->align_corners) {
-		scalars[1] = 0;
-		scalars[0] = n > 1 ? (double)(length - 1) / (double)(n - 1) : 0.0;
+		scalars[CENTER] = 0;
+		scalars[STEP] = n > 1 ? (double)(length - 1) / (double)(n - 1) : 0.0;
 	}
 }
 
 static tn_array *bilinear(const tn_array *x, const struct tn_interpolate_options *o)
 {
-	double rows[3], columns[3];
+	double rows[N_SCALARS], columns[N_SCALARS];
 	place(x, o, 0, rows);
 	place(x, o, 1, columns);
 	return tn_axis_products(operation, x, o->size,

@@ -35,17 +35,27 @@ struct lstm_state {
 	int reverse;
 };
 
-/* Inputs: the gates' parts from x and from h, and c. */
-static const struct tn_short_program step_forward = {
-	"out0 = sigmoid(x + e)\nout1 = sigmoid(y + f)\nout2 = tanh(c + g)\nout3 = sigmoid(d + h)\n"
-	"out4 = out1 * x8 + out0 * out2\nout5 = out3 * tanh(out4)",
-	9, 0, 6, 0};
-/* Inputs: the gates, c before and after, dh and dc from above and from the step after. */
-static const struct tn_short_program step_backward = {
-	"w1 = tanh(f)\nw2 = g + x8\nw3 = h + x9 + w2 * d * (1 - w1 * w1)\n"
-	"out0 = w3 * c * x * (1 - x)\nout1 = w3 * e * y * (1 - y)\nout2 = w3 * x * (1 - c * c)\n"
-	"out3 = w2 * w1 * d * (1 - d)\nout4 = w3 * y",
-	10, 0, 5, 0};
+/* Of each gate: its part from x, and its part from h. */
+static const struct tn_formula step_forward = {
+	.text = "i = sigmoid(i_x + i_h); f = sigmoid(f_x + f_h)\n"
+		"g = tanh(g_x + g_h); o = sigmoid(o_x + o_h)\n"
+		"c = f * c_before + i * g; h = o * tanh(c)",
+	.inputs = "i_x f_x g_x o_x i_h f_h g_h o_h c_before",
+	.outputs = "i f g o c h"};
+enum { FORWARD_C_BEFORE = 2 * N_GATES, N_FORWARD_INPUTS };
+enum { FORWARD_C = N_GATES, FORWARD_H, N_FORWARD_OUTPUTS };
+
+/* Gradients come from above and from the step that follows. */
+static const struct tn_formula step_backward = {
+	.text = "tanh_c = tanh(c); dh = dh_above + dh_next\n"
+		"dc = dc_above + dc_next + dh * o * (1 - tanh_c * tanh_c)\n"
+		"di = dc * g * i * (1 - i); df = dc * c_before * f * (1 - f)\n"
+		"dg = dc * i * (1 - g * g); do_ = dh * tanh_c * o * (1 - o)\n"
+		"dc_before = dc * f",
+	.inputs = "i f g o c_before c dh_above dc_above dh_next dc_next",
+	.outputs = "di df dg do_ dc_before"};
+enum { C_BEFORE = N_GATES, C_AFTER, DH_ABOVE, DC_ABOVE, DH_NEXT, DC_NEXT, N_BACKWARD_INPUTS };
+enum { DC_BEFORE = N_GATES, N_BACKWARD_OUTPUTS };
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
@@ -57,29 +67,29 @@ static tn_status back(struct tn_node *node, const tn_array *dy, int64_t t, tn_ar
 	const struct lstm_state *state = node->state;
 	const tn_array *gates = node->saved[SAVED_GATES].array, *out = node->saved[SAVED_OUT].array;
 	int64_t hidden = dh->shape[1], before = state->reverse ? t + 1 : t - 1;
-	const tn_array *inputs[10] = {NULL};
-	tn_array *outputs[5] = {NULL};
+	const tn_array *inputs[N_BACKWARD_INPUTS] = {NULL};
+	tn_array *outputs[N_BACKWARD_OUTPUTS] = {NULL};
 	for (int k = 0; k < N_GATES; k++) {
 		inputs[k] = tn_recurrent_part(gates, t, k, hidden);
 		outputs[k] = tn_recurrent_part(d, t, k, hidden);
 	}
-	inputs[4] = before < 0 || before == out->shape[0]
-			    ? node->saved[SAVED_C0].array
-			    : tn_recurrent_part(out, before, C, hidden);
-	inputs[5] = tn_recurrent_part(out, t, C, hidden);
-	inputs[6] = tn_recurrent_part(dy, t, H, hidden);
-	inputs[7] = tn_recurrent_part(dy, t, C, hidden);
-	inputs[8] = dh;
-	inputs[9] = outputs[4] = dc;
+	inputs[C_BEFORE] = before < 0 || before == out->shape[0]
+				   ? node->saved[SAVED_C0].array
+				   : tn_recurrent_part(out, before, C, hidden);
+	inputs[C_AFTER] = tn_recurrent_part(out, t, C, hidden);
+	inputs[DH_ABOVE] = tn_recurrent_part(dy, t, H, hidden);
+	inputs[DC_ABOVE] = tn_recurrent_part(dy, t, C, hidden);
+	inputs[DH_NEXT] = dh;
+	inputs[DC_NEXT] = outputs[DC_BEFORE] = dc;
 	tn_array *all = tn_recurrent_part(d, t, 0, N_GATES * hidden);
 	int is_ready = all != NULL;
-	for (int k = 0; k < 10; k++)
-		is_ready &= inputs[k] && (k >= 5 || outputs[k]);
+	for (int k = 0; k < N_BACKWARD_INPUTS; k++)
+		is_ready &= inputs[k] && (k >= N_BACKWARD_OUTPUTS || outputs[k]);
 	if (!is_ready)
 		return tn_end_into(rt, rt->report.status);
 	tn_status status =
-		tn_end_into(rt, tn_short_map_apart(rt, tn_operation_named(rt, "lstm"),
-						   &step_backward, inputs, outputs, NULL));
+		tn_end_into(rt, tn_formula_map_apart(rt, tn_operation_named(rt, "lstm"),
+						     &step_backward, inputs, outputs, NULL));
 	if (status)
 		return status;
 	return tn_matmul_into(dh, all, 0, node->saved[SAVED_W_HH].array, 0, 1.0, 0.0);
@@ -159,8 +169,8 @@ static tn_status advance(struct tn_runtime *rt, const tn_array *gx, int64_t t, c
 			 tn_array *out)
 {
 	int64_t hidden = w_hh->shape[1];
-	const tn_array *inputs[9] = {NULL};
-	tn_array *outputs[6] = {NULL};
+	const tn_array *inputs[N_FORWARD_INPUTS] = {NULL};
+	tn_array *outputs[N_FORWARD_OUTPUTS] = {NULL};
 	tn_status status = tn_matmul_into(pre, h, 0, w_hh, 1, 1.0, 0.0);
 	if (status)
 		return status;
@@ -172,13 +182,13 @@ static tn_status advance(struct tn_runtime *rt, const tn_array *gx, int64_t t, c
 		outputs[k] = tn_recurrent_part(gates, t, k, hidden);
 		is_ready &= inputs[k] && inputs[N_GATES + k] && outputs[k];
 	}
-	inputs[8] = c;
-	outputs[4] = tn_recurrent_part(out, t, C, hidden);
-	outputs[5] = tn_recurrent_part(out, t, H, hidden);
-	if (!is_ready || !outputs[4] || !outputs[5])
+	inputs[FORWARD_C_BEFORE] = c;
+	outputs[FORWARD_C] = tn_recurrent_part(out, t, C, hidden);
+	outputs[FORWARD_H] = tn_recurrent_part(out, t, H, hidden);
+	if (!is_ready || !outputs[FORWARD_C] || !outputs[FORWARD_H])
 		return tn_end_into(rt, rt->report.status);
-	return tn_end_into(rt, tn_short_map_apart(rt, tn_operation_named(rt, "lstm"), &step_forward,
-						  inputs, outputs, NULL));
+	return tn_end_into(rt, tn_formula_map_apart(rt, tn_operation_named(rt, "lstm"),
+						    &step_forward, inputs, outputs, NULL));
 }
 
 static tn_status run_steps(const tn_array *gx, const tn_array *w_hh, const tn_array *h0,

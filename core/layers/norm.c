@@ -18,12 +18,6 @@
 #include "ops/epilogue.h"
 #include "ops/layout.h"
 
-static tn_status failed(const struct tn_norm *n)
-{
-	tn_status status = n->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 static enum tn_operation operation_of(const struct tn_norm *n)
 {
 	static const enum tn_operation operations[3][2] = {
@@ -44,7 +38,7 @@ static enum tn_slot slot_of(const struct tn_norm *n)
 
 static const char *name_of(const struct tn_norm *n)
 {
-	return tn_operation_names[operation_of(n)];
+	return tn_operations[operation_of(n)].name;
 }
 
 /* The number of means. */
@@ -223,7 +217,7 @@ static tn_status go_back_in_steps(struct tn_norm *n)
 		apart = tn_array_make_like(n->y, n->y->dtype);
 	plain.y = n->dresidual ? n->dresidual : apart;
 	if (!plain.y)
-		return failed(n);
+		return tn_report_status(n->runtime);
 	status = tn_epilogue_backward(n->runtime, plain.y, n->y, n->result, n->activation);
 	if (!status)
 		status = normalise_plainly(&plain);
@@ -247,11 +241,6 @@ static tn_status normalise(struct tn_norm *n)
 
 /* ---- The functions ---------------------------------------------------------------------------*/
 
-static tn_array *mutable(const tn_array *array)
-{
-	return (tn_array *)(uintptr_t)array;
-}
-
 static struct tn_norm norm_of(const struct tn_norm_call *call, int is_backward)
 {
 	return (struct tn_norm){.kind = call->kind,
@@ -260,8 +249,8 @@ static struct tn_norm norm_of(const struct tn_norm_call *call, int is_backward)
 				.groups = call->kind == TN_NORM_GROUP ? call->groups : 0,
 				.epsilon = call->epsilon,
 				.activation = call->activation,
-				.x = mutable(call->x),
-				.w = mutable(call->w)};
+				.x = tn_array_const_cast(call->x),
+				.w = tn_array_const_cast(call->w)};
 }
 
 /* tn_begin over all[0] and those of the others that are not NULL. */
@@ -292,7 +281,7 @@ static tn_status make_outputs(struct tn_norm *n)
 	}
 	n->y = tn_array_make_like(n->x, n->x->dtype);
 	if (!n->mean || !n->rstd || !n->y)
-		return failed(n);
+		return tn_report_status(n->runtime);
 	if (!n->x->size && !n->use_statistics && n->mean->size)
 		return tn_fail(&n->runtime->report, TN_SHAPE, name_of(n),
 			       "x: a group without elements has no statistics");
@@ -303,8 +292,8 @@ tn_array *tn_norm_call_forward(struct tn_norm_call *call)
 {
 	struct tn_norm n = norm_of(call, 0);
 	tn_status status;
-	n.b = mutable(call->b);
-	n.residual = mutable(call->residual);
+	n.b = tn_array_const_cast(call->b);
+	n.residual = tn_array_const_cast(call->residual);
 	if (n.use_statistics) {
 		n.mean = call->mean;
 		n.rstd = call->rstd;
@@ -333,10 +322,10 @@ tn_array *tn_norm_call_backward(struct tn_norm_call *call)
 	struct tn_norm n = norm_of(call, 1);
 	tn_status status;
 	n.accumulate = call->accumulate != 0;
-	n.y = mutable(call->dy);
+	n.y = tn_array_const_cast(call->dy);
 	n.mean = call->mean;
 	n.rstd = call->rstd;
-	n.result = call->activation ? mutable(call->result) : NULL;
+	n.result = call->activation ? tn_array_const_cast(call->result) : NULL;
 	n.dw = call->dw;
 	n.db = call->db;
 	const tn_array *all[] = {n.x, n.y, n.mean, n.rstd, n.w, n.result, n.dw, n.db};
@@ -349,7 +338,7 @@ tn_array *tn_norm_call_backward(struct tn_norm_call *call)
 		if (n.dx && call->wants_dresidual)
 			n.dresidual = tn_array_make_like(n.x, n.x->dtype);
 		if (!n.dx || (call->wants_dresidual && !n.dresidual))
-			status = failed(&n);
+			status = tn_report_status(n.runtime);
 	}
 	if (!status && n.x->size) {
 		status = normalise(&n);
@@ -400,8 +389,8 @@ tn_array *tn_norm_backward(int kind, const tn_array *dy, const tn_array *x, cons
 							    .use_statistics = use_statistics,
 							    .x = x,
 							    .w = w,
-							    .mean = mutable(mean),
-							    .rstd = mutable(rstd),
+							    .mean = tn_array_const_cast(mean),
+							    .rstd = tn_array_const_cast(rstd),
 							    .dy = dy,
 							    .dw = dw,
 							    .db = db,

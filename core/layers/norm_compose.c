@@ -21,12 +21,6 @@ struct views {
 	tn_array *mean, *rstd, *w, *b; /* to broadcast over x */
 };
 
-static tn_status failed(const struct tn_norm *n)
-{
-	tn_status status = n->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 /* ---- Views -----------------------------------------------------------------------------------*/
 
 static uint32_t statistics_axes(const struct tn_norm *n)
@@ -97,62 +91,84 @@ static double group_size(const struct tn_norm *n)
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
-static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
-static const struct tn_short_program deviation = {"z = (x - y) * (x - y)", 2, 0, 0, 0};
-static const struct tn_short_program to_rstd = {"z = 1 / sqrt(x * a + b)", 1, 2, 0, 0};
-static const struct tn_short_program normal = {"z = (x - y) * c", 3, 0, 0, 0};
-static const struct tn_short_program affine = {"z = (x - y) * c * d + e", 5, 0, 0, 0};
+static const struct tn_formula as_is = {.text = "term = x", .inputs = "x"};
+static const struct tn_formula to_mean = {
+	.text = "mean = sum * inverse_size", .inputs = "sum", .scalars = "inverse_size"};
+static const struct tn_formula square = {.text = "squared = (x - mean) * (x - mean)",
+					 .inputs = "x mean"};
+static const struct tn_formula to_rstd = {
+	.text = "rstd = 1 / sqrt(squares * inverse_size + epsilon)",
+	.inputs = "squares",
+	.scalars = "inverse_size epsilon"};
+static const struct tn_formula normal = {.text = "y = (x - mean) * rstd", .inputs = "x mean rstd"};
+static const struct tn_formula affine = {.text = "y = (x - mean) * rstd * w + b",
+					 .inputs = "x mean rstd w b"};
 
 static tn_status take_statistics(const struct views *v)
 {
 	const struct tn_norm *n = v->n;
 	const tn_array *inputs[] = {v->x, v->mean};
 	const double scalars[] = {1 / group_size(n), n->epsilon};
-	struct tn_short_reduction first = {.prologue = &as_is,
-					   .epilogue = &times,
-					   .inputs = inputs,
-					   .outputs = &v->mean,
-					   .epilogue_scalars = scalars,
-					   .axes = other_axes(v, statistics_axes(n)),
-					   .combiners = {TN_REDUCE_SUM}};
-	struct tn_short_reduction second = first;
-	tn_status status = tn_short_reduce(n->runtime, TN_DO_MEAN, &first);
-	second.prologue = &deviation;
+	struct tn_formula_reduction first = {.prologue = &as_is,
+					     .epilogue = &to_mean,
+					     .inputs = inputs,
+					     .outputs = &v->mean,
+					     .epilogue_scalars = scalars,
+					     .axes = other_axes(v, statistics_axes(n)),
+					     .combiners = {TN_REDUCE_SUM}};
+	struct tn_formula_reduction second = first;
+	tn_status status = tn_formula_reduce(n->runtime, TN_DO_MEAN, &first);
+	second.prologue = &square;
 	second.epilogue = &to_rstd;
 	second.outputs = &v->rstd;
-	return status ? status : tn_short_reduce(n->runtime, TN_DO_MEAN, &second);
+	return status ? status : tn_formula_reduce(n->runtime, TN_DO_MEAN, &second);
 }
 
 tn_status tn_compose_norm(void *argument)
 {
 	const struct tn_norm *n = argument;
 	struct views v;
-	tn_status status = make_views(&v, n) ? TN_OK : failed(n);
+	tn_status status = make_views(&v, n) ? TN_OK : tn_report_status(n->runtime);
 	if (!status && !n->use_statistics)
 		status = take_statistics(&v);
 	if (status)
 		return status;
 	const tn_array *inputs[] = {v.x, v.mean, v.rstd, v.w, v.b};
-	return tn_short_map(n->runtime, TN_DO_MULTIPLY, n->w ? &affine : &normal, inputs, &v.y,
-			    NULL);
+	return tn_formula_map(n->runtime, TN_DO_MULTIPLY, n->w ? &affine : &normal, inputs, &v.y,
+			      NULL);
 }
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-/* Inputs: x = dy, y = x, c = mean, d = rstd, e = w. */
-static const struct tn_short_program terms = {"out0 = x * (y - c) * d\nout1 = x", 4, 0, 2, 0};
-static const struct tn_short_program weighted_terms = {
-	"g = x * e\nout0 = g * (y - c) * d\nout1 = g", 5, 0, 2, 0};
-static const struct tn_short_program added = {"z = x + y", 2, 0, 0, 0};
+/* With x_hat = (x - mean) rstd:  db and dw are the sums of g = dy and of g x_hat over a channel. */
+static const struct tn_formula terms = {.text = "g_x_hat = dy * (x - mean) * rstd; g = dy",
+					.inputs = "dy x mean rstd",
+					.outputs = "g_x_hat g"};
+static const struct tn_formula weighted_terms = {
+	.text = "g = dy * w; g_x_hat = g * (x - mean) * rstd",
+	.inputs = "dy x mean rstd w",
+	.outputs = "g_x_hat g"};
+static const struct tn_formula added = {.text = "sum = a + b", .inputs = "a b"};
 
-/* f = sum of g xhat, g = sum of g over the elements that share a mean; a = 1 / their number. */
-static const struct tn_short_program input_gradient = {"z = d * (x - g * a - (y - c) * d * f * a)",
-						       7, 1, 0, 0};
-static const struct tn_short_program weighted_input_gradient = {
-	"z = d * (x * e - g * a - (y - c) * d * f * a)", 7, 1, 0, 0};
-static const struct tn_short_program given_gradient = {"z = d * x", 4, 0, 0, 0};
-static const struct tn_short_program weighted_given_gradient = {"z = d * x * e", 5, 0, 0, 0};
+/* dx where the statistics are the batch's: with g = dy or dy w, and its sums over the elements that
+ * share a mean, of which inverse_size is 1 / the number. */
+static const struct tn_formula input_gradient = {
+	.text = "x_hat = (x - mean) * rstd\n"
+		"dx = rstd * (dy - sum_g * inverse_size - x_hat * sum_g_x_hat * inverse_size)",
+	.inputs = "dy x mean rstd w sum_g_x_hat sum_g",
+	.scalars = "inverse_size"};
+static const struct tn_formula weighted_input_gradient = {
+	.text = "x_hat = (x - mean) * rstd; g = dy * w\n"
+		"dx = rstd * (g - sum_g * inverse_size - x_hat * sum_g_x_hat * inverse_size)",
+	.inputs = "dy x mean rstd w sum_g_x_hat sum_g",
+	.scalars = "inverse_size"};
+enum { DY, X, MEAN, RSTD, W, SUM_G_X_HAT, SUM_G, N_INPUTS };
+
+/* dx where the statistics are given. */
+static const struct tn_formula given_gradient = {.text = "dx = rstd * dy",
+						 .inputs = "dy x mean rstd"};
+static const struct tn_formula weighted_given_gradient = {.text = "dx = rstd * dy * w",
+							  .inputs = "dy x mean rstd w"};
 
 /* Two sums of terms of dy, for each index on `axes`: lists, and views of them to broadcast over
  * x. */
@@ -161,24 +177,24 @@ struct sums {
 	tn_array *views[2];
 };
 
-static tn_status take_sums(const struct views *v, const struct tn_short_program *program,
+static tn_status take_sums(const struct views *v, const struct tn_formula *formula,
 			   const tn_array *const *inputs, uint32_t axes, int64_t count,
 			   struct sums *sums)
 {
 	const struct tn_norm *n = v->n;
 	tn_dtype dtype = n->x->dtype == TN_F64 ? TN_F64 : TN_F32;
-	struct tn_short_reduction reduction = {.prologue = program,
-					       .inputs = inputs,
-					       .outputs = sums->views,
-					       .axes = other_axes(v, axes),
-					       .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
+	struct tn_formula_reduction reduction = {.prologue = formula,
+						 .inputs = inputs,
+						 .outputs = sums->views,
+						 .axes = other_axes(v, axes),
+						 .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
 	for (int i = 0; i < 2; i++) {
 		sums->lists[i] = tn_array_make(n->runtime, tn_array_home(n->x), dtype, 1, &count);
 		sums->views[i] = sums->lists[i] ? spread(v->x, sums->lists[i], axes) : NULL;
 		if (!sums->views[i])
-			return failed(n);
+			return tn_report_status(n->runtime);
 	}
-	return tn_short_reduce(n->runtime, TN_DO_SUM, &reduction);
+	return tn_formula_reduce(n->runtime, TN_DO_SUM, &reduction);
 }
 
 /* out := or += value */
@@ -189,7 +205,7 @@ static tn_status deliver(const struct tn_norm *n, tn_array *out, const tn_array 
 		return TN_OK;
 	if (!n->accumulate)
 		return tn_copy_run(n->runtime, TN_DO_COPY, out, value);
-	return tn_short_map(n->runtime, TN_DO_ADD, &added, inputs, &out, NULL);
+	return tn_formula_map(n->runtime, TN_DO_ADD, &added, inputs, &out, NULL);
 }
 
 static tn_status compose_input(struct views *v, const tn_array **inputs)
@@ -199,29 +215,30 @@ static tn_status compose_input(struct views *v, const tn_array **inputs)
 	struct sums sums;
 	tn_status status;
 	if (n->use_statistics)
-		return tn_short_map(n->runtime, TN_DO_MULTIPLY,
-				    n->w ? &weighted_given_gradient : &given_gradient, inputs,
-				    &v->dx, NULL);
+		return tn_formula_map(n->runtime, TN_DO_MULTIPLY,
+				      n->w ? &weighted_given_gradient : &given_gradient, inputs,
+				      &v->dx, NULL);
 	status = take_sums(v, n->w ? &weighted_terms : &terms, inputs, statistics_axes(n),
 			   n->mean->size, &sums);
 	if (status)
 		return status;
-	inputs[5] = sums.views[0];
-	inputs[6] = sums.views[1];
-	return tn_short_map(n->runtime, TN_DO_MULTIPLY,
-			    n->w ? &weighted_input_gradient : &input_gradient, inputs, &v->dx,
-			    scalars);
+	inputs[SUM_G_X_HAT] = sums.views[0];
+	inputs[SUM_G] = sums.views[1];
+	return tn_formula_map(n->runtime, TN_DO_MULTIPLY,
+			      n->w ? &weighted_input_gradient : &input_gradient, inputs, &v->dx,
+			      scalars);
 }
 
 tn_status tn_compose_norm_backward(void *argument)
 {
 	const struct tn_norm *n = argument;
 	struct views v;
-	tn_status status = make_views(&v, n) ? TN_OK : failed(n);
+	tn_status status = make_views(&v, n) ? TN_OK : tn_report_status(n->runtime);
 	if (status)
 		return status;
 	/* Without w another array fills its place, unread. */
-	const tn_array *inputs[7] = {v.y, v.x, v.mean, v.rstd, n->w ? v.w : v.rstd};
+	const tn_array *inputs[N_INPUTS] = {
+		[DY] = v.y, [X] = v.x, [MEAN] = v.mean, [RSTD] = v.rstd, [W] = n->w ? v.w : v.rstd};
 	if (n->dw || n->db) {
 		struct sums sums;
 		status = take_sums(&v, &terms, inputs, channel_axes(n), n->x->shape[1], &sums);

@@ -19,7 +19,7 @@
 
 static const char *name_of(const struct tn_pool2d *pool)
 {
-	return tn_operation_names[pool->operation];
+	return tn_operations[pool->operation].name;
 }
 
 /* A stride of 0 is the kernel's length, as in PyTorch. */
@@ -140,7 +140,7 @@ static tn_status run_pool2d(struct tn_pool2d *pool, int is_forward)
 
 tn_array *tn_pool2d_forward(const tn_array *x, const struct tn_window *window, tn_array **index)
 {
-	struct tn_pool2d pool = {.operation = TN_DO_POOL2D, .x = (tn_array *)(uintptr_t)x};
+	struct tn_pool2d pool = {.operation = TN_DO_POOL2D, .x = tn_array_const_cast(x)};
 	tn_status status;
 	pool.runtime = tn_begin(1, &x, "pool2d");
 	if (!pool.runtime)
@@ -188,8 +188,8 @@ tn_array *tn_pool2d_backward(const tn_array *dy, const tn_array *index, const in
 {
 	const tn_array *inputs[] = {dy, index};
 	struct tn_pool2d pool = {.operation = TN_DO_POOL2D_BACKWARD,
-				 .y = (tn_array *)(uintptr_t)dy,
-				 .index = (tn_array *)(uintptr_t)index};
+				 .y = tn_array_const_cast(dy),
+				 .index = tn_array_const_cast(index)};
 	tn_status status;
 	pool.runtime = tn_begin(index ? 2 : 1, inputs, name_of(&pool));
 	if (!pool.runtime)

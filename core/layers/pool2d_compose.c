@@ -6,7 +6,7 @@
  * take several maps in a row.  The gradient is a map with an output for each cell, where windows do
  * not overlap, else one map for each cell; in neither case do elements share memory.
  *
- * In all programs index(2) is p and index(3) is q.
+ * In all formulas index(2) is p and index(3) is q, the row and the column of the output.
  */
 #include "layers/pool2d_compose.h"
 
@@ -20,12 +20,6 @@
 #include "ops/copy.h"
 #include "ops/map.h"
 #include "ops/reduce_run.h"
-
-static tn_status failed(const struct tn_pool2d *pool)
-{
-	tn_status status = pool->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
 
 /* ---- Padding ---------------------------------------------------------------------------------*/
 
@@ -75,18 +69,23 @@ static tn_array *windows(const struct tn_pool2d *pool, const tn_array *xp)
 
 enum { KERNEL_AXES = 1u << 4 | 1u << 5 };
 
-static const struct tn_short_program one = {"z = x", 1, 0, 0, 0};
-static const struct tn_short_program two = {"out0 = x\nout1 = x", 1, 0, 2, 0};
+static const struct tn_formula as_is = {.text = "term = x", .inputs = "x"};
+static const struct tn_formula twice = {
+	.text = "largest = x; argmax = x", .inputs = "x", .outputs = "largest argmax"};
 
-/* Converts a cell's index in its window to its index in the plane.  The first of equal cells can
- * lie in the padding only where all cells inside are -inf, like the padding: it is then moved to
- * the first cell inside.  Scalars: a = kernel1, b = stride0, s = stride1, t = pad_top, u =
- * pad_left, v = W. */
-static const struct tn_short_program place = {"out0 = x\n"
-					      "r = index(2) * b - t + y / a\n"
-					      "q1 = index(3) * s - u + rem(y, a)\n"
-					      "out1 = i32(max(r, 0) * v + max(q1, 0))",
-					      2, 6, 2, TN_I64};
+/* Converts a cell's index in its window to its place, the index in the plane.  The first of equal
+ * cells can lie in the padding only where all cells inside are -inf, like the padding: it is then
+ * moved to the first cell inside. */
+#define PLACE_SCALARS "kernel1 stride0 stride1 pad_top pad_left W"
+static const struct tn_formula find_place = {
+	.text = "y = largest\n"
+		"h = index(2) * stride0 - pad_top + argmax / kernel1\n"
+		"w = index(3) * stride1 - pad_left + rem(argmax, kernel1)\n"
+		"place = i32(max(h, 0) * W + max(w, 0))",
+	.inputs = "largest argmax",
+	.scalars = PLACE_SCALARS,
+	.outputs = "y place",
+	.scalar_dtype = TN_I64};
 
 static void place_scalars(const struct tn_pool2d *pool, double scalars[6])
 {
@@ -103,29 +102,32 @@ static tn_status forward_max(const struct tn_pool2d *pool, const tn_array *xw)
 {
 	double scalars[6];
 	tn_array *const outputs[] = {pool->y, pool->index};
-	struct tn_short_reduction reduction = {.prologue = &one,
-					       .inputs = &xw,
-					       .outputs = outputs,
-					       .epilogue_scalars = scalars,
-					       .axes = KERNEL_AXES,
-					       .combiners = {TN_REDUCE_MAX, TN_REDUCE_ARGMAX}};
+	struct tn_formula_reduction reduction = {.prologue = &as_is,
+						 .inputs = &xw,
+						 .outputs = outputs,
+						 .epilogue_scalars = scalars,
+						 .axes = KERNEL_AXES,
+						 .combiners = {TN_REDUCE_MAX, TN_REDUCE_ARGMAX}};
 	place_scalars(pool, scalars);
 	if (pool->index) {
-		reduction.prologue = &two;
-		reduction.epilogue = &place;
+		reduction.prologue = &twice;
+		reduction.epilogue = &find_place;
 	}
-	return tn_short_reduce(pool->runtime, TN_DO_MAX, &reduction);
+	return tn_formula_reduce(pool->runtime, TN_DO_MAX, &reduction);
 }
 
-static const struct tn_short_program scaled = {"z = x * a", 1, 1, 0, 0};
+static const struct tn_formula scaled = {
+	.text = "y = sum * inverse_count", .inputs = "sum", .scalars = "inverse_count"};
 
-/* The sum divided by the number of cells inside.  Scalars: a, b = kernel, s, t = stride, u, v =
- * pad_top and pad_left, p, q = H, W. */
-static const struct tn_short_program by_count = {
-	"h = min(index(2) * s - u + a, p) - max(index(2) * s - u, 0)\n"
-	"w = min(index(3) * t - v + b, q) - max(index(3) * t - v, 0)\n"
-	"z = x / (h * w)",
-	1, 8, 0, TN_I64};
+/* A window has height * width cells inside the plane. */
+#define COUNT_INSIDE                                                                               \
+	"top = index(2) * stride0 - pad_top; height = min(top + kernel0, H) - max(top, 0)\n"       \
+	"left = index(3) * stride1 - pad_left; width = min(left + kernel1, W) - max(left, 0)\n"
+#define COUNT_SCALARS "kernel0 kernel1 stride0 stride1 pad_top pad_left H W"
+static const struct tn_formula by_count = {.text = COUNT_INSIDE "y = sum / (height * width)",
+					   .inputs = "sum",
+					   .scalars = COUNT_SCALARS,
+					   .scalar_dtype = TN_I64};
 
 static void count_scalars(const struct tn_pool2d *pool, double scalars[8])
 {
@@ -153,26 +155,26 @@ static tn_status forward_average(const struct tn_pool2d *pool, const tn_array *x
 {
 	double scalars[8];
 	tn_array *const outputs[] = {pool->y};
-	struct tn_short_reduction reduction = {.prologue = &one,
-					       .epilogue = &by_count,
-					       .inputs = &xw,
-					       .outputs = outputs,
-					       .epilogue_scalars = scalars,
-					       .axes = KERNEL_AXES,
-					       .combiners = {TN_REDUCE_SUM}};
+	struct tn_formula_reduction reduction = {.prologue = &as_is,
+						 .epilogue = &by_count,
+						 .inputs = &xw,
+						 .outputs = outputs,
+						 .epilogue_scalars = scalars,
+						 .axes = KERNEL_AXES,
+						 .combiners = {TN_REDUCE_SUM}};
 	count_scalars(pool, scalars);
 	if (has_one_count(pool)) {
 		reduction.epilogue = &scaled;
 		scalars[0] = one_part(pool);
 	}
-	return tn_short_reduce(pool->runtime, TN_DO_SUM, &reduction);
+	return tn_formula_reduce(pool->runtime, TN_DO_SUM, &reduction);
 }
 
 /* ---- Forward, a small window ------------------------------------------------------------------*/
 
 enum { MOST_TEXT = 2048 };
 
-/* A program's text while it is written. */
+/* A formula's text, or a list of its names, while it is written. */
 struct text {
 	char data[MOST_TEXT];
 	size_t length;
@@ -202,52 +204,47 @@ static int is_last(const struct cells *cells)
 	return cells->first + cells->n == cells->all;
 }
 
-/* m is the largest value so far and k = 256 r + s its cell; a NaN is larger than all but an earlier
- * NaN.  Indices are i32, which vector units can multiply; no division. */
+/* m is the largest value so far and k = 256 r + s its cell; those before `first` are the inputs m0
+ * and k0.  A NaN is larger than all but an earlier NaN.  Indices are i32, which vector units can
+ * multiply; no division. */
 static void write_max(struct text *text, const struct cells *cells, int width, int wants_index)
 {
-	int n_before = cells->first ? 1 + wants_index : 1;
-	write_text(text, "m0 = x\n");
-	if (wants_index)
-		write_text(text, cells->first ? "k0 = y\n" : "k0 = i32(0)\n");
-	for (int i = cells->first ? 0 : 1, step = 0; i < cells->n; i++, step++) {
-		const char *v = tn_short_inputs[cells->first ? n_before + i : i];
-		write_text(text, "t%d = !(%s <= m%d) && m%d == m%d\nm%d = t%d ? %s : m%d\n", step,
-			   v, step, step, step, step + 1, step, v, step);
+	int step = 0;
+	if (!cells->first)
+		write_text(text, wants_index ? "m0 = cell0\nk0 = i32(0)\n" : "m0 = cell0\n");
+	for (int i = cells->first ? cells->first : 1; i < cells->first + cells->n; i++, step++) {
+		write_text(text,
+			   "wins%d = !(cell%d <= m%d) && m%d == m%d\n"
+			   "m%d = wins%d ? cell%d : m%d\n",
+			   step, i, step, step, step, step + 1, step, i, step);
 		if (wants_index)
-			write_text(text, "k%d = t%d ? i32(%d) : k%d\n", step + 1, step,
-				   (cells->first + i) / width * 256 + (cells->first + i) % width,
-				   step);
+			write_text(text, "k%d = wins%d ? i32(%d) : k%d\n", step + 1, step,
+				   i / width * 256 + i % width, step);
 	}
-	int last = cells->first ? cells->n : cells->n - 1;
-	write_text(text, "out0 = m%d\n", last);
+	write_text(text, "y = m%d\n", step);
 	if (!wants_index)
 		return;
 	if (is_last(cells))
 		write_text(text,
-			   "r = i32(index(2)) * b - t + (k%d >> 8)\n"
-			   "q1 = i32(index(3)) * s - u + (k%d & 255)\n"
-			   "out1 = max(r, 0) * v + max(q1, 0)",
-			   last, last);
+			   "h = i32(index(2)) * stride0 - pad_top + (k%d >> 8)\n"
+			   "w = i32(index(3)) * stride1 - pad_left + (k%d & 255)\n"
+			   "place = max(h, 0) * W + max(w, 0)",
+			   step, step);
 	else
-		write_text(text, "out1 = k%d", last);
+		write_text(text, "k = k%d", step);
 }
 
 static void write_sum(struct text *text, const struct cells *cells, int one_count)
 {
-	int n_inputs = cells->n + (cells->first != 0);
-	write_text(text, "m = x");
-	for (int i = 1; i < n_inputs; i++)
-		write_text(text, " + %s", tn_short_inputs[i]);
+	write_text(text, "sum = %s", cells->first ? "sum_before" : "cell0");
+	for (int i = cells->first ? cells->first : 1; i < cells->first + cells->n; i++)
+		write_text(text, " + cell%d", i);
 	if (!is_last(cells))
-		write_text(text, "\nout0 = m");
-	else if (one_count)
-		write_text(text, "\nout0 = m * a");
+		return;
+	if (one_count)
+		write_text(text, "\ny = sum * inverse_count");
 	else
-		write_text(text,
-			   "\nn = (min(index(2) * s - u + a, p) - max(index(2) * s - u, 0)) * "
-			   "(min(index(3) * t - v + b, q) - max(index(3) * t - v, 0))\n"
-			   "out0 = m / n");
+		write_text(text, "\n" COUNT_INSIDE "y = sum / (height * width)");
 }
 
 static tn_array *cell_of(const tn_array *windows, int64_t r, int64_t s)
@@ -256,39 +253,63 @@ static tn_array *cell_of(const tn_array *windows, int64_t r, int64_t s)
 			     windows->offset + r * windows->strides[4] + s * windows->strides[5]);
 }
 
+/* The inputs of a map over these cells, with their names: what the earlier ones gave, and the
+ * cells. */
+static tn_status take_cells(const struct tn_pool2d *pool, const tn_array *xw,
+			    const struct cells *cells, const tn_array **inputs, struct text *names)
+{
+	int64_t width = pool->window.kernel[1];
+	int is_max = pool->window.kind == TN_POOL_MAX, n = 0;
+	if (cells->first) {
+		write_text(names, is_max ? "m0" : "sum_before");
+		inputs[n++] = pool->y;
+	}
+	if (cells->first && pool->index) {
+		write_text(names, " k0");
+		inputs[n++] = pool->index;
+	}
+	for (int i = cells->first; i < cells->first + cells->n; i++) {
+		write_text(names, n ? " cell%d" : "cell%d", i);
+		inputs[n] = cell_of(xw, i / width, i % width);
+		if (!inputs[n++])
+			return tn_report_status(pool->runtime);
+	}
+	return TN_OK;
+}
+
+/* All these formulas have eight scalars, whichever of them they read. */
 static tn_status map_cells(const struct tn_pool2d *pool, const tn_array *xw,
 			   const struct cells *cells)
 {
-	int is_max = pool->window.kind == TN_POOL_MAX, wants_index = pool->index != NULL;
-	int64_t width = pool->window.kernel[1];
-	struct text text = {.length = 0};
-	struct tn_short_program program = {text.data, 0, 8, 1u + (uint32_t)wants_index, TN_I64};
+	int wants_index = pool->index != NULL;
+	struct text text = {.length = 0}, names = {.length = 0};
+	struct tn_formula formula = {.text = text.data, .inputs = names.data};
 	tn_array *const outputs[] = {pool->y, pool->index};
 	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
 	double scalars[8] = {0};
-	if (cells->first) {
-		inputs[program.n_inputs++] = pool->y;
-		if (wants_index)
-			inputs[program.n_inputs++] = pool->index;
-	}
-	for (int i = cells->first; i < cells->first + cells->n; i++) {
-		inputs[program.n_inputs] = cell_of(xw, i / width, i % width);
-		if (!inputs[program.n_inputs++])
-			return failed(pool);
-	}
-	if (is_max) {
-		write_max(&text, cells, (int)width, wants_index);
+	tn_status status = take_cells(pool, xw, cells, inputs, &names);
+	if (status)
+		return status;
+	if (pool->window.kind == TN_POOL_MAX) {
+		write_max(&text, cells, (int)pool->window.kernel[1], wants_index);
 		place_scalars(pool, scalars);
-		program.scalar_dtype = TN_I32;
+		formula.scalars = PLACE_SCALARS " kernel0 H";
+		formula.scalar_dtype = TN_I32;
+		if (wants_index)
+			formula.outputs = is_last(cells) ? "y place" : "y k";
 	} else {
 		write_sum(&text, cells, has_one_count(pool));
 		count_scalars(pool, scalars);
+		formula.scalars = COUNT_SCALARS;
+		formula.scalar_dtype = TN_I64;
 		if (has_one_count(pool)) {
-			program.scalar_dtype = 0;
 			scalars[0] = one_part(pool);
+			formula.scalars =
+				"inverse_count kernel1 stride0 stride1 pad_top pad_left H W";
+			formula.scalar_dtype = 0;
 		}
 	}
-	return tn_short_map(pool->runtime, pool->operation, &program, inputs, outputs, scalars);
+	return tn_formula_map(pool->runtime, pool->operation, &formula, inputs, outputs, scalars);
 }
 
 static tn_status forward_small(const struct tn_pool2d *pool, const tn_array *xw)
@@ -315,11 +336,11 @@ tn_status tn_compose_pool2d(void *argument)
 		xp = make_padded(pool, is_max ? -INFINITY : 0);
 		tn_array *room = xp ? inside(pool, xp) : NULL;
 		if (!room || tn_copy_run(pool->runtime, TN_DO_COPY, room, pool->x))
-			return failed(pool);
+			return tn_report_status(pool->runtime);
 	}
 	tn_array *xw = windows(pool, xp);
 	if (!xw)
-		return failed(pool);
+		return tn_report_status(pool->runtime);
 	if (tn_pool2d_is_small(pool))
 		return forward_small(pool, xw);
 	return is_max ? forward_max(pool, xw) : forward_average(pool, xw);
@@ -327,39 +348,48 @@ tn_status tn_compose_pool2d(void *argument)
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-/* Inputs: x = the gradient so far, y = dy, c = index. */
-static const struct tn_short_program add_chosen = {
-	"z = x + (c - i32(index(2)) * a - i32(index(3)) * b == s ? y : 0)", 3, 3, 0, TN_I32};
-static const struct tn_short_program add_scaled = {"z = x + y * a", 2, 1, 0, 0};
-static const struct tn_short_program add_by_count = {
-	"h = min(index(2) * s - u + a, p) - max(index(2) * s - u, 0)\n"
-	"w = min(index(3) * t - v + b, q) - max(index(3) * t - v, 0)\n"
-	"z = x + y / (h * w)",
-	2, 8, 0, TN_I64};
+/* The place of `cell` of the window at p, q is cell + p row_step + q column_step. */
+static const struct tn_formula add_chosen = {
+	.text = "chosen = place - i32(index(2)) * row_step - i32(index(3)) * column_step\n"
+		"dx = dx + (chosen == cell ? dy : 0)",
+	.inputs = "dx dy place",
+	.scalars = "row_step column_step cell",
+	.outputs = "dx",
+	.scalar_dtype = TN_I32};
+static const struct tn_formula add_scaled = {.text = "dx = dx + dy * inverse_count",
+					     .inputs = "dx dy",
+					     .scalars = "inverse_count",
+					     .outputs = "dx"};
+static const struct tn_formula add_by_count = {.text = COUNT_INSIDE
+					       "dx = dx + dy / (height * width)",
+					       .inputs = "dx dy",
+					       .scalars = COUNT_SCALARS,
+					       .outputs = "dx",
+					       .scalar_dtype = TN_I64};
 
 /* Adds the share of cell number `cell` of each window. */
 static tn_status add_cell(const struct tn_pool2d *pool, const tn_array *windows, int64_t cell)
 {
 	const struct tn_window *window = &pool->window;
-	const struct tn_short_program *program = &add_by_count;
+	const struct tn_formula *formula = &add_by_count;
 	int64_t r = cell / window->kernel[1], s = cell % window->kernel[1];
 	tn_array *to = cell_of(windows, r, s);
 	const tn_array *inputs[] = {to, pool->y, pool->index};
 	double scalars[8];
 	if (!to)
-		return failed(pool);
+		return tn_report_status(pool->runtime);
 	if (pool->index) {
-		program = &add_chosen;
+		formula = &add_chosen;
 		scalars[0] = (double)(window->stride[0] * pool->W);
 		scalars[1] = (double)window->stride[1];
 		scalars[2] = (double)((r - window->padding[0]) * pool->W + s - window->padding[1]);
 	} else if (has_one_count(pool)) {
-		program = &add_scaled;
+		formula = &add_scaled;
 		scalars[0] = one_part(pool);
 	} else {
 		count_scalars(pool, scalars);
 	}
-	tn_status status = tn_short_map(pool->runtime, TN_DO_ADD, program, inputs, &to, scalars);
+	tn_status status = tn_formula_map(pool->runtime, TN_DO_ADD, formula, inputs, &to, scalars);
 	tn_array_discard(to);
 	return status;
 }
@@ -374,32 +404,40 @@ static int is_covering(const struct tn_pool2d *pool)
 	       (pool->Q - 1) * window->stride[1] + window->kernel[1] == pool->W;
 }
 
-/* Cells [first, first + n) of a maximum's disjoint windows.  Inputs: x = dy, y = index; scalars:
- * a = stride0 W, b = stride1, then each cell's index in the first window. */
+/* Writes cells [first, first + n) of a maximum's disjoint windows. */
 static tn_status write_cells(const struct tn_pool2d *pool, const tn_array *windows, int64_t first,
 			     int n)
 {
 	const struct tn_window *window = &pool->window;
 	const tn_array *inputs[] = {pool->y, pool->index};
 	tn_array *outputs[TN_PROGRAM_MAX_OUTPUTS];
-	struct text text = {.length = 0};
-	struct tn_short_program program = {text.data, 2, 2 + (uint32_t)n, (uint32_t)n, TN_I32};
-	double scalars[TN_SHORT_SCALARS] = {(double)(window->stride[0] * pool->W),
-					    (double)window->stride[1]};
-	_Static_assert(2 + TN_PROGRAM_MAX_OUTPUTS <= TN_SHORT_SCALARS, "a scalar for each cell");
-	write_text(&text, "l = y - i32(index(2)) * a - i32(index(3)) * b\n");
+	struct text text = {.length = 0}, cell_names = {.length = 0}, dx_names = {.length = 0};
+	const struct tn_formula formula = {.text = text.data,
+					   .inputs = "dy place",
+					   .scalars = cell_names.data,
+					   .outputs = dx_names.data,
+					   .scalar_dtype = TN_I32};
+	double scalars[TN_PROGRAM_MAX_SCALARS] = {(double)(window->stride[0] * pool->W),
+						  (double)window->stride[1]};
+	_Static_assert(2 + TN_PROGRAM_MAX_OUTPUTS <= TN_PROGRAM_MAX_SCALARS,
+		       "a scalar for each cell");
+	write_text(&cell_names, "row_step column_step");
+	write_text(&text,
+		   "chosen = place - i32(index(2)) * row_step - i32(index(3)) * column_step\n");
 	for (int i = 0; i < n; i++) {
 		int64_t r = (first + i) / window->kernel[1];
 		int64_t s = (first + i) % window->kernel[1];
 		outputs[i] = cell_of(windows, r, s);
 		if (!outputs[i])
-			return failed(pool);
+			return tn_report_status(pool->runtime);
 		scalars[2 + i] =
 			(double)((r - window->padding[0]) * pool->W + s - window->padding[1]);
-		write_text(&text, "out%d = l == %s ? x : 0\n", i, tn_short_scalars[2 + i]);
+		write_text(&cell_names, " cell%d", i);
+		write_text(&dx_names, i ? " dx%d" : "dx%d", i);
+		write_text(&text, "dx%d = chosen == cell%d ? dy : 0\n", i, i);
 	}
-	return tn_short_map_apart(pool->runtime, pool->operation, &program, inputs, outputs,
-				  scalars);
+	return tn_formula_map_apart(pool->runtime, pool->operation, &formula, inputs, outputs,
+				    scalars);
 }
 
 tn_status tn_compose_pool2d_backward(void *argument)
@@ -418,7 +456,7 @@ tn_status tn_compose_pool2d_backward(void *argument)
 		status = tn_fill_run(pool->runtime, TN_DO_FILL, pool->x, 0);
 	all = padded && !status ? windows(pool, padded) : NULL;
 	if (!all)
-		return failed(pool);
+		return tn_report_status(pool->runtime);
 	int64_t n_cells = window->kernel[0] * window->kernel[1];
 	int64_t n_at_once = writes ? TN_PROGRAM_MAX_OUTPUTS : 1;
 	for (int64_t cell = 0; cell < n_cells && !status; cell += n_at_once) {
@@ -428,5 +466,6 @@ tn_status tn_compose_pool2d_backward(void *argument)
 	if (status || padded == pool->x)
 		return status;
 	room = inside(pool, padded);
-	return room ? tn_copy_run(pool->runtime, TN_DO_COPY, pool->x, room) : failed(pool);
+	return room ? tn_copy_run(pool->runtime, TN_DO_COPY, pool->x, room)
+		    : tn_report_status(pool->runtime);
 }

@@ -90,10 +90,10 @@ tn_status tn_conv2d_prepack(const tn_array *x, const tn_array *w, const tn_array
 {
 	const tn_array *inputs[4] = {x, w};
 	struct tn_conv2d conv = {.operation = TN_DO_CONV2D,
-				 .x = (tn_array *)(uintptr_t)x,
-				 .w = (tn_array *)(uintptr_t)w,
-				 .bias = (tn_array *)(uintptr_t)bias,
-				 .residual = (tn_array *)(uintptr_t)finish->residual,
+				 .x = tn_array_const_cast(x),
+				 .w = tn_array_const_cast(w),
+				 .bias = tn_array_const_cast(bias),
+				 .residual = tn_array_const_cast(finish->residual),
 				 .activation = finish->activation};
 	uint32_t n_inputs = 2;
 	tn_status status;

@@ -26,8 +26,8 @@ static tn_status run_again(const struct tn_recurrent_again *again, int n_states,
 	struct tn_runtime *rt = call->x->runtime;
 	tn_array *gates = tn_recurrent_gates(call, again->bias);
 	tn_array *w = tn_transpose(call->w_hh, NULL);
-	tn_array *states[TN_RECURRENT_STATES] = {(tn_array *)(uintptr_t)again->h0,
-						 (tn_array *)(uintptr_t)again->c0};
+	tn_array *states[TN_RECURRENT_STATES] = {tn_array_const_cast(again->h0),
+						 tn_array_const_cast(again->c0)};
 	if (!gates || !w)
 		return rt->error.status;
 	const int64_t n_steps = gates->shape[0], width = gates->shape[2];

@@ -25,12 +25,6 @@ struct softmax {
 	int logarithm;
 };
 
-static tn_status failed(const struct softmax *s)
-{
-	tn_status status = s->runtime->report.status;
-	return status ? status : TN_OUT_OF_MEMORY;
-}
-
 /* An array of the shape with length 1 along the axis. */
 static tn_array *make_row(const struct softmax *s, const tn_array *like, tn_dtype dtype)
 {
@@ -48,67 +42,71 @@ static tn_dtype wide(tn_dtype dtype)
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
-static const struct tn_short_program shifted = {"z = exp(x - y)", 2, 0, 0, 0};
-static const struct tn_short_program reciprocal = {"z = 1 / x", 1, 0, 0, 0};
-static const struct tn_short_program logarithm = {"z = log(x)", 1, 0, 0, 0};
-static const struct tn_short_program finish = {"z = exp(x - y) * c", 3, 0, 0, 0};
-static const struct tn_short_program finish_log = {"z = x - y - c", 3, 0, 0, 0};
+static const struct tn_formula as_is = {.text = "term = x", .inputs = "x"};
+static const struct tn_formula shifted = {.text = "term = exp(x - max_x)", .inputs = "x max_x"};
+static const struct tn_formula reciprocal = {.text = "inverse_sum = 1 / sum", .inputs = "sum"};
+static const struct tn_formula logarithm = {.text = "log_sum = log(sum)", .inputs = "sum"};
+static const struct tn_formula finish = {.text = "y = exp(x - max_x) * inverse_sum",
+					 .inputs = "x max_x inverse_sum"};
+static const struct tn_formula finish_log = {.text = "y = x - max_x - log_sum",
+					     .inputs = "x max_x log_sum"};
 
 static tn_status compose_forward(void *argument)
 {
 	const struct softmax *s = argument;
-	tn_array *m = make_row(s, s->x, s->x->dtype), *sum = make_row(s, s->x, wide(s->x->dtype));
-	const tn_array *inputs[] = {s->x, m, sum};
-	struct tn_short_reduction largest = {.prologue = &as_is,
-					     .inputs = inputs,
-					     .outputs = &m,
-					     .axes = 1u << s->axis,
-					     .combiners = {TN_REDUCE_MAX}};
-	struct tn_short_reduction exponentials = {.prologue = &shifted,
-						  .epilogue =
-							  s->logarithm ? &logarithm : &reciprocal,
-						  .inputs = inputs,
-						  .outputs = &sum,
-						  .axes = 1u << s->axis,
-						  .combiners = {TN_REDUCE_SUM}};
+	tn_array *max_x = make_row(s, s->x, s->x->dtype);
+	tn_array *sum = make_row(s, s->x, wide(s->x->dtype)); /* then its inverse or logarithm */
+	const tn_array *inputs[] = {s->x, max_x, sum};
+	struct tn_formula_reduction largest = {.prologue = &as_is,
+					       .inputs = inputs,
+					       .outputs = &max_x,
+					       .axes = 1u << s->axis,
+					       .combiners = {TN_REDUCE_MAX}};
+	struct tn_formula_reduction exponentials = {.prologue = &shifted,
+						    .epilogue =
+							    s->logarithm ? &logarithm : &reciprocal,
+						    .inputs = inputs,
+						    .outputs = &sum,
+						    .axes = 1u << s->axis,
+						    .combiners = {TN_REDUCE_SUM}};
 	tn_status status;
-	if (!m || !sum)
-		return failed(s);
-	status = tn_short_reduce(s->runtime, TN_DO_MAX, &largest);
+	if (!max_x || !sum)
+		return tn_report_status(s->runtime);
+	status = tn_formula_reduce(s->runtime, TN_DO_MAX, &largest);
 	if (!status)
-		status = tn_short_reduce(s->runtime, TN_DO_SUM, &exponentials);
+		status = tn_formula_reduce(s->runtime, TN_DO_SUM, &exponentials);
 	if (status)
 		return status;
-	return tn_short_map(s->runtime, TN_DO_SOFTMAX, s->logarithm ? &finish_log : &finish, inputs,
-			    (tn_array *const *)&s->y, NULL);
+	return tn_formula_map(s->runtime, TN_DO_SOFTMAX, s->logarithm ? &finish_log : &finish,
+			      inputs, (tn_array *const *)&s->y, NULL);
 }
 
 /* ---- Backward --------------------------------------------------------------------------------*/
 
-static const struct tn_short_program product = {"z = x * y", 2, 0, 0, 0};
-static const struct tn_short_program gradient = {"z = x * (y - c)", 3, 0, 0, 0};
-static const struct tn_short_program gradient_log = {"z = y - exp(x) * c", 3, 0, 0, 0};
+static const struct tn_formula product = {.text = "term = y * dy", .inputs = "y dy"};
+static const struct tn_formula gradient = {.text = "dx = y * (dy - sum)", .inputs = "y dy sum"};
+static const struct tn_formula gradient_log = {.text = "dx = dy - exp(y) * sum",
+					       .inputs = "y dy sum"};
 
 static tn_status compose_backward(void *argument)
 {
 	const struct softmax *s = argument;
 	tn_array *sum = make_row(s, s->y, wide(s->y->dtype));
 	const tn_array *inputs[] = {s->y, s->dy, sum};
-	struct tn_short_reduction reduction = {.prologue = s->logarithm ? &as_is : &product,
-					       .inputs = s->logarithm ? inputs + 1 : inputs,
-					       .outputs = &sum,
-					       .axes = 1u << s->axis,
-					       .combiners = {TN_REDUCE_SUM}};
+	struct tn_formula_reduction reduction = {.prologue = s->logarithm ? &as_is : &product,
+						 .inputs = s->logarithm ? inputs + 1 : inputs,
+						 .outputs = &sum,
+						 .axes = 1u << s->axis,
+						 .combiners = {TN_REDUCE_SUM}};
 	tn_status status;
 	if (!sum)
-		return failed(s);
-	status = tn_short_reduce(s->runtime, TN_DO_SUM, &reduction);
+		return tn_report_status(s->runtime);
+	status = tn_formula_reduce(s->runtime, TN_DO_SUM, &reduction);
 	if (status)
 		return status;
-	return tn_short_map(s->runtime, TN_DO_SOFTMAX_BACKWARD,
-			    s->logarithm ? &gradient_log : &gradient, inputs,
-			    (tn_array *const *)&s->dx, NULL);
+	return tn_formula_map(s->runtime, TN_DO_SOFTMAX_BACKWARD,
+			      s->logarithm ? &gradient_log : &gradient, inputs,
+			      (tn_array *const *)&s->dx, NULL);
 }
 
 /* ---- Public functions ------------------------------------------------------------------------*/
@@ -157,7 +155,7 @@ static tn_status run_softmax(struct softmax *s, tn_array *out, int is_forward)
 
 tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
 {
-	struct softmax s = {.x = (tn_array *)(uintptr_t)x, .axis = axis, .logarithm = is_logarithm};
+	struct softmax s = {.x = tn_array_const_cast(x), .axis = axis, .logarithm = is_logarithm};
 	tn_status status;
 	s.runtime = tn_begin(1, &x, "softmax");
 	if (!s.runtime)
@@ -165,7 +163,7 @@ tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
 	status = check_axis(&s, "softmax", x);
 	if (!status) {
 		s.y = tn_array_make_like(x, x->dtype);
-		status = s.y ? TN_OK : failed(&s);
+		status = s.y ? TN_OK : tn_report_status(s.runtime);
 	}
 	if (!status && s.y->size)
 		status = run_softmax(&s, s.y, 1);
@@ -175,8 +173,8 @@ tn_array *tn_softmax_forward(const tn_array *x, int axis, int is_logarithm)
 tn_array *tn_softmax_backward(const tn_array *y, const tn_array *dy, int axis, int is_logarithm)
 {
 	const tn_array *inputs[] = {y, dy};
-	struct softmax s = {.y = (tn_array *)(uintptr_t)y,
-			    .dy = (tn_array *)(uintptr_t)dy,
+	struct softmax s = {.y = tn_array_const_cast(y),
+			    .dy = tn_array_const_cast(dy),
 			    .axis = axis,
 			    .logarithm = is_logarithm};
 	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
@@ -193,7 +191,7 @@ tn_array *tn_softmax_backward(const tn_array *y, const tn_array *dy, int axis, i
 				 tn_dtype_name(dy->dtype), tn_array_text(dy, found));
 	if (!status) {
 		s.dx = tn_array_make_like(y, y->dtype);
-		status = s.dx ? TN_OK : failed(&s);
+		status = s.dx ? TN_OK : tn_report_status(s.runtime);
 	}
 	if (!status && s.dx->size)
 		status = run_softmax(&s, s.dx, 0);

@@ -140,12 +140,16 @@ static tn_status exchange_statistics(const tn_array *x, const struct tn_norm_ran
 	return status;
 }
 
-/* running := running + momentum (new - running); the variance by count / (count - 1). */
+/* The variance is multiplied by Bessel's correction, count / (count - 1). */
 static tn_status update_running(const tn_array *x, const struct tn_batch_norm_options *o,
 				const double *numbers)
 {
-	static const struct tn_short_program program = {
-		"out0 = x + a * (c - x)\nout1 = y + a * (d * b - y)", 4, 2, 2, 0};
+	static const struct tn_formula formula = {
+		.text = "running_mean = running_mean + momentum * (mean - running_mean)\n"
+			"running_var = running_var + momentum * (var * bessel - running_var)",
+		.inputs = "running_mean running_var mean var",
+		.scalars = "momentum bessel",
+		.outputs = "running_mean running_var"};
 	struct tn_runtime *rt = x->runtime;
 	const tn_array *inputs[] = {o->running_mean, o->running_var, write(x, numbers + 1),
 				    write(x, numbers + 1 + x->shape[1])};
@@ -153,8 +157,8 @@ static tn_status update_running(const tn_array *x, const struct tn_batch_norm_op
 	const double scalars[] = {o->momentum, numbers[0] / (numbers[0] - 1)};
 	if (!inputs[2] || !inputs[3])
 		return rt->error.status;
-	return tn_end_into(rt, tn_short_map(rt, tn_operation_named(rt, operation), &program, inputs,
-					    outputs, scalars));
+	return tn_end_into(rt, tn_formula_map(rt, tn_operation_named(rt, operation), &formula,
+					      inputs, outputs, scalars));
 }
 
 /* ---- Backward --------------------------------------------------------------------------------*/

@@ -98,7 +98,7 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 		/* The same file fails again under the same name; under another name it may load. */
 		if (list[j].identified && list[j].device == candidate->device &&
 		    list[j].inode == candidate->inode &&
-		    (list[j].row->status == TN_OK || !strcmp(list[j].name, candidate->name)))
+		    (!list[j].row->status || !strcmp(list[j].name, candidate->name)))
 			return tn_fail(error, TN_DUPLICATE, "search", "the same file as %s",
 				       list[j].path);
 	}
@@ -154,7 +154,7 @@ static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t 
 	const struct tn_candidate *list = loading->candidates.list;
 	for (size_t j = 0; j < i; j++) {
 		/* An unusable file does not exclude a later copy, which may be intact. */
-		if (list[j].row->status != TN_OK)
+		if (list[j].row->status)
 			continue;
 		if (!memcmp(list[j].note.uuid, note->uuid, sizeof(none)))
 			return tn_fail(error, TN_DUPLICATE, "negotiate", "the same UUID as %s",

@@ -91,12 +91,12 @@ static tn_status add_reason(struct tn_text *text, const struct tn_load_report *r
 			    const struct tn_selection_item *item)
 {
 	const struct tn_load_row *row = tn_load_report_find(report, item->name);
-	if (row->status != TN_OK && row->hardware_seen && row->hardware[0])
+	if (row->status && row->hardware_seen && row->hardware[0])
 		tn_text_format(text, "%s present, ", row->hardware);
 	tn_text_add(text, item->name);
 	if (item->index != TN_ANY_INDEX)
 		tn_text_format(text, ":%" PRId64, item->index);
-	if (row->status == TN_OK) {
+	if (!row->status) {
 		tn_text_format(text, " not used: NO_DEVICE: %s has %" PRIu32 " device%s",
 			       item->name, row->n_devices, row->n_devices == 1 ? "" : "s");
 		return TN_NO_DEVICE;
@@ -156,7 +156,7 @@ static int is_missed(const struct tn_load_report *report, const struct tn_known 
 {
 	const struct tn_load_row *row = tn_load_report_find(report, known->name);
 	int rank = tn_kind_rank(known->kind), chosen = tn_kind_rank(device_of(choice)->kind);
-	return row && row->status != TN_OK && row->status != TN_EXCLUDED && known->seen &&
+	return row && row->status && row->status != TN_EXCLUDED && known->seen &&
 	       known->hardware[0] && (rank < chosen || (rank == chosen && known->n_signs));
 }
 
@@ -218,7 +218,7 @@ static void mark_selected(struct tn_load_report *report, const struct tn_choice 
 {
 	for (size_t i = 0; i < report->n_rows; i++) {
 		struct tn_load_row *row = report->rows[i];
-		if (row->status == TN_OK && !strcmp(row->name, choice->backend->plugin.name)) {
+		if (!row->status && !strcmp(row->name, choice->backend->plugin.name)) {
 			row->selected = 1;
 			row->selected_device = choice->index;
 		}

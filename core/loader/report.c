@@ -181,8 +181,8 @@ const struct tn_load_row *tn_load_report_row(const tn_load_report *report, size_
 /* Does row a represent the name better than row b? */
 static int further(const struct tn_load_row *a, const struct tn_load_row *b)
 {
-	if ((a->status == TN_OK) != (b->status == TN_OK))
-		return a->status == TN_OK;
+	if ((!a->status) != (!b->status))
+		return !a->status;
 	if ((a->status == TN_DUPLICATE) != (b->status == TN_DUPLICATE))
 		return b->status == TN_DUPLICATE;
 	return a->stage > b->stage;

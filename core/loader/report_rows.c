@@ -71,7 +71,7 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 		tn_selection_names(&loading->selection, row->name) && !like && !fault && !known;
 	const char *separator = "; available: ";
 	for (size_t i = 0; unknown && i < loading->report->n_rows; i++) {
-		if (loading->report->rows[i]->status != TN_OK)
+		if (loading->report->rows[i]->status)
 			continue;
 		tn_text_format(&text, "%s%s", separator, loading->report->rows[i]->name);
 		separator = ", ";

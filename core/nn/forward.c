@@ -179,7 +179,7 @@ tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 		return module->when_frozen->forward(module, x);
 	if (watch_weights(module))
 		return NULL;
-	tn_array *input = (tn_array *)(uintptr_t)x;
+	tn_array *input = tn_array_const_cast(x);
 	tn_array *y = module->is_recomputed && module->runtime->recorder
 			      ? tn_recompute(run, module, 1, &input)
 			      : run(module, &input);
@@ -227,7 +227,7 @@ tn_array *tn_module_run(tn_module *module, tn_module_function *f, uint32_t flags
 		while (k < n && distinct[k] != inputs[i])
 			k++;
 		if (k == n)
-			distinct[n++] = (tn_array *)(uintptr_t)inputs[i];
+			distinct[n++] = tn_array_const_cast(inputs[i]);
 		call.places[i] = (uint8_t)(k + 1);
 	}
 	return module->is_recomputed && module->runtime->recorder

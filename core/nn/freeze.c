@@ -59,9 +59,14 @@ static tn_array *over_channels(const tn_array *values, const tn_array *b, double
 /* Writes the fold's arrays, in a scope of the caller. */
 static tn_status compute_fold(const tn_module *conv)
 {
-	static const struct tn_short_program weights = {"z = x * (y / sqrt(c + a))", 3, 1, 0, 0};
-	static const struct tn_short_program biases = {"z = (x - d) * (y / sqrt(c + a)) + e", 5, 1,
-						       0, 0};
+	static const struct tn_formula weights = {
+		.text = "folded = w * (gamma / sqrt(var + epsilon))",
+		.inputs = "w gamma var",
+		.scalars = "epsilon"};
+	static const struct tn_formula biases = {
+		.text = "folded = (b - mean) * (gamma / sqrt(var + epsilon)) + beta",
+		.inputs = "b gamma var mean beta",
+		.scalars = "epsilon"};
 	const struct tn_fold *fold = conv->fold;
 	const tn_module *norm = fold->norm;
 	struct tn_runtime *rt = conv->runtime;
@@ -77,9 +82,9 @@ static tn_status compute_fold(const tn_module *conv)
 		return rt->error.status;
 	const tn_array *of_w[] = {tn_module_own_parameter(conv, "weight"), gamma, var};
 	const tn_array *of_b[] = {bias, gamma, var, mean, beta};
-	tn_status status = tn_short_map(rt, operation, &weights, of_w, &w, &epsilon);
+	tn_status status = tn_formula_map(rt, operation, &weights, of_w, &w, &epsilon);
 	if (!status)
-		status = tn_short_map(rt, operation, &biases, of_b, &b, &epsilon);
+		status = tn_formula_map(rt, operation, &biases, of_b, &b, &epsilon);
 	return tn_end_into(rt, status);
 }
 

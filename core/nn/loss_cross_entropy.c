@@ -11,6 +11,7 @@
 #include "array/shape.h"
 #include "autograd/node.h"
 #include "base/dtype.h"
+#include "base/options.h"
 #include "layers/cross_entropy.h"
 #include "nn/loss.h"
 #include "nn/loss_rows.h"
@@ -106,11 +107,15 @@ static tn_array *losses_of(const tn_array *logits, const tn_array *labels, int64
 static tn_array *smoothed(const struct tn_loss_rows *rows, const tn_array *losses,
 			  const tn_array *weight, double e)
 {
-	/* Inputs: losses, input[label], mean input, known labels, factors, W; scalar: a = e. */
-	static const struct tn_short_program plain = {"z = d == -1 ? 0 : x + a * (y - c)", 4, 1, 0,
-						      0};
-	static const struct tn_short_program weighted = {
-		"z = d == -1 ? 0 : (1 - a) * e * x + a * (f * (x + y) - c)", 6, 1, 0, 0};
+	static const struct tn_formula plain = {
+		.text = "smoothed = known == -1 ? 0 : loss + e * (x_label - mean_x)",
+		.inputs = "loss x_label mean_x known",
+		.scalars = "e"};
+	static const struct tn_formula weighted = {
+		.text = "lse = loss + x_label; mean_loss = W * lse - mean_wx\n"
+			"smoothed = known == -1 ? 0 : (1 - e) * factor * loss + e * mean_loss",
+		.inputs = "loss x_label mean_wx known factor W",
+		.scalars = "e"};
 	static const int classes[] = {1};
 	const tn_array *x = rows->input;
 	const tn_array *w = tn_loss_in_dtype(weight, rows->dtype);
@@ -122,7 +127,7 @@ static tn_array *smoothed(const struct tn_loss_rows *rows, const tn_array *losse
 		rows->factors,
 		w ? tn_mean(w, TN_ALL_AXES, NULL, 0) : NULL,
 	};
-	return tn_formula(name, w ? &weighted : &plain, rows->dtype, inputs, &e);
+	return tn_formula_array(name, w ? &weighted : &plain, rows->dtype, inputs, &e);
 }
 
 /* x less its largest element in each row, a constant: sums over the classes of logits that share a
@@ -194,9 +199,14 @@ static tn_status check_probabilities(const tn_array *input, const tn_array *targ
 static tn_array *of_probabilities(const tn_array *input, const tn_array *target,
 				  const struct tn_cross_entropy_options *o)
 {
-	/* Inputs: log softmax, target, weights; scalars: a = 1 - e, b = e / C. */
-	static const struct tn_short_program plain = {"z = -x * (a * y + b)", 2, 2, 0, 0};
-	static const struct tn_short_program weighted = {"z = -x * (a * y + b) * c", 3, 2, 0, 0};
+	/* p is the softmax; the smoothed target is (1 - e) target + e / C. */
+	static const struct tn_formula plain = {.text = "term = -log_p * (keep * target + spread)",
+						.inputs = "log_p target",
+						.scalars = "keep spread"};
+	static const struct tn_formula weighted = {
+		.text = "term = -log_p * (keep * target + spread) * weight",
+		.inputs = "log_p target weight",
+		.scalars = "keep spread"};
 	const int axis = input->rank > 1;
 	tn_dtype dtype = input->dtype == TN_F64 ? TN_F64 : TN_F32;
 	if (check_probabilities(input, target, o, axis))
@@ -209,11 +219,17 @@ static tn_array *of_probabilities(const tn_array *input, const tn_array *target,
 	const tn_array *weight = tn_loss_in_dtype(o->weight, dtype);
 	const tn_array *inputs[] = {tn_log_softmax(tn_loss_in_dtype(input, dtype), axis), target,
 				    weight ? tn_reshape(weight, input->rank, shape) : NULL};
-	tn_array *terms = tn_formula(name, weight ? &weighted : &plain, dtype, inputs, scalars);
+	tn_array *terms =
+		tn_formula_array(name, weight ? &weighted : &plain, dtype, inputs, scalars);
 	return tn_loss_reduce(tn_sum(terms, 1, &axis, 0), o->reduction);
 }
 
 /* ---- The public function ---------------------------------------------------------------------*/
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_cross_entropy_options, label_smoothing), .most = 1},
+	{0},
+};
 
 tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 			   const struct tn_cross_entropy_options *options)
@@ -224,15 +240,8 @@ tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 	struct tn_runtime *rt = input->runtime;
 	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_cross_entropy_options", name) ||
 	    tn_runtime_ready(rt) ||
-	    tn_loss_check_reduction(rt, name, o.reduction, TN_REDUCTION_NONE))
-		return NULL;
-	if (!(o.label_smoothing >= 0.0 && o.label_smoothing <= 1.0)) {
-		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, name,
-				"label_smoothing: expected a number in [0, 1], found %g",
-				o.label_smoothing);
-		return NULL;
-	}
-	if (tn_scope_begin(tn_array_context(input)))
+	    tn_loss_check_reduction(rt, name, o.reduction, TN_REDUCTION_NONE) ||
+	    tn_runtime_check(rt, &o, members, name) || tn_scope_begin(tn_array_context(input)))
 		return NULL;
 	/* No gradient flows to it. */
 	if (o.weight)

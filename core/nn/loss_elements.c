@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Losses of elements: each is one element program of input x and target y, and a reduction.
+ * Losses of elements: each is one formula of input x and target y, and a reduction.
  */
 #include <math.h>
 
 #include "array/record.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "base/options.h"
 #include "nn/loss.h"
 #include "ops/formula.h"
 
@@ -16,12 +17,12 @@
 /* One call of a loss. */
 struct element_loss {
 	const char *operation;
-	const struct tn_short_program *program;
+	const struct tn_formula *formula;
 	const char *const *derivatives; /* as in struct tn_record */
 	const tn_array *input;
 	const tn_array *target;
-	const tn_array *others[2]; /* inputs 2 and 3 of the program, which broadcast to the input */
-	double scalars[2];         /* the program's a and b */
+	const tn_array *others[2]; /* inputs 2 and 3 of the formula, which broadcast to the input */
+	double scalars[2];         /* of the formula */
 	uint32_t reduction;
 	uint32_t last_reduction;
 	int is_signed; /* an integer target must be signed */
@@ -77,20 +78,19 @@ static tn_array *run_loss(const struct element_loss *loss)
 	if (tn_loss_check_input(loss->operation, loss->input) || check_target(loss) ||
 	    tn_loss_check_reduction(loss->input->runtime, loss->operation, loss->reduction, last))
 		return NULL;
-	return tn_loss_reduce(tn_formula_derived(loss->operation, loss->program, loss->derivatives,
-						 loss->input->dtype, inputs, loss->scalars),
+	return tn_loss_reduce(tn_formula_derived_array(loss->operation, loss->formula,
+						       loss->derivatives, loss->input->dtype,
+						       inputs, loss->scalars),
 			      loss->reduction);
 }
 
-/* A parameter of a loss that must be finite and at least 0, or above 0. */
-static int is_refused(const tn_array *input, const char *operation, const char *name, double value,
-		      int above)
+static int is_refused(const tn_array *input, const char *operation,
+		      const struct tn_option *parameter, double value)
 {
-	if (!input || (isfinite(value) && (above ? value > 0.0 : value >= 0.0)))
+	struct tn_error_info *report = input ? &input->runtime->report : NULL;
+	if (!input || !tn_option_check(parameter, value, operation, report))
 		return 0;
-	tn_runtime_fail(input->runtime, TN_INVALID_ARGUMENT, operation,
-			"%s: expected a finite number %s 0, found %g", name,
-			above ? "above" : "of at least", value);
+	tn_runtime_keep(input->runtime, report);
 	return 1;
 }
 
@@ -98,11 +98,10 @@ static int is_refused(const tn_array *input, const char *operation, const char *
 
 tn_array *tn_mse_loss(const tn_array *input, const tn_array *target, uint32_t reduction)
 {
-	static const struct tn_short_program program = {"d = x - y\n"
-							"z = d * d",
-							2, 0, 0, 0};
+	static const struct tn_formula formula = {.text = "d = x - y; loss = d * d",
+						  .inputs = "x y"};
 	return run_loss(&(struct element_loss){.operation = "mse_loss",
-					       .program = &program,
+					       .formula = &formula,
 					       .input = input,
 					       .target = target,
 					       .reduction = reduction});
@@ -110,9 +109,9 @@ tn_array *tn_mse_loss(const tn_array *input, const tn_array *target, uint32_t re
 
 tn_array *tn_l1_loss(const tn_array *input, const tn_array *target, uint32_t reduction)
 {
-	static const struct tn_short_program program = {"z = abs(x - y)", 2, 0, 0, 0};
+	static const struct tn_formula formula = {.text = "loss = abs(x - y)", .inputs = "x y"};
 	return run_loss(&(struct element_loss){.operation = "l1_loss",
-					       .program = &program,
+					       .formula = &formula,
 					       .input = input,
 					       .target = target,
 					       .reduction = reduction});
@@ -123,15 +122,19 @@ tn_array *tn_l1_loss(const tn_array *input, const tn_array *target, uint32_t red
 tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double delta,
 			uint32_t reduction)
 {
-	static const struct tn_short_program program = {
-		"d = abs(x - y); m = min(d, a); z = m * (d - 0.5 * m)", 2, 1, 0, 0};
+	static const struct tn_formula formula = {
+		.text = "d = abs(x - y); m = min(d, delta); loss = m * (d - 0.5 * m)",
+		.inputs = "x y",
+		.scalars = "delta"};
 	static const char *const derivatives[TN_DERIVATIVES] = {
-		"d = x - y; z = c * (abs(d) < a ? d : a * sign(d))",
-		"d = y - x; z = c * (abs(d) < a ? d : a * sign(d))"};
-	if (is_refused(input, "huber_loss", "delta", delta, 1))
+		"d = x - y; dx = dz * (abs(d) < delta ? d : delta * sign(d))",
+		"d = y - x; dy = dz * (abs(d) < delta ? d : delta * sign(d))"};
+	static const struct tn_option range = {
+		.name = "delta", .excluded = TN_LEAST | TN_MOST, .most = INFINITY};
+	if (is_refused(input, "huber_loss", &range, delta))
 		return NULL;
 	return run_loss(&(struct element_loss){.operation = "huber_loss",
-					       .program = &program,
+					       .formula = &formula,
 					       .derivatives = derivatives,
 					       .input = input,
 					       .target = target,
@@ -143,17 +146,22 @@ tn_array *tn_huber_loss(const tn_array *input, const tn_array *target, double de
 tn_array *tn_smooth_l1_loss(const tn_array *input, const tn_array *target, double beta,
 			    uint32_t reduction)
 {
-	static const struct tn_short_program program = {
-		"d = abs(x - y); m = min(d, a); z = m * b * (d - 0.5 * m)", 2, 2, 0, 0};
+	static const struct tn_formula formula = {.text = "d = abs(x - y); m = min(d, beta)\n"
+							  "loss = m * inverse_beta * (d - 0.5 * m)",
+						  .inputs = "x y",
+						  .scalars = "beta inverse_beta"};
 	static const char *const derivatives[TN_DERIVATIVES] = {
-		"d = x - y; z = c * (abs(d) < a ? d * b : sign(d))",
-		"d = y - x; z = c * (abs(d) < a ? d * b : sign(d))"};
-	static const struct tn_short_program without_beta = {"z = abs(x - y)", 2, 0, 0, 0};
-	if (is_refused(input, "smooth_l1_loss", "beta", beta, 0))
+		"d = x - y; dx = dz * (abs(d) < beta ? d * inverse_beta : sign(d))",
+		"d = y - x; dy = dz * (abs(d) < beta ? d * inverse_beta : sign(d))"};
+	static const struct tn_formula without_beta = {.text = "loss = abs(x - y)",
+						       .inputs = "x y"};
+	static const struct tn_option range = {
+		.name = "beta", .excluded = TN_MOST, .most = INFINITY};
+	if (is_refused(input, "smooth_l1_loss", &range, beta))
 		return NULL;
 	int has_beta = isfinite(1.0F / (float)beta);
 	return run_loss(&(struct element_loss){.operation = "smooth_l1_loss",
-					       .program = has_beta ? &program : &without_beta,
+					       .formula = has_beta ? &formula : &without_beta,
 					       .derivatives = has_beta ? derivatives : NULL,
 					       .input = input,
 					       .target = target,
@@ -166,11 +174,14 @@ tn_array *tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_ar
 {
 	static const char name[] = "binary_cross_entropy_with_logits";
 	/* By which weights are given: none, weight, pos_weight, both. */
-	static const struct tn_short_program programs[] = {
-		{"z = (1 - y) * x + softplus(-x)", 2, 0, 0, 0},
-		{"z = c * ((1 - y) * x + softplus(-x))", 3, 0, 0, 0},
-		{"z = (1 - y) * x + (1 + (c - 1) * y) * softplus(-x)", 3, 0, 0, 0},
-		{"z = c * ((1 - y) * x + (1 + (d - 1) * y) * softplus(-x))", 4, 0, 0, 0},
+	static const struct tn_formula formulas[] = {
+		{.text = "loss = (1 - y) * x + softplus(-x)", .inputs = "x y"},
+		{.text = "loss = weight * ((1 - y) * x + softplus(-x))", .inputs = "x y weight"},
+		{.text = "loss = (1 - y) * x + (1 + (pos_weight - 1) * y) * softplus(-x)",
+		 .inputs = "x y pos_weight"},
+		{.text = "positive = 1 + (pos_weight - 1) * y\n"
+			 "loss = weight * ((1 - y) * x + positive * softplus(-x))",
+		 .inputs = "x y weight pos_weight"},
 	};
 	struct tn_binary_cross_entropy_options o = {0};
 	if (!input || !target ||
@@ -179,7 +190,7 @@ tn_array *tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_ar
 		return NULL;
 	const struct element_loss loss = {
 		.operation = name,
-		.program = &programs[(o.weight ? 1 : 0) + (o.pos_weight ? 2 : 0)],
+		.formula = &formulas[(o.weight ? 1 : 0) + (o.pos_weight ? 2 : 0)],
 		.input = input,
 		.target = target,
 		.others = {o.weight ? o.weight : o.pos_weight, o.pos_weight},
@@ -193,12 +204,13 @@ tn_array *tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_ar
 tn_array *tn_kl_div(const tn_array *input, const tn_array *target, int log_target,
 		    uint32_t reduction)
 {
-	static const struct tn_short_program of_probabilities = {
-		"z = (y == 0 ? 0 : y * log(y == 0 ? 1 : y)) - y * x", 2, 0, 0, 0};
-	static const struct tn_short_program of_logarithms = {"z = exp(y) * (y - x)", 2, 0, 0, 0};
+	static const struct tn_formula of_probabilities = {
+		.text = "loss = (y == 0 ? 0 : y * log(y == 0 ? 1 : y)) - y * x", .inputs = "x y"};
+	static const struct tn_formula of_logarithms = {.text = "loss = exp(y) * (y - x)",
+							.inputs = "x y"};
 	return run_loss(
 		&(struct element_loss){.operation = "kl_div",
-				       .program = log_target ? &of_logarithms : &of_probabilities,
+				       .formula = log_target ? &of_logarithms : &of_probabilities,
 				       .input = input,
 				       .target = target,
 				       .reduction = reduction,
@@ -210,12 +222,13 @@ tn_array *tn_kl_div(const tn_array *input, const tn_array *target, int log_targe
 tn_array *tn_hinge_embedding_loss(const tn_array *input, const tn_array *target, double margin,
 				  uint32_t reduction)
 {
-	static const struct tn_short_program program = {
-		"h = a - x\n"
-		"z = (y != 1 ? (h <= 0 ? 0 : h) : 0) + (y != -1 ? x : 0)",
-		2, 1, 0, 0};
+	static const struct tn_formula formula = {
+		.text = "h = margin - x\n"
+			"loss = (y != 1 ? (h <= 0 ? 0 : h) : 0) + (y != -1 ? x : 0)",
+		.inputs = "x y",
+		.scalars = "margin"};
 	return run_loss(&(struct element_loss){.operation = "hinge_embedding_loss",
-					       .program = &program,
+					       .formula = &formula,
 					       .input = input,
 					       .target = target,
 					       .scalars = {margin},

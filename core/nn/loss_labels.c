@@ -16,9 +16,9 @@ static tn_array *nll_loss(const tn_array *input, const tn_array *labels,
 			  const struct tn_nll_loss_options *o)
 {
 	const struct tn_check *check = &tn_label_checks[TN_LABELS_OF_NLL_LOSS];
-	/* Inputs: the label's logarithm, known labels, factors. */
-	static const struct tn_short_program program = {"z = y == -2 ? nan : y == -1 ? 0 : -x * c",
-							3, 0, 0, 0};
+	static const struct tn_formula formula = {
+		.text = "loss = known == -2 ? nan : known == -1 ? 0 : -log_p * factor",
+		.inputs = "log_p known factor"};
 	struct tn_loss_rows rows;
 	int64_t ignored = o->has_ignore_label ? o->ignore_label : TN_NO_LABEL;
 	if (tn_loss_rows_of(&rows, check, input, labels, ignored) ||
@@ -26,9 +26,9 @@ static tn_array *nll_loss(const tn_array *input, const tn_array *labels,
 	    tn_loss_rows_check(&rows) || tn_loss_rows_weigh(&rows, o->weight))
 		return NULL;
 	const tn_array *inputs[] = {tn_loss_rows_pick(&rows), rows.known, rows.factors};
-	return tn_loss_rows_reduce(&rows,
-				   tn_formula(check->operation, &program, rows.dtype, inputs, NULL),
-				   labels, o->reduction);
+	return tn_loss_rows_reduce(
+		&rows, tn_formula_array(check->operation, &formula, rows.dtype, inputs, NULL),
+		labels, o->reduction);
 }
 
 tn_array *tn_nll_loss(const tn_array *input, const tn_array *labels,
@@ -50,17 +50,18 @@ static tn_array *multi_margin(const tn_array *input, const tn_array *labels, int
 			      const tn_array *weight, uint32_t reduction)
 {
 	const struct tn_check *check = &tn_label_checks[TN_LABELS_OF_MULTI_MARGIN_LOSS];
-	/* Inputs: the input, the label's element, known labels, factors; scalar: a = the margin.  A
-	 * derivative of 0 where h is 0, as in PyTorch. */
-	static const struct tn_short_program programs[] = {
-		{"h = a - y + x\n"
-		 "z = index(1) == i64(c) ? 0 : d * (h <= 0 ? 0 : h)",
-		 4, 1, 0, 0},
-		{"h = a - y + x\n"
-		 "m = h <= 0 ? 0 : h\n"
-		 "z = index(1) == i64(c) ? 0 : d * m * m",
-		 4, 1, 0, 0}};
-	static const struct tn_short_program or_nan = {"z = y == -2 ? nan : x", 2, 0, 0, 0};
+	/* By p - 1.  A derivative of 0 where h is 0, as in PyTorch. */
+	static const struct tn_formula formulas[] = {
+		{.text = "h = margin - x_label + x; hinge = h <= 0 ? 0 : h\n"
+			 "term = index(1) == i64(known) ? 0 : factor * hinge",
+		 .inputs = "x x_label known factor",
+		 .scalars = "margin"},
+		{.text = "h = margin - x_label + x; hinge = h <= 0 ? 0 : h\n"
+			 "term = index(1) == i64(known) ? 0 : factor * hinge * hinge",
+		 .inputs = "x x_label known factor",
+		 .scalars = "margin"}};
+	static const struct tn_formula or_nan = {.text = "loss = known == -2 ? nan : mean",
+						 .inputs = "mean known"};
 	struct tn_loss_rows rows;
 	if (tn_loss_rows_of(&rows, check, input, labels, TN_NO_LABEL))
 		return NULL;
@@ -77,9 +78,9 @@ static tn_array *multi_margin(const tn_array *input, const tn_array *labels, int
 	const tn_array *inputs[] = {rows.input, tn_expand_dims(tn_loss_rows_pick(&rows), 1),
 				    tn_expand_dims(rows.known, 1), tn_expand_dims(rows.factors, 1)};
 	tn_array *terms =
-		tn_formula(check->operation, &programs[p - 1], rows.dtype, inputs, &margin);
+		tn_formula_array(check->operation, &formulas[p - 1], rows.dtype, inputs, &margin);
 	const tn_array *means[] = {tn_mean(terms, 1, (const int[]){1}, 0), rows.known};
-	tn_array *losses = tn_formula(check->operation, &or_nan, rows.dtype, means, NULL);
+	tn_array *losses = tn_formula_array(check->operation, &or_nan, rows.dtype, means, NULL);
 	if (losses && reduction == TN_REDUCTION_MEAN)
 		return tn_mean(losses, TN_ALL_AXES, NULL, 0);
 	return tn_loss_rows_reduce(&rows, losses, labels, reduction);
@@ -143,14 +144,15 @@ static tn_status check_pair(const tn_array *a, const tn_array *b, const tn_array
 static tn_array *cosine_losses(const tn_array *a, const tn_array *b, const tn_array *target,
 			       double margin)
 {
-	/* Inputs: a b, a a, b b, target; scalar: a = the margin. */
-	static const struct tn_short_program program = {
-		"s = x / sqrt((y + 1e-12) * (c + 1e-12))\n"
-		"h = s - a\n"
-		"z = (d == 1 ? 1 - s : 0) + (d == -1 ? (h <= 0 ? 0 : h) : 0)",
-		4, 1, 0, 0};
+	static const struct tn_formula formula = {
+		.text = "cosine = ab / sqrt((aa + 1e-12) * (bb + 1e-12))\n"
+			"h = cosine - margin\n"
+			"loss = (target == 1 ? 1 - cosine : 0) +"
+			" (target == -1 ? (h <= 0 ? 0 : h) : 0)",
+		.inputs = "ab aa bb target",
+		.scalars = "margin"};
 	const tn_array *inputs[] = {dot(a, b), dot(a, a), dot(b, b), target};
-	return tn_formula("cosine_embedding_loss", &program, a->dtype, inputs, &margin);
+	return tn_formula_array("cosine_embedding_loss", &formula, a->dtype, inputs, &margin);
 }
 
 tn_array *tn_cosine_embedding_loss(const tn_array *a, const tn_array *b, const tn_array *target,

@@ -77,8 +77,9 @@ tn_status tn_loss_rows_check(const struct tn_loss_rows *rows)
 	return tn_end_into(rt, tn_indices_in_range(rt, &range, rows->labels));
 }
 
-/* Inputs: x of (rows, C), labels as a column. */
-static const struct tn_short_program of_class = {"z = index(1) == i64(y) ? x : 0", 2, 0, 0, 0};
+/* x is (rows, C), the labels are a column. */
+static const struct tn_formula of_class = {.text = "x_label = index(1) == i64(label) ? x : 0",
+					   .inputs = "x label"};
 
 /* Each label's weight, 0 where the label is not a class.  Without a gather, which not every
  * backend can capture. */
@@ -88,36 +89,39 @@ static tn_status weigh_labels(struct tn_loss_rows *rows, const tn_array *weight)
 	const tn_array *inputs[] = {
 		tn_broadcast_to(tn_loss_in_dtype(weight, rows->dtype), 2, rows->input->shape),
 		tn_expand_dims(rows->known, 1)};
-	const struct tn_short_reduction reduction = {.prologue = &of_class,
-						     .inputs = inputs,
-						     .outputs = &rows->factors,
-						     .axes = 1u << 1,
-						     .combiners = {TN_REDUCE_SUM}};
+	const struct tn_formula_reduction reduction = {.prologue = &of_class,
+						       .inputs = inputs,
+						       .outputs = &rows->factors,
+						       .axes = 1u << 1,
+						       .combiners = {TN_REDUCE_SUM}};
 	if (tn_runtime_ready(rt))
 		return rt->error.status;
 	rows->factors =
 		tn_array_make(rt, tn_array_home(rows->input), rows->dtype, 1, rows->labels->shape);
 	tn_status status = rows->factors ? TN_OK : rt->report.status;
 	if (!status && rows->factors->size)
-		status = tn_short_reduce(rt, tn_operation_named(rt, rows->check->operation),
-					 &reduction);
+		status = tn_formula_reduce(rt, tn_operation_named(rt, rows->check->operation),
+					   &reduction);
 	return tn_end_into(rt, status);
 }
 
 tn_status tn_loss_rows_weigh(struct tn_loss_rows *rows, const tn_array *weight)
 {
-	/* Scalars: a = the label to ignore, b = C. */
-	static const struct tn_short_program known = {"l = i64(x)\n"
-						      "z = l == a ? -1 : l < 0 || l >= b ? -2 : l",
-						      1, 2, 0, TN_I64};
-	static const struct tn_short_program ones = {"z = x < 0 ? 0.0 : 1.0", 1, 0, 0, 0};
+	static const struct tn_formula known = {
+		.text = "k = i64(label)\n"
+			"known = k == ignored ? -1 : k < 0 || k >= n_classes ? -2 : k",
+		.inputs = "label",
+		.scalars = "ignored n_classes",
+		.scalar_dtype = TN_I64};
+	static const struct tn_formula ones = {.text = "factor = known < 0 ? 0.0 : 1.0",
+					       .inputs = "known"};
 	const char *name = rows->check->operation;
 	const double scalars[] = {(double)rows->ignored, (double)rows->input->shape[1]};
-	rows->known = tn_formula(name, &known, TN_I32, &rows->labels, scalars);
+	rows->known = tn_formula_array(name, &known, TN_I32, &rows->labels, scalars);
 	if (weight)
 		return weigh_labels(rows, weight);
-	rows->factors =
-		tn_formula(name, &ones, rows->dtype, (const tn_array *const *)&rows->known, NULL);
+	rows->factors = tn_formula_array(name, &ones, rows->dtype,
+					 (const tn_array *const *)&rows->known, NULL);
 	return tn_runtime_ready(rows->input->runtime);
 }
 
@@ -133,16 +137,20 @@ struct pick {
  * label. */
 static tn_array *element_numbers(const char *operation, const tn_array *known, int64_t n_classes)
 {
-	static const struct tn_short_program number = {"z = index(0) * a + (x < 0 ? 0 : i64(x))", 1,
-						       1, 0, TN_I64};
+	static const struct tn_formula number = {
+		.text = "number = index(0) * n_classes + (known < 0 ? 0 : i64(known))",
+		.inputs = "known",
+		.scalars = "n_classes",
+		.scalar_dtype = TN_I64};
 	const double row = (double)n_classes;
-	return tn_formula(operation, &number, TN_I64, &known, &row);
+	return tn_formula_array(operation, &number, TN_I64, &known, &row);
 }
 
 /* Zeros, and dy in the label's place. */
 static tn_array *scatter(const struct pick *pick, const tn_array *known, const tn_array *dy)
 {
-	static const struct tn_short_program of_label = {"z = y < 0 ? 0 : x", 2, 0, 0, 0};
+	static const struct tn_formula of_label = {.text = "dx = known < 0 ? 0 : dy",
+						   .inputs = "dy known"};
 	const tn_array *inputs[] = {dy, known};
 	const int64_t shape[] = {known->shape[0], pick->n_classes};
 	tn_array *dx = tn_zeros(tn_array_context(dy), pick->dtype, 2, shape);
@@ -150,7 +158,8 @@ static tn_array *scatter(const struct pick *pick, const tn_array *known, const t
 		return dx;
 	tn_array *line = tn_reshape(dx, 1, &dx->size);
 	const tn_array *numbers = element_numbers(pick->operation, known, pick->n_classes);
-	const tn_array *given = tn_formula(pick->operation, &of_label, pick->dtype, inputs, NULL);
+	const tn_array *given =
+		tn_formula_array(pick->operation, &of_label, pick->dtype, inputs, NULL);
 	if (!line || !numbers || !given || tn_scatter_add(line, numbers, 0, given))
 		return NULL;
 	return dx;
@@ -169,8 +178,8 @@ static tn_status pick_backward(struct tn_node *node, tn_array *dy)
 		return tn_node_give(node, 0, scatter(pick, known, dy));
 	const tn_array *inputs[] = {tn_broadcast_to(tn_expand_dims(dy, 1), 2, shape),
 				    tn_expand_dims(known, 1)};
-	return tn_node_give(node, 0,
-			    tn_formula(pick->operation, &of_class, pick->dtype, inputs, NULL));
+	return tn_node_give(
+		node, 0, tn_formula_array(pick->operation, &of_class, pick->dtype, inputs, NULL));
 }
 
 /* By a gather of element numbers. */
@@ -195,15 +204,15 @@ static tn_array *sum_of_one(const struct tn_loss_rows *rows)
 	struct tn_runtime *rt = rows->input->runtime;
 	const tn_array *inputs[] = {rows->input, tn_expand_dims(rows->known, 1)};
 	tn_array *picked = tn_empty(rt->context, rows->dtype, 1, rows->known->shape);
-	const struct tn_short_reduction reduction = {.prologue = &of_class,
-						     .inputs = inputs,
-						     .outputs = &picked,
-						     .axes = 1u << 1,
-						     .combiners = {TN_REDUCE_SUM}};
+	const struct tn_formula_reduction reduction = {.prologue = &of_class,
+						       .inputs = inputs,
+						       .outputs = &picked,
+						       .axes = 1u << 1,
+						       .combiners = {TN_REDUCE_SUM}};
 	if (!inputs[1] || !picked)
 		return NULL;
-	return tn_end_into(rt, tn_short_reduce(rt, tn_operation_named(rt, rows->check->operation),
-					       &reduction))
+	return tn_end_into(rt, tn_formula_reduce(rt, tn_operation_named(rt, rows->check->operation),
+						 &reduction))
 		       ? NULL
 		       : picked;
 }

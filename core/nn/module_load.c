@@ -147,8 +147,7 @@ static tn_status match_one(struct loading *loading, size_t source)
 		return TN_OK;
 	char *name = status ? NULL : renamed(&loading->options, info.name);
 	if (!name)
-		return tn_fail(&loading->error, TN_OUT_OF_MEMORY, "module_load",
-			       "no host memory for the name of a tensor");
+		return tn_no_memory(&loading->error, "module_load", NULL, "the name of a tensor");
 	struct target *target = find_target(loading, name);
 	const struct tn_named_weight *shared =
 		target ? NULL : tn_module_named_weight(loading->module, name);

@@ -61,11 +61,12 @@ static tn_module *create_norm(tn_context *context, const struct tn_module_class 
 /* num_batches_tracked + 1 */
 static tn_status count_batch(tn_module *module)
 {
-	static const struct tn_short_program next = {"z = x + 1", 1, 0, 0, 0};
+	static const struct tn_formula next = {
+		.text = "count = count + 1", .inputs = "count", .outputs = "count"};
 	struct tn_runtime *rt = module->runtime;
 	tn_array *count = tn_module_own_buffer(module, "num_batches_tracked");
 	const tn_array *input = count;
-	return tn_end_into(rt, tn_short_map(rt, TN_DO_ADD, &next, &input, &count, NULL));
+	return tn_end_into(rt, tn_formula_map(rt, TN_DO_ADD, &next, &input, &count, NULL));
 }
 
 static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct tn_then *then)

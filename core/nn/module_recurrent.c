@@ -43,10 +43,7 @@ static const tn_array *parameter(const tn_module *module, const char *kind, int 
 /* Row `index` of (states, N, hidden), or NULL of none. */
 static tn_array *row(const tn_array *all, int index)
 {
-	tn_array *part = all ? tn_slice(all, 0, index, index + 1, 1) : NULL;
-	tn_array *state = tn_squeeze(part, 0);
-	tn_array_destroy(part);
-	return state;
+	return all ? tn_squeeze(tn_slice(all, 0, index, index + 1, 1), 0) : NULL;
 }
 
 static tn_array *run_direction(tn_module *module, const tn_array *x, int layer, int direction,
@@ -54,22 +51,17 @@ static tn_array *run_direction(tn_module *module, const tn_array *x, int layer, 
 {
 	const struct recurrent_state *state = module->state;
 	int index = layer * state->n_directions + direction;
-	tn_array *own_h0 = row(h0, index), *own_c0 = row(c0, index);
-	if ((h0 && !own_h0) || (c0 && !own_c0)) {
-		tn_array_destroy(own_h0);
+	const tn_array *own_h0 = row(h0, index), *own_c0 = row(c0, index);
+	if ((h0 && !own_h0) || (c0 && !own_c0))
 		return NULL;
-	}
 	const struct tn_recurrent_options options = {
 		.struct_size = sizeof(options), .reverse = direction, .h0 = own_h0, .c0 = own_c0};
 	const tn_array *w_ih = parameter(module, "weight_ih", layer, direction);
 	const tn_array *w_hh = parameter(module, "weight_hh", layer, direction);
 	const tn_array *b_ih = parameter(module, "bias_ih", layer, direction);
 	const tn_array *b_hh = parameter(module, "bias_hh", layer, direction);
-	tn_array *y = state->is_lstm ? tn_lstm(x, w_ih, w_hh, b_ih, b_hh, &options, h, c)
-				     : tn_gru(x, w_ih, w_hh, b_ih, b_hh, &options, h);
-	tn_array_destroy(own_h0);
-	tn_array_destroy(own_c0);
-	return y;
+	return state->is_lstm ? tn_lstm(x, w_ih, w_hh, b_ih, b_hh, &options, h, c)
+			      : tn_gru(x, w_ih, w_hh, b_ih, b_hh, &options, h);
 }
 
 /* A layer's output, with dropout unless it is the last one. */
@@ -94,20 +86,25 @@ static tn_array *run_layer(tn_module *module, const tn_array *x, int layer, cons
 	return dropped;
 }
 
-/* Joins n states to (n, N, hidden), and releases them. */
+/* Joins n states to (n, N, hidden). */
 static tn_array *join(int n, tn_array **states)
 {
-	int is_whole = 1;
-	for (int i = 0; i < n; i++) {
-		tn_array *wide = tn_expand_dims(states[i], 0);
-		tn_array_destroy(states[i]);
-		states[i] = wide;
-		is_whole &= wide != NULL;
-	}
-	tn_array *joined = is_whole ? tn_concatenate(n, (const tn_array *const *)states, 0) : NULL;
+	const tn_array *wide[MOST_STATES];
 	for (int i = 0; i < n; i++)
-		tn_array_destroy(states[i]);
-	return joined;
+		wide[i] = tn_expand_dims(states[i], 0);
+	return tn_concatenate(n, wide, 0);
+}
+
+/* Ends the scope of an output and its states, where they are wanted. */
+static tn_array *end_results(const tn_module *module, tn_array **results, tn_array **h_n,
+			     tn_array **c_n)
+{
+	tn_scope_end_all(module->context, TN_OK, 3, results);
+	if (h_n)
+		*h_n = results[1];
+	if (c_n)
+		*c_n = results[2];
+	return results[0];
 }
 
 static tn_array *run(tn_module *module, const tn_array *x, const tn_array *h0, const tn_array *c0,
@@ -117,6 +114,8 @@ static tn_array *run(tn_module *module, const tn_array *x, const tn_array *h0, c
 	struct states states = {{NULL}, {NULL}};
 	int n_directions = state->n_directions, n = state->n_layers * n_directions;
 	tn_array *y = NULL;
+	if (tn_scope_begin(module->context))
+		return NULL;
 	for (int layer = 0; layer < state->n_layers && (!layer || y); layer++) {
 		tn_array *next = run_layer(module, y ? y : x, layer, h0, c0,
 					   h_n ? states.h + layer * n_directions : NULL,
@@ -124,20 +123,8 @@ static tn_array *run(tn_module *module, const tn_array *x, const tn_array *h0, c
 		tn_array_destroy(y);
 		y = next;
 	}
-	if (h_n)
-		*h_n = join(n, states.h);
-	if (c_n)
-		*c_n = join(n, states.c);
-	if (y && (!h_n || *h_n) && (!c_n || *c_n))
-		return y;
-	tn_array *const results[] = {y, h_n ? *h_n : NULL, c_n ? *c_n : NULL};
-	for (int i = 0; i < 3; i++)
-		tn_array_destroy(results[i]);
-	if (h_n)
-		*h_n = NULL;
-	if (c_n)
-		*c_n = NULL;
-	return NULL;
+	tn_array *results[] = {y, h_n ? join(n, states.h) : NULL, c_n ? join(n, states.c) : NULL};
+	return end_results(module, results, h_n, c_n);
 }
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
@@ -159,36 +146,28 @@ static tn_array *flat(const tn_array *a)
  * backward has one result. */
 static tn_array *run_joined(tn_module *module, uint32_t flags, tn_array *const *inputs)
 {
-	tn_array *h = NULL, *c = NULL;
-	tn_array *y = run(module, inputs[0], inputs[1], inputs[2], flags & WANTS_H ? &h : NULL,
-			  flags & WANTS_C ? &c : NULL);
-	if (!y || !flags)
-		return y;
-	const tn_array *all[] = {y, h, c};
-	tn_array *lines[3];
-	int n = 0, is_whole = 1;
+	tn_array *h = NULL, *c = NULL, **h_n = flags & WANTS_H ? &h : NULL;
+	if (!flags)
+		return run(module, inputs[0], inputs[1], inputs[2], NULL, NULL);
+	if (tn_scope_begin(module->context))
+		return NULL;
+	tn_array *y =
+		run(module, inputs[0], inputs[1], inputs[2], h_n, flags & WANTS_C ? &c : NULL);
+	const tn_array *all[] = {y, h, c}, *lines[3];
+	int n = 0;
 	for (int i = 0; i < 3; i++) {
-		if (!all[i])
-			continue;
-		lines[n] = flat(all[i]);
-		is_whole &= lines[n++] != NULL;
+		if (all[i])
+			lines[n++] = flat(all[i]);
 	}
-	tn_array *line = is_whole ? tn_concatenate(n, (const tn_array *const *)lines, 0) : NULL;
-	for (int i = 0; i < n; i++)
-		tn_array_destroy(lines[i]);
-	for (int i = 0; i < 3; i++)
-		tn_array_destroy((tn_array *)(uintptr_t)all[i]);
-	return line;
+	return tn_scope_end(module->context, tn_concatenate(n, lines, 0));
 }
 
 /* The next part of the line, from *start on. */
 static tn_array *cut(const tn_array *line, int64_t *start, int64_t a, int64_t b, int64_t c)
 {
-	tn_array *part = tn_slice(line, 0, *start, *start + a * b * c, 1);
-	tn_array *cut = part ? tn_reshape(part, 3, (const int64_t[]){a, b, c}) : NULL;
-	tn_array_destroy(part);
+	const tn_array *part = tn_slice(line, 0, *start, *start + a * b * c, 1);
 	*start += a * b * c;
-	return cut;
+	return tn_reshape(part, 3, (const int64_t[]){a, b, c});
 }
 
 static tn_array *run_again_in_backward(tn_module *module, uint32_t flags,
@@ -198,26 +177,18 @@ static tn_array *run_again_in_backward(tn_module *module, uint32_t flags,
 	const struct recurrent_state *state = module->state;
 	const tn_array *x = inputs[0];
 	int64_t n = (int64_t)state->n_layers * state->n_directions, start = 0;
-	tn_array *line = tn_module_run(module, run_joined, flags, 3, inputs);
-	if (!line)
+	if (tn_scope_begin(module->context))
 		return NULL;
-	tn_array *y =
-		cut(line, &start, x->shape[0], x->shape[1], state->n_directions * state->hidden);
-	if (h_n)
-		*h_n = cut(line, &start, n, x->shape[0], state->hidden);
-	if (c_n)
-		*c_n = cut(line, &start, n, x->shape[0], state->hidden);
-	tn_array_destroy(line);
-	if (y && !tn_runtime_ready(module->runtime))
-		return y;
-	tn_array *const results[] = {y, h_n ? *h_n : NULL, c_n ? *c_n : NULL};
-	for (int i = 0; i < 3; i++)
-		tn_array_destroy(results[i]);
-	if (h_n)
-		*h_n = NULL;
-	if (c_n)
-		*c_n = NULL;
-	return NULL;
+	const tn_array *line = tn_module_run(module, run_joined, flags, 3, inputs);
+	tn_array *results[3] = {NULL};
+	if (line)
+		results[0] = cut(line, &start, x->shape[0], x->shape[1],
+				 state->n_directions * state->hidden);
+	if (line && h_n)
+		results[1] = cut(line, &start, n, x->shape[0], state->hidden);
+	if (line && c_n)
+		results[2] = cut(line, &start, n, x->shape[0], state->hidden);
+	return end_results(module, results, h_n, c_n);
 }
 
 static tn_status check_state(const tn_module *module, const char *which, const tn_array *x,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/new_file.h"
@@ -29,31 +30,6 @@ static const char *write_time(char *text, size_t size, double seconds, int place
 	snprintf(text, size, "%s%" PRId64 ".%0*" PRId64, n < 0 ? "-" : "", positive / unit, shown,
 		 positive % unit / rest);
 	return text;
-}
-
-static void add_time(struct tn_text *text, double seconds, int places)
-{
-	char number[48];
-	tn_text_add(text, write_time(number, sizeof(number), seconds, places, places));
-}
-
-/* A JSON string; what is not UTF-8 becomes question marks. */
-static void add_string(struct tn_text *text, const char *string)
-{
-	char *copy = tn_mem_copy_string(string);
-	if (!copy) {
-		text->failed = 1;
-		return;
-	}
-	tn_text_make_printable(copy);
-	tn_text_add(text, "\"");
-	for (const char *c = copy; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			tn_text_append(text, "\\", 1);
-		tn_text_append(text, c, 1);
-	}
-	tn_text_add(text, "\"");
-	tn_mem_free(copy);
 }
 
 /* ---- Table -----------------------------------------------------------------------------------*/
@@ -177,65 +153,122 @@ static const char *const kind_names[] = {
 static const char *const clock_names[] = {
 	[TN_PROFILE_HOST] = "host", [TN_PROFILE_SYNC] = "sync", [TN_PROFILE_EVENTS] = "events"};
 
-static void add_named_time(struct tn_text *text, const char *name, double seconds)
+/* A time, as a number with that many places after the point. */
+static void add_time(struct tn_json_writer *json, const char *key, double seconds, int places)
 {
-	tn_text_format(text, ", \"%s\": ", name);
-	add_time(text, seconds, PLACES_OF_SECONDS);
+	char number[48];
+	tn_json_add_raw(json, key, write_time(number, sizeof(number), seconds, places, places));
 }
 
-static void add_row(struct tn_text *text, const struct tn_profile_row *row)
+static void add_seconds(struct tn_json_writer *json, const char *key, double seconds)
 {
-	tn_text_format(text, "{\"kind\": \"%s\", \"path\": ", kind_names[row->kind]);
-	add_string(text, row->path);
-	if (row->class_name) {
-		tn_text_add(text, ", \"class_name\": ");
-		add_string(text, row->class_name);
+	add_time(json, key, seconds, PLACES_OF_SECONDS);
+}
+
+/* A name that may come from outside. */
+static void add_name(struct tn_json_writer *json, const char *key, const char *name)
+{
+	char *copy = tn_mem_copy_string(name);
+	if (!copy) {
+		json->text.failed = 1;
+		return;
 	}
-	tn_text_format(text,
-		       ", \"depth\": %d, \"calls\": %" PRIu64 ", \"backward_calls\": %" PRIu64,
-		       row->depth, row->calls, row->backward_calls);
-	add_named_time(text, "forward_seconds", row->forward_seconds);
-	add_named_time(text, "backward_seconds", row->backward_seconds);
-	add_named_time(text, "own_seconds", row->own_seconds);
-	tn_text_format(text, ", \"forward_bytes\": %" PRIu64 ", \"backward_bytes\": %" PRIu64 "}",
-		       row->forward_bytes, row->backward_bytes);
+	tn_text_make_printable(copy);
+	tn_json_add_string(json, key, copy);
+	tn_mem_free(copy);
 }
 
-static void add_facts(struct tn_text *text, const struct tn_profile_facts *facts)
+static void add_row(struct tn_json_writer *json, const struct tn_profile_row *row)
 {
-	tn_text_format(text, "\"clock\": \"%s\", \"device\": ", clock_names[facts->clock]);
-	add_string(text, facts->device);
-	add_named_time(text, "wall_seconds", facts->wall_seconds);
-	add_named_time(text, "total_seconds", facts->total_seconds);
-	tn_text_format(text,
-		       ", \"peak_bytes\": %" PRIu64 ", \"events\": %" PRIu64
-		       ", \"lost_events\": %" PRIu64,
-		       facts->peak_bytes, facts->events, facts->lost_events);
+	tn_json_begin_object(json, NULL);
+	tn_json_add_string(json, "kind", kind_names[row->kind]);
+	add_name(json, "path", row->path);
+	if (row->class_name)
+		add_name(json, "class_name", row->class_name);
+	tn_json_add_integer(json, "depth", row->depth);
+	tn_json_add_unsigned(json, "calls", row->calls);
+	tn_json_add_unsigned(json, "backward_calls", row->backward_calls);
+	add_seconds(json, "forward_seconds", row->forward_seconds);
+	add_seconds(json, "backward_seconds", row->backward_seconds);
+	add_seconds(json, "own_seconds", row->own_seconds);
+	tn_json_add_unsigned(json, "forward_bytes", row->forward_bytes);
+	tn_json_add_unsigned(json, "backward_bytes", row->backward_bytes);
+	tn_json_end(json);
+}
+
+static void add_facts(struct tn_json_writer *json, const struct tn_profile_facts *facts)
+{
+	tn_json_add_string(json, "clock", clock_names[facts->clock]);
+	add_name(json, "device", facts->device);
+	add_seconds(json, "wall_seconds", facts->wall_seconds);
+	add_seconds(json, "total_seconds", facts->total_seconds);
+	tn_json_add_unsigned(json, "peak_bytes", facts->peak_bytes);
+	tn_json_add_unsigned(json, "events", facts->events);
+	tn_json_add_unsigned(json, "lost_events", facts->lost_events);
+}
+
+/* Ends the outermost object and its line. */
+static char *take_line(struct tn_json_writer *json)
+{
+	tn_json_end(json);
+	tn_text_add(&json->text, "\n");
+	return tn_json_writer_take(json);
 }
 
 char *tn_profile_json(const tn_profile *profile)
 {
 	struct tn_profile_facts facts;
 	struct tn_profile_row row;
-	struct tn_text text;
+	struct tn_json_writer json;
 	if (tn_profile_facts_get(profile, &facts))
 		return NULL;
-	tn_text_init(&text);
-	tn_text_add(&text, "{");
-	add_facts(&text, &facts);
-	tn_text_add(&text, ", \"rows\": [\n");
-	for (size_t i = 0; !tn_profile_at(profile, i, &row); i++) {
-		tn_text_add(&text, i ? ",\n" : "");
-		add_row(&text, &row);
-	}
-	tn_text_add(&text, "\n]}\n");
-	return tn_text_take(&text);
+	tn_json_writer_init(&json, TN_JSON_SPACED);
+	tn_json_begin_object(&json, NULL);
+	add_facts(&json, &facts);
+	tn_json_begin_lines(&json, "rows");
+	for (size_t i = 0; !tn_profile_at(profile, i, &row); i++)
+		add_row(&json, &row);
+	tn_json_end(&json);
+	return take_line(&json);
 }
 
 /* ---- Trace -----------------------------------------------------------------------------------*/
 
-/* The Trace Event Format: complete events, which nest by their times. */
-static void add_event(struct tn_text *text, const tn_profile *profile,
+/* What every event of the Trace Event Format begins with. */
+static void begin_event(struct tn_json_writer *json, const char *phase)
+{
+	tn_json_begin_object(json, NULL);
+	tn_json_add_string(json, "ph", phase);
+	tn_json_add_integer(json, "pid", 1);
+	tn_json_add_integer(json, "tid", 1);
+}
+
+/* Names the process or the thread. */
+static void add_metadata(struct tn_json_writer *json, const char *what, const char *name)
+{
+	begin_event(json, "M");
+	tn_json_add_string(json, "name", what);
+	tn_json_begin_object(json, "args");
+	add_name(json, "name", name);
+	tn_json_end(json);
+	tn_json_end(json);
+}
+
+static void add_arguments(struct tn_json_writer *json, const char *class_name,
+			  const char *operation)
+{
+	if (!class_name && !operation)
+		return;
+	tn_json_begin_object(json, "args");
+	if (class_name)
+		add_name(json, "class", class_name);
+	if (operation)
+		add_name(json, "operation", operation);
+	tn_json_end(json);
+}
+
+/* A complete event: events nest by their times. */
+static void add_event(struct tn_json_writer *json, const tn_profile *profile,
 		      const struct tn_profile_event *event)
 {
 	static const char *const categories[] = {
@@ -249,45 +282,34 @@ static void add_event(struct tn_text *text, const tn_profile *profile,
 				   ? event->name
 			   : *row->name ? row->name
 					: row->class_name;
-	tn_text_add(text, ",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"name\": ");
-	add_string(text, name);
-	tn_text_format(text, ", \"cat\": \"%s\", \"ts\": ",
-		       is_again ? "recompute" : categories[event->kind]);
-	add_time(text, event->start, PLACES_OF_MICROSECONDS);
-	tn_text_add(text, ", \"dur\": ");
-	add_time(text, event->seconds > 0 ? event->seconds : 0, PLACES_OF_MICROSECONDS);
-	if (row->class_name || event->name)
-		tn_text_add(text, ", \"args\": {");
-	if (row->class_name) {
-		tn_text_add(text, "\"class\": ");
-		add_string(text, row->class_name);
-	}
-	if (event->name) {
-		tn_text_add(text, row->class_name ? ", \"operation\": " : "\"operation\": ");
-		add_string(text, event->name);
-	}
-	tn_text_add(text, row->class_name || event->name ? "}}" : "}");
+	begin_event(json, "X");
+	add_name(json, "name", name);
+	tn_json_add_string(json, "cat", is_again ? "recompute" : categories[event->kind]);
+	add_time(json, "ts", event->start, PLACES_OF_MICROSECONDS);
+	add_time(json, "dur", event->seconds > 0 ? event->seconds : 0, PLACES_OF_MICROSECONDS);
+	add_arguments(json, row->class_name, event->name);
+	tn_json_end(json);
 }
 
 char *tn_profile_trace(const tn_profile *profile)
 {
 	struct tn_profile_facts facts;
-	struct tn_text text;
+	struct tn_json_writer json;
 	if (tn_profile_facts_get(profile, &facts))
 		return NULL;
-	tn_text_init(&text);
-	tn_text_add(&text, "{\"displayTimeUnit\": \"ms\", \"otherData\": {");
-	add_facts(&text, &facts);
-	tn_text_add(&text, "}, \"traceEvents\": [\n{\"ph\": \"M\", \"pid\": 1, \"tid\": 1, "
-			   "\"name\": \"process_name\", \"args\": {\"name\": \"tenon\"}},\n"
-			   "{\"ph\": \"M\", \"pid\": 1, \"tid\": 1, \"name\": \"thread_name\", "
-			   "\"args\": {\"name\": ");
-	add_string(&text, facts.device);
-	tn_text_add(&text, "}}");
+	tn_json_writer_init(&json, TN_JSON_SPACED);
+	tn_json_begin_object(&json, NULL);
+	tn_json_add_string(&json, "displayTimeUnit", "ms");
+	tn_json_begin_object(&json, "otherData");
+	add_facts(&json, &facts);
+	tn_json_end(&json);
+	tn_json_begin_lines(&json, "traceEvents");
+	add_metadata(&json, "process_name", "tenon");
+	add_metadata(&json, "thread_name", facts.device);
 	for (size_t i = 0; i < profile->n_events; i++)
-		add_event(&text, profile, &profile->events[i]);
-	tn_text_add(&text, "\n]}\n");
-	return tn_text_take(&text);
+		add_event(&json, profile, &profile->events[i]);
+	tn_json_end(&json);
+	return take_line(&json);
 }
 
 tn_status tn_profile_save_trace(const tn_profile *profile, const char *path)

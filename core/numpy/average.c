@@ -75,7 +75,7 @@ tn_array *tn_weighted_average(const tn_array *a, const tn_array *weights, int n,
 {
 	const tn_array *both[] = {a, weights};
 	struct tn_composed_reduction r;
-	tn_array *average = NULL, *sum = NULL;
+	tn_array *results[2] = {NULL}; /* the average, the sum of weights */
 	if (sum_of_weights)
 		*sum_of_weights = NULL;
 	if (weights && !tn_begin(2, both, "weighted_average"))
@@ -83,17 +83,14 @@ tn_array *tn_weighted_average(const tn_array *a, const tn_array *weights, int n,
 	if (tn_composed_reduction_begin(&r, "weighted_average", a, n, axes, keepdims))
 		return NULL;
 	if (!weights) {
-		average = tn_mean(a, n, axes, keepdims);
+		results[0] = tn_mean(a, n, axes, keepdims);
 		if (sum_of_weights)
-			sum = counted(&r, average);
+			results[1] = counted(&r, results[0]);
 	} else if (!check_weights(&r, weights, n)) {
-		average = weighted(&r, weights, n, axes, &sum);
+		results[0] = weighted(&r, weights, n, axes, &results[1]);
 	}
-	if (sum_of_weights && !sum)
-		average = NULL;
-	if (sum_of_weights && average) {
-		tn_array_lift(sum);
-		*sum_of_weights = sum;
-	}
-	return tn_scope_end(r.runtime->context, average);
+	tn_scope_end_all(r.runtime->context, TN_OK, sum_of_weights ? 2 : 1, results);
+	if (sum_of_weights)
+		*sum_of_weights = results[1];
+	return results[0];
 }

@@ -64,7 +64,8 @@ static tn_status width_by_stone(const struct values *v, double *width)
 
 static tn_status width_by_doane(const struct values *v, double *width)
 {
-	static const struct tn_short_program cube = {"t = (x - y) / c; z = t * t * t", 3, 0, 0, 0};
+	static const struct tn_formula cube = {.text = "t = (x - mean) / sigma; z = t * t * t",
+					       .inputs = "x mean sigma"};
 	const double n = v->n;
 	double deviation, skew;
 	const tn_array *inputs[] = {v->x, tn_mean(v->x, TN_ALL_AXES, NULL, 0),
@@ -73,10 +74,10 @@ static tn_status width_by_doane(const struct values *v, double *width)
 	tn_status status = tn_host_read_item(operation, inputs[2], &deviation);
 	if (status || n <= 2 || !(deviation > 0))
 		return status;
-	status = tn_host_read_item(
-		operation,
-		tn_mean(tn_formula(operation, &cube, TN_F64, inputs, NULL), TN_ALL_AXES, NULL, 0),
-		&skew);
+	status = tn_host_read_item(operation,
+				   tn_mean(tn_formula_array(operation, &cube, TN_F64, inputs, NULL),
+					   TN_ALL_AXES, NULL, 0),
+				   &skew);
 	const double unit = sqrt(6 * (n - 2) / ((n + 1) * (n + 3)));
 	*width = v->spread / (1 + log2(n) + log2(1 + fabs(skew) / unit));
 	return status;
@@ -142,8 +143,9 @@ static tn_status least_and_greatest(const tn_array *x, double ends[2])
 /* Those in the range. */
 static const tn_array *within(const tn_array *x, const double *range)
 {
-	static const struct tn_short_program inside = {"z = x >= a && x <= b", 1, 2, 0, 0};
-	const tn_array *is_inside = tn_formula(operation, &inside, TN_BOOL, &x, range);
+	static const struct tn_formula inside = {
+		.text = "z = x >= low && x <= high", .inputs = "x", .scalars = "low high"};
+	const tn_array *is_inside = tn_formula_array(operation, &inside, TN_BOOL, &x, range);
 	const tn_array *places = tn_true_numbers(operation, is_inside, -1);
 	return places ? tn_take(x, places, 0) : NULL;
 }

@@ -18,10 +18,13 @@
 tn_array *tn_bins_edges(const char *operation, const tn_array *a, int64_t n, const double *range)
 {
 	static const double unit[] = {0, 1};
-	static const struct tn_short_program edge = {
-		"w = x == y ? 0.5 : 0; l = x - w; h = y + w; i = index(0)\n"
-		"z = i == a ? h : l + i * ((h - l) / a)",
-		2, 1, 0, TN_I64};
+	static const struct tn_formula edge = {
+		.text = "margin = low == high ? 0.5 : 0\n"
+			"first = low - margin; last = high + margin; i = index(0)\n"
+			"z = i == n ? last : first + i * ((last - first) / n)",
+		.inputs = "low high",
+		.scalars = "n",
+		.scalar_dtype = TN_I64};
 	const tn_dtype dtype = a && tn_is_floating(a->dtype) ? a->dtype : TN_F64;
 	const int64_t length = n + 1;
 	const double count = (double)n;
@@ -35,48 +38,56 @@ tn_array *tn_bins_edges(const char *operation, const tn_array *a, int64_t n, con
 	high = range ? tn_array_filled(a, dtype, 0, NULL, range[1])
 		     : tn_astype(tn_max(a, TN_ALL_AXES, NULL, 0), dtype);
 	const tn_array *ends[] = {tn_broadcast_to(low, 1, &length), high};
-	return tn_formula(operation, &edge, dtype, ends, &count);
+	return tn_formula_array(operation, &edge, dtype, ends, &count);
 }
 
 /* ---- Places ----------------------------------------------------------------------------------*/
 
-/* Searched.  Scalar: a = n. */
+/* Searched. */
 static tn_array *places_between(const struct tn_bins *h, const tn_array *a, const tn_array *edges)
 {
-	/* x = how many edges are not above the value y, c = the last edge. */
-	static const struct tn_short_program place = {
-		"z = y == c ? a - 1 : x < 1 || x > a ? a : x - 1", 3, 1, 0, TN_I64};
+	/* n_below edges are not above the value. */
+	static const struct tn_formula place = {
+		.text = "z = value == last ? n - 1 : n_below < 1 || n_below > n ? n : n_below - 1",
+		.inputs = "n_below value last",
+		.scalars = "n",
+		.scalar_dtype = TN_I64};
 	const tn_array *inputs[] = {tn_sorted_search(h->operation, edges, a, 1), a,
 				    tn_slice(edges, 0, h->n, h->n + 1, 1)};
 	const double n = (double)h->n;
-	return tn_formula(h->operation, &place, TN_I64, inputs, &n);
+	return tn_formula_array(h->operation, &place, TN_I64, inputs, &n);
 }
 
 /* For edges at equal distances: computed, and corrected by the edges beside, which
  * rounding may have on the other side. */
 static tn_array *places_computed(const struct tn_bins *h, const tn_array *a, const tn_array *edges)
 {
-	/* x = the value, y = the first edge, c = the last.  In range whatever rounds or
-	 * overflows: nothing checks the places that are read. */
-	static const struct tn_short_program guess = {
-		"g = x >= y && x <= c && y < c ? (x - y) / (c - y) * a : 0; i = i64(g)\n"
-		"z = i < 0 ? 0 : i < a ? i : a - 1",
-		3, 1, 0, TN_I64};
-	static const struct tn_short_program next = {"z = x + 1", 1, 0, 0, 0};
-	/* x = the guess, y = the value, c and d = the edges of the guess, e and f = of all. */
-	static const struct tn_short_program corrected = {
-		"i = y < c ? x - 1 : y >= d && x < a - 1 ? x + 1 : x\n"
-		"z = y >= e && y <= f ? i : a",
-		6, 1, 0, TN_I64};
+	/* In range whatever rounds or overflows: nothing checks the places that are read. */
+	static const struct tn_formula guess = {
+		.text = "i = i64(value >= first && value <= last && first < last "
+			"? (value - first) / (last - first) * n : 0)\n"
+			"z = i < 0 ? 0 : i < n ? i : n - 1",
+		.inputs = "value first last",
+		.scalars = "n",
+		.scalar_dtype = TN_I64};
+	static const struct tn_formula next = {.text = "z = place + 1", .inputs = "place"};
+	/* By the edges left and right of the guess. */
+	static const struct tn_formula corrected = {
+		.text = "i = value < left ? guess - 1"
+			" : value >= right && guess < n - 1 ? guess + 1 : guess\n"
+			"z = value >= first && value <= last ? i : n",
+		.inputs = "guess value left right first last",
+		.scalars = "n",
+		.scalar_dtype = TN_I64};
 	const double n = (double)h->n;
 	const tn_array *first = tn_slice(edges, 0, 0, 1, 1);
 	const tn_array *last = tn_slice(edges, 0, h->n, h->n + 1, 1);
 	const tn_array *guesses[] = {a, first, last};
-	const tn_array *at = tn_formula(h->operation, &guess, TN_I64, guesses, &n);
-	const tn_array *after = tn_formula(h->operation, &next, TN_I64, &at, NULL);
+	const tn_array *at = tn_formula_array(h->operation, &guess, TN_I64, guesses, &n);
+	const tn_array *after = tn_formula_array(h->operation, &next, TN_I64, &at, NULL);
 	const tn_array *inputs[] = {
 		at, a, tn_elements_at(edges, at), tn_elements_at(edges, after), first, last};
-	return tn_formula(h->operation, &corrected, TN_I64, inputs, &n);
+	return tn_formula_array(h->operation, &corrected, TN_I64, inputs, &n);
 }
 
 tn_array *tn_bins_find(const struct tn_bins *bins, const tn_array *a)

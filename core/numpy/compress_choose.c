@@ -90,12 +90,16 @@ static const tn_array *converted(const tn_array *a, tn_dtype dtype)
 /* The elements of all choices one after the other, over zeros. */
 static tn_array *choose_from(const tn_array *numbers, int n, const tn_array *const *choices)
 {
-	static const struct tn_short_program is_chosen = {"z = x == a", 1, 1, 0, TN_I64};
+	static const struct tn_formula is_chosen = {.text = "z = number == choice",
+						    .inputs = "number",
+						    .scalars = "choice",
+						    .scalar_dtype = TN_I64};
 	const tn_dtype dtype = tn_arrays_result_type(n, choices);
 	tn_array *chosen = numbers ? tn_array_filled(numbers, dtype, 0, NULL, 0) : NULL;
 	for (int i = 0; i < n && chosen; i++) {
 		const double number = i;
-		const tn_array *mask = tn_formula("choose", &is_chosen, TN_BOOL, &numbers, &number);
+		const tn_array *mask =
+			tn_formula_array("choose", &is_chosen, TN_BOOL, &numbers, &number);
 		chosen = tn_where(mask, converted(choices[i], dtype), chosen);
 	}
 	return chosen;

@@ -97,12 +97,14 @@ static tn_array *total(const tn_array *a)
 	return tn_sum(a, TN_ALL_AXES, NULL, 0);
 }
 
-/* x = the sum of the weights, y = the sum of their products with aweights, a = ddof. */
+/* By the sum of the weights, and of their products with aweights. */
 static tn_array *weighted(const tn_array *x, const tn_array *fweights, const tn_array *aweights,
 			  double ddof)
 {
-	static const struct tn_short_program inverse = {
-		"d = x - a * (y / x); z = 1 / (d > 0 ? d : 0)", 2, 1, 0, 0};
+	static const struct tn_formula inverse = {
+		.text = "fact = w_sum - ddof * (wa_sum / w_sum); z = 1 / (fact > 0 ? fact : 0)",
+		.inputs = "w_sum wa_sum",
+		.scalars = "ddof"};
 	const tn_array *f = fweights ? tn_astype(fweights, TN_F64) : NULL;
 	const tn_array *a = aweights ? tn_astype(aweights, TN_F64) : NULL;
 	const tn_array *w = f && a ? tn_multiply(f, a) : f ? f : a;
@@ -110,7 +112,7 @@ static tn_array *weighted(const tn_array *x, const tn_array *fweights, const tn_
 	tn_array *mean = tn_divide(tn_sum(tn_multiply(x, w), 1, columns, 1), sums[0]);
 	const tn_array *distance = tn_subtract(x, mean);
 	return tn_multiply(product(distance, tn_multiply(distance, w)),
-			   tn_formula("cov", &inverse, TN_F64, sums, &ddof));
+			   tn_formula_array("cov", &inverse, TN_F64, sums, &ddof));
 }
 
 /* Without axes of length 1, as in NumPy. */
@@ -174,8 +176,9 @@ static tn_array *deviations(const tn_array *c)
 
 static tn_array *clipped(const tn_array *a)
 {
-	static const struct tn_short_program clip = {"z = x > 1 ? 1 : x < -1 ? -1 : x", 1, 0, 0, 0};
-	return tn_formula("corrcoef", &clip, TN_F64, &a, NULL);
+	static const struct tn_formula clip = {.text = "z = x > 1 ? 1 : x < -1 ? -1 : x",
+					       .inputs = "x"};
+	return tn_formula_array("corrcoef", &clip, TN_F64, &a, NULL);
 }
 
 static tn_array *correlation(const tn_array *x, const tn_array *y, int rowvar)

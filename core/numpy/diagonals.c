@@ -16,9 +16,10 @@
 #include "ops/copy.h"
 #include "ops/index_formula.h"
 
-static const struct tn_short_program on_diagonal = {"z = index(1) - index(0) == a", 0, 1, 0,
-						    TN_I64};
-static const struct tn_short_program not_above = {"z = index(1) - index(0) <= a", 0, 1, 0, TN_I64};
+static const struct tn_formula on_diagonal = {
+	.text = "z = index(1) - index(0) == k", .scalars = "k", .scalar_dtype = TN_I64};
+static const struct tn_formula not_above = {
+	.text = "z = index(1) - index(0) <= k", .scalars = "k", .scalar_dtype = TN_I64};
 
 /* A diagonal further out than the corners selects what the next one does. */
 static double clip_diagonal(int64_t k, int64_t rows, int64_t columns)
@@ -28,7 +29,7 @@ static double clip_diagonal(int64_t k, int64_t rows, int64_t columns)
 
 static tn_array *make_selection(struct tn_device *device, const char *operation, tn_dtype dtype,
 				const int64_t shape[2], int64_t k,
-				const struct tn_short_program *selection)
+				const struct tn_formula *selection)
 {
 	const double diagonal = clip_diagonal(k, shape[0], shape[1]);
 	return tn_index_formula_make(device, operation, dtype, 2, shape, selection, &diagonal);
@@ -36,7 +37,7 @@ static tn_array *make_selection(struct tn_device *device, const char *operation,
 
 static tn_array *make_matrix(tn_context *context, const char *operation, tn_dtype dtype,
 			     int64_t rows, int64_t columns, int64_t k,
-			     const struct tn_short_program *selection)
+			     const struct tn_formula *selection)
 {
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	if (!context || tn_runtime_ready(runtime))

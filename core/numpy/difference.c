@@ -85,7 +85,7 @@ tn_array *tn_ediff1d(const tn_array *a, const tn_array *to_end, const tn_array *
 		status = take_end("to_end", to_end, a->dtype, &parts[n++]);
 	tn_array *result = NULL;
 	if (!status)
-		result = n == 1 ? (tn_array *)(uintptr_t)parts[0] : tn_concatenate(n, parts, 0);
+		result = n == 1 ? tn_array_const_cast(parts[0]) : tn_concatenate(n, parts, 0);
 	return tn_scope_end(context, result);
 }
 

@@ -18,14 +18,18 @@
 #include "ops/sort.h"
 #include "ops/take.h"
 
-/* By equal_nan; of complex numbers x and y are the parts of one, c and d those of the other. */
-static const struct tn_short_program differ[] = {
-	{"z = x != y", 2, 0, 0, 0},
-	{"z = x != y && (x == x || y == y)", 2, 0, 0, 0},
+/* By equal_nan. */
+static const struct tn_formula differ[] = {
+	{.text = "z = x != y", .inputs = "x y"},
+	{.text = "z = x != y && (x == x || y == y)", .inputs = "x y"},
 };
-static const struct tn_short_program complex_differ[] = {
-	{"z = x != c || y != d", 4, 0, 0, 0},
-	{"z = (x != c || y != d) && ((x == x && y == y) || (c == c && d == d))", 4, 0, 0, 0},
+static const struct tn_formula complex_differ[] = {
+	{.text = "z = x_real != y_real || x_imag != y_imag",
+	 .inputs = "x_real x_imag y_real y_imag"},
+	{.text = "z = (x_real != y_real || x_imag != y_imag)"
+		 " && ((x_real == x_real && x_imag == x_imag)"
+		 " || (y_real == y_real && y_imag == y_imag))",
+	 .inputs = "x_real x_imag y_real y_imag"},
 };
 
 tn_array *tn_distinct_differs(const char *operation, const tn_array *sorted, int equal_nan)
@@ -43,9 +47,9 @@ tn_array *tn_distinct_differs(const char *operation, const tn_array *sorted, int
 			parts[2 * i + 1] = tn_imag(both[i]);
 		}
 	}
-	tn_array *differs =
-		tn_formula(operation, is_complex ? &complex_differ[has_nan] : &differ[has_nan],
-			   TN_BOOL, parts, NULL);
+	tn_array *differs = tn_formula_array(
+		operation, is_complex ? &complex_differ[has_nan] : &differ[has_nan], TN_BOOL, parts,
+		NULL);
 	return differs && differs->rank > 1 ? tn_any(differs, 1, (const int[]){1}, 0) : differs;
 }
 
@@ -54,7 +58,7 @@ tn_array *tn_distinct_differs(const char *operation, const tn_array *sorted, int
 /* By the first element of each row, then by the second, ...: by the last one first. */
 static tn_array *order_of(const char *operation, const tn_array *rows)
 {
-	static const struct tn_short_program place = {"z = index(0)", 0, 0, 0, 0};
+	static const struct tn_formula place = {.text = "z = index(0)"};
 	tn_array *order = NULL;
 	if (rows->rank == 1)
 		return tn_order_by(operation, NULL, rows, 0, 0);
@@ -121,9 +125,9 @@ tn_array *tn_distinct_counts(const struct tn_distinct *d)
 
 tn_array *tn_distinct_inverse(const struct tn_distinct *d)
 {
-	static const struct tn_short_program number = {"z = x - 1", 1, 0, 0, 0};
+	static const struct tn_formula number = {.text = "z = count - 1", .inputs = "count"};
 	const tn_array *so_far = tn_cumsum(d->is_first, 0);
-	const tn_array *numbers = tn_formula(d->operation, &number, TN_I64, &so_far, NULL);
+	const tn_array *numbers = tn_formula_array(d->operation, &number, TN_I64, &so_far, NULL);
 	tn_array *inverse = tn_array_filled(d->order, TN_I64, 1, d->order->shape, 0);
 	return numbers && inverse && !tn_scatter_add(inverse, d->order, 0, numbers) ? inverse
 										    : NULL;

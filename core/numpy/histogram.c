@@ -107,10 +107,11 @@ struct histogram {
 /* Sums as a probability density. */
 static tn_array *density_of(const struct histogram *h, const tn_array *sums)
 {
-	static const struct tn_short_program density = {"z = f64(x) / f64(y) / f64(c)", 3, 0, 0, 0};
+	static const struct tn_formula density = {.text = "z = f64(sum) / f64(width) / f64(total)",
+						  .inputs = "sum width total"};
 	const tn_array *inputs[] = {sums, tn_diff(h->bins.edges, 1, 0),
 				    tn_sum(sums, TN_ALL_AXES, NULL, 0)};
-	return tn_formula(h->bins.operation, &density, TN_F64, inputs, NULL);
+	return tn_formula_array(h->bins.operation, &density, TN_F64, inputs, NULL);
 }
 
 static tn_status take_values(struct histogram *h, const tn_array *a, const tn_array *weights)
@@ -157,22 +158,20 @@ tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
 		       const tn_array *weights, int density, tn_array **edges)
 {
 	struct histogram h = {.bins = {.operation = "histogram", .n = bins, .is_uniform = 1}};
-	tn_array *made = NULL, *result = NULL;
+	tn_array *results[2] = {NULL};
 	if (edges)
 		*edges = NULL;
 	struct tn_runtime *runtime = begin("histogram", a, weights);
 	if (!runtime || check_uniform(a, bins, range) || tn_scope_begin(runtime->context))
 		return NULL;
 	if (!take_values(&h, a, weights)) {
-		made = tn_bins_edges("histogram", h.a, bins, range);
-		h.bins.edges = made;
-		result = finish(&h, density);
+		h.bins.edges = results[1] = tn_bins_edges("histogram", h.a, bins, range);
+		results[0] = finish(&h, density);
 	}
-	if (result && edges) {
-		tn_array_lift(made);
-		*edges = made;
-	}
-	return tn_scope_end(runtime->context, result);
+	tn_scope_end_all(runtime->context, TN_OK, edges ? 2 : 1, results);
+	if (edges)
+		*edges = results[1];
+	return results[0];
 }
 
 tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges, const tn_array *weights,

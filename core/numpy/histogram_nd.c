@@ -136,7 +136,10 @@ static tn_status take_edges(struct grid *g, const tn_array *const *edges)
 /* f64, of the table without what is outside. */
 static tn_array *counts_of(const struct grid *g)
 {
-	static const struct tn_short_program next = {"z = x * a + y", 2, 1, 0, TN_I64};
+	static const struct tn_formula next = {.text = "z = so_far * length + place",
+					       .inputs = "so_far place",
+					       .scalars = "length",
+					       .scalar_dtype = TN_I64};
 	int64_t shape[TN_MAX_RANK], size;
 	for (int i = 0; i < g->n; i++)
 		shape[i] = g->axes[i].n + 1;
@@ -147,7 +150,7 @@ static tn_array *counts_of(const struct grid *g)
 	for (int i = 1; i < g->n; i++) {
 		const double length = (double)shape[i];
 		const tn_array *both[] = {places, tn_bins_find(&g->axes[i], column(g, i))};
-		places = tn_formula(g->operation, &next, TN_I64, both, &length);
+		places = tn_formula_array(g->operation, &next, TN_I64, both, &length);
 	}
 	tn_array *table = tn_reshape(tn_bins_sums(places, g->weights, size), g->n, shape);
 	for (int i = 0; i < g->n; i++)

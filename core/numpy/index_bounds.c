@@ -12,12 +12,21 @@
 #include "dispatch/operations.h"
 #include "ops/formula.h"
 
-/* Scalars: a = the length, b = what is out of range. */
-static const struct tn_short_program rules[] = {
-	[TN_RAISE] = {"i = i64(x); p = i < 0 ? i + a : i; z = p < 0 || p >= a ? b : p", 1, 2, 0,
-		      TN_I64},
-	[TN_WRAP] = {"m = i64(x) % a; z = m < 0 ? m + a : m", 1, 2, 0, TN_I64},
-	[TN_CLIP] = {"i = i64(x); z = i < 0 ? 0 : i >= a ? a - 1 : i", 1, 2, 0, TN_I64},
+/* The place of an index along an axis of that length; `outside` is out of every range. */
+static const struct tn_formula rules[] = {
+	[TN_RAISE] = {.text = "i = i64(indices); place = i < 0 ? i + length : i\n"
+			      "z = place < 0 || place >= length ? outside : place",
+		      .inputs = "indices",
+		      .scalars = "length outside",
+		      .scalar_dtype = TN_I64},
+	[TN_WRAP] = {.text = "rest = i64(indices) % length; z = rest < 0 ? rest + length : rest",
+		     .inputs = "indices",
+		     .scalars = "length outside",
+		     .scalar_dtype = TN_I64},
+	[TN_CLIP] = {.text = "i = i64(indices); z = i < 0 ? 0 : i >= length ? length - 1 : i",
+		     .inputs = "indices",
+		     .scalars = "length outside",
+		     .scalar_dtype = TN_I64},
 };
 
 static tn_status check_arguments(const struct tn_check *check, const char *argument,
@@ -60,6 +69,7 @@ tn_array *tn_index_bounded(const struct tn_check *check, const char *argument,
 		return NULL;
 	tn_array *numbers = NULL;
 	if (!check_range(check, indices, lowest, length, bounds))
-		numbers = tn_formula(check->operation, &rules[bounds], TN_I64, &indices, scalars);
+		numbers = tn_formula_array(check->operation, &rules[bounds], TN_I64, &indices,
+					   scalars);
 	return tn_scope_end(indices->runtime->context, numbers);
 }

@@ -37,15 +37,26 @@ int tn_index_gather_pays(const struct tn_index_selection *chosen, int64_t factor
 	return 0;
 }
 
-/* Scalars: of all, b = the length of the line, which stands for a number out of range. */
-static const struct tn_short_program start = {"z = i64(x) >= a ? b : s", 1, 3, 0, TN_I64};
-/* x = the number within the indexed axes, y = the place so far; a = the elements of the axes after
- * this one, s = its length, t = its stride. */
-static const struct tn_short_program add_indexed = {"z = y >= b ? y : y + i64(x) / a % s * t", 2, 4,
-						    0, TN_I64};
-/* x = the index along an axis of stride a. */
-static const struct tn_short_program add_kept = {"z = y >= b ? y : y + x * a", 2, 2, 0, TN_I64};
-static const struct tn_short_program index_along = {"z = index(0)", 0, 0, 0, TN_I64};
+/* Places in a line, whose length stands for a number out of range.  First the one from which the
+ * places of a number within the indexed axes are counted. */
+static const struct tn_formula start = {.text = "z = i64(number) >= size ? length : first",
+					.inputs = "number",
+					.scalars = "size length first",
+					.scalar_dtype = TN_I64};
+/* Adds an indexed axis, behind which lie n_after of the elements that are numbered. */
+static const struct tn_formula add_indexed = {
+	.text = "z = place >= length ? place : "
+		"place + i64(number) / n_after % axis_length * stride",
+	.inputs = "number place",
+	.scalars = "n_after length axis_length stride",
+	.scalar_dtype = TN_I64};
+/* Adds a kept axis. */
+static const struct tn_formula add_kept = {
+	.text = "z = place >= length ? place : place + i * stride",
+	.inputs = "i place",
+	.scalars = "stride length",
+	.scalar_dtype = TN_I64};
+static const struct tn_formula index_along = {.text = "z = index(0)"};
 
 /* A line whose elements lie along the axis before n_after others. */
 static tn_array *lay_before(const tn_array *line, int n_after)
@@ -66,13 +77,13 @@ static tn_array *place_choices(const char *operation, const struct tn_index_sele
 	const tn_array *view = chosen->view, *numbers = chosen->numbers;
 	const int64_t size = indexed_size(chosen);
 	const double begin[] = {(double)size, (double)length, (double)first};
-	tn_array *places = tn_formula(operation, &start, TN_I64, &numbers, begin);
+	tn_array *places = tn_formula_array(operation, &start, TN_I64, &numbers, begin);
 	int64_t after = 1;
 	for (int i = chosen->first + chosen->n_indexed - 1; i >= chosen->first && places; i--) {
 		const tn_array *inputs[] = {numbers, places};
 		const double scalars[] = {(double)after, (double)length, (double)view->shape[i],
 					  (double)view->strides[i]};
-		places = tn_formula(operation, &add_indexed, TN_I64, inputs, scalars);
+		places = tn_formula_array(operation, &add_indexed, TN_I64, inputs, scalars);
 		after *= view->shape[i];
 	}
 	return places;
@@ -86,7 +97,7 @@ static tn_array *add_axis(const char *operation, const tn_array *view, int axis,
 	tn_array *indices = tn_index_formula_make(tn_array_home(view), operation, TN_I64, 1,
 						  &view->shape[axis], &index_along, NULL);
 	const tn_array *inputs[] = {lay_before(indices, n_after), places};
-	return tn_formula(operation, &add_kept, TN_I64, inputs, scalars);
+	return tn_formula_array(operation, &add_kept, TN_I64, inputs, scalars);
 }
 
 tn_status tn_index_gather_make(const char *operation, const struct tn_index_selection *chosen,

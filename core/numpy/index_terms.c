@@ -325,13 +325,21 @@ static tn_status check_range(const struct walk *w, const struct indexing *x)
 			  : tn_end_into(runtime, tn_indices_in_range(runtime, &range, x->indices));
 }
 
-/* An index x of an axis of length a; b stands for one that is out of range. */
-static const struct tn_short_program number = {
-	"i = i64(x); p = i < 0 ? i + a : i; z = p < 0 || p >= a ? b : p", 1, 2, 0, TN_I64};
-/* The same after the number y within the axes before. */
-static const struct tn_short_program next_number = {
-	"i = i64(x); p = i < 0 ? i + a : i; z = y >= b || p < 0 || p >= a ? b : i64(y) * a + p", 2,
-	2, 0, TN_I64};
+/* The place of an index along an axis of that length; `outside` is out of every range. */
+static const struct tn_formula number = {
+	.text = "i = i64(indices); place = i < 0 ? i + length : i\n"
+		"z = place < 0 || place >= length ? outside : place",
+	.inputs = "indices",
+	.scalars = "length outside",
+	.scalar_dtype = TN_I64};
+/* The same after the number within the axes before: the number within all of them. */
+static const struct tn_formula next_number = {
+	.text = "i = i64(indices); place = i < 0 ? i + length : i\n"
+		"z = number >= outside || place < 0 || place >= length ? outside"
+		" : i64(number) * length + place",
+	.inputs = "indices number",
+	.scalars = "length outside",
+	.scalar_dtype = TN_I64};
 
 /* The number of the element within all indexed axes, in the common shape of the index arrays; how
  * many there are stands for one out of range.  A gather takes indices of one axis as they are. */
@@ -349,8 +357,8 @@ static const tn_array *number_elements(const struct walk *w)
 		const struct indexing *x = &w->indexings[i];
 		const tn_array *inputs[] = {x->indices, numbers};
 		const double scalars[] = {(double)x->length, (double)size};
-		numbers = tn_formula(w->operation, i ? &next_number : &number, dtype, inputs,
-				     scalars);
+		numbers = tn_formula_array(w->operation, i ? &next_number : &number, dtype, inputs,
+					   scalars);
 		if (!numbers)
 			return NULL;
 	}

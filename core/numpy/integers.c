@@ -51,7 +51,7 @@ static void add_pass(struct tn_text *text, int pass, tn_dtype loop, int is_last)
 		add_pairs(text, PAIRS_AFTER_U64);
 	}
 	if (!is_last)
-		tn_text_add(text, "out0 = p; out1 = q");
+		tn_text_add(text, "p_left = p; q_left = q");
 	else
 		tn_text_add(text, tn_is_unsigned(loop) ? "z = p + q" : "z = abs(p + q)");
 }
@@ -60,15 +60,16 @@ static void add_pass(struct tn_text *text, int pass, tn_dtype loop, int is_last)
 static tn_status reduce(struct tn_runtime *runtime, const char *operation, const char *text,
 			const tn_array *numbers[2])
 {
-	const struct tn_short_program program = {.text = text, .n_inputs = 2, .n_outputs = 2};
+	const struct tn_formula formula = {
+		.text = text, .inputs = "x y", .outputs = "p_left q_left"};
 	tn_array *left[2];
 	for (int i = 0; i < 2; i++) {
 		left[i] = tn_array_make_broadcast(runtime, operation, TN_I64, 2, numbers);
 		if (!left[i])
 			return runtime->report.status;
 	}
-	tn_status status = tn_short_map(runtime, tn_operation_named(runtime, operation), &program,
-					numbers, left, NULL);
+	tn_status status = tn_formula_map(runtime, tn_operation_named(runtime, operation), &formula,
+					  numbers, left, NULL);
 	numbers[0] = left[0];
 	numbers[1] = left[1];
 	return status;
@@ -87,15 +88,14 @@ static tn_array *divisor(const char *operation, const tn_array *a, const tn_arra
 		tn_text_init(&text);
 		add_pass(&text, pass, loop, pass == n_passes - 1);
 		if (text.failed) {
-			status = tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, operation,
-						 "no host memory for a program");
+			status = tn_runtime_no_memory(runtime, operation, "a program");
 		} else if (pass < n_passes - 1) {
 			status = reduce(runtime, operation, text.data, numbers);
 			if (status)
 				tn_end_into(runtime, status);
 		} else {
-			const struct tn_short_program program = {.text = text.data, .n_inputs = 2};
-			result = tn_formula(operation, &program, loop, numbers, NULL);
+			const struct tn_formula formula = {.text = text.data, .inputs = "x y"};
+			result = tn_formula_array(operation, &formula, loop, numbers, NULL);
 		}
 		tn_text_release(&text);
 	}
@@ -115,19 +115,21 @@ tn_array *tn_lcm(const tn_array *a, const tn_array *b)
 	tn_dtype loop = begin("lcm", a, b);
 	if (!loop || tn_scope_begin(tn_array_context(a)))
 		return NULL;
-	const struct tn_short_program text = {
-		.text = tn_is_unsigned(loop) ? "z = x / c * y" : "z = abs(x) / c * abs(y)",
-		.n_inputs = 3};
+	const struct tn_formula formula = {
+		.text = tn_is_unsigned(loop) ? "z = x / gcd * y" : "z = abs(x) / gcd * abs(y)",
+		.inputs = "x y gcd"};
 	const tn_array *inputs[] = {a, b, divisor("lcm", a, b, loop)};
-	tn_array *multiple = inputs[2] ? tn_formula("lcm", &text, loop, inputs, NULL) : NULL;
+	tn_array *multiple =
+		inputs[2] ? tn_formula_array("lcm", &formula, loop, inputs, NULL) : NULL;
 	return tn_scope_end(tn_array_context(a), multiple);
 }
 
 /* Sums of bits in fields of 2, 4 and 8 bits, and of the fields. */
-static const char count_of[] = "v = v - (v >> 1 & 0x5555555555555555)\n"
-			       "v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333)\n"
-			       "v = v + (v >> 4) & 0x0f0f0f0f0f0f0f0f\n"
-			       "z = v * 0x0101010101010101 >> 56 & 0xff";
+static const char count_of[] =
+	"bits = bits - (bits >> 1 & 0x5555555555555555)\n"
+	"bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333)\n"
+	"bits = bits + (bits >> 4) & 0x0f0f0f0f0f0f0f0f\n"
+	"z = bits * 0x0101010101010101 >> 56 & 0xff";
 
 tn_array *tn_bitwise_count(const tn_array *a)
 {
@@ -141,14 +143,13 @@ tn_array *tn_bitwise_count(const tn_array *a)
 		return NULL;
 	}
 	tn_text_init(&text);
-	tn_text_add(&text, tn_is_unsigned(a->dtype) ? "v = i64(x)\n" : "v = abs(i64(x))\n");
+	tn_text_add(&text, tn_is_unsigned(a->dtype) ? "bits = i64(x)\n" : "bits = abs(i64(x))\n");
 	tn_text_add(&text, count_of);
 	if (text.failed)
-		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "bitwise_count",
-				"no host memory for a program");
-	const struct tn_short_program program = {.text = text.data, .n_inputs = 1};
+		tn_runtime_no_memory(runtime, "bitwise_count", "a program");
+	const struct tn_formula formula = {.text = text.data, .inputs = "x"};
 	tn_array *count =
-		text.failed ? NULL : tn_formula("bitwise_count", &program, TN_U8, &a, NULL);
+		text.failed ? NULL : tn_formula_array("bitwise_count", &formula, TN_U8, &a, NULL);
 	tn_text_release(&text);
 	return count;
 }

@@ -27,23 +27,27 @@ struct interp {
 	const double *left, *right;
 };
 
-/* The sides of a = x: places c and d, values e and f.  As NumPy from the end whose value is finite;
- * at the last place from that. */
-static const struct tn_short_program between = {
-	.text = "w = c - y; s = w == 0 ? 0.0 : (e - d) / (w == 0 ? 1.0 : w)\n"
-		"u = s * (x - y) + d; v = s * (x - c) + e; z = x == c || u != u ? v : u\n"
-		"z = z != z && d == e ? d : z; steep = !(abs(s) < inf)\n"
-		"z = steep && x == c ? e : steep && x == y ? d : z",
-	.n_inputs = 5};
-/* Inputs: x, the first and last place, the values before and after, and between. */
-static const struct tn_short_program outside = {.text = "z = x < y ? d : x > c ? e : f",
-						.n_inputs = 6};
-static const struct tn_short_program lower_place = {.text = "z = x > a ? a : x < 1 ? 0 : x - 1",
-						    .n_inputs = 1,
-						    .n_scalars = 1,
-						    .scalar_dtype = TN_I64};
+/* Between the places x0 and x1 with the values f0 and f1.  As NumPy from the end whose value is
+ * finite; at the last place from that. */
+static const struct tn_formula between = {
+	.text = "width = x1 - x0\n"
+		"slope = width == 0 ? 0.0 : (f1 - f0) / (width == 0 ? 1.0 : width)\n"
+		"from_left = slope * (x - x0) + f0; from_right = slope * (x - x1) + f1\n"
+		"z = x == x1 || from_left != from_left ? from_right : from_left\n"
+		"z = z != z && f0 == f1 ? f0 : z; steep = !(abs(slope) < inf)\n"
+		"z = steep && x == x1 ? f1 : steep && x == x0 ? f0 : z",
+	.inputs = "x x0 x1 f0 f1"};
+/* The values left and right of all places, and inside what was found between two. */
+static const struct tn_formula outside = {
+	.text = "z = x < first ? left : x > last ? right : inside",
+	.inputs = "x first last left right inside"};
+static const struct tn_formula lower_place = {
+	.text = "z = found > last ? last : found < 1 ? 0 : found - 1",
+	.inputs = "found",
+	.scalars = "last",
+	.scalar_dtype = TN_I64};
 
-static const struct tn_short_program next_place = {.text = "z = x + 1", .n_inputs = 1};
+static const struct tn_formula next_place = {.text = "z = place + 1", .inputs = "place"};
 
 static const tn_array *end_value(const tn_array *fp, const double *value, int64_t place)
 {
@@ -58,9 +62,11 @@ static tn_array *interpolate(const struct interp *in)
 	const double last_lower = n > 1 ? (double)(n - 2) : 0;
 	const tn_array *found = tn_sorted_search("interp", in->xp, in->x, 1);
 	const tn_array *lower =
-		found ? tn_formula("interp", &lower_place, TN_I64, &found, &last_lower) : NULL;
+		found ? tn_formula_array("interp", &lower_place, TN_I64, &found, &last_lower)
+		      : NULL;
 	const tn_array *upper =
-		lower && n > 1 ? tn_formula("interp", &next_place, TN_I64, &lower, NULL) : lower;
+		lower && n > 1 ? tn_formula_array("interp", &next_place, TN_I64, &lower, NULL)
+			       : lower;
 	const tn_array *sides[] = {in->x, tn_take(in->xp, lower, 0), tn_take(in->xp, upper, 0),
 				   tn_take(in->fp, lower, 0), tn_take(in->fp, upper, 0)};
 	for (int i = 0; i < 5; i++) {
@@ -72,12 +78,12 @@ static tn_array *interpolate(const struct interp *in)
 				  end_value(in->xp, NULL, n - 1),
 				  end_value(in->fp, in->left, 0),
 				  end_value(in->fp, in->right, n - 1),
-				  tn_formula("interp", &between, in->x->dtype, sides, NULL)};
+				  tn_formula_array("interp", &between, in->x->dtype, sides, NULL)};
 	for (int i = 0; i < 6; i++) {
 		if (!ends[i])
 			return NULL;
 	}
-	return tn_formula("interp", &outside, in->x->dtype, ends, NULL);
+	return tn_formula_array("interp", &outside, in->x->dtype, ends, NULL);
 }
 
 /* One period of places in order, with the last one before it and the first one after it. */
@@ -122,7 +128,7 @@ static tn_status check_interp(const tn_array *x, const tn_array *xp, const tn_ar
 
 static tn_array *of_dtype(const tn_array *a, tn_dtype dtype)
 {
-	return a && a->dtype != dtype ? tn_astype(a, dtype) : (tn_array *)(uintptr_t)a;
+	return a && a->dtype != dtype ? tn_astype(a, dtype) : tn_array_const_cast(a);
 }
 
 /* Of real values, or of one part of complex ones. */
@@ -163,12 +169,14 @@ tn_array *tn_interp(const tn_array *x, const tn_array *xp, const tn_array *fp, c
 
 /* ---- Phases ----------------------------------------------------------------------------------*/
 
-/* What is added after a difference x: scalars a = -period / 2, b = period, s = discont. */
-static const struct tn_short_program correction = {
-	.text = "r = (x - a) % b; r = r < 0 ? r + b : r; k = r + a; k = k == a && x > 0 ? -a : k\n"
-		"z = abs(x) < s ? 0.0 : k - x",
-	.n_inputs = 1,
-	.n_scalars = 3};
+/* What is added after a difference dd, in NumPy's names. */
+static const struct tn_formula correction = {
+	.text = "r = (dd - interval_low) % period; r = r < 0 ? r + period : r\n"
+		"ddmod = r + interval_low\n"
+		"ddmod = ddmod == interval_low && dd > 0 ? -interval_low : ddmod\n"
+		"z = abs(dd) < discont ? 0.0 : ddmod - dd",
+	.inputs = "dd",
+	.scalars = "interval_low period discont"};
 
 static tn_array *unwrapped(const tn_array *a, double discont, int axis, double period)
 {
@@ -181,7 +189,7 @@ static tn_array *unwrapped(const tn_array *a, double discont, int axis, double p
 		"unwrap", tn_subtract(after, tn_slice(a, axis, 0, length - 1, 1)));
 	if (!steps)
 		return NULL;
-	tn_array *added = tn_formula("unwrap", &correction, steps->dtype, &steps, scalars);
+	tn_array *added = tn_formula_array("unwrap", &correction, steps->dtype, &steps, scalars);
 	const tn_array *both[] = {tn_slice(a, axis, 0, 1, 1),
 				  tn_add(after, tn_cumsum(added, axis))};
 	return tn_concatenate(2, both, axis);

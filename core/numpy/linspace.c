@@ -13,22 +13,25 @@
 #include "base/dtype.h"
 #include "ops/index_formula.h"
 
-/* The scalars of the texts, in the order of tn_short_scalars: a, b, s, t, u, v, p, q, s8. */
+/* The scalars of the texts. */
 struct space {
-	double start;   /* a */
-	double stop;    /* b */
-	double step;    /* s */
-	double divisor; /* t: 1, unless the step is rounded to 0 */
-	double last;    /* u: the index whose element is `stop` itself, or -1 */
-	double base;    /* v */
-	double first;   /* p: the first and the last element of a geometric sequence */
-	double end;     /* q */
-	double sign;    /* s8 */
+	double start;
+	double stop;
+	double step;
+	double divisor; /* 1, unless the step is rounded to 0 */
+	double last;    /* the index whose element is `stop` itself, or -1 */
+	double base;
+	double first; /* the first and the last element of a geometric sequence */
+	double end;
+	double sign;
 };
+static const char scalar_names[] = "start stop step divisor last base first end sign";
 
 /* The product r has a second use, which keeps it from being contracted into the sum
  * (interpret/interpret.h): NumPy rounds twice, and floors of integers would show the difference. */
-#define EVENLY "i = f64(index(0)); r = i / t * s; w = i == u ? b : r == r ? r + a : r\n"
+#define EVENLY                                                                                     \
+	"i = f64(index(0)); r = i / divisor * step\n"                                              \
+	"even = i == last ? stop : r == r ? r + start : r\n"
 
 static struct space space_between(double start, double stop, int64_t num, int endpoint)
 {
@@ -48,7 +51,8 @@ static struct space space_between(double start, double stop, int64_t num, int en
 static tn_array *make_space(tn_context *context, const char *operation, tn_dtype dtype, int64_t num,
 			    const char *text, const struct space *space)
 {
-	const struct tn_short_program program = {text, 0, 9, 0, TN_F64};
+	const struct tn_formula formula = {
+		.text = text, .scalars = scalar_names, .scalar_dtype = TN_F64};
 	const double scalars[] = {space->start,   space->stop, space->step,
 				  space->divisor, space->last, space->base,
 				  space->first,   space->end,  space->sign};
@@ -60,7 +64,7 @@ static tn_array *make_space(tn_context *context, const char *operation, tn_dtype
 				"num: expected 0 or more, found %" PRId64, num);
 		return NULL;
 	}
-	return tn_index_formula_make(runtime->device, operation, dtype, 1, &num, &program, scalars);
+	return tn_index_formula_make(runtime->device, operation, dtype, 1, &num, &formula, scalars);
 }
 
 tn_array *tn_linspace(tn_context *context, tn_dtype dtype, double start, double stop, int64_t num,
@@ -70,7 +74,8 @@ tn_array *tn_linspace(tn_context *context, tn_dtype dtype, double start, double 
 	if (!context)
 		return NULL;
 	return make_space(context, "linspace", dtype, num,
-			  tn_is_integer(dtype) ? EVENLY "z = floor(w)" : EVENLY "z = w", &space);
+			  tn_is_integer(dtype) ? EVENLY "z = floor(even)" : EVENLY "z = even",
+			  &space);
 }
 
 tn_array *tn_logspace(tn_context *context, tn_dtype dtype, double start, double stop, int64_t num,
@@ -78,7 +83,8 @@ tn_array *tn_logspace(tn_context *context, tn_dtype dtype, double start, double 
 {
 	struct space space = space_between(start, stop, num, endpoint);
 	space.base = base;
-	return context ? make_space(context, "logspace", dtype, num, EVENLY "z = pow(v, w)", &space)
+	return context ? make_space(context, "logspace", dtype, num, EVENLY "z = pow(base, even)",
+				    &space)
 		       : NULL;
 }
 
@@ -100,5 +106,6 @@ tn_array *tn_geomspace(tn_context *context, tn_dtype dtype, double start, double
 		return NULL;
 	}
 	return make_space(context, "geomspace", dtype, num,
-			  EVENLY "z = i == 0 ? p : i == u ? q : s8 * pow(v, w)", &space);
+			  EVENLY "z = i == 0 ? first : i == last ? end : sign * pow(base, even)",
+			  &space);
 }

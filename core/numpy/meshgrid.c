@@ -19,13 +19,13 @@ static tn_status fill_indices(tn_array *out, int axis)
 {
 	struct tn_runtime *runtime = out->runtime;
 	char text[24];
-	const struct tn_short_program program = {text, 0, 0, 0, 0};
+	const struct tn_formula formula = {.text = text};
 	snprintf(text, sizeof(text), "z = index(%d)", axis);
 	tn_array *part = tn_array_view(out, out->rank - 1, out->shape + 1, out->strides + 1,
 				       out->offset + axis * out->strides[0]);
 	if (!part)
 		return runtime->report.status;
-	tn_status status = tn_index_formula_fill(runtime, "indices", &program, NULL, part);
+	tn_status status = tn_index_formula_fill(runtime, "indices", &formula, NULL, part);
 	tn_array_discard(part);
 	return status;
 }

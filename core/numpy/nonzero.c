@@ -43,8 +43,11 @@ static tn_array *list_on_host(const char *operation, const tn_array *line)
 
 static tn_array *list_numbers(const char *operation, const tn_array *line, int64_t n)
 {
-	static const struct tn_short_program place = {"z = bool(x) ? y - 1 : a", 2, 1, 0, TN_I64};
-	static const struct tn_short_program number = {"z = index(0)", 0, 0, 0, TN_I64};
+	static const struct tn_formula place = {.text = "z = bool(truth) ? count - 1 : n",
+						.inputs = "truth count",
+						.scalars = "n",
+						.scalar_dtype = TN_I64};
+	static const struct tn_formula number = {.text = "z = index(0)"};
 	tn_number count = tn_number_i64(n);
 	const tn_array *counts = line->size ? tn_cumsum(line, 0) : line;
 	if (n < 0 && line->size) {
@@ -58,7 +61,7 @@ static tn_array *list_numbers(const char *operation, const tn_array *line, int64
 		return list;
 	const tn_array *inputs[] = {line, counts};
 	const double end = (double)n;
-	const tn_array *places = tn_formula(operation, &place, TN_I64, inputs, &end);
+	const tn_array *places = tn_formula_array(operation, &place, TN_I64, inputs, &end);
 	const tn_array *numbers = tn_index_formula_make(tn_array_home(line), operation, TN_I64, 1,
 							line->shape, &number, NULL);
 	return tn_scatter_add(list, places, 0, numbers) ? NULL : list;
@@ -91,34 +94,21 @@ tn_status tn_scope_begin_all(struct tn_runtime *runtime, const char *operation, 
 	return tn_scope_begin(runtime->context);
 }
 
-tn_status tn_scope_end_all(tn_context *context, tn_status status, int n, tn_array **arrays)
-{
-	for (int i = 0; i < n; i++) {
-		if (!status && !arrays[i])
-			status = context->runtime.error.status;
-	}
-	for (int i = 0; i < n; i++) {
-		if (status)
-			arrays[i] = NULL;
-		else
-			tn_array_lift(arrays[i]);
-	}
-	tn_scope_end(context, NULL);
-	return status;
-}
-
 /* ---- By axis ---------------------------------------------------------------------------------*/
 
 tn_array *tn_unraveled(const char *operation, const tn_array *numbers, int rank,
 		       const int64_t *shape, int i)
 {
-	static const struct tn_short_program index = {"z = i64(x) / a % b", 1, 2, 0, TN_I64};
+	static const struct tn_formula index = {.text = "z = i64(number) / each % length",
+						.inputs = "number",
+						.scalars = "each length",
+						.scalar_dtype = TN_I64};
 	int64_t each = 1;
 	for (int k = i + 1; k < rank; k++)
 		each *= shape[k];
 	/* An empty shape has no elements to number. */
 	const double scalars[] = {each ? (double)each : 1, shape[i] ? (double)shape[i] : 1};
-	return tn_formula(operation, &index, TN_I64, &numbers, scalars);
+	return tn_formula_array(operation, &index, TN_I64, &numbers, scalars);
 }
 
 tn_status tn_nonzero(const tn_array *a, tn_array **indices)

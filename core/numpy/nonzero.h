@@ -15,10 +15,7 @@ tn_array *tn_true_numbers(const char *operation, const tn_array *a, int64_t n);
 tn_array *tn_unraveled(const char *operation, const tn_array *numbers, int rank,
 		       const int64_t *shape, int i);
 
-/* An end for functions that made n arrays in a scope of their own: it ends the scope, whose parent
- * gets them; on failure they are NULL. */
-tn_status tn_scope_end_all(tn_context *context, tn_status status, int n, tn_array **arrays);
-/* Their beginning: sets the arrays to NULL. */
+/* Begins the scope of n results (tn_scope_end_all), for which the caller must have room. */
 tn_status tn_scope_begin_all(struct tn_runtime *runtime, const char *operation, int n,
 			     tn_array **arrays);
 

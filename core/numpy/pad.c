@@ -27,22 +27,24 @@ struct padding {
 
 /* ---- Repeated elements -----------------------------------------------------------------------*/
 
-/* The element that place t, counted from the first one of the array, repeats; t may be below 0.
- * b is the length. */
+/* The place of the element that each place of the padded axis repeats; `before` places are added
+ * before the array's. */
 static const char *place_text(uint32_t mode)
 {
 	switch (mode) {
 	case TN_PAD_EDGE:
-		return "t = index(0) - a; z = min(max(t, 0), b - 1)";
+		return "i = index(0) - before; z = min(max(i, 0), length - 1)";
 	case TN_PAD_WRAP:
-		return "t = index(0) - a; r = t % b; z = r < 0 ? r + b : r";
+		return "rest = (index(0) - before) % length; z = rest < 0 ? rest + length : rest";
 	case TN_PAD_SYMMETRIC:
 	case TN_PAD_SYMMETRIC_ODD:
-		return "t = index(0) - a; r = t % (2*b); m = r < 0 ? r + 2*b : r\n"
-		       "z = m < b ? m : 2*b - 1 - m";
+		return "rest = (index(0) - before) % (2 * length)\n"
+		       "i = rest < 0 ? rest + 2 * length : rest\n"
+		       "z = i < length ? i : 2 * length - 1 - i";
 	default: /* TN_PAD_REFLECT and its odd form; one element repeats itself */
-		return "n = b > 1 ? 2*b - 2 : 1; t = index(0) - a; r = t % n\n"
-		       "m = r < 0 ? r + n : r; z = m < b ? m : n - m";
+		return "period = length > 1 ? 2 * length - 2 : 1\n"
+		       "rest = (index(0) - before) % period\n"
+		       "i = rest < 0 ? rest + period : rest; z = i < length ? i : period - i";
 	}
 }
 
@@ -50,9 +52,11 @@ static tn_array *pad_with_elements(const tn_array *a, const struct padding *padd
 {
 	const int64_t length = a->shape[padding->axis];
 	const int64_t whole = padding->before + length + padding->after;
-	const struct tn_short_program text = {place_text(padding->mode), 0, 2, 0, TN_I64};
+	const struct tn_formula formula = {.text = place_text(padding->mode),
+					   .scalars = "before length",
+					   .scalar_dtype = TN_I64};
 	tn_array *places =
-		tn_index_formula_make(tn_array_home(a), "pad", TN_I64, 1, &whole, &text,
+		tn_index_formula_make(tn_array_home(a), "pad", TN_I64, 1, &whole, &formula,
 				      (const double[]){(double)padding->before, (double)length});
 	tn_array *padded = tn_take(a, places, padding->axis);
 	tn_array_discard(places);
@@ -121,8 +125,9 @@ static tn_array *statistic_part(const tn_array *a, const struct padding *padding
 /* 0 to n - 1 along the axis, or n - 1 to 0. */
 static tn_array *make_steps(const tn_array *a, int axis, int64_t n, int is_reversed)
 {
-	static const struct tn_short_program up = {"z = index(0)", 0, 0, 0, 0};
-	static const struct tn_short_program down = {"z = a - 1 - index(0)", 0, 1, 0, TN_I64};
+	static const struct tn_formula up = {.text = "z = index(0)"};
+	static const struct tn_formula down = {
+		.text = "z = n - 1 - index(0)", .scalars = "n", .scalar_dtype = TN_I64};
 	const double length = (double)n;
 	int64_t shape[TN_MAX_RANK];
 	tn_array *line = tn_index_formula_make(tn_array_home(a), "pad", TN_F64, 1, &n,
@@ -138,12 +143,19 @@ static tn_array *make_steps(const tn_array *a, int axis, int64_t n, int is_rever
  * product r has a second use, which keeps it from being contracted (interpret/interpret.h). */
 static tn_array *real_ramp(const tn_array *edge, const tn_array *steps, int64_t n, double end)
 {
-	const struct tn_short_program ramp = {"r = (f64(x) - a) / b * y; z = r == r ? r + a : r", 2,
-					      2, 0, TN_F64};
-	const struct tn_short_program whole = {
-		"r = (f64(x) - a) / b * y; z = floor(r == r ? r + a : r)", 2, 2, 0, TN_F64};
-	return tn_formula("pad", tn_is_integer(edge->dtype) ? &whole : &ramp, edge->dtype,
-			  (const tn_array *[]){edge, steps}, (const double[]){end, (double)n});
+	const struct tn_formula ramp = {
+		.text = "r = (f64(edge) - end) / n * step; z = r == r ? r + end : r",
+		.inputs = "edge step",
+		.scalars = "end n",
+		.scalar_dtype = TN_F64};
+	const struct tn_formula whole = {.text = "r = (f64(edge) - end) / n * step\n"
+						 "z = floor(r == r ? r + end : r)",
+					 .inputs = "edge step",
+					 .scalars = "end n",
+					 .scalar_dtype = TN_F64};
+	return tn_formula_array("pad", tn_is_integer(edge->dtype) ? &whole : &ramp, edge->dtype,
+				(const tn_array *[]){edge, steps},
+				(const double[]){end, (double)n});
 }
 
 static tn_array *complex_ramp(const tn_array *edge, const tn_array *steps, int64_t n, double end)

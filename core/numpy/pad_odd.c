@@ -14,9 +14,11 @@
 /* The number of the period for each place along the axis, 0 for those of a; i64. */
 static tn_array *periods(const tn_array *even, int axis, int64_t before, int64_t period)
 {
-	static const struct tn_short_program number = {
-		"t = index(0) - a; r = t % b; m = r < 0 ? r + b : r; z = (t - m) / b", 0, 2, 0,
-		TN_I64};
+	static const struct tn_formula number = {
+		.text = "place = index(0) - before; rest = place % period\n"
+			"within = rest < 0 ? rest + period : rest; z = (place - within) / period",
+		.scalars = "before period",
+		.scalar_dtype = TN_I64};
 	int64_t shape[TN_MAX_RANK];
 	for (int i = 0; i < even->rank; i++)
 		shape[i] = i == axis ? even->shape[i] : 1;
@@ -30,8 +32,10 @@ static tn_array *periods(const tn_array *even, int axis, int64_t before, int64_t
 static tn_array *turned(const tn_array *even, const tn_array *number, const tn_array *first,
 			const tn_array *last)
 {
-	static const struct tn_short_program turn = {
-		"z = y == 0 ? x : (y % 2 == 0 ? x : c + d - x) + y * (d - c)", 4, 0, 0, 0};
+	static const struct tn_formula turn = {
+		.text = "z = period == 0 ? x : (period % 2 == 0 ? x : first + last - x)"
+			" + period * (last - first)",
+		.inputs = "x period first last"};
 	if (!even || !first || !last)
 		return NULL;
 	const tn_dtype own = even->dtype;
@@ -40,7 +44,7 @@ static tn_array *turned(const tn_array *even, const tn_array *number, const tn_a
 	for (int i = 0; i < 4; i++)
 		inputs[i] = tn_array_dtype(inputs[i]) == dtype ? inputs[i]
 							       : tn_astype(inputs[i], dtype);
-	tn_array *result = tn_formula("pad", &turn, dtype, inputs, NULL);
+	tn_array *result = tn_formula_array("pad", &turn, dtype, inputs, NULL);
 	return dtype == own ? result : tn_astype(result, own);
 }
 

@@ -132,12 +132,13 @@ tn_array *tn_polydiv(const tn_array *a, const tn_array *b, tn_array **remainder)
 	tn_dtype dtype = tn_result_type(a->dtype, b->dtype);
 	dtype = tn_is_inexact(dtype) ? dtype : TN_F64;
 	const tn_array *x = tn_astype(a, dtype), *y = tn_astype(b, dtype);
-	tn_array *left = NULL, *quotient = x && y ? divide(x, y, &left) : NULL;
-	if (quotient && remainder && left) {
-		tn_array_lift(left);
-		*remainder = left;
-	}
-	return tn_scope_end(tn_array_context(a), left ? quotient : NULL);
+	tn_array *results[2] = {NULL};
+	if (x && y)
+		results[0] = divide(x, y, &results[1]);
+	tn_scope_end_all(tn_array_context(a), TN_OK, remainder ? 2 : 1, results);
+	if (remainder)
+		*remainder = results[1];
+	return results[0];
 }
 
 /* ---- Derivatives and integrals ---------------------------------------------------------------*/

@@ -19,11 +19,6 @@
 #include "numpy/polynomial_zeros.h"
 #include "ops/host_compute.h"
 
-static tn_status no_memory(struct tn_runtime *runtime, const char *operation)
-{
-	return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, operation, "no host memory");
-}
-
 /* ---- Zeros -----------------------------------------------------------------------------------*/
 
 static tn_status check_finite(const tn_array *p, const double complex *values)
@@ -48,7 +43,7 @@ static tn_array *zeros_of(const tn_array *p, tn_dtype dtype, const double comple
 	const int64_t n_found = end - first - 1, total = degree > 0 ? degree : 0;
 	double complex *zeros = tn_mem_zeroed((size_t)total + 1, sizeof(*zeros));
 	if (!zeros) {
-		no_memory(p->runtime, "roots");
+		tn_runtime_no_memory(p->runtime, "roots", NULL);
 		return NULL;
 	}
 	tn_array *result = NULL;
@@ -204,7 +199,7 @@ static tn_array *residuals_of(const struct fit *f, const tn_array *y)
 	const int64_t n_parts = tn_is_complex(y->dtype) ? 2 : 1, count = f->n_sides / n_parts;
 	double *sums = tn_mem_zeroed((size_t)count + 1, sizeof(*sums));
 	if (!sums) {
-		no_memory(y->runtime, "polyfit");
+		tn_runtime_no_memory(y->runtime, "polyfit", NULL);
 		return NULL;
 	}
 	for (int64_t i = f->n_powers; i < f->n; i++) {
@@ -258,7 +253,7 @@ static tn_array *fitted(const tn_array *x, const tn_array *y, int degree, const 
 	f.rows = tn_mem_zeroed((size_t)f.n * n_columns + 1, sizeof(*f.rows));
 	f.scales = tn_mem_zeroed(n_columns, sizeof(*f.scales));
 	if (!f.rows || !f.scales) {
-		no_memory(x->runtime, "polyfit");
+		tn_runtime_no_memory(x->runtime, "polyfit", NULL);
 	} else if (values && (weights || !w)) {
 		fill_rows(&f, places, values, weights);
 		result = solution(&f, x, y, residuals);

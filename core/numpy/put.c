@@ -265,7 +265,8 @@ static tn_status fill_first_diagonal(tn_array *a, const tn_array *values)
 /* In row-major order, the next element of the diagonal is always as far. */
 static tn_status fill_wrapped(tn_array *a, const tn_array *values)
 {
-	static const struct tn_short_program number = {"z = index(0) * a", 0, 1, 0, TN_I64};
+	static const struct tn_formula number = {
+		.text = "z = index(0) * step", .scalars = "step", .scalar_dtype = TN_I64};
 	const double step = (double)(a->shape[1] + 1);
 	const int64_t n = a->size ? (a->size - 1) / (a->shape[1] + 1) + 1 : 0;
 	if (!n)

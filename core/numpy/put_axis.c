@@ -19,11 +19,6 @@
 #include "ops/map.h"
 #include "ops/take.h"
 
-static tn_status failed(const tn_array *a)
-{
-	return a->runtime->error.status;
-}
-
 /* A real array's elements as signed integers of their width. */
 static tn_array *bits_of(const tn_array *a)
 {
@@ -50,16 +45,20 @@ static tn_array *lay_along(const tn_array *line, const tn_array *a, int axis)
 static tn_status assign_real(const struct tn_put *put, const tn_array *target,
 			     const tn_array *values, const tn_array *stands)
 {
-	static const struct tn_short_program difference = {"z = x - y", 2, 0, 0, 0};
-	static const struct tn_short_program chosen = {"z = bool(c) ? x - y : x - x", 3, 0, 0, 0};
+	static const struct tn_formula difference = {.text = "z = value - now",
+						     .inputs = "value now"};
+	static const struct tn_formula chosen = {
+		.text = "z = bool(stands) ? value - now : value - value",
+		.inputs = "value now stands"};
 	tn_array *bits = bits_of(target);
 	const tn_array *inputs[] = {bits_of(values), NULL, stands};
 	inputs[1] = tn_take_checked(bits, put->numbers, put->axis, put->operation, NULL);
 	if (!bits)
-		return failed(target);
-	const tn_array *change = tn_formula(put->operation, stands ? &chosen : &difference,
-					    bits->dtype, inputs, NULL);
-	return change ? tn_scatter_add(bits, put->numbers, put->axis, change) : failed(target);
+		return target->runtime->error.status;
+	const tn_array *change = tn_formula_array(put->operation, stands ? &chosen : &difference,
+						  bits->dtype, inputs, NULL);
+	return change ? tn_scatter_add(bits, put->numbers, put->axis, change)
+		      : target->runtime->error.status;
 }
 
 static tn_status assign(const struct tn_put *put, const tn_array *stands)
@@ -81,7 +80,7 @@ static tn_status assign(const struct tn_put *put, const tn_array *stands)
 /* bool, for sorted numbers: is it the last of equal ones? */
 static const tn_array *last_of_equals(const tn_array *sorted)
 {
-	static const struct tn_short_program differ = {"z = x != y", 2, 0, 0, 0};
+	static const struct tn_formula differ = {.text = "z = x != y", .inputs = "x y"};
 	struct tn_runtime *runtime = sorted->runtime;
 	tn_array *last = tn_array_filled(sorted, TN_BOOL, 1, sorted->shape, 1);
 	tn_array *but_one = tn_slice(last, 0, 0, sorted->size - 1, 1);
@@ -89,7 +88,8 @@ static const tn_array *last_of_equals(const tn_array *sorted)
 				    tn_slice(sorted, 0, 1, sorted->size, 1)};
 	if (!but_one || !inputs[0] || !inputs[1])
 		return NULL;
-	tn_status status = tn_short_map(runtime, TN_DO_NOT_EQUAL, &differ, inputs, &but_one, NULL);
+	tn_status status =
+		tn_formula_map(runtime, TN_DO_NOT_EQUAL, &differ, inputs, &but_one, NULL);
 	return tn_end_into(runtime, status) ? NULL : last;
 }
 
@@ -126,7 +126,7 @@ static tn_status put_sorted(struct tn_put *put)
 	const tn_array *sorted = tn_take_checked(put->numbers, order, 0, put->operation, NULL);
 	put->values = tn_take_checked(put->values, order, put->axis, put->operation, NULL);
 	if (!sorted || !put->values)
-		return failed(put->target);
+		return put->target->runtime->error.status;
 	put->numbers = sorted;
 	if (put->mode != TN_PUT_ASSIGN) {
 		put->values = join_equals(put, sorted);
@@ -136,9 +136,9 @@ static tn_status put_sorted(struct tn_put *put)
 	}
 	const tn_array *last = last_of_equals(sorted);
 	if (!last || !put->values)
-		return failed(put->target);
+		return put->target->runtime->error.status;
 	last = lay_along(last, put->target, put->axis);
-	return last ? assign(put, last) : failed(put->target);
+	return last ? assign(put, last) : put->target->runtime->error.status;
 }
 
 /* ---- Modes -----------------------------------------------------------------------------------*/
@@ -175,7 +175,7 @@ tn_status tn_put_run(const struct tn_put *put)
 			tn_take_checked(put->target, put->numbers, put->axis, put->operation, NULL);
 		own.values = extreme_of(own.mode, now, put->values);
 	}
-	return own.values ? assign(&own, NULL) : failed(put->target);
+	return own.values ? assign(&own, NULL) : put->target->runtime->error.status;
 }
 
 /* ---- Arguments -------------------------------------------------------------------------------*/
@@ -199,7 +199,7 @@ tn_status tn_line_return(tn_array *a, tn_array *line)
 	if (line->storage == a->storage)
 		return TN_OK;
 	const tn_array *changed = tn_reshape(line, a->rank, a->shape);
-	return changed ? tn_assign(a, changed) : failed(a);
+	return changed ? tn_assign(a, changed) : a->runtime->error.status;
 }
 
 static const tn_array *converted(const tn_array *values, tn_dtype dtype)
@@ -209,7 +209,8 @@ static const tn_array *converted(const tn_array *values, tn_dtype dtype)
 
 tn_array *tn_values_cycle(const char *operation, const tn_array *values, tn_dtype dtype, int64_t n)
 {
-	static const struct tn_short_program place = {"z = index(0) % a", 0, 1, 0, TN_I64};
+	static const struct tn_formula place = {
+		.text = "z = index(0) % length", .scalars = "length", .scalar_dtype = TN_I64};
 	const int64_t all[] = {-1};
 	tn_array *line = tn_reshape(converted(values, dtype), 1, all);
 	if (!line || line->size == n)

@@ -30,9 +30,10 @@ static tn_array *element(const tn_array *sorted, int64_t i)
 /* x, or NaN where the line has one, which is then its last element. */
 static tn_array *unless_nan(const char *operation, const tn_array *x, const tn_array *last)
 {
-	static const struct tn_short_program program = {"z = y == y ? x : nan", 2, 0, 0, 0};
+	static const struct tn_formula formula = {.text = "z = last == last ? x : nan",
+						  .inputs = "x last"};
 	const tn_array *inputs[] = {x, last};
-	return tn_formula(operation, &program, tn_array_dtype(x), inputs, NULL);
+	return tn_formula_array(operation, &formula, tn_array_dtype(x), inputs, NULL);
 }
 
 /* Lines of `count` sorted elements at a position, in their dtype, or between elements in
@@ -42,10 +43,14 @@ static tn_array *value_at(const char *operation, const tn_array *sorted,
 			  tn_dtype dtype)
 {
 	/* From the nearer of the two, as in NumPy: both ends are exact. */
-	static const struct tn_short_program up = {"z = c == c ? x + (y - x) * a : nan", 3, 1, 0,
-						   0};
-	static const struct tn_short_program down = {"z = c == c ? y - (y - x) * a : nan", 3, 1, 0,
-						     0};
+	static const struct tn_formula up = {
+		.text = "z = last == last ? lower + (upper - lower) * weight : nan",
+		.inputs = "lower upper last",
+		.scalars = "weight"};
+	static const struct tn_formula down = {
+		.text = "z = last == last ? upper - (upper - lower) * weight : nan",
+		.inputs = "lower upper last",
+		.scalars = "weight"};
 	const tn_array *inputs[] = {element(sorted, position->lower),
 				    element(sorted, position->upper), element(sorted, count - 1)};
 	const int is_near = position->weight < 0.5;
@@ -57,7 +62,7 @@ static tn_array *value_at(const char *operation, const tn_array *sorted,
 	for (int i = 0; i < 3; i++)
 		inputs[i] =
 			tn_array_dtype(sorted) == dtype ? inputs[i] : tn_astype(inputs[i], dtype);
-	return tn_formula(operation, is_near ? &up : &down, dtype, inputs, &weight);
+	return tn_formula_array(operation, is_near ? &up : &down, dtype, inputs, &weight);
 }
 
 static tn_dtype mean_dtype(const tn_array *a)
@@ -253,7 +258,9 @@ tn_array *tn_nanpercentiles(const tn_array *a, int64_t n_q, const double *q, uin
 
 static tn_array *middle(const struct tn_composed_reduction *r)
 {
-	static const struct tn_short_program mean = {"z = c == c ? (x + y) / 2 : nan", 3, 0, 0, 0};
+	static const struct tn_formula mean = {
+		.text = "z = last == last ? (lower + upper) / 2 : nan",
+		.inputs = "lower upper last"};
 	const tn_dtype dtype = mean_dtype(r->a);
 	const int64_t half = r->count / 2;
 	if (!r->count)
@@ -268,7 +275,7 @@ static tn_array *middle(const struct tn_composed_reduction *r)
 			inputs[i] = tn_astype(inputs[i], dtype);
 	}
 	tn_array *value = r->count % 2 ? unless_nan(r->operation, inputs[1], inputs[2])
-				       : tn_formula(r->operation, &mean, dtype, inputs, NULL);
+				       : tn_formula_array(r->operation, &mean, dtype, inputs, NULL);
 	return tn_composed_reduction_result(r, value);
 }
 

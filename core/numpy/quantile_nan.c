@@ -20,8 +20,8 @@
 
 tn_array *tn_quantile_counts(const char *operation, const tn_array *lines)
 {
-	static const struct tn_short_program is_number = {"z = x == x", 1, 0, 0, 0};
-	tn_array *numbers = tn_formula(operation, &is_number, TN_BOOL, &lines, NULL);
+	static const struct tn_formula is_number = {.text = "z = x == x", .inputs = "x"};
+	tn_array *numbers = tn_formula_array(operation, &is_number, TN_BOOL, &lines, NULL);
 	return tn_sum(numbers, 1, (const int[]){-1}, 0);
 }
 
@@ -73,7 +73,7 @@ static tn_array *look_up(const tn_array *table, int row, const tn_array *counts,
 }
 
 static tn_array *between(const char *operation, const tn_array *sorted, const tn_array *counts,
-			 uint32_t method, double q, const struct tn_short_program *program)
+			 uint32_t method, double q, const struct tn_formula *formula)
 {
 	if (!sorted || !counts)
 		return NULL;
@@ -87,21 +87,24 @@ static tn_array *between(const char *operation, const tn_array *sorted, const tn
 		from,
 		tn_take_along_axis(sorted, look_up(table, 1, counts, TN_I64), sorted->rank - 1),
 		look_up(table, 2, counts, wide)};
-	return tn_formula(operation, program, sorted->dtype, inputs, NULL);
+	return tn_formula_array(operation, formula, sorted->dtype, inputs, NULL);
 }
 
 tn_array *tn_quantile_counted(const char *operation, const tn_array *sorted, const tn_array *counts,
 			      uint32_t method, double q)
 {
-	static const struct tn_short_program part = {"z = x + (y - x) * c", 3, 0, 0, 0};
+	static const struct tn_formula part = {.text = "z = from + (to - from) * weight",
+					       .inputs = "from to weight"};
 	/* An infinity may be beside it. */
-	static const struct tn_short_program element = {"z = c == 0 ? x : y", 3, 0, 0, 0};
+	static const struct tn_formula element = {.text = "z = weight == 0 ? from : to",
+						  .inputs = "from to weight"};
 	return between(operation, sorted, counts, method, q,
 		       tn_quantile_method(method)->is_discrete ? &element : &part);
 }
 
 tn_array *tn_median_counted(const char *operation, const tn_array *sorted, const tn_array *counts)
 {
-	static const struct tn_short_program mean = {"z = c == 0 ? x : (x + y) / 2", 3, 0, 0, 0};
+	static const struct tn_formula mean = {.text = "z = weight == 0 ? from : (from + to) / 2",
+					       .inputs = "from to weight"};
 	return between(operation, sorted, counts, TN_QUANTILE_LINEAR, 0.5, &mean);
 }

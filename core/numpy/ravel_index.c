@@ -79,14 +79,17 @@ static tn_array *ravel(int rank, const tn_array *const *indices, const int64_t *
 {
 	static const char operation[] = "ravel_multi_index";
 	static const struct tn_check check = {operation, "index", "the axis has length"};
-	static const struct tn_short_program next = {"z = y * a + x", 2, 1, 0, TN_I64};
+	static const struct tn_formula next = {.text = "z = number * length + i",
+					       .inputs = "i number",
+					       .scalars = "length",
+					       .scalar_dtype = TN_I64};
 	tn_array *numbers = NULL;
 	for (int i = 0; i < rank; i++) {
 		tn_array *index = tn_index_bounded(&check, "indices", indices[i], 0, shape[i],
 						   bounds ? bounds[i] : TN_RAISE);
 		const tn_array *both[] = {index, numbers};
 		const double length = (double)shape[i];
-		numbers = i ? tn_formula(operation, &next, TN_I64, both, &length) : index;
+		numbers = i ? tn_formula_array(operation, &next, TN_I64, both, &length) : index;
 		if (!numbers)
 			return NULL;
 	}

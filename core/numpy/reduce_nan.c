@@ -14,18 +14,20 @@
 #include "ops/axes.h"
 #include "ops/formula.h"
 
-/* What stands for NaN: of a real number x, and of a complex one the real part x beside the
- * imaginary part y, or the reverse. */
+/* What stands for NaN: of a real number x, and of a part of a complex number beside the other
+ * part. */
 struct stand_in {
-	struct tn_short_program real, part;
+	struct tn_formula real, part;
 };
 
-static const struct stand_in zero = {{"z = x == x ? x : 0", 1, 0, 0, 0},
-				     {"z = x == x && y == y ? x : 0", 2, 0, 0, 0}};
-static const struct stand_in one = {{"z = x == x ? x : 1", 1, 0, 0, 0},
-				    {"z = x == x && y == y ? x : 1", 2, 0, 0, 0}};
-static const struct stand_in lowest = {{"z = x == x ? x : -inf", 1, 0, 0, 0}, {0}};
-static const struct stand_in highest = {{"z = x == x ? x : inf", 1, 0, 0, 0}, {0}};
+static const struct stand_in zero = {
+	.real = {.text = "z = x == x ? x : 0", .inputs = "x"},
+	.part = {.text = "z = part == part && other == other ? part : 0", .inputs = "part other"}};
+static const struct stand_in one = {
+	.real = {.text = "z = x == x ? x : 1", .inputs = "x"},
+	.part = {.text = "z = part == part && other == other ? part : 1", .inputs = "part other"}};
+static const struct stand_in lowest = {.real = {.text = "z = x == x ? x : -inf", .inputs = "x"}};
+static const struct stand_in highest = {.real = {.text = "z = x == x ? x : inf", .inputs = "x"}};
 
 static const tn_array *without_nan(const char *operation, const tn_array *a,
 				   const struct stand_in *with)
@@ -33,18 +35,19 @@ static const tn_array *without_nan(const char *operation, const tn_array *a,
 	if (!a || !tn_is_inexact(a->dtype))
 		return a;
 	if (!tn_is_complex(a->dtype))
-		return tn_formula(operation, &with->real, a->dtype, &a, NULL);
+		return tn_formula_array(operation, &with->real, a->dtype, &a, NULL);
 	const tn_array *parts[] = {tn_real(a), tn_imag(a)}, *turned[] = {parts[1], parts[0]};
 	const tn_dtype dtype = tn_array_dtype(parts[0]);
-	return tn_complex(tn_formula(operation, &with->part, dtype, parts, NULL),
-			  tn_formula(operation, &zero.part, dtype, turned, NULL));
+	return tn_complex(tn_formula_array(operation, &with->part, dtype, parts, NULL),
+			  tn_formula_array(operation, &zero.part, dtype, turned, NULL));
 }
 
 /* How many are not NaN, i64. */
 static tn_array *count_of(const struct tn_composed_reduction *r, int keepdims)
 {
-	static const struct tn_short_program real = {"z = x == x", 1, 0, 0, 0};
-	static const struct tn_short_program complex = {"z = x == x && y == y", 2, 0, 0, 0};
+	static const struct tn_formula real = {.text = "z = x == x", .inputs = "x"};
+	static const struct tn_formula complex = {.text = "z = real == real && imag == imag",
+						  .inputs = "real imag"};
 	const tn_array *parts[] = {r->a, NULL};
 	const int is_complex = tn_is_complex(r->a->dtype);
 	if (is_complex) {
@@ -52,7 +55,7 @@ static tn_array *count_of(const struct tn_composed_reduction *r, int keepdims)
 		parts[1] = tn_imag(r->a);
 	}
 	tn_array *is_number =
-		tn_formula(r->operation, is_complex ? &complex : &real, TN_BOOL, parts, NULL);
+		tn_formula_array(r->operation, is_complex ? &complex : &real, TN_BOOL, parts, NULL);
 	return tn_sum(is_number, r->n, r->axes, keepdims);
 }
 
@@ -114,7 +117,8 @@ static tn_array *extreme_of(const char *operation, const tn_array *a, int n, con
 			    tn_array *(*reduce)(const tn_array *, int, const int *, int))
 {
 	/* NaN where there is no number. */
-	static const struct tn_short_program checked = {"z = y > 0 ? x : nan", 2, 0, 0, 0};
+	static const struct tn_formula checked = {.text = "z = count > 0 ? extreme : nan",
+						  .inputs = "extreme count"};
 	struct tn_composed_reduction r;
 	tn_array *extreme = NULL;
 	if (tn_composed_reduction_begin(&r, operation, a, n, axes, keepdims))
@@ -123,7 +127,7 @@ static tn_array *extreme_of(const char *operation, const tn_array *a, int n, con
 		extreme = reduce(without_nan(operation, a, with), n, axes, keepdims);
 	if (extreme && tn_is_floating(a->dtype)) {
 		const tn_array *both[] = {extreme, count_of(&r, keepdims)};
-		extreme = tn_formula(operation, &checked, a->dtype, both, NULL);
+		extreme = tn_formula_array(operation, &checked, a->dtype, both, NULL);
 	}
 	return tn_scope_end(r.runtime->context, extreme);
 }
@@ -168,8 +172,10 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 			   double correction, int keepdims, int is_root)
 {
 	/* Unlike tn_var, NumPy has NaN for every divisor that is not positive. */
-	static const struct tn_short_program quotient = {"z = y > a ? x / (y - a) : nan", 2, 1, 0,
-							 0};
+	static const struct tn_formula quotient = {
+		.text = "z = count > correction ? sum / (count - correction) : nan",
+		.inputs = "sum count",
+		.scalars = "correction"};
 	struct tn_composed_reduction r;
 	if (tn_composed_reduction_begin(&r, operation, a, n, axes, keepdims))
 		return NULL;
@@ -179,7 +185,7 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 	sum = tn_sum(tn_variance_square(operation, x, mean, 1), n, axes, keepdims);
 	const tn_array *both[] = {sum, count_of(&r, keepdims)};
 	tn_array *variance =
-		tn_formula(operation, &quotient, tn_array_dtype(sum), both, &correction);
+		tn_formula_array(operation, &quotient, tn_array_dtype(sum), both, &correction);
 	return tn_scope_end(r.runtime->context, tn_variance_result(variance, a, is_root));
 }
 
@@ -206,13 +212,15 @@ static double largest_of(tn_dtype dtype)
 
 static tn_array *replaced(const tn_array *a, double nan, const double *posinf, const double *neginf)
 {
-	static const struct tn_short_program replace = {
-		"z = x != x ? a : x == inf ? b : x == -inf ? s : x", 1, 3, 0, 0};
+	static const struct tn_formula replace = {
+		.text = "z = x != x ? for_nan : x == inf ? posinf : x == -inf ? neginf : x",
+		.inputs = "x",
+		.scalars = "for_nan posinf neginf"};
 	if (!a)
 		return NULL;
 	const double largest = largest_of(a->dtype);
 	const double values[] = {nan, posinf ? *posinf : largest, neginf ? *neginf : -largest};
-	return tn_formula("nan_to_num", &replace, a->dtype, &a, values);
+	return tn_formula_array("nan_to_num", &replace, a->dtype, &a, values);
 }
 
 tn_array *tn_nan_to_num(const tn_array *a, double nan, const double *posinf, const double *neginf)

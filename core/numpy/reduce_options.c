@@ -194,8 +194,10 @@ static tn_array *mean(const struct reduction *c, const tn_array *a)
 /* An element that does not count becomes the mean, so that its derivative is 0 too. */
 static tn_array *spread(const struct reduction *c, const tn_array *a)
 {
-	static const struct tn_short_program quotient = {"d = y - a; z = x / (d > 0 ? d : 0)", 2, 1,
-							 0, 0};
+	static const struct tn_formula quotient = {
+		.text = "divisor = count - correction; z = sum / (divisor > 0 ? divisor : 0)",
+		.inputs = "sum count",
+		.scalars = "correction"};
 	const struct tn_composed_reduction *r = &c->r;
 	const int is_root = c->kind == TN_REDUCER_STD;
 	const double correction = c->options.correction;
@@ -207,8 +209,8 @@ static tn_array *spread(const struct reduction *c, const tn_array *a)
 		center ? tn_variance_square(r->operation, counted(c, x, center), center, 0) : NULL;
 	const tn_array *both[] = {tn_sum(square, r->n, r->axes, r->keepdims),
 				  count_of(c, r->keepdims)};
-	tn_array *variance =
-		tn_formula(r->operation, &quotient, tn_array_dtype(both[0]), both, &correction);
+	tn_array *variance = tn_formula_array(r->operation, &quotient, tn_array_dtype(both[0]),
+					      both, &correction);
 	return tn_variance_result(variance, a, is_root);
 }
 

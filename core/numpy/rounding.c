@@ -15,21 +15,22 @@
 #include "ops/formula.h"
 
 /* As NumPy: integers in f64. */
-static const char *const around[2] = {"z = round(x * a) / a", "z = round(x / a) * a"};
+static const char *const around[2] = {"z = round(x * scale) / scale",
+				      "z = round(x / scale) * scale"};
 
 static tn_array *rounded(const tn_array *a, int decimals)
 {
-	struct tn_short_program text = {
-		.text = around[decimals < 0], .n_inputs = 1, .n_scalars = 1};
+	const struct tn_formula formula = {
+		.text = around[decimals < 0], .inputs = "x", .scalars = "scale"};
 	const double scale = pow(10, abs(decimals));
 	tn_dtype dtype = a->dtype;
 	if (tn_is_complex(dtype))
 		return tn_complex(rounded(tn_real(a), decimals), rounded(tn_imag(a), decimals));
 	if (!tn_is_floating(dtype)) {
 		const tn_array *wide = tn_astype(a, TN_F64);
-		return wide ? tn_formula("around", &text, dtype, &wide, &scale) : NULL;
+		return wide ? tn_formula_array("around", &formula, dtype, &wide, &scale) : NULL;
 	}
-	return tn_formula("around", &text, dtype, &a, &scale);
+	return tn_formula_array("around", &formula, dtype, &a, &scale);
 }
 
 tn_array *tn_around(const tn_array *a, int decimals)

@@ -140,15 +140,24 @@ static tn_status number_elements(const char *operation, const tn_array **a, cons
 static tn_array *is_found(const char *operation, const tn_array *a, const tn_array *sorted,
 			  int invert)
 {
-	/* x = the place where it would be, y = the element there, c = the element sought. */
-	static const struct tn_short_program at = {"z = x < a ? x : a - 1", 1, 1, 0, TN_I64};
-	static const struct tn_short_program same[] = {{"z = x < a && y == c", 3, 1, 0, TN_I64},
-						       {"z = x >= a || y != c", 3, 1, 0, TN_I64}};
+	/* The place is where an element would be: n is behind the last one. */
+	static const struct tn_formula at = {.text = "z = place < n ? place : n - 1",
+					     .inputs = "place",
+					     .scalars = "n",
+					     .scalar_dtype = TN_I64};
+	static const struct tn_formula same[] = {{.text = "z = place < n && found == sought",
+						  .inputs = "place found sought",
+						  .scalars = "n",
+						  .scalar_dtype = TN_I64},
+						 {.text = "z = place >= n || found != sought",
+						  .inputs = "place found sought",
+						  .scalars = "n",
+						  .scalar_dtype = TN_I64}};
 	const double n = sorted ? (double)sorted->size : 0;
 	const tn_array *place = tn_sorted_search(operation, sorted, a, 0);
-	const tn_array *inside = tn_formula(operation, &at, TN_I64, &place, &n);
+	const tn_array *inside = tn_formula_array(operation, &at, TN_I64, &place, &n);
 	const tn_array *inputs[] = {place, tn_elements_at(sorted, inside), a};
-	return tn_formula(operation, &same[invert != 0], TN_BOOL, inputs, &n);
+	return tn_formula_array(operation, &same[invert != 0], TN_BOOL, inputs, &n);
 }
 
 /* bool, a line for the elements of a; see tn_isin. */
@@ -224,22 +233,26 @@ static tn_status join(struct joined *j, const char *operation, const tn_array *a
 /* The indices in line i of the elements at places of the order. */
 static tn_array *indices_of(const struct joined *j, int i, const tn_array *places)
 {
-	static const struct tn_short_program less = {"z = x - a", 1, 1, 0, TN_I64};
+	static const struct tn_formula less = {.text = "z = place - before",
+					       .inputs = "place",
+					       .scalars = "before",
+					       .scalar_dtype = TN_I64};
 	const double before = i ? (double)j->lines[0]->size : 0;
 	const tn_array *at = tn_elements_at(j->order, places);
-	tn_array *own = tn_formula(j->operation, &less, TN_I64, &at, &before);
+	tn_array *own = tn_formula_array(j->operation, &less, TN_I64, &at, &before);
 	return j->index[i] ? tn_elements_at(j->index[i], own) : own;
 }
 
 static tn_array *intersection(const struct joined *j, int needs_index, tn_array *parts[2])
 {
-	static const struct tn_short_program next = {"z = x + 1", 1, 0, 0, 0};
+	static const struct tn_formula next = {.text = "z = place + 1", .inputs = "place"};
 	const tn_array *first = tn_true_numbers(j->operation, tn_logical_not(j->differs), -1);
 	if (!first)
 		return NULL;
 	if (needs_index) {
 		parts[0] = indices_of(j, 0, first);
-		parts[1] = indices_of(j, 1, tn_formula(j->operation, &next, TN_I64, &first, NULL));
+		parts[1] = indices_of(j, 1,
+				      tn_formula_array(j->operation, &next, TN_I64, &first, NULL));
 		if (!parts[0] || !parts[1])
 			return NULL;
 	}

@@ -43,18 +43,31 @@ tn_array *tn_elements_at(const tn_array *line, const tn_array *places)
 	return tn_end(runtime, status, out);
 }
 
-/* Scalars: a = the step, b = the length. */
-static const struct tn_short_program probe = {"z = (x + a < b ? x + a : b) - 1", 1, 2, 0, TN_I64};
-/* x = the number of elements so far, y = the element at the probe, c = the value. */
-static const struct tn_short_program step_left = {
-	"z = x + a <= b && (y < c || (c != c && y == y)) ? x + a : x", 3, 2, 0, TN_I64};
-static const struct tn_short_program step_right = {
-	"z = x + a <= b && !(c < y || (y != y && c == c)) ? x + a : x", 3, 2, 0, TN_I64};
+/* `count` elements are before the value so far; the next one probed is a step further. */
+static const struct tn_formula probe = {
+	.text = "z = (count + step < length ? count + step : length) - 1",
+	.inputs = "count",
+	.scalars = "step length",
+	.scalar_dtype = TN_I64};
+static const struct tn_formula step_left = {
+	.text = "z = count + step <= length"
+		" && (probed < value || (value != value && probed == probed))"
+		" ? count + step : count",
+	.inputs = "count probed value",
+	.scalars = "step length",
+	.scalar_dtype = TN_I64};
+static const struct tn_formula step_right = {
+	.text = "z = count + step <= length"
+		" && !(value < probed || (probed != probed && value == value))"
+		" ? count + step : count",
+	.inputs = "count probed value",
+	.scalars = "step length",
+	.scalar_dtype = TN_I64};
 
 static tn_array *search_line(const char *operation, const tn_array *sorted, const tn_array *values,
 			     int is_right)
 {
-	const struct tn_short_program *step = is_right ? &step_right : &step_left;
+	const struct tn_formula *step = is_right ? &step_right : &step_left;
 	tn_array *count = tn_array_filled(sorted, TN_I64, 1, values->shape, 0);
 	int64_t length = 1;
 	if (!count || !values->size)
@@ -64,9 +77,10 @@ static tn_array *search_line(const char *operation, const tn_array *sorted, cons
 	for (; sorted->size && length && count; length /= 2) {
 		const double scalars[] = {(double)length, (double)sorted->size};
 		const tn_array *so_far = count;
-		const tn_array *places = tn_formula(operation, &probe, TN_I64, &so_far, scalars);
+		const tn_array *places =
+			tn_formula_array(operation, &probe, TN_I64, &so_far, scalars);
 		const tn_array *inputs[] = {so_far, tn_elements_at(sorted, places), values};
-		count = tn_formula(operation, step, TN_I64, inputs, scalars);
+		count = tn_formula_array(operation, step, TN_I64, inputs, scalars);
 	}
 	return count;
 }
@@ -119,13 +133,19 @@ tn_array *tn_searchsorted(const tn_array *a, const tn_array *v, int right, const
 }
 
 /* Bins in descending order are read backwards, and places counted from their other end: the device
- * decides, by the first bin x and the last y.  Scalar: a = the length. */
+ * decides, by the first bin and the last. */
 static tn_array *bin_of(const tn_array *x, const tn_array *bins, int right)
 {
 	static const char operation[] = "digitize";
-	static const struct tn_short_program order = {"z = x > y ? a - 1 - index(0) : index(0)", 2,
-						      1, 0, TN_I64};
-	static const struct tn_short_program turn = {"z = x > y ? a - c : c", 3, 1, 0, TN_I64};
+	static const struct tn_formula order = {
+		.text = "z = first > last ? n - 1 - index(0) : index(0)",
+		.inputs = "first last",
+		.scalars = "n",
+		.scalar_dtype = TN_I64};
+	static const struct tn_formula turn = {.text = "z = first > last ? n - found : found",
+					       .inputs = "first last found",
+					       .scalars = "n",
+					       .scalar_dtype = TN_I64};
 	const int64_t n = bins->size;
 	const double length = (double)n;
 	const tn_array *line = tn_array_untracked(operation, tn_contiguous(bins));
@@ -134,10 +154,10 @@ static tn_array *bin_of(const tn_array *x, const tn_array *bins, int right)
 	const tn_array *first = tn_squeeze(tn_slice(line, 0, 0, 1, 1), 0);
 	const tn_array *last = tn_squeeze(tn_slice(line, 0, n - 1, n, 1), 0);
 	const tn_array *ends[] = {tn_broadcast_to(first, 1, &n), last};
-	const tn_array *places = tn_formula(operation, &order, TN_I64, ends, &length);
+	const tn_array *places = tn_formula_array(operation, &order, TN_I64, ends, &length);
 	const tn_array *ascending = tn_elements_at(line, places);
 	const tn_array *inputs[] = {first, last, tn_sorted_search(operation, ascending, x, !right)};
-	return tn_formula(operation, &turn, TN_I64, inputs, &length);
+	return tn_formula_array(operation, &turn, TN_I64, inputs, &length);
 }
 
 tn_array *tn_digitize(const tn_array *x, const tn_array *bins, int right)

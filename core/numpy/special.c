@@ -26,17 +26,17 @@ tn_array *tn_digamma(const tn_array *a)
 	return tn_element_unary(TN_DO_DIGAMMA, a);
 }
 
-/* (-1)^(n + 1) n! zeta(n + 1, x), with a = n + 1 and the factor b. */
+/* factor zeta(s, x), with s = n + 1 and the factor (-1)^(n + 1) n!. */
 static tn_array *polygamma(int order, const tn_array *a)
 {
-	static const char text[] = "n = a; q = x > 0 && x < inf ? x : 1.0\n" TN_TEXT_ZETA
+	static const char text[] = "n = s; q = x > 0 && x < inf ? x : 1.0\n" TN_TEXT_ZETA
 				   "end = x == floor(x) ? inf : nan\n"
-				   "z = x != x ? x : x <= 0 ? end : x == inf ? 0.0 : b * zeta";
+				   "z = x != x ? x : x <= 0 ? end : x == inf ? 0.0 : factor * zeta";
 	static const char *const derivatives[] = {
-		"n = a + 1; q = x > 0 && x < inf ? x : 1.0\n" TN_TEXT_ZETA
-		"z = x > 0 ? (x < inf ? -y * a * b * zeta : 0.0) : nan",
+		"n = s + 1; q = x > 0 && x < inf ? x : 1.0\n" TN_TEXT_ZETA
+		"z = x > 0 ? (x < inf ? -dz * s * factor * zeta : 0.0) : nan",
 		NULL};
-	const struct tn_short_program program = {.text = text, .n_inputs = 1, .n_scalars = 2};
+	const struct tn_formula formula = {.text = text, .inputs = "x", .scalars = "s factor"};
 	const double scalars[] = {order + 1, (order % 2 ? 1 : -1) * tgamma(order + 1)};
 	const tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, a->dtype);
 	struct tn_runtime *runtime = a->runtime;
@@ -44,7 +44,7 @@ static tn_array *polygamma(int order, const tn_array *a)
 		return NULL;
 	const tn_array *x = a->dtype == dtype ? a : tn_astype(a, dtype);
 	tn_array *result =
-		x ? tn_formula_derived("polygamma", &program, derivatives, dtype, &x, scalars)
+		x ? tn_formula_derived_array("polygamma", &formula, derivatives, dtype, &x, scalars)
 		  : NULL;
 	return tn_scope_end(runtime->context, result);
 }
@@ -89,8 +89,8 @@ tn_array *tn_betaln(const tn_array *a, const tn_array *b)
 
 tn_array *tn_multigammaln(const tn_array *a, int p)
 {
-	static const struct tn_short_program inside = {
-		.text = "z = x > a ? x : nan", .n_inputs = 1, .n_scalars = 1};
+	static const struct tn_formula inside = {
+		.text = "z = x > bound ? x : nan", .inputs = "x", .scalars = "bound"};
 	const double bound = 0.5 * (p - 1);
 	struct tn_runtime *runtime = tn_begin(1, &a, "multigammaln");
 	if (!runtime)
@@ -109,7 +109,7 @@ tn_array *tn_multigammaln(const tn_array *a, int p)
 	if (tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *x = tn_astype(a, dtype);
-	x = x ? tn_formula("multigammaln", &inside, dtype, &x, &bound) : NULL;
+	x = x ? tn_formula_array("multigammaln", &inside, dtype, &x, &bound) : NULL;
 	tn_array *sum = tn_affine(tn_lgamma(x), 1, bound * 0.5 * p * log(3.141592653589793));
 	for (int i = 1; i < p && sum; i++)
 		sum = tn_add(sum, tn_lgamma(tn_affine(x, 1, -0.5 * i)));

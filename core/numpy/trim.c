@@ -86,7 +86,8 @@ tn_array *tn_trim_zeros(const tn_array *a, uint32_t trim, int n, const int *axes
 
 static tn_array *repeated(const tn_array *a, int64_t size, int rank, const int64_t *shape)
 {
-	static const struct tn_short_program place = {"z = index(0) % a", 0, 1, 0, TN_I64};
+	static const struct tn_formula place = {
+		.text = "z = index(0) % length", .scalars = "length", .scalar_dtype = TN_I64};
 	const double length = (double)a->size;
 	if (!a->size)
 		return tn_array_filled(a, a->dtype, rank, shape, 0);

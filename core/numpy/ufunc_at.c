@@ -41,7 +41,7 @@ static tn_status check_call(const struct at *at, const tn_array *indices, const 
 {
 	const tn_array *all[] = {at->a, indices, b};
 	const tn_dtype dtypes[] = {at->a->dtype, b ? b->dtype : 0};
-	const int n = at->ufunc->n_inputs;
+	const int n = tn_ufunc_inputs(at->ufunc);
 	tn_status status = tn_refuse_tracked(at->runtime, at->name, b ? 3 : 2, all);
 	if (status)
 		return tn_end_into(at->runtime, status);
@@ -100,7 +100,7 @@ static tn_status take_rows(struct at *at, const tn_array *indices, const tn_arra
 
 static tn_status sort_operands(struct at *at)
 {
-	static const struct tn_short_program number = {"z = index(0)", 0, 0, 0, 0};
+	static const struct tn_formula number = {.text = "z = index(0)"};
 	tn_array *order = tn_argsort(at->line, 0, 0);
 	tn_array *numbers = tn_index_formula_make(tn_array_home(at->a), at->name, TN_I64, 1,
 						  at->a->shape, &number, NULL);
@@ -124,12 +124,27 @@ static tn_array *as_column(const struct at *at, const tn_array *line)
 	return tn_reshape(line, at->a->rank, shape);
 }
 
-static tn_array *formula_of_two(const struct at *at, const char *text, tn_dtype dtype,
-				double scalar, const tn_array *x, const tn_array *y)
+/* An element's operands go from the first one to before the end: the last of them, whether one is
+ * left for round r, and which. */
+static const struct tn_formula last_operand = {.text = "z = end > first ? end - 1 : none",
+					       .inputs = "first end",
+					       .scalars = "none",
+					       .scalar_dtype = TN_I64};
+static const struct tn_formula has_operand = {.text = "z = end - first > r",
+					      .inputs = "first end",
+					      .scalars = "r",
+					      .scalar_dtype = TN_I64};
+static const struct tn_formula next_operand = {.text = "z = end - first > r ? first + r : 0",
+					       .inputs = "first end",
+					       .scalars = "r",
+					       .scalar_dtype = TN_I64};
+
+static tn_array *of_ends(const struct at *at, const struct tn_formula *formula, tn_dtype dtype,
+			 double scalar)
 {
-	const struct tn_short_program program = {text, 2, 1, 0, TN_I64};
-	const tn_array *both[] = {x, y};
-	return x && y ? tn_formula(at->name, &program, dtype, both, &scalar) : NULL;
+	const tn_array *ends[] = {at->first, at->end};
+	return ends[0] && ends[1] ? tn_formula_array(at->name, formula, dtype, ends, &scalar)
+				  : NULL;
 }
 
 /* ---- The three ways --------------------------------------------------------------------------*/
@@ -160,7 +175,7 @@ static tn_array *in_pairs(const struct at *at)
 					   tn_where(as_column(at, same), both, upper)};
 		all = parts[0] && parts[1] ? tn_concatenate(2, parts, 0) : NULL;
 	}
-	tn_array *last = formula_of_two(at, "z = y > x ? y - 1 : a", TN_I64, 0, at->first, at->end);
+	tn_array *last = of_ends(at, &last_operand, TN_I64, 0);
 	tn_array *has = as_column(at, tn_less(at->first, at->end));
 	tn_array *total = last && all ? tn_take(all, last, 0) : NULL;
 	return tn_where(has, tn_ufunc_combine(at->ufunc, at->a, total), at->a);
@@ -170,10 +185,9 @@ static tn_array *one_round(const struct at *at, tn_array *a, int64_t round)
 {
 	const double r = (double)round;
 	const tn_array *inputs[] = {a, NULL};
-	tn_array *has = formula_of_two(at, "z = y - x > a", TN_BOOL, r, at->first, at->end);
+	tn_array *has = of_ends(at, &has_operand, TN_BOOL, r);
 	if (at->operand) {
-		tn_array *place = formula_of_two(at, "z = y - x > a ? x + a : 0", TN_I64, r,
-						 at->first, at->end);
+		tn_array *place = of_ends(at, &next_operand, TN_I64, r);
 		inputs[1] = place ? tn_take(at->operand, place, 0) : NULL;
 	}
 	if (at->operand && !inputs[1])
@@ -212,7 +226,7 @@ static tn_status run(struct at *at, tn_array *a)
 	tn_status status = sort_operands(at);
 	if (status)
 		return status;
-	const int has_pairs = is_plain && tn_element_folds[operation].is_reorderable;
+	const int has_pairs = is_plain && tn_operations[operation].fold.is_reorderable;
 	tn_array *result = has_pairs ? in_pairs(at) : in_rounds(at);
 	return result ? tn_assign(a, result) : TN_PENDING_ERROR;
 }

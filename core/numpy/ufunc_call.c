@@ -14,6 +14,7 @@
 #include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "dispatch/element_programs.h"
 #include "ops/copy.h"
 #include "ops/elementwise.h"
 #include "ops/map.h"
@@ -27,15 +28,14 @@ enum { MOST_INPUTS = 3 };
  * tn_complex, which has no program of its own, nor tn_modf, which has two results. */
 static int is_ufunc(const tn_ufunc *row)
 {
-	return row->text && !row->n_scalars && !row->typed_from &&
-	       row != &tn_element_operations[TN_DO_MODF];
+	return row->text && !row->scalars && !row->typed_from && row != &tn_operations[TN_DO_MODF];
 }
 
 const tn_ufunc *tn_ufunc_number(int i)
 {
 	for (int row = 0; i >= 0 && row < TN_ELEMENT_OPERATIONS; row++) {
-		if (is_ufunc(&tn_element_operations[row]) && i-- == 0)
-			return &tn_element_operations[row];
+		if (is_ufunc(&tn_operations[row]) && i-- == 0)
+			return &tn_operations[row];
 	}
 	return NULL;
 }
@@ -44,7 +44,7 @@ int tn_ufunc_count(void)
 {
 	int n = 0;
 	for (int row = 0; row < TN_ELEMENT_OPERATIONS; row++)
-		n += is_ufunc(&tn_element_operations[row]);
+		n += is_ufunc(&tn_operations[row]);
 	return n;
 }
 
@@ -72,28 +72,27 @@ const tn_ufunc *tn_ufunc_find(const char *name)
 			name = aliases[i].name;
 	}
 	for (int row = 0; row < TN_ELEMENT_OPERATIONS; row++) {
-		if (is_ufunc(&tn_element_operations[row]) &&
-		    strcmp(tn_operation_names[row], name) == 0)
-			return &tn_element_operations[row];
+		if (is_ufunc(&tn_operations[row]) && strcmp(tn_operations[row].name, name) == 0)
+			return &tn_operations[row];
 	}
 	return NULL;
 }
 
 const char *tn_ufunc_name(const tn_ufunc *ufunc)
 {
-	return ufunc ? tn_operation_names[tn_ufunc_operation(ufunc)] : NULL;
+	return ufunc ? tn_operations[tn_ufunc_operation(ufunc)].name : NULL;
 }
 
 int tn_ufunc_inputs(const tn_ufunc *ufunc)
 {
-	return ufunc ? ufunc->n_inputs : 0;
+	return ufunc ? (int)tn_count_words(ufunc->inputs) : 0;
 }
 
 int tn_ufunc_identity(const tn_ufunc *ufunc, tn_number *identity)
 {
-	if (!ufunc || !tn_element_folds[tn_ufunc_operation(ufunc)].has_identity)
+	if (!ufunc || !tn_operations[tn_ufunc_operation(ufunc)].fold.has_identity)
 		return 0;
-	const double value = tn_element_folds[tn_ufunc_operation(ufunc)].identity;
+	const double value = tn_operations[tn_ufunc_operation(ufunc)].fold.identity;
 	if (identity && value - value == 0)
 		*identity = tn_number_i64((int64_t)value);
 	else if (identity)
@@ -169,7 +168,7 @@ tn_dtype tn_ufunc_loop(const tn_ufunc *ufunc, int n, const tn_dtype *dtypes)
 tn_array *tn_ufunc_cast(const tn_array *array, tn_dtype dtype)
 {
 	if (!array || array->dtype == dtype)
-		return (tn_array *)(uintptr_t)array;
+		return tn_array_const_cast(array);
 	return tn_astype(array, dtype);
 }
 
@@ -266,7 +265,7 @@ struct call {
 /* Converts the inputs to the dtype that is asked for. */
 static tn_status cast_inputs(struct call *call)
 {
-	const int n = call->ufunc->n_inputs;
+	const int n = tn_ufunc_inputs(call->ufunc);
 	tn_dtype dtypes[MOST_INPUTS] = {0}, asked = call->ufunc->gives_bool ? 0 : call->o.dtype;
 	char argument[24];
 	for (int i = 0; i < n; i++)
@@ -299,15 +298,17 @@ static tn_status run_into(const struct call *call, int *is_done)
 	tn_array *out = call->o.out;
 	struct tn_element_program element;
 	tn_dtype dtypes[MOST_INPUTS];
+	const int n = tn_ufunc_inputs(call->ufunc);
 	*is_done = 0;
-	for (int i = 0; i < call->ufunc->n_inputs; i++) {
+	for (int i = 0; i < n; i++) {
 		dtypes[i] = call->inputs[i]->dtype;
 		if (tn_is_complex(dtypes[i]))
 			return TN_OK;
 	}
 	if (call->o.where || operation == TN_DO_POWER)
 		return TN_OK;
-	tn_status status = tn_programs_element(call->runtime, operation, dtypes, &element);
+	tn_status status =
+		tn_element_program_find(call->runtime, operation, (uint32_t)n, dtypes, &element);
 	if (status || element.result != out->dtype)
 		return status;
 	const struct tn_map_run run = {.operation = operation,
@@ -345,7 +346,7 @@ static tn_array *call_new(const struct call *call)
 static tn_status run_call(struct call *call, tn_array **out)
 {
 	const tn_array *all[MOST_INPUTS + 2];
-	uint32_t n = call->ufunc->n_inputs;
+	uint32_t n = (uint32_t)tn_ufunc_inputs(call->ufunc);
 	memcpy(all, call->inputs, sizeof(call->inputs));
 	if (call->o.where)
 		all[n++] = call->o.where;
@@ -365,13 +366,13 @@ tn_array *tn_ufunc_call(const tn_ufunc *ufunc, int n, const tn_array *const *inp
 	tn_array *out = NULL;
 	if (!ufunc || !inputs || n < 1)
 		return NULL;
-	call.runtime =
-		tn_begin(n < ufunc->n_inputs ? (uint32_t)n : ufunc->n_inputs, inputs, call.name);
+	const int n_inputs = tn_ufunc_inputs(ufunc);
+	call.runtime = tn_begin((uint32_t)(n < n_inputs ? n : n_inputs), inputs, call.name);
 	if (!call.runtime || tn_ufunc_take(call.runtime, call.name, options, &call.o))
 		return NULL;
-	if (n != ufunc->n_inputs) {
+	if (n != n_inputs) {
 		tn_runtime_fail(call.runtime, TN_INVALID_ARGUMENT, call.name,
-				"n: expected %d arrays, found %d", (int)ufunc->n_inputs, n);
+				"n: expected %d arrays, found %d", n_inputs, n);
 		return NULL;
 	}
 	memcpy(call.inputs, inputs, (size_t)n * sizeof(*inputs));
@@ -390,10 +391,10 @@ tn_array *tn_ufunc_outer(const tn_ufunc *ufunc, const tn_array *a, const tn_arra
 	int64_t shape[TN_MAX_RANK];
 	if (!runtime)
 		return NULL;
-	if (ufunc->n_inputs != 2) {
+	if (tn_ufunc_inputs(ufunc) != 2) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, tn_ufunc_name(ufunc),
 				"outer: expected a function of 2 arrays, found one of %d",
-				(int)ufunc->n_inputs);
+				tn_ufunc_inputs(ufunc));
 		return NULL;
 	}
 	if (a->rank + b->rank > TN_MAX_RANK) {
@@ -406,6 +407,6 @@ tn_array *tn_ufunc_outer(const tn_ufunc *ufunc, const tn_array *a, const tn_arra
 		shape[i] = i < a->rank ? a->shape[i] : 1;
 	both[0] = tn_reshape(a, a->rank + b->rank, shape);
 	tn_array *out = both[0] ? tn_ufunc_call(ufunc, 2, both, options) : NULL;
-	tn_array_discard((tn_array *)(uintptr_t)both[0]);
+	tn_array_discard(tn_array_const_cast(both[0]));
 	return out;
 }

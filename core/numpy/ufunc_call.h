@@ -13,7 +13,7 @@
 
 static inline enum tn_operation tn_ufunc_operation(const tn_ufunc *ufunc)
 {
-	return (enum tn_operation)(ufunc - tn_element_operations);
+	return (enum tn_operation)(ufunc - tn_operations);
 }
 
 /* The function of arrays, recorded. */

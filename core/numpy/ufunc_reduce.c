@@ -52,11 +52,11 @@ static tn_status begin(struct fold *fold, const char *method, const tn_ufunc *uf
 	if (!fold->runtime || tn_ufunc_take(fold->runtime, fold->name, options, &fold->o))
 		return TN_PENDING_ERROR;
 	fold->operation = tn_ufunc_operation(ufunc);
-	fold->row = &tn_element_folds[fold->operation];
-	if (ufunc->n_inputs != 2)
+	fold->row = &tn_operations[fold->operation].fold;
+	if (tn_ufunc_inputs(ufunc) != 2)
 		return tn_runtime_fail(fold->runtime, TN_INVALID_ARGUMENT, fold->name,
 				       "%s: expected a function of 2 arrays, found one of %d",
-				       method, (int)ufunc->n_inputs);
+				       method, tn_ufunc_inputs(ufunc));
 	const tn_dtype loop = loop_of(fold, a->dtype);
 	if (!loop)
 		return tn_runtime_fail(fold->runtime, TN_DTYPE, fold->name,

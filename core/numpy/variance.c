@@ -21,17 +21,21 @@ const tn_array *tn_variance_input(const tn_array *a)
 	return tn_is_inexact(a->dtype) ? a : tn_astype(a, TN_F64);
 }
 
-/* The squares of x less the mean y.  A NaN takes the place of the mean, so that its derivative is 0
+/* The squares of x less the mean.  A NaN takes the place of the mean, so that its derivative is 0
  * too. */
-static const struct tn_short_program squares[] = {
-	{"l = x - y; z = l * l", 2, 0, 0, 0},
-	{"l = (x == x ? x : y) - y; z = l * l", 2, 0, 0, 0},
+static const struct tn_formula squares[] = {
+	{.text = "distance = x - mean; z = distance * distance", .inputs = "x mean"},
+	{.text = "distance = (x == x ? x : mean) - mean; z = distance * distance",
+	 .inputs = "x mean"},
 };
-/* The same for parts x and y of complex numbers and c and d of the mean. */
-static const struct tn_short_program complex_squares[] = {
-	{"l = x - c; r = y - d; z = l * l + r * r", 4, 0, 0, 0},
-	{"k = x == x && y == y; l = (k ? x : c) - c; r = (k ? y : d) - d; z = l * l + r * r", 4, 0,
-	 0, 0},
+/* The same for complex numbers. */
+static const struct tn_formula complex_squares[] = {
+	{.text = "u = real - mean_real; v = imag - mean_imag; z = u * u + v * v",
+	 .inputs = "real imag mean_real mean_imag"},
+	{.text = "is_number = real == real && imag == imag\n"
+		 "u = (is_number ? real : mean_real) - mean_real\n"
+		 "v = (is_number ? imag : mean_imag) - mean_imag; z = u * u + v * v",
+	 .inputs = "real imag mean_real mean_imag"},
 };
 
 tn_array *tn_variance_square(const char *operation, const tn_array *x, const tn_array *mean,
@@ -39,21 +43,22 @@ tn_array *tn_variance_square(const char *operation, const tn_array *x, const tn_
 {
 	const tn_array *both[] = {x, mean};
 	if (!tn_is_complex(tn_array_dtype(x)))
-		return tn_formula(operation, &squares[skips_nan != 0], tn_array_dtype(x), both,
-				  NULL);
+		return tn_formula_array(operation, &squares[skips_nan != 0], tn_array_dtype(x),
+					both, NULL);
 	const tn_array *parts[] = {tn_real(x), tn_imag(x), tn_real(mean), tn_imag(mean)};
-	return tn_formula(operation, &complex_squares[skips_nan != 0], tn_array_dtype(parts[0]),
-			  parts, NULL);
+	return tn_formula_array(operation, &complex_squares[skips_nan != 0],
+				tn_array_dtype(parts[0]), parts, NULL);
 }
 
 tn_array *tn_variance_quotient(const char *operation, tn_array *sum, tn_array *count)
 {
-	static const struct tn_short_program quotient = {"z = x / y", 2, 0, 0, 0};
+	static const struct tn_formula quotient = {.text = "z = sum / count",
+						   .inputs = "sum count"};
 	const tn_array *both[] = {sum, count};
 	const tn_dtype dtype = tn_array_dtype(sum);
 	if (tn_is_complex(dtype))
 		return tn_divide(sum, tn_astype(count, dtype));
-	return tn_formula(operation, &quotient, dtype, both, NULL);
+	return tn_formula_array(operation, &quotient, dtype, both, NULL);
 }
 
 tn_array *tn_variance_result(tn_array *spread, const tn_array *a, int is_root)
@@ -65,7 +70,8 @@ tn_array *tn_variance_result(tn_array *spread, const tn_array *a, int is_root)
 static tn_array *spread_of(const char *operation, const tn_array *a, int n, const int *axes,
 			   double correction, int keepdims, int is_root)
 {
-	static const struct tn_short_program quotient = {"z = x / a", 1, 1, 0, 0};
+	static const struct tn_formula quotient = {
+		.text = "z = sum / divisor", .inputs = "sum", .scalars = "divisor"};
 	struct tn_composed_reduction r;
 	if (tn_composed_reduction_begin(&r, operation, a, n, axes, keepdims))
 		return NULL;
@@ -73,7 +79,8 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 	const tn_array *x = tn_variance_input(a);
 	tn_array *square = tn_variance_square(operation, x, tn_mean(x, n, axes, 1), 0);
 	const tn_array *sum = tn_sum(square, n, axes, keepdims);
-	tn_array *variance = tn_formula(operation, &quotient, tn_array_dtype(sum), &sum, &divisor);
+	tn_array *variance =
+		tn_formula_array(operation, &quotient, tn_array_dtype(sum), &sum, &divisor);
 	return tn_scope_end(r.runtime->context, tn_variance_result(variance, a, is_root));
 }
 

@@ -35,62 +35,66 @@ static tn_status begin(const char *name, tn_context *context, tn_dtype dtype, in
 	return status;
 }
 
-/* The text of a place x and a = n - 1. */
+/* The text of a place x in [-last, last], last = n - 1. */
 static tn_array *window(const char *name, tn_context *context, tn_dtype dtype, int64_t n,
 			const char *text)
 {
-	const struct tn_short_program program = {.text = text, .n_inputs = 1, .n_scalars = 1};
+	const struct tn_formula formula = {.text = text, .inputs = "x", .scalars = "last"};
 	const double last = n > 1 ? (double)(n - 1) : 1;
 	const tn_array *places;
 	if (begin(name, context, dtype, n, &places))
 		return NULL;
-	return tn_scope_end(context,
-			    places ? tn_formula(name, &program, dtype, &places, &last) : NULL);
+	return tn_scope_end(
+		context, places ? tn_formula_array(name, &formula, dtype, &places, &last) : NULL);
 }
 
 tn_array *tn_bartlett(tn_context *context, tn_dtype dtype, int64_t n)
 {
-	return window("bartlett", context, dtype, n, "z = 1 - abs(x) / a");
+	return window("bartlett", context, dtype, n, "z = 1 - abs(x) / last");
 }
 
 tn_array *tn_blackman(tn_context *context, tn_dtype dtype, int64_t n)
 {
 	return window("blackman", context, dtype, n,
-		      "t = 3.141592653589793 * x / a\n"
-		      "z = x == 0 ? 1.0 : 0.42 + 0.5 * cos(t) + 0.08 * cos(2 * t)");
+		      "angle = 3.141592653589793 * x / last\n"
+		      "z = x == 0 ? 1.0 : 0.42 + 0.5 * cos(angle) + 0.08 * cos(2 * angle)");
 }
 
 tn_array *tn_hamming(tn_context *context, tn_dtype dtype, int64_t n)
 {
 	return window("hamming", context, dtype, n,
-		      "z = x == 0 ? 1.0 : 0.54 + 0.46 * cos(3.141592653589793 * x / a)");
+		      "z = x == 0 ? 1.0 : 0.54 + 0.46 * cos(3.141592653589793 * x / last)");
 }
 
 tn_array *tn_hanning(tn_context *context, tn_dtype dtype, int64_t n)
 {
 	return window("hanning", context, dtype, n,
-		      "z = 0.5 + 0.5 * cos(3.141592653589793 * x / a)");
+		      "z = 0.5 + 0.5 * cos(3.141592653589793 * x / last)");
 }
 
 /* By I0 exp(-|x|), which does not overflow. */
 tn_array *tn_kaiser(tn_context *context, tn_dtype dtype, int64_t n, double beta)
 {
-	static const struct tn_short_program argument = {
-		.text = "z = b * sqrt((1 - x / a) * (1 + x / a))", .n_inputs = 1, .n_scalars = 2};
-	static const struct tn_short_program quotient = {
-		.text = "z = x / y * exp(c - a)", .n_inputs = 3, .n_scalars = 1};
+	static const struct tn_formula argument = {
+		.text = "z = beta * sqrt((1 - x / last) * (1 + x / last))",
+		.inputs = "x",
+		.scalars = "last beta"};
+	static const struct tn_formula quotient = {.text = "z = i0e_t / i0e_beta * exp(t - beta)",
+						   .inputs = "i0e_t i0e_beta t",
+						   .scalars = "beta"};
 	const double scalars[] = {n > 1 ? (double)(n - 1) : 1, fabs(beta)};
 	const tn_array *places;
 	tn_array *result = NULL;
 	if (begin("kaiser", context, dtype, n, &places))
 		return NULL;
 	const tn_array *t =
-		places ? tn_formula("kaiser", &argument, places->dtype, &places, scalars) : NULL;
+		places ? tn_formula_array("kaiser", &argument, places->dtype, &places, scalars)
+		       : NULL;
 	if (t) {
 		const tn_array *whole = tn_array_filled(t, t->dtype, 0, NULL, fabs(beta));
 		const tn_array *inputs[] = {tn_i0e(t), tn_i0e(whole), t};
 		if (inputs[0] && inputs[1])
-			result = tn_formula("kaiser", &quotient, dtype, inputs, &scalars[1]);
+			result = tn_formula_array("kaiser", &quotient, dtype, inputs, &scalars[1]);
 	}
 	return tn_scope_end(context, result);
 }

@@ -11,7 +11,7 @@
 tn_status tn_activation_values(struct tn_runtime *runtime, enum tn_operation operation,
 			       const double *values)
 {
-	const char *name = tn_operation_names[operation];
+	const char *name = tn_operations[operation].name;
 	if (operation == TN_DO_CELU && (float)values[0] == 0.0F)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, name,
 				       "alpha: expected a number other than 0 in f32, found %g",

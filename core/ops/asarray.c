@@ -72,7 +72,7 @@ static tn_array *next(tn_array *before, tn_array *after)
 /* The narrower of two dtypes travels. */
 static tn_array *change(const tn_array *a, const struct changes *changes)
 {
-	tn_array *made = tn_keep((tn_array *)(uintptr_t)a);
+	tn_array *made = tn_keep(tn_array_const_cast(a));
 	int widens = changes->dtype && tn_dtype_size(changes->dtype) > tn_dtype_size(a->dtype);
 	if (changes->dtype && !widens)
 		made = next(made, tn_astype(made, changes->dtype));
@@ -100,7 +100,7 @@ tn_array *tn_asarray(const tn_array *a, const struct tn_asarray_options *given)
 		status = find_changes(a, "asarray", &options, &changes);
 	if (status)
 		return tn_end(runtime, status, NULL);
-	return changes.copies ? change(a, &changes) : tn_keep((tn_array *)(uintptr_t)a);
+	return changes.copies ? change(a, &changes) : tn_keep(tn_array_const_cast(a));
 }
 
 /* ---- Memory of the program -------------------------------------------------------------------*/

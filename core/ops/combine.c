@@ -82,7 +82,7 @@ static tn_array *join_all(const tn_array **all, int64_t n)
 		}
 		n = joined;
 	}
-	return (tn_array *)(uintptr_t)all[0];
+	return tn_array_const_cast(all[0]);
 }
 
 static tn_array *scan_in_order(tn_array *a, tn_combiner combine, const void *user)

@@ -221,28 +221,29 @@ static tn_status lower(struct tn_runtime *runtime, enum tn_operation operation,
 		{"xr", "xi"}, {"yr", "yi"}, {"cr", "ci"}};
 	static const char *const scalar_names[] = {"a", "b"}, *const real[] = {"z"},
 				 *const complex[] = {"zr", "zi"};
-	const struct tn_element_operation *element = &tn_element_operations[operation];
+	const struct tn_element_operation *element = &tn_operations[operation];
 	const struct complex_operation *own = &operations[operation];
 	const char *inputs[2 * MOST_INPUTS];
 	tn_dtype read[2 * MOST_INPUTS], scalar_dtypes[2], common = dtypes[element->typed_from];
 	char text[TEXT];
 	struct tn_program_names names = {.struct_size = sizeof(names),
-					 .n_scalars = element->n_scalars,
+					 .n_scalars = tn_count_words(element->scalars),
 					 .n_outputs = own->gives == GIVES_COMPLEX ? 2 : 1,
 					 .inputs = inputs,
 					 .input_dtypes = read,
 					 .scalars = scalar_names,
 					 .scalar_dtypes = scalar_dtypes,
 					 .outputs = own->gives == GIVES_COMPLEX ? complex : real};
+	const uint32_t n = tn_count_words(element->inputs);
 	if (own->gives == GIVES_NOTHING)
-		return tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
+		return tn_fail(&runtime->report, TN_DTYPE, tn_operations[operation].name,
 			       "not defined for complex numbers");
-	for (uint32_t i = element->typed_from; i < element->n_inputs; i++)
+	for (uint32_t i = element->typed_from; i < n; i++)
 		common = tn_result_type(common, dtypes[i]);
 	common = tn_result_type(common, TN_C64);
 	tn_dtype part = tn_complex_part_dtype(common);
 	size_t length = 0;
-	for (uint32_t i = 0; i < element->n_inputs; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		int n_parts = tn_is_complex(dtypes[i]) ? 2 : 1;
 		for (int k = 0; k < n_parts; k++) {
 			read[names.n_inputs] =
@@ -258,7 +259,7 @@ static tn_status lower(struct tn_runtime *runtime, enum tn_operation operation,
 	lowered->result = own->gives == GIVES_BOOL   ? TN_BOOL
 			  : own->gives == GIVES_REAL ? part
 						     : common;
-	return tn_programs_get(runtime, tn_operation_names[operation], text, &names,
+	return tn_programs_get(runtime, tn_operations[operation].name, text, &names,
 			       &lowered->program);
 }
 
@@ -268,8 +269,9 @@ static tn_status run_lowered(struct tn_runtime *runtime, enum tn_operation opera
 {
 	struct tn_complex_parts in = {0}, to = {0};
 	tn_array *outputs[2];
+	const uint32_t n = tn_count_words(tn_operations[operation].inputs);
 	tn_status status = tn_complex_parts_add(&to, out);
-	for (uint32_t i = 0; i < tn_element_operations[operation].n_inputs && !status; i++)
+	for (uint32_t i = 0; i < n && !status; i++)
 		status = tn_complex_parts_add(&in, inputs[i]);
 	for (uint32_t k = 0; k < to.n && !status; k++)
 		outputs[k] = to.views[k] ? to.views[k] : out;
@@ -288,8 +290,8 @@ static tn_status run_lowered(struct tn_runtime *runtime, enum tn_operation opera
 tn_array *tn_complex_element(struct tn_runtime *runtime, enum tn_operation operation,
 			     const tn_array *const *inputs, const double *values)
 {
-	uint32_t n = tn_element_operations[operation].n_inputs;
-	const char *name = tn_operation_names[operation];
+	uint32_t n = tn_count_words(tn_operations[operation].inputs);
+	const char *name = tn_operations[operation].name;
 	struct tn_scalar scalars[2];
 	tn_dtype dtypes[MOST_INPUTS] = {0};
 	struct lowered lowered;
@@ -320,11 +322,12 @@ tn_status tn_complex_element_into(struct tn_runtime *runtime, enum tn_operation 
 {
 	tn_dtype dtypes[MOST_INPUTS] = {0};
 	struct lowered lowered;
-	for (uint32_t i = 0; i < tn_element_operations[operation].n_inputs; i++)
+	const uint32_t n = tn_count_words(tn_operations[operation].inputs);
+	for (uint32_t i = 0; i < n; i++)
 		dtypes[i] = inputs[i]->dtype;
 	tn_status status = lower(runtime, operation, dtypes, &lowered);
 	if (!status && !tn_is_complex(out->dtype))
-		status = tn_fail(&runtime->report, TN_DTYPE, tn_operation_names[operation],
+		status = tn_fail(&runtime->report, TN_DTYPE, tn_operations[operation].name,
 				 "the result is %s, the output %s: a lower kind needs tn_astype",
 				 tn_dtype_name(lowered.result), tn_dtype_name(out->dtype));
 	return status ? status : run_lowered(runtime, operation, &lowered, inputs, NULL, out);

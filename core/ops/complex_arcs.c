@@ -23,35 +23,42 @@ static struct roots roots_of(const tn_array *z, double scale, double shift)
 	return (struct roots){{tn_real(plus), tn_imag(plus), tn_real(minus), tn_imag(minus)}};
 }
 
-/* A text over the parts of the roots. */
+/* A formula over the parts of the roots. */
 static tn_array *of_roots(const char *name, const struct roots *roots, const char *text)
 {
-	const struct tn_short_program program = {.text = text, .n_inputs = 4};
+	const struct tn_formula formula = {.text = text,
+					   .inputs = "plus_real plus_imag minus_real minus_imag"};
 	for (int i = 0; i < 4; i++) {
 		if (!roots->parts[i])
 			return NULL;
 	}
-	return tn_formula(name, &program, roots->parts[0]->dtype, roots->parts, NULL);
+	return tn_formula_array(name, &formula, roots->parts[0]->dtype, roots->parts, NULL);
 }
 
-static const char conjugate_product[] = "z = x * d - y * c";
+/* Parts of the product of the roots, and of that with the conjugate of the first. */
+static const char product_real[] = "z = plus_real * minus_real - plus_imag * minus_imag";
+static const char conjugate_real[] = "z = plus_real * minus_real + plus_imag * minus_imag";
+static const char conjugate_imag[] = "z = plus_real * minus_imag - plus_imag * minus_real";
 
-/* x where z is finite, else what C has for its parts y and c; the angle of 1 where it is not read,
- * for at 0 it has no derivative. */
+/* `part` of the result where z is finite, else what C has for z's parts, real and imag; the angle
+ * of 1 where it is not read, for at 0 it has no derivative. */
 #define TN_ENDS                                                                                    \
-	"near = abs(y) < inf && abs(c) < inf; size = abs(y) == inf || abs(c) == inf ? inf : nan\n" \
-	"u = near ? 1.0 : y; v = near ? 0.0 : c\n"
+	"is_finite = abs(real) < inf && abs(imag) < inf\n"                                         \
+	"size = abs(real) == inf || abs(imag) == inf ? inf : nan\n"                                \
+	"u = is_finite ? 1.0 : real; v = is_finite ? 0.0 : imag\n"
 static const char *const ends[][2] = {
-	[TN_ARC_SIN] = {TN_ENDS "z = near ? x : c != c && y == 0 ? y : atan2(u, abs(v))",
-			TN_ENDS "z = near ? x : copysign(size, c)"},
-	[TN_ARC_COS] = {TN_ENDS
-			"z = near ? x : c != c && y == 0 ? 1.5707963267948966 : abs(atan2(v, u))",
-			TN_ENDS "z = near ? x : copysign(size, -c)"},
-	[TN_ARC_SINH] = {TN_ENDS "z = near ? x : copysign(size, y)",
-			 TN_ENDS "z = near ? x : y != y && c == 0 ? c : atan2(v, abs(u))"},
-	[TN_ARC_COSH] = {TN_ENDS "z = near ? x : size", TN_ENDS
-			 "z = near ? x : c != c && y == 0 ? 1.5707963267948966*copysign(1.0, c)"
-			 " : atan2(v, u)"},
+	[TN_ARC_SIN] = {TN_ENDS "z = is_finite ? part : imag != imag && real == 0 ? real"
+				" : atan2(u, abs(v))",
+			TN_ENDS "z = is_finite ? part : copysign(size, imag)"},
+	[TN_ARC_COS] = {TN_ENDS "z = is_finite ? part : imag != imag && real == 0"
+				" ? 1.5707963267948966 : abs(atan2(v, u))",
+			TN_ENDS "z = is_finite ? part : copysign(size, -imag)"},
+	[TN_ARC_SINH] = {TN_ENDS "z = is_finite ? part : copysign(size, real)",
+			 TN_ENDS "z = is_finite ? part : real != real && imag == 0 ? imag"
+				 " : atan2(v, abs(u))"},
+	[TN_ARC_COSH] = {TN_ENDS "z = is_finite ? part : size",
+			 TN_ENDS "z = is_finite ? part : imag != imag && real == 0"
+				 " ? 1.5707963267948966*copysign(1.0, imag) : atan2(v, u)"},
 };
 
 /* The result of those parts. */
@@ -60,11 +67,12 @@ static tn_array *with_ends(enum tn_complex_arc arc, const char *name, const tn_a
 {
 	tn_array *ended[2];
 	for (int i = 0; i < 2; i++) {
-		const struct tn_short_program program = {.text = ends[arc][i], .n_inputs = 3};
+		const struct tn_formula formula = {.text = ends[arc][i],
+						   .inputs = "part real imag"};
 		const tn_array *inputs[] = {parts[i], tn_real(z), tn_imag(z)};
 		if (!parts[i] || !inputs[1] || !inputs[2])
 			return NULL;
-		ended[i] = tn_formula(name, &program, parts[i]->dtype, inputs, NULL);
+		ended[i] = tn_formula_array(name, &formula, parts[i]->dtype, inputs, NULL);
 	}
 	return tn_complex(ended[0], ended[1]);
 }
@@ -72,8 +80,8 @@ static tn_array *with_ends(enum tn_complex_arc arc, const char *name, const tn_a
 static void arcsin_parts(const char *name, const tn_array *z, tn_array *parts[2])
 {
 	struct roots roots = roots_of(z, -1, 1);
-	tn_array *across = of_roots(name, &roots, "z = x * c - y * d");
-	tn_array *along = of_roots(name, &roots, conjugate_product);
+	tn_array *across = of_roots(name, &roots, product_real);
+	tn_array *along = of_roots(name, &roots, conjugate_imag);
 	parts[0] = tn_element_binary(TN_DO_ARCTAN2, tn_real(z), across);
 	parts[1] = tn_negative(tn_element_unary(TN_DO_ARCSINH, along));
 }
@@ -96,15 +104,13 @@ tn_array *tn_complex_arc(enum tn_complex_arc arc, const char *name, const tn_arr
 		break;
 	case TN_ARC_COS:
 		roots = roots_of(z, -1, 1);
-		parts[0] = of_roots(name, &roots, "z = 2 * atan2(c, x)");
-		parts[1] =
-			tn_element_unary(TN_DO_ARCSINH, of_roots(name, &roots, conjugate_product));
+		parts[0] = of_roots(name, &roots, "z = 2 * atan2(minus_real, plus_real)");
+		parts[1] = tn_element_unary(TN_DO_ARCSINH, of_roots(name, &roots, conjugate_imag));
 		break;
 	case TN_ARC_COSH:
 		roots = roots_of(z, 1, -1);
-		parts[0] = tn_element_unary(TN_DO_ARCSINH,
-					    of_roots(name, &roots, "z = x * c + y * d"));
-		parts[1] = of_roots(name, &roots, "z = 2 * atan2(d, x)");
+		parts[0] = tn_element_unary(TN_DO_ARCSINH, of_roots(name, &roots, conjugate_real));
+		parts[1] = of_roots(name, &roots, "z = 2 * atan2(minus_imag, plus_real)");
 		break;
 	}
 	return tn_scope_end(runtime->context, with_ends(arc, name, z, parts));

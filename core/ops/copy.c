@@ -11,6 +11,7 @@
 
 #include "array/make.h"
 #include "array/shape.h"
+#include "dispatch/element_programs.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/programs.h"
@@ -37,10 +38,10 @@ static tn_status map_copy(struct tn_runtime *runtime, uint32_t operation, tn_arr
 	struct tn_element_program copy;
 	/* A u64 is read as what it becomes: programs hold it as an i64, which has a sign. */
 	int is_read_as_stored = a->dtype == TN_U64 && tn_is_floating(out->dtype);
-	tn_status status = tn_programs_element(runtime, TN_DO_COPY,
-					       is_read_as_stored ? &out->dtype : &a->dtype, &copy);
+	tn_status status = tn_element_program_find(
+		runtime, TN_DO_COPY, 1, is_read_as_stored ? &out->dtype : &a->dtype, &copy);
 	run.program = copy.program;
-	return status ? status : tn_map_call(runtime, &run);
+	return status ? status : tn_map_call(runtime, &run, NULL);
 }
 
 static tn_status compose_copy(void *argument)
@@ -96,12 +97,13 @@ static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, cons
 static tn_status map_nonzero(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 			     const struct tn_complex_parts *from)
 {
-	static const struct tn_short_program is_nonzero = {"z = x != 0 || y != 0", 2, 0, 0, 0};
+	static const struct tn_formula is_nonzero = {.text = "z = real != 0 || imag != 0",
+						     .inputs = "real imag"};
 	const tn_dtype dtypes[] = {from->arrays[0]->dtype, from->arrays[1]->dtype};
 	struct tn_map_run run = {.operation = operation, .inputs = from->arrays, .outputs = &out};
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
-	tn_status status = tn_programs_short(runtime, name, &is_nonzero, dtypes, &run.program);
-	return status ? status : tn_map_call(runtime, &run);
+	tn_status status = tn_formula_program(runtime, name, &is_nonzero, dtypes, &run.program);
+	return status ? status : tn_map_call(runtime, &run, NULL);
 }
 
 /* Where one of the two is complex: a real output takes the real part, a bool whether one of both is
@@ -191,11 +193,12 @@ static tn_status compose_fill(void *argument)
 	tn_dtype dtype = tn_compute_dtype(fill->out->dtype);
 	const struct tn_scalar value = {
 		.dtype = dtype, .bits = tn_cast_bits(fill->value.dtype, dtype, fill->value.bits)};
-	const struct tn_short_program text = {"z = a", 0, 1, 0, value.dtype};
+	const struct tn_formula formula = {
+		.text = "z = value", .scalars = "value", .scalar_dtype = value.dtype};
 	struct tn_map_run run = {
 		.operation = fill->operation, .outputs = &fill->out, .scalars = &value};
-	tn_status status = tn_programs_short(fill->runtime, "fill", &text, NULL, &run.program);
-	return status ? status : tn_map_call(fill->runtime, &run);
+	tn_status status = tn_formula_program(fill->runtime, "fill", &formula, NULL, &run.program);
+	return status ? status : tn_map_call(fill->runtime, &run, NULL);
 }
 
 static tn_status fill_parts(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
@@ -312,7 +315,7 @@ tn_array *tn_contiguous(const tn_array *a)
 	if (!runtime)
 		return NULL;
 	if (a->contiguous)
-		return tn_keep((tn_array *)(uintptr_t)a);
+		return tn_keep(tn_array_const_cast(a));
 	return tn_array_copied(
 		a, tn_array_make(runtime, tn_array_home(a), a->dtype, a->rank, a->shape),
 		"contiguous");
@@ -330,7 +333,7 @@ tn_array *tn_channels_last(const tn_array *a)
 		return NULL;
 	}
 	if (tn_layout_has_channels_last(a))
-		return tn_keep((tn_array *)(uintptr_t)a);
+		return tn_keep(tn_array_const_cast(a));
 	return tn_array_copied(
 		a, tn_array_make_images(runtime, tn_array_home(a), a->dtype, a->shape, 1),
 		"channels_last");

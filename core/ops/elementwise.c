@@ -10,6 +10,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "dispatch/element_programs.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/power.h"
@@ -23,9 +24,9 @@
 tn_array *tn_element_run(enum tn_operation operation, const tn_array *const *inputs,
 			 const double *values)
 {
-	const struct tn_element_operation *row = &tn_element_operations[operation];
-	const char *name = tn_operation_names[operation];
-	struct tn_runtime *runtime = tn_begin(row->n_inputs, inputs, name);
+	const struct tn_element_operation *row = &tn_operations[operation];
+	const uint32_t n = tn_count_words(row->inputs);
+	struct tn_runtime *runtime = tn_begin(n, inputs, row->name);
 	struct tn_map_run run = {.operation = operation, .inputs = inputs};
 	struct tn_element_program element;
 	tn_dtype dtypes[3] = {0};
@@ -34,31 +35,34 @@ tn_array *tn_element_run(enum tn_operation operation, const tn_array *const *inp
 	tn_status status;
 	if (!runtime)
 		return NULL;
-	for (uint32_t i = 0; i < row->n_inputs; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		dtypes[i] = inputs[i]->dtype;
 		if (tn_is_complex(dtypes[i]))
 			return tn_complex_element(runtime, operation, inputs, values);
 	}
-	status = tn_programs_element(runtime, operation, dtypes, &element);
+	status = tn_element_program_find(runtime, operation, n, dtypes, &element);
 	if (status)
 		return tn_end(runtime, status, NULL);
-	out = tn_array_make_broadcast(runtime, name, element.result, row->n_inputs, inputs);
+	out = tn_array_make_broadcast(runtime, row->name, element.result, n, inputs);
 	if (!out)
 		return tn_end(runtime, runtime->report.status, NULL);
 	run.program = element.program;
-	if (row->n_scalars)
+	if (row->scalars)
 		tn_scalars_of(run.program, values, scalars);
 	run.scalars = scalars;
 	run.outputs = &out;
 	status = tn_map_run(runtime, &run);
-	if (!status && row->differentiable && runtime->recorder && tn_is_floating(out->dtype)) {
+	if (!status && runtime->recorder && row->gradient != TN_GRADIENT_NONE &&
+	    tn_is_floating(out->dtype)) {
 		struct tn_record record = {.kind = TN_RECORD_MAP,
-					   .operation = name,
+					   .operation = row->name,
 					   .program = run.program,
 					   .scalars = scalars,
-					   .derivatives = tn_element_derivatives[operation],
-					   .output_serves = row->differentiable == TN_BY_OUTPUT};
-		status = tn_record_made(runtime, &record, row->n_inputs, inputs, out);
+					   .derivatives = row->derivatives,
+					   .input_names = row->inputs,
+					   .scalar_names = row->scalars,
+					   .output_serves = row->gradient == TN_GRADIENT_BY_OUTPUT};
+		status = tn_record_made(runtime, &record, n, inputs, out);
 	}
 	return tn_end(runtime, status, out);
 }
@@ -80,7 +84,7 @@ tn_array *tn_element_binary(enum tn_operation operation, const tn_array *a, cons
 static tn_status store_converted(struct tn_runtime *runtime, struct tn_map_run *run,
 				 tn_dtype result, tn_array *out)
 {
-	const char *name = tn_operation_names[run->operation];
+	const char *name = tn_operations[run->operation].name;
 	tn_array *apart;
 	tn_status status;
 	if (!tn_is_same_kind(result, out->dtype))
@@ -107,7 +111,7 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 {
 	const tn_array *inputs[] = {a, b, out};
 	struct tn_map_run run = {.operation = operation, .inputs = inputs, .outputs = &out};
-	const char *name = tn_operation_names[operation];
+	const char *name = tn_operations[operation].name;
 	tn_status status = tn_begin_into(3, inputs, name);
 	struct tn_element_program element = {NULL, 0};
 	struct tn_runtime *runtime;
@@ -122,7 +126,7 @@ static tn_status binary_into(enum tn_operation operation, tn_array *out, const t
 	}
 	dtypes[0] = a->dtype;
 	dtypes[1] = b->dtype;
-	status = tn_programs_element(runtime, operation, dtypes, &element);
+	status = tn_element_program_find(runtime, operation, 2, dtypes, &element);
 	run.program = element.program;
 	if (!status && out->dtype == element.result)
 		status = tn_map_run(runtime, &run);
@@ -158,15 +162,14 @@ tn_array *tn_divide(const tn_array *a, const tn_array *b)
 /* The part of the exponents above the low 32 bits. */
 static tn_status finish_power(tn_array *power, const tn_array *a, const tn_array *b)
 {
-	static const char *const names[] = {"x", "y", "c"};
 	const tn_array *inputs[] = {a, b, power};
 	const tn_dtype dtypes[] = {power->dtype, power->dtype, power->dtype};
-	const struct tn_program_names all = {
-		.struct_size = sizeof(all), .n_inputs = 3, .inputs = names, .input_dtypes = dtypes};
 	struct tn_map_run run = {.operation = TN_DO_POWER, .inputs = inputs, .outputs = &power};
 	char text[TN_POWER_TEXT];
-	tn_status status = tn_programs_get(
-		power->runtime, "power", tn_power_text(power->dtype, 1, text), &all, &run.program);
+	const struct tn_formula formula = {.text = tn_power_text(power->dtype, 1, text),
+					   .inputs = "x y low"};
+	tn_status status =
+		tn_formula_program(power->runtime, "power", &formula, dtypes, &run.program);
 	return status ? status : tn_map_run(power->runtime, &run);
 }
 

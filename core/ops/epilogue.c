@@ -11,25 +11,32 @@
 
 enum { ACTIVATIONS = TN_ACTIVATION_GELU + 1, MOST_TERMS = 3 };
 
-/* By activation, over a sum of 1, 2 or 3 terms. */
+/* Of the result y of a layer, of it and a bias or a residual, or of all three. */
+static const char *const term_names[MOST_TERMS] = {"y", "y term", "y bias residual"};
+
+/* By activation, over such a sum. */
 static const char *const texts[ACTIVATIONS][MOST_TERMS] = {
-	[TN_ACTIVATION_NONE] = {"z = x", "z = x + y", "z = x + y + c"},
-	[TN_ACTIVATION_RELU] = {"z = x <= 0 ? 0 : x", "v = x + y\nz = v <= 0 ? 0 : v",
-				"v = x + y + c\nz = v <= 0 ? 0 : v"},
-	[TN_ACTIVATION_RELU6] = {"z = min(max(x, 0), 6)", "z = min(max(x + y, 0), 6)",
-				 "z = min(max(x + y + c, 0), 6)"},
-	[TN_ACTIVATION_SIGMOID] = {"z = sigmoid(x)", "z = sigmoid(x + y)",
-				   "z = sigmoid(x + y + c)"},
-	[TN_ACTIVATION_TANH] = {"z = tanh(x)", "z = tanh(x + y)", "z = tanh(x + y + c)"},
-	[TN_ACTIVATION_SILU] = {"z = x * sigmoid(x)", "v = x + y\nz = v * sigmoid(v)",
-				"v = x + y + c\nz = v * sigmoid(v)"},
-	[TN_ACTIVATION_GELU] = {"z = x * (1 + erf(x * 0.70710678118654752)) * 0.5",
-				"v = x + y\nz = v * (1 + erf(v * 0.70710678118654752)) * 0.5",
-				"v = x + y + c\nz = v * (1 + erf(v * 0.70710678118654752)) * 0.5"},
+	[TN_ACTIVATION_NONE] = {"z = y", "z = y + term", "z = y + bias + residual"},
+	[TN_ACTIVATION_RELU] = {"z = y <= 0 ? 0 : y", "sum = y + term\nz = sum <= 0 ? 0 : sum",
+				"sum = y + bias + residual\nz = sum <= 0 ? 0 : sum"},
+	[TN_ACTIVATION_RELU6] = {"z = min(max(y, 0), 6)", "z = min(max(y + term, 0), 6)",
+				 "z = min(max(y + bias + residual, 0), 6)"},
+	[TN_ACTIVATION_SIGMOID] = {"z = sigmoid(y)", "z = sigmoid(y + term)",
+				   "z = sigmoid(y + bias + residual)"},
+	[TN_ACTIVATION_TANH] = {"z = tanh(y)", "z = tanh(y + term)",
+				"z = tanh(y + bias + residual)"},
+	[TN_ACTIVATION_SILU] = {"z = y * sigmoid(y)", "sum = y + term\nz = sum * sigmoid(sum)",
+				"sum = y + bias + residual\nz = sum * sigmoid(sum)"},
+	[TN_ACTIVATION_GELU] = {"z = y * (1 + erf(y * 0.70710678118654752)) * 0.5",
+				"sum = y + term\n"
+				"z = sum * (1 + erf(sum * 0.70710678118654752)) * 0.5",
+				"sum = y + bias + residual\n"
+				"z = sum * (1 + erf(sum * 0.70710678118654752)) * 0.5"},
 };
 
-static const struct tn_short_program pass_relu = {"z = y > 0 ? x : 0", 2, 0, 0, 0};
-static const struct tn_short_program pass_relu6 = {"z = y > 0 && y < 6 ? x : 0", 2, 0, 0, 0};
+static const struct tn_formula pass_relu = {.text = "dresidual = y > 0 ? dy : 0", .inputs = "dy y"};
+static const struct tn_formula pass_relu6 = {.text = "dresidual = y > 0 && y < 6 ? dy : 0",
+					     .inputs = "dy y"};
 
 tn_status tn_activation_check(struct tn_runtime *runtime, const char *operation,
 			      uint32_t activation, uint32_t last)
@@ -44,15 +51,16 @@ tn_status tn_epilogue_run(struct tn_runtime *runtime, tn_array *y, const tn_arra
 			  const tn_array *residual, uint32_t activation)
 {
 	const tn_array *terms[MOST_TERMS] = {y};
-	struct tn_short_program text = {.n_inputs = 1};
+	int n = 1;
 	if (bias)
-		terms[text.n_inputs++] = bias;
+		terms[n++] = bias;
 	if (residual)
-		terms[text.n_inputs++] = residual;
-	if (text.n_inputs == 1 && activation == TN_ACTIVATION_NONE)
+		terms[n++] = residual;
+	if (n == 1 && activation == TN_ACTIVATION_NONE)
 		return TN_OK;
-	text.text = texts[activation][text.n_inputs - 1];
-	return tn_short_map(runtime, TN_DO_EPILOGUE, &text, terms, &y, NULL);
+	const struct tn_formula formula = {.text = texts[activation][n - 1],
+					   .inputs = term_names[n - 1]};
+	return tn_formula_map(runtime, TN_DO_EPILOGUE, &formula, terms, &y, NULL);
 }
 
 tn_status tn_epilogue_backward(struct tn_runtime *runtime, tn_array *dresidual, const tn_array *dy,
@@ -61,7 +69,7 @@ tn_status tn_epilogue_backward(struct tn_runtime *runtime, tn_array *dresidual, 
 	const tn_array *inputs[] = {dy, result};
 	if (activation == TN_ACTIVATION_NONE)
 		return tn_copy_run(runtime, TN_DO_EPILOGUE, dresidual, dy);
-	return tn_short_map(runtime, TN_DO_EPILOGUE,
-			    activation == TN_ACTIVATION_RELU ? &pass_relu : &pass_relu6, inputs,
-			    &dresidual, NULL);
+	return tn_formula_map(runtime, TN_DO_EPILOGUE,
+			      activation == TN_ACTIVATION_RELU ? &pass_relu : &pass_relu6, inputs,
+			      &dresidual, NULL);
 }

@@ -12,28 +12,29 @@
 #include "ops/layout.h"
 #include "ops/map.h"
 
-tn_array *tn_formula(const char *name, const struct tn_short_program *text, tn_dtype dtype,
-		     const tn_array *const *inputs, const double *scalars)
+tn_array *tn_formula_array(const char *name, const struct tn_formula *formula, tn_dtype dtype,
+			   const tn_array *const *inputs, const double *scalars)
 {
-	return tn_formula_derived(name, text, NULL, dtype, inputs, scalars);
+	return tn_formula_derived_array(name, formula, NULL, dtype, inputs, scalars);
 }
 
-tn_array *tn_formula_derived(const char *name, const struct tn_short_program *text,
-			     const char *const *derivatives, tn_dtype dtype,
-			     const tn_array *const *inputs, const double *scalars)
+tn_array *tn_formula_derived_array(const char *name, const struct tn_formula *formula,
+				   const char *const *derivatives, tn_dtype dtype,
+				   const tn_array *const *inputs, const double *scalars)
 {
-	struct tn_runtime *runtime = tn_begin(text->n_inputs, inputs, name);
-	struct tn_scalar values[TN_SHORT_SCALARS];
+	const uint32_t n = tn_count_words(formula->inputs);
+	struct tn_runtime *runtime = tn_begin(n, inputs, name);
+	struct tn_scalar values[TN_PROGRAM_MAX_SCALARS];
 	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS];
 	struct tn_map_run run = {.inputs = inputs, .scalars = values};
 	tn_array *out = NULL;
 	if (!runtime)
 		return NULL;
-	for (uint32_t i = 0; i < text->n_inputs; i++)
+	for (uint32_t i = 0; i < n; i++)
 		dtypes[i] = inputs[i]->dtype;
-	tn_status status = tn_programs_short(runtime, name, text, dtypes, &run.program);
+	tn_status status = tn_formula_program(runtime, name, formula, dtypes, &run.program);
 	if (!status) {
-		out = tn_array_make_broadcast(runtime, name, dtype, text->n_inputs, inputs);
+		out = tn_array_make_broadcast(runtime, name, dtype, n, inputs);
 		status = out ? TN_OK : runtime->report.status;
 	}
 	if (status)
@@ -47,8 +48,10 @@ tn_array *tn_formula_derived(const char *name, const struct tn_short_program *te
 					   .operation = name,
 					   .program = run.program,
 					   .scalars = values,
-					   .derivatives = derivatives};
-		status = tn_record_made(runtime, &record, text->n_inputs, inputs, out);
+					   .derivatives = derivatives,
+					   .input_names = formula->inputs,
+					   .scalar_names = formula->scalars};
+		status = tn_record_made(runtime, &record, n, inputs, out);
 	}
 	return tn_end(runtime, status, out);
 }

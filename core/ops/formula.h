@@ -9,14 +9,15 @@
 #include "array/array.h"
 #include "dispatch/programs.h"
 
-/* A new array of that dtype and of the inputs' broadcast shape: the text over the inputs, none of
- * them complex.  `name`, of the operation, is never freed.  NULL: an input is NULL, or the error is
- * kept. */
-tn_array *tn_formula(const char *name, const struct tn_short_program *text, tn_dtype dtype,
-		     const tn_array *const *inputs, const double *scalars);
-/* The same with derivatives of its own, as in struct tn_record. */
-tn_array *tn_formula_derived(const char *name, const struct tn_short_program *text,
-			     const char *const *derivatives, tn_dtype dtype,
-			     const tn_array *const *inputs, const double *scalars);
+/* A new array of that dtype and of the inputs' broadcast shape: the formula over the inputs, none
+ * of them complex.  `name`, of the operation, is never freed.  NULL: an input is NULL, or the error
+ * is kept. */
+tn_array *tn_formula_array(const char *name, const struct tn_formula *formula, tn_dtype dtype,
+			   const tn_array *const *inputs, const double *scalars);
+/* The same with derivatives of its own, as in struct tn_record: over the inputs, the gradient dz of
+ * the result, and the scalars. */
+tn_array *tn_formula_derived_array(const char *name, const struct tn_formula *formula,
+				   const char *const *derivatives, tn_dtype dtype,
+				   const tn_array *const *inputs, const double *scalars);
 
 #endif

@@ -36,7 +36,7 @@ void *tn_host_compute_read(const char *operation, const tn_array *a, tn_dtype dt
 	const tn_array *wide = tn_astype(a, dtype);
 	void *data = tn_mem_alloc(size);
 	if (!data)
-		tn_runtime_fail(a->runtime, TN_OUT_OF_MEMORY, operation, "no host memory");
+		tn_runtime_no_memory(a->runtime, operation, NULL);
 	if (data && wide && !tn_to_host(wide, data, size)) {
 		const uint32_t row = tn_operation_named(a->runtime, operation);
 		tn_ledger_at(a->runtime->ledger, row)->bytes_moved += size;

@@ -113,19 +113,25 @@ static tn_status check_on_host(struct tn_runtime *runtime, const struct tn_index
 
 /* ---- On the device ---------------------------------------------------------------------------*/
 
-/* Scalar: a = the value that is ignored, replaced by 0, which is in every range. */
-static const struct tn_short_program extremes = {"i = i64(x)\n"
-						 "out0 = i == a ? 0 : i\n"
-						 "out1 = i == a ? 0 : i",
-						 1, 1, 2, TN_I64};
+/* An ignored value is replaced by 0, which is in every range. */
+static const struct tn_formula extremes = {.text = "i = i64(indices)\n"
+						   "largest = i == ignored ? 0 : i\n"
+						   "smallest = i == ignored ? 0 : i",
+					   .inputs = "indices",
+					   .scalars = "ignored",
+					   .outputs = "largest smallest",
+					   .scalar_dtype = TN_I64};
 
-/* Inputs: the largest and the smallest, and the record (number, value, limit); scalars: a = the
- * lowest, b = the limit, s = the check's number. */
-static const struct tn_short_program note = {"is_new = c == 0 && (x >= b || y < a)\n"
-					     "out0 = is_new ? s : c\n"
-					     "out1 = is_new ? (x >= b ? x : y) : d\n"
-					     "out2 = is_new ? b : e",
-					     5, 3, 3, TN_I64};
+/* The record of a failed check: its number, the value and the limit.  The first one stays. */
+static const struct tn_formula note = {
+	.text = "is_new = number == 0 && (largest >= end || smallest < lowest)\n"
+		"number = is_new ? check : number\n"
+		"value = is_new ? (largest >= end ? largest : smallest) : value\n"
+		"limit = is_new ? end : limit",
+	.inputs = "largest smallest number value limit",
+	.scalars = "lowest end check",
+	.outputs = "number value limit",
+	.scalar_dtype = TN_I64};
 
 static struct tn_scalar scalar_of(int64_t value)
 {
@@ -172,11 +178,11 @@ static tn_status check_on_device(struct tn_runtime *runtime, const struct tn_ind
 				 .is_native_only = 1};
 	tn_status status = tn_check_begin(device, range->check, &record, &number, &runtime->report);
 	if (!status)
-		status = tn_programs_short(runtime, range->check->operation, &extremes, dtypes,
-					   &args.prologue);
+		status = tn_formula_program(runtime, range->check->operation, &extremes, dtypes,
+					    &args.prologue);
 	if (!status)
-		status = tn_programs_short(runtime, range->check->operation, &note, wide,
-					   &args.epilogue);
+		status = tn_formula_program(runtime, range->check->operation, &note, wide,
+					    &args.epilogue);
 	if (status)
 		return status;
 	const struct tn_scalar bounds[] = {scalar_of(range->lowest), scalar_of(range->limit),

@@ -15,16 +15,16 @@
 #include "ops/map.h"
 
 tn_status tn_index_formula_fill(struct tn_runtime *runtime, const char *operation,
-				const struct tn_short_program *text, const double *scalars,
+				const struct tn_formula *formula, const double *scalars,
 				tn_array *out)
 {
 	const uint32_t named = tn_operation_named(runtime, operation);
 	struct tn_complex_parts parts = {0};
 	if (!tn_is_complex(out->dtype))
-		return tn_short_map(runtime, named, text, NULL, &out, scalars);
+		return tn_formula_map(runtime, named, formula, NULL, &out, scalars);
 	tn_status status = tn_complex_parts_add(&parts, out);
 	if (!status)
-		status = tn_short_map(runtime, named, text, NULL, &parts.views[0], scalars);
+		status = tn_formula_map(runtime, named, formula, NULL, &parts.views[0], scalars);
 	if (!status)
 		status = tn_fill_run(runtime, TN_DO_FILL, parts.views[1], 0);
 	tn_complex_parts_release(&parts);
@@ -32,7 +32,7 @@ tn_status tn_index_formula_fill(struct tn_runtime *runtime, const char *operatio
 }
 
 tn_array *tn_index_formula_make(struct tn_device *device, const char *operation, tn_dtype dtype,
-				int rank, const int64_t *shape, const struct tn_short_program *text,
+				int rank, const int64_t *shape, const struct tn_formula *formula,
 				const double *scalars)
 {
 	struct tn_runtime *runtime = tn_runtime_of(device->context);
@@ -44,6 +44,6 @@ tn_array *tn_index_formula_make(struct tn_device *device, const char *operation,
 		status = out ? TN_OK : runtime->report.status;
 	}
 	if (!status)
-		status = tn_index_formula_fill(runtime, operation, text, scalars, out);
+		status = tn_index_formula_fill(runtime, operation, formula, scalars, out);
 	return tn_end(runtime, status, out);
 }

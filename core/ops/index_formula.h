@@ -10,15 +10,15 @@
 #include "array/array.h"
 #include "dispatch/programs.h"
 
-/* out[...] = the text, which is the real part of a complex array.  Fills runtime->report on
+/* out[...] = the formula, which is the real part of a complex array.  Fills runtime->report on
  * failure. */
 tn_status tn_index_formula_fill(struct tn_runtime *runtime, const char *operation,
-				const struct tn_short_program *text, const double *scalars,
+				const struct tn_formula *formula, const double *scalars,
 				tn_array *out);
 
 /* A new array of such elements on that device; NULL with the error kept.  Not recorded. */
 tn_array *tn_index_formula_make(struct tn_device *device, const char *operation, tn_dtype dtype,
-				int rank, const int64_t *shape, const struct tn_short_program *text,
+				int rank, const int64_t *shape, const struct tn_formula *formula,
 				const double *scalars);
 
 #endif

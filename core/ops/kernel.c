@@ -68,7 +68,7 @@ static tn_status compile_source(struct tn_kernel *kernel, const struct tn_kernel
 			error, TN_UNSUPPORTED, "compile",
 			"the backend has no compiler for kernels from source (" TN_TABLE_COMPILE
 			")");
-	if (status == TN_OK && !kernel->handle)
+	if (!status && !kernel->handle)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "compile",
 				 "the backend returned no handle");
 	if (source->log_length)
@@ -94,8 +94,7 @@ tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source 
 	tn_status status = check_source(runtime, &own);
 	tn_kernel *kernel = status ? NULL : tn_mem_zeroed(1, sizeof(*kernel));
 	if (!status && !kernel)
-		status = tn_fail(&runtime->report, TN_OUT_OF_MEMORY, "compile",
-				 "no host memory for a kernel");
+		status = tn_no_memory(&runtime->report, "compile", NULL, "a kernel");
 	if (kernel) {
 		kernel->runtime = runtime;
 		kernel->device = own.device;

@@ -7,7 +7,6 @@
 
 #include "array/make.h"
 #include "dispatch/ledger.h"
-#include "dispatch/operand.h"
 #include "ops/copy.h"
 #include "program/cast.h"
 
@@ -29,85 +28,67 @@ void tn_scalars_of(const struct tn_program *program, const double *values,
 
 /* ---- Overlaps --------------------------------------------------------------------------------*/
 
-/* Does an input share memory with an output, other than as the same view? */
-static int overlaps(const struct tn_map_run *run, uint32_t i)
-{
-	const tn_array *in = run->inputs[i];
-	for (uint32_t j = 0; j < run->program->n_outputs; j++) {
-		const tn_array *out = run->outputs[j];
-		if (in != out && !tn_storages_are_apart(out->storage, in->storage) &&
-		    tn_array_overlap(out, in) == TN_OVERLAP_PARTIAL)
-			return 1;
-	}
-	return 0;
-}
-
 /* With copies of the inputs that overlap.  A separate function, so that the short path does not pay
  * for its frame. */
-static __attribute__((noinline)) tn_status map_copies(struct tn_runtime *runtime,
-						      const struct tn_map_run *run)
+static __attribute__((noinline)) tn_status
+map_copies(struct tn_runtime *runtime, const struct tn_map_run *run, uint32_t overlaps)
 {
 	const tn_array *inputs[TN_PROGRAM_MAX_INPUTS];
 	struct tn_map_run copied = *run;
 	tn_status status = tn_scope_begin(runtime->context);
 	if (status)
 		return status;
-	status = tn_map_check(runtime, run);
 	for (uint32_t i = 0; i < run->program->n_inputs && !status; i++) {
-		inputs[i] = overlaps(run, i) ? tn_array_compact(runtime, run->inputs[i])
-					     : run->inputs[i];
+		inputs[i] = overlaps >> i & 1 ? tn_array_compact(runtime, run->inputs[i])
+					      : run->inputs[i];
 		status = inputs[i] ? TN_OK : runtime->report.status;
 	}
 	copied.inputs = inputs;
 	if (!status)
-		status = tn_map_call(runtime, &copied);
+		status = tn_map_call(runtime, &copied, NULL);
 	tn_scope_end(runtime->context, NULL);
 	return status;
 }
 
 tn_status tn_map_run(struct tn_runtime *runtime, const struct tn_map_run *run)
 {
-	for (uint32_t i = 0; i < run->program->n_inputs; i++) {
-		if (overlaps(run, i))
-			return map_copies(runtime, run);
-	}
-	return tn_map_call(runtime, run);
+	uint32_t overlaps = 0;
+	tn_status status = tn_map_call(runtime, run, &overlaps);
+	return overlaps ? map_copies(runtime, run, overlaps) : status;
 }
 
-/* ---- Compositions ----------------------------------------------------------------------------*/
-
-static tn_status short_map(struct tn_runtime *runtime, uint32_t operation,
-			   const struct tn_short_program *text, const tn_array *const *inputs,
-			   tn_array *const *outputs, const double *scalars, int are_apart)
+static tn_status map_formula(struct tn_runtime *runtime, uint32_t operation,
+			     const struct tn_formula *formula, const tn_array *const *inputs,
+			     tn_array *const *outputs, const double *scalars, int are_apart)
 {
+	const uint32_t n_inputs = tn_count_words(formula->inputs);
 	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
-	struct tn_scalar values[TN_SHORT_SCALARS];
+	struct tn_scalar values[TN_PROGRAM_MAX_SCALARS];
 	struct tn_map_run run = {.operation = operation,
 				 .inputs = inputs,
 				 .outputs = outputs,
 				 .scalars = values,
 				 .are_apart = are_apart};
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
-	tn_status status;
-	for (uint32_t i = 0; i < text->n_inputs; i++)
+	for (uint32_t i = 0; i < n_inputs; i++)
 		dtypes[i] = inputs[i]->dtype;
-	status = tn_programs_short(runtime, name, text, dtypes, &run.program);
+	tn_status status = tn_formula_program(runtime, name, formula, dtypes, &run.program);
 	if (status)
 		return status;
 	tn_scalars_of(run.program, scalars, values);
 	return tn_map_run(runtime, &run);
 }
 
-tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
-		       const struct tn_short_program *text, const tn_array *const *inputs,
-		       tn_array *const *outputs, const double *scalars)
+tn_status tn_formula_map(struct tn_runtime *runtime, uint32_t operation,
+			 const struct tn_formula *formula, const tn_array *const *inputs,
+			 tn_array *const *outputs, const double *scalars)
 {
-	return short_map(runtime, operation, text, inputs, outputs, scalars, 0);
+	return map_formula(runtime, operation, formula, inputs, outputs, scalars, 0);
 }
 
-tn_status tn_short_map_apart(struct tn_runtime *runtime, uint32_t operation,
-			     const struct tn_short_program *text, const tn_array *const *inputs,
-			     tn_array *const *outputs, const double *scalars)
+tn_status tn_formula_map_apart(struct tn_runtime *runtime, uint32_t operation,
+			       const struct tn_formula *formula, const tn_array *const *inputs,
+			       tn_array *const *outputs, const double *scalars)
 {
-	return short_map(runtime, operation, text, inputs, outputs, scalars, 1);
+	return map_formula(runtime, operation, formula, inputs, outputs, scalars, 1);
 }

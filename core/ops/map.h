@@ -11,6 +11,7 @@
 #include <tenon/program.h>
 
 #include "array/array.h"
+#include "dispatch/formulas.h"
 #include "dispatch/operations.h"
 #include "dispatch/programs.h"
 #include "ops/map_call.h"
@@ -25,15 +26,15 @@ struct tn_scalar tn_scalar_of(tn_dtype dtype, double value);
 void tn_scalars_of(const struct tn_program *program, const double *values,
 		   struct tn_scalar *scalars);
 
-/* Runs a composition's text on these arrays. */
-tn_status tn_short_map(struct tn_runtime *runtime, uint32_t operation,
-		       const struct tn_short_program *text, const tn_array *const *inputs,
-		       tn_array *const *outputs, const double *scalars);
+/* Runs a formula on these arrays: outputs[j] := formula(inputs, scalars)[j]. */
+tn_status tn_formula_map(struct tn_runtime *runtime, uint32_t operation,
+			 const struct tn_formula *formula, const tn_array *const *inputs,
+			 tn_array *const *outputs, const double *scalars);
 
-/* The same, where the caller knows that no two outputs share an element,
- * though they may interleave. */
-tn_status tn_short_map_apart(struct tn_runtime *runtime, uint32_t operation,
-			     const struct tn_short_program *text, const tn_array *const *inputs,
-			     tn_array *const *outputs, const double *scalars);
+/* The same, where the caller knows that no two outputs share an element, though they may
+ * interleave. */
+tn_status tn_formula_map_apart(struct tn_runtime *runtime, uint32_t operation,
+			       const struct tn_formula *formula, const tn_array *const *inputs,
+			       tn_array *const *outputs, const double *scalars);
 
 #endif

@@ -100,7 +100,8 @@ static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 	return 1;
 }
 
-tn_status tn_map_check(struct tn_runtime *runtime, const struct tn_map_run *run)
+/* Checks: one device; outputs of one shape that share no memory, to which the inputs broadcast. */
+static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_map_run *run)
 {
 	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
 	const struct tn_program *program = run->program;
@@ -140,18 +141,27 @@ tn_status tn_map_check(struct tn_runtime *runtime, const struct tn_map_run *run)
 	return status;
 }
 
+/* The inputs that share memory with an output, unless both are the exact same view: a bit each. */
+static uint32_t find_overlaps(const struct tn_map_run *run)
+{
+	uint32_t overlaps = 0;
+	for (uint32_t i = 0; i < run->program->n_inputs; i++) {
+		for (uint32_t j = 0; j < run->program->n_outputs; j++) {
+			if (tn_array_overlap(run->outputs[j], run->inputs[i]) == TN_OVERLAP_PARTIAL)
+				overlaps |= 1u << i;
+		}
+	}
+	return overlaps;
+}
+
 /* Any arrays.  Axes are merged unless the program reads an index, and sorted unless it reads the
  * number of the element. */
-static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_run *run,
-			       struct prepared *p)
+static void prepare_views(const struct tn_map_run *run, struct prepared *p)
 {
 	const struct tn_program *program = run->program;
 	const tn_array *first = run->outputs[0];
 	struct tn_operand *all[TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS];
 	uint32_t n = 0;
-	tn_status status = tn_map_check(runtime, run);
-	if (status || !first->size)
-		return status;
 	for (uint32_t j = 0; j < program->n_outputs; j++) {
 		tn_operand_of(&p->outputs[j], run->outputs[j]);
 		all[n++] = &p->outputs[j];
@@ -161,11 +171,10 @@ static tn_status prepare_views(struct tn_runtime *runtime, const struct tn_map_r
 		all[n++] = &p->inputs[i];
 	}
 	if (uses(program, TN_OP_INDEX))
-		return TN_OK;
+		return;
 	if (!uses(program, TN_OP_ELEMENT))
 		tn_operands_sort(all, n, 0, 0, all[0]->rank);
 	tn_operands_merge(all, n, 0, all[0]->rank);
-	return TN_OK;
 }
 
 /* ---- The call --------------------------------------------------------------------------------*/
@@ -193,17 +202,25 @@ static tn_status take_route(struct tn_runtime *runtime, const struct tn_map_run 
 }
 
 /* A separate function, so that the short path does not pay for its frame. */
-static __attribute__((noinline)) tn_status
-map_views(struct tn_runtime *runtime, const struct tn_map_run *run, struct prepared *p)
+static __attribute__((noinline)) tn_status map_views(struct tn_runtime *runtime,
+						     const struct tn_map_run *run,
+						     struct prepared *p, uint32_t *overlaps)
 {
-	tn_status status = prepare_views(runtime, run, p);
-	return status || !run->outputs[0]->size ? status : take_route(runtime, run, p);
+	tn_status status = check_arrays(runtime, run);
+	if (status || !run->outputs[0]->size)
+		return status;
+	if (overlaps)
+		*overlaps = find_overlaps(run);
+	if (overlaps && *overlaps)
+		return TN_OK;
+	prepare_views(run, p);
+	return take_route(runtime, run, p);
 }
 
-tn_status tn_map_call(struct tn_runtime *runtime, const struct tn_map_run *run)
+tn_status tn_map_call(struct tn_runtime *runtime, const struct tn_map_run *run, uint32_t *overlaps)
 {
 	struct prepared p;
 	if (!prepare_lines(run, &p))
-		return map_views(runtime, run, &p);
+		return map_views(runtime, run, &p, overlaps);
 	return run->outputs[0]->size ? take_route(runtime, run, &p) : TN_OK;
 }

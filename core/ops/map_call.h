@@ -21,11 +21,9 @@ struct tn_map_run {
 	int are_apart;                   /* the caller knows that no two outputs share an element */
 };
 
-/* The same device and shapes?  TN_DEVICE, TN_SHAPE, TN_INVALID_ARGUMENT. */
-tn_status tn_map_check(struct tn_runtime *runtime, const struct tn_map_run *run);
-
-/* Runs a program, each of whose inputs is the exact view that an output is, or shares no memory
- * with any. */
-tn_status tn_map_call(struct tn_runtime *runtime, const struct tn_map_run *run);
+/* Runs it, unless an input shares memory with an output and is not the exact same view: then
+ * *overlaps, which was 0, has a bit for each such input, and nothing has been done.  NULL: there is
+ * none. */
+tn_status tn_map_call(struct tn_runtime *runtime, const struct tn_map_run *run, uint32_t *overlaps);
 
 #endif

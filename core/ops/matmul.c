@@ -182,9 +182,9 @@ tn_array *tn_matmul(const tn_array *a, const tn_array *b)
 	if (run.c && a->rank == 1)
 		drop_axis(run.c, run.c->rank - 1 - (b->rank != 1));
 	if (run.a != a)
-		tn_array_discard((tn_array *)(uintptr_t)run.a);
+		tn_array_discard(tn_array_const_cast(run.a));
 	if (run.b != b)
-		tn_array_discard((tn_array *)(uintptr_t)run.b);
+		tn_array_discard(tn_array_const_cast(run.b));
 	if (!status && tn_is_inexact(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, run.c);
 	return tn_end(runtime, status, run.c);

@@ -12,15 +12,21 @@
 #include "dispatch/route.h"
 #include "ops/map.h"
 
-static const struct tn_short_program product = {"z = x * y", 2, 0, 0, 0};
-static const struct tn_short_program scaled = {"z = a * x", 1, 1, 0, 0};
-static const struct tn_short_program added = {"z = a * x + b * y", 2, 2, 0, 0};
+static const struct tn_formula product = {.text = "z = a * b", .inputs = "a b"};
+static const struct tn_formula scaled = {
+	.text = "z = alpha * sum", .inputs = "sum", .scalars = "alpha"};
+static const struct tn_formula added = {
+	.text = "z = alpha * sum + beta * c", .inputs = "sum c", .scalars = "alpha beta"};
 
 /* Of 32 bits and fewer: the product modulo 2^32 has all bits that the result keeps. */
-static const struct tn_short_program narrow_product = {"z = i32(x) * i32(y)", 2, 0, 0, 0};
-static const struct tn_short_program integer_product = {"z = i64(x) * i64(y)", 2, 0, 0, 0};
-static const struct tn_short_program integer_scaled = {"z = a * x", 1, 1, 0, TN_I64};
-static const struct tn_short_program integer_added = {"z = a * x + b * i64(y)", 2, 2, 0, TN_I64};
+static const struct tn_formula narrow_product = {.text = "z = i32(a) * i32(b)", .inputs = "a b"};
+static const struct tn_formula integer_product = {.text = "z = i64(a) * i64(b)", .inputs = "a b"};
+static const struct tn_formula integer_scaled = {
+	.text = "z = alpha * sum", .inputs = "sum", .scalars = "alpha", .scalar_dtype = TN_I64};
+static const struct tn_formula integer_added = {.text = "z = alpha * sum + beta * i64(c)",
+						.inputs = "sum c",
+						.scalars = "alpha beta",
+						.scalar_dtype = TN_I64};
 
 static void insert_axis(struct tn_operand *operand, uint32_t axis, int64_t length)
 {
@@ -70,24 +76,24 @@ tn_status tn_compose_matmul(void *argument)
 				 .operation = composition->operation,
 				 .slot = TN_SLOT_REDUCE,
 				 .call = &reduce.call};
-	const struct tn_short_program *epilogue;
+	const struct tn_formula *epilogue;
 	/* A: (..., m, k) to (..., m, n, k).  B: (..., k, n) to (..., m, n, k). */
 	uint32_t m = c.rank - 2, n = c.rank - 1;
 	insert_axis(&inputs[0], n, c.shape[n]);
 	move_axis_to_end(&inputs[1], m);
 	insert_axis(&inputs[1], m, c.shape[m]);
 	tn_operands_merge(all, 3, 0, c.rank);
-	tn_status status = tn_programs_short(runtime, "matmul",
-					     is_floating                   ? &product
-					     : tn_dtype_size(c.dtype) <= 4 ? &narrow_product
-									   : &integer_product,
-					     factors, &reduce.prologue);
+	tn_status status = tn_formula_program(runtime, "matmul",
+					      is_floating                   ? &product
+					      : tn_dtype_size(c.dtype) <= 4 ? &narrow_product
+									    : &integer_product,
+					      factors, &reduce.prologue);
 	if (!status && (adds || args->alpha != 1)) {
 		if (is_floating)
 			epilogue = adds ? &added : &scaled;
 		else
 			epilogue = adds ? &integer_added : &integer_scaled;
-		status = tn_programs_short(runtime, "matmul", epilogue, terms, &reduce.epilogue);
+		status = tn_formula_program(runtime, "matmul", epilogue, terms, &reduce.epilogue);
 		if (!status)
 			tn_scalars_of(reduce.epilogue, values, scalars);
 	}

@@ -186,14 +186,18 @@ static tn_status multiply_batches(struct tn_matmul_args *args, struct tn_route *
 /* K = 0: the product is 0, and beta C remains. */
 static tn_status scale_c(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
-	static const struct tn_short_program times = {"z = a * x", 1, 1, 0, 0};
-	static const struct tn_short_program integer_times = {"z = a * i64(x)", 1, 1, 0, TN_I64};
+	static const struct tn_formula times = {
+		.text = "z = beta * c", .inputs = "c", .scalars = "beta"};
+	static const struct tn_formula integer_times = {.text = "z = beta * i64(c)",
+							.inputs = "c",
+							.scalars = "beta",
+							.scalar_dtype = TN_I64};
 	const tn_array *c = run->c;
 	if (run->beta == 0)
 		return tn_fill_run(runtime, run->operation, run->c, 0);
-	return tn_short_map(runtime, run->operation,
-			    tn_is_floating(c->dtype) ? &times : &integer_times, &c, &run->c,
-			    &run->beta);
+	return tn_formula_map(runtime, run->operation,
+			      tn_is_floating(c->dtype) ? &times : &integer_times, &c, &run->c,
+			      &run->beta);
 }
 
 tn_status tn_matmul_real(struct tn_runtime *runtime, const struct tn_matmul_run *run)

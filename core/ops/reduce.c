@@ -39,18 +39,18 @@ static tn_status begin_reduction(struct reduction *r, enum tn_operation operatio
 	r->operation = operation;
 	r->a = a;
 	r->keepdims = keepdims != 0;
-	r->runtime = tn_begin(1, &a, tn_operation_names[operation]);
+	r->runtime = tn_begin(1, &a, tn_operations[operation].name);
 	if (!r->runtime)
 		return TN_PENDING_ERROR;
 	int takes_complex =
 		operation == TN_DO_SUM || operation == TN_DO_MEAN || operation == TN_DO_PROD;
 	if (tn_is_complex(a->dtype) && !takes_complex)
-		status = tn_fail(&r->runtime->report, TN_DTYPE, tn_operation_names[operation],
+		status = tn_fail(&r->runtime->report, TN_DTYPE, tn_operations[operation].name,
 				 "not defined for %s: complex numbers have no order",
 				 tn_dtype_name(a->dtype));
 	else
 		status =
-			tn_axes_mask(a, tn_operation_names[operation], &n, axes, checked, &r->axes);
+			tn_axes_mask(a, tn_operations[operation].name, &n, axes, checked, &r->axes);
 	if (!status)
 		r->count = tn_axes_shape(a, r->axes, r->keepdims, &r->rank, r->shape);
 	return status ? tn_end_into(r->runtime, status) : TN_OK;
@@ -70,7 +70,7 @@ static tn_status fill_empty(const struct reduction *r, tn_array *out)
 	else if (r->operation == TN_DO_LOGSUMEXP)
 		value = -INFINITY;
 	else if (r->operation != TN_DO_SUM)
-		return tn_fail(&r->runtime->report, TN_SHAPE, tn_operation_names[r->operation],
+		return tn_fail(&r->runtime->report, TN_SHAPE, tn_operations[r->operation].name,
 			       "shape %s: an axis of length 0 has no extreme element",
 			       tn_array_text(r->a, text));
 	struct tn_value_bits bits = tn_bits_of_double(out->dtype, value);
@@ -82,26 +82,28 @@ static tn_status fill_empty(const struct reduction *r, tn_array *out)
 
 /* One value with one combiner and, unless it is NULL, an epilogue with a scalar. */
 static tn_status reduce_one(const struct reduction *r, tn_array *out,
-			    const struct tn_short_program *prologue, uint32_t combiner,
-			    const struct tn_short_program *epilogue, double scalar)
+			    const struct tn_formula *prologue, uint32_t combiner,
+			    const struct tn_formula *epilogue, double scalar)
 {
-	struct tn_short_reduction reduction = {.prologue = prologue,
-					       .epilogue = epilogue,
-					       .inputs = &r->a,
-					       .outputs = &out,
-					       .epilogue_scalars = &scalar,
-					       .axes = r->axes,
-					       .combiners = {combiner}};
+	struct tn_formula_reduction reduction = {.prologue = prologue,
+						 .epilogue = epilogue,
+						 .inputs = &r->a,
+						 .outputs = &out,
+						 .epilogue_scalars = &scalar,
+						 .axes = r->axes,
+						 .combiners = {combiner}};
 	if (r->count == 0)
 		return fill_empty(r, out);
-	return tn_short_reduce(r->runtime, r->operation, &reduction);
+	return tn_formula_reduce(r->runtime, r->operation, &reduction);
 }
 
 /* The sums of the parts, each multiplied by the scalar if there is an epilogue. */
 static tn_status reduce_parts(const struct reduction *r, tn_array *out,
-			      const struct tn_short_program *epilogue, double scalar)
+			      const struct tn_formula *epilogue, double scalar)
 {
-	static const struct tn_short_program both = {"out0 = x; out1 = y", 2, 0, 2, 0};
+	static const struct tn_formula both = {.text = "z_real = real; z_imag = imag",
+					       .inputs = "real imag",
+					       .outputs = "z_real z_imag"};
 	struct tn_complex_parts in = {0}, to = {0};
 	if (r->count == 0)
 		return fill_empty(r, out);
@@ -109,14 +111,15 @@ static tn_status reduce_parts(const struct reduction *r, tn_array *out,
 	if (!status)
 		status = tn_complex_parts_add(&to, out);
 	if (!status) {
-		struct tn_short_reduction reduction = {.prologue = &both,
-						       .epilogue = epilogue,
-						       .inputs = in.arrays,
-						       .outputs = to.views,
-						       .epilogue_scalars = &scalar,
-						       .axes = r->axes,
-						       .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
-		status = tn_short_reduce(r->runtime, r->operation, &reduction);
+		struct tn_formula_reduction reduction = {
+			.prologue = &both,
+			.epilogue = epilogue,
+			.inputs = in.arrays,
+			.outputs = to.views,
+			.epilogue_scalars = &scalar,
+			.axes = r->axes,
+			.combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
+		status = tn_formula_reduce(r->runtime, r->operation, &reduction);
 	}
 	if (!status)
 		tn_array_touch(out);
@@ -134,7 +137,7 @@ static tn_array *end_reduction(const struct reduction *r, tn_status status, tn_a
 			       enum tn_record_kind kind, double scale)
 {
 	struct tn_record record = {.kind = kind,
-				   .operation = tn_operation_names[r->operation],
+				   .operation = tn_operations[r->operation].name,
 				   .axes = r->axes,
 				   .keepdims = r->keepdims,
 				   .scale = scale};
@@ -143,14 +146,18 @@ static tn_array *end_reduction(const struct reduction *r, tn_status status, tn_a
 	return tn_end(r->runtime, status, out);
 }
 
-static const struct tn_short_program as_is = {"z = x", 1, 0, 0, 0};
-static const struct tn_short_program as_f64 = {"z = f64(x)", 1, 0, 0, 0};
-static const struct tn_short_program as_i64 = {"z = i64(x)", 1, 0, 0, 0};
+static const struct tn_formula as_is = {.text = "z = x", .inputs = "x"};
+static const struct tn_formula as_f64 = {.text = "z = f64(x)", .inputs = "x"};
+static const struct tn_formula as_i64 = {.text = "z = i64(x)", .inputs = "x"};
 /* Maps the order of u64 to that of i64, in which devices compare, and back. */
-static const struct tn_short_program flipped = {"z = i64(x) ^ (-0x7fffffffffffffff - 1)", 1, 0, 0,
-						0};
-static const struct tn_short_program both_times = {"out0 = x * a; out1 = y * a", 2, 1, 2, 0};
-static const struct tn_short_program times = {"z = x * a", 1, 1, 0, 0};
+static const struct tn_formula flipped = {.text = "z = i64(x) ^ (-0x7fffffffffffffff - 1)",
+					  .inputs = "x"};
+static const struct tn_formula both_times = {.text = "z_real = real * scale; z_imag = imag * scale",
+					     .inputs = "real imag",
+					     .scalars = "scale",
+					     .outputs = "z_real z_imag"};
+static const struct tn_formula times = {
+	.text = "z = sum * scale", .inputs = "sum", .scalars = "scale"};
 
 static tn_array *multiply_two(const void *user, const tn_array *x, const tn_array *y)
 {
@@ -182,7 +189,7 @@ static tn_array *sum_or_product(enum tn_operation operation, uint32_t combiner,
 				enum tn_record_kind kind, const tn_array *a, int n, const int *axes,
 				int keepdims)
 {
-	const struct tn_short_program *prologue;
+	const struct tn_formula *prologue;
 	struct reduction r;
 	tn_array *out;
 	if (begin_reduction(&r, operation, a, n, axes, keepdims))
@@ -211,7 +218,7 @@ tn_array *tn_prod(const tn_array *a, int n, const int *axes, int keepdims)
 
 tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 {
-	const struct tn_short_program *prologue;
+	const struct tn_formula *prologue;
 	struct reduction r;
 	tn_array *out;
 	tn_status status;
@@ -231,7 +238,7 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 }
 
 /* What is compared for an extreme: a bool as an integer, which is stored as a bool again. */
-static const struct tn_short_program *ordered(tn_dtype dtype)
+static const struct tn_formula *ordered(tn_dtype dtype)
 {
 	if (dtype == TN_U64)
 		return &flipped;
@@ -248,7 +255,7 @@ static tn_array *extremum(enum tn_operation operation, uint32_t combiner, const 
 	out = make_output(&r, a->dtype);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
-	const struct tn_short_program *back = a->dtype == TN_U64 ? &flipped : NULL;
+	const struct tn_formula *back = a->dtype == TN_U64 ? &flipped : NULL;
 	tn_status status = reduce_one(&r, out, ordered(a->dtype), combiner, back, 0);
 	return end_reduction(&r, status, out, TN_RECORD_EXTREMUM, 1);
 }
@@ -301,9 +308,10 @@ tn_array *tn_argmin_keepdims(const tn_array *a, int axis)
 
 /* With m = max x, or 0 where that is infinite:  m + log sum exp(x - m).  Nothing overflows, a row
  * of -inf gives -inf, one with +inf gives +inf. */
-static const struct tn_short_program if_finite = {"z = x - x == 0 ? x : 0", 1, 0, 0, 0};
-static const struct tn_short_program shifted = {"z = exp(x - y)", 2, 0, 0, 0};
-static const struct tn_short_program shifted_back = {"z = log(x) + y", 2, 0, 0, 0};
+static const struct tn_formula if_finite = {.text = "m = largest - largest == 0 ? largest : 0",
+					    .inputs = "largest"};
+static const struct tn_formula shifted = {.text = "z = exp(x - m)", .inputs = "x m"};
+static const struct tn_formula shifted_back = {.text = "z = log(sum) + m", .inputs = "sum m"};
 
 tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 {
@@ -330,14 +338,14 @@ tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims)
 		status = reduce_one(&with_axes, m, &as_is, TN_REDUCE_MAX, &if_finite, 0);
 	if (!status) {
 		const tn_array *inputs[] = {a, m}, *epilogue_inputs[] = {m};
-		struct tn_short_reduction reduction = {.prologue = &shifted,
-						       .epilogue = &shifted_back,
-						       .inputs = inputs,
-						       .epilogue_inputs = epilogue_inputs,
-						       .outputs = &out,
-						       .axes = r.axes,
-						       .combiners = {TN_REDUCE_SUM}};
-		status = tn_short_reduce(r.runtime, TN_DO_LOGSUMEXP, &reduction);
+		struct tn_formula_reduction reduction = {.prologue = &shifted,
+							 .epilogue = &shifted_back,
+							 .inputs = inputs,
+							 .epilogue_inputs = epilogue_inputs,
+							 .outputs = &out,
+							 .axes = r.axes,
+							 .combiners = {TN_REDUCE_SUM}};
+		status = tn_formula_reduce(r.runtime, TN_DO_LOGSUMEXP, &reduction);
 	}
 	tn_array_discard(m);
 	return end_reduction(&r, status, out, TN_RECORD_LOGSUMEXP, 1);

@@ -180,12 +180,42 @@ tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *
 	return status;
 }
 
-tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
-			  const struct tn_short_reduction *r)
+/* The dtype in which a value accumulates. */
+static tn_dtype accumulator_dtype(const struct tn_program *prologue, uint32_t value,
+				  uint32_t combiner)
+{
+	const tn_dtype dtype = tn_program_output_dtype(prologue, value);
+	const int is_real = dtype == TN_F32 || dtype == TN_F64;
+	return is_real && combiner < TN_REDUCE_ARGMAX ? dtype : TN_I64;
+}
+
+/* The programs of the reduction, for `run`. */
+static tn_status find_programs(struct tn_runtime *runtime, const struct tn_formula_reduction *r,
+			       const char *name, struct tn_reduce_run *run)
+{
+	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
+	const uint32_t n_inputs = tn_count_words(r->prologue->inputs);
+	for (uint32_t i = 0; i < n_inputs; i++)
+		dtypes[i] = r->inputs[i]->dtype;
+	tn_status status = tn_formula_program(runtime, name, r->prologue, dtypes, &run->prologue);
+	if (status)
+		return status;
+	run->n_values = run->prologue->n_outputs;
+	if (!r->epilogue)
+		return TN_OK;
+	for (uint32_t v = 0; v < run->n_values; v++)
+		dtypes[v] = accumulator_dtype(run->prologue, v, r->combiners[v]);
+	const uint32_t n_terms = tn_count_words(r->epilogue->inputs);
+	for (uint32_t i = run->n_values; i < n_terms; i++)
+		dtypes[i] = r->epilogue_inputs[i - run->n_values]->dtype;
+	return tn_formula_program(runtime, name, r->epilogue, dtypes, &run->epilogue);
+}
+
+tn_status tn_formula_reduce(struct tn_runtime *runtime, uint32_t operation,
+			    const struct tn_formula_reduction *r)
 {
 	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
-	tn_dtype dtypes[TN_PROGRAM_MAX_INPUTS] = {0};
-	struct tn_scalar scalars[TN_SHORT_SCALARS], epilogue_scalars[TN_SHORT_SCALARS];
+	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS], epilogue_scalars[TN_PROGRAM_MAX_SCALARS];
 	struct tn_reduce_run run = {.operation = operation,
 				    .inputs = r->inputs,
 				    .epilogue_inputs = r->epilogue_inputs,
@@ -194,24 +224,9 @@ tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
 				    .epilogue_scalars = epilogue_scalars,
 				    .rank = r->inputs[0]->rank,
 				    .shape = r->inputs[0]->shape,
-				    .axes = r->axes,
-				    .n_values =
-					    r->prologue->n_outputs ? r->prologue->n_outputs : 1};
-	tn_status status;
+				    .axes = r->axes};
 	memcpy(run.combiners, r->combiners, sizeof(run.combiners));
-	for (uint32_t i = 0; i < r->prologue->n_inputs; i++)
-		dtypes[i] = r->inputs[i]->dtype;
-	status = tn_programs_short(runtime, name, r->prologue, dtypes, &run.prologue);
-	if (!status && r->epilogue) {
-		for (uint32_t v = 0; v < run.n_values; v++) {
-			tn_dtype dtype = tn_program_output_dtype(run.prologue, v);
-			int is_real = dtype == TN_F32 || dtype == TN_F64;
-			dtypes[v] = is_real && r->combiners[v] < TN_REDUCE_ARGMAX ? dtype : TN_I64;
-		}
-		for (uint32_t i = run.n_values; i < r->epilogue->n_inputs; i++)
-			dtypes[i] = r->epilogue_inputs[i - run.n_values]->dtype;
-		status = tn_programs_short(runtime, name, r->epilogue, dtypes, &run.epilogue);
-	}
+	tn_status status = find_programs(runtime, r, name, &run);
 	if (status)
 		return status;
 	tn_scalars_of(run.prologue, r->scalars, scalars);

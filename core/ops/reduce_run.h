@@ -29,11 +29,11 @@ struct tn_reduce_run {
 };
 tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run);
 
-/* A composition's reduction of the shape of inputs[0]: a value for each output of the prologue.
- * The epilogue's first inputs are the accumulators. */
-struct tn_short_reduction {
-	const struct tn_short_program *prologue;
-	const struct tn_short_program *epilogue; /* may be NULL */
+/* A reduction of the shape of inputs[0] by formulas: a value for each output of the prologue.  The
+ * epilogue's first inputs are the accumulators. */
+struct tn_formula_reduction {
+	const struct tn_formula *prologue;
+	const struct tn_formula *epilogue; /* may be NULL */
 	const tn_array *const *inputs;
 	const tn_array *const *epilogue_inputs;
 	tn_array *const *outputs;
@@ -42,7 +42,7 @@ struct tn_short_reduction {
 	uint32_t axes;
 	uint32_t combiners[4];
 };
-tn_status tn_short_reduce(struct tn_runtime *runtime, uint32_t operation,
-			  const struct tn_short_reduction *reduction);
+tn_status tn_formula_reduce(struct tn_runtime *runtime, uint32_t operation,
+			    const struct tn_formula_reduction *reduction);
 
 #endif

@@ -64,7 +64,7 @@ static tn_status run_scan(struct scan *scan, tn_array **out)
 {
 	const tn_array *a = scan->a;
 	struct tn_error_info *error = &scan->runtime->report;
-	const char *name = tn_operation_names[scan->operation];
+	const char *name = tn_operations[scan->operation].name;
 	struct tn_complex_parts in = {0}, to = {0};
 	if (tn_is_complex(a->dtype) && scan->combiner != TN_REDUCE_SUM)
 		return tn_fail(error, TN_DTYPE, name, "not defined for %s",
@@ -96,7 +96,7 @@ static tn_array *scan_forward(enum tn_operation operation, uint32_t combiner,
 			      enum tn_record_kind kind, const tn_array *a, int axis)
 {
 	struct scan scan = {.operation = operation, .a = a, .axis = axis, .combiner = combiner};
-	struct tn_record record = {.kind = kind, .operation = tn_operation_names[operation]};
+	struct tn_record record = {.kind = kind, .operation = tn_operations[operation].name};
 	tn_array *out = NULL;
 	tn_status status;
 	scan.runtime = tn_begin(1, &a, record.operation);
@@ -145,7 +145,7 @@ tn_array *tn_scan(const tn_array *a, int axis, uint32_t combiner, int is_reverse
 			    .is_exclusive = is_exclusive};
 	tn_array *out = NULL;
 	tn_status status;
-	scan.runtime = tn_begin(1, &a, tn_operation_names[scan.operation]);
+	scan.runtime = tn_begin(1, &a, tn_operations[scan.operation].name);
 	if (!scan.runtime)
 		return NULL;
 	status = run_scan(&scan, &out);

@@ -39,7 +39,7 @@ static tn_status make_output(const struct sorting *s, tn_dtype dtype, tn_array *
 	*out = tn_array_make(s->runtime, tn_array_home(s->a), dtype, s->a->rank, shape);
 	if (*out)
 		return TN_OK;
-	return s->runtime->report.status ? s->runtime->report.status : TN_OUT_OF_MEMORY;
+	return tn_report_status(s->runtime);
 }
 
 static tn_status route_sort(const struct sorting *s)
@@ -73,7 +73,7 @@ static tn_status route_sort(const struct sorting *s)
 /* Checks the call, makes the wanted outputs, and sorts. */
 static tn_status run_sorting(struct sorting *s, int wants_values, int wants_indices)
 {
-	const char *name = tn_operation_names[s->operation];
+	const char *name = tn_operations[s->operation].name;
 	struct tn_error_info *error = &s->runtime->report;
 	tn_status status = TN_OK;
 	if (tn_is_complex(s->a->dtype))
@@ -107,7 +107,7 @@ static tn_status record_sorting(const struct sorting *s)
 {
 	const tn_array *inputs[] = {s->a, s->indices};
 	struct tn_record record = {.kind = TN_RECORD_TAKE_ALONG_AXIS,
-				   .operation = tn_operation_names[s->operation],
+				   .operation = tn_operations[s->operation].name,
 				   .axis = s->axis};
 	return tn_record_made(s->runtime, &record, 2, inputs, s->values);
 }
@@ -128,10 +128,11 @@ static tn_array *by_real_key(const tn_array *earlier, const tn_array *key, int a
 static tn_array *by_complex_key(const char *operation, const tn_array *earlier, const tn_array *key,
 				int axis, int descending)
 {
-	static const struct tn_short_program kind = {"z = (x == x ? 0 : 2) + (y == y ? 0 : 1)", 2,
-						     0, 0, 0};
+	static const struct tn_formula kind = {
+		.text = "z = (real == real ? 0 : 2) + (imag == imag ? 0 : 1)",
+		.inputs = "real imag"};
 	const tn_array *parts[] = {tn_real(key), tn_imag(key)};
-	const tn_array *kinds = tn_formula(operation, &kind, TN_U8, parts, NULL);
+	const tn_array *kinds = tn_formula_array(operation, &kind, TN_U8, parts, NULL);
 	const tn_array *keys[] = {parts[1], parts[0], kinds};
 	tn_array *order = NULL;
 	if (!kinds)
@@ -158,7 +159,7 @@ tn_array *tn_order_by(const char *operation, const tn_array *earlier, const tn_a
 /* The indices that sort complex numbers, in the caller's scope. */
 static tn_array *complex_order(const struct sorting *s)
 {
-	const char *name = tn_operation_names[s->operation];
+	const char *name = tn_operations[s->operation].name;
 	int axis = s->axis;
 	if (tn_axis_check(s->a, name, "axis", &axis))
 		return NULL;

@@ -14,17 +14,15 @@
 #include "ops/map.h"
 #include "ops/take.h"
 
-static tn_status failed(const struct tn_runtime *runtime)
-{
-	return runtime->report.status ? runtime->report.status : TN_OUT_OF_MEMORY;
-}
-
-/* x along an axis of length a becomes the element's number; out of range it is s, the number of all
- * elements, and stays out of range. */
-static const struct tn_short_program number = {
-	"i = i64(x); p = i < 0 ? i + a : i; z = p < 0 || p >= a ? s : (index(0) * a + p) * b + "
-	"index(2)",
-	1, 3, 0, TN_I64};
+/* An index along the axis becomes the element's number; out of range it is `size`, how many there
+ * are, and stays out of range. */
+static const struct tn_formula number = {
+	.text = "i = i64(indices); place = i < 0 ? i + length : i\n"
+		"z = place < 0 || place >= length ? size"
+		" : (index(0) * length + place) * inner + index(2)",
+	.inputs = "indices",
+	.scalars = "length inner size",
+	.scalar_dtype = TN_I64};
 
 tn_status tn_along_numbers(struct tn_runtime *runtime, const tn_array *a, const tn_array *indices,
 			   int axis, int is_put, tn_array **line)
@@ -45,10 +43,10 @@ tn_status tn_along_numbers(struct tn_runtime *runtime, const tn_array *a, const 
 	flat = tn_array_view(*line, 3, shape, strides, (*line)->offset);
 	numbers = tn_array_make(runtime, tn_array_home(a), TN_I64, 3, shape);
 	if (!flat || !numbers)
-		return failed(runtime);
+		return tn_report_status(runtime);
 	inputs[0] = flat;
 	runtime->depth++;
-	status = tn_short_map(runtime, TN_DO_TAKE_ALONG_AXIS, &number, inputs, &numbers, scalars);
+	status = tn_formula_map(runtime, TN_DO_TAKE_ALONG_AXIS, &number, inputs, &numbers, scalars);
 	runtime->depth--;
 	if (status)
 		return status;
@@ -82,7 +80,7 @@ static tn_status move_in_scope(struct tn_runtime *runtime, enum tn_slot slot, co
 	all = a ? line_of(a) : NULL;
 	chosen = listed ? line_of(listed) : NULL;
 	status = all && chosen ? tn_along_numbers(runtime, a, indices, axis, 0, &numbers)
-			       : failed(runtime);
+			       : tn_report_status(runtime);
 	if (!status && slot == TN_SLOT_GATHER)
 		status = tn_gather_run(runtime, TN_DO_TAKE_ALONG_AXIS, slot, all, numbers, chosen,
 				       0);
@@ -133,7 +131,7 @@ tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axi
 		out = tn_array_make(runtime, tn_array_home(a), a->dtype, indices->rank,
 				    indices->shape);
 		status = out ? move_in_scope(runtime, TN_SLOT_GATHER, a, indices, axis, out)
-			     : failed(runtime);
+			     : tn_report_status(runtime);
 	}
 	record.axis = axis;
 	if (!status && tn_is_inexact(a->dtype))
@@ -152,7 +150,7 @@ tn_status tn_scatter_add_along_axis(tn_array *out, const tn_array *indices, int 
 	/* The parts of complex numbers are not contiguous. */
 	tn_array *compact = out->contiguous ? out : tn_array_compact(runtime, out);
 	status = compact ? move_in_scope(runtime, TN_SLOT_SCATTER_ADD, compact, indices, axis, a)
-			 : failed(runtime);
+			 : tn_report_status(runtime);
 	if (!status && compact != out)
 		status = tn_copy_run(runtime, TN_DO_SCATTER_ADD, out, compact);
 	if (!status)

@@ -263,7 +263,7 @@ tn_array *tn_to(const tn_array *array, tn_device *device)
 		return NULL;
 	}
 	if (device == tn_array_home(array))
-		return tn_keep((tn_array *)(uintptr_t)array);
+		return tn_keep(tn_array_const_cast(array));
 	if (!array->dense) {
 		compact = tn_array_compact(runtime, array);
 		if (!compact)

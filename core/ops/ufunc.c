@@ -119,7 +119,7 @@ tn_array *tn_tan(const tn_array *a)
 static tn_array *arc(enum tn_operation operation, enum tn_complex_arc arc, const tn_array *a)
 {
 	if (a && tn_is_complex(a->dtype))
-		return tn_complex_arc(arc, tn_operation_names[operation], a);
+		return tn_complex_arc(arc, tn_operations[operation].name, a);
 	return tn_element_unary(operation, a);
 }
 

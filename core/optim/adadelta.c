@@ -4,12 +4,13 @@
  * Adadelta: M. D. Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012; as
  * torch.optim.Adadelta.
  */
+#include <math.h>
+
+#include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { LR, DECAY, RHO, GAIN, EPSILON };
-static const char *const scalars[] = {
-	[LR] = "lr", [DECAY] = "decay", [RHO] = "rho", [GAIN] = "gain", [EPSILON] = "epsilon"};
-static const char *const states[] = {"square_avg", "acc_delta", NULL};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -26,10 +27,19 @@ static const struct tn_optimizer_rule adadelta = {
 	.text = "g = dw + decay * w; square_avg = rho * square_avg + gain * g * g;"
 		"delta = sqrt(acc_delta + epsilon) / sqrt(square_avg + epsilon) * g;"
 		"acc_delta = rho * acc_delta + gain * delta * delta; w = w - lr * delta",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"square_avg", "acc_delta"},
+	.scalars = "lr decay rho gain epsilon",
 	.scalars_at = scalars_at,
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_adadelta_options, lr), TN_LEAST, .most = INFINITY, .standard = 1},
+	{TN_MEMBER(struct tn_adadelta_options, rho), TN_LEAST | TN_MOST, .most = 1,
+	 .standard = 0.9},
+	{TN_MEMBER(struct tn_adadelta_options, epsilon), TN_LEAST, .most = INFINITY,
+	 .standard = 1e-6},
+	{TN_MEMBER(struct tn_adadelta_options, weight_decay), .most = INFINITY},
+	{0},
 };
 
 tn_optimizer *tn_adadelta(tn_module *module, const struct tn_adadelta_options *options)
@@ -38,16 +48,7 @@ tn_optimizer *tn_adadelta(tn_module *module, const struct tn_adadelta_options *o
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_adadelta_options", "adadelta"))
 		return NULL;
-	o.lr = tn_or_default(o.lr, 1.0);
-	o.rho = tn_or_default(o.rho, 0.9);
-	o.epsilon = tn_or_default(o.epsilon, 1e-6);
-	if (!(o.lr > 0.0) || !(o.rho > 0.0 && o.rho < 1.0) || !(o.epsilon > 0.0) ||
-	    !(o.weight_decay >= 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "adadelta",
-				"expected lr > 0, rho in (0, 1), epsilon > 0 and weight_decay >= "
-				"0; found lr %g, rho %g, epsilon %g, weight_decay %g",
-				o.lr, o.rho, o.epsilon, o.weight_decay);
+	if (tn_runtime_check(module->runtime, &o, members, "adadelta"))
 		return NULL;
-	}
 	return tn_optimizer_create(module, &adadelta, o.lr, o.weight_decay, &o, sizeof(o));
 }

@@ -9,19 +9,13 @@
  */
 #include <math.h>
 
+#include "base/options.h"
 #include "optim/optimizer.h"
 
 /* DECAY is the weight decay of Adam, added to the gradient, and for AdamW the factor of the
  * weight. */
+/* In the order of the rules' scalars. */
 enum { BETA1, GAIN1, BETA2, GAIN2, DECAY, RATE, CORRECTION, EPSILON };
-static const char *const adam_scalars[] = {
-	[BETA1] = "beta1", [GAIN1] = "gain1", [BETA2] = "beta2",           [GAIN2] = "gain2",
-	[DECAY] = "decay", [RATE] = "rate",   [CORRECTION] = "correction", [EPSILON] = "epsilon"};
-static const char *const adamw_scalars[] = {
-	[BETA1] = "beta1",  [GAIN1] = "gain1", [BETA2] = "beta2",           [GAIN2] = "gain2",
-	[DECAY] = "shrink", [RATE] = "rate",   [CORRECTION] = "correction", [EPSILON] = "epsilon"};
-static const char *const moments[] = {"exp_avg", "exp_avg_sq", NULL};
-static const char *const moments_and_max[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq", NULL};
 
 /* Of both. */
 struct settings {
@@ -57,9 +51,8 @@ static const struct tn_optimizer_rule adam = {
 	.text = "g = dw + decay * w; exp_avg = beta1 * exp_avg + gain1 * g;"
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * g * g;"
 		"w = w - rate * exp_avg / (sqrt(exp_avg_sq) * correction + epsilon)",
-	.states = moments,
-	.scalars = adam_scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 decay rate correction epsilon",
 	.scalars_at = adam_at,
 };
 
@@ -69,9 +62,8 @@ static const struct tn_optimizer_rule adam_amsgrad = {
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * g * g;"
 		"max_exp_avg_sq = max(max_exp_avg_sq, exp_avg_sq);"
 		"w = w - rate * exp_avg / (sqrt(max_exp_avg_sq) * correction + epsilon)",
-	.states = moments_and_max,
-	.scalars = adam_scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 decay rate correction epsilon",
 	.scalars_at = adam_at,
 };
 
@@ -80,9 +72,8 @@ static const struct tn_optimizer_rule adamw = {
 	.text = "exp_avg = beta1 * exp_avg + gain1 * dw;"
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * dw * dw;"
 		"w = w * shrink - rate * exp_avg / (sqrt(exp_avg_sq) * correction + epsilon)",
-	.states = moments,
-	.scalars = adamw_scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 shrink rate correction epsilon",
 	.scalars_at = adamw_at,
 };
 
@@ -92,27 +83,25 @@ static const struct tn_optimizer_rule adamw_amsgrad = {
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * dw * dw;"
 		"max_exp_avg_sq = max(max_exp_avg_sq, exp_avg_sq);"
 		"w = w * shrink - rate * exp_avg / (sqrt(max_exp_avg_sq) * correction + epsilon)",
-	.states = moments_and_max,
-	.scalars = adamw_scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 shrink rate correction epsilon",
 	.scalars_at = adamw_at,
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct settings, lr), TN_LEAST, .most = INFINITY, .standard = 1e-3},
+	{TN_MEMBER(struct settings, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
+	{TN_MEMBER(struct settings, beta2), TN_LEAST | TN_MOST, .most = 1, .standard = 0.999},
+	{TN_MEMBER(struct settings, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{TN_MEMBER(struct settings, weight_decay), .most = INFINITY},
+	{0},
 };
 
 static tn_optimizer *create(tn_module *module, const struct tn_optimizer_rule *rule,
 			    struct settings o)
 {
-	o.lr = tn_or_default(o.lr, 1e-3);
-	o.beta1 = tn_or_default(o.beta1, 0.9);
-	o.beta2 = tn_or_default(o.beta2, 0.999);
-	o.epsilon = tn_or_default(o.epsilon, 1e-8);
-	if (!(o.lr > 0.0) || !(o.beta1 > 0.0 && o.beta1 < 1.0) ||
-	    !(o.beta2 > 0.0 && o.beta2 < 1.0) || !(o.epsilon > 0.0) || !(o.weight_decay >= 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, rule->name,
-				"expected lr > 0, betas in (0, 1), epsilon > 0 and weight_decay >= "
-				"0; found lr %g, betas %g and %g, epsilon %g, weight_decay %g",
-				o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay);
+	if (tn_runtime_check(module->runtime, &o, members, rule->name))
 		return NULL;
-	}
 	return tn_optimizer_create(module, rule, o.lr, o.weight_decay, &o, sizeof(o));
 }
 

@@ -13,6 +13,7 @@
 #include "array/make.h"
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "capture/capture.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
@@ -76,35 +77,29 @@ static const struct tn_stepped_source captured_update = {
 	.release = tn_captured_release,
 };
 
-/* Runs a text over the averages a and the weights w. */
-static tn_status run_text(const tn_average *average, const char *operation, const char *text,
-			  uint32_t n_outputs, uint32_t n_scalars, const struct tn_scalar *scalars)
+/* Runs a formula over the averages and the weights; its outputs are the first of these. */
+static tn_status run_formula(const tn_average *average, const char *operation,
+			     const struct tn_formula *formula, const struct tn_scalar *scalars)
 {
-	static const char *const arrays[] = {"a", "w"};
 	struct tn_runtime *rt = average->module->runtime;
 	tn_array *const all[] = {average->values, average->module->arena.values};
 	const tn_dtype dtypes[] = {all[0]->dtype, all[1]->dtype};
-	const struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = 2,
-		.n_scalars = n_scalars,
-		.n_outputs = n_outputs,
-		.inputs = arrays,
-		.input_dtypes = dtypes,
-		.scalars = (const char *const[]){"rate"},
-		.scalar_dtypes = dtypes,
-		.outputs = arrays,
-	};
 	struct tn_map_run map = {.operation = tn_operation_named(rt, operation),
 				 .inputs = (const tn_array *const[]){all[0], all[1]},
 				 .outputs = all,
 				 .scalars = scalars};
-	tn_status status = tn_programs_get(rt, operation, text, &names, &map.program);
+	tn_status status =
+		tn_formula_program_typed(rt, operation, formula, dtypes, dtypes, &map.program);
 	return tn_end_into(rt, status ? status : tn_map_run(rt, &map));
 }
 
 tn_status tn_average_update(tn_average *average)
 {
+	static const struct tn_formula averaged = {
+		.text = "average = rate < 1 ? average + rate * (w - average) : w",
+		.inputs = "average w",
+		.scalars = "rate",
+		.outputs = "average"};
 	if (!average)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = average->module->runtime;
@@ -124,8 +119,7 @@ tn_status tn_average_update(tn_average *average)
 		tn_captured_add(&average->captured, &update->captured);
 		average->updates++;
 	}
-	status = run_text(average, "average_update", "a = rate < 1 ? a + rate * (w - a) : w", 1, 1,
-			  &rate);
+	status = run_formula(average, "average_update", &averaged, &rate);
 	if (!status && !state)
 		average->updates++;
 	return status;
@@ -155,6 +149,10 @@ static tn_status swap_narrow(tn_average *average)
 tn_status tn_average_swap(tn_average *average)
 {
 	static const char operation[] = "average_swap";
+	static const struct tn_formula exchange = {
+		.text = "before = average; average = w; w = before",
+		.inputs = "average w",
+		.outputs = "average w"};
 	if (!average)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = average->module->runtime;
@@ -168,7 +166,7 @@ tn_status tn_average_swap(tn_average *average)
 				       "expected at least one update, found none");
 	status = tn_is_narrow(average->module->arena.values->dtype)
 			 ? swap_narrow(average)
-			 : run_text(average, operation, "t = a; a = w; w = t", 2, 0, NULL);
+			 : run_formula(average, operation, &exchange, NULL);
 	if (!status)
 		average->is_swapped = !average->is_swapped;
 	return status;
@@ -201,6 +199,11 @@ static tn_status make_values(tn_average *average)
 	return status;
 }
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_average_options, decay), TN_MOST, .most = 1},
+	{0},
+};
+
 tn_average *tn_average_create(tn_module *module, const struct tn_average_options *options)
 {
 	static const char operation[] = "average_create";
@@ -211,12 +214,8 @@ tn_average *tn_average_create(tn_module *module, const struct tn_average_options
 	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_average_options", operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;
-	if (!(o.decay >= 0.0 && o.decay < 1.0)) {
-		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				"expected decay in [0, 1), found %g", o.decay);
-		return NULL;
-	}
-	if (tn_module_check_network(module, operation))
+	if (tn_runtime_check(rt, &o, members, operation) ||
+	    tn_module_check_network(module, operation))
 		return NULL;
 	tn_average *average = tn_mem_zeroed(1, sizeof(*average));
 	if (!average) {

@@ -47,8 +47,10 @@ static tn_status scale(const tn_module *module, const tn_array *factor)
 
 tn_status tn_clip_grad_value(tn_module *module, double limit)
 {
-	static const struct tn_short_program text = {
-		.text = "z = clamp(x, -a, a)", .n_inputs = 1, .n_scalars = 1};
+	static const struct tn_formula clipped = {.text = "g = clamp(g, -limit, limit)",
+						  .inputs = "g",
+						  .scalars = "limit",
+						  .outputs = "g"};
 	struct tn_run run;
 	size_t next = 0;
 	if (!module)
@@ -68,10 +70,10 @@ tn_status tn_clip_grad_value(tn_module *module, double limit)
 		return status;
 	while (!status && tn_next_run(module, NULL, &next, &run)) {
 		tn_array *g = tn_slice_run(module->arena.gradients, &run);
-		status = g ? tn_end_into(rt,
-					 tn_short_map(rt, tn_operation_named(rt, "clip_grad_value"),
-						      &text, (const tn_array *const[]){g}, &g,
-						      &limit))
+		status = g ? tn_end_into(rt, tn_formula_map(
+						     rt, tn_operation_named(rt, "clip_grad_value"),
+						     &clipped, (const tn_array *const[]){g}, &g,
+						     &limit))
 			   : rt->error.status;
 	}
 	tn_scope_end(module->context, NULL);
@@ -94,7 +96,8 @@ tn_status tn_gradient_norm(const tn_module *module, double *norm)
 /* Runs on the module's device, regardless of the current one.  The factor stays on the device. */
 tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 {
-	static const char text[] = "z = a / (sqrt(x) + 1e-6) < 1 ? a / (sqrt(x) + 1e-6) : 1";
+	static const char text[] = "scale = max_norm / (sqrt(square) + 1e-6) < 1 "
+				   "? max_norm / (sqrt(square) + 1e-6) : 1";
 	double square = 0.0;
 	if (!module || !module->arena.values || !(max_norm > 0.0))
 		return TN_INVALID_ARGUMENT;
@@ -110,8 +113,8 @@ tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 	if (sum && norm)
 		status = tn_item(sum, &square);
 	if (sum && !status)
-		status = scale(module, tn_map(text, 1, (const char *[]){"x"}, &sum, 1,
-					      (const char *[]){"a"}, &max_norm));
+		status = scale(module, tn_map(text, 1, (const char *[]){"square"}, &sum, 1,
+					      (const char *[]){"max_norm"}, &max_norm));
 	if (!status)
 		status = rt->error.status;
 	rt->device = current;

@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "capture/capture.h"
 #include "dispatch/ledger.h"
 #include "nn/tree.h"
@@ -56,6 +57,16 @@ static tn_status make_scale(tn_grad_scaler *scaler)
 	return status;
 }
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_grad_scaler_options, init_scale), .least = (double)FLT_MIN,
+	 .most = (double)FLT_MAX, .standard = 65536},
+	{TN_MEMBER(struct tn_grad_scaler_options, growth_factor), TN_LEAST | TN_MOST, .least = 1,
+	 .most = INFINITY, .standard = 2},
+	{TN_MEMBER(struct tn_grad_scaler_options, backoff_factor), TN_LEAST | TN_MOST, .most = 1,
+	 .standard = 0.5},
+	{0},
+};
+
 tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 				      const struct tn_grad_scaler_options *options)
 {
@@ -69,19 +80,8 @@ tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 	    tn_runtime_ready(rt))
 		return NULL;
 	o.growth_interval = o.growth_interval ? o.growth_interval : 2000;
-	o.init_scale = tn_or_default(o.init_scale, 65536);
-	o.growth_factor = tn_or_default(o.growth_factor, 2);
-	o.backoff_factor = tn_or_default(o.backoff_factor, 0.5);
-	if (!(o.init_scale >= (double)FLT_MIN && o.init_scale <= (double)FLT_MAX) ||
-	    !(o.growth_factor > 1.0 && isfinite(o.growth_factor)) ||
-	    !(o.backoff_factor > 0.0 && o.backoff_factor < 1.0)) {
-		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				"expected an f32 init_scale > 0, growth_factor > 1 and "
-				"backoff_factor in (0, 1); found %g, %g and %g",
-				o.init_scale, o.growth_factor, o.backoff_factor);
-		return NULL;
-	}
-	if (tn_module_check_network(module, operation))
+	if (tn_runtime_check(rt, &o, members, operation) ||
+	    tn_module_check_network(module, operation))
 		return NULL;
 	tn_grad_scaler *scaler = tn_mem_zeroed(1, sizeof(*scaler));
 	if (!scaler) {
@@ -128,27 +128,27 @@ static tn_status check_progress(const tn_grad_scaler *scaler, const char *operat
 static tn_status unscale_run(const tn_grad_scaler *scaler, const struct tn_run *run,
 			     tn_array *found)
 {
-	static const struct tn_short_program is_not_finite = {
-		.text = "z = x - x == 0 ? f32(0) : f32(1)", .n_inputs = 1};
+	static const struct tn_formula is_not_finite = {
+		.text = "found = g - g == 0 ? f32(0) : f32(1)", .inputs = "g"};
 	/* Not a product: the inverse of a large scale is subnormal. */
-	static const struct tn_short_program divide = {
-		.text = "z = x / a", .n_inputs = 1, .n_scalars = 1};
+	static const struct tn_formula divide = {
+		.text = "g = g / scale", .inputs = "g", .scalars = "scale", .outputs = "g"};
 	const tn_module *module = scaler->module;
 	struct tn_runtime *rt = module->runtime;
 	const uint32_t operation = tn_operation_named(rt, "grad_scaler");
 	tn_array *gradients = tn_slice_run(module->arena.gradients, run);
 	const tn_array *input = gradients;
-	const struct tn_short_reduction reduction = {.prologue = &is_not_finite,
-						     .inputs = &input,
-						     .outputs = &found,
-						     .axes = 1,
-						     .combiners = {TN_REDUCE_MAX}};
+	const struct tn_formula_reduction reduction = {.prologue = &is_not_finite,
+						       .inputs = &input,
+						       .outputs = &found,
+						       .axes = 1,
+						       .combiners = {TN_REDUCE_MAX}};
 	if (!gradients || !found)
 		return rt->error.status;
-	tn_status status = tn_short_reduce(rt, operation, &reduction);
+	tn_status status = tn_formula_reduce(rt, operation, &reduction);
 	if (!status)
-		status = tn_short_map(rt, operation, &divide, &input, &gradients,
-				      &scaler->state.scale);
+		status = tn_formula_map(rt, operation, &divide, &input, &gradients,
+					&scaler->state.scale);
 	return tn_end_into(rt, status);
 }
 

@@ -25,35 +25,33 @@ double tn_noise_deviation(const struct tn_gradient_hooks *hooks, uint64_t step)
 static tn_status add_lasso(struct tn_runtime *rt, double rate, const tn_array *weights,
 			   tn_array *gradients)
 {
-	static const struct tn_short_program text = {
-		.text = "z = x + a * sign(y)", .n_inputs = 2, .n_scalars = 1};
-	return tn_short_map(rt, tn_operation_named(rt, "lasso"), &text,
-			    (const tn_array *const[]){gradients, weights}, &gradients, &rate);
+	static const struct tn_formula added = {.text = "dw = dw + rate * sign(w)",
+						.inputs = "dw w",
+						.scalars = "rate",
+						.outputs = "dw"};
+	return tn_formula_map(rt, tn_operation_named(rt, "lasso"), &added,
+			      (const tn_array *const[]){gradients, weights}, &gradients, &rate);
 }
 
 static tn_status add_noise(struct tn_runtime *rt, int64_t begin, const tn_array *mask,
 			   tn_array *gradients, const struct tn_scalar random[2],
 			   struct tn_scalar deviation)
 {
-	const struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = 2,
-		.n_scalars = 4,
-		.inputs = (const char *const[]){"dw", "mask"},
-		.input_dtypes = (const tn_dtype[]){gradients->dtype, TN_U8},
-		.scalars = (const char *const[]){"seed", "stream", "begin", "deviation"},
-		.scalar_dtypes = (const tn_dtype[]){TN_I64, TN_I64, TN_I64, gradients->dtype},
-	};
+	static const struct tn_formula noisy = {
+		.text = "dw = mask ? dw + deviation * normal(seed, stream, begin + element()) : dw",
+		.inputs = "dw mask",
+		.scalars = "seed stream begin deviation",
+		.outputs = "dw"};
+	const tn_dtype dtypes[] = {gradients->dtype, TN_U8};
+	const tn_dtype scalar_dtypes[] = {TN_I64, TN_I64, TN_I64, gradients->dtype};
 	const struct tn_scalar scalars[] = {
 		random[0], random[1], {.dtype = TN_I64, .bits = (uint64_t)begin}, deviation};
 	struct tn_map_run map = {.operation = tn_operation_named(rt, "gradient_noise"),
 				 .inputs = (const tn_array *const[]){gradients, mask},
 				 .outputs = &gradients,
 				 .scalars = scalars};
-	tn_status status = tn_programs_get(
-		rt, "gradient_noise",
-		"y = mask ? dw + deviation * normal(seed, stream, begin + element()) : dw", &names,
-		&map.program);
+	tn_status status = tn_formula_program_typed(rt, "gradient_noise", &noisy, dtypes,
+						    scalar_dtypes, &map.program);
 	return status ? status : tn_map_run(rt, &map);
 }
 

@@ -6,14 +6,11 @@
  */
 #include <math.h>
 
+#include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { BETA1, GAIN1, BETA2, GAIN2, DECAY, UNBIAS, CORRECTION, EPSILON, RATE, ADAPTED };
-static const char *const scalars[] = {
-	[BETA1] = "beta1", [GAIN1] = "gain1",    [BETA2] = "beta2",           [GAIN2] = "gain2",
-	[DECAY] = "decay", [UNBIAS] = "unbias",  [CORRECTION] = "correction", [EPSILON] = "epsilon",
-	[RATE] = "rate",   [ADAPTED] = "adapted"};
-static const char *const states[] = {"exp_avg", "exp_avg_sq", NULL};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -39,10 +36,19 @@ static const struct tn_optimizer_rule lamb = {
 	.ratio = "w_norm = sqrt(w_squares); d_norm = sqrt(d_squares);"
 		 "ratio = adapted > 0 && w_norm > 0 && d_norm > 0 ? w_norm / d_norm : 1",
 	.text = "w = w - rate * ratio * d",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = ADAPTED + 1,
+	.states = {"exp_avg", "exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 decay unbias correction epsilon rate adapted",
 	.scalars_at = scalars_at,
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_lamb_options, lr), TN_LEAST, .most = INFINITY, .standard = 1e-3},
+	{TN_MEMBER(struct tn_lamb_options, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
+	{TN_MEMBER(struct tn_lamb_options, beta2), TN_LEAST | TN_MOST, .most = 1,
+	 .standard = 0.999},
+	{TN_MEMBER(struct tn_lamb_options, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-6},
+	{TN_MEMBER(struct tn_lamb_options, weight_decay), .most = INFINITY},
+	{0},
 };
 
 tn_optimizer *tn_lamb(tn_module *module, const struct tn_lamb_options *options)
@@ -51,18 +57,8 @@ tn_optimizer *tn_lamb(tn_module *module, const struct tn_lamb_options *options)
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_lamb_options", "lamb"))
 		return NULL;
-	o.lr = tn_or_default(o.lr, 1e-3);
-	o.beta1 = tn_or_default(o.beta1, 0.9);
-	o.beta2 = tn_or_default(o.beta2, 0.999);
-	o.epsilon = tn_or_default(o.epsilon, 1e-6);
-	if (!(o.lr > 0.0) || !(o.beta1 > 0.0 && o.beta1 < 1.0) ||
-	    !(o.beta2 > 0.0 && o.beta2 < 1.0) || !(o.epsilon > 0.0) || !(o.weight_decay >= 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "lamb",
-				"expected lr > 0, betas in (0, 1), epsilon > 0 and weight_decay >= "
-				"0; found lr %g, betas %g and %g, epsilon %g, weight_decay %g",
-				o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay);
+	if (tn_runtime_check(module->runtime, &o, members, "lamb"))
 		return NULL;
-	}
 	tn_optimizer *optimizer =
 		tn_optimizer_create(module, &lamb, o.lr, o.weight_decay, &o, sizeof(o));
 	tn_optimizer_spare_vectors(optimizer, !o.adapt_vectors);

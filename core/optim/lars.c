@@ -3,13 +3,13 @@
  *
  * LARS: Y. You, I. Gitman and B. Ginsburg, "Large Batch Training of Convolutional Networks", 2017.
  */
+#include <math.h>
+
+#include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { LR, DECAY, TRUST, EPSILON, KEEP, GAIN, MOMENTUM };
-static const char *const scalars[] = {
-	[LR] = "lr",     [DECAY] = "decay", [TRUST] = "trust",      [EPSILON] = "epsilon",
-	[KEEP] = "keep", [GAIN] = "gain",   [MOMENTUM] = "momentum"};
-static const char *const states[] = {"momentum_buffer", NULL};
 
 /* `trust` is 0 for a weight that is not adapted.  At a weight's first step the buffer becomes the
  * update: keep is 0 and gain is 1.  Without Nesterov the scalar momentum is 0, and the buffer is
@@ -34,10 +34,19 @@ static const struct tn_optimizer_rule lars = {
 	.text = "g = ratio * (dw + decay * w);"
 		"momentum_buffer = keep * momentum_buffer + gain * g;"
 		"w = w - lr * (momentum > 0 ? g + momentum * momentum_buffer : momentum_buffer)",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = MOMENTUM + 1,
+	.states = {"momentum_buffer"},
+	.scalars = "lr decay trust epsilon keep gain momentum",
 	.scalars_at = scalars_at,
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_lars_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, momentum), .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, weight_decay), .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, trust_coefficient), TN_LEAST, .most = INFINITY,
+	 .standard = 1e-3},
+	{TN_MEMBER(struct tn_lars_options, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{0},
 };
 
 tn_optimizer *tn_lars(tn_module *module, const struct tn_lars_options *options)
@@ -46,20 +55,9 @@ tn_optimizer *tn_lars(tn_module *module, const struct tn_lars_options *options)
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_lars_options", "lars"))
 		return NULL;
-	o.trust_coefficient = tn_or_default(o.trust_coefficient, 1e-3);
-	o.epsilon = tn_or_default(o.epsilon, 1e-8);
-	if (!(o.lr > 0.0) || !(o.momentum >= 0.0) || !(o.weight_decay >= 0.0) ||
-	    !(o.trust_coefficient > 0.0) || !(o.epsilon > 0.0) ||
-	    (o.nesterov && (o.momentum == 0.0 || o.dampening != 0.0))) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "lars",
-				"expected lr > 0, momentum >= 0, weight_decay >= 0, "
-				"trust_coefficient > 0, epsilon > 0 and, for Nesterov, momentum "
-				"without dampening; found lr %g, momentum %g, dampening %g, "
-				"weight_decay %g, trust_coefficient %g, epsilon %g",
-				o.lr, o.momentum, o.dampening, o.weight_decay, o.trust_coefficient,
-				o.epsilon);
+	if (tn_runtime_check(module->runtime, &o, members, "lars") ||
+	    (o.nesterov && tn_nesterov_check(module->runtime, "lars", o.momentum, o.dampening)))
 		return NULL;
-	}
 	tn_optimizer *optimizer =
 		tn_optimizer_create(module, &lars, o.lr, o.weight_decay, &o, sizeof(o));
 	tn_optimizer_spare_vectors(optimizer, !o.adapt_vectors);

@@ -112,8 +112,9 @@ tn_status tn_layerwise_prepare(const tn_optimizer *optimizer, const struct tn_la
 static tn_status sum_along_rows(const tn_optimizer *optimizer, const tn_array *updates,
 				uint32_t operation)
 {
-	static const struct tn_short_program squares = {
-		.text = "out0 = x * x; out1 = y * y", .n_inputs = 2, .n_outputs = 2};
+	static const struct tn_formula squares = {.text = "w_squares = w * w; d_squares = d * d",
+						  .inputs = "w d",
+						  .outputs = "w_squares d_squares"};
 	struct tn_runtime *rt = optimizer->module->runtime;
 	const int64_t n = count_rows(optimizer), rows[] = {n, ROW};
 	const tn_array *sums = tn_row_sums_input(&optimizer->row_sums);
@@ -124,12 +125,12 @@ static tn_status sum_along_rows(const tn_optimizer *optimizer, const tn_array *u
 		outputs[i] = tn_reshape(tn_slice(sums, 0, i, i + 1, 1), 1, &n);
 	if (rt->error.status)
 		return rt->error.status;
-	const struct tn_short_reduction reduction = {.prologue = &squares,
-						     .inputs = inputs,
-						     .outputs = outputs,
-						     .axes = 1u << 1,
-						     .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
-	return tn_end_into(rt, tn_short_reduce(rt, operation, &reduction));
+	const struct tn_formula_reduction reduction = {.prologue = &squares,
+						       .inputs = inputs,
+						       .outputs = outputs,
+						       .axes = 1u << 1,
+						       .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
+	return tn_end_into(rt, tn_formula_reduce(rt, operation, &reduction));
 }
 
 tn_status tn_layerwise_sums(const tn_optimizer *optimizer, struct tn_layerwise_step *step)

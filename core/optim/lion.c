@@ -3,12 +3,13 @@
  *
  * Lion: X. Chen et al., "Symbolic Discovery of Optimization Algorithms", NeurIPS 2023.
  */
+#include <math.h>
+
+#include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { BETA1, GAIN1, BETA2, GAIN2, SHRINK, LR };
-static const char *const scalars[] = {[BETA1] = "beta1", [GAIN1] = "gain1",   [BETA2] = "beta2",
-				      [GAIN2] = "gain2", [SHRINK] = "shrink", [LR] = "lr"};
-static const char *const states[] = {"exp_avg", NULL};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -25,10 +26,17 @@ static const struct tn_optimizer_rule lion = {
 	.name = "lion",
 	.text = "w = w * shrink - lr * sign(beta1 * exp_avg + gain1 * dw);"
 		"exp_avg = beta2 * exp_avg + gain2 * dw",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = LR + 1,
+	.states = {"exp_avg"},
+	.scalars = "beta1 gain1 beta2 gain2 shrink lr",
 	.scalars_at = scalars_at,
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_lion_options, lr), TN_LEAST, .most = INFINITY, .standard = 1e-4},
+	{TN_MEMBER(struct tn_lion_options, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
+	{TN_MEMBER(struct tn_lion_options, beta2), TN_LEAST | TN_MOST, .most = 1, .standard = 0.99},
+	{TN_MEMBER(struct tn_lion_options, weight_decay), .most = INFINITY},
+	{0},
 };
 
 tn_optimizer *tn_lion(tn_module *module, const struct tn_lion_options *options)
@@ -37,16 +45,7 @@ tn_optimizer *tn_lion(tn_module *module, const struct tn_lion_options *options)
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_lion_options", "lion"))
 		return NULL;
-	o.lr = tn_or_default(o.lr, 1e-4);
-	o.beta1 = tn_or_default(o.beta1, 0.9);
-	o.beta2 = tn_or_default(o.beta2, 0.99);
-	if (!(o.lr > 0.0) || !(o.beta1 > 0.0 && o.beta1 < 1.0) ||
-	    !(o.beta2 > 0.0 && o.beta2 < 1.0) || !(o.weight_decay >= 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "lion",
-				"expected lr > 0, betas in (0, 1) and weight_decay >= 0; found lr "
-				"%g, betas %g and %g, weight_decay %g",
-				o.lr, o.beta1, o.beta2, o.weight_decay);
+	if (tn_runtime_check(module->runtime, &o, members, "lion"))
 		return NULL;
-	}
 	return tn_optimizer_create(module, &lion, o.lr, o.weight_decay, &o, sizeof(o));
 }

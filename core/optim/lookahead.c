@@ -10,6 +10,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "base/options.h"
 #include "capture/capture.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
@@ -58,33 +59,29 @@ static const struct tn_stepped_source captured_step = {
 /* Of the masters where there are some, which are then rounded to the weights. */
 static tn_status synchronise(const tn_optimizer *optimizer, const struct tn_scalar scalars[2])
 {
-	static const char text[] = "s = slow + alpha * (w - slow);"
-				   "slow = due > 0 ? s : slow; w = due > 0 ? s : w";
-	static const char text_of_masters[] = "s = slow + alpha * (w - slow);"
-					      "slow = due > 0 ? s : slow; w = due > 0 ? s : w;"
-					      "stored = w";
-	static const char *const names_of[] = {"w", "slow", "stored"};
+	static const struct tn_formula plain = {.text = "s = slow + alpha * (w - slow);"
+							"slow = due > 0 ? s : slow;"
+							"w = due > 0 ? s : w",
+						.inputs = "w slow",
+						.scalars = "alpha due",
+						.outputs = "w slow"};
+	static const struct tn_formula of_masters = {.text = "s = slow + alpha * (w - slow);"
+							     "slow = due > 0 ? s : slow;"
+							     "w = due > 0 ? s : w; stored = w",
+						     .inputs = "w slow",
+						     .scalars = "alpha due",
+						     .outputs = "w slow stored"};
 	const tn_dtype dtype = optimizer->lookahead.slow->dtype, dtypes[] = {dtype, dtype};
 	tn_array *const arrays[] = {tn_weights_to_step(optimizer), optimizer->lookahead.slow,
 				    tn_weights_of_share(optimizer)};
 	struct tn_runtime *rt = optimizer->module->runtime;
-	const struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = 2,
-		.n_scalars = 2,
-		.n_outputs = optimizer->masters ? 3 : 2,
-		.inputs = names_of,
-		.input_dtypes = dtypes,
-		.scalars = (const char *const[]){[ALPHA] = "alpha", [DUE] = "due"},
-		.scalar_dtypes = dtypes,
-		.outputs = names_of,
-	};
 	struct tn_map_run map = {.operation = tn_operation_named(rt, "lookahead"),
 				 .inputs = (const tn_array *const[]){arrays[0], arrays[1]},
 				 .outputs = arrays,
 				 .scalars = scalars};
-	tn_status status = tn_programs_get(
-		rt, "lookahead", optimizer->masters ? text_of_masters : text, &names, &map.program);
+	tn_status status =
+		tn_formula_program_typed(rt, "lookahead", optimizer->masters ? &of_masters : &plain,
+					 dtypes, dtypes, &map.program);
 	return status ? status : tn_map_run(rt, &map);
 }
 
@@ -116,6 +113,11 @@ tn_status tn_lookahead_step(tn_optimizer *optimizer)
 
 /* ---- Settings --------------------------------------------------------------------------------*/
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_lookahead_options, alpha), TN_LEAST, .most = 1, .standard = 0.5},
+	{0},
+};
+
 tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_options *options)
 {
 	struct tn_lookahead_options o = {0};
@@ -133,11 +135,9 @@ tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_option
 	if (status)
 		return status;
 	o.k = o.k ? o.k : 5;
-	o.alpha = tn_or_default(o.alpha, 0.5);
-	if (!(o.alpha > 0.0 && o.alpha <= 1.0))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "lookahead",
-				       "expected alpha in (0, 1], found %g", o.alpha);
-	status = tn_shard_take_back(optimizer);
+	status = tn_runtime_check(rt, &o, members, "lookahead");
+	if (!status)
+		status = tn_shard_take_back(optimizer);
 	if (!status)
 		status = tn_masters_update(optimizer);
 	if (status)

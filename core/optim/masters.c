@@ -52,25 +52,17 @@ char *tn_masters_text(tn_dtype dtype, const char *rule)
 
 tn_status tn_masters_update(const tn_optimizer *optimizer)
 {
-	static const char *const arrays[] = {"stored", "master"};
 	const tn_array *values = tn_weights_of_share(optimizer);
 	struct tn_runtime *rt = optimizer->module->runtime;
 	if (!optimizer->masters)
 		return TN_OK;
 	const tn_dtype dtypes[] = {values->dtype, optimizer->masters->dtype};
-	const struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = 2,
-		.n_outputs = 1,
-		.inputs = arrays,
-		.input_dtypes = dtypes,
-		.outputs = arrays + 1,
-	};
+	const struct tn_formula update = {
+		.text = update_text(values->dtype), .inputs = "stored master", .outputs = "master"};
 	tn_array *masters = optimizer->masters;
 	struct tn_map_run map = {.operation = tn_operation_named(rt, "masters"),
 				 .inputs = (const tn_array *const[]){values, masters},
 				 .outputs = &masters};
-	tn_status status =
-		tn_programs_get(rt, "masters", update_text(values->dtype), &names, &map.program);
+	tn_status status = tn_formula_program(rt, "masters", &update, dtypes, &map.program);
 	return tn_end_into(rt, status ? status : tn_map_run(rt, &map));
 }

@@ -8,14 +8,11 @@
  */
 #include <math.h>
 
+#include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rule's scalars. */
 enum { BETA1, GAIN1, BETA2, GAIN2, SHRINK, DECAY, RATE_G, RATE_M, CORRECTION, EPSILON };
-static const char *const scalars[] = {
-	[BETA1] = "beta1",           [GAIN1] = "gain1",    [BETA2] = "beta2",   [GAIN2] = "gain2",
-	[SHRINK] = "shrink",         [DECAY] = "decay",    [RATE_G] = "rate_g", [RATE_M] = "rate_m",
-	[CORRECTION] = "correction", [EPSILON] = "epsilon"};
-static const char *const states[] = {"exp_avg", "exp_avg_sq", NULL};
 
 struct settings {
 	struct tn_nadam_options o;
@@ -66,10 +63,21 @@ static const struct tn_optimizer_rule nadam = {
 		"exp_avg_sq = beta2 * exp_avg_sq + gain2 * g * g;"
 		"w = w * shrink - (rate_g * g + rate_m * exp_avg)"
 		" / (sqrt(exp_avg_sq) * correction + epsilon)",
-	.states = states,
-	.scalars = scalars,
-	.n_scalars = EPSILON + 1,
+	.states = {"exp_avg", "exp_avg_sq"},
+	.scalars = "beta1 gain1 beta2 gain2 shrink decay rate_g rate_m correction epsilon",
 	.scalars_at = scalars_at,
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_nadam_options, lr), TN_LEAST, .most = INFINITY, .standard = 2e-3},
+	{TN_MEMBER(struct tn_nadam_options, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
+	{TN_MEMBER(struct tn_nadam_options, beta2), TN_LEAST | TN_MOST, .most = 1,
+	 .standard = 0.999},
+	{TN_MEMBER(struct tn_nadam_options, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{TN_MEMBER(struct tn_nadam_options, weight_decay), .most = INFINITY},
+	{TN_MEMBER(struct tn_nadam_options, momentum_decay), TN_LEAST, .most = INFINITY,
+	 .standard = 4e-3},
+	{0},
 };
 
 tn_optimizer *tn_nadam(tn_module *module, const struct tn_nadam_options *options)
@@ -78,22 +86,8 @@ tn_optimizer *tn_nadam(tn_module *module, const struct tn_nadam_options *options
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_nadam_options", "nadam"))
 		return NULL;
-	o.lr = tn_or_default(o.lr, 2e-3);
-	o.beta1 = tn_or_default(o.beta1, 0.9);
-	o.beta2 = tn_or_default(o.beta2, 0.999);
-	o.epsilon = tn_or_default(o.epsilon, 1e-8);
-	o.momentum_decay = tn_or_default(o.momentum_decay, 4e-3);
-	if (!(o.lr > 0.0) || !(o.beta1 > 0.0 && o.beta1 < 1.0) ||
-	    !(o.beta2 > 0.0 && o.beta2 < 1.0) || !(o.epsilon > 0.0) || !(o.weight_decay >= 0.0) ||
-	    !(o.momentum_decay > 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "nadam",
-				"expected lr > 0, betas in (0, 1), epsilon > 0, weight_decay >= 0 "
-				"and momentum_decay > 0; found lr %g, betas %g and %g, epsilon %g, "
-				"weight_decay %g, momentum_decay %g",
-				o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay,
-				o.momentum_decay);
+	if (tn_runtime_check(module->runtime, &o, members, "nadam"))
 		return NULL;
-	}
 	const struct settings settings = {.o = o, .product = 1.0};
 	return tn_optimizer_create(module, &nadam, o.lr, o.weight_decay, &settings,
 				   sizeof(settings));

@@ -7,6 +7,7 @@
  */
 #include "optim/optimizer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -34,56 +35,54 @@ struct captured_run {
 	struct tn_run run;
 };
 
-/* Inputs and outputs of a program. */
+enum { LONGEST_NAMES = 256 };
+
+/* The names of inputs and outputs of a program, words as in a formula. */
 struct operands {
-	uint32_t n_inputs;
-	uint32_t n_outputs;
-	const char *inputs[TN_OPTIMIZER_MAX_INPUTS];
-	const char *outputs[TN_OPTIMIZER_MAX_OUTPUTS];
+	char inputs[LONGEST_NAMES];
+	char outputs[LONGEST_NAMES];
 	tn_dtype first; /* of the first input */
 };
 
-static tn_status parse_text(const tn_optimizer *optimizer, const char *text,
-			    const struct operands *operands, tn_program **program,
-			    struct tn_error_info *error)
+static void add_word(char words[LONGEST_NAMES], const char *word)
 {
-	const struct tn_optimizer_rule *rule = optimizer->rule;
-	tn_dtype dtypes[TN_OPTIMIZER_MAX_INPUTS], scalars[TN_PROGRAM_MAX_SCALARS];
-	for (uint32_t i = 0; i < operands->n_inputs; i++)
-		dtypes[i] = tn_arena_dtype(optimizer->module);
-	for (uint32_t i = 0; i < rule->n_scalars; i++)
-		scalars[i] = tn_arena_dtype(optimizer->module);
-	if (operands->first)
-		dtypes[0] = operands->first;
-	const struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = operands->n_inputs,
-		.inputs = operands->inputs,
-		.input_dtypes = dtypes,
-		.n_scalars = rule->n_scalars,
-		.scalars = rule->scalars,
-		.scalar_dtypes = scalars,
-		.n_outputs = operands->n_outputs,
-		.outputs = operands->outputs,
-	};
-	return tn_program_parse(text, &names, program, error);
+	const size_t length = strlen(words);
+	snprintf(words + length, LONGEST_NAMES - length, "%s%s", length ? " " : "", word);
 }
 
 static void add_states(const tn_optimizer *optimizer, struct operands *operands)
 {
 	for (size_t i = 0; i < optimizer->n_states; i++) {
-		operands->inputs[operands->n_inputs++] = optimizer->rule->states[i];
-		operands->outputs[operands->n_outputs++] = optimizer->rule->states[i];
+		add_word(operands->inputs, optimizer->rule->states[i]);
+		add_word(operands->outputs, optimizer->rule->states[i]);
 	}
+}
+
+static tn_status parse_text(const tn_optimizer *optimizer, const char *text,
+			    const struct operands *operands, tn_program **program,
+			    struct tn_error_info *error)
+{
+	const struct tn_formula formula = {.text = text,
+					   .inputs = operands->inputs,
+					   .scalars = optimizer->rule->scalars,
+					   .outputs = operands->outputs};
+	tn_dtype dtypes[TN_OPTIMIZER_MAX_INPUTS], scalars[TN_PROGRAM_MAX_SCALARS];
+	for (uint32_t i = 0; i < TN_OPTIMIZER_MAX_INPUTS; i++)
+		dtypes[i] = tn_arena_dtype(optimizer->module);
+	for (uint32_t i = 0; i < TN_PROGRAM_MAX_SCALARS; i++)
+		scalars[i] = tn_arena_dtype(optimizer->module);
+	if (operands->first)
+		dtypes[0] = operands->first;
+	return tn_formula_parse(&formula, dtypes, scalars, program, error);
 }
 
 /* A rule of one program; with masters, its weights are an output more. */
 static tn_status parse_plain(tn_optimizer *optimizer, struct tn_error_info *error)
 {
 	const struct tn_optimizer_rule *rule = optimizer->rule;
-	struct operands plain = {2, 1, .inputs = {"w", "dw"}, .outputs = {"w"}};
-	struct operands with_masters = {3, 2, .inputs = {"stored", "master", "dw"},
-					.outputs = {"stored", "master"},
+	struct operands plain = {.inputs = "w dw", .outputs = "w"};
+	struct operands with_masters = {.inputs = "stored master dw",
+					.outputs = "stored master",
 					.first = optimizer->module->arena.values->dtype};
 	struct operands *operands = optimizer->masters ? &with_masters : &plain;
 	add_states(optimizer, operands);
@@ -100,22 +99,22 @@ static tn_status parse_plain(tn_optimizer *optimizer, struct tn_error_info *erro
 /* The programs of a layer-wise rule, in which w is the master where there is one. */
 static tn_status parse_layerwise(tn_optimizer *optimizer, struct tn_error_info *error)
 {
-	static const struct operands squares = {2, 1, .inputs = {"w_squares", "d_squares"},
-						.outputs = {"ratio"}};
+	static const struct operands squares = {.inputs = "w_squares d_squares",
+						.outputs = "ratio"};
 	const struct tn_optimizer_rule *rule = optimizer->rule;
-	struct operands before = {2, 0, .inputs = {"w", "dw"}};
-	struct operands update = {2, 1, .inputs = {"w", "dw"}, .outputs = {"w"}};
+	struct operands before = {.inputs = "w dw"};
+	struct operands update = {.inputs = "w dw", .outputs = "w"};
 	struct tn_text text;
 	tn_status status = TN_OK;
 	if (rule->prepare) {
 		add_states(optimizer, &before);
-		before.outputs[before.n_outputs++] = "d";
-		update.inputs[1] = "d";
+		add_word(before.outputs, "d");
+		strcpy(update.inputs, "w d");
 		status = parse_text(optimizer, rule->prepare, &before, &optimizer->prepare, error);
 	} else {
 		add_states(optimizer, &update);
 	}
-	update.inputs[update.n_inputs++] = "ratio";
+	add_word(update.inputs, "ratio");
 	if (!status)
 		status = parse_text(optimizer, rule->ratio, &squares, &optimizer->ratio, error);
 	if (status)
@@ -123,7 +122,7 @@ static tn_status parse_layerwise(tn_optimizer *optimizer, struct tn_error_info *
 	tn_text_init(&text);
 	tn_text_add(&text, rule->text);
 	if (optimizer->masters) {
-		update.outputs[update.n_outputs++] = "stored";
+		add_word(update.outputs, "stored");
 		tn_text_add(&text, "; stored = w");
 	}
 	char *whole = tn_text_take(&text);
@@ -164,6 +163,7 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 	memcpy(optimizer->options, options, size);
 	while (optimizer->rule->states[optimizer->n_states])
 		optimizer->n_states++;
+	optimizer->n_scalars = tn_count_words(optimizer->rule->scalars);
 	struct tn_device *current = rt->device;
 	const int is_layerwise = optimizer->rule->ratio != NULL;
 	tn_status status = is_layerwise ? tn_layerwise_open(optimizer) : TN_OK;
@@ -232,6 +232,17 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 	tn_mem_free(optimizer);
 }
 
+tn_status tn_nesterov_check(struct tn_runtime *runtime, const char *operation, double momentum,
+			    double dampening)
+{
+	if (momentum > 0.0 && dampening == 0.0)
+		return TN_OK;
+	return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+			       "nesterov: expected momentum above 0 and dampening 0, found %g and "
+			       "%g",
+			       momentum, dampening);
+}
+
 void tn_optimizer_spare_vectors(tn_optimizer *optimizer, int are_spared)
 {
 	for (size_t i = 0; optimizer && i < optimizer->module->n_listing; i++)
@@ -252,9 +263,9 @@ static void scalars_of(const tn_optimizer *optimizer, const struct tn_run *run,
 	const tn_dtype dtype = tn_arena_dtype(optimizer->module);
 	double values[TN_PROGRAM_MAX_SCALARS];
 	optimizer->rule->scalars_at(optimizer->options, &at, values);
-	for (uint32_t i = 0; i < optimizer->rule->n_scalars; i++)
+	for (uint32_t i = 0; i < optimizer->n_scalars; i++)
 		scalars[i] = tn_scalar_of(dtype, values[i]);
-	scalars[optimizer->rule->n_scalars] =
+	scalars[optimizer->n_scalars] =
 		tn_scalar_of(dtype, tn_noise_deviation(&optimizer->hooks, at.step));
 }
 
@@ -321,7 +332,7 @@ static tn_status begin_run(tn_optimizer *optimizer, const struct tn_scalar rando
 {
 	const tn_module *module = optimizer->module;
 	struct tn_runtime *rt = module->runtime;
-	const uint32_t n_scalars = optimizer->rule->n_scalars;
+	const uint32_t n_scalars = optimizer->n_scalars;
 	void *state;
 	scalars_of(optimizer, &pending->run, pending->scalars);
 	if (tn_stepped_add(rt, tn_array_home(module->arena.values), &captured_run, n_scalars + 1,

@@ -34,10 +34,10 @@ struct tn_rule_point {
 	int is_adapted;
 };
 
-/* The update rule of one optimizer: a program over the inputs w, dw and the states, and the named
+/* The update rule of one optimizer: a formula over the inputs w, dw and the states, and the named
  * scalars, all of one dtype, with the outputs w and the states.
  *
- * A layer-wise rule has up to two programs more, with the same scalars.  `ratio` computes a number
+ * A layer-wise rule has up to two formulas more, with the same scalars.  `ratio` computes a number
  * for each weight from the inputs w_squares and d_squares, the sums of the squares of w and dw; the
  * output, ratio, is an input of `text`.  `prepare` runs before: its inputs are those of a plain
  * rule, and its outputs are the states and d, which takes the place of dw for the sums, and of dw
@@ -47,11 +47,10 @@ struct tn_optimizer_rule {
 	/* Tells apart rules with the same name, states and scalars: "nesterov"; NULL: none. */
 	const char *variant;
 	const char *text;
-	const char *prepare;       /* may be NULL */
-	const char *ratio;         /* NULL: not a layer-wise rule */
-	const char *const *states; /* names, up to a NULL */
-	const char *const *scalars;
-	uint32_t n_scalars;
+	const char *prepare;                             /* may be NULL */
+	const char *ratio;                               /* NULL: not a layer-wise rule */
+	const char *states[TN_OPTIMIZER_MAX_STATES + 1]; /* up to a NULL */
+	const char *scalars;                             /* words, as in a formula */
 	/* The scalars of a step, in the order of their names.  The options are the rule's own copy,
 	 * in which it may remember. */
 	void (*scalars_at)(void *options, const struct tn_rule_point *at, double *scalars);
@@ -91,6 +90,7 @@ struct tn_optimizer {
 	tn_array *segments;
 	struct tn_row_sums row_sums;
 	size_t n_states;
+	uint32_t n_scalars;
 	/* The part of the arena that has states here: all of it unless it is sharded (shard.h). */
 	struct tn_share share;
 	tn_array *states[TN_OPTIMIZER_MAX_STATES]; /* of the share's size, kept */
@@ -115,6 +115,10 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 
 /* 1: rules do not adapt weights of one axis and none.  Takes NULL. */
 void tn_optimizer_spare_vectors(tn_optimizer *optimizer, int are_spared);
+
+/* Nesterov's momentum: TN_INVALID_ARGUMENT, kept, without momentum or with dampening. */
+tn_status tn_nesterov_check(struct tn_runtime *runtime, const char *operation, double momentum,
+			    double dampening);
 
 /* `value`, or `otherwise` when it is 0. */
 static inline double tn_or_default(double value, double otherwise)

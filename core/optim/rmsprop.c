@@ -6,12 +6,11 @@
  */
 #include <math.h>
 
+#include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rules' scalars. */
 enum { LR, DECAY, ALPHA, GAIN, EPSILON, MOMENTUM };
-static const char *const scalars[] = {
-	[LR] = "lr",     [DECAY] = "decay",     [ALPHA] = "alpha",
-	[GAIN] = "gain", [EPSILON] = "epsilon", [MOMENTUM] = "momentum"};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -31,9 +30,8 @@ static const struct tn_optimizer_rule rules[2][2] = {
 		 .name = "rmsprop",
 		 .text = "g = dw + decay * w; square_avg = alpha * square_avg + gain * g * g;"
 			 "w = w - lr * (g / (sqrt(square_avg) + epsilon))",
-		 .states = (const char *const[]){"square_avg", NULL},
-		 .scalars = scalars,
-		 .n_scalars = EPSILON + 1,
+		 .states = {"square_avg"},
+		 .scalars = "lr decay alpha gain epsilon",
 		 .scalars_at = scalars_at,
 	 },
 	 {
@@ -42,9 +40,8 @@ static const struct tn_optimizer_rule rules[2][2] = {
 			 "momentum_buffer = momentum * momentum_buffer"
 			 " + g / (sqrt(square_avg) + epsilon);"
 			 "w = w - lr * momentum_buffer",
-		 .states = (const char *const[]){"square_avg", "momentum_buffer", NULL},
-		 .scalars = scalars,
-		 .n_scalars = MOMENTUM + 1,
+		 .states = {"square_avg", "momentum_buffer"},
+		 .scalars = "lr decay alpha gain epsilon momentum",
 		 .scalars_at = scalars_at,
 	 }},
 	{{
@@ -53,9 +50,8 @@ static const struct tn_optimizer_rule rules[2][2] = {
 			 "grad_avg = alpha * grad_avg + gain * g;"
 			 "variance = max(square_avg - grad_avg * grad_avg, 0);"
 			 "w = w - lr * (g / (sqrt(variance) + epsilon))",
-		 .states = (const char *const[]){"square_avg", "grad_avg", NULL},
-		 .scalars = scalars,
-		 .n_scalars = EPSILON + 1,
+		 .states = {"square_avg", "grad_avg"},
+		 .scalars = "lr decay alpha gain epsilon",
 		 .scalars_at = scalars_at,
 	 },
 	 {
@@ -66,11 +62,21 @@ static const struct tn_optimizer_rule rules[2][2] = {
 			 "momentum_buffer = momentum * momentum_buffer"
 			 " + g / (sqrt(variance) + epsilon);"
 			 "w = w - lr * momentum_buffer",
-		 .states = (const char *const[]){"square_avg", "grad_avg", "momentum_buffer", NULL},
-		 .scalars = scalars,
-		 .n_scalars = MOMENTUM + 1,
+		 .states = {"square_avg", "grad_avg", "momentum_buffer"},
+		 .scalars = "lr decay alpha gain epsilon momentum",
 		 .scalars_at = scalars_at,
 	 }},
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_rmsprop_options, lr), TN_LEAST, .most = INFINITY, .standard = 1e-2},
+	{TN_MEMBER(struct tn_rmsprop_options, alpha), TN_LEAST | TN_MOST, .most = 1,
+	 .standard = 0.99},
+	{TN_MEMBER(struct tn_rmsprop_options, epsilon), TN_LEAST, .most = INFINITY,
+	 .standard = 1e-8},
+	{TN_MEMBER(struct tn_rmsprop_options, weight_decay), .most = INFINITY},
+	{TN_MEMBER(struct tn_rmsprop_options, momentum), .most = INFINITY},
+	{0},
 };
 
 tn_optimizer *tn_rmsprop(tn_module *module, const struct tn_rmsprop_options *options)
@@ -79,18 +85,8 @@ tn_optimizer *tn_rmsprop(tn_module *module, const struct tn_rmsprop_options *opt
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_rmsprop_options", "rmsprop"))
 		return NULL;
-	o.lr = tn_or_default(o.lr, 1e-2);
-	o.alpha = tn_or_default(o.alpha, 0.99);
-	o.epsilon = tn_or_default(o.epsilon, 1e-8);
-	if (!(o.lr > 0.0) || !(o.alpha > 0.0 && o.alpha < 1.0) || !(o.epsilon > 0.0) ||
-	    !(o.weight_decay >= 0.0) || !(o.momentum >= 0.0)) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "rmsprop",
-				"expected lr > 0, alpha in (0, 1), epsilon > 0, weight_decay >= 0 "
-				"and momentum >= 0; found lr %g, alpha %g, epsilon %g, "
-				"weight_decay %g, momentum %g",
-				o.lr, o.alpha, o.epsilon, o.weight_decay, o.momentum);
+	if (tn_runtime_check(module->runtime, &o, members, "rmsprop"))
 		return NULL;
-	}
 	return tn_optimizer_create(module, &rules[o.centered != 0][o.momentum != 0.0], o.lr,
 				   o.weight_decay, &o, sizeof(o));
 }

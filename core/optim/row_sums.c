@@ -97,7 +97,7 @@ tn_array *tn_row_sums_result(const struct tn_row_sums *sums)
 
 static tn_status run_level(const struct tn_row_sums *sums, int level, uint32_t operation)
 {
-	static const struct tn_short_program same = {.text = "z = x", .n_inputs = 1};
+	static const struct tn_formula same = {.text = "sum = row", .inputs = "row"};
 	const tn_array *members = sums->members[level];
 	struct tn_runtime *rt = members->runtime;
 	const int64_t n = sums->counts[level + 1], shape[] = {2, n, GROUP};
@@ -105,17 +105,17 @@ static tn_status run_level(const struct tn_row_sums *sums, int level, uint32_t o
 		tn_empty(rt->context, sums->sums[level]->dtype, 2, (const int64_t[]){2, n * GROUP});
 	tn_array *output = at_level(sums, level + 1);
 	const tn_array *groups = tn_reshape(taken, 3, shape);
-	const struct tn_short_reduction reduction = {.prologue = &same,
-						     .inputs = &groups,
-						     .outputs = &output,
-						     .axes = 1u << 2,
-						     .combiners = {TN_REDUCE_SUM}};
+	const struct tn_formula_reduction reduction = {.prologue = &same,
+						       .inputs = &groups,
+						       .outputs = &output,
+						       .axes = 1u << 2,
+						       .combiners = {TN_REDUCE_SUM}};
 	if (!groups || !output)
 		return rt->error.status;
 	tn_status status =
 		tn_gather_run(rt, TN_DO_TAKE, TN_SLOT_GATHER, sums->sums[level], members, taken, 1);
 	if (!status)
-		status = tn_short_reduce(rt, operation, &reduction);
+		status = tn_formula_reduce(rt, operation, &reduction);
 	return tn_end_into(rt, status);
 }
 

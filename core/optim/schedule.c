@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "capture/capture.h"
 #include "optim/optimizer.h"
 
@@ -68,17 +69,28 @@ static const char *member_name(uint32_t members)
 				      : "the members of a plateau";
 }
 
+static const struct tn_option numbers[] = {
+	{TN_MEMBER(struct tn_schedule_options, warmup_start), TN_LEAST, .most = 1,
+	 .standard = 1.0 / 3.0},
+	{TN_MEMBER(struct tn_schedule_options, gamma), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_schedule_options, min_lr), .most = INFINITY},
+	{TN_MEMBER(struct tn_schedule_options, power), TN_LEAST, .most = INFINITY, .standard = 1},
+	{TN_MEMBER(struct tn_schedule_options, pct_start), TN_LEAST, .most = 1, .standard = 0.3},
+	{TN_MEMBER(struct tn_schedule_options, div_factor), TN_LEAST, .most = INFINITY,
+	 .standard = 25},
+	{TN_MEMBER(struct tn_schedule_options, final_div_factor), TN_LEAST, .most = INFINITY,
+	 .standard = 1e4},
+	{TN_MEMBER(struct tn_schedule_options, factor), TN_LEAST | TN_MOST, .most = 1,
+	 .standard = 0.1},
+	{0},
+};
+
+/* Those that a table does not express. */
 static void set_defaults(struct tn_schedule_options *o)
 {
-	o->warmup_start = tn_or_default(o->warmup_start, 1.0 / 3.0);
 	o->multiplier = o->multiplier ? o->multiplier : 1;
 	if (o->kind != TN_SCHEDULE_EXPONENTIAL)
 		o->gamma = tn_or_default(o->gamma, 0.1);
-	o->power = tn_or_default(o->power, 1.0);
-	o->pct_start = tn_or_default(o->pct_start, 0.3);
-	o->div_factor = tn_or_default(o->div_factor, 25.0);
-	o->final_div_factor = tn_or_default(o->final_div_factor, 1e4);
-	o->factor = tn_or_default(o->factor, 0.1);
 	o->patience = !o->patience ? 10 : o->patience < 0 ? 0 : o->patience;
 	o->threshold = fmax(tn_or_default(o->threshold, 1e-4), 0.0);
 	o->epsilon = fmax(tn_or_default(o->epsilon, 1e-8), 0.0);
@@ -101,46 +113,16 @@ static tn_status check_milestones(struct tn_runtime *rt, const struct tn_schedul
 	return TN_OK;
 }
 
-static tn_status check_number(struct tn_runtime *rt, const struct tn_schedule_options *o,
-			      const char *name, double value, int is_right, const char *expected)
+/* The options that the kind uses; puts defaults in. */
+static tn_status check_values(struct tn_runtime *rt, struct tn_schedule_options *o)
 {
-	if (is_right)
-		return TN_OK;
-	return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule", "%s: expected %s %s, found %g",
-			       kinds[o->kind].name, name, expected, value);
-}
-
-/* Of options with their defaults. */
-static tn_status check_values(struct tn_runtime *rt, const struct tn_schedule_options *o)
-{
-	uint32_t uses = kinds[o->kind].uses;
-	tn_status status = TN_OK;
-	if (uses & PERIOD)
-		status = check_number(rt, o, "period", (double)o->period, o->period > 0, "> 0");
-	if (!status && uses & MILESTONES)
-		status = check_milestones(rt, o);
-	if (!status)
-		status = check_number(rt, o, "warmup_start", o->warmup_start,
-				      o->warmup_start > 0.0 && o->warmup_start <= 1.0, "in (0, 1]");
-	if (!status && uses & GAMMA)
-		status = check_number(rt, o, "gamma", o->gamma, o->gamma > 0.0, "> 0");
-	if (!status)
-		status = check_number(rt, o, "min_lr", o->min_lr, o->min_lr >= 0.0, ">= 0");
-	if (!status)
-		status = check_number(rt, o, "power", o->power, o->power > 0.0, "> 0");
-	if (!status)
-		status = check_number(rt, o, "pct_start", o->pct_start,
-				      o->pct_start > 0.0 && o->pct_start <= 1.0, "in (0, 1]");
-	if (!status)
-		status = check_number(rt, o, "div_factor", o->div_factor, o->div_factor > 0.0,
-				      "> 0");
-	if (!status)
-		status = check_number(rt, o, "final_div_factor", o->final_div_factor,
-				      o->final_div_factor > 0.0, "> 0");
-	if (!status)
-		status = check_number(rt, o, "factor", o->factor,
-				      o->factor > 0.0 && o->factor < 1.0, "in (0, 1)");
-	return status;
+	const uint32_t uses = kinds[o->kind].uses;
+	if (uses & PERIOD && !o->period)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule",
+				       "period: expected 1 or more, found 0");
+	tn_status status = uses & MILESTONES ? check_milestones(rt, o) : TN_OK;
+	set_defaults(o);
+	return status ? status : tn_runtime_check(rt, o, numbers, "schedule");
 }
 
 /* ---- Rates -----------------------------------------------------------------------------------*/
@@ -244,7 +226,6 @@ static tn_status check_options(struct tn_runtime *rt, struct tn_schedule_options
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule",
 				       "%s: expected 0 in %s, which this kind does not use",
 				       kinds[o->kind].name, member_name(others));
-	set_defaults(o);
 	return check_values(rt, o);
 }
 

@@ -3,11 +3,13 @@
  *
  * Stochastic gradient descent with momentum, as torch.optim.SGD.
  */
+#include <math.h>
+
+#include "base/options.h"
 #include "optim/optimizer.h"
 
+/* In the order of the rules' scalars. */
 enum { LR, DECAY, KEEP, GAIN, MOMENTUM };
-static const char *const scalars[] = {
-	[LR] = "lr", [DECAY] = "decay", [KEEP] = "keep", [GAIN] = "gain", [MOMENTUM] = "momentum"};
 
 static void scalars_at(void *options, const struct tn_rule_point *at, double *values)
 {
@@ -21,15 +23,10 @@ static void scalars_at(void *options, const struct tn_rule_point *at, double *va
 	values[MOMENTUM] = o->momentum;
 }
 
-static const char *const no_states[] = {NULL};
-static const char *const velocity[] = {"momentum_buffer", NULL};
-
 static const struct tn_optimizer_rule plain = {
 	.name = "sgd",
 	.text = "w = w - lr * (dw + decay * w)",
-	.states = no_states,
-	.scalars = scalars,
-	.n_scalars = DECAY + 1,
+	.scalars = "lr decay",
 	.scalars_at = scalars_at,
 };
 
@@ -39,9 +36,8 @@ static const struct tn_optimizer_rule with_momentum = {
 	.name = "sgd",
 	.text = "g = dw + decay * w; momentum_buffer = keep * momentum_buffer + gain * g;"
 		"w = w - lr * momentum_buffer",
-	.states = velocity,
-	.scalars = scalars,
-	.n_scalars = MOMENTUM + 1,
+	.states = {"momentum_buffer"},
+	.scalars = "lr decay keep gain momentum",
 	.scalars_at = scalars_at,
 };
 
@@ -50,10 +46,16 @@ static const struct tn_optimizer_rule nesterov = {
 	.variant = "nesterov",
 	.text = "g = dw + decay * w; momentum_buffer = keep * momentum_buffer + gain * g;"
 		"w = w - lr * (g + momentum * momentum_buffer)",
-	.states = velocity,
-	.scalars = scalars,
-	.n_scalars = MOMENTUM + 1,
+	.states = {"momentum_buffer"},
+	.scalars = "lr decay keep gain momentum",
 	.scalars_at = scalars_at,
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_sgd_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_sgd_options, momentum), .most = INFINITY},
+	{TN_MEMBER(struct tn_sgd_options, weight_decay), .most = INFINITY},
+	{0},
 };
 
 tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
@@ -62,15 +64,9 @@ tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_sgd_options", "sgd"))
 		return NULL;
-	if (!(o.lr > 0.0) || !(o.momentum >= 0.0) || !(o.weight_decay >= 0.0) ||
-	    (o.nesterov && (o.momentum == 0.0 || o.dampening != 0.0))) {
-		tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "sgd",
-				"expected lr > 0, momentum >= 0, weight_decay >= 0 and, for "
-				"Nesterov, momentum without dampening; found lr %g, momentum %g, "
-				"dampening %g, weight_decay %g",
-				o.lr, o.momentum, o.dampening, o.weight_decay);
+	if (tn_runtime_check(module->runtime, &o, members, "sgd") ||
+	    (o.nesterov && tn_nesterov_check(module->runtime, "sgd", o.momentum, o.dampening)))
 		return NULL;
-	}
 	const struct tn_optimizer_rule *rule = o.momentum == 0.0 ? &plain
 					       : o.nesterov      ? &nesterov
 								 : &with_momentum;

@@ -117,9 +117,10 @@ struct tn_term tn_type_call(struct tn_parser *parser, const struct tn_token *nam
 	case TN_CALL_CHOICE:
 		return tn_type_select(parser, name, arguments[0], arguments[1], arguments[2]);
 	case TN_CALL_CAST:
-		return tn_term_of(tn_term_cast(parser, arguments[0], function->op), function->op);
+		return tn_term_of(tn_term_cast(parser, arguments[0], function->dtype),
+				  function->dtype);
 	case TN_CALL_BITCAST:
-		return call_bitcast(parser, name, function->op, arguments[0]);
+		return call_bitcast(parser, name, function->dtype, arguments[0]);
 	case TN_CALL_INDEX:
 		return call_index(parser, name, arguments[0]);
 	case TN_CALL_ELEMENT:

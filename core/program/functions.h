@@ -12,6 +12,8 @@
 #define TN_MAX_ARGUMENTS 5
 
 enum tn_call_kind {
+	TN_CALL_FORMULA,
+	TN_CALL_UNIFIED,  /* a formula over arguments of one type */
 	TN_CALL_FLOATING, /* all arguments become one floating type; the result has it */
 	TN_CALL_NUMBER,   /* all become one type of number */
 	TN_CALL_ROUNDING, /* integers are unchanged */
@@ -25,16 +27,15 @@ enum tn_call_kind {
 	TN_CALL_RANDOM,
 	TN_CALL_NORMAL,   /* the normal number of (seed, stream, i) */
 	TN_CALL_QUANTILE, /* that of a u32 */
-	TN_CALL_FORMULA,
-	TN_CALL_UNIFIED, /* a formula over arguments of one type */
 };
 
 struct tn_function {
 	const char *name;
-	uint8_t n_arguments;
-	uint8_t kind;
-	uint16_t op; /* or the dtype of a cast */
-	const char *parameters[TN_MAX_ARGUMENTS];
+	uint8_t kind;        /* enum tn_call_kind */
+	uint8_t n_arguments; /* of a formula: the number of parameters */
+	uint16_t op;
+	tn_dtype dtype;         /* of a cast */
+	const char *parameters; /* of a formula: words */
 	const char *formula;
 };
 

@@ -12,6 +12,7 @@
  *     primary    = number | name | "(" expression ")"
  *                | name "(" [ expression { "," expression } ] ")"
  */
+#include "base/words.h"
 #include "program/parser.h"
 
 #include <math.h>
@@ -140,10 +141,15 @@ static struct tn_term call_formula(struct tn_parser *parser, const struct tn_tok
 {
 	const struct tn_parser outer = *parser;
 	struct tn_binding bindings[TN_MAX_ARGUMENTS];
-	for (int i = 0; i < function->n_arguments; i++)
-		bindings[i] = (struct tn_binding){function->parameters[i],
-						  strlen(function->parameters[i]), TN_BINDING_INPUT,
-						  1, arguments[i]};
+	const char *parameter = function->parameters;
+	for (int i = 0; i < function->n_arguments; i++) {
+		bindings[i] = (struct tn_binding){.name = parameter,
+						  .length = tn_word_length(parameter),
+						  .kind = TN_BINDING_INPUT,
+						  .is_set = 1,
+						  .term = arguments[i]};
+		parameter += bindings[i].length + 1;
+	}
 	parser->scope = (struct tn_bindings){bindings, function->n_arguments};
 	parser->parentheses = 0;
 	if (!parser->call)

@@ -36,29 +36,22 @@ tn_array *tn_draw_make(tn_generator *generator, const char *operation, tn_dtype 
 
 tn_status tn_draw_fill(tn_generator *generator, const struct tn_device_draw *draw, tn_array *out)
 {
-	static const char *const scalar_names[] = {"a", "b", "p", "q", "r", "s"};
 	struct tn_runtime *runtime = generator->runtime;
 	struct tn_scalar scalars[2 + TN_DRAW_SCALARS];
 	tn_dtype dtypes[2 + TN_DRAW_SCALARS] = {TN_I64, TN_I64};
-	struct tn_program_names names = {.struct_size = sizeof(names),
-					 .n_inputs = draw->input != NULL,
-					 .inputs = (const char *const[]){"x"},
-					 .input_dtypes = draw->input ? &draw->input->dtype : NULL,
-					 .n_scalars = 2 + draw->n_scalars,
-					 .scalars = scalar_names,
-					 .scalar_dtypes = dtypes};
+	const uint32_t n_scalars = tn_count_words(draw->formula.scalars);
 	struct tn_map_run run = {.operation = draw->operation,
 				 .inputs = &draw->input,
 				 .outputs = &out,
 				 .scalars = scalars};
 	const struct tn_random_state before = *generator->state;
-	for (uint32_t i = 0; i < draw->n_scalars; i++) {
-		scalars[2 + i] = draw->scalars[i];
-		dtypes[2 + i] = draw->scalars[i].dtype;
+	for (uint32_t i = 2; i < n_scalars; i++) {
+		scalars[i] = draw->scalars[i - 2];
+		dtypes[i] = scalars[i].dtype;
 	}
-	tn_status status =
-		tn_programs_get(runtime, tn_ledger_at(runtime->ledger, draw->operation)->operation,
-				draw->text, &names, &run.program);
+	tn_status status = tn_formula_program_typed(
+		runtime, tn_ledger_at(runtime->ledger, draw->operation)->operation, &draw->formula,
+		draw->input ? &draw->input->dtype : NULL, dtypes, &run.program);
 	if (!status)
 		status = tn_stepped_draw(generator, tn_array_home(out), scalars);
 	if (!status)
@@ -94,8 +87,9 @@ tn_array *tn_draw_keys(tn_generator *generator, struct tn_device *device, const 
 		       int rank, const int64_t *shape)
 {
 	struct tn_runtime *runtime = generator->runtime;
-	const struct tn_device_draw draw = {.operation = tn_operation_named(runtime, operation),
-					    .text = "z = " TN_BITS_63};
+	const struct tn_device_draw draw = {
+		.operation = tn_operation_named(runtime, operation),
+		.formula = {.text = "z = " TN_BITS_63, .scalars = "seed stream"}};
 	tn_array *keys = make_on(runtime, device, operation, TN_I64, rank, shape);
 	return keys ? tn_end(runtime, tn_draw_fill(generator, &draw, keys), keys) : NULL;
 }

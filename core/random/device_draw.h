@@ -12,24 +12,23 @@
 #include <tenon/random.h>
 
 #include "array/array.h"
+#include "dispatch/formulas.h"
 
 /* Texts: the k-th word of the element, as a u32. */
-#define TN_WORD_0 "random(a, b, element())"
-#define TN_WORD_1 "random(a, b, element() + 0x1000000000000000)"
-#define TN_WORD_2 "random(a, b, element() + 0x2000000000000000)"
-#define TN_WORD_3 "random(a, b, element() + 0x3000000000000000)"
+#define TN_WORD_0 "random(seed, stream, element())"
+#define TN_WORD_1 "random(seed, stream, element() + 0x1000000000000000)"
+#define TN_WORD_2 "random(seed, stream, element() + 0x2000000000000000)"
+#define TN_WORD_3 "random(seed, stream, element() + 0x3000000000000000)"
 /* A number of 63 bits, as an i64. */
 #define TN_BITS_63 "(i64(" TN_WORD_0 ") << 31 | i64(" TN_WORD_1 " >> 1))"
 
 enum { TN_DRAW_SCALARS = 4 };
 
-/* The program's input is x; its scalars are a = seed, b = stream, and p, q, r, s. */
 struct tn_device_draw {
-	uint32_t operation;    /* enum tn_operation, or tn_operation_named */
-	const char *text;      /* never freed */
-	const tn_array *input; /* NULL: none */
-	uint32_t n_scalars;
-	struct tn_scalar scalars[TN_DRAW_SCALARS];
+	uint32_t operation;        /* enum tn_operation, or tn_operation_named */
+	struct tn_formula formula; /* of at most one input; its first scalars: "seed stream" */
+	const tn_array *input;     /* NULL: none */
+	struct tn_scalar scalars[TN_DRAW_SCALARS]; /* the others */
 };
 
 /* A new array on the current device; NULL with the error kept. */

@@ -16,8 +16,7 @@ static tn_generator *make_generator(struct tn_runtime *runtime, uint64_t seed)
 {
 	tn_generator *generator = tn_mem_zeroed(1, sizeof(*generator));
 	if (!generator) {
-		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "generator",
-				"no host memory for a generator");
+		tn_runtime_no_memory(runtime, "generator", "a generator");
 		return NULL;
 	}
 	generator->runtime = runtime;

@@ -19,24 +19,30 @@
 
 #define HIGH " >> 32 & 0xffffffff"
 
-/* p = low, q = n, at most 2^32. */
-static const char of_32_bits[] = "z = p + (i64(" TN_WORD_0 ") * q" HIGH ")";
-static const char of_96_bits[] = "t = i64(" TN_WORD_2 ") * q" HIGH "\n"
-				 "u = i64(" TN_WORD_1 ") * q + t" HIGH "\n"
-				 "z = p + (i64(" TN_WORD_0 ") * q + u" HIGH ")";
-/* p = low, q and r = the low and the high digit of n: a row of products with each. */
-static const char of_128_bits[] = "w = i64(" TN_WORD_3 ")\n"
-				  "x = i64(" TN_WORD_2 ")\n"
-				  "y = i64(" TN_WORD_1 ")\n"
-				  "z = i64(" TN_WORD_0 ")\n"
-				  "t1 = x * q + (w * q" HIGH ")\n"
-				  "t2 = y * q + (t1" HIGH ")\n"
-				  "t3 = z * q + (t2" HIGH ")\n"
-				  "u0 = w * r + (t1 & 0xffffffff)\n"
-				  "u1 = x * r + (t2 & 0xffffffff) + (u0" HIGH ")\n"
-				  "u2 = y * r + (t3 & 0xffffffff) + (u1" HIGH ")\n"
-				  "out = p + z * r + (t3" HIGH ") + (u2" HIGH ")";
-static const char of_all[] = "z = i64(" TN_WORD_0 ") << 32 | i64(" TN_WORD_1 ")";
+/* n is at most 2^32. */
+static const struct tn_formula of_32_bits = {.text = "z = low + (i64(" TN_WORD_0 ") * n" HIGH ")",
+					     .scalars = "seed stream low n"};
+static const struct tn_formula of_96_bits = {.text = "t = i64(" TN_WORD_2 ") * n" HIGH "\n"
+						     "u = i64(" TN_WORD_1 ") * n + t" HIGH "\n"
+						     "z = low + (i64(" TN_WORD_0 ") * n + u" HIGH
+						     ")",
+					     .scalars = "seed stream low n"};
+/* n_low and n_high are the digits of n: a row of products with each. */
+static const struct tn_formula of_128_bits = {
+	.text = "w3 = i64(" TN_WORD_3 ")\n"
+		"w2 = i64(" TN_WORD_2 ")\n"
+		"w1 = i64(" TN_WORD_1 ")\n"
+		"w0 = i64(" TN_WORD_0 ")\n"
+		"t1 = w2 * n_low + (w3 * n_low" HIGH ")\n"
+		"t2 = w1 * n_low + (t1" HIGH ")\n"
+		"t3 = w0 * n_low + (t2" HIGH ")\n"
+		"u0 = w3 * n_high + (t1 & 0xffffffff)\n"
+		"u1 = w2 * n_high + (t2 & 0xffffffff) + (u0" HIGH ")\n"
+		"u2 = w1 * n_high + (t3 & 0xffffffff) + (u1" HIGH ")\n"
+		"z = low + w0 * n_high + (t3" HIGH ") + (u2" HIGH ")",
+	.scalars = "seed stream low n_low n_high"};
+static const struct tn_formula of_all = {
+	.text = "z = i64(" TN_WORD_0 ") << 32 | i64(" TN_WORD_1 ")", .scalars = "seed stream"};
 
 static struct tn_scalar i64_scalar(uint64_t bits)
 {
@@ -48,16 +54,13 @@ tn_array *tn_draw_integers(tn_generator *generator, const char *operation, tn_dt
 {
 	struct tn_device_draw draw = {.operation =
 					      tn_operation_named(generator->runtime, operation),
-				      .n_scalars = 2,
 				      .scalars = {i64_scalar(low), i64_scalar(n)}};
 	if (n == 0) {
-		draw.text = of_all;
-		draw.n_scalars = 0;
+		draw.formula = of_all;
 	} else if (n <= (uint64_t)1 << 32) {
-		draw.text = (n & (n - 1)) == 0 ? of_32_bits : of_96_bits;
+		draw.formula = (n & (n - 1)) == 0 ? of_32_bits : of_96_bits;
 	} else {
-		draw.text = of_128_bits;
-		draw.n_scalars = 3;
+		draw.formula = of_128_bits;
 		draw.scalars[1] = i64_scalar(n & UINT32_MAX);
 		draw.scalars[2] = i64_scalar(n >> 32);
 	}

@@ -17,7 +17,7 @@
 #include "random/device_draw.h"
 #include "random/sample.h"
 
-#define UNIT_24 "uniform(a, b, element())"
+#define UNIT_24 "uniform(seed, stream, element())"
 #define UNIT_53 "(f64(i64(" TN_WORD_0 ") << 21 | i64(" TN_WORD_1 " >> 11)) * 0x1p-53)"
 
 static tn_status check_real(tn_generator *generator, const char *operation, tn_dtype dtype)
@@ -50,23 +50,28 @@ static double below(tn_dtype dtype, double value)
 	return info->value_of(value < 0 ? bits + 1 : bits - 1);
 }
 
-/* What is computed as r or more is s, the largest number of the dtype below high.  Limits in
- * descending order, which tn_random_uniform has always taken, exclude the second one too. */
+/* What is computed as `limit` or more is `last`, the largest number of the dtype below high.
+ * Limits in descending order, which tn_random_uniform has always taken, exclude the second one
+ * too. */
 static tn_array *draw_uniform(tn_generator *generator, uint32_t operation, tn_dtype dtype, int rank,
 			      const int64_t *shape, double low, double high)
 {
 	const tn_dtype compute = dtype == TN_F64 ? TN_F64 : TN_F32;
 	const double from = rounded(dtype, low), to = rounded(dtype, high);
-	struct tn_device_draw draw = {.operation = operation, .n_scalars = 4};
+	struct tn_device_draw draw = {
+		.operation = operation,
+		.formula = {.scalars = "seed stream low length limit last"},
+	};
 	double last = to, limit = to;
-	draw.text = dtype == TN_F64 ? "v = p + q * " UNIT_53 "\nz = v >= r ? s : v"
-				    : "v = p + q * " UNIT_24 "\nz = v >= r ? s : v";
+	draw.formula.text = dtype == TN_F64
+				    ? "v = low + length * " UNIT_53 "\nz = v >= limit ? last : v"
+				    : "v = low + length * " UNIT_24 "\nz = v >= limit ? last : v";
 	if (from < to)
 		last = below(dtype, to);
 	if (dtype != compute)
 		limit = (to + last) / 2;
 	if (from > to) {
-		draw.text = "v = p + q * " UNIT_24 "\nz = v == r ? s : v";
+		draw.formula.text = "v = low + length * " UNIT_24 "\nz = v == limit ? last : v";
 		last = nextafterf((float)to, (float)from);
 	}
 	draw.scalars[0] = tn_scalar_of(compute, from);
@@ -119,8 +124,8 @@ static tn_array *draw_real_normal(tn_generator *generator, uint32_t operation, t
 {
 	const struct tn_device_draw draw = {
 		.operation = operation,
-		.text = "z = p + q * normal(a, b, element())",
-		.n_scalars = 2,
+		.formula = {.text = "z = mean + deviation * normal(seed, stream, element())",
+			    .scalars = "seed stream mean deviation"},
 		.scalars = {tn_scalar_of(TN_F32, mean), tn_scalar_of(TN_F32, deviation)}};
 	if (dtype == TN_F64)
 		return tn_sample_host(generator, TN_DISTRIBUTION_NORMAL, dtype, rank, shape,
@@ -212,10 +217,10 @@ tn_array *tn_generator_bernoulli(tn_generator *generator, int rank, const int64_
 		return NULL;
 	}
 	const int64_t last = (int64_t)((uint64_t)rint(p * 0x1p63) - 1);
-	const struct tn_device_draw draw = {.operation = tn_operation_named(runtime, "bernoulli"),
-					    .text = "z = " TN_BITS_63 " <= p",
-					    .n_scalars = 1,
-					    .scalars = {{.dtype = TN_I64, .bits = (uint64_t)last}}};
+	const struct tn_device_draw draw = {
+		.operation = tn_operation_named(runtime, "bernoulli"),
+		.formula = {.text = "z = " TN_BITS_63 " <= last", .scalars = "seed stream last"},
+		.scalars = {{.dtype = TN_I64, .bits = (uint64_t)last}}};
 	return tn_draw_new(generator, &draw, TN_BOOL, rank, shape);
 }
 
@@ -230,10 +235,12 @@ tn_array *tn_generator_bernoulli_array(tn_generator *generator, const tn_array *
 				tn_dtype_name(p->dtype));
 		return NULL;
 	}
-	const struct tn_device_draw draw = {.operation = tn_operation_named(runtime, "bernoulli"),
-					    .text = "z = x >= 1 || " TN_BITS_63
-						    " < i64(x * 0x1p63)",
-					    .input = p};
+	const struct tn_device_draw draw = {
+		.operation = tn_operation_named(runtime, "bernoulli"),
+		.formula = {.text = "z = p >= 1 || " TN_BITS_63 " < i64(p * 0x1p63)",
+			    .inputs = "p",
+			    .scalars = "seed stream"},
+		.input = p};
 	tn_array *out = tn_array_make(runtime, tn_array_home(p), TN_BOOL, p->rank, p->shape);
 	if (!out)
 		return tn_end(runtime, runtime->report.status, NULL);

@@ -54,7 +54,7 @@ tn_status tn_reference_take(void *own, size_t own_size, const void *theirs, uint
 	if (size < sizeof(*call))
 		return TN_INVALID_ARGUMENT;
 	flags |= TN_DRY_RUN | TN_DETERMINISTIC;
-	if (tn_arguments_take(own, own_size, theirs) != TN_OK)
+	if (tn_arguments_take(own, own_size, theirs))
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
 					 "the arguments (%zu bytes) use fields newer than this "
 					 "backend's (%zu bytes)",

@@ -5,9 +5,9 @@
  *
  *	struct tn_map_args args;
  *	tn_status status = tn_reference_take(&args, sizeof(args), theirs, FLAGS, "map");
- *	if (status == TN_OK)
+ *	if (!status)
  *		status = check(&args);
- *	if (status != TN_OK || tn_reference_is_dry(&args.call))
+ *	if (status || tn_reference_is_dry(&args.call))
  *		return status;
  *	... the work, which can fail only for lack of memory, before it writes anything ...
  *

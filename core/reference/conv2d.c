@@ -83,33 +83,33 @@ static tn_status check_arguments(const struct tn_conv2d_args *args, const char *
 	const struct tn_operand *operands[] = {&args->x, &args->w, &args->y};
 	static const char *const names[] = {"x", "w", "y"};
 	tn_status status = TN_OK;
-	for (int i = 0; i < 3 && status == TN_OK; i++)
+	for (int i = 0; i < 3 && !status; i++)
 		status = tn_reference_check_real(&args->call, operation, names[i], operands[i],
 						 args->x.dtype,
 						 operands[i] == written ? WRITE : READ);
-	if (status == TN_OK)
+	if (!status)
 		status = check_settings(args, operation);
-	if (status == TN_OK)
+	if (!status)
 		status = check_shapes(args, operation);
-	if (status == TN_OK && written == &args->y) {
+	if (!status && written == &args->y) {
 		/* What only forward reads: bias, residual and activation. */
 		const struct tn_call *call = &args->call;
 		tn_dtype dtype = args->x.dtype;
 		status = tn_reference_check_activation(call, operation, args->activation);
-		if (status == TN_OK && args->has_residual > 1)
+		if (!status && args->has_residual > 1)
 			status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 						   "has_residual %u: expected 0 or 1",
 						   args->has_residual);
-		if (status == TN_OK && args->has_bias)
+		if (!status && args->has_bias)
 			status = tn_reference_check_real(call, operation, "bias", &args->bias,
 							 dtype, READ);
-		if (status == TN_OK && args->has_bias)
+		if (!status && args->has_bias)
 			status = tn_reference_check_shape(call, operation, "bias", &args->bias, 1,
 							  &args->w.shape[O]);
-		if (status == TN_OK && args->has_residual)
+		if (!status && args->has_residual)
 			status = tn_reference_check_real(call, operation, "residual",
 							 &args->residual, dtype, READ);
-		if (status == TN_OK && args->has_residual)
+		if (!status && args->has_residual)
 			status = tn_reference_check_shape(call, operation, "residual",
 							  &args->residual, 4, args->y.shape);
 	}
@@ -225,7 +225,7 @@ static tn_status run_pass(void *device, const struct tn_conv2d_args *args, const
 		bias = tn_reference_unpack(device, &args->bias);
 	if (has_residual)
 		residual = tn_reference_unpack(device, &args->residual);
-	if (status != TN_OK || (has_bias && !bias) || (has_residual && !residual)) {
+	if (status || (has_bias && !bias) || (has_residual && !residual)) {
 		status = tn_reference_no_memory(&args->call, operation);
 	} else {
 		if (bias) {
@@ -251,9 +251,9 @@ tn_status tn_reference_conv2d_forward(void *device, const struct tn_conv2d_args 
 {
 	struct tn_conv2d_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "conv2d_forward");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "conv2d_forward", &args.y);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	return run_pass(device, &args, "conv2d_forward", &args.y, forward_row);
 }
@@ -263,9 +263,9 @@ tn_status tn_reference_conv2d_input_gradient(void *device, const struct tn_conv2
 	struct tn_conv2d_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "conv2d_input_gradient");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "conv2d_input_gradient", &args.x);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	return run_pass(device, &args, "conv2d_input_gradient", &args.x, input_row);
 }
@@ -275,9 +275,9 @@ tn_status tn_reference_conv2d_weight_gradient(void *device, const struct tn_conv
 	struct tn_conv2d_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "conv2d_weight_gradient");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "conv2d_weight_gradient", &args.w);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	return run_pass(device, &args, "conv2d_weight_gradient", &args.w, weight_row);
 }

@@ -15,9 +15,9 @@ tn_status tn_reference_fill(void *device, const struct tn_fill_args *theirs)
 	size_t size;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "fill");
 	(void)device;
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check(&args.call, "fill", "output", &args.output, WRITE);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (args.value.dtype != args.output.dtype)
 		return tn_reference_fail(&args.call, TN_DTYPE, "fill",
@@ -56,18 +56,18 @@ tn_status tn_reference_copy(void *device, const struct tn_copy_args *theirs)
 	size_t size;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "copy");
 	(void)device;
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check(&args.call, "copy", "input", &args.input, READ);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check(&args.call, "copy", "output", &args.output, WRITE);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check_shape(&args.call, "copy", "output", &args.output,
 						  args.input.rank, args.input.shape);
-	if (status == TN_OK && args.input.dtype != args.output.dtype)
+	if (!status && args.input.dtype != args.output.dtype)
 		status = tn_reference_fail(&args.call, TN_DTYPE, "copy",
 					   "output: expected the input's dtype %d, found %d",
 					   args.input.dtype, args.output.dtype);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.output.dtype);
 	n = tn_reference_count(&args.output);

@@ -14,28 +14,28 @@ static tn_status check_arguments(const struct tn_cross_entropy_args *args, const
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *x = &args->x, *labels = &args->labels;
 	tn_status status = tn_reference_check_real(call, operation, "x", x, x->dtype, READ);
-	if (status == TN_OK && x->rank != 2)
+	if (!status && x->rank != 2)
 		status = tn_reference_fail(call, TN_SHAPE, operation, "x: rank %u, expected 2",
 					   x->rank);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check(call, operation, "labels", labels, READ);
-	if (status == TN_OK && labels->dtype != TN_I32)
+	if (!status && labels->dtype != TN_I32)
 		status = tn_reference_fail(call, TN_DTYPE, operation,
 					   "labels: expected i32, found dtype %d", labels->dtype);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check_shape(call, operation, "labels", labels, 1, x->shape);
 	const struct tn_operand *operands[] = {&args->lse, &args->loss};
 	static const char *const names[] = {"lse", "loss"};
-	for (int i = 0; i < 2 && status == TN_OK; i++) {
+	for (int i = 0; i < 2 && !status; i++) {
 		status = tn_reference_check_real(call, operation, names[i], operands[i], x->dtype,
 						 is_forward ? WRITE : READ);
-		if (status == TN_OK)
+		if (!status)
 			status = tn_reference_check_shape(call, operation, names[i], operands[i], 1,
 							  x->shape);
 	}
-	if (status == TN_OK && !is_forward)
+	if (!status && !is_forward)
 		status = tn_reference_check_real(call, operation, "dx", &args->dx, x->dtype, WRITE);
-	if (status == TN_OK && !is_forward)
+	if (!status && !is_forward)
 		status = tn_reference_check_shape(call, operation, "dx", &args->dx, 2, x->shape);
 	return status;
 }
@@ -80,9 +80,9 @@ tn_status tn_reference_cross_entropy_forward(void *device,
 	uint64_t n;
 	tn_status status =
 		tn_reference_take(&args, sizeof(args), theirs, 0, "cross_entropy_forward");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "cross_entropy_forward", 1);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	n = (uint64_t)args.x.shape[0];
 	x = tn_reference_unpack(device, &args.x);
@@ -134,9 +134,9 @@ tn_status tn_reference_cross_entropy_backward(void *device,
 	double *x, *lse, *dloss;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "cross_entropy_backward");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "cross_entropy_backward", 0);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	x = tn_reference_unpack(device, &args.x);
 	lse = tn_reference_unpack(device, &args.lse);

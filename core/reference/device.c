@@ -72,10 +72,10 @@ tn_status tn_reference_open(void *instance, const struct tn_open_args *theirs, v
 	struct reference_device *opened;
 	struct tn_open_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "open");
-	if (status == TN_OK && args.index)
+	if (!status && args.index)
 		status = tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "open",
 					   "device %u: expected 0, the only device", args.index);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	opened = own->host->alloc(own->host->context, sizeof(*opened), 0);
 	if (!opened)
@@ -99,7 +99,7 @@ tn_status tn_reference_alloc(void *device, const struct tn_alloc_args *theirs, u
 	struct tn_alloc_args args;
 	void *memory;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "alloc");
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (args.size == 0)
 		return tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "alloc",
@@ -131,10 +131,10 @@ tn_status tn_reference_free(void *device, const struct tn_free_args *theirs)
 	struct reference_device *own = device;
 	struct tn_free_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "free");
-	if (status == TN_OK && !args.buffer)
+	if (!status && !args.buffer)
 		status = tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "free",
 					   "buffer: 0 is never a handle");
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	own->host->free(own->host->context, (void *)(uintptr_t)args.buffer);
 	return TN_OK;
@@ -144,7 +144,7 @@ static tn_status take_transfer(struct tn_transfer_args *args, const struct tn_tr
 			       const char *operation)
 {
 	tn_status status = tn_reference_take(args, sizeof(*args), theirs, TN_ASYNC, operation);
-	if (status != TN_OK || args->call.flags & TN_DRY_RUN)
+	if (status || args->call.flags & TN_DRY_RUN)
 		return status;
 	if (!args->buffer)
 		return tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, operation,
@@ -161,7 +161,7 @@ tn_status tn_reference_upload(void *device, const struct tn_transfer_args *their
 	struct tn_transfer_args args;
 	tn_status status = take_transfer(&args, theirs, "upload");
 	(void)device;
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	if (args.size)
 		memmove((char *)(uintptr_t)args.buffer + args.offset, args.host, args.size);
@@ -173,7 +173,7 @@ tn_status tn_reference_download(void *device, const struct tn_transfer_args *the
 	struct tn_transfer_args args;
 	tn_status status = take_transfer(&args, theirs, "download");
 	(void)device;
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	if (args.size)
 		memmove(args.host, (const char *)(uintptr_t)args.buffer + args.offset, args.size);
@@ -185,7 +185,7 @@ tn_status tn_reference_sync(void *device, const struct tn_sync_args *theirs)
 	struct tn_sync_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "sync");
 	(void)device;
-	if (status == TN_OK)
+	if (!status)
 		tn_reference_is_dry(&args.call);
 	return status;
 }

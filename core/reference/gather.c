@@ -28,11 +28,11 @@ static tn_status check_arguments(const struct tn_gather_args *args, const char *
 	const struct tn_call *call = &args->call;
 	int64_t shape[TN_MAX_RANK];
 	tn_status status = tn_reference_check(call, operation, "input", &args->input, READ);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check(call, operation, "output", &args->output, WRITE);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check(call, operation, "indices", indices, READ);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
 		return tn_reference_fail(call, TN_DTYPE, operation,
@@ -79,9 +79,9 @@ tn_status tn_reference_gather(void *device, const struct tn_gather_args *theirs)
 	size_t size;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "gather");
 	(void)device;
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "gather", &args.input, &args.output);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.output.dtype);
 	n = tn_reference_count(&args.output);
@@ -132,12 +132,12 @@ tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *th
 	size_t size;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "scatter_add");
 	(void)device;
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "scatter_add", &args.output, &args.input);
-	if (status == TN_OK && !sum_dtype(args.input.dtype))
+	if (!status && !sum_dtype(args.input.dtype))
 		status = tn_reference_fail(&args.call, TN_UNSUPPORTED, "scatter_add",
 					   "dtype %d: sums are not supported", args.input.dtype);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.input.dtype);
 	n = tn_reference_count(&args.input);

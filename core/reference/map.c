@@ -33,7 +33,7 @@ tn_status tn_reference_map(void *device, const struct tn_map_args *theirs)
 	struct tn_map_args args;
 	struct runner *runner;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "map");
-	if (status != TN_OK)
+	if (status)
 		return status;
 	const struct tn_operand *shape = args.outputs;
 	const struct tn_call *call = &args.call;
@@ -45,20 +45,19 @@ tn_status tn_reference_map(void *device, const struct tn_map_args *theirs)
 					 "an output: rank %u, expected at most %d", shape->rank,
 					 TN_MAX_RANK);
 	status = tn_reference_check_program(call, "map", args.program, args.scalars, shape->rank);
-	for (uint32_t i = 0;
-	     status == TN_OK && i < args.program->n_inputs + args.program->n_outputs; i++) {
+	for (uint32_t i = 0; !status && i < args.program->n_inputs + args.program->n_outputs; i++) {
 		int is_input = i < args.program->n_inputs;
 		const char *name = is_input ? "an input" : "an output";
 		const struct tn_operand *operand =
 			is_input ? &args.inputs[i] : &args.outputs[i - args.program->n_inputs];
 		status = tn_reference_check(call, "map", name, operand, is_input ? READ : WRITE);
-		if (status == TN_OK)
+		if (!status)
 			status = tn_reference_check_storage(call, "map", name, operand);
-		if (status == TN_OK)
+		if (!status)
 			status = tn_reference_check_shape(call, "map", name, operand, shape->rank,
 							  shape->shape);
 	}
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	runner = tn_reference_runner(device, args.program, args.scalars, args.outputs[0].rank,
 				     args.outputs[0].shape);

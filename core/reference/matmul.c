@@ -14,11 +14,11 @@ static tn_status check_arguments(const struct tn_matmul_args *args)
 	int64_t shape[TN_MAX_RANK];
 	uint32_t rank = a->rank;
 	tn_status status = tn_reference_check_real(call, "matmul", "a", a, a->dtype, READ);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check_real(call, "matmul", "b", b, a->dtype, READ);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check_real(call, "matmul", "c", c, a->dtype, WRITE);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (rank < LOWEST_RANK || rank > HIGHEST_RANK)
 		return tn_reference_fail(call, TN_SHAPE, "matmul",
@@ -28,19 +28,19 @@ static tn_status check_arguments(const struct tn_matmul_args *args)
 	shape[rank - 1] = b->rank == rank ? b->shape[rank - 1] : 0;
 	status = tn_reference_check_shape(call, "matmul", "b", b, rank, shape);
 	shape[rank - 2] = a->shape[rank - 2];
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check_shape(call, "matmul", "c", c, rank, shape);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	status = tn_reference_check_activation(&args->call, "matmul", args->activation);
-	if (status == TN_OK && args->has_bias > 1)
+	if (!status && args->has_bias > 1)
 		status = tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "matmul",
 					   "has_bias %u: expected 0 or 1", args->has_bias);
-	if (status != TN_OK || !args->has_bias)
+	if (status || !args->has_bias)
 		return status;
 	status =
 		tn_reference_check_real(&args->call, "matmul", "bias", &args->bias, c->dtype, READ);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	return tn_reference_check_shape(&args->call, "matmul", "bias", &args->bias, 1,
 					&c->shape[c->rank - 1]);
@@ -118,9 +118,9 @@ tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 	struct scratch scratch = {0};
 	struct tn_matmul_args args;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "matmul");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	uint64_t m = (uint64_t)args.c.shape[args.c.rank - 2];
 	uint64_t n = (uint64_t)args.c.shape[args.c.rank - 1];
@@ -135,7 +135,7 @@ tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 				 (scratch.bias || !args.has_bias)
 			 ? TN_OK
 			 : tn_reference_no_memory(&args.call, "matmul");
-	if (status == TN_OK)
+	if (!status)
 		batch(&args, &scratch);
 	double *all[] = {scratch.a, scratch.b, scratch.row, scratch.old, scratch.bias};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -89,12 +89,12 @@ static tn_status check_rules(const struct tn_norm_args *args, const char *operat
 			     const struct rule *rules, size_t n_rules)
 {
 	tn_status status = TN_OK;
-	for (size_t i = 0; i < n_rules && status == TN_OK; i++) {
+	for (size_t i = 0; i < n_rules && !status; i++) {
 		if (!rules[i].is_used)
 			continue;
 		status = tn_reference_check_real(&args->call, operation, rules[i].name,
 						 rules[i].operand, args->x.dtype, rules[i].access);
-		if (status == TN_OK)
+		if (!status)
 			status = tn_reference_check_shape(&args->call, operation, rules[i].name,
 							  rules[i].operand, rules[i].rank,
 							  rules[i].shape);
@@ -160,9 +160,9 @@ static tn_status check_arguments(const struct tn_norm_args *args, const char *op
 		 x->rank, x->shape},
 	};
 	tn_status status = check_rules(args, operation, rules, 1);
-	if (status == TN_OK)
+	if (!status)
 		status = check_settings(args, operation, kind);
-	if (status == TN_OK)
+	if (!status)
 		status = check_rules(args, operation, rules, sizeof(rules) / sizeof(rules[0]));
 	return status;
 }
@@ -256,13 +256,13 @@ static tn_status forward(void *device, const struct tn_norm_args *theirs, const 
 	struct tn_norm_args args;
 	struct extent e;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, operation);
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, operation, kind, 1);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	e = extent_of(&args, kind);
 	status = make_copies(device, &args, &e, 1, &copies);
-	if (status == TN_OK) {
+	if (!status) {
 		for (int64_t group = 0; group < e.n_groups; group++) {
 			if (!args.use_statistics)
 				group_statistics(&e, kind, args.epsilon, &copies, group);
@@ -323,13 +323,13 @@ static tn_status backward(void *device, const struct tn_norm_args *theirs, const
 	struct tn_norm_args args;
 	struct extent e;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, operation);
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, operation, kind, 0);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	e = extent_of(&args, kind);
 	status = make_copies(device, &args, &e, 0, &copies);
-	if (status == TN_OK) {
+	if (!status) {
 		/* dy := dresidual */
 		uint64_t n = tn_reference_count(&args.y);
 		for (uint64_t i = 0; copies.result && i < n; i++) {

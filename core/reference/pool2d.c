@@ -50,12 +50,12 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 	int64_t shape[4];
 	tn_status status = tn_reference_check_real(call, operation, "x", x, x->dtype,
 						   is_forward ? READ : WRITE);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check_real(call, operation, "y", &args->y, x->dtype,
 						 is_forward ? WRITE : READ);
-	if (status == TN_OK)
+	if (!status)
 		status = check_settings(args, operation);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (x->rank != 4)
 		return tn_reference_fail(call, TN_SHAPE, operation, "x: rank %u, expected 4",
@@ -66,20 +66,20 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 	shape[Q] = windows(x->shape[W], args->padding[LEFT], args->padding[RIGHT], args->kernel[1],
 			   args->stride[1]);
 	status = tn_reference_check_shape(call, operation, "y", &args->y, 4, shape);
-	if (status == TN_OK && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
+	if (!status && args->kind == TN_POOL_MAX && !is_forward && !args->has_index)
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					   "has_index: expected 1 for the gradient of a maximum");
-	if (status == TN_OK && args->kind == TN_POOL_MAX && args->has_index) {
+	if (!status && args->kind == TN_POOL_MAX && args->has_index) {
 		status = tn_reference_check(call, operation, "index", &args->index,
 					    is_forward ? WRITE : READ);
-		if (status == TN_OK && args->index.dtype != TN_I32)
+		if (!status && args->index.dtype != TN_I32)
 			status = tn_reference_fail(call, TN_DTYPE, operation,
 						   "index: expected i32, found dtype %d",
 						   args->index.dtype);
-		if (status == TN_OK)
+		if (!status)
 			status = tn_reference_check_shape(call, operation, "index", &args->index, 4,
 							  args->y.shape);
-		if (status == TN_OK && args->x.shape[H] > INT32_MAX / args->x.shape[W])
+		if (!status && args->x.shape[H] > INT32_MAX / args->x.shape[W])
 			status = tn_reference_fail(
 				call, TN_SHAPE, operation,
 				"x: a plane of %lld x %lld exceeds the range of an i32 index",
@@ -187,9 +187,9 @@ tn_status tn_reference_pool2d_forward(void *device, const struct tn_pool2d_args 
 	struct tn_pool2d_args args;
 	double *x, *y;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "pool2d_forward");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "pool2d_forward", 1);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	x = tn_reference_unpack(device, &args.x);
 	y = tn_reference_numbers(device, tn_reference_count(&args.y));
@@ -239,9 +239,9 @@ tn_status tn_reference_pool2d_backward(void *device, const struct tn_pool2d_args
 	uint64_t n;
 	tn_status status =
 		tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, "pool2d_backward");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "pool2d_backward", 0);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	n = tn_reference_count(&args.x);
 	dx = tn_reference_numbers(device, n);

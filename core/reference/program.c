@@ -80,11 +80,11 @@ tn_status tn_reference_check_program(const struct tn_call *call, const char *ope
 	if (program->n_scalars && !scalars)
 		return tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					 "scalars: expected %u, found NULL", program->n_scalars);
-	for (uint32_t i = 0; status == TN_OK && i < program->n_instructions; i++)
+	for (uint32_t i = 0; !status && i < program->n_instructions; i++)
 		status = check_instruction(call, operation, program, i, rank);
-	for (uint32_t i = 0; status == TN_OK && i < program->n_scalars; i++)
+	for (uint32_t i = 0; !status && i < program->n_scalars; i++)
 		status = check_scalar(call, operation, &scalars[i], i);
-	for (uint32_t j = 0; status == TN_OK && j < program->n_outputs; j++) {
+	for (uint32_t j = 0; !status && j < program->n_outputs; j++) {
 		if (program->outputs[j] >= program->n_instructions)
 			status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 						   "output %u is value %u of %u", j,

@@ -106,11 +106,11 @@ static tn_status check_group(const struct tn_call *call, const char *name,
 			     const int64_t *shape, int access)
 {
 	tn_status status = TN_OK;
-	for (uint32_t i = 0; i < n && status == TN_OK; i++) {
+	for (uint32_t i = 0; i < n && !status; i++) {
 		status = tn_reference_check(call, "reduce", name, &operands[i], access);
-		if (status == TN_OK)
+		if (!status)
 			status = tn_reference_check_storage(call, "reduce", name, &operands[i]);
-		if (status == TN_OK)
+		if (!status)
 			status = tn_reference_check_shape(call, "reduce", name, &operands[i], rank,
 							  shape);
 	}
@@ -148,12 +148,12 @@ static tn_status check_programs(const struct tn_reduce_args *args)
 	uint32_t rank = args->inputs[0].rank;
 	tn_status status = tn_reference_check_program(&args->call, "reduce", args->prologue,
 						      args->scalars, rank);
-	if (status == TN_OK)
+	if (!status)
 		status = check_values(args);
-	if (status == TN_OK && args->epilogue)
+	if (!status && args->epilogue)
 		status = tn_reference_check_program(&args->call, "reduce", args->epilogue,
 						    args->epilogue_scalars, rank - args->n_reduced);
-	if (status == TN_OK && n_epilogue_inputs(args) && !args->epilogue_inputs)
+	if (!status && n_epilogue_inputs(args) && !args->epilogue_inputs)
 		status = tn_reference_fail(&args->call, TN_INVALID_ARGUMENT, "reduce",
 					   "epilogue_inputs: expected %u, found NULL",
 					   n_epilogue_inputs(args));
@@ -175,16 +175,16 @@ static tn_status check_arguments(const struct tn_reduce_args *args)
 					 "n_reduced %u or rank %u is out of range", args->n_reduced,
 					 args->inputs[0].rank);
 	tn_status status = check_programs(args);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	const int64_t *shape = args->inputs[0].shape;
 	uint32_t rank = args->inputs[0].rank, kept = rank - args->n_reduced;
 	status = check_group(call, "an input", args->inputs, args->prologue->n_inputs, rank, shape,
 			     READ);
-	if (status == TN_OK)
+	if (!status)
 		status = check_group(call, "an epilogue input", args->epilogue_inputs,
 				     n_epilogue_inputs(args), kept, shape, READ);
-	if (status == TN_OK)
+	if (!status)
 		status = check_group(call, "an output", args->outputs, n_outputs(args), kept, shape,
 				     WRITE);
 	return status;
@@ -296,9 +296,9 @@ tn_status tn_reference_reduce(void *device, const struct tn_reduce_args *theirs)
 	struct work work = {0};
 	uint32_t rank;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "reduce");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	rank = args.inputs[0].rank;
 	work.prologue = tn_reference_runner(device, args.prologue, args.scalars, rank,

@@ -147,15 +147,15 @@ static tn_status check_arguments(const struct tn_scan_args *args)
 	const struct tn_call *call = &args->call;
 	const struct tn_operand *input = &args->input;
 	tn_status status = tn_reference_check(call, "scan", "input", input, READ);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check(call, "scan", "output", &args->output, WRITE);
-	if (status == TN_OK)
+	if (!status)
 		status = check_kind(args);
-	if (status == TN_OK && args->axis >= input->rank)
+	if (!status && args->axis >= input->rank)
 		status = tn_reference_fail(call, TN_SHAPE, "scan",
 					   "axis %u: expected less than the rank %u", args->axis,
 					   input->rank);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check_shape(call, "scan", "output", &args->output,
 						  input->rank, input->shape);
 	return status;
@@ -169,9 +169,9 @@ tn_status tn_reference_scan(void *device, const struct tn_scan_args *theirs)
 	uint64_t lines;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "scan");
 	(void)device;
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	/* One element on the axis: the cursors move from line to line. */
 	input = args.input;

@@ -14,19 +14,19 @@ static tn_status check_arguments(const struct tn_softmax_args *args, const char 
 	const struct tn_operand *y = &args->y;
 	tn_status status =
 		tn_reference_check_real(call, operation, "the output", written, y->dtype, WRITE);
-	for (int i = 0; i < 2 && status == TN_OK; i++) {
+	for (int i = 0; i < 2 && !status; i++) {
 		if (read[i])
 			status = tn_reference_check_real(call, operation, "an input", read[i],
 							 y->dtype, READ);
-		if (status == TN_OK && read[i])
+		if (!status && read[i])
 			status = tn_reference_check_shape(call, operation, "an input", read[i],
 							  written->rank, written->shape);
 	}
-	if (status == TN_OK && args->axis >= y->rank)
+	if (!status && args->axis >= y->rank)
 		status = tn_reference_fail(call, TN_SHAPE, operation,
 					   "axis %u: expected less than the rank %u", args->axis,
 					   y->rank);
-	if (status == TN_OK && args->logarithm > 1)
+	if (!status && args->logarithm > 1)
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					   "logarithm is %u, expected 0 or 1", args->logarithm);
 	return status;
@@ -77,9 +77,9 @@ tn_status tn_reference_softmax_forward(void *device, const struct tn_softmax_arg
 	double *x, *y;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "softmax_forward");
 	read[0] = &args.x;
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "softmax_forward", read, &args.y);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	lines = lines_of(&args.y, args.axis);
 	x = tn_reference_unpack(device, &args.x);
@@ -123,9 +123,9 @@ tn_status tn_reference_softmax_backward(void *device, const struct tn_softmax_ar
 		tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE, "softmax_backward");
 	read[0] = &args.y;
 	read[1] = &args.dy;
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "softmax_backward", read, &args.dx);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	lines = lines_of(&args.y, args.axis);
 	y = tn_reference_unpack(device, &args.y);

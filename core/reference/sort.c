@@ -67,7 +67,7 @@ static tn_status check_output(const struct tn_sort_args *args, const char *name,
 	const struct tn_call *call = &args->call;
 	int64_t shape[TN_MAX_RANK], k;
 	tn_status status = tn_reference_check(call, "sort", name, output, WRITE);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (output->dtype != dtype)
 		return tn_reference_fail(call, TN_DTYPE, "sort", "%s: expected dtype %d, found %d",
@@ -153,25 +153,25 @@ tn_status tn_reference_sort(void *device, const struct tn_sort_args *theirs)
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "sort");
 	const struct tn_call *call = &args.call;
 	const struct tn_operand *input = &args.input;
-	if (status == TN_OK)
+	if (!status)
 		status = check_flags(&args);
-	if (status == TN_OK)
+	if (!status)
 		status = tn_reference_check(call, "sort", "input", input, READ);
-	if (status == TN_OK && !tn_compute_dtype(input->dtype))
+	if (!status && !tn_compute_dtype(input->dtype))
 		status = tn_reference_fail(call, TN_UNSUPPORTED, "sort",
 					   "dtype %d cannot be sorted", input->dtype);
-	if (status == TN_OK && args.axis >= input->rank)
+	if (!status && args.axis >= input->rank)
 		status = tn_reference_fail(call, TN_SHAPE, "sort",
 					   "axis %u: expected less than the rank %u", args.axis,
 					   input->rank);
-	if (status == TN_OK && args.has_values)
+	if (!status && args.has_values)
 		status = check_output(&args, "values", &args.values, input->dtype);
-	if (status == TN_OK && args.has_indices)
+	if (!status && args.has_indices)
 		status = check_output(&args, "indices", &args.indices, TN_I64);
-	if (status == TN_OK && args.has_values && args.has_indices)
+	if (!status && args.has_values && args.has_indices)
 		status = tn_reference_check_shape(call, "sort", "indices", &args.indices,
 						  args.values.rank, args.values.shape);
-	if (status != TN_OK || tn_reference_is_dry(&args.call))
+	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	/* Two arrays of places, of two numbers each. */
 	places = tn_reference_numbers(device, 4 * (uint64_t)args.input.shape[args.axis]);

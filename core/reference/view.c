@@ -53,13 +53,13 @@ tn_status tn_reference_check(const struct tn_call *call, const char *operation, 
 		return tn_reference_fail(call, TN_UNSUPPORTED, operation,
 					 "%s: rank %u, expected at most %d", name, operand->rank,
 					 TN_MAX_RANK);
-	for (uint32_t axis = 0; axis < operand->rank && status == TN_OK; axis++) {
+	for (uint32_t axis = 0; axis < operand->rank && !status; axis++) {
 		status = check_axis(call, operation, name, operand, axis, access);
-		if (status == TN_OK && __builtin_mul_overflow(n, operand->shape[axis], &n))
+		if (!status && __builtin_mul_overflow(n, operand->shape[axis], &n))
 			status = tn_reference_fail(call, TN_SHAPE, operation,
 						   "%s: more than 2^63 - 1 elements", name);
 	}
-	if (status == TN_OK && !operand->buffer && !(call->flags & TN_DRY_RUN))
+	if (!status && !operand->buffer && !(call->flags & TN_DRY_RUN))
 		status = tn_reference_fail(call, TN_INVALID_ARGUMENT, operation,
 					   "%s: buffer 0 is never a handle", name);
 	return status;

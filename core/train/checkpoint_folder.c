@@ -92,12 +92,6 @@ static double read_metric(const tn_safetensors *file)
 	return metric;
 }
 
-static tn_status no_memory(struct tn_error_info *error, const char *path)
-{
-	return tn_fail(error, TN_OUT_OF_MEMORY, "checkpoint_folder", "%s: no memory",
-		       tn_file_label(path));
-}
-
 /* Adds a file, if its name is that of a checkpoint. */
 static tn_status add_file(tn_checkpoint_folder *folder, const char *name,
 			  struct tn_error_info *error)
@@ -113,7 +107,7 @@ static tn_status add_file(tn_checkpoint_folder *folder, const char *name,
 	entry.path = file_path(folder, entry.step);
 	if (!entry.path || !reserve(folder)) {
 		tn_mem_free(entry.path);
-		return no_memory(error, folder->path);
+		return tn_no_memory(error, "checkpoint_folder", tn_file_label(folder->path), NULL);
 	}
 	if (errno || strcmp(strrchr(entry.path, '/') + 1, name) != 0) {
 		tn_mem_free(entry.path);
@@ -181,7 +175,7 @@ static tn_status make_folders(const char *path, const char *operation, struct tn
 	tn_status status = TN_OK;
 	char *part = tn_mem_copy_string(path);
 	if (!part)
-		return no_memory(error, path);
+		return tn_no_memory(error, "checkpoint_folder", tn_file_label(path), NULL);
 	for (char *end = part; end && !status;) {
 		end = strchr(end + 1, '/');
 		if (end)
@@ -215,7 +209,8 @@ static tn_status take_folder(tn_checkpoint_folder *folder, struct tn_error_info 
 			       tn_file_label(folder->path), strerror(errno));
 	tn_text_init(&text);
 	tn_text_format(&text, "%s/tenon.lock", folder->path);
-	status = text.failed ? no_memory(error, folder->path)
+	status = text.failed ? tn_no_memory(error, "checkpoint_folder", tn_file_label(folder->path),
+					    NULL)
 			     : tn_lock_file_take(text.data, operation,
 						 "another run saves its checkpoints here",
 						 &folder->lock, &is_locked, error);
@@ -252,7 +247,7 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 	if (!folder || !copy) {
 		tn_mem_free(folder);
 		tn_mem_free(copy);
-		no_memory(&error, path);
+		tn_no_memory(&error, "checkpoint_folder", tn_file_label(path), NULL);
 		tn_runtime_keep(rt, &error);
 		return NULL;
 	}
@@ -357,8 +352,10 @@ static tn_status write_step(tn_checkpoint_folder *folder, uint64_t step, double 
 	char *path = file_path(folder, step);
 	struct tn_checkpoint_own all = own ? *own : (struct tn_checkpoint_own){.n_arrays = 0};
 	struct tn_checkpoint_array *arrays = tn_mem_zeroed(all.n_arrays + 1, sizeof(*arrays));
-	tn_status status =
-		path && arrays && reserve(folder) ? TN_OK : no_memory(error, folder->path);
+	tn_status status = path && arrays && reserve(folder)
+				   ? TN_OK
+				   : tn_no_memory(error, "checkpoint_folder",
+						  tn_file_label(folder->path), NULL);
 	/* After reserve, which may move the entries. */
 	struct entry *old = find_step(folder, step);
 	if (old && isnan(metric))

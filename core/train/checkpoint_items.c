@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "array/array.h"
 #include "array/shape.h"
 #include "capture/capture.h"
@@ -208,9 +209,12 @@ static void add_rule(struct tn_checkpoint_items *items)
 			.step = (uint64_t)i + 1, .lr = 1.0, .weight_decay = 0.25, .is_adapted = 1};
 		rule->scalars_at(optimizer->options, &at, values[i]);
 	}
-	for (uint32_t i = 0; i < rule->n_scalars; i++) {
+	const char *scalar = rule->scalars;
+	for (uint32_t i = 0; i < optimizer->n_scalars; i++) {
+		const int length = (int)tn_word_length(scalar);
 		struct tn_checkpoint_item *item =
-			add_item(items, TN_ITEM_OPTION, ".optimizer.options.%s", rule->scalars[i]);
+			add_item(items, TN_ITEM_OPTION, ".optimizer.options.%.*s", length, scalar);
+		scalar += length + 1;
 		set_shape(item, TN_F64, 1, (const int64_t[]){2});
 		item->own[0] = tn_bits_of_f64(values[0][i]);
 		item->own[1] = tn_bits_of_f64(values[1][i]);
@@ -524,9 +528,9 @@ tn_status tn_checkpoint_items_of_options(struct tn_checkpoint_items *items,
 		add_schedule(items);
 	if (checkpoint->scaler)
 		add_scaler(items);
-	return items->failed ? tn_runtime_fail(items->runtime, TN_OUT_OF_MEMORY, operation,
-					       "no host memory for the list of options")
-			     : TN_OK;
+	return items->failed
+		       ? tn_runtime_no_memory(items->runtime, operation, "the list of options")
+		       : TN_OK;
 }
 
 void tn_checkpoint_items_release(struct tn_checkpoint_items *items)

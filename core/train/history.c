@@ -6,10 +6,9 @@
 #include "train/history.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -45,66 +44,44 @@ void tn_history_release(struct tn_history *history)
 	history->n = 0;
 }
 
-/* The shortest of 15 to 17 digits that gives the same number; a decimal point in any locale. */
-static void add_number(struct tn_text *text, double value)
+/* A number with a key of two parts: "train_" and "loss". */
+static void add_number(struct tn_json_writer *json, const char *prefix, const char *name,
+		       double value)
 {
-	char digits[40];
-	if (!isfinite(value)) {
-		tn_text_add(text, "null");
-		return;
-	}
-	for (int precision = 15; precision <= 17; precision++) {
-		snprintf(digits, sizeof(digits), "%.*g", precision, value);
-		if (strtod(digits, NULL) == value)
-			break;
-	}
-	for (char *byte = digits; *byte; byte++) {
-		if (!strchr("0123456789+-e", *byte))
-			*byte = '.';
-	}
-	tn_text_add(text, digits);
+	struct tn_text key;
+	tn_text_init(&key);
+	tn_text_format(&key, "%s%s", prefix, name);
+	if (key.failed)
+		json->text.failed = 1;
+	else
+		tn_json_add_number(json, key.data, value, 0);
+	tn_text_release(&key);
 }
 
-/* A string's bytes, with the escapes that JSON requires. */
-static void add_string(struct tn_text *text, const char *string)
+static void add_values(struct tn_json_writer *json, const struct tn_history *history,
+		       const char *prefix, const struct tn_trainer_values *values)
 {
-	for (; *string; string++) {
-		unsigned char byte = (unsigned char)*string;
-		if (byte == '"' || byte == '\\' || byte < 0x20)
-			tn_text_format(text, "\\u%04x", byte);
-		else
-			tn_text_append(text, string, 1);
-	}
-}
-
-static void add_values(struct tn_text *text, const struct tn_history *history, const char *prefix,
-		       const struct tn_trainer_values *values)
-{
-	tn_text_format(text, ", \"%s_loss\": ", prefix);
-	add_number(text, values->samples ? values->loss : NAN);
-	for (size_t i = 0; i < history->n_metrics; i++) {
-		tn_text_format(text, ", \"%s_", prefix);
-		add_string(text, tn_metric_name(history->metrics[i]));
-		tn_text_add(text, "\": ");
-		add_number(text, values->metrics[i]);
-	}
+	add_number(json, prefix, "loss", values->samples ? values->loss : NAN);
+	for (size_t i = 0; i < history->n_metrics; i++)
+		add_number(json, prefix, tn_metric_name(history->metrics[i]), values->metrics[i]);
 }
 
 char *tn_history_json(const struct tn_history *history)
 {
-	struct tn_text text;
-	tn_text_init(&text);
-	tn_text_add(&text, "");
+	struct tn_json_writer json;
+	tn_json_writer_init(&json, TN_JSON_SPACED);
+	json.long_escapes = 1;
 	for (size_t i = 0; i < history->n; i++) {
 		const struct tn_trainer_epoch *epoch = history->epochs[i];
-		tn_text_format(&text, "{\"epoch\": %llu, \"step\": %llu, \"lr\": ",
-			       (unsigned long long)epoch->epoch, (unsigned long long)epoch->step);
-		add_number(&text, epoch->lr);
-		tn_text_add(&text, ", \"seconds\": ");
-		add_number(&text, epoch->train.seconds);
-		add_values(&text, history, "train", &epoch->train);
-		add_values(&text, history, "val", &epoch->validation);
-		tn_text_add(&text, "}\n");
+		tn_json_begin_object(&json, NULL);
+		tn_json_add_unsigned(&json, "epoch", epoch->epoch);
+		tn_json_add_unsigned(&json, "step", epoch->step);
+		tn_json_add_number(&json, "lr", epoch->lr, 0);
+		tn_json_add_number(&json, "seconds", epoch->train.seconds, 0);
+		add_values(&json, history, "train_", &epoch->train);
+		add_values(&json, history, "val_", &epoch->validation);
+		tn_json_end(&json);
+		tn_text_add(&json.text, "\n");
 	}
-	return tn_text_take(&text);
+	return tn_json_writer_take(&json);
 }

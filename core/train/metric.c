@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 #include "train/metric_classes.h"
 #include "train/metric_numbers.h"
 
@@ -153,10 +153,8 @@ static tn_status check_options(struct tn_runtime *rt, const struct tn_metric_opt
 /* Names are keys of histories in JSON, and stand in checkpoints. */
 static int is_name(const char *name)
 {
-	size_t left = strlen(name), n = left;
-	for (; left && n; left -= n, name += n)
-		n = tn_utf8_length(name, left);
-	return n && !left;
+	size_t length = strlen(name);
+	return length && tn_utf8_prefix(name, length) == length;
 }
 
 static tn_metric *make(tn_context *context, const struct tn_metric_class *class_, const char *name)

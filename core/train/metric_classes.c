@@ -64,10 +64,14 @@ static tn_number ignored_label(const struct tn_metric_sums *sums)
 	return tn_number_i64(o->has_ignore_label ? o->ignore_label : INT64_MIN);
 }
 
-static tn_array *map2(const char *text, const tn_array *x, const tn_array *y, tn_number a)
+/* Of answers and labels. */
+static tn_array *map_labels(const char *text, const struct tn_metric_sums *sums,
+			    const tn_array *answers, const tn_array *labels)
 {
-	return tn_map_number(text, 2, (const char *[]){"x", "y"}, (const tn_array *[]){x, y}, 1,
-			     (const char *[]){"a"}, &a);
+	const tn_number ignored = ignored_label(sums);
+	return tn_map_number(text, 2, (const char *[]){"answer", "label"},
+			     (const tn_array *[]){answers, labels}, 1, (const char *[]){"ignored"},
+			     &ignored);
 }
 
 static tn_array *sum_all(const tn_array *array)
@@ -80,15 +84,24 @@ static tn_array *sum_all(const tn_array *array)
 /* `hits` is true where the answer is right. */
 static tn_status add_hits(struct tn_metric_sums *sums, const tn_array *hits, const tn_array *labels)
 {
-	static const struct tn_short_program all = {"out0 = x + c; out1 = y + a", 3, 1, 2, TN_I64};
-	static const struct tn_short_program some = {"out0 = x + c; out1 = y + d", 4, 0, 2, 0};
+	static const struct tn_formula all = {
+		.text = "right = right + batch_right; counted = counted + batch_size",
+		.inputs = "right counted batch_right",
+		.scalars = "batch_size",
+		.outputs = "right counted",
+		.scalar_dtype = TN_I64};
+	static const struct tn_formula some = {
+		.text = "right = right + batch_right; counted = counted + batch_counted",
+		.inputs = "right counted batch_right batch_counted",
+		.outputs = "right counted"};
 	if (!hits || !labels)
 		return tn_runtime_of(sums->context)->error.status;
 	const tn_array *right = sum_all(hits);
 	double size = (double)labels->size;
 	if (!sums->options->has_ignore_label)
 		return tn_metric_sums_add(sums, &all, 1, &right, &size);
-	const tn_array *counted = sum_all(map2("z = x != a", labels, labels, ignored_label(sums)));
+	const tn_array *counted =
+		sum_all(map_labels("z = answer != ignored", sums, labels, labels));
 	return tn_metric_sums_add(sums, &some, 2, (const tn_array *[]){right, counted}, NULL);
 }
 
@@ -101,7 +114,10 @@ static double fraction(const struct tn_metric_sums *sums, double *const *arrays)
 static tn_array *answered(const char *text, const struct tn_metric_sums *sums,
 			  const tn_array *output, const tn_array *target)
 {
-	return map2(text, output, target, tn_number_f64(sums->options->threshold));
+	const tn_number threshold = tn_number_f64(sums->options->threshold);
+	return tn_map_number(text, 2, (const char *[]){"output", "target"},
+			     (const tn_array *[]){output, target}, 1, (const char *[]){"threshold"},
+			     &threshold);
 }
 
 static tn_status add_accuracy(struct tn_metric_sums *sums, const tn_array *output,
@@ -112,17 +128,23 @@ static tn_status add_accuracy(struct tn_metric_sums *sums, const tn_array *outpu
 		return status;
 	if (sums->options->is_multi_label)
 		return add_hits(sums,
-				answered("z = (x > a) == (f32(y) > 0.5)", sums, output, target),
+				answered("z = (output > threshold) == (f32(target) > 0.5)", sums,
+					 output, target),
 				target);
 	const tn_array *labels = labels_of(output, target);
-	return add_hits(
-		sums,
-		map2("z = x == y && y != a", tn_argmax(output, 1), labels, ignored_label(sums)),
-		labels);
+	return add_hits(sums,
+			map_labels("z = answer == label && label != ignored", sums,
+				   tn_argmax(output, 1), labels),
+			labels);
 }
 
 const struct tn_metric_kind tn_metric_accuracy = {
-	"accuracy", 1, 2, {{0, 0, 0}, {0, 0, 0}}, add_accuracy, fraction, NULL};
+	.name = "accuracy",
+	.is_rising = 1,
+	.n_arrays = 2,
+	.add = add_accuracy,
+	.value = fraction,
+};
 
 /* The number of scores that are not at most the label's is compared with k: a NaN is not.  If the
  * label's is NaN, none is, also where k is above the number of classes. */
@@ -135,24 +157,32 @@ static tn_status add_top_k(struct tn_metric_sums *sums, const tn_array *output,
 		return status;
 	const tn_array *labels = labels_of(output, target);
 	const tn_array *column = labels ? tn_expand_dims(labels, 1) : NULL;
-	static const char *const names[] = {"x", "y"};
-	const tn_array *own = tn_sum(tn_map("z = index(1) == y ? x : 0", 2, names,
+	const tn_array *own = tn_sum(tn_map("z = index(1) == label ? score : 0", 2,
+					    (const char *[]){"score", "label"},
 					    (const tn_array *[]){output, column}, 0, NULL, NULL),
 				     1, &classes, 1);
-	const tn_array *higher = tn_sum(
-		tn_map("z = !(x <= y)", 2, names, (const tn_array *[]){output, own}, 0, NULL, NULL),
-		1, &classes, 1);
+	const tn_array *higher =
+		tn_sum(tn_map("z = !(score <= own)", 2, (const char *[]){"score", "own"},
+			      (const tn_array *[]){output, own}, 0, NULL, NULL),
+		       1, &classes, 1);
 	const int64_t n = output->shape[1], k = sums->options->k < n ? sums->options->k : n;
 	const tn_number limits[] = {tn_number_i64(k), tn_number_i64(n), ignored_label(sums)};
 	return add_hits(sums,
-			tn_map_number("z = x < k && y >= 0 && y < n && y != a", 2, names,
+			tn_map_number("z = higher < k && label >= 0 && label < n && "
+				      "label != ignored",
+				      2, (const char *[]){"higher", "label"},
 				      (const tn_array *[]){higher, column}, 3,
-				      (const char *[]){"k", "n", "a"}, limits),
+				      (const char *[]){"k", "n", "ignored"}, limits),
 			labels);
 }
 
-const struct tn_metric_kind tn_metric_top_k = {"top k",   1,        2,   {{0, 0, 0}, {0, 0, 0}},
-					       add_top_k, fraction, NULL};
+const struct tn_metric_kind tn_metric_top_k = {
+	.name = "top k",
+	.is_rising = 1,
+	.n_arrays = 2,
+	.add = add_top_k,
+	.value = fraction,
+};
 
 /* ---- F1: right answers, answers and labels of each class -------------------------------------*/
 
@@ -177,15 +207,18 @@ static struct rows rows_of(const tn_array *output, const tn_array *target)
 
 static tn_array *rows_map(const char *text, const struct rows *rows, tn_number ignored)
 {
-	return tn_map_number(text, 3, (const char *[]){"x", "y", "c"},
+	return tn_map_number(text, 3, (const char *[]){"answer", "label", "row"},
 			     (const tn_array *[]){rows->answers, rows->labels, rows->classes}, 1,
-			     (const char *[]){"a"}, &ignored);
+			     (const char *[]){"ignored"}, &ignored);
 }
 
 static tn_status add_f1(struct tn_metric_sums *sums, const tn_array *output, const tn_array *target)
 {
-	static const struct tn_short_program text = {"out0 = x + d; out1 = y + e; out2 = c + f", 6,
-						     0, 3, 0};
+	static const struct tn_formula added = {
+		.text = "right = right + batch_right; answers = answers + batch_answers;"
+			"labels = labels + batch_labels",
+		.inputs = "right answers labels batch_right batch_answers batch_labels",
+		.outputs = "right answers labels"};
 	static const int samples = 0;
 	tn_array *right, *answers, *labels;
 	int axes[TN_MAX_RANK] = {0}, n = 1;
@@ -197,21 +230,28 @@ static tn_status add_f1(struct tn_metric_sums *sums, const tn_array *output, con
 	if (sums->options->is_multi_label) {
 		for (int i = 2; i < output->rank; i++)
 			axes[n++] = i;
-		right = tn_sum(answered("z = x > a && f32(y) > 0.5", sums, output, target), n, axes,
-			       0);
-		answers = tn_sum(answered("z = x > a", sums, output, target), n, axes, 0);
-		labels = tn_sum(answered("z = f32(y) > 0.5", sums, output, target), n, axes, 0);
+		right = tn_sum(answered("z = output > threshold && f32(target) > 0.5", sums, output,
+					target),
+			       n, axes, 0);
+		answers = tn_sum(answered("z = output > threshold", sums, output, target), n, axes,
+				 0);
+		labels =
+			tn_sum(answered("z = f32(target) > 0.5", sums, output, target), n, axes, 0);
 	} else {
 		const struct rows rows = rows_of(output, target);
 		const tn_number ignored = ignored_label(sums);
-		right = tn_sum(rows_map("z = index(1) == x && x == y && y != a", &rows, ignored), 1,
-			       &samples, 0);
-		answers = tn_sum(rows_map("z = index(1) == x && y != a", &rows, ignored), 1,
-				 &samples, 0);
-		labels = tn_sum(rows_map("z = index(1) == y && y != a", &rows, ignored), 1,
-				&samples, 0);
+		right = tn_sum(rows_map("z = index(1) == answer && answer == label && "
+					"label != ignored",
+					&rows, ignored),
+			       1, &samples, 0);
+		answers = tn_sum(
+			rows_map("z = index(1) == answer && label != ignored", &rows, ignored), 1,
+			&samples, 0);
+		labels = tn_sum(
+			rows_map("z = index(1) == label && label != ignored", &rows, ignored), 1,
+			&samples, 0);
 	}
-	return tn_metric_sums_add(sums, &text, 3, (const tn_array *[]){right, answers, labels},
+	return tn_metric_sums_add(sums, &added, 3, (const tn_array *[]){right, answers, labels},
 				  NULL);
 }
 
@@ -232,7 +272,13 @@ static double f1_value(const struct tn_metric_sums *sums, double *const *arrays)
 }
 
 const struct tn_metric_kind tn_metric_f1 = {
-	"F1", 1, 3, {{0, 1, 0}, {0, 1, 0}, {0, 1, 0}}, add_f1, f1_value, NULL};
+	.name = "F1",
+	.is_rising = 1,
+	.n_arrays = 3,
+	.arrays = {{.rank = 1}, {.rank = 1}, {.rank = 1}},
+	.add = add_f1,
+	.value = f1_value,
+};
 
 /* ---- The confusion matrix --------------------------------------------------------------------*/
 
@@ -240,7 +286,9 @@ const struct tn_metric_kind tn_metric_f1 = {
 static tn_status add_confusion(struct tn_metric_sums *sums, const tn_array *output,
 			       const tn_array *target)
 {
-	static const struct tn_short_program text = {"out0 = x + i64(y)", 2, 0, 1, 0};
+	static const struct tn_formula added = {.text = "counts = counts + i64(batch)",
+						.inputs = "counts batch",
+						.outputs = "counts"};
 	tn_status status = check(sums, output, target);
 	if (!status)
 		status = tn_metric_sums_form(sums, output->shape[1], TN_F32);
@@ -249,11 +297,11 @@ static tn_status add_confusion(struct tn_metric_sums *sums, const tn_array *outp
 	const struct rows rows = rows_of(output, target);
 	const tn_number ignored = ignored_label(sums);
 	const tn_array *answers =
-		rows_map("z = f32(index(1) == x && y != a ? 1 : 0)", &rows, ignored);
+		rows_map("z = f32(index(1) == answer && label != ignored ? 1 : 0)", &rows, ignored);
 	const tn_array *labels =
-		rows_map("z = f32(index(1) == y && y != a ? 1 : 0)", &rows, ignored);
+		rows_map("z = f32(index(1) == label && label != ignored ? 1 : 0)", &rows, ignored);
 	const tn_array *counts = tn_matmul(tn_transpose(labels, NULL), answers);
-	return tn_metric_sums_add(sums, &text, 1, &counts, NULL);
+	return tn_metric_sums_add(sums, &added, 1, &counts, NULL);
 }
 
 static double confusion_value(const struct tn_metric_sums *sums, double *const *arrays)
@@ -268,4 +316,10 @@ static double confusion_value(const struct tn_metric_sums *sums, double *const *
 }
 
 const struct tn_metric_kind tn_metric_confusion = {
-	"confusion", 1, 1, {{0, 2, 0}}, add_confusion, confusion_value, NULL};
+	.name = "confusion",
+	.is_rising = 1,
+	.n_arrays = 1,
+	.arrays = {{.rank = 2}},
+	.add = add_confusion,
+	.value = confusion_value,
+};

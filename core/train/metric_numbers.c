@@ -52,13 +52,19 @@ static tn_array *map2(const char *text, const tn_array *x, const tn_array *y)
 
 /* ---- Mean errors: a sum and its rest, and the number of elements -----------------------------*/
 
+enum { SUM, REST, N };
+
 static tn_status add_error(struct tn_metric_sums *sums, const tn_array *output,
 			   const tn_array *target, const char *error)
 {
-	static const struct tn_short_program text = {
-		"g0 = d - y; t0 = x + g0; out1 = t0 - t0 == 0 ? (t0 - x) - g0 : 0; out0 = t0; "
-		"out2 = c + i64(a)",
-		4, 1, 3, TN_I64};
+	static const struct tn_formula added = {
+		.text = "gain = batch - rest; total = sum + gain;"
+			"rest = total - total == 0 ? (total - sum) - gain : 0; sum = total;"
+			"n = n + i64(size)",
+		.inputs = "sum rest n batch",
+		.scalars = "size",
+		.outputs = "sum rest n",
+		.scalar_dtype = TN_I64};
 	tn_status status = check(sums, output, target);
 	if (!status)
 		status = tn_metric_sums_form(sums, 1, dtype_of(output));
@@ -67,13 +73,13 @@ static tn_status add_error(struct tn_metric_sums *sums, const tn_array *output,
 	const tn_array *errors = map2(error, in_dtype(sums, output), in_dtype(sums, target));
 	const tn_array *sum = tn_sum(errors, TN_ALL_AXES, NULL, 0);
 	double size = (double)output->size;
-	return tn_metric_sums_add(sums, &text, 1, &sum, &size);
+	return tn_metric_sums_add(sums, &added, 1, &sum, &size);
 }
 
 static double mean(const struct tn_metric_sums *sums, double *const *arrays)
 {
 	(void)sums;
-	return arrays[2][0] > 0 ? (arrays[0][0] - arrays[1][0]) / arrays[2][0] : NAN;
+	return arrays[N][0] > 0 ? (arrays[SUM][0] - arrays[REST][0]) / arrays[N][0] : NAN;
 }
 
 static tn_status add_mse(struct tn_metric_sums *sums, const tn_array *output,
@@ -88,10 +94,20 @@ static tn_status add_mae(struct tn_metric_sums *sums, const tn_array *output,
 	return add_error(sums, output, target, "z = abs(x - y)");
 }
 
-const struct tn_metric_kind tn_metric_mse = {"MSE",   0,    3,   {{1, 0, 0}, {1, 0, 1}, {0, 0, 0}},
-					     add_mse, mean, NULL};
-const struct tn_metric_kind tn_metric_mae = {"MAE",   0,    3,   {{1, 0, 0}, {1, 0, 1}, {0, 0, 0}},
-					     add_mae, mean, NULL};
+const struct tn_metric_kind tn_metric_mse = {
+	.name = "MSE",
+	.n_arrays = 3,
+	.arrays = {[SUM] = {.is_float = 1}, [REST] = {.is_float = 1, .is_rest = 1}, [N] = {0}},
+	.add = add_mse,
+	.value = mean,
+};
+const struct tn_metric_kind tn_metric_mae = {
+	.name = "MAE",
+	.n_arrays = 3,
+	.arrays = {[SUM] = {.is_float = 1}, [REST] = {.is_float = 1, .is_rest = 1}, [N] = {0}},
+	.add = add_mae,
+	.value = mean,
+};
 
 /* ---- R2 --------------------------------------------------------------------------------------*/
 
@@ -102,13 +118,23 @@ enum { SHIFT, ERRORS, ERRORS_REST, OFFSETS, OFFSETS_REST, SQUARES, SQUARES_REST,
 
 static tn_status add_r2(struct tn_metric_sums *sums, const tn_array *output, const tn_array *target)
 {
-	/* All arrays, x to h, then x8 to x10. */
-	static const struct tn_short_program text = {
-		"g0 = x8 - c; t0 = y + g0; out2 = t0 - t0 == 0 ? (t0 - y) - g0 : 0; out1 = t0; "
-		"g1 = x9 - e; t1 = d + g1; out4 = t1 - t1 == 0 ? (t1 - d) - g1 : 0; out3 = t1; "
-		"g2 = x10 - g; t2 = f + g2; out6 = t2 - t2 == 0 ? (t2 - f) - g2 : 0; out5 = t2; "
-		"out0 = x; out7 = h + i64(a)",
-		11, 1, 8, TN_I64};
+	static const struct tn_formula added = {
+		.text = "gain = batch_errors - errors_rest; total = errors + gain\n"
+			"errors_rest = total - total == 0 ? (total - errors) - gain : 0\n"
+			"errors = total\n"
+			"gain = batch_offsets - offsets_rest; total = offsets + gain\n"
+			"offsets_rest = total - total == 0 ? (total - offsets) - gain : 0\n"
+			"offsets = total\n"
+			"gain = batch_squares - squares_rest; total = squares + gain\n"
+			"squares_rest = total - total == 0 ? (total - squares) - gain : 0\n"
+			"squares = total\n"
+			"shift = shift; rows = rows + i64(batch_rows)",
+		.inputs = "shift errors errors_rest offsets offsets_rest squares squares_rest rows "
+			  "batch_errors batch_offsets batch_squares",
+		.scalars = "batch_rows",
+		.outputs =
+			"shift errors errors_rest offsets offsets_rest squares squares_rest rows",
+		.scalar_dtype = TN_I64};
 	static const int rows = 0;
 	tn_status status = check(sums, output, target);
 	const int64_t n = output->rank ? output->shape[0] : 0;
@@ -131,7 +157,7 @@ static tn_status add_r2(struct tn_metric_sums *sums, const tn_array *output, con
 		tn_sum(map2("z = x - y", y, shift), 1, &rows, 0),
 		tn_sum(map2("z = (x - y) * (x - y)", y, shift), 1, &rows, 0),
 	};
-	return tn_metric_sums_add(sums, &text, 3, more, &(double){(double)n});
+	return tn_metric_sums_add(sums, &added, 3, more, &(double){(double)n});
 }
 
 static double r2(const struct tn_metric_sums *sums, double *const *arrays)
@@ -176,10 +202,18 @@ static void merge_r2(const struct tn_metric_sums *sums, double *const *arrays,
 }
 
 const struct tn_metric_kind tn_metric_r2 = {
-	"R2",
-	1,
-	8,
-	{{1, 1, 0}, {1, 1, 0}, {1, 1, 1}, {1, 1, 0}, {1, 1, 1}, {1, 1, 0}, {1, 1, 1}, {0, 1, 0}},
-	add_r2,
-	r2,
-	merge_r2};
+	.name = "R2",
+	.is_rising = 1,
+	.n_arrays = 8,
+	.arrays = {[SHIFT] = {.is_float = 1, .rank = 1},
+		   [ERRORS] = {.is_float = 1, .rank = 1},
+		   [ERRORS_REST] = {.is_float = 1, .rank = 1, .is_rest = 1},
+		   [OFFSETS] = {.is_float = 1, .rank = 1},
+		   [OFFSETS_REST] = {.is_float = 1, .rank = 1, .is_rest = 1},
+		   [SQUARES] = {.is_float = 1, .rank = 1},
+		   [SQUARES_REST] = {.is_float = 1, .rank = 1, .is_rest = 1},
+		   [ROWS] = {.rank = 1}},
+	.add = add_r2,
+	.value = r2,
+	.merge = merge_r2,
+};

@@ -88,7 +88,7 @@ tn_status tn_metric_sums_form(struct tn_metric_sums *sums, int64_t width, tn_dty
 	return is_made(sums) ? TN_OK : make_arrays(sums);
 }
 
-tn_status tn_metric_sums_add(struct tn_metric_sums *sums, const struct tn_short_program *text,
+tn_status tn_metric_sums_add(struct tn_metric_sums *sums, const struct tn_formula *formula,
 			     uint32_t n_more, const tn_array *const *more, const double *scalars)
 {
 	struct tn_runtime *rt = tn_runtime_of(sums->context);
@@ -101,8 +101,8 @@ tn_status tn_metric_sums_add(struct tn_metric_sums *sums, const struct tn_short_
 			return rt->error.status;
 		inputs[n++] = more[i];
 	}
-	return tn_end_into(rt, tn_short_map(rt, tn_operation_named(rt, operation), text, inputs,
-					    sums->arrays, scalars));
+	return tn_end_into(rt, tn_formula_map(rt, tn_operation_named(rt, operation), formula,
+					      inputs, sums->arrays, scalars));
 }
 
 /* The elements of an array as doubles. */

@@ -11,7 +11,7 @@
 #include <tenon/metric.h>
 
 #include "array/array.h"
-#include "dispatch/programs.h"
+#include "dispatch/formulas.h"
 
 enum { TN_METRIC_ARRAYS = 8 };
 
@@ -59,9 +59,9 @@ void tn_metric_sums_end(struct tn_metric_sums *sums); /* releases the arrays */
 /* Checks a batch against the form, which the first batch sets; makes the arrays. */
 tn_status tn_metric_sums_form(struct tn_metric_sums *sums, int64_t width, tn_dtype dtype);
 
-/* arrays := text(arrays, more...) for all arrays of the sums, by one program whose outputs they
- * are; NULL among `more` is a failure that the context keeps. */
-tn_status tn_metric_sums_add(struct tn_metric_sums *sums, const struct tn_short_program *text,
+/* arrays := formula(arrays, more...) for all arrays of the sums, which are its outputs; NULL among
+ * `more` is a failure that the context keeps. */
+tn_status tn_metric_sums_add(struct tn_metric_sums *sums, const struct tn_formula *formula,
 			     uint32_t n_more, const tn_array *const *more, const double *scalars);
 /* Makes the sums those over all ranks, in the order of the ranks; a rank without samples gets the
  * form of the others. */

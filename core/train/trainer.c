@@ -11,6 +11,7 @@
 
 #include "array/array.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "nn/tree.h"
 #include "optim/average.h"
 #include "optim/grad_scaler.h"
@@ -30,21 +31,18 @@ static tn_status refuse(struct tn_runtime *rt, const char *text)
 	return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation, "%s", text);
 }
 
-static int is_limit(double value)
-{
-	return value >= 0.0 && isfinite(value);
-}
+static const struct tn_option numbers[] = {
+	{TN_MEMBER(struct tn_trainer_options, clip_value), TN_MOST, .most = INFINITY},
+	{TN_MEMBER(struct tn_trainer_options, clip_norm), TN_MOST, .most = INFINITY},
+	{TN_MEMBER(struct tn_trainer_options, min_delta), TN_MOST, .most = INFINITY},
+	{0},
+};
 
-static tn_status check_numbers(struct tn_runtime *rt, const struct tn_trainer_options *o)
+static tn_status check_numbers(struct tn_runtime *rt, struct tn_trainer_options *o)
 {
-	if (!is_limit(o->clip_value) || !is_limit(o->clip_norm))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				       "expected a clip_value and a clip_norm of 0 or more, found "
-				       "%g and %g",
-				       o->clip_value, o->clip_norm);
-	if (!is_limit(o->min_delta))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				       "expected a min_delta of 0 or more, found %g", o->min_delta);
+	tn_status status = tn_runtime_check(rt, o, numbers, operation);
+	if (status)
+		return status;
 	if (o->capture > TN_CAPTURE_OFF)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				       "capture: expected TN_CAPTURE_AUTO, ON or OFF, found %u",
@@ -354,7 +352,6 @@ char *tn_trainer_history_json(const tn_trainer *t)
 {
 	char *json = t ? tn_history_json(&t->history) : NULL;
 	if (t && !json)
-		tn_runtime_fail(t->runtime, TN_OUT_OF_MEMORY, operation,
-				"no host memory for the history");
+		tn_runtime_no_memory(t->runtime, operation, "the history");
 	return json;
 }

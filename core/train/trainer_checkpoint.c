@@ -83,8 +83,8 @@ static tn_status add_arrays(struct additions *additions)
 		failed = !additions->arrays[i].name;
 	}
 	if (failed)
-		return tn_runtime_fail(additions->trainer->runtime, TN_OUT_OF_MEMORY, operation,
-				       "no host memory for a checkpoint's list");
+		return tn_runtime_no_memory(additions->trainer->runtime, operation,
+					    "a checkpoint's list");
 	additions->own.n_arrays = saved->n;
 	additions->own.arrays = additions->arrays;
 	additions->own.text = saved->text;

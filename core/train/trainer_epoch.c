@@ -333,8 +333,7 @@ static tn_status finish_epoch(struct tn_trainer *t)
 	if (status)
 		return status;
 	if (!tn_history_add(&t->history, &epoch))
-		return tn_runtime_fail(t->runtime, TN_OUT_OF_MEMORY, "train",
-				       "no host memory for the history");
+		return tn_runtime_no_memory(t->runtime, "train", "the history");
 	t->state.epoch++;
 	t->state.in_epoch = 0;
 	t->state.seconds = 0;

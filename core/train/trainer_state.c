@@ -12,9 +12,9 @@
 #include "array/array.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
-#include "base/text.h"
-#include "io/json_reader.h"
 
 static const char operation[] = "trainer_state";
 
@@ -45,11 +45,6 @@ enum { SECONDS, LAST_LR, BEST_VALUE, N_NUMBERS };
 /* The columns of the history before those of the metrics. */
 enum { ROW_EPOCH, ROW_STEP, ROW_LR, ROW_IS_BEST, ROW_VALUES, N_VALUES = 3 };
 
-static tn_status no_memory(const tn_trainer *t)
-{
-	return tn_runtime_fail(t->runtime, TN_OUT_OF_MEMORY, operation, "no host memory");
-}
-
 /* ---- The text --------------------------------------------------------------------------------*/
 
 static struct outline outline_of(const tn_trainer *t)
@@ -77,24 +72,35 @@ static int is_name(const char *read, const char *name)
 	return !*name && !*read;
 }
 
+/* A metric: its name, without bytes that need an escape, its width and its type. */
+static void add_metric(struct tn_json_writer *json, const char *name,
+		       const struct tn_metric_form *form)
+{
+	char *copy = tn_mem_copy_string(name);
+	json->text.failed |= !copy;
+	for (char *c = copy; c && *c; c++)
+		*c = plain(*c);
+	tn_json_add_string(json, NULL, copy);
+	tn_json_add_integer(json, NULL, form->width);
+	tn_json_add_unsigned(json, NULL, form->dtype);
+	tn_mem_free(copy);
+}
+
 static char *write_outline(const tn_trainer *t, const struct outline *outline)
 {
-	struct tn_text text;
-	tn_text_init(&text);
-	tn_text_format(&text,
-		       "{\"version\": %d, \"epochs\": %lld, \"running\": %lld, "
-		       "\"best\": %lld, \"metrics\": [",
-		       VERSION, (long long)outline->n_epochs, (long long)outline->is_running,
-		       (long long)outline->has_best);
-	for (size_t i = 0; i < t->options.n_metrics; i++) {
-		tn_text_add(&text, i ? ", \"" : "\"");
-		for (const char *c = tn_metric_name(t->metrics[i]); *c; c++)
-			tn_text_append(&text, (const char[]){plain(*c)}, 1);
-		tn_text_format(&text, "\", %lld, %u", (long long)outline->forms[i].width,
-			       outline->forms[i].dtype);
-	}
-	tn_text_add(&text, "]}");
-	return tn_text_take(&text);
+	struct tn_json_writer json;
+	tn_json_writer_init(&json, TN_JSON_SPACED);
+	tn_json_begin_object(&json, NULL);
+	tn_json_add_integer(&json, "version", VERSION);
+	tn_json_add_integer(&json, "epochs", outline->n_epochs);
+	tn_json_add_integer(&json, "running", outline->is_running);
+	tn_json_add_integer(&json, "best", outline->has_best);
+	tn_json_begin_array(&json, "metrics");
+	for (size_t i = 0; i < t->options.n_metrics; i++)
+		add_metric(&json, tn_metric_name(t->metrics[i]), &outline->forms[i]);
+	tn_json_end(&json);
+	tn_json_end(&json);
+	return tn_json_writer_take(&json);
 }
 
 static tn_status read_key(struct tn_json_reader *reader, int is_first, const char *name,
@@ -180,7 +186,7 @@ static tn_status read_outline(const tn_trainer *t, const char *given, struct out
 	char *text = tn_mem_copy_string(given);
 	*outline = (struct outline){0};
 	if (!text)
-		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "no host memory");
+		return tn_no_memory(error, operation, NULL, NULL);
 	struct tn_json_reader reader = {.text = text,
 					.size = strlen(text),
 					.operation = operation,
@@ -216,7 +222,7 @@ static tn_status add_array(const tn_trainer *t, struct tn_trainer_saved *saved, 
 	struct tn_trainer_array *more =
 		tn_mem_realloc(saved->arrays, saved->n + 1, sizeof(*saved->arrays));
 	if (!more)
-		return no_memory(t);
+		return tn_runtime_no_memory(t->runtime, operation, NULL);
 	saved->arrays = more;
 	struct tn_trainer_array *array = &more[saved->n++];
 	int64_t *own = tn_mem_zeroed(rank ? (size_t)rank : 1, sizeof(*own));
@@ -226,7 +232,7 @@ static tn_status add_array(const tn_trainer *t, struct tn_trainer_saved *saved, 
 					   .shape = own,
 					   .data = tn_mem_zeroed(n, tn_dtype_size(dtype))};
 	if (!array->name || !own || !array->data)
-		return no_memory(t);
+		return tn_runtime_no_memory(t->runtime, operation, NULL);
 	if (rank)
 		memcpy(own, shape, (size_t)rank * sizeof(*own));
 	return TN_OK;
@@ -411,7 +417,8 @@ tn_status tn_trainer_save_state(tn_trainer *t, struct tn_trainer_saved *saved)
 		return tn_runtime_fail(t->runtime, TN_STATE, operation,
 				       "expected a trainer between two steps, as in on_step");
 	saved->text = write_outline(t, &outline);
-	status = saved->text ? add_arrays(t, &outline, &t->sums, saved) : no_memory(t);
+	status = saved->text ? add_arrays(t, &outline, &t->sums, saved)
+			     : tn_runtime_no_memory(t->runtime, operation, NULL);
 	if (!status)
 		status = put_all(t, saved);
 	if (status)
@@ -483,7 +490,7 @@ tn_status tn_trainer_prepare_state(tn_trainer *t, const char *text, uint64_t mos
 		status = add_arrays(t, &outline, &sums, saved);
 	saved->text = tn_mem_copy_string(text);
 	if (!status && !saved->text)
-		status = no_memory(t);
+		status = tn_runtime_no_memory(t->runtime, operation, NULL);
 	for (size_t i = 0; i < t->options.n_metrics; i++)
 		t->metrics[i]->form = before[i];
 	tn_sums_end(&sums);
@@ -555,7 +562,7 @@ static tn_status take_history(tn_trainer *t, size_t n_rows, const double *rows)
 		};
 		if (!tn_history_add(&history, &epoch)) {
 			tn_history_release(&history);
-			return no_memory(t);
+			return tn_runtime_no_memory(t->runtime, operation, NULL);
 		}
 	}
 	tn_history_release(&t->history);

@@ -8,6 +8,8 @@
  *
  *   Entries     tn_plugin_take, _fail, _fail_native, _dry_run, _workspace, _table_find
  *   Services    tn_plugin_alloc, _free, _log
+ *   Bits        tn_plugin_load_bits, _store_bits, _f32_of_bits, _bits_of_f32, _f64_of_bits,
+ *               _bits_of_f64, _f32_of_f16, _f16_of_f32, _f32_of_bf16, _bf16_of_f32
  *   Operands    tn_plugin_dtype_kind, _check_operand, _check_shape, _count, _lies_within
  *   Nests       struct tn_plugin_nest: loops over several operands, with merged axes
  *   Texts       struct tn_plugin_text: growing source text, printing into it, conversions
@@ -197,6 +199,125 @@ __attribute__((format(printf, 4, 5))) static inline void tn_plugin_log(const str
 	if (length > 0)
 		host->log(host->context, level, subsystem, text,
 			  (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
+}
+
+/* ---- Bits ------------------------------------------------------------------------------------*/
+
+/* The bits of an element at any address, in the low bytes; `size` is 1, 2, 4 or 8. */
+__attribute__((always_inline)) static inline uint64_t tn_plugin_load_bits(const void *at,
+									  size_t size)
+{
+	uint8_t b1;
+	uint16_t b2;
+	uint32_t b4;
+	uint64_t b8;
+	switch (size) {
+	case 1:
+		memcpy(&b1, at, 1);
+		return b1;
+	case 2:
+		memcpy(&b2, at, 2);
+		return b2;
+	case 4:
+		memcpy(&b4, at, 4);
+		return b4;
+	default:
+		memcpy(&b8, at, 8);
+		return b8;
+	}
+}
+
+__attribute__((always_inline)) static inline void tn_plugin_store_bits(void *at, size_t size,
+								       uint64_t bits)
+{
+	uint8_t b1 = (uint8_t)bits;
+	uint16_t b2 = (uint16_t)bits;
+	uint32_t b4 = (uint32_t)bits;
+	switch (size) {
+	case 1:
+		memcpy(at, &b1, 1);
+		return;
+	case 2:
+		memcpy(at, &b2, 2);
+		return;
+	case 4:
+		memcpy(at, &b4, 4);
+		return;
+	default:
+		memcpy(at, &bits, 8);
+	}
+}
+
+static inline uint32_t tn_plugin_bits_of_f32(float x)
+{
+	uint32_t bits;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+static inline float tn_plugin_f32_of_bits(uint32_t bits)
+{
+	float x;
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+static inline uint64_t tn_plugin_bits_of_f64(double x)
+{
+	uint64_t bits;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+static inline double tn_plugin_f64_of_bits(uint64_t bits)
+{
+	double x;
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+/* The 16-bit formats, by the rules of tenon-program(7): exact to f32, to nearest with ties to even
+ * from it.  Without branches, so that loops vectorise.
+ *
+ * A subnormal f16's fraction is put behind 2^-14, which is then subtracted: no operand is
+ * subnormal in f32, which processors are slow with. */
+static inline float tn_plugin_f32_of_f16(uint16_t x)
+{
+	const uint32_t magnitude = (uint32_t)(x & 0x7fff) << 13;
+	const uint32_t normal = magnitude + 0x38000000u;
+	const uint32_t special = magnitude | 0x7f800000u; /* infinity or NaN */
+	const float behind = tn_plugin_f32_of_bits(magnitude + 0x38800000u);
+	const uint32_t small = tn_plugin_bits_of_f32(behind - 6.103515625e-05f);
+	const uint32_t finite = magnitude < 0x00800000u ? small : normal;
+	const uint32_t bits = magnitude >= 0x0f800000u ? special : finite;
+	return tn_plugin_f32_of_bits(bits | (uint32_t)(x & 0x8000) << 16);
+}
+
+/* Adding a number whose last place is that of the result rounds a small magnitude; a large one is
+ * rounded as an integer.  A NaN keeps the upper bits of its payload. */
+static inline uint16_t tn_plugin_f16_of_f32(float x)
+{
+	const uint32_t bits = tn_plugin_bits_of_f32(x), sign = bits >> 16 & 0x8000;
+	const uint32_t magnitude = bits & 0x7fffffffu;
+	const float rounded = tn_plugin_f32_of_bits(magnitude) + 0.5f;
+	const uint32_t small = tn_plugin_bits_of_f32(rounded) - 0x3f000000u;
+	const uint32_t large = (magnitude - 0x38000000u + 0xfff + (magnitude >> 13 & 1)) >> 13;
+	const uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
+	const uint32_t finite = magnitude < 0x38800000u ? small : large;
+	const uint32_t limited = magnitude >= 0x477ff000u ? 0x7c00 : finite;
+	return (uint16_t)(sign | (magnitude > 0x7f800000u ? nan : limited));
+}
+
+static inline float tn_plugin_f32_of_bf16(uint16_t x)
+{
+	return tn_plugin_f32_of_bits((uint32_t)x << 16);
+}
+
+static inline uint16_t tn_plugin_bf16_of_f32(float x)
+{
+	const uint32_t bits = tn_plugin_bits_of_f32(x);
+	const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+	return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 | 0x40) : rounded);
 }
 
 /* ---- dtypes and operands ---------------------------------------------------------------------*/

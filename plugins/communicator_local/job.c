@@ -23,6 +23,13 @@ void local_variables_read(const struct tn_host *host, struct local_variables *va
 		host->context, "TENON_LOCAL_BYTES",
 		"local: bytes of shared memory of each process, 64 KiB to 1 GiB; K, M and G are "
 		"understood (default: 2M)");
+	variables->folder = host->parameter(
+		host->context, "TENON_LOCAL_DIR",
+		"local: the folder of the shared memory, an absolute path (default: the first of "
+		"/dev/shm, TMPDIR and /tmp that can be written and has room)");
+	variables->temporary = host->parameter(host->context, "TMPDIR",
+					       "local: the folder of the shared memory where "
+					       "/dev/shm has no room (default: /tmp)");
 	variables->timeout =
 		host->parameter(host->context, "TENON_COMMUNICATOR_TIMEOUT",
 				"the most seconds that a rank waits for others to join (300)");
@@ -85,6 +92,23 @@ static tn_status parse_bytes(const char *text, uint64_t *bytes, struct tn_error_
 	return TN_OK;
 }
 
+/* TMPDIR is other programs' too: what cannot be used of it is left out. */
+static tn_status parse_folders(const struct local_variables *variables, struct local_job *job,
+			       struct tn_error_info *error)
+{
+	const char *own = variables->folder, *temporary = variables->temporary;
+	if (own && (own[0] != '/' || strlen(own) > LOCAL_MOST_FOLDER))
+		return tn_plugin_fail(error, TN_FORMAT, "open",
+				      "TENON_LOCAL_DIR is '%.80s': expected an absolute path of at "
+				      "most %d bytes",
+				      own, LOCAL_MOST_FOLDER);
+	if (own)
+		memcpy(job->folder, own, strlen(own) + 1);
+	if (temporary && temporary[0] == '/' && strlen(temporary) <= LOCAL_MOST_FOLDER)
+		memcpy(job->temporary, temporary, strlen(temporary) + 1);
+	return TN_OK;
+}
+
 static tn_status parse_timeout(const char *text, double *timeout, struct tn_error_info *error)
 {
 	char *end;
@@ -121,6 +145,8 @@ tn_status local_job_parse(const struct local_variables *variables, struct local_
 		status = parse_name(variables->job, job->name, error);
 	if (!status)
 		status = parse_bytes(variables->bytes, &job->area_bytes, error);
+	if (!status)
+		status = parse_folders(variables, job, error);
 	if (!status)
 		status = parse_timeout(variables->timeout, &job->timeout, error);
 	return status;

@@ -35,7 +35,9 @@
 enum {
 	LOCAL_MOST_RANKS = 128,
 	LOCAL_MOST_JOB = 64, /* characters of its name */
-	LOCAL_SLOTS = 8,     /* of an area */
+	LOCAL_MOST_FOLDER = 1023,
+	LOCAL_MOST_PATH = LOCAL_MOST_FOLDER + LOCAL_MOST_JOB + 16,
+	LOCAL_SLOTS = 8, /* of an area */
 	/* Kept by a rank.  It starts operation k when all have taken the chunk LOCAL_SLOTS before
 	 * k's first, hence finished k - LOCAL_SLOTS; that one they started likewise, when all
 	 * headers up to k - 2 LOCAL_SLOTS were there, and compared these.  Nobody reads older
@@ -50,13 +52,15 @@ enum {
 struct local_job {
 	uint32_t rank, size;
 	char name[LOCAL_MOST_JOB + 1];
-	uint64_t area_bytes; /* of each rank */
-	double timeout;      /* seconds to wait for the other ranks to join */
+	char folder[LOCAL_MOST_FOLDER + 1];    /* of the shared memory; "": by room */
+	char temporary[LOCAL_MOST_FOLDER + 1]; /* the folder for temporary files, or "" */
+	uint64_t area_bytes;                   /* of each rank */
+	double timeout;                        /* seconds to wait for the other ranks to join */
 };
 
 /* The variables as the host gives them; NULL: not set. */
 struct local_variables {
-	const char *rank, *size, *job, *bytes, *timeout;
+	const char *rank, *size, *job, *bytes, *folder, *temporary, *timeout;
 };
 
 void local_variables_read(const struct tn_host *host, struct local_variables *variables);
@@ -146,11 +150,11 @@ struct local_communicator {
 /* The bytes of shared memory that a job needs. */
 uint64_t local_shared_bytes(const struct local_job *job);
 
-/* Joins over memory that is all 0 or that other ranks have joined; waits for them.  `name` is the
- * memory's, to be removed as soon as all have come; NULL: none. */
-tn_status local_join(struct local_communicator *communicator, void *memory, const char *name,
+/* Joins over memory that is all 0 or that other ranks have joined; waits for them.  `path` is the
+ * memory's file, to be removed as soon as all have come; NULL: none. */
+tn_status local_join(struct local_communicator *communicator, void *memory, const char *path,
 		     struct tn_error_info *error);
-/* The same over memory that is found by the job's name, and gone by that name when this returns. */
+/* The same over the file of the job's name, which is gone when this returns. */
 tn_status local_open(struct local_communicator *communicator, struct tn_error_info *error);
 void local_leave(struct local_communicator *communicator);
 

@@ -66,7 +66,7 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 	struct tn_error_info *error = args->call.error;
 	const int64_t *x = args->x.shape;
 	tn_status status = check_type(args, operation);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	for (int i = 0; i < 4; i++) {
 		int64_t kernel = args->kernel[i % 2], stride = args->stride[i % 2];
@@ -83,7 +83,7 @@ static tn_status check_arguments(const struct tn_pool2d_args *args, const char *
 				      args->x.rank);
 	int64_t expected[4] = {x[N], x[C], windows(args, 0), windows(args, 1)};
 	status = check_operand(args, operation, "y", &args->y, expected);
-	if (status != TN_OK || args->kind != TN_POOL_MAX)
+	if (status || args->kind != TN_POOL_MAX)
 		return status;
 	if (args->has_index) {
 		if (args->index.dtype != TN_I32)
@@ -184,9 +184,9 @@ tn_status cpu_pool2d_forward(void *device, const struct tn_pool2d_args *theirs)
 	struct tn_pool2d_args args;
 	tn_status status = tn_plugin_take(&args, sizeof(args), theirs,
 					  TN_DRY_RUN | TN_DETERMINISTIC, "pool2d_forward");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "pool2d_forward", 1);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&args.call, 0, 0);
@@ -204,9 +204,9 @@ tn_status cpu_pool2d_backward(void *device, const struct tn_pool2d_args *theirs)
 	tn_status status =
 		tn_plugin_take(&args, sizeof(args), theirs,
 			       TN_DRY_RUN | TN_DETERMINISTIC | TN_ACCUMULATE, "pool2d_backward");
-	if (status == TN_OK)
+	if (!status)
 		status = check_arguments(&args, "pool2d_backward", 0);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (args.call.flags & TN_DRY_RUN)
 		return tn_plugin_dry_run(&args.call, 0, 0);

@@ -7,52 +7,13 @@
 #define CPU_SCAN_VALUE_H
 
 #include <string.h>
-#include <tenon/backend.h>
+#include <tenon/plugin.h>
 
-static inline float cpu_float_of(uint32_t bits)
-{
-	float x;
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-static inline uint32_t cpu_bits_of(float x)
-{
-	uint32_t bits;
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-static inline float cpu_float_of_f16(uint16_t half)
-{
-	uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31, fraction = half & 1023;
-	if (exponent == 0)
-		return cpu_float_of(sign | cpu_bits_of((float)fraction * 0x1p-24f));
-	return cpu_float_of(sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13);
-}
-
-/* To nearest, ties to even. */
+/* A NaN loses its payload. */
 static inline uint16_t cpu_f16_of(float x)
 {
-	uint32_t bits = cpu_bits_of(x), sign = bits >> 16 & 0x8000;
-	bits &= 0x7fffffff;
-	if (bits > 0x7f800000)
-		return (uint16_t)(sign | 0x7e00);
-	if (bits >= 0x47800000)
-		return (uint16_t)(sign | 0x7c00);
-	/* Between 0.5 and 1 a float has steps of 2^-24, which are f16's in its subnormal range. */
-	if (bits < 0x38800000)
-		return (uint16_t)(sign | (cpu_bits_of(cpu_float_of(bits) + 0.5f) - 0x3f000000));
-	bits += 0xc8000fffu + (bits >> 13 & 1);
-	return (uint16_t)(sign | bits >> 13);
-}
-
-static inline uint16_t cpu_bf16_of(float x)
-{
-	uint32_t bits = cpu_bits_of(x);
-	if (x != x)
-		return (uint16_t)(bits >> 16 | 0x40);
-	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+	return x == x ? tn_plugin_f16_of_f32(x)
+		      : (uint16_t)((tn_plugin_bits_of_f32(x) >> 16 & 0x8000) | 0x7e00);
 }
 
 static inline __attribute__((always_inline)) double cpu_real_at(const char *at, tn_dtype dtype)
@@ -69,8 +30,8 @@ static inline __attribute__((always_inline)) double cpu_real_at(const char *at, 
 		return wide;
 	default:
 		memcpy(&narrow, at, sizeof(narrow));
-		return dtype == TN_F16 ? cpu_float_of_f16(narrow)
-				       : cpu_float_of((uint32_t)narrow << 16);
+		return dtype == TN_F16 ? tn_plugin_f32_of_f16(narrow)
+				       : tn_plugin_f32_of_bf16(narrow);
 	}
 }
 
@@ -86,7 +47,7 @@ static inline __attribute__((always_inline)) void cpu_real_to(char *at, tn_dtype
 		memcpy(at, &wide, sizeof(wide));
 		return;
 	default:
-		narrow = dtype == TN_F16 ? cpu_f16_of(single) : cpu_bf16_of(single);
+		narrow = dtype == TN_F16 ? cpu_f16_of(single) : tn_plugin_bf16_of_f32(single);
 		memcpy(at, &narrow, sizeof(narrow));
 	}
 }

@@ -11,28 +11,6 @@
 
 enum kind { UNSIGNED, SIGNED, FLOATING };
 
-static inline __attribute__((always_inline)) uint64_t bits_at(const char *at, unsigned size)
-{
-	uint8_t b1;
-	uint16_t b2;
-	uint32_t b4;
-	uint64_t b8;
-	switch (size) {
-	case 1:
-		memcpy(&b1, at, 1);
-		return b1;
-	case 2:
-		memcpy(&b2, at, 2);
-		return b2;
-	case 4:
-		memcpy(&b4, at, 4);
-		return b4;
-	default:
-		memcpy(&b8, at, 8);
-		return b8;
-	}
-}
-
 /* `infinity` is the bit pattern of the dtype's. */
 static inline __attribute__((always_inline)) uint64_t key_of(uint64_t bits, enum kind kind,
 							     unsigned size, uint64_t infinity)
@@ -62,7 +40,7 @@ static inline __attribute__((always_inline)) void load(const struct load *l, enu
 						       unsigned size, uint64_t infinity)
 {
 	for (uint64_t i = l->begin; i < l->end; i++) {
-		uint64_t bits = bits_at(l->line + (int64_t)i * l->step, size);
+		uint64_t bits = tn_plugin_load_bits(l->line + (int64_t)i * l->step, size);
 		uint64_t key = key_of(bits, kind, size, infinity) ^ l->flip;
 		if (size == 8)
 			((struct cpu_wide_item *)l->radix->items)[i] =

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "matmul_text.h"
 #include "program.h"
 
 enum { AXES = 6, ROW = 4, COLUMN = 5 };
@@ -78,74 +79,6 @@ static tn_status check_arguments(const struct opencl_device *device,
 
 /* ---- The source ------------------------------------------------------------------------------*/
 
-static const char source[] =
-	"#define LANES (WIDTH * HEIGHT)\n"
-	"#define TILE_M (HEIGHT * ROWS)\n"
-	"#define TILE_N (WIDTH * VECTOR)\n"
-	"{\n"
-	"\tlocal tn_sum tile_a[DEPTH * TILE_M], tile_b[DEPTH * TILE_N];\n"
-	"\tconst uint lane = (uint)get_local_id(0), x = lane % WIDTH, y = lane / WIDTH;\n"
-	"\tulong group = get_group_id(0);\n"
-	"\tconst long first_j = (long)(group % (ulong)g.n1) * TILE_N;\n"
-	"\tgroup /= (ulong)g.n1;\n"
-	"\tconst long first_i = (long)(group % (ulong)g.n2) * TILE_M;\n"
-	"\tgroup /= (ulong)g.n2;\n"
-	"\tlong at_a = g.o0, at_b = g.o1, at_c = g.o2;\n"
-	"\tfor (int d = 3; d >= 0; d--) {\n"
-	"\t\tconst long c = (long)(group % (ulong)g.length[d]);\n"
-	"\t\tgroup /= (ulong)g.length[d];\n"
-	"\t\tat_a += c * g.t0[d];\n"
-	"\t\tat_b += c * g.t1[d];\n"
-	"\t\tat_c += c * g.t2[d];\n"
-	"\t}\n"
-	"\tconst long m = g.length[4], n = g.length[5], depth = g.n0;\n"
-	"\ttn_vector sum[ROWS];\n"
-	"\tfor (uint r = 0; r < ROWS; r++)\n"
-	"\t\tsum[r] = (tn_vector)0;\n"
-	"\tfor (long first_k = 0; first_k < depth; first_k += DEPTH) {\n"
-	/* Neighbouring items load neighbours along the dense axis. */
-	"\t\tconst int a_by_k = g.t0[5] == 1, b_by_k = g.t1[4] == 1;\n"
-	"\t\tfor (uint u = lane; u < TILE_M * DEPTH; u += LANES) {\n"
-	"\t\t\tconst uint i = a_by_k ? u / DEPTH : u % TILE_M;\n"
-	"\t\t\tconst uint k = a_by_k ? u % DEPTH : u / TILE_M;\n"
-	"\t\t\tconst long ai = first_i + i, ak = first_k + k;\n"
-	"\t\t\ttile_a[k * TILE_M + i] = ai < m && ak < depth ?\n"
-	"\t\t\t\tLOAD(b0[at_a + ai * g.t0[4] + ak * g.t0[5]]) : 0;\n"
-	"\t\t}\n"
-	"\t\tfor (uint u = lane; u < TILE_N * DEPTH; u += LANES) {\n"
-	"\t\t\tconst uint j = b_by_k ? u / DEPTH : u % TILE_N;\n"
-	"\t\t\tconst uint k = b_by_k ? u % DEPTH : u / TILE_N;\n"
-	"\t\t\tconst long bj = first_j + j, bk = first_k + k;\n"
-	"\t\t\ttile_b[k * TILE_N + j] = bj < n && bk < depth ?\n"
-	"\t\t\t\tLOAD(b1[at_b + bk * g.t1[4] + bj * g.t1[5]]) : 0;\n"
-	"\t\t}\n"
-	"\t\tbarrier(CLK_LOCAL_MEM_FENCE);\n"
-	"\t\tfor (uint k = 0; k < DEPTH; k++) {\n"
-	"\t\t\tconst tn_vector row = LOAD_VECTOR(x, tile_b + k * TILE_N);\n"
-	"\t\t\tfor (uint r = 0; r < ROWS; r++)\n"
-	"\t\t\t\tsum[r] = MULTIPLY_ADD((tn_vector)tile_a[k * TILE_M + y * ROWS + r],\n"
-	"\t\t\t\t\t\t      row, sum[r]);\n"
-	"\t\t}\n"
-	"\t\tbarrier(CLK_LOCAL_MEM_FENCE);\n"
-	"\t}\n"
-	"\tconst tn_sum alpha = NUMBER(g.n3), beta = NUMBER(g.n4);\n"
-	"\tfor (uint r = 0; r < ROWS; r++) {\n"
-	"\t\ttn_sum value[VECTOR];\n"
-	"\t\tconst long i = first_i + y * ROWS + r;\n"
-	"\t\tSTORE_VECTOR(sum[r], 0, value);\n"
-	"\t\tfor (uint v = 0; v < VECTOR && i < m; v++) {\n"
-	"\t\t\tconst long j = first_j + x * VECTOR + v;\n"
-	"\t\t\tif (j >= n)\n"
-	"\t\t\t\tbreak;\n"
-	"\t\t\tconst long at = at_c + i * g.t2[4] + j * g.t2[5];\n"
-	"\t\t\ttn_sum c = alpha * value[v];\n"
-	"\t\t\tif (beta != 0)\n"
-	"\t\t\t\tc += beta * LOAD(b2[at]);\n"
-	"\t\t\tb2[at] = STORE(c);\n"
-	"\t\t}\n"
-	"\t}\n"
-	"}\n";
-
 static tn_dtype sum_dtype(tn_dtype dtype)
 {
 	return dtype == TN_F64 ? TN_F64 : TN_F32;
@@ -180,20 +113,16 @@ static void print_kernel(struct tn_plugin_text *text, const struct opencl_job *j
 	print_macro(text, "LOAD", dtype, sum);
 	print_macro(text, "STORE", sum, dtype);
 	opencl_print_header(text, job);
-	tn_plugin_text_add(text, source);
+	tn_plugin_text_add(text, matmul);
 }
 
 /* ---- The entry -------------------------------------------------------------------------------*/
 
 static int64_t bits_of(double number, tn_dtype dtype)
 {
-	float narrow = (float)number;
-	int64_t bits = 0;
 	if (dtype == TN_F64)
-		memcpy(&bits, &number, sizeof(number));
-	else
-		memcpy(&bits, &narrow, sizeof(narrow));
-	return bits;
+		return (int64_t)tn_plugin_bits_of_f64(number);
+	return tn_plugin_bits_of_f32((float)number);
 }
 
 static int64_t tiles(int64_t length, uint32_t tile)

@@ -223,21 +223,6 @@ err_has 'safetensors: writing: File too large'
 [ "$(kept)" = "$before" ] || fail "a full disk has cost a checkpoint"
 [ "$(count "$dir/a" '*.tmp')" -eq 0 ] || fail "a full disk: a temporary file stayed"
 
-# The folder is read-only.  Root can write to it, the user nobody cannot.
-chmod 555 "$dir/a"
-nobody=
-[ "$(id -u)" -ne 0 ] || nobody='setpriv --reuid=65534 --clear-groups'
-if $nobody true 2>/dev/null; then
-	chmod 755 "$dir"
-	status=0
-	# shellcheck disable=SC2086
-	$nobody "$tenon" $short --checkpoint "$dir/a" --resume >"$dir/out" 2>"$dir/err" ||
-		status=$?
-	[ $status -eq 1 ] || fail "a read-only folder: expected exit status 1, found $status"
-	err_has "$dir/a: the folder cannot be written: Permission denied"
-fi
-chmod 755 "$dir/a"
-
 # A newer version is an error; a torn file is skipped with a warning.
 file=$(newest "$dir/a")
 cp "$file" "$dir/copy"

@@ -4,9 +4,11 @@
 #
 # The CUDA backend names the reason of its absence, and the visible devices.  Runs on the simulated
 # CUDA.
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
-	[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
+	needs_simulated_cuda
 	TENON_TEST_SIMULATED=1 exec "$simulated" sh "$0"
 fi
 # shellcheck source=lib.sh

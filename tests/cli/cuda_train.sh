@@ -5,9 +5,11 @@
 # A LeNet learns on the simulated CUDA as it does on the CPU: the losses of the first 20 steps agree
 # within 1e-4.  And the same command trains without any of the libraries: it runs elsewhere and
 # names the reason.
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
-	[ -x "$simulated" ] && [ -f "$TENON_BUILD/.libs/backend_cuda.so" ] || exit 77
+	needs_simulated_cuda
 	TENON_TEST_SIMULATED=1 exec "$simulated" sh "$0"
 fi
 # shellcheck source=lib.sh

@@ -4,11 +4,11 @@
 #
 # tools/gpu-check on the simulated CUDA: every step that needs no GPU passes, and the table and the
 # JSON are printed.
-[ -f "${TENON_BUILD:?}/.libs/backend_cuda.so" ] && "$TENON_BUILD/tests/with-simcuda" true || exit 77
-# TENON_TEST_BRIEF: another build runs it.
-[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
-# Its limits are those of a GPU.
-! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_simulated_cuda
+not_when_brief
+not_when_sanitized "the limits are those of a GPU"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export GPU_CHECK_PATIENCE=10 # other tests run beside it

@@ -47,12 +47,15 @@ run 3 info --why opencl
 out_has "no file backend_opencl.so .* built from the project plugins/opencl of Tenon's source tree"
 out_has '^  packages: ocl-icd-libopencl1$'
 out_has 'what to do: install or build it as described above'
-# The packages named in data files are Debian's.
+# The packages named in data files are Debian's, of every release or of the one that is named.
 if apt-cache show libc6 >/dev/null 2>&1; then
-	packages=$(sed -n 's/^packages = //p' "${TENON_SOURCE:?}"/plugins/*/*.backend | tr -d ,)
-	for package in $packages; do
+	release=$(sed -n 's/^VERSION_ID="\(.*\)"/(Debian \1)/p' /etc/os-release)
+	sed -n 's/^packages = //p' "${TENON_SOURCE:?}"/plugins/*/*.backend \
+		"$TENON_SOURCE"/plugins/*/*.communicator | tr , '\n' >"$dir/packages"
+	while read -r package only; do
+		[ "${only:-$release}" = "$release" ] || continue
 		apt-cache show "$package" >/dev/null 2>&1 || fail "Debian has no package '$package'"
-	done
+	done <"$dir/packages"
 fi
 run 1 info --why nothing-like-this
 run 3 info --why opencl --json

@@ -5,6 +5,8 @@
 # Functions of the command's tests.  They run through tests/with-plugins, which selects the build
 # tree's plugins; $tenon is the command, $dir a folder that is removed at the end.
 set -u
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
 tenon=${TENON_BUILD:?}/tenon
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -38,11 +40,38 @@ metric() { sed -n '$p' "$2" | sed -n "s/.*\"$1\": \([-0-9.e+]*\).*/\1/p"; }
 at_least() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }' || fail "expected at least $2, found $1"
 }
+# As root can do what others cannot: tries as the user nobody, where root is asked, what an ordinary
+# user can and cannot do, below $place, a folder that this user can reach wherever the clone lies.
+# $as begins a command (nothing for an ordinary user), $tenon_there is the command for that user.
+# The test is skipped, with the reason, where there is no such user or no such folder.
+needs_ordinary_user() {
+	as='' tenon_there=$tenon place=$dir
+	[ "$(id -u)" -eq 0 ] || return 0
+	as='setpriv --reuid=65534 --regid=65534 --clear-groups'
+	$as true 2>/dev/null || skip "setpriv cannot become the user nobody"
+	for parent in "${TMPDIR:-/tmp}" /tmp /var/tmp; do
+		place=$(mktemp -d "$parent/tenon-test-XXXXXX") || continue
+		trap 'rm -rf "$dir" "$place"' EXIT
+		chmod 755 "$place" && $as test -x "$place" && break
+		rm -rf "$place"
+		place=
+	done
+	[ -n "$place" ] || skip "the user nobody can reach no folder for temporary files"
+	# Not the wrapper, whose folder this user may be unable to reach, but what it starts.
+	mkdir "$place/tenon"
+	cp "$TENON_BUILD/.libs/tenon" "$TENON_BUILD"/.libs/*.so* "$place/tenon"
+	cp -R "$TENON_DATA_DIR" "$place/tenon/share"
+	chmod -R a+rX "$place/tenon"
+	# shellcheck disable=SC2034 # the tests use it
+	tenon_there=$place/tenon/tenon
+	export LD_LIBRARY_PATH="$place/tenon${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+	export TENON_PLUGIN_PATH="$place/tenon" TENON_DATA_DIR="$place/tenon/share"
+}
 # The test is skipped where there are no digits, or no zlib to read them.
 needs_digits() {
-	[ -f "${TENON_DATA_DIR:?}/data/digits/digits.csv.gz" ] || exit 77
+	[ -f "${TENON_DATA_DIR:?}/data/digits/digits.csv.gz" ] || skip "there are no digits"
 	"$tenon" train mlp --data digits --epochs 1 --quiet >/dev/null 2>"$dir/err" || {
-		grep -q zlib "$dir/err" && exit 77
+		! grep -q zlib "$dir/err" || skip "the digits are gzipped, and there is no zlib"
 		cat "$dir/err" >&2
 		fail "digits"
 	}

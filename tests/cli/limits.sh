@@ -5,8 +5,8 @@
 # OpenBLAS alone would wait for ever or end the process.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77 # they reserve terabytes
-command -v timeout >/dev/null || exit 77
+not_when_sanitized "the program reserves terabytes"
+needs_command timeout
 needs_digits
 # Not the build's wrapper script, which starts other programs.
 program=$TENON_BUILD/.libs/tenon

@@ -6,8 +6,8 @@
 # nothing runs on the host any more.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-command -v make >/dev/null 2>&1 || exit 77
-command -v pkg-config >/dev/null 2>&1 || exit 77
+needs_command make
+needs_command pkg-config
 needs_digits
 unset MAKEFLAGS MFLAGS MAKELEVEL
 export PKG_CONFIG_PATH="$TENON_BUILD"
@@ -134,8 +134,22 @@ cmp -s "$dir/kernel.c" "$project/kernel.c" && fail "kernel.c does not name cc"
 cp "$project/kernel.c" "$dir/kernel_c.c"
 cp "$dir/kernel.c" "$project/"
 make_in all
-run 3 train mlp --data digits --epochs 1 --backend 'acme!'
-err_has 'no-such-compiler: No such file'
+# absent WAY COMMAND...: it is absent in that way, made in the folder $dir/path of PATH
+absent() {
+	way=$1
+	shift
+	rm -rf "$dir/path"
+	mkdir "$dir/path"
+	"$@" || fail "$way"
+	PATH=$dir/path:$PATH run 3 train mlp --data digits --epochs 1 --backend 'acme!'
+	err_has 'cannot run the compiler no-such-compiler: '
+}
+absent 'not there' :
+absent 'a folder that may not be read' chmod 0 "$dir/path"
+absent 'not executable' touch "$dir/path/no-such-compiler"
+absent 'a folder of that name' mkdir "$dir/path/no-such-compiler"
+absent 'a loop of links' ln -s no-such-compiler "$dir/path/no-such-compiler"
+absent 'not a program' install -m 755 "$project/kernel.c" "$dir/path/no-such-compiler"
 cp "$dir/kernel_c.c" "$project/kernel.c"
 
 if command -v c++ >/dev/null 2>&1; then

@@ -53,17 +53,9 @@ run 1 plugin new acme --directory /dev/full
 rm -r full empty plain dangling
 nothing_here folders
 
-# A missing or unwritable parent folder, and a path too long.
+# A missing parent folder, and a path too long.
 run 1 plugin new acme --directory no/such/folder
 err_has 'No such file'
-if [ "$(id -u)" -ne 0 ]; then
-	mkdir locked
-	chmod 555 locked
-	run 1 plugin new acme --directory locked/acme
-	err_has 'ermission'
-	run 1 plugin new acme --directory locked
-	rmdir locked
-fi
 run 1 plugin new acme --directory /proc/acme
 run 1 plugin new acme --directory "$(printf '%05000d' 0)"
 err_has 'too long'

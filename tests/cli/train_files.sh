@@ -108,18 +108,6 @@ run 1 train mlp --data digits --optimizer sgd --lr 1e25 --save "$dir/net"
 err_has 'epoch 1, step [0-9]*: expected a finite loss, found \(nan\|inf\)'
 [ "$(cat "$dir/net")" = old ] || fail "weights that are not finite were saved"
 
-# The network can be saved in a folder that is writable but not readable.  Root can read it, the
-# user nobody cannot.
-nobody='setpriv --reuid=65534 --clear-groups'
-if [ "$(id -u)" -eq 0 ] && $nobody true 2>/dev/null; then
-	mkdir "$dir/drop" && chown 65534 "$dir/drop" && chmod 300 "$dir/drop" && chmod 755 "$dir"
-	# shellcheck disable=SC2086
-	$nobody "$tenon" train mlp --data digits --epochs 1 --quiet --save "$dir/drop/net" \
-		>/dev/null 2>"$dir/err" ||
-		fail "saving into a folder that cannot be read"
-	[ -s "$dir/drop/net" ] || fail "nothing was saved into a folder that cannot be read"
-fi
-
 # The first SIGINT ends it cleanly.  In a job that a shell started in the background SIGINT is
 # ignored.
 interruptible=

@@ -46,7 +46,7 @@ pictures "$dir/set/train" 32
 pictures "$dir/set/test" 4
 status=0
 "$tenon" train mlp --data "$dir/set" --epochs 1 --quiet >/dev/null 2>"$dir/err" || status=$?
-grep -q 'built without' "$dir/err" && exit 77
+! grep -q 'built without' "$dir/err" || skip "the library reads no JPEG or PNG"
 [ $status -eq 0 ] || { cat "$dir/err" >&2; fail "a folder of JPEGs and PNGs"; }
 
 # Another folder, whose mean is its own: all of it is red.

@@ -7,15 +7,12 @@
 set -u
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
-[ -x "$simulated" ] && [ -f "$plugin" ] || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_simulated_cuda
 unset TENON_CUDA_CUDNN
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-
-# TENON_TEST_BRIEF: another build runs all tests; this one those that depend on the compiler of the
-# backend, not of kernels.
-not_when_brief() { [ -z "${TENON_TEST_BRIEF:-}" ] || exit 77; }
-is_sanitized() { grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile"; }
 
 # conform ARGUMENTS...: prints the report, which is in $out, and ends the test if it failed.
 conform()

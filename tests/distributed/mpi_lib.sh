@@ -3,10 +3,12 @@
 #
 # For the tests of a communicator of MPI, after `name` (openmpi, mpich) and `launcher` (a command)
 # are set.
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
 [ -f "${TENON_BUILD:?}/.libs/communicator_$name.so" ] &&
-	command -v "${launcher%% *}" >/dev/null || exit 77
-# TENON_TEST_BRIEF: another build runs it.
-[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
+	command -v "${launcher%% *}" >/dev/null || skip "there is no $name"
+[ -w /dev/shm ] || skip "MPI needs /dev/shm, which cannot be written"
+not_when_brief
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 # What the libraries of MPI keep until the end is theirs.

@@ -6,6 +6,7 @@
  */
 #include "distributed/operations.h"
 
+#include "base/bits.h"
 #include "base/dtype.h"
 #include "check.h"
 

@@ -9,7 +9,9 @@
 set -u
 source=${TENON_SOURCE:?}
 cc=${CC:-cc}
-command -v "$cc" >/dev/null 2>&1 || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_command "$cc"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 failed=0 compiled=0

@@ -4,7 +4,7 @@
 #
 # Dependencies point one way: a folder of the core includes headers of its own and of the folders
 # above it in this list, never of those below.  The command includes public headers and, of the
-# core, only base; its helper program also uses internals.
+# core, only base; its helper program also uses internals.  The core needs no jansson.
 layers="base program interpret loader device reference array dispatch capture ops random numpy \
 context text io autograd layers nn distributed optim data train models"
 
@@ -15,7 +15,8 @@ context text io autograd layers nn distributed optim data train models"
 #   copy take take_along sort       what the public functions of these names do, into arrays that
 #                                   exist, with several keys, or with errors in the caller's words
 #   formula index_formula           one element program, recorded under the caller's name
-#   elementwise combine operations  rows of the table of operations, which are NumPy's functions
+#   elementwise combine operations element_programs
+#                                   rows of the table of operations, which are NumPy's functions
 #   special                         formulas that a special function shares with a derivative
 #   map layout ledger               programs with several outputs or in place, where no function is
 #   complex_parts                   real programs over complex arrays
@@ -27,9 +28,9 @@ context text io autograd layers nn distributed optim data train models"
 # name, and a static one links only what a program calls.
 numpy="ops/axes.h ops/reduce_axes.h ops/copy.h ops/take.h ops/take_along.h ops/sort.h \
 ops/formula.h ops/index_formula.h ops/elementwise.h ops/combine.h dispatch/operations.h \
-dispatch/special.h ops/map.h ops/layout.h dispatch/ledger.h ops/complex_parts.h \
-dispatch/operand.h program/cast.h ops/index_check.h ops/tolerance.h ops/host_access.h \
-ops/host_compute.h ops/host_read.h ops/host_upload.h"
+dispatch/element_programs.h dispatch/special.h ops/map.h ops/layout.h dispatch/ledger.h \
+ops/complex_parts.h dispatch/operand.h program/cast.h ops/index_check.h ops/tolerance.h \
+ops/host_access.h ops/host_compute.h ops/host_read.h ops/host_upload.h"
 
 cd "${TENON_SOURCE:?}" || exit 1
 wrong=$(awk -v layers="$layers" -v numpy="$numpy" '
@@ -62,6 +63,9 @@ FNR == 1 {
 	else if (path[2] != "numpy" && header[1] == "numpy")
 		print FILENAME ":" FNR ": needs " quoted[2]
 	used[quoted[2]] = used[quoted[2]] || path[2] == "numpy"
+}
+/^#[ \t]*include <jansson/ && path[1] == "core" {
+	print FILENAME ":" FNR ": includes jansson, which is the tools\047"
 }
 END {
 	for (header_name in allowed)

@@ -49,10 +49,8 @@ for source in "$TENON_SOURCE"/core/*/*.c; do
 		break
 	done
 done >"$dir/objects"
-skip() {
-	echo "SKIP: $1"
-	exit 77
-}
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
 [ -s "$dir/objects" ] || skip "there are no object files of the core"
 # shellcheck disable=SC2046  # names without blanks
 ${NM:-nm} -P -A $(cut -d' ' -f2 "$dir/objects") >"$dir/nm" 2>/dev/null ||

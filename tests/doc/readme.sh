@@ -5,9 +5,10 @@
 # The README's steps for a program against the build tree; .ci/run runs those for an installed one.
 set -eu
 source=${TENON_SOURCE:?} build=${TENON_BUILD:?}
-command -v pkg-config >/dev/null 2>&1 || exit 77
-# With a sanitizer in the library, programs need flags that the README does not have.
-! grep -q '^TN_CFLAGS.*-fsanitize' "$build/Makefile" || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_command pkg-config
+not_when_sanitized "programs need flags that the README does not have"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 # shellcheck disable=SC2086

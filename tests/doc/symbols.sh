@@ -5,7 +5,9 @@
 # The library exports exactly what the public headers declare.
 set -u
 library=$(find "${TENON_BUILD:?}/.libs" -name 'libtenon.so.*.*.*' | head -n 1)
-[ -n "$library" ] || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+[ -n "$library" ] || skip "there is no shared library"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 nm -D --defined-only "$library" | awk '$2 ~ /[TDRB]/ { print $3 }' | sort >"$dir/exported"

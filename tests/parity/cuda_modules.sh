@@ -5,7 +5,9 @@
 # The modules and the gradient scaler on the simulated CUDA against recorded PyTorch numbers, and
 # networks of all dtypes and mixed precision.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
-[ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_simulated_cuda
 for test in parity/modules parity/scaler unit/nn_dtypes unit/optim_masters \
 	unit/optim_scaler unit/optim_shard; do
 	"$simulated" "$TENON_BUILD/tests/$test" 'cuda!' || exit 1

@@ -5,7 +5,9 @@
 # Losses, activations, shapes, trainings, universal functions and their methods, signals,
 # statistics, indexing, texts and comparisons on the simulated CUDA against recorded numbers.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
-[ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_simulated_cuda
 # Every dtype has kernels of its own to compile.
 export MANIPULATE_DTYPES='f32 c64'
 for name in activations losses manipulate training; do

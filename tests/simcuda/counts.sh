@@ -15,10 +15,11 @@
 # caches: this shows whether a change made kernels do more, not how long they take.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 expected=${TENON_SOURCE:?}/tests/simcuda/counts.expected
-[ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
-# TENON_TEST_BRIEF: another build runs it.  The numbers are the same in all of them.
-[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
-! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_simulated_cuda
+not_when_brief
+not_when_sanitized "the numbers are the same"
 found=$(mktemp) || exit 1
 trap 'rm -f "$found"' EXIT
 for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do

@@ -11,11 +11,11 @@
 #                                           element programs
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
-[ -f "$plugin" ] && "$simulated" true || exit 77
-# TENON_TEST_BRIEF: another build runs it.
-[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
-# The sources are the same under a sanitizer, where doctor is slower.
-[ -n "${TENON_MATRIX:-}" ] || ! grep -q '^TN_CFLAGS.*-fsanitize' "$TENON_BUILD/Makefile" || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_simulated_cuda
+not_when_brief
+[ -n "${TENON_MATRIX:-}" ] || not_when_sanitized "the sources are the same, and doctor is slower"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do

@@ -8,9 +8,11 @@
 # cached between processes, unless compiling is made to fail.  Under a sanitizer the program is
 # shorter.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
-[ -f "$TENON_BUILD/.libs/backend_cuda.so" ] && "$simulated" true || exit 77
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+needs_simulated_cuda
 # TENON_TEST_BRIEF: another build runs it.
-[ -z "${TENON_TEST_BRIEF:-}" ] || exit 77
+not_when_brief
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do

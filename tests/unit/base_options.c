@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Taking structs of options of another version.
+ * Taking structs of options of another version, and checking members by a table.
  */
 #include "base/options.h"
 
@@ -104,6 +104,66 @@ static void the_macro_sets_the_size_and_nothing_else(void **state)
 	assert_true(given->second == 2);
 }
 
+struct numbers {
+	double any;
+	double finite;
+	double positive;
+	double share;
+	double rate;
+	double decay;
+	uint32_t choice;
+};
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct numbers, any), .least = -2, .most = INFINITY},
+	{TN_MEMBER(struct numbers, finite), TN_MOST, .most = INFINITY},
+	{TN_MEMBER(struct numbers, positive), TN_LEAST, .most = INFINITY, .standard = 0.001},
+	{TN_MEMBER(struct numbers, share), .most = 0.5},
+	{TN_MEMBER(struct numbers, rate), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
+	{TN_MEMBER(struct numbers, decay), TN_MOST, .most = 1},
+	{TN_MEMBER(struct numbers, choice), .least = 1, .most = 3, .standard = 2, .is_choice = 1},
+	{0},
+};
+
+static void members_have_their_defaults(void **state)
+{
+	struct numbers numbers = {.share = 0.5};
+	(void)state;
+	assert_ok(tn_options_check(&numbers, members, "test", NULL));
+	assert_true(numbers.any == 0 && numbers.finite == 0 && numbers.positive == 0.001);
+	assert_true(numbers.share == 0.5 && numbers.rate == 0.9 && numbers.choice == 2);
+	numbers = (struct numbers){.any = INFINITY, .positive = INFINITY, .rate = 0.5, .choice = 3};
+	assert_ok(tn_options_check(&numbers, members, "test", NULL));
+	assert_true(numbers.rate == 0.5 && numbers.choice == 3);
+}
+
+static void the_member_that_is_wrong_is_named(void **state)
+{
+	static const struct {
+		struct numbers numbers;
+		const char *text;
+	} cases[] = {
+		{{.any = -3}, "any: expected a number of at least -2, found -3"},
+		{{.any = NAN}, "any: expected a number of at least -2, found nan"},
+		{{.finite = INFINITY}, "finite: expected a finite number of at least 0, found inf"},
+		{{.positive = -1}, "positive: expected a number above 0, found -1"},
+		{{.share = 0.75}, "share: expected a number from 0 to 0.5, found 0.75"},
+		{{.rate = 1}, "rate: expected a number above 0 and below 1, found 1"},
+		{{.decay = 1}, "decay: expected a number of at least 0 and below 1, found 1"},
+		{{.choice = UINT32_MAX}, "choice: expected 1 to 3, found 4294967295"},
+		/* The first of several. */
+		{{.share = -1, .rate = 2}, "share: expected a number from 0 to 0.5, found -1"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct numbers numbers = cases[i].numbers;
+		assert_status(tn_options_check(&numbers, members, "test", &error),
+			      TN_INVALID_ARGUMENT);
+		assert_string_equal(error.text, cases[i].text);
+		assert_string_equal(error.operation, "test");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +173,8 @@ int main(void)
 		cmocka_unit_test(a_later_version_is_taken_while_its_tail_is_zero),
 		cmocka_unit_test(one_without_a_size_is_refused),
 		cmocka_unit_test(the_macro_sets_the_size_and_nothing_else),
+		cmocka_unit_test(members_have_their_defaults),
+		cmocka_unit_test(the_member_that_is_wrong_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  */
 #include "interpret_fixture.h"
 
+#include "base/bits.h"
 #include "interpret/block.h"
 #include "program/opcode.h"
 

@@ -237,6 +237,8 @@ static void a_first_copy_that_lacks_a_library_does_not_hide_a_whole_one(void **s
 
 static void a_privileged_process_refuses_what_others_may_write(void **state)
 {
+	/* A folder of an ordinary user's is refused for its owner, whatever its mode. */
+	const int is_roots = geteuid() == 0;
 	struct opened opened;
 	(void)state;
 	put("ok");
@@ -262,7 +264,7 @@ static void a_privileged_process_refuses_what_others_may_write(void **state)
 	opened.parameters.privileged = 1;
 	assert_status(open_prepared(&opened), TN_NO_DEVICE);
 	assert_int_equal(row_of(&opened, "ok")->status, TN_REFUSED);
-	assert_contains(row_of(&opened, "ok")->text, "mode 0777");
+	assert_contains(row_of(&opened, "ok")->text, is_roots ? "mode 0777" : "belongs to user");
 	release(&opened);
 
 	/* In a sticky folder others cannot replace the file, but add one. */
@@ -270,7 +272,7 @@ static void a_privileged_process_refuses_what_others_may_write(void **state)
 	prepare(&opened);
 	opened.parameters.privileged = 1;
 	assert_status(open_prepared(&opened), TN_NO_DEVICE);
-	assert_contains(row_of(&opened, "ok")->text, "mode 1777");
+	assert_contains(row_of(&opened, "ok")->text, is_roots ? "mode 1777" : "belongs to user");
 	release(&opened);
 	chmod(folder, 0700);
 

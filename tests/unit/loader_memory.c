@@ -7,8 +7,6 @@
 #include "loader_fixture.h"
 #include "loader/report.h"
 
-/* jansson, which reads reports, crashes if its own allocations fail. */
-#define FAILING_MALLOC 0
 #include "failing_memory.h"
 #include "loader/report_json.h"
 

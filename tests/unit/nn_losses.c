@@ -243,7 +243,7 @@ static void wrong_labels_and_options_are_errors(void **state)
 			    x, labels,
 			    TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 1.5)),
 		    TN_INVALID_ARGUMENT, "cross_entropy",
-		    "label_smoothing: expected a number in [0, 1], found 1.5");
+		    "label_smoothing: expected a number from 0 to 1, found 1.5");
 	check_error(
 		tn_cross_entropy(
 			x, x, TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1)),

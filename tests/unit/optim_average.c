@@ -92,7 +92,8 @@ static void bad_lookaheads_are_refused(void **state)
 	assert_int_equal(tn_lookahead_steps(optimizer), 0);
 	assert_status(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .alpha = 2)),
 		      TN_INVALID_ARGUMENT);
-	assert_contains(tn_error(context)->text, "alpha in (0, 1], found 2");
+	assert_contains(tn_error(context)->text,
+			"alpha: expected a number above 0 and at most 1, found 2");
 	tn_error_clear(context);
 	assert_status(tn_lookahead(NULL, NULL), TN_INVALID_ARGUMENT);
 }
@@ -171,7 +172,8 @@ static void bad_averages_are_refused(void **state)
 	struct tn_average_view view;
 	(void)state;
 	assert_null(tn_average_create(module, TN_OPTIONS(struct tn_average_options, .decay = 1)));
-	assert_contains(tn_error(context)->text, "decay in [0, 1), found 1");
+	assert_contains(tn_error(context)->text,
+			"decay: expected a number of at least 0 and below 1, found 1");
 	tn_error_clear(context);
 	tn_module *unbuilt = tn_module_relu(context);
 	assert_null(tn_average_create(unbuilt, NULL));

@@ -127,16 +127,19 @@ static void bad_options_are_refused(void **state)
 	static const uint64_t falling[] = {4, 3};
 	(void)state;
 	refuse(OPTIONS(.kind = 10), "found 10");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE), "period > 0, found 0");
+	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE), "period: expected 1 or more, found 0");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE, .period = 3, .gamma = 0.5), "gamma");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE, .period = 3, .min_lr = -1), "min_lr");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_ONE_CYCLE, .period = 3, .pct_start = 2), "pct_start");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_CONSTANT, .warmup = 1, .warmup_start = 2), "(0, 1]");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_EXPONENTIAL), "gamma > 0, found 0");
+	refuse(OPTIONS(.kind = TN_SCHEDULE_CONSTANT, .warmup = 1, .warmup_start = 2),
+	       "warmup_start: expected a number above 0 and at most 1, found 2");
+	refuse(OPTIONS(.kind = TN_SCHEDULE_EXPONENTIAL),
+	       "gamma: expected a number above 0, found 0");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_MULTISTEP), "at least one milestone");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_MULTISTEP, .n_milestones = 2, .milestones = falling),
 	       "found 3 after 4");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_PLATEAU, .factor = 1), "factor in (0, 1), found 1");
+	refuse(OPTIONS(.kind = TN_SCHEDULE_PLATEAU, .factor = 1),
+	       "factor: expected a number above 0 and below 1, found 1");
 	refuse(OPTIONS(.kind = TN_SCHEDULE_STEP, .period = 1, .patience = 3), "plateau");
 }
 

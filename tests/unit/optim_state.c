@@ -278,19 +278,23 @@ static void bad_options_are_refused(void **state)
 {
 	(void)state;
 	tn_module *net = make_net();
-	refuse(tn_adam(net, TN_OPTIONS(struct tn_adam_options, .beta2 = 1)), "betas 0.9 and 1");
-	refuse(tn_adam(net, TN_OPTIONS(struct tn_adam_options, .weight_decay = -1)), "decay -1");
+	refuse(tn_adam(net, TN_OPTIONS(struct tn_adam_options, .beta2 = 1)),
+	       "beta2: expected a number above 0 and below 1, found 1");
+	refuse(tn_adam(net, TN_OPTIONS(struct tn_adam_options, .weight_decay = -1)),
+	       "weight_decay: expected a number of at least 0, found -1");
 	refuse(tn_nadam(net, TN_OPTIONS(struct tn_nadam_options, .momentum_decay = -1)),
-	       "momentum_decay -1");
-	refuse(tn_rmsprop(net, TN_OPTIONS(struct tn_rmsprop_options, .alpha = 1)), "alpha 1");
+	       "momentum_decay: expected a number above 0, found -1");
+	refuse(tn_rmsprop(net, TN_OPTIONS(struct tn_rmsprop_options, .alpha = 1)),
+	       "alpha: expected");
 	refuse(tn_adagrad(net, TN_OPTIONS(struct tn_adagrad_options, .lr_decay = -1)),
-	       "lr_decay -1");
-	refuse(tn_adadelta(net, TN_OPTIONS(struct tn_adadelta_options, .rho = 2)), "rho 2");
-	refuse(tn_lars(net, NULL), "lr 0");
+	       "lr_decay: expected a number of at least 0, found -1");
+	refuse(tn_adadelta(net, TN_OPTIONS(struct tn_adadelta_options, .rho = 2)), "rho: expected");
+	refuse(tn_lars(net, NULL), "lr: expected a number above 0, found 0");
 	refuse(tn_lars(net, TN_OPTIONS(struct tn_lars_options, .lr = 1, .nesterov = 1)),
-	       "Nesterov");
-	refuse(tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .epsilon = -1)), "epsilon -1");
-	refuse(tn_lion(net, TN_OPTIONS(struct tn_lion_options, .lr = -1)), "lr -1");
+	       "nesterov: expected momentum above 0 and dampening 0, found 0 and 0");
+	refuse(tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .epsilon = -1)),
+	       "epsilon: expected");
+	refuse(tn_lion(net, TN_OPTIONS(struct tn_lion_options, .lr = -1)), "lr: expected");
 	tn_module_destroy(net);
 }
 

@@ -3,6 +3,7 @@
  *
  * The edge cases that tenon-program(7) names for each opcode, and the casts.
  */
+#include "base/bits.h"
 #include "program/opcode.h"
 #include "unit/program_fixture.h"
 

@@ -129,7 +129,7 @@ static void allocate(struct array *array)
 	struct tn_alloc_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				     .size = array->size};
 	tn_status status = kit->backend->device.alloc(kit->device, &args, &array->operand.buffer);
-	if (status != TN_OK)
+	if (status)
 		kit_give_up(kit, "alloc of %zu bytes: %s: %s", array->size, tn_status_name(status),
 			    kit->error.text);
 }
@@ -167,7 +167,7 @@ void array_free(struct array *array)
 	struct kit *kit = array->kit;
 	struct tn_free_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .buffer = array->operand.buffer};
-	if (kit->backend->device.free(kit->device, &args) != TN_OK)
+	if (kit->backend->device.free(kit->device, &args))
 		kit_fail(kit, "free: %s", kit->error.text);
 	free(array->image);
 	free(array->element);

@@ -52,7 +52,7 @@ static void move(struct kit *kit, uint64_t buffer, size_t size, int to_device, v
 					.host = host};
 	tn_status status = to_device ? kit->backend->device.upload(kit->device, &args)
 				     : kit->backend->device.download(kit->device, &args);
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "%s: %s: %s", to_device ? "upload" : "download",
 			 tn_status_name(status), kit->error.text);
 }
@@ -67,7 +67,7 @@ static int has_run_out(const struct kit *kit, tn_status status)
  * a successful call. */
 static void fetch(struct kit *kit, struct array *array, tn_status status)
 {
-	int may_write = (status == TN_OK || has_run_out(kit, status)) && array->role == OUTPUT;
+	int may_write = (!status || has_run_out(kit, status)) && array->role == OUTPUT;
 	unsigned char *found = malloc(array->size);
 	if (!found)
 		kit_give_up(kit, "the kit is out of memory");
@@ -76,9 +76,9 @@ static void fetch(struct kit *kit, struct array *array, tn_status status)
 	for (size_t i = 0; i < array->size; i++) {
 		if (found[i] == array->image[i] || (may_write && array->element[i]))
 			continue;
-		kit_fail_as(kit, status == TN_OK ? "call.bounds" : "call.untouched",
+		kit_fail_as(kit, !status ? "call.bounds" : "call.untouched",
 			    "%s changed byte %zu of %s of %zu bytes (%s)",
-			    status == TN_OK ? "the call" : "a refused call", i,
+			    !status ? "the call" : "a refused call", i,
 			    array->role == OUTPUT ? "an output" : "an input", array->size,
 			    array->element[i] ? "an element" : "outside the elements");
 		break;
@@ -116,7 +116,7 @@ static void dry_run_without_buffers(struct kit *kit, const void *args, tn_status
 	if (status != expected)
 		kit_fail_as(kit, "call.dry_run", "with handles of 0 a dry run returns %s, else %s",
 			    tn_status_name(status), tn_status_name(expected));
-	else if (status == TN_OK && workspace.minimum != same->minimum)
+	else if (!status && workspace.minimum != same->minimum)
 		kit_fail_as(kit, "call.dry_run",
 			    "with handles of 0 a dry run requests %llu bytes, else for %llu",
 			    (unsigned long long)workspace.minimum,
@@ -162,7 +162,7 @@ static tn_status enter_with_workspace(struct kit *kit, void *args, struct tn_wor
 	for (size_t i = 0; i < whole; i++)
 		before[i] = (unsigned char)(0xff - i % 7);
 	status = kit->backend->device.alloc(kit->device, &alloc, &workspace->buffer);
-	if (status == TN_OK) {
+	if (!status) {
 		workspace->offset = WORKSPACE_GUARD;
 		workspace->size = size;
 		move(kit, workspace->buffer, whole, 1, before);
@@ -205,7 +205,7 @@ static void synchronise(struct kit *kit)
 					     .stream = kit->options.stream,
 					     .error = &kit->error}};
 	tn_status status = kit->backend->device.sync(kit->device, &args);
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "sync: %s: %s", tn_status_name(status), kit->error.text);
 }
 
@@ -213,7 +213,7 @@ static void synchronise(struct kit *kit)
 static void check_error(struct kit *kit, tn_status status)
 {
 	const struct tn_error_info *error = &kit->error;
-	if (status == TN_OK || status == TN_UNSUPPORTED)
+	if (!status || status == TN_UNSUPPORTED)
 		return;
 	if (error->status != status)
 		kit_fail_as(kit, "call.error", "it returns %s, but its error has the status %s",
@@ -232,7 +232,7 @@ static tn_status run(struct kit *kit, void *args, struct array *const *arrays, s
 	dry = dry_run(kit, args, &workspace);
 	dry_run_without_buffers(kit, args, dry, &workspace);
 	((struct tn_call *)args)->workspace = &workspace;
-	real = dry == TN_OK ? real_run(kit, args, &workspace) : enter_once(kit, args);
+	real = !dry ? real_run(kit, args, &workspace) : enter_once(kit, args);
 	check_error(kit, real);
 	synchronise(kit);
 	for (size_t i = 0; i < n_arrays; i++)
@@ -246,7 +246,7 @@ static tn_status run(struct kit *kit, void *args, struct array *const *arrays, s
 tn_status kit_run(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays)
 {
 	tn_status status = run(kit, args, arrays, n_arrays);
-	if (status == TN_OK)
+	if (!status)
 		kit->tallies[kit->slot].done++;
 	else if (status == TN_UNSUPPORTED)
 		kit->tallies[kit->slot].unsupported++;
@@ -270,16 +270,16 @@ int kit_run_ok(struct kit *kit, void *args, struct array *const *arrays, size_t 
 	tn_status status = kit_run(kit, args, arrays, n_arrays);
 	if (status == TN_UNSUPPORTED && is_claimed(kit))
 		kit_fail(kit, "a call declared as supported is unsupported: %s", kit->error.text);
-	return status == TN_OK;
+	return !status;
 }
 
 void kit_run_refused(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays,
 		     tn_status status)
 {
 	tn_status found = run(kit, args, arrays, n_arrays);
-	if (found == TN_OK)
+	if (!found)
 		kit_fail(kit, "it succeeded: expected a refusal");
-	else if (status != TN_OK && found != status)
+	else if (status && found != status)
 		kit_fail(kit, "refused by %s, expected %s: %s", tn_status_name(found),
 			 tn_status_name(status), kit->error.text);
 	else

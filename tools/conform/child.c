@@ -186,7 +186,7 @@ static void open_device(struct run *run, struct target *target)
 	if (run->options->device >= target->backend->n_devices)
 		say_absent(TN_NO_DEVICE, "open", "there is no such device");
 	tn_status status = kit_open(kit, target->backend, run->options->device);
-	if (status != TN_OK)
+	if (status)
 		say_absent(status, "open",
 			   kit->error.text[0] ? kit->error.text : tn_status_name(status));
 	record_send(records_fd, "opened\t%s\t%s\t%s", target->backend->plugin.name,

@@ -179,7 +179,7 @@ static void convolves(struct kit *kit, enum tn_slot slot, tn_dtype dtype, int nu
 	memcpy(args.stride, t->stride, sizeof(args.stride));
 	memcpy(args.dilation, t->dilation, sizeof(args.dilation));
 	memcpy(args.padding, t->padding, sizeof(args.padding));
-	if (kit_run(kit, &args, all, 4) == TN_OK)
+	if (!kit_run(kit, &args, all, 4))
 		compare(kit, t, &data[written], host[0], host[1], host[2], begin);
 	free(begin);
 	for (int i = 0; i < 3; i++)

@@ -110,7 +110,7 @@ static void runs_forward(struct kit *kit, tn_dtype dtype, const int64_t *size, u
 		 layout_names[layout]);
 	begin(kit, &t, dtype, size, 1, layout);
 	set_labels(&t.labels, size[1], 1);
-	if (kit_run(kit, &t.args, t.all, 4) == TN_OK) {
+	if (!kit_run(kit, &t.args, t.all, 4)) {
 		double *x = array_numbers(&t.x), *labels = array_numbers(&t.labels);
 		double *loss = numbers(t.loss.count), *lse = numbers(t.lse.count);
 		struct rows rows = {size[0], size[1], labels};
@@ -146,7 +146,7 @@ static void runs_backward(struct kit *kit, tn_dtype dtype, const int64_t *size, 
 	for (int64_t n = 0; n < size[0]; n++)
 		array_set_number(&t.lse, (uint64_t)n, log_sum_exp(x + n * size[1], size[1]));
 	t.args.call.flags = accumulate ? TN_ACCUMULATE : 0;
-	if (kit_run(kit, &t.args, t.all, 5) == TN_OK) {
+	if (!kit_run(kit, &t.args, t.all, 5)) {
 		differences(forward, &rows, x, t.dx.count, dloss, (size_t)size[0], 1e-4, expected);
 		for (uint64_t i = 0; i < t.dx.count; i++)
 			expected[i] += old[i];
@@ -173,7 +173,7 @@ static void marks_wrong_labels(struct kit *kit, tn_dtype dtype)
 	set_labels(&t.labels, size[1], 1);
 	for (uint64_t n = 0; n < t.lse.count; n++)
 		array_set_number(&t.lse, n, 2);
-	if (kit_run(kit, &t.args, t.all, 5) == TN_OK) {
+	if (!kit_run(kit, &t.args, t.all, 5)) {
 		for (uint64_t i = 0; i < t.dx.count; i++) {
 			double label = array_number(&t.labels, i / (uint64_t)size[1]);
 			int is_wrong = label != IGNORED && (label < 0 || label >= (double)size[1]);

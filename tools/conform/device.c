@@ -65,7 +65,7 @@ void check_describe_absent(struct kit *kit)
 	struct tn_device_description d = {.struct_size = sizeof(d)};
 	struct tn_device_count count = {.struct_size = sizeof(count)};
 	kit_case(kit, TN_SLOT_DEVICE_COUNT, "device_count");
-	if (b->device.device_count(b->plugin.instance, &count) != TN_OK || count.count == 0)
+	if (b->device.device_count(b->plugin.instance, &count) || count.count == 0)
 		kit_fail(kit, "%u devices, although one is open", count.count);
 	kit->tallies[TN_SLOT_DEVICE_COUNT].done++;
 	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device %u of %u", count.count, count.count);
@@ -83,7 +83,7 @@ void check_describe_older_caller(struct kit *kit)
 	kit_case(kit, TN_SLOT_DESCRIBE, "describe: into a struct of %zu bytes", old_size);
 	memset(&d, 0x5a, sizeof(d));
 	d.struct_size = (uint32_t)old_size;
-	if (b->device.describe(b->plugin.instance, kit->index, &d) != TN_OK)
+	if (b->device.describe(b->plugin.instance, kit->index, &d))
 		kit_fail(kit, "it is refused");
 	if (d.kind != kit->description.kind)
 		kit_fail(kit, "kind is %u, expected %u", d.kind, kit->description.kind);
@@ -109,7 +109,7 @@ void check_alloc_alignment(struct kit *kit)
 		kit_case(kit, TN_SLOT_ALLOC, "alloc: %llu bytes aligned to %llu",
 			 (unsigned long long)alloc.size, (unsigned long long)alloc.alignment);
 		tn_status status = b->device.alloc(kit->device, &alloc, &buffer);
-		if (status != TN_OK || !buffer) {
+		if (status || !buffer) {
 			kit_fail(kit, "%s, handle %llu", tn_status_name(status),
 				 (unsigned long long)buffer);
 			continue;
@@ -118,7 +118,7 @@ void check_alloc_alignment(struct kit *kit)
 			kit_fail(kit, "address %llx: expected a multiple of %llu",
 				 (unsigned long long)buffer, (unsigned long long)least);
 		release.buffer = buffer;
-		if (b->device.free(kit->device, &release) != TN_OK)
+		if (b->device.free(kit->device, &release))
 			kit_fail(kit, "free failed");
 		kit->tallies[TN_SLOT_ALLOC].done++;
 		kit->tallies[TN_SLOT_FREE].done++;
@@ -142,7 +142,7 @@ void check_alloc_impossible(struct kit *kit)
 		kit_case(kit, TN_SLOT_ALLOC, "alloc: %llu bytes aligned to %llu of kind %u",
 			 (unsigned long long)args.size, (unsigned long long)args.alignment,
 			 args.memory_kind);
-		if (b->device.alloc(kit->device, &args, &buffer) == TN_OK)
+		if (!b->device.alloc(kit->device, &args, &buffer))
 			kit_fail(kit, "it succeeded");
 		if (buffer != 77)
 			kit_fail(kit, "the handle was written");
@@ -165,9 +165,9 @@ void check_transfer_offsets(struct kit *kit)
 					.host = expected};
 	kit_case(kit, TN_SLOT_UPLOAD, "upload: pieces of a buffer");
 	memset(expected, 0x11, sizeof(expected));
-	if (b->device.alloc(kit->device, &alloc, &args.buffer) != TN_OK)
+	if (b->device.alloc(kit->device, &alloc, &args.buffer))
 		return kit_fail(kit, "alloc failed");
-	if (b->device.upload(kit->device, &args) != TN_OK)
+	if (b->device.upload(kit->device, &args))
 		kit_fail(kit, "%s", kit->error.text);
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		memset(piece, (int)(0x20 + i), sizeof(piece));
@@ -175,15 +175,14 @@ void check_transfer_offsets(struct kit *kit)
 		args.offset = pieces[i].offset;
 		args.size = pieces[i].size;
 		args.host = piece;
-		if (b->device.upload(kit->device, &args) != TN_OK)
+		if (b->device.upload(kit->device, &args))
 			kit_fail(kit, "%s", kit->error.text);
 		memset(piece, 0xee, sizeof(piece)); /* the source may be reused */
 	}
 	args.offset = 0;
 	args.size = 4096;
 	args.host = found;
-	if (b->device.download(kit->device, &args) != TN_OK ||
-	    memcmp(expected, found, sizeof(found)) != 0)
+	if (b->device.download(kit->device, &args) || memcmp(expected, found, sizeof(found)) != 0)
 		kit_fail(kit, "the data read back differs from the data written");
 	release.buffer = args.buffer;
 	b->device.free(kit->device, &release);
@@ -196,12 +195,12 @@ void check_sync(struct kit *kit)
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct tn_sync_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
 	kit_case(kit, TN_SLOT_SYNC, "sync and async_error");
-	if (kit->backend->device.sync(kit->device, &args) != TN_OK)
+	if (kit->backend->device.sync(kit->device, &args))
 		kit_fail(kit, "sync: %s", kit->error.text);
 	kit->tallies[TN_SLOT_SYNC].done++;
 	if (!tn_backend_has(kit->backend, TN_SLOT_ASYNC_ERROR))
 		return;
-	if (kit->backend->device.async_error(kit->device, NULL, &error) != TN_OK)
+	if (kit->backend->device.async_error(kit->device, NULL, &error))
 		kit_fail(kit, "async_error: %s", error.text);
 	kit->tallies[TN_SLOT_ASYNC_ERROR].done++;
 }
@@ -218,8 +217,7 @@ void check_memory_information(struct kit *kit)
 		kit->tallies[TN_SLOT_MEMORY_INFORMATION].unsupported++;
 		return;
 	}
-	if (status != TN_OK || !information.total_bytes ||
-	    information.free_bytes > information.total_bytes)
+	if (status || !information.total_bytes || information.free_bytes > information.total_bytes)
 		kit_fail(kit, "%s: %llu bytes free of %llu", tn_status_name(status),
 			 (unsigned long long)information.free_bytes,
 			 (unsigned long long)information.total_bytes);

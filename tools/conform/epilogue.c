@@ -105,7 +105,7 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 				      .bias = data[BIAS].operand,
 				      .has_bias = turn != 3,
 				      .activation = activation};
-	if (kit_run(kit, &args, all, OPERANDS) == TN_OK)
+	if (!kit_run(kit, &args, all, OPERANDS))
 		compare_product(p, &args, all, host);
 	for (int i = 0; i < OPERANDS; i++) {
 		free(host[i]);
@@ -254,7 +254,7 @@ static void goes_on(struct kit *kit, tn_dtype dtype, int number, enum layout lay
 	v.args.has_bias = activation % 2;
 	v.args.has_residual = (uint32_t)has_residual;
 	v.args.activation = activation;
-	if (kit_run(kit, &v.args, v.all, CONV_OPERANDS) == TN_OK)
+	if (!kit_run(kit, &v.args, v.all, CONV_OPERANDS))
 		compare_convolution(&v);
 	end(&v);
 }
@@ -363,7 +363,7 @@ static void runs_packed(struct trial *v, uint64_t size, uint64_t workspace_size)
 		v->host[W] = array_numbers(&v->data[W]);
 		pack(v, size, workspace_size);
 		kit->slot = TN_SLOT_CONV2D_FORWARD;
-		if (!kit->case_failed && kit_run(kit, &v->args, v->all, CONV_OPERANDS) == TN_OK)
+		if (!kit->case_failed && !kit_run(kit, &v->args, v->all, CONV_OPERANDS))
 			compare_convolution(v);
 	}
 	kit->slot = TN_SLOT_CONV2D_PREPACK;

@@ -48,7 +48,7 @@ static void use(struct instance *instance)
 	for (int slot = sample_next(kit, -1); slot >= 0; slot = sample_next(kit, slot)) {
 		struct sample sample;
 		sample_make(kit, &sample, slot, "of another instance");
-		if (sample_run(&sample) == TN_OK) {
+		if (!sample_run(&sample)) {
 			(void)calls(&sample);
 			uint64_t before = process_allocated_bytes();
 			unsigned n = calls(&sample);
@@ -66,7 +66,7 @@ void check_memory_host_balance(struct kit *kit)
 	struct instance *instance = new_instance(kit);
 	long before = host_memory_live();
 	kit_case(kit, KIT_PROCESS, "an instance that is made, used and destroyed");
-	if (instance_open(instance, kit, kit->index) != TN_OK) {
+	if (instance_open(instance, kit, kit->index)) {
 		kit_fail(kit, "%s: %s", instance->stage, instance->kit.error.text);
 	} else {
 		use(instance);
@@ -90,9 +90,9 @@ static tn_status make_and_free(struct instance *instance)
 	struct tn_free_args release = {
 		.call = {.struct_size = sizeof(release), .error = &kit->error}};
 	tn_status status = kit->backend->device.alloc(kit->device, &alloc, &release.buffer);
-	if (status == TN_OK)
+	if (!status)
 		status = kit->backend->device.free(kit->device, &release);
-	if (status != TN_OK)
+	if (status)
 		instance->stage = "alloc";
 	return status;
 }
@@ -103,14 +103,14 @@ static int fails_at(struct kit *kit, struct instance *instance, unsigned n)
 	int came_to_it;
 	host_memory_fail(n);
 	tn_status status = instance_open(instance, kit, kit->index);
-	int is_open = status == TN_OK;
+	int is_open = !status;
 	if (is_open)
 		status = make_and_free(instance);
 	came_to_it = host_memory_has_failed();
-	if (status != TN_OK && (status != TN_OUT_OF_MEMORY || !came_to_it))
+	if (status && (status != TN_OUT_OF_MEMORY || !came_to_it))
 		kit_fail(kit, "%s returns %s: %s", instance->stage, tn_status_name(status),
 			 instance->kit.error.text);
-	if (is_open && make_and_free(instance) != TN_OK)
+	if (is_open && make_and_free(instance))
 		kit_fail(kit, "alloc does not work afterwards: %s", instance->kit.error.text);
 	if (is_open)
 		instance_close(instance);
@@ -146,9 +146,9 @@ static int runs_out_at(struct sample *sample, const unsigned char *result, unsig
 	came_to_it = kit->options.has_failed;
 	kit->options.fails_at = 0;
 	kit->options.has_failed = 0;
-	if (status == TN_OK)
+	if (!status)
 		sample_expect_close(sample, result, "memory.exhausted_calls");
-	if (sample_run(sample) != TN_OK)
+	if (sample_run(sample))
 		kit_fail(kit, "it does not work afterwards: %s", kit->error.text);
 	else
 		sample_expect_close(sample, result, "memory.exhausted_calls");
@@ -161,7 +161,7 @@ static void runs_out(struct kit *kit, int slot)
 	size_t size;
 	unsigned char *result;
 	sample_make(kit, &sample, slot, "host memory runs out");
-	if (sample_run(&sample) == TN_OK) {
+	if (!sample_run(&sample)) {
 		result = sample_result(&sample, &size);
 		for (unsigned n = 1; n <= MOST_FAILURES_INJECTED; n++)
 			if (!runs_out_at(&sample, result, n))
@@ -175,7 +175,7 @@ void check_memory_exhausted_calls(struct kit *kit)
 {
 	struct instance *instance = new_instance(kit);
 	kit_case(kit, KIT_PROCESS, "an instance whose host memory runs out");
-	if (instance_open(instance, kit, kit->index) != TN_OK) {
+	if (instance_open(instance, kit, kit->index)) {
 		kit_fail(kit, "%s: %s", instance->stage, instance->kit.error.text);
 	} else {
 		struct kit *own = &instance->kit;

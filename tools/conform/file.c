@@ -52,9 +52,9 @@ int file_note(struct kit *kit, struct tn_backend_note *note)
 		fd < 0 ? TN_IO : tn_elf_read_note(fd, &tn_backend_kind, note, &kit->error);
 	if (fd >= 0)
 		close(fd);
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "%s", kit->error.text);
-	return status == TN_OK;
+	return !status;
 }
 
 /* Reads the dynamic section and reports its names; 0 on failure (the case has failed). */
@@ -67,9 +67,9 @@ static int read_dynamic(struct kit *kit, struct tn_elf_dynamic *dynamic,
 		fd < 0 ? TN_IO : tn_elf_read_dynamic(fd, dynamic, take, user, &kit->error);
 	if (fd >= 0)
 		close(fd);
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "%s", kit->error.text);
-	return status == TN_OK;
+	return !status;
 }
 
 static void check_versions(struct kit *kit, const struct tn_backend_note *note)

@@ -93,7 +93,7 @@ void check_file_symbols(struct kit *kit)
 		return;
 	kit_case(kit, KIT_FILE, "undefined symbols");
 	int fd = tn_regular_open(kit->which, &information);
-	if (fd < 0 || tn_elf_read_dynamic(fd, &dynamic, refuse_ours, kit, &kit->error) != TN_OK)
+	if (fd < 0 || tn_elf_read_dynamic(fd, &dynamic, refuse_ours, kit, &kit->error))
 		kit_fail(kit, "%s", fd < 0 ? "it cannot be read" : kit->error.text);
 	if (fd >= 0)
 		close(fd);
@@ -155,8 +155,7 @@ void check_file_resident(struct kit *kit)
 	if (loaded && !is_mapped(kit->which))
 		kit_fail(kit, "it was unmapped, with the code of its threads");
 	int fd = tn_regular_open(kit->which, &information);
-	if (fd >= 0 &&
-	    tn_elf_read_dynamic(fd, &dynamic, take_nothing, NULL, &kit->error) == TN_OK &&
+	if (fd >= 0 && !tn_elf_read_dynamic(fd, &dynamic, take_nothing, NULL, &kit->error) &&
 	    !dynamic.stays)
 		kit_remark(kit, "link it with -Wl,-z,nodelete, so that it stays in every host");
 	if (fd >= 0)
@@ -180,7 +179,7 @@ static void load_as(struct kit *kit, const struct tn_abi_version *host,
 		kit_fail(kit, "%s, expected ABI_MISMATCH", tn_status_name(target.status));
 	else if (expected == TN_ABI_MISMATCH && !was_mapped && is_mapped(kit->which))
 		kit_fail(kit, "refused, but its code was mapped");
-	else if (expected == TN_OK && target.status == TN_ABI_MISMATCH)
+	else if (!expected && target.status == TN_ABI_MISMATCH)
 		kit_fail(kit, "refused: %s", target.text);
 	else if (target.backend && target.backend->plugin.abi_minor != effective)
 		kit_fail(kit, "the effective minor is %u, expected %u",

@@ -125,7 +125,7 @@ static void chooses(struct kit *kit, enum tn_slot slot, const struct choice *c)
 				      .output = is_gather ? listed.operand : table.operand,
 				      .indices = indices.operand,
 				      .axis = c->axis};
-	if (kit_run(kit, &args, all, 3) == TN_OK) {
+	if (!kit_run(kit, &args, all, 3)) {
 		if (is_gather)
 			check_gathered(&table, &indices, &listed, c->axis);
 		else

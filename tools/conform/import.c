@@ -105,7 +105,7 @@ static int make(struct memory *m, struct kit *kit)
 	const struct tn_alloc_args args = {
 		.call = {.struct_size = sizeof(args), .error = &kit->error}, .size = SIZE};
 	*m = (struct memory){.kit = kit};
-	if (kit->backend->device.alloc(kit->device, &args, &m->buffer) == TN_OK)
+	if (!kit->backend->device.alloc(kit->device, &args, &m->buffer))
 		return 1;
 	kit_fail(kit, "alloc: %s", kit->error.text);
 	return 0;

@@ -80,15 +80,15 @@ static tn_status open_all(struct instance *instance, const struct kit *like, uin
 	instance->stage = "create";
 	tn_status status = backend->plugin.descriptor.create(instance->given, &kit->error,
 							     &backend->plugin.instance);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	instance->stage = "query";
 	status = tn_slots_take(backend, &kit->error);
-	if (status == TN_OK) {
+	if (!status) {
 		instance->stage = "open";
 		status = kit_open(kit, backend, index);
 	}
-	if (status != TN_OK)
+	if (status)
 		backend->plugin.descriptor.destroy(backend->plugin.instance);
 	kit->which = like->which;
 	return status;
@@ -114,7 +114,7 @@ static void prepare(struct instance *instance, const struct kit *like)
 static tn_status finish(struct instance *instance, const struct kit *like, uint32_t index)
 {
 	tn_status status = open_all(instance, like, index);
-	if (status == TN_OK)
+	if (!status)
 		instance->stage = "";
 	else
 		release_host(instance);

@@ -24,8 +24,8 @@ tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t i
 	kit->description.struct_size = sizeof(kit->description);
 	tn_status status =
 		backend->device.describe(backend->plugin.instance, index, &kit->description);
-	return status == TN_OK ? backend->device.open(backend->plugin.instance, &args, &kit->device)
-			       : status;
+	return status ? status
+		      : backend->device.open(backend->plugin.instance, &args, &kit->device);
 }
 
 void kit_close(struct kit *kit)

@@ -52,7 +52,7 @@ static void each_chunk(struct kit *kit, const struct tn_operand *operand, int co
 			set_element(chunk, size, i, compares ? 0u - value : value);
 		}
 		if (move(kit, !compares, operand->buffer, at, compares ? found : chunk,
-			 count * size) != TN_OK)
+			 count * size))
 			kit_give_up(kit, "a transfer of %llu bytes at %llu: %s",
 				    (unsigned long long)(count * size), (unsigned long long)at,
 				    kit->error.text);
@@ -96,7 +96,7 @@ static void negates(struct kit *kit, tn_dtype dtype, int64_t n, uint64_t offset)
 				   .inputs = &x,
 				   .outputs = &x};
 	each_chunk(kit, &x, 0);
-	if (kit_enter(kit, &args) != TN_OK)
+	if (kit_enter(kit, &args))
 		kit_fail(kit, "%s", kit->error.text);
 	else
 		each_chunk(kit, &x, 1);

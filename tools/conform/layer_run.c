@@ -420,7 +420,7 @@ static void check_lent(struct kit *kit, tn_context *context)
 	struct tn_ledger_row row;
 	if (!tn_ledger_count(context))
 		kit_fail(kit, "the ledger is empty");
-	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
+	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		if (row.native || row.bytes_moved)
 			kit_fail(kit,
 				 "%s: expected to be lent without a copy, found %llu native runs, "

@@ -156,8 +156,7 @@ void check_map_any_address(struct kit *kit)
 	kit_case(kit, TN_SLOT_MAP, "map: addresses of the kit's own memory");
 	for (int i = 0; i < N + 2; i++)
 		from[i] = to[i] = i;
-	if (kit_enter(kit, &args) != TN_OK ||
-	    kit->backend->device.sync(kit->device, &sync) != TN_OK)
+	if (kit_enter(kit, &args) || kit->backend->device.sync(kit->device, &sync))
 		kit_fail(kit, "%s", kit->error.text);
 	if (to[0] != 0 || to[N + 1] != N + 1)
 		kit_fail(kit, "it wrote beyond the output");

@@ -20,7 +20,7 @@ static void release(struct kit *kit, uint64_t buffer)
 {
 	struct tn_free_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .buffer = buffer};
-	if (kit->backend->device.free(kit->device, &args) != TN_OK)
+	if (kit->backend->device.free(kit->device, &args))
 		kit_fail(kit, "free: %s", kit->error.text);
 }
 
@@ -38,7 +38,7 @@ static void transfer(struct kit *kit, int to_device, uint64_t buffer, uint64_t o
 					.host = host};
 	tn_status status = to_device ? kit->backend->device.upload(kit->device, &args)
 				     : kit->backend->device.download(kit->device, &args);
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "%s of %llu bytes at %llu: %s: %s", to_device ? "upload" : "download",
 			 (unsigned long long)size, (unsigned long long)offset,
 			 tn_status_name(status), kit->error.text);
@@ -49,7 +49,7 @@ static void wait(struct kit *kit)
 	struct tn_sync_args args = {.call = {.struct_size = sizeof(args),
 					     .stream = kit->options.stream,
 					     .error = &kit->error}};
-	if (kit->backend->device.sync(kit->device, &args) != TN_OK)
+	if (kit->backend->device.sync(kit->device, &args))
 		kit_fail(kit, "sync: %s", kit->error.text);
 }
 
@@ -78,7 +78,7 @@ static void make_buffer(struct buffers *b, int i, unsigned char stamp)
 	struct kit *kit = b->kit;
 	b->size[i] = kit_random(kit) % (i % 8 ? 3000 : 300000) + 1;
 	b->stamp[i] = stamp;
-	if (allocate(kit, b->size[i], TN_MEMORY_DEVICE, &b->handle[i]) != TN_OK || !b->handle[i])
+	if (allocate(kit, b->size[i], TN_MEMORY_DEVICE, &b->handle[i]) || !b->handle[i])
 		kit_give_up(kit, "alloc of %llu bytes: %s", (unsigned long long)b->size[i],
 			    kit->error.text);
 	for (int j = 0; j < N_BUFFERS; j++)
@@ -148,7 +148,7 @@ static void is_host_memory(struct kit *kit, uint64_t handle, size_t size)
 	unsigned char *pinned = (unsigned char *)(uintptr_t)handle; /* NOLINT */
 	unsigned char *found = memory(kit, size);
 	uint64_t buffer;
-	if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+	if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer))
 		kit_give_up(kit, "alloc: %s", kit->error.text);
 	memset(pinned, 0x11, size);
 	transfer(kit, 0, handle, 0, size, found, 0);
@@ -180,14 +180,14 @@ void check_memory_kinds(struct kit *kit)
 		uint64_t buffer = 0;
 		kit_case(kit, TN_SLOT_ALLOC, "alloc: memory of kind %u", kind);
 		tn_status status = allocate(kit, 5000, kind, &buffer);
-		if (status == TN_OK && claimed)
+		if (!status && claimed)
 			keeps_bytes(kit, buffer, 5000);
-		if (status == TN_OK && claimed && kind == TN_MEMORY_PINNED)
+		if (!status && claimed && kind == TN_MEMORY_PINNED)
 			is_host_memory(kit, buffer, 5000);
-		if (claimed ? status != TN_OK || !buffer : status != TN_UNSUPPORTED)
+		if (claimed ? status || !buffer : status != TN_UNSUPPORTED)
 			kit_fail(kit, "%s, but the description has it %sclaimed: %s",
 				 tn_status_name(status), claimed ? "" : "un", kit->error.text);
-		if (status == TN_OK && buffer)
+		if (!status && buffer)
 			release(kit, buffer);
 		kit_pass(kit);
 	}
@@ -207,14 +207,14 @@ void check_memory_limit(struct kit *kit)
 	kit_case(kit, TN_SLOT_ALLOC, "alloc: max_alloc_bytes, or 64 MB");
 	if (!most)
 		kit_fail(kit, "max_alloc_bytes is 0");
-	if (allocate(kit, most < large ? most : large, TN_MEMORY_DEVICE, &buffer) == TN_OK)
+	if (!allocate(kit, most < large ? most : large, TN_MEMORY_DEVICE, &buffer))
 		release(kit, buffer);
 	else
 		kit_fail(kit, "max_alloc_bytes is %llu: %s", (unsigned long long)most,
 			 kit->error.text);
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_ALLOC, "alloc: small, after an impossible one");
-	if (allocate(kit, 4096, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+	if (allocate(kit, 4096, TN_MEMORY_DEVICE, &buffer))
 		return kit_fail(kit, "%s", kit->error.text);
 	keeps_bytes(kit, buffer, 4096);
 	release(kit, buffer);
@@ -234,7 +234,7 @@ void check_memory_freed(struct kit *kit)
 	unsigned char *host = memory(kit, SIZE);
 	memset(host, 1, SIZE);
 	int tells = tn_backend_has(kit->backend, TN_SLOT_MEMORY_INFORMATION) &&
-		    kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &then) == TN_OK;
+		    !kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &then);
 	for (int round = 0; round < WARM + ROUNDS; round++) {
 		uint64_t buffer;
 		if (round == WARM) {
@@ -243,7 +243,7 @@ void check_memory_freed(struct kit *kit)
 				kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE,
 								 &then);
 		}
-		if (allocate(kit, SIZE, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+		if (allocate(kit, SIZE, TN_MEMORY_DEVICE, &buffer))
 			kit_give_up(kit, "alloc: %s", kit->error.text);
 		transfer(kit, 1, buffer, 0, SIZE, host, 0);
 		wait(kit);
@@ -272,7 +272,7 @@ void check_transfer_unaligned(struct kit *kit)
 	unsigned char sent[SIZE + 16], found[SIZE + 16];
 	uint64_t buffer;
 	kit_case(kit, TN_SLOT_UPLOAD, "upload and download: host memory at odd addresses");
-	if (allocate(kit, SIZE + 64, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+	if (allocate(kit, SIZE + 64, TN_MEMORY_DEVICE, &buffer))
 		return kit_fail(kit, "alloc: %s", kit->error.text);
 	for (uint64_t shift = 1; shift < 16; shift += 2) {
 		for (size_t i = 0; i < sizeof(sent); i++)
@@ -303,7 +303,7 @@ void check_transfer_large(struct kit *kit)
 		if (size > kit->description.max_alloc_bytes)
 			continue;
 		kit_case(kit, TN_SLOT_UPLOAD, "upload and download: %zu bytes", size);
-		if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+		if (allocate(kit, size, TN_MEMORY_DEVICE, &buffer))
 			return kit_fail(kit, "alloc: %s", kit->error.text);
 		keeps_bytes(kit, buffer, size);
 		release(kit, buffer);
@@ -322,7 +322,7 @@ void check_transfer_order(struct kit *kit)
 		uint64_t buffer;
 		kit_case(kit, TN_SLOT_UPLOAD, "upload: %d to the same place%s", TIMES,
 			 is_async ? ", asynchronous" : "");
-		if (allocate(kit, SIZE, TN_MEMORY_DEVICE, &buffer) != TN_OK)
+		if (allocate(kit, SIZE, TN_MEMORY_DEVICE, &buffer))
 			kit_give_up(kit, "alloc: %s", kit->error.text);
 		memset(found, 0, SIZE);
 		for (int i = 0; i < TIMES; i++) {

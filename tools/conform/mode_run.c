@@ -18,7 +18,7 @@ int mode_run(struct run *run, const struct options *options, const struct check 
 	supervise(run);
 	run->options = options;
 	const struct result *result = &run->results[0];
-	if (run->absent != TN_OK)
+	if (run->absent)
 		fprintf(stderr, "tenon-conform: %s: %s: %s\n", options->which,
 			tn_status_name(run->absent), run->absent_text);
 	else if (run->loading_failure)
@@ -27,7 +27,7 @@ int mode_run(struct run *run, const struct options *options, const struct check 
 	for (size_t i = 0; i < result->n_failures; i++)
 		fprintf(stderr, "FAILED  %s: %s: %s\n", options->which, result->failures[i].where,
 			result->failures[i].why);
-	if (run->absent != TN_OK && !run->loading_failure)
+	if (run->absent && !run->loading_failure)
 		return EXIT_ABSENT;
 	return run->loading_failure || result->n_failures ? EXIT_FAILED : EXIT_PASSED;
 }
@@ -41,7 +41,7 @@ enum route mode_route(tn_context *context)
 {
 	struct tn_ledger_row row;
 	enum route worst = NATIVE;
-	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
+	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		enum route route = row.host                      ? HOST
 				   : row.composed || row.widened ? COMPOSED
 				   : row.lent                    ? LENT

@@ -287,7 +287,7 @@ static void normalises(struct kit *kit, enum kind kind, tn_dtype dtype, int numb
 	t.args.has_residual = (uint32_t)has_residual;
 	for (int i = DX; i < OPERANDS; i++)
 		t.array[i].role = INPUT;
-	if (kit_run(kit, &t.args, t.all, OPERANDS) == TN_OK)
+	if (!kit_run(kit, &t.args, t.all, OPERANDS))
 		checks_forward(&t);
 	end(&t);
 }
@@ -401,7 +401,7 @@ static void differentiates(struct kit *kit, enum kind kind, tn_dtype dtype, int 
 		t.array[DW].role = t.array[DB].role = INPUT;
 	if (!(wants & 4))
 		t.array[DRESIDUAL].role = INPUT;
-	if (kit_run(kit, &t.args, t.all, OPERANDS) == TN_OK)
+	if (!kit_run(kit, &t.args, t.all, OPERANDS))
 		check_gradients_of(&t, wants, accumulate);
 	end(&t);
 }

@@ -141,7 +141,7 @@ static double call(struct kit *kit, const struct operation *operation,
 		   const struct operands *operands)
 {
 	tn_context *context = operands->context;
-	if (tn_scope_begin(context) != TN_OK)
+	if (tn_scope_begin(context))
 		kit_give_up(kit, "%s", tn_error(context)->text);
 	double begin = now();
 	operation->run(operands);
@@ -183,7 +183,7 @@ static void measure_one(struct kit *kit, const struct operation *operation)
 	tn_context *context = kit_context(kit);
 	struct operands operands = {.context = context};
 	kit_case(kit, KIT_CONTEXT, "%s", operation->name);
-	if (tn_scope_begin(context) != TN_OK)
+	if (tn_scope_begin(context))
 		kit_give_up(kit, "%s", tn_error(context)->text);
 	operands.a = noise(kit, context, operation->rank, operation->a);
 	operands.b =

@@ -161,7 +161,7 @@ static void pools(struct kit *kit, tn_dtype dtype, int number, const struct vari
 	args.x = x.operand;
 	args.y = y.operand;
 	args.index = index.operand;
-	if (kit_run(kit, &args, all, 3) == TN_OK) {
+	if (!kit_run(kit, &args, all, 3)) {
 		double *host = array_numbers(&x);
 		check_forward(t, v, host, &y, &index);
 		free(host);
@@ -243,7 +243,7 @@ static void gives_back(struct kit *kit, tn_dtype dtype, int number, const struct
 	args.y = dy.operand;
 	args.index = index.operand;
 	args.call.flags = v->accumulate ? TN_ACCUMULATE : 0;
-	if (kit_run(kit, &args, all, 3) == TN_OK)
+	if (!kit_run(kit, &args, all, 3))
 		check_backward(t, v, begin, &dx, &dy, &index);
 	free(begin);
 	for (int i = 0; i < 3; i++)

@@ -25,7 +25,7 @@ static void *open_device(struct kit *kit, const struct tn_backend *backend)
 				    .index = kit->index};
 	void *device = NULL;
 	tn_status status = backend->device.open(backend->plugin.instance, &args, &device);
-	if (status != TN_OK) {
+	if (status) {
 		kit_fail(kit, "open: %s: %s", tn_status_name(status), kit->error.text);
 		return NULL;
 	}
@@ -47,20 +47,20 @@ static void use_device(struct kit *kit, const struct tn_backend *backend, void *
 	for (size_t i = 0; i < BYTES; i++)
 		sent[i] = (unsigned char)kit_random(kit);
 	tn_status status = table->alloc(device, &alloc, &move.buffer);
-	if (status != TN_OK)
+	if (status)
 		return kit_fail(kit, "alloc: %s: %s", tn_status_name(status), kit->error.text);
 	status = table->upload(device, &move);
 	move.host = found;
-	if (status == TN_OK)
+	if (!status)
 		status = table->download(device, &move);
-	if (status == TN_OK)
+	if (!status)
 		status = table->sync(device, &sync);
 	release.buffer = move.buffer;
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "transfer: %s: %s", tn_status_name(status), kit->error.text);
 	else if (memcmp(sent, found, BYTES) != 0)
 		kit_fail(kit, "the data read back differs from the data written");
-	if (table->free(device, &release) != TN_OK)
+	if (table->free(device, &release))
 		kit_fail(kit, "free failed");
 }
 

@@ -16,7 +16,7 @@ static void give_up(const char *what)
 
 void begin_program(struct tn_builder *builder)
 {
-	if (tn_builder_init(builder, "tenon-conform", NULL) != TN_OK)
+	if (tn_builder_init(builder, "tenon-conform", NULL))
 		give_up("no memory");
 }
 
@@ -25,8 +25,7 @@ struct tn_program *finish_program(struct tn_builder *builder, uint32_t n_inputs,
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct tn_program *program = NULL;
-	if (tn_builder_finish(builder, n_inputs, n_scalars, n_outputs, outputs, &program, &error) !=
-	    TN_OK)
+	if (tn_builder_finish(builder, n_inputs, n_scalars, n_outputs, outputs, &program, &error))
 		give_up(error.text);
 	tn_builder_release(builder);
 	return program;

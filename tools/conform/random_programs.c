@@ -76,11 +76,11 @@ static void reference_begin(struct kit *kit, struct reference *r)
 	const struct tn_host *host = &kit->backend->plugin.services->host;
 	struct tn_open_args args = {.call = CALL(struct tn_open_args)};
 	kit_case(kit, TN_SLOT_MAP, "the reference backend");
-	if (tn_reference_backend.create(host, &kit->error, &r->instance) != TN_OK)
+	if (tn_reference_backend.create(host, &kit->error, &r->instance))
 		kit_give_up(kit, "create: %s", kit->error.text);
 	r->devices = tn_reference_backend.query(r->instance, TN_TABLE_DEVICE);
 	r->compute = tn_reference_backend.query(r->instance, TN_TABLE_COMPUTE);
-	if (r->devices->open(r->instance, &args, &r->device) != TN_OK)
+	if (r->devices->open(r->instance, &args, &r->device))
 		kit_give_up(kit, "it does not open");
 }
 
@@ -181,7 +181,7 @@ static void maps(struct kit *kit, const struct reference *reference, tn_dtype dt
 				   .program = program,
 				   .inputs = t.inputs,
 				   .outputs = t.outputs};
-	if (reference->compute->map(reference->device, &own) != TN_OK)
+	if (reference->compute->map(reference->device, &own))
 		kit_give_up(kit, "the reference refuses it");
 	if (kit_run_ok(kit, &args, t.all, N_INPUTS + N_OUTPUTS))
 		compare(kit, &t);
@@ -224,7 +224,7 @@ static void reduces(struct kit *kit, const struct reference *reference, uint64_t
 				      .n_values = N_OUTPUTS,
 				      .combiners = {1 + (uint32_t)(kit_random(kit) % 6),
 						    1 + (uint32_t)(kit_random(kit) % 6)}};
-	if (reference->compute->reduce(reference->device, &args) != TN_OK)
+	if (reference->compute->reduce(reference->device, &args))
 		kit_give_up(kit, "the reference refuses it");
 	args.inputs = t.inputs;
 	args.outputs = t.outputs;

@@ -120,7 +120,7 @@ static void print_conclusion(const struct run *run)
 	for (size_t i = 0; i < run->n_results; i++)
 		excluded += run->results[i].state == EXCLUDED;
 	printf("\n%s: ", run->backend[0] ? run->backend : run->options->which);
-	if (run->absent != TN_OK && !run_failures(run))
+	if (run->absent && !run_failures(run))
 		printf("%s: %s; ", tn_status_name(run->absent), run->absent_text);
 	else if (run->loading_failure)
 		printf("it does not load; ");

@@ -321,7 +321,7 @@ int run_exit_status(const struct run *run)
 	/* A plugin that cannot be loaded fails, even if file.loads is excluded. */
 	if (run_failures(run) || run->loading_failure)
 		return EXIT_FAILED;
-	if (run->absent != TN_OK)
+	if (run->absent)
 		return EXIT_ABSENT;
 	if (!run_executed(run))
 		return EXIT_FAILED;

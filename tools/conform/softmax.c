@@ -64,7 +64,7 @@ static void runs_forward(struct kit *kit, tn_dtype dtype, const struct line *l, 
 				       .y = y.operand,
 				       .axis = l->axis,
 				       .logarithm = l->logarithm};
-	if (kit_run(kit, &args, all, 2) == TN_OK) {
+	if (!kit_run(kit, &args, all, 2)) {
 		double *host = array_numbers(&x), *expected = numbers(x.count);
 		double *tolerance = numbers(x.count), error = relative_error(l, dtype, 2 * range);
 		forward(l, host, expected);
@@ -123,7 +123,7 @@ static void runs_backward(struct kit *kit, tn_dtype dtype, const struct line *l,
 		.dx = dx.operand,
 		.axis = l->axis,
 		.logarithm = l->logarithm};
-	if (kit_run(kit, &args, all, 3) == TN_OK) {
+	if (!kit_run(kit, &args, all, 3)) {
 		double own = tn_is_narrow(dtype) ? tn_half_unit(dtype) : 0;
 		/* h = 1e-4: the differences are off by about h^2 = 1e-8 and 1e-16 / h, times the
 		 * length of a line; the kernel by its sum of n terms of at most 1, and by y's own

@@ -191,7 +191,7 @@ static void sorts(struct kit *kit, const struct sorting *s)
 		args.indices = indices.operand;
 		all[n++] = &indices;
 	}
-	if (kit_run(kit, &args, all, n) == TN_OK)
+	if (!kit_run(kit, &args, all, n))
 		check_sorted(s, &in, args.has_values ? &values : NULL,
 			     args.has_indices ? &indices : NULL);
 	while (n)

@@ -43,7 +43,7 @@ static void *make_stream(struct kit *kit, int32_t priority)
 	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				      .priority = priority};
 	void *stream = NULL;
-	if (kit->backend->stream.stream_create(kit->device, &args, &stream) != TN_OK || !stream)
+	if (kit->backend->stream.stream_create(kit->device, &args, &stream) || !stream)
 		kit_give_up(kit, "stream_create: %s", kit->error.text);
 	return stream;
 }
@@ -61,7 +61,7 @@ static void *make_event(struct kit *kit)
 {
 	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
 	void *event = NULL;
-	if (kit->backend->stream.event_create(kit->device, &args, &event) != TN_OK || !event)
+	if (kit->backend->stream.event_create(kit->device, &args, &event) || !event)
 		kit_give_up(kit, "event_create: %s", kit->error.text);
 	return event;
 }
@@ -73,7 +73,7 @@ static void on_event(struct kit *kit, event_entry entry, const char *name, void 
 		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
 		.event = event};
 	tn_status status = entry(kit->device, &args);
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "%s: %s: %s", name, tn_status_name(status), kit->error.text);
 }
 
@@ -102,7 +102,7 @@ static uint32_t is_reached(struct kit *kit, void *event)
 	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				     .event = event};
 	uint32_t reached = 9;
-	if (kit->backend->stream.event_query(kit->device, &args, &reached) != TN_OK || reached > 1)
+	if (kit->backend->stream.event_query(kit->device, &args, &reached) || reached > 1)
 		kit_fail(kit, "event_query gives %u: %s", reached, kit->error.text);
 	return reached;
 }
@@ -158,7 +158,7 @@ static void map(struct work *w, void *stream, const struct tn_program *program,
 		.inputs = &from->operand,
 		.outputs = &to->operand};
 	tn_status status = kit->backend->compute.map(kit->device, &args);
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "map: %s: %s", tn_status_name(status), kit->error.text);
 }
 
@@ -172,7 +172,7 @@ static void move(struct work *w, void *stream, struct array *array, int to_devic
 		.host = array->image};
 	tn_status status = to_device ? kit->backend->device.upload(kit->device, &args)
 				     : kit->backend->device.download(kit->device, &args);
-	if (status != TN_OK)
+	if (status)
 		kit_fail(kit, "%s: %s", to_device ? "upload" : "download", kit->error.text);
 }
 
@@ -218,7 +218,7 @@ void check_stream_order(struct kit *kit)
 		kit_case(kit, TN_SLOT_STREAM_CREATE, "map: %d steps in a stream", STEPS);
 		stream = make_stream(kit, 0);
 		is_in_order(&w, stream);
-		if (end_stream(kit, stream) != TN_OK)
+		if (end_stream(kit, stream))
 			kit_fail(kit, "stream_destroy: %s", kit->error.text);
 	}
 	end_work(&w);
@@ -231,7 +231,7 @@ static void waits_for_its_work(struct kit *kit)
 	void *stream = make_stream(kit, -1);
 	begin_work(kit, &w);
 	count_up(&w, stream);
-	if (end_stream(kit, stream) != TN_OK)
+	if (end_stream(kit, stream))
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
 	move(&w, NULL, &w.x, 0);
 	expect_steps(&w, &w.x);
@@ -252,7 +252,7 @@ void check_stream_life(struct kit *kit)
 				kit_fail(kit, "two streams have the same handle");
 	}
 	for (int i = 0; i < MANY; i++)
-		if (end_stream(kit, streams[i]) != TN_OK)
+		if (end_stream(kit, streams[i]))
 			kit_fail(kit, "stream_destroy: %s", kit->error.text);
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_STREAM_DESTROY, "stream_destroy: the NULL stream");
@@ -275,12 +275,12 @@ void check_stream_compute(struct kit *kit)
 		size_t size;
 		unsigned char *result;
 		sample_make(kit, &sample, slot, "in a stream");
-		if (sample_run(&sample) == TN_OK) {
+		if (!sample_run(&sample)) {
 			result = sample_result(&sample, &size);
 			kit->options.stream = make_stream(kit, 0);
-			if (sample_run(&sample) == TN_OK)
+			if (!sample_run(&sample))
 				sample_expect_close(&sample, result, kit->check->id);
-			if (end_stream(kit, kit->options.stream) != TN_OK)
+			if (end_stream(kit, kit->options.stream))
 				kit_fail(kit, "stream_destroy: %s", kit->error.text);
 			kit->options.stream = NULL;
 			free(result);
@@ -319,7 +319,7 @@ void check_event_state(struct kit *kit)
 	}
 	kit_pass(kit);
 	end_event(kit, event);
-	if (end_stream(kit, stream) != TN_OK)
+	if (end_stream(kit, stream))
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
 }
 
@@ -356,7 +356,7 @@ void check_event_query(struct kit *kit)
 		kit_fail(kit, "the event is not reached, however often it is queried");
 	kit_pass(kit);
 	end_event(kit, event);
-	if (end_stream(kit, stream) != TN_OK)
+	if (end_stream(kit, stream))
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
 	end_work(&w);
 }
@@ -395,7 +395,7 @@ void check_event_order(struct kit *kit)
 	orders(&w, NULL, other);
 	kit_case(kit, TN_SLOT_EVENT_WAIT, "work of the NULL stream behind that of a stream");
 	orders(&w, one, NULL);
-	if (end_stream(kit, one) != TN_OK || end_stream(kit, other) != TN_OK)
+	if (end_stream(kit, one) || end_stream(kit, other))
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
 	end_work(&w);
 }
@@ -419,11 +419,11 @@ void check_event_elapsed(struct kit *kit)
 	kit_case(kit, TN_SLOT_EVENT_ELAPSED, "event_elapsed");
 	record(kit, stream, end);
 	sync_event(kit, end);
-	if (elapsed(kit, start, end, &seconds) != TN_OK || !(seconds >= 0 && seconds < 600))
+	if (elapsed(kit, start, end, &seconds) || !(seconds >= 0 && seconds < 600))
 		kit_fail(kit, "%g seconds: %s", seconds, kit->error.text);
 	kit_pass(kit);
 	end_event(kit, start);
 	end_event(kit, end);
-	if (end_stream(kit, stream) != TN_OK)
+	if (end_stream(kit, stream))
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
 }

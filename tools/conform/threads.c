@@ -52,7 +52,7 @@ static void make_first(struct kit *kit, struct first *first, int slot)
 	else
 		sample_make(kit, &first->sample, slot, "in several threads");
 	first->result = NULL;
-	if (sample_run(&first->sample) == TN_OK)
+	if (!sample_run(&first->sample))
 		first->result = sample_result(&first->sample, &size);
 }
 
@@ -78,7 +78,7 @@ static void stress(struct kit *kit)
 		for (int i = 0; i < n; i++) {
 			int slot = all[i].sample.slot;
 			kit_case(kit, slot, "%s: in several threads", tn_slots[slot].name);
-			if (all[i].result && sample_run(&all[i].sample) == TN_OK)
+			if (all[i].result && !sample_run(&all[i].sample))
 				compare(&all[i].sample, all[i].result);
 		}
 	}
@@ -94,8 +94,8 @@ static void *work(void *argument)
 {
 	struct worker *worker = argument;
 	struct kit *kit = &worker->instance.kit;
-	worker->opened = worker->shares ||
-			 instance_open(&worker->instance, worker->like, worker->index) == TN_OK;
+	worker->opened =
+		worker->shares || !instance_open(&worker->instance, worker->like, worker->index);
 	kit->seed = worker->like->seed + 1000003 * (worker->number + 1);
 	pthread_barrier_wait(worker->ready);
 	if (worker->opened)
@@ -157,7 +157,7 @@ static int open_device(struct kit *kit, struct worker *worker, uint32_t index)
 	own->seed = kit->seed;
 	own->slot = kit->slot;
 	memcpy(own->case_name, kit->case_name, sizeof(own->case_name));
-	if (kit_open(own, kit->backend, index) == TN_OK)
+	if (!kit_open(own, kit->backend, index))
 		return 1;
 	kit_fail(kit, "open of device %u: %s", index, own->error.text);
 	return 0;
@@ -177,6 +177,6 @@ void check_threads_devices(struct kit *kit)
 		kit_close(&workers[0].instance.kit);
 	}
 	free(workers);
-	if (kit_open(kit, kit->backend, kit->index) != TN_OK)
+	if (kit_open(kit, kit->backend, kit->index))
 		kit_give_up(kit, "the device does not open again: %s", kit->error.text);
 }

@@ -10,7 +10,7 @@ static void judge_loading(const struct run *run, struct result *result)
 {
 	if (run->loading_failure)
 		result_fail(result, run->loading_stage, run->loading_failure);
-	else if (run->absent != TN_OK)
+	else if (run->absent)
 		result->reason = text_copy(run->absent_text);
 	else if (run->backend[0])
 		result->tallies[KIT_FILE].done++;

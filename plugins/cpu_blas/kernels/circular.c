@@ -26,7 +26,8 @@ static inline struct angle angle_ordinary(float x)
 	double rounded = wide * TWO_OVER_PI + ROUND_F64;
 	double k = rounded - ROUND_F64;
 	double r = wide - k * HALF_PI_HIGH;
-	struct angle angle = {(float)(r - k * HALF_PI_LOW), (uint32_t)bits_of_double(rounded)};
+	struct angle angle = {(float)(r - k * HALF_PI_LOW),
+			      (uint32_t)tn_plugin_bits_of_f64(rounded)};
 	return angle;
 }
 
@@ -38,8 +39,8 @@ static const uint32_t two_over_pi[] = {0x00000000u, 0xa2f9836eu, 0x4e441529u, 0x
  * 2/pi that matter: those before them give multiples of 4, those after them less than 2^-37. */
 static struct angle angle_large(float x)
 {
-	uint32_t bits = bits_of(x), exponent = bits >> 23 & 255;
-	struct angle angle = {from_bits(0x7fc00000u), 0};
+	uint32_t bits = tn_plugin_bits_of_f32(x), exponent = bits >> 23 & 255;
+	struct angle angle = {tn_plugin_f32_of_bits(0x7fc00000u), 0};
 	if (exponent == 255)
 		return angle;
 	uint64_t m = (bits & 0x7fffffu) | 0x800000u;
@@ -82,7 +83,7 @@ static inline float sin_of(struct angle angle)
 	float t = angle.r * angle.r;
 	float s = sin_polynomial(angle.r, t), c = cos_polynomial(t);
 	float value = angle.quadrant & 1 ? c : s;
-	return from_bits(bits_of(value) ^ (angle.quadrant & 2) << 30);
+	return tn_plugin_f32_of_bits(tn_plugin_bits_of_f32(value) ^ (angle.quadrant & 2) << 30);
 }
 
 static inline float cos_of(struct angle angle)
@@ -211,7 +212,8 @@ static inline float atan2_one(float y, float x)
 	q = low == high && high > 0 ? 1.0f : q;
 	float value = atan_polynomial(q);
 	value = steep ? HALF_PI - (value - HALF_PI_REST) : value;
-	value = bits_of(x) >> 31 ? 2.0f * HALF_PI - (value - 2.0f * HALF_PI_REST) : value;
+	value = tn_plugin_bits_of_f32(x) >> 31 ? 2.0f * HALF_PI - (value - 2.0f * HALF_PI_REST)
+					       : value;
 	return (x != x || y != y) ? x + y : with_sign(value, y);
 }
 

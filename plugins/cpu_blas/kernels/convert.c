@@ -19,18 +19,6 @@ static inline int32_t i32_of_f32(float x)
 	return x == x ? value : 0;
 }
 
-static inline float f32_of_bf16(uint16_t x)
-{
-	return from_bits((uint32_t)x << 16);
-}
-
-static inline uint16_t bf16_of_f32(float x)
-{
-	uint32_t bits = bits_of(x);
-	uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-	return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 | 0x40) : rounded);
-}
-
 #define FROM float
 #define TO double
 #define NAME f32_to_f64
@@ -104,12 +92,12 @@ static inline uint16_t bf16_of_f32(float x)
 #define FROM uint16_t
 #define TO float
 #define NAME bf16_to_f32
-#define VALUE(x) f32_of_bf16(x)
+#define VALUE(x) tn_plugin_f32_of_bf16(x)
 #include "loop1.h"
 #define FROM float
 #define TO uint16_t
 #define NAME f32_to_bf16
-#define VALUE(x) bf16_of_f32(x)
+#define VALUE(x) tn_plugin_bf16_of_f32(x)
 #include "loop1.h"
 
 #if defined(__F16C__)

@@ -24,8 +24,8 @@ static inline struct exp_parts exp_reduce(float x)
 	float rounded = x * LOG2_E + ROUND_F32;
 	float k = rounded - ROUND_F32;
 	float r = x - k * LN2_HIGH;
-	struct exp_parts parts = {r - k * LN2_LOW,
-				  (int32_t)(bits_of(rounded) - bits_of(ROUND_F32))};
+	struct exp_parts parts = {r - k * LN2_LOW, (int32_t)(tn_plugin_bits_of_f32(rounded) -
+							     tn_plugin_bits_of_f32(ROUND_F32))};
 	return parts;
 }
 
@@ -64,7 +64,8 @@ static inline float exp_scaled(float x, int32_t extra)
 static inline float exp_ordinary(float x)
 {
 	struct exp_parts parts = exp_reduce(x);
-	return from_bits(bits_of(exp_polynomial(parts.r)) + ((uint32_t)parts.k << 23));
+	return tn_plugin_f32_of_bits(tn_plugin_bits_of_f32(exp_polynomial(parts.r)) +
+				     ((uint32_t)parts.k << 23));
 }
 
 #define EXP_GUARD(bits) ((bits)&0x7fffffffu)
@@ -77,7 +78,7 @@ static inline float expm1_unsigned(float x)
 {
 	float inside = x < -84.0f ? -84.0f : x;
 	struct exp_parts parts = exp_reduce(inside > 89.0f ? 89.0f : inside);
-	float h = from_bits((uint32_t)(parts.k - 1 + 127) << 23);
+	float h = tn_plugin_f32_of_bits((uint32_t)(parts.k - 1 + 127) << 23);
 	float sum = h * expm1_polynomial(parts.r) + (h - 0.5f);
 	return sum + sum;
 }

@@ -23,7 +23,8 @@ static inline float exp2_one(float x)
 	high = 0x1.3fa206p-13f * s + high;
 	low = high * s + low;
 	float p = (0x1.62e43p-1f * r + 1.0f) + low * s;
-	return scale(p, (int32_t)(bits_of(rounded) - bits_of(ROUND_F32)));
+	return scale(p,
+		     (int32_t)(tn_plugin_bits_of_f32(rounded) - tn_plugin_bits_of_f32(ROUND_F32)));
 }
 
 /* Below 2^-25 e^x - 1 is x to within an ulp, and the sign of zero is kept. */

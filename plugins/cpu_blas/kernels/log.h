@@ -22,7 +22,7 @@ struct log_parts {
 static inline struct log_parts log_split(uint32_t bits)
 {
 	uint32_t moved = bits - SQRT_HALF_BITS;
-	float m = from_bits((moved & 0x7fffffu) + SQRT_HALF_BITS);
+	float m = tn_plugin_f32_of_bits((moved & 0x7fffffu) + SQRT_HALF_BITS);
 	struct log_parts parts = {m - 1.0f, (float)((int32_t)moved >> 23)};
 	return parts;
 }
@@ -31,7 +31,7 @@ static inline struct log_parts log_split(uint32_t bits)
 static inline struct log_parts log_reduce(float x)
 {
 	int tiny = x < 0x1p-126f;
-	struct log_parts parts = log_split(bits_of(tiny ? x * 0x1p23f : x));
+	struct log_parts parts = log_split(tn_plugin_bits_of_f32(tiny ? x * 0x1p23f : x));
 	parts.k -= tiny ? 23.0f : 0.0f;
 	return parts;
 }
@@ -52,7 +52,8 @@ static inline float log_tail(float f)
 /* The values at the ends: 0 gives -inf, negative numbers NaN, inf and NaN themselves. */
 static inline float log_ends(float value, float x)
 {
-	float infinity = from_bits(0x7f800000u), nan = from_bits(0x7fc00000u);
+	float infinity = tn_plugin_f32_of_bits(0x7f800000u),
+	      nan = tn_plugin_f32_of_bits(0x7fc00000u);
 	value = x < infinity ? value : x;
 	value = x < 0 ? nan : value;
 	return x == 0 ? -infinity : value;

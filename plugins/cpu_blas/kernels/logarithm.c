@@ -12,7 +12,7 @@ static inline float log2_sum(struct log_parts parts)
 {
 	float f = parts.f, tail = log_tail(f);
 	float sum = f + tail;
-	float high = from_bits(bits_of(sum) & 0xfffff000u);
+	float high = tn_plugin_f32_of_bits(tn_plugin_bits_of_f32(sum) & 0xfffff000u);
 	float low = (f - high) + tail;
 	float value = low * 0x1.715476p0f + high * 0x1.1d94aep-14f;
 	value = value + high * 0x1.715p0f;
@@ -21,7 +21,7 @@ static inline float log2_sum(struct log_parts parts)
 
 static inline float log_ordinary(float x)
 {
-	return log_sum(log_split(bits_of(x)));
+	return log_sum(log_split(tn_plugin_bits_of_f32(x)));
 }
 
 static inline float log2_one(float x)
@@ -31,7 +31,7 @@ static inline float log2_one(float x)
 
 static inline float log2_ordinary(float x)
 {
-	return log2_sum(log_split(bits_of(x)));
+	return log2_sum(log_split(tn_plugin_bits_of_f32(x)));
 }
 
 /* Positive normal numbers. */
@@ -45,7 +45,7 @@ static inline float log1p_one(float x)
 	float u = 1.0f + x;
 	float c = x - (u - 1.0f);
 	struct log_parts parts = log_reduce(u);
-	float inverse = from_bits((uint32_t)(127 - (int32_t)parts.k) << 23);
+	float inverse = tn_plugin_f32_of_bits((uint32_t)(127 - (int32_t)parts.k) << 23);
 	float f = parts.f + (u < 0x1p100f ? c * inverse : 0.0f);
 	float low = log_tail(f) + parts.k * LN2_LOW;
 	float value = log_ends(parts.k * LN2_HIGH + (f + low), u);

@@ -21,7 +21,7 @@ static void NAME(void *dst, const void *a, const void *b, const void *c, size_t 
 		uint32_t largest = 0;
 #pragma omp simd reduction(max : largest)
 		for (size_t i = 0; i < count; i++) {
-			uint32_t guard = GUARD(bits_of(x[i]));
+			uint32_t guard = GUARD(tn_plugin_bits_of_f32(x[i]));
 			largest = guard > largest ? guard : largest;
 		}
 		if (largest <= LIMIT) {

@@ -38,12 +38,12 @@ static inline double log2_polynomial(double f)
 /* log2 of |x|: an f32 that is not 0 is normal in f64; the caller handles 0 and infinity. */
 static inline double log2_wide(double a)
 {
-	uint64_t moved = bits_of_double(a) - SQRT_HALF_HIGH;
-	double m = double_from_bits((moved & 0xfffffffffffffull) + SQRT_HALF_HIGH);
+	uint64_t moved = tn_plugin_bits_of_f64(a) - SQRT_HALF_HIGH;
+	double m = tn_plugin_f64_of_bits((moved & 0xfffffffffffffull) + SQRT_HALF_HIGH);
 	/* The exponent, an integer of 12 bits: added to a large number's low bits,
 	 * then taken off. */
 	uint64_t k = (moved >> 52) ^ 0x800; /* biased by 2048 */
-	double exponent = double_from_bits(0x4330000000000000ull | k) - (0x1p52 + 2048);
+	double exponent = tn_plugin_f64_of_bits(0x4330000000000000ull | k) - (0x1p52 + 2048);
 	double f = m - 1.0;
 	return f * log2_polynomial(f) + exponent;
 }
@@ -61,12 +61,13 @@ static inline double exp2_wide(double t)
 	p = p * r + 0x1.ebfbdc3c31671p-3;
 	p = p * r + 0x1.62e430af270cbp-1;
 	p = p * r + 1.0;
-	return p * double_from_bits((bits_of_double(rounded) + 1023) << 52);
+	return p * tn_plugin_f64_of_bits((tn_plugin_bits_of_f64(rounded) + 1023) << 52);
 }
 
 static inline float pow_one(float x, float y)
 {
-	float infinity = from_bits(0x7f800000u), nan = from_bits(0x7fc00000u);
+	float infinity = tn_plugin_f32_of_bits(0x7f800000u),
+	      nan = tn_plugin_f32_of_bits(0x7fc00000u);
 	float ax = magnitude(x), ay = magnitude(y);
 	/* Is y an integer, and an odd one?  From 2^24 on all are even. */
 	float whole = __builtin_truncf(y), half = 0.5f * whole;
@@ -77,8 +78,8 @@ static inline float pow_one(float x, float y)
 	double t = (double)y * l;
 	float value = (float)exp2_wide(t);
 	value = ax == 1.0f && ay == infinity ? 1.0f : value;
-	uint32_t negative = bits_of(x) >> 31 & odd;
-	value = from_bits(bits_of(value) ^ negative << 31);
+	uint32_t negative = tn_plugin_bits_of_f32(x) >> 31 & odd;
+	value = tn_plugin_f32_of_bits(tn_plugin_bits_of_f32(value) ^ negative << 31);
 	value = x < 0 && ax < infinity && whole != y && y == y ? nan : value;
 	return x == 1.0f || y == 0 ? 1.0f : value;
 }

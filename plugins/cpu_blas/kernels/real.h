@@ -9,50 +9,22 @@
 #ifndef CPU_REAL_H
 #define CPU_REAL_H
 
-#include <stdint.h>
-#include <string.h>
+#include <tenon/plugin.h>
 
 #if defined(__FAST_MATH__)
 #error "the kernels need exact floating-point arithmetic"
 #endif
 
-static inline uint32_t bits_of(float x)
-{
-	uint32_t bits;
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-static inline float from_bits(uint32_t bits)
-{
-	float x;
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-static inline uint64_t bits_of_double(double x)
-{
-	uint64_t bits;
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-static inline double double_from_bits(uint64_t bits)
-{
-	double x;
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
 static inline float magnitude(float x)
 {
-	return from_bits(bits_of(x) & 0x7fffffffu);
+	return tn_plugin_f32_of_bits(tn_plugin_bits_of_f32(x) & 0x7fffffffu);
 }
 
 /* |x| with the sign of y. */
 static inline float with_sign(float x, float y)
 {
-	return from_bits((bits_of(x) & 0x7fffffffu) | (bits_of(y) & 0x80000000u));
+	return tn_plugin_f32_of_bits((tn_plugin_bits_of_f32(x) & 0x7fffffffu) |
+				     (tn_plugin_bits_of_f32(y) & 0x80000000u));
 }
 
 /* x within [-limit, limit]; a NaN stays. */
@@ -73,8 +45,8 @@ static inline float clamp(float x, float limit)
 static inline float scale(float p, int32_t k)
 {
 	int32_t half = k >> 1;
-	float first = from_bits((uint32_t)(half + 127) << 23);
-	float second = from_bits((uint32_t)(k - half + 127) << 23);
+	float first = tn_plugin_f32_of_bits((uint32_t)(half + 127) << 23);
+	float second = tn_plugin_f32_of_bits((uint32_t)(k - half + 127) << 23);
 	return p * first * second;
 }
 

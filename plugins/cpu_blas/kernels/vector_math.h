@@ -111,7 +111,7 @@ static inline vf vf_exp(vf x)
 	vf high = 0x1.12398ep-7f * r + 0x1.555a28p-5f;
 	high = 0x1.694ac4p-10f * s + high;
 	low = high * s + low;
-	vf power = (vf)(((vu)rounded + (127u - bits_of(ROUND_F32))) << 23);
+	vf power = (vf)(((vu)rounded + (127u - tn_plugin_bits_of_f32(ROUND_F32))) << 23);
 	vf value = (1.0f + (low * s + r)) * power;
 	return vf_select(x < -87.0f, (vf){0}, value);
 }

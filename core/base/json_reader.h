@@ -5,8 +5,8 @@
  * reader allocates nothing; strings are decoded in place, in the text itself, which therefore must
  * be writable and outlive them.
  */
-#ifndef TN_IO_JSON_READER_H
-#define TN_IO_JSON_READER_H
+#ifndef TN_BASE_JSON_READER_H
+#define TN_BASE_JSON_READER_H
 
 #include <stddef.h>
 #include <stdint.h>

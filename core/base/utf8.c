@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Checks and encodes characters of UTF-8 by the table of RFC 3629.
+ * A character's length follows from its first byte; its code tells whether it is overlong.
  */
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 /* The smallest code that needs that many bytes; smaller ones in that length are overlong. */
 static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -31,6 +32,14 @@ size_t tn_utf8_length(const char *text, size_t size)
 	}
 	int legal = code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 	return legal ? length : 0;
+}
+
+size_t tn_utf8_prefix(const char *text, size_t size)
+{
+	size_t at = 0;
+	for (size_t n = 1; n && at < size; at += n)
+		n = tn_utf8_length(text + at, size - at);
+	return at;
 }
 
 size_t tn_utf8_encode(uint32_t code, char *to)

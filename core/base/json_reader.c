@@ -4,12 +4,12 @@
  * A pull parser.  Guarantees: it allocates nothing, and recursion, in tn_json_skip alone, is
  * bounded; a decoded string is never longer than its text, so it fits in place.
  */
-#include "io/json_reader.h"
+#include "base/json_reader.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "io/utf8.h"
+#include "base/utf8.h"
 
 static int is_digit(char byte)
 {
@@ -90,7 +90,7 @@ static tn_status take_character(struct tn_json_reader *reader, char **to,
 {
 	uint32_t code, low;
 	tn_status status = take_hexadecimal(reader, &code, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	if (code == 0) {
 		reader->at -= 4;
@@ -102,7 +102,7 @@ static tn_status take_character(struct tn_json_reader *reader, char **to,
 			return tn_json_refuse(reader, "both halves of a surrogate pair", error);
 		reader->at += 2;
 		status = take_hexadecimal(reader, &low, error);
-		if (status != TN_OK)
+		if (status)
 			return status;
 		if (low < 0xdc00 || low >= 0xe000) {
 			reader->at -= 4;
@@ -151,12 +151,12 @@ tn_status tn_json_string(struct tn_json_reader *reader, char **string, struct tn
 {
 	tn_status status = tn_json_take(reader, '"', "a string", error);
 	char *begin = reader->text + reader->at, *to = begin;
-	while (status == TN_OK && reader->at < reader->size && current(reader) != '"')
+	while (!status && reader->at < reader->size && current(reader) != '"')
 		status = current(reader) == '\\' ? take_escape(reader, &to, error)
 						 : take_plain(reader, &to, error);
-	if (status == TN_OK && reader->at >= reader->size)
+	if (!status && reader->at >= reader->size)
 		status = tn_json_refuse(reader, "the end of a string", error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	reader->at++;
 	*to = '\0'; /* the closing quote, or a byte before it */
@@ -167,7 +167,7 @@ tn_status tn_json_string(struct tn_json_reader *reader, char **string, struct tn
 tn_status tn_json_key(struct tn_json_reader *reader, char **key, struct tn_error_info *error)
 {
 	tn_status status = tn_json_string(reader, key, error);
-	return status == TN_OK ? tn_json_take(reader, ':', "a colon", error) : status;
+	return !status ? tn_json_take(reader, ':', "a colon", error) : status;
 }
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
@@ -211,14 +211,14 @@ static tn_status take_number(struct tn_json_reader *reader, struct number *numbe
 		reader->at++; /* no digit may follow it */
 	else
 		status = take_digits(reader, number, 0, error);
-	if (status == TN_OK && is_digit(current(reader)))
+	if (!status && is_digit(current(reader)))
 		status = tn_json_refuse(reader, "a number without leading zeros", error);
-	if (status == TN_OK && current(reader) == '.') {
+	if (!status && current(reader) == '.') {
 		reader->at++;
 		number->whole = 0;
 		status = take_digits(reader, number, 1, error);
 	}
-	if (status != TN_OK || (current(reader) != 'e' && current(reader) != 'E'))
+	if (status || (current(reader) != 'e' && current(reader) != 'E'))
 		return status;
 	reader->at++;
 	int64_t exponent = 0;
@@ -242,7 +242,7 @@ tn_status tn_json_integer(struct tn_json_reader *reader, int64_t *value,
 	struct number number;
 	struct tn_json_reader begin = *reader;
 	tn_status status = take_number(reader, &number, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	tn_json_peek(&begin);
 	if (!number.whole)
@@ -257,7 +257,7 @@ tn_status tn_json_number(struct tn_json_reader *reader, double *value, struct tn
 {
 	struct number number;
 	tn_status status = take_number(reader, &number, error);
-	if (status != TN_OK)
+	if (status)
 		return status;
 	/* Steps of 10 lose 2^-53 each; beyond 400 of them a double is 0 or infinite. */
 	int is_fraction = number.exponent < 0;
@@ -306,13 +306,13 @@ static tn_status skip_nested(struct tn_json_reader *reader, int depth, struct tn
 	reader->at++;
 	tn_status status = TN_OK;
 	int more = 1;
-	for (size_t n = 0; status == TN_OK; n++) {
+	for (size_t n = 0; !status; n++) {
 		status = tn_json_more(reader, byte == '{' ? '}' : ']', n, &more, error);
 		if (!more)
 			break;
-		if (status == TN_OK && byte == '{')
+		if (!status && byte == '{')
 			status = tn_json_key(reader, &key, error);
-		if (status == TN_OK)
+		if (!status)
 			status = skip_nested(reader, depth - 1, error);
 	}
 	return status;
