@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Copies a caller's struct of options of an older or newer size, and refuses members that this
- * version does not know.  Ranges are
- * compared so that a NaN is outside all of them.
+ * version does not know.  Ranges are compared so that a NaN is outside all of them.
  */
 #include "base/options.h"
 

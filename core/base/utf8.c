@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Checks and encodes characters of UTF-8 by the table of RFC 3629.
- * A character's length follows from its first byte; its code tells whether it is overlong.
+ * Checks and encodes characters of UTF-8 by the table of RFC 3629.  A character's length
+ * follows from its first byte; its code tells whether it is overlong.
  */
 #include "base/utf8.h"
 
