@@ -281,8 +281,8 @@ static int read_options(struct command_line *line, int argc, char **argv)
 {
 	const struct option_row rows[] = {
 		{"data", "NAME|DIR", "the pictures (digits)", .text = &line->data},
-		{"images", "N", "only so many of the epoch, in whole steps", .count = &line->images,
-		 .lowest = 1, .highest = UINT32_MAX},
+		{"images", "N", "only this many of the epoch, in whole steps",
+		 .count = &line->images, .lowest = 1, .highest = UINT32_MAX},
 		{"batch", "N", "images per step (64)", .count = &line->batch, .lowest = 1,
 		 .highest = 65536},
 		{"threads", "N", "as TENON_THREADS", .take = bench_take_threads,

@@ -21,7 +21,7 @@ struct trace_command {
 	const char *network; /* a file, or a model's name */
 	const char *data;
 	uint64_t index;
-	uint64_t values; /* are printed of arrays of at most so many elements */
+	uint64_t values; /* are printed of arrays of at most this many elements */
 	uint64_t seed;
 	int forward_only;
 	tn_module *module;

@@ -36,7 +36,7 @@ struct metrics {
 int metrics_open(struct metrics *metrics, const char *path);
 /* Truncates the file when training begins. */
 void metrics_begin(struct metrics *metrics);
-/* Instead, when training resumes after so many epochs: keeps their lines. */
+/* Instead, when training resumes after this many epochs: keeps their lines. */
 void metrics_continue(struct metrics *metrics, uint64_t epochs);
 /* `times` are those of n_ranks ranks; 0: nothing about ranks is written. */
 void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *epoch, uint32_t n_ranks,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What `tenon train` shows of a test beside its accuracy: the confusion matrix, the pictures
+ * What `tenon train` shows of a test besides its accuracy: the confusion matrix, the pictures
  * answered wrongly, and plots.
  */
 #ifndef TENON_TOOLS_TRAIN_RESULTS_H
@@ -18,7 +18,7 @@ enum { N_RESULTS_ROWS = 3 };
 struct train_results {
 	int confusion;
 	int has_spare;     /* train --classes: the network may have more than the data */
-	uint64_t mistakes; /* at most so many are listed */
+	uint64_t mistakes; /* at most this many are listed */
 	const char *plots; /* a folder; NULL: no plots */
 	struct loss_point *points;
 	size_t n_points;

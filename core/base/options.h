@@ -43,7 +43,7 @@ enum { TN_LEAST = 1, TN_MOST = 2 };
 tn_status tn_options_check(void *options, const struct tn_option *members, const char *operation,
 			   struct tn_error_info *error);
 
-/* The same of a number that is no member; the row has no offset. */
+/* The same of a number that is not a member; the row has no offset. */
 tn_status tn_option_check(const struct tn_option *member, double value, const char *operation,
 			  struct tn_error_info *error);
 

@@ -11,7 +11,7 @@
 #include "program/exact.h"
 #include "program/random.h"
 
-/* Streams from 0x6100 << 48 on, beside those of shuffle.h. */
+/* Streams from 0x6100 << 48 on, besides those of shuffle.h. */
 #define STREAMS ((uint64_t)0x6100 << 48)
 
 struct tn_draws tn_draws_of(enum tn_draw_kind kind, uint64_t seed, uint64_t epoch, uint64_t number)

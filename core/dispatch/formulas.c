@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * See formulas.h.
+ * Makes the program of a formula for given dtypes, from the cache of the context or parsed anew.
  */
 #include "dispatch/formulas.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Runs a call on host copies of its operands: lists the bytes that the operands span, joins spans
- * that overlap, copies them to the host, and copies back what the call wrote.
+ * Copies the operands of a call to the host: lists the bytes that they span, joins spans that
+ * overlap, and copies back what the call wrote.
  */
 #include "dispatch/host_copies.h"
 

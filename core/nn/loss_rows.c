@@ -17,7 +17,7 @@
 #include "ops/reduce_run.h"
 #include "ops/take.h"
 
-/* Are the labels' axes those of the input without axis 1, or none beside classes alone? */
+/* Are the labels' axes those of the input without axis 1, or none besides classes alone? */
 static int have_labels(const tn_array *input, const tn_array *labels)
 {
 	if (!input->rank || labels->rank != input->rank - 1)

@@ -143,7 +143,7 @@ char *tn_summary_text(const tn_summary *summary)
 	if (o->rank) {
 		add_bytes(&text, all->output_bytes, "results of all layers");
 		add_bytes(&text, all->peak_bytes,
-			  "most in use during the forward, beside these and the input");
+			  "most in use during the forward, besides these and the input");
 	}
 	return tn_text_take(&text);
 }

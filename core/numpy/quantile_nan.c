@@ -25,7 +25,7 @@ tn_array *tn_quantile_counts(const char *operation, const tn_array *lines)
 	return tn_sum(numbers, 1, (const int[]){-1}, 0);
 }
 
-/* Columns 0 to n of the rows from, to and weight: a quantile of so many elements is from + weight
+/* Columns 0 to n of the rows from, to and weight: a quantile of that many elements is from + weight
  * (to - from), with a weight below 1/2, of elements at these positions.  Discrete methods have
  * weight 0. */
 static void fill_table(double *table, int64_t n, uint32_t method, double q)

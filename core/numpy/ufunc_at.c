@@ -160,7 +160,7 @@ static tn_status add_all(struct at *at, tn_array *a)
 	return rows ? tn_scatter_add(a, at->line, 0, rows) : TN_PENDING_ERROR;
 }
 
-/* In each step, an operand takes in the one so many places before it, if both have one index. */
+/* In each step, an operand takes in the one that many places before it, if both have one index. */
 static tn_array *in_pairs(const struct at *at)
 {
 	const int64_t n = at->line->size;

@@ -16,8 +16,8 @@ enum { TN_DIGITS_ROOM = 309 + TN_PRINT_MAX_PRECISION + 2 };
 struct tn_digits_wanted {
 	int is_exact;      /* 0: as few as tell the number from its neighbours, within the bounds */
 	int is_fractional; /* the bounds count digits after the point; 0: all digits */
-	int most;          /* at most so many; -1: no bound, not if exact */
-	int least;         /* at least so many, if not exact; -1: no bound */
+	int most;          /* at most this many; -1: no bound, not if exact */
+	int least;         /* at least this many, if not exact; -1: no bound */
 };
 
 /* value = digit[0].digit[1]digit[2]... * 10^exponent */

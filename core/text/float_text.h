@@ -22,7 +22,7 @@ struct tn_float_style {
 	int has_plus;        /* '+' before numbers that are not negative */
 	int left;            /* columns before the point, filled with blanks */
 	int right;           /* columns after the point, filled with blanks; positional */
-	int exponent_digits; /* at least so many; scientific */
+	int exponent_digits; /* at least this many; scientific */
 };
 
 /* `value` is finite and a number of `dtype`. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The five facts on which the bits of a training depend, beside its checkpoint.
+ * The five facts on which the bits of a training depend, besides its checkpoint.
  */
 #ifndef TN_TRAIN_CHECKPOINT_FACTS_H
 #define TN_TRAIN_CHECKPOINT_FACTS_H

@@ -10,7 +10,7 @@
 #include "train/history.h"
 #include "train/steps.h"
 
-/* What changes as the training goes on, beside its objects and parts. */
+/* What changes as the training goes on, besides its objects and parts. */
 struct tn_trainer_state {
 	uint64_t epoch; /* complete ones */
 	uint64_t step;  /* made */

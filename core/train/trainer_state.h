@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The state of a trainer on the host, for checkpoints: all that it needs to continue to the same
- * bits, beside what a checkpoint has of its objects (network, optimizer, schedule, average, loader,
- * random state).  To be saved between steps, as in on_step.
+ * bits, besides what a checkpoint has of its objects (network, optimizer, schedule, average,
+ * loader, random state).  To be saved between steps, as in on_step.
  *
  *	save       text and arrays are written to the file
  *	load       from the text come arrays of the right shapes, which are read from the file;

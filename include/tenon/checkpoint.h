@@ -96,7 +96,7 @@ typedef struct tn_checkpoint_folder tn_checkpoint_folder;
 
 struct tn_checkpoint_folder_options {
 	uint32_t struct_size;
-	int keep;         /* so many of the newest are kept, and the best; 0: 3, negative: all */
+	int keep;         /* this many of the newest are kept, and the best; 0: 3, negative: all */
 	int is_rising;    /* 1: the best has the highest metric; 0: the lowest */
 	int is_read_only; /* 1: nothing is saved; the folder may be in use by a training */
 };

@@ -413,7 +413,7 @@ struct tn_data_loader_options {
 	 * It fails with a status other than TN_OK and a text in *error. */
 	tn_status (*transform)(void *user, struct tn_sample *sample, struct tn_error_info *error);
 	void *user;
-	/* Its threads load batches ahead (those of TENON_THREADS, beside its other work; with one
+	/* Its threads load batches ahead (those of TENON_THREADS, besides its other work; with one
 	 * thread batches are loaded when asked for), into memory that is pinned if its current
 	 * device has such memory.  The loader is then made, used and destroyed as an object of the
 	 * context, and before it is closed.  Batches are the same with any number of threads, and

@@ -220,7 +220,7 @@ TN_API uint64_t tn_lookahead_steps(const tn_optimizer *optimizer);
 TN_API tn_status tn_lookahead_set_steps(tn_optimizer *optimizer, uint64_t steps);
 
 /* ---- State -----------------------------------------------------------------------------------
- * Everything that a step changes beside the parameters: to continue a training with the same bits,
+ * Everything that a step changes besides the parameters: to continue a training with the same bits,
  * restore the parameters, the values of all states, and the steps of all parameters, in an
  * optimizer made with the same options and groups.  Indices of parameters are those of
  * tn_module_parameter_at. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Order, beside tn_sort, tn_argsort and tn_topk of array.h, whose rules hold here too: axes below 0
- * count from the end, -0 equals 0, a NaN is greater than any number and equals any other NaN.
- * NumPy's names and rules.
+ * Order, besides tn_sort, tn_argsort and tn_topk of array.h, whose rules hold here too: axes
+ * below 0 count from the end, -0 equals 0, a NaN is greater than any number and equals any other
+ * NaN. NumPy's names and rules.
  *
- * Errors that many have, beside those of array.h:
+ * Errors that many have, besides those of array.h:
  *   TN_INVALID_ARGUMENT  there is no such axis
  *   TN_SHAPE             shapes differ, or there is no element to choose
  * All functions: [thread: one per context | may return before the result is ready | since 0.1].

@@ -103,8 +103,8 @@ struct tn_train_options {
 	 * one is saved after each epoch; one is always saved at the end, and when a callback stops
 	 * the training. */
 	tn_checkpoint_folder *checkpoints;
-	uint64_t checkpoint_steps;  /* one after so many steps; 0: no such interval */
-	uint64_t checkpoint_epochs; /* one after so many epochs, with the validation's loss */
+	uint64_t checkpoint_steps;  /* one after this many steps; 0: no such interval */
+	uint64_t checkpoint_epochs; /* one after this many epochs, with the validation's loss */
 	/* Texts for the metadata of checkpoints, as in struct tn_checkpoint. */
 	size_t n_pairs;
 	const struct tn_pair *pairs;
@@ -122,7 +122,7 @@ struct tn_train_options {
 	uint32_t schedule_epochs;
 	/* As in struct tn_trainer_options. */
 	double clip_norm;  /* 0: none */
-	uint64_t patience; /* stop after so many epochs in turn whose loss is not lower; 0: never */
+	uint64_t patience; /* stop after this many epochs without a lower loss; 0: never */
 	double min_delta;
 	/* Trains on several ranks, as a trainer does; batch_size is that of all ranks.  NULL: on
 	 * one. */
@@ -281,7 +281,7 @@ struct tn_trainer_options {
 	const char
 		*monitor;  /* copied; "loss" or a metric's name, of the validation data or, without
 			      * these, of the training; NULL: "loss" */
-	uint64_t patience; /* stop after so many epochs in turn that are not better; 0: never */
+	uint64_t patience; /* stop after this many epochs in a row that are not better; 0: never */
 	double min_delta;  /* better by no more than this is not better */
 	uint32_t best;     /* TN_BEST_...: parameters and buffers of the best epoch, which the
 			    * network has at the end of the training */
@@ -298,8 +298,8 @@ struct tn_trainer_options {
 	 * one is saved after each epoch; one is always saved at the end, and when a callback stops
 	 * the training. */
 	tn_checkpoint_folder *checkpoints;
-	uint64_t checkpoint_steps;  /* one after so many steps; 0: no such interval */
-	uint64_t checkpoint_epochs; /* one after so many epochs, with the monitored value */
+	uint64_t checkpoint_steps;  /* one after this many steps; 0: no such interval */
+	uint64_t checkpoint_epochs; /* one after this many epochs, with the monitored value */
 	/* Texts for the metadata of checkpoints, as in struct tn_checkpoint. */
 	size_t n_pairs;
 	const struct tn_pair *pairs;

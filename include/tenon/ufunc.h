@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * NumPy's universal functions beside those of <tenon/array.h>: their names, dtypes and special
+ * NumPy's universal functions besides those of <tenon/array.h>: their names, dtypes and special
  * values; tn_ufunc(3) lists every departure.
  *
  * Element by element; two arrays broadcast.  Each is an element program or composed of some, on

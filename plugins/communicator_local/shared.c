@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The shared memory of a job: a file of the job's name, which only its owner may open, in /dev/shm
- * or in another folder of the machine.  The rank that joins last removes it, so that nothing is left
- * behind however the ranks end.
+ * or in another folder of the machine.  The rank that joins last removes it, so that nothing is
+ * left behind however the ranks end.
  */
 #include <errno.h>
 #include <fcntl.h>

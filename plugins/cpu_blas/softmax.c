@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Softmax along an axis whose numbers are contiguous, or along another axis if some axis is
- * contiguous; the host composes other layouts.  The kernel takes one axis beside the softmax's own:
- * the longest along rows, the contiguous one across them.  Pieces are parts of it, at one position
- * of the other axes, and are cut by the shape alone.
+ * contiguous; the host composes other layouts.  The kernel takes one axis besides the softmax's
+ * own: the longest along rows, the contiguous one across them.  Pieces are parts of it, at one
+ * position of the other axes, and are cut by the shape alone.
  */
 #include "softmax.h"
 

@@ -89,7 +89,7 @@ tn_status cuda_kernel_foreign(struct cuda_job *job, const struct cuda_unit *unit
 tn_status cuda_kernel_launch(struct cuda_job *job, const struct cuda_kernel *kernel,
 			     struct cuda_grid grid, void **arguments);
 
-/* Blocks for n items, with so many per block, for a kernel that loops in strides of its grid. */
+/* Blocks for n items, with this many per block, for a kernel that loops in strides of its grid. */
 uint32_t cuda_blocks(const struct cuda_device *device, uint64_t n, uint32_t items);
 
 #endif

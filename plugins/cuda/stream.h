@@ -30,7 +30,7 @@ void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *
 /* It takes bytes from that device of the runtime's; if that is lost, waiting for the stream or
  * querying its errors reports it. */
 void cuda_stream_take_from(struct cuda_stream *stream, int ordinal);
-/* Sets a mark, and gives the names noted since, at most so many, the last ones; they no longer
+/* Sets a mark, and gives the names noted since, at most that many, the last ones; they no longer
  * count as running. */
 void cuda_stream_mark(struct cuda_stream *stream);
 unsigned cuda_stream_marked(struct cuda_stream *stream, const char **names, unsigned most);

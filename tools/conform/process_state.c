@@ -154,7 +154,7 @@ static void expect_handlers(struct kit *kit, const struct process_state *before,
 		    before->flags[number] != after->flags[number])
 			kit_fail(kit, "%s: the handler of signal %d has changed", what, number);
 		if (sigismember(&before->blocked, number) != sigismember(&after->blocked, number))
-			kit_fail(kit, "%s: signal %d is blocked or no more", what, number);
+			kit_fail(kit, "%s: signal %d is blocked now, or was before", what, number);
 	}
 }
 

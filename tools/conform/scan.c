@@ -334,7 +334,7 @@ void check_scan_long(struct kit *kit)
 	}
 }
 
-/* Tenths: sequential f32 addition of so many has a hundred times the allowed error. */
+/* Tenths: sequential f32 addition of that many has a hundred times the allowed error. */
 static void adds_tenths(struct kit *kit, struct array *in, struct array *out, uint64_t n)
 {
 	const struct shape shape = {1, {(int64_t)n}};
