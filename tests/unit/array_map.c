@@ -9,8 +9,7 @@
 
 #include "check.h"
 #include "unit/mock_fixture.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static const char *const x_alone[] = {"x"};
 static const char *const x_and_y[] = {"x", "y"};
@@ -573,14 +572,7 @@ static int open_on_mock(void **state)
 	return 0;
 }
 
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open, context_teardown)
 
 static int run(const char *group, int (*open)(void **state))
 {

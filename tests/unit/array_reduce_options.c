@@ -5,8 +5,7 @@
  * tests/parity/reduce.
  */
 #include "unit/formula_checks.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static const int last[] = {-1};
 
@@ -200,23 +199,9 @@ static void functions_name_what_they_refuse(void **state)
 			     "found 99");
 }
 
-static int open_context(void **state)
-{
-	(void)state;
-	assert_ok(tn_context_open(NULL, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(gradients_are_those_of_central_differences),
 		TEST(options_name_what_they_refuse),

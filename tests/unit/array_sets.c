@@ -5,8 +5,7 @@
  * many.  Results: tests/parity/sets.
  */
 #include "unit/formula_checks.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static tn_array *line(tn_dtype dtype, int64_t n)
 {
@@ -253,23 +252,9 @@ static void errors_name_what_is_refused(void **state)
 	assert_null(tn_error(context));
 }
 
-static int open_context(void **state)
-{
-	(void)state;
-	assert_ok(tn_context_open(NULL, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(gradients_are_those_of_central_differences),
 		TEST(a_gradient_flows_to_the_first_of_equals),

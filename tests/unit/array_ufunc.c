@@ -8,8 +8,7 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static const int last[] = {-1};
 
@@ -410,23 +409,9 @@ static void methods_name_what_they_refuse(void **state)
 	assert_null(tn_error(context));
 }
 
-static int open_context(void **state)
-{
-	(void)state;
-	assert_ok(tn_context_open(NULL, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_are_listed_by_name),
 		TEST(functions_run_by_name),

@@ -7,21 +7,13 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static int open_context(void **state)
 {
 	struct tn_context_options options = {.struct_size = sizeof(options), .backend = "auto"};
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
 	return 0;
 }
 
@@ -194,5 +186,5 @@ int main(void)
 		cmocka_unit_test(elu_has_a_derivative_far_below_0),
 		cmocka_unit_test(infinite_inputs_have_finite_gradients),
 	};
-	return cmocka_run_group_tests(tests, open_context, close_context);
+	return cmocka_run_group_tests(tests, open_context, context_teardown);
 }
