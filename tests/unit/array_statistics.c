@@ -131,7 +131,7 @@ static void gradients_are_those_of_central_differences(void **state)
 static void expect_error(const tn_array *result, tn_status status, const char *operation,
 			 const char *words)
 {
-	formula_expect_error(context, result, status, operation, words);
+	assert_refused(context, result, status, operation, words);
 }
 
 static void reductions_name_what_they_refuse(void **state)
