@@ -17,6 +17,7 @@
 #include "check.h"
 #include "models/models.h"
 #include "record.h"
+#include "unit/test_context.h"
 
 enum { BATCH = 2, CLASSES = 10, ENTRIES = 16, SEED = 7, SMALL = 8 << 20, LARGE = 12 << 20 };
 
@@ -25,22 +26,6 @@ struct network {
 	int64_t channels, side, size, n_tensors;
 	uint64_t hash;
 };
-
-static tn_context *context;
-
-static int setup(void **state)
-{
-	struct tn_error_info error;
-	(void)state;
-	return tn_context_open(NULL, &context, &error);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
 
 /* ---- Reading ---------------------------------------------------------------------------------*/
 
@@ -258,5 +243,5 @@ static void networks_compute_what_pytorch_does(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(networks_compute_what_pytorch_does)};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -50,20 +50,10 @@ static void halves_agree_with_f32_where_slots_are_lent(void **state)
 
 static void halves_agree_with_f32_on_the_cpu(void **state)
 {
-	const char *build = getenv("TENON_BUILD"), *found;
-	char relative[4096], path[4096];
 	(void)state;
-	set_faults("");
-	snprintf(relative, sizeof(relative), "%s/.libs/backend_cpu.so", build ? build : ".");
-	found = realpath(relative, path);
-	if (!found)
+	tn_context *context = open_cpu();
+	if (!context)
 		skip(); /* built without it */
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "cpu",
-					     .plugin_paths = &found,
-					     .n_plugin_paths = 1};
-	tn_context *context = NULL;
-	assert_ok(tn_context_open(&options, &context, NULL));
 	check_all_halves(context);
 	tn_context_close(context);
 }

@@ -9,8 +9,8 @@
 
 #include "check.h"
 #include "unit/mock_fixture.h"
-
-static tn_context *context;
+#include "kept_error.h"
+#include "test_context.h"
 
 static const char *const x_alone[] = {"x"};
 static const char *const x_and_y[] = {"x", "y"};
@@ -43,17 +43,6 @@ static void expect_same(const tn_array *found, const tn_array *expected, double 
 	assert_ok(tn_to_host(tn_astype(expected, TN_F64), values[1], n * sizeof(double)));
 	for (size_t i = 0; i < n; i++)
 		assert_close(values[0][i], values[1][i], tolerance);
-}
-
-static void expect_error(tn_status status, const char *operation, const char *words)
-{
-	const struct tn_error_info *error = tn_error(context);
-	assert_non_null(error);
-	if (error->status != status || strcmp(error->operation, operation) != 0 ||
-	    !strstr(error->text, words))
-		fail_msg("expected '%s', found %s: %s: %s", words, tn_status_name(error->status),
-			 error->operation, error->text);
-	tn_error_clear(context);
 }
 
 /* ---- Several outputs -------------------------------------------------------------------------*/
@@ -227,7 +216,7 @@ static void reductions_combine_an_initial_value(void **state)
 	o.combiner = TN_COMBINE_MAX;
 	o.initial = NULL;
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &none, &o));
-	expect_error(TN_SHAPE, "max", "length 0");
+	assert_error(context, TN_SHAPE, "max", "length 0");
 }
 
 /* ---- Scans -----------------------------------------------------------------------------------*/
@@ -415,38 +404,38 @@ static void maps_name_what_they_refuse(void **state)
 	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_FORMAT);
 	assert_null(out[0]);
 	assert_null(out[1]);
-	expect_error(TN_FORMAT, "program_parse", "'b' is never assigned");
+	assert_error(context, TN_FORMAT, "program_parse", "'b' is never assigned");
 	assert_status(tn_map_outputs("a = x; b = x", 1, x_alone, &z, &o, out), TN_DTYPE);
-	expect_error(TN_DTYPE, "map_outputs", "input 0 is complex");
+	assert_error(context, TN_DTYPE, "map_outputs", "input 0 is complex");
 	assert_status(tn_map_outputs("a = x; b = y", 2, x_and_y, both, &o, out), TN_SHAPE);
-	expect_error(TN_SHAPE, "map_outputs", "(3, 5)");
+	assert_error(context, TN_SHAPE, "map_outputs", "(3, 5)");
 	o.output_dtypes = (tn_dtype[]){0, TN_C64};
 	assert_status(tn_map_outputs("a = x; b = x", 1, x_alone, &x, &o, out), TN_DTYPE);
-	expect_error(TN_DTYPE, "map_outputs", "output 1 ('b')");
+	assert_error(context, TN_DTYPE, "map_outputs", "output 1 ('b')");
 	o.n_outputs = 0;
 	o.output_dtypes = (tn_dtype[]){TN_C64};
 	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_DTYPE);
-	expect_error(TN_DTYPE, "map_outputs", "output 0 (the name assigned last)");
+	assert_error(context, TN_DTYPE, "map_outputs", "output 0 (the name assigned last)");
 	o.n_outputs = 9;
 	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_LIMIT);
-	expect_error(TN_LIMIT, "map_outputs", "at most 8, found 9");
+	assert_error(context, TN_LIMIT, "map_outputs", "at most 8, found 9");
 	o.n_outputs = 1;
 	o.output_names = NULL;
 	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "map_outputs", "the name of output 0 is NULL");
+	assert_error(context, TN_INVALID_ARGUMENT, "map_outputs", "the name of output 0 is NULL");
 	o.struct_size = 0;
 	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, &o, out), TN_INVALID_ARGUMENT);
 	tn_error_clear(context);
 	assert_status(tn_map_outputs("a = x", 1, x_alone, &x, NULL, NULL), TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "map_outputs", "outputs");
+	assert_error(context, TN_INVALID_ARGUMENT, "map_outputs", "outputs");
 	assert_status(tn_map_outputs("a = x", 0, x_alone, &x, NULL, out), TN_INVALID_ARGUMENT);
 	assert_null(tn_error(context));
 	both[1] = NULL;
 	assert_status(tn_map_outputs("a = x", 2, x_and_y, both, NULL, out), TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "map_outputs", "operand 1 is NULL");
+	assert_error(context, TN_INVALID_ARGUMENT, "map_outputs", "operand 1 is NULL");
 	assert_status(tn_map_outputs("a = x", 17, x_and_y, both, NULL, out), TN_LIMIT);
 	assert_status(tn_map_outputs("a = x", 1, x_and_y, both, NULL, out), TN_PENDING_ERROR);
-	expect_error(TN_LIMIT, "map_outputs", "n_inputs: expected at most 16, found 17");
+	assert_error(context, TN_LIMIT, "map_outputs", "n_inputs: expected at most 16, found 17");
 }
 
 static void reductions_and_scans_name_what_they_refuse(void **state)
@@ -456,25 +445,25 @@ static void reductions_and_scans_name_what_they_refuse(void **state)
 	const tn_number z = tn_number_c128(1, 1);
 	(void)state;
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &x, &o));
-	expect_error(TN_INVALID_ARGUMENT, "reduce_map", "combiner");
+	assert_error(context, TN_INVALID_ARGUMENT, "reduce_map", "combiner");
 	o = (struct tn_reduce_map_options){
 		.struct_size = sizeof(o), .n_axes = 1, .axes = (int[]){2}};
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &x, &o));
-	expect_error(TN_INVALID_ARGUMENT, "reduce_map", "found 2");
+	assert_error(context, TN_INVALID_ARGUMENT, "reduce_map", "found 2");
 	o = (struct tn_reduce_map_options){.struct_size = sizeof(o), .post = "z = b"};
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &x, &o));
-	expect_error(TN_NOT_FOUND, "program_parse", "'b'");
+	assert_error(context, TN_NOT_FOUND, "program_parse", "'b'");
 	o = (struct tn_reduce_map_options){.struct_size = sizeof(o), .initial = &z};
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &x, &o));
-	expect_error(TN_DTYPE, "reduce_map", "initial");
+	assert_error(context, TN_DTYPE, "reduce_map", "initial");
 	assert_null(tn_reduce_map(NULL, 1, x_alone, &x, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "reduce_map", "expected a text");
+	assert_error(context, TN_INVALID_ARGUMENT, "reduce_map", "expected a text");
 	assert_null(tn_reduce_map("z = index(2) + x", 1, x_alone, &x, NULL));
-	expect_error(TN_SHAPE, "reduce_map", "axis 2 of an array of rank 2");
+	assert_error(context, TN_SHAPE, "reduce_map", "axis 2 of an array of rank 2");
 	assert_null(tn_scan_map("z = hypot(x, y)", i, 0, NULL));
-	expect_error(TN_DTYPE, "scan_map", "gives i32, found f32 of two i32");
+	assert_error(context, TN_DTYPE, "scan_map", "gives i32, found f32 of two i32");
 	assert_null(tn_scan_map("z = x + y", x, 2, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "scan_map", "found 2");
+	assert_error(context, TN_INVALID_ARGUMENT, "scan_map", "found 2");
 	assert_null(tn_scan_map("z = x + ", x, 0, NULL));
 	tn_error_clear(context);
 	assert_null(tn_scan_map("z = x + y", NULL, 0, NULL));
@@ -503,7 +492,7 @@ static void programs_are_parsed_once_and_freed(void **state)
 	assert_ok(tn_tape_watch(tape, (tn_array *)(uintptr_t)x));
 	tn_array *y = tn_map("z = x*x*x", 1, x_alone, &x, 0, NULL, NULL);
 	assert_status(tn_clear_memo(context), TN_STATE);
-	expect_error(TN_STATE, "clear_memo", "tape");
+	assert_error(context, TN_STATE, "clear_memo", "tape");
 	assert_ok(tn_tape_backward(tape, tn_sum(y, TN_ALL_AXES, NULL, 0), NULL));
 	tn_tape_end(tape);
 	assert_ok(tn_clear_memo(context));
@@ -573,14 +562,7 @@ static int open_on_mock(void **state)
 	return 0;
 }
 
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open, context_teardown)
 
 static int run(const char *group, int (*open)(void **state))
 {

@@ -5,8 +5,7 @@
  * tests/parity/reduce.
  */
 #include "unit/formula_checks.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static const int last[] = {-1};
 
@@ -126,8 +125,7 @@ static void expect_refusal(uint32_t reducer, const struct tn_reduce_options *opt
 			   tn_status status, const char *operation, const char *words)
 {
 	const tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){2, 3});
-	formula_expect_error(context, tn_reduce(x, reducer, 1, last, options), status, operation,
-			     words);
+	assert_refused(context, tn_reduce(x, reducer, 1, last, options), status, operation, words);
 }
 
 #define OPTIONS(...) TN_OPTIONS(struct tn_reduce_options, __VA_ARGS__)
@@ -158,18 +156,17 @@ static void options_name_what_they_refuse(void **state)
 	expect_refusal(TN_REDUCER_MIN, OPTIONS(.where = yes), TN_INVALID_ARGUMENT, "min",
 		       "where: expected initial beside it");
 	const tn_array *bytes = tn_ones(context, TN_U8, 1, (int64_t[]){3});
-	formula_expect_error(
+	assert_refused(
 		context,
 		tn_reduce(bytes, TN_REDUCER_MAX, 1, last, OPTIONS(.initial = tn_number_i64(-1))),
 		TN_INVALID_ARGUMENT, "max", "initial");
 	const tn_array *none = tn_ones(context, TN_F32, 1, (int64_t[]){0});
-	formula_expect_error(context, tn_reduce(none, TN_REDUCER_MAX, 1, last, NULL), TN_SHAPE,
-			     "max", "(0,)");
+	assert_refused(context, tn_reduce(none, TN_REDUCER_MAX, 1, last, NULL), TN_SHAPE, "max",
+		       "(0,)");
 	const tn_array *z = tn_ones(context, TN_C64, 1, (int64_t[]){3});
-	formula_expect_error(
-		context,
-		tn_reduce(z, TN_REDUCER_MIN, 1, last, OPTIONS(.initial = tn_number_i64(1))),
-		TN_DTYPE, "min", "c64");
+	assert_refused(context,
+		       tn_reduce(z, TN_REDUCER_MIN, 1, last, OPTIONS(.initial = tn_number_i64(1))),
+		       TN_DTYPE, "min", "c64");
 	assert_null(tn_reduce(NULL, 0, 1, last, NULL));
 	assert_null(tn_error(context));
 }
@@ -180,43 +177,28 @@ static void functions_name_what_they_refuse(void **state)
 	const tn_array *z = tn_ones(context, TN_C64, 1, (int64_t[]){3});
 	const tn_array *none = tn_ones(context, TN_F32, 1, (int64_t[]){0});
 	(void)state;
-	formula_expect_error(context, tn_nanmedian(z, 1, last, 0), TN_DTYPE, "nanmedian", "c64");
-	formula_expect_error(context, tn_nanquantile(x, -1, 0, 1, last, 0), TN_INVALID_ARGUMENT,
-			     "nanquantile", "[0, 1], found -1");
-	formula_expect_error(context, tn_nanpercentile(x, 50, 13, 1, last, 0), TN_INVALID_ARGUMENT,
-			     "nanpercentile", "expected 0 to 12, found 13");
-	formula_expect_error(context, tn_nanquantile(none, 0.5, 0, 1, last, 0), TN_SHAPE,
-			     "nanquantile", "(0,)");
-	formula_expect_error(context, tn_nancumsum(x, 1), TN_INVALID_ARGUMENT, "nancumsum",
-			     "found 1");
-	formula_expect_error(context, tn_nancumprod(z, 0), TN_DTYPE, "cumprod", "c64");
-	formula_expect_error(context, tn_cumulative_sum(x, 2, 0, 0), TN_INVALID_ARGUMENT,
-			     "cumulative_sum", "found 2");
-	formula_expect_error(context, tn_logcumsumexp(z, 0), TN_DTYPE, "logcumsumexp",
-			     "a: expected a floating type, found c64");
-	formula_expect_error(context, tn_logcumsumexp(x, 1), TN_INVALID_ARGUMENT, "logcumsumexp",
-			     "found 1");
-	formula_expect_error(context, tn_cumulative_prod(x, 0, 99, 0), TN_DTYPE, "cumulative_prod",
-			     "found 99");
-}
-
-static int open_context(void **state)
-{
-	(void)state;
-	assert_ok(tn_context_open(NULL, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
+	assert_refused(context, tn_nanmedian(z, 1, last, 0), TN_DTYPE, "nanmedian", "c64");
+	assert_refused(context, tn_nanquantile(x, -1, 0, 1, last, 0), TN_INVALID_ARGUMENT,
+		       "nanquantile", "[0, 1], found -1");
+	assert_refused(context, tn_nanpercentile(x, 50, 13, 1, last, 0), TN_INVALID_ARGUMENT,
+		       "nanpercentile", "expected 0 to 12, found 13");
+	assert_refused(context, tn_nanquantile(none, 0.5, 0, 1, last, 0), TN_SHAPE, "nanquantile",
+		       "(0,)");
+	assert_refused(context, tn_nancumsum(x, 1), TN_INVALID_ARGUMENT, "nancumsum", "found 1");
+	assert_refused(context, tn_nancumprod(z, 0), TN_DTYPE, "cumprod", "c64");
+	assert_refused(context, tn_cumulative_sum(x, 2, 0, 0), TN_INVALID_ARGUMENT,
+		       "cumulative_sum", "found 2");
+	assert_refused(context, tn_logcumsumexp(z, 0), TN_DTYPE, "logcumsumexp",
+		       "a: expected a floating type, found c64");
+	assert_refused(context, tn_logcumsumexp(x, 1), TN_INVALID_ARGUMENT, "logcumsumexp",
+		       "found 1");
+	assert_refused(context, tn_cumulative_prod(x, 0, 99, 0), TN_DTYPE, "cumulative_prod",
+		       "found 99");
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(gradients_are_those_of_central_differences),
 		TEST(options_name_what_they_refuse),

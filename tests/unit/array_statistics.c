@@ -5,8 +5,7 @@
  * owns second results, and a length that depends on values.  Numbers: tests/parity/statistics.
  */
 #include "unit/formula_checks.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static const int last[] = {-1};
 
@@ -132,7 +131,7 @@ static void gradients_are_those_of_central_differences(void **state)
 static void expect_error(const tn_array *result, tn_status status, const char *operation,
 			 const char *words)
 {
-	formula_expect_error(context, result, status, operation, words);
+	assert_refused(context, result, status, operation, words);
 }
 
 static void reductions_name_what_they_refuse(void **state)
@@ -315,23 +314,9 @@ static void second_results_live_in_the_callers_scope(void **state)
 	tn_error_clear(context);
 }
 
-static int open_context(void **state)
-{
-	(void)state;
-	assert_ok(tn_context_open(NULL, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(gradients_are_those_of_central_differences),
 		TEST(reductions_name_what_they_refuse),

@@ -23,20 +23,11 @@
 /* A context on the built-in or the CPU backend, where all streams are one. */
 static tn_context *open_synchronous(const char *name)
 {
-	char file[4096];
-	const char *build = getenv("TENON_BUILD"), *path = file;
-	struct tn_context_options options = {
-		.struct_size = sizeof(options), .backend = name, .plugin_paths = &path};
+	const struct tn_context_options options = {.struct_size = sizeof(options), .backend = name};
 	tn_context *context = NULL;
+	if (!strcmp(name, "cpu"))
+		return open_cpu();
 	set_faults("");
-	if (!strcmp(name, "cpu")) {
-		char relative[4096];
-		snprintf(relative, sizeof(relative), "%s/.libs/backend_cpu.so",
-			 build ? build : ".");
-		if (!realpath(relative, file))
-			return NULL;
-		options.n_plugin_paths = 1;
-	}
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return context;
 }

@@ -8,8 +8,8 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
+#include "kept_error.h"
+#include "test_context.h"
 
 static const int last[] = {-1};
 
@@ -279,22 +279,11 @@ static void gradients_are_those_of_central_differences(void **state)
 
 /* ---- What is refused -------------------------------------------------------------------------*/
 
-static void expect_error(tn_status status, const char *operation, const char *words)
-{
-	const struct tn_error_info *error = tn_error(context);
-	assert_non_null(error);
-	if (error->status != status || strcmp(error->operation, operation) != 0 ||
-	    !strstr(error->text, words))
-		fail_msg("expected '%s', found %s: %s: %s", words, tn_status_name(error->status),
-			 error->operation, error->text);
-	tn_error_clear(context);
-}
-
 static void refuse_call(const char *name, const tn_array *a, const tn_array *b,
 			const struct tn_ufunc_options *options, tn_status status, const char *words)
 {
 	assert_null(call_two(name, a, b, options));
-	expect_error(status, name, words);
+	assert_error(context, status, name, words);
 }
 
 static void calls_name_what_they_refuse(void **state)
@@ -336,13 +325,13 @@ static void calls_name_what_they_refuse(void **state)
 	refuse_call("sqrt", f, f, NULL, TN_INVALID_ARGUMENT, "expected 1 arrays, found 2");
 	assert_null(tn_ufunc_call(NULL, 1, (const tn_array *[]){f}, NULL));
 	assert_null(tn_ufunc_outer(tn_ufunc_find("sqrt"), f, f, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "sqrt", "outer");
+	assert_error(context, TN_INVALID_ARGUMENT, "sqrt", "outer");
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, f));
 	o = (struct tn_ufunc_options){.struct_size = sizeof(o), .out = f};
 	refuse_call("add", f, f, &o, TN_STATE, "");
 	assert_status(tn_ufunc_at(tn_ufunc_find("add"), f, i, f), TN_STATE);
-	expect_error(TN_STATE, "add", "");
+	assert_error(context, TN_STATE, "add", "");
 	tn_tape_end(tape);
 }
 
@@ -369,64 +358,50 @@ static void methods_name_what_they_refuse(void **state)
 	const tn_array *mask = tn_less(x, x);
 	(void)state;
 	assert_null(tn_ufunc_reduce(subtract, x, 2, (int[]){0, 1}, 0, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "subtract", "one axis");
+	assert_error(context, TN_INVALID_ARGUMENT, "subtract", "one axis");
 	assert_null(tn_ufunc_reduce(fmax, none, 1, last, 0, NULL));
-	expect_error(TN_SHAPE, "fmax", "shape (0,) has no elements");
+	assert_error(context, TN_SHAPE, "fmax", "shape (0,) has no elements");
 	assert_null(tn_ufunc_reduce(fmax, x, 1, last, 0,
 				    TN_OPTIONS(struct tn_ufunc_options, .where = mask)));
-	expect_error(TN_INVALID_ARGUMENT, "fmax", "no identity");
+	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "no identity");
 	assert_null(tn_ufunc_reduce(fmax, x, 1, (int[]){2}, 0, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "fmax", "found 2");
+	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "found 2");
 	assert_null(tn_ufunc_reduce(tn_ufunc_find("sqrt"), x, 1, last, 0, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "sqrt", "reduce");
+	assert_error(context, TN_INVALID_ARGUMENT, "sqrt", "reduce");
 	assert_null(tn_ufunc_reduce(tn_ufunc_find("less"), x, 1, last, 0, NULL));
-	expect_error(TN_DTYPE, "less", "reduce: not defined for f32");
+	assert_error(context, TN_DTYPE, "less", "reduce: not defined for f32");
 	assert_null(tn_ufunc_reduce(subtract, x, 1, last, 0,
 				    TN_OPTIONS(struct tn_ufunc_options, .out = line(TN_F32, 3))));
-	expect_error(TN_SHAPE, "subtract", "out: expected shape (2,), found (3,)");
+	assert_error(context, TN_SHAPE, "subtract", "out: expected shape (2,), found (3,)");
 	assert_null(tn_ufunc_accumulate(fmax, x, 1,
 					TN_OPTIONS(struct tn_ufunc_options, .where = mask)));
-	expect_error(TN_INVALID_ARGUMENT, "fmax", "accumulate");
+	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "accumulate");
 	assert_null(tn_ufunc_accumulate(fmax, x, 2, NULL));
-	expect_error(TN_INVALID_ARGUMENT, "fmax", "axis");
+	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "axis");
 	/* Reported by the next call that waits, where the host cannot read the indices at once. */
 	tn_status status = tn_ufunc_at(subtract, x, tn_add(i, i), x);
 	assert_status(status ? status : tn_sync(context), TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "ufunc_at", "out of range");
+	assert_error(context, TN_INVALID_ARGUMENT, "ufunc_at", "out of range");
 	assert_int_equal(tn_ufunc_at(subtract, i, i, x), TN_DTYPE);
-	expect_error(TN_DTYPE, "subtract", "become a's i32");
+	assert_error(context, TN_DTYPE, "subtract", "become a's i32");
 	assert_int_equal(tn_ufunc_at(subtract, x, x, x), TN_DTYPE);
-	expect_error(TN_DTYPE, "ufunc_at", "indices: expected integers, found f32");
+	assert_error(context, TN_DTYPE, "ufunc_at", "indices: expected integers, found f32");
 	assert_int_equal(tn_ufunc_at(subtract, x, none, line(TN_F32, 3)), TN_DTYPE);
-	expect_error(TN_DTYPE, "ufunc_at", "indices: expected integers, found f32");
+	assert_error(context, TN_DTYPE, "ufunc_at", "indices: expected integers, found f32");
 	assert_int_equal(tn_ufunc_at(subtract, tn_scalar_f32(context, 1), i, i),
 			 TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "subtract", "0-d");
+	assert_error(context, TN_INVALID_ARGUMENT, "subtract", "0-d");
 	assert_int_equal(tn_ufunc_at(subtract, x, i, NULL), TN_INVALID_ARGUMENT);
-	expect_error(TN_INVALID_ARGUMENT, "subtract", "b NULL");
+	assert_error(context, TN_INVALID_ARGUMENT, "subtract", "b NULL");
 	assert_int_equal(tn_ufunc_at(subtract, x, i, line(TN_F32, 2)), TN_SHAPE);
 	tn_error_clear(context);
 	assert_int_equal(tn_ufunc_at(NULL, x, i, x), TN_INVALID_ARGUMENT);
 	assert_null(tn_error(context));
 }
 
-static int open_context(void **state)
-{
-	(void)state;
-	assert_ok(tn_context_open(NULL, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_are_listed_by_name),
 		TEST(functions_run_by_name),

@@ -5,8 +5,7 @@
  * arrays; on the built-in backend, the preferred one and the mock.
  */
 #include "mock_fixture.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static int open_backend(const char *backend)
 {
@@ -30,13 +29,6 @@ static int setup_mock(void **state)
 {
 	(void)state;
 	context = open_mock("");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
 	return 0;
 }
 
@@ -622,7 +614,9 @@ int main(void)
 		cmocka_unit_test(gradients_of_strangers_are_refused),
 		cmocka_unit_test(leaves_of_every_inexact_type_have_gradients),
 	};
-	int failed = cmocka_run_group_tests_name("reference", tests, setup_reference, teardown);
-	failed += cmocka_run_group_tests_name("preferred", tests, setup_preferred, teardown);
-	return failed + cmocka_run_group_tests_name("mock", tests, setup_mock, teardown);
+	int failed =
+		cmocka_run_group_tests_name("reference", tests, setup_reference, context_teardown);
+	failed +=
+		cmocka_run_group_tests_name("preferred", tests, setup_preferred, context_teardown);
+	return failed + cmocka_run_group_tests_name("mock", tests, setup_mock, context_teardown);
 }

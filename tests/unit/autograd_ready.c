@@ -9,6 +9,7 @@
 #include "autograd/gradient_ready.h"
 #include "autograd/tape.h"
 #include "nn/module.h"
+#include "test_context.h"
 
 enum { MOST = 16, SIZE = 3 };
 
@@ -26,7 +27,6 @@ struct reports {
 	tn_status fails; /* what the hook returns */
 };
 
-static tn_context *context;
 static struct reports reports;
 static struct tn_gradient_hook hook;
 
@@ -61,13 +61,6 @@ static int setup_preferred(void **state)
 {
 	(void)state;
 	return open_backend("auto");
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
 }
 
 /* A watched leaf of equal elements; its target has NaN until backward fills it. */
@@ -264,8 +257,8 @@ static void for_a_network(void **state)
 }
 
 #define ON(TEST)                                                                                   \
-	cmocka_unit_test_setup_teardown(TEST, setup_reference, teardown),                          \
-		cmocka_unit_test_setup_teardown(TEST, setup_preferred, teardown)
+	cmocka_unit_test_setup_teardown(TEST, setup_reference, context_teardown),                  \
+		cmocka_unit_test_setup_teardown(TEST, setup_preferred, context_teardown)
 
 int main(void)
 {

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "base/error.h"
 #include "data/open.h"
-#include "io_files.h"
+#include "test_folder.h"
 
 static const char *source_folder(void)
 {
@@ -148,8 +148,6 @@ static void the_variable_says_where_the_digits_are(void **state)
 	tn_dataset_destroy(dataset);
 }
 
-static const char *folder;
-
 /* A line of 65 values: `first`, then zeros, then `label`, and `end`. */
 static void line(char *text, const char *first, const char *label, const char *end)
 {
@@ -219,20 +217,6 @@ static void a_last_line_without_line_feed_is_read(void **state)
 	assert_ok(tn_dataset_load(folder, NULL, NULL, &dataset, NULL));
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 1);
 	tn_dataset_destroy(dataset);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
 }
 
 static void without_zlib_the_digits_are_unsupported_and_say_so(void **state)

@@ -7,9 +7,7 @@
 
 #include "base/error.h"
 #include "data/search.h"
-#include "io_files.h"
-
-static const char *folder;
+#include "test_folder.h"
 
 static const char *const names[4] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
 				     "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
@@ -299,20 +297,6 @@ static void a_fraction_is_from_0_to_1(void **state)
 	assert_ok(tn_dataset_open(folder, &options, &dataset, NULL));
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 4);
 	tn_dataset_destroy(dataset);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
 }
 
 int main(void)

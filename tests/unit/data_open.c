@@ -5,9 +5,7 @@
 #include <tenon/data.h>
 
 #include "base/error.h"
-#include "io_files.h"
-
-static const char *folder;
+#include "test_folder.h"
 
 static void clear(void)
 {
@@ -456,20 +454,6 @@ static void tables_that_are_none_are_refused(void **state)
 	const char *pipe = files_path(folder, "pipe");
 	assert_int_equal(mkfifo(pipe, 0600), 0);
 	refused(pipe, NULL, TN_IO, "expected a regular file, found a pipe");
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
 }
 
 static void known_data_sets_are_listed_and_located(void **state)

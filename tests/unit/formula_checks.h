@@ -77,11 +77,4 @@ static inline void formula_expect_gradients(tn_context *context, size_t n,
 	}
 }
 
-static inline void formula_expect_error(tn_context *context, const tn_array *result,
-					tn_status status, const char *operation, const char *words)
-{
-	assert_null(result);
-	assert_error(context, status, operation, words);
-}
-
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What every reader of files is tested with: a folder for the program's files, malformed bytes, a
- * good file cut off at each length, and one with each of its bytes damaged.  (data_memory.c makes
- * each of their allocations fail.)
+ * What every reader of files is tested with: malformed bytes, a good file cut off at each length,
+ * and one with each of its bytes damaged.  (data_memory.c makes each of their allocations fail.)
  */
 #ifndef TN_TESTS_IO_SPOIL_H
 #define TN_TESTS_IO_SPOIL_H
@@ -14,23 +13,7 @@
 #include <tenon/io.h>
 
 #include "base/error.h"
-#include "io_files.h"
-
-static const char *folder;
-
-static inline int make_folder(void **state)
-{
-	(void)state;
-	folder = files_folder();
-	return 0;
-}
-
-static inline int remove_folder(void **state)
-{
-	(void)state;
-	files_remove(folder);
-	return 0;
-}
+#include "test_folder.h"
 
 /* Reads the file and releases what it has.  On failure the outputs must be as before. */
 typedef tn_status spoil_reader(const char *path, struct tn_error_info *error);
@@ -63,6 +46,20 @@ static inline void spoil_malformed(spoil_reader *read, const char *name,
 		files_write(path, cases[i].bytes, cases[i].size);
 		spoil_refused(read, path, cases[i].status, cases[i].part);
 	}
+}
+
+static inline tn_status spoil_read_array(tn_status (*read)(const char *path,
+							   struct tn_host_array *array,
+							   struct tn_error_info *error),
+					 const char *path, struct tn_error_info *error)
+{
+	struct tn_host_array array = {.rank = 77};
+	tn_status status = read(path, &array, error);
+	if (status)
+		assert_int_equal(array.rank, 77);
+	else
+		tn_host_array_release(&array);
+	return status;
 }
 
 /* The reader of images. */

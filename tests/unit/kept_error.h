@@ -23,4 +23,12 @@ static inline void assert_error(tn_context *context, tn_status status, const cha
 	tn_error_clear(context);
 }
 
+/* The same of a call that gives nothing. */
+static inline void assert_refused(tn_context *context, const void *made, tn_status status,
+				  const char *operation, const char *words)
+{
+	assert_null(made);
+	assert_error(context, status, operation, words);
+}
+
 #endif

@@ -50,6 +50,24 @@ static inline tn_context *open_mock(const char *faults)
 	return context;
 }
 
+/* The CPU backend with the same environment; NULL: it is not built. */
+static inline tn_context *open_cpu(void)
+{
+	const char *build = getenv("TENON_BUILD");
+	char relative[4096], absolute[4096];
+	const char *path = absolute;
+	const struct tn_context_options options = {.struct_size = sizeof(options),
+						   .backend = "cpu",
+						   .plugin_paths = &path,
+						   .n_plugin_paths = 1};
+	tn_context *context = NULL;
+	set_faults("");
+	snprintf(relative, sizeof(relative), "%s/.libs/backend_cpu.so", build ? build : ".");
+	if (realpath(relative, absolute))
+		assert_ok(tn_context_open(&options, &context, NULL));
+	return context;
+}
+
 /* The context keeps that error; clears it. */
 static inline void assert_kept(tn_context *context, tn_status status, const char *words)
 {

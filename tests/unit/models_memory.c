@@ -9,23 +9,15 @@
 
 #include "check.h"
 #include "failing_memory.h"
+#include "test_context.h"
 
 enum { N_FAILURES = 200 };
-
-static tn_context *context;
 
 static int setup(void **state)
 {
 	(void)state;
 	return tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
 			       &context, NULL);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
 }
 
 static tn_module *make(const struct tn_model_info *info, uint32_t form)
@@ -78,5 +70,5 @@ static void losing_any_allocation_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(losing_any_allocation_is_an_error)};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, context_teardown);
 }

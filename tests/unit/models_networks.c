@@ -10,6 +10,7 @@
 #include "check.h"
 #include "models/models.h"
 #include "parity/model_names.h"
+#include "test_context.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -27,8 +28,6 @@ static const struct network {
 	{"resnet18:small", 10, resnet18_tensors, LENGTH(resnet18_tensors)},
 };
 
-static tn_context *context;
-
 static int setup(void **state)
 {
 	struct tn_error_info error;
@@ -36,13 +35,6 @@ static int setup(void **state)
 						   .backend = "reference!"};
 	(void)state;
 	return tn_context_open(&options, &context, &error);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
 }
 
 /* ---- Names and shapes ------------------------------------------------------------------------*/
@@ -289,5 +281,5 @@ int main(void)
 		cmocka_unit_test(pictures_of_at_most_64_get_the_small_form),
 		cmocka_unit_test(the_least_pictures_that_are_accepted_run),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, context_teardown);
 }

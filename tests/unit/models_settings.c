@@ -6,8 +6,7 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static int setup(void **state)
 {
@@ -16,13 +15,6 @@ static int setup(void **state)
 						   .backend = "reference!"};
 	(void)state;
 	return tn_context_open(&options, &context, &error);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
 }
 
 static tn_module *make(const char *name)
@@ -233,5 +225,5 @@ int main(void)
 		cmocka_unit_test(batch_norms_have_the_momentum),
 		cmocka_unit_test(what_a_network_lacks_or_cannot_take_is_refused),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, context_teardown);
 }

@@ -7,21 +7,14 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
+#include "kept_error.h"
+#include "test_context.h"
 
 static int open_context(void **state)
 {
 	struct tn_context_options options = {.struct_size = sizeof(options), .backend = "auto"};
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
 	return 0;
 }
 
@@ -97,34 +90,27 @@ static void slopes_are_parameters(void **state)
 	tn_module_destroy(prelu);
 }
 
-static void check_error(const void *made, tn_status status, const char *operation,
-			const char *words)
-{
-	const struct tn_error_info *error = tn_error(context);
-	assert_null(made);
-	assert_non_null(error);
-	assert_int_equal(error->status, status);
-	assert_string_equal(error->operation, operation);
-	assert_contains(error->text, words);
-	tn_error_clear(context);
-}
-
 static void wrong_parameters_are_errors(void **state)
 {
 	tn_array *x = numbers();
 	(void)state;
-	check_error(tn_celu(x, 0), TN_INVALID_ARGUMENT, "celu", "alpha: expected a number other");
-	check_error(tn_softplus(x, 0, 20), TN_INVALID_ARGUMENT, "softplus", "beta: expected");
-	check_error(tn_hardtanh(x, 1, 1), TN_INVALID_ARGUMENT, "hardtanh",
-		    "expected a low below high, found 1 and 1");
-	check_error(tn_prelu(x, tn_ones(context, TN_F32, 1, (const int64_t[]){2})), TN_SHAPE,
-		    "prelu",
-		    "expected 1 element, or one for each channel of (2, 3), found shape (2,)");
-	check_error(tn_module_celu(context, 0), TN_INVALID_ARGUMENT, "celu", "alpha");
-	check_error(tn_module_softplus(context, 0, 20), TN_INVALID_ARGUMENT, "softplus", "beta");
-	check_error(tn_module_hardtanh(context, 2, 1), TN_INVALID_ARGUMENT, "hardtanh", "low");
-	check_error(tn_module_prelu(context, 0, 0.25), TN_INVALID_ARGUMENT, "PReLU", "weight");
-	check_error(tn_mish(tn_astype(x, TN_C64)), TN_DTYPE, "mish", "complex");
+	assert_refused(context, tn_celu(x, 0), TN_INVALID_ARGUMENT, "celu",
+		       "alpha: expected a number other");
+	assert_refused(context, tn_softplus(x, 0, 20), TN_INVALID_ARGUMENT, "softplus",
+		       "beta: expected");
+	assert_refused(context, tn_hardtanh(x, 1, 1), TN_INVALID_ARGUMENT, "hardtanh",
+		       "expected a low below high, found 1 and 1");
+	assert_refused(context, tn_prelu(x, tn_ones(context, TN_F32, 1, (const int64_t[]){2})),
+		       TN_SHAPE, "prelu",
+		       "expected 1 element, or one for each channel of (2, 3), found shape (2,)");
+	assert_refused(context, tn_module_celu(context, 0), TN_INVALID_ARGUMENT, "celu", "alpha");
+	assert_refused(context, tn_module_softplus(context, 0, 20), TN_INVALID_ARGUMENT, "softplus",
+		       "beta");
+	assert_refused(context, tn_module_hardtanh(context, 2, 1), TN_INVALID_ARGUMENT, "hardtanh",
+		       "low");
+	assert_refused(context, tn_module_prelu(context, 0, 0.25), TN_INVALID_ARGUMENT, "PReLU",
+		       "weight");
+	assert_refused(context, tn_mish(tn_astype(x, TN_C64)), TN_DTYPE, "mish", "complex");
 }
 
 static void narrow_and_whole_inputs_are_activated(void **state)
@@ -194,5 +180,5 @@ int main(void)
 		cmocka_unit_test(elu_has_a_derivative_far_below_0),
 		cmocka_unit_test(infinite_inputs_have_finite_gradients),
 	};
-	return cmocka_run_group_tests(tests, open_context, close_context);
+	return cmocka_run_group_tests(tests, open_context, context_teardown);
 }

@@ -9,10 +9,10 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
+#include "test_context.h"
 
 enum { ROWS = 200, COLUMNS = 150, N = ROWS * COLUMNS };
 
-static tn_context *context;
 static double values[N];
 
 static tn_context *open_on(const char *backend)
@@ -28,13 +28,6 @@ static int open_context(void **state)
 {
 	(void)state;
 	context = open_on("auto");
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
 	return 0;
 }
 
@@ -395,5 +388,5 @@ int main(void)
 		cmocka_unit_test(wrong_arguments_are_errors),
 		cmocka_unit_test(a_wrong_parameter_changes_nothing),
 	};
-	return cmocka_run_group_tests(tests, open_context, close_context);
+	return cmocka_run_group_tests(tests, open_context, context_teardown);
 }

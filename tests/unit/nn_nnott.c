@@ -21,21 +21,7 @@
 
 #include "check.h"
 #include "models/models.h"
-
-static tn_context *context;
-
-static int setup(void **state)
-{
-	(void)state;
-	return tn_context_open(NULL, &context, NULL);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
+#include "test_context.h"
 
 static tn_array *normal(int rank, const int64_t *shape)
 {
@@ -458,5 +444,5 @@ int main(void)
 		cmocka_unit_test(a_training_that_is_resumed_keeps_its_moments),
 		cmocka_unit_test(a_new_network_that_reads_a_file_gives_the_same_logits),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

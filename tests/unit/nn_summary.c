@@ -7,34 +7,12 @@
 
 #include "mock_fixture.h"
 #include "models/models.h"
-
-static tn_context *context;
-
-static int setup(void **state)
-{
-	(void)state;
-	return tn_context_open(NULL, &context, NULL);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
+#include "test_context.h"
 
 static struct tn_summary_options of(int rank, const int64_t *shape)
 {
 	return (struct tn_summary_options){
 		.struct_size = sizeof(struct tn_summary_options), .rank = rank, .shape = shape};
-}
-
-static void expect_error(tn_status status, const char *part)
-{
-	assert_non_null(tn_error(context));
-	assert_status(tn_error(context)->status, status);
-	assert_contains(tn_error(context)->text, part);
-	tn_error_clear(context);
 }
 
 static struct tn_summary_row row_of(const tn_summary *summary, const char *path)
@@ -371,23 +349,23 @@ static void inputs_that_do_not_fit_are_refused(void **state)
 	(void)state;
 	tn_module *net = tn_module_linear(context, 4, 2, NULL);
 	assert_null(tn_summary_create(net, &options));
-	expect_error(TN_STATE, "not been built");
+	expect_kept(TN_STATE, "not been built");
 	assert_ok(tn_module_build(net));
 	assert_null(tn_module_summary(net, &options));
-	expect_error(TN_SHAPE, "");
+	expect_kept(TN_SHAPE, "");
 	options.shape = negative;
 	assert_null(tn_summary_create(net, &options));
-	expect_error(TN_INVALID_ARGUMENT, "lengths");
+	expect_kept(TN_INVALID_ARGUMENT, "lengths");
 	options.shape = NULL;
 	assert_null(tn_summary_create(net, &options));
-	expect_error(TN_INVALID_ARGUMENT, "no shape");
+	expect_kept(TN_INVALID_ARGUMENT, "no shape");
 	options = of(TN_MAX_RANK + 1, shape);
 	assert_null(tn_summary_create(net, &options));
-	expect_error(TN_INVALID_ARGUMENT, "rank 17");
+	expect_kept(TN_INVALID_ARGUMENT, "rank 17");
 	options = of(2, (const int64_t[]){1, 4});
 	assert_ok(tn_module_freeze(net));
 	assert_null(tn_summary_create(net, &options));
-	expect_error(TN_STATE, "frozen");
+	expect_kept(TN_STATE, "frozen");
 	tn_module_unfreeze(net);
 	tn_summary *summary = tn_summary_create(net, &options);
 	assert_non_null(summary);
@@ -416,5 +394,5 @@ int main(void)
 		cmocka_unit_test(inputs_that_do_not_fit_are_refused),
 		cmocka_unit_test(a_composed_convolution_counts_once),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -7,23 +7,9 @@
 #include "nn_backends.h"
 
 #include "optim/row_sums.h"
+#include "test_context.h"
 
 enum { IN = 37, OUT = 11, ROWS = 4, MOST = 4096 };
-
-static tn_context *context;
-
-static int setup(void **state)
-{
-	(void)state;
-	return tn_context_open(NULL, &context, NULL);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
 
 /* n layers of IN features, and one of OUT. */
 static tn_module *make_net(int n)
@@ -225,5 +211,5 @@ int main(void)
 		cmocka_unit_test(rows_are_summed_by_weight_at_every_depth),
 	};
 	keep_plugin_path();
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

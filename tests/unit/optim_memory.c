@@ -11,8 +11,8 @@
 #define FAILING_MALLOC 0
 #include "failing_memory.h"
 #include "optim/shard.h"
+#include "test_context.h"
 
-static tn_context *context;
 static tn_module *net;
 
 static tn_optimizer *make_adagrad(void)
@@ -122,13 +122,6 @@ static int setup(void **state)
 			       &context, NULL);
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
 static void losing_any_allocation_is_an_error(void **state)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F16};
@@ -184,5 +177,5 @@ int main(void)
 		cmocka_unit_test(losing_any_allocation_is_an_error),
 		cmocka_unit_test(a_conversion_that_fails_changes_nothing),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, context_teardown);
 }

@@ -7,8 +7,8 @@
 #include <tenon/tenon.h>
 
 #include "unit/mock_fixture.h"
+#include "test_context.h"
 
-static tn_context *context;
 static const char *backend;
 
 static int setup(void **state)
@@ -26,13 +26,6 @@ static int setup_mock(void **state)
 {
 	(void)state;
 	context = open_mock("");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
 	return 0;
 }
 
@@ -529,12 +522,12 @@ int main(int n_arguments, char **arguments)
 	const struct CMUnitTest training[] = {
 		cmocka_unit_test(half_networks_learn_the_digits_like_f32)};
 	backend = n_arguments > 1 ? arguments[1] : "reference!";
-	int n_failed = cmocka_run_group_tests(tests, setup, teardown);
+	int n_failed = cmocka_run_group_tests(tests, setup, context_teardown);
 	if (n_arguments > 1)
 		return n_failed;
 	backend = NULL;
-	n_failed += cmocka_run_group_tests(tests, setup, teardown);
-	n_failed += cmocka_run_group_tests(training, setup, teardown);
+	n_failed += cmocka_run_group_tests(tests, setup, context_teardown);
+	n_failed += cmocka_run_group_tests(training, setup, context_teardown);
 	/* Last: the fixture changes the environment. */
-	return n_failed + cmocka_run_group_tests(tests, setup_mock, teardown);
+	return n_failed + cmocka_run_group_tests(tests, setup_mock, context_teardown);
 }

@@ -6,21 +6,7 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
-
-static int setup(void **state)
-{
-	(void)state;
-	return tn_context_open(NULL, &context, NULL);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
+#include "test_context.h"
 
 enum { IN = 3, HIDDEN = 5, OUT = 2, ROWS = 4 };
 
@@ -308,5 +294,5 @@ int main(void)
 		cmocka_unit_test(states_have_pytorchs_names_and_the_parameters_shapes),
 		cmocka_unit_test(bad_options_are_refused),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -6,22 +6,7 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
-
-static int setup(void **state)
-{
-	struct tn_error_info error;
-	(void)state;
-	return tn_context_open(NULL, &context, &error);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
+#include "test_context.h"
 
 /* A module with two parameters, a = 1 and b = 2, whose output is x a + (uses_b ? x b : 0). */
 struct pair_state {
@@ -216,5 +201,5 @@ int main(void)
 		cmocka_unit_test(the_norm_is_that_of_all_runs),
 		cmocka_unit_test(bad_settings_are_refused),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

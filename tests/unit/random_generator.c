@@ -5,10 +5,9 @@
  */
 #include "mock_fixture.h"
 #include "program/random.h"
+#include "test_context.h"
 
 enum { N = 64 };
-
-static tn_context *context;
 
 static void draw(tn_generator *g, float numbers[N])
 {
@@ -202,23 +201,9 @@ static void a_computation_that_is_repeated_draws_the_same(void **state)
 	tn_generator_destroy(g);
 }
 
-static int open_context(void **state)
-{
-	(void)state;
-	assert_ok(tn_context_open(NULL, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, context_setup, context_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_saved_state_goes_on_with_the_same_numbers),
 		TEST(the_default_generator_is_the_contexts_state),

@@ -7,8 +7,7 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static int open_context(void **state)
 {
@@ -16,13 +15,6 @@ static int open_context(void **state)
 						   .backend = "reference!"};
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
 	return 0;
 }
 
@@ -154,5 +146,5 @@ int main(void)
 		cmocka_unit_test(an_error_is_no_difference),
 		cmocka_unit_test(comparisons_name_what_is_wrong),
 	};
-	return cmocka_run_group_tests(tests, open_context, close_context);
+	return cmocka_run_group_tests(tests, open_context, context_teardown);
 }

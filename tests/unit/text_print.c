@@ -8,8 +8,7 @@
 #include <tenon/tenon.h>
 
 #include "check.h"
-
-static tn_context *context;
+#include "test_context.h"
 
 static int open_context(void **state)
 {
@@ -17,13 +16,6 @@ static int open_context(void **state)
 						   .backend = "reference!"};
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
-	return 0;
-}
-
-static int close_context(void **state)
-{
-	(void)state;
-	tn_context_close(context);
 	return 0;
 }
 
@@ -147,5 +139,5 @@ int main(void)
 		cmocka_unit_test(options_out_of_range_are_refused),
 		cmocka_unit_test(nothing_is_printed_of_no_array_or_after_an_error),
 	};
-	return cmocka_run_group_tests(tests, open_context, close_context);
+	return cmocka_run_group_tests(tests, open_context, context_teardown);
 }

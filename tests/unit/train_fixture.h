@@ -164,4 +164,30 @@ static inline size_t read_weights(const tn_module *net, float *to)
 	return n;
 }
 
+/* One of each. */
+static tn_context *contexts[BACKENDS];
+
+static inline int open_all(void **state)
+{
+	(void)state;
+	for (int i = 0; i < BACKENDS; i++)
+		contexts[i] = open_backend(i);
+	return 0;
+}
+
+static inline int close_all(void **state)
+{
+	(void)state;
+	for (int i = 0; i < BACKENDS; i++)
+		tn_context_close(contexts[i]);
+	return 0;
+}
+
+static inline void run_fit(struct fit *fit)
+{
+	make_fit_trainer(fit);
+	if (tn_trainer_run(fit->trainer))
+		fail_msg("%s: %s", tn_error(fit->context)->operation, tn_error(fit->context)->text);
+}
+
 #endif

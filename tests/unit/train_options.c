@@ -8,31 +8,6 @@
 
 #include "io_files.h"
 
-static tn_context *contexts[BACKENDS];
-
-static int open_all(void **state)
-{
-	(void)state;
-	for (int i = 0; i < BACKENDS; i++)
-		contexts[i] = open_backend(i);
-	return 0;
-}
-
-static int close_all(void **state)
-{
-	(void)state;
-	for (int i = 0; i < BACKENDS; i++)
-		tn_context_close(contexts[i]);
-	return 0;
-}
-
-static void run_fit(struct fit *fit)
-{
-	make_fit_trainer(fit);
-	if (tn_trainer_run(fit->trainer))
-		fail_msg("%s: %s", tn_error(fit->context)->operation, tn_error(fit->context)->text);
-}
-
 /* Opens one whose loss falls slowly and steadily. */
 static void open_slow_fit(struct fit *fit)
 {

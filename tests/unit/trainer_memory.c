@@ -9,8 +9,8 @@
 #define FAILING_MALLOC 0
 #include "failing_memory.h"
 #include "io_files.h"
+#include "test_context.h"
 
-static tn_context *context;
 static char path[64];
 
 static int stop(void *user, const struct tn_trainer_step *step)
@@ -96,13 +96,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	tn_context_close(context);
-	return 0;
-}
-
 static void a_training_survives_any_loss_of_an_allocation(void **state)
 {
 	(void)state;
@@ -119,8 +112,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_training_survives_any_loss_of_an_allocation,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_continued_training_does_too, setup, teardown),
+						setup, context_teardown),
+		cmocka_unit_test_setup_teardown(a_continued_training_does_too, setup,
+						context_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
