@@ -33,6 +33,16 @@
 /* `text` must contain `part`. */
 #define assert_contains(text, part) check_contains((text), (part), __FILE__, __LINE__)
 
+/* Makes a folder for a test that loads what it puts there: below TMPDIR, which `make check` sets
+ * where /tmp allows no programs. */
+static inline int make_program_folder(char *folder, size_t size)
+{
+	const char *parent = getenv("TMPDIR");
+	int length =
+		snprintf(folder, size, "%s/tenon-test-XXXXXX", parent && *parent ? parent : "/tmp");
+	return length < 0 || (size_t)length >= size || !mkdtemp(folder) ? -1 : 0;
+}
+
 static inline void check_status(tn_status found, tn_status expected, const char *what,
 				const char *file, int line)
 {

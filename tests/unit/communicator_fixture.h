@@ -16,7 +16,7 @@
 
 #include "check.h"
 
-static char folder[64];
+static char folder[256];
 static char messages[8192]; /* one per line, "level subsystem: text" */
 static tn_context *ctx;
 static tn_communicator *ranks;
@@ -99,8 +99,8 @@ static inline void close_ranks(void)
 static inline int make_folder(void **state)
 {
 	(void)state;
-	strcpy(folder, "/tmp/tenon-communicator-XXXXXX");
-	return mkdtemp(folder) == NULL || mkdir(in_folder("communicators.d"), 0700);
+	return make_program_folder(folder, sizeof(folder)) ||
+	       mkdir(in_folder("communicators.d"), 0700);
 }
 
 static inline void empty(const char *path)

@@ -27,7 +27,7 @@ struct opened {
 	char messages[4096]; /* one per line, "level subsystem: text" */
 };
 
-static char folder[64];
+static char folder[256];
 static const char *folder_path = folder;
 
 static inline const char *fixture(const char *name)
@@ -86,8 +86,7 @@ static inline void put(const char *name)
 static inline int make_folder(void **state)
 {
 	(void)state;
-	strcpy(folder, "/tmp/tenon-loader-XXXXXX");
-	return mkdtemp(folder) == NULL;
+	return make_program_folder(folder, sizeof(folder));
 }
 
 static inline int remove_folder(void **state)

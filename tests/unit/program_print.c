@@ -185,8 +185,8 @@ static void add_everything(struct tn_text *source)
 /* A compiler is needed; the folder for its output is made here and emptied at the end. */
 static void *compile(const char *source)
 {
-	char folder[] = "/tmp/tenon-print-XXXXXX", path[64], command[256];
-	if (!mkdtemp(folder))
+	char folder[256], path[300], command[700];
+	if (make_program_folder(folder, sizeof(folder)))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/p.c", folder);
 	FILE *file = fopen(path, "w");

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+# shellcheck shell=sh
+#
+# What make check sets for each test, beside where the sources and the build are.
+#
+# Tests run and load what they have compiled.  Where the folder for temporary files allows no
+# programs (a mount with noexec), it is one in the build tree.
+runs_programs() {
+	probe=$(mktemp) && echo '#!/bin/sh' >"$probe" && chmod u+x "$probe" && "$probe"
+}
+runs_programs 2>/dev/null || {
+	TMPDIR=${TENON_BUILD:?}/tests/tmp
+	export TMPDIR
+	mkdir -p "$TMPDIR"
+}
+rm -f "$probe"
