@@ -22,7 +22,7 @@ static const struct {
 	const char *name;
 	uint64_t hash;
 } recorded[] = {
-#include "operation_hashes.h"
+#include "operation_hashes.inc"
 };
 
 static void every_operation_has_a_name_of_its_own(void **state)
