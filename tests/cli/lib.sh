@@ -9,6 +9,11 @@ set -u
 . "${TENON_SOURCE:?}/tests/skip.sh"
 tenon=${TENON_BUILD:?}/tenon
 dir=$(mktemp -d)
+# Of a long path messages show the end alone.
+[ ${#dir} -le 80 ] || {
+	rmdir "$dir"
+	dir=$(TMPDIR=/tmp mktemp -d)
+}
 trap 'rm -rf "$dir"' EXIT
 unset TENON_BACKEND TENON_SEED TENON_FALLBACK TENON_SIMULATE TENON_LOG
 
@@ -49,7 +54,7 @@ needs_ordinary_user() {
 	[ "$(id -u)" -eq 0 ] || return 0
 	as='setpriv --reuid=65534 --regid=65534 --clear-groups'
 	$as true 2>/dev/null || skip "setpriv cannot become the user nobody"
-	for parent in "${TMPDIR:-/tmp}" /tmp /var/tmp; do
+	for parent in "${dir%/*}" /tmp /var/tmp; do
 		place=$(mktemp -d "$parent/tenon-test-XXXXXX") || continue
 		trap 'rm -rf "$dir" "$place"' EXIT
 		chmod 755 "$place" && cp /bin/true "$place/probe" &&

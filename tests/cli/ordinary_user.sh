@@ -6,6 +6,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 needs_ordinary_user
+trap 'chmod -R u+rwx "$place"; rm -rf "$dir" "$place"' EXIT
 needs_digits
 
 # run_there EXPECTED-STATUS ARGUMENTS...: run, as that user
