@@ -44,7 +44,7 @@ static int unpack(struct ptx_reader *reader, size_t size)
 {
 	struct ptx_operand *vector = ptx_top(reader, 0);
 	unsigned count = vector->count;
-	char name[32];
+	char name[48];
 	int32_t places[PTX_VECTOR * 2] = {ptx_fetch(reader, 1, size, NULL)};
 	if (count != 2 && count != 4 && count != 8)
 		return ptx_refuse(reader, "mov: a vector of %u parts", count);
