@@ -60,7 +60,7 @@ static inline vf vf_load_alternate(const float *p)
 		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);
 	return (vf)_mm512_permutex2var_ps((__m512)low, places, (__m512)high);
 #else
-	vf x = {0};
+	vf x = low;
 	for (int64_t i = 0; i < LANES / 2; i++) {
 		x[i] = low[2 * i];
 		x[LANES / 2 + i] = high[2 * i + 1];
