@@ -185,9 +185,16 @@ static void wait_for_all(struct launch *launch, const sigset_t *taken)
 /* What ranks that were killed before all had joined may have left behind. */
 static void remove_shared_memory(const struct launch *launch)
 {
-	char name[96];
-	snprintf(name, sizeof(name), "/tenon-local-%s", launch->job);
-	shm_unlink(name);
+	const char *const folders[] = {tool_environment("TENON_LOCAL_DIR"), "/dev/shm",
+				       tool_environment("TMPDIR"), "/tmp"};
+	char path[4096];
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (!folders[i] || folders[i][0] != '/')
+			continue;
+		int n = snprintf(path, sizeof(path), "%s/tenon-local-%s", folders[i], launch->job);
+		if (n > 0 && (size_t)n < sizeof(path))
+			unlink(path);
+	}
 }
 
 static int refuse(const struct launch *launch, int problem)

@@ -150,6 +150,11 @@ struct local_communicator {
 /* The bytes of shared memory that a job needs. */
 uint64_t local_shared_bytes(const struct local_job *job);
 
+/* Maps the file of the job, which the first rank makes; `path`, of LOCAL_MOST_PATH bytes, receives
+ * where it is. */
+tn_status local_file_map(const struct local_job *job, uint64_t bytes, char *path, void **memory,
+			 struct tn_error_info *error);
+
 /* Joins over memory that is all 0 or that other ranks have joined; waits for them.  `path` is the
  * memory's file, to be removed as soon as all have come; NULL: none. */
 tn_status local_join(struct local_communicator *communicator, void *memory, const char *path,

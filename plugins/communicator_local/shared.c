@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The shared memory of a job: a file of the job's name, which only its owner may open, in /dev/shm
- * or in another folder of the machine.  The rank that joins last removes it, so that nothing is
- * left behind however the ranks end.
+ * The shared memory of a job: its layout, and how ranks join.  The rank that joins last removes the
+ * file, so that nothing is left behind however the ranks end.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,126 +128,14 @@ tn_status local_join(struct local_communicator *communicator, void *memory, cons
 			      communicator->failure.text);
 }
 
-/* ---- The file --------------------------------------------------------------------------------*/
-
-/* What another user, or another program, has put in its place is left alone. */
-static tn_status check_file(int file, const char *path, uint64_t bytes, struct tn_error_info *error)
-{
-	struct stat found;
-	if (fstat(file, &found))
-		return tn_plugin_fail_native(error, TN_IO, errno, "open", "%s: %s", path,
-					     strerror(errno));
-	if (!S_ISREG(found.st_mode) || found.st_uid != geteuid() || found.st_mode & 077)
-		return tn_plugin_fail(error, TN_REFUSED, "open",
-				      "%s: expected a file of user %lu that only it may "
-				      "use, found one of user %lu with mode %04o",
-				      path, (unsigned long)geteuid(), (unsigned long)found.st_uid,
-				      (unsigned)(found.st_mode & 07777));
-	if (found.st_size && (uint64_t)found.st_size != bytes)
-		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open",
-				      "%s has %lld bytes, expected %llu: the ranks disagree "
-				      "in TENON_LOCAL_SIZE, TENON_LOCAL_BYTES or version",
-				      path, (long long)found.st_size, (unsigned long long)bytes);
-	return TN_OK;
-}
-
-/* Memory that is not there would kill the process when it is first used. */
-static tn_status reserve(int file, const char *path, uint64_t bytes, struct tn_error_info *error)
-{
-	int failure;
-	do {
-		failure = posix_fallocate(file, 0, (off_t)bytes);
-	} while (failure == EINTR);
-	if (!failure)
-		return TN_OK;
-	(void)unlink(path);
-	return tn_plugin_fail_native(error, failure == ENOSPC ? TN_OUT_OF_MEMORY : TN_IO, failure,
-				     "open",
-				     "%s: no room for %llu bytes: %s (a lower "
-				     "TENON_LOCAL_BYTES needs less, TENON_LOCAL_DIR names "
-				     "another folder)",
-				     path, (unsigned long long)bytes, strerror(failure));
-}
-
-static tn_status map_file(const char *path, uint64_t bytes, void **memory,
-			  struct tn_error_info *error)
-{
-	const int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (file < 0)
-		return tn_plugin_fail_native(error,
-					     errno == EACCES || errno == ELOOP ? TN_REFUSED : TN_IO,
-					     errno, "open", "%s: %s", path, strerror(errno));
-	tn_status status = check_file(file, path, bytes, error);
-	if (!status)
-		status = reserve(file, path, bytes, error);
-	if (!status) {
-		*memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-		if (*memory == MAP_FAILED)
-			status = tn_plugin_fail_native(error, TN_OUT_OF_MEMORY, errno, "open",
-						       "%s: %s", path, strerror(errno));
-	}
-	(void)close(file);
-	return status;
-}
-
-static void path_of(const struct local_job *job, const char *folder, char *path, size_t size)
-{
-	(void)snprintf(path, size, "%s/tenon-local-%s", folder, job->name);
-}
-
-/* Has a rank of this user begun the job there? */
-static int is_begun(const struct local_job *job, const char *folder)
-{
-	char path[LOCAL_MOST_PATH];
-	struct stat found;
-	path_of(job, folder, path, sizeof(path));
-	return !lstat(path, &found) && found.st_uid == geteuid();
-}
-
-static int has_room(const char *folder, uint64_t bytes)
-{
-	struct statvfs found;
-	return !access(folder, W_OK | X_OK) && !statvfs(folder, &found) &&
-	       (uint64_t)found.f_bavail * found.f_frsize >= bytes;
-}
-
-/* The folder where another rank has begun, else the first with room.  A rank that finds too little
- * of it looks once more: the one that took it may be of this job. */
-static tn_status find_folder(const struct local_job *job, uint64_t bytes, const char **folder,
-			     struct tn_error_info *error)
-{
-	const char *const folders[] = {"/dev/shm", job->temporary, "/tmp"};
-	const unsigned n = sizeof(folders) / sizeof(folders[0]);
-	*folder = job->folder[0] ? job->folder : NULL;
-	for (unsigned i = 0; i < n && !*folder; i++) {
-		if (folders[i][0] && is_begun(job, folders[i]))
-			*folder = folders[i];
-	}
-	for (unsigned i = 0; i < n && !*folder; i++) {
-		if (folders[i][0] && (has_room(folders[i], bytes) || is_begun(job, folders[i])))
-			*folder = folders[i];
-	}
-	if (*folder)
-		return TN_OK;
-	return tn_plugin_fail(
-		error, TN_OUT_OF_MEMORY, "open",
-		"no folder for %llu bytes of shared memory: /dev/shm, TMPDIR ('%.256s') "
-		"and /tmp cannot be written or have no room (a lower TENON_LOCAL_BYTES "
-		"needs less, TENON_LOCAL_DIR names another folder)",
-		(unsigned long long)bytes, job->temporary);
-}
+/* ---- All -------------------------------------------------------------------------------------*/
 
 tn_status local_open(struct local_communicator *communicator, struct tn_error_info *error)
 {
 	const uint64_t bytes = local_shared_bytes(&communicator->job);
 	char path[LOCAL_MOST_PATH];
-	const char *folder;
 	void *memory = NULL;
-	tn_status status = find_folder(&communicator->job, bytes, &folder, error);
-	if (status)
-		return status;
-	path_of(&communicator->job, folder, path, sizeof(path));
-	status = map_file(path, bytes, &memory, error);
+	tn_status status = local_file_map(&communicator->job, bytes, path, &memory, error);
 	if (status)
 		return status;
 	communicator->mapped_bytes = bytes;

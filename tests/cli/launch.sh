@@ -98,3 +98,10 @@ done
 cp "$dir/plugins/communicator_fake.so" "$dir/plugins/backend_fake.so"
 run 3 info --probe "$dir/plugins/backend_fake.so"
 out_has 'its Tenon note is that of a communicator'
+
+# What ranks that were killed before all had joined leave behind is removed, wherever it is.
+mkdir "$dir/memory"
+export TENON_LOCAL_DIR="$dir/memory"
+# shellcheck disable=SC2016 # the rank expands it
+run 3 launch -n 2 sh -c ': >"$TENON_LOCAL_DIR/tenon-local-$TENON_LOCAL_JOB"; exit 3'
+[ -z "$(ls "$dir/memory")" ] || fail "the memory of the ranks is left behind: $(ls "$dir/memory")"

@@ -6,6 +6,8 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -179,6 +181,37 @@ static void memory_of_another_size_is_a_disagreement(void **state)
 	(void)unlink(file_name);
 }
 
+/* Its maker has found no room: this rank, which has opened it, makes one of its own. */
+static void a_file_without_a_size_that_is_removed_is_made_anew(void **state)
+{
+	const struct timespec pause = {0, 100000000};
+	struct rank rank;
+	(void)state;
+	set_variables("TENON_LOCAL_RANK", "0");
+	(void)close(make_file(0600, 0));
+	const pid_t maker = fork();
+	assert_true(maker >= 0);
+	if (!maker) {
+		(void)nanosleep(&pause, NULL);
+		_exit(unlink(file_name) != 0);
+	}
+	assert_ok(rank_open(&rank, "local"));
+	assert_ok(rank_run(&rank, &barrier));
+	rank_close(&rank);
+	assert_int_equal(waitpid(maker, NULL, 0), maker);
+}
+
+static void a_file_that_keeps_no_size_is_given_up(void **state)
+{
+	struct rank rank;
+	(void)state;
+	set_variables("TENON_COMMUNICATOR_TIMEOUT", "0.2");
+	(void)close(make_file(0600, 0));
+	assert_status(rank_open(&rank, "local"), TN_TIMED_OUT);
+	assert_contains(rank.error.text, file_name);
+	(void)unlink(file_name);
+}
+
 static void join_as_rank_0(uint32_t number, const void *argument)
 {
 	struct rank rank = {.rank = number};
@@ -342,6 +375,8 @@ int main(void)
 		cmocka_unit_test(memory_that_others_may_open_is_refused_and_left_alone),
 		cmocka_unit_test(a_symbolic_link_is_refused),
 		cmocka_unit_test(memory_of_another_size_is_a_disagreement),
+		cmocka_unit_test(a_file_without_a_size_that_is_removed_is_made_anew),
+		cmocka_unit_test(a_file_that_keeps_no_size_is_given_up),
 		cmocka_unit_test(a_rank_is_taken_once),
 		cmocka_unit_test(the_name_is_gone_once_all_have_joined),
 		cmocka_unit_test(
