@@ -10,8 +10,8 @@ runs_programs() {
 	probe=$(mktemp) && echo '#!/bin/sh' >"$probe" && chmod u+x "$probe" && "$probe"
 }
 runs_programs 2>/dev/null || {
-	TMPDIR=${TENON_BUILD:?}/tests/tmp
-	export TMPDIR
+	TMPDIR=${TENON_BUILD:?}/tests/tmp TENON_TEST_NOEXEC=1
+	export TMPDIR TENON_TEST_NOEXEC
 	mkdir -p "$TMPDIR"
 }
 rm -f "$probe"

@@ -25,8 +25,8 @@ check() {
 }
 has() { grep -q -x -F -e "$1" "$dir/out" || fail "expected the line '$1'"; }
 
-# Three programs and a script; two of them fail, in different folders.
-mkdir -p "$dir/build/tests/unit" "$dir/build/tests/cli"
+# Programs and a script; four of them fail, in different folders, one because it was not built.
+mkdir -p "$dir/build/tests/unit" "$dir/build/tests/cli" "$dir/build/tests/faults"
 echo '#define HAVE_CMOCKA 1' >"$dir/build/config.h"
 cat >"$dir/build/Makefile" <<'END'
 all:
@@ -35,8 +35,10 @@ check:
 	@echo 'FAIL: tests/unit/second'
 	@echo 'SKIP: tests/unit/third'
 	@echo 'FAIL: tests/cli/fourth.sh'
-	@printf '# %s\n' 'TOTAL: 4' 'PASS:  1' 'SKIP:  1' 'XFAIL: 0'
-	@printf '# %s\n' 'FAIL:  2' 'XPASS: 0' 'ERROR: 0'
+	@echo 'FAIL: tests/faults/fifth.c'
+	@echo 'FAIL: tests/unit/sixth'
+	@printf '# %s\n' 'TOTAL: 6' 'PASS:  1' 'SKIP:  1' 'XFAIL: 0'
+	@printf '# %s\n' 'FAIL:  4' 'XPASS: 0' 'ERROR: 0'
 	@exit 2
 END
 cat >"$dir/build/tests/unit/second.log" <<'END'
@@ -49,11 +51,14 @@ END
 printf 'skipped: no such device\nSKIP tests/unit/third (exit status: 77)\n' \
 	>"$dir/build/tests/unit/third.log"
 printf 'found\nFAILED: expected 1\nmore\n' >"$dir/build/tests/cli/fourth.sh.log"
+echo 'no fault is found' >"$dir/build/tests/faults/fifth.log"
 check 1
+has 'FAIL tests/faults/fifth.c: no fault is found'
+has 'FAIL tests/unit/sixth: it could not be built'
 has 'FAIL tests/unit/second: 2 != 3 (tests/unit/second.c:17:)'
 has 'FAIL tests/cli/fourth.sh: FAILED: expected 1'
 has 'SKIP tests/unit/third: skipped: no such device'
-has '4 tests: 1 passed, 2 failed, 0 with errors, 1 skipped.'
+has '6 tests: 1 passed, 4 failed, 0 with errors, 1 skipped.'
 ! grep -q 'All tests passed' "$dir/out" || fail "they have not passed"
 
 # A program that cannot be built.
@@ -71,5 +76,5 @@ grep -q 'the tests need cmocka' "$dir/out" || fail "a build without cmocka"
 # A path with a space.
 mkdir "$dir/a space" && cp quickstart packages.txt "$dir/a space/"
 quickstart="$dir/a space/quickstart" check 1
-grep -q 'a path without spaces and special characters is needed' "$dir/out" ||
+grep -q 'make cannot use a path with a space' "$dir/out" ||
 	fail "a path with a space"

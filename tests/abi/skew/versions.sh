@@ -14,6 +14,7 @@ here=${TENON_SOURCE:?}/tests/abi/skew
 include=$TENON_SOURCE/include/tenon
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2034 # the scripts that include it use it
 failed=0
 
 number()
