@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/dtype.h"
 #include "doctor.h"
 
@@ -22,25 +23,6 @@ void doctor_fail(struct doctor_result *result, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(result->reason, sizeof(result->reason), format, arguments);
 	va_end(arguments);
-}
-
-static double of_half(uint16_t bits)
-{
-	int exponent = bits >> 10 & 31;
-	double fraction = bits & 1023, value;
-	if (exponent == 31)
-		value = fraction != 0 ? NAN : INFINITY;
-	else
-		value = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
-	return bits >> 15 ? -value : value;
-}
-
-static double of_bfloat(uint16_t bits)
-{
-	uint32_t wide = (uint32_t)bits << 16;
-	float value;
-	memcpy(&value, &wide, sizeof(value));
-	return value;
 }
 
 /* 64-bit integers lose low bits here: they are compared as bits and printed by print_element. */
@@ -79,9 +61,9 @@ static double element(const struct doctor_values *v, size_t i)
 	case TN_U64:
 		return (double)x.u64;
 	case TN_F16:
-		return of_half(x.u16);
+		return (double)tn_f32_of_f16(x.u16);
 	case TN_BF16:
-		return of_bfloat(x.u16);
+		return (double)tn_f32_of_bf16(x.u16);
 	case TN_F64:
 		return x.f64;
 	default:

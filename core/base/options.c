@@ -48,7 +48,9 @@ static void describe(const struct tn_option *member, char *text, size_t size)
 {
 	const char *above = member->excluded & TN_LEAST ? "above" : "of at least";
 	const char *below = member->excluded & TN_MOST ? "below" : "at most";
-	if (isinf(member->most))
+	if (isinf(member->least))
+		snprintf(text, size, "a %snumber", member->excluded ? "finite " : "");
+	else if (isinf(member->most))
 		snprintf(text, size, "a %snumber %s %g",
 			 member->excluded & TN_MOST ? "finite " : "", above, member->least);
 	else if (member->excluded)

@@ -22,8 +22,8 @@
 #include "base/error.h"
 
 /* A row of a table, which ends with one of zeros: a member of type double, or of type uint32_t if
- * it `is_choice`, from `least` to `most`.  INFINITY is no bound; if it is excluded, the number must
- * be finite. */
+ * it `is_choice`, from `least` to `most`.  INFINITY and -INFINITY are no bounds; if they are
+ * excluded, the number must be finite. */
 struct tn_option {
 	const char *name;
 	size_t offset;

@@ -34,8 +34,14 @@ tn_status tn_dataset_take_fractions(struct tn_dataset_raw *raw, const struct tn_
 		double asked;
 		double *taken;
 	} fractions[] = {
-		{"test", TN_PART_TEST, asked->test, &raw->test_fraction},
-		{"validation", TN_PART_VALIDATION, asked->validation, &raw->validation_fraction},
+		{.name = "test",
+		 .part = TN_PART_TEST,
+		 .asked = asked->test,
+		 .taken = &raw->test_fraction},
+		{.name = "validation",
+		 .part = TN_PART_VALIDATION,
+		 .asked = asked->validation,
+		 .taken = &raw->validation_fraction},
 	};
 	if (!is_fraction(asked->test) || !is_fraction(asked->validation))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Operands.
+ * Makes operands of arrays, merges and sorts their axes, and tells whether two arrays share memory.
  */
 #include "dispatch/operand.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A sorted array: labels are looked up far more often than classes are inserted.
+ * Finds and inserts the classes of a column in a sorted array: labels are looked up far more often
+ * than classes are inserted.
  */
 #include "io/csv_classes.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * \x93NUMPY, version, length of the header, header, elements.  Guarantees: the content has exactly
+ * Reads an array of the NPY format: \x93NUMPY, version, length of the header, header, elements.
+ *
+ * Guarantees: the content has exactly
  * the size that the header states; the result is row-major in the host's byte order, whatever the
  * content's order.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * Reads and checks the directory of a ZIP file.
+ *
  * Guarantees: the directory ends the file, without a comment, so that the file has one meaning; the
  * contents lie before it and do not overlap, so that they are not larger than the file.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * Reads the content of a member of a ZIP file, and compares its checksum.
+ *
  * Guarantees: what is deflated is not expanded beyond the size in the directory, which is limited
  * as gzipped files are.
  */

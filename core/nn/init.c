@@ -17,6 +17,7 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "nn/module.h"
 #include "nn/orthogonal.h"
 #include "nn/tree.h"
@@ -65,33 +66,64 @@ double tn_init_gain(uint32_t nonlinearity, double negative_slope)
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
+static const struct tn_option normal[] = {
+	{TN_MEMBER(struct tn_init_options, mean), TN_LEAST | TN_MOST, .least = -INFINITY,
+	 .most = INFINITY},
+	{TN_MEMBER(struct tn_init_options, deviation), TN_MOST, .most = INFINITY},
+	{0},
+};
+
+static const struct tn_option trunc_normal[] = {
+	{TN_MEMBER(struct tn_init_options, mean), TN_LEAST | TN_MOST, .least = -INFINITY,
+	 .most = INFINITY},
+	{TN_MEMBER(struct tn_init_options, deviation), TN_LEAST | TN_MOST, .most = INFINITY},
+	{0},
+};
+
+static tn_status check_trunc_normal(struct tn_runtime *rt, struct tn_init_options *o,
+				    const char *operation)
+{
+	tn_status status = tn_runtime_check(rt, o, trunc_normal, operation);
+	if (status || o->low < o->high)
+		return status;
+	return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+			       "low: expected a number below high, which is %g, found %g", o->high,
+			       o->low);
+}
+
+static tn_status check_kaiming(struct tn_runtime *rt, const struct tn_init_options *o,
+			       const char *operation)
+{
+	if (o->mode > TN_FAN_OUT)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "mode: expected TN_FAN_IN or TN_FAN_OUT, found %" PRIu32,
+				       o->mode);
+	if (isnan(tn_init_gain(o->nonlinearity, 0.0)))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "nonlinearity: expected TN_NONLINEARITY_..., found %" PRIu32,
+				       o->nonlinearity);
+	if (isnan(tn_init_gain(o->nonlinearity, o->negative_slope)))
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "negative_slope: expected a number, found %g",
+				       o->negative_slope);
+	return TN_OK;
+}
+
 /* The numbers, which no array has a part in. */
 static tn_status check_options(struct tn_runtime *rt, const struct init *init)
 {
-	const struct tn_init_options *o = &init->options;
-	if (o->kind == TN_INIT_TRUNC_NORMAL &&
-	    !(o->low < o->high && o->deviation > 0.0 && isfinite(o->deviation + o->mean)))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, init->operation,
-				       "expected a low below high and a finite mean and deviation "
-				       "above 0, found %g, %g, %g and %g",
-				       o->low, o->high, o->mean, o->deviation);
-	if (o->kind == TN_INIT_NORMAL && !(o->deviation >= 0.0 && isfinite(o->deviation + o->mean)))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, init->operation,
-				       "expected a finite mean and deviation of at least 0, found "
-				       "%g and %g",
-				       o->mean, o->deviation);
-	if (o->kind != TN_INIT_KAIMING_UNIFORM && o->kind != TN_INIT_KAIMING_NORMAL)
+	struct tn_init_options o = init->options;
+	switch (o.kind) {
+	case TN_INIT_NORMAL:
+		return tn_runtime_check(rt, &o, normal, init->operation);
+	case TN_INIT_TRUNC_NORMAL:
+		return check_trunc_normal(rt, &o, init->operation);
+	case TN_INIT_KAIMING_UNIFORM:
+	case TN_INIT_KAIMING_NORMAL:
+		return check_kaiming(rt, &o, init->operation);
+	default:
 		return TN_OK;
-	if (o->mode > TN_FAN_OUT)
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, init->operation,
-				       "mode: expected TN_FAN_IN or TN_FAN_OUT, found %" PRIu32,
-				       o->mode);
-	if (isnan(tn_init_gain(o->nonlinearity, o->negative_slope)))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, init->operation,
-				       "expected a nonlinearity TN_NONLINEARITY_... and a slope, "
-				       "found %" PRIu32 " and %g",
-				       o->nonlinearity, o->negative_slope);
-	return TN_OK;
+	}
 }
 
 static tn_status check_array(const struct init *init, const tn_array *array)

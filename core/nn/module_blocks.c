@@ -47,18 +47,50 @@ static tn_module *activate(tn_context *context, uint32_t activation)
 						   : tn_module_silu(context);
 }
 
+static int is_mbconv_activation(uint32_t activation)
+{
+	return activation == TN_ACTIVATION_RELU || activation == TN_ACTIVATION_RELU6 ||
+	       activation == TN_ACTIVATION_SILU;
+}
+
 static tn_status check_mbconv(tn_context *context, int64_t expand,
 			      const struct tn_module_mbconv_options *o)
 {
-	if (expand >= 1 && o->kernel >= 1 && o->kernel % 2 && o->stride >= 1 && o->squeezed >= 0 &&
-	    (o->activation == TN_ACTIVATION_RELU || o->activation == TN_ACTIVATION_RELU6 ||
-	     o->activation == TN_ACTIVATION_SILU))
-		return TN_OK;
-	return tn_runtime_fail(
-		tn_runtime_of(context), TN_INVALID_ARGUMENT, "MBConv",
-		"expected a factor and a stride of at least 1, an odd kernel, and the "
-		"activation RELU, RELU6 or SILU, found %lld, %lld, %lld and %u",
-		(long long)expand, (long long)o->stride, (long long)o->kernel, o->activation);
+	const struct {
+		const char *name;
+		const char *expected;
+		int64_t found;
+		int is_right;
+	} members[] = {
+		{.name = "expand",
+		 .expected = "at least 1",
+		 .found = expand,
+		 .is_right = expand >= 1},
+		{.name = "kernel",
+		 .expected = "an odd number of at least 1",
+		 .found = o->kernel,
+		 .is_right = o->kernel >= 1 && o->kernel % 2},
+		{.name = "stride",
+		 .expected = "at least 1",
+		 .found = o->stride,
+		 .is_right = o->stride >= 1},
+		{.name = "squeezed",
+		 .expected = "at least 0",
+		 .found = o->squeezed,
+		 .is_right = o->squeezed >= 0},
+		{.name = "activation",
+		 .expected = "TN_ACTIVATION_RELU, RELU6 or SILU",
+		 .found = o->activation,
+		 .is_right = is_mbconv_activation(o->activation)},
+	};
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		if (!members[i].is_right)
+			return tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT,
+					       "MBConv", "%s: expected %s, found %lld",
+					       members[i].name, members[i].expected,
+					       (long long)members[i].found);
+	}
+	return TN_OK;
 }
 
 tn_module *tn_module_mbconv(tn_context *context, int64_t in_channels, int64_t out_channels,

@@ -24,16 +24,16 @@ static const struct {
 	enum takes_dtype takes_dtype;
 	int takes_initial, has_order, takes_correction;
 } kinds[] = {
-	[TN_REDUCER_SUM] = {"sum", ANY_DTYPE, 1, 0, 0},
-	[TN_REDUCER_PROD] = {"prod", ANY_DTYPE, 1, 0, 0},
-	[TN_REDUCER_MEAN] = {"mean", INEXACT_DTYPE, 0, 0, 0},
-	[TN_REDUCER_VAR] = {"var", FLOATING_DTYPE, 0, 0, 1},
-	[TN_REDUCER_STD] = {"std", FLOATING_DTYPE, 0, 0, 1},
-	[TN_REDUCER_MAX] = {"max", NO_DTYPE, 1, 1, 0},
-	[TN_REDUCER_MIN] = {"min", NO_DTYPE, 1, 1, 0},
-	[TN_REDUCER_ANY] = {"any", NO_DTYPE, 0, 0, 0},
-	[TN_REDUCER_ALL] = {"all", NO_DTYPE, 0, 0, 0},
-	[TN_REDUCER_COUNT_NONZERO] = {"count_nonzero", NO_DTYPE, 0, 0, 0},
+	[TN_REDUCER_SUM] = {.name = "sum", .takes_dtype = ANY_DTYPE, .takes_initial = 1},
+	[TN_REDUCER_PROD] = {.name = "prod", .takes_dtype = ANY_DTYPE, .takes_initial = 1},
+	[TN_REDUCER_MEAN] = {.name = "mean", .takes_dtype = INEXACT_DTYPE},
+	[TN_REDUCER_VAR] = {.name = "var", .takes_dtype = FLOATING_DTYPE, .takes_correction = 1},
+	[TN_REDUCER_STD] = {.name = "std", .takes_dtype = FLOATING_DTYPE, .takes_correction = 1},
+	[TN_REDUCER_MAX] = {.name = "max", .takes_initial = 1, .has_order = 1},
+	[TN_REDUCER_MIN] = {.name = "min", .takes_initial = 1, .has_order = 1},
+	[TN_REDUCER_ANY] = {.name = "any"},
+	[TN_REDUCER_ALL] = {.name = "all"},
+	[TN_REDUCER_COUNT_NONZERO] = {.name = "count_nonzero"},
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 

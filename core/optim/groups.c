@@ -5,6 +5,7 @@
  */
 #include <fnmatch.h>
 
+#include "base/options.h"
 #include "capture/capture.h"
 #include "optim/optimizer.h"
 
@@ -14,11 +15,28 @@ static int is_chosen(const struct tn_group_options *o, const struct tn_named_wei
 	       (!o->max_rank || named->weight->rank <= o->max_rank);
 }
 
-static int are_valid(const struct tn_group_options *o)
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_group_options, lr_factor), .most = INFINITY},
+	{TN_MEMBER(struct tn_group_options, weight_decay), .most = INFINITY},
+	{0},
+};
+
+static tn_status check(struct tn_runtime *rt, struct tn_group_options *o, const char *operation)
 {
-	return o->max_rank >= 0 && o->lr_factor >= 0.0 && o->weight_decay >= 0.0 &&
-	       (o->lr_factor != 0.0 || o->weight_decay != 0.0 || o->no_decay) &&
-	       !(o->no_decay && o->weight_decay != 0.0);
+	if (o->max_rank < 0)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "max_rank: expected at least 0, found %d", o->max_rank);
+	tn_status status = tn_runtime_check(rt, o, members, operation);
+	if (status)
+		return status;
+	if (o->no_decay && o->weight_decay != 0.0)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "weight_decay: expected 0 beside no_decay, found %g",
+				       o->weight_decay);
+	if (o->lr_factor == 0.0 && o->weight_decay == 0.0 && !o->no_decay)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "expected lr_factor, weight_decay or no_decay, found none");
+	return TN_OK;
 }
 
 tn_status tn_optimizer_set_group(tn_optimizer *optimizer, const struct tn_group_options *options)
@@ -34,14 +52,10 @@ tn_status tn_optimizer_set_group(tn_optimizer *optimizer, const struct tn_group_
 		tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_group_options", operation);
 	if (!status)
 		status = tn_capture_refuse(rt, operation, "settings of parameters");
+	if (!status)
+		status = check(rt, &o, operation);
 	if (status)
 		return status;
-	if (!are_valid(&o))
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				       "expected max_rank >= 0 and lr_factor > 0, weight_decay > 0 "
-				       "or no_decay; found max_rank %d, lr_factor %g, weight_decay "
-				       "%g, no_decay %d",
-				       o.max_rank, o.lr_factor, o.weight_decay, o.no_decay);
 	for (size_t i = 0; i < module->n_listing; i++) {
 		struct tn_weight_setting *setting = &optimizer->settings[i];
 		if (!is_chosen(&o, &module->listing[i]))

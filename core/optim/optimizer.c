@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * Makes an optimizer of a rule, and takes its steps: an element program updates each run of weights
+ * with equal settings.
+ *
  * A captured run is a source of stepped scalars (capture/stepped.h): all those of the program and
  * the deviation of the noise, because the learning rate and the step number change.  A replay
  * counts the step of each of its weights.

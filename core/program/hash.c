@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * Computes MurmurHash3's 128 bits of bytes.
+ *
  * Words are read in the host's byte order: only hashes of one machine are compared with each other.
  */
 #include "program/hash.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * Draws whole numbers: binomial, Poisson, geometric, hypergeometric and others.
+ *
  * Small means: waiting times.  Large ones: transformed rejection, W. Hoermann, The generation of
  * binomial random variates, Journal of Statistical Computation and Simulation 46 (1993), BTRS, and
  * The transformed rejection method for generating Poisson random variables, Insurance: Mathematics

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * Finds the decimal digits of a floating number: the fewest that tell it from its neighbours, or as
+ * many as are asked for.
+ *
  * The value is the quotient of two natural numbers, from which one digit after the other is
  * divided; beside it goes the distance to the middles between the number and its neighbours, which
  * says when the digits tell it from them.  (Guy L. Steele and Jon L. White, How to Print

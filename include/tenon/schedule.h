@@ -34,8 +34,8 @@ extern "C" {
  *   one cycle         from base / div_factor up to base over the first pct_start of the period,
  *                     then down to base / (div_factor final_div_factor), by cosines; base is
  *                     max_lr (Smith and Topin 2019)
- *   plateau           base, multiplied by `factor` after more than `patience` metrics in turn
- *                     without an improvement; tn_schedule_measure
+ *   plateau           base, multiplied by `factor` after more than `patience` metrics in a
+ *                     row without an improvement; tn_schedule_measure
  *   two drops         base; 0.5 base from epoch t + 1 = max(2, floor(period / 2)) on, and 0.1 base
  *                     from max(that + 1, floor(3 period / 4)) on; base throughout for a period
  *                     below 4 */

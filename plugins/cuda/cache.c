@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * Keeps compiled kernels in files of a folder, and reads them back.
+ *
  * A binary read from the folder is executed, so the folder must belong to the user and be writable
  * by no one else.  A file must be a regular file of the user's, and its lengths, checksums and
  * whole key are compared.  A file is written under a temporary name and renamed, so that concurrent

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
+ * Says how element programs are printed as OpenCL C: its words and types.
+ *
  * f16 and bf16 are converted by their bits, which needs no extension.
  */
 #include "program.h"

@@ -10,7 +10,7 @@ context text io autograd layers nn distributed optim data train models"
 
 # core/numpy is composed: it includes public headers, its own, those of base and array (what every
 # public function begins and ends with), and of all other folders only these.  Nothing outside it
-# includes its headers: networks and training do without them.
+# includes its headers: other folders call its public functions only.
 #   axes reduce_axes                arguments that name axes, and the shapes of reductions
 #   copy take take_along sort       what the public functions of these names do, into arrays that
 #                                   exist, with several keys, or with errors in the caller's words
@@ -49,6 +49,9 @@ FNR == 1 {
 	if (path[1] == "core" && !own)
 		print FILENAME ": its folder is not in the list of layers"
 }
+/^#[ \t]*include [<"]jansson/ && path[1] == "core" {
+	print FILENAME ":" FNR ": includes jansson, which is the tools\047"
+}
 /^#[ \t]*include "/ {
 	split($0, quoted, "\"")
 	split(quoted[2], header, "/")
@@ -63,9 +66,6 @@ FNR == 1 {
 	else if (path[2] != "numpy" && header[1] == "numpy")
 		print FILENAME ":" FNR ": needs " quoted[2]
 	used[quoted[2]] = used[quoted[2]] || path[2] == "numpy"
-}
-/^#[ \t]*include <jansson/ && path[1] == "core" {
-	print FILENAME ":" FNR ": includes jansson, which is the tools\047"
 }
 END {
 	for (header_name in allowed)

@@ -5,12 +5,12 @@
 # The recipes of HACKING.md, blocks of the form
 #
 #     ```recipe
-#     last: EXPRESSION        what the last addition of this kind is called in the sources
+#     last: EXPRESSION        what a typical late addition of this kind is called in the sources
 #     in: FOLDERS             where a recipe lists every file with that name
 #     FILE    what is added there
 #     ```
 #
-# Every file is there, and those that contain the last addition are exactly the listed ones.
+# Every file is there, and those that contain that addition are exactly the listed ones.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
@@ -54,7 +54,7 @@ while read -r kind; do
 	# shellcheck disable=SC2086  # folders without blanks
 	files_with "$(cat "$dir/last")" $folders >"$dir/found"
 	diff "$dir/listed" "$dir/found" >"$dir/differences" || {
-		say "$kind: the recipe (<) is not where the last addition is (>):"
+		say "$kind: the recipe (<) is not where that addition is (>):"
 		grep '^[<>]' "$dir/differences" >&2
 	}
 done <"$dir/kinds"
@@ -79,13 +79,15 @@ LC_ALL=C sort "$dir/expected" | diff - "$dir/found" || {
 	say "recipes are missing (<) or unknown (>)"
 }
 
-# The walks of ARCHITECTURE.md: each line names a file and the functions that it defines.
+# The walks of ARCHITECTURE.md: each line names a file and the functions that it defines.  A
+# definition begins in column 1, and no semicolon ends its first line.
 awk '
 /^```walk$/ { on = 1; next }
 /^```/ { on = 0 }
 on && NF { for (i = 2; i <= NF; i++) print $1, $i }' ARCHITECTURE.md >"$dir/walks"
 while read -r file name; do
-	grep -qE "(^|[ *])$name\(" "$file" || say "ARCHITECTURE.md: $file has no function $name"
+	grep -qE "^([a-z].*[ *])?$name\([^;]*\$" "$file" ||
+		say "ARCHITECTURE.md: $file does not define $name"
 done <"$dir/walks"
 [ "$(wc -l <"$dir/walks")" -ge 30 ] || say "ARCHITECTURE.md: the walks were not found"
 echo "$(wc -l <"$dir/kinds") recipes, $(grep -c '|file|' "$dir/recipes") files," \

@@ -61,4 +61,8 @@ found=$(awk '
 	length(line) > 100 && (FILENAME !~ /\.md$/ || line !~ /^\|/) { print FILENAME ":" FNR }
 	' $files /dev/null)
 say 'at most 100 columns'
+
+# A backend is a project of its own, with its own copy of the script that it is built with.
+found=$(diff core/program/embed.awk plugins/opencl/embed.awk)
+say 'keep core/program/embed.awk and plugins/opencl/embed.awk the same'
 exit "$failed"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Kernels of one's own: several outputs, reductions and scans by texts, beside the functions of the
- * library that give the same; gradients against central differences; what is refused; the memory of
- * programs.  On the built-in backend, the preferred one and the mock.
+ * Kernels that a program defines: several outputs, reductions and scans by texts, beside the
+ * functions of the library that give the same; gradients against central differences; what is
+ * refused; the memory of programs.  On the built-in backend, the preferred one and the mock.
  */
 #include <tenon/tenon.h>
 

@@ -46,7 +46,7 @@ static tn_array *block(void *user, tn_array *const *x)
 	return tn_dropout(tn_exp(x[0]), 0.25);
 }
 
-/* A node of one's own, a gradient of a gradient, and something that is computed again. */
+/* A node that a program records, a gradient of a gradient, and something that is computed again. */
 static tn_status work(tn_array *x, int *destroyed)
 {
 	tn_status status = tn_scope_begin(context);

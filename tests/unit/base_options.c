@@ -111,6 +111,7 @@ struct numbers {
 	double share;
 	double rate;
 	double decay;
+	double centre;
 	uint32_t choice;
 };
 
@@ -121,6 +122,8 @@ static const struct tn_option members[] = {
 	{TN_MEMBER(struct numbers, share), .most = 0.5},
 	{TN_MEMBER(struct numbers, rate), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
 	{TN_MEMBER(struct numbers, decay), TN_MOST, .most = 1},
+	{TN_MEMBER(struct numbers, centre), TN_LEAST | TN_MOST, .least = -INFINITY,
+	 .most = INFINITY},
 	{TN_MEMBER(struct numbers, choice), .least = 1, .most = 3, .standard = 2, .is_choice = 1},
 	{0},
 };
@@ -150,6 +153,7 @@ static void the_member_that_is_wrong_is_named(void **state)
 		{{.share = 0.75}, "share: expected a number from 0 to 0.5, found 0.75"},
 		{{.rate = 1}, "rate: expected a number above 0 and below 1, found 1"},
 		{{.decay = 1}, "decay: expected a number of at least 0 and below 1, found 1"},
+		{{.centre = -INFINITY}, "centre: expected a finite number, found -inf"},
 		{{.choice = UINT32_MAX}, "choice: expected 1 to 3, found 4294967295"},
 		/* The first of several. */
 		{{.share = -1, .rate = 2}, "share: expected a number from 0 to 0.5, found -1"},

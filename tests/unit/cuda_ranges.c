@@ -90,12 +90,17 @@ static void without_a_profiler_there_are_none(void **state)
 	tn_context_close(context);
 }
 
+static void after_a_profiler_there_are_none(void **state)
+{
+	without_a_profiler_there_are_none(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_profiler_there_are_none),
 		cmocka_unit_test(operations_have_ranges),
-		cmocka_unit_test(without_a_profiler_there_are_none),
+		cmocka_unit_test(after_a_profiler_there_are_none),
 	};
 	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
 		return TEST_SKIPPED;

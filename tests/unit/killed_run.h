@@ -50,7 +50,7 @@ static inline void killed_on_resumed(void *user, uint64_t epochs, uint64_t steps
 	run->resumed = steps;
 }
 
-/* A metric of one's own: the mean of the outputs' squares.  Its sum is on the device. */
+/* A metric that a program defines: the mean of the outputs' squares.  Its sum is on the device. */
 struct killed_metric {
 	tn_context *context;
 	tn_array *sum;
@@ -94,7 +94,7 @@ static inline void killed_metric_end(void *state)
 	free(state);
 }
 
-/* Forward and loss of one's own: of a network of f16, in f32. */
+/* Forward and loss in a function of the program: of a network of f16, in f32. */
 static inline tn_array *killed_step(void *user, tn_module *module, uint32_t n_fields,
 				    tn_array *const *fields, tn_array **output)
 {

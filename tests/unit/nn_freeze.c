@@ -263,7 +263,7 @@ static void what_cannot_be_frozen_says_why(void **state)
 	tn_module_destroy(net);
 }
 
-/* ---- Layers of one's own ---------------------------------------------------------------------*/
+/* ---- Layers that a program defines ------------------------------------------------------------*/
 
 struct own {
 	int calls;

@@ -331,20 +331,28 @@ static void wrong_arguments_are_errors(void **state)
 	check_error(tn_init_xavier_normal(line, 1), TN_SHAPE, "init_xavier_normal",
 		    "expected at least two axes, found shape (4,)");
 	check_error(tn_init_orthogonal(line, 1), TN_SHAPE, "init_orthogonal", "two axes");
-	check_error(
-		tn_init_trunc_normal(a, 0, 1, 2, 2), TN_INVALID_ARGUMENT, "init_trunc_normal",
-		"expected a low below high and a finite mean and deviation above 0, found 2, 2, 0 "
-		"and 1");
+	check_error(tn_init_normal(a, INFINITY, 1), TN_INVALID_ARGUMENT, "init_normal",
+		    "mean: expected a finite number, found inf");
+	check_error(tn_init_normal(a, 0, -1), TN_INVALID_ARGUMENT, "init_normal",
+		    "deviation: expected a finite number of at least 0, found -1");
+	check_error(tn_init_trunc_normal(a, 0, 1, 2, 2), TN_INVALID_ARGUMENT, "init_trunc_normal",
+		    "low: expected a number below high, which is 2, found 2");
 	check_error(tn_init_trunc_normal(a, NAN, 1, -2, 2), TN_INVALID_ARGUMENT,
-		    "init_trunc_normal", "found -2, 2, nan and 1");
+		    "init_trunc_normal", "mean: expected a finite number, found nan");
+	check_error(tn_init_trunc_normal(a, 0, 0, -2, 2), TN_INVALID_ARGUMENT, "init_trunc_normal",
+		    "deviation: expected a finite number above 0, found 0");
 	check_error(tn_init_by_activation(a, NULL, 77), TN_INVALID_ARGUMENT, "init_kaiming_normal",
-		    "expected a nonlinearity TN_NONLINEARITY_... and a slope, found 77");
+		    "nonlinearity: expected TN_NONLINEARITY_..., found 77");
 	check_error(tn_init_kaiming_normal(a, TN_OPTIONS(struct tn_kaiming_options, .mode = 2)),
 		    TN_INVALID_ARGUMENT, "init_kaiming_normal",
 		    "mode: expected TN_FAN_IN or TN_FAN_OUT, found 2");
 	check_error(tn_init_kaiming_uniform(
 			    a, TN_OPTIONS(struct tn_kaiming_options, .nonlinearity = 9)),
 		    TN_INVALID_ARGUMENT, "init_kaiming_uniform", "found 9");
+	check_error(tn_init_kaiming_uniform(
+			    a, TN_OPTIONS(struct tn_kaiming_options, .negative_slope = NAN)),
+		    TN_INVALID_ARGUMENT, "init_kaiming_uniform",
+		    "negative_slope: expected a number, found nan");
 	check_error(tn_init_dirac(a, 1), TN_SHAPE, "init_dirac", "3 to 5 axes");
 	check_error(tn_init_dirac(blank(TN_F32, 3, (const int64_t[]){4, 2, 3}), 3),
 		    TN_INVALID_ARGUMENT, "init_dirac", "groups: 3 does not divide");

@@ -692,6 +692,36 @@ static void squeeze_and_excitation_scales_its_channels(void **state)
 	expect_kept(TN_INVALID_ARGUMENT, "SILU");
 }
 
+static void a_wrong_member_of_mbconv_is_named(void **state)
+{
+	static const struct {
+		struct tn_module_mbconv_options options;
+		int64_t expand;
+		const char *text;
+	} cases[] = {
+		{.text = "expand: expected at least 1, found 0"},
+		{.expand = 1,
+		 .options.kernel = 4,
+		 .text = "kernel: expected an odd number of at least 1, found 4"},
+		{.expand = 1,
+		 .options.stride = -1,
+		 .text = "stride: expected at least 1, found -1"},
+		{.expand = 1,
+		 .options.squeezed = -3,
+		 .text = "squeezed: expected at least 0, found -3"},
+		{.expand = 1,
+		 .options.activation = TN_ACTIVATION_TANH,
+		 .text = "activation: expected TN_ACTIVATION_RELU, RELU6 or SILU, found 4"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_module_mbconv_options options = cases[i].options;
+		options.struct_size = sizeof(options);
+		assert_null(tn_module_mbconv(context, 2, 2, cases[i].expand, &options));
+		expect_kept(TN_INVALID_ARGUMENT, cases[i].text);
+	}
+}
+
 /* At rates near 1 the branches of all pictures are skipped in training: what is left is x. */
 static void blocks_skip_their_branches_in_training(void **state)
 {
@@ -853,6 +883,7 @@ int main(void)
 		cmocka_unit_test(a_residual_block_adds_its_shortcut),
 		cmocka_unit_test(a_residual_block_without_shortcut_adds_its_input),
 		cmocka_unit_test(squeeze_and_excitation_scales_its_channels),
+		cmocka_unit_test(a_wrong_member_of_mbconv_is_named),
 		cmocka_unit_test(blocks_skip_their_branches_in_training),
 		cmocka_unit_test(layer_norm2d_is_layer_norm_over_channels),
 		cmocka_unit_test(group_norm_of_one_group_is_layer_norm_of_the_picture),

@@ -122,12 +122,15 @@ static void bad_groups_are_refused(void **state)
 	refuse_group(optimizer, TN_OPTIONS(struct tn_group_options, .names = "d.*", .no_decay = 1),
 		     TN_NOT_FOUND, "no parameter of 4 has a name like 'd.*'");
 	refuse_group(optimizer, TN_OPTIONS(struct tn_group_options, .names = "a.*"),
-		     TN_INVALID_ARGUMENT, "expected");
+		     TN_INVALID_ARGUMENT,
+		     "expected lr_factor, weight_decay or no_decay, found none");
+	refuse_group(optimizer, TN_OPTIONS(struct tn_group_options, .max_rank = -2),
+		     TN_INVALID_ARGUMENT, "max_rank: expected at least 0, found -2");
 	refuse_group(optimizer, TN_OPTIONS(struct tn_group_options, .lr_factor = -1),
-		     TN_INVALID_ARGUMENT, "lr_factor -1");
+		     TN_INVALID_ARGUMENT, "lr_factor: expected a number of at least 0, found -1");
 	refuse_group(optimizer,
 		     TN_OPTIONS(struct tn_group_options, .weight_decay = 1, .no_decay = 1),
-		     TN_INVALID_ARGUMENT, "no_decay 1");
+		     TN_INVALID_ARGUMENT, "weight_decay: expected 0 beside no_decay, found 1");
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(net);
 }

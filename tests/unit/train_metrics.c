@@ -363,7 +363,7 @@ static void metrics_count_replays(void **state)
 	tn_array_destroy(y);
 }
 
-/* ---- A class of one's own --------------------------------------------------------------------*/
+/* ---- A class that a program defines -----------------------------------------------------------*/
 
 struct largest {
 	tn_array *value;
