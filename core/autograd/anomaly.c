@@ -12,6 +12,7 @@
 #include <tenon/autograd.h>
 
 #include "base/dtype.h"
+#include "ops/formula.h"
 
 tn_status tn_anomaly_mode(tn_context *context, int on)
 {
@@ -27,8 +28,9 @@ tn_status tn_anomaly_mode(tn_context *context, int on)
 /* *found: is an element infinite or NaN? */
 static tn_status find(const tn_array *a, double *found)
 {
-	static const char text[] = "z = x - x == 0 ? f32(0) : f32(1)";
-	tn_array *marks = tn_map(text, 1, (const char *[]){"x"}, &a, 0, NULL, NULL);
+	static const struct tn_formula mark = {.text = "mark = x - x == 0 ? f32(0) : f32(1)",
+					       .inputs = "x"};
+	tn_array *marks = tn_formula_mapped(&mark, &a, NULL);
 	return marks ? tn_item(tn_max(marks, TN_ALL_AXES, NULL, 0), found)
 		     : a->runtime->error.status;
 }

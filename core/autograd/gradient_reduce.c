@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "autograd/gradients.h"
 #include "autograd/node.h"
+#include "ops/formula.h"
 
 tn_array *tn_with_reduced_axes(tn_array *a, const struct tn_recorded *recorded)
 {
@@ -109,6 +110,14 @@ static tn_array *product_of_others(const tn_array *x, const struct tn_recorded *
  * two, 0 */
 tn_status tn_product_backward(struct tn_node *node, tn_array *dy)
 {
+	static const struct tn_formula is_zero = {.text = "zero = x == 0 ? 1.0 : 0.0",
+						  .inputs = "x"};
+	static const struct tn_formula without_zero = {.text = "filled = x == 0 ? 1 : x",
+						       .inputs = "x"};
+	static const struct tn_formula gradient = {
+		.text = "dx = zeros == 0 ? dy * others / x "
+			": (zeros == 1 && x == 0 ? dy * others : 0)",
+		.inputs = "x zeros others dy"};
 	const struct tn_recorded *recorded = node->state;
 	const tn_array *x = node->saved[0].array;
 	int axes[TN_MAX_RANK], n = 0;
@@ -120,27 +129,22 @@ tn_status tn_product_backward(struct tn_node *node, tn_array *dy)
 		if (recorded->record.axes & 1u << i)
 			axes[n++] = i;
 	}
-	tn_array *zero =
-		tn_map("z = x == 0 ? 1.0 : 0.0", 1, (const char *[]){"x"}, &x, 0, NULL, NULL);
+	tn_array *zero = tn_formula_mapped(&is_zero, &x, NULL);
 	tn_array *zeros = n ? tn_sum(zero, n, axes, 1) : zero;
-	tn_array *filled =
-		tn_map("z = x == 0 ? 1 : x", 1, (const char *[]){"x"}, &x, 0, NULL, NULL);
+	tn_array *filled = tn_formula_mapped(&without_zero, &x, NULL);
 	tn_array *others = n ? tn_prod(filled, n, axes, 1) : filled;
 	const tn_array *inputs[] = {x, zeros, others, tn_with_reduced_axes(dy, recorded)};
-	tn_array *g = tn_map(
-		"g = zeros == 0 ? dy * others / x : (zeros == 1 && x == 0 ? dy * others : 0)", 4,
-		(const char *[]){"x", "zeros", "others", "dy"}, inputs, 0, NULL, NULL);
-	return tn_node_give(node, 0, g);
+	return tn_node_give(node, 0, tn_formula_mapped(&gradient, inputs, NULL));
 }
 
 /* y = log sum exp x;  dx = dy exp(x - y) */
 tn_status tn_logsumexp_backward(struct tn_node *node, tn_array *dy)
 {
+	static const struct tn_formula gradient = {.text = "dx = dy * exp(x - y)",
+						   .inputs = "x y dy"};
 	const struct tn_recorded *recorded = node->state;
 	const tn_array *inputs[] = {node->saved[0].array,
 				    tn_with_reduced_axes(node->saved[1].array, recorded),
 				    tn_with_reduced_axes(dy, recorded)};
-	return tn_node_give(node, 0,
-			    tn_map("g = dy * exp(x - y)", 3, (const char *[]){"x", "y", "dy"},
-				   inputs, 0, NULL, NULL));
+	return tn_node_give(node, 0, tn_formula_mapped(&gradient, inputs, NULL));
 }

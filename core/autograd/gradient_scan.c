@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "autograd/gradients.h"
 #include "autograd/node.h"
+#include "ops/formula.h"
 #include "ops/scan.h"
 #include "ops/take_along.h"
 
@@ -30,11 +31,6 @@ tn_status tn_cumsum_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_scan(dy, axis, TN_REDUCE_SUM, 1, 0));
 }
 
-static tn_array *map(const char *text, int n, const char *const *names, tn_array *const *inputs)
-{
-	return tn_map(text, n, names, (const tn_array *const *)inputs, 0, NULL, NULL);
-}
-
 /* y = x times all before.  With z the number of zeros up to an element,
  *     dx = (sum of dy y over this and later elements with z = 0) / x      where z = 0
  *     dx = sum of dy y' over this and later elements with z = 1           at the first zero
@@ -42,25 +38,30 @@ static tn_array *map(const char *text, int n, const char *const *names, tn_array
  * where y' is y with the first zero replaced by 1. */
 tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy)
 {
+	static const struct tn_formula is_zero = {.text = "zero = i32(x == 0)", .inputs = "x"};
+	static const struct tn_formula before_zero = {.text = "term = z == 0 ? dy * y : 0",
+						      .inputs = "z dy y"};
+	static const struct tn_formula without_zero = {.text = "filled = z == 1 && x == 0 ? 1 : x",
+						       .inputs = "z x"};
+	static const struct tn_formula after_zero = {.text = "term = z == 1 ? dy * others : 0",
+						     .inputs = "z dy others"};
+	static const struct tn_formula gradient = {
+		.text = "dx = z == 0 ? before / x : (z == 1 && x == 0 ? at : 0)",
+		.inputs = "z before x at"};
 	const struct tn_recorded *recorded = node->state;
 	int axis = recorded->record.axis;
-	tn_array *x = node->saved[0].array, *y = node->saved[1].array;
-	tn_array *zero = map("z = i32(x == 0)", 1, (const char *[]){"x"}, &x);
+	const tn_array *x = node->saved[0].array, *y = node->saved[1].array;
+	tn_array *zero = tn_formula_mapped(&is_zero, &x, NULL);
 	tn_array *z = tn_scan(zero, axis, TN_REDUCE_SUM, 0, 0);
-	tn_array *before = map("t = z == 0 ? dy * y : 0", 3, (const char *[]){"z", "dy", "y"},
-			       (tn_array *[]){z, dy, y});
-	tn_array *filled = map("f = z == 1 && x == 0 ? 1 : x", 2, (const char *[]){"z", "x"},
-			       (tn_array *[]){z, x});
+	tn_array *before = tn_formula_mapped(&before_zero, (const tn_array *[]){z, dy, y}, NULL);
+	tn_array *filled = tn_formula_mapped(&without_zero, (const tn_array *[]){z, x}, NULL);
 	tn_array *others = tn_scan(filled, axis, TN_REDUCE_PRODUCT, 0, 0);
-	tn_array *at = map("t = z == 1 ? dy * y : 0", 3, (const char *[]){"z", "dy", "y"},
-			   (tn_array *[]){z, dy, others});
+	tn_array *at = tn_formula_mapped(&after_zero, (const tn_array *[]){z, dy, others}, NULL);
 	before = tn_scan(before, axis, TN_REDUCE_SUM, 1, 0);
 	at = tn_scan(at, axis, TN_REDUCE_SUM, 1, 0);
-	tn_array *g =
-		map("g = z == 0 ? before / x : (z == 1 && x == 0 ? at : 0)", 4,
-		    (const char *[]){"z", "before", "x", "at"}, (tn_array *[]){z, before, x, at});
+	tn_array *dx = tn_formula_mapped(&gradient, (const tn_array *[]){z, before, x, at}, NULL);
 	/* Zeros are counted in i64, so narrow types have become f32. */
-	return tn_node_give(node, 0, tn_array_dtype(g) == x->dtype ? g : tn_astype(g, x->dtype));
+	return tn_node_give(node, 0, tn_array_dtype(dx) == x->dtype ? dx : tn_astype(dx, x->dtype));
 }
 
 static tn_status take_places(struct tn_node *node, tn_array *ddx)
@@ -77,10 +78,11 @@ tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy)
 	int axis = recorded->record.axis;
 	char text[64];
 	tn_array *places, *g;
-	snprintf(text, sizeof(text), "p = x == y || x != x ? index(%d) : 0", axis);
+	const struct tn_formula place = {.text = text, .inputs = "x y"};
+	snprintf(text, sizeof(text), "place = x == y || x != x ? index(%d) : 0", axis);
 	struct tn_suspension suspension = tn_tape_suspend(dy);
-	places = map(text, 2, (const char *[]){"x", "y"},
-		     (tn_array *[]){node->saved[0].array, node->saved[1].array});
+	places = tn_formula_mapped(
+		&place, (const tn_array *[]){node->saved[0].array, node->saved[1].array}, NULL);
 	places = tn_scan(places, axis, TN_REDUCE_MAX, 0, 0);
 	g = tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);
 	if (!places || !g || tn_scatter_add_along_axis(g, places, axis, dy))

@@ -204,10 +204,16 @@ struct tn_element_operation {
 	const char *text;
 	const char *on_bools;    /* for a loop of bool; NULL: text */
 	const char *on_integers; /* for a loop of integers; NULL: text */
-	uint8_t loop;            /* enum tn_loop */
-	uint8_t typed_from;      /* the first input that the loop's dtype depends on: 1 for where */
-	uint8_t gives_bool;      /* a comparison; else the result has the loop's dtype */
-	uint8_t gradient;        /* enum tn_gradient */
+	/* Over the parts of the inputs, x_real and x_imag for x, with the real scalars; NULL: not
+	 * defined for complex numbers.  It assigns real and imag, or z for a result that is not
+	 * complex.  Where a choice guards a division, its divisor is 1 on the other branch, so that
+	 * the derivatives of both branches are finite. */
+	const char *on_complex;
+	uint8_t gives_real; /* on_complex assigns a real z */
+	uint8_t loop;       /* enum tn_loop */
+	uint8_t typed_from; /* the first input that the loop's dtype depends on: 1 for where */
+	uint8_t gives_bool; /* a comparison; else the result has the loop's dtype */
+	uint8_t gradient;   /* enum tn_gradient */
 	/* The gradients of the first inputs, as in struct tn_record, shorter than what
 	 * differentiation gives or with PyTorch's values at the kinks; NULL: differentiated. */
 	const char *derivatives[TN_DERIVATIVES];

@@ -309,13 +309,6 @@ tn_status tn_programs_find(struct tn_runtime *runtime, const char *operation,
 	return TN_OK;
 }
 
-tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
-			  const struct tn_program_names *names, const struct tn_program **program)
-{
-	const struct tn_program_source source = source_of(text, names);
-	return tn_programs_find(runtime, operation, &source, program);
-}
-
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operation, const char *text,
 				const struct tn_program_names *names,
 				const struct tn_program **program,

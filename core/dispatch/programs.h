@@ -63,9 +63,6 @@ tn_status tn_programs_parse(const struct tn_program_source *source, struct tn_pr
 tn_status tn_programs_find(struct tn_runtime *runtime, const char *operation,
 			   const struct tn_program_source *source,
 			   const struct tn_program **program);
-/* The same by arrays of names. */
-tn_status tn_programs_get(struct tn_runtime *runtime, const char *operation, const char *text,
-			  const struct tn_program_names *names, const struct tn_program **program);
 /* The same for a user's text.  `results` receives the dtypes that the outputs have in the language
  * (u64 too); *temporary NULL, or a program that the caller destroys after the call. */
 tn_status tn_programs_get_users(struct tn_runtime *runtime, const char *operation, const char *text,

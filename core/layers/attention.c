@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "base/dtype.h"
 #include "layers/check_floating.h"
+#include "ops/formula.h"
 
 static tn_status check_shapes(const tn_array *q, const tn_array *k, const tn_array *v)
 {
@@ -45,16 +46,16 @@ static tn_array *transposed(const tn_array *a)
 static tn_array *masked(tn_array *scores, const tn_array *mask, int causal)
 {
 	char text[96];
+	const struct tn_formula formula = {.text = text, .inputs = mask ? "scores mask" : "scores"};
 	if (!scores || (!mask && !causal))
 		return scores;
-	const char *sum = mask ? "x + m" : "x";
+	const char *sum = mask ? "scores + mask" : "scores";
 	if (causal)
 		snprintf(text, sizeof(text), "z = index(%d) > index(%d) ? -inf : %s",
 			 scores->rank - 1, scores->rank - 2, sum);
 	else
 		snprintf(text, sizeof(text), "z = %s", sum);
-	tn_array *z = tn_map(text, mask ? 2 : 1, (const char *[]){"x", "m"},
-			     (const tn_array *[]){scores, mask}, 0, NULL, NULL);
+	tn_array *z = tn_formula_mapped(&formula, (const tn_array *[]){scores, mask}, NULL);
 	tn_array_destroy(scores);
 	return z;
 }

@@ -21,17 +21,13 @@ struct dropout_state {
 
 static tn_array *masked(const tn_array *x, const struct dropout_state *state)
 {
+	static const struct tn_formula dropped = {
+		.text = "y = random(seed, stream, element()) < threshold ? x * scale : 0",
+		.inputs = "x",
+		.scalars = "seed stream threshold scale"};
 	struct tn_runtime *rt = x->runtime;
 	const tn_dtype scale_dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;
-	const struct tn_program_names names = {
-		.struct_size = sizeof(names),
-		.n_inputs = 1,
-		.n_scalars = 4,
-		.inputs = (const char *const[]){"x"},
-		.input_dtypes = &x->dtype,
-		.scalars = (const char *const[]){"seed", "stream", "threshold", "scale"},
-		.scalar_dtypes = (const tn_dtype[]){TN_I64, TN_I64, TN_U32, scale_dtype},
-	};
+	const tn_dtype scalar_dtypes[] = {TN_I64, TN_I64, TN_U32, scale_dtype};
 	const struct tn_scalar scalars[] = {
 		state->random[0],
 		state->random[1],
@@ -45,9 +41,8 @@ static tn_array *masked(const tn_array *x, const struct dropout_state *state)
 				 .inputs = &x,
 				 .outputs = &y,
 				 .scalars = scalars};
-	tn_status status = tn_programs_get(
-		rt, "dropout", "y = random(seed, stream, element()) < threshold ? x * scale : 0",
-		&names, &map.program);
+	tn_status status = tn_formula_program_typed(rt, "dropout", &dropped, &x->dtype,
+						    scalar_dtypes, &map.program);
 	if (!status)
 		status = tn_map_run(rt, &map);
 	return tn_end(rt, status, y);

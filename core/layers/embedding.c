@@ -9,6 +9,7 @@
 #include "array/array.h"
 #include "autograd/node.h"
 #include "base/dtype.h"
+#include "ops/formula.h"
 #include "ops/take.h"
 
 struct embedding_state {
@@ -21,17 +22,19 @@ struct embedding_state {
 static tn_array *without_padding(const tn_array *indices, tn_array *dy,
 				 const struct embedding_state *state)
 {
-	static const char masks[] = "g = i == p || i == q ? 0 : d";
-	static const char *const names[] = {"i", "d"}, *const scalars[] = {"p", "q"};
+	static const struct tn_formula masks = {
+		.text = "kept = row == padding || row == padding_from_end ? 0 : dy",
+		.inputs = "row dy",
+		.scalars = "padding padding_from_end"};
 	const tn_number rows[] = {
 		tn_number_i64(state->padding_row),
-		tn_number_i64(state->padding_row - state->shape[0]), /* counted from the end */
+		tn_number_i64(state->padding_row - state->shape[0]),
 	};
 	const tn_array *inputs[] = {tn_expand_dims(indices, -1), tn_real(dy)};
-	tn_array *masked = tn_map_number(masks, 2, names, inputs, 2, scalars, rows);
+	tn_array *masked = tn_formula_mapped(&masks, inputs, rows);
 	if (tn_is_complex(dy->dtype)) {
 		inputs[1] = tn_imag(dy);
-		return tn_complex(masked, tn_map_number(masks, 2, names, inputs, 2, scalars, rows));
+		return tn_complex(masked, tn_formula_mapped(&masks, inputs, rows));
 	}
 	return masked && masked->dtype != dy->dtype ? tn_astype(masked, dy->dtype) : masked;
 }

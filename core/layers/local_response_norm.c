@@ -7,6 +7,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
+#include "ops/formula.h"
 
 /* The mean of x^2 over the window of each channel, of x's shape. */
 static tn_array *mean_squares(const tn_array *x, int64_t size)
@@ -34,6 +35,10 @@ static tn_array *mean_squares(const tn_array *x, int64_t size)
 tn_array *tn_local_response_norm(const tn_array *x, int64_t size,
 				 const struct tn_local_response_norm_options *options)
 {
+	static const struct tn_formula normalized = {
+		.text = "y = x * (k + alpha * mean_square) ** -beta",
+		.inputs = "x mean_square",
+		.scalars = "k alpha beta"};
 	struct tn_local_response_norm_options o = {0};
 	if (!x || tn_runtime_ready(x->runtime) ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options,
@@ -47,12 +52,11 @@ tn_array *tn_local_response_norm(const tn_array *x, int64_t size,
 				x->rank, (long long)size);
 		return NULL;
 	}
-	const double scalars[] = {o.k != 0 ? o.k : 1.0, o.alpha != 0 ? o.alpha : 1e-4,
-				  o.beta != 0 ? o.beta : 0.75};
+	const tn_number scalars[] = {tn_number_f64(o.k != 0 ? o.k : 1.0),
+				     tn_number_f64(o.alpha != 0 ? o.alpha : 1e-4),
+				     tn_number_f64(o.beta != 0 ? o.beta : 0.75)};
 	tn_array *means = mean_squares(x, size);
-	tn_array *y =
-		tn_map("z = x * (k + a * m) ** -b", 2, (const char *[]){"x", "m"},
-		       (const tn_array *[]){x, means}, 3, (const char *[]){"k", "a", "b"}, scalars);
+	tn_array *y = tn_formula_mapped(&normalized, (const tn_array *[]){x, means}, scalars);
 	tn_array_destroy(means);
 	return y;
 }

@@ -14,6 +14,7 @@
 #include "array/array.h"
 #include "autograd/gradient_reduce.h"
 #include "layers/norm.h"
+#include "ops/formula.h"
 
 /* The view in which statistics are over whole axes. */
 struct layout {
@@ -72,11 +73,19 @@ static tn_array *parameter_gradient(const struct layout *layout, tn_array *g, co
 /* dy where the activation lets it pass. */
 static tn_array *before_activation(const struct tn_norm_recorded *norm, const tn_array *dy)
 {
-	const tn_array *y = norm->result;
-	const char *text = norm->activation == TN_ACTIVATION_RELU6 ? "g = y > 0 && y < 6 ? dy : 0"
-								   : "g = y > 0 ? dy : 0";
-	return tn_map(text, 2, (const char *[]){"dy", "y"}, (const tn_array *[]){dy, y}, 0, NULL,
-		      NULL);
+	static const struct tn_formula relu = {.text = "g = y > 0 ? dy : 0", .inputs = "dy y"};
+	static const struct tn_formula relu6 = {.text = "g = y > 0 && y < 6 ? dy : 0",
+						.inputs = "dy y"};
+	return tn_formula_mapped(norm->activation == TN_ACTIVATION_RELU6 ? &relu6 : &relu,
+				 (const tn_array *[]){dy, norm->result}, NULL);
+}
+
+static tn_array *rstd_of(const tn_array *var, double epsilon)
+{
+	static const struct tn_formula formula = {
+		.text = "rstd = 1 / sqrt(var + epsilon)", .inputs = "var", .scalars = "epsilon"};
+	const tn_number scalar = tn_number_f64(epsilon);
+	return tn_formula_mapped(&formula, &var, &scalar);
 }
 
 void tn_norm_differentiate(struct tn_norm_recorded *norm, const tn_array *dy)
@@ -96,9 +105,7 @@ void tn_norm_differentiate(struct tn_norm_recorded *norm, const tn_array *dy)
 		rstd = tn_reshape(norm->rstd, layout.rank, layout.statistics);
 	} else {
 		offset = tn_subtract(wide_x, mean(&layout, wide_x));
-		const tn_array *var = mean(&layout, tn_square(offset));
-		rstd = tn_map("r = 1 / sqrt(var + epsilon)", 1, (const char *[]){"var"}, &var, 1,
-			      (const char *[]){"epsilon"}, &norm->epsilon);
+		rstd = rstd_of(mean(&layout, tn_square(offset)), norm->epsilon);
 	}
 	tn_array *n = tn_multiply(offset, rstd), *g = wide_dy;
 	if (w) {

@@ -21,6 +21,7 @@
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "layers/norm.h"
+#include "ops/formula.h"
 #include "ops/map.h"
 
 static const char operation[] = "sync_batch_norm";
@@ -166,12 +167,15 @@ static tn_status update_running(const tn_array *x, const struct tn_batch_norm_op
 /* dy where the activation lets it pass. */
 static tn_array *before_activation(const struct tn_node *node, tn_array *dy)
 {
+	static const struct tn_formula relu = {.text = "g = y > 0 ? dy : 0", .inputs = "dy y"};
+	static const struct tn_formula relu6 = {.text = "g = y > 0 && y < 6 ? dy : 0",
+						.inputs = "dy y"};
 	const struct sync_state *state = node->state;
 	const tn_array *inputs[] = {dy, node->saved[SAVED_RESULT].array};
-	const char *text = state->activation == TN_ACTIVATION_RELU6 ? "g = y > 0 && y < 6 ? dy : 0"
-								    : "g = y > 0 ? dy : 0";
 	return state->activation
-		       ? tn_map(text, 2, (const char *[]){"dy", "y"}, inputs, 0, NULL, NULL)
+		       ? tn_formula_mapped(state->activation == TN_ACTIVATION_RELU6 ? &relu6
+										    : &relu,
+					   inputs, NULL)
 		       : tn_reshape(dy, dy->rank, dy->shape);
 }
 
@@ -207,15 +211,15 @@ static tn_status exchange_sums(const struct tn_node *node, const tn_array *x, co
 static tn_array *input_gradient(const struct tn_node *node, const tn_array *x, const tn_array *g,
 				const tn_array *n, const tn_array *mean, const tn_array *mean_n)
 {
-	static const char *const names[] = {"g", "n", "mean", "mean_n", "rstd", "w"};
+	static const struct tn_formula weighted = {
+		.text = "dx = w * rstd * (g - mean - n * mean_n)",
+		.inputs = "g n mean mean_n rstd w"};
+	static const struct tn_formula unweighted = {.text = "dx = rstd * (g - mean - n * mean_n)",
+						     .inputs = "g n mean mean_n rstd"};
 	const tn_array *w = along(x, node->saved[SAVED_W].array);
 	const tn_array *inputs[] = {
 		g, n, along(x, mean), along(x, mean_n), along(x, node->saved[SAVED_RSTD].array), w};
-	return tn_astype(
-		w ? tn_map("dx = w * rstd * (g - mean - n * mean_n)", 6, names, inputs, 0, NULL,
-			   NULL)
-		  : tn_map("dx = rstd * (g - mean - n * mean_n)", 5, names, inputs, 0, NULL, NULL),
-		x->dtype);
+	return tn_astype(tn_formula_mapped(w ? &weighted : &unweighted, inputs, NULL), x->dtype);
 }
 
 /* A sum of channels in the form of w or b. */
@@ -226,14 +230,15 @@ static tn_array *like_parameter(const tn_array *sum, const tn_array *w)
 
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
-	static const char *const names[] = {"x", "mean", "rstd"};
+	static const struct tn_formula normal = {.text = "n = (x - mean) * rstd",
+						 .inputs = "x mean rstd"};
 	const tn_array *x = node->saved[SAVED_X].array, *w = node->saved[SAVED_W].array;
 	const tn_array *inputs[] = {tn_astype(x, dtype_of(x)),
 				    along(x, node->saved[SAVED_MEAN].array),
 				    along(x, node->saved[SAVED_RSTD].array)};
 	tn_array *before = before_activation(node, dy);
 	const tn_array *g = tn_astype(before, dtype_of(x));
-	const tn_array *n = tn_map("n = (x - mean) * rstd", 3, names, inputs, 0, NULL, NULL);
+	const tn_array *n = tn_formula_mapped(&normal, inputs, NULL);
 	const tn_array *sum = sum_of_channels(g), *sum_n = sum_of_channels(tn_multiply(g, n));
 	tn_status status = tn_runtime_status(tn_node_runtime(node));
 	if (!status && w)

@@ -41,8 +41,11 @@ static tn_array *count_rows(const tn_array *losses, const tn_array *labels, int6
 /* dlogits by recorded operations, for create_graph; dy has one element a row. */
 static tn_array *recorded_gradient(const struct tn_node *node, const tn_array *dy)
 {
-	static const char text[] =
-		"p = exp(x - lse) - (index(1) == label ? 1 : 0); g = label == ignored ? 0 : p * dy";
+	static const struct tn_formula gradient = {
+		.text = "p = exp(x - lse) - (index(1) == label ? 1 : 0)\n"
+			"dx = label == ignored ? 0 : p * dy",
+		.inputs = "x lse label dy",
+		.scalars = "ignored"};
 	const struct entropy_state *state = node->state;
 	const tn_array *x = node->saved[LOGITS].array;
 	const int64_t column[] = {-1, 1};
@@ -50,9 +53,7 @@ static tn_array *recorded_gradient(const struct tn_node *node, const tn_array *d
 	const tn_array *inputs[] = {x, tn_logsumexp(x, 1, (const int[]){1}, 1),
 				    tn_reshape(node->saved[LABELS].array, 2, column),
 				    tn_reshape(dy, 2, column)};
-	tn_array *g = tn_map_number(text, 4, (const char *[]){"x", "lse", "label", "dy"}, inputs, 1,
-				    (const char *[]){"ignored"}, &ignored);
-	return tn_astype(g, x->dtype);
+	return tn_astype(tn_formula_mapped(&gradient, inputs, &ignored), x->dtype);
 }
 
 static tn_status backward(struct tn_node *node, tn_array *dy)

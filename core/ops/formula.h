@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * An operation that is one element program, recorded under its own name.
+ * An operation that is one element program, recorded under its own name or as a map.
  */
 #ifndef TN_OPS_FORMULA_H
 #define TN_OPS_FORMULA_H
+
+#include <tenon/number.h>
 
 #include "array/array.h"
 #include "dispatch/programs.h"
@@ -19,5 +21,9 @@ tn_array *tn_formula_array(const char *name, const struct tn_formula *formula, t
 tn_array *tn_formula_derived_array(const char *name, const struct tn_formula *formula,
 				   const char *const *derivatives, tn_dtype dtype,
 				   const tn_array *const *inputs, const double *scalars);
+/* As tn_map_number makes it, under the name "map": with the dtype of the formula's value, which is
+ * no u64, or the narrow one of all inputs; scalars of f64 are read in the dtype of the inputs. */
+tn_array *tn_formula_mapped(const struct tn_formula *formula, const tn_array *const *inputs,
+			    const tn_number *scalars);
 
 #endif

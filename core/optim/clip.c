@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "dispatch/ledger.h"
+#include "ops/formula.h"
 #include "ops/map.h"
 #include "optim/runs.h"
 
@@ -96,8 +97,12 @@ tn_status tn_gradient_norm(const tn_module *module, double *norm)
 /* Runs on the module's device, regardless of the current one.  The factor stays on the device. */
 tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 {
-	static const char text[] = "scale = max_norm / (sqrt(square) + 1e-6) < 1 "
-				   "? max_norm / (sqrt(square) + 1e-6) : 1";
+	static const struct tn_formula factor = {
+		.text = "scale = max_norm / (sqrt(square) + 1e-6) < 1 "
+			"? max_norm / (sqrt(square) + 1e-6) : 1",
+		.inputs = "square",
+		.scalars = "max_norm"};
+	const tn_number limit = tn_number_f64(max_norm);
 	double square = 0.0;
 	if (!module || !module->arena.values || !(max_norm > 0.0))
 		return TN_INVALID_ARGUMENT;
@@ -113,8 +118,7 @@ tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 	if (sum && norm)
 		status = tn_item(sum, &square);
 	if (sum && !status)
-		status = scale(module, tn_map(text, 1, (const char *[]){"square"}, &sum, 1,
-					      (const char *[]){"max_norm"}, &max_norm));
+		status = scale(module, tn_formula_mapped(&factor, &sum, &limit));
 	if (!status)
 		status = rt->error.status;
 	rt->device = current;

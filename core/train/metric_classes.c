@@ -9,6 +9,7 @@
 
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/formula.h"
 
 static const char operation[] = "metric";
 
@@ -64,14 +65,12 @@ static tn_number ignored_label(const struct tn_metric_sums *sums)
 	return tn_number_i64(o->has_ignore_label ? o->ignore_label : INT64_MIN);
 }
 
-/* Of answers and labels. */
-static tn_array *map_labels(const char *text, const struct tn_metric_sums *sums,
+/* Of answers and labels, with the scalar `ignored`. */
+static tn_array *map_labels(const struct tn_formula *formula, const struct tn_metric_sums *sums,
 			    const tn_array *answers, const tn_array *labels)
 {
 	const tn_number ignored = ignored_label(sums);
-	return tn_map_number(text, 2, (const char *[]){"answer", "label"},
-			     (const tn_array *[]){answers, labels}, 1, (const char *[]){"ignored"},
-			     &ignored);
+	return tn_formula_mapped(formula, (const tn_array *[]){answers, labels}, &ignored);
 }
 
 static tn_array *sum_all(const tn_array *array)
@@ -94,14 +93,15 @@ static tn_status add_hits(struct tn_metric_sums *sums, const tn_array *hits, con
 		.text = "right = right + batch_right; counted = counted + batch_counted",
 		.inputs = "right counted batch_right batch_counted",
 		.outputs = "right counted"};
+	static const struct tn_formula is_counted = {
+		.text = "z = answer != ignored", .inputs = "answer label", .scalars = "ignored"};
 	if (!hits || !labels)
 		return tn_runtime_of(sums->context)->error.status;
 	const tn_array *right = sum_all(hits);
 	double size = (double)labels->size;
 	if (!sums->options->has_ignore_label)
 		return tn_metric_sums_add(sums, &all, 1, &right, &size);
-	const tn_array *counted =
-		sum_all(map_labels("z = answer != ignored", sums, labels, labels));
+	const tn_array *counted = sum_all(map_labels(&is_counted, sums, labels, labels));
 	return tn_metric_sums_add(sums, &some, 2, (const tn_array *[]){right, counted}, NULL);
 }
 
@@ -111,31 +111,32 @@ static double fraction(const struct tn_metric_sums *sums, double *const *arrays)
 	return arrays[1][0] > 0 ? arrays[0][0] / arrays[1][0] : NAN;
 }
 
-static tn_array *answered(const char *text, const struct tn_metric_sums *sums,
+/* Of outputs and targets, with the scalar `threshold`. */
+static tn_array *answered(const struct tn_formula *formula, const struct tn_metric_sums *sums,
 			  const tn_array *output, const tn_array *target)
 {
 	const tn_number threshold = tn_number_f64(sums->options->threshold);
-	return tn_map_number(text, 2, (const char *[]){"output", "target"},
-			     (const tn_array *[]){output, target}, 1, (const char *[]){"threshold"},
-			     &threshold);
+	return tn_formula_mapped(formula, (const tn_array *[]){output, target}, &threshold);
 }
 
 static tn_status add_accuracy(struct tn_metric_sums *sums, const tn_array *output,
 			      const tn_array *target)
 {
+	static const struct tn_formula is_equal = {
+		.text = "z = (output > threshold) == (f32(target) > 0.5)",
+		.inputs = "output target",
+		.scalars = "threshold"};
+	static const struct tn_formula is_right = {
+		.text = "z = answer == label && label != ignored",
+		.inputs = "answer label",
+		.scalars = "ignored"};
 	tn_status status = check(sums, output, target);
 	if (status)
 		return status;
 	if (sums->options->is_multi_label)
-		return add_hits(sums,
-				answered("z = (output > threshold) == (f32(target) > 0.5)", sums,
-					 output, target),
-				target);
+		return add_hits(sums, answered(&is_equal, sums, output, target), target);
 	const tn_array *labels = labels_of(output, target);
-	return add_hits(sums,
-			map_labels("z = answer == label && label != ignored", sums,
-				   tn_argmax(output, 1), labels),
-			labels);
+	return add_hits(sums, map_labels(&is_right, sums, tn_argmax(output, 1), labels), labels);
 }
 
 const struct tn_metric_kind tn_metric_accuracy = {
@@ -151,28 +152,30 @@ const struct tn_metric_kind tn_metric_accuracy = {
 static tn_status add_top_k(struct tn_metric_sums *sums, const tn_array *output,
 			   const tn_array *target)
 {
+	static const struct tn_formula score_of_label = {
+		.text = "z = index(1) == label ? score : 0", .inputs = "score label"};
+	static const struct tn_formula is_higher = {.text = "z = !(score <= own)",
+						    .inputs = "score own"};
+	static const struct tn_formula is_right = {
+		.text = "z = higher < k && label >= 0 && label < n && label != ignored",
+		.inputs = "higher label",
+		.scalars = "k n ignored"};
 	static const int classes = 1;
 	tn_status status = check(sums, output, target);
 	if (status)
 		return status;
 	const tn_array *labels = labels_of(output, target);
 	const tn_array *column = labels ? tn_expand_dims(labels, 1) : NULL;
-	const tn_array *own = tn_sum(tn_map("z = index(1) == label ? score : 0", 2,
-					    (const char *[]){"score", "label"},
-					    (const tn_array *[]){output, column}, 0, NULL, NULL),
-				     1, &classes, 1);
+	const tn_array *own = tn_sum(
+		tn_formula_mapped(&score_of_label, (const tn_array *[]){output, column}, NULL), 1,
+		&classes, 1);
 	const tn_array *higher =
-		tn_sum(tn_map("z = !(score <= own)", 2, (const char *[]){"score", "own"},
-			      (const tn_array *[]){output, own}, 0, NULL, NULL),
-		       1, &classes, 1);
+		tn_sum(tn_formula_mapped(&is_higher, (const tn_array *[]){output, own}, NULL), 1,
+		       &classes, 1);
 	const int64_t n = output->shape[1], k = sums->options->k < n ? sums->options->k : n;
 	const tn_number limits[] = {tn_number_i64(k), tn_number_i64(n), ignored_label(sums)};
 	return add_hits(sums,
-			tn_map_number("z = higher < k && label >= 0 && label < n && "
-				      "label != ignored",
-				      2, (const char *[]){"higher", "label"},
-				      (const tn_array *[]){higher, column}, 3,
-				      (const char *[]){"k", "n", "ignored"}, limits),
+			tn_formula_mapped(&is_right, (const tn_array *[]){higher, column}, limits),
 			labels);
 }
 
@@ -205,11 +208,65 @@ static struct rows rows_of(const tn_array *output, const tn_array *target)
 	return rows;
 }
 
-static tn_array *rows_map(const char *text, const struct rows *rows, tn_number ignored)
+/* Of answers, labels and the row, with the scalar `ignored`. */
+static tn_array *rows_map(const struct tn_formula *formula, const struct rows *rows,
+			  tn_number ignored)
 {
-	return tn_map_number(text, 3, (const char *[]){"answer", "label", "row"},
-			     (const tn_array *[]){rows->answers, rows->labels, rows->classes}, 1,
-			     (const char *[]){"ignored"}, &ignored);
+	return tn_formula_mapped(formula,
+				 (const tn_array *[]){rows->answers, rows->labels, rows->classes},
+				 &ignored);
+}
+
+/* Sums over all axes but that of the classes. */
+struct f1_sums {
+	tn_array *right, *answers, *labels;
+};
+
+static struct f1_sums f1_of_multi_label(const struct tn_metric_sums *sums, const tn_array *output,
+					const tn_array *target)
+{
+	static const struct tn_formula is_right = {
+		.text = "z = output > threshold && f32(target) > 0.5",
+		.inputs = "output target",
+		.scalars = "threshold"};
+	static const struct tn_formula is_answer = {.text = "z = output > threshold",
+						    .inputs = "output target",
+						    .scalars = "threshold"};
+	static const struct tn_formula is_label = {
+		.text = "z = f32(target) > 0.5", .inputs = "output target", .scalars = "threshold"};
+	int axes[TN_MAX_RANK] = {0}, n = 1;
+	for (int i = 2; i < output->rank; i++)
+		axes[n++] = i;
+	struct f1_sums f1;
+	f1.right = tn_sum(answered(&is_right, sums, output, target), n, axes, 0);
+	f1.answers = tn_sum(answered(&is_answer, sums, output, target), n, axes, 0);
+	f1.labels = tn_sum(answered(&is_label, sums, output, target), n, axes, 0);
+	return f1;
+}
+
+static struct f1_sums f1_of_labels(const struct tn_metric_sums *sums, const tn_array *output,
+				   const tn_array *target)
+{
+	static const struct tn_formula is_right = {
+		.text = "z = index(1) == answer && answer == label && label != ignored",
+		.inputs = "answer label row",
+		.scalars = "ignored"};
+	static const struct tn_formula is_answer = {
+		.text = "z = index(1) == answer && label != ignored",
+		.inputs = "answer label row",
+		.scalars = "ignored"};
+	static const struct tn_formula is_label = {
+		.text = "z = index(1) == label && label != ignored",
+		.inputs = "answer label row",
+		.scalars = "ignored"};
+	static const int samples = 0;
+	const struct rows rows = rows_of(output, target);
+	const tn_number ignored = ignored_label(sums);
+	struct f1_sums f1;
+	f1.right = tn_sum(rows_map(&is_right, &rows, ignored), 1, &samples, 0);
+	f1.answers = tn_sum(rows_map(&is_answer, &rows, ignored), 1, &samples, 0);
+	f1.labels = tn_sum(rows_map(&is_label, &rows, ignored), 1, &samples, 0);
+	return f1;
 }
 
 static tn_status add_f1(struct tn_metric_sums *sums, const tn_array *output, const tn_array *target)
@@ -219,40 +276,16 @@ static tn_status add_f1(struct tn_metric_sums *sums, const tn_array *output, con
 			"labels = labels + batch_labels",
 		.inputs = "right answers labels batch_right batch_answers batch_labels",
 		.outputs = "right answers labels"};
-	static const int samples = 0;
-	tn_array *right, *answers, *labels;
-	int axes[TN_MAX_RANK] = {0}, n = 1;
 	tn_status status = check(sums, output, target);
 	if (!status)
 		status = tn_metric_sums_form(sums, output->shape[1], TN_F32);
 	if (status)
 		return status;
-	if (sums->options->is_multi_label) {
-		for (int i = 2; i < output->rank; i++)
-			axes[n++] = i;
-		right = tn_sum(answered("z = output > threshold && f32(target) > 0.5", sums, output,
-					target),
-			       n, axes, 0);
-		answers = tn_sum(answered("z = output > threshold", sums, output, target), n, axes,
-				 0);
-		labels =
-			tn_sum(answered("z = f32(target) > 0.5", sums, output, target), n, axes, 0);
-	} else {
-		const struct rows rows = rows_of(output, target);
-		const tn_number ignored = ignored_label(sums);
-		right = tn_sum(rows_map("z = index(1) == answer && answer == label && "
-					"label != ignored",
-					&rows, ignored),
-			       1, &samples, 0);
-		answers = tn_sum(
-			rows_map("z = index(1) == answer && label != ignored", &rows, ignored), 1,
-			&samples, 0);
-		labels = tn_sum(
-			rows_map("z = index(1) == label && label != ignored", &rows, ignored), 1,
-			&samples, 0);
-	}
-	return tn_metric_sums_add(sums, &added, 3, (const tn_array *[]){right, answers, labels},
-				  NULL);
+	const struct f1_sums f1 = sums->options->is_multi_label
+					  ? f1_of_multi_label(sums, output, target)
+					  : f1_of_labels(sums, output, target);
+	return tn_metric_sums_add(sums, &added, 3,
+				  (const tn_array *[]){f1.right, f1.answers, f1.labels}, NULL);
 }
 
 static double f1_value(const struct tn_metric_sums *sums, double *const *arrays)
@@ -289,6 +322,14 @@ static tn_status add_confusion(struct tn_metric_sums *sums, const tn_array *outp
 	static const struct tn_formula added = {.text = "counts = counts + i64(batch)",
 						.inputs = "counts batch",
 						.outputs = "counts"};
+	static const struct tn_formula is_answer = {
+		.text = "z = f32(index(1) == answer && label != ignored ? 1 : 0)",
+		.inputs = "answer label row",
+		.scalars = "ignored"};
+	static const struct tn_formula is_label = {
+		.text = "z = f32(index(1) == label && label != ignored ? 1 : 0)",
+		.inputs = "answer label row",
+		.scalars = "ignored"};
 	tn_status status = check(sums, output, target);
 	if (!status)
 		status = tn_metric_sums_form(sums, output->shape[1], TN_F32);
@@ -296,10 +337,8 @@ static tn_status add_confusion(struct tn_metric_sums *sums, const tn_array *outp
 		return status;
 	const struct rows rows = rows_of(output, target);
 	const tn_number ignored = ignored_label(sums);
-	const tn_array *answers =
-		rows_map("z = f32(index(1) == answer && label != ignored ? 1 : 0)", &rows, ignored);
-	const tn_array *labels =
-		rows_map("z = f32(index(1) == label && label != ignored ? 1 : 0)", &rows, ignored);
+	const tn_array *answers = rows_map(&is_answer, &rows, ignored);
+	const tn_array *labels = rows_map(&is_label, &rows, ignored);
 	const tn_array *counts = tn_matmul(tn_transpose(labels, NULL), answers);
 	return tn_metric_sums_add(sums, &added, 1, &counts, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "ops/formula.h"
 
 static const char operation[] = "metric";
 
@@ -44,18 +45,15 @@ static tn_dtype dtype_of(const tn_array *output)
 	return output->dtype == TN_F64 ? TN_F64 : TN_F32;
 }
 
-static tn_array *map2(const char *text, const tn_array *x, const tn_array *y)
-{
-	return tn_map(text, 2, (const char *[]){"x", "y"}, (const tn_array *[]){x, y}, 0, NULL,
-		      NULL);
-}
+static const struct tn_formula squared_error = {.text = "z = (output - target) * (output - target)",
+						.inputs = "output target"};
 
 /* ---- Mean errors: a sum and its rest, and the number of elements -----------------------------*/
 
 enum { SUM, REST, N };
 
 static tn_status add_error(struct tn_metric_sums *sums, const tn_array *output,
-			   const tn_array *target, const char *error)
+			   const tn_array *target, const struct tn_formula *error)
 {
 	static const struct tn_formula added = {
 		.text = "gain = batch - rest; total = sum + gain;"
@@ -70,7 +68,8 @@ static tn_status add_error(struct tn_metric_sums *sums, const tn_array *output,
 		status = tn_metric_sums_form(sums, 1, dtype_of(output));
 	if (status)
 		return status;
-	const tn_array *errors = map2(error, in_dtype(sums, output), in_dtype(sums, target));
+	const tn_array *inputs[] = {in_dtype(sums, output), in_dtype(sums, target)};
+	const tn_array *errors = tn_formula_mapped(error, inputs, NULL);
 	const tn_array *sum = tn_sum(errors, TN_ALL_AXES, NULL, 0);
 	double size = (double)output->size;
 	return tn_metric_sums_add(sums, &added, 1, &sum, &size);
@@ -85,13 +84,15 @@ static double mean(const struct tn_metric_sums *sums, double *const *arrays)
 static tn_status add_mse(struct tn_metric_sums *sums, const tn_array *output,
 			 const tn_array *target)
 {
-	return add_error(sums, output, target, "z = (x - y) * (x - y)");
+	return add_error(sums, output, target, &squared_error);
 }
 
 static tn_status add_mae(struct tn_metric_sums *sums, const tn_array *output,
 			 const tn_array *target)
 {
-	return add_error(sums, output, target, "z = abs(x - y)");
+	static const struct tn_formula absolute_error = {.text = "z = abs(output - target)",
+							 .inputs = "output target"};
+	return add_error(sums, output, target, &absolute_error);
 }
 
 const struct tn_metric_kind tn_metric_mse = {
@@ -135,6 +136,12 @@ static tn_status add_r2(struct tn_metric_sums *sums, const tn_array *output, con
 		.outputs =
 			"shift errors errors_rest offsets offsets_rest squares squares_rest rows",
 		.scalar_dtype = TN_I64};
+	static const struct tn_formula chosen = {.text = "z = rows == 0 ? first : shift",
+						 .inputs = "rows first shift"};
+	static const struct tn_formula offset = {.text = "z = target - shift",
+						 .inputs = "target shift"};
+	static const struct tn_formula square = {.text = "z = (target - shift) * (target - shift)",
+						 .inputs = "target shift"};
 	static const int rows = 0;
 	tn_status status = check(sums, output, target);
 	const int64_t n = output->rank ? output->shape[0] : 0;
@@ -144,18 +151,18 @@ static tn_status add_r2(struct tn_metric_sums *sums, const tn_array *output, con
 	status = tn_metric_sums_form(sums, shape[1], dtype_of(output));
 	if (status)
 		return status;
-	const tn_array *x = tn_reshape(in_dtype(sums, output), 2, shape);
-	const tn_array *y = tn_reshape(in_dtype(sums, target), 2, shape);
-	const tn_array *first = tn_mean(y, 1, &rows, 0);
+	const tn_array *pair[] = {tn_reshape(in_dtype(sums, output), 2, shape),
+				  tn_reshape(in_dtype(sums, target), 2, shape)};
+	const tn_array *first = tn_mean(pair[1], 1, &rows, 0);
 	const tn_array *choices[] = {sums->arrays[ROWS], first, sums->arrays[SHIFT]};
-	tn_array *shift = tn_map("z = n == 0 ? first : shift", 3,
-				 (const char *[]){"n", "first", "shift"}, choices, 0, NULL, NULL);
+	tn_array *shift = tn_formula_mapped(&chosen, choices, NULL);
 	if (!shift || tn_assign(sums->arrays[SHIFT], shift))
 		return tn_runtime_of(sums->context)->error.status;
+	const tn_array *shifted[] = {pair[1], shift};
 	const tn_array *more[] = {
-		tn_sum(map2("z = (x - y) * (x - y)", x, y), 1, &rows, 0),
-		tn_sum(map2("z = x - y", y, shift), 1, &rows, 0),
-		tn_sum(map2("z = (x - y) * (x - y)", y, shift), 1, &rows, 0),
+		tn_sum(tn_formula_mapped(&squared_error, pair, NULL), 1, &rows, 0),
+		tn_sum(tn_formula_mapped(&offset, shifted, NULL), 1, &rows, 0),
+		tn_sum(tn_formula_mapped(&square, shifted, NULL), 1, &rows, 0),
 	};
 	return tn_metric_sums_add(sums, &added, 3, more, &(double){(double)n});
 }
