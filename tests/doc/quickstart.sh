@@ -60,6 +60,7 @@ has 'FAIL tests/cli/fourth.sh: FAILED: expected 1'
 has 'SKIP tests/unit/third: skipped: no such device'
 has '6 tests: 1 passed, 4 failed, 0 with errors, 1 skipped.'
 ! grep -q 'All tests passed' "$dir/out" || fail "they have not passed"
+[ "$(wc -l <"$dir/out")" -eq 10 ] || fail "expected a line for each test, and four more"
 
 # A program that cannot be built.
 printf 'all:\ncheck:\n\t@echo "x.c:1: error: no"; exit 2\n' \
@@ -72,6 +73,7 @@ grep -q 'could not be built, and none ran' "$dir/out" || fail "it is not said"
 echo '/* #undef HAVE_CMOCKA */' >"$dir/build/config.h"
 check 1
 grep -q 'the tests need cmocka' "$dir/out" || fail "a build without cmocka"
+! grep -q -x Testing "$dir/out" || fail "tests without cmocka"
 
 # A path with a space.
 mkdir "$dir/a space" && cp quickstart packages.txt "$dir/a space/"
