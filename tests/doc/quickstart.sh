@@ -25,7 +25,7 @@ check() {
 }
 has() { grep -q -x -F -e "$1" "$dir/out" || fail "expected the line '$1'"; }
 
-# Programs and a script; four of them fail, in different folders, one because it was not built.
+# Programs and a script; five of them fail, in different folders, one because it was not built.
 mkdir -p "$dir/build/tests/unit" "$dir/build/tests/cli" "$dir/build/tests/faults"
 echo '#define HAVE_CMOCKA 1' >"$dir/build/config.h"
 cat >"$dir/build/Makefile" <<'END'
@@ -37,8 +37,9 @@ check:
 	@echo 'FAIL: tests/cli/fourth.sh'
 	@echo 'FAIL: tests/faults/fifth.c'
 	@echo 'FAIL: tests/unit/sixth'
-	@printf '# %s\n' 'TOTAL: 6' 'PASS:  1' 'SKIP:  1' 'XFAIL: 0'
-	@printf '# %s\n' 'FAIL:  4' 'XPASS: 0' 'ERROR: 0'
+	@echo 'FAIL: tests/unit/seventh'
+	@printf '# %s\n' 'TOTAL: 7' 'PASS:  1' 'SKIP:  1' 'XFAIL: 0'
+	@printf '# %s\n' 'FAIL:  5' 'XPASS: 0' 'ERROR: 0'
 	@exit 2
 END
 cat >"$dir/build/tests/unit/second.log" <<'END'
@@ -51,16 +52,19 @@ END
 printf 'skipped: no such device\nSKIP tests/unit/third (exit status: 77)\n' \
 	>"$dir/build/tests/unit/third.log"
 printf 'found\nFAILED: expected 1\nmore\n' >"$dir/build/tests/cli/fourth.sh.log"
+echo '[  ERROR   ] --- [   LINE   ] --- tests/unit/seventh.c:9: error: Failure!' \
+	>"$dir/build/tests/unit/seventh.log"
 echo 'no fault is found' >"$dir/build/tests/faults/fifth.log"
 check 1
 has 'FAIL tests/faults/fifth.c: no fault is found'
+has 'FAIL tests/unit/seventh: tests/unit/seventh.c:9:'
 has 'FAIL tests/unit/sixth: it could not be built'
 has 'FAIL tests/unit/second: 2 != 3 (tests/unit/second.c:17:)'
 has 'FAIL tests/cli/fourth.sh: FAILED: expected 1'
 has 'SKIP tests/unit/third: skipped: no such device'
-has '6 tests: 1 passed, 4 failed, 0 with errors, 1 skipped.'
+has '7 tests: 1 passed, 5 failed, 0 with errors, 1 skipped.'
 ! grep -q 'All tests passed' "$dir/out" || fail "they have not passed"
-[ "$(wc -l <"$dir/out")" -eq 10 ] || fail "expected a line for each test, and four more"
+[ "$(wc -l <"$dir/out")" -eq 11 ] || fail "expected a line for each test, and four more"
 
 # A program that cannot be built.
 printf 'all:\ncheck:\n\t@echo "x.c:1: error: no"; exit 2\n' \
