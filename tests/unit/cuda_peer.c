@@ -24,6 +24,18 @@ static void finish(tn_context *context)
 		fail_msg("left: %s", report);
 }
 
+static void check_peers(peer_case *check)
+{
+	enum { SEEDS = 6 };
+	for (int seed = 1; seed <= SEEDS; seed++) {
+		char text[32];
+		snprintf(text, sizeof(text), "SIMCUDA_SEED=%d", seed);
+		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", text));
+		check(context);
+		finish(context);
+	}
+}
+
 /* ---- Cases -----------------------------------------------------------------------------------*/
 
 /* Access is granted to the source's pool only, for the destination, while it is open. */
@@ -85,19 +97,6 @@ static void memory_without_a_pool_is_opened_with_the_device(void **state)
 	assert_int_equal(simcudaCalls("cudaMemPoolSetAccess"), 0);
 	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 2);
 	finish(context);
-}
-
-static void memory_is_given_back_while_the_copy_waits(void **state)
-{
-	enum { SEEDS = 6 };
-	(void)state;
-	for (int seed = 1; seed <= SEEDS; seed++) {
-		char text[32];
-		snprintf(text, sizeof(text), "SIMCUDA_SEED=%d", seed);
-		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", text));
-		check_memory_given_back(context);
-		finish(context);
-	}
 }
 
 /* The other device's streams do not report it, and the copied data is invalid. */
@@ -193,6 +192,7 @@ int main(void)
 		cmocka_unit_test(peers_out_of_reach_go_by_way_of_the_host),
 		cmocka_unit_test(memory_without_a_pool_is_opened_with_the_device),
 		cmocka_unit_test(memory_is_given_back_while_the_copy_waits),
+		cmocka_unit_test(memory_is_not_used_again_before_another_stream_has_copied),
 		cmocka_unit_test(a_giver_that_is_lost_is_told_to_who_waits),
 		cmocka_unit_test(a_call_that_fails_spoils_one_copy),
 		cmocka_unit_test(a_refusal_is_no_failure),

@@ -6,6 +6,13 @@
 #include "mock_fixture.h"
 #include "peer_cases.h"
 
+static void check_peers(peer_case *check)
+{
+	tn_context *context = open_mock("devices:2");
+	check(context);
+	tn_context_close(context);
+}
+
 /* The number of pieces of work done by the mock devices. */
 static unsigned long work_done(tn_device *device)
 {
@@ -38,14 +45,6 @@ static void nobody_waits_for_a_copy_between_peers(void **state)
 		assert_true(first_of(twice) == 6);
 		tn_context_close(context);
 	}
-}
-
-static void memory_is_given_back_while_the_copy_waits(void **state)
-{
-	(void)state;
-	tn_context *context = open_mock("devices:2");
-	check_memory_given_back(context);
-	tn_context_close(context);
 }
 
 static void chunks_go_while_the_copy_waits(void **state)
@@ -286,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_waits_for_a_copy_between_peers),
 		cmocka_unit_test(memory_is_given_back_while_the_copy_waits),
+		cmocka_unit_test(memory_is_not_used_again_before_another_stream_has_copied),
 		cmocka_unit_test(chunks_go_while_the_copy_waits),
 		cmocka_unit_test(views_and_other_devices_go_their_way),
 		cmocka_unit_test(an_error_of_the_giver_is_one_of_the_taker),
