@@ -6,25 +6,28 @@
  */
 #include <unistd.h>
 
-#include "capture_step.h"
-#include "capture_train.h"
+#include "capture_cases.h"
 #include "cuda_fixture.h"
 
-static void replayed_steps_are_steps(void **state)
+static tn_context *open_deferred(void)
 {
-	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
-	check_replayed_steps(context);
-	/* The last of six steps is eager, and in the second run two more are. */
-	assert_int_equal(simcudaCalls("cudaGraphLaunch"), OPTIMIZER_COUNT * (5 + 3));
+	return open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+}
+
+/* Each replay was the launch of one graph. */
+static void close_and_count(tn_context *context)
+{
+	assert_int_equal(simcudaCalls("cudaGraphLaunch"), replays_of(context));
 	tn_context_close(context);
 	assert_int_equal(simcudaLive(NULL, 0), 0);
 }
 
+static const struct capture_subject subject = {.open = open_deferred, .close = close_and_count};
+
 static void steps_with_norms_are_captured(void **state)
 {
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	check_replays_of(context, WITH_LAMB);
 	tn_context_close(context);
 }
@@ -62,7 +65,7 @@ static void a_kernel_of_the_program_lives_as_long_as_the_graph(void **state)
 	float value = 0;
 	tn_graph *graph = NULL;
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){1});
 	tn_kernel *kernel = tn_kernel_compile(
 		context,
@@ -91,7 +94,7 @@ static void a_fault_names_what_was_captured(void **state)
 {
 	tn_graph *graph = NULL;
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){100});
 	tn_array *y = tn_ones(context, TN_F32, 1, (int64_t[]){100});
 	assert_ok(tn_add_into(y, y, x));
@@ -139,7 +142,7 @@ static void indexing_is_captured_but_for_masks(void **state)
 	float values[4];
 	tn_graph *graph = NULL;
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	const int64_t first[] = {0, 3, 0}, second[] = {2, 2, 1};
 	tn_array *x = tn_arange(context, TN_F32, 1, 5, 1);
 	tn_array *i = tn_from_host(context, TN_I64, 1, (int64_t[]){3}, first);
@@ -170,15 +173,6 @@ static void indexing_is_captured_but_for_masks(void **state)
 	tn_context_close(context);
 }
 
-static void the_trainer_replays(void **state)
-{
-	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
-	check_replayed_training(context);
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
-}
-
 /* If CUDA cannot make the graph, the trainer continues with the same results. */
 static void the_trainer_goes_on_without(void **state)
 {
@@ -200,17 +194,16 @@ static void the_trainer_goes_on_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replayed_steps_are_steps),
 		cmocka_unit_test(steps_with_norms_are_captured),
 		cmocka_unit_test(a_replay_is_one_call),
 		cmocka_unit_test(a_kernel_of_the_program_lives_as_long_as_the_graph),
 		cmocka_unit_test(a_fault_names_what_was_captured),
 		cmocka_unit_test(what_cannot_be_captured_goes_on_as_usual),
 		cmocka_unit_test(indexing_is_captured_but_for_masks),
-		cmocka_unit_test(the_trainer_replays),
 		cmocka_unit_test(the_trainer_goes_on_without),
 	};
 	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
 		return TEST_SKIPPED;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int n_failed = run_capture_cases();
+	return n_failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,14 @@ static inline void assert_error(tn_context *context, tn_status status, const cha
 	tn_error_clear(context);
 }
 
+/* The same of any operation. */
+static inline void assert_kept(tn_context *context, tn_status status, const char *words)
+{
+	const struct tn_error_info *error = tn_error(context);
+	assert_non_null(error);
+	assert_error(context, status, error->operation, words);
+}
+
 /* The same of a call that gives nothing. */
 static inline void assert_refused(tn_context *context, const void *made, tn_status status,
 				  const char *operation, const char *words)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <tenon/tenon.h>
 
-#include "check.h"
+#include "kept_error.h"
 
 /* Sets the faults, without the caller's other variables. */
 static inline void set_faults(const char *faults)
@@ -66,17 +66,6 @@ static inline tn_context *open_cpu(void)
 	if (realpath(relative, absolute))
 		assert_ok(tn_context_open(&options, &context, NULL));
 	return context;
-}
-
-/* The context keeps that error; clears it. */
-static inline void assert_kept(tn_context *context, tn_status status, const char *words)
-{
-	const struct tn_error_info *error = tn_error(context);
-	assert_non_null(error);
-	if (error->status != status || !strstr(error->text, words))
-		fail_msg("%s: %s: %s", tn_status_name(error->status), error->operation,
-			 error->text);
-	tn_error_clear(context);
 }
 
 #endif
