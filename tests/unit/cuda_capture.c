@@ -9,17 +9,11 @@
 #include "capture_cases.h"
 #include "cuda_fixture.h"
 
-static tn_context *open_deferred(void)
-{
-	return open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
-}
-
 /* Each replay was the launch of one graph. */
 static void close_and_count(tn_context *context)
 {
 	assert_int_equal(simcudaCalls("cudaGraphLaunch"), replays_of(context));
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
+	close_cuda(context);
 }
 
 static const struct capture_subject subject = {.open = open_deferred, .close = close_and_count};
@@ -85,8 +79,7 @@ static void a_kernel_of_the_program_lives_as_long_as_the_graph(void **state)
 	assert_ok(tn_to_host(x, &value, sizeof(value)));
 	assert_true(value == 5);
 	tn_graph_destroy(graph);
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
+	close_cuda(context);
 }
 
 /* The error of a replay names what was captured. */

@@ -6,14 +6,14 @@
 #include "cuda_fixture.h"
 #include "resume_cases.h"
 
-static tn_context *open_deferred(void)
+static tn_context *open_deterministic(void)
 {
 	setenv("TENON_DETERMINISTIC", "1", 1);
-	return open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	return open_deferred();
 }
 
 static const struct resume_subject subject = {
-	.open = open_deferred,
+	.open = open_deterministic,
 	.eager = 1 << RUN_ADAMW | 1 << RUN_LAMB,
 	.captured = (1 << RUN_KINDS) - 1,
 };

@@ -6,11 +6,6 @@
 #include "cuda_fixture.h"
 #include "loader_bits.h"
 
-static tn_context *open_deferred(void)
-{
-	return open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
-}
-
 static void batches_have_the_same_bits_as_without_a_device(void **state)
 {
 	(void)state;

@@ -57,4 +57,19 @@ static inline tn_context *open_cuda(const char *const *settings)
 	return context;
 }
 
+/* The same with streams that are deferred until somebody waits. */
+static inline tn_context *open_deferred(void)
+{
+	return open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+}
+
+/* Closes the context; nothing of it is left on the devices. */
+static inline void close_cuda(tn_context *context)
+{
+	char report[512];
+	tn_context_close(context);
+	if (simcudaLive(report, sizeof(report)))
+		fail_msg("left: %s", report);
+}
+
 #endif

@@ -53,7 +53,7 @@ static void a_kernel_runs_on_arrays_in_order(void **state)
 	float values[N];
 	struct tn_ledger_row row = {0};
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	tn_array *x = tn_arange(context, TN_F32, 0, N, 1), *y = ones(context);
 	tn_kernel *kernel = compile(context, text, "saxpy");
 	assert_non_null(kernel);
@@ -71,8 +71,7 @@ static void a_kernel_runs_on_arrays_in_order(void **state)
 	assert_string_equal(row.operation, "kernel");
 	assert_int_equal(row.native, 2);
 	tn_kernel_destroy(kernel);
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
+	close_cuda(context);
 }
 
 static void views_are_given_by_their_first_element(void **state)
@@ -142,8 +141,7 @@ static void a_syntax_error_is_answered_with_its_line(void **state)
 	assert_memory_equal(small, log, 7);
 	assert_int_equal(small[7], 0);
 	assert_int_equal(length, strlen(log));
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
+	close_cuda(context);
 }
 
 /* The second time the kernel is read from the disk cache, if there is one. */
@@ -213,8 +211,7 @@ static void what_is_not_there_is_named(void **state)
 	assert_null(tn_kernel_compile(context, &source));
 	assert_error(context, TN_UNSUPPORTED, "compile",
 		     "reference:0: the backend has no compiler for kernels from source");
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
+	close_cuda(context);
 }
 
 static void arguments_are_compared_with_the_kernel(void **state)
@@ -268,7 +265,7 @@ static void a_fault_has_the_name_of_the_kernel(void **state)
 {
 	float values[N];
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	tn_array *x = ones(context), *y = ones(context);
 	tn_kernel *kernel = compile(
 		context, "extern \"C\" __global__ void strays(float *x, long i) { x[i] = 1; }",
@@ -319,8 +316,7 @@ static void a_kept_kernel_that_does_not_load_is_compiled_again(void **state)
 	assert_non_null(kernel);
 	assert_int_equal(simcudaNvrtcCalls("nvrtcCompileProgram"), compiled + 1);
 	tn_kernel_destroy(kernel);
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
+	close_cuda(context);
 }
 
 static void no_gradient_is_lost(void **state)

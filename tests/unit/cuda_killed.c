@@ -10,7 +10,7 @@
 static tn_context *open_backend(const char *backend)
 {
 	(void)backend;
-	return open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	return open_deferred();
 }
 
 static void it_ends_with_the_same_bytes(void **state)

@@ -4,26 +4,20 @@
  * Errors that come later, on the CUDA backend with deferred streams.
  */
 #include "cuda_fixture.h"
-#include "index_checks.h"
+#include "late_cases.h"
 
-static const char *const deferred[] = {"SIMCUDA_DEFER=1", NULL};
-
-static void indices_out_of_range_are_reported(void **state)
-{
-	(void)state;
-	tn_context *context = open_cuda(deferred);
-	check_index_errors(context, LATER, LATER);
-	check_label_in_training(context, LATER);
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
-}
+static const struct late_subject subject = {
+	.open = open_deferred,
+	.close = close_cuda,
+	.takes = LATER,
+};
 
 /* The first check clears its record without waiting. */
 static void a_check_does_not_wait(void **state)
 {
 	(void)state;
 	const int32_t bad = 9;
-	tn_context *context = open_cuda(deferred);
+	tn_context *context = open_deferred();
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
 	tn_array *index = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &bad);
 	simcudaForgetCalls();
@@ -41,23 +35,14 @@ static void a_check_does_not_wait(void **state)
 	tn_context_close(context);
 }
 
-static void a_label_of_a_later_replay_is_reported(void **state)
-{
-	(void)state;
-	tn_context *context = open_cuda(deferred);
-	check_label_in_replay(context);
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
-}
-
-/* The same for an index, which CUDA takes natively. */
+/* An index, which CUDA takes natively. */
 static void an_index_of_a_later_replay_is_reported(void **state)
 {
 	(void)state;
 	const int64_t numbers[] = {3, -5};
 	tn_graph *graph = NULL;
 	double value;
-	tn_context *context = open_cuda(deferred);
+	tn_context *context = open_deferred();
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
 	tn_array *index = tn_from_host(context, TN_I64, 1, (int64_t[]){1}, numbers);
 	assert_ok(tn_capture_begin(context));
@@ -82,7 +67,7 @@ static void a_copy_to_the_device_reports_what_is_known(void **state)
 {
 	(void)state;
 	const float values[4] = {0};
-	tn_context *context = open_cuda(deferred);
+	tn_context *context = open_deferred();
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
 	assert_ok(tn_sync(context));
 	assert_non_null(tn_add(x, x));
@@ -95,11 +80,10 @@ static void a_copy_to_the_device_reports_what_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(indices_out_of_range_are_reported),
 		cmocka_unit_test(a_check_does_not_wait),
-		cmocka_unit_test(a_label_of_a_later_replay_is_reported),
 		cmocka_unit_test(an_index_of_a_later_replay_is_reported),
 		cmocka_unit_test(a_copy_to_the_device_reports_what_is_known),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int n_failed = run_late_cases();
+	return n_failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

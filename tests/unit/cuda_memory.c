@@ -10,14 +10,6 @@
 
 enum { N = 1000 };
 
-static void finish(tn_context *context)
-{
-	char report[512];
-	tn_context_close(context);
-	if (simcudaLive(report, sizeof(report)))
-		fail_msg("left: %s", report);
-}
-
 /* ---- Host buffers ----------------------------------------------------------------------------*/
 
 static void transfers_with_pinned_memory_do_not_wait(void **state)
@@ -45,7 +37,7 @@ static void transfers_with_pinned_memory_do_not_wait(void **state)
 		assert_true(data[N + i] == (float)(2 * i));
 	tn_host_buffer_destroy(buffer);
 	assert_int_equal(simcudaCalls("cudaFreeHost"), 1);
-	finish(context);
+	close_cuda(context);
 }
 
 static void pinned_memory_is_freed_after_its_transfers(void **state)
@@ -68,7 +60,7 @@ static void pinned_memory_is_freed_after_its_transfers(void **state)
 	assert_true(found[N - 1] == N - 1);
 	/* One that is left to the context. */
 	assert_ok(tn_to_host_async(x, tn_host_buffer_create(device, sizeof(found)), 0));
-	finish(context);
+	close_cuda(context);
 }
 
 /* ---- Imported memory -------------------------------------------------------------------------*/
@@ -116,7 +108,7 @@ static void memory_of_the_runtime_is_used_in_place(void **state)
 	assert_cuda(cudaMemcpy(found, memory, sizeof(found), cudaMemcpyDeviceToHost), cudaSuccess);
 	assert_true(found[0] == 0 && found[1] == 2 && found[N] == 2 * N);
 	assert_cuda(cudaFree(memory), cudaSuccess);
-	finish(context);
+	close_cuda(context);
 }
 
 static void an_array_is_given_to_others_by_its_pointer(void **state)
@@ -143,7 +135,7 @@ static void an_array_is_given_to_others_by_its_pointer(void **state)
 	assert_true(sum == 8 * N);
 	tn_array_destroy(again);
 	assert_int_equal(returned, 1);
-	finish(context);
+	close_cuda(context);
 }
 
 static void what_is_no_memory_of_the_device_is_refused(void **state)
@@ -176,7 +168,7 @@ static void what_is_no_memory_of_the_device_is_refused(void **state)
 	assert_int_equal(returned, 1);
 	assert_true(((float *)here)[N - 1] == 4);
 	assert_cuda(cudaFreeHost(here), cudaSuccess);
-	finish(context);
+	close_cuda(context);
 }
 
 /* ---- DLPack ----------------------------------------------------------------------------------*/
@@ -275,7 +267,7 @@ static void memory_of_others_is_taken_by_dlpack(void **state)
 	assert_ok(tn_to_host(x, found, N / 2 * sizeof(float)));
 	assert_true(found[0] == N - 1);
 	assert_cuda(cudaFree(memory), cudaSuccess);
-	finish(context);
+	close_cuda(context);
 }
 
 /* ---- The device as a program sees it ---------------------------------------------------------*/
@@ -333,7 +325,7 @@ static void the_device_is_counted_limited_and_timed(void **state)
 	tn_device_memory_trim(device, 0);
 	assert_int_equal(events[TN_MEMORY_ALLOCATE], events[TN_MEMORY_FREE] + 1);
 	assert_true(events[TN_MEMORY_RELEASE] >= 1);
-	finish(context);
+	close_cuda(context);
 }
 
 int main(void)

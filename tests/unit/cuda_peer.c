@@ -16,14 +16,6 @@ static tn_array *send(tn_context *context, const tn_array *array)
 	return tn_to(array, tn_context_device(context, 1));
 }
 
-static void finish(tn_context *context)
-{
-	char report[512];
-	tn_context_close(context);
-	if (simcudaLive(report, sizeof(report)))
-		fail_msg("left: %s", report);
-}
-
 static void check_peers(peer_case *check)
 {
 	enum { SEEDS = 6 };
@@ -32,7 +24,7 @@ static void check_peers(peer_case *check)
 		snprintf(text, sizeof(text), "SIMCUDA_SEED=%d", seed);
 		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", text));
 		check(context);
-		finish(context);
+		close_cuda(context);
 	}
 }
 
@@ -68,7 +60,7 @@ static void nobody_waits_for_a_copy_between_peers(void **state)
 	assert_int_equal(simcudaCalls("cudaDevice*"), 0);
 	assert_true(first_of(there) == 6);
 	assert_true(first_of(twice) == 6);
-	finish(context);
+	close_cuda(context);
 }
 
 static void peers_out_of_reach_go_by_way_of_the_host(void **state)
@@ -82,7 +74,7 @@ static void peers_out_of_reach_go_by_way_of_the_host(void **state)
 	}
 	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 0);
 	assert_int_equal(simcudaCalls("cudaDeviceCanAccessPeer"), 1);
-	finish(context);
+	close_cuda(context);
 }
 
 /* For memory outside pools, access to the whole device is granted. */
@@ -96,7 +88,7 @@ static void memory_without_a_pool_is_opened_with_the_device(void **state)
 	assert_int_equal(simcudaCalls("cudaDeviceEnablePeerAccess"), 1);
 	assert_int_equal(simcudaCalls("cudaMemPoolSetAccess"), 0);
 	assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 2);
-	finish(context);
+	close_cuda(context);
 }
 
 /* The other device's streams do not report it, and the copied data is invalid. */
@@ -144,7 +136,7 @@ static void a_call_that_fails_spoils_one_copy(void **state)
 		assert_error(context, TN_BACKEND_FAILURE, "peer_copy", calls[i].name);
 		assert_true(first_of(send(context, x)) == 5);
 		assert_true(first_of(x) == 5);
-		finish(context);
+		close_cuda(context);
 	}
 }
 
@@ -163,7 +155,7 @@ static void a_refusal_is_no_failure(void **state)
 		assert_true(first_of(send(context, x)) == 5);
 		assert_true(first_of(send(context, x)) == 5);
 		assert_int_equal(simcudaCalls("cudaMemcpyPeerAsync"), 0);
-		finish(context);
+		close_cuda(context);
 	}
 }
 
@@ -182,7 +174,7 @@ static void gradients_go_back(void **state)
 	assert_ptr_equal(tn_array_device(gradient), tn_context_device(context, 0));
 	assert_true(first_of(gradient) == 6);
 	tn_tape_end(tape);
-	finish(context);
+	close_cuda(context);
 }
 
 int main(void)

@@ -6,11 +6,6 @@
 #include "cuda_fixture.h"
 #include "random_bits.h"
 
-static tn_context *open_deferred(void)
-{
-	return open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
-}
-
 static void numbers_have_the_bits_of_other_backends(void **state)
 {
 	(void)state;

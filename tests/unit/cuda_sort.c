@@ -93,7 +93,7 @@ static void lines_of_every_length_are_in_order(void **state)
 	static const int64_t shapes[][2] = {{1, 1},    {700, 2}, {3, 5},    {70, 33}, {2, 300},
 					    {5, 2048}, {1, 100}, {3, 2049}, {2, 9000}};
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		tn_scope_begin(context);
 		tn_array *x = numbers(context, TN_F32, shapes[i][0], shapes[i][1]);
@@ -157,7 +157,7 @@ static void lines_of_every_length_are_summed(void **state)
 					    {2, 300},  {5, 4096}, {1, 1025}, {3, 12289},
 					    {600, 60}, {1, 40000}};
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		tn_scope_begin(context);
 		tn_array *x = small_numbers(context, TN_F32, shapes[i][0], shapes[i][1]);

@@ -15,8 +15,7 @@ static void check_streams(stream_case *check)
 		tn_context *context =
 			open_cuda((const char *const[]){"SIMCUDA_DEFER=1", seeds[i], NULL});
 		check(context);
-		tn_context_close(context);
-		assert_int_equal(simcudaLive(NULL, 0), 0);
+		close_cuda(context);
 	}
 }
 
@@ -30,7 +29,7 @@ static void a_replay_runs_in_the_current_stream(void **state)
 static void closing_the_context_destroys_what_is_left(void **state)
 {
 	(void)state;
-	leave_streams(open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL}));
+	leave_streams(open_deferred());
 	assert_int_equal(simcudaLive(NULL, 0), 0);
 }
 
@@ -58,7 +57,7 @@ static void products_follow_the_current_stream(void **state)
 	static const int64_t shape[] = {8, 8};
 	float values[64];
 	(void)state;
-	tn_context *context = open_cuda((const char *const[]){"SIMCUDA_DEFER=1", NULL});
+	tn_context *context = open_deferred();
 	tn_device *device = tn_device_current(context);
 	tn_stream *side = tn_stream_create(device);
 	tn_array *a = tn_ones(context, TN_F32, 2, shape), *products[6];
@@ -82,8 +81,7 @@ static void products_follow_the_current_stream(void **state)
 	tn_array *last = tn_matmul(a, a);
 	assert_ok(tn_to_host(last, values, sizeof(values)));
 	assert_true(values[0] == 8);
-	tn_context_close(context);
-	assert_int_equal(simcudaLive(NULL, 0), 0);
+	close_cuda(context);
 }
 
 int main(void)

@@ -6,50 +6,20 @@
  */
 #include <tenon/backend.h>
 
-#include "index_checks.h"
+#include "late_cases.h"
 #include "mock_fixture.h"
 
-static void indices_out_of_range_are_reported(void **state)
+static tn_context *open_deferred(void)
 {
-	(void)state;
-	tn_context *context = open_mock("");
-	/* tn_take runs on the host, whose copies wait; the loss is composed on the device. */
-	check_index_errors(context, EITHER, LATER);
-	check_label_in_training(context, LATER);
-	tn_context_close(context);
+	return open_mock("");
 }
 
-static void a_label_of_a_later_replay_is_reported(void **state)
-{
-	(void)state;
-	tn_context *context = open_mock("");
-	check_label_in_replay(context);
-	tn_context_close(context);
-}
-
-/* Replays wait for the device now and then; the error is theirs then. */
-static void replays_alone_report_it_in_the_end(void **state)
-{
-	(void)state;
-	const int32_t bad = 3;
-	tn_graph *graph = NULL;
-	tn_status status = TN_OK;
-	int n = 0;
-	tn_context *context = open_mock("");
-	tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){1, 3});
-	tn_array *label = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &bad);
-	assert_ok(tn_capture_begin(context));
-	tn_array *y = tn_multiply(x, tn_random_uniform(context, 2, (int64_t[]){1, 3}, 1, 2));
-	assert_non_null(tn_cross_entropy(y, label, NULL));
-	assert_ok(tn_capture_end(context, &graph));
-	while (!status && n++ < 100)
-		status = tn_graph_replay(graph);
-	assert_status(status, TN_INVALID_ARGUMENT);
-	assert_true(n > 1);
-	check_index_error(context, "cross_entropy", "label 3");
-	tn_graph_destroy(graph);
-	tn_context_close(context);
-}
+/* tn_take runs on the host, whose copies wait; the loss is composed on the device. */
+static const struct late_subject subject = {
+	.open = open_deferred,
+	.close = tn_context_close,
+	.takes = EITHER,
+};
 
 /* ---- Errors of the backend -------------------------------------------------------------------*/
 
@@ -213,13 +183,11 @@ static void closing_a_context_logs_what_was_not_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(indices_out_of_range_are_reported),
-		cmocka_unit_test(a_label_of_a_later_replay_is_reported),
-		cmocka_unit_test(replays_alone_report_it_in_the_end),
 		cmocka_unit_test(every_call_that_waits_reports_once),
 		cmocka_unit_test(each_of_two_devices_is_heard),
 		cmocka_unit_test(checks_work_after_a_failure),
 		cmocka_unit_test(closing_a_context_logs_what_was_not_reported),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int n_failed = run_late_cases();
+	return n_failed + cmocka_run_group_tests(tests, NULL, NULL);
 }
