@@ -90,7 +90,7 @@ static tn_status check_input(struct check *check, int input, tn_array *gradient)
 	tn_status status = TN_OK;
 	if (!data || (gradient && !values))
 		status = tn_runtime_fail(check->rt, TN_OUT_OF_MEMORY, "gradient_check",
-					 "no memory for %zu bytes", size);
+					 "no host memory for %zu bytes", size);
 	if (!status)
 		status = tn_to_host(x, data, size);
 	if (!status && gradient)

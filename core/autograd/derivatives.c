@@ -98,7 +98,7 @@ static const struct derivative *add(struct table *table, const struct tn_program
 	struct derivative *derivative = tn_mem_zeroed(1, sizeof(*derivative));
 	if (!derivative) {
 		tn_program_destroy(gradient);
-		tn_fail(error, TN_OUT_OF_MEMORY, "differentiate", "no memory for a program");
+		tn_no_memory(error, "differentiate", NULL, "a program");
 		return NULL;
 	}
 	*derivative = (struct derivative){*bucket, program, wanted, gradient, 0};
@@ -140,8 +140,7 @@ tn_status tn_derivative_state(struct tn_runtime *rt, const struct tn_program *pr
 	struct tn_program *gradient;
 	tn_status status;
 	if (!table)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "differentiate",
-			       "no memory for the derivatives");
+		return tn_no_memory(error, "differentiate", NULL, "the derivatives");
 	if (find(table, program, 1u << i))
 		return TN_OK;
 	snprintf(with_dz, sizeof(with_dz), "%s dz", inputs);
@@ -162,7 +161,7 @@ const struct tn_program *tn_derivative_of(struct tn_runtime *rt, const char *ope
 	struct tn_error_info error;
 	struct table *table = table_of(rt);
 	if (!table) {
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for the derivatives");
+		tn_runtime_no_memory(rt, operation, "the derivatives");
 		return NULL;
 	}
 	const struct derivative *derivative = find_or_differentiate(table, program, wanted, &error);

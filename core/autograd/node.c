@@ -84,8 +84,7 @@ tn_status tn_tape_add_node(struct tn_tape *tape, uint32_t n_outputs, tn_array *c
 	for (uint32_t i = 0; inputs && i < request->n_inputs; i++)
 		inputs[i] = tn_entry_of(request->inputs[i]);
 	if (!node || !inputs || !saved || !state || !add_outputs(tape, node, n_outputs, outputs))
-		return tn_fail(error, TN_OUT_OF_MEMORY, request->operation,
-			       "no memory for the tape");
+		return tn_no_memory(error, request->operation, NULL, "the tape");
 	if (request->state_size)
 		memcpy(state, request->state, request->state_size);
 	node->operation = request->operation;

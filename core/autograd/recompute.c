@@ -75,8 +75,7 @@ static tn_array *leaf_of(struct tn_node *node, uint32_t i)
 		return view;
 	struct tn_entry *entry = tn_entry_add(node->tape, view);
 	if (!entry) {
-		tn_runtime_fail(tn_node_runtime(node), TN_OUT_OF_MEMORY, "recompute",
-				"no memory for the tape");
+		tn_runtime_no_memory(tn_node_runtime(node), "recompute", "the tape");
 		return NULL;
 	}
 	entry->is_needed = 1;
@@ -183,7 +182,7 @@ static tn_array *record(struct recomputed own, size_t n_inputs, tn_array *const 
 		return compute(&own, inputs);
 	own.draws = tn_mem_zeroed(1, sizeof(*own.draws));
 	if (!own.draws) {
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "recompute", "no memory to compute it again");
+		tn_runtime_no_memory(rt, "recompute", "what is computed again");
 		return NULL;
 	}
 	struct tn_node_request request = {.operation = "recompute",

@@ -174,8 +174,7 @@ static tn_status record(struct tn_tape *tape, const struct tn_node_options *o, i
 	char *name = tn_arena_take(&tape->arena, length);
 	const struct tn_node *before = tape->last;
 	if (!name)
-		return tn_runtime_fail(tape->runtime, TN_OUT_OF_MEMORY, o->name,
-				       "no memory for the tape");
+		return tn_runtime_no_memory(tape->runtime, o->name, "the tape");
 	memcpy(name, o->name, length);
 	request.operation = name;
 	struct tn_error_info error;

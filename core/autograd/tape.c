@@ -29,7 +29,7 @@ tn_tape *tn_tape_begin(tn_context *context)
 	}
 	struct tn_tape *tape = tn_mem_zeroed(1, sizeof(*tape));
 	if (!tape) {
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "tape_begin", "no memory for a tape");
+		tn_runtime_no_memory(rt, "tape_begin", "a tape");
 		return NULL;
 	}
 	tape->runtime = rt;
@@ -92,8 +92,7 @@ static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **
 		return TN_OK;
 	*entry = tn_entry_add(tape, array);
 	if (!*entry)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "tape_watch",
-				       "no memory for the tape");
+		return tn_runtime_no_memory(rt, "tape_watch", "the tape");
 	tn_array_hold(array);
 	(*entry)->is_leaf = 1;
 	return TN_OK;

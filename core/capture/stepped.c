@@ -198,8 +198,7 @@ static tn_status keep_draw(struct tn_draws *draws, const struct tn_scalar scalar
 		size_t room = draws->room ? 2 * draws->room : 4;
 		void *more = tn_mem_realloc(draws->scalars, room, sizeof(*draws->scalars));
 		if (!more)
-			return tn_fail(error, TN_OUT_OF_MEMORY, "random",
-				       "no host memory to keep a draw");
+			return tn_no_memory(error, "random", NULL, "a draw");
 		draws->scalars = more;
 		draws->room = room;
 	}

@@ -48,7 +48,7 @@ static tn_status copy_paths(struct tn_assembly *assembly, const struct tn_contex
 	}
 	if (assembly->plugin_paths && assembly->n_plugin_paths == n)
 		return TN_OK;
-	return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for the plugin paths");
+	return tn_no_memory(error, "context_open", NULL, "the plugin paths");
 }
 
 static tn_status open_registry(tn_context *context, const struct tn_context_options *options,
@@ -91,8 +91,7 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 		return status;
 	assembly->threads = tn_threads_create(settings.n_threads);
 	if (!assembly->threads)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
-			       "no memory for the threads");
+		return tn_no_memory(error, "context_open", NULL, "the threads");
 	rt->logger = &assembly->logger;
 	rt->threads = assembly->threads;
 	rt->fallback = settings.fallback;
@@ -100,14 +99,12 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 	rt->ledger_time = options->ledger_time != 0;
 	rt->random.seed = settings.seed;
 	if (tn_runtime_init(context))
-		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
-			       "no memory for the runtime");
+		return tn_no_memory(error, "context_open", NULL, "the runtime");
 	status = open_registry(context, options, error);
 	if (!status)
 		status = tn_context_open_devices(context, &settings, error);
 	if (!status && assembly->parameters.failed)
-		status = tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
-				 "no memory for the environment's variables");
+		status = tn_no_memory(error, "context_open", NULL, "the environment's variables");
 	return status;
 }
 
@@ -135,7 +132,7 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 		context->assembly = tn_mem_zeroed(1, sizeof(*context->assembly));
 	if (!context || !context->assembly) {
 		tn_mem_free(context);
-		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for a context");
+		return tn_no_memory(error, "context_open", NULL, "a context");
 	}
 	tn_parameters_init(&context->assembly->parameters);
 	status = open_all(context, &options, error);

@@ -108,8 +108,7 @@ static tn_status open_in_order(tn_context *context, struct tn_text *notice,
 		row->native_code = reason.native_code;
 		row->selected = 0;
 		if (!tn_report_set(&row->text, reason.text))
-			return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
-				       "no memory for the load report");
+			return tn_no_memory(error, "context_open", NULL, "the load report");
 	}
 	return error->status;
 }
@@ -124,7 +123,7 @@ static tn_status open_first(tn_context *context, struct tn_error_info *error)
 	if (!status && notice.failed)
 		status = TN_OUT_OF_MEMORY;
 	if (status == TN_OUT_OF_MEMORY && error->status != status)
-		tn_fail(error, status, "context_open", "no memory for the load report");
+		tn_no_memory(error, "context_open", NULL, "the load report");
 	tn_text_release(&notice);
 	return status;
 }
@@ -195,7 +194,7 @@ static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 	struct tn_runtime *rt = &context->runtime;
 	rt->lenders = tn_mem_zeroed(context->assembly->n_devices, sizeof(struct tn_device *));
 	if (!rt->lenders)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for lenders");
+		return tn_no_memory(error, "context_open", NULL, "the lenders");
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
 		struct tn_error_info reason;
@@ -220,8 +219,8 @@ tn_status tn_context_open_devices(tn_context *context, const struct tn_settings 
 	const struct tn_registry *registry = assembly->registry;
 	assembly->devices = tn_mem_zeroed(registry->n_choices, sizeof(*assembly->devices));
 	if (!assembly->devices)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open", "no memory for %zu devices",
-			       registry->n_choices);
+		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
+			       "no host memory for %zu devices", registry->n_choices);
 	for (size_t i = 0; i < registry->n_choices; i++) {
 		const struct tn_choice *choice = &registry->choices[i];
 		tn_status status = make_device(context, choice->backend, choice->index, settings,

@@ -156,7 +156,7 @@ tn_status tn_augment(const struct tn_augmentation *options, const struct tn_augm
 		return status;
 	float *scratch = tn_mem_zeroed(tn_augment_scratch(&plan), sizeof(*scratch));
 	if (!scratch)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a picture");
+		return tn_no_memory(error, OPERATION, NULL, "a picture");
 	size_t size = tn_augment_image_size(&plan);
 	for (uint32_t i = 0; i < batch.n && plan.per_image; i++)
 		tn_augment_image(&plan, batch.seed, batch.epoch,

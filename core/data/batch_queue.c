@@ -78,7 +78,7 @@ static tn_status allocate_data(const struct tn_batch_queue *queue, struct tn_bat
 	unsigned char *data = context ? tn_host_buffer_data(slot->buffer) : slot->memory;
 	if (!data)
 		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-			       "no memory for a batch of %u samples", queue->batch_size);
+			       "no host memory for a batch of %u samples", queue->batch_size);
 	memset(data, 0, size);
 	for (uint32_t i = 0; i < plan->n_fields; i++)
 		slot->data[i] = data + offsets[i];
@@ -103,7 +103,7 @@ static tn_status open_slot(const struct tn_batch_queue *queue, struct tn_batch_s
 		failed = !piece->scratch;
 	}
 	return failed ? tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-				"no memory for a batch of %u samples", queue->batch_size)
+				"no host memory for a batch of %u samples", queue->batch_size)
 		      : TN_OK;
 }
 
@@ -135,7 +135,7 @@ tn_status tn_batch_queue_open(struct tn_batch_queue *queue, const struct tn_batc
 			       tn_runtime_of(context)->error.text);
 	queue->slots = tn_mem_zeroed(queue->n_slots, sizeof(*queue->slots));
 	if (!queue->slots)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %u batches",
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no host memory for %u batches",
 			       queue->n_slots);
 	tn_status status = TN_OK;
 	for (uint32_t i = 0; i < queue->n_slots && !status; i++)

@@ -110,8 +110,8 @@ static tn_status take_weights(tn_data_loader *loader, const double *weights,
 	double sum = 0;
 	loader->until = tn_mem_zeroed((size_t)loader->n, sizeof(*loader->until));
 	if (!loader->until)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu weights",
-			       (unsigned long long)loader->n);
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
+			       "no host memory for %llu weights", (unsigned long long)loader->n);
 	for (uint64_t i = 0; i < loader->n; i++) {
 		if (!isfinite(weights[i]) || weights[i] < 0)
 			return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
@@ -141,7 +141,7 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 		return status;
 	tn_data_loader *loader = tn_mem_zeroed(1, sizeof(*loader));
 	if (!loader)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a loader");
+		return tn_no_memory(error, OPERATION, NULL, "a loader");
 	uint64_t n = dataset->count[part];
 	uint32_t prefetch = options.prefetch ? options.prefetch : DEFAULT_PREFETCH;
 	loader->context = options.context;
@@ -160,7 +160,8 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	loader->order = tn_mem_zeroed((size_t)n, sizeof(*loader->order));
 	if (!status && !loader->order)
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-				 "no memory for the order of %llu samples", (unsigned long long)n);
+				 "no host memory for the order of %llu samples",
+				 (unsigned long long)n);
 	/* The first batch is the largest, and so is this rank's part of it. */
 	uint32_t largest = share_size(loader, batch_at(loader, 0));
 	if (!status)

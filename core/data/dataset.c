@@ -41,7 +41,7 @@ tn_status tn_dataset_copy_parts(struct tn_dataset_raw *raw, const uint8_t *parts
 	}
 	raw->parts = tn_mem_alloc((size_t)n);
 	if (!raw->parts)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu parts",
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no host memory for %llu parts",
 			       (unsigned long long)n);
 	memcpy(raw->parts, parts, (size_t)n);
 	return TN_OK;
@@ -271,7 +271,7 @@ static tn_status copy_source(const struct tn_dataset_source *source, struct tn_d
 	raw->images = tn_mem_alloc((size_t)(raw->n * image_size));
 	raw->labels = tn_mem_alloc((size_t)raw->n * sizeof(*raw->labels));
 	if (!raw->images || !raw->labels)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu images",
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no host memory for %llu images",
 			       (unsigned long long)raw->n);
 	memcpy(raw->images, source->images, (size_t)(raw->n * image_size));
 	memcpy(raw->labels, source->labels, (size_t)raw->n * sizeof(*raw->labels));

@@ -341,7 +341,7 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 	/* The reader modifies the text. */
 	char *copy = tn_mem_copy_string(text);
 	if (!copy)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for the text");
+		return tn_no_memory(error, OPERATION, NULL, "the text");
 	reading.reader = (struct tn_json_reader){
 		.text = copy, .size = strlen(copy), .operation = OPERATION, .where = "text"};
 	int more = 1;

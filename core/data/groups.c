@@ -50,7 +50,7 @@ tn_status tn_group_samples(const struct tn_samples *samples, uint32_t field, uin
 	tn_status status = TN_OK;
 	if (!values || (!bytes && !own))
 		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION,
-				 "no memory for the values of field %u", field);
+				 "no host memory for the values of field %u", field);
 	if (!status && own)
 		status = read_all(samples, field, own, error);
 	if (!status) {

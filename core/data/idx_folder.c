@@ -162,7 +162,7 @@ static tn_status join_labels(const struct four *four, struct tn_dataset_raw *raw
 		return status;
 	raw->labels = tn_mem_zeroed((size_t)raw->n, sizeof(*raw->labels));
 	if (!raw->labels)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %llu labels",
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no host memory for %llu labels",
 			       (unsigned long long)raw->n);
 	uint64_t next = 0;
 	for (int i = 0; i < 2; i++) {
@@ -181,7 +181,7 @@ static tn_status join_images(struct four *four, struct tn_dataset_raw *raw,
 	size_t test = (size_t)four->images[1].array.size_bytes;
 	uint8_t *images = tn_mem_realloc(four->images[0].array.data, train + test, 1);
 	if (!images)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %zu bytes",
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no host memory for %zu bytes",
 			       train + test);
 	four->images[0].array.data = NULL;
 	memcpy(images + train, four->images[1].array.data, test);

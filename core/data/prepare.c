@@ -82,7 +82,7 @@ static tn_status enlarge(const struct tn_input_format *format, const struct tn_i
 	size_t size = (size_t)format->height * format->width;
 	uint8_t *plane = tn_mem_alloc((size_t)picture->width * picture->height);
 	if (!plane)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a picture");
+		return tn_no_memory(error, OPERATION, NULL, "a picture");
 	for (uint32_t c = 0; c < format->channels; c++) {
 		take_plane(picture, c, plane);
 		tn_enlarge_plane(format, plane, planes + c * size);
@@ -140,7 +140,7 @@ tn_status tn_input_format_apply(const struct tn_input_format *given, const struc
 	size_t n = (size_t)format.height * format.width;
 	uint8_t *planes = tn_mem_alloc(n * format.channels);
 	if (!planes)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for a picture");
+		return tn_no_memory(error, OPERATION, NULL, "a picture");
 	status = tn_prepare_picture(&format, image, invert, planes, error);
 	for (uint32_t c = 0; c < format.channels && !status; c++) {
 		for (size_t i = 0; i < n; i++)

@@ -55,7 +55,8 @@ static tn_status copy_field(const struct tn_field *field, uint32_t index, struct
 	*copy = *field;
 	copy->name = tn_mem_copy_string(name);
 	if (!copy->name)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for field %u", index);
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no host memory for field %u",
+			       index);
 	return TN_OK;
 }
 
@@ -72,7 +73,7 @@ tn_status tn_samples_create(uint64_t n, uint32_t n_fields, const struct tn_field
 			       fields ? n_fields : 0);
 	struct tn_samples *samples = tn_mem_zeroed(1, sizeof(*samples));
 	if (!samples)
-		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no memory for %u fields",
+		return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "no host memory for %u fields",
 			       n_fields);
 	atomic_init(&samples->references, 1);
 	samples->n = n;

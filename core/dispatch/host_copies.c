@@ -107,8 +107,8 @@ tn_status tn_host_copies_make(struct tn_host_copies *copies, struct tn_runtime *
 	copies->bytes = 0;
 	copies->call = tn_slot_copy(slot, call, NULL);
 	if (!copies->call)
-		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, tn_slots[slot].name,
-			       "no host memory for a copy of the call");
+		return tn_no_memory(&runtime->report, tn_slots[slot].name, NULL,
+				    "a copy of the call");
 	tn_slot_list(slot, copies->call, contents);
 	list_spans(copies);
 	for (uint32_t i = 0; i < copies->n_spans; i++)

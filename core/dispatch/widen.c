@@ -135,8 +135,8 @@ tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *rou
 	widened->route.call = NULL;
 	struct tn_call *call = tn_slot_copy(route->slot, route->call, NULL);
 	if (!call)
-		return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, tn_slots[route->slot].name,
-			       "no host memory for a copy of the call");
+		return tn_no_memory(&runtime->report, tn_slots[route->slot].name, NULL,
+				    "a copy of the call");
 	widened->route.call = call;
 	widened->route.dtype = TN_F32;
 	if (!route->arrays)

@@ -99,7 +99,7 @@ static tn_data_parallel *make(tn_module *module, tn_communicator *communicator,
 	int64_t *has_some = p ? tn_mem_zeroed(n, sizeof(*has_some)) : NULL;
 	if (!has_some) {
 		tn_mem_free(p);
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory");
+		tn_runtime_no_memory(rt, operation, NULL);
 		return NULL;
 	}
 	*p = (struct tn_data_parallel){

@@ -161,7 +161,7 @@ tn_status tn_communicator_open(tn_context *context, const struct tn_communicator
 		return status;
 	tn_communicator *made = tn_mem_zeroed(1, sizeof(*made));
 	if (!made)
-		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for a communicator");
+		return tn_no_memory(error, operation, NULL, "a communicator");
 	made->runtime = tn_runtime_of(context);
 	made->fork_generation = tn_fork_generation();
 	made->description.struct_size = sizeof(made->description);
@@ -174,8 +174,7 @@ tn_status tn_communicator_open(tn_context *context, const struct tn_communicator
 		status = open_chosen(made, context, &choice, error);
 	/* A variable that could not be read counts as not set. */
 	if (!status && context->assembly->parameters.failed)
-		status = tn_fail(error, TN_OUT_OF_MEMORY, operation,
-				 "no memory for the environment's variables");
+		status = tn_no_memory(error, operation, NULL, "the environment's variables");
 	tn_communicator_choice_release(&choice);
 	if (status)
 		tn_communicator_close(made);
@@ -205,7 +204,7 @@ tn_status tn_communicator_list(tn_context *context, tn_load_report **report,
 	}
 	tn_communicator_choice_release(&choice);
 	if (!status && unchosen.status && !tn_report_add_notice(*report, unchosen.text))
-		status = tn_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for the report");
+		status = tn_no_memory(error, operation, NULL, "the report");
 	if (status) {
 		tn_load_report_destroy(*report);
 		*report = NULL;

@@ -221,8 +221,8 @@ tn_status tn_communicator_start(tn_communicator *communicator,
 		return status;
 	tn_request *made = tn_mem_zeroed(1, sizeof(*made));
 	if (!made)
-		return tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, tn_collective_name(own.operation),
-				       "no host memory for a request");
+		return tn_runtime_no_memory(runtime, tn_collective_name(own.operation),
+					    "a request");
 	made->communicator = communicator;
 	take_operation(made, &own);
 	link_request(made);

@@ -131,7 +131,7 @@ static tn_status share_tasks(struct tn_threads *threads, struct tn_reduce_plan *
 		plan->partial = tn_mem_aligned((size_t)tasks * plan->partial_bytes, 64);
 		if (!plan->partial)
 			return tn_fail(call->error, TN_OUT_OF_MEMORY, operation,
-				       "no memory for %llu partial results of %zu bytes",
+				       "no host memory for %llu partial results of %zu bytes",
 				       (unsigned long long)tasks, plan->partial_bytes);
 	}
 	tn_parallel_for(tasks < 2 * grain ? NULL : threads, tasks,

@@ -126,7 +126,7 @@ tn_status tn_savez(tn_context *context, const char *path, int n, const char *con
 	struct tn_npz_array *members = tn_mem_zeroed((size_t)n + 1, sizeof(*members));
 	tn_error_reset(&error);
 	if (!elements || !members)
-		status = tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "savez", "no memory");
+		status = tn_runtime_no_memory(runtime, "savez", NULL);
 	if (!status)
 		status = fetch_all(n, names, arrays, elements, members);
 	if (!status) {

@@ -380,7 +380,7 @@ static tn_status take_classes(struct reader *reader, struct tn_error_info *error
 				       "nor given before, found '%.40s'",
 				       i, name ? name : "NULL");
 		if (!tn_csv_classes_insert(&reader->classes, name, place))
-			return tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "classes: no memory");
+			return tn_no_memory(error, OPERATION, "classes", NULL);
 	}
 	return TN_OK;
 }

@@ -140,7 +140,7 @@ tn_status tn_image_resample(const struct tn_image *image, uint32_t width, uint32
 		status = tn_image_allocate(&result, width, height, channels, "resize", error);
 	if (!status && (!make_windows(&columns, filter, image->width, width) ||
 			!make_windows(&rows, filter, image->height, height)))
-		status = tn_fail(error, TN_OUT_OF_MEMORY, OPERATION, "resize: no memory");
+		status = tn_no_memory(error, OPERATION, "resize", NULL);
 	if (!status) {
 		resample(&columns, image->data, image->height, image->width, channels, narrow.data);
 		resample(&rows, narrow.data, 1, image->height, (size_t)width * channels,

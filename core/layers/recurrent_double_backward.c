@@ -66,7 +66,7 @@ tn_status tn_recurrent_backward_again(struct tn_node *node, const tn_array *dy,
 	tn_array **all = tn_mem_zeroed(n, sizeof(tn_array *));
 	if (!all)
 		return tn_runtime_fail(tape->runtime, TN_OUT_OF_MEMORY, again->call.operation,
-				       "no memory for %zu states", n);
+				       "no host memory for %zu states", n);
 	tn_status status = run_again(again, n_states, all);
 	if (!status) {
 		tn_tape_mark_needed(tape, (struct tn_node *)(uintptr_t)newest);

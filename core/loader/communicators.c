@@ -82,7 +82,7 @@ tn_status tn_communicator_choose(const struct tn_registry_options *options, cons
 	*choice = (struct tn_communicator_choice){.was_asked = asked && *asked};
 	tn_status status = tn_rows_read_known(&loading, &choice->known);
 	if (status)
-		return tn_fail(error, status, "communicator_open", "no memory for the data files");
+		return tn_no_memory(error, "communicator_open", NULL, "the data files");
 	if (!choice->was_asked)
 		return choose_launched(choice, error);
 	if (!tn_search_is_name(asked, strlen(asked)))
@@ -134,7 +134,8 @@ static tn_status refuse_absent(const struct tn_communicator_choice *choice,
 	if (row->status != TN_NO_PLUGIN && row->packages[0])
 		tn_text_format(&text, "; its packages are %s", row->packages);
 	tn_status status = text.failed ? TN_OUT_OF_MEMORY : row->status;
-	tn_fail(error, status, "communicator_open", "%s", text.failed ? "no memory" : text.data);
+	tn_fail(error, status, "communicator_open", "%s",
+		text.failed ? "no host memory" : text.data);
 	error->native_code = row->native_code;
 	tn_text_release(&text);
 	return status;
@@ -183,7 +184,7 @@ tn_status tn_communicator_load(const struct tn_registry_options *options,
 	}
 	tn_mem_free(loading);
 	if (status == TN_OUT_OF_MEMORY)
-		tn_fail(error, status, "communicator_open", "no memory for the communicators");
+		tn_no_memory(error, "communicator_open", NULL, "the communicators");
 	if (status && loaded)
 		tn_plugin_destroy(&loaded->plugin, 1);
 	else if (plugin)

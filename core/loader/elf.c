@@ -122,7 +122,7 @@ static tn_status read_notes(const struct tn_elf_file *file, const Elf64_Phdr *se
 	uint64_t size = segment->p_filesz < MAX_NOTES ? segment->p_filesz : MAX_NOTES;
 	unsigned char *data = tn_mem_alloc(size);
 	if (!data)
-		return tn_fail(file->error, TN_OUT_OF_MEMORY, "inspect", "no memory for the notes");
+		return tn_no_memory(file->error, "inspect", NULL, "the notes");
 	tn_status status = tn_elf_read(file, segment->p_offset, data, size, "a note segment");
 	if (!status) {
 		int result = find_note(search, data, size, segment->p_align == 8 ? 8 : 4);

@@ -83,8 +83,7 @@ static tn_status read_entries(struct reader *reader, const Elf64_Phdr *segment)
 		return refuse_section(reader, "the dynamic section is too long");
 	reader->entries = tn_mem_zeroed(n + 1, sizeof(*reader->entries));
 	if (!reader->entries)
-		return tn_fail(reader->file.error, TN_OUT_OF_MEMORY, "inspect",
-			       "no memory for the dynamic section");
+		return tn_no_memory(reader->file.error, "inspect", NULL, "the dynamic section");
 	tn_status status = tn_elf_read(&reader->file, segment->p_offset, reader->entries,
 				       n * sizeof(*reader->entries), "the dynamic section");
 	while (!status && reader->n_entries < n &&
@@ -124,8 +123,7 @@ static tn_status read_strings(struct reader *reader)
 		return refuse_section(reader, "the string table is too long");
 	reader->strings = tn_mem_zeroed(1, (size_t)size + 1);
 	if (!reader->strings)
-		return tn_fail(reader->file.error, TN_OUT_OF_MEMORY, "inspect",
-			       "no memory for the string table");
+		return tn_no_memory(reader->file.error, "inspect", NULL, "the string table");
 	reader->n_strings = size;
 	return tn_elf_read(&reader->file, offset_of(reader, value_of(reader, DT_STRTAB)),
 			   reader->strings, (size_t)size, "the string table");
@@ -224,7 +222,7 @@ tn_status tn_elf_read_dynamic(int fd, struct tn_elf_dynamic *dynamic, name_funct
 {
 	struct reader *reader = tn_mem_zeroed(1, sizeof(*reader));
 	if (!reader)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "inspect", "no memory for a reader");
+		return tn_no_memory(error, "inspect", NULL, "a reader");
 	memset(dynamic, 0, sizeof(*dynamic));
 	tn_status status = tn_elf_open(&reader->file, fd, error);
 	if (!status)

@@ -259,7 +259,7 @@ static tn_status make_report(const struct probe *probe, const char *path, tn_loa
 	}
 	tn_text_release(&text);
 	if (!made)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "probe", "no memory for the report");
+		return tn_no_memory(error, "probe", NULL, "the report");
 	*report = made;
 	return TN_OK;
 }

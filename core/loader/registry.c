@@ -151,7 +151,7 @@ tn_status tn_registry_open(const struct tn_registry_options *options, struct tn_
 		tn_candidates_release(&loading->candidates);
 	}
 	if (status == TN_OUT_OF_MEMORY)
-		tn_fail(error, status, "load backends", "no memory for the registry");
+		tn_no_memory(error, "load backends", NULL, "the registry");
 	if (report && loading && loading->report)
 		*report = loading->report;
 	else if (loading)

@@ -39,7 +39,7 @@ tn_status tn_trust_check(const char *path, struct tn_error_info *error)
 {
 	char *part = tn_mem_copy_string(path);
 	if (!part)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "inspect", "no memory for a path");
+		return tn_no_memory(error, "inspect", NULL, "a path");
 	tn_status status = check_one(part, 0, error);
 	for (int level = 0; !status && part[1]; level++) {
 		char *slash = strrchr(part, '/');

@@ -52,7 +52,7 @@ tn_status tn_network_arena_make(const tn_module *module, tn_dtype dtype,
 		.n = n};
 	if (!arena->arrays.order || !arena->offsets || !arena->values || !arena->gradients)
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_build",
-				       "no memory for %zu parameters", n);
+				       "no host memory for %zu parameters", n);
 	place_weights(module, arena);
 	struct tn_arena_arrays *arrays = &arena->arrays;
 	arrays->values = hold(tn_zeros(module->context, dtype, 1, &arrays->size));

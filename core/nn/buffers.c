@@ -65,7 +65,7 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 	tn_mem_free(copy);
 	tn_mem_free(buffer);
 	return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
-			       "no memory for buffer '%s'", name);
+			       "no host memory for buffer '%s'", name);
 }
 
 tn_array *tn_module_own_buffer(const tn_module *module, const char *name)
@@ -138,7 +138,7 @@ tn_status tn_buffers_convert(tn_module *module, tn_dtype dtype)
 	tn_array **values = tn_mem_zeroed(n ? n : 1, sizeof(tn_array *));
 	if (!values)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_set_dtype",
-				       "no memory for %zu buffers", n);
+				       "no host memory for %zu buffers", n);
 	tn_status status = TN_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		const struct tn_buffer *buffer = module->buffer_listing[i].buffer;

@@ -66,7 +66,7 @@ static tn_status fill_values(tn_module *module, const struct tn_network_arena *a
 	float *values = tn_mem_zeroed(n, sizeof(*values));
 	if (!values)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_build",
-				       "no memory for %zu initial values", n);
+				       "no host memory for %zu initial values", n);
 	for (size_t i = 0; i < module->n_listing; i++) {
 		const struct tn_weight *weight = module->listing[i].weight;
 		int64_t row = weight->rank ? weight->size / weight->shape[0] : 1;

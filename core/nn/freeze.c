@@ -112,8 +112,8 @@ static tn_status fold_chain(tn_module *chain)
 		const tn_array *w = tn_module_own_parameter(conv, "weight");
 		conv->fold = tn_mem_zeroed(1, sizeof(*conv->fold));
 		if (!conv->fold)
-			return tn_runtime_fail(conv->runtime, TN_OUT_OF_MEMORY, "module_freeze",
-					       "no memory for folded weights");
+			return tn_runtime_no_memory(conv->runtime, "module_freeze",
+						    "folded weights");
 		conv->fold->norm = norm;
 		conv->fold->w = hold(tn_empty(conv->context, w->dtype, w->rank, w->shape));
 		conv->fold->b = hold(tn_empty(conv->context, w->dtype, 1, w->shape));
@@ -353,8 +353,7 @@ tn_status tn_module_freeze(tn_module *module)
 		return status;
 	module->frozen = tn_mem_zeroed(1, sizeof(*module->frozen));
 	if (!module->frozen)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_freeze",
-				       "no memory for a frozen network");
+		return tn_runtime_no_memory(rt, "module_freeze", "a frozen network");
 	module->frozen->is_repeatable = is_repeatable(module);
 	module->when_frozen = &functions;
 	status = at_home(module, freeze_tree);

@@ -23,8 +23,8 @@ tn_module *tn_module_make(tn_context *context, const struct tn_module_class *cla
 	if (!name) {
 		tn_mem_free(module);
 		if (!tn_runtime_ready(rt))
-			tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_create", "no memory for a %s",
-					class_->name);
+			tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_create",
+					"no host memory for a %s", class_->name);
 		if (class_->destroy)
 			class_->destroy(state);
 		return NULL;
@@ -66,8 +66,7 @@ tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class 
 		return NULL;
 	void *copy = tn_mem_alloc(state_size);
 	if (!copy) {
-		tn_runtime_fail(tn_runtime_of(context), TN_OUT_OF_MEMORY, class_->name,
-				"no memory for a module");
+		tn_runtime_no_memory(tn_runtime_of(context), class_->name, "a module");
 		return NULL;
 	}
 	if (state_size)
@@ -153,7 +152,7 @@ tn_status tn_module_add(tn_module *module, const char *name, tn_module *member)
 	}
 	if (!status)
 		status = tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
-					 "no memory for '%s'", name);
+					 "no host memory for '%s'", name);
 	tn_mem_free(copy);
 	if (tn_module_root(module) != member)
 		tn_module_destroy(member);

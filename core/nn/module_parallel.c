@@ -19,7 +19,7 @@ static tn_array **run_members(const tn_module *module, const tn_array *x)
 	tn_array **results = tn_mem_zeroed(n, sizeof(*results));
 	if (!results)
 		tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
-				"no memory for %zu results", n);
+				"no host memory for %zu results", n);
 	for (size_t i = 0; results && i < n; i++)
 		results[i] = tn_module_forward(module->members[i].module, x);
 	return results;

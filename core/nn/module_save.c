@@ -22,7 +22,7 @@ static tn_status write_file(const tn_module *module, const char *path, size_t n,
 	struct tn_tensor_source *tensors = tn_mem_zeroed(n, sizeof(*tensors));
 	struct tn_metadata_entry *metadata = tn_mem_zeroed(n_pairs, sizeof(*metadata));
 	tn_status status = TN_OUT_OF_MEMORY;
-	tn_fail(&error, status, "module_save", "no memory for the list of %zu tensors", n);
+	tn_fail(&error, status, "module_save", "no host memory for the list of %zu tensors", n);
 	if (tensors && metadata) {
 		for (size_t i = 0; i < n; i++) {
 			const struct tn_network_tensor tensor = tn_network_tensor_at(module, i);
@@ -59,7 +59,7 @@ tn_status tn_module_save(const tn_module *module, const char *path, size_t n_pai
 	char *values = tn_mem_alloc(size), *at = values;
 	if (!values)
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_save",
-				       "no memory for %zu bytes of parameters", size);
+				       "no host memory for %zu bytes of parameters", size);
 	for (size_t i = 0; i < n && !status; i++) {
 		const struct tn_network_tensor tensor = tn_network_tensor_at(module, i);
 		status = tn_to_host(tensor.value, at, tensor.size_bytes);

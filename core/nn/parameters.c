@@ -32,7 +32,7 @@ static int add_slot(tn_module *module, const char *name, struct tn_weight *weigh
 static tn_status no_memory(const tn_module *module, const char *name)
 {
 	return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
-			       "no memory for parameter '%s'", name);
+			       "no host memory for parameter '%s'", name);
 }
 
 /* A shape that may be wrong. */

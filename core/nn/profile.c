@@ -344,7 +344,7 @@ tn_profile *tn_profile_begin(tn_module *module, const struct tn_profile_options 
 		profile ? tn_mem_zeroed(TN_PROFILE_MARKS, sizeof(*marks)) : NULL;
 	if (!marks) {
 		tn_mem_free(profile);
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "profile_begin", "no memory for a profile");
+		tn_runtime_no_memory(rt, "profile_begin", "a profile");
 		return NULL;
 	}
 	profile->runtime = rt;
@@ -354,7 +354,7 @@ tn_profile *tn_profile_begin(tn_module *module, const struct tn_profile_options 
 	snprintf(profile->device, sizeof(profile->device), "%s", device->name);
 	if (make_rows(profile, module)) {
 		tn_profile_destroy(profile);
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "profile_begin", "no memory for its rows");
+		tn_runtime_no_memory(rt, "profile_begin", "the rows of a profile");
 		return NULL;
 	}
 	if (start_clock(profile, &error)) {

@@ -325,7 +325,8 @@ tn_status tn_profile_save_trace(const tn_profile *profile, const char *path)
 	char *trace = tn_profile_trace(profile);
 	if (!trace)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "profile_save_trace",
-				       "no memory for the text of %zu calls", profile->n_events);
+				       "no host memory for the text of %zu calls",
+				       profile->n_events);
 	status = tn_new_file_begin(&file, path, "profile_save_trace", &error);
 	if (!status) {
 		status = tn_new_file_write(&file, trace, strlen(trace), &error);

@@ -102,7 +102,7 @@ static tn_status make_rows(tn_summary *summary, tn_module *module)
 	summary->names = tn_mem_alloc(size);
 	if (!summary->rows || !summary->names)
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_summary",
-				       "no memory for %zu rows", summary->n);
+				       "no host memory for %zu rows", summary->n);
 	for (size_t i = 0; i < summary->n; i++) {
 		const struct tn_named_module *named = &module->module_listing[i];
 		struct tn_summary_row *row = &summary->rows[i];
@@ -197,7 +197,7 @@ static tn_status run_forward(tn_summary *summary, tn_module *module)
 	unsigned char *modes = tn_mem_alloc(summary->n);
 	if (!modes)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_summary",
-				       "no memory for the modes of %zu modules", summary->n);
+				       "no host memory for the modes of %zu modules", summary->n);
 	for (size_t i = 0; i < summary->n; i++)
 		modes[i] = module->module_listing[i].module->training != 0;
 	tn_module_set_training(module, 0);
@@ -216,8 +216,7 @@ static tn_status run_forward(tn_summary *summary, tn_module *module)
 	rt->random = random;
 	tn_mem_free(modes);
 	if (!status && summary->watch.failed)
-		status = tn_runtime_fail(rt, summary->watch.failed, "module_summary",
-					 "no memory for the modules that run");
+		status = tn_runtime_no_memory(rt, "module_summary", "the modules that run");
 	add_members(summary);
 	return status;
 }
@@ -267,7 +266,7 @@ tn_summary *tn_summary_create(tn_module *module, const struct tn_summary_options
 		return NULL;
 	tn_summary *summary = tn_mem_zeroed(1, sizeof(*summary));
 	if (!summary) {
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_summary", "no memory for a summary");
+		tn_runtime_no_memory(rt, "module_summary", "a summary");
 		return NULL;
 	}
 	memcpy(summary->shape, o.shape ? o.shape : summary->shape,

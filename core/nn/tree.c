@@ -199,8 +199,8 @@ tn_status tn_module_list(const tn_module *module)
 		return TN_OK;
 	if (!list_tree(list, list, "")) {
 		free_listing(list);
-		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, module->class_name,
-				       "no memory for the list of parameters");
+		return tn_runtime_no_memory(module->runtime, module->class_name,
+					    "the list of parameters");
 	}
 	list->listed = 1;
 	return TN_OK;

@@ -219,7 +219,7 @@ tn_average *tn_average_create(tn_module *module, const struct tn_average_options
 		return NULL;
 	tn_average *average = tn_mem_zeroed(1, sizeof(*average));
 	if (!average) {
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for the averages");
+		tn_runtime_no_memory(rt, operation, "the averages");
 		return NULL;
 	}
 	average->module = module;
@@ -274,8 +274,8 @@ tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_vie
 	if (!average->views)
 		average->views = tn_mem_zeroed(module->n_listing, sizeof(*average->views));
 	if (!average->views)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for %zu views",
-				       module->n_listing);
+		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation,
+				       "no host memory for %zu views", module->n_listing);
 	const struct tn_named_weight *named = &module->listing[index];
 	if (!average->views[index])
 		average->views[index] = tn_view_weight(module, average->values, named->weight);

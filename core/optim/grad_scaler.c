@@ -85,7 +85,7 @@ tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 		return NULL;
 	tn_grad_scaler *scaler = tn_mem_zeroed(1, sizeof(*scaler));
 	if (!scaler) {
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for a scaler");
+		tn_runtime_no_memory(rt, operation, "a scaler");
 		return NULL;
 	}
 	scaler->module = module;
@@ -210,7 +210,7 @@ static tn_status read_found(tn_grad_scaler *scaler)
 	float *found = tn_mem_zeroed(n, sizeof(*found));
 	if (!found)
 		return tn_runtime_fail(scaler->module->runtime, TN_OUT_OF_MEMORY, "grad_scaler",
-				       "no memory for %zu numbers", n);
+				       "no host memory for %zu numbers", n);
 	tn_status status = tn_to_host(scaler->found, found, n * sizeof(*found));
 	scaler->is_read = !status;
 	scaler->is_found = 0;

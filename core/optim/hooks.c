@@ -109,7 +109,7 @@ static tn_status make_mask(tn_optimizer *optimizer)
 	uint8_t *values = tn_mem_zeroed((size_t)module->arena.size, 1);
 	if (!values)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "optimizer_set_gradient_noise",
-				       "no memory for %lld elements",
+				       "no host memory for %lld elements",
 				       (long long)module->arena.size);
 	for (size_t i = 0; i < module->n_listing; i++) {
 		const struct tn_weight *weight = module->listing[i].weight;

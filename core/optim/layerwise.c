@@ -46,7 +46,7 @@ tn_status tn_layerwise_open(tn_optimizer *optimizer)
 	tn_status status = TN_OK;
 	if (!places || !n_rows)
 		status = tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
-					 "no memory for %lld rows", (long long)n);
+					 "no host memory for %lld rows", (long long)n);
 	for (size_t place = 0; place < module->n_listing && !status; place++) {
 		const struct tn_weight *weight = module->listing[module->arena.order[place]].weight;
 		for (int64_t i = 0; i < weight->size; i += ROW, n_rows[place]++)

@@ -93,7 +93,7 @@ static tn_status parse_plain(tn_optimizer *optimizer, struct tn_error_info *erro
 		return parse_text(optimizer, rule->text, operands, &optimizer->program, error);
 	char *text = tn_masters_text(operands->first, rule->text);
 	if (!text)
-		return tn_fail(error, TN_OUT_OF_MEMORY, rule->name, "no memory for a program");
+		return tn_no_memory(error, rule->name, NULL, "a program");
 	tn_status status = parse_text(optimizer, text, operands, &optimizer->program, error);
 	tn_mem_free(text);
 	return status;
@@ -130,7 +130,7 @@ static tn_status parse_layerwise(tn_optimizer *optimizer, struct tn_error_info *
 	}
 	char *whole = tn_text_take(&text);
 	if (!whole)
-		return tn_fail(error, TN_OUT_OF_MEMORY, rule->name, "no memory for a program");
+		return tn_no_memory(error, rule->name, NULL, "a program");
 	status = parse_text(optimizer, whole, &update, &optimizer->program, error);
 	tn_mem_free(whole);
 	return status;
@@ -161,8 +161,7 @@ static tn_status make_parts(tn_optimizer *optimizer, const void *options, size_t
 	struct tn_error_info error;
 	optimizer->options = tn_mem_alloc(size);
 	if (!optimizer->options)
-		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, optimizer->rule->name,
-				       "no memory for the optimizer");
+		return tn_runtime_no_memory(rt, optimizer->rule->name, "the optimizer");
 	memcpy(optimizer->options, options, size);
 	while (optimizer->rule->states[optimizer->n_states])
 		optimizer->n_states++;
@@ -195,7 +194,7 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 	if (!optimizer || !settings) {
 		tn_mem_free(optimizer);
 		tn_mem_free(settings);
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, rule->name, "no memory for the optimizer");
+		tn_runtime_no_memory(rt, rule->name, "the optimizer");
 		return NULL;
 	}
 	for (size_t i = 0; i < module->n_listing; i++)
@@ -405,8 +404,8 @@ static tn_status step_layerwise(tn_optimizer *optimizer, const struct tn_scalar 
 	size_t next = 0, n = 0;
 	struct pending_run *runs = tn_mem_zeroed(module->n_listing + 1, sizeof(*runs));
 	if (!runs)
-		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, optimizer->rule->name,
-				       "no memory for the runs of a step");
+		return tn_runtime_no_memory(module->runtime, optimizer->rule->name,
+					    "the runs of a step");
 	tn_status status = tn_masters_update(optimizer);
 	if (!status)
 		status = tn_layerwise_begin(optimizer, &step);

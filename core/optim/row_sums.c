@@ -42,7 +42,7 @@ static tn_status add_level(struct tn_row_sums *sums, tn_context *context, size_t
 	int32_t *members = tn_mem_alloc((size_t)size * sizeof(*members));
 	if (!members)
 		return tn_runtime_fail(tn_runtime_of(context), TN_OUT_OF_MEMORY, "optimizer",
-				       "no memory for the groups of %lld rows",
+				       "no host memory for the groups of %lld rows",
 				       (long long)n_before);
 	for (size_t i = 0; i < n; i++) {
 		const int64_t room = groups_of(counts[i]) * GROUP;

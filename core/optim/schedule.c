@@ -244,7 +244,7 @@ tn_schedule *tn_schedule_create(tn_optimizer *optimizer, const struct tn_schedul
 	if (!schedule || !milestones) {
 		tn_mem_free(schedule);
 		tn_mem_free(milestones);
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "schedule", "no memory for the schedule");
+		tn_runtime_no_memory(rt, "schedule", "the schedule");
 		return NULL;
 	}
 	if (o.n_milestones)

@@ -112,7 +112,7 @@ tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 		optimizer->views = tn_mem_zeroed(module->n_listing, sizeof(*optimizer->views));
 	if (!optimizer->views)
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation,
-				       "no memory for the views of %zu parameters",
+				       "no host memory for the views of %zu parameters",
 				       module->n_listing);
 	tn_array **own = &optimizer->views[number].states[state];
 	if (!*own)

@@ -28,7 +28,7 @@ tn_status tn_builder_init(struct tn_builder *builder, const char *operation,
 	char *memory = tn_mem_alloc(bits + values + slots);
 	if (!memory)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation,
-			       "no memory for a builder of %zu bytes", bits + values + slots);
+			       "no host memory for a builder of %zu bytes", bits + values + slots);
 	builder->memory = memory;
 	builder->operation = operation;
 	builder->bits = (uint64_t *)memory;
@@ -207,7 +207,7 @@ tn_status tn_builder_finish(struct tn_builder *builder, uint32_t n_inputs, uint3
 	struct walk *walk = tn_mem_alloc(sizeof(*walk));
 	if (!walk)
 		return tn_fail(error, TN_OUT_OF_MEMORY, builder->operation,
-			       "no memory for %zu bytes", sizeof(*walk));
+			       "no host memory for %zu bytes", sizeof(*walk));
 	struct tn_program_parts parts = {
 		.n_inputs = n_inputs, .n_scalars = n_scalars, .n_outputs = n_outputs};
 	walk->builder = builder;

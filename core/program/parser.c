@@ -607,8 +607,7 @@ static tn_status parse_text(const char *text, const struct tn_program_names *nam
 	if (parser.scope.bindings)
 		status = parse_program(&parser, names, program, results);
 	else
-		status =
-			tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION, "no memory for names");
+		status = tn_no_memory(error, TN_PARSE_OPERATION, NULL, "names");
 	tn_mem_free(parser.scope.bindings);
 	tn_builder_release(&parser.builder);
 	return status;
@@ -646,8 +645,7 @@ tn_status tn_program_parse_typed(const char *text, const struct tn_program_names
 			       "the text is longer than %d bytes", TN_PROGRAM_MAX_TEXT);
 	locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!locale)
-		return tn_fail(error, TN_OUT_OF_MEMORY, TN_PARSE_OPERATION,
-			       "no memory for a locale");
+		return tn_no_memory(error, TN_PARSE_OPERATION, NULL, "a locale");
 	status = parse_text(text, &own, locale, program, results, error);
 	freelocale(locale);
 	return status;

@@ -31,7 +31,7 @@ tn_status tn_program_create(const struct tn_program_parts *parts, const char *op
 	size_t n_bytes = COUNTS_SIZE + constants_size + OUTPUTS_SIZE + instructions_size;
 	struct tn_program *made = tn_mem_alloc(sizeof(*made) + n_bytes);
 	if (!made)
-		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for %zu bytes",
+		return tn_fail(error, TN_OUT_OF_MEMORY, operation, "no host memory for %zu bytes",
 			       sizeof(*made) + n_bytes);
 	char *bytes = (char *)(made + 1);
 	char *constants = bytes + COUNTS_SIZE;

@@ -104,7 +104,7 @@ static tn_status list_wrong(struct tn_assertion *a, const tn_array *right)
 	if (a->wrong)
 		return TN_OK;
 	return tn_runtime_fail(a->runtime, TN_OUT_OF_MEMORY, a->operation,
-			       "no memory for the places of %" PRId64 " elements", a->n);
+			       "no host memory for the places of %" PRId64 " elements", a->n);
 }
 
 static tn_status fetch(struct tn_assertion *a)

@@ -54,8 +54,7 @@ static char *end_text(struct tn_text *text, const struct tn_assertion *a)
 		status = put_array(text, a, 1);
 	char *string = status ? NULL : tn_text_take(text);
 	if (!status && !string)
-		tn_runtime_fail(a->runtime, TN_OUT_OF_MEMORY, a->operation,
-				"no memory for the text");
+		tn_runtime_no_memory(a->runtime, a->operation, "the text");
 	tn_text_release(text);
 	return string;
 }

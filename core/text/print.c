@@ -196,7 +196,7 @@ static char *finish(struct tn_text *text, const char *operation, const tn_array 
 	char *string = status ? NULL : tn_text_take(text);
 	if (!status && !string)
 		tn_runtime_fail(a->runtime, TN_OUT_OF_MEMORY, operation,
-				"no memory for the text of %" PRId64 " elements", a->size);
+				"no host memory for the text of %" PRId64 " elements", a->size);
 	tn_text_release(text);
 	return string;
 }

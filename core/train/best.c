@@ -63,8 +63,7 @@ tn_status tn_best_make(struct tn_best *best)
 		return TN_OK;
 	tn_best_release(best);
 	return rt->error.status ? rt->error.status
-				: tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "trainer",
-						  "no memory for the best weights");
+				: tn_runtime_no_memory(rt, "trainer", "the best weights");
 }
 
 tn_status tn_best_get(const struct tn_best *best, size_t i, void *data, size_t size)

@@ -162,7 +162,7 @@ static tn_status match(struct loading *loading, const struct tn_checkpoint_own *
 	loading->is_used = tn_mem_zeroed(n_tensors, sizeof(*loading->is_used));
 	if (!loading->sources || !loading->is_used)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation,
-			       "%s: no host memory for a list of %zu tensors",
+			       "%s: no memory for a list of %zu tensors",
 			       tn_file_label(loading->path), n_tensors);
 	for (size_t i = 0; i < items->n_texts; i++)
 		match_text(loading, &items->texts[i]);
@@ -190,7 +190,7 @@ static tn_status read_values(struct loading *loading, struct tn_error_info *erro
 	loading->values = tn_mem_alloc(size);
 	if (!loading->values)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation,
-			       "%s: no host memory for %zu bytes of tensors",
+			       "%s: no memory for %zu bytes of tensors",
 			       tn_file_label(loading->path), size);
 	for (size_t i = 0; i < items->n && !status; i++) {
 		const struct source *source = &loading->sources[i];

@@ -80,7 +80,7 @@ static tn_status write_file(struct saving *saving, const char *text, struct tn_e
 	saving->metadata = tn_mem_zeroed(n_metadata, sizeof(*saving->metadata));
 	if (!saving->buffer || !saving->fetching || !saving->sources || !saving->metadata)
 		return tn_fail(error, TN_OUT_OF_MEMORY, operation,
-			       "%s: no host memory for a tensor of %zu bytes and a list of %zu",
+			       "%s: no memory for a tensor of %zu bytes and a list of %zu",
 			       tn_file_label(saving->path), largest, items->n);
 	for (size_t i = 0; i < items->n; i++) {
 		struct tn_checkpoint_item *item = &items->items[i];

@@ -31,7 +31,7 @@ static void *begin_sums(void *user, tn_context *context)
 	tn_metric *metric = user;
 	struct tn_metric_sums *sums = tn_mem_zeroed(1, sizeof(*sums));
 	if (!sums) {
-		tn_runtime_fail(metric->runtime, TN_OUT_OF_MEMORY, operation, "no memory");
+		tn_runtime_no_memory(metric->runtime, operation, "the sums of a metric");
 		return NULL;
 	}
 	sums->context = context;
@@ -175,7 +175,7 @@ static tn_metric *make(tn_context *context, const struct tn_metric_class *class_
 	if (metric && metric->class_.name)
 		return metric;
 	tn_mem_free(metric);
-	tn_runtime_fail(tn_runtime_of(context), TN_OUT_OF_MEMORY, operation, "no memory");
+	tn_runtime_no_memory(tn_runtime_of(context), operation, "a metric");
 	return NULL;
 }
 

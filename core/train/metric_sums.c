@@ -155,7 +155,7 @@ static tn_status read_arrays(const struct tn_metric_sums *sums, double *const *a
 static tn_status no_memory(const struct tn_metric_sums *sums, size_t size)
 {
 	return tn_runtime_fail(tn_runtime_of(sums->context), TN_OUT_OF_MEMORY, operation,
-			       "no memory for %zu sums", size);
+			       "no host memory for %zu sums", size);
 }
 
 tn_status tn_metric_sums_value(const struct tn_metric_sums *sums, double *value)

@@ -204,7 +204,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 	if (!t || (o.monitor && !monitor)) {
 		tn_mem_free(t);
 		tn_mem_free(monitor);
-		tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation, "no memory for a trainer");
+		tn_runtime_no_memory(rt, operation, "a trainer");
 		return NULL;
 	}
 	set_defaults(&o);

@@ -300,7 +300,7 @@ static void memory_that_runs_out_is_reported(void **state)
 		if (!status)
 			break;
 		assert_int_equal(status, TN_OUT_OF_MEMORY);
-		assert_contains(error.text, "no memory");
+		assert_contains(error.text, "no host memory for");
 		failures++;
 	}
 	assert_true(failures >= 7);
