@@ -102,8 +102,8 @@ static tn_array *gate(const tn_array *pre, int64_t k)
 	return tn_slice(pre, 1, k * hidden, (k + 1) * hidden, 1);
 }
 
-static int advance_again(const struct tn_recurrent_call *call, const tn_array *gates,
-			 const tn_array *of_h, tn_array *states[TN_RECURRENT_STATES])
+static int advance_unrolled(const struct tn_recurrent_call *call, const tn_array *gates,
+			    const tn_array *of_h, tn_array *states[TN_RECURRENT_STATES])
 {
 	const tn_array *pre = call->b_hh ? tn_add(of_h, call->b_hh) : of_h;
 	if (!pre)
@@ -115,27 +115,27 @@ static int advance_again(const struct tn_recurrent_call *call, const tn_array *g
 	return states[0] != NULL;
 }
 
-static tn_status backward_again(struct tn_node *node, const tn_array *dy)
+static tn_status double_backward(struct tn_node *node, const tn_array *dy)
 {
 	const struct gru_state *state = node->state;
 	const struct tn_saved *saved = node->saved;
-	const struct tn_recurrent_again again = {.call = {.operation = "gru",
-							  .gates = N_GATES,
-							  .x = saved[SAVED_X].array,
-							  .w_ih = saved[SAVED_W_IH].array,
-							  .w_hh = saved[SAVED_W_HH].array,
-							  .b_hh = saved[SAVED_B_HH].array,
-							  .options.reverse = state->reverse},
-						 .bias = saved[SAVED_B_IH].array,
-						 .h0 = saved[SAVED_H0].array,
-						 .advance = advance_again};
-	return tn_recurrent_backward_again(node, dy, &again);
+	const struct tn_recurrent_unrolled unrolled = {.call = {.operation = "gru",
+								.gates = N_GATES,
+								.x = saved[SAVED_X].array,
+								.w_ih = saved[SAVED_W_IH].array,
+								.w_hh = saved[SAVED_W_HH].array,
+								.b_hh = saved[SAVED_B_HH].array,
+								.options.reverse = state->reverse},
+						       .bias = saved[SAVED_B_IH].array,
+						       .h0 = saved[SAVED_H0].array,
+						       .advance = advance_unrolled};
+	return tn_recurrent_double_backward(node, dy, &unrolled);
 }
 
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	if (tn_node_records(node))
-		return backward_again(node, dy);
+		return double_backward(node, dy);
 	const struct gru_state *state = node->state;
 	const tn_array *out = node->saved[SAVED_OUT].array, *h0 = node->saved[SAVED_H0].array;
 	tn_context *context = tn_array_context(dy);

@@ -11,7 +11,7 @@
 enum { TN_RECURRENT_STATES = 2 };
 
 /* A layer whose steps are to be computed again, by recorded operations. */
-struct tn_recurrent_again {
+struct tn_recurrent_unrolled {
 	struct tn_recurrent_call call;
 	const tn_array *bias; /* of the gates' parts from x; NULL: none */
 	const tn_array *h0;   /* the states before the first step */
@@ -24,7 +24,7 @@ struct tn_recurrent_again {
 
 /* Runs the steps again on the tape, and walks back over them.  Their nodes stay: the gradients
  * depend on them. */
-tn_status tn_recurrent_backward_again(struct tn_node *node, const tn_array *dy,
-				      const struct tn_recurrent_again *again);
+tn_status tn_recurrent_double_backward(struct tn_node *node, const tn_array *dy,
+				       const struct tn_recurrent_unrolled *unrolled);
 
 #endif
