@@ -80,7 +80,7 @@ tn_status tn_communicator_choose(const struct tn_registry_options *options, cons
 	const char *source = name ? "communicator" : "TENON_COMMUNICATOR";
 	const char *asked = name ? name : variable;
 	*choice = (struct tn_communicator_choice){.was_asked = asked && *asked};
-	tn_status status = tn_rows_read_known(&loading, &choice->known);
+	tn_status status = tn_report_rows_read_known(&loading, &choice->known);
 	if (status)
 		return tn_no_memory(error, "communicator_open", NULL, "the data files");
 	if (!choice->was_asked)
@@ -145,7 +145,7 @@ static tn_status load_all(struct tn_loading *loading, const struct tn_communicat
 			  struct tn_communicator_plugin **plugin, struct tn_error_info *error)
 {
 	int is_none = !strcmp(choice->name, "none");
-	tn_status status = tn_rows_read_simulation(loading, error);
+	tn_status status = tn_report_rows_read_simulation(loading, error);
 	if (status)
 		return status;
 	snprintf(loading->selection.named[0].name, sizeof(loading->selection.named[0].name), "%s",
@@ -154,13 +154,13 @@ static tn_status load_all(struct tn_loading *loading, const struct tn_communicat
 	loading->report = tn_report_create(&tn_communicator_kind, choice->name);
 	if (!loading->report)
 		return TN_OUT_OF_MEMORY;
-	status = tn_rows_add_candidates(loading);
+	status = tn_report_rows_add_candidates(loading);
 	if (!status)
 		status = load_chosen(loading, choice->name, plugin);
 	if (!status)
-		status = tn_rows_add_known(loading, &choice->known);
+		status = tn_report_rows_add_known(loading, &choice->known);
 	if (!status && !is_none)
-		status = tn_rows_add_asked(loading, choice->name, 1);
+		status = tn_report_rows_add_asked(loading, choice->name, 1);
 	if (status || !plugin || is_none)
 		return status;
 	return *plugin ? TN_OK : refuse_absent(choice, loading->report, error);

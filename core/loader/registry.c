@@ -36,7 +36,7 @@ static tn_status read_selection(struct tn_loading *loading, struct tn_error_info
 		text = NULL;
 	tn_status status = tn_selection_parse(text, loading->source, &loading->selection, error);
 	if (!status)
-		status = tn_rows_read_simulation(loading, error);
+		status = tn_report_rows_read_simulation(loading, error);
 	if (status)
 		return status;
 	if (options->required && loading->selection.n_named)
@@ -101,9 +101,9 @@ static void log_ignored(const struct tn_registry_options *options)
 static tn_status add_simulated(struct tn_loading *loading, const char *name)
 {
 	int is_communicator;
-	tn_status status =
-		tn_rows_has_data_file(loading, &tn_communicator_kind, name, &is_communicator);
-	return status || is_communicator ? status : tn_rows_add_asked(loading, name, 0);
+	tn_status status = tn_report_rows_has_data_file(loading, &tn_communicator_kind, name,
+							&is_communicator);
+	return status || is_communicator ? status : tn_report_rows_add_asked(loading, name, 0);
 }
 
 static tn_status open_registry(struct tn_loading *loading, struct tn_registry *registry,
@@ -112,19 +112,19 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 	struct tn_known_list known = {0};
 	tn_status status = read_selection(loading, error);
 	if (!status)
-		status = tn_rows_add_candidates(loading);
+		status = tn_report_rows_add_candidates(loading);
 	if (!status && loading->options->probe_ms)
 		status = probe_candidates(loading, error);
 	else if (!status)
 		status = load_candidates(loading, registry);
 	if (!status && !loading->options->paths_only)
-		status = tn_rows_read_known(loading, &known);
+		status = tn_report_rows_read_known(loading, &known);
 	if (!status)
-		status = tn_rows_add_known(loading, &known);
+		status = tn_report_rows_add_known(loading, &known);
 	for (size_t i = 0; !status && i < loading->simulation.n; i++)
 		status = add_simulated(loading, loading->simulation.faults[i].name);
 	for (size_t i = 0; !status && i < loading->selection.n_named; i++)
-		status = tn_rows_add_asked(loading, loading->selection.named[i].name, 1);
+		status = tn_report_rows_add_asked(loading, loading->selection.named[i].name, 1);
 	if (!status)
 		log_ignored(loading->options);
 	if (!status && !loading->options->probe_ms)

@@ -17,7 +17,7 @@
 #include "loader/report.h"
 #include "paths.h"
 
-tn_status tn_rows_read_simulation(struct tn_loading *loading, struct tn_error_info *error)
+tn_status tn_report_rows_read_simulation(struct tn_loading *loading, struct tn_error_info *error)
 {
 	const char *simulate = tn_parameter_read(
 		loading->options->parameters, "TENON_SIMULATE",
@@ -28,7 +28,7 @@ tn_status tn_rows_read_simulation(struct tn_loading *loading, struct tn_error_in
 				   &loading->simulation, error);
 }
 
-tn_status tn_rows_add_candidates(struct tn_loading *loading)
+tn_status tn_report_rows_add_candidates(struct tn_loading *loading)
 {
 	tn_status status = tn_search(loading->options, loading->kind, &loading->candidates);
 	for (size_t i = 0; !status && i < loading->candidates.n; i++) {
@@ -81,7 +81,7 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 	return done ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-tn_status tn_rows_add_known(struct tn_loading *loading, const struct tn_known_list *known)
+tn_status tn_report_rows_add_known(struct tn_loading *loading, const struct tn_known_list *known)
 {
 	tn_status status = TN_OK;
 	for (size_t i = 0; !status && i < known->n; i++) {
@@ -104,7 +104,7 @@ tn_status tn_rows_add_known(struct tn_loading *loading, const struct tn_known_li
 	return status;
 }
 
-tn_status tn_rows_add_asked(struct tn_loading *loading, const char *name, int guess)
+tn_status tn_report_rows_add_asked(struct tn_loading *loading, const char *name, int guess)
 {
 	const struct tn_load_report *report = loading->report;
 	if (tn_load_report_find(report, name))
@@ -128,8 +128,9 @@ static void add_data_folder(struct tn_text *text, struct tn_parameters *paramete
 	tn_text_format(text, "%s/%ss.d", variable ? variable : TN_DATA_DIR, kind->name);
 }
 
-tn_status tn_rows_has_data_file(const struct tn_loading *loading, const struct tn_plugin_kind *kind,
-				const char *name, int *has)
+tn_status tn_report_rows_has_data_file(const struct tn_loading *loading,
+				       const struct tn_plugin_kind *kind, const char *name,
+				       int *has)
 {
 	struct tn_text path;
 	tn_text_init(&path);
@@ -141,7 +142,7 @@ tn_status tn_rows_has_data_file(const struct tn_loading *loading, const struct t
 	return status;
 }
 
-tn_status tn_rows_read_known(const struct tn_loading *loading, struct tn_known_list *known)
+tn_status tn_report_rows_read_known(const struct tn_loading *loading, struct tn_known_list *known)
 {
 	const struct tn_registry_options *options = loading->options;
 	struct tn_text folder;

@@ -10,20 +10,21 @@
 #include "loader/load.h"
 
 /* Reads TENON_SIMULATE.  TN_FORMAT. */
-tn_status tn_rows_read_simulation(struct tn_loading *loading, struct tn_error_info *error);
+tn_status tn_report_rows_read_simulation(struct tn_loading *loading, struct tn_error_info *error);
 
 /* Searches, and adds a row for each candidate.  TN_OUT_OF_MEMORY, here and below. */
-tn_status tn_rows_add_candidates(struct tn_loading *loading);
+tn_status tn_report_rows_add_candidates(struct tn_loading *loading);
 
 /* *has: is there a file of that name among the data files of `kind`? */
-tn_status tn_rows_has_data_file(const struct tn_loading *loading, const struct tn_plugin_kind *kind,
-				const char *name, int *has);
+tn_status tn_report_rows_has_data_file(const struct tn_loading *loading,
+				       const struct tn_plugin_kind *kind, const char *name,
+				       int *has);
 /* Reads the data files of the kind. */
-tn_status tn_rows_read_known(const struct tn_loading *loading, struct tn_known_list *known);
+tn_status tn_report_rows_read_known(const struct tn_loading *loading, struct tn_known_list *known);
 /* Copies the texts of data files to the rows of their names, and adds missing rows. */
-tn_status tn_rows_add_known(struct tn_loading *loading, const struct tn_known_list *known);
+tn_status tn_report_rows_add_known(struct tn_loading *loading, const struct tn_known_list *known);
 /* Adds a row for a name that only the user's selection contains.  `guess`: suggest the name most
  * like it of all that have a row. */
-tn_status tn_rows_add_asked(struct tn_loading *loading, const char *name, int guess);
+tn_status tn_report_rows_add_asked(struct tn_loading *loading, const char *name, int guess);
 
 #endif
