@@ -30,7 +30,7 @@ static tn_status find(const tn_array *a, double *found)
 {
 	static const struct tn_formula mark = {.text = "mark = x - x == 0 ? f32(0) : f32(1)",
 					       .inputs = "x"};
-	tn_array *marks = tn_formula_mapped(&mark, &a, NULL);
+	tn_array *marks = tn_formula_map_number(&mark, &a, NULL);
 	return marks ? tn_item(tn_max(marks, TN_ALL_AXES, NULL, 0), found)
 		     : a->runtime->error.status;
 }

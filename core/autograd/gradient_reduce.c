@@ -129,12 +129,12 @@ tn_status tn_product_backward(struct tn_node *node, tn_array *dy)
 		if (recorded->record.axes & 1u << i)
 			axes[n++] = i;
 	}
-	tn_array *zero = tn_formula_mapped(&is_zero, &x, NULL);
+	tn_array *zero = tn_formula_map_number(&is_zero, &x, NULL);
 	tn_array *zeros = n ? tn_sum(zero, n, axes, 1) : zero;
-	tn_array *filled = tn_formula_mapped(&without_zero, &x, NULL);
+	tn_array *filled = tn_formula_map_number(&without_zero, &x, NULL);
 	tn_array *others = n ? tn_prod(filled, n, axes, 1) : filled;
 	const tn_array *inputs[] = {x, zeros, others, tn_with_reduced_axes(dy, recorded)};
-	return tn_node_give(node, 0, tn_formula_mapped(&gradient, inputs, NULL));
+	return tn_node_give(node, 0, tn_formula_map_number(&gradient, inputs, NULL));
 }
 
 /* y = log sum exp x;  dx = dy exp(x - y) */
@@ -146,5 +146,5 @@ tn_status tn_logsumexp_backward(struct tn_node *node, tn_array *dy)
 	const tn_array *inputs[] = {node->saved[0].array,
 				    tn_with_reduced_axes(node->saved[1].array, recorded),
 				    tn_with_reduced_axes(dy, recorded)};
-	return tn_node_give(node, 0, tn_formula_mapped(&gradient, inputs, NULL));
+	return tn_node_give(node, 0, tn_formula_map_number(&gradient, inputs, NULL));
 }

@@ -51,15 +51,18 @@ tn_status tn_cumprod_backward(struct tn_node *node, tn_array *dy)
 	const struct tn_recorded *recorded = node->state;
 	int axis = recorded->record.axis;
 	const tn_array *x = node->saved[0].array, *y = node->saved[1].array;
-	tn_array *zero = tn_formula_mapped(&is_zero, &x, NULL);
+	tn_array *zero = tn_formula_map_number(&is_zero, &x, NULL);
 	tn_array *z = tn_scan(zero, axis, TN_REDUCE_SUM, 0, 0);
-	tn_array *before = tn_formula_mapped(&before_zero, (const tn_array *[]){z, dy, y}, NULL);
-	tn_array *filled = tn_formula_mapped(&without_zero, (const tn_array *[]){z, x}, NULL);
+	tn_array *before =
+		tn_formula_map_number(&before_zero, (const tn_array *[]){z, dy, y}, NULL);
+	tn_array *filled = tn_formula_map_number(&without_zero, (const tn_array *[]){z, x}, NULL);
 	tn_array *others = tn_scan(filled, axis, TN_REDUCE_PRODUCT, 0, 0);
-	tn_array *at = tn_formula_mapped(&after_zero, (const tn_array *[]){z, dy, others}, NULL);
+	tn_array *at =
+		tn_formula_map_number(&after_zero, (const tn_array *[]){z, dy, others}, NULL);
 	before = tn_scan(before, axis, TN_REDUCE_SUM, 1, 0);
 	at = tn_scan(at, axis, TN_REDUCE_SUM, 1, 0);
-	tn_array *dx = tn_formula_mapped(&gradient, (const tn_array *[]){z, before, x, at}, NULL);
+	tn_array *dx =
+		tn_formula_map_number(&gradient, (const tn_array *[]){z, before, x, at}, NULL);
 	/* Zeros are counted in i64, so narrow types have become f32. */
 	return tn_node_give(node, 0, tn_array_dtype(dx) == x->dtype ? dx : tn_astype(dx, x->dtype));
 }
@@ -81,7 +84,7 @@ tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy)
 	const struct tn_formula place = {.text = text, .inputs = "x y"};
 	snprintf(text, sizeof(text), "place = x == y || x != x ? index(%d) : 0", axis);
 	struct tn_suspension suspension = tn_tape_suspend(dy);
-	places = tn_formula_mapped(
+	places = tn_formula_map_number(
 		&place, (const tn_array *[]){node->saved[0].array, node->saved[1].array}, NULL);
 	places = tn_scan(places, axis, TN_REDUCE_MAX, 0, 0);
 	g = tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);

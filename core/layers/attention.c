@@ -55,7 +55,7 @@ static tn_array *masked(tn_array *scores, const tn_array *mask, int causal)
 			 scores->rank - 1, scores->rank - 2, sum);
 	else
 		snprintf(text, sizeof(text), "z = %s", sum);
-	tn_array *z = tn_formula_mapped(&formula, (const tn_array *[]){scores, mask}, NULL);
+	tn_array *z = tn_formula_map_number(&formula, (const tn_array *[]){scores, mask}, NULL);
 	tn_array_destroy(scores);
 	return z;
 }

@@ -31,10 +31,10 @@ static tn_array *without_padding(const tn_array *indices, tn_array *dy,
 		tn_number_i64(state->padding_row - state->shape[0]),
 	};
 	const tn_array *inputs[] = {tn_expand_dims(indices, -1), tn_real(dy)};
-	tn_array *masked = tn_formula_mapped(&masks, inputs, rows);
+	tn_array *masked = tn_formula_map_number(&masks, inputs, rows);
 	if (tn_is_complex(dy->dtype)) {
 		inputs[1] = tn_imag(dy);
-		return tn_complex(masked, tn_formula_mapped(&masks, inputs, rows));
+		return tn_complex(masked, tn_formula_map_number(&masks, inputs, rows));
 	}
 	return masked && masked->dtype != dy->dtype ? tn_astype(masked, dy->dtype) : masked;
 }

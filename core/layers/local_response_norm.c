@@ -56,7 +56,7 @@ tn_array *tn_local_response_norm(const tn_array *x, int64_t size,
 				     tn_number_f64(o.alpha != 0 ? o.alpha : 1e-4),
 				     tn_number_f64(o.beta != 0 ? o.beta : 0.75)};
 	tn_array *means = mean_squares(x, size);
-	tn_array *y = tn_formula_mapped(&normalized, (const tn_array *[]){x, means}, scalars);
+	tn_array *y = tn_formula_map_number(&normalized, (const tn_array *[]){x, means}, scalars);
 	tn_array_destroy(means);
 	return y;
 }

@@ -76,8 +76,8 @@ static tn_array *before_activation(const struct tn_norm_recorded *norm, const tn
 	static const struct tn_formula relu = {.text = "g = y > 0 ? dy : 0", .inputs = "dy y"};
 	static const struct tn_formula relu6 = {.text = "g = y > 0 && y < 6 ? dy : 0",
 						.inputs = "dy y"};
-	return tn_formula_mapped(norm->activation == TN_ACTIVATION_RELU6 ? &relu6 : &relu,
-				 (const tn_array *[]){dy, norm->result}, NULL);
+	return tn_formula_map_number(norm->activation == TN_ACTIVATION_RELU6 ? &relu6 : &relu,
+				     (const tn_array *[]){dy, norm->result}, NULL);
 }
 
 static tn_array *rstd_of(const tn_array *var, double epsilon)
@@ -85,7 +85,7 @@ static tn_array *rstd_of(const tn_array *var, double epsilon)
 	static const struct tn_formula formula = {
 		.text = "rstd = 1 / sqrt(var + epsilon)", .inputs = "var", .scalars = "epsilon"};
 	const tn_number scalar = tn_number_f64(epsilon);
-	return tn_formula_mapped(&formula, &var, &scalar);
+	return tn_formula_map_number(&formula, &var, &scalar);
 }
 
 void tn_norm_differentiate(struct tn_norm_recorded *norm, const tn_array *dy)

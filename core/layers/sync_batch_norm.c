@@ -173,9 +173,9 @@ static tn_array *before_activation(const struct tn_node *node, tn_array *dy)
 	const struct sync_state *state = node->state;
 	const tn_array *inputs[] = {dy, node->saved[SAVED_RESULT].array};
 	return state->activation
-		       ? tn_formula_mapped(state->activation == TN_ACTIVATION_RELU6 ? &relu6
-										    : &relu,
-					   inputs, NULL)
+		       ? tn_formula_map_number(state->activation == TN_ACTIVATION_RELU6 ? &relu6
+											: &relu,
+					       inputs, NULL)
 		       : tn_reshape(dy, dy->rank, dy->shape);
 }
 
@@ -219,7 +219,8 @@ static tn_array *input_gradient(const struct tn_node *node, const tn_array *x, c
 	const tn_array *w = along(x, node->saved[SAVED_W].array);
 	const tn_array *inputs[] = {
 		g, n, along(x, mean), along(x, mean_n), along(x, node->saved[SAVED_RSTD].array), w};
-	return tn_astype(tn_formula_mapped(w ? &weighted : &unweighted, inputs, NULL), x->dtype);
+	return tn_astype(tn_formula_map_number(w ? &weighted : &unweighted, inputs, NULL),
+			 x->dtype);
 }
 
 /* A sum of channels in the form of w or b. */
@@ -238,7 +239,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 				    along(x, node->saved[SAVED_RSTD].array)};
 	tn_array *before = before_activation(node, dy);
 	const tn_array *g = tn_astype(before, dtype_of(x));
-	const tn_array *n = tn_formula_mapped(&normal, inputs, NULL);
+	const tn_array *n = tn_formula_map_number(&normal, inputs, NULL);
 	const tn_array *sum = sum_of_channels(g), *sum_n = sum_of_channels(tn_multiply(g, n));
 	tn_status status = tn_runtime_status(tn_node_runtime(node));
 	if (!status && w)

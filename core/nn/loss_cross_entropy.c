@@ -53,7 +53,7 @@ static tn_array *recorded_gradient(const struct tn_node *node, const tn_array *d
 	const tn_array *inputs[] = {x, tn_logsumexp(x, 1, (const int[]){1}, 1),
 				    tn_reshape(node->saved[LABELS].array, 2, column),
 				    tn_reshape(dy, 2, column)};
-	return tn_astype(tn_formula_mapped(&gradient, inputs, &ignored), x->dtype);
+	return tn_astype(tn_formula_map_number(&gradient, inputs, &ignored), x->dtype);
 }
 
 static tn_status backward(struct tn_node *node, tn_array *dy)
@@ -128,7 +128,7 @@ static tn_array *smoothed(const struct tn_loss_rows *rows, const tn_array *losse
 		rows->factors,
 		w ? tn_mean(w, TN_ALL_AXES, NULL, 0) : NULL,
 	};
-	return tn_formula_array(name, w ? &weighted : &plain, rows->dtype, inputs, &e);
+	return tn_formula_operation(name, w ? &weighted : &plain, rows->dtype, inputs, &e);
 }
 
 /* x less its largest element in each row, a constant: sums over the classes of logits that share a
@@ -221,7 +221,7 @@ static tn_array *of_probabilities(const tn_array *input, const tn_array *target,
 	const tn_array *inputs[] = {tn_log_softmax(tn_loss_in_dtype(input, dtype), axis), target,
 				    weight ? tn_reshape(weight, input->rank, shape) : NULL};
 	tn_array *terms =
-		tn_formula_array(name, weight ? &weighted : &plain, dtype, inputs, scalars);
+		tn_formula_operation(name, weight ? &weighted : &plain, dtype, inputs, scalars);
 	return tn_loss_reduce(tn_sum(terms, 1, &axis, 0), o->reduction);
 }
 

@@ -78,9 +78,9 @@ static tn_array *run_loss(const struct element_loss *loss)
 	if (tn_loss_check_input(loss->operation, loss->input) || check_target(loss) ||
 	    tn_loss_check_reduction(loss->input->runtime, loss->operation, loss->reduction, last))
 		return NULL;
-	return tn_loss_reduce(tn_formula_derived_array(loss->operation, loss->formula,
-						       loss->derivatives, loss->input->dtype,
-						       inputs, loss->scalars),
+	return tn_loss_reduce(tn_formula_with_derivatives(loss->operation, loss->formula,
+							  loss->derivatives, loss->input->dtype,
+							  inputs, loss->scalars),
 			      loss->reduction);
 }
 

@@ -27,7 +27,7 @@ static tn_array *nll_loss(const tn_array *input, const tn_array *labels,
 		return NULL;
 	const tn_array *inputs[] = {tn_loss_rows_pick(&rows), rows.known, rows.factors};
 	return tn_loss_rows_reduce(
-		&rows, tn_formula_array(check->operation, &formula, rows.dtype, inputs, NULL),
+		&rows, tn_formula_operation(check->operation, &formula, rows.dtype, inputs, NULL),
 		labels, o->reduction);
 }
 
@@ -77,10 +77,10 @@ static tn_array *multi_margin(const tn_array *input, const tn_array *labels, int
 		return NULL;
 	const tn_array *inputs[] = {rows.input, tn_expand_dims(tn_loss_rows_pick(&rows), 1),
 				    tn_expand_dims(rows.known, 1), tn_expand_dims(rows.factors, 1)};
-	tn_array *terms =
-		tn_formula_array(check->operation, &formulas[p - 1], rows.dtype, inputs, &margin);
+	tn_array *terms = tn_formula_operation(check->operation, &formulas[p - 1], rows.dtype,
+					       inputs, &margin);
 	const tn_array *means[] = {tn_mean(terms, 1, (const int[]){1}, 0), rows.known};
-	tn_array *losses = tn_formula_array(check->operation, &or_nan, rows.dtype, means, NULL);
+	tn_array *losses = tn_formula_operation(check->operation, &or_nan, rows.dtype, means, NULL);
 	if (losses && reduction == TN_REDUCTION_MEAN)
 		return tn_mean(losses, TN_ALL_AXES, NULL, 0);
 	return tn_loss_rows_reduce(&rows, losses, labels, reduction);
@@ -152,7 +152,7 @@ static tn_array *cosine_losses(const tn_array *a, const tn_array *b, const tn_ar
 		.inputs = "ab aa bb target",
 		.scalars = "margin"};
 	const tn_array *inputs[] = {dot(a, b), dot(a, a), dot(b, b), target};
-	return tn_formula_array("cosine_embedding_loss", &formula, a->dtype, inputs, &margin);
+	return tn_formula_operation("cosine_embedding_loss", &formula, a->dtype, inputs, &margin);
 }
 
 tn_array *tn_cosine_embedding_loss(const tn_array *a, const tn_array *b, const tn_array *target,

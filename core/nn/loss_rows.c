@@ -117,11 +117,11 @@ tn_status tn_loss_rows_weigh(struct tn_loss_rows *rows, const tn_array *weight)
 					       .inputs = "known"};
 	const char *name = rows->check->operation;
 	const double scalars[] = {(double)rows->ignored, (double)rows->input->shape[1]};
-	rows->known = tn_formula_array(name, &known, TN_I32, &rows->labels, scalars);
+	rows->known = tn_formula_operation(name, &known, TN_I32, &rows->labels, scalars);
 	if (weight)
 		return weigh_labels(rows, weight);
-	rows->factors = tn_formula_array(name, &ones, rows->dtype,
-					 (const tn_array *const *)&rows->known, NULL);
+	rows->factors = tn_formula_operation(name, &ones, rows->dtype,
+					     (const tn_array *const *)&rows->known, NULL);
 	return tn_runtime_ready(rows->input->runtime);
 }
 
@@ -143,7 +143,7 @@ static tn_array *element_numbers(const char *operation, const tn_array *known, i
 		.scalars = "n_classes",
 		.scalar_dtype = TN_I64};
 	const double row = (double)n_classes;
-	return tn_formula_array(operation, &number, TN_I64, &known, &row);
+	return tn_formula_operation(operation, &number, TN_I64, &known, &row);
 }
 
 /* Zeros, and dy in the label's place. */
@@ -159,7 +159,7 @@ static tn_array *scatter(const struct pick *pick, const tn_array *known, const t
 	tn_array *line = tn_reshape(dx, 1, &dx->size);
 	const tn_array *numbers = element_numbers(pick->operation, known, pick->n_classes);
 	const tn_array *given =
-		tn_formula_array(pick->operation, &of_label, pick->dtype, inputs, NULL);
+		tn_formula_operation(pick->operation, &of_label, pick->dtype, inputs, NULL);
 	if (!line || !numbers || !given || tn_scatter_add(line, numbers, 0, given))
 		return NULL;
 	return dx;
@@ -179,7 +179,8 @@ static tn_status pick_backward(struct tn_node *node, tn_array *dy)
 	const tn_array *inputs[] = {tn_broadcast_to(tn_expand_dims(dy, 1), 2, shape),
 				    tn_expand_dims(known, 1)};
 	return tn_node_give(
-		node, 0, tn_formula_array(pick->operation, &of_class, pick->dtype, inputs, NULL));
+		node, 0,
+		tn_formula_operation(pick->operation, &of_class, pick->dtype, inputs, NULL));
 }
 
 /* By a gather of element numbers. */

@@ -74,10 +74,11 @@ static tn_status width_by_doane(const struct values *v, double *width)
 	tn_status status = tn_host_read_item(operation, inputs[2], &deviation);
 	if (status || n <= 2 || !(deviation > 0))
 		return status;
-	status = tn_host_read_item(operation,
-				   tn_mean(tn_formula_array(operation, &cube, TN_F64, inputs, NULL),
-					   TN_ALL_AXES, NULL, 0),
-				   &skew);
+	status = tn_host_read_item(
+		operation,
+		tn_mean(tn_formula_operation(operation, &cube, TN_F64, inputs, NULL), TN_ALL_AXES,
+			NULL, 0),
+		&skew);
 	const double unit = sqrt(6 * (n - 2) / ((n + 1) * (n + 3)));
 	*width = v->spread / (1 + log2(n) + log2(1 + fabs(skew) / unit));
 	return status;
@@ -145,7 +146,7 @@ static const tn_array *within(const tn_array *x, const double *range)
 {
 	static const struct tn_formula inside = {
 		.text = "z = x >= low && x <= high", .inputs = "x", .scalars = "low high"};
-	const tn_array *is_inside = tn_formula_array(operation, &inside, TN_BOOL, &x, range);
+	const tn_array *is_inside = tn_formula_operation(operation, &inside, TN_BOOL, &x, range);
 	const tn_array *places = tn_true_numbers(operation, is_inside, -1);
 	return places ? tn_take(x, places, 0) : NULL;
 }

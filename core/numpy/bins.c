@@ -38,7 +38,7 @@ tn_array *tn_bins_edges(const char *operation, const tn_array *a, int64_t n, con
 	high = range ? tn_array_filled(a, dtype, 0, NULL, range[1])
 		     : tn_astype(tn_max(a, TN_ALL_AXES, NULL, 0), dtype);
 	const tn_array *ends[] = {tn_broadcast_to(low, 1, &length), high};
-	return tn_formula_array(operation, &edge, dtype, ends, &count);
+	return tn_formula_operation(operation, &edge, dtype, ends, &count);
 }
 
 /* ---- Places ----------------------------------------------------------------------------------*/
@@ -55,7 +55,7 @@ static tn_array *places_between(const struct tn_bins *h, const tn_array *a, cons
 	const tn_array *inputs[] = {tn_sorted_search(h->operation, edges, a, 1), a,
 				    tn_slice(edges, 0, h->n, h->n + 1, 1)};
 	const double n = (double)h->n;
-	return tn_formula_array(h->operation, &place, TN_I64, inputs, &n);
+	return tn_formula_operation(h->operation, &place, TN_I64, inputs, &n);
 }
 
 /* For edges at equal distances: computed, and corrected by the edges beside, which
@@ -83,11 +83,11 @@ static tn_array *places_computed(const struct tn_bins *h, const tn_array *a, con
 	const tn_array *first = tn_slice(edges, 0, 0, 1, 1);
 	const tn_array *last = tn_slice(edges, 0, h->n, h->n + 1, 1);
 	const tn_array *guesses[] = {a, first, last};
-	const tn_array *at = tn_formula_array(h->operation, &guess, TN_I64, guesses, &n);
-	const tn_array *after = tn_formula_array(h->operation, &next, TN_I64, &at, NULL);
+	const tn_array *at = tn_formula_operation(h->operation, &guess, TN_I64, guesses, &n);
+	const tn_array *after = tn_formula_operation(h->operation, &next, TN_I64, &at, NULL);
 	const tn_array *inputs[] = {
 		at, a, tn_elements_at(edges, at), tn_elements_at(edges, after), first, last};
-	return tn_formula_array(h->operation, &corrected, TN_I64, inputs, &n);
+	return tn_formula_operation(h->operation, &corrected, TN_I64, inputs, &n);
 }
 
 tn_array *tn_bins_find(const struct tn_bins *bins, const tn_array *a)

@@ -99,7 +99,7 @@ static tn_array *choose_from(const tn_array *numbers, int n, const tn_array *con
 	for (int i = 0; i < n && chosen; i++) {
 		const double number = i;
 		const tn_array *mask =
-			tn_formula_array("choose", &is_chosen, TN_BOOL, &numbers, &number);
+			tn_formula_operation("choose", &is_chosen, TN_BOOL, &numbers, &number);
 		chosen = tn_where(mask, converted(choices[i], dtype), chosen);
 	}
 	return chosen;

@@ -112,7 +112,7 @@ static tn_array *weighted(const tn_array *x, const tn_array *fweights, const tn_
 	tn_array *mean = tn_divide(tn_sum(tn_multiply(x, w), 1, columns, 1), sums[0]);
 	const tn_array *distance = tn_subtract(x, mean);
 	return tn_multiply(product(distance, tn_multiply(distance, w)),
-			   tn_formula_array("cov", &inverse, TN_F64, sums, &ddof));
+			   tn_formula_operation("cov", &inverse, TN_F64, sums, &ddof));
 }
 
 /* Without axes of length 1, as in NumPy. */
@@ -178,7 +178,7 @@ static tn_array *clipped(const tn_array *a)
 {
 	static const struct tn_formula clip = {.text = "z = x > 1 ? 1 : x < -1 ? -1 : x",
 					       .inputs = "x"};
-	return tn_formula_array("corrcoef", &clip, TN_F64, &a, NULL);
+	return tn_formula_operation("corrcoef", &clip, TN_F64, &a, NULL);
 }
 
 static tn_array *correlation(const tn_array *x, const tn_array *y, int rowvar)

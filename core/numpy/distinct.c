@@ -47,7 +47,7 @@ tn_array *tn_distinct_differs(const char *operation, const tn_array *sorted, int
 			parts[2 * i + 1] = tn_imag(both[i]);
 		}
 	}
-	tn_array *differs = tn_formula_array(
+	tn_array *differs = tn_formula_operation(
 		operation, is_complex ? &complex_differ[has_nan] : &differ[has_nan], TN_BOOL, parts,
 		NULL);
 	return differs && differs->rank > 1 ? tn_any(differs, 1, (const int[]){1}, 0) : differs;
@@ -127,7 +127,8 @@ tn_array *tn_distinct_inverse(const struct tn_distinct *d)
 {
 	static const struct tn_formula number = {.text = "z = count - 1", .inputs = "count"};
 	const tn_array *so_far = tn_cumsum(d->is_first, 0);
-	const tn_array *numbers = tn_formula_array(d->operation, &number, TN_I64, &so_far, NULL);
+	const tn_array *numbers =
+		tn_formula_operation(d->operation, &number, TN_I64, &so_far, NULL);
 	tn_array *inverse = tn_array_filled(d->order, TN_I64, 1, d->order->shape, 0);
 	return numbers && inverse && !tn_scatter_add(inverse, d->order, 0, numbers) ? inverse
 										    : NULL;

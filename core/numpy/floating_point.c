@@ -68,7 +68,7 @@ static tn_array *of_parts(const char *operation, const char *last, tn_dtype dtyp
 	if (!x)
 		return NULL;
 	snprintf(text, sizeof(text), "%s%s", split[x->dtype == TN_F64], last);
-	return tn_formula_array(operation, &formula, dtype, &x, NULL);
+	return tn_formula_operation(operation, &formula, dtype, &x, NULL);
 }
 
 tn_array *tn_frexp(const tn_array *a, tn_array **exponent)
@@ -128,7 +128,7 @@ tn_array *tn_ldexp(const tn_array *a, const tn_array *exponent)
 	if (inputs[0] && inputs[1]) {
 		const struct tn_formula formula = {.text = scaled[x->dtype == TN_F64],
 						   .inputs = "x exponent"};
-		out = tn_formula_array("ldexp", &formula, x->dtype, inputs, NULL);
+		out = tn_formula_operation("ldexp", &formula, x->dtype, inputs, NULL);
 	}
 	return tn_scope_end(tn_array_context(a), out);
 }
@@ -183,7 +183,7 @@ static tn_array *neighbour(const char *operation, const tn_array *x, const tn_ar
 		formula.text = text;
 		formula.scalars = NULL;
 	}
-	return tn_formula_array(operation, &formula, x->dtype, inputs, &unit);
+	return tn_formula_operation(operation, &formula, x->dtype, inputs, &unit);
 }
 
 tn_array *tn_nextafter(const tn_array *a, const tn_array *b)
@@ -203,8 +203,8 @@ tn_array *tn_spacing(const tn_array *a)
 	x = tn_array_untracked("spacing", x);
 	if (x) {
 		const struct tn_formula end = {.text = "z = x < 0 ? -inf : inf", .inputs = "x"};
-		tn_array *next = neighbour("spacing", x,
-					   tn_formula_array("spacing", &end, x->dtype, &x, NULL));
+		tn_array *next = neighbour(
+			"spacing", x, tn_formula_operation("spacing", &end, x->dtype, &x, NULL));
 		spacing = tn_subtract(next, x);
 	}
 	return tn_scope_end(tn_array_context(a), spacing);

@@ -111,7 +111,7 @@ static tn_array *density_of(const struct histogram *h, const tn_array *sums)
 						  .inputs = "sum width total"};
 	const tn_array *inputs[] = {sums, tn_diff(h->bins.edges, 1, 0),
 				    tn_sum(sums, TN_ALL_AXES, NULL, 0)};
-	return tn_formula_array(h->bins.operation, &density, TN_F64, inputs, NULL);
+	return tn_formula_operation(h->bins.operation, &density, TN_F64, inputs, NULL);
 }
 
 static tn_status take_values(struct histogram *h, const tn_array *a, const tn_array *weights)

@@ -150,7 +150,7 @@ static tn_array *counts_of(const struct grid *g)
 	for (int i = 1; i < g->n; i++) {
 		const double length = (double)shape[i];
 		const tn_array *both[] = {places, tn_bins_find(&g->axes[i], column(g, i))};
-		places = tn_formula_array(g->operation, &next, TN_I64, both, &length);
+		places = tn_formula_operation(g->operation, &next, TN_I64, both, &length);
 	}
 	tn_array *table = tn_reshape(tn_bins_sums(places, g->weights, size), g->n, shape);
 	for (int i = 0; i < g->n; i++)

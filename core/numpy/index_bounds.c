@@ -69,7 +69,7 @@ tn_array *tn_index_bounded(const struct tn_check *check, const char *argument,
 		return NULL;
 	tn_array *numbers = NULL;
 	if (!check_range(check, indices, lowest, length, bounds))
-		numbers = tn_formula_array(check->operation, &rules[bounds], TN_I64, &indices,
-					   scalars);
+		numbers = tn_formula_operation(check->operation, &rules[bounds], TN_I64, &indices,
+					       scalars);
 	return tn_scope_end(indices->runtime->context, numbers);
 }

@@ -77,13 +77,13 @@ static tn_array *place_choices(const char *operation, const struct tn_index_sele
 	const tn_array *view = chosen->view, *numbers = chosen->numbers;
 	const int64_t size = indexed_size(chosen);
 	const double begin[] = {(double)size, (double)length, (double)first};
-	tn_array *places = tn_formula_array(operation, &start, TN_I64, &numbers, begin);
+	tn_array *places = tn_formula_operation(operation, &start, TN_I64, &numbers, begin);
 	int64_t after = 1;
 	for (int i = chosen->first + chosen->n_indexed - 1; i >= chosen->first && places; i--) {
 		const tn_array *inputs[] = {numbers, places};
 		const double scalars[] = {(double)after, (double)length, (double)view->shape[i],
 					  (double)view->strides[i]};
-		places = tn_formula_array(operation, &add_indexed, TN_I64, inputs, scalars);
+		places = tn_formula_operation(operation, &add_indexed, TN_I64, inputs, scalars);
 		after *= view->shape[i];
 	}
 	return places;
@@ -97,7 +97,7 @@ static tn_array *add_axis(const char *operation, const tn_array *view, int axis,
 	tn_array *indices = tn_index_formula_make(tn_array_home(view), operation, TN_I64, 1,
 						  &view->shape[axis], &index_along, NULL);
 	const tn_array *inputs[] = {lay_before(indices, n_after), places};
-	return tn_formula_array(operation, &add_kept, TN_I64, inputs, scalars);
+	return tn_formula_operation(operation, &add_kept, TN_I64, inputs, scalars);
 }
 
 tn_status tn_index_gather_make(const char *operation, const struct tn_index_selection *chosen,

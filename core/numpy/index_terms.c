@@ -357,8 +357,8 @@ static const tn_array *number_elements(const struct walk *w)
 		const struct indexing *x = &w->indexings[i];
 		const tn_array *inputs[] = {x->indices, numbers};
 		const double scalars[] = {(double)x->length, (double)size};
-		numbers = tn_formula_array(w->operation, i ? &next_number : &number, dtype, inputs,
-					   scalars);
+		numbers = tn_formula_operation(w->operation, i ? &next_number : &number, dtype,
+					       inputs, scalars);
 		if (!numbers)
 			return NULL;
 	}

@@ -95,7 +95,7 @@ static tn_array *divisor(const char *operation, const tn_array *a, const tn_arra
 				tn_end_into(runtime, status);
 		} else {
 			const struct tn_formula formula = {.text = text.data, .inputs = "x y"};
-			result = tn_formula_array(operation, &formula, loop, numbers, NULL);
+			result = tn_formula_operation(operation, &formula, loop, numbers, NULL);
 		}
 		tn_text_release(&text);
 	}
@@ -120,7 +120,7 @@ tn_array *tn_lcm(const tn_array *a, const tn_array *b)
 		.inputs = "x y gcd"};
 	const tn_array *inputs[] = {a, b, divisor("lcm", a, b, loop)};
 	tn_array *multiple =
-		inputs[2] ? tn_formula_array("lcm", &formula, loop, inputs, NULL) : NULL;
+		inputs[2] ? tn_formula_operation("lcm", &formula, loop, inputs, NULL) : NULL;
 	return tn_scope_end(tn_array_context(a), multiple);
 }
 
@@ -149,7 +149,8 @@ tn_array *tn_bitwise_count(const tn_array *a)
 		tn_runtime_no_memory(runtime, "bitwise_count", "a program");
 	const struct tn_formula formula = {.text = text.data, .inputs = "x"};
 	tn_array *count =
-		text.failed ? NULL : tn_formula_array("bitwise_count", &formula, TN_U8, &a, NULL);
+		text.failed ? NULL
+			    : tn_formula_operation("bitwise_count", &formula, TN_U8, &a, NULL);
 	tn_text_release(&text);
 	return count;
 }

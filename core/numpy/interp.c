@@ -62,10 +62,10 @@ static tn_array *interpolate(const struct interp *in)
 	const double last_lower = n > 1 ? (double)(n - 2) : 0;
 	const tn_array *found = tn_sorted_search("interp", in->xp, in->x, 1);
 	const tn_array *lower =
-		found ? tn_formula_array("interp", &lower_place, TN_I64, &found, &last_lower)
+		found ? tn_formula_operation("interp", &lower_place, TN_I64, &found, &last_lower)
 		      : NULL;
 	const tn_array *upper =
-		lower && n > 1 ? tn_formula_array("interp", &next_place, TN_I64, &lower, NULL)
+		lower && n > 1 ? tn_formula_operation("interp", &next_place, TN_I64, &lower, NULL)
 			       : lower;
 	const tn_array *sides[] = {in->x, tn_take(in->xp, lower, 0), tn_take(in->xp, upper, 0),
 				   tn_take(in->fp, lower, 0), tn_take(in->fp, upper, 0)};
@@ -73,17 +73,18 @@ static tn_array *interpolate(const struct interp *in)
 		if (!sides[i])
 			return NULL;
 	}
-	const tn_array *ends[] = {in->x,
-				  end_value(in->xp, NULL, 0),
-				  end_value(in->xp, NULL, n - 1),
-				  end_value(in->fp, in->left, 0),
-				  end_value(in->fp, in->right, n - 1),
-				  tn_formula_array("interp", &between, in->x->dtype, sides, NULL)};
+	const tn_array *ends[] = {
+		in->x,
+		end_value(in->xp, NULL, 0),
+		end_value(in->xp, NULL, n - 1),
+		end_value(in->fp, in->left, 0),
+		end_value(in->fp, in->right, n - 1),
+		tn_formula_operation("interp", &between, in->x->dtype, sides, NULL)};
 	for (int i = 0; i < 6; i++) {
 		if (!ends[i])
 			return NULL;
 	}
-	return tn_formula_array("interp", &outside, in->x->dtype, ends, NULL);
+	return tn_formula_operation("interp", &outside, in->x->dtype, ends, NULL);
 }
 
 /* One period of places in order, with the last one before it and the first one after it. */
@@ -189,7 +190,8 @@ static tn_array *unwrapped(const tn_array *a, double discont, int axis, double p
 		"unwrap", tn_subtract(after, tn_slice(a, axis, 0, length - 1, 1)));
 	if (!steps)
 		return NULL;
-	tn_array *added = tn_formula_array("unwrap", &correction, steps->dtype, &steps, scalars);
+	tn_array *added =
+		tn_formula_operation("unwrap", &correction, steps->dtype, &steps, scalars);
 	const tn_array *both[] = {tn_slice(a, axis, 0, 1, 1),
 				  tn_add(after, tn_cumsum(added, axis))};
 	return tn_concatenate(2, both, axis);

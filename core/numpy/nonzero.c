@@ -61,7 +61,7 @@ static tn_array *list_numbers(const char *operation, const tn_array *line, int64
 		return list;
 	const tn_array *inputs[] = {line, counts};
 	const double end = (double)n;
-	const tn_array *places = tn_formula_array(operation, &place, TN_I64, inputs, &end);
+	const tn_array *places = tn_formula_operation(operation, &place, TN_I64, inputs, &end);
 	const tn_array *numbers = tn_index_formula_make(tn_array_home(line), operation, TN_I64, 1,
 							line->shape, &number, NULL);
 	return tn_scatter_add(list, places, 0, numbers) ? NULL : list;
@@ -108,7 +108,7 @@ tn_array *tn_unraveled(const char *operation, const tn_array *numbers, int rank,
 		each *= shape[k];
 	/* An empty shape has no elements to number. */
 	const double scalars[] = {each ? (double)each : 1, shape[i] ? (double)shape[i] : 1};
-	return tn_formula_array(operation, &index, TN_I64, &numbers, scalars);
+	return tn_formula_operation(operation, &index, TN_I64, &numbers, scalars);
 }
 
 tn_status tn_nonzero(const tn_array *a, tn_array **indices)

@@ -153,9 +153,9 @@ static tn_array *real_ramp(const tn_array *edge, const tn_array *steps, int64_t 
 					 .inputs = "edge step",
 					 .scalars = "end n",
 					 .scalar_dtype = TN_F64};
-	return tn_formula_array("pad", tn_is_integer(edge->dtype) ? &whole : &ramp, edge->dtype,
-				(const tn_array *[]){edge, steps},
-				(const double[]){end, (double)n});
+	return tn_formula_operation("pad", tn_is_integer(edge->dtype) ? &whole : &ramp, edge->dtype,
+				    (const tn_array *[]){edge, steps},
+				    (const double[]){end, (double)n});
 }
 
 static tn_array *complex_ramp(const tn_array *edge, const tn_array *steps, int64_t n, double end)

@@ -44,7 +44,7 @@ static tn_array *turned(const tn_array *even, const tn_array *number, const tn_a
 	for (int i = 0; i < 4; i++)
 		inputs[i] = tn_array_dtype(inputs[i]) == dtype ? inputs[i]
 							       : tn_astype(inputs[i], dtype);
-	tn_array *result = tn_formula_array("pad", &turn, dtype, inputs, NULL);
+	tn_array *result = tn_formula_operation("pad", &turn, dtype, inputs, NULL);
 	return dtype == own ? result : tn_astype(result, own);
 }
 

@@ -55,8 +55,8 @@ static tn_status assign_real(const struct tn_put *put, const tn_array *target,
 	inputs[1] = tn_take_checked(bits, put->numbers, put->axis, put->operation, NULL);
 	if (!bits)
 		return target->runtime->error.status;
-	const tn_array *change = tn_formula_array(put->operation, stands ? &chosen : &difference,
-						  bits->dtype, inputs, NULL);
+	const tn_array *change = tn_formula_operation(
+		put->operation, stands ? &chosen : &difference, bits->dtype, inputs, NULL);
 	return change ? tn_scatter_add(bits, put->numbers, put->axis, change)
 		      : target->runtime->error.status;
 }

@@ -33,7 +33,7 @@ static tn_array *unless_nan(const char *operation, const tn_array *x, const tn_a
 	static const struct tn_formula formula = {.text = "z = last == last ? x : nan",
 						  .inputs = "x last"};
 	const tn_array *inputs[] = {x, last};
-	return tn_formula_array(operation, &formula, tn_array_dtype(x), inputs, NULL);
+	return tn_formula_operation(operation, &formula, tn_array_dtype(x), inputs, NULL);
 }
 
 /* Lines of `count` sorted elements at a position, in their dtype, or between elements in
@@ -62,7 +62,7 @@ static tn_array *value_at(const char *operation, const tn_array *sorted,
 	for (int i = 0; i < 3; i++)
 		inputs[i] =
 			tn_array_dtype(sorted) == dtype ? inputs[i] : tn_astype(inputs[i], dtype);
-	return tn_formula_array(operation, is_near ? &up : &down, dtype, inputs, &weight);
+	return tn_formula_operation(operation, is_near ? &up : &down, dtype, inputs, &weight);
 }
 
 static tn_dtype mean_dtype(const tn_array *a)
@@ -274,8 +274,9 @@ static tn_array *middle(const struct tn_composed_reduction *r)
 		if (tn_array_dtype(inputs[i]) != dtype)
 			inputs[i] = tn_astype(inputs[i], dtype);
 	}
-	tn_array *value = r->count % 2 ? unless_nan(r->operation, inputs[1], inputs[2])
-				       : tn_formula_array(r->operation, &mean, dtype, inputs, NULL);
+	tn_array *value = r->count % 2
+				  ? unless_nan(r->operation, inputs[1], inputs[2])
+				  : tn_formula_operation(r->operation, &mean, dtype, inputs, NULL);
 	return tn_composed_reduction_result(r, value);
 }
 

@@ -21,7 +21,7 @@
 tn_array *tn_quantile_counts(const char *operation, const tn_array *lines)
 {
 	static const struct tn_formula is_number = {.text = "z = x == x", .inputs = "x"};
-	tn_array *numbers = tn_formula_array(operation, &is_number, TN_BOOL, &lines, NULL);
+	tn_array *numbers = tn_formula_operation(operation, &is_number, TN_BOOL, &lines, NULL);
 	return tn_sum(numbers, 1, (const int[]){-1}, 0);
 }
 
@@ -87,7 +87,7 @@ static tn_array *between(const char *operation, const tn_array *sorted, const tn
 		from,
 		tn_take_along_axis(sorted, look_up(table, 1, counts, TN_I64), sorted->rank - 1),
 		look_up(table, 2, counts, wide)};
-	return tn_formula_array(operation, formula, sorted->dtype, inputs, NULL);
+	return tn_formula_operation(operation, formula, sorted->dtype, inputs, NULL);
 }
 
 tn_array *tn_quantile_counted(const char *operation, const tn_array *sorted, const tn_array *counts,

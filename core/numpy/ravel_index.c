@@ -89,7 +89,7 @@ static tn_array *ravel(int rank, const tn_array *const *indices, const int64_t *
 						   bounds ? bounds[i] : TN_RAISE);
 		const tn_array *both[] = {index, numbers};
 		const double length = (double)shape[i];
-		numbers = i ? tn_formula_array(operation, &next, TN_I64, both, &length) : index;
+		numbers = i ? tn_formula_operation(operation, &next, TN_I64, both, &length) : index;
 		if (!numbers)
 			return NULL;
 	}

@@ -35,11 +35,11 @@ static const tn_array *without_nan(const char *operation, const tn_array *a,
 	if (!a || !tn_is_inexact(a->dtype))
 		return a;
 	if (!tn_is_complex(a->dtype))
-		return tn_formula_array(operation, &with->real, a->dtype, &a, NULL);
+		return tn_formula_operation(operation, &with->real, a->dtype, &a, NULL);
 	const tn_array *parts[] = {tn_real(a), tn_imag(a)}, *turned[] = {parts[1], parts[0]};
 	const tn_dtype dtype = tn_array_dtype(parts[0]);
-	return tn_complex(tn_formula_array(operation, &with->part, dtype, parts, NULL),
-			  tn_formula_array(operation, &zero.part, dtype, turned, NULL));
+	return tn_complex(tn_formula_operation(operation, &with->part, dtype, parts, NULL),
+			  tn_formula_operation(operation, &zero.part, dtype, turned, NULL));
 }
 
 /* How many are not NaN, i64. */
@@ -54,8 +54,8 @@ static tn_array *count_of(const struct tn_composed_reduction *r, int keepdims)
 		parts[0] = tn_real(r->a);
 		parts[1] = tn_imag(r->a);
 	}
-	tn_array *is_number =
-		tn_formula_array(r->operation, is_complex ? &complex : &real, TN_BOOL, parts, NULL);
+	tn_array *is_number = tn_formula_operation(r->operation, is_complex ? &complex : &real,
+						   TN_BOOL, parts, NULL);
 	return tn_sum(is_number, r->n, r->axes, keepdims);
 }
 
@@ -127,7 +127,7 @@ static tn_array *extreme_of(const char *operation, const tn_array *a, int n, con
 		extreme = reduce(without_nan(operation, a, with), n, axes, keepdims);
 	if (extreme && tn_is_floating(a->dtype)) {
 		const tn_array *both[] = {extreme, count_of(&r, keepdims)};
-		extreme = tn_formula_array(operation, &checked, a->dtype, both, NULL);
+		extreme = tn_formula_operation(operation, &checked, a->dtype, both, NULL);
 	}
 	return tn_scope_end(r.runtime->context, extreme);
 }
@@ -185,7 +185,7 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 	sum = tn_sum(tn_variance_square(operation, x, mean, 1), n, axes, keepdims);
 	const tn_array *both[] = {sum, count_of(&r, keepdims)};
 	tn_array *variance =
-		tn_formula_array(operation, &quotient, tn_array_dtype(sum), both, &correction);
+		tn_formula_operation(operation, &quotient, tn_array_dtype(sum), both, &correction);
 	return tn_scope_end(r.runtime->context, tn_variance_result(variance, a, is_root));
 }
 
@@ -220,7 +220,7 @@ static tn_array *replaced(const tn_array *a, double nan, const double *posinf, c
 		return NULL;
 	const double largest = largest_of(a->dtype);
 	const double values[] = {nan, posinf ? *posinf : largest, neginf ? *neginf : -largest};
-	return tn_formula_array("nan_to_num", &replace, a->dtype, &a, values);
+	return tn_formula_operation("nan_to_num", &replace, a->dtype, &a, values);
 }
 
 tn_array *tn_nan_to_num(const tn_array *a, double nan, const double *posinf, const double *neginf)

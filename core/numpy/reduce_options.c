@@ -209,8 +209,8 @@ static tn_array *spread(const struct reduction *c, const tn_array *a)
 		center ? tn_variance_square(r->operation, counted(c, x, center), center, 0) : NULL;
 	const tn_array *both[] = {tn_sum(square, r->n, r->axes, r->keepdims),
 				  count_of(c, r->keepdims)};
-	tn_array *variance = tn_formula_array(r->operation, &quotient, tn_array_dtype(both[0]),
-					      both, &correction);
+	tn_array *variance = tn_formula_operation(r->operation, &quotient, tn_array_dtype(both[0]),
+						  both, &correction);
 	return tn_variance_result(variance, a, is_root);
 }
 

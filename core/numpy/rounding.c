@@ -28,9 +28,9 @@ static tn_array *rounded(const tn_array *a, int decimals)
 		return tn_complex(rounded(tn_real(a), decimals), rounded(tn_imag(a), decimals));
 	if (!tn_is_floating(dtype)) {
 		const tn_array *wide = tn_astype(a, TN_F64);
-		return wide ? tn_formula_array("around", &formula, dtype, &wide, &scale) : NULL;
+		return wide ? tn_formula_operation("around", &formula, dtype, &wide, &scale) : NULL;
 	}
-	return tn_formula_array("around", &formula, dtype, &a, &scale);
+	return tn_formula_operation("around", &formula, dtype, &a, &scale);
 }
 
 tn_array *tn_around(const tn_array *a, int decimals)

@@ -155,9 +155,9 @@ static tn_array *is_found(const char *operation, const tn_array *a, const tn_arr
 						  .scalar_dtype = TN_I64}};
 	const double n = sorted ? (double)sorted->size : 0;
 	const tn_array *place = tn_sorted_search(operation, sorted, a, 0);
-	const tn_array *inside = tn_formula_array(operation, &at, TN_I64, &place, &n);
+	const tn_array *inside = tn_formula_operation(operation, &at, TN_I64, &place, &n);
 	const tn_array *inputs[] = {place, tn_elements_at(sorted, inside), a};
-	return tn_formula_array(operation, &same[invert != 0], TN_BOOL, inputs, &n);
+	return tn_formula_operation(operation, &same[invert != 0], TN_BOOL, inputs, &n);
 }
 
 /* bool, a line for the elements of a; see tn_isin. */
@@ -239,7 +239,7 @@ static tn_array *indices_of(const struct joined *j, int i, const tn_array *place
 					       .scalar_dtype = TN_I64};
 	const double before = i ? (double)j->lines[0]->size : 0;
 	const tn_array *at = tn_elements_at(j->order, places);
-	tn_array *own = tn_formula_array(j->operation, &less, TN_I64, &at, &before);
+	tn_array *own = tn_formula_operation(j->operation, &less, TN_I64, &at, &before);
 	return j->index[i] ? tn_elements_at(j->index[i], own) : own;
 }
 
@@ -251,8 +251,8 @@ static tn_array *intersection(const struct joined *j, int needs_index, tn_array 
 		return NULL;
 	if (needs_index) {
 		parts[0] = indices_of(j, 0, first);
-		parts[1] = indices_of(j, 1,
-				      tn_formula_array(j->operation, &next, TN_I64, &first, NULL));
+		parts[1] = indices_of(
+			j, 1, tn_formula_operation(j->operation, &next, TN_I64, &first, NULL));
 		if (!parts[0] || !parts[1])
 			return NULL;
 	}

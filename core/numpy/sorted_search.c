@@ -78,9 +78,9 @@ static tn_array *search_line(const char *operation, const tn_array *sorted, cons
 		const double scalars[] = {(double)length, (double)sorted->size};
 		const tn_array *so_far = count;
 		const tn_array *places =
-			tn_formula_array(operation, &probe, TN_I64, &so_far, scalars);
+			tn_formula_operation(operation, &probe, TN_I64, &so_far, scalars);
 		const tn_array *inputs[] = {so_far, tn_elements_at(sorted, places), values};
-		count = tn_formula_array(operation, step, TN_I64, inputs, scalars);
+		count = tn_formula_operation(operation, step, TN_I64, inputs, scalars);
 	}
 	return count;
 }
@@ -154,10 +154,10 @@ static tn_array *bin_of(const tn_array *x, const tn_array *bins, int right)
 	const tn_array *first = tn_squeeze(tn_slice(line, 0, 0, 1, 1), 0);
 	const tn_array *last = tn_squeeze(tn_slice(line, 0, n - 1, n, 1), 0);
 	const tn_array *ends[] = {tn_broadcast_to(first, 1, &n), last};
-	const tn_array *places = tn_formula_array(operation, &order, TN_I64, ends, &length);
+	const tn_array *places = tn_formula_operation(operation, &order, TN_I64, ends, &length);
 	const tn_array *ascending = tn_elements_at(line, places);
 	const tn_array *inputs[] = {first, last, tn_sorted_search(operation, ascending, x, !right)};
-	return tn_formula_array(operation, &turn, TN_I64, inputs, &length);
+	return tn_formula_operation(operation, &turn, TN_I64, inputs, &length);
 }
 
 tn_array *tn_digitize(const tn_array *x, const tn_array *bins, int right)

@@ -43,9 +43,9 @@ static tn_array *polygamma(int order, const tn_array *a)
 	if (tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *x = a->dtype == dtype ? a : tn_astype(a, dtype);
-	tn_array *result =
-		x ? tn_formula_derived_array("polygamma", &formula, derivatives, dtype, &x, scalars)
-		  : NULL;
+	tn_array *result = x ? tn_formula_with_derivatives("polygamma", &formula, derivatives,
+							   dtype, &x, scalars)
+			     : NULL;
 	return tn_scope_end(runtime->context, result);
 }
 
@@ -109,7 +109,7 @@ tn_array *tn_multigammaln(const tn_array *a, int p)
 	if (tn_scope_begin(runtime->context))
 		return NULL;
 	const tn_array *x = tn_astype(a, dtype);
-	x = x ? tn_formula_array("multigammaln", &inside, dtype, &x, &bound) : NULL;
+	x = x ? tn_formula_operation("multigammaln", &inside, dtype, &x, &bound) : NULL;
 	tn_array *sum = tn_affine(tn_lgamma(x), 1, bound * 0.5 * p * log(3.141592653589793));
 	for (int i = 1; i < p && sum; i++)
 		sum = tn_add(sum, tn_lgamma(tn_affine(x, 1, -0.5 * i)));

@@ -143,7 +143,7 @@ static tn_array *of_ends(const struct at *at, const struct tn_formula *formula, 
 			 double scalar)
 {
 	const tn_array *ends[] = {at->first, at->end};
-	return ends[0] && ends[1] ? tn_formula_array(at->name, formula, dtype, ends, &scalar)
+	return ends[0] && ends[1] ? tn_formula_operation(at->name, formula, dtype, ends, &scalar)
 				  : NULL;
 }
 

@@ -43,11 +43,11 @@ tn_array *tn_variance_square(const char *operation, const tn_array *x, const tn_
 {
 	const tn_array *both[] = {x, mean};
 	if (!tn_is_complex(tn_array_dtype(x)))
-		return tn_formula_array(operation, &squares[skips_nan != 0], tn_array_dtype(x),
-					both, NULL);
+		return tn_formula_operation(operation, &squares[skips_nan != 0], tn_array_dtype(x),
+					    both, NULL);
 	const tn_array *parts[] = {tn_real(x), tn_imag(x), tn_real(mean), tn_imag(mean)};
-	return tn_formula_array(operation, &complex_squares[skips_nan != 0],
-				tn_array_dtype(parts[0]), parts, NULL);
+	return tn_formula_operation(operation, &complex_squares[skips_nan != 0],
+				    tn_array_dtype(parts[0]), parts, NULL);
 }
 
 tn_array *tn_variance_quotient(const char *operation, tn_array *sum, tn_array *count)
@@ -58,7 +58,7 @@ tn_array *tn_variance_quotient(const char *operation, tn_array *sum, tn_array *c
 	const tn_dtype dtype = tn_array_dtype(sum);
 	if (tn_is_complex(dtype))
 		return tn_divide(sum, tn_astype(count, dtype));
-	return tn_formula_array(operation, &quotient, dtype, both, NULL);
+	return tn_formula_operation(operation, &quotient, dtype, both, NULL);
 }
 
 tn_array *tn_variance_result(tn_array *spread, const tn_array *a, int is_root)
@@ -80,7 +80,7 @@ static tn_array *spread_of(const char *operation, const tn_array *a, int n, cons
 	tn_array *square = tn_variance_square(operation, x, tn_mean(x, n, axes, 1), 0);
 	const tn_array *sum = tn_sum(square, n, axes, keepdims);
 	tn_array *variance =
-		tn_formula_array(operation, &quotient, tn_array_dtype(sum), &sum, &divisor);
+		tn_formula_operation(operation, &quotient, tn_array_dtype(sum), &sum, &divisor);
 	return tn_scope_end(r.runtime->context, tn_variance_result(variance, a, is_root));
 }
 

@@ -44,8 +44,9 @@ static tn_array *window(const char *name, tn_context *context, tn_dtype dtype, i
 	const tn_array *places;
 	if (begin(name, context, dtype, n, &places))
 		return NULL;
-	return tn_scope_end(
-		context, places ? tn_formula_array(name, &formula, dtype, &places, &last) : NULL);
+	return tn_scope_end(context,
+			    places ? tn_formula_operation(name, &formula, dtype, &places, &last)
+				   : NULL);
 }
 
 tn_array *tn_bartlett(tn_context *context, tn_dtype dtype, int64_t n)
@@ -88,13 +89,14 @@ tn_array *tn_kaiser(tn_context *context, tn_dtype dtype, int64_t n, double beta)
 	if (begin("kaiser", context, dtype, n, &places))
 		return NULL;
 	const tn_array *t =
-		places ? tn_formula_array("kaiser", &argument, places->dtype, &places, scalars)
+		places ? tn_formula_operation("kaiser", &argument, places->dtype, &places, scalars)
 		       : NULL;
 	if (t) {
 		const tn_array *whole = tn_array_filled(t, t->dtype, 0, NULL, fabs(beta));
 		const tn_array *inputs[] = {tn_i0e(t), tn_i0e(whole), t};
 		if (inputs[0] && inputs[1])
-			result = tn_formula_array("kaiser", &quotient, dtype, inputs, &scalars[1]);
+			result = tn_formula_operation("kaiser", &quotient, dtype, inputs,
+						      &scalars[1]);
 	}
 	return tn_scope_end(context, result);
 }

@@ -32,7 +32,7 @@ static tn_array *of_roots(const char *name, const struct roots *roots, const cha
 		if (!roots->parts[i])
 			return NULL;
 	}
-	return tn_formula_array(name, &formula, roots->parts[0]->dtype, roots->parts, NULL);
+	return tn_formula_operation(name, &formula, roots->parts[0]->dtype, roots->parts, NULL);
 }
 
 /* Parts of the product of the roots, and of that with the conjugate of the first. */
@@ -72,7 +72,7 @@ static tn_array *with_ends(enum tn_complex_arc arc, const char *name, const tn_a
 		const tn_array *inputs[] = {parts[i], tn_real(z), tn_imag(z)};
 		if (!parts[i] || !inputs[1] || !inputs[2])
 			return NULL;
-		ended[i] = tn_formula_array(name, &formula, parts[i]->dtype, inputs, NULL);
+		ended[i] = tn_formula_operation(name, &formula, parts[i]->dtype, inputs, NULL);
 	}
 	return tn_complex(ended[0], ended[1]);
 }

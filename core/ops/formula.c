@@ -13,10 +13,10 @@
 #include "ops/number.h"
 #include "ops/users_program.h"
 
-tn_array *tn_formula_array(const char *name, const struct tn_formula *formula, tn_dtype dtype,
-			   const tn_array *const *inputs, const double *scalars)
+tn_array *tn_formula_operation(const char *name, const struct tn_formula *formula, tn_dtype dtype,
+			       const tn_array *const *inputs, const double *scalars)
 {
-	return tn_formula_derived_array(name, formula, NULL, dtype, inputs, scalars);
+	return tn_formula_with_derivatives(name, formula, NULL, dtype, inputs, scalars);
 }
 
 /* Runs the record's program into a new array and records it. */
@@ -37,9 +37,9 @@ static tn_array *run_recorded(struct tn_runtime *runtime, uint32_t operation,
 	return tn_end(runtime, status, out);
 }
 
-tn_array *tn_formula_derived_array(const char *name, const struct tn_formula *formula,
-				   const char *const *derivatives, tn_dtype dtype,
-				   const tn_array *const *inputs, const double *scalars)
+tn_array *tn_formula_with_derivatives(const char *name, const struct tn_formula *formula,
+				      const char *const *derivatives, tn_dtype dtype,
+				      const tn_array *const *inputs, const double *scalars)
 {
 	const uint32_t n = tn_count_words(formula->inputs);
 	struct tn_runtime *runtime = tn_begin(n, inputs, name);
@@ -62,8 +62,8 @@ tn_array *tn_formula_derived_array(const char *name, const struct tn_formula *fo
 	return run_recorded(runtime, tn_operation_named(runtime, name), &record, dtype, n, inputs);
 }
 
-tn_array *tn_formula_mapped(const struct tn_formula *formula, const tn_array *const *inputs,
-			    const tn_number *scalars)
+tn_array *tn_formula_map_number(const struct tn_formula *formula, const tn_array *const *inputs,
+				const tn_number *scalars)
 {
 	const uint32_t n = tn_count_words(formula->inputs);
 	const uint32_t n_scalars = tn_count_words(formula->scalars);

@@ -132,7 +132,7 @@ static tn_array *by_complex_key(const char *operation, const tn_array *earlier, 
 		.text = "z = (real == real ? 0 : 2) + (imag == imag ? 0 : 1)",
 		.inputs = "real imag"};
 	const tn_array *parts[] = {tn_real(key), tn_imag(key)};
-	const tn_array *kinds = tn_formula_array(operation, &kind, TN_U8, parts, NULL);
+	const tn_array *kinds = tn_formula_operation(operation, &kind, TN_U8, parts, NULL);
 	const tn_array *keys[] = {parts[1], parts[0], kinds};
 	tn_array *order = NULL;
 	if (!kinds)

@@ -118,7 +118,7 @@ tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 	if (sum && norm)
 		status = tn_item(sum, &square);
 	if (sum && !status)
-		status = scale(module, tn_formula_mapped(&factor, &sum, &limit));
+		status = scale(module, tn_formula_map_number(&factor, &sum, &limit));
 	if (!status)
 		status = rt->error.status;
 	rt->device = current;

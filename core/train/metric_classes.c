@@ -70,7 +70,7 @@ static tn_array *map_labels(const struct tn_formula *formula, const struct tn_me
 			    const tn_array *answers, const tn_array *labels)
 {
 	const tn_number ignored = ignored_label(sums);
-	return tn_formula_mapped(formula, (const tn_array *[]){answers, labels}, &ignored);
+	return tn_formula_map_number(formula, (const tn_array *[]){answers, labels}, &ignored);
 }
 
 static tn_array *sum_all(const tn_array *array)
@@ -116,7 +116,7 @@ static tn_array *answered(const struct tn_formula *formula, const struct tn_metr
 			  const tn_array *output, const tn_array *target)
 {
 	const tn_number threshold = tn_number_f64(sums->options->threshold);
-	return tn_formula_mapped(formula, (const tn_array *[]){output, target}, &threshold);
+	return tn_formula_map_number(formula, (const tn_array *[]){output, target}, &threshold);
 }
 
 static tn_status add_accuracy(struct tn_metric_sums *sums, const tn_array *output,
@@ -167,16 +167,17 @@ static tn_status add_top_k(struct tn_metric_sums *sums, const tn_array *output,
 	const tn_array *labels = labels_of(output, target);
 	const tn_array *column = labels ? tn_expand_dims(labels, 1) : NULL;
 	const tn_array *own = tn_sum(
-		tn_formula_mapped(&score_of_label, (const tn_array *[]){output, column}, NULL), 1,
-		&classes, 1);
+		tn_formula_map_number(&score_of_label, (const tn_array *[]){output, column}, NULL),
+		1, &classes, 1);
 	const tn_array *higher =
-		tn_sum(tn_formula_mapped(&is_higher, (const tn_array *[]){output, own}, NULL), 1,
-		       &classes, 1);
+		tn_sum(tn_formula_map_number(&is_higher, (const tn_array *[]){output, own}, NULL),
+		       1, &classes, 1);
 	const int64_t n = output->shape[1], k = sums->options->k < n ? sums->options->k : n;
 	const tn_number limits[] = {tn_number_i64(k), tn_number_i64(n), ignored_label(sums)};
-	return add_hits(sums,
-			tn_formula_mapped(&is_right, (const tn_array *[]){higher, column}, limits),
-			labels);
+	return add_hits(
+		sums,
+		tn_formula_map_number(&is_right, (const tn_array *[]){higher, column}, limits),
+		labels);
 }
 
 const struct tn_metric_kind tn_metric_top_k = {
@@ -212,9 +213,9 @@ static struct rows rows_of(const tn_array *output, const tn_array *target)
 static tn_array *rows_map(const struct tn_formula *formula, const struct rows *rows,
 			  tn_number ignored)
 {
-	return tn_formula_mapped(formula,
-				 (const tn_array *[]){rows->answers, rows->labels, rows->classes},
-				 &ignored);
+	return tn_formula_map_number(
+		formula, (const tn_array *[]){rows->answers, rows->labels, rows->classes},
+		&ignored);
 }
 
 /* Sums over all axes but that of the classes. */

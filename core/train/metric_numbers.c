@@ -69,7 +69,7 @@ static tn_status add_error(struct tn_metric_sums *sums, const tn_array *output,
 	if (status)
 		return status;
 	const tn_array *inputs[] = {in_dtype(sums, output), in_dtype(sums, target)};
-	const tn_array *errors = tn_formula_mapped(error, inputs, NULL);
+	const tn_array *errors = tn_formula_map_number(error, inputs, NULL);
 	const tn_array *sum = tn_sum(errors, TN_ALL_AXES, NULL, 0);
 	double size = (double)output->size;
 	return tn_metric_sums_add(sums, &added, 1, &sum, &size);
@@ -155,14 +155,14 @@ static tn_status add_r2(struct tn_metric_sums *sums, const tn_array *output, con
 				  tn_reshape(in_dtype(sums, target), 2, shape)};
 	const tn_array *first = tn_mean(pair[1], 1, &rows, 0);
 	const tn_array *choices[] = {sums->arrays[ROWS], first, sums->arrays[SHIFT]};
-	tn_array *shift = tn_formula_mapped(&chosen, choices, NULL);
+	tn_array *shift = tn_formula_map_number(&chosen, choices, NULL);
 	if (!shift || tn_assign(sums->arrays[SHIFT], shift))
 		return tn_runtime_of(sums->context)->error.status;
 	const tn_array *shifted[] = {pair[1], shift};
 	const tn_array *more[] = {
-		tn_sum(tn_formula_mapped(&squared_error, pair, NULL), 1, &rows, 0),
-		tn_sum(tn_formula_mapped(&offset, shifted, NULL), 1, &rows, 0),
-		tn_sum(tn_formula_mapped(&square, shifted, NULL), 1, &rows, 0),
+		tn_sum(tn_formula_map_number(&squared_error, pair, NULL), 1, &rows, 0),
+		tn_sum(tn_formula_map_number(&offset, shifted, NULL), 1, &rows, 0),
+		tn_sum(tn_formula_map_number(&square, shifted, NULL), 1, &rows, 0),
 	};
 	return tn_metric_sums_add(sums, &added, 3, more, &(double){(double)n});
 }
