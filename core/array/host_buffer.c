@@ -42,7 +42,7 @@ static void give_pinned(const struct tn_host_buffer *buffer)
 		tn_log_format(device->logger, TN_LOG_WARNING, "host_buffer", "%s", error.text);
 }
 
-static void free_buffer(struct tn_later *later)
+static void free_buffer(struct tn_deferred_release *later)
 {
 	struct tn_host_buffer *buffer = (struct tn_host_buffer *)later;
 	if (buffer->is_pinned)
@@ -105,7 +105,7 @@ void tn_host_buffer_destroy(tn_host_buffer *buffer)
 	if (buffer->next)
 		buffer->next->previous = buffer->previous;
 	if (buffer->was_used)
-		tn_device_release_later(buffer->device, &buffer->later);
+		tn_device_defer_release(buffer->device, &buffer->later);
 	else
 		free_buffer(&buffer->later);
 }

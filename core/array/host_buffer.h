@@ -9,10 +9,10 @@
 #include <tenon/memory.h>
 
 #include "array/runtime.h"
-#include "device/later.h"
+#include "device/deferred_release.h"
 
 struct tn_host_buffer {
-	struct tn_later later;
+	struct tn_deferred_release later;
 	struct tn_device *device;
 	struct tn_host_buffer *next, *previous; /* in the runtime's list */
 	void *data;

@@ -55,7 +55,7 @@ static tn_status import_memory(struct tn_device *device, uint64_t address, uint6
 }
 
 /* Returns the memory to the caller. */
-static void end_foreign(struct tn_later *later)
+static void end_foreign(struct tn_deferred_release *later)
 {
 	struct tn_foreign *foreign = (struct tn_foreign *)later;
 	struct tn_device *device = foreign->device;
@@ -121,7 +121,7 @@ void tn_storage_release(struct tn_storage *storage)
 	if (observer && observer->keep && observer->keep(runtime, storage))
 		return;
 	if (storage->foreign)
-		tn_device_release_later(device, &storage->foreign->later);
+		tn_device_defer_release(device, &storage->foreign->later);
 	else if (observer && observer->give)
 		observer->give(runtime, device, &storage->block);
 	else

@@ -7,11 +7,11 @@
 #define TN_ARRAY_STORAGE_H
 
 #include "array/runtime.h"
-#include "device/later.h"
+#include "device/deferred_release.h"
 
 /* Memory that a caller lends. */
 struct tn_foreign {
-	struct tn_later later;
+	struct tn_deferred_release later;
 	struct tn_device *device;
 	uint64_t address; /* of its first byte, as the caller gave it */
 	int is_read_only;

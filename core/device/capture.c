@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "device/checks.h"
-#include "device/later.h"
+#include "device/deferred_release.h"
 #include "device/open.h"
 #include "device/pool.h"
 #include "device/point.h"
@@ -77,7 +77,7 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 	/* Free memory that the capture cut or took over without a wait may now be used by the
 	 * queue. */
 	tn_queue_follow(device, device->queue, (*store)->users);
-	tn_device_release_postponed(device);
+	tn_device_release_deferred(device);
 	tn_streams_leave(device);
 	return status;
 }

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "loader/backend.h"
 
-struct tn_later;
+struct tn_deferred_release;
 struct tn_pool;
 struct tn_piece;
 struct tn_store;
@@ -65,9 +65,10 @@ struct tn_device {
 	uint64_t fork_generation;
 	tn_status lost; /* TN_OK, or TN_DEVICE_LOST permanently */
 	struct tn_pool *pool;
-	struct tn_store *store;     /* the memory of the current capture; NULL: none */
-	struct tn_later *postponed; /* releases that wait for the end of the capture (later.h) */
-	struct tn_later *_Atomic returned; /* memory that others have given back (returned.h) */
+	struct tn_store *store; /* the memory of the current capture; NULL: none */
+	/* Memory to be released: at the end of the capture (deferred_release.h), and what others
+	 * have given back (returned.h). */
+	struct tn_deferred_release *postponed, *_Atomic returned;
 	/* The current stream, as calls get it (NULL: the ordinary one), and its queue (queue.h). */
 	void *stream;
 	struct tn_queue *queue;

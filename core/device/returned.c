@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-void tn_returned_add(struct tn_device *device, struct tn_later *later)
+void tn_returned_add(struct tn_device *device, struct tn_deferred_release *later)
 {
 	later->next = atomic_load_explicit(&device->returned, memory_order_relaxed);
 	while (!atomic_compare_exchange_weak_explicit(&device->returned, &later->next, later,
@@ -20,10 +20,10 @@ void tn_returned_collect(struct tn_device *device)
 {
 	if (device->store || !atomic_load_explicit(&device->returned, memory_order_relaxed))
 		return;
-	struct tn_later *later =
+	struct tn_deferred_release *later =
 		atomic_exchange_explicit(&device->returned, NULL, memory_order_acquire);
 	while (later) {
-		struct tn_later *next = later->next;
+		struct tn_deferred_release *next = later->next;
 		later->release(later);
 		later = next;
 	}

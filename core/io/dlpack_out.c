@@ -19,7 +19,7 @@
 
 /* What a consumer holds. */
 struct lent {
-	struct tn_later later;
+	struct tn_deferred_release later;
 	struct tn_storage *storage;
 	struct tn_dlpack_managed versioned;
 	struct tn_dlpack_managed_unversioned unversioned;
@@ -28,7 +28,7 @@ struct lent {
 
 /* ---- The end ---------------------------------------------------------------------------------*/
 
-static void end_lent(struct tn_later *later)
+static void end_lent(struct tn_deferred_release *later)
 {
 	struct lent *lent = (struct lent *)later;
 	tn_storage_release(lent->storage);

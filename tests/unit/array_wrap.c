@@ -306,7 +306,7 @@ static void a_capture_postpones_the_release(void **state)
 	assert_close(first.elements[0], 100, 0);
 	assert_int_equal(first.returned, 1);
 	assert_int_equal(second.returned, 1);
-	tn_device_release_postponed(device);
+	tn_device_release_deferred(device);
 	assert_int_equal(first.returned, 1);
 	waited_for = NULL;
 	tn_mem_free(capture);
