@@ -5,6 +5,8 @@
  * under the name of the shared memory.
  */
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -212,6 +214,26 @@ static void a_file_that_keeps_no_size_is_given_up(void **state)
 	(void)unlink(file_name);
 }
 
+/* Files are limited to less than the memory of a rank. */
+static void memory_without_room_is_refused_and_leaves_no_file(void **state)
+{
+	struct rlimit before, small;
+	struct rank rank;
+	(void)state;
+	set_variables("TENON_LOCAL_RANK", "0");
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){.rlim_cur = 4096, .rlim_max = before.rlim_max};
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	tn_status status = rank_open(&rank, "local");
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	(void)signal(SIGXFSZ, handler);
+	assert_status(status, TN_OUT_OF_MEMORY);
+	assert_contains(rank.error.text, file_name);
+	assert_contains(rank.error.text, "no room for");
+	assert_true(access(file_name, F_OK) != 0);
+}
+
 static void join_as_rank_0(uint32_t number, const void *argument)
 {
 	struct rank rank = {.rank = number};
@@ -377,6 +399,7 @@ int main(void)
 		cmocka_unit_test(memory_of_another_size_is_a_disagreement),
 		cmocka_unit_test(a_file_without_a_size_that_is_removed_is_made_anew),
 		cmocka_unit_test(a_file_that_keeps_no_size_is_given_up),
+		cmocka_unit_test(memory_without_room_is_refused_and_leaves_no_file),
 		cmocka_unit_test(a_rank_is_taken_once),
 		cmocka_unit_test(the_name_is_gone_once_all_have_joined),
 		cmocka_unit_test(

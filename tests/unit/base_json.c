@@ -161,6 +161,34 @@ static void numbers_are_those_of_json(void **state)
 	assert_written(&json, "[-9223372036854775808,18446744073709551615,false,1.50]");
 }
 
+static void what_is_no_number_is_refused(void **state)
+{
+	struct {
+		char text[8];
+		const char *expected;
+	} cases[] = {
+		{"-", "expected a number"},
+		{"+1", "expected a number"},
+		{"007", "expected a number without leading zeros"},
+		{"1.", "expected a digit"},
+		{"1.e2", "expected a digit"},
+		{"2e", "expected a digit"},
+		{"2e-", "expected a digit"},
+	};
+	struct tn_error_info error;
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_json_reader reader = {.text = cases[i].text,
+						.size = strlen(cases[i].text),
+						.operation = "test",
+						.where = "text"};
+		double value = 7;
+		assert_status(tn_json_number(&reader, &value, &error), TN_FORMAT);
+		assert_contains(error.text, cases[i].expected);
+		assert_true(value == 7);
+	}
+}
+
 static void assert_failed(struct tn_json_writer *json)
 {
 	assert_null(tn_json_writer_take(json));
@@ -263,6 +291,7 @@ int main(void)
 		cmocka_unit_test(strings_are_escaped_and_are_utf8),
 		cmocka_unit_test(what_is_written_reads_the_same),
 		cmocka_unit_test(numbers_are_those_of_json),
+		cmocka_unit_test(what_is_no_number_is_refused),
 		cmocka_unit_test(brackets_and_keys_that_do_not_fit_fail),
 		cmocka_unit_test(nesting_is_bounded),
 		cmocka_unit_test(a_text_keeps_its_bound),

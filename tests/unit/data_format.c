@@ -136,6 +136,17 @@ static void a_format_is_printed_in_one_way(void **state)
 	tn_data_text_free(text);
 }
 
+static void numbers_that_are_not_finite_have_no_text(void **state)
+{
+	const float wrong[] = {INFINITY, -INFINITY, NAN};
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct tn_input_format format = digits;
+		format.mean[0] = wrong[i];
+		assert_null(tn_input_format_text(&format));
+	}
+}
+
 static void a_picture_of_source_size_is_fed_as_in_training(void **state)
 {
 	(void)state;
@@ -326,6 +337,7 @@ int main(void)
 		cmocka_unit_test(texts_that_are_not_a_format_are_refused),
 		cmocka_unit_test(numbers_are_read_however_they_are_written),
 		cmocka_unit_test(a_format_is_printed_in_one_way),
+		cmocka_unit_test(numbers_that_are_not_finite_have_no_text),
 		cmocka_unit_test(a_picture_of_source_size_is_fed_as_in_training),
 		cmocka_unit_test(a_picture_of_another_size_is_resized_and_inverted_when_asked),
 		cmocka_unit_test(colour_and_alpha_become_grey),
