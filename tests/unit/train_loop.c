@@ -211,10 +211,13 @@ static void the_confusion_matrix_counts_every_image(void **state)
 	}
 	assert_int_equal(sum, 48);
 	assert_close((double)right / 48, result.accuracy, 1e-6);
-	/* A part without images has no counts. */
+	/* A part without images is an error, and has no counts. */
 	tn_dataset *whole = make_dataset_of(0, 0);
-	assert_ok(tn_evaluate(net, whole, TN_PART_TEST, 0, &result, confusion));
-	assert_int_equal(result.images, 0);
+	assert_status(tn_evaluate(net, whole, TN_PART_TEST, 0, &result, confusion),
+		      TN_INVALID_ARGUMENT);
+	assert_string_equal(tn_error_text(context),
+			    "evaluate: expected a part with samples, found none");
+	assert_int_equal(result.images, 48);
 	for (int i = 0; i < 16; i++)
 		assert_int_equal(confusion[i], 0);
 	tn_dataset_destroy(whole);
