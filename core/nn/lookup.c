@@ -63,7 +63,7 @@ static void no_member(const tn_module *module, const char *name)
 tn_status tn_module_no_parameter(const tn_module *module, const char *operation, const char *what,
 				 const char *name)
 {
-	const size_t n = tn_module_parameter_count(module);
+	const size_t n = tn_module_list(module) ? 0 : module->n_listing;
 	const char **names = names_of(n);
 	for (size_t i = 0; names && i < n; i++)
 		names[i] = module->listing[i].name;
@@ -132,17 +132,6 @@ tn_array *tn_module_own_buffer(const tn_module *module, const char *name)
 }
 
 /* ---- Members ---------------------------------------------------------------------------------*/
-
-tn_module *tn_module_find_member(const tn_module *module, const char *path)
-{
-	size_t n = strcspn(path, ".");
-	for (size_t i = 0; i < module->n_members; i++) {
-		const struct tn_member *member = &module->members[i];
-		if (!strncmp(member->name, path, n) && !member->name[n])
-			return member->module;
-	}
-	return NULL;
-}
 
 /* Goes down the path as far as there are members.  Returns the rest of the path: "" at its end. */
 static const char *descend(tn_module **module, const char *path)

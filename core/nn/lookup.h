@@ -12,9 +12,8 @@
 /* NULL: there is none, or the module has not been built. */
 tn_array *tn_module_find_parameter(const tn_module *module, const char *name);
 tn_array *tn_module_find_buffer(const tn_module *module, const char *name);
-/* The member at a path, and that whose name the path begins with.  NULL: there is none. */
+/* NULL: there is none. */
 tn_module *tn_module_find_child(tn_module *module, const char *path);
-tn_module *tn_module_find_member(const tn_module *module, const char *path);
 
 /* Keep TN_NOT_FOUND with the nearest name, of the module's own parameters or of all below it. */
 tn_status tn_module_no_own_parameter(const tn_module *module, const char *operation,

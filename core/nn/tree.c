@@ -10,7 +10,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "nn/lookup.h"
 
 const tn_module *tn_module_root(const tn_module *module)
 {
@@ -213,6 +212,17 @@ tn_status tn_module_list(const tn_module *module)
 const char *tn_module_class_name(const tn_module *module)
 {
 	return module ? module->class_name : NULL;
+}
+
+tn_module *tn_module_find_member(const tn_module *module, const char *path)
+{
+	size_t n = strcspn(path, ".");
+	for (size_t i = 0; i < module->n_members; i++) {
+		const struct tn_member *member = &module->members[i];
+		if (!strncmp(member->name, path, n) && !member->name[n])
+			return member->module;
+	}
+	return NULL;
 }
 
 struct tn_slot_entry *tn_module_slot(const tn_module *module, const char *name)

@@ -302,8 +302,8 @@ TN_API tn_status tn_module_add_parameter(tn_module *module, const char *name, in
  * replaced parameter has another shape. */
 TN_API tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
 					   const char *other_name);
-/* A parameter of this module itself (no path), after building.  Borrowed.  NULL, with the error kept:
- * TN_NOT_FOUND, with the nearest name; TN_STATE: not built. */
+/* A parameter of this module itself (no path), after building.  Borrowed.  NULL, with the error
+ * kept: TN_NOT_FOUND, with the nearest name; TN_STATE: not built. */
 TN_API tn_array *tn_module_own_parameter(const tn_module *module, const char *name);
 
 /* ---- Buffers: saved and loaded like parameters, neither trained nor counted as parameters ----*/
