@@ -60,7 +60,8 @@ static tn_status null_operand(uint32_t n, const tn_array *const *arrays, const c
 	return TN_INVALID_ARGUMENT;
 }
 
-tn_status tn_arrays_given(uint32_t n, const tn_array *const *arrays, const char *operation)
+/* Inline: it begins every call. */
+static inline tn_status given(uint32_t n, const tn_array *const *arrays, const char *operation)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		if (!arrays[i])
@@ -69,9 +70,14 @@ tn_status tn_arrays_given(uint32_t n, const tn_array *const *arrays, const char 
 	return tn_runtime_ready(arrays[0]->runtime);
 }
 
+tn_status tn_arrays_given(uint32_t n, const tn_array *const *arrays, const char *operation)
+{
+	return given(n, arrays, operation);
+}
+
 tn_status tn_begin_into(uint32_t n, const tn_array *const *arrays, const char *operation)
 {
-	tn_status status = tn_arrays_given(n, arrays, operation);
+	tn_status status = given(n, arrays, operation);
 	if (status)
 		return status;
 	struct tn_runtime *runtime = arrays[0]->runtime;
