@@ -98,7 +98,7 @@ static int run(const char *backend, const char *path)
 		       cases[i].name, measure(cases[i].call, &o));
 	if (tn_error(context))
 		printf("%-12s %s: %s\n", backend, tn_error(context)->operation,
-		       tn_error(context)->text);
+		       tn_error_text(context));
 	tn_context_close(context);
 	return 0;
 }

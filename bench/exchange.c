@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	tn_module *net = network_create(context, &network);
 	int done = net && run(context, net, &network, batch, argv + 3);
 	if (!done && tn_error(context))
-		fprintf(stderr, "%s: %s\n", tn_error(context)->operation, tn_error(context)->text);
+		fprintf(stderr, "%s\n", tn_error_text(context));
 	tn_module_destroy(net);
 	tn_context_close(context);
 	return !done;

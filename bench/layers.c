@@ -86,7 +86,7 @@ static void time_it(tn_context *context, const char *name, void (*step)(const st
 		double start = now();
 		step(l);
 		if (tn_sync(context) || tn_error(context)) {
-			printf("%s: %s\n", name, tn_error(context)->text);
+			printf("%s: %s\n", name, tn_error_text(context));
 			exit(1);
 		}
 		double each = now() - start;

@@ -98,8 +98,7 @@ int main(void)
 	}
 	int done = serve(context);
 	if (!done)
-		fprintf(stderr, "%s\n",
-			tn_error(context) ? tn_error(context)->text : "no such case");
+		fprintf(stderr, "%s\n", tn_error_text(context));
 	tn_context_close(context);
 	return !done;
 }

@@ -468,7 +468,7 @@ int main(int argc, char **argv)
 		done = print_steps(context, &options);
 	if (!done && tn_error(context))
 		fprintf(stderr, "scale: %s: %s\n", tn_error(context)->operation,
-			tn_error(context)->text);
+			tn_error_text(context));
 	tn_context_close(context);
 	return !done;
 }

@@ -56,7 +56,7 @@ static int first_result(void)
 			     NULL, NULL);
 	tn_status status = tn_item(tn_sum(tn_matmul(x, y), TN_ALL_AXES, NULL, 0), &value);
 	if (status)
-		fprintf(stderr, "%s\n", tn_error(context) ? tn_error(context)->text : "failed");
+		fprintf(stderr, "%s\n", tn_error_text(context));
 	tn_context_close(context);
 	return status || value != 3.0 * ELEMENTS * ELEMENTS * ELEMENTS;
 }
@@ -106,7 +106,7 @@ static int measure_dispatch(int calls)
 	if (good)
 		printf("dispatch of a small add\tus\t%.4g\n", 1e6 * median(seconds));
 	else if (tn_error(context))
-		fprintf(stderr, "%s\n", tn_error(context)->text);
+		fprintf(stderr, "%s\n", tn_error_text(context));
 	tn_context_close(context);
 	return good;
 }

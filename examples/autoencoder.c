@@ -85,7 +85,7 @@ int main(void)
 		/* Of pictures that were new to the network. */
 		tn_array *spread = tn_subtract(x, mean_of(x));
 		if (tn_item(loss, &lost) || tn_item(mean_of(tn_square(spread)), &variance))
-			fprintf(stderr, "%s\n", tn_error(context)->text);
+			fprintf(stderr, "%s\n", tn_error_text(context));
 		tn_scope_end(context, NULL);
 		if (step % 100 == 0)
 			printf("step %d: %.4f of the variance is lost\n", step, lost / variance);

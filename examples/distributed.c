@@ -47,7 +47,7 @@ int main(void)
 	for (int i = 0; i < STEPS && !tn_scope_begin(ctx); i++, tn_scope_end(ctx, NULL))
 		loss = step(ranks, parallel, net, sgd, ctx);
 	if (tn_error(ctx))
-		fprintf(stderr, "distributed: %s\n", tn_error(ctx)->text);
+		fprintf(stderr, "distributed: %s\n", tn_error_text(ctx));
 	else if (tn_communicator_rank(ranks) == 0)
 		printf("%u ranks: loss %.1e\n", tn_communicator_size(ranks), loss);
 	tn_optimizer_destroy(sgd);

@@ -29,8 +29,8 @@ int main(void)
 	tn_tape_end(tape);
 
 	int failed = !dx || tn_to_host(dx, data, sizeof(data));
-	if (failed && tn_error(ctx))
-		fprintf(stderr, "%s: %s\n", tn_error(ctx)->operation, tn_error(ctx)->text);
+	if (failed)
+		fprintf(stderr, "%s\n", tn_error_text(ctx));
 	else
 		printf("%.2f %.2f %.2f\n", data[0], data[1], data[2]);
 	tn_context_close(ctx);

@@ -75,7 +75,7 @@ int main(void)
 		average += i < STEPS - 50 ? 0 : distance / 50;
 	}
 	if (tn_error(ctx))
-		fprintf(stderr, "%s: %s\n", tn_error(ctx)->operation, tn_error(ctx)->text);
+		fprintf(stderr, "%s\n", tn_error_text(ctx));
 	printf("distance %.2f, expected %.2f\n", average, expected);
 	int failed = tn_error(ctx) || !(fabs(average - expected) < 0.2);
 	tn_optimizer_destroy(optimizer);

@@ -85,7 +85,7 @@ int main(void)
 		/* These texts were new to the network. */
 		tn_array *is_right = tn_equal(tn_argmax(logits, 1), classes);
 		if (tn_item(tn_mean(is_right, TN_ALL_AXES, NULL, 0), &right))
-			fprintf(stderr, "%s\n", tn_error(context)->text);
+			fprintf(stderr, "%s\n", tn_error_text(context));
 		tn_scope_end(context, NULL);
 		if (step % 50 == 0)
 			printf("step %d: %.0f%% of new texts are right\n", step, 100 * right);

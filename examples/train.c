@@ -54,7 +54,7 @@ static int train(tn_context *ctx, const tn_dataset *digits, tn_data_loader *cons
 	if (!status)
 		status = tn_trainer_evaluate(trainer, loaders[TN_PART_TEST], &test);
 	if (status)
-		fprintf(stderr, "train: %s\n", tn_error(ctx) ? tn_error(ctx)->text : "no memory");
+		fprintf(stderr, "%s\n", tn_error_text(ctx));
 	else
 		printf("test accuracy %.2f %%\n", 100 * test.metrics[0]);
 	tn_trainer_destroy(trainer);

@@ -171,6 +171,8 @@ void tn_array_destroy(tn_array *array)
 
 tn_status tn_scope_begin(tn_context *context)
 {
+	if (!context)
+		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	struct tn_scope *scope = tn_mem_alloc(sizeof(*scope));
 	if (!scope)
@@ -196,6 +198,8 @@ void tn_array_lift(tn_array *array)
 
 tn_array *tn_scope_end(tn_context *context, tn_array *result)
 {
+	if (!context)
+		return result;
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	struct tn_scope *scope = runtime->scope;
 	if (!scope->parent)

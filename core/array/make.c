@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The rules that all public functions share: NULL in gives NULL out, a kept error blocks all work,
- * and arrays of different devices cannot be combined.
+ * The rules that all public functions share: NULL in gives NULL out and an error that names the
+ * operand, a kept error blocks all work, and arrays of different devices cannot be combined.
  */
 #include "array/make.h"
 
@@ -45,24 +45,7 @@ tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, c
 		       tn_shape_print(out->rank, out->strides, (char[TN_SHAPE_TEXT]){0}));
 }
 
-struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const char *operation)
-{
-	struct tn_runtime *runtime;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!arrays[i])
-			return NULL;
-	}
-	runtime = arrays[0]->runtime;
-	if (tn_runtime_ready(runtime))
-		return NULL;
-	if (tn_arrays_together(runtime, operation, n, arrays)) {
-		tn_runtime_keep(runtime, &runtime->report);
-		return NULL;
-	}
-	return runtime;
-}
-
-/* A NULL operand is usually the result of an earlier failure: then that error is reported. */
+/* Operand `which` is NULL: usually the result of an earlier failure, whose error is kept. */
 static tn_status null_operand(uint32_t n, const tn_array *const *arrays, const char *operation,
 			      uint32_t which)
 {
@@ -77,20 +60,34 @@ static tn_status null_operand(uint32_t n, const tn_array *const *arrays, const c
 	return TN_INVALID_ARGUMENT;
 }
 
-tn_status tn_begin_into(uint32_t n, const tn_array *const *arrays, const char *operation)
+/* Inline: it begins every call. */
+static inline tn_status given(uint32_t n, const tn_array *const *arrays, const char *operation)
 {
-	struct tn_runtime *runtime;
-	tn_status status;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!arrays[i])
 			return null_operand(n, arrays, operation, i);
 	}
-	runtime = arrays[0]->runtime;
-	status = tn_runtime_ready(runtime);
+	return tn_runtime_ready(arrays[0]->runtime);
+}
+
+tn_status tn_arrays_given(uint32_t n, const tn_array *const *arrays, const char *operation)
+{
+	return given(n, arrays, operation);
+}
+
+tn_status tn_begin_into(uint32_t n, const tn_array *const *arrays, const char *operation)
+{
+	tn_status status = given(n, arrays, operation);
 	if (status)
 		return status;
+	struct tn_runtime *runtime = arrays[0]->runtime;
 	status = tn_arrays_together(runtime, operation, n, arrays);
 	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
+}
+
+struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const char *operation)
+{
+	return tn_begin_into(n, arrays, operation) ? NULL : arrays[0]->runtime;
 }
 
 tn_array *tn_end(struct tn_runtime *runtime, tn_status status, tn_array *out)

@@ -21,8 +21,12 @@ tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, 
 			     const tn_array *const *arrays);
 tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, const tn_array *out);
 
-/* The runtime of the arrays, or NULL: one of them is NULL, an error is kept, or they are on
- * different devices (an error that is then kept). */
+/* Is none of them NULL, and no error kept?  TN_INVALID_ARGUMENT: one is, which is kept unless all
+ * are; TN_PENDING_ERROR. */
+tn_status tn_arrays_given(uint32_t n, const tn_array *const *arrays, const char *operation);
+
+/* The runtime of the arrays, or NULL: one of them is NULL, they are on different devices (errors
+ * that are then kept), or an error is kept. */
 struct tn_runtime *tn_begin(uint32_t n, const tn_array *const *arrays, const char *operation);
 /* The same for functions that return a status. */
 tn_status tn_begin_into(uint32_t n, const tn_array *const *arrays, const char *operation);

@@ -16,8 +16,22 @@ tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info
 	if (!runtime->error.status) {
 		runtime->error = *error;
 		runtime->error.status = status;
+		runtime->error_has_place = 0;
 	}
 	return status;
+}
+
+void tn_runtime_place_error(struct tn_runtime *runtime, const char *place)
+{
+	struct tn_error_info *error = &runtime->error;
+	char text[sizeof(error->text)];
+	if (runtime->error_has_place)
+		return;
+	size_t n = (size_t)snprintf(text, sizeof(text), "in %s: ", place);
+	if (n < sizeof(text))
+		snprintf(text + n, sizeof(text) - n, "%s", error->text);
+	memcpy(error->text, text, sizeof(text));
+	runtime->error_has_place = 1;
 }
 
 tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const char *operation,
@@ -28,6 +42,25 @@ tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const ch
 	tn_fail_v(&runtime->report, status, operation, format, arguments);
 	va_end(arguments);
 	return tn_runtime_keep(runtime, &runtime->report);
+}
+
+tn_status tn_runtime_null(struct tn_runtime *runtime, const char *operation, const char *name)
+{
+	if (!runtime)
+		return TN_INVALID_ARGUMENT;
+	if (tn_runtime_ready(runtime))
+		return TN_PENDING_ERROR;
+	return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation, "%s is NULL", name);
+}
+
+tn_status tn_runtime_given(struct tn_runtime *runtime, const char *operation, size_t n,
+			   const struct tn_given *given)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!given[i].object)
+			return tn_runtime_null(runtime, operation, given[i].name);
+	}
+	return TN_OK;
 }
 
 tn_status tn_runtime_no_memory(struct tn_runtime *runtime, const char *operation, const char *what)
@@ -54,11 +87,24 @@ tn_status tn_runtime_check(struct tn_runtime *runtime, void *options,
 
 const struct tn_error_info *tn_error(const tn_context *context)
 {
-	const struct tn_error_info *error = &context->runtime.error;
-	return error->status ? error : NULL;
+	return context && context->runtime.error.status ? &context->runtime.error : NULL;
+}
+
+const char *tn_error_text(tn_context *context)
+{
+	const struct tn_error_info *error = context ? tn_error(context) : NULL;
+	if (!context)
+		return "there is no context";
+	if (!error)
+		return "no error";
+	char *text = context->runtime.error_text;
+	snprintf(text, sizeof(context->runtime.error_text), "%s: %s", error->operation,
+		 error->text);
+	return text;
 }
 
 void tn_error_clear(tn_context *context)
 {
-	tn_error_reset(&tn_runtime_of(context)->error);
+	if (context)
+		tn_error_reset(&context->runtime.error);
 }

@@ -55,6 +55,8 @@ struct tn_runtime {
 	/* The default one: its state is `random`. */
 	struct tn_generator generator;
 	struct tn_error_info error;  /* the first error; status TN_OK: none */
+	int error_has_place;         /* its text names the module where it arose */
+	char error_text[576];        /* of tn_error_text */
 	struct tn_error_info report; /* where calls put an error before it is kept */
 	struct tn_scope *scope;      /* the innermost open one */
 	struct tn_array *loose;      /* arrays that no scope owns, linked like a scope's */
@@ -96,9 +98,21 @@ static inline struct tn_runtime *tn_runtime_of(tn_context *context)
 
 /* Keeps `error` as the first error if none is kept; returns its status. */
 tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info *error);
+/* Adds to the kept error's text the place where it arose, unless it has one. */
+void tn_runtime_place_error(struct tn_runtime *runtime, const char *place);
 /* Makes and keeps an error; returns status. */
 tn_status tn_runtime_fail(struct tn_runtime *runtime, tn_status status, const char *operation,
 			  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Keeps "NAME is NULL", TN_INVALID_ARGUMENT.  TN_PENDING_ERROR: an error is kept.  Without a
+ * runtime it only returns. */
+tn_status tn_runtime_null(struct tn_runtime *runtime, const char *operation, const char *name);
+/* TN_OK if no object is NULL, else tn_runtime_null of the first that is. */
+struct tn_given {
+	const char *name;
+	const void *object;
+};
+tn_status tn_runtime_given(struct tn_runtime *runtime, const char *operation, size_t n,
+			   const struct tn_given *given);
 /* The same of tn_no_memory without a subject. */
 tn_status tn_runtime_no_memory(struct tn_runtime *runtime, const char *operation, const char *what);
 /* tn_options_take, which keeps the error.  Also TN_INVALID_ARGUMENT for a NULL runtime. */

@@ -57,9 +57,11 @@ tn_status tn_anomaly_check(const tn_array *a, const char *operation, const char 
 	char step[32] = "";
 	if (rt->anomaly_step)
 		snprintf(step, sizeof(step), ", step %" PRIu64, rt->anomaly_step);
-	return tn_runtime_fail(rt, TN_NOT_FINITE, operation,
-			       "%s%s%s%s: %s %u has elements that are infinite or NaN",
-			       is_backward ? "backward" : "forward", place ? " in " : "",
-			       place ? place : "", step,
-			       is_backward ? "the gradient of input" : "output", i);
+	status = tn_runtime_fail(rt, TN_NOT_FINITE, operation,
+				 "%s%s%s%s: %s %u has elements that are infinite or NaN",
+				 is_backward ? "backward" : "forward", place ? " in " : "",
+				 place ? place : "", step,
+				 is_backward ? "the gradient of input" : "output", i);
+	rt->error_has_place |= place != NULL;
+	return status;
 }

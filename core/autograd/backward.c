@@ -261,24 +261,35 @@ static tn_array *first_gradient(const struct pass *pass, const tn_array *output,
 	return NULL;
 }
 
+static tn_status check_given(struct tn_runtime *rt, const char *operation, const char *what,
+			     size_t n, tn_array *const *arrays)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!arrays[i])
+			return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation, "%s %zu is NULL",
+					       what, i);
+	}
+	return TN_OK;
+}
+
 static tn_status check_arrays(const struct pass *pass)
 {
 	struct tn_runtime *rt = pass->tape->runtime;
 	if (pass->tape->ran)
 		return tn_runtime_fail(rt, TN_STATE, pass->operation,
 				       "backward has run on this tape");
+	tn_status status =
+		check_given(rt, pass->operation, "output", pass->n_outputs, pass->outputs);
+	if (!status)
+		status = check_given(rt, pass->operation, "input", pass->n_inputs, pass->inputs);
+	if (status)
+		return status;
 	for (size_t i = 0; i < pass->n_outputs; i++) {
-		if (!pass->outputs[i])
-			return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, pass->operation,
-					       "output %zu is NULL", i);
 		if (!tn_entry_of(pass->outputs[i]))
 			return tn_runtime_fail(rt, TN_STATE, pass->operation,
 					       "the output does not depend on a watched array");
 	}
 	for (size_t i = 0; i < pass->n_inputs; i++) {
-		if (!pass->inputs[i])
-			return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, pass->operation,
-					       "input %zu is NULL", i);
 		if (!tn_entry_of(pass->inputs[i]))
 			return tn_runtime_fail(rt, TN_STATE, pass->operation,
 					       "input %zu was neither watched nor recorded", i);
@@ -359,10 +370,20 @@ static tn_status backward_all(const struct pass *pass)
 	return status ? status : run_pass(pass);
 }
 
+/* The tape or the list of outputs is NULL. */
+static tn_status null_call(const char *operation, tn_tape *tape, size_t n, tn_array *const *outputs)
+{
+	const tn_array *output = n && outputs ? outputs[0] : NULL;
+	struct tn_runtime *rt = tape ? tape->runtime : output ? output->runtime : NULL;
+	return tn_runtime_null(rt, operation, tape ? "outputs" : "tape");
+}
+
 tn_status tn_tape_backward_all(tn_tape *tape, size_t n, tn_array *const *outputs,
 			       const tn_array *const *output_gradients)
 {
-	if (!tape || !n || !outputs)
+	if (!tape || !outputs)
+		return null_call("tape_backward_all", tape, n, outputs);
+	if (!n)
 		return TN_INVALID_ARGUMENT;
 	return backward_all(&(struct pass){.operation = "tape_backward_all",
 					   .tape = tape,
@@ -374,7 +395,10 @@ tn_status tn_tape_backward_all(tn_tape *tape, size_t n, tn_array *const *outputs
 tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *output_gradient)
 {
 	if (!tape || !output)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(tape     ? tape->runtime
+				       : output ? output->runtime
+						: NULL,
+				       "tape_backward", tape ? "output" : "tape");
 	return backward_all(&(struct pass){.operation = "tape_backward",
 					   .tape = tape,
 					   .n_outputs = 1,
@@ -408,7 +432,12 @@ tn_status tn_tape_gradients(tn_tape *tape, size_t n_outputs, tn_array *const *ou
 			    .n_inputs = n_inputs,
 			    .inputs = inputs,
 			    .gradients = gradients};
-	if (!tape || !n_outputs || !outputs || !n_inputs || !inputs || !gradients)
+	if (!tape || !outputs)
+		return null_call(pass.operation, tape, n_outputs, outputs);
+	if (!inputs || !gradients)
+		return tn_runtime_null(tape->runtime, pass.operation,
+				       inputs ? "gradients" : "inputs");
+	if (!n_outputs || !n_inputs)
 		return TN_INVALID_ARGUMENT;
 	memset(gradients, 0, n_inputs * sizeof(*gradients));
 	tn_status status = tn_runtime_ready(tape->runtime);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/make.h"
 #include "autograd/node.h"
 #include "base/memory.h"
 
@@ -132,14 +133,22 @@ tn_status tn_gradient_check(tn_context *context, tn_gradient_function f, void *u
 {
 	tn_array *gradients[TN_NODE_MAX_INPUTS] = {0};
 	struct tn_gradient_report own;
-	if (!context || !f || max_elements < 0 || n_inputs < 1 || n_inputs > TN_NODE_MAX_INPUTS ||
-	    !inputs)
+	if (!inputs)
+		return tn_runtime_null(tn_runtime_of(context), "gradient_check", "inputs");
+	if (n_inputs < 1 || n_inputs > TN_NODE_MAX_INPUTS || max_elements < 0)
 		return TN_INVALID_ARGUMENT;
+	const tn_array *const *given = (const tn_array *const *)inputs;
+	tn_status status = tn_arrays_given((uint32_t)n_inputs, given, "gradient_check");
+	if (!status && (!context || !f))
+		status = tn_runtime_null(inputs[0]->runtime, "gradient_check",
+					 context ? "f" : "context");
+	if (status)
+		return status;
 	struct check check = {
 		context,      tn_runtime_of(context), f, user, n_inputs, inputs, step, tolerance,
 		max_elements, report ? report : &own};
 	memset(check.report, 0, sizeof(*check.report));
-	tn_status status = tn_scope_begin(context);
+	status = tn_scope_begin(context);
 	if (status)
 		return status;
 	status = tape_gradients(&check, gradients);

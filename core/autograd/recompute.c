@@ -165,13 +165,9 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 
 static tn_array *record(struct recomputed own, size_t n_inputs, tn_array *const *inputs)
 {
-	for (size_t i = 0; i < n_inputs; i++) {
-		if (!inputs[i])
-			return NULL;
-	}
-	struct tn_runtime *rt = inputs[0]->runtime;
-	if (tn_runtime_ready(rt))
+	if (tn_arrays_given((uint32_t)n_inputs, (const tn_array *const *)inputs, "recompute"))
 		return NULL;
+	struct tn_runtime *rt = inputs[0]->runtime;
 	if (n_inputs > TN_NODE_LIMIT) {
 		tn_runtime_fail(rt, TN_LIMIT, "recompute", "%zu inputs exceed the %d of a node",
 				n_inputs, TN_NODE_LIMIT);
@@ -209,7 +205,11 @@ static tn_array *record(struct recomputed own, size_t n_inputs, tn_array *const 
 tn_array *tn_recompute(tn_recompute_function f, void *user, size_t n_inputs,
 		       tn_array *const *inputs)
 {
-	if (!f || !n_inputs || !inputs)
+	if (!n_inputs || !inputs)
+		return NULL;
+	if (!f && inputs[0])
+		tn_runtime_null(inputs[0]->runtime, "recompute", "f");
+	if (!f)
 		return NULL;
 	return record((struct recomputed){.f = f, .user = user}, n_inputs, inputs);
 }

@@ -69,9 +69,9 @@ void tn_tape_end(tn_tape *tape)
 
 static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **entry)
 {
+	struct tn_runtime *rt = tape ? tape->runtime : array ? array->runtime : NULL;
 	if (!tape || !array)
-		return TN_INVALID_ARGUMENT;
-	struct tn_runtime *rt = tape->runtime;
+		return tn_runtime_null(rt, "tape_watch", tape ? "array" : "tape");
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
 		return status;
@@ -131,8 +131,9 @@ static tn_status watch_into(struct tn_tape *tape, tn_array *array, tn_array *gra
 
 tn_status tn_tape_watch_into(tn_tape *tape, tn_array *array, tn_array *gradient, int *filled)
 {
-	if (!gradient || !filled)
-		return TN_INVALID_ARGUMENT;
+	if (tape && (!gradient || !filled))
+		return tn_runtime_null(tape->runtime, "tape_watch_into",
+				       gradient ? "filled" : "gradient");
 	struct tn_entry *entry;
 	return watch_into(tape, array, gradient, filled, 0, &entry);
 }
@@ -158,7 +159,14 @@ int tn_tape_is_new_network(struct tn_tape *tape, const void *network)
 
 tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
 {
-	struct tn_entry *entry = tape ? tn_entry_of(array) : NULL;
+	if (!tape || !array) {
+		tn_runtime_null(tape    ? tape->runtime
+				: array ? array->runtime
+					: NULL,
+				"tape_gradient", tape ? "array" : "tape");
+		return NULL;
+	}
+	struct tn_entry *entry = tn_entry_of(array);
 	if (!entry)
 		return NULL;
 	if (entry->target)

@@ -151,7 +151,8 @@ tn_status tn_device_attribute(tn_device *device, const char *key, struct tn_repo
 {
 	struct tn_report_line found;
 	if (!device || !key || !line)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(device ? tn_runtime_of(device->context) : NULL,
+				       "device_attribute", key ? "line" : "key");
 	tn_status status = TN_OK;
 	for (size_t i = 0; !status; i++) {
 		status = tn_device_report_line(device, i, &found);

@@ -268,7 +268,8 @@ tn_status tn_device_set_current(tn_context *context, tn_device *device)
 {
 	struct tn_error_info error;
 	if (!context || !device)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(tn_runtime_of(device ? device->context : context),
+				       "device_set_current", device ? "context" : "device");
 	tn_status status = tn_runtime_ready(&context->runtime);
 	if (status)
 		return status;

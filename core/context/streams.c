@@ -127,7 +127,12 @@ tn_status tn_event_query(tn_event *event, int *reached)
 tn_status tn_event_elapsed(const tn_event *start, const tn_event *end, double *seconds)
 {
 	struct tn_error_info error;
+	const tn_event *any = start ? start : end;
 	if (!start || !end || !seconds)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(any ? tn_runtime_of(any->device->context) : NULL,
+				       "event_elapsed",
+				       !start ? "start"
+				       : !end ? "end"
+					      : "seconds");
 	return keep(end->device, tn_device_elapsed(start, end, seconds, &error), &error);
 }

@@ -338,6 +338,8 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 	struct reading reading = {.format = {.struct_size = sizeof(reading.format)}};
 	if (out->struct_size < sizeof(out->struct_size))
 		return no_struct_size(out, error);
+	if (!text)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "text is NULL");
 	/* The reader modifies the text. */
 	char *copy = tn_mem_copy_string(text);
 	if (!copy)

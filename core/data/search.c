@@ -121,6 +121,8 @@ tn_status tn_dataset_find(const char *name, const char *data_dir, char **folder,
 {
 	struct stat status;
 	*is_a_folder = 1;
+	if (!name)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "name is NULL");
 	if (name[0] == '\0')
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a data set's name or folder, found an empty text");

@@ -15,7 +15,10 @@
 
 void tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)
 {
-	const struct tn_pool *pool = device->pool;
+	const struct tn_pool *pool = device ? device->pool : NULL;
+	*use = (struct tn_memory_use){0};
+	if (!pool)
+		return;
 	*use = (struct tn_memory_use){
 		.used = pool->used, .cached = pool->reserved - pool->used, .peak = pool->peak};
 }

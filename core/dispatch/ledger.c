@@ -69,17 +69,17 @@ static int has_run(const struct tn_ledger_row *row)
 
 size_t tn_ledger_count(const tn_context *context)
 {
-	const struct tn_ledger *ledger = context->runtime.ledger;
+	const struct tn_ledger *ledger = context ? context->runtime.ledger : NULL;
 	size_t n = 0;
-	for (uint32_t i = 0; i < ledger->n; i++)
+	for (uint32_t i = 0; ledger && i < ledger->n; i++)
 		n += (size_t)has_run(&ledger->entries[i].row);
 	return n;
 }
 
 tn_status tn_ledger_get(const tn_context *context, size_t index, struct tn_ledger_row *row)
 {
-	const struct tn_ledger *ledger = context->runtime.ledger;
-	for (uint32_t i = 0; i < ledger->n; i++) {
+	const struct tn_ledger *ledger = context ? context->runtime.ledger : NULL;
+	for (uint32_t i = 0; ledger && i < ledger->n; i++) {
 		if (has_run(&ledger->entries[i].row) && index-- == 0) {
 			*row = ledger->entries[i].row;
 			return TN_OK;
@@ -90,8 +90,8 @@ tn_status tn_ledger_get(const tn_context *context, size_t index, struct tn_ledge
 
 void tn_ledger_reset(tn_context *context)
 {
-	struct tn_ledger *ledger = tn_runtime_of(context)->ledger;
-	for (uint32_t i = 0; i < ledger->n; i++) {
+	struct tn_ledger *ledger = context ? context->runtime.ledger : NULL;
+	for (uint32_t i = 0; ledger && i < ledger->n; i++) {
 		const char *name = ledger->entries[i].row.operation;
 		memset(&ledger->entries[i], 0, sizeof(ledger->entries[i]));
 		ledger->entries[i].row.operation = name;

@@ -66,7 +66,11 @@ static tn_status give_elements(struct elements *elements, int writes, tn_status 
 static tn_status begin(const tn_communicator *communicator, const tn_array *array,
 		       const char *operation, int writes)
 {
-	struct tn_runtime *runtime = communicator->runtime;
+	struct tn_runtime *runtime = communicator ? communicator->runtime
+				     : array      ? array->runtime
+						  : NULL;
+	if (!communicator || !array)
+		return tn_runtime_null(runtime, operation, communicator ? "x" : "communicator");
 	tn_status status = tn_runtime_ready(runtime);
 	if (status)
 		return status;
@@ -92,8 +96,6 @@ static tn_status run_in_place(tn_communicator *communicator, tn_array *x,
 {
 	struct elements elements;
 	const char *name = tn_collective_name(operation->operation);
-	if (!communicator || !x)
-		return TN_INVALID_ARGUMENT;
 	tn_status status = begin(communicator, x, name, 1);
 	if (status)
 		return status;
@@ -155,7 +157,7 @@ static tn_array *run_into_new(tn_communicator *communicator, const tn_array *x, 
 tn_array *tn_all_gather(tn_communicator *communicator, const tn_array *x)
 {
 	int64_t shape[TN_MAX_RANK];
-	if (!communicator || !x || begin(communicator, x, "all_gather", 0))
+	if (begin(communicator, x, "all_gather", 0))
 		return NULL;
 	uint32_t size = communicator->description.size;
 	size_t element = tn_dtype_size(x->dtype);
@@ -177,7 +179,7 @@ tn_array *tn_reduce_scatter(tn_communicator *communicator, const tn_array *x, ui
 {
 	int64_t shape[TN_MAX_RANK];
 	char text[TN_SHAPE_TEXT];
-	if (!communicator || !x || begin(communicator, x, "reduce_scatter", 0))
+	if (begin(communicator, x, "reduce_scatter", 0))
 		return NULL;
 	uint32_t size = communicator->description.size;
 	if (!x->rank || x->shape[0] % size) {

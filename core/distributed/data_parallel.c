@@ -131,8 +131,13 @@ static void release(tn_data_parallel *p)
 tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *communicator,
 					  const struct tn_data_parallel_options *options)
 {
-	if (!module || !communicator)
+	if (!module || !communicator) {
+		tn_runtime_null(module         ? module->runtime
+				: communicator ? communicator->runtime
+					       : NULL,
+				operation, module ? "communicator" : "module");
 		return NULL;
+	}
 	tn_data_parallel *p = make(module, communicator, options);
 	const tn_status status = p ? TN_OK : tn_runtime_status(module->runtime);
 	/* A rank that cannot says so: the others would wait for it. */

@@ -127,7 +127,7 @@ tn_status tn_request_wait(tn_request *request)
 
 double tn_communicator_waited(const tn_communicator *communicator)
 {
-	return communicator->waited;
+	return !communicator ? 0 : communicator->waited;
 }
 
 tn_status tn_communicator_run(tn_communicator *communicator,

@@ -11,7 +11,6 @@
  */
 #include "interpret/code.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -775,7 +774,8 @@ static void emit_stores_of(struct emitter *e, unsigned i)
 	}
 }
 
-void tn_code_emit(struct tn_code *code, const struct tn_emit *emit)
+tn_status tn_code_emit(struct tn_code *code, const struct tn_emit *emit,
+		       struct tn_error_info *error, const char *operation)
 {
 	struct emitter e;
 	e.code = code;
@@ -816,5 +816,8 @@ void tn_code_emit(struct tn_code *code, const struct tn_emit *emit)
 		if (e.leave[j] == TN_LEAVE_AT_END)
 			emit_store(&e, j);
 	}
-	assert(code->n_registers <= code->n_live);
+	if (code->n_registers <= code->n_live)
+		return TN_OK;
+	return tn_fail(error, TN_INTERNAL, operation, "%u registers, of which %u were counted",
+		       code->n_registers, code->n_live);
 }

@@ -108,6 +108,8 @@ struct tn_emit {
 	const struct tn_walk *walk;
 	int stream; /* outputs bypass the caches where possible */
 };
-void tn_code_emit(struct tn_code *code, const struct tn_emit *emit);
+/* TN_INTERNAL: tn_code_analyse counted too few registers. */
+tn_status tn_code_emit(struct tn_code *code, const struct tn_emit *emit,
+		       struct tn_error_info *error, const char *operation);
 
 #endif

@@ -284,7 +284,10 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 	plan.large = bytes >= STREAM_BYTES;
 	choose_tile(&plan);
 	make_walk(&plan);
-	tn_code_emit(&plan.code, &(struct tn_emit){&plan.nest, &plan.tile, &plan.walk, plan.large});
+	const struct tn_emit emit = {&plan.nest, &plan.tile, &plan.walk, plan.large};
+	status = tn_code_emit(&plan.code, &emit, args.call.error, operation);
+	if (status)
+		return status;
 	tn_code_evaluate(&plan.code, &plan.nest);
 	choose_prefetched(&plan, bytes);
 	uint64_t tiles = tn_walk_total(&plan.walk);

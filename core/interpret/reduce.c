@@ -181,8 +181,13 @@ tn_status tn_interpret_reduce(struct tn_threads *threads, const struct tn_reduce
 	tn_code_analyse(&plan.prologue, &plan.nest);
 	tn_code_analyse(&plan.epilogue, &plan.nest);
 	tn_reduce_choose_tile(&plan);
-	tn_code_emit(&plan.prologue, &(struct tn_emit){&plan.nest, &plan.tile, &plan.reduced, 0});
-	tn_code_emit(&plan.epilogue, &(struct tn_emit){&plan.nest, &plan.result, &plan.kept, 0});
+	const struct tn_emit inner = {&plan.nest, &plan.tile, &plan.reduced, 0};
+	const struct tn_emit outer = {&plan.nest, &plan.result, &plan.kept, 0};
+	status = tn_code_emit(&plan.prologue, &inner, args.call.error, operation);
+	if (!status)
+		status = tn_code_emit(&plan.epilogue, &outer, args.call.error, operation);
+	if (status)
+		return status;
 	tn_code_evaluate(&plan.prologue, &plan.nest);
 	tn_code_evaluate(&plan.epilogue, &plan.nest);
 	return share_tasks(threads, &plan, &args.call);

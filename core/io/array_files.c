@@ -117,6 +117,8 @@ tn_status tn_savez(tn_context *context, const char *path, int n, const char *con
 {
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	struct tn_error_info error;
+	if (!context && n > 0 && arrays && arrays[0])
+		return tn_runtime_null(arrays[0]->runtime, "savez", "context");
 	tn_status status = tn_file_call_check(runtime, "savez", path);
 	if (!status)
 		status = check_arrays(runtime, "savez", n, names, arrays);

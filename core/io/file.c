@@ -20,7 +20,9 @@
 
 const char *tn_file_label(const char *path)
 {
-	size_t length = strlen(path);
+	size_t length = path ? strlen(path) : 0;
+	if (!path)
+		return "(no path)";
 	return length > LABEL_LENGTH ? path + length - LABEL_LENGTH : path;
 }
 
@@ -30,6 +32,9 @@ tn_status tn_file_open(struct tn_file *file, const char *path, const char *opera
 	struct stat information;
 	memset(file, 0, sizeof(*file));
 	file->operation = operation;
+	file->fd = -1;
+	if (!path)
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "path is NULL");
 	file->fd = tn_regular_open(path, &information);
 	if (file->fd == TN_NOT_REGULAR)
 		return tn_fail(error, TN_IO, operation, "%s: expected a regular file, found a %s",

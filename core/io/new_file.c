@@ -111,6 +111,8 @@ tn_status tn_new_file_begin(struct tn_new_file *file, const char *path, const ch
 	file->fd = -1;
 	file->folder = -1;
 	file->operation = operation;
+	if (!path)
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "path is NULL");
 	int exists = stat(path, &old) == 0;
 	if (exists && !S_ISREG(old.st_mode))
 		return tn_fail(error, TN_IO, operation,

@@ -109,6 +109,8 @@ tn_status tn_npz_read(const tn_npz *file, const char *name, struct tn_host_array
 {
 	const struct tn_zip *zip = &file->zip;
 	const char *path = tn_file_label(zip->file.path);
+	if (!name)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "name is NULL");
 	struct name key = {.text = (char *)(uintptr_t)name};
 	const struct name *found =
 		bsearch(&key, file->sorted, zip->n, sizeof(*file->sorted), by_text);

@@ -67,6 +67,8 @@ tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size
 			      struct tn_error_info *error)
 {
 	size_t low = 0, high = file->n;
+	if (!name)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "name is NULL");
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		int order = strcmp(name, file->entries[file->by_name[middle]].name);

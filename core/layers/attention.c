@@ -9,6 +9,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
+#include "array/make.h"
 #include "base/dtype.h"
 #include "layers/check_floating.h"
 #include "ops/formula.h"
@@ -64,7 +65,7 @@ tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_array *k, 
 					  const struct tn_attention_options *options)
 {
 	struct tn_attention_options o = {0};
-	if (!q || !k || !v || tn_runtime_ready(q->runtime) ||
+	if (tn_arrays_given(3, (const tn_array *[]){q, k, v}, "scaled_dot_product_attention") ||
 	    tn_runtime_take(q->runtime, &o, sizeof(o), options, "struct tn_attention_options",
 			    "scaled_dot_product_attention") ||
 	    check_shapes(q, k, v) || tn_check_floating("scaled_dot_product_attention", q))

@@ -98,7 +98,7 @@ tn_array *tn_batch_norm_of_ranks(const tn_array *x, const tn_array *w, const tn_
 				 const struct tn_norm_ranks *ranks)
 {
 	struct tn_batch_norm_options o = {0};
-	if (!x || tn_runtime_ready(x->runtime) ||
+	if (tn_norm_given(x, w, b, "batch_norm") ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_batch_norm_options",
 			    "batch_norm"))
 		return NULL;

@@ -6,12 +6,13 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
+#include "array/make.h"
 
 tn_array *tn_conv1d(const tn_array *x, const tn_array *w, const tn_array *bias,
 		    const struct tn_conv1d_options *options)
 {
 	struct tn_conv1d_options o = {0};
-	if (!x || !w || tn_runtime_ready(x->runtime) ||
+	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "conv1d") ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_conv1d_options",
 			    "conv1d"))
 		return NULL;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/make.h"
 #include "autograd/node.h"
 #include "layers/conv2d.h"
 #include "layers/window.h"
@@ -183,7 +184,7 @@ tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 		    const struct tn_conv2d_options *options)
 {
 	struct tn_conv2d_options o = {0};
-	if (!x || !w ||
+	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "conv2d") ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_conv2d_options",
 			    "conv2d"))
 		return NULL;

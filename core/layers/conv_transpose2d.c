@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/make.h"
 #include "autograd/node.h"
 #include "layers/conv2d.h"
 #include "layers/conv2d_layer.h"
@@ -131,7 +132,7 @@ tn_array *tn_conv_transpose2d(const tn_array *x, const tn_array *w, const tn_arr
 			      const struct tn_conv_transpose2d_options *options)
 {
 	struct tn_conv_transpose2d_options o = {0};
-	if (!x || !w || tn_runtime_ready(x->runtime) ||
+	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "conv_transpose2d") ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options,
 			    "struct tn_conv_transpose2d_options", "conv_transpose2d"))
 		return NULL;

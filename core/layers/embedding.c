@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/make.h"
 #include "autograd/node.h"
 #include "base/dtype.h"
 #include "ops/formula.h"
@@ -103,7 +104,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 
 tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t padding_index)
 {
-	if (!indices || !w || tn_runtime_ready(w->runtime))
+	if (tn_arrays_given(2, (const tn_array *[]){indices, w}, "embedding"))
 		return NULL;
 	struct tn_runtime *rt = w->runtime;
 	if (w->rank != 2) {

@@ -18,9 +18,9 @@ tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 				    .x = x,
 				    .w = w,
 				    .b = b};
-	struct tn_suspension suspension = tn_tape_suspend(x);
-	if (!suspension.runtime)
+	if (tn_norm_given(x, w, b, "group_norm"))
 		return NULL;
+	struct tn_suspension suspension = tn_tape_suspend(x);
 	tn_array *y = tn_norm_call_forward(&call);
 	y = tn_norm_record(suspension, "group_norm", &call, &(struct tn_norm_inputs){x, w, b}, y);
 	tn_array_destroy(call.mean);
@@ -30,7 +30,7 @@ tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 
 tn_array *tn_instance_norm(const tn_array *x, const tn_array *w, const tn_array *b, double epsilon)
 {
-	if (!x || tn_runtime_ready(x->runtime))
+	if (tn_norm_given(x, w, b, "instance_norm"))
 		return NULL;
 	char found[TN_SHAPE_TEXT];
 	int64_t cells = 1;

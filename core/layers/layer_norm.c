@@ -31,7 +31,7 @@ static tn_array *flat(const tn_array *w)
 tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_array *b, int n_axes,
 			double epsilon)
 {
-	if (!x || tn_runtime_ready(x->runtime))
+	if (tn_norm_given(x, w, b, "layer_norm"))
 		return NULL;
 	if (n_axes < 1 || n_axes > x->rank) {
 		tn_runtime_fail(x->runtime, TN_INVALID_ARGUMENT, "layer_norm",

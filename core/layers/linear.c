@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/make.h"
 #include "autograd/node.h"
 #include "ops/matmul.h"
 
@@ -96,7 +97,7 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 
 tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 {
-	if (!x || !w || tn_runtime_ready(x->runtime) || check_operands(x, w, bias))
+	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "linear") || check_operands(x, w, bias))
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(x);
 	return tn_tape_resume(suspension, forward(x, w, bias, TN_ACTIVATION_NONE),
@@ -112,7 +113,7 @@ tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 tn_array *tn_linear_activated(const tn_array *x, const tn_array *w, const tn_array *bias,
 			      uint32_t activation)
 {
-	if (!x || !w || tn_runtime_ready(x->runtime) || check_operands(x, w, bias))
+	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "linear") || check_operands(x, w, bias))
 		return NULL;
 	return forward(x, w, bias, activation);
 }

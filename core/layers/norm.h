@@ -9,6 +9,8 @@
 
 #include <tenon/array.h>
 
+#include "array/make.h"
+
 enum { TN_NORM_BATCH = 0, TN_NORM_LAYER = 1, TN_NORM_GROUP = 2 };
 
 /* A norm with its optional epilogue.  Pointers that are not used are NULL.  w and b may both be
@@ -34,6 +36,14 @@ struct tn_norm_call {
 	int wants_dresidual;
 	tn_array *dresidual; /* made: the gradient of the residual */
 };
+/* tn_arrays_given for x, and for w or b, which may be NULL, where x is NULL. */
+static inline tn_status tn_norm_given(const tn_array *x, const tn_array *w, const tn_array *b,
+				      const char *operation)
+{
+	const tn_array *any = w ? w : b;
+	return tn_arrays_given(any ? 2 : 1, (const tn_array *[]){x, any}, operation);
+}
+
 tn_array *tn_norm_call_forward(struct tn_norm_call *call);  /* y */
 tn_array *tn_norm_call_backward(struct tn_norm_call *call); /* dx */
 

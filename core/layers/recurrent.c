@@ -7,6 +7,7 @@
 #include "layers/recurrent.h"
 
 #include "array/array.h"
+#include "array/make.h"
 #include "layers/check_floating.h"
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
@@ -32,13 +33,12 @@ tn_status tn_recurrent_check(struct tn_recurrent_call *call,
 			     const struct tn_recurrent_options *options)
 {
 	const tn_array *x = call->x, *w_ih = call->w_ih, *w_hh = call->w_hh;
-	if (!x || !w_ih || !w_hh)
-		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_arrays_given(3, (const tn_array *[]){x, w_ih, w_hh}, call->operation);
+	if (status)
+		return status;
 	struct tn_runtime *rt = x->runtime;
-	tn_status status = tn_runtime_ready(rt);
-	if (!status)
-		status = tn_runtime_take(rt, &call->options, sizeof(call->options), options,
-					 "struct tn_recurrent_options", call->operation);
+	status = tn_runtime_take(rt, &call->options, sizeof(call->options), options,
+				 "struct tn_recurrent_options", call->operation);
 	if (status)
 		return status;
 	if (tn_check_floating(call->operation, x))

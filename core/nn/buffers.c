@@ -68,15 +68,6 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 			       "no host memory for buffer '%s'", name);
 }
 
-tn_array *tn_module_own_buffer(const tn_module *module, const char *name)
-{
-	for (size_t i = 0; module && name && i < module->n_buffers; i++) {
-		if (!strcmp(module->buffers[i]->name, name))
-			return module->buffers[i]->value;
-	}
-	return NULL;
-}
-
 /* ---- The listing of a tree -------------------------------------------------------------------*/
 
 size_t tn_module_buffer_count(const tn_module *module)

@@ -153,10 +153,23 @@ void tn_module_enter(const tn_module *module, struct tn_module_visit *visit)
 		tn_watch_begin(visit->watch, TN_WATCH_FORWARD, module->watch_row, NULL);
 }
 
+/* A forward of the program may give NULL without an error. */
+static void name_module(const tn_module *module)
+{
+	struct tn_runtime *rt = module->runtime;
+	char path[TN_MODULE_PATH];
+	if (!rt->error.status)
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
+				"forward gave NULL, and no error");
+	tn_runtime_place_error(rt, tn_module_write_path(module, path));
+}
+
 void tn_module_leave(const tn_module *module, const struct tn_module_visit *visit,
 		     const tn_array *y)
 {
 	module->runtime->place = visit->place;
+	if (!y)
+		name_module(module);
 	if (visit->watch)
 		tn_watch_end(visit->watch, y);
 }
@@ -171,9 +184,24 @@ static tn_array *run(void *user, tn_array *const *x)
 	return y;
 }
 
+struct tn_runtime *tn_module_any_runtime(const tn_module *module, size_t n,
+					 const tn_array *const *inputs)
+{
+	for (size_t i = 0; i < n && !module; i++) {
+		if (inputs[i])
+			return inputs[i]->runtime;
+	}
+	return module ? module->runtime : NULL;
+}
+
 tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 {
-	if (!module || !x || check_built(module) || check_inputs(module, 1, &x))
+	if (!module || !x) {
+		tn_runtime_null(tn_module_any_runtime(module, 1, &x), "module_forward",
+				module ? "x" : "module");
+		return NULL;
+	}
+	if (check_built(module) || check_inputs(module, 1, &x))
 		return NULL;
 	if (module->when_frozen)
 		return module->when_frozen->forward(module, x);

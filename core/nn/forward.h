@@ -17,9 +17,13 @@ struct tn_module_visit {
 };
 /* The module's own forward begins: operations belong to it, in anomaly mode and for a watch. */
 void tn_module_enter(const tn_module *module, struct tn_module_visit *visit);
-/* It has ended, with the result y or with NULL. */
+/* It has ended, with the result y or with NULL: then the kept error names the innermost module. */
 void tn_module_leave(const tn_module *module, const struct tn_module_visit *visit,
 		     const tn_array *y);
+
+/* The runtime of the module, or else of an input that is not NULL; NULL: all are. */
+struct tn_runtime *tn_module_any_runtime(const tn_module *module, size_t n,
+					 const tn_array *const *inputs);
 
 /* Begins a forward of several inputs, which may be NULL: of an outermost module, watches the
  * trainable weights.  TN_STATE (kept): not built; frozen, and in training mode or with an input

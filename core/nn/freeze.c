@@ -19,6 +19,7 @@
 #include "capture/replay.h"
 #include "device/point.h"
 #include "dispatch/ledger.h"
+#include "nn/lookup.h"
 #include "nn/module.h"
 #include "nn/module_conv2d.h"
 #include "nn/module_linear.h"
@@ -72,15 +73,15 @@ static tn_status compute_fold(const tn_module *conv)
 	struct tn_runtime *rt = conv->runtime;
 	uint32_t operation = tn_operation_named(rt, "fold");
 	double epsilon = tn_batch_norm_epsilon(norm);
-	tn_array *gamma = over_channels(tn_module_own_parameter(norm, "weight"), fold->b, 1);
-	tn_array *beta = over_channels(tn_module_own_parameter(norm, "bias"), fold->b, 0);
-	tn_array *mean = over_channels(tn_module_own_buffer(norm, "running_mean"), fold->b, 0);
-	tn_array *var = over_channels(tn_module_own_buffer(norm, "running_var"), fold->b, 1);
-	tn_array *bias = over_channels(tn_module_own_parameter(conv, "bias"), fold->b, 0);
+	tn_array *gamma = over_channels(tn_module_find_parameter(norm, "weight"), fold->b, 1);
+	tn_array *beta = over_channels(tn_module_find_parameter(norm, "bias"), fold->b, 0);
+	tn_array *mean = over_channels(tn_module_find_buffer(norm, "running_mean"), fold->b, 0);
+	tn_array *var = over_channels(tn_module_find_buffer(norm, "running_var"), fold->b, 1);
+	tn_array *bias = over_channels(tn_module_find_parameter(conv, "bias"), fold->b, 0);
 	tn_array *w = fold->w, *b = over_channels(fold->b, fold->b, 0);
 	if (!gamma || !beta || !mean || !var || !bias || !b)
 		return rt->error.status;
-	const tn_array *of_w[] = {tn_module_own_parameter(conv, "weight"), gamma, var};
+	const tn_array *of_w[] = {tn_module_find_parameter(conv, "weight"), gamma, var};
 	const tn_array *of_b[] = {bias, gamma, var, mean, beta};
 	tn_status status = tn_formula_map(rt, operation, &weights, of_w, &w, &epsilon);
 	if (!status)
@@ -97,8 +98,8 @@ static int can_fold(const tn_module *conv, const tn_module *norm)
 {
 	if (!norm || !tn_is_conv2d(conv) || !tn_is_batch_norm2d(norm))
 		return 0;
-	return tn_module_own_parameter(conv, "weight")->shape[0] ==
-	       tn_module_own_buffer(norm, "running_mean")->shape[0];
+	return tn_module_find_parameter(conv, "weight")->shape[0] ==
+	       tn_module_find_buffer(norm, "running_mean")->shape[0];
 }
 
 static tn_status fold_chain(tn_module *chain)
@@ -109,7 +110,7 @@ static tn_status fold_chain(tn_module *chain)
 		tn_module *norm = tn_chain_member(chain, &i);
 		if (!can_fold(conv, norm))
 			continue;
-		const tn_array *w = tn_module_own_parameter(conv, "weight");
+		const tn_array *w = tn_module_find_parameter(conv, "weight");
 		conv->fold = tn_mem_zeroed(1, sizeof(*conv->fold));
 		if (!conv->fold)
 			return tn_runtime_no_memory(conv->runtime, "module_freeze",

@@ -437,7 +437,9 @@ tn_status tn_init_dirac(tn_array *array, int64_t groups)
 
 tn_status tn_init_by_activation(tn_array *weight, tn_array *bias, uint32_t nonlinearity)
 {
-	tn_status status;
+	tn_status status = TN_OK;
+	if (!weight)
+		return tn_runtime_null(bias ? bias->runtime : NULL, "init_by_activation", "weight");
 	switch (nonlinearity) {
 	case TN_NONLINEARITY_RELU:
 	case TN_NONLINEARITY_LEAKY_RELU:
@@ -502,9 +504,9 @@ tn_status tn_module_init_parameters(tn_module *module, const char *pattern,
 {
 	struct init init;
 	size_t n_found = 0;
+	struct tn_runtime *rt = module ? module->runtime : NULL;
 	if (!module || !pattern)
-		return TN_INVALID_ARGUMENT;
-	struct tn_runtime *rt = module->runtime;
+		return tn_runtime_null(rt, "module_init_parameters", "pattern");
 	tn_status status = tn_runtime_ready(rt);
 	if (!status)
 		status = take_options(rt, options, &init);

@@ -8,6 +8,7 @@
  *
  * and weights and smoothing are formulas over its rows; probabilities take a log-softmax.
  */
+#include "array/make.h"
 #include "array/shape.h"
 #include "autograd/node.h"
 #include "base/dtype.h"
@@ -236,11 +237,10 @@ tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 			   const struct tn_cross_entropy_options *options)
 {
 	struct tn_cross_entropy_options o = {0};
-	if (!input || !target)
+	if (tn_arrays_given(2, (const tn_array *[]){input, target}, name))
 		return NULL;
 	struct tn_runtime *rt = input->runtime;
 	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_cross_entropy_options", name) ||
-	    tn_runtime_ready(rt) ||
 	    tn_loss_check_reduction(rt, name, o.reduction, TN_REDUCTION_NONE) ||
 	    tn_runtime_check(rt, &o, members, name) || tn_scope_begin(tn_array_context(input)))
 		return NULL;

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "array/make.h"
 #include "array/record.h"
 #include "array/shape.h"
 #include "base/dtype.h"
@@ -72,7 +73,7 @@ static tn_status check_other(const struct element_loss *loss, const char *name,
 static tn_array *run_loss(const struct element_loss *loss)
 {
 	const tn_array *inputs[] = {loss->input, loss->target, loss->others[0], loss->others[1]};
-	if (!loss->input || !loss->target || tn_runtime_ready(loss->input->runtime))
+	if (tn_arrays_given(2, inputs, loss->operation))
 		return NULL;
 	uint32_t last = loss->last_reduction ? loss->last_reduction : TN_REDUCTION_NONE;
 	if (tn_loss_check_input(loss->operation, loss->input) || check_target(loss) ||
@@ -184,7 +185,7 @@ tn_array *tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_ar
 		 .inputs = "x y weight pos_weight"},
 	};
 	struct tn_binary_cross_entropy_options o = {0};
-	if (!input || !target ||
+	if (tn_arrays_given(2, (const tn_array *[]){input, target}, name) ||
 	    tn_runtime_take(input->runtime, &o, sizeof(o), options,
 			    "struct tn_binary_cross_entropy_options", name))
 		return NULL;

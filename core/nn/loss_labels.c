@@ -3,6 +3,7 @@
  *
  * Losses of rows: negative log-likelihood, the hinge loss of several classes, and cosine embedding.
  */
+#include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "layers/cross_entropy.h"
@@ -35,7 +36,7 @@ tn_array *tn_nll_loss(const tn_array *input, const tn_array *labels,
 		      const struct tn_nll_loss_options *options)
 {
 	struct tn_nll_loss_options o = {0};
-	if (!input || !labels ||
+	if (tn_arrays_given(2, (const tn_array *[]){input, labels}, "nll_loss") ||
 	    tn_runtime_take(input->runtime, &o, sizeof(o), options, "struct tn_nll_loss_options",
 			    "nll_loss") ||
 	    tn_loss_check_reduction(input->runtime, "nll_loss", o.reduction, TN_REDUCTION_NONE) ||
@@ -89,7 +90,7 @@ static tn_array *multi_margin(const tn_array *input, const tn_array *labels, int
 tn_array *tn_multi_margin_loss(const tn_array *input, const tn_array *labels, int p, double margin,
 			       const tn_array *weight, uint32_t reduction)
 {
-	if (!input || !labels ||
+	if (tn_arrays_given(2, (const tn_array *[]){input, labels}, "multi_margin_loss") ||
 	    tn_loss_check_reduction(input->runtime, "multi_margin_loss", reduction,
 				    TN_REDUCTION_NONE))
 		return NULL;
@@ -158,7 +159,7 @@ static tn_array *cosine_losses(const tn_array *a, const tn_array *b, const tn_ar
 tn_array *tn_cosine_embedding_loss(const tn_array *a, const tn_array *b, const tn_array *target,
 				   double margin, uint32_t reduction)
 {
-	if (!a || !b || !target || tn_runtime_ready(a->runtime) ||
+	if (tn_arrays_given(3, (const tn_array *[]){a, b, target}, "cosine_embedding_loss") ||
 	    tn_loss_check_reduction(a->runtime, "cosine_embedding_loss", reduction,
 				    TN_REDUCTION_NONE) ||
 	    check_pair(a, b, target) || tn_scope_begin(tn_array_context(a)))

@@ -112,7 +112,8 @@ void tn_module_destroy(tn_module *module)
 static tn_status check_member(const tn_module *module, const char *name, const tn_module *member)
 {
 	struct tn_runtime *rt = module->runtime;
-	tn_status status = tn_runtime_ready(rt);
+	tn_status status =
+		name ? tn_runtime_ready(rt) : tn_runtime_null(rt, module->class_name, "name");
 	if (status)
 		return status;
 	if (member->context != module->context)
@@ -128,12 +129,19 @@ static tn_status check_member(const tn_module *module, const char *name, const t
 	return tn_module_check_name(module, name);
 }
 
+tn_status tn_module_no_member(const tn_module *module, tn_module *member, const char *operation)
+{
+	const tn_module *any = module ? module : member;
+	tn_status status =
+		tn_runtime_null(any ? any->runtime : NULL, operation, module ? "member" : "module");
+	tn_module_destroy(member);
+	return status;
+}
+
 tn_status tn_module_add(tn_module *module, const char *name, tn_module *member)
 {
-	if (!module || !member) {
-		tn_module_destroy(member);
-		return TN_INVALID_ARGUMENT;
-	}
+	if (!module || !member)
+		return tn_module_no_member(module, member, "module_add");
 	if (member->parent)
 		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, module->class_name,
 				       "'%s' is a member of a %s already", name ? name : "",

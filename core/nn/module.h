@@ -184,6 +184,9 @@ static inline int tn_module_has_hook(const tn_module *module)
 }
 
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
+/* Keeps that the module or the new member is NULL, and destroys the member. */
+tn_status tn_module_no_member(const tn_module *module, tn_module *member, const char *operation);
+
 tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class *class_,
 			      const void *state, size_t state_size);
 /* A module of one of the library's classes: its forward can be replayed. */

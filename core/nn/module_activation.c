@@ -8,6 +8,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 #include "nn/forward.h"
+#include "nn/lookup.h"
 #include "nn/module.h"
 #include "ops/activation.h"
 
@@ -191,7 +192,7 @@ tn_module *tn_module_hardtanh(tn_context *context, double low, double high)
 static tn_array *prelu_forward(tn_module *module, void *state, const tn_array *x)
 {
 	(void)state;
-	return tn_prelu(x, tn_module_own_parameter(module, "weight"));
+	return tn_prelu(x, tn_module_find_parameter(module, "weight"));
 }
 
 tn_module *tn_module_prelu(tn_context *context, int64_t parameters, double initial)

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "layers/split.h"
 #include "nn/forward.h"
+#include "nn/lookup.h"
 #include "nn/module.h"
 
 enum { OUT_PROJ };
@@ -25,8 +26,8 @@ struct attention_state {
 static tn_array *project(const tn_module *module, const tn_array *x, int64_t first, int64_t count)
 {
 	const struct attention_state *state = module->state;
-	const tn_array *w = tn_module_own_parameter(module, "in_proj_weight");
-	const tn_array *b = tn_module_own_parameter(module, "in_proj_bias");
+	const tn_array *w = tn_module_find_parameter(module, "in_proj_weight");
+	const tn_array *b = tn_module_find_parameter(module, "in_proj_bias");
 	if (count == 3)
 		return tn_linear(x, w, b);
 	int64_t begin = first * state->width, end = (first + count) * state->width;
@@ -120,8 +121,13 @@ tn_array *tn_module_attention_forward(tn_module *attention, const tn_array *quer
 				      const tn_array *mask)
 {
 	const tn_array *inputs[] = {query, key, value, mask};
-	if (!attention || !query || !key || !value)
+	if (!attention || !query || !key || !value) {
+		const struct tn_given given[] = {
+			{"attention", attention}, {"query", query}, {"key", key}, {"value", value}};
+		tn_runtime_given(tn_module_any_runtime(attention, 4, inputs), "attention_forward",
+				 4, given);
 		return NULL;
+	}
 	if (attention->class_.forward != forward) {
 		tn_runtime_fail(attention->runtime, TN_INVALID_ARGUMENT, "attention_forward",
 				"expected a MultiheadAttention, found a %s", attention->class_name);

@@ -6,6 +6,7 @@
  */
 #include "array/array.h"
 #include "base/memory.h"
+#include "nn/lookup.h"
 #include "nn/module.h"
 
 /* Adds `member`, or, after an error, frees it. */
@@ -159,7 +160,7 @@ static tn_array *convnext_forward(tn_module *module, void *state, const tn_array
 {
 	const double *stochastic_depth = state;
 	tn_array *y = tn_module_forward(module->members[0].module, x);
-	tn_array *branch = tn_multiply(tn_module_own_parameter(module, "layer_scale"), y);
+	tn_array *branch = tn_multiply(tn_module_find_parameter(module, "layer_scale"), y);
 	tn_array_destroy(y);
 	if (module->training && *stochastic_depth != 0) {
 		tn_array *kept = tn_stochastic_depth(branch, *stochastic_depth);

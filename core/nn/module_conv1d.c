@@ -6,12 +6,13 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "nn/lookup.h"
 #include "nn/module.h"
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
-	return tn_conv1d(x, tn_module_own_parameter(module, "weight"),
-			 tn_module_own_parameter(module, "bias"), state);
+	return tn_conv1d(x, tn_module_find_parameter(module, "weight"),
+			 tn_module_find_parameter(module, "bias"), state);
 }
 
 tn_module *tn_module_conv1d(tn_context *context, int64_t in_channels, int64_t out_channels,

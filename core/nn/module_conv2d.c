@@ -3,6 +3,7 @@
  *
  * The module of a convolution of images, and its frozen form with packed weights and epilogue.
  */
+#include "nn/lookup.h"
 #include "nn/module_conv2d.h"
 
 #include <math.h>
@@ -20,8 +21,8 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 	static const struct tn_then nothing = {0};
 	if (module->forward_then) /* while frozen */
 		return module->forward_then(module, x, &nothing);
-	return tn_conv2d(x, tn_module_own_parameter(module, "weight"),
-			 tn_module_own_parameter(module, "bias"), state);
+	return tn_conv2d(x, tn_module_find_parameter(module, "weight"),
+			 tn_module_find_parameter(module, "bias"), state);
 }
 
 int tn_is_conv2d(const tn_module *module)
@@ -53,8 +54,8 @@ static tn_array *packed_for(tn_module *module, const tn_array *x, const tn_array
 tn_array *tn_conv2d_frozen(tn_module *module, const tn_array *x, const struct tn_then *then)
 {
 	const struct tn_fold *fold = then->is_folded ? module->fold : NULL;
-	const tn_array *w = fold ? fold->w : tn_module_own_parameter(module, "weight");
-	const tn_array *bias = fold ? fold->b : tn_module_own_parameter(module, "bias");
+	const tn_array *w = fold ? fold->w : tn_module_find_parameter(module, "weight");
+	const tn_array *bias = fold ? fold->b : tn_module_find_parameter(module, "bias");
 	const struct tn_window window = tn_conv2d_window(module->state);
 	struct tn_conv2d_finish finish = {.residual = then->residual,
 					  .activation = then->activation};

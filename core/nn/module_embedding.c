@@ -4,12 +4,13 @@
  * The module of an embedding: a table of rows, taken by number.
  */
 #include "base/memory.h"
+#include "nn/lookup.h"
 #include "nn/module.h"
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
 	const int64_t *padding_index = state;
-	return tn_embedding(x, tn_module_own_parameter(module, "weight"), *padding_index);
+	return tn_embedding(x, tn_module_find_parameter(module, "weight"), *padding_index);
 }
 
 tn_module *tn_module_embedding(tn_context *context, int64_t rows, int64_t width,

@@ -3,6 +3,7 @@
  *
  * The module of a linear layer, y = x W^T + b, and its frozen form with bias and activation.
  */
+#include "nn/lookup.h"
 #include "nn/module_linear.h"
 
 #include <math.h>
@@ -19,8 +20,8 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 	static const struct tn_then nothing = {0};
 	if (module->forward_then) /* while frozen */
 		return module->forward_then(module, x, &nothing);
-	return tn_linear(x, tn_module_own_parameter(module, "weight"),
-			 tn_module_own_parameter(module, "bias"));
+	return tn_linear(x, tn_module_find_parameter(module, "weight"),
+			 tn_module_find_parameter(module, "bias"));
 }
 
 int tn_is_linear(const tn_module *module)
@@ -34,8 +35,8 @@ tn_array *tn_linear_frozen(tn_module *module, const tn_array *x, const struct tn
 	const struct tn_then residual = {.residual = then->residual,
 					 .activation = then->activation};
 	uint32_t activation = then->residual ? TN_ACTIVATION_NONE : then->activation;
-	tn_array *y = tn_linear_activated(x, tn_module_own_parameter(module, "weight"),
-					  tn_module_own_parameter(module, "bias"), activation);
+	tn_array *y = tn_linear_activated(x, tn_module_find_parameter(module, "weight"),
+					  tn_module_find_parameter(module, "bias"), activation);
 	return then->residual ? tn_then_finish(y, &residual) : y;
 }
 

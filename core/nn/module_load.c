@@ -262,7 +262,7 @@ tn_status tn_module_load(tn_module *module, const char *path,
 	struct loading loading = {.module = module, .path = path};
 	struct tn_module_load_options *own = &loading.options;
 	if (!module || !path)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(module ? module->runtime : NULL, "module_load", "path");
 	tn_status status = tn_network_tensors_list(module, "module_load", &loading.n);
 	if (!status && options)
 		status = tn_runtime_take(module->runtime, own, sizeof(*own), options,

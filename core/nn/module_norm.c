@@ -3,6 +3,7 @@
  *
  * Norms.  A batch norm can include a residual and an activation (struct tn_then).
  */
+#include "nn/lookup.h"
 #include "nn/module_norm.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ static tn_status count_batch(tn_module *module)
 	static const struct tn_formula next = {
 		.text = "count = count + 1", .inputs = "count", .outputs = "count"};
 	struct tn_runtime *rt = module->runtime;
-	tn_array *count = tn_module_own_buffer(module, "num_batches_tracked");
+	tn_array *count = tn_module_find_buffer(module, "num_batches_tracked");
 	const tn_array *input = count;
 	return tn_end_into(rt, tn_formula_map(rt, TN_DO_ADD, &next, &input, &count, NULL));
 }
@@ -76,8 +77,8 @@ static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct t
 		.struct_size = sizeof(options),
 		.training = module->training,
 		.activation = then->activation,
-		.running_mean = tn_module_own_buffer(module, "running_mean"),
-		.running_var = tn_module_own_buffer(module, "running_var"),
+		.running_mean = tn_module_find_buffer(module, "running_mean"),
+		.running_var = tn_module_find_buffer(module, "running_var"),
 		.residual = then->residual,
 		.momentum = state->momentum,
 		.epsilon = state->epsilon,
@@ -89,8 +90,8 @@ static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct t
 				x->rank);
 		return NULL;
 	}
-	tn_array *y = tn_batch_norm_of_ranks(x, tn_module_own_parameter(module, "weight"),
-					     tn_module_own_parameter(module, "bias"), &options,
+	tn_array *y = tn_batch_norm_of_ranks(x, tn_module_find_parameter(module, "weight"),
+					     tn_module_find_parameter(module, "bias"), &options,
 					     tn_module_root(module)->norm_ranks);
 	int counts = module->training && !tn_draws_repeat(module->runtime);
 	if (y && counts && count_batch(module)) {
@@ -192,8 +193,8 @@ static tn_array *layer_norm_forward(tn_module *module, void *state, const tn_arr
 				tn_array_text(x, found));
 		return NULL;
 	}
-	return tn_layer_norm(x, tn_module_own_parameter(module, "weight"),
-			     tn_module_own_parameter(module, "bias"), norm->n_axes, norm->epsilon);
+	return tn_layer_norm(x, tn_module_find_parameter(module, "weight"),
+			     tn_module_find_parameter(module, "bias"), norm->n_axes, norm->epsilon);
 }
 
 tn_module *tn_module_layer_norm(tn_context *context, int n_axes, const int64_t *shape,
@@ -247,8 +248,8 @@ tn_module *tn_module_layer_norm2d(tn_context *context, int64_t channels,
 static tn_array *group_norm_forward(tn_module *module, void *state, const tn_array *x)
 {
 	const struct norm_state *norm = state;
-	return tn_group_norm(x, tn_module_own_parameter(module, "weight"),
-			     tn_module_own_parameter(module, "bias"), norm->groups, norm->epsilon);
+	return tn_group_norm(x, tn_module_find_parameter(module, "weight"),
+			     tn_module_find_parameter(module, "bias"), norm->groups, norm->epsilon);
 }
 
 tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int64_t channels,
@@ -277,8 +278,8 @@ static tn_array *instance_norm2d_forward(tn_module *module, void *state, const t
 				"x: expected (N, C, H, W), found rank %d", x->rank);
 		return NULL;
 	}
-	return tn_instance_norm(x, tn_module_own_parameter(module, "weight"),
-				tn_module_own_parameter(module, "bias"), norm->epsilon);
+	return tn_instance_norm(x, tn_module_find_parameter(module, "weight"),
+				tn_module_find_parameter(module, "bias"), norm->epsilon);
 }
 
 tn_module *tn_module_instance_norm2d(tn_context *context, int64_t channels,

@@ -9,6 +9,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 #include "nn/forward.h"
+#include "nn/lookup.h"
 #include "nn/module.h"
 
 struct recurrent_state {
@@ -37,7 +38,7 @@ static const tn_array *parameter(const tn_module *module, const char *kind, int 
 				 int direction)
 {
 	char name[NAME_SIZE];
-	return tn_module_own_parameter(module, name_of(name, kind, layer, direction));
+	return tn_module_find_parameter(module, name_of(name, kind, layer, direction));
 }
 
 /* Row `index` of (states, N, hidden), or NULL of none. */
@@ -214,8 +215,11 @@ tn_array *tn_module_recurrent_forward(tn_module *recurrent, const tn_array *x, c
 		*h_n = NULL;
 	if (c_n)
 		*c_n = NULL;
-	if (!recurrent || !x)
+	if (!recurrent || !x) {
+		tn_runtime_null(tn_module_any_runtime(recurrent, 3, inputs), "recurrent_forward",
+				recurrent ? "x" : "recurrent");
 		return NULL;
+	}
 	const struct recurrent_state *state = recurrent->state;
 	int is_recurrent = recurrent->class_.forward == forward;
 	if (!is_recurrent || (!state->is_lstm && (c0 || c_n))) {

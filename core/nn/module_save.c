@@ -47,7 +47,7 @@ tn_status tn_module_save(const tn_module *module, const char *path, size_t n_pai
 {
 	size_t n, size = 0;
 	if (!module || !path)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(module ? module->runtime : NULL, "module_save", "path");
 	tn_status status = tn_network_tensors_list(module, "module_save", &n);
 	if (status)
 		return status;

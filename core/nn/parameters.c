@@ -9,6 +9,7 @@
 #include "array/shape.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "nn/lookup.h"
 #include "nn/module.h"
 #include "nn/tree.h"
 
@@ -106,11 +107,15 @@ static tn_status tie(tn_module *module, struct tn_slot_entry *slot, struct tn_we
 tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
 				    const char *other_name)
 {
-	if (!module || !other || !other_name)
-		return TN_INVALID_ARGUMENT;
-	struct tn_slot_entry *slot = name ? tn_module_slot(module, name) : NULL;
+	const tn_module *any = module ? module : other;
+	const struct tn_given given[] = {
+		{"module", module}, {"name", name}, {"other", other}, {"other_name", other_name}};
 	tn_status status =
-		slot ? tn_module_check_open(module, name) : tn_module_check_new(module, name);
+		tn_runtime_given(any ? any->runtime : NULL, "module_share_parameter", 4, given);
+	if (status)
+		return status;
+	struct tn_slot_entry *slot = tn_module_slot(module, name);
+	status = slot ? tn_module_check_open(module, name) : tn_module_check_new(module, name);
 	if (status)
 		return status;
 	if (other->context != module->context || other->sealed)
@@ -120,18 +125,10 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 			name, other->class_name);
 	struct tn_weight *weight = own_weight(other, other_name);
 	if (!weight)
-		return tn_runtime_fail(module->runtime, TN_NOT_FOUND, module->class_name,
-				       "%s has no parameter '%s' of its own", other->class_name,
-				       other_name);
+		return tn_module_no_own_parameter(other, "module_share_parameter", other_name);
 	if (slot)
 		return tie(module, slot, weight);
 	return add_slot(module, name, weight) ? TN_OK : no_memory(module, name);
-}
-
-tn_array *tn_module_own_parameter(const tn_module *module, const char *name)
-{
-	struct tn_weight *weight = module && name ? own_weight(module, name) : NULL;
-	return weight ? weight->value : NULL;
 }
 
 /* ---- Asking ----------------------------------------------------------------------------------*/
@@ -167,7 +164,8 @@ tn_status tn_module_parameter(const tn_module *module, const char *name,
 			      struct tn_parameter_view *view)
 {
 	if (!module || !name || !view)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(module ? module->runtime : NULL, "module_parameter",
+				       name ? "view" : "name");
 	const struct tn_named_weight *named = tn_module_named_weight(module, name);
 	if (!named)
 		return TN_NOT_FOUND;
@@ -189,13 +187,16 @@ int64_t tn_module_size(const tn_module *module, int trainable_only)
 tn_status tn_module_set_trainable(tn_module *module, const char *prefix, int trainable)
 {
 	if (!module || !prefix)
-		return TN_INVALID_ARGUMENT;
-	const tn_module *part = tn_module_child(module, prefix);
+		return tn_runtime_null(module ? module->runtime : NULL, "module_set_trainable",
+				       "prefix");
+	const tn_module *part = tn_module_find_child(module, prefix);
 	struct tn_weight *weight = part ? NULL : tn_module_weight_at(module, prefix);
 	size_t n = part ? tn_module_parameter_count(part) : 0;
 	for (size_t i = 0; i < n; i++)
 		part->listing[i].weight->trainable = trainable != 0;
 	if (weight)
 		weight->trainable = trainable != 0;
-	return n || weight ? TN_OK : TN_NOT_FOUND;
+	return n || weight ? TN_OK
+			   : tn_module_no_parameter(module, "module_set_trainable",
+						    "parameter or member with parameters", prefix);
 }

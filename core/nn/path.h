@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The path of a module, for anomaly mode.
+ * The path of a module, for errors.
  */
 #ifndef TN_NN_PATH_H
 #define TN_NN_PATH_H

@@ -373,7 +373,9 @@ tn_status tn_profile_section_begin(tn_profile *profile, const char *name)
 {
 	if (!profile || !profile->module)
 		return TN_OK;
-	if (!name || !*name)
+	if (!name)
+		return tn_runtime_null(profile->runtime, "profile_section_begin", "name");
+	if (!*name)
 		return TN_INVALID_ARGUMENT;
 	/* The frame refers to the row's name until the section ends. */
 	uint32_t row = row_named(profile, TN_PROFILE_SECTION, name);

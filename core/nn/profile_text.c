@@ -316,9 +316,11 @@ tn_status tn_profile_save_trace(const tn_profile *profile, const char *path)
 {
 	struct tn_new_file file;
 	struct tn_error_info error;
-	if (!profile || profile->module || !path)
+	struct tn_runtime *rt = profile ? profile->runtime : NULL;
+	if (!profile || !path)
+		return tn_runtime_null(rt, "profile_save_trace", "path");
+	if (profile->module)
 		return TN_INVALID_ARGUMENT;
-	struct tn_runtime *rt = profile->runtime;
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
 		return status;

@@ -156,10 +156,8 @@ static tn_status refuse(const tn_module *module, tn_module *member, const char *
 
 tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_module *member)
 {
-	if (!residual || !member) {
-		tn_module_destroy(member);
-		return TN_INVALID_ARGUMENT;
-	}
+	if (!residual || !member)
+		return tn_module_no_member(residual, member, "module_residual_shortcut");
 	if (!is_residual(residual))
 		return refuse(residual, member, "residual_shortcut", "a Residual");
 	if (residual->shortcut) {
@@ -177,10 +175,8 @@ tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_
 tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *member)
 {
 	char number[24];
-	if (!sequential || !member) {
-		tn_module_destroy(member);
-		return TN_INVALID_ARGUMENT;
-	}
+	if (!sequential || !member)
+		return tn_module_no_member(sequential, member, "sequential_add");
 	if (!tn_is_chain(sequential))
 		return refuse(sequential, member, "sequential_add", "a Sequential or a Residual");
 	snprintf(number, sizeof(number), "%zu", sequential->n_members);

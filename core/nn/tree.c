@@ -42,10 +42,9 @@ tn_dtype tn_module_dtype(const tn_module *module)
 tn_status tn_module_check_name(const tn_module *module, const char *name)
 {
 	struct tn_runtime *rt = module->runtime;
-	if (!name || !*name || strchr(name, '.'))
+	if (!*name || strchr(name, '.'))
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, module->class_name,
-				       "expected a name without dots, found '%s'",
-				       name ? name : "");
+				       "expected a name without dots, found '%s'", name);
 	int taken = 0;
 	for (size_t i = 0; i < module->n_members; i++)
 		taken |= !strcmp(module->members[i].name, name);
@@ -70,6 +69,8 @@ tn_status tn_module_check_open(const tn_module *module, const char *name)
 
 tn_status tn_module_check_new(const tn_module *module, const char *name)
 {
+	if (!name)
+		return tn_runtime_null(module->runtime, module->class_name, "name");
 	tn_status status = tn_module_check_open(module, name);
 	return status ? status : tn_module_check_name(module, name);
 }
@@ -213,30 +214,15 @@ const char *tn_module_class_name(const tn_module *module)
 	return module ? module->class_name : NULL;
 }
 
-/* The member whose name the path begins with; NULL: there is none. */
-static const struct tn_member *find_member(const tn_module *module, const char *path)
+tn_module *tn_module_find_member(const tn_module *module, const char *path)
 {
 	size_t n = strcspn(path, ".");
 	for (size_t i = 0; i < module->n_members; i++) {
 		const struct tn_member *member = &module->members[i];
 		if (!strncmp(member->name, path, n) && !member->name[n])
-			return member;
+			return member->module;
 	}
 	return NULL;
-}
-
-tn_module *tn_module_child(tn_module *module, const char *path)
-{
-	if (!path)
-		return NULL;
-	while (module && *path) {
-		const struct tn_member *member = find_member(module, path);
-		module = member ? member->module : NULL;
-		path += strcspn(path, ".");
-		if (*path == '.' && !*++path)
-			return NULL; /* it ends with a dot */
-	}
-	return module;
 }
 
 struct tn_slot_entry *tn_module_slot(const tn_module *module, const char *name)
@@ -252,8 +238,7 @@ struct tn_weight *tn_module_weight_at(const tn_module *module, const char *path)
 {
 	const char *dot = strrchr(path, '.'), *name = dot ? dot + 1 : path;
 	for (; module && path < name; path += strcspn(path, ".") + 1) {
-		const struct tn_member *member = find_member(module, path);
-		module = member ? member->module : NULL;
+		module = tn_module_find_member(module, path);
 	}
 	const struct tn_slot_entry *slot = module ? tn_module_slot(module, name) : NULL;
 	return slot ? slot->weight : NULL;

@@ -20,6 +20,8 @@ int64_t tn_module_elements(int rank, const int64_t *shape);
 /* prefix.name, or name alone; NULL: out of memory. */
 char *tn_module_join(const char *prefix, const char *name);
 
+/* The member whose name the path begins with; NULL: there is none. */
+tn_module *tn_module_find_member(const tn_module *module, const char *path);
 /* The module's own parameter of that name, and the weight at a path, "layer1.0.conv1.weight", which
  * may be any of its names; NULL: there is none. */
 struct tn_slot_entry *tn_module_slot(const tn_module *module, const char *name);

@@ -108,10 +108,15 @@ static tn_array *choose_from(const tn_array *numbers, int n, const tn_array *con
 tn_array *tn_choose(const tn_array *a, int n, const tn_array *const *choices, uint32_t bounds)
 {
 	static const struct tn_check check = {"choose", "index", "the number of choices is"};
-	struct tn_runtime *runtime = tn_begin(1, &a, "choose");
+	const tn_array *any[] = {a, n > 0 && choices ? choices[0] : a};
+	struct tn_runtime *runtime = tn_begin(2, any, "choose");
 	if (!runtime)
 		return NULL;
-	if (n < 1 || !choices) {
+	if (!choices) {
+		tn_runtime_null(runtime, "choose", "choices");
+		return NULL;
+	}
+	if (n < 1) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "choose",
 				"n: expected 1 or more choices, found %d", n);
 		return NULL;
@@ -145,10 +150,14 @@ static tn_array *select_from(int n, const tn_array *const *conditions,
 tn_array *tn_select(int n, const tn_array *const *conditions, const tn_array *const *choices,
 		    const tn_array *otherwise)
 {
-	if (n < 1 || !conditions || !choices)
+	const tn_array *const *any = choices ? choices : conditions;
+	if (n < 1 || !any)
 		return NULL;
-	struct tn_runtime *runtime = tn_begin((uint32_t)n, choices, "select");
-	if (!runtime)
+	struct tn_runtime *runtime = tn_begin((uint32_t)n, any, "select");
+	if (runtime && (!conditions || !choices))
+		tn_runtime_null(runtime, "select", choices ? "conditions" : "choices");
+	if (!runtime || !conditions || !choices ||
+	    tn_arrays_given((uint32_t)n, conditions, "select"))
 		return NULL;
 	if (otherwise && !tn_begin(2, (const tn_array *[]){choices[0], otherwise}, "select"))
 		return NULL;

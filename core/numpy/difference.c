@@ -76,7 +76,9 @@ tn_array *tn_ediff1d(const tn_array *a, const tn_array *to_end, const tn_array *
 		tn_runtime_fail(a->runtime, TN_DTYPE, "ediff1d", "a: expected numbers, found bool");
 		return NULL;
 	}
-	if (!a || tn_runtime_ready(a->runtime) || tn_scope_begin(tn_array_context(a)))
+	const tn_array *end = to_end ? to_end : to_begin;
+	if (tn_arrays_given(end ? 2 : 1, (const tn_array *[]){a, end}, "ediff1d") ||
+	    tn_scope_begin(tn_array_context(a)))
 		return NULL;
 	tn_context *context = tn_array_context(a);
 	tn_status status = to_begin ? take_end("to_begin", to_begin, a->dtype, &parts[n++]) : TN_OK;

@@ -189,7 +189,8 @@ static tn_array *neighbour(const char *operation, const tn_array *x, const tn_ar
 tn_array *tn_nextafter(const tn_array *a, const tn_array *b)
 {
 	const tn_array *x = NULL, *y = NULL;
-	if (!b || begin("nextafter", a, b, &x, &y))
+	if (tn_arrays_given(2, (const tn_array *[]){a, b}, "nextafter") ||
+	    begin("nextafter", a, b, &x, &y))
 		return NULL;
 	return tn_scope_end(tn_array_context(a), neighbour("nextafter", x, y));
 }

@@ -179,8 +179,8 @@ tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges, const tn_
 {
 	const tn_array *both[] = {a, edges};
 	struct histogram h = {.bins = {.operation = "histogram_edges"}};
-	struct tn_runtime *runtime = begin(h.bins.operation, a, weights);
-	if (!runtime || !tn_begin(2, both, h.bins.operation) ||
+	struct tn_runtime *runtime = tn_begin(2, both, h.bins.operation);
+	if (!runtime || !begin(h.bins.operation, a, weights) ||
 	    tn_sorted_check(h.bins.operation, "edges", edges))
 		return NULL;
 	if (edges->size < 2) {

@@ -114,7 +114,7 @@ static tn_status make_edges(struct grid *g, const int64_t *bins, const double *r
 static tn_status take_edges(struct grid *g, const tn_array *const *edges)
 {
 	for (int i = 0; i < g->n; i++) {
-		const tn_array *both[] = {g->sample, edges ? edges[i] : NULL};
+		const tn_array *both[] = {g->sample, edges[i]};
 		if (!tn_begin(2, both, g->operation) ||
 		    tn_sorted_check(g->operation, "edges", both[1]))
 			return TN_PENDING_ERROR;
@@ -203,9 +203,10 @@ static tn_array *with_edges(const char *operation, const tn_array *sample,
 			    const tn_array *const *edges, const tn_array *weights, int density)
 {
 	struct grid g;
-	if (begin(&g, operation, sample, weights))
+	const tn_array *both[] = {sample, edges ? edges[0] : NULL};
+	if (tn_arrays_given(2, both, operation) || begin(&g, operation, sample, weights))
 		return NULL;
-	if (take_edges(&g, edges))
+	if (tn_arrays_given((uint32_t)g.n, edges, operation) || take_edges(&g, edges))
 		return tn_scope_end(g.runtime->context, NULL);
 	return finish(&g, density, NULL);
 }

@@ -273,7 +273,7 @@ tn_array *tn_polyfit(const tn_array *x, const tn_array *y, int degree, const tn_
 	const tn_array *all[] = {x, y, w};
 	if (residuals)
 		*residuals = NULL;
-	if (!x || !y || tn_host_compute_begin("polyfit", w ? 3 : 2, all))
+	if (tn_arrays_given(2, all, "polyfit") || tn_host_compute_begin("polyfit", w ? 3 : 2, all))
 		return NULL;
 	tn_array *result = NULL;
 	if (!check_fit(x, y, degree, w))

@@ -224,8 +224,9 @@ static tn_status copy_where(tn_array *out, const tn_array *a, const tn_array *wh
 tn_status tn_copyto(tn_array *out, const tn_array *a, const tn_array *where)
 {
 	const tn_array *first = out;
-	tn_status status = a ? tn_begin_into(1, &first, "copyto")
-			     : tn_begin_into(2, (const tn_array *[]){out, a}, "copyto");
+	tn_status status = tn_arrays_given(2, (const tn_array *[]){out, a}, "copyto");
+	if (!status)
+		status = tn_begin_into(1, &first, "copyto");
 	if (!status)
 		status = check_copy(out, a, where);
 	if (!status)

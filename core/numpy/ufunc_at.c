@@ -236,8 +236,10 @@ tn_status tn_ufunc_at(const tn_ufunc *ufunc, tn_array *a, const tn_array *indice
 {
 	const tn_array *all[] = {a, indices, b};
 	struct at at = {.ufunc = ufunc, .name = tn_ufunc_name(ufunc), .a = a};
-	if (!ufunc)
+	if (!ufunc) {
+		tn_ufunc_begin("at", ufunc, b ? 3 : 2, all);
 		return TN_INVALID_ARGUMENT;
+	}
 	tn_status status = tn_begin_into(b ? 3 : 2, all, at.name);
 	if (status)
 		return status;

@@ -359,15 +359,26 @@ static tn_status run_call(struct call *call, tn_array **out)
 	return *out ? TN_OK : TN_PENDING_ERROR;
 }
 
+struct tn_runtime *tn_ufunc_begin(const char *method, const tn_ufunc *ufunc, int n,
+				  const tn_array *const *arrays)
+{
+	struct tn_runtime *runtime =
+		tn_begin((uint32_t)n, arrays, ufunc ? tn_ufunc_name(ufunc) : "ufunc");
+	if (!runtime || ufunc)
+		return runtime;
+	tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "ufunc", "%s: the ufunc is NULL", method);
+	return NULL;
+}
+
 tn_array *tn_ufunc_call(const tn_ufunc *ufunc, int n, const tn_array *const *inputs,
 			const struct tn_ufunc_options *options)
 {
 	struct call call = {.ufunc = ufunc, .name = tn_ufunc_name(ufunc)};
 	tn_array *out = NULL;
-	if (!ufunc || !inputs || n < 1)
+	if (!inputs || n < 1)
 		return NULL;
-	const int n_inputs = tn_ufunc_inputs(ufunc);
-	call.runtime = tn_begin((uint32_t)(n < n_inputs ? n : n_inputs), inputs, call.name);
+	const int n_inputs = ufunc ? tn_ufunc_inputs(ufunc) : n;
+	call.runtime = tn_ufunc_begin("call", ufunc, n < n_inputs ? n : n_inputs, inputs);
 	if (!call.runtime || tn_ufunc_take(call.runtime, call.name, options, &call.o))
 		return NULL;
 	if (n != n_inputs) {
@@ -387,7 +398,7 @@ tn_array *tn_ufunc_outer(const tn_ufunc *ufunc, const tn_array *a, const tn_arra
 			 const struct tn_ufunc_options *options)
 {
 	const tn_array *both[] = {a, b};
-	struct tn_runtime *runtime = ufunc ? tn_begin(2, both, tn_ufunc_name(ufunc)) : NULL;
+	struct tn_runtime *runtime = tn_ufunc_begin("outer", ufunc, 2, both);
 	int64_t shape[TN_MAX_RANK];
 	if (!runtime)
 		return NULL;

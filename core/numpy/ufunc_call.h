@@ -24,6 +24,10 @@ tn_array *tn_ufunc_combine(const void *user, const tn_array *x, const tn_array *
 /* The dtype in which it computes inputs of these dtypes; 0: it does not take them. */
 tn_dtype tn_ufunc_loop(const tn_ufunc *ufunc, int n, const tn_dtype *dtypes);
 
+/* tn_begin for a method, "reduce", of the ufunc, which must not be NULL either. */
+struct tn_runtime *tn_ufunc_begin(const char *method, const tn_ufunc *ufunc, int n,
+				  const tn_array *const *arrays);
+
 /* The options of a call whose arrays are given; zeroed where options is NULL.  Checks casting, and
  * that `where` is bool.  Errors are kept. */
 tn_status tn_ufunc_take(struct tn_runtime *runtime, const char *operation,

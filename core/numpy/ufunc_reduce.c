@@ -48,7 +48,7 @@ static tn_status begin(struct fold *fold, const char *method, const tn_ufunc *uf
 		       const tn_array *a, const struct tn_ufunc_options *options)
 {
 	*fold = (struct fold){.ufunc = ufunc, .name = tn_ufunc_name(ufunc)};
-	fold->runtime = ufunc ? tn_begin(1, &a, fold->name) : NULL;
+	fold->runtime = tn_ufunc_begin(method, ufunc, 1, &a);
 	if (!fold->runtime || tn_ufunc_take(fold->runtime, fold->name, options, &fold->o))
 		return TN_PENDING_ERROR;
 	fold->operation = tn_ufunc_operation(ufunc);

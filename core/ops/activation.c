@@ -5,6 +5,7 @@
  */
 #include "ops/activation.h"
 
+#include "array/make.h"
 #include "array/shape.h"
 #include "ops/elementwise.h"
 
@@ -89,7 +90,7 @@ tn_array *tn_hardtanh(const tn_array *a, double low, double high)
 tn_array *tn_prelu(const tn_array *a, const tn_array *weight)
 {
 	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
-	if (!a || !weight || tn_runtime_ready(a->runtime))
+	if (tn_arrays_given(2, (const tn_array *[]){a, weight}, "prelu"))
 		return NULL;
 	int64_t channels = a->rank > 1 ? a->shape[1] : 1;
 	if (weight->rank > 1 || (weight->size != 1 && weight->size != channels)) {

@@ -141,9 +141,16 @@ static tn_status check_buffer(const tn_array *array, const char *operation,
 	return TN_OK;
 }
 
+static tn_status null_array(const char *operation, const tn_host_buffer *buffer)
+{
+	return tn_runtime_null(tn_runtime_of(buffer->device->context), operation, "array");
+}
+
 tn_status tn_to_host_async(const tn_array *array, tn_host_buffer *buffer, size_t offset)
 {
 	static const char operation[] = "to_host_async";
+	if (!array && buffer)
+		return null_array(operation, buffer);
 	tn_status status = tn_begin_into(1, &array, operation);
 	if (status)
 		return status;
@@ -160,6 +167,8 @@ tn_status tn_assign_host_async(tn_array *array, tn_host_buffer *buffer, size_t o
 {
 	static const char operation[] = "assign_host_async";
 	const tn_array *in = array;
+	if (!array && buffer)
+		return null_array(operation, buffer);
 	tn_status status = tn_begin_into(1, &in, operation);
 	if (status)
 		return status;
@@ -255,6 +264,10 @@ tn_array *tn_to(const tn_array *array, tn_device *device)
 	const tn_array *from = array;
 	tn_array *out, *compact = NULL;
 	tn_status status;
+	if (!array && device)
+		tn_runtime_null(tn_runtime_of(device->context), "to", "array");
+	else if (runtime && !device)
+		tn_runtime_null(runtime, "to", "device");
 	if (!runtime || !device)
 		return NULL;
 	if (device->context != runtime->context) {

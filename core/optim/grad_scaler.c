@@ -113,7 +113,13 @@ void tn_grad_scaler_destroy(tn_grad_scaler *scaler)
 
 tn_array *tn_grad_scaler_scale(const tn_grad_scaler *scaler, const tn_array *loss)
 {
-	return scaler ? tn_multiply(loss, scaler->scale) : NULL;
+	if (scaler && loss)
+		return tn_multiply(loss, scaler->scale);
+	tn_runtime_null(scaler ? scaler->module->runtime
+			: loss ? loss->runtime
+			       : NULL,
+			"grad_scaler_scale", scaler ? "loss" : "scaler");
+	return NULL;
 }
 
 static tn_status check_progress(const tn_grad_scaler *scaler, const char *operation,
@@ -223,9 +229,10 @@ static tn_status read_found(tn_grad_scaler *scaler)
 tn_status tn_grad_scaler_step(tn_grad_scaler *scaler, tn_optimizer *optimizer)
 {
 	static const char operation[] = "grad_scaler_step";
+	const tn_module *module = scaler ? scaler->module : optimizer ? optimizer->module : NULL;
+	struct tn_runtime *rt = module ? module->runtime : NULL;
 	if (!scaler || !optimizer)
-		return TN_INVALID_ARGUMENT;
-	struct tn_runtime *rt = scaler->module->runtime;
+		return tn_runtime_null(rt, operation, scaler ? "optimizer" : "scaler");
 	tn_status status = check_progress(scaler, operation, "whether a step is skipped");
 	if (status)
 		return status;

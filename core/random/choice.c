@@ -188,6 +188,8 @@ tn_array *tn_generator_choice(tn_generator *generator, int64_t n, int rank, cons
 			      int replace, const tn_array *weights)
 {
 	int64_t size;
+	if (!generator && weights)
+		tn_runtime_null(weights->runtime, "choice", "generator");
 	if (!generator || tn_runtime_ready(generator->runtime))
 		return NULL;
 	struct tn_runtime *runtime = generator->runtime;

@@ -72,8 +72,13 @@ tn_array *tn_draw_new(tn_generator *generator, const struct tn_device_draw *draw
 struct tn_runtime *tn_draw_begin(tn_generator *generator, const tn_array *array,
 				 const char *operation)
 {
-	if (!generator)
+	if (!generator || !array) {
+		tn_runtime_null(generator ? generator->runtime
+				: array   ? array->runtime
+					  : NULL,
+				operation, generator ? "the array" : "generator");
 		return NULL;
+	}
 	struct tn_runtime *runtime = tn_begin(1, &array, operation);
 	if (runtime && runtime != generator->runtime) {
 		tn_runtime_fail(generator->runtime, TN_DEVICE, operation,

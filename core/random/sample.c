@@ -107,8 +107,7 @@ static tn_status check_parameters(struct tn_runtime *runtime,
 	for (int i = 0; i < n; i++) {
 		if (!parameters || !parameters[i])
 			return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, distribution->name,
-					       "%s: the array is NULL",
-					       distribution->parameters[i]);
+					       "%s is NULL", distribution->parameters[i]);
 		if (tn_is_complex(parameters[i]->dtype))
 			return tn_runtime_fail(runtime, TN_DTYPE, distribution->name,
 					       "%s: expected real numbers, found %s",
@@ -180,6 +179,8 @@ tn_array *tn_generator_sample(tn_generator *generator, uint32_t distribution, tn
 {
 	struct sampling s = {0};
 	int64_t lengths[TN_MAX_RANK] = {0}, size;
+	if (!generator && n_parameters > 0 && parameters && parameters[0])
+		tn_runtime_null(parameters[0]->runtime, "sample", "generator");
 	if (!generator || tn_runtime_ready(generator->runtime))
 		return NULL;
 	struct tn_runtime *runtime = generator->runtime;

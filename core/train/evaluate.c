@@ -34,11 +34,14 @@ static tn_status evaluate(tn_module *module, tn_data_parallel *parallel, tn_data
 	if (!status)
 		status = tn_evaluate_loader(&objective, parallel, loader, confusion ? 2 : 1,
 					    metrics, numbers, &values);
-	if (!status && confusion && values.samples)
+	if (!status && !values.samples)
+		status = tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "evaluate",
+					 "expected a part with samples, found none");
+	if (!status && confusion)
 		status = tn_metric_counts(metrics[1], confusion, n_classes * n_classes);
 	if (!status)
 		*result = (struct tn_evaluation){.loss = values.loss,
-						 .accuracy = values.samples ? numbers[0] : 0.0,
+						 .accuracy = numbers[0],
 						 .images = values.samples,
 						 .seconds = values.seconds};
 	tn_metric_destroy(metrics[0]);
@@ -53,7 +56,8 @@ tn_status tn_evaluate_parallel(tn_module *module, tn_data_parallel *parallel,
 	struct tn_error_info error;
 	tn_data_loader *loader;
 	if (!module || !dataset || !result)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(module ? module->runtime : NULL, "evaluate",
+				       dataset ? "result" : "dataset");
 	tn_status status = tn_runtime_ready(module->runtime);
 	if (status)
 		return status;
@@ -98,7 +102,10 @@ tn_status tn_predict(tn_module *module, const struct tn_input_format *given, uin
 	struct tn_input_format format;
 	struct tn_error_info error;
 	if (!module || !given || !images || !probabilities)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(module ? module->runtime : NULL, "predict",
+				       !given    ? "format"
+				       : !images ? "images"
+						 : "probabilities");
 	int training = module->training;
 	tn_status status = tn_runtime_ready(module->runtime);
 	if (!status && tn_input_format_take(&format, given, &error))

@@ -328,23 +328,37 @@ tn_status tn_metric_begin(tn_metric *metric)
 		return status;
 	tn_metric_pass_end(metric, metric->pass);
 	metric->pass = pass;
+	metric->has_samples = 0;
 	return TN_OK;
 }
 
 tn_status tn_metric_add(tn_metric *metric, const tn_array *output, const tn_array *target)
 {
-	if (!metric || !output || !target)
-		return TN_INVALID_ARGUMENT;
-	tn_status status = metric->pass ? TN_OK : tn_metric_begin(metric);
-	return status ? status : tn_metric_pass_add(metric, metric->pass, output, target);
+	const tn_array *any = output ? output : target;
+	const struct tn_given given[] = {
+		{"metric", metric}, {"output", output}, {"target", target}};
+	struct tn_runtime *rt = metric ? metric->runtime : any ? any->runtime : NULL;
+	tn_status status = tn_runtime_given(rt, "metric_add", 3, given);
+	if (!status && !metric->pass)
+		status = tn_metric_begin(metric);
+	if (!status)
+		status = tn_metric_pass_add(metric, metric->pass, output, target);
+	if (!status)
+		metric->has_samples |= output->size != 0;
+	return status;
 }
 
 tn_status tn_metric_value(tn_metric *metric, double *value)
 {
 	if (!metric || !value)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = metric->pass ? TN_OK : tn_metric_begin(metric);
-	return status ? status : tn_metric_pass_value(metric, metric->pass, value);
+	tn_status status = tn_runtime_ready(metric->runtime);
+	if (status)
+		return status;
+	if (!metric->has_samples)
+		return tn_runtime_fail(metric->runtime, TN_STATE, "metric_value",
+				       "%s: no samples have been added", metric->class_.name);
+	return tn_metric_pass_value(metric, metric->pass, value);
 }
 
 tn_status tn_metric_counts(tn_metric *metric, uint64_t *counts, size_t n)

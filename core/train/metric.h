@@ -15,7 +15,8 @@ struct tn_metric {
 	const struct tn_metric_kind *kind; /* NULL: of the program's own class */
 	struct tn_metric_options options;  /* with the defaults */
 	struct tn_metric_form form;
-	void *pass; /* of tn_metric_begin; NULL: none */
+	void *pass;      /* of tn_metric_begin; NULL: none */
+	int has_samples; /* of that pass */
 };
 
 /* *pass is the state of a new pass. */

@@ -5,6 +5,7 @@
  */
 #include "array/array.h"
 #include "base/error.h"
+#include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "distributed/data_parallel.h"
 #include "train/trainer.h"
@@ -71,9 +72,13 @@ static int on_epoch(void *user, const struct tn_trainer_epoch *epoch)
 static tn_status check_arguments(const tn_module *module, const tn_optimizer *optimizer,
 				 const tn_dataset *dataset)
 {
-	if (!module || !optimizer || !dataset)
-		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_runtime_ready(module->runtime);
+	const struct tn_given given[] = {
+		{"module", module}, {"optimizer", optimizer}, {"dataset", dataset}};
+	const tn_module *any = module ? module : optimizer ? optimizer->module : NULL;
+	struct tn_runtime *rt = any ? any->runtime : NULL;
+	tn_status status = tn_runtime_given(rt, "train", 3, given);
+	if (!status)
+		status = tn_runtime_ready(rt);
 	if (status)
 		return status;
 	if (!tn_dataset_format(dataset))

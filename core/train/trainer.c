@@ -192,8 +192,10 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 			      const struct tn_trainer_options *options)
 {
 	struct tn_trainer_options o = {0};
-	if (!module)
+	if (!module) {
+		tn_runtime_null(optimizer ? optimizer->module->runtime : NULL, operation, "module");
 		return NULL;
+	}
 	struct tn_runtime *rt = module->runtime;
 	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_trainer_options", operation) ||
 	    tn_runtime_ready(rt) || check_numbers(rt, &o) ||
@@ -292,7 +294,8 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 			      struct tn_trainer_values *values)
 {
 	if (!t || !loader || !values)
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_null(t ? t->runtime : NULL, "trainer_evaluate",
+				       loader ? "values" : "loader");
 	tn_average *average = t->options.evaluate_average && tn_average_updates(t->options.average)
 				      ? t->options.average
 				      : NULL;

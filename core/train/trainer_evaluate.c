@@ -73,6 +73,7 @@ tn_status tn_evaluate_loader(const struct tn_objective *o, tn_data_parallel *par
 	for (size_t i = 0; i < n_metrics; i++) {
 		tn_metric_pass_end(metrics[i], metrics[i]->pass);
 		metrics[i]->pass = sums.passes[i];
+		metrics[i]->has_samples = !status && values->samples;
 		sums.passes[i] = NULL;
 	}
 	tn_sums_end(&sums);

@@ -12,9 +12,9 @@
  *             fprintf(stderr, "%s: %s\n", error.operation, error.text);
  *
  * Functions that make arrays return NULL on failure and if an argument is NULL.  The context keeps
- * the first error until tn_error_clear.  While an error is kept, functions that make arrays return
- * NULL, and functions that change arrays, files or devices return TN_PENDING_ERROR and do nothing;
- * destructors, query functions and error functions still work.
+ * the first error, of a NULL argument too, until tn_error_clear.  While an error is kept, functions
+ * that make arrays return NULL, and functions that change arrays, files or devices return
+ * TN_PENDING_ERROR and do nothing; destructors, query functions and error functions still work.
  */
 #ifndef TENON_CONTEXT_H
 #define TENON_CONTEXT_H
@@ -143,8 +143,17 @@ TN_API tn_status tn_sync(tn_context *context);
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
 /* The first error since the last clear, or NULL.  Borrowed, valid until the next clear.
+ *
+ * A call with a NULL operand keeps one that names the operation and the operand, wherever another
+ * operand tells the context.  Of look-ups by name, those whose result is passed on keep one that
+ * names the nearest name (tn_module_child, tn_module_own_parameter); those that ask keep none:
+ * tn_device_find, tn_backend_available, and tn_module_parameter, whose status tells.
  * [thread: one per context | since 0.1] */
 TN_API const struct tn_error_info *tn_error(const tn_context *context);
+/* "OPERATION: TEXT" of that error, to print; never NULL: "no error" where there is none.  Borrowed,
+ * valid until the next call of it.  [thread: one per context | since 0.1] */
+TN_API const char *tn_error_text(tn_context *context);
+/* Discards it.  [thread: one per context | since 0.1] */
 TN_API void tn_error_clear(tn_context *context);
 
 /* ---- Scopes ----------------------------------------------------------------------------------

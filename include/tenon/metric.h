@@ -125,8 +125,8 @@ TN_API tn_status tn_metric_begin(tn_metric *metric);
  * TN_SHAPE, TN_DTYPE: output and target do not fit the kind; the number of classes or columns
  * changed.  TN_NOT_CAPTURABLE: the first batch of a metric, which makes its arrays, is captured. */
 TN_API tn_status tn_metric_add(tn_metric *metric, const tn_array *output, const tn_array *target);
-/* The value over all samples added since the pass began; NaN if there are none.  Waits for the
- * device. */
+/* The value over all samples added since the pass began.  Waits for the device.  TN_STATE: there
+ * are none. */
 TN_API tn_status tn_metric_value(tn_metric *metric, double *value);
 /* Of a confusion matrix: n counts, the square of the number of classes; the label's row first.
  * TN_STATE: another kind, or nothing was added.  TN_SHAPE: n is another number.  Waits for the

@@ -302,7 +302,8 @@ TN_API tn_status tn_module_add_parameter(tn_module *module, const char *name, in
  * replaced parameter has another shape. */
 TN_API tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_module *other,
 					   const char *other_name);
-/* A parameter of this module itself (no path), after building.  Borrowed. */
+/* A parameter of this module itself (no path), after building.  Borrowed.  NULL, with the error
+ * kept: TN_NOT_FOUND, with the nearest name; TN_STATE: not built. */
 TN_API tn_array *tn_module_own_parameter(const tn_module *module, const char *name);
 
 /* ---- Buffers: saved and loaded like parameters, neither trained nor counted as parameters ----*/
@@ -312,7 +313,7 @@ TN_API tn_array *tn_module_own_parameter(const tn_module *module, const char *na
  * name, the shape, or a dtype other than f32, f64, i32 and i64. */
 TN_API tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dtype, int rank,
 				      const int64_t *shape, double value);
-/* A buffer of this module itself (no path), after building.  Borrowed. */
+/* A buffer of this module itself (no path), after building.  As tn_module_own_parameter. */
 TN_API tn_array *tn_module_own_buffer(const tn_module *module, const char *name);
 
 struct tn_buffer_view {
@@ -396,8 +397,8 @@ TN_API int tn_module_is_frozen(const tn_module *module);
 
 /* The class's name, "Conv2d" or that given to tn_module_create; borrowed.  NULL of NULL. */
 TN_API const char *tn_module_class_name(const tn_module *module);
-/* The member at a path, "layer1.0.conv1", or the module itself at "".  NULL, without an error:
- * there is none.  Borrowed. */
+/* The member at a path, "layer1.0.conv1", or the module itself at "".  Borrowed.  NULL, with the
+ * error kept: TN_NOT_FOUND, with the nearest name. */
 TN_API tn_module *tn_module_child(tn_module *module, const char *path);
 
 struct tn_module_view {
@@ -442,7 +443,7 @@ TN_API size_t tn_module_parameter_count(const tn_module *module);
 /* In the order of the tree.  TN_INVALID_ARGUMENT: no such index. */
 TN_API tn_status tn_module_parameter_at(const tn_module *module, size_t index,
 					struct tn_parameter_view *view);
-/* By any of its names; the view has the first.  TN_NOT_FOUND. */
+/* By any of its names; the view has the first.  TN_NOT_FOUND, an answer that is not kept. */
 TN_API tn_status tn_module_parameter(const tn_module *module, const char *name,
 				     struct tn_parameter_view *view);
 /* The number of elements of all parameters, or only of the trainable ones. */

@@ -43,7 +43,7 @@
  * runs in the stream that is current then; a replay waits for the graph's earlier replays in other
  * streams.
  *
- * Errors are kept, and NULL as an argument is TN_INVALID_ARGUMENT, which is not kept.  The
+ * Errors are kept; NULL as the only object is TN_INVALID_ARGUMENT, which nobody keeps.  The
  * functions that call the device answer TN_FORKED in a child process and TN_DEVICE_LOST once the
  * device is lost; pushing, popping and destroying still work then.
  */

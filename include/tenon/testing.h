@@ -6,7 +6,7 @@
  *
  *     char *text;
  *     if (tn_assert_allclose(x, y, TN_DTYPE_TOLERANCE, TN_DTYPE_TOLERANCE, NULL, &text))
- *         fprintf(stderr, "%s\n", text ? text : tn_error(ctx)->text);
+ *         fprintf(stderr, "%s\n", text ? text : tn_error_text(ctx));
  *     tn_string_free(text);
  *
  * All functions: [thread: one per context | since 0.1].

@@ -4,7 +4,7 @@
  * Arrays as text, byte for byte as NumPy 2 prints them.
  *
  *     char *text = tn_array_repr(x, NULL);
- *     printf("%s\n", text ? text : tn_error(ctx)->text);
+ *     printf("%s\n", text ? text : tn_error_text(ctx));
  *     tn_string_free(text);
  *
  * The text is an owned string (tn_string_free).  NULL on failure, with the error kept:

@@ -144,7 +144,8 @@ TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_d
 			  const struct tn_train_options *options);
 
 /* Loss and accuracy on one part.  confusion (may be NULL) receives n_classes x n_classes counts,
- * with a row for each label and a column for each predicted class.  batch_size 0: 256. */
+ * with a row for each label and a column for each predicted class.  batch_size 0: 256.
+ * TN_INVALID_ARGUMENT: the part has no samples. */
 TN_API tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part,
 			     uint32_t batch_size, struct tn_evaluation *result,
 			     uint64_t *confusion);

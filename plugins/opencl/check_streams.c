@@ -79,7 +79,7 @@ int main(void)
 	}
 	if (tn_error(ctx)) {
 		fprintf(stderr, "check_streams: %s: %s\n", tn_error(ctx)->operation,
-			tn_error(ctx)->text);
+			tn_error_text(ctx));
 		right = 0;
 	}
 	tn_context_close(ctx);

@@ -520,8 +520,10 @@ static void bad_indices_are_named(void **state)
 	assert_kept(f, TN_SHAPE, "condition: expected one axis, found shape (2, 3)");
 	assert_null(tn_extract(tn_ones(context, TN_BOOL, SHAPE(7)), a));
 	assert_kept(f, TN_INVALID_ARGUMENT, "true element 6 at position 6 is out of range: a has");
-	assert_null(tn_choose(i, 0, NULL, TN_RAISE));
+	assert_null(tn_choose(i, 0, lines, TN_RAISE));
 	assert_kept(f, TN_INVALID_ARGUMENT, "n: expected 1 or more choices, found 0");
+	assert_null(tn_choose(i, 2, NULL, TN_RAISE));
+	assert_kept(f, TN_INVALID_ARGUMENT, "choices is NULL");
 	assert_null(tn_choose(i, 2, lines, TN_RAISE));
 	assert_kept(f, TN_INVALID_ARGUMENT, "index 7 at position 1 is out of range: the number of");
 	assert_null(tn_select(2, lines, lines, NULL));
@@ -547,7 +549,9 @@ static void nothing_gives_nothing(void **state)
 	assert_status(tn_ix(0, NULL, NULL), TN_INVALID_ARGUMENT);
 	assert_status(tn_diag_indices(NULL, 1, 1, &none), TN_INVALID_ARGUMENT);
 	assert_null(tn_take_mode(NULL, a, 0, 0));
+	assert_kept(f, TN_INVALID_ARGUMENT, "operand 0 is NULL");
 	assert_null(tn_compress(NULL, a, 0));
+	assert_kept(f, TN_INVALID_ARGUMENT, "operand 0 is NULL");
 	assert_null(tn_select(0, NULL, NULL, NULL));
 	assert_status(tn_copyto(a, NULL, NULL), TN_INVALID_ARGUMENT);
 	assert_kept(f, TN_INVALID_ARGUMENT, "operand 1 is NULL");

@@ -78,6 +78,7 @@ static void transfers_that_do_not_fit_are_refused(void **state)
 	assert_status(tn_assign_host_async(same, buffer, 0), TN_INVALID_ARGUMENT);
 	assert_kept(f, TN_INVALID_ARGUMENT, "share memory");
 	assert_status(tn_to_host_async(NULL, buffer, 0), TN_INVALID_ARGUMENT);
+	assert_kept(f, TN_INVALID_ARGUMENT, "array is NULL");
 	tn_device *other = add_device(f, "other", ALL_SLOTS, 0);
 	tn_host_buffer *its = tn_host_buffer_create(other, 16);
 	assert_status(tn_to_host_async(x, its, 0), TN_DEVICE);

@@ -114,12 +114,21 @@ static void null_in_gives_null_out(void **state)
 {
 	struct fixture *f = *state;
 	tn_array *a = counted(f, 0, SHAPE(2));
-	assert_null(tn_add(a, NULL));
-	assert_null(tn_add(NULL, a));
+	/* Without another operand there is no context to keep it. */
 	assert_null(tn_sum(NULL, TN_ALL_AXES, NULL, 0));
 	assert_null(tn_reshape(NULL, 0, NULL));
-	assert_null(tn_concatenate(2, (const tn_array *[]){a, NULL}, 0));
+	assert_null(tn_add(NULL, NULL));
 	assert_null(tn_error(context_of(f)));
+	assert_null(tn_add(a, NULL));
+	assert_string_equal(tn_error_text(context_of(f)), "add: operand 1 is NULL");
+	assert_kept(f, TN_INVALID_ARGUMENT, "operand 1 is NULL");
+	assert_null(tn_add(NULL, a));
+	assert_kept(f, TN_INVALID_ARGUMENT, "operand 0 is NULL");
+	assert_null(tn_concatenate(2, (const tn_array *[]){a, NULL}, 0));
+	assert_kept(f, TN_INVALID_ARGUMENT, "operand 1 is NULL");
+	assert_string_equal(tn_error_text(context_of(f)), "no error");
+	assert_string_equal(tn_error_text(NULL), "there is no context");
+	assert_null(tn_error(NULL));
 	assert_int_equal(tn_array_size(NULL), 0);
 	assert_null(tn_array_shape(NULL));
 	assert_status(tn_add_into(a, a, NULL), TN_INVALID_ARGUMENT);

@@ -324,6 +324,7 @@ static void calls_name_what_they_refuse(void **state)
 	refuse_call("add", i, i, &o, TN_INVALID_ARGUMENT, "struct tn_ufunc_options");
 	refuse_call("sqrt", f, f, NULL, TN_INVALID_ARGUMENT, "expected 1 arrays, found 2");
 	assert_null(tn_ufunc_call(NULL, 1, (const tn_array *[]){f}, NULL));
+	assert_error(context, TN_INVALID_ARGUMENT, "ufunc", "call: the ufunc is NULL");
 	assert_null(tn_ufunc_outer(tn_ufunc_find("sqrt"), f, f, NULL));
 	assert_error(context, TN_INVALID_ARGUMENT, "sqrt", "outer");
 	tn_tape *tape = tn_tape_begin(context);
@@ -396,7 +397,7 @@ static void methods_name_what_they_refuse(void **state)
 	assert_int_equal(tn_ufunc_at(subtract, x, i, line(TN_F32, 2)), TN_SHAPE);
 	tn_error_clear(context);
 	assert_int_equal(tn_ufunc_at(NULL, x, i, x), TN_INVALID_ARGUMENT);
-	assert_null(tn_error(context));
+	assert_error(context, TN_INVALID_ARGUMENT, "ufunc", "at: the ufunc is NULL");
 }
 
 int main(void)

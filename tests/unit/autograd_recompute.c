@@ -294,6 +294,7 @@ static void what_cannot_be_computed_again_is_an_error(void **state)
 	assert_kept(context, TN_LIMIT, "17 inputs");
 	assert_null(tn_recompute(times_w, &user, 0, many));
 	assert_null(tn_recompute(NULL, &user, 1, many));
+	assert_kept(context, TN_INVALID_ARGUMENT, "f is NULL");
 	many[0] = NULL;
 	assert_null(tn_recompute(times_w, &user, 1, many));
 	/* What is changed in place before backward is found. */

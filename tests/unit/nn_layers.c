@@ -213,9 +213,14 @@ static void modules_are_found_and_listed_by_path(void **state)
 	assert_status(tn_module_at(net, 11, &view), TN_INVALID_ARGUMENT);
 	static const char *const missing[] = {"con",       "convx",       "block.", ".conv",
 					      "block.act", "conv.weight", "."};
-	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
+	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
 		assert_null(tn_module_child(net, missing[i]));
+		expect_kept(TN_NOT_FOUND, "no member '");
+	}
 	assert_null(tn_module_child(net, NULL));
+	expect_kept(TN_INVALID_ARGUMENT, "path is NULL");
+	assert_null(tn_module_child(net, "blok.conv"));
+	expect_kept(TN_NOT_FOUND, "no member 'blok' in Sequential; nearest: 'block'");
 	assert_null(tn_module_class_name(NULL));
 	assert_int_equal(tn_module_count(tn_module_child(net, "block")), 3);
 	assert_null(tn_error(context));

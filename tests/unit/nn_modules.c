@@ -117,7 +117,9 @@ static void bad_sizes_are_refused_with_a_reason(void **state)
 	assert_status(tn_sequential_add(relu, "x", relu), TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "found a ReLU");
 	assert_null(tn_module_own_parameter(relu, NULL));
+	expect_kept(TN_INVALID_ARGUMENT, "name is NULL");
 	assert_null(tn_module_own_buffer(relu, NULL));
+	expect_kept(TN_INVALID_ARGUMENT, "name is NULL");
 	assert_ok(tn_sequential_add(net, "a", relu));
 	assert_status(tn_sequential_add(net, "b", relu), TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "'b' is a member of a Sequential already");
@@ -153,6 +155,8 @@ static void a_path_is_frozen_with_what_is_below(void **state)
 		assert_ok(tn_module_set_trainable(net, "", 1));
 		assert_status(tn_module_set_trainable(net, cases[i].path, 0),
 			      n ? TN_OK : TN_NOT_FOUND);
+		if (!n)
+			expect_kept(TN_NOT_FOUND, "no parameter or member with parameters");
 		for (size_t k = 0; k < 4; k++) {
 			struct tn_parameter_view view;
 			assert_ok(tn_module_parameter_at(net, k, &view));
@@ -854,6 +858,90 @@ static void the_form_follows_the_picture_unless_it_is_named(void **state)
 	assert_null(tn_model_form_name(TN_FORM_PROJECTION + 1));
 }
 
+/* ---- Errors of a forward ---------------------------------------------------------------------*/
+
+static tn_array *gives_nothing(tn_module *module, void *state, const tn_array *x)
+{
+	(void)module;
+	(void)state;
+	(void)x;
+	return NULL;
+}
+
+static tn_array *asks_for_scael(tn_module *module, void *state, const tn_array *x)
+{
+	(void)state;
+	return tn_multiply(x, tn_module_own_parameter(module, "scael"));
+}
+
+/* Sequential: block (fc 3 -> 5), fc2 4 -> 2, which does not fit behind it. */
+static tn_module *mismatched_net(void)
+{
+	tn_module *net = tn_sequential(context), *block = tn_sequential(context);
+	assert_ok(tn_sequential_add(block, "fc", tn_module_linear(context, 3, 5, NULL)));
+	assert_ok(tn_sequential_add(net, "block", block));
+	assert_ok(tn_sequential_add(net, "fc2", tn_module_linear(context, 4, 2, NULL)));
+	assert_ok(tn_module_build(net));
+	return net;
+}
+
+static void expect_text(const char *text)
+{
+	if (strncmp(tn_error_text(context), text, strlen(text)))
+		fail_msg("expected %s, found %s", text, tn_error_text(context));
+	tn_error_clear(context);
+}
+
+static void an_error_names_the_innermost_module(void **state)
+{
+	enum { PLAIN, TAPE, RECOMPUTED, FROZEN, N_WAYS };
+	(void)state;
+	for (int way = PLAIN; way < N_WAYS; way++) {
+		tn_module *net = mismatched_net();
+		const tn_array *fits = tn_ones(context, TN_F32, 2, (int64_t[]){2, 3});
+		const tn_array *wide = tn_ones(context, TN_F32, 2, (int64_t[]){2, 7});
+		if (way == FROZEN)
+			assert_ok(tn_module_freeze(net));
+		tn_module_set_recompute(tn_module_child(net, "block"), way == RECOMPUTED);
+		tn_tape *tape = way == TAPE || way == RECOMPUTED ? tn_tape_begin(context) : NULL;
+		assert_null(tn_module_forward(net, fits));
+		expect_text("linear: in fc2: expected x (..., in)");
+		assert_null(tn_module_forward(net, wide));
+		expect_text("linear: in block.fc: expected x (..., in)");
+		assert_null(tn_module_forward(net, NULL));
+		expect_text("module_forward: x is NULL");
+		tn_tape_end(tape);
+		tn_module_destroy(net);
+	}
+}
+
+static void a_forward_of_the_program_leaves_an_error(void **state)
+{
+	static const struct {
+		struct tn_module_class class_;
+		const char *text;
+	} cases[] = {
+		{{sizeof(cases[0].class_), .name = "Nothing", .forward = gives_nothing},
+		 "Nothing: in own: forward gave NULL, and no error"},
+		{{sizeof(cases[0].class_), .name = "Scale", .forward = asks_for_scael},
+		 "module_own_parameter: in own: no parameter 'scael' in Scale; nearest: 'scale'"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		tn_module *net = tn_sequential(context);
+		tn_module *own = tn_module_create(context, &cases[i].class_, NULL);
+		assert_ok(tn_module_add_parameter(own, "scale", 1, (int64_t[]){3}, 0, 1));
+		assert_null(tn_module_own_parameter(own, "scale"));
+		expect_text("module_own_parameter: parameter 'scale' of ");
+		assert_ok(tn_sequential_add(net, "own", own));
+		assert_ok(tn_module_build(net));
+		const tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){4, 3});
+		assert_null(tn_module_forward(net, x));
+		expect_text(cases[i].text);
+		tn_module_destroy(net);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -890,6 +978,8 @@ int main(void)
 		cmocka_unit_test(models_refuse_missing_arguments_and_lengths_beyond_their_limits),
 		cmocka_unit_test(unknown_models_are_answered_with_the_nearest_name),
 		cmocka_unit_test(the_form_follows_the_picture_unless_it_is_named),
+		cmocka_unit_test(an_error_names_the_innermost_module),
+		cmocka_unit_test(a_forward_of_the_program_leaves_an_error),
 	};
 	return cmocka_run_group_tests(tests, context_setup, context_teardown);
 }

@@ -100,9 +100,11 @@ static void a_shared_parameter_has_all_its_names(void **state)
 		assert_int_equal(view.trainable, 0);
 		assert_ok(tn_module_set_trainable(net, paths[i], 1));
 	}
-	assert_status(tn_module_set_trainable(net, "tanh", 0), TN_NOT_FOUND);
-	assert_status(tn_module_set_trainable(net, "head.bias", 0), TN_NOT_FOUND);
-	assert_status(tn_module_set_trainable(net, "head.", 0), TN_NOT_FOUND);
+	static const char *const without[] = {"tanh", "head.bias", "head."};
+	for (int i = 0; i < 3; i++) {
+		assert_status(tn_module_set_trainable(net, without[i], 0), TN_NOT_FOUND);
+		expect_kept(TN_NOT_FOUND, without[i]);
+	}
 	static const char *const wrong[] = {"head", "head.weight.x", "hea.weight", ".weight", ""};
 	for (int i = 0; i < 5; i++)
 		assert_status(tn_module_parameter(net, wrong[i], &view), TN_NOT_FOUND);
@@ -117,7 +119,7 @@ static void what_cannot_be_tied_says_why(void **state)
 	assert_status(tn_module_share_parameter(turned, "weight", words, "weight"), TN_SHAPE);
 	expect_kept(TN_SHAPE, "'weight' cannot be shared: expected shape (3, 5), found (5, 3)");
 	assert_status(tn_module_share_parameter(head, "weight", words, "bias"), TN_NOT_FOUND);
-	expect_kept(TN_NOT_FOUND, "Embedding has no parameter 'bias' of its own");
+	expect_kept(TN_NOT_FOUND, "no parameter 'bias' in Embedding");
 	assert_status(tn_module_share_parameter(head, NULL, words, "weight"), TN_INVALID_ARGUMENT);
 	tn_error_clear(context);
 	assert_ok(tn_module_share_parameter(head, "weight", head, "weight"));

@@ -148,10 +148,12 @@ static void nothing_is_drawn_from_nothing(void **state)
 			 TN_INVALID_ARGUMENT);
 	assert_null(tn_generator_random(NULL, TN_F32, 0, NULL));
 	assert_null(tn_generator_gamma(NULL, TN_F32, 0, NULL, 1, 1));
-	assert_null(tn_generator_permuted(tn_default_generator(context), NULL, 0));
 	assert_int_equal(tn_generator_bytes(NULL, NULL, 0), TN_INVALID_ARGUMENT);
 	tn_generator_destroy(NULL);
 	assert_null(tn_error(context));
+	assert_null(tn_generator_permuted(tn_default_generator(context), NULL, 0));
+	assert_string_equal(tn_error_text(context), "permuted: the array is NULL");
+	tn_error_clear(context);
 }
 
 static void bytes_are_those_of_the_words(void **state)

@@ -194,6 +194,41 @@ static void weights_and_masks_are_the_same_bits_on_every_backend(void **state)
 	assert_true(kept > 780 && kept < 900); /* 840 within four deviations of 16 */
 }
 
+static tn_array *asks_for_scael(tn_module *module, void *state, const tn_array *x)
+{
+	(void)state;
+	return tn_multiply(x, tn_module_own_parameter(module, "scael"));
+}
+
+static void a_misspelt_parameter_ends_training_and_evaluation(void **state)
+{
+	static const struct tn_module_class class_ = {
+		.struct_size = sizeof(class_), .name = "Scale", .forward = asks_for_scael};
+	static const char text[] =
+		"module_own_parameter: in own: no parameter 'scael' in Scale; nearest: 'scale'";
+	tn_context *context;
+	struct tn_evaluation result = {.accuracy = -7};
+	(void)state;
+	tn_dataset *dataset = make_dataset();
+	assert_ok(tn_context_open(NULL, &context, NULL));
+	tn_module *net = tn_sequential(context), *own = tn_module_create(context, &class_, NULL);
+	assert_ok(tn_module_add_parameter(own, "scale", 1, (int64_t[]){1}, 0, 1));
+	assert_ok(tn_sequential_add(net, "own", own));
+	assert_ok(tn_module_build(net));
+	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	assert_status(tn_train(net, sgd, dataset, NULL), TN_NOT_FOUND);
+	assert_string_equal(tn_error_text(context), text);
+	tn_error_clear(context);
+	assert_status(tn_evaluate(net, dataset, TN_PART_TEST, 0, &result, NULL), TN_NOT_FOUND);
+	assert_string_equal(tn_error_text(context), text);
+	assert_close(result.accuracy, -7, 0);
+	tn_optimizer_destroy(sgd);
+	tn_module_destroy(net);
+	tn_error_clear(context);
+	tn_context_close(context);
+	tn_dataset_destroy(dataset);
+}
+
 static void the_confusion_matrix_counts_every_image(void **state)
 {
 	struct tn_error_info error;
@@ -211,10 +246,13 @@ static void the_confusion_matrix_counts_every_image(void **state)
 	}
 	assert_int_equal(sum, 48);
 	assert_close((double)right / 48, result.accuracy, 1e-6);
-	/* A part without images has no counts. */
+	/* A part without images is an error, and has no counts. */
 	tn_dataset *whole = make_dataset_of(0, 0);
-	assert_ok(tn_evaluate(net, whole, TN_PART_TEST, 0, &result, confusion));
-	assert_int_equal(result.images, 0);
+	assert_status(tn_evaluate(net, whole, TN_PART_TEST, 0, &result, confusion),
+		      TN_INVALID_ARGUMENT);
+	assert_string_equal(tn_error_text(context),
+			    "evaluate: expected a part with samples, found none");
+	assert_int_equal(result.images, 48);
 	for (int i = 0; i < 16; i++)
 		assert_int_equal(confusion[i], 0);
 	tn_dataset_destroy(whole);
@@ -485,6 +523,7 @@ static void evaluating_leaves_dropout_out_and_the_network_training(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_misspelt_parameter_ends_training_and_evaluation),
 		cmocka_unit_test(the_cosine_schedule_begins_at_the_rate_and_puts_it_back),
 		cmocka_unit_test(other_schedules_have_the_length_of_the_training),
 		cmocka_unit_test(losses_that_do_not_fall_reduce_the_rate_and_end_the_training),

@@ -415,7 +415,7 @@ static void cross_all(struct kit *kit, struct trial *t, tn_context *context, int
 		if (!route_exists(context, t->c->slots[0], (enum route)forward))
 			continue;
 		if (tn_scope_begin(context))
-			kit_give_up(kit, "a scope: %s", tn_error(context)->text);
+			kit_give_up(kit, "a scope: %s", tn_error_text(context));
 		cross_forward(kit, t, context, (enum route)forward, only_lent);
 		tn_scope_end(context, NULL);
 	}

@@ -275,7 +275,7 @@ static void run_cell(struct kit *kit, const struct operation *operation, const s
 		reorder(&b);
 	}
 	if (tn_scope_begin(context))
-		kit_give_up(kit, "a scope: %s", tn_error(context)->text);
+		kit_give_up(kit, "a scope: %s", tn_error_text(context));
 	tn_array *result =
 		compute(operation, cell, upload(context, &a), has_two ? upload(context, &b) : NULL);
 	const struct tn_error_info *error = tn_error(context);

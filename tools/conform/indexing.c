@@ -57,7 +57,7 @@ static void uses_index(struct kit *kit, const struct indexed *row, int32_t index
 	kit_case(kit, KIT_CONTEXT, "%s, %s %d", row->operation,
 		 row->run == cross_entropy ? "label" : "index", (int)index);
 	if (tn_scope_begin(context))
-		kit_give_up(kit, "a scope: %s", tn_error(context)->text);
+		kit_give_up(kit, "a scope: %s", tn_error_text(context));
 	tn_array *result = row->run(context, index);
 	double value = 0;
 	if (result && !tn_item(result, &value) && !is_good)

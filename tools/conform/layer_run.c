@@ -368,7 +368,7 @@ static void differ(struct kit *kit, const struct layer *layer)
 	kit_case(kit, KIT_CONTEXT, "%s of f64 and central differences", layer->name);
 	layer_values_make(kit, layer->n_inputs, layer->inputs, TN_F64, values);
 	if (tn_scope_begin(context))
-		kit_give_up(kit, "a scope: %s", tn_error(context)->text);
+		kit_give_up(kit, "a scope: %s", tn_error_text(context));
 	if (layer_values_upload(kit, context, layer->n_inputs, layer->inputs, TN_F64, values,
 				inputs) &&
 	    (y = layer->run(layer, inputs)) != NULL) {

@@ -142,13 +142,13 @@ static double call(struct kit *kit, const struct operation *operation,
 {
 	tn_context *context = operands->context;
 	if (tn_scope_begin(context))
-		kit_give_up(kit, "%s", tn_error(context)->text);
+		kit_give_up(kit, "%s", tn_error_text(context));
 	double begin = now();
 	operation->run(operands);
 	tn_sync(context);
 	double end = now();
 	if (tn_error(context))
-		kit_give_up(kit, "%s", tn_error(context)->text);
+		kit_give_up(kit, "%s", tn_error_text(context));
 	tn_scope_end(context, NULL);
 	return end - begin;
 }
@@ -174,7 +174,7 @@ static tn_array *noise(struct kit *kit, tn_context *context, int rank, const int
 {
 	tn_array *array = tn_random_uniform(context, rank, shape, 0, 1);
 	if (!array)
-		kit_give_up(kit, "%s", tn_error(context)->text);
+		kit_give_up(kit, "%s", tn_error_text(context));
 	return array;
 }
 
@@ -184,7 +184,7 @@ static void measure_one(struct kit *kit, const struct operation *operation)
 	struct operands operands = {.context = context};
 	kit_case(kit, KIT_CONTEXT, "%s", operation->name);
 	if (tn_scope_begin(context))
-		kit_give_up(kit, "%s", tn_error(context)->text);
+		kit_give_up(kit, "%s", tn_error_text(context));
 	operands.a = noise(kit, context, operation->rank, operation->a);
 	operands.b =
 		operation->b[0] ? noise(kit, context, operation->rank, operation->b) : operands.a;

@@ -174,7 +174,7 @@ static const char *ask_one(struct kit *kit, tn_context *context, const struct op
 	const char *answer = "no";
 	int planes = operation->is_of_planes;
 	if (tn_scope_begin(context))
-		kit_give_up(kit, "%s", tn_error(context)->text);
+		kit_give_up(kit, "%s", tn_error_text(context));
 	const struct operands operands = {
 		.a = zeros(context, dtype, planes ? 4 : 2, planes ? plane : matrix),
 		.b = zeros(context, dtype, planes ? 4 : 2, planes ? kernels : matrix),

@@ -102,7 +102,7 @@ static int begin(struct kit *kit, const struct course *course, tn_context *conte
 	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .lr = 3e-3};
 	*side = (struct side){.context = context};
 	if (tn_scope_begin(context))
-		kit_give_up(kit, "a scope: %s", tn_error(context)->text);
+		kit_give_up(kit, "a scope: %s", tn_error_text(context));
 	tn_random_state_set(context, (struct tn_random_state){kit->seed + 1, 0});
 	side->net = course->make(context);
 	if (!side->net || tn_module_build(side->net))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# Reads <tenon/*.h> and prints, for null_operands.c, a function and a row of `calls` for each
+# operand of each public function that is an object with a context, or a name: a call in which that
+# one is NULL and the others are valid.  null_operands.txt, the first file, has the exceptions.
+
+# The value of operand i of a function.
+function value(f, i) {
+	if ((f " " name[i]) in given)
+		return given[f " " name[i]]
+	if (name[i] == "member")
+		return "tn_sequential(context)" # the call consumes it
+	if (type[i] in object)
+		return object[type[i]]
+	if (type[i] == "const char *")
+		return "\"name\""
+	if (type[i] ~ /options \*$/)
+		return "NULL"
+	if (type[i] ~ /^(const )?int64_t \*$/)
+		return "lengths"
+	if (type[i] == "const int *")
+		return "axes"
+	if (type[i] == "const double *")
+		return "doubles"
+	if (type[i] ~ /\*$/)
+		return "(void *)room"
+	if (type[i] == "double" || type[i] == "float")
+		return "0.5"
+	if (type[i] == "tn_dtype")
+		return "TN_F32"
+	if (type[i] ~ /^struct / || type[i] == "tn_number")
+		return "(" type[i] "){0}"
+	if (type[i] ~ /^tn_.*(function|hook)$/)
+		return "NULL"
+	if (name[i] ~ /^(n|n_.*|rank|size.*)$/)
+		return "2"
+	return name[i] ~ /axis|index|kth|^k$/ ? "0" : "1"
+}
+
+# Fills type and name; returns the number of operands.
+function read_operands(list,    part, n, i) {
+	n = split(list, part, /, */)
+	for (i = 1; i <= n; i++) {
+		match(part[i], /[a-z_0-9]+(\[[0-9]*\])?$/)
+		name[i] = substr(part[i], RSTART)
+		type[i] = substr(part[i], 1, RSTART - 1)
+		if (sub(/\[[0-9]*\]$/, "", name[i]))
+			type[i] = type[i] "*"
+		sub(/ $/, "", type[i])
+	}
+	return n
+}
+
+# One call of f in which operand `which` is `null`; what it is called, and what f returns.
+function print_call(f, n, which, null, label, kind,    i, text, keeps) {
+	if ((f " " label) in given && given[f " " label] == "NULL") {
+		used[f " " label] = 1
+		return
+	}
+	keeps = "NOTHING"
+	for (i = 1; i <= n; i++) {
+		text = text (i > 1 ? ", " : "") (i == which ? null : value(f, i))
+		used[f " " name[i]] = 1
+		if (has_context[type[i]] && (i == which ? null : value(f, i)) != "NULL")
+			keeps = "IN_CONTEXT"
+		else if (type[i] == "struct tn_error_info *" && keeps == "NOTHING")
+			keeps = "IN_REPORT"
+	}
+	if (keeps == "NOTHING" && !has_context[type[which]])
+		return
+	if (keeps == "IN_REPORT" && type[which] != "const char *")
+		return
+	text = f "(" text ")"
+	n_calls++
+	printf "static int call_%d(void)\n{\n\t", n_calls
+	if (kind == "pointer" || kind == "status")
+		printf "return %s%s;\n}\n\n", kind == "pointer" ? "!" : "0 != ", text
+	else
+		printf "%s%s;\n\treturn 1;\n}\n\n", kind == "void" ? "" : "(void)", text
+	rows = rows sprintf("\t{\"%s\", \"%s\", call_%d, %s},\n", f, label, n_calls, keeps)
+}
+
+function print_calls(prototype,    open, f, head, n, i, kind) {
+	open = index(prototype, "(")
+	head = substr(prototype, 1, open - 1)
+	match(head, /tn_[a-z0-9_]*$/)
+	f = substr(head, RSTART)
+	head = substr(head, 1, RSTART - 1)
+	kind = head ~ /\*$/ ? "pointer" : head == "tn_status " ? "status" : \
+		head == "void " ? "void" : "number"
+	# NULL of an object without others is a question: its name is none, its length 0.
+	n = read_operands(substr(prototype, open + 1, length(prototype) - open - 1))
+	if (prototype ~ /\(\*/ || (kind == "pointer" && n == 1 && head ~ /^const|^char|void/))
+		return
+	for (i = 1; i <= n; i++) {
+		if (has_context[type[i]] || type[i] == "const char *")
+			print_call(f, n, i, "NULL", name[i], kind)
+		if (type[i] ~ /tn_array \*const \*$/)
+			print_call(f, n, i, "(" type[i] ")holed", name[i] "[1]", kind)
+	}
+}
+
+BEGIN {
+	n_types = split("context array device module optimizer tape metric generator average " \
+			"grad_scaler schedule communicator trainer host_buffer profile " \
+			"data_parallel stream event checkpoint_folder", types, " ")
+	for (i = 1; i <= n_types; i++) {
+		object["tn_" types[i] " *"] = object["const tn_" types[i] " *"] = types[i]
+		has_context["tn_" types[i] " *"] = has_context["const tn_" types[i] " *"] = 1
+	}
+	object["tn_array *const *"] = "arrays"
+	object["const tn_array *const *"] = "(const tn_array *const *)arrays"
+	has_context["tn_array *const *"] = has_context["const tn_array *const *"] = 1
+	object["const tn_ufunc *"] = "ufunc"
+	object["const tn_dataset *"] = "dataset"
+	object["tn_data_loader *"] = object["const tn_data_loader *"] = "data_loader"
+}
+
+FNR == NR {
+	if (/^(#|$)/)
+		next
+	if (/ = /)
+		given[$1 " " $2] = substr($0, index($0, " = ") + 3)
+	else if (sub(/:.*/, ""))
+		given[$1 " " $2] = "NULL"
+	next
+}
+
+# A header ends with no `;` to come: declarations are cut out of the text of all.
+{ text = text " " $0 }
+
+END {
+	gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", text)
+	gsub(/TN_CHECKED/, "", text)
+	gsub(/[ \t]+/, " ", text)
+	n_parts = split(text, parts, ";")
+	for (p = 1; p <= n_parts; p++) {
+		if (parts[p] !~ /TN_API .*tn_[a-z0-9_]*\(/)
+			continue
+		sub(/.*TN_API /, "", parts[p])
+		gsub(/\* /, "*", parts[p])
+		gsub(/\*const\*/, "*const *", parts[p])
+		sub(/ $/, "", parts[p])
+		print_calls(parts[p])
+	}
+	printf "static const struct call calls[] = {\n%s};\n", rows
+	for (operand in given) {
+		if (!(operand in used)) {
+			print "null_operands.txt: no call needs this line: " operand >"/dev/stderr"
+			exit 1
+		}
+	}
+}

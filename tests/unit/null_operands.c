@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * No public function passes over a NULL in silence: with any of its objects or names NULL it fails,
+ * and an error names the function and the operand, wherever another operand tells the context or
+ * takes the report.  The calls are made from the headers (null_calls.awk).
+ */
+#include <ctype.h>
+#include <tenon/checkpoint.h>
+#include <tenon/dlpack.h>
+#include <tenon/kernel.h>
+#include <tenon/tenon.h>
+
+#include "check.h"
+#include "io_files.h"
+
+/* ---- Valid operands --------------------------------------------------------------------------*/
+
+static tn_context *context;
+static tn_array *array, *line, *arrays[4], *holed[4];
+static tn_device *device;
+static tn_module *module, *residual;
+static tn_optimizer *optimizer;
+static tn_tape *tape;
+static tn_metric *metric;
+static tn_generator *generator;
+static tn_average *average;
+static tn_grad_scaler *grad_scaler;
+static tn_schedule *schedule;
+static tn_communicator *communicator;
+static tn_dataset *dataset;
+static tn_data_loader *data_loader;
+static tn_trainer *trainer;
+static tn_host_buffer *host_buffer;
+static tn_profile *profile;
+static tn_data_parallel *data_parallel;
+static tn_stream *stream;
+static tn_event *event;
+static tn_checkpoint_folder *checkpoint_folder;
+static const char *folder;
+static const tn_ufunc *ufunc;
+static int64_t lengths[8] = {2, 2, 2, 2, 2, 2, 2, 2};
+static int axes[8] = {0, 1, 2, 2};
+static double doubles[8] = {0.25, 0.5};
+static uint64_t room[1024]; /* for outputs, and structs of zeros */
+
+/* What a call can tell. */
+enum { NOTHING, IN_CONTEXT, IN_REPORT };
+
+struct call {
+	const char *function;
+	const char *operand;
+	int (*has_failed)(void); /* 1 also for functions that cannot tell */
+	int keeps;
+};
+
+#include "null_calls.h"
+
+static void make_arrays(void)
+{
+	array = tn_ones(context, TN_F32, 2, lengths);
+	line = tn_ones(context, TN_F32, 1, lengths);
+	for (int i = 0; i < 4; i++)
+		arrays[i] = holed[i] = array;
+	holed[1] = NULL;
+}
+
+static void make_training(void)
+{
+	const struct tn_data_loader_options batches = {.struct_size = sizeof(batches),
+						       .batch_size = 2};
+	module = tn_module_linear(context, 2, 2, NULL);
+	residual = tn_module_residual(context, TN_ACTIVATION_NONE);
+	assert_ok(tn_module_build(module));
+	optimizer = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	schedule =
+		tn_schedule_create(optimizer, TN_OPTIONS(struct tn_schedule_options,
+							 .kind = TN_SCHEDULE_COSINE, .period = 9));
+	metric = tn_metric_create(context, NULL);
+	average = tn_average_create(module, NULL);
+	grad_scaler = tn_grad_scaler_create(module, NULL);
+	assert_ok(tn_dataset_open("digits", NULL, &dataset, NULL));
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &data_loader, NULL));
+	trainer = tn_trainer_create(module, optimizer,
+				    TN_OPTIONS(struct tn_trainer_options, .train = data_loader));
+	assert_ok(tn_communicator_open(context,
+				       TN_OPTIONS(struct tn_communicator_options, .name = "none"),
+				       &communicator, NULL));
+	data_parallel = tn_data_parallel_create(module, communicator, NULL);
+	profile = tn_profile_begin(module, NULL);
+	tape = tn_tape_begin(context);
+}
+
+static int setup(void **state)
+{
+	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference"),
+				  &context, NULL));
+	device = tn_device_current(context);
+	generator = tn_default_generator(context);
+	ufunc = tn_ufunc_find("add");
+	make_arrays();
+	make_training();
+	host_buffer = tn_host_buffer_create(device, 64);
+	stream = tn_stream_create(device);
+	event = tn_event_create(device);
+	folder = files_folder();
+	checkpoint_folder = tn_checkpoint_folder_open(context, folder, NULL);
+	assert_string_equal(tn_error_text(context), "no error");
+	(void)state;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tn_checkpoint_folder_close(checkpoint_folder);
+	tn_event_destroy(event);
+	tn_stream_destroy(stream);
+	tn_host_buffer_destroy(host_buffer);
+	tn_tape_end(tape);
+	tn_profile_destroy(profile);
+	tn_data_parallel_destroy(data_parallel);
+	tn_communicator_close(communicator);
+	tn_trainer_destroy(trainer);
+	tn_data_loader_destroy(data_loader);
+	tn_dataset_destroy(dataset);
+	tn_grad_scaler_destroy(grad_scaler);
+	tn_average_destroy(average);
+	tn_metric_destroy(metric);
+	tn_schedule_destroy(schedule);
+	tn_optimizer_destroy(optimizer);
+	tn_module_destroy(residual);
+	tn_module_destroy(module);
+	tn_context_close(context);
+	files_remove(folder);
+	return 0;
+}
+
+/* ---- The calls -------------------------------------------------------------------------------*/
+
+/* "conv2d" of tn_conv2d, "add" of tn_add_into, "choice" of tn_generator_choice, the class of a
+ * module, and the name of the ufunc or the distribution. */
+static int names_function(const char *operation, const char *function)
+{
+	if (isupper((unsigned char)*operation))
+		return !strncmp(function, "tn_module_", strlen("tn_module_"));
+	if (!strncmp(function, "tn_ufunc_", strlen("tn_ufunc_")) ||
+	    !strcmp(function, "tn_generator_sample"))
+		return *operation != '\0';
+	return *operation && strstr(function, operation);
+}
+
+static const char *find_fault(const struct call *call, int has_failed,
+			      const struct tn_error_info *error)
+{
+	if (!has_failed)
+		return "succeeded";
+	if (call->keeps == NOTHING)
+		return NULL;
+	if (!error->status)
+		return "left no error";
+	if (call->keeps == IN_CONTEXT && !names_function(error->operation, call->function))
+		return "left the error of another function";
+	return strstr(error->text, "NULL") || strstr(error->text, call->operand)
+		       ? NULL
+		       : "left an error that does not name the operand";
+}
+
+static void every_null_operand_is_an_error(void **state)
+{
+	static const struct tn_error_info none;
+	int n_faults = 0;
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		const struct call *call = &calls[i];
+		const struct tn_error_info *error = (const struct tn_error_info *)room;
+		memset(room, 0, sizeof(room));
+		tn_error_clear(context);
+		int has_failed = call->has_failed();
+		if (call->keeps != IN_REPORT)
+			error = tn_error(context) ? tn_error(context) : &none;
+		const char *fault = find_fault(call, has_failed, error);
+		if (fault)
+			print_error("%s, %s = NULL, %s: %s: %s\n", call->function, call->operand,
+				    fault, error->operation, error->text);
+		n_faults += fault != NULL;
+	}
+	tn_error_clear(context);
+	assert_int_equal(n_faults, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_null_operand_is_an_error)};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
