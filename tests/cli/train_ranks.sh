@@ -77,6 +77,12 @@ done_well 'the ledger'
 
 # ---- Checkpoints: another number of ranks continues
 
+# From here on, a network that is trained in a moment.
+train='train mlp --hidden-sizes 32 --data digits --epochs 2 --seed 3 --quiet'
+# shellcheck disable=SC2086
+run 0 $train
+tested=$(cat "$dir/out")
+
 # shellcheck disable=SC2086
 run 0 $train --checkpoint "$dir/alone" --checkpoint-every 15
 # resumes NAME RANKS
