@@ -41,7 +41,13 @@ exports() {
 }
 # every_kernel PATTERN...: the same, where each case compiles a kernel
 every_kernel() { ! is_whole || passes "$@"; }
-mlp='mlp --hidden-sizes 32 --data digits --seed 1'
+# train_mlp STATUS OPTIONS...: a small network, whose training takes a moment on plain loops
+train_mlp() {
+	wanted=$1
+	shift
+	run "$wanted" train mlp --hidden-sizes 32 --data digits --epochs 1 --seed 1 \
+		--backend 'acme!' "$@"
+}
 strict='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 # host_runs FILE: the sum of the ledger's column
 host_runs() { awk 'NF == 8 && $2 ~ /^[0-9]+$/ { n += $6 } END { print n + 0 }' "$1"; }
@@ -62,7 +68,7 @@ make_in check
 run 0 info --probe "$project/backend_acme.so"
 out_has 'acme:0'
 export TENON_PLUGIN_PATH="$project"
-run 0 train $mlp --epochs 1 --backend 'acme!' --ledger --metrics "$dir/a"
+train_mlp 0 --ledger --metrics "$dir/a"
 err_has 'acme:0'
 [ "$(native_runs "$dir/out")" -eq 0 ] ||
 	fail "something ran natively in a backend that computes nothing"
@@ -73,7 +79,7 @@ at_least "$(metric test_accuracy "$dir/a")" 0.8
 cp "$project/steps/compute_host.c" "$project/compute.c"
 make_in all WARNINGS="$strict"
 check_in 4
-run 0 train $mlp --epochs 1 --backend 'acme!' --ledger --metrics "$dir/b"
+train_mlp 0 --ledger --metrics "$dir/b"
 [ "$(host_runs "$dir/out")" -eq 0 ] ||
 	{ cat "$dir/out" >&2; fail "something still runs on the host"; }
 [ "$(native_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected native runs"; }
@@ -106,7 +112,7 @@ add_pieces c
 make_in all WARNINGS="$strict"
 passes copy.fill
 ! is_whole || check_in 2 # what copies belong to
-run 0 train $mlp --epochs 1 --backend 'acme!' --ledger
+train_mlp 0 --ledger
 awk '$1 == "fill" && $2 > 0 { found = 1 } END { exit !found }' "$dir/out" || {
 	cat "$dir/out" >&2
 	fail "expected native runs of fill"
@@ -123,8 +129,7 @@ make_in all WARNINGS="$strict"
 passes 'map.[is]*'
 every_kernel 'map.l*' 'reduce.e[pr]*' 'reduce.nan' 'matmul.narrow'
 mkdir "$dir/kernels"
-TMPDIR=$dir/kernels TENON_FALLBACK=error run 0 train $mlp --epochs 1 \
-	--backend 'acme!' --ledger --metrics "$dir/c"
+TMPDIR=$dir/kernels TENON_FALLBACK=error train_mlp 0 --ledger --metrics "$dir/c"
 [ "$(native_runs "$dir/out")" -gt 0 ] || { cat "$dir/out" >&2; fail "expected native runs"; }
 at_least "$(metric test_accuracy "$dir/c")" 0.8
 [ -z "$(ls -A "$dir/kernels")" ] || fail "kernels are left behind: $(ls -A "$dir/kernels")"
@@ -134,7 +139,7 @@ mkdir "$dir/bin"
 printf '#!/bin/sh\necho "In a function:"\necho "kernel:7: error: no such word"\nexit 1\n' \
 	>"$dir/bin/cc"
 chmod +x "$dir/bin/cc"
-PATH=$dir/bin:$PATH TENON_LOG=debug run 1 train $mlp --epochs 1 --backend 'acme!'
+PATH=$dir/bin:$PATH TENON_LOG=debug train_mlp 1
 err_has 'cc: kernel:7: error: no such word'
 err_has 'void kernel('
 sed 's/{"cc", /{"no-such-compiler", /' "$project/kernel.c" >"$dir/kernel.c"
@@ -149,7 +154,7 @@ absent() {
 	rm -rf "$dir/path"
 	mkdir "$dir/path"
 	"$@" || fail "$way"
-	PATH=$dir/path:$PATH run 3 train $mlp --epochs 1 --backend 'acme!'
+	PATH=$dir/path:$PATH train_mlp 3
 	err_has 'cannot run the compiler no-such-compiler: '
 }
 absent 'not there' :
