@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# Checkpoints: a training that is killed at many moments ends with the same bytes as one that is not;
-# what is refused, and that no checkpoint is lost.
+# Checkpoints: a training that is killed at many moments ends with the same bytes as one that is
+# not; what is refused, and that no checkpoint is lost.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 needs_digits
