@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
-# Checkpoints: a training that is killed at twenty moments ends with the same bytes as one that is
+# Checkpoints: a training that is killed at many moments ends with the same bytes as one that is
 # not; what is refused, and that no checkpoint is lost.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -25,21 +25,6 @@ newest() {
 }
 # count DIR PATTERN: the files of that name
 count() { find "$1" -name "$2" | wc -l; }
-# Pictures of 4 x 4 in a folder of two classes and two parts, 24 and 8 of them.
-pictures() {
-	mkdir -p "$1/train/dark" "$1/train/light" "$1/test/dark" "$1/test/light"
-	LC_ALL=C awk -v folder="$1" 'BEGIN {
-		srand(7)
-		for (i = 0; i < 32; i++) {
-			part = i < 24 ? "train" : "test"
-			file = folder "/" part (i % 2 ? "/light/" : "/dark/") i ".pgm"
-			printf "P5\n4 4\n255\n" >file
-			for (k = 0; k < 16; k++)
-				printf "%c", 33 + int(40 * rand()) + i % 2 * 40 >file
-			close(file)
-		}
-	}'
-}
 # A random number from 0 to 1.
 chance() { od -An -N2 -tu2 /dev/urandom | awk '{ print $1 / 65536 }'; }
 
@@ -99,12 +84,14 @@ killed() {
 	rm -r "$dir/killed"
 }
 # TENON_TEST_BACKEND and TENON_TEST_KILLS: only that, on another backend and for longer.
-kills=${TENON_TEST_KILLS:-20}
+kills=8
+! is_whole || kills=20
+kills=${TENON_TEST_KILLS:-$kills}
 killed "${TENON_TEST_BACKEND:-auto}" "$kills" --data digits --epochs 16 --batch 32
 [ -z "${TENON_TEST_BACKEND:-}" ] || exit 0
 ours=${TENON_PLUGIN_PATH-}
 TENON_PLUGIN_PATH=$TENON_BUILD/plugins/mock/.libs:$ours
-pictures "$dir/data"
+pictures "$dir/data" 4
 killed 'mock!' 3 --data "$dir/data" --validation 0 --epochs 10 --batch 4
 TENON_PLUGIN_PATH=$ours
 

@@ -24,7 +24,7 @@ number=$(grep -c . "$dir/out")
 out_has '^products.batches '
 
 # All checks on the processor, in a table of at most 80 columns.
-run 0 doctor --device cpu --stress-seconds 0.1
+run 0 doctor --device cpu --stress-seconds 0.1 --memory 1
 out_has '^cpu:0: '
 out_has '^  threads '
 out_has '^  library.blas '
@@ -56,7 +56,7 @@ at_least "$(value devices 0 checks 0 cases)" 2
 
 # A complete device whose memory the host cannot read, and each of its faults by name.
 export TENON_PLUGIN_PATH="$mock:${TENON_PLUGIN_PATH-}"
-TENON_MOCK=oom:2,devices:2 run 0 doctor --device mock:1 --stress-seconds 0.1
+TENON_MOCK=oom:2,devices:2 run 0 doctor --device mock:1 --stress-seconds 0.1 --memory 1
 out_has '^  temperature *21 C'
 out_has '^layers.take .*host .* ok$'
 out_has "^mock:1: $number ok"

@@ -46,6 +46,21 @@ metric() { sed -n '$p' "$2" | sed -n "s/.*\"$1\": \([-0-9.e+]*\).*/\1/p"; }
 at_least() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }' || fail "expected at least $2, found $1"
 }
+# pictures DIR N: of N x N in a folder of two classes and two parts, 24 and 8 of them
+pictures() {
+	mkdir -p "$1/train/dark" "$1/train/light" "$1/test/dark" "$1/test/light"
+	LC_ALL=C awk -v folder="$1" -v n="$2" 'BEGIN {
+		srand(7)
+		for (i = 0; i < 32; i++) {
+			part = i < 24 ? "train" : "test"
+			file = folder "/" part (i % 2 ? "/light/" : "/dark/") i ".pgm"
+			printf "P5\n%d %d\n255\n", n, n >file
+			for (k = 0; k < n * n; k++)
+				printf "%c", 33 + int(40 * rand()) + i % 2 * 40 >file
+			close(file)
+		}
+	}'
+}
 # Root may do everything: a test of what users may not do runs as the user nobody if root runs it,
 # below $place, a folder that this user can reach wherever the clone lies.
 # $as begins a command (nothing for an ordinary user), $tenon_there is the command for that user.

@@ -44,45 +44,47 @@ cat >"$dir/example.h" <<'END'
 tn_status step(tn_context *ctx);
 END
 
-# Each literal display of a page is the body of a function, or, after a comment .\" functions, has
-# whole ones.
+# Each literal display of a page is the body of a function, all of them in one file, or, after a
+# comment .\" functions, has whole ones, in a file of its own.
+echo '#include "example.h"' >"$dir/bodies.c"
 examples() {
-	awk -v base="$2" '
+	awk -v bodies="$dir/bodies.c" -v base="$2" -v page="$1" '
 	/^\.\\" functions/ { whole = 1 }
 	/^\.Bd -literal/ {
 		n++
-		file = base n (whole ? ".whole" : ".body")
 		on = 1
-		whole = 0
+		file = whole ? base n ".whole.c" : bodies
+		name = "example_" page n
+		gsub(/[^a-z0-9]/, "_", name)
+		if (whole)
+			printf "#include \"example.h\"\n#line %d \"%s\"\n", NR + 1, page >>file
+		else
+			printf "int %s(ARGUMENTS);\nint %s(ARGUMENTS)\n{\n{\n#line %d \"%s\"\n",
+				name, name, NR + 1, page >>file
 		next
 	}
-	/^\.Ed/ { on = 0 }
-	on { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > file }' "$1"
+	/^\.Ed/ {
+		if (on && !whole)
+			printf "}\nreturn 0;\n}\n" >>file
+		on = whole = 0
+	}
+	on { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print >>file }' "$1"
 }
 
 for page in "$source"/man/*.3 "$source/man/tenon-training.7"; do
 	[ -f "$page" ] || continue
 	name=$(basename "$page")
 	examples "$page" "$dir/$name-"
-	for body in "$dir/$name"-*.body; do
-		[ -f "$body" ] || continue
-		{
-			printf '#include "example.h"\nint example(ARGUMENTS);\n'
-			printf 'int example(ARGUMENTS)\n{\n{\n'
-			cat "$body"
-			printf '}\nreturn 0;\n}\n'
-		} >"$body.c"
-		try "$(basename "$body.c")" "$page: $(head -n 1 "$body")"
-	done
-	for whole in "$dir/$name"-*.whole; do
+	for whole in "$dir/$name"-*.whole.c; do
 		[ -f "$whole" ] || continue
-		{
-			printf '#include "example.h"\n'
-			cat "$whole"
-		} >"$whole.c"
-		try "$(basename "$whole.c")" "$page: $(head -n 1 "$whole")"
+		try "$(basename "$whole")" "$page: $(sed -n 3p "$whole")"
 	done
 done
+[ "$(grep -c '^int example.*;$' "$dir/bodies.c")" -ge 80 ] || {
+	echo "FAILED: fewer examples in the pages than there were" >&2
+	failed=1
+}
+try bodies.c "an example of a page"
 
 # Each indented display in a header's comments that calls Tenon is the body of a function.
 awk '
@@ -121,5 +123,5 @@ for page in "$source"/plugins/*/*.7; do
 	done
 done
 [ "$compiled" -gt 0 ] || { echo "nothing was compiled" >&2; exit 1; }
-echo "$compiled pieces compiled"
+echo "$compiled files compiled"
 exit $failed

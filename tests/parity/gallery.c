@@ -109,14 +109,14 @@ static void fill(const tn_module *net)
 		const double range = fan_in > 1 ? 2 * sqrt(6 / fan_in) : is_scale ? 1 : 0.2;
 		const double low = fan_in > 1 ? -range / 2 : is_scale ? 0.5 : -0.1;
 		assert_ok(tn_scope_begin(context));
-		tn_array *zeros = tn_zeros(context, TN_F64, view.rank, view.shape);
-		const tn_array *inputs[] = {zeros};
-		tn_array *values = tn_map(
-			"z = f64(uniform(i64(seed), i64(stream), element()))*range + low + x", 1,
-			(const char *[]){"x"}, inputs, 4,
-			(const char *[]){"seed", "stream", "range", "low"},
-			(const double[]){SEED, (double)k, range, low});
-		(void)tn_assign(view.value, tn_astype(tn_astype(values, TN_F32), TN_F64));
+		tn_array *zero = tn_zeros(context, TN_F64, 0, NULL);
+		const tn_array *inputs[] = {tn_broadcast_to(zero, view.rank, view.shape)};
+		tn_array *values = tn_map("z = f32(f64(uniform(i64(seed), i64(stream), "
+					  "element()))*range + low + x)",
+					  1, (const char *[]){"x"}, inputs, 4,
+					  (const char *[]){"seed", "stream", "range", "low"},
+					  (const double[]){SEED, (double)k, range, low});
+		(void)tn_assign(view.value, values);
 		tn_scope_end(context, NULL);
 	}
 }

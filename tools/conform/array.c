@@ -134,6 +134,40 @@ static void allocate(struct array *array)
 			    kit->error.text);
 }
 
+/* Axes of length 1 have no part in a position. */
+static void merge_axes(struct array *array)
+{
+	const struct tn_operand *o = &array->operand;
+	int64_t size = (int64_t)tn_dtype_size(o->dtype);
+	uint32_t last = 0;
+	array->lengths[0] = 1;
+	array->steps[0] = 0;
+	for (uint32_t axis = 0; axis < o->rank; axis++) {
+		int64_t length = o->shape[axis], step = o->strides[axis] * size;
+		if (length == 1)
+			continue;
+		if (array->lengths[last] == 1 || array->steps[last] == length * step)
+			array->lengths[last] *= length;
+		else
+			array->lengths[++last] = length;
+		array->steps[last] = step;
+	}
+	array->n_axes = last + 1;
+}
+
+void array_reshaped(struct array *array)
+{
+	size_t size = tn_dtype_size(array->operand.dtype);
+	uint64_t run = 1;
+	array->count = shape_count(array->operand.rank, array->operand.shape);
+	merge_axes(array);
+	if (array->steps[array->n_axes - 1] == (int64_t)size)
+		run = (uint64_t)array->lengths[array->n_axes - 1];
+	memset(array->element, 0, array->size);
+	for (uint64_t i = 0; i < array->count; i += run)
+		memset(array->element + (array_at(array, i) - array->image), 255, run * size);
+}
+
 void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,
 		const int64_t *shape, enum layout layout)
 {
@@ -153,12 +187,10 @@ void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype d
 	if (layout == SHIFTED || (layout == RANDOM && kit_random(kit) % 2))
 		o->offset += size;
 	array->size = (size_t)o->offset + (size_t)(after + 1) * size + GUARD;
-	array->count = shape_count(rank, shape);
 	array->image = checked(malloc(array->size));
-	array->element = checked(calloc(array->size, 1));
+	array->element = checked(malloc(array->size));
 	memset(array->image, SENTINEL, array->size);
-	for (uint64_t i = 0; i < array->count; i++)
-		memset(array->element + (array_at(array, i) - array->image), 1, size);
+	array_reshaped(array);
 	allocate(array);
 }
 
@@ -175,13 +207,12 @@ void array_free(struct array *array)
 
 unsigned char *array_at(const struct array *array, uint64_t i)
 {
-	const struct tn_operand *o = &array->operand;
-	int64_t at = 0;
-	for (uint32_t axis = o->rank; axis-- > 0;) {
-		at += (int64_t)(i % (uint64_t)o->shape[axis]) * o->strides[axis];
-		i /= (uint64_t)o->shape[axis];
+	int64_t at = (int64_t)array->operand.offset;
+	for (uint32_t axis = array->n_axes - 1; axis > 0; axis--) {
+		at += (int64_t)(i % (uint64_t)array->lengths[axis]) * array->steps[axis];
+		i /= (uint64_t)array->lengths[axis];
 	}
-	return array->image + (int64_t)o->offset + at * (int64_t)tn_dtype_size(o->dtype);
+	return array->image + at + (int64_t)i * array->steps[0];
 }
 
 uint64_t array_bits(const struct array *array, uint64_t i)
@@ -196,15 +227,25 @@ void array_set_bits(struct array *array, uint64_t i, uint64_t bits)
 	memcpy(array_at(array, i), &bits, tn_dtype_size(array->operand.dtype));
 }
 
+/* Most arrays are of f32, which C converts itself. */
 double array_number(const struct array *array, uint64_t i)
 {
-	return tn_f64_of_bits(tn_cast_bits(array->operand.dtype, TN_F64, array_bits(array, i)));
+	float single;
+	if (array->operand.dtype != TN_F32)
+		return tn_f64_of_bits(
+			tn_cast_bits(array->operand.dtype, TN_F64, array_bits(array, i)));
+	memcpy(&single, array_at(array, i), sizeof(single));
+	return (double)single;
 }
 
 void array_set_number(struct array *array, uint64_t i, double number)
 {
-	array_set_bits(array, i,
-		       tn_cast_bits(TN_F64, array->operand.dtype, tn_bits_of_f64(number)));
+	float single = (float)number;
+	if (array->operand.dtype == TN_F32)
+		memcpy(array_at(array, i), &single, sizeof(single));
+	else
+		array_set_bits(array, i,
+			       tn_cast_bits(TN_F64, array->operand.dtype, tn_bits_of_f64(number)));
 }
 
 void array_randomise(struct array *array, double low, double high)

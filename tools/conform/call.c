@@ -63,6 +63,30 @@ static int has_run_out(const struct kit *kit, tn_status status)
 	return status == TN_OUT_OF_MEMORY && kit->options.has_failed;
 }
 
+/* Has no byte changed, or only those that may? */
+static int is_kept(const struct array *array, const unsigned char *found, int may_write)
+{
+	unsigned char changed = 0;
+	if (!may_write)
+		return !memcmp(found, array->image, array->size);
+	for (size_t i = 0; i < array->size; i++)
+		changed |= (found[i] ^ array->image[i]) & (unsigned char)~array->element[i];
+	return !changed;
+}
+
+static void say_what_changed(struct kit *kit, const struct array *array, const unsigned char *found,
+			     int may_write, tn_status status)
+{
+	size_t i = 0;
+	while (found[i] == array->image[i] || (may_write && array->element[i]))
+		i++;
+	kit_fail_as(kit, !status ? "call.bounds" : "call.untouched",
+		    "%s changed byte %zu of %s of %zu bytes (%s)",
+		    !status ? "the call" : "a refused call", i,
+		    array->role == OUTPUT ? "an output" : "an input", array->size,
+		    array->element[i] ? "an element" : "outside the elements");
+}
+
 /* Fetches an array from the device.  Only bytes of an output's elements may differ, and only after
  * a successful call. */
 static void fetch(struct kit *kit, struct array *array, tn_status status)
@@ -73,16 +97,8 @@ static void fetch(struct kit *kit, struct array *array, tn_status status)
 		kit_give_up(kit, "the kit is out of memory");
 	memset(found, 0, array->size);
 	move(kit, array->operand.buffer, array->size, 0, found);
-	for (size_t i = 0; i < array->size; i++) {
-		if (found[i] == array->image[i] || (may_write && array->element[i]))
-			continue;
-		kit_fail_as(kit, !status ? "call.bounds" : "call.untouched",
-			    "%s changed byte %zu of %s of %zu bytes (%s)",
-			    !status ? "the call" : "a refused call", i,
-			    array->role == OUTPUT ? "an output" : "an input", array->size,
-			    array->element[i] ? "an element" : "outside the elements");
-		break;
-	}
+	if (!is_kept(array, found, may_write))
+		say_what_changed(kit, array, found, may_write, status);
 	memcpy(array->image, found, array->size);
 	free(found);
 }

@@ -204,15 +204,20 @@ struct array {
 	enum role role;
 	struct tn_operand operand;
 	uint64_t count;
+	/* The operand's axes, those that continue each other in memory as one; steps in bytes. */
+	uint32_t n_axes;
+	int64_t lengths[TN_MAX_RANK], steps[TN_MAX_RANK];
 	size_t size;            /* of the buffer */
 	unsigned char *image;   /* the buffer's expected content */
-	unsigned char *element; /* 1 for each byte of the buffer that belongs to an element */
+	unsigned char *element; /* 255 for each byte of the buffer that belongs to an element */
 };
 
 /* A buffer on the device with an operand in it.  Ends the program if memory runs out. */
 void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,
 		const int64_t *shape, enum layout layout);
 void array_free(struct array *array);
+/* Follows a change of the operand's shape and strides, within the same buffer. */
+void array_reshaped(struct array *array);
 
 /* Element i in row-major order, on the host: its place, bits and value. */
 unsigned char *array_at(const struct array *array, uint64_t i);

@@ -66,12 +66,7 @@ static void make_matrix(struct kit *kit, struct array *array, enum role role, tn
 		if (shared)
 			o->strides[axis] = 0;
 	}
-	array->count = shape_count(rank, o->shape);
-	memset(array->element, 0, array->size);
-	for (uint64_t i = 0; i < array->count; i++)
-		memset(array->element + (array_at(array, i) - array->image), 1,
-		       tn_dtype_size(dtype));
-	memset(array->image, 0xa5, array->size);
+	array_reshaped(array);
 }
 
 /* Expected values and tolerances of one inner product of n_k terms: each product and sum rounds

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * pool2d.  The oracle of the forward is the definition, cell by cell of each window; that of the
- * backward visits, for every element of dx, all windows that may contribute to it.
+ * backward adds, window by window, what each gives to its cells.
  */
 #include "conform.h"
 
@@ -31,15 +31,37 @@ static int64_t n_windows(const struct setting *t, int axis)
 	       1;
 }
 
-/* Is cell (h, w) in window (p, q)? */
-static int holds(const struct setting *t, int64_t p, int64_t q, int64_t h, int64_t w)
+/* The part of window (p, q) that lies in the plane: rows and columns [first, end). */
+struct part {
+	int64_t first[2], end[2];
+};
+
+static struct part part_in_plane(const struct setting *t, int64_t p, int64_t q)
 {
-	int64_t i = h - (p * t->stride[0] - t->padding[0]);
-	int64_t j = w - (q * t->stride[1] - t->padding[1]);
-	return i >= 0 && i < t->kernel[0] && j >= 0 && j < t->kernel[1];
+	const int64_t number[2] = {p, q}, lengths[2] = {t->h, t->w};
+	struct part part;
+	for (int axis = 0; axis < 2; axis++) {
+		int64_t first = number[axis] * t->stride[axis] - t->padding[axis];
+		int64_t end = first + t->kernel[axis];
+		part.first[axis] = first > 0 ? first : 0;
+		part.end[axis] = end < lengths[axis] ? end : lengths[axis];
+	}
+	return part;
 }
 
-/* One window of a plane: the index of its largest cell, its sum, magnitude and number of cells. */
+static int64_t cells_of(const struct part *part)
+{
+	return (part->end[0] - part->first[0]) * (part->end[1] - part->first[1]);
+}
+
+/* Cell k of it, row by row: its place in the plane. */
+static int64_t cell_of(const struct setting *t, const struct part *part, int64_t k)
+{
+	int64_t width = part->end[1] - part->first[1];
+	return (part->first[0] + k / width) * t->w + part->first[1] + k % width;
+}
+
+/* One window of a plane: the place of its largest cell, its sum, magnitude and number of cells. */
 struct window {
 	int64_t place;
 	double sum, magnitude;
@@ -48,16 +70,15 @@ struct window {
 
 static struct window look(const struct setting *t, const double *plane, int64_t p, int64_t q)
 {
-	struct window found = {.place = -1};
-	for (int64_t i = 0; i < t->h * t->w; i++) {
-		if (!holds(t, p, q, i / t->w, i % t->w))
-			continue;
+	struct part part = part_in_plane(t, p, q);
+	struct window found = {.place = -1, .cells = cells_of(&part)};
+	for (int64_t k = 0; k < found.cells; k++) {
+		int64_t i = cell_of(t, &part, k);
 		if (found.place < 0 || (!isnan(plane[found.place]) &&
 					(isnan(plane[i]) || plane[i] > plane[found.place])))
 			found.place = i;
 		found.sum += plane[i];
 		found.magnitude += fabs(plane[i]);
-		found.cells++;
 	}
 	return found;
 }
@@ -75,9 +96,9 @@ static const struct variant variants[] = {
 };
 enum { N_VARIANTS = sizeof(variants) / sizeof(variants[0]) };
 
-static double divisor(const struct setting *t, const struct variant *v, const struct window *w)
+static double divisor(const struct setting *t, const struct variant *v, int64_t cells)
 {
-	return v->count_padding ? (double)(t->kernel[0] * t->kernel[1]) : (double)w->cells;
+	return (double)(v->count_padding ? t->kernel[0] * t->kernel[1] : cells);
 }
 
 /* Values with ties, and some NaNs for maxima. */
@@ -109,9 +130,9 @@ static void check_forward(const struct setting *t, const struct variant *v, cons
 					 array_number(index, i));
 		} else {
 			/* one rounding per sum, and the quotient */
-			expected[i] = w.sum / divisor(t, v, &w);
-			tolerance[i] =
-				(double)(w.cells + 1) * epsilon * w.magnitude / divisor(t, v, &w);
+			expected[i] = w.sum / divisor(t, v, w.cells);
+			tolerance[i] = (double)(w.cells + 1) * epsilon * w.magnitude /
+				       divisor(t, v, w.cells);
 		}
 	}
 	if (v->kind == TN_POOL_AVERAGE)
@@ -170,53 +191,54 @@ static void pools(struct kit *kit, tn_dtype dtype, int number, const struct vari
 		array_free(all[i]);
 }
 
+/* Adds what a window receives, y, to its cells, or to the one of the maximum. */
+static void give(const struct setting *t, const struct variant *v, const struct part *part,
+		 int64_t place, double y, double *sums, double *magnitudes)
+{
+	int64_t cells = cells_of(part), n = v->kind == TN_POOL_MAX ? 1 : cells;
+	double given = v->kind == TN_POOL_MAX ? y : y / divisor(t, v, cells);
+	for (int64_t k = 0; k < n; k++) {
+		int64_t cell = v->kind == TN_POOL_MAX ? place : cell_of(t, part, k);
+		sums[cell] += given;
+		magnitudes[cell] += fabs(given);
+	}
+}
+
 /* dx[i] := its old value + the sum of the contributions of all windows containing i. */
 static void check_backward(const struct setting *t, const struct variant *v, const double *begin,
 			   const struct array *dx, const struct array *dy,
 			   const struct array *index)
 {
-	int64_t plane = t->h * t->w, n_y = n_windows(t, 0) * n_windows(t, 1);
+	int64_t plane = t->h * t->w, n_p = n_windows(t, 0), n_q = n_windows(t, 1);
 	double *expected = numbers(dx->count), *tolerance = numbers(dx->count);
-	double *nothing = numbers((size_t)plane);
-	for (int64_t i = 0; i < (int64_t)dx->count; i++) {
-		double magnitude = fabs(begin[i]);
+	for (uint64_t i = 0; i < dx->count; i++) {
 		expected[i] = begin[i];
-		for (int64_t k = 0; k < n_y; k++) {
-			uint64_t at = (uint64_t)(i / plane * n_y + k);
-			int64_t p = k / n_windows(t, 1), q = k % n_windows(t, 1);
-			int64_t cell = i % plane;
-			double given = 0;
-			if (v->kind == TN_POOL_MAX) {
-				if ((int64_t)array_number(index, at) == cell)
-					given = array_number(dy, at);
-			} else if (holds(t, p, q, cell / t->w, cell % t->w)) {
-				struct window w = look(t, nothing, p, q);
-				given = array_number(dy, at) / divisor(t, v, &w);
-			}
-			expected[i] += given;
-			magnitude += fabs(given);
-		}
-		/* at most kernel0 kernel1 windows per cell, each a quotient and a sum */
-		tolerance[i] = (double)(2 * t->kernel[0] * t->kernel[1] + 1) *
-			       kit_epsilon(dx->operand.dtype) * magnitude;
+		tolerance[i] = fabs(begin[i]);
 	}
+	for (int64_t i = 0; i < (int64_t)dy->count; i++) {
+		struct part part = part_in_plane(t, i / n_q % n_p, i % n_q);
+		int64_t at = i / n_p / n_q * plane;
+		give(t, v, &part, (int64_t)array_number(index, (uint64_t)i),
+		     array_number(dy, (uint64_t)i), expected + at, tolerance + at);
+	}
+	/* at most kernel0 kernel1 windows per cell, each a quotient and a sum */
+	for (uint64_t i = 0; i < dx->count; i++)
+		tolerance[i] *= (double)(2 * t->kernel[0] * t->kernel[1] + 1) *
+				kit_epsilon(dx->operand.dtype);
 	array_narrow(dx, expected, tolerance);
 	array_compare(dx, expected, tolerance);
 	free(expected);
 	free(tolerance);
-	free(nothing);
 }
 
-/* A valid index for each window: its first, its last or another of its cells. */
+/* A valid index for each window: one of its cells. */
 static void set_index(const struct setting *t, struct array *index)
 {
 	int64_t n_p = n_windows(t, 0), n_q = n_windows(t, 1);
-	for (uint64_t i = 0; i < index->count; i++) {
-		int64_t p = (int64_t)i / n_q % n_p, q = (int64_t)i % n_q, cell;
-		do
-			cell = (int64_t)(kit_random(index->kit) % (uint64_t)(t->h * t->w));
-		while (!holds(t, p, q, cell / t->w, cell % t->w));
-		array_set_bits(index, i, (uint64_t)cell);
+	for (int64_t i = 0; i < (int64_t)index->count; i++) {
+		struct part part = part_in_plane(t, i / n_q % n_p, i % n_q);
+		uint64_t k = kit_random(index->kit) % (uint64_t)cells_of(&part);
+		array_set_bits(index, (uint64_t)i, (uint64_t)cell_of(t, &part, (int64_t)k));
 	}
 }
 

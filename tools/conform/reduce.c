@@ -68,9 +68,10 @@ static double real_result(const struct run *run, uint32_t combiner, double *tole
 {
 	double epsilon = kit_epsilon(run->in->operand.dtype), sum = 0, magnitude = 0, product = 1;
 	for (uint64_t r = 0; r < run->length; r++) {
-		sum += real_at(run, r);
-		magnitude += fabs(real_at(run, r));
-		product *= real_at(run, r);
+		double x = real_at(run, r);
+		sum += x;
+		magnitude += fabs(x);
+		product *= x;
 	}
 	*tolerance = (double)run->length * epsilon *
 		     (combiner == TN_REDUCE_SUM ? magnitude : fabs(product));
