@@ -45,6 +45,18 @@ AC_DEFUN([TN_FLAGS], [
 	AC_SUBST([FUZZ_ENGINE], [-fsanitize=fuzzer])
 ])
 
+# TN_TEST_LINKER: gold links the many programs of the tests in half the time.
+AC_DEFUN([TN_TEST_LINKER], [
+	AC_MSG_CHECKING([whether $CC links with gold])
+	tn_saved="$LDFLAGS"
+	LDFLAGS="$LDFLAGS -fuse-ld=gold"
+	AC_LINK_IFELSE([AC_LANG_PROGRAM],
+		[AC_MSG_RESULT([yes]); TN_TEST_LDFLAGS=-fuse-ld=gold],
+		[AC_MSG_RESULT([no]); TN_TEST_LDFLAGS=])
+	LDFLAGS="$tn_saved"
+	AC_SUBST([TN_TEST_LDFLAGS])
+])
+
 # TN_LOOK_FOR(COMMAND): what configure looks for in a shell command that prints it, as it is when
 # the command runs.  ./quickstart compares what build/dependencies prints with what it was.
 AC_DEFUN([TN_LOOK_FOR], [TN_LOOKED_FOR="${TN_LOOKED_FOR}$1
