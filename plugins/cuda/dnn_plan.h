@@ -7,6 +7,7 @@
 #define CUDA_DNN_PLAN_H
 
 #include "dnn.h"
+#include "dnn_library.h"
 
 enum { DNN_WORDS = 36, DNN_BUCKETS = 64, DNN_MOST_PLANS = 1024 };
 /* The most workspace for an algorithm: no more than the host gives. */

@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#if CUDA_HAVE_CUDNN
+#include "dnn_library.h"
+#endif
+
 struct name {
 	const char *text;
 	size_t offset;

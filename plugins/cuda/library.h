@@ -14,9 +14,6 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <nvrtc.h>
-#if CUDA_HAVE_CUDNN
-#include <cudnn.h>
-#endif
 
 #include <tenon/plugin.h>
 
@@ -104,43 +101,6 @@ struct cuda_compiler {
 	__typeof__(&nvrtcGetPTX) nvrtcGetPTX;
 };
 
-#if CUDA_HAVE_CUDNN
-struct cuda_dnn {
-	void *handle;
-	__typeof__(&cudnnCreate) cudnnCreate;
-	__typeof__(&cudnnDestroy) cudnnDestroy;
-	__typeof__(&cudnnSetStream) cudnnSetStream;
-	__typeof__(&cudnnGetProperty) cudnnGetProperty;
-	__typeof__(&cudnnGetErrorString) cudnnGetErrorString;
-	__typeof__(&cudnnGetLastErrorString) cudnnGetLastErrorString;
-	__typeof__(&cudnnCreateTensorDescriptor) cudnnCreateTensorDescriptor;
-	__typeof__(&cudnnSetTensor4dDescriptorEx) cudnnSetTensor4dDescriptorEx;
-	__typeof__(&cudnnDestroyTensorDescriptor) cudnnDestroyTensorDescriptor;
-	__typeof__(&cudnnCreateFilterDescriptor) cudnnCreateFilterDescriptor;
-	__typeof__(&cudnnSetFilter4dDescriptor) cudnnSetFilter4dDescriptor;
-	__typeof__(&cudnnDestroyFilterDescriptor) cudnnDestroyFilterDescriptor;
-	__typeof__(&cudnnCreateConvolutionDescriptor) cudnnCreateConvolutionDescriptor;
-	__typeof__(&cudnnSetConvolution2dDescriptor) cudnnSetConvolution2dDescriptor;
-	__typeof__(&cudnnSetConvolutionGroupCount) cudnnSetConvolutionGroupCount;
-	__typeof__(&cudnnSetConvolutionMathType) cudnnSetConvolutionMathType;
-	__typeof__(&cudnnDestroyConvolutionDescriptor) cudnnDestroyConvolutionDescriptor;
-	__typeof__(&cudnnGetConvolutionForwardAlgorithm_v7) cudnnGetConvolutionForwardAlgorithm_v7;
-	__typeof__(&cudnnGetConvolutionBackwardDataAlgorithm_v7)
-		cudnnGetConvolutionBackwardDataAlgorithm_v7;
-	__typeof__(&cudnnGetConvolutionBackwardFilterAlgorithm_v7)
-		cudnnGetConvolutionBackwardFilterAlgorithm_v7;
-	__typeof__(&cudnnGetConvolutionForwardWorkspaceSize)
-		cudnnGetConvolutionForwardWorkspaceSize;
-	__typeof__(&cudnnGetConvolutionBackwardDataWorkspaceSize)
-		cudnnGetConvolutionBackwardDataWorkspaceSize;
-	__typeof__(&cudnnGetConvolutionBackwardFilterWorkspaceSize)
-		cudnnGetConvolutionBackwardFilterWorkspaceSize;
-	__typeof__(&cudnnConvolutionForward) cudnnConvolutionForward;
-	__typeof__(&cudnnConvolutionBackwardData) cudnnConvolutionBackwardData;
-	__typeof__(&cudnnConvolutionBackwardFilter) cudnnConvolutionBackwardFilter;
-};
-#endif
-
 /* The management library comes with the driver, not with the toolkit: nvml.h has its types. */
 struct cuda_management {
 	void *handle;
@@ -181,12 +141,6 @@ tn_status cuda_blas_open(struct cuda_blas *blas, const struct cuda_places *place
 			 size_t size);
 tn_status cuda_compiler_open(struct cuda_compiler *compiler, const struct cuda_places *places,
 			     char *text, size_t size);
-#if CUDA_HAVE_CUDNN
-/* From the runtime's folder, or one that dlopen searches; and the libraries that it opens
- * itself. */
-tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
-			size_t size);
-#endif
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size);
 
 /* Checks that cuBLAS and NVRTC are installed, without the time and memory of opening cuBLAS if

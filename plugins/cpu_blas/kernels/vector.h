@@ -11,12 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Including <immintrin.h> takes gcc 0.3 s for each file.  Below AVX-512 the few instructions
- * without operators are called by the builtins that gcc and clang share. */
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
+/* Including <immintrin.h> takes gcc 0.3 s for each file.  The few instructions without operators
+ * are called by their builtins, which gcc and clang share but for some of AVX-512. */
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
 #define VECTOR_REGISTERS 32
@@ -35,6 +31,62 @@
 
 typedef float vf __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef int32_t vi __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+
+/* What the builtins take. */
+typedef float v4sf __attribute__((vector_size(16)));
+typedef float v8sf __attribute__((vector_size(32)));
+typedef int32_t v8si __attribute__((vector_size(32)));
+typedef float v16sf __attribute__((vector_size(64)));
+typedef int32_t v16si __attribute__((vector_size(64)));
+
+#if defined(__AVX512F__)
+typedef uint16_t vm; /* a bit for each lane */
+/* Predicates of comparisons; how to round, as the processor is set, where nothing is rounded. */
+enum { EQUAL = 0x00, NOT_AT_MOST = 0x16, ROUNDING = 4 };
+
+/* The first n lanes. */
+static inline vm vector_first(int64_t n)
+{
+	return (vm)((1u << n) - 1);
+}
+
+/* The instructions, as <immintrin.h> defines them: parameters of aligned types keep what is spilled
+ * to the stack aligned. */
+static inline v16sf vector_load(const float *p, vm mask)
+{
+	return __builtin_ia32_loadups512_mask(p, (v16sf){0}, mask);
+}
+
+static inline void vector_store(float *p, v16sf x, vm mask)
+{
+	__builtin_ia32_storeups512_mask(p, x, mask);
+}
+
+static inline v16sf vector_max(v16sf a, v16sf b)
+{
+#if defined(__clang__)
+	return __builtin_ia32_maxps512(a, b, ROUNDING);
+#else
+	return __builtin_ia32_maxps512_mask(a, b, (v16sf){0}, 0xffff, ROUNDING);
+#endif
+}
+
+static inline v16sf vector_min(v16sf a, v16sf b)
+{
+#if defined(__clang__)
+	return __builtin_ia32_minps512(a, b, ROUNDING);
+#else
+	return __builtin_ia32_minps512_mask(a, b, (v16sf){0}, 0xffff, ROUNDING);
+#endif
+}
+
+#if !defined(__clang__)
+static inline v16sf vector_shuffle(v16sf a, v16sf b, v16si places)
+{
+	return __builtin_shuffle(a, b, places);
+}
+#endif
+#endif
 
 static inline vf vf_load(const float *p)
 {
@@ -55,10 +107,13 @@ static inline vf vf_set(float x)
 static inline vf vf_load_alternate(const float *p)
 {
 	vf low = vf_load(p), high = vf_load(p + LANES - 1);
-#if defined(__AVX512F__)
-	const __m512i places =
-		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);
-	return (vf)_mm512_permutex2var_ps((__m512)low, places, (__m512)high);
+#if VECTOR_BYTES == 64 && defined(__clang__)
+	return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27,
+				       29, 31);
+#elif VECTOR_BYTES == 64
+	return (vf)vector_shuffle(
+		(v16sf)low, (v16sf)high,
+		(v16si){0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31});
 #else
 	vf x = low;
 	for (int64_t i = 0; i < LANES / 2; i++) {
@@ -82,9 +137,6 @@ static inline vi vi_ramp(void)
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-typedef float v8sf __attribute__((vector_size(32)));
-typedef int32_t v8si __attribute__((vector_size(32)));
-
 /* All bits of the first n lanes. */
 static inline v8si vector_first(int64_t n)
 {
@@ -97,7 +149,7 @@ static inline v8si vector_first(int64_t n)
 static inline vf vf_load_first(const float *p, int64_t n)
 {
 #if defined(__AVX512F__)
-	return (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+	return (vf)vector_load(p, vector_first(n));
 #elif defined(__AVX2__)
 	return (vf)__builtin_ia32_maskloadps256((const v8sf *)p, vector_first(n));
 #else
@@ -111,7 +163,7 @@ static inline vf vf_load_first(const float *p, int64_t n)
 static inline vf vf_load_last(const float *p, int64_t n)
 {
 #if defined(__AVX512F__)
-	return (vf)_mm512_maskz_loadu_ps((__mmask16)(0xffffu << n), p);
+	return (vf)vector_load(p, (vm)~vector_first(n));
 #elif defined(__AVX2__)
 	return (vf)__builtin_ia32_maskloadps256((const v8sf *)p, ~vector_first(n));
 #else
@@ -124,7 +176,7 @@ static inline vf vf_load_last(const float *p, int64_t n)
 static inline void vf_store_first(float *p, vf x, int64_t n)
 {
 #if defined(__AVX512F__)
-	_mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+	vector_store(p, (v16sf)x, vector_first(n));
 #elif defined(__AVX2__)
 	__builtin_ia32_maskstoreps256((v8sf *)p, vector_first(n), (v8sf)x);
 #else
@@ -136,7 +188,7 @@ static inline void vf_store_first(float *p, vf x, int64_t n)
 static inline void vf_store_last(float *p, vf x, int64_t n)
 {
 #if defined(__AVX512F__)
-	_mm512_mask_storeu_ps(p, (__mmask16)(0xffffu << n), (__m512)x);
+	vector_store(p, (v16sf)x, (vm)~vector_first(n));
 #elif defined(__AVX2__)
 	__builtin_ia32_maskstoreps256((v8sf *)p, ~vector_first(n), (v8sf)x);
 #else
@@ -149,13 +201,16 @@ static inline void vf_store_last(float *p, vf x, int64_t n)
  * ones. */
 static inline vf vf_weave_low(vf a, vf b)
 {
-#if VECTOR_BYTES == 64
-	const vi places = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
-	return (vf)_mm512_permutex2var_ps((__m512)a, (__m512i)places, (__m512)b);
+#if defined(__clang__) && VECTOR_BYTES == 64
+	return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7,
+				       23);
 #elif defined(__clang__) && VECTOR_BYTES == 32
 	return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
 #elif defined(__clang__)
 	return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+#elif VECTOR_BYTES == 64
+	return (vf)vector_shuffle((v16sf)a, (v16sf)b,
+				  (v16si){0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
 #elif VECTOR_BYTES == 32
 	return __builtin_shuffle(a, b, (vi){0, 8, 1, 9, 2, 10, 3, 11});
 #else
@@ -165,13 +220,17 @@ static inline vf vf_weave_low(vf a, vf b)
 
 static inline vf vf_weave_high(vf a, vf b)
 {
-#if VECTOR_BYTES == 64
-	const vi places = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-	return (vf)_mm512_permutex2var_ps((__m512)a, (__m512i)places, (__m512)b);
+#if defined(__clang__) && VECTOR_BYTES == 64
+	return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30,
+				       15, 31);
 #elif defined(__clang__) && VECTOR_BYTES == 32
 	return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
 #elif defined(__clang__)
 	return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#elif VECTOR_BYTES == 64
+	return (vf)vector_shuffle(
+		(v16sf)a, (v16sf)b,
+		(v16si){8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
 #elif VECTOR_BYTES == 32
 	return __builtin_shuffle(a, b, (vi){4, 12, 5, 13, 6, 14, 7, 15});
 #else
@@ -199,17 +258,38 @@ static inline vf vf_select(vi mask, vf a, vf b)
 	return (vf)((mask & (vi)a) | (~mask & (vi)b));
 }
 
+/* a > b ? a : b; b if one is NaN. */
+static inline vf vf_max(vf a, vf b)
+{
+#if defined(__AVX512F__)
+	return (vf)vector_max((v16sf)a, (v16sf)b);
+#elif defined(__AVX2__)
+	return (vf)__builtin_ia32_maxps256((v8sf)a, (v8sf)b);
+#elif defined(__SSE2__)
+	return (vf)__builtin_ia32_maxps((v4sf)a, (v4sf)b);
+#else
+	return vf_select(a > b, a, b);
+#endif
+}
+
+/* a < b ? a : b; b if one is NaN. */
+static inline vf vf_min(vf a, vf b)
+{
+#if defined(__AVX512F__)
+	return (vf)vector_min((v16sf)a, (v16sf)b);
+#elif defined(__AVX2__)
+	return (vf)__builtin_ia32_minps256((v8sf)a, (v8sf)b);
+#elif defined(__SSE2__)
+	return (vf)__builtin_ia32_minps((v4sf)a, (v4sf)b);
+#else
+	return vf_select(a < b, a, b);
+#endif
+}
+
 /* low where x is less, high where it is more; a NaN stays. */
 static inline vf vf_clamp(vf x, vf low, vf high)
 {
-#if defined(__AVX512F__)
-	return (vf)_mm512_min_ps((__m512)high, _mm512_max_ps((__m512)low, (__m512)x));
-#elif defined(__AVX2__)
-	return (vf)__builtin_ia32_minps256((v8sf)high, __builtin_ia32_maxps256((v8sf)low, (v8sf)x));
-#else
-	x = vf_select(x < low, low, x);
-	return vf_select(x > high, high, x);
-#endif
+	return vf_min(high, vf_max(low, x));
 }
 
 /* Lane i is element at[i] of a followed by b. */
@@ -236,22 +316,20 @@ static inline float vf_sum(vf x)
 /* ---- Masks: what a comparison gives, in the processor's own form ----------------------------- */
 
 #if defined(__AVX512F__)
-typedef __mmask16 vm;
-
 static inline vm vf_equal(vf a, vf b)
 {
-	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_EQ_OQ);
+	return __builtin_ia32_cmpps512_mask((v16sf)a, (v16sf)b, EQUAL, 0xffff, ROUNDING);
 }
 
 /* a > b, or either is NaN. */
 static inline vm vf_not_at_most(vf a, vf b)
 {
-	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_NLE_UQ);
+	return __builtin_ia32_cmpps512_mask((v16sf)a, (v16sf)b, NOT_AT_MOST, 0xffff, ROUNDING);
 }
 
 static inline vm vi_equal(vi a, vi b)
 {
-	return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b);
+	return __builtin_ia32_cmpd512_mask((v16si)a, (v16si)b, EQUAL, 0xffff);
 }
 
 static inline vm vm_and(vm a, vm b)
@@ -262,12 +340,20 @@ static inline vm vm_and(vm a, vm b)
 /* mask ? a : b */
 static inline vf vf_pick(vm mask, vf a, vf b)
 {
-	return (vf)_mm512_mask_blend_ps(mask, (__m512)b, (__m512)a);
+#if defined(__clang__)
+	return (vf)__builtin_ia32_selectps_512(mask, (v16sf)a, (v16sf)b);
+#else
+	return (vf)__builtin_ia32_blendmps_512_mask((v16sf)b, (v16sf)a, mask);
+#endif
 }
 
 static inline vi vi_pick(vm mask, vi a, vi b)
 {
-	return (vi)_mm512_mask_blend_epi32(mask, (__m512i)b, (__m512i)a);
+#if defined(__clang__)
+	return (vi)__builtin_ia32_selectd_512(mask, (v16si)a, (v16si)b);
+#else
+	return (vi)__builtin_ia32_blendmd_512_mask((v16si)b, (v16si)a, mask);
+#endif
 }
 #else
 typedef vi vm;

@@ -10,38 +10,6 @@
 #include "exp.h"
 #include "vector.h"
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
-/* a > b ? a : b; b if one is NaN. */
-static inline vf vf_max(vf a, vf b)
-{
-#if defined(__AVX512F__)
-	return (vf)_mm512_max_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-	return (vf)__builtin_ia32_maxps256((v8sf)a, (v8sf)b);
-#elif defined(__SSE2__)
-	return (vf)_mm_max_ps((__m128)a, (__m128)b);
-#else
-	return vf_select(a > b, a, b);
-#endif
-}
-
-/* a < b ? a : b; b if one is NaN. */
-static inline vf vf_min(vf a, vf b)
-{
-#if defined(__AVX512F__)
-	return (vf)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined(__AVX2__)
-	return (vf)__builtin_ia32_minps256((v8sf)a, (v8sf)b);
-#elif defined(__SSE2__)
-	return (vf)_mm_min_ps((__m128)a, (__m128)b);
-#else
-	return vf_select(a < b, a, b);
-#endif
-}
-
 /* n elements, possibly fewer than LANES; 0 in the other lanes. */
 static inline vf vf_load_some(const float *p, int64_t n)
 {
@@ -60,7 +28,7 @@ static inline void vf_store_some(float *p, vf x, int64_t n)
 static inline vf vf_first(vf x, vf other, int64_t n)
 {
 #if defined(__AVX512F__)
-	return (vf)_mm512_mask_mov_ps((__m512)other, (__mmask16)((1u << n) - 1), (__m512)x);
+	return vf_pick(vector_first(n), x, other);
 #else
 	return vf_select(vi_ramp() < (int32_t)n, x, other);
 #endif
@@ -87,7 +55,13 @@ static inline float vf_total(vf x)
 static inline float vf_largest(vf x)
 {
 #if defined(__AVX512F__)
-	return _mm512_reduce_max_ps((__m512)x);
+	v4sf part[4];
+	memcpy(part, &x, sizeof(part));
+	v4sf most = __builtin_ia32_maxps(__builtin_ia32_maxps(part[0], part[2]),
+					 __builtin_ia32_maxps(part[1], part[3]));
+	float first = most[0] > most[2] ? most[0] : most[2];
+	float second = most[1] > most[3] ? most[1] : most[3];
+	return first > second ? first : second;
 #else
 	float largest = x[0];
 	for (int64_t i = 1; i < LANES; i++)
