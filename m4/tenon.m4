@@ -117,7 +117,7 @@ AC_DEFUN([TN_CPU_LEVELS], [
 int main(void) { return __builtin_cpu_supports("avx512vl"); }]])],
 			[CPU_X86_LEVELS=1], [CPU_X86_LEVELS=0])
 	CFLAGS="$tn_saved"
-	AS_IF([test "$enable_cpu_levels" = no], [CPU_X86_LEVELS=0])
+	AS_CASE([$enable_cpu_levels], [no|native], [CPU_X86_LEVELS=0])
 	AS_IF([test "$CPU_X86_LEVELS" = 1],
 		[AC_MSG_RESULT([yes]); CPU_VARIANTS="libcpu_v2.la libcpu_v3.la libcpu_v4.la"],
 		[AC_MSG_RESULT([no]); CPU_VARIANTS="libcpu_portable.la"])
@@ -129,6 +129,8 @@ int main(void) { return __builtin_cpu_supports("avx512vl"); }]])],
 	CPU_SIMD_CFLAGS=
 	TN_APPEND_FLAG([CPU_SIMD_CFLAGS], [-fopenmp-simd])
 	AS_IF([test -z "$CPU_SIMD_CFLAGS"], [CPU_SIMD_CFLAGS="-Wno-unknown-pragmas"])
+	AS_IF([test "$enable_cpu_levels" = native],
+		[TN_APPEND_FLAG([CPU_SIMD_CFLAGS], [-march=native])])
 	AS_IF([test "$have_openblas" = yes],
 		[CPU_OPENBLAS_CPPFLAGS="-DCPU_HAVE_CBLAS=1 $OPENBLAS_CFLAGS"],
 		[CPU_OPENBLAS_CPPFLAGS="-DCPU_HAVE_CBLAS=0"])

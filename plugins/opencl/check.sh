@@ -5,8 +5,8 @@
 # usage: check.sh PREFIX
 #
 # Tests the plugin beside this script with the Tenon that is installed in PREFIX: the conformance
-# kit to level 4, streams and events of programs, LeNet on the digits that come with Tenon.  Exit
-# status: 77 if there is no OpenCL device.
+# kit to level 4 and beyond (LEVEL=L2: to level 2), streams and events of programs, LeNet on the
+# digits that come with Tenon.  Exit status: 77 if there is no OpenCL device.
 set -eu
 cd "$(dirname "$0")"
 PATH=$1/bin:$PATH
@@ -16,7 +16,8 @@ unset TENON_PLUGIN_PATH_ONLY
 export PATH TENON_PLUGIN_PATH TENON_BACKEND
 
 status=0
-tenon-conform --timeout=1200 --exclude=conform.exclude --require L4 ./backend_opencl.so || status=$?
+tenon-conform --timeout=1200 --exclude=conform.exclude ${LEVEL:+--level "0-${LEVEL#L}"} \
+	--require "${LEVEL:-L4}" ./backend_opencl.so || status=$?
 [ "$status" -eq 0 ] || exit "$status"
 
 ./check_streams
