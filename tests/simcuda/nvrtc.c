@@ -171,8 +171,8 @@ static char *virtual_option(const char *option, const char *before, int *is_real
 	return copy;
 }
 
-/* The kernels of files, which have a definition of their name, have long loops, and sums of products
- * that the compiler joins otherwise at another level. */
+/* The kernels of files, which have a definition of their name, have long loops, and sums of
+ * products that the compiler joins otherwise at another level. */
 static int is_optimized(int n, const char *const *options)
 {
 	const char *text = getenv("SIMCUDA_OPTIMIZE");

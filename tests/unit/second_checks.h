@@ -73,8 +73,8 @@ static inline void check_second(tn_context *context, tn_dtype dtype,
 	}
 }
 
-/* Every `step`th row, in f32 against the reference in f64: sums of some 100 products of second derivatives below 100,
- * each rounded a few times. */
+/* Every `step`th row, in f32 against the reference in f64: sums of some 100 products of second
+ * derivatives below 100, each rounded a few times. */
 static inline void check_second_rows(tn_context *context, int step)
 {
 	const struct tn_context_options options = {.struct_size = sizeof(options),
