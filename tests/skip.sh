@@ -18,7 +18,7 @@ not_when_brief() {
 	[ -z "${TENON_TEST_BRIEF:-}" ] || skip "another build runs it (TENON_TEST_BRIEF)"
 }
 
-# TENON_TEST_WHOLE: every case, not the representative ones.
+# TENON_TEST_WHOLE: every case; make check takes representative ones where all would take long.
 is_whole() { [ -n "${TENON_TEST_WHOLE:-}" ]; }
 
 is_sanitized() { grep -q '^TN_CFLAGS.*-fsanitize' "${TENON_BUILD:?}/Makefile"; }

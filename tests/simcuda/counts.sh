@@ -28,6 +28,10 @@ done
 unset CUDA_LAUNCH_BLOCKING NVTX_INJECTION64_PATH TENON_CUDA_CUDNN TENON_CUDA_TF32 \
 	TENON_DETERMINISTIC \
 	TENON_FALLBACK TENON_LOG TENON_SIMULATE
+# What is counted is what a GPU would run: kept apart from what other tests compile.
+export SIMCUDA_OPTIMIZE=1
+TENON_SIMCUDA_CACHE=${TENON_SIMCUDA_CACHE:-$TENON_BUILD/tests/simcuda/cache}/optimized
+export TENON_SIMCUDA_CACHE
 TENON_SEED=1 TENON_BACKEND='cuda!' "$simulated" "$TENON_BUILD/tests/simcuda/counts" >"$found" ||
 	exit 1
 

@@ -7,15 +7,16 @@
 # tenon doctor.  So a new kernel is in the matrix once doctor uses it, and until then this test
 # fails.
 #
-#   TENON_MATRIX="75 80 86 89 90 100 120"   all of it, for these; else the oldest, and less of
-#                                           element programs
+#   TENON_MATRIX="75 80 86 89 90 100 120"   for these architectures, else for the oldest
+#   TENON_TEST_WHOLE=1                      all of it, else less of element programs, and few
+#                                           settings of each kernel
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
 # shellcheck source=../skip.sh
 . "${TENON_SOURCE:?}/tests/skip.sh"
 needs_simulated_cuda
 not_when_brief
-[ -n "${TENON_MATRIX:-}" ] || not_when_sanitized "the sources are the same, and doctor is slower"
+is_whole || not_when_sanitized "the sources are the same, and doctor is slower"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do
@@ -52,7 +53,8 @@ record_largest() {
 	}
 }
 record_largest
-if [ -n "${TENON_MATRIX:-}" ]; then
+few=
+if is_whole; then
 	record
 	if [ -x "$TENON_BUILD/tests/simcuda/plugin_conv2d_test" ]; then
 		record_convolutions 'halves*eight_deep*'
@@ -60,6 +62,7 @@ if [ -n "${TENON_MATRIX:-}" ]; then
 		record_convolutions 'tf32_is*'
 	fi
 else
+	few=--few
 	# Without copies.upload, which compiles nothing.
 	record --only 'copies.[sv]*'
 	record --only '[lop]*'
@@ -72,7 +75,7 @@ if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
 	TENON_CUDA_CUDNN=on record --only 'layers.conv2d'
 fi
 # shellcheck disable=SC2086
-"$TENON_BUILD/tests/simcuda/matrix" "$work/records" ${TENON_MATRIX:-75} >"$work/found"
+"$TENON_BUILD/tests/simcuda/matrix" $few "$work/records" ${TENON_MATRIX:-75} >"$work/found"
 status=$?
 cat "$work/found"
 [ $status -eq 0 ] || exit $status
