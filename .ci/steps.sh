@@ -177,13 +177,6 @@ out_of_tree() {
 }
 export -f out_of_tree with_installed
 
-# compile_matrix ARCHITECTURES: every CUDA kernel for each of them; make check takes one.
-compile_matrix() {
-	cd "$top/build" || return 1
-	TENON_SOURCE=$top TENON_BUILD=$PWD TENON_MATRIX=$1 \
-		./tests/with-plugins "$top/tests/simcuda/matrix.sh"
-}
-
 under_valgrind() {
 	./tests/with-plugins ./libtool --mode=execute valgrind -q --error-exitcode=9 \
 		--leak-check=full \
