@@ -245,7 +245,7 @@ static void convolve(const struct convolution *c, tn_dtype dtype, int is_last, i
 static void convolution(void)
 {
 	static const tn_dtype dtypes[] = {TN_F32, TN_F16, TN_BF16, TN_F64};
-	const int n = is_partial ? 1 : is_brief ? 3 : 4;
+	const int n = is_partial ? 1 : is_brief ? 2 : 4;
 	for (int d = 0; d < n; d++)
 		for (int i = 0; i < 2; i++)
 			for (int is_last = 0; is_last < 2; is_last++)

@@ -4,11 +4,10 @@
  * The compile matrix: compiles the sources stored by SIMCUDA_RECORD with the real NVRTC to machine
  * code of every architecture.
  *
- *     matrix [--all | --few] [--jobs=N] FOLDER ARCHITECTURE...     matrix records 75 80 90
+ *     matrix [--all] [--jobs=N] FOLDER ARCHITECTURE...       matrix records 75 80 90
  *
  * Many recorded sources differ in numbers only, so without --all a source is used only if it has
- * something new: a statement, ignoring numbers, or a pair of options of its file; with --few an
- * option of its file.  Prints a line
+ * something new: a statement, ignoring numbers, or a pair of options of its file.  Prints a line
  * for each kernel (`kernel NAME N`: it was compiled N times) and one for all.  A source with errors
  * or warnings is shown with NVRTC's messages.
  */
@@ -183,8 +182,7 @@ static int has_new_line(const struct record *record)
 	return any;
 }
 
-/* `few`: an option instead. */
-static int has_new_pair(const struct record *record, int few)
+static int has_new_pair(const struct record *record)
 {
 	const char *word[MAX_OPTIONS];
 	size_t length[MAX_OPTIONS];
@@ -197,7 +195,7 @@ static int has_new_pair(const struct record *record, int few)
 		at += length[n];
 	}
 	for (int i = 0; i < n; i++)
-		for (int j = few ? i : 0; j <= i; j++)
+		for (int j = 0; j <= i; j++)
 			any |= see(hash_of(hash_of(file, word[i], length[i], 1), word[j], length[j],
 					   1));
 	return any;
@@ -209,13 +207,13 @@ static int is_printed(const struct record *record)
 	return strstr(record->options, "-D") == NULL;
 }
 
-static size_t choose(int few)
+static size_t choose(void)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < n_records; i++) {
 		int fresh = has_new_line(&records[i]);
 		if (!is_printed(&records[i]))
-			fresh |= has_new_pair(&records[i], few);
+			fresh |= has_new_pair(&records[i]);
 		if (fresh)
 			records[kept++] = records[i];
 	}
@@ -370,16 +368,14 @@ static int run(size_t n, int n_architectures, char **architectures, int n_jobs)
 
 int main(int argc, char **argv)
 {
-	int takes_all = 0, takes_few = 0, n_jobs = (int)sysconf(_SC_NPROCESSORS_ONLN), first = 1;
+	int takes_all = 0, n_jobs = (int)sysconf(_SC_NPROCESSORS_ONLN), first = 1;
 	for (; first < argc && argv[first][0] == '-'; first++) {
 		takes_all |= strcmp(argv[first], "--all") == 0;
-		takes_few |= strcmp(argv[first], "--few") == 0;
 		if (strncmp(argv[first], "--jobs=", 7) == 0)
 			n_jobs = atoi(argv[first] + 7);
 	}
 	if (argc - first < 2 || argc - first > MAX_ARCHITECTURES || n_jobs < 1) {
-		fprintf(stderr,
-			"usage: matrix [--all | --few] [--jobs=N] FOLDER ARCHITECTURE...\n");
+		fprintf(stderr, "usage: matrix [--all] [--jobs=N] FOLDER ARCHITECTURE...\n");
 		return 2;
 	}
 	if (!open_nvrtc()) {
@@ -390,7 +386,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: nothing was recorded, or it cannot be read\n", argv[first]);
 		return 1;
 	}
-	size_t n = takes_all ? n_records : choose(takes_few);
+	size_t n = takes_all ? n_records : choose();
 	int n_architectures = argc - first - 1;
 	struct timespec start, end;
 	clock_gettime(CLOCK_MONOTONIC, &start);

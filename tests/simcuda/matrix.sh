@@ -8,15 +8,14 @@
 # fails.
 #
 #   TENON_MATRIX="75 80 86 89 90 100 120"   for these architectures, else for the oldest
-#   TENON_TEST_WHOLE=1                      all of it, else less of element programs, and few
-#                                           settings of each kernel
+#   TENON_TEST_WHOLE=1                      it is skipped without, as it takes long
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 plugin=$TENON_BUILD/.libs/backend_cuda.so
 # shellcheck source=../skip.sh
 . "${TENON_SOURCE:?}/tests/skip.sh"
 needs_simulated_cuda
 not_when_brief
-is_whole || not_when_sanitized "the sources are the same, and doctor is slower"
+is_whole || skip "it takes long: TENON_TEST_WHOLE=1 runs it"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 for name in $(env | sed -n 's/^\(SIMCUDA_[A-Z_]*\)=.*/\1/p'); do
@@ -53,20 +52,11 @@ record_largest() {
 	}
 }
 record_largest
-few=
-if is_whole; then
-	record
-	if [ -x "$TENON_BUILD/tests/simcuda/plugin_conv2d_test" ]; then
-		record_convolutions 'halves*eight_deep*'
-		record_convolutions 'bfloats*'
-		record_convolutions 'tf32_is*'
-	fi
-else
-	few=--few
-	# Without copies.upload, which compiles nothing.
-	record --only 'copies.[sv]*'
-	record --only '[lop]*'
-	record --only 'reductions.[ep]*'
+record
+if [ -x "$TENON_BUILD/tests/simcuda/plugin_conv2d_test" ]; then
+	record_convolutions 'halves*eight_deep*'
+	record_convolutions 'bfloats*'
+	record_convolutions 'tf32_is*'
 fi
 # A build without cuDNN's headers never uses these kernels.
 unused=dnn_
@@ -75,7 +65,7 @@ if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
 	TENON_CUDA_CUDNN=on record --only 'layers.conv2d'
 fi
 # shellcheck disable=SC2086
-"$TENON_BUILD/tests/simcuda/matrix" $few "$work/records" ${TENON_MATRIX:-75} >"$work/found"
+"$TENON_BUILD/tests/simcuda/matrix" "$work/records" ${TENON_MATRIX:-75} >"$work/found"
 status=$?
 cat "$work/found"
 [ $status -eq 0 ] || exit $status
