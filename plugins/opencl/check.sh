@@ -5,7 +5,7 @@
 # usage: check.sh PREFIX
 #
 # Tests the plugin beside this script with the Tenon that is installed in PREFIX: the conformance
-# kit to level 4 and beyond (LEVEL=L2: to level 2), streams and events of programs, LeNet on the
+# kit to level 4 and beyond (LEVEL=L1: to level 1), streams and events of programs, LeNet on the
 # digits that come with Tenon.  Exit status: 77 if there is no OpenCL device.
 set -eu
 cd "$(dirname "$0")"

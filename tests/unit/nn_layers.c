@@ -219,8 +219,8 @@ static void modules_are_found_and_listed_by_path(void **state)
 	}
 	assert_null(tn_module_child(net, NULL));
 	expect_kept(TN_INVALID_ARGUMENT, "path is NULL");
-	assert_null(tn_module_child(net, "blok.conv"));
-	expect_kept(TN_NOT_FOUND, "no member 'blok' in Sequential; nearest: 'block'");
+	assert_null(tn_module_child(net, "blocks.conv"));
+	expect_kept(TN_NOT_FOUND, "no member 'blocks' in Sequential; nearest: 'block'");
 	assert_null(tn_module_class_name(NULL));
 	assert_int_equal(tn_module_count(tn_module_child(net, "block")), 3);
 	assert_null(tn_error(context));
