@@ -165,7 +165,7 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	tn_optimizer *optimizer =
 		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9));
 	need_ok(context, TN_OK);
-	if (parallel)
+	if (parallel && ranked->size != PARTS) /* which is the share at first */
 		need_ok(context, tn_data_parallel_set_share(parallel, 1.0 / PARTS));
 	for (int step = 0; step < STEPS; step++) {
 		need_ok(context, tn_scope_begin(context));

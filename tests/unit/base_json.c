@@ -236,6 +236,30 @@ static void nesting_is_bounded(void **state)
 	assert_null(write_levels(TN_JSON_MOST_LEVELS + 1));
 }
 
+static void what_is_skipped_nests_to_a_bound(void **state)
+{
+	static const struct {
+		const char *text;
+		tn_status status;
+	} cases[] = {
+		{"[[[[1, 2]]], 3]", TN_OK},
+		{"{\"a\": [{\"b\": []}]}", TN_OK},
+		{"[[[[[1, 2]]]], 3]", TN_FORMAT},
+		{"{\"a\": [{\"b\": [{}]}]}", TN_FORMAT},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_error_info error;
+		char text[64];
+		snprintf(text, sizeof(text), "%s", cases[i].text);
+		struct tn_json_reader reader = {
+			.text = text, .size = strlen(text), .operation = "test", .where = "a text"};
+		assert_int_equal(tn_json_skip(&reader, &error), cases[i].status);
+		if (cases[i].status)
+			assert_non_null(strstr(error.text, "fewer nested brackets"));
+	}
+}
+
 static void a_text_keeps_its_bound(void **state)
 {
 	struct tn_json_writer json;
@@ -294,6 +318,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_number_is_refused),
 		cmocka_unit_test(brackets_and_keys_that_do_not_fit_fail),
 		cmocka_unit_test(nesting_is_bounded),
+		cmocka_unit_test(what_is_skipped_nests_to_a_bound),
 		cmocka_unit_test(a_text_keeps_its_bound),
 		cmocka_unit_test(a_writer_survives_the_loss_of_any_allocation),
 		cmocka_unit_test(the_prefix_of_utf8_ends_at_the_first_other_byte),
