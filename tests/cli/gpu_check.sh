@@ -9,6 +9,7 @@
 needs_simulated_cuda
 not_when_brief
 not_when_sanitized "the limits are those of a GPU"
+is_whole || skip "it takes long: TENON_TEST_WHOLE=1 runs it"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export GPU_CHECK_PATIENCE=10 # other tests run beside it
