@@ -4,9 +4,9 @@
 #
 # Each call of CUDA at a distinct place in the backend, or on a new path through the library, fails
 # once: out of memory, with an unknown error, and with a lost device.  TENON_TEST_WHOLE=1 fails the
-# calls that only repeat those as well, out of memory, and takes every step, not the three that stand
-# for the others.  Compiled kernels are cached between processes, unless compiling is made to fail.
-# Under a sanitizer the program is shorter.
+# calls that only repeat those as well, out of memory, and takes every step, not the three that
+# stand for the others.  Compiled kernels are cached between processes, unless compiling is made to
+# fail.  Under a sanitizer the program is shorter.
 simulated=${TENON_BUILD:?}/tests/with-simcuda
 # shellcheck source=../skip.sh
 . "${TENON_SOURCE:?}/tests/skip.sh"
