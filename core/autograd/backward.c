@@ -55,6 +55,7 @@
 #include "array/watch.h"
 #include "autograd/anomaly.h"
 #include "autograd/gradient_ready.h"
+#include "autograd/tape.h"
 #include "base/dtype.h"
 
 /* ---- One node --------------------------------------------------------------------------------*/
@@ -373,9 +374,7 @@ static tn_status backward_all(const struct pass *pass)
 /* The tape or the list of outputs is NULL. */
 static tn_status null_call(const char *operation, tn_tape *tape, size_t n, tn_array *const *outputs)
 {
-	const tn_array *output = n && outputs ? outputs[0] : NULL;
-	struct tn_runtime *rt = tape ? tape->runtime : output ? output->runtime : NULL;
-	return tn_runtime_null(rt, operation, tape ? "outputs" : "tape");
+	return tn_tape_null(tape, n && outputs ? outputs[0] : NULL, operation, "outputs");
 }
 
 tn_status tn_tape_backward_all(tn_tape *tape, size_t n, tn_array *const *outputs,
@@ -395,10 +394,7 @@ tn_status tn_tape_backward_all(tn_tape *tape, size_t n, tn_array *const *outputs
 tn_status tn_tape_backward(tn_tape *tape, tn_array *output, const tn_array *output_gradient)
 {
 	if (!tape || !output)
-		return tn_runtime_null(tape     ? tape->runtime
-				       : output ? output->runtime
-						: NULL,
-				       "tape_backward", tape ? "output" : "tape");
+		return tn_tape_null(tape, output, "tape_backward", "output");
 	return backward_all(&(struct pass){.operation = "tape_backward",
 					   .tape = tape,
 					   .n_outputs = 1,

@@ -65,13 +65,20 @@ void tn_tape_end(tn_tape *tape)
 	tn_mem_free(tape);
 }
 
+tn_status tn_tape_null(const struct tn_tape *tape, const tn_array *array, const char *operation,
+		       const char *name)
+{
+	struct tn_runtime *rt = tape ? tape->runtime : array ? array->runtime : NULL;
+	return tn_runtime_null(rt, operation, tape ? name : "tape");
+}
+
 /* ---- Leaves ----------------------------------------------------------------------------------*/
 
 static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **entry)
 {
-	struct tn_runtime *rt = tape ? tape->runtime : array ? array->runtime : NULL;
 	if (!tape || !array)
-		return tn_runtime_null(rt, "tape_watch", tape ? "array" : "tape");
+		return tn_tape_null(tape, array, "tape_watch", "array");
+	struct tn_runtime *rt = tape->runtime;
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
 		return status;
@@ -160,10 +167,7 @@ int tn_tape_is_new_network(struct tn_tape *tape, const void *network)
 tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
 {
 	if (!tape || !array) {
-		tn_runtime_null(tape    ? tape->runtime
-				: array ? array->runtime
-					: NULL,
-				"tape_gradient", tape ? "array" : "tape");
+		tn_tape_null(tape, array, "tape_gradient", "array");
 		return NULL;
 	}
 	struct tn_entry *entry = tn_entry_of(array);

@@ -19,4 +19,9 @@ tn_status tn_tape_watch_weight(struct tn_tape *tape, tn_array *array, tn_array *
 /* Is this another network than that of the last call for this tape? */
 int tn_tape_is_new_network(struct tn_tape *tape, const void *network);
 
+/* tn_runtime_null for the tape, or for the operand `name` of a call that has one.  `array`, another
+ * operand or NULL, tells the context where there is no tape. */
+tn_status tn_tape_null(const struct tn_tape *tape, const tn_array *array, const char *operation,
+		       const char *name);
+
 #endif
