@@ -184,9 +184,9 @@ under_valgrind() {
 }
 export -f under_valgrind
 
-# fuzz SECONDS: each target that long, as many at once as there are processors.
+# Each target for $fuzz_seconds, as many at once as there are processors.
 fuzz() {
 	configure_in fuzz CC=clang --enable-fuzzing \
 		--with-sanitizer=address,undefined,fuzzer-no-link "$clang_light" &&
-		make -j"$jobs" -Otarget fuzz FUZZ_SECONDS="$1"
+		make -j"$jobs" -Otarget fuzz FUZZ_SECONDS="${fuzz_seconds:?}"
 }
