@@ -52,19 +52,34 @@ static int is_short_for(const char *word, const char *name)
 	return found == n;
 }
 
-const char *tn_name_nearest(const char *name, const char *const *names, size_t n)
+static const char *name_at(const void *first, size_t index, size_t size)
+{
+	const char *name;
+	memcpy(&name, (const char *)first + index * size, sizeof(name));
+	return name;
+}
+
+const char *tn_name_nearest_member(const char *name, const void *first, size_t n, size_t size)
 {
 	/* One edit in names of up to four letters, two in up to seven, and so on. */
 	size_t best_distance = strlen(name) < 5 ? 1 : (strlen(name) + 1) / 3;
 	const char *best = NULL;
 	for (size_t i = 0; i < n; i++) {
-		size_t distance = tn_name_distance(name, names[i]);
+		const char *known = name_at(first, i, size);
+		size_t distance = tn_name_distance(name, known);
 		if (distance < best_distance + (best == NULL)) {
 			best_distance = distance;
-			best = names[i];
+			best = known;
 		}
 	}
-	for (size_t i = 0; !best && i < n; i++)
-		best = is_short_for(name, names[i]) ? names[i] : NULL;
+	for (size_t i = 0; !best && i < n; i++) {
+		const char *known = name_at(first, i, size);
+		best = is_short_for(name, known) ? known : NULL;
+	}
 	return best;
+}
+
+const char *tn_name_nearest(const char *name, const char *const *names, size_t n)
+{
+	return tn_name_nearest_member(name, names, n, sizeof(*names));
 }

@@ -14,5 +14,7 @@ size_t tn_name_distance(const char *a, const char *b);
 /* The nearest of n names within the distance of a misspelling, else one that `name` abbreviates, or
  * NULL. */
 const char *tn_name_nearest(const char *name, const char *const *names, size_t n);
+/* The same of names that are members of n structs of `size` bytes; `first` is the first's. */
+const char *tn_name_nearest_member(const char *name, const void *first, size_t n, size_t size);
 
 #endif

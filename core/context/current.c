@@ -96,35 +96,51 @@ static tn_status not_found(tn_context *context, const char *name)
 }
 
 /* One item of a selection, without its marks. */
-static tn_status read_name(tn_context *context, const char *name, struct tn_selection *selection)
+static tn_status read_name(const char *name, struct tn_selection *selection,
+			   struct tn_error_info *error)
 {
-	struct tn_error_info error;
 	if (!name)
-		return tn_runtime_fail(&context->runtime, TN_INVALID_ARGUMENT, "device_find",
-				       "name is NULL");
-	if (tn_selection_parse(name, "device_find", selection, &error))
-		return tn_runtime_keep(&context->runtime, &error);
-	if (selection->n_named != 1 || selection->n_excluded || selection->required)
-		return tn_runtime_fail(&context->runtime, TN_FORMAT, "device_find",
-				       "name: expected a backend's name, or NAME:INDEX, found '%s'",
-				       name);
-	return TN_OK;
+		return tn_fail(error, TN_INVALID_ARGUMENT, "device_find", "name is NULL");
+	tn_status status = tn_selection_parse(name, "device_find", selection, error);
+	if (!status && (selection->n_named != 1 || selection->n_excluded || selection->required))
+		status =
+			tn_fail(error, TN_FORMAT, "device_find",
+				"name: expected a backend's name, or NAME:INDEX, found '%s'", name);
+	return status;
 }
 
-tn_device *tn_device_find(tn_context *context, const char *name)
+/* NULL: the context has no such device. */
+static struct tn_device *find(const tn_context *context, const struct tn_selection_item *item)
 {
-	struct tn_selection selection;
-	if (!context || tn_runtime_ready(&context->runtime) || read_name(context, name, &selection))
-		return NULL;
-	const struct tn_selection_item *item = &selection.named[0];
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
 		if (!strcmp(device->backend->plugin.name, item->name) &&
 		    (item->index == TN_ANY_INDEX || item->index == device->index))
 			return device;
 	}
-	not_found(context, name);
 	return NULL;
+}
+
+tn_device *tn_device_find(tn_context *context, const char *name)
+{
+	struct tn_selection selection;
+	struct tn_error_info error;
+	if (!context || tn_runtime_ready(&context->runtime))
+		return NULL;
+	if (read_name(name, &selection, &error)) {
+		tn_runtime_keep(&context->runtime, &error);
+		return NULL;
+	}
+	struct tn_device *device = find(context, &selection.named[0]);
+	if (!device)
+		not_found(context, name);
+	return device;
+}
+
+int tn_device_available(const tn_context *context, const char *name)
+{
+	struct tn_selection selection;
+	return context && !read_name(name, &selection, NULL) && find(context, &selection.named[0]);
 }
 
 int tn_backend_available(const tn_context *context, const char *name, const char **reason)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/name.h"
 #include "base/options.h"
 #include "base/utf8.h"
 #include "io/csv_classes.h"
@@ -112,11 +113,17 @@ static tn_status find_label(struct reader *reader, struct tn_error_info *error)
 			matches++;
 		}
 	}
-	if (name && matches != 1)
+	if (name && matches != 1) {
+		const char *like =
+			matches ? NULL
+				: tn_name_nearest(name, (const char *const *)reader->names,
+						  reader->n_columns);
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: line %zu: label_name: expected one column named '%.40s', found "
-			       "%zu",
-			       tn_file_label(reader->rows.path), reader->first_line, name, matches);
+			       "%zu%s%.40s%s",
+			       tn_file_label(reader->rows.path), reader->first_line, name, matches,
+			       like ? "; nearest: '" : "", like ? like : "", like ? "'" : "");
+	}
 	if (number > n || number < -n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: line %zu: label_column: expected at most %zu columns, as in "

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/name.h"
 #include "io/npy_content.h"
 #include "io/zip.h"
 #include "io/zip_member.h"
@@ -104,6 +105,19 @@ static tn_status read_member(void *user, uint64_t offset, void *buffer, size_t s
 	return tn_zip_member_read(user, buffer, size, error);
 }
 
+static tn_status no_array(const tn_npz *file, const char *name, struct tn_error_info *error)
+{
+	const size_t n = file->zip.n;
+	const char *like =
+		tn_name_nearest_member(name, &file->names->text, n, sizeof(*file->names));
+	const char *hint = like ? "nearest:" : "the first is";
+	if (!like)
+		like = n ? file->names->text : "";
+	return tn_fail(error, TN_NOT_FOUND, OPERATION,
+		       "%s: no array '%.100s' among %zu; %s '%.60s'",
+		       tn_file_label(file->zip.file.path), name, n, hint, like);
+}
+
 tn_status tn_npz_read(const tn_npz *file, const char *name, struct tn_host_array *out,
 		      struct tn_error_info *error)
 {
@@ -115,9 +129,7 @@ tn_status tn_npz_read(const tn_npz *file, const char *name, struct tn_host_array
 	const struct name *found =
 		bsearch(&key, file->sorted, zip->n, sizeof(*file->sorted), by_text);
 	if (!found)
-		return tn_fail(error, TN_NOT_FOUND, OPERATION,
-			       "%s: no array '%.100s' among %zu (the first is '%.60s')", path, name,
-			       zip->n, zip->n ? file->names[0].text : "");
+		return no_array(file, name, error);
 	const struct tn_zip_entry *entry = &zip->entries[found->index];
 	struct tn_zip_member *member = NULL;
 	struct tn_host_array array = {0};

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/name.h"
 #include "io/bytes.h"
 #include "io/safetensors.h"
 #include "io/safetensors_header.h"
@@ -81,9 +82,12 @@ tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size
 		else
 			low = middle + 1;
 	}
+	const char *like =
+		tn_name_nearest_member(name, &file->entries->name, file->n, sizeof(*file->entries));
 	return tn_fail(error, TN_NOT_FOUND, OPERATION,
-		       "%s: expected a tensor \"%.100s\", found none among %zu",
-		       tn_file_label(file->file.path), name, file->n);
+		       "%s: expected a tensor \"%.100s\", found none among %zu%s%.100s%s",
+		       tn_file_label(file->file.path), name, file->n, like ? "; nearest: \"" : "",
+		       like ? like : "", like ? "\"" : "");
 }
 
 tn_status tn_safetensors_read(const tn_safetensors *file, size_t index, void *buffer, size_t size,

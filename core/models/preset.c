@@ -9,6 +9,7 @@
 #include <tenon/models.h>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "data/format.h"
 
 static const struct preset {
@@ -57,9 +58,14 @@ tn_status tn_model_input_format(const char *name, struct tn_input_format *format
 		return tn_fail(error, TN_INVALID_ARGUMENT, "model_input_format",
 			       "expected a name and a format, found NULL for %s",
 			       name ? "format" : "name");
-	if (!preset)
+	if (!preset) {
+		const char *like = tn_name_nearest_member(name, &presets->name,
+							  sizeof(presets) / sizeof(presets[0]),
+							  sizeof(presets[0]));
 		return tn_fail(error, TN_NOT_FOUND, "model_input_format",
-			       "no published weights of '%.60s' are known", name);
+			       "no published weights of '%.60s' are known%s%s%s", name,
+			       like ? "; did you mean '" : "", like ? like : "", like ? "'?" : "");
+	}
 	struct tn_input_format published = {.struct_size = sizeof(published)};
 	tn_status status = tn_input_format_imagenet(&published, error);
 	published.resize = preset->resize;

@@ -15,59 +15,57 @@
 
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
-/* NULL for `names`: no suggestion. */
+/* like: NULL: no suggestion. */
 static tn_status not_found(const tn_module *module, const char *operation, const char *what,
-			   const char *name, const char **names, size_t n)
+			   const char *name, const char *like)
 {
-	const char *like = names ? tn_name_nearest(name, names, n) : NULL;
 	tn_status status = tn_runtime_ready(module->runtime);
 	if (!status)
 		status = tn_runtime_fail(module->runtime, TN_NOT_FOUND, operation,
 					 "no %s '%s' in %s%s%s%s", what, name, module->class_name,
 					 like ? "; nearest: '" : "", like ? like : "",
 					 like ? "'" : "");
-	tn_mem_free(names);
 	return status;
-}
-
-static const char **names_of(size_t n)
-{
-	return n ? tn_mem_alloc(n * sizeof(const char *)) : NULL;
 }
 
 tn_status tn_module_no_own_parameter(const tn_module *module, const char *operation,
 				     const char *name)
 {
-	const char **names = names_of(module->n_slots);
-	for (size_t i = 0; names && i < module->n_slots; i++)
-		names[i] = module->slots[i].name;
-	return not_found(module, operation, "parameter", name, names, module->n_slots);
+	return not_found(module, operation, "parameter", name,
+			 module->n_slots
+				 ? tn_name_nearest_member(name, &module->slots->name,
+							  module->n_slots, sizeof(*module->slots))
+				 : NULL);
 }
 
 static void no_own_buffer(const tn_module *module, const char *name)
 {
-	const char **names = names_of(module->n_buffers);
-	for (size_t i = 0; names && i < module->n_buffers; i++)
+	const size_t n = module->n_buffers;
+	const char **names = n ? tn_mem_alloc(n * sizeof(*names)) : NULL;
+	for (size_t i = 0; names && i < n; i++)
 		names[i] = module->buffers[i]->name;
-	not_found(module, "module_own_buffer", "buffer", name, names, module->n_buffers);
+	not_found(module, "module_own_buffer", "buffer", name,
+		  names ? tn_name_nearest(name, names, n) : NULL);
+	tn_mem_free(names);
 }
 
 static void no_member(const tn_module *module, const char *name)
 {
-	const char **names = names_of(module->n_members);
-	for (size_t i = 0; names && i < module->n_members; i++)
-		names[i] = module->members[i].name;
-	not_found(module, "module_child", "member", name, names, module->n_members);
+	not_found(module, "module_child", "member", name,
+		  module->n_members
+			  ? tn_name_nearest_member(name, &module->members->name, module->n_members,
+						   sizeof(*module->members))
+			  : NULL);
 }
 
 tn_status tn_module_no_parameter(const tn_module *module, const char *operation, const char *what,
 				 const char *name)
 {
 	const size_t n = tn_module_list(module) ? 0 : module->n_listing;
-	const char **names = names_of(n);
-	for (size_t i = 0; names && i < n; i++)
-		names[i] = module->listing[i].name;
-	return not_found(module, operation, what, name, names, n);
+	return not_found(module, operation, what, name,
+			 n ? tn_name_nearest_member(name, &module->listing->name, n,
+						    sizeof(*module->listing))
+			   : NULL);
 }
 
 /* The module was not built: its parameters and buffers have no values. */

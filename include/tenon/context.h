@@ -147,7 +147,7 @@ TN_API tn_status tn_sync(tn_context *context);
  * A call with a NULL operand keeps one that names the operation and the operand, wherever another
  * operand tells the context.  Of look-ups by name, those whose result is passed on keep one that
  * names the nearest name (tn_module_child, tn_module_own_parameter); those that ask keep none:
- * tn_device_find, tn_backend_available, and tn_module_parameter, whose status tells.
+ * tn_device_available, tn_backend_available, and tn_module_parameter, whose status tells.
  * [thread: one per context | since 0.1] */
 TN_API const struct tn_error_info *tn_error(const tn_context *context);
 /* "OPERATION: TEXT" of that error, to print; never NULL: "no error" where there is none.  Borrowed,

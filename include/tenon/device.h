@@ -31,6 +31,9 @@ TN_API tn_status tn_device_pop(tn_context *context);
  * TN_NOT_FOUND (the text lists the devices that there are).
  * [thread: one per context | since 0.1] */
 TN_API tn_device *tn_device_find(tn_context *context, const char *name);
+/* 1: tn_device_find would give a device.  The question keeps no error and opens nothing; 0 also for
+ * NULL.  [thread: one per context | since 0.1] */
+TN_API int tn_device_available(const tn_context *context, const char *name);
 
 /* tn_sync for one device: waits for all of its streams and returns their first asynchronous error,
  * which the context keeps.  Does nothing if the device is not open.  TN_PENDING_ERROR: the context

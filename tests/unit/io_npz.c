@@ -241,7 +241,7 @@ static void every_wrong_byte_is_refused_by_name(void **state)
 	refused(bytes, 20, TN_FORMAT, "expected a ZIP file, of at least 22 bytes");
 	make(bytes);
 	bytes[30] = bytes[ENTRY + 46] = 'v';
-	refused(bytes, SIZE, TN_NOT_FOUND, "no array 'w' among 1 (the first is 'v')");
+	refused(bytes, SIZE, TN_NOT_FOUND, "no array 'w' among 1; nearest: 'v'");
 }
 
 static void every_truncation_is_refused(void **state)
