@@ -53,17 +53,17 @@ static struct tn_model_shape shape_of(const tn_dataset *dataset)
 	return (struct tn_model_shape){f->channels, f->height, f->width, f->n_classes};
 }
 
-/* So many steps, 0 for the whole epoch; a negative number of seconds is an error, kept by the
+/* So many steps, at most those of an epoch; a negative number of seconds is an error, kept by the
  * context. */
 static double train_for(tn_module *net, tn_data_loader *loader, uint64_t steps)
 {
 	double seconds = -1;
 	tn_optimizer *sgd =
 		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.01, .momentum = 0));
-	tn_trainer *trainer =
-		tn_trainer_create(net, sgd,
-				  TN_OPTIONS(struct tn_trainer_options, .train = loader,
-					     .n_epochs = 1, .max_steps = steps));
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = loader;
+	options.max_steps = steps;
+	tn_trainer *trainer = tn_trainer_create(net, sgd, &options);
 	const double start = bench_seconds();
 	if (trainer && !tn_trainer_run(trainer))
 		seconds = bench_seconds() - start;
@@ -92,7 +92,8 @@ static int time_epoch(const struct command_line *line, tn_context *context, cons
 				report_error(&error);
 		}
 		if (loaders[0] && loaders[1] && train_for(net, loaders[0], WARM_STEPS) >= 0)
-			*seconds = train_for(net, loaders[1], load->is_part ? load->steps : 0);
+			*seconds = train_for(net, loaders[1],
+					     load->is_part ? load->steps : TN_NO_LIMIT);
 	}
 	tn_data_loader_destroy(loaders[0]);
 	tn_data_loader_destroy(loaders[1]);
