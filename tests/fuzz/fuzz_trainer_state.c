@@ -46,10 +46,12 @@ static void make_trainer(void)
 	metrics[0] = tn_metric_create(context, NULL);
 	metrics[1] = tn_metric_create(
 		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION));
-	trainer = tn_trainer_create(net, tn_adamw(net, NULL),
-				    TN_OPTIONS(struct tn_trainer_options, .train = loader,
-					       .n_metrics = 2, .metrics = metrics,
-					       .best = TN_BEST_ON_HOST));
+	struct tn_trainer_options training = tn_trainer_defaults();
+	training.train = loader;
+	training.n_metrics = 2;
+	training.metrics = metrics;
+	training.best = TN_BEST_ON_HOST;
+	trainer = tn_trainer_create(net, tn_adamw(net, NULL), &training);
 	fuzz_require(trainer != NULL);
 }
 

@@ -27,6 +27,7 @@ struct training {
 	tn_optimizer *optimizer;
 	tn_schedule *schedule;
 	tn_average *average;
+	tn_loss *loss;
 	tn_metric *metrics[2];
 	uint64_t n_steps; /* seen by the callback */
 };
@@ -129,6 +130,13 @@ static void open_training(struct training *t, const struct record *record, tn_co
 		t->optimizer,
 		TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_COSINE, .period = 12));
 	t->average = tn_average_create(t->net, TN_OPTIONS(struct tn_average_options, .decay = 0.8));
+	struct tn_loss_options loss = tn_loss_defaults();
+	loss.kind = t->has_classes ? TN_LOSS_CROSS_ENTROPY : TN_LOSS_SMOOTH_L1;
+	if (t->has_classes)
+		loss.label_smoothing = 0.1;
+	else
+		loss.beta = 0.5;
+	t->loss = tn_loss_create(context, &loss);
 	for (uint32_t i = 0; i < 2; i++) {
 		static const uint32_t kinds[2][2] = {{TN_METRIC_MSE, TN_METRIC_R2},
 						     {TN_METRIC_ACCURACY, TN_METRIC_F1}};
@@ -141,6 +149,7 @@ static void open_training(struct training *t, const struct record *record, tn_co
 static void close_training(struct training *t)
 {
 	assert_null(tn_error(t->context));
+	tn_loss_destroy(t->loss);
 	tn_metric_destroy(t->metrics[0]);
 	tn_metric_destroy(t->metrics[1]);
 	tn_average_destroy(t->average);
@@ -200,21 +209,21 @@ static void check_training(const struct record *record, tn_context *context, int
 {
 	struct training t;
 	open_training(&t, record, context);
-	tn_trainer *trainer = tn_trainer_create(
-		t.net, t.optimizer,
-		TN_OPTIONS(struct tn_trainer_options, .train = t.loaders[0],
-			   .validation = t.loaders[1],
-			   .loss = t.has_classes ? TN_LOSS_CROSS_ENTROPY : TN_LOSS_SMOOTH_L1,
-			   .cross_entropy = t.has_classes
-						    ? TN_OPTIONS(struct tn_cross_entropy_options,
-								 .label_smoothing = 0.1)
-						    : NULL,
-			   .beta = t.has_classes ? 0 : 0.5, .n_metrics = 2, .metrics = t.metrics,
-			   .n_epochs = EPOCHS,
-			   .accumulate = (uint64_t)record_ints(record, "accumulate")[0],
-			   .clip_value = 0.3, .clip_norm = 0.25, .average = t.average,
-			   .schedule = t.schedule, .on_step = steps_are_seen ? check_step : NULL,
-			   .user = &t));
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = t.loaders[0];
+	options.validation = t.loaders[1];
+	options.loss = t.loss;
+	options.n_metrics = 2;
+	options.metrics = t.metrics;
+	options.n_epochs = EPOCHS;
+	options.accumulate = (uint64_t)record_ints(record, "accumulate")[0];
+	options.clip_value = 0.3;
+	options.clip_norm = 0.25;
+	options.average = t.average;
+	options.schedule = t.schedule;
+	options.on_step = steps_are_seen ? check_step : NULL;
+	options.user = &t;
+	tn_trainer *trainer = tn_trainer_create(t.net, t.optimizer, &options);
 	assert_non_null(trainer);
 	assert_ok(tn_trainer_run(trainer));
 	assert_int_equal(tn_trainer_steps(trainer), STEPS);
@@ -224,8 +233,8 @@ static void check_training(const struct record *record, tn_context *context, int
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(trainer, i);
 		const double *expected = &epochs->values[i * 7];
 		assert_close(epoch->lr, expected[0], 1e-12);
-		check_values(&epoch->train, expected + 1);
-		check_values(&epoch->validation, expected + 4);
+		check_values(epoch->train, expected + 1);
+		check_values(epoch->validation, expected + 4);
 	}
 	check_network(&t);
 	tn_trainer_destroy(trainer);

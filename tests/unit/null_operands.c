@@ -23,6 +23,7 @@ static tn_module *module, *residual;
 static tn_optimizer *optimizer;
 static tn_tape *tape;
 static tn_metric *metric;
+static tn_loss *loss;
 static tn_generator *generator;
 static tn_average *average;
 static tn_grad_scaler *grad_scaler;
@@ -81,8 +82,10 @@ static void make_training(void)
 	grad_scaler = tn_grad_scaler_create(module, NULL);
 	assert_ok(tn_dataset_open("digits", NULL, &dataset, NULL));
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &data_loader, NULL));
-	trainer = tn_trainer_create(module, optimizer,
-				    TN_OPTIONS(struct tn_trainer_options, .train = data_loader));
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = data_loader;
+	trainer = tn_trainer_create(module, optimizer, &options);
+	loss = tn_loss_create(context, NULL);
 	assert_ok(tn_communicator_open(context,
 				       TN_OPTIONS(struct tn_communicator_options, .name = "none"),
 				       &communicator, NULL));
@@ -127,6 +130,7 @@ static int teardown(void **state)
 	tn_grad_scaler_destroy(grad_scaler);
 	tn_average_destroy(average);
 	tn_metric_destroy(metric);
+	tn_loss_destroy(loss);
 	tn_schedule_destroy(schedule);
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(residual);

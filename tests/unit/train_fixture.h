@@ -65,6 +65,14 @@ static inline tn_dataset *make_table(float spoilt)
 	return dataset;
 }
 
+/* With the options' defaults. */
+static inline tn_loss *make_loss(tn_context *context, uint32_t kind)
+{
+	struct tn_loss_options options = tn_loss_defaults();
+	options.kind = kind;
+	return tn_loss_create(context, &options);
+}
+
 /* A network and what trains it. */
 struct fit {
 	tn_context *context;
@@ -72,6 +80,7 @@ struct fit {
 	tn_data_loader *train, *validation;
 	tn_module *net;
 	tn_optimizer *optimizer;
+	tn_loss *mse;
 	struct tn_trainer_options options; /* of the trainer; MSE with both loaders */
 	tn_trainer *trainer;
 };
@@ -112,12 +121,13 @@ static inline void open_fit_with(struct fit *fit, tn_context *context, uint32_t 
 	fit->net = make_fit_net(context, dropout);
 	fit->optimizer =
 		tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05, .momentum = 0.9));
-	fit->options = (struct tn_trainer_options){.struct_size = sizeof(fit->options),
-						   .loss = TN_LOSS_MSE,
-						   .train = fit->train,
-						   .validation = fit->validation,
-						   .n_epochs = 3,
-						   .user = fit};
+	fit->mse = make_loss(context, TN_LOSS_MSE);
+	fit->options = tn_trainer_defaults();
+	fit->options.loss = fit->mse;
+	fit->options.train = fit->train;
+	fit->options.validation = fit->validation;
+	fit->options.n_epochs = 3;
+	fit->options.user = fit;
 }
 
 static inline void open_fit(struct fit *fit, tn_context *context, uint32_t batch)
@@ -142,6 +152,7 @@ static inline void end_fit_trainer(struct fit *fit)
 static inline void close_fit(struct fit *fit)
 {
 	end_fit_trainer(fit);
+	tn_loss_destroy(fit->mse);
 	tn_optimizer_destroy(fit->optimizer);
 	tn_module_destroy(fit->net);
 	tn_data_loader_destroy(fit->train);

@@ -55,12 +55,13 @@ static void open_training(struct fit *fit, int resumed)
 	fit->net = tn_module_linear(context, TABLE_INPUTS, TABLE_TARGETS, NULL);
 	assert_ok(tn_module_build(fit->net));
 	fit->optimizer = tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05));
-	fit->options = (struct tn_trainer_options){.struct_size = sizeof(fit->options),
-						   .loss = TN_LOSS_MSE,
-						   .train = fit->train,
-						   .n_metrics = 1,
-						   .best = TN_BEST_ON_DEVICE,
-						   .resume = 1};
+	fit->mse = make_loss(context, TN_LOSS_MSE);
+	fit->options = tn_trainer_defaults();
+	fit->options.loss = fit->mse;
+	fit->options.train = fit->train;
+	fit->options.n_metrics = 1;
+	fit->options.best = TN_BEST_ON_DEVICE;
+	fit->options.resume = 1;
 	snprintf(path, sizeof(path), "%s", files_folder());
 	if (!resumed)
 		return;

@@ -14,6 +14,7 @@ enum { TRAINER_EPOCHS = 4, TRAINER_STEPS = 12 };
 struct trainer_run {
 	struct run run;
 	tn_data_loader *validation;
+	tn_loss *loss;
 	tn_metric *metrics[2];
 	tn_grad_scaler *scaler; /* of steps that are not captured; else NULL */
 	tn_trainer *trainer;
@@ -34,6 +35,20 @@ static inline void note_resumed(void *user, uint64_t epochs, uint64_t steps)
 	t->resumed[1] = steps;
 }
 
+/* Cross-entropy whose classes weigh 0.5, 1, 1.5, ... */
+static inline tn_loss *make_weighted_loss(tn_context *context)
+{
+	struct tn_loss_options options = tn_loss_defaults();
+	float weights[RUN_CLASSES];
+	for (int i = 0; i < RUN_CLASSES; i++)
+		weights[i] = 0.5f * (float)(i + 1);
+	tn_array *weight = tn_from_host(context, TN_F32, 1, (int64_t[]){RUN_CLASSES}, weights);
+	options.weight = weight;
+	tn_loss *loss = tn_loss_create(context, &options);
+	tn_array_destroy(weight);
+	return loss;
+}
+
 static inline void trainer_begin(struct trainer_run *t, tn_context *context, uint64_t seed,
 				 uint32_t capture, tn_checkpoint_folder *folder)
 {
@@ -51,16 +66,29 @@ static inline void trainer_begin(struct trainer_run *t, tn_context *context, uin
 		t->scaler =
 			tn_grad_scaler_create(t->run.net, TN_OPTIONS(struct tn_grad_scaler_options,
 								     .growth_interval = 5));
-	t->trainer = tn_trainer_create(
-		t->run.net, t->run.optimizer,
-		TN_OPTIONS(struct tn_trainer_options, .train = t->run.loader,
-			   .validation = t->validation, .n_metrics = 2, .metrics = t->metrics,
-			   .n_epochs = TRAINER_EPOCHS, .accumulate = 2, .clip_norm = 1,
-			   .average = t->run.average, .scaler = t->scaler,
-			   .schedule = t->run.schedule, .capture = capture, .patience = 9,
-			   .best = TN_BEST_ON_DEVICE, .on_step = stop_there, .user = t,
-			   .checkpoints = folder, .checkpoint_steps = 2, .resume = 1,
-			   .resumed = note_resumed));
+	t->loss = make_weighted_loss(context);
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = t->run.loader;
+	options.validation = t->validation;
+	options.loss = t->loss;
+	options.n_metrics = 2;
+	options.metrics = t->metrics;
+	options.n_epochs = TRAINER_EPOCHS;
+	options.accumulate = 2;
+	options.clip_norm = 1;
+	options.average = t->run.average;
+	options.scaler = t->scaler;
+	options.schedule = t->run.schedule;
+	options.capture = capture;
+	options.patience = 9;
+	options.best = TN_BEST_ON_DEVICE;
+	options.on_step = stop_there;
+	options.user = t;
+	options.checkpoints = folder;
+	options.checkpoint_steps = 2;
+	options.resume = 1;
+	options.resumed = note_resumed;
+	t->trainer = tn_trainer_create(t->run.net, t->run.optimizer, &options);
 	assert_non_null(t->trainer);
 }
 
@@ -70,6 +98,7 @@ static inline void trainer_end(struct trainer_run *t)
 	tn_grad_scaler_destroy(t->scaler);
 	tn_metric_destroy(t->metrics[0]);
 	tn_metric_destroy(t->metrics[1]);
+	tn_loss_destroy(t->loss);
 	tn_data_loader_destroy(t->validation);
 	run_end(&t->run);
 }
@@ -86,7 +115,7 @@ static inline void take_trainer(struct snapshot *snapshot, struct trainer_run *t
 	assert_int_equal(tn_trainer_history_count(t->trainer), TRAINER_EPOCHS);
 	for (size_t i = 0; i < TRAINER_EPOCHS; i++) {
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(t->trainer, i);
-		const struct tn_trainer_values *values[] = {&epoch->train, &epoch->validation};
+		const struct tn_trainer_values *values[] = {epoch->train, epoch->validation};
 		take_bytes(snapshot, &epoch->step, sizeof(epoch->step));
 		take_bytes(snapshot, &epoch->lr, sizeof(epoch->lr));
 		take_bytes(snapshot, &epoch->is_best, sizeof(epoch->is_best));
