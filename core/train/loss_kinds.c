@@ -10,33 +10,33 @@
 static tn_array *cross_entropy(const struct tn_loss_options *o, const tn_array *output,
 			       const tn_array *target, uint32_t reduction)
 {
-	const struct tn_cross_entropy_options options = {.struct_size = sizeof(options),
-							 .reduction = reduction,
-							 .weight = o->weight,
-							 .label_smoothing = o->label_smoothing,
-							 .has_ignore_label = o->has_ignore_label,
-							 .ignore_label = o->ignore_label};
+	struct tn_cross_entropy_options options = tn_cross_entropy_defaults();
+	options.reduction = reduction;
+	options.weight = o->weight;
+	options.label_smoothing = o->label_smoothing;
+	options.has_ignore_label = o->has_ignore_label;
+	options.ignore_label = o->ignore_label;
 	return tn_cross_entropy(output, target, &options);
 }
 
 static tn_array *nll(const struct tn_loss_options *o, const tn_array *output,
 		     const tn_array *target, uint32_t reduction)
 {
-	const struct tn_nll_loss_options options = {.struct_size = sizeof(options),
-						    .reduction = reduction,
-						    .weight = o->weight,
-						    .has_ignore_label = o->has_ignore_label,
-						    .ignore_label = o->ignore_label};
+	struct tn_nll_loss_options options = tn_nll_loss_defaults();
+	options.reduction = reduction;
+	options.weight = o->weight;
+	options.has_ignore_label = o->has_ignore_label;
+	options.ignore_label = o->ignore_label;
 	return tn_nll_loss(output, target, &options);
 }
 
 static tn_array *binary_cross_entropy(const struct tn_loss_options *o, const tn_array *output,
 				      const tn_array *target, uint32_t reduction)
 {
-	const struct tn_binary_cross_entropy_options options = {.struct_size = sizeof(options),
-								.reduction = reduction,
-								.weight = o->weight,
-								.pos_weight = o->pos_weight};
+	struct tn_binary_cross_entropy_options options = tn_binary_cross_entropy_defaults();
+	options.reduction = reduction;
+	options.weight = o->weight;
+	options.pos_weight = o->pos_weight;
 	return tn_binary_cross_entropy_with_logits(output, target, &options);
 }
 

@@ -65,7 +65,7 @@ static const char *member_unused(const struct tn_loss_options *o, const struct t
 	return NULL;
 }
 
-static tn_status check_options(struct tn_runtime *rt, struct tn_loss_options *o)
+static tn_status check_options(struct tn_runtime *rt, const struct tn_loss_options *o)
 {
 	const struct tn_loss_kind *kind = tn_loss_kind_at(o->kind);
 	if (!kind)

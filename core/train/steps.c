@@ -59,14 +59,12 @@ static tn_status run_batch(struct tn_steps *steps, enum tn_step_part part, doubl
 static tn_status run_update(const struct tn_steps *steps)
 {
 	tn_module *module = steps->objective->module;
-	const int clips_values = isfinite(steps->clip_value);
-	const int clips_norm = isfinite(steps->clip_norm);
 	tn_status status = TN_OK;
-	if (steps->scaler && (clips_values || clips_norm))
+	if (steps->scaler && (isfinite(steps->clip_value) || isfinite(steps->clip_norm)))
 		status = tn_grad_scaler_unscale(steps->scaler);
-	if (!status && clips_values)
+	if (!status && isfinite(steps->clip_value))
 		status = tn_clip_grad_value(module, steps->clip_value);
-	if (!status && clips_norm)
+	if (!status && isfinite(steps->clip_norm))
 		status = tn_clip_grad_norm(module, steps->clip_norm, NULL);
 	if (!status)
 		status = steps->scaler ? tn_grad_scaler_step(steps->scaler, steps->optimizer)

@@ -38,18 +38,32 @@ static const struct tn_option numbers[] = {
 	{0},
 };
 
-static tn_status check_numbers(struct tn_runtime *rt, struct tn_trainer_options *o)
+/* Counts, of which none is 0. */
+static tn_status check_counts(struct tn_runtime *rt, const struct tn_trainer_options *o)
 {
-	tn_status status = tn_runtime_check(rt, o, numbers, operation);
+	const struct {
+		const char *name;
+		uint64_t found;
+	} counts[] = {{"n_epochs", o->n_epochs},
+		      {"max_steps", o->max_steps},
+		      {"accumulate", o->accumulate},
+		      {"patience", o->patience},
+		      {"step_interval", o->step_interval}};
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (!counts[i].found)
+			return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+					       "%s: expected at least 1, found 0", counts[i].name);
+	}
+	return TN_OK;
+}
+
+static tn_status check_numbers(struct tn_runtime *rt, const struct tn_trainer_options *o)
+{
+	tn_status status = check_counts(rt, o);
+	if (!status)
+		status = tn_runtime_check(rt, o, numbers, operation);
 	if (status)
 		return status;
-	const char *none = !o->accumulate      ? "accumulate"
-			   : !o->step_interval ? "step_interval"
-			   : !o->patience      ? "patience"
-					       : NULL;
-	if (none)
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				       "%s: expected at least 1, found 0", none);
 	if (o->capture > TN_CAPTURE_OFF)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				       "capture: expected TN_CAPTURE_AUTO, ON or OFF, found %u",

@@ -220,19 +220,18 @@ static double seconds_of(const struct tn_trainer *t)
 	return t->state.seconds + tn_clock_seconds() - t->sums.started;
 }
 
-/* Estimated for the training from the rate of this epoch. */
+/* Estimated for the training from the rate of this epoch; INFINITY: it has no end. */
 static double seconds_left(const struct tn_trainer *t, uint64_t samples, double rate)
 {
-	const int has_epochs = t->options.n_epochs != TN_NO_LIMIT;
 	uint64_t n = t->batches.limit, epochs = 0;
+	int has_epochs = t->options.n_epochs != TN_NO_LIMIT;
 	if (has_epochs && t->options.n_epochs > t->state.epoch + 1)
 		epochs = t->options.n_epochs - t->state.epoch - 1;
-	double left = (double)(n - samples) + (double)epochs * (double)n;
-	if (t->options.max_steps != TN_NO_LIMIT) {
-		double most = (double)(t->options.max_steps - t->state.step) *
-			      (double)t->options.accumulate * (double)t->batches.batch_size;
-		left = has_epochs && left < most ? left : most;
-	}
+	double left = has_epochs ? (double)(n - samples) + (double)epochs * (double)n : INFINITY;
+	if (t->options.max_steps != TN_NO_LIMIT)
+		left = fmin(left, (double)(t->options.max_steps - t->state.step) *
+					  (double)t->options.accumulate *
+					  (double)t->batches.batch_size);
 	double validations = (double)(epochs + (samples < n));
 	return rate > 0 ? left / rate + validations * t->validation_seconds : 0.0;
 }
