@@ -130,7 +130,7 @@ static void seeking_drops_what_was_loaded_ahead(void **state)
 	tn_dataset *dataset = make_dataset(&reader);
 	tn_context *context = open_context(3);
 	tn_data_loader *plain = make_loader(dataset, NULL, 0);
-	tn_data_loader *loader = make_loader(dataset, context, 0);
+	tn_data_loader *loader = make_loader(dataset, context, 2);
 	for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); i++) {
 		assert_ok(tn_data_loader_seek(plain, positions[i], NULL));
 		assert_ok(tn_data_loader_seek(loader, positions[i], NULL));

@@ -10,15 +10,15 @@ enum { H = 8, W = 10, SIZE = 3 * H * W, MANY = 3000 };
 
 static void noise_has_its_probability_deviation_and_limit(void **state)
 {
-	struct tn_augmentation options = tn_augmentation_defaults();
-	options.noise_std = 0.5;
 	static float from[SIZE], to[SIZE];
 	(void)state;
 	for (int given = 0; given < 2; given++) {
 		int noisy = 0, beyond = 0;
 		double sum = 0, squares = 0;
-		options.noise_prob = given ? 0.75 : 0; /* 0: 0.3 */
-		options.noise_clip = given ? 0.75 : 0;
+		struct tn_augmentation options = tn_augmentation_defaults();
+		options.noise_std = 0.5;
+		if (given)
+			options.noise_prob = options.noise_clip = 0.75;
 		for (uint64_t number = 0; number < MANY; number++) {
 			augment_one(&options, 3, H, W, number, from, to);
 			if (!memcmp(to, from, sizeof(to)))
