@@ -444,7 +444,9 @@ static void open_training(struct training *t, tn_context *context, int weighing)
 	tn_random_state_set(context, (struct tn_random_state){.seed = 5, .stream = 0});
 	t->net = tn_module_linear(context, CLASSES, CLASSES, NULL);
 	assert_ok(tn_module_build(t->net));
-	t->sgd = tn_sgd(t->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1;
+	t->sgd = tn_sgd(t->net, &sgd);
 }
 
 static void close_training(struct training *t)

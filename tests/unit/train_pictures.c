@@ -29,17 +29,17 @@ static tn_dataset *make_dataset(void)
 			}
 		}
 	}
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = 1,
-						 .height = 12,
-						 .width = 12,
-						 .name = "bars",
-						 .images = &images[0][0][0],
-						 .labels = labels,
-						 .n_images = N,
-						 .n_classes = 4,
-						 .test_fraction = 0.2,
-						 .validation_fraction = 0.1};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = 12;
+	source.width = 12;
+	source.name = "bars";
+	source.images = &images[0][0][0];
+	source.labels = labels;
+	source.n_images = N;
+	source.n_classes = 4;
+	source.test_fraction = 0.2;
+	source.validation_fraction = 0.1;
 	assert_ok(tn_dataset_create(&source, &dataset, &error));
 	return dataset;
 }
@@ -117,7 +117,9 @@ static void train_on(const char *backend, uint64_t n_epochs, struct heard *heard
 	o.seed = 7;
 	assert_ok(tn_context_open(&o, &context, NULL));
 	tn_module *net = make_net(context);
-	tn_optimizer *adamw = tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.01));
+	struct tn_adamw_options adamw_options = tn_adamw_defaults();
+	adamw_options.lr = 0.01;
+	tn_optimizer *adamw = tn_adamw(net, &adamw_options);
 	tn_metric *metric = tn_metric_create(context, NULL);
 	tn_data_loader *test_loader = make_loader(dataset, TN_PART_TEST, 7);
 	options.train = make_loader(dataset, TN_PART_TRAIN, 16);
@@ -182,8 +184,9 @@ static void draw(const char *backend, float *weights, float *mask)
 	struct tn_error_info error;
 	tn_context *context;
 	struct tn_parameter_view view;
-	const struct tn_context_options o = {
-		.struct_size = sizeof(o), .backend = backend, .seed = 99};
+	struct tn_context_options o = tn_context_defaults();
+	o.backend = backend;
+	o.seed = 99;
 	assert_ok(tn_context_open(&o, &context, &error));
 	tn_module *net = make_net(context);
 	assert_ok(tn_module_parameter(net, "fc.weight", &view));
@@ -230,7 +233,9 @@ static void a_misspelt_parameter_ends_training_and_evaluation(void **state)
 	assert_ok(tn_module_add_parameter(own, "scale", 1, (int64_t[]){1}, 0, 1));
 	assert_ok(tn_sequential_add(net, "own", own));
 	assert_ok(tn_module_build(net));
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options sgd_options = tn_sgd_defaults();
+	sgd_options.lr = 0.1;
+	tn_optimizer *sgd = tn_sgd(net, &sgd_options);
 	options.train = make_loader(dataset, TN_PART_TRAIN, 16);
 	tn_trainer *trainer = tn_trainer_create(net, sgd, &options);
 	assert_status(tn_trainer_run(trainer), TN_NOT_FOUND);
