@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "data/data_loader.h"
 #include "nn/tree.h"
 #include "optim/average.h"
 #include "optim/grad_scaler.h"
@@ -188,7 +189,7 @@ static tn_status make_parts(tn_trainer *t)
 		status = tn_batches_of(&t->batches, t->context, o->train);
 	if (!status && o->train && !t->batches.limit)
 		status = refuse(t->runtime, "train: expected a part with samples, found none");
-	if (!status && o->validation && !tn_data_loader_batches(o->validation))
+	if (!status && o->validation && !tn_data_loader_facts(o->validation).count)
 		status = refuse(t->runtime,
 				"validation: expected a part with samples, found none");
 	t->best.module = t->module;

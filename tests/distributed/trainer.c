@@ -173,7 +173,9 @@ static tn_dataset *open_digits(void)
 {
 	tn_dataset *digits = NULL;
 	struct tn_error_info error;
-	need(!tn_dataset_open("digits", NULL, &digits, &error));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.validation_fraction = 0.1;
+	need(!tn_dataset_open("digits", &options, &digits, &error));
 	return digits;
 }
 
