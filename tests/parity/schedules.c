@@ -158,7 +158,7 @@ static void schedules_agree_with_pytorch(void **state)
 		record_free(&record);
 	}
 	fclose(file);
-	assert_int_equal(n_cases, 21);
+	assert_int_equal(n_cases, 31);
 }
 
 int main(void)
