@@ -401,7 +401,8 @@ def record_zeros(modules):
     Variances are small, so that an epsilon would be seen.
     """
     for name, make, ints in (
-            ("batch_norm1d", lambda **o: nn.BatchNorm1d(3, **o), {"channels": 3}),
+            ("batch_norm1d", lambda **o: nn.BatchNorm1d(3, **{"eps": 1e-3, "momentum": 0.2, **o}),
+             {"channels": 3}),
             ("batch_norm2d", lambda **o: nn.BatchNorm2d(3, **o), {"channels": 3, "affine": 1}),
             ("layer_norm", lambda **o: nn.LayerNorm((4,), **o),
              {"shape": 4, "axes": 1, "affine": 1}),
