@@ -13,7 +13,9 @@ static void open_slow_fit(struct fit *fit)
 {
 	open_fit(fit, contexts[0], 8);
 	tn_optimizer_destroy(fit->optimizer);
-	fit->optimizer = tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-4;
+	fit->optimizer = tn_sgd(fit->net, &sgd);
 }
 
 /* ---- Losses ----------------------------------------------------------------------------------*/
@@ -101,8 +103,8 @@ static void check_loss(tn_context *context, const struct loss_case *c)
 	tn_data_loader *loader = NULL;
 	double expected;
 	tn_dataset *dataset = make_samples(c->has_labels);
-	const struct tn_data_loader_options whole = {.struct_size = sizeof(whole),
-						     .batch_size = SAMPLES};
+	struct tn_data_loader_options whole = tn_data_loader_defaults();
+	whole.batch_size = SAMPLES;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &whole, &loader, NULL));
 	tn_module *net = tn_module_linear(context, CLASSES, CLASSES, NULL);
 	assert_ok(tn_module_build(net));
@@ -256,10 +258,15 @@ static tn_status half(void *state, double *value)
 static tn_metric *quoted_metric(tn_context *context, int is_repeatable)
 {
 	static int any;
-	tn_metric *metric = tn_metric_custom(
-		context, TN_OPTIONS(struct tn_metric_class, .name = "a\"b\\c", .is_rising = 1,
-				    .is_repeatable = is_repeatable, .user = &any,
-				    .begin = begin_nothing, .add = add_nothing, .value = half));
+	struct tn_metric_class class_ = tn_metric_class_defaults();
+	class_.name = "a\"b\\c";
+	class_.is_rising = 1;
+	class_.is_repeatable = is_repeatable;
+	class_.user = &any;
+	class_.begin = begin_nothing;
+	class_.add = add_nothing;
+	class_.value = half;
+	tn_metric *metric = tn_metric_custom(context, &class_);
 	assert_non_null(metric);
 	return metric;
 }
@@ -300,8 +307,9 @@ static void the_best_averages_are_not_exchanged_again(void **state)
 	struct tn_trainer_values values;
 	(void)state;
 	open_slow_fit(&fit);
-	tn_average *average =
-		tn_average_create(fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.5));
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 0.5;
+	tn_average *average = tn_average_create(fit.net, &averaging);
 	fit.options.average = average;
 	fit.options.evaluate_average = 1;
 	fit.options.n_epochs = 4;
@@ -331,8 +339,9 @@ static void empty_folder(const char *path)
 
 static tn_checkpoint_folder *open_folder(const char *path)
 {
-	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(
-		contexts[0], path, TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = -1));
+	struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+	options.keep = TN_NO_LIMIT;
+	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(contexts[0], path, &options);
 	assert_non_null(folder);
 	return folder;
 }
@@ -357,11 +366,13 @@ static void checkpoints_are_saved_at_their_intervals(void **state)
 		snprintf(path, sizeof(path), "%s", files_folder());
 		tn_checkpoint_folder *folder = open_folder(path);
 		open_fit(&fit, contexts[0], 8);
+		struct tn_metric_options options = tn_metric_defaults();
+		options.kind = TN_METRIC_R2;
+		struct tn_metric_options metric_options = tn_metric_defaults();
+		metric_options.kind = TN_METRIC_MAE;
 		tn_metric *metrics[] = {
-			tn_metric_create(contexts[0], TN_OPTIONS(struct tn_metric_options,
-								 .kind = TN_METRIC_R2)),
-			tn_metric_create(contexts[0], TN_OPTIONS(struct tn_metric_options,
-								 .kind = TN_METRIC_MAE)),
+			tn_metric_create(contexts[0], &options),
+			tn_metric_create(contexts[0], &metric_options),
 		};
 		fit.options.n_metrics = 2;
 		fit.options.metrics = metrics;
