@@ -22,8 +22,8 @@ static tn_module *module;
 
 static int setup(void **state)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	module = tn_module_linear(context, 1, 1, NULL);
