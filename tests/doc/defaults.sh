@@ -4,8 +4,8 @@
 #
 # Every struct of options has a function in its header that makes it with its defaults.  A page
 # names that function in the item of struct_size (.Fn tn_adam_defaults), and the items of members
-# whose default is not 0 state it: "default 0.9", ".Dv TN_NO_LIMIT" for a name.  An item that says
-# "as in ..." or "the same" refers to another.
+# whose default is not 0 state it: "default 0.9", ".Dv TN_NO_LIMIT" for a name.  An item without
+# one that begins with "as in" or "the same" refers to another.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
@@ -58,7 +58,7 @@ $1 in value {
 	text = tolower($0)
 	is_size = $1 ~ /\.struct_size$/
 	for (i = 1; i <= n; i++)
-		if (text !~ /^[^ ]* +(as in|the same)/ &&
+		if ((text ~ /default/ || text !~ /^[^ ]* +(as in|the same)/) &&
 		    !index(text, tolower((is_size || i > 1 ? "" : "default ") each[i])))
 			print $1 ": " each[i] ", but the page has:" substr($0, length($1) + 1)
 	next
