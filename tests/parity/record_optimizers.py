@@ -203,8 +203,8 @@ def zeros(record):
             ("adagrad", o.Adagrad, "lr epsilon"),
             ("adadelta", o.Adadelta, "lr rho epsilon"),
             ("lion", Lion, "lr beta1 beta2"),
-            ("lars", Lars, "lr trust_coefficient epsilon"),
-            ("lamb", Lamb, "lr beta1 beta2 epsilon")):
+            ("lars", Lars, "lr epsilon"),
+            ("lamb", Lamb, "lr beta1 beta2")):
         for member in members.split():
             case(record, name, make, **{"lr": 0.05, member: 0.0})
     # All at once: the sign of the gradient.
