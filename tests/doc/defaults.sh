@@ -13,7 +13,11 @@ trap 'rm -rf "$dir"' EXIT
 
 # STRUCT.MEMBER VALUE, of the functions of defaults; the value without blanks, quotes and commas.
 awk '
-function plain(s) { gsub(/\.0 \/ /, "/", s); gsub(/\.0$/, "", s); gsub(/["\047, ]/, "", s); return s }
+function plain(s) {
+	gsub(/\.0 \/ /, "/", s)
+	gsub(/\.0$|["\047, ]/, "", s)
+	return s
+}
 /^static inline struct tn_[a-z0-9_]*_options tn_[a-z0-9_]*_defaults\(void\)/ {
 	name = $4
 	sub(/\(void\)/, "", $5)
@@ -63,11 +67,13 @@ $1 in value {
 			print $1 ": " each[i] ", but the page has:" substr($0, length($1) + 1)
 	next
 }
-/[Dd]efault ([1-9]|0\.[0-9])/ { print $1 ": 0, but the page has:" substr($0, length($1) + 1) }
+/[Dd]efault ([1-9]|0\.[0-9])/ {
+	print $1 ": 0, but the page has:" substr($0, length($1) + 1)
+}
 ' "$dir/defaults" "$dir/items" >"$dir/wrong"
 [ -s "$dir/wrong" ] && {
 	cat "$dir/wrong"
-	echo "(the default of a member, which its item on the page has to state as \"default VALUE\")"
+	echo "(the default of a member: its item on the page has to say \"default VALUE\")"
 	exit 1
 }
 [ -s "$dir/defaults" ] || { echo "no function of defaults was found"; exit 1; }
