@@ -182,13 +182,13 @@ static void bad_settings_are_refused(void **state)
 	(void)state;
 	tn_module *module = make_pair(&pair);
 	assert_null(tn_sgd(module, NULL));
-	assert_contains(tn_error(context)->text, "lr: expected a number above 0, found 0");
+	assert_contains(tn_error(context)->text, "lr: expected a number of at least 0, found nan");
 	tn_error_clear(context);
 	struct tn_adamw_options adamw = tn_adamw_defaults();
 	adamw.beta1 = 1.5;
 	assert_null(tn_adamw(module, &adamw));
 	assert_contains(tn_error(context)->text,
-			"beta1: expected a number above 0 and below 1, found 1.5");
+			"beta1: expected a number of at least 0 and below 1, found 1.5");
 	tn_error_clear(context);
 	tn_module_destroy(module);
 	module = tn_module_relu(context);
