@@ -160,9 +160,9 @@ TN_API tn_array *tn_multi_margin_loss(const tn_array *input, const tn_array *lab
  *     struct tn_loss_options ignoring = tn_loss_defaults();
  *     ignoring.has_ignore_label = 1;
  *     ignoring.ignore_label = -100;
- *     tn_loss *loss = tn_loss_create(context, &ignoring);
+ *     tn_loss *loss = tn_loss_create(ctx, &ignoring);
  *     tn_array *weight, *sum = tn_loss_sum(loss, tn_module_forward(net, x), labels, &weight);
- *     tn_tape_backward(tape, tn_divide(sum, weight), NULL);
+ *     tn_array *mean = tn_divide(sum, weight);
  */
 typedef struct tn_loss tn_loss;
 
