@@ -80,29 +80,43 @@ int train_schedule_check(const struct train_schedule *s)
 	return OPTIONS_READ;
 }
 
-/* A plateau of the library reduces after more than its patience, and its 0 is a default. */
+/* A plateau of the library reduces after more than its patience. */
 static void fill_plateau(const struct train_schedule *s, struct tn_schedule_options *o)
 {
-	const int64_t more_than = (int64_t)(s->patience ? s->patience : DEFAULT_PATIENCE) - 1;
 	o->factor = s->factor < 0 ? DEFAULT_FACTOR : s->factor;
-	o->patience = more_than ? more_than : -1;
-	o->threshold = s->delta < 0 ? DEFAULT_DELTA : s->delta > 0 ? s->delta : -1;
+	o->patience = (s->patience ? s->patience : DEFAULT_PATIENCE) - 1;
+	o->threshold = s->delta < 0 ? DEFAULT_DELTA : s->delta;
 	o->is_absolute = 1;
 }
 
-void train_schedule_apply(struct train_schedule *s, struct tn_train_options *options)
+/* Cosine is advanced by steps, two drops by epochs; both end with the training. */
+static tn_schedule *make_schedule(const struct train_schedule *s, tn_optimizer *optimizer,
+				  uint64_t n_batches, uint64_t n_epochs)
 {
-	s->options = (struct tn_schedule_options){.struct_size = sizeof(s->options),
-						  .kind = kinds[s->which],
-						  .min_lr = s->min_lr < 0 ? 0 : s->min_lr};
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = kinds[s->which];
+	if (s->min_lr >= 0)
+		options.min_lr = s->min_lr;
 	if (s->which == PLATEAU)
-		fill_plateau(s, &s->options);
+		fill_plateau(s, &options);
+	else
+		options.period = n_epochs * (s->which == TWO_DROPS ? 1 : n_batches);
+	return tn_schedule_create(optimizer, &options);
+}
+
+tn_status train_schedule_apply(const struct train_schedule *s, tn_optimizer *optimizer,
+			       uint64_t n_batches, struct tn_trainer_options *options)
+{
+	if (s->clip_norm > 0)
+		options->clip_norm = s->clip_norm;
+	if (s->stops) {
+		options->patience = s->stop_patience ? s->stop_patience : DEFAULT_STOP_PATIENCE;
+		options->min_delta = s->stop_delta < 0 ? DEFAULT_DELTA : s->stop_delta;
+	}
 	/* Without a schedule a training may be resumed with more epochs. */
-	options->schedule_options = s->which == CONSTANT ? NULL : &s->options;
+	if (s->which == CONSTANT)
+		return TN_OK;
+	options->schedule = make_schedule(s, optimizer, n_batches, options->n_epochs);
 	options->schedule_epochs = s->which == TWO_DROPS;
-	options->clip_norm = s->clip_norm;
-	if (!s->stops)
-		return;
-	options->patience = s->stop_patience ? s->stop_patience : DEFAULT_STOP_PATIENCE;
-	options->min_delta = s->stop_delta < 0 ? DEFAULT_DELTA : s->stop_delta;
+	return options->schedule ? TN_OK : TN_PENDING_ERROR;
 }

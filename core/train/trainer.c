@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "data/data_loader.h"
 #include "nn/tree.h"
 #include "optim/average.h"
 #include "optim/grad_scaler.h"
@@ -32,15 +33,36 @@ static tn_status refuse(struct tn_runtime *rt, const char *text)
 }
 
 static const struct tn_option numbers[] = {
-	{TN_MEMBER(struct tn_trainer_options, clip_value), TN_MOST, .most = INFINITY},
-	{TN_MEMBER(struct tn_trainer_options, clip_norm), TN_MOST, .most = INFINITY},
+	{TN_MEMBER(struct tn_trainer_options, clip_value), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_trainer_options, clip_norm), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_trainer_options, min_delta), TN_MOST, .most = INFINITY},
 	{0},
 };
 
-static tn_status check_numbers(struct tn_runtime *rt, struct tn_trainer_options *o)
+/* Counts, of which none is 0. */
+static tn_status check_counts(struct tn_runtime *rt, const struct tn_trainer_options *o)
 {
-	tn_status status = tn_runtime_check(rt, o, numbers, operation);
+	const struct {
+		const char *name;
+		uint64_t found;
+	} counts[] = {{"n_epochs", o->n_epochs},
+		      {"max_steps", o->max_steps},
+		      {"accumulate", o->accumulate},
+		      {"patience", o->patience},
+		      {"step_interval", o->step_interval}};
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (!counts[i].found)
+			return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+					       "%s: expected at least 1, found 0", counts[i].name);
+	}
+	return TN_OK;
+}
+
+static tn_status check_numbers(struct tn_runtime *rt, const struct tn_trainer_options *o)
+{
+	tn_status status = check_counts(rt, o);
+	if (!status)
+		status = tn_runtime_check(rt, o, numbers, operation);
 	if (status)
 		return status;
 	if (o->capture > TN_CAPTURE_OFF)
@@ -133,7 +155,7 @@ static const char *never_captured(const tn_trainer *t)
 	const struct tn_trainer_options *o = &t->options;
 	if (o->parallel)
 		return "gradients are summed over ranks";
-	if ((o->loss_function || o->step_function) && !o->is_repeatable)
+	if (t->objective.loss ? !tn_loss_is_repeatable(t->objective.loss) : !o->is_repeatable)
 		return "the loss is a function of the program's own";
 	for (size_t i = 0; i < o->n_metrics; i++) {
 		if (!t->metrics[i]->class_.is_repeatable)
@@ -142,15 +164,13 @@ static const char *never_captured(const tn_trainer *t)
 	return NULL;
 }
 
+/* What depends on other options. */
 static void set_defaults(struct tn_trainer_options *o)
 {
-	o->n_epochs = o->n_epochs || o->max_steps ? o->n_epochs : 1;
-	o->accumulate = o->accumulate ? o->accumulate : 1;
-	o->step_interval = o->step_interval ? o->step_interval : 1;
 	if (!o->checkpoint_steps && !o->checkpoint_epochs)
 		o->checkpoint_epochs = 1;
 	if (o->best == TN_BEST_AUTO)
-		o->best = o->patience ? TN_BEST_ON_DEVICE : TN_BEST_NOT_KEPT;
+		o->best = o->patience != TN_NO_LIMIT ? TN_BEST_ON_DEVICE : TN_BEST_NOT_KEPT;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------*/
@@ -169,6 +189,9 @@ static tn_status make_parts(tn_trainer *t)
 		status = tn_batches_of(&t->batches, t->context, o->train);
 	if (!status && o->train && !t->batches.limit)
 		status = refuse(t->runtime, "train: expected a part with samples, found none");
+	if (!status && o->validation && !tn_data_loader_facts(o->validation).count)
+		status = refuse(t->runtime,
+				"validation: expected a part with samples, found none");
 	t->best.module = t->module;
 	t->best.delta = o->min_delta;
 	t->best.kept = o->best;
@@ -191,7 +214,7 @@ static tn_status make_parts(tn_trainer *t)
 tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 			      const struct tn_trainer_options *options)
 {
-	struct tn_trainer_options o = {0};
+	struct tn_trainer_options o = tn_trainer_defaults();
 	if (!module) {
 		tn_runtime_null(optimizer ? optimizer->module->runtime : NULL, operation, "module");
 		return NULL;
@@ -228,6 +251,7 @@ void tn_trainer_destroy(tn_trainer *t)
 	if (!t)
 		return;
 	tn_steps_end(&t->steps);
+	tn_objective_release(&t->objective);
 	tn_sums_end(&t->sums);
 	tn_best_release(&t->best);
 	tn_history_release(&t->history);
@@ -240,8 +264,8 @@ void tn_trainer_destroy(tn_trainer *t)
 static int is_finished(const tn_trainer *t)
 {
 	const struct tn_trainer_options *o = &t->options;
-	return t->state.is_early || (o->n_epochs && t->state.epoch >= o->n_epochs) ||
-	       (o->max_steps && t->state.step >= o->max_steps && !t->state.in_epoch);
+	return t->state.is_early || t->state.epoch >= o->n_epochs ||
+	       (t->state.step >= o->max_steps && !t->state.in_epoch);
 }
 
 static tn_status run(tn_trainer *t)
@@ -293,9 +317,15 @@ tn_status tn_trainer_run(tn_trainer *t)
 tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 			      struct tn_trainer_values *values)
 {
+	struct tn_trainer_values own;
 	if (!t || !loader || !values)
 		return tn_runtime_null(t ? t->runtime : NULL, "trainer_evaluate",
 				       loader ? "values" : "loader");
+	if (values->struct_size < sizeof(values->struct_size))
+		return tn_runtime_fail(t->runtime, TN_INVALID_ARGUMENT, "trainer_evaluate",
+				       "struct tn_trainer_values: expected its struct_size, found "
+				       "%u",
+				       values->struct_size);
 	tn_average *average = t->options.evaluate_average && tn_average_updates(t->options.average)
 				      ? t->options.average
 				      : NULL;
@@ -311,7 +341,9 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 	status = tn_trainer_check_loader(t, loader, "evaluate", 0);
 	if (!status)
 		status = tn_evaluate_loader(&t->objective, t->options.parallel, loader,
-					    t->options.n_metrics, t->metrics, t->evaluated, values);
+					    t->options.n_metrics, t->metrics, t->evaluated, &own);
+	if (!status)
+		tn_struct_answer(values, &own, sizeof(own));
 	return swaps ? tn_trainer_swap_back(t, status) : status;
 }
 

@@ -48,7 +48,7 @@ static void add_options(struct additions *additions)
 	additions->real[0] = t->first_lr;
 	additions->real[1] = o->clip_value;
 	additions->real[2] = o->clip_norm;
-	additions->whole[0] = o->loss;
+	additions->whole[0] = t->objective.loss ? tn_loss_number(t->objective.loss) : 0;
 	additions->whole[1] = o->accumulate;
 	additions->whole[2] = o->schedule_epochs != 0;
 	additions->whole[3] = o->evaluate_average != 0;
@@ -176,8 +176,8 @@ tn_status tn_trainer_checkpoint_epoch(tn_trainer *t, double value)
 {
 	const struct tn_trainer_options *o = &t->options;
 	uint64_t interval = o->checkpoint_epochs;
-	int is_last = t->state.is_early || t->state.epoch == o->n_epochs ||
-		      (o->max_steps && t->state.step >= o->max_steps);
+	int is_last =
+		t->state.is_early || t->state.epoch == o->n_epochs || t->state.step >= o->max_steps;
 	t->is_saved = 0;
 	if (!o->checkpoints || (!is_last && (!interval || t->state.epoch % interval != 0)))
 		return TN_OK;

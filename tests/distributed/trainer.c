@@ -21,9 +21,10 @@ struct training {
 	const char *network; /* of the gallery, or "small", "dropout" or "norms" */
 	tn_dtype dtype;
 	uint32_t batch_size;
-	uint64_t n_epochs, max_steps, accumulate, patience;
+	uint64_t n_epochs, max_steps, accumulate, patience; /* 0: no limit, no accumulation */
 	double clip_norm, min_delta;
 	int has_scaler;
+	int has_weights;          /* of the loss, which also ignores a label */
 	uint32_t is_synchronised; /* batch norms */
 	uint32_t is_sharded;      /* the optimizer's state */
 	const char *folder;       /* of checkpoints; NULL: none */
@@ -153,16 +154,15 @@ static tn_module *make_network(const struct run *run, const tn_dataset *digits)
 static tn_data_loader *make_loader(const struct run *run, const tn_dataset *digits, int part)
 {
 	const struct ranked *ranked = run->ranked;
-	const struct tn_data_loader_options options = {
-		.struct_size = sizeof(options),
-		.batch_size = part == TN_PART_TRAIN ? run->t->batch_size : 50,
-		.seed = 5,
-		.shuffle = part == TN_PART_TRAIN,
-		.rank = ranked->rank,
-		.n_ranks = ranked->communicator ? ranked->size : 0,
-		.uneven = part != TN_PART_TRAIN,
-		.transform = run->t->bad_epoch && part == TN_PART_TRAIN ? spoil : NULL,
-		.user = (void *)(uintptr_t)run};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = part == TN_PART_TRAIN ? run->t->batch_size : 50;
+	options.seed = 5;
+	options.shuffle = part == TN_PART_TRAIN;
+	options.rank = ranked->rank;
+	options.n_ranks = ranked->communicator ? ranked->size : 1;
+	options.uneven = part != TN_PART_TRAIN;
+	options.transform = run->t->bad_epoch && part == TN_PART_TRAIN ? spoil : NULL;
+	options.user = (void *)(uintptr_t)run;
 	tn_data_loader *loader = NULL;
 	struct tn_error_info error;
 	need(!tn_data_loader_create(digits, part, &options, &loader, &error));
@@ -173,7 +173,9 @@ static tn_dataset *open_digits(void)
 {
 	tn_dataset *digits = NULL;
 	struct tn_error_info error;
-	need(!tn_dataset_open("digits", NULL, &digits, &error));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.validation_fraction = 0.1;
+	need(!tn_dataset_open("digits", &options, &digits, &error));
 	return digits;
 }
 
@@ -184,11 +186,13 @@ static tn_checkpoint_folder *open_folder(const struct run *run)
 	if (!run->t->folder)
 		return NULL;
 	for (uint32_t reader = 0; reader < 2; reader++) {
-		if ((ranked->rank > 0) == (reader != 0))
-			folder = tn_checkpoint_folder_open(
-				ranked->context, run->t->folder,
-				TN_OPTIONS(struct tn_checkpoint_folder_options,
-					   .is_read_only = (int)reader));
+		if ((ranked->rank > 0) == (reader != 0)) {
+			struct tn_checkpoint_folder_options options =
+				tn_checkpoint_folder_defaults();
+			options.is_read_only = (int)reader;
+			folder = tn_checkpoint_folder_open(ranked->context, run->t->folder,
+							   &options);
+		}
 		need_ok(ranked->context, TN_OK);
 		if (ranked->communicator)
 			need_ok(ranked->context, tn_barrier(ranked->communicator));
@@ -215,7 +219,7 @@ static void note_history(const tn_trainer *trainer, struct outcome *outcome)
 	need(outcome->n_history <= MOST_EPOCHS);
 	for (size_t i = 0; i < outcome->n_history; i++) {
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(trainer, i);
-		const struct tn_trainer_values *values[] = {&epoch->train, &epoch->validation};
+		const struct tn_trainer_values *values[] = {epoch->train, epoch->validation};
 		outcome->history[i].lr = epoch->lr;
 		for (int k = 0; k < 2; k++) {
 			outcome->history[i].loss[k] = values[k]->loss;
@@ -237,13 +241,44 @@ static void note_weights(tn_module *net, struct outcome *outcome)
 static void test_network(tn_trainer *trainer, const struct run *run, const tn_dataset *digits,
 			 tn_metric *confusion)
 {
-	struct tn_trainer_values values;
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	tn_data_loader *loader = make_loader(run, digits, TN_PART_TEST);
 	need_ok(run->ranked->context, tn_trainer_evaluate(trainer, loader, &values));
 	run->outcome->test_loss = values.loss;
 	run->outcome->test_samples = values.samples;
 	need_ok(run->ranked->context, tn_metric_counts(confusion, run->outcome->counts, 100));
 	tn_data_loader_destroy(loader);
+}
+
+/* Members of 0 leave the defaults; steps alone are the length of a training. */
+static struct tn_trainer_options options_of(const struct training *t)
+{
+	struct tn_trainer_options options = tn_trainer_defaults();
+	if (t->n_epochs || t->max_steps)
+		options.n_epochs = t->n_epochs ? t->n_epochs : TN_NO_LIMIT;
+	if (t->max_steps)
+		options.max_steps = t->max_steps;
+	if (t->accumulate)
+		options.accumulate = t->accumulate;
+	if (t->patience)
+		options.patience = t->patience;
+	if (t->clip_norm > 0)
+		options.clip_norm = t->clip_norm;
+	options.min_delta = t->min_delta;
+	options.checkpoint_steps = t->checkpoint_steps;
+	return options;
+}
+
+/* Cross-entropy; with weights, digit k weighs 1 + k, and the zeros are ignored. */
+static tn_loss *make_loss(tn_context *context, const struct training *t)
+{
+	struct tn_loss_options options = tn_loss_defaults();
+	if (t->has_weights) {
+		options.weight = tn_arange(context, TN_F32, 1, 11, 1);
+		options.has_ignore_label = 1;
+		options.ignore_label = 0;
+	}
+	return tn_loss_create(context, &options);
 }
 
 static void train(const struct ranked *ranked, const void *argument, void *out)
@@ -254,48 +289,49 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	tn_context *context = ranked->context;
 	tn_dataset *digits = open_digits();
 	tn_module *net = make_network(&run, digits);
+	struct tn_data_parallel_options data_parallel = tn_data_parallel_defaults();
+	data_parallel.sync_batch_norm = t->is_synchronised;
+	data_parallel.sharded = t->is_sharded;
 	tn_data_parallel *parallel =
 		ranked->communicator
-			? tn_data_parallel_create(net, ranked->communicator,
-						  TN_OPTIONS(struct tn_data_parallel_options,
-							     .sync_batch_norm = t->is_synchronised,
-							     .sharded = t->is_sharded))
+			? tn_data_parallel_create(net, ranked->communicator, &data_parallel)
 			: NULL;
-	tn_optimizer *optimizer =
-		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05, .momentum = 0.9));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
+	sgd.momentum = 0.9;
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
 	tn_data_loader *train_loader = make_loader(&run, digits, TN_PART_TRAIN);
 	tn_data_loader *validation = make_loader(&run, digits, TN_PART_VALIDATION);
 	tn_checkpoint_folder *folder = open_folder(&run);
-	tn_schedule *plateau = tn_schedule_create(
-		optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_PLATEAU,
-				      .factor = 0.5, .patience = 1, .threshold = t->min_delta));
+	struct tn_schedule_options scheduling = tn_schedule_defaults();
+	scheduling.kind = TN_SCHEDULE_PLATEAU;
+	scheduling.factor = 0.5;
+	scheduling.patience = 1;
+	if (t->min_delta > 0)
+		scheduling.threshold = t->min_delta;
+	tn_schedule *plateau = tn_schedule_create(optimizer, &scheduling);
+	struct tn_metric_options confusion = tn_metric_defaults();
+	confusion.kind = TN_METRIC_CONFUSION;
 	tn_metric *metrics[N_METRICS] = {
-		tn_metric_create(context,
-				 TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_ACCURACY)),
-		tn_metric_create(context,
-				 TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION)),
+		tn_metric_create(context, NULL),
+		tn_metric_create(context, &confusion),
 	};
 	need_ok(context, TN_OK);
-	const struct tn_trainer_options options = {.struct_size = sizeof(options),
-						   .train = train_loader,
-						   .validation = validation,
-						   .n_metrics = N_METRICS,
-						   .metrics = metrics,
-						   .n_epochs = t->n_epochs,
-						   .max_steps = t->max_steps,
-						   .accumulate = t->accumulate,
-						   .patience = t->patience,
-						   .min_delta = t->min_delta,
-						   .clip_norm = t->clip_norm,
-						   .schedule = plateau,
-						   .schedule_epochs = 1,
-						   .on_step = note_step,
-						   .user = &run,
-						   .checkpoints = folder,
-						   .checkpoint_steps = t->checkpoint_steps,
-						   .resume = 1,
-						   .resumed = note_resumed,
-						   .parallel = parallel};
+	tn_loss *loss = make_loss(context, t);
+	struct tn_trainer_options options = options_of(t);
+	options.train = train_loader;
+	options.validation = validation;
+	options.loss = loss;
+	options.n_metrics = N_METRICS;
+	options.metrics = metrics;
+	options.schedule = plateau;
+	options.schedule_epochs = 1;
+	options.on_step = note_step;
+	options.user = &run;
+	options.checkpoints = folder;
+	options.resume = 1;
+	options.resumed = note_resumed;
+	options.parallel = parallel;
 	tn_trainer *trainer = tn_trainer_create(net, optimizer, &options);
 	need_ok(context, TN_OK);
 	if (t->lost && !ranked->rank)
@@ -310,6 +346,7 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	if (!outcome->status)
 		test_network(trainer, &run, digits, metrics[1]);
 	tn_trainer_destroy(trainer);
+	tn_loss_destroy(loss);
 	tn_data_parallel_destroy(parallel);
 	tn_schedule_destroy(plateau);
 	for (int i = 0; i < N_METRICS; i++)
@@ -397,6 +434,20 @@ static void mlp_in_f64_over_50_steps(void **state)
 		&(struct training){
 			.network = "small", .dtype = TN_F64, .batch_size = 31, .max_steps = 50},
 		1e-9);
+}
+
+/* Each rank's labels have another sum of weights. */
+static void labels_with_weights(void **state)
+{
+	(void)state;
+	check(&(struct training){.network = "small",
+				 .dtype = TN_F64,
+				 .batch_size = 31,
+				 .accumulate = 2,
+				 .clip_norm = 0.5,
+				 .has_weights = 1,
+				 .max_steps = 30},
+	      1e-9);
 }
 
 /* The losses of validation are those of the running statistics. */
@@ -648,6 +699,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lenet_in_f32_over_20_steps),
 		cmocka_unit_test(mlp_in_f64_over_50_steps),
+		cmocka_unit_test(labels_with_weights),
 		cmocka_unit_test(synchronised_batch_norms),
 		cmocka_unit_test(batch_norms_of_each_rank),
 		cmocka_unit_test(with_accumulation_and_clipping),

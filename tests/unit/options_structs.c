@@ -252,12 +252,26 @@ static tn_status checkpoint_folder_open(const void *options)
 	return status;
 }
 
-static tn_status train(const void *options)
+static tn_status loss(const void *options)
 {
-	tn_optimizer *steps = tn_adamw(net, NULL);
-	tn_status status = tn_train(net, steps, dataset, options);
-	tn_optimizer_destroy(steps);
-	assert_int_equal(kept(status == TN_OK), status);
+	tn_loss *made = tn_loss_create(context, options);
+	tn_status status = kept(made != NULL);
+	tn_loss_destroy(made);
+	return status;
+}
+
+static tn_array *sum_of_nothing(void *user, const tn_array *output, const tn_array *target,
+				tn_array **weight)
+{
+	(void)user, (void)output, (void)target, (void)weight;
+	return NULL;
+}
+
+static tn_status loss_class(const void *class_)
+{
+	tn_loss *made = tn_loss_custom(context, class_);
+	tn_status status = kept(made != NULL);
+	tn_loss_destroy(made);
 	return status;
 }
 
@@ -757,7 +771,15 @@ static const struct {
 		    .add = add_nothing, .value = value_of_nothing),
 	 TN_OK},
 	{"struct tn_trainer_options", trainer,
-	 TN_OPTIONS(struct tn_trainer_options, .loss = TN_LOSS_MSE), TN_OK},
+	 TN_OPTIONS(struct tn_trainer_options, .n_epochs = 2, .accumulate = 1, .clip_value = 1,
+		    .clip_norm = 1, .patience = 1, .step_interval = 1),
+	 TN_OK},
+	{"struct tn_loss_options", loss,
+	 TN_OPTIONS(struct tn_loss_options, .kind = TN_LOSS_MSE, .beta = 1, .delta = 1, .p = 1,
+		    .margin = 1),
+	 TN_OK},
+	{"struct tn_loss_class", loss_class,
+	 TN_OPTIONS(struct tn_loss_class, .name = "nothing", .sum = sum_of_nothing), TN_OK},
 	{"struct tn_sgd_options", sgd, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1), TN_OK},
 	{"struct tn_adamw_options", adamw, TN_OPTIONS(struct tn_adamw_options, .lr = 0.1), TN_OK},
 	{"struct tn_adam_options", adam, TN_OPTIONS(struct tn_adam_options, .lr = 0.1), TN_OK},
@@ -793,8 +815,6 @@ static const struct {
 	{"struct tn_checkpoint", checkpoint_load, &checkpoint, TN_NOT_FOUND},
 	{"struct tn_checkpoint_folder_options", checkpoint_folder_open,
 	 TN_OPTIONS(struct tn_checkpoint_folder_options, .is_read_only = 1), TN_NOT_FOUND},
-	{"struct tn_train_options", train, TN_OPTIONS(struct tn_train_options, .batch_size = 2),
-	 TN_OK},
 	{"struct tn_module_linear_options", module_linear,
 	 TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1), TN_OK},
 	{"struct tn_module_conv2d_options", module_conv2d,
