@@ -105,7 +105,7 @@ static tn_array *run_sum_across(const struct bench_case *c)
 
 static tn_array *run_argmax(const struct bench_case *c)
 {
-	return tn_argmax(c->x, 1);
+	return tn_argmax(c->x, 1, 0);
 }
 
 static tn_array *run_sort(const struct bench_case *c)

@@ -30,8 +30,8 @@ static void find_ends(const tn_array *a, int axis, const tn_array *ends[2])
 	}
 	const tn_array *is_there = tn_any(a, n, others, 0);
 	const int first = 0;
-	ends[0] = tn_argmax(is_there, first);
-	ends[1] = tn_argmax(tn_flip(is_there, 1, &first), first);
+	ends[0] = tn_argmax(is_there, first, 0);
+	ends[1] = tn_argmax(tn_flip(is_there, 1, &first), first, 0);
 	for (int i = 0; i < 2; i++)
 		ends[i] = tn_expand_dims(ends[i], 0);
 }

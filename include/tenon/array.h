@@ -240,10 +240,10 @@ TN_API tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims
 TN_API tn_array *tn_prod(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_max(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_min(const tn_array *a, int n, const int *axes, int keepdims);
-/* i64: the index of the first of equal elements, or of the first NaN, along one axis, which is
- * removed; TN_AXIS_NONE: of all elements in row-major order. */
-TN_API tn_array *tn_argmax(const tn_array *a, int axis);
-TN_API tn_array *tn_argmin(const tn_array *a, int axis);
+/* i64: the index of the first of equal elements, or of the first NaN, along one axis; TN_AXIS_NONE:
+ * of all elements in row-major order. */
+TN_API tn_array *tn_argmax(const tn_array *a, int axis, int keepdims);
+TN_API tn_array *tn_argmin(const tn_array *a, int axis, int keepdims);
 /* log sum exp, without overflow. */
 TN_API tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims);
 

@@ -124,8 +124,8 @@ static void reductions(void)
 	keep("sum-all", tn_sum(x, TN_ALL_AXES, NULL, 0), 64, 16);
 	keep("product", tn_prod(x, 1, (int[]){0}, 0), 16, 1e-3);
 	keep("max", tn_max(x, 2, (int[]){0, 2}, 0), 0, 1);
-	keep("argmax", tn_argmax(x, 1), 0, 1);
-	keep("argmin", tn_argmin(x, 2), 0, 1);
+	keep("argmax", tn_argmax(x, 1, 0), 0, 1);
+	keep("argmin", tn_argmin(x, 2, 0), 0, 1);
 	keep("logsumexp", tn_logsumexp(x, 1, (int[]){2}, 0), 16, 1);
 }
 

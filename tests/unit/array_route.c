@@ -17,7 +17,7 @@ static double run_all(struct fixture *f)
 	assert_ok(tn_add_into(view, view, view));
 	assert_ok(tn_fill(tn_slice(d, 0, 0, 1, 1), 0.25));
 	tn_array *sum = tn_sum(tn_tanh(d), 1, (const int[]){0}, 0);
-	tn_array *places = tn_astype(tn_argmax(d, 0), TN_I32);
+	tn_array *places = tn_astype(tn_argmax(d, 0, 0), TN_I32);
 	tn_array *taken = tn_take(sum, tn_full(context_of(f), TN_I32, SHAPE(3), 5), 0);
 	tn_array *all[] = {sum, tn_astype(places, TN_F32), taken, tn_copy(view)};
 	double total = 0, value = 0;

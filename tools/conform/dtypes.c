@@ -60,6 +60,16 @@ static tn_array *sum_over_no_axes(const tn_array *a, int axis)
 	return tn_sum(a, 0, &axis, 0);
 }
 
+static tn_array *argmax(const tn_array *a, int axis)
+{
+	return tn_argmax(a, axis, 0);
+}
+
+static tn_array *argmin(const tn_array *a, int axis)
+{
+	return tn_argmin(a, axis, 0);
+}
+
 static tn_array *sort(const tn_array *a, int axis)
 {
 	return tn_sort(a, axis, 0);
@@ -153,8 +163,8 @@ static const struct operation {
 	{"max", ALONG, .fold = tn_max},
 	{"min", ALONG, .fold = tn_min},
 	{"logsumexp", ALONG, .fold = tn_logsumexp},
-	{"argmax", ALONG, .along = tn_argmax},
-	{"argmin", ALONG, .along = tn_argmin},
+	{"argmax", ALONG, .along = argmax},
+	{"argmin", ALONG, .along = argmin},
 	{"cumsum", ALONG, .along = tn_cumsum},
 	{"cumprod", ALONG, .along = tn_cumprod},
 	{"cummax", ALONG, .along = tn_cummax},

@@ -139,7 +139,7 @@ static tn_array *largest(const struct layer *layer, tn_array *const *in)
 static tn_array *argmax(const struct layer *layer, tn_array *const *in)
 {
 	(void)layer;
-	return tn_argmax(in[0], 1);
+	return tn_argmax(in[0], 1, 0);
 }
 
 static tn_array *logsumexp(const struct layer *layer, tn_array *const *in)
