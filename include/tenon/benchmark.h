@@ -19,7 +19,7 @@ extern "C" {
 
 struct tn_benchmark_options {
 	uint32_t struct_size;
-	uint32_t no_warmup; /* 1: without the calls before those that are measured */
+	int no_warmup;      /* 1: without the calls before those that are measured */
 	uint64_t warmup;    /* their number; default 10 */
 	uint64_t repeats;   /* the most calls that are measured; default 10,000 */
 	double max_seconds; /* for those; default 1; there is at least one */
@@ -36,8 +36,8 @@ struct tn_benchmark_times {
 };
 struct tn_benchmark_result {
 	uint32_t struct_size;
-	uint32_t has_events; /* 1: the device's own clock; 0: it has none, the host measured */
-	uint64_t n;          /* calls that were measured */
+	int has_events; /* 1: the device's own clock; 0: it has none, the host measured */
+	uint64_t n;     /* calls that were measured */
 	struct tn_benchmark_times host;   /* from the beginning of a call to its return */
 	struct tn_benchmark_times device; /* of the work that it gave to the current stream */
 	double total_seconds;             /* of all measured calls, and waiting for each */

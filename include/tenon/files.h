@@ -77,7 +77,7 @@ struct tn_loadtxt_options {
 	int64_t max_rows;         /* rows at most, not counting empty lines; 0: all */
 	const int *usecols;       /* the columns, in this order; negative ones count from the end */
 	int32_t n_usecols;        /* 0: all columns */
-	uint32_t fill_missing;    /* 1: an empty field, and missing_text, are filling_value */
+	int fill_missing;         /* 1: an empty field, and missing_text, are filling_value */
 	double filling_value;     /* converted to dtype by the rules of the cast */
 	const char *missing_text; /* "NA", ...; NULL: none but empty fields */
 };

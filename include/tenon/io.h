@@ -259,8 +259,8 @@ TN_API TN_CHECKED tn_status tn_cifar100_read(const char *path, struct tn_host_ar
 struct tn_csv_options {
 	uint32_t struct_size;
 	tn_dtype dtype;           /* of the numbers: TN_F64 (the default), TN_F32 or TN_I64 */
-	uint32_t header;          /* 1: the first row has the names of the columns */
-	uint32_t missing_is_nan;  /* 1: an empty field is NaN; 0: an error */
+	int header;               /* 1: the first row has the names of the columns */
+	int missing_is_nan;       /* 1: an empty field is NaN; 0: an error */
 	int32_t separator;        /* ',' by default; ';', '\t', ' ', ... */
 	int32_t quote;            /* '"' by default */
 	int32_t comment;          /* '#', ...: the rest of the line is ignored; 0: no comments */
@@ -270,7 +270,7 @@ struct tn_csv_options {
 	const char *const
 		*classes; /* the only labels that are allowed, in order of their numbers */
 	size_t n_classes;
-	uint32_t finite; /* 1: inf and nan in any spelling are errors; missing_is_nan stays */
+	int finite; /* 1: inf and nan in any spelling are errors; missing_is_nan stays */
 };
 
 /* A table.  Owned: free with tn_csv_release. */

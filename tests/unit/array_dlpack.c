@@ -556,8 +556,6 @@ static void options_out_of_range_are_refused(void **state)
 	tn_array *x = tn_ones(context, TN_F32, 0, NULL);
 	assert_null(tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .copy = 3)));
 	assert_kept(context, TN_INVALID_ARGUMENT, "copy: expected TN_COPY_IF_NEEDED (0)");
-	assert_null(tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .on_host = 2)));
-	assert_kept(context, TN_INVALID_ARGUMENT, "on_host: expected 0 or 1, found 2");
 	assert_null(tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .stream = -2)));
 	assert_kept(context, TN_INVALID_ARGUMENT, "stream: expected -1 or more, found -2");
 	assert_null(tn_from_dlpack(context, &other.managed,

@@ -176,7 +176,6 @@ static void options_out_of_range_are_refused(void **state)
 	refused("1", OPTIONS(.usecols = first), TN_INVALID_ARGUMENT, "n_usecols");
 	refused("1", OPTIONS(.ndmin = 3), TN_INVALID_ARGUMENT,
 		"ndmin: expected at most 2, found 3");
-	refused("1", OPTIONS(.fill_missing = 2), TN_INVALID_ARGUMENT, "fill_missing");
 	refused("1", OPTIONS(.missing_text = "NA"), TN_INVALID_ARGUMENT, "missing_text");
 }
 
