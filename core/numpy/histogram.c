@@ -10,7 +10,6 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "base/options.h"
 #include "numpy/bins.h"
 #include "numpy/sorted_search.h"
 #include "ops/formula.h"
@@ -193,13 +192,9 @@ tn_array *tn_histogram(const tn_array *a, const struct tn_histogram_options *giv
 	if (edges)
 		*edges = NULL;
 	struct tn_runtime *runtime = tn_begin(1, &a, "histogram");
-	if (!runtime)
+	if (!runtime || tn_runtime_take(runtime, &options, sizeof(options), given,
+					"struct tn_histogram_options", "histogram"))
 		return NULL;
-	tn_status status =
-		tn_options_take(&options, sizeof(options), given, "struct tn_histogram_options",
-				"histogram", &runtime->report);
-	if (status)
-		return tn_end(runtime, status, NULL);
 	if (!begin("histogram", a, options.weights) || check_bins(a, &options) ||
 	    tn_scope_begin(runtime->context))
 		return NULL;

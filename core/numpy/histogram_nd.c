@@ -12,7 +12,6 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
-#include "base/options.h"
 #include "numpy/bins.h"
 #include "numpy/sorted_search.h"
 #include "ops/formula.h"
@@ -72,17 +71,13 @@ static tn_status begin(struct grid *g, const char *operation, const tn_array *sa
 {
 	*g = (struct grid){.operation = operation, .options = tn_histogramdd_defaults()};
 	g->runtime = tn_begin(1, &sample, operation);
-	if (!g->runtime)
+	if (!g->runtime || tn_runtime_take(g->runtime, &g->options, sizeof(g->options), options,
+					   "struct tn_histogramdd_options", operation))
 		return TN_PENDING_ERROR;
-	tn_status status =
-		tn_options_take(&g->options, sizeof(g->options), options,
-				"struct tn_histogramdd_options", operation, &g->runtime->report);
-	if (status)
-		return tn_end_into(g->runtime, status);
 	const tn_array *both[] = {sample, g->options.weights};
 	if (!tn_begin(both[1] ? 2 : 1, both, operation) || check_sample(g, sample))
 		return TN_PENDING_ERROR;
-	status = tn_scope_begin(g->runtime->context);
+	tn_status status = tn_scope_begin(g->runtime->context);
 	if (status)
 		return status;
 	g->n = (int)sample->shape[1];

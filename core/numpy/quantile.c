@@ -11,7 +11,6 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "base/memory.h"
-#include "base/options.h"
 #include "numpy/composed_reduction.h"
 #include "numpy/host_indices.h"
 #include "numpy/quantile_nan.h"
@@ -194,10 +193,8 @@ static tn_status take_options(struct quantiles *s, const tn_array *a, const char
 	if (!runtime)
 		return TN_PENDING_ERROR;
 	s->options = tn_quantile_defaults();
-	tn_status status =
-		tn_options_take(&s->options, sizeof(s->options), options,
-				"struct tn_quantile_options", operation, &runtime->report);
-	return status ? tn_end_into(runtime, status) : TN_OK;
+	return tn_runtime_take(runtime, &s->options, sizeof(s->options), options,
+			       "struct tn_quantile_options", operation);
 }
 
 static tn_array *quantiles_of(struct quantiles *s, const char *operation, const tn_array *a,
