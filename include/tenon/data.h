@@ -16,6 +16,7 @@
  *                    ((const int32_t *)batch.data[1])[0]);
  *
  * A data set is immutable, and many threads may use it; one thread at a time may use a loader.
+ * NULL in place of one of them gives TN_INVALID_ARGUMENT, NULL or 0.
  *
  * All results are determined by the data, the options and the seed: parts do not depend on the
  * seed, the order of an epoch depends on (seed, epoch), an augmentation on (seed, epoch, sample).

@@ -19,7 +19,8 @@
  * Every writer writes a temporary file in the same folder, syncs it, renames it and syncs the
  * folder: the given name refers to the old file or to the complete new one, never to a part.
  *
- * Pointers in arguments are borrowed until the function returns.  `error` may be NULL everywhere.
+ * Pointers in arguments are borrowed until the function returns.  `error` may be NULL everywhere;
+ * NULL in place of an open file gives TN_INVALID_ARGUMENT, NULL or 0.
  * Elements in memory are in the host's byte order, row-major.
  */
 #ifndef TENON_IO_H
