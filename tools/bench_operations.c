@@ -126,7 +126,7 @@ static tn_array *run_fused(const struct bench_case *c)
 
 static tn_array *run_take(const struct bench_case *c)
 {
-	return tn_take(c->x, c->y, 1);
+	return tn_take(c->x, c->y, 1, TN_RAISE);
 }
 
 static tn_array *run_where(const struct bench_case *c)

@@ -150,7 +150,7 @@ static const tn_array *within(const tn_array *x, const double *range)
 		.text = "z = x >= low && x <= high", .inputs = "x", .scalars = "low high"};
 	const tn_array *is_inside = tn_formula_operation(operation, &inside, TN_BOOL, &x, range);
 	const tn_array *places = tn_true_numbers(operation, is_inside, -1);
-	return places ? tn_take(x, places, 0) : NULL;
+	return places ? tn_take(x, places, 0, TN_RAISE) : NULL;
 }
 
 /* The values of a line as the estimators take them; n 0 if there are none. */

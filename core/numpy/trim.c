@@ -94,7 +94,7 @@ static tn_array *repeated(const tn_array *a, int64_t size, int rank, const int64
 	const tn_array *places = tn_index_formula_make(tn_array_home(a), "resize", TN_I64, 1, &size,
 						       &place, &length);
 	const tn_array *line = tn_reshape(a, 1, &a->size);
-	return places && line ? tn_reshape(tn_take(line, places, 0), rank, shape) : NULL;
+	return places && line ? tn_reshape(tn_take(line, places, 0, TN_RAISE), rank, shape) : NULL;
 }
 
 tn_array *tn_resize(const tn_array *a, int rank, const int64_t *shape)

@@ -96,7 +96,7 @@ static void a_record_says_what_the_derivative_needs(void **state)
 	assert_int_equal(heard.last.kind, TN_RECORD_CONCATENATE);
 	assert_int_equal(heard.last.n_inputs, 2);
 	assert_int_equal(heard.last.axis, 1);
-	tn_take(x, tn_zeros(context_of(f), TN_I32, SHAPE(4)), 1);
+	tn_take(x, tn_zeros(context_of(f), TN_I32, SHAPE(4)), 1, TN_RAISE);
 	assert_int_equal(heard.last.kind, TN_RECORD_TAKE);
 	assert_int_equal(heard.last.axis, 1);
 }

@@ -89,7 +89,8 @@ static tn_array *take(const tn_array *a, int axis)
 {
 	static const int64_t rows[] = {2, 0, -1};
 	(void)axis;
-	return tn_take(a, tn_from_host(tn_array_context(a), TN_I64, 1, (int64_t[]){3}, rows), 0);
+	return tn_take(a, tn_from_host(tn_array_context(a), TN_I64, 1, (int64_t[]){3}, rows), 0,
+		       TN_RAISE);
 }
 
 /* a + a, in an array of another dtype. */

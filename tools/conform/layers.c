@@ -115,7 +115,7 @@ static tn_array *dropout(const struct layer *layer, tn_array *const *in)
 
 static tn_array *take(const struct layer *layer, tn_array *const *in)
 {
-	return tn_take(in[0], in[1], (int)layer->numbers[0]);
+	return tn_take(in[0], in[1], (int)layer->numbers[0], TN_RAISE);
 }
 
 static tn_array *sum(const struct layer *layer, tn_array *const *in)
