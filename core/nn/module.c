@@ -40,7 +40,7 @@ tn_module *tn_module_make(tn_context *context, const struct tn_module_class *cla
 
 tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_, void *state)
 {
-	struct tn_module_class own = {0};
+	struct tn_module_class own = tn_module_class_defaults();
 	if (!context || !class_)
 		return NULL;
 	if (tn_runtime_take(tn_runtime_of(context), &own, sizeof(own), class_,
