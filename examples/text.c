@@ -87,7 +87,7 @@ int main(void)
 		tn_tape_end(tape);
 		tn_optimizer_step(optimizer);
 		/* These texts were new to the network. */
-		tn_array *is_right = tn_equal(tn_argmax(logits, 1), classes);
+		tn_array *is_right = tn_equal(tn_argmax(logits, 1, 0), classes);
 		if (tn_item(tn_mean(is_right, TN_ALL_AXES, NULL, 0), &right))
 			fprintf(stderr, "%s\n", tn_error_text(context));
 		tn_scope_end(context, NULL);

@@ -105,7 +105,7 @@ static tn_array *run_sum_across(const struct bench_case *c)
 
 static tn_array *run_argmax(const struct bench_case *c)
 {
-	return tn_argmax(c->x, 1);
+	return tn_argmax(c->x, 1, 0);
 }
 
 static tn_array *run_sort(const struct bench_case *c)
@@ -126,7 +126,7 @@ static tn_array *run_fused(const struct bench_case *c)
 
 static tn_array *run_take(const struct bench_case *c)
 {
-	return tn_take(c->x, c->y, 1);
+	return tn_take(c->x, c->y, 1, TN_RAISE);
 }
 
 static tn_array *run_where(const struct bench_case *c)

@@ -66,15 +66,15 @@ void doctor_places(struct doctor_run *run)
 	static const float with_nan[] = {1, 9, NAN, 9, NAN, INFINITY, -INFINITY, 3};
 	tn_array *x = doctor_whole(run, TN_F32, 0, 5, 3, cube);
 	for (int axis = 0; axis < 3; axis++) {
-		doctor_give(run, tn_argmax(x, axis), DOCTOR_EXACT, 0, "argmax, axis %d", axis);
-		doctor_give(run, tn_argmin(x, axis), DOCTOR_EXACT, 0, "argmin, axis %d", axis);
+		doctor_give(run, tn_argmax(x, axis, 0), DOCTOR_EXACT, 0, "argmax, axis %d", axis);
+		doctor_give(run, tn_argmin(x, axis, 0), DOCTOR_EXACT, 0, "argmin, axis %d", axis);
 	}
 	tn_array *row = doctor_whole(run, TN_I32, 0, 5, 1, (int64_t[]){301});
-	doctor_give(run, tn_argmax(row, 0), DOCTOR_EXACT, 0, "argmax of i32 with equals");
-	doctor_give(run, tn_argmin(row, 0), DOCTOR_EXACT, 0, "argmin of i32 with equals");
+	doctor_give(run, tn_argmax(row, 0, 0), DOCTOR_EXACT, 0, "argmax of i32 with equals");
+	doctor_give(run, tn_argmin(row, 0, 0), DOCTOR_EXACT, 0, "argmin of i32 with equals");
 	tn_array *nan = doctor_given(run, COUNT(with_nan), with_nan);
-	doctor_give(run, tn_argmax(nan, 0), DOCTOR_EXACT, 0, "argmax with NaN");
-	doctor_give(run, tn_argmin(nan, 0), DOCTOR_EXACT, 0, "argmin with NaN");
+	doctor_give(run, tn_argmax(nan, 0, 0), DOCTOR_EXACT, 0, "argmax with NaN");
+	doctor_give(run, tn_argmin(nan, 0, 0), DOCTOR_EXACT, 0, "argmin with NaN");
 }
 
 /* Sums stay below 2^24: exact in every order. */
@@ -87,7 +87,7 @@ void doctor_long_reductions(struct doctor_run *run)
 		    (long long)n);
 	doctor_give(run, tn_max(up, TN_ALL_AXES, NULL, 0), DOCTOR_EXACT, 0, "max of %lld",
 		    (long long)n);
-	doctor_give(run, tn_argmax(up, 0), DOCTOR_EXACT, 0, "argmax of %lld", (long long)n);
+	doctor_give(run, tn_argmax(up, 0, 0), DOCTOR_EXACT, 0, "argmax of %lld", (long long)n);
 	tn_array *tall = doctor_whole(run, TN_F32, -3, 3, 2, (int64_t[]){70001, 3});
 	doctor_give(run, tn_sum(tall, 1, (int[]){0}, 0), DOCTOR_EXACT, 0, "sum down 70001 rows");
 	doctor_give(run, tn_sum(tn_transpose(tall, NULL), 1, (int[]){1}, 0), DOCTOR_EXACT, 0,

@@ -67,7 +67,7 @@ void doctor_takes(struct doctor_run *run)
 					    run->magnitudes ? 0 : -cube[axis], cube[axis] - 1, 2,
 					    (int64_t[]){5, 9});
 		tn_tape *tape = doctor_record(run, 1, &x);
-		tn_array *y = tn_take(x, at, axis);
+		tn_array *y = tn_take(x, at, axis, TN_RAISE);
 		doctor_give(run, y, DOCTOR_EXACT, 0, "take, axis %d", axis);
 		doctor_give_gradients(run, tape, y, 1, &x, DOCTOR_OF_LARGEST, 64, "take");
 		const tn_array *parts[] = {x, x, tn_slice(x, axis, 1, 4, 1)};

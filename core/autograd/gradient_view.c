@@ -204,7 +204,8 @@ static tn_status scatter(struct tn_node *node, tn_array *dy,
 
 static tn_status take_again(struct tn_node *node, tn_array *ddx)
 {
-	return tn_node_give(node, 0, tn_take(ddx, node->saved[0].array, *(const int *)node->state));
+	return tn_node_give(
+		node, 0, tn_take(ddx, node->saved[0].array, *(const int *)node->state, TN_RAISE));
 }
 
 tn_status tn_take_backward(struct tn_node *node, tn_array *dy)

@@ -222,7 +222,7 @@ tn_status tn_graph_replay(tn_graph *graph)
 	for (size_t i = 0; i < graph->storages.n; i++)
 		((struct tn_storage *)graph->storages.items[i].thing)->version++;
 	tn_flags_replay(&graph->flags);
-	tn_ledger_at(runtime->ledger, tn_operation_named(runtime, "replay"))->native++;
+	tn_ledger_row_of(runtime->ledger, tn_operation_named(runtime, "replay"))->native++;
 	return TN_OK;
 }
 

@@ -337,7 +337,7 @@ static tn_status repeat_steps(struct tn_replay *replay)
 	tn_status status = tn_device_ready(device, &runtime->report);
 	for (size_t i = 0; i < replay->n_steps && !status; i++) {
 		const struct step *step = &replay->steps[i];
-		struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, step->operation);
+		struct tn_ledger_row *row = tn_ledger_row_of(runtime->ledger, step->operation);
 		row->native += step->counted == NATIVE;
 		row->lent += step->counted == LENT;
 		row->widened += step->counted == WIDENED;

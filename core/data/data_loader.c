@@ -127,6 +127,8 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 				struct tn_error_info *error)
 {
 	struct tn_data_loader_options options = tn_data_loader_defaults();
+	if (!dataset)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "dataset is NULL");
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_data_loader_options", OPERATION, error);
 	if (status)
@@ -181,13 +183,15 @@ void tn_data_loader_destroy(tn_data_loader *loader)
 
 uint64_t tn_data_loader_batches(const tn_data_loader *loader)
 {
+	if (!loader)
+		return 0;
 	const uint64_t n_full = loader->limit / loader->batch_size;
 	return n_full + (share_size(loader, (uint32_t)(loader->limit % loader->batch_size)) > 0);
 }
 
 tn_status tn_data_loader_field(const tn_data_loader *loader, uint32_t index, struct tn_field *field)
 {
-	if (index >= loader->plan.n_fields)
+	if (!loader || index >= loader->plan.n_fields)
 		return TN_INVALID_ARGUMENT;
 	*field = loader->plan.fields[index];
 	return TN_OK;
@@ -262,6 +266,8 @@ static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
 tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 			      struct tn_error_info *error)
 {
+	if (!loader)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "loader is NULL");
 	const struct tn_batch_slot *any = &loader->queue.slots[0];
 	struct tn_batch own = {.struct_size = sizeof(own),
 			       .n_fields = loader->plan.n_fields,
@@ -286,7 +292,7 @@ tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 
 uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index)
 {
-	if (index >= loader->n)
+	if (!loader || index >= loader->n)
 		return UINT64_MAX;
 	bring_order(loader);
 	return loader->order[index];
@@ -294,12 +300,14 @@ uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index)
 
 struct tn_data_position tn_data_loader_position(const tn_data_loader *loader)
 {
-	return loader->position;
+	return loader ? loader->position : (struct tn_data_position){0};
 }
 
 tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position position,
 			      struct tn_error_info *error)
 {
+	if (!loader)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "loader is NULL");
 	if (position.index > loader->n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected an index of at most %llu, found %llu",

@@ -311,27 +311,27 @@ tn_status tn_dataset_create(const struct tn_dataset_source *given, tn_dataset **
 
 const char *tn_dataset_name(const tn_dataset *dataset)
 {
-	return dataset->name;
+	return dataset ? dataset->name : NULL;
 }
 
 const char *tn_dataset_path(const tn_dataset *dataset)
 {
-	return dataset->path;
+	return dataset ? dataset->path : NULL;
 }
 
 const char *tn_dataset_origin(const tn_dataset *dataset)
 {
-	return dataset->origin;
+	return dataset ? dataset->origin : NULL;
 }
 
 uint32_t tn_dataset_field_count(const tn_dataset *dataset)
 {
-	return dataset->samples->n_fields;
+	return dataset ? dataset->samples->n_fields : 0;
 }
 
 tn_status tn_dataset_field(const tn_dataset *dataset, uint32_t index, struct tn_field *field)
 {
-	if (index >= dataset->samples->n_fields)
+	if (index >= tn_dataset_field_count(dataset))
 		return TN_INVALID_ARGUMENT;
 	*field = dataset->fields[index];
 	return TN_OK;
@@ -339,30 +339,32 @@ tn_status tn_dataset_field(const tn_dataset *dataset, uint32_t index, struct tn_
 
 const struct tn_input_format *tn_dataset_format(const tn_dataset *dataset)
 {
-	return dataset->is_of_images ? &dataset->format : NULL;
+	return dataset && dataset->is_of_images ? &dataset->format : NULL;
 }
 
 uint32_t tn_dataset_class_count(const tn_dataset *dataset)
 {
-	return dataset->n_classes;
+	return dataset ? dataset->n_classes : 0;
 }
 
 const char *tn_dataset_class_name(const tn_dataset *dataset, int32_t label)
 {
-	if (label < 0 || (uint32_t)label >= dataset->n_classes)
+	if (label < 0 || (uint32_t)label >= tn_dataset_class_count(dataset))
 		return NULL;
 	return dataset->class_names ? dataset->class_names[label] : dataset->number_names[label];
 }
 
 uint64_t tn_dataset_count(const tn_dataset *dataset, int part)
 {
-	return part >= 0 && part < TN_N_PARTS ? dataset->count[part] : 0;
+	return dataset && part >= 0 && part < TN_N_PARTS ? dataset->count[part] : 0;
 }
 
 const uint8_t *tn_dataset_image(const tn_dataset *dataset, int part, uint64_t index, int32_t *label)
 {
+	if (!tn_dataset_format(dataset) || index >= tn_dataset_count(dataset, part))
+		return NULL;
 	const struct tn_samples *samples = dataset->samples;
-	if (!dataset->is_of_images || !samples->data[0] || index >= tn_dataset_count(dataset, part))
+	if (!samples->data[0])
 		return NULL;
 	uint32_t number = dataset->index[part][index];
 	if (label)
@@ -373,6 +375,8 @@ const uint8_t *tn_dataset_image(const tn_dataset *dataset, int part, uint64_t in
 tn_status tn_dataset_picture(const tn_dataset *dataset, int part, uint64_t index,
 			     struct tn_image *out, struct tn_error_info *error)
 {
+	if (!dataset)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "dataset is NULL");
 	const struct tn_input_format *format = &dataset->format;
 	if (!dataset->is_of_images || index >= tn_dataset_count(dataset, part))
 		return tn_fail(

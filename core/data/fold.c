@@ -93,6 +93,8 @@ tn_status tn_dataset_fold(const tn_dataset *dataset, const struct tn_fold_option
 			  tn_dataset **out, struct tn_error_info *error)
 {
 	struct tn_fold_options options = tn_fold_defaults();
+	if (!dataset)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "dataset is NULL");
 	struct tn_dataset_raw raw = {
 		.format = dataset->format,
 		.samples = tn_samples_hold(dataset->samples),

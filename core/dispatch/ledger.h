@@ -27,7 +27,7 @@ struct tn_ledger {
 struct tn_ledger *tn_ledger_create(void); /* NULL: out of memory */
 void tn_ledger_destroy(struct tn_ledger *ledger);
 
-static inline struct tn_ledger_row *tn_ledger_at(struct tn_ledger *ledger, uint32_t operation)
+static inline struct tn_ledger_row *tn_ledger_row_of(struct tn_ledger *ledger, uint32_t operation)
 {
 	return &ledger->entries[operation].row;
 }

@@ -28,7 +28,7 @@ double tn_route_clock(void)
 
 static const char *name_of(const struct tn_route *route)
 {
-	return tn_ledger_at(route->runtime->ledger, route->operation)->operation;
+	return tn_ledger_row_of(route->runtime->ledger, route->operation)->operation;
 }
 
 /* ---- One slot --------------------------------------------------------------------------------*/
@@ -313,7 +313,7 @@ static void count_composed(struct tn_route *route)
 	struct tn_runtime *runtime = route->runtime;
 	if (runtime->depth)
 		return;
-	tn_ledger_at(runtime->ledger, route->operation)->composed++;
+	tn_ledger_row_of(runtime->ledger, route->operation)->composed++;
 	if (runtime->observer && runtime->observer->composed)
 		runtime->observer->composed(runtime, route->operation);
 }
@@ -347,7 +347,7 @@ static __attribute__((noinline)) tn_status run_widened(struct tn_route *route, i
 	tn_scope_end(runtime->context, NULL);
 	if (status || runtime->depth)
 		return status;
-	tn_ledger_at(runtime->ledger, route->operation)->widened++;
+	tn_ledger_row_of(runtime->ledger, route->operation)->widened++;
 	if (runtime->observer && runtime->observer->widened)
 		runtime->observer->widened(runtime, route->operation);
 	return TN_OK;
@@ -388,7 +388,7 @@ tn_status tn_route_allow_host(struct tn_runtime *runtime, uint32_t operation,
 	if (runtime->fallback != TN_FALLBACK_NATIVE && runtime->fallback != TN_FALLBACK_ERROR)
 		return TN_OK;
 	return tn_fail(&runtime->report, TN_UNSUPPORTED,
-		       tn_ledger_at(runtime->ledger, operation)->operation,
+		       tn_ledger_row_of(runtime->ledger, operation)->operation,
 		       "%s cannot %s, and TENON_FALLBACK=%s forbids the other routes", device->name,
 		       what, mode);
 }
@@ -448,7 +448,7 @@ static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
 	uint64_t bytes_moved = 0;
 	tn_status status = route->is_native_only ? TN_UNSUPPORTED : try_lenders(route);
 	if (!status)
-		tn_ledger_at(ledger, route->operation)->lent++;
+		tn_ledger_row_of(ledger, route->operation)->lent++;
 	else if (status == TN_UNSUPPORTED)
 		status = run_widened(route, 0);
 	if (status == TN_UNSUPPORTED && route->is_native_only)
@@ -463,8 +463,8 @@ static __attribute__((noinline)) tn_status fall_back(struct tn_route *route)
 		if (status == TN_UNSUPPORTED)
 			status = run_in_steps(route);
 	}
-	tn_ledger_at(ledger, route->operation)->bytes_moved += bytes_moved;
-	tn_ledger_at(ledger, route->operation)->seconds += tn_route_clock() - start;
+	tn_ledger_row_of(ledger, route->operation)->bytes_moved += bytes_moved;
+	tn_ledger_row_of(ledger, route->operation)->seconds += tn_route_clock() - start;
 	return status;
 }
 
@@ -485,7 +485,7 @@ tn_status tn_route_run(struct tn_route *route)
 		return fall_back(route);
 	if (status || runtime->depth)
 		return status;
-	row = tn_ledger_at(runtime->ledger, route->operation);
+	row = tn_ledger_row_of(runtime->ledger, route->operation);
 	row->native++;
 	/* Captured work has not run. */
 	if (!runtime->ledger_time || runtime->capture)

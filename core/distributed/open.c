@@ -149,12 +149,13 @@ tn_status tn_communicator_open(tn_context *context, const struct tn_communicator
 	struct tn_communicator_options options = tn_communicator_defaults();
 	struct tn_communicator_choice choice = {.was_asked = 0};
 	struct tn_error_info own;
-	if (!context || !out)
-		return TN_INVALID_ARGUMENT;
-	*out = NULL;
 	if (!error)
 		error = &own;
 	tn_error_reset(error);
+	if (!context || !out)
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "%s is NULL",
+			       context ? "communicator" : "context");
+	*out = NULL;
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_communicator_options", operation, error);
 	if (status)
@@ -188,12 +189,13 @@ tn_status tn_communicator_list(tn_context *context, tn_load_report **report,
 {
 	struct tn_communicator_choice choice = {.was_asked = 0};
 	struct tn_error_info own;
-	if (!context || !report)
-		return TN_INVALID_ARGUMENT;
-	*report = NULL;
 	if (!error)
 		error = &own;
 	tn_error_reset(error);
+	if (!context || !report)
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "%s is NULL",
+			       context ? "report" : "context");
+	*report = NULL;
 	const struct tn_registry_options options = loading_options(context);
 	tn_status status = tn_communicator_choose(&options, NULL, &choice, error);
 	struct tn_error_info unchosen = *error;

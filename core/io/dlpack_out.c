@@ -68,9 +68,6 @@ static tn_status check_options(const tn_array *array, const char *operation,
 			       "copy: expected TN_COPY_IF_NEEDED (0), NEVER (1) or ALWAYS (2), "
 			       "found %" PRIu32,
 			       options->copy);
-	if (options->on_host > 1)
-		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
-			       "on_host: expected 0 or 1, found %" PRIu32, options->on_host);
 	if (options->stream < -1)
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
 			       "stream: expected -1 or more, found %" PRId64, options->stream);

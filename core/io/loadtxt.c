@@ -244,12 +244,9 @@ static tn_status check_counts(struct tn_runtime *runtime, const struct tn_loadtx
 				       "n_usecols: expected 1 to %u with usecols, and 0 without, "
 				       "found %" PRId32,
 				       TN_CSV_MAX_COLUMNS, o->n_usecols);
-	if (o->ndmin > 2 || o->fill_missing > 1)
+	if (o->ndmin > 2)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,
-				       "%s: expected at most %d, found %" PRIu32,
-				       o->ndmin > 2 ? "ndmin" : "fill_missing",
-				       o->ndmin > 2 ? 2 : 1,
-				       o->ndmin > 2 ? o->ndmin : o->fill_missing);
+				       "ndmin: expected at most 2, found %" PRIu32, o->ndmin);
 	if (o->missing_text && !o->fill_missing)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,
 				       "missing_text: expected NULL without fill_missing");

@@ -90,12 +90,12 @@ void tn_npz_close(tn_npz *file)
 
 size_t tn_npz_count(const tn_npz *file)
 {
-	return file->zip.n;
+	return file ? file->zip.n : 0;
 }
 
 const char *tn_npz_name(const tn_npz *file, size_t index)
 {
-	return index < file->zip.n ? file->names[index].text : NULL;
+	return index < tn_npz_count(file) ? file->names[index].text : NULL;
 }
 
 static tn_status read_member(void *user, uint64_t offset, void *buffer, size_t size,
@@ -121,10 +121,11 @@ static tn_status no_array(const tn_npz *file, const char *name, struct tn_error_
 tn_status tn_npz_read(const tn_npz *file, const char *name, struct tn_host_array *out,
 		      struct tn_error_info *error)
 {
+	if (!file || !name)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "%s is NULL",
+			       file ? "name" : "file");
 	const struct tn_zip *zip = &file->zip;
 	const char *path = tn_file_label(zip->file.path);
-	if (!name)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "name is NULL");
 	struct name key = {.text = (char *)(uintptr_t)name};
 	const struct name *found =
 		bsearch(&key, file->sorted, zip->n, sizeof(*file->sorted), by_text);

@@ -45,6 +45,8 @@ static tn_status add_rest(const struct tn_file *file, uint64_t offset, unsigned 
 
 tn_status tn_safetensors_check(const tn_safetensors *file, struct tn_error_info *error)
 {
+	if (!file)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "file is NULL");
 	const char *expected = tn_safetensors_metadata(file, TN_SAFETENSORS_CHECKSUM);
 	const size_t head = (size_t)file->data_start;
 	char found[TN_CHECKSUM_DIGITS + 1] = "";

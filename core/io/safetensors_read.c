@@ -44,12 +44,12 @@ void tn_safetensors_close(tn_safetensors *file)
 
 size_t tn_safetensors_count(const tn_safetensors *file)
 {
-	return file->n;
+	return file ? file->n : 0;
 }
 
 tn_status tn_safetensors_info(const tn_safetensors *file, size_t index, struct tn_tensor_info *info)
 {
-	if (index >= file->n || info->struct_size < sizeof(info->struct_size))
+	if (index >= tn_safetensors_count(file) || info->struct_size < sizeof(info->struct_size))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_safetensors_entry *entry = &file->entries[index];
 	struct tn_tensor_info own = {
@@ -67,9 +67,10 @@ tn_status tn_safetensors_info(const tn_safetensors *file, size_t index, struct t
 tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size_t *index,
 			      struct tn_error_info *error)
 {
+	if (!file || !name)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "%s is NULL",
+			       file ? "name" : "file");
 	size_t low = 0, high = file->n;
-	if (!name)
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "name is NULL");
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		int order = strcmp(name, file->entries[file->by_name[middle]].name);
@@ -93,6 +94,8 @@ tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size
 tn_status tn_safetensors_read(const tn_safetensors *file, size_t index, void *buffer, size_t size,
 			      struct tn_error_info *error)
 {
+	if (!file)
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "file is NULL");
 	const char *path = tn_file_label(file->file.path);
 	if (index >= file->n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
@@ -129,7 +132,7 @@ tn_status tn_safetensors_read(const tn_safetensors *file, size_t index, void *bu
 
 const char *tn_safetensors_metadata(const tn_safetensors *file, const char *key)
 {
-	for (size_t i = 0; i < file->n_metadata; i++) {
+	for (size_t i = 0; key && i < tn_safetensors_metadata_count(file); i++) {
 		if (!strcmp(file->metadata[i].key, key))
 			return file->metadata[i].value;
 	}
@@ -138,15 +141,15 @@ const char *tn_safetensors_metadata(const tn_safetensors *file, const char *key)
 
 size_t tn_safetensors_metadata_count(const tn_safetensors *file)
 {
-	return file->n_metadata;
+	return file ? file->n_metadata : 0;
 }
 
 const char *tn_safetensors_metadata_key(const tn_safetensors *file, size_t index)
 {
-	return index < file->n_metadata ? file->metadata[index].key : NULL;
+	return index < tn_safetensors_metadata_count(file) ? file->metadata[index].key : NULL;
 }
 
 const char *tn_safetensors_metadata_value(const tn_safetensors *file, size_t index)
 {
-	return index < file->n_metadata ? file->metadata[index].value : NULL;
+	return index < tn_safetensors_metadata_count(file) ? file->metadata[index].value : NULL;
 }

@@ -108,7 +108,7 @@ static tn_array *spread(const tn_array *x, int axis, int64_t n, int64_t *size)
 	int64_t total = n * *size;
 	tn_array *cells =
 		tn_index_map("adaptive_max_pool2d", x, TN_I64, 1, &total, &part_cells, scalars);
-	tn_array *y = tn_take(x, cells, axis);
+	tn_array *y = tn_take(x, cells, axis, TN_RAISE);
 	tn_array_destroy(cells);
 	return y;
 }

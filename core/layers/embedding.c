@@ -51,7 +51,7 @@ static tn_status add_rows(tn_array *dw, const tn_array *indices, const tn_array 
 
 static tn_status choose_again(struct tn_node *node, tn_array *ddw)
 {
-	return tn_node_give(node, 0, tn_take(ddw, node->saved[0].array, 0));
+	return tn_node_give(node, 0, tn_take(ddw, node->saved[0].array, 0, TN_RAISE));
 }
 
 /* create_graph: rows added to zeros, whose gradient chooses them again. */
@@ -120,12 +120,13 @@ tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t paddi
 				(long long)n - 1, (long long)padding_index);
 		return NULL;
 	}
+	static const struct tn_check check = {"embedding", "index", "the table has length"};
 	struct embedding_state state = {.padding_row = -1, .dtype = w->dtype};
 	if (has_padding)
 		state.padding_row = padding_index < 0 ? padding_index + n : padding_index;
 	memcpy(state.shape, w->shape, sizeof(state.shape));
 	struct tn_suspension suspension = tn_tape_suspend(w);
-	tn_array *y = tn_take(w, indices, 0);
+	tn_array *y = tn_take_checked(w, indices, 0, "embedding", &check);
 	return tn_tape_resume(suspension, y,
 			      &(struct tn_node_request){.operation = "embedding",
 							.backward = backward,

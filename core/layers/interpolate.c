@@ -86,7 +86,7 @@ static tn_array *take_nearest(const tn_array *x, int axis, int64_t n, double sca
 	}
 	tn_array *cells = tn_index_map(operation, x, TN_I64, 1, &n, &nearest_cells,
 				       (const double[]){step, first, (double)(length - 1)});
-	tn_array *y = tn_take(x, cells, 2 + axis);
+	tn_array *y = tn_take(x, cells, 2 + axis, TN_RAISE);
 	tn_array_destroy(cells);
 	return y;
 }

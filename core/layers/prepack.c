@@ -80,7 +80,7 @@ static tn_status prepack_weights(struct tn_conv2d *conv)
 	if (status)
 		return tn_device_answer(device, status, &conv->runtime->report);
 	if (size && !conv->runtime->depth)
-		tn_ledger_at(conv->runtime->ledger, TN_DO_CONV2D_PREPACK)->native++;
+		tn_ledger_row_of(conv->runtime->ledger, TN_DO_CONV2D_PREPACK)->native++;
 	return TN_OK;
 }
 

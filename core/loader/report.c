@@ -191,7 +191,7 @@ static int further(const struct tn_load_row *a, const struct tn_load_row *b)
 const struct tn_load_row *tn_load_report_find(const tn_load_report *report, const char *name)
 {
 	const struct tn_load_row *best = NULL;
-	for (size_t i = 0; i < tn_load_report_count(report); i++) {
+	for (size_t i = 0; name && i < tn_load_report_count(report); i++) {
 		const struct tn_load_row *row = report->rows[i];
 		if (!strcmp(row->name, name) && (!best || further(row, best)))
 			best = row;

@@ -31,10 +31,13 @@ static const char operation[] = "histogram_bin_edges";
 
 static tn_status sum_of_squares(const struct values *v, int64_t bins, double *sum)
 {
+	struct tn_histogram_options options = tn_histogram_defaults();
+	options.n_bins = bins;
+	options.range = v->range;
 	tn_status status = tn_scope_begin(v->runtime->context);
 	if (status)
 		return status;
-	const tn_array *counts = tn_histogram(v->x, bins, v->range, NULL, 0, NULL);
+	const tn_array *counts = tn_histogram(v->x, &options, NULL);
 	const tn_array *squares = tn_square(tn_astype(counts, TN_F64));
 	status = tn_host_read_item(operation, tn_sum(squares, TN_ALL_AXES, NULL, 0), sum);
 	tn_scope_end(v->runtime->context, NULL);
@@ -87,8 +90,7 @@ static tn_status width_by_doane(const struct values *v, double *width)
 static tn_status width_by_quartiles(const struct values *v, double *width)
 {
 	double quartiles[2];
-	const tn_array *both =
-		tn_percentiles(v->x, 2, (const double[]){25, 75}, 0, TN_ALL_AXES, NULL, 0);
+	const tn_array *both = tn_percentile(v->x, 2, (const double[]){25, 75}, NULL);
 	tn_status status = tn_host_read(operation, both, quartiles, sizeof(quartiles));
 	*width = status ? 0 : 2 * (quartiles[1] - quartiles[0]) * pow(v->n, -1 / 3.0);
 	return status;
@@ -148,7 +150,7 @@ static const tn_array *within(const tn_array *x, const double *range)
 		.text = "z = x >= low && x <= high", .inputs = "x", .scalars = "low high"};
 	const tn_array *is_inside = tn_formula_operation(operation, &inside, TN_BOOL, &x, range);
 	const tn_array *places = tn_true_numbers(operation, is_inside, -1);
-	return places ? tn_take(x, places, 0) : NULL;
+	return places ? tn_take(x, places, 0, TN_RAISE) : NULL;
 }
 
 /* The values of a line as the estimators take them; n 0 if there are none. */

@@ -20,23 +20,30 @@
 
 /* ---- From one array --------------------------------------------------------------------------*/
 
+static const struct tn_check take_check = {"take", "index", "the axis has length"};
+
 static tn_array *take_bounded(const tn_array *a, const tn_array *indices, int axis, uint32_t bounds)
 {
-	static const struct tn_check check = {"take_mode", "index", "the axis has length"};
-	const tn_array *view = tn_axis_or_flat(a, "take_mode", &axis);
+	const tn_array *view = tn_axis_or_flat(a, "take", &axis);
 	if (!view)
 		return NULL;
 	const int64_t length = view->shape[axis];
 	const tn_array *numbers =
-		tn_index_bounded(&check, "indices", indices, -length, length, bounds);
-	return tn_take_checked(view, numbers, axis, "take_mode", NULL);
+		tn_index_bounded(&take_check, "indices", indices, -length, length, bounds);
+	return tn_take_checked(view, numbers, axis, "take", NULL);
 }
 
-tn_array *tn_take_mode(const tn_array *a, const tn_array *indices, int axis, uint32_t bounds)
+tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis, uint32_t bounds)
 {
 	const tn_array *both[] = {a, indices};
-	struct tn_runtime *runtime = tn_begin(2, both, "take_mode");
-	if (!runtime || tn_scope_begin(runtime->context))
+	struct tn_runtime *runtime = tn_begin(2, both, "take");
+	if (!runtime)
+		return NULL;
+	const int is_plain = bounds == TN_RAISE && axis != TN_AXIS_NONE &&
+			     (indices->dtype == TN_I32 || indices->dtype == TN_I64);
+	if (is_plain)
+		return tn_take_checked(a, indices, axis, "take", &take_check);
+	if (tn_scope_begin(runtime->context))
 		return NULL;
 	return tn_scope_end(runtime->context, take_bounded(a, indices, axis, bounds));
 }

@@ -89,7 +89,7 @@ tn_status tn_distinct_sort(struct tn_distinct *d, const char *operation, const t
 		return TN_PENDING_ERROR;
 	if (needs_order || rows->rank > 1 || tn_is_complex(rows->dtype)) {
 		d->order = order_of(operation, rows);
-		d->sorted = d->order ? tn_take(rows, d->order, 0) : NULL;
+		d->sorted = d->order ? tn_take(rows, d->order, 0, TN_RAISE) : NULL;
 	} else {
 		d->sorted = tn_sort(rows, 0, 0);
 	}
@@ -107,7 +107,7 @@ tn_status tn_distinct_find(struct tn_distinct *d)
 
 tn_array *tn_distinct_rows(const struct tn_distinct *d)
 {
-	return tn_take(d->sorted, d->starts, 0);
+	return tn_take(d->sorted, d->starts, 0, TN_RAISE);
 }
 
 tn_array *tn_distinct_index(const struct tn_distinct *d)

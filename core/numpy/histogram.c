@@ -141,11 +141,26 @@ static tn_array *finish(const struct histogram *h, int density)
 	return h->weights ? tn_astype(sums, h->sum_dtype) : sums;
 }
 
-static tn_status check_uniform(const tn_array *a, int64_t bins, const double *range)
+static tn_status check_edges(const tn_array *a, const tn_array *edges)
 {
-	if (bins < 1)
+	const tn_array *both[] = {a, edges};
+	if (!tn_begin(2, both, "histogram") || tn_sorted_check("histogram", "edges", edges))
+		return TN_PENDING_ERROR;
+	if (edges->size < 2)
+		return tn_runtime_fail(a->runtime, TN_SHAPE, "histogram",
+				       "edges: expected 2 or more, found %" PRId64, edges->size);
+	return TN_OK;
+}
+
+static tn_status check_bins(const tn_array *a, const struct tn_histogram_options *options)
+{
+	const double *range = options->range;
+	if (options->edges)
+		return check_edges(a, options->edges);
+	if (options->n_bins < 1)
 		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, "histogram",
-				       "bins: expected 1 or more, found %" PRId64, bins);
+				       "n_bins: expected 1 or more, found %" PRId64,
+				       options->n_bins);
 	if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
 		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, "histogram",
 				       "range: expected two finite numbers in ascending order, "
@@ -154,44 +169,38 @@ static tn_status check_uniform(const tn_array *a, int64_t bins, const double *ra
 	return TN_OK;
 }
 
-tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
-		       const tn_array *weights, int density, tn_array **edges)
+/* *edges receives those of the bins. */
+static tn_array *histogram(const tn_array *a, const struct tn_histogram_options *options,
+			   tn_array **edges)
 {
-	struct histogram h = {.bins = {.operation = "histogram", .n = bins, .is_uniform = 1}};
+	const int is_uniform = !options->edges;
+	struct histogram h = {.bins = {.operation = "histogram", .is_uniform = is_uniform}};
+	if (take_values(&h, a, options->weights))
+		return NULL;
+	h.bins.n = is_uniform ? options->n_bins : options->edges->size - 1;
+	*edges = is_uniform ? tn_bins_edges("histogram", h.a, h.bins.n, options->range)
+			    : tn_array_untracked("histogram", options->edges);
+	h.bins.edges = *edges;
+	return finish(&h, options->density);
+}
+
+tn_array *tn_histogram(const tn_array *a, const struct tn_histogram_options *given,
+		       tn_array **edges)
+{
+	struct tn_histogram_options options = tn_histogram_defaults();
 	tn_array *results[2] = {NULL};
 	if (edges)
 		*edges = NULL;
-	struct tn_runtime *runtime = begin("histogram", a, weights);
-	if (!runtime || check_uniform(a, bins, range) || tn_scope_begin(runtime->context))
+	struct tn_runtime *runtime = tn_begin(1, &a, "histogram");
+	if (!runtime || tn_runtime_take(runtime, &options, sizeof(options), given,
+					"struct tn_histogram_options", "histogram"))
 		return NULL;
-	if (!take_values(&h, a, weights)) {
-		h.bins.edges = results[1] = tn_bins_edges("histogram", h.a, bins, range);
-		results[0] = finish(&h, density);
-	}
+	if (!begin("histogram", a, options.weights) || check_bins(a, &options) ||
+	    tn_scope_begin(runtime->context))
+		return NULL;
+	results[0] = histogram(a, &options, &results[1]);
 	tn_scope_end_all(runtime->context, TN_OK, edges ? 2 : 1, results);
 	if (edges)
 		*edges = results[1];
 	return results[0];
-}
-
-tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges, const tn_array *weights,
-			     int density)
-{
-	const tn_array *both[] = {a, edges};
-	struct histogram h = {.bins = {.operation = "histogram_edges"}};
-	struct tn_runtime *runtime = tn_begin(2, both, h.bins.operation);
-	if (!runtime || !begin(h.bins.operation, a, weights) ||
-	    tn_sorted_check(h.bins.operation, "edges", edges))
-		return NULL;
-	if (edges->size < 2) {
-		tn_runtime_fail(runtime, TN_SHAPE, h.bins.operation,
-				"edges: expected 2 or more, found %" PRId64, edges->size);
-		return NULL;
-	}
-	if (tn_scope_begin(runtime->context))
-		return NULL;
-	h.bins.n = edges->size - 1;
-	h.bins.edges = tn_array_untracked(h.bins.operation, edges);
-	return tn_scope_end(runtime->context,
-			    take_values(&h, a, weights) ? NULL : finish(&h, density));
 }

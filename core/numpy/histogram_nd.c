@@ -20,11 +20,12 @@
 struct grid {
 	const char *operation;
 	struct tn_runtime *runtime;
+	struct tn_histogramdd_options options;
 	const tn_array *sample;  /* (points, n), untracked */
 	const tn_array *weights; /* f64, one for each point; NULL: 1 */
 	int n;
 	struct tn_bins axes[TN_MAX_RANK];
-	tn_array *edges[TN_MAX_RANK]; /* made */
+	tn_array *edges[TN_MAX_RANK]; /* of the axes */
 };
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
@@ -43,8 +44,9 @@ static tn_status check_sample(const struct grid *g, const tn_array *sample)
 	return TN_OK;
 }
 
-static tn_status take_weights(struct grid *g, const tn_array *weights)
+static tn_status take_weights(struct grid *g)
 {
+	const tn_array *weights = g->options.weights;
 	char text[TN_SHAPE_TEXT];
 	if (!weights)
 		return TN_OK;
@@ -65,12 +67,15 @@ static tn_status take_weights(struct grid *g, const tn_array *weights)
 
 /* Begins a call, in a scope that the caller ends if this succeeds. */
 static tn_status begin(struct grid *g, const char *operation, const tn_array *sample,
-		       const tn_array *weights)
+		       const struct tn_histogramdd_options *options)
 {
-	const tn_array *both[] = {sample, weights};
-	*g = (struct grid){.operation = operation};
-	g->runtime = tn_begin(weights ? 2 : 1, both, operation);
-	if (!g->runtime || check_sample(g, sample))
+	*g = (struct grid){.operation = operation, .options = tn_histogramdd_defaults()};
+	g->runtime = tn_begin(1, &sample, operation);
+	if (!g->runtime || tn_runtime_take(g->runtime, &g->options, sizeof(g->options), options,
+					   "struct tn_histogramdd_options", operation))
+		return TN_PENDING_ERROR;
+	const tn_array *both[] = {sample, g->options.weights};
+	if (!tn_begin(both[1] ? 2 : 1, both, operation) || check_sample(g, sample))
 		return TN_PENDING_ERROR;
 	tn_status status = tn_scope_begin(g->runtime->context);
 	if (status)
@@ -79,7 +84,7 @@ static tn_status begin(struct grid *g, const char *operation, const tn_array *sa
 	/* Truth values have no distance: they are counted as 0 and 1. */
 	g->sample = tn_array_untracked(
 		operation, sample->dtype == TN_BOOL ? tn_astype(sample, TN_U8) : sample);
-	if (g->sample && !take_weights(g, weights))
+	if (g->sample && !take_weights(g))
 		return TN_OK;
 	tn_scope_end(g->runtime->context, NULL);
 	return TN_PENDING_ERROR;
@@ -90,31 +95,36 @@ static tn_array *column(const struct grid *g, int axis)
 	return tn_contiguous(tn_squeeze(tn_slice(g->sample, 1, axis, axis + 1, 1), 1));
 }
 
-static tn_status make_edges(struct grid *g, const int64_t *bins, const double *ranges)
+/* Edges at equal distances. */
+static tn_status make_edges(struct grid *g)
 {
 	for (int i = 0; i < g->n; i++) {
-		const double *range = ranges ? ranges + 2 * i : NULL;
-		if (!bins || bins[i] < 1)
+		const int64_t n_bins = g->options.n_bins ? g->options.n_bins[i] : 10;
+		const double *range = g->options.ranges ? g->options.ranges + 2 * i : NULL;
+		if (n_bins < 1)
 			return tn_runtime_fail(g->runtime, TN_INVALID_ARGUMENT, g->operation,
-					       "bins[%d]: expected 1 or more, found %" PRId64, i,
-					       bins ? bins[i] : 0);
+					       "n_bins[%d]: expected 1 or more, found %" PRId64, i,
+					       n_bins);
 		if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
 			return tn_runtime_fail(g->runtime, TN_INVALID_ARGUMENT, g->operation,
 					       "ranges[%d]: expected two finite numbers in "
 					       "ascending order, found %g and %g",
 					       i, range[0], range[1]);
-		g->edges[i] = tn_bins_edges(g->operation, column(g, i), bins[i], range);
+		g->edges[i] = tn_bins_edges(g->operation, column(g, i), n_bins, range);
 		if (!g->edges[i])
 			return TN_PENDING_ERROR;
-		g->axes[i] = (struct tn_bins){g->operation, g->edges[i], bins[i], 1};
+		g->axes[i] = (struct tn_bins){g->operation, g->edges[i], n_bins, 1};
 	}
 	return TN_OK;
 }
 
-static tn_status take_edges(struct grid *g, const tn_array *const *edges)
+/* Edges that are given. */
+static tn_status take_edges(struct grid *g)
 {
+	if (tn_arrays_given((uint32_t)g->n, g->options.edges, g->operation))
+		return TN_PENDING_ERROR;
 	for (int i = 0; i < g->n; i++) {
-		const tn_array *both[] = {g->sample, edges[i]};
+		const tn_array *both[] = {g->sample, g->options.edges[i]};
 		if (!tn_begin(2, both, g->operation) ||
 		    tn_sorted_check(g->operation, "edges", both[1]))
 			return TN_PENDING_ERROR;
@@ -122,11 +132,10 @@ static tn_status take_edges(struct grid *g, const tn_array *const *edges)
 			return tn_runtime_fail(g->runtime, TN_SHAPE, g->operation,
 					       "edges[%d]: expected 2 or more, found %" PRId64, i,
 					       both[1]->size);
-		g->axes[i] =
-			(struct tn_bins){g->operation, tn_array_untracked(g->operation, both[1]),
-					 both[1]->size - 1, 0};
-		if (!g->axes[i].edges)
+		g->edges[i] = tn_array_untracked(g->operation, both[1]);
+		if (!g->edges[i])
 			return TN_PENDING_ERROR;
+		g->axes[i] = (struct tn_bins){g->operation, g->edges[i], both[1]->size - 1, 0};
 	}
 	return TN_OK;
 }
@@ -171,10 +180,10 @@ static tn_array *density_of(const struct grid *g, tn_array *counts)
 	return density;
 }
 
-static tn_array *finish(const struct grid *g, int density, tn_array **edges)
+static tn_array *finish(const struct grid *g, tn_array **edges)
 {
 	tn_array *counts = counts_of(g);
-	if (density)
+	if (g->options.density)
 		counts = density_of(g, counts);
 	for (int i = 0; i < g->n && edges && counts; i++) {
 		tn_array_lift(g->edges[i]);
@@ -185,42 +194,23 @@ static tn_array *finish(const struct grid *g, int density, tn_array **edges)
 
 /* ---- The functions ---------------------------------------------------------------------------*/
 
-static tn_array *with_bins(const char *operation, const tn_array *sample, const int64_t *bins,
-			   const double *ranges, const tn_array *weights, int density,
-			   tn_array **edges)
+static tn_array *histogram(const char *operation, const tn_array *sample,
+			   const struct tn_histogramdd_options *options, tn_array **edges)
 {
 	struct grid g;
-	if (begin(&g, operation, sample, weights))
+	if (begin(&g, operation, sample, options))
 		return NULL;
 	for (int i = 0; i < g.n && edges; i++)
 		edges[i] = NULL;
-	if (make_edges(&g, bins, ranges))
+	if (g.options.edges ? take_edges(&g) : make_edges(&g))
 		return tn_scope_end(g.runtime->context, NULL);
-	return finish(&g, density, edges);
+	return finish(&g, edges);
 }
 
-static tn_array *with_edges(const char *operation, const tn_array *sample,
-			    const tn_array *const *edges, const tn_array *weights, int density)
+tn_array *tn_histogramdd(const tn_array *sample, const struct tn_histogramdd_options *options,
+			 tn_array **edges)
 {
-	struct grid g;
-	const tn_array *both[] = {sample, edges ? edges[0] : NULL};
-	if (tn_arrays_given(2, both, operation) || begin(&g, operation, sample, weights))
-		return NULL;
-	if (tn_arrays_given((uint32_t)g.n, edges, operation) || take_edges(&g, edges))
-		return tn_scope_end(g.runtime->context, NULL);
-	return finish(&g, density, NULL);
-}
-
-tn_array *tn_histogramdd(const tn_array *sample, const int64_t *bins, const double *ranges,
-			 const tn_array *weights, int density, tn_array **edges)
-{
-	return with_bins("histogramdd", sample, bins, ranges, weights, density, edges);
-}
-
-tn_array *tn_histogramdd_edges(const tn_array *sample, const tn_array *const *edges,
-			       const tn_array *weights, int density)
-{
-	return with_edges("histogramdd_edges", sample, edges, weights, density);
+	return histogram("histogramdd", sample, options, edges);
 }
 
 /* Two lines as points. */
@@ -240,23 +230,13 @@ static tn_array *points_of(const char *operation, const tn_array *x, const tn_ar
 	return tn_stack(2, both, 1);
 }
 
-tn_array *tn_histogram2d(const tn_array *x, const tn_array *y, const int64_t *bins,
-			 const double *ranges, const tn_array *weights, int density,
-			 tn_array **edges)
+tn_array *tn_histogram2d(const tn_array *x, const tn_array *y,
+			 const struct tn_histogramdd_options *options, tn_array **edges)
 {
 	for (int i = 0; i < 2 && edges; i++)
 		edges[i] = NULL;
 	tn_array *points = points_of("histogram2d", x, y);
-	tn_array *counts = with_bins("histogram2d", points, bins, ranges, weights, density, edges);
-	tn_array_discard(points);
-	return counts;
-}
-
-tn_array *tn_histogram2d_edges(const tn_array *x, const tn_array *y, const tn_array *const *edges,
-			       const tn_array *weights, int density)
-{
-	tn_array *points = points_of("histogram2d_edges", x, y);
-	tn_array *counts = with_edges("histogram2d_edges", points, edges, weights, density);
+	tn_array *counts = histogram("histogram2d", points, options, edges);
 	tn_array_discard(points);
 	return counts;
 }

@@ -25,7 +25,7 @@ tn_array *tn_host_indices_take(const tn_array *a, const char *operation, int axi
 {
 	tn_array *indices = tn_host_upload(a, operation, TN_I64, 1, &n, positions);
 	tn_mem_free(positions);
-	tn_array *taken = tn_take(a, indices, axis);
+	tn_array *taken = tn_take(a, indices, axis, TN_RAISE);
 	tn_array_discard(indices);
 	return taken;
 }

@@ -67,8 +67,9 @@ static tn_array *interpolate(const struct interp *in)
 	const tn_array *upper =
 		lower && n > 1 ? tn_formula_operation("interp", &next_place, TN_I64, &lower, NULL)
 			       : lower;
-	const tn_array *sides[] = {in->x, tn_take(in->xp, lower, 0), tn_take(in->xp, upper, 0),
-				   tn_take(in->fp, lower, 0), tn_take(in->fp, upper, 0)};
+	const tn_array *sides[] = {
+		in->x, tn_take(in->xp, lower, 0, TN_RAISE), tn_take(in->xp, upper, 0, TN_RAISE),
+		tn_take(in->fp, lower, 0, TN_RAISE), tn_take(in->fp, upper, 0, TN_RAISE)};
 	for (int i = 0; i < 5; i++) {
 		if (!sides[i])
 			return NULL;
@@ -94,8 +95,8 @@ static tn_status make_periodic(struct interp *in, double period)
 	in->x = tn_remainder(in->x, length);
 	tn_array *places = tn_remainder(in->xp, length);
 	const tn_array *order = tn_argsort(places, 0, 0);
-	places = tn_take(places, order, 0);
-	const tn_array *values = tn_take(in->fp, order, 0);
+	places = tn_take(places, order, 0, TN_RAISE);
+	const tn_array *values = tn_take(in->fp, order, 0, TN_RAISE);
 	const int64_t n = in->xp->size;
 	const tn_array *all[] = {tn_affine(tn_slice(places, 0, n - 1, n, 1), 1, -period), places,
 				 tn_affine(tn_slice(places, 0, 0, 1, 1), 1, period)};

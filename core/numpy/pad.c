@@ -58,7 +58,7 @@ static tn_array *pad_with_elements(const tn_array *a, const struct padding *padd
 	tn_array *places =
 		tn_index_formula_make(tn_array_home(a), "pad", TN_I64, 1, &whole, &formula,
 				      (const double[]){(double)padding->before, (double)length});
-	tn_array *padded = tn_take(a, places, padding->axis);
+	tn_array *padded = tn_take(a, places, padding->axis, TN_RAISE);
 	tn_array_discard(places);
 	if (padding->mode != TN_PAD_REFLECT_ODD && padding->mode != TN_PAD_SYMMETRIC_ODD)
 		return padded;

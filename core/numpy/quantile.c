@@ -84,7 +84,7 @@ static tn_status check_order(const struct tn_composed_reduction *r)
 /* One call: n_q quantiles, of which each is q[i] / scale. */
 struct quantiles {
 	struct tn_composed_reduction r;
-	uint32_t method;
+	struct tn_quantile_options options;
 	int64_t n_q;
 	const double *q;
 	double scale;
@@ -99,11 +99,11 @@ static tn_status check_quantiles(const struct quantiles *s)
 	tn_status status = check_order(r);
 	if (status)
 		return status;
-	const struct tn_quantile_method *method = tn_quantile_method(s->method);
+	const struct tn_quantile_method *method = tn_quantile_method(s->options.method);
 	if (!method)
 		return tn_runtime_fail(r->runtime, TN_INVALID_ARGUMENT, r->operation,
 				       "method: expected 0 to %d, found %" PRIu32,
-				       TN_QUANTILE_NEAREST, s->method);
+				       TN_QUANTILE_NEAREST, s->options.method);
 	if (r->a->dtype == TN_BOOL && !method->is_discrete)
 		return tn_runtime_fail(r->runtime, TN_DTYPE, r->operation,
 				       "a: expected numbers for the method %s, found bool",
@@ -112,11 +112,12 @@ static tn_status check_quantiles(const struct quantiles *s)
 		return tn_runtime_fail(r->runtime, TN_SHAPE, r->operation,
 				       "shape %s: expected at least one element",
 				       tn_array_text(r->a, text));
-	if (s->n_q < 1 || !s->q)
+	if (s->n_q < 1)
 		return tn_runtime_fail(r->runtime, TN_INVALID_ARGUMENT, r->operation,
-				       "q: expected a list of n_q >= 1 numbers, found n_q %" PRId64
-				       "%s",
-				       s->n_q, s->q ? "" : " and NULL");
+				       "n_q: expected 1 or more, or TN_SCALAR, found %" PRId64,
+				       s->n_q);
+	if (!s->q)
+		return tn_runtime_fail(r->runtime, TN_INVALID_ARGUMENT, r->operation, "q is NULL");
 	for (int64_t i = 0; i < s->n_q; i++) {
 		if (!(s->q[i] >= 0 && s->q[i] <= s->scale))
 			return tn_runtime_fail(r->runtime, TN_INVALID_ARGUMENT, r->operation,
@@ -130,10 +131,10 @@ static tn_array *quantile(const struct quantiles *s, const tn_array *sorted, int
 {
 	if (s->counts)
 		return tn_composed_reduction_result(
-			&s->r, tn_quantile_counted(s->r.operation, sorted, s->counts, s->method,
-						   s->q[i] / s->scale));
+			&s->r, tn_quantile_counted(s->r.operation, sorted, s->counts,
+						   s->options.method, s->q[i] / s->scale));
 	const struct tn_quantile_position position =
-		tn_quantile_position_of(s->method, s->r.count, s->q[i] / s->scale);
+		tn_quantile_position_of(s->options.method, s->r.count, s->q[i] / s->scale);
 	tn_array *value =
 		value_at(s->r.operation, sorted, &position, s->r.count, mean_dtype(s->r.a));
 	return tn_composed_reduction_result(&s->r, value);
@@ -149,7 +150,7 @@ static tn_array *select_positions(const struct quantiles *s)
 		return NULL;
 	for (int64_t i = 0; i < s->n_q; i++) {
 		const struct tn_quantile_position position =
-			tn_quantile_position_of(s->method, r->count, s->q[i] / s->scale);
+			tn_quantile_position_of(s->options.method, r->count, s->q[i] / s->scale);
 		positions[2 * i] = position.lower;
 		positions[2 * i + 1] = position.upper;
 	}
@@ -185,73 +186,61 @@ static tn_array *quantiles_stacked(const struct quantiles *s, const tn_array *so
 	return all;
 }
 
-static tn_array *quantiles_of(struct quantiles *s, int is_list, const char *operation,
-			      const tn_array *a, int n, const int *axes, int keepdims)
+static tn_status take_options(struct quantiles *s, const tn_array *a, const char *operation,
+			      const struct tn_quantile_options *options)
 {
+	struct tn_runtime *runtime = tn_begin(1, &a, operation);
+	if (!runtime)
+		return TN_PENDING_ERROR;
+	s->options = tn_quantile_defaults();
+	return tn_runtime_take(runtime, &s->options, sizeof(s->options), options,
+			       "struct tn_quantile_options", operation);
+}
+
+static tn_array *quantiles_of(struct quantiles *s, const char *operation, const tn_array *a,
+			      const struct tn_quantile_options *options)
+{
+	const int is_one = s->n_q == TN_SCALAR;
 	tn_array *result = NULL;
-	if (tn_composed_reduction_begin(&s->r, operation, a, n, axes, keepdims))
+	if (take_options(s, a, operation, options) ||
+	    tn_composed_reduction_begin(&s->r, operation, a, s->options.n_axes, s->options.axes,
+					s->options.keepdims))
 		return NULL;
+	if (is_one)
+		s->n_q = 1;
 	if (!check_quantiles(s)) {
 		const tn_array *sorted = sort_lines(s);
-		result = is_list ? quantiles_stacked(s, sorted) : quantile(s, sorted, 0);
+		result = is_one ? quantile(s, sorted, 0) : quantiles_stacked(s, sorted);
 	}
 	return tn_scope_end(s->r.runtime->context, result);
 }
 
-tn_array *tn_quantile(const tn_array *a, double q, uint32_t method, int n, const int *axes,
-		      int keepdims)
+tn_array *tn_quantile(const tn_array *a, int64_t n_q, const double *q,
+		      const struct tn_quantile_options *options)
 {
-	struct quantiles s = {.method = method, .n_q = 1, .q = &q, .scale = 1};
-	return quantiles_of(&s, 0, "quantile", a, n, axes, keepdims);
+	struct quantiles s = {.n_q = n_q, .q = q, .scale = 1};
+	return quantiles_of(&s, "quantile", a, options);
 }
 
-tn_array *tn_percentile(const tn_array *a, double q, uint32_t method, int n, const int *axes,
-			int keepdims)
+tn_array *tn_percentile(const tn_array *a, int64_t n_q, const double *q,
+			const struct tn_quantile_options *options)
 {
-	struct quantiles s = {.method = method, .n_q = 1, .q = &q, .scale = 100};
-	return quantiles_of(&s, 0, "percentile", a, n, axes, keepdims);
+	struct quantiles s = {.n_q = n_q, .q = q, .scale = 100};
+	return quantiles_of(&s, "percentile", a, options);
 }
 
-tn_array *tn_quantiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method, int n,
-		       const int *axes, int keepdims)
+tn_array *tn_nanquantile(const tn_array *a, int64_t n_q, const double *q,
+			 const struct tn_quantile_options *options)
 {
-	struct quantiles s = {.method = method, .n_q = n_q, .q = q, .scale = 1};
-	return quantiles_of(&s, 1, "quantiles", a, n, axes, keepdims);
+	struct quantiles s = {.n_q = n_q, .q = q, .scale = 1, .skips_nan = 1};
+	return quantiles_of(&s, "nanquantile", a, options);
 }
 
-tn_array *tn_percentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method, int n,
-			 const int *axes, int keepdims)
+tn_array *tn_nanpercentile(const tn_array *a, int64_t n_q, const double *q,
+			   const struct tn_quantile_options *options)
 {
-	struct quantiles s = {.method = method, .n_q = n_q, .q = q, .scale = 100};
-	return quantiles_of(&s, 1, "percentiles", a, n, axes, keepdims);
-}
-
-tn_array *tn_nanquantile(const tn_array *a, double q, uint32_t method, int n, const int *axes,
-			 int keepdims)
-{
-	struct quantiles s = {.method = method, .n_q = 1, .q = &q, .scale = 1, .skips_nan = 1};
-	return quantiles_of(&s, 0, "nanquantile", a, n, axes, keepdims);
-}
-
-tn_array *tn_nanpercentile(const tn_array *a, double q, uint32_t method, int n, const int *axes,
-			   int keepdims)
-{
-	struct quantiles s = {.method = method, .n_q = 1, .q = &q, .scale = 100, .skips_nan = 1};
-	return quantiles_of(&s, 0, "nanpercentile", a, n, axes, keepdims);
-}
-
-tn_array *tn_nanquantiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method, int n,
-			  const int *axes, int keepdims)
-{
-	struct quantiles s = {.method = method, .n_q = n_q, .q = q, .scale = 1, .skips_nan = 1};
-	return quantiles_of(&s, 1, "nanquantiles", a, n, axes, keepdims);
-}
-
-tn_array *tn_nanpercentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method, int n,
-			    const int *axes, int keepdims)
-{
-	struct quantiles s = {.method = method, .n_q = n_q, .q = q, .scale = 100, .skips_nan = 1};
-	return quantiles_of(&s, 1, "nanpercentiles", a, n, axes, keepdims);
+	struct quantiles s = {.n_q = n_q, .q = q, .scale = 100, .skips_nan = 1};
+	return quantiles_of(&s, "nanpercentile", a, options);
 }
 
 /* ---- Median ----------------------------------------------------------------------------------*/

@@ -142,9 +142,9 @@ tn_array *tn_nanmin(const tn_array *a, int n, const int *axes, int keepdims)
 	return extreme_of("nanmin", a, n, axes, keepdims, &highest, tn_min);
 }
 
-static tn_array *place_of(const char *operation, const tn_array *a, int axis,
+static tn_array *place_of(const char *operation, const tn_array *a, int axis, int keepdims,
 			  const struct stand_in *with,
-			  tn_array *(*find)(const tn_array *a, int axis))
+			  tn_array *(*find)(const tn_array *a, int axis, int keepdims))
 {
 	struct tn_composed_reduction r;
 	tn_array *place = NULL;
@@ -152,18 +152,18 @@ static tn_array *place_of(const char *operation, const tn_array *a, int axis,
 					&axis, 0))
 		return NULL;
 	if (!tn_composed_reduction_check_order(&r))
-		place = find(without_nan(operation, a, with), axis);
+		place = find(without_nan(operation, a, with), axis, keepdims);
 	return tn_scope_end(r.runtime->context, place);
 }
 
 tn_array *tn_nanargmax(const tn_array *a, int axis, int keepdims)
 {
-	return place_of("nanargmax", a, axis, &lowest, keepdims ? tn_argmax_keepdims : tn_argmax);
+	return place_of("nanargmax", a, axis, keepdims, &lowest, tn_argmax);
 }
 
 tn_array *tn_nanargmin(const tn_array *a, int axis, int keepdims)
 {
-	return place_of("nanargmin", a, axis, &highest, keepdims ? tn_argmin_keepdims : tn_argmin);
+	return place_of("nanargmin", a, axis, keepdims, &highest, tn_argmin);
 }
 
 /* ---- Spread ----------------------------------------------------------------------------------*/

@@ -225,7 +225,7 @@ static tn_status join(struct joined *j, const char *operation, const tn_array *a
 	}
 	const tn_array *all = tn_concatenate(2, j->lines, 0);
 	j->order = all ? tn_order_by(operation, NULL, all, 0, 0) : NULL;
-	j->sorted = j->order ? tn_take(all, j->order, 0) : NULL;
+	j->sorted = j->order ? tn_take(all, j->order, 0, TN_RAISE) : NULL;
 	j->differs = j->sorted ? tn_distinct_differs(operation, j->sorted, 0) : NULL;
 	return j->differs ? TN_OK : TN_PENDING_ERROR;
 }
@@ -256,7 +256,7 @@ static tn_array *intersection(const struct joined *j, int needs_index, tn_array 
 		if (!parts[0] || !parts[1])
 			return NULL;
 	}
-	return tn_take(j->sorted, first, 0);
+	return tn_take(j->sorted, first, 0, TN_RAISE);
 }
 
 tn_array *tn_intersect1d(const tn_array *a, const tn_array *b, int assume_unique,
@@ -287,7 +287,7 @@ tn_array *tn_setdiff1d(const tn_array *a, const tn_array *b, int assume_unique)
 	const tn_array *line = assume_unique ? line_of(a) : distinct_line(operation, a, NULL);
 	const tn_array *is_alone = line ? membership(operation, line, b, 1) : NULL;
 	const tn_array *places = tn_true_numbers(operation, is_alone, -1);
-	return tn_scope_end(runtime->context, places ? tn_take(line, places, 0) : NULL);
+	return tn_scope_end(runtime->context, places ? tn_take(line, places, 0, TN_RAISE) : NULL);
 }
 
 /* Elements that differ from both their neighbours. */
@@ -303,7 +303,7 @@ static tn_array *alone(const struct joined *j)
 	const tn_array *is_alone =
 		tn_logical_and(tn_concatenate(2, before, 0), tn_concatenate(2, after, 0));
 	const tn_array *places = tn_true_numbers(j->operation, is_alone, -1);
-	return places ? tn_take(j->sorted, places, 0) : NULL;
+	return places ? tn_take(j->sorted, places, 0, TN_RAISE) : NULL;
 }
 
 tn_array *tn_setxor1d(const tn_array *a, const tn_array *b, int assume_unique)

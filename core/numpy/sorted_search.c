@@ -128,7 +128,7 @@ tn_array *tn_searchsorted(const tn_array *a, const tn_array *v, int right, const
 	struct tn_runtime *runtime = tn_begin(sorter ? 3 : 2, all, "searchsorted");
 	if (!runtime || check_search(a, v, sorter) || tn_scope_begin(runtime->context))
 		return NULL;
-	const tn_array *sorted = sorter ? tn_take(a, sorter, 0) : a;
+	const tn_array *sorted = sorter ? tn_take(a, sorter, 0, TN_RAISE) : a;
 	return tn_scope_end(runtime->context, tn_sorted_search("searchsorted", sorted, v, right));
 }
 

@@ -30,8 +30,8 @@ static void find_ends(const tn_array *a, int axis, const tn_array *ends[2])
 	}
 	const tn_array *is_there = tn_any(a, n, others, 0);
 	const int first = 0;
-	ends[0] = tn_argmax(is_there, first);
-	ends[1] = tn_argmax(tn_flip(is_there, 1, &first), first);
+	ends[0] = tn_argmax(is_there, first, 0);
+	ends[1] = tn_argmax(tn_flip(is_there, 1, &first), first, 0);
 	for (int i = 0; i < 2; i++)
 		ends[i] = tn_expand_dims(ends[i], 0);
 }
@@ -94,7 +94,7 @@ static tn_array *repeated(const tn_array *a, int64_t size, int rank, const int64
 	const tn_array *places = tn_index_formula_make(tn_array_home(a), "resize", TN_I64, 1, &size,
 						       &place, &length);
 	const tn_array *line = tn_reshape(a, 1, &a->size);
-	return places && line ? tn_reshape(tn_take(line, places, 0), rank, shape) : NULL;
+	return places && line ? tn_reshape(tn_take(line, places, 0, TN_RAISE), rank, shape) : NULL;
 }
 
 tn_array *tn_resize(const tn_array *a, int rank, const int64_t *shape)

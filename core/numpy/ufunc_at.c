@@ -106,8 +106,8 @@ static tn_status sort_operands(struct at *at)
 						  at->a->shape, &number, NULL);
 	if (!order || !numbers)
 		return TN_PENDING_ERROR;
-	at->sorted = tn_take(at->line, order, 0);
-	at->operand = at->rows ? tn_take(at->rows, order, 0) : NULL;
+	at->sorted = tn_take(at->line, order, 0, TN_RAISE);
+	at->operand = at->rows ? tn_take(at->rows, order, 0, TN_RAISE) : NULL;
 	at->first = tn_sorted_search(at->name, at->sorted, numbers, 0);
 	at->end = tn_sorted_search(at->name, at->sorted, numbers, 1);
 	return at->first && at->end && (at->operand || !at->rows) ? TN_OK : TN_PENDING_ERROR;
@@ -177,7 +177,7 @@ static tn_array *in_pairs(const struct at *at)
 	}
 	tn_array *last = of_ends(at, &last_operand, TN_I64, 0);
 	tn_array *has = as_column(at, tn_less(at->first, at->end));
-	tn_array *total = last && all ? tn_take(all, last, 0) : NULL;
+	tn_array *total = last && all ? tn_take(all, last, 0, TN_RAISE) : NULL;
 	return tn_where(has, tn_ufunc_combine(at->ufunc, at->a, total), at->a);
 }
 
@@ -188,7 +188,7 @@ static tn_array *one_round(const struct at *at, tn_array *a, int64_t round)
 	tn_array *has = of_ends(at, &has_operand, TN_BOOL, r);
 	if (at->operand) {
 		tn_array *place = of_ends(at, &next_operand, TN_I64, r);
-		inputs[1] = place ? tn_take(at->operand, place, 0) : NULL;
+		inputs[1] = place ? tn_take(at->operand, place, 0, TN_RAISE) : NULL;
 	}
 	if (at->operand && !inputs[1])
 		return NULL;

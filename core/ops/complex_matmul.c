@@ -34,7 +34,7 @@ tn_status tn_complex_matmul(struct tn_runtime *runtime, const struct tn_matmul_r
 	static const struct {
 		int c, a, b, sign;
 	} products[] = {{0, 0, 0, 1}, {0, 1, 1, -1}, {1, 0, 1, 1}, {1, 1, 0, 1}};
-	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, run->operation)->operation;
 	tn_array *a[2], *b[2], *c[2];
 	if (run->bias || run->activation)
 		return tn_fail(&runtime->report, TN_DTYPE, name,

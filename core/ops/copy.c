@@ -77,7 +77,7 @@ static tn_status route_copy(struct tn_runtime *runtime, uint32_t operation, tn_a
 static tn_status check_copy(struct tn_runtime *runtime, uint32_t operation, const tn_array *out,
 			    const tn_array *a)
 {
-	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, operation)->operation;
 	char found[TN_SHAPE_TEXT], expected[TN_SHAPE_TEXT];
 	int64_t shape[TN_MAX_RANK];
 	int rank = out->rank;
@@ -101,7 +101,7 @@ static tn_status map_nonzero(struct tn_runtime *runtime, uint32_t operation, tn_
 						     .inputs = "real imag"};
 	const tn_dtype dtypes[] = {from->arrays[0]->dtype, from->arrays[1]->dtype};
 	struct tn_map_run run = {.operation = operation, .inputs = from->arrays, .outputs = &out};
-	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, operation)->operation;
 	tn_status status = tn_formula_program(runtime, name, &is_nonzero, dtypes, &run.program);
 	return status ? status : tn_map_call(runtime, &run, NULL);
 }
@@ -216,7 +216,7 @@ static tn_status fill_parts(struct tn_runtime *runtime, uint32_t operation, tn_a
 tn_status tn_fill_bits(struct tn_runtime *runtime, uint32_t operation, tn_array *out,
 		       const struct tn_value_bits *bits)
 {
-	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, operation)->operation;
 	struct fill fill = {runtime, operation, out, {.dtype = out->dtype, .bits = bits->part[0]}};
 	struct tn_fill_args args = {.call = {.struct_size = sizeof(args)}};
 	struct tn_operand *all[] = {&args.output};

@@ -39,7 +39,7 @@ void *tn_host_compute_read(const char *operation, const tn_array *a, tn_dtype dt
 		tn_runtime_no_memory(a->runtime, operation, NULL);
 	if (data && wide && !tn_to_host(wide, data, size)) {
 		const uint32_t row = tn_operation_named(a->runtime, operation);
-		tn_ledger_at(a->runtime->ledger, row)->bytes_moved += size;
+		tn_ledger_row_of(a->runtime->ledger, row)->bytes_moved += size;
 		return data;
 	}
 	tn_mem_free(data);

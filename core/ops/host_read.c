@@ -11,7 +11,7 @@
 void tn_host_read_count(const char *operation, const tn_array *a, uint64_t bytes)
 {
 	struct tn_ledger_row *row =
-		tn_ledger_at(a->runtime->ledger, tn_operation_named(a->runtime, operation));
+		tn_ledger_row_of(a->runtime->ledger, tn_operation_named(a->runtime, operation));
 	row->host++;
 	row->bytes_moved += bytes;
 }

@@ -100,7 +100,7 @@ static tn_status check_on_host(struct tn_runtime *runtime, const struct tn_index
 		     : tn_fail(&runtime->report, TN_OUT_OF_MEMORY, range->check->operation,
 			       "no host memory for %zu bytes of indices", size);
 	if (!status) {
-		struct tn_ledger_row *row = tn_ledger_at(runtime->ledger, operation);
+		struct tn_ledger_row *row = tn_ledger_row_of(runtime->ledger, operation);
 		tn_route_count_host(runtime, operation, device);
 		row->bytes_moved += size;
 		row->seconds += tn_route_clock() - start;

@@ -245,7 +245,7 @@ static tn_status fill_and_launch(struct tn_kernel *kernel, const struct tn_kerne
 			tn_array_touch(arguments[i].array);
 	}
 	if (!status)
-		tn_ledger_at(runtime->ledger, tn_operation_named(runtime, "kernel"))->native++;
+		tn_ledger_row_of(runtime->ledger, tn_operation_named(runtime, "kernel"))->native++;
 	if (filled != few)
 		tn_mem_free(filled);
 	return status;

@@ -69,7 +69,7 @@ static tn_status map_formula(struct tn_runtime *runtime, uint32_t operation,
 				 .outputs = outputs,
 				 .scalars = values,
 				 .are_apart = are_apart};
-	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, operation)->operation;
 	for (uint32_t i = 0; i < n_inputs; i++)
 		dtypes[i] = inputs[i]->dtype;
 	tn_status status = tn_formula_program(runtime, name, formula, dtypes, &run.program);

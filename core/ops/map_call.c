@@ -103,7 +103,7 @@ static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 /* Checks: one device; outputs of one shape that share no memory, to which the inputs broadcast. */
 static tn_status check_arrays(struct tn_runtime *runtime, const struct tn_map_run *run)
 {
-	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, run->operation)->operation;
 	const struct tn_program *program = run->program;
 	const tn_array *all[TN_PROGRAM_MAX_INPUTS + TN_PROGRAM_MAX_OUTPUTS];
 	const tn_array *first = run->outputs[0];

@@ -49,7 +49,7 @@ static tn_status check_factor(struct tn_runtime *runtime, const char *name, cons
 
 static tn_status check_product(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
-	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, run->operation)->operation;
 	const tn_array *a = run->a, *b = run->b, *c = run->c;
 	int ta = run->transpose_a != 0, tb = run->transpose_b != 0, rank;
 	char text[3][TN_SHAPE_TEXT];

@@ -284,24 +284,14 @@ static tn_array *place_of(enum tn_operation operation, uint32_t combiner, const 
 	return tn_end(r.runtime, reduce_one(&r, out, ordered(a->dtype), combiner, NULL, 0), out);
 }
 
-tn_array *tn_argmax(const tn_array *a, int axis)
+tn_array *tn_argmax(const tn_array *a, int axis, int keepdims)
 {
-	return place_of(TN_DO_ARGMAX, TN_REDUCE_ARGMAX, a, axis, 0);
+	return place_of(TN_DO_ARGMAX, TN_REDUCE_ARGMAX, a, axis, keepdims);
 }
 
-tn_array *tn_argmax_keepdims(const tn_array *a, int axis)
+tn_array *tn_argmin(const tn_array *a, int axis, int keepdims)
 {
-	return place_of(TN_DO_ARGMAX, TN_REDUCE_ARGMAX, a, axis, 1);
-}
-
-tn_array *tn_argmin(const tn_array *a, int axis)
-{
-	return place_of(TN_DO_ARGMIN, TN_REDUCE_ARGMIN, a, axis, 0);
-}
-
-tn_array *tn_argmin_keepdims(const tn_array *a, int axis)
-{
-	return place_of(TN_DO_ARGMIN, TN_REDUCE_ARGMIN, a, axis, 1);
+	return place_of(TN_DO_ARGMIN, TN_REDUCE_ARGMIN, a, axis, keepdims);
 }
 
 /* ---- log sum exp -----------------------------------------------------------------------------*/

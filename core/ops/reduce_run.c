@@ -146,7 +146,7 @@ static tn_status prepare_operands(struct tn_runtime *runtime, const struct tn_re
 
 tn_status tn_reduce_run(struct tn_runtime *runtime, const struct tn_reduce_run *run)
 {
-	const char *name = tn_ledger_at(runtime->ledger, run->operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, run->operation)->operation;
 	struct prepared p;
 	struct tn_route route = {.runtime = runtime,
 				 .device = tn_array_home(run->outputs[0]),
@@ -214,7 +214,7 @@ static tn_status find_programs(struct tn_runtime *runtime, const struct tn_formu
 tn_status tn_formula_reduce(struct tn_runtime *runtime, uint32_t operation,
 			    const struct tn_formula_reduction *r)
 {
-	const char *name = tn_ledger_at(runtime->ledger, operation)->operation;
+	const char *name = tn_ledger_row_of(runtime->ledger, operation)->operation;
 	struct tn_scalar scalars[TN_PROGRAM_MAX_SCALARS], epilogue_scalars[TN_PROGRAM_MAX_SCALARS];
 	struct tn_reduce_run run = {.operation = operation,
 				    .inputs = r->inputs,

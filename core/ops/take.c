@@ -115,12 +115,6 @@ tn_array *tn_take_checked(const tn_array *a, const tn_array *indices, int axis,
 	return tn_end(runtime, status, out);
 }
 
-tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis)
-{
-	static const struct tn_check check = {"take", "index", "the axis has length"};
-	return tn_take_checked(a, indices, axis, "take", &check);
-}
-
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a)
 {
 	const tn_array *all[] = {out, indices, a};

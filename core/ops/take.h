@@ -16,8 +16,9 @@
  * tn_take(out, indices, axis) has, and the indices are in range.  Errors are kept. */
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a);
 
-/* tn_take under another name, recorded.  check: the words of an error for an index out of range;
- * NULL: the indices have been checked, and those out of range read as zero. */
+/* tn_take of i32 or i64 indices along an axis, under any name, recorded.  check: the words of an
+ * error for an index out of range; NULL: the indices have been checked, and those out of range read
+ * as zero. */
 tn_array *tn_take_checked(const tn_array *a, const tn_array *indices, int axis,
 			  const char *operation, const struct tn_check *check);
 

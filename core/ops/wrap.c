@@ -87,10 +87,6 @@ tn_array *tn_wrap_memory(struct tn_runtime *runtime, struct tn_device *device,
 	int64_t strides[TN_MAX_RANK], n;
 	tn_status status = tn_shape_check(runtime, operation, options->dtype, options->rank,
 					  options->shape, &n);
-	if (!status && options->is_read_only > 1)
-		status = tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
-				 "is_read_only: expected 0 or 1, found %" PRIu32,
-				 options->is_read_only);
 	if (!status)
 		status = check_memory(runtime, operation, options, n);
 	if (!status)

@@ -50,8 +50,8 @@ tn_status tn_draw_fill(tn_generator *generator, const struct tn_device_draw *dra
 		dtypes[i] = scalars[i].dtype;
 	}
 	tn_status status = tn_formula_program_typed(
-		runtime, tn_ledger_at(runtime->ledger, draw->operation)->operation, &draw->formula,
-		draw->input ? &draw->input->dtype : NULL, dtypes, &run.program);
+		runtime, tn_ledger_row_of(runtime->ledger, draw->operation)->operation,
+		&draw->formula, draw->input ? &draw->input->dtype : NULL, dtypes, &run.program);
 	if (!status)
 		status = tn_stepped_draw(generator, tn_array_home(out), scalars);
 	if (!status)
@@ -63,9 +63,9 @@ tn_array *tn_draw_new(tn_generator *generator, const struct tn_device_draw *draw
 		      int rank, const int64_t *shape)
 {
 	struct tn_runtime *runtime = generator->runtime;
-	tn_array *out =
-		tn_draw_make(generator, tn_ledger_at(runtime->ledger, draw->operation)->operation,
-			     dtype, rank, shape);
+	tn_array *out = tn_draw_make(generator,
+				     tn_ledger_row_of(runtime->ledger, draw->operation)->operation,
+				     dtype, rank, shape);
 	return out ? tn_end(runtime, tn_draw_fill(generator, draw, out), out) : NULL;
 }
 

@@ -102,7 +102,7 @@ static tn_status upload(struct tn_host_draw *draw)
 			return status;
 	}
 	tn_route_count_host(runtime, operation, tn_array_home(out));
-	row = tn_ledger_at(runtime->ledger, operation);
+	row = tn_ledger_row_of(runtime->ledger, operation);
 	row->bytes_moved += bytes_of(out) + draw->bytes_read;
 	row->seconds += tn_route_clock() - draw->start;
 	return TN_OK;

@@ -10,6 +10,7 @@
 #include "array/make.h"
 #include "capture/stepped.h"
 #include "ops/axes.h"
+#include "ops/take.h"
 #include "random/device_draw.h"
 
 /* In the innermost scope, with a failure's draw undone. */
@@ -48,7 +49,7 @@ static tn_array *shuffled(tn_generator *generator, const tn_array *a, const char
 	struct tn_runtime *runtime = generator->runtime;
 	tn_array *order =
 		random_order(generator, tn_array_home(a), operation, 1, &a->shape[axis], 0);
-	tn_array *out = order ? tn_take(a, order, axis) : NULL;
+	tn_array *out = order ? tn_take_checked(a, order, axis, operation, NULL) : NULL;
 	(void)tn_stepped_end_draw(generator, before, out ? TN_OK : runtime->error.status);
 	return out;
 }

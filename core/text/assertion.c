@@ -177,11 +177,6 @@ static tn_status take_options(struct tn_assertion *a, const struct tn_assert_opt
 						 "struct tn_assert_options", a->operation);
 	if (status)
 		return status;
-	if (o->strict > 1 || o->distinct_nan > 1)
-		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, a->operation,
-				       "%s: expected 0 or 1, found %" PRIu32,
-				       o->strict > 1 ? "strict" : "distinct_nan",
-				       o->strict > 1 ? o->strict : o->distinct_nan);
 	if (o->precision > TN_PRINT_MAX_PRECISION)
 		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, a->operation,
 				       "precision: expected at most %d, found %" PRIu32,

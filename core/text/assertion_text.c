@@ -140,7 +140,7 @@ static tn_array *take(const struct tn_assertion *a, const tn_array *from, const 
 {
 	const tn_array *whole = larger_of(a);
 	tn_array *line = tn_reshape(tn_broadcast_to(from, whole->rank, whole->shape), 1, &a->n);
-	return tn_take(line, places, 0);
+	return tn_take(line, places, 0, TN_RAISE);
 }
 
 /* |x - y| at those places; of unsigned numbers the difference that does not wrap. */

@@ -55,7 +55,7 @@ static tn_status check(const struct tn_metric_sums *sums, const tn_array *output
 /* The label of each sample. */
 static const tn_array *labels_of(const tn_array *output, const tn_array *target)
 {
-	return is_each_label(output, target) ? tn_argmax(target, 1) : target;
+	return is_each_label(output, target) ? tn_argmax(target, 1, 0) : target;
 }
 
 /* The label that does not count; otherwise one that there is not. */
@@ -136,7 +136,7 @@ static tn_status add_accuracy(struct tn_metric_sums *sums, const tn_array *outpu
 	if (sums->options->is_multi_label)
 		return add_hits(sums, answered(&is_equal, sums, output, target), target);
 	const tn_array *labels = labels_of(output, target);
-	return add_hits(sums, map_labels(&is_right, sums, tn_argmax(output, 1), labels), labels);
+	return add_hits(sums, map_labels(&is_right, sums, tn_argmax(output, 1, 0), labels), labels);
 }
 
 const struct tn_metric_kind tn_metric_accuracy = {
@@ -202,7 +202,7 @@ static struct rows rows_of(const tn_array *output, const tn_array *target)
 {
 	const int64_t column[] = {-1, 1}, row[] = {1, output->shape[1]};
 	struct rows rows = {
-		.answers = tn_reshape(tn_argmax(output, 1), 2, column),
+		.answers = tn_reshape(tn_argmax(output, 1, 0), 2, column),
 		.labels = tn_reshape(labels_of(output, target), 2, column),
 		.classes = tn_zeros(tn_array_context(output), TN_BOOL, 2, row),
 	};

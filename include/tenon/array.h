@@ -240,10 +240,10 @@ TN_API tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims
 TN_API tn_array *tn_prod(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_max(const tn_array *a, int n, const int *axes, int keepdims);
 TN_API tn_array *tn_min(const tn_array *a, int n, const int *axes, int keepdims);
-/* i64: the index of the first of equal elements, or of the first NaN, along one axis, which is
- * removed; TN_AXIS_NONE: of all elements in row-major order. */
-TN_API tn_array *tn_argmax(const tn_array *a, int axis);
-TN_API tn_array *tn_argmin(const tn_array *a, int axis);
+/* i64: the index of the first of equal elements, or of the first NaN, along one axis; TN_AXIS_NONE:
+ * of all elements in row-major order. */
+TN_API tn_array *tn_argmax(const tn_array *a, int axis, int keepdims);
+TN_API tn_array *tn_argmin(const tn_array *a, int axis, int keepdims);
 /* log sum exp, without overflow. */
 TN_API tn_array *tn_logsumexp(const tn_array *a, int n, const int *axes, int keepdims);
 
@@ -257,12 +257,21 @@ TN_API tn_array *tn_matmul(const tn_array *a, const tn_array *b);
  * alpha and beta are whole numbers of at most 2^53, for bool 0 or 1 (TN_INVALID_ARGUMENT). */
 TN_API tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
 				int transpose_b, double alpha, double beta);
-/* The elements of a at `indices` (i32 or i64, any shape; negative ones count from the end) along
- * one axis, which the axes of indices replace.  TN_INVALID_ARGUMENT: an index is out of range.  On
- * a device that is asynchronous, or whose memory the host cannot read, the next call that waits for
+/* What becomes of an index that is out of range. */
+enum tn_bounds {
+	TN_RAISE = 0, /* it is an error; where nothing else is said, one below 0 counts from the
+			 end */
+	TN_WRAP = 1,  /* its remainder modulo the length */
+	TN_CLIP = 2,  /* the nearest one in range: 0 for those below 0 */
+};
+
+/* The elements of a at `indices`, integers of any dtype and shape, along one axis, which the axes
+ * of indices replace; TN_AXIS_NONE: of a reshaped to one axis.  bounds (enum tn_bounds) is the rule
+ * for indices that are out of range.  TN_INVALID_ARGUMENT: one is, and the rule is TN_RAISE.  On a
+ * device that is asynchronous, or whose memory the host cannot read, the next call that waits for
  * the current stream (tn_to_host, tn_item, tn_sync, ...) reports this instead, with the name of
  * this operation; the element reads as zero. */
-TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis);
+TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis, uint32_t bounds);
 /* n >= 1 arrays, joined along an existing axis; the result has their common dtype. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);
 /* One element of a for each index along the axis: for the last of three axes, y[i, j, k] = a[i, j,

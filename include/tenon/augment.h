@@ -58,10 +58,10 @@ struct tn_augmentation {
 
 	/* Crop an area of random size, shape and place, and resize it to the whole picture,
 	 * bilinearly. */
-	uint32_t resized_crop;    /* 1: do so */
-	uint32_t rotate_bilinear; /* 1: interpolate; 0: nearest pixel */
-	uint32_t rotate_mode;     /* TN_PADDING_...: what comes in from outside */
-	uint32_t cutout_size;     /* side of the square; default 4 */
+	int resized_crop;     /* 1: do so */
+	int rotate_bilinear;  /* 1: interpolate; 0: nearest pixel */
+	uint32_t rotate_mode; /* TN_PADDING_...: what comes in from outside */
+	uint32_t cutout_size; /* side of the square; default 4 */
 
 	/* RandAugment: as many operations in turn, of rotate, shift_x, shift_y, flip_lr, flip_ud,
 	 * noise and cutout, of a magnitude from 0 (none) to 1. */

@@ -47,8 +47,8 @@ struct tn_benchmark_times {
 };
 struct tn_benchmark_result {
 	uint32_t struct_size;
-	uint32_t has_events; /* 1: the device's own clock; 0: it has none, the host measured */
-	uint64_t n;          /* calls that were measured */
+	int has_events; /* 1: the device's own clock; 0: it has none, the host measured */
+	uint64_t n;     /* calls that were measured */
 	struct tn_benchmark_times host;   /* from the beginning of a call to its return */
 	struct tn_benchmark_times device; /* of the work that it gave to the current stream */
 	double total_seconds;             /* of all measured calls, and waiting for each */

@@ -55,12 +55,12 @@ struct tn_context_options {
 	size_t n_plugin_paths;
 	tn_log_callback log; /* NULL: notices and warnings go to stderr, one line each */
 	void *log_user;
-	uint32_t n_threads;     /* 0: TENON_THREADS, else one per processor */
-	uint32_t fallback;      /* TN_FALLBACK_... */
-	uint64_t memory_limit;  /* bytes per device; 0: TENON_MEMORY_LIMIT, else none */
-	uint64_t seed;          /* default TN_SEED_FROM_ENVIRONMENT: TENON_SEED, else 0 */
-	uint32_t deterministic; /* 1: as TENON_DETERMINISTIC=1 */
-	uint32_t ledger_time;   /* 1: the ledger times every operation */
+	uint32_t n_threads;    /* 0: TENON_THREADS, else one per processor */
+	uint32_t fallback;     /* TN_FALLBACK_... */
+	uint64_t memory_limit; /* bytes per device; 0: TENON_MEMORY_LIMIT, else none */
+	uint64_t seed;         /* default TN_SEED_FROM_ENVIRONMENT: TENON_SEED, else 0 */
+	int deterministic;     /* 1: as TENON_DETERMINISTIC=1 */
+	int ledger_time;       /* 1: the ledger times every operation */
 	/* Receives the load report if opening fails (owned: tn_load_report_destroy; NULL if there
 	 * is none), so that a program can show the reason.  May be NULL. */
 	tn_load_report **report_on_failure;

@@ -16,6 +16,7 @@
  *                    ((const int32_t *)batch.data[1])[0]);
  *
  * A data set is immutable, and many threads may use it; one thread at a time may use a loader.
+ * NULL in place of one of them gives TN_INVALID_ARGUMENT, NULL or 0.
  *
  * All results are determined by the data, the options and the seed: parts do not depend on the
  * seed, the order of an epoch depends on (seed, epoch), an augmentation on (seed, epoch, sample).
@@ -145,7 +146,7 @@ struct tn_field {
 /* How to open a data set. */
 struct tn_dataset_options {
 	uint32_t struct_size;
-	uint32_t digits_as_stored;  /* 1: digits as 8 x 8; 0: enlarged to 28 x 28 */
+	int digits_as_stored;       /* 1: digits as 8 x 8; 0: enlarged to 28 x 28 */
 	double validation_fraction; /* of the training part, kept for validation: 0 to 1 */
 	/* The format whose mean and deviation normalise pictures: that of a network, when it is
 	 * tested on other data than it was trained on, or that of tn_input_format_imagenet.
@@ -162,12 +163,12 @@ struct tn_dataset_options {
 	uint32_t image_width;
 	uint32_t image_channels;
 	/* Of a CSV file. */
-	uint32_t regression; /* 1: the target is a number; 0: it is the text of a class */
-	uint32_t no_header;  /* 1: the first row has no names of columns */
-	int32_t separator;   /* default ',' */
-	const char *target;  /* the name of its column; NULL: the last column */
+	int regression;     /* 1: the target is a number; 0: it is the text of a class */
+	int no_header;      /* 1: the first row has no names of columns */
+	int32_t separator;  /* default ',' */
+	const char *target; /* the name of its column; NULL: the last column */
 	/* 1: a fraction of a part that the data set has is passed over; 0: it is an error. */
-	uint32_t keep_own_parts;
+	int keep_own_parts;
 	/* Of folders of pictures by class: resize the shorter side to this, and keep the middle,
 	 * image_height x image_width (0: image_resize x image_resize).  0: as normalise_as, unless
 	 * there is an image_height, to which a picture is then resized as a whole. */
@@ -441,8 +442,8 @@ struct tn_data_loader_options {
 	uint32_t struct_size;
 	uint32_t batch_size; /* at least 1 */
 	uint64_t seed;
-	uint32_t shuffle;   /* 1: a new order each epoch; 0: the data set's order */
-	uint32_t drop_last; /* 1: omit a last batch that is smaller than the others */
+	int shuffle;   /* 1: a new order each epoch; 0: the data set's order */
+	int drop_last; /* 1: omit a last batch that is smaller than the others */
 	/* One for each sample of the part, of at least 0; copied.  An epoch then draws as many
 	 * samples as the part has, with replacement, each with a probability in proportion to its
 	 * weight, whether shuffle is 1 or 0.  NULL: each sample once. */
@@ -474,7 +475,7 @@ struct tn_data_loader_options {
 	/* What becomes of a last batch with fewer samples than ranks.
 	 * 0: it is left out, so that all ranks have the same number of batches: to train.
 	 * 1: each sample is read once; ranks without one have a batch less: to evaluate. */
-	uint32_t uneven;
+	int uneven;
 };
 static inline struct tn_data_loader_options tn_data_loader_defaults(void)
 {

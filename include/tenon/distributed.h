@@ -237,7 +237,7 @@ typedef struct tn_data_parallel tn_data_parallel;
 struct tn_data_parallel_options {
 	uint32_t struct_size;
 	/* 1: batch norms in training take mean and variance over the samples of all ranks. */
-	uint32_t sync_batch_norm;
+	int sync_batch_norm;
 	uint64_t bucket_bytes; /* of gradients; default 4 MiB.  The first bucket has a quarter */
 	/* TN_F16 or TN_BF16: gradients are rounded to it to be sent; sums are made in f32 and
 	 * rounded once.  0: as they are. */
@@ -248,7 +248,7 @@ struct tn_data_parallel_options {
 	 * is captured (TN_NOT_CAPTURABLE) and after tn_data_parallel_destroy (TN_STATE).  tn_lars
 	 * and tn_lamb are refused (TN_UNSUPPORTED).  tn_optimizer_gather_state is for checkpoints.
 	 * The same bits as without.  (ZeRO, stage 1: Rajbhandari et al. 2020.) */
-	uint32_t sharded;
+	int sharded;
 };
 static inline struct tn_data_parallel_options tn_data_parallel_defaults(void)
 {

@@ -100,8 +100,8 @@ struct tn_dlpack_managed_unversioned {
 
 struct tn_to_dlpack_options {
 	uint32_t struct_size;
-	uint32_t copy;    /* TN_COPY_...: IF_NEEDED shares the memory where it can */
-	uint32_t on_host; /* 1: in memory of the host (TN_DLPACK_CPU), wherever the array is */
+	uint32_t copy; /* TN_COPY_...: IF_NEEDED shares the memory where it can */
+	int on_host;   /* 1: in memory of the host (TN_DLPACK_CPU), wherever the array is */
 	/* The consumer's stream, as the argument of Python's __dlpack__.  -1: the consumer orders
 	 * the work itself.  Any other, also 0: the call waits for the array's
 	 * current stream, so that the elements are there for every stream of the consumer. */

@@ -71,16 +71,16 @@ TN_API tn_status tn_tofile(const tn_array *a, const char *path, uint32_t byte_or
 /* Options of tn_loadtxt; 0 and NULL are the defaults, which are NumPy's. */
 struct tn_loadtxt_options {
 	uint32_t struct_size;
-	tn_dtype dtype;        /* any; default TN_F64 */
-	const char *comments;  /* what begins one, to the end of the line; default "#"; "": none */
-	int32_t delimiter;     /* a byte: ',', ...; 0: blanks and tabs, any number of them */
-	uint32_t ndmin;        /* 0 to 2: the least rank of the result */
-	int64_t skiprows;      /* the first lines, comments and empty ones too */
-	uint64_t max_rows;     /* rows at most, not counting empty lines; default TN_NO_LIMIT */
-	const int *usecols;    /* the columns, in this order; negative ones count from the end */
-	int32_t n_usecols;     /* 0: all columns */
-	uint32_t fill_missing; /* 1: an empty field, and missing_text, are filling_value */
-	double filling_value;  /* converted to dtype by the rules of the cast */
+	tn_dtype dtype;       /* any; default TN_F64 */
+	const char *comments; /* what begins one, to the end of the line; default "#"; "": none */
+	int32_t delimiter;    /* a byte: ',', ...; 0: blanks and tabs, any number of them */
+	uint32_t ndmin;       /* 0 to 2: the least rank of the result */
+	int64_t skiprows;     /* the first lines, comments and empty ones too */
+	uint64_t max_rows;    /* rows at most, not counting empty lines; default TN_NO_LIMIT */
+	const int *usecols;   /* the columns, in this order; negative ones count from the end */
+	int32_t n_usecols;    /* 0: all columns */
+	int fill_missing;     /* 1: an empty field, and missing_text, are filling_value */
+	double filling_value; /* converted to dtype by the rules of the cast */
 	const char *missing_text; /* "NA", ...; NULL: none but empty fields */
 };
 static inline struct tn_loadtxt_options tn_loadtxt_defaults(void)

@@ -16,7 +16,7 @@
  * tn_argwhere, tn_flatnonzero, tn_compress, tn_extract, tn_place, and tn_ix of bool.
  *
  * Gradients flow through all functions that give elements of arrays: tn_index, tn_compress,
- * tn_extract, tn_choose, tn_select, tn_take_mode.  Functions that write to an existing array reject
+ * tn_extract, tn_choose, tn_select, tn_take.  Functions that write to an existing array reject
  * inputs that require a derivative while a tape records (TN_STATE).
  * All functions: [thread: one per context | may return before the result is ready | since 0.1].
  */
@@ -118,14 +118,6 @@ TN_API tn_array *tn_argwhere(const tn_array *a);
 /* The numbers of the true elements in a line of all. */
 TN_API tn_array *tn_flatnonzero(const tn_array *a);
 
-/* What becomes of an index that is out of range. */
-enum tn_bounds {
-	TN_RAISE = 0, /* it is an error; where nothing else is said, one below 0 counts from the
-			 end */
-	TN_WRAP = 1,  /* its remainder modulo the length */
-	TN_CLIP = 2,  /* the nearest one in range: 0 for those below 0 */
-};
-
 /* indices[i]: the index along axis i of an array of that shape, for each element number; in the
  * shape of `numbers`.  Rank is 1 to 16, and numbers below 0 are out of range.  indices are NULL on
  * failure.  TN_LIMIT: the shape has more than 2^53 elements. */
@@ -155,10 +147,6 @@ TN_API tn_status tn_triu_indices(tn_context *context, int64_t n, int64_t k, int6
 
 /* ---- Chosen elements -------------------------------------------------------------------------*/
 
-/* tn_take with a rule for indices that are out of range (enum tn_bounds), which may have any
- * integer dtype.  Axis TN_AXIS_NONE: of a reshaped to one axis. */
-TN_API tn_array *tn_take_mode(const tn_array *a, const tn_array *indices, int axis,
-			      uint32_t bounds);
 /* The elements along an axis, or TN_AXIS_NONE, at which the line `condition` is true; it may be
  * shorter than the axis.  TN_SHAPE: condition has not one axis. */
 TN_API tn_array *tn_compress(const tn_array *condition, const tn_array *a, int axis);

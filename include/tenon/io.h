@@ -19,7 +19,8 @@
  * Every writer writes a temporary file in the same folder, syncs it, renames it and syncs the
  * folder: the given name refers to the old file or to the complete new one, never to a part.
  *
- * Pointers in arguments are borrowed until the function returns.  `error` may be NULL everywhere.
+ * Pointers in arguments are borrowed until the function returns.  `error` may be NULL everywhere;
+ * NULL in place of an open file gives TN_INVALID_ARGUMENT, NULL or 0.
  * Elements in memory are in the host's byte order, row-major.
  */
 #ifndef TENON_IO_H
@@ -261,8 +262,8 @@ TN_API TN_CHECKED tn_status tn_cifar100_read(const char *path, struct tn_host_ar
 struct tn_csv_options {
 	uint32_t struct_size;
 	tn_dtype dtype;           /* of the numbers: TN_F64, TN_F32 or TN_I64; default TN_F64 */
-	uint32_t header;          /* 1: the first row has the names of the columns */
-	uint32_t missing_is_nan;  /* 1: an empty field is NaN; 0: an error */
+	int header;               /* 1: the first row has the names of the columns */
+	int missing_is_nan;       /* 1: an empty field is NaN; 0: an error */
 	int32_t separator;        /* ',', ';', '\t', ' ', ...; default ',' */
 	int32_t quote;            /* default '"' */
 	int32_t comment;          /* '#', ...: the rest of the line is ignored; 0: no comments */
@@ -272,7 +273,7 @@ struct tn_csv_options {
 	const char *const
 		*classes; /* the only labels that are allowed, in order of their numbers */
 	size_t n_classes;
-	uint32_t finite; /* 1: inf and nan in any spelling are errors; missing_is_nan stays */
+	int finite; /* 1: inf and nan in any spelling are errors; missing_is_nan stays */
 };
 static inline struct tn_csv_options tn_csv_defaults(void)
 {

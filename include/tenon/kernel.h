@@ -92,7 +92,7 @@ struct tn_kernel_argument {
 	tn_array *array; /* NULL: a value */
 	const void *value;
 	size_t size;
-	uint32_t is_read_only;
+	int is_read_only;
 	uint32_t reserved;
 };
 

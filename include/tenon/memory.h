@@ -31,7 +31,7 @@ struct tn_wrap_options {
 	uint32_t struct_size;
 	tn_dtype dtype;
 	int32_t rank;
-	uint32_t is_read_only;  /* 1: functions that would write to the array fail */
+	int is_read_only;       /* 1: functions that would write to the array fail */
 	const int64_t *shape;   /* rank lengths of 0 or more */
 	const int64_t *strides; /* in elements, 0 and negative ones too; NULL: compact, row-major */
 	int64_t offset;         /* of the first element, in elements */
@@ -95,10 +95,10 @@ TN_API TN_CHECKED tn_status tn_array_export(const tn_array *array, void **data,
 
 struct tn_asarray_options {
 	uint32_t struct_size;
-	uint32_t copy;       /* TN_COPY_... */
-	tn_device *device;   /* NULL: where the array is; of host data, the current device */
-	tn_dtype dtype;      /* 0: the dtype that it has */
-	uint32_t is_compact; /* 1: row-major, without gaps; 0: any layout */
+	uint32_t copy;     /* TN_COPY_... */
+	tn_device *device; /* NULL: where the array is; of host data, the current device */
+	tn_dtype dtype;    /* 0: the dtype that it has */
+	int is_compact;    /* 1: row-major, without gaps; 0: any layout */
 };
 static inline struct tn_asarray_options tn_asarray_defaults(void)
 {

@@ -40,15 +40,10 @@ TN_API tn_array *tn_partition(const tn_array *a, int n, const int64_t *kth, int 
 /* i64: the indices of such an order. */
 TN_API tn_array *tn_argpartition(const tn_array *a, int n, const int64_t *kth, int axis);
 
-/* ---- Places of extremes ----------------------------------------------------------------------
- * i64: the index of the first of equal elements along an axis, or of all elements in row-major
- * order (TN_AXIS_NONE, which tn_argmax and tn_argmin take too).  TN_SHAPE: over no elements.
- * TN_DTYPE: complex. */
+/* ---- Places of extremes ----------------------------------------------------------------------*/
 
-/* The axis, or with TN_AXIS_NONE all axes, remain with length 1. */
-TN_API tn_array *tn_argmax_keepdims(const tn_array *a, int axis);
-TN_API tn_array *tn_argmin_keepdims(const tn_array *a, int axis);
-/* NaN counts as -inf, or inf: of nothing but NaN, where NumPy fails, the index is 0. */
+/* tn_argmax and tn_argmin where NaN counts as -inf, or inf: of nothing but NaN, where NumPy fails,
+ * the index is 0.  TN_SHAPE: over no elements.  TN_DTYPE: complex. */
 TN_API tn_array *tn_nanargmax(const tn_array *a, int axis, int keepdims);
 TN_API tn_array *tn_nanargmin(const tn_array *a, int axis, int keepdims);
 

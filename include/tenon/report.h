@@ -56,8 +56,8 @@ struct tn_load_row {
 	uint32_t abi_major;   /* from the file's note; 0.0: unknown */
 	uint32_t abi_minor;
 	uint32_t abi_effective; /* the effective minor */
-	uint32_t hardware_seen; /* 1: the data file's hardware signs are present */
-	uint32_t selected;      /* 1: the selected device is one of its devices */
+	int hardware_seen;      /* 1: the data file's hardware signs are present */
+	int selected;           /* 1: the selected device is one of its devices */
 	uint32_t selected_device;
 	int64_t native_code; /* the vendor library's code, 0 if none */
 	uint64_t microseconds;

@@ -15,6 +15,8 @@
 #ifndef TENON_STATISTICS_H
 #define TENON_STATISTICS_H
 
+#include <string.h>
+
 #include <tenon/array.h>
 
 #ifdef __cplusplus
@@ -118,29 +120,40 @@ enum {
 	TN_QUANTILE_NEAREST = 12, /* discrete */
 };
 
-/* The element below which a share q, in [0, 1], of the others lies; a percentile is the same for
- * q / 100.  TN_INVALID_ARGUMENT: q is outside, or there is no such method.  TN_SHAPE: over no
- * elements.  TN_DTYPE: bool with a method that interpolates. */
-TN_API tn_array *tn_quantile(const tn_array *a, double q, uint32_t method, int n, const int *axes,
-			     int keepdims);
-TN_API tn_array *tn_percentile(const tn_array *a, double q, uint32_t method, int n, const int *axes,
-			       int keepdims);
-/* n_q >= 1 of them at once, along a new first axis: `a` is sorted once. */
-TN_API tn_array *tn_quantiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
-			      int n, const int *axes, int keepdims);
-TN_API tn_array *tn_percentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
-				int n, const int *axes, int keepdims);
+/* In place of a number of quantiles: q points to one, and the result has no axis for it. */
+enum { TN_SCALAR = -1 };
+
+struct tn_quantile_options {
+	uint32_t struct_size;
+	uint32_t method; /* TN_QUANTILE_... */
+	int n_axes;      /* default TN_ALL_AXES */
+	int keepdims;    /* 1: the reduced axes remain with length 1 */
+	const int *axes;
+};
+static inline struct tn_quantile_options tn_quantile_defaults(void)
+{
+	struct tn_quantile_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.n_axes = TN_ALL_AXES;
+	return options;
+}
+
+/* For each of n_q >= 1 numbers q in [0, 1], along a new first axis, the element below which a share
+ * q of the others lies; a percentile is the same for q / 100.  With n_q = TN_SCALAR, of the one *q,
+ * without that axis.  options may be NULL.  TN_INVALID_ARGUMENT: q is outside, or there is no such
+ * method.  TN_SHAPE: over no elements.  TN_DTYPE: bool with a method that interpolates. */
+TN_API tn_array *tn_quantile(const tn_array *a, int64_t n_q, const double *q,
+			     const struct tn_quantile_options *options);
+TN_API tn_array *tn_percentile(const tn_array *a, int64_t n_q, const double *q,
+			       const struct tn_quantile_options *options);
 
 /* The same of the elements that are not NaN; NaN where there is none. */
 TN_API tn_array *tn_nanmedian(const tn_array *a, int n, const int *axes, int keepdims);
-TN_API tn_array *tn_nanquantile(const tn_array *a, double q, uint32_t method, int n,
-				const int *axes, int keepdims);
-TN_API tn_array *tn_nanpercentile(const tn_array *a, double q, uint32_t method, int n,
-				  const int *axes, int keepdims);
-TN_API tn_array *tn_nanquantiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
-				 int n, const int *axes, int keepdims);
-TN_API tn_array *tn_nanpercentiles(const tn_array *a, int64_t n_q, const double *q, uint32_t method,
-				   int n, const int *axes, int keepdims);
+TN_API tn_array *tn_nanquantile(const tn_array *a, int64_t n_q, const double *q,
+				const struct tn_quantile_options *options);
+TN_API tn_array *tn_nanpercentile(const tn_array *a, int64_t n_q, const double *q,
+				  const struct tn_quantile_options *options);
 
 /* ---- Covariance ------------------------------------------------------------------------------
  * f64, or c128 of complex arrays.  The arrays have at most 2 axes (TN_SHAPE): a row for each
@@ -171,35 +184,58 @@ TN_API tn_array *tn_digitize(const tn_array *x, const tn_array *bins, int right)
  * the values: this waits for the device.  TN_INVALID_ARGUMENT: an element or minlength is below 0.
  * TN_DTYPE: x is neither an integer that fits i64, nor bool. */
 TN_API tn_array *tn_bincount(const tn_array *x, const tn_array *weights, int64_t minlength);
-/* How many elements of `a`, of any shape, are in each of `bins` intervals of equal length between
- * range[0] and range[1], NULL: the smallest and largest element.  Each has its lower edge, the last
- * also its upper edge.  Counts are i64; with weights, of a's shape, sums in their dtype; with
- * `density` f64, an integral of 1.  *edges, unless edges is NULL, receives the bins + 1 edges, f64
- * for integers (NULL on failure).  NaN and infinity without a range, an error in NumPy, give
- * edges that are NaN and no counts of use.  TN_INVALID_ARGUMENT: bins is below 1, or the range not
- * finite or descending. */
-TN_API tn_array *tn_histogram(const tn_array *a, int64_t bins, const double *range,
-			      const tn_array *weights, int density, tn_array **edges);
-/* The same between given edges, 2 or more (TN_SHAPE) in ascending order. */
-TN_API tn_array *tn_histogram_edges(const tn_array *a, const tn_array *edges,
-				    const tn_array *weights, int density);
+
+struct tn_histogram_options {
+	uint32_t struct_size;
+	int density;             /* 1: a probability density, whose integral is 1 */
+	int64_t n_bins;          /* intervals of equal length; default 10 */
+	const double *range;     /* where they begin and end; NULL: at a's extremes */
+	const tn_array *edges;   /* 2 or more in ascending order, in place of n_bins and range */
+	const tn_array *weights; /* in a's shape; NULL: each element counts 1 */
+};
+static inline struct tn_histogram_options tn_histogram_defaults(void)
+{
+	struct tn_histogram_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.n_bins = 10;
+	return options;
+}
+
+/* How many elements of `a`, of any shape, are in each interval between two neighbouring edges.  It
+ * has its lower edge, the last one also its upper edge.  Counts are i64; with weights, sums in
+ * their dtype; a density is f64.  *edges, unless edges is NULL, receives the edges; those at equal
+ * distances are in a's dtype, f64 for integers (NULL on failure).  options may be NULL.  NaN and
+ * infinity without a range, an error in NumPy, give edges that are NaN and no counts of use.
+ * TN_INVALID_ARGUMENT: n_bins is below 1, or the range not finite or descending.  TN_SHAPE: fewer
+ * than 2 edges, or weights of another shape. */
+TN_API tn_array *tn_histogram(const tn_array *a, const struct tn_histogram_options *options,
+			      tn_array **edges);
+
+struct tn_histogramdd_options {
+	uint32_t struct_size;
+	int density;
+	const int64_t *n_bins;        /* for each axis; NULL: 10 along every one */
+	const double *ranges;         /* two numbers for each axis; NULL: its extremes */
+	const tn_array *const *edges; /* for each axis, in place of n_bins and ranges */
+	const tn_array *weights;      /* one number for each point */
+};
+static inline struct tn_histogramdd_options tn_histogramdd_defaults(void)
+{
+	struct tn_histogramdd_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* Histograms of points: sample has shape (points, n), n at most 16, and the result, f64, an axis
- * for each of n coordinates, with bins[i] intervals of equal length between ranges[2 i] and
- * ranges[2 i + 1]; NULL: the smallest and largest coordinate.  weights have one number for each
- * point.  edges, unless NULL, has room for n arrays (NULL on failure).  TN_SHAPE. */
-TN_API tn_array *tn_histogramdd(const tn_array *sample, const int64_t *bins, const double *ranges,
-				const tn_array *weights, int density, tn_array **edges);
-/* The same between given edges of n axes. */
-TN_API tn_array *tn_histogramdd_edges(const tn_array *sample, const tn_array *const *edges,
-				      const tn_array *weights, int density);
+ * for each of n coordinates.  The rest is as for tn_histogram; edges, unless NULL, has room for n
+ * arrays. */
+TN_API tn_array *tn_histogramdd(const tn_array *sample,
+				const struct tn_histogramdd_options *options, tn_array **edges);
 /* The same of the points (x[i], y[i]) of two lines. */
-TN_API tn_array *tn_histogram2d(const tn_array *x, const tn_array *y, const int64_t *bins,
-				const double *ranges, const tn_array *weights, int density,
-				tn_array **edges);
-TN_API tn_array *tn_histogram2d_edges(const tn_array *x, const tn_array *y,
-				      const tn_array *const *edges, const tn_array *weights,
-				      int density);
+TN_API tn_array *tn_histogram2d(const tn_array *x, const tn_array *y,
+				const struct tn_histogramdd_options *options, tn_array **edges);
 
 /* NumPy's estimators of a histogram's bins, by their names there. */
 enum {

@@ -64,10 +64,10 @@ TN_API tn_array *tn_array_equiv(const tn_array *a, const tn_array *b);
 
 struct tn_assert_options {
 	uint32_t struct_size;
-	uint32_t strict;       /* 1: shapes and dtypes must be equal */
-	uint32_t distinct_nan; /* 1: NaN is not equal to NaN */
-	uint32_t precision;    /* digits of the arrays in the text, at most 1000; default 6 */
-	const char *err_msg;   /* UTF-8, a part of the text; NULL: none */
+	int strict;          /* 1: shapes and dtypes must be equal */
+	int distinct_nan;    /* 1: NaN is not equal to NaN */
+	uint32_t precision;  /* digits of the arrays in the text, at most 1000; default 6 */
+	const char *err_msg; /* UTF-8, a part of the text; NULL: none */
 };
 static inline struct tn_assert_options tn_assert_defaults(void)
 {

@@ -50,7 +50,7 @@ struct tn_print_options {
 	int32_t linewidth;  /* columns; default 75 */
 	int32_t sign;       /* of numbers that are not negative: '-' none, '+', ' '; default '-' */
 	uint32_t floatmode; /* TN_FLOATMODE_... */
-	uint32_t suppress;  /* 1: no scientific notation on account of small numbers */
+	int suppress;       /* 1: no scientific notation on account of small numbers */
 	const char *nanstr; /* default "nan" */
 	const char *infstr; /* default "inf" */
 	const char *separator; /* tn_array2string: between elements; default " " */

@@ -4,7 +4,7 @@
 #
 # A page lists the members of every struct of options as the headers declare them:
 # .Ss "struct NAME", and below it .It Fa "DECLARATION" for each, in order.  Every
-# struct_size has one type.
+# struct_size has one type, and every flag of a program's struct.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
@@ -37,6 +37,11 @@ diff "$dir/headers.sorted" "$dir/pages.sorted" || {
 }
 grep -hn '[a-z0-9_] struct_size;' include/tenon/*.h | grep -v 'uint32_t struct_size;' && {
 	echo "(a struct_size that is not uint32_t)"
+	exit 1
+}
+grep -n 'uint[0-9]*_t [a-z_]*; */\* 1: ' include/tenon/*.h |
+	grep -v -e /backend.h -e /communicator.h -e /plugin.h -e /train.h && {
+	echo "(a flag that is not int)"
 	exit 1
 }
 [ -s "$dir/headers" ] || { echo "no struct of options was found"; exit 1; }

@@ -5,20 +5,31 @@
  */
 #include "parity/numpy_calls.h"
 
+static struct tn_histogramdd_options options_of(const struct call *c, const tn_array *weights)
+{
+	struct tn_histogramdd_options options = tn_histogramdd_defaults();
+	options.n_bins = record_ints(c->record, "bins");
+	options.ranges = c->numbers;
+	options.weights = weights;
+	options.density = (int)setting(c, "density");
+	return options;
+}
 static tn_array *histogramdd(struct call *c)
 {
-	return tn_histogramdd(c->x, record_ints(c->record, "bins"), c->numbers, c->y,
-			      (int)setting(c, "density"), c->others);
+	const struct tn_histogramdd_options options = options_of(c, c->y);
+	return tn_histogramdd(c->x, &options, c->others);
 }
 static tn_array *histogram2d(struct call *c)
 {
-	return tn_histogram2d(c->x, c->y, record_ints(c->record, "bins"), c->numbers, c->z,
-			      (int)setting(c, "density"), c->others);
+	const struct tn_histogramdd_options options = options_of(c, c->z);
+	return tn_histogram2d(c->x, c->y, &options, c->others);
 }
 static tn_array *histogram2d_edges(struct call *c)
 {
 	const tn_array *edges[] = {c->z, c->w};
-	return tn_histogram2d_edges(c->x, c->y, edges, NULL, (int)setting(c, "density"));
+	struct tn_histogramdd_options options = options_of(c, NULL);
+	options.edges = edges;
+	return tn_histogram2d(c->x, c->y, &options, NULL);
 }
 static tn_array *histogram_bin_edges(struct call *c)
 {

@@ -67,9 +67,9 @@ static tn_status triu_indices(struct trial *t)
 {
 	return tn_triu_indices(t->context, t->args[0], t->args[1], t->args[2], t->y);
 }
-static tn_status take_mode(struct trial *t)
+static tn_status take(struct trial *t)
 {
-	t->y[0] = tn_take_mode(t->x[0], t->x[1], (int)t->args[0], (uint32_t)t->args[1]);
+	t->y[0] = tn_take(t->x[0], t->x[1], (int)t->args[0], (uint32_t)t->args[1]);
 	return TN_OK;
 }
 static tn_status compress(struct trial *t)
@@ -137,7 +137,7 @@ static const struct {
 	{"diag_indices", diag_indices},
 	{"tril_indices", tril_indices},
 	{"triu_indices", triu_indices},
-	{"take_mode", take_mode},
+	{"take", take},
 	{"compress", compress},
 	{"extract", extract},
 	{"choose", choose},

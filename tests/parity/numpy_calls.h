@@ -30,6 +30,17 @@ static inline int64_t setting(const struct call *c, const char *name)
 	return values ? values[0] : 0;
 }
 
+/* The axes, the method and keepdims of a call. */
+static inline struct tn_quantile_options quantile_options(const struct call *c)
+{
+	struct tn_quantile_options options = tn_quantile_defaults();
+	options.method = (uint32_t)setting(c, "method");
+	options.n_axes = c->n;
+	options.axes = c->axes;
+	options.keepdims = c->keepdims;
+	return options;
+}
+
 /* A function of the test: one of reduce, which is Tenon's, and f is NULL. */
 struct call_row {
 	const char *name;

@@ -268,9 +268,9 @@ def chosen():
     far = np.array([-9, -4, -1, 0, 3, 5, 17])
     for dtype in EVERY:
         a = sample(dtype, 4, 3)
-        case("take_mode", [a, places], np.take(a, places, 1), (1, 0))
-        case("take_mode", [a, far.astype("i1")], np.take(a, far, 0, mode="wrap"), (0, 1))
-        case("take_mode", [a, far], np.take(a, far, mode="clip"), (NO_AXIS, 2))
+        case("take", [a, places], np.take(a, places, 1), (1, 0))
+        case("take", [a, far.astype("i1")], np.take(a, far, 0, mode="wrap"), (0, 1))
+        case("take", [a, far], np.take(a, far, mode="clip"), (NO_AXIS, 2))
         c = np.array([1, 0, 1], "i4")
         case("compress", [c, a], np.compress(c, a, 0), (0,))
         case("compress", [c > 0, a], np.compress(c, a, -1), (-1,))
@@ -285,7 +285,7 @@ def chosen():
         case("choose", [far, choices[0][0], choices[0][1]],
              np.choose(far, [choices[0][0], choices[0][1]], mode="clip"), (2,))
         select([np.array([True, False, False]), np.array([[True], [False]])], a)
-    case("take_mode", [np.zeros((0, 2)), np.zeros(0, "i8")], np.zeros((0, 2)), (0, 2))
+    case("take", [np.zeros((0, 2)), np.zeros(0, "i8")], np.zeros((0, 2)), (0, 2))
 
 
 def select(conditions, a):

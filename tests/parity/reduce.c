@@ -40,23 +40,23 @@ static tn_array *logcumsumexp(struct call *c)
 }
 static tn_array *nanquantile(struct call *c)
 {
-	return tn_nanquantile(c->x, c->numbers[0], (uint32_t)setting(c, "method"), c->n, c->axes,
-			      c->keepdims);
+	const struct tn_quantile_options options = quantile_options(c);
+	return tn_nanquantile(c->x, TN_SCALAR, c->numbers, &options);
 }
 static tn_array *nanpercentile(struct call *c)
 {
-	return tn_nanpercentile(c->x, c->numbers[0], (uint32_t)setting(c, "method"), c->n, c->axes,
-				c->keepdims);
+	const struct tn_quantile_options options = quantile_options(c);
+	return tn_nanpercentile(c->x, TN_SCALAR, c->numbers, &options);
 }
 static tn_array *nanquantiles(struct call *c)
 {
-	return tn_nanquantiles(c->x, (int64_t)c->n_numbers, c->numbers,
-			       (uint32_t)setting(c, "method"), c->n, c->axes, c->keepdims);
+	const struct tn_quantile_options options = quantile_options(c);
+	return tn_nanquantile(c->x, (int64_t)c->n_numbers, c->numbers, &options);
 }
 static tn_array *nanpercentiles(struct call *c)
 {
-	return tn_nanpercentiles(c->x, (int64_t)c->n_numbers, c->numbers,
-				 (uint32_t)setting(c, "method"), c->n, c->axes, c->keepdims);
+	const struct tn_quantile_options options = quantile_options(c);
+	return tn_nanpercentile(c->x, (int64_t)c->n_numbers, c->numbers, &options);
 }
 
 static const struct call_row rows[] = {

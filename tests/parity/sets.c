@@ -76,13 +76,11 @@ static tn_array *argpartition(struct call *c)
 
 static tn_array *argmax(struct call *c)
 {
-	const int axis = (int)setting(c, "axis");
-	return c->keepdims ? tn_argmax_keepdims(c->x, axis) : tn_argmax(c->x, axis);
+	return tn_argmax(c->x, (int)setting(c, "axis"), c->keepdims);
 }
 static tn_array *argmin(struct call *c)
 {
-	const int axis = (int)setting(c, "axis");
-	return c->keepdims ? tn_argmin_keepdims(c->x, axis) : tn_argmin(c->x, axis);
+	return tn_argmin(c->x, (int)setting(c, "axis"), c->keepdims);
 }
 static tn_array *nanargmax(struct call *c)
 {

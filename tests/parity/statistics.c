@@ -52,23 +52,23 @@ static tn_array *trapezoid(struct call *c)
 
 static tn_array *quantile(struct call *c)
 {
-	return tn_quantile(c->x, c->numbers[0], (uint32_t)setting(c, "method"), c->n, c->axes,
-			   c->keepdims);
+	const struct tn_quantile_options options = quantile_options(c);
+	return tn_quantile(c->x, TN_SCALAR, c->numbers, &options);
 }
 static tn_array *percentile(struct call *c)
 {
-	return tn_percentile(c->x, c->numbers[0], (uint32_t)setting(c, "method"), c->n, c->axes,
-			     c->keepdims);
+	const struct tn_quantile_options options = quantile_options(c);
+	return tn_percentile(c->x, TN_SCALAR, c->numbers, &options);
 }
 static tn_array *quantiles(struct call *c)
 {
-	return tn_quantiles(c->x, (int64_t)c->n_numbers, c->numbers, (uint32_t)setting(c, "method"),
-			    c->n, c->axes, c->keepdims);
+	const struct tn_quantile_options options = quantile_options(c);
+	return tn_quantile(c->x, (int64_t)c->n_numbers, c->numbers, &options);
 }
 static tn_array *percentiles(struct call *c)
 {
-	return tn_percentiles(c->x, (int64_t)c->n_numbers, c->numbers,
-			      (uint32_t)setting(c, "method"), c->n, c->axes, c->keepdims);
+	const struct tn_quantile_options options = quantile_options(c);
+	return tn_percentile(c->x, (int64_t)c->n_numbers, c->numbers, &options);
 }
 static tn_array *cov(struct call *c)
 {
@@ -92,12 +92,20 @@ static tn_array *bincount(struct call *c)
 }
 static tn_array *histogram(struct call *c)
 {
-	return tn_histogram(c->x, (int64_t)c->numbers[0], c->n_numbers > 1 ? c->numbers + 1 : NULL,
-			    c->y, (int)setting(c, "density"), &c->others[0]);
+	struct tn_histogram_options options = tn_histogram_defaults();
+	options.n_bins = (int64_t)c->numbers[0];
+	options.range = c->n_numbers > 1 ? c->numbers + 1 : NULL;
+	options.weights = c->y;
+	options.density = (int)setting(c, "density");
+	return tn_histogram(c->x, &options, &c->others[0]);
 }
 static tn_array *histogram_edges(struct call *c)
 {
-	return tn_histogram_edges(c->x, c->z, c->y, (int)setting(c, "density"));
+	struct tn_histogram_options options = tn_histogram_defaults();
+	options.edges = c->z;
+	options.weights = c->y;
+	options.density = (int)setting(c, "density");
+	return tn_histogram(c->x, &options, NULL);
 }
 
 static const struct call_row rows[] = {

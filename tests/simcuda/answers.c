@@ -110,7 +110,7 @@ static void moves(void)
 	keep("steps", tn_contiguous(tn_slice(x, 2, 1, INT64_MIN, 3)), 0, 1);
 	keep("backward", tn_contiguous(tn_slice(x, 1, INT64_MIN, INT64_MIN, -1)), 0, 1);
 	keep("concatenate", tn_concatenate(2, (const tn_array *[]){x, x}, 1), 0, 1);
-	keep("take", tn_take(x, indices, 0), 0, 1);
+	keep("take", tn_take(x, indices, 0, TN_RAISE), 0, 1);
 	keep("uniform", tn_random_uniform(context, 1, (int64_t[]){1000}, 0, 1), 0, 1);
 	keep("normal", tn_random_normal(context, 1, (int64_t[]){1000}, 0, 1), 0, 1);
 }
@@ -124,8 +124,8 @@ static void reductions(void)
 	keep("sum-all", tn_sum(x, TN_ALL_AXES, NULL, 0), 64, 16);
 	keep("product", tn_prod(x, 1, (int[]){0}, 0), 16, 1e-3);
 	keep("max", tn_max(x, 2, (int[]){0, 2}, 0), 0, 1);
-	keep("argmax", tn_argmax(x, 1), 0, 1);
-	keep("argmin", tn_argmin(x, 2), 0, 1);
+	keep("argmax", tn_argmax(x, 1, 0), 0, 1);
+	keep("argmin", tn_argmin(x, 2, 0), 0, 1);
 	keep("logsumexp", tn_logsumexp(x, 1, (int[]){2}, 0), 16, 1);
 }
 

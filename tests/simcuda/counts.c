@@ -304,14 +304,14 @@ static void make_take_inputs(struct work *w)
 
 static int run_take(struct work *w)
 {
-	return tn_take(w->in[0], w->in[1], 0) != NULL;
+	return tn_take(w->in[0], w->in[1], 0, TN_RAISE) != NULL;
 }
 
 static void make_take(struct work *w)
 {
 	make_take_inputs(w);
 	record(w, 0);
-	give(w, tn_take(w->in[0], w->in[1], 0));
+	give(w, tn_take(w->in[0], w->in[1], 0, TN_RAISE));
 }
 
 static void make_logits(struct work *w)

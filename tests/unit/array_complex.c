@@ -596,7 +596,8 @@ static tn_array *loss_of(struct fixture *f, size_t which, const tn_array *x, con
 		z = tn_matmul(tn_transpose(x, NULL), tn_multiply(x, y));
 	else
 		z = tn_take(tn_cumsum(x, 0),
-			    tn_from_host(context_of(f), TN_I32, SHAPE(3), (int32_t[]){2, 0, 2}), 0);
+			    tn_from_host(context_of(f), TN_I32, SHAPE(3), (int32_t[]){2, 0, 2}), 0,
+			    TN_RAISE);
 	return tn_sum(tn_real(tn_multiply(w, z)), TN_ALL_AXES, NULL, 0);
 }
 

@@ -568,10 +568,6 @@ static void options_out_of_range_are_refused(void **state)
 	assert_null(tn_to_dlpack(x, &to_dlpack));
 	assert_kept(context, TN_INVALID_ARGUMENT, "copy: expected TN_COPY_IF_NEEDED (0)");
 	to_dlpack = tn_to_dlpack_defaults();
-	to_dlpack.on_host = 2;
-	assert_null(tn_to_dlpack(x, &to_dlpack));
-	assert_kept(context, TN_INVALID_ARGUMENT, "on_host: expected 0 or 1, found 2");
-	to_dlpack = tn_to_dlpack_defaults();
 	to_dlpack.stream = -2;
 	assert_null(tn_to_dlpack(x, &to_dlpack));
 	assert_kept(context, TN_INVALID_ARGUMENT, "stream: expected -1 or more, found -2");

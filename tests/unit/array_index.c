@@ -266,9 +266,9 @@ static tn_array *g_mask(struct fixture *f, const tn_array *x)
 	(void)f;
 	return tn_index(x, TERMS(TN_BY(tn_greater(x, tn_affine(x, 0, 0.2)))));
 }
-static tn_array *g_take_mode(struct fixture *f, const tn_array *x)
+static tn_array *g_take(struct fixture *f, const tn_array *x)
 {
-	return tn_take_mode(x, INTEGERS(f, 7, -9, 2), TN_AXIS_NONE, TN_WRAP);
+	return tn_take(x, INTEGERS(f, 7, -9, 2), TN_AXIS_NONE, TN_WRAP);
 }
 static tn_array *g_compress(struct fixture *f, const tn_array *x)
 {
@@ -308,10 +308,10 @@ static tn_array *weighted_sum(void *user, tn_array *const *inputs)
 static void gradients_are_those_of_central_differences(void **state)
 {
 	struct gradient rows[] = {
-		{"index", g_index, NULL},         {"by", g_by, NULL},
-		{"apart", g_apart, NULL},         {"mask", g_mask, NULL},
-		{"take_mode", g_take_mode, NULL}, {"compress", g_compress, NULL},
-		{"extract", g_extract, NULL},     {"choose", g_choose, NULL},
+		{"index", g_index, NULL},     {"by", g_by, NULL},
+		{"apart", g_apart, NULL},     {"mask", g_mask, NULL},
+		{"take", g_take, NULL},       {"compress", g_compress, NULL},
+		{"extract", g_extract, NULL}, {"choose", g_choose, NULL},
 		{"select", g_select, NULL},
 	};
 	struct fixture *f = *state;
@@ -512,9 +512,9 @@ static void bad_indices_are_named(void **state)
 	assert_kept(f, TN_INVALID_ARGUMENT, "n: expected 0 or more, found -1");
 	assert_status(tn_tril_indices(context, 2, 0, -1, made), TN_INVALID_ARGUMENT);
 	assert_kept(f, TN_INVALID_ARGUMENT, "-1");
-	assert_null(tn_take_mode(a, i, 5, TN_RAISE));
-	assert_kept(f, TN_INVALID_ARGUMENT, "axis: expected an axis of shape (2, 3)");
-	assert_null(tn_take_mode(tn_slice(a, 0, 0, 0, 1), i, 0, TN_CLIP));
+	assert_null(tn_take(a, i, 5, TN_RAISE));
+	assert_kept(f, TN_INVALID_ARGUMENT, "axis 5: the array has rank 2");
+	assert_null(tn_take(tn_slice(a, 0, 0, 0, 1), i, 0, TN_CLIP));
 	assert_kept(f, TN_INVALID_ARGUMENT, "the axis has length 0");
 	assert_null(tn_compress(a, a, 0));
 	assert_kept(f, TN_SHAPE, "condition: expected one axis, found shape (2, 3)");
@@ -548,7 +548,7 @@ static void nothing_gives_nothing(void **state)
 	assert_null(tn_ravel_multi_index(1, NULL, NULL, NULL));
 	assert_status(tn_ix(0, NULL, NULL), TN_INVALID_ARGUMENT);
 	assert_status(tn_diag_indices(NULL, 1, 1, &none), TN_INVALID_ARGUMENT);
-	assert_null(tn_take_mode(NULL, a, 0, 0));
+	assert_null(tn_take(NULL, a, 0, 0));
 	assert_kept(f, TN_INVALID_ARGUMENT, "operand 0 is NULL");
 	assert_null(tn_compress(NULL, a, 0));
 	assert_kept(f, TN_INVALID_ARGUMENT, "operand 0 is NULL");
@@ -588,7 +588,7 @@ static int make_each(struct fixture *f, const struct given *g)
 				  tn_argwhere(g->a),
 				  tn_flatnonzero(g->z),
 				  tn_ravel_multi_index(2, places, (int64_t[]){2, 3}, NULL),
-				  tn_take_mode(g->a, g->index, 0, TN_CLIP),
+				  tn_take(g->a, g->index, 0, TN_CLIP),
 				  tn_compress(g->truth, g->a, 0),
 				  tn_extract(g->mask, g->a),
 				  tn_choose(g->index, 2, choices, TN_RAISE),

@@ -23,7 +23,7 @@ static tn_array *bad_take(struct fixture *f)
 {
 	const int32_t index = 5;
 	return tn_take(tn_ones(context_of(f), TN_F32, SHAPE(4)),
-		       tn_from_host(context_of(f), TN_I32, SHAPE(1), &index), 0);
+		       tn_from_host(context_of(f), TN_I32, SHAPE(1), &index), 0, TN_RAISE);
 }
 
 static void the_host_checks_what_it_can_read(void **state)
@@ -94,7 +94,7 @@ static void a_take_that_the_host_checks_is_not_recorded(void **state)
 	tn_array *x = counted(f, 0, SHAPE(4));
 	tn_array *indices = tn_zeros(context_of(f), TN_I32, SHAPE(2));
 	assert_ok(tn_replay_begin(&f->context.runtime, x));
-	tn_array *y = tn_take(x, indices, 0);
+	tn_array *y = tn_take(x, indices, 0, TN_RAISE);
 	assert_non_null(y);
 	assert_null(tn_replay_end(&f->context.runtime, y));
 }
@@ -115,7 +115,7 @@ static void a_check_is_not_counted(void **state)
 	add_late_device(f);
 	tn_array *a = counted(f, 0, SHAPE(4)), *index = tn_zeros(context_of(f), TN_I32, SHAPE(3));
 	tn_ledger_reset(context_of(f));
-	assert_non_null(tn_take(a, index, 0));
+	assert_non_null(tn_take(a, index, 0, TN_RAISE));
 	assert_int_equal(ledger_row(f, "take").native, 1);
 	assert_int_equal(tn_ledger_count(context_of(f)), 1);
 }
@@ -141,7 +141,7 @@ static void only_checks_are_read_back(void **state)
 	assert_ok(tn_device_sync(f->context.runtime.device, NULL));
 	assert_ok(tn_item(a, &value));
 	assert_int_equal(downloads, 1);
-	assert_non_null(tn_take(a, tn_zeros(context_of(f), TN_I32, SHAPE(3)), 0));
+	assert_non_null(tn_take(a, tn_zeros(context_of(f), TN_I32, SHAPE(3)), 0, TN_RAISE));
 	assert_int_equal(downloads, 1);
 	assert_ok(tn_item(a, &value));
 	assert_int_equal(downloads, 3);

@@ -66,7 +66,7 @@ static void what_is_not_tracked_is_not_recorded(void **state)
 	assert_non_null(tn_reshape(plain, SHAPE(6)));
 	/* Comparisons, indices and integers have no derivative. */
 	assert_non_null(tn_less(x, plain));
-	assert_non_null(tn_argmax(x, 0));
+	assert_non_null(tn_argmax(x, 0, 0));
 	assert_non_null(tn_astype(x, TN_I32));
 	assert_int_equal(heard.n, 0);
 }
@@ -96,7 +96,7 @@ static void a_record_says_what_the_derivative_needs(void **state)
 	assert_int_equal(heard.last.kind, TN_RECORD_CONCATENATE);
 	assert_int_equal(heard.last.n_inputs, 2);
 	assert_int_equal(heard.last.axis, 1);
-	tn_take(x, tn_zeros(context_of(f), TN_I32, SHAPE(4)), 1);
+	tn_take(x, tn_zeros(context_of(f), TN_I32, SHAPE(4)), 1, TN_RAISE);
 	assert_int_equal(heard.last.kind, TN_RECORD_TAKE);
 	assert_int_equal(heard.last.axis, 1);
 }

@@ -150,12 +150,12 @@ static void the_place_of_the_largest_is_the_first_of_equals(void **state)
 	struct fixture *f = *state;
 	static const float data[] = {1, 7, 7, 3, NAN, 9, 2, 2, 2};
 	tn_array *a = tn_from_host(context_of(f), TN_F32, SHAPE(3, 3), data);
-	tn_array *place = tn_argmax(a, 1);
+	tn_array *place = tn_argmax(a, 1, 0);
 	assert_int_equal(tn_array_dtype(place), TN_I64);
 	assert_elements(place, 1, 1, 0);
-	assert_elements(tn_argmin(a, -1), 0, 1, 0);
-	assert_elements(tn_argmin(a, 0), 0, 1, 2);
-	assert_elements(tn_argmax(tn_slice(a, 1, INT64_MIN, INT64_MIN, -1), 1), 0, 1, 0);
+	assert_elements(tn_argmin(a, -1, 0), 0, 1, 0);
+	assert_elements(tn_argmin(a, 0, 0), 0, 1, 2);
+	assert_elements(tn_argmax(tn_slice(a, 1, INT64_MIN, INT64_MIN, -1), 1, 0), 0, 1, 0);
 }
 
 static void a_nan_is_the_largest_and_the_smallest(void **state)

@@ -68,10 +68,9 @@ static tn_array *f_nanmedian(const tn_array *x)
 {
 	return tn_nanmedian(with_nan(x), TN_ALL_AXES, NULL, 0);
 }
-static tn_array *f_nanquantiles(const tn_array *x)
+static tn_array *f_nanquantile(const tn_array *x)
 {
-	return tn_nanquantiles(with_nan(x), 2, (double[]){0.3, 0.9}, TN_QUANTILE_LINEAR,
-			       TN_ALL_AXES, NULL, 0);
+	return tn_nanquantile(with_nan(x), 2, (double[]){0.3, 0.9}, NULL);
 }
 static tn_array *f_nancumsum(const tn_array *x)
 {
@@ -105,7 +104,7 @@ static const struct formula_row rows[] = {
 	{"min", f_min},
 	{"var beside NaN", f_var_beside_nan},
 	{"nanmedian", f_nanmedian},
-	{"nanquantiles", f_nanquantiles},
+	{"nanquantile", f_nanquantile},
 	{"nancumsum", f_nancumsum},
 	{"nancumprod", f_nancumprod},
 	{"cumulative_sum", f_cumulative_sum},
@@ -185,14 +184,17 @@ static void functions_name_what_they_refuse(void **state)
 	const tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){3});
 	const tn_array *z = tn_ones(context, TN_C64, 1, (int64_t[]){3});
 	const tn_array *none = tn_ones(context, TN_F32, 1, (int64_t[]){0});
+	struct tn_quantile_options unknown = tn_quantile_defaults();
+	const double below = -1, half = 0.5;
+	unknown.method = 13;
 	(void)state;
 	assert_refused(context, tn_nanmedian(z, 1, last, 0), TN_DTYPE, "nanmedian", "c64");
-	assert_refused(context, tn_nanquantile(x, -1, 0, 1, last, 0), TN_INVALID_ARGUMENT,
+	assert_refused(context, tn_nanquantile(x, TN_SCALAR, &below, NULL), TN_INVALID_ARGUMENT,
 		       "nanquantile", "[0, 1], found -1");
-	assert_refused(context, tn_nanpercentile(x, 50, 13, 1, last, 0), TN_INVALID_ARGUMENT,
-		       "nanpercentile", "expected 0 to 12, found 13");
-	assert_refused(context, tn_nanquantile(none, 0.5, 0, 1, last, 0), TN_SHAPE, "nanquantile",
-		       "(0,)");
+	assert_refused(context, tn_nanpercentile(x, TN_SCALAR, &half, &unknown),
+		       TN_INVALID_ARGUMENT, "nanpercentile", "expected 0 to 12, found 13");
+	assert_refused(context, tn_nanquantile(none, TN_SCALAR, &half, NULL), TN_SHAPE,
+		       "nanquantile", "(0,)");
 	assert_refused(context, tn_nancumsum(x, 1), TN_INVALID_ARGUMENT, "nancumsum", "found 1");
 	assert_refused(context, tn_nancumprod(z, 0), TN_DTYPE, "cumprod", "c64");
 	assert_refused(context, tn_cumulative_sum(x, 2, 0, 0), TN_INVALID_ARGUMENT,

@@ -17,8 +17,8 @@ static double run_all(struct fixture *f)
 	assert_ok(tn_add_into(view, view, view));
 	assert_ok(tn_fill(tn_slice(d, 0, 0, 1, 1), 0.25));
 	tn_array *sum = tn_sum(tn_tanh(d), 1, (const int[]){0}, 0);
-	tn_array *places = tn_astype(tn_argmax(d, 0), TN_I32);
-	tn_array *taken = tn_take(sum, tn_full(context_of(f), TN_I32, SHAPE(3), 5), 0);
+	tn_array *places = tn_astype(tn_argmax(d, 0, 0), TN_I32);
+	tn_array *taken = tn_take(sum, tn_full(context_of(f), TN_I32, SHAPE(3), 5), 0, TN_RAISE);
 	tn_array *all[] = {sum, tn_astype(places, TN_F32), taken, tn_copy(view)};
 	double total = 0, value = 0;
 	for (int i = 0; i < 4; i++) {
@@ -267,18 +267,18 @@ static void a_check_of_indices_on_the_host_is_counted_or_forbidden(void **state)
 	f->context.runtime.device->synchronous = 0;
 	tn_array *a = counted(f, 0, SHAPE(4));
 	tn_array *indices = tn_full(context_of(f), TN_I32, SHAPE(2), 3);
-	assert_elements(tn_take(a, indices, 0), 3, 3);
+	assert_elements(tn_take(a, indices, 0, TN_RAISE), 3, 3);
 	assert_int_equal(ledger_row(f, "take").native, 1);
 	assert_int_equal(ledger_row(f, "take").host, 0);
 	assert_int_equal(ledger_row(f, "index_check").host, 1);
 	assert_int_equal(ledger_row(f, "index_check").bytes_moved, 2 * 4);
 	assert_true(ledger_row(f, "index_check").seconds > 0);
 	f->context.runtime.fallback = TN_FALLBACK_WARN;
-	assert_elements(tn_take(a, indices, 0), 3, 3);
+	assert_elements(tn_take(a, indices, 0, TN_RAISE), 3, 3);
 	assert_contains(f->log, "route: index_check runs on the host: late:0 cannot do it\n");
 	tn_ledger_reset(context_of(f));
 	f->context.runtime.fallback = TN_FALLBACK_ERROR;
-	assert_null(tn_take(a, indices, 0));
+	assert_null(tn_take(a, indices, 0, TN_RAISE));
 	assert_string_equal(tn_error(context_of(f))->operation, "take");
 	assert_kept(f, TN_UNSUPPORTED,
 		    "late:0 cannot check its indices, and TENON_FALLBACK=error forbids");

@@ -86,9 +86,9 @@ static tn_array *f_median_of_even(const tn_array *x)
 {
 	return tn_median(tn_slice(x, 1, 1, INT64_MIN, 1), 1, last, 0);
 }
-static tn_array *f_quantiles(const tn_array *x)
+static tn_array *f_quantile(const tn_array *x)
 {
-	return tn_quantiles(x, 2, (double[]){0.3, 0.9}, TN_QUANTILE_LINEAR, TN_ALL_AXES, NULL, 0);
+	return tn_quantile(x, 2, (double[]){0.3, 0.9}, NULL);
 }
 static tn_array *f_cov(const tn_array *x)
 {
@@ -115,7 +115,7 @@ static const struct formula_row rows[] = {
 	{"trapezoid", f_trapezoid},
 	{"median", f_median},
 	{"median of an even number", f_median_of_even},
-	{"quantiles", f_quantiles},
+	{"quantile", f_quantile},
 	{"cov", f_cov},
 	{"corrcoef", f_corrcoef},
 };
@@ -159,19 +159,28 @@ static void reductions_name_what_they_refuse(void **state)
 static void quantiles_name_what_they_refuse(void **state)
 {
 	const tn_array *x = line(TN_F32, 4);
+	const double half = 0.5, above = 1.5, nan = NAN;
+	struct tn_quantile_options options = tn_quantile_defaults();
 	(void)state;
-	expect_error(tn_quantile(x, 1.5, 0, 1, last, 0), TN_INVALID_ARGUMENT, "quantile",
+	expect_error(tn_quantile(x, TN_SCALAR, &above, NULL), TN_INVALID_ARGUMENT, "quantile",
 		     "[0, 1], found 1.5");
-	expect_error(tn_percentile(x, NAN, 0, 1, last, 0), TN_INVALID_ARGUMENT, "percentile",
+	expect_error(tn_percentile(x, TN_SCALAR, &nan, NULL), TN_INVALID_ARGUMENT, "percentile",
 		     "[0, 100], found nan");
-	expect_error(tn_quantile(x, 0.5, 13, 1, last, 0), TN_INVALID_ARGUMENT, "quantile",
-		     "found 13");
-	expect_error(tn_quantiles(x, 0, NULL, 0, 1, last, 0), TN_INVALID_ARGUMENT, "quantiles",
-		     "n_q 0");
-	expect_error(tn_quantile(line(TN_F32, 0), 0.5, 0, 1, last, 0), TN_SHAPE, "quantile",
-		     "(0,)");
-	expect_error(tn_quantile(tn_astype(x, TN_BOOL), 0.5, 0, 1, last, 0), TN_DTYPE, "quantile",
+	expect_error(tn_quantile(x, 0, &half, NULL), TN_INVALID_ARGUMENT, "quantile", "found 0");
+	expect_error(tn_quantile(x, TN_SCALAR, NULL, NULL), TN_INVALID_ARGUMENT, "quantile",
+		     "q is NULL");
+	expect_error(tn_quantile(line(TN_F32, 0), 1, &half, NULL), TN_SHAPE, "quantile", "(0,)");
+	expect_error(tn_quantile(tn_astype(x, TN_BOOL), 1, &half, NULL), TN_DTYPE, "quantile",
 		     "linear, found bool");
+	options.method = 13;
+	expect_error(tn_quantile(x, 1, &half, &options), TN_INVALID_ARGUMENT, "quantile",
+		     "found 13");
+	options = tn_quantile_defaults();
+	options.n_axes = 1;
+	expect_error(tn_quantile(x, 1, &half, &options), TN_INVALID_ARGUMENT, "quantile", "NULL");
+	options.struct_size = 0;
+	expect_error(tn_quantile(x, 1, &half, &options), TN_INVALID_ARGUMENT, "quantile",
+		     "struct tn_quantile_options");
 }
 
 static void differences_name_what_they_refuse(void **state)
@@ -207,31 +216,35 @@ static void counts_name_what_they_refuse(void **state)
 	expect_error(tn_bincount(i, NULL, -1), TN_INVALID_ARGUMENT, "bincount", "found -1");
 	expect_error(tn_bincount(i, line(TN_F32, 3), 0), TN_SHAPE, "bincount", "found (3,)");
 	expect_error(tn_bincount(matrix(TN_I32, 2, 2), NULL, 0), TN_SHAPE, "bincount", "(2, 2)");
-	expect_error(tn_histogram(x, 0, NULL, NULL, 0, NULL), TN_INVALID_ARGUMENT, "histogram",
-		     "found 0");
-	expect_error(tn_histogram(x, 2, (double[]){2, 1}, NULL, 0, NULL), TN_INVALID_ARGUMENT,
-		     "histogram", "2 and 1");
-	expect_error(tn_histogram(z, 2, NULL, NULL, 0, NULL), TN_DTYPE, "histogram", "c64");
-	expect_error(tn_histogram_edges(x, line(TN_F32, 1), NULL, 0), TN_SHAPE, "histogram_edges",
-		     "found 1");
-	tn_array *points = matrix(TN_F32, 4, 2), *edges[2] = {x, x};
-	const int64_t bins[] = {2, 0};
-	expect_error(tn_histogramdd(x, bins, NULL, NULL, 0, NULL), TN_SHAPE, "histogramdd",
-		     "sample: expected shape (points, 1 to 16), found (4,)");
-	expect_error(tn_histogramdd(points, bins, NULL, NULL, 0, edges), TN_INVALID_ARGUMENT,
-		     "histogramdd", "bins[1]: expected 1 or more, found 0");
-	assert_null(edges[0]);
-	expect_error(tn_histogramdd(points, bins, (double[]){1, 0, 0, 1}, NULL, 0, NULL),
-		     TN_INVALID_ARGUMENT, "histogramdd", "ranges[0]: expected two finite numbers");
-	expect_error(tn_histogramdd(points, bins, NULL, line(TN_F32, 3), 0, NULL), TN_SHAPE,
-		     "histogramdd", "weights: expected shape (4,), found (3,)");
-	expect_error(tn_histogramdd(tn_astype(points, TN_C64), bins, NULL, NULL, 0, NULL), TN_DTYPE,
-		     "histogramdd", "c64");
-	expect_error(
-		tn_histogramdd_edges(points, (const tn_array *[]){x, line(TN_F32, 1)}, NULL, 0),
-		TN_SHAPE, "histogramdd_edges", "edges[1]: expected 2 or more, found 1");
-	expect_error(tn_histogram2d(x, line(TN_F32, 3), bins, NULL, NULL, 0, NULL), TN_SHAPE,
-		     "histogram2d", "found (4,) and (3,)");
+}
+
+static tn_array *histogram(const tn_array *a, int64_t n_bins, const double *range)
+{
+	struct tn_histogram_options options = tn_histogram_defaults();
+	options.n_bins = n_bins;
+	options.range = range;
+	return tn_histogram(a, &options, NULL);
+}
+
+static void histograms_name_what_they_refuse(void **state)
+{
+	tn_array *x = line(TN_F32, 4), *z = tn_astype(x, TN_C64);
+	struct tn_histogram_options options = tn_histogram_defaults();
+	(void)state;
+	expect_error(histogram(x, 0, NULL), TN_INVALID_ARGUMENT, "histogram",
+		     "n_bins: expected 1 or more, found 0");
+	expect_error(histogram(x, 2, (double[]){2, 1}), TN_INVALID_ARGUMENT, "histogram",
+		     "2 and 1");
+	expect_error(histogram(z, 2, NULL), TN_DTYPE, "histogram", "c64");
+	options.edges = line(TN_F32, 1);
+	expect_error(tn_histogram(x, &options, NULL), TN_SHAPE, "histogram",
+		     "edges: expected 2 or more, found 1");
+	options.weights = line(TN_F32, 3);
+	expect_error(tn_histogram(x, &options, NULL), TN_SHAPE, "histogram",
+		     "weights: expected shape (4,), found (3,)");
+	options.struct_size = 0;
+	expect_error(tn_histogram(x, &options, NULL), TN_INVALID_ARGUMENT, "histogram",
+		     "struct tn_histogram_options");
 	expect_error(tn_histogram_bin_edges(x, 8, NULL), TN_INVALID_ARGUMENT, "histogram_bin_edges",
 		     "rule: expected 0 to 7, found 8");
 	expect_error(tn_histogram_bin_edges(tn_log(tn_negative(x)), 0, NULL), TN_INVALID_ARGUMENT,
@@ -244,6 +257,48 @@ static void counts_name_what_they_refuse(void **state)
 	expect_error(tn_cov(x, NULL, 1, 1, NULL, line(TN_F32, 3)), TN_SHAPE, "cov", "aweights");
 	expect_error(tn_corrcoef(tn_expand_dims(matrix(TN_F32, 2, 2), 0), NULL, 1), TN_SHAPE,
 		     "corrcoef", "x: expected at most 2 axes, found shape (1, 2, 2)");
+}
+
+/* Of points, with one thing that is wrong. */
+static tn_array *histogramdd(const tn_array *sample, const int64_t *n_bins, const double *ranges,
+			     const tn_array *weights)
+{
+	struct tn_histogramdd_options options = tn_histogramdd_defaults();
+	options.n_bins = n_bins;
+	options.ranges = ranges;
+	options.weights = weights;
+	return tn_histogramdd(sample, &options, NULL);
+}
+
+static void histograms_of_points_name_what_they_refuse(void **state)
+{
+	tn_array *x = line(TN_F32, 4), *points = matrix(TN_F32, 4, 2), *made[2] = {x, x};
+	const tn_array *edges[] = {x, line(TN_F32, 1)};
+	struct tn_histogramdd_options options = tn_histogramdd_defaults();
+	(void)state;
+	expect_error(histogramdd(x, NULL, NULL, NULL), TN_SHAPE, "histogramdd",
+		     "sample: expected shape (points, 1 to 16), found (4,)");
+	expect_error(histogramdd(points, NULL, (double[]){1, 0, 0, 1}, NULL), TN_INVALID_ARGUMENT,
+		     "histogramdd", "ranges[0]: expected two finite numbers");
+	expect_error(histogramdd(points, NULL, NULL, line(TN_F32, 3)), TN_SHAPE, "histogramdd",
+		     "weights: expected shape (4,), found (3,)");
+	expect_error(histogramdd(tn_astype(points, TN_C64), NULL, NULL, NULL), TN_DTYPE,
+		     "histogramdd", "c64");
+	expect_error(tn_histogram2d(x, line(TN_F32, 3), NULL, NULL), TN_SHAPE, "histogram2d",
+		     "found (4,) and (3,)");
+	options.n_bins = (const int64_t[]){2, 0};
+	expect_error(tn_histogramdd(points, &options, made), TN_INVALID_ARGUMENT, "histogramdd",
+		     "n_bins[1]: expected 1 or more, found 0");
+	assert_null(made[0]);
+	options.edges = edges;
+	expect_error(tn_histogramdd(points, &options, NULL), TN_SHAPE, "histogramdd",
+		     "edges[1]: expected 2 or more, found 1");
+	edges[1] = NULL;
+	expect_error(tn_histogramdd(points, &options, NULL), TN_INVALID_ARGUMENT, "histogramdd",
+		     "NULL");
+	options.struct_size = 0;
+	expect_error(tn_histogramdd(points, &options, NULL), TN_INVALID_ARGUMENT, "histogramdd",
+		     "struct tn_histogramdd_options");
 }
 
 static void weights_that_want_a_gradient_are_refused(void **state)
@@ -280,11 +335,10 @@ static void results_in_bf16_are_rounded_from_f32(void **state)
 	expect_equal(tn_var(narrow, 1, last, 1, 0), tn_var(wide, 1, last, 1, 0));
 	expect_equal(tn_nanstd(narrow, 1, last, 1, 0), tn_nanstd(wide, 1, last, 1, 0));
 	expect_equal(tn_median(narrow, 1, last, 0), tn_median(wide, 1, last, 0));
-	expect_equal(tn_quantiles(narrow, 3, q, 0, TN_ALL_AXES, NULL, 0),
-		     tn_quantiles(wide, 3, q, 0, TN_ALL_AXES, NULL, 0));
+	expect_equal(tn_quantile(narrow, 3, q, NULL), tn_quantile(wide, 3, q, NULL));
 	expect_equal(tn_diff(narrow, 1, 1), tn_diff(wide, 1, 1));
-	assert_non_null(tn_histogram(wide, 4, NULL, NULL, 0, &wide_edges));
-	assert_non_null(tn_histogram(narrow, 4, NULL, NULL, 0, &narrow_edges));
+	assert_non_null(tn_histogram(wide, NULL, &wide_edges));
+	assert_non_null(tn_histogram(narrow, NULL, &narrow_edges));
 	expect_equal(narrow_edges, wide_edges);
 }
 
@@ -293,10 +347,12 @@ static void results_in_bf16_are_rounded_from_f32(void **state)
 static void second_results_live_in_the_callers_scope(void **state)
 {
 	tn_array *x = matrix(TN_F32, 2, 3), *sums, *edges;
+	struct tn_histogram_options options = tn_histogram_defaults();
 	double value;
+	options.n_bins = 5;
 	(void)state;
 	tn_array *average = tn_weighted_average(x, line(TN_F32, 3), 1, last, 0, &sums);
-	tn_array *counts = tn_histogram(x, 5, NULL, NULL, 0, &edges);
+	tn_array *counts = tn_histogram(x, &options, &edges);
 	assert_ok(tn_item(tn_sum(average, TN_ALL_AXES, NULL, 0), &value));
 	assert_close(value, 5.0 / 3 + 14.0 / 3, 1e-6);
 	assert_ok(tn_item(tn_sum(sums, TN_ALL_AXES, NULL, 0), &value));
@@ -305,11 +361,19 @@ static void second_results_live_in_the_callers_scope(void **state)
 	assert_close(value, 6, 0);
 	assert_ok(tn_item(tn_sum(edges, TN_ALL_AXES, NULL, 0), &value));
 	assert_close(value, 15, 0);
+	options.edges = edges;
+	edges = NULL;
+	assert_non_null(tn_histogram(x, &options, &edges));
+	assert_true(edges != options.edges);
+	assert_ok(tn_item(tn_sum(edges, TN_ALL_AXES, NULL, 0), &value));
+	assert_close(value, 15, 0);
 	sums = edges = x;
 	assert_null(tn_weighted_average(x, NULL, 1, (int[]){5}, 0, &sums));
 	assert_null(sums);
 	tn_error_clear(context);
-	assert_null(tn_histogram(x, -1, NULL, NULL, 0, &edges));
+	options.edges = NULL;
+	options.n_bins = -1;
+	assert_null(tn_histogram(x, &options, &edges));
 	assert_null(edges);
 	tn_error_clear(context);
 }
@@ -323,6 +387,8 @@ int main(void)
 		TEST(quantiles_name_what_they_refuse),
 		TEST(differences_name_what_they_refuse),
 		TEST(counts_name_what_they_refuse),
+		TEST(histograms_name_what_they_refuse),
+		TEST(histograms_of_points_name_what_they_refuse),
 		TEST(weights_that_want_a_gradient_are_refused),
 		TEST(results_in_bf16_are_rounded_from_f32),
 		TEST(second_results_live_in_the_callers_scope),

@@ -144,17 +144,17 @@ static void elements_are_taken_by_index(void **state)
 	static const int32_t places[] = {2, 0, -1, 2};
 	tn_array *a = counted(f, 0, SHAPE(3, 2));
 	tn_array *indices = tn_from_host(context_of(f), TN_I32, SHAPE(2, 2), places);
-	tn_array *rows = tn_take(a, indices, 0);
+	tn_array *rows = tn_take(a, indices, 0, TN_RAISE);
 	assert_shape(rows, 2, 2, 2);
 	assert_elements(rows, 4, 5, 0, 1, 4, 5, 4, 5);
-	assert_elements(tn_take(tn_transpose(a, NULL), tn_slice(indices, 0, 0, 1, 1), 1), 4, 0, 5,
-			1);
+	assert_elements(tn_take(tn_transpose(a, NULL), tn_slice(indices, 0, 0, 1, 1), 1, TN_RAISE),
+			4, 0, 5, 1);
 	tn_array *out = tn_zeros(context_of(f), TN_F32, SHAPE(3, 2));
 	assert_ok(tn_scatter_add(out, indices, 0, rows));
 	assert_elements(out, 0, 1, 0, 0, 12, 15);
-	assert_null(tn_take(a, tn_full(context_of(f), TN_I64, SHAPE(2), 3), 0));
+	assert_null(tn_take(a, tn_full(context_of(f), TN_I64, SHAPE(2), 3), 0, TN_RAISE));
 	assert_kept(f, TN_INVALID_ARGUMENT, "index 3 at position 0");
-	assert_shape(tn_take(a, tn_zeros(context_of(f), TN_I32, SHAPE(0)), 0), 0, 2);
+	assert_shape(tn_take(a, tn_zeros(context_of(f), TN_I32, SHAPE(0)), 0, TN_RAISE), 0, 2);
 }
 
 static void arrays_are_joined_along_an_axis(void **state)

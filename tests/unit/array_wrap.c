@@ -384,10 +384,6 @@ static void invalid_options_are_refused(void **state)
 	assert_null(tn_array_wrap(context_of(f), &bad));
 	assert_kept(f, TN_INVALID_ARGUMENT, "data is NULL");
 	bad = good;
-	bad.is_read_only = 2;
-	assert_null(tn_array_wrap(context_of(f), &bad));
-	assert_kept(f, TN_INVALID_ARGUMENT, "is_read_only: expected 0 or 1, found 2");
-	bad = good;
 	bad.size_bytes = UINT64_MAX - 7;
 	assert_null(tn_array_wrap(context_of(f), &bad));
 	assert_kept(f, TN_INVALID_ARGUMENT, "more than can be addressed");

@@ -21,8 +21,8 @@ static void a_check_does_not_wait(void **state)
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
 	tn_array *index = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &bad);
 	simcudaForgetCalls();
-	assert_non_null(tn_take(x, index, 0));
-	assert_non_null(tn_take(x, index, 0));
+	assert_non_null(tn_take(x, index, 0, TN_RAISE));
+	assert_non_null(tn_take(x, index, 0, TN_RAISE));
 	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
 	assert_status(tn_sync(context), TN_INVALID_ARGUMENT);
 	check_index_error(context, "take", "cuda:0: index 9 is out of range");
@@ -46,7 +46,7 @@ static void an_index_of_a_later_replay_is_reported(void **state)
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
 	tn_array *index = tn_from_host(context, TN_I64, 1, (int64_t[]){1}, numbers);
 	assert_ok(tn_capture_begin(context));
-	tn_array *taken = tn_take(x, index, 0);
+	tn_array *taken = tn_take(x, index, 0, TN_RAISE);
 	assert_ok(tn_capture_end(context, &graph));
 	assert_ok(tn_graph_replay(graph));
 	assert_ok(tn_item(taken, &value));

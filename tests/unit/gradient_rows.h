@@ -156,7 +156,8 @@ static inline tn_array *f_take(void *user, tn_array *const *x)
 {
 	static const int32_t indices[] = {2, 0, 2, 1};
 	(void)user;
-	return total(tn_take(x[0], gradient_integers(x[0], 1, (int64_t[]){4}, indices), 1));
+	return total(
+		tn_take(x[0], gradient_integers(x[0], 1, (int64_t[]){4}, indices), 1, TN_RAISE));
 }
 
 static inline tn_array *f_take_along_axis(void *user, tn_array *const *x)

@@ -91,8 +91,7 @@ static inline void check_term_errors(tn_context *context, enum report report, tn
 		       report, probe, "index_put", "axis 0 has length 4");
 	check_reported(context, unless(tn_put(a, far, probe, TN_RAISE), a), report, probe, "put",
 		       "a has size 12");
-	check_reported(context, tn_take_mode(a, narrow, 0, TN_RAISE), report, probe, "take_mode",
-		       "index -5");
+	check_reported(context, tn_take(a, narrow, 0, TN_RAISE), report, probe, "take", "index -5");
 	check_reported(context, tn_choose(high, 3, choices, TN_RAISE), report, probe, "choose",
 		       "the number of choices is 3");
 	check_reported(context, tn_compress(tn_ones(context, TN_BOOL, 1, (int64_t[]){4}), a, 1),
@@ -124,27 +123,29 @@ static inline void check_index_errors(tn_context *context, enum report takes, en
 
 	/* Every value in range, from both ends. */
 	tn_array *good = index_list(context, TN_I64, 4, (int64_t[]){-4, 3, 0, -1});
-	assert_ok(tn_item(tn_sum(tn_take(a, good, 0), TN_ALL_AXES, NULL, 0), &sum));
+	assert_ok(tn_item(tn_sum(tn_take(a, good, 0, TN_RAISE), TN_ALL_AXES, NULL, 0), &sum));
 	assert_true(sum == 12);
 
 	tn_array *high = index_list(context, TN_I32, 5, (int64_t[]){0, 1, 4, 2, 3});
-	check_reported(context, tn_take(a, high, 0), takes, probe, "take", "index 4");
-	check_reported(context, tn_take(a, high, 1), takes, probe, "take", "has length 3");
+	check_reported(context, tn_take(a, high, 0, TN_RAISE), takes, probe, "take", "index 4");
+	check_reported(context, tn_take(a, high, 1, TN_RAISE), takes, probe, "take",
+		       "has length 3");
 	tn_array *low = index_list(context, TN_I64, 3, (int64_t[]){-3, -4, -5});
-	check_reported(context, tn_take(a, low, 0), takes, probe, "take", "index -5");
+	check_reported(context, tn_take(a, low, 0, TN_RAISE), takes, probe, "take", "index -5");
 	low = index_list(context, TN_I64, 2, (int64_t[]){0, -wide});
-	check_reported(context, tn_take(a, low, 1), takes, probe, "take", "index -1099511627776");
+	check_reported(context, tn_take(a, low, 1, TN_RAISE), takes, probe, "take",
+		       "index -1099511627776");
 	/* A view: every second index, turned round. */
-	check_reported(context, tn_take(a, tn_slice(high, 0, 4, -6, -2), 0), takes, probe, "take",
-		       "has length 4");
+	check_reported(context, tn_take(a, tn_slice(high, 0, 4, -6, -2), 0, TN_RAISE), takes, probe,
+		       "take", "has length 4");
 	/* The others of that list are in range. */
-	assert_non_null(tn_take(a, tn_slice(high, 0, 1, 5, 2), 0));
+	assert_non_null(tn_take(a, tn_slice(high, 0, 1, 5, 2), 0, TN_RAISE));
 	assert_ok(tn_item(probe, &sum));
 	tn_array *scalar = tn_full(context, TN_I32, 0, NULL, 9);
-	check_reported(context, tn_take(a, scalar, 0), takes, probe, "take", "index 9");
+	check_reported(context, tn_take(a, scalar, 0, TN_RAISE), takes, probe, "take", "index 9");
 	/* An axis without elements has no index. */
 	tn_array *nothing = tn_zeros(context, TN_F32, 1, (int64_t[]){0});
-	assert_null(tn_take(nothing, scalar, 0));
+	assert_null(tn_take(nothing, scalar, 0, TN_RAISE));
 	check_index_error(context, "take", "the axis has length 0");
 
 	tn_array *turned = tn_transpose(tn_full(context, TN_I64, 2, (int64_t[]){3, 4}, -5), NULL);

@@ -222,9 +222,6 @@ static void options_out_of_range_are_refused(void **state)
 	loadtxt.ndmin = 3;
 	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "ndmin: expected at most 2, found 3");
 	loadtxt = tn_loadtxt_defaults();
-	loadtxt.fill_missing = 2;
-	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "fill_missing");
-	loadtxt = tn_loadtxt_defaults();
 	loadtxt.missing_text = "NA";
 	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "missing_text");
 }

@@ -50,7 +50,7 @@ static void work_on_the_host_is_not_captured(void **state)
 	tn_context *context = open_mock("");
 	tn_array *x = numbers(context, 1);
 	assert_ok(tn_capture_begin(context));
-	assert_null(tn_take(x, tn_full(context, TN_I32, 1, (int64_t[]){1}, 3), 0));
+	assert_null(tn_take(x, tn_full(context, TN_I32, 1, (int64_t[]){1}, 3), 0, TN_RAISE));
 	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
 	assert_null(graph);
 	assert_kept(context, TN_NOT_CAPTURABLE, "work is captured");

@@ -192,7 +192,7 @@ static tn_array *loss_of(const struct sample *s, tn_device *second)
 			     second);
 	tn_array *labels =
 		tn_to(tn_from_host(context, TN_I32, 1, (int64_t[]){2}, (int32_t[]){2, 1}), second);
-	y = tn_linear(y, tn_take(matrix, at, 0), NULL);
+	y = tn_linear(y, tn_take(matrix, at, 0, TN_RAISE), NULL);
 	y = tn_add(y, tn_softmax(y, 1));
 	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
 	cross_entropy.has_ignore_label = 1;

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # Reads <tenon/*.h> and prints, for null_operands.c, a function and a row of `calls` for each
-# operand of each public function that is an object with a context, or a name: a call in which that
-# one is NULL and the others are valid.  null_operands.txt, the first file, has the exceptions.
+# operand of each public function that is an object or a name: a call in which that one is NULL and
+# the others are valid.  null_operands.txt, the first file, has the exceptions.
 
 # The value of operand i of a function.
 function value(f, i) {
@@ -67,10 +67,6 @@ function print_call(f, n, which, null, label, kind,    i, text, keeps) {
 		else if (type[i] == "struct tn_error_info *" && keeps == "NOTHING")
 			keeps = "IN_REPORT"
 	}
-	if (keeps == "NOTHING" && !has_context[type[which]])
-		return
-	if (keeps == "IN_REPORT" && type[which] != "const char *")
-		return
 	text = f "(" text ")"
 	n_calls++
 	printf "static int call_%d(void)\n{\n\t", n_calls
@@ -89,12 +85,14 @@ function print_calls(prototype,    open, f, head, n, i, kind) {
 	head = substr(head, 1, RSTART - 1)
 	kind = head ~ /\*$/ ? "pointer" : head == "tn_status " ? "status" : \
 		head == "void " ? "void" : "number"
-	# NULL of an object without others is a question: its name is none, its length 0.
 	n = read_operands(substr(prototype, open + 1, length(prototype) - open - 1))
-	if (prototype ~ /\(\*/ || (kind == "pointer" && n == 1 && head ~ /^const|^char|void/))
+	if (prototype ~ /\(\*/)
 		return
+	# NULL of an object without others is a question: its name is none, its length 0.
+	if (kind == "pointer" && n == 1 && head ~ /^const|^char|void/)
+		kind = "question"
 	for (i = 1; i <= n; i++) {
-		if (has_context[type[i]] || type[i] == "const char *")
+		if (type[i] in object || type[i] == "const char *")
 			print_call(f, n, i, "NULL", name[i], kind)
 		if (type[i] ~ /tn_array \*const \*$/)
 			print_call(f, n, i, "(" type[i] ")holed", name[i] "[1]", kind)
@@ -105,16 +103,11 @@ BEGIN {
 	n_types = split("context array device module optimizer tape loss metric generator " \
 			"average grad_scaler schedule communicator trainer host_buffer profile " \
 			"data_parallel stream event checkpoint_folder", types, " ")
-	for (i = 1; i <= n_types; i++) {
-		object["tn_" types[i] " *"] = object["const tn_" types[i] " *"] = types[i]
+	for (i = 1; i <= n_types; i++)
 		has_context["tn_" types[i] " *"] = has_context["const tn_" types[i] " *"] = 1
-	}
 	object["tn_array *const *"] = "arrays"
 	object["const tn_array *const *"] = "(const tn_array *const *)arrays"
 	has_context["tn_array *const *"] = has_context["const tn_array *const *"] = 1
-	object["const tn_ufunc *"] = "ufunc"
-	object["const tn_dataset *"] = "dataset"
-	object["tn_data_loader *"] = object["const tn_data_loader *"] = "data_loader"
 }
 
 FNR == NR {
@@ -135,6 +128,14 @@ END {
 	gsub(/TN_CHECKED/, "", text)
 	gsub(/[ \t]+/, " ", text)
 	n_parts = split(text, parts, ";")
+	for (p = 1; p <= n_parts; p++) {
+		if (match(parts[p], /typedef struct tn_[a-z_]+ tn_[a-z_]+$/)) {
+			sub(/.* tn_/, "", parts[p])
+			if (!index(text, "struct tn_" parts[p] " {"))
+				object["tn_" parts[p] " *"] = object["const tn_" parts[p] " *"] = \
+					parts[p]
+		}
+	}
 	for (p = 1; p <= n_parts; p++) {
 		if (parts[p] !~ /TN_API .*tn_[a-z0-9_]*\(/)
 			continue

@@ -38,6 +38,10 @@ static tn_data_parallel *data_parallel;
 static tn_stream *stream;
 static tn_event *event;
 static tn_checkpoint_folder *checkpoint_folder;
+static tn_program *program;
+static tn_npz *npz;
+static tn_safetensors *safetensors;
+static tn_load_report *load_report;
 static const char *folder;
 static const tn_ufunc *ufunc;
 static int64_t lengths[8] = {2, 2, 2, 2, 2, 2, 2, 2};
@@ -97,6 +101,30 @@ static void make_training(void)
 	tape = tn_tape_begin(context);
 }
 
+static void make_files(void)
+{
+	char path[4096];
+	folder = files_folder();
+	snprintf(path, sizeof(path), "%s/array.npz", folder);
+	assert_ok(tn_savez(context, path, 0, NULL, NULL));
+	assert_ok(tn_npz_open(path, &npz, NULL));
+	snprintf(path, sizeof(path), "%s/net.safetensors", folder);
+	assert_ok(tn_module_save(module, path, 0, NULL));
+	assert_ok(tn_safetensors_open(path, &safetensors, NULL));
+	checkpoint_folder = tn_checkpoint_folder_open(context, folder, NULL);
+}
+
+static void make_program(void)
+{
+	const char *const inputs[] = {"x"};
+	const tn_dtype dtypes[] = {TN_F32};
+	struct tn_program_names names = {.struct_size = sizeof(names)};
+	names.n_inputs = 1;
+	names.inputs = inputs;
+	names.input_dtypes = dtypes;
+	assert_ok(tn_program_parse("z = x", &names, &program, NULL));
+}
+
 static int setup(void **state)
 {
 	struct tn_context_options options = tn_context_defaults();
@@ -110,8 +138,9 @@ static int setup(void **state)
 	host_buffer = tn_host_buffer_create(device, 64);
 	stream = tn_stream_create(device);
 	event = tn_event_create(device);
-	folder = files_folder();
-	checkpoint_folder = tn_checkpoint_folder_open(context, folder, NULL);
+	load_report = tn_context_report(context);
+	make_files();
+	make_program();
 	assert_string_equal(tn_error_text(context), "no error");
 	(void)state;
 	return 0;
@@ -120,6 +149,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	tn_program_destroy(program);
+	tn_safetensors_close(safetensors);
+	tn_npz_close(npz);
 	tn_checkpoint_folder_close(checkpoint_folder);
 	tn_event_destroy(event);
 	tn_stream_destroy(stream);

@@ -502,7 +502,7 @@ static double accuracy_of(tn_dtype dtype, const struct digits *digits)
 	}
 	tn_array *logits = logits_of(net, digits, digits->n_train, digits->n);
 	tn_array *labels = tn_slice(digits->labels, 0, digits->n_train, digits->n, 1);
-	tn_array *equal = tn_astype(tn_equal(tn_argmax(logits, 1), labels), TN_F32);
+	tn_array *equal = tn_astype(tn_equal(tn_argmax(logits, 1, 0), labels), TN_F32);
 	assert_ok(tn_item(tn_sum(equal, TN_ALL_AXES, NULL, 0), &right));
 	tn_grad_scaler_destroy(scaler);
 	tn_optimizer_destroy(adamw);

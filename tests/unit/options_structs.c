@@ -479,6 +479,21 @@ static tn_status reduce(const void *options)
 	return array(tn_reduce(scores, TN_REDUCER_SUM, TN_ALL_AXES, NULL, options));
 }
 
+static tn_status quantile(const void *options)
+{
+	return array(tn_quantile(scores, TN_SCALAR, (const double[]){0.5}, options));
+}
+
+static tn_status histogram(const void *options)
+{
+	return array(tn_histogram(scores, options, NULL));
+}
+
+static tn_status histogramdd(const void *options)
+{
+	return array(tn_histogramdd(scores, options, NULL));
+}
+
 static tn_status module_init(const void *options)
 {
 	tn_status status = tn_module_init_parameters(net, "*.bias", options);
@@ -929,6 +944,12 @@ static const struct {
 	 TN_OK},
 	{"struct tn_reduce_options", reduce, TN_OPTIONS(struct tn_reduce_options, .keepdims = 1),
 	 TN_OK},
+	{"struct tn_quantile_options", quantile,
+	 TN_OPTIONS(struct tn_quantile_options, .n_axes = TN_ALL_AXES), TN_OK},
+	{"struct tn_histogram_options", histogram,
+	 TN_OPTIONS(struct tn_histogram_options, .n_bins = 3), TN_OK},
+	{"struct tn_histogramdd_options", histogramdd,
+	 TN_OPTIONS(struct tn_histogramdd_options, .density = 1), TN_OK},
 	{"struct tn_gradients_options", gradients,
 	 TN_OPTIONS(struct tn_gradients_options, .retain_graph = 1), TN_OK},
 	{"struct tn_node_options", node_record,

@@ -60,6 +60,16 @@ static tn_array *sum_over_no_axes(const tn_array *a, int axis)
 	return tn_sum(a, 0, &axis, 0);
 }
 
+static tn_array *argmax(const tn_array *a, int axis)
+{
+	return tn_argmax(a, axis, 0);
+}
+
+static tn_array *argmin(const tn_array *a, int axis)
+{
+	return tn_argmin(a, axis, 0);
+}
+
 static tn_array *sort(const tn_array *a, int axis)
 {
 	return tn_sort(a, axis, 0);
@@ -79,7 +89,8 @@ static tn_array *take(const tn_array *a, int axis)
 {
 	static const int64_t rows[] = {2, 0, -1};
 	(void)axis;
-	return tn_take(a, tn_from_host(tn_array_context(a), TN_I64, 1, (int64_t[]){3}, rows), 0);
+	return tn_take(a, tn_from_host(tn_array_context(a), TN_I64, 1, (int64_t[]){3}, rows), 0,
+		       TN_RAISE);
 }
 
 /* a + a, in an array of another dtype. */
@@ -153,8 +164,8 @@ static const struct operation {
 	{"max", ALONG, .fold = tn_max},
 	{"min", ALONG, .fold = tn_min},
 	{"logsumexp", ALONG, .fold = tn_logsumexp},
-	{"argmax", ALONG, .along = tn_argmax},
-	{"argmin", ALONG, .along = tn_argmin},
+	{"argmax", ALONG, .along = argmax},
+	{"argmin", ALONG, .along = argmin},
 	{"cumsum", ALONG, .along = tn_cumsum},
 	{"cumprod", ALONG, .along = tn_cumprod},
 	{"cummax", ALONG, .along = tn_cummax},

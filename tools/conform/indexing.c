@@ -24,7 +24,7 @@ static tn_array *table(tn_context *context)
 static tn_array *take(tn_context *context, int32_t index)
 {
 	tn_array *column = tn_slice(table(context), 1, 0, 1, 1);
-	return tn_take(column, one_index(context, index), 0);
+	return tn_take(column, one_index(context, index), 0, TN_RAISE);
 }
 
 static tn_array *take_along_axis(tn_context *context, int32_t index)

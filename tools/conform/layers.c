@@ -116,7 +116,7 @@ static tn_array *dropout(const struct layer *layer, tn_array *const *in)
 
 static tn_array *take(const struct layer *layer, tn_array *const *in)
 {
-	return tn_take(in[0], in[1], (int)layer->numbers[0]);
+	return tn_take(in[0], in[1], (int)layer->numbers[0], TN_RAISE);
 }
 
 static tn_array *sum(const struct layer *layer, tn_array *const *in)
@@ -140,7 +140,7 @@ static tn_array *largest(const struct layer *layer, tn_array *const *in)
 static tn_array *argmax(const struct layer *layer, tn_array *const *in)
 {
 	(void)layer;
-	return tn_argmax(in[0], 1);
+	return tn_argmax(in[0], 1, 0);
 }
 
 static tn_array *logsumexp(const struct layer *layer, tn_array *const *in)

@@ -51,7 +51,7 @@ static void run_copy(const struct operands *o)
 
 static void run_take(const struct operands *o)
 {
-	tn_take(o->a, o->labels, 0);
+	tn_take(o->a, o->labels, 0, TN_RAISE);
 }
 
 static void run_sum(const struct operands *o)
@@ -68,7 +68,7 @@ static void run_max(const struct operands *o)
 
 static void run_argmax(const struct operands *o)
 {
-	tn_argmax(o->a, 1);
+	tn_argmax(o->a, 1, 0);
 }
 
 static void run_matmul(const struct operands *o)

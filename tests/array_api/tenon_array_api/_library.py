@@ -66,16 +66,17 @@ SIGNATURES = {
             " copysign nextafter logical_and logical_or logical_xor bitwise_and bitwise_or"
             " bitwise_xor left_shift right_shift",
     "a:aaa": "where clip",
-    "a:ai": "astype expand_dims squeeze argmax argmin cumsum cumprod empty_like"
+    "a:ai": "astype expand_dims squeeze cumsum cumprod empty_like"
             " zeros_like ones_like",
     "s:aa": "assign",
     "s:an": "fill_number",
     "a:aiqqq": "slice",
     "a:aipi": "sum mean prod max min any all count_nonzero",
     "a:aipdi": "var std",
-    "a:aai": "take take_along_axis isin",
+    "a:aai": "take_along_axis isin",
+    "a:aaiu": "take",
     "a:ipi": "concatenate stack",
-    "a:aii": "sort argsort swapaxes",
+    "a:aii": "sort argsort swapaxes argmax argmin",
     # <tenon/manipulate.h> and <tenon/statistics.h>
     "a:piqqq": "eye",
     "a:piddqi": "linspace",

@@ -8,6 +8,8 @@ from ._array import Array, converted, flat
 from ._dtypes import int64
 from ._registry import standard
 
+RAISE = 0   # enum tn_bounds
+
 
 def as_tuple(axis):
     return axis if isinstance(axis, tuple) else (axis,)
@@ -155,7 +157,7 @@ def take(x, indices, /, *, axis=None):
         if x.ndim != 1:
             raise ValueError("take: an array of %d axes needs an axis" % x.ndim)
         axis = 0
-    return tn.take(x, as_indices(indices), axis)
+    return tn.take(x, as_indices(indices), axis, RAISE)
 
 
 @standard("take_along_axis")

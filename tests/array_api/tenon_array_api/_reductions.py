@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The Tenon developers
 """What looks at many elements: reductions, running ones, order and places."""
 from . import _library as tn
-from ._array import axes_of, converted, flat, weak
+from ._array import axes_of, converted, weak
 from ._manipulation import axis_of
 from ._registry import functions, standard
 
@@ -29,11 +29,7 @@ def spread(function):
 
 def extreme_place(function):
     def call(x, /, *, axis=None, keepdims=False):
-        if axis is not None:
-            made = function(x, axis)
-            return tn.expand_dims(made, axis_of(axis, x.ndim)) if keepdims else made
-        made = function(flat(x), 0)
-        return tn.reshape(made, x.ndim, tn.longs([1] * x.ndim)) if keepdims else made
+        return function(x, tn.AXIS_NONE if axis is None else axis, keepdims)
     return call
 
 
