@@ -273,8 +273,9 @@ struct tn_csv_options {
 	uint32_t finite; /* 1: inf and nan in any spelling are errors; missing_is_nan stays */
 };
 
-/* A table.  Owned: free with tn_csv_release. */
+/* A table.  Owned: free with tn_csv_release.  The caller sets struct_size. */
 struct tn_csv {
+	uint32_t struct_size;
 	struct tn_host_array values; /* (rows, columns without the column of labels) */
 	struct tn_host_array labels; /* (rows), TN_I32, from 0 to n_classes - 1; data NULL: no
 				      * column of labels */
@@ -309,8 +310,8 @@ struct tn_csv {
 TN_API TN_CHECKED tn_status tn_csv_read(const char *path, const struct tn_csv_options *options,
 					struct tn_csv *out, struct tn_error_info *error);
 
-/* Frees what the table owns and clears the struct.  Takes NULL and a zeroed struct.
- * [thread: any | since 0.1] */
+/* Frees what the table owns and clears the struct, but for struct_size.  Takes NULL and a zeroed
+ * struct.  [thread: any | since 0.1] */
 TN_API void tn_csv_release(struct tn_csv *csv);
 
 /* ---- Images ----------------------------------------------------------------------------------*/

@@ -149,7 +149,7 @@ static void reductions_are_one_pass(void **state)
 		"z = x*x", 1, x_alone, &x,
 		TN_OPTIONS(struct tn_reduce_map_options, .n_axes = 1, .axes = &last)));
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		struct tn_ledger_row row;
+		struct tn_ledger_row row = {.struct_size = sizeof(row)};
 		assert_ok(tn_ledger_get(context, i, &row));
 		if (row.native + row.lent + row.composed + row.host == 0)
 			continue;

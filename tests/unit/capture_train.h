@@ -75,7 +75,7 @@ static inline tn_module *train_net(tn_context *context)
 
 static inline uint64_t replays_of(const tn_context *context)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		if (!strcmp(row.operation, "replay"))
 			return row.native;
@@ -87,7 +87,7 @@ static inline uint64_t replays_of(const tn_context *context)
 static inline tn_status train_batches(tn_context *context, tn_module *net, uint32_t capture,
 				      uint32_t batch_size, struct history *history)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .lr = 0.01};
 	const struct tn_train_options options = {.struct_size = sizeof(options),
 						 .n_epochs = TRAIN_EPOCHS,
@@ -146,7 +146,7 @@ static inline void assert_same_history(const struct history *a, const struct his
 
 static inline int spoil_weights(void *user, const struct tn_epoch_metrics *metrics)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)metrics;
 	assert_ok(tn_module_parameter(user, "fc.weight", &view));
 	assert_ok(tn_fill(view.value, NAN));

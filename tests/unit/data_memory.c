@@ -143,7 +143,7 @@ static tn_status read_idx(struct tn_error_info *error)
 
 static tn_status read_csv(struct tn_error_info *error)
 {
-	struct tn_csv csv = {0};
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	tn_status status = tn_csv_read(
 		files_path(folder, "x.csv"),
 		TN_OPTIONS(struct tn_csv_options, .header = 1, .label_name = "class"), &csv, error);

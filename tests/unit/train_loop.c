@@ -167,7 +167,7 @@ static void draw(const char *backend, float *weights, float *mask)
 {
 	struct tn_error_info error;
 	tn_context *context;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	const struct tn_context_options o = {
 		.struct_size = sizeof(o), .backend = backend, .seed = 99};
 	assert_ok(tn_context_open(&o, &context, &error));
@@ -401,7 +401,7 @@ static void losses_that_do_not_fall_reduce_the_rate_and_end_the_training(void **
 
 static double weight_change(struct bench *b, const struct tn_train_options *options)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	double change;
 	assert_ok(tn_module_parameter(b->net, "fc.weight", &view));
 	tn_array *before = tn_copy(view.value);
@@ -463,7 +463,7 @@ static void the_rate_is_constant_otherwise_and_validation_needs_a_part(void **st
 static int spoil(void *user, const struct tn_epoch_metrics *metrics)
 {
 	struct bench *b = user;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(b->net, "fc.weight", &view));
 	if (metrics->epoch == 1)
 		assert_ok(tn_fill(view.value, NAN));
