@@ -353,6 +353,22 @@ static tn_status reduce(void *given)
 	return array(tn_reduce(scores, TN_REDUCER_VAR, TN_ALL_AXES, NULL, given));
 }
 
+static tn_status quantile(void *given)
+{
+	const double q = 0.3;
+	return array(tn_quantile(scores, 1, &q, given));
+}
+
+static tn_status histogram(void *given)
+{
+	return array(tn_histogram(scores, given, NULL));
+}
+
+static tn_status histogramdd(void *given)
+{
+	return array(tn_histogramdd(scores, given, NULL));
+}
+
 static tn_status ufunc(void *given)
 {
 	const tn_array *const inputs[] = {scores, scores};
