@@ -132,8 +132,9 @@ END {
 	for (i = 1; i <= n_types; i++) {
 		type = order[i]
 		if (type in defaults)
-			print "static void defaults_" type "(void *at)\n{\n\tconst struct " type \
-				" own = " defaults[type] ";\n\tmemcpy(at, &own, sizeof(own));\n}" >out
+			print "static void defaults_" type "(void *at)\n{\n" \
+				"\tconst struct " type " own = " defaults[type] ";\n" \
+				"\tmemcpy(at, &own, sizeof(own));\n}" >out
 	}
 	print "static const struct sized all_sized[] = {" >out
 	for (i = 1; i <= n_types; i++) {
