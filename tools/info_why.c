@@ -51,7 +51,7 @@ static void print_pairs(const tn_load_report *report, const struct tn_device_des
 	const struct tn_load_row *row;
 	for (size_t i = 0; (row = tn_load_report_row(report, i)); i++) {
 		for (uint32_t j = 0; j < row->n_devices; j++) {
-			if (&row->devices[j] != d && tn_device_same(&row->devices[j], d))
+			if (row->devices[j] != d && tn_device_same(row->devices[j], d))
 				printf("    the same device as %s:%" PRIu32 "\n", row->name, j);
 		}
 	}
@@ -60,7 +60,7 @@ static void print_pairs(const tn_load_report *report, const struct tn_device_des
 static void print_device(const tn_load_report *report, const struct tn_load_row *row,
 			 uint32_t index)
 {
-	const struct tn_device_description *d = &row->devices[index];
+	const struct tn_device_description *d = row->devices[index];
 	printf("  device %" PRIu32 ": %s", index, d->name);
 	if (d->memory_bytes)
 		printf(", %.1f GiB", (double)d->memory_bytes / 1073741824.0);

@@ -135,22 +135,31 @@ int tn_report_set(const char **field, const char *text)
 	return 1;
 }
 
+/* Fills a list of n pointers, behind which there is memory for what they point to. */
+static void copy_devices(const struct tn_device_description **list,
+			 const struct tn_device_description *devices, uint32_t n)
+{
+	struct tn_device_description *copy = (struct tn_device_description *)(list + n);
+	for (uint32_t i = 0; i < n; i++) {
+		copy[i] = devices[i];
+		tn_text_make_printable(copy[i].name);
+		tn_text_make_printable(copy[i].note);
+		list[i] = &copy[i];
+	}
+}
+
 int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_description *devices,
 			  uint32_t n)
 {
-	struct tn_device_description *copy = NULL;
+	const struct tn_device_description **list = NULL;
 	if (n) {
-		copy = tn_mem_zeroed(n, sizeof(*copy));
-		if (!copy)
+		list = tn_mem_zeroed(n, sizeof(*list) + sizeof(*devices));
+		if (!list)
 			return 0;
-		memcpy(copy, devices, n * sizeof(*copy));
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		tn_text_make_printable(copy[i].name);
-		tn_text_make_printable(copy[i].note);
+		copy_devices(list, devices, n);
 	}
 	tn_mem_free((void *)row->devices);
-	row->devices = copy;
+	row->devices = list;
 	row->n_devices = n;
 	return 1;
 }

@@ -118,7 +118,7 @@ static void add_device(struct tn_json_writer *json, const tn_load_report *report
 	tn_json_begin_object(json, NULL);
 	for (size_t k = 0; k < N_MEMBERS(device_members); k++)
 		add_member(json, &device_members[k],
-			   (const char *)&row->devices[i] + device_members[k].offset);
+			   (const char *)row->devices[i] + device_members[k].offset);
 	/* ["cuda:0"]: the device's other names. */
 	tn_json_begin_array(json, "same_device_as");
 	for (size_t k = 0; k < n; k++) {

@@ -41,7 +41,7 @@ size_t tn_report_pairs(const struct tn_load_report *report, const struct tn_load
 		const struct tn_load_row *other = report->rows[i];
 		for (uint32_t j = 0; j < other->n_devices && n < most; j++) {
 			if ((other != row || j != device) &&
-			    tn_device_same(&row->devices[device], &other->devices[j]))
+			    tn_device_same(row->devices[device], other->devices[j]))
 				pairs[n++] = (struct tn_report_pair){other, j};
 		}
 	}

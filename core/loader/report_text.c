@@ -47,7 +47,7 @@ static void add_row(struct tn_text *text, const tn_load_report *report,
 		tn_text_format(text, " %.1f ms", (double)row->microseconds / 1000.0);
 	tn_text_add(text, "\n");
 	for (uint32_t i = 0; i < row->n_devices; i++) {
-		const struct tn_device_description *device = &row->devices[i];
+		const struct tn_device_description *device = row->devices[i];
 		tn_text_format(text, "%*s%s:%" PRIu32 "  %s, %s", indent, "", row->name, i,
 			       device->name, kind_name(device->kind));
 		if (device->memory_bytes)

@@ -61,7 +61,7 @@ struct tn_load_row {
 	uint32_t selected_device;
 	int64_t native_code; /* the vendor library's code, 0 if none */
 	uint64_t microseconds;
-	const struct tn_device_description *devices; /* n_devices; NULL when 0 */
+	const struct tn_device_description *const *devices; /* n_devices; NULL when 0 */
 	uint32_t n_devices;
 	uint32_t reserved;
 };

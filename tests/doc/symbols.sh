@@ -12,7 +12,8 @@ library=$(find "${TENON_BUILD:?}/.libs" -name 'libtenon.so.*.*.*' | head -n 1)
 failed=0
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-nm -D --defined-only "$library" | awk '$2 ~ /[TDRB]/ { print $3 }' | sort >"$dir/exported"
+nm -D --defined-only "$library" |
+	awk '$2 ~ /[TDRB]/ { sub(/@.*/, "", $3); print $3 }' | sort >"$dir/exported"
 # A declaration that begins with TN_API and may span several lines.
 cat "${TENON_SOURCE:?}"/include/tenon/*.h | tr '\n' ' ' | grep -o 'TN_API [^;]*;' |
 	sed -n 's/^[^(]*[ *]\(tn_[a-z0-9_]*\)(.*/\1/p' | sort -u >"$dir/declared"

@@ -42,9 +42,9 @@ static void a_good_plugin_gives_the_same_row_as_here(void **state)
 	assert_string_equal(probed->version, "1.0");
 	assert_int_equal(probed->abi_minor, TN_ABI_MINOR);
 	assert_int_equal(probed->n_devices, 2);
-	assert_string_equal(probed->devices[1].name, "a device that does nothing");
-	assert_int_equal(probed->devices[1].score, -99);
-	assert_int_equal(probed->devices[1].kind, TN_DEVICE_CPU);
+	assert_string_equal(probed->devices[1]->name, "a device that does nothing");
+	assert_int_equal(probed->devices[1]->score, -99);
+	assert_int_equal(probed->devices[1]->kind, TN_DEVICE_CPU);
 }
 
 static void a_broken_plugin_gives_its_own_reason(void **state)

@@ -1,0 +1,1568 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * One call for each struct with a struct_size, of program.c, which says what they are given and
+ * return.  They set and read members that every version has, and say what became of it (saw): where
+ * a member of an older version is missing, its default shows there.
+ */
+#ifndef TN_TESTS_PROGRAM_CALLS_H
+#define TN_TESTS_PROGRAM_CALLS_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tenon/structs.h>
+
+static const char *folder;
+static int is_silent;
+static tn_context *context;
+static struct tn_error_info error; /* of the last call */
+static tn_array *picture, *filters, *scores, *labels;
+static tn_module *net; /* y = x w^T + b, two inputs and one output, built */
+
+static void saw(double number)
+{
+	if (!is_silent)
+		printf(" %a", number);
+}
+
+static void saw_end(void)
+{
+	if (!is_silent)
+		printf("\n");
+}
+
+/* ---- Around each call ------------------------------------------------------------------------*/
+
+static void give_up(const char *what)
+{
+	printf("FAILED: %s: %s\n", what,
+	       context && tn_error(context) ? tn_error(context)->text : error.text);
+	exit(1);
+}
+
+static void needs(int condition, const char *what)
+{
+	if (!condition)
+		give_up(what);
+}
+
+static struct tn_context_options on_the_reference(void)
+{
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	return options;
+}
+
+/* start, start + step, ... in a shape of so many elements. */
+static tn_array *ramp(int rank, const int64_t *shape, double start, double step)
+{
+	int64_t n = 1;
+	for (int i = 0; i < rank; i++)
+		n *= shape[i];
+	return tn_reshape(tn_arange(context, TN_F32, start, start + step * ((double)n - 0.5), step),
+			  rank, shape);
+}
+
+static void begin(void)
+{
+	const struct tn_context_options options = on_the_reference();
+	error.status = TN_OK;
+	needs(!tn_context_open(&options, &context, &error), "a context");
+	picture = ramp(4, (const int64_t[]){1, 2, 8, 8}, -1, 0.03125);
+	filters = ramp(4, (const int64_t[]){2, 2, 3, 3}, -0.5, 0.0625);
+	scores = ramp(2, (const int64_t[]){4, 3}, -1, 0.25);
+	labels = tn_astype(ramp(1, (const int64_t[]){4}, 0, 0.5), TN_I32);
+	net = tn_module_linear(context, 2, 1, NULL);
+	needs(!tn_module_build(net), "a module");
+}
+
+static void end(void)
+{
+	saw_end();
+	tn_module_destroy(net);
+	tn_context_close(context);
+	context = NULL;
+}
+
+/* The status of a call that keeps its error. */
+static tn_status kept(int made)
+{
+	const struct tn_error_info *found = tn_error(context);
+	if (found)
+		error = *found;
+	tn_status status = found ? found->status : TN_OK;
+	tn_error_clear(context);
+	return made || status ? status : TN_INTERNAL;
+}
+
+/* The status of a call that returns it, whether it keeps the error or not. */
+static tn_status answered(tn_status status)
+{
+	(void)kept(1);
+	return status;
+}
+
+/* Every element counts, at its place. */
+static void saw_array(const tn_array *a)
+{
+	double numbers[1024], sum = 0;
+	size_t n = (size_t)tn_array_size(a);
+	needs(n <= 1024 && !tn_to_host(tn_astype(a, TN_F64), numbers, n * sizeof(double)),
+	      "the elements of an array");
+	for (size_t i = 0; i < n; i++)
+		sum += numbers[i] * (double)(i + 1);
+	saw((double)n);
+	saw(sum);
+}
+
+static tn_status array(tn_array *made)
+{
+	if (made)
+		saw_array(made);
+	return kept(made != NULL);
+}
+
+static void saw_weights(tn_module *module)
+{
+	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
+		needs(!tn_module_parameter_at(module, i, &view), "a parameter");
+		saw_array(view.value);
+	}
+}
+
+/* What a module answers to x, and its weights. */
+static tn_status module(tn_module *made, const tn_array *x)
+{
+	tn_array *y = NULL;
+	if (made && !tn_module_build(made)) {
+		y = tn_module_forward(made, x);
+		saw_weights(made);
+	}
+	tn_status status = array(y);
+	tn_module_destroy(made);
+	return status;
+}
+
+/* Three steps of the net towards 0, on inputs of which one is rare. */
+static void train(tn_status (*step)(void *of), void *of)
+{
+	for (int i = 0; i < 3; i++) {
+		tn_tape *tape = tn_tape_begin(context);
+		tn_array *x = ramp(2, (const int64_t[]){2, 2}, 1, i == 1 ? -0.75 : 0.5);
+		tn_array *y = tn_module_forward(net, x);
+		tn_array *loss = tn_sum(tn_square(y), TN_ALL_AXES, NULL, 0);
+		needs(!tn_tape_backward(tape, loss, NULL), "backward");
+		tn_tape_end(tape);
+		needs(!step(of), "a step");
+		tn_module_zero_gradients(net);
+	}
+	saw_weights(net);
+}
+
+static tn_status make_step(void *optimizer)
+{
+	return tn_optimizer_step(optimizer);
+}
+
+/* ---- The context -----------------------------------------------------------------------------*/
+
+static tn_status context_options(void *given)
+{
+	struct tn_context_options *options = given;
+	tn_context *own = NULL;
+	options->backend = "reference";
+	tn_status status = tn_context_open(options, &own, &error);
+	saw(own ? (double)tn_context_device_count(own) : 0);
+	tn_context_close(own);
+	return status;
+}
+
+static tn_status variable(void *out)
+{
+	const struct tn_variable *found = out;
+	tn_status status = tn_variable_at(context, 0, out);
+	saw(status ? 0 : (double)strlen(found->name));
+	return status;
+}
+
+static tn_status load_row(void *size)
+{
+	const struct tn_load_row *row =
+		tn_load_report_find(tn_context_report(context), "reference");
+	needs(row != NULL, "a row of the reference");
+	saw(row->status);
+	*(uint32_t *)size = row->struct_size;
+	return TN_OK;
+}
+
+static tn_status device_description(void *size)
+{
+	const struct tn_device_description *device = tn_device_describe(tn_device_current(context));
+	saw((double)strlen(device->name));
+	*(uint32_t *)size = device->struct_size;
+	return TN_OK;
+}
+
+static tn_status memory_statistics(void *out)
+{
+	const struct tn_memory_statistics *statistics = out;
+	tn_status status = tn_device_memory_statistics(tn_device_current(context), out);
+	saw(status ? 0 : (double)statistics->used);
+	return status;
+}
+
+static tn_status memory_use(void *out)
+{
+	const struct tn_memory_use *use = out;
+	tn_status status = tn_device_memory(tn_device_current(context), out);
+	saw(status ? 0 : (double)use->used);
+	return status;
+}
+
+static tn_status ledger_row(void *out)
+{
+	const struct tn_ledger_row *row = out;
+	tn_status status = tn_ledger_get(context, 0, out);
+	saw(status ? 0 : (double)row->native);
+	return answered(status);
+}
+
+static void keep_size_of_event(void *size, const struct tn_memory_event *event)
+{
+	*(uint32_t *)size = event->struct_size;
+}
+
+static tn_status memory_event(void *size)
+{
+	tn_memory_set_hook(context, keep_size_of_event, size);
+	saw_array(tn_ones(context, TN_F32, 1, (const int64_t[]){7}));
+	tn_memory_set_hook(context, NULL, NULL);
+	return TN_OK;
+}
+
+/* ---- Arrays ----------------------------------------------------------------------------------*/
+
+static const float numbers[4] = {3, 1, 4, 1};
+
+static tn_status wrap(void *given)
+{
+	struct tn_wrap_options *options = given;
+	static const int64_t shape[1] = {4};
+	options->dtype = TN_F32;
+	options->rank = 1;
+	options->shape = shape;
+	options->is_read_only = 1;
+	options->data = (void *)(uintptr_t)numbers;
+	options->size_bytes = sizeof(numbers);
+	return array(tn_array_wrap(context, given));
+}
+
+static tn_status asarray(void *given)
+{
+	return array(tn_asarray(scores, given));
+}
+
+static tn_status to_dlpack(void *given)
+{
+	struct tn_dlpack_managed *managed = tn_to_dlpack(scores, given);
+	tn_status status = kept(managed != NULL);
+	if (managed)
+		managed->deleter(managed);
+	return status;
+}
+
+static tn_status from_dlpack(void *given)
+{
+	struct tn_dlpack_managed *managed = tn_to_dlpack(scores, NULL);
+	tn_status status = array(tn_from_dlpack(context, managed, given));
+	if (status)
+		managed->deleter(managed);
+	return status;
+}
+
+static void saw_text(const char *text)
+{
+	double sum = 0;
+	for (size_t i = 0; text[i]; i++)
+		sum += (unsigned char)text[i] * (double)(i + 1);
+	saw(sum);
+}
+
+static tn_status text(char *made)
+{
+	if (made)
+		saw_text(made);
+	tn_status status = kept(made != NULL);
+	tn_string_free(made);
+	return status;
+}
+
+static tn_status print(void *given)
+{
+	return text(tn_array2string(scores, given));
+}
+
+static tn_status assert_equal(void *given)
+{
+	char *difference = NULL;
+	tn_status status = tn_assert_array_equal(scores, scores, given, &difference);
+	tn_string_free(difference);
+	return answered(status);
+}
+
+/* The path of a file in the folder of this run. */
+static const char *file(const char *name)
+{
+	static char path[4096];
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static tn_status savetxt(void *given)
+{
+	tn_status status = tn_savetxt(file("table.txt"), scores, given);
+	return answered(status);
+}
+
+static tn_status loadtxt(void *given)
+{
+	needs(!tn_savetxt(file("table.txt"), scores, NULL), "a table");
+	return array(tn_loadtxt(context, file("table.txt"), given));
+}
+
+static tn_status tensor_info(void *out)
+{
+	const struct tn_tensor_info *info = out;
+	tn_safetensors *tensors = NULL;
+	needs(!tn_module_save(net, file("net.safetensors"), 0, NULL) &&
+		      !tn_safetensors_open(file("net.safetensors"), &tensors, &error),
+	      "a file of tensors");
+	tn_status status = tn_safetensors_info(tensors, 0, out);
+	saw(status ? 0 : (double)info->size_bytes);
+	tn_safetensors_close(tensors);
+	return status;
+}
+
+static tn_status reduce(void *given)
+{
+	return array(tn_reduce(scores, TN_REDUCER_VAR, TN_ALL_AXES, NULL, given));
+}
+
+static tn_status quantile(void *given)
+{
+	const double q = 0.3;
+	return array(tn_quantile(scores, 1, &q, given));
+}
+
+static tn_status histogram(void *given)
+{
+	return array(tn_histogram(scores, given, NULL));
+}
+
+static tn_status histogramdd(void *given)
+{
+	return array(tn_histogramdd(scores, given, NULL));
+}
+
+static tn_status ufunc(void *given)
+{
+	const tn_array *const inputs[] = {scores, scores};
+	return array(tn_ufunc_call(tn_ufunc_find("add"), 2, inputs, given));
+}
+
+static const char *const names[] = {"x"};
+
+static tn_status map(void *given)
+{
+	tn_array *y = NULL;
+	tn_status status = tn_map_outputs("z = x * x + 1", 1, names,
+					  (const tn_array *const[]){scores}, given, &y);
+	return status ? answered(status) : array(y);
+}
+
+static tn_status reduce_map(void *given)
+{
+	return array(
+		tn_reduce_map("z = x * x", 1, names, (const tn_array *const[]){scores}, given));
+}
+
+static tn_status scan_map(void *given)
+{
+	return array(tn_scan_map("z = x + 2 * y", scores, 0, given));
+}
+
+static tn_status memo_statistics(void *out)
+{
+	const struct tn_memo_statistics *statistics = out;
+	tn_status status = tn_memo_get_statistics(context, out);
+	saw(status ? 0 : statistics->n_programs);
+	return status;
+}
+
+static tn_program *parse(const struct tn_program_names *of)
+{
+	tn_program *program = NULL;
+	tn_status status = tn_program_parse("z = x * x", of, &program, &error);
+	if (status)
+		error.status = status;
+	return program;
+}
+
+static const tn_dtype f32[1] = {TN_F32};
+
+static tn_status program_names(void *given)
+{
+	struct tn_program_names *own = given;
+	own->n_inputs = 1;
+	own->inputs = names;
+	own->input_dtypes = f32;
+	error.status = TN_OK;
+	tn_program_destroy(parse(given));
+	return error.status;
+}
+
+static tn_status program_wants(void *given)
+{
+	static const uint32_t first[1] = {0};
+	struct tn_program_wants *wants = given;
+	struct tn_program_names own = tn_program_names_defaults();
+	own.n_inputs = 1;
+	own.inputs = names;
+	own.input_dtypes = f32;
+	tn_program *program = parse(&own), *gradient = NULL;
+	wants->n_inputs = 1;
+	wants->inputs = first;
+	tn_status status = tn_program_differentiate(program, given, &gradient, &error);
+	tn_program_destroy(gradient);
+	tn_program_destroy(program);
+	return status;
+}
+
+static tn_status kernel_source(void *given)
+{
+	struct tn_kernel_source *source = given;
+	source->format = "cuda-c";
+	source->text = "";
+	source->name = "none";
+	tn_kernel *kernel = tn_kernel_compile(context, given);
+	tn_status status = kept(kernel != NULL);
+	tn_kernel_destroy(kernel);
+	return status;
+}
+
+static tn_status do_nothing(void *data)
+{
+	(void)data;
+	return TN_OK;
+}
+
+static tn_status benchmark(void *given)
+{
+	struct tn_benchmark_options *options = given;
+	struct tn_benchmark_result result = {.struct_size = sizeof(result)};
+	options->repeats = 2;
+	tn_status status = tn_benchmark(context, do_nothing, NULL, given, &result);
+	saw((double)result.n);
+	return answered(status);
+}
+
+static tn_status benchmark_result(void *out)
+{
+	const struct tn_benchmark_result *result = out;
+	struct tn_benchmark_options options = tn_benchmark_defaults();
+	options.repeats = 2;
+	tn_status status = tn_benchmark(context, do_nothing, NULL, &options, out);
+	saw(status ? 0 : (double)result->n);
+	return answered(status);
+}
+
+/* ---- Gradients and layers --------------------------------------------------------------------*/
+
+static tn_status gradients(void *given)
+{
+	tn_array *x = tn_scalar_f32(context, 2), *g = NULL;
+	tn_tape *tape = tn_tape_begin(context);
+	needs(!tn_tape_watch(tape, x), "a watched array");
+	tn_array *y = tn_square(x);
+	tn_status status = tn_tape_gradients(tape, 1, &y, NULL, 1, &x, &g, given);
+	tn_tape_end(tape);
+	return status ? answered(status) : array(g);
+}
+
+static tn_status no_backward(void *state, const struct tn_node_call *of)
+{
+	(void)state, (void)of;
+	return TN_OK;
+}
+
+static tn_status keep_size_of_call(void *size, const struct tn_node_call *of)
+{
+	*(uint32_t *)size = of->struct_size;
+	return TN_OK;
+}
+
+static tn_status node_call(void *size)
+{
+	struct tn_node_options options = tn_node_defaults();
+	tn_array *x = tn_scalar_f32(context, 2), *y = tn_scalar_f32(context, 3);
+	tn_tape *tape = tn_tape_begin(context);
+	needs(!tn_tape_watch(tape, x), "a watched array");
+	options.name = "own";
+	options.n_inputs = options.n_outputs = 1;
+	options.inputs = &x;
+	options.outputs = &y;
+	options.backward = keep_size_of_call;
+	options.state = size;
+	needs(!tn_node_record(context, &options), "a node");
+	tn_status status = tn_tape_backward(tape, y, NULL);
+	tn_tape_end(tape);
+	return answered(status);
+}
+
+static tn_array *square_of_first(void *user, tn_array *const *inputs)
+{
+	(void)user;
+	return tn_square(inputs[0]);
+}
+
+static tn_status gradient_report(void *out)
+{
+	const struct tn_gradient_report *report = out;
+	tn_array *x = tn_full(context, TN_F64, 0, NULL, 2);
+	tn_status status =
+		tn_gradient_check(context, square_of_first, NULL, 1, &x, 1e-6, 1e-3, 0, out);
+	saw(status ? 0 : report->input);
+	return answered(status);
+}
+
+static tn_status node(void *given)
+{
+	struct tn_node_options *options = given;
+	options->name = "own";
+	options->n_outputs = 1;
+	options->outputs = &filters;
+	options->backward = no_backward;
+	return answered(tn_node_record(context, given));
+}
+
+static tn_status conv2d(void *given)
+{
+	return array(tn_conv2d(picture, filters, NULL, given));
+}
+
+static tn_status conv1d(void *given)
+{
+	tn_array *lines = tn_reshape(picture, 3, (const int64_t[]){1, 2, 64});
+	tn_array *kernels = tn_reshape(filters, 3, (const int64_t[]){2, 2, 9});
+	return array(tn_conv1d(lines, kernels, NULL, given));
+}
+
+static tn_status conv_transpose2d(void *given)
+{
+	return array(tn_conv_transpose2d(picture, filters, NULL, given));
+}
+
+static tn_status avg_pool2d(void *given)
+{
+	struct tn_pool2d_options *options = given;
+	options->kernel[0] = options->kernel[1] = 2;
+	options->padding[0] = 1;
+	return array(tn_avg_pool2d(picture, given));
+}
+
+static tn_status interpolate(void *given)
+{
+	struct tn_interpolate_options *options = given;
+	options->scale[0] = options->scale[1] = 2;
+	return array(tn_interpolate(picture, given));
+}
+
+static tn_status local_response_norm(void *given)
+{
+	return array(tn_local_response_norm(picture, 2, given));
+}
+
+static tn_status batch_norm(void *given)
+{
+	struct tn_batch_norm_options *options = given;
+	options->training = 1;
+	return array(tn_batch_norm(tn_multiply(picture, tn_scalar_f32(context, 1e-3f)), NULL, NULL,
+				   given));
+}
+
+static tn_status attention(void *given)
+{
+	return array(tn_scaled_dot_product_attention(picture, picture, picture, given));
+}
+
+static tn_status gru(void *given)
+{
+	tn_array *steps = tn_reshape(picture, 3, (const int64_t[]){2, 8, 8});
+	tn_array *w_ih = ramp(2, (const int64_t[]){6, 8}, -0.5, 0.0625);
+	tn_array *w_hh = ramp(2, (const int64_t[]){6, 2}, -0.5, 0.0625);
+	return array(tn_gru(steps, w_ih, w_hh, NULL, NULL, given, NULL));
+}
+
+static tn_status cross_entropy(void *given)
+{
+	return array(tn_cross_entropy(scores, labels, given));
+}
+
+static tn_status nll_loss(void *given)
+{
+	return array(tn_nll_loss(scores, labels, given));
+}
+
+static tn_status binary_cross_entropy(void *given)
+{
+	tn_array *target = ramp(2, (const int64_t[]){4, 3}, 0, 0.0625);
+	return array(tn_binary_cross_entropy_with_logits(scores, target, given));
+}
+
+static tn_status kaiming(void *given)
+{
+	tn_status status = tn_init_kaiming_uniform(filters, given);
+	return status ? answered(status) : array(filters);
+}
+
+/* ---- Modules ---------------------------------------------------------------------------------*/
+
+static tn_status module_linear(void *given)
+{
+	return module(tn_module_linear(context, 3, 2, given), scores);
+}
+
+static tn_status module_conv2d(void *given)
+{
+	struct tn_module_conv2d_options *options = given;
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.padding[0] = 1;
+	options->window = &window;
+	options->no_bias = 1;
+	return module(tn_module_conv2d(context, 2, 2, 3, 3, given), picture);
+}
+
+static tn_status module_conv1d(void *given)
+{
+	struct tn_module_conv1d_options *options = given;
+	struct tn_conv1d_options window = tn_conv1d_defaults();
+	window.padding = 1;
+	options->window = &window;
+	options->no_bias = 1;
+	return module(tn_module_conv1d(context, 2, 2, 3, given),
+		      tn_reshape(picture, 3, (const int64_t[]){1, 2, 64}));
+}
+
+static tn_status module_conv_transpose2d(void *given)
+{
+	struct tn_module_conv_transpose2d_options *options = given;
+	struct tn_conv_transpose2d_options window = tn_conv_transpose2d_defaults();
+	window.padding[0] = 1;
+	options->window = &window;
+	options->no_bias = 1;
+	return module(tn_module_conv_transpose2d(context, 2, 2, 3, 3, given), picture);
+}
+
+static tn_status module_embedding(void *given)
+{
+	return module(tn_module_embedding(context, 4, 2, given), labels);
+}
+
+static tn_status module_group_norm(void *given)
+{
+	return module(tn_module_group_norm(context, 1, 2, given), picture);
+}
+
+static tn_status module_instance_norm2d(void *given)
+{
+	return module(tn_module_instance_norm2d(context, 2, given),
+		      tn_multiply(picture, tn_scalar_f32(context, 1e-3f)));
+}
+
+/* (2, 8, 8). */
+static tn_array *sequences(void)
+{
+	return tn_reshape(picture, 3, (const int64_t[]){2, 8, 8});
+}
+
+static tn_status module_attention(void *given)
+{
+	return module(tn_module_multihead_attention(context, 8, 2, given), sequences());
+}
+
+static tn_status module_gru(void *given)
+{
+	return module(tn_module_gru(context, 8, 2, given), sequences());
+}
+
+static tn_status module_mbconv(void *given)
+{
+	return module(tn_module_mbconv(context, 2, 3, 2, given), picture);
+}
+
+static tn_status module_convnext(void *given)
+{
+	return module(tn_module_convnext_block(context, 2, given), picture);
+}
+
+static tn_array *negated(tn_module *own, void *state, const tn_array *x)
+{
+	(void)own, (void)state;
+	return tn_negative(x);
+}
+
+static tn_status module_class(void *given)
+{
+	struct tn_module_class *class_ = given;
+	class_->name = "Negated";
+	class_->forward = negated;
+	return module(tn_module_create(context, given, NULL), scores);
+}
+
+static tn_status module_load(void *given)
+{
+	needs(!tn_module_save(net, file("net.safetensors"), 0, NULL), "a file of weights");
+	return answered(tn_module_load(net, file("net.safetensors"), given));
+}
+
+static tn_status module_init(void *given)
+{
+	tn_status status = tn_module_init_parameters(net, "*", given);
+	if (!status)
+		saw_weights(net);
+	return answered(status);
+}
+
+static tn_status module_view(void *out)
+{
+	const struct tn_module_view *view = out;
+	tn_status status = tn_module_at(net, 0, out);
+	saw(status ? 0 : (double)strlen(view->path));
+	return answered(status);
+}
+
+static tn_status parameter_view(void *out)
+{
+	const struct tn_parameter_view *view = out;
+	tn_status status = tn_module_parameter_at(net, 0, out);
+	saw(status ? 0 : (double)strlen(view->name));
+	return answered(status);
+}
+
+static tn_status buffer_view(void *out)
+{
+	const struct tn_buffer_view *view = out;
+	tn_module *norm = tn_module_batch_norm2d(context, 2, NULL);
+	needs(!tn_module_build(norm), "a module");
+	tn_status status = tn_module_buffer_at(norm, 0, out);
+	saw(status ? 0 : (double)strlen(view->name));
+	tn_module_destroy(norm);
+	return answered(status);
+}
+
+static tn_status summary_row(void *out)
+{
+	const struct tn_summary_row *row = out;
+	tn_summary *own = tn_summary_create(net, NULL);
+	tn_status status = tn_summary_at(own, 0, out);
+	saw(status ? 0 : (double)strlen(row->path));
+	tn_summary_destroy(own);
+	return answered(status);
+}
+
+static tn_profile *ended_profile(void)
+{
+	tn_profile *profile = tn_profile_begin(net, NULL);
+	needs(tn_module_forward(net, ramp(2, (const int64_t[]){2, 2}, 0, 1)) != NULL, "a forward");
+	needs(!tn_profile_end(profile), "a profile");
+	return profile;
+}
+
+static tn_status profile_row(void *out)
+{
+	const struct tn_profile_row *row = out;
+	tn_profile *own = ended_profile();
+	tn_status status = tn_profile_at(own, 0, out);
+	saw(status ? 0 : row->kind);
+	tn_profile_destroy(own);
+	return answered(status);
+}
+
+static tn_status profile_facts(void *out)
+{
+	const struct tn_profile_facts *facts = out;
+	tn_profile *own = ended_profile();
+	tn_status status = tn_profile_facts_get(own, out);
+	saw(status ? 0 : (double)strlen(facts->device));
+	tn_profile_destroy(own);
+	return answered(status);
+}
+
+static tn_status model_info(void *size)
+{
+	saw((double)strlen(tn_model_at(0)->name));
+	*(uint32_t *)size = tn_model_at(0)->struct_size;
+	return TN_OK;
+}
+
+static tn_status summary(void *given)
+{
+	return text(tn_module_summary(net, given));
+}
+
+static tn_status profile(void *given)
+{
+	tn_profile *made = tn_profile_begin(net, given);
+	tn_status status = kept(made != NULL);
+	tn_profile_destroy(made);
+	return status;
+}
+
+/* ---- Training --------------------------------------------------------------------------------*/
+
+static tn_status optimizer(tn_optimizer *made)
+{
+	if (made)
+		train(make_step, made);
+	tn_status status = kept(made != NULL);
+	tn_optimizer_destroy(made);
+	return status;
+}
+
+static tn_status sgd(void *given)
+{
+	struct tn_sgd_options *options = given;
+	options->lr = 0.0625;
+	return optimizer(tn_sgd(net, given));
+}
+
+static tn_status adamw(void *given)
+{
+	return optimizer(tn_adamw(net, given));
+}
+
+static tn_status adam(void *given)
+{
+	return optimizer(tn_adam(net, given));
+}
+
+static tn_status nadam(void *given)
+{
+	return optimizer(tn_nadam(net, given));
+}
+
+static tn_status rmsprop(void *given)
+{
+	return optimizer(tn_rmsprop(net, given));
+}
+
+static tn_status adagrad(void *given)
+{
+	return optimizer(tn_adagrad(net, given));
+}
+
+static tn_status adadelta(void *given)
+{
+	return optimizer(tn_adadelta(net, given));
+}
+
+static tn_status lion(void *given)
+{
+	return optimizer(tn_lion(net, given));
+}
+
+static tn_status lars(void *given)
+{
+	struct tn_lars_options *options = given;
+	options->lr = 0.0625;
+	return optimizer(tn_lars(net, given));
+}
+
+static tn_status lamb(void *given)
+{
+	return optimizer(tn_lamb(net, given));
+}
+
+static tn_status group(void *given)
+{
+	struct tn_group_options *options = given;
+	options->lr_factor = 0.5;
+	tn_optimizer *own = tn_adamw(net, NULL);
+	tn_status status = tn_optimizer_set_group(own, given);
+	if (!status)
+		train(make_step, own);
+	tn_optimizer_destroy(own);
+	return answered(status);
+}
+
+static tn_status lookahead(void *given)
+{
+	struct tn_lookahead_options *options = given;
+	tn_optimizer *own = tn_adamw(net, NULL);
+	options->k = 1;
+	tn_status status = tn_lookahead(own, given);
+	if (!status)
+		train(make_step, own);
+	tn_optimizer_destroy(own);
+	return answered(status);
+}
+
+static tn_status optimizer_parameter_view(void *out)
+{
+	const struct tn_optimizer_parameter_view *view = out;
+	tn_optimizer *own = tn_adamw(net, NULL);
+	tn_status status = tn_optimizer_parameter_at(own, 0, out);
+	saw(status ? 0 : (double)view->steps);
+	tn_optimizer_destroy(own);
+	return answered(status);
+}
+
+static tn_status optimizer_state_view(void *out)
+{
+	const struct tn_optimizer_state_view *view = out;
+	tn_optimizer *own = tn_adamw(net, NULL);
+	tn_status status = tn_optimizer_state_at(own, 0, out);
+	saw(status ? 0 : (double)strlen(view->state));
+	tn_optimizer_destroy(own);
+	return answered(status);
+}
+
+/* An overflow, after which the scale is smaller. */
+static tn_status overflow(void *scaler)
+{
+	tn_tape *tape = tn_tape_begin(context);
+	tn_array *x = tn_full(context, TN_F32, 2, (const int64_t[]){1, 2}, INFINITY);
+	tn_array *loss = tn_sum(tn_module_forward(net, x), TN_ALL_AXES, NULL, 0);
+	needs(!tn_tape_backward(tape, tn_grad_scaler_scale(scaler, loss), NULL), "backward");
+	tn_tape_end(tape);
+	tn_status status = tn_grad_scaler_unscale(scaler);
+	return status ? status : tn_grad_scaler_update(scaler);
+}
+
+static tn_status grad_scaler(void *given)
+{
+	struct tn_grad_scaler_state state = {.struct_size = sizeof(state)};
+	tn_grad_scaler *made = tn_grad_scaler_create(net, given);
+	if (made) {
+		needs(!overflow(made) && !tn_grad_scaler_get_state(made, &state), "an overflow");
+		saw(state.scale);
+	}
+	tn_status status = kept(made != NULL);
+	tn_grad_scaler_destroy(made);
+	return status;
+}
+
+static tn_status grad_scaler_get_state(void *out)
+{
+	const struct tn_grad_scaler_state *state = out;
+	tn_grad_scaler *own = tn_grad_scaler_create(net, NULL);
+	tn_status status = tn_grad_scaler_get_state(own, out);
+	saw(status ? 0 : state->scale);
+	tn_grad_scaler_destroy(own);
+	return answered(status);
+}
+
+static tn_status grad_scaler_set_state(void *given)
+{
+	struct tn_grad_scaler_state *state = given;
+	tn_grad_scaler *own = tn_grad_scaler_create(net, NULL);
+	state->scale = 2;
+	tn_status status = tn_grad_scaler_set_state(own, given);
+	tn_grad_scaler_destroy(own);
+	return answered(status);
+}
+
+static tn_status average(void *given)
+{
+	tn_average *made = tn_average_create(net, given);
+	if (made) {
+		needs(!tn_average_update(made), "an average");
+		needs(!tn_module_init_parameters(net, "*", NULL), "other weights");
+		needs(!tn_average_update(made) && !tn_average_swap(made), "an average");
+		saw_weights(net);
+	}
+	tn_status status = kept(made != NULL);
+	tn_average_destroy(made);
+	return status;
+}
+
+static tn_status average_view(void *out)
+{
+	const struct tn_average_view *view = out;
+	tn_average *own = tn_average_create(net, NULL);
+	tn_status status = tn_average_at(own, 0, out);
+	saw(status ? 0 : (double)strlen(view->name));
+	tn_average_destroy(own);
+	return answered(status);
+}
+
+static tn_schedule *half_way(tn_optimizer *of, const struct tn_schedule_options *options)
+{
+	tn_schedule *schedule = tn_schedule_create(of, options);
+	for (int i = 0; schedule && i < 3; i++)
+		needs(!tn_schedule_advance(schedule), "a schedule");
+	return schedule;
+}
+
+static tn_status schedule(void *given)
+{
+	struct tn_schedule_options *options = given;
+	tn_optimizer *own = tn_adamw(net, NULL);
+	options->kind = TN_SCHEDULE_STEP;
+	options->period = 2;
+	tn_schedule *made = half_way(own, given);
+	saw(tn_optimizer_lr(own));
+	tn_status status = kept(made != NULL);
+	tn_schedule_destroy(made);
+	tn_optimizer_destroy(own);
+	return status;
+}
+
+static tn_status of_schedule(tn_status (*call)(tn_schedule *of, void *state), void *state)
+{
+	struct tn_schedule_options options = tn_schedule_defaults();
+	tn_optimizer *own = tn_adamw(net, NULL);
+	options.kind = TN_SCHEDULE_CONSTANT;
+	tn_schedule *made = half_way(own, &options);
+	tn_status status = call(made, state);
+	tn_schedule_destroy(made);
+	tn_optimizer_destroy(own);
+	return answered(status);
+}
+
+static tn_status get_state(tn_schedule *of, void *out)
+{
+	const struct tn_schedule_state *state = out;
+	tn_status status = tn_schedule_get_state(of, out);
+	saw(status ? 0 : (double)state->t);
+	return status;
+}
+
+static tn_status schedule_get_state(void *out)
+{
+	return of_schedule(get_state, out);
+}
+
+static tn_status set_state(tn_schedule *of, void *given)
+{
+	return tn_schedule_set_state(of, given);
+}
+
+static tn_status schedule_set_state(void *given)
+{
+	return of_schedule(set_state, given);
+}
+
+static tn_status metric_of(tn_metric *made)
+{
+	double value = 0;
+	if (made) {
+		needs(!tn_metric_add(made, scores, labels) && !tn_metric_value(made, &value),
+		      "a value of a metric");
+		saw(value);
+	}
+	tn_status status = kept(made != NULL);
+	tn_metric_destroy(made);
+	return status;
+}
+
+static tn_status metric(void *given)
+{
+	struct tn_metric_options *options = given;
+	options->kind = TN_METRIC_ACCURACY;
+	return metric_of(tn_metric_create(context, given));
+}
+
+static void *begin_nothing(void *user, tn_context *own)
+{
+	(void)user;
+	return own;
+}
+
+static tn_status add_nothing(void *state, const tn_array *output, const tn_array *target)
+{
+	return state && output && target ? TN_OK : TN_INTERNAL;
+}
+
+static tn_status value_of_nothing(void *state, double *value)
+{
+	*value = 2;
+	return state ? TN_OK : TN_INTERNAL;
+}
+
+static tn_status metric_class(void *given)
+{
+	struct tn_metric_class *class_ = given;
+	class_->name = "nothing";
+	class_->begin = begin_nothing;
+	class_->add = add_nothing;
+	class_->value = value_of_nothing;
+	return metric_of(tn_metric_custom(context, given));
+}
+
+static tn_status checkpoint(void *given)
+{
+	struct tn_checkpoint *all = given;
+	all->module = net;
+	tn_status status = tn_checkpoint_save(file("checkpoint"), given);
+	if (!status)
+		status = tn_checkpoint_load(file("checkpoint"), given);
+	return answered(status);
+}
+
+static tn_status checkpoint_folder(void *given)
+{
+	struct tn_checkpoint all = tn_checkpoint_defaults();
+	tn_checkpoint_folder *made = tn_checkpoint_folder_open(context, folder, given);
+	all.module = net;
+	for (uint64_t step = 1; made && step <= 7; step++)
+		needs(!tn_checkpoint_folder_save(made, step, (double)step, &all), "a checkpoint");
+	saw((double)tn_checkpoint_folder_count(made));
+	tn_status status = kept(made != NULL);
+	tn_checkpoint_folder_close(made);
+	return status;
+}
+
+static tn_status checkpoint_view(void *out)
+{
+	const struct tn_checkpoint_view *view = out;
+	struct tn_checkpoint all = tn_checkpoint_defaults();
+	tn_checkpoint_folder *own = tn_checkpoint_folder_open(context, folder, NULL);
+	all.module = net;
+	needs(!tn_checkpoint_folder_save(own, 9, NAN, &all), "a checkpoint");
+	tn_status status = tn_checkpoint_folder_at(own, 0, out);
+	saw(status ? 0 : (double)view->step);
+	tn_checkpoint_folder_close(own);
+	return answered(status);
+}
+
+static tn_status loss_of(tn_loss *made)
+{
+	tn_status status = array(made ? tn_loss_mean(made, scores, labels) : NULL);
+	tn_loss_destroy(made);
+	return status;
+}
+
+static tn_status loss(void *given)
+{
+	return loss_of(tn_loss_create(context, given));
+}
+
+static tn_array *sum_of_outputs(void *user, const tn_array *output, const tn_array *target,
+				tn_array **weight)
+{
+	(void)user, (void)target, (void)weight;
+	return tn_sum(output, TN_ALL_AXES, NULL, 0);
+}
+
+static tn_status loss_class(void *given)
+{
+	struct tn_loss_class *class_ = given;
+	class_->name = "sum";
+	class_->sum = sum_of_outputs;
+	return loss_of(tn_loss_custom(context, given));
+}
+
+static tn_status communicator(void *given)
+{
+	tn_communicator *made = NULL;
+	tn_status status = tn_communicator_open(context, given, &made, &error);
+	saw(made ? tn_communicator_size(made) : 0);
+	tn_communicator_close(made);
+	return status;
+}
+
+static tn_status collective(void *given)
+{
+	struct tn_collective_host *operation = given;
+	tn_communicator *own = NULL;
+	float received[4] = {0};
+	needs(!tn_communicator_open(context, NULL, &own, &error), "a communicator");
+	operation->operation = TN_COLLECTIVE_ALL_REDUCE;
+	operation->combiner = TN_REDUCE_SUM;
+	operation->dtype = TN_F32;
+	operation->n = 4;
+	operation->source = numbers;
+	operation->target = received;
+	tn_status status = tn_communicator_run(own, given);
+	saw(received[2]);
+	status = answered(status);
+	tn_communicator_close(own);
+	return status;
+}
+
+static tn_status data_parallel(void *given)
+{
+	tn_communicator *own = NULL;
+	needs(!tn_communicator_open(context, NULL, &own, &error), "a communicator");
+	tn_data_parallel *made = tn_data_parallel_create(net, own, given);
+	tn_status status = kept(made != NULL);
+	tn_data_parallel_destroy(made);
+	tn_communicator_close(own);
+	return status;
+}
+
+/* ---- Data ------------------------------------------------------------------------------------*/
+
+static const uint8_t images[8][4] = {{0, 1, 2, 3}, {9, 9, 9, 9}, {4, 4, 0, 0}, {7, 0, 7, 0},
+				     {1, 1, 1, 1}, {2, 0, 0, 0}, {0, 0, 3, 8}, {5, 5, 5, 0}};
+static const int32_t classes[8] = {0, 1, 0, 1, 1, 0, 0, 1};
+
+static tn_status dataset_create(void *given)
+{
+	struct tn_dataset_source *source = given;
+	tn_dataset *made = NULL;
+	source->channels = 1;
+	source->height = source->width = 2;
+	source->images = images[0];
+	source->labels = classes;
+	source->n_images = 8;
+	source->n_classes = 2;
+	tn_status status = tn_dataset_create(given, &made, &error);
+	if (!status) {
+		saw(tn_dataset_format(made)->mean[0]);
+		saw(tn_dataset_format(made)->deviation[0]);
+	}
+	tn_dataset_destroy(made);
+	return status;
+}
+
+static tn_dataset *eight_images(void)
+{
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	tn_dataset *made = NULL;
+	source.channels = 1;
+	source.height = source.width = 2;
+	source.images = images[0];
+	source.labels = classes;
+	source.n_images = 8;
+	source.n_classes = 2;
+	needs(!tn_dataset_create(&source, &made, &error), "a data set");
+	return made;
+}
+
+/* A table of two numbers and a class. */
+static const char *table(void)
+{
+	FILE *out = fopen(file("table.csv"), "w");
+	needs(out && fputs("x,y,target\n1,2,0\n3,4,1\n5,6,0\n7,9,1\n", out) >= 0 && !fclose(out),
+	      "a table");
+	return file("table.csv");
+}
+
+static tn_status csv_read(void *given)
+{
+	struct tn_csv_options *options = given;
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
+	options->header = 1;
+	tn_status status = tn_csv_read(table(), given, &csv, &error);
+	saw(status ? 0 : (double)csv.values.shape[1]);
+	tn_csv_release(&csv);
+	return status;
+}
+
+static tn_status csv(void *out)
+{
+	struct tn_csv *csv = out;
+	struct tn_csv_options options = tn_csv_defaults();
+	options.header = 1;
+	tn_status status = tn_csv_read(table(), &options, out, &error);
+	saw(status ? 0 : (double)csv->values.shape[1]);
+	if (!status)
+		tn_csv_release(csv);
+	return status;
+}
+
+static tn_status dataset_open(void *given)
+{
+	tn_dataset *made = NULL;
+	tn_status status = tn_dataset_open(table(), given, &made, &error);
+	saw(status ? 0 : (double)tn_dataset_count(made, TN_PART_TRAIN));
+	tn_dataset_destroy(made);
+	return status;
+}
+
+static tn_status dataset_from_fields(void *given)
+{
+	static const struct tn_field field = {.dtype = TN_F32};
+	static const void *const data[1] = {numbers};
+	struct tn_dataset_fields *source = given;
+	tn_dataset *made = NULL;
+	source->n_fields = 1;
+	source->fields = &field;
+	source->n = 4;
+	source->data = data;
+	tn_status status = tn_dataset_from_fields(given, &made, &error);
+	saw(status ? 0 : (double)tn_dataset_count(made, TN_PART_TRAIN));
+	tn_dataset_destroy(made);
+	return status;
+}
+
+static tn_status dataset_fold(void *given)
+{
+	struct tn_fold_options *options = given;
+	tn_dataset *all = eight_images(), *made = NULL;
+	options->n_folds = 4;
+	tn_status status = tn_dataset_fold(all, given, &made, &error);
+	for (uint64_t i = 0; made && i < tn_dataset_count(made, TN_PART_TRAIN); i++)
+		saw(tn_dataset_image(made, TN_PART_TRAIN, i, NULL)[0]);
+	tn_dataset_destroy(made);
+	tn_dataset_destroy(all);
+	return status;
+}
+
+static tn_status input_format_apply(void *given)
+{
+	static uint8_t data[4] = {1, 2, 3, 4};
+	static const struct tn_image image = {.width = 2, .height = 2, .channels = 1, .data = data};
+	struct tn_input_format *format = given;
+	float x[4] = {0};
+	format->channels = 1;
+	format->height = format->width = format->source_height = format->source_width = 2;
+	format->n_classes = 2;
+	tn_status status = tn_input_format_apply(given, &image, 0, x, &error);
+	saw(x[3]);
+	return status;
+}
+
+static tn_status input_format_imagenet(void *out)
+{
+	const struct tn_input_format *format = out;
+	tn_status status = tn_input_format_imagenet(out, &error);
+	saw(status ? 0 : format->height);
+	return status;
+}
+
+static tn_status dataset_format(void *size)
+{
+	tn_dataset *own = eight_images();
+	*(uint32_t *)size = tn_dataset_format(own)->struct_size;
+	tn_dataset_destroy(own);
+	return TN_OK;
+}
+
+static tn_status dataset_augmentation(void *size)
+{
+	tn_dataset *own = eight_images();
+	const struct tn_augmentation *found = tn_dataset_augmentation(own);
+	*(uint32_t *)size = found ? found->struct_size : 0;
+	tn_dataset_destroy(own);
+	return TN_OK;
+}
+
+static tn_status dataset_info(void *size)
+{
+	saw((double)strlen(tn_dataset_at(0)->name));
+	*(uint32_t *)size = tn_dataset_at(0)->struct_size;
+	return TN_OK;
+}
+
+static tn_status of_loader(const struct tn_data_loader_options *options, struct tn_batch *batch)
+{
+	tn_dataset *own = eight_images();
+	tn_data_loader *made = NULL;
+	tn_status status = tn_data_loader_create(own, TN_PART_TRAIN, options, &made, &error);
+	if (!status)
+		status = tn_data_loader_next(made, batch, &error);
+	for (uint32_t i = 0; !status && i < 4 * batch->n; i++)
+		saw(((const float *)batch->data[0])[i]);
+	tn_data_loader_destroy(made);
+	tn_dataset_destroy(own);
+	return status;
+}
+
+static tn_status data_loader(void *given)
+{
+	struct tn_data_loader_options *options = given;
+	struct tn_batch own = {.struct_size = sizeof(own)};
+	options->batch_size = 2;
+	return of_loader(given, &own);
+}
+
+static tn_status batch(void *out)
+{
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 2;
+	return of_loader(&options, out);
+}
+
+static tn_status keep_size_of_sample(void *size, struct tn_sample *of, struct tn_error_info *told)
+{
+	(void)told;
+	*(uint32_t *)size = of->struct_size;
+	return TN_OK;
+}
+
+static tn_status sample(void *size)
+{
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	struct tn_batch own = {.struct_size = sizeof(own)};
+	options.batch_size = 2;
+	options.transform = keep_size_of_sample;
+	options.user = size;
+	return of_loader(&options, &own);
+}
+
+static tn_status augment_both(const struct tn_augmentation *options, struct tn_augment_batch *of)
+{
+	float pixels[32];
+	for (int i = 0; i < 32; i++)
+		pixels[i] = (float)i;
+	of->n = 2;
+	of->channels = 1;
+	of->height = of->width = 4;
+	of->images = pixels;
+	tn_status status = tn_augment(options, of, &error);
+	saw(pixels[0] + 2 * pixels[31]);
+	return status;
+}
+
+static tn_status augment(void *given)
+{
+	struct tn_augmentation *options = given;
+	struct tn_augment_batch own = tn_augment_batch_defaults();
+	options->max_shift = 1;
+	return augment_both(given, &own);
+}
+
+static tn_status augment_batch(void *given)
+{
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.max_shift = 1;
+	return augment_both(&options, given);
+}
+
+static tn_loss *mean_square(void)
+{
+	struct tn_loss_options options = tn_loss_defaults();
+	options.kind = TN_LOSS_MSE;
+	return tn_loss_create(context, &options);
+}
+
+static tn_dataset *three_numbers(void)
+{
+	static const float x[4][2] = {{0, 1}, {1, 0}, {2, 2}, {3, 1}}, y[4] = {1, 0, 2, 1};
+	static const struct tn_field fields[2] = {
+		{.dtype = TN_F32, .rank = 1, .shape = {2}},
+		{.dtype = TN_F32, .rank = 1, .shape = {1}},
+	};
+	static const void *const data[2] = {x, y};
+	struct tn_dataset_fields source = tn_dataset_fields_defaults();
+	tn_dataset *made = NULL;
+	source.n_fields = 2;
+	source.fields = fields;
+	source.n = 4;
+	source.data = data;
+	needs(!tn_dataset_from_fields(&source, &made, &error), "a data set");
+	return made;
+}
+
+/* One epoch of two steps, then an evaluation. */
+static tn_status of_trainer(struct tn_trainer_options *options, struct tn_trainer_values *values)
+{
+	struct tn_data_loader_options by_two = tn_data_loader_defaults();
+	struct tn_adamw_options rate = tn_adamw_defaults();
+	tn_dataset *own = three_numbers();
+	tn_data_loader *loader = NULL;
+	tn_loss *loss = mean_square();
+	rate.lr = 0.0625;
+	tn_optimizer *steps = tn_adamw(net, &rate);
+	by_two.batch_size = 2;
+	needs(!tn_data_loader_create(own, TN_PART_TRAIN, &by_two, &loader, &error), "a loader");
+	options->train = options->validation = loader;
+	options->loss = loss;
+	tn_trainer *made = tn_trainer_create(net, steps, options);
+	tn_status status = kept(made != NULL);
+	if (!status)
+		status = answered(tn_trainer_run(made));
+	if (!status)
+		status = answered(tn_trainer_evaluate(made, loader, values));
+	saw_weights(net);
+	tn_trainer_destroy(made);
+	tn_optimizer_destroy(steps);
+	tn_loss_destroy(loss);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(own);
+	return status;
+}
+
+static tn_status trainer(void *given)
+{
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
+	return of_trainer(given, &values);
+}
+
+static tn_status trainer_values(void *out)
+{
+	const struct tn_trainer_values *values = out;
+	struct tn_trainer_options options = tn_trainer_defaults();
+	tn_status status = of_trainer(&options, out);
+	saw(status ? 0 : values->loss);
+	return status;
+}
+
+static int keep_size_of_step(void *size, const struct tn_trainer_step *step)
+{
+	*(uint32_t *)size = step->struct_size;
+	return 0;
+}
+
+static int keep_size_of_progress(void *size, const struct tn_trainer_progress *progress)
+{
+	*(uint32_t *)size = progress->struct_size;
+	return 0;
+}
+
+static int keep_size_of_values(void *size, const struct tn_trainer_values *values)
+{
+	*(uint32_t *)size = values->struct_size;
+	return 0;
+}
+
+static int keep_size_of_epoch(void *size, const struct tn_trainer_epoch *epoch)
+{
+	*(uint32_t *)size = epoch->struct_size;
+	return 0;
+}
+
+static tn_status watched(struct tn_trainer_options options, void *size)
+{
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
+	options.user = size;
+	return of_trainer(&options, &values);
+}
+
+static tn_status trainer_step(void *size)
+{
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.on_step = keep_size_of_step;
+	return watched(options, size);
+}
+
+static tn_status trainer_progress(void *size)
+{
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.on_progress = keep_size_of_progress;
+	return watched(options, size);
+}
+
+static tn_status trainer_evaluation(void *size)
+{
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.on_evaluation = keep_size_of_values;
+	return watched(options, size);
+}
+
+static tn_status trainer_epoch(void *size)
+{
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.on_epoch = keep_size_of_epoch;
+	return watched(options, size);
+}
+
+#endif
