@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "interpret/interpret.h"
+#include "loader/plugin_options.h"
 #include "program/prelude.h"
 #include "program/printer.h"
 #include "program/program.h"
@@ -73,6 +74,12 @@ static const char *plugin_path(void *context)
 {
 	const struct tn_host_services *services = context;
 	return services->path;
+}
+
+static const char *option(void *context, const char *name)
+{
+	const struct tn_host_services *services = context;
+	return services->plugin ? tn_plugin_options_value(services->plugin, name) : NULL;
 }
 
 /* A plugin's error struct has the size of the plugin's header, so the interpreter, which fills this
@@ -187,6 +194,7 @@ struct tn_host_services *tn_host_create(const struct tn_logger *logger,
 		.print_prelude = print_prelude,
 		.print_program = print_program,
 		.program_check = program_check,
+		.option = option,
 	};
 	return services;
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/parameter.h"
 #include "base/threads.h"
+#include "loader/plugin.h"
 
 struct tn_host_services {
 	struct tn_host host; /* host.context points to this struct */
@@ -17,6 +18,7 @@ struct tn_host_services {
 	struct tn_threads *threads;
 	char name[32]; /* the backend's name: the subsystem of its messages */
 	char *path;
+	const struct tn_plugin *plugin; /* has the values of the options; NULL: there are none */
 };
 
 /* Owned: tn_host_destroy.  logger (no messages), threads (one thread) and path may be NULL.

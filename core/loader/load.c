@@ -30,6 +30,7 @@
 #include "loader/elf.h"
 #include "loader/host.h"
 #include "loader/names.h"
+#include "loader/plugin_options.h"
 #include "loader/registry.h"
 #include "loader/report.h"
 #include "loader/stage.h"
@@ -248,6 +249,9 @@ static tn_status describe(const struct tn_loading *loading, const struct tn_cand
 			       !own->create    ? "create"
 			       : !own->destroy ? "destroy"
 					       : "query");
+	tn_status status = tn_plugin_options_check(own, error);
+	if (status)
+		return status;
 	memcpy(plugin->name, candidate->name, sizeof(plugin->name));
 	memcpy(plugin->uuid, own->uuid, sizeof(plugin->uuid));
 	plugin->version = own->version;
@@ -264,19 +268,38 @@ static int is_refusal(const struct tn_plugin_kind *kind, tn_status status)
 	return *refusal != TN_OK;
 }
 
-static tn_status create_instance(const struct tn_loading *loading,
-				 const struct tn_candidate *candidate, struct tn_plugin *plugin,
-				 struct tn_error_info *error)
+/* A value that the program gave and that is wrong also fails the whole opening. */
+static tn_status take_options(struct tn_loading *loading, const struct tn_candidate *candidate,
+			      struct tn_plugin *plugin, struct tn_error_info *error)
+{
+	const struct tn_registry_options *options = loading->options;
+	tn_status status =
+		tn_plugin_options_take(plugin, &options->given, options->parameters, error);
+	if (status == TN_NOT_FOUND || status == TN_INVALID_ARGUMENT)
+		loading->refusal = *error;
+	if (status)
+		return status == TN_FORMAT ? TN_PROBE_FAILED : status;
+	return tn_report_set_options(candidate->row, plugin->options, plugin->n_options)
+		       ? TN_OK
+		       : TN_OUT_OF_MEMORY;
+}
+
+static tn_status create_instance(struct tn_loading *loading, const struct tn_candidate *candidate,
+				 struct tn_plugin *plugin, struct tn_error_info *error)
 {
 	const struct tn_registry_options *options = loading->options;
 	tn_plugin_enter(loading, candidate, TN_STAGE_CREATE);
+	tn_status status = take_options(loading, candidate, plugin, error);
+	if (status)
+		return status;
 	plugin->services = tn_host_create(options->logger, options->parameters, options->threads,
 					  candidate->name, candidate->real_path, plugin->abi_minor);
 	if (!plugin->services)
 		return TN_OUT_OF_MEMORY;
+	plugin->services->plugin = plugin;
 	plugin->path = plugin->services->path;
 	void *instance = NULL;
-	tn_status status = plugin->descriptor.create(&plugin->services->host, error, &instance);
+	status = plugin->descriptor.create(&plugin->services->host, error, &instance);
 	if (status && is_refusal(plugin->kind, status))
 		return status;
 	if (status)
@@ -376,6 +399,7 @@ void tn_plugin_destroy(struct tn_plugin *plugin, int destroy_instance)
 	if (plugin->created && destroy_instance)
 		plugin->descriptor.destroy(plugin->instance);
 	tn_host_destroy(plugin->services);
+	tn_plugin_options_release(plugin);
 	if (plugin->kind->release)
 		plugin->kind->release(plugin);
 	tn_mem_free(plugin);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A loaded plugin: an instance, its descriptor, and the services that the host gives it.
+ * A loaded plugin: an instance, its descriptor, its options, and the services that the host gives
+ * it.
  */
 #ifndef TN_LOADER_PLUGIN_H
 #define TN_LOADER_PLUGIN_H
@@ -10,6 +11,13 @@
 
 struct tn_host_services;
 struct tn_plugin_kind;
+
+/* An option of a plugin, and what it was given. */
+struct tn_option_value {
+	const struct tn_option_row *row; /* of the file, which stays mapped */
+	char *value;                     /* NULL: none */
+	const char *origin;              /* "program", "environment" or "default" */
+};
 
 struct tn_plugin {
 	char name[32];
@@ -23,6 +31,8 @@ struct tn_plugin {
 	const struct tn_plugin_kind *kind;
 	struct tn_backend_descriptor descriptor;
 	struct tn_host_services *services;
+	struct tn_option_value *options;
+	size_t n_options;
 	int created; /* an instance must be destroyed */
 };
 

@@ -7,6 +7,7 @@
  */
 #include "loader/registry.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <tenon/status.h>
@@ -45,7 +46,23 @@ static tn_status read_selection(struct tn_loading *loading, struct tn_error_info
 	return loading->report ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-static tn_status load_candidates(struct tn_loading *loading, struct tn_registry *registry)
+/* Options of plugins that are not here are no error: a program is the same on all machines. */
+static void log_unused(const struct tn_loading *loading)
+{
+	const struct tn_registry_options *options = loading->options;
+	for (size_t i = 0; i < options->given.n; i++) {
+		const char *key = options->given.pairs[i].key;
+		char name[32];
+		snprintf(name, sizeof(name), "%.*s", (int)tn_given_backend_length(key), key);
+		const struct tn_load_row *row = tn_load_report_find(loading->report, name);
+		if (!row || row->stage < TN_STAGE_CREATE)
+			tn_log_format(options->logger, TN_LOG_INFO, "loader",
+				      "option %s is not used: backend %s is not here", key, name);
+	}
+}
+
+static tn_status load_candidates(struct tn_loading *loading, struct tn_registry *registry,
+				 struct tn_error_info *error)
 {
 	size_t n = loading->candidates.n;
 	registry->backends = tn_mem_zeroed(n + 1, sizeof(*registry->backends));
@@ -54,11 +71,16 @@ static tn_status load_candidates(struct tn_loading *loading, struct tn_registry 
 	for (size_t i = 0; i < n; i++) {
 		struct tn_plugin *plugin;
 		tn_status status = tn_plugin_load(loading, i, &plugin);
-		if (status)
-			return status;
 		if (plugin)
 			registry->backends[registry->n_backends++] = (struct tn_backend *)plugin;
+		if (status)
+			return status;
+		if (loading->refusal.status) {
+			*error = loading->refusal;
+			return error->status;
+		}
 	}
+	log_unused(loading);
 	return TN_OK;
 }
 
@@ -116,7 +138,7 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 	if (!status && loading->options->probe_ms)
 		status = probe_candidates(loading, error);
 	else if (!status)
-		status = load_candidates(loading, registry);
+		status = load_candidates(loading, registry, error);
 	if (!status && !loading->options->paths_only)
 		status = tn_report_rows_read_known(loading, &known);
 	if (!status)

@@ -13,6 +13,7 @@
 #define TN_LOADER_REGISTRY_H
 
 #include "loader/backend.h"
+#include "loader/plugin_options.h"
 #include "loader/version.h"
 
 /* A device to use. */
@@ -32,6 +33,8 @@ struct tn_registry_options {
 	size_t n_paths;
 	/* Replaces the value of TENON_BACKEND; errors call it "backend". */
 	const char *selection;
+	/* Options of the program for plugins, in the form that tn_given_options_check requires. */
+	struct tn_given_options given;
 	/* 1: no fall-back to devices that the selection does not name, as with a trailing '!'. */
 	int required;
 	/* 1: search `paths` alone, no variable or installed folder (the isolated probe). */
@@ -65,6 +68,8 @@ struct tn_registry {
  *   TN_FORMAT: TENON_BACKEND or TENON_SIMULATE is malformed; the text contains the column.
  *   TN_NO_PLUGIN ... TN_EXCLUDED: a required backend is unavailable for that reason.
  *   TN_NO_DEVICE: there is no device at all.  TN_OUT_OF_MEMORY.
+ *   TN_NOT_FOUND, TN_INVALID_ARGUMENT: a plugin lacks an option of the program, or refuses its
+ *   value.
  * Notices and warnings have been logged, one line each. */
 tn_status tn_registry_open(const struct tn_registry_options *options, struct tn_registry **registry,
 			   tn_load_report **report, struct tn_error_info *error);

@@ -6,6 +6,7 @@
  */
 #include "loader/report.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -29,6 +30,15 @@ static const char *const stage_names[] = {
 	[TN_STAGE_READY] = "ready",
 };
 
+static const char *const option_type_names[] = {
+	[0] = "unknown",
+	[TN_OPTION_BOOL] = "bool",
+	[TN_OPTION_INTEGER] = "integer",
+	[TN_OPTION_NUMBER] = "number",
+	[TN_OPTION_CHOICE] = "choice",
+	[TN_OPTION_TEXT] = "text",
+};
+
 const char *tn_found_name(uint32_t found)
 {
 	return found < sizeof(found_names) / sizeof(found_names[0]) ? found_names[found]
@@ -39,6 +49,11 @@ const char *tn_stage_name(uint32_t stage)
 {
 	return stage < sizeof(stage_names) / sizeof(stage_names[0]) ? stage_names[stage]
 								    : "unknown";
+}
+
+const char *tn_option_type_name(uint32_t type)
+{
+	return type <= TN_OPTION_TEXT ? option_type_names[type] : "unknown";
 }
 
 struct tn_load_report *tn_report_create(const struct tn_plugin_kind *kind, const char *selection)
@@ -62,6 +77,24 @@ static void release(const char *string)
 		tn_mem_free((char *)string);
 }
 
+static void release_options(struct tn_load_row *row)
+{
+	for (uint32_t i = 0; i < row->n_options; i++) {
+		const struct tn_load_option *option = row->options[i];
+		release(option->name);
+		release(option->variable);
+		release(option->standard);
+		release(option->value);
+		release(option->origin);
+		release(option->choices);
+		release(option->help);
+		tn_mem_free((void *)option);
+	}
+	tn_mem_free((void *)row->options);
+	row->options = NULL;
+	row->n_options = 0;
+}
+
 void tn_load_report_destroy(tn_load_report *report)
 {
 	if (!report)
@@ -75,6 +108,7 @@ void tn_load_report_destroy(tn_load_report *report)
 		release(row->hardware);
 		release(row->packages);
 		tn_mem_free((void *)row->devices);
+		release_options(row);
 		tn_mem_free(row);
 	}
 	for (size_t i = 0; i < report->n_notices; i++)
@@ -161,6 +195,56 @@ int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_descri
 	tn_mem_free((void *)row->devices);
 	row->devices = list;
 	row->n_devices = n;
+	return 1;
+}
+
+struct tn_load_option *tn_report_add_option(struct tn_load_row *row)
+{
+	const struct tn_load_option **list =
+		tn_mem_realloc((void *)row->options, row->n_options + 1, sizeof(*list));
+	if (!list)
+		return NULL;
+	row->options = list;
+	struct tn_load_option *option = tn_mem_alloc(sizeof(*option));
+	if (!option)
+		return NULL;
+	*option = (struct tn_load_option){
+		.struct_size = sizeof(*option),
+		.name = empty,
+		.variable = empty,
+		.standard = empty,
+		.value = empty,
+		.origin = empty,
+		.choices = empty,
+		.help = empty,
+		.least = -INFINITY,
+		.most = INFINITY,
+	};
+	list[row->n_options++] = option;
+	return option;
+}
+
+int tn_report_set_options(struct tn_load_row *row, const struct tn_option_value *values, size_t n)
+{
+	release_options(row);
+	for (size_t i = 0; i < n; i++) {
+		const struct tn_option_row *from = values[i].row;
+		const int is_choice = from->type == TN_OPTION_CHOICE;
+		struct tn_load_option *option = tn_report_add_option(row);
+		if (!option || !tn_report_set(&option->name, from->name) ||
+		    !tn_report_set(&option->variable, from->variable) ||
+		    !tn_report_set(&option->standard, from->standard) ||
+		    !tn_report_set(&option->value, values[i].value) ||
+		    !tn_report_set(&option->origin, values[i].origin) ||
+		    !tn_report_set(&option->choices, is_choice ? from->choices : NULL) ||
+		    !tn_report_set(&option->help, from->help))
+			return 0;
+		option->type = from->type <= TN_OPTION_TEXT ? from->type : TN_OPTION_TEXT;
+		if (from->type == TN_OPTION_INTEGER || from->type == TN_OPTION_NUMBER) {
+			option->least = from->least;
+			option->most = from->most;
+		}
+	}
 	return 1;
 }
 

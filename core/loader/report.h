@@ -8,6 +8,8 @@
 
 #include <tenon/report.h>
 
+#include "loader/plugin.h"
+
 struct tn_plugin_kind;
 
 struct tn_load_report {
@@ -33,6 +35,10 @@ int tn_report_set(const char **field, const char *text);
 /* Gives the row a copy of n descriptions. */
 int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_description *devices,
 			  uint32_t n);
+/* Gives the row a copy of n options. */
+int tn_report_set_options(struct tn_load_row *row, const struct tn_option_value *values, size_t n);
+/* Appends an option without a name. */
+struct tn_load_option *tn_report_add_option(struct tn_load_row *row);
 /* Moves the content of `from`, except how it was found, into `row`, and leaves `from` empty. */
 void tn_report_move(struct tn_load_row *row, struct tn_load_row *from);
 int tn_report_add_notice(struct tn_load_report *report, const char *text);

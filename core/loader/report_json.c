@@ -6,6 +6,7 @@
  */
 #include "loader/report_json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,9 +21,9 @@
 
 /* ---- Members ---------------------------------------------------------------------------------*/
 
-/* FIELD is a string of a row, TEXT an array of char; CODE is a status, FOUND and STAGE are written
- * by name. */
-enum member_type { U32, I32, I64, U64, FIELD, TEXT, IDENTITY, CODE, FOUND, STAGE };
+/* FIELD is a string of a row, TEXT an array of char, BOUND a double that may be infinite; CODE is a
+ * status; FOUND, STAGE and the TYPE of an option are written by name. */
+enum member_type { U32, I32, I64, U64, FIELD, TEXT, IDENTITY, CODE, FOUND, STAGE, TYPE, BOUND };
 
 struct member {
 	const char *key;
@@ -34,6 +35,8 @@ struct member {
 #define OF_DEVICE(member)                                                                          \
 	offsetof(struct tn_device_description, member),                                            \
 		sizeof(((struct tn_device_description *)0)->member)
+#define OF_OPTION(member)                                                                          \
+	offsetof(struct tn_load_option, member), sizeof(((struct tn_load_option *)0)->member)
 #define OF_ROW(member)                                                                             \
 	offsetof(struct tn_load_row, member), sizeof(((struct tn_load_row *)0)->member)
 
@@ -52,6 +55,14 @@ static const struct member device_members[] = {
 	{"identity2", IDENTITY, OF_DEVICE(identity2)},
 	{"slice", U32, OF_DEVICE(slice)},
 	{"note", TEXT, OF_DEVICE(note)},
+};
+
+static const struct member option_members[] = {
+	{"name", FIELD, OF_OPTION(name)},        {"type", TYPE, OF_OPTION(type)},
+	{"default", FIELD, OF_OPTION(standard)}, {"value", FIELD, OF_OPTION(value)},
+	{"origin", FIELD, OF_OPTION(origin)},    {"variable", FIELD, OF_OPTION(variable)},
+	{"choices", FIELD, OF_OPTION(choices)},  {"least", BOUND, OF_OPTION(least)},
+	{"most", BOUND, OF_OPTION(most)},        {"help", FIELD, OF_OPTION(help)},
 };
 
 /* Those that are read. */
@@ -87,7 +98,14 @@ static void add_identity(struct tn_json_writer *json, const char *key, const uin
 	tn_json_add_string(json, key, text);
 }
 
-/* A member of a device. */
+/* Left out where there is none. */
+static void add_bound(struct tn_json_writer *json, const char *key, double bound)
+{
+	if (isfinite(bound))
+		tn_json_add_number(json, key, bound, 15);
+}
+
+/* A member of a device or an option. */
 static void add_member(struct tn_json_writer *json, const struct member *member, const void *at)
 {
 	switch (member->type) {
@@ -102,6 +120,15 @@ static void add_member(struct tn_json_writer *json, const struct member *member,
 		break;
 	case TEXT:
 		tn_json_add_string(json, member->key, at);
+		break;
+	case FIELD:
+		tn_json_add_string(json, member->key, *(const char *const *)at);
+		break;
+	case TYPE:
+		tn_json_add_string(json, member->key, tn_option_type_name(*(const uint32_t *)at));
+		break;
+	case BOUND:
+		add_bound(json, member->key, *(const double *)at);
 		break;
 	default:
 		add_identity(json, member->key, at);
@@ -129,6 +156,15 @@ static void add_device(struct tn_json_writer *json, const tn_load_report *report
 	tn_json_end(json);
 }
 
+static void add_option(struct tn_json_writer *json, const struct tn_load_option *option)
+{
+	tn_json_begin_object(json, NULL);
+	for (size_t k = 0; k < N_MEMBERS(option_members); k++)
+		add_member(json, &option_members[k],
+			   (const char *)option + option_members[k].offset);
+	tn_json_end(json);
+}
+
 static void add_row(struct tn_json_writer *json, const tn_load_report *report,
 		    const struct tn_load_row *row)
 {
@@ -151,6 +187,10 @@ static void add_row(struct tn_json_writer *json, const tn_load_report *report,
 	tn_json_begin_array(json, "devices");
 	for (uint32_t i = 0; i < row->n_devices; i++)
 		add_device(json, report, row, i);
+	tn_json_end(json);
+	tn_json_begin_array(json, "options");
+	for (uint32_t i = 0; i < row->n_options; i++)
+		add_option(json, row->options[i]);
 	tn_json_end(json);
 	tn_json_add_string(json, "hardware", row->hardware);
 	tn_json_add_string(json, "packages", row->packages);
@@ -279,6 +319,14 @@ static void read_identity(uint8_t *identity, const char *text)
 		sscanf(text + 2 * i, "%2hhx", &identity[i]);
 }
 
+/* A bound of an option; a value that is no number leaves it as it is. */
+static int take_bound(struct tn_json_reader *json, double *bound)
+{
+	if (!strchr("-0123456789", tn_json_peek(json)))
+		return skip(json);
+	return !tn_json_number(json, bound, NULL);
+}
+
 /* A text of a device. */
 static int take_text(struct tn_json_reader *json, const struct member *member, void *at)
 {
@@ -318,6 +366,10 @@ static int take_member(struct tn_json_reader *json, const struct member *member,
 		return take_position(json, tn_found_name, TN_FOUND_INSTALLED, at);
 	case STAGE:
 		return take_position(json, tn_stage_name, TN_STAGE_READY, at);
+	case TYPE:
+		return take_position(json, tn_option_type_name, TN_OPTION_TEXT, at);
+	case BOUND:
+		return take_bound(json, at);
 	case TEXT:
 	case IDENTITY:
 		return take_text(json, member, at);
@@ -370,6 +422,18 @@ static int take_devices(struct tn_json_reader *json, struct tn_load_row *row)
 	return done;
 }
 
+static int take_option_value(struct tn_json_reader *json, const char *key, void *option)
+{
+	return take_one_of(json, option_members, N_MEMBERS(option_members), key, option);
+}
+
+static int take_option(struct tn_json_reader *json, const char *key, void *row)
+{
+	struct tn_load_option *option = tn_report_add_option(row);
+	(void)key;
+	return option && take_items(json, '{', take_option_value, option);
+}
+
 /* [major, minor]. */
 static int take_abi(struct tn_json_reader *json, struct tn_load_row *row)
 {
@@ -384,6 +448,8 @@ static int take_row_value(struct tn_json_reader *json, const char *key, void *ro
 		return take_abi(json, row);
 	if (!strcmp(key, "devices"))
 		return take_devices(json, row);
+	if (!strcmp(key, "options"))
+		return take_items(json, '[', take_option, row);
 	return take_one_of(json, row_members, N_MEMBERS(row_members), key, row);
 }
 

@@ -29,6 +29,18 @@ static const char *kind_name(uint32_t kind)
 	return names[kind];
 }
 
+/* "cuda.cudnn=auto (choice, environment; default off)". */
+static void add_option(struct tn_text *text, const struct tn_load_row *row,
+		       const struct tn_load_option *option)
+{
+	tn_text_format(text, "%s.%s=%s (%s, %s", row->name, option->name, option->value,
+		       tn_option_type_name(option->type), option->origin);
+	if (strcmp(option->origin, "default") != 0)
+		tn_text_format(text, "; default %s",
+			       option->standard[0] ? option->standard : "none");
+	tn_text_add(text, ")\n");
+}
+
 static void add_row(struct tn_text *text, const tn_load_report *report,
 		    const struct tn_load_row *row, int width)
 {
@@ -61,6 +73,10 @@ static void add_row(struct tn_text *text, const tn_load_report *report,
 		if (device->note[0])
 			tn_text_format(text, " (%s)", device->note);
 		tn_text_add(text, "\n");
+	}
+	for (uint32_t i = 0; i < row->n_options; i++) {
+		tn_text_format(text, "%*s", indent, "");
+		add_option(text, row, row->options[i]);
 	}
 	if (row->text[0])
 		tn_text_format(text, "%*s%s\n", indent, "", row->text);

@@ -22,6 +22,7 @@ struct tn_loading {
 	struct tn_simulation simulation;
 	struct tn_candidates candidates;
 	struct tn_load_report *report;
+	struct tn_error_info refusal; /* a wrong option of the program; status 0: there is none */
 };
 
 /* Notes that a candidate enters a stage. */

@@ -177,7 +177,10 @@ struct tn_communicator_table {
 		LICENCE,                                                                           \
 		CREATE,                                                                            \
 		DESTROY,                                                                           \
-		QUERY}
+		QUERY,                                                                             \
+		0,                                                                                 \
+		0,                                                                                 \
+		NULL}
 
 #ifdef __cplusplus
 }

@@ -551,11 +551,6 @@ TN_API tn_status tn_module_set_trainable(tn_module *module, const char *prefix, 
 
 /* ---- Files -----------------------------------------------------------------------------------*/
 
-/* A key and its value: in a file's metadata, or what replaces what. */
-struct tn_pair {
-	const char *key;
-	const char *value;
-};
 /* Writes all parameters and buffers to a safetensors file under their names; the file is replaced
  * atomically.  TN_IO. */
 TN_API tn_status tn_module_save(const tn_module *module, const char *path, size_t n_pairs,

@@ -181,6 +181,23 @@ static inline void tn_plugin_free(const struct tn_host *host, void *memory)
 		host->free(host->context, memory);
 }
 
+/* The value of this plugin's option (struct tn_host, option); NULL: none, or the host is older than
+ * options. */
+static inline const char *tn_plugin_option(const struct tn_host *host, const char *name)
+{
+	if (!TN_HAS_FIELD(struct tn_host, host, option) || !host->option)
+		return NULL;
+	return host->option(host->context, name);
+}
+
+/* Has it that value?  A TN_OPTION_BOOL that is on has the value "1". */
+static inline int tn_plugin_option_is(const struct tn_host *host, const char *name,
+				      const char *value)
+{
+	const char *found = tn_plugin_option(host, name);
+	return found && !strcmp(found, value);
+}
+
 /* Writes one line to the host's log, truncated to 1023 bytes; formats nothing if the level is not
  * logged. */
 __attribute__((format(printf, 4, 5))) static inline void tn_plugin_log(const struct tn_host *host,

@@ -40,6 +40,21 @@ enum {
 	TN_STAGE_READY = 8,
 };
 
+/* An option of a backend: NAME is "backend.name" on the command line and for tn_context_open.  A
+ * later version may append fields, as below.  A string is "" where there is none. */
+struct tn_load_option {
+	uint32_t struct_size;
+	uint32_t type;        /* TN_OPTION_... */
+	const char *name;     /* "cudnn" */
+	const char *variable; /* that sets it too */
+	const char *standard; /* its default */
+	const char *value;
+	const char *origin;  /* of the value: "program", "environment" or "default" */
+	const char *choices; /* of TN_OPTION_CHOICE, with commas between */
+	const char *help;    /* one phrase */
+	double least, most;  /* of TN_OPTION_INTEGER and TN_OPTION_NUMBER; infinite: no bound */
+};
+
 /* One backend.  A later version may append fields: check struct_size before you read a field that
  * is newer than your oldest library.  Strings are never NULL unless stated. */
 struct tn_load_row {
@@ -63,7 +78,8 @@ struct tn_load_row {
 	uint64_t microseconds;
 	const struct tn_device_description *const *devices; /* n_devices; NULL when 0 */
 	uint32_t n_devices;
-	uint32_t reserved;
+	uint32_t n_options;
+	const struct tn_load_option *const *options; /* n_options; NULL when 0 */
 };
 
 /* The number of rows, and row i (NULL past the end): built-in backends, then files in search order,
@@ -106,10 +122,11 @@ TN_API int tn_device_same(const struct tn_device_description *a,
 /* Takes NULL.  [thread: one per report | since 0.1] */
 TN_API void tn_load_report_destroy(tn_load_report *report);
 
-/* Names of TN_FOUND_... ("installed") and TN_STAGE_... ("create"); "unknown" for other numbers.
- * Always valid.  [thread: any | since 0.1] */
+/* Names of TN_FOUND_... ("installed"), TN_STAGE_... ("create") and TN_OPTION_... ("choice");
+ * "unknown" for other numbers.  Always valid.  [thread: any | since 0.1] */
 TN_API const char *tn_found_name(uint32_t found);
 TN_API const char *tn_stage_name(uint32_t stage);
+TN_API const char *tn_option_type_name(uint32_t type);
 
 /* Loads the plugin file `path` in a separate process, up to its devices' descriptions, and makes a
  * report with one row (owned: tn_load_report_destroy).  A file that crashes, or does not finish

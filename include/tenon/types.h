@@ -164,6 +164,7 @@ static inline size_t tn_dtype_size(tn_dtype dtype)
  *   tn_npz_array              an element of arrays
  *   tn_number                 passed by value
  *   tn_operand                a member of other structs, and an element of arrays
+ *   tn_option_row             an element of arrays
  *   tn_packed                 a member of other structs
  *   tn_pair                   an element of arrays
  *   tn_plugin_nest            of inline functions, compiled into a plugin
@@ -334,6 +335,21 @@ struct tn_report_line {
 
 /* A number that is never reached: of steps, epochs, rows, ... */
 #define TN_NO_LIMIT UINT64_MAX
+
+/* A key and its value: in a file's metadata, what replaces what, or a backend's option. */
+struct tn_pair {
+	const char *key;
+	const char *value;
+};
+
+/* What an option of a backend takes. */
+enum {
+	TN_OPTION_BOOL = 1,    /* 0, 1, off or on */
+	TN_OPTION_INTEGER = 2, /* a whole number within bounds */
+	TN_OPTION_NUMBER = 3,  /* a decimal number within bounds */
+	TN_OPTION_CHOICE = 4,  /* one of a list of words */
+	TN_OPTION_TEXT = 5,    /* any text */
+};
 
 #ifndef __cplusplus
 #define TN_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
