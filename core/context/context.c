@@ -51,6 +51,11 @@ static tn_status copy_paths(struct tn_assembly *assembly, const struct tn_contex
 	return tn_no_memory(error, "context_open", NULL, "the plugin paths");
 }
 
+static struct tn_given_options given_of(const struct tn_context_options *options)
+{
+	return (struct tn_given_options){options->backend_options, options->n_backend_options};
+}
+
 static tn_status open_registry(tn_context *context, const struct tn_context_options *options,
 			       struct tn_error_info *error)
 {
@@ -62,6 +67,7 @@ static tn_status open_registry(tn_context *context, const struct tn_context_opti
 		.paths = options->plugin_paths,
 		.n_paths = options->n_plugin_paths,
 		.selection = options->backend,
+		.given = given_of(options),
 		.built_in = built_in,
 		.n_built_in = 1,
 	};
@@ -125,6 +131,9 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 		*options.report_on_failure = NULL;
 	if (!status)
 		status = check_paths(&options, error);
+	const struct tn_given_options given_options = given_of(&options);
+	if (!status)
+		status = tn_given_options_check(&given_options, error);
 	if (status)
 		return status;
 	tn_context *context = tn_mem_zeroed(1, sizeof(*context));
