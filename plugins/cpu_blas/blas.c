@@ -228,8 +228,7 @@ static int find_library(struct cpu_blas *blas, const char *file)
 
 void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host, int vector_bytes)
 {
-	const char *file = host->parameter(host->context, "TENON_CPU_OPENBLAS",
-					   "cpu: file name or path of the OpenBLAS library to use");
+	const char *file = tn_plugin_option(host, "openblas");
 	unsigned own = host->thread_count(host->context);
 	if (!CPU_HAVE_CBLAS) {
 		say_missing(blas, host, "built without OpenBLAS: cblas.h was missing");

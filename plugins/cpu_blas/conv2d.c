@@ -57,16 +57,11 @@ struct plan {
 
 uint32_t cpu_conv_choose(const struct tn_host *host)
 {
-	const char *name = host->parameter(
-		host->context, "TENON_CPU_CONV",
-		"cpu: the convolution algorithm, if it supports the shape (default: auto)");
+	const char *name = tn_plugin_option(host, "conv");
 	for (uint32_t i = 0; name && i < N_ALGORITHMS; i++) {
 		if (!strcmp(name, algorithms[i]->name))
 			return i;
 	}
-	if (name && *name && strcmp(name, "auto") != 0)
-		tn_plugin_log(host, "cpu", TN_LOG_WARNING,
-			      "TENON_CPU_CONV: unknown algorithm '%s'; choosing by shape", name);
 	return N_ALGORITHMS;
 }
 

@@ -65,7 +65,7 @@ extern const struct cpu_conv_algorithm cpu_conv_few;
 extern const struct cpu_conv_algorithm cpu_conv_implicit;
 extern const struct cpu_conv_algorithm cpu_conv_winograd;
 
-/* The index of the algorithm that TENON_CPU_CONV names, or one that means the default of each
+/* The index of the algorithm that the option `conv` names, or one that means the default of each
  * shape. */
 uint32_t cpu_conv_choose(const struct tn_host *host);
 

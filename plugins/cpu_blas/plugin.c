@@ -23,9 +23,9 @@ void cpu_parallel(const struct cpu_device *device, uint64_t n, uint64_t grain,
 
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
-	const char *variant = host->parameter(
-		host->context, "TENON_CPU_VARIANT",
-		"cpu: the level of the kernels to use (v2, v3, v4; default: the best)");
+	const char *variant = tn_plugin_option(host, "variant");
+	if (variant && !strcmp(variant, "auto"))
+		variant = NULL;
 	const struct cpu_kernels *kernels = cpu_kernels_choose(variant);
 	if (!kernels)
 		return tn_plugin_fail(
@@ -34,8 +34,8 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 	if (variant && !cpu_kernels_are(kernels, variant))
 		tn_plugin_log(
 			host, "cpu", TN_LOG_WARNING,
-			"TENON_CPU_VARIANT: this processor has no kernels '%s': expected v2, v3 or "
-			"v4, at most its own level; using %s",
+			"cpu.variant: this processor has no kernels '%s': expected at most its own "
+			"level; using %s",
 			variant, kernels->name);
 	struct cpu_instance *own = tn_plugin_alloc(host, sizeof(*own));
 	if (!own)
@@ -70,8 +70,33 @@ static const void *query(void *instance, const char *table)
 	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);
 }
 
+static const struct tn_option_row options[] = {
+	{
+		.name = "conv",
+		.variable = "TENON_CPU_CONV",
+		.type = TN_OPTION_CHOICE,
+		.standard = "auto",
+		.choices = "auto,depthwise,winograd,few,implicit",
+		.help = "the convolution algorithm, if it supports the shape",
+	},
+	{
+		.name = "openblas",
+		.variable = "TENON_CPU_OPENBLAS",
+		.type = TN_OPTION_TEXT,
+		.help = "file name or path of the OpenBLAS library to use",
+	},
+	{
+		.name = "variant",
+		.variable = "TENON_CPU_VARIANT",
+		.type = TN_OPTION_CHOICE,
+		.standard = "auto",
+		.choices = "auto,v2,v3,v4,neon,portable",
+		.help = "the level of the kernels to use; auto: the best",
+	},
+};
+
 #define CPU_UUID                                                                                   \
 	0xc6, 0x62, 0x87, 0xab, 0xe7, 0xba, 0x48, 0x8d, 0xbc, 0xb6, 0x7c, 0xec, 0x4c, 0x83, 0x61,  \
 		0xdf
 
-TN_BACKEND_PLUGIN(CPU_UUID, "cpu", "0.1.0", "Apache-2.0", create, destroy, query);
+TN_BACKEND_PLUGIN_OPTIONS(CPU_UUID, "cpu", "0.1.0", "Apache-2.0", create, destroy, query, options);

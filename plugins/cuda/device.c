@@ -15,7 +15,7 @@
 #include "status.h"
 #include "stream.h"
 
-#define TF32_VARIABLE "TENON_CUDA_TF32"
+#define TF32_OPTION "cuda.tf32"
 
 enum { TF32_ARCHITECTURE = 80 };
 
@@ -34,20 +34,11 @@ static tn_status device_count(void *instance, struct tn_device_count *out)
 
 /* ---- describe --------------------------------------------------------------------------------*/
 
-static int asks_for_tf32(const struct tn_host *host)
-{
-	const char *value = host->parameter(
-		host->context, TF32_VARIABLE,
-		"1: the cuda backend multiplies f32, in matmul and conv2d, with factors of 10 bits "
-		"(TF32)");
-	return value && !strcmp(value, "1");
-}
-
 /* If the architecture is unknown before the device is opened, assume that it is supported. */
 static int may_use_tf32(const struct cuda_instance *own, const struct cuda_facts *facts)
 {
 	return (!facts->architecture || facts->architecture >= TF32_ARCHITECTURE) &&
-	       asks_for_tf32(own->host);
+	       tn_plugin_option_is(own->host, "tf32", "1");
 }
 
 /* Newer devices first; among equals, the one with more memory. */
@@ -96,8 +87,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	snprintf(description.note, sizeof(description.note), "%s%s%s", own->driver,
 		 own->driver[0] && tf32 ? "; " : "",
 		 !tf32                 ? ""
-		 : facts->architecture ? "f32 is multiplied in TF32 (" TF32_VARIABLE ")"
-				       : "f32 may be multiplied in TF32 (" TF32_VARIABLE ")");
+		 : facts->architecture ? "f32 is multiplied in TF32 (" TF32_OPTION ")"
+				       : "f32 may be multiplied in TF32 (" TF32_OPTION ")");
 	tn_struct_answer(out, &description, sizeof(description));
 	return TN_OK;
 }
@@ -273,7 +264,8 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		status = cuda_buffers_open(made, error);
 	if (!status)
 		status = cuda_kernels_open(made, error);
-	made->uses_tf32 = made->architecture >= TF32_ARCHITECTURE && asks_for_tf32(own->host);
+	made->uses_tf32 = made->architecture >= TF32_ARCHITECTURE &&
+			  tn_plugin_option_is(own->host, "tf32", "1");
 	if (status) {
 		close_device(made);
 		return status;

@@ -22,8 +22,6 @@
 #include "status.h"
 #include "stream.h"
 
-#define VARIABLE "TENON_CUDA_CUDNN"
-
 enum {
 	C = 1,
 	BLOCK = 256,
@@ -39,19 +37,9 @@ static const char *const noted[] = {
 
 enum cuda_dnn_mode cuda_dnn_mode(const struct tn_host *host)
 {
-	const char *value = host->parameter(
-		host->context, VARIABLE,
-		"cuDNN in the cuda backend's convolutions: off (the default), on: wherever "
-		"it supports them, auto: where timing showed it to be faster");
-	if (!value || !*value || !strcmp(value, "off"))
-		return CUDA_DNN_OFF;
-	if (!strcmp(value, "on"))
+	if (tn_plugin_option_is(host, "cudnn", "on"))
 		return CUDA_DNN_ON;
-	if (!strcmp(value, "auto"))
-		return CUDA_DNN_AUTO;
-	tn_plugin_log(host, "cuda", TN_LOG_WARNING,
-		      VARIABLE "=%s: expected off, on or auto; cuDNN stays off", value);
-	return CUDA_DNN_OFF;
+	return tn_plugin_option_is(host, "cudnn", "auto") ? CUDA_DNN_AUTO : CUDA_DNN_OFF;
 }
 
 void cuda_dnn_say(const struct cuda_device *device, char *text, size_t size)
@@ -60,7 +48,7 @@ void cuda_dnn_say(const struct cuda_device *device, char *text, size_t size)
 	const struct cuda_dnn_state *dnn = device->dnn;
 	int version[3] = {0, 0, 0};
 	if (device->dnn_mode == CUDA_DNN_OFF) {
-		snprintf(text, size, "not used: " VARIABLE " is off");
+		snprintf(text, size, "not used: cuda.cudnn is off");
 	} else if (dnn && dnn->reason[0]) {
 		snprintf(text, size, "not used: %s", dnn->reason);
 	} else if (!dnn || !dnn->handle) {

@@ -23,7 +23,7 @@ struct cuda_dnn_rival {
 	void *plan;
 };
 
-/* The value of TENON_CUDA_CUDNN; CUDA_DNN_OFF in a build without it. */
+/* The value of the option `cudnn`; CUDA_DNN_OFF in a build without it. */
 enum cuda_dnn_mode cuda_dnn_mode(const struct tn_host *host);
 
 /* A checked call, for which the own kernels have set their workspace.  A dry run raises

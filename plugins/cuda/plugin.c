@@ -59,8 +59,28 @@ static const void *query(void *instance, const char *table)
 	return NULL;
 }
 
+static const struct tn_option_row options[] = {
+	{
+		.name = "cudnn",
+		.variable = "TENON_CUDA_CUDNN",
+		.type = TN_OPTION_CHOICE,
+		.standard = "off",
+		.choices = "off,on,auto",
+		.help = "cuDNN in convolutions: on: wherever it supports them, auto: where timing "
+			"showed it to be faster",
+	},
+	{
+		.name = "tf32",
+		.variable = "TENON_CUDA_TF32",
+		.type = TN_OPTION_BOOL,
+		.standard = "0",
+		.help = "f32 is multiplied, in matmul and conv2d, with factors of 10 bits (TF32)",
+	},
+};
+
 #define CUDA_UUID                                                                                  \
 	0x5e, 0x0b, 0x42, 0x9d, 0x71, 0xc6, 0x4f, 0x0e, 0x9a, 0x13, 0x6d, 0x88, 0x2f, 0xb7, 0x30,  \
 		0xc4
 
-TN_BACKEND_PLUGIN(CUDA_UUID, "cuda", "0.1.0", "Apache-2.0", create, destroy, query);
+TN_BACKEND_PLUGIN_OPTIONS(CUDA_UUID, "cuda", "0.1.0", "Apache-2.0", create, destroy, query,
+			  options);

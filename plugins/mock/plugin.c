@@ -70,13 +70,7 @@ static tn_status check_presence(const struct mock_faults *faults, struct tn_erro
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
 	struct mock_faults faults;
-	const char *text = host->parameter(
-		host->context, "TENON_MOCK",
-		"mock: faults on request, with commas between: no-driver, no-device, "
-		"driver-too-old, missing-library, old-abi, oom:N, oom-after:BYTES, lost:N, "
-		"async-error:N, slow, slow:MS, devices:N, no-peers, identity:HEX, slice:N, "
-		"pci:ADDRESS");
-	tn_status status = mock_faults_parse(text, &faults, error);
+	tn_status status = mock_faults_parse(tn_plugin_option(host, "faults"), &faults, error);
 	if (!status)
 		status = check_presence(&faults, error);
 	if (status)
@@ -118,7 +112,20 @@ static const void *query(void *instance, const char *table)
 	return NULL;
 }
 
+static const struct tn_option_row options[] = {
+	{
+		.name = "faults",
+		.variable = "TENON_MOCK",
+		.type = TN_OPTION_TEXT,
+		.help = "faults on request, with commas between: no-driver, no-device, "
+			"driver-too-old, missing-library, old-abi, oom:N, oom-after:BYTES, lost:N, "
+			"async-error:N, slow, slow:MS, devices:N, no-peers, identity:HEX, slice:N, "
+			"pci:ADDRESS",
+	},
+};
+
 #define MOCK_UUID                                                                                  \
 	0xd3, 0x41, 0x5f, 0x0a, 0x97, 0x2c, 0x4e, 0x6b, 0x8b, 0x1d, 0x62, 0xe0, 0x35, 0xc8, 0xa9,  \
 		0x74
-TN_BACKEND_PLUGIN(MOCK_UUID, "mock", "0.1.0", "Apache-2.0", create, destroy, query);
+TN_BACKEND_PLUGIN_OPTIONS(MOCK_UUID, "mock", "0.1.0", "Apache-2.0", create, destroy, query,
+			  options);

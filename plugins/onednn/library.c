@@ -110,11 +110,9 @@ static int is_forked(void)
 tn_status onednn_library_open(struct onednn_library *library, const struct tn_host *host,
 			      struct tn_error_info *error)
 {
-	const char *file =
-		host->parameter(host->context, "TENON_ONEDNN_LIBRARY",
-				"onednn: file name or path of the library (default: libdnnl.so.2)");
+	const char *file = tn_plugin_option(host, "library");
 	if (!file || !*file)
-		file = "libdnnl.so.2";
+		file = ONEDNN_LIBRARY;
 	library->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	if (!library->handle)
 		return tn_plugin_fail(error, TN_MISSING_LIBRARY, "create", "%s", dlerror());

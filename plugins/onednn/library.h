@@ -15,6 +15,9 @@
 
 _Static_assert(DNNL_VERSION_MAJOR == 2, "written for the C interface of oneDNN 2");
 
+/* The library that is opened unless the option `library` names another. */
+#define ONEDNN_LIBRARY "libdnnl.so.2"
+
 struct onednn_library {
 	void *handle;
 

@@ -57,8 +57,19 @@ static const void *query(void *instance, const char *table)
 	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);
 }
 
+static const struct tn_option_row options[] = {
+	{
+		.name = "library",
+		.variable = "TENON_ONEDNN_LIBRARY",
+		.type = TN_OPTION_TEXT,
+		.standard = ONEDNN_LIBRARY,
+		.help = "file name or path of the library",
+	},
+};
+
 #define ONEDNN_UUID                                                                                \
 	0x38, 0xc6, 0x89, 0xae, 0x29, 0xad, 0x44, 0x72, 0x92, 0x12, 0x62, 0xd8, 0x87, 0x10, 0x37,  \
 		0x17
 
-TN_BACKEND_PLUGIN(ONEDNN_UUID, "onednn", "0.1.0", "Apache-2.0", create, destroy, query);
+TN_BACKEND_PLUGIN_OPTIONS(ONEDNN_UUID, "onednn", "0.1.0", "Apache-2.0", create, destroy, query,
+			  options);
