@@ -275,7 +275,8 @@ static tn_status take_options(struct tn_loading *loading, const struct tn_candid
 	const struct tn_registry_options *options = loading->options;
 	tn_status status =
 		tn_plugin_options_take(plugin, &options->given, options->parameters, error);
-	if (status == TN_NOT_FOUND || status == TN_INVALID_ARGUMENT)
+	const int is_wrong = status == TN_NOT_FOUND || status == TN_INVALID_ARGUMENT;
+	if (is_wrong && !loading->refusal.status)
 		loading->refusal = *error;
 	if (status)
 		return status == TN_FORMAT ? TN_PROBE_FAILED : status;

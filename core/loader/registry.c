@@ -75,13 +75,11 @@ static tn_status load_candidates(struct tn_loading *loading, struct tn_registry 
 			registry->backends[registry->n_backends++] = (struct tn_backend *)plugin;
 		if (status)
 			return status;
-		if (loading->refusal.status) {
-			*error = loading->refusal;
-			return error->status;
-		}
 	}
 	log_unused(loading);
-	return TN_OK;
+	if (loading->refusal.status)
+		*error = loading->refusal;
+	return loading->refusal.status;
 }
 
 /* Each file's row, made by a process of its own. */

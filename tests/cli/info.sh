@@ -91,10 +91,25 @@ out_has '"name": "TENON_BACKEND"'
 out_has '"value": "/no?ne"'
 out_has '"value": null'
 
-# A variable with an invalid value is reported.
+# The options of a backend, from the command line and from variables: their values, and wrong ones.
 if "$tenon" info 2>/dev/null | grep -q ' cpu .*ready'; then
 	TENON_CPU_VARIANT=v9 run 0 info
-	err_has "TENON_CPU_VARIANT: .*'v9'"
+	err_has "TENON_CPU_VARIANT (cpu.variant): .*'v9'"
+	TENON_CPU_VARIANT=v2 run 0 info --backend-option cpu.conv=few --backend-option=no_such.x=1
+	out_has 'cpu.conv=few (choice, program; default auto)'
+	out_has 'cpu.variant=v2 (choice, environment; default auto)'
+	run 1 info --backend-option cpu.conf=few
+	err_has "backend cpu has no option 'conf'; did you mean 'cpu.conv'?"
+	run 1 info --backend-option cpu.conv=slow
+	err_has "option cpu.conv: expected auto, .*, found 'slow'"
+	run 1 info --backend-option cpu=slow
+	err_has "column 4 of 'cpu': expected '.'"
+	run 2 info --backend-option cpu.conv
+	err_has "expected BACKEND.OPTION=VALUE"
+	run 0 info --why cpu
+	out_has 'option cpu.conv=auto (default): '
+	run 0 info --json
+	out_has '"variable": "TENON_CPU_CONV"'
 fi
 
 # The probe: one file, and all files, including a crashing one.

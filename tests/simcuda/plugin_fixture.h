@@ -64,6 +64,19 @@ static inline const char *plugin_parameter(void *context, const char *name, cons
 	return p->hidden && !strcmp(name, p->hidden) ? NULL : getenv(name);
 }
 
+/* The value of the option's variable, else its default. */
+static inline const char *plugin_option(void *context, const char *name)
+{
+	const struct plugin *p = context;
+	for (uint32_t i = 0; i < p->descriptor->n_options; i++) {
+		const struct tn_option_row *row = &p->descriptor->options[i];
+		const char *value = strcmp(row->name, name) ? NULL : getenv(row->variable);
+		if (!strcmp(row->name, name))
+			return value ? value : row->standard;
+	}
+	return NULL;
+}
+
 /* ---- Life ------------------------------------------------------------------------------------*/
 
 /* Loads the file and makes an instance; nothing is opened. */
@@ -81,7 +94,8 @@ static inline void plugin_load(struct plugin *p)
 				   .log = plugin_log,
 				   .alloc = plugin_alloc,
 				   .free = plugin_free,
-				   .parameter = plugin_parameter};
+				   .parameter = plugin_parameter,
+				   .option = plugin_option};
 	snprintf(path, sizeof(path), "%s/.libs/backend_cuda.so", build ? build : ".");
 	void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!file)

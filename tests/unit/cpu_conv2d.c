@@ -130,10 +130,9 @@ static void the_number_of_threads_does_not_change_a_bit(void **state)
 
 static void what_does_not_fit_is_refused(void **state)
 {
-	struct fixture f = {.convolution = "no such one"};
+	struct fixture f = {.convolution = "auto"};
 	(void)state;
 	fixture_open(&f, 1);
-	assert_non_null(strstr(f.log, "TENON_CPU_CONV: unknown algorithm 'no such one'"));
 	struct conv_case c = {.shape = &shapes[4]};
 	struct tn_conv2d_args args = conv_dry(&c);
 	struct tn_error_info error = {.struct_size = sizeof(error)};

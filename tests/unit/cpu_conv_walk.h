@@ -10,7 +10,7 @@
 #include "cpu_conv2d.h"
 
 struct conv_walk {
-	const char *convolution; /* its name in TENON_CPU_CONV */
+	const char *convolution; /* its name in the option `conv` */
 	const struct conv_shape *shapes;
 	size_t n_shapes;
 	size_t n_packed; /* the number of leading shapes with packed weights */

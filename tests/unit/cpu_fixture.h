@@ -17,9 +17,9 @@
 struct fixture {
 	struct tn_host host;
 	struct tn_threads *threads;
-	const char *openblas;    /* the value of TENON_CPU_OPENBLAS */
-	const char *variant;     /* the value of TENON_CPU_VARIANT */
-	const char *convolution; /* the value of TENON_CPU_CONV */
+	const char *openblas;    /* the option of that name */
+	const char *variant;     /* the option of that name */
+	const char *convolution; /* the option `conv` */
 	char log[1024];
 	const struct tn_backend_descriptor *descriptor;
 	void *instance, *device;
@@ -30,7 +30,7 @@ struct fixture {
 	struct tn_device_description description;
 };
 
-/* The values of TENON_CPU_VARIANT on this machine; NULL if there is only one level. */
+/* The values of `variant` on this machine; NULL if there is only one level. */
 #ifdef __x86_64__
 enum { FIXTURE_LEVELS = 3 };
 #else
@@ -90,15 +90,19 @@ static inline void fixture_parallel_for(void *context, uint64_t n, uint64_t grai
 
 static inline const char *fixture_parameter(void *context, const char *name, const char *help)
 {
-	struct fixture *f = context;
+	(void)context, (void)name;
 	assert_true(help && *help);
-	if (!strcmp(name, "TENON_CPU_OPENBLAS"))
-		return f->openblas;
-	if (!strcmp(name, "TENON_CPU_VARIANT"))
-		return f->variant;
-	if (!strcmp(name, "TENON_CPU_CONV"))
-		return f->convolution;
 	return NULL;
+}
+
+static inline const char *fixture_option(void *context, const char *name)
+{
+	struct fixture *f = context;
+	if (!strcmp(name, "openblas"))
+		return f->openblas;
+	if (!strcmp(name, "variant"))
+		return f->variant;
+	return strcmp(name, "conv") ? NULL : f->convolution;
 }
 
 static inline tn_status fixture_map(void *context, const struct tn_map_args *args,
@@ -144,7 +148,8 @@ static inline void fixture_open(struct fixture *f, unsigned n_threads)
 				   .parallel_for = fixture_parallel_for,
 				   .parameter = fixture_parameter,
 				   .interpret_map = fixture_map,
-				   .interpret_reduce = fixture_reduce};
+				   .interpret_reduce = fixture_reduce,
+				   .option = fixture_option};
 	fixture_load(f);
 	assert_ok(f->descriptor->create(&f->host, &error, &f->instance));
 	f->devices = f->descriptor->query(f->instance, TN_TABLE_DEVICE);
