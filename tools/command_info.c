@@ -44,6 +44,8 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 		 .lowest = 1, .highest = 600000},
 		{"json", NULL, "print as JSON", .flag = &c->json},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
+		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		 .values = &c->common, .expected = backend_option_form},
 	};
 	const struct option_table table = {"tenon info", "", NULL, rows, N_ROWS(rows), NULL, 0};
 	int code = option_table_read(&table, argc, argv);

@@ -42,6 +42,8 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 		crop_row(&c->pictures),
 		{"show", NULL, "draw each picture in text", .flag = &c->show},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
+		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		 .values = &c->common, .expected = backend_option_form},
 	};
 	const struct option_table table = {"tenon predict",
 					   "FILE [IMAGE...]",

@@ -172,7 +172,7 @@ static void swallow(void *user, int level, const char *subsystem, const char *te
 }
 
 /* Messages were already logged during the search for devices: this open is silent. */
-static tn_context *open_alone(const char *name, int *code)
+static tn_context *open_alone(const char *name, const struct common_options *common, int *code)
 {
 	char selection[64];
 	struct tn_error_info error;
@@ -181,7 +181,7 @@ static tn_context *open_alone(const char *name, int *code)
 	struct tn_context_options options = tn_context_defaults();
 	options.backend = selection;
 	options.log = swallow;
-	if (tn_context_open(&options, &context, &error)) {
+	if (open_context_with(&options, common, &context, &error)) {
 		*code = report_error(&error);
 		return NULL;
 	}
@@ -244,9 +244,9 @@ int doctor_device(const char *name, const struct doctor_options *options, void *
 	int code;
 	struct doctor_device device = {.options = options};
 	snprintf(device.name, sizeof(device.name), "%s", name);
-	device.context = open_alone(name, &code);
+	device.context = open_alone(name, &options->common, &code);
 	if (!code)
-		device.reference = open_alone("reference", &code);
+		device.reference = open_alone("reference", &options->common, &code);
 	if (!code) {
 		device.device = tn_device_current(device.context);
 		device.description = tn_device_describe(device.device);

@@ -4,6 +4,7 @@
  * The status of one backend or communicator, and what to do about it.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,36 @@ static void print_hardware(const struct tn_load_row *row, int is_communicator)
 		       row->hardware_seen ? "present" : "not seen");
 }
 
+/* What an option takes: "choice of auto, off"; its bounds where it has any. */
+static void write_type(FILE *out, const struct tn_load_option *option)
+{
+	fprintf(out, "%s", tn_option_type_name(option->type));
+	if (option->choices[0])
+		fprintf(out, " of %s", option->choices);
+	if (isfinite(option->least))
+		fprintf(out, " from %g", option->least);
+	if (isfinite(option->most))
+		fprintf(out, " to %g", option->most);
+}
+
+static void print_option(const struct tn_load_row *row, const struct tn_load_option *option)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return;
+	fprintf(out, "%s.%s=%s (%s): %s; ", row->name, option->name, option->value, option->origin,
+		option->help);
+	write_type(out, option);
+	fprintf(out, ", default %s", option->standard[0] ? option->standard : "none");
+	if (option->variable[0])
+		fprintf(out, ", variable %s", option->variable);
+	if (!fclose(out))
+		print_line("option ", text);
+	free(text);
+}
+
 static void print_row(const tn_load_report *report, const struct tn_load_row *row,
 		      int is_communicator)
 {
@@ -124,6 +155,8 @@ static void print_row(const tn_load_report *report, const struct tn_load_row *ro
 		printf("  packages: %s\n", row->packages);
 	for (uint32_t i = 0; i < row->n_devices; i++)
 		print_device(report, row, i);
+	for (uint32_t i = 0; i < row->n_options; i++)
+		print_option(row, row->options[i]);
 }
 
 /* Lists other files of the same name than the one in the row. */

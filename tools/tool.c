@@ -49,6 +49,37 @@ const char *tool_environment(const char *name)
 	return secure_getenv(name);
 }
 
+const char backend_option_help[] =
+	"BACKEND.OPTION=VALUE, may be given again; tenon info lists them";
+const char backend_option_form[] = "BACKEND.OPTION=VALUE, at most 32 times";
+
+int take_backend_option(void *values, const char *argument)
+{
+	struct common_options *options = values;
+	if (!strchr(argument, '=') || options->n_backend_options == MOST_BACKEND_OPTIONS)
+		return 0;
+	options->backend_options[options->n_backend_options++] = argument;
+	return 1;
+}
+
+tn_status open_context_with(const struct tn_context_options *given,
+			    const struct common_options *common, tn_context **context,
+			    struct tn_error_info *error)
+{
+	struct tn_pair pairs[MOST_BACKEND_OPTIONS];
+	char keys[MOST_BACKEND_OPTIONS][128];
+	struct tn_context_options options = *given;
+	for (size_t i = 0; i < common->n_backend_options; i++) {
+		const char *option = common->backend_options[i];
+		const size_t length = strcspn(option, "=");
+		snprintf(keys[i], sizeof(keys[i]), "%.*s", (int)length, option);
+		pairs[i] = (struct tn_pair){keys[i], option + length + 1};
+	}
+	options.n_backend_options = common->n_backend_options;
+	options.backend_options = pairs;
+	return tn_context_open(&options, context, error);
+}
+
 tn_context *open_context(const struct common_options *options, uint64_t seed, int *exit_code)
 {
 	struct tn_error_info error;
@@ -59,7 +90,7 @@ tn_context *open_context(const struct common_options *options, uint64_t seed, in
 	o.ledger_time = options->ledger == 2;
 	o.report_on_failure = options->report_on_failure;
 	*exit_code = EXIT_DONE;
-	if (!tn_context_open(&o, &context, &error))
+	if (!open_context_with(&o, options, &context, &error))
 		return context;
 	*exit_code = report_error(&error);
 	return NULL;

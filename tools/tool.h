@@ -15,8 +15,11 @@
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_BACKEND = 3 };
 
 /* Options of every command with a context. */
+enum { MOST_BACKEND_OPTIONS = 32 };
 struct common_options {
-	const char *backend;                /* --backend */
+	const char *backend;                               /* --backend */
+	const char *backend_options[MOST_BACKEND_OPTIONS]; /* --backend-option, "cuda.cudnn=on" */
+	size_t n_backend_options;
 	int ledger;                         /* --ledger: 1, --ledger=time: 2 */
 	tn_load_report **report_on_failure; /* as in struct tn_context_options */
 };
@@ -51,6 +54,10 @@ int report_error(const struct tn_error_info *error);
 void report_rank(uint32_t rank);
 /* Opens a context; on failure prints why and writes the exit code. */
 tn_context *open_context(const struct common_options *options, uint64_t seed, int *exit_code);
+/* The same for other options than these, but those of backends.  Nothing is printed. */
+tn_status open_context_with(const struct tn_context_options *given,
+			    const struct common_options *common, tn_context **context,
+			    struct tn_error_info *error);
 /* Prints the context's error and returns its exit code; EXIT_DONE if there is none. */
 int finish(tn_context *context);
 void print_ledger(const tn_context *context);
@@ -58,10 +65,12 @@ void print_ledger(const tn_context *context);
 /* An environment variable, read as by the library: NULL in a privileged process. */
 const char *tool_environment(const char *name);
 
-/* Rows of option_table.h: what --capture takes, by TN_CAPTURE_..., and --ledger[=time], whose
- * values are struct common_options. */
+/* Rows of option_table.h: what --capture takes, by TN_CAPTURE_..., and --ledger[=time] and
+ * --backend-option, whose values are struct common_options. */
 extern const char *const capture_words[];
 int take_ledger(void *values, const char *argument);
+extern const char backend_option_help[], backend_option_form[];
+int take_backend_option(void *values, const char *argument);
 
 /* A network read from a file. */
 struct saved_network {
