@@ -495,7 +495,7 @@ OFFSET(tn_print_args, prefix, 16);
 OFFSET(tn_print_args, write, 24);
 OFFSET(tn_print_args, user, 32);
 
-SIZE(tn_host, 120);
+SIZE(tn_host, 128);
 OFFSET(tn_host, struct_size, 0);
 OFFSET(tn_host, abi_minor, 4);
 OFFSET(tn_host, context, 8);
@@ -512,8 +512,20 @@ OFFSET(tn_host, interpret_reduce, 88);
 OFFSET(tn_host, print_prelude, 96);
 OFFSET(tn_host, print_program, 104);
 OFFSET(tn_host, program_check, 112);
+OFFSET(tn_host, option, 120);
 
-SIZE(tn_backend_descriptor, 96);
+SIZE(tn_option_row, 64);
+OFFSET(tn_option_row, name, 0);
+OFFSET(tn_option_row, variable, 8);
+OFFSET(tn_option_row, type, 16);
+OFFSET(tn_option_row, reserved, 20);
+OFFSET(tn_option_row, standard, 24);
+OFFSET(tn_option_row, choices, 32);
+OFFSET(tn_option_row, least, 40);
+OFFSET(tn_option_row, most, 48);
+OFFSET(tn_option_row, help, 56);
+
+SIZE(tn_backend_descriptor, 112);
 OFFSET(tn_backend_descriptor, struct_size, 0);
 OFFSET(tn_backend_descriptor, magic, 4);
 OFFSET(tn_backend_descriptor, abi_major, 8);
@@ -528,6 +540,9 @@ OFFSET(tn_backend_descriptor, licence, 64);
 OFFSET(tn_backend_descriptor, create, 72);
 OFFSET(tn_backend_descriptor, destroy, 80);
 OFFSET(tn_backend_descriptor, query, 88);
+OFFSET(tn_backend_descriptor, n_options, 96);
+OFFSET(tn_backend_descriptor, reserved2, 100);
+OFFSET(tn_backend_descriptor, options, 104);
 
 SIZE(tn_backend_note, 40);
 OFFSET(tn_backend_note, magic, 0);

@@ -75,8 +75,10 @@ static void check_description(const struct peer *peer)
 	char expected[128];
 	device->struct_size = sizeof(*device);
 	expect(peer->device.describe(peer->instance, 0, device) == TN_OK, "describe");
-	snprintf(expected, sizeof(expected), "minor %u, checks %d, cores %u", peer->abi_minor,
-		 LEVEL >= 1 && peer->level >= 1, LEVEL >= 2 && peer->level >= 2 ? 48u : 0u);
+	snprintf(expected, sizeof(expected), "minor %u, checks %d, cores %u, mode %s",
+		 peer->abi_minor, LEVEL >= 1 && peer->level >= 1,
+		 LEVEL >= 2 && peer->level >= 2 ? 48u : 0u,
+		 LEVEL >= 1 && peer->level >= 1 ? "one" : "-");
 	expect(!strcmp(device->name, expected), "describe: the plugin sees the host as it is");
 	if (strcmp(device->name, expected))
 		printf("expected '%s', found '%s'\n", expected, device->name);

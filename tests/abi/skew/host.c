@@ -130,6 +130,15 @@ static tn_status program_check(void *context, const struct tn_program *program,
 }
 #endif
 
+#if LEVEL >= 1
+/* The only option of plugin.c. */
+static const char *option(void *context, const char *name)
+{
+	(void)context;
+	return strcmp(name, "mode") ? NULL : "one";
+}
+#endif
+
 #if LEVEL >= 2
 static uint32_t cores(void *context)
 {
@@ -154,6 +163,7 @@ static struct tn_host services = {
 	.print_program = print_program,
 #if LEVEL >= 1
 	.program_check = program_check,
+	.option = option,
 #endif
 #if LEVEL >= 2
 	.cores = cores,

@@ -78,6 +78,17 @@ static unsigned cores_of_host(const struct tn_host *host)
 	return 0;
 }
 
+/* The option's value; "-": this header or the host is older than options. */
+static const char *mode_of(const struct tn_host *host)
+{
+#if LEVEL >= 1
+	if (TN_HAS_FIELD(struct tn_host, host, option))
+		return host->option(host->context, "mode");
+#endif
+	(void)host;
+	return "-";
+}
+
 /* The device's name states the result of the negotiation. */
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
 {
@@ -92,8 +103,8 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 		.matmul_dtypes = 1u << TN_F32,
 		.alignment = 256,
 	};
-	snprintf(own.name, sizeof(own.name), "minor %u, checks %d, cores %u", host->abi_minor,
-		 host_checks(host), cores_of_host(host));
+	snprintf(own.name, sizeof(own.name), "minor %u, checks %d, cores %u, mode %s",
+		 host->abi_minor, host_checks(host), cores_of_host(host), mode_of(host));
 #if LEVEL >= 1
 	strcpy(own.note, "a note");
 #endif
@@ -445,4 +456,17 @@ static const void *query(void *instance, const char *table)
 #define UUID                                                                                       \
 	0x5a, 0x0c, 0x7d, 0x21, 0x66, 0x9e, 0x4b, 0x3f, 0x92, 0x1b, 0x07, 0xc4, 0xd8, 0x35, 0xea,  \
 		0x60
+#if LEVEL >= 1
+static const struct tn_option_row options[] = {
+	{
+		.name = "mode",
+		.type = TN_OPTION_CHOICE,
+		.standard = "one",
+		.choices = "one,two",
+		.help = "which of two",
+	},
+};
+TN_BACKEND_PLUGIN_OPTIONS(UUID, "skew", LEVEL_TEXT, "Apache-2.0", create, destroy, query, options);
+#else
 TN_BACKEND_PLUGIN(UUID, "skew", LEVEL_TEXT, "Apache-2.0", create, destroy, query);
+#endif

@@ -16,6 +16,7 @@ BEGIN {
 	cut["tn_copy_table"] = "(*gather)"
 	cut["tn_block_kernels"] = "(*stream_copy)"
 	cut["tn_host"] = "(*program_check)"
+	cut["tn_backend_descriptor"] = "uint32_t n_options;"
 
 	grow["tn_device_table"] = "tn_status (*reset)(void *device);"
 	grow["tn_compute_table"] = "tn_status (*cost)(void *device, uint64_t *operations);"
@@ -68,8 +69,17 @@ function replace(from, to, what)
 	next
 }
 
-# The end of TN_BACKEND_PLUGIN, which fills the descriptor.
-kind == "long" { sub(/QUERY}$/, "QUERY TN_SYNTHETIC_HOMEPAGE}") }
+# The end of TN_BACKEND_PLUGIN_ROWS, which fills the descriptor: n_options, reserved2, options.
+kind == "long" { sub(/OPTIONS}$/, "OPTIONS TN_SYNTHETIC_HOMEPAGE}") }
+kind == "short" && /^\t\t\t\t\t\t\t    QUERY, +\\$/ {
+	print "QUERY}" >out
+	n_skipped = 3
+	next
+}
+n_skipped > 0 {
+	n_skipped--
+	next
+}
 
 # New numbers.
 {

@@ -41,12 +41,10 @@
  *   structs the callee fills   the caller clears it, the callee writes min(caller's, own) and
  *                              leaves struct_size as it is (tn_struct_answer).
  * What an argument points to (tn_program, tn_workspace, tn_dialect, tn_print_args,
- * tn_block_kernels) is read like a table.  Structs that are elements of arrays or members of other
- * structs (tn_operand, tn_scalar, tn_packed, tn_instruction, tn_call, tn_launch_argument) never
- * grow; a wider one would be a new type.  Nor do tn_error_info, tn_memory_information and
- * tn_report_line, which programs give to the host without a size.  A field called `reserved` is 0
- * and is not read; if one gets a meaning, a new flag or number that comes with it indicates its
- * use.
+ * tn_block_kernels) is read like a table.  The structs under "Frozen structs" of <tenon/types.h>,
+ * among them all that are elements of arrays or members of others, never grow; a wider one would be
+ * a new type.  A field called `reserved` is 0 and is not read; if one gets a meaning, a new flag or
+ * number that comes with it indicates its use.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
  * [instance] one thread at a time per instance.  It need not always be the same thread.  An
@@ -1173,7 +1171,33 @@ struct tn_host {
 	tn_status (*program_check)(void *context, const struct tn_program *program,
 				   uint32_t n_operations, uint64_t dtypes, const char *operation,
 				   struct tn_error_info *error);
+
+	/* The value of the plugin's own option `name`, as "cudnn", by the row of that name in the
+	 * descriptor; it stays valid until destroy.  NULL: a text without a value, or there is no
+	 * such row. */
+	const char *(*option)(void *context, const char *name);
 };
+
+/* ---- Options of a plugin ---------------------------------------------------------------------*/
+
+/* One option: what users can set, by the program as "NAME.name" (NAME is the plugin's) or by an
+ * environment variable.  The host takes the program's value, else that of the variable unless it is
+ * empty, else `standard`; it reads no variable in a privileged process.  It checks the value before
+ * `create`, which is not called with a wrong one, and gives it by tn_host.option.
+ *
+ * Rows are constant data.  A plugin with a row that breaks a rule is not loaded. */
+struct tn_option_row {
+	const char *name;     /* a-z, 0-9 and '_', a letter first, at most 31; no two are the same */
+	const char *variable; /* A-Z, 0-9 and '_', a letter first, at most 63; NULL: none */
+	uint32_t type;        /* TN_OPTION_...; one that the host does not know is a text for it */
+	uint32_t reserved;
+	const char *standard; /* a valid value; of a text also NULL: no value */
+	const char *choices;  /* of TN_OPTION_CHOICE: at most 32 words with commas between */
+	double least, most;   /* of TN_OPTION_INTEGER and _NUMBER: least < most; INFINITY: no bound */
+	const char *help;     /* one phrase, as "the library to open" */
+};
+/* The most rows of a plugin. */
+#define TN_MOST_OPTIONS 64
 
 /* ---- The descriptor and its note -------------------------------------------------------------*/
 
@@ -1200,6 +1224,10 @@ struct tn_backend_descriptor {
 	/* The table of that id, or NULL.  It stays valid and unchanged until destroy.
 	 * [instance] */
 	const void *(*query)(void *instance, const char *table);
+
+	uint32_t n_options; /* at most TN_MOST_OPTIONS */
+	uint32_t reserved2;
+	const struct tn_option_row *options;
 };
 
 /* The note's description; its owner is "Tenon", its type 1. */
@@ -1232,6 +1260,15 @@ struct tn_backend_note_section {
 /* Emits the note and the descriptor; once in a plugin, at file scope.  UUID is a macro of 16 bytes
  * separated by commas, generated anew for each plugin (uuidgen). */
 #define TN_BACKEND_PLUGIN(UUID, NAME, VERSION, LICENCE, CREATE, DESTROY, QUERY)                    \
+	TN_BACKEND_PLUGIN_ROWS(0, NULL, NAME, VERSION, LICENCE, CREATE, DESTROY, QUERY, UUID)
+
+/* The same for a plugin with options: OPTIONS is an array of struct tn_option_row. */
+#define TN_BACKEND_PLUGIN_OPTIONS(UUID, NAME, VERSION, LICENCE, CREATE, DESTROY, QUERY, OPTIONS)   \
+	TN_BACKEND_PLUGIN_ROWS(sizeof(OPTIONS) / sizeof((OPTIONS)[0]), OPTIONS, NAME, VERSION,     \
+			       LICENCE, CREATE, DESTROY, QUERY, UUID)
+
+/* What both emit; the UUID's bytes come last. */
+#define TN_BACKEND_PLUGIN_ROWS(N, OPTIONS, NAME, VERSION, LICENCE, CREATE, DESTROY, QUERY, ...)    \
 	__attribute__((section(".note.tenon"), used,                                               \
 		       aligned(4))) static const struct tn_backend_note_section                    \
 		tn_backend_note_section_ = {6,                                                     \
@@ -1242,7 +1279,7 @@ struct tn_backend_note_section {
 					    TN_ABI_MAJOR,                                          \
 					    TN_ABI_TARGET,                                         \
 					    TN_ABI_OLDEST_HOST,                                    \
-					    {UUID},                                                \
+					    {__VA_ARGS__},                                         \
 					    {0, 0}};                                               \
 	TN_EXTERN_C __attribute__((visibility("default")))                                         \
 	const struct tn_backend_descriptor tenon_backend;                                          \
@@ -1253,13 +1290,16 @@ struct tn_backend_note_section {
 							    TN_ABI_OLDEST_HOST,                    \
 							    0,                                     \
 							    0,                                     \
-							    {UUID},                                \
+							    {__VA_ARGS__},                         \
 							    NAME,                                  \
 							    VERSION,                               \
 							    LICENCE,                               \
 							    CREATE,                                \
 							    DESTROY,                               \
-							    QUERY}
+							    QUERY,                                 \
+							    N,                                     \
+							    0,                                     \
+							    OPTIONS}
 
 /* ---- Small helpers ---------------------------------------------------------------------------*/
 
