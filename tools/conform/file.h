@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The checks of a plugin's file: file.c reads it, file_open.c opens it.
+ * The checks of a plugin's file: file.c reads it, file_open.c opens it,
+ * file_options.c gives values to its options.
  */
 #ifndef TN_TOOLS_CONFORM_FILE_H
 #define TN_TOOLS_CONFORM_FILE_H
@@ -25,5 +26,7 @@ void check_file_symbols(struct kit *kit);
 void check_file_quiet(struct kit *kit);
 void check_file_resident(struct kit *kit);
 void check_file_hosts(struct kit *kit);
+
+void check_file_options(struct kit *kit);
 
 #endif

@@ -27,6 +27,8 @@ const struct check level0_checks[] = {
 	 check_file_resident},
 	{"file.hosts", 0, "hosts of other versions accept or refuse it as its note requires",
 	 check_file_hosts},
+	{"file.options", 0, "its options take their values, and refuse others by name",
+	 check_file_options},
 	{"file.loads", 0, "the plugin loads, makes an instance, and opens its device", NULL},
 	{NULL, 0, NULL, NULL},
 };

@@ -66,7 +66,8 @@ static unsigned count_threads(void)
 	return sysconf(_SC_NPROCESSORS_ONLN) < LEAST_THREADS ? LEAST_THREADS : 0;
 }
 
-void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host)
+static void load(struct target *target, struct kit *kit, const struct tn_abi_version *host,
+		 const struct tn_pair *pair)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct tn_registry_options options = {.built_in = built_in,
@@ -84,6 +85,8 @@ void target_load(struct target *target, struct kit *kit, const struct tn_abi_ver
 	options.threads = target->threads;
 	if (host)
 		options.host = *host;
+	if (pair)
+		options.given = (struct tn_given_options){pair, 1};
 	tn_registry_open(&options, &target->registry, &target->report, &error);
 	if (target->registry)
 		target->backend = find(target->registry, kit->which);
@@ -97,6 +100,16 @@ void target_load(struct target *target, struct kit *kit, const struct tn_abi_ver
 		target->text = row->text;
 		target->stage = row->stage;
 	}
+}
+
+void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host)
+{
+	load(target, kit, host, NULL);
+}
+
+void target_load_with(struct target *target, struct kit *kit, const struct tn_pair *option)
+{
+	load(target, kit, NULL, option);
 }
 
 void target_unload(struct target *target)
