@@ -64,9 +64,9 @@ struct tn_context_options {
 	/* Receives the load report if opening fails (owned: tn_load_report_destroy; NULL if there
 	 * is none), so that a program can show the reason.  May be NULL. */
 	tn_load_report **report_on_failure;
-	/* Options of backends: {"cuda.cudnn", "auto"}; the last one of a name counts, before the
-	 * option's variable.  Those of a backend that is not installed are ignored, which is logged
-	 * as information. */
+	/* Options of backends, as {"cuda.cudnn", "auto"} is one.  The last one of a name counts,
+	 * before the option's variable.  Those of a backend that is not installed are ignored,
+	 * which is logged as information. */
 	size_t n_backend_options;
 	const struct tn_pair *backend_options;
 };
@@ -81,11 +81,11 @@ static inline struct tn_context_options tn_context_defaults(void)
 
 /* Loads backends, selects one and opens its device.  `options` may be NULL.  Missing plugins are
  * not an error: the built-in backend is the last resort, unless the selection ends in `!`.
- * Errors: TN_FORMAT (a malformed selection, variable or key of an option), TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT (no
- * struct_size, an option out of range, also of a backend, a plugin path that is not absolute),
- * TN_NOT_FOUND (a backend that is installed has no such option), TN_UNSUPPORTED (options of a newer
- * version), or the reason why a required backend is absent; `error` may be NULL.  The
- * context is owned (tn_context_close).  [thread: any | since 0.1] */
+ * Errors: TN_FORMAT (a malformed selection, variable or key of an option), TN_OUT_OF_MEMORY,
+ * TN_INVALID_ARGUMENT (no struct_size, an option out of range, of a backend too, a plugin path that
+ * is not absolute), TN_NOT_FOUND (a backend that is installed has no such option), TN_UNSUPPORTED
+ * (options of a newer version), or the reason why a required backend is absent; `error` may be
+ * NULL.  The context is owned (tn_context_close).  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *options,
 					    tn_context **context, struct tn_error_info *error);
 

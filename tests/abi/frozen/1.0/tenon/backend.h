@@ -1187,13 +1187,13 @@ struct tn_host {
  *
  * Rows are constant data.  A plugin with a row that breaks a rule is not loaded. */
 struct tn_option_row {
-	const char *name;     /* a-z, 0-9 and '_', a letter first, at most 31; no two are the same */
+	const char *name;     /* a-z, 0-9 and '_', a letter first, at most 31; each once */
 	const char *variable; /* A-Z, 0-9 and '_', a letter first, at most 63; NULL: none */
 	uint32_t type;        /* TN_OPTION_...; one that the host does not know is a text for it */
 	uint32_t reserved;
 	const char *standard; /* a valid value; of a text also NULL: no value */
 	const char *choices;  /* of TN_OPTION_CHOICE: at most 32 words with commas between */
-	double least, most;   /* of TN_OPTION_INTEGER and _NUMBER: least < most; INFINITY: no bound */
+	double least, most;   /* of an integer or a number: least < most; infinite: no bound */
 	const char *help;     /* one phrase, as "the library to open" */
 };
 /* The most rows of a plugin. */
