@@ -19,14 +19,15 @@ static tn_status expected(const struct reader *reader, const char *what)
 {
 	size_t column = (size_t)(reader->at - reader->text) + 1;
 	if (!reader->length)
-		return tn_plugin_fail(
-			reader->error, TN_FORMAT, "create",
-			"TENON_MOCK, column %zu of '%.200s': expected %s, found nothing", column,
-			reader->text, what);
-	return tn_plugin_fail(reader->error, TN_FORMAT, "create",
-			      "TENON_MOCK, column %zu of '%.200s': expected %s, found '%.*s'",
-			      column, reader->text, what,
-			      reader->length < 64 ? (int)reader->length : 64, reader->at);
+		return tn_plugin_fail(reader->error, TN_FORMAT, "create",
+				      "TENON_MOCK (mock.faults), column %zu of '%.200s': expected "
+				      "%s, found nothing",
+				      column, reader->text, what);
+	return tn_plugin_fail(
+		reader->error, TN_FORMAT, "create",
+		"TENON_MOCK (mock.faults), column %zu of '%.200s': expected %s, found '%.*s'",
+		column, reader->text, what, reader->length < 64 ? (int)reader->length : 64,
+		reader->at);
 }
 
 /* ---- Values ----------------------------------------------------------------------------------*/

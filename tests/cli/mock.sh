@@ -39,7 +39,7 @@ absent old-abi ABI_MISMATCH create 'made for an older interface'
 # The older file is refused before it is opened, so the variable is not read.
 absent no-driver ABI_MISMATCH negotiate 'made for interface' \
 	"$TENON_BUILD/plugins/mock/old-abi/.libs"
-absent slow:x PROBE_FAILED create ".*TENON_MOCK, column 6 of 'slow:x'"
+absent slow:x PROBE_FAILED create ".*TENON_MOCK (mock.faults), column 6 of 'slow:x'"
 
 TENON_MOCK=devices:3 run 0 info
 out_has 'mock device 2'

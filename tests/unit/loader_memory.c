@@ -13,9 +13,11 @@
 /* 1 if allocation n failed, 0 if there are fewer. */
 static int open_with_failure(long n)
 {
+	static const struct tn_pair pair = {"optioned.mode", "two"};
 	struct opened opened;
 	prepare(&opened);
 	opened.options.selection = "absent,ok";
+	opened.options.given = (struct tn_given_options){&pair, 1};
 	memory_fails_at(n, 0);
 	tn_status status = open_prepared(&opened);
 	int failed = memory_works() != 0;
@@ -35,6 +37,7 @@ static void opening_survives_the_loss_of_any_allocation(void **state)
 	long n = 0;
 	(void)state;
 	put("ok");
+	put("optioned");
 	put("zero_devices");
 	assert_int_equal(mkdir(in_folder("backends.d"), 0700), 0);
 	write_file("backends.d/npu.backend", "name = npu\nhardware = NPU\n", 26);
@@ -49,6 +52,7 @@ static void a_report_survives_the_loss_of_any_allocation(void **state)
 {
 	struct opened opened;
 	(void)state;
+	put("optioned");
 	put("two_devices");
 	assert_ok(open_selected(&opened, NULL));
 	char *json = strdup(tn_load_report_json(opened.report));

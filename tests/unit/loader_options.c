@@ -6,6 +6,7 @@
  */
 #include "loader/plugin_options.h"
 #include "base/error.h"
+#include "loader/report_json.h"
 #include "../plugins/minimal.h"
 #include "loader_fixture.h"
 
@@ -425,6 +426,36 @@ static void the_report_lists_them(void **state)
 	clear_variables();
 }
 
+/* As the isolated probe hands it over. */
+static void the_report_passes_as_json(void **state)
+{
+	struct opened opened;
+	(void)state;
+	put("optioned");
+	assert_ok(open_selected(&opened, NULL));
+	const char *json = tn_load_report_json(opened.report);
+	struct tn_load_report *copy = tn_report_from_json(json, strlen(json));
+	assert_non_null(copy);
+	const struct tn_load_row *a = row_of(&opened, "optioned");
+	const struct tn_load_row *b = tn_load_report_find(copy, "optioned");
+	assert_int_equal(a->n_options, 5);
+	assert_int_equal(b->n_options, 5);
+	for (uint32_t i = 0; i < a->n_options; i++) {
+		const struct tn_load_option *x = a->options[i], *y = b->options[i];
+		assert_string_equal(x->name, y->name);
+		assert_int_equal(x->type, y->type);
+		assert_string_equal(x->variable, y->variable);
+		assert_string_equal(x->standard, y->standard);
+		assert_string_equal(x->value, y->value);
+		assert_string_equal(x->origin, y->origin);
+		assert_string_equal(x->choices, y->choices);
+		assert_string_equal(x->help, y->help);
+		assert_true(x->least == y->least && x->most == y->most);
+	}
+	tn_load_report_destroy(copy);
+	release(&opened);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -437,6 +468,7 @@ int main(void)
 		cmocka_unit_test(unknown_options_are_refused),
 		cmocka_unit_test(the_form_of_a_key_is_checked),
 		cmocka_unit_test(the_report_lists_them),
+		cmocka_unit_test(the_report_passes_as_json),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -250,6 +250,69 @@ static void a_text_that_is_not_understood_is_named_by_its_column(void **state)
 	}
 }
 
+static tn_status open_with(const struct tn_pair *pairs, size_t n, tn_context **context,
+			   struct tn_error_info *error)
+{
+	const char *path = mock_file();
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock!";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.n_backend_options = n;
+	options.backend_options = pairs;
+	return tn_context_open(&options, context, error);
+}
+
+/* Before the variable, and each context its own. */
+static void a_program_gives_options_to_a_backend(void **state)
+{
+	static const struct tn_pair three[] = {{"mock.faults", "devices:3"}, {"other.x", "1"}},
+				    two[] = {{"mock.faults", "devices:2"}};
+	struct tn_error_info error;
+	tn_context *a, *b, *c;
+	(void)state;
+	set_faults("devices:4");
+	assert_ok(open_with(three, 2, &a, &error));
+	assert_ok(open_with(two, 1, &b, &error));
+	assert_ok(open_with(NULL, 0, &c, &error));
+	assert_int_equal(tn_context_device_count(a), 3);
+	assert_int_equal(tn_context_device_count(b), 2);
+	assert_int_equal(tn_context_device_count(c), 4);
+	const struct tn_load_row *row = tn_load_report_find(tn_context_report(a), "mock");
+	assert_int_equal(row->n_options, 1);
+	assert_string_equal(row->options[0]->value, "devices:3");
+	assert_string_equal(row->options[0]->origin, "program");
+	assert_string_equal(row->options[0]->variable, "TENON_MOCK");
+	assert_close(first_of(ones(a)) + first_of(ones(b)) + first_of(ones(c)), 3, 0);
+	tn_context_close(a);
+	tn_context_close(b);
+	tn_context_close(c);
+}
+
+static void a_wrong_option_of_a_program_fails_the_opening(void **state)
+{
+	static const struct {
+		struct tn_pair pair;
+		tn_status status;
+		const char *text;
+	} cases[] = {
+		{{"mock.fault", "slow"}, TN_NOT_FOUND, "did you mean 'mock.faults'?"},
+		{{"mock", "slow"}, TN_FORMAT, "column 5 of 'mock'"},
+		{{"mock.faults", NULL}, TN_INVALID_ARGUMENT, "backend_options[0]: its value is"},
+		/* What only the backend can tell is its own error. */
+		{{"mock.faults", "bogus"}, TN_PROBE_FAILED, "mock.faults), column 1 of 'bogus'"},
+	};
+	(void)state;
+	set_faults("");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		tn_context *context = NULL;
+		struct tn_error_info error;
+		assert_status(open_with(&cases[i].pair, 1, &context, &error), cases[i].status);
+		assert_contains(error.text, cases[i].text);
+		assert_null(context);
+	}
+}
+
 static void the_first_device_states_the_identity_that_was_asked_for(void **state)
 {
 	static const uint8_t expected[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -320,6 +383,8 @@ int main(void)
 		cmocka_unit_test(one_allocation_that_fails_is_made_good_by_the_pool),
 		cmocka_unit_test(the_pool_gives_its_cache_back_before_memory_is_out),
 		cmocka_unit_test(a_text_that_is_not_understood_is_named_by_its_column),
+		cmocka_unit_test(a_program_gives_options_to_a_backend),
+		cmocka_unit_test(a_wrong_option_of_a_program_fails_the_opening),
 		cmocka_unit_test(the_first_device_states_the_identity_that_was_asked_for),
 		cmocka_unit_test(a_device_says_what_it_is_and_what_has_run),
 	};
