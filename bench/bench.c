@@ -4,6 +4,7 @@
  * What the benchmarks share: memory, and a plugin with the library's own host services.
  */
 #include "bench.h"
+#include "loader/plugin_options.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -39,6 +40,18 @@ static int find(struct bench_backend *backend, const char *path)
 	return backend->descriptor != NULL;
 }
 
+/* Its options, from their variables. */
+static int take_options(struct bench_backend *backend, const char *name,
+			struct tn_error_info *error)
+{
+	const struct tn_given_options none = {NULL, 0};
+	struct tn_plugin *plugin = &backend->plugin;
+	plugin->descriptor = *backend->descriptor;
+	snprintf(plugin->name, sizeof(plugin->name), "%s", name);
+	backend->services->plugin = plugin;
+	return !tn_plugin_options_take(plugin, &none, &backend->parameters, error);
+}
+
 int bench_open(struct bench_backend *backend, const char *name, unsigned n_threads)
 {
 	char path[4096];
@@ -56,7 +69,7 @@ int bench_open(struct bench_backend *backend, const char *name, unsigned n_threa
 	backend->threads = tn_threads_create(n_threads);
 	backend->services = tn_host_create(&backend->logger, &backend->parameters, backend->threads,
 					   name, path, TN_ABI_MINOR);
-	if (!backend->services ||
+	if (!backend->services || !take_options(backend, name, &error) ||
 	    backend->descriptor->create(&backend->services->host, &error, &backend->instance)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 0;
@@ -71,6 +84,7 @@ void bench_close(struct bench_backend *backend)
 	backend->devices->close(backend->device);
 	backend->descriptor->destroy(backend->instance);
 	tn_host_destroy(backend->services);
+	tn_plugin_options_release(&backend->plugin);
 	tn_threads_destroy(backend->threads);
 	tn_parameters_release(&backend->parameters);
 }

@@ -121,6 +121,7 @@ struct bench_backend {
 	struct tn_parameters parameters;
 	struct tn_threads *threads;
 	struct tn_host_services *services;
+	struct tn_plugin plugin; /* its options */
 	const struct tn_backend_descriptor *descriptor;
 	void *instance, *device;
 	const struct tn_device_table *devices;
