@@ -49,8 +49,7 @@ const char *tool_environment(const char *name)
 	return secure_getenv(name);
 }
 
-const char backend_option_help[] =
-	"BACKEND.OPTION=VALUE, may be given again; tenon info lists them";
+const char backend_option_help[] = "as cuda.cudnn=auto; may be given again";
 const char backend_option_form[] = "BACKEND.OPTION=VALUE, at most 32 times";
 
 int take_backend_option(void *values, const char *argument)
