@@ -159,7 +159,7 @@ static void bad_options_are_refused(void **state)
 	refuse(&options, "warmup_start: expected a number above 0 and at most 1, found 2");
 	options = tn_schedule_defaults();
 	options.kind = TN_SCHEDULE_EXPONENTIAL;
-	refuse(&options, "gamma: expected a number above 0, found 0");
+	refuse(&options, "gamma: expected a number above 0, found nan");
 	options.kind = TN_SCHEDULE_MULTISTEP;
 	refuse(&options, "at least one milestone");
 	options.n_milestones = 2;
