@@ -260,11 +260,6 @@ tn_status tn_steps_update(struct tn_steps *steps)
 		       : run_update(steps);
 }
 
-int tn_steps_is_weighted(const struct tn_steps *steps)
-{
-	return steps->losses[steps->last].weight != NULL;
-}
-
 tn_status tn_steps_loss(const struct tn_steps *steps, uint32_t n, double *sum, double *weight)
 {
 	const struct tn_loss_value *value = &steps->losses[steps->last];

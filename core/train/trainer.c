@@ -190,8 +190,7 @@ static tn_status make_parts(tn_trainer *t)
 	if (!status && o->train && !t->batches.limit)
 		status = refuse(t->runtime, "train: expected a part with samples, found none");
 	if (!status && o->validation && !tn_data_loader_facts(o->validation).count)
-		status = refuse(t->runtime,
-				"validation: expected a part with samples, found none");
+		status = refuse(t->runtime, "validation: expected a part with samples, found none");
 	t->best.module = t->module;
 	t->best.delta = o->min_delta;
 	t->best.kept = o->best;

@@ -73,10 +73,11 @@ static tn_status join_ranks(struct tn_trainer *t)
  * samples those of the sum over the weight. */
 static tn_status weigh_gradients(struct tn_trainer *t)
 {
-	if (!tn_steps_is_weighted(&t->steps))
+	const double samples = (double)t->group.total;
+	if (t->group.weight == samples)
 		return TN_OK;
 	if (t->group.weight > 0.0)
-		return tn_gradient_scale(t->module, (double)t->group.total / t->group.weight);
+		return tn_gradient_scale(t->module, samples / t->group.weight);
 	return tn_runtime_fail(t->runtime, TN_NOT_FINITE, "train",
 			       "epoch %llu, step %llu: expected samples whose weights have a sum "
 			       "above 0, found %g; the weights are those before this step",
