@@ -493,7 +493,7 @@ typedef struct tn_average tn_average;
  * some data, so that its statistics become those of the averaged weights. */
 struct tn_average_options {
 	uint32_t struct_size;
-	double decay; /* below 1 */
+	double decay; /* below 1; 0: the mean of all */
 };
 static inline struct tn_average_options tn_average_defaults(void)
 {
