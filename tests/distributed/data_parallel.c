@@ -156,7 +156,8 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	tn_context *context = ranked->context;
 	tn_module *net = make_network(context, p);
 	struct tn_data_parallel_options options = tn_data_parallel_defaults();
-	options.bucket_bytes = p->bucket_bytes;
+	if (p->bucket_bytes)
+		options.bucket_bytes = p->bucket_bytes;
 	options.wire_dtype = p->wire;
 	options.sharded = p->is_sharded != 0;
 	tn_data_parallel *parallel =
@@ -397,10 +398,11 @@ static void differ(const struct ranked *ranked, const void *argument, void *out)
 /* Rank 1 alone cannot: no rank waits for it, and all can do it better afterwards. */
 static void refuse_one(const struct ranked *ranked, const void *argument, void *out)
 {
-	const struct {
+	struct {
 		struct tn_data_parallel_options known;
 		uint64_t unknown;
-	} newer = {.known = {.struct_size = sizeof(newer)}, .unknown = 1};
+	} newer = {.known = tn_data_parallel_defaults(), .unknown = 1};
+	newer.known.struct_size = sizeof(newer);
 	struct tn_data_parallel_options wrong = tn_data_parallel_defaults();
 	wrong.wire_dtype = TN_I32;
 	struct refusal *refusal = out;

@@ -21,7 +21,7 @@ struct training {
 	const char *network; /* of the gallery, or "small", "dropout" or "norms" */
 	tn_dtype dtype;
 	uint32_t batch_size;
-	uint64_t n_epochs, max_steps, accumulate, patience;
+	uint64_t n_epochs, max_steps, accumulate, patience; /* 0: no limit, no accumulation */
 	double clip_norm, min_delta;
 	int has_scaler;
 	uint32_t is_synchronised; /* batch norms */
@@ -158,7 +158,7 @@ static tn_data_loader *make_loader(const struct run *run, const tn_dataset *digi
 	options.seed = 5;
 	options.shuffle = part == TN_PART_TRAIN;
 	options.rank = ranked->rank;
-	options.n_ranks = ranked->communicator ? ranked->size : 0;
+	options.n_ranks = ranked->communicator ? ranked->size : 1;
 	options.uneven = part != TN_PART_TRAIN;
 	options.transform = run->t->bad_epoch && part == TN_PART_TRAIN ? spoil : NULL;
 	options.user = (void *)(uintptr_t)run;
@@ -273,15 +273,14 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	scheduling.kind = TN_SCHEDULE_PLATEAU;
 	scheduling.factor = 0.5;
 	scheduling.patience = 1;
-	scheduling.threshold = t->min_delta;
+	if (t->min_delta > 0)
+		scheduling.threshold = t->min_delta;
 	tn_schedule *plateau = tn_schedule_create(optimizer, &scheduling);
-	struct tn_metric_options metric_options = tn_metric_defaults();
-	metric_options.kind = TN_METRIC_ACCURACY;
-	struct tn_metric_options metric = tn_metric_defaults();
-	metric.kind = TN_METRIC_CONFUSION;
+	struct tn_metric_options confusion = tn_metric_defaults();
+	confusion.kind = TN_METRIC_CONFUSION;
 	tn_metric *metrics[N_METRICS] = {
-		tn_metric_create(context, &metric_options),
-		tn_metric_create(context, &metric),
+		tn_metric_create(context, NULL),
+		tn_metric_create(context, &confusion),
 	};
 	need_ok(context, TN_OK);
 	struct tn_trainer_options options = tn_trainer_defaults();
@@ -289,12 +288,13 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	options.validation = validation;
 	options.n_metrics = N_METRICS;
 	options.metrics = metrics;
-	options.n_epochs = t->n_epochs;
-	options.max_steps = t->max_steps;
-	options.accumulate = t->accumulate;
-	options.patience = t->patience;
+	options.n_epochs = t->n_epochs ? t->n_epochs : TN_NO_LIMIT;
+	options.max_steps = t->max_steps ? t->max_steps : TN_NO_LIMIT;
+	options.accumulate = t->accumulate ? t->accumulate : 1;
+	options.patience = t->patience ? t->patience : TN_NO_LIMIT;
 	options.min_delta = t->min_delta;
-	options.clip_norm = t->clip_norm;
+	if (t->clip_norm > 0)
+		options.clip_norm = t->clip_norm;
 	options.schedule = plateau;
 	options.schedule_epochs = 1;
 	options.on_step = note_step;

@@ -10,15 +10,15 @@ enum { H = 8, W = 10, SIZE = 3 * H * W, MANY = 3000 };
 
 static void noise_has_its_probability_deviation_and_limit(void **state)
 {
-	struct tn_augmentation options = tn_augmentation_defaults();
-	options.noise_std = 0.5;
 	static float from[SIZE], to[SIZE];
 	(void)state;
 	for (int given = 0; given < 2; given++) {
 		int noisy = 0, beyond = 0;
 		double sum = 0, squares = 0;
-		options.noise_prob = given ? 0.75 : 0; /* 0: 0.3 */
-		options.noise_clip = given ? 0.75 : 0;
+		struct tn_augmentation options = tn_augmentation_defaults();
+		options.noise_std = 0.5;
+		if (given)
+			options.noise_prob = options.noise_clip = 0.75;
 		for (uint64_t number = 0; number < MANY; number++) {
 			augment_one(&options, 3, H, W, number, from, to);
 			if (!memcmp(to, from, sizeof(to)))
@@ -67,7 +67,7 @@ static void pictures_without_noise_are_not_clipped(void **state)
  * At borders the square is cut. */
 static void cutout_sets_a_square_around_a_uniform_centre_to_zero(void **state)
 {
-	static const uint32_t sizes[2] = {0, 3}; /* 0: 4 */
+	static const uint32_t sizes[2] = {4, 3};
 	float from[SIZE], to[SIZE];
 	(void)state;
 	for (int i = 0; i < SIZE; i++)
@@ -76,7 +76,7 @@ static void cutout_sets_a_square_around_a_uniform_centre_to_zero(void **state)
 		struct tn_augmentation options = tn_augmentation_defaults();
 		options.cutout_prob = 0.6;
 		options.cutout_size = sizes[s];
-		int size = sizes[s] ? (int)sizes[s] : 4, cut = 0, corner = 0, whole = 0;
+		int size = (int)sizes[s], cut = 0, corner = 0, whole = 0;
 		for (uint64_t number = 0; number < MANY; number++) {
 			augment_one(&options, 3, H, W, number, from, to);
 			int left = W, right = -1, top = H, bottom = -1, zeros = 0;

@@ -62,7 +62,7 @@ struct ranks {
 static struct ranks open_ranks(const tn_dataset *dataset, uint32_t n, uint32_t uneven,
 			       const double *weights, tn_context *context)
 {
-	struct ranks ranks = {.n = n, .whole = open_rank(dataset, 0, 0, 0, weights, NULL)};
+	struct ranks ranks = {.n = n, .whole = open_rank(dataset, 0, 1, 0, weights, NULL)};
 	for (uint32_t r = 0; r < n; r++)
 		ranks.rank[r] = open_rank(dataset, r, n, uneven, weights, context);
 	return ranks;

@@ -79,10 +79,10 @@ static void other_layers_start_uniform(void **state)
 	tn_module *module = built(tn_module_conv1d(context, 32, 16, 5, &conv1d));
 	expect_uniform(module, "weight", 1 / sqrt(16 * 5));
 	tn_module_destroy(module);
-	struct tn_conv_transpose2d_options other_window = tn_conv_transpose2d_defaults();
-	other_window.groups = 2;
+	struct tn_conv_transpose2d_options transposed = tn_conv_transpose2d_defaults();
+	transposed.groups = 2;
 	struct tn_module_conv_transpose2d_options options = tn_module_conv_transpose2d_defaults();
-	options.window = &other_window;
+	options.window = &transposed;
 	module = built(tn_module_conv_transpose2d(context, 32, 16, 3, 2, &options));
 	expect_uniform(module, "weight", 1 / sqrt(8 * 3 * 2));
 	expect_uniform(module, "bias", 1 / sqrt(8 * 3 * 2));
@@ -389,10 +389,10 @@ static void bad_settings_are_refused_with_a_reason(void **state)
 	conv1d.window = &window;
 	assert_null(tn_module_conv1d(context, 3, 4, 1, &conv1d));
 	expect_kept(TN_INVALID_ARGUMENT, "2 groups");
-	struct tn_conv_transpose2d_options other_window = tn_conv_transpose2d_defaults();
-	other_window.groups = 2;
+	struct tn_conv_transpose2d_options transposed = tn_conv_transpose2d_defaults();
+	transposed.groups = 2;
 	struct tn_module_conv_transpose2d_options options = tn_module_conv_transpose2d_defaults();
-	options.window = &other_window;
+	options.window = &transposed;
 	assert_null(tn_module_conv_transpose2d(context, 4, 3, 1, 1, &options));
 	expect_kept(TN_INVALID_ARGUMENT, "2 groups");
 	assert_null(tn_module_multihead_attention(context, 6, 4, NULL));
@@ -400,7 +400,10 @@ static void bad_settings_are_refused_with_a_reason(void **state)
 	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
 	recurrent.n_layers = 65;
 	assert_null(tn_module_gru(context, 2, 2, &recurrent));
-	expect_kept(TN_INVALID_ARGUMENT, "at most 64 layers");
+	expect_kept(TN_INVALID_ARGUMENT, "expected 1 to 64 layers");
+	recurrent.n_layers = 0;
+	assert_null(tn_module_gru(context, 2, 2, &recurrent));
+	expect_kept(TN_INVALID_ARGUMENT, "expected 1 to 64 layers");
 	assert_null(tn_module_dropout2d(context, -0.1));
 	expect_kept(TN_INVALID_ARGUMENT, "[0, 1]");
 }

@@ -105,7 +105,7 @@ static void unscaled_gradients_are_those_of_the_loss(void **state)
 {
 	(void)state;
 	tn_module *net = make_line(TN_F32);
-	tn_grad_scaler *scaler = make_scaler(net, 1024, 0);
+	tn_grad_scaler *scaler = make_scaler(net, 1024, 2000);
 	struct tn_sgd_options options = tn_sgd_defaults();
 	options.lr = 0.5;
 	tn_optimizer *sgd = tn_sgd(net, &options);
@@ -165,7 +165,7 @@ static void every_run_of_the_arena_is_searched(void **state)
 		}
 		assert_ok(tn_module_build(net));
 		assert_ok(tn_module_set_trainable(net, "1", 0));
-		tn_grad_scaler *scaler = make_scaler(net, 2, 0);
+		tn_grad_scaler *scaler = make_scaler(net, 2, 2000);
 		struct tn_sgd_options options = tn_sgd_defaults();
 		options.lr = 1;
 		tn_optimizer *sgd = tn_sgd(net, &options);
@@ -251,7 +251,7 @@ static void calls_in_a_wrong_order_are_refused(void **state)
 {
 	(void)state;
 	tn_module *net = make_line(TN_F32), *another = make_line(TN_F32);
-	tn_grad_scaler *scaler = make_scaler(net, 0, 0);
+	tn_grad_scaler *scaler = make_scaler(net, 65536, 2000);
 	struct tn_sgd_options options = tn_sgd_defaults();
 	options.lr = 1;
 	tn_optimizer *sgd = tn_sgd(net, &options);
@@ -329,7 +329,7 @@ static void small_gradients_survive_in_f16(void **state)
 	(void)state;
 	for (int is_scaled = 0; is_scaled < 2; is_scaled++) {
 		tn_module *net = make_line(TN_F16);
-		tn_grad_scaler *scaler = make_scaler(net, is_scaled ? 0x1p16 : 1, 0);
+		tn_grad_scaler *scaler = make_scaler(net, is_scaled ? 0x1p16 : 1, 2000);
 		struct tn_sgd_options options = tn_sgd_defaults();
 		options.lr = 0x1p12;
 		tn_optimizer *sgd = tn_sgd(net, &options);
@@ -484,7 +484,7 @@ static double accuracy_of(tn_dtype dtype, const struct digits *digits)
 	struct tn_adamw_options options = tn_adamw_defaults();
 	options.lr = 1e-2;
 	tn_optimizer *adamw = tn_adamw(net, &options);
-	tn_grad_scaler *scaler = make_scaler(net, 0, 100);
+	tn_grad_scaler *scaler = make_scaler(net, 65536, 100);
 	for (int epoch = 0; epoch < EPOCHS; epoch++) {
 		for (int64_t i = 0; i + BATCH <= digits->n_train; i += BATCH) {
 			assert_ok(tn_scope_begin(context));
