@@ -15,17 +15,22 @@ enum { SIDE = 16, BATCH = 32, CODE = 12, STEPS = 300 };
 
 static tn_module *down(tn_context *context, int64_t in, int64_t out)
 {
-	return tn_module_conv2d(context, in, out, 4, 4,
-				TN_OPTIONS(struct tn_module_conv2d_options,
-					   .window = {.stride = {2, 2}, .padding = {1, 1}}));
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.stride[0] = window.stride[1] = 2;
+	window.padding[0] = window.padding[1] = 1;
+	struct tn_module_conv2d_options options = tn_module_conv2d_defaults();
+	options.window = &window;
+	return tn_module_conv2d(context, in, out, 4, 4, &options);
 }
 
 static tn_module *up(tn_context *context, int64_t in, int64_t out)
 {
-	return tn_module_conv_transpose2d(
-		context, in, out, 4, 4,
-		TN_OPTIONS(struct tn_module_conv_transpose2d_options,
-			   .window = {.stride = {2, 2}, .padding = {1, 1}}));
+	struct tn_conv_transpose2d_options window = tn_conv_transpose2d_defaults();
+	window.stride[0] = window.stride[1] = 2;
+	window.padding[0] = window.padding[1] = 1;
+	struct tn_module_conv_transpose2d_options options = tn_module_conv_transpose2d_defaults();
+	options.window = &window;
+	return tn_module_conv_transpose2d(context, in, out, 4, 4, &options);
 }
 
 /* (N, 1, 16, 16) -> (N, 8, 8, 8) -> (N, 16, 4, 4) -> (N, 12, 1, 1), and the same backwards. */
@@ -69,7 +74,9 @@ int main(void)
 	if (tn_context_open(NULL, &context, NULL))
 		return 1;
 	tn_module *net = make_autoencoder(context);
-	tn_optimizer *optimizer = tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.005));
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.lr = 0.005;
+	tn_optimizer *optimizer = tn_adamw(net, &adamw);
 	tn_array *x = tn_zeros(context, TN_F32, 4, (int64_t[]){BATCH, 1, SIDE, SIDE});
 	double variance = 1, lost = 1;
 	for (int step = 0; step <= STEPS && !tn_error(context); step++) {

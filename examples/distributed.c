@@ -43,7 +43,9 @@ int main(void)
 	tn_module *net = tn_module_linear(ctx, 3, 1, NULL); /* of one seed, too */
 	tn_module_build(net);
 	tn_data_parallel *parallel = tn_data_parallel_create(net, ranks, NULL);
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.1;
+	tn_optimizer *sgd = tn_sgd(net, &options);
 	for (int i = 0; i < STEPS && !tn_scope_begin(ctx); i++, tn_scope_end(ctx, NULL))
 		loss = step(ranks, parallel, net, sgd, ctx);
 	if (tn_error(ctx))

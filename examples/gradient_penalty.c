@@ -25,8 +25,9 @@ static tn_array *penalty(tn_tape *tape, tn_module *critic, const tn_array *near,
 	tn_array *x = tn_add(near, tn_multiply(part, tn_subtract(far, near)));
 	tn_tape_watch(tape, x);
 	tn_array *scores = tn_sum(tn_module_forward(critic, x), TN_ALL_AXES, NULL, 0);
-	if (tn_tape_gradients(tape, 1, &scores, NULL, 1, &x, &slope,
-			      TN_OPTIONS(struct tn_gradients_options, .create_graph = 1)))
+	struct tn_gradients_options options = tn_gradients_defaults();
+	options.create_graph = 1;
+	if (tn_tape_gradients(tape, 1, &scores, NULL, 1, &x, &slope, &options))
 		return NULL;
 	tn_array *norm = tn_sqrt(tn_sum(tn_square(slope), 1, (int[]){1}, 0));
 	return mean(tn_square(tn_affine(norm, 1, -1)));
@@ -68,7 +69,9 @@ int main(void)
 	tn_sequential_add(critic, "1", tn_module_gelu(ctx, 0));
 	tn_sequential_add(critic, "2", tn_module_linear(ctx, 32, 1, NULL));
 	tn_module_build(critic);
-	tn_optimizer *optimizer = tn_adamw(critic, TN_OPTIONS(struct tn_adamw_options, .lr = 0.01));
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.lr = 0.01;
+	tn_optimizer *optimizer = tn_adamw(critic, &adamw);
 	double average = 0, expected = sqrt(8.0);
 	for (int i = 0; i < STEPS && !tn_error(ctx); i++) {
 		double distance = step(critic, optimizer, ctx);

@@ -21,7 +21,9 @@ static tn_array *standardise(const tn_array *table)
 
 static tn_status train(tn_context *ctx, tn_module *net, const tn_array *x, const tn_array *y)
 {
-	tn_optimizer *adam = tn_adam(net, TN_OPTIONS(struct tn_adam_options, .lr = 0.01));
+	struct tn_adam_options options = tn_adam_defaults();
+	options.lr = 0.01;
+	tn_optimizer *adam = tn_adam(net, &options);
 	tn_status status = adam ? TN_OK : TN_PENDING_ERROR;
 	tn_module_set_training(net, 1);
 	for (int i = 0; i < STEPS && !status; i++) {
@@ -78,8 +80,9 @@ int main(int argc, char **argv)
 	tn_context *ctx = NULL;
 	double result = 0;
 	const char *path = argc > 1 ? argv[1] : "table.csv";
-	const struct tn_csv_options options = {
-		.struct_size = sizeof(options), .dtype = TN_F32, .header = 1};
+	struct tn_csv_options options = tn_csv_defaults();
+	options.dtype = TN_F32;
+	options.header = 1;
 	tn_status status = tn_csv_read(path, &options, &table, &error);
 	if (!status)
 		status = tn_context_open(NULL, &ctx, &error);

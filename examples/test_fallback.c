@@ -48,13 +48,14 @@ static void check(int holds, const char *what)
 static tn_status run_with(const char *file, const char *fault, int64_t n, float *sum,
 			  char device[48])
 {
-	const struct tn_context_options *options =
-		TN_OPTIONS(struct tn_context_options, .backend = "mock", .plugin_paths = &file,
-			   .n_plugin_paths = 1);
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &file;
+	options.n_plugin_paths = 1;
 	struct tn_error_info error;
 	tn_context *ctx;
 	setenv("TENON_MOCK", fault, 1);
-	tn_status status = tn_context_open(options, &ctx, &error);
+	tn_status status = tn_context_open(&options, &ctx, &error);
 	if (status)
 		return status;
 	status = compute(ctx, n, sum);

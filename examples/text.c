@@ -28,16 +28,18 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 
 static tn_module *make_classifier(tn_context *context)
 {
-	const struct tn_module_class *class_ =
-		TN_OPTIONS(struct tn_module_class, .name = "Classifier", .forward = forward,
-			   .destroy = free, .is_repeatable = 1);
+	struct tn_module_class class_ = tn_module_class_defaults();
+	class_.name = "Classifier";
+	class_.forward = forward;
+	class_.destroy = free;
+	class_.is_repeatable = 1;
 	struct classifier *state = malloc(sizeof(*state));
-	state->words = tn_module_embedding(
-		context, WORDS, WIDTH,
-		TN_OPTIONS(struct tn_module_embedding_options, .has_padding = 1));
+	struct tn_module_embedding_options embedding = tn_module_embedding_defaults();
+	embedding.has_padding = 1;
+	state->words = tn_module_embedding(context, WORDS, WIDTH, &embedding);
 	state->lstm = tn_module_lstm(context, WIDTH, WIDTH, NULL);
 	state->head = tn_module_linear(context, WIDTH, 2, NULL);
-	tn_module *module = tn_module_create(context, class_, state);
+	tn_module *module = tn_module_create(context, &class_, state);
 	tn_module_add(module, "words", state->words);
 	tn_module_add(module, "lstm", state->lstm);
 	tn_module_add(module, "head", state->head);
@@ -70,7 +72,9 @@ int main(void)
 		return 1;
 	}
 	tn_module *net = make_classifier(context);
-	tn_optimizer *optimizer = tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.01));
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.lr = 0.01;
+	tn_optimizer *optimizer = tn_adamw(net, &adamw);
 	for (int step = 1; step <= STEPS && !tn_error(context); step++) {
 		make_texts(texts, labels);
 		tn_scope_begin(context);

@@ -35,21 +35,34 @@ static int train(tn_context *ctx, const tn_dataset *digits, tn_data_loader *cons
 	struct tn_trainer_values test = {.loss = 0};
 	tn_module *net = tn_model_create(ctx, "lenet", &shape);
 	tn_module_build(net);
-	tn_optimizer *adamw = tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 2e-3));
-	tn_schedule *schedule = tn_schedule_create(
-		adamw, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_COSINE,
-				  .period = n_epochs * tn_data_loader_batches(loaders[0])));
+	struct tn_adamw_options adam = tn_adamw_defaults();
+	adam.lr = 2e-3;
+	tn_optimizer *adamw = tn_adamw(net, &adam);
+	struct tn_schedule_options cosine = tn_schedule_defaults();
+	cosine.kind = TN_SCHEDULE_COSINE;
+	cosine.period = n_epochs * tn_data_loader_batches(loaders[0]);
+	tn_schedule *schedule = tn_schedule_create(adamw, &cosine);
 	tn_metric *accuracy = tn_metric_create(ctx, NULL);
-	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(
-		ctx, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .is_rising = 1));
-	tn_trainer *trainer = tn_trainer_create(
-		net, adamw,
-		TN_OPTIONS(struct tn_trainer_options, .train = loaders[TN_PART_TRAIN],
-			   .validation = loaders[TN_PART_VALIDATION], .n_metrics = 1,
-			   .metrics = &accuracy, .monitor = "accuracy", .patience = 5,
-			   .n_epochs = n_epochs, .schedule = schedule, .clip_norm = 1,
-			   .on_epoch = on_epoch, .checkpoints = folder, .checkpoint_steps = 10,
-			   .checkpoint_epochs = 1, .resume = 1, .resumed = on_resumed));
+	struct tn_checkpoint_folder_options keeping = tn_checkpoint_folder_defaults();
+	keeping.is_rising = 1;
+	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(ctx, path, &keeping);
+	struct tn_trainer_options training = tn_trainer_defaults();
+	training.train = loaders[TN_PART_TRAIN];
+	training.validation = loaders[TN_PART_VALIDATION];
+	training.n_metrics = 1;
+	training.metrics = &accuracy;
+	training.monitor = "accuracy";
+	training.patience = 5;
+	training.n_epochs = n_epochs;
+	training.schedule = schedule;
+	training.clip_norm = 1;
+	training.on_epoch = on_epoch;
+	training.checkpoints = folder;
+	training.checkpoint_steps = 10;
+	training.checkpoint_epochs = 1;
+	training.resume = 1;
+	training.resumed = on_resumed;
+	tn_trainer *trainer = tn_trainer_create(net, adamw, &training);
 	tn_status status = tn_trainer_run(trainer);
 	if (!status)
 		status = tn_trainer_evaluate(trainer, loaders[TN_PART_TEST], &test);
@@ -68,6 +81,7 @@ static int train(tn_context *ctx, const tn_dataset *digits, tn_data_loader *cons
 
 int main(int argc, char **argv)
 {
+	struct tn_dataset_options opening = tn_dataset_defaults();
 	struct tn_error_info error;
 	tn_context *ctx = NULL;
 	tn_dataset *digits = NULL;
@@ -75,16 +89,17 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return fprintf(stderr, "usage: train FOLDER EPOCHS\n"), 2;
 	tn_status status = tn_context_open(NULL, &ctx, &error);
+	opening.validation_fraction = 0.1;
 	if (!status)
-		status = tn_dataset_open(
-			"digits", TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.1),
-			&digits, &error);
-	for (int part = 0; part < 3 && !status; part++)
-		status = tn_data_loader_create(
-			digits, part,
-			TN_OPTIONS(struct tn_data_loader_options, .batch_size = 64, .context = ctx,
-				   .shuffle = part == TN_PART_TRAIN, .seed = 7),
-			&loaders[part], &error);
+		status = tn_dataset_open("digits", &opening, &digits, &error);
+	for (int part = 0; part < 3 && !status; part++) {
+		struct tn_data_loader_options loading = tn_data_loader_defaults();
+		loading.batch_size = 64;
+		loading.context = ctx;
+		loading.shuffle = part == TN_PART_TRAIN;
+		loading.seed = 7;
+		status = tn_data_loader_create(digits, part, &loading, &loaders[part], &error);
+	}
 	if (status)
 		fprintf(stderr, "train: %s\n", error.text);
 	else

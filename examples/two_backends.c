@@ -130,8 +130,9 @@ int main(int count, char **arguments)
 	tn_context *context;
 	int status;
 	snprintf(selection, sizeof(selection), "%.60s,%.60s", one, other);
-	if (tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = selection), &context,
-			    &error)) {
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = selection;
+	if (tn_context_open(&options, &context, &error)) {
 		fprintf(stderr, "%s: %s\n", error.operation, error.text);
 		return 1;
 	}

@@ -51,6 +51,14 @@ tn_module *tn_module_create(tn_context *context, const struct tn_module_class *c
 			class_->destroy(state);
 		return NULL;
 	}
+	if (!own.name || !own.forward) {
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, "module_create",
+				"expected a class with a name and a forward, found no %s",
+				own.name ? "forward" : "name");
+		if (own.destroy)
+			own.destroy(state);
+		return NULL;
+	}
 	tn_module *module = tn_module_make(context, &own, state);
 	if (!module)
 		return NULL;

@@ -33,9 +33,9 @@ static const struct tn_optimizer_rule adadelta = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_adadelta_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_adadelta_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_adadelta_options, rho), TN_MOST, .most = 1},
-	{TN_MEMBER(struct tn_adadelta_options, epsilon), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_adadelta_options, epsilon), .most = INFINITY},
 	{TN_MEMBER(struct tn_adadelta_options, weight_decay), .most = INFINITY},
 	{0},
 };

@@ -29,11 +29,11 @@ static const struct tn_optimizer_rule adagrad = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_adagrad_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_adagrad_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_adagrad_options, lr_decay), .most = INFINITY},
 	{TN_MEMBER(struct tn_adagrad_options, weight_decay), .most = INFINITY},
 	{TN_MEMBER(struct tn_adagrad_options, initial_accumulator_value), .most = INFINITY},
-	{TN_MEMBER(struct tn_adagrad_options, epsilon), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_adagrad_options, epsilon), .most = INFINITY},
 	{0},
 };
 

@@ -89,10 +89,10 @@ static const struct tn_optimizer_rule adamw_amsgrad = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct settings, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct settings, lr), .most = INFINITY},
 	{TN_MEMBER(struct settings, beta1), TN_MOST, .most = 1},
 	{TN_MEMBER(struct settings, beta2), TN_MOST, .most = 1},
-	{TN_MEMBER(struct settings, epsilon), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct settings, epsilon), .most = INFINITY},
 	{TN_MEMBER(struct settings, weight_decay), .most = INFINITY},
 	{0},
 };

@@ -42,7 +42,7 @@ static const struct tn_optimizer_rule lamb = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_lamb_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lamb_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_lamb_options, beta1), TN_MOST, .most = 1},
 	{TN_MEMBER(struct tn_lamb_options, beta2), TN_MOST, .most = 1},
 	{TN_MEMBER(struct tn_lamb_options, epsilon), TN_LEAST, .most = INFINITY},

@@ -40,11 +40,11 @@ static const struct tn_optimizer_rule lars = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_lars_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_lars_options, momentum), .most = INFINITY},
 	{TN_MEMBER(struct tn_lars_options, weight_decay), .most = INFINITY},
 	{TN_MEMBER(struct tn_lars_options, trust_coefficient), TN_LEAST, .most = INFINITY},
-	{TN_MEMBER(struct tn_lars_options, epsilon), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, epsilon), .most = INFINITY},
 	{0},
 };
 

@@ -32,7 +32,7 @@ static const struct tn_optimizer_rule lion = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_lion_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lion_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_lion_options, beta1), TN_MOST, .most = 1},
 	{TN_MEMBER(struct tn_lion_options, beta2), TN_MOST, .most = 1},
 	{TN_MEMBER(struct tn_lion_options, weight_decay), .most = INFINITY},

@@ -114,7 +114,7 @@ tn_status tn_lookahead_step(tn_optimizer *optimizer)
 /* ---- Settings --------------------------------------------------------------------------------*/
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_lookahead_options, alpha), TN_LEAST, .most = 1},
+	{TN_MEMBER(struct tn_lookahead_options, alpha), .most = 1},
 	{0},
 };
 

@@ -69,10 +69,10 @@ static const struct tn_optimizer_rule nadam = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_nadam_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_nadam_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_nadam_options, beta1), TN_MOST, .most = 1},
 	{TN_MEMBER(struct tn_nadam_options, beta2), TN_MOST, .most = 1},
-	{TN_MEMBER(struct tn_nadam_options, epsilon), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_nadam_options, epsilon), .most = INFINITY},
 	{TN_MEMBER(struct tn_nadam_options, weight_decay), .most = INFINITY},
 	{TN_MEMBER(struct tn_nadam_options, momentum_decay), .most = INFINITY},
 	{0},

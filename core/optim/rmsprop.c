@@ -69,9 +69,9 @@ static const struct tn_optimizer_rule rules[2][2] = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_rmsprop_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_rmsprop_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_rmsprop_options, alpha), TN_MOST, .most = 1},
-	{TN_MEMBER(struct tn_rmsprop_options, epsilon), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_rmsprop_options, epsilon), .most = INFINITY},
 	{TN_MEMBER(struct tn_rmsprop_options, weight_decay), .most = INFINITY},
 	{TN_MEMBER(struct tn_rmsprop_options, momentum), .most = INFINITY},
 	{0},

@@ -72,14 +72,14 @@ static const char *member_name(uint32_t members)
 }
 
 static const struct tn_option numbers[] = {
-	{TN_MEMBER(struct tn_schedule_options, warmup_start), TN_LEAST, .most = 1},
-	{TN_MEMBER(struct tn_schedule_options, gamma), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_schedule_options, warmup_start), .most = 1},
+	{TN_MEMBER(struct tn_schedule_options, gamma), .most = INFINITY},
 	{TN_MEMBER(struct tn_schedule_options, min_lr), .most = INFINITY},
-	{TN_MEMBER(struct tn_schedule_options, power), TN_LEAST, .most = INFINITY},
-	{TN_MEMBER(struct tn_schedule_options, pct_start), TN_LEAST, .most = 1},
+	{TN_MEMBER(struct tn_schedule_options, power), .most = INFINITY},
+	{TN_MEMBER(struct tn_schedule_options, pct_start), .most = 1},
 	{TN_MEMBER(struct tn_schedule_options, div_factor), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_schedule_options, final_div_factor), TN_LEAST, .most = INFINITY},
-	{TN_MEMBER(struct tn_schedule_options, factor), TN_LEAST | TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_schedule_options, factor), TN_MOST, .most = 1},
 	{TN_MEMBER(struct tn_schedule_options, threshold), .most = INFINITY},
 	{TN_MEMBER(struct tn_schedule_options, epsilon), .most = INFINITY},
 	{0},

@@ -52,7 +52,7 @@ static const struct tn_optimizer_rule nesterov = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_sgd_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_sgd_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_sgd_options, momentum), .most = INFINITY},
 	{TN_MEMBER(struct tn_sgd_options, weight_decay), .most = INFINITY},
 	{0},

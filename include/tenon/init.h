@@ -111,8 +111,7 @@ enum {
 	TN_INIT_ORTHOGONAL = 8,
 	TN_INIT_DIRAC = 9,
 };
-/* As everywhere, 0 selects a default.  So a deviation or a gain of 0, which the functions above
- * take, cannot be given here: it makes every element the mean, or 0, as TN_INIT_CONSTANT does. */
+/* One of the functions above, by its kind, and its arguments. */
 struct tn_init_options {
 	uint32_t struct_size;
 	uint32_t kind;

@@ -45,13 +45,12 @@ extern "C" {
 
 struct tn_map_options {
 	uint32_t struct_size;
-	int32_t n_outputs;
+	int32_t n_outputs; /* at most 8; 0: one, the name that is assigned last */
 	int32_t n_scalars;
 	uint32_t reserved;
 	const char *const *scalar_names;
 	const tn_number *scalars;
-	/* The names in the text of the n_outputs outputs, 1 to 8, in the order of the results;
-	 * NULL: the name assigned last, alone. */
+	/* The names in the text of the n_outputs outputs, in the order of the results. */
 	const char *const *output_names;
 	/* Their dtypes, to which values are converted; NULL, or 0 for one of them: that of its
 	 * value, or the narrow dtype that all inputs have, as for tn_map. */

@@ -64,7 +64,7 @@ enum {
 /* Of TN_METRIC_F1. */
 enum { TN_F1_MACRO = 0, TN_F1_MICRO = 1 };
 
-/* A member that the kind does not use must be 0. */
+/* A member that the kind does not use must have its default. */
 struct tn_metric_options {
 	uint32_t struct_size;
 	uint32_t kind; /* TN_METRIC_... */

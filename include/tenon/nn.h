@@ -381,7 +381,7 @@ static inline struct tn_module_class tn_module_class_defaults(void)
 	return class_;
 }
 /* `state` is consumed: destroy(state) is called once, on failure too, unless the class lacks its
- * struct_size (TN_INVALID_ARGUMENT). */
+ * struct_size.  TN_INVALID_ARGUMENT: it has no struct_size, name or forward. */
 TN_API tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_,
 				   void *state);
 /* Adds a member that forward may call; consumed, as with tn_sequential_add. */

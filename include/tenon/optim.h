@@ -30,7 +30,7 @@ typedef struct tn_optimizer tn_optimizer;
  * momentum. */
 struct tn_sgd_options {
 	uint32_t struct_size;
-	double lr;
+	double lr; /* default NAN: required */
 	double momentum;
 	double dampening;
 	double weight_decay;
@@ -41,9 +41,10 @@ static inline struct tn_sgd_options tn_sgd_defaults(void)
 	struct tn_sgd_options options;
 	memset(&options, 0, sizeof(options));
 	options.struct_size = sizeof(options);
+	options.lr = NAN;
 	return options;
 }
-/* lr is required.  The optimizer is owned (tn_optimizer_destroy) and must not outlive the module.
+/* The optimizer is owned (tn_optimizer_destroy) and must not outlive the module.
  * NULL: TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is
  * not built), TN_OUT_OF_MEMORY. */
 TN_API tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options);
@@ -223,11 +224,11 @@ TN_API tn_optimizer *tn_lion(tn_module *module, const struct tn_lion_options *op
  * unless adapt_vectors is set. */
 struct tn_lars_options {
 	uint32_t struct_size;
-	double lr; /* required */
+	double lr; /* default NAN: required */
 	double momentum;
 	double dampening;
 	double weight_decay;
-	double trust_coefficient; /* default 1e-3 */
+	double trust_coefficient; /* above 0; default 1e-3 */
 	double epsilon;           /* default 1e-8 */
 	int nesterov;
 	int adapt_vectors;
@@ -237,6 +238,7 @@ static inline struct tn_lars_options tn_lars_defaults(void)
 	struct tn_lars_options options;
 	memset(&options, 0, sizeof(options));
 	options.struct_size = sizeof(options);
+	options.lr = NAN;
 	options.trust_coefficient = 1e-3;
 	options.epsilon = 1e-8;
 	return options;
@@ -251,7 +253,7 @@ struct tn_lamb_options {
 	double lr;      /* default 1e-3 */
 	double beta1;   /* default 0.9 */
 	double beta2;   /* default 0.999 */
-	double epsilon; /* default 1e-6 */
+	double epsilon; /* above 0; default 1e-6 */
 	double weight_decay;
 	int adapt_vectors;
 };
@@ -491,7 +493,7 @@ typedef struct tn_average tn_average;
  * some data, so that its statistics become those of the averaged weights. */
 struct tn_average_options {
 	uint32_t struct_size;
-	double decay; /* below 1 */
+	double decay; /* below 1; 0: the mean of all */
 };
 static inline struct tn_average_options tn_average_defaults(void)
 {

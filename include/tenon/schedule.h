@@ -59,7 +59,7 @@ enum {
 
 typedef struct tn_schedule tn_schedule;
 
-/* A member that the kind does not use must be 0. */
+/* A member that the kind does not use must have its default. */
 struct tn_schedule_options {
 	uint32_t struct_size;
 	uint32_t kind; /* TN_SCHEDULE_... */

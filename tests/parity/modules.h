@@ -12,6 +12,8 @@
 
 /* A case's setting, or zeros. */
 const int64_t *modules_ints(const struct record *record, const char *name);
+/* A case's setting of one integer as a number. */
+double modules_number(const struct record *record, const char *name, double otherwise);
 void modules_pair(int64_t to[2], const struct record *record, const char *name);
 
 /* NULL: the layer is not known, or the context keeps an error. */

@@ -48,9 +48,11 @@ static tn_module *adaptive_avg_pool2d(tn_context *context, const struct record *
 
 static struct tn_module_norm_options norm_options(const struct record *r)
 {
-	struct tn_module_norm_options options = tn_module_norm_defaults();
-	options.no_affine = !modules_ints(r, "affine")[0];
-	return options;
+	struct tn_module_norm_options o = tn_module_norm_defaults();
+	o.no_affine = !modules_ints(r, "affine")[0];
+	o.epsilon = modules_number(r, "epsilon", o.epsilon);
+	o.momentum = modules_number(r, "momentum", o.momentum);
+	return o;
 }
 
 static tn_module *batch_norm2d(tn_context *context, const struct record *r)
@@ -68,7 +70,9 @@ static tn_module *layer_norm(tn_context *context, const struct record *r)
 
 static tn_module *layer_norm2d(tn_context *context, const struct record *r)
 {
-	return tn_module_layer_norm2d(context, modules_ints(r, "channels")[0], NULL);
+	struct tn_module_norm_options o = tn_module_norm_defaults();
+	o.epsilon = modules_number(r, "epsilon", o.epsilon);
+	return tn_module_layer_norm2d(context, modules_ints(r, "channels")[0], &o);
 }
 
 static tn_module *group_norm(tn_context *context, const struct record *r)

@@ -15,6 +15,12 @@ const int64_t *modules_ints(const struct record *record, const char *name)
 	return values ? values : zeros;
 }
 
+double modules_number(const struct record *record, const char *name, double otherwise)
+{
+	const int64_t *values = record_ints(record, name);
+	return values ? (double)values[0] : otherwise;
+}
+
 void modules_pair(int64_t to[2], const struct record *record, const char *name)
 {
 	memcpy(to, modules_ints(record, name), 2 * sizeof(*to));
@@ -61,17 +67,18 @@ static tn_module *embedding(tn_context *context, const struct record *r)
 
 static tn_module *batch_norm1d(tn_context *context, const struct record *r)
 {
-	struct tn_module_norm_options norm = tn_module_norm_defaults();
-	norm.epsilon = 1e-3;
-	norm.momentum = 0.2;
-	return tn_module_batch_norm1d(context, modules_ints(r, "channels")[0], &norm);
+	struct tn_module_norm_options o = tn_module_norm_defaults();
+	o.epsilon = modules_number(r, "epsilon", 1e-3);
+	o.momentum = modules_number(r, "momentum", 0.2);
+	return tn_module_batch_norm1d(context, modules_ints(r, "channels")[0], &o);
 }
 
 static tn_module *instance_norm2d(tn_context *context, const struct record *r)
 {
-	struct tn_module_instance_norm_options instance_norm = tn_module_instance_norm_defaults();
-	instance_norm.affine = (int)modules_ints(r, "affine")[0];
-	return tn_module_instance_norm2d(context, modules_ints(r, "channels")[0], &instance_norm);
+	struct tn_module_instance_norm_options o = tn_module_instance_norm_defaults();
+	o.affine = (int)modules_ints(r, "affine")[0];
+	o.epsilon = modules_number(r, "epsilon", o.epsilon);
+	return tn_module_instance_norm2d(context, modules_ints(r, "channels")[0], &o);
 }
 
 static tn_module *multihead_attention(tn_context *context, const struct record *r)
@@ -113,11 +120,11 @@ static tn_module *upsample(tn_context *context, const struct record *r)
 
 static tn_module *local_response_norm(tn_context *context, const struct record *r)
 {
-	struct tn_local_response_norm_options options = tn_local_response_norm_defaults();
-	options.alpha = 0.5;
-	options.beta = 0.6;
-	options.k = 2;
-	return tn_module_local_response_norm(context, modules_ints(r, "size")[0], &options);
+	struct tn_local_response_norm_options o = tn_local_response_norm_defaults();
+	o.alpha = modules_number(r, "alpha", 0.5);
+	o.beta = modules_number(r, "beta", 0.6);
+	o.k = modules_number(r, "k", 2);
+	return tn_module_local_response_norm(context, modules_ints(r, "size")[0], &o);
 }
 
 static tn_module *mbconv(tn_context *context, const struct record *r)

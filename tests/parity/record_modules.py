@@ -395,6 +395,40 @@ def record_plane_norms(modules):
                        2 * torch.randn(2, 4, 3, 2) + 1, args=(groups, 4), affine=int(affine))
 
 
+def record_zeros(modules):
+    """Norms with each option whose default is not 0 as 0, which is what PyTorch takes it for.
+
+    Variances are small, so that an epsilon would be seen.
+    """
+    for name, make, ints in (
+            ("batch_norm1d", lambda **o: nn.BatchNorm1d(3, **{"eps": 1e-3, "momentum": 0.2, **o}),
+             {"channels": 3}),
+            ("batch_norm2d", lambda **o: nn.BatchNorm2d(3, **o), {"channels": 3, "affine": 1}),
+            ("layer_norm", lambda **o: nn.LayerNorm((4,), **o),
+             {"shape": 4, "axes": 1, "affine": 1}),
+            ("layer_norm2d", lambda **o: LayerNorm2d(3, **o), {"channels": 3}),
+            ("group_norm", lambda **o: nn.GroupNorm(1, 3, **o), {"args": (1, 3), "affine": 1}),
+            ("instance_norm2d", lambda **o: nn.InstanceNorm2d(3, **o),
+             {"channels": 3, "affine": 0})):
+        shape = (3, 3, 4) if name == "batch_norm1d" else (3, 3, 2, 4)
+        modules.seed()
+        norm = make(eps=0.0)
+        if name.startswith("batch_norm"):
+            # PyTorch refuses an eps of 0 in training.
+            norm.running_var[:] = 0.004
+        modules.module(name, norm, 0.05 * torch.randn(shape) + 0.02, False, epsilon=0, wide=1,
+                       **ints)
+        if name.startswith("batch_norm"):
+            modules.seed()
+            modules.module(name, make(momentum=0.0), torch.randn(shape), True, momentum=0, wide=1,
+                           **ints)
+    for option in ("alpha", "beta", "k"):
+        modules.seed()
+        modules.module("local_response_norm",
+                       nn.LocalResponseNorm(3, **{"alpha": 0.5, "beta": 0.6, "k": 2.0, option: 0}),
+                       torch.randn(2, 5, 2, 2), size=3, wide=1, **{option: 0})
+
+
 def record_activations(modules):
     for name, module in (
             ("relu", nn.ReLU()), ("relu6", nn.ReLU6()), ("tanh", nn.Tanh()),
@@ -437,6 +471,7 @@ def main():
         record_plane_norms(modules)
         record_activations(modules)
         record_residuals(modules)
+        record_zeros(modules)
 
 
 if __name__ == "__main__":

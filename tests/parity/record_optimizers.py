@@ -13,6 +13,7 @@ LAMB with timm 1.0.31, Lookahead with pytorch-optimizer 4.1.0.  (timm counts LAM
 parameters together, so that it agrees where none is without a gradient; its Lookahead has slow
 weights only from the first synchronisation on, which then does nothing.)
 """
+import inspect
 import os
 
 import torch
@@ -131,8 +132,9 @@ def case(record, name, make, flags=None, **options):
     """`make` gets the parameters and the options under PyTorch's names."""
     parameters = [w.clone().requires_grad_() for w in START]
     given = dict(options)
-    if "beta1" in given:
-        given["betas"] = (given.pop("beta1"), given.pop("beta2"))
+    if "beta1" in given or "beta2" in given:
+        betas = inspect.signature(make).parameters["betas"].default
+        given["betas"] = (given.pop("beta1", betas[0]), given.pop("beta2", betas[1]))
     if "epsilon" in given:
         given["eps"] = given.pop("epsilon")
     flags = flags or {}
@@ -185,6 +187,31 @@ def average(record, decay):
         "w%d" % i: torch.stack(w) for i, w in enumerate(seen)}})
 
 
+def zeros(record):
+    """Every option whose default is not 0 as 0, which is what PyTorch takes it for.
+
+    There is no case of RMSprop centered with alpha 0, whose variance is the rounding of 0, and
+    none of options that may not be 0.
+    """
+    o = torch.optim
+    for name, make, members in (
+            ("sgd", o.SGD, "lr"),
+            ("adam", o.Adam, "lr beta1 beta2 epsilon"),
+            ("adamw", o.AdamW, "lr beta1 beta2 epsilon weight_decay"),
+            ("nadam", o.NAdam, "lr beta1 beta2 epsilon momentum_decay"),
+            ("rmsprop", o.RMSprop, "lr alpha epsilon"),
+            ("adagrad", o.Adagrad, "lr epsilon"),
+            ("adadelta", o.Adadelta, "lr rho epsilon"),
+            ("lion", Lion, "lr beta1 beta2"),
+            ("lars", Lars, "lr epsilon"),
+            ("lamb", Lamb, "lr beta1 beta2")):
+        for member in members.split():
+            case(record, name, make, **{"lr": 0.05, member: 0.0})
+    # All at once: the sign of the gradient.
+    case(record, "adam", o.Adam, {"amsgrad": 1}, lr=0.05, beta1=0.0, beta2=0.0, epsilon=0.0)
+    lookahead(record, 3, 0.0)
+
+
 def main():
     with open(os.path.join(HERE, "optimizers.txt"), "w") as out:
         print("# Recorded by record_optimizers.py with PyTorch", torch.__version__, file=out)
@@ -231,6 +258,7 @@ def main():
         lookahead(record, 3, 0.4)
         average(record, 0.0)
         average(record, 0.8)
+        zeros(record)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ def case(record, kind, make, metrics=None, warmup=None, **members):
     schedule = make(optimizer)
     if warmup:
         members.update(warmup=warmup[0], warmup_start=warmup[1])
-        first = torch_schedules.LinearLR(optimizer, warmup[1], 1.0, warmup[0])
+        first = (torch_schedules.LinearLR(optimizer, warmup[1], 1.0, warmup[0]) if warmup[1]
+                 else torch_schedules.LambdaLR(optimizer, lambda t: t / warmup[0]))
         schedule = torch_schedules.SequentialLR(optimizer, [first, schedule], [warmup[0]])
     rates = []
     for t in range(STEPS):
@@ -45,6 +46,30 @@ def noisy(sign):
     generator = torch.Generator().manual_seed(3)
     noise = torch.rand(STEPS, generator=generator, dtype=torch.float64)
     return [sign * (1.0 / (1 + t) + 0.02 * float(noise[t])) for t in range(STEPS)]
+
+
+def zeros(record):
+    """Every member whose default is not 0 as 0, where PyTorch takes that.
+
+    LinearLR, which multiplies its rates up, cannot start from 0: LambdaLR has its formula.
+    """
+    s = torch_schedules
+    falling = [20 * m for m in noisy(1)]
+    case(record, "constant", lambda o: s.ConstantLR(o, 1.0), warmup=(8, 0.0))
+    case(record, "step", lambda o: s.StepLR(o, 7, 0.0), period=7, gamma=0)
+    case(record, "multistep", lambda o: s.MultiStepLR(o, [3, 20], 0.0), milestones=[3, 20], gamma=0)
+    case(record, "exponential", lambda o: s.ExponentialLR(o, 0.0), gamma=0)
+    case(record, "polynomial", lambda o: s.PolynomialLR(o, 30, 0.0), period=30, power=0)
+    case(record, "one_cycle", lambda o: s.OneCycleLR(
+        o, BASE, 51, pct_start=0.0, cycle_momentum=False), period=51, pct_start=0)
+    creeping = [1.0 - 1e-6 * t for t in range(STEPS)]  # by less than the default threshold
+    case(record, "plateau", lambda o: s.ReduceLROnPlateau(o, factor=0.0), metrics=falling, factor=0)
+    case(record, "plateau", lambda o: s.ReduceLROnPlateau(o, patience=0), metrics=falling,
+         patience=0)
+    case(record, "plateau", lambda o: s.ReduceLROnPlateau(o, threshold=0.0), metrics=creeping,
+         threshold=0)
+    case(record, "plateau", lambda o: s.ReduceLROnPlateau(o, patience=0, eps=0.0), metrics=falling,
+         patience=0, epsilon=0)
 
 
 def main():
@@ -87,6 +112,7 @@ def main():
         case(record, "plateau", lambda o: s.ReduceLROnPlateau(
             o, factor=0.5, patience=1, threshold=0.2, eps=0.02), metrics=[
                 20 * m for m in noisy(1)], factor=0.5, patience=1, threshold=0.2, epsilon=0.02)
+        zeros(record)
 
 
 if __name__ == "__main__":

@@ -400,7 +400,10 @@ static void bad_settings_are_refused_with_a_reason(void **state)
 	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
 	recurrent.n_layers = 65;
 	assert_null(tn_module_gru(context, 2, 2, &recurrent));
-	expect_kept(TN_INVALID_ARGUMENT, "at most 64 layers");
+	expect_kept(TN_INVALID_ARGUMENT, "expected 1 to 64 layers");
+	recurrent.n_layers = 0;
+	assert_null(tn_module_gru(context, 2, 2, &recurrent));
+	expect_kept(TN_INVALID_ARGUMENT, "expected 1 to 64 layers");
 	assert_null(tn_module_dropout2d(context, -0.1));
 	expect_kept(TN_INVALID_ARGUMENT, "[0, 1]");
 }

@@ -100,8 +100,7 @@ static void bad_lookaheads_are_refused(void **state)
 	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
 	lookahead.alpha = 2;
 	assert_status(tn_lookahead(optimizer, &lookahead), TN_INVALID_ARGUMENT);
-	assert_contains(tn_error(context)->text,
-			"alpha: expected a number above 0 and at most 1, found 2");
+	assert_contains(tn_error(context)->text, "alpha: expected a number from 0 to 1, found 2");
 	tn_error_clear(context);
 	assert_status(tn_lookahead(NULL, NULL), TN_INVALID_ARGUMENT);
 }

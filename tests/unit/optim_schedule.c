@@ -156,10 +156,10 @@ static void bad_options_are_refused(void **state)
 	options.kind = TN_SCHEDULE_CONSTANT;
 	options.warmup = 1;
 	options.warmup_start = 2;
-	refuse(&options, "warmup_start: expected a number above 0 and at most 1, found 2");
+	refuse(&options, "warmup_start: expected a number from 0 to 1, found 2");
 	options = tn_schedule_defaults();
 	options.kind = TN_SCHEDULE_EXPONENTIAL;
-	refuse(&options, "gamma: expected a number above 0, found 0");
+	refuse(&options, "gamma: expected a number of at least 0, found nan");
 	options.kind = TN_SCHEDULE_MULTISTEP;
 	refuse(&options, "at least one milestone");
 	options.n_milestones = 2;
@@ -168,7 +168,7 @@ static void bad_options_are_refused(void **state)
 	options = tn_schedule_defaults();
 	options.kind = TN_SCHEDULE_PLATEAU;
 	options.factor = 1;
-	refuse(&options, "factor: expected a number above 0 and below 1, found 1");
+	refuse(&options, "factor: expected a number of at least 0 and below 1, found 1");
 	options = tn_schedule_defaults();
 	options.kind = TN_SCHEDULE_STEP;
 	options.period = 1;

@@ -301,13 +301,14 @@ static void bad_options_are_refused(void **state)
 	tn_module *net = make_net();
 	struct tn_adam_options adam = tn_adam_defaults();
 	adam.beta2 = 1;
-	refuse(tn_adam(net, &adam), "beta2: expected a number above 0 and below 1, found 1");
+	refuse(tn_adam(net, &adam), "beta2: expected a number of at least 0 and below 1, found 1");
 	adam = tn_adam_defaults();
 	adam.weight_decay = -1;
 	refuse(tn_adam(net, &adam), "weight_decay: expected a number of at least 0, found -1");
 	struct tn_nadam_options options = tn_nadam_defaults();
 	options.momentum_decay = -1;
-	refuse(tn_nadam(net, &options), "momentum_decay: expected a number above 0, found -1");
+	refuse(tn_nadam(net, &options),
+	       "momentum_decay: expected a number of at least 0, found -1");
 	struct tn_rmsprop_options rmsprop = tn_rmsprop_defaults();
 	rmsprop.alpha = 1;
 	refuse(tn_rmsprop(net, &rmsprop), "alpha: expected");
@@ -317,7 +318,7 @@ static void bad_options_are_refused(void **state)
 	struct tn_adadelta_options adadelta = tn_adadelta_defaults();
 	adadelta.rho = 2;
 	refuse(tn_adadelta(net, &adadelta), "rho: expected");
-	refuse(tn_lars(net, NULL), "lr: expected a number above 0, found 0");
+	refuse(tn_lars(net, NULL), "lr: expected a number of at least 0, found nan");
 	struct tn_lars_options lars = tn_lars_defaults();
 	lars.lr = 1;
 	lars.nesterov = 1;

@@ -176,19 +176,41 @@ static void the_norm_is_that_of_all_runs(void **state)
 	tn_module_destroy(net);
 }
 
+/* Without an average the second step follows the second gradient alone, and nothing decays. */
+static void a_setting_of_0_is_0(void **state)
+{
+	struct pair_state pair = {1};
+	(void)state;
+	tn_module *module = make_pair(&pair);
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.beta1 = 0;
+	options.weight_decay = 0;
+	tn_optimizer *adamw = tn_adamw(module, &options);
+	backward(module, 3);
+	assert_ok(tn_optimizer_step(adamw));
+	assert_close(value(module, "a"), 1 - 1e-3, 1e-6);
+	assert_close(value(module, "b"), 2 - 1e-3, 1e-6);
+	tn_module_zero_gradients(module);
+	backward(module, -1);
+	assert_ok(tn_optimizer_step(adamw));
+	assert_true(value(module, "a") > 1 - 1e-3);
+	tn_optimizer_destroy(adamw);
+	tn_module_destroy(module);
+}
+
 static void bad_settings_are_refused(void **state)
 {
 	struct pair_state pair = {1};
 	(void)state;
 	tn_module *module = make_pair(&pair);
 	assert_null(tn_sgd(module, NULL));
-	assert_contains(tn_error(context)->text, "lr: expected a number above 0, found 0");
+	assert_contains(tn_error(context)->text, "lr: expected a number of at least 0, found nan");
 	tn_error_clear(context);
 	struct tn_adamw_options adamw = tn_adamw_defaults();
 	adamw.beta1 = 1.5;
 	assert_null(tn_adamw(module, &adamw));
 	assert_contains(tn_error(context)->text,
-			"beta1: expected a number above 0 and below 1, found 1.5");
+			"beta1: expected a number of at least 0 and below 1, found 1.5");
 	tn_error_clear(context);
 	tn_module_destroy(module);
 	module = tn_module_relu(context);
@@ -207,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_parameter_frozen_after_its_gradient_is_not_stepped),
 		cmocka_unit_test(clipping_scales_all_gradients_by_their_joint_norm),
 		cmocka_unit_test(the_norm_is_that_of_all_runs),
+		cmocka_unit_test(a_setting_of_0_is_0),
 		cmocka_unit_test(bad_settings_are_refused),
 	};
 	return cmocka_run_group_tests(tests, context_setup, context_teardown);
