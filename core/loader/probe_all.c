@@ -3,6 +3,7 @@
  *
  * Probes all files that a context would load, with a registry that loads nothing itself.
  */
+#include "base/error.h"
 #include "loader/backend.h"
 #include "loader/probe.h"
 #include "loader/registry.h"
