@@ -78,10 +78,10 @@ static double measure(void (*call)(const struct operands *o), const struct opera
 static int run(const char *backend, const char *path)
 {
 	const int64_t shape[] = {4, 4}, column[] = {4, 1};
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = backend,
-					     .plugin_paths = &path,
-					     .n_plugin_paths = path ? 1 : 0};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
+	options.plugin_paths = &path;
+	options.n_plugin_paths = path ? 1 : 0;
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct operands o;
 	tn_context *context;

@@ -71,9 +71,12 @@ static double window(struct bench *b, long steps)
 /* Rank 0's number on all ranks. */
 static int64_t agreed(struct bench *b, int64_t number)
 {
-	tn_communicator_run(b->ranks, TN_OPTIONS(struct tn_collective_host,
-						 .operation = TN_COLLECTIVE_BROADCAST,
-						 .dtype = TN_I64, .n = 1, .target = &number));
+	struct tn_collective_host host = tn_collective_host_defaults();
+	host.operation = TN_COLLECTIVE_BROADCAST;
+	host.dtype = TN_I64;
+	host.n = 1;
+	host.target = &number;
+	tn_communicator_run(b->ranks, &host);
 	return tn_error(b->context) ? 0 : number;
 }
 
@@ -123,8 +126,10 @@ static int prepare(struct bench *b, const char *model, const struct tn_data_para
 		if (!b->parallel)
 			return 0;
 	}
-	b->optimizer = tn_sgd(b->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3,
-						 .momentum = network.momentum));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-3;
+	sgd.momentum = network.momentum;
+	b->optimizer = tn_sgd(b->net, &sgd);
 	b->x = tn_random_normal(b->context, 4,
 				(int64_t[]){b->batch, shape->channels, shape->height, shape->width},
 				0, 1);
@@ -135,7 +140,7 @@ static int prepare(struct bench *b, const char *model, const struct tn_data_para
 
 int main(int argc, char **argv)
 {
-	struct tn_data_parallel_options how = {.struct_size = sizeof(how)};
+	struct tn_data_parallel_options how = tn_data_parallel_defaults();
 	struct bench b = {.batch = argc > 2 ? atoll(argv[2]) : 0};
 	int failed = b.batch < 1;
 	for (int i = 3; i < argc; i++) {

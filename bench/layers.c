@@ -158,10 +158,10 @@ int main(int argc, char **argv)
 	const char *build = getenv("TENON_BUILD");
 	char path[4096];
 	const char *paths[] = {path};
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = argc > 1 ? argv[1] : "cpu",
-					     .plugin_paths = paths,
-					     .n_plugin_paths = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = argc > 1 ? argv[1] : "cpu";
+	options.plugin_paths = paths;
+	options.n_plugin_paths = 1;
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	tn_context *context;
 	if (argc > 2)

@@ -142,12 +142,13 @@ static tn_data_loader *open_loader(tn_context *context, const tn_dataset *datase
 {
 	struct tn_error_info error;
 	tn_data_loader *loader = NULL;
-	if (tn_data_loader_create(dataset, TN_PART_TRAIN,
-				  TN_OPTIONS(struct tn_data_loader_options, .batch_size = BATCH,
-					     .shuffle = 1, .drop_last = 1,
-					     .augmentation = tn_dataset_augmentation(dataset),
-					     .context = context),
-				  &loader, &error))
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = BATCH;
+	loading.shuffle = 1;
+	loading.drop_last = 1;
+	loading.augmentation = tn_dataset_augmentation(dataset);
+	loading.context = context;
+	if (tn_data_loader_create(dataset, TN_PART_TRAIN, &loading, &loader, &error))
 		fprintf(stderr, "%s\n", error.text);
 	return loader;
 }
@@ -172,8 +173,9 @@ static int load_alone(const tn_dataset *dataset)
 static int run_folder(struct bench *b, const char *name, const char *folder, int is_jpeg, int n)
 {
 	struct tn_error_info error;
-	const struct tn_dataset_options sides = {
-		.struct_size = sizeof(sides), .image_height = SIDE, .image_width = SIDE};
+	struct tn_dataset_options sides = tn_dataset_defaults();
+	sides.image_height = SIDE;
+	sides.image_width = SIDE;
 	tn_dataset *dataset = NULL;
 	if (tn_dataset_open(folder, is_jpeg ? &sides : NULL, &dataset, &error))
 		fprintf(stderr, "%s\n", error.text);
@@ -221,8 +223,10 @@ static int prepare(struct bench *b)
 	if (!b->net || tn_module_build(b->net))
 		return 0;
 	tn_module_set_training(b->net, 1);
-	b->optimizer = tn_sgd(b->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3,
-						 .momentum = network.momentum));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-3;
+	sgd.momentum = network.momentum;
+	b->optimizer = tn_sgd(b->net, &sgd);
 	b->x = tn_random_normal(b->context, 4, shape, 0, 1);
 	b->labels = tn_astype(tn_random_uniform(b->context, 1, shape, 0, 10), TN_I32);
 	return b->optimizer && b->labels;

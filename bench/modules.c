@@ -24,17 +24,21 @@
 
 static tn_module *conv1d(tn_context *context)
 {
-	return tn_module_conv1d(
-		context, 64, 64, 5,
-		TN_OPTIONS(struct tn_module_conv1d_options, .window = {.padding = 2}));
+	struct tn_conv1d_options window = tn_conv1d_defaults();
+	window.padding = 2;
+	struct tn_module_conv1d_options options = tn_module_conv1d_defaults();
+	options.window = &window;
+	return tn_module_conv1d(context, 64, 64, 5, &options);
 }
 
 static tn_module *conv_transpose2d(tn_context *context)
 {
-	return tn_module_conv_transpose2d(
-		context, 64, 32, 4, 4,
-		TN_OPTIONS(struct tn_module_conv_transpose2d_options,
-			   .window = {.stride = {2, 2}, .padding = {1, 1}}));
+	struct tn_conv_transpose2d_options window = tn_conv_transpose2d_defaults();
+	window.stride[0] = window.stride[1] = 2;
+	window.padding[0] = window.padding[1] = 1;
+	struct tn_module_conv_transpose2d_options options = tn_module_conv_transpose2d_defaults();
+	options.window = &window;
+	return tn_module_conv_transpose2d(context, 64, 32, 4, 4, &options);
 }
 
 static tn_module *embedding(tn_context *context)
@@ -54,15 +58,17 @@ static tn_module *adaptive_max(tn_context *context)
 
 static tn_module *nearest(tn_context *context)
 {
-	return tn_module_upsample(context,
-				  TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 2}));
+	struct tn_interpolate_options interpolate = tn_interpolate_defaults();
+	interpolate.scale[0] = interpolate.scale[1] = 2;
+	return tn_module_upsample(context, &interpolate);
 }
 
 static tn_module *bilinear(tn_context *context)
 {
-	return tn_module_upsample(context,
-				  TN_OPTIONS(struct tn_interpolate_options,
-					     .mode = TN_INTERPOLATE_BILINEAR, .scale = {2, 2}));
+	struct tn_interpolate_options interpolate = tn_interpolate_defaults();
+	interpolate.mode = TN_INTERPOLATE_BILINEAR;
+	interpolate.scale[0] = interpolate.scale[1] = 2;
+	return tn_module_upsample(context, &interpolate);
 }
 
 static tn_module *lrn(tn_context *context)
@@ -82,8 +88,9 @@ static tn_module *batch_norm2d(tn_context *context)
 
 static tn_module *instance_norm2d(tn_context *context)
 {
-	return tn_module_instance_norm2d(
-		context, 64, TN_OPTIONS(struct tn_module_instance_norm_options, .affine = 1));
+	struct tn_module_instance_norm_options instance_norm = tn_module_instance_norm_defaults();
+	instance_norm.affine = 1;
+	return tn_module_instance_norm2d(context, 64, &instance_norm);
 }
 
 static tn_module *group_norm(tn_context *context)
@@ -153,8 +160,9 @@ static tn_module *gru(tn_context *context)
 
 static tn_module *mbconv(tn_context *context)
 {
-	return tn_module_mbconv(context, 40, 40, 6,
-				TN_OPTIONS(struct tn_module_mbconv_options, .squeezed = 10));
+	struct tn_module_mbconv_options options = tn_module_mbconv_defaults();
+	options.squeezed = 10;
+	return tn_module_mbconv(context, 40, 40, 6, &options);
 }
 
 static tn_module *convnext(tn_context *context)
@@ -171,8 +179,9 @@ static tn_array *cross_entropy(const tn_array *x, const tn_array *labels)
 
 static tn_array *smoothed(const tn_array *x, const tn_array *labels)
 {
-	return tn_cross_entropy(
-		x, labels, TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.1));
+	struct tn_cross_entropy_options options = tn_cross_entropy_defaults();
+	options.label_smoothing = 0.1;
+	return tn_cross_entropy(x, labels, &options);
 }
 
 static tn_array *nll(const tn_array *x, const tn_array *labels)
@@ -209,8 +218,11 @@ static tn_array *kl(const tn_array *x, const tn_array *target)
 
 static tn_optimizer *sgd(tn_module *module)
 {
-	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-6, .momentum = 0.9,
-					 .weight_decay = 1e-4));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 1e-6;
+	options.momentum = 0.9;
+	options.weight_decay = 1e-4;
+	return tn_sgd(module, &options);
 }
 
 static tn_optimizer *adam(tn_module *module)
@@ -220,12 +232,16 @@ static tn_optimizer *adam(tn_module *module)
 
 static tn_optimizer *adamw(tn_module *module)
 {
-	return tn_adamw(module, TN_OPTIONS(struct tn_adamw_options, .weight_decay = 0.01));
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.weight_decay = 0.01;
+	return tn_adamw(module, &options);
 }
 
 static tn_optimizer *amsgrad(tn_module *module)
 {
-	return tn_adam(module, TN_OPTIONS(struct tn_adam_options, .amsgrad = 1));
+	struct tn_adam_options options = tn_adam_defaults();
+	options.amsgrad = 1;
+	return tn_adam(module, &options);
 }
 
 static tn_optimizer *nadam(tn_module *module)

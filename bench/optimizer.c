@@ -145,33 +145,46 @@ static int measure(struct bench *b, const struct bench_options *options, const c
 
 static tn_optimizer *adamw(tn_module *module)
 {
-	return tn_adamw(module, TN_OPTIONS(struct tn_adamw_options, .weight_decay = 0.01));
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.weight_decay = 0.01;
+	return tn_adamw(module, &options);
 }
 
 static tn_optimizer *momentum(tn_module *module)
 {
-	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-6, .momentum = 0.9,
-					 .weight_decay = 1e-4));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-6;
+	sgd.momentum = 0.9;
+	sgd.weight_decay = 1e-4;
+	return tn_sgd(module, &sgd);
 }
 
 static tn_optimizer *sgd(tn_module *module)
 {
-	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-6));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 1e-6;
+	return tn_sgd(module, &options);
 }
 
 static tn_optimizer *amsgrad(tn_module *module)
 {
-	return tn_adam(module, TN_OPTIONS(struct tn_adam_options, .amsgrad = 1));
+	struct tn_adam_options adam = tn_adam_defaults();
+	adam.amsgrad = 1;
+	return tn_adam(module, &adam);
 }
 
 static tn_optimizer *lion(tn_module *module)
 {
-	return tn_lion(module, TN_OPTIONS(struct tn_lion_options, .weight_decay = 0.01));
+	struct tn_lion_options options = tn_lion_defaults();
+	options.weight_decay = 0.01;
+	return tn_lion(module, &options);
 }
 
 static tn_optimizer *lamb(tn_module *module)
 {
-	return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .adapt_vectors = 1));
+	struct tn_lamb_options options = tn_lamb_defaults();
+	options.adapt_vectors = 1;
+	return tn_lamb(module, &options);
 }
 
 static int run(struct bench *b, const struct bench_options *options)

@@ -152,11 +152,12 @@ static int open_network(tn_context *context, const char *name, struct scale_netw
 	struct tn_model_shape shape;
 	tn_module *net = build(context, name, &shape);
 	tn_summary *summary = NULL;
-	if (net)
-		summary = tn_summary_create(
-			net, TN_OPTIONS(struct tn_summary_options, .rank = 4,
-					.shape = (int64_t[]){1, shape.channels, shape.height,
-							     shape.width}));
+	if (net) {
+		struct tn_summary_options options = tn_summary_defaults();
+		options.rank = 4;
+		options.shape = (int64_t[]){1, shape.channels, shape.height, shape.width};
+		summary = tn_summary_create(net, &options);
+	}
 	const int done = summary && describe_network(net, summary, network);
 	tn_summary_destroy(summary);
 	tn_module_destroy(net);
@@ -198,8 +199,10 @@ static double measure(tn_context *context, const char *name, int64_t batch)
 	tn_module *net = build(context, name, &shape);
 	if (!net)
 		return 0.0;
-	tn_optimizer *sgd =
-		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3, .momentum = 0.9));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 1e-3;
+	options.momentum = 0.9;
+	tn_optimizer *sgd = tn_sgd(net, &options);
 	tn_status status = tn_scope_begin(context);
 	const tn_array *x = tn_random_normal(
 		context, 4, (int64_t[]){batch, shape.channels, shape.height, shape.width}, 0, 1);

@@ -254,7 +254,7 @@ static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
 	batch->n_global = b;
 	batch->data = (const void *const *)slot->data;
 	batch->samples = slot->samples;
-	if (loader->context)
+	if (loader->queue.n_slots > 1)
 		load_ahead(loader);
 	return TN_OK;
 }

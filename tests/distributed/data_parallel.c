@@ -155,15 +155,18 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	struct outcome *outcome = out;
 	tn_context *context = ranked->context;
 	tn_module *net = make_network(context, p);
-	const struct tn_data_parallel_options options = {.struct_size = sizeof(options),
-							 .bucket_bytes = p->bucket_bytes,
-							 .wire_dtype = p->wire,
-							 .sharded = p->is_sharded != 0};
+	struct tn_data_parallel_options options = tn_data_parallel_defaults();
+	if (p->bucket_bytes)
+		options.bucket_bytes = p->bucket_bytes;
+	options.wire_dtype = p->wire;
+	options.sharded = p->is_sharded != 0;
 	tn_data_parallel *parallel =
 		ranked->communicator ? tn_data_parallel_create(net, ranked->communicator, &options)
 				     : NULL;
-	tn_optimizer *optimizer =
-		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	sgd.momentum = 0.9;
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
 	need_ok(context, TN_OK);
 	if (parallel && ranked->size != PARTS) /* which is the share at first */
 		need_ok(context, tn_data_parallel_set_share(parallel, 1.0 / PARTS));
@@ -320,8 +323,8 @@ static void list_buckets(const struct ranked *ranked, const void *argument, void
 	need_ok(context, tn_sequential_add(net, "a", tn_module_linear(context, 100, 100, NULL)));
 	need_ok(context, tn_sequential_add(net, "b", tn_module_linear(context, 100, 100, NULL)));
 	need_ok(context, tn_module_build(net));
-	const struct tn_data_parallel_options options = {.struct_size = sizeof(options),
-							 .bucket_bytes = EACH * sizeof(float)};
+	struct tn_data_parallel_options options = tn_data_parallel_defaults();
+	options.bucket_bytes = EACH * sizeof(float);
 	tn_data_parallel *p = tn_data_parallel_create(net, ranked->communicator, &options);
 	need_ok(context, TN_OK);
 	need_ok(context, tn_data_parallel_finish(p)); /* makes the list */
@@ -370,7 +373,7 @@ static void differ(const struct ranked *ranked, const void *argument, void *out)
 	struct refusal *refusal = out;
 	tn_context *context = ranked->context;
 	const int is_other = ranked->rank == 1;
-	struct tn_data_parallel_options options = {.struct_size = sizeof(options)};
+	struct tn_data_parallel_options options = tn_data_parallel_defaults();
 	tn_random_state_set(
 		context, (struct tn_random_state){!strcmp(what, "values") && is_other ? 8 : 7, 1});
 	tn_module *net =
@@ -395,12 +398,13 @@ static void differ(const struct ranked *ranked, const void *argument, void *out)
 /* Rank 1 alone cannot: no rank waits for it, and all can do it better afterwards. */
 static void refuse_one(const struct ranked *ranked, const void *argument, void *out)
 {
-	const struct {
+	struct {
 		struct tn_data_parallel_options known;
 		uint64_t unknown;
-	} newer = {.known = {.struct_size = sizeof(newer)}, .unknown = 1};
-	const struct tn_data_parallel_options wrong = {.struct_size = sizeof(wrong),
-						       .wire_dtype = TN_I32};
+	} newer = {.known = tn_data_parallel_defaults(), .unknown = 1};
+	newer.known.struct_size = sizeof(newer);
+	struct tn_data_parallel_options wrong = tn_data_parallel_defaults();
+	wrong.wire_dtype = TN_I32;
 	struct refusal *refusal = out;
 	tn_context *context = ranked->context;
 	tn_module *net = tn_module_linear(context, 4, 2, NULL);
@@ -490,8 +494,8 @@ static void refuse(const struct ranked *ranked, const void *argument, void *out)
 	need(tn_error(context)->status == TN_STATE); /* not built */
 	tn_error_clear(context);
 	need_ok(context, tn_module_build(net));
-	const struct tn_data_parallel_options wrong = {.struct_size = sizeof(wrong),
-						       .wire_dtype = TN_I32};
+	struct tn_data_parallel_options wrong = tn_data_parallel_defaults();
+	wrong.wire_dtype = TN_I32;
 	need(!tn_data_parallel_create(net, ranked->communicator, &wrong));
 	need(tn_error(context)->status == TN_INVALID_ARGUMENT);
 	tn_error_clear(context);

@@ -28,10 +28,10 @@ static void expect(int holds, const tn_context *context, const char *what)
 static tn_context *open_context(const char *backend)
 {
 	const char *path = mock_file();
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = backend,
-						   .plugin_paths = &path,
-						   .n_plugin_paths = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
 	struct tn_error_info error = {0};
 	tn_context *context = NULL;
 	if (tn_context_open(&options, &context, &error))
@@ -84,8 +84,9 @@ static void step(tn_context *context, tn_module *net, tn_optimizer *optimizer)
 
 static void compare(tn_context *context, tn_communicator *ranks, tn_dtype dtype)
 {
-	const struct tn_adamw_options options = {
-		.struct_size = sizeof(options), .lr = 0.01, .weight_decay = 0.1};
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.lr = 0.01;
+	options.weight_decay = 0.1;
 	struct tn_sharded sharded;
 	struct tn_optimizer_state_view a, b;
 	tn_module *net = make_net(context, dtype), *whole_net = make_net(context, dtype);

@@ -21,7 +21,7 @@ struct training {
 	const char *network; /* of the gallery, or "small", "dropout" or "norms" */
 	tn_dtype dtype;
 	uint32_t batch_size;
-	uint64_t n_epochs, max_steps, accumulate, patience;
+	uint64_t n_epochs, max_steps, accumulate, patience; /* 0: no limit, no accumulation */
 	double clip_norm, min_delta;
 	int has_scaler;
 	uint32_t is_synchronised; /* batch norms */
@@ -153,16 +153,15 @@ static tn_module *make_network(const struct run *run, const tn_dataset *digits)
 static tn_data_loader *make_loader(const struct run *run, const tn_dataset *digits, int part)
 {
 	const struct ranked *ranked = run->ranked;
-	const struct tn_data_loader_options options = {
-		.struct_size = sizeof(options),
-		.batch_size = part == TN_PART_TRAIN ? run->t->batch_size : 50,
-		.seed = 5,
-		.shuffle = part == TN_PART_TRAIN,
-		.rank = ranked->rank,
-		.n_ranks = ranked->communicator ? ranked->size : 0,
-		.uneven = part != TN_PART_TRAIN,
-		.transform = run->t->bad_epoch && part == TN_PART_TRAIN ? spoil : NULL,
-		.user = (void *)(uintptr_t)run};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = part == TN_PART_TRAIN ? run->t->batch_size : 50;
+	options.seed = 5;
+	options.shuffle = part == TN_PART_TRAIN;
+	options.rank = ranked->rank;
+	options.n_ranks = ranked->communicator ? ranked->size : 1;
+	options.uneven = part != TN_PART_TRAIN;
+	options.transform = run->t->bad_epoch && part == TN_PART_TRAIN ? spoil : NULL;
+	options.user = (void *)(uintptr_t)run;
 	tn_data_loader *loader = NULL;
 	struct tn_error_info error;
 	need(!tn_data_loader_create(digits, part, &options, &loader, &error));
@@ -184,11 +183,13 @@ static tn_checkpoint_folder *open_folder(const struct run *run)
 	if (!run->t->folder)
 		return NULL;
 	for (uint32_t reader = 0; reader < 2; reader++) {
-		if ((ranked->rank > 0) == (reader != 0))
-			folder = tn_checkpoint_folder_open(
-				ranked->context, run->t->folder,
-				TN_OPTIONS(struct tn_checkpoint_folder_options,
-					   .is_read_only = (int)reader));
+		if ((ranked->rank > 0) == (reader != 0)) {
+			struct tn_checkpoint_folder_options options =
+				tn_checkpoint_folder_defaults();
+			options.is_read_only = (int)reader;
+			folder = tn_checkpoint_folder_open(ranked->context, run->t->folder,
+							   &options);
+		}
 		need_ok(ranked->context, TN_OK);
 		if (ranked->communicator)
 			need_ok(ranked->context, tn_barrier(ranked->communicator));
@@ -254,48 +255,55 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	tn_context *context = ranked->context;
 	tn_dataset *digits = open_digits();
 	tn_module *net = make_network(&run, digits);
+	struct tn_data_parallel_options data_parallel = tn_data_parallel_defaults();
+	data_parallel.sync_batch_norm = t->is_synchronised;
+	data_parallel.sharded = t->is_sharded;
 	tn_data_parallel *parallel =
 		ranked->communicator
-			? tn_data_parallel_create(net, ranked->communicator,
-						  TN_OPTIONS(struct tn_data_parallel_options,
-							     .sync_batch_norm = t->is_synchronised,
-							     .sharded = t->is_sharded))
+			? tn_data_parallel_create(net, ranked->communicator, &data_parallel)
 			: NULL;
-	tn_optimizer *optimizer =
-		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05, .momentum = 0.9));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
+	sgd.momentum = 0.9;
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
 	tn_data_loader *train_loader = make_loader(&run, digits, TN_PART_TRAIN);
 	tn_data_loader *validation = make_loader(&run, digits, TN_PART_VALIDATION);
 	tn_checkpoint_folder *folder = open_folder(&run);
-	tn_schedule *plateau = tn_schedule_create(
-		optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_PLATEAU,
-				      .factor = 0.5, .patience = 1, .threshold = t->min_delta));
+	struct tn_schedule_options scheduling = tn_schedule_defaults();
+	scheduling.kind = TN_SCHEDULE_PLATEAU;
+	scheduling.factor = 0.5;
+	scheduling.patience = 1;
+	if (t->min_delta > 0)
+		scheduling.threshold = t->min_delta;
+	tn_schedule *plateau = tn_schedule_create(optimizer, &scheduling);
+	struct tn_metric_options confusion = tn_metric_defaults();
+	confusion.kind = TN_METRIC_CONFUSION;
 	tn_metric *metrics[N_METRICS] = {
-		tn_metric_create(context,
-				 TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_ACCURACY)),
-		tn_metric_create(context,
-				 TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION)),
+		tn_metric_create(context, NULL),
+		tn_metric_create(context, &confusion),
 	};
 	need_ok(context, TN_OK);
-	const struct tn_trainer_options options = {.struct_size = sizeof(options),
-						   .train = train_loader,
-						   .validation = validation,
-						   .n_metrics = N_METRICS,
-						   .metrics = metrics,
-						   .n_epochs = t->n_epochs,
-						   .max_steps = t->max_steps,
-						   .accumulate = t->accumulate,
-						   .patience = t->patience,
-						   .min_delta = t->min_delta,
-						   .clip_norm = t->clip_norm,
-						   .schedule = plateau,
-						   .schedule_epochs = 1,
-						   .on_step = note_step,
-						   .user = &run,
-						   .checkpoints = folder,
-						   .checkpoint_steps = t->checkpoint_steps,
-						   .resume = 1,
-						   .resumed = note_resumed,
-						   .parallel = parallel};
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = train_loader;
+	options.validation = validation;
+	options.n_metrics = N_METRICS;
+	options.metrics = metrics;
+	options.n_epochs = t->n_epochs ? t->n_epochs : TN_NO_LIMIT;
+	options.max_steps = t->max_steps ? t->max_steps : TN_NO_LIMIT;
+	options.accumulate = t->accumulate ? t->accumulate : 1;
+	options.patience = t->patience ? t->patience : TN_NO_LIMIT;
+	options.min_delta = t->min_delta;
+	if (t->clip_norm > 0)
+		options.clip_norm = t->clip_norm;
+	options.schedule = plateau;
+	options.schedule_epochs = 1;
+	options.on_step = note_step;
+	options.user = &run;
+	options.checkpoints = folder;
+	options.checkpoint_steps = t->checkpoint_steps;
+	options.resume = 1;
+	options.resumed = note_resumed;
+	options.parallel = parallel;
 	tn_trainer *trainer = tn_trainer_create(net, optimizer, &options);
 	need_ok(context, TN_OK);
 	if (t->lost && !ranked->rank)

@@ -70,8 +70,9 @@ size_t read_parameters(tn_module *module, double *values, size_t most)
 static void run_rank(uint32_t rank, const void *argument)
 {
 	const struct job *job = argument;
-	struct tn_context_options options = {
-		.struct_size = sizeof(options), .backend = job->backend, .n_threads = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = job->backend;
+	options.n_threads = 1;
 	struct ranked ranked = {.rank = rank, .size = 1};
 	const char *mock = strcmp(job->backend, "mock") ? NULL : mock_file();
 	struct tn_error_info error = {.status = TN_OK};

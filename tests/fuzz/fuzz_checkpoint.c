@@ -28,19 +28,22 @@ static void make_training(void)
 	static const int32_t labels[8] = {0, 1, 0, 1, 0, 1, 0, 1};
 	static const int64_t shape[] = {4};
 	static const struct tn_checkpoint_array array = {"bytes", TN_U8, 1, shape, extra};
-	const struct tn_context_options options = {
-		.struct_size = sizeof(options), .backend = "reference!", .log = drop_message};
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = 1,
-						 .height = 1,
-						 .width = 1,
-						 .name = "dots",
-						 .images = images,
-						 .labels = labels,
-						 .n_images = 8,
-						 .n_classes = 2};
-	const struct tn_data_loader_options batches = {
-		.struct_size = sizeof(batches), .batch_size = 3, .seed = 5, .shuffle = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	options.log = drop_message;
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = 1;
+	source.width = 1;
+	source.name = "dots";
+	source.images = images;
+	source.labels = labels;
+	source.n_images = 8;
+	source.n_classes = 2;
+	struct tn_data_loader_options batches = tn_data_loader_defaults();
+	batches.batch_size = 3;
+	batches.seed = 5;
+	batches.shuffle = 1;
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	fuzz_require(tn_context_open(&options, &context, &error) == TN_OK);
@@ -51,10 +54,13 @@ static void make_training(void)
 	all.module = net;
 	all.optimizer = tn_nadam(net, NULL);
 	tn_lookahead(all.optimizer, NULL);
-	all.schedule = tn_schedule_create(
-		all.optimizer,
-		TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_PLATEAU, .warmup = 3));
-	all.average = tn_average_create(net, TN_OPTIONS(struct tn_average_options, .decay = 0.5));
+	struct tn_schedule_options scheduling = tn_schedule_defaults();
+	scheduling.kind = TN_SCHEDULE_PLATEAU;
+	scheduling.warmup = 3;
+	all.schedule = tn_schedule_create(all.optimizer, &scheduling);
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 0.5;
+	all.average = tn_average_create(net, &averaging);
 	fuzz_require(tn_dataset_create(&source, &dataset, &error) == TN_OK);
 	fuzz_require(tn_data_loader_create(dataset, TN_PART_TRAIN, &batches, &all.loader, &error) ==
 		     TN_OK);

@@ -29,17 +29,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return 0;
-	struct tn_csv_options options = {
-		.struct_size = sizeof(options),
-		.dtype = data[0] & 1   ? TN_I64
-			 : data[0] & 2 ? TN_F32
-				       : 0,
-		.header = data[0] >> 2 & 1,
-		.missing_is_nan = (data[0] & 9) == 8,
-		.separator = data[0] & 16 ? ';' : 0,
-		.comment = data[0] & 32 ? '#' : 0,
-		.label_column = data[0] & 64 ? -1 : 0,
-	};
+	struct tn_csv_options options = tn_csv_defaults();
+	options.dtype = data[0] & 1 ? TN_I64 : data[0] & 2 ? TN_F32 : 0;
+	options.header = data[0] >> 2 & 1;
+	options.missing_is_nan = (data[0] & 9) == 8;
+	options.separator = data[0] & 16 ? ';' : 0;
+	options.comment = data[0] & 32 ? '#' : 0;
+	options.label_column = data[0] & 64 ? -1 : 0;
 	struct tn_error_info error;
 	struct tn_csv csv = {0};
 	if (tn_csv_read(fuzz_file(data + 1, size - 1), &options, &csv, &error) == TN_OK)

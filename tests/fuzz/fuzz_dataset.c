@@ -11,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void load_epoch(const tn_dataset *dataset)
 {
-	const struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = 3, .shuffle = 1};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 3;
+	options.shuffle = 1;
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	struct tn_error_info error;
 	tn_data_loader *loader = NULL;
@@ -36,8 +37,8 @@ static void load_epoch(const tn_dataset *dataset)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	for (uint32_t regression = 0; regression < 2; regression++) {
-		const struct tn_dataset_options options = {.struct_size = sizeof(options),
-							   .regression = regression};
+		struct tn_dataset_options options = tn_dataset_defaults();
+		options.regression = regression;
 		struct tn_error_info error;
 		tn_dataset *dataset = NULL;
 		tn_status status =

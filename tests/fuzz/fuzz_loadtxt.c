@@ -20,8 +20,9 @@ static void drop_message(void *user, int level, const char *subsystem, const cha
 
 static void open_context(void)
 {
-	const struct tn_context_options options = {
-		.struct_size = sizeof(options), .backend = "reference!", .log = drop_message};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	options.log = drop_message;
 	fuzz_require(tn_context_open(&options, &context, NULL) == TN_OK);
 }
 
@@ -43,18 +44,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const int columns[] = {1, -1};
 	if (size < 2)
 		return 0;
-	const struct tn_loadtxt_options options = {.struct_size = sizeof(options),
-						   .dtype = data[0] % TN_DTYPES,
-						   .delimiter = data[0] & 16 ? ',' : 0,
-						   .comments = data[0] & 32 ? "//" : NULL,
-						   .ndmin = data[0] >> 6 > 2 ? 2 : data[0] >> 6,
-						   .skiprows = data[1] & 3,
-						   .max_rows = data[1] >> 2 & 3,
-						   .usecols = data[1] & 16 ? columns : NULL,
-						   .n_usecols = data[1] & 16 ? 2 : 0,
-						   .fill_missing = data[1] >> 5 & 1,
-						   .filling_value = -1,
-						   .missing_text = data[1] & 32 ? "NA" : NULL};
+	struct tn_loadtxt_options options = tn_loadtxt_defaults();
+	options.dtype = data[0] % TN_DTYPES;
+	options.delimiter = data[0] & 16 ? ',' : 0;
+	options.comments = data[0] & 32 ? "//" : NULL;
+	options.ndmin = data[0] >> 6 > 2 ? 2 : data[0] >> 6;
+	options.skiprows = data[1] & 3;
+	options.max_rows = data[1] >> 2 & 3;
+	options.usecols = data[1] & 16 ? columns : NULL;
+	options.n_usecols = data[1] & 16 ? 2 : 0;
+	options.fill_missing = data[1] >> 5 & 1;
+	options.filling_value = -1;
+	options.missing_text = data[1] & 32 ? "NA" : NULL;
 	if (!context)
 		open_context();
 	fuzz_require(tn_scope_begin(context) == TN_OK);

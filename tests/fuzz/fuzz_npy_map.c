@@ -21,8 +21,9 @@ static void drop_message(void *user, int level, const char *subsystem, const cha
 
 static void open_context(void)
 {
-	const struct tn_context_options options = {
-		.struct_size = sizeof(options), .backend = "reference!", .log = drop_message};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	options.log = drop_message;
 	fuzz_require(tn_context_open(&options, &context, NULL) == TN_OK);
 }
 

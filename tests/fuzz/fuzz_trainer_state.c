@@ -19,19 +19,19 @@ static void make_trainer(void)
 	static const uint8_t images[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 	static const int32_t labels[8] = {0, 1, 0, 1, 0, 1, 0, 1};
 	static tn_metric *metrics[2];
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = 1,
-						 .height = 1,
-						 .width = 1,
-						 .name = "dots",
-						 .images = images,
-						 .labels = labels,
-						 .n_images = 8,
-						 .n_classes = 2};
-	const struct tn_data_loader_options batches = {.struct_size = sizeof(batches),
-						       .batch_size = 3};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = 1;
+	source.width = 1;
+	source.name = "dots";
+	source.images = images;
+	source.labels = labels;
+	source.n_images = 8;
+	source.n_classes = 2;
+	struct tn_data_loader_options batches = tn_data_loader_defaults();
+	batches.batch_size = 3;
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	tn_data_loader *loader;
@@ -44,12 +44,15 @@ static void make_trainer(void)
 	fuzz_require(tn_data_loader_create(dataset, TN_PART_TRAIN, &batches, &loader, &error) ==
 		     TN_OK);
 	metrics[0] = tn_metric_create(context, NULL);
-	metrics[1] = tn_metric_create(
-		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION));
-	trainer = tn_trainer_create(net, tn_adamw(net, NULL),
-				    TN_OPTIONS(struct tn_trainer_options, .train = loader,
-					       .n_metrics = 2, .metrics = metrics,
-					       .best = TN_BEST_ON_HOST));
+	struct tn_metric_options metric_options = tn_metric_defaults();
+	metric_options.kind = TN_METRIC_CONFUSION;
+	metrics[1] = tn_metric_create(context, &metric_options);
+	struct tn_trainer_options trainer_options = tn_trainer_defaults();
+	trainer_options.train = loader;
+	trainer_options.n_metrics = 2;
+	trainer_options.metrics = metrics;
+	trainer_options.best = TN_BEST_ON_HOST;
+	trainer = tn_trainer_create(net, tn_adamw(net, NULL), &trainer_options);
 	fuzz_require(trainer != NULL);
 }
 

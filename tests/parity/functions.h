@@ -89,7 +89,8 @@ static inline void trial_run(tn_context *context, const struct record *record,
 /* NULL: the preferred backend. */
 static inline tn_context *trial_open(const char *backend)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	struct tn_error_info error;
 	tn_context *context = NULL;
 	if (tn_context_open(&options, &context, &error))

@@ -79,9 +79,10 @@ static void values_begin_as_published(void **state)
 	int n_networks = 0, side, width, n;
 	tn_context *context;
 	(void)state;
-	assert_ok(tn_context_open(
-		TN_OPTIONS(struct tn_context_options, .backend = "reference!", .seed = 11),
-		&context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	options.seed = 11;
+	assert_ok(tn_context_open(&options, &context, NULL));
 	assert_non_null(fgets(line, sizeof(line), file));
 	while (fscanf(file, " network %95s %d %d %d", network, &side, &width, &n) == 4) {
 		tn_module *net = tn_model_create_width(

@@ -10,20 +10,22 @@
 static tn_module *linear(tn_context *context, const struct record *r)
 {
 	const int64_t *a = modules_ints(r, "args");
-	return tn_module_linear(context, a[0], a[1],
-				TN_OPTIONS(struct tn_module_linear_options,
-					   .no_bias = !modules_ints(r, "bias")[0]));
+	struct tn_module_linear_options options = tn_module_linear_defaults();
+	options.no_bias = !modules_ints(r, "bias")[0];
+	return tn_module_linear(context, a[0], a[1], &options);
 }
 
 static tn_module *conv2d(tn_context *context, const struct record *r)
 {
-	struct tn_module_conv2d_options o = {.struct_size = sizeof(o),
-					     .no_bias = !modules_ints(r, "bias")[0]};
 	const int64_t *channels = modules_ints(r, "channels"), *kernel = modules_ints(r, "kernel");
-	o.window.groups = modules_ints(r, "groups")[0];
-	modules_pair(o.window.stride, r, "stride");
-	modules_pair(o.window.padding, r, "padding");
-	modules_pair(o.window.dilation, r, "dilation");
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.groups = modules_ints(r, "groups")[0];
+	modules_pair(window.stride, r, "stride");
+	modules_pair(window.padding, r, "padding");
+	modules_pair(window.dilation, r, "dilation");
+	struct tn_module_conv2d_options o = tn_module_conv2d_defaults();
+	o.window = &window;
+	o.no_bias = !modules_ints(r, "bias")[0];
 	return tn_module_conv2d(context, channels[0], channels[1], kernel[0], kernel[1], &o);
 }
 
@@ -46,8 +48,9 @@ static tn_module *adaptive_avg_pool2d(tn_context *context, const struct record *
 
 static struct tn_module_norm_options norm_options(const struct record *r)
 {
-	return (struct tn_module_norm_options){.struct_size = sizeof(struct tn_module_norm_options),
-					       .no_affine = !modules_ints(r, "affine")[0]};
+	struct tn_module_norm_options options = tn_module_norm_defaults();
+	options.no_affine = !modules_ints(r, "affine")[0];
+	return options;
 }
 
 static tn_module *batch_norm2d(tn_context *context, const struct record *r)
@@ -88,11 +91,14 @@ static tn_module *squeeze_excitation(tn_context *context, const struct record *r
 
 static tn_module *conv(tn_context *context, int64_t in, int64_t out, int64_t kernel, int64_t stride)
 {
-	return tn_module_conv2d(context, in, out, kernel, kernel,
-				TN_OPTIONS(struct tn_module_conv2d_options,
-					   .window = {.stride = {stride, stride},
-						      .padding = {kernel / 2, kernel / 2}},
-					   .no_bias = 1));
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.stride[0] = window.stride[1] = stride;
+	window.padding[0] = kernel / 2;
+	window.padding[1] = kernel / 2;
+	struct tn_module_conv2d_options options = tn_module_conv2d_defaults();
+	options.window = &window;
+	options.no_bias = 1;
+	return tn_module_conv2d(context, in, out, kernel, kernel, &options);
 }
 
 /* The BasicBlock of record_modules.py. */

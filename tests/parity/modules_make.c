@@ -23,25 +23,29 @@ void modules_pair(int64_t to[2], const struct record *record, const char *name)
 static tn_module *conv1d(tn_context *context, const struct record *r)
 {
 	const int64_t *a = modules_ints(r, "args");
-	return tn_module_conv1d(context, a[0], a[1], a[2],
-				TN_OPTIONS(struct tn_module_conv1d_options,
-					   .window = {.stride = a[3],
-						      .padding = a[4],
-						      .dilation = a[5],
-						      .groups = a[6]},
-					   .no_bias = !modules_ints(r, "bias")[0]));
+	struct tn_conv1d_options window = tn_conv1d_defaults();
+	window.stride = a[3];
+	window.padding = a[4];
+	window.dilation = a[5];
+	window.groups = a[6];
+	struct tn_module_conv1d_options options = tn_module_conv1d_defaults();
+	options.window = &window;
+	options.no_bias = !modules_ints(r, "bias")[0];
+	return tn_module_conv1d(context, a[0], a[1], a[2], &options);
 }
 
 static tn_module *conv_transpose2d(tn_context *context, const struct record *r)
 {
-	struct tn_module_conv_transpose2d_options o = {.struct_size = sizeof(o),
-						       .no_bias = !modules_ints(r, "bias")[0]};
 	const int64_t *channels = modules_ints(r, "channels"), *kernel = modules_ints(r, "kernel");
-	o.window.groups = modules_ints(r, "groups")[0];
-	modules_pair(o.window.stride, r, "stride");
-	modules_pair(o.window.padding, r, "padding");
-	modules_pair(o.window.output_padding, r, "more");
-	modules_pair(o.window.dilation, r, "dilation");
+	struct tn_conv_transpose2d_options window = tn_conv_transpose2d_defaults();
+	window.groups = modules_ints(r, "groups")[0];
+	modules_pair(window.stride, r, "stride");
+	modules_pair(window.padding, r, "padding");
+	modules_pair(window.output_padding, r, "more");
+	modules_pair(window.dilation, r, "dilation");
+	struct tn_module_conv_transpose2d_options o = tn_module_conv_transpose2d_defaults();
+	o.window = &window;
+	o.no_bias = !modules_ints(r, "bias")[0];
 	return tn_module_conv_transpose2d(context, channels[0], channels[1], kernel[0], kernel[1],
 					  &o);
 }
@@ -49,44 +53,43 @@ static tn_module *conv_transpose2d(tn_context *context, const struct record *r)
 static tn_module *embedding(tn_context *context, const struct record *r)
 {
 	const int64_t *a = modules_ints(r, "args"), *padding = record_ints(r, "padding");
-	return tn_module_embedding(context, a[0], a[1],
-				   TN_OPTIONS(struct tn_module_embedding_options,
-					      .has_padding = padding != NULL,
-					      .padding_index = padding ? padding[0] : 0));
+	struct tn_module_embedding_options options = tn_module_embedding_defaults();
+	options.has_padding = padding != NULL;
+	options.padding_index = padding ? padding[0] : 0;
+	return tn_module_embedding(context, a[0], a[1], &options);
 }
 
 static tn_module *batch_norm1d(tn_context *context, const struct record *r)
 {
-	return tn_module_batch_norm1d(
-		context, modules_ints(r, "channels")[0],
-		TN_OPTIONS(struct tn_module_norm_options, .epsilon = 1e-3, .momentum = 0.2));
+	struct tn_module_norm_options norm = tn_module_norm_defaults();
+	norm.epsilon = 1e-3;
+	norm.momentum = 0.2;
+	return tn_module_batch_norm1d(context, modules_ints(r, "channels")[0], &norm);
 }
 
 static tn_module *instance_norm2d(tn_context *context, const struct record *r)
 {
-	return tn_module_instance_norm2d(context, modules_ints(r, "channels")[0],
-					 TN_OPTIONS(struct tn_module_instance_norm_options,
-						    .affine = (int)modules_ints(r, "affine")[0]));
+	struct tn_module_instance_norm_options instance_norm = tn_module_instance_norm_defaults();
+	instance_norm.affine = (int)modules_ints(r, "affine")[0];
+	return tn_module_instance_norm2d(context, modules_ints(r, "channels")[0], &instance_norm);
 }
 
 static tn_module *multihead_attention(tn_context *context, const struct record *r)
 {
 	const int64_t *a = modules_ints(r, "args");
-	return tn_module_multihead_attention(
-		context, a[0], a[1],
-		TN_OPTIONS(struct tn_module_attention_options,
-			   .no_bias = !modules_ints(r, "bias")[0],
-			   .causal = (int)modules_ints(r, "causal")[0]));
+	struct tn_module_attention_options attention = tn_module_attention_defaults();
+	attention.no_bias = !modules_ints(r, "bias")[0];
+	attention.causal = (int)modules_ints(r, "causal")[0];
+	return tn_module_multihead_attention(context, a[0], a[1], &attention);
 }
 
 static tn_module *recurrent(tn_context *context, const struct record *r)
 {
 	const int64_t *a = modules_ints(r, "args");
-	const struct tn_module_recurrent_options o = {
-		.struct_size = sizeof(o),
-		.n_layers = (int)a[2],
-		.no_bias = !modules_ints(r, "bias")[0],
-		.bidirectional = (int)modules_ints(r, "bidirectional")[0]};
+	struct tn_module_recurrent_options o = tn_module_recurrent_defaults();
+	o.n_layers = (int)a[2];
+	o.no_bias = !modules_ints(r, "bias")[0];
+	o.bidirectional = (int)modules_ints(r, "bidirectional")[0];
 	return strcmp(r->layer, "lstm") ? tn_module_gru(context, a[0], a[1], &o)
 					: tn_module_lstm(context, a[0], a[1], &o);
 }
@@ -110,34 +113,40 @@ static tn_module *upsample(tn_context *context, const struct record *r)
 
 static tn_module *local_response_norm(tn_context *context, const struct record *r)
 {
-	return tn_module_local_response_norm(context, modules_ints(r, "size")[0],
-					     TN_OPTIONS(struct tn_local_response_norm_options,
-							.alpha = 0.5, .beta = 0.6, .k = 2));
+	struct tn_local_response_norm_options options = tn_local_response_norm_defaults();
+	options.alpha = 0.5;
+	options.beta = 0.6;
+	options.k = 2;
+	return tn_module_local_response_norm(context, modules_ints(r, "size")[0], &options);
 }
 
 static tn_module *mbconv(tn_context *context, const struct record *r)
 {
 	const int64_t *a = modules_ints(r, "args");
-	return tn_module_mbconv(context, a[0], a[1], a[2],
-				TN_OPTIONS(struct tn_module_mbconv_options, .kernel = a[3],
-					   .stride = a[4], .squeezed = a[5]));
+	struct tn_module_mbconv_options options = tn_module_mbconv_defaults();
+	options.kernel = a[3];
+	options.stride = a[4];
+	options.squeezed = a[5];
+	return tn_module_mbconv(context, a[0], a[1], a[2], &options);
 }
 
 static tn_module *convnext_block(tn_context *context, const struct record *r)
 {
-	return tn_module_convnext_block(
-		context, modules_ints(r, "args")[0],
-		TN_OPTIONS(struct tn_module_convnext_options, .layer_scale = 0.5));
+	struct tn_module_convnext_options convnext = tn_module_convnext_defaults();
+	convnext.layer_scale = 0.5;
+	return tn_module_convnext_block(context, modules_ints(r, "args")[0], &convnext);
 }
 
 static tn_module *branches(tn_context *context, const struct record *r)
 {
 	tn_module *module = strcmp(r->layer, "sum") ? tn_module_concatenate(context, 1)
 						    : tn_module_sum(context);
-	const struct tn_module_conv2d_options *same =
-		TN_OPTIONS(struct tn_module_conv2d_options, .window = {.padding = {1, 1}});
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.padding[0] = window.padding[1] = 1;
+	struct tn_module_conv2d_options same = tn_module_conv2d_defaults();
+	same.window = &window;
 	tn_module_add(module, "a", tn_module_conv2d(context, 2, 3, 1, 1, NULL));
-	tn_module_add(module, "b", tn_module_conv2d(context, 2, 3, 3, 3, same));
+	tn_module_add(module, "b", tn_module_conv2d(context, 2, 3, 3, 3, &same));
 	tn_module_add(module, "c", tn_module_conv2d(context, 2, 3, 1, 1, NULL));
 	return module;
 }

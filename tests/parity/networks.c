@@ -27,9 +27,12 @@ static void fill(size_t k, const struct tn_parameter_view *view, float *values, 
 static tn_optimizer *make_optimizer(tn_module *net, const char *name)
 {
 	struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.05};
-	if (!strcmp(name, "adamw"))
-		return tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.002,
-						.weight_decay = 0.01));
+	if (!strcmp(name, "adamw")) {
+		struct tn_adamw_options adamw = tn_adamw_defaults();
+		adamw.lr = 0.002;
+		adamw.weight_decay = 0.01;
+		return tn_adamw(net, &adamw);
+	}
 	if (!strcmp(name, "momentum")) {
 		sgd.momentum = 0.9;
 		sgd.dampening = 0.1;

@@ -16,10 +16,11 @@
 
 /* ---- Optimizers ------------------------------------------------------------------------------*/
 
-static double option(const struct record *record, const char *name)
+/* The recorded option, or the default where there is none. */
+static double option(const struct record *record, const char *name, double otherwise)
 {
 	const struct record_array *array = record_array(record, name);
-	return array ? array->values[0] : 0.0;
+	return array ? array->values[0] : otherwise;
 }
 
 static int flag(const struct record *record, const char *name)
@@ -30,121 +31,150 @@ static int flag(const struct record *record, const char *name)
 
 static tn_optimizer *sgd(tn_module *module, const struct record *r)
 {
-	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = option(r, "lr"),
-					 .momentum = option(r, "momentum"),
-					 .dampening = option(r, "dampening"),
-					 .weight_decay = option(r, "weight_decay"),
-					 .nesterov = flag(r, "nesterov")));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.momentum = option(r, "momentum", options.momentum);
+	options.dampening = option(r, "dampening", options.dampening);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	options.nesterov = flag(r, "nesterov");
+	return tn_sgd(module, &options);
 }
 
 static tn_optimizer *adam(tn_module *module, const struct record *r)
 {
-	return tn_adam(module, TN_OPTIONS(struct tn_adam_options, .lr = option(r, "lr"),
-					  .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
-					  .epsilon = option(r, "epsilon"),
-					  .weight_decay = option(r, "weight_decay"),
-					  .amsgrad = flag(r, "amsgrad")));
+	struct tn_adam_options options = tn_adam_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.beta1 = option(r, "beta1", options.beta1);
+	options.beta2 = option(r, "beta2", options.beta2);
+	options.epsilon = option(r, "epsilon", options.epsilon);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	options.amsgrad = flag(r, "amsgrad");
+	return tn_adam(module, &options);
 }
 
 static tn_optimizer *adamw(tn_module *module, const struct record *r)
 {
-	int has_decay = record_array(r, "weight_decay") != NULL;
-	return tn_adamw(module,
-			TN_OPTIONS(struct tn_adamw_options, .lr = option(r, "lr"),
-				   .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
-				   .epsilon = option(r, "epsilon"),
-				   .weight_decay = has_decay ? option(r, "weight_decay") : -1,
-				   .amsgrad = flag(r, "amsgrad")));
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.beta1 = option(r, "beta1", options.beta1);
+	options.beta2 = option(r, "beta2", options.beta2);
+	options.epsilon = option(r, "epsilon", options.epsilon);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	options.amsgrad = flag(r, "amsgrad");
+	return tn_adamw(module, &options);
 }
 
 static tn_optimizer *nadam(tn_module *module, const struct record *r)
 {
-	return tn_nadam(module,
-			TN_OPTIONS(struct tn_nadam_options, .lr = option(r, "lr"),
-				   .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
-				   .epsilon = option(r, "epsilon"),
-				   .weight_decay = option(r, "weight_decay"),
-				   .momentum_decay = option(r, "momentum_decay"),
-				   .decoupled_weight_decay = flag(r, "decoupled_weight_decay")));
+	struct tn_nadam_options options = tn_nadam_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.beta1 = option(r, "beta1", options.beta1);
+	options.beta2 = option(r, "beta2", options.beta2);
+	options.epsilon = option(r, "epsilon", options.epsilon);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	options.momentum_decay = option(r, "momentum_decay", options.momentum_decay);
+	options.decoupled_weight_decay = flag(r, "decoupled_weight_decay");
+	return tn_nadam(module, &options);
 }
 
 static tn_optimizer *rmsprop(tn_module *module, const struct record *r)
 {
-	return tn_rmsprop(module,
-			  TN_OPTIONS(struct tn_rmsprop_options, .lr = option(r, "lr"),
-				     .alpha = option(r, "alpha"), .epsilon = option(r, "epsilon"),
-				     .weight_decay = option(r, "weight_decay"),
-				     .momentum = option(r, "momentum"),
-				     .centered = flag(r, "centered")));
+	struct tn_rmsprop_options options = tn_rmsprop_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.alpha = option(r, "alpha", options.alpha);
+	options.epsilon = option(r, "epsilon", options.epsilon);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	options.momentum = option(r, "momentum", options.momentum);
+	options.centered = flag(r, "centered");
+	return tn_rmsprop(module, &options);
 }
 
 static tn_optimizer *adagrad(tn_module *module, const struct record *r)
 {
-	return tn_adagrad(module, TN_OPTIONS(struct tn_adagrad_options, .lr = option(r, "lr"),
-					     .lr_decay = option(r, "lr_decay"),
-					     .weight_decay = option(r, "weight_decay"),
-					     .initial_accumulator_value =
-						     option(r, "initial_accumulator_value"),
-					     .epsilon = option(r, "epsilon")));
+	struct tn_adagrad_options options = tn_adagrad_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.lr_decay = option(r, "lr_decay", options.lr_decay);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	options.initial_accumulator_value =
+		option(r, "initial_accumulator_value", options.initial_accumulator_value);
+	options.epsilon = option(r, "epsilon", options.epsilon);
+	return tn_adagrad(module, &options);
 }
 
 static tn_optimizer *adadelta(tn_module *module, const struct record *r)
 {
-	return tn_adadelta(module,
-			   TN_OPTIONS(struct tn_adadelta_options, .lr = option(r, "lr"),
-				      .rho = option(r, "rho"), .epsilon = option(r, "epsilon"),
-				      .weight_decay = option(r, "weight_decay")));
+	struct tn_adadelta_options options = tn_adadelta_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.rho = option(r, "rho", options.rho);
+	options.epsilon = option(r, "epsilon", options.epsilon);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	return tn_adadelta(module, &options);
 }
 
 static tn_optimizer *lion(tn_module *module, const struct record *r)
 {
-	return tn_lion(module, TN_OPTIONS(struct tn_lion_options, .lr = option(r, "lr"),
-					  .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
-					  .weight_decay = option(r, "weight_decay")));
+	struct tn_lion_options options = tn_lion_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.beta1 = option(r, "beta1", options.beta1);
+	options.beta2 = option(r, "beta2", options.beta2);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	return tn_lion(module, &options);
 }
 
 static tn_optimizer *lars(tn_module *module, const struct record *r)
 {
-	return tn_lars(module,
-		       TN_OPTIONS(struct tn_lars_options, .lr = option(r, "lr"),
-				  .momentum = option(r, "momentum"),
-				  .dampening = option(r, "dampening"),
-				  .weight_decay = option(r, "weight_decay"),
-				  .trust_coefficient = option(r, "trust_coefficient"),
-				  .epsilon = option(r, "epsilon"), .nesterov = flag(r, "nesterov"),
-				  .adapt_vectors = flag(r, "adapt_vectors")));
+	struct tn_lars_options options = tn_lars_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.momentum = option(r, "momentum", options.momentum);
+	options.dampening = option(r, "dampening", options.dampening);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	options.trust_coefficient = option(r, "trust_coefficient", options.trust_coefficient);
+	options.epsilon = option(r, "epsilon", options.epsilon);
+	options.nesterov = flag(r, "nesterov");
+	options.adapt_vectors = flag(r, "adapt_vectors");
+	return tn_lars(module, &options);
 }
 
 static tn_optimizer *lamb(tn_module *module, const struct record *r)
 {
-	return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .lr = option(r, "lr"),
-					  .beta1 = option(r, "beta1"), .beta2 = option(r, "beta2"),
-					  .epsilon = option(r, "epsilon"),
-					  .weight_decay = option(r, "weight_decay"),
-					  .adapt_vectors = flag(r, "adapt_vectors")));
+	struct tn_lamb_options options = tn_lamb_defaults();
+	options.lr = option(r, "lr", options.lr);
+	options.beta1 = option(r, "beta1", options.beta1);
+	options.beta2 = option(r, "beta2", options.beta2);
+	options.epsilon = option(r, "epsilon", options.epsilon);
+	options.weight_decay = option(r, "weight_decay", options.weight_decay);
+	options.adapt_vectors = flag(r, "adapt_vectors");
+	return tn_lamb(module, &options);
 }
 
 /* record_optimizers.py's grouped(). */
 static tn_optimizer *groups(tn_module *module, const struct record *r)
 {
 	(void)r;
-	tn_optimizer *optimizer = tn_adamw(
-		module, TN_OPTIONS(struct tn_adamw_options, .lr = 0.03, .weight_decay = 0.1));
-	assert_ok(tn_optimizer_set_group(
-		optimizer,
-		TN_OPTIONS(struct tn_group_options, .names = "mat*", .lr_factor = 1 / 3.0)));
-	assert_ok(tn_optimizer_set_group(
-		optimizer, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)));
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.lr = 0.03;
+	options.weight_decay = 0.1;
+	tn_optimizer *optimizer = tn_adamw(module, &options);
+	struct tn_group_options group = tn_group_defaults();
+	group.names = "mat*";
+	group.lr_factor = 1 / 3.0;
+	assert_ok(tn_optimizer_set_group(optimizer, &group));
+	group = tn_group_defaults();
+	group.max_rank = 1;
+	group.weight_decay = 0;
+	assert_ok(tn_optimizer_set_group(optimizer, &group));
 	return optimizer;
 }
 
 static tn_optimizer *lookahead(tn_module *module, const struct record *r)
 {
-	tn_optimizer *optimizer = tn_adamw(
-		module, TN_OPTIONS(struct tn_adamw_options, .lr = 0.05, .weight_decay = -1));
-	assert_ok(tn_lookahead(optimizer,
-			       TN_OPTIONS(struct tn_lookahead_options, .k = (uint64_t)flag(r, "k"),
-					  .alpha = option(r, "alpha"))));
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.lr = 0.05;
+	tn_optimizer *optimizer = tn_adamw(module, &options);
+	struct tn_lookahead_options lookahead_options = tn_lookahead_defaults();
+	lookahead_options.k = (uint64_t)flag(r, "k");
+	lookahead_options.alpha = option(r, "alpha", lookahead_options.alpha);
+	assert_ok(tn_lookahead(optimizer, &lookahead_options));
 	return optimizer;
 }
 
@@ -152,7 +182,9 @@ static tn_optimizer *lookahead(tn_module *module, const struct record *r)
 static tn_optimizer *average(tn_module *module, const struct record *r)
 {
 	(void)r;
-	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.05;
+	return tn_sgd(module, &options);
 }
 
 static const struct {
@@ -228,10 +260,11 @@ static void check_case(tn_context *context, const struct record *record, tn_dtyp
 	make_module(&course);
 	course.optimizer = make_optimizer(course.module, record);
 	assert_non_null(course.optimizer);
-	if (!strcmp(record->layer, "average"))
-		course.average = tn_average_create(
-			course.module,
-			TN_OPTIONS(struct tn_average_options, .decay = option(record, "decay")));
+	if (!strcmp(record->layer, "average")) {
+		struct tn_average_options averaging = tn_average_defaults();
+		averaging.decay = option(record, "decay", averaging.decay);
+		course.average = tn_average_create(course.module, &averaging);
+	}
 	for (course.step = 0; course.step < STEPS; course.step++) {
 		take_step(&course);
 		expect_parameters(&course, record);

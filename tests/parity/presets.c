@@ -42,7 +42,7 @@ static void networks_for_imagenet_have_a_preset(void **state)
 	for (size_t i = 0; (info = tn_model_at(i)); i++) {
 		char name[64];
 		struct tn_error_info error;
-		struct tn_input_format format = {.struct_size = sizeof(format)};
+		struct tn_input_format format = tn_input_format_defaults();
 		const tn_status expected = info->published.n_classes == 1000 ? TN_OK : TN_NOT_FOUND;
 		snprintf(name, sizeof(name), "%s:small", info->name);
 		assert_status(tn_model_input_format(info->name, &format, &error), expected);

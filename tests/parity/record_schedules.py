@@ -83,7 +83,7 @@ def main():
             min_lr=0.03), metrics=noisy(-1), factor=0.5, patience=2, threshold=0.01, is_absolute=1,
              is_rising=1, cooldown=3, min_lr=0.03)
         case(record, "plateau", lambda o: s.ReduceLROnPlateau(o, factor=0.7, patience=0),
-             metrics=noisy(1), factor=0.7, patience=-1)
+             metrics=noisy(1), factor=0.7, patience=0)
         case(record, "plateau", lambda o: s.ReduceLROnPlateau(
             o, factor=0.5, patience=1, threshold=0.2, eps=0.02), metrics=[
                 20 * m for m in noisy(1)], factor=0.5, patience=1, threshold=0.2, epsilon=0.02)

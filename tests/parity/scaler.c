@@ -86,15 +86,16 @@ static void check_case(tn_context *context, const struct record *record, tn_dtyp
 	struct course course = {.context = context, .dtype = dtype};
 	assert_ok(tn_scope_begin(context));
 	make_module(&course);
-	course.optimizer = tn_sgd(course.module,
-				  TN_OPTIONS(struct tn_sgd_options, .lr = 0.05, .momentum = 0.9));
-	course.scaler = tn_grad_scaler_create(
-		course.module,
-		TN_OPTIONS(struct tn_grad_scaler_options,
-			   .growth_interval = (uint32_t)record_ints(record, "growth_interval")[0],
-			   .init_scale = option(record, "init_scale"),
-			   .growth_factor = option(record, "growth_factor"),
-			   .backoff_factor = option(record, "backoff_factor")));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
+	sgd.momentum = 0.9;
+	course.optimizer = tn_sgd(course.module, &sgd);
+	struct tn_grad_scaler_options options = tn_grad_scaler_defaults();
+	options.growth_interval = (uint32_t)record_ints(record, "growth_interval")[0];
+	options.init_scale = option(record, "init_scale");
+	options.growth_factor = option(record, "growth_factor");
+	options.backoff_factor = option(record, "backoff_factor");
+	course.scaler = tn_grad_scaler_create(course.module, &options);
 	assert_non_null(course.scaler);
 	for (course.step = 0; course.step < STEPS; course.step++) {
 		take_step(&course, record);

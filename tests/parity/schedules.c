@@ -22,8 +22,8 @@ static tn_module *module;
 
 static int setup(void **state)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	module = tn_module_linear(context, 1, 1, NULL);
@@ -38,10 +38,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-static double member(const struct record *record, const char *name)
+/* The recorded member, or its default where there is none. */
+static double member(const struct record *record, const char *name, double otherwise)
 {
 	const struct record_array *array = record_array(record, name);
-	return array ? array->values[0] : 0.0;
+	return array ? array->values[0] : otherwise;
 }
 
 static uint32_t kind_named(const char *name)
@@ -72,27 +73,25 @@ static tn_schedule *make_schedule(tn_optimizer *optimizer, const struct record *
 {
 	const struct record_array *recorded = record_array(r, "milestones");
 	uint64_t milestones[MOST_MILESTONES];
-	struct tn_schedule_options o = {
-		.struct_size = sizeof(o),
-		.kind = kind_named(r->layer),
-		.warmup = (uint64_t)member(r, "warmup"),
-		.warmup_start = member(r, "warmup_start"),
-		.period = (uint64_t)member(r, "period"),
-		.multiplier = (uint64_t)member(r, "multiplier"),
-		.gamma = member(r, "gamma"),
-		.min_lr = member(r, "min_lr"),
-		.power = member(r, "power"),
-		.pct_start = member(r, "pct_start"),
-		.div_factor = member(r, "div_factor"),
-		.final_div_factor = member(r, "final_div_factor"),
-		.factor = member(r, "factor"),
-		.patience = (int64_t)member(r, "patience"),
-		.threshold = member(r, "threshold"),
-		.is_absolute = (int)member(r, "is_absolute"),
-		.is_rising = (int)member(r, "is_rising"),
-		.cooldown = (uint64_t)member(r, "cooldown"),
-		.epsilon = member(r, "epsilon"),
-	};
+	struct tn_schedule_options o = tn_schedule_defaults();
+	o.kind = kind_named(r->layer);
+	o.warmup = (uint64_t)member(r, "warmup", (double)o.warmup);
+	o.warmup_start = member(r, "warmup_start", o.warmup_start);
+	o.period = (uint64_t)member(r, "period", (double)o.period);
+	o.multiplier = (uint64_t)member(r, "multiplier", (double)o.multiplier);
+	o.gamma = member(r, "gamma", o.gamma);
+	o.min_lr = member(r, "min_lr", o.min_lr);
+	o.power = member(r, "power", o.power);
+	o.pct_start = member(r, "pct_start", o.pct_start);
+	o.div_factor = member(r, "div_factor", o.div_factor);
+	o.final_div_factor = member(r, "final_div_factor", o.final_div_factor);
+	o.factor = member(r, "factor", o.factor);
+	o.patience = (uint64_t)member(r, "patience", (double)o.patience);
+	o.threshold = member(r, "threshold", o.threshold);
+	o.is_absolute = (int)member(r, "is_absolute", o.is_absolute);
+	o.is_rising = (int)member(r, "is_rising", o.is_rising);
+	o.cooldown = (uint64_t)member(r, "cooldown", (double)o.cooldown);
+	o.epsilon = member(r, "epsilon", o.epsilon);
 	if (recorded) {
 		assert_true(recorded->count <= MOST_MILESTONES);
 		for (size_t i = 0; i < recorded->count; i++)
@@ -108,7 +107,9 @@ static tn_schedule *make_schedule(tn_optimizer *optimizer, const struct record *
 
 static tn_optimizer *make_optimizer(void)
 {
-	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = base));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = base;
+	return tn_sgd(module, &sgd);
 }
 
 /* The schedule's values from number `from` up to `to`, against those recorded. */

@@ -96,7 +96,7 @@ static void linear_penalty(const struct trial *t, tn_tape *tape)
 static void conv_penalty(const struct trial *t, tn_tape *tape)
 {
 	static const char *const names[] = {"x", "w", "b"};
-	struct tn_conv2d_options o = {.struct_size = sizeof(o)};
+	struct tn_conv2d_options o = tn_conv2d_defaults();
 	tn_array *leaves[3];
 	memcpy(o.stride, record_ints(&t->record, "stride"), sizeof(o.stride));
 	memcpy(o.padding, record_ints(&t->record, "padding"), sizeof(o.padding));
@@ -180,19 +180,20 @@ static tn_array *f_softmax(tn_array *x)
 
 static tn_array *f_layer_norm(tn_array *x)
 {
-	return total(tn_exp(tn_layer_norm(x, NULL, NULL, 1, 0)));
+	return total(tn_exp(tn_layer_norm(x, NULL, NULL, 1, 1e-5)));
 }
 
 static tn_array *f_batch_norm(tn_array *x)
 {
-	const struct tn_batch_norm_options o = {.struct_size = sizeof(o), .training = 1};
+	struct tn_batch_norm_options o = tn_batch_norm_defaults();
+	o.training = 1;
 	return total(tn_exp(tn_batch_norm(x, NULL, NULL, &o)));
 }
 
 static tn_array *f_group_norm(tn_array *x)
 {
 	tn_array *pictures = tn_reshape(x, 3, (int64_t[]){2, 4, 3});
-	return total(tn_exp(tn_group_norm(pictures, NULL, NULL, 2, 0)));
+	return total(tn_exp(tn_group_norm(pictures, NULL, NULL, 2, 1e-5)));
 }
 
 static void hessian(const struct trial *t, tn_tape *tape, tn_array *(*f)(tn_array *x))
@@ -232,8 +233,8 @@ static const struct {
 
 static void run_all(const char *backend, tn_dtype dtype)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	struct trial t = {.dtype = dtype};
 	FILE *file = record_open("second.txt");
 	int n_cases = 0;

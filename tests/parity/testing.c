@@ -69,10 +69,9 @@ static void expect_bools(tn_context *context, const struct call *c, const tn_arr
 static void expect_text(tn_context *context, const struct call *c, const tn_array *x,
 			const tn_array *y)
 {
-	const struct tn_assert_options options = {.struct_size = sizeof(options),
-						  .strict = (uint32_t)c->flag,
-						  .err_msg = c->has_message ? "of the third kind"
-									    : NULL};
+	struct tn_assert_options options = tn_assert_defaults();
+	options.strict = (uint32_t)c->flag;
+	options.err_msg = c->has_message ? "of the third kind" : NULL;
 	char *text;
 	tn_status status = !strcmp(c->function, "assert_allclose")
 				   ? tn_assert_allclose(x, y, c->rtol, c->atol, &options, &text)

@@ -24,7 +24,7 @@ static void set_option(struct call *c, const char *name, int64_t value)
 	struct tn_print_options *o = &c->options;
 	const char *string = value >= 0 && value < 13 ? strings[value] : NULL;
 	if (!strcmp(name, "precision"))
-		o->precision = value ? (int32_t)value : TN_PRECISION_NONE;
+		o->precision = (int32_t)value;
 	else if (!strcmp(name, "threshold"))
 		o->threshold = value;
 	else if (!strcmp(name, "edgeitems"))
@@ -60,7 +60,7 @@ static int read_call(FILE *file, struct call *c)
 	int used;
 	size_t length = 0;
 	c->function[0] = '\0';
-	c->options = (struct tn_print_options){.struct_size = sizeof(c->options)};
+	c->options = tn_print_defaults();
 	while (fgets(line, sizeof(line), file) && strcmp(line, "end\n") != 0) {
 		if (sscanf(line, "case %15s%n", c->function, &used) == 1)
 			text_array_begin(&c->array, line + used);

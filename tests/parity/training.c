@@ -78,12 +78,12 @@ static void open_data(struct training *t)
 		.data = (const void *[]){x, t->has_classes ? (const void *)labels : y},
 		.parts = parts};
 	assert_ok(tn_dataset_from_fields(&source, &t->dataset, NULL));
-	for (int part = 0; part < 2; part++)
-		assert_ok(tn_data_loader_create(
-			t->dataset, part,
-			TN_OPTIONS(struct tn_data_loader_options,
-				   .batch_size = (uint32_t)record_ints(t->record, "batch")[0]),
-			&t->loaders[part], NULL));
+	for (int part = 0; part < 2; part++) {
+		struct tn_data_loader_options loading = tn_data_loader_defaults();
+		loading.batch_size = (uint32_t)record_ints(t->record, "batch")[0];
+		assert_ok(
+			tn_data_loader_create(t->dataset, part, &loading, &t->loaders[part], NULL));
+	}
 }
 
 static void open_net(struct training *t)
@@ -92,10 +92,10 @@ static void open_net(struct training *t)
 	const struct record_array *first = recorded(t, "0.", "fc1.weight"),
 				  *last = recorded(t, "0.", "fc2.weight");
 	t->net = tn_sequential(context);
-	tn_sequential_add(
-		t->net, "fc1",
-		tn_module_linear(context, first->shape[1], first->shape[0],
-				 TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1)));
+	struct tn_module_linear_options linear = tn_module_linear_defaults();
+	linear.no_bias = 1;
+	tn_sequential_add(t->net, "fc1",
+			  tn_module_linear(context, first->shape[1], first->shape[0], &linear));
 	tn_sequential_add(t->net, "norm", tn_module_batch_norm1d(context, first->shape[0], NULL));
 	tn_sequential_add(t->net, "relu", tn_module_relu(context));
 	tn_sequential_add(t->net, "fc2",
@@ -119,22 +119,28 @@ static void open_training(struct training *t, const struct record *record, tn_co
 	t->has_classes = !strcmp(record->layer, "classes");
 	open_data(t);
 	open_net(t);
-	t->optimizer = t->has_classes
-			       ? tn_adamw(t->net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.02,
-							     .weight_decay = 0.05))
-			       : tn_sgd(t->net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1,
-							   .momentum = 0.9, .weight_decay = 0.01,
-							   .nesterov = 1));
-	t->schedule = tn_schedule_create(
-		t->optimizer,
-		TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_COSINE, .period = 12));
-	t->average = tn_average_create(t->net, TN_OPTIONS(struct tn_average_options, .decay = 0.8));
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.lr = 0.02;
+	adamw.weight_decay = 0.05;
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	sgd.momentum = 0.9;
+	sgd.weight_decay = 0.01;
+	sgd.nesterov = 1;
+	t->optimizer = t->has_classes ? tn_adamw(t->net, &adamw) : tn_sgd(t->net, &sgd);
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_COSINE;
+	options.period = 12;
+	t->schedule = tn_schedule_create(t->optimizer, &options);
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 0.8;
+	t->average = tn_average_create(t->net, &averaging);
 	for (uint32_t i = 0; i < 2; i++) {
 		static const uint32_t kinds[2][2] = {{TN_METRIC_MSE, TN_METRIC_R2},
 						     {TN_METRIC_ACCURACY, TN_METRIC_F1}};
-		t->metrics[i] =
-			tn_metric_create(context, TN_OPTIONS(struct tn_metric_options,
-							     .kind = kinds[t->has_classes][i]));
+		struct tn_metric_options metric_options = tn_metric_defaults();
+		metric_options.kind = kinds[t->has_classes][i];
+		t->metrics[i] = tn_metric_create(context, &metric_options);
 	}
 }
 
@@ -200,21 +206,25 @@ static void check_training(const struct record *record, tn_context *context, int
 {
 	struct training t;
 	open_training(&t, record, context);
-	tn_trainer *trainer = tn_trainer_create(
-		t.net, t.optimizer,
-		TN_OPTIONS(struct tn_trainer_options, .train = t.loaders[0],
-			   .validation = t.loaders[1],
-			   .loss = t.has_classes ? TN_LOSS_CROSS_ENTROPY : TN_LOSS_SMOOTH_L1,
-			   .cross_entropy = t.has_classes
-						    ? TN_OPTIONS(struct tn_cross_entropy_options,
-								 .label_smoothing = 0.1)
-						    : NULL,
-			   .beta = t.has_classes ? 0 : 0.5, .n_metrics = 2, .metrics = t.metrics,
-			   .n_epochs = EPOCHS,
-			   .accumulate = (uint64_t)record_ints(record, "accumulate")[0],
-			   .clip_value = 0.3, .clip_norm = 0.25, .average = t.average,
-			   .schedule = t.schedule, .on_step = steps_are_seen ? check_step : NULL,
-			   .user = &t));
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = t.loaders[0];
+	options.validation = t.loaders[1];
+	options.loss = t.has_classes ? TN_LOSS_CROSS_ENTROPY : TN_LOSS_SMOOTH_L1;
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.label_smoothing = 0.1;
+	options.cross_entropy = t.has_classes ? &cross_entropy : NULL;
+	options.beta = t.has_classes ? 0 : 0.5;
+	options.n_metrics = 2;
+	options.metrics = t.metrics;
+	options.n_epochs = EPOCHS;
+	options.accumulate = (uint64_t)record_ints(record, "accumulate")[0];
+	options.clip_value = 0.3;
+	options.clip_norm = 0.25;
+	options.average = t.average;
+	options.schedule = t.schedule;
+	options.on_step = steps_are_seen ? check_step : NULL;
+	options.user = &t;
+	tn_trainer *trainer = tn_trainer_create(t.net, t.optimizer, &options);
 	assert_non_null(trainer);
 	assert_ok(tn_trainer_run(trainer));
 	assert_int_equal(tn_trainer_steps(trainer), STEPS);

@@ -24,7 +24,8 @@ typedef void (*first_look)(const struct run *run, size_t row, const tn_array *lo
 static inline void run_open(struct run *run, const char *backend)
 {
 	struct tn_error_info error;
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	*run = (struct run){0};
 	assert_ok(tn_context_open(&options, &run->context, &error));
 }

@@ -159,8 +159,9 @@ static void gradients_are_those_of_differences(void **state)
 	static const double part[] = {0.06, 0.97, 0.53, 0.32, 0.81, 0.46};
 	static const double other[] = {0.73, 0.14};
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	for (size_t i = 0; i < sizeof(ufuncs) / sizeof(ufuncs[0]); i++) {
 		const struct ufunc *f = &ufuncs[i];
 		struct tn_gradient_report report;
@@ -197,8 +198,9 @@ static void complex_gradients_are_those_of_differences(void **state)
 					    "expm1",      "exp2",     "arcsin", "arccos",
 					    "arcsinh",    "arccosh",  "arctan", "arctanh"};
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct tn_gradient_report report;
 		assert_ok(tn_scope_begin(context));
@@ -220,8 +222,9 @@ static void divisors_of_64_bits(void **state)
 	const int64_t even[2] = {6 * 1000000007LL * 1000000009, 4 * 1000000007LL * 998244353};
 	const uint64_t large[2] = {UINT64_MAX, UINT64_MAX / 5 * 2};
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	int64_t found;
 	uint64_t large_found;
 	for (int i = 0; i < 2; i++) {
@@ -255,8 +258,9 @@ static void neighbours_of_bf16(void **state)
 	double found[6];
 	const int64_t six[] = {6};
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	tn_array *a = tn_astype(tn_from_host(context, TN_F64, 1, six, x), TN_BF16);
 	tn_array *end = tn_full(context, TN_BF16, 0, NULL, INFINITY);
 	assert_ok(tn_to_host(tn_astype(tn_nextafter(a, end), TN_F64), found, sizeof(found)));
@@ -273,8 +277,9 @@ static void ldexp_has_a_gradient(void **state)
 	const int64_t two[] = {2};
 	double found[2];
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	tn_array *x = tn_from_host(context, TN_F64, 1, two, (double[]){0.3, -5});
 	tn_array *n = tn_from_host(context, TN_I32, 1, two, (int32_t[]){-3, 40});
 	tn_tape *tape = tn_tape_begin(context);
@@ -290,8 +295,9 @@ static void ldexp_has_a_gradient(void **state)
 static void numbers_that_are_almost_real(void **state)
 {
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	tn_array *x = tn_from_host(context, TN_F64, 1, (int64_t[]){2}, (double[]){1, 2});
 	tn_array *y = tn_from_host(context, TN_F64, 1, (int64_t[]){2}, (double[]){3e-14, -2e-14});
 	tn_array *z = tn_complex(x, y);
@@ -323,8 +329,9 @@ static double slope_at(const char *name, double x, double y, int which)
 static void gradients_at_special_points(void **state)
 {
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	assert_true(slope_at("hypot", 0, 0, 0) == 0);
 	assert_true(slope_at("cbrt", 0, 0, 0) == INFINITY);
 	assert_true(slope_at("sinc", 0, 0, 0) == 0);
@@ -360,8 +367,9 @@ static void gradients_at_special_points(void **state)
 static void bad_input_is_an_error(void **state)
 {
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	const int64_t three[] = {3}, four[] = {4};
 	tn_array *x = tn_ones(context, TN_F32, 1, three), *y = tn_ones(context, TN_F32, 1, four);
 	tn_array *z = tn_ones(context, TN_C64, 1, three), *b = tn_ones(context, TN_BOOL, 1, three);

@@ -220,10 +220,12 @@ static void keep_convolved(const struct convolution *c, tn_dtype dtype, int is_l
  * are watched and kept; the convolution is of dtype. */
 static void convolve(const struct convolution *c, tn_dtype dtype, int is_last, int has_gradients)
 {
-	const struct tn_conv2d_options window = {.struct_size = sizeof(window),
-						 .stride = {c->stride, c->stride},
-						 .padding = {c->padding, c->padding},
-						 .groups = c->groups};
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.stride[0] = c->stride;
+	window.stride[1] = c->stride;
+	window.padding[0] = c->padding;
+	window.padding[1] = c->padding;
+	window.groups = c->groups;
 	tn_array *x = floats(4, c->x, -1, 1), *w = floats(4, c->w, -1, 1);
 	tn_tape *tape = has_gradients ? tn_tape_begin(context) : NULL;
 	if (tape && (tn_tape_watch(tape, x) || tn_tape_watch(tape, w)))
@@ -257,12 +259,14 @@ static void convolution(void)
 
 static void layers(void)
 {
-	const struct tn_conv2d_options window = {.struct_size = sizeof(window), .padding = {1, 1}};
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.padding[0] = window.padding[1] = 1;
 	const struct tn_pool2d_options pool = {.struct_size = sizeof(pool), .kernel = {2, 2}};
 	tn_array *x = floats(4, (int64_t[]){2, 4, 12, 12}, -1, 1);
 	tn_array *w = floats(4, (int64_t[]){6, 4, 3, 3}, -1, 1);
 	tn_array *one = floats(1, (int64_t[]){4}, 0.5f, 1.5f);
-	const struct tn_batch_norm_options norm = {.struct_size = sizeof(norm), .training = 1};
+	struct tn_batch_norm_options norm = tn_batch_norm_defaults();
+	norm.training = 1;
 	tn_array *rows = floats(2, (int64_t[]){12, 33}, -3, 3);
 	const int32_t labels[12] = {1, 5, 32, 0, 7, 7, 8, 9, 30, 2, 2, 3};
 	keep("conv2d", tn_conv2d(x, w, NULL, &window), convolutions_differ(64), 1);

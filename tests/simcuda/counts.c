@@ -160,20 +160,20 @@ static void make_layer_norm_inputs(struct work *w)
 
 static int run_layer_norm(struct work *w)
 {
-	return tn_layer_norm(w->in[0], w->in[1], w->in[2], 1, 0) != NULL;
+	return tn_layer_norm(w->in[0], w->in[1], w->in[2], 1, 1e-5) != NULL;
 }
 
 static void make_layer_norm(struct work *w)
 {
 	make_layer_norm_inputs(w);
 	record(w, 0);
-	give(w, tn_layer_norm(w->in[0], w->in[1], w->in[2], 1, 0));
+	give(w, tn_layer_norm(w->in[0], w->in[1], w->in[2], 1, 1e-5));
 }
 
 static tn_array *batch_norm(struct work *w)
 {
-	const struct tn_batch_norm_options options = {.struct_size = sizeof(options),
-						      .training = 1};
+	struct tn_batch_norm_options options = tn_batch_norm_defaults();
+	options.training = 1;
 	return tn_batch_norm(w->in[0], w->in[1], w->in[2], &options);
 }
 
@@ -200,7 +200,8 @@ static void make_batch_norm(struct work *w)
 
 static tn_array *convolve(struct work *w)
 {
-	struct tn_conv2d_options options = {.struct_size = sizeof(options), .padding = {1, 1}};
+	struct tn_conv2d_options options = tn_conv2d_defaults();
+	options.padding[0] = options.padding[1] = 1;
 	if (tn_array_shape(w->in[1])[1] == 1)
 		options.groups = CHANNELS;
 	return tn_conv2d(w->in[0], w->in[1], NULL, &options);

@@ -28,16 +28,16 @@ static tn_dataset *take_digits(uint64_t n, struct tn_error_info *error)
 		       tn_dataset_image(digits, TN_PART_TRAIN,
 					i % tn_dataset_count(digits, TN_PART_TRAIN), &labels[i]),
 		       size);
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = format->channels,
-						 .height = format->height,
-						 .width = format->width,
-						 .name = "few digits",
-						 .images = images,
-						 .labels = labels,
-						 .n_images = n,
-						 .n_classes = format->n_classes,
-						 .scale = format->scale};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = format->channels;
+	source.height = format->height;
+	source.width = format->width;
+	source.name = "few digits";
+	source.images = images;
+	source.labels = labels;
+	source.n_images = n;
+	source.n_classes = format->n_classes;
+	source.scale = format->scale;
 	if (!images || !labels || tn_dataset_create(&source, &few, error))
 		few = NULL;
 	free(images);

@@ -21,8 +21,9 @@ static tn_context *open_device(void)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	tn_context *context = NULL;
-	if (tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "cuda!"), &context,
-			    &error))
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "cuda!";
+	if (tn_context_open(&options, &context, &error))
 		fail_msg("%s: %s", error.operation, error.text);
 	assert_non_null(strstr(tn_device_name(tn_device_current(context)), "cuda:"));
 	return context;

@@ -27,8 +27,8 @@ static void complain(const char *what, const char *text)
 
 static tn_context *open_context(void)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "cuda"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "cuda";
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	tn_context *context = NULL;
 	if (tn_context_open(&options, &context, &error))
@@ -159,8 +159,8 @@ static void killed(void)
 
 static void no_device(void)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "cuda!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "cuda!";
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	tn_context *context = NULL;
 	(void)setenv("CUDA_VISIBLE_DEVICES", "", 1);

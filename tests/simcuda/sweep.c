@@ -248,8 +248,10 @@ static void take_log(void *user, int level, const char *subsystem, const char *t
 /* The first device is CUDA's, or there is a reason why not. */
 static int open_context(struct run *run)
 {
-	const struct tn_context_options options = {
-		.struct_size = sizeof(options), .backend = "cuda", .log = take_log, .n_threads = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "cuda";
+	options.log = take_log;
+	options.n_threads = 1;
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	if (tn_context_open(&options, &run->context, &error)) {
 		complain(run, "open", "no context", error.text);

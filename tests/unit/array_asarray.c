@@ -8,7 +8,6 @@
 
 static const char *const backends[] = {"reference", "cpu", "mock"};
 #define N_OF(list) (sizeof(list) / sizeof((list)[0]))
-#define OPTIONS(...) TN_OPTIONS(struct tn_asarray_options, __VA_ARGS__)
 
 static void check_f64(const tn_array *a, size_t n, const double *expected)
 {
@@ -40,23 +39,37 @@ static void nothing_is_copied_that_is_as_wanted(void **state)
 		tn_array *x = tn_arange(context, TN_F32, 0, 6, 1);
 		tn_array *same = tn_asarray(x, NULL);
 		assert_ptr_equal(same, x);
-		assert_ptr_equal(tn_asarray(x, OPTIONS(.dtype = TN_F32, .copy = TN_COPY_NEVER,
-						       .device = tn_device_current(context),
-						       .is_compact = 1)),
-				 x);
+		struct tn_asarray_options asarray = tn_asarray_defaults();
+		asarray.dtype = TN_F32;
+		asarray.copy = TN_COPY_NEVER;
+		asarray.device = tn_device_current(context);
+		asarray.is_compact = 1;
+		assert_ptr_equal(tn_asarray(x, &asarray), x);
 		tn_array *grid = tn_reshape(x, 2, (int64_t[]){2, 3});
 		tn_array *turned = tn_transpose(grid, NULL);
-		assert_ptr_equal(tn_asarray(turned, OPTIONS(.copy = TN_COPY_NEVER)), turned);
-		assert_null(tn_asarray(turned, OPTIONS(.copy = TN_COPY_NEVER, .is_compact = 1)));
+		asarray = tn_asarray_defaults();
+		asarray.copy = TN_COPY_NEVER;
+		assert_ptr_equal(tn_asarray(turned, &asarray), turned);
+		asarray.is_compact = 1;
+		assert_null(tn_asarray(turned, &asarray));
 		assert_kept(context, TN_UNSUPPORTED, "with gaps");
-		assert_null(tn_asarray(x, OPTIONS(.copy = TN_COPY_NEVER, .dtype = TN_I32)));
+		asarray = tn_asarray_defaults();
+		asarray.copy = TN_COPY_NEVER;
+		asarray.dtype = TN_I32;
+		assert_null(tn_asarray(x, &asarray));
 		assert_kept(context, TN_UNSUPPORTED, "copy: the array is f32 on ");
-		tn_array *copy = tn_asarray(x, OPTIONS(.copy = TN_COPY_ALWAYS));
+		asarray = tn_asarray_defaults();
+		asarray.copy = TN_COPY_ALWAYS;
+		tn_array *copy = tn_asarray(x, &asarray);
 		assert_true(copy != x);
 		assert_ok(tn_fill(copy, 1));
 		assert_f64(x, 0, 1, 2, 3, 4, 5);
-		assert_f64(tn_asarray(turned, OPTIONS(.is_compact = 1)), 0, 3, 1, 4, 2, 5);
-		assert_f64(tn_asarray(x, OPTIONS(.dtype = TN_I8)), 0, 1, 2, 3, 4, 5);
+		asarray = tn_asarray_defaults();
+		asarray.is_compact = 1;
+		assert_f64(tn_asarray(turned, &asarray), 0, 3, 1, 4, 2, 5);
+		asarray = tn_asarray_defaults();
+		asarray.dtype = TN_I8;
+		assert_f64(tn_asarray(x, &asarray), 0, 1, 2, 3, 4, 5);
 		tn_context_close(context);
 	}
 }
@@ -68,14 +81,21 @@ static void arrays_are_brought_to_other_devices(void **state)
 		tn_context *context = open_backend(backends[i]);
 		tn_device *other = other_device(context);
 		tn_array *x = tn_arange(context, TN_F64, 0, 4, 1);
-		assert_null(tn_asarray(x, OPTIONS(.device = other, .copy = TN_COPY_NEVER)));
+		struct tn_asarray_options asarray = tn_asarray_defaults();
+		asarray.device = other;
+		asarray.copy = TN_COPY_NEVER;
+		assert_null(tn_asarray(x, &asarray));
 		assert_kept(context, TN_UNSUPPORTED, tn_device_name(other));
-		tn_array *y = tn_asarray(x, OPTIONS(.device = other, .dtype = TN_F32));
+		asarray = tn_asarray_defaults();
+		asarray.device = other;
+		asarray.dtype = TN_F32;
+		tn_array *y = tn_asarray(x, &asarray);
 		assert_ptr_equal(tn_array_device(y), other);
 		assert_int_equal(tn_array_dtype(y), TN_F32);
 		assert_f64(y, 0, 1, 2, 3);
-		tn_array *z = tn_asarray(
-			y, OPTIONS(.device = tn_device_current(context), .dtype = TN_C128));
+		asarray.device = tn_device_current(context);
+		asarray.dtype = TN_C128;
+		tn_array *z = tn_asarray(y, &asarray);
 		assert_int_equal(tn_array_dtype(z), TN_C128);
 		assert_f64(tn_real(z), 0, 1, 2, 3);
 		tn_context_close(context);
@@ -89,8 +109,9 @@ static void derivatives_flow_through(void **state)
 	tn_tape *tape = tn_tape_begin(context);
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){3});
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *y =
-		tn_sum(tn_square(tn_asarray(x, OPTIONS(.dtype = TN_F64))), TN_ALL_AXES, NULL, 0);
+	struct tn_asarray_options asarray = tn_asarray_defaults();
+	asarray.dtype = TN_F64;
+	tn_array *y = tn_sum(tn_square(tn_asarray(x, &asarray)), TN_ALL_AXES, NULL, 0);
 	assert_ok(tn_tape_backward(tape, y, NULL));
 	assert_f64(tn_tape_gradient(tape, x), 2, 2, 2);
 	tn_tape_end(tape);
@@ -129,13 +150,19 @@ static void host_data_is_wrapped_where_it_can_be(void **state)
 		tn_array_destroy(x);
 		assert_int_equal(released, 1);
 		/* Converted, packed or asked for: a copy, after which the memory is returned. */
-		assert_f64(tn_asarray_host(context, &memory, OPTIONS(.dtype = TN_F64)), 0, 9, 4);
-		assert_f64(tn_asarray_host(context, &memory, OPTIONS(.is_compact = 1)), 0, 9, 4);
-		assert_f64(tn_asarray_host(context, &memory, OPTIONS(.copy = TN_COPY_ALWAYS)), 0, 9,
-			   4);
+		struct tn_asarray_options asarray = tn_asarray_defaults();
+		asarray.dtype = TN_F64;
+		assert_f64(tn_asarray_host(context, &memory, &asarray), 0, 9, 4);
+		asarray = tn_asarray_defaults();
+		asarray.is_compact = 1;
+		assert_f64(tn_asarray_host(context, &memory, &asarray), 0, 9, 4);
+		asarray = tn_asarray_defaults();
+		asarray.copy = TN_COPY_ALWAYS;
+		assert_f64(tn_asarray_host(context, &memory, &asarray), 0, 9, 4);
 		assert_int_equal(released, 4);
-		assert_null(tn_asarray_host(context, &memory,
-					    OPTIONS(.copy = TN_COPY_NEVER, .dtype = TN_I32)));
+		asarray.copy = TN_COPY_NEVER;
+		asarray.dtype = TN_I32;
+		assert_null(tn_asarray_host(context, &memory, &asarray));
 		assert_kept(context, TN_UNSUPPORTED, "cannot use f32 in this memory as i32");
 		struct tn_wrap_options bad = memory;
 		bad.size_bytes = 8;
@@ -151,11 +178,17 @@ static void what_does_not_fit_is_refused(void **state)
 	(void)state;
 	tn_context *context = open_backend("reference"), *second = open_backend("reference");
 	tn_array *x = tn_ones(context, TN_F32, 0, NULL);
-	assert_null(tn_asarray(x, OPTIONS(.device = tn_device_current(second))));
+	struct tn_asarray_options asarray = tn_asarray_defaults();
+	asarray.device = tn_device_current(second);
+	assert_null(tn_asarray(x, &asarray));
 	assert_kept(context, TN_DEVICE, "reference:0 belongs to another context");
-	assert_null(tn_asarray(x, OPTIONS(.dtype = 99)));
+	asarray = tn_asarray_defaults();
+	asarray.dtype = 99;
+	assert_null(tn_asarray(x, &asarray));
 	assert_kept(context, TN_DTYPE, "dtype: expected an element type, or 0");
-	assert_null(tn_asarray(x, OPTIONS(.copy = 3)));
+	asarray = tn_asarray_defaults();
+	asarray.copy = 3;
+	assert_null(tn_asarray(x, &asarray));
 	assert_kept(context, TN_INVALID_ARGUMENT, "copy: expected TN_COPY_IF_NEEDED (0)");
 	assert_null(tn_asarray(NULL, NULL));
 	tn_context_close(second);

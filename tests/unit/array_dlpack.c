@@ -168,8 +168,9 @@ static void read_only_memory_is_not_written(void **state)
 	managed->deleter(managed);
 	assert_null(tn_to_dlpack_unversioned(x, NULL));
 	assert_kept(context, TN_UNSUPPORTED, "read-only, which DLPack before 1.0 cannot say");
-	struct tn_dlpack_managed_unversioned *old = tn_to_dlpack_unversioned(
-		x, TN_OPTIONS(struct tn_to_dlpack_options, .copy = TN_COPY_ALWAYS));
+	struct tn_to_dlpack_options to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.copy = TN_COPY_ALWAYS;
+	struct tn_dlpack_managed_unversioned *old = tn_to_dlpack_unversioned(x, &to_dlpack);
 	assert_true(((float *)old->tensor.data)[5] == 6);
 	old->deleter(old);
 	tn_context_close(context);
@@ -185,10 +186,10 @@ static void a_copy_returns_the_memory_at_once(void **state)
 		make_other(&other);
 		other.strides[0] = 1;
 		other.strides[1] = 2;
-		tn_array *x = tn_from_dlpack(context, &other.managed,
-					     TN_OPTIONS(struct tn_from_dlpack_options,
-							.copy = TN_COPY_ALWAYS,
-							.device = tn_device_current(context)));
+		struct tn_from_dlpack_options from_dlpack = tn_from_dlpack_defaults();
+		from_dlpack.copy = TN_COPY_ALWAYS;
+		from_dlpack.device = tn_device_current(context);
+		tn_array *x = tn_from_dlpack(context, &other.managed, &from_dlpack);
 		assert_int_equal(other.deleted, 1);
 		memset(other.numbers, 0, sizeof(other.numbers));
 		assert_numbers(x, 1, 3, 5, 2, 4, 6);
@@ -423,11 +424,14 @@ static void far_memory_is_copied_to_the_host(void **state)
 	assert_int_equal(place.type, 7);
 	assert_null(tn_to_dlpack(x, NULL));
 	assert_kept(context, TN_UNSUPPORTED, "DLPack has no type for the memory of mock:0");
-	assert_null(tn_to_dlpack(
-		x, TN_OPTIONS(struct tn_to_dlpack_options, .on_host = 1, .copy = TN_COPY_NEVER)));
+	struct tn_to_dlpack_options to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.on_host = 1;
+	to_dlpack.copy = TN_COPY_NEVER;
+	assert_null(tn_to_dlpack(x, &to_dlpack));
 	assert_kept(context, TN_UNSUPPORTED, "the host cannot read memory of mock:0");
-	struct tn_dlpack_managed *managed =
-		tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .on_host = 1));
+	to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.on_host = 1;
+	struct tn_dlpack_managed *managed = tn_to_dlpack(x, &to_dlpack);
 	assert_int_equal(managed->flags, TN_DLPACK_COPIED);
 	assert_int_equal(managed->tensor.device.type, TN_DLPACK_CPU);
 	assert_true(((float *)managed->tensor.data)[4] == 4);
@@ -444,8 +448,9 @@ static void what_a_tape_follows_is_only_copied(void **state)
 	assert_ok(tn_tape_watch(tape, x));
 	assert_null(tn_to_dlpack(x, NULL));
 	assert_kept(context, TN_STATE, "a tape is recording");
-	struct tn_dlpack_managed *managed =
-		tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .copy = TN_COPY_ALWAYS));
+	struct tn_to_dlpack_options to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.copy = TN_COPY_ALWAYS;
+	struct tn_dlpack_managed *managed = tn_to_dlpack(x, &to_dlpack);
 	assert_int_equal(managed->flags, TN_DLPACK_COPIED);
 	managed->deleter(managed);
 	tn_tape_end(tape);
@@ -485,10 +490,12 @@ static void memory_outlives_its_context(void **state)
 	for (size_t i = 0; i < N_OF(all); i++) {
 		tn_context *context = open_backend(all[i]);
 		struct tn_dlpack_managed *managed[2];
-		for (int j = 0; j < 2; j++)
-			managed[j] =
-				tn_to_dlpack(tn_full(context, TN_F32, 1, (int64_t[]){3}, 5 + j),
-					     TN_OPTIONS(struct tn_to_dlpack_options, .on_host = 1));
+		for (int j = 0; j < 2; j++) {
+			struct tn_to_dlpack_options to_dlpack = tn_to_dlpack_defaults();
+			to_dlpack.on_host = 1;
+			managed[j] = tn_to_dlpack(
+				tn_full(context, TN_F32, 1, (int64_t[]){3}, 5 + j), &to_dlpack);
+		}
 		tn_context_close(context);
 		assert_true(((float *)managed[0]->tensor.data)[2] == 5);
 		managed[0]->deleter(managed[0]);
@@ -517,9 +524,11 @@ static void callbacks_end_with_the_context(void **state)
 	int messages = 0, events = 0;
 	tn_context *context = NULL;
 	setenv("TENON_LOG", "debug", 1);
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference",
-					     .log = count_message, .log_user = &messages),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	options.log = count_message;
+	options.log_user = &messages;
+	assert_ok(tn_context_open(&options, &context, NULL));
 	unsetenv("TENON_LOG");
 	tn_memory_set_hook(context, count_event, &events);
 	struct tn_dlpack_managed *managed =
@@ -554,19 +563,26 @@ static void options_out_of_range_are_refused(void **state)
 	static struct other other;
 	make_other(&other);
 	tn_array *x = tn_ones(context, TN_F32, 0, NULL);
-	assert_null(tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .copy = 3)));
+	struct tn_to_dlpack_options to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.copy = 3;
+	assert_null(tn_to_dlpack(x, &to_dlpack));
 	assert_kept(context, TN_INVALID_ARGUMENT, "copy: expected TN_COPY_IF_NEEDED (0)");
-	assert_null(tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .on_host = 2)));
+	to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.on_host = 2;
+	assert_null(tn_to_dlpack(x, &to_dlpack));
 	assert_kept(context, TN_INVALID_ARGUMENT, "on_host: expected 0 or 1, found 2");
-	assert_null(tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .stream = -2)));
+	to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.stream = -2;
+	assert_null(tn_to_dlpack(x, &to_dlpack));
 	assert_kept(context, TN_INVALID_ARGUMENT, "stream: expected -1 or more, found -2");
-	assert_null(tn_from_dlpack(context, &other.managed,
-				   TN_OPTIONS(struct tn_from_dlpack_options, .copy = 3)));
+	struct tn_from_dlpack_options from_dlpack = tn_from_dlpack_defaults();
+	from_dlpack.copy = 3;
+	assert_null(tn_from_dlpack(context, &other.managed, &from_dlpack));
 	assert_kept(context, TN_INVALID_ARGUMENT, "copy: expected TN_COPY_IF_NEEDED (0)");
 	tn_context *second = open_backend("reference");
-	assert_null(tn_from_dlpack(
-		context, &other.managed,
-		TN_OPTIONS(struct tn_from_dlpack_options, .device = tn_device_current(second))));
+	from_dlpack = tn_from_dlpack_defaults();
+	from_dlpack.device = tn_device_current(second);
+	assert_null(tn_from_dlpack(context, &other.managed, &from_dlpack));
 	assert_kept(context, TN_DEVICE, "device: reference:0 belongs to another context");
 	assert_int_equal(other.deleted, 0);
 	assert_null(tn_to_dlpack(NULL, NULL));

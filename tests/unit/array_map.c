@@ -51,24 +51,26 @@ static void outputs_have_their_own_dtypes(void **state)
 {
 	tn_array *x = sample(TN_F16), *y = sample(TN_I32), *out[4];
 	const tn_array *both[] = {x, y};
-	const struct tn_map_options *options = TN_OPTIONS(
-		struct tn_map_options, .n_outputs = 4,
-		.output_names = (const char *[]){"sum", "less", "twice", "small"},
-		.output_dtypes = (tn_dtype[]){0, 0, TN_I64, TN_U8}, .n_scalars = 1,
-		.scalar_names = (const char *[]){"k"}, .scalars = (tn_number[]){tn_number_i64(2)});
+	struct tn_map_options options = tn_map_defaults();
+	options.n_outputs = 4;
+	options.output_names = (const char *[]){"sum", "less", "twice", "small"};
+	options.output_dtypes = (tn_dtype[]){0, 0, TN_I64, TN_U8};
+	options.n_scalars = 1;
+	options.scalar_names = (const char *[]){"k"};
+	options.scalars = (tn_number[]){tn_number_i64(2)};
 	(void)state;
 	assert_ok(tn_map_outputs("sum = x + k*y; less = x < y; twice = k*y; small = x > 0 ? x : 0",
-				 2, x_and_y, both, options, out));
+				 2, x_and_y, both, &options, out));
 	tn_array *wide = tn_astype(x, TN_F32), *twice = tn_astype(tn_add(y, y), TN_I64);
 	expect_same(out[0], tn_add(wide, tn_astype(twice, TN_F32)), 1e-5);
 	expect_same(out[1], tn_less(wide, tn_astype(y, TN_F32)), 0);
 	expect_same(out[2], twice, 0);
 	expect_same(out[3], tn_astype(tn_relu(wide), TN_U8), 0);
 	/* A narrow dtype that all inputs have is the result's. */
-	assert_ok(tn_map_outputs("a = 2*x; b = x > 0", 1, x_alone, both,
-				 TN_OPTIONS(struct tn_map_options, .n_outputs = 2,
-					    .output_names = (const char *[]){"a", "b"}),
-				 out));
+	struct tn_map_options map = tn_map_defaults();
+	map.n_outputs = 2;
+	map.output_names = (const char *[]){"a", "b"};
+	assert_ok(tn_map_outputs("a = 2*x; b = x > 0", 1, x_alone, both, &map, out));
 	expect_same(out[0], tn_add(x, x), 0);
 	assert_int_equal(tn_array_dtype(out[1]), TN_BOOL);
 	assert_ok(tn_map_outputs("z = 2*x", 1, x_alone, both, NULL, out));
@@ -81,11 +83,12 @@ static void up_to_eight_outputs_broadcast(void **state)
 	tn_array *x = sample(TN_F32), *row = tn_slice(x, 0, 1, 2, 1), *out[8];
 	const tn_array *both[] = {tn_transpose(x, NULL), tn_transpose(row, NULL)};
 	(void)state;
-	assert_ok(tn_map_outputs(
-		"a = x; b = a + y; c = b + y; d = c + y; e = d + y; f = e + y\n"
-		"g = f + y; h = g + y",
-		2, x_and_y, both,
-		TN_OPTIONS(struct tn_map_options, .n_outputs = 8, .output_names = names), out));
+	struct tn_map_options map = tn_map_defaults();
+	map.n_outputs = 8;
+	map.output_names = names;
+	assert_ok(tn_map_outputs("a = x; b = a + y; c = b + y; d = c + y; e = d + y; f = e + y\n"
+				 "g = f + y; h = g + y",
+				 2, x_and_y, both, &map, out));
 	const tn_array *expected = tn_copy(both[0]);
 	for (int i = 0; i < 8; i++) {
 		expect_same(out[i], expected, 1e-4);
@@ -102,10 +105,13 @@ static tn_array *reduced(tn_dtype dtype, const char *text, const char *post, uin
 			 const int *axis, int keepdims)
 {
 	const tn_array *x = sample(dtype);
-	return tn_reduce_map(text, 1, x_alone, &x,
-			     TN_OPTIONS(struct tn_reduce_map_options, .combiner = combiner,
-					.post = post, .n_axes = 1, .axes = axis,
-					.keepdims = keepdims));
+	struct tn_reduce_map_options reduce_map = tn_reduce_map_defaults();
+	reduce_map.combiner = combiner;
+	reduce_map.post = post;
+	reduce_map.n_axes = 1;
+	reduce_map.axes = axis;
+	reduce_map.keepdims = keepdims;
+	return tn_reduce_map(text, 1, x_alone, &x, &reduce_map);
 }
 
 static void reductions_are_those_of_the_library(void **state)
@@ -119,7 +125,7 @@ static void reductions_are_those_of_the_library(void **state)
 		const tn_array *x = sample(dtypes[i]);
 		const tn_array *wide = dtypes[i] == TN_U8 ? tn_astype(x, TN_I32) : x;
 		const double tolerance = dtypes[i] == TN_F16 ? 0.05 : 1e-4;
-		expect_same(reduced(dtypes[i], "z = x", NULL, 0, &last, 0),
+		expect_same(reduced(dtypes[i], "z = x", NULL, TN_COMBINE_SUM, &last, 0),
 			    tn_sum(wide, 1, &last, 0), tolerance);
 		expect_same(reduced(dtypes[i], "z = x", NULL, TN_COMBINE_PRODUCT, &first, 1),
 			    tn_prod(wide, 1, &first, 1), tolerance);
@@ -129,9 +135,9 @@ static void reductions_are_those_of_the_library(void **state)
 			    tn_min(x, TN_ALL_AXES, NULL, 1), 0);
 	}
 	const tn_array *x = sample(TN_F32);
-	expect_same(reduced(TN_F32, "z = x*x", "z = sqrt(a)", 0, &last, 0),
+	expect_same(reduced(TN_F32, "z = x*x", "z = sqrt(a)", TN_COMBINE_SUM, &last, 0),
 		    tn_sqrt(tn_sum(tn_square(x), 1, &last, 0)), 1e-5);
-	expect_same(reduced(TN_I32, "z = x*x", "z = a/2.0", 0, &last, 0),
+	expect_same(reduced(TN_I32, "z = x*x", "z = a/2.0", TN_COMBINE_SUM, &last, 0),
 		    tn_astype(tn_affine(tn_sum(tn_square(sample(TN_I32)), 1, &last, 0), 0.5, 0),
 			      TN_F32),
 		    0);
@@ -145,9 +151,10 @@ static void reductions_are_one_pass(void **state)
 	(void)state;
 	const tn_array *x = sample(TN_F32);
 	tn_ledger_reset(context);
-	assert_non_null(tn_reduce_map(
-		"z = x*x", 1, x_alone, &x,
-		TN_OPTIONS(struct tn_reduce_map_options, .n_axes = 1, .axes = &last)));
+	struct tn_reduce_map_options reduce_map = tn_reduce_map_defaults();
+	reduce_map.n_axes = 1;
+	reduce_map.axes = &last;
+	assert_non_null(tn_reduce_map("z = x*x", 1, x_alone, &x, &reduce_map));
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		struct tn_ledger_row row;
 		assert_ok(tn_ledger_get(context, i, &row));
@@ -166,10 +173,10 @@ static void reductions_read_indices(void **state)
 	const int first = 0, last = 1;
 	(void)state;
 	const tn_array *row = tn_arange(context, TN_F32, 0, COLUMNS, 1);
-	expect_same(reduced(TN_F32, "z = index(0) == 1 && x == x ? f32(index(1)) : 0", NULL, 0,
-			    &first, 0),
+	expect_same(reduced(TN_F32, "z = index(0) == 1 && x == x ? f32(index(1)) : 0", NULL,
+			    TN_COMBINE_SUM, &first, 0),
 		    row, 0);
-	expect_same(reduced(TN_F32, "z = 0*x", "z = a + f32(index(0))", 0, &first, 1),
+	expect_same(reduced(TN_F32, "z = 0*x", "z = a + f32(index(0))", TN_COMBINE_SUM, &first, 1),
 		    tn_expand_dims(row, 0), 0);
 	expect_same(reduced(TN_F32, "z = f32(element()) + 0*x", NULL, TN_COMBINE_MAX, &last, 0),
 		    tn_affine(tn_arange(context, TN_F32, 0, ROWS, 1), COLUMNS, COLUMNS - 1), 0);
@@ -183,9 +190,9 @@ static void extremes_are_unsigned(void **state)
 	tn_number found;
 	(void)state;
 	for (uint32_t combiner = TN_COMBINE_MAX; combiner <= TN_COMBINE_MIN; combiner++) {
-		assert_ok(tn_item_number(tn_reduce_map("z = x", 1, x_alone, &x,
-						       TN_OPTIONS(struct tn_reduce_map_options,
-								  .combiner = combiner)),
+		struct tn_reduce_map_options reduce_map = tn_reduce_map_defaults();
+		reduce_map.combiner = combiner;
+		assert_ok(tn_item_number(tn_reduce_map("z = x", 1, x_alone, &x, &reduce_map),
 					 &found));
 		assert_true(found.u64 == (combiner == TN_COMBINE_MAX ? UINT64_MAX : 1));
 	}
@@ -195,8 +202,10 @@ static void reductions_combine_an_initial_value(void **state)
 {
 	const tn_array *none = tn_zeros(context, TN_F32, 2, (int64_t[]){2, 0}), *x = sample(TN_I32);
 	const tn_number seven = tn_number_i64(7);
-	struct tn_reduce_map_options o = {
-		.struct_size = sizeof(o), .initial = &seven, .n_axes = 1, .axes = (int[]){1}};
+	struct tn_reduce_map_options o = tn_reduce_map_defaults();
+	o.initial = &seven;
+	o.n_axes = 1;
+	o.axes = (int[]){1};
 	const double sevens[] = {7, 7};
 	(void)state;
 	for (uint32_t c = TN_COMBINE_SUM; c <= TN_COMBINE_MIN; c++) {
@@ -241,8 +250,8 @@ static void scans_apply_any_operator(void **state)
 	static const char *const texts[] = {
 		"z = hypot(x, y)", "z = x + y",          "z = x * y",    "z = max(x, y)",
 		"z = min(x, y)",   "z = y == y ? y : x", "z = max(y, y)"};
-	const struct tn_scan_map_options *backwards =
-		TN_OPTIONS(struct tn_scan_map_options, .reverse = 1);
+	struct tn_scan_map_options backwards = tn_scan_map_defaults();
+	backwards.reverse = 1;
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		for (int64_t n = 1; n <= COLUMNS; n++) {
@@ -252,7 +261,7 @@ static void scans_apply_any_operator(void **state)
 			const tn_array *turned = tn_transpose(x, NULL);
 			expect_same(tn_scan_map(texts[i], turned, 0, NULL),
 				    scanned(texts[i], turned, 0), 1e-12);
-			expect_same(tn_scan_map(texts[i], x, 1, backwards),
+			expect_same(tn_scan_map(texts[i], x, 1, &backwards),
 				    tn_flip(scanned(texts[i], tn_flip(x, 1, (int[]){1}), 1), 1,
 					    (int[]){1}),
 				    1e-12);
@@ -266,13 +275,13 @@ static void scans_apply_any_operator(void **state)
 static void scans_are_exclusive_on_request(void **state)
 {
 	const tn_number zero = tn_number_f64(0);
-	const struct tn_scan_map_options *exclusive =
-		TN_OPTIONS(struct tn_scan_map_options, .exclusive = &zero);
+	struct tn_scan_map_options exclusive = tn_scan_map_defaults();
+	exclusive.exclusive = &zero;
 	const tn_array *x = sample(TN_F32), *none = tn_slice(x, 1, 0, 0, 1);
 	(void)state;
-	expect_same(tn_scan_map("z = x + y", x, 1, exclusive), tn_subtract(tn_cumsum(x, 1), x),
+	expect_same(tn_scan_map("z = x + y", x, 1, &exclusive), tn_subtract(tn_cumsum(x, 1), x),
 		    1e-5);
-	expect_same(tn_scan_map("z = hypot(x, y)", none, 1, exclusive), none, 0);
+	expect_same(tn_scan_map("z = hypot(x, y)", none, 1, &exclusive), none, 0);
 	/* A scan of one element is not its input. */
 	tn_array *one = tn_ones(context, TN_F32, 1, (int64_t[]){1});
 	tn_array *scan = tn_scan_map("z = hypot(x, y)", one, 0, NULL);
@@ -286,22 +295,26 @@ static tn_array *g_outputs(const tn_array *x)
 {
 	tn_array *out[3];
 	const tn_array *both[] = {x, tn_slice(x, 0, 0, 1, 1)};
-	if (tn_map_outputs("a = p*q*k; b = sin(p) + a; c = p < q", 2, p_and_q, both,
-			   TN_OPTIONS(struct tn_map_options, .n_outputs = 3,
-				      .output_names = (const char *[]){"a", "b", "c"},
-				      .n_scalars = 1, .scalar_names = (const char *[]){"k"},
-				      .scalars = (tn_number[]){tn_number_f64(1.5)}),
-			   out))
+	struct tn_map_options map = tn_map_defaults();
+	map.n_outputs = 3;
+	map.output_names = (const char *[]){"a", "b", "c"};
+	map.n_scalars = 1;
+	map.scalar_names = (const char *[]){"k"};
+	map.scalars = (tn_number[]){tn_number_f64(1.5)};
+	if (tn_map_outputs("a = p*q*k; b = sin(p) + a; c = p < q", 2, p_and_q, both, &map, out))
 		return NULL;
 	return tn_add(tn_square(out[0]), out[1]);
 }
 static tn_array *g_reduce(const tn_array *x, uint32_t combiner)
 {
 	const tn_array *both[] = {x, tn_slice(x, 1, 0, 1, 1)};
-	return tn_reduce_map("z = p*p + sin(q)", 2, p_and_q, both,
-			     TN_OPTIONS(struct tn_reduce_map_options, .combiner = combiner,
-					.post = "z = log(a*a + 2)", .n_axes = 1, .axes = (int[]){1},
-					.keepdims = 1));
+	struct tn_reduce_map_options reduce_map = tn_reduce_map_defaults();
+	reduce_map.combiner = combiner;
+	reduce_map.post = "z = log(a*a + 2)";
+	reduce_map.n_axes = 1;
+	reduce_map.axes = (int[]){1};
+	reduce_map.keepdims = 1;
+	return tn_reduce_map("z = p*p + sin(q)", 2, p_and_q, both, &reduce_map);
 }
 static tn_array *g_sum(const tn_array *x)
 {
@@ -326,9 +339,10 @@ static tn_array *g_scan(const tn_array *x)
 static tn_array *g_scan_reverse(const tn_array *x)
 {
 	const tn_number zero = tn_number_f64(0);
-	return tn_scan_map(
-		"z = x + y + x*y", x, 0,
-		TN_OPTIONS(struct tn_scan_map_options, .reverse = 1, .exclusive = &zero));
+	struct tn_scan_map_options scan_map = tn_scan_map_defaults();
+	scan_map.reverse = 1;
+	scan_map.exclusive = &zero;
+	return tn_scan_map("z = x + y + x*y", x, 0, &scan_map);
 }
 
 static const struct {
@@ -441,19 +455,23 @@ static void maps_name_what_they_refuse(void **state)
 static void reductions_and_scans_name_what_they_refuse(void **state)
 {
 	const tn_array *x = sample(TN_F32), *i = sample(TN_I32);
-	struct tn_reduce_map_options o = {.struct_size = sizeof(o), .combiner = 5};
+	struct tn_reduce_map_options o = tn_reduce_map_defaults();
+	o.combiner = 5;
 	const tn_number z = tn_number_c128(1, 1);
 	(void)state;
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &x, &o));
 	assert_error(context, TN_INVALID_ARGUMENT, "reduce_map", "combiner");
-	o = (struct tn_reduce_map_options){
-		.struct_size = sizeof(o), .n_axes = 1, .axes = (int[]){2}};
+	o = tn_reduce_map_defaults();
+	o.n_axes = 1;
+	o.axes = (int[]){2};
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &x, &o));
 	assert_error(context, TN_INVALID_ARGUMENT, "reduce_map", "found 2");
-	o = (struct tn_reduce_map_options){.struct_size = sizeof(o), .post = "z = b"};
+	o = tn_reduce_map_defaults();
+	o.post = "z = b";
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &x, &o));
 	assert_error(context, TN_NOT_FOUND, "program_parse", "'b'");
-	o = (struct tn_reduce_map_options){.struct_size = sizeof(o), .initial = &z};
+	o = tn_reduce_map_defaults();
+	o.initial = &z;
 	assert_null(tn_reduce_map("z = x", 1, x_alone, &x, &o));
 	assert_error(context, TN_DTYPE, "reduce_map", "initial");
 	assert_null(tn_reduce_map(NULL, 1, x_alone, &x, NULL));
@@ -548,8 +566,8 @@ static const char *given_backend;
 
 static int open_given(void **state)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = given_backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = given_backend;
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return 0;

@@ -128,8 +128,6 @@ static void expect_refusal(uint32_t reducer, const struct tn_reduce_options *opt
 	assert_refused(context, tn_reduce(x, reducer, 1, last, options), status, operation, words);
 }
 
-#define OPTIONS(...) TN_OPTIONS(struct tn_reduce_options, __VA_ARGS__)
-
 static void options_name_what_they_refuse(void **state)
 {
 	const tn_array *yes = tn_ones(context, TN_BOOL, 1, (int64_t[]){3});
@@ -138,35 +136,46 @@ static void options_name_what_they_refuse(void **state)
 	(void)state;
 	expect_refusal(10, NULL, TN_INVALID_ARGUMENT, "reduce",
 		       "reducer: expected 0 to 9, found 10");
-	expect_refusal(TN_REDUCER_MEAN, OPTIONS(.initial = tn_number_f64(0)), TN_INVALID_ARGUMENT,
-		       "mean", "options: initial is not for this reduction");
-	expect_refusal(TN_REDUCER_MAX, OPTIONS(.dtype = TN_F64), TN_INVALID_ARGUMENT, "max",
-		       "options: dtype");
-	expect_refusal(TN_REDUCER_SUM, OPTIONS(.correction = 1), TN_INVALID_ARGUMENT, "sum",
-		       "options: correction");
-	expect_refusal(TN_REDUCER_MEAN, OPTIONS(.dtype = TN_I32), TN_DTYPE, "mean",
+	struct tn_reduce_options reduce = tn_reduce_defaults();
+	reduce.initial = tn_number_f64(0);
+	expect_refusal(TN_REDUCER_MEAN, &reduce, TN_INVALID_ARGUMENT, "mean",
+		       "options: initial is not for this reduction");
+	reduce = tn_reduce_defaults();
+	reduce.dtype = TN_F64;
+	expect_refusal(TN_REDUCER_MAX, &reduce, TN_INVALID_ARGUMENT, "max", "options: dtype");
+	reduce = tn_reduce_defaults();
+	reduce.correction = 1;
+	expect_refusal(TN_REDUCER_SUM, &reduce, TN_INVALID_ARGUMENT, "sum", "options: correction");
+	reduce = tn_reduce_defaults();
+	reduce.dtype = TN_I32;
+	expect_refusal(TN_REDUCER_MEAN, &reduce, TN_DTYPE, "mean",
 		       "dtype: expected a floating or complex type, found i32");
-	expect_refusal(TN_REDUCER_STD, OPTIONS(.dtype = TN_C64), TN_DTYPE, "std",
+	reduce.dtype = TN_C64;
+	expect_refusal(TN_REDUCER_STD, &reduce, TN_DTYPE, "std",
 		       "dtype: expected a floating type, found c64");
-	expect_refusal(TN_REDUCER_SUM, OPTIONS(.dtype = 99), TN_DTYPE, "sum", "found none");
-	expect_refusal(TN_REDUCER_SUM, OPTIONS(.where = numbers), TN_DTYPE, "sum",
-		       "where: expected bool, found f32");
-	expect_refusal(TN_REDUCER_ANY, OPTIONS(.where = two), TN_SHAPE, "any",
+	reduce.dtype = 99;
+	expect_refusal(TN_REDUCER_SUM, &reduce, TN_DTYPE, "sum", "found none");
+	reduce = tn_reduce_defaults();
+	reduce.where = numbers;
+	expect_refusal(TN_REDUCER_SUM, &reduce, TN_DTYPE, "sum", "where: expected bool, found f32");
+	reduce.where = two;
+	expect_refusal(TN_REDUCER_ANY, &reduce, TN_SHAPE, "any",
 		       "where: expected a shape that broadcasts to (2, 3), found (2,)");
-	expect_refusal(TN_REDUCER_MIN, OPTIONS(.where = yes), TN_INVALID_ARGUMENT, "min",
+	reduce.where = yes;
+	expect_refusal(TN_REDUCER_MIN, &reduce, TN_INVALID_ARGUMENT, "min",
 		       "where: expected initial beside it");
 	const tn_array *bytes = tn_ones(context, TN_U8, 1, (int64_t[]){3});
-	assert_refused(
-		context,
-		tn_reduce(bytes, TN_REDUCER_MAX, 1, last, OPTIONS(.initial = tn_number_i64(-1))),
-		TN_INVALID_ARGUMENT, "max", "initial");
+	reduce = tn_reduce_defaults();
+	reduce.initial = tn_number_i64(-1);
+	assert_refused(context, tn_reduce(bytes, TN_REDUCER_MAX, 1, last, &reduce),
+		       TN_INVALID_ARGUMENT, "max", "initial");
 	const tn_array *none = tn_ones(context, TN_F32, 1, (int64_t[]){0});
 	assert_refused(context, tn_reduce(none, TN_REDUCER_MAX, 1, last, NULL), TN_SHAPE, "max",
 		       "(0,)");
 	const tn_array *z = tn_ones(context, TN_C64, 1, (int64_t[]){3});
-	assert_refused(context,
-		       tn_reduce(z, TN_REDUCER_MIN, 1, last, OPTIONS(.initial = tn_number_i64(1))),
-		       TN_DTYPE, "min", "c64");
+	reduce.initial = tn_number_i64(1);
+	assert_refused(context, tn_reduce(z, TN_REDUCER_MIN, 1, last, &reduce), TN_DTYPE, "min",
+		       "c64");
 	assert_null(tn_reduce(NULL, 0, 1, last, NULL));
 	assert_null(tn_error(context));
 }

@@ -23,7 +23,8 @@
 /* A context on the built-in or the CPU backend, where all streams are one. */
 static tn_context *open_synchronous(const char *name)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options), .backend = name};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = name;
 	tn_context *context = NULL;
 	if (!strcmp(name, "cpu"))
 		return open_cpu();
@@ -437,11 +438,11 @@ static void a_stream_gets_the_memory_of_another_when_there_is_no_other(void **st
 {
 	enum { LARGE = 3 << 20 };
 	const char *path = mock_file();
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "mock",
-					     .plugin_paths = &path,
-					     .n_plugin_paths = 1,
-					     .memory_limit = 20 << 20};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.memory_limit = 20 << 20;
 	const int64_t shape[] = {LARGE};
 	double sum = 0, one = 0;
 	(void)state;
@@ -964,10 +965,9 @@ static void folded_weights_are_ready_in_every_stream(void **state)
 	tn_context *context = open_mock("");
 	tn_device *device = tn_device_current(context);
 	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(
-		net, "conv",
-		tn_module_conv2d(context, 2, 2, 1, 1,
-				 TN_OPTIONS(struct tn_module_conv2d_options, .no_bias = 1))));
+	struct tn_module_conv2d_options conv2d = tn_module_conv2d_defaults();
+	conv2d.no_bias = 1;
+	assert_ok(tn_sequential_add(net, "conv", tn_module_conv2d(context, 2, 2, 1, 1, &conv2d)));
 	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm2d(context, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 0);

@@ -110,22 +110,29 @@ static void out_may_be_an_input_or_overlap_one(void **state)
 		TN_BOOL);
 	(void)state;
 	high = tn_slice(x, 0, 1, 6, 1);
-	tn_array *r = call_two("add", low, high, TN_OPTIONS(struct tn_ufunc_options, .out = high));
+	struct tn_ufunc_options ufunc = tn_ufunc_defaults();
+	ufunc.out = high;
+	tn_array *r = call_two("add", low, high, &ufunc);
 	assert_ptr_equal(r, high);
 	expect_values(x, 6, (double[]){0, 1, 3, 5, 7, 9});
-	call_two("multiply", x, x, TN_OPTIONS(struct tn_ufunc_options, .out = x, .where = mask));
+	ufunc.out = x;
+	ufunc.where = mask;
+	call_two("multiply", x, x, &ufunc);
 	expect_values(x, 6, (double[]){0, 1, 9, 5, 49, 9});
 	const tn_array *turned = tn_flip(x, 1, (int[]){0});
-	call_two("subtract", x, turned, TN_OPTIONS(struct tn_ufunc_options, .out = x));
+	ufunc = tn_ufunc_defaults();
+	ufunc.out = x;
+	call_two("subtract", x, turned, &ufunc);
 	expect_values(x, 6, (double[]){-9, -48, 4, -4, 48, 9});
 	/* A wider output broadcasts the inputs; converted to its dtype. */
 	tn_array *wide = tn_zeros(context, TN_F64, 2, (int64_t[]){2, 3});
-	call_two("add", line(TN_I32, 3), line(TN_I32, 3),
-		 TN_OPTIONS(struct tn_ufunc_options, .out = wide));
+	ufunc.out = wide;
+	call_two("add", line(TN_I32, 3), line(TN_I32, 3), &ufunc);
 	expect_values(wide, 6, (double[]){0, 2, 4, 0, 2, 4});
-	expect_values(call_two("add", line(TN_I8, 6), line(TN_I8, 6),
-			       TN_OPTIONS(struct tn_ufunc_options, .where = mask)),
-		      6, (double[]){0, 0, 4, 0, 8, 0});
+	ufunc = tn_ufunc_defaults();
+	ufunc.where = mask;
+	expect_values(call_two("add", line(TN_I8, 6), line(TN_I8, 6), &ufunc), 6,
+		      (double[]){0, 0, 4, 0, 8, 0});
 }
 
 static void results_outlive_the_call_and_out_stays_where_it_is(void **state)
@@ -133,8 +140,10 @@ static void results_outlive_the_call_and_out_stays_where_it_is(void **state)
 	tn_array *out = tn_zeros(context, TN_F32, 1, (int64_t[]){4});
 	(void)state;
 	assert_ok(tn_scope_begin(context));
-	tn_array *r = tn_ufunc_reduce(tn_ufunc_find("hypot"), matrix(TN_F32, 4, 3), 1, last, 0,
-				      TN_OPTIONS(struct tn_ufunc_options, .out = out));
+	struct tn_ufunc_options ufunc = tn_ufunc_defaults();
+	ufunc.out = out;
+	tn_array *r =
+		tn_ufunc_reduce(tn_ufunc_find("hypot"), matrix(TN_F32, 4, 3), 1, last, 0, &ufunc);
 	assert_ptr_equal(r, out);
 	tn_scope_end(context, NULL);
 	expect_values(out, 4, (double[]){sqrt(5), sqrt(50), sqrt(149), sqrt(302)});
@@ -198,9 +207,10 @@ static tn_array *f_reduce_some(const tn_array *x)
 {
 	static const tn_number initial = {.dtype = TN_F64, .f64 = 1.5};
 	const tn_array *mask = tn_less(x, tn_scalar_f32(context, 1));
-	return tn_ufunc_reduce(
-		tn_ufunc_find(current), x, 1, (int[]){0}, 0,
-		TN_OPTIONS(struct tn_ufunc_options, .where = mask, .initial = &initial));
+	struct tn_ufunc_options ufunc = tn_ufunc_defaults();
+	ufunc.where = mask;
+	ufunc.initial = &initial;
+	return tn_ufunc_reduce(tn_ufunc_find(current), x, 1, (int[]){0}, 0, &ufunc);
 }
 static tn_array *f_accumulate(const tn_array *x)
 {
@@ -214,8 +224,9 @@ static tn_array *f_outer(const tn_array *x)
 static tn_array *f_call(const tn_array *x)
 {
 	const tn_array *mask = tn_less(x, tn_scalar_f32(context, 1));
-	return call_two(current, x, tn_slice(x, 1, 0, 1, 1),
-			TN_OPTIONS(struct tn_ufunc_options, .where = mask));
+	struct tn_ufunc_options options = tn_ufunc_defaults();
+	options.where = mask;
+	return call_two(current, x, tn_slice(x, 1, 0, 1, 1), &options);
 }
 
 static tn_array *(*const forms[])(const tn_array *x) = {f_reduce, f_reduce_some, f_accumulate,
@@ -362,8 +373,9 @@ static void methods_name_what_they_refuse(void **state)
 	assert_error(context, TN_INVALID_ARGUMENT, "subtract", "one axis");
 	assert_null(tn_ufunc_reduce(fmax, none, 1, last, 0, NULL));
 	assert_error(context, TN_SHAPE, "fmax", "shape (0,) has no elements");
-	assert_null(tn_ufunc_reduce(fmax, x, 1, last, 0,
-				    TN_OPTIONS(struct tn_ufunc_options, .where = mask)));
+	struct tn_ufunc_options ufunc = tn_ufunc_defaults();
+	ufunc.where = mask;
+	assert_null(tn_ufunc_reduce(fmax, x, 1, last, 0, &ufunc));
 	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "no identity");
 	assert_null(tn_ufunc_reduce(fmax, x, 1, (int[]){2}, 0, NULL));
 	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "found 2");
@@ -371,11 +383,13 @@ static void methods_name_what_they_refuse(void **state)
 	assert_error(context, TN_INVALID_ARGUMENT, "sqrt", "reduce");
 	assert_null(tn_ufunc_reduce(tn_ufunc_find("less"), x, 1, last, 0, NULL));
 	assert_error(context, TN_DTYPE, "less", "reduce: not defined for f32");
-	assert_null(tn_ufunc_reduce(subtract, x, 1, last, 0,
-				    TN_OPTIONS(struct tn_ufunc_options, .out = line(TN_F32, 3))));
+	ufunc = tn_ufunc_defaults();
+	ufunc.out = line(TN_F32, 3);
+	assert_null(tn_ufunc_reduce(subtract, x, 1, last, 0, &ufunc));
 	assert_error(context, TN_SHAPE, "subtract", "out: expected shape (2,), found (3,)");
-	assert_null(tn_ufunc_accumulate(fmax, x, 1,
-					TN_OPTIONS(struct tn_ufunc_options, .where = mask)));
+	ufunc = tn_ufunc_defaults();
+	ufunc.where = mask;
+	assert_null(tn_ufunc_accumulate(fmax, x, 1, &ufunc));
 	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "accumulate");
 	assert_null(tn_ufunc_accumulate(fmax, x, 2, NULL));
 	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "axis");

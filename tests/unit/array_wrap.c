@@ -38,12 +38,17 @@ static void count_up(struct lent *lent)
 static tn_array *wrap_strided(struct fixture *f, struct lent *lent, int rank, const int64_t *shape,
 			      const int64_t *strides, int64_t offset)
 {
-	return tn_array_wrap(context_of(f),
-			     TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32, .rank = rank,
-					.shape = shape, .strides = strides, .offset = offset,
-					.data = lent->elements,
-					.size_bytes = sizeof(lent->elements), .release = take_back,
-					.user = lent));
+	struct tn_wrap_options wrap = tn_wrap_defaults();
+	wrap.dtype = TN_F32;
+	wrap.rank = rank;
+	wrap.shape = shape;
+	wrap.strides = strides;
+	wrap.offset = offset;
+	wrap.data = lent->elements;
+	wrap.size_bytes = sizeof(lent->elements);
+	wrap.release = take_back;
+	wrap.user = lent;
+	return tn_array_wrap(context_of(f), &wrap);
 }
 
 static tn_array *wrap(struct fixture *f, struct lent *lent)
@@ -103,18 +108,24 @@ static void elements_need_only_their_own_alignment(void **state)
 	for (int i = 0; i < 64; i++)
 		bytes[i] = (uint8_t)i;
 	for (int shift = 1; shift < 8; shift++) {
-		tn_array *x = tn_array_wrap(context_of(f),
-					    TN_OPTIONS(struct tn_wrap_options, .dtype = TN_U8,
-						       .rank = 1, .shape = (const int64_t[]){50},
-						       .data = bytes + shift, .size_bytes = 50));
+		struct tn_wrap_options options = tn_wrap_defaults();
+		options.dtype = TN_U8;
+		options.rank = 1;
+		options.shape = (const int64_t[]){50};
+		options.data = bytes + shift;
+		options.size_bytes = 50;
+		tn_array *x = tn_array_wrap(context_of(f), &options);
 		double expected = 49 * 50 / 2 + 50 * shift;
 		check_elements(tn_sum(x, TN_ALL_AXES, NULL, 0), 1, &expected, 0, __FILE__,
 			       __LINE__);
 	}
-	assert_null(
-		tn_array_wrap(context_of(f), TN_OPTIONS(struct tn_wrap_options, .dtype = TN_I16,
-							.rank = 1, .shape = (const int64_t[]){3},
-							.data = bytes + 1, .size_bytes = 6)));
+	struct tn_wrap_options options = tn_wrap_defaults();
+	options.dtype = TN_I16;
+	options.rank = 1;
+	options.shape = (const int64_t[]){3};
+	options.data = bytes + 1;
+	options.size_bytes = 6;
+	assert_null(tn_array_wrap(context_of(f), &options));
 	assert_kept(f, TN_INVALID_ARGUMENT, "data: expected a multiple of 2, the size of i16");
 }
 
@@ -122,11 +133,14 @@ static void read_only_memory_is_not_written(void **state)
 {
 	struct fixture *f = *state;
 	static const float elements[3] = {1, 2, 3};
-	tn_array *x = tn_array_wrap(context_of(f),
-				    TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32, .rank = 1,
-					       .is_read_only = 1, .shape = (const int64_t[]){3},
-					       .data = (void *)(uintptr_t)elements,
-					       .size_bytes = sizeof(elements)));
+	struct tn_wrap_options options = tn_wrap_defaults();
+	options.dtype = TN_F32;
+	options.rank = 1;
+	options.is_read_only = 1;
+	options.shape = (const int64_t[]){3};
+	options.data = (void *)(uintptr_t)elements;
+	options.size_bytes = sizeof(elements);
+	tn_array *x = tn_array_wrap(context_of(f), &options);
 	tn_array *view = tn_slice(x, 0, 0, 2, 1);
 	assert_elements(tn_add(x, x), 2, 4, 6);
 	assert_status(tn_fill(view, 1), TN_INVALID_ARGUMENT);
@@ -413,10 +427,13 @@ static void an_empty_array_uses_no_memory(void **state)
 {
 	struct fixture *f = *state;
 	static struct lent lent;
-	tn_array *x =
-		tn_array_wrap(context_of(f), TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32,
-							.rank = 2, .shape = (const int64_t[]){0, 3},
-							.release = take_back, .user = &lent));
+	struct tn_wrap_options options = tn_wrap_defaults();
+	options.dtype = TN_F32;
+	options.rank = 2;
+	options.shape = (const int64_t[]){0, 3};
+	options.release = take_back;
+	options.user = &lent;
+	tn_array *x = tn_array_wrap(context_of(f), &options);
 	assert_shape(x, 0, 3);
 	assert_int_equal(lent.returned, 1);
 	tn_array_destroy(x);
@@ -430,12 +447,15 @@ static void a_device_that_takes_no_address_refuses_it(void **state)
 	f->context.runtime.device = add_device(f, "far", MEMORY_ALONE, 1);
 	assert_null(wrap(f, &lent));
 	assert_kept(f, TN_UNSUPPORTED, "far:0 cannot use any address of host memory");
-	assert_null(
-		tn_array_import(f->context.runtime.device,
-				TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32, .rank = 1,
-					   .shape = (const int64_t[]){24}, .data = lent.elements,
-					   .size_bytes = sizeof(lent.elements),
-					   .release = take_back, .user = &lent)));
+	struct tn_wrap_options options = tn_wrap_defaults();
+	options.dtype = TN_F32;
+	options.rank = 1;
+	options.shape = (const int64_t[]){24};
+	options.data = lent.elements;
+	options.size_bytes = sizeof(lent.elements);
+	options.release = take_back;
+	options.user = &lent;
+	assert_null(tn_array_import(f->context.runtime.device, &options));
 	assert_kept(f, TN_UNSUPPORTED, "far:0: the backend cannot import memory (tenon.import/1)");
 	tn_array *own = tn_zeros(context_of(f), TN_F32, 0, NULL);
 	void *data;
@@ -497,11 +517,16 @@ static struct tn_device *add_importing(struct fixture *f, struct lent *lent)
 
 static tn_array *import(tn_device *device, struct lent *lent)
 {
-	return tn_array_import(device, TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32,
-						  .rank = 1, .shape = (const int64_t[]){4},
-						  .offset = 2, .data = lent->elements,
-						  .size_bytes = sizeof(lent->elements),
-						  .release = take_back, .user = lent));
+	struct tn_wrap_options options = tn_wrap_defaults();
+	options.dtype = TN_F32;
+	options.rank = 1;
+	options.shape = (const int64_t[]){4};
+	options.offset = 2;
+	options.data = lent->elements;
+	options.size_bytes = sizeof(lent->elements);
+	options.release = take_back;
+	options.user = lent;
+	return tn_array_import(device, &options);
 }
 
 static void a_handle_ends_before_its_memory_is_returned(void **state)
@@ -565,12 +590,16 @@ static void an_array_on_the_host_gives_its_address(void **state)
 	((float *)((char *)data + offset))[1] = 60;
 	assert_elements(tn_slice(x, 0, 1, 2, 1), 5, 60, 7, 8);
 	count_up(&lent);
-	tn_array *y = tn_array_import(f->context.runtime.reference,
-				      TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32, .rank = 1,
-						 .shape = (const int64_t[]){2}, .offset = 3,
-						 .data = lent.elements,
-						 .size_bytes = sizeof(lent.elements),
-						 .release = take_back, .user = &lent));
+	struct tn_wrap_options options = tn_wrap_defaults();
+	options.dtype = TN_F32;
+	options.rank = 1;
+	options.shape = (const int64_t[]){2};
+	options.offset = 3;
+	options.data = lent.elements;
+	options.size_bytes = sizeof(lent.elements);
+	options.release = take_back;
+	options.user = &lent;
+	tn_array *y = tn_array_import(f->context.runtime.reference, &options);
 	assert_elements(y, 3, 4);
 	assert_ok(tn_array_export(y, &data, &offset));
 	assert_ptr_equal((char *)data + offset, &lent.elements[3]);
@@ -595,20 +624,23 @@ static void the_cpu_backend_takes_any_address(void **state)
 		skip();
 	unsetenv("TENON_BACKEND");
 	setenv("TENON_PLUGIN_PATH_ONLY", "1", 1);
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "cpu!",
-					     .plugin_paths = (const char *const[]){file},
-					     .n_plugin_paths = 1),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "cpu!";
+	options.plugin_paths = (const char *const[]){file};
+	options.n_plugin_paths = 1;
+	assert_ok(tn_context_open(&options, &context, NULL));
 	for (int shift = 0; shift < SHIFTS; shift++) {
 		float sums[COLUMNS], product[COLUMNS];
 		for (int i = 0; i < ROWS * COLUMNS; i++)
 			elements[shift + i] = (float)(i % 7);
 		assert_ok(tn_scope_begin(context));
-		tn_array *x = tn_array_wrap(
-			context, TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32, .rank = 2,
-					    .shape = (const int64_t[]){ROWS, COLUMNS},
-					    .data = elements + shift,
-					    .size_bytes = ROWS * COLUMNS * sizeof(float)));
+		struct tn_wrap_options wrap_options = tn_wrap_defaults();
+		wrap_options.dtype = TN_F32;
+		wrap_options.rank = 2;
+		wrap_options.shape = (const int64_t[]){ROWS, COLUMNS};
+		wrap_options.data = elements + shift;
+		wrap_options.size_bytes = ROWS * COLUMNS * sizeof(float);
+		tn_array *x = tn_array_wrap(context, &wrap_options);
 		assert_ok(tn_to_host(tn_sum(x, 1, (int[]){0}, 0), sums, sizeof(sums)));
 		tn_array *one = tn_ones(context, TN_F32, SHAPE(ROWS));
 		assert_ok(tn_to_host(tn_matmul(one, x), product, sizeof(product)));

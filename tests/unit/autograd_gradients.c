@@ -11,7 +11,8 @@ static tn_context *context;
 static void open_context(const char *backend)
 {
 	struct tn_error_info error;
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	assert_ok(tn_context_open(&options, &context, &error));
 }
 

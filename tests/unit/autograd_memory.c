@@ -32,11 +32,19 @@ static tn_array *squared(tn_array *x, int *destroyed)
 		++*destroyed;
 		return NULL;
 	}
-	tn_status status = tn_node_record(
-		context, TN_OPTIONS(struct tn_node_options, .name = "squared", .n_inputs = 1,
-				    .inputs = &x, .n_outputs = 1, .outputs = &y, .n_saved = 1,
-				    .saved = &x, .backward = square_backward, .state = destroyed,
-				    .destroy = count_destroyed, .is_differentiable = 1));
+	struct tn_node_options node = tn_node_defaults();
+	node.name = "squared";
+	node.n_inputs = 1;
+	node.inputs = &x;
+	node.n_outputs = 1;
+	node.outputs = &y;
+	node.n_saved = 1;
+	node.saved = &x;
+	node.backward = square_backward;
+	node.state = destroyed;
+	node.destroy = count_destroyed;
+	node.is_differentiable = 1;
+	tn_status status = tn_node_record(context, &node);
 	return status ? NULL : y;
 }
 
@@ -61,10 +69,10 @@ static tn_status work(tn_array *x, int *destroyed)
 	*destroyed += tape == NULL;
 	tn_array *slice = tn_slice(y, 0, 0, 3, 2);
 	tn_array *loss = tn_sum(slice, TN_ALL_AXES, NULL, 0);
-	status =
-		loss ? tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &g,
-					 TN_OPTIONS(struct tn_gradients_options, .create_graph = 1))
-		     : TN_PENDING_ERROR;
+	struct tn_gradients_options options = tn_gradients_defaults();
+	options.create_graph = 1;
+	status = loss ? tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &g, &options)
+		      : TN_PENDING_ERROR;
 	tn_array *again = status ? NULL : tn_recompute(block, NULL, 1, &g);
 	loss = tn_sum(again, TN_ALL_AXES, NULL, 0);
 	status = loss ? tn_tape_backward(tape, loss, NULL) : TN_PENDING_ERROR;
@@ -75,8 +83,8 @@ static tn_status work(tn_array *x, int *destroyed)
 
 static void any_failure_is_an_error_and_nothing_is_kept(void **state)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	struct tn_memory_use before, after;
 	long n = 0, failures = 1;
 	int destroyed = 0;

@@ -9,7 +9,8 @@
 
 static int open_backend(const char *backend)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	return tn_context_open(&options, &context, NULL);
 }
 
@@ -110,7 +111,9 @@ static void a_tape_may_begin_and_end_in_a_scope_without_gradients(void **state)
 	/* Both; nothing records afterwards, which a step would refuse. */
 	tn_module *net = tn_module_linear(context, 2, 1, NULL);
 	assert_ok(tn_module_build(net));
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 1;
+	tn_optimizer *sgd = tn_sgd(net, &options);
 	assert_ok(tn_no_grad_begin(context));
 	tn_tape_end(watch(x));
 	assert_ok(tn_no_grad_end(context));
@@ -135,8 +138,9 @@ static void arrays_with_a_gradient_may_be_written_where_nothing_is_recorded(void
 	assert_ok(tn_no_grad_begin(context));
 	assert_ok(tn_fill(y, 0)); /* nothing reads y in backward */
 	assert_ok(tn_no_grad_end(context));
-	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &y,
-				    TN_OPTIONS(struct tn_gradients_options, .retain_graph = 1)));
+	struct tn_gradients_options options = tn_gradients_defaults();
+	options.retain_graph = 1;
+	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &y, &options));
 	expect(y, 6, 10);
 	assert_ok(tn_no_grad_begin(context));
 	assert_ok(tn_fill(x, 0));
@@ -170,8 +174,9 @@ static void a_detached_array_is_the_same_memory_without_a_gradient(void **state)
 	tn_array *x = vector(3, 5);
 	tn_tape *tape = watch(x);
 	tn_array *y = tn_square(x), *same = tn_detach(y), *loss = sum(tn_multiply(y, same));
-	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &y,
-				    TN_OPTIONS(struct tn_gradients_options, .retain_graph = 1)));
+	struct tn_gradients_options options = tn_gradients_defaults();
+	options.retain_graph = 1;
+	assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &y, &options));
 	expect(y, 9 * 6, 25 * 10);
 	assert_ok(tn_fill(same, 1)); /* it has no gradient, so writing is allowed, and detected */
 	assert_status(tn_tape_backward(tape, loss, NULL), TN_MODIFIED);
@@ -220,11 +225,18 @@ static tn_status both(tn_array *const x[2], tn_array *y[2], struct counts *count
 	assert_ok(tn_to_host(x[1], b, sizeof(b)));
 	y[0] = vector(a[0] * b[0], a[1] * b[1]);
 	y[1] = vector(a[0] + b[0], a[1] + b[1]);
-	return tn_node_record(context,
-			      TN_OPTIONS(struct tn_node_options, .name = "both", .n_inputs = 2,
-					 .inputs = x, .n_outputs = 2, .outputs = y, .n_saved = 2,
-					 .saved = x, .backward = both_backward, .state = counts,
-					 .destroy = count_destroyed));
+	struct tn_node_options node = tn_node_defaults();
+	node.name = "both";
+	node.n_inputs = 2;
+	node.inputs = x;
+	node.n_outputs = 2;
+	node.outputs = y;
+	node.n_saved = 2;
+	node.saved = x;
+	node.backward = both_backward;
+	node.state = counts;
+	node.destroy = count_destroyed;
+	return tn_node_record(context, &node);
 }
 
 static void a_node_of_ones_own_has_its_own_backward(void **state)
@@ -274,9 +286,9 @@ static void a_node_that_does_not_say_so_has_no_second_derivative(void **state)
 	tn_tape *tape = watch(x[0]);
 	assert_ok(both(x, y, &counts));
 	tn_array *loss = sum(y[0]);
-	assert_status(tn_tape_gradients(tape, 1, &loss, NULL, 1, x, &g,
-					TN_OPTIONS(struct tn_gradients_options, .create_graph = 1)),
-		      TN_UNSUPPORTED);
+	struct tn_gradients_options options = tn_gradients_defaults();
+	options.create_graph = 1;
+	assert_status(tn_tape_gradients(tape, 1, &loss, NULL, 1, x, &g, &options), TN_UNSUPPORTED);
 	assert_kept(context, TN_UNSUPPORTED, "both has no second derivative");
 	assert_int_equal(counts.backward, 0);
 	tn_tape_end(tape);
@@ -335,9 +347,14 @@ static tn_status backward_that_returns(tn_array *g, tn_status status)
 	tn_tape *tape = watch(x);
 	returned = g;
 	returned_status = status;
-	assert_ok(tn_node_record(context, TN_OPTIONS(struct tn_node_options, .name = "mine",
-						     .n_inputs = 1, .inputs = &x, .n_outputs = 1,
-						     .outputs = &y, .backward = return_it)));
+	struct tn_node_options node = tn_node_defaults();
+	node.name = "mine";
+	node.n_inputs = 1;
+	node.inputs = &x;
+	node.n_outputs = 1;
+	node.outputs = &y;
+	node.backward = return_it;
+	assert_ok(tn_node_record(context, &node));
 	status = tn_tape_backward(tape, sum(y), NULL);
 	tn_tape_end(tape);
 	if (status) {
@@ -572,9 +589,9 @@ static void leaves_of_every_inexact_type_have_gradients(void **state)
 			tn_tape *tape = tn_tape_begin(context);
 			assert_ok(tn_tape_watch_into(tape, x, place, &filled));
 			tn_array *loss = sum_of_squares(x);
-			assert_ok(tn_tape_gradients(
-				tape, 1, &loss, NULL, 1, &x, &g,
-				TN_OPTIONS(struct tn_gradients_options, .create_graph = 1)));
+			struct tn_gradients_options options = tn_gradients_defaults();
+			options.create_graph = 1;
+			assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &g, &options));
 			assert_int_equal(tn_array_dtype(g), dtypes[i]);
 			expect(tn_astype(tn_real(g), TN_F32), 6, 10);
 			if (is_complex)

@@ -44,7 +44,8 @@ static tn_status note(void *user, tn_array *target)
 
 static int open_backend(const char *backend)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	tn_status status = tn_context_open(&options, &context, NULL);
 	reports = (struct reports){.context = context};
 	hook = (struct tn_gradient_hook){.ready = note, .user = &reports};

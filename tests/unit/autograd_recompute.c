@@ -9,7 +9,8 @@
 
 static tn_context *open_backend(const char *backend)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	tn_context *context;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return context;
@@ -29,9 +30,10 @@ struct outcome {
 /* conv, batch norm, activation, dropout */
 static tn_module *make_block(tn_context *context)
 {
-	const struct tn_module_conv2d_options conv = {
-		.struct_size = sizeof(conv),
-		.window = {.struct_size = sizeof(conv.window), .padding = {1, 1}}};
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.padding[0] = window.padding[1] = 1;
+	struct tn_module_conv2d_options conv = tn_module_conv2d_defaults();
+	conv.window = &window;
 	tn_module *block = tn_sequential(context);
 	assert_ok(tn_sequential_add(block, "conv",
 				    tn_module_conv2d(context, CHANNELS, CHANNELS, 3, 3, &conv)));
@@ -204,9 +206,10 @@ static void a_function_gives_gradients_to_all_that_it_reads(void **state)
 		tn_array *y = tn_recompute(times_w, &user, 2, (tn_array *[]){x, b});
 		tn_array *loss = tn_sum(tn_square(y), TN_ALL_AXES, NULL, 0);
 		if (chosen) {
-			assert_ok(tn_tape_gradients(
-				tape, 1, &loss, NULL, 2, (tn_array *[]){user.w, b}, g,
-				TN_OPTIONS(struct tn_gradients_options, .retain_graph = 1)));
+			struct tn_gradients_options options = tn_gradients_defaults();
+			options.retain_graph = 1;
+			assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 2,
+						    (tn_array *[]){user.w, b}, g, &options));
 			/* Twice from one tape. */
 			assert_ok(tn_tape_gradients(tape, 1, &loss, NULL, 2,
 						    (tn_array *[]){user.w, b}, g, NULL));
@@ -251,9 +254,9 @@ static void scopes_without_gradients_nest_with_backward(void **state)
 		assert_ok(tn_tape_watch(tape, x));
 		tn_array *y = tn_recompute(scaled, context, 1, &x);
 		assert_ok(tn_no_grad_begin(context));
-		assert_ok(tn_tape_gradients(
-			tape, 1, &y, NULL, 1, &x, &g,
-			TN_OPTIONS(struct tn_gradients_options, .retain_graph = keeps)));
+		struct tn_gradients_options options = tn_gradients_defaults();
+		options.retain_graph = keeps;
+		assert_ok(tn_tape_gradients(tape, 1, &y, NULL, 1, &x, &g, &options));
 		assert_ok(tn_item(g, &value));
 		assert_close(value, 9, 1e-5);
 		tn_array *constant = tn_square(x);

@@ -9,7 +9,8 @@
 
 static tn_context *open_backend(const char *backend)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	tn_context *context;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return context;
@@ -121,7 +122,9 @@ static void a_penalty_trains_a_module(void **state)
 	assert_ok(tn_sequential_add(net, "t", tn_module_tanh(context)));
 	assert_ok(tn_sequential_add(net, "b", tn_module_linear(context, 8, 1, NULL)));
 	assert_ok(tn_module_build(net));
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.1;
+	tn_optimizer *sgd = tn_sgd(net, &options);
 	tn_array *x = tn_random_normal(context, 2, (int64_t[]){16, 3}, 0, 1), *g;
 	for (int round = 0; round < 30; round++) {
 		assert_ok(tn_scope_begin(context));
@@ -204,7 +207,9 @@ static void a_captured_penalty_gives_the_same_bits(void **state)
 		assert_ok(tn_sequential_add(net, "t", tn_module_gelu(context, 0)));
 		assert_ok(tn_sequential_add(net, "b", tn_module_linear(context, 8, 1, NULL)));
 		assert_ok(tn_module_build(net));
-		tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+		struct tn_sgd_options options = tn_sgd_defaults();
+		options.lr = 0.1;
+		tn_optimizer *sgd = tn_sgd(net, &options);
 		tn_array *x = tn_random_normal(context, 2, (int64_t[]){16, 3}, 0, 1), *g;
 		tn_array *result = tn_zeros(context, TN_F32, 0, NULL);
 		for (int i = 0; i < STEPS; i++) {

@@ -64,13 +64,13 @@ static void run(tn_dtype dtype, uint32_t activation, int has_residual,
 	memset(result, 0, sizeof(*result));
 	assert_ok(tn_scope_begin(context));
 	const struct norm n = make_norm(dtype);
-	const struct tn_batch_norm_options options = {.struct_size = sizeof(options),
-						      .training = 1,
-						      .activation = activation,
-						      .running_mean = n.mean,
-						      .running_var = n.var,
-						      .residual = has_residual ? n.residual : NULL,
-						      .momentum = 0.2};
+	struct tn_batch_norm_options options = tn_batch_norm_defaults();
+	options.training = 1;
+	options.activation = activation;
+	options.running_mean = n.mean;
+	options.running_var = n.var;
+	options.residual = has_residual ? n.residual : NULL;
+	options.momentum = 0.2;
 	tn_tape *tape = tn_tape_begin(context);
 	tn_array *const leaves[] = {n.x, n.w, n.b, n.residual};
 	double *const gradients[] = {result->dx, result->dw, result->db, result->dresidual};
@@ -158,11 +158,11 @@ static void parts_give_the_statistics_of_the_whole(void **state)
 		read(tn_mean(other, 2, (int[]){0, 2}, 0), partner.numbers + 1);
 		read(tn_var(other, 2, (int[]){0, 2}, 0, 0), partner.numbers + 1 + C);
 		const struct tn_norm_ranks ranks = {2, exchange, &partner};
-		const struct tn_batch_norm_options options = {.struct_size = sizeof(options),
-							      .training = 1,
-							      .running_mean = n.mean,
-							      .running_var = n.var,
-							      .momentum = 0.2};
+		struct tn_batch_norm_options options = tn_batch_norm_defaults();
+		options.training = 1;
+		options.running_mean = n.mean;
+		options.running_var = n.var;
+		options.momentum = 0.2;
 		const tn_array *y = tn_batch_norm_of_ranks(tn_slice(n.x, 0, 0, 2, 1), n.w, n.b,
 							   &options, &ranks);
 		double found[SIZE], mean[C], var[C];

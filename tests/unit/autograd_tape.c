@@ -262,11 +262,14 @@ static tn_array *without_a_number(void *user, tn_array *const *x)
 	tn_no_grad_begin(context);
 	tn_array *y = tn_sum(x[0], TN_ALL_AXES, NULL, 0);
 	tn_no_grad_end(context);
-	return tn_node_record(context, TN_OPTIONS(struct tn_node_options, .name = "nan",
-						  .n_inputs = 1, .inputs = x, .n_outputs = 1,
-						  .outputs = &y, .backward = give_nan))
-		       ? NULL
-		       : y;
+	struct tn_node_options node = tn_node_defaults();
+	node.name = "nan";
+	node.n_inputs = 1;
+	node.inputs = x;
+	node.n_outputs = 1;
+	node.outputs = &y;
+	node.backward = give_nan;
+	return tn_node_record(context, &node) ? NULL : y;
 }
 
 static void the_gradient_check_takes_no_nan_and_no_half(void **state)
@@ -374,8 +377,8 @@ static void a_relu_keeps_its_output(void **state)
 static void a_convolution_lets_go_of_its_input_first(void **state)
 {
 	const int64_t x_shape[4] = {1, 4, 128, 128}, w_shape[4] = {1, 4, 1, 1};
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	tn_context *shared = context;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	tn_array *x = tn_ones(context, TN_F32, 4, x_shape);

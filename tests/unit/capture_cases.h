@@ -309,16 +309,19 @@ static void steps_apart_are_noticed(void **state)
 
 static void settings_of_a_captured_step_may_change_together(void **state)
 {
-	const struct tn_group_options all = {.struct_size = sizeof(all), .lr_factor = 2};
-	const struct tn_group_options one = {
-		.struct_size = sizeof(one), .names = "a.weight", .no_decay = 1};
+	struct tn_group_options all = tn_group_defaults();
+	all.lr_factor = 2;
+	struct tn_group_options one = tn_group_defaults();
+	one.names = "a.weight";
+	one.weight_decay = 0;
 	tn_graph *graph = NULL;
 	(void)state;
 	tn_context *context = subject.open();
 	struct training t = make_training(context, WITH_ADAMW);
-	tn_schedule *schedule = tn_schedule_create(
-		t.optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_EXPONENTIAL,
-					.gamma = 0.5));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_EXPONENTIAL;
+	options.gamma = 0.5;
+	tn_schedule *schedule = tn_schedule_create(t.optimizer, &options);
 	set_batch(&t, 0);
 	assert_ok(tn_capture_begin(context));
 	assert_ok(step(&t));

@@ -29,20 +29,31 @@ static inline tn_optimizer *make_optimizer(tn_module *module, int kind)
 {
 	if (kind == WITH_ADAMW)
 		return tn_adamw(module, NULL);
-	if (kind == WITH_LAMB)
-		return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .adapt_vectors = 1));
+	if (kind == WITH_LAMB) {
+		struct tn_lamb_options lamb = tn_lamb_defaults();
+		lamb.adapt_vectors = 1;
+		return tn_lamb(module, &lamb);
+	}
 	if (kind == WITH_ALL) {
-		tn_optimizer *nadam =
-			tn_nadam(module, TN_OPTIONS(struct tn_nadam_options, .weight_decay = 0.1));
-		assert_ok(tn_optimizer_set_group(
-			nadam, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)));
+		struct tn_nadam_options options = tn_nadam_defaults();
+		options.weight_decay = 0.1;
+		tn_optimizer *nadam = tn_nadam(module, &options);
+		struct tn_group_options group = tn_group_defaults();
+		group.max_rank = 1;
+		group.weight_decay = 0;
+		assert_ok(tn_optimizer_set_group(nadam, &group));
 		assert_ok(tn_optimizer_set_lasso(nadam, 0.01));
-		assert_ok(tn_optimizer_set_gradient_noise(nadam, 0.1, 0));
-		assert_ok(tn_lookahead(nadam, TN_OPTIONS(struct tn_lookahead_options, .k = 2)));
+		assert_ok(tn_optimizer_set_gradient_noise(nadam, 0.1, 0.55));
+		struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+		lookahead.k = 2;
+		assert_ok(tn_lookahead(nadam, &lookahead));
 		return nadam;
 	}
-	return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9,
-					 .dampening = 0.5));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	sgd.momentum = 0.9;
+	sgd.dampening = 0.5;
+	return tn_sgd(module, &sgd);
 }
 
 static inline struct training make_training(tn_context *context, int kind)
@@ -153,9 +164,11 @@ static inline struct course run_course(tn_context *context, int kind, int n_eage
 	struct course course = {.n_weights = 0};
 	struct training t = make_training(context, kind);
 	tn_graph *graph = NULL;
-	if (kind == WITH_ALL)
-		t.average = tn_average_create(t.module,
-					      TN_OPTIONS(struct tn_average_options, .decay = 0.5));
+	if (kind == WITH_ALL) {
+		struct tn_average_options averaging = tn_average_defaults();
+		averaging.decay = 0.5;
+		t.average = tn_average_create(t.module, &averaging);
+	}
 	for (int i = 0; i < STEP_COUNT; i++) {
 		set_batch(&t, i);
 		tn_optimizer_set_lr(t.optimizer, 0.05 / (i + 1));

@@ -36,16 +36,16 @@ static inline tn_dataset *train_dataset(void)
 							    (i * 31 + y * 17 + x * 7) % 90);
 		}
 	}
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = 1,
-						 .height = TRAIN_SIDE,
-						 .width = TRAIN_SIDE,
-						 .name = "bars",
-						 .images = &images[0][0][0],
-						 .labels = labels,
-						 .n_images = TRAIN_IMAGES,
-						 .n_classes = TRAIN_CLASSES,
-						 .validation_fraction = 0.17};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = TRAIN_SIDE;
+	source.width = TRAIN_SIDE;
+	source.name = "bars";
+	source.images = &images[0][0][0];
+	source.labels = labels;
+	source.n_images = TRAIN_IMAGES;
+	source.n_classes = TRAIN_CLASSES;
+	source.validation_fraction = 0.17;
 	assert_ok(tn_dataset_create(&source, &dataset, &error));
 	return dataset;
 }
@@ -88,7 +88,8 @@ static inline tn_status train_batches(tn_context *context, tn_module *net, uint3
 				      uint32_t batch_size, struct history *history)
 {
 	struct tn_parameter_view view;
-	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .lr = 0.01};
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.lr = 0.01;
 	const struct tn_train_options options = {.struct_size = sizeof(options),
 						 .n_epochs = TRAIN_EPOCHS,
 						 .batch_size = batch_size,

@@ -49,15 +49,15 @@ static inline tn_dataset *run_dataset(const char *name)
 							    (i * 31 + y * 17 + x * 7) % 90);
 		}
 	}
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = 1,
-						 .height = RUN_SIDE,
-						 .width = RUN_SIDE,
-						 .name = name,
-						 .images = &images[0][0][0],
-						 .labels = labels,
-						 .n_images = RUN_IMAGES,
-						 .n_classes = RUN_CLASSES};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = RUN_SIDE;
+	source.width = RUN_SIDE;
+	source.name = name;
+	source.images = &images[0][0][0];
+	source.labels = labels;
+	source.n_images = RUN_IMAGES;
+	source.n_classes = RUN_CLASSES;
 	assert_ok(tn_dataset_create(&source, &dataset, &error));
 	return dataset;
 }
@@ -81,22 +81,34 @@ static inline tn_optimizer *run_optimizer(tn_module *net, int kind)
 {
 	tn_optimizer *optimizer = NULL;
 	if (kind == RUN_ADAMW) {
-		optimizer = tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.01,
-						     .weight_decay = -1, .amsgrad = 1));
-		assert_ok(tn_optimizer_set_group(
-			optimizer,
-			TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)));
-		assert_ok(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 4)));
+		struct tn_adamw_options adamw = tn_adamw_defaults();
+		adamw.lr = 0.01;
+		adamw.amsgrad = 1;
+		optimizer = tn_adamw(net, &adamw);
+		struct tn_group_options group = tn_group_defaults();
+		group.max_rank = 1;
+		group.weight_decay = 0;
+		assert_ok(tn_optimizer_set_group(optimizer, &group));
+		struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+		lookahead.k = 4;
+		assert_ok(tn_lookahead(optimizer, &lookahead));
 	} else if (kind == RUN_NADAM) {
-		optimizer = tn_nadam(net, TN_OPTIONS(struct tn_nadam_options, .lr = 0.01));
+		struct tn_nadam_options nadam = tn_nadam_defaults();
+		nadam.lr = 0.01;
+		optimizer = tn_nadam(net, &nadam);
 		assert_ok(tn_optimizer_set_lasso(optimizer, 1e-3));
-		assert_ok(tn_optimizer_set_gradient_noise(optimizer, 0.01, 0));
+		assert_ok(tn_optimizer_set_gradient_noise(optimizer, 0.01, 0.55));
 	} else if (kind == RUN_SGD) {
-		optimizer =
-			tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.01, .momentum = 0.9,
-					       .weight_decay = 1e-4, .nesterov = 1));
+		struct tn_sgd_options sgd = tn_sgd_defaults();
+		sgd.lr = 0.01;
+		sgd.momentum = 0.9;
+		sgd.weight_decay = 1e-4;
+		sgd.nesterov = 1;
+		optimizer = tn_sgd(net, &sgd);
 	} else {
-		optimizer = tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .lr = 0.01));
+		struct tn_lamb_options lamb = tn_lamb_defaults();
+		lamb.lr = 0.01;
+		optimizer = tn_lamb(net, &lamb);
 	}
 	assert_non_null(optimizer);
 	return optimizer;
@@ -106,13 +118,14 @@ static inline tn_optimizer *run_optimizer(tn_module *net, int kind)
 static inline void run_begin(struct run *run, tn_context *context, int kind, uint64_t seed)
 {
 	const int64_t images[] = {RUN_BATCH, 1, RUN_SIDE, RUN_SIDE};
-	const struct tn_augmentation augmentation = {
-		.struct_size = sizeof(augmentation), .max_shift = 2, .hflip_prob = 0.5};
-	const struct tn_data_loader_options loader = {.struct_size = sizeof(loader),
-						      .batch_size = RUN_BATCH,
-						      .seed = 5,
-						      .shuffle = 1,
-						      .augmentation = &augmentation};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.max_shift = 2;
+	augmentation.hflip_prob = 0.5;
+	struct tn_data_loader_options loader = tn_data_loader_defaults();
+	loader.batch_size = RUN_BATCH;
+	loader.seed = 5;
+	loader.shuffle = 1;
+	loader.augmentation = &augmentation;
 	struct tn_error_info error;
 	memset(run, 0, sizeof(*run));
 	run->context = context;
@@ -120,11 +133,14 @@ static inline void run_begin(struct run *run, tn_context *context, int kind, uin
 	run->dataset = run_dataset("bars");
 	run->net = run_net(context, 2);
 	run->optimizer = run_optimizer(run->net, kind);
-	run->schedule = tn_schedule_create(run->optimizer, TN_OPTIONS(struct tn_schedule_options,
-								      .kind = TN_SCHEDULE_COSINE,
-								      .period = 20, .warmup = 3));
-	run->average =
-		tn_average_create(run->net, TN_OPTIONS(struct tn_average_options, .decay = 0.9));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_COSINE;
+	options.period = 20;
+	options.warmup = 3;
+	run->schedule = tn_schedule_create(run->optimizer, &options);
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 0.9;
+	run->average = tn_average_create(run->net, &averaging);
 	assert_ok(
 		tn_data_loader_create(run->dataset, TN_PART_TRAIN, &loader, &run->loader, &error));
 	run->x = tn_zeros(context, TN_F32, 4, images);

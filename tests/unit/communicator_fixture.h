@@ -72,12 +72,12 @@ static inline void keep_message(void *user, int level, const char *subsystem, co
 static inline void open_context(uint32_t deterministic)
 {
 	const char *paths[] = {folder};
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference",
-						   .plugin_paths = paths,
-						   .n_plugin_paths = 1,
-						   .deterministic = deterministic,
-						   .log = keep_message};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	options.plugin_paths = paths;
+	options.n_plugin_paths = 1;
+	options.deterministic = deterministic;
+	options.log = keep_message;
 	assert_ok(tn_context_open(&options, &ctx, &error));
 }
 

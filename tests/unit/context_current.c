@@ -256,10 +256,10 @@ static void a_limit_is_per_cent(void **state)
 	tn_context_close(context);
 	/* The variable. */
 	const char *path = mock_file();
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "mock",
-					     .plugin_paths = &path,
-					     .n_plugin_paths = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
 	struct tn_error_info error;
 	setenv("TENON_MEMORY_LIMIT", "50%", 1);
 	assert_ok(tn_context_open(&options, &context, &error));
@@ -412,10 +412,10 @@ static void functions_are_timed(void **state)
 		struct work work = {.context = context,
 				    .x = tn_ones(context, TN_F32, 1, (int64_t[]){1000})};
 		struct tn_benchmark_result result = {.struct_size = sizeof(result)};
-		assert_ok(tn_benchmark(
-			context, add_up, &work,
-			TN_OPTIONS(struct tn_benchmark_options, .warmup = 3, .repeats = 7),
-			&result));
+		struct tn_benchmark_options benchmark = tn_benchmark_defaults();
+		benchmark.warmup = 3;
+		benchmark.repeats = 7;
+		assert_ok(tn_benchmark(context, add_up, &work, &benchmark, &result));
 		assert_int_equal(work.calls, 10);
 		assert_int_equal(result.n, 7);
 		assert_true(result.has_events == !strcmp(backends[i], "mock"));
@@ -425,10 +425,10 @@ static void functions_are_timed(void **state)
 		assert_true(result.total_seconds >= result.host.mean * 7);
 		/* The time ends it, after one call at least. */
 		work.calls = 0;
-		assert_ok(tn_benchmark(context, add_up, &work,
-				       TN_OPTIONS(struct tn_benchmark_options, .no_warmup = 1,
-						  .max_seconds = 1e-12),
-				       &result));
+		benchmark = tn_benchmark_defaults();
+		benchmark.warmup = 0;
+		benchmark.max_seconds = 1e-12;
+		assert_ok(tn_benchmark(context, add_up, &work, &benchmark, &result));
 		assert_int_equal(work.calls, 1);
 		assert_true(result.host.std == 0 && result.host.min == result.host.max);
 		char *text = tn_benchmark_text("add", &result);
@@ -455,17 +455,15 @@ static void a_failure_ends_the_measurement(void **state)
 	work.fails_at = 0;
 	assert_int_equal(tn_benchmark(context, NULL, &work, NULL, &result), TN_INVALID_ARGUMENT);
 	assert_kept(context, TN_INVALID_ARGUMENT, "function or result is NULL");
-	assert_int_equal(tn_benchmark(context, add_up, &work,
-				      TN_OPTIONS(struct tn_benchmark_options, .max_seconds = -1),
-				      &result),
+	struct tn_benchmark_options benchmark = tn_benchmark_defaults();
+	benchmark.max_seconds = -1;
+	assert_int_equal(tn_benchmark(context, add_up, &work, &benchmark, &result),
 			 TN_INVALID_ARGUMENT);
 	assert_kept(context, TN_INVALID_ARGUMENT, "expected max_seconds of 0 or more");
 	tn_context *second = open_backend("reference");
-	assert_int_equal(tn_benchmark(context, add_up, &work,
-				      TN_OPTIONS(struct tn_benchmark_options,
-						 .device = tn_device_current(second)),
-				      &result),
-			 TN_DEVICE);
+	benchmark = tn_benchmark_defaults();
+	benchmark.device = tn_device_current(second);
+	assert_int_equal(tn_benchmark(context, add_up, &work, &benchmark, &result), TN_DEVICE);
 	assert_kept(context, TN_DEVICE, "belongs to another context");
 	assert_int_equal(tn_benchmark(NULL, add_up, &work, NULL, &result), TN_INVALID_ARGUMENT);
 	tn_context_close(second);

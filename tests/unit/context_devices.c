@@ -168,12 +168,12 @@ static void the_report_can_be_had_when_opening_fails(void **state)
 	tn_context *context = NULL;
 	tn_load_report *report = NULL;
 	const char *path = fixture("no_open");
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "no_open!",
-					     .plugin_paths = &path,
-					     .n_plugin_paths = 1,
-					     .log = keep_message,
-					     .report_on_failure = &report};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "no_open!";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.log = keep_message;
+	options.report_on_failure = &report;
 	assert_status(tn_context_open(&options, &context, NULL), TN_NO_DRIVER);
 	assert_status(tn_load_report_find(report, "no_open")->status, TN_NO_DRIVER);
 	tn_load_report_destroy(report);

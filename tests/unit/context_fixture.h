@@ -61,12 +61,10 @@ static inline tn_status open_with(const char *selection, const char *first, cons
 				  tn_context **context, struct tn_error_info *error)
 {
 	const char *paths[2];
-	struct tn_context_options options = {
-		.struct_size = sizeof(options),
-		.backend = selection,
-		.plugin_paths = paths,
-		.log = keep_message,
-	};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = selection;
+	options.plugin_paths = paths;
+	options.log = keep_message;
 	if (first)
 		paths[options.n_plugin_paths++] = fixture(first);
 	if (second)

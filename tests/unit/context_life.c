@@ -63,11 +63,11 @@ static void two_contexts_know_nothing_of_each_other(void **state)
 /* Opens, computes and closes, a few times; NULL: success. */
 static void *work(void *argument)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "reference",
-					     .plugin_paths = argument,
-					     .n_plugin_paths = 1,
-					     .n_threads = 2};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	options.plugin_paths = argument;
+	options.n_plugin_paths = 1;
+	options.n_threads = 2;
 	for (int i = 0; i < 5; i++) {
 		tn_context *context;
 		double sum = 0;

@@ -148,8 +148,9 @@ static void the_seed_comes_from_the_option_else_from_the_variable(void **state)
 {
 	(void)state;
 	tn_context *context;
-	struct tn_context_options options = {
-		.struct_size = sizeof(options), .log = keep_message, .seed = 5};
+	struct tn_context_options options = tn_context_defaults();
+	options.log = keep_message;
+	options.seed = 5;
 	setenv("TENON_SEED", "18446744073709551615", 1);
 	assert_ok(open_plain(&context, NULL));
 	assert_true(tn_random_state_get(context).seed == UINT64_MAX);

@@ -61,11 +61,11 @@ static void a_kernel_of_the_program_lives_as_long_as_the_graph(void **state)
 	(void)state;
 	tn_context *context = open_deferred();
 	tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){1});
-	tn_kernel *kernel = tn_kernel_compile(
-		context,
-		TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c",
-			   .text = "extern \"C\" __global__ void more(float *x) { x[0] += 1; }",
-			   .name = "more"));
+	struct tn_kernel_source source = tn_kernel_source_defaults();
+	source.format = "cuda-c";
+	source.text = "extern \"C\" __global__ void more(float *x) { x[0] += 1; }";
+	source.name = "more";
+	tn_kernel *kernel = tn_kernel_compile(context, &source);
 	const struct tn_kernel_argument argument = {.array = x};
 	const struct tn_kernel_grid grid = {.threads = {1}};
 	assert_ok(tn_kernel_launch(kernel, grid, 1, &argument));

@@ -33,11 +33,11 @@ static inline const char *cuda_file(void)
 static inline tn_context *open_cuda(const char *const *settings)
 {
 	const char *path = cuda_file();
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "cuda",
-					     .plugin_paths = &path,
-					     .n_plugin_paths = 1,
-					     .log = drop_message};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "cuda";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.log = drop_message;
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	tn_context *context = NULL;
 	char cache[4096];

@@ -26,8 +26,11 @@ static const char text[] =
 
 static tn_kernel *compile(tn_context *context, const char *source, const char *name)
 {
-	return tn_kernel_compile(context, TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c",
-						     .text = source, .name = name));
+	struct tn_kernel_source kernel_source = tn_kernel_source_defaults();
+	kernel_source.format = "cuda-c";
+	kernel_source.text = source;
+	kernel_source.name = name;
+	return tn_kernel_compile(context, &kernel_source);
 }
 
 /* y := y + a x for n elements, with blocks for N. */
@@ -156,10 +159,13 @@ static void warnings_are_answered_too(void **state)
 	tn_context *context = open_cuda(NULL);
 	for (int turn = 0; turn < 2; turn++) {
 		char log[1000] = "";
-		tn_kernel *kernel = tn_kernel_compile(
-			context,
-			TN_OPTIONS(struct tn_kernel_source, .format = "cuda-c", .text = unused,
-				   .name = "g", .log = log, .log_size = sizeof(log)));
+		struct tn_kernel_source source = tn_kernel_source_defaults();
+		source.format = "cuda-c";
+		source.text = unused;
+		source.name = "g";
+		source.log = log;
+		source.log_size = sizeof(log);
+		tn_kernel *kernel = tn_kernel_compile(context, &source);
 		assert_non_null(kernel);
 		assert_non_null(strstr(log, "g.cu(3): warning"));
 		tn_kernel_destroy(kernel);

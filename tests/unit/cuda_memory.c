@@ -73,11 +73,16 @@ static void count_up(void *user)
 static tn_array *import(tn_context *context, void *memory, uint64_t bytes, int64_t offset,
 			int *returned)
 {
-	return tn_array_import(tn_device_current(context),
-			       TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32, .rank = 1,
-					  .shape = (const int64_t[]){N}, .offset = offset,
-					  .data = memory, .size_bytes = bytes, .release = count_up,
-					  .user = returned));
+	struct tn_wrap_options wrap = tn_wrap_defaults();
+	wrap.dtype = TN_F32;
+	wrap.rank = 1;
+	wrap.shape = (const int64_t[]){N};
+	wrap.offset = offset;
+	wrap.data = memory;
+	wrap.size_bytes = bytes;
+	wrap.release = count_up;
+	wrap.user = returned;
+	return tn_array_import(tn_device_current(context), &wrap);
 }
 
 /* The offset gives an address that vectors of four elements do not allow. */
@@ -181,12 +186,14 @@ static void arrays_of_the_device_are_lent_by_dlpack(void **state)
 	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){2 * N}, 3);
 	tn_array *half = tn_slice(x, 0, N, 2 * N, 1);
 	simcudaForgetCalls();
-	struct tn_dlpack_managed *managed =
-		tn_to_dlpack(half, TN_OPTIONS(struct tn_to_dlpack_options, .stream = -1));
+	struct tn_to_dlpack_options to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.stream = -1;
+	struct tn_dlpack_managed *managed = tn_to_dlpack(half, &to_dlpack);
 	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
 	managed->deleter(managed);
 	/* For any stream of the consumer's the elements are there. */
-	managed = tn_to_dlpack(half, TN_OPTIONS(struct tn_to_dlpack_options, .stream = 2));
+	to_dlpack.stream = 2;
+	managed = tn_to_dlpack(half, &to_dlpack);
 	assert_true(simcudaCalls("cudaStreamSynchronize") > 0);
 	assert_int_equal(managed->tensor.device.type, TN_DLPACK_CUDA);
 	assert_int_equal(managed->tensor.device.id, 0);
@@ -201,7 +208,9 @@ static void arrays_of_the_device_are_lent_by_dlpack(void **state)
 	tn_array_destroy(again);
 	tn_array_destroy(half);
 	/* Its memory on the host is a copy. */
-	managed = tn_to_dlpack(x, TN_OPTIONS(struct tn_to_dlpack_options, .on_host = 1));
+	to_dlpack = tn_to_dlpack_defaults();
+	to_dlpack.on_host = 1;
+	managed = tn_to_dlpack(x, &to_dlpack);
 	assert_int_equal(managed->tensor.device.type, TN_DLPACK_CPU);
 	assert_int_equal(managed->flags, TN_DLPACK_COPIED);
 	assert_true(((float *)managed->tensor.data)[N - 1] == 3);
@@ -260,9 +269,9 @@ static void memory_of_others_is_taken_by_dlpack(void **state)
 	assert_int_equal(deleted, 1);
 	/* Pinned memory is the host's: a copy on the device that is asked for. */
 	managed.tensor.device = (struct tn_dlpack_device){TN_DLPACK_CUDA_HOST, 0};
-	x = tn_from_dlpack(
-		context, &managed,
-		TN_OPTIONS(struct tn_from_dlpack_options, .device = tn_device_current(context)));
+	struct tn_from_dlpack_options from_dlpack = tn_from_dlpack_defaults();
+	from_dlpack.device = tn_device_current(context);
+	x = tn_from_dlpack(context, &managed, &from_dlpack);
 	assert_int_equal(deleted, 2);
 	assert_ok(tn_to_host(x, found, N / 2 * sizeof(float)));
 	assert_true(found[0] == N - 1);
@@ -298,9 +307,10 @@ static void the_device_is_counted_limited_and_timed(void **state)
 	tn_memory_set_hook(context, count_event, events);
 	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){N}, 2);
 	struct tn_benchmark_result result = {.struct_size = sizeof(result)};
-	assert_ok(tn_benchmark(context, add_up, x,
-			       TN_OPTIONS(struct tn_benchmark_options, .warmup = 1, .repeats = 5),
-			       &result));
+	struct tn_benchmark_options benchmark = tn_benchmark_defaults();
+	benchmark.warmup = 1;
+	benchmark.repeats = 5;
+	assert_ok(tn_benchmark(context, add_up, x, &benchmark, &result));
 	assert_int_equal(result.n, 5);
 	assert_int_equal(result.has_events, 1);
 	assert_true(result.device.min >= 0 && result.device.max >= result.device.median);

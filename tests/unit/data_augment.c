@@ -15,20 +15,27 @@ static const struct tn_augmentation everything = {
 	.roll = 1,
 	.crop_padding = 2,
 	.crop_mode = TN_PADDING_REFLECT,
+	.cutout_size = 4,
 	.resized_crop = 1,
 	.rotate_bilinear = 1,
 	.randaugment_layers = 2,
 	.randaugment_magnitude = 0.7,
+	.resized_crop_scale = {0.08, 1},
+	.resized_crop_ratio = {3.0 / 4, 4.0 / 3},
 	.hflip_prob = 0.5,
 	.vflip_prob = 0.5,
 	.rotate_deg = 30,
+	.rotate_prob = 0.5,
 	.brightness = 0.3,
 	.contrast = 0.3,
 	.saturation = 0.3,
 	.hue = 0.1,
 	.noise_std = 0.1,
+	.noise_prob = 0.3,
 	.noise_clip = 2,
 	.cutout_prob = 0.5,
+	.cutmix_alpha = 1,
+	.mixup_alpha = 1,
 };
 
 static void paint(float images[N][SIZE])
@@ -112,7 +119,8 @@ static void seed_epoch_and_number_each_give_other_pictures(void **state)
 static void an_option_does_not_change_what_others_draw(void **state)
 {
 	static float plain[N][SIZE], more[N][SIZE];
-	struct tn_augmentation options = {.struct_size = sizeof(options), .cutout_prob = 0.7};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.cutout_prob = 0.7;
 	int zeros = 0;
 	(void)state;
 	for (int i = 0; i < N; i++) {
@@ -143,7 +151,7 @@ static void an_option_does_not_change_what_others_draw(void **state)
 /* Also of values that are not numbers. */
 static void no_options_change_no_bit(void **state)
 {
-	struct tn_augmentation none = {.struct_size = sizeof(none)};
+	struct tn_augmentation none = tn_augmentation_defaults();
 	const struct tn_augmentation *const nothing[2] = {NULL, &none};
 	static float images[N][SIZE], before[N][SIZE];
 	(void)state;
@@ -165,64 +173,105 @@ static void no_options_change_no_bit(void **state)
 
 /* ---- Refusals --------------------------------------------------------------------------------*/
 
+/* Refuses the options, and resets them. */
+static void refuse(struct tn_augmentation *options, const char *name)
+{
+	static float images[N][SIZE];
+	struct tn_augment_batch batch = batch_of(images);
+	struct tn_error_info error;
+	assert_status(tn_augment(options, &batch, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, name);
+	assert_contains(error.text, "expected");
+	assert_contains(error.text, "found");
+	*options = tn_augmentation_defaults();
+}
+
 static void options_out_of_range_are_refused_by_name(void **state)
 {
-	static const struct {
-		const char *name;
-		struct tn_augmentation options;
-	} cases[] = {
-		{"max_shift", {.max_shift = H}},
-		{"roll", {.roll = W}},
-		{"crop_padding", {.crop_padding = 10}},
-		{"crop_mode", {.crop_padding = 1, .crop_mode = 4}},
-		{"rotate_mode", {.rotate_deg = 1, .rotate_mode = 4}},
-		{"resized_crop", {.resized_crop = 2}},
-		{"rotate_bilinear", {.rotate_bilinear = 2}},
-		{"cutout_size", {.cutout_size = W + 1}},
-		{"randaugment_layers", {.randaugment_layers = 101}},
-		{"randaugment_magnitude", {.randaugment_magnitude = 1.01}},
-		{"resized_crop_scale", {.resized_crop_scale = {0, 1}}},
-		{"resized_crop_scale", {.resized_crop_scale = {0.5, 1.01}}},
-		{"resized_crop_ratio", {.resized_crop_ratio = {2, 1}}},
-		{"resized_crop_ratio", {.resized_crop_ratio = {1, NAN}}},
-		{"hflip_prob", {.hflip_prob = -0.1}},
-		{"vflip_prob", {.vflip_prob = NAN}},
-		{"rotate_deg", {.rotate_deg = 181}},
-		{"rotate_prob", {.rotate_prob = 2}},
-		{"brightness", {.brightness = -1}},
-		{"contrast", {.contrast = INFINITY}},
-		{"saturation", {.saturation = -1}},
-		{"hue", {.hue = 0.51}},
-		{"noise_std", {.noise_std = -1}},
-		{"noise_prob", {.noise_prob = 1.5}},
-		{"noise_clip", {.noise_clip = -3}},
-		{"cutout_prob", {.cutout_prob = 1.5}},
-		{"cutmix_prob", {.cutmix_prob = 1.5}},
-		{"cutmix_alpha", {.cutmix_alpha = 1001}},
-		{"mixup_prob", {.mixup_prob = -1.5}},
-		{"mixup_alpha", {.mixup_alpha = -1}},
-		{"cutmix_prob", {.cutmix_prob = 0.5}}, /* without targets */
-		{"mixup_prob", {.mixup_prob = 0.5}},
-	};
-	static float images[N][SIZE];
+	struct tn_augmentation options = tn_augmentation_defaults();
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tn_augmentation options = cases[i].options;
-		struct tn_augment_batch batch = batch_of(images);
-		struct tn_error_info error;
-		options.struct_size = sizeof(options);
-		assert_status(tn_augment(&options, &batch, &error), TN_INVALID_ARGUMENT);
-		assert_contains(error.text, cases[i].name);
-		assert_contains(error.text, "expected");
-		assert_contains(error.text, "found");
-	}
+	options.max_shift = H;
+	refuse(&options, "max_shift");
+	options.roll = W;
+	refuse(&options, "roll");
+	options.crop_padding = 10;
+	refuse(&options, "crop_padding");
+	options.crop_padding = 1;
+	options.crop_mode = 4;
+	refuse(&options, "crop_mode");
+	options.rotate_deg = 1;
+	options.rotate_mode = 4;
+	refuse(&options, "rotate_mode");
+	options.resized_crop = 2;
+	refuse(&options, "resized_crop");
+	options.rotate_bilinear = 2;
+	refuse(&options, "rotate_bilinear");
+	options.cutout_prob = 0.5;
+	options.cutout_size = W + 1;
+	refuse(&options, "cutout_size");
+	options.cutout_size = 0;
+	refuse(&options, "cutout_size");
+	options.randaugment_layers = 101;
+	refuse(&options, "randaugment_layers");
+	options.randaugment_magnitude = 1.01;
+	refuse(&options, "randaugment_magnitude");
+	options.resized_crop_scale[0] = 0;
+	options.resized_crop_scale[1] = 1;
+	refuse(&options, "resized_crop_scale");
+	options.resized_crop_scale[0] = 0.5;
+	options.resized_crop_scale[1] = 1.01;
+	refuse(&options, "resized_crop_scale");
+	options.resized_crop_ratio[0] = 2;
+	options.resized_crop_ratio[1] = 1;
+	refuse(&options, "resized_crop_ratio");
+	options.resized_crop_ratio[0] = 1;
+	options.resized_crop_ratio[1] = NAN;
+	refuse(&options, "resized_crop_ratio");
+	options.hflip_prob = -0.1;
+	refuse(&options, "hflip_prob");
+	options.vflip_prob = NAN;
+	refuse(&options, "vflip_prob");
+	options.rotate_deg = 181;
+	refuse(&options, "rotate_deg");
+	options.rotate_prob = 2;
+	refuse(&options, "rotate_prob");
+	options.brightness = -1;
+	refuse(&options, "brightness");
+	options.contrast = INFINITY;
+	refuse(&options, "contrast");
+	options.saturation = -1;
+	refuse(&options, "saturation");
+	options.hue = 0.51;
+	refuse(&options, "hue");
+	options.noise_std = -1;
+	refuse(&options, "noise_std");
+	options.noise_prob = 1.5;
+	refuse(&options, "noise_prob");
+	options.noise_clip = -3;
+	refuse(&options, "noise_clip");
+	options.cutout_prob = 1.5;
+	refuse(&options, "cutout_prob");
+	options.cutmix_prob = 1.5;
+	refuse(&options, "cutmix_prob");
+	options.cutmix_alpha = 1001;
+	refuse(&options, "cutmix_alpha");
+	options.mixup_prob = -1.5;
+	refuse(&options, "mixup_prob");
+	options.mixup_alpha = -1;
+	refuse(&options, "mixup_alpha");
+	/* Without targets. */
+	options.cutmix_prob = 0.5;
+	refuse(&options, "cutmix_prob");
+	options.mixup_prob = 0.5;
+	refuse(&options, "mixup_prob");
 }
 
 static void pictures_that_cannot_be_are_refused(void **state)
 {
 	static float images[N][SIZE], before[N][SIZE];
 	static const float no_number[3] = {0, NAN, 0}, zero[3] = {1, 0, 1};
-	const struct tn_augmentation contrast = {.struct_size = sizeof(contrast), .contrast = 0.5};
+	struct tn_augmentation contrast = tn_augmentation_defaults();
+	contrast.contrast = 0.5;
 	const uint64_t number = (uint64_t)1 << 32;
 	(void)state;
 	paint(images);
@@ -254,15 +303,15 @@ static const struct tn_augmentation *choice(const char *name, uint32_t channels,
 {
 	uint8_t *image = calloc(channels, (size_t)side * side);
 	int32_t label = 0;
-	struct tn_dataset_source source = {.struct_size = sizeof(source),
-					   .channels = channels,
-					   .height = side,
-					   .width = side,
-					   .name = name,
-					   .images = image,
-					   .labels = &label,
-					   .n_images = 1,
-					   .n_classes = 1};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = channels;
+	source.height = side;
+	source.width = side;
+	source.name = name;
+	source.images = image;
+	source.labels = &label;
+	source.n_images = 1;
+	source.n_classes = 1;
 	tn_dataset *dataset;
 	assert_non_null(image);
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));

@@ -105,10 +105,10 @@ static void a_rotation_is_filled_from_outside_as_asked(void **state)
 /* Recorded streams: words 4 k, 4 k + 1, 4 k + 2 and 4 k + 3 of a picture k. */
 static void shift_and_mirroring_keep_their_words(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .max_shift = 2,
-					  .hflip_prob = 0.5,
-					  .vflip_prob = 0.5};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.max_shift = 2;
+	options.hflip_prob = 0.5;
+	options.vflip_prob = 0.5;
 	float from[H * W], to[H * W];
 	(void)state;
 	for (int i = 0; i < H * W; i++)
@@ -135,16 +135,18 @@ static void shift_and_mirroring_keep_their_words(void **state)
 /* Each of the 9 moves by up to one pixel, in pictures 1 2 3 / 4 5 6 / 7 8 9. */
 static void every_move_is_equally_likely(void **state)
 {
-	struct tn_augmentation options[3] = {{.max_shift = 1}, {.roll = 1}, {.crop_padding = 1}};
 	static const float from[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 	(void)state;
 	for (int kind = 0; kind < 3; kind++) {
 		int count[10] = {0};
-		options[kind].struct_size = sizeof(options[kind]);
-		options[kind].crop_mode = TN_PADDING_EDGE;
+		struct tn_augmentation options = tn_augmentation_defaults();
+		options.max_shift = kind == 0;
+		options.roll = kind == 1;
+		options.crop_padding = kind == 2;
+		options.crop_mode = TN_PADDING_EDGE;
 		for (uint64_t number = 0; number < MANY; number++) {
 			float to[9];
-			augment_one(&options[kind], 1, 3, 3, number, from, to);
+			augment_one(&options, 1, 3, 3, number, from, to);
 			count[(int)to[4]]++; /* what moved to the centre */
 		}
 		for (int i = 1; i < 10; i++)
@@ -154,8 +156,9 @@ static void every_move_is_equally_likely(void **state)
 
 static void mirroring_has_its_probability(void **state)
 {
-	struct tn_augmentation options = {
-		.struct_size = sizeof(options), .hflip_prob = 0.3, .vflip_prob = 0.9};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.hflip_prob = 0.3;
+	options.vflip_prob = 0.9;
 	static const float from[4] = {1, 2, 3, 4};
 	int across = 0, down = 0;
 	(void)state;
@@ -175,10 +178,10 @@ static void mirroring_has_its_probability(void **state)
 static void angles_are_uniform_and_rotation_has_its_probability(void **state)
 {
 	enum { SIDE = 9, CENTRE = 4 * 9 + 4 };
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .rotate_deg = 40,
-					  .rotate_bilinear = 1,
-					  .rotate_mode = TN_PADDING_EDGE};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.rotate_deg = 40;
+	options.rotate_bilinear = 1;
+	options.rotate_mode = TN_PADDING_EDGE;
 	float from[SIDE * SIDE], to[SIDE * SIDE];
 	(void)state;
 	for (int i = 0; i < SIDE * SIDE; i++)
@@ -186,7 +189,7 @@ static void angles_are_uniform_and_rotation_has_its_probability(void **state)
 	for (int given = 0; given < 2; given++) {
 		int rotated = 0;
 		double sum = 0, squares = 0;
-		options.rotate_prob = given ? 0.8 : 0; /* 0: 0.5 */
+		options.rotate_prob = given ? 0.8 : 0.5;
 		for (uint64_t number = 0; number < MANY; number++) {
 			augment_one(&options, 1, SIDE, SIDE, number, from, to);
 			if (!memcmp(to, from, sizeof(to)))
@@ -210,10 +213,12 @@ static void angles_are_uniform_and_rotation_has_its_probability(void **state)
 static void crops_have_areas_and_shapes_in_their_ranges(void **state)
 {
 	enum { SIDE = 64, N = 2000 };
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .resized_crop = 1,
-					  .resized_crop_scale = {0.2, 0.6},
-					  .resized_crop_ratio = {0.8, 2}};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.resized_crop = 1;
+	options.resized_crop_scale[0] = 0.2;
+	options.resized_crop_scale[1] = 0.6;
+	options.resized_crop_ratio[0] = 0.8;
+	options.resized_crop_ratio[1] = 2;
 	static float from[2 * SIDE * SIDE], to[2 * SIDE * SIDE];
 	double areas = 0, shapes = 0, places = 0;
 	(void)state;
@@ -250,10 +255,11 @@ static void crops_have_areas_and_shapes_in_their_ranges(void **state)
 /* The largest area in the middle: of 64 x 16 pixels with width / height at most 2, 32 x 16. */
 static void a_shape_that_never_fits_is_taken_from_the_middle(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .resized_crop = 1,
-					  .resized_crop_scale = {0.9, 0.9},
-					  .resized_crop_ratio = {1, 2}};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.resized_crop = 1;
+	options.resized_crop_scale[0] = options.resized_crop_scale[1] = 0.9;
+	options.resized_crop_ratio[0] = 1;
+	options.resized_crop_ratio[1] = 2;
 	float from[16 * 64], to[16 * 64];
 	(void)state;
 	for (int i = 0; i < 16 * 64; i++)
@@ -276,10 +282,10 @@ static void a_shape_that_never_fits_is_taken_from_the_middle(void **state)
 /* All of the picture, in its own shape: every weight is 0 or 1. */
 static void a_crop_of_everything_changes_nothing(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .resized_crop = 1,
-					  .resized_crop_scale = {1, 1},
-					  .resized_crop_ratio = {1, 1}};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.resized_crop = 1;
+	options.resized_crop_scale[0] = options.resized_crop_scale[1] = 1;
+	options.resized_crop_ratio[0] = options.resized_crop_ratio[1] = 1;
 	float from[49], to[49];
 	(void)state;
 	for (int i = 0; i < 49; i++)

@@ -18,14 +18,14 @@ static tn_dataset *make_dataset(void)
 		images[i] = (uint8_t)(i * 31 % 251);
 	for (int i = 0; i < N; i++)
 		labels[i] = i % CLASSES;
-	struct tn_dataset_source source = {.struct_size = sizeof(source),
-					   .channels = 3,
-					   .height = H,
-					   .width = W,
-					   .images = images,
-					   .labels = labels,
-					   .n_images = N,
-					   .n_classes = CLASSES};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 3;
+	source.height = H;
+	source.width = W;
+	source.images = images;
+	source.labels = labels;
+	source.n_images = N;
+	source.n_classes = CLASSES;
 	tn_dataset *dataset;
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));
 	return dataset;
@@ -34,12 +34,12 @@ static tn_dataset *make_dataset(void)
 static tn_data_loader *make_loader(const tn_dataset *dataset,
 				   const struct tn_augmentation *augmentation, tn_context *context)
 {
-	struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						 .batch_size = BATCH,
-						 .seed = 4,
-						 .shuffle = 1,
-						 .augmentation = augmentation,
-						 .context = context};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = BATCH;
+	options.seed = 4;
+	options.shuffle = 1;
+	options.augmentation = augmentation;
+	options.context = context;
 	tn_data_loader *loader;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
 	return loader;
@@ -48,8 +48,9 @@ static tn_data_loader *make_loader(const tn_dataset *dataset,
 /* Three epochs of batches, the last one of each short, loaded ahead by threads if there are any. */
 static void check_with(const struct tn_augmentation *augmentation, int soft, uint32_t n_threads)
 {
-	const struct tn_context_options threads = {
-		.struct_size = sizeof(threads), .backend = "reference", .n_threads = n_threads};
+	struct tn_context_options threads = tn_context_defaults();
+	threads.backend = "reference";
+	threads.n_threads = n_threads;
 	tn_context *context = NULL;
 	if (n_threads)
 		assert_ok(tn_context_open(&threads, &context, NULL));
@@ -113,25 +114,26 @@ static void check_batches(const struct tn_augmentation *augmentation, int soft)
 
 static void pictures_are_those_of_tn_augment(void **state)
 {
-	const struct tn_augmentation augmentation = {.struct_size = sizeof(augmentation),
-						     .max_shift = 1,
-						     .crop_padding = 2,
-						     .resized_crop = 1,
-						     .hflip_prob = 0.5,
-						     .rotate_deg = 20,
-						     .hue = 0.2,
-						     .noise_std = 0.1,
-						     .cutout_prob = 0.5,
-						     .randaugment_layers = 1,
-						     .randaugment_magnitude = 0.5};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.max_shift = 1;
+	augmentation.crop_padding = 2;
+	augmentation.resized_crop = 1;
+	augmentation.hflip_prob = 0.5;
+	augmentation.rotate_deg = 20;
+	augmentation.hue = 0.2;
+	augmentation.noise_std = 0.1;
+	augmentation.cutout_prob = 0.5;
+	augmentation.randaugment_layers = 1;
+	augmentation.randaugment_magnitude = 0.5;
 	(void)state;
 	check_batches(&augmentation, 0);
 }
 
 static void mixed_batches_have_soft_targets(void **state)
 {
-	struct tn_augmentation augmentation = {
-		.struct_size = sizeof(augmentation), .cutmix_prob = 0.5, .mixup_prob = 1};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.cutmix_prob = 0.5;
+	augmentation.mixup_prob = 1;
 	(void)state;
 	check_batches(&augmentation, 1);
 	augmentation.crop_padding = 2;
@@ -155,12 +157,13 @@ static tn_status set_to_one(void *user, struct tn_sample *sample, struct tn_erro
 
 static void a_transform_sees_samples_before_they_are_mixed(void **state)
 {
-	const struct tn_augmentation augmentation = {
-		.struct_size = sizeof(augmentation), .noise_std = 1, .mixup_prob = 1};
-	struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						 .batch_size = BATCH,
-						 .augmentation = &augmentation,
-						 .transform = set_to_one};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.noise_std = 1;
+	augmentation.mixup_prob = 1;
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = BATCH;
+	options.augmentation = &augmentation;
+	options.transform = set_to_one;
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader;
@@ -176,8 +179,9 @@ static void a_transform_sees_samples_before_they_are_mixed(void **state)
 
 static void a_loader_set_to_a_position_mixes_as_one_that_came_there(void **state)
 {
-	const struct tn_augmentation augmentation = {
-		.struct_size = sizeof(augmentation), .cutmix_prob = 1, .hflip_prob = 0.5};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.cutmix_prob = 1;
+	augmentation.hflip_prob = 0.5;
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *first = make_loader(dataset, &augmentation, NULL);
 	tn_data_loader *second = make_loader(dataset, &augmentation, NULL);

@@ -62,7 +62,8 @@ static int partner_of(const struct mixed *mixed, uint32_t i, double *kept)
  * the target. */
 static void cutmix_pastes_a_rectangle_of_the_share_in_the_target(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options), .cutmix_prob = 1};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.cutmix_prob = 1;
 	int n_mixed = 0;
 	(void)state;
 	for (uint64_t epoch = 0; epoch < 20; epoch++) {
@@ -97,7 +98,8 @@ static void cutmix_pastes_a_rectangle_of_the_share_in_the_target(void **state)
 
 static void mixup_averages_picture_and_target_with_one_factor(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options), .mixup_prob = 1};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.mixup_prob = 1;
 	double sum = 0, squares = 0;
 	(void)state;
 	for (uint64_t epoch = 0; epoch < 50; epoch++) {
@@ -124,8 +126,9 @@ static void mixup_averages_picture_and_target_with_one_factor(void **state)
 /* Every batch has one step from picture to partner, in every size of batch, and all occur. */
 static void partners_are_others_and_each_is_one_once(void **state)
 {
-	struct tn_augmentation options = {
-		.struct_size = sizeof(options), .mixup_prob = 1, .mixup_alpha = 8};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.mixup_prob = 1;
+	options.mixup_alpha = 8;
 	(void)state;
 	for (uint32_t n = 2; n < 10; n++) {
 		int steps[10] = {0};
@@ -151,8 +154,9 @@ static void partners_are_others_and_each_is_one_once(void **state)
 
 static void one_picture_alone_stays_as_it_is(void **state)
 {
-	struct tn_augmentation options = {
-		.struct_size = sizeof(options), .cutmix_prob = 1, .mixup_prob = 1};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.cutmix_prob = 1;
+	options.mixup_prob = 1;
 	(void)state;
 	struct mixed *mixed = mix(&options, 1, 0, 0);
 	double kept;
@@ -165,8 +169,9 @@ static void one_picture_alone_stays_as_it_is(void **state)
 /* CutMix with 1/2, mixup of half of the rest: within 5 standard deviations. */
 static void mixup_takes_pictures_that_cutmix_left(void **state)
 {
-	struct tn_augmentation options = {
-		.struct_size = sizeof(options), .cutmix_prob = 0.5, .mixup_prob = 0.5};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.cutmix_prob = 0.5;
+	options.mixup_prob = 0.5;
 	int averaged = 0, n = 50 * MOST;
 	(void)state;
 	for (uint64_t epoch = 0; epoch < 50; epoch++) {
@@ -188,8 +193,9 @@ static void mixup_takes_pictures_that_cutmix_left(void **state)
 /* What is mixed depends on positions in the epoch: the batch from 60 on is another one. */
 static void mixing_is_a_function_of_epoch_and_position(void **state)
 {
-	struct tn_augmentation options = {
-		.struct_size = sizeof(options), .cutmix_prob = 0.5, .mixup_prob = 0.5};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.cutmix_prob = 0.5;
+	options.mixup_prob = 0.5;
 	(void)state;
 	struct mixed *first = mix(&options, MOST, 4, 0), *again = mix(&options, MOST, 4, 0);
 	struct mixed *epoch = mix(&options, MOST, 5, 0), *place = mix(&options, MOST, 4, MOST);

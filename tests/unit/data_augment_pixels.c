@@ -10,14 +10,15 @@ enum { H = 8, W = 10, SIZE = 3 * H * W, MANY = 3000 };
 
 static void noise_has_its_probability_deviation_and_limit(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options), .noise_std = 0.5};
 	static float from[SIZE], to[SIZE];
 	(void)state;
 	for (int given = 0; given < 2; given++) {
 		int noisy = 0, beyond = 0;
 		double sum = 0, squares = 0;
-		options.noise_prob = given ? 0.75 : 0; /* 0: 0.3 */
-		options.noise_clip = given ? 0.75 : 0;
+		struct tn_augmentation options = tn_augmentation_defaults();
+		options.noise_std = 0.5;
+		if (given)
+			options.noise_prob = options.noise_clip = 0.75;
 		for (uint64_t number = 0; number < MANY; number++) {
 			augment_one(&options, 3, H, W, number, from, to);
 			if (!memcmp(to, from, sizeof(to)))
@@ -43,8 +44,9 @@ static void noise_has_its_probability_deviation_and_limit(void **state)
 /* nnott clips every picture. */
 static void pictures_without_noise_are_not_clipped(void **state)
 {
-	struct tn_augmentation options = {
-		.struct_size = sizeof(options), .noise_clip = 1, .noise_prob = 0.5};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.noise_clip = 1;
+	options.noise_prob = 0.5;
 	static const float from[2] = {5, -5};
 	int clipped = 0;
 	(void)state;
@@ -65,16 +67,16 @@ static void pictures_without_noise_are_not_clipped(void **state)
  * At borders the square is cut. */
 static void cutout_sets_a_square_around_a_uniform_centre_to_zero(void **state)
 {
-	static const uint32_t sizes[2] = {0, 3}; /* 0: 4 */
+	static const uint32_t sizes[2] = {4, 3};
 	float from[SIZE], to[SIZE];
 	(void)state;
 	for (int i = 0; i < SIZE; i++)
 		from[i] = 1;
 	for (int s = 0; s < 2; s++) {
-		struct tn_augmentation options = {.struct_size = sizeof(options),
-						  .cutout_prob = 0.6,
-						  .cutout_size = sizes[s]};
-		int size = sizes[s] ? (int)sizes[s] : 4, cut = 0, corner = 0, whole = 0;
+		struct tn_augmentation options = tn_augmentation_defaults();
+		options.cutout_prob = 0.6;
+		options.cutout_size = sizes[s];
+		int size = (int)sizes[s], cut = 0, corner = 0, whole = 0;
 		for (uint64_t number = 0; number < MANY; number++) {
 			augment_one(&options, 3, H, W, number, from, to);
 			int left = W, right = -1, top = H, bottom = -1, zeros = 0;
@@ -129,9 +131,9 @@ static int is_moved(const float *from, const float *to, int mirror_x, int mirror
 
 static void randaugment_draws_each_operation_equally_often(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .randaugment_layers = 1,
-					  .randaugment_magnitude = 1};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.randaugment_layers = 1;
+	options.randaugment_magnitude = 1;
 	enum { LEFT, RIGHT, UP, DOWN, FLIP_LR, FLIP_UD, NOISE, CUTOUT, ROTATE, N };
 	float from[H * W], to[H * W];
 	int count[N] = {0};
@@ -172,14 +174,14 @@ static void randaugment_draws_each_operation_equally_often(void **state)
 
 static void randaugment_of_no_magnitude_or_no_layers_changes_nothing(void **state)
 {
-	struct tn_augmentation none[2] = {{.randaugment_layers = 3},
-					  {.randaugment_magnitude = 0.5}};
+	struct tn_augmentation none[2] = {tn_augmentation_defaults(), tn_augmentation_defaults()};
+	none[0].randaugment_layers = 3;
+	none[1].randaugment_magnitude = 0.5;
 	float from[H * W], to[H * W];
 	(void)state;
 	for (int i = 0; i < H * W; i++)
 		from[i] = (float)i;
 	for (int k = 0; k < 2; k++) {
-		none[k].struct_size = sizeof(none[k]);
 		for (uint64_t number = 0; number < 50; number++) {
 			augment_one(&none[k], 1, H, W, number, from, to);
 			assert_memory_equal(to, from, sizeof(to));
@@ -190,9 +192,9 @@ static void randaugment_of_no_magnitude_or_no_layers_changes_nothing(void **stat
 /* Layers are in turn: two leave fewer pictures of a single operation. */
 static void randaugment_applies_as_many_operations_as_layers(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .randaugment_layers = 2,
-					  .randaugment_magnitude = 1};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.randaugment_layers = 2;
+	options.randaugment_magnitude = 1;
 	float from[H * W], to[H * W];
 	int both = 0;
 	(void)state;
@@ -213,8 +215,8 @@ static void brightness_is_a_uniform_factor(void **state)
 	static const double strengths[2] = {0.4, 1.5};
 	(void)state;
 	for (int s = 0; s < 2; s++) {
-		struct tn_augmentation options = {.struct_size = sizeof(options),
-						  .brightness = strengths[s]};
+		struct tn_augmentation options = tn_augmentation_defaults();
+		options.brightness = strengths[s];
 		double low = fmax(0, 1 - strengths[s]), high = 1 + strengths[s], sum = 0;
 		for (uint64_t number = 0; number < MANY; number++) {
 			float to[2];
@@ -231,11 +233,11 @@ static void brightness_is_a_uniform_factor(void **state)
 /* Normalised values are changed as 0 to 1 ones, and normalised again. */
 static void colours_change_in_values_from_0_to_1(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .brightness = 0.5,
-					  .contrast = 0.5,
-					  .saturation = 0.5,
-					  .hue = 0.2};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.brightness = 0.5;
+	options.contrast = 0.5;
+	options.saturation = 0.5;
+	options.hue = 0.2;
 	static const float mean[3] = {0.5f, 0.4f, 0.3f}, deviation[3] = {0.25f, 0.2f, 0.3f};
 	float plain[SIZE], normal[SIZE];
 	(void)state;
@@ -269,11 +271,11 @@ typedef void adjustment(float *image, uint32_t channels, size_t n, float number)
 /* Each picture is that of one of the 24 orders, with factors that are drawn after the order. */
 static void colours_change_in_every_order_equally_often(void **state)
 {
-	struct tn_augmentation options = {.struct_size = sizeof(options),
-					  .brightness = 0.6,
-					  .contrast = 0.6,
-					  .saturation = 0.6,
-					  .hue = 0.3};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.brightness = 0.6;
+	options.contrast = 0.6;
+	options.saturation = 0.6;
+	options.hue = 0.3;
 	static adjustment *const adjust[4] = {tn_adjust_brightness, tn_adjust_contrast,
 					      tn_adjust_saturation, tn_adjust_hue};
 	float from[SIZE], to[SIZE];
@@ -326,8 +328,9 @@ static void a_nan_has_no_hue_and_stays(void **state)
 
 static void grey_pictures_have_neither_saturation_nor_hue(void **state)
 {
-	struct tn_augmentation options = {
-		.struct_size = sizeof(options), .saturation = 1, .hue = 0.5};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.saturation = 1;
+	options.hue = 0.5;
 	float from[H * W], to[H * W];
 	(void)state;
 	for (int i = 0; i < H * W; i++)

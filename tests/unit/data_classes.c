@@ -100,9 +100,9 @@ static void classes_and_pictures_are_in_the_order_of_their_names(void **state)
 	}
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	tn_data_loader *loader;
-	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN,
-					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 8),
-					&loader, NULL));
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = 8;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &loading, &loader, NULL));
 	assert_ok(tn_data_loader_next(loader, &batch, NULL));
 	assert_int_equal(batch.n, 3);
 	assert_int_equal(batch.fields[0].dtype, TN_F32);
@@ -125,8 +125,11 @@ static void pictures_are_resized_and_coloured_as_asked(void **state)
 				      "\x00\x64\x00\x64\x64\x00\x64\x00";
 	write_pets();
 	files_write(files_path(folder, "dog/2.ppm"), stripes, sizeof(stripes) - 1);
-	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .image_height = 2,
-						  .image_width = 2, .image_channels = 3));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.image_height = 2;
+	options.image_width = 2;
+	options.image_channels = 3;
+	tn_dataset *dataset = open_set(&options);
 	assert_int_equal(tn_dataset_format(dataset)->channels, 3);
 	struct tn_image picture;
 	assert_ok(tn_dataset_picture(dataset, TN_PART_TRAIN, 2, &picture, NULL));
@@ -137,12 +140,16 @@ static void pictures_are_resized_and_coloured_as_asked(void **state)
 		assert_int_equal(picture.data[i], 50);
 	tn_image_release(&picture);
 	tn_dataset_destroy(dataset);
-	refused(TN_OPTIONS(struct tn_dataset_options, .image_height = 2), TN_INVALID_ARGUMENT,
-		"expected image_height and image_width or neither");
-	refused(TN_OPTIONS(struct tn_dataset_options, .image_channels = 2), TN_INVALID_ARGUMENT,
-		"image_channels of 0, 1 or 3");
-	refused(TN_OPTIONS(struct tn_dataset_options, .image_height = 40000, .image_width = 1),
-		TN_LIMIT, "found 1 x 40000");
+	options = tn_dataset_defaults();
+	options.image_height = 2;
+	refused(&options, TN_INVALID_ARGUMENT, "expected image_height and image_width or neither");
+	options = tn_dataset_defaults();
+	options.image_channels = 2;
+	refused(&options, TN_INVALID_ARGUMENT, "image_channels of 0, 1 or 3");
+	options = tn_dataset_defaults();
+	options.image_height = 40000;
+	options.image_width = 1;
+	refused(&options, TN_LIMIT, "found 1 x 40000");
 }
 
 static void folders_of_parts_are_the_parts(void **state)
@@ -171,11 +178,14 @@ static void folders_of_parts_are_the_parts(void **state)
 	assert_int_equal(picture.data[0], 210);
 	tn_image_release(&picture);
 	tn_dataset_destroy(dataset);
-	refused(TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.1), TN_INVALID_ARGUMENT,
-		"expected no test_fraction");
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.test_fraction = 0.1;
+	refused(&options, TN_INVALID_ARGUMENT, "expected no test_fraction");
 	/* Without the folder of a part, the part can be split off. */
 	assert_int_equal(rename(files_path(folder, "valid"), files_path(folder, ".valid")), 0);
-	dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 1 / 3.0));
+	options = tn_dataset_defaults();
+	options.validation_fraction = 1 / 3.0;
+	dataset = open_set(&options);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 4);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 2);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 2);
@@ -188,20 +198,23 @@ static void folders_of_parts_are_the_parts(void **state)
 static void pictures_become_as_those_of_a_given_format(void **state)
 {
 	(void)state;
-	struct tn_input_format as = {.struct_size = sizeof(as),
-				     .channels = 3,
-				     .height = 6,
-				     .width = 5,
-				     .mean = {0.5f, 0.5f, 0.5f},
-				     .deviation = {1, 1, 1}};
+	struct tn_input_format as = tn_input_format_defaults();
+	as.channels = 3;
+	as.height = 6;
+	as.width = 5;
+	as.mean[0] = as.mean[1] = as.mean[2] = 0.5f;
+	as.deviation[0] = as.deviation[1] = as.deviation[2] = 1;
 	write_pets();
-	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &as));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.normalise_as = &as;
+	tn_dataset *dataset = open_set(&options);
 	assert_int_equal(tn_dataset_format(dataset)->channels, 3);
 	assert_int_equal(tn_dataset_format(dataset)->height, 6);
 	assert_int_equal(tn_dataset_format(dataset)->width, 5);
 	tn_dataset_destroy(dataset);
-	dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &as,
-				      .image_height = 7, .image_width = 8));
+	options.image_height = 7;
+	options.image_width = 8;
+	dataset = open_set(&options);
 	assert_int_equal(tn_dataset_format(dataset)->height, 7);
 	assert_int_equal(tn_dataset_format(dataset)->channels, 3);
 	tn_dataset_destroy(dataset);
@@ -219,9 +232,9 @@ static void assert_prepared_as(const struct tn_dataset_options *options, const c
 	tn_data_loader *loader;
 	float expected[4096];
 	assert_true(size <= 4096);
-	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN,
-					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 8),
-					&loader, NULL));
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = 8;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &loading, &loader, NULL));
 	assert_ok(tn_data_loader_next(loader, &batch, NULL));
 	assert_int_equal(batch.n, n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -241,33 +254,32 @@ static void pictures_are_prepared_as_for_prediction(void **state)
 {
 	(void)state;
 	static const char *const names[] = {"cat/a.pgm", "dog/10.PPM", "dog/2.ppm"};
-	const struct tn_input_format zoomed = {.struct_size = sizeof(zoomed),
-					       .channels = 1,
-					       .height = 10,
-					       .width = 16,
-					       .source_height = 2,
-					       .source_width = 4,
-					       .zoom = 3,
-					       .border = 2,
-					       .scale = 255,
-					       .mean = {0.25f},
-					       .deviation = {0.5f}};
-	struct tn_input_format imagenet = {.struct_size = sizeof(imagenet)};
+	struct tn_input_format zoomed = tn_input_format_defaults();
+	zoomed.channels = 1;
+	zoomed.height = 10;
+	zoomed.width = 16;
+	zoomed.source_height = 2;
+	zoomed.source_width = 4;
+	zoomed.zoom = 3;
+	zoomed.border = 2;
+	zoomed.scale = 255;
+	zoomed.mean[0] = 0.25f;
+	zoomed.deviation[0] = 0.5f;
+	struct tn_input_format imagenet = tn_input_format_defaults();
 	assert_ok(tn_input_format_imagenet(&imagenet, NULL));
 	imagenet.resize = 5;
 	imagenet.height = imagenet.source_height = 4;
 	imagenet.width = imagenet.source_width = 5;
 	write_pets();
 	write_picture("dog/2.ppm", 9, 13, 3, 77);
-	assert_prepared_as(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &zoomed), names,
-			   3);
-	assert_prepared_as(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet), names,
-			   3);
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.normalise_as = &zoomed;
+	assert_prepared_as(&options, names, 3);
+	options.normalise_as = &imagenet;
+	assert_prepared_as(&options, names, 3);
 	imagenet.interpolation = TN_RESIZE_BICUBIC;
-	assert_prepared_as(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet), names,
-			   3);
-	tn_dataset *dataset =
-		open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet));
+	assert_prepared_as(&options, names, 3);
+	tn_dataset *dataset = open_set(&options);
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	assert_int_equal(format->resize, 5);
 	assert_int_equal(format->interpolation, TN_RESIZE_BICUBIC);
@@ -276,15 +288,17 @@ static void pictures_are_prepared_as_for_prediction(void **state)
 	assert_memory_equal(format->mean, imagenet.mean, sizeof(format->mean));
 	tn_dataset_destroy(dataset);
 	imagenet.resize = 3;
-	refused(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &imagenet),
-		TN_INVALID_ARGUMENT, "normalise_as: expected a resize of at least height x width");
+	refused(&options, TN_INVALID_ARGUMENT,
+		"normalise_as: expected a resize of at least height x width");
 }
 
 static void the_middle_is_kept_as_asked(void **state)
 {
 	(void)state;
 	write_pets();
-	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.image_resize = 6;
+	tn_dataset *dataset = open_set(&options);
 	assert_int_equal(tn_dataset_format(dataset)->resize, 6);
 	assert_int_equal(tn_dataset_format(dataset)->height, 6);
 	assert_int_equal(tn_dataset_format(dataset)->width, 6);
@@ -292,17 +306,21 @@ static void the_middle_is_kept_as_asked(void **state)
 	/* Its own mean, of pictures of one value each. */
 	assert_close(tn_dataset_format(dataset)->mean[0], 20.0 / 255, 1e-7);
 	tn_dataset_destroy(dataset);
-	dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6,
-				      .image_interpolation = TN_RESIZE_BICUBIC));
+	options.image_interpolation = TN_RESIZE_BICUBIC;
+	dataset = open_set(&options);
 	assert_int_equal(tn_dataset_format(dataset)->interpolation, TN_RESIZE_BICUBIC);
 	tn_dataset_destroy(dataset);
-	refused(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6, .image_interpolation = 2),
-		TN_INVALID_ARGUMENT, "interpolation: expected TN_RESIZE_BILINEAR or");
-	refused(TN_OPTIONS(struct tn_dataset_options, .image_interpolation = 1),
-		TN_INVALID_ARGUMENT, "image_interpolation: expected image_resize too, found 0");
-	refused(TN_OPTIONS(struct tn_dataset_options, .image_resize = 6, .image_height = 7,
-			   .image_width = 6),
-		TN_INVALID_ARGUMENT,
+	options.image_interpolation = 2;
+	refused(&options, TN_INVALID_ARGUMENT, "interpolation: expected TN_RESIZE_BILINEAR or");
+	options = tn_dataset_defaults();
+	options.image_interpolation = 1;
+	refused(&options, TN_INVALID_ARGUMENT,
+		"image_interpolation: expected image_resize too, found 0");
+	options = tn_dataset_defaults();
+	options.image_resize = 6;
+	options.image_height = 7;
+	options.image_width = 6;
+	refused(&options, TN_INVALID_ARGUMENT,
 		"expected image_height and image_width of at most image_resize, 6, found 7 x 6");
 }
 
@@ -310,7 +328,9 @@ static void classes_without_samples_have_numbers_for_names(void **state)
 {
 	(void)state;
 	write_pets();
-	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .n_classes = 4));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.n_classes = 4;
+	tn_dataset *dataset = open_set(&options);
 	assert_int_equal(tn_dataset_class_count(dataset), 4);
 	assert_int_equal(tn_dataset_format(dataset)->n_classes, 4);
 	assert_string_equal(tn_dataset_class_name(dataset, 1), "dog");
@@ -318,7 +338,8 @@ static void classes_without_samples_have_numbers_for_names(void **state)
 	assert_string_equal(tn_dataset_class_name(dataset, 3), "3");
 	assert_null(tn_dataset_class_name(dataset, 4));
 	tn_dataset_destroy(dataset);
-	refused(TN_OPTIONS(struct tn_dataset_options, .n_classes = 1), TN_INVALID_ARGUMENT,
+	options.n_classes = 1;
+	refused(&options, TN_INVALID_ARGUMENT,
 		"n_classes: expected at least the 2 classes of the data set, found 1");
 }
 
@@ -327,7 +348,9 @@ static void a_fraction_is_taken_evenly_from_each_class(void **state)
 	(void)state;
 	write_pets();
 	write_picture("cat/b.pgm", 4, 2, 1, 30);
-	tn_dataset *dataset = open_set(TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.5));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.test_fraction = 0.5;
+	tn_dataset *dataset = open_set(&options);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 2);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 2);
 	tn_dataset_destroy(dataset);
@@ -339,24 +362,26 @@ static void a_damaged_picture_is_an_error_of_its_batch_that_names_it(void **stat
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	struct tn_error_info error;
 	tn_context *context = NULL;
-	const struct tn_input_format trained = {
-		.struct_size = sizeof(trained), .channels = 1, .deviation = {1}};
+	struct tn_input_format trained = tn_input_format_defaults();
+	trained.channels = 1;
+	trained.deviation[0] = 1;
 	write_pets();
 	files_write(files_path(folder, "dog/10.PPM"), "P6 4 2 255\nabc", 14);
 	/* To know the mean, all are read. */
 	refused(NULL, TN_FORMAT, "dog/10.PPM");
-	tn_dataset *dataset =
-		open_set(TN_OPTIONS(struct tn_dataset_options, .normalise_as = &trained));
-	assert_ok(tn_context_open(
-		TN_OPTIONS(struct tn_context_options, .backend = "reference", .n_threads = 3),
-		&context, NULL));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.normalise_as = &trained;
+	tn_dataset *dataset = open_set(&options);
+	struct tn_context_options context_options = tn_context_defaults();
+	context_options.backend = "reference";
+	context_options.n_threads = 3;
+	assert_ok(tn_context_open(&context_options, &context, NULL));
 	for (int ahead = 0; ahead < 2; ahead++) {
 		tn_data_loader *loader;
-		assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN,
-						TN_OPTIONS(struct tn_data_loader_options,
-							   .batch_size = 1,
-							   .context = ahead ? context : NULL),
-						&loader, NULL));
+		struct tn_data_loader_options loading = tn_data_loader_defaults();
+		loading.batch_size = 1;
+		loading.context = ahead ? context : NULL;
+		assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &loading, &loader, NULL));
 		assert_ok(tn_data_loader_next(loader, &batch, &error));
 		assert_status(tn_data_loader_next(loader, &batch, &error), TN_FORMAT);
 		assert_contains(error.text, "dog/10.PPM");

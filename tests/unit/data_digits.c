@@ -16,9 +16,9 @@ static const char *source_folder(void)
 
 static tn_dataset *open_digits(uint32_t as_stored, double validation_fraction)
 {
-	struct tn_dataset_options options = {.struct_size = sizeof(options),
-					     .digits_as_stored = as_stored,
-					     .validation_fraction = validation_fraction};
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.digits_as_stored = as_stored;
+	options.validation_fraction = validation_fraction;
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	tn_error_reset(&error);

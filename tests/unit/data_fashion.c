@@ -14,8 +14,8 @@ static void fashion_mnist_is_found_by_name(void **state)
 	(void)state;
 	tn_dataset *dataset;
 	uint64_t count[10] = {0};
-	struct tn_dataset_options options = {.struct_size = sizeof(options),
-					     .validation_fraction = 0.1};
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.validation_fraction = 0.1;
 	assert_ok(tn_dataset_open("fashion-mnist", &options, &dataset, NULL));
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 54000);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 6000);

@@ -55,9 +55,9 @@ static tn_dataset *make(const struct tn_dataset_fields *source)
 static tn_data_loader *load(const tn_dataset *dataset, int part, uint32_t batch_size)
 {
 	tn_data_loader *loader = NULL;
-	assert_ok(tn_data_loader_create(
-		dataset, part, TN_OPTIONS(struct tn_data_loader_options, .batch_size = batch_size),
-		&loader, NULL));
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = batch_size;
+	assert_ok(tn_data_loader_create(dataset, part, &loading, &loader, NULL));
 	return loader;
 }
 
@@ -279,11 +279,11 @@ static void a_transform_changes_samples_the_same_way_each_time(void **state)
 {
 	(void)state;
 	const struct tn_dataset_fields source = three_fields();
-	struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						 .batch_size = 6,
-						 .seed = 3,
-						 .shuffle = 1,
-						 .transform = transform};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 6;
+	options.seed = 3;
+	options.shuffle = 1;
+	options.transform = transform;
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	struct tn_error_info error;
 	float of_sample[2][N] = {{0}};
@@ -390,11 +390,13 @@ static void labels_outside_the_classes_are_refused(void **state)
 	static const void *const both[] = {two, labels};
 	struct tn_error_info error;
 	tn_dataset *dataset;
-	assert_status(tn_dataset_from_fields(TN_OPTIONS(struct tn_dataset_fields, .n_fields = 2,
-							.fields = of_labels, .n = 2, .data = both,
-							.n_classes = 2),
-					     &dataset, &error),
-		      TN_INVALID_ARGUMENT);
+	struct tn_dataset_fields source = tn_dataset_fields_defaults();
+	source.n_fields = 2;
+	source.fields = of_labels;
+	source.n = 2;
+	source.data = both;
+	source.n_classes = 2;
+	assert_status(tn_dataset_from_fields(&source, &dataset, &error), TN_INVALID_ARGUMENT);
 	assert_contains(error.text, "sample 1: expected a label from 0 to 1, found 2");
 }
 
@@ -402,9 +404,11 @@ static void what_is_of_images_alone_is_refused_for_others(void **state)
 {
 	(void)state;
 	const struct tn_dataset_fields source = three_fields();
-	const struct tn_augmentation flips = {.struct_size = sizeof(flips), .hflip_prob = 1};
-	const struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = 1, .augmentation = &flips};
+	struct tn_augmentation flips = tn_augmentation_defaults();
+	flips.hflip_prob = 1;
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 1;
+	options.augmentation = &flips;
 	tn_data_loader *loader;
 	struct tn_image picture;
 	struct tn_error_info error;

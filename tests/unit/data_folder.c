@@ -235,7 +235,8 @@ static void options_of_a_later_version_are_refused_when_set(void **state)
 	struct {
 		struct tn_dataset_options known;
 		uint32_t later;
-	} options = {.known = {.struct_size = sizeof(options)}};
+	} options = {.known = tn_dataset_defaults()};
+	options.known.struct_size = sizeof(options);
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	write_all();
@@ -248,13 +249,14 @@ static void options_of_a_later_version_are_refused_when_set(void **state)
 static void pictures_are_fed_with_the_mean_and_deviation_of_another_format(void **state)
 {
 	(void)state;
-	struct tn_input_format trained = {.struct_size = sizeof(trained),
-					  .channels = 1,
-					  .mean = {0.25f},
-					  .deviation = {0.5f}};
-	const struct tn_dataset_options options = {.struct_size = sizeof(options),
-						   .normalise_as = &trained};
-	const struct tn_data_loader_options one = {.struct_size = sizeof(one), .batch_size = 1};
+	struct tn_input_format trained = tn_input_format_defaults();
+	trained.channels = 1;
+	trained.mean[0] = 0.25f;
+	trained.deviation[0] = 0.5f;
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.normalise_as = &trained;
+	struct tn_data_loader_options one = tn_data_loader_defaults();
+	one.batch_size = 1;
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	tn_data_loader *loader;
@@ -283,7 +285,7 @@ static void a_fraction_is_from_0_to_1(void **state)
 {
 	(void)state;
 	static const double wrong[] = {-0.1, 1.001, 100, NAN};
-	struct tn_dataset_options options = {.struct_size = sizeof(options)};
+	struct tn_dataset_options options = tn_dataset_defaults();
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	write_all();

@@ -101,7 +101,8 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tn_error_info error;
-		struct tn_input_format format = {.struct_size = sizeof(format), .zoom = 77};
+		struct tn_input_format format = tn_input_format_defaults();
+		format.zoom = 77;
 		tn_error_reset(&error);
 		assert_status(tn_input_format_parse(cases[i].text, &format, &error), TN_FORMAT);
 		assert_contains(error.text, cases[i].part);
@@ -112,7 +113,7 @@ static void texts_that_are_not_a_format_are_refused(void **state)
 static void numbers_are_read_however_they_are_written(void **state)
 {
 	(void)state;
-	struct tn_input_format format = {.struct_size = sizeof(format)};
+	struct tn_input_format format = tn_input_format_defaults();
 	assert_ok(tn_input_format_parse(
 		GOOD " \"later\" : {\"a\":[true,false,null,-1.5e3,\"\\n\"],\"b\":{}} ,\n"
 		     "\"scale\":0.00000000000000000000000000025e28,\"mean\":[-1E-1],"
@@ -201,17 +202,17 @@ static void channels_become_planes(void **state)
 	(void)state;
 	uint8_t pixels[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 	float out[12];
-	struct tn_input_format format = {.struct_size = sizeof(format),
-					 .channels = 3,
-					 .height = 2,
-					 .width = 2,
-					 .source_height = 2,
-					 .source_width = 2,
-					 .zoom = 1,
-					 .scale = 255,
-					 .mean = {0, 0, 0},
-					 .deviation = {1, 1, 1},
-					 .n_classes = 2};
+	struct tn_input_format format = tn_input_format_defaults();
+	format.channels = 3;
+	format.height = 2;
+	format.width = 2;
+	format.source_height = 2;
+	format.source_width = 2;
+	format.zoom = 1;
+	format.scale = 255;
+	format.mean[0] = format.mean[1] = format.mean[2] = 0;
+	format.deviation[0] = format.deviation[1] = format.deviation[2] = 1;
+	format.n_classes = 2;
 	struct tn_image image = {.width = 2, .height = 2, .channels = 3, .data = pixels};
 	assert_ok(tn_input_format_apply(&format, &image, 0, out, NULL));
 	for (int c = 0; c < 3; c++) {
@@ -224,7 +225,7 @@ static void channels_become_planes(void **state)
 
 static struct tn_input_format imagenet(uint32_t resize, uint32_t height, uint32_t width)
 {
-	struct tn_input_format format = {.struct_size = sizeof(format)};
+	struct tn_input_format format = tn_input_format_defaults();
 	assert_ok(tn_input_format_imagenet(&format, NULL));
 	format.resize = resize;
 	format.height = format.source_height = height;
@@ -235,7 +236,7 @@ static struct tn_input_format imagenet(uint32_t resize, uint32_t height, uint32_
 static void a_resize_is_in_the_text_of_formats_that_have_one(void **state)
 {
 	(void)state;
-	struct tn_input_format format = {.struct_size = sizeof(format)};
+	struct tn_input_format format = tn_input_format_defaults();
 	struct tn_input_format back = format;
 	assert_ok(tn_input_format_imagenet(&format, NULL));
 	char *text = tn_input_format_text(&format);

@@ -21,16 +21,16 @@ static tn_dataset *make_dataset(void)
 		memset(images + i * H * W, i + 1, H * W);
 		labels[i] = i % 5;
 	}
-	struct tn_dataset_source source = {.struct_size = sizeof(source),
-					   .channels = 1,
-					   .height = H,
-					   .width = W,
-					   .name = "numbered",
-					   .images = images,
-					   .labels = labels,
-					   .n_images = N,
-					   .n_classes = 5,
-					   .scale = 1};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = H;
+	source.width = W;
+	source.name = "numbered";
+	source.images = images;
+	source.labels = labels;
+	source.n_images = N;
+	source.n_classes = 5;
+	source.scale = 1;
 	tn_dataset *dataset;
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));
 	return dataset;
@@ -39,11 +39,11 @@ static tn_dataset *make_dataset(void)
 static tn_data_loader *make_loader(const tn_dataset *dataset, uint32_t batch, uint64_t seed,
 				   uint32_t drop_last)
 {
-	struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						 .batch_size = batch,
-						 .seed = seed,
-						 .shuffle = 1,
-						 .drop_last = drop_last};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = batch;
+	options.seed = seed;
+	options.shuffle = 1;
+	options.drop_last = drop_last;
 	tn_data_loader *loader;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
 	return loader;
@@ -238,7 +238,8 @@ static void a_batch_takes_memory_for_the_samples_there_are(void **state)
 static void without_shuffling_images_come_in_file_order(void **state)
 {
 	(void)state;
-	struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 1};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 1;
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
@@ -252,7 +253,8 @@ static void an_empty_part_gives_no_batch(void **state)
 {
 	(void)state;
 	struct tn_batch batch = {.struct_size = sizeof(batch), .n = 1};
-	struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 1};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 1;
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &options, &loader, NULL));
@@ -268,8 +270,8 @@ static void impossible_options_are_refused(void **state)
 	(void)state;
 	tn_dataset *dataset = make_dataset();
 	tn_data_loader *loader;
-	struct tn_augmentation augmentation = {.struct_size = sizeof(augmentation)};
-	struct tn_data_loader_options options = {.struct_size = sizeof(options)};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	struct tn_data_loader_options options = tn_data_loader_defaults();
 	assert_status(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL),
 		      TN_INVALID_ARGUMENT);
 	options.batch_size = 1;
@@ -288,14 +290,14 @@ static void impossible_sources_are_refused(void **state)
 	uint8_t image[4] = {0};
 	int32_t label = 0;
 	tn_dataset *dataset;
-	const struct tn_dataset_source good = {.struct_size = sizeof(good),
-					       .channels = 1,
-					       .height = 2,
-					       .width = 2,
-					       .images = image,
-					       .labels = &label,
-					       .n_images = 1,
-					       .n_classes = 1};
+	struct tn_dataset_source good = tn_dataset_source_defaults();
+	good.channels = 1;
+	good.height = 2;
+	good.width = 2;
+	good.images = image;
+	good.labels = &label;
+	good.n_images = 1;
+	good.n_classes = 1;
 	struct tn_dataset_source bad[7] = {good, good, good, good, good, good, good};
 	bad[0].channels = 5;
 	bad[1].height = 0;
@@ -321,18 +323,20 @@ static void images_from_memory_may_have_parts_and_a_normalisation(void **state)
 	static const uint8_t images[4] = {10, 20, 30, 40}, parts[4] = {2, 0, 1, 2};
 	static const int32_t labels[4] = {0, 1, 0, 1};
 	static const uint8_t expected[3][2] = {{20}, {30}, {10, 40}};
-	const struct tn_input_format as = {
-		.struct_size = sizeof(as), .channels = 1, .mean = {0.5f}, .deviation = {0.25f}};
-	struct tn_dataset_source source = {.struct_size = sizeof(source),
-					   .channels = 1,
-					   .height = 1,
-					   .width = 1,
-					   .images = images,
-					   .labels = labels,
-					   .n_images = 4,
-					   .n_classes = 2,
-					   .parts = parts,
-					   .normalise_as = &as};
+	struct tn_input_format as = tn_input_format_defaults();
+	as.channels = 1;
+	as.mean[0] = 0.5f;
+	as.deviation[0] = 0.25f;
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = 1;
+	source.width = 1;
+	source.images = images;
+	source.labels = labels;
+	source.n_images = 4;
+	source.n_classes = 2;
+	source.parts = parts;
+	source.normalise_as = &as;
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));
@@ -377,19 +381,21 @@ static void a_moved_image_is_the_image_shifted_and_mirrored(void **state)
 	int shifts[9] = {0}, mirrored[2] = {0};
 	for (int i = 0; i < H * W; i++)
 		image[i] = (uint8_t)(i + 1);
-	struct tn_dataset_source source = {.struct_size = sizeof(source),
-					   .channels = 1,
-					   .height = H,
-					   .width = W,
-					   .images = image,
-					   .labels = &label,
-					   .n_images = 1,
-					   .n_classes = 1,
-					   .scale = 1};
-	const struct tn_augmentation augmentation = {
-		.struct_size = sizeof(augmentation), .max_shift = 1, .hflip_prob = 0.5};
-	struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = 1, .augmentation = &augmentation};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = H;
+	source.width = W;
+	source.images = image;
+	source.labels = &label;
+	source.n_images = 1;
+	source.n_classes = 1;
+	source.scale = 1;
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.max_shift = 1;
+	augmentation.hflip_prob = 0.5;
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 1;
+	options.augmentation = &augmentation;
 	tn_dataset *dataset;
 	tn_data_loader *loader;
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));

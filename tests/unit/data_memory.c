@@ -144,9 +144,10 @@ static tn_status read_idx(struct tn_error_info *error)
 static tn_status read_csv(struct tn_error_info *error)
 {
 	struct tn_csv csv = {0};
-	tn_status status = tn_csv_read(
-		files_path(folder, "x.csv"),
-		TN_OPTIONS(struct tn_csv_options, .header = 1, .label_name = "class"), &csv, error);
+	struct tn_csv_options options = tn_csv_defaults();
+	options.header = 1;
+	options.label_name = "class";
+	tn_status status = tn_csv_read(files_path(folder, "x.csv"), &options, &csv, error);
 	assert_true((status == TN_OK) == (csv.values.data != NULL));
 	assert_true((status == TN_OK) == (csv.labels.data != NULL));
 	assert_true((status == TN_OK) == (csv.column_names && csv.class_names));
@@ -280,7 +281,7 @@ static tn_status print_format(struct tn_error_info *error)
 
 static tn_status parse_format(struct tn_error_info *error)
 {
-	struct tn_input_format back = {.struct_size = sizeof(back)};
+	struct tn_input_format back = tn_input_format_defaults();
 	char *text = tn_input_format_text(&format);
 	if (!text)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "text", "no memory");
@@ -333,7 +334,9 @@ static tn_status open_csv(struct tn_error_info *error)
 
 static tn_status open_regression(struct tn_error_info *error)
 {
-	return open_named("y.csv", TN_OPTIONS(struct tn_dataset_options, .regression = 1), error);
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.regression = 1;
+	return open_named("y.csv", &options, error);
 }
 
 static tn_status open_classes(struct tn_error_info *error)
@@ -363,16 +366,17 @@ static tn_status make_loader(struct tn_error_info *error)
 	static const uint8_t images[2] = {1, 2};
 	static const int32_t labels[2] = {0, 1};
 	static const char *const names[2] = {"one", "two"};
-	struct tn_dataset_source source = {.struct_size = sizeof(source),
-					   .channels = 1,
-					   .height = 1,
-					   .width = 1,
-					   .images = images,
-					   .labels = labels,
-					   .n_images = 2,
-					   .n_classes = 2,
-					   .class_names = names};
-	struct tn_data_loader_options options = {.struct_size = sizeof(options), .batch_size = 1};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = 1;
+	source.width = 1;
+	source.images = images;
+	source.labels = labels;
+	source.n_images = 2;
+	source.n_classes = 2;
+	source.class_names = names;
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 1;
 	tn_dataset *dataset = NULL;
 	tn_data_loader *loader = NULL;
 	tn_status status = tn_dataset_create(&source, &dataset, error);
@@ -393,8 +397,9 @@ static tn_status make_loader(struct tn_error_info *error)
 
 static tn_status augment(struct tn_error_info *error)
 {
-	const struct tn_augmentation options = {
-		.struct_size = sizeof(options), .max_shift = 1, .mixup_prob = 1};
+	struct tn_augmentation options = tn_augmentation_defaults();
+	options.max_shift = 1;
+	options.mixup_prob = 1;
 	float images[2 * 4] = {0}, targets[2 * 3] = {1, 0, 0, 0, 0, 1};
 	struct tn_augment_batch batch = {.struct_size = sizeof(batch),
 					 .n = 2,
@@ -425,10 +430,10 @@ static tn_status load_fields(struct tn_error_info *error)
 					   .validation_fraction = 0.5,
 					   .n_classes = 3,
 					   .class_names = names};
-	struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						 .batch_size = 2,
-						 .weights = (const double[]){1, 2},
-						 .context = context};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 2;
+	options.weights = (const double[]){1, 2};
+	options.context = context;
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	tn_dataset *evenly = NULL, *dataset = NULL, *fold = NULL;
 	tn_data_loader *loader = NULL;
@@ -443,10 +448,12 @@ static tn_status load_fields(struct tn_error_info *error)
 	if (status == TN_OK)
 		status = tn_data_loader_next(loader, &batch, error);
 	assert_true((status == TN_OK) == (batch.n == 2));
-	if (status == TN_OK)
-		status = tn_dataset_fold(
-			evenly, TN_OPTIONS(struct tn_fold_options, .n_folds = 2, .stratify = 2),
-			&fold, error);
+	if (status == TN_OK) {
+		struct tn_fold_options fold_options = tn_fold_defaults();
+		fold_options.n_folds = 2;
+		fold_options.stratify = 2;
+		status = tn_dataset_fold(evenly, &fold_options, &fold, error);
+	}
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(fold);
 	tn_dataset_destroy(dataset);
@@ -637,9 +644,10 @@ static int make_folder(void **state)
 	(void)state;
 	folder = files_folder();
 	make_files();
-	assert_ok(tn_context_open(
-		TN_OPTIONS(struct tn_context_options, .backend = "reference", .n_threads = 1),
-		&context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	options.n_threads = 1;
+	assert_ok(tn_context_open(&options, &context, NULL));
 	return 0;
 }
 

@@ -46,9 +46,9 @@ static struct tn_batch batch_of(const tn_dataset *dataset, int part)
 	loader = NULL;
 	if (!dataset)
 		return batch;
-	assert_ok(tn_data_loader_create(dataset, part,
-					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 64),
-					&loader, NULL));
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = 64;
+	assert_ok(tn_data_loader_create(dataset, part, &loading, &loader, NULL));
 	assert_ok(tn_data_loader_next(loader, &batch, NULL));
 	return batch;
 }
@@ -104,11 +104,15 @@ static void a_folder_of_cifar_10_has_fifty_thousand_images_or_fewer(void **state
 		assert_int_equal(pixels[3071], 2 * label);
 	}
 	tn_dataset_destroy(dataset);
-	refused(folder, TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.5),
-		TN_INVALID_ARGUMENT,
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.test_fraction = 0.5;
+	refused(folder, &options, TN_INVALID_ARGUMENT,
 		"expected no test_fraction, because the data set has a test part of its own");
-	refused(folder, TN_OPTIONS(struct tn_dataset_options, .image_height = 8, .image_width = 8),
-		TN_INVALID_ARGUMENT, "none of the options of folders of pictures by class");
+	options = tn_dataset_defaults();
+	options.image_height = 8;
+	options.image_width = 8;
+	refused(folder, &options, TN_INVALID_ARGUMENT,
+		"none of the options of folders of pictures by class");
 }
 
 static void a_folder_of_cifar_100_has_the_fine_labels(void **state)
@@ -117,8 +121,9 @@ static void a_folder_of_cifar_100_has_the_fine_labels(void **state)
 	clear();
 	write_cifar("train.bin", 100, 0, 2, 100);
 	write_cifar("test.bin", 2, 98, 2, 100);
-	tn_dataset *dataset =
-		open_set(folder, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.validation_fraction = 0;
+	tn_dataset *dataset = open_set(folder, &options);
 	assert_int_equal(tn_dataset_class_count(dataset), 100);
 	int32_t label;
 	assert_non_null(tn_dataset_image(dataset, TN_PART_TEST, 1, &label));
@@ -162,11 +167,16 @@ static void two_npy_files_are_features_and_classes(void **state)
 	assert_memory_equal(batch.data[0], features, sizeof(features));
 	assert_int_equal(((const int32_t *)batch.data[1])[3], 2);
 	finish(dataset);
-	static const struct tn_input_format as = {.struct_size = sizeof(as), .channels = 1};
-	refused(folder, TN_OPTIONS(struct tn_dataset_options, .normalise_as = &as),
-		TN_INVALID_ARGUMENT, "normalise_as: expected a data set of images");
+	struct tn_input_format as = tn_input_format_defaults();
+	as.channels = 1;
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.normalise_as = &as;
+	refused(folder, &options, TN_INVALID_ARGUMENT,
+		"normalise_as: expected a data set of images");
 	/* A fraction takes evenly from each class. */
-	dataset = open_set(folder, TN_OPTIONS(struct tn_dataset_options, .test_fraction = 0.5));
+	options = tn_dataset_defaults();
+	options.test_fraction = 0.5;
+	dataset = open_set(folder, &options);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 3);
 	finish(dataset);
 }
@@ -224,15 +234,18 @@ static void an_npz_file_may_have_three_parts(void **state)
 	batch = batch_of(dataset, TN_PART_TEST);
 	assert_memory_equal(batch.data[0], features[2], sizeof(features[2]));
 	finish(dataset);
-	refused(path, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.5),
-		TN_INVALID_ARGUMENT, "expected no validation_fraction");
-	dataset = open_set(path, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.5,
-					    .test_fraction = 0.5, .keep_own_parts = 1));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.validation_fraction = 0.5;
+	refused(path, &options, TN_INVALID_ARGUMENT, "expected no validation_fraction");
+	options.test_fraction = 0.5;
+	options.keep_own_parts = 1;
+	dataset = open_set(path, &options);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 4);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_VALIDATION), 2);
 	tn_dataset_destroy(dataset);
-	refused(path, TN_OPTIONS(struct tn_dataset_options, .regression = 1), TN_INVALID_ARGUMENT,
-		"none of the options of CSV files");
+	options = tn_dataset_defaults();
+	options.regression = 1;
+	refused(path, &options, TN_INVALID_ARGUMENT, "none of the options of CSV files");
 }
 
 /* As in Keras's mnist.npz. */
@@ -249,8 +262,9 @@ static void a_part_that_is_missing_can_be_split_off(void **state)
 	clear();
 	const char *path = files_path(folder, "data.npz");
 	assert_ok(tn_npz_write(path, arrays, 4, NULL));
-	tn_dataset *dataset =
-		open_set(path, TN_OPTIONS(struct tn_dataset_options, .validation_fraction = 0.5));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.validation_fraction = 0.5;
+	tn_dataset *dataset = open_set(path, &options);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 2);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TEST), 1);
 	/* One of each class. */
@@ -373,13 +387,15 @@ static void the_target_may_be_another_column_or_a_number(void **state)
 	static const float without[] = {1, 3, 4, 6}, prices[] = {2, 5};
 	clear();
 	const char *path = write_text("a.csv", "a;price;b\n1;2;3\n4;5;6\n");
-	tn_dataset *dataset = open_set(
-		path, TN_OPTIONS(struct tn_dataset_options, .separator = ';', .target = "price"));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.separator = ';';
+	options.target = "price";
+	tn_dataset *dataset = open_set(path, &options);
 	assert_int_equal(tn_dataset_class_count(dataset), 2);
 	assert_string_equal(tn_dataset_class_name(dataset, 1), "5");
 	finish(dataset);
-	dataset = open_set(path, TN_OPTIONS(struct tn_dataset_options, .separator = ';',
-					    .target = "price", .regression = 1));
+	options.regression = 1;
+	dataset = open_set(path, &options);
 	assert_int_equal(tn_dataset_class_count(dataset), 0);
 	const struct tn_batch batch = batch_of(dataset, TN_PART_TRAIN);
 	assert_int_equal(batch.fields[1].dtype, TN_F32);
@@ -387,30 +403,42 @@ static void the_target_may_be_another_column_or_a_number(void **state)
 	assert_memory_equal(batch.data[0], without, sizeof(without));
 	assert_memory_equal(batch.data[1], prices, sizeof(prices));
 	finish(dataset);
-	dataset = open_set(path, TN_OPTIONS(struct tn_dataset_options, .separator = ';',
-					    .target = "price", .n_classes = 3));
+	options = tn_dataset_defaults();
+	options.separator = ';';
+	options.target = "price";
+	options.n_classes = 3;
+	dataset = open_set(path, &options);
 	assert_int_equal(tn_dataset_class_count(dataset), 3);
 	assert_string_equal(tn_dataset_class_name(dataset, 1), "5");
 	assert_string_equal(tn_dataset_class_name(dataset, 2), "2");
 	finish(dataset);
-	refused(path,
-		TN_OPTIONS(struct tn_dataset_options, .separator = ';', .regression = 1,
-			   .n_classes = 3),
-		TN_INVALID_ARGUMENT, "n_classes: expected a data set of classes");
+	options = tn_dataset_defaults();
+	options.separator = ';';
+	options.regression = 1;
+	options.n_classes = 3;
+	refused(path, &options, TN_INVALID_ARGUMENT, "n_classes: expected a data set of classes");
 	path = write_text("b.csv", "1,2,3\n4,5,6\n");
-	dataset = open_set(path,
-			   TN_OPTIONS(struct tn_dataset_options, .no_header = 1, .regression = 1));
+	options = tn_dataset_defaults();
+	options.no_header = 1;
+	options.regression = 1;
+	dataset = open_set(path, &options);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 2);
 	finish(dataset);
-	refused(path, TN_OPTIONS(struct tn_dataset_options, .no_header = 1, .target = "a"),
-		TN_INVALID_ARGUMENT, "expected a header with the name of the target");
+	options = tn_dataset_defaults();
+	options.no_header = 1;
+	options.target = "a";
+	refused(path, &options, TN_INVALID_ARGUMENT,
+		"expected a header with the name of the target");
 	path = write_text("a.csv", "price,b\n1,2\n");
-	refused(path, TN_OPTIONS(struct tn_dataset_options, .target = "prise", .regression = 1),
-		TN_INVALID_ARGUMENT,
+	options = tn_dataset_defaults();
+	options.target = "prise";
+	options.regression = 1;
+	refused(path, &options, TN_INVALID_ARGUMENT,
 		"expected one column 'prise', the target, found 0; did you mean 'price'?");
 	path = write_text("a.csv", "price,b,price\n1,2,3\n");
-	refused(path, TN_OPTIONS(struct tn_dataset_options, .target = "price", .regression = 1),
-		TN_INVALID_ARGUMENT, "expected one column 'price', the target, found 2");
+	options.target = "price";
+	refused(path, &options, TN_INVALID_ARGUMENT,
+		"expected one column 'price', the target, found 2");
 }
 
 static void numbers_of_a_table_are_finite(void **state)
@@ -418,7 +446,9 @@ static void numbers_of_a_table_are_finite(void **state)
 	(void)state;
 	clear();
 	const char *path = write_text("a.csv", "a,b\n1,2\n3,NaN\n");
-	refused(path, TN_OPTIONS(struct tn_dataset_options, .regression = 1), TN_FORMAT,
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.regression = 1;
+	refused(path, &options, TN_FORMAT,
 		"a.csv: line 3, column 3: field 2 ('b'): expected a finite number, found 'NaN'");
 	path = write_text("a.csv", "a,b\n1,nan\n-inf,x\n");
 	refused(path, NULL, TN_FORMAT,
@@ -449,8 +479,9 @@ static void tables_that_are_none_are_refused(void **state)
 	refused(write_text("a.csv", "b\nx\n"), NULL, TN_FORMAT, "found 1 rows of 0 features");
 	refused(write_text("a.csv", ""), NULL, TN_FORMAT, "a.csv");
 	const char *path = write_text("a.csv", "a,b\n1,x\n2,y\n");
-	refused(path, TN_OPTIONS(struct tn_dataset_options, .digits_as_stored = 1),
-		TN_INVALID_ARGUMENT, "none of the options of the digits");
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.digits_as_stored = 1;
+	refused(path, &options, TN_INVALID_ARGUMENT, "none of the options of the digits");
 	const char *pipe = files_path(folder, "pipe");
 	assert_int_equal(mkfifo(pipe, 0600), 0);
 	refused(pipe, NULL, TN_IO, "expected a regular file, found a pipe");

@@ -17,16 +17,16 @@ static tn_dataset *make_dataset(void)
 		images[i] = (uint8_t)(i % 251);
 	for (int i = 0; i < N; i++)
 		labels[i] = i % 5;
-	struct tn_dataset_source source = {.struct_size = sizeof(source),
-					   .channels = 1,
-					   .height = H,
-					   .width = W,
-					   .name = "numbered",
-					   .images = images,
-					   .labels = labels,
-					   .n_images = N,
-					   .n_classes = 5,
-					   .scale = 1};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = H;
+	source.width = W;
+	source.name = "numbered";
+	source.images = images;
+	source.labels = labels;
+	source.n_images = N;
+	source.n_classes = 5;
+	source.scale = 1;
 	tn_dataset *dataset;
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));
 	return dataset;
@@ -35,18 +35,19 @@ static tn_dataset *make_dataset(void)
 static tn_data_loader *open_rank(const tn_dataset *dataset, uint32_t rank, uint32_t n_ranks,
 				 uint32_t uneven, const double *weights, tn_context *context)
 {
-	const struct tn_augmentation augmentation = {
-		.struct_size = sizeof(augmentation), .max_shift = 1, .hflip_prob = 0.5};
-	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						       .batch_size = BATCH,
-						       .seed = 4,
-						       .shuffle = 1,
-						       .augmentation = &augmentation,
-						       .weights = weights,
-						       .context = context,
-						       .rank = rank,
-						       .n_ranks = n_ranks,
-						       .uneven = uneven};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.max_shift = 1;
+	augmentation.hflip_prob = 0.5;
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = BATCH;
+	options.seed = 4;
+	options.shuffle = 1;
+	options.augmentation = &augmentation;
+	options.weights = weights;
+	options.context = context;
+	options.rank = rank;
+	options.n_ranks = n_ranks;
+	options.uneven = uneven;
 	tn_data_loader *loader;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
 	return loader;
@@ -61,7 +62,7 @@ struct ranks {
 static struct ranks open_ranks(const tn_dataset *dataset, uint32_t n, uint32_t uneven,
 			       const double *weights, tn_context *context)
 {
-	struct ranks ranks = {.n = n, .whole = open_rank(dataset, 0, 0, 0, weights, NULL)};
+	struct ranks ranks = {.n = n, .whole = open_rank(dataset, 0, 1, 0, weights, NULL)};
 	for (uint32_t r = 0; r < n; r++)
 		ranks.rank[r] = open_rank(dataset, r, n, uneven, weights, context);
 	return ranks;
@@ -195,10 +196,10 @@ static void ranks_that_cannot_be_are_refused(void **state)
 	tn_dataset *dataset = make_dataset();
 	static const uint32_t wrong[][3] = {{2, 2, 4}, {1, 0, 4}, {0, 5, 4}};
 	for (size_t i = 0; i < 3; i++) {
-		const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-							       .rank = wrong[i][0],
-							       .n_ranks = wrong[i][1],
-							       .batch_size = wrong[i][2]};
+		struct tn_data_loader_options options = tn_data_loader_defaults();
+		options.rank = wrong[i][0];
+		options.n_ranks = wrong[i][1];
+		options.batch_size = wrong[i][2];
 		tn_data_loader *loader = NULL;
 		assert_int_equal(
 			tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, &error),

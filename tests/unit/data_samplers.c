@@ -25,16 +25,16 @@ static tn_dataset *make_pictures(double test_fraction)
 		images[i] = (uint8_t)i;
 		labels[i] = class_of(i);
 	}
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = 1,
-						 .height = 1,
-						 .width = 1,
-						 .name = "numbers",
-						 .images = images,
-						 .labels = labels,
-						 .n_images = N,
-						 .n_classes = 3,
-						 .test_fraction = test_fraction};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = 1;
+	source.width = 1;
+	source.name = "numbers";
+	source.images = images;
+	source.labels = labels;
+	source.n_images = N;
+	source.n_classes = 3;
+	source.test_fraction = test_fraction;
 	tn_dataset *dataset = NULL;
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));
 	return dataset;
@@ -52,8 +52,10 @@ static void samples_come_in_proportion_to_their_weights(void **state)
 	weights[17] = 2;
 	weights[46] = 5;
 	tn_dataset *dataset = make_pictures(0);
-	const struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = 10, .seed = 8, .weights = weights};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 10;
+	options.seed = 8;
+	options.weights = weights;
 	tn_data_loader *loader;
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
@@ -105,8 +107,9 @@ static void a_weighted_loader_continues_from_a_position(void **state)
 	for (int i = 0; i < N; i++)
 		weights[i] = 1 + i % 3;
 	tn_dataset *dataset = make_pictures(0);
-	const struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = 10, .weights = weights};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 10;
+	options.weights = weights;
 	tn_data_loader *first, *second;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &first, NULL));
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &second, NULL));
@@ -141,11 +144,11 @@ static void a_sample_drawn_twice_has_two_transforms(void **state)
 	double weights[N] = {[5] = 1};
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	tn_dataset *dataset = make_pictures(0);
-	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						       .batch_size = N,
-						       .weights = weights,
-						       .transform = draw,
-						       .user = &only};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = N;
+	options.weights = weights;
+	options.transform = draw;
+	options.user = &only;
 	tn_data_loader *loader;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));
 	assert_ok(tn_data_loader_next(loader, &batch, NULL));
@@ -164,8 +167,9 @@ static void impossible_weights_are_refused(void **state)
 	double weights[N] = {1};
 	struct tn_error_info error;
 	tn_dataset *dataset = make_pictures(0);
-	const struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = 10, .weights = weights};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = 10;
+	options.weights = weights;
 	tn_data_loader *loader;
 	static const double wrong[] = {-1e-9, NAN, INFINITY};
 	for (int i = 0; i < 3; i++) {
@@ -198,10 +202,12 @@ static tn_dataset *fold_of(const tn_dataset *dataset, uint32_t n, uint32_t fold,
 			   uint64_t seed)
 {
 	tn_dataset *out = NULL;
-	assert_ok(tn_dataset_fold(dataset,
-				  TN_OPTIONS(struct tn_fold_options, .n_folds = n, .fold = fold,
-					     .stratify = stratify, .seed = seed),
-				  &out, NULL));
+	struct tn_fold_options options = tn_fold_defaults();
+	options.n_folds = n;
+	options.fold = fold;
+	options.stratify = stratify;
+	options.seed = seed;
+	assert_ok(tn_dataset_fold(dataset, &options, &out, NULL));
 	return out;
 }
 
@@ -271,16 +277,16 @@ static void a_fold_lives_without_its_origin_and_is_normalised_anew(void **state)
 	static const char *const names[] = {"one", "two", "three"};
 	uint8_t images[6] = {0, 10, 20, 30, 40, 50};
 	int32_t labels[6] = {0, 1, 2, 0, 1, 2};
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = 1,
-						 .height = 1,
-						 .width = 1,
-						 .name = "six",
-						 .images = images,
-						 .labels = labels,
-						 .n_images = 6,
-						 .n_classes = 3,
-						 .class_names = names};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = 1;
+	source.width = 1;
+	source.name = "six";
+	source.images = images;
+	source.labels = labels;
+	source.n_images = 6;
+	source.n_classes = 3;
+	source.class_names = names;
 	tn_dataset *dataset = NULL;
 	assert_ok(tn_dataset_create(&source, &dataset, NULL));
 	assert_close(tn_dataset_format(dataset)->mean[0], 25.0 / 255, 1e-7);
@@ -308,15 +314,18 @@ static void other_samples_are_folded_too(void **state)
 	static const void *const data[] = {values, values};
 	tn_dataset *dataset = NULL;
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
-	assert_ok(tn_dataset_from_fields(TN_OPTIONS(struct tn_dataset_fields, .n_fields = 2,
-						    .fields = fields, .n = 9, .data = data),
-					 &dataset, NULL));
+	struct tn_dataset_fields source = tn_dataset_fields_defaults();
+	source.n_fields = 2;
+	source.fields = fields;
+	source.n = 9;
+	source.data = data;
+	assert_ok(tn_dataset_from_fields(&source, &dataset, NULL));
 	for (uint32_t i = 0; i < 3; i++) {
 		tn_dataset *fold = fold_of(dataset, 3, i, 2, 77);
 		tn_data_loader *loader;
-		assert_ok(tn_data_loader_create(
-			fold, TN_PART_VALIDATION,
-			TN_OPTIONS(struct tn_data_loader_options, .batch_size = 9), &loader, NULL));
+		struct tn_data_loader_options loading = tn_data_loader_defaults();
+		loading.batch_size = 9;
+		assert_ok(tn_data_loader_create(fold, TN_PART_VALIDATION, &loading, &loader, NULL));
 		assert_ok(tn_data_loader_next(loader, &batch, NULL));
 		assert_int_equal(batch.n, 3);
 		assert_memory_equal(batch.data[1], ((const double[]){1, 2, 3}), 24);

@@ -16,7 +16,8 @@ static const char *backend;
 
 static inline int setup(void **state)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	struct tn_error_info error;
 	(void)state;
 	if (!tn_context_open(&options, &context, &error))
@@ -46,10 +47,9 @@ static inline tn_module *make_net(void)
 {
 	tn_module *net = tn_sequential(context);
 	tn_random_state_set(context, (struct tn_random_state){.seed = 3, .stream = 1});
-	assert_ok(tn_sequential_add(
-		net, "norm",
-		tn_module_batch_norm1d(context, IN,
-				       TN_OPTIONS(struct tn_module_norm_options, .no_affine = 1))));
+	struct tn_module_norm_options norm = tn_module_norm_defaults();
+	norm.no_affine = 1;
+	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm1d(context, IN, &norm)));
 	assert_ok(tn_sequential_add(net, "a", tn_module_linear(context, IN, HIDDEN, NULL)));
 	assert_ok(tn_sequential_add(net, "b", tn_module_tanh(context)));
 	assert_ok(tn_sequential_add(net, "c", tn_module_linear(context, HIDDEN, OUT, NULL)));
@@ -113,8 +113,11 @@ enum { N_DTYPES = 4 };
 
 static inline tn_optimizer *sgd(tn_module *net)
 {
-	return tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3, .momentum = 0.9,
-				      .weight_decay = 0.1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 1e-3;
+	options.momentum = 0.9;
+	options.weight_decay = 0.1;
+	return tn_sgd(net, &options);
 }
 
 /* The number that a store of f16 or bf16 gives. */

@@ -266,10 +266,12 @@ static inline tn_array *gradient_signs(const tn_array *x)
 static inline tn_array *cross_entropy_of(tn_array *const *x, uint32_t reduction)
 {
 	static const int32_t labels[] = {2, 0, 9, 1};
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.reduction = reduction;
+	cross_entropy.has_ignore_label = 1;
+	cross_entropy.ignore_label = 9;
 	return tn_cross_entropy(tn_affine(x[0], 2, 0),
-				gradient_integers(x[0], 1, (int64_t[]){4}, labels),
-				TN_OPTIONS(struct tn_cross_entropy_options, .reduction = reduction,
-					   .has_ignore_label = 1, .ignore_label = 9));
+				gradient_integers(x[0], 1, (int64_t[]){4}, labels), &cross_entropy);
 }
 
 static inline tn_array *f_cross_entropy(void *user, tn_array *const *x)
@@ -283,10 +285,10 @@ static inline tn_array *f_cross_entropy_smoothed(void *user, tn_array *const *x)
 	static const double weights[] = {0.5, 1.5, 1.25};
 	tn_array *weight = tn_from_host(tn_array_context(x[0]), TN_F64, 1, (int64_t[]){3}, weights);
 	(void)user;
-	return tn_cross_entropy(tn_affine(x[0], 2, 0), gradient_labels(x[0]),
-				TN_OPTIONS(struct tn_cross_entropy_options,
-					   .weight = tn_astype(weight, tn_array_dtype(x[0])),
-					   .label_smoothing = 0.1));
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.weight = tn_astype(weight, tn_array_dtype(x[0]));
+	cross_entropy.label_smoothing = 0.1;
+	return tn_cross_entropy(tn_affine(x[0], 2, 0), gradient_labels(x[0]), &cross_entropy);
 }
 
 TOTAL(f_cross_entropies, cross_entropy_of(x, TN_REDUCTION_NONE))
@@ -296,10 +298,15 @@ TOTAL(f_l1, tn_square(tn_l1_loss(x[0], x[1], TN_REDUCTION_NONE)))
 TOTAL(f_huber, tn_huber_loss(x[0], x[1], 0.5, TN_REDUCTION_NONE))
 TOTAL(f_smooth_l1, tn_smooth_l1_loss(x[0], x[1], 0.5, TN_REDUCTION_NONE))
 TOTAL(f_binary, tn_binary_cross_entropy_with_logits(x[0], tn_sigmoid(x[1]), NULL))
-TOTAL(f_binaries,
-      tn_binary_cross_entropy_with_logits(x[0], tn_sigmoid(x[1]),
-					  TN_OPTIONS(struct tn_binary_cross_entropy_options,
-						     .reduction = TN_REDUCTION_NONE)))
+
+static inline tn_array *f_binaries(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_binary_cross_entropy_options options = tn_binary_cross_entropy_defaults();
+	options.reduction = TN_REDUCTION_NONE;
+	return total(tn_binary_cross_entropy_with_logits(x[0], tn_sigmoid(x[1]), &options));
+}
+
 TOTAL(f_hinge, tn_square(tn_hinge_embedding_loss(x[0], tn_sign(x[0]), 0.9, TN_REDUCTION_NONE)))
 TOTAL(f_kl_div, tn_kl_div(tn_log_softmax(x[0], 1), tn_softmax(x[1], 1), 0, TN_REDUCTION_NONE))
 TOTAL(f_cosine, tn_cosine_embedding_loss(x[0], x[1], gradient_signs(x[0]), -0.9, TN_REDUCTION_NONE))
@@ -308,58 +315,148 @@ TOTAL(f_margin, tn_multi_margin_loss(x[0], gradient_labels(x[0]), 2, 1, NULL, TN
 
 /* ---- Convolutions and pools -------------------------------------------------------------------*/
 
-TOTAL(f_conv2d, tn_conv2d(x[0], x[1], x[2],
-			  TN_OPTIONS(struct tn_conv2d_options, .stride = {2, 1}, .padding = {1, 0},
-				     .dilation = {1, 2})))
-TOTAL(f_conv2d_groups,
-      tn_conv2d(x[0], x[1], NULL,
-		TN_OPTIONS(struct tn_conv2d_options, .groups = 2, .padding = {1, 1})))
-TOTAL(f_conv1d, tn_conv1d(x[0], x[1], x[2],
-			  TN_OPTIONS(struct tn_conv1d_options, .stride = 2, .padding = 1,
-				     .dilation = 2, .groups = 2)))
-TOTAL(f_conv_transpose2d,
-      tn_conv_transpose2d(x[0], x[1], x[2],
-			  TN_OPTIONS(struct tn_conv_transpose2d_options, .stride = {2, 3},
-				     .padding = {1, 0}, .output_padding = {1, 2},
-				     .dilation = {1, 2}, .groups = 2)))
-TOTAL(f_max_pool, tn_max_pool2d(x[0], TN_OPTIONS(struct tn_pool2d_options, .kernel = {3, 2},
-						 .stride = {2, 1}, .padding = {1, 1})))
-TOTAL(f_avg_pool,
-      tn_avg_pool2d(x[0], TN_OPTIONS(struct tn_pool2d_options, .kernel = {3, 2}, .stride = {2, 2},
-				     .padding = {1, 1}, .exclude_padding = 1)))
+static inline tn_array *f_conv2d(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_conv2d_options conv2d = tn_conv2d_defaults();
+	conv2d.stride[0] = 2;
+	conv2d.stride[1] = 1;
+	conv2d.padding[0] = 1;
+	conv2d.padding[1] = 0;
+	conv2d.dilation[0] = 1;
+	conv2d.dilation[1] = 2;
+	return total(tn_conv2d(x[0], x[1], x[2], &conv2d));
+}
+
+static inline tn_array *f_conv2d_groups(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_conv2d_options conv2d = tn_conv2d_defaults();
+	conv2d.groups = 2;
+	conv2d.padding[0] = conv2d.padding[1] = 1;
+	return total(tn_conv2d(x[0], x[1], NULL, &conv2d));
+}
+
+static inline tn_array *f_conv1d(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_conv1d_options conv1d = tn_conv1d_defaults();
+	conv1d.stride = 2;
+	conv1d.padding = 1;
+	conv1d.dilation = 2;
+	conv1d.groups = 2;
+	return total(tn_conv1d(x[0], x[1], x[2], &conv1d));
+}
+
+static inline tn_array *f_conv_transpose2d(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_conv_transpose2d_options options = tn_conv_transpose2d_defaults();
+	options.stride[0] = 2;
+	options.stride[1] = 3;
+	options.padding[0] = 1;
+	options.padding[1] = 0;
+	options.output_padding[0] = 1;
+	options.output_padding[1] = 2;
+	options.dilation[0] = 1;
+	options.dilation[1] = 2;
+	options.groups = 2;
+	return total(tn_conv_transpose2d(x[0], x[1], x[2], &options));
+}
+
+static inline tn_array *f_max_pool(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_pool2d_options pool2d = tn_pool2d_defaults();
+	pool2d.kernel[0] = 3;
+	pool2d.kernel[1] = 2;
+	pool2d.stride[0] = 2;
+	pool2d.stride[1] = 1;
+	pool2d.padding[0] = pool2d.padding[1] = 1;
+	return total(tn_max_pool2d(x[0], &pool2d));
+}
+
+static inline tn_array *f_avg_pool(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_pool2d_options pool2d = tn_pool2d_defaults();
+	pool2d.kernel[0] = 3;
+	pool2d.kernel[1] = 2;
+	pool2d.stride[0] = pool2d.stride[1] = 2;
+	pool2d.padding[0] = pool2d.padding[1] = 1;
+	pool2d.exclude_padding = 1;
+	return total(tn_avg_pool2d(x[0], &pool2d));
+}
+
 TOTAL(f_adaptive_avg_pool, tn_adaptive_avg_pool2d(x[0], 3, 2))
 TOTAL(f_adaptive_max_pool, tn_adaptive_max_pool2d(x[0], 2, 3))
 TOTAL(f_global_avg_pool, tn_global_avg_pool(x[0]))
 TOTAL(f_global_max_pool, tn_global_max_pool(x[0]))
-TOTAL(f_nearest, tn_interpolate(tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options,
-								.size = {5, 2})),
-				TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 3})))
-TOTAL(f_bilinear, tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options,
-						  .mode = TN_INTERPOLATE_BILINEAR, .size = {5, 3})))
-TOTAL(f_bilinear_corners, tn_interpolate(x[0], TN_OPTIONS(struct tn_interpolate_options,
-							  .mode = TN_INTERPOLATE_BILINEAR,
-							  .size = {5, 7}, .align_corners = 1)))
+
+static inline tn_array *f_nearest(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_interpolate_options interpolate = tn_interpolate_defaults();
+	interpolate.size[0] = 5;
+	interpolate.size[1] = 2;
+	struct tn_interpolate_options options = tn_interpolate_defaults();
+	options.scale[0] = 2;
+	options.scale[1] = 3;
+	return total(tn_interpolate(tn_interpolate(x[0], &interpolate), &options));
+}
+
+static inline tn_array *f_bilinear(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_interpolate_options interpolate = tn_interpolate_defaults();
+	interpolate.mode = TN_INTERPOLATE_BILINEAR;
+	interpolate.size[0] = 5;
+	interpolate.size[1] = 3;
+	return total(tn_interpolate(x[0], &interpolate));
+}
+
+static inline tn_array *f_bilinear_corners(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_interpolate_options interpolate = tn_interpolate_defaults();
+	interpolate.mode = TN_INTERPOLATE_BILINEAR;
+	interpolate.size[0] = 5;
+	interpolate.size[1] = 7;
+	interpolate.align_corners = 1;
+	return total(tn_interpolate(x[0], &interpolate));
+}
 
 /* ---- Norms ------------------------------------------------------------------------------------*/
 
-TOTAL(f_batch_norm,
-      tn_batch_norm(x[0], x[1], x[2],
-		    TN_OPTIONS(struct tn_batch_norm_options, .training = 1, .epsilon = 1e-2)))
-TOTAL(f_batch_norm_fused,
-      tn_batch_norm(x[0], x[1], x[2],
-		    TN_OPTIONS(struct tn_batch_norm_options, .training = 1, .epsilon = 1e-2,
-			       .activation = TN_ACTIVATION_RELU6,
-			       .residual = tn_affine(tn_square(x[0]), 3.0, 0.4))))
+static inline tn_array *f_batch_norm(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_batch_norm_options batch_norm = tn_batch_norm_defaults();
+	batch_norm.training = 1;
+	batch_norm.epsilon = 1e-2;
+	return total(tn_batch_norm(x[0], x[1], x[2], &batch_norm));
+}
+
+static inline tn_array *f_batch_norm_fused(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_batch_norm_options batch_norm = tn_batch_norm_defaults();
+	batch_norm.training = 1;
+	batch_norm.epsilon = 1e-2;
+	batch_norm.activation = TN_ACTIVATION_RELU6;
+	batch_norm.residual = tn_affine(tn_square(x[0]), 3.0, 0.4);
+	return total(tn_batch_norm(x[0], x[1], x[2], &batch_norm));
+}
 
 static inline tn_array *batch_norm_running(tn_array *const *x, uint32_t activation)
 {
 	tn_context *context = tn_array_context(x[0]);
 	const tn_dtype dtype = tn_array_dtype(x[0]);
-	return tn_batch_norm(
-		x[0], x[1], x[2],
-		TN_OPTIONS(struct tn_batch_norm_options, .activation = activation,
-			   .running_mean = tn_full(context, dtype, 1, (int64_t[]){3}, 0.1),
-			   .running_var = tn_full(context, dtype, 1, (int64_t[]){3}, 0.7)));
+	struct tn_batch_norm_options batch_norm = tn_batch_norm_defaults();
+	batch_norm.activation = activation;
+	batch_norm.running_mean = tn_full(context, dtype, 1, (int64_t[]){3}, 0.1);
+	batch_norm.running_var = tn_full(context, dtype, 1, (int64_t[]){3}, 0.7);
+	return tn_batch_norm(x[0], x[1], x[2], &batch_norm);
 }
 
 TOTAL(f_batch_norm_running, batch_norm_running(x, 0))
@@ -368,11 +465,22 @@ TOTAL(f_layer_norm, tn_layer_norm(x[0], x[1], x[2], tn_array_rank(x[1]), 1e-2))
 TOTAL(f_layer_norm_plain, tn_layer_norm(tn_transpose(x[0], (int[]){0, 2, 1}), NULL, NULL, 1, 1e-2))
 TOTAL(f_group_norm, tn_group_norm(x[0], x[1], x[2], 2, 1e-2))
 TOTAL(f_instance_norm, tn_instance_norm(x[0], x[1], x[2], 1e-2))
-TOTAL(f_response,
-      tn_local_response_norm(x[0], 2, TN_OPTIONS(struct tn_local_response_norm_options, .k = 2)))
-TOTAL(f_response_wide,
-      tn_local_response_norm(x[0], 4,
-			     TN_OPTIONS(struct tn_local_response_norm_options, .alpha = 2)))
+
+static inline tn_array *f_response(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_local_response_norm_options options = tn_local_response_norm_defaults();
+	options.k = 2;
+	return total(tn_local_response_norm(x[0], 2, &options));
+}
+
+static inline tn_array *f_response_wide(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_local_response_norm_options options = tn_local_response_norm_defaults();
+	options.alpha = 2;
+	return total(tn_local_response_norm(x[0], 4, &options));
+}
 
 /* ---- Sequences --------------------------------------------------------------------------------*/
 
@@ -392,12 +500,22 @@ static inline tn_array *f_embedding_padded(void *user, tn_array *const *x)
 				  tn_square(x[0]), 1));
 }
 
-TOTAL(f_attention,
-      tn_scaled_dot_product_attention(x[0], x[1], x[2],
-				      TN_OPTIONS(struct tn_attention_options, .mask = x[3])))
-TOTAL(f_attention_causal, tn_scaled_dot_product_attention(x[0], x[1], x[2],
-							  TN_OPTIONS(struct tn_attention_options,
-								     .causal = 1, .scale = 0.7)))
+static inline tn_array *f_attention(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_attention_options attention = tn_attention_defaults();
+	attention.mask = x[3];
+	return total(tn_scaled_dot_product_attention(x[0], x[1], x[2], &attention));
+}
+
+static inline tn_array *f_attention_causal(void *user, tn_array *const *x)
+{
+	(void)user;
+	struct tn_attention_options attention = tn_attention_defaults();
+	attention.causal = 1;
+	attention.scale = 0.7;
+	return total(tn_scaled_dot_product_attention(x[0], x[1], x[2], &attention));
+}
 
 /* The output and the last states count. */
 static inline tn_array *joined(tn_array *y, tn_array *h_n, tn_array *c_n)
@@ -409,10 +527,11 @@ static inline tn_array *joined(tn_array *y, tn_array *h_n, tn_array *c_n)
 static inline tn_array *lstm(tn_array *const *x, int reverse)
 {
 	tn_array *h_n, *c_n;
-	tn_array *y = tn_lstm(
-		x[0], x[1], x[2], x[3], x[4],
-		TN_OPTIONS(struct tn_recurrent_options, .reverse = reverse, .h0 = x[5], .c0 = x[6]),
-		&h_n, &c_n);
+	struct tn_recurrent_options recurrent = tn_recurrent_defaults();
+	recurrent.reverse = reverse;
+	recurrent.h0 = x[5];
+	recurrent.c0 = x[6];
+	tn_array *y = tn_lstm(x[0], x[1], x[2], x[3], x[4], &recurrent, &h_n, &c_n);
 	return joined(y, h_n, c_n);
 }
 
@@ -431,9 +550,10 @@ static inline tn_array *f_lstm_reverse(void *user, tn_array *const *x)
 static inline tn_array *gru(tn_array *const *x, int reverse)
 {
 	tn_array *h_n;
-	tn_array *y = tn_gru(
-		x[0], x[1], x[2], x[3], x[4],
-		TN_OPTIONS(struct tn_recurrent_options, .reverse = reverse, .h0 = x[5]), &h_n);
+	struct tn_recurrent_options recurrent = tn_recurrent_defaults();
+	recurrent.reverse = reverse;
+	recurrent.h0 = x[5];
+	tn_array *y = tn_gru(x[0], x[1], x[2], x[3], x[4], &recurrent, &h_n);
 	return joined(y, h_n, NULL);
 }
 
@@ -491,10 +611,17 @@ static inline tn_array *f_node(void *user, tn_array *const *x)
 	tn_no_grad_begin(context);
 	tn_array *y = tn_multiply(x[0], tn_square(x[0]));
 	tn_no_grad_end(context);
-	tn_node_record(context,
-		       TN_OPTIONS(struct tn_node_options, .name = "cube", .n_inputs = 1,
-				  .inputs = x, .n_outputs = 1, .outputs = &y, .n_saved = 1,
-				  .saved = x, .backward = cube_backward, .is_differentiable = 1));
+	struct tn_node_options node = tn_node_defaults();
+	node.name = "cube";
+	node.n_inputs = 1;
+	node.inputs = x;
+	node.n_outputs = 1;
+	node.outputs = &y;
+	node.n_saved = 1;
+	node.saved = x;
+	node.backward = cube_backward;
+	node.is_differentiable = 1;
+	tn_node_record(context, &node);
 	return total(y);
 }
 

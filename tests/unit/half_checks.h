@@ -245,7 +245,8 @@ static inline void half_network(struct half *h)
 				    [NORM_B] = HALF(h, 6, 6),
 				    [LINEAR] = HALF(h, 7, 3, 24),
 				    [BIAS2] = HALF(h, 8, 3)};
-	const struct tn_batch_norm_options norm = {.struct_size = sizeof(norm), .training = 1};
+	struct tn_batch_norm_options norm = tn_batch_norm_defaults();
+	norm.training = 1;
 	tn_array *labels = tn_from_host(h->context, TN_I32, 1, (const int64_t[]){3}, classes);
 	tn_tape *tape = tn_tape_begin(h->context);
 	for (int i = 0; i < LEAVES; i++)

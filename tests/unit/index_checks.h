@@ -59,9 +59,10 @@ static inline void check_reported(tn_context *context, const tn_array *made, enu
 static inline tn_array *cross_entropy_without(const tn_array *logits, const tn_array *labels,
 					      int32_t ignored)
 {
-	return tn_cross_entropy(logits, labels,
-				TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
-					   .ignore_label = ignored));
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.has_ignore_label = 1;
+	cross_entropy.ignore_label = ignored;
+	return tn_cross_entropy(logits, labels, &cross_entropy);
 }
 
 /* NULL where the function failed. */

@@ -26,7 +26,8 @@ static void expect_equal(const tn_array *found, const tn_array *expected)
 	char *text;
 	if (!found)
 		fail_msg("%s: %s", tn_error(context)->operation, tn_error(context)->text);
-	const struct tn_assert_options strict = {.struct_size = sizeof(strict), .strict = 1};
+	struct tn_assert_options strict = tn_assert_defaults();
+	strict.strict = 1;
 	if (tn_assert_array_equal(found, expected, &strict, &text))
 		fail_msg("%s", text ? text : tn_error(context)->text);
 }
@@ -217,8 +218,8 @@ static void other_raw_files_are_refused(void **state)
 
 static int open_context(const char *backend)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	folder = files_folder();
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return 0;

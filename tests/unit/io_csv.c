@@ -91,14 +91,16 @@ static void other_separators_quotes_and_comments_are_options(void **state)
 	(void)state;
 	static const char *const texts[] = {"1;2\n3;4\n", "1\t2\n3\t4\n", "1 2\n3 4\n"};
 	for (int i = 0; i < 3; i++) {
-		struct tn_csv csv = read_text(
-			texts[i], TN_OPTIONS(struct tn_csv_options, .separator = ";\t "[i]));
+		struct tn_csv_options options = tn_csv_defaults();
+		options.separator = ";\t "[i];
+		struct tn_csv csv = read_text(texts[i], &options);
 		check_f64(&csv, 2, 2, (double[]){1, 2, 3, 4});
 		tn_csv_release(&csv);
 	}
-	struct tn_csv csv =
-		read_text("# 9\n1,'2' # 3\n  #\n3,4#\n#",
-			  TN_OPTIONS(struct tn_csv_options, .quote = '\'', .comment = '#'));
+	struct tn_csv_options options = tn_csv_defaults();
+	options.quote = '\'';
+	options.comment = '#';
+	struct tn_csv csv = read_text("# 9\n1,'2' # 3\n  #\n3,4#\n#", &options);
 	check_f64(&csv, 2, 2, (double[]){1, 2, 3, 4});
 	tn_csv_release(&csv);
 }
@@ -107,8 +109,10 @@ static void every_dtype_is_rounded_once_and_exact(void **state)
 {
 	(void)state;
 	/* 1 + 2^-24 + 2^-60 rounds up in f32, but down if it is rounded to f64 before. */
-	struct tn_csv csv = read_text("1.000000059604644775390625867,-1e-46\n3.4028235e38,1e-45\n",
-				      TN_OPTIONS(struct tn_csv_options, .dtype = TN_F32));
+	struct tn_csv_options options = tn_csv_defaults();
+	options.dtype = TN_F32;
+	struct tn_csv csv =
+		read_text("1.000000059604644775390625867,-1e-46\n3.4028235e38,1e-45\n", &options);
 	assert_int_equal(csv.values.dtype, TN_F32);
 	assert_int_equal(csv.values.size_bytes, 16);
 	const float *narrow = csv.values.data;
@@ -117,8 +121,8 @@ static void every_dtype_is_rounded_once_and_exact(void **state)
 	assert_true(narrow[2] == 3.40282347e38f);
 	assert_true(narrow[3] == 1.40129846e-45f);
 	tn_csv_release(&csv);
-	csv = read_text("9223372036854775807,-9223372036854775808,+007,-0\n",
-			TN_OPTIONS(struct tn_csv_options, .dtype = TN_I64));
+	options.dtype = TN_I64;
+	csv = read_text("9223372036854775807,-9223372036854775808,+007,-0\n", &options);
 	const int64_t *whole = csv.values.data;
 	assert_int_equal(csv.values.dtype, TN_I64);
 	assert_true(whole[0] == INT64_MAX && whole[1] == INT64_MIN);
@@ -141,10 +145,10 @@ static void numbers_are_finite_on_request(void **state)
 	(void)state;
 	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
 	for (int i = 0; i < 2; i++) {
-		const struct tn_csv_options options = {.struct_size = sizeof(options),
-						       .dtype = dtypes[i],
-						       .finite = 1,
-						       .missing_is_nan = 1};
+		struct tn_csv_options options = tn_csv_defaults();
+		options.dtype = dtypes[i];
+		options.finite = 1;
+		options.missing_is_nan = 1;
 		struct tn_csv csv = read_text("1,\n2,3\n", &options);
 		tn_csv_release(&csv);
 		refused(make("1,2\n3,-Infinity\n"), &options, TN_FORMAT,
@@ -157,30 +161,36 @@ static void missing_values_are_nan_on_request(void **state)
 {
 	(void)state;
 	static const char text[] = "1,,?\n, 4,\"\"\n";
-	struct tn_csv csv = read_text(text, TN_OPTIONS(struct tn_csv_options, .missing_is_nan = 1,
-						       .missing_text = "?", .dtype = TN_F32));
+	struct tn_csv_options options = tn_csv_defaults();
+	options.missing_is_nan = 1;
+	options.missing_text = "?";
+	options.dtype = TN_F32;
+	struct tn_csv csv = read_text(text, &options);
 	const float *x = csv.values.data;
 	assert_true(x[0] == 1 && isnan(x[1]) && isnan(x[2]));
 	assert_true(isnan(x[3]) && x[4] == 4 && isnan(x[5]));
 	tn_csv_release(&csv);
 	refused(make(text), NULL, TN_FORMAT,
 		"x.csv: line 1, column 3: field 2: expected a number, found nothing");
-	refused(make("1,?\n"), TN_OPTIONS(struct tn_csv_options, .missing_is_nan = 1), TN_FORMAT,
+	options = tn_csv_defaults();
+	options.missing_is_nan = 1;
+	refused(make("1,?\n"), &options, TN_FORMAT,
 		"line 1, column 3: field 2: expected a number, found '?'");
 }
 
 static void a_header_names_the_columns(void **state)
 {
 	(void)state;
-	struct tn_csv csv = read_text("width, \"the \"\"height\"\",\nof it\" ,\n1,2,3\n",
-				      TN_OPTIONS(struct tn_csv_options, .header = 1));
+	struct tn_csv_options options = tn_csv_defaults();
+	options.header = 1;
+	struct tn_csv csv = read_text("width, \"the \"\"height\"\",\nof it\" ,\n1,2,3\n", &options);
 	check_f64(&csv, 1, 3, (double[]){1, 2, 3});
 	assert_string_equal(csv.column_names[0], "width");
 	assert_string_equal(csv.column_names[1], "the \"height\",\nof it");
 	assert_string_equal(csv.column_names[2], "");
 	tn_csv_release(&csv);
-	csv = read_text("a,b,c\n",
-			TN_OPTIONS(struct tn_csv_options, .header = 1, .label_column = 2));
+	options.label_column = 2;
+	csv = read_text("a,b,c\n", &options);
 	assert_non_null(csv.values.data);
 	assert_non_null(csv.labels.data);
 	assert_int_equal(csv.values.shape[0], 0);
@@ -196,13 +206,12 @@ static void a_header_names_the_columns(void **state)
 static void labels_are_numbered_in_the_order_of_their_texts(void **state)
 {
 	(void)state;
-	static const struct tn_csv_options options[3] = {
-		{.struct_size = sizeof(options[0]), .label_column = 2},
-		{.struct_size = sizeof(options[0]), .label_column = -2},
-		{.struct_size = sizeof(options[0]), .header = 1, .label_name = "kind"},
-	};
 	for (int i = 0; i < 3; i++) {
-		struct tn_csv csv = read_text(i == 2 ? "a,kind,b\n" FLOWERS : FLOWERS, &options[i]);
+		struct tn_csv_options options = tn_csv_defaults();
+		options.label_column = (int[]){2, -2, 0}[i];
+		options.header = i == 2;
+		options.label_name = i == 2 ? "kind" : NULL;
+		struct tn_csv csv = read_text(i == 2 ? "a,kind,b\n" FLOWERS : FLOWERS, &options);
 		check_f64(&csv, 4, 2, (double[]){1, 10, 2, 20, 3, 30, 4, 40});
 		assert_int_equal(csv.labels.dtype, TN_I32);
 		assert_int_equal(csv.labels.rank, 1);
@@ -225,10 +234,10 @@ static void given_classes_keep_their_numbers(void **state)
 {
 	(void)state;
 	static const char *const classes[] = {"rose", "lily, white", "none", "aster"};
-	struct tn_csv_options options = {.struct_size = sizeof(options),
-					 .label_column = 2,
-					 .classes = classes,
-					 .n_classes = 4};
+	struct tn_csv_options options = tn_csv_defaults();
+	options.label_column = 2;
+	options.classes = classes;
+	options.n_classes = 4;
 	struct tn_csv csv = read_text(FLOWERS, &options);
 	assert_memory_equal(csv.labels.data, ((int32_t[]){0, 3, 1, 3}), 16);
 	assert_int_equal(csv.n_classes, 4);
@@ -245,7 +254,11 @@ static void malformed_tables_are_refused_with_their_place(void **state)
 	(void)state;
 	static const struct {
 		const char *text;
-		struct tn_csv_options options;
+		struct {
+			tn_dtype dtype;
+			uint32_t header;
+			int32_t label_column;
+		} options;
 		const char *part;
 	} cases[] = {
 		{"", {0}, "line 1, column 1: expected a row, found the end of the content"},
@@ -303,8 +316,11 @@ static void malformed_tables_are_refused_with_their_place(void **state)
 		{"a,\xc0\xaf\n", {.header = 1}, "line 1, column 3: field 2: expected UTF-8"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tn_csv_options options = cases[i].options;
-		options.struct_size = sizeof(options);
+		struct tn_csv_options options = tn_csv_defaults();
+		if (cases[i].options.dtype)
+			options.dtype = cases[i].options.dtype;
+		options.header = cases[i].options.header;
+		options.label_column = cases[i].options.label_column;
 		refused(make(cases[i].text), &options, TN_FORMAT, cases[i].part);
 	}
 	const char *path = files_path(folder, "x.csv");
@@ -313,52 +329,71 @@ static void malformed_tables_are_refused_with_their_place(void **state)
 	refused(files_path(folder, "none"), NULL, TN_NOT_FOUND, "No such file");
 }
 
+/* Refuses the options, and resets them. */
+static void refuse(struct tn_csv_options *options, tn_status expected, const char *part)
+{
+	refused(files_path(folder, "x.csv"), options, expected, part);
+	*options = tn_csv_defaults();
+}
+
 static void wrong_options_are_refused_by_name(void **state)
 {
 	(void)state;
 	static const char *const twice[] = {"a", "b", "a"}, *const empty[] = {""};
-	static const struct {
-		struct tn_csv_options options;
-		tn_status status;
-		const char *part;
-	} cases[] = {
-		{{.dtype = TN_I32}, TN_DTYPE, "dtype: expected f64, f32 or i64, found i32"},
-		{{.separator = '"'}, TN_INVALID_ARGUMENT, "separator, quote, comment"},
-		{{.separator = '.'}, TN_INVALID_ARGUMENT, "separator, quote, comment"},
-		{{.quote = 'a'}, TN_INVALID_ARGUMENT, "separator, quote, comment"},
-		{{.comment = ','}, TN_INVALID_ARGUMENT, "separator, quote, comment"},
-		{{.separator = '\n'}, TN_INVALID_ARGUMENT, "separator, quote, comment"},
-		{{.dtype = TN_I64, .missing_is_nan = 1}, TN_INVALID_ARGUMENT, "i64 has no NaN"},
-		{{.missing_text = "?"}, TN_INVALID_ARGUMENT, "expected missing_is_nan"},
-		{{.label_name = "a"}, TN_INVALID_ARGUMENT, "expected a header"},
-		{{.label_name = "a", .header = 1, .label_column = 1},
-		 TN_INVALID_ARGUMENT,
-		 "no label_column"},
-		{{.label_name = "c", .header = 1},
-		 TN_INVALID_ARGUMENT,
-		 "x.csv: line 1: label_name: expected one column named 'c', found 0"},
-		{{.label_name = "a", .header = 1}, TN_INVALID_ARGUMENT, "'a', found 2"},
-		{{.label_column = 4},
-		 TN_INVALID_ARGUMENT,
-		 "line 1: label_column: expected at most 3 columns, as in this line, found 4"},
-		{{.label_column = -4}, TN_INVALID_ARGUMENT, "found -4"},
-		{{.classes = twice, .n_classes = 3}, TN_INVALID_ARGUMENT, "expected a label_name"},
-		{{.n_classes = 3}, TN_INVALID_ARGUMENT, "expected classes"},
-		{{.classes = twice, .n_classes = 3, .label_column = 1},
-		 TN_INVALID_ARGUMENT,
-		 "classes[2]: expected a name that is neither NULL, empty nor given before, found "
-		 "'a'"},
-		{{.classes = empty, .n_classes = 1, .label_column = 1},
-		 TN_INVALID_ARGUMENT,
-		 "classes[0]"},
-	};
-	const char *path = make("a,b,a\n1,2,3\n");
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tn_csv_options options = cases[i].options;
-		options.struct_size = sizeof(options);
-		refused(path, &options, cases[i].status, cases[i].part);
-	}
-	refused(path, &(struct tn_csv_options){.header = 1}, TN_INVALID_ARGUMENT, "struct_size");
+	struct tn_csv_options options = tn_csv_defaults();
+	make("a,b,a\n1,2,3\n");
+	options.dtype = TN_I32;
+	refuse(&options, TN_DTYPE, "dtype: expected f64, f32 or i64, found i32");
+	options.separator = '"';
+	refuse(&options, TN_INVALID_ARGUMENT, "separator, quote, comment");
+	options.separator = '.';
+	refuse(&options, TN_INVALID_ARGUMENT, "separator, quote, comment");
+	options.quote = 'a';
+	refuse(&options, TN_INVALID_ARGUMENT, "separator, quote, comment");
+	options.comment = ',';
+	refuse(&options, TN_INVALID_ARGUMENT, "separator, quote, comment");
+	options.separator = '\n';
+	refuse(&options, TN_INVALID_ARGUMENT, "separator, quote, comment");
+	options.dtype = TN_I64;
+	options.missing_is_nan = 1;
+	refuse(&options, TN_INVALID_ARGUMENT, "i64 has no NaN");
+	options.missing_text = "?";
+	refuse(&options, TN_INVALID_ARGUMENT, "expected missing_is_nan");
+	options.label_name = "a";
+	refuse(&options, TN_INVALID_ARGUMENT, "expected a header");
+	options.label_name = "a";
+	options.header = 1;
+	options.label_column = 1;
+	refuse(&options, TN_INVALID_ARGUMENT, "no label_column");
+	options.label_name = "c";
+	options.header = 1;
+	refuse(&options, TN_INVALID_ARGUMENT,
+	       "x.csv: line 1: label_name: expected one column named 'c', found 0");
+	options.label_name = "a";
+	options.header = 1;
+	refuse(&options, TN_INVALID_ARGUMENT, "'a', found 2");
+	options.label_column = 4;
+	refuse(&options, TN_INVALID_ARGUMENT,
+	       "line 1: label_column: expected at most 3 columns, as in this line, found 4");
+	options.label_column = -4;
+	refuse(&options, TN_INVALID_ARGUMENT, "found -4");
+	options.classes = twice;
+	options.n_classes = 3;
+	refuse(&options, TN_INVALID_ARGUMENT, "expected a label_name");
+	options.n_classes = 3;
+	refuse(&options, TN_INVALID_ARGUMENT, "expected classes");
+	options.classes = twice;
+	options.n_classes = 3;
+	options.label_column = 1;
+	refuse(&options, TN_INVALID_ARGUMENT,
+	       "classes[2]: expected a name that is neither NULL, empty nor given before, found "
+	       "'a'");
+	options.classes = empty;
+	options.n_classes = 1;
+	options.label_column = 1;
+	refuse(&options, TN_INVALID_ARGUMENT, "classes[0]");
+	options.struct_size = 0;
+	refuse(&options, TN_INVALID_ARGUMENT, "struct_size");
 }
 
 static void more_than_the_limits_is_refused(void **state)
@@ -377,18 +412,20 @@ static void more_than_the_limits_is_refused(void **state)
 	for (unsigned i = 0; i <= TN_CSV_MAX_CLASSES; i++)
 		used += (size_t)sprintf(text + used, "%u\n", i);
 	files_write(path, text, used);
-	refused(path, TN_OPTIONS(struct tn_csv_options, .label_column = 1), TN_LIMIT,
-		"line 65537: expected at most 65536 different labels");
+	struct tn_csv_options options = tn_csv_defaults();
+	options.label_column = 1;
+	refused(path, &options, TN_LIMIT, "line 65537: expected at most 65536 different labels");
 	free(text);
 }
 
 static tn_status read_table(const char *path, struct tn_error_info *error)
 {
 	struct tn_csv csv = {.n_classes = 77};
-	tn_status status = tn_csv_read(
-		path,
-		TN_OPTIONS(struct tn_csv_options, .header = 1, .comment = '#', .label_column = -1),
-		&csv, error);
+	struct tn_csv_options options = tn_csv_defaults();
+	options.header = 1;
+	options.comment = '#';
+	options.label_column = -1;
+	tn_status status = tn_csv_read(path, &options, &csv, error);
 	if (status) {
 		assert_status(status, TN_FORMAT);
 		assert_contains(error->text, ".csv: line ");
@@ -439,7 +476,9 @@ static void a_long_table_is_read_whole(void **state)
 	assert_non_null(text);
 	for (int i = 0; i < ROWS; i++)
 		used += (size_t)sprintf(text + used, "%d,\"%d.25\",\"c\"\"%d\"\r\n", i, -i, i % 7);
-	struct tn_csv csv = read_text(text, TN_OPTIONS(struct tn_csv_options, .label_column = 3));
+	struct tn_csv_options options = tn_csv_defaults();
+	options.label_column = 3;
+	struct tn_csv csv = read_text(text, &options);
 	assert_int_equal(csv.values.shape[0], ROWS);
 	assert_int_equal(csv.n_classes, 7);
 	assert_string_equal(csv.class_names[6], "c\"6");
@@ -462,21 +501,23 @@ static void the_locale_of_the_program_does_not_matter(void **state)
 	if (!set)
 		skip();
 	assert_string_equal(localeconv()->decimal_point, ",");
-	struct tn_csv csv =
-		read_text("1.5;2\n", TN_OPTIONS(struct tn_csv_options, .separator = ';'));
+	struct tn_csv_options options = tn_csv_defaults();
+	options.separator = ';';
+	struct tn_csv csv = read_text("1.5;2\n", &options);
 	check_f64(&csv, 1, 2, (double[]){1.5, 2});
 	tn_csv_release(&csv);
-	refused(make("1,5;2\n"), TN_OPTIONS(struct tn_csv_options, .separator = ';'), TN_FORMAT,
-		"found '1,5'");
+	refused(make("1,5;2\n"), &options, TN_FORMAT, "found '1,5'");
 	setlocale(LC_ALL, "C");
 }
 
 static void numbers_are_those_that_numpy_reads(void **state)
 {
 	(void)state;
-	struct tn_csv csv =
-		read_text(numpy_csv_text, TN_OPTIONS(struct tn_csv_options, .header = 1,
-						     .comment = '#', .missing_is_nan = 1));
+	struct tn_csv_options options = tn_csv_defaults();
+	options.header = 1;
+	options.comment = '#';
+	options.missing_is_nan = 1;
+	struct tn_csv csv = read_text(numpy_csv_text, &options);
 	size_t n = sizeof(numpy_csv_values) / sizeof(numpy_csv_values[0]);
 	assert_int_equal(csv.values.size_bytes, n * 8);
 	for (size_t i = 0; i < n; i++) {

@@ -28,8 +28,6 @@ static void expect_text(const tn_array *array, const char *expected)
 	tn_string_free(text);
 }
 
-#define OPTIONS(...) TN_OPTIONS(struct tn_loadtxt_options, __VA_ARGS__)
-
 static void shapes_and_lines_are_numpys(void **state)
 {
 	(void)state;
@@ -48,10 +46,12 @@ static void shapes_and_lines_are_numpys(void **state)
 		  "array([], shape=(0, 1), dtype=float64)"}},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		for (uint32_t ndmin = 0; ndmin < 3; ndmin++)
-			expect_text(
-				tn_loadtxt(context, table(cases[i].text), OPTIONS(.ndmin = ndmin)),
-				cases[i].expected[ndmin]);
+		for (uint32_t ndmin = 0; ndmin < 3; ndmin++) {
+			struct tn_loadtxt_options loadtxt = tn_loadtxt_defaults();
+			loadtxt.ndmin = ndmin;
+			expect_text(tn_loadtxt(context, table(cases[i].text), &loadtxt),
+				    cases[i].expected[ndmin]);
+		}
 	}
 }
 
@@ -60,31 +60,47 @@ static void rows_and_columns_are_chosen(void **state)
 	static const int columns[] = {2, 0, -1};
 	const char *text = "a,b,c\n1, 2,3\n\n4,5 ,6\n7,8,9\n";
 	(void)state;
-	expect_text(tn_loadtxt(context, table(text),
-			       OPTIONS(.delimiter = ',', .skiprows = 1, .max_rows = 2,
-				       .usecols = columns, .n_usecols = 3, .dtype = TN_I32)),
+	struct tn_loadtxt_options loadtxt = tn_loadtxt_defaults();
+	loadtxt.delimiter = ',';
+	loadtxt.skiprows = 1;
+	loadtxt.max_rows = 2;
+	loadtxt.usecols = columns;
+	loadtxt.n_usecols = 3;
+	loadtxt.dtype = TN_I32;
+	expect_text(tn_loadtxt(context, table(text), &loadtxt),
 		    "array([[3, 1, 3],\n       [6, 4, 6]], dtype=int32)");
-	expect_text(tn_loadtxt(context, table("1 2\n3 4 5\n"),
-			       OPTIONS(.usecols = columns + 1, .n_usecols = 1)),
-		    "array([1., 3.])");
-	expect_text(tn_loadtxt(context, table("1 // 2\n// 3\n#"),
-			       OPTIONS(.comments = "//", .max_rows = 1)),
-		    "array(1.)");
-	expect_text(tn_loadtxt(context, table(""),
-			       OPTIONS(.usecols = columns, .n_usecols = 2, .ndmin = 2)),
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.usecols = columns + 1;
+	loadtxt.n_usecols = 1;
+	expect_text(tn_loadtxt(context, table("1 2\n3 4 5\n"), &loadtxt), "array([1., 3.])");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.comments = "//";
+	loadtxt.max_rows = 1;
+	expect_text(tn_loadtxt(context, table("1 // 2\n// 3\n#"), &loadtxt), "array(1.)");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.usecols = columns;
+	loadtxt.n_usecols = 2;
+	loadtxt.ndmin = 2;
+	expect_text(tn_loadtxt(context, table(""), &loadtxt),
 		    "array([], shape=(0, 2), dtype=float64)");
 }
 
 static void missing_fields_have_the_callers_value(void **state)
 {
 	(void)state;
-	expect_text(tn_loadtxt(context, table("1,,NA\n,2, \n"),
-			       OPTIONS(.delimiter = ',', .fill_missing = 1, .filling_value = NAN,
-				       .missing_text = "NA")),
+	struct tn_loadtxt_options loadtxt = tn_loadtxt_defaults();
+	loadtxt.delimiter = ',';
+	loadtxt.fill_missing = 1;
+	loadtxt.filling_value = NAN;
+	loadtxt.missing_text = "NA";
+	expect_text(tn_loadtxt(context, table("1,,NA\n,2, \n"), &loadtxt),
 		    "array([[ 1., nan, nan],\n       [nan,  2., nan]])");
-	expect_text(tn_loadtxt(context, table("1,,3"),
-			       OPTIONS(.delimiter = ',', .fill_missing = 1, .filling_value = -7,
-				       .dtype = TN_I8)),
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.delimiter = ',';
+	loadtxt.fill_missing = 1;
+	loadtxt.filling_value = -7;
+	loadtxt.dtype = TN_I8;
+	expect_text(tn_loadtxt(context, table("1,,3"), &loadtxt),
 		    "array([ 1, -7,  3], dtype=int8)");
 }
 
@@ -114,10 +130,11 @@ static void every_dtype_is_read(void **state)
 		{TN_C64, "(1+2j) 3J", "array([1.+2.j, 0.+3.j], dtype=complex64)"},
 		{TN_C128, "-1e-1-2E+1j 4 ", "array([-0.1-20.j,  4.  +0.j])"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		expect_text(
-			tn_loadtxt(context, table(cases[i].text), OPTIONS(.dtype = cases[i].dtype)),
-			cases[i].expected);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_loadtxt_options loadtxt = tn_loadtxt_defaults();
+		loadtxt.dtype = cases[i].dtype;
+		expect_text(tn_loadtxt(context, table(cases[i].text), &loadtxt), cases[i].expected);
+	}
 }
 
 static void refused(const char *text, const struct tn_loadtxt_options *options, tn_status status,
@@ -139,22 +156,35 @@ static void malformed_tables_are_refused_by_place(void **state)
 		"table.txt: line 2: expected 2 fields, as in line 1, found 1");
 	refused("1 2\n\n# c\n3  x4\n", NULL, TN_FORMAT,
 		"line 4, column 4: field 2: expected a number, found 'x4'");
-	refused("1,,2", OPTIONS(.delimiter = ','), TN_FORMAT,
-		"field 2: expected a number, found ''");
-	refused("1 2", OPTIONS(.usecols = third, .n_usecols = 1), TN_FORMAT,
+	struct tn_loadtxt_options loadtxt = tn_loadtxt_defaults();
+	loadtxt.delimiter = ',';
+	refused("1,,2", &loadtxt, TN_FORMAT, "field 2: expected a number, found ''");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.usecols = third;
+	loadtxt.n_usecols = 1;
+	refused("1 2", &loadtxt, TN_FORMAT,
 		"line 1: expected a column 2 (usecols), found 2 fields");
 	refused("0x10", NULL, TN_FORMAT, "expected a number");
 	refused("1e999", NULL, TN_FORMAT, "at most 1.7976931348623157e308");
-	refused("65520", OPTIONS(.dtype = TN_F16), TN_FORMAT, "f16, at most 65504");
-	refused("3.4e38", OPTIONS(.dtype = TN_BF16), TN_FORMAT, "bf16, at most 3.3895314e38");
-	refused("2", OPTIONS(.dtype = TN_BOOL), TN_FORMAT, "a bool, 0 or 1, found '2'");
-	refused("128", OPTIONS(.dtype = TN_I8), TN_FORMAT, "i8, from -128 to 127");
-	refused("-1", OPTIONS(.dtype = TN_U32), TN_FORMAT, "u32, from 0 to 2^32 - 1");
-	refused("18446744073709551616", OPTIONS(.dtype = TN_U64), TN_FORMAT, "u64");
-	refused("-0", OPTIONS(.dtype = TN_U64), TN_FORMAT, "u64");
-	refused("1.0", OPTIONS(.dtype = TN_I64), TN_FORMAT, "an integer");
-	refused("1+j", OPTIONS(.dtype = TN_C64), TN_FORMAT, "a complex number such as 1+2j");
-	refused("()", OPTIONS(.dtype = TN_C64), TN_FORMAT, "a complex number");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.dtype = TN_F16;
+	refused("65520", &loadtxt, TN_FORMAT, "f16, at most 65504");
+	loadtxt.dtype = TN_BF16;
+	refused("3.4e38", &loadtxt, TN_FORMAT, "bf16, at most 3.3895314e38");
+	loadtxt.dtype = TN_BOOL;
+	refused("2", &loadtxt, TN_FORMAT, "a bool, 0 or 1, found '2'");
+	loadtxt.dtype = TN_I8;
+	refused("128", &loadtxt, TN_FORMAT, "i8, from -128 to 127");
+	loadtxt.dtype = TN_U32;
+	refused("-1", &loadtxt, TN_FORMAT, "u32, from 0 to 2^32 - 1");
+	loadtxt.dtype = TN_U64;
+	refused("18446744073709551616", &loadtxt, TN_FORMAT, "u64");
+	refused("-0", &loadtxt, TN_FORMAT, "u64");
+	loadtxt.dtype = TN_I64;
+	refused("1.0", &loadtxt, TN_FORMAT, "an integer");
+	loadtxt.dtype = TN_C64;
+	refused("1+j", &loadtxt, TN_FORMAT, "a complex number such as 1+2j");
+	refused("()", &loadtxt, TN_FORMAT, "a complex number");
 	const char *path = files_path(folder, "zero.txt");
 	files_write(path, "1 2\n3\0", 6);
 	assert_null(tn_loadtxt(context, path, NULL));
@@ -166,18 +196,34 @@ static void options_out_of_range_are_refused(void **state)
 {
 	static const int first[] = {0};
 	(void)state;
-	refused("1", OPTIONS(.dtype = 99), TN_DTYPE, "99 is not a dtype");
-	refused("1", OPTIONS(.delimiter = '\n'), TN_INVALID_ARGUMENT, "delimiter");
-	refused("1", OPTIONS(.delimiter = '#'), TN_INVALID_ARGUMENT, "delimiter");
-	refused("1", OPTIONS(.delimiter = 256), TN_INVALID_ARGUMENT, "delimiter");
-	refused("1", OPTIONS(.skiprows = -1), TN_INVALID_ARGUMENT, "skiprows");
-	refused("1", OPTIONS(.max_rows = -1), TN_INVALID_ARGUMENT, "max_rows");
-	refused("1", OPTIONS(.n_usecols = 1), TN_INVALID_ARGUMENT, "n_usecols");
-	refused("1", OPTIONS(.usecols = first), TN_INVALID_ARGUMENT, "n_usecols");
-	refused("1", OPTIONS(.ndmin = 3), TN_INVALID_ARGUMENT,
-		"ndmin: expected at most 2, found 3");
-	refused("1", OPTIONS(.fill_missing = 2), TN_INVALID_ARGUMENT, "fill_missing");
-	refused("1", OPTIONS(.missing_text = "NA"), TN_INVALID_ARGUMENT, "missing_text");
+	struct tn_loadtxt_options loadtxt = tn_loadtxt_defaults();
+	loadtxt.dtype = 99;
+	refused("1", &loadtxt, TN_DTYPE, "99 is not a dtype");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.delimiter = '\n';
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "delimiter");
+	loadtxt.delimiter = '#';
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "delimiter");
+	loadtxt.delimiter = 256;
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "delimiter");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.skiprows = -1;
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "skiprows");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.n_usecols = 1;
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "n_usecols");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.usecols = first;
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "n_usecols");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.ndmin = 3;
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "ndmin: expected at most 2, found 3");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.fill_missing = 2;
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "fill_missing");
+	loadtxt = tn_loadtxt_defaults();
+	loadtxt.missing_text = "NA";
+	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "missing_text");
 }
 
 /* ---- Writing ---------------------------------------------------------------------------------*/
@@ -200,8 +246,6 @@ static tn_array *numbers(tn_dtype dtype, int rank, const int64_t *shape, const d
 	return tn_astype(tn_from_host(context, TN_F64, rank, shape, values), dtype);
 }
 
-#define WRITTEN(...) TN_OPTIONS(struct tn_savetxt_options, __VA_ARGS__)
-
 static void tables_are_written_as_by_numpy(void **state)
 {
 	static const double values[] = {0.1, -2, 1e300, INFINITY, NAN, -0.0};
@@ -210,12 +254,21 @@ static void tables_are_written_as_by_numpy(void **state)
 	expect_file(a, NULL,
 		    "1.000000000000000056e-01 -2.000000000000000000e+00 1.000000000000000053e+300\n"
 		    "inf nan -0.000000000000000000e+00\n");
+	struct tn_savetxt_options savetxt = tn_savetxt_defaults();
+	savetxt.fmt = "%+09.2g";
+	savetxt.delimiter = ";";
+	savetxt.header = "a\nb";
+	savetxt.footer = "c";
 	expect_file(
-		a, WRITTEN(.fmt = "%+09.2g", .delimiter = ";", .header = "a\nb", .footer = "c"),
+		a, &savetxt,
 		"# a\n# b\n+000000.1;-00000002;+001e+300\n+00000inf;+00000nan;-00000000\n# c\n");
-	expect_file(tn_slice(tn_slice(a, 0, 0, 1, 1), 1, 0, 2, 1),
-		    WRITTEN(.fmt = "%-4d", .delimiter = "|"), "0   |-2  \n");
-	expect_file(tn_slice(tn_slice(a, 0, 0, 1, 1), 1, 2, 3, 1), WRITTEN(.fmt = "%.0f"),
+	savetxt = tn_savetxt_defaults();
+	savetxt.fmt = "%-4d";
+	savetxt.delimiter = "|";
+	expect_file(tn_slice(tn_slice(a, 0, 0, 1, 1), 1, 0, 2, 1), &savetxt, "0   |-2  \n");
+	savetxt = tn_savetxt_defaults();
+	savetxt.fmt = "%.0f";
+	expect_file(tn_slice(tn_slice(a, 0, 0, 1, 1), 1, 2, 3, 1), &savetxt,
 		    "10000000000000000525047602552044202487044685811081591549158541155118024579889"
 		    "08195786371375080447864043704443832883878176942523235360430575644792184786706"
 		    "98284838720092657580373783023379478809005936895323497079994508111903896764088"
@@ -227,14 +280,19 @@ static void integers_are_exact(void **state)
 	static const int64_t values[] = {INT64_MIN, -1, 0, INT64_MAX};
 	(void)state;
 	const tn_array *a = tn_from_host(context, TN_I64, 1, (const int64_t[]){4}, values);
-	expect_file(a, WRITTEN(.fmt = "%d"), "-9223372036854775808\n-1\n0\n9223372036854775807\n");
-	expect_file(a, WRITTEN(.fmt = "%.3i"),
-		    "-9223372036854775808\n-001\n000\n9223372036854775807\n");
-	expect_file(a, WRITTEN(.fmt = "%.1e"), "-9.2e+18\n-1.0e+00\n0.0e+00\n9.2e+18\n");
+	struct tn_savetxt_options savetxt = tn_savetxt_defaults();
+	savetxt.fmt = "%d";
+	expect_file(a, &savetxt, "-9223372036854775808\n-1\n0\n9223372036854775807\n");
+	savetxt.fmt = "%.3i";
+	expect_file(a, &savetxt, "-9223372036854775808\n-001\n000\n9223372036854775807\n");
+	savetxt.fmt = "%.1e";
+	expect_file(a, &savetxt, "-9.2e+18\n-1.0e+00\n0.0e+00\n9.2e+18\n");
 	const tn_array *u =
 		tn_full_number(context, TN_U64, 1, (const int64_t[]){1}, tn_number_u64(UINT64_MAX));
-	expect_file(u, WRITTEN(.fmt = "%d"), "18446744073709551615\n");
-	expect_file(tn_astype(a, TN_BOOL), WRITTEN(.fmt = "%3d"), "  1\n  1\n  0\n  1\n");
+	savetxt.fmt = "%d";
+	expect_file(u, &savetxt, "18446744073709551615\n");
+	savetxt.fmt = "%3d";
+	expect_file(tn_astype(a, TN_BOOL), &savetxt, "  1\n  1\n  0\n  1\n");
 }
 
 static void complex_numbers_are_sums(void **state)
@@ -244,19 +302,24 @@ static void complex_numbers_are_sums(void **state)
 	(void)state;
 	const tn_array *a =
 		tn_complex(numbers(TN_F64, 1, shape, real), numbers(TN_F64, 1, shape, imaginary));
-	expect_file(a, WRITTEN(.fmt = "%.2f"), " (1.00+2.00j)\n (-0.50-3.00j)\n");
-	expect_file(a, WRITTEN(.fmt = "%g"), " (1+2j)\n (-0.5-3j)\n");
-	expect_text(
-		tn_loadtxt(context, files_path(folder, "written.txt"), OPTIONS(.dtype = TN_C128)),
-		"array([ 1. +2.j, -0.5-3.j])");
+	struct tn_savetxt_options savetxt = tn_savetxt_defaults();
+	savetxt.fmt = "%.2f";
+	expect_file(a, &savetxt, " (1.00+2.00j)\n (-0.50-3.00j)\n");
+	savetxt.fmt = "%g";
+	expect_file(a, &savetxt, " (1+2j)\n (-0.5-3j)\n");
+	struct tn_loadtxt_options loadtxt = tn_loadtxt_defaults();
+	loadtxt.dtype = TN_C128;
+	expect_text(tn_loadtxt(context, files_path(folder, "written.txt"), &loadtxt),
+		    "array([ 1. +2.j, -0.5-3.j])");
 }
 
 static void the_locale_of_the_program_does_not_count(void **state)
 {
 	(void)state;
 	const char *found = setlocale(LC_ALL, "de_DE.UTF-8");
-	expect_file(tn_full(context, TN_F64, 1, (const int64_t[]){1}, 1.5), WRITTEN(.fmt = "%g"),
-		    "1.5\n");
+	struct tn_savetxt_options savetxt = tn_savetxt_defaults();
+	savetxt.fmt = "%g";
+	expect_file(tn_full(context, TN_F64, 1, (const int64_t[]){1}, 1.5), &savetxt, "1.5\n");
 	expect_text(tn_loadtxt(context, files_path(folder, "written.txt"), NULL), "array(1.5)");
 	if (!found)
 		print_message("(without a locale of another decimal point)\n");
@@ -295,18 +358,25 @@ static void formats_are_checked(void **state)
 	};
 	(void)state;
 	const tn_array *a = tn_ones(context, TN_F64, 1, (const int64_t[]){1});
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		not_written(a, WRITTEN(.fmt = cases[i].fmt), TN_INVALID_ARGUMENT, cases[i].part);
-	not_written(tn_full(context, TN_F32, 1, (const int64_t[]){1}, NAN), WRITTEN(.fmt = "%d"),
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tn_savetxt_options savetxt = tn_savetxt_defaults();
+		savetxt.fmt = cases[i].fmt;
+		not_written(a, &savetxt, TN_INVALID_ARGUMENT, cases[i].part);
+	}
+	struct tn_savetxt_options savetxt = tn_savetxt_defaults();
+	savetxt.fmt = "%d";
+	not_written(tn_full(context, TN_F32, 1, (const int64_t[]){1}, NAN), &savetxt,
 		    TN_INVALID_ARGUMENT, "'%d': expected finite numbers, element 0 is not");
-	not_written(a, WRITTEN(.reserved = 1), TN_INVALID_ARGUMENT, "reserved");
+	savetxt = tn_savetxt_defaults();
+	savetxt.reserved = 1;
+	not_written(a, &savetxt, TN_INVALID_ARGUMENT, "reserved");
 	not_written(tn_scalar_f32(context, 1), NULL, TN_SHAPE, "rank 1 or 2, found shape ()");
 }
 
 static int open_context(void **state)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	(void)state;
 	folder = files_folder();
 	assert_ok(tn_context_open(&options, &context, NULL));

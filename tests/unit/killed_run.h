@@ -107,10 +107,11 @@ static inline tn_data_loader *killed_loader(struct killed_run *run, int recipe, 
 {
 	double weights[RUN_IMAGES];
 	tn_data_loader *loader = NULL;
-	struct tn_augmentation shifts = {
-		.struct_size = sizeof(shifts), .max_shift = 2, .hflip_prob = 0.5};
-	struct tn_data_loader_options o = {.struct_size = sizeof(o),
-					   .batch_size = is_training ? RUN_BATCH : 16};
+	struct tn_augmentation shifts = tn_augmentation_defaults();
+	shifts.max_shift = 2;
+	shifts.hflip_prob = 0.5;
+	struct tn_data_loader_options o = tn_data_loader_defaults();
+	o.batch_size = is_training ? RUN_BATCH : 16;
 	for (int i = 0; i < RUN_IMAGES; i++)
 		weights[i] = 1 + i % 4;
 	if (recipe != KILLED_PLATEAU)
@@ -149,11 +150,14 @@ static inline tn_module *killed_net(tn_context *context, int recipe)
 static inline void killed_adamw(struct killed_run *run)
 {
 	run->optimizer = run_optimizer(run->net, RUN_ADAMW);
-	run->schedule = tn_schedule_create(run->optimizer, TN_OPTIONS(struct tn_schedule_options,
-								      .kind = TN_SCHEDULE_COSINE,
-								      .period = 20, .warmup = 3));
-	run->average =
-		tn_average_create(run->net, TN_OPTIONS(struct tn_average_options, .decay = 0.9));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_COSINE;
+	options.period = 20;
+	options.warmup = 3;
+	run->schedule = tn_schedule_create(run->optimizer, &options);
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 0.9;
+	run->average = tn_average_create(run->net, &averaging);
 	run->options.accumulate = 2;
 	run->options.clip_norm = 1;
 	run->options.patience = 50;
@@ -164,9 +168,12 @@ static inline void killed_adamw(struct killed_run *run)
 static inline void killed_plateau(struct killed_run *run)
 {
 	run->optimizer = run_optimizer(run->net, RUN_SGD);
-	run->schedule = tn_schedule_create(
-		run->optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_PLATEAU,
-					   .patience = -1, .threshold = 0.5, .factor = 0.5));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_PLATEAU;
+	options.patience = 0;
+	options.threshold = 0.5;
+	options.factor = 0.5;
+	run->schedule = tn_schedule_create(run->optimizer, &options);
 	run->average = tn_average_create(run->net, NULL);
 	run->options.evaluate_average = 1;
 	run->options.schedule_epochs = 1;
@@ -180,13 +187,14 @@ static inline void killed_plateau(struct killed_run *run)
 static inline void killed_half(struct killed_run *run)
 {
 	run->optimizer = run_optimizer(run->net, RUN_NADAM);
-	run->schedule = tn_schedule_create(run->optimizer,
-					   TN_OPTIONS(struct tn_schedule_options,
-						      .kind = TN_SCHEDULE_ONE_CYCLE,
-						      .period = (uint64_t)KILLED_EPOCHS * 6));
-	run->scaler = tn_grad_scaler_create(run->net,
-					    TN_OPTIONS(struct tn_grad_scaler_options,
-						       .init_scale = 0x1p30, .growth_interval = 3));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_ONE_CYCLE;
+	options.period = (uint64_t)KILLED_EPOCHS * 6;
+	run->schedule = tn_schedule_create(run->optimizer, &options);
+	struct tn_grad_scaler_options scaling = tn_grad_scaler_defaults();
+	scaling.init_scale = 0x1p30;
+	scaling.growth_interval = 3;
+	run->scaler = tn_grad_scaler_create(run->net, &scaling);
 	run->options.step_function = killed_step;
 	run->options.is_repeatable = 1;
 	run->options.patience = 3;
@@ -210,23 +218,24 @@ static inline void killed_begin(struct killed_run *run, tn_context *context, int
 	run->train = killed_loader(run, recipe, 1);
 	run->validation = killed_loader(run, recipe, 0);
 	run->net = killed_net(context, recipe);
-	run->metrics[0] = tn_metric_create(
-		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION));
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = TN_METRIC_CONFUSION;
+	run->metrics[0] = tn_metric_create(context, &options);
 	run->metrics[1] = tn_metric_custom(context, &mean_square);
-	run->options = (struct tn_trainer_options){.struct_size = sizeof(run->options),
-						   .train = run->train,
-						   .validation = run->validation,
-						   .n_metrics = KILLED_METRICS,
-						   .metrics = run->metrics,
-						   .n_epochs = KILLED_EPOCHS,
-						   .capture = capture,
-						   .on_step = killed_on_step,
-						   .user = run,
-						   .checkpoints = folder,
-						   .checkpoint_steps = 1,
-						   .checkpoint_epochs = 1,
-						   .resume = 1,
-						   .resumed = killed_on_resumed};
+	run->options = tn_trainer_defaults();
+	run->options.train = run->train;
+	run->options.validation = run->validation;
+	run->options.n_metrics = KILLED_METRICS;
+	run->options.metrics = run->metrics;
+	run->options.n_epochs = KILLED_EPOCHS;
+	run->options.capture = capture;
+	run->options.on_step = killed_on_step;
+	run->options.user = run;
+	run->options.checkpoints = folder;
+	run->options.checkpoint_steps = 1;
+	run->options.checkpoint_epochs = 1;
+	run->options.resume = 1;
+	run->options.resumed = killed_on_resumed;
 	if (recipe == KILLED_ADAMW)
 		killed_adamw(run);
 	else if (recipe == KILLED_PLATEAU)
@@ -300,8 +309,9 @@ static inline int killed_main(char **argv, tn_context *(*open)(const char *backe
 	static struct killed_run run;
 	const char *path = argv[4];
 	tn_context *context = open(argv[1]);
-	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(
-		context, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = 2));
+	struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+	options.keep = 2;
+	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(context, path, &options);
 	assert_non_null(folder);
 	killed_check_folder(folder, path, strtoull(argv[7], NULL, 10));
 	killed_begin(&run, context, atoi(argv[2]), (uint32_t)atoi(argv[3]), folder);

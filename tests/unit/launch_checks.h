@@ -18,18 +18,25 @@ enum { LAUNCH_WIDTH = 16, LAUNCH_FEW = 2, LAUNCH_MANY = 20 };
 
 static inline tn_optimizer *launch_sgd(tn_module *net)
 {
-	return tn_sgd(net,
-		      TN_OPTIONS(struct tn_sgd_options, .lr = 0.1, .momentum = 0.9, .nesterov = 1));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	sgd.momentum = 0.9;
+	sgd.nesterov = 1;
+	return tn_sgd(net, &sgd);
 }
 
 static inline tn_optimizer *launch_adam(tn_module *net)
 {
-	return tn_adam(net, TN_OPTIONS(struct tn_adam_options, .amsgrad = 1));
+	struct tn_adam_options adam = tn_adam_defaults();
+	adam.amsgrad = 1;
+	return tn_adam(net, &adam);
 }
 
 static inline tn_optimizer *launch_adamw(tn_module *net)
 {
-	return tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .amsgrad = 1));
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.amsgrad = 1;
+	return tn_adamw(net, &adamw);
 }
 
 static inline tn_optimizer *launch_nadam(tn_module *net)
@@ -39,8 +46,10 @@ static inline tn_optimizer *launch_nadam(tn_module *net)
 
 static inline tn_optimizer *launch_rmsprop(tn_module *net)
 {
-	return tn_rmsprop(net,
-			  TN_OPTIONS(struct tn_rmsprop_options, .momentum = 0.9, .centered = 1));
+	struct tn_rmsprop_options rmsprop = tn_rmsprop_defaults();
+	rmsprop.momentum = 0.9;
+	rmsprop.centered = 1;
+	return tn_rmsprop(net, &rmsprop);
 }
 
 static inline tn_optimizer *launch_adagrad(tn_module *net)
@@ -60,13 +69,18 @@ static inline tn_optimizer *launch_lion(tn_module *net)
 
 static inline tn_optimizer *launch_lars(tn_module *net)
 {
-	return tn_lars(net, TN_OPTIONS(struct tn_lars_options, .lr = 0.1, .momentum = 0.9,
-				       .adapt_vectors = 1));
+	struct tn_lars_options lars = tn_lars_defaults();
+	lars.lr = 0.1;
+	lars.momentum = 0.9;
+	lars.adapt_vectors = 1;
+	return tn_lars(net, &lars);
 }
 
 static inline tn_optimizer *launch_lamb(tn_module *net)
 {
-	return tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .adapt_vectors = 1));
+	struct tn_lamb_options lamb = tn_lamb_defaults();
+	lamb.adapt_vectors = 1;
+	return tn_lamb(net, &lamb);
 }
 
 /* One program for all parameters.  LARS and LAMB, which adapt whole parameters, have one more for
@@ -182,11 +196,14 @@ static inline struct launch_counts count_all(tn_context *context, const struct l
 	assert_ok(tn_scope_begin(context));
 	tn_module *net = launch_net(context, n, TN_F32);
 	tn_optimizer *optimizer = c->make(net);
-	tn_average *average =
-		tn_average_create(net, TN_OPTIONS(struct tn_average_options, .decay = 0.9));
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 0.9;
+	tn_average *average = tn_average_create(net, &averaging);
 	assert_ok(tn_optimizer_set_lasso(optimizer, 1e-3));
-	assert_ok(tn_optimizer_set_gradient_noise(optimizer, 1e-3, 0));
-	assert_ok(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 1)));
+	assert_ok(tn_optimizer_set_gradient_noise(optimizer, 1e-3, 0.55));
+	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+	lookahead.k = 1;
+	assert_ok(tn_lookahead(optimizer, &lookahead));
 	for (int i = 0; i < 2; i++) {
 		launch_begin(context, counter, &counts);
 		assert_ok(tn_clip_grad_value(net, 1));

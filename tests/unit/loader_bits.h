@@ -40,45 +40,62 @@ static inline tn_status bits_transform(void *user, struct tn_sample *sample,
 	return TN_OK;
 }
 
+static inline void bits_crops(struct tn_augmentation *augmentation)
+{
+	augmentation->resized_crop = 1;
+	augmentation->hflip_prob = augmentation->vflip_prob = 0.5;
+	augmentation->crop_padding = 3;
+	augmentation->crop_mode = TN_PADDING_REFLECT;
+	augmentation->max_shift = augmentation->roll = 2;
+}
+
+static inline void bits_rotations(struct tn_augmentation *augmentation)
+{
+	augmentation->rotate_deg = 40;
+	augmentation->rotate_prob = 1;
+	augmentation->rotate_bilinear = 1;
+	augmentation->rotate_mode = TN_PADDING_SYMMETRIC;
+}
+
+static inline void bits_colours(struct tn_augmentation *augmentation)
+{
+	augmentation->brightness = augmentation->contrast = augmentation->saturation = 0.4;
+	augmentation->hue = 0.2;
+}
+
+/* nnott's defaults, with the rest of its list. */
+static inline void bits_nnott(struct tn_augmentation *augmentation)
+{
+	augmentation->roll = 2;
+	augmentation->rotate_deg = 10;
+	augmentation->rotate_mode = TN_PADDING_EDGE;
+	augmentation->hflip_prob = 0.5;
+	augmentation->noise_std = 0.02;
+	augmentation->noise_clip = 3;
+	augmentation->cutout_prob = augmentation->cutmix_prob = 0.5;
+	augmentation->randaugment_layers = 2;
+	augmentation->randaugment_magnitude = 0.7;
+}
+
+static inline void bits_mixed(struct tn_augmentation *augmentation)
+{
+	augmentation->crop_padding = 2;
+	augmentation->hflip_prob = 0.5;
+	augmentation->mixup_prob = 1;
+	augmentation->mixup_alpha = 0.2;
+}
+
 /* The hashes were recorded once.  They must never change: a training that continues from a
  * checkpoint, on this machine or another one, would see other pictures. */
 static const struct bits_case {
-	struct tn_augmentation augmentation;
+	void (*augment)(struct tn_augmentation *augmentation);
 	int transforms; /* and draws by weight */
 	uint64_t hash;
 } bits_cases[] = {
-	{.hash = 0xef73a316629855a9},
-	{.augmentation = {.resized_crop = 1,
-			  .hflip_prob = 0.5,
-			  .vflip_prob = 0.5,
-			  .crop_padding = 3,
-			  .crop_mode = TN_PADDING_REFLECT,
-			  .max_shift = 2,
-			  .roll = 2},
-	 .hash = 0xca85e43c93af12ee},
-	{.augmentation = {.rotate_deg = 40,
-			  .rotate_prob = 1,
-			  .rotate_bilinear = 1,
-			  .rotate_mode = TN_PADDING_SYMMETRIC},
-	 .hash = 0x3775702e07a862b0},
-	{.augmentation = {.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.2},
-	 .hash = 0x3c9f7cab6bac0db9},
-	/* nnott's defaults, with the rest of its list. */
-	{.augmentation = {.roll = 2,
-			  .rotate_deg = 10,
-			  .rotate_mode = TN_PADDING_EDGE,
-			  .hflip_prob = 0.5,
-			  .noise_std = 0.02,
-			  .noise_clip = 3,
-			  .cutout_prob = 0.5,
-			  .cutmix_prob = 0.5,
-			  .randaugment_layers = 2,
-			  .randaugment_magnitude = 0.7},
-	 .hash = 0x206c6fab48b9b7b2},
-	{.augmentation =
-		 {.crop_padding = 2, .hflip_prob = 0.5, .mixup_prob = 1, .mixup_alpha = 0.2},
-	 .hash = 0x071c0d1cdb335f32},
-	{.transforms = 1, .hash = 0xcca761f1a0c8cb12},
+	{NULL, 0, 0xef73a316629855a9},           {bits_crops, 0, 0xca85e43c93af12ee},
+	{bits_rotations, 0, 0x3775702e07a862b0}, {bits_colours, 0, 0x3c9f7cab6bac0db9},
+	{bits_nnott, 0, 0x206c6fab48b9b7b2},     {bits_mixed, 0, 0x071c0d1cdb335f32},
+	{NULL, 1, 0xcca761f1a0c8cb12},
 };
 enum { BITS_CASES = sizeof(bits_cases) / sizeof(bits_cases[0]) };
 
@@ -91,11 +108,15 @@ static inline tn_dataset *bits_dataset(void)
 	for (int i = 0; i < BITS_N; i++)
 		labels[i] = i % BITS_CLASSES;
 	tn_dataset *dataset = NULL;
-	assert_ok(tn_dataset_create(TN_OPTIONS(struct tn_dataset_source, .channels = 3,
-					       .height = BITS_HEIGHT, .width = BITS_WIDTH,
-					       .images = images, .labels = labels,
-					       .n_images = BITS_N, .n_classes = BITS_CLASSES),
-				    &dataset, NULL));
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 3;
+	source.height = BITS_HEIGHT;
+	source.width = BITS_WIDTH;
+	source.images = images;
+	source.labels = labels;
+	source.n_images = BITS_N;
+	source.n_classes = BITS_CLASSES;
+	assert_ok(tn_dataset_create(&source, &dataset, NULL));
 	return dataset;
 }
 
@@ -123,20 +144,20 @@ static inline void bits_take(struct bits *bits, tn_context *context, const struc
 static inline void bits_load(const tn_dataset *dataset, const struct bits_case *c,
 			     tn_context *context, struct bits *bits)
 {
-	struct tn_augmentation augmentation = c->augmentation;
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
 	double weights[BITS_N];
-	augmentation.struct_size = sizeof(augmentation);
+	if (c->augment)
+		c->augment(&augmentation);
 	for (int i = 0; i < BITS_N; i++)
 		weights[i] = 1 + i % 3;
-	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						       .batch_size = BITS_BATCH,
-						       .seed = 4,
-						       .shuffle = 1,
-						       .weights = c->transforms ? weights : NULL,
-						       .augmentation = &augmentation,
-						       .transform = c->transforms ? bits_transform
-										  : NULL,
-						       .context = context};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = BITS_BATCH;
+	options.seed = 4;
+	options.shuffle = 1;
+	options.weights = c->transforms ? weights : NULL;
+	options.augmentation = &augmentation;
+	options.transform = c->transforms ? bits_transform : NULL;
+	options.context = context;
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	tn_data_loader *loader = NULL;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, NULL));

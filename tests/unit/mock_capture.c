@@ -20,11 +20,11 @@ static const struct capture_subject subject = {.open = open_deferred, .close = t
 static void a_timed_context_captures_too(void **state)
 {
 	const char *path = mock_file();
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "mock",
-						   .plugin_paths = &path,
-						   .n_plugin_paths = 1,
-						   .ledger_time = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.ledger_time = 1;
 	tn_context *context = NULL;
 	tn_graph *graph = NULL;
 	(void)state;
@@ -108,11 +108,11 @@ static void a_replay_that_fails_is_answered_later(void **state)
 static tn_status train_within(uint64_t bytes, uint32_t capture, uint64_t *replays)
 {
 	const char *path = mock_file();
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "mock",
-						   .plugin_paths = &path,
-						   .n_plugin_paths = 1,
-						   .memory_limit = bytes};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.memory_limit = bytes;
 	struct history history;
 	tn_context *context = NULL;
 	assert_ok(tn_context_open(&options, &context, NULL));
@@ -178,12 +178,12 @@ static void the_trainer_says_why_it_does_not(void **state)
 {
 	const char *path = mock_file();
 	struct heard heard = {0};
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "mock",
-						   .plugin_paths = &path,
-						   .n_plugin_paths = 1,
-						   .log = hear,
-						   .log_user = &heard};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.log = hear;
+	options.log_user = &heard;
 	struct history eager, replayed;
 	tn_context *context = NULL;
 	int n = 0;

@@ -236,10 +236,10 @@ static void a_text_that_is_not_understood_is_named_by_its_column(void **state)
 		{"slice:0", "column 7"},
 	};
 	const char *path = mock_file();
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "mock!",
-					     .plugin_paths = &path,
-					     .n_plugin_paths = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock!";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		tn_context *context = NULL;

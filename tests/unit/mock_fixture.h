@@ -40,10 +40,10 @@ static inline const char *mock_file(void)
 static inline tn_context *open_mock(const char *faults)
 {
 	const char *path = mock_file();
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "mock",
-					     .plugin_paths = &path,
-					     .n_plugin_paths = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
 	tn_context *context = NULL;
 	set_faults(faults);
 	assert_ok(tn_context_open(&options, &context, NULL));
@@ -56,10 +56,10 @@ static inline tn_context *open_cpu(void)
 	const char *build = getenv("TENON_BUILD");
 	char relative[4096], absolute[4096];
 	const char *path = absolute;
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "cpu",
-						   .plugin_paths = &path,
-						   .n_plugin_paths = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "cpu";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
 	tn_context *context = NULL;
 	set_faults("");
 	snprintf(relative, sizeof(relative), "%s/.libs/backend_cpu.so", build ? build : ".");

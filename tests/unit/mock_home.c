@@ -59,10 +59,11 @@ enum { SIDE = 4, CHANNELS = 3, RESULTS = CHANNELS * SIDE * SIDE };
 /* Folds a convolution without a bias, so that a bias is created. */
 static tn_module *folding_net(tn_context *context)
 {
-	const struct tn_module_conv2d_options options = {
-		.struct_size = sizeof(options),
-		.window = {.struct_size = sizeof(options.window), .padding = {1, 1}},
-		.no_bias = 1};
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.padding[0] = window.padding[1] = 1;
+	struct tn_module_conv2d_options options = tn_module_conv2d_defaults();
+	options.window = &window;
+	options.no_bias = 1;
 	tn_module *net = tn_sequential(context);
 	assert_ok(tn_sequential_add(net, "conv",
 				    tn_module_conv2d(context, 2, CHANNELS, 3, 3, &options)));

@@ -142,11 +142,11 @@ static void keep_message(void *user, int level, const char *subsystem, const cha
 static tn_context *open_logged(const char *faults)
 {
 	const char *path = mock_file();
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "mock",
-					     .plugin_paths = &path,
-					     .n_plugin_paths = 1,
-					     .log = keep_message};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.log = keep_message;
 	tn_context *context = NULL;
 	set_faults(faults);
 	messages[0] = '\0';

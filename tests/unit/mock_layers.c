@@ -12,9 +12,10 @@ static tn_context *context;
 
 static tn_module *lstm(void)
 {
-	return tn_module_lstm(
-		context, 6, 4,
-		TN_OPTIONS(struct tn_module_recurrent_options, .n_layers = 2, .bidirectional = 1));
+	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
+	recurrent.n_layers = 2;
+	recurrent.bidirectional = 1;
+	return tn_module_lstm(context, 6, 4, &recurrent);
 }
 static tn_module *gru(void)
 {
@@ -22,8 +23,9 @@ static tn_module *gru(void)
 }
 static tn_module *attention(void)
 {
-	return tn_module_multihead_attention(
-		context, 6, 2, TN_OPTIONS(struct tn_module_attention_options, .causal = 1));
+	struct tn_module_attention_options options = tn_module_attention_defaults();
+	options.causal = 1;
+	return tn_module_multihead_attention(context, 6, 2, &options);
 }
 static tn_module *conv1d(void)
 {
@@ -35,10 +37,10 @@ static tn_module *conv_transpose2d(void)
 }
 static tn_module *blocks(void)
 {
-	const struct tn_module_mbconv_options *options =
-		TN_OPTIONS(struct tn_module_mbconv_options, .squeezed = 2);
+	struct tn_module_mbconv_options options = tn_module_mbconv_defaults();
+	options.squeezed = 2;
 	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, NULL, tn_module_mbconv(context, 2, 2, 2, options)));
+	assert_ok(tn_sequential_add(net, NULL, tn_module_mbconv(context, 2, 2, 2, &options)));
 	assert_ok(tn_sequential_add(net, NULL, tn_module_convnext_block(context, 2, NULL)));
 	assert_ok(tn_sequential_add(net, NULL, tn_module_local_response_norm(context, 2, NULL)));
 	return net;
@@ -48,15 +50,14 @@ static tn_module *resized(void)
 {
 	tn_module *net = tn_sequential(context);
 	assert_ok(tn_sequential_add(net, NULL, conv_transpose2d()));
-	assert_ok(tn_sequential_add(
-		net, NULL,
-		tn_module_upsample(context,
-				   TN_OPTIONS(struct tn_interpolate_options,
-					      .mode = TN_INTERPOLATE_BILINEAR, .size = {7, 5}))));
-	assert_ok(tn_sequential_add(
-		net, NULL,
-		tn_module_upsample(context,
-				   TN_OPTIONS(struct tn_interpolate_options, .scale = {2, 2}))));
+	struct tn_interpolate_options interpolate = tn_interpolate_defaults();
+	interpolate.mode = TN_INTERPOLATE_BILINEAR;
+	interpolate.size[0] = 7;
+	interpolate.size[1] = 5;
+	assert_ok(tn_sequential_add(net, NULL, tn_module_upsample(context, &interpolate)));
+	interpolate = tn_interpolate_defaults();
+	interpolate.scale[0] = interpolate.scale[1] = 2;
+	assert_ok(tn_sequential_add(net, NULL, tn_module_upsample(context, &interpolate)));
 	return net;
 }
 

@@ -23,11 +23,11 @@ static void count_message(void *user, int level, const char *subsystem, const ch
 static tn_context *open_counting(const char *faults)
 {
 	const char *path = mock_file();
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "mock",
-					     .plugin_paths = &path,
-					     .n_plugin_paths = 1,
-					     .log = count_message};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.log = count_message;
 	tn_context *context = NULL;
 	n_messages = 0;
 	set_faults(faults);
@@ -106,13 +106,16 @@ static void a_loader_loads_batches_into_pinned_memory(void **state)
 	float found[2];
 	int n_pinned = 0;
 	(void)state;
-	assert_ok(tn_dataset_from_fields(TN_OPTIONS(struct tn_dataset_fields, .n_fields = 1,
-						    .fields = &field, .n = N, .data = data),
-					 &dataset, NULL));
-	assert_ok(tn_data_loader_create(
-		dataset, TN_PART_TRAIN,
-		TN_OPTIONS(struct tn_data_loader_options, .batch_size = 2, .context = context),
-		&loader, NULL));
+	struct tn_dataset_fields source = tn_dataset_fields_defaults();
+	source.n_fields = 1;
+	source.fields = &field;
+	source.n = N;
+	source.data = data;
+	assert_ok(tn_dataset_from_fields(&source, &dataset, NULL));
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = 2;
+	loading.context = context;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &loading, &loader, NULL));
 	for (const tn_host_buffer *b = tn_runtime_of(context)->host_buffers; b; b = b->next)
 		n_pinned += tn_host_buffer_is_pinned(b);
 	assert_int_equal(n_pinned, 3); /* the batch of the program, and two ahead */
@@ -229,11 +232,15 @@ static tn_array *import(tn_context *context, struct lent *lent)
 	for (int i = 0; i < N; i++)
 		lent->elements[i] = (float)i;
 	lent->returned = 0;
-	return tn_array_import(tn_device_current(context),
-			       TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32, .rank = 2,
-					  .shape = shape, .data = lent->elements,
-					  .size_bytes = sizeof(lent->elements),
-					  .release = take_back, .user = lent));
+	struct tn_wrap_options wrap = tn_wrap_defaults();
+	wrap.dtype = TN_F32;
+	wrap.rank = 2;
+	wrap.shape = shape;
+	wrap.data = lent->elements;
+	wrap.size_bytes = sizeof(lent->elements);
+	wrap.release = take_back;
+	wrap.user = lent;
+	return tn_array_import(tn_device_current(context), &wrap);
 }
 
 static void imported_memory_is_used_in_place(void **state)
@@ -304,15 +311,17 @@ static void imports_that_fail_keep_nothing(void **state)
 	tn_context *context = open_counting("");
 	struct lent lent;
 	(void)state;
-	assert_null(tn_array_wrap(context, TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32,
-						      .data = lent.elements, .size_bytes = 4)));
+	struct tn_wrap_options wrap = tn_wrap_defaults();
+	wrap.dtype = TN_F32;
+	wrap.data = lent.elements;
+	wrap.size_bytes = 4;
+	assert_null(tn_array_wrap(context, &wrap));
 	assert_kept(context, TN_UNSUPPORTED, "mock:0 cannot use any address of host memory");
 	/* A handle of the mock backend is not a pointer. */
-	assert_null(
-		tn_array_import(tn_device_current(context),
-				TN_OPTIONS(struct tn_wrap_options, .dtype = TN_F32,
-					   .data = (void *)(uintptr_t)UINT64_C(0xa5c5000000000000),
-					   .size_bytes = 4, .release = take_back, .user = &lent)));
+	wrap.data = (void *)(uintptr_t)UINT64_C(0xa5c5000000000000);
+	wrap.release = take_back;
+	wrap.user = &lent;
+	assert_null(tn_array_import(tn_device_current(context), &wrap));
 	assert_kept(context, TN_INVALID_ARGUMENT, "is a handle, not a pointer");
 	tn_context_close(context);
 }

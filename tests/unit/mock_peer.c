@@ -173,8 +173,10 @@ static struct sample make_sample(tn_context *context)
 static tn_array *loss_of(const struct sample *s, tn_device *second)
 {
 	tn_context *context = tn_array_context(s->x);
-	struct tn_conv2d_options same = {.struct_size = sizeof(same), .padding = {1, 1}};
-	struct tn_batch_norm_options norm = {.struct_size = sizeof(norm), .training = 1};
+	struct tn_conv2d_options same = tn_conv2d_defaults();
+	same.padding[0] = same.padding[1] = 1;
+	struct tn_batch_norm_options norm = tn_batch_norm_defaults();
+	norm.training = 1;
 	struct tn_pool2d_options two = {.struct_size = sizeof(two), .kernel = {2, 2}};
 	tn_array *y = tn_conv2d(s->x, s->w, s->shift, &same);
 	y = tn_batch_norm(y, s->scale, s->shift, &norm);
@@ -192,9 +194,10 @@ static tn_array *loss_of(const struct sample *s, tn_device *second)
 		tn_to(tn_from_host(context, TN_I32, 1, (int64_t[]){2}, (int32_t[]){2, 1}), second);
 	y = tn_linear(y, tn_take(matrix, at, 0), NULL);
 	y = tn_add(y, tn_softmax(y, 1));
-	tn_array *loss = tn_cross_entropy(y, labels,
-					  TN_OPTIONS(struct tn_cross_entropy_options,
-						     .has_ignore_label = 1, .ignore_label = 1));
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.has_ignore_label = 1;
+	cross_entropy.ignore_label = 1;
+	tn_array *loss = tn_cross_entropy(y, labels, &cross_entropy);
 	return tn_to(loss, tn_array_device(s->x));
 }
 

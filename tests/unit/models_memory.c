@@ -16,8 +16,9 @@ enum { N_FAILURES = 200 };
 static int setup(void **state)
 {
 	(void)state;
-	return tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-			       &context, NULL);
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	return tn_context_open(&options, &context, NULL);
 }
 
 static tn_module *make(const struct tn_model_info *info, uint32_t form)

@@ -31,8 +31,8 @@ static const struct network {
 static int setup(void **state)
 {
 	struct tn_error_info error;
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	(void)state;
 	return tn_context_open(&options, &context, &error);
 }

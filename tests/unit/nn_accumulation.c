@@ -25,30 +25,40 @@ static tn_module *linear(void)
 
 static tn_module *conv1d(void)
 {
-	return tn_module_conv1d(
-		context, 4, 4, 3,
-		TN_OPTIONS(struct tn_module_conv1d_options, .window = {.padding = 1, .groups = 2}));
+	struct tn_conv1d_options window = tn_conv1d_defaults();
+	window.padding = 1;
+	window.groups = 2;
+	struct tn_module_conv1d_options options = tn_module_conv1d_defaults();
+	options.window = &window;
+	return tn_module_conv1d(context, 4, 4, 3, &options);
 }
 
 static tn_module *conv2d(void)
 {
-	return tn_module_conv2d(
-		context, 4, 4, 3, 3,
-		TN_OPTIONS(struct tn_module_conv2d_options, .window = {.padding = {1, 1}}));
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.padding[0] = window.padding[1] = 1;
+	struct tn_module_conv2d_options options = tn_module_conv2d_defaults();
+	options.window = &window;
+	return tn_module_conv2d(context, 4, 4, 3, 3, &options);
 }
 
 static tn_module *depthwise(void)
 {
-	return tn_module_conv2d(context, 4, 4, 3, 3,
-				TN_OPTIONS(struct tn_module_conv2d_options,
-					   .window = {.padding = {1, 1}, .groups = 4}));
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.padding[0] = window.padding[1] = 1;
+	window.groups = 4;
+	struct tn_module_conv2d_options options = tn_module_conv2d_defaults();
+	options.window = &window;
+	return tn_module_conv2d(context, 4, 4, 3, 3, &options);
 }
 
 static tn_module *transposed(void)
 {
-	return tn_module_conv_transpose2d(context, 4, 4, 3, 3,
-					  TN_OPTIONS(struct tn_module_conv_transpose2d_options,
-						     .window = {.padding = {1, 1}}));
+	struct tn_conv_transpose2d_options window = tn_conv_transpose2d_defaults();
+	window.padding[0] = window.padding[1] = 1;
+	struct tn_module_conv_transpose2d_options options = tn_module_conv_transpose2d_defaults();
+	options.window = &window;
+	return tn_module_conv_transpose2d(context, 4, 4, 3, 3, &options);
 }
 
 static tn_module *batch_norm(void)

@@ -12,7 +12,8 @@
 
 static int open_context(void **state)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = "auto"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "auto";
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return 0;
@@ -73,7 +74,9 @@ static void slopes_are_parameters(void **state)
 	(void)state;
 	assert_ok(tn_module_build(prelu));
 	assert_int_equal(tn_module_size(prelu, 1), 3);
-	tn_optimizer *optimizer = tn_sgd(prelu, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1;
+	tn_optimizer *optimizer = tn_sgd(prelu, &sgd);
 	tn_tape *tape = tn_tape_begin(context);
 	tn_array *y = tn_module_forward(prelu, numbers());
 	assert_ok(tn_tape_backward(tape, tn_sum(y, TN_ALL_AXES, NULL, 0), NULL));

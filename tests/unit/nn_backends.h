@@ -19,8 +19,9 @@ static inline tn_context *open_backend(const char *name)
 		return open_mock("");
 	if (nn_plugin_path)
 		setenv("TENON_PLUGIN_PATH", nn_plugin_path, 1);
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = name), &context,
-				  NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = name;
+	assert_ok(tn_context_open(&options, &context, NULL));
 	return context;
 }
 

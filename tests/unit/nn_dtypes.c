@@ -222,8 +222,9 @@ static void gradients_of_several_backwards_add_up_in_f32(void **state)
 	struct tn_parameter_view view;
 	double value;
 	(void)state;
-	tn_module *net = tn_module_linear(
-		context, 1, 1, TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1));
+	struct tn_module_linear_options linear = tn_module_linear_defaults();
+	linear.no_bias = 1;
+	tn_module *net = tn_module_linear(context, 1, 1, &linear);
 	assert_ok(tn_module_set_dtype(net, TN_F16));
 	assert_ok(tn_module_build(net));
 	for (int i = 0; i < 2; i++) {
@@ -279,8 +280,9 @@ static void files_have_the_networks_dtype_and_are_converted_on_request(void **st
 		tn_module *net = build_net(all_dtypes[d]), *other = build_net(all_dtypes[d]);
 		read_all(net, f32);
 		assert_ok(tn_module_save(net, path, 0, NULL));
-		assert_ok(tn_module_init_parameters(
-			other, "*", TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_CONSTANT)));
+		struct tn_init_options init = tn_init_defaults();
+		init.kind = TN_INIT_CONSTANT;
+		assert_ok(tn_module_init_parameters(other, "*", &init));
 		assert_ok(tn_module_load(other, path, NULL));
 		read_all(other, own);
 		assert_memory_equal(own, f32, sizeof(own));
@@ -291,8 +293,9 @@ static void files_have_the_networks_dtype_and_are_converted_on_request(void **st
 	tn_module *net = build_net(TN_F64);
 	assert_status(tn_module_load(net, path, NULL), TN_DTYPE);
 	expect_error(TN_DTYPE, "expected f64, found F32 (and 5 more)");
-	assert_ok(
-		tn_module_load(net, path, TN_OPTIONS(struct tn_module_load_options, .convert = 1)));
+	struct tn_module_load_options options = tn_module_load_defaults();
+	options.convert = 1;
+	assert_ok(tn_module_load(net, path, &options));
 	read_all(net, own);
 	assert_memory_equal(own, f32, sizeof(own));
 	tn_module_destroy(net);
@@ -343,8 +346,9 @@ static void averages_of_narrow_networks_are_f32_and_swap_without_loss(void **sta
 		struct tn_average_view view;
 		tn_module *net = build_net(all_dtypes[d]);
 		tn_optimizer *optimizer = sgd(net);
-		tn_average *average =
-			tn_average_create(net, TN_OPTIONS(struct tn_average_options, .decay = 0.9));
+		struct tn_average_options averaging = tn_average_defaults();
+		averaging.decay = 0.9;
+		tn_average *average = tn_average_create(net, &averaging);
 		for (int s = 0; s < 5; s++) {
 			step(net, optimizer);
 			assert_ok(tn_average_update(average));

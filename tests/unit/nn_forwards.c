@@ -67,8 +67,9 @@ static void attend(tn_context *context, int inputs, int recomputed, struct outco
 	*outcome = (struct outcome){0};
 	tn_random_state_set(context, (struct tn_random_state){5, 1});
 	assert_ok(tn_scope_begin(context));
-	tn_module *module = tn_module_multihead_attention(
-		context, WIDTH, 2, TN_OPTIONS(struct tn_module_attention_options, .dropout = 0.3));
+	struct tn_module_attention_options attention = tn_module_attention_defaults();
+	attention.dropout = 0.3;
+	tn_module *module = tn_module_multihead_attention(context, WIDTH, 2, &attention);
 	assert_ok(tn_module_build(module));
 	tn_module_set_training(module, 1);
 	tn_module_set_recompute(module, recomputed);
@@ -120,10 +121,11 @@ static void run_lstm(tn_context *context, int states, int recomputed, struct out
 	*outcome = (struct outcome){0};
 	tn_random_state_set(context, (struct tn_random_state){6, 1});
 	assert_ok(tn_scope_begin(context));
-	tn_module *module =
-		tn_module_lstm(context, WIDTH, 3,
-			       TN_OPTIONS(struct tn_module_recurrent_options, .n_layers = 2,
-					  .bidirectional = 1, .dropout = 0.2));
+	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
+	recurrent.n_layers = 2;
+	recurrent.bidirectional = 1;
+	recurrent.dropout = 0.2;
+	tn_module *module = tn_module_lstm(context, WIDTH, 3, &recurrent);
 	assert_ok(tn_module_build(module));
 	tn_module_set_training(module, 1);
 	tn_module_set_recompute(module, recomputed);
@@ -229,8 +231,9 @@ static void the_three_gradients_of_attention_are_one_array(void **state)
 {
 	(void)state;
 	tn_context *context = open_backend("auto");
-	tn_module *module = tn_module_multihead_attention(
-		context, WIDTH, 2, TN_OPTIONS(struct tn_module_attention_options, .no_bias = 1));
+	struct tn_module_attention_options attention = tn_module_attention_defaults();
+	attention.no_bias = 1;
+	tn_module *module = tn_module_multihead_attention(context, WIDTH, 2, &attention);
 	assert_ok(tn_module_build(module));
 	tn_array *x = random_array(context, N, LENGTH, WIDTH);
 	tn_tape *tape = tn_tape_begin(context);
@@ -272,9 +275,10 @@ static void attention_passes_second_derivatives(void **state)
 		assert_ok(tn_tape_watch(tape, x));
 		assert_ok(tn_tape_watch(tape, inputs[1]));
 		tn_array *f = penalty(module, (tn_array *[]){x, inputs[1]});
-		assert_ok(tn_tape_gradients(
-			tape, 1, &f, NULL, 2, (tn_array *[]){x, inputs[1]}, g,
-			TN_OPTIONS(struct tn_gradients_options, .create_graph = 1)));
+		struct tn_gradients_options options = tn_gradients_defaults();
+		options.create_graph = 1;
+		assert_ok(tn_tape_gradients(tape, 1, &f, NULL, 2, (tn_array *[]){x, inputs[1]}, g,
+					    &options));
 		moved[0] = tn_sum(tn_square(g[1]), TN_ALL_AXES, NULL, 0);
 		if (way < 2) {
 			assert_ok(tn_item(moved[0], &steps[way]));

@@ -13,8 +13,8 @@
 /* Calls are repeated only on synchronous devices, so a GPU of the machine is not used. */
 static int setup(void **state)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "^cuda"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "^cuda";
 	struct tn_error_info error;
 	(void)state;
 	return tn_context_open(&options, &context, &error);
@@ -24,11 +24,12 @@ enum { CHANNELS = 5, SIDE = 6, CLASSES = 3, MOST = 64 };
 
 static tn_module *conv(int64_t in, int64_t out, int64_t kernel, int no_bias)
 {
-	const struct tn_module_conv2d_options options = {
-		.struct_size = sizeof(options),
-		.window = {.struct_size = sizeof(options.window),
-			   .padding = {kernel / 2, kernel / 2}},
-		.no_bias = no_bias};
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.padding[0] = kernel / 2;
+	window.padding[1] = kernel / 2;
+	struct tn_module_conv2d_options options = tn_module_conv2d_defaults();
+	options.window = &window;
+	options.no_bias = no_bias;
 	return tn_module_conv2d(context, in, out, kernel, kernel, &options);
 }
 

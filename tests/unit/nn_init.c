@@ -17,7 +17,8 @@ static double values[N];
 
 static tn_context *open_on(const char *backend)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	tn_context *opened = NULL;
 	assert_ok(tn_context_open(&options, &opened, NULL));
 	tn_random_state_set(opened, (struct tn_random_state){7, 0});
@@ -87,9 +88,10 @@ static void distributions_have_their_moments(void **state)
 		assert_ok(tn_init_kaiming_uniform(a, NULL));
 		deviation = sqrt(2.0 / COLUMNS);
 		check_moments(a, 0, deviation, -1.733 * deviation - near, 1.733 * deviation + near);
-		assert_ok(tn_init_kaiming_normal(
-			a, TN_OPTIONS(struct tn_kaiming_options, .mode = TN_FAN_OUT,
-				      .nonlinearity = TN_NONLINEARITY_TANH)));
+		struct tn_kaiming_options kaiming = tn_kaiming_defaults();
+		kaiming.mode = TN_FAN_OUT;
+		kaiming.nonlinearity = TN_NONLINEARITY_TANH;
+		assert_ok(tn_init_kaiming_normal(a, &kaiming));
 		deviation = 5.0 / 3.0 / sqrt(ROWS);
 		check_moments(a, 0, deviation, -far * deviation, far * deviation);
 	}
@@ -218,8 +220,9 @@ static void a_dirac_convolution_passes_its_input_on(void **state)
 	tn_array *w = blank(TN_F32, 4, (const int64_t[]){6, 3, 3, 3});
 	(void)state;
 	assert_ok(tn_init_dirac(w, 2));
-	tn_array *y =
-		tn_conv2d(x, w, NULL, TN_OPTIONS(struct tn_conv2d_options, .padding = {1, 1}));
+	struct tn_conv2d_options conv2d = tn_conv2d_defaults();
+	conv2d.padding[0] = conv2d.padding[1] = 1;
+	tn_array *y = tn_conv2d(x, w, NULL, &conv2d);
 	tn_array *twice = tn_concatenate(2, (const tn_array *[]){x, x}, 1);
 	assert_ok(
 		tn_item(tn_max(tn_abs(tn_subtract(y, twice)), TN_ALL_AXES, NULL, 0), &difference));
@@ -283,27 +286,30 @@ static void parameters_that_match_are_initialised(void **state)
 	struct tn_parameter_view view;
 	(void)state;
 	assert_ok(tn_module_build(net));
-	assert_ok(tn_module_init_parameters(net, "*.bias",
-					    TN_OPTIONS(struct tn_init_options, .value = 3)));
+	struct tn_init_options init = tn_init_defaults();
+	init.value = 3;
+	assert_ok(tn_module_init_parameters(net, "*.bias", &init));
 	check_parameter(net, "a.bias", 3, 3);
 	check_parameter(net, "norm.bias", 3, 3);
 	check_parameter(net, "a.weight", -0.5, 0.5);
-	assert_ok(tn_module_init_parameters(
-		net, "[ab].weight",
-		TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_UNIFORM, .low = 2, .high = 4)));
+	init = tn_init_defaults();
+	init.kind = TN_INIT_UNIFORM;
+	init.low = 2;
+	init.high = 4;
+	assert_ok(tn_module_init_parameters(net, "[ab].weight", &init));
 	check_parameter(net, "a.weight", 2, 4);
 	check_parameter(net, "b.weight", 2, 4);
 	check_parameter(net, "norm.weight", 1, 1);
 	/* The defaults. */
-	assert_ok(tn_module_init_parameters(
-		net, "a.weight", TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_TRUNC_NORMAL)));
+	init = tn_init_defaults();
+	init.kind = TN_INIT_TRUNC_NORMAL;
+	assert_ok(tn_module_init_parameters(net, "a.weight", &init));
 	check_parameter(net, "a.weight", -2, 2);
-	assert_ok(tn_module_init_parameters(
-		net, "a.weight", TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_UNIFORM)));
+	init.kind = TN_INIT_UNIFORM;
+	assert_ok(tn_module_init_parameters(net, "a.weight", &init));
 	check_parameter(net, "a.weight", 0, 1);
-	assert_ok(tn_module_init_parameters(
-		net, "a.weight",
-		TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_XAVIER_UNIFORM)));
+	init.kind = TN_INIT_XAVIER_UNIFORM;
+	assert_ok(tn_module_init_parameters(net, "a.weight", &init));
 	assert_ok(tn_module_parameter(net, "a.weight", &view));
 	read_values(view.value);
 	assert_true(values[0] != 0);
@@ -343,16 +349,18 @@ static void wrong_arguments_are_errors(void **state)
 		    "deviation: expected a finite number above 0, found 0");
 	check_error(tn_init_by_activation(a, NULL, 77), TN_INVALID_ARGUMENT, "init_kaiming_normal",
 		    "nonlinearity: expected TN_NONLINEARITY_..., found 77");
-	check_error(tn_init_kaiming_normal(a, TN_OPTIONS(struct tn_kaiming_options, .mode = 2)),
-		    TN_INVALID_ARGUMENT, "init_kaiming_normal",
+	struct tn_kaiming_options kaiming = tn_kaiming_defaults();
+	kaiming.mode = 2;
+	check_error(tn_init_kaiming_normal(a, &kaiming), TN_INVALID_ARGUMENT, "init_kaiming_normal",
 		    "mode: expected TN_FAN_IN or TN_FAN_OUT, found 2");
-	check_error(tn_init_kaiming_uniform(
-			    a, TN_OPTIONS(struct tn_kaiming_options, .nonlinearity = 9)),
-		    TN_INVALID_ARGUMENT, "init_kaiming_uniform", "found 9");
-	check_error(tn_init_kaiming_uniform(
-			    a, TN_OPTIONS(struct tn_kaiming_options, .negative_slope = NAN)),
-		    TN_INVALID_ARGUMENT, "init_kaiming_uniform",
-		    "negative_slope: expected a number, found nan");
+	kaiming = tn_kaiming_defaults();
+	kaiming.nonlinearity = 9;
+	check_error(tn_init_kaiming_uniform(a, &kaiming), TN_INVALID_ARGUMENT,
+		    "init_kaiming_uniform", "found 9");
+	kaiming = tn_kaiming_defaults();
+	kaiming.negative_slope = NAN;
+	check_error(tn_init_kaiming_uniform(a, &kaiming), TN_INVALID_ARGUMENT,
+		    "init_kaiming_uniform", "negative_slope: expected a number, found nan");
 	check_error(tn_init_dirac(a, 1), TN_SHAPE, "init_dirac", "3 to 5 axes");
 	check_error(tn_init_dirac(blank(TN_F32, 3, (const int64_t[]){4, 2, 3}), 3),
 		    TN_INVALID_ARGUMENT, "init_dirac", "groups: 3 does not divide");
@@ -362,8 +370,9 @@ static void wrong_arguments_are_errors(void **state)
 static void a_wrong_parameter_changes_nothing(void **state)
 {
 	tn_module *net = make_net();
-	const struct tn_init_options orthogonal = {
-		.struct_size = sizeof(orthogonal), .kind = TN_INIT_ORTHOGONAL, .gain = 100};
+	struct tn_init_options orthogonal = tn_init_defaults();
+	orthogonal.kind = TN_INIT_ORTHOGONAL;
+	orthogonal.gain = 100;
 	const char *name = "module_init_parameters";
 	(void)state;
 	check_error(tn_module_init_parameters(net, "*", &orthogonal), TN_STATE, name,
@@ -374,9 +383,10 @@ static void a_wrong_parameter_changes_nothing(void **state)
 	check_parameter(net, "a.weight", -0.5, 0.5);
 	check_error(tn_module_init_parameters(net, "c.*", &orthogonal), TN_NOT_FOUND, name,
 		    "no parameter's name matches 'c.*'");
-	check_error(
-		tn_module_init_parameters(net, "*", TN_OPTIONS(struct tn_init_options, .kind = 10)),
-		TN_INVALID_ARGUMENT, name, "kind: expected TN_INIT_..., found 10");
+	struct tn_init_options init = tn_init_defaults();
+	init.kind = 10;
+	check_error(tn_module_init_parameters(net, "*", &init), TN_INVALID_ARGUMENT, name,
+		    "kind: expected TN_INIT_..., found 10");
 	tn_module_destroy(net);
 }
 

@@ -54,10 +54,10 @@ static void embeddings_start_normal_with_zeros_for_padding(void **state)
 {
 	(void)state;
 	for (int64_t padding = -2; padding < 0; padding++) {
-		tn_module *module = built(tn_module_embedding(
-			context, 200, 50,
-			TN_OPTIONS(struct tn_module_embedding_options, .has_padding = 1,
-				   .padding_index = padding == -2 ? 3 : padding)));
+		struct tn_module_embedding_options embedding = tn_module_embedding_defaults();
+		embedding.has_padding = 1;
+		embedding.padding_index = padding == -2 ? 3 : padding;
+		tn_module *module = built(tn_module_embedding(context, 200, 50, &embedding));
 		const struct values *values = values_of(module, "weight");
 		const size_t row = padding == -2 ? 3 : 199;
 		for (size_t i = 0; i < 50; i++)
@@ -72,14 +72,18 @@ static void embeddings_start_normal_with_zeros_for_padding(void **state)
 static void other_layers_start_uniform(void **state)
 {
 	(void)state;
-	tn_module *module = built(tn_module_conv1d(
-		context, 32, 16, 5,
-		TN_OPTIONS(struct tn_module_conv1d_options, .window = {.groups = 2})));
+	struct tn_conv1d_options window = tn_conv1d_defaults();
+	window.groups = 2;
+	struct tn_module_conv1d_options conv1d = tn_module_conv1d_defaults();
+	conv1d.window = &window;
+	tn_module *module = built(tn_module_conv1d(context, 32, 16, 5, &conv1d));
 	expect_uniform(module, "weight", 1 / sqrt(16 * 5));
 	tn_module_destroy(module);
-	module = built(tn_module_conv_transpose2d(
-		context, 32, 16, 3, 2,
-		TN_OPTIONS(struct tn_module_conv_transpose2d_options, .window = {.groups = 2})));
+	struct tn_conv_transpose2d_options transposed = tn_conv_transpose2d_defaults();
+	transposed.groups = 2;
+	struct tn_module_conv_transpose2d_options options = tn_module_conv_transpose2d_defaults();
+	options.window = &transposed;
+	module = built(tn_module_conv_transpose2d(context, 32, 16, 3, 2, &options));
 	expect_uniform(module, "weight", 1 / sqrt(8 * 3 * 2));
 	expect_uniform(module, "bias", 1 / sqrt(8 * 3 * 2));
 	tn_module_destroy(module);
@@ -89,9 +93,10 @@ static void other_layers_start_uniform(void **state)
 	assert_true(values_of(module, "in_proj_bias")->largest == 0);
 	assert_true(values_of(module, "out_proj.bias")->largest == 0);
 	tn_module_destroy(module);
-	module = built(tn_module_lstm(
-		context, 8, 20,
-		TN_OPTIONS(struct tn_module_recurrent_options, .n_layers = 2, .bidirectional = 1)));
+	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
+	recurrent.n_layers = 2;
+	recurrent.bidirectional = 1;
+	module = built(tn_module_lstm(context, 8, 20, &recurrent));
 	expect_uniform(module, "weight_ih_l1_reverse", 1 / sqrt(20));
 	expect_uniform(module, "bias_hh_l0", 1 / sqrt(20));
 	tn_module_destroy(module);
@@ -144,9 +149,10 @@ static void dropout_acts_between_layers_in_training_alone(void **state)
 {
 	(void)state;
 	assert_ok(tn_scope_begin(context));
-	tn_module *lstm = built(tn_module_lstm(
-		context, 4, 8,
-		TN_OPTIONS(struct tn_module_recurrent_options, .n_layers = 2, .dropout = 0.5)));
+	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
+	recurrent.n_layers = 2;
+	recurrent.dropout = 0.5;
+	tn_module *lstm = built(tn_module_lstm(context, 4, 8, &recurrent));
 	tn_array *x = steps(3);
 	float first[2][48], again[48];
 	for (int training = 0; training < 2; training++) {
@@ -174,10 +180,9 @@ static tn_module *net_with_blocks(void)
 	assert_ok(tn_sequential_add(net, "act", tn_module_relu(context)));
 	assert_ok(tn_sequential_add(net, "block", block));
 	assert_ok(tn_sequential_add(net, "late", tn_module_relu(context)));
-	assert_ok(
-		tn_sequential_add(net, "pool",
-				  tn_module_max_pool2d(context, TN_OPTIONS(struct tn_pool2d_options,
-									   .kernel = {2, 2}))));
+	struct tn_pool2d_options pool2d = tn_pool2d_defaults();
+	pool2d.kernel[0] = pool2d.kernel[1] = 2;
+	assert_ok(tn_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool2d)));
 	assert_ok(tn_sequential_add(net, "flatten", tn_module_flatten(context)));
 	assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 8, 3, NULL)));
 	return net;
@@ -373,23 +378,32 @@ static void a_hook_can_be_removed_and_fail(void **state)
 static void bad_settings_are_refused_with_a_reason(void **state)
 {
 	(void)state;
-	assert_null(tn_module_embedding(context, 5, 2,
-					TN_OPTIONS(struct tn_module_embedding_options,
-						   .has_padding = 1, .padding_index = 5)));
+	struct tn_module_embedding_options embedding = tn_module_embedding_defaults();
+	embedding.has_padding = 1;
+	embedding.padding_index = 5;
+	assert_null(tn_module_embedding(context, 5, 2, &embedding));
 	expect_kept(TN_INVALID_ARGUMENT, "expected -5 to 4, found 5");
-	assert_null(tn_module_conv1d(
-		context, 3, 4, 1,
-		TN_OPTIONS(struct tn_module_conv1d_options, .window = {.groups = 2})));
+	struct tn_conv1d_options window = tn_conv1d_defaults();
+	window.groups = 2;
+	struct tn_module_conv1d_options conv1d = tn_module_conv1d_defaults();
+	conv1d.window = &window;
+	assert_null(tn_module_conv1d(context, 3, 4, 1, &conv1d));
 	expect_kept(TN_INVALID_ARGUMENT, "2 groups");
-	assert_null(tn_module_conv_transpose2d(
-		context, 4, 3, 1, 1,
-		TN_OPTIONS(struct tn_module_conv_transpose2d_options, .window = {.groups = 2})));
+	struct tn_conv_transpose2d_options transposed = tn_conv_transpose2d_defaults();
+	transposed.groups = 2;
+	struct tn_module_conv_transpose2d_options options = tn_module_conv_transpose2d_defaults();
+	options.window = &transposed;
+	assert_null(tn_module_conv_transpose2d(context, 4, 3, 1, 1, &options));
 	expect_kept(TN_INVALID_ARGUMENT, "2 groups");
 	assert_null(tn_module_multihead_attention(context, 6, 4, NULL));
 	expect_kept(TN_INVALID_ARGUMENT, "4 heads");
-	assert_null(tn_module_gru(context, 2, 2,
-				  TN_OPTIONS(struct tn_module_recurrent_options, .n_layers = 65)));
-	expect_kept(TN_INVALID_ARGUMENT, "at most 64 layers");
+	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
+	recurrent.n_layers = 65;
+	assert_null(tn_module_gru(context, 2, 2, &recurrent));
+	expect_kept(TN_INVALID_ARGUMENT, "expected 1 to 64 layers");
+	recurrent.n_layers = 0;
+	assert_null(tn_module_gru(context, 2, 2, &recurrent));
+	expect_kept(TN_INVALID_ARGUMENT, "expected 1 to 64 layers");
 	assert_null(tn_module_dropout2d(context, -0.1));
 	expect_kept(TN_INVALID_ARGUMENT, "[0, 1]");
 }
@@ -418,9 +432,9 @@ static void inputs_that_do_not_fit_are_refused_with_a_reason(void **state)
 	assert_null(tn_module_forward(norm, tn_expand_dims(x, 0)));
 	expect_kept(TN_SHAPE, "(N, C) or (N, C, L), found rank 4");
 	/* Without weights too. */
-	tn_module *plain = built(
-		tn_module_layer_norm(context, 1, (int64_t[]){4},
-				     TN_OPTIONS(struct tn_module_norm_options, .no_affine = 1)));
+	struct tn_module_norm_options options = tn_module_norm_defaults();
+	options.no_affine = 1;
+	tn_module *plain = built(tn_module_layer_norm(context, 1, (int64_t[]){4}, &options));
 	assert_null(tn_module_forward(plain, wide));
 	expect_kept(TN_SHAPE,
 		    "expected (4,) as the lengths of the last axes, found shape (2, 2, 6)");

@@ -14,7 +14,8 @@ static tn_context *context;
 
 static void open_context(const char *backend)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	assert_ok(tn_context_open(&options, &context, NULL));
 }
 
@@ -105,24 +106,29 @@ static tn_array *f_nll(void *u, tn_array *const *x)
 {
 	const int64_t three[] = {3};
 	(void)u;
-	return tn_nll_loss(x[0], labels_of(4, classes),
-			   TN_OPTIONS(struct tn_nll_loss_options, .has_ignore_label = 1,
-				      .ignore_label = 7, .weight = doubles(1, three, others)));
+	struct tn_nll_loss_options nll_loss = tn_nll_loss_defaults();
+	nll_loss.has_ignore_label = 1;
+	nll_loss.ignore_label = 7;
+	nll_loss.weight = doubles(1, three, others);
+	return tn_nll_loss(x[0], labels_of(4, classes), &nll_loss);
 }
 static tn_array *f_entropy(void *u, tn_array *const *x)
 {
 	const int64_t three[] = {3};
 	(void)u;
-	return tn_cross_entropy(x[0], labels_of(4, classes),
-				TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
-					   .ignore_label = 7, .label_smoothing = 0.2,
-					   .weight = doubles(1, three, others)));
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.has_ignore_label = 1;
+	cross_entropy.ignore_label = 7;
+	cross_entropy.label_smoothing = 0.2;
+	cross_entropy.weight = doubles(1, three, others);
+	return tn_cross_entropy(x[0], labels_of(4, classes), &cross_entropy);
 }
 static tn_array *f_entropy_soft(void *u, tn_array *const *x)
 {
 	(void)u;
-	return tn_cross_entropy(
-		x[0], x[1], TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.2));
+	struct tn_cross_entropy_options cross_entropy_options = tn_cross_entropy_defaults();
+	cross_entropy_options.label_smoothing = 0.2;
+	return tn_cross_entropy(x[0], x[1], &cross_entropy_options);
 }
 
 static void gradients_agree_with_differences(void **state)
@@ -236,18 +242,18 @@ static void wrong_labels_and_options_are_errors(void **state)
 	check_error(tn_cross_entropy(tn_ones(context, TN_F32, 3, (int64_t[]){2, 3, 4}),
 				     tn_zeros(context, TN_I32, 2, (int64_t[]){4, 2}), NULL),
 		    TN_SHAPE, "cross_entropy", "found (2, 3, 4) and (4, 2)");
-	check_error(tn_cross_entropy(x, labels,
-				     TN_OPTIONS(struct tn_cross_entropy_options, .weight = four)),
-		    TN_SHAPE, "cross_entropy", "weight: expected one for each of 3 classes");
-	check_error(tn_cross_entropy(
-			    x, labels,
-			    TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 1.5)),
-		    TN_INVALID_ARGUMENT, "cross_entropy",
-		    "label_smoothing: expected a number from 0 to 1, found 1.5");
-	check_error(
-		tn_cross_entropy(
-			x, x, TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1)),
-		TN_INVALID_ARGUMENT, "cross_entropy", "has_ignore_label: expected 0");
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.weight = four;
+	check_error(tn_cross_entropy(x, labels, &cross_entropy), TN_SHAPE, "cross_entropy",
+		    "weight: expected one for each of 3 classes");
+	cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.label_smoothing = 1.5;
+	check_error(tn_cross_entropy(x, labels, &cross_entropy), TN_INVALID_ARGUMENT,
+		    "cross_entropy", "label_smoothing: expected a number from 0 to 1, found 1.5");
+	cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.has_ignore_label = 1;
+	check_error(tn_cross_entropy(x, x, &cross_entropy), TN_INVALID_ARGUMENT, "cross_entropy",
+		    "has_ignore_label: expected 0");
 	check_error(tn_cross_entropy(x, tn_ones(context, TN_F64, 2, matrix), NULL), TN_DTYPE,
 		    "cross_entropy", "target: expected probabilities of f32");
 	tn_context *own = context;
@@ -255,12 +261,14 @@ static void wrong_labels_and_options_are_errors(void **state)
 	tn_array *three = tn_ones(context, TN_F32, 1, (int64_t[]){3});
 	tn_context *other = context;
 	context = own;
-	check_error(tn_cross_entropy(x, tn_zeros(context, TN_I32, 1, matrix),
-				     TN_OPTIONS(struct tn_cross_entropy_options, .weight = three)),
+	cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.weight = three;
+	check_error(tn_cross_entropy(x, tn_zeros(context, TN_I32, 1, matrix), &cross_entropy),
 		    TN_DEVICE, "cross_entropy", "context");
-	check_error(tn_nll_loss(x, tn_zeros(context, TN_I32, 1, matrix),
-				TN_OPTIONS(struct tn_nll_loss_options, .weight = three)),
-		    TN_DEVICE, "nll_loss", "context");
+	struct tn_nll_loss_options nll_loss = tn_nll_loss_defaults();
+	nll_loss.weight = three;
+	check_error(tn_nll_loss(x, tn_zeros(context, TN_I32, 1, matrix), &nll_loss), TN_DEVICE,
+		    "nll_loss", "context");
 	tn_context_close(other);
 	tn_context_close(context);
 }
@@ -397,10 +405,11 @@ static void a_mean_over_ignored_labels_alone_is_nan(void **state)
 	open_context("auto");
 	tn_array *x = tn_ones(context, TN_F32, 2, matrix), *labels = labels_of(4, same);
 	for (int i = 0; i < 2; i++) {
-		double loss = item(tn_cross_entropy(
-			x, labels,
-			TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
-				   .ignore_label = 1, .label_smoothing = 0.1 * i)));
+		struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+		cross_entropy.has_ignore_label = 1;
+		cross_entropy.ignore_label = 1;
+		cross_entropy.label_smoothing = 0.1 * i;
+		double loss = item(tn_cross_entropy(x, labels, &cross_entropy));
 		assert_true(isnan(loss));
 	}
 	tn_context_close(context);
@@ -447,10 +456,10 @@ static void no_gradient_flows_to_the_weights_of_classes(void **state)
 		tn_tape *tape = tn_tape_begin(context);
 		assert_ok(tn_tape_watch(tape, x));
 		assert_ok(tn_tape_watch(tape, weight));
-		tn_array *loss = tn_cross_entropy(x, labels,
-						  TN_OPTIONS(struct tn_cross_entropy_options,
-							     .weight = weight,
-							     .label_smoothing = 0.25 * smoothed));
+		struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+		cross_entropy.weight = weight;
+		cross_entropy.label_smoothing = 0.25 * smoothed;
+		tn_array *loss = tn_cross_entropy(x, labels, &cross_entropy);
 		assert_ok(tn_tape_backward(tape, loss, NULL));
 		assert_non_null(tn_tape_gradient(tape, x));
 		assert_null(tn_tape_gradient(tape, weight));
@@ -499,9 +508,9 @@ static void narrow_logits_have_losses_of_f32(void **state)
 		tn_array *labels = tn_zeros(context, TN_I32, 1, &n);
 		tn_tape *tape = tn_tape_begin(context);
 		assert_ok(tn_tape_watch(tape, x));
-		tn_array *loss = tn_cross_entropy(
-			x, labels,
-			TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.1));
+		struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+		cross_entropy.label_smoothing = 0.1;
+		tn_array *loss = tn_cross_entropy(x, labels, &cross_entropy);
 		assert_int_equal(tn_array_dtype(loss), TN_F32);
 		assert_close(item(loss), log(2.0), 1e-6);
 		assert_ok(tn_tape_backward(tape, loss, NULL));
@@ -557,13 +566,15 @@ static void run_losses(const struct batch *b)
 	assert_ok(tn_scope_begin(context));
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch_into(tape, b->x, b->dx, &filled));
-	tn_array *entropy = tn_cross_entropy(b->x, b->labels,
-					     TN_OPTIONS(struct tn_cross_entropy_options,
-							.weight = b->weight, .label_smoothing = 0.1,
-							.has_ignore_label = 1, .ignore_label = 1));
-	tn_array *likelihood =
-		tn_nll_loss(tn_log_softmax(b->x, 1), b->labels,
-			    TN_OPTIONS(struct tn_nll_loss_options, .weight = b->weight));
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.weight = b->weight;
+	cross_entropy.label_smoothing = 0.1;
+	cross_entropy.has_ignore_label = 1;
+	cross_entropy.ignore_label = 1;
+	tn_array *entropy = tn_cross_entropy(b->x, b->labels, &cross_entropy);
+	struct tn_nll_loss_options nll_loss = tn_nll_loss_defaults();
+	nll_loss.weight = b->weight;
+	tn_array *likelihood = tn_nll_loss(tn_log_softmax(b->x, 1), b->labels, &nll_loss);
 	tn_array *margin = tn_multi_margin_loss(b->x, b->labels, 1, 1, b->weight, 0);
 	tn_array *huber = tn_huber_loss(b->x, b->x, 1, TN_REDUCTION_MEAN);
 	tn_array *sum = tn_add(tn_add(entropy, likelihood), tn_add(margin, huber));

@@ -14,8 +14,9 @@ static tn_array *x;
 
 static void make_net(void)
 {
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	tn_module *block = tn_sequential(context);
 	net = tn_sequential(context);
 	assert_ok(tn_sequential_add(block, "fc", tn_module_linear(context, 3, 4, NULL)));
@@ -36,8 +37,10 @@ static tn_status text(char *made)
 static tn_status summarise(void)
 {
 	const int64_t shape[] = {2, 3};
-	tn_summary *summary = tn_summary_create(
-		net, TN_OPTIONS(struct tn_summary_options, .rank = 2, .shape = shape));
+	struct tn_summary_options options = tn_summary_defaults();
+	options.rank = 2;
+	options.shape = shape;
+	tn_summary *summary = tn_summary_create(net, &options);
 	tn_status status = summary ? text(tn_summary_text(summary)) : tn_error(context)->status;
 	tn_summary_destroy(summary);
 	return status;

@@ -128,8 +128,10 @@ static void bad_sizes_are_refused_with_a_reason(void **state)
 	expect_kept(TN_INVALID_ARGUMENT, "[0, 1]");
 	assert_null(tn_module_max_pool2d(context, NULL));
 	expect_kept(TN_INVALID_ARGUMENT, "kernel");
-	const struct tn_module_conv2d_options groups = {.struct_size = sizeof(groups),
-							.window = {.groups = 3}};
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	window.groups = 3;
+	struct tn_module_conv2d_options groups = tn_module_conv2d_defaults();
+	groups.window = &window;
 	assert_null(tn_module_conv2d(context, 4, 6, 3, 3, &groups));
 	expect_kept(TN_INVALID_ARGUMENT, "groups");
 }
@@ -292,10 +294,9 @@ static void note_report(void *user, uint32_t problem, const char *name, const ch
 static tn_module *linear_under(const char *name, int64_t in, int64_t out, int no_bias)
 {
 	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(
-		net, name,
-		tn_module_linear(context, in, out,
-				 TN_OPTIONS(struct tn_module_linear_options, .no_bias = no_bias))));
+	struct tn_module_linear_options linear = tn_module_linear_defaults();
+	linear.no_bias = no_bias;
+	assert_ok(tn_sequential_add(net, name, tn_module_linear(context, in, out, &linear)));
 	assert_ok(tn_module_build(net));
 	return net;
 }
@@ -369,10 +370,9 @@ static void tensors_are_renamed_and_converted(void **state)
 	float values[3];
 	(void)state;
 	tn_module *net = tn_sequential(context), *inner = tn_sequential(context);
-	assert_ok(tn_sequential_add(
-		inner, "fc",
-		tn_module_linear(context, 3, 1,
-				 TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1))));
+	struct tn_module_linear_options linear = tn_module_linear_defaults();
+	linear.no_bias = 1;
+	assert_ok(tn_sequential_add(inner, "fc", tn_module_linear(context, 3, 1, &linear)));
 	assert_ok(tn_sequential_add(net, "net", inner));
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_safetensors_write(path(), &source, 1, NULL, 0, NULL));
@@ -492,8 +492,9 @@ static void batch_norm_follows_its_batches_only_in_training(void **state)
 {
 	double mean, var, count;
 	(void)state;
-	tn_module *bn = tn_module_batch_norm2d(
-		context, 1, TN_OPTIONS(struct tn_module_norm_options, .momentum = 0.5));
+	struct tn_module_norm_options norm = tn_module_norm_defaults();
+	norm.momentum = 0.5;
+	tn_module *bn = tn_module_batch_norm2d(context, 1, &norm);
 	assert_ok(tn_module_build(bn));
 	for (int training = 0; training < 2; training++) {
 		tn_module_set_training(bn, training);
@@ -696,48 +697,41 @@ static void squeeze_and_excitation_scales_its_channels(void **state)
 	expect_kept(TN_INVALID_ARGUMENT, "SILU");
 }
 
+/* Refuses the options, and resets them. */
+static void refuse_mbconv(struct tn_module_mbconv_options *options, const char *text)
+{
+	assert_null(tn_module_mbconv(context, 2, 2, 1, options));
+	expect_kept(TN_INVALID_ARGUMENT, text);
+	*options = tn_module_mbconv_defaults();
+}
+
 static void a_wrong_member_of_mbconv_is_named(void **state)
 {
-	static const struct {
-		struct tn_module_mbconv_options options;
-		int64_t expand;
-		const char *text;
-	} cases[] = {
-		{.text = "expand: expected at least 1, found 0"},
-		{.expand = 1,
-		 .options.kernel = 4,
-		 .text = "kernel: expected an odd number of at least 1, found 4"},
-		{.expand = 1,
-		 .options.stride = -1,
-		 .text = "stride: expected at least 1, found -1"},
-		{.expand = 1,
-		 .options.squeezed = -3,
-		 .text = "squeezed: expected at least 0, found -3"},
-		{.expand = 1,
-		 .options.activation = TN_ACTIVATION_TANH,
-		 .text = "activation: expected TN_ACTIVATION_RELU, RELU6 or SILU, found 4"},
-	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tn_module_mbconv_options options = cases[i].options;
-		options.struct_size = sizeof(options);
-		assert_null(tn_module_mbconv(context, 2, 2, cases[i].expand, &options));
-		expect_kept(TN_INVALID_ARGUMENT, cases[i].text);
-	}
+	struct tn_module_mbconv_options options = tn_module_mbconv_defaults();
+	options.kernel = 4;
+	refuse_mbconv(&options, "kernel: expected an odd number of at least 1, found 4");
+	options.stride = 0;
+	refuse_mbconv(&options, "stride: expected at least 1, found 0");
+	options.squeezed = -3;
+	refuse_mbconv(&options, "squeezed: expected at least 0, found -3");
+	options.activation = TN_ACTIVATION_TANH;
+	refuse_mbconv(&options, "activation: expected TN_ACTIVATION_RELU, RELU6 or SILU, found 4");
+	assert_null(tn_module_mbconv(context, 2, 2, 0, NULL));
+	expect_kept(TN_INVALID_ARGUMENT, "expand: expected at least 1, found 0");
 }
 
 /* At rates near 1 the branches of all pictures are skipped in training: what is left is x. */
 static void blocks_skip_their_branches_in_training(void **state)
 {
 	(void)state;
-	tn_module *const blocks[] = {
-		tn_module_mbconv(
-			context, 2, 2, 2,
-			TN_OPTIONS(struct tn_module_mbconv_options, .stochastic_depth = 0.9999999)),
-		tn_module_convnext_block(context, 2,
-					 TN_OPTIONS(struct tn_module_convnext_options,
-						    .layer_scale = 1,
-						    .stochastic_depth = 0.9999999))};
+	struct tn_module_mbconv_options mbconv = tn_module_mbconv_defaults();
+	mbconv.stochastic_depth = 0.9999999;
+	struct tn_module_convnext_options convnext = tn_module_convnext_defaults();
+	convnext.layer_scale = 1;
+	convnext.stochastic_depth = 0.9999999;
+	tn_module *const blocks[] = {tn_module_mbconv(context, 2, 2, 2, &mbconv),
+				     tn_module_convnext_block(context, 2, &convnext)};
 	tn_array *x = tn_random_normal(context, 4, (const int64_t[]){3, 2, 4, 4}, 0, 1);
 	for (int i = 0; i < 2; i++) {
 		assert_ok(tn_module_build(blocks[i]));
@@ -777,10 +771,10 @@ static void layer_norm2d_is_layer_norm_over_channels(void **state)
 
 static void group_norm_of_one_group_is_layer_norm_of_the_picture(void **state)
 {
-	static const struct tn_module_norm_options plain = {.struct_size = sizeof(plain),
-							    .no_affine = 1};
 	float by_group[24], by_layer[24];
 	(void)state;
+	struct tn_module_norm_options plain = tn_module_norm_defaults();
+	plain.no_affine = 1;
 	tn_module *group = tn_module_group_norm(context, 1, 3, &plain);
 	tn_module *layer = tn_module_layer_norm(context, 3, (int64_t[]){3, 2, 2}, &plain);
 	assert_ok(tn_module_build(group));

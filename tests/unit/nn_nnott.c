@@ -60,9 +60,9 @@ static void the_gradient_of_cross_entropy_is_that_of_its_reduction(void **state)
 	for (uint32_t reduction = TN_REDUCTION_MEAN; reduction <= TN_REDUCTION_SUM; reduction++) {
 		tn_tape *tape = tn_tape_begin(context);
 		assert_ok(tn_tape_watch(tape, x));
-		tn_array *loss = tn_cross_entropy(
-			x, some_labels(),
-			TN_OPTIONS(struct tn_cross_entropy_options, .reduction = reduction));
+		struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+		cross_entropy.reduction = reduction;
+		tn_array *loss = tn_cross_entropy(x, some_labels(), &cross_entropy);
 		assert_ok(tn_tape_backward(tape, loss, NULL));
 		read_all(tn_tape_gradient(tape, x), reduction ? sum : mean, ROWS * CLASSES);
 		tn_tape_end(tape);
@@ -74,9 +74,9 @@ static void the_gradient_of_cross_entropy_is_that_of_its_reduction(void **state)
 static tn_array *cross_entropy(void *user, tn_array *const *inputs)
 {
 	const uint32_t *reduction = user;
-	return tn_cross_entropy(
-		inputs[0], some_labels(),
-		TN_OPTIONS(struct tn_cross_entropy_options, .reduction = *reduction));
+	struct tn_cross_entropy_options options = tn_cross_entropy_defaults();
+	options.reduction = *reduction;
+	return tn_cross_entropy(inputs[0], some_labels(), &options);
 }
 
 /* A1.7: there the check of its own gradient by differences always fails. */
@@ -100,7 +100,9 @@ static void one_of_equal_maxima_of_a_pool_has_the_gradient(void **state)
 	tn_array *x = tn_ones(context, TN_F32, 4, (const int64_t[]){1, 1, 4, 4});
 	tn_tape *tape = tn_tape_begin(context);
 	assert_ok(tn_tape_watch(tape, x));
-	tn_array *y = tn_max_pool2d(x, TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2}));
+	struct tn_pool2d_options pool2d = tn_pool2d_defaults();
+	pool2d.kernel[0] = pool2d.kernel[1] = 2;
+	tn_array *y = tn_max_pool2d(x, &pool2d);
 	assert_ok(tn_tape_backward(tape, sum_of(y), NULL));
 	read_all(tn_tape_gradient(tape, x), g, 16);
 	for (int i = 0; i < 16; i++)
@@ -163,7 +165,9 @@ static void squeeze_and_excitation_is_trained(void **state)
 	assert_ok(tn_module_build(net));
 	assert_int_equal(tn_module_parameter_count(net), 4);
 	tn_module_set_training(net, 1);
-	tn_optimizer *optimizer = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.5));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.5;
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
 	assert_ok(tn_module_parameter(net, "fc1.weight", &view));
 	read_all(view.value, before, 32);
 	tn_tape *tape = tn_tape_begin(context);
@@ -208,17 +212,24 @@ static void lookahead_passes_rates_on_and_synchronises_from_the_first_time(void 
 {
 	struct tn_parameter_view view;
 	(void)state;
-	tn_module *net = tn_module_linear(
-		context, 1, 1, TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1));
+	struct tn_module_linear_options linear = tn_module_linear_defaults();
+	linear.no_bias = 1;
+	tn_module *net = tn_module_linear(context, 1, 1, &linear);
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_parameter_at(net, 0, &view));
 	assert_ok(tn_fill(view.value, 8));
-	tn_optimizer *optimizer = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
-	assert_ok(tn_lookahead(optimizer,
-			       TN_OPTIONS(struct tn_lookahead_options, .k = 2, .alpha = 0.5)));
-	tn_schedule *schedule = tn_schedule_create(
-		optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP,
-				      .period = 2, .gamma = 0.5));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1;
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
+	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+	lookahead.k = 2;
+	lookahead.alpha = 0.5;
+	assert_ok(tn_lookahead(optimizer, &lookahead));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_STEP;
+	options.period = 2;
+	options.gamma = 0.5;
+	tn_schedule *schedule = tn_schedule_create(optimizer, &options);
 	assert_non_null(schedule);
 	assert_close(step_of_one(net, optimizer), 7, 0);
 	assert_ok(tn_schedule_advance(schedule));

@@ -69,7 +69,9 @@ static struct tn_profile_row module_row(const tn_profile *profile, const char *p
 static tn_profile *profile_net(tn_context *context, tn_module *net,
 			       const struct tn_profile_options *options)
 {
-	tn_optimizer *optimizer = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
 	tn_profile *profile = tn_profile_begin(net, options);
 	assert_non_null(profile);
 	for (int i = 0; i < STEPS; i++)
@@ -287,7 +289,9 @@ static void a_long_profile_goes_on_with_the_same_clock(void **state)
 	(void)state;
 	tn_context *context = open_backend("mock");
 	tn_module *net = make_net(context);
-	tn_optimizer *optimizer = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-3));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-3;
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
 	tn_profile *profile = tn_profile_begin(net, NULL);
 	for (int i = 0; i < 100; i++)
 		step_net(context, net, optimizer, profile);
@@ -324,8 +328,9 @@ static void a_trace_is_saved_and_its_length_limited(void **state)
 	(void)state;
 	tn_context *context = open_backend("auto");
 	tn_module *net = make_net(context);
-	tn_profile *profile =
-		profile_net(context, net, TN_OPTIONS(struct tn_profile_options, .max_events = 5));
+	struct tn_profile_options options = tn_profile_defaults();
+	options.max_events = 5;
+	tn_profile *profile = profile_net(context, net, &options);
 	snprintf(path, sizeof(path), "nn_profile.%d.json", (int)getpid());
 	assert_ok(tn_profile_facts_get(profile, &facts));
 	assert_int_equal(facts.events, 5);
@@ -340,7 +345,9 @@ static void a_trace_is_saved_and_its_length_limited(void **state)
 	assert_status(tn_profile_save_trace(profile, "no/such/folder/trace.json"), TN_IO);
 	assert_kept(context, TN_IO, "no/such/folder");
 	tn_profile_destroy(profile);
-	profile = profile_net(context, net, TN_OPTIONS(struct tn_profile_options, .no_trace = 1));
+	options = tn_profile_defaults();
+	options.max_events = 0;
+	profile = profile_net(context, net, &options);
 	assert_ok(tn_profile_facts_get(profile, &facts));
 	assert_int_equal(facts.events, 0);
 	tn_profile_destroy(profile);
@@ -389,8 +396,9 @@ static void a_profile_is_refused_where_it_cannot_measure(void **state)
 	assert_status(tn_module_freeze(net), TN_STATE);
 	assert_kept(context, TN_STATE, "profile");
 	const int64_t shape[] = {1, WIDTH};
-	const struct tn_summary_options options = {
-		.struct_size = sizeof(options), .rank = 2, .shape = shape};
+	struct tn_summary_options options = tn_summary_defaults();
+	options.rank = 2;
+	options.shape = shape;
 	assert_null(tn_summary_create(net, &options));
 	assert_kept(context, TN_STATE, "profile");
 	/* Sections that do not fit. */

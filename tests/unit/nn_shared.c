@@ -14,8 +14,9 @@ enum { WORDS = 5, WIDTH = 3 };
 
 static tn_module *linear(int64_t in, int64_t out)
 {
-	return tn_module_linear(context, in, out,
-				TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1));
+	struct tn_module_linear_options options = tn_module_linear_defaults();
+	options.no_bias = 1;
+	return tn_module_linear(context, in, out, &options);
 }
 
 /* Words to vectors and back to logits, by one matrix or by two. */
@@ -210,9 +211,10 @@ static void a_file_may_lack_the_count_of_batches(void **state)
 	tn_module *norm = tn_module_batch_norm2d(context, 4, NULL);
 	assert_ok(tn_module_build(norm));
 	assert_ok(tn_safetensors_write(path(), sources, 4, NULL, 0, NULL));
-	assert_ok(tn_module_load(norm, path(),
-				 TN_OPTIONS(struct tn_module_load_options, .report = note_missing,
-					    .user = &missing)));
+	struct tn_module_load_options options = tn_module_load_defaults();
+	options.report = note_missing;
+	options.user = &missing;
+	assert_ok(tn_module_load(norm, path(), &options));
 	assert_int_equal(missing.count, 1);
 	assert_string_equal(missing.name, "num_batches_tracked");
 	assert_ok(tn_to_host(tn_module_own_buffer(norm, "running_var"), values, sizeof(values)));

@@ -11,8 +11,10 @@
 
 static struct tn_summary_options of(int rank, const int64_t *shape)
 {
-	return (struct tn_summary_options){
-		.struct_size = sizeof(struct tn_summary_options), .rank = rank, .shape = shape};
+	struct tn_summary_options options = tn_summary_defaults();
+	options.rank = rank;
+	options.shape = shape;
+	return options;
 }
 
 static struct tn_summary_row row_of(const tn_summary *summary, const char *path)

@@ -67,25 +67,29 @@ static void make_arrays(void)
 
 static void make_training(void)
 {
-	const struct tn_data_loader_options batches = {.struct_size = sizeof(batches),
-						       .batch_size = 2};
+	struct tn_data_loader_options batches = tn_data_loader_defaults();
+	batches.batch_size = 2;
 	module = tn_module_linear(context, 2, 2, NULL);
 	residual = tn_module_residual(context, TN_ACTIVATION_NONE);
 	assert_ok(tn_module_build(module));
-	optimizer = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
-	schedule =
-		tn_schedule_create(optimizer, TN_OPTIONS(struct tn_schedule_options,
-							 .kind = TN_SCHEDULE_COSINE, .period = 9));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	optimizer = tn_sgd(module, &sgd);
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_COSINE;
+	options.period = 9;
+	schedule = tn_schedule_create(optimizer, &options);
 	metric = tn_metric_create(context, NULL);
 	average = tn_average_create(module, NULL);
 	grad_scaler = tn_grad_scaler_create(module, NULL);
 	assert_ok(tn_dataset_open("digits", NULL, &dataset, NULL));
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &data_loader, NULL));
-	trainer = tn_trainer_create(module, optimizer,
-				    TN_OPTIONS(struct tn_trainer_options, .train = data_loader));
-	assert_ok(tn_communicator_open(context,
-				       TN_OPTIONS(struct tn_communicator_options, .name = "none"),
-				       &communicator, NULL));
+	struct tn_trainer_options trainer_options = tn_trainer_defaults();
+	trainer_options.train = data_loader;
+	trainer = tn_trainer_create(module, optimizer, &trainer_options);
+	struct tn_communicator_options communicator_options = tn_communicator_defaults();
+	communicator_options.name = "none";
+	assert_ok(tn_communicator_open(context, &communicator_options, &communicator, NULL));
 	data_parallel = tn_data_parallel_create(module, communicator, NULL);
 	profile = tn_profile_begin(module, NULL);
 	tape = tn_tape_begin(context);
@@ -93,8 +97,9 @@ static void make_training(void)
 
 static int setup(void **state)
 {
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference"),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	assert_ok(tn_context_open(&options, &context, NULL));
 	device = tn_device_current(context);
 	generator = tn_default_generator(context);
 	ufunc = tn_ufunc_find("add");

@@ -16,11 +16,14 @@ static int setup(void **state)
 {
 	(void)state;
 	assert_ok(tn_context_open(NULL, &context, NULL));
-	module = tn_module_linear(context, 1, 1,
-				  TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1));
+	struct tn_module_linear_options linear = tn_module_linear_defaults();
+	linear.no_bias = 1;
+	module = tn_module_linear(context, 1, 1, &linear);
 	assert_ok(tn_module_build(module));
 	assert_ok(tn_assign_host(tn_module_own_parameter(module, "weight"), &(float){8}, 4));
-	optimizer = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1;
+	optimizer = tn_sgd(module, &sgd);
 	return !optimizer;
 }
 
@@ -61,8 +64,10 @@ static void the_first_synchronisation_returns_towards_the_start(void **state)
 {
 	struct tn_optimizer_state_view slow;
 	(void)state;
-	assert_ok(tn_lookahead(optimizer,
-			       TN_OPTIONS(struct tn_lookahead_options, .k = 2, .alpha = 0.25)));
+	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+	lookahead.k = 2;
+	lookahead.alpha = 0.25;
+	assert_ok(tn_lookahead(optimizer, &lookahead));
 	assert_int_equal(tn_optimizer_state_count(optimizer), 1);
 	step();
 	assert_true(weight() == 7);
@@ -78,7 +83,9 @@ static void the_first_synchronisation_returns_towards_the_start(void **state)
 	step(); /* 7.5 + (5.5 - 7.5) / 4 */
 	assert_true(weight() == 7);
 	/* Begun anew, from the present weights. */
-	assert_ok(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 1)));
+	lookahead = tn_lookahead_defaults();
+	lookahead.k = 1;
+	assert_ok(tn_lookahead(optimizer, &lookahead));
 	assert_int_equal(tn_lookahead_steps(optimizer), 0);
 	step();
 	assert_true(weight() == 6);
@@ -90,8 +97,9 @@ static void bad_lookaheads_are_refused(void **state)
 	assert_status(tn_lookahead_set_steps(optimizer, 1), TN_STATE);
 	tn_error_clear(context);
 	assert_int_equal(tn_lookahead_steps(optimizer), 0);
-	assert_status(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .alpha = 2)),
-		      TN_INVALID_ARGUMENT);
+	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+	lookahead.alpha = 2;
+	assert_status(tn_lookahead(optimizer, &lookahead), TN_INVALID_ARGUMENT);
 	assert_contains(tn_error(context)->text,
 			"alpha: expected a number above 0 and at most 1, found 2");
 	tn_error_clear(context);
@@ -102,8 +110,9 @@ static void bad_lookaheads_are_refused(void **state)
 
 static tn_average *make(double decay)
 {
-	tn_average *average =
-		tn_average_create(module, TN_OPTIONS(struct tn_average_options, .decay = decay));
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = decay;
+	tn_average *average = tn_average_create(module, &averaging);
 	assert_non_null(average);
 	return average;
 }
@@ -171,7 +180,9 @@ static void bad_averages_are_refused(void **state)
 {
 	struct tn_average_view view;
 	(void)state;
-	assert_null(tn_average_create(module, TN_OPTIONS(struct tn_average_options, .decay = 1)));
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 1;
+	assert_null(tn_average_create(module, &averaging));
 	assert_contains(tn_error(context)->text,
 			"decay: expected a number of at least 0 and below 1, found 1");
 	tn_error_clear(context);

@@ -29,7 +29,8 @@ static void open_net(struct net *net, const char *backend)
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Sums", .forward = forward};
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	assert_ok(tn_context_open(&options, &net->context, NULL));
 	tn_random_state_set(net->context, (struct tn_random_state){.seed = 11, .stream = 5});
 	net->module = tn_module_create(net->context, &class_, net);
@@ -109,7 +110,9 @@ static void lasso_adds_the_sign_of_the_weights(void **state)
 	float a[WIDE], b[NARROW];
 	(void)state;
 	open_net(&net, NULL);
-	tn_optimizer *sgd = tn_sgd(net.module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.125));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.125;
+	tn_optimizer *sgd = tn_sgd(net.module, &options);
 	assert_ok(tn_optimizer_set_lasso(sgd, 0.5));
 	give_gradients(&net);
 	assert_ok(tn_optimizer_step(sgd));
@@ -161,7 +164,9 @@ static void noise_has_its_variance_and_spares_the_gaps(void **state)
 	double norm;
 	(void)state;
 	open_net(&net, NULL);
-	tn_optimizer *sgd = tn_sgd(net.module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.125));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.125;
+	tn_optimizer *sgd = tn_sgd(net.module, &options);
 	assert_ok(tn_optimizer_set_gradient_noise(sgd, 0.25, 1));
 	for (int step = 1; step <= 4; step++) {
 		double expected = 0.25 / step;
@@ -192,9 +197,10 @@ static void noise_has_the_same_bits_everywhere(void **state)
 		/* The noise of b does not depend on the run that it is in. */
 		if (i == 2)
 			assert_ok(tn_module_set_trainable(net.module, "a", 0));
-		tn_optimizer *sgd =
-			tn_sgd(net.module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.125));
-		assert_ok(tn_optimizer_set_gradient_noise(sgd, 0.25, 0));
+		struct tn_sgd_options options = tn_sgd_defaults();
+		options.lr = 0.125;
+		tn_optimizer *sgd = tn_sgd(net.module, &options);
+		assert_ok(tn_optimizer_set_gradient_noise(sgd, 0.25, 0.55));
 		if (i < 2) {
 			noise_of(&net, sgd, noise[i]);
 		} else {

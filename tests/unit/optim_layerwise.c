@@ -60,8 +60,10 @@ static void a_step_has_a_part_of_the_norm_of_its_parameter(void **state)
 	struct tn_parameter_view view;
 	(void)state;
 	tn_module *net = make_net(2);
-	tn_optimizer *lars = tn_lars(
-		net, TN_OPTIONS(struct tn_lars_options, .lr = lr, .trust_coefficient = trust));
+	struct tn_lars_options options = tn_lars_defaults();
+	options.lr = lr;
+	options.trust_coefficient = trust;
+	tn_optimizer *lars = tn_lars(net, &options);
 	give_gradients(net);
 	for (size_t k = 0; k < 6; k++) {
 		assert_ok(tn_module_parameter_at(net, k, &view));
@@ -140,7 +142,9 @@ static void a_norm_of_zero_adapts_nothing(void **state)
 	struct tn_parameter_view view;
 	(void)state;
 	tn_module *net = make_net(0);
-	tn_optimizer *lamb = tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .lr = 0.125));
+	struct tn_lamb_options options = tn_lamb_defaults();
+	options.lr = 0.125;
+	tn_optimizer *lamb = tn_lamb(net, &options);
 	assert_ok(tn_module_parameter_at(net, 0, &view));
 	assert_ok(tn_assign_host(view.value, zeros, IN * OUT * sizeof(float)));
 	give_gradients(net);

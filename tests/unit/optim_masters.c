@@ -10,51 +10,75 @@
 
 static tn_optimizer *adam(tn_module *net)
 {
-	return tn_adam(net, TN_OPTIONS(struct tn_adam_options, .lr = 1e-4, .amsgrad = 1));
+	struct tn_adam_options options = tn_adam_defaults();
+	options.lr = 1e-4;
+	options.amsgrad = 1;
+	return tn_adam(net, &options);
 }
 
 static tn_optimizer *adamw(tn_module *net)
 {
-	tn_optimizer *optimizer =
-		tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 1e-4, .weight_decay = 0.1));
-	assert_ok(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 2)));
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.lr = 1e-4;
+	options.weight_decay = 0.1;
+	tn_optimizer *optimizer = tn_adamw(net, &options);
+	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+	lookahead.k = 2;
+	assert_ok(tn_lookahead(optimizer, &lookahead));
 	return optimizer;
 }
 
 static tn_optimizer *nadam(tn_module *net)
 {
-	return tn_nadam(net, TN_OPTIONS(struct tn_nadam_options, .lr = 1e-4));
+	struct tn_nadam_options options = tn_nadam_defaults();
+	options.lr = 1e-4;
+	return tn_nadam(net, &options);
 }
 
 static tn_optimizer *rmsprop(tn_module *net)
 {
-	return tn_rmsprop(net, TN_OPTIONS(struct tn_rmsprop_options, .lr = 1e-4));
+	struct tn_rmsprop_options options = tn_rmsprop_defaults();
+	options.lr = 1e-4;
+	return tn_rmsprop(net, &options);
 }
 
 static tn_optimizer *adagrad(tn_module *net)
 {
-	return tn_adagrad(net, TN_OPTIONS(struct tn_adagrad_options, .lr = 1e-4));
+	struct tn_adagrad_options options = tn_adagrad_defaults();
+	options.lr = 1e-4;
+	return tn_adagrad(net, &options);
 }
 
 static tn_optimizer *adadelta(tn_module *net)
 {
-	return tn_adadelta(net, TN_OPTIONS(struct tn_adadelta_options, .lr = 0.1));
+	struct tn_adadelta_options options = tn_adadelta_defaults();
+	options.lr = 0.1;
+	return tn_adadelta(net, &options);
 }
 
 static tn_optimizer *lion(tn_module *net)
 {
-	return tn_lion(net, TN_OPTIONS(struct tn_lion_options, .lr = 1e-5, .weight_decay = 0.1));
+	struct tn_lion_options options = tn_lion_defaults();
+	options.lr = 1e-5;
+	options.weight_decay = 0.1;
+	return tn_lion(net, &options);
 }
 
 static tn_optimizer *lars(tn_module *net)
 {
-	return tn_lars(net, TN_OPTIONS(struct tn_lars_options, .lr = 0.01, .momentum = 0.5,
-				       .weight_decay = 0.1));
+	struct tn_lars_options options = tn_lars_defaults();
+	options.lr = 0.01;
+	options.momentum = 0.5;
+	options.weight_decay = 0.1;
+	return tn_lars(net, &options);
 }
 
 static tn_optimizer *lamb(tn_module *net)
 {
-	return tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .lr = 1e-4, .weight_decay = 0.1));
+	struct tn_lamb_options options = tn_lamb_defaults();
+	options.lr = 1e-4;
+	options.weight_decay = 0.1;
+	return tn_lamb(net, &options);
 }
 
 static tn_optimizer *(*const makers[])(tn_module *net) = {sgd,     adam,     adamw, nadam, rmsprop,
@@ -137,9 +161,11 @@ static void decay_is_that_of_the_masters(void **state)
 			assert_ok(tn_assign(to.value, from.value));
 		}
 		/* Slow weights start anew. */
-		for (int n = 0; n < 2 && makers[k] == adamw; n++)
-			assert_ok(tn_lookahead(optimizers[n],
-					       TN_OPTIONS(struct tn_lookahead_options, .k = 2)));
+		for (int n = 0; n < 2 && makers[k] == adamw; n++) {
+			struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+			lookahead.k = 2;
+			assert_ok(tn_lookahead(optimizers[n], &lookahead));
+		}
 		for (int n = 0; n < 2; n++) {
 			find_gradients(both[n]);
 			tn_optimizer_set_lr(optimizers[n], 0.02);
@@ -334,7 +360,7 @@ static void replayed_steps_give_the_bits_of_eager_ones(void **state)
 			tn_module *net = build_net(all_dtypes[d]);
 			tn_optimizer *optimizer = adamw(net);
 			assert_ok(tn_optimizer_set_lasso(optimizer, 0.01));
-			assert_ok(tn_optimizer_set_gradient_noise(optimizer, 0.01, 0));
+			assert_ok(tn_optimizer_set_gradient_noise(optimizer, 0.01, 0.55));
 			tn_average *average = tn_average_create(net, NULL);
 			tn_array *x = input(all_dtypes[d]);
 			tn_graph *graph = NULL;
@@ -382,11 +408,14 @@ static void masters_that_round_to_the_parameter_remain(void **state)
 	for (int d = 2; d < N_DTYPES; d++) {
 		struct tn_optimizer_state_view view;
 		float masters[N], after[N];
-		tn_module *net = tn_module_linear(
-			context, N, 1, TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1));
+		struct tn_module_linear_options linear = tn_module_linear_defaults();
+		linear.no_bias = 1;
+		tn_module *net = tn_module_linear(context, N, 1, &linear);
 		assert_ok(tn_module_set_dtype(net, all_dtypes[d]));
 		assert_ok(tn_module_build(net));
-		tn_optimizer *optimizer = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+		struct tn_sgd_options sgd = tn_sgd_defaults();
+		sgd.lr = 1;
+		tn_optimizer *optimizer = tn_sgd(net, &sgd);
 		for (int i = 0; i < N; i++)
 			masters[i] = (float)values[i];
 		tn_array *wide = tn_from_host(context, TN_F32, 2, (int64_t[]){1, N}, masters);

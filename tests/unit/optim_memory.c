@@ -17,8 +17,9 @@ static tn_module *net;
 
 static tn_optimizer *make_adagrad(void)
 {
-	return tn_adagrad(net,
-			  TN_OPTIONS(struct tn_adagrad_options, .initial_accumulator_value = 0.5));
+	struct tn_adagrad_options adagrad = tn_adagrad_defaults();
+	adagrad.initial_accumulator_value = 0.5;
+	return tn_adagrad(net, &adagrad);
 }
 
 static tn_optimizer *make_lamb(void)
@@ -48,9 +49,12 @@ static tn_status use(tn_optimizer *(*make)(void))
 	tn_grad_scaler *scaler = NULL;
 	tn_status status = optimizer ? TN_OK : tn_error(context)->status;
 	if (!status)
-		status = tn_optimizer_set_gradient_noise(optimizer, 0.1, 0);
-	if (!status)
-		status = tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 1));
+		status = tn_optimizer_set_gradient_noise(optimizer, 0.1, 0.55);
+	if (!status) {
+		struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+		lookahead.k = 1;
+		status = tn_lookahead(optimizer, &lookahead);
+	}
 	if (!status)
 		status = tn_optimizer_step(optimizer);
 	if (!status)
@@ -65,10 +69,11 @@ static tn_status use(tn_optimizer *(*make)(void))
 	if (!status)
 		status = tn_grad_scaler_update(scaler);
 	if (!status) {
-		schedule = tn_schedule_create(optimizer, TN_OPTIONS(struct tn_schedule_options,
-								    .kind = TN_SCHEDULE_MULTISTEP,
-								    .n_milestones = 2,
-								    .milestones = milestones));
+		struct tn_schedule_options options = tn_schedule_defaults();
+		options.kind = TN_SCHEDULE_MULTISTEP;
+		options.n_milestones = 2;
+		options.milestones = milestones;
+		schedule = tn_schedule_create(optimizer, &options);
 		average = schedule ? tn_average_create(net, NULL) : NULL;
 		status = average ? tn_average_update(average) : tn_error(context)->status;
 	}
@@ -118,8 +123,9 @@ static void make_net(tn_dtype dtype)
 static int setup(void **state)
 {
 	(void)state;
-	return tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference!"),
-			       &context, NULL);
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	return tn_context_open(&options, &context, NULL);
 }
 
 static void losing_any_allocation_is_an_error(void **state)

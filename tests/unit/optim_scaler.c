@@ -13,7 +13,8 @@ static const char *backend;
 
 static int setup(void **state)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options), .backend = backend};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
 	struct tn_error_info error;
 	(void)state;
 	if (!tn_context_open(&options, &context, &error))
@@ -34,8 +35,9 @@ enum { IN = 4 };
 /* y = x w^T, with w of ones. */
 static tn_module *make_line(tn_dtype dtype)
 {
-	tn_module *net = tn_module_linear(
-		context, IN, 1, TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1));
+	struct tn_module_linear_options linear = tn_module_linear_defaults();
+	linear.no_bias = 1;
+	tn_module *net = tn_module_linear(context, IN, 1, &linear);
 	assert_ok(tn_module_set_dtype(net, dtype));
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_fill(tn_module_own_parameter(net, "weight"), 1));
@@ -44,9 +46,10 @@ static tn_module *make_line(tn_dtype dtype)
 
 static tn_grad_scaler *make_scaler(tn_module *net, double scale, uint32_t interval)
 {
-	tn_grad_scaler *scaler = tn_grad_scaler_create(
-		net, TN_OPTIONS(struct tn_grad_scaler_options, .init_scale = scale,
-				.growth_interval = interval));
+	struct tn_grad_scaler_options options = tn_grad_scaler_defaults();
+	options.init_scale = scale;
+	options.growth_interval = interval;
+	tn_grad_scaler *scaler = tn_grad_scaler_create(net, &options);
 	assert_non_null(scaler);
 	return scaler;
 }
@@ -102,8 +105,10 @@ static void unscaled_gradients_are_those_of_the_loss(void **state)
 {
 	(void)state;
 	tn_module *net = make_line(TN_F32);
-	tn_grad_scaler *scaler = make_scaler(net, 1024, 0);
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.5));
+	tn_grad_scaler *scaler = make_scaler(net, 1024, 2000);
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.5;
+	tn_optimizer *sgd = tn_sgd(net, &options);
 	find_gradients(net, scaler, 0.25);
 	assert_true(gradient(net) == 256);
 	assert_ok(tn_grad_scaler_unscale(scaler));
@@ -152,16 +157,18 @@ static void every_run_of_the_arena_is_searched(void **state)
 	(void)state;
 	for (int which = 0; which < 2; which++) {
 		tn_module *net = tn_sequential(context);
-		for (int i = 0; i < 3; i++)
-			assert_ok(tn_sequential_add(
-				net, NULL,
-				tn_module_linear(context, IN, IN,
-						 TN_OPTIONS(struct tn_module_linear_options,
-							    .no_bias = 1))));
+		for (int i = 0; i < 3; i++) {
+			struct tn_module_linear_options linear = tn_module_linear_defaults();
+			linear.no_bias = 1;
+			assert_ok(tn_sequential_add(net, NULL,
+						    tn_module_linear(context, IN, IN, &linear)));
+		}
 		assert_ok(tn_module_build(net));
 		assert_ok(tn_module_set_trainable(net, "1", 0));
-		tn_grad_scaler *scaler = make_scaler(net, 2, 0);
-		tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+		tn_grad_scaler *scaler = make_scaler(net, 2, 2000);
+		struct tn_sgd_options options = tn_sgd_defaults();
+		options.lr = 1;
+		tn_optimizer *sgd = tn_sgd(net, &options);
 		struct tn_parameter_view views[3];
 		find_gradients(net, scaler, 1);
 		for (size_t i = 0; i < 3; i++)
@@ -183,13 +190,16 @@ static void the_scale_stays_an_f32_above_zero(void **state)
 	(void)state;
 	tn_module *net = make_line(TN_F32);
 	tn_grad_scaler *scaler = make_scaler(net, 0x1p127, 1);
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0x1p-100));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0x1p-100;
+	tn_optimizer *sgd = tn_sgd(net, &options);
+	const struct tn_grad_scaler_state small = {.struct_size = sizeof(small),
+						   .scale = 0x1.8p-126};
 	find_gradients(net, scaler, 0);
 	assert_ok(tn_grad_scaler_step(scaler, sgd));
 	assert_ok(tn_grad_scaler_update(scaler));
 	assert_true(scale_of(scaler) == 0x1p127);
-	assert_ok(tn_grad_scaler_set_state(
-		scaler, TN_OPTIONS(struct tn_grad_scaler_state, .scale = 0x1.8p-126)));
+	assert_ok(tn_grad_scaler_set_state(scaler, &small));
 	find_gradients(net, scaler, INFINITY);
 	assert_ok(tn_grad_scaler_step(scaler, sgd));
 	assert_ok(tn_grad_scaler_update(scaler));
@@ -205,7 +215,9 @@ static void a_restored_scaler_continues(void **state)
 	(void)state;
 	tn_module *net = make_line(TN_F32);
 	tn_grad_scaler *scaler = make_scaler(net, 64, 3), *other = make_scaler(net, 1, 3);
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 1;
+	tn_optimizer *sgd = tn_sgd(net, &options);
 	for (int i = 0; i < 2; i++) {
 		find_gradients(net, scaler, 1);
 		assert_ok(tn_grad_scaler_step(scaler, sgd));
@@ -239,9 +251,11 @@ static void calls_in_a_wrong_order_are_refused(void **state)
 {
 	(void)state;
 	tn_module *net = make_line(TN_F32), *another = make_line(TN_F32);
-	tn_grad_scaler *scaler = make_scaler(net, 0, 0);
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
-	tn_optimizer *foreign = tn_sgd(another, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	tn_grad_scaler *scaler = make_scaler(net, 65536, 2000);
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 1;
+	tn_optimizer *sgd = tn_sgd(net, &options);
+	tn_optimizer *foreign = tn_sgd(another, &options);
 	assert_true(scale_of(scaler) == 65536);
 	expect_error(tn_grad_scaler_unscale(scaler), TN_STATE,
 		     "no trainable parameter has a gradient");
@@ -251,16 +265,15 @@ static void calls_in_a_wrong_order_are_refused(void **state)
 		     "different modules");
 	assert_ok(tn_grad_scaler_unscale(scaler));
 	expect_error(tn_grad_scaler_unscale(scaler), TN_STATE, "have been unscaled since");
-	expect_error(tn_grad_scaler_set_state(scaler,
-					      TN_OPTIONS(struct tn_grad_scaler_state, .scale = 2)),
-		     TN_STATE, "update first");
+	struct tn_grad_scaler_state given = {.struct_size = sizeof(given), .scale = 2};
+	expect_error(tn_grad_scaler_set_state(scaler, &given), TN_STATE, "update first");
 	assert_ok(tn_grad_scaler_step(scaler, sgd));
 	expect_error(tn_grad_scaler_step(scaler, sgd), TN_STATE, "a step has been taken");
 	expect_error(tn_grad_scaler_unscale(scaler), TN_STATE, "have been unscaled since");
 	assert_ok(tn_grad_scaler_update(scaler));
-	expect_error(tn_grad_scaler_set_state(
-			     scaler, TN_OPTIONS(struct tn_grad_scaler_state, .scale = 1e300)),
-		     TN_INVALID_ARGUMENT, "expected an f32 above 0, found 1e+300");
+	given.scale = 1e300;
+	expect_error(tn_grad_scaler_set_state(scaler, &given), TN_INVALID_ARGUMENT,
+		     "expected an f32 above 0, found 1e+300");
 	expect_error(tn_grad_scaler_step(scaler, NULL), TN_INVALID_ARGUMENT, "optimizer is NULL");
 	assert_status(tn_grad_scaler_unscale(NULL), TN_INVALID_ARGUMENT);
 	assert_status(tn_grad_scaler_update(NULL), TN_INVALID_ARGUMENT);
@@ -286,19 +299,19 @@ static void bad_options_are_refused(void **state)
 {
 	(void)state;
 	tn_module *net = make_line(TN_F32);
-	refuse(tn_grad_scaler_create(net,
-				     TN_OPTIONS(struct tn_grad_scaler_options, .init_scale = -1)),
-	       TN_INVALID_ARGUMENT,
+	struct tn_grad_scaler_options options = tn_grad_scaler_defaults();
+	options.init_scale = -1;
+	refuse(tn_grad_scaler_create(net, &options), TN_INVALID_ARGUMENT,
 	       "init_scale: expected a number from 1.17549e-38 to 3.40282e+38, found -1");
-	refuse(tn_grad_scaler_create(net,
-				     TN_OPTIONS(struct tn_grad_scaler_options, .init_scale = 1e39)),
-	       TN_INVALID_ARGUMENT, "init_scale");
-	refuse(tn_grad_scaler_create(net,
-				     TN_OPTIONS(struct tn_grad_scaler_options, .growth_factor = 1)),
-	       TN_INVALID_ARGUMENT, "growth_factor: expected a finite number above 1, found 1");
-	refuse(tn_grad_scaler_create(
-		       net, TN_OPTIONS(struct tn_grad_scaler_options, .backoff_factor = 1)),
-	       TN_INVALID_ARGUMENT,
+	options.init_scale = 1e39;
+	refuse(tn_grad_scaler_create(net, &options), TN_INVALID_ARGUMENT, "init_scale");
+	options = tn_grad_scaler_defaults();
+	options.growth_factor = 1;
+	refuse(tn_grad_scaler_create(net, &options), TN_INVALID_ARGUMENT,
+	       "growth_factor: expected a finite number above 1, found 1");
+	options = tn_grad_scaler_defaults();
+	options.backoff_factor = 1;
+	refuse(tn_grad_scaler_create(net, &options), TN_INVALID_ARGUMENT,
 	       "backoff_factor: expected a number above 0 and below 1, found 1");
 	tn_module_destroy(net);
 	net = tn_module_linear(context, 1, 1, NULL);
@@ -316,8 +329,10 @@ static void small_gradients_survive_in_f16(void **state)
 	(void)state;
 	for (int is_scaled = 0; is_scaled < 2; is_scaled++) {
 		tn_module *net = make_line(TN_F16);
-		tn_grad_scaler *scaler = make_scaler(net, is_scaled ? 0x1p16 : 1, 0);
-		tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0x1p12));
+		tn_grad_scaler *scaler = make_scaler(net, is_scaled ? 0x1p16 : 1, 2000);
+		struct tn_sgd_options options = tn_sgd_defaults();
+		options.lr = 0x1p12;
+		tn_optimizer *sgd = tn_sgd(net, &options);
 		for (int i = 0; i < 8; i++) {
 			tn_module_zero_gradients(net);
 			tn_tape *tape = tn_tape_begin(context);
@@ -348,7 +363,9 @@ static void a_replayed_backward_uses_the_present_scale(void **state)
 	(void)state;
 	tn_module *net = make_line(TN_F32);
 	tn_grad_scaler *scaler = make_scaler(net, 4, 1);
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0x1p-4));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0x1p-4;
+	tn_optimizer *sgd = tn_sgd(net, &options);
 	tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){1, IN});
 	double expected = 1, scale = 4;
 	for (int is_first = 1; is_first >= 0; is_first--) {
@@ -388,7 +405,10 @@ static void steps_are_refused_while_work_is_captured(void **state)
 	(void)state;
 	tn_module *net = make_line(TN_F32);
 	tn_grad_scaler *scaler = make_scaler(net, 4, 1);
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 1;
+	tn_optimizer *sgd = tn_sgd(net, &options);
+	const struct tn_grad_scaler_state two = {.struct_size = sizeof(two), .scale = 2};
 	find_gradients(net, scaler, 1);
 	for (int i = 0; i < 4; i++) {
 		if (tn_capture_begin(context)) {
@@ -398,9 +418,7 @@ static void steps_are_refused_while_work_is_captured(void **state)
 		assert_status(i == 0   ? tn_grad_scaler_unscale(scaler)
 			      : i == 1 ? tn_grad_scaler_step(scaler, sgd)
 			      : i == 2 ? tn_grad_scaler_update(scaler)
-				       : tn_grad_scaler_set_state(
-						 scaler, TN_OPTIONS(struct tn_grad_scaler_state,
-								    .scale = 2)),
+				       : tn_grad_scaler_set_state(scaler, &two),
 			      TN_NOT_CAPTURABLE);
 		assert_status(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
 		assert_kept(context, TN_NOT_CAPTURABLE, "");
@@ -429,9 +447,10 @@ static int open_digits(struct digits *digits)
 	struct tn_error_info error;
 	char path[4096];
 	snprintf(path, sizeof(path), "%s/data/digits/digits.csv.gz", source ? source : ".");
-	tn_status status = tn_csv_read(
-		path, TN_OPTIONS(struct tn_csv_options, .dtype = TN_F32, .label_column = -1),
-		&digits->table, &error);
+	struct tn_csv_options options = tn_csv_defaults();
+	options.dtype = TN_F32;
+	options.label_column = -1;
+	tn_status status = tn_csv_read(path, &options, &digits->table, &error);
 	if (status == TN_UNSUPPORTED)
 		return 0;
 	if (status)
@@ -462,8 +481,10 @@ static double accuracy_of(tn_dtype dtype, const struct digits *digits)
 	tn_sequential_add(net, "fc2", tn_module_linear(context, HIDDEN, CLASSES, NULL));
 	assert_ok(tn_module_set_dtype(net, dtype));
 	assert_ok(tn_module_build(net));
-	tn_optimizer *adamw = tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 1e-2));
-	tn_grad_scaler *scaler = make_scaler(net, 0, 100);
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.lr = 1e-2;
+	tn_optimizer *adamw = tn_adamw(net, &options);
+	tn_grad_scaler *scaler = make_scaler(net, 65536, 100);
 	for (int epoch = 0; epoch < EPOCHS; epoch++) {
 		for (int64_t i = 0; i + BATCH <= digits->n_train; i += BATCH) {
 			assert_ok(tn_scope_begin(context));

@@ -13,13 +13,15 @@ static tn_optimizer *optimizer;
 
 static int setup(void **state)
 {
-	struct tn_context_options options = {.struct_size = sizeof(options),
-					     .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	module = tn_module_linear(context, 1, 1, NULL);
 	assert_ok(tn_module_build(module));
-	optimizer = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.4));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.4;
+	optimizer = tn_sgd(module, &sgd);
 	return !optimizer;
 }
 
@@ -48,9 +50,10 @@ static void two_drops_halve_and_then_take_a_tenth(void **state)
 	} cases[] = {{1, 0, 0}, {3, 0, 0}, {4, 2, 3}, {5, 2, 3}, {8, 4, 6}, {11, 5, 8}};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		tn_schedule *schedule =
-			make(TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_TWO_DROPS,
-					.period = cases[i].epochs));
+		struct tn_schedule_options options = tn_schedule_defaults();
+		options.kind = TN_SCHEDULE_TWO_DROPS;
+		options.period = cases[i].epochs;
+		tn_schedule *schedule = make(&options);
 		for (uint64_t epoch = 1; epoch <= cases[i].epochs + 2; epoch++) {
 			double expected = 0.4;
 			if (cases[i].half && epoch >= cases[i].half)
@@ -67,9 +70,13 @@ static void two_drops_halve_and_then_take_a_tenth(void **state)
 static void a_warm_up_precedes_a_plateau(void **state)
 {
 	(void)state;
-	tn_schedule *schedule =
-		make(TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_PLATEAU,
-				.warmup = 2, .warmup_start = 0.5, .patience = -1, .factor = 0.5));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_PLATEAU;
+	options.warmup = 2;
+	options.warmup_start = 0.5;
+	options.patience = 0;
+	options.factor = 0.5;
+	tn_schedule *schedule = make(&options);
 	assert_close(tn_optimizer_lr(optimizer), 0.2, 1e-15);
 	assert_ok(tn_schedule_advance(schedule));
 	assert_close(tn_optimizer_lr(optimizer), 0.3, 1e-15);
@@ -85,9 +92,10 @@ static void one_cycle_keeps_its_last_rate(void **state)
 {
 	(void)state;
 	for (uint64_t period = 1; period < 5; period++) {
-		tn_schedule *schedule =
-			make(TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_ONE_CYCLE,
-					.period = period));
+		struct tn_schedule_options options = tn_schedule_defaults();
+		options.kind = TN_SCHEDULE_ONE_CYCLE;
+		options.period = period;
+		tn_schedule *schedule = make(&options);
 		for (int t = 0; t < 8; t++)
 			assert_ok(tn_schedule_advance(schedule));
 		assert_close(tn_optimizer_lr(optimizer), 0.4 / 25 / 1e4, 1e-18);
@@ -99,9 +107,11 @@ static void restarts_may_grow_beyond_all_counts(void **state)
 {
 	struct tn_schedule_state last = {.struct_size = sizeof(last)};
 	(void)state;
-	tn_schedule *schedule =
-		make(TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_COSINE_RESTARTS,
-				.period = 1, .multiplier = UINT64_MAX / 2));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_COSINE_RESTARTS;
+	options.period = 1;
+	options.multiplier = UINT64_MAX / 2;
+	tn_schedule *schedule = make(&options);
 	assert_ok(tn_schedule_get_state(schedule, &last));
 	last.t = UINT64_MAX;
 	assert_ok(tn_schedule_set_state(schedule, &last));
@@ -120,33 +130,59 @@ static void refuse(const struct tn_schedule_options *options, const char *words)
 	assert_true(tn_optimizer_lr(optimizer) == 0.4);
 }
 
-#define OPTIONS(...) TN_OPTIONS(struct tn_schedule_options, __VA_ARGS__)
-
 static void bad_options_are_refused(void **state)
 {
 	static const uint64_t falling[] = {4, 3};
 	(void)state;
-	refuse(OPTIONS(.kind = 10), "found 10");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE), "period: expected 1 or more, found 0");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE, .period = 3, .gamma = 0.5), "gamma");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_COSINE, .period = 3, .min_lr = -1), "min_lr");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_ONE_CYCLE, .period = 3, .pct_start = 2), "pct_start");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_CONSTANT, .warmup = 1, .warmup_start = 2),
-	       "warmup_start: expected a number above 0 and at most 1, found 2");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_EXPONENTIAL),
-	       "gamma: expected a number above 0, found 0");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_MULTISTEP), "at least one milestone");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_MULTISTEP, .n_milestones = 2, .milestones = falling),
-	       "found 3 after 4");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_PLATEAU, .factor = 1),
-	       "factor: expected a number above 0 and below 1, found 1");
-	refuse(OPTIONS(.kind = TN_SCHEDULE_STEP, .period = 1, .patience = 3), "plateau");
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = 10;
+	refuse(&options, "found 10");
+	options.kind = TN_SCHEDULE_COSINE;
+	refuse(&options, "period: expected 1 or more, found 0");
+	options.period = 3;
+	options.gamma = 0.5;
+	refuse(&options, "gamma");
+	options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_COSINE;
+	options.period = 3;
+	options.min_lr = -1;
+	refuse(&options, "min_lr");
+	options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_ONE_CYCLE;
+	options.period = 3;
+	options.pct_start = 2;
+	refuse(&options, "pct_start");
+	options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_CONSTANT;
+	options.warmup = 1;
+	options.warmup_start = 2;
+	refuse(&options, "warmup_start: expected a number above 0 and at most 1, found 2");
+	options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_EXPONENTIAL;
+	refuse(&options, "gamma: expected a number above 0, found nan");
+	options.kind = TN_SCHEDULE_MULTISTEP;
+	refuse(&options, "at least one milestone");
+	options.n_milestones = 2;
+	options.milestones = falling;
+	refuse(&options, "found 3 after 4");
+	options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_PLATEAU;
+	options.factor = 1;
+	refuse(&options, "factor: expected a number above 0 and below 1, found 1");
+	options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_STEP;
+	options.period = 1;
+	options.patience = 3;
+	refuse(&options, "plateau");
 }
 
 static void only_a_plateau_takes_metrics(void **state)
 {
 	(void)state;
-	tn_schedule *schedule = make(OPTIONS(.kind = TN_SCHEDULE_STEP, .period = 1));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_STEP;
+	options.period = 1;
+	tn_schedule *schedule = make(&options);
 	assert_status(tn_schedule_measure(schedule, 1), TN_STATE);
 	assert_contains(tn_error(context)->text, "found step");
 	tn_error_clear(context);
@@ -157,7 +193,10 @@ static void a_bad_state_is_refused(void **state)
 {
 	struct tn_schedule_state now = {.struct_size = sizeof(now)};
 	(void)state;
-	tn_schedule *schedule = make(OPTIONS(.kind = TN_SCHEDULE_STEP, .period = 1));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_STEP;
+	options.period = 1;
+	tn_schedule *schedule = make(&options);
 	assert_ok(tn_schedule_get_state(schedule, &now));
 	assert_close(now.base_lr, 0.4, 0);
 	now.base_lr = NAN;

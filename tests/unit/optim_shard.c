@@ -38,58 +38,84 @@ static tn_module *make_wide(tn_dtype dtype)
 
 static tn_optimizer *plain(tn_module *net)
 {
-	return tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
+	return tn_sgd(net, &sgd);
 }
 
 static tn_optimizer *nesterov(tn_module *net)
 {
-	tn_optimizer *optimizer = tn_sgd(
-		net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05, .momentum = 0.9, .nesterov = 1));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
+	sgd.momentum = 0.9;
+	sgd.nesterov = 1;
+	tn_optimizer *optimizer = tn_sgd(net, &sgd);
 	assert_ok(tn_optimizer_set_lasso(optimizer, 1e-3));
-	assert_ok(tn_optimizer_set_gradient_noise(optimizer, 0.1, 0));
+	assert_ok(tn_optimizer_set_gradient_noise(optimizer, 0.1, 0.55));
 	return optimizer;
 }
 
 static tn_optimizer *amsgrad(tn_module *net)
 {
-	return tn_adam(net, TN_OPTIONS(struct tn_adam_options, .lr = 0.01, .amsgrad = 1));
+	struct tn_adam_options adam = tn_adam_defaults();
+	adam.lr = 0.01;
+	adam.amsgrad = 1;
+	return tn_adam(net, &adam);
 }
 
 static tn_optimizer *adamw(tn_module *net)
 {
-	tn_optimizer *optimizer =
-		tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.01, .weight_decay = 0.1));
-	assert_ok(tn_optimizer_set_group(
-		optimizer, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)));
-	assert_ok(tn_lookahead(optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 2)));
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.lr = 0.01;
+	options.weight_decay = 0.1;
+	tn_optimizer *optimizer = tn_adamw(net, &options);
+	struct tn_group_options group = tn_group_defaults();
+	group.max_rank = 1;
+	group.weight_decay = 0;
+	assert_ok(tn_optimizer_set_group(optimizer, &group));
+	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+	lookahead.k = 2;
+	assert_ok(tn_lookahead(optimizer, &lookahead));
 	return optimizer;
 }
 
 static tn_optimizer *nadam(tn_module *net)
 {
-	return tn_nadam(net, TN_OPTIONS(struct tn_nadam_options, .lr = 0.01));
+	struct tn_nadam_options options = tn_nadam_defaults();
+	options.lr = 0.01;
+	return tn_nadam(net, &options);
 }
 
 static tn_optimizer *centered(tn_module *net)
 {
-	return tn_rmsprop(net, TN_OPTIONS(struct tn_rmsprop_options, .lr = 0.01, .momentum = 0.9,
-					  .centered = 1));
+	struct tn_rmsprop_options rmsprop = tn_rmsprop_defaults();
+	rmsprop.lr = 0.01;
+	rmsprop.momentum = 0.9;
+	rmsprop.centered = 1;
+	return tn_rmsprop(net, &rmsprop);
 }
 
 static tn_optimizer *adagrad(tn_module *net)
 {
-	return tn_adagrad(net, TN_OPTIONS(struct tn_adagrad_options, .lr = 0.05,
-					  .initial_accumulator_value = 0.5));
+	struct tn_adagrad_options options = tn_adagrad_defaults();
+	options.lr = 0.05;
+	options.initial_accumulator_value = 0.5;
+	return tn_adagrad(net, &options);
 }
 
 static tn_optimizer *adadelta(tn_module *net)
 {
-	return tn_adadelta(net, TN_OPTIONS(struct tn_adadelta_options, .lr = 1));
+	struct tn_adadelta_options options = tn_adadelta_defaults();
+	options.lr = 1;
+	return tn_adadelta(net, &options);
 }
 
 static tn_optimizer *lion(tn_module *net)
 {
-	return tn_lion(net, TN_OPTIONS(struct tn_lion_options, .lr = 1e-3, .weight_decay = 0.1));
+	struct tn_lion_options options = tn_lion_defaults();
+	options.lr = 1e-3;
+	options.weight_decay = 0.1;
+	return tn_lion(net, &options);
 }
 
 static tn_optimizer *(*const makers[])(tn_module *net) = {
@@ -321,19 +347,22 @@ static void a_checkpoint_continues_on_another_number_of_ranks(void **state)
 			step_all(&three, net, optimizer, s);
 		for (uint32_t r = 0; r < 3; r++)
 			assert_ok(tn_optimizer_gather_state(three.optimizers[r]));
-		assert_ok(tn_checkpoint_save(path, TN_OPTIONS(struct tn_checkpoint,
-							      .module = three.nets[1],
-							      .optimizer = three.optimizers[1])));
+		struct tn_checkpoint checkpoint = tn_checkpoint_defaults();
+		checkpoint.module = three.nets[1];
+		checkpoint.optimizer = three.optimizers[1];
+		assert_ok(tn_checkpoint_save(path, &checkpoint));
 		free_ranks(&three);
 		make_ranks(&two, 2, all_dtypes[d], adamw);
 		for (uint32_t r = 0; r < 2; r++) {
 			assert_ok(tn_optimizer_gather_state(two.optimizers[r]));
-			assert_ok(tn_checkpoint_load(
-				path, TN_OPTIONS(struct tn_checkpoint, .module = two.nets[r],
-						 .optimizer = two.optimizers[r])));
+			struct tn_checkpoint objects = tn_checkpoint_defaults();
+			objects.module = two.nets[r];
+			objects.optimizer = two.optimizers[r];
+			assert_ok(tn_checkpoint_load(path, &objects));
 		}
-		assert_ok(tn_checkpoint_load(path, TN_OPTIONS(struct tn_checkpoint, .module = other,
-							      .optimizer = resumed)));
+		checkpoint.module = other;
+		checkpoint.optimizer = resumed;
+		assert_ok(tn_checkpoint_load(path, &checkpoint));
 		for (int s = 0; s < 3; s++) {
 			assert_ok(tn_scope_begin(context));
 			find_wide_gradients(other);
@@ -362,9 +391,9 @@ static void each_rank_has_its_part_of_the_memory(void **state)
 	for (uint32_t n = 1; n <= 4; n *= 2) {
 		struct tn_memory_use before, after;
 		tn_device *device = tn_device_current(context);
-		tn_module *net =
-			tn_module_linear(context, SIDE, SIDE,
-					 TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1));
+		struct tn_module_linear_options linear = tn_module_linear_defaults();
+		linear.no_bias = 1;
+		tn_module *net = tn_module_linear(context, SIDE, SIDE, &linear);
 		assert_ok(tn_module_build(net));
 		const struct tn_shard shard = {.rank = n - 1, .n_ranks = n};
 		assert_ok(tn_module_set_shard(net, &shard));
@@ -393,7 +422,9 @@ static void what_shares_cannot_do_is_refused(void **state)
 		      TN_INVALID_ARGUMENT);
 	tn_error_clear(context);
 	assert_ok(tn_module_set_shard(net, &second));
-	assert_null(tn_lars(net, TN_OPTIONS(struct tn_lars_options, .lr = 0.1)));
+	struct tn_lars_options lars = tn_lars_defaults();
+	lars.lr = 0.1;
+	assert_null(tn_lars(net, &lars));
 	assert_int_equal(tn_error(context)->status, TN_UNSUPPORTED);
 	assert_string_equal(tn_error(context)->operation, "lars");
 	assert_contains(tn_error(context)->text, "2 ranks");

@@ -51,15 +51,22 @@ static void settings_add_up(void **state)
 	struct tn_optimizer_parameter_view view;
 	(void)state;
 	tn_module *net = make_net();
-	tn_optimizer *optimizer =
-		tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.1, .weight_decay = 0.3));
-	assert_ok(tn_optimizer_set_group(
-		optimizer, TN_OPTIONS(struct tn_group_options, .names = "a.*", .lr_factor = 2)));
-	assert_ok(tn_optimizer_set_group(
-		optimizer,
-		TN_OPTIONS(struct tn_group_options, .names = "[cd]*t", .weight_decay = 0.5)));
-	assert_ok(tn_optimizer_set_group(
-		optimizer, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)));
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.lr = 0.1;
+	adamw.weight_decay = 0.3;
+	tn_optimizer *optimizer = tn_adamw(net, &adamw);
+	struct tn_group_options group = tn_group_defaults();
+	group.names = "a.*";
+	group.lr_factor = 2;
+	assert_ok(tn_optimizer_set_group(optimizer, &group));
+	group = tn_group_defaults();
+	group.names = "[cd]*t";
+	group.weight_decay = 0.5;
+	assert_ok(tn_optimizer_set_group(optimizer, &group));
+	group = tn_group_defaults();
+	group.max_rank = 1;
+	group.weight_decay = 0;
+	assert_ok(tn_optimizer_set_group(optimizer, &group));
 	step(net, optimizer);
 	for (size_t i = 0; i < 4; i++) {
 		assert_ok(tn_optimizer_parameter_at(optimizer, i, &view));
@@ -93,13 +100,17 @@ static void a_step_runs_one_program_for_all_parameters_with_equal_settings(void 
 {
 	(void)state;
 	tn_module *net = make_net();
-	tn_optimizer *optimizer =
-		tn_lion(net, TN_OPTIONS(struct tn_lion_options, .lr = 0.1, .weight_decay = 0.3));
+	struct tn_lion_options lion = tn_lion_defaults();
+	lion.lr = 0.1;
+	lion.weight_decay = 0.3;
+	tn_optimizer *optimizer = tn_lion(net, &lion);
 	uint64_t before = calls_of("lion");
 	step(net, optimizer);
 	assert_int_equal(calls_of("lion") - before, 1);
-	assert_ok(tn_optimizer_set_group(
-		optimizer, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)));
+	struct tn_group_options group = tn_group_defaults();
+	group.max_rank = 1;
+	group.weight_decay = 0;
+	assert_ok(tn_optimizer_set_group(optimizer, &group));
 	step(net, optimizer);
 	assert_int_equal(calls_of("lion") - before, 3);
 	tn_optimizer_destroy(optimizer);
@@ -119,18 +130,26 @@ static void bad_groups_are_refused(void **state)
 	(void)state;
 	tn_module *net = make_net();
 	tn_optimizer *optimizer = tn_adam(net, NULL);
-	refuse_group(optimizer, TN_OPTIONS(struct tn_group_options, .names = "d.*", .no_decay = 1),
-		     TN_NOT_FOUND, "no parameter of 4 has a name like 'd.*'");
-	refuse_group(optimizer, TN_OPTIONS(struct tn_group_options, .names = "a.*"),
-		     TN_INVALID_ARGUMENT,
-		     "expected lr_factor, weight_decay or no_decay, found none");
-	refuse_group(optimizer, TN_OPTIONS(struct tn_group_options, .max_rank = -2),
-		     TN_INVALID_ARGUMENT, "max_rank: expected at least 0, found -2");
-	refuse_group(optimizer, TN_OPTIONS(struct tn_group_options, .lr_factor = -1),
-		     TN_INVALID_ARGUMENT, "lr_factor: expected a number of at least 0, found -1");
-	refuse_group(optimizer,
-		     TN_OPTIONS(struct tn_group_options, .weight_decay = 1, .no_decay = 1),
-		     TN_INVALID_ARGUMENT, "weight_decay: expected 0 beside no_decay, found 1");
+	struct tn_group_options group = tn_group_defaults();
+	group.names = "d.*";
+	group.weight_decay = 0;
+	refuse_group(optimizer, &group, TN_NOT_FOUND, "no parameter of 4 has a name like 'd.*'");
+	group = tn_group_defaults();
+	group.names = "a.*";
+	refuse_group(optimizer, &group, TN_INVALID_ARGUMENT,
+		     "expected lr_factor or weight_decay, found neither");
+	group = tn_group_defaults();
+	group.max_rank = -2;
+	refuse_group(optimizer, &group, TN_INVALID_ARGUMENT,
+		     "max_rank: expected at least 0, found -2");
+	group = tn_group_defaults();
+	group.lr_factor = -1;
+	refuse_group(optimizer, &group, TN_INVALID_ARGUMENT,
+		     "lr_factor: expected a number of at least 0, found -1");
+	group = tn_group_defaults();
+	group.weight_decay = -1;
+	refuse_group(optimizer, &group, TN_INVALID_ARGUMENT,
+		     "weight_decay: expected a number of at least 0, found -1");
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(net);
 }
@@ -141,30 +160,43 @@ enum { MOST = 64 };
 
 static tn_optimizer *amsgrad(tn_module *net)
 {
-	return tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.01, .weight_decay = -1,
-					.amsgrad = 1));
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.lr = 0.01;
+	adamw.amsgrad = 1;
+	return tn_adamw(net, &adamw);
 }
 
 static tn_optimizer *nadam(tn_module *net)
 {
-	return tn_nadam(net, TN_OPTIONS(struct tn_nadam_options, .lr = 0.01));
+	struct tn_nadam_options options = tn_nadam_defaults();
+	options.lr = 0.01;
+	return tn_nadam(net, &options);
 }
 
 static tn_optimizer *momentum(tn_module *net)
 {
-	return tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.01, .momentum = 0.9,
-				      .dampening = 0.5));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.01;
+	sgd.momentum = 0.9;
+	sgd.dampening = 0.5;
+	return tn_sgd(net, &sgd);
 }
 
 static tn_optimizer *centered(tn_module *net)
 {
-	return tn_rmsprop(net, TN_OPTIONS(struct tn_rmsprop_options, .lr = 0.01, .momentum = 0.9,
-					  .centered = 1));
+	struct tn_rmsprop_options rmsprop = tn_rmsprop_defaults();
+	rmsprop.lr = 0.01;
+	rmsprop.momentum = 0.9;
+	rmsprop.centered = 1;
+	return tn_rmsprop(net, &rmsprop);
 }
 
 static tn_optimizer *lamb(tn_module *net)
 {
-	return tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .lr = 0.01, .adapt_vectors = 1));
+	struct tn_lamb_options options = tn_lamb_defaults();
+	options.lr = 0.01;
+	options.adapt_vectors = 1;
+	return tn_lamb(net, &options);
 }
 
 /* Copies values, states and steps. */
@@ -267,23 +299,37 @@ static void bad_options_are_refused(void **state)
 {
 	(void)state;
 	tn_module *net = make_net();
-	refuse(tn_adam(net, TN_OPTIONS(struct tn_adam_options, .beta2 = 1)),
-	       "beta2: expected a number above 0 and below 1, found 1");
-	refuse(tn_adam(net, TN_OPTIONS(struct tn_adam_options, .weight_decay = -1)),
-	       "weight_decay: expected a number of at least 0, found -1");
-	refuse(tn_nadam(net, TN_OPTIONS(struct tn_nadam_options, .momentum_decay = -1)),
-	       "momentum_decay: expected a number above 0, found -1");
-	refuse(tn_rmsprop(net, TN_OPTIONS(struct tn_rmsprop_options, .alpha = 1)),
-	       "alpha: expected");
-	refuse(tn_adagrad(net, TN_OPTIONS(struct tn_adagrad_options, .lr_decay = -1)),
-	       "lr_decay: expected a number of at least 0, found -1");
-	refuse(tn_adadelta(net, TN_OPTIONS(struct tn_adadelta_options, .rho = 2)), "rho: expected");
+	struct tn_adam_options adam = tn_adam_defaults();
+	adam.beta2 = 1;
+	refuse(tn_adam(net, &adam), "beta2: expected a number of at least 0 and below 1, found 1");
+	adam = tn_adam_defaults();
+	adam.weight_decay = -1;
+	refuse(tn_adam(net, &adam), "weight_decay: expected a number of at least 0, found -1");
+	struct tn_nadam_options options = tn_nadam_defaults();
+	options.momentum_decay = -1;
+	refuse(tn_nadam(net, &options),
+	       "momentum_decay: expected a number of at least 0, found -1");
+	struct tn_rmsprop_options rmsprop = tn_rmsprop_defaults();
+	rmsprop.alpha = 1;
+	refuse(tn_rmsprop(net, &rmsprop), "alpha: expected");
+	struct tn_adagrad_options adagrad = tn_adagrad_defaults();
+	adagrad.lr_decay = -1;
+	refuse(tn_adagrad(net, &adagrad), "lr_decay: expected a number of at least 0, found -1");
+	struct tn_adadelta_options adadelta = tn_adadelta_defaults();
+	adadelta.rho = 2;
+	refuse(tn_adadelta(net, &adadelta), "rho: expected");
 	refuse(tn_lars(net, NULL), "lr: expected a number above 0, found 0");
-	refuse(tn_lars(net, TN_OPTIONS(struct tn_lars_options, .lr = 1, .nesterov = 1)),
+	struct tn_lars_options lars = tn_lars_defaults();
+	lars.lr = 1;
+	lars.nesterov = 1;
+	refuse(tn_lars(net, &lars),
 	       "nesterov: expected momentum above 0 and dampening 0, found 0 and 0");
-	refuse(tn_lamb(net, TN_OPTIONS(struct tn_lamb_options, .epsilon = -1)),
-	       "epsilon: expected");
-	refuse(tn_lion(net, TN_OPTIONS(struct tn_lion_options, .lr = -1)), "lr: expected");
+	struct tn_lamb_options lamb_options = tn_lamb_defaults();
+	lamb_options.epsilon = -1;
+	refuse(tn_lamb(net, &lamb_options), "epsilon: expected");
+	struct tn_lion_options lion = tn_lion_defaults();
+	lion.lr = -1;
+	refuse(tn_lion(net, &lion), "lr: expected");
 	tn_module_destroy(net);
 }
 

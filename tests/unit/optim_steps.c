@@ -54,7 +54,9 @@ static void sgd_goes_down_the_gradient(void **state)
 	struct pair_state pair = {1};
 	(void)state;
 	tn_module *module = make_pair(&pair);
-	tn_optimizer *sgd = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.1;
+	tn_optimizer *sgd = tn_sgd(module, &options);
 	backward(module, 3);
 	assert_ok(tn_optimizer_step(sgd));
 	assert_close(value(module, "a"), 1 - 0.1 * 3, 1e-6);
@@ -98,7 +100,9 @@ static void a_frozen_parameter_is_not_stepped(void **state)
 	assert_status(tn_module_set_trainable(module, "c", 0), TN_NOT_FOUND);
 	tn_error_clear(context);
 	assert_int_equal(tn_module_size(module, 1), 1);
-	tn_optimizer *sgd = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.1;
+	tn_optimizer *sgd = tn_sgd(module, &options);
 	backward(module, 1);
 	assert_ok(tn_optimizer_step(sgd));
 	assert_close(value(module, "a"), 1, 0);
@@ -112,7 +116,9 @@ static void a_parameter_frozen_after_its_gradient_is_not_stepped(void **state)
 	struct pair_state pair = {1};
 	(void)state;
 	tn_module *module = make_pair(&pair);
-	tn_optimizer *sgd = tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.1;
+	tn_optimizer *sgd = tn_sgd(module, &options);
 	backward(module, 1);
 	assert_ok(tn_module_set_trainable(module, "a", 0));
 	assert_ok(tn_optimizer_step(sgd));
@@ -148,12 +154,11 @@ static void the_norm_is_that_of_all_runs(void **state)
 	double norm, g;
 	(void)state;
 	tn_module *net = tn_sequential(context);
-	for (int i = 0; i < 3; i++)
-		assert_ok(tn_sequential_add(
-			net, NULL,
-			tn_module_linear(
-				context, 1, 1,
-				TN_OPTIONS(struct tn_module_linear_options, .no_bias = 1))));
+	for (int i = 0; i < 3; i++) {
+		struct tn_module_linear_options linear = tn_module_linear_defaults();
+		linear.no_bias = 1;
+		assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 1, 1, &linear)));
+	}
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_set_trainable(net, "1", 0));
 	backward(net, 1);
@@ -171,6 +176,28 @@ static void the_norm_is_that_of_all_runs(void **state)
 	tn_module_destroy(net);
 }
 
+/* Without an average the second step follows the second gradient alone, and nothing decays. */
+static void a_setting_of_0_is_0(void **state)
+{
+	struct pair_state pair = {1};
+	(void)state;
+	tn_module *module = make_pair(&pair);
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.beta1 = 0;
+	options.weight_decay = 0;
+	tn_optimizer *adamw = tn_adamw(module, &options);
+	backward(module, 3);
+	assert_ok(tn_optimizer_step(adamw));
+	assert_close(value(module, "a"), 1 - 1e-3, 1e-6);
+	assert_close(value(module, "b"), 2 - 1e-3, 1e-6);
+	tn_module_zero_gradients(module);
+	backward(module, -1);
+	assert_ok(tn_optimizer_step(adamw));
+	assert_true(value(module, "a") > 1 - 1e-3);
+	tn_optimizer_destroy(adamw);
+	tn_module_destroy(module);
+}
+
 static void bad_settings_are_refused(void **state)
 {
 	struct pair_state pair = {1};
@@ -179,9 +206,16 @@ static void bad_settings_are_refused(void **state)
 	assert_null(tn_sgd(module, NULL));
 	assert_contains(tn_error(context)->text, "lr: expected a number above 0, found 0");
 	tn_error_clear(context);
-	assert_null(tn_adamw(module, TN_OPTIONS(struct tn_adamw_options, .beta1 = 1.5)));
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.beta1 = 1.5;
+	assert_null(tn_adamw(module, &adamw));
 	assert_contains(tn_error(context)->text,
-			"beta1: expected a number above 0 and below 1, found 1.5");
+			"beta1: expected a number of at least 0 and below 1, found 1.5");
+	tn_error_clear(context);
+	adamw = tn_adamw_defaults();
+	adamw.lr = 0;
+	assert_null(tn_adamw(module, &adamw));
+	assert_contains(tn_error(context)->text, "lr: expected a number above 0, found 0");
 	tn_error_clear(context);
 	tn_module_destroy(module);
 	module = tn_module_relu(context);
@@ -200,6 +234,7 @@ int main(void)
 		cmocka_unit_test(a_parameter_frozen_after_its_gradient_is_not_stepped),
 		cmocka_unit_test(clipping_scales_all_gradients_by_their_joint_norm),
 		cmocka_unit_test(the_norm_is_that_of_all_runs),
+		cmocka_unit_test(a_setting_of_0_is_0),
 		cmocka_unit_test(bad_settings_are_refused),
 	};
 	return cmocka_run_group_tests(tests, context_setup, context_teardown);

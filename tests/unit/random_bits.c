@@ -71,10 +71,12 @@ static void host_draws_can_be_forbidden(void **state)
 	set_faults("");
 	const char *path = mock_file();
 	tn_context *context = NULL;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "mock",
-					     .plugin_paths = &path, .n_plugin_paths = 1,
-					     .fallback = TN_FALLBACK_ERROR),
-				  &context, NULL));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.fallback = TN_FALLBACK_ERROR;
+	assert_ok(tn_context_open(&options, &context, NULL));
 	tn_generator *g = tn_default_generator(context);
 	assert_non_null(tn_generator_uniform(g, TN_F32, 0, NULL, 0, 1));
 	assert_null(tn_generator_gamma(g, TN_F32, 0, NULL, 1, 1));

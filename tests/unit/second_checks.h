@@ -77,8 +77,8 @@ static inline void check_second(tn_context *context, tn_dtype dtype,
  * derivatives below 100, each rounded a few times. */
 static inline void check_second_rows(tn_context *context, int step)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	tn_context *reference;
 	assert_ok(tn_context_open(&options, &reference, NULL));
 	for (int i = 0; i < GRADIENT_ROWS; i += step) {

@@ -11,8 +11,8 @@
 
 static int open_context(void **state)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return 0;
@@ -57,8 +57,8 @@ static void tolerances_depend_on_the_dtypes(void **state)
 
 static void two_nan_are_distinct_on_request(void **state)
 {
-	const struct tn_assert_options options = {.struct_size = sizeof(options),
-						  .distinct_nan = 1};
+	struct tn_assert_options options = tn_assert_defaults();
+	options.distinct_nan = 1;
 	char *text;
 	(void)state;
 	tn_array *a = one(TN_F64, NAN);
@@ -72,8 +72,9 @@ static void two_nan_are_distinct_on_request(void **state)
 
 static void precision_and_message_are_the_callers(void **state)
 {
-	const struct tn_assert_options options = {
-		.struct_size = sizeof(options), .precision = 2, .err_msg = "a message"};
+	struct tn_assert_options options = tn_assert_defaults();
+	options.precision = 2;
+	options.err_msg = "a message";
 	char *text;
 	(void)state;
 	assert_status(
@@ -109,12 +110,14 @@ static void an_error_is_no_difference(void **state)
 	(void)state;
 	refused(tn_assert_allclose(a, a, -2, 0, NULL, &text), TN_INVALID_ARGUMENT, &text, "rtol");
 	refused(tn_assert_allclose(a, a, 0, NAN, NULL, &text), TN_INVALID_ARGUMENT, &text, "atol");
-	refused(tn_assert_array_equal(a, a, TN_OPTIONS(struct tn_assert_options, .strict = 2),
-				      &text),
-		TN_INVALID_ARGUMENT, &text, "strict: expected 0 or 1, found 2");
-	refused(tn_assert_array_equal(a, a, TN_OPTIONS(struct tn_assert_options, .precision = 1001),
-				      &text),
-		TN_INVALID_ARGUMENT, &text, "precision: expected at most 1000, found 1001");
+	struct tn_assert_options options = tn_assert_defaults();
+	options.strict = 2;
+	refused(tn_assert_array_equal(a, a, &options, &text), TN_INVALID_ARGUMENT, &text,
+		"strict: expected 0 or 1, found 2");
+	options = tn_assert_defaults();
+	options.precision = 1001;
+	refused(tn_assert_array_equal(a, a, &options, &text), TN_INVALID_ARGUMENT, &text,
+		"precision: expected at most 1000, found 1001");
 	refused(tn_assert_array_equal(a, a, NULL, NULL), TN_INVALID_ARGUMENT, NULL, "text is NULL");
 	refused(tn_assert_array_less(z, z, NULL, &text), TN_DTYPE, &text, "");
 	text = &mark;

@@ -32,8 +32,10 @@ static int printed(char *text)
 
 static int print(void)
 {
-	return printed(tn_array_repr(
-		a, TN_OPTIONS(struct tn_print_options, .threshold = 4, .edgeitems = 1)));
+	struct tn_print_options options = tn_print_defaults();
+	options.threshold = 4;
+	options.edgeitems = 1;
+	return printed(tn_array_repr(a, &options));
 }
 
 static int print_alone(void)
@@ -148,8 +150,8 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_may_fail)};
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	const int64_t shape[] = {3, 4};
 	folder = files_folder();
 	if (tn_context_open(&options, &context, NULL))

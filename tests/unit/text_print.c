@@ -12,8 +12,8 @@
 
 static int open_context(void **state)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference!"};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return 0;
@@ -50,17 +50,18 @@ static void digits_of_extreme_numbers_are_exact(void **state)
 {
 	static const double far[] = {5e-324, DBL_MAX, 0.5};
 	(void)state;
-	char *text = tn_array_str(numbers(TN_F64, 3, far),
-				  TN_OPTIONS(struct tn_print_options, .precision = 1000,
-					     .floatmode = TN_FLOATMODE_FIXED, .suppress = 1));
+	struct tn_print_options options = tn_print_defaults();
+	options.precision = 1000;
+	options.floatmode = TN_FLOATMODE_FIXED;
+	options.suppress = 1;
+	char *text = tn_array_str(numbers(TN_F64, 3, far), &options);
 	assert_non_null(text);
 	assert_contains(text, "4.9406564584124654417656879286822137236505980261432476442558568250");
 	assert_contains(text, "1.7976931348623157081452742373170435679807056752584499659891747680");
 	tn_string_free(text);
 	static const double near[] = {5e-324, 12345678.25};
-	text = tn_array_str(numbers(TN_F64, 2, near),
-			    TN_OPTIONS(struct tn_print_options, .precision = 1000,
-				       .floatmode = TN_FLOATMODE_MAXPREC_EQUAL, .suppress = 1));
+	options.floatmode = TN_FLOATMODE_MAXPREC_EQUAL;
+	text = tn_array_str(numbers(TN_F64, 2, near), &options);
 	assert_non_null(text);
 	assert_contains(text, "0000005");
 	assert_contains(text, "12345678.25000");
@@ -83,37 +84,53 @@ static void only_the_corners_of_a_large_array_are_read(void **state)
 	const int64_t one[] = {1}, many[] = {1000000000, 1000000};
 	(void)state;
 	const tn_array *a = tn_broadcast_to(tn_ones(context, TN_F32, 1, one), 2, many);
-	expect(tn_array_repr(a, TN_OPTIONS(struct tn_print_options, .edgeitems = 1)),
+	struct tn_print_options options = tn_print_defaults();
+	options.edgeitems = 1;
+	expect(tn_array_repr(a, &options),
 	       "array([[1., ..., 1.],\n"
 	       "       ...,\n"
 	       "       [1., ..., 1.]], shape=(1000000000, 1000000), dtype=float32)");
 }
 
-static void refused(struct tn_print_options options, const char *part)
+/* Refuses the options, and resets them. */
+static void refuse(struct tn_print_options *options, const char *part)
 {
-	options.struct_size = sizeof(options);
-	assert_null(tn_array2string(tn_scalar_f32(context, 1), &options));
+	assert_null(tn_array2string(tn_scalar_f32(context, 1), options));
 	assert_status(tn_error(context)->status, TN_INVALID_ARGUMENT);
 	assert_string_equal(tn_error(context)->operation, "array2string");
 	assert_contains(tn_error(context)->text, part);
 	tn_error_clear(context);
+	*options = tn_print_defaults();
 }
 
 static void options_out_of_range_are_refused(void **state)
 {
 	char many[TN_PRINT_MAX_STRING + 2] = "";
+	struct tn_print_options options = tn_print_defaults();
 	(void)state;
 	memset(many, 'x', sizeof(many) - 1);
-	refused((struct tn_print_options){.precision = -2}, "precision: expected -1 to 1000");
-	refused((struct tn_print_options){.precision = 1001}, "found 1001");
-	refused((struct tn_print_options){.threshold = -2}, "threshold: expected -1");
-	refused((struct tn_print_options){.edgeitems = -1}, "edgeitems: expected 0");
-	refused((struct tn_print_options){.linewidth = -1}, "linewidth: expected 0");
-	refused((struct tn_print_options){.floatmode = 4}, "floatmode: expected 0 to 3, found 4");
-	refused((struct tn_print_options){.suppress = 2}, "suppress: expected 0 to 1");
-	refused((struct tn_print_options){.sign = '*'}, "sign: expected '-', '+' or ' ', found 42");
-	refused((struct tn_print_options){.nanstr = "\n"}, "nanstr: expected printable ASCII");
-	refused((struct tn_print_options){.infstr = many}, "infstr: expected at most 64 bytes");
+	options.precision = -1;
+	refuse(&options, "precision: expected 0 to 1000");
+	options.precision = 1001;
+	refuse(&options, "found 1001");
+	options.threshold = -1;
+	refuse(&options, "threshold: expected 0");
+	options.edgeitems = -1;
+	refuse(&options, "edgeitems: expected 0");
+	options.linewidth = 0;
+	refuse(&options, "linewidth: expected 1");
+	options.floatmode = 4;
+	refuse(&options, "floatmode: expected 0 to 3, found 4");
+	options.suppress = 2;
+	refuse(&options, "suppress: expected 0 to 1");
+	options.sign = '*';
+	refuse(&options, "sign: expected '-', '+' or ' ', found 42");
+	options.nanstr = "\n";
+	refuse(&options, "nanstr: expected printable ASCII");
+	options.separator = NULL;
+	refuse(&options, "separator: expected a string, found NULL");
+	options.infstr = many;
+	refuse(&options, "infstr: expected at most 64 bytes");
 }
 
 static void nothing_is_printed_of_no_array_or_after_an_error(void **state)

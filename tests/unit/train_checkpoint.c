@@ -23,10 +23,10 @@ static void keep_message(void *user, int level, const char *subsystem, const cha
 static tn_context *open_on(const char *backend)
 {
 	tn_context *context = NULL;
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = backend,
-						   .deterministic = 1,
-						   .log = keep_message};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = backend;
+	options.deterministic = 1;
+	options.log = keep_message;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	messages[0] = '\0';
 	return context;
@@ -77,8 +77,9 @@ static void a_trainer_refuses_what_is_not_its_own(void **state)
 	tn_checkpoint_folder_close(folder);
 	unlink(files_path(path, "step-000000000005.safetensors"));
 
-	folder = tn_checkpoint_folder_open(
-		in, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .is_rising = 1));
+	struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+	options.is_rising = 1;
+	folder = tn_checkpoint_folder_open(in, path, &options);
 	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
 	assert_status(tn_trainer_run(t.trainer), TN_INVALID_ARGUMENT);
 	assert_contains(tn_error(in)->text, "expected a folder with is_rising 0");
@@ -94,11 +95,15 @@ static void a_trainer_refuses_what_is_not_its_own(void **state)
 	trainer_end(&t);
 	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
 	tn_trainer_destroy(t.trainer);
-	t.trainer = tn_trainer_create(
-		t.run.net, t.run.optimizer,
-		TN_OPTIONS(struct tn_trainer_options, .train = t.run.loader, .n_metrics = 2,
-			   .metrics = t.metrics, .average = t.run.average,
-			   .schedule = t.run.schedule, .checkpoints = folder, .resume = 1));
+	struct tn_trainer_options trainer = tn_trainer_defaults();
+	trainer.train = t.run.loader;
+	trainer.n_metrics = 2;
+	trainer.metrics = t.metrics;
+	trainer.average = t.run.average;
+	trainer.schedule = t.run.schedule;
+	trainer.checkpoints = folder;
+	trainer.resume = 1;
+	t.trainer = tn_trainer_create(t.run.net, t.run.optimizer, &trainer);
 	take_snapshot(&before, &t.run);
 	assert_status(tn_trainer_run(t.trainer), TN_INVALID_ARGUMENT);
 	assert_contains(tn_error(in)->text, "trainer.options.clip_norm: expected 0, found 1 (and");
@@ -109,16 +114,19 @@ static void a_trainer_refuses_what_is_not_its_own(void **state)
 	trainer_end(&t);
 	/* What is compared is not the loss: the confusion matrix is as high as is good. */
 	tn_checkpoint_folder_close(folder);
-	folder = tn_checkpoint_folder_open(
-		in, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .is_rising = 1));
+	folder = tn_checkpoint_folder_open(in, path, &options);
 	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
 	tn_trainer_destroy(t.trainer);
-	t.trainer = tn_trainer_create(
-		t.run.net, t.run.optimizer,
-		TN_OPTIONS(struct tn_trainer_options, .train = t.run.loader, .n_metrics = 2,
-			   .metrics = t.metrics, .average = t.run.average, .accumulate = 2,
-			   .clip_norm = 1, .scaler = t.scaler, .schedule = t.run.schedule,
-			   .monitor = "confusion", .checkpoints = folder, .resume = 1));
+	trainer.train = t.run.loader;
+	trainer.metrics = t.metrics;
+	trainer.average = t.run.average;
+	trainer.accumulate = 2;
+	trainer.clip_norm = 1;
+	trainer.scaler = t.scaler;
+	trainer.schedule = t.run.schedule;
+	trainer.monitor = "confusion";
+	trainer.checkpoints = folder;
+	t.trainer = tn_trainer_create(t.run.net, t.run.optimizer, &trainer);
 	assert_status(tn_trainer_run(t.trainer), TN_INVALID_ARGUMENT);
 	assert_contains(tn_error(in)->text, "trainer.options.monitor: expected 2, found 0");
 	tn_error_clear(in);
@@ -196,9 +204,10 @@ static void half_begin(struct half *half, tn_context *in, uint64_t seed)
 	assert_ok(tn_module_build(half->net));
 	tn_module_set_training(half->net, 1);
 	half->adamw = tn_adamw(half->net, NULL);
-	half->scaler = tn_grad_scaler_create(half->net, TN_OPTIONS(struct tn_grad_scaler_options,
-								   .init_scale = 1 << 20,
-								   .growth_interval = 3));
+	struct tn_grad_scaler_options options = tn_grad_scaler_defaults();
+	options.init_scale = 1 << 20;
+	options.growth_interval = 3;
+	half->scaler = tn_grad_scaler_create(half->net, &options);
 	half->all = (struct tn_checkpoint){.struct_size = sizeof(half->all),
 					   .module = half->net,
 					   .optimizer = half->adamw,
@@ -529,9 +538,10 @@ static void another_optimizer_or_setting_is_refused(void **state)
 	}
 	struct run other;
 	run_begin(&other, context, RUN_ADAMW, 3);
-	assert_ok(tn_optimizer_set_group(
-		other.optimizer,
-		TN_OPTIONS(struct tn_group_options, .names = "conv.bias", .lr_factor = 0.5)));
+	struct tn_group_options group = tn_group_defaults();
+	group.names = "conv.bias";
+	group.lr_factor = 0.5;
+	assert_ok(tn_optimizer_set_group(other.optimizer, &group));
 	refuse(saved, &other, TN_INVALID_ARGUMENT,
 	       "optimizer.lr_factor of conv.bias: expected 0.5, found 1");
 	run_end(&other);
@@ -541,7 +551,9 @@ static void another_optimizer_or_setting_is_refused(void **state)
 	       "tensor '.optimizer.trainable': the file has no such tensor");
 	run_end(&other);
 	run_begin(&other, context, RUN_ADAMW, 3);
-	assert_ok(tn_lookahead(other.optimizer, TN_OPTIONS(struct tn_lookahead_options, .k = 6)));
+	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+	lookahead.k = 6;
+	assert_ok(tn_lookahead(other.optimizer, &lookahead));
 	refuse(saved, &other, TN_INVALID_ARGUMENT,
 	       "optimizer.options.lookahead_k: expected 6, found 4");
 	run_end(&other);
@@ -554,15 +566,19 @@ static void another_optimizer_or_setting_is_refused(void **state)
 
 static void another_schedule_average_or_loader_is_refused(void **state)
 {
-	const struct tn_data_loader_options options = {
-		.struct_size = sizeof(options), .batch_size = RUN_BATCH, .seed = 6, .shuffle = 1};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = RUN_BATCH;
+	options.seed = 6;
+	options.shuffle = 1;
 	struct tn_error_info error;
 	struct run other;
 	(void)state;
 	run_begin(&other, context, RUN_ADAMW, 3);
-	tn_schedule *schedule = tn_schedule_create(
-		other.optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_COSINE,
-					    .period = 30, .warmup = 3));
+	struct tn_schedule_options scheduling = tn_schedule_defaults();
+	scheduling.kind = TN_SCHEDULE_COSINE;
+	scheduling.period = 30;
+	scheduling.warmup = 3;
+	tn_schedule *schedule = tn_schedule_create(other.optimizer, &scheduling);
 	other.all.schedule = schedule;
 	refuse(saved, &other, TN_INVALID_ARGUMENT,
 	       "schedule.options.period: expected 30, found 20");
@@ -580,8 +596,9 @@ static void another_schedule_average_or_loader_is_refused(void **state)
 	refuse(saved, &other, TN_INVALID_ARGUMENT, "loader.options.seed: expected 6, found 5");
 	tn_data_loader_destroy(loader);
 	double weights[1000];
-	const struct tn_augmentation augmentation = {
-		.struct_size = sizeof(augmentation), .max_shift = 2, .hflip_prob = 0.5};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.max_shift = 2;
+	augmentation.hflip_prob = 0.5;
 	struct tn_data_loader_options weighted = options;
 	assert_true(tn_dataset_count(other.dataset, TN_PART_TRAIN) <= 1000);
 	for (int i = 0; i < 1000; i++)
@@ -611,10 +628,11 @@ static void other_milestones_are_refused(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct run other;
 		run_begin(&other, context, RUN_SGD, 3);
-		tn_schedule *schedule = tn_schedule_create(
-			other.optimizer,
-			TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_MULTISTEP,
-				   .n_milestones = 2, .milestones = milestones[i]));
+		struct tn_schedule_options options = tn_schedule_defaults();
+		options.kind = TN_SCHEDULE_MULTISTEP;
+		options.n_milestones = 2;
+		options.milestones = milestones[i];
+		tn_schedule *schedule = tn_schedule_create(other.optimizer, &options);
 		other.all.schedule = schedule;
 		if (i)
 			refuse(changed, &other, TN_INVALID_ARGUMENT,
@@ -681,13 +699,16 @@ static tn_data_loader *numbers_loader(const char *name, int spoilt, tn_dataset *
 	tn_data_loader *loader = NULL;
 	for (int i = 0; i < NUMBERS; i++)
 		x[i] = (float)(i == spoilt ? -i : i);
-	assert_ok(tn_dataset_from_fields(TN_OPTIONS(struct tn_dataset_fields, .name = name,
-						    .n = NUMBERS, .n_fields = 1, .fields = &field,
-						    .data = (const void *[]){x}),
-					 dataset, NULL));
-	assert_ok(tn_data_loader_create(*dataset, TN_PART_TRAIN,
-					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 4),
-					&loader, NULL));
+	struct tn_dataset_fields source = tn_dataset_fields_defaults();
+	source.name = name;
+	source.n = NUMBERS;
+	source.n_fields = 1;
+	source.fields = &field;
+	source.data = (const void *[]){x};
+	assert_ok(tn_dataset_from_fields(&source, dataset, NULL));
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = 4;
+	assert_ok(tn_data_loader_create(*dataset, TN_PART_TRAIN, &loading, &loader, NULL));
 	return loader;
 }
 
@@ -736,14 +757,14 @@ static void another_fold_is_refused(void **state)
 	struct tn_checkpoint all = other.all;
 	for (uint32_t i = 0; i < 2; i++) {
 		tn_dataset *fold = NULL;
-		assert_ok(tn_dataset_fold(
-			other.dataset, TN_OPTIONS(struct tn_fold_options, .n_folds = 3, .fold = i),
-			&fold, NULL));
+		struct tn_fold_options options = tn_fold_defaults();
+		options.n_folds = 3;
+		options.fold = i;
+		assert_ok(tn_dataset_fold(other.dataset, &options, &fold, NULL));
 		assert_int_equal(tn_dataset_count(fold, TN_PART_TRAIN), 30);
-		assert_ok(tn_data_loader_create(
-			fold, TN_PART_TRAIN,
-			TN_OPTIONS(struct tn_data_loader_options, .batch_size = RUN_BATCH), &loader,
-			NULL));
+		struct tn_data_loader_options loading = tn_data_loader_defaults();
+		loading.batch_size = RUN_BATCH;
+		assert_ok(tn_data_loader_create(fold, TN_PART_TRAIN, &loading, &loader, NULL));
 		other.all.loader = loader;
 		if (!i)
 			assert_ok(tn_checkpoint_save(changed, &other.all));

@@ -29,15 +29,16 @@ static tn_checkpoint_folder *folder;
 
 static void open_folder(int keep)
 {
-	folder = tn_checkpoint_folder_open(
-		context, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = keep));
+	struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+	options.keep = keep;
+	folder = tn_checkpoint_folder_open(context, path, &options);
 	assert_non_null(folder);
 }
 
 static int setup(void **state)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .log = keep_message};
+	struct tn_context_options options = tn_context_defaults();
+	options.log = keep_message;
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	messages[0] = '\0';
@@ -130,9 +131,10 @@ static void metrics_may_rise_and_all_may_be_kept(void **state)
 {
 	(void)state;
 	tn_checkpoint_folder_close(folder);
-	folder = tn_checkpoint_folder_open(
-		context, path,
-		TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = -1, .is_rising = 1));
+	struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+	options.keep = TN_NO_LIMIT;
+	options.is_rising = 1;
+	folder = tn_checkpoint_folder_open(context, path, &options);
 	for (uint64_t step = 1; step < 6; step++)
 		save(step, step == 2 ? 0.9 : 0.1);
 	assert_steps("1 [2] 3 4 5");
@@ -181,9 +183,10 @@ static void an_infinite_metric_is_one(void **state)
 	(void)state;
 	tn_checkpoint_folder_close(folder);
 	for (int turn = 0; turn < 2; turn++) {
-		folder = tn_checkpoint_folder_open(
-			context, path,
-			TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = 1, .is_rising = 1));
+		struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+		options.keep = 1;
+		options.is_rising = 1;
+		folder = tn_checkpoint_folder_open(context, path, &options);
 		assert_non_null(folder);
 		if (!turn) {
 			save(1, INFINITY);
@@ -205,8 +208,9 @@ static void a_second_run_is_refused(void **state)
 	assert_null(tn_checkpoint_folder_open(context, path, NULL));
 	refuse(tn_error(context)->status, TN_STATE, owner);
 	/* It may look, and load. */
-	tn_checkpoint_folder *reader = tn_checkpoint_folder_open(
-		context, path, TN_OPTIONS(struct tn_checkpoint_folder_options, .is_read_only = 1));
+	struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+	options.is_read_only = 1;
+	tn_checkpoint_folder *reader = tn_checkpoint_folder_open(context, path, &options);
 	assert_int_equal(tn_checkpoint_folder_count(reader), 1);
 	assert_ok(tn_checkpoint_folder_load(reader, &run.all, NULL));
 	refuse(tn_checkpoint_folder_save(reader, 2, NAN, &run.all), TN_STATE, "read-only");
@@ -268,9 +272,9 @@ static void a_folder_is_made_where_it_can_be(void **state)
 	unlink(files_path(far, "tenon.lock"));
 	assert_int_equal(rmdir(far), 0);
 	assert_int_equal(rmdir(above), 0);
-	assert_null(tn_checkpoint_folder_open(
-		context, inner,
-		TN_OPTIONS(struct tn_checkpoint_folder_options, .is_read_only = 1)));
+	struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+	options.is_read_only = 1;
+	assert_null(tn_checkpoint_folder_open(context, inner, &options));
 	refuse(tn_error(context)->status, TN_NOT_FOUND, "new: No such file");
 	save(1, NAN);
 	struct tn_checkpoint_view view;

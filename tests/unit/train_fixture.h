@@ -32,7 +32,8 @@ static inline tn_context *open_backend(int number)
 	is_kept = 1;
 	if (number == 2)
 		return open_mock("");
-	const struct tn_context_options o = {.struct_size = sizeof(o), .backend = backends[number]};
+	struct tn_context_options o = tn_context_defaults();
+	o.backend = backends[number];
 	assert_ok(tn_context_open(&o, &context, NULL));
 	return context;
 }
@@ -79,10 +80,10 @@ struct fit {
 static inline tn_data_loader *make_loader(const struct fit *fit, int part, uint32_t batch)
 {
 	tn_data_loader *loader = NULL;
-	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						       .batch_size = batch,
-						       .shuffle = part == TN_PART_TRAIN,
-						       .seed = 3};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = batch;
+	options.shuffle = part == TN_PART_TRAIN;
+	options.seed = 3;
 	assert_ok(tn_data_loader_create(fit->dataset, part, &options, &loader, NULL));
 	return loader;
 }
@@ -110,14 +111,16 @@ static inline void open_fit_with(struct fit *fit, tn_context *context, uint32_t 
 	fit->train = make_loader(fit, TN_PART_TRAIN, batch);
 	fit->validation = make_loader(fit, TN_PART_VALIDATION, 4);
 	fit->net = make_fit_net(context, dropout);
-	fit->optimizer =
-		tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05, .momentum = 0.9));
-	fit->options = (struct tn_trainer_options){.struct_size = sizeof(fit->options),
-						   .loss = TN_LOSS_MSE,
-						   .train = fit->train,
-						   .validation = fit->validation,
-						   .n_epochs = 3,
-						   .user = fit};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
+	sgd.momentum = 0.9;
+	fit->optimizer = tn_sgd(fit->net, &sgd);
+	fit->options = tn_trainer_defaults();
+	fit->options.loss = TN_LOSS_MSE;
+	fit->options.train = fit->train;
+	fit->options.validation = fit->validation;
+	fit->options.n_epochs = 3;
+	fit->options.user = fit;
 }
 
 static inline void open_fit(struct fit *fit, tn_context *context, uint32_t batch)

@@ -12,8 +12,8 @@ static tn_context *open_backend(const char *backend)
 	tn_context *context = NULL;
 	if (!strcmp(backend, "mock"))
 		return open_mock("");
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = *backend ? backend : NULL};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = *backend ? backend : NULL;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return context;
 }

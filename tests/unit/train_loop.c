@@ -29,17 +29,17 @@ static tn_dataset *make_dataset_of(double test, double validation)
 			}
 		}
 	}
-	const struct tn_dataset_source source = {.struct_size = sizeof(source),
-						 .channels = 1,
-						 .height = 12,
-						 .width = 12,
-						 .name = "bars",
-						 .images = &images[0][0][0],
-						 .labels = labels,
-						 .n_images = N,
-						 .n_classes = 4,
-						 .test_fraction = test,
-						 .validation_fraction = validation};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
+	source.channels = 1;
+	source.height = 12;
+	source.width = 12;
+	source.name = "bars";
+	source.images = &images[0][0][0];
+	source.labels = labels;
+	source.n_images = N;
+	source.n_classes = 4;
+	source.test_fraction = test;
+	source.validation_fraction = validation;
 	assert_ok(tn_dataset_create(&source, &dataset, &error));
 	return dataset;
 }
@@ -96,11 +96,14 @@ static void train_on(const char *backend, uint64_t n_epochs, struct heard *heard
 	struct tn_error_info error;
 	tn_context *context;
 	tn_dataset *dataset = make_dataset();
-	const struct tn_context_options o = {
-		.struct_size = sizeof(o), .backend = backend, .seed = 7};
+	struct tn_context_options o = tn_context_defaults();
+	o.backend = backend;
+	o.seed = 7;
 	assert_ok(tn_context_open(&o, &context, &error));
 	tn_module *net = make_net(context);
-	tn_optimizer *adamw = tn_adamw(net, TN_OPTIONS(struct tn_adamw_options, .lr = 0.01));
+	struct tn_adamw_options adamw_options = tn_adamw_defaults();
+	adamw_options.lr = 0.01;
+	tn_optimizer *adamw = tn_adamw(net, &adamw_options);
 	const struct tn_train_options options = {.struct_size = sizeof(options),
 						 .n_epochs = n_epochs,
 						 .batch_size = 16,
@@ -168,8 +171,9 @@ static void draw(const char *backend, float *weights, float *mask)
 	struct tn_error_info error;
 	tn_context *context;
 	struct tn_parameter_view view;
-	const struct tn_context_options o = {
-		.struct_size = sizeof(o), .backend = backend, .seed = 99};
+	struct tn_context_options o = tn_context_defaults();
+	o.backend = backend;
+	o.seed = 99;
 	assert_ok(tn_context_open(&o, &context, &error));
 	tn_module *net = make_net(context);
 	assert_ok(tn_module_parameter(net, "fc.weight", &view));
@@ -215,7 +219,9 @@ static void a_misspelt_parameter_ends_training_and_evaluation(void **state)
 	assert_ok(tn_module_add_parameter(own, "scale", 1, (int64_t[]){1}, 0, 1));
 	assert_ok(tn_sequential_add(net, "own", own));
 	assert_ok(tn_module_build(net));
-	tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.1;
+	tn_optimizer *sgd = tn_sgd(net, &options);
 	assert_status(tn_train(net, sgd, dataset, NULL), TN_NOT_FOUND);
 	assert_string_equal(tn_error_text(context), text);
 	tn_error_clear(context);
@@ -343,8 +349,8 @@ static void other_schedules_have_the_length_of_the_training(void **state)
 	struct bench b;
 	(void)state;
 	open_bench(&b);
-	const struct tn_schedule_options drops = {.struct_size = sizeof(drops),
-						  .kind = TN_SCHEDULE_TWO_DROPS};
+	struct tn_schedule_options drops = tn_schedule_defaults();
+	drops.kind = TN_SCHEDULE_TWO_DROPS;
 	struct tn_train_options options = {.struct_size = sizeof(options),
 					   .n_epochs = EPOCHS,
 					   .batch_size = 16,
@@ -355,15 +361,17 @@ static void other_schedules_have_the_length_of_the_training(void **state)
 	assert_ok(tn_train(b.net, b.sgd, b.dataset, &options));
 	for (int t = 0; t < EPOCHS; t++)
 		assert_close(b.rates[t], 0.01 * by_epoch[t], 1e-12);
-	const struct tn_schedule_options cosine = {
-		.struct_size = sizeof(cosine), .kind = TN_SCHEDULE_COSINE, .min_lr = 0.005};
+	struct tn_schedule_options cosine = tn_schedule_defaults();
+	cosine.kind = TN_SCHEDULE_COSINE;
+	cosine.min_lr = 0.005;
 	options.batch_size = N;
 	options.schedule_options = &cosine;
 	options.schedule_epochs = 0;
 	assert_ok(tn_train(b.net, b.sgd, b.dataset, &options));
 	for (int t = 0; t < EPOCHS; t++)
 		assert_close(b.rates[t], 0.005 + 0.0025 * (1 + cos(M_PI * t / EPOCHS)), 1e-9);
-	const struct tn_schedule_options unknown = {.struct_size = sizeof(unknown), .kind = 99};
+	struct tn_schedule_options unknown = tn_schedule_defaults();
+	unknown.kind = 99;
 	options.schedule_options = &unknown;
 	assert_status(tn_train(b.net, b.sgd, b.dataset, &options), TN_INVALID_ARGUMENT);
 	tn_error_clear(b.context);
@@ -377,12 +385,12 @@ static void losses_that_do_not_fall_reduce_the_rate_and_end_the_training(void **
 	struct bench b;
 	(void)state;
 	open_bench(&b);
-	const struct tn_schedule_options plateau = {.struct_size = sizeof(plateau),
-						    .kind = TN_SCHEDULE_PLATEAU,
-						    .factor = 0.5,
-						    .patience = -1,
-						    .threshold = 1000,
-						    .is_absolute = 1};
+	struct tn_schedule_options plateau = tn_schedule_defaults();
+	plateau.kind = TN_SCHEDULE_PLATEAU;
+	plateau.factor = 0.5;
+	plateau.patience = 0;
+	plateau.threshold = 1000;
+	plateau.is_absolute = 1;
 	const struct tn_train_options options = {.struct_size = sizeof(options),
 						 .n_epochs = 8,
 						 .batch_size = N,
@@ -421,12 +429,14 @@ static void clipping_bounds_a_step_and_augmentation_changes_it(void **state)
 		.struct_size = sizeof(options), .batch_size = N, .clip_norm = 1e-3};
 	const double clipped = weight_change(&b, &options);
 	assert_true(clipped > 0 && clipped <= 0.01 * 1e-3 * 1.001);
-	const struct tn_augmentation wrong = {.struct_size = sizeof(wrong), .hflip_prob = 2};
+	struct tn_augmentation wrong = tn_augmentation_defaults();
+	wrong.hflip_prob = 2;
 	options.augmentation = &wrong;
 	assert_status(tn_train(b.net, b.sgd, b.dataset, &options), TN_INVALID_ARGUMENT);
 	tn_error_clear(b.context);
-	const struct tn_augmentation noise = {
-		.struct_size = sizeof(noise), .noise_std = 3, .noise_prob = 1};
+	struct tn_augmentation noise = tn_augmentation_defaults();
+	noise.noise_std = 3;
+	noise.noise_prob = 1;
 	const struct tn_train_options plain = {.struct_size = sizeof(plain), .batch_size = N};
 	options = plain;
 	options.augmentation = &noise;

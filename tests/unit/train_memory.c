@@ -35,7 +35,7 @@ struct training {
 static void begin(struct training *t)
 {
 	static const struct tn_model_shape shape = {1, 28, 28, 10};
-	const struct tn_adamw_options options = {.struct_size = sizeof(options)};
+	struct tn_adamw_options options = tn_adamw_defaults();
 	const int64_t images[] = {BATCH, 1, 28, 28}, batch = BATCH;
 	struct tn_error_info error;
 	assert_ok(tn_context_open(NULL, &t->context, &error));

@@ -16,8 +16,8 @@ static int open_all(void **state)
 	const char *const backends[] = {NULL, "reference!"};
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		const struct tn_context_options o = {.struct_size = sizeof(o),
-						     .backend = backends[i]};
+		struct tn_context_options o = tn_context_defaults();
+		o.backend = backends[i];
 		assert_ok(tn_context_open(&o, &contexts[i], NULL));
 	}
 	contexts[2] = open_mock("");
@@ -85,7 +85,30 @@ static double value_of(tn_metric *metric)
 	return value;
 }
 
-#define METRIC(...) tn_metric_create(context, TN_OPTIONS(struct tn_metric_options, __VA_ARGS__))
+static tn_metric *metric_of(uint32_t kind)
+{
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = kind;
+	return tn_metric_create(context, &options);
+}
+
+static tn_metric *top_k(int64_t k)
+{
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = TN_METRIC_TOP_K;
+	options.k = k;
+	return tn_metric_create(context, &options);
+}
+
+static tn_metric *multi_label(uint32_t kind, uint32_t average, double threshold)
+{
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = kind;
+	options.is_multi_label = 1;
+	options.average = average;
+	options.threshold = threshold;
+	return tn_metric_create(context, &options);
+}
 
 /* Adds all samples to a new metric, twice, and destroys it. */
 static double value_over_all(tn_metric *metric, tn_dtype dtype)
@@ -114,15 +137,20 @@ static void accuracy_and_top_k_count_samples(void **state)
 	assert_true(right > 3 && right < N - 3 && in_two < counted);
 	for (int k = 0; k < CASES; k++) {
 		context = contexts[k];
-		assert_true(value_over_all(METRIC(0), TN_I32) == (double)right / N);
-		assert_true(value_over_all(METRIC(0), TN_I64) == (double)right / N);
-		assert_true(value_over_all(METRIC(.kind = TN_METRIC_TOP_K, .k = 1), TN_U8) ==
+		assert_true(value_over_all(metric_of(TN_METRIC_ACCURACY), TN_I32) ==
 			    (double)right / N);
-		assert_true(value_over_all(METRIC(.kind = TN_METRIC_TOP_K, .k = 2,
-						  .has_ignore_label = 1, .ignore_label = 1),
-					   TN_I32) == (double)in_two / counted);
-		assert_true(value_over_all(METRIC(.kind = TN_METRIC_TOP_K, .k = 4), TN_I32) == 1);
-		tn_metric *five = METRIC(.kind = TN_METRIC_TOP_K);
+		assert_true(value_over_all(metric_of(TN_METRIC_ACCURACY), TN_I64) ==
+			    (double)right / N);
+		assert_true(value_over_all(top_k(1), TN_U8) == (double)right / N);
+		struct tn_metric_options options = tn_metric_defaults();
+		options.kind = TN_METRIC_TOP_K;
+		options.k = 2;
+		options.has_ignore_label = 1;
+		options.ignore_label = 1;
+		assert_true(value_over_all(tn_metric_create(context, &options), TN_I32) ==
+			    (double)in_two / counted);
+		assert_true(value_over_all(top_k(4), TN_I32) == 1);
+		tn_metric *five = metric_of(TN_METRIC_TOP_K);
 		assert_string_equal(tn_metric_name(five), "top5");
 		assert_true(value_over_all(five, TN_I32) == 1);
 	}
@@ -136,7 +164,7 @@ static void scores_that_are_nan_are_wrong(void **state)
 	(void)state;
 	for (int i = 0; i < 2 * CASES; i++) {
 		context = contexts[i / 2];
-		tn_metric *top = METRIC(.kind = TN_METRIC_TOP_K, .k = i % 2 ? 4 : 2);
+		tn_metric *top = top_k(i % 2 ? 4 : 2);
 		assert_string_equal(tn_metric_name(top), i % 2 ? "top4" : "top2");
 		assert_ok(tn_scope_begin(context));
 		assert_ok(tn_metric_add(top,
@@ -169,12 +197,13 @@ static void f1_is_that_of_the_confusion_matrix(void **state)
 	assert_int_equal(n, C);
 	for (int k = 0; k < CASES; k++) {
 		context = contexts[k];
-		assert_close(value_over_all(METRIC(.kind = TN_METRIC_F1), TN_I32), macro / n,
-			     1e-15);
-		assert_close(value_over_all(METRIC(.kind = TN_METRIC_F1, .average = TN_F1_MICRO),
-					    TN_I64),
+		assert_close(value_over_all(metric_of(TN_METRIC_F1), TN_I32), macro / n, 1e-15);
+		struct tn_metric_options options = tn_metric_defaults();
+		options.kind = TN_METRIC_F1;
+		options.average = TN_F1_MICRO;
+		assert_close(value_over_all(tn_metric_create(context, &options), TN_I64),
 			     (double)right / N, 1e-15);
-		tn_metric *confusion = METRIC(.kind = TN_METRIC_CONFUSION);
+		tn_metric *confusion = metric_of(TN_METRIC_CONFUSION);
 		assert_status(tn_metric_counts(confusion, found[0], C * C), TN_STATE);
 		tn_error_clear(context);
 		add_all(confusion, TN_I32);
@@ -194,7 +223,7 @@ static void a_class_that_does_not_occur_is_left_out(void **state)
 	const int32_t own[] = {0, 1, 1};
 	(void)state;
 	context = contexts[0];
-	tn_metric *f1 = METRIC(.kind = TN_METRIC_F1);
+	tn_metric *f1 = metric_of(TN_METRIC_F1);
 	double nothing = 7;
 	assert_status(tn_metric_value(f1, &nothing), TN_STATE);
 	assert_contains(tn_error_text(context), "f1: no samples have been added");
@@ -219,9 +248,13 @@ static void pixels_and_one_hot_targets_are_samples(void **state)
 	for (int k = 0; k < CASES; k++) {
 		context = contexts[k];
 		for (uint32_t kind = TN_METRIC_ACCURACY; kind <= TN_METRIC_CONFUSION; kind++) {
-			tn_metric *metric =
-				METRIC(.kind = kind, .k = kind == TN_METRIC_TOP_K,
-				       .average = kind == TN_METRIC_F1 ? TN_F1_MICRO : 0);
+			struct tn_metric_options options = tn_metric_defaults();
+			options.kind = kind;
+			if (kind == TN_METRIC_TOP_K)
+				options.k = 1;
+			if (kind == TN_METRIC_F1)
+				options.average = TN_F1_MICRO;
+			tn_metric *metric = tn_metric_create(context, &options);
 			assert_ok(tn_scope_begin(context));
 			tn_array *x = tn_from_host(context, TN_F32, 3, shape, pixels);
 			assert_ok(tn_metric_add(
@@ -246,10 +279,10 @@ static void samples_may_have_any_number_of_labels(void **state)
 	for (int k = 0; k < CASES; k++) {
 		context = contexts[k];
 		tn_metric *metrics[] = {
-			METRIC(.is_multi_label = 1),
-			METRIC(.kind = TN_METRIC_F1, .is_multi_label = 1),
-			METRIC(.kind = TN_METRIC_F1, .is_multi_label = 1, .average = TN_F1_MICRO),
-			METRIC(.is_multi_label = 1, .threshold = 2.5),
+			multi_label(TN_METRIC_ACCURACY, TN_F1_MACRO, 0),
+			multi_label(TN_METRIC_F1, TN_F1_MACRO, 0),
+			multi_label(TN_METRIC_F1, TN_F1_MICRO, 0),
+			multi_label(TN_METRIC_ACCURACY, TN_F1_MACRO, 2.5),
 		};
 		/* Class 0: 2 right of 2 answers and 2 labels; class 1: 1 of 2 and 2. */
 		const double expected[] = {4.0 / 6, (1 + 0.5) / 2, 6.0 / 8, 1.0 / 6};
@@ -293,7 +326,7 @@ static void errors_of_numbers_are_exact(void **state)
 	for (int k = 0; k < CASES; k++) {
 		context = contexts[k];
 		for (uint32_t i = 0; i < 3; i++) {
-			tn_metric *metric = METRIC(.kind = TN_METRIC_MSE + i);
+			tn_metric *metric = metric_of(TN_METRIC_MSE + i);
 			for (int at = 0; at < ROWS; at += BATCH) {
 				const int64_t shape[] = {BATCH, 2};
 				assert_ok(tn_scope_begin(context));
@@ -315,7 +348,7 @@ static void a_column_of_equal_targets_is_right_or_wrong(void **state)
 	const int64_t shape[] = {2, 2};
 	(void)state;
 	context = contexts[0];
-	tn_metric *r2 = METRIC(.kind = TN_METRIC_R2);
+	tn_metric *r2 = metric_of(TN_METRIC_R2);
 	assert_int_equal(tn_metric_is_rising(r2), 1);
 	assert_ok(tn_metric_add(r2, tn_from_host(context, TN_F64, 2, shape, outputs),
 				tn_from_host(context, TN_F64, 2, shape, targets)));
@@ -341,7 +374,7 @@ static void metrics_count_replays(void **state)
 	tn_array *y = tn_random_normal(context, 2, shape, 0, 1);
 	for (uint32_t kind = 0; kind <= TN_METRIC_R2; kind++) {
 		tn_graph *graph = NULL;
-		tn_metric *metric = METRIC(.kind = kind);
+		tn_metric *metric = metric_of(kind);
 		if (kind == TN_METRIC_F1) { /* its arrays come with the first batch */
 			assert_ok(tn_capture_begin(context));
 			assert_status(tn_metric_add(metric, x, y), TN_NOT_CAPTURABLE);
@@ -446,38 +479,51 @@ static void a_class_of_ones_own_is_a_metric(void **state)
 
 /* ---- Refusals --------------------------------------------------------------------------------*/
 
+/* Refuses the options, and resets them. */
+static void refuse(struct tn_metric_options *options, const char *text)
+{
+	assert_null(tn_metric_create(context, options));
+	assert_int_equal(tn_error(context)->status, TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(context)->text, text);
+	tn_error_clear(context);
+	*options = tn_metric_defaults();
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
-	static const struct {
-		struct tn_metric_options options;
-		const char *text;
-	} cases[] = {
-		{{.kind = 7}, "expected TN_METRIC_..., found 7"},
-		{{.kind = TN_METRIC_ACCURACY, .k = 5}, "accuracy: expected 0 in k"},
-		{{.kind = TN_METRIC_TOP_K, .k = -1}, "k of 1 or more, found -1"},
-		{{.kind = TN_METRIC_TOP_K, .is_multi_label = 1}, "0 in is_multi_label"},
-		{{.kind = TN_METRIC_MSE, .average = 1}, "0 in average"},
-		{{.kind = TN_METRIC_F1, .average = 2}, "TN_F1_MICRO, found 2"},
-		{{.kind = TN_METRIC_F1, .threshold = 1},
-		 "threshold, which it does not use without"},
-		{{.kind = TN_METRIC_MAE, .has_ignore_label = 1}, "0 in has_ignore_label"},
-		{{.name = ""}, "name: expected a text of UTF-8, found an empty one"},
-		{{.name = "pr\xe9"
-			  "cision"},
-		 "name: expected a text of UTF-8, found other bytes"},
-	};
+	struct tn_metric_options options = tn_metric_defaults();
 	(void)state;
 	context = contexts[0];
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tn_metric_options options = cases[i].options;
-		options.struct_size = sizeof(options);
-		assert_null(tn_metric_create(context, &options));
-		assert_int_equal(tn_error(context)->status, TN_INVALID_ARGUMENT);
-		assert_contains(tn_error(context)->text, cases[i].text);
-		tn_error_clear(context);
-	}
-	tn_metric *accuracy = METRIC(.kind = 0), *f1 = METRIC(.kind = TN_METRIC_F1);
-	tn_metric *mse = METRIC(.kind = TN_METRIC_MSE);
+	options.kind = 7;
+	refuse(&options, "expected TN_METRIC_..., found 7");
+	options.kind = TN_METRIC_ACCURACY;
+	options.k = 3;
+	refuse(&options, "accuracy: expected the default of k");
+	options.kind = TN_METRIC_TOP_K;
+	options.k = 0;
+	refuse(&options, "k of 1 or more, found 0");
+	options.kind = TN_METRIC_TOP_K;
+	options.is_multi_label = 1;
+	refuse(&options, "the default of is_multi_label");
+	options.kind = TN_METRIC_MSE;
+	options.average = 1;
+	refuse(&options, "the default of average");
+	options.kind = TN_METRIC_F1;
+	options.average = 2;
+	refuse(&options, "TN_F1_MICRO, found 2");
+	options.kind = TN_METRIC_F1;
+	options.threshold = 1;
+	refuse(&options, "threshold, which it does not use without");
+	options.kind = TN_METRIC_MAE;
+	options.has_ignore_label = 1;
+	refuse(&options, "the default of has_ignore_label");
+	options.name = "";
+	refuse(&options, "name: expected a text of UTF-8, found an empty one");
+	options.name = "pr\xe9"
+		       "cision";
+	refuse(&options, "name: expected a text of UTF-8, found other bytes");
+	tn_metric *accuracy = metric_of(TN_METRIC_ACCURACY), *f1 = metric_of(TN_METRIC_F1);
+	tn_metric *mse = metric_of(TN_METRIC_MSE);
 	tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){3, 2});
 	tn_array *wide = tn_ones(context, TN_F32, 2, (int64_t[]){3, 4});
 	tn_array *three = tn_ones(context, TN_I32, 1, (int64_t[]){3});

@@ -146,7 +146,9 @@ static void the_module_of_an_operation_is_named(void **state)
 	tn_sequential_add(fit.net, "block", block);
 	tn_sequential_add(fit.net, "head", tn_module_linear(context, 4, TABLE_TARGETS, NULL));
 	assert_ok(tn_module_build(fit.net));
-	fit.optimizer = tn_sgd(fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	fit.optimizer = tn_sgd(fit.net, &sgd);
 	read_weights(fit.net, before);
 	check_failure(&fit, before,
 		      (const char *const[]){"epoch 1, step 1: expected a finite loss, found nan",

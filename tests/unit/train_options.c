@@ -13,7 +13,9 @@ static void open_slow_fit(struct fit *fit)
 {
 	open_fit(fit, contexts[0], 8);
 	tn_optimizer_destroy(fit->optimizer);
-	fit->optimizer = tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-4;
+	fit->optimizer = tn_sgd(fit->net, &sgd);
 }
 
 /* ---- Losses ----------------------------------------------------------------------------------*/
@@ -95,18 +97,24 @@ static tn_array *l1(const tn_array *output, const tn_array *target)
 static void check_loss(tn_context *context, const struct loss_case *c)
 {
 	struct tn_trainer_values values;
-	struct tn_trainer_options options = c->options;
+	struct tn_trainer_options options = tn_trainer_defaults();
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	const int64_t shape[] = {SAMPLES, CLASSES};
 	tn_data_loader *loader = NULL;
 	double expected;
 	tn_dataset *dataset = make_samples(c->has_labels);
-	const struct tn_data_loader_options whole = {.struct_size = sizeof(whole),
-						     .batch_size = SAMPLES};
+	struct tn_data_loader_options whole = tn_data_loader_defaults();
+	whole.batch_size = SAMPLES;
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &whole, &loader, NULL));
 	tn_module *net = tn_module_linear(context, CLASSES, CLASSES, NULL);
 	assert_ok(tn_module_build(net));
-	options.struct_size = sizeof(options);
+	options.loss = c->options.loss;
+	options.cross_entropy = c->options.cross_entropy;
+	options.nll = c->options.nll;
+	options.binary_cross_entropy = c->options.binary_cross_entropy;
+	options.log_target = c->options.log_target;
+	if (c->options.loss == TN_LOSS_SMOOTH_L1)
+		options.beta = c->options.beta;
 	tn_trainer *trainer = tn_trainer_create(net, NULL, &options);
 	if (!trainer)
 		fail_msg("%s", tn_error(context)->text);
@@ -145,29 +153,35 @@ static void losses_have_their_own_options_and_labels_any_integer_type(void **sta
 	}
 }
 
+/* Refuses the options, and resets them. */
+static void refuse(const struct fit *fit, struct tn_trainer_options *options, const char *text)
+{
+	assert_null(tn_trainer_create(fit->net, NULL, options));
+	assert_contains(tn_error(fit->context)->text, text);
+	tn_error_clear(fit->context);
+	*options = tn_trainer_defaults();
+}
+
 static void options_of_another_loss_are_refused(void **state)
 {
-	const struct {
-		struct tn_trainer_options options;
-		const char *text;
-	} cases[] = {
-		{{.loss = TN_LOSS_MSE, .cross_entropy = &smoothed}, "0 in cross_entropy"},
-		{{.nll = &ignoring}, "0 in nll"},
-		{{.loss = TN_LOSS_NLL, .binary_cross_entropy = &weighted},
-		 "0 in binary_cross_entropy"},
-		{{.loss = TN_LOSS_L1, .beta = 2}, "0 in beta"},
-		{{.loss = TN_LOSS_MSE, .log_target = 1}, "0 in log_target"},
-	};
+	struct tn_trainer_options options = tn_trainer_defaults();
 	struct fit fit;
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tn_trainer_options options = cases[i].options;
-		options.struct_size = sizeof(options);
-		assert_null(tn_trainer_create(fit.net, NULL, &options));
-		assert_contains(tn_error(contexts[0])->text, cases[i].text);
-		tn_error_clear(contexts[0]);
-	}
+	options.loss = TN_LOSS_MSE;
+	options.cross_entropy = &smoothed;
+	refuse(&fit, &options, "0 in cross_entropy");
+	options.nll = &ignoring;
+	refuse(&fit, &options, "0 in nll");
+	options.loss = TN_LOSS_NLL;
+	options.binary_cross_entropy = &weighted;
+	refuse(&fit, &options, "0 in binary_cross_entropy");
+	options.loss = TN_LOSS_L1;
+	options.beta = 2;
+	refuse(&fit, &options, "0 in beta");
+	options.loss = TN_LOSS_MSE;
+	options.log_target = 1;
+	refuse(&fit, &options, "0 in log_target");
 	close_fit(&fit);
 }
 
@@ -256,10 +270,15 @@ static tn_status half(void *state, double *value)
 static tn_metric *quoted_metric(tn_context *context, int is_repeatable)
 {
 	static int any;
-	tn_metric *metric = tn_metric_custom(
-		context, TN_OPTIONS(struct tn_metric_class, .name = "a\"b\\c", .is_rising = 1,
-				    .is_repeatable = is_repeatable, .user = &any,
-				    .begin = begin_nothing, .add = add_nothing, .value = half));
+	struct tn_metric_class class_ = tn_metric_class_defaults();
+	class_.name = "a\"b\\c";
+	class_.is_rising = 1;
+	class_.is_repeatable = is_repeatable;
+	class_.user = &any;
+	class_.begin = begin_nothing;
+	class_.add = add_nothing;
+	class_.value = half;
+	tn_metric *metric = tn_metric_custom(context, &class_);
 	assert_non_null(metric);
 	return metric;
 }
@@ -300,8 +319,9 @@ static void the_best_averages_are_not_exchanged_again(void **state)
 	struct tn_trainer_values values;
 	(void)state;
 	open_slow_fit(&fit);
-	tn_average *average =
-		tn_average_create(fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.5));
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 0.5;
+	tn_average *average = tn_average_create(fit.net, &averaging);
 	fit.options.average = average;
 	fit.options.evaluate_average = 1;
 	fit.options.n_epochs = 4;
@@ -331,8 +351,9 @@ static void empty_folder(const char *path)
 
 static tn_checkpoint_folder *open_folder(const char *path)
 {
-	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(
-		contexts[0], path, TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = -1));
+	struct tn_checkpoint_folder_options options = tn_checkpoint_folder_defaults();
+	options.keep = TN_NO_LIMIT;
+	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(contexts[0], path, &options);
 	assert_non_null(folder);
 	return folder;
 }
@@ -357,11 +378,13 @@ static void checkpoints_are_saved_at_their_intervals(void **state)
 		snprintf(path, sizeof(path), "%s", files_folder());
 		tn_checkpoint_folder *folder = open_folder(path);
 		open_fit(&fit, contexts[0], 8);
+		struct tn_metric_options options = tn_metric_defaults();
+		options.kind = TN_METRIC_R2;
+		struct tn_metric_options metric_options = tn_metric_defaults();
+		metric_options.kind = TN_METRIC_MAE;
 		tn_metric *metrics[] = {
-			tn_metric_create(contexts[0], TN_OPTIONS(struct tn_metric_options,
-								 .kind = TN_METRIC_R2)),
-			tn_metric_create(contexts[0], TN_OPTIONS(struct tn_metric_options,
-								 .kind = TN_METRIC_MAE)),
+			tn_metric_create(contexts[0], &options),
+			tn_metric_create(contexts[0], &metric_options),
 		};
 		fit.options.n_metrics = 2;
 		fit.options.metrics = metrics;

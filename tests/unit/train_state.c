@@ -84,13 +84,15 @@ static void open_saving(struct saving *s, tn_context *context, uint32_t capture)
 {
 	memset(s, 0, sizeof(*s));
 	open_fit(&s->fit, context, 4);
-	s->schedule = tn_schedule_create(s->fit.optimizer,
-					 TN_OPTIONS(struct tn_schedule_options,
-						    .kind = TN_SCHEDULE_EXPONENTIAL, .gamma = 0.9));
-	for (uint32_t i = 0; i < 2; i++)
-		s->metrics[i] = tn_metric_create(
-			context, TN_OPTIONS(struct tn_metric_options,
-					    .kind = i ? TN_METRIC_MAE : TN_METRIC_R2));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_EXPONENTIAL;
+	options.gamma = 0.9;
+	s->schedule = tn_schedule_create(s->fit.optimizer, &options);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct tn_metric_options metric_options = tn_metric_defaults();
+		metric_options.kind = i ? TN_METRIC_MAE : TN_METRIC_R2;
+		s->metrics[i] = tn_metric_create(context, &metric_options);
+	}
 	s->fit.options.schedule = s->schedule;
 	s->fit.options.n_metrics = 2;
 	s->fit.options.metrics = s->metrics;
@@ -356,12 +358,15 @@ static void the_arrays_of_a_class_are_all_saved_and_restored(void **state)
 		snprintf(path, sizeof(path), "%s", files_folder());
 		for (int turn = 0; turn < 2; turn++) {
 			struct fit fit;
-			tn_metric *metric = tn_metric_custom(
-				context,
-				TN_OPTIONS(struct tn_metric_class, .name = "counting", .user = &n,
-					   .begin = begin_counting, .add = add_counting,
-					   .value = value_of_counting, .arrays = arrays_of_counting,
-					   .end = end_counting));
+			struct tn_metric_class class_ = tn_metric_class_defaults();
+			class_.name = "counting";
+			class_.user = &n;
+			class_.begin = begin_counting;
+			class_.add = add_counting;
+			class_.value = value_of_counting;
+			class_.arrays = arrays_of_counting;
+			class_.end = end_counting;
+			tn_metric *metric = tn_metric_custom(context, &class_);
 			open_fit(&fit, context, 8);
 			tn_checkpoint_folder *folder =
 				tn_checkpoint_folder_open(context, path, NULL);

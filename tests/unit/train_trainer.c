@@ -8,6 +8,13 @@
 
 #include "io_files.h"
 
+static tn_metric *metric_of(tn_context *context, uint32_t kind)
+{
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = kind;
+	return tn_metric_create(context, &options);
+}
+
 /* ---- What a training gives -------------------------------------------------------------------*/
 
 static void a_regression_is_learned_and_has_a_history(void **state)
@@ -18,10 +25,8 @@ static void a_regression_is_learned_and_has_a_history(void **state)
 		struct tn_trainer_values values;
 		open_fit(&fit, contexts[k], 8);
 		tn_metric *metrics[] = {
-			tn_metric_create(contexts[k], TN_OPTIONS(struct tn_metric_options,
-								 .kind = TN_METRIC_R2)),
-			tn_metric_create(contexts[k], TN_OPTIONS(struct tn_metric_options,
-								 .kind = TN_METRIC_MSE)),
+			metric_of(contexts[k], TN_METRIC_R2),
+			metric_of(contexts[k], TN_METRIC_MSE),
 		};
 		fit.options.n_metrics = 2;
 		fit.options.metrics = metrics;
@@ -78,14 +83,17 @@ static void samples_with_several_labels_are_learned(void **state)
 	open_fit(&fit, contexts[0], 8);
 	tn_data_loader_destroy(fit.train);
 	tn_data_loader_destroy(fit.validation);
-	for (int part = 0; part < 2; part++)
-		assert_ok(tn_data_loader_create(fit.dataset, part,
-						TN_OPTIONS(struct tn_data_loader_options,
-							   .batch_size = 8, .transform = to_labels),
+	for (int part = 0; part < 2; part++) {
+		struct tn_data_loader_options loading = tn_data_loader_defaults();
+		loading.batch_size = 8;
+		loading.transform = to_labels;
+		assert_ok(tn_data_loader_create(fit.dataset, part, &loading,
 						part ? &fit.validation : &fit.train, NULL));
-	tn_metric *f1 = tn_metric_create(
-		contexts[0],
-		TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_F1, .is_multi_label = 1));
+	}
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = TN_METRIC_F1;
+	options.is_multi_label = 1;
+	tn_metric *f1 = tn_metric_create(contexts[0], &options);
 	fit.options.train = fit.train;
 	fit.options.validation = fit.validation;
 	fit.options.loss = TN_LOSS_BINARY_CROSS_ENTROPY;
@@ -171,8 +179,9 @@ static void batches_add_up_to_the_step_of_all_their_samples(void **state)
 	for (int k = 0; k < BACKENDS; k++) {
 		float one[MOST_WEIGHTS], many[MOST_WEIGHTS];
 		for (int clips = 0; clips < 2; clips++) {
-			size_t n = weights_after(contexts[k], 16, 1, clips * 0.3, one);
-			assert_int_equal(weights_after(contexts[k], 4, 4, clips * 0.3, many), n);
+			size_t n = weights_after(contexts[k], 16, 1, clips ? 0.3 : INFINITY, one);
+			assert_int_equal(
+				weights_after(contexts[k], 4, 4, clips ? 0.3 : INFINITY, many), n);
 			for (size_t i = 0; i < n; i++)
 				assert_close(many[i], one[i], 2e-6);
 		}
@@ -213,7 +222,9 @@ static void nnott_a4_7_the_limit_of_the_norm_is_that_of_the_mean(void **state)
 		double norm = 0;
 		open_fit(&fit, contexts[0], cases[c].batch);
 		tn_optimizer_destroy(fit.optimizer);
-		fit.optimizer = tn_sgd(fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+		struct tn_sgd_options sgd = tn_sgd_defaults();
+		sgd.lr = 1;
+		fit.optimizer = tn_sgd(fit.net, &sgd);
 		size_t n = read_weights(fit.net, before);
 		fit.options.accumulate = cases[c].accumulate;
 		fit.options.clip_norm = 0.125;
@@ -235,7 +246,9 @@ static void values_are_clipped_before_the_norm(void **state)
 	(void)state;
 	open_fit(&fit, contexts[0], 37);
 	tn_optimizer_destroy(fit.optimizer);
-	fit.optimizer = tn_sgd(fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 1));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1;
+	fit.optimizer = tn_sgd(fit.net, &sgd);
 	size_t n = read_weights(fit.net, before);
 	fit.options.clip_value = 0.01;
 	fit.options.clip_norm = 1e6;
@@ -265,9 +278,11 @@ static void nnott_a4_4_rates_reach_an_optimizer_with_lookahead(void **state)
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
 	assert_ok(tn_lookahead(fit.optimizer, NULL));
-	tn_schedule *schedule = tn_schedule_create(
-		fit.optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP,
-					  .period = 2, .gamma = 0.5));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_STEP;
+	options.period = 2;
+	options.gamma = 0.5;
+	tn_schedule *schedule = tn_schedule_create(fit.optimizer, &options);
 	fit.options.schedule = schedule;
 	fit.options.on_step = note_lr;
 	run_fit(&fit);
@@ -286,13 +301,17 @@ static void a_schedule_may_count_epochs_and_watch_the_loss(void **state)
 	(void)state;
 	for (int plateau = 0; plateau < 2; plateau++) {
 		open_fit(&fit, contexts[0], 8);
-		tn_schedule *schedule = tn_schedule_create(
-			fit.optimizer,
-			plateau ? TN_OPTIONS(struct tn_schedule_options,
-					     .kind = TN_SCHEDULE_PLATEAU, .patience = -1,
-					     .threshold = 0.99, .factor = 0.5)
-				: TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_STEP,
-					     .period = 1, .gamma = 0.5));
+		struct tn_schedule_options options = tn_schedule_defaults();
+		options.kind = plateau ? TN_SCHEDULE_PLATEAU : TN_SCHEDULE_STEP;
+		if (plateau) {
+			options.patience = 0;
+			options.threshold = 0.99;
+			options.factor = 0.5;
+		} else {
+			options.period = 1;
+			options.gamma = 0.5;
+		}
+		tn_schedule *schedule = tn_schedule_create(fit.optimizer, &options);
 		fit.options.schedule = schedule;
 		fit.options.schedule_epochs = 1;
 		run_fit(&fit);
@@ -338,7 +357,9 @@ static void nnott_a4_6_early_stopping_restores_the_best_weights(void **state)
 		float after[MOST_WEIGHTS];
 		open_fit(&s.fit, contexts[k / 2], 8);
 		tn_optimizer_destroy(s.fit.optimizer);
-		s.fit.optimizer = tn_sgd(s.fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+		struct tn_sgd_options sgd = tn_sgd_defaults();
+		sgd.lr = 1e-4;
+		s.fit.optimizer = tn_sgd(s.fit.net, &sgd);
 		s.fit.options.n_epochs = 50;
 		s.fit.options.patience = 3;
 		s.fit.options.best = k % 2 ? TN_BEST_ON_HOST : TN_BEST_AUTO;
@@ -375,8 +396,9 @@ static void the_best_weights_are_restored_after_a_stop_too(void **state)
 			struct fit *fit = &turns[turn]->fit;
 			open_fit(fit, contexts[0], 8);
 			tn_optimizer_destroy(fit->optimizer);
-			fit->optimizer =
-				tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+			struct tn_sgd_options sgd = tn_sgd_defaults();
+			sgd.lr = 1e-4;
+			fit->optimizer = tn_sgd(fit->net, &sgd);
 			tn_checkpoint_folder *folder =
 				tn_checkpoint_folder_open(contexts[0], path, NULL);
 			fit->options.n_epochs = 50;
@@ -414,7 +436,9 @@ static void buffers_are_restored_too(void **state)
 	tn_sequential_add(s.fit.net, "norm", tn_module_batch_norm1d(contexts[0], 8, NULL));
 	tn_sequential_add(s.fit.net, "fc2", tn_module_linear(contexts[0], 8, TABLE_TARGETS, NULL));
 	assert_ok(tn_module_build(s.fit.net));
-	s.fit.optimizer = tn_sgd(s.fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 1e-4));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-4;
+	s.fit.optimizer = tn_sgd(s.fit.net, &sgd);
 	s.fit.options.n_epochs = 4;
 	s.fit.options.best = TN_BEST_ON_DEVICE;
 	s.fit.options.on_epoch = spoil;
@@ -434,8 +458,9 @@ static void averages_are_evaluated_in_place_of_the_weights(void **state)
 	struct tn_trainer_values values;
 	(void)state;
 	open_fit(&fit, contexts[2], 8);
-	tn_average *average =
-		tn_average_create(fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.9));
+	struct tn_average_options averaging = tn_average_defaults();
+	averaging.decay = 0.9;
+	tn_average *average = tn_average_create(fit.net, &averaging);
 	fit.options.average = average;
 	fit.options.evaluate_average = 1;
 	run_fit(&fit);
@@ -446,8 +471,9 @@ static void averages_are_evaluated_in_place_of_the_weights(void **state)
 	assert_true(values.loss == seen);
 	assert_ok(tn_average_swap(average));
 	fit.options.evaluate_average = 0;
-	tn_trainer *plain = tn_trainer_create(
-		fit.net, NULL, TN_OPTIONS(struct tn_trainer_options, .loss = TN_LOSS_MSE));
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.loss = TN_LOSS_MSE;
+	tn_trainer *plain = tn_trainer_create(fit.net, NULL, &options);
 	assert_ok(tn_trainer_evaluate(plain, fit.validation, &values));
 	assert_true(values.loss == seen);
 	assert_ok(tn_average_swap(average));
@@ -513,9 +539,7 @@ static void a_stopped_training_goes_on_to_the_same_bits(void **state)
 		for (uint64_t at = 0; at <= 6; at++) {
 			struct stops s = {.at = at};
 			open_fit(&s.fit, contexts[k], 4);
-			tn_metric *mae =
-				tn_metric_create(contexts[k], TN_OPTIONS(struct tn_metric_options,
-									 .kind = TN_METRIC_MAE));
+			tn_metric *mae = metric_of(contexts[k], TN_METRIC_MAE);
 			s.fit.options.accumulate = 2;
 			s.fit.options.n_metrics = 1;
 			s.fit.options.metrics = &mae;
@@ -577,7 +601,7 @@ static void steps_may_end_it_within_an_epoch(void **state)
 	struct fit fit;
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
-	fit.options.n_epochs = 0;
+	fit.options.n_epochs = TN_NO_LIMIT;
 	fit.options.max_steps = 7;
 	run_fit(&fit);
 	assert_int_equal(tn_trainer_steps(fit.trainer), 7);
@@ -611,15 +635,14 @@ static void captured_steps_have_the_same_bits(void **state)
 		for (int on = 0; on < 2; on++) {
 			struct fit fit;
 			open_fit(&fit, contexts[2], 4);
-			tn_average *average = tn_average_create(
-				fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.5));
-			tn_schedule *schedule = tn_schedule_create(
-				fit.optimizer,
-				TN_OPTIONS(struct tn_schedule_options,
-					   .kind = TN_SCHEDULE_EXPONENTIAL, .gamma = 0.9));
-			tn_metric *r2 =
-				tn_metric_create(contexts[2], TN_OPTIONS(struct tn_metric_options,
-									 .kind = TN_METRIC_R2));
+			struct tn_average_options averaging = tn_average_defaults();
+			averaging.decay = 0.5;
+			tn_average *average = tn_average_create(fit.net, &averaging);
+			struct tn_schedule_options options = tn_schedule_defaults();
+			options.kind = TN_SCHEDULE_EXPONENTIAL;
+			options.gamma = 0.9;
+			tn_schedule *schedule = tn_schedule_create(fit.optimizer, &options);
+			tn_metric *r2 = metric_of(contexts[2], TN_METRIC_R2);
 			fit.options.accumulate = accumulate;
 			fit.options.clip_norm = 0.2;
 			fit.options.clip_value = 0.5;
@@ -691,11 +714,15 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 				  tn_module_linear(context, 8, TABLE_TARGETS, NULL));
 		assert_ok(tn_module_set_dtype(fit.net, TN_F16));
 		assert_ok(tn_module_build(fit.net));
-		fit.optimizer = tn_sgd(fit.net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
-		tn_grad_scaler *scaler = tn_grad_scaler_create(
-			fit.net, TN_OPTIONS(struct tn_grad_scaler_options, .init_scale = 1 << 26));
-		tn_average *average = tn_average_create(
-			fit.net, TN_OPTIONS(struct tn_average_options, .decay = 0.9));
+		struct tn_sgd_options sgd = tn_sgd_defaults();
+		sgd.lr = 0.1;
+		fit.optimizer = tn_sgd(fit.net, &sgd);
+		struct tn_grad_scaler_options options = tn_grad_scaler_defaults();
+		options.init_scale = 1 << 26;
+		tn_grad_scaler *scaler = tn_grad_scaler_create(fit.net, &options);
+		struct tn_average_options averaging = tn_average_defaults();
+		averaging.decay = 0.9;
+		tn_average *average = tn_average_create(fit.net, &averaging);
 		fit.options.scaler = scaler;
 		fit.options.average = average;
 		fit.options.clip_norm = 1;
@@ -751,8 +778,7 @@ static void losses_may_be_functions(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct fit fit;
 		open_fit(&fit, contexts[2], 8);
-		tn_metric *mse = tn_metric_create(
-			contexts[2], TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_MSE));
+		tn_metric *mse = metric_of(contexts[2], TN_METRIC_MSE);
 		fit.options.loss = i ? 0 : TN_LOSS_MSE;
 		fit.options.loss_function = i == 1 ? own_loss : NULL;
 		fit.options.step_function = i == 2 ? own_step : NULL;
@@ -831,7 +857,7 @@ static void a_validation_that_failed_is_repeated(void **state)
 		{.dtype = TN_F32, .rank = 1, .shape = {TABLE_TARGETS}}};
 	static const struct {
 		uint64_t max_steps, fails_at, epochs;
-	} cases[] = {{0, 10, 3}, {8, 8, 2}};
+	} cases[] = {{TN_NO_LIMIT, 10, 3}, {8, 8, 2}};
 	(void)state;
 	for (int k = 0; k < 2; k++) {
 		float weights[2][MOST_WEIGHTS];
@@ -842,15 +868,17 @@ static void a_validation_that_failed_is_repeated(void **state)
 			tn_dataset *dataset = NULL;
 			tn_data_loader *loader = NULL;
 			open_fit(&fit, contexts[0], 8);
-			assert_ok(tn_dataset_from_fields(
-				TN_OPTIONS(struct tn_dataset_fields, .n = 9, .n_fields = 2,
-					   .fields = fields, .read = read_unless_it_fails,
-					   .user = &unreadable),
-				&dataset, NULL));
-			assert_ok(tn_data_loader_create(
-				dataset, TN_PART_TRAIN,
-				TN_OPTIONS(struct tn_data_loader_options, .batch_size = 4), &loader,
-				NULL));
+			struct tn_dataset_fields source = tn_dataset_fields_defaults();
+			source.n = 9;
+			source.n_fields = 2;
+			source.fields = fields;
+			source.read = read_unless_it_fails;
+			source.user = &unreadable;
+			assert_ok(tn_dataset_from_fields(&source, &dataset, NULL));
+			struct tn_data_loader_options loading = tn_data_loader_defaults();
+			loading.batch_size = 4;
+			assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &loading, &loader,
+							NULL));
 			fit.options.validation = loader;
 			fit.options.max_steps = cases[k].max_steps;
 			fit.options.on_step = fail_from_here;
@@ -879,10 +907,12 @@ static void a_failed_evaluation_leaves_the_loader_where_it_was(void **state)
 	struct tn_trainer_values values;
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
-	tn_metric *nothing =
-		tn_metric_custom(contexts[0], TN_OPTIONS(struct tn_metric_class, .name = "nothing",
-							 .begin = begin_nothing, .add = add_nothing,
-							 .value = value_of_nothing));
+	struct tn_metric_class class_ = tn_metric_class_defaults();
+	class_.name = "nothing";
+	class_.begin = begin_nothing;
+	class_.add = add_nothing;
+	class_.value = value_of_nothing;
+	tn_metric *nothing = tn_metric_custom(contexts[0], &class_);
 	fit.options.n_metrics = 1;
 	fit.options.metrics = &nothing;
 	make_fit_trainer(&fit);
@@ -925,7 +955,9 @@ static void a_network_may_have_several_inputs(void **state)
 		tn_sequential_add(fit.net, "head",
 				  tn_module_linear(contexts[2], 8, TABLE_TARGETS, NULL));
 		assert_ok(tn_module_build(fit.net));
-		fit.optimizer = tn_adam(fit.net, TN_OPTIONS(struct tn_adam_options, .lr = 0.02));
+		struct tn_adam_options adam = tn_adam_defaults();
+		adam.lr = 0.02;
+		fit.optimizer = tn_adam(fit.net, &adam);
 		fit.options.loss = 0;
 		fit.options.step_function = step_of_two;
 		fit.options.is_repeatable = 1;
@@ -947,9 +979,10 @@ static void refuse_what_is_of_another(struct fit *fit)
 	struct fit other;
 	open_fit(&other, fit->context, 8);
 	tn_average *average = tn_average_create(other.net, NULL);
-	tn_schedule *schedule = tn_schedule_create(
-		other.optimizer, TN_OPTIONS(struct tn_schedule_options,
-					    .kind = TN_SCHEDULE_EXPONENTIAL, .gamma = 0.9));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_EXPONENTIAL;
+	options.gamma = 0.9;
+	tn_schedule *schedule = tn_schedule_create(other.optimizer, &options);
 	for (int i = 0; i < 2; i++) {
 		fit->options.average = i ? NULL : average;
 		fit->options.schedule = i ? schedule : NULL;
@@ -966,16 +999,15 @@ static void refuse_what_is_of_another(struct fit *fit)
 
 static void refuse_a_plateau_that_falls_while_the_value_rises(struct fit *fit)
 {
-	tn_metric *r2 = tn_metric_create(
-		fit->context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_R2));
+	tn_metric *r2 = metric_of(fit->context, TN_METRIC_R2);
 	fit->options.n_metrics = 1;
 	fit->options.metrics = &r2;
 	fit->options.monitor = "r2";
 	for (int is_rising = 0; is_rising < 2; is_rising++) {
-		fit->options.schedule =
-			tn_schedule_create(fit->optimizer, TN_OPTIONS(struct tn_schedule_options,
-								      .kind = TN_SCHEDULE_PLATEAU,
-								      .is_rising = is_rising));
+		struct tn_schedule_options scheduling = tn_schedule_defaults();
+		scheduling.kind = TN_SCHEDULE_PLATEAU;
+		scheduling.is_rising = is_rising;
+		fit->options.schedule = tn_schedule_create(fit->optimizer, &scheduling);
 		fit->trainer = tn_trainer_create(fit->net, fit->optimizer, &fit->options);
 		assert_true((fit->trainer != NULL) == is_rising);
 		if (!is_rising)
@@ -987,46 +1019,63 @@ static void refuse_a_plateau_that_falls_while_the_value_rises(struct fit *fit)
 	tn_metric_destroy(r2);
 }
 
+/* Refuses the options, and resets them. */
+static void refuse(const struct fit *fit, struct tn_trainer_options *options, const char *text)
+{
+	assert_null(tn_trainer_create(fit->net, NULL, options));
+	assert_contains(tn_error(fit->context)->text, text);
+	tn_error_clear(fit->context);
+	*options = tn_trainer_defaults();
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
 	struct fit fit;
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
-	tn_metric *mse = tn_metric_create(
-		contexts[1], TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_MSE));
+	tn_metric *mse = metric_of(contexts[1], TN_METRIC_MSE);
 	tn_metric *twice[2];
 	for (int i = 0; i < 2; i++)
 		twice[i] = tn_metric_create(contexts[0], NULL);
-	const struct {
-		struct tn_trainer_options options;
-		const char *text;
-	} cases[] = {
-		{{.loss = 7}, "loss: expected TN_LOSS_..., found 7"},
-		{{.beta = 2}, "0 in beta"},
-		{{.loss = TN_LOSS_MSE, .loss_function = own_loss}, "0 in loss"},
-		{{.loss_function = own_loss, .step_function = own_step}, "found both"},
-		{{.clip_norm = -1}, "clip_norm: expected a finite number of at least 0, found -1"},
-		{{.min_delta = NAN},
-		 "min_delta: expected a finite number of at least 0, found nan"},
-		{{.capture = 3}, "capture: expected"},
-		{{.best = 4}, "best: expected TN_BEST_..., found 4"},
-		{{.n_metrics = 17}, "at most 16 metrics, found 17 and no array"},
-		{{.n_metrics = 1, .metrics = &mse}, "metrics of the module's context"},
-		{{.n_metrics = 2, .metrics = twice}, "found two of the name accuracy"},
-		{{.evaluate_average = 1}, "expected an average"},
-		{{.schedule_epochs = 1}, "expected a schedule"},
-		{{.monitor = "precision"}, "loss or the name of a metric, found precision"},
-		{{.cross_entropy = TN_OPTIONS(struct tn_cross_entropy_options, .reduction = 1)},
-		 "TN_REDUCTION_MEAN, found 1"},
-		{{.train = fit.train}, "an optimizer for .train"},
-	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct tn_trainer_options options = cases[i].options;
-		options.struct_size = sizeof(options);
-		assert_null(tn_trainer_create(fit.net, NULL, &options));
-		assert_contains(tn_error(contexts[0])->text, cases[i].text);
-		tn_error_clear(contexts[0]);
-	}
+	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
+	cross_entropy.reduction = 1;
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.loss = 7;
+	refuse(&fit, &options, "loss: expected TN_LOSS_..., found 7");
+	options.beta = 2;
+	refuse(&fit, &options, "0 in beta");
+	options.loss = TN_LOSS_MSE;
+	options.loss_function = own_loss;
+	refuse(&fit, &options, "0 in loss");
+	options.loss_function = own_loss;
+	options.step_function = own_step;
+	refuse(&fit, &options, "found both");
+	options.clip_norm = -1;
+	refuse(&fit, &options, "clip_norm: expected a finite number of at least 0, found -1");
+	options.min_delta = NAN;
+	refuse(&fit, &options, "min_delta: expected a finite number of at least 0, found nan");
+	options.capture = 3;
+	refuse(&fit, &options, "capture: expected");
+	options.best = 4;
+	refuse(&fit, &options, "best: expected TN_BEST_..., found 4");
+	options.n_metrics = 17;
+	refuse(&fit, &options, "at most 16 metrics, found 17 and no array");
+	options.n_metrics = 1;
+	options.metrics = &mse;
+	refuse(&fit, &options, "metrics of the module's context");
+	options.n_metrics = 2;
+	options.metrics = twice;
+	refuse(&fit, &options, "found two of the name accuracy");
+	options.evaluate_average = 1;
+	refuse(&fit, &options, "expected an average");
+	options.schedule_epochs = 1;
+	refuse(&fit, &options, "expected a schedule");
+	options.monitor = "precision";
+	refuse(&fit, &options, "loss or the name of a metric, found precision");
+	options.cross_entropy = &cross_entropy;
+	refuse(&fit, &options, "TN_REDUCTION_MEAN, found 1");
+	options.train = fit.train;
+	refuse(&fit, &options, "an optimizer for .train");
 	refuse_what_is_of_another(&fit);
 	refuse_a_plateau_that_falls_while_the_value_rises(&fit);
 	close_fit(&fit);

@@ -22,8 +22,9 @@ static int stop(void *user, const struct tn_trainer_step *step)
 /* TN_OK or the kept error.  A trainer that failed runs again. */
 static tn_status run(struct fit *fit)
 {
-	tn_metric *r2 = tn_metric_create(
-		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_R2));
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = TN_METRIC_R2;
+	tn_metric *r2 = tn_metric_create(context, &options);
 	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(context, path, NULL);
 	fit->options.metrics = &r2;
 	fit->options.checkpoints = folder;
@@ -54,13 +55,15 @@ static void open_training(struct fit *fit, int resumed)
 	fit->train = make_loader(fit, TN_PART_TRAIN, 16);
 	fit->net = tn_module_linear(context, TABLE_INPUTS, TABLE_TARGETS, NULL);
 	assert_ok(tn_module_build(fit->net));
-	fit->optimizer = tn_sgd(fit->net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.05));
-	fit->options = (struct tn_trainer_options){.struct_size = sizeof(fit->options),
-						   .loss = TN_LOSS_MSE,
-						   .train = fit->train,
-						   .n_metrics = 1,
-						   .best = TN_BEST_ON_DEVICE,
-						   .resume = 1};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
+	fit->optimizer = tn_sgd(fit->net, &sgd);
+	fit->options = tn_trainer_defaults();
+	fit->options.loss = TN_LOSS_MSE;
+	fit->options.train = fit->train;
+	fit->options.n_metrics = 1;
+	fit->options.best = TN_BEST_ON_DEVICE;
+	fit->options.resume = 1;
 	snprintf(path, sizeof(path), "%s", files_folder());
 	if (!resumed)
 		return;

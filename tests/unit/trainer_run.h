@@ -37,30 +37,43 @@ static inline void note_resumed(void *user, uint64_t epochs, uint64_t steps)
 static inline void trainer_begin(struct trainer_run *t, tn_context *context, uint64_t seed,
 				 uint32_t capture, tn_checkpoint_folder *folder)
 {
-	const struct tn_data_loader_options whole = {.struct_size = sizeof(whole),
-						     .batch_size = 16};
+	struct tn_data_loader_options whole = tn_data_loader_defaults();
+	whole.batch_size = 16;
 	struct tn_error_info error;
 	memset(t, 0, sizeof(*t));
 	run_begin(&t->run, context, RUN_ADAMW, seed);
 	assert_ok(tn_data_loader_create(t->run.dataset, TN_PART_TRAIN, &whole, &t->validation,
 					&error));
 	t->metrics[0] = tn_metric_create(context, NULL);
-	t->metrics[1] = tn_metric_create(
-		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION));
-	if (capture == TN_CAPTURE_OFF)
-		t->scaler =
-			tn_grad_scaler_create(t->run.net, TN_OPTIONS(struct tn_grad_scaler_options,
-								     .growth_interval = 5));
-	t->trainer = tn_trainer_create(
-		t->run.net, t->run.optimizer,
-		TN_OPTIONS(struct tn_trainer_options, .train = t->run.loader,
-			   .validation = t->validation, .n_metrics = 2, .metrics = t->metrics,
-			   .n_epochs = TRAINER_EPOCHS, .accumulate = 2, .clip_norm = 1,
-			   .average = t->run.average, .scaler = t->scaler,
-			   .schedule = t->run.schedule, .capture = capture, .patience = 9,
-			   .best = TN_BEST_ON_DEVICE, .on_step = stop_there, .user = t,
-			   .checkpoints = folder, .checkpoint_steps = 2, .resume = 1,
-			   .resumed = note_resumed));
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = TN_METRIC_CONFUSION;
+	t->metrics[1] = tn_metric_create(context, &options);
+	if (capture == TN_CAPTURE_OFF) {
+		struct tn_grad_scaler_options scaling = tn_grad_scaler_defaults();
+		scaling.growth_interval = 5;
+		t->scaler = tn_grad_scaler_create(t->run.net, &scaling);
+	}
+	struct tn_trainer_options trainer = tn_trainer_defaults();
+	trainer.train = t->run.loader;
+	trainer.validation = t->validation;
+	trainer.n_metrics = 2;
+	trainer.metrics = t->metrics;
+	trainer.n_epochs = TRAINER_EPOCHS;
+	trainer.accumulate = 2;
+	trainer.clip_norm = 1;
+	trainer.average = t->run.average;
+	trainer.scaler = t->scaler;
+	trainer.schedule = t->run.schedule;
+	trainer.capture = capture;
+	trainer.patience = 9;
+	trainer.best = TN_BEST_ON_DEVICE;
+	trainer.on_step = stop_there;
+	trainer.user = t;
+	trainer.checkpoints = folder;
+	trainer.checkpoint_steps = 2;
+	trainer.resume = 1;
+	trainer.resumed = note_resumed;
+	t->trainer = tn_trainer_create(t->run.net, t->run.optimizer, &trainer);
 	assert_non_null(t->trainer);
 }
 
@@ -116,9 +129,11 @@ static inline void check_resumed_trainer(tn_context *(*open)(void), uint32_t cap
 		snprintf(path, sizeof(path), "%s", files_folder());
 		for (int turn = 0; turn < 3; turn++) {
 			context = open();
-			tn_checkpoint_folder *folder = tn_checkpoint_folder_open(
-				context, path,
-				TN_OPTIONS(struct tn_checkpoint_folder_options, .keep = 1));
+			struct tn_checkpoint_folder_options options =
+				tn_checkpoint_folder_defaults();
+			options.keep = 1;
+			tn_checkpoint_folder *folder =
+				tn_checkpoint_folder_open(context, path, &options);
 			assert_non_null(folder);
 			trainer_begin(&t, context, 3 + (uint64_t)turn, capture, folder);
 			t.stop_at = turn ? 0 : stops[i];
