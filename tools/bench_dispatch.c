@@ -52,7 +52,7 @@ static void bench_new(const tn_array *a, const tn_array *b)
 static int dispatch(const struct common_options *common, int64_t elements)
 {
 	int code;
-	tn_context *context = open_context(common, 0, &code);
+	tn_context *context = open_context(common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!context)
 		return code;
 	tn_array *a = tn_ones(context, TN_F32, 1, &elements),

@@ -28,8 +28,9 @@ static void count_row(const struct tn_summary_row *row, int is_leaf, struct coun
 static int count_layers(tn_module *net, const struct tn_model_shape *shape, struct counts *counts)
 {
 	const int64_t lengths[] = {1, shape->channels, shape->height, shape->width};
-	const struct tn_summary_options options = {
-		.struct_size = sizeof(options), .rank = 4, .shape = lengths};
+	struct tn_summary_options options = tn_summary_defaults();
+	options.rank = 4;
+	options.shape = lengths;
 	struct tn_summary_row row, next = {0};
 	tn_summary *summary = tn_summary_create(net, &options);
 	const size_t n = tn_summary_count(summary);
@@ -68,7 +69,7 @@ int bench_load_of(const char *model, const struct tn_model_shape *shape, uint64_
 	const struct common_options common = {.backend = "reference!"};
 	struct counts counts = {0};
 	int code;
-	tn_context *context = open_context(&common, 0, &code);
+	tn_context *context = open_context(&common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!context)
 		return code;
 	memset(load, 0, sizeof(*load));

@@ -159,8 +159,9 @@ static tn_array *run_matmul(const struct bench_case *c)
 
 static tn_array *convolve(const struct bench_case *c, int64_t padding, int64_t groups)
 {
-	const struct tn_conv2d_options options = {
-		.struct_size = sizeof(options), .padding = {padding, padding}, .groups = groups};
+	struct tn_conv2d_options options = tn_conv2d_defaults();
+	options.padding[0] = options.padding[1] = padding;
+	options.groups = groups;
 	return tn_conv2d(c->x, c->y, NULL, &options);
 }
 
@@ -176,20 +177,22 @@ static tn_array *run_depthwise(const struct bench_case *c)
 
 static tn_array *run_batch_norm(const struct bench_case *c)
 {
-	const struct tn_batch_norm_options options = {.struct_size = sizeof(options),
-						      .training = 1};
+	struct tn_batch_norm_options options = tn_batch_norm_defaults();
+	options.training = 1;
 	return tn_batch_norm(c->x, NULL, NULL, &options);
 }
 
 static tn_array *run_max_pool2d(const struct bench_case *c)
 {
-	const struct tn_pool2d_options options = {.struct_size = sizeof(options), .kernel = {2, 2}};
+	struct tn_pool2d_options options = tn_pool2d_defaults();
+	options.kernel[0] = options.kernel[1] = 2;
 	return tn_max_pool2d(c->x, &options);
 }
 
 static tn_array *run_avg_pool2d(const struct bench_case *c)
 {
-	const struct tn_pool2d_options options = {.struct_size = sizeof(options), .kernel = {2, 2}};
+	struct tn_pool2d_options options = tn_pool2d_defaults();
+	options.kernel[0] = options.kernel[1] = 2;
 	return tn_avg_pool2d(c->x, &options);
 }
 
@@ -239,7 +242,7 @@ static tn_array *run_to_first(const struct bench_case *c)
 
 static tn_array *run_layer_norm(const struct bench_case *c)
 {
-	return tn_layer_norm(c->x, NULL, NULL, 1, 0);
+	return tn_layer_norm(c->x, NULL, NULL, 1, 1e-5);
 }
 
 /* Forward and backward as in the middle of a network: the gradient is computed but not read.

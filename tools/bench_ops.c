@@ -254,9 +254,9 @@ static int open_and_run(const struct command_line *line)
 	const struct common_options reference = {.backend = "reference"};
 	tn_context *slow = NULL;
 	int code;
-	tn_context *context = open_context(&line->common, 0, &code);
+	tn_context *context = open_context(&line->common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (context && line->tiers)
-		slow = open_context(&reference, 0, &code);
+		slow = open_context(&reference, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (context && !code)
 		code = run(line, context, slow);
 	tn_context_close(slow);

@@ -53,17 +53,18 @@ static struct tn_model_shape shape_of(const tn_dataset *dataset)
 	return (struct tn_model_shape){f->channels, f->height, f->width, f->n_classes};
 }
 
-/* So many steps, 0 for the whole epoch; a negative number of seconds is an error, kept by the
+/* So many steps, at most an epoch; a negative number of seconds is an error, kept by the
  * context. */
 static double train_for(tn_module *net, tn_data_loader *loader, uint64_t steps)
 {
 	double seconds = -1;
-	tn_optimizer *sgd =
-		tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.01, .momentum = 0));
-	tn_trainer *trainer =
-		tn_trainer_create(net, sgd,
-				  TN_OPTIONS(struct tn_trainer_options, .train = loader,
-					     .n_epochs = 1, .max_steps = steps));
+	struct tn_sgd_options plain = tn_sgd_defaults();
+	struct tn_trainer_options options = tn_trainer_defaults();
+	plain.lr = 0.01;
+	options.train = loader;
+	options.max_steps = steps;
+	tn_optimizer *sgd = tn_sgd(net, &plain);
+	tn_trainer *trainer = tn_trainer_create(net, sgd, &options);
 	const double start = bench_seconds();
 	if (trainer && !tn_trainer_run(trainer))
 		seconds = bench_seconds() - start;
@@ -78,10 +79,10 @@ static int time_epoch(const struct command_line *line, tn_context *context, cons
 {
 	struct tn_error_info error;
 	const struct tn_model_shape shape = shape_of(line->dataset);
-	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						       .batch_size = (uint32_t)line->batch,
-						       .shuffle = 1,
-						       .context = context};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = (uint32_t)line->batch;
+	options.shuffle = 1;
+	options.context = context;
 	tn_data_loader *loaders[2] = {NULL, NULL};
 	tn_module *net = tn_model_create(context, model, &shape);
 	*seconds = -1;
@@ -92,7 +93,8 @@ static int time_epoch(const struct command_line *line, tn_context *context, cons
 				report_error(&error);
 		}
 		if (loaders[0] && loaders[1] && train_for(net, loaders[0], WARM_STEPS) >= 0)
-			*seconds = train_for(net, loaders[1], load->is_part ? load->steps : 0);
+			*seconds = train_for(net, loaders[1],
+					     load->is_part ? load->steps : TN_NO_LIMIT);
 	}
 	tn_data_loader_destroy(loaders[0]);
 	tn_data_loader_destroy(loaders[1]);
@@ -115,7 +117,7 @@ static int run_tier(const struct command_line *line, struct tiers *tiers, size_t
 	int code, is_done = 1;
 	snprintf(selection, sizeof(selection), "%s!", tiers->names[i]);
 	const struct common_options common = {.backend = selection};
-	tn_context *context = open_context(&common, 0, &code);
+	tn_context *context = open_context(&common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!context)
 		return code;
 	if (is_processor(tiers->names[i]))
@@ -216,7 +218,7 @@ static int find_tiers(struct tiers *tiers)
 	const struct common_options common = {.backend = NULL};
 	const struct tn_load_row *row;
 	int code;
-	tn_context *context = open_context(&common, 0, &code);
+	tn_context *context = open_context(&common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!context)
 		return code;
 	tn_load_report *report = tn_context_report(context);
@@ -266,8 +268,8 @@ static int run(const struct command_line *line)
 static int open_data(struct command_line *line)
 {
 	struct tn_error_info error;
-	const struct tn_dataset_options options = {.struct_size = sizeof(options),
-						   .keep_own_parts = 1};
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.keep_own_parts = 1;
 	if (tn_dataset_open(line->data, &options, &line->dataset, &error))
 		return report_error(&error);
 	if (tn_dataset_format(line->dataset) && tn_dataset_count(line->dataset, TN_PART_TRAIN))

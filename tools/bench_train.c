@@ -193,7 +193,7 @@ static int run(const struct command_line *line)
 	struct training t = {.batch = (int64_t)line->batch};
 	struct figures figures = {0};
 	int code;
-	t.context = open_context(&line->common, 0, &code);
+	t.context = open_context(&line->common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!t.context)
 		return code;
 	if (prepare(&t, line->model) && measure(&t, line, &figures))

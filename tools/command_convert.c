@@ -336,7 +336,7 @@ static int run(struct convert_command *c)
 	if (code != EXIT_DONE)
 		return code;
 	say_unused(c);
-	tn_context *context = open_context(&reference, 0, &code);
+	tn_context *context = open_context(&reference, TN_SEED_FROM_ENVIRONMENT, &code);
 	int has_overflows = 0;
 	for (size_t i = 0; context && i < c->n && code == EXIT_DONE; i++)
 		code = convert(context, &c->tensors[i], c->dtype, &has_overflows);

@@ -58,13 +58,11 @@ static int open_data(const struct scan *scan, tn_dataset **dataset, int *is_dama
 {
 	const char *name = scan->name;
 	struct tn_error_info error, other;
-	const struct tn_input_format any = {.struct_size = sizeof(any),
-					    .channels = 3,
-					    .height = 64,
-					    .width = 64,
-					    .deviation = {1, 1, 1}};
-	struct tn_dataset_options o = {.struct_size = sizeof(o),
-				       .n_classes = (uint32_t)scan->wanted};
+	struct tn_input_format any = tn_input_format_defaults();
+	struct tn_dataset_options o = tn_dataset_defaults();
+	any.channels = 3;
+	any.height = any.width = 64;
+	o.n_classes = (uint32_t)scan->wanted;
 	*is_damaged = 0;
 	if (!tn_dataset_open(name, &o, dataset, &error))
 		return EXIT_DONE;
@@ -160,8 +158,9 @@ static int scan_part(struct scan *scan, int part)
 {
 	struct tn_error_info error;
 	tn_data_loader *loader = NULL;
-	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
+	struct tn_data_loader_options o = tn_data_loader_defaults();
 	uint64_t n = tn_dataset_count(scan->dataset, part);
+	o.batch_size = 1;
 	if (tn_data_loader_create(scan->dataset, part, &o, &loader, &error))
 		return report_error(&error);
 	for (uint64_t i = 0; i < n; i++) {

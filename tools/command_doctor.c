@@ -127,7 +127,8 @@ static int look(struct doctor_options *o)
 	size_t n;
 	char *selection = selection_of(o, &is_named);
 	o->common.backend = selection;
-	tn_context *context = selection ? open_context(&o->common, 0, &code) : NULL;
+	tn_context *context =
+		selection ? open_context(&o->common, TN_SEED_FROM_ENVIRONMENT, &code) : NULL;
 	if (!context) {
 		free(selection);
 		return selection ? code : EXIT_FAILED;

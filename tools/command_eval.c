@@ -176,11 +176,11 @@ static int open_data(const struct eval_command *c, const struct saved_network *n
 		     uint32_t n_classes, tn_dataset **dataset)
 {
 	struct tn_error_info error;
-	const struct tn_dataset_options o = {.struct_size = sizeof(o),
-					     .normalise_as = &network->format,
-					     .test_fraction = c->data ? 1.0 : 0.0,
-					     .keep_own_parts = 1,
-					     .n_classes = n_classes};
+	struct tn_dataset_options o = tn_dataset_defaults();
+	o.normalise_as = &network->format;
+	o.test_fraction = c->data ? 1.0 : 0.0;
+	o.keep_own_parts = 1;
+	o.n_classes = n_classes;
 	if (tn_dataset_open(c->data ? c->data : network->data, &o, dataset, &error))
 		return report_error(&error);
 	return EXIT_DONE;
@@ -223,11 +223,9 @@ static int open_weights(const struct eval_command *c, tn_context *context,
 {
 	struct tn_error_info error;
 	struct tn_input_format as;
-	struct tn_dataset_options o = {
-		.struct_size = sizeof(o),
-		.test_fraction = c->pictures.normalise == NORMALISE_OWN ? 0.0 : 1.0,
-		.keep_own_parts = 1,
-	};
+	struct tn_dataset_options o = tn_dataset_defaults();
+	o.test_fraction = c->pictures.normalise == NORMALISE_OWN ? 0.0 : 1.0;
+	o.keep_own_parts = 1;
 	int code = picture_options_apply(&c->pictures, c->model, &as, &o);
 	if (code != EXIT_DONE)
 		return code;
@@ -263,7 +261,7 @@ int command_eval(int argc, char **argv)
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;
-	tn_context *context = open_context(&c.common, 0, &code);
+	tn_context *context = open_context(&c.common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (context)
 		code = run(&c, context);
 	tn_context_close(context);

@@ -196,7 +196,7 @@ int command_info(int argc, char **argv)
 		return probe(&c);
 	tn_load_report *failed = NULL;
 	c.common.report_on_failure = &failed;
-	tn_context *context = open_context(&c.common, 0, &code);
+	tn_context *context = open_context(&c.common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!context) {
 		/* The report was requested, and explains more than the error. */
 		if (failed && c.why)

@@ -81,8 +81,9 @@ static struct tn_model_shape default_shape(const char *name)
 static void show_model(tn_context *context, const char *name, const struct tn_model_shape *shape)
 {
 	const int64_t picture[] = {1, shape->channels, shape->height, shape->width};
-	const struct tn_summary_options options = {
-		.struct_size = sizeof(options), .rank = 4, .shape = picture};
+	struct tn_summary_options options = tn_summary_defaults();
+	options.rank = 4;
+	options.shape = picture;
 	tn_module *module = tn_model_create(context, name, shape);
 	char *text =
 		module && !tn_module_build(module) ? tn_module_summary(module, &options) : NULL;
@@ -149,7 +150,7 @@ int command_models(int argc, char **argv)
 		return usage_error("models", "--shape and --classes are for one MODEL");
 	if (!name && !options.backend)
 		options.backend = "reference"; /* which nothing but sizes is asked of */
-	tn_context *context = open_context(&options, 0, &code);
+	tn_context *context = open_context(&options, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!context)
 		return code;
 	if (name) {

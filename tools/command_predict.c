@@ -195,9 +195,10 @@ static int predict_part(const struct predict_command *c, tn_context *context,
 {
 	struct tn_error_info error;
 	tn_data_loader *loader = NULL;
-	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
+	struct tn_data_loader_options o = tn_data_loader_defaults();
 	uint64_t n = tn_dataset_count(dataset, part);
 	int code = check_data(c, network, dataset);
+	o.batch_size = 1;
 	if (code == EXIT_DONE && tn_data_loader_create(dataset, part, &o, &loader, &error))
 		code = report_error(&error);
 	for (uint64_t i = 0; i < c->count && i < n && code == EXIT_DONE; i++) {
@@ -224,10 +225,10 @@ static int predict_data(const struct predict_command *c, tn_context *context,
 {
 	struct tn_error_info error;
 	tn_dataset *dataset = NULL;
-	const struct tn_dataset_options as_trained = {.struct_size = sizeof(as_trained),
-						      .normalise_as = &network->format,
-						      .test_fraction = 1.0,
-						      .keep_own_parts = 1};
+	struct tn_dataset_options as_trained = tn_dataset_defaults();
+	as_trained.normalise_as = &network->format;
+	as_trained.test_fraction = 1.0;
+	as_trained.keep_own_parts = 1;
 	if (tn_dataset_open(c->data, &as_trained, &dataset, &error))
 		return report_error(&error);
 	int code = predict_part(c, context, network, dataset, TN_PART_TEST);
@@ -245,7 +246,7 @@ static int open_weights(const struct predict_command *c, tn_context *context,
 	struct tn_error_info error;
 	struct tn_input_format as;
 	tn_dataset *dataset = NULL;
-	struct tn_dataset_options o = {.struct_size = sizeof(o)};
+	struct tn_dataset_options o = tn_dataset_defaults();
 	int code = c->data ? picture_options_apply(&c->pictures, c->model, &as, &o)
 			   : picture_options_format(&c->pictures, c->model, &as);
 	if (code != EXIT_DONE)
@@ -289,7 +290,7 @@ int command_predict(int argc, char **argv)
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;
-	tn_context *context = open_context(&c.common, 0, &code);
+	tn_context *context = open_context(&c.common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (context)
 		code = run(&c, context);
 	tn_context_close(context);

@@ -196,7 +196,7 @@ static int read_picture(const struct trace_command *c, const tn_dataset *dataset
 	struct tn_error_info error;
 	const struct tn_input_format *f = tn_dataset_format(dataset);
 	const uint64_t n = tn_dataset_count(dataset, TN_PART_TEST);
-	const struct tn_data_loader_options o = {.struct_size = sizeof(o), .batch_size = 1};
+	struct tn_data_loader_options o = tn_data_loader_defaults();
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
 	tn_data_loader *loader;
 	if (c->index >= n) {
@@ -206,6 +206,7 @@ static int read_picture(const struct trace_command *c, const tn_dataset *dataset
 			n, tn_dataset_name(dataset), c->index);
 		return EXIT_FAILED;
 	}
+	o.batch_size = 1;
 	if (tn_data_loader_create(dataset, TN_PART_TEST, &o, &loader, &error))
 		return report_error(&error);
 	tn_status status =
@@ -252,10 +253,10 @@ static int open_data(const struct trace_command *c, const struct saved_network *
 		     tn_dataset **dataset)
 {
 	struct tn_error_info error;
-	const struct tn_dataset_options o = {.struct_size = sizeof(o),
-					     .normalise_as = saved->module ? &saved->format : NULL,
-					     .test_fraction = c->data && saved->module ? 1.0 : 0.0,
-					     .keep_own_parts = 1};
+	struct tn_dataset_options o = tn_dataset_defaults();
+	o.normalise_as = saved->module ? &saved->format : NULL;
+	o.test_fraction = c->data && saved->module ? 1.0 : 0.0;
+	o.keep_own_parts = 1;
 	if (tn_dataset_open(c->data ? c->data : saved->data, &o, dataset, &error))
 		return report_error(&error);
 	return tn_dataset_format(*dataset) ? EXIT_DONE : not_pictures("trace", *dataset);
@@ -294,7 +295,7 @@ static int run(struct trace_command *c, tn_context *context)
 
 int command_trace(int argc, char **argv)
 {
-	struct trace_command c = {.values = 16};
+	struct trace_command c = {.values = 16, .seed = TN_SEED_FROM_ENVIRONMENT};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;

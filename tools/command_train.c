@@ -491,8 +491,10 @@ static void introduce(const struct train_command *c, tn_context *context, const 
 /* Opens the folder of checkpoints; 0: the context has the error. */
 static int open_folder(struct train_command *c, tn_context *context)
 {
-	const struct tn_checkpoint_folder_options o = {
-		.struct_size = sizeof(o), .keep = (int)c->keep, .is_read_only = c->ranks.rank > 0};
+	struct tn_checkpoint_folder_options o = tn_checkpoint_folder_defaults();
+	o.is_read_only = c->ranks.rank > 0;
+	if (c->keep)
+		o.keep = c->keep;
 	if (!c->checkpoint)
 		return 1;
 	/* Rank 0 makes the folder. */
@@ -568,12 +570,10 @@ static int run_with_context(struct train_command *c, tn_context *context)
 	struct tn_error_info error;
 	tn_dataset *dataset = NULL;
 	struct tn_input_format as;
-	struct tn_dataset_options o = {
-		.struct_size = sizeof(o),
-		.validation_fraction = c->validation < 0 ? 0.1 : c->validation,
-		.keep_own_parts = c->validation < 0,
-		.n_classes = (uint32_t)c->classes,
-	};
+	struct tn_dataset_options o = tn_dataset_defaults();
+	o.validation_fraction = c->validation < 0 ? 0.1 : c->validation;
+	o.keep_own_parts = c->validation < 0;
+	o.n_classes = (uint32_t)c->classes;
 	c->results.has_spare = c->classes != 0;
 	int code = picture_options_apply(&c->pictures, c->model, &as, &o);
 	if (code != EXIT_DONE)
@@ -610,7 +610,7 @@ int command_train(int argc, char **argv)
 		return code;
 	if (!outputs_possible(&c))
 		return EXIT_FAILED;
-	tn_context *context = open_context(&c.common, c.seed, &code);
+	tn_context *context = open_context(&c.common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (context)
 		code = train_ranks_open(&c.ranks, context);
 	if (context && code == EXIT_DONE) {

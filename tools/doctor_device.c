@@ -178,8 +178,9 @@ static tn_context *open_alone(const char *name, int *code)
 	struct tn_error_info error;
 	tn_context *context = NULL;
 	snprintf(selection, sizeof(selection), "%s!", name);
-	struct tn_context_options options = {
-		.struct_size = sizeof(options), .backend = selection, .log = swallow};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = selection;
+	options.log = swallow;
 	if (tn_context_open(&options, &context, &error)) {
 		*code = report_error(&error);
 		return NULL;

@@ -12,29 +12,18 @@
 struct convolution {
 	const char *name;
 	int64_t x[4], w[4];
-	struct tn_conv2d_options options;
+	int64_t padding[2], stride, dilation, groups;
 };
 
-#define OPTIONS(...)                                                                               \
-	{                                                                                          \
-		.struct_size = sizeof(struct tn_conv2d_options), __VA_ARGS__                       \
-	}
-
 static const struct convolution convolutions[] = {
-	{"conv2d 1x1", {2, 8, 9, 7}, {12, 8, 1, 1}, OPTIONS(.groups = 1)},
-	{"conv2d 3x3", {2, 3, 12, 11}, {6, 3, 3, 3}, OPTIONS(.padding = {1, 1})},
-	{"conv2d 3x3 wide", {2, 24, 14, 14}, {32, 24, 3, 3}, OPTIONS(.padding = {1, 1})},
-	{"conv2d 5x5", {3, 1, 16, 16}, {6, 1, 5, 5}, OPTIONS(.padding = {2, 2})},
-	{"conv2d stride 2",
-	 {2, 5, 13, 10},
-	 {7, 5, 3, 3},
-	 OPTIONS(.stride = {2, 2}, .padding = {1, 0})},
-	{"conv2d dilation 2", {2, 4, 13, 12}, {4, 4, 3, 3}, OPTIONS(.dilation = {2, 2})},
-	{"conv2d groups 2", {2, 8, 9, 9}, {6, 4, 3, 3}, OPTIONS(.padding = {1, 1}, .groups = 2)},
-	{"conv2d depthwise",
-	 {2, 12, 11, 11},
-	 {12, 1, 7, 7},
-	 OPTIONS(.padding = {3, 3}, .groups = 12)},
+	{"conv2d 1x1", {2, 8, 9, 7}, {12, 8, 1, 1}, {0, 0}, 1, 1, 1},
+	{"conv2d 3x3", {2, 3, 12, 11}, {6, 3, 3, 3}, {1, 1}, 1, 1, 1},
+	{"conv2d 3x3 wide", {2, 24, 14, 14}, {32, 24, 3, 3}, {1, 1}, 1, 1, 1},
+	{"conv2d 5x5", {3, 1, 16, 16}, {6, 1, 5, 5}, {2, 2}, 1, 1, 1},
+	{"conv2d stride 2", {2, 5, 13, 10}, {7, 5, 3, 3}, {1, 0}, 2, 1, 1},
+	{"conv2d dilation 2", {2, 4, 13, 12}, {4, 4, 3, 3}, {0, 0}, 1, 2, 1},
+	{"conv2d groups 2", {2, 8, 9, 9}, {6, 4, 3, 3}, {1, 1}, 1, 1, 2},
+	{"conv2d depthwise", {2, 12, 11, 11}, {12, 1, 7, 7}, {3, 3}, 1, 1, 12},
 };
 
 /* The largest number of terms in one element of y, dx or dw, some ten times over: transforms that
@@ -55,8 +44,13 @@ void doctor_conv2d(struct doctor_run *run)
 		tn_array *in[3] = {doctor_reals(run, -1, 1, 4, c->x),
 				   doctor_reals(run, -1, 1, 4, c->w),
 				   doctor_reals(run, -1, 1, 1, c->w)};
+		const struct tn_conv2d_options options = {.struct_size = sizeof(options),
+							  .stride = {c->stride, c->stride},
+							  .padding = {c->padding[0], c->padding[1]},
+							  .dilation = {c->dilation, c->dilation},
+							  .groups = c->groups};
 		tn_tape *tape = doctor_record(run, 3, in);
-		tn_array *y = tn_conv2d(in[0], in[1], in[2], &c->options);
+		tn_array *y = tn_conv2d(in[0], in[1], in[2], &options);
 		doctor_give(run, y, DOCTOR_OF_MAGNITUDE, roundings_of(c), "%s", c->name);
 		doctor_give_gradients(run, tape, y, 3, in, DOCTOR_OF_MAGNITUDE, roundings_of(c),
 				      c->name);
@@ -122,15 +116,15 @@ void doctor_softmaxes(struct doctor_run *run)
 void doctor_cross_entropies(struct doctor_run *run)
 {
 	static const int64_t sizes[][2] = {{1, 2}, {33, 10}, {7, 1000}};
+	struct tn_cross_entropy_options options = tn_cross_entropy_defaults();
+	options.ignore_label = 1;
 	for (size_t i = 0; i < COUNT(sizes); i++) {
 		tn_array *x = doctor_reals(run, -9, 9, 2, sizes[i]);
 		tn_array *labels = doctor_whole(run, TN_I32, 0, sizes[i][1] - 1, 1, sizes[i]);
 		for (int ignored = 0; ignored < 2; ignored++) {
 			tn_tape *tape = doctor_record(run, 1, &x);
-			tn_array *loss = tn_cross_entropy(
-				x, labels,
-				TN_OPTIONS(struct tn_cross_entropy_options,
-					   .has_ignore_label = ignored, .ignore_label = 1));
+			options.has_ignore_label = ignored;
+			tn_array *loss = tn_cross_entropy(x, labels, &options);
 			/* If all rows are ignored, the loss is NaN on both sides. */
 			doctor_give(run, loss, DOCTOR_OF_VALUE, 64, "cross-entropy of %lld classes",
 				    (long long)sizes[i][1]);

@@ -14,11 +14,12 @@ static const int64_t images[] = {BATCH, 2, 12, 12};
 static void add_convolution(tn_context *context, tn_module *chain, int64_t in, int64_t out,
 			    int64_t groups)
 {
-	struct tn_module_conv2d_options options = {.struct_size = sizeof(options),
-						   .window = {.struct_size = sizeof(options.window),
-							      .padding = {1, 1},
-							      .groups = groups},
-						   .no_bias = 1};
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	struct tn_module_conv2d_options options = tn_module_conv2d_defaults();
+	window.padding[0] = window.padding[1] = 1;
+	window.groups = groups;
+	options.window = &window;
+	options.no_bias = 1;
 	(void)tn_sequential_add(chain, NULL, tn_module_conv2d(context, in, out, 3, 3, &options));
 	(void)tn_sequential_add(chain, NULL, tn_module_batch_norm2d(context, out, NULL));
 }
@@ -36,7 +37,8 @@ static tn_module *make_block(tn_context *context, uint32_t activation)
 /* conv - norm - ReLU - two residual blocks - pool - linear - ReLU - linear */
 static tn_module *make_convolutional(tn_context *context)
 {
-	const struct tn_pool2d_options pool = {.struct_size = sizeof(pool), .kernel = {2, 2}};
+	struct tn_pool2d_options pool = tn_pool2d_defaults();
+	pool.kernel[0] = pool.kernel[1] = 2;
 	tn_module *net = tn_sequential(context);
 	add_convolution(context, net, 2, 8, 1);
 	(void)tn_sequential_add(net, NULL, tn_module_relu(context));
@@ -86,15 +88,16 @@ static void train(struct doctor_run *run, tn_module *net, tn_optimizer *optimize
 
 void doctor_training(struct doctor_run *run)
 {
-	const struct tn_sgd_options sgd = {
-		.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9, .weight_decay = 1e-3};
-	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .weight_decay = -1};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.02;
+	sgd.momentum = 0.9;
+	sgd.weight_decay = 1e-3;
 	for (int i = 0; i < 2; i++) {
 		tn_module *net =
 			i ? make_perceptron(run->context) : make_convolutional(run->context);
 		(void)tn_module_build(net);
 		tn_module_set_training(net, 1);
-		tn_optimizer *optimizer = i ? tn_adamw(net, &adamw) : tn_sgd(net, &sgd);
+		tn_optimizer *optimizer = i ? tn_adamw(net, NULL) : tn_sgd(net, &sgd);
 		train(run, net, optimizer,
 		      i ? "a perceptron with AdamW" : "a convolutional network with SGD");
 		tn_optimizer_destroy(optimizer);

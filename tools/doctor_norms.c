@@ -25,12 +25,12 @@ static void one_batch_norm(struct doctor_run *run, int training, int has_residua
 	make_inputs(run, in);
 	tn_array *mean = doctor_reals(run, -0.5, 0.5, 1, channels);
 	tn_array *variance = doctor_reals(run, 0.5, 2, 1, channels);
-	struct tn_batch_norm_options options = {.struct_size = sizeof(options),
-						.training = training,
-						.activation = activation,
-						.running_mean = mean,
-						.running_var = variance,
-						.residual = has_residual ? in[3] : NULL};
+	struct tn_batch_norm_options options = tn_batch_norm_defaults();
+	options.training = training;
+	options.activation = activation;
+	options.running_mean = mean;
+	options.running_var = variance;
+	options.residual = has_residual ? in[3] : NULL;
 	int n = has_residual ? 4 : 3;
 	tn_tape *tape = doctor_record(run, n, in);
 	tn_array *y = tn_batch_norm(in[0], in[1], in[2], &options);
@@ -58,7 +58,7 @@ static void layer_norm(struct doctor_run *run, int n_axes)
 			   doctor_reals(run, 0.5, 2, n_axes, own),
 			   doctor_reals(run, -1, 1, n_axes, own)};
 	tn_tape *tape = doctor_record(run, 3, in);
-	tn_array *y = tn_layer_norm(in[0], in[1], in[2], n_axes, 0);
+	tn_array *y = tn_layer_norm(in[0], in[1], in[2], n_axes, 1e-5);
 	doctor_give(run, y, DOCTOR_OF_LARGEST, TERMS, "layer norm over %d axes", n_axes);
 	doctor_give_gradients(run, tape, y, 3, in, DOCTOR_OF_LARGEST, 2 * TERMS, "layer norm");
 }
@@ -71,7 +71,7 @@ void doctor_other_norms(struct doctor_run *run)
 		tn_array *in[4];
 		make_inputs(run, in);
 		tn_tape *tape = doctor_record(run, 3, in);
-		tn_array *y = tn_group_norm(in[0], in[1], in[2], groups, 0);
+		tn_array *y = tn_group_norm(in[0], in[1], in[2], groups, 1e-5);
 		doctor_give(run, y, DOCTOR_OF_LARGEST, 2 * TERMS, "group norm of %lld",
 			    (long long)groups);
 		doctor_give_gradients(run, tape, y, 3, in, DOCTOR_OF_LARGEST, 4 * TERMS,

@@ -62,7 +62,7 @@ const struct option_alias nnott_options[] = {
 	{.name = "augment-noise-clip",
 	 .option = "augment",
 	 .prefix = "noise_clip=",
-	 .expected = "a number of at least 0"},
+	 .expected = "a number above 0"},
 	{.name = "augment-cutout-prob",
 	 .option = "augment",
 	 .prefix = "cutout_prob=",

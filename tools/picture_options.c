@@ -93,7 +93,7 @@ int picture_options_format(const struct picture_options *options, const char *mo
 			   struct tn_input_format *format)
 {
 	struct tn_error_info error;
-	*format = (struct tn_input_format){.struct_size = sizeof(*format)};
+	*format = tn_input_format_defaults();
 	const tn_status status = options->normalise == NORMALISE_PUBLISHED
 					 ? tn_model_input_format(model, format, &error)
 					 : tn_input_format_imagenet(format, &error);

@@ -53,11 +53,11 @@ tn_context *open_context(const struct common_options *options, uint64_t seed, in
 {
 	struct tn_error_info error;
 	tn_context *context = NULL;
-	struct tn_context_options o = {.struct_size = sizeof(o),
-				       .backend = options->backend,
-				       .seed = seed,
-				       .ledger_time = options->ledger == 2,
-				       .report_on_failure = options->report_on_failure};
+	struct tn_context_options o = tn_context_defaults();
+	o.backend = options->backend;
+	o.seed = seed;
+	o.ledger_time = options->ledger == 2;
+	o.report_on_failure = options->report_on_failure;
 	*exit_code = EXIT_DONE;
 	if (!tn_context_open(&o, &context, &error))
 		return context;

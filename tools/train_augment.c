@@ -15,14 +15,12 @@ static const char *const padding_words[] = {[TN_PADDING_CONSTANT] = "constant",
 
 #define MEMBER(member) .name = #member, .offset = offsetof(struct tn_augmentation, member)
 
-/* Members of struct tn_augmentation.  A 0 there selects the default: where that is not to do
- * nothing, `off` is the member that a 0 given here sets to 0, or it is not a value. */
+/* Members of struct tn_augmentation; positive ones may not be 0. */
 static const struct {
 	const char *name;
 	size_t offset;
 	const char *const *words;
 	int is_count, is_positive;
-	size_t off;
 } settings[] = {
 	{MEMBER(max_shift), .is_count = 1},
 	{MEMBER(roll), .is_count = 1},
@@ -37,14 +35,14 @@ static const struct {
 	{MEMBER(hflip_prob)},
 	{MEMBER(vflip_prob)},
 	{MEMBER(rotate_deg)},
-	{MEMBER(rotate_prob), .off = offsetof(struct tn_augmentation, rotate_deg)},
+	{MEMBER(rotate_prob)},
 	{MEMBER(brightness)},
 	{MEMBER(contrast)},
 	{MEMBER(saturation)},
 	{MEMBER(hue)},
 	{MEMBER(noise_std)},
-	{MEMBER(noise_prob), .off = offsetof(struct tn_augmentation, noise_std)},
-	{MEMBER(noise_clip)},
+	{MEMBER(noise_prob)},
+	{MEMBER(noise_clip), .is_positive = 1},
 	{MEMBER(cutout_prob)},
 	{MEMBER(cutmix_prob)},
 	{MEMBER(cutmix_alpha), .is_positive = 1},
@@ -149,7 +147,7 @@ const struct tn_augmentation *train_augment_for(struct train_augment *augment,
 						const tn_dataset *dataset)
 {
 	const struct tn_augmentation *own = augment->own ? tn_dataset_augmentation(dataset) : NULL;
-	augment->all = (struct tn_augmentation){.struct_size = sizeof(augment->all)};
+	augment->all = tn_augmentation_defaults();
 	if (augment->none)
 		return &augment->all;
 	if (own)
@@ -158,10 +156,6 @@ const struct tn_augmentation *train_augment_for(struct train_augment *augment,
 		if (augment->given >> i & 1)
 			set(&augment->all, settings[i].offset, settings[i].is_count,
 			    augment->values[i]);
-	}
-	for (size_t i = 0; i < N_ROWS(settings); i++) {
-		if (augment->given >> i & 1 && settings[i].off && augment->values[i] == 0)
-			set(&augment->all, settings[i].off, 0, 0);
 	}
 	return &augment->all;
 }

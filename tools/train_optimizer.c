@@ -19,52 +19,101 @@ const char *const train_optimizer_names[] = {[ADAMW] = "adamw",
 					     [LAMB] = "lamb",
 					     NULL};
 
-static tn_optimizer *make(const struct train_optimizer *choice, tn_module *module)
+/* The rate and the decay that were given; a rate that was not is `own`, a decay stays. */
+static void choose(const struct train_optimizer *choice, double own, double *lr, double *decay)
 {
-	double lr = choice->lr, momentum = choice->momentum;
-	double decay = choice->weight_decay < 0 ? 0.0 : choice->weight_decay;
-	switch (choice->which) {
-	case SGD:
-		return tn_sgd(module, TN_OPTIONS(struct tn_sgd_options, .lr = lr > 0 ? lr : 0.05,
-						 .momentum = momentum, .weight_decay = decay));
-	case ADAM:
-		return tn_adam(module,
-			       TN_OPTIONS(struct tn_adam_options, .lr = lr, .weight_decay = decay));
-	case NADAM:
-		return tn_nadam(module, TN_OPTIONS(struct tn_nadam_options, .lr = lr,
-						   .weight_decay = decay));
-	case RMSPROP:
-		return tn_rmsprop(module,
-				  TN_OPTIONS(struct tn_rmsprop_options, .lr = lr > 0 ? lr : 0.001,
-					     .weight_decay = decay));
-	case ADAGRAD:
-		return tn_adagrad(module, TN_OPTIONS(struct tn_adagrad_options, .lr = lr,
-						     .weight_decay = decay));
-	case ADADELTA:
-		return tn_adadelta(module, TN_OPTIONS(struct tn_adadelta_options, .lr = lr,
-						      .weight_decay = decay));
-	case LION:
-		return tn_lion(module, TN_OPTIONS(struct tn_lion_options, .lr = lr > 0 ? lr : 0.001,
-						  .weight_decay = decay));
-	case LARS:
-		return tn_lars(module, TN_OPTIONS(struct tn_lars_options, .lr = lr > 0 ? lr : 5.0,
-						  .momentum = momentum, .weight_decay = decay));
-	case LAMB:
-		return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .lr = lr > 0 ? lr : 0.02,
-						  .weight_decay = decay));
-	default:
-		return tn_adamw(module,
-				TN_OPTIONS(struct tn_adamw_options, .lr = lr > 0 ? lr : 0.002,
-					   .weight_decay = choice->weight_decay));
-	}
+	*lr = choice->lr > 0 ? choice->lr : own;
+	if (choice->weight_decay >= 0)
+		*decay = choice->weight_decay;
 }
+
+static tn_optimizer *make_adamw(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_adamw_options options = tn_adamw_defaults();
+	choose(choice, 0.002, &options.lr, &options.weight_decay);
+	return tn_adamw(module, &options);
+}
+
+static tn_optimizer *make_sgd(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_sgd_options options = tn_sgd_defaults();
+	choose(choice, 0.05, &options.lr, &options.weight_decay);
+	options.momentum = choice->momentum;
+	return tn_sgd(module, &options);
+}
+
+static tn_optimizer *make_adam(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_adam_options options = tn_adam_defaults();
+	choose(choice, options.lr, &options.lr, &options.weight_decay);
+	return tn_adam(module, &options);
+}
+
+static tn_optimizer *make_nadam(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_nadam_options options = tn_nadam_defaults();
+	choose(choice, options.lr, &options.lr, &options.weight_decay);
+	return tn_nadam(module, &options);
+}
+
+static tn_optimizer *make_rmsprop(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_rmsprop_options options = tn_rmsprop_defaults();
+	choose(choice, 0.001, &options.lr, &options.weight_decay);
+	return tn_rmsprop(module, &options);
+}
+
+static tn_optimizer *make_adagrad(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_adagrad_options options = tn_adagrad_defaults();
+	choose(choice, options.lr, &options.lr, &options.weight_decay);
+	return tn_adagrad(module, &options);
+}
+
+static tn_optimizer *make_adadelta(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_adadelta_options options = tn_adadelta_defaults();
+	choose(choice, options.lr, &options.lr, &options.weight_decay);
+	return tn_adadelta(module, &options);
+}
+
+static tn_optimizer *make_lion(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_lion_options options = tn_lion_defaults();
+	choose(choice, 0.001, &options.lr, &options.weight_decay);
+	return tn_lion(module, &options);
+}
+
+static tn_optimizer *make_lars(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_lars_options options = tn_lars_defaults();
+	choose(choice, 5.0, &options.lr, &options.weight_decay);
+	options.momentum = choice->momentum;
+	return tn_lars(module, &options);
+}
+
+static tn_optimizer *make_lamb(const struct train_optimizer *choice, tn_module *module)
+{
+	struct tn_lamb_options options = tn_lamb_defaults();
+	choose(choice, 0.02, &options.lr, &options.weight_decay);
+	return tn_lamb(module, &options);
+}
+
+static tn_optimizer *(*const makers[])(const struct train_optimizer *choice, tn_module *module) = {
+	[ADAMW] = make_adamw,       [SGD] = make_sgd,         [ADAM] = make_adam,
+	[NADAM] = make_nadam,       [RMSPROP] = make_rmsprop, [ADAGRAD] = make_adagrad,
+	[ADADELTA] = make_adadelta, [LION] = make_lion,       [LARS] = make_lars,
+	[LAMB] = make_lamb,
+};
 
 tn_optimizer *train_optimizer_make(const struct train_optimizer *choice, tn_module *module)
 {
-	tn_optimizer *optimizer = make(choice, module);
-	const struct tn_lookahead_options options = {.struct_size = sizeof(options),
-						     .k = choice->lookahead_k,
-						     .alpha = choice->lookahead_alpha};
+	tn_optimizer *optimizer = makers[choice->which](choice, module);
+	struct tn_lookahead_options options = tn_lookahead_defaults();
+	if (choice->lookahead_k)
+		options.k = choice->lookahead_k;
+	if (choice->lookahead_alpha > 0)
+		options.alpha = choice->lookahead_alpha;
 	if (!optimizer || !choice->lookahead || !tn_lookahead(optimizer, &options))
 		return optimizer;
 	tn_optimizer_destroy(optimizer);

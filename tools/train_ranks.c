@@ -56,11 +56,11 @@ tn_status train_ranks_share(struct train_ranks *ranks, tn_module *module)
 	static const tn_dtype wires[] = {0, TN_F16, TN_BF16};
 	if (ranks->size == 1)
 		return TN_OK;
-	ranks->parallel = tn_data_parallel_create(
-		module, ranks->communicator,
-		TN_OPTIONS(struct tn_data_parallel_options,
-			   .sync_batch_norm = (uint32_t)ranks->sync_batch_norm,
-			   .wire_dtype = wires[ranks->wire], .sharded = (uint32_t)ranks->shard));
+	struct tn_data_parallel_options options = tn_data_parallel_defaults();
+	options.sync_batch_norm = (uint32_t)ranks->sync_batch_norm;
+	options.wire_dtype = wires[ranks->wire];
+	options.sharded = (uint32_t)ranks->shard;
+	ranks->parallel = tn_data_parallel_create(module, ranks->communicator, &options);
 	return ranks->parallel ? TN_OK : TN_PENDING_ERROR;
 }
 
@@ -71,11 +71,14 @@ tn_status train_ranks_epoch(struct train_ranks *ranks, double seconds)
 	ranks->waited = waited;
 	if (ranks->size == 1)
 		return TN_OK;
-	return tn_communicator_run(ranks->communicator,
-				   TN_OPTIONS(struct tn_collective_host,
-					      .operation = TN_COLLECTIVE_ALL_GATHER,
-					      .dtype = TN_F64, .n = 2, .source = &own,
-					      .target = ranks->times, .label = "times"));
+	struct tn_collective_host gather = tn_collective_host_defaults();
+	gather.operation = TN_COLLECTIVE_ALL_GATHER;
+	gather.dtype = TN_F64;
+	gather.n = 2;
+	gather.source = &own;
+	gather.target = ranks->times;
+	gather.label = "times";
+	return tn_communicator_run(ranks->communicator, &gather);
 }
 
 void train_ranks_end(struct train_ranks *ranks)

@@ -95,8 +95,8 @@ static tn_status each_batch(const tn_dataset *dataset, int part,
 {
 	tn_data_loader *loader = NULL;
 	struct tn_batch batch = {.struct_size = sizeof(batch)};
-	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						       .batch_size = BATCH};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = BATCH;
 	tn_status status = tn_data_loader_create(dataset, part, &options, &loader, error);
 	if (!status)
 		status = tn_data_loader_next(loader, &batch, error);

@@ -80,21 +80,21 @@ int train_schedule_check(const struct train_schedule *s)
 	return OPTIONS_READ;
 }
 
-/* A plateau of the library reduces after more than its patience, and its 0 is a default. */
+/* A plateau of the library reduces after more than its patience. */
 static void fill_plateau(const struct train_schedule *s, struct tn_schedule_options *o)
 {
-	const int64_t more_than = (int64_t)(s->patience ? s->patience : DEFAULT_PATIENCE) - 1;
 	o->factor = s->factor < 0 ? DEFAULT_FACTOR : s->factor;
-	o->patience = more_than ? more_than : -1;
-	o->threshold = s->delta < 0 ? DEFAULT_DELTA : s->delta > 0 ? s->delta : -1;
+	o->patience = (s->patience ? s->patience : DEFAULT_PATIENCE) - 1;
+	o->threshold = s->delta < 0 ? DEFAULT_DELTA : s->delta;
 	o->is_absolute = 1;
 }
 
 void train_schedule_apply(struct train_schedule *s, struct tn_train_options *options)
 {
-	s->options = (struct tn_schedule_options){.struct_size = sizeof(s->options),
-						  .kind = kinds[s->which],
-						  .min_lr = s->min_lr < 0 ? 0 : s->min_lr};
+	s->options = tn_schedule_defaults();
+	s->options.kind = kinds[s->which];
+	if (s->min_lr >= 0)
+		s->options.min_lr = s->min_lr;
 	if (s->which == PLATEAU)
 		fill_plateau(s, &s->options);
 	/* Without a schedule a training may be resumed with more epochs. */

@@ -78,7 +78,7 @@ tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size
 	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
 }
 
-tn_status tn_runtime_check(struct tn_runtime *runtime, void *options,
+tn_status tn_runtime_check(struct tn_runtime *runtime, const void *options,
 			   const struct tn_option *members, const char *operation)
 {
 	tn_status status = tn_options_check(options, members, operation, &runtime->report);

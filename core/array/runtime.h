@@ -126,7 +126,7 @@ static inline tn_status tn_report_status(const struct tn_runtime *runtime)
 }
 /* tn_options_check, which keeps the error. */
 struct tn_option;
-tn_status tn_runtime_check(struct tn_runtime *runtime, void *options,
+tn_status tn_runtime_check(struct tn_runtime *runtime, const void *options,
 			   const struct tn_option *members, const char *operation);
 /* TN_PENDING_ERROR while an error is kept, else TN_OK. */
 static inline tn_status tn_runtime_ready(const struct tn_runtime *runtime)

@@ -418,7 +418,7 @@ tn_status tn_tape_gradients(tn_tape *tape, size_t n_outputs, tn_array *const *ou
 			    tn_array *const *inputs, tn_array **gradients,
 			    const struct tn_gradients_options *options)
 {
-	struct tn_gradients_options o = {0};
+	struct tn_gradients_options o = tn_gradients_defaults();
 	struct pass pass = {.operation = "tape_gradients",
 			    .tape = tape,
 			    .n_outputs = n_outputs,

@@ -185,7 +185,7 @@ static tn_status record(struct tn_tape *tape, const struct tn_node_options *o, i
 
 tn_status tn_node_record(tn_context *context, const struct tn_node_options *options)
 {
-	struct tn_node_options o = {0};
+	struct tn_node_options o = tn_node_defaults();
 	if (!context || !options)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = tn_runtime_of(context);

@@ -22,7 +22,7 @@ tn_status tn_options_take(void *own, size_t own_size, const void *given, const c
 	memcpy(&size, given, sizeof(size));
 	if (size < sizeof(size))
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation,
-			       "%s: expected struct_size %u, as TN_OPTIONS or sizeof sets it, "
+			       "%s: expected struct_size %u, as its defaults have it, "
 			       "found %u",
 			       type, known, size);
 	for (uint32_t i = known; i < size; i++) {
@@ -72,30 +72,14 @@ tn_status tn_option_check(const struct tn_option *member, double value, const ch
 		       member->name, expected, member->is_choice ? 10 : 6, value);
 }
 
-static tn_status check_choice(const struct tn_option *member, uint32_t *choice,
-			      const char *operation, struct tn_error_info *error)
-{
-	if (!*choice)
-		*choice = (uint32_t)member->standard;
-	return tn_option_check(member, (double)*choice, operation, error);
-}
-
-static tn_status check_number(const struct tn_option *member, double *number, const char *operation,
-			      struct tn_error_info *error)
-{
-	if (*number == 0.0)
-		*number = member->standard;
-	return tn_option_check(member, *number, operation, error);
-}
-
-tn_status tn_options_check(void *options, const struct tn_option *members, const char *operation,
-			   struct tn_error_info *error)
+tn_status tn_options_check(const void *options, const struct tn_option *members,
+			   const char *operation, struct tn_error_info *error)
 {
 	tn_status status = TN_OK;
 	for (const struct tn_option *member = members; member->name && !status; member++) {
-		void *at = (char *)options + member->offset;
-		status = member->is_choice ? check_choice(member, at, operation, error)
-					   : check_number(member, at, operation, error);
+		const void *at = (const char *)options + member->offset;
+		double value = member->is_choice ? *(const uint32_t *)at : *(const double *)at;
+		status = tn_option_check(member, value, operation, error);
 	}
 	return status;
 }

@@ -5,10 +5,8 @@
  * version appends members and puts none into former padding), and checking its members by a table:
  *
  *	static const struct tn_option members[] = {
- *		{TN_MEMBER(struct tn_lion_options, lr), TN_LEAST, .most = INFINITY,
- *		 .standard = 1e-4},
- *		{TN_MEMBER(struct tn_lion_options, beta1), TN_LEAST | TN_MOST, .most = 1,
- *		 .standard = 0.9},
+ *		{TN_MEMBER(struct tn_lion_options, lr), TN_LEAST, .most = INFINITY},
+ *		{TN_MEMBER(struct tn_lion_options, beta1), TN_MOST, .most = 1},
  *		{TN_MEMBER(struct tn_lion_options, weight_decay), .most = INFINITY},
  *		{0},
  *	};
@@ -30,7 +28,6 @@ struct tn_option {
 	uint32_t excluded; /* TN_LEAST, TN_MOST */
 	double least;
 	double most;
-	double standard; /* what 0 selects */
 	int is_choice;
 };
 enum { TN_LEAST = 1, TN_MOST = 2 };
@@ -38,10 +35,9 @@ enum { TN_LEAST = 1, TN_MOST = 2 };
 /* The beginning of a row. */
 #define TN_MEMBER(type, member) #member, offsetof(type, member)
 
-/* Puts its default in place of each member that is 0, then checks them, in the order of the table.
- * TN_INVALID_ARGUMENT names the first that is wrong. */
-tn_status tn_options_check(void *options, const struct tn_option *members, const char *operation,
-			   struct tn_error_info *error);
+/* Checks the members in the order of the table.  TN_INVALID_ARGUMENT names the first that is wrong. */
+tn_status tn_options_check(const void *options, const struct tn_option *members,
+			   const char *operation, struct tn_error_info *error);
 
 /* The same of a number that is not a member; the row has no offset. */
 tn_status tn_option_check(const struct tn_option *member, double value, const char *operation,

@@ -16,8 +16,6 @@
 #include "context/context.h"
 #include "device/queue.h"
 
-#define WARMUP 10
-#define REPEATS 10000
 #define MICRO 1e6
 
 struct run {
@@ -145,19 +143,16 @@ static tn_status take_options(struct run *run, const struct tn_benchmark_options
 	if (!run->function || !result || result->struct_size < sizeof(result->struct_size))
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "benchmark",
 				       "function or result is NULL, or result has no struct_size");
-	if (!(o->max_seconds >= 0) || o->no_warmup > 1)
+	if (!(o->max_seconds >= 0) || !o->repeats)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "benchmark",
-				       "expected max_seconds of 0 or more and no_warmup of 0 or 1, "
-				       "found %g and %" PRIu32,
-				       o->max_seconds, o->no_warmup);
+				       "expected max_seconds of 0 or more and repeats of 1 or "
+				       "more, found %g and %" PRIu64,
+				       o->max_seconds, o->repeats);
 	if (!o->device)
 		o->device = runtime->device;
 	if (o->device->context != run->context)
 		return tn_runtime_fail(runtime, TN_DEVICE, "benchmark",
 				       "device: %s belongs to another context", o->device->name);
-	o->warmup = o->no_warmup ? 0 : o->warmup ? o->warmup : WARMUP;
-	o->repeats = o->repeats ? o->repeats : REPEATS;
-	o->max_seconds = o->max_seconds > 0 ? o->max_seconds : 1;
 	return TN_OK;
 }
 
@@ -186,7 +181,10 @@ tn_status tn_benchmark(tn_context *context, tn_status (*function)(void *data), v
 		       const struct tn_benchmark_options *options,
 		       struct tn_benchmark_result *result)
 {
-	struct run run = {.context = context, .function = function, .data = data};
+	struct run run = {.context = context,
+			  .function = function,
+			  .data = data,
+			  .options = tn_benchmark_defaults()};
 	if (!context)
 		return TN_INVALID_ARGUMENT;
 	tn_status status = tn_runtime_ready(&context->runtime);

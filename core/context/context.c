@@ -111,7 +111,7 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 tn_status tn_context_open(const struct tn_context_options *given, tn_context **out,
 			  struct tn_error_info *error)
 {
-	struct tn_context_options options = {0};
+	struct tn_context_options options = tn_context_defaults();
 	struct tn_error_info own;
 	if (!out)
 		return TN_INVALID_ARGUMENT;

@@ -144,7 +144,7 @@ tn_status tn_settings_read(struct tn_parameters *parameters,
 		settings->memory_limit = options->memory_limit;
 		settings->memory_percent = 0;
 	}
-	if (options->seed)
+	if (options->seed != TN_SEED_FROM_ENVIRONMENT)
 		settings->seed = options->seed;
 	if (options->deterministic)
 		settings->deterministic = 1;

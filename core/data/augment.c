@@ -129,7 +129,7 @@ void tn_augment_image(const struct tn_augment_plan *plan, uint64_t seed, uint64_
 tn_status tn_augment(const struct tn_augmentation *options, const struct tn_augment_batch *given,
 		     struct tn_error_info *error)
 {
-	struct tn_augment_batch batch = {0};
+	struct tn_augment_batch batch = tn_augment_batch_defaults();
 	struct tn_augment_plan plan;
 	tn_status status = tn_options_take(&batch, sizeof(batch), given, "struct tn_augment_batch",
 					   OPERATION, error);

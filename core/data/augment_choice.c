@@ -3,21 +3,26 @@
  *
  * The augmentation that suits a data set.
  */
+#include <pthread.h>
 #include <string.h>
 #include <strings.h>
 #include <tenon/augment.h>
 
+static struct tn_augmentation tiny_characters, characters, clothes, small_colour, large_colour;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 /* Grey pictures may be characters, most of which become others when mirrored. */
-static const struct tn_augmentation tiny_characters = {.struct_size = sizeof(tiny_characters),
-						       .max_shift = 1};
-static const struct tn_augmentation characters = {.struct_size = sizeof(characters),
-						  .max_shift = 2};
-static const struct tn_augmentation clothes = {
-	.struct_size = sizeof(clothes), .crop_padding = 2, .hflip_prob = 0.5};
-static const struct tn_augmentation small_colour = {
-	.struct_size = sizeof(small_colour), .crop_padding = 4, .hflip_prob = 0.5};
-static const struct tn_augmentation large_colour = {
-	.struct_size = sizeof(large_colour), .resized_crop = 1, .hflip_prob = 0.5};
+static void fill(void)
+{
+	tiny_characters = characters = clothes = small_colour = large_colour =
+		tn_augmentation_defaults();
+	tiny_characters.max_shift = 1;
+	characters.max_shift = 2;
+	clothes.crop_padding = 2;
+	small_colour.crop_padding = 4;
+	large_colour.resized_crop = 1;
+	clothes.hflip_prob = small_colour.hflip_prob = large_colour.hflip_prob = 0.5;
+}
 
 #define TINY 16  /* sides in pixels */
 #define SMALL 48 /* CIFAR's are 32 */
@@ -39,6 +44,7 @@ const struct tn_augmentation *tn_dataset_augmentation(const tn_dataset *dataset)
 	const char *name = tn_dataset_name(dataset);
 	if (!format)
 		return NULL;
+	pthread_once(&once, fill);
 	uint32_t side = format->height < format->width ? format->height : format->width;
 	if (side < TINY)
 		return &tiny_characters;

@@ -23,9 +23,7 @@ void tn_add_noise(const struct tn_augment_plan *plan, struct tn_draws *draws, do
 		tn_normal_block(words, noise, end - at);
 		for (size_t i = at; i < end; i++) {
 			float value = image[i] + scale * noise[i - at];
-			if (limit > 0)
-				value = value < -limit ? -limit : value > limit ? limit : value;
-			image[i] = value;
+			image[i] = value < -limit ? -limit : value > limit ? limit : value;
 		}
 	}
 }

@@ -25,19 +25,19 @@ static const struct tn_option numbers[] = {
 	{TN_MEMBER(struct tn_augmentation, hflip_prob), .most = 1},
 	{TN_MEMBER(struct tn_augmentation, vflip_prob), .most = 1},
 	{TN_MEMBER(struct tn_augmentation, rotate_deg), .most = 180},
-	{TN_MEMBER(struct tn_augmentation, rotate_prob), .most = 1, .standard = 0.5},
+	{TN_MEMBER(struct tn_augmentation, rotate_prob), .most = 1},
 	{TN_MEMBER(struct tn_augmentation, brightness), .most = MAX_FACTOR},
 	{TN_MEMBER(struct tn_augmentation, contrast), .most = MAX_FACTOR},
 	{TN_MEMBER(struct tn_augmentation, saturation), .most = MAX_FACTOR},
 	{TN_MEMBER(struct tn_augmentation, hue), .most = 0.5},
 	{TN_MEMBER(struct tn_augmentation, noise_std), .most = MAX_NOISE},
-	{TN_MEMBER(struct tn_augmentation, noise_prob), .most = 1, .standard = 0.3},
-	{TN_MEMBER(struct tn_augmentation, noise_clip), .most = MAX_NOISE},
+	{TN_MEMBER(struct tn_augmentation, noise_prob), .most = 1},
+	{TN_MEMBER(struct tn_augmentation, noise_clip), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_augmentation, cutout_prob), .most = 1},
 	{TN_MEMBER(struct tn_augmentation, cutmix_prob), .most = 1},
-	{TN_MEMBER(struct tn_augmentation, cutmix_alpha), .most = MAX_ALPHA, .standard = 1},
+	{TN_MEMBER(struct tn_augmentation, cutmix_alpha), TN_LEAST, .most = MAX_ALPHA},
 	{TN_MEMBER(struct tn_augmentation, mixup_prob), .most = 1},
-	{TN_MEMBER(struct tn_augmentation, mixup_alpha), .most = MAX_ALPHA, .standard = 1},
+	{TN_MEMBER(struct tn_augmentation, mixup_alpha), TN_LEAST, .most = MAX_ALPHA},
 	{0},
 };
 
@@ -52,14 +52,10 @@ static const struct tn_option choices[] = {
 	{0},
 };
 
-/* A range of positive numbers; two zeros select the default. */
-static tn_status take_range(double range[2], const char *name, double most, double low, double high,
-			    struct tn_error_info *error)
+/* A range of positive numbers. */
+static tn_status check_range(const double range[2], const char *name, double most,
+			     struct tn_error_info *error)
 {
-	if (range[0] == 0 && range[1] == 0) {
-		range[0] = low;
-		range[1] = high;
-	}
 	if (!(range[0] > 0 && range[0] <= range[1] && range[1] <= most))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: expected two positive numbers up to %g, the smaller one first, "
@@ -84,9 +80,11 @@ static tn_status check_pixels(const struct tn_augmentation *options,
 				       "%s: expected less than height and width, %u x %u, found %u",
 				       distances[i].name, images->height, images->width, value);
 	}
-	if (options->cutout_size > images->height && options->cutout_size > images->width)
+	int cuts_out = options->cutout_prob > 0 || options->randaugment_layers;
+	if (!options->cutout_size || (cuts_out && options->cutout_size > images->height &&
+				      options->cutout_size > images->width))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "cutout_size: expected at most the larger of height and width, %u x "
+			       "cutout_size: expected 1 to the larger of height and width, %u x "
 			       "%u, found %u",
 			       images->height, images->width, options->cutout_size);
 	return TN_OK;
@@ -145,12 +143,10 @@ static tn_status check_needs(const struct tn_augment_plan *plan, struct tn_error
 tn_status tn_augment_plan_take(struct tn_augment_plan *out, const struct tn_augmentation *given,
 			       const struct tn_augment_images *images, struct tn_error_info *error)
 {
-	struct tn_augment_plan plan = {.options = {.struct_size = sizeof(plan.options)}};
+	struct tn_augment_plan plan = {.options = tn_augmentation_defaults()};
 	struct tn_augmentation *options = &plan.options;
-	tn_status status = TN_OK;
-	if (given)
-		status = tn_options_take(options, sizeof(*options), given, "struct tn_augmentation",
-					 OPERATION, error);
+	tn_status status = tn_options_take(options, sizeof(*options), given,
+					   "struct tn_augmentation", OPERATION, error);
 	if (!status)
 		status = take_images(&plan, images, error);
 	if (!status)
@@ -160,15 +156,11 @@ tn_status tn_augment_plan_take(struct tn_augment_plan *out, const struct tn_augm
 	if (!status)
 		status = tn_options_check(options, numbers, OPERATION, error);
 	if (!status)
-		status = take_range(options->resized_crop_scale, "resized_crop_scale", 1, 0.08, 1,
-				    error);
+		status = check_range(options->resized_crop_scale, "resized_crop_scale", 1, error);
 	if (!status)
-		status = take_range(options->resized_crop_ratio, "resized_crop_ratio", 1e6, 3.0 / 4,
-				    4.0 / 3, error);
+		status = check_range(options->resized_crop_ratio, "resized_crop_ratio", 1e6, error);
 	if (status)
 		return status;
-	if (options->cutout_size == 0)
-		options->cutout_size = 4;
 	plan.moves = options->max_shift || options->roll || options->crop_padding ||
 		     options->hflip_prob > 0 || options->vflip_prob > 0;
 	plan.colours = options->brightness > 0 || options->contrast > 0 ||

@@ -33,16 +33,11 @@ static tn_status take_augmentation(struct tn_batch_plan *plan, const struct tn_a
 						 .deviation = format->deviation};
 	if (dataset->is_of_images)
 		return tn_augment_plan_take(&plan->augmentation, given, &images, error);
-	struct tn_augmentation own = {.struct_size = sizeof(own)};
-	const unsigned char *bytes = (const unsigned char *)&own;
-	int is_set = 0;
-	tn_status status = TN_OK;
-	if (given)
-		status = tn_options_take(&own, sizeof(own), given, "struct tn_augmentation",
-					 OPERATION, error);
-	for (size_t i = sizeof(own.struct_size); i < sizeof(own); i++)
-		is_set |= bytes[i];
-	if (!status && is_set)
+	const struct tn_augmentation none = tn_augmentation_defaults();
+	struct tn_augmentation own = none;
+	tn_status status = tn_options_take(&own, sizeof(own), given, "struct tn_augmentation",
+					   OPERATION, error);
+	if (!status && memcmp(&own, &none, sizeof(own)))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "augmentation: expected a data set of images, found '%s', which has "
 			       "other samples",

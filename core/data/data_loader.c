@@ -19,7 +19,6 @@
 #define NO_EPOCH UINT64_MAX
 #define MAX_EPOCH (((uint64_t)1 << 62) - 1) /* as in checkpoints; counting on never overflows */
 
-#define DEFAULT_PREFETCH 2
 #define MAX_PREFETCH 1024
 
 /* Bytes of an array that tell it from another one. */
@@ -54,7 +53,7 @@ static tn_status check_options(const struct tn_data_loader_options *options, int
 	if (options->batch_size == 0)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a batch_size of at least 1, found 0");
-	if (options->n_ranks ? options->rank >= options->n_ranks : options->rank)
+	if (options->rank >= options->n_ranks)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a rank below n_ranks %u, found %u", options->n_ranks,
 			       options->rank);
@@ -62,10 +61,6 @@ static tn_status check_options(const struct tn_data_loader_options *options, int
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "batch_size: expected a sample for each of %u ranks, found %u",
 			       options->n_ranks, options->batch_size);
-	if (options->prefetch && !options->context)
-		return tn_fail(
-			error, TN_INVALID_ARGUMENT, OPERATION,
-			"prefetch: expected a context, whose threads load ahead, found none");
 	if (options->prefetch > MAX_PREFETCH)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected a prefetch of at most %d, found %u", MAX_PREFETCH,
@@ -131,7 +126,7 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 				const struct tn_data_loader_options *given, tn_data_loader **out,
 				struct tn_error_info *error)
 {
-	struct tn_data_loader_options options = {0};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
 	tn_status status = tn_options_take(&options, sizeof(options), given,
 					   "struct tn_data_loader_options", OPERATION, error);
 	if (status)
@@ -143,12 +138,11 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	if (!loader)
 		return tn_no_memory(error, OPERATION, NULL, "a loader");
 	uint64_t n = dataset->count[part];
-	uint32_t prefetch = options.prefetch ? options.prefetch : DEFAULT_PREFETCH;
 	loader->context = options.context;
 	loader->fork_generation = tn_fork_generation();
 	loader->batch_size = options.batch_size;
 	loader->rank = options.rank;
-	loader->n_ranks = options.n_ranks ? options.n_ranks : 1;
+	loader->n_ranks = options.n_ranks;
 	loader->uneven = options.uneven;
 	loader->shuffle = options.shuffle;
 	loader->n = n;
@@ -165,9 +159,9 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	/* The first batch is the largest, and so is this rank's part of it. */
 	uint32_t largest = share_size(loader, batch_at(loader, 0));
 	if (!status)
-		status =
-			tn_batch_queue_open(&loader->queue, &loader->plan, largest ? largest : 1,
-					    options.context ? prefetch : 0, options.context, error);
+		status = tn_batch_queue_open(&loader->queue, &loader->plan, largest ? largest : 1,
+					     options.context ? options.prefetch : 0,
+					     options.context, error);
 	if (!status)
 		*out = loader;
 	else

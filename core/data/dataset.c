@@ -249,6 +249,10 @@ static tn_status copy_source(const struct tn_dataset_source *source, struct tn_d
 			       "images of %u x %u x %u and %u classes",
 			       TN_MAX_CHANNELS, (unsigned long long)source->n_images,
 			       source->channels, source->height, source->width, source->n_classes);
+	if (!(source->scale > 0) || !isfinite(source->scale))
+		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
+			       "scale: expected a finite number above 0, found %g",
+			       (double)source->scale);
 	if (image_size > UINT32_MAX / TN_MAX_CHANNELS ||
 	    source->n_images > TN_HOST_ARRAY_MAX_BYTES / (image_size * source->channels))
 		return tn_fail(error, TN_LIMIT, OPERATION,
@@ -265,7 +269,7 @@ static tn_status copy_source(const struct tn_dataset_source *source, struct tn_d
 		.source_height = source->height,
 		.source_width = source->width,
 		.zoom = 1,
-		.scale = source->scale > 0 ? source->scale : 255,
+		.scale = source->scale,
 		.n_classes = source->n_classes,
 	};
 	raw->images = tn_mem_alloc((size_t)(raw->n * image_size));
@@ -281,7 +285,7 @@ static tn_status copy_source(const struct tn_dataset_source *source, struct tn_d
 tn_status tn_dataset_create(const struct tn_dataset_source *given, tn_dataset **out,
 			    struct tn_error_info *error)
 {
-	struct tn_dataset_source source = {0};
+	struct tn_dataset_source source = tn_dataset_source_defaults();
 	struct tn_input_format as = {0};
 	struct tn_dataset_raw raw = {0};
 	tn_status status = tn_options_take(&source, sizeof(source), given,

@@ -86,8 +86,9 @@ tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw 
 		.origin = known->info.origin,
 		.class_names = known->class_names,
 	};
-	tn_status status =
-		tn_csv_read(path, TN_OPTIONS(struct tn_csv_options, .dtype = TN_I64), &csv, error);
+	struct tn_csv_options options = tn_csv_defaults();
+	options.dtype = TN_I64;
+	tn_status status = tn_csv_read(path, &options, &csv, error);
 	if (!status)
 		status = convert_rows(path, &csv, &raw, error);
 	tn_csv_release(&csv);

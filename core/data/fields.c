@@ -55,7 +55,7 @@ static tn_status copy_data(const struct tn_dataset_fields *source, struct tn_sam
 tn_status tn_dataset_from_fields(const struct tn_dataset_fields *given, tn_dataset **out,
 				 struct tn_error_info *error)
 {
-	struct tn_dataset_fields source = {0};
+	struct tn_dataset_fields source = tn_dataset_fields_defaults();
 	struct tn_dataset_raw raw = {0};
 	tn_status status = tn_options_take(&source, sizeof(source), given,
 					   "struct tn_dataset_fields", OPERATION, error);

@@ -92,7 +92,7 @@ static tn_status make_parts(const tn_dataset *dataset, const struct tn_fold_opti
 tn_status tn_dataset_fold(const tn_dataset *dataset, const struct tn_fold_options *given,
 			  tn_dataset **out, struct tn_error_info *error)
 {
-	struct tn_fold_options options = {0};
+	struct tn_fold_options options = tn_fold_defaults();
 	struct tn_dataset_raw raw = {
 		.format = dataset->format,
 		.samples = tn_samples_hold(dataset->samples),

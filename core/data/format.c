@@ -23,7 +23,7 @@
 tn_status tn_input_format_take(struct tn_input_format *own, const struct tn_input_format *given,
 			       struct tn_error_info *error)
 {
-	*own = (struct tn_input_format){0};
+	*own = tn_input_format_defaults();
 	return tn_options_take(own, sizeof(*own), given, "struct tn_input_format", OPERATION,
 			       error);
 }

@@ -60,8 +60,8 @@ static tn_status check_taken(const char *path, const struct tn_dataset_options *
 		found = "image_height, image_width, image_channels, image_resize or "
 			"image_interpolation";
 		of = "folders of pictures by class";
-	} else if (!(takes & TAKES_TABLE) &&
-		   (o->target || o->regression || o->no_header || o->separator)) {
+	} else if (!(takes & TAKES_TABLE) && (o->target || o->regression || o->no_header ||
+					      o->separator != tn_dataset_defaults().separator)) {
 		found = "target, regression, no_header or separator";
 		of = "CSV files";
 	}
@@ -181,7 +181,7 @@ static tn_status add_known(const char *folder, struct tn_dataset_raw *raw,
 tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *given,
 			  const char *data_dir, tn_dataset **out, struct tn_error_info *error)
 {
-	struct tn_dataset_options options = {0};
+	struct tn_dataset_options options = tn_dataset_defaults();
 	struct tn_input_format as = {0};
 	struct tn_dataset_raw raw = {0};
 	char *folder = NULL;

@@ -118,13 +118,11 @@ tn_status tn_table_file_read(const char *path, const struct tn_dataset_options *
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "%s: expected a header with the name of the target, found no_header",
 			       tn_file_label(path));
-	struct tn_csv_options reading = {
-		.struct_size = sizeof(reading),
-		.dtype = TN_F32,
-		.header = !options->no_header,
-		.separator = options->separator,
-		.finite = 1,
-	};
+	struct tn_csv_options reading = tn_csv_defaults();
+	reading.dtype = TN_F32;
+	reading.header = !options->no_header;
+	reading.separator = options->separator;
+	reading.finite = 1;
 	if (!options->regression && options->target)
 		reading.label_name = options->target;
 	else if (!options->regression)

@@ -19,8 +19,6 @@
 
 static const char operation[] = "data_parallel";
 
-static const uint64_t default_bytes = UINT64_C(4) << 20;
-
 /* ---- A backward ------------------------------------------------------------------------------*/
 
 static tn_status begin(tn_data_parallel *p)
@@ -82,7 +80,9 @@ static tn_status take_options(const tn_module *module, const tn_communicator *co
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				       "wire_dtype: expected 0, f16 or bf16, found %s",
 				       tn_dtype_name(o->wire_dtype));
-	o->bucket_bytes = o->bucket_bytes ? o->bucket_bytes : default_bytes;
+	if (!o->bucket_bytes)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				       "bucket_bytes: expected at least 1, found 0");
 	return TN_OK;
 }
 
@@ -90,7 +90,7 @@ static tn_status take_options(const tn_module *module, const tn_communicator *co
 static tn_data_parallel *make(tn_module *module, tn_communicator *communicator,
 			      const struct tn_data_parallel_options *options)
 {
-	struct tn_data_parallel_options o = {0};
+	struct tn_data_parallel_options o = tn_data_parallel_defaults();
 	struct tn_runtime *rt = module->runtime;
 	if (take_options(module, communicator, options, &o))
 		return NULL;

@@ -146,7 +146,7 @@ static tn_status open_chosen(tn_communicator *communicator, tn_context *context,
 tn_status tn_communicator_open(tn_context *context, const struct tn_communicator_options *given,
 			       tn_communicator **out, struct tn_error_info *error)
 {
-	struct tn_communicator_options options = {0};
+	struct tn_communicator_options options = tn_communicator_defaults();
 	struct tn_communicator_choice choice = {.was_asked = 0};
 	struct tn_error_info own;
 	if (!context || !out)

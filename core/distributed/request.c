@@ -210,7 +210,7 @@ static tn_status take(tn_communicator *communicator, const struct tn_collective_
 tn_status tn_communicator_start(tn_communicator *communicator,
 				const struct tn_collective_host *given, tn_request **out)
 {
-	struct tn_collective_host own = {0};
+	struct tn_collective_host own = tn_collective_host_defaults();
 	int is_broken = 0;
 	if (!communicator || !given || !out)
 		return TN_INVALID_ARGUMENT;

@@ -343,15 +343,14 @@ static int is_punctuation(int byte)
 static tn_status check_options(const struct reader *reader, struct tn_error_info *error)
 {
 	const struct tn_csv_options *o = &reader->options;
-	int separator = o->separator ? o->separator : ',', quote = o->quote ? o->quote : '"';
 	const char *wrong = NULL;
 	if (o->dtype != TN_F64 && o->dtype != TN_F32 && o->dtype != TN_I64)
 		return tn_fail(error, TN_DTYPE, OPERATION,
 			       "dtype: expected f64, f32 or i64, found %s",
 			       tn_dtype_name(o->dtype));
-	if (!is_punctuation(separator) || !is_punctuation(quote) ||
-	    (o->comment && !is_punctuation(o->comment)) || separator == quote ||
-	    o->comment == separator || o->comment == quote)
+	if (!is_punctuation(o->separator) || !is_punctuation(o->quote) ||
+	    (o->comment && !is_punctuation(o->comment)) || o->separator == o->quote ||
+	    o->comment == o->separator || o->comment == o->quote)
 		wrong = "separator, quote, comment: expected three different characters of ASCII "
 			"that are not part of a number";
 	else if (o->missing_is_nan && o->dtype == TN_I64)
@@ -391,10 +390,9 @@ tn_status tn_csv_read(const char *path, const struct tn_csv_options *options, st
 	struct reader *reader = tn_mem_zeroed(1, sizeof(*reader));
 	if (!reader)
 		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
+	reader->options = tn_csv_defaults();
 	tn_status status = tn_options_take(&reader->options, sizeof(reader->options), options,
 					   "struct tn_csv_options", OPERATION, error);
-	if (!reader->options.dtype)
-		reader->options.dtype = TN_F64;
 	if (!status)
 		status = check_options(reader, error);
 	if (!status)

@@ -206,8 +206,8 @@ tn_status tn_csv_rows_open(struct tn_csv_rows *rows, const char *path,
 {
 	memset(rows, 0, sizeof(*rows));
 	rows->path = path;
-	rows->separator = options->separator ? options->separator : ',';
-	rows->quote = options->quote ? options->quote : '"';
+	rows->separator = options->separator;
+	rows->quote = options->quote;
 	rows->comment = options->comment ? options->comment : -2;
 	rows->line = 1;
 	return tn_byte_stream_open(path, OPERATION, &rows->stream, error);

@@ -257,7 +257,7 @@ tn_array *tn_from_dlpack(tn_context *context, struct tn_dlpack_managed *managed,
 			 const struct tn_from_dlpack_options *given)
 {
 	struct incoming in = {.operation = "from_dlpack"};
-	struct tn_from_dlpack_options options = {0};
+	struct tn_from_dlpack_options options = tn_from_dlpack_defaults();
 	if (!begin(&in, context, managed, &options, given))
 		return NULL;
 	if (managed->version.major != TN_DLPACK_MAJOR) {
@@ -279,7 +279,7 @@ tn_array *tn_from_dlpack_unversioned(tn_context *context,
 				     const struct tn_from_dlpack_options *given)
 {
 	struct incoming in = {.operation = "from_dlpack_unversioned"};
-	struct tn_from_dlpack_options options = {0};
+	struct tn_from_dlpack_options options = tn_from_dlpack_defaults();
 	if (!begin(&in, context, managed, &options, given))
 		return NULL;
 	in.tensor = &managed->tensor;

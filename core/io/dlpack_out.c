@@ -168,7 +168,7 @@ static uint64_t flags_of(const tn_array *array, int is_copy)
 static struct lent *make(const tn_array *array, const char *operation, int has_flags,
 			 const struct tn_to_dlpack_options *given)
 {
-	struct tn_to_dlpack_options options = {0};
+	struct tn_to_dlpack_options options = tn_to_dlpack_defaults();
 	struct lent *lent = NULL;
 	struct tn_runtime *runtime = tn_begin(1, &array, operation);
 	int is_copy;

@@ -208,7 +208,7 @@ static tn_status take_row(struct reader *r, struct tn_error_info *error)
 static tn_status read_rows(struct reader *r, struct tn_error_info *error)
 {
 	const struct tn_loadtxt_options *o = &r->options;
-	while (!o->max_rows || r->n_rows < (size_t)o->max_rows) {
+	while (r->n_rows < o->max_rows) {
 		int found;
 		tn_status status = tn_text_lines_next(&r->lines, &found, error);
 		if (status || !found)
@@ -235,11 +235,9 @@ static tn_status read_rows(struct reader *r, struct tn_error_info *error)
 
 static tn_status check_counts(struct tn_runtime *runtime, const struct tn_loadtxt_options *o)
 {
-	if (o->skiprows < 0 || o->max_rows < 0)
+	if (o->skiprows < 0)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,
-				       "%s: expected 0 or more, found %" PRId64,
-				       o->skiprows < 0 ? "skiprows" : "max_rows",
-				       o->skiprows < 0 ? o->skiprows : o->max_rows);
+				       "skiprows: expected 0 or more, found %" PRId64, o->skiprows);
 	if (o->n_usecols < 0 || o->n_usecols > (int32_t)TN_CSV_MAX_COLUMNS ||
 	    (o->n_usecols > 0) != (o->usecols != NULL))
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,
@@ -263,6 +261,9 @@ static tn_status check_options(struct tn_runtime *runtime, const struct tn_loadt
 	if (!tn_dtype_size(o->dtype))
 		return tn_runtime_fail(runtime, TN_DTYPE, OPERATION,
 				       "dtype: %" PRId32 " is not a dtype", o->dtype);
+	if (!o->comments)
+		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,
+				       "comments: expected a string, found NULL");
 	if (o->delimiter < 0 || o->delimiter > 255 || o->delimiter == '\n' ||
 	    o->delimiter == '\r' || (o->delimiter && strchr(o->comments, o->delimiter)))
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,
@@ -331,12 +332,10 @@ tn_array *tn_loadtxt(tn_context *context, const char *path,
 		return NULL;
 	}
 	struct tn_loadtxt_options *o = &r->options;
-	o->struct_size = sizeof(*o);
+	*o = tn_loadtxt_defaults();
 	tn_array *array = NULL;
 	if (!tn_runtime_take(runtime, o, sizeof(*o), options, "struct tn_loadtxt_options",
 			     OPERATION)) {
-		o->dtype = o->dtype ? o->dtype : TN_F64;
-		o->comments = o->comments ? o->comments : "#";
 		if (!check_options(runtime, o))
 			array = load(context, path, r);
 	}

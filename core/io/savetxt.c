@@ -139,14 +139,17 @@ static tn_status take_options(struct writer *w, struct tn_runtime *runtime,
 {
 	struct tn_savetxt_options *o = &w->options;
 	size_t at;
-	o->struct_size = sizeof(*o);
+	*o = tn_savetxt_defaults();
 	const tn_status status = tn_runtime_take(runtime, o, sizeof(*o), given,
 						 "struct tn_savetxt_options", OPERATION);
 	if (status)
 		return status;
-	o->fmt = o->fmt ? o->fmt : "%.18e";
-	o->delimiter = o->delimiter ? o->delimiter : " ";
-	o->comments = o->comments ? o->comments : "# ";
+	if (!o->fmt || !o->delimiter || !o->comments)
+		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,
+				       "%s: expected a string, found NULL",
+				       !o->fmt         ? "fmt"
+				       : !o->delimiter ? "delimiter"
+						       : "comments");
 	if (o->reserved)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, OPERATION,
 				       "reserved: expected 0, found %" PRIu32, o->reserved);

@@ -64,7 +64,7 @@ static tn_array *masked(tn_array *scores, const tn_array *mask, int causal)
 tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_array *k, const tn_array *v,
 					  const struct tn_attention_options *options)
 {
-	struct tn_attention_options o = {0};
+	struct tn_attention_options o = tn_attention_defaults();
 	if (tn_arrays_given(3, (const tn_array *[]){q, k, v}, "scaled_dot_product_attention") ||
 	    tn_runtime_take(q->runtime, &o, sizeof(o), options, "struct tn_attention_options",
 			    "scaled_dot_product_attention") ||
@@ -79,7 +79,7 @@ tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_array *k, 
 		return NULL;
 	}
 	int64_t width = q->shape[q->rank - 1];
-	double scale = o.scale != 0 ? o.scale : 1.0 / sqrt((double)(width ? width : 1));
+	double scale = isnan(o.scale) ? 1.0 / sqrt((double)(width ? width : 1)) : o.scale;
 	tn_array *scaled = tn_affine(q, scale, 0.0), *columns = transposed(k);
 	tn_array *scores = masked(tn_matmul(scaled, columns), o.mask, o.causal);
 	tn_array *weights = scores ? tn_softmax(scores, scores->rank - 1) : NULL;

@@ -97,13 +97,11 @@ tn_array *tn_batch_norm_of_ranks(const tn_array *x, const tn_array *w, const tn_
 				 const struct tn_batch_norm_options *options,
 				 const struct tn_norm_ranks *ranks)
 {
-	struct tn_batch_norm_options o = {0};
+	struct tn_batch_norm_options o = tn_batch_norm_defaults();
 	if (tn_norm_given(x, w, b, "batch_norm") ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_batch_norm_options",
 			    "batch_norm"))
 		return NULL;
-	o.momentum = o.momentum != 0 ? o.momentum : 0.1;
-	o.epsilon = o.epsilon != 0 ? o.epsilon : 1e-5;
 	if (check_options(x, &o, ranks) || check_running(x, "running_mean", o.running_mean) ||
 	    check_running(x, "running_var", o.running_var))
 		return NULL;

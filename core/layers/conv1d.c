@@ -7,11 +7,21 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "layers/conv2d_layer.h"
+
+struct tn_conv2d_options tn_conv1d_plane(const struct tn_conv1d_options *o)
+{
+	return (struct tn_conv2d_options){.struct_size = sizeof(struct tn_conv2d_options),
+					  .stride = {1, o->stride},
+					  .padding = {0, o->padding},
+					  .dilation = {1, o->dilation},
+					  .groups = o->groups};
+}
 
 tn_array *tn_conv1d(const tn_array *x, const tn_array *w, const tn_array *bias,
 		    const struct tn_conv1d_options *options)
 {
-	struct tn_conv1d_options o = {0};
+	struct tn_conv1d_options o = tn_conv1d_defaults();
 	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "conv1d") ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_conv1d_options",
 			    "conv1d"))
@@ -23,11 +33,9 @@ tn_array *tn_conv1d(const tn_array *x, const tn_array *w, const tn_array *bias,
 				x->rank, w->rank);
 		return NULL;
 	}
-	const struct tn_conv2d_options plane = {.struct_size = sizeof(plane),
-						.stride = {1, o.stride},
-						.padding = {0, o.padding},
-						.dilation = {1, o.dilation},
-						.groups = o.groups};
+	const struct tn_conv2d_options plane = tn_conv1d_plane(&o);
+	if (tn_conv_check(x->runtime, "conv1d", &plane))
+		return NULL;
 	tn_array *lines = tn_expand_dims(x, 2), *kernels = tn_expand_dims(w, 2);
 	tn_array *planes = tn_conv2d(lines, kernels, bias, &plane);
 	tn_array *y = tn_squeeze(planes, 2);

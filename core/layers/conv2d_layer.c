@@ -8,6 +8,7 @@
  */
 #include "layers/conv2d_layer.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -24,18 +25,36 @@ struct conv_state {
 	int64_t w_shape[4];
 };
 
-static int64_t or_default(int64_t value, int64_t otherwise)
+tn_status tn_conv_check(struct tn_runtime *runtime, const char *operation,
+			const struct tn_conv2d_options *o)
 {
-	return value ? value : otherwise;
+	const struct {
+		const char *name;
+		int64_t least;
+		int64_t found[2];
+	} members[] = {
+		{"stride", 1, {o->stride[0], o->stride[1]}},
+		{"padding", 0, {o->padding[0], o->padding[1]}},
+		{"dilation", 1, {o->dilation[0], o->dilation[1]}},
+		{"groups", 1, {o->groups, o->groups}},
+	};
+	for (size_t i = 0; i < 2 * sizeof(members) / sizeof(members[0]); i++) {
+		int64_t least = members[i / 2].least, found = members[i / 2].found[i % 2];
+		if (found < least || found > INT32_MAX)
+			return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+					       "%s: expected %" PRId64 " to %d, found %" PRId64,
+					       members[i / 2].name, least, INT32_MAX, found);
+	}
+	return TN_OK;
 }
 
 struct tn_window tn_conv2d_window(const struct tn_conv2d_options *o)
 {
 	return (struct tn_window){
-		.stride = {or_default(o->stride[0], 1), or_default(o->stride[1], 1)},
-		.dilation = {or_default(o->dilation[0], 1), or_default(o->dilation[1], 1)},
+		.stride = {o->stride[0], o->stride[1]},
+		.dilation = {o->dilation[0], o->dilation[1]},
 		.padding = {o->padding[0], o->padding[1], o->padding[0], o->padding[1]},
-		.groups = (uint32_t)or_default(o->groups, 1),
+		.groups = (uint32_t)o->groups,
 	};
 }
 
@@ -183,10 +202,11 @@ static tn_array *convolve(const tn_array *x, const tn_array *w, const tn_array *
 tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 		    const struct tn_conv2d_options *options)
 {
-	struct tn_conv2d_options o = {0};
+	struct tn_conv2d_options o = tn_conv2d_defaults();
 	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "conv2d") ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_conv2d_options",
-			    "conv2d"))
+			    "conv2d") ||
+	    tn_conv_check(x->runtime, "conv2d", &o))
 		return NULL;
 	const struct tn_window window = tn_conv2d_window(&o);
 	return convolve(x, w, bias, &window);

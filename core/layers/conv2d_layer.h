@@ -8,9 +8,18 @@
 
 #include <tenon/autograd.h>
 
+#include "array/runtime.h"
 #include "layers/window.h"
 
-/* Fields that are 0 get defaults; struct_size is not read. */
+/* TN_INVALID_ARGUMENT, kept: a member is out of range.  struct_size is not read. */
+tn_status tn_conv_check(struct tn_runtime *runtime, const char *operation,
+			const struct tn_conv2d_options *options);
+/* The same convolution over planes of height 1. */
+struct tn_conv2d_options tn_conv1d_plane(const struct tn_conv1d_options *options);
+/* The window of a transposed convolution. */
+struct tn_conv2d_options
+tn_conv_transpose2d_plane(const struct tn_conv_transpose2d_options *options);
+/* struct_size is not read. */
 struct tn_window tn_conv2d_window(const struct tn_conv2d_options *options);
 /* The convolution, and the gradient of its w (of w_shape), both recorded. */
 tn_array *tn_conv2d_convolve(const tn_array *x, const tn_array *w, const tn_array *bias,

@@ -67,7 +67,7 @@ static tn_status check_shapes(const tn_array *x, const tn_array *w, const tn_arr
 				       "expected x (N, C, H, W) and w (C, O / groups, R, S), found "
 				       "ranks %d and %d",
 				       x->rank, w->rank);
-	if (groups < 1 || groups > INT32_MAX || x->shape[1] != w->shape[0] || x->shape[1] % groups)
+	if (x->shape[1] != w->shape[0] || x->shape[1] % groups)
 		return tn_runtime_fail(rt, TN_SHAPE, "conv_transpose2d",
 				       "expected x and w of equal channels, divisible by %" PRId64
 				       " groups, found %" PRId64 " and %" PRId64,
@@ -88,12 +88,6 @@ static tn_status find_length(const tn_array *x, const tn_array *w, const struct 
 	int64_t stride = window->stride[axis], dilation = window->dilation[axis];
 	int64_t padding = window->padding[axis], more = output_padding[axis];
 	int64_t n = x->shape[2 + axis], kernel = w->shape[2 + axis];
-	if (stride < 1 || stride > INT32_MAX || dilation < 1 || dilation > INT32_MAX ||
-	    padding < 0 || padding > INT32_MAX)
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "conv_transpose2d",
-				       "stride %" PRId64 ", dilation %" PRId64 ", padding %" PRId64
-				       ": expected at least 1, 1 and 0",
-				       stride, dilation, padding);
 	if (more < 0 || more >= stride)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "conv_transpose2d",
 				       "output_padding: expected 0 to %" PRId64
@@ -128,23 +122,29 @@ static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *b
 	return NULL;
 }
 
+struct tn_conv2d_options tn_conv_transpose2d_plane(const struct tn_conv_transpose2d_options *o)
+{
+	return (struct tn_conv2d_options){.struct_size = sizeof(struct tn_conv2d_options),
+					  .stride = {o->stride[0], o->stride[1]},
+					  .padding = {o->padding[0], o->padding[1]},
+					  .dilation = {o->dilation[0], o->dilation[1]},
+					  .groups = o->groups};
+}
+
 tn_array *tn_conv_transpose2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 			      const struct tn_conv_transpose2d_options *options)
 {
-	struct tn_conv_transpose2d_options o = {0};
+	struct tn_conv_transpose2d_options o = tn_conv_transpose2d_defaults();
 	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "conv_transpose2d") ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options,
 			    "struct tn_conv_transpose2d_options", "conv_transpose2d"))
 		return NULL;
-	struct tn_conv2d_options of_conv2d = {.struct_size = sizeof(of_conv2d), .groups = o.groups};
-	memcpy(of_conv2d.stride, o.stride, sizeof(o.stride));
-	memcpy(of_conv2d.padding, o.padding, sizeof(o.padding));
-	memcpy(of_conv2d.dilation, o.dilation, sizeof(o.dilation));
-	const struct tn_window window = tn_conv2d_window(&of_conv2d);
-	int64_t groups = o.groups ? o.groups : 1;
-	if (check_shapes(x, w, bias, groups))
+	const struct tn_conv2d_options plane = tn_conv_transpose2d_plane(&o);
+	if (tn_conv_check(x->runtime, "conv_transpose2d", &plane) ||
+	    check_shapes(x, w, bias, o.groups))
 		return NULL;
-	int64_t shape[] = {x->shape[0], w->shape[1] * groups, 0, 0};
+	const struct tn_window window = tn_conv2d_window(&plane);
+	int64_t shape[] = {x->shape[0], w->shape[1] * o.groups, 0, 0};
 	for (int axis = 0; axis < 2; axis++) {
 		if (find_length(x, w, &window, o.output_padding, axis, &shape[2 + axis]))
 			return NULL;

@@ -14,7 +14,7 @@ tn_array *tn_group_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 {
 	struct tn_norm_call call = {.kind = TN_NORM_GROUP,
 				    .groups = groups,
-				    .epsilon = epsilon != 0 ? epsilon : 1e-5,
+				    .epsilon = epsilon,
 				    .x = x,
 				    .w = w,
 				    .b = b};

@@ -147,7 +147,7 @@ static tn_array *bilinear(const tn_array *x, const struct tn_interpolate_options
 
 tn_array *tn_interpolate(const tn_array *x, const struct tn_interpolate_options *options)
 {
-	struct tn_interpolate_options o = {0};
+	struct tn_interpolate_options o = tn_interpolate_defaults();
 	if (!x || tn_runtime_ready(x->runtime) ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_interpolate_options",
 			    operation) ||

@@ -45,11 +45,8 @@ tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_array *b,
 	for (int i = 0; i < x->rank; i++)
 		shape[i >= x->rank - n_axes] *= x->shape[i];
 	tn_array *rows = tn_reshape(x, 2, shape), *flat_w = flat(w), *flat_b = flat(b);
-	struct tn_norm_call call = {.kind = TN_NORM_LAYER,
-				    .epsilon = epsilon != 0 ? epsilon : 1e-5,
-				    .x = rows,
-				    .w = flat_w,
-				    .b = flat_b};
+	struct tn_norm_call call = {
+		.kind = TN_NORM_LAYER, .epsilon = epsilon, .x = rows, .w = flat_w, .b = flat_b};
 	int is_ready = rows && !flat_w == !w && !flat_b == !b;
 	tn_array *normal = is_ready ? tn_norm_call_forward(&call) : NULL;
 	tn_array *y = normal ? tn_reshape(normal, x->rank, x->shape) : NULL;

@@ -39,7 +39,7 @@ tn_array *tn_local_response_norm(const tn_array *x, int64_t size,
 		.text = "y = x * (k + alpha * mean_square) ** -beta",
 		.inputs = "x mean_square",
 		.scalars = "k alpha beta"};
-	struct tn_local_response_norm_options o = {0};
+	struct tn_local_response_norm_options o = tn_local_response_norm_defaults();
 	if (!x || tn_runtime_ready(x->runtime) ||
 	    tn_runtime_take(x->runtime, &o, sizeof(o), options,
 			    "struct tn_local_response_norm_options", "local_response_norm"))
@@ -52,9 +52,8 @@ tn_array *tn_local_response_norm(const tn_array *x, int64_t size,
 				x->rank, (long long)size);
 		return NULL;
 	}
-	const tn_number scalars[] = {tn_number_f64(o.k != 0 ? o.k : 1.0),
-				     tn_number_f64(o.alpha != 0 ? o.alpha : 1e-4),
-				     tn_number_f64(o.beta != 0 ? o.beta : 0.75)};
+	const tn_number scalars[] = {tn_number_f64(o.k), tn_number_f64(o.alpha),
+				     tn_number_f64(o.beta)};
 	tn_array *means = mean_squares(x, size);
 	tn_array *y = tn_formula_map_number(&normalized, (const tn_array *[]){x, means}, scalars);
 	tn_array_destroy(means);

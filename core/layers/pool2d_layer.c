@@ -102,7 +102,7 @@ static tn_array *pool2d(const char *operation, const tn_array *x, const struct t
 static tn_array *pool2d_of(const char *operation, const tn_array *x,
 			   const struct tn_pool2d_options *options, uint32_t kind)
 {
-	struct tn_pool2d_options o = {0};
+	struct tn_pool2d_options o = tn_pool2d_defaults();
 	if (!x || tn_runtime_take(x->runtime, &o, sizeof(o), options, "struct tn_pool2d_options",
 				  operation))
 		return NULL;

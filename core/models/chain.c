@@ -32,32 +32,36 @@ tn_module *tn_model_end(tn_module *chain, tn_status status)
 tn_module *tn_model_conv(tn_context *context, int64_t in, int64_t out, int64_t kernel,
 			 int64_t stride, int64_t groups)
 {
+	const struct tn_conv2d_options window = {.struct_size = sizeof(window),
+						 .stride = {stride, stride},
+						 .padding = {kernel / 2, kernel / 2},
+						 .dilation = {1, 1},
+						 .groups = groups};
 	const struct tn_module_conv2d_options options = {
-		.struct_size = sizeof(options),
-		.window = {.struct_size = sizeof(options.window),
-			   .stride = {stride, stride},
-			   .padding = {kernel / 2, kernel / 2},
-			   .groups = groups},
-		.no_bias = 1};
+		.struct_size = sizeof(options), .window = &window, .no_bias = 1};
 	return tn_module_conv2d(context, in, out, kernel, kernel, &options);
 }
 
 tn_module *tn_model_conv_biased(tn_context *context, int64_t in, int64_t out, int64_t kernel,
 				int64_t stride, int64_t padding)
 {
-	const struct tn_module_conv2d_options options = {
-		.struct_size = sizeof(options),
-		.window = {.struct_size = sizeof(options.window),
-			   .stride = {stride, stride},
-			   .padding = {padding, padding}}};
+	const struct tn_conv2d_options window = {.struct_size = sizeof(window),
+						 .stride = {stride, stride},
+						 .padding = {padding, padding},
+						 .dilation = {1, 1},
+						 .groups = 1};
+	const struct tn_module_conv2d_options options = {.struct_size = sizeof(options),
+							 .window = &window};
 	return tn_module_conv2d(context, in, out, kernel, kernel, &options);
 }
 
 tn_module *tn_model_max_pool(tn_context *context, int64_t kernel, int64_t stride, int64_t padding)
 {
-	return tn_module_max_pool2d(
-		context, TN_OPTIONS(struct tn_pool2d_options, .kernel = {kernel, kernel},
-				    .stride = {stride, stride}, .padding = {padding, padding}));
+	const struct tn_pool2d_options options = {.struct_size = sizeof(options),
+						  .kernel = {kernel, kernel},
+						  .stride = {stride, stride},
+						  .padding = {padding, padding}};
+	return tn_module_max_pool2d(context, &options);
 }
 
 tn_module *tn_model_conv_norm(tn_context *context, int64_t in, int64_t out, int64_t kernel,

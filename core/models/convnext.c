@@ -18,8 +18,9 @@ enum { N_STAGES = 4, N_BLOCKS = 18, WIDTH = 96, NNOTT_WIDTH = 64 };
 
 static tn_module *norm(tn_context *context, int64_t channels)
 {
-	return tn_module_layer_norm2d(context, channels,
-				      TN_OPTIONS(struct tn_module_norm_options, .epsilon = 1e-6));
+	struct tn_module_norm_options options = tn_module_norm_defaults();
+	options.epsilon = 1e-6;
+	return tn_module_layer_norm2d(context, channels, &options);
 }
 
 /* ---- nnott's form ----------------------------------------------------------------------------*/
@@ -85,6 +86,7 @@ static tn_module *make_features(tn_context *context, const struct tn_model_reque
 	const int64_t patch = request->form == TN_FORM_PUBLISHED ? 4 : 2;
 	const double dropped = request->width ? 0 : 0.1; /* in the last block */
 	tn_module *features = tn_sequential(context), *stem = tn_sequential(context);
+	struct tn_module_convnext_options options = tn_module_convnext_defaults();
 	tn_status status = TN_OK;
 	int n = 0;
 	tn_model_add(
@@ -104,14 +106,12 @@ static tn_module *make_features(tn_context *context, const struct tn_model_reque
 			tn_model_add(features, NULL, downsample, &status);
 			channels *= 2;
 		}
-		for (int k = 0; k < n_blocks[i]; k++, n++)
+		for (int k = 0; k < n_blocks[i]; k++, n++) {
+			options.stochastic_depth = dropped * n / (N_BLOCKS - 1);
 			tn_model_add(stage, NULL,
-				     tn_module_convnext_block(
-					     context, channels,
-					     TN_OPTIONS(struct tn_module_convnext_options,
-							.stochastic_depth =
-								dropped * n / (N_BLOCKS - 1))),
+				     tn_module_convnext_block(context, channels, &options),
 				     &status);
+		}
 		tn_model_add(features, NULL, stage, &status);
 	}
 	return tn_model_end(features, status);

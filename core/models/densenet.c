@@ -73,15 +73,14 @@ static tn_module *make_block(tn_context *context, int n_layers, int64_t *channel
 static tn_module *make_transition(tn_context *context, int64_t *channels)
 {
 	tn_module *transition = tn_sequential(context);
+	struct tn_pool2d_options pool = tn_pool2d_defaults();
+	pool.kernel[0] = pool.kernel[1] = 2;
 	tn_status status = TN_OK;
 	tn_model_add(transition, "norm", tn_module_batch_norm2d(context, *channels, NULL), &status);
 	tn_model_add(transition, "relu", tn_module_relu(context), &status);
 	tn_model_add(transition, "conv", tn_model_conv(context, *channels, *channels / 2, 1, 1, 1),
 		     &status);
-	tn_model_add(transition, "pool",
-		     tn_module_avg_pool2d(context,
-					  TN_OPTIONS(struct tn_pool2d_options, .kernel = {2, 2})),
-		     &status);
+	tn_model_add(transition, "pool", tn_module_avg_pool2d(context, &pool), &status);
 	*channels /= 2;
 	return tn_model_end(transition, status);
 }

@@ -47,8 +47,9 @@ static void add(tn_module *net, const char *name, size_t number, tn_module *memb
 static void add_hidden(tn_module *net, const struct tn_mlp_settings *s, size_t i, int64_t inputs,
 		       tn_context *context, tn_status *status)
 {
-	const struct tn_module_norm_options norm = {.struct_size = sizeof(norm),
-						    .momentum = s->momentum};
+	struct tn_module_norm_options norm = tn_module_norm_defaults();
+	if (s->momentum > 0)
+		norm.momentum = s->momentum;
 	const char *name = tn_mlp_activations[s->activations[i]];
 	add(net, "fc", i + 1, tn_module_linear(context, inputs, s->sizes[i], NULL), status);
 	if (s->batch_norm)

@@ -26,8 +26,9 @@ enum { N_LAYERS = 12, N_HEADS = 3, WIDTH = 192 };
 
 static tn_module *norm(tn_context *context, int64_t width)
 {
-	return tn_module_layer_norm(context, 1, &width,
-				    TN_OPTIONS(struct tn_module_norm_options, .epsilon = 1e-6));
+	struct tn_module_norm_options options = tn_module_norm_defaults();
+	options.epsilon = 1e-6;
+	return tn_module_layer_norm(context, 1, &width, &options);
 }
 
 /* ---- A layer ---------------------------------------------------------------------------------*/

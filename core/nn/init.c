@@ -400,7 +400,7 @@ tn_status tn_init_xavier_normal(tn_array *array, double gain)
 static tn_status init_kaiming(tn_array *array, uint32_t kind,
 			      const struct tn_kaiming_options *options)
 {
-	struct tn_kaiming_options o = {0};
+	struct tn_kaiming_options o = tn_kaiming_defaults();
 	if (!array)
 		return TN_INVALID_ARGUMENT;
 	tn_status status = tn_runtime_take(array->runtime, &o, sizeof(o), options,
@@ -437,6 +437,7 @@ tn_status tn_init_dirac(tn_array *array, int64_t groups)
 
 tn_status tn_init_by_activation(tn_array *weight, tn_array *bias, uint32_t nonlinearity)
 {
+	struct tn_kaiming_options kaiming = tn_kaiming_defaults();
 	tn_status status = TN_OK;
 	if (!weight)
 		return tn_runtime_null(bias ? bias->runtime : NULL, "init_by_activation", "weight");
@@ -448,9 +449,8 @@ tn_status tn_init_by_activation(tn_array *weight, tn_array *bias, uint32_t nonli
 		break;
 	case TN_NONLINEARITY_TANH:
 	case TN_NONLINEARITY_SIGMOID:
-		status = tn_init_kaiming_normal(weight,
-						TN_OPTIONS(struct tn_kaiming_options,
-							   .nonlinearity = TN_NONLINEARITY_LINEAR));
+		kaiming.nonlinearity = TN_NONLINEARITY_LINEAR;
+		status = tn_init_kaiming_normal(weight, &kaiming);
 		break;
 	case TN_NONLINEARITY_LINEAR:
 	case TN_NONLINEARITY_SELU:
@@ -458,8 +458,8 @@ tn_status tn_init_by_activation(tn_array *weight, tn_array *bias, uint32_t nonli
 		break;
 	default:
 		/* Refused by name. */
-		status = tn_init_kaiming_normal(weight, TN_OPTIONS(struct tn_kaiming_options,
-								   .nonlinearity = nonlinearity));
+		kaiming.nonlinearity = nonlinearity;
+		status = tn_init_kaiming_normal(weight, &kaiming);
 	}
 	if (status || !bias)
 		return status;
@@ -468,25 +468,21 @@ tn_status tn_init_by_activation(tn_array *weight, tn_array *bias, uint32_t nonli
 
 /* ---- Modules ---------------------------------------------------------------------------------*/
 
-static void fill_defaults(struct tn_init_options *o)
+/* The limits that depend on the kind. */
+static void fill_limits(struct tn_init_options *o)
 {
-	if (o->low == 0.0 && o->high == 0.0) {
-		o->low = o->kind == TN_INIT_TRUNC_NORMAL ? -2.0 : 0.0;
-		o->high = o->kind == TN_INIT_TRUNC_NORMAL ? 2.0 : 1.0;
-	}
-	if (o->deviation == 0.0)
-		o->deviation = 1.0;
-	if (o->gain == 0.0)
-		o->gain = 1.0;
-	if (o->groups == 0)
-		o->groups = 1;
+	int is_truncated = o->kind == TN_INIT_TRUNC_NORMAL;
+	if (isnan(o->low))
+		o->low = is_truncated ? -2.0 : 0.0;
+	if (isnan(o->high))
+		o->high = is_truncated ? 2.0 : 1.0;
 }
 
 static tn_status take_options(struct tn_runtime *rt, const struct tn_init_options *options,
 			      struct init *init)
 {
 	static const char name[] = "module_init_parameters";
-	*init = (struct init){.operation = name};
+	*init = (struct init){.operation = name, .options = tn_init_defaults()};
 	tn_status status = tn_runtime_take(rt, &init->options, sizeof(init->options), options,
 					   "struct tn_init_options", name);
 	if (status)
@@ -495,7 +491,7 @@ static tn_status take_options(struct tn_runtime *rt, const struct tn_init_option
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, name,
 				       "kind: expected TN_INIT_..., found %" PRIu32,
 				       init->options.kind);
-	fill_defaults(&init->options);
+	fill_limits(&init->options);
 	return check_options(rt, init);
 }
 

@@ -236,7 +236,7 @@ static const struct tn_option members[] = {
 tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 			   const struct tn_cross_entropy_options *options)
 {
-	struct tn_cross_entropy_options o = {0};
+	struct tn_cross_entropy_options o = tn_cross_entropy_defaults();
 	if (tn_arrays_given(2, (const tn_array *[]){input, target}, name))
 		return NULL;
 	struct tn_runtime *rt = input->runtime;

@@ -184,7 +184,7 @@ tn_array *tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_ar
 			 "loss = weight * ((1 - y) * x + positive * softplus(-x))",
 		 .inputs = "x y weight pos_weight"},
 	};
-	struct tn_binary_cross_entropy_options o = {0};
+	struct tn_binary_cross_entropy_options o = tn_binary_cross_entropy_defaults();
 	if (tn_arrays_given(2, (const tn_array *[]){input, target}, name) ||
 	    tn_runtime_take(input->runtime, &o, sizeof(o), options,
 			    "struct tn_binary_cross_entropy_options", name))

@@ -35,7 +35,7 @@ static tn_array *nll_loss(const tn_array *input, const tn_array *labels,
 tn_array *tn_nll_loss(const tn_array *input, const tn_array *labels,
 		      const struct tn_nll_loss_options *options)
 {
-	struct tn_nll_loss_options o = {0};
+	struct tn_nll_loss_options o = tn_nll_loss_defaults();
 	if (tn_arrays_given(2, (const tn_array *[]){input, labels}, "nll_loss") ||
 	    tn_runtime_take(input->runtime, &o, sizeof(o), options, "struct tn_nll_loss_options",
 			    "nll_loss") ||

@@ -40,7 +40,7 @@ tn_module *tn_module_make(tn_context *context, const struct tn_module_class *cla
 
 tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_, void *state)
 {
-	struct tn_module_class own = {0};
+	struct tn_module_class own = tn_module_class_defaults();
 	if (!context || !class_)
 		return NULL;
 	if (tn_runtime_take(tn_runtime_of(context), &own, sizeof(own), class_,
@@ -49,6 +49,14 @@ tn_module *tn_module_create(tn_context *context, const struct tn_module_class *c
 		 * be. */
 		if (class_->struct_size >= sizeof(own) && class_->destroy)
 			class_->destroy(state);
+		return NULL;
+	}
+	if (!own.name || !own.forward) {
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, "module_create",
+				"expected a class with a name and a forward, found no %s",
+				own.name ? "forward" : "name");
+		if (own.destroy)
+			own.destroy(state);
 		return NULL;
 	}
 	tn_module *module = tn_module_make(context, &own, state);

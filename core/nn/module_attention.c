@@ -75,11 +75,10 @@ static tn_array *attend(tn_module *module, const tn_array *query, const tn_array
 			const tn_array *value, const tn_array *mask)
 {
 	const struct attention_state *state = module->state;
-	const struct tn_attention_options options = {.struct_size = sizeof(options),
-						     .mask = mask,
-						     .causal = state->causal,
-						     .dropout =
-							     module->training ? state->dropout : 0};
+	struct tn_attention_options options = tn_attention_defaults();
+	options.mask = mask;
+	options.causal = state->causal;
+	options.dropout = module->training ? state->dropout : 0;
 	if (check_input(module, "query", query) || check_input(module, "key", key) ||
 	    check_input(module, "value", value))
 		return NULL;
@@ -146,7 +145,7 @@ tn_module *tn_module_multihead_attention(tn_context *context, int64_t width, int
 						      .name = "MultiheadAttention",
 						      .forward = forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_attention_options o = {0};
+	struct tn_module_attention_options o = tn_module_attention_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_attention_options", class_.name))
 		return NULL;
@@ -164,9 +163,9 @@ tn_module *tn_module_multihead_attention(tn_context *context, int64_t width, int
 	/* xavier_uniform_ */
 	double bound = sqrt(6.0 / (4.0 * (double)width));
 	int64_t rows = 3 * width;
-	tn_module *out =
-		tn_module_linear(context, width, width,
-				 TN_OPTIONS(struct tn_module_linear_options, .no_bias = o.no_bias));
+	struct tn_module_linear_options linear = tn_module_linear_defaults();
+	linear.no_bias = o.no_bias;
+	tn_module *out = tn_module_linear(context, width, width, &linear);
 	if (out && !o.no_bias)
 		out->slots[1].weight->bound = 0.0;
 	if (!tn_module_add(module, "out_proj", out) &&

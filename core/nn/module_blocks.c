@@ -33,12 +33,14 @@ static tn_module *end(tn_module *block, tn_status status)
 static tn_module *conv(tn_context *context, int64_t in, int64_t out, int64_t kernel, int64_t stride,
 		       int64_t groups)
 {
-	return tn_module_conv2d(context, in, out, kernel, kernel,
-				TN_OPTIONS(struct tn_module_conv2d_options,
-					   .window = {.stride = {stride, stride},
-						      .padding = {kernel / 2, kernel / 2},
-						      .groups = groups},
-					   .no_bias = 1));
+	const struct tn_conv2d_options window = {.struct_size = sizeof(window),
+						 .stride = {stride, stride},
+						 .padding = {kernel / 2, kernel / 2},
+						 .dilation = {1, 1},
+						 .groups = groups};
+	const struct tn_module_conv2d_options options = {
+		.struct_size = sizeof(options), .window = &window, .no_bias = 1};
+	return tn_module_conv2d(context, in, out, kernel, kernel, &options);
 }
 
 static tn_module *activate(tn_context *context, uint32_t activation)
@@ -97,13 +99,10 @@ static tn_status check_mbconv(tn_context *context, int64_t expand,
 tn_module *tn_module_mbconv(tn_context *context, int64_t in_channels, int64_t out_channels,
 			    int64_t expand, const struct tn_module_mbconv_options *options)
 {
-	struct tn_module_mbconv_options o = {0};
+	struct tn_module_mbconv_options o = tn_module_mbconv_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_mbconv_options", "MBConv"))
 		return NULL;
-	o.kernel = o.kernel ? o.kernel : 3;
-	o.stride = o.stride ? o.stride : 1;
-	o.activation = o.activation ? o.activation : TN_ACTIVATION_SILU;
 	if (check_mbconv(context, expand, &o))
 		return NULL;
 	int is_residual = o.stride == 1 && in_channels == out_channels;
@@ -179,7 +178,7 @@ tn_module *tn_module_convnext_block(tn_context *context, int64_t channels,
 						      .name = "CNBlock",
 						      .forward = convnext_forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_convnext_options o = {0};
+	struct tn_module_convnext_options o = tn_module_convnext_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_convnext_options", class_.name))
 		return NULL;
@@ -189,10 +188,15 @@ tn_module *tn_module_convnext_block(tn_context *context, int64_t channels,
 				o.stochastic_depth);
 		return NULL;
 	}
-	const struct tn_module_norm_options *norm =
-		TN_OPTIONS(struct tn_module_norm_options, .epsilon = 1e-6);
-	const struct tn_module_conv2d_options *depthwise = TN_OPTIONS(
-		struct tn_module_conv2d_options, .window = {.padding = {3, 3}, .groups = channels});
+	struct tn_module_norm_options norm = tn_module_norm_defaults();
+	norm.epsilon = 1e-6;
+	const struct tn_conv2d_options window = {.struct_size = sizeof(window),
+						 .stride = {1, 1},
+						 .padding = {3, 3},
+						 .dilation = {1, 1},
+						 .groups = channels};
+	const struct tn_module_conv2d_options depthwise = {.struct_size = sizeof(depthwise),
+							   .window = &window};
 	tn_module *block = tn_module_of_class(context, &class_, &o.stochastic_depth,
 					      sizeof(o.stochastic_depth));
 	tn_module *branch = tn_sequential(context);
@@ -200,10 +204,10 @@ tn_module *tn_module_convnext_block(tn_context *context, int64_t channels,
 	if (!status)
 		status = tn_module_add_parameter(block, "layer_scale", 3,
 						 (const int64_t[]){channels, 1, 1}, 0.0,
-						 o.layer_scale != 0 ? o.layer_scale : 1e-6);
-	add(branch, NULL, tn_module_conv2d(context, channels, channels, 7, 7, depthwise), &status);
+						 o.layer_scale);
+	add(branch, NULL, tn_module_conv2d(context, channels, channels, 7, 7, &depthwise), &status);
 	add(branch, NULL, permute(context, to_channels_last), &status);
-	add(branch, NULL, tn_module_layer_norm(context, 1, &channels, norm), &status);
+	add(branch, NULL, tn_module_layer_norm(context, 1, &channels, &norm), &status);
 	add(branch, NULL, tn_module_linear(context, channels, 4 * channels, NULL), &status);
 	add(branch, NULL, tn_module_gelu(context, 0), &status);
 	add(branch, NULL, tn_module_linear(context, 4 * channels, channels, NULL), &status);

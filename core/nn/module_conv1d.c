@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "layers/conv2d_layer.h"
 #include "nn/lookup.h"
 #include "nn/module.h"
 
@@ -22,24 +23,29 @@ tn_module *tn_module_conv1d(tn_context *context, int64_t in_channels, int64_t ou
 						      .name = "Conv1d",
 						      .forward = forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_conv1d_options o = {0};
-	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
-			    "struct tn_module_conv1d_options", class_.name))
+	struct tn_module_conv1d_options o = tn_module_conv1d_defaults();
+	struct tn_conv1d_options window = tn_conv1d_defaults();
+	struct tn_runtime *rt = tn_runtime_of(context);
+	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_module_conv1d_options",
+			    class_.name) ||
+	    tn_runtime_take(rt, &window, sizeof(window), o.window, "struct tn_conv1d_options",
+			    class_.name))
 		return NULL;
-	o.window.struct_size = sizeof(o.window);
-	int64_t groups = o.window.groups ? o.window.groups : 1;
-	tn_module *module = tn_module_of_class(context, &class_, &o.window, sizeof(o.window));
+	const struct tn_conv2d_options plane = tn_conv1d_plane(&window);
+	if (tn_conv_check(rt, class_.name, &plane))
+		return NULL;
+	tn_module *module = tn_module_of_class(context, &class_, &window, sizeof(window));
 	if (!module)
 		return NULL;
-	if (groups < 1 || in_channels % groups || out_channels % groups) {
+	if (in_channels % window.groups || out_channels % window.groups) {
 		tn_runtime_fail(
 			module->runtime, TN_INVALID_ARGUMENT, class_.name,
 			"expected channels divisible by %lld groups, found %lld in and %lld out",
-			(long long)groups, (long long)in_channels, (long long)out_channels);
+			(long long)window.groups, (long long)in_channels, (long long)out_channels);
 		tn_module_destroy(module);
 		return NULL;
 	}
-	const int64_t shape[] = {out_channels, in_channels / groups, kernel};
+	const int64_t shape[] = {out_channels, in_channels / window.groups, kernel};
 	double bound = 1.0 / sqrt((double)(shape[1] * shape[2]));
 	if (!tn_module_add_parameter(module, "weight", 3, shape, bound, 0.0) &&
 	    (o.no_bias || !tn_module_add_parameter(module, "bias", 1, &out_channels, bound, 0.0)))

@@ -73,24 +73,27 @@ tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t ou
 						      .name = "Conv2d",
 						      .forward = forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_conv2d_options o = {0};
-	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
-			    "struct tn_module_conv2d_options", class_.name))
+	struct tn_module_conv2d_options o = tn_module_conv2d_defaults();
+	struct tn_conv2d_options window = tn_conv2d_defaults();
+	struct tn_runtime *rt = tn_runtime_of(context);
+	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_module_conv2d_options",
+			    class_.name) ||
+	    tn_runtime_take(rt, &window, sizeof(window), o.window, "struct tn_conv2d_options",
+			    class_.name) ||
+	    tn_conv_check(rt, class_.name, &window))
 		return NULL;
-	o.window.struct_size = sizeof(o.window);
-	int64_t groups = o.window.groups ? o.window.groups : 1;
-	tn_module *module = tn_module_of_class(context, &class_, &o.window, sizeof(o.window));
+	tn_module *module = tn_module_of_class(context, &class_, &window, sizeof(window));
 	if (!module)
 		return NULL;
-	if (groups < 1 || in_channels % groups || out_channels % groups) {
+	if (in_channels % window.groups || out_channels % window.groups) {
 		tn_runtime_fail(
 			module->runtime, TN_INVALID_ARGUMENT, "Conv2d",
 			"expected channels divisible by %lld groups, found %lld in and %lld out",
-			(long long)groups, (long long)in_channels, (long long)out_channels);
+			(long long)window.groups, (long long)in_channels, (long long)out_channels);
 		tn_module_destroy(module);
 		return NULL;
 	}
-	const int64_t shape[] = {out_channels, in_channels / groups, kernel_h, kernel_w};
+	const int64_t shape[] = {out_channels, in_channels / window.groups, kernel_h, kernel_w};
 	double bound = 1.0 / sqrt((double)(shape[1] * shape[2] * shape[3]));
 	if (tn_module_add_parameter(module, "weight", 4, shape, bound, 0.0) ||
 	    (!o.no_bias && tn_module_add_parameter(module, "bias", 1, &out_channels, bound, 0.0))) {

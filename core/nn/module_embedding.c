@@ -20,7 +20,7 @@ tn_module *tn_module_embedding(tn_context *context, int64_t rows, int64_t width,
 						      .name = "Embedding",
 						      .forward = forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_embedding_options o = {0};
+	struct tn_module_embedding_options o = tn_module_embedding_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_embedding_options", class_.name))
 		return NULL;

@@ -81,7 +81,7 @@ static tn_array *dropout_forward(tn_module *module, void *state, const tn_array 
 static tn_module *pool(tn_context *context, const struct tn_module_class *class_,
 		       const struct tn_pool2d_options *options)
 {
-	struct tn_pool2d_options o = {0};
+	struct tn_pool2d_options o = tn_pool2d_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_pool2d_options", class_->name))
 		return NULL;
@@ -181,11 +181,10 @@ tn_module *tn_module_upsample(tn_context *context, const struct tn_interpolate_o
 						      .name = "Upsample",
 						      .forward = upsample_forward,
 						      .destroy = tn_mem_free};
-	struct tn_interpolate_options o = {0};
+	struct tn_interpolate_options o = tn_interpolate_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_interpolate_options", class_.name))
 		return NULL;
-	o.struct_size = sizeof(o);
 	return tn_module_of_class(context, &class_, &o, sizeof(o));
 }
 
@@ -196,11 +195,10 @@ tn_module *tn_module_local_response_norm(tn_context *context, int64_t size,
 						      .name = "LocalResponseNorm",
 						      .forward = response_forward,
 						      .destroy = tn_mem_free};
-	struct response_state state = {.size = size};
+	struct response_state state = {.size = size, .options = tn_local_response_norm_defaults()};
 	if (tn_runtime_take(tn_runtime_of(context), &state.options, sizeof(state.options), options,
 			    "struct tn_local_response_norm_options", class_.name))
 		return NULL;
-	state.options.struct_size = sizeof(state.options);
 	if (size >= 1)
 		return tn_module_of_class(context, &class_, &state, sizeof(state));
 	tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_.name,

@@ -45,7 +45,7 @@ tn_module *tn_module_linear(tn_context *context, int64_t in_features, int64_t ou
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Linear", .forward = forward};
-	struct tn_module_linear_options o = {0};
+	struct tn_module_linear_options o = tn_module_linear_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_linear_options", class_.name))
 		return NULL;

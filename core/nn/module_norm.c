@@ -32,7 +32,7 @@ static tn_status take_options(tn_context *context, const struct tn_module_class 
 			      const struct tn_module_norm_options *given,
 			      struct tn_module_norm_options *options)
 {
-	*options = (struct tn_module_norm_options){0};
+	*options = tn_module_norm_defaults();
 	return tn_runtime_take(tn_runtime_of(context), options, sizeof(*options), given,
 			       "struct tn_module_norm_options", class_->name);
 }
@@ -175,7 +175,7 @@ int tn_is_batch_norm2d(const tn_module *module)
 double tn_batch_norm_epsilon(const tn_module *module)
 {
 	const struct norm_state *state = module->state;
-	return state->epsilon != 0 ? state->epsilon : 1e-5;
+	return state->epsilon;
 }
 
 /* ---- Layer norm ------------------------------------------------------------------------------*/
@@ -289,10 +289,11 @@ tn_module *tn_module_instance_norm2d(tn_context *context, int64_t channels,
 						      .name = "InstanceNorm2d",
 						      .forward = instance_norm2d_forward,
 						      .destroy = tn_mem_free};
-	struct tn_module_instance_norm_options o = {0};
+	struct tn_module_instance_norm_options o = tn_module_instance_norm_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_instance_norm_options", class_.name))
 		return NULL;
-	const struct tn_module_norm_options norm = {.epsilon = o.epsilon, .no_affine = !o.affine};
+	const struct tn_module_norm_options norm = {
+		.struct_size = sizeof(norm), .epsilon = o.epsilon, .no_affine = !o.affine};
 	return create_norm(context, &class_, 1, &channels, 1, &norm);
 }

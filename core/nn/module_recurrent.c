@@ -277,21 +277,21 @@ static tn_module *create(tn_context *context, const struct tn_module_class *clas
 			 int64_t in_features, int64_t hidden,
 			 const struct tn_module_recurrent_options *options)
 {
-	struct tn_module_recurrent_options o = {0};
+	struct tn_module_recurrent_options o = tn_module_recurrent_defaults();
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_recurrent_options", class_->name))
 		return NULL;
-	if (o.n_layers < 0 || o.n_layers > TN_MAX_RECURRENT_LAYERS || hidden < 1 ||
+	if (o.n_layers < 1 || o.n_layers > TN_MAX_RECURRENT_LAYERS || hidden < 1 ||
 	    hidden > INT32_MAX || !(o.dropout >= 0.0 && o.dropout <= 1.0)) {
 		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, class_->name,
-				"expected at most %d layers, a hidden width of at least 1 and "
+				"expected 1 to %d layers, a hidden width of at least 1 and "
 				"dropout in [0, 1], found %d, %lld and %g",
 				TN_MAX_RECURRENT_LAYERS, o.n_layers, (long long)hidden, o.dropout);
 		return NULL;
 	}
 	const struct recurrent_state state = {.is_lstm = is_lstm,
 					      .hidden = hidden,
-					      .n_layers = o.n_layers ? o.n_layers : 1,
+					      .n_layers = o.n_layers,
 					      .n_directions = o.bidirectional ? 2 : 1,
 					      .dropout = o.dropout};
 	tn_module *module = tn_module_of_class(context, class_, &state, sizeof(state));

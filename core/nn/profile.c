@@ -330,7 +330,7 @@ static tn_status make_rows(tn_profile *profile, const tn_module *module)
 
 tn_profile *tn_profile_begin(tn_module *module, const struct tn_profile_options *options)
 {
-	struct tn_profile_options o = {0};
+	struct tn_profile_options o = tn_profile_defaults();
 	struct tn_error_info error;
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_profile_options", "profile_begin"))
@@ -350,7 +350,7 @@ tn_profile *tn_profile_begin(tn_module *module, const struct tn_profile_options 
 	profile->runtime = rt;
 	profile->marks = marks;
 	profile->watch = (struct tn_watch){.functions = &functions, .device = device};
-	profile->most_events = o.no_trace ? 0 : o.max_events ? o.max_events : 1000000;
+	profile->most_events = o.max_events;
 	snprintf(profile->device, sizeof(profile->device), "%s", device->name);
 	if (make_rows(profile, module)) {
 		tn_profile_destroy(profile);

@@ -251,7 +251,7 @@ static tn_status check(const tn_module *module, const struct tn_summary_options 
 
 tn_summary *tn_summary_create(tn_module *module, const struct tn_summary_options *options)
 {
-	struct tn_summary_options o = {0};
+	struct tn_summary_options o = tn_summary_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_summary_options", "module_summary"))
 		return NULL;

@@ -43,7 +43,7 @@ static void write_cells(const struct tn_summary_row *row, line_cells cells)
 
 static int is_shown(const tn_summary *summary, const struct tn_summary_row *row)
 {
-	return !summary->options.depth || row->depth <= summary->options.depth;
+	return (uint64_t)row->depth <= summary->options.depth;
 }
 
 static int lesser(int a, int b)

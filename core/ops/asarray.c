@@ -89,7 +89,7 @@ static tn_array *change(const tn_array *a, const struct changes *changes)
 
 tn_array *tn_asarray(const tn_array *a, const struct tn_asarray_options *given)
 {
-	struct tn_asarray_options options = {0};
+	struct tn_asarray_options options = tn_asarray_defaults();
 	struct changes changes;
 	struct tn_runtime *runtime = tn_begin(1, &a, "asarray");
 	if (!runtime || tn_runtime_take(runtime, &options, sizeof(options), given,
@@ -140,8 +140,8 @@ tn_array *tn_asarray_host(tn_context *context, const struct tn_wrap_options *mem
 {
 	static const char operation[] = "asarray_host";
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	struct tn_asarray_options options = {0};
-	struct tn_wrap_options own = {0};
+	struct tn_asarray_options options = tn_asarray_defaults();
+	struct tn_wrap_options own = tn_wrap_defaults();
 	if (!context || tn_runtime_ready(runtime) ||
 	    tn_runtime_take(runtime, &own, sizeof(own), memory, "struct tn_wrap_options",
 			    operation) ||

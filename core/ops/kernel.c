@@ -81,7 +81,7 @@ tn_kernel *tn_kernel_compile(tn_context *context, const struct tn_kernel_source 
 	if (!context || !source)
 		return NULL;
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	struct tn_kernel_source own = {0};
+	struct tn_kernel_source own = tn_kernel_source_defaults();
 	if (tn_runtime_take(runtime, &own, sizeof(own), source, "struct tn_kernel_source",
 			    "compile"))
 		return NULL;

@@ -205,15 +205,13 @@ static tn_array *parse_and_reduce(struct job *job)
 tn_array *tn_reduce_map(const char *text, int n_inputs, const char *const *names,
 			const tn_array *const *inputs, const struct tn_reduce_map_options *options)
 {
-	struct tn_reduce_map_options own = {0};
+	struct tn_reduce_map_options own = tn_reduce_map_defaults();
 	struct job job = {.runtime = tn_users_begin(operation, n_inputs, inputs), .o = &own};
 	if (!job.runtime)
 		return NULL;
 	if (options && tn_runtime_take(job.runtime, &own, sizeof(own), options,
 				       "struct tn_reduce_map_options", operation))
 		return NULL;
-	if (!own.combiner)
-		own.combiner = TN_COMBINE_SUM;
 	job.map = (struct tn_users_text){.operation = operation,
 					 .number = tn_operation_named(job.runtime, operation),
 					 .argument = "text",

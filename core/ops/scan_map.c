@@ -121,7 +121,7 @@ static tn_array *scan(const char *text, const tn_array *a, int axis,
 tn_array *tn_scan_map(const char *text, const tn_array *a, int axis,
 		      const struct tn_scan_map_options *options)
 {
-	struct tn_scan_map_options own = {0};
+	struct tn_scan_map_options own = tn_scan_map_defaults();
 	struct tn_runtime *runtime = tn_begin(1, &a, operation);
 	if (!runtime)
 		return NULL;

@@ -90,7 +90,7 @@ tn_status tn_map_outputs(const char *text, int n_inputs, const char *const *name
 			 tn_array **outputs)
 {
 	static const char operation[] = "map_outputs";
-	struct tn_map_options own = {0};
+	struct tn_map_options own = tn_map_defaults();
 	const int n = !options ? 1 : options->n_outputs ? options->n_outputs : 1;
 	tn_status status = begin_outputs(operation, n_inputs, inputs);
 	struct tn_runtime *runtime = status ? NULL : inputs[0]->runtime;

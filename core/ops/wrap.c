@@ -120,7 +120,7 @@ tn_array *tn_array_wrap(tn_context *context, const struct tn_wrap_options *given
 {
 	static const char operation[] = "array_wrap";
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	struct tn_wrap_options options = {0};
+	struct tn_wrap_options options = tn_wrap_defaults();
 	if (!context || tn_runtime_ready(runtime) ||
 	    tn_runtime_take(runtime, &options, sizeof(options), given, "struct tn_wrap_options",
 			    operation))
@@ -139,7 +139,7 @@ tn_array *tn_array_wrap(tn_context *context, const struct tn_wrap_options *given
 tn_array *tn_array_import(tn_device *device, const struct tn_wrap_options *given)
 {
 	static const char operation[] = "array_import";
-	struct tn_wrap_options options = {0};
+	struct tn_wrap_options options = tn_wrap_defaults();
 	if (!device)
 		return NULL;
 	struct tn_runtime *runtime = tn_runtime_of(device->context);

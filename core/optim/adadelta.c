@@ -33,18 +33,16 @@ static const struct tn_optimizer_rule adadelta = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_adadelta_options, lr), TN_LEAST, .most = INFINITY, .standard = 1},
-	{TN_MEMBER(struct tn_adadelta_options, rho), TN_LEAST | TN_MOST, .most = 1,
-	 .standard = 0.9},
-	{TN_MEMBER(struct tn_adadelta_options, epsilon), TN_LEAST, .most = INFINITY,
-	 .standard = 1e-6},
+	{TN_MEMBER(struct tn_adadelta_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_adadelta_options, rho), TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_adadelta_options, epsilon), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_adadelta_options, weight_decay), .most = INFINITY},
 	{0},
 };
 
 tn_optimizer *tn_adadelta(tn_module *module, const struct tn_adadelta_options *options)
 {
-	struct tn_adadelta_options o = {0};
+	struct tn_adadelta_options o = tn_adadelta_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_adadelta_options", "adadelta"))
 		return NULL;

@@ -29,18 +29,17 @@ static const struct tn_optimizer_rule adagrad = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_adagrad_options, lr), TN_LEAST, .most = INFINITY, .standard = 1e-2},
+	{TN_MEMBER(struct tn_adagrad_options, lr), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_adagrad_options, lr_decay), .most = INFINITY},
 	{TN_MEMBER(struct tn_adagrad_options, weight_decay), .most = INFINITY},
 	{TN_MEMBER(struct tn_adagrad_options, initial_accumulator_value), .most = INFINITY},
-	{TN_MEMBER(struct tn_adagrad_options, epsilon), TN_LEAST, .most = INFINITY,
-	 .standard = 1e-10},
+	{TN_MEMBER(struct tn_adagrad_options, epsilon), TN_LEAST, .most = INFINITY},
 	{0},
 };
 
 tn_optimizer *tn_adagrad(tn_module *module, const struct tn_adagrad_options *options)
 {
-	struct tn_adagrad_options o = {0};
+	struct tn_adagrad_options o = tn_adagrad_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_adagrad_options", "adagrad"))
 		return NULL;

@@ -89,10 +89,10 @@ static const struct tn_optimizer_rule adamw_amsgrad = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct settings, lr), TN_LEAST, .most = INFINITY, .standard = 1e-3},
-	{TN_MEMBER(struct settings, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
-	{TN_MEMBER(struct settings, beta2), TN_LEAST | TN_MOST, .most = 1, .standard = 0.999},
-	{TN_MEMBER(struct settings, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{TN_MEMBER(struct settings, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct settings, beta1), TN_MOST, .most = 1},
+	{TN_MEMBER(struct settings, beta2), TN_MOST, .most = 1},
+	{TN_MEMBER(struct settings, epsilon), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct settings, weight_decay), .most = INFINITY},
 	{0},
 };
@@ -107,7 +107,7 @@ static tn_optimizer *create(tn_module *module, const struct tn_optimizer_rule *r
 
 tn_optimizer *tn_adam(tn_module *module, const struct tn_adam_options *options)
 {
-	struct tn_adam_options o = {0};
+	struct tn_adam_options o = tn_adam_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_adam_options", "adam"))
 		return NULL;
@@ -121,15 +121,14 @@ tn_optimizer *tn_adam(tn_module *module, const struct tn_adam_options *options)
 
 tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *options)
 {
-	struct tn_adamw_options o = {.weight_decay = -1.0};
+	struct tn_adamw_options o = tn_adamw_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_adamw_options", "adamw"))
 		return NULL;
-	return create(
-		module, o.amsgrad ? &adamw_amsgrad : &adamw,
-		(struct settings){.lr = o.lr,
-				  .beta1 = o.beta1,
-				  .beta2 = o.beta2,
-				  .epsilon = o.epsilon,
-				  .weight_decay = o.weight_decay < 0 ? 0.01 : o.weight_decay});
+	return create(module, o.amsgrad ? &adamw_amsgrad : &adamw,
+		      (struct settings){.lr = o.lr,
+					.beta1 = o.beta1,
+					.beta2 = o.beta2,
+					.epsilon = o.epsilon,
+					.weight_decay = o.weight_decay});
 }

@@ -207,7 +207,7 @@ static const struct tn_option members[] = {
 tn_average *tn_average_create(tn_module *module, const struct tn_average_options *options)
 {
 	static const char operation[] = "average_create";
-	struct tn_average_options o = {0};
+	struct tn_average_options o = tn_average_defaults();
 	if (!module)
 		return NULL;
 	struct tn_runtime *rt = module->runtime;

@@ -59,11 +59,10 @@ static tn_status make_scale(tn_grad_scaler *scaler)
 
 static const struct tn_option members[] = {
 	{TN_MEMBER(struct tn_grad_scaler_options, init_scale), .least = (double)FLT_MIN,
-	 .most = (double)FLT_MAX, .standard = 65536},
+	 .most = (double)FLT_MAX},
 	{TN_MEMBER(struct tn_grad_scaler_options, growth_factor), TN_LEAST | TN_MOST, .least = 1,
-	 .most = INFINITY, .standard = 2},
-	{TN_MEMBER(struct tn_grad_scaler_options, backoff_factor), TN_LEAST | TN_MOST, .most = 1,
-	 .standard = 0.5},
+	 .most = INFINITY},
+	{TN_MEMBER(struct tn_grad_scaler_options, backoff_factor), TN_LEAST | TN_MOST, .most = 1},
 	{0},
 };
 
@@ -71,7 +70,7 @@ tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 				      const struct tn_grad_scaler_options *options)
 {
 	static const char operation[] = "grad_scaler_create";
-	struct tn_grad_scaler_options o = {0};
+	struct tn_grad_scaler_options o = tn_grad_scaler_defaults();
 	if (!module)
 		return NULL;
 	struct tn_runtime *rt = module->runtime;
@@ -79,7 +78,11 @@ tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 			    operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;
-	o.growth_interval = o.growth_interval ? o.growth_interval : 2000;
+	if (!o.growth_interval) {
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				"growth_interval: expected at least 1, found 0");
+		return NULL;
+	}
 	if (tn_runtime_check(rt, &o, members, operation) ||
 	    tn_module_check_network(module, operation))
 		return NULL;

@@ -12,37 +12,38 @@
 static int is_chosen(const struct tn_group_options *o, const struct tn_named_weight *named)
 {
 	return (!o->names || !fnmatch(o->names, named->name, 0)) &&
-	       (!o->max_rank || named->weight->rank <= o->max_rank);
+	       named->weight->rank <= o->max_rank;
 }
 
-static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_group_options, lr_factor), .most = INFINITY},
-	{TN_MEMBER(struct tn_group_options, weight_decay), .most = INFINITY},
-	{0},
-};
+static const struct tn_option lr_factor = {.name = "lr_factor", .most = INFINITY};
+static const struct tn_option weight_decay = {.name = "weight_decay", .most = INFINITY};
 
-static tn_status check(struct tn_runtime *rt, struct tn_group_options *o, const char *operation)
+/* NAN leaves the setting. */
+static tn_status check_setting(struct tn_runtime *rt, const struct tn_option *member, double value,
+			       const char *operation)
+{
+	if (isnan(value) || !tn_option_check(member, value, operation, &rt->report))
+		return TN_OK;
+	return tn_runtime_keep(rt, &rt->report);
+}
+
+static tn_status check(struct tn_runtime *rt, const struct tn_group_options *o,
+		       const char *operation)
 {
 	if (o->max_rank < 0)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				       "max_rank: expected at least 0, found %d", o->max_rank);
-	tn_status status = tn_runtime_check(rt, o, members, operation);
-	if (status)
-		return status;
-	if (o->no_decay && o->weight_decay != 0.0)
+	if (isnan(o->lr_factor) && isnan(o->weight_decay))
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				       "weight_decay: expected 0 beside no_decay, found %g",
-				       o->weight_decay);
-	if (o->lr_factor == 0.0 && o->weight_decay == 0.0 && !o->no_decay)
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				       "expected lr_factor, weight_decay or no_decay, found none");
-	return TN_OK;
+				       "expected lr_factor or weight_decay, found neither");
+	tn_status status = check_setting(rt, &lr_factor, o->lr_factor, operation);
+	return status ? status : check_setting(rt, &weight_decay, o->weight_decay, operation);
 }
 
 tn_status tn_optimizer_set_group(tn_optimizer *optimizer, const struct tn_group_options *options)
 {
 	static const char operation[] = "optimizer_set_group";
-	struct tn_group_options o = {0};
+	struct tn_group_options o = tn_group_defaults();
 	size_t n_chosen = 0;
 	if (!optimizer)
 		return TN_INVALID_ARGUMENT;
@@ -61,15 +62,14 @@ tn_status tn_optimizer_set_group(tn_optimizer *optimizer, const struct tn_group_
 		if (!is_chosen(&o, &module->listing[i]))
 			continue;
 		n_chosen++;
-		if (o.lr_factor != 0.0)
+		if (!isnan(o.lr_factor))
 			setting->lr_factor = o.lr_factor;
-		if (o.weight_decay != 0.0 || o.no_decay)
+		if (!isnan(o.weight_decay))
 			setting->weight_decay = o.weight_decay;
 	}
 	if (n_chosen)
 		return TN_OK;
 	return tn_runtime_fail(rt, TN_NOT_FOUND, operation,
 			       "no parameter of %zu has a name like '%s' and at most %d axes",
-			       module->n_listing, o.names ? o.names : "*",
-			       o.max_rank ? o.max_rank : TN_MAX_RANK);
+			       module->n_listing, o.names ? o.names : "*", o.max_rank);
 }

@@ -143,6 +143,6 @@ tn_status tn_optimizer_set_gradient_noise(tn_optimizer *optimizer, double eta, d
 	if (status)
 		return status;
 	optimizer->hooks.eta = eta;
-	optimizer->hooks.gamma = tn_or_default(gamma, 0.55);
+	optimizer->hooks.gamma = gamma;
 	return TN_OK;
 }

@@ -42,18 +42,17 @@ static const struct tn_optimizer_rule lamb = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_lamb_options, lr), TN_LEAST, .most = INFINITY, .standard = 1e-3},
-	{TN_MEMBER(struct tn_lamb_options, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
-	{TN_MEMBER(struct tn_lamb_options, beta2), TN_LEAST | TN_MOST, .most = 1,
-	 .standard = 0.999},
-	{TN_MEMBER(struct tn_lamb_options, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-6},
+	{TN_MEMBER(struct tn_lamb_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lamb_options, beta1), TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_lamb_options, beta2), TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_lamb_options, epsilon), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_lamb_options, weight_decay), .most = INFINITY},
 	{0},
 };
 
 tn_optimizer *tn_lamb(tn_module *module, const struct tn_lamb_options *options)
 {
-	struct tn_lamb_options o = {0};
+	struct tn_lamb_options o = tn_lamb_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_lamb_options", "lamb"))
 		return NULL;

@@ -43,15 +43,14 @@ static const struct tn_option members[] = {
 	{TN_MEMBER(struct tn_lars_options, lr), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_lars_options, momentum), .most = INFINITY},
 	{TN_MEMBER(struct tn_lars_options, weight_decay), .most = INFINITY},
-	{TN_MEMBER(struct tn_lars_options, trust_coefficient), TN_LEAST, .most = INFINITY,
-	 .standard = 1e-3},
-	{TN_MEMBER(struct tn_lars_options, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{TN_MEMBER(struct tn_lars_options, trust_coefficient), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lars_options, epsilon), TN_LEAST, .most = INFINITY},
 	{0},
 };
 
 tn_optimizer *tn_lars(tn_module *module, const struct tn_lars_options *options)
 {
-	struct tn_lars_options o = {0};
+	struct tn_lars_options o = tn_lars_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_lars_options", "lars"))
 		return NULL;

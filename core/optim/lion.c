@@ -32,16 +32,16 @@ static const struct tn_optimizer_rule lion = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_lion_options, lr), TN_LEAST, .most = INFINITY, .standard = 1e-4},
-	{TN_MEMBER(struct tn_lion_options, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
-	{TN_MEMBER(struct tn_lion_options, beta2), TN_LEAST | TN_MOST, .most = 1, .standard = 0.99},
+	{TN_MEMBER(struct tn_lion_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_lion_options, beta1), TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_lion_options, beta2), TN_MOST, .most = 1},
 	{TN_MEMBER(struct tn_lion_options, weight_decay), .most = INFINITY},
 	{0},
 };
 
 tn_optimizer *tn_lion(tn_module *module, const struct tn_lion_options *options)
 {
-	struct tn_lion_options o = {0};
+	struct tn_lion_options o = tn_lion_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_lion_options", "lion"))
 		return NULL;

@@ -114,13 +114,13 @@ tn_status tn_lookahead_step(tn_optimizer *optimizer)
 /* ---- Settings --------------------------------------------------------------------------------*/
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_lookahead_options, alpha), TN_LEAST, .most = 1, .standard = 0.5},
+	{TN_MEMBER(struct tn_lookahead_options, alpha), TN_LEAST, .most = 1},
 	{0},
 };
 
 tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_options *options)
 {
-	struct tn_lookahead_options o = {0};
+	struct tn_lookahead_options o = tn_lookahead_defaults();
 	if (!optimizer)
 		return TN_INVALID_ARGUMENT;
 	struct tn_lookahead_state *lookahead = &optimizer->lookahead;
@@ -134,8 +134,10 @@ tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_option
 		status = tn_capture_refuse(rt, "lookahead", "the first slow weights");
 	if (status)
 		return status;
-	o.k = o.k ? o.k : 5;
 	status = tn_runtime_check(rt, &o, members, "lookahead");
+	if (!status && !o.k)
+		status = tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "lookahead",
+					 "k: expected at least 1, found 0");
 	if (!status)
 		status = tn_shard_take_back(optimizer);
 	if (!status)

@@ -69,20 +69,18 @@ static const struct tn_optimizer_rule nadam = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_nadam_options, lr), TN_LEAST, .most = INFINITY, .standard = 2e-3},
-	{TN_MEMBER(struct tn_nadam_options, beta1), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
-	{TN_MEMBER(struct tn_nadam_options, beta2), TN_LEAST | TN_MOST, .most = 1,
-	 .standard = 0.999},
-	{TN_MEMBER(struct tn_nadam_options, epsilon), TN_LEAST, .most = INFINITY, .standard = 1e-8},
+	{TN_MEMBER(struct tn_nadam_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_nadam_options, beta1), TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_nadam_options, beta2), TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_nadam_options, epsilon), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_nadam_options, weight_decay), .most = INFINITY},
-	{TN_MEMBER(struct tn_nadam_options, momentum_decay), TN_LEAST, .most = INFINITY,
-	 .standard = 4e-3},
+	{TN_MEMBER(struct tn_nadam_options, momentum_decay), .most = INFINITY},
 	{0},
 };
 
 tn_optimizer *tn_nadam(tn_module *module, const struct tn_nadam_options *options)
 {
-	struct tn_nadam_options o = {0};
+	struct tn_nadam_options o = tn_nadam_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_nadam_options", "nadam"))
 		return NULL;

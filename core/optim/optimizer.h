@@ -120,10 +120,4 @@ void tn_optimizer_spare_vectors(tn_optimizer *optimizer, int are_spared);
 tn_status tn_nesterov_check(struct tn_runtime *runtime, const char *operation, double momentum,
 			    double dampening);
 
-/* `value`, or `otherwise` when it is 0. */
-static inline double tn_or_default(double value, double otherwise)
-{
-	return value == 0.0 ? otherwise : value;
-}
-
 #endif

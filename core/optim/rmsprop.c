@@ -69,11 +69,9 @@ static const struct tn_optimizer_rule rules[2][2] = {
 };
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_rmsprop_options, lr), TN_LEAST, .most = INFINITY, .standard = 1e-2},
-	{TN_MEMBER(struct tn_rmsprop_options, alpha), TN_LEAST | TN_MOST, .most = 1,
-	 .standard = 0.99},
-	{TN_MEMBER(struct tn_rmsprop_options, epsilon), TN_LEAST, .most = INFINITY,
-	 .standard = 1e-8},
+	{TN_MEMBER(struct tn_rmsprop_options, lr), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_rmsprop_options, alpha), TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_rmsprop_options, epsilon), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_rmsprop_options, weight_decay), .most = INFINITY},
 	{TN_MEMBER(struct tn_rmsprop_options, momentum), .most = INFINITY},
 	{0},
@@ -81,7 +79,7 @@ static const struct tn_option members[] = {
 
 tn_optimizer *tn_rmsprop(tn_module *module, const struct tn_rmsprop_options *options)
 {
-	struct tn_rmsprop_options o = {0};
+	struct tn_rmsprop_options o = tn_rmsprop_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_rmsprop_options", "rmsprop"))
 		return NULL;

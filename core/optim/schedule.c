@@ -42,18 +42,20 @@ static const struct {
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
+/* Those that do not have their defaults. */
 static uint32_t members_given(const struct tn_schedule_options *o)
 {
-	return (o->period ? PERIOD : 0u) | (o->multiplier ? MULTIPLIER : 0u) |
-	       (o->gamma != 0.0 ? GAMMA : 0u) | (o->min_lr != 0.0 ? MIN_LR : 0u) |
-	       (o->power != 0.0 ? POWER : 0u) |
-	       (o->n_milestones || o->milestones ? MILESTONES : 0u) |
-	       (o->pct_start != 0.0 || o->div_factor != 0.0 || o->final_div_factor != 0.0 ? CYCLE
-											  : 0u) |
-	       (o->factor != 0.0 || o->patience || o->threshold != 0.0 || o->is_absolute ||
-				o->is_rising || o->cooldown || o->epsilon != 0.0
-			? PLATEAU
-			: 0u);
+	const struct tn_schedule_options d = tn_schedule_defaults();
+	int is_cycle = o->pct_start != d.pct_start || o->div_factor != d.div_factor ||
+		       o->final_div_factor != d.final_div_factor;
+	int is_plateau = o->factor != d.factor || o->patience != d.patience ||
+			 o->threshold != d.threshold || o->is_absolute || o->is_rising ||
+			 o->cooldown || o->epsilon != d.epsilon;
+	return (o->period ? PERIOD : 0u) | (o->multiplier != d.multiplier ? MULTIPLIER : 0u) |
+	       (!isnan(o->gamma) ? GAMMA : 0u) | (o->min_lr != d.min_lr ? MIN_LR : 0u) |
+	       (o->power != d.power ? POWER : 0u) |
+	       (o->n_milestones || o->milestones ? MILESTONES : 0u) | (is_cycle ? CYCLE : 0u) |
+	       (is_plateau ? PLATEAU : 0u);
 }
 
 /* The first of those members. */
@@ -70,31 +72,18 @@ static const char *member_name(uint32_t members)
 }
 
 static const struct tn_option numbers[] = {
-	{TN_MEMBER(struct tn_schedule_options, warmup_start), TN_LEAST, .most = 1,
-	 .standard = 1.0 / 3.0},
+	{TN_MEMBER(struct tn_schedule_options, warmup_start), TN_LEAST, .most = 1},
 	{TN_MEMBER(struct tn_schedule_options, gamma), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_schedule_options, min_lr), .most = INFINITY},
-	{TN_MEMBER(struct tn_schedule_options, power), TN_LEAST, .most = INFINITY, .standard = 1},
-	{TN_MEMBER(struct tn_schedule_options, pct_start), TN_LEAST, .most = 1, .standard = 0.3},
-	{TN_MEMBER(struct tn_schedule_options, div_factor), TN_LEAST, .most = INFINITY,
-	 .standard = 25},
-	{TN_MEMBER(struct tn_schedule_options, final_div_factor), TN_LEAST, .most = INFINITY,
-	 .standard = 1e4},
-	{TN_MEMBER(struct tn_schedule_options, factor), TN_LEAST | TN_MOST, .most = 1,
-	 .standard = 0.1},
+	{TN_MEMBER(struct tn_schedule_options, power), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_schedule_options, pct_start), TN_LEAST, .most = 1},
+	{TN_MEMBER(struct tn_schedule_options, div_factor), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_schedule_options, final_div_factor), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_schedule_options, factor), TN_LEAST | TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_schedule_options, threshold), .most = INFINITY},
+	{TN_MEMBER(struct tn_schedule_options, epsilon), .most = INFINITY},
 	{0},
 };
-
-/* Those that a table does not express. */
-static void set_defaults(struct tn_schedule_options *o)
-{
-	o->multiplier = o->multiplier ? o->multiplier : 1;
-	if (o->kind != TN_SCHEDULE_EXPONENTIAL)
-		o->gamma = tn_or_default(o->gamma, 0.1);
-	o->patience = !o->patience ? 10 : o->patience < 0 ? 0 : o->patience;
-	o->threshold = fmax(tn_or_default(o->threshold, 1e-4), 0.0);
-	o->epsilon = fmax(tn_or_default(o->epsilon, 1e-8), 0.0);
-}
 
 static tn_status check_milestones(struct tn_runtime *rt, const struct tn_schedule_options *o)
 {
@@ -113,15 +102,19 @@ static tn_status check_milestones(struct tn_runtime *rt, const struct tn_schedul
 	return TN_OK;
 }
 
-/* The options that the kind uses; puts defaults in. */
+/* The options that the kind uses; puts a gamma in. */
 static tn_status check_values(struct tn_runtime *rt, struct tn_schedule_options *o)
 {
 	const uint32_t uses = kinds[o->kind].uses;
 	if (uses & PERIOD && !o->period)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule",
 				       "period: expected 1 or more, found 0");
+	if (!o->multiplier)
+		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule",
+				       "multiplier: expected 1 or more, found 0");
+	if (isnan(o->gamma) && o->kind != TN_SCHEDULE_EXPONENTIAL)
+		o->gamma = 0.1;
 	tn_status status = uses & MILESTONES ? check_milestones(rt, o) : TN_OK;
-	set_defaults(o);
 	return status ? status : tn_runtime_check(rt, o, numbers, "schedule");
 }
 
@@ -223,15 +216,16 @@ static tn_status check_options(struct tn_runtime *rt, struct tn_schedule_options
 				       "expected a kind of TN_SCHEDULE_..., found %u", o->kind);
 	uint32_t others = members_given(o) & ~kinds[o->kind].uses;
 	if (others)
-		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, "schedule",
-				       "%s: expected 0 in %s, which this kind does not use",
-				       kinds[o->kind].name, member_name(others));
+		return tn_runtime_fail(
+			rt, TN_INVALID_ARGUMENT, "schedule",
+			"%s: expected the default of %s, which this kind does not use",
+			kinds[o->kind].name, member_name(others));
 	return check_values(rt, o);
 }
 
 tn_schedule *tn_schedule_create(tn_optimizer *optimizer, const struct tn_schedule_options *options)
 {
-	struct tn_schedule_options o = {0};
+	struct tn_schedule_options o = tn_schedule_defaults();
 	if (!optimizer)
 		return NULL;
 	struct tn_runtime *rt = optimizer->module->runtime;
@@ -313,7 +307,7 @@ tn_status tn_schedule_measure(tn_schedule *schedule, double metric)
 		state->cooldown--;
 		state->n_bad = 0;
 	}
-	if (state->n_bad > (uint64_t)o->patience) {
+	if (state->n_bad > o->patience) {
 		double reduced = fmax(state->reduced_lr * o->factor, o->min_lr);
 		if (state->reduced_lr - reduced > o->epsilon)
 			state->reduced_lr = reduced;

@@ -60,7 +60,7 @@ static const struct tn_option members[] = {
 
 tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *options)
 {
-	struct tn_sgd_options o = {0};
+	struct tn_sgd_options o = tn_sgd_defaults();
 	if (!module || tn_runtime_take(module->runtime, &o, sizeof(o), options,
 				       "struct tn_sgd_options", "sgd"))
 		return NULL;

@@ -419,7 +419,7 @@ static tn_status check_limits(const struct tn_program *program,
 tn_status tn_program_differentiate(const tn_program *program, const struct tn_program_wants *wants,
 				   tn_program **gradient, struct tn_error_info *error)
 {
-	struct tn_program_wants own = {0};
+	struct tn_program_wants own = tn_program_wants_defaults();
 	tn_value outputs[TN_PROGRAM_MAX_OUTPUTS];
 	uint32_t n = 0;
 	if (!program || !wants || !gradient)

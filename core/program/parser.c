@@ -617,7 +617,7 @@ tn_status tn_program_parse_typed(const char *text, const struct tn_program_names
 				 tn_program **program, tn_dtype *results,
 				 struct tn_error_info *error)
 {
-	struct tn_program_names own = {0};
+	struct tn_program_names own = tn_program_names_defaults();
 	if (!text || !names || !program)
 		return tn_fail(error, TN_INVALID_ARGUMENT, TN_PARSE_OPERATION,
 			       "text, names and program must not be NULL");

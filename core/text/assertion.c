@@ -172,7 +172,7 @@ static void release(struct tn_assertion *a)
 static tn_status take_options(struct tn_assertion *a, const struct tn_assert_options *options)
 {
 	struct tn_assert_options *o = &a->options;
-	o->struct_size = sizeof(*o);
+	*o = tn_assert_defaults();
 	const tn_status status = tn_runtime_take(a->runtime, o, sizeof(*o), options,
 						 "struct tn_assert_options", a->operation);
 	if (status)
@@ -186,7 +186,6 @@ static tn_status take_options(struct tn_assertion *a, const struct tn_assert_opt
 		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, a->operation,
 				       "precision: expected at most %d, found %" PRIu32,
 				       TN_PRINT_MAX_PRECISION, o->precision);
-	o->precision = o->precision ? o->precision : 6;
 	return TN_OK;
 }
 

@@ -29,8 +29,8 @@ static void begin_text(struct tn_text *text, const struct tn_assertion *a)
 /* The first three lines of an array's text. */
 static tn_status put_array(struct tn_text *text, const struct tn_assertion *a, int k)
 {
-	const struct tn_print_options options = {.struct_size = sizeof(options),
-						 .precision = (int32_t)a->options.precision};
+	struct tn_print_options options = tn_print_defaults();
+	options.precision = (int32_t)a->options.precision;
 	char *array = tn_array_repr(a->array[k], &options);
 	if (!array)
 		return a->runtime->error.status;

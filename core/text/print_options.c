@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Checks print options, and fills in NumPy's defaults.
+ * Checks print options.
  */
 #include "text/print_options.h"
 
@@ -22,6 +22,9 @@ static tn_status check_string(struct tn_runtime *runtime, const char *operation,
 			      const char *string)
 {
 	size_t length = 0;
+	if (!string)
+		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+				       "%s: expected a string, found NULL", name);
 	while (length <= TN_PRINT_MAX_STRING && string[length]) {
 		if (string[length] < ' ' || string[length] > '~')
 			return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
@@ -39,17 +42,15 @@ static tn_status check_string(struct tn_runtime *runtime, const char *operation,
 static tn_status check_numbers(struct tn_runtime *runtime, const char *operation,
 			       const struct tn_print_options *o)
 {
-	if (check_range(runtime, operation, "precision", o->precision, TN_PRECISION_NONE,
-			TN_PRINT_MAX_PRECISION) ||
-	    check_range(runtime, operation, "threshold", o->threshold, TN_THRESHOLD_NONE,
-			INT64_MAX) ||
+	if (check_range(runtime, operation, "precision", o->precision, 0, TN_PRINT_MAX_PRECISION) ||
+	    check_range(runtime, operation, "threshold", o->threshold, 0, INT64_MAX) ||
 	    check_range(runtime, operation, "edgeitems", o->edgeitems, 0, TN_PRINT_MAX_EDGEITEMS) ||
-	    check_range(runtime, operation, "linewidth", o->linewidth, 0, TN_PRINT_MAX_LINEWIDTH) ||
+	    check_range(runtime, operation, "linewidth", o->linewidth, 1, TN_PRINT_MAX_LINEWIDTH) ||
 	    check_range(runtime, operation, "floatmode", o->floatmode, TN_FLOATMODE_MAXPREC,
 			TN_FLOATMODE_FIXED) ||
 	    check_range(runtime, operation, "suppress", o->suppress, 0, 1))
 		return TN_INVALID_ARGUMENT;
-	if (o->sign == 0 || o->sign == '-' || o->sign == '+' || o->sign == ' ')
+	if (o->sign == '-' || o->sign == '+' || o->sign == ' ')
 		return TN_OK;
 	return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
 			       "sign: expected '-', '+' or ' ', found %" PRId32, o->sign);
@@ -70,21 +71,13 @@ static tn_status check_strings(struct tn_runtime *runtime, const char *operation
 tn_status tn_print_options_take(struct tn_runtime *runtime, const char *operation,
 				const struct tn_print_options *given, struct tn_print_options *own)
 {
-	struct tn_print_options o = {.struct_size = sizeof(o)};
+	struct tn_print_options o = tn_print_defaults();
 	tn_status status = tn_runtime_take(runtime, &o, sizeof(o), given, "struct tn_print_options",
 					   operation);
 	if (!status)
 		status = check_numbers(runtime, operation, &o);
 	if (status)
 		return status;
-	o.precision = o.precision == TN_PRECISION_NONE ? 0 : o.precision ? o.precision : 8;
-	o.threshold = o.threshold ? o.threshold : 1000;
-	o.edgeitems = o.edgeitems ? o.edgeitems : 3;
-	o.linewidth = o.linewidth ? o.linewidth : 75;
-	o.sign = o.sign ? o.sign : '-';
-	o.nanstr = o.nanstr ? o.nanstr : "nan";
-	o.infstr = o.infstr ? o.infstr : "inf";
-	o.separator = o.separator ? o.separator : " ";
 	o.prefix = o.prefix ? o.prefix : "";
 	o.suffix = o.suffix ? o.suffix : "";
 	*own = o;

@@ -231,7 +231,7 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 {
 	static const char operation[] = "checkpoint_folder";
 	struct tn_runtime *rt = tn_runtime_of(context);
-	struct tn_checkpoint_folder_options own = {0};
+	struct tn_checkpoint_folder_options own = tn_checkpoint_folder_defaults();
 	struct tn_error_info error;
 	if (!context ||
 	    tn_runtime_take(rt, &own, sizeof(own), options, "struct tn_checkpoint_folder_options",
@@ -240,6 +240,11 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 		return NULL;
 	if (!path) {
 		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation, "expected a path, found NULL");
+		return NULL;
+	}
+	if (!own.keep) {
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				"keep: expected at least 1, found 0");
 		return NULL;
 	}
 	tn_checkpoint_folder *folder = tn_mem_zeroed(1, sizeof(*folder));
@@ -251,7 +256,6 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 		tn_runtime_keep(rt, &error);
 		return NULL;
 	}
-	own.keep = own.keep ? own.keep : 3;
 	folder->runtime = rt;
 	folder->options = own;
 	folder->path = copy;
@@ -290,11 +294,11 @@ void tn_checkpoint_folder_close(tn_checkpoint_folder *folder)
 static void prune(tn_checkpoint_folder *folder)
 {
 	size_t best = find_best(folder), n_left = 0;
-	int n_newest = 0;
+	uint64_t n_newest = 0;
 	for (size_t i = folder->n; i-- > 0;) {
 		const struct entry *entry = &folder->entries[i];
 		int is_new = !entry->is_damaged && n_newest++ < folder->options.keep;
-		if (is_new || entry->is_damaged || i == best || folder->options.keep < 0)
+		if (is_new || entry->is_damaged || i == best)
 			continue;
 		if (unlink(entry->path) < 0 && errno != ENOENT) {
 			tn_log_format(folder->runtime->logger, TN_LOG_WARNING, "checkpoint",

@@ -438,7 +438,7 @@ tn_status tn_checkpoint_read(const char *path, const struct tn_checkpoint *check
 {
 	struct loading loading = {.path = path};
 	struct tn_checkpoint_own all = {.n_arrays = 0};
-	struct tn_checkpoint given = {0};
+	struct tn_checkpoint given = tn_checkpoint_defaults();
 	*is_damaged = 0;
 	if (own)
 		all = *own;

@@ -15,8 +15,9 @@
 static tn_status make_metrics(tn_context *context, tn_metric *metrics[2])
 {
 	metrics[0] = tn_metric_create(context, NULL);
-	metrics[1] = tn_metric_create(
-		context, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_CONFUSION));
+	struct tn_metric_options options = tn_metric_defaults();
+	options.kind = TN_METRIC_CONFUSION;
+	metrics[1] = tn_metric_create(context, &options);
 	return tn_runtime_of(context)->error.status;
 }
 
@@ -27,7 +28,7 @@ static tn_status evaluate(tn_module *module, tn_data_parallel *parallel, tn_data
 	struct tn_trainer_values values;
 	double numbers[2];
 	tn_metric *metrics[2] = {NULL, NULL};
-	const struct tn_trainer_options options = {.struct_size = sizeof(options)};
+	const struct tn_trainer_options options = tn_trainer_defaults();
 	tn_status status = tn_objective_take(&objective, module, &options);
 	if (!status)
 		status = make_metrics(module->context, metrics);
@@ -64,13 +65,12 @@ tn_status tn_evaluate_parallel(tn_module *module, tn_data_parallel *parallel,
 	const size_t n_classes = tn_dataset_class_count(dataset);
 	const uint32_t rank = parallel ? tn_communicator_rank(parallel->communicator) : 0;
 	const uint32_t n_ranks = parallel ? tn_communicator_size(parallel->communicator) : 1;
-	const struct tn_data_loader_options options = {.struct_size = sizeof(options),
-						       .batch_size = batch_size ? batch_size
-										: 256 * n_ranks,
-						       .context = module->context,
-						       .rank = rank,
-						       .n_ranks = n_ranks,
-						       .uneven = 1};
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = batch_size ? batch_size : 256 * n_ranks;
+	options.context = module->context;
+	options.rank = rank;
+	options.n_ranks = n_ranks;
+	options.uneven = 1;
 	if (!tn_dataset_format(dataset))
 		return tn_runtime_fail(module->runtime, TN_INVALID_ARGUMENT, "evaluate",
 				       "expected a data set of labelled images, found '%s', "

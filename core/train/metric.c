@@ -92,7 +92,7 @@ static const char *default_name(uint32_t kind)
 {
 	static const char *const names[N_KINDS] = {
 		[TN_METRIC_ACCURACY] = "accuracy",
-		[TN_METRIC_TOP_K] = "top",
+		[TN_METRIC_TOP_K] = "top", /* and k */
 		[TN_METRIC_F1] = "f1",
 		[TN_METRIC_CONFUSION] = "confusion",
 		[TN_METRIC_MSE] = "mse",
@@ -107,7 +107,7 @@ static const char *member_unused(const struct tn_metric_options *o)
 {
 	int has_labels = o->kind <= TN_METRIC_CONFUSION;
 	int may_have_many = o->kind == TN_METRIC_ACCURACY || o->kind == TN_METRIC_F1;
-	if (o->k && o->kind != TN_METRIC_TOP_K)
+	if (o->k != tn_metric_defaults().k && o->kind != TN_METRIC_TOP_K)
 		return "k";
 	if (o->average && o->kind != TN_METRIC_F1)
 		return "average";
@@ -128,12 +128,12 @@ static tn_status check_options(struct tn_runtime *rt, const struct tn_metric_opt
 	const char *name = kinds[o->kind]->name, *unused = member_unused(o);
 	if (unused)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				       "%s: expected 0 in %s, which it does not use%s", name,
-				       unused,
+				       "%s: expected the default of %s, which it does not use%s",
+				       name, unused,
 				       o->is_multi_label     ? " with is_multi_label"
 				       : o->threshold != 0.0 ? " without is_multi_label"
 							     : "");
-	if (o->k < 0)
+	if (o->k < 1)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				       "%s: expected a k of 1 or more, found %lld", name,
 				       (long long)o->k);
@@ -182,15 +182,15 @@ static tn_metric *make(tn_context *context, const struct tn_metric_class *class_
 tn_metric *tn_metric_create(tn_context *context, const struct tn_metric_options *options)
 {
 	struct tn_runtime *rt = tn_runtime_of(context);
-	struct tn_metric_options o = {0};
+	struct tn_metric_options o = tn_metric_defaults();
 	char name[64];
 	if (!context ||
 	    tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_metric_options", operation) ||
 	    tn_runtime_ready(rt) || check_options(rt, &o))
 		return NULL;
-	if (o.kind == TN_METRIC_TOP_K && !o.k)
-		o.k = 5;
-	snprintf(name, sizeof(name), "%s%.0lld", default_name(o.kind), (long long)o.k);
+	int length = snprintf(name, sizeof(name), "%s", default_name(o.kind));
+	if (o.kind == TN_METRIC_TOP_K)
+		snprintf(name + length, sizeof(name) - (size_t)length, "%lld", (long long)o.k);
 	tn_metric *metric = make(context, &sums_class, o.name ? o.name : name);
 	if (!metric)
 		return NULL;
@@ -205,7 +205,7 @@ tn_metric *tn_metric_create(tn_context *context, const struct tn_metric_options 
 tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *class_)
 {
 	struct tn_runtime *rt = tn_runtime_of(context);
-	struct tn_metric_class own = {0};
+	struct tn_metric_class own = tn_metric_class_defaults();
 	if (!context ||
 	    tn_runtime_take(rt, &own, sizeof(own), class_, "struct tn_metric_class", operation) ||
 	    tn_runtime_ready(rt))

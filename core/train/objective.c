@@ -30,7 +30,7 @@ static tn_status check_loss(struct tn_runtime *rt, const struct tn_trainer_optio
 		unused = "nll";
 	else if (o->binary_cross_entropy && loss != TN_LOSS_BINARY_CROSS_ENTROPY)
 		unused = "binary_cross_entropy";
-	else if (o->beta != 0.0 && loss != TN_LOSS_SMOOTH_L1)
+	else if (o->beta != tn_trainer_defaults().beta && loss != TN_LOSS_SMOOTH_L1)
 		unused = "beta";
 	else if (o->log_target && loss != TN_LOSS_KL_DIV)
 		unused = "log_target";
@@ -38,7 +38,8 @@ static tn_status check_loss(struct tn_runtime *rt, const struct tn_trainer_optio
 		unused = "loss";
 	if (unused)
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
-				       "expected 0 in %s, which this loss does not use", unused);
+				       "expected the default of %s, which this loss does not use",
+				       unused);
 	return TN_OK;
 }
 
@@ -63,7 +64,7 @@ tn_status tn_objective_take(struct tn_objective *objective, tn_module *module,
 		.runtime = rt,
 		.dtype = module->arena.values ? module->arena.values->dtype : TN_F32,
 		.loss = o->loss,
-		.beta = o->beta == 0.0 ? 1.0 : o->beta,
+		.beta = o->beta,
 		.log_target = o->log_target,
 		.loss_function = o->loss_function,
 		.step_function = o->step_function,

@@ -42,11 +42,11 @@ static tn_status run_update(const struct tn_steps *steps)
 {
 	tn_module *module = steps->objective->module;
 	tn_status status = TN_OK;
-	if (steps->scaler && (steps->clip_value > 0.0 || steps->clip_norm > 0.0))
+	if (steps->scaler && (isfinite(steps->clip_value) || isfinite(steps->clip_norm)))
 		status = tn_grad_scaler_unscale(steps->scaler);
-	if (!status && steps->clip_value > 0.0)
+	if (!status && isfinite(steps->clip_value))
 		status = tn_clip_grad_value(module, steps->clip_value);
-	if (!status && steps->clip_norm > 0.0)
+	if (!status && isfinite(steps->clip_norm))
 		status = tn_clip_grad_norm(module, steps->clip_norm, NULL);
 	if (!status)
 		status = steps->scaler ? tn_grad_scaler_step(steps->scaler, steps->optimizer)

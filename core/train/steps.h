@@ -36,8 +36,8 @@ struct tn_steps {
 	tn_optimizer *optimizer;
 	tn_average *average;        /* or NULL */
 	tn_grad_scaler *scaler;     /* or NULL */
-	double clip_value;          /* 0: none */
-	double clip_norm;           /* 0: none */
+	double clip_value;          /* INFINITY: none */
+	double clip_norm;           /* INFINITY: none */
 	tn_data_parallel *parallel; /* NULL: one rank */
 	struct tn_batches *batches;
 	struct tn_sums *sums;

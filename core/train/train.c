@@ -106,35 +106,25 @@ static tn_status open_loader(struct training *t, const tn_module *module, const 
 {
 	struct tn_error_info error;
 	const struct tn_train_options *o = &t->options;
-	const struct tn_augmentation augmentation = {
-		.struct_size = sizeof(augmentation),
-		.max_shift = o->max_shift,
-		.hflip_prob = o->flip ? 0.5 : 0.0,
-	};
+	struct tn_augmentation augmentation = tn_augmentation_defaults();
+	augmentation.max_shift = o->max_shift;
+	augmentation.hflip_prob = o->flip ? 0.5 : 0.0;
 	const tn_communicator *ranks = o->parallel ? o->parallel->communicator : NULL;
 	const uint32_t rank = ranks ? tn_communicator_rank(ranks) : 0;
-	const uint32_t n_ranks = ranks ? tn_communicator_size(ranks) : 0;
-	const struct tn_data_loader_options training = {
-		.struct_size = sizeof(training),
-		.batch_size = o->batch_size ? o->batch_size : 64,
-		.seed = o->seed,
-		.shuffle = 1,
-		.augmentation = o->augmentation ? o->augmentation : &augmentation,
-		.context = module->context,
-		.rank = rank,
-		.n_ranks = n_ranks,
-	};
-	const struct tn_data_loader_options validation = {
-		.struct_size = sizeof(validation),
-		.batch_size = n_ranks ? 256 * n_ranks : 256,
-		.context = module->context,
-		.rank = rank,
-		.n_ranks = n_ranks,
-		.uneven = 1,
-	};
+	const uint32_t n_ranks = ranks ? tn_communicator_size(ranks) : 1;
 	int is_training = part == TN_PART_TRAIN;
-	if (tn_data_loader_create(dataset, part, is_training ? &training : &validation,
-				  &t->loaders[!is_training], &error))
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = !is_training ? 256 * n_ranks : o->batch_size ? o->batch_size : 64;
+	options.context = module->context;
+	options.rank = rank;
+	options.n_ranks = n_ranks;
+	options.uneven = !is_training;
+	if (is_training) {
+		options.seed = o->seed;
+		options.shuffle = 1;
+		options.augmentation = o->augmentation ? o->augmentation : &augmentation;
+	}
+	if (tn_data_loader_create(dataset, part, &options, &t->loaders[!is_training], &error))
 		return tn_runtime_keep(module->runtime, &error);
 	return TN_OK;
 }
@@ -145,7 +135,8 @@ static tn_status make_schedule(struct training *t, struct tn_runtime *rt, tn_opt
 {
 	const struct tn_train_options *o = &t->options;
 	const struct tn_schedule_options *given = o->schedule_options;
-	struct tn_schedule_options options = {.struct_size = sizeof(options), .kind = o->schedule};
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = o->schedule;
 	if (!given && o->schedule == TN_SCHEDULE_CONSTANT)
 		return TN_OK;
 	if (given && tn_runtime_take(rt, &options, sizeof(options), given,
@@ -166,20 +157,30 @@ static tn_status make_trainer(struct training *t, tn_module *module, tn_optimize
 	t->accuracy = tn_metric_create(module->context, NULL);
 	if (rt->error.status || make_schedule(t, rt, optimizer, n_epochs))
 		return rt->error.status;
-	t->trainer = tn_trainer_create(
-		module, optimizer,
-		TN_OPTIONS(struct tn_trainer_options, .train = t->loaders[0],
-			   .validation = t->loaders[1], .n_epochs = n_epochs, .n_metrics = 1,
-			   .metrics = &t->accuracy, .clip_norm = o->clip_norm,
-			   .schedule = t->schedule, .schedule_epochs = (int)o->schedule_epochs,
-			   .capture = o->capture, .patience = o->patience,
-			   .min_delta = o->min_delta,
-			   .on_progress = o->progress ? on_progress : NULL,
-			   .on_epoch = o->epoch ? on_epoch : NULL, .user = t,
-			   .checkpoints = o->checkpoints, .checkpoint_steps = o->checkpoint_steps,
-			   .checkpoint_epochs = o->checkpoint_epochs, .n_pairs = o->n_pairs,
-			   .pairs = o->pairs, .resume = o->resume,
-			   .resumed = o->resumed ? on_resumed : NULL, .parallel = o->parallel));
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = t->loaders[0];
+	options.validation = t->loaders[1];
+	options.n_epochs = n_epochs;
+	options.n_metrics = 1;
+	options.metrics = &t->accuracy;
+	options.clip_norm = o->clip_norm > 0.0 ? o->clip_norm : INFINITY;
+	options.schedule = t->schedule;
+	options.schedule_epochs = (int)o->schedule_epochs;
+	options.capture = o->capture;
+	options.patience = o->patience ? o->patience : TN_NO_LIMIT;
+	options.min_delta = o->min_delta;
+	options.on_progress = o->progress ? on_progress : NULL;
+	options.on_epoch = o->epoch ? on_epoch : NULL;
+	options.user = t;
+	options.checkpoints = o->checkpoints;
+	options.checkpoint_steps = o->checkpoint_steps;
+	options.checkpoint_epochs = o->checkpoint_epochs;
+	options.n_pairs = o->n_pairs;
+	options.pairs = o->pairs;
+	options.resume = o->resume;
+	options.resumed = o->resumed ? on_resumed : NULL;
+	options.parallel = o->parallel;
+	t->trainer = tn_trainer_create(module, optimizer, &options);
 	if (!t->trainer)
 		return rt->error.status;
 	t->trainer->losses = o->losses;

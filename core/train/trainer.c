@@ -32,15 +32,36 @@ static tn_status refuse(struct tn_runtime *rt, const char *text)
 }
 
 static const struct tn_option numbers[] = {
-	{TN_MEMBER(struct tn_trainer_options, clip_value), TN_MOST, .most = INFINITY},
-	{TN_MEMBER(struct tn_trainer_options, clip_norm), TN_MOST, .most = INFINITY},
+	{TN_MEMBER(struct tn_trainer_options, clip_value), TN_LEAST, .most = INFINITY},
+	{TN_MEMBER(struct tn_trainer_options, clip_norm), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct tn_trainer_options, min_delta), TN_MOST, .most = INFINITY},
 	{0},
 };
 
-static tn_status check_numbers(struct tn_runtime *rt, struct tn_trainer_options *o)
+/* Counts, of which none is 0. */
+static tn_status check_counts(struct tn_runtime *rt, const struct tn_trainer_options *o)
 {
-	tn_status status = tn_runtime_check(rt, o, numbers, operation);
+	const struct {
+		const char *name;
+		uint64_t found;
+	} counts[] = {{"n_epochs", o->n_epochs},
+		      {"max_steps", o->max_steps},
+		      {"accumulate", o->accumulate},
+		      {"patience", o->patience},
+		      {"step_interval", o->step_interval}};
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (!counts[i].found)
+			return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+					       "%s: expected at least 1, found 0", counts[i].name);
+	}
+	return TN_OK;
+}
+
+static tn_status check_numbers(struct tn_runtime *rt, const struct tn_trainer_options *o)
+{
+	tn_status status = check_counts(rt, o);
+	if (!status)
+		status = tn_runtime_check(rt, o, numbers, operation);
 	if (status)
 		return status;
 	if (o->capture > TN_CAPTURE_OFF)
@@ -144,13 +165,10 @@ static const char *never_captured(const tn_trainer *t)
 
 static void set_defaults(struct tn_trainer_options *o)
 {
-	o->n_epochs = o->n_epochs || o->max_steps ? o->n_epochs : 1;
-	o->accumulate = o->accumulate ? o->accumulate : 1;
-	o->step_interval = o->step_interval ? o->step_interval : 1;
 	if (!o->checkpoint_steps && !o->checkpoint_epochs)
 		o->checkpoint_epochs = 1;
 	if (o->best == TN_BEST_AUTO)
-		o->best = o->patience ? TN_BEST_ON_DEVICE : TN_BEST_NOT_KEPT;
+		o->best = o->patience != TN_NO_LIMIT ? TN_BEST_ON_DEVICE : TN_BEST_NOT_KEPT;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------*/
@@ -191,7 +209,7 @@ static tn_status make_parts(tn_trainer *t)
 tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 			      const struct tn_trainer_options *options)
 {
-	struct tn_trainer_options o = {0};
+	struct tn_trainer_options o = tn_trainer_defaults();
 	if (!module) {
 		tn_runtime_null(optimizer ? optimizer->module->runtime : NULL, operation, "module");
 		return NULL;
@@ -240,8 +258,8 @@ void tn_trainer_destroy(tn_trainer *t)
 static int is_finished(const tn_trainer *t)
 {
 	const struct tn_trainer_options *o = &t->options;
-	return t->state.is_early || (o->n_epochs && t->state.epoch >= o->n_epochs) ||
-	       (o->max_steps && t->state.step >= o->max_steps && !t->state.in_epoch);
+	return t->state.is_early || t->state.epoch >= o->n_epochs ||
+	       (t->state.step >= o->max_steps && !t->state.in_epoch);
 }
 
 static tn_status run(tn_trainer *t)

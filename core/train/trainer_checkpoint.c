@@ -176,8 +176,8 @@ tn_status tn_trainer_checkpoint_epoch(tn_trainer *t, double value)
 {
 	const struct tn_trainer_options *o = &t->options;
 	uint64_t interval = o->checkpoint_epochs;
-	int is_last = t->state.is_early || t->state.epoch == o->n_epochs ||
-		      (o->max_steps && t->state.step >= o->max_steps);
+	int is_last =
+		t->state.is_early || t->state.epoch == o->n_epochs || t->state.step >= o->max_steps;
 	t->is_saved = 0;
 	if (!o->checkpoints || (!is_last && (!interval || t->state.epoch % interval != 0)))
 		return TN_OK;

@@ -194,7 +194,7 @@ static tn_status train_batch(struct tn_trainer *t, int *more)
 	*more = !status && t->batches.batch.n;
 	if (*more)
 		status = run_batch(t);
-	if (t->options.max_steps && t->state.step >= t->options.max_steps)
+	if (t->state.step >= t->options.max_steps)
 		*more = 0;
 	return status;
 }
@@ -206,18 +206,18 @@ static double seconds_of(const struct tn_trainer *t)
 	return t->state.seconds + tn_clock_seconds() - t->sums.started;
 }
 
-/* Estimated for the training from the rate of this epoch. */
+/* Estimated for the training from the rate of this epoch; INFINITY: it has no end. */
 static double seconds_left(const struct tn_trainer *t, uint64_t samples, double rate)
 {
 	uint64_t n = t->batches.limit, epochs = 0;
-	if (t->options.n_epochs > t->state.epoch + 1)
+	int has_epochs = t->options.n_epochs != TN_NO_LIMIT;
+	if (has_epochs && t->options.n_epochs > t->state.epoch + 1)
 		epochs = t->options.n_epochs - t->state.epoch - 1;
-	double left = (double)(n - samples) + (double)epochs * (double)n;
-	if (t->options.max_steps) {
-		double most = (double)(t->options.max_steps - t->state.step) *
-			      (double)t->options.accumulate * (double)t->batches.batch_size;
-		left = t->options.n_epochs && left < most ? left : most;
-	}
+	double left = has_epochs ? (double)(n - samples) + (double)epochs * (double)n : INFINITY;
+	if (t->options.max_steps != TN_NO_LIMIT)
+		left = fmin(left, (double)(t->options.max_steps - t->state.step) *
+					  (double)t->options.accumulate *
+					  (double)t->batches.batch_size);
 	double validations = (double)(epochs + (samples < n));
 	return rate > 0 ? left / rate + validations * t->validation_seconds : 0.0;
 }
@@ -339,7 +339,7 @@ static tn_status finish_epoch(struct tn_trainer *t)
 	t->state.seconds = 0;
 	tn_sums_end(&t->sums);
 	t->state.advances |= t->options.schedule && t->options.schedule_epochs;
-	if (t->options.patience && t->best.waited >= t->options.patience)
+	if (t->best.waited >= t->options.patience)
 		t->state.is_early = 1;
 	const struct tn_trainer_epoch *last = t->history.epochs[t->history.n - 1];
 	if (t->options.on_epoch && t->options.on_epoch(t->options.user, last))
@@ -403,8 +403,7 @@ tn_status tn_trainer_epoch(struct tn_trainer *t)
 	status = train_batches(t);
 	tn_steps_release_graphs(&t->steps);
 	tn_module_set_training(t->module, 0);
-	int is_over = !status && (!t->batches.batch.n ||
-				  (t->options.max_steps && t->state.step >= t->options.max_steps));
+	int is_over = !status && (!t->batches.batch.n || t->state.step >= t->options.max_steps);
 	if (is_over)
 		status = finish_epoch(t);
 	if (is_over && !t->state.in_epoch)

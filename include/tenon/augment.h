@@ -21,6 +21,9 @@
 #ifndef TENON_AUGMENT_H
 #define TENON_AUGMENT_H
 
+#include <math.h>
+#include <string.h>
+
 #include <tenon/data.h>
 
 #ifdef __cplusplus
@@ -35,8 +38,7 @@ enum {
 	TN_PADDING_SYMMETRIC = 3, /* mirrored, with the edge:    c b a | a b c d | d c b */
 };
 
-/* 0 in any member but struct_size selects its default; all of them, no augmentation.  The options
- * are applied in this order:
+/* The defaults change nothing.  The options are applied in this order:
  *   resized_crop
  *   hflip_prob, vflip_prob, crop_padding, max_shift, roll
  *   rotate_deg
@@ -59,19 +61,19 @@ struct tn_augmentation {
 	uint32_t resized_crop;    /* 1: do so */
 	uint32_t rotate_bilinear; /* 1: interpolate; 0: nearest pixel */
 	uint32_t rotate_mode;     /* TN_PADDING_...: what comes in from outside */
-	uint32_t cutout_size;     /* side of the square; 0: 4 */
+	uint32_t cutout_size;     /* side of the square; default 4 */
 
 	/* RandAugment: as many operations in turn, of rotate, shift_x, shift_y, flip_lr, flip_ud,
 	 * noise and cutout, of a magnitude from 0 (none) to 1. */
 	uint32_t randaugment_layers;
 	double randaugment_magnitude;
 
-	double resized_crop_scale[2]; /* the range of the area, of the whole; 0: 0.08 to 1 */
-	double resized_crop_ratio[2]; /* the range of width / height; 0: 3/4 to 4/3 */
+	double resized_crop_scale[2]; /* the range of the area, of the whole; default 0.08 to 1 */
+	double resized_crop_ratio[2]; /* the range of width / height; default 3/4 to 4/3 */
 	double hflip_prob;            /* mirror left to right */
 	double vflip_prob;            /* mirror top to bottom */
 	double rotate_deg;  /* rotate by up to this angle, at most 180, about the centre */
-	double rotate_prob; /* 0: 0.5 */
+	double rotate_prob; /* default 0.5 */
 
 	/* Colour, of values from 0 to 1: factors are drawn from max(0, 1 - v) to 1 + v. */
 	double brightness;
@@ -81,16 +83,34 @@ struct tn_augmentation {
 
 	/* In the normalised values, whose mean over the data set is 0. */
 	double noise_std;  /* add normal noise of this standard deviation to each value */
-	double noise_prob; /* 0: 0.3 */
-	double noise_clip; /* clip the values after noise to -noise_clip .. noise_clip; 0: do not */
+	double noise_prob; /* default 0.3 */
+	/* Clip the values after noise to -noise_clip .. noise_clip; default INFINITY: do not. */
+	double noise_clip;
 	double cutout_prob; /* set a square at a random place to 0 */
 
 	/* Between pictures, with soft targets. */
 	double cutmix_prob;  /* replace a rectangle by that of another picture of the batch */
-	double cutmix_alpha; /* the kept part is drawn from Beta(alpha, alpha); 0: 1 */
+	double cutmix_alpha; /* the kept part is drawn from Beta(alpha, alpha); default 1 */
 	double mixup_prob;   /* of pictures without CutMix: average with another one of the batch */
-	double mixup_alpha;  /* 0: 1 */
+	double mixup_alpha;  /* default 1 */
 };
+static inline struct tn_augmentation tn_augmentation_defaults(void)
+{
+	struct tn_augmentation augmentation;
+	memset(&augmentation, 0, sizeof(augmentation));
+	augmentation.struct_size = sizeof(augmentation);
+	augmentation.cutout_size = 4;
+	augmentation.resized_crop_scale[0] = 0.08;
+	augmentation.resized_crop_scale[1] = 1;
+	augmentation.resized_crop_ratio[0] = 3.0 / 4.0;
+	augmentation.resized_crop_ratio[1] = 4.0 / 3.0;
+	augmentation.rotate_prob = 0.5;
+	augmentation.noise_prob = 0.3;
+	augmentation.noise_clip = INFINITY;
+	augmentation.cutmix_alpha = 1;
+	augmentation.mixup_alpha = 1;
+	return augmentation;
+}
 
 /* A batch for tn_augment. */
 struct tn_augment_batch {
@@ -111,6 +131,13 @@ struct tn_augment_batch {
 	float *images;           /* (n, channels, height, width) */
 	float *targets;          /* (n, n_classes), for example one-hot; NULL: none */
 };
+static inline struct tn_augment_batch tn_augment_batch_defaults(void)
+{
+	struct tn_augment_batch batch;
+	memset(&batch, 0, sizeof(batch));
+	batch.struct_size = sizeof(batch);
+	return batch;
+}
 
 /* Augments a batch in place, as a data loader does.  Without cutmix_prob and mixup_prob, a picture
  * depends on seed, epoch and its number alone, and targets stay as they are.  With them, its

@@ -21,6 +21,9 @@
 #ifndef TENON_AUTOGRAD_H
 #define TENON_AUTOGRAD_H
 
+#include <math.h>
+#include <string.h>
+
 #include <tenon/array.h>
 
 #ifdef __cplusplus
@@ -68,6 +71,13 @@ struct tn_gradients_options {
 	int retain_graph; /* 1: the tape keeps what it saved and goes on recording */
 	int create_graph; /* 1: the tape also records how the gradients are computed */
 };
+static inline struct tn_gradients_options tn_gradients_defaults(void)
+{
+	struct tn_gradients_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* Computes the gradients of chosen arrays, as torch.autograd.grad: gradients[i] becomes the
  * gradient of inputs[i], which was watched or is a recorded result, as a new array (counted), or
  * NULL if no output depends on it.  Other leaves get none, and the arrays of tn_tape_watch_into are
@@ -80,8 +90,9 @@ struct tn_gradients_options {
  *     tn_tape *tape = tn_tape_begin(ctx);
  *     tn_tape_watch(tape, x);
  *     tn_array *loss = tn_sum(tn_exp(x), TN_ALL_AXES, NULL, 0), *g, *hy;
- *     tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &g,
- *                       TN_OPTIONS(struct tn_gradients_options, .create_graph = 1));
+ *     struct tn_gradients_options options = tn_gradients_defaults();
+ *     options.create_graph = 1;
+ *     tn_tape_gradients(tape, 1, &loss, NULL, 1, &x, &g, &options);
  *     tn_tape_gradients(tape, 1, &g, (const tn_array *[]){y}, 1, &x, &hy, NULL);
  *
  * Here hy is the Hessian of loss, times y.
@@ -170,6 +181,13 @@ struct tn_node_options {
 	int is_differentiable;        /* 1: backward consists of recorded operations, and may
 				       * therefore be recorded itself (create_graph) */
 };
+static inline struct tn_node_options tn_node_defaults(void)
+{
+	struct tn_node_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* Records outputs = f(inputs) as one operation with its own backward, as torch.autograd.Function.
  * Compute the outputs before, in any way that is not recorded: by operations between
  * tn_no_grad_begin and tn_no_grad_end, or on the host.
@@ -188,41 +206,75 @@ TN_API tn_status tn_node_record(tn_context *context, const struct tn_node_option
 /* y = x w^T + bias;  x (..., in), w (out, in), bias (out) or NULL, y (..., out). */
 TN_API tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias);
 
-/* Windows of convolutions and pools, over height and width.  0 means the default. */
+/* Windows of convolutions and pools, over height and width. */
 struct tn_conv2d_options {
 	uint32_t struct_size;
 	int64_t stride[2];   /* default 1 */
-	int64_t padding[2];  /* on both sides; default 0 */
+	int64_t padding[2];  /* on both sides */
 	int64_t dilation[2]; /* default 1 */
 	int64_t groups;      /* default 1 */
 };
+static inline struct tn_conv2d_options tn_conv2d_defaults(void)
+{
+	struct tn_conv2d_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.stride[0] = 1;
+	options.stride[1] = 1;
+	options.dilation[0] = 1;
+	options.dilation[1] = 1;
+	options.groups = 1;
+	return options;
+}
 /* x (N, C, H, W), w (O, C / groups, R, S), bias (O) or NULL; the formula is that of struct
  * tn_conv2d_args in <tenon/backend.h>.  `options` may be NULL. */
 TN_API tn_array *tn_conv2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 			   const struct tn_conv2d_options *options);
 
-/* The window of tn_conv1d.  0 means the default. */
+/* The window of tn_conv1d. */
 struct tn_conv1d_options {
 	uint32_t struct_size;
 	int64_t stride;   /* default 1 */
-	int64_t padding;  /* on both sides; default 0 */
+	int64_t padding;  /* on both sides */
 	int64_t dilation; /* default 1 */
 	int64_t groups;   /* default 1 */
 };
+static inline struct tn_conv1d_options tn_conv1d_defaults(void)
+{
+	struct tn_conv1d_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.stride = 1;
+	options.dilation = 1;
+	options.groups = 1;
+	return options;
+}
 /* The same over one axis: x (N, C, L), w (O, C / groups, K), bias (O) or NULL.  `options` may be
  * NULL. */
 TN_API tn_array *tn_conv1d(const tn_array *x, const tn_array *w, const tn_array *bias,
 			   const struct tn_conv1d_options *options);
 
-/* Of a transposed convolution.  0 means the default. */
+/* Of a transposed convolution. */
 struct tn_conv_transpose2d_options {
 	uint32_t struct_size;
 	int64_t stride[2];         /* default 1 */
-	int64_t padding[2];        /* rows and columns less on both sides; default 0 */
-	int64_t output_padding[2]; /* rows below and columns right, below stride; default 0 */
+	int64_t padding[2];        /* rows and columns less on both sides */
+	int64_t output_padding[2]; /* rows below and columns right, below stride */
 	int64_t dilation[2];       /* default 1 */
 	int64_t groups;            /* default 1 */
 };
+static inline struct tn_conv_transpose2d_options tn_conv_transpose2d_defaults(void)
+{
+	struct tn_conv_transpose2d_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.stride[0] = 1;
+	options.stride[1] = 1;
+	options.dilation[0] = 1;
+	options.dilation[1] = 1;
+	options.groups = 1;
+	return options;
+}
 /* The input gradient of tn_conv2d as a layer, as torch.nn.functional.conv_transpose2d:
  * x (N, C, H, W), w (C, O / groups, R, S), bias (O) or NULL; y (N, O, P, Q) with
  *
@@ -245,11 +297,18 @@ TN_API tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_
 struct tn_pool2d_options {
 	uint32_t struct_size;
 	int64_t kernel[2];
-	int64_t stride[2];   /* default: kernel */
+	int64_t stride[2];   /* 0: the kernel's */
 	int64_t padding[2];  /* at most kernel / 2 */
 	int exclude_padding; /* average: 1 divides by the cells inside the plane, as PyTorch with
 			      * count_include_pad=False */
 };
+static inline struct tn_pool2d_options tn_pool2d_defaults(void)
+{
+	struct tn_pool2d_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* The gradient goes to the first of equal maxima, as in PyTorch. */
 TN_API tn_array *tn_max_pool2d(const tn_array *x, const struct tn_pool2d_options *options);
 TN_API tn_array *tn_avg_pool2d(const tn_array *x, const struct tn_pool2d_options *options);
@@ -270,24 +329,41 @@ TN_API tn_array *tn_global_max_pool(const tn_array *x);
 enum { TN_INTERPOLATE_NEAREST = 0, TN_INTERPOLATE_BILINEAR = 1 };
 struct tn_interpolate_options {
 	uint32_t struct_size;
-	uint32_t mode;     /* TN_INTERPOLATE_...; default nearest */
+	uint32_t mode;     /* TN_INTERPOLATE_... */
 	int64_t size[2];   /* of the output; either this */
 	double scale[2];   /* or this: the output has floor(length scale) */
 	int align_corners; /* bilinear: 1 maps the corner pixels' centres to each other */
 };
+static inline struct tn_interpolate_options tn_interpolate_defaults(void)
+{
+	struct tn_interpolate_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* x (N, C, H, W) resized to (N, C, P, Q), as torch.nn.functional.interpolate.  The positions in x
  * are those of PyTorch, also for a scale that is not the ratio of the sizes.  TN_SHAPE;
  * TN_INVALID_ARGUMENT: both size and scale or neither, a mode that is not known, an empty output,
  * align_corners with nearest. */
 TN_API tn_array *tn_interpolate(const tn_array *x, const struct tn_interpolate_options *options);
 
-/* Of a local response norm.  0 means the default. */
+/* Of a local response norm. */
 struct tn_local_response_norm_options {
 	uint32_t struct_size;
 	double alpha; /* default 1e-4 */
 	double beta;  /* default 0.75 */
 	double k;     /* default 1 */
 };
+static inline struct tn_local_response_norm_options tn_local_response_norm_defaults(void)
+{
+	struct tn_local_response_norm_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.alpha = 1e-4;
+	options.beta = 0.75;
+	options.k = 1;
+	return options;
+}
 /* Local response normalisation (Krizhevsky et al. 2012), as torch.nn.functional's: for x (N, C,
  * ...), y = x / (k + alpha / size s)^beta with s the sum of x^2 over `size` channels around its
  * own, where those beyond the ends count as 0.  `options` may be NULL.  TN_SHAPE: the rank is below
@@ -317,9 +393,18 @@ struct tn_batch_norm_options {
 	tn_array *running_mean;   /* (C), f32 (f64 for f64); both or none */
 	tn_array *running_var;    /* required unless training */
 	const tn_array *residual; /* like y; NULL: 0 */
-	double momentum;          /* 0: PyTorch's 0.1 */
-	double epsilon;           /* 0: PyTorch's 1e-5 */
+	double momentum;          /* default 0.1 */
+	double epsilon;           /* default 1e-5 */
 };
+static inline struct tn_batch_norm_options tn_batch_norm_defaults(void)
+{
+	struct tn_batch_norm_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.momentum = 0.1;
+	options.epsilon = 1e-5;
+	return options;
+}
 /* w and b (C), both or none (NULL: 1 and 0).  TN_SHAPE, also if training has one element per
  * channel; TN_DTYPE; TN_INVALID_ARGUMENT: evaluation without running statistics, only one of them,
  * another activation. */
@@ -328,8 +413,8 @@ TN_API tn_array *tn_batch_norm(const tn_array *x, const tn_array *w, const tn_ar
 
 /* Layer normalisation (Ba, Kiros and Hinton 2016), statistics over the last n_axes axes, as
  * torch.nn.functional.layer_norm:   y = (x - mean) / sqrt(var + epsilon) w + b.
- * w and b have the shape of those axes, both or none.  epsilon 0: PyTorch's 1e-5.  TN_SHAPE,
- * TN_DTYPE; TN_INVALID_ARGUMENT: n_axes is not in 1..rank. */
+ * w and b have the shape of those axes, both or none.  PyTorch's epsilon is 1e-5.
+ * TN_SHAPE, TN_DTYPE; TN_INVALID_ARGUMENT: n_axes is not in 1..rank. */
 TN_API tn_array *tn_layer_norm(const tn_array *x, const tn_array *w, const tn_array *b, int n_axes,
 			       double epsilon);
 /* Group normalisation (Wu and He 2018): the same for x (N, C, ...) with statistics over each of
@@ -356,14 +441,22 @@ TN_API tn_array *tn_dropout2d(const tn_array *x, double p);
  * of a residual block, it skips the branch. */
 TN_API tn_array *tn_stochastic_depth(const tn_array *x, double p);
 
-/* Of tn_scaled_dot_product_attention.  0 means the default. */
+/* Of tn_scaled_dot_product_attention. */
 struct tn_attention_options {
 	uint32_t struct_size;
 	const tn_array *mask; /* floating, added to the scores: -inf hides; NULL: none */
 	int causal;           /* 1: row i sees columns 0 to i only */
-	double dropout;       /* of the weights; default 0: none */
-	double scale;         /* default 1 / sqrt(E) */
+	double dropout;       /* of the weights */
+	double scale;         /* default NAN: 1 / sqrt(E) */
 };
+static inline struct tn_attention_options tn_attention_defaults(void)
+{
+	struct tn_attention_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.scale = NAN;
+	return options;
+}
 /* softmax(scale q k^T + mask) v over the last two axes (Vaswani et al. 2017), as the function of
  * torch.nn.functional: q (..., L, E), k (..., S, E), v (..., S, F), mask broadcasting to
  * (..., L, S), y (..., L, F).  The other axes broadcast.  A row that sees nothing is NaN.  Recorded
@@ -372,13 +465,20 @@ TN_API tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_arr
 						 const tn_array *v,
 						 const struct tn_attention_options *options);
 
-/* Of the recurrent layers.  0 means the default. */
+/* Of the recurrent layers. */
 struct tn_recurrent_options {
 	uint32_t struct_size;
 	int reverse;        /* 1: from the last step to the first */
-	const tn_array *h0; /* (N, H), before the first step; default zeros */
+	const tn_array *h0; /* (N, H), before the first step; NULL: zeros */
 	const tn_array *c0; /* the same, for tn_lstm */
 };
+static inline struct tn_recurrent_options tn_recurrent_defaults(void)
+{
+	struct tn_recurrent_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* One direction of one layer of torch.nn.LSTM, with its gates i, f, g, o:
  *
  *     gates = w_ih x + b_ih + w_hh h + b_hh,

@@ -11,6 +11,8 @@
 #ifndef TENON_BENCHMARK_H
 #define TENON_BENCHMARK_H
 
+#include <string.h>
+
 #include <tenon/device.h>
 
 #ifdef __cplusplus
@@ -19,12 +21,21 @@ extern "C" {
 
 struct tn_benchmark_options {
 	uint32_t struct_size;
-	uint32_t no_warmup; /* 1: without the calls before those that are measured */
-	uint64_t warmup;    /* their number; default 10 */
-	uint64_t repeats;   /* the most calls that are measured; default 10,000 */
+	uint64_t warmup;    /* calls before those that are measured; default 10 */
+	uint64_t repeats;   /* the most calls that are measured, at least 1; default 10,000 */
 	double max_seconds; /* for those; default 1; there is at least one */
 	tn_device *device;  /* whose time is measured; NULL: the current one */
 };
+static inline struct tn_benchmark_options tn_benchmark_defaults(void)
+{
+	struct tn_benchmark_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.warmup = 10;
+	options.repeats = 10000;
+	options.max_seconds = 1;
+	return options;
+}
 
 /* Times of one clock, in seconds. */
 struct tn_benchmark_times {

@@ -30,6 +30,8 @@
 #ifndef TENON_CHECKPOINT_H
 #define TENON_CHECKPOINT_H
 
+#include <string.h>
+
 #include <tenon/data.h>
 #include <tenon/optim.h>
 #include <tenon/schedule.h>
@@ -67,6 +69,13 @@ struct tn_checkpoint {
 	size_t n_extra;
 	const struct tn_checkpoint_array *extra;
 };
+static inline struct tn_checkpoint tn_checkpoint_defaults(void)
+{
+	struct tn_checkpoint checkpoint;
+	memset(&checkpoint, 0, sizeof(checkpoint));
+	checkpoint.struct_size = sizeof(checkpoint);
+	return checkpoint;
+}
 
 /* Writes a checkpoint to a temporary file in the same folder, syncs it, renames it to `path` and
  * syncs the folder: `path` is the old file or the complete new one, whatever happens.
@@ -96,10 +105,19 @@ typedef struct tn_checkpoint_folder tn_checkpoint_folder;
 
 struct tn_checkpoint_folder_options {
 	uint32_t struct_size;
-	int keep;         /* this many of the newest are kept, and the best; 0: 3, negative: all */
+	uint64_t keep;    /* this many of the newest are kept, and the best; at least 1, default 3;
+			   * TN_NO_LIMIT: all */
 	int is_rising;    /* 1: the best has the highest metric; 0: the lowest */
 	int is_read_only; /* 1: nothing is saved; the folder may be in use by a training */
 };
+static inline struct tn_checkpoint_folder_options tn_checkpoint_folder_defaults(void)
+{
+	struct tn_checkpoint_folder_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.keep = 3;
+	return options;
+}
 
 /* Opens a folder, which is made if it does not exist, like those above it.  Unless is_read_only is
  * set, it belongs to this process until it is closed, by a lock on its file tenon.lock, and

@@ -19,6 +19,8 @@
 #ifndef TENON_CONTEXT_H
 #define TENON_CONTEXT_H
 
+#include <string.h>
+
 #include <tenon/types.h>
 #include <tenon/export.h>
 #include <tenon/log.h>
@@ -42,7 +44,10 @@ enum {
 	TN_FALLBACK_NATIVE = 4,  /* only native and lent */
 };
 
-/* How to open a context; 0 in any member but struct_size (TN_OPTIONS) selects the default. */
+/* `seed` that leaves the choice to TENON_SEED. */
+#define TN_SEED_FROM_ENVIRONMENT UINT64_MAX
+
+/* How to open a context. */
 struct tn_context_options {
 	uint32_t struct_size;
 	const char *backend; /* a selection as in TENON_BACKEND; NULL: that variable, else auto */
@@ -53,13 +58,21 @@ struct tn_context_options {
 	uint32_t n_threads;     /* 0: TENON_THREADS, else one per processor */
 	uint32_t fallback;      /* TN_FALLBACK_... */
 	uint64_t memory_limit;  /* bytes per device; 0: TENON_MEMORY_LIMIT, else none */
-	uint64_t seed;          /* 0: TENON_SEED, else 0 */
+	uint64_t seed;          /* default TN_SEED_FROM_ENVIRONMENT: TENON_SEED, else 0 */
 	uint32_t deterministic; /* 1: as TENON_DETERMINISTIC=1 */
 	uint32_t ledger_time;   /* 1: the ledger times every operation */
 	/* Receives the load report if opening fails (owned: tn_load_report_destroy; NULL if there
 	 * is none), so that a program can show the reason.  May be NULL. */
 	tn_load_report **report_on_failure;
 };
+static inline struct tn_context_options tn_context_defaults(void)
+{
+	struct tn_context_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.seed = TN_SEED_FROM_ENVIRONMENT;
+	return options;
+}
 
 /* Loads backends, selects one and opens its device.  `options` may be NULL.  Missing plugins are
  * not an error: the built-in backend is the last resort, unless the selection ends in `!`.

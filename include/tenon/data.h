@@ -6,10 +6,10 @@
  *     tn_dataset *digits;
  *     tn_data_loader *loader;
  *     struct tn_batch batch = {.struct_size = sizeof(batch)};
- *     const struct tn_data_loader_options *options =
- *             TN_OPTIONS(struct tn_data_loader_options, .batch_size = 64);
+ *     struct tn_data_loader_options options = tn_data_loader_defaults();
+ *     options.batch_size = 64;
  *     if (tn_dataset_open("digits", NULL, &digits, &error) ||
- *         tn_data_loader_create(digits, TN_PART_TRAIN, options, &loader, &error))
+ *         tn_data_loader_create(digits, TN_PART_TRAIN, &options, &loader, &error))
  *             return error.status;
  *     while (tn_data_loader_next(loader, &batch, &error) == TN_OK && batch.n > 0)
  *             printf("%u images, the first of class %d\n", batch.n,
@@ -23,6 +23,8 @@
  */
 #ifndef TENON_DATA_H
 #define TENON_DATA_H
+
+#include <string.h>
 
 #include <tenon/context.h>
 #include <tenon/export.h>
@@ -57,15 +59,26 @@ struct tn_input_format {
 	uint32_t width;
 	uint32_t source_height; /* as stored */
 	uint32_t source_width;
-	uint32_t zoom; /* 1: as stored */
+	uint32_t zoom; /* default 1: as stored */
 	uint32_t border;
-	float scale; /* the value of full white: 255, 16 for the digits */
+	float scale; /* the value of full white; default 255; 16 for the digits */
 	float mean[TN_MAX_CHANNELS];
-	float deviation[TN_MAX_CHANNELS];
+	float deviation[TN_MAX_CHANNELS]; /* default 1 */
 	uint32_t n_classes;
 	uint32_t resize;        /* the shorter side before the middle is cut out; 0: as above */
 	uint32_t interpolation; /* TN_RESIZE_..., of resize */
 };
+static inline struct tn_input_format tn_input_format_defaults(void)
+{
+	struct tn_input_format format;
+	memset(&format, 0, sizeof(format));
+	format.struct_size = sizeof(format);
+	format.zoom = 1;
+	format.scale = 255;
+	for (int i = 0; i < TN_MAX_CHANNELS; i++)
+		format.deviation[i] = 1;
+	return format;
+}
 
 /* The preprocessing of ImageNet that torchvision's networks expect: 3 channels, resize 256, of
  * which 224 x 224, mean (0.485, 0.456, 0.406), deviation (0.229, 0.224, 0.225), and 1000 classes.
@@ -129,10 +142,10 @@ struct tn_field {
 	int64_t shape[TN_MAX_RANK - 1]; /* of one sample; lengths of at least 1 */
 };
 
-/* A NULL pointer, and 0 in any member but struct_size (TN_OPTIONS), select the defaults. */
+/* How to open a data set. */
 struct tn_dataset_options {
 	uint32_t struct_size;
-	uint32_t digits_as_stored;  /* 1: digits as 8 x 8; default: enlarged to 28 x 28 */
+	uint32_t digits_as_stored;  /* 1: digits as 8 x 8; 0: enlarged to 28 x 28 */
 	double validation_fraction; /* of the training part, kept for validation: 0 to 1 */
 	/* The format whose mean and deviation normalise pictures: that of a network, when it is
 	 * tested on other data than it was trained on, or that of tn_input_format_imagenet.
@@ -151,7 +164,7 @@ struct tn_dataset_options {
 	/* Of a CSV file. */
 	uint32_t regression; /* 1: the target is a number; 0: it is the text of a class */
 	uint32_t no_header;  /* 1: the first row has no names of columns */
-	int32_t separator;   /* 0: ',' */
+	int32_t separator;   /* default ',' */
 	const char *target;  /* the name of its column; NULL: the last column */
 	/* 1: a fraction of a part that the data set has is passed over; 0: it is an error. */
 	uint32_t keep_own_parts;
@@ -164,6 +177,14 @@ struct tn_dataset_options {
 	uint32_t n_classes;
 	uint32_t image_interpolation; /* TN_RESIZE_..., of image_resize */
 };
+static inline struct tn_dataset_options tn_dataset_defaults(void)
+{
+	struct tn_dataset_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.separator = ',';
+	return options;
+}
 
 /* Loads a data set by name, or from a folder or file.
  *
@@ -252,7 +273,7 @@ struct tn_dataset_source {
 	const int32_t *labels; /* n_images, each from 0 to n_classes - 1 */
 	uint64_t n_images;
 	uint32_t n_classes;
-	float scale;                    /* 0: 255 */
+	float scale;                    /* default 255 */
 	double test_fraction;           /* 0 to 1; split off as in tn_dataset_open */
 	double validation_fraction;     /* 0 to 1, of the images outside the test part */
 	const char *const *class_names; /* n_classes, or NULL: "0", "1", ... */
@@ -261,6 +282,14 @@ struct tn_dataset_source {
 	 * part. */
 	const struct tn_input_format *normalise_as;
 };
+static inline struct tn_dataset_source tn_dataset_source_defaults(void)
+{
+	struct tn_dataset_source source;
+	memset(&source, 0, sizeof(source));
+	source.struct_size = sizeof(source);
+	source.scale = 255;
+	return source;
+}
 
 /* Makes a data set from a copy of the caller's images.  *out is owned, written only on success.
  * TN_INVALID_ARGUMENT: no images, a label or a part outside its range, more than TN_MAX_CHANNELS; a
@@ -295,6 +324,13 @@ struct tn_dataset_fields {
 	uint32_t n_classes;             /* 0: not of classes */
 	const char *const *class_names; /* n_classes, or NULL: "0", "1", ... */
 };
+static inline struct tn_dataset_fields tn_dataset_fields_defaults(void)
+{
+	struct tn_dataset_fields fields;
+	memset(&fields, 0, sizeof(fields));
+	fields.struct_size = sizeof(fields);
+	return fields;
+}
 
 /* Makes a data set of any tensors: from a copy of the caller's memory, or read by a function, whose
  * `user` must be valid until the data set is destroyed.  The values reach batches as they are.  If
@@ -320,6 +356,13 @@ struct tn_fold_options {
 	uint32_t stratify;
 	uint64_t seed; /* of the random order in which samples are dealt to the folds */
 };
+static inline struct tn_fold_options tn_fold_defaults(void)
+{
+	struct tn_fold_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* Makes a data set with the same samples, which the two share in memory: its validation part is one
  * fold of the training and validation parts of `dataset`, its training part the other folds; its
@@ -419,19 +462,29 @@ struct tn_data_loader_options {
 	 * context, and before it is closed.  Batches are the same with any number of threads, and
 	 * without.  NULL: batches are loaded when asked for. */
 	tn_context *context;
-	uint32_t prefetch; /* batches loaded ahead, at most 1024; 0: 2.  Only with a context */
+	/* Batches loaded ahead with a context, at most 1024; default 2; 0: none. */
+	uint32_t prefetch;
 	/* The share of one of several ranks (tenon/distributed.h).  batch_size is then that of all
 	 * ranks together, at least n_ranks, the order is the same on all of them, and of a batch of
 	 * b samples this rank reads [b rank / n_ranks, b (rank + 1) / n_ranks): all ranks together
 	 * read what a loader without ranks reads, but for CutMix and mixup, whose partners are of
-	 * the same share.  Positions count the samples of all ranks.  0: one rank. */
+	 * the same share.  Positions count the samples of all ranks. */
 	uint32_t rank;
-	uint32_t n_ranks;
+	uint32_t n_ranks; /* default 1 */
 	/* What becomes of a last batch with fewer samples than ranks.
 	 * 0: it is left out, so that all ranks have the same number of batches: to train.
 	 * 1: each sample is read once; ranks without one have a batch less: to evaluate. */
 	uint32_t uneven;
 };
+static inline struct tn_data_loader_options tn_data_loader_defaults(void)
+{
+	struct tn_data_loader_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.prefetch = 2;
+	options.n_ranks = 1;
+	return options;
+}
 
 /* A batch.  Pointers are borrowed, valid until the next call on the loader but
  * tn_data_loader_position, tn_data_loader_image, tn_data_loader_field and

@@ -28,6 +28,8 @@
 #ifndef TENON_DISTRIBUTED_H
 #define TENON_DISTRIBUTED_H
 
+#include <string.h>
+
 #include <tenon/array.h>
 #include <tenon/communicator.h>
 #include <tenon/nn.h>
@@ -52,6 +54,13 @@ struct tn_communicator_options {
 	 * of joining the others, for which the engine has a time of its own, or none. */
 	double timeout;
 };
+static inline struct tn_communicator_options tn_communicator_defaults(void)
+{
+	struct tn_communicator_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* Connects this process with the other ranks; waits for them.  `options` and `error` may be NULL.
  *   TN_NO_PLUGIN ... TN_DUPLICATE  the communicator's plugin is absent for that reason; the text
@@ -123,6 +132,13 @@ struct tn_collective_host {
 	const char
 		*label; /* for errors and warnings, "gradients 3 of step 17"; copied; NULL: none */
 };
+static inline struct tn_collective_host tn_collective_host_defaults(void)
+{
+	struct tn_collective_host host;
+	memset(&host, 0, sizeof(host));
+	host.struct_size = sizeof(host);
+	return host;
+}
 
 typedef struct tn_request tn_request;
 
@@ -222,7 +238,7 @@ struct tn_data_parallel_options {
 	uint32_t struct_size;
 	/* 1: batch norms in training take mean and variance over the samples of all ranks. */
 	uint32_t sync_batch_norm;
-	uint64_t bucket_bytes; /* of gradients; 0: 4 MiB.  The first bucket has a quarter */
+	uint64_t bucket_bytes; /* of gradients; default 4 MiB.  The first bucket has a quarter */
 	/* TN_F16 or TN_BF16: gradients are rounded to it to be sent; sums are made in f32 and
 	 * rounded once.  0: as they are. */
 	tn_dtype wire_dtype;
@@ -234,6 +250,14 @@ struct tn_data_parallel_options {
 	 * The same bits as without.  (ZeRO, stage 1: Rajbhandari et al. 2020.) */
 	uint32_t sharded;
 };
+static inline struct tn_data_parallel_options tn_data_parallel_defaults(void)
+{
+	struct tn_data_parallel_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.bucket_bytes = 4194304;
+	return options;
+}
 
 /* Compares the ranks: the library's version, the backend, the names, shapes and dtypes of
  * parameters and buffers, which of them are trained, their values, and these options.  They must be

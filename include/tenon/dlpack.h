@@ -17,6 +17,8 @@
 #ifndef TENON_DLPACK_H
 #define TENON_DLPACK_H
 
+#include <string.h>
+
 #include <tenon/memory.h>
 
 #ifdef __cplusplus
@@ -98,13 +100,20 @@ struct tn_dlpack_managed_unversioned {
 
 struct tn_to_dlpack_options {
 	uint32_t struct_size;
-	uint32_t copy;    /* TN_COPY_...: IF_NEEDED, the default, shares the memory where it can */
+	uint32_t copy;    /* TN_COPY_...: IF_NEEDED shares the memory where it can */
 	uint32_t on_host; /* 1: in memory of the host (TN_DLPACK_CPU), wherever the array is */
 	/* The consumer's stream, as the argument of Python's __dlpack__.  -1: the consumer orders
-	 * the work itself.  Any other, the default 0 as well: the call waits for the array's
+	 * the work itself.  Any other, also 0: the call waits for the array's
 	 * current stream, so that the elements are there for every stream of the consumer. */
 	int64_t stream;
 };
+static inline struct tn_to_dlpack_options tn_to_dlpack_defaults(void)
+{
+	struct tn_to_dlpack_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* The array for another library, in the memory that it has: what either writes shows in the other.
  * It holds the memory, not the array: the array may be destroyed, and the context closed, while
@@ -145,6 +154,13 @@ struct tn_from_dlpack_options {
 	uint32_t copy;     /* TN_COPY_... */
 	tn_device *device; /* where the array is to be; NULL: where the memory is */
 };
+static inline struct tn_from_dlpack_options tn_from_dlpack_defaults(void)
+{
+	struct tn_from_dlpack_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* An array over the memory of another library, without a copy: what either writes shows in the
  * other, as with tn_array_wrap.  Strides, negative and 0 too, and offsets are taken as they are.

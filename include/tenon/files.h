@@ -19,6 +19,8 @@
 #ifndef TENON_FILES_H
 #define TENON_FILES_H
 
+#include <string.h>
+
 #include <tenon/array.h>
 #include <tenon/io.h>
 
@@ -69,18 +71,28 @@ TN_API tn_status tn_tofile(const tn_array *a, const char *path, uint32_t byte_or
 /* Options of tn_loadtxt; 0 and NULL are the defaults, which are NumPy's. */
 struct tn_loadtxt_options {
 	uint32_t struct_size;
-	tn_dtype dtype;           /* TN_F64; any */
-	const char *comments;     /* the rest of the line is ignored; "#"; "": no comments */
-	int32_t delimiter;        /* a byte: ',', ...; 0: blanks and tabs, any number of them */
-	uint32_t ndmin;           /* 0 to 2: the least rank of the result */
-	int64_t skiprows;         /* the first lines, comments and empty ones too */
-	int64_t max_rows;         /* rows at most, not counting empty lines; 0: all */
-	const int *usecols;       /* the columns, in this order; negative ones count from the end */
-	int32_t n_usecols;        /* 0: all columns */
-	uint32_t fill_missing;    /* 1: an empty field, and missing_text, are filling_value */
-	double filling_value;     /* converted to dtype by the rules of the cast */
+	tn_dtype dtype;        /* any; default TN_F64 */
+	const char *comments;  /* what begins one, to the end of the line; default "#"; "": none */
+	int32_t delimiter;     /* a byte: ',', ...; 0: blanks and tabs, any number of them */
+	uint32_t ndmin;        /* 0 to 2: the least rank of the result */
+	int64_t skiprows;      /* the first lines, comments and empty ones too */
+	uint64_t max_rows;     /* rows at most, not counting empty lines; default TN_NO_LIMIT */
+	const int *usecols;    /* the columns, in this order; negative ones count from the end */
+	int32_t n_usecols;     /* 0: all columns */
+	uint32_t fill_missing; /* 1: an empty field, and missing_text, are filling_value */
+	double filling_value;  /* converted to dtype by the rules of the cast */
 	const char *missing_text; /* "NA", ...; NULL: none but empty fields */
 };
+static inline struct tn_loadtxt_options tn_loadtxt_defaults(void)
+{
+	struct tn_loadtxt_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.dtype = TN_F64;
+	options.comments = "#";
+	options.max_rows = TN_NO_LIMIT;
+	return options;
+}
 
 /* A table of numbers, plain or gzipped: (rows, columns), without axes of length 1 where ndmin is
  * less than 2, as by numpy.loadtxt.  Lines end with a line feed, a carriage return, or both; empty
@@ -101,12 +113,22 @@ TN_API tn_array *tn_loadtxt(tn_context *context, const char *path,
 struct tn_savetxt_options {
 	uint32_t struct_size;
 	uint32_t reserved;     /* 0 */
-	const char *fmt;       /* "%.18e" */
-	const char *delimiter; /* " " */
+	const char *fmt;       /* default "%.18e" */
+	const char *delimiter; /* default " " */
 	const char *header;    /* lines before the table, each after `comments` */
 	const char *footer;    /* lines after it */
-	const char *comments;  /* "# " */
+	const char *comments;  /* default "# " */
 };
+static inline struct tn_savetxt_options tn_savetxt_defaults(void)
+{
+	struct tn_savetxt_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.fmt = "%.18e";
+	options.delimiter = " ";
+	options.comments = "# ";
+	return options;
+}
 
 /* Writes an array of rank 1, one element a line, or 2.  `fmt` is one conversion, which is checked
  * and never passed to printf: '%', then any of the flags "-+ 0", a width and '.' with a precision

@@ -5,8 +5,9 @@
  * been built, or for all parameters of a module whose names match a pattern.
  *
  *     tn_module_build(net);
- *     tn_module_init_parameters(net, "fc*.weight",
- *                               TN_OPTIONS(struct tn_init_options, .kind = TN_INIT_ORTHOGONAL));
+ *     struct tn_init_options options = tn_init_defaults();
+ *     options.kind = TN_INIT_ORTHOGONAL;
+ *     tn_module_init_parameters(net, "fc*.weight", &options);
  *
  * The weights of norms and PReLUs match "*.weight" too: most have one axis, which the kinds that
  * need more refuse (TN_SHAPE); the other kinds overwrite them.
@@ -20,6 +21,9 @@
  */
 #ifndef TENON_INIT_H
 #define TENON_INIT_H
+
+#include <math.h>
+#include <string.h>
 
 #include <tenon/nn.h>
 
@@ -68,6 +72,13 @@ struct tn_kaiming_options {
 	uint32_t nonlinearity; /* TN_NONLINEARITY_... */
 	double negative_slope; /* of leaky ReLU; PyTorch's parameter a */
 };
+static inline struct tn_kaiming_options tn_kaiming_defaults(void)
+{
+	struct tn_kaiming_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* He et al. 2015: a deviation of tn_init_gain(nonlinearity, negative_slope) / sqrt(fan).  options
  * may be NULL. */
 TN_API tn_status tn_init_kaiming_uniform(tn_array *array, const struct tn_kaiming_options *options);
@@ -106,16 +117,29 @@ struct tn_init_options {
 	uint32_t struct_size;
 	uint32_t kind;
 	double value; /* constant */
-	double low;   /* uniform and truncated normal; low and high 0: 0 and 1, and -2 and 2 */
+	/* Of uniform and truncated normal; default NAN: 0 and 1, and -2 and 2. */
+	double low;
 	double high;
 	double mean;      /* normal and truncated normal */
-	double deviation; /* the same; 0: 1 */
-	double gain;      /* Xavier and orthogonal; 0: 1 */
+	double deviation; /* the same; default 1 */
+	double gain;      /* Xavier and orthogonal; default 1 */
 	uint32_t mode;    /* Kaiming, as in struct tn_kaiming_options */
 	uint32_t nonlinearity;
 	double negative_slope;
-	int64_t groups; /* Dirac; 0: 1 */
+	int64_t groups; /* Dirac; default 1 */
 };
+static inline struct tn_init_options tn_init_defaults(void)
+{
+	struct tn_init_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.low = NAN;
+	options.high = NAN;
+	options.deviation = 1;
+	options.gain = 1;
+	options.groups = 1;
+	return options;
+}
 /* Initialises the parameters of a built module whose names match the pattern of fnmatch(3): "*" for
  * any characters, dots too, "?" for one, "[...]".  Of the names of a shared parameter only the
  * first counts, which is that in the list of parameters.  TN_NOT_FOUND: none matches; TN_STATE: not

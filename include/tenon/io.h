@@ -25,6 +25,8 @@
 #ifndef TENON_IO_H
 #define TENON_IO_H
 
+#include <string.h>
+
 #include <tenon/export.h>
 #include <tenon/types.h>
 
@@ -258,11 +260,11 @@ TN_API TN_CHECKED tn_status tn_cifar100_read(const char *path, struct tn_host_ar
 /* Options of tn_csv_read; 0 and NULL are the defaults. */
 struct tn_csv_options {
 	uint32_t struct_size;
-	tn_dtype dtype;           /* of the numbers: TN_F64 (the default), TN_F32 or TN_I64 */
+	tn_dtype dtype;           /* of the numbers: TN_F64, TN_F32 or TN_I64; default TN_F64 */
 	uint32_t header;          /* 1: the first row has the names of the columns */
 	uint32_t missing_is_nan;  /* 1: an empty field is NaN; 0: an error */
-	int32_t separator;        /* ',' by default; ';', '\t', ' ', ... */
-	int32_t quote;            /* '"' by default */
+	int32_t separator;        /* ',', ';', '\t', ' ', ...; default ',' */
+	int32_t quote;            /* default '"' */
 	int32_t comment;          /* '#', ...: the rest of the line is ignored; 0: no comments */
 	int32_t label_column;     /* the column of labels: 1 the first, -1 the last; 0: none */
 	const char *label_name;   /* instead of label_column: its name in the header */
@@ -272,6 +274,16 @@ struct tn_csv_options {
 	size_t n_classes;
 	uint32_t finite; /* 1: inf and nan in any spelling are errors; missing_is_nan stays */
 };
+static inline struct tn_csv_options tn_csv_defaults(void)
+{
+	struct tn_csv_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.dtype = TN_F64;
+	options.separator = ',';
+	options.quote = '"';
+	return options;
+}
 
 /* A table.  Owned: free with tn_csv_release. */
 struct tn_csv {

@@ -4,16 +4,17 @@
  * Kernels from source: code that a program writes in the device's language and runs on Tenon's
  * arrays.
  *
- *     tn_kernel *saxpy = tn_kernel_compile(ctx, TN_OPTIONS(struct tn_kernel_source,
- *             .format = "cuda-c",
- *             .name = "saxpy",
- *             .text = "extern \"C\" __global__\n"
- *                     "void saxpy(int n, float a, const float *x, float *y)\n"
- *                     "{\n"
- *                     "        int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
- *                     "        if (i < n)\n"
- *                     "                y[i] += a * x[i];\n"
- *                     "}"));
+ *     struct tn_kernel_source source = tn_kernel_source_defaults();
+ *     source.format = "cuda-c";
+ *     source.name = "saxpy";
+ *     source.text = "extern \"C\" __global__\n"
+ *                   "void saxpy(int n, float a, const float *x, float *y)\n"
+ *                   "{\n"
+ *                   "        int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+ *                   "        if (i < n)\n"
+ *                   "                y[i] += a * x[i];\n"
+ *                   "}";
+ *     tn_kernel *saxpy = tn_kernel_compile(ctx, &source);
  *     struct tn_kernel_grid grid = {.blocks = {(n + 255) / 256}, .threads = {256}};
  *     struct tn_kernel_argument arguments[] = {
  *             {.value = &n, .size = sizeof(n)},
@@ -30,6 +31,8 @@
 #ifndef TENON_KERNEL_H
 #define TENON_KERNEL_H
 
+#include <string.h>
+
 #include <tenon/context.h>
 
 #ifdef __cplusplus
@@ -38,7 +41,7 @@ extern "C" {
 
 typedef struct tn_kernel tn_kernel;
 
-/* What to compile; 0 in any member but struct_size (TN_OPTIONS) selects the default. */
+/* What to compile. */
 struct tn_kernel_source {
 	uint32_t struct_size;
 	const char *format; /* the language: "cuda-c" */
@@ -53,6 +56,13 @@ struct tn_kernel_source {
 	size_t log_size;
 	size_t *log_length;
 };
+static inline struct tn_kernel_source tn_kernel_source_defaults(void)
+{
+	struct tn_kernel_source source;
+	memset(&source, 0, sizeof(source));
+	source.struct_size = sizeof(source);
+	return source;
+}
 
 /* Compiles a kernel for a device, and opens the device if necessary.  Owned (tn_kernel_destroy).
  * On failure it returns NULL, and the error is kept:

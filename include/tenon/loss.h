@@ -3,9 +3,9 @@
  *
  * Losses, under the names and with the values and gradients of torch.nn.functional.
  *
- *     tn_array *loss = tn_cross_entropy(
- *             tn_module_forward(net, x), labels,
- *             TN_OPTIONS(struct tn_cross_entropy_options, .label_smoothing = 0.1));
+ *     struct tn_cross_entropy_options options = tn_cross_entropy_defaults();
+ *     options.label_smoothing = 0.1;
+ *     tn_array *loss = tn_cross_entropy(tn_module_forward(net, x), labels, &options);
  *
  * Each gives a 0-d array, or with TN_REDUCTION_NONE one value for each element or row.  Inputs are
  * floating.  A target has its input's shape: unlike PyTorch, which broadcasts and warns, another
@@ -18,6 +18,8 @@
  */
 #ifndef TENON_LOSS_H
 #define TENON_LOSS_H
+
+#include <string.h>
 
 #include <tenon/array.h>
 
@@ -56,6 +58,13 @@ struct tn_binary_cross_entropy_options {
 	const tn_array *weight;
 	const tn_array *pos_weight; /* of target 1: above 1 favours recall, below 1 precision */
 };
+static inline struct tn_binary_cross_entropy_options tn_binary_cross_entropy_defaults(void)
+{
+	struct tn_binary_cross_entropy_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 TN_API tn_array *
 tn_binary_cross_entropy_with_logits(const tn_array *input, const tn_array *target,
 				    const struct tn_binary_cross_entropy_options *options);
@@ -96,10 +105,17 @@ struct tn_cross_entropy_options {
 	uint32_t struct_size;
 	uint32_t reduction;
 	const tn_array *weight; /* NULL: 1 */
-	double label_smoothing; /* in [0, 1]; default 0 */
-	int has_ignore_label; /* 1: rows labelled ignore_label count for nothing; default: all do */
+	double label_smoothing; /* in [0, 1] */
+	int has_ignore_label;   /* 1: rows labelled ignore_label count for nothing */
 	int32_t ignore_label;
 };
+static inline struct tn_cross_entropy_options tn_cross_entropy_defaults(void)
+{
+	struct tn_cross_entropy_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* -log softmax(input)[label], of logits.  label_smoothing e mixes the labels with the uniform
  * distribution: the target is 1 - e + e / C for the label and e / C for the other classes.
  *
@@ -109,8 +125,6 @@ struct tn_cross_entropy_options {
 TN_API tn_array *tn_cross_entropy(const tn_array *input, const tn_array *target,
 				  const struct tn_cross_entropy_options *options);
 
-/* NULL, and 0 in any member but the first, select the defaults: the mean, no weight, and no label
- * that is ignored. */
 struct tn_nll_loss_options {
 	uint32_t struct_size;
 	uint32_t reduction;
@@ -118,6 +132,13 @@ struct tn_nll_loss_options {
 	int has_ignore_label;   /* as for tn_cross_entropy */
 	int32_t ignore_label;
 };
+static inline struct tn_nll_loss_options tn_nll_loss_defaults(void)
+{
+	struct tn_nll_loss_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* -input[label], of logarithms of probabilities (tn_log_softmax). */
 TN_API tn_array *tn_nll_loss(const tn_array *input, const tn_array *labels,
 			     const struct tn_nll_loss_options *options);

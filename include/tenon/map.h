@@ -8,9 +8,12 @@
  * along an axis.
  *
  *     // the norm of each row of x - y
+ *     struct tn_reduce_map_options options = tn_reduce_map_defaults();
+ *     options.post = "z = sqrt(a)";
+ *     options.n_axes = 1;
+ *     options.axes = (int[]){-1};
  *     tn_array *norm = tn_reduce_map("d = x - y; z = d*d", 2, (const char *[]){"x", "y"},
- *             (const tn_array *[]){x, y}, TN_OPTIONS(struct tn_reduce_map_options,
- *                     .post = "z = sqrt(a)", .n_axes = 1, .axes = (int[]){-1}));
+ *                                    (const tn_array *[]){x, y}, &options);
  *
  * They run on every backend and have gradients.  A text is parsed once: the context keeps the
  * program by text, names and dtypes (tn_clear_memo).
@@ -30,6 +33,8 @@
 #ifndef TENON_MAP_H
 #define TENON_MAP_H
 
+#include <string.h>
+
 #include <tenon/array.h>
 
 #ifdef __cplusplus
@@ -38,7 +43,6 @@ extern "C" {
 
 /* ---- Several results -------------------------------------------------------------------------*/
 
-/* 0 in any member but struct_size (TN_OPTIONS) selects the default. */
 struct tn_map_options {
 	uint32_t struct_size;
 	int32_t n_outputs;
@@ -47,12 +51,19 @@ struct tn_map_options {
 	const char *const *scalar_names;
 	const tn_number *scalars;
 	/* The names in the text of the n_outputs outputs, 1 to 8, in the order of the results;
-	 * default: the name assigned last, alone. */
+	 * NULL: the name assigned last, alone. */
 	const char *const *output_names;
 	/* Their dtypes, to which values are converted; NULL, or 0 for one of them: that of its
 	 * value, or the narrow dtype that all inputs have, as for tn_map. */
 	const tn_dtype *output_dtypes;
 };
+static inline struct tn_map_options tn_map_defaults(void)
+{
+	struct tn_map_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* outputs[j] = the output j of the program for each element, in the inputs' broadcast shape; all
  * in one pass.  options may be NULL.  On failure all outputs are NULL. */
@@ -69,14 +80,13 @@ enum {
 	TN_COMBINE_MIN = 4,
 };
 
-/* NULL, and 0 in any member but struct_size (TN_OPTIONS), select the defaults. */
 struct tn_reduce_map_options {
 	uint32_t struct_size;
-	uint32_t combiner; /* default: TN_COMBINE_SUM */
+	uint32_t combiner; /* TN_COMBINE_...; default TN_COMBINE_SUM */
 	/* A text over the combined value, by the name a, and the numbers: its name assigned last is
-	 * the result; default: a itself. */
+	 * the result; NULL: a itself. */
 	const char *post;
-	/* Combined with the values, as one of them; default: none.  TN_DTYPE: complex. */
+	/* Combined with the values, as one of them; NULL: none.  TN_DTYPE: complex. */
 	const tn_number *initial;
 	int32_t n_scalars;
 	int32_t n_axes;
@@ -86,6 +96,14 @@ struct tn_reduce_map_options {
 	int32_t keepdims;
 	uint32_t reserved;
 };
+static inline struct tn_reduce_map_options tn_reduce_map_defaults(void)
+{
+	struct tn_reduce_map_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.combiner = TN_COMBINE_SUM;
+	return options;
+}
 
 /* post(combine over the axes of map(inputs)): the text maps each element to a value, the name
  * assigned last.  One pass, which stores no values, except while a tape records, or where the
@@ -107,7 +125,6 @@ TN_API tn_array *tn_reduce_map(const char *text, int n_inputs, const char *const
 
 /* ---- Scans -----------------------------------------------------------------------------------*/
 
-/* NULL, and 0 in any member but struct_size (TN_OPTIONS), select the defaults. */
 struct tn_scan_map_options {
 	uint32_t struct_size;
 	int32_t reverse; /* from the end of the axis to its beginning */
@@ -115,6 +132,13 @@ struct tn_scan_map_options {
 	 * j, and the first is this number.  TN_DTYPE: complex. */
 	const tn_number *exclusive;
 };
+static inline struct tn_scan_map_options tn_scan_map_defaults(void)
+{
+	struct tn_scan_map_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* Running combinations along an axis by an operator of two values, a text over the names x, of the
  * elements before, and y:

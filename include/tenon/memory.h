@@ -7,6 +7,8 @@
 #ifndef TENON_MEMORY_H
 #define TENON_MEMORY_H
 
+#include <string.h>
+
 #include <tenon/array.h>
 
 #ifdef __cplusplus
@@ -41,6 +43,13 @@ struct tn_wrap_options {
 	void (*release)(void *user);
 	void *user;
 };
+static inline struct tn_wrap_options tn_wrap_defaults(void)
+{
+	struct tn_wrap_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* An array over memory of the host, without a copy: what the program writes there shows in the
  * array, and the reverse.  The current device must compute in host memory wherever it is
@@ -91,6 +100,13 @@ struct tn_asarray_options {
 	tn_dtype dtype;      /* 0: the dtype that it has */
 	uint32_t is_compact; /* 1: row-major, without gaps; 0: any layout */
 };
+static inline struct tn_asarray_options tn_asarray_defaults(void)
+{
+	struct tn_asarray_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* The array with that dtype, on that device, in that layout: the array itself, referenced, where it
  * is so already, else a converted copy.  Recorded, as tn_astype and tn_to are.

@@ -4,8 +4,10 @@
  * Metrics: numbers that say how good the answers of a network are, over all samples of many
  * batches.
  *
- *     tn_metric *top5 = tn_metric_create(
- *             ctx, TN_OPTIONS(struct tn_metric_options, .kind = TN_METRIC_TOP_K, .k = 5));
+ *     struct tn_metric_options options = tn_metric_defaults();
+ *     options.kind = TN_METRIC_TOP_K;
+ *     options.k = 5;
+ *     tn_metric *top5 = tn_metric_create(ctx, &options);
  *     double value = 0;
  *     tn_metric_begin(top5);
  *     for (int i = 0; i < n; i++)
@@ -21,6 +23,8 @@
  */
 #ifndef TENON_METRIC_H
 #define TENON_METRIC_H
+
+#include <string.h>
 
 #include <tenon/array.h>
 
@@ -66,7 +70,7 @@ struct tn_metric_options {
 	uint32_t kind; /* TN_METRIC_... */
 	const char
 		*name; /* copied; NULL: "accuracy", "top5", "f1", "confusion", "mse", "mae", "r2" */
-	int64_t k;     /* of top k; 0: 5 */
+	int64_t k;     /* of top k; default 5 */
 	uint32_t average; /* of F1: TN_F1_... */
 	/* Of accuracy and F1.  1: each sample has any number of labels, the target has the output's
 	 * shape, a label is given where the target is above 1/2, and answered where the output is
@@ -76,6 +80,14 @@ struct tn_metric_options {
 	int has_ignore_label; /* of classes: 1: samples labelled ignore_label do not count */
 	int32_t ignore_label;
 };
+static inline struct tn_metric_options tn_metric_defaults(void)
+{
+	struct tn_metric_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.k = 5;
+	return options;
+}
 /* Owned: free it with tn_metric_destroy before the context is closed.
  * NULL: TN_INVALID_ARGUMENT (also a name that is empty or not UTF-8), TN_UNSUPPORTED (options of a
  * newer version), TN_OUT_OF_MEMORY. */
@@ -107,6 +119,13 @@ struct tn_metric_class {
 	 * take a share of the samples. */
 	int is_sum;
 };
+static inline struct tn_metric_class tn_metric_class_defaults(void)
+{
+	struct tn_metric_class class_;
+	memset(&class_, 0, sizeof(class_));
+	class_.struct_size = sizeof(class_);
+	return class_;
+}
 /* Owned, as above.  TN_INVALID_ARGUMENT: no name, or no begin, add or value; is_sum without
  * arrays. */
 TN_API tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *class_);

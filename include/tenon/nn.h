@@ -24,6 +24,8 @@
 #ifndef TENON_NN_H
 #define TENON_NN_H
 
+#include <string.h>
+
 #include <tenon/autograd.h>
 #include <tenon/text.h>
 
@@ -39,6 +41,13 @@ struct tn_module_linear_options {
 	uint32_t struct_size;
 	int no_bias;
 };
+static inline struct tn_module_linear_options tn_module_linear_defaults(void)
+{
+	struct tn_module_linear_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* y = x weight^T + bias.  weight (out, in) and bias (out) start uniform in +-1/sqrt(in), as in
  * PyTorch. */
 TN_API tn_module *tn_module_linear(tn_context *context, int64_t in_features, int64_t out_features,
@@ -46,9 +55,16 @@ TN_API tn_module *tn_module_linear(tn_context *context, int64_t in_features, int
 
 struct tn_module_conv2d_options {
 	uint32_t struct_size;
-	struct tn_conv2d_options window; /* its struct_size is ignored */
+	const struct tn_conv2d_options *window; /* NULL: the defaults */
 	int no_bias;
 };
+static inline struct tn_module_conv2d_options tn_module_conv2d_defaults(void)
+{
+	struct tn_module_conv2d_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* weight (out, in / groups, kernel_h, kernel_w) and bias (out) start uniform in +-1/sqrt(in /
  * groups * kernel_h * kernel_w), as in PyTorch. */
 TN_API tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t out_channels,
@@ -57,9 +73,16 @@ TN_API tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int
 
 struct tn_module_conv1d_options {
 	uint32_t struct_size;
-	struct tn_conv1d_options window; /* its struct_size is ignored */
+	const struct tn_conv1d_options *window; /* NULL: the defaults */
 	int no_bias;
 };
+static inline struct tn_module_conv1d_options tn_module_conv1d_defaults(void)
+{
+	struct tn_module_conv1d_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* tn_conv1d of (N, C, L).  weight (out, in / groups, kernel) and bias (out) start as those of a
  * Conv2d. */
 TN_API tn_module *tn_module_conv1d(tn_context *context, int64_t in_channels, int64_t out_channels,
@@ -67,9 +90,16 @@ TN_API tn_module *tn_module_conv1d(tn_context *context, int64_t in_channels, int
 
 struct tn_module_conv_transpose2d_options {
 	uint32_t struct_size;
-	struct tn_conv_transpose2d_options window; /* its struct_size is ignored */
+	const struct tn_conv_transpose2d_options *window; /* NULL: the defaults */
 	int no_bias;
 };
+static inline struct tn_module_conv_transpose2d_options tn_module_conv_transpose2d_defaults(void)
+{
+	struct tn_module_conv_transpose2d_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* tn_conv_transpose2d.  weight (in, out / groups, kernel_h, kernel_w) and bias (out) start uniform
  * in +-1/sqrt(out / groups * kernel_h * kernel_w), as in PyTorch. */
 TN_API tn_module *
@@ -82,6 +112,13 @@ struct tn_module_embedding_options {
 	int has_padding;       /* 1: padding_index counts */
 	int64_t padding_index; /* its row starts as 0 and is not trained */
 };
+static inline struct tn_module_embedding_options tn_module_embedding_defaults(void)
+{
+	struct tn_module_embedding_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* tn_embedding of indices (i32 or i64, any shape).  weight (rows, width) starts with normal values
  * of mean 0 and deviation 1, as in PyTorch. */
 TN_API tn_module *tn_module_embedding(tn_context *context, int64_t rows, int64_t width,
@@ -110,10 +147,19 @@ tn_module_local_response_norm(tn_context *context, int64_t size,
 
 struct tn_module_norm_options {
 	uint32_t struct_size;
-	double epsilon;  /* 0: 1e-5 */
-	double momentum; /* for batch norm; 0: 0.1 */
+	double epsilon;  /* default 1e-5 */
+	double momentum; /* for batch norm; default 0.1 */
 	int no_affine;   /* 1: no weight and bias */
 };
+static inline struct tn_module_norm_options tn_module_norm_defaults(void)
+{
+	struct tn_module_norm_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.epsilon = 1e-5;
+	options.momentum = 0.1;
+	return options;
+}
 /* tn_batch_norm of (N, C, H, W).  weight (C) starts as 1, bias (C) as 0; the buffers running_mean
  * and running_var (C) and num_batches_tracked (i64, 0-d) start as 0, 1 and 0, and are updated in
  * training. */
@@ -136,8 +182,16 @@ TN_API tn_module *tn_module_group_norm(tn_context *context, int64_t groups, int6
 struct tn_module_instance_norm_options {
 	uint32_t struct_size;
 	int affine;     /* 1: weight (C) and bias (C), which start as 1 and 0 */
-	double epsilon; /* 0: 1e-5 */
+	double epsilon; /* default 1e-5 */
 };
+static inline struct tn_module_instance_norm_options tn_module_instance_norm_defaults(void)
+{
+	struct tn_module_instance_norm_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.epsilon = 1e-5;
+	return options;
+}
 /* tn_instance_norm of (N, C, H, W), without running statistics; by default without parameters, as
  * in PyTorch. */
 TN_API tn_module *tn_module_instance_norm2d(tn_context *context, int64_t channels,
@@ -179,8 +233,15 @@ struct tn_module_attention_options {
 	uint32_t struct_size;
 	int no_bias;
 	int causal;     /* 1: an element sees no later ones */
-	double dropout; /* of the weights, in training; default 0: none */
+	double dropout; /* of the weights, in training */
 };
+static inline struct tn_module_attention_options tn_module_attention_defaults(void)
+{
+	struct tn_module_attention_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* torch.nn.MultiheadAttention with batch_first: forward is the self-attention of x (N, L, width).
  * in_proj_weight (3 width, width) starts uniform in +-sqrt(6 / (4 width)), in_proj_bias (3 width)
  * and out_proj.bias (width) as 0, and out_proj.weight (width, width) as that of a Linear.
@@ -200,8 +261,16 @@ struct tn_module_recurrent_options {
 	int n_layers;      /* default 1 */
 	int no_bias;       /* 1: without biases */
 	int bidirectional; /* 1: a second direction, from the last step to the first */
-	double dropout;    /* between layers, in training; default 0: none */
+	double dropout;    /* between layers, in training */
 };
+static inline struct tn_module_recurrent_options tn_module_recurrent_defaults(void)
+{
+	struct tn_module_recurrent_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.n_layers = 1;
+	return options;
+}
 /* torch.nn.LSTM and torch.nn.GRU with batch_first: x (N, L, in) gives (N, L, hidden), or with two
  * directions (N, L, 2 hidden).  The parameters weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0,
  * weight_ih_l0_reverse, ... start uniform in +-1/sqrt(hidden).  TN_INVALID_ARGUMENT: n_layers is
@@ -246,9 +315,19 @@ struct tn_module_mbconv_options {
 	uint32_t activation;     /* TN_ACTIVATION_RELU, RELU6 or SILU; default SILU */
 	int64_t kernel;          /* of the depthwise convolution, odd; default 3 */
 	int64_t stride;          /* of the same; default 1 */
-	int64_t squeezed;        /* channels of the squeeze-and-excitation; default 0: none */
-	double stochastic_depth; /* the probability of skipping the branch; default 0 */
+	int64_t squeezed;        /* channels of the squeeze-and-excitation; 0: none */
+	double stochastic_depth; /* the probability of skipping the branch */
 };
+static inline struct tn_module_mbconv_options tn_module_mbconv_defaults(void)
+{
+	struct tn_module_mbconv_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.activation = TN_ACTIVATION_SILU;
+	options.kernel = 3;
+	options.stride = 1;
+	return options;
+}
 /* The inverted residual of MobileNetV2 and EfficientNet (Sandler et al. 2018; Tan and Le 2019):
  * Conv 1x1 to `expand` in_channels, depthwise Conv, optional squeeze-and-excitation, Conv 1x1, with
  * batch norms and, except for the last, activations; + x where stride is 1 and out_channels is
@@ -261,8 +340,16 @@ TN_API tn_module *tn_module_mbconv(tn_context *context, int64_t in_channels, int
 struct tn_module_convnext_options {
 	uint32_t struct_size;
 	double layer_scale;      /* the initial value; default 1e-6 */
-	double stochastic_depth; /* the probability of skipping the branch; default 0 */
+	double stochastic_depth; /* the probability of skipping the branch */
 };
+static inline struct tn_module_convnext_options tn_module_convnext_defaults(void)
+{
+	struct tn_module_convnext_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.layer_scale = 1e-6;
+	return options;
+}
 /* The block of ConvNeXt (Liu et al. 2022) under torchvision's names:
  *     x + layer_scale Linear(GELU(Linear(LayerNorm(depthwise Conv 7x7 of x)))). */
 TN_API tn_module *tn_module_convnext_block(tn_context *context, int64_t channels,
@@ -286,8 +373,15 @@ struct tn_module_class {
 	 * without calling it. */
 	int is_repeatable;
 };
+static inline struct tn_module_class tn_module_class_defaults(void)
+{
+	struct tn_module_class class_;
+	memset(&class_, 0, sizeof(class_));
+	class_.struct_size = sizeof(class_);
+	return class_;
+}
 /* `state` is consumed: destroy(state) is called once, on failure too, unless the class lacks its
- * struct_size (TN_INVALID_ARGUMENT). */
+ * struct_size.  TN_INVALID_ARGUMENT: it has no struct_size, name or forward. */
 TN_API tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_,
 				   void *state);
 /* Adds a member that forward may call; consumed, as with tn_sequential_add. */
@@ -488,6 +582,13 @@ struct tn_module_load_options {
 	void (*report)(void *user, uint32_t problem, const char *name, const char *text);
 	void *user;
 };
+static inline struct tn_module_load_options tn_module_load_defaults(void)
+{
+	struct tn_module_load_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* Reads parameters and buffers from a safetensors file.  `options` may be NULL: the file must have
  * exactly the network's tensors with their shapes and types, but may lack num_batches_tracked, and
  * may have a shared parameter under any of its names, as for PyTorch.  On failure nothing is
@@ -504,9 +605,17 @@ struct tn_summary_options {
 	uint32_t struct_size;
 	int rank; /* with the axis of the batch; 0: no forward is run */
 	const int64_t *shape;
-	tn_dtype dtype; /* default: that of the parameters */
-	int depth;      /* the levels in the text below the module itself; default 0: all */
+	tn_dtype dtype; /* 0: that of the parameters */
+	uint64_t depth; /* the levels in the text below the module itself; default TN_NO_LIMIT */
 };
+static inline struct tn_summary_options tn_summary_defaults(void)
+{
+	struct tn_summary_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.depth = TN_NO_LIMIT;
+	return options;
+}
 
 /* A module in a summary.  All counts but `calls` include its members; a parameter that several
  * modules hold counts once in each module around them. */

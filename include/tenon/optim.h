@@ -14,6 +14,9 @@
 #ifndef TENON_OPTIM_H
 #define TENON_OPTIM_H
 
+#include <math.h>
+#include <string.h>
+
 #include <tenon/nn.h>
 
 #ifdef __cplusplus
@@ -33,6 +36,13 @@ struct tn_sgd_options {
 	double weight_decay;
 	int nesterov;
 };
+static inline struct tn_sgd_options tn_sgd_defaults(void)
+{
+	struct tn_sgd_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* lr is required.  The optimizer is owned (tn_optimizer_destroy) and must not outlive the module.
  * NULL: TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is
  * not built), TN_OUT_OF_MEMORY. */
@@ -44,13 +54,25 @@ TN_API tn_optimizer *tn_sgd(tn_module *module, const struct tn_sgd_options *opti
  *   w := w - lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + epsilon) */
 struct tn_adamw_options {
 	uint32_t struct_size;
-	double lr;           /* 0: 1e-3 */
-	double beta1;        /* 0: 0.9 */
-	double beta2;        /* 0: 0.999 */
-	double epsilon;      /* 0: 1e-8 */
-	double weight_decay; /* negative: PyTorch's 0.01 */
+	double lr;           /* default 1e-3 */
+	double beta1;        /* default 0.9 */
+	double beta2;        /* default 0.999 */
+	double epsilon;      /* default 1e-8 */
+	double weight_decay; /* default 1e-2 */
 	int amsgrad;         /* 1: the largest v so far takes the place of v */
 };
+static inline struct tn_adamw_options tn_adamw_defaults(void)
+{
+	struct tn_adamw_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.lr = 1e-3;
+	options.beta1 = 0.9;
+	options.beta2 = 0.999;
+	options.epsilon = 1e-8;
+	options.weight_decay = 1e-2;
+	return options;
+}
 TN_API tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *options);
 
 /* torch.optim.Adam (Kingma and Ba 2015): as AdamW, but the decay is added to the gradient:
@@ -58,13 +80,24 @@ TN_API tn_optimizer *tn_adamw(tn_module *module, const struct tn_adamw_options *
  *   w := w - lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + epsilon) */
 struct tn_adam_options {
 	uint32_t struct_size;
-	double lr;           /* 0: 1e-3 */
-	double beta1;        /* 0: 0.9 */
-	double beta2;        /* 0: 0.999 */
-	double epsilon;      /* 0: 1e-8 */
-	double weight_decay; /* 0: none */
+	double lr;      /* default 1e-3 */
+	double beta1;   /* default 0.9 */
+	double beta2;   /* default 0.999 */
+	double epsilon; /* default 1e-8 */
+	double weight_decay;
 	int amsgrad;
 };
+static inline struct tn_adam_options tn_adam_defaults(void)
+{
+	struct tn_adam_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.lr = 1e-3;
+	options.beta1 = 0.9;
+	options.beta2 = 0.999;
+	options.epsilon = 1e-8;
+	return options;
+}
 TN_API tn_optimizer *tn_adam(tn_module *module, const struct tn_adam_options *options);
 
 /* torch.optim.NAdam (Dozat 2016): Adam with Nesterov's momentum.  With
@@ -73,14 +106,26 @@ TN_API tn_optimizer *tn_adam(tn_module *module, const struct tn_adam_options *op
  *            / (sqrt(v / (1 - beta2^t)) + epsilon) */
 struct tn_nadam_options {
 	uint32_t struct_size;
-	double lr;                  /* 0: 2e-3 */
-	double beta1;               /* 0: 0.9 */
-	double beta2;               /* 0: 0.999 */
-	double epsilon;             /* 0: 1e-8 */
-	double weight_decay;        /* 0: none */
-	double momentum_decay;      /* 0: 4e-3 */
+	double lr;      /* default 2e-3 */
+	double beta1;   /* default 0.9 */
+	double beta2;   /* default 0.999 */
+	double epsilon; /* default 1e-8 */
+	double weight_decay;
+	double momentum_decay;      /* default 4e-3 */
 	int decoupled_weight_decay; /* 1: as in AdamW; 0: as in Adam */
 };
+static inline struct tn_nadam_options tn_nadam_defaults(void)
+{
+	struct tn_nadam_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.lr = 2e-3;
+	options.beta1 = 0.9;
+	options.beta2 = 0.999;
+	options.epsilon = 1e-8;
+	options.momentum_decay = 4e-3;
+	return options;
+}
 TN_API tn_optimizer *tn_nadam(tn_module *module, const struct tn_nadam_options *options);
 
 /* torch.optim.RMSprop:  g := dw + weight_decay w;  v := alpha v + (1 - alpha) g^2;
@@ -88,47 +133,86 @@ TN_API tn_optimizer *tn_nadam(tn_module *module, const struct tn_nadam_options *
  *   b := momentum b + g / (sqrt(s) + epsilon);  w := w - lr b */
 struct tn_rmsprop_options {
 	uint32_t struct_size;
-	double lr;      /* 0: 1e-2 */
-	double alpha;   /* 0: 0.99 */
-	double epsilon; /* 0: 1e-8 */
+	double lr;      /* default 1e-2 */
+	double alpha;   /* default 0.99 */
+	double epsilon; /* default 1e-8 */
 	double weight_decay;
 	double momentum;
 	int centered;
 };
+static inline struct tn_rmsprop_options tn_rmsprop_defaults(void)
+{
+	struct tn_rmsprop_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.lr = 1e-2;
+	options.alpha = 0.99;
+	options.epsilon = 1e-8;
+	return options;
+}
 TN_API tn_optimizer *tn_rmsprop(tn_module *module, const struct tn_rmsprop_options *options);
 
 /* torch.optim.Adagrad (Duchi, Hazan and Singer 2011):  g := dw + weight_decay w;  s := s + g^2;
  *   w := w - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + epsilon) */
 struct tn_adagrad_options {
 	uint32_t struct_size;
-	double lr; /* 0: 1e-2 */
+	double lr; /* default 1e-2 */
 	double lr_decay;
 	double weight_decay;
 	double initial_accumulator_value; /* of s */
-	double epsilon;                   /* 0: 1e-10 */
+	double epsilon;                   /* default 1e-10 */
 };
+static inline struct tn_adagrad_options tn_adagrad_defaults(void)
+{
+	struct tn_adagrad_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.lr = 1e-2;
+	options.epsilon = 1e-10;
+	return options;
+}
 TN_API tn_optimizer *tn_adagrad(tn_module *module, const struct tn_adagrad_options *options);
 
 /* torch.optim.Adadelta (Zeiler 2012):  g := dw + weight_decay w;  v := rho v + (1 - rho) g^2;
  *   d := sqrt(u + epsilon) / sqrt(v + epsilon) g;  u := rho u + (1 - rho) d^2;  w := w - lr d */
 struct tn_adadelta_options {
 	uint32_t struct_size;
-	double lr;      /* 0: 1 */
-	double rho;     /* 0: 0.9 */
-	double epsilon; /* 0: 1e-6 */
+	double lr;      /* default 1 */
+	double rho;     /* default 0.9 */
+	double epsilon; /* default 1e-6 */
 	double weight_decay;
 };
+static inline struct tn_adadelta_options tn_adadelta_defaults(void)
+{
+	struct tn_adadelta_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.lr = 1;
+	options.rho = 0.9;
+	options.epsilon = 1e-6;
+	return options;
+}
 TN_API tn_optimizer *tn_adadelta(tn_module *module, const struct tn_adadelta_options *options);
 
 /* Lion (Chen et al. 2023):  w := w - lr (sign(beta1 m + (1 - beta1) dw) + weight_decay w);
  *   m := beta2 m + (1 - beta2) dw */
 struct tn_lion_options {
 	uint32_t struct_size;
-	double lr;    /* 0: 1e-4 */
-	double beta1; /* 0: 0.9 */
-	double beta2; /* 0: 0.99 */
+	double lr;    /* default 1e-4 */
+	double beta1; /* default 0.9 */
+	double beta2; /* default 0.99 */
 	double weight_decay;
 };
+static inline struct tn_lion_options tn_lion_defaults(void)
+{
+	struct tn_lion_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.lr = 1e-4;
+	options.beta1 = 0.9;
+	options.beta2 = 0.99;
+	return options;
+}
 TN_API tn_optimizer *tn_lion(tn_module *module, const struct tn_lion_options *options);
 
 /* LARS (You, Gitman and Ginsburg 2017): SGD whose step is adapted to the norms of each parameter.
@@ -143,11 +227,20 @@ struct tn_lars_options {
 	double momentum;
 	double dampening;
 	double weight_decay;
-	double trust_coefficient; /* 0: 1e-3 */
-	double epsilon;           /* 0: 1e-8 */
+	double trust_coefficient; /* default 1e-3 */
+	double epsilon;           /* default 1e-8 */
 	int nesterov;
 	int adapt_vectors;
 };
+static inline struct tn_lars_options tn_lars_defaults(void)
+{
+	struct tn_lars_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.trust_coefficient = 1e-3;
+	options.epsilon = 1e-8;
+	return options;
+}
 TN_API tn_optimizer *tn_lars(tn_module *module, const struct tn_lars_options *options);
 
 /* LAMB (You et al. 2020): Adam whose step is adapted to the norms of each parameter, like LARS:
@@ -155,13 +248,24 @@ TN_API tn_optimizer *tn_lars(tn_module *module, const struct tn_lars_options *op
  *   w := w - lr |w| / |d| d, or w - lr d if a norm is 0 */
 struct tn_lamb_options {
 	uint32_t struct_size;
-	double lr;      /* 0: 1e-3 */
-	double beta1;   /* 0: 0.9 */
-	double beta2;   /* 0: 0.999 */
-	double epsilon; /* 0: 1e-6 */
+	double lr;      /* default 1e-3 */
+	double beta1;   /* default 0.9 */
+	double beta2;   /* default 0.999 */
+	double epsilon; /* default 1e-6 */
 	double weight_decay;
 	int adapt_vectors;
 };
+static inline struct tn_lamb_options tn_lamb_defaults(void)
+{
+	struct tn_lamb_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.lr = 1e-3;
+	options.beta1 = 0.9;
+	options.beta2 = 0.999;
+	options.epsilon = 1e-6;
+	return options;
+}
 TN_API tn_optimizer *tn_lamb(tn_module *module, const struct tn_lamb_options *options);
 
 TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
@@ -177,25 +281,36 @@ TN_API double tn_optimizer_lr(const tn_optimizer *optimizer);
 
 /* Which parameters, and what they get.  A parameter is chosen when its name matches `names` and it
  * has at most max_rank axes; a shared parameter has the first of its names in the tree.  Settings
- * of 0 leave what the parameters have, so that several groups add up. */
+ * of NAN leave what the parameters have, so that several groups add up. */
 struct tn_group_options {
 	uint32_t struct_size;
 	const char *names;   /* a pattern of fnmatch(3), in which * matches dots too; NULL: all */
-	int max_rank;        /* 0: any number of axes; 1: biases, and weights of norms */
-	double lr_factor;    /* of the optimizer's learning rate; at first 1 */
-	double weight_decay; /* at first the optimizer's */
-	int no_decay;        /* 1: weight_decay becomes 0 */
+	int max_rank;        /* default TN_MAX_RANK: all; 1: biases, and weights of norms */
+	double lr_factor;    /* of the optimizer's learning rate; at first 1; default NAN */
+	double weight_decay; /* at first the optimizer's; default NAN */
 };
+static inline struct tn_group_options tn_group_defaults(void)
+{
+	struct tn_group_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.max_rank = TN_MAX_RANK;
+	options.lr_factor = NAN;
+	options.weight_decay = NAN;
+	return options;
+}
 /* Gives settings to a group of parameters, for example no decay for biases and norms:
  *
- *     tn_optimizer_set_group(optimizer,
- *                            TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1));
+ *     struct tn_group_options group = tn_group_defaults();
+ *     group.max_rank = 1;
+ *     group.weight_decay = 0;
+ *     tn_optimizer_set_group(optimizer, &group);
  *
  * A step runs one program for each contiguous run of parameters with equal settings; in the arena,
  * parameters of two axes and more precede those of one and none.  Graphs of captured steps use the
  * new settings, unless these differ between parameters of one run (TN_STATE at the replay).
- * TN_NOT_FOUND: no parameter is chosen.  TN_INVALID_ARGUMENT: a negative setting, nothing set, or
- * weight_decay beside no_decay.  TN_NOT_CAPTURABLE: while work is captured. */
+ * TN_NOT_FOUND: no parameter is chosen.  TN_INVALID_ARGUMENT: a negative setting, or
+ * nothing set.  TN_NOT_CAPTURABLE: while work is captured. */
 TN_API tn_status tn_optimizer_set_group(tn_optimizer *optimizer,
 					const struct tn_group_options *options);
 
@@ -205,9 +320,18 @@ TN_API tn_status tn_optimizer_set_group(tn_optimizer *optimizer,
  *   s := s + alpha (w - s);  w := s */
 struct tn_lookahead_options {
 	uint32_t struct_size;
-	uint64_t k;   /* 0: 5 */
-	double alpha; /* 0: 0.5; at most 1 */
+	uint64_t k;   /* default 5 */
+	double alpha; /* default 0.5; at most 1 */
 };
+static inline struct tn_lookahead_options tn_lookahead_defaults(void)
+{
+	struct tn_lookahead_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.k = 5;
+	options.alpha = 0.5;
+	return options;
+}
 /* Puts Lookahead around an optimizer, which steps as before, with its own learning rate, schedule
  * and groups.  The slow weights start as the present ones, so load weights before; called again, it
  * starts anew.  They are the state "slow" of each parameter.
@@ -266,8 +390,8 @@ TN_API tn_status tn_optimizer_gather_state(tn_optimizer *optimizer);
 /* Lasso (L1):  dw := dw + rate sign(w).  rate 0: none. */
 TN_API tn_status tn_optimizer_set_lasso(tn_optimizer *optimizer, double rate);
 /* Gradient noise (Neelakantan et al. 2015):  dw := dw + a normal number of variance eta / t^gamma
- * at a parameter's step t, from the context's random state, the same on every backend.  eta 0:
- * none; gamma 0: 0.55.  TN_OUT_OF_MEMORY. */
+ * at a parameter's step t, from the context's random state, the same on every backend; the
+ * paper's gamma is 0.55.  eta 0: none.  TN_OUT_OF_MEMORY. */
 TN_API tn_status tn_optimizer_set_gradient_noise(tn_optimizer *optimizer, double eta, double gamma);
 
 /* torch.nn.utils.clip_grad_value_: clamps all gradients to [-limit, limit]; NaN remains.
@@ -299,11 +423,22 @@ typedef struct tn_grad_scaler tn_grad_scaler;
  * doubles after growth_interval steps without one. */
 struct tn_grad_scaler_options {
 	uint32_t struct_size;
-	uint32_t growth_interval; /* 0: 2000 */
-	double init_scale;        /* 0: 65536 */
-	double growth_factor;     /* above 1; 0: 2 */
-	double backoff_factor;    /* below 1; 0: 0.5 */
+	uint32_t growth_interval; /* default 2000 */
+	double init_scale;        /* default 65536 */
+	double growth_factor;     /* above 1; default 2 */
+	double backoff_factor;    /* below 1; default 0.5 */
 };
+static inline struct tn_grad_scaler_options tn_grad_scaler_defaults(void)
+{
+	struct tn_grad_scaler_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.growth_interval = 2000;
+	options.init_scale = 65536;
+	options.growth_factor = 2;
+	options.backoff_factor = 0.5;
+	return options;
+}
 /* For a module of any dtype.  Owned (tn_grad_scaler_destroy); must not outlive the module.  NULL:
  * TN_INVALID_ARGUMENT, TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not
  * built), TN_OUT_OF_MEMORY. */
@@ -356,8 +491,15 @@ typedef struct tn_average tn_average;
  * some data, so that its statistics become those of the averaged weights. */
 struct tn_average_options {
 	uint32_t struct_size;
-	double decay; /* below 1 */
+	double decay; /* below 1; 0: the mean of all */
 };
+static inline struct tn_average_options tn_average_defaults(void)
+{
+	struct tn_average_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 /* Owned (tn_average_destroy); must not outlive the module.  NULL: TN_INVALID_ARGUMENT,
  * TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not built),
  * TN_OUT_OF_MEMORY. */

@@ -22,6 +22,8 @@
 #ifndef TENON_PROFILE_H
 #define TENON_PROFILE_H
 
+#include <string.h>
+
 #include <tenon/nn.h>
 
 #ifdef __cplusplus
@@ -32,9 +34,17 @@ typedef struct tn_profile tn_profile;
 
 struct tn_profile_options {
 	uint32_t struct_size;
-	int no_trace;        /* 1: sums alone, without the single calls of tn_profile_trace */
-	uint64_t max_events; /* the most calls that the trace keeps; default 1,000,000 */
+	/* The most single calls that tn_profile_trace keeps; default 1,000,000; 0: sums alone. */
+	uint64_t max_events;
 };
+static inline struct tn_profile_options tn_profile_defaults(void)
+{
+	struct tn_profile_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.max_events = 1000000;
+	return options;
+}
 
 /* Begins to measure all modules of the tree.  The context has one profile at a time; the module
  * outlives the measurement.  Chains run as without a profile: an activation that the layer before

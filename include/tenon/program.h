@@ -14,6 +14,8 @@
 #ifndef TENON_PROGRAM_H
 #define TENON_PROGRAM_H
 
+#include <string.h>
+
 #include <tenon/types.h>
 #include <tenon/export.h>
 
@@ -50,6 +52,13 @@ struct tn_program_names {
 	const char *const *outputs;
 	const tn_dtype *output_dtypes;
 };
+static inline struct tn_program_names tn_program_names_defaults(void)
+{
+	struct tn_program_names names;
+	memset(&names, 0, sizeof(names));
+	names.struct_size = sizeof(names);
+	return names;
+}
 
 /* Parses, types and simplifies `text` into *program (owned: tn_program_destroy).
  * TN_FORMAT     the text is not a valid program   TN_NOT_FOUND  it uses an unknown name
@@ -90,6 +99,13 @@ struct tn_program_wants {
 	uint32_t reserved;
 	const uint32_t *scalars;
 };
+static inline struct tn_program_wants tn_program_wants_defaults(void)
+{
+	struct tn_program_wants wants;
+	memset(&wants, 0, sizeof(wants));
+	wants.struct_size = sizeof(wants);
+	return wants;
+}
 
 /* The gradient of a program z = f(x, s), as a program (owned: tn_program_destroy):
  *     inputs    x[0], ..., x[n_inputs-1], dz[0], ..., dz[n_outputs-1]    (dz: upstream gradients)

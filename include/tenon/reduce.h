@@ -11,6 +11,8 @@
 #ifndef TENON_REDUCE_H
 #define TENON_REDUCE_H
 
+#include <string.h>
+
 #include <tenon/array.h>
 
 #ifdef __cplusplus
@@ -47,6 +49,13 @@ struct tn_reduce_options {
 	tn_dtype dtype;
 	double correction; /* of variances and standard deviations; NumPy's ddof */
 };
+static inline struct tn_reduce_options tn_reduce_defaults(void)
+{
+	struct tn_reduce_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* The reduction TN_REDUCER_* of a over n axes (TN_ALL_AXES), as tn_sum, tn_prod, tn_mean, tn_var,
  * tn_std, tn_max, tn_min, tn_any, tn_all and tn_count_nonzero.  options may be NULL.  Where no

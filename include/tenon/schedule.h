@@ -4,9 +4,11 @@
  * Schedules: the learning rate of an optimizer as a function of the number of steps or epochs, with
  * the numbers of torch.optim.lr_scheduler.
  *
- *     tn_schedule *cosine = tn_schedule_create(
- *             optimizer, TN_OPTIONS(struct tn_schedule_options, .kind = TN_SCHEDULE_COSINE,
- *                                   .period = 1000, .warmup = 100));
+ *     struct tn_schedule_options options = tn_schedule_defaults();
+ *     options.kind = TN_SCHEDULE_COSINE;
+ *     options.period = 1000;
+ *     options.warmup = 100;
+ *     tn_schedule *cosine = tn_schedule_create(optimizer, &options);
  *     tn_optimizer_step(optimizer);
  *     tn_schedule_advance(cosine);
  *
@@ -15,6 +17,9 @@
  */
 #ifndef TENON_SCHEDULE_H
 #define TENON_SCHEDULE_H
+
+#include <math.h>
+#include <string.h>
 
 #include <tenon/optim.h>
 
@@ -61,28 +66,46 @@ struct tn_schedule_options {
 	/* The first `warmup` values rise linearly from warmup_start times the kind's first rate
 	 * (LinearLR), and t of the kind starts after them (SequentialLR). */
 	uint64_t warmup;
-	double warmup_start; /* 0: 1/3 */
+	double warmup_start; /* default 1/3 */
 	/* StepLR's step_size, CosineAnnealingLR's T_max, CosineAnnealingWarmRestarts' T_0,
 	 * PolynomialLR's total_iters, OneCycleLR's total_steps, the epochs of two drops;
 	 * required. */
 	uint64_t period;
-	uint64_t multiplier; /* of cosine restarts, T_mult; 0: 1 */
-	double gamma;        /* of step, multistep and exponential; 0: 0.1, exponential: required */
+	uint64_t multiplier; /* of cosine restarts, T_mult; default 1 */
+	double gamma;        /* of step and multistep, default NAN: 0.1; of exponential, required */
 	double min_lr;       /* of cosine, cosine restarts (eta_min) and plateau */
-	double power;        /* of polynomial; 0: 1 */
+	double power;        /* of polynomial; default 1 */
 	size_t n_milestones; /* of multistep; at least 1 */
 	const uint64_t *milestones; /* rising; copied */
-	double pct_start;           /* of one cycle; 0: 0.3 */
-	double div_factor;          /* 0: 25 */
-	double final_div_factor;    /* 0: 1e4 */
-	double factor;              /* of plateau; 0: 0.1 */
-	int64_t patience;           /* 0: 10; negative: 0 */
-	double threshold;           /* 0: 1e-4; negative: 0 */
+	double pct_start;           /* of one cycle; default 0.3 */
+	double div_factor;          /* default 25 */
+	double final_div_factor;    /* default 1e4 */
+	double factor;              /* of plateau; default 0.1 */
+	uint64_t patience;          /* default 10 */
+	double threshold;           /* default 1e-4 */
 	int is_absolute;   /* 1: an improvement is `threshold` better, 0: by that fraction */
 	int is_rising;     /* 1: a metric that grows is better (mode "max") */
 	uint64_t cooldown; /* metrics after a reduction that count as no failure */
-	double epsilon;    /* a reduction by no more than this is omitted; 0: 1e-8, negative: 0 */
+	double epsilon;    /* a reduction by no more than this is omitted; default 1e-8 */
 };
+static inline struct tn_schedule_options tn_schedule_defaults(void)
+{
+	struct tn_schedule_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.warmup_start = 1.0 / 3.0;
+	options.multiplier = 1;
+	options.gamma = NAN;
+	options.power = 1;
+	options.pct_start = 0.3;
+	options.div_factor = 25;
+	options.final_div_factor = 1e4;
+	options.factor = 0.1;
+	options.patience = 10;
+	options.threshold = 1e-4;
+	options.epsilon = 1e-8;
+	return options;
+}
 
 /* Sets the optimizer's learning rate to lr(0).  The schedule is owned (tn_schedule_destroy) and
  * must not be used after the optimizer has been destroyed.

@@ -14,6 +14,8 @@
 #ifndef TENON_TESTING_H
 #define TENON_TESTING_H
 
+#include <string.h>
+
 #include <tenon/array.h>
 #include <tenon/text.h>
 
@@ -64,9 +66,17 @@ struct tn_assert_options {
 	uint32_t struct_size;
 	uint32_t strict;       /* 1: shapes and dtypes must be equal */
 	uint32_t distinct_nan; /* 1: NaN is not equal to NaN */
-	uint32_t precision;    /* digits of the arrays in the text, at most 1000; 0: 6 */
+	uint32_t precision;    /* digits of the arrays in the text, at most 1000; default 6 */
 	const char *err_msg;   /* UTF-8, a part of the text; NULL: none */
 };
+static inline struct tn_assert_options tn_assert_defaults(void)
+{
+	struct tn_assert_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.precision = 6;
+	return options;
+}
 
 /* |actual - desired| <= atol + rtol |desired| */
 TN_API TN_CHECKED tn_status tn_assert_allclose(const tn_array *actual, const tn_array *desired,

@@ -16,6 +16,8 @@
 #ifndef TENON_TEXT_H
 #define TENON_TEXT_H
 
+#include <string.h>
+
 #include <tenon/array.h>
 
 #ifdef __cplusplus
@@ -33,33 +35,43 @@ enum {
 	TN_FLOATMODE_FIXED = 3,         /* `precision` */
 };
 
-/* `precision` of no digits, where 0 means the default. */
-enum { TN_PRECISION_NONE = -1 };
-/* `threshold` that no array is below: all are summarised. */
-enum { TN_THRESHOLD_NONE = -1 };
-
 /* The limits of the options: digits, items, columns, bytes of a text. */
 #define TN_PRINT_MAX_PRECISION 1000
 #define TN_PRINT_MAX_EDGEITEMS 1000000
 #define TN_PRINT_MAX_LINEWIDTH 1000000
 #define TN_PRINT_MAX_STRING 64
 
-/* NumPy's print options; 0 and NULL are its defaults.  Strings are ASCII. */
+/* NumPy's print options, with its defaults.  Strings are ASCII. */
 struct tn_print_options {
 	uint32_t struct_size;
-	int32_t precision;     /* digits after the point; 0: 8; TN_PRECISION_NONE: none */
-	int64_t threshold;     /* larger arrays are summarised; 0: 1000; INT64_MAX: none is */
-	int64_t edgeitems;     /* items at both ends of an axis of a summary; 0: 3 */
-	int32_t linewidth;     /* columns; 0: 75 */
-	int32_t sign;          /* of numbers that are not negative: '-' none (default), '+', ' ' */
-	uint32_t floatmode;    /* TN_FLOATMODE_... */
-	uint32_t suppress;     /* 1: no scientific notation on account of small numbers */
-	const char *nanstr;    /* "nan" */
-	const char *infstr;    /* "inf" */
-	const char *separator; /* tn_array2string: between elements; " " */
+	int32_t precision;  /* digits after the point; default 8 */
+	int64_t threshold;  /* larger arrays are summarised; default 1000; INT64_MAX: none is */
+	int64_t edgeitems;  /* items at both ends of an axis of a summary; default 3 */
+	int32_t linewidth;  /* columns; default 75 */
+	int32_t sign;       /* of numbers that are not negative: '-' none, '+', ' '; default '-' */
+	uint32_t floatmode; /* TN_FLOATMODE_... */
+	uint32_t suppress;  /* 1: no scientific notation on account of small numbers */
+	const char *nanstr; /* default "nan" */
+	const char *infstr; /* default "inf" */
+	const char *separator; /* tn_array2string: between elements; default " " */
 	const char *prefix;    /* tn_array2string: lines after the first are indented as much */
 	const char *suffix;    /* tn_array2string: lines are shorter by as much */
 };
+static inline struct tn_print_options tn_print_defaults(void)
+{
+	struct tn_print_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.precision = 8;
+	options.threshold = 1000;
+	options.edgeitems = 3;
+	options.linewidth = 75;
+	options.sign = '-';
+	options.nanstr = "nan";
+	options.infstr = "inf";
+	options.separator = " ";
+	return options;
+}
 
 /* Python's str(a): "[1. 2. 3.]".  An array of rank 0 is printed as a number, with all its digits,
  * whatever the options are. */

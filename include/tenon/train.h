@@ -6,15 +6,17 @@
  *
  *     tn_dataset *digits;
  *     tn_data_loader *loader;
- *     const struct tn_data_loader_options *batches =
- *             TN_OPTIONS(struct tn_data_loader_options, .batch_size = 64, .shuffle = 1);
+ *     struct tn_data_loader_options batches = tn_data_loader_defaults();
+ *     batches.batch_size = 64;
+ *     batches.shuffle = 1;
  *     if (tn_dataset_open("digits", NULL, &digits, &error) ||
- *         tn_data_loader_create(digits, TN_PART_TRAIN, batches, &loader, &error))
+ *         tn_data_loader_create(digits, TN_PART_TRAIN, &batches, &loader, &error))
  *             return error.status;
- *     tn_trainer *trainer = tn_trainer_create(
- *             net, optimizer,
- *             TN_OPTIONS(struct tn_trainer_options, .train = loader, .n_epochs = 10,
- *                        .clip_norm = 1.0));
+ *     struct tn_trainer_options options = tn_trainer_defaults();
+ *     options.train = loader;
+ *     options.n_epochs = 10;
+ *     options.clip_norm = 1.0;
+ *     tn_trainer *trainer = tn_trainer_create(net, optimizer, &options);
  *     tn_trainer_run(trainer);
  *     tn_trainer_destroy(trainer);
  *
@@ -22,6 +24,9 @@
  */
 #ifndef TENON_TRAIN_H
 #define TENON_TRAIN_H
+
+#include <math.h>
+#include <string.h>
 
 #include <tenon/augment.h>
 #include <tenon/checkpoint.h>
@@ -229,7 +234,7 @@ typedef tn_array *(*tn_step_function)(void *user, tn_module *module, uint32_t n_
 				      tn_array *const *fields, tn_array **output);
 
 /* Objects, arrays, functions and `user` are borrowed until the trainer is destroyed, options of
- * losses are copied.  0 and NULL select the defaults. */
+ * losses are copied. */
 struct tn_trainer_options {
 	uint32_t struct_size;
 
@@ -243,7 +248,7 @@ struct tn_trainer_options {
 	const struct tn_cross_entropy_options *cross_entropy;
 	const struct tn_nll_loss_options *nll;
 	const struct tn_binary_cross_entropy_options *binary_cross_entropy;
-	double beta;    /* of smooth L1; 0: 1 */
+	double beta;    /* of smooth L1; default 1 */
 	int log_target; /* of KL */
 	/* In place of these. */
 	tn_loss_function loss_function;
@@ -257,15 +262,15 @@ struct tn_trainer_options {
 	tn_metric *const *metrics;
 
 	/* Its length: whichever comes first. */
-	uint64_t n_epochs;  /* 0: 1, or without end if max_steps is set */
-	uint64_t max_steps; /* 0: without end */
+	uint64_t n_epochs;  /* default 1; TN_NO_LIMIT: without end */
+	uint64_t max_steps; /* default TN_NO_LIMIT */
 
 	/* A step: the gradient of the mean over all samples of `accumulate` batches (the last step
 	 * of an epoch may have fewer), then clipping by value and by norm, the optimizer, the
 	 * average. */
-	uint64_t accumulate; /* 0: 1 */
-	double clip_value;   /* 0: none */
-	double clip_norm;    /* 0: none */
+	uint64_t accumulate; /* at least 1; default 1 */
+	double clip_value;   /* above 0; default INFINITY: none */
+	double clip_norm;    /* the same */
 	/* Scales the loss.  A step whose gradients are not finite is skipped: it counts, for the
 	 * schedule too, but the average does not take it in. */
 	tn_grad_scaler *scaler;
@@ -280,16 +285,18 @@ struct tn_trainer_options {
 
 	/* Early stopping. */
 	const char
-		*monitor;  /* copied; "loss" or a metric's name, of the validation data or, without
+		*monitor; /* copied; "loss" or a metric's name, of the validation data or, without
 			      * these, of the training; NULL: "loss" */
-	uint64_t patience; /* stop after this many epochs in a row that are not better; 0: never */
-	double min_delta;  /* better by no more than this is not better */
-	uint32_t best;     /* TN_BEST_...: parameters and buffers of the best epoch, which the
+	/* Stop after this many epochs in a row that are not better, at least 1; default
+	 * TN_NO_LIMIT: never. */
+	uint64_t patience;
+	double min_delta; /* better by no more than this is not better */
+	uint32_t best;    /* TN_BEST_...: parameters and buffers of the best epoch, which the
 			    * network has at the end of the training */
 
 	/* Called on the way, unless NULL; a result other than 0 stops it (TN_CANCELLED). */
 	int (*on_step)(void *user, const struct tn_trainer_step *step);
-	uint64_t step_interval; /* on_step is called every so many steps; 0: 1 */
+	uint64_t step_interval; /* on_step is called every so many steps; default 1 */
 	int (*on_progress)(void *user, const struct tn_trainer_progress *progress);
 	int (*on_evaluation)(void *user, const struct tn_trainer_values *values);
 	int (*on_epoch)(void *user, const struct tn_trainer_epoch *epoch);
@@ -313,6 +320,21 @@ struct tn_trainer_options {
 	 * NULL: on one. */
 	struct tn_data_parallel *parallel;
 };
+static inline struct tn_trainer_options tn_trainer_defaults(void)
+{
+	struct tn_trainer_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.beta = 1;
+	options.n_epochs = 1;
+	options.max_steps = TN_NO_LIMIT;
+	options.accumulate = 1;
+	options.clip_value = INFINITY;
+	options.clip_norm = INFINITY;
+	options.patience = TN_NO_LIMIT;
+	options.step_interval = 1;
+	return options;
+}
 /* Owned: free it with tn_trainer_destroy before the module and the objects of its options.  The
  * module must be built; optimizer may be NULL if .train is.
  * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_UNSUPPORTED (options of a newer

@@ -256,17 +256,25 @@ struct tn_report_line {
 
 /* ---- Options ---------------------------------------------------------------------------------*/
 
-/* The address of a struct with struct_size set and all members that are not named zero, for use as
- * an argument:
+/* A function of the library takes its options, source, names, wants, class or input format as a
+ * struct that begins with struct_size.  tn_X_defaults() gives a struct tn_X or tn_X_options with
+ * its defaults; a program changes what it wants otherwise:
  *
- *     tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+ *     struct tn_sgd_options options = tn_sgd_defaults();
+ *     options.lr = 0.1;
+ *     tn_optimizer *sgd = tn_sgd(net, &options);
  *
- * It is valid until the end of the enclosing block.  For a variable, set
- * .struct_size = sizeof(variable).  One rule applies to every struct of options, source, names,
- * wants, class or input format that a function of the library takes: if it is shorter than the
- * library's, the missing members have their defaults; if it is longer, the rest must be zero
- * (TN_UNSUPPORTED); a struct_size of 0 always fails (TN_INVALID_ARGUMENT).
- * C only: C++ has no such literals; set struct_size in a variable. */
+ * What is written is what is used: 0 is 0, and fails (TN_INVALID_ARGUMENT) where it is out of
+ * range, except where a member's comment gives it a meaning.  A default is 0 or NULL where no
+ * comment states another.  NULL for options means the defaults.
+ *
+ * struct_size is the size that the caller was compiled with.  If that is less than the library's,
+ * the missing members have their defaults; if it is more, the rest must be zero (TN_UNSUPPORTED).
+ * A struct_size of 0 always fails (TN_INVALID_ARGUMENT). */
+
+/* A number that is never reached: of steps, epochs, rows, ... */
+#define TN_NO_LIMIT UINT64_MAX
+
 #ifndef __cplusplus
 #define TN_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
 #endif

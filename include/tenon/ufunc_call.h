@@ -6,7 +6,10 @@
  *
  *     const tn_ufunc *add = tn_ufunc_find("add");
  *     const tn_array *both[] = {x, y}, *mask = tn_less(x, y);
- *     tn_ufunc_call(add, 2, both, TN_OPTIONS(struct tn_ufunc_options, .out = x, .where = mask));
+ *     struct tn_ufunc_options options = tn_ufunc_defaults();
+ *     options.out = x;
+ *     options.where = mask;
+ *     tn_ufunc_call(add, 2, both, &options);
  *     tn_array *rows = tn_ufunc_reduce(tn_ufunc_find("hypot"), x, 1, (int[]){-1}, 0, NULL);
  *
  * The functions are those of array.h and ufunc.h that take arrays alone; their results, dtypes and
@@ -21,6 +24,8 @@
  */
 #ifndef TENON_UFUNC_CALL_H
 #define TENON_UFUNC_CALL_H
+
+#include <string.h>
 
 #include <tenon/array.h>
 
@@ -63,24 +68,30 @@ enum {
  * [thread: any | since 0.1] */
 TN_API int tn_can_cast(tn_dtype from, tn_dtype to, uint32_t casting);
 
-/* NULL, and 0 in any member but struct_size (TN_OPTIONS), select the defaults. */
 struct tn_ufunc_options {
 	uint32_t struct_size;
 	uint32_t casting; /* TN_CASTING_..., of the inputs and of the result to out */
-	/* Where the result is written, converted; default: a new array.  The inputs broadcast to
+	/* Where the result is written, converted; NULL: a new array.  The inputs broadcast to
 	 * its shape.  It may be an input, or overlap one in any way: the result is as if all had
 	 * been read before. */
 	tn_array *out;
 	/* bool, broadcast with the inputs: where it is false, out is left as it is, and a new
 	 * array is 0. */
 	const tn_array *where;
-	/* The dtype in which to compute, to which the inputs are converted: default: NumPy's for
+	/* The dtype in which to compute, to which the inputs are converted; 0: NumPy's for
 	 * theirs.  Functions whose result is bool take TN_BOOL alone, and compute as always. */
 	tn_dtype dtype;
 	uint32_t reserved;
 	/* reduce alone: combined with the elements, as the first of them. */
 	const tn_number *initial;
 };
+static inline struct tn_ufunc_options tn_ufunc_defaults(void)
+{
+	struct tn_ufunc_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	return options;
+}
 
 /* f(inputs), of the function's n inputs.  Returns a new array, or `out` itself.  TN_DTYPE: the
  * function does not compute in `dtype`. */

@@ -41,13 +41,13 @@ static void open_context(struct kit *kit, struct opened *opened, const char *sel
 			 const char *path)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = selection,
-						   .plugin_paths = path ? &path : NULL,
-						   .n_plugin_paths = path != NULL,
-						   .log = ignore,
-						   .fallback = TN_FALLBACK_ALLOW,
-						   .seed = kit->seed + 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = selection;
+	options.plugin_paths = path ? &path : NULL;
+	options.n_plugin_paths = path != NULL;
+	options.log = ignore;
+	options.fallback = TN_FALLBACK_ALLOW;
+	options.seed = kit->seed + 1;
 	struct tn_runtime *rt;
 	tn_status status = tn_context_open(&options, &opened->context, &error);
 	if (status)

@@ -93,10 +93,11 @@ static tn_array *softmax(const struct layer *layer, tn_array *const *in)
 
 static tn_array *cross_entropy(const struct layer *layer, tn_array *const *in)
 {
+	struct tn_cross_entropy_options options = tn_cross_entropy_defaults();
 	(void)layer;
-	return tn_cross_entropy(in[0], in[1],
-				TN_OPTIONS(struct tn_cross_entropy_options, .has_ignore_label = 1,
-					   .ignore_label = IGNORED));
+	options.has_ignore_label = 1;
+	options.ignore_label = IGNORED;
+	return tn_cross_entropy(in[0], in[1], &options);
 }
 
 static tn_array *gelu(const struct layer *layer, tn_array *const *in)

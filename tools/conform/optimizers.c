@@ -26,25 +26,36 @@ struct rule {
 
 static tn_optimizer *make_lamb(tn_module *module)
 {
-	return tn_lamb(module, TN_OPTIONS(struct tn_lamb_options, .lr = 0.01, .weight_decay = 0.1,
-					  .adapt_vectors = 1));
+	struct tn_lamb_options options = tn_lamb_defaults();
+	options.lr = 0.01;
+	options.weight_decay = 0.1;
+	options.adapt_vectors = 1;
+	return tn_lamb(module, &options);
 }
 
 static tn_optimizer *make_amsgrad(tn_module *module)
 {
-	return tn_adam(module, TN_OPTIONS(struct tn_adam_options, .lr = 0.01, .weight_decay = 0.1,
-					  .amsgrad = 1));
+	struct tn_adam_options options = tn_adam_defaults();
+	options.lr = 0.01;
+	options.weight_decay = 0.1;
+	options.amsgrad = 1;
+	return tn_adam(module, &options);
 }
 
 /* NAdam with groups, Lasso, gradient noise and slow weights. */
 static tn_optimizer *make_hooked(tn_module *module)
 {
-	tn_optimizer *made = tn_nadam(
-		module, TN_OPTIONS(struct tn_nadam_options, .lr = 0.01, .weight_decay = 0.1));
-	if (tn_optimizer_set_group(
-		    made, TN_OPTIONS(struct tn_group_options, .max_rank = 1, .no_decay = 1)) ||
-	    tn_optimizer_set_lasso(made, 0.01) || tn_optimizer_set_gradient_noise(made, 0.1, 0) ||
-	    tn_lookahead(made, TN_OPTIONS(struct tn_lookahead_options, .k = 2))) {
+	struct tn_nadam_options nadam = tn_nadam_defaults();
+	struct tn_group_options group = tn_group_defaults();
+	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
+	nadam.lr = 0.01;
+	nadam.weight_decay = 0.1;
+	group.max_rank = 1;
+	group.weight_decay = 0;
+	lookahead.k = 2;
+	tn_optimizer *made = tn_nadam(module, &nadam);
+	if (tn_optimizer_set_group(made, &group) || tn_optimizer_set_lasso(made, 0.01) ||
+	    tn_optimizer_set_gradient_noise(made, 0.1, 0.55) || tn_lookahead(made, &lookahead)) {
 		tn_optimizer_destroy(made);
 		return NULL;
 	}
@@ -79,8 +90,9 @@ struct side {
 
 static tn_optimizer *make_optimizer(const struct rule *rule, tn_module *module)
 {
-	const struct tn_adamw_options adamw = {
-		.struct_size = sizeof(adamw), .lr = 0.01, .weight_decay = rule->weight_decay};
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	adamw.lr = 0.01;
+	adamw.weight_decay = rule->weight_decay;
 	if (rule->make)
 		return rule->make(module);
 	return rule->is_adamw ? tn_adamw(module, &adamw) : tn_sgd(module, &rule->sgd);

@@ -98,8 +98,12 @@ struct side {
 static int begin(struct kit *kit, const struct course *course, tn_context *context,
 		 struct side *side)
 {
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9};
-	const struct tn_adamw_options adamw = {.struct_size = sizeof(adamw), .lr = 3e-3};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	struct tn_adamw_options adamw = tn_adamw_defaults();
+	sgd.lr = 0.02;
+	sgd.momentum = 0.9;
+	adamw.lr = 3e-3;
+	adamw.weight_decay = 0;
 	*side = (struct side){.context = context};
 	if (tn_scope_begin(context))
 		kit_give_up(kit, "a scope: %s", tn_error_text(context));
