@@ -104,8 +104,9 @@ static int prepare(struct bench *b, const char *model)
 		return 0;
 	}
 	const struct tn_model_shape *shape = &network.shape;
-	const struct tn_sgd_options sgd = {
-		.struct_size = sizeof(sgd), .lr = 1e-3, .momentum = network.momentum};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-3;
+	sgd.momentum = network.momentum;
 	if (tn_context_open(NULL, &b->context, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 0;

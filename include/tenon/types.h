@@ -335,10 +335,6 @@ struct tn_report_line {
 /* A number that is never reached: of steps, epochs, rows, ... */
 #define TN_NO_LIMIT UINT64_MAX
 
-#ifndef __cplusplus
-#define TN_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
-#endif
-
 #ifdef __cplusplus
 }
 #endif

@@ -350,7 +350,9 @@ static int run_step(struct work *w)
 static void make_lenet(struct work *w)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.02;
+	sgd.momentum = 0.9;
 	w->in[0] = numbers(w, SHAPE(8, 1, 28, 28));
 	w->in[1] = labels(w, 8, 10);
 	w->net = tn_model_create(w->context, "lenet", &shape);

@@ -58,7 +58,9 @@ static int train(tn_context *context, const tn_dataset *dataset, tn_data_loader 
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	const struct tn_model_shape shape = {format->channels, format->height, format->width,
 					     format->n_classes};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.02;
+	sgd.momentum = 0.9;
 	tn_module *net = tn_model_create(context, "lenet", &shape);
 	tn_optimizer *optimizer = NULL;
 	if (net && !tn_module_build(net))

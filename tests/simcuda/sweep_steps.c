@@ -84,7 +84,9 @@ static tn_module *make_net(tn_context *context)
 /* The losses of two steps. */
 static void train(tn_context *context, float *results, size_t *n)
 {
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.1, .momentum = 0.9};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	sgd.momentum = 0.9;
 	const int32_t labels[] = {0, 3, 1, 4};
 	tn_random_state_set(context, (struct tn_random_state){.seed = 1});
 	tn_module *net = make_net(context);

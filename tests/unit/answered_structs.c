@@ -66,9 +66,10 @@ static tn_status do_nothing(void *data)
 
 static tn_status benchmark(void *out)
 {
-	return tn_benchmark(context, do_nothing, &context,
-			    TN_OPTIONS(struct tn_benchmark_options, .no_warmup = 1, .repeats = 1),
-			    out);
+	struct tn_benchmark_options options = tn_benchmark_defaults();
+	options.warmup = 0;
+	options.repeats = 1;
+	return tn_benchmark(context, do_nothing, &context, &options, out);
 }
 
 static tn_array *sum_of_squares(void *user, tn_array *const *inputs)
@@ -94,9 +95,10 @@ static tn_status safetensors_info(void *out)
 
 static tn_status csv_read(void *out)
 {
-	return tn_csv_read(table_path,
-			   TN_OPTIONS(struct tn_csv_options, .header = 1, .label_column = -1), out,
-			   &error);
+	struct tn_csv_options options = tn_csv_defaults();
+	options.header = 1;
+	options.label_column = -1;
+	return tn_csv_read(table_path, &options, out, &error);
 }
 
 static void csv_release(void *out)
@@ -363,9 +365,10 @@ static void make_network(void)
 	assert_ok(tn_profile_end(profile));
 	summary = tn_summary_create(net, NULL);
 	optimizer = tn_adamw(net, NULL);
-	schedule =
-		tn_schedule_create(optimizer, TN_OPTIONS(struct tn_schedule_options,
-							 .kind = TN_SCHEDULE_COSINE, .period = 9));
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = TN_SCHEDULE_COSINE;
+	options.period = 9;
+	schedule = tn_schedule_create(optimizer, &options);
 	average = tn_average_create(net, NULL);
 	assert_ok(tn_average_update(average));
 	scaler = tn_grad_scaler_create(net, NULL);
@@ -385,20 +388,21 @@ static void make_files(void)
 
 static void make_data(void)
 {
-	struct tn_input_format format = {.struct_size = sizeof(format)};
+	struct tn_input_format format = tn_input_format_defaults();
 	assert_ok(tn_input_format_imagenet(&format, &error));
 	format_text = tn_input_format_text(&format);
 	assert_ok(tn_dataset_open("digits", NULL, &dataset, &error));
-	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST,
-					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 2),
-					&loader, &error));
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = 2;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &loading, &loader, &error));
 }
 
 static int setup(void **state)
 {
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference"),
-				  &context, &error));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	assert_ok(tn_context_open(&options, &context, &error));
 	folder = files_folder();
 	x = tn_ones(context, TN_F32, 4, (const int64_t[]){1, 1, 2, 2});
 	make_network();

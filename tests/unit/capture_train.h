@@ -191,7 +191,8 @@ static inline int spoil_weights(void *user, const struct tn_trainer_epoch *epoch
 /* The seventh step is the first replayed one of the second epoch: its update does not follow. */
 static inline void check_spoilt_training(tn_context *context)
 {
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.01};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.01;
 	tn_dataset *dataset = train_dataset();
 	tn_module *net = train_net(context);
 	assert_ok(tn_module_build(net));
