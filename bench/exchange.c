@@ -80,8 +80,8 @@ static tn_array *labels(tn_context *context, const struct tn_model_shape *shape,
 static int train(tn_module *net, tn_context *context, const struct tn_model_shape *shape,
 		 const tn_array *x, struct results *results)
 {
-	struct tn_parameter_view view;
-	struct tn_buffer_view buffer;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
+	struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 	int done = 1;
 	tn_module_set_training(net, 1);
 	tn_tape *tape = tn_tape_begin(context);

@@ -75,7 +75,7 @@ static void time_it(tn_context *context, const char *name, void (*step)(const st
 		    const struct layer *l)
 {
 	double best = 1e30;
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	const char *route = "native";
 	if (!strstr(name, wanted))
 		return;

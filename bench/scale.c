@@ -62,7 +62,8 @@ static int shape_of(const char *name, struct tn_model_shape *shape)
 /* Multiply-adds of each row itself, without its members. */
 static void own_work(const tn_summary *summary, double *own)
 {
-	struct tn_summary_row row, next;
+	struct tn_summary_row row = {.struct_size = sizeof(row)},
+			      next = {.struct_size = sizeof(next)};
 	const size_t n = tn_summary_count(summary);
 	for (size_t i = 0; i < n; i++) {
 		(void)tn_summary_at(summary, i, &row);
@@ -80,7 +81,7 @@ static void own_work(const tn_summary *summary, double *own)
 /* The row of the module that has the weight: the one with the longest fitting path. */
 static size_t row_of(const tn_summary *summary, const char *weight)
 {
-	struct tn_summary_row row;
+	struct tn_summary_row row = {.struct_size = sizeof(row)};
 	size_t found = 0, longest = 0;
 	for (size_t i = 1; i < tn_summary_count(summary); i++) {
 		(void)tn_summary_at(summary, i, &row);

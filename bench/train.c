@@ -132,7 +132,7 @@ static long page_faults(void)
 
 static void tell_memory(const struct bench *b, double faults_a_step)
 {
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	tn_device_memory(tn_device_current(b->context), &use);
 	printf("# MiB: arrays at most %.1f, pool %.1f, process at most %.1f; %.2f page faults a "
 	       "step\n",

@@ -75,7 +75,7 @@ static tn_status run(tn_context *ctx, const struct tn_host_array *values, double
 
 int main(int argc, char **argv)
 {
-	struct tn_csv table = {0};
+	struct tn_csv table = {.struct_size = sizeof(table)};
 	struct tn_error_info error;
 	tn_context *ctx = NULL;
 	double result = 0;

@@ -31,7 +31,8 @@ static int count_layers(tn_module *net, const struct tn_model_shape *shape, stru
 	struct tn_summary_options options = tn_summary_defaults();
 	options.rank = 4;
 	options.shape = lengths;
-	struct tn_summary_row row, next = {0};
+	struct tn_summary_row row = {.struct_size = sizeof(row)},
+			      next = {.struct_size = sizeof(next)};
 	tn_summary *summary = tn_summary_create(net, &options);
 	const size_t n = tn_summary_count(summary);
 	for (size_t i = 0; i < n; i++) {

@@ -122,7 +122,7 @@ static void print_array(const struct trace_command *c, const char *name, const c
 
 static const char *path_of(const struct trace_command *c, const tn_module *module)
 {
-	struct tn_module_view view;
+	struct tn_module_view view = {.struct_size = sizeof(view)};
 	for (size_t i = 0; !tn_module_at(c->module, i, &view); i++) {
 		if (view.module == module)
 			return view.path;
@@ -145,7 +145,7 @@ static void on_backward(void *user, tn_module *module, const tn_array *dy)
 
 static tn_status set_hooks(struct trace_command *c)
 {
-	struct tn_module_view view;
+	struct tn_module_view view = {.struct_size = sizeof(view)};
 	tn_status status = TN_OK;
 	for (size_t i = 0; !status && !tn_module_at(c->module, i, &view); i++) {
 		status = tn_module_set_forward_hook(view.module, on_forward, c);
@@ -180,7 +180,7 @@ static void trace(struct trace_command *c, tn_context *context, const tn_array *
 		if (!tn_tape_backward(tape, loss, NULL))
 			printf("\nThe loss differentiated by each parameter\n\n");
 		for (size_t i = 0; i < tn_module_parameter_count(c->module); i++) {
-			struct tn_parameter_view view;
+			struct tn_parameter_view view = {.struct_size = sizeof(view)};
 			if (!tn_error(context) && !tn_module_parameter_at(c->module, i, &view) &&
 			    view.gradient)
 				print_array(c, view.name, "", view.gradient);

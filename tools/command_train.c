@@ -375,7 +375,7 @@ static void on_resumed(void *user, uint64_t epochs, uint64_t steps)
 /* How an interrupted training can go on. */
 static void print_interrupted(const struct train_command *c, uint64_t n_epochs)
 {
-	struct tn_checkpoint_view newest = {.path = ""};
+	struct tn_checkpoint_view newest = {.struct_size = sizeof(newest), .path = ""};
 	size_t n = tn_checkpoint_folder_count(c->folder);
 	int has = n && !tn_checkpoint_folder_at(c->folder, n - 1, &newest);
 	say("tenon train: interrupted in epoch %" PRIu64 " of %" PRIu64 "%s%s\n", c->epoch,

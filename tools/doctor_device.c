@@ -37,7 +37,7 @@ int doctor_fail_kept(struct doctor_result *result, struct doctor_device *device)
 /* Records where the operations of the check ran, according to the ledger. */
 static void see_where(const struct doctor_device *device, struct doctor_result *result)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	int native = 0, composed = 0, host = 0;
 	for (size_t i = 0; !tn_ledger_get(device->context, i, &row); i++) {
 		native |= row.native > 0;

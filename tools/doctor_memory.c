@@ -109,7 +109,7 @@ static void release(struct blocks *blocks)
 static void take_again(struct doctor_device *device, struct doctor_result *result,
 		       struct blocks *blocks, size_t n, uint64_t used)
 {
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	tn_device_memory(device->device, &use);
 	if (use.used > used)
 		doctor_fail(result,
@@ -123,7 +123,7 @@ static void take_again(struct doctor_device *device, struct doctor_result *resul
 static void fill(struct doctor_device *device, struct doctor_result *result, struct blocks *blocks,
 		 size_t n)
 {
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	tn_device_memory(device->device, &use);
 	while (blocks->n < n && take_block(device, result, blocks, n))
 		;

@@ -35,7 +35,7 @@ static void print_line(const char *const cells[N_COLUMNS], const int widths[N_CO
 
 void print_ledger(const tn_context *context)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	ledger_line line;
 	int widths[N_COLUMNS];
 	for (int i = 0; i < N_COLUMNS; i++)

@@ -140,7 +140,7 @@ static int count_rows(const tn_safetensors *file, const char *path, const char *
 		      const tn_module *module, struct found_weights *found)
 {
 	struct tn_error_info error;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
 	char *name = NULL;
 	size_t i = 0;

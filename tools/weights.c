@@ -49,8 +49,8 @@ static const char *shared_prefix(const tn_safetensors *file, size_t *length)
 
 static int has_tensor(const tn_module *module, const char *name)
 {
-	struct tn_parameter_view parameter;
-	struct tn_buffer_view buffer;
+	struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
+	struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 	if (!tn_module_parameter(module, name, &parameter))
 		return 1;
 	for (size_t i = 0; i < tn_module_buffer_count(module); i++) {
@@ -154,7 +154,7 @@ int weights_freeze(tn_module *module, const char *model, const char *pattern, in
 	if (!pattern)
 		return EXIT_DONE;
 	for (size_t i = 0; i < n; i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		if (tn_module_parameter_at(module, i, &view) || fnmatch(pattern, view.name, 0))
 			continue;
 		if (!tn_module_set_trainable(module, view.name, 0))

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/answer.h"
 #include "base/options.h"
 
 tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info *error)
@@ -75,6 +76,15 @@ tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size
 	if (!runtime)
 		return TN_INVALID_ARGUMENT;
 	tn_status status = tn_options_take(own, own_size, given, type, operation, &runtime->report);
+	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
+}
+
+tn_status tn_runtime_answer(struct tn_runtime *runtime, void *out, const void *own, size_t own_size,
+			    const char *type, const char *operation)
+{
+	if (!runtime)
+		return tn_answer(out, own, own_size, type, operation, NULL);
+	tn_status status = tn_answer(out, own, own_size, type, operation, &runtime->report);
 	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
 }
 

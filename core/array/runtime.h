@@ -118,6 +118,9 @@ tn_status tn_runtime_no_memory(struct tn_runtime *runtime, const char *operation
 /* tn_options_take, which keeps the error.  Also TN_INVALID_ARGUMENT for a NULL runtime. */
 tn_status tn_runtime_take(struct tn_runtime *runtime, void *own, size_t own_size, const void *given,
 			  const char *type, const char *operation);
+/* tn_answer, which keeps the error.  Without a runtime it only returns. */
+tn_status tn_runtime_answer(struct tn_runtime *runtime, void *out, const void *own, size_t own_size,
+			    const char *type, const char *operation);
 /* The status of the error that a call has reported, after it failed; TN_OUT_OF_MEMORY if it has
  * reported none. */
 static inline tn_status tn_report_status(const struct tn_runtime *runtime)

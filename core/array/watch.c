@@ -42,7 +42,7 @@ void tn_watch_begin(struct tn_watch *watch, enum tn_watch_kind kind, uint32_t ro
 	uint64_t high = tn_pool_restart_high(watch->device);
 	if (watch->n_frames > 1)
 		raise_high(frame - 1, high);
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	tn_device_memory(watch->device, &use);
 	*frame = (struct tn_watch_frame){.kind = kind,
 					 .row = row,

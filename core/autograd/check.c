@@ -22,7 +22,7 @@ struct check {
 	double step;
 	double tolerance;
 	int64_t max_elements;
-	struct tn_gradient_report *report;
+	struct tn_gradient_report report;
 };
 
 static double get_element(tn_dtype dtype, const void *data, int64_t i)
@@ -76,9 +76,14 @@ static tn_status check_elements(struct check *check, int input, void *data, cons
 		double off = fabs(tape - difference) / (1.0 + fabs(difference));
 		if (isnan(off))
 			off = INFINITY;
-		if (off > check->report->worst)
-			*check->report =
-				(struct tn_gradient_report){off, input, i, tape, difference};
+		if (off > check->report.worst)
+			check->report =
+				(struct tn_gradient_report){.struct_size = sizeof(check->report),
+							    .input = input,
+							    .element = i,
+							    .worst = off,
+							    .tape = tape,
+							    .difference = difference};
 	}
 	return tn_assign_host(x, data, (size_t)n * tn_dtype_size(x->dtype));
 }
@@ -127,12 +132,19 @@ static tn_status tape_gradients(struct check *check, tn_array **gradients)
 	return status ? status : tn_runtime_status(check->rt);
 }
 
+/* The report so far; a caller may do without. */
+static tn_status answer(struct check *check, struct tn_gradient_report *report)
+{
+	return report ? tn_runtime_answer(check->rt, report, &check->report, sizeof(check->report),
+					  "struct tn_gradient_report", "gradient_check")
+		      : TN_OK;
+}
+
 tn_status tn_gradient_check(tn_context *context, tn_gradient_function f, void *user, int n_inputs,
 			    tn_array *const *inputs, double step, double tolerance,
 			    int64_t max_elements, struct tn_gradient_report *report)
 {
 	tn_array *gradients[TN_NODE_MAX_INPUTS] = {0};
-	struct tn_gradient_report own;
 	if (!inputs)
 		return tn_runtime_null(tn_runtime_of(context), "gradient_check", "inputs");
 	if (n_inputs < 1 || n_inputs > TN_NODE_MAX_INPUTS || max_elements < 0)
@@ -145,21 +157,31 @@ tn_status tn_gradient_check(tn_context *context, tn_gradient_function f, void *u
 	if (status)
 		return status;
 	struct check check = {
-		context,      tn_runtime_of(context), f, user, n_inputs, inputs, step, tolerance,
-		max_elements, report ? report : &own};
-	memset(check.report, 0, sizeof(*check.report));
-	status = tn_scope_begin(context);
+		.context = context,
+		.rt = tn_runtime_of(context),
+		.f = f,
+		.user = user,
+		.n_inputs = n_inputs,
+		.inputs = inputs,
+		.step = step,
+		.tolerance = tolerance,
+		.max_elements = max_elements,
+	};
+	status = answer(&check, report);
+	if (!status)
+		status = tn_scope_begin(context);
 	if (status)
 		return status;
 	status = tape_gradients(&check, gradients);
 	for (int i = 0; i < n_inputs && !status; i++)
 		status = check_input(&check, i, gradients[i]);
 	tn_scope_end(context, NULL);
-	if (!status && !(check.report->worst <= tolerance))
+	(void)answer(&check, report);
+	if (!status && !(check.report.worst <= tolerance))
 		status = tn_runtime_fail(check.rt, TN_INTERNAL, "gradient_check",
 					 "input %d, element %lld: the tape's gradient is %.9g, "
 					 "that of differences %.9g",
-					 check.report->input, (long long)check.report->element,
-					 check.report->tape, check.report->difference);
+					 check.report.input, (long long)check.report.element,
+					 check.report.tape, check.report.difference);
 	return status;
 }

@@ -76,7 +76,8 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 	for (uint32_t i = 0; i < node->n_inputs; i++)
 		needs[i] = tn_node_wants(node, i);
 	tn_status status = own->backward(
-		own->state, &(struct tn_node_call){.context = rt->context,
+		own->state, &(struct tn_node_call){.struct_size = sizeof(struct tn_node_call),
+						   .context = rt->context,
 						   .n_saved = node->n_saved,
 						   .n_outputs = node->n_outputs,
 						   .n_inputs = node->n_inputs,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/answer.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -131,6 +132,8 @@ static struct tn_benchmark_times summarise(double *times, size_t n)
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
+static const char result_type[] = "struct tn_benchmark_result";
+
 static tn_status take_options(struct run *run, const struct tn_benchmark_options *given,
 			      const struct tn_benchmark_result *result)
 {
@@ -140,9 +143,12 @@ static tn_status take_options(struct run *run, const struct tn_benchmark_options
 					   "struct tn_benchmark_options", "benchmark");
 	if (status)
 		return status;
-	if (!run->function || !result || result->struct_size < sizeof(result->struct_size))
-		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "benchmark",
-				       "function or result is NULL, or result has no struct_size");
+	if (!run->function)
+		return tn_runtime_null(runtime, "benchmark", "function");
+	status = tn_answer_check(result, sizeof(*result), result_type, "benchmark",
+				 &runtime->report);
+	if (status)
+		return tn_runtime_keep(runtime, &runtime->report);
 	if (!(o->max_seconds >= 0) || !o->repeats)
 		return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "benchmark",
 				       "expected max_seconds of 0 or more and repeats of 1 or "
@@ -173,8 +179,8 @@ static tn_status run_all(struct run *run, struct tn_benchmark_result *result)
 		.device = summarise(run->device, run->n),
 		.total_seconds = total,
 	};
-	tn_struct_answer(result, &full, sizeof(full));
-	return TN_OK;
+	return tn_runtime_answer(&run->context->runtime, result, &full, sizeof(full), result_type,
+				 "benchmark");
 }
 
 tn_status tn_benchmark(tn_context *context, tn_status (*function)(void *data), void *data,

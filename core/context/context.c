@@ -222,8 +222,7 @@ void tn_random_state_set(tn_context *context, struct tn_random_state state)
 tn_status tn_variable_at(const tn_context *context, size_t index, struct tn_variable *variable)
 {
 	struct tn_parameter row;
-	if (!context || !variable || variable->struct_size < sizeof(variable->struct_size) ||
-	    !tn_parameter_at(&context->assembly->parameters, index, &row))
+	if (!context || !tn_parameter_at(&context->assembly->parameters, index, &row))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_variable full = {
 		.struct_size = sizeof(full),
@@ -234,6 +233,6 @@ tn_status tn_variable_at(const tn_context *context, size_t index, struct tn_vari
 			  : row.value ? "environment"
 				      : "not set",
 	};
-	tn_struct_answer(variable, &full, sizeof(full));
-	return TN_OK;
+	return tn_runtime_answer(tn_runtime_of(context->runtime.context), variable, &full,
+				 sizeof(full), "struct tn_variable", "variable_at");
 }

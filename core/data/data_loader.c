@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/answer.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/memory.h"
@@ -262,6 +263,7 @@ static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
 tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 			      struct tn_error_info *error)
 {
+	static const char type[] = "struct tn_batch";
 	const struct tn_batch_slot *any = &loader->queue.slots[0];
 	struct tn_batch own = {.struct_size = sizeof(own),
 			       .n_fields = loader->plan.n_fields,
@@ -270,18 +272,14 @@ tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 			       .samples = any->samples,
 			       .epoch = loader->position.epoch,
 			       .index = loader->position.index};
-	if (batch->struct_size < sizeof(batch->struct_size))
-		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-			       "struct tn_batch: expected struct_size %zu, as sizeof sets it, "
-			       "found %u",
-			       sizeof(*batch), batch->struct_size);
+	tn_status status = tn_answer_check(batch, sizeof(own), type, OPERATION, error);
+	if (status)
+		return status;
 	if (loader->context && loader->fork_generation != tn_fork_generation())
 		return tn_fail(error, TN_FORKED, OPERATION,
 			       "expected the process that made the loader, found its forked child");
-	tn_status status = next_batch(loader, &own, error);
-	if (!status)
-		tn_struct_answer(batch, &own, sizeof(own));
-	return status;
+	status = next_batch(loader, &own, error);
+	return status ? status : tn_answer(batch, &own, sizeof(own), type, OPERATION, error);
 }
 
 uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index)

@@ -67,7 +67,7 @@ static tn_status convert_rows(const char *path, const struct tn_csv *csv,
 tn_status tn_digits_read(const char *path, int as_stored, struct tn_dataset_raw *out,
 			 struct tn_error_info *error)
 {
-	struct tn_csv csv = {0};
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	uint32_t zoom = as_stored ? 1 : 3;
 	uint32_t border = as_stored ? 0 : 2;
 	uint32_t side = SIDE * zoom + 2 * border;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <tenon/backend.h>
 
+#include "base/answer.h"
 #include "base/error.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
@@ -20,12 +21,13 @@
 
 #define OPERATION "input format"
 
+static const char type[] = "struct tn_input_format";
+
 tn_status tn_input_format_take(struct tn_input_format *own, const struct tn_input_format *given,
 			       struct tn_error_info *error)
 {
 	*own = tn_input_format_defaults();
-	return tn_options_take(own, sizeof(*own), given, "struct tn_input_format", OPERATION,
-			       error);
+	return tn_options_take(own, sizeof(*own), given, type, OPERATION, error);
 }
 
 tn_status tn_input_format_check_interpolation(uint32_t interpolation, struct tn_error_info *error)
@@ -37,21 +39,10 @@ tn_status tn_input_format_check_interpolation(uint32_t interpolation, struct tn_
 		       interpolation);
 }
 
-static tn_status no_struct_size(const struct tn_input_format *format, struct tn_error_info *error)
-{
-	return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
-		       "struct tn_input_format: expected struct_size %zu, as sizeof sets it, found "
-		       "%u",
-		       sizeof(*format), format->struct_size);
-}
-
 tn_status tn_input_format_copy(struct tn_input_format *out, const struct tn_input_format *format,
 			       struct tn_error_info *error)
 {
-	if (out->struct_size < sizeof(out->struct_size))
-		return no_struct_size(out, error);
-	tn_struct_answer(out, format, sizeof(*format));
-	return TN_OK;
+	return tn_answer(out, format, sizeof(*format), type, OPERATION, error);
 }
 
 tn_status tn_input_format_imagenet(struct tn_input_format *out, struct tn_error_info *error)
@@ -336,8 +327,9 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 				struct tn_error_info *error)
 {
 	struct reading reading = {.format = {.struct_size = sizeof(reading.format)}};
-	if (out->struct_size < sizeof(out->struct_size))
-		return no_struct_size(out, error);
+	tn_status status = tn_answer_check(out, sizeof(*out), type, OPERATION, error);
+	if (status)
+		return status;
 	if (!text)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "text is NULL");
 	/* The reader modifies the text. */
@@ -347,7 +339,7 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 	reading.reader = (struct tn_json_reader){
 		.text = copy, .size = strlen(copy), .operation = OPERATION, .where = "text"};
 	int more = 1;
-	tn_status status = tn_json_take(&reading.reader, '{', "'{'", error);
+	status = tn_json_take(&reading.reader, '{', "'{'", error);
 	for (size_t n = 0; !status && more; n++) {
 		status = tn_json_more(&reading.reader, '}', n, &more, error);
 		if (!status && more)
@@ -358,7 +350,5 @@ tn_status tn_input_format_parse(const char *text, struct tn_input_format *out,
 	if (!status)
 		status = check_format(&reading, error);
 	tn_mem_free(copy);
-	if (!status)
-		tn_struct_answer(out, &reading.format, sizeof(reading.format));
-	return status;
+	return status ? status : tn_input_format_copy(out, &reading.format, error);
 }

@@ -23,15 +23,18 @@ static const char *const digit_names[] = {"0", "1", "2", "3", "4", "5", "6", "7"
 static const char *const clothes[] = {"T-shirt/top", "trouser", "pullover", "dress", "coat",
 				      "sandal",      "shirt",   "sneaker",  "bag",   "ankle boot"};
 
+enum { INFO_SIZE = sizeof(struct tn_dataset_info) };
+
 static const struct tn_known_dataset known[] = {
-	{{"digits", "",
+	{{INFO_SIZE, "digits", "",
 	  "E. Alpaydin and C. Kaynak (1998): Optical Recognition of Handwritten Digits, UCI "
 	  "Machine Learning Repository, doi:10.24432/C50P49, CC BY 4.0"},
 	 digit_names},
-	{{"fashion-mnist", "dataset-fashion-mnist",
+	{{INFO_SIZE, "fashion-mnist", "dataset-fashion-mnist",
 	  "H. Xiao, K. Rasul, R. Vollgraf (2017): Fashion-MNIST, Zalando SE, MIT licence"},
 	 clothes},
-	{{"mnist", "", "Y. LeCun, C. Cortes, C. Burges: The MNIST database of handwritten digits"},
+	{{INFO_SIZE, "mnist", "",
+	  "Y. LeCun, C. Cortes, C. Burges: The MNIST database of handwritten digits"},
 	 digit_names},
 };
 

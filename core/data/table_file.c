@@ -112,7 +112,7 @@ static tn_status take_table(const char *path, const struct tn_dataset_options *o
 tn_status tn_table_file_read(const char *path, const struct tn_dataset_options *options,
 			     struct tn_dataset_raw *out, struct tn_error_info *error)
 {
-	struct tn_csv csv = {0};
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	struct tn_dataset_raw raw = {0};
 	if (options->target && options->no_header)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,

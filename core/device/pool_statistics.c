@@ -7,26 +7,28 @@
 
 #include <tenon/device.h>
 
-#include "base/options.h"
+#include "base/answer.h"
 #include "device/chunk.h"
 #include "device/open.h"
 #include "device/pool_parts.h"
 #include "device/returned.h"
 
-void tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)
+tn_status tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)
 {
 	const struct tn_pool *pool = device ? device->pool : NULL;
-	*use = (struct tn_memory_use){0};
-	if (!pool)
-		return;
-	*use = (struct tn_memory_use){
-		.used = pool->used, .cached = pool->reserved - pool->used, .peak = pool->peak};
+	struct tn_memory_use own = {.struct_size = sizeof(own)};
+	if (pool) {
+		own.used = pool->used;
+		own.cached = pool->reserved - pool->used;
+		own.peak = pool->peak;
+	}
+	return tn_answer(use, &own, sizeof(own), "struct tn_memory_use", "device_memory", NULL);
 }
 
 tn_status tn_device_memory_statistics(const tn_device *device,
 				      struct tn_memory_statistics *statistics)
 {
-	if (!device || !statistics || statistics->struct_size < sizeof(statistics->struct_size))
+	if (!device)
 		return TN_INVALID_ARGUMENT;
 	const struct tn_pool *pool = device->pool;
 	const struct tn_memory_statistics full = {
@@ -40,8 +42,8 @@ tn_status tn_device_memory_statistics(const tn_device *device,
 		.n_reserved = pool->n_chunks,
 		.n_reservations = pool->n_chunks_taken,
 	};
-	tn_struct_answer(statistics, &full, sizeof(full));
-	return TN_OK;
+	return tn_answer(statistics, &full, sizeof(full), "struct tn_memory_statistics",
+			 "device_memory_statistics", NULL);
 }
 
 void tn_device_memory_reset_peak(tn_device *device)

@@ -81,8 +81,9 @@ tn_status tn_ledger_get(const tn_context *context, size_t index, struct tn_ledge
 	const struct tn_ledger *ledger = context ? context->runtime.ledger : NULL;
 	for (uint32_t i = 0; ledger && i < ledger->n; i++) {
 		if (has_run(&ledger->entries[i].row) && index-- == 0) {
-			*row = ledger->entries[i].row;
-			return TN_OK;
+			return tn_runtime_answer(tn_runtime_of(context->runtime.context), row,
+						 &ledger->entries[i].row, sizeof(*row),
+						 "struct tn_ledger_row", "ledger_get");
 		}
 	}
 	return TN_INVALID_ARGUMENT;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <tenon/io.h>
 
+#include "base/answer.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -20,6 +21,9 @@
 #include "io/file.h"
 
 #define OPERATION TN_CSV_OPERATION
+
+static const char type[] = "struct tn_csv";
+static const struct tn_csv none;
 
 struct reader {
 	struct tn_csv_options options;
@@ -306,10 +310,21 @@ static void drop_label_name(struct reader *reader)
 		reader->names[i] = reader->names[i + 1];
 }
 
+/* Gives the table to the caller, and frees what the struct of an older one has no room for. */
+static tn_status answer(struct tn_csv *out, struct tn_csv *own, struct tn_error_info *error)
+{
+	tn_status status = tn_answer(out, own, sizeof(*own), type, OPERATION, error);
+	if (!status)
+		tn_struct_answer(own, &none, out->struct_size);
+	tn_csv_release(own);
+	return status;
+}
+
 static tn_status finish(struct reader *reader, struct tn_csv *out, struct tn_error_info *error)
 {
 	int has_labels = reader->label < reader->n_columns;
-	struct tn_csv csv = {.values = {.dtype = reader->options.dtype, .rank = 2}};
+	struct tn_csv csv = {.struct_size = sizeof(csv),
+			     .values = {.dtype = reader->options.dtype, .rank = 2}};
 	tn_status status = has_labels ? number_classes(reader, &csv, error) : TN_OK;
 	if (status)
 		return status;
@@ -330,8 +345,7 @@ static tn_status finish(struct reader *reader, struct tn_csv *out, struct tn_err
 	}
 	csv.column_names = reader->names;
 	reader->names = NULL;
-	*out = csv;
-	return TN_OK;
+	return answer(out, &csv, error);
 }
 
 static int is_punctuation(int byte)
@@ -391,8 +405,10 @@ tn_status tn_csv_read(const char *path, const struct tn_csv_options *options, st
 	if (!reader)
 		return tn_no_memory(error, OPERATION, tn_file_label(path), NULL);
 	reader->options = tn_csv_defaults();
-	tn_status status = tn_options_take(&reader->options, sizeof(reader->options), options,
-					   "struct tn_csv_options", OPERATION, error);
+	tn_status status = tn_answer_check(out, sizeof(*out), type, OPERATION, error);
+	if (!status)
+		status = tn_options_take(&reader->options, sizeof(reader->options), options,
+					 "struct tn_csv_options", OPERATION, error);
 	if (!status)
 		status = check_options(reader, error);
 	if (!status)
@@ -422,11 +438,14 @@ tn_status tn_csv_read(const char *path, const struct tn_csv_options *options, st
 
 void tn_csv_release(struct tn_csv *csv)
 {
+	struct tn_csv own = {.struct_size = sizeof(own)};
 	if (!csv)
 		return;
-	tn_host_array_release(&csv->values);
-	tn_host_array_release(&csv->labels);
-	tn_mem_free(csv->column_names);
-	tn_mem_free(csv->class_names);
-	memset(csv, 0, sizeof(*csv));
+	/* An older caller's struct has less, and a zeroed one nothing. */
+	tn_struct_answer(&own, csv, csv->struct_size);
+	tn_host_array_release(&own.values);
+	tn_host_array_release(&own.labels);
+	tn_mem_free(own.column_names);
+	tn_mem_free(own.class_names);
+	tn_struct_answer(csv, &none, sizeof(none));
 }

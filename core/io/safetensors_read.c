@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/answer.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "io/bytes.h"
@@ -48,10 +49,11 @@ size_t tn_safetensors_count(const tn_safetensors *file)
 
 tn_status tn_safetensors_info(const tn_safetensors *file, size_t index, struct tn_tensor_info *info)
 {
-	if (index >= file->n || info->struct_size < sizeof(info->struct_size))
+	if (index >= file->n)
 		return TN_INVALID_ARGUMENT;
 	const struct tn_safetensors_entry *entry = &file->entries[index];
 	struct tn_tensor_info own = {
+		.struct_size = sizeof(own),
 		.rank = entry->rank,
 		.name = entry->name,
 		.type = entry->type->name,
@@ -59,8 +61,8 @@ tn_status tn_safetensors_info(const tn_safetensors *file, size_t index, struct t
 		.size_bytes = entry->end - entry->begin,
 	};
 	memcpy(own.shape, entry->shape, sizeof(own.shape));
-	tn_struct_answer(info, &own, sizeof(own));
-	return TN_OK;
+	return tn_answer(info, &own, sizeof(own), "struct tn_tensor_info", "safetensors_info",
+			 NULL);
 }
 
 tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size_t *index,

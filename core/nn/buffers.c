@@ -77,17 +77,19 @@ size_t tn_module_buffer_count(const tn_module *module)
 
 tn_status tn_module_buffer_at(const tn_module *module, size_t index, struct tn_buffer_view *view)
 {
-	if (!module || !view || index >= tn_module_buffer_count(module))
+	if (!module || index >= tn_module_buffer_count(module))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_buffer *buffer = module->buffer_listing[index].buffer;
-	*view = (struct tn_buffer_view){
+	const struct tn_buffer_view own = {
+		.struct_size = sizeof(own),
 		.name = module->buffer_listing[index].name,
 		.value = buffer->value,
 		.dtype = buffer->dtype,
 		.rank = buffer->rank,
 		.shape = buffer->shape,
 	};
-	return TN_OK;
+	return tn_runtime_answer(module->runtime, view, &own, sizeof(own), "struct tn_buffer_view",
+				 "module_buffer_at");
 }
 
 /* ---- Building --------------------------------------------------------------------------------*/

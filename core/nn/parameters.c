@@ -138,10 +138,12 @@ size_t tn_module_parameter_count(const tn_module *module)
 	return module && !tn_module_list(module) ? module->n_listing : 0;
 }
 
-static void view_of(const struct tn_named_weight *named, struct tn_parameter_view *view)
+static tn_status answer(const tn_module *module, const struct tn_named_weight *named,
+			const char *operation, struct tn_parameter_view *view)
 {
 	const struct tn_weight *weight = named->weight;
-	*view = (struct tn_parameter_view){
+	const struct tn_parameter_view own = {
+		.struct_size = sizeof(own),
 		.name = named->name,
 		.value = weight->value,
 		.gradient = weight->filled ? weight->gradient : NULL,
@@ -149,15 +151,16 @@ static void view_of(const struct tn_named_weight *named, struct tn_parameter_vie
 		.rank = weight->rank,
 		.shape = weight->shape,
 	};
+	return tn_runtime_answer(module->runtime, view, &own, sizeof(own),
+				 "struct tn_parameter_view", operation);
 }
 
 tn_status tn_module_parameter_at(const tn_module *module, size_t index,
 				 struct tn_parameter_view *view)
 {
-	if (!module || !view || index >= tn_module_parameter_count(module))
+	if (!module || index >= tn_module_parameter_count(module))
 		return TN_INVALID_ARGUMENT;
-	view_of(&module->listing[index], view);
-	return TN_OK;
+	return answer(module, &module->listing[index], "module_parameter_at", view);
 }
 
 tn_status tn_module_parameter(const tn_module *module, const char *name,
@@ -169,8 +172,7 @@ tn_status tn_module_parameter(const tn_module *module, const char *name,
 	const struct tn_named_weight *named = tn_module_named_weight(module, name);
 	if (!named)
 		return TN_NOT_FOUND;
-	view_of(named, view);
-	return TN_OK;
+	return answer(module, named, "module_parameter", view);
 }
 
 int64_t tn_module_size(const tn_module *module, int trainable_only)

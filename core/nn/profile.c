@@ -501,11 +501,12 @@ size_t tn_profile_count(const tn_profile *profile)
 
 tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profile_row *row)
 {
-	if (!row || index >= tn_profile_count(profile))
+	if (index >= tn_profile_count(profile))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_profile_entry *entry = &profile->rows[index];
 	int is_module = entry->kind == TN_PROFILE_MODULE;
-	*row = (struct tn_profile_row){
+	const struct tn_profile_row own = {
+		.struct_size = sizeof(own),
 		.kind = entry->kind,
 		.path = entry->name,
 		.class_name = entry->class_name,
@@ -518,19 +519,22 @@ tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profi
 		.forward_bytes = entry->forward_bytes,
 		.backward_bytes = entry->backward_bytes,
 	};
-	return TN_OK;
+	return tn_runtime_answer(profile->runtime, row, &own, sizeof(own), "struct tn_profile_row",
+				 "profile_at");
 }
 
 tn_status tn_profile_facts_get(const tn_profile *profile, struct tn_profile_facts *facts)
 {
-	if (!profile || profile->module || !facts)
+	if (!profile || profile->module)
 		return TN_INVALID_ARGUMENT;
-	*facts = (struct tn_profile_facts){.clock = profile->clock,
-					   .device = profile->device,
-					   .wall_seconds = profile->wall,
-					   .total_seconds = profile->total,
-					   .peak_bytes = profile->peak,
-					   .events = profile->n_events,
-					   .lost_events = profile->n_lost};
-	return TN_OK;
+	const struct tn_profile_facts own = {.struct_size = sizeof(own),
+					     .clock = profile->clock,
+					     .device = profile->device,
+					     .wall_seconds = profile->wall,
+					     .total_seconds = profile->total,
+					     .peak_bytes = profile->peak,
+					     .events = profile->n_events,
+					     .lost_events = profile->n_lost};
+	return tn_runtime_answer(profile->runtime, facts, &own, sizeof(own),
+				 "struct tn_profile_facts", "profile_facts_get");
 }

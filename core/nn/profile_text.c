@@ -97,7 +97,7 @@ static void add_line(struct tn_text *text, const int *widths, const char *const 
 
 static void set_widths(const tn_profile *profile, double total, int *widths)
 {
-	struct tn_profile_row row;
+	struct tn_profile_row row = {.struct_size = sizeof(row)};
 	line_cells cells;
 	int rest = (N_COLUMNS - 1) * GAP;
 	for (int i = 0; i < N_COLUMNS; i++)
@@ -117,8 +117,8 @@ static void set_widths(const tn_profile *profile, double total, int *widths)
 
 char *tn_profile_table(const tn_profile *profile)
 {
-	struct tn_profile_facts facts;
-	struct tn_profile_row row;
+	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
+	struct tn_profile_row row = {.struct_size = sizeof(row)};
 	struct tn_text text;
 	line_cells cells;
 	char times[2][48];
@@ -217,8 +217,8 @@ static char *take_line(struct tn_json_writer *json)
 
 char *tn_profile_json(const tn_profile *profile)
 {
-	struct tn_profile_facts facts;
-	struct tn_profile_row row;
+	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
+	struct tn_profile_row row = {.struct_size = sizeof(row)};
 	struct tn_json_writer json;
 	if (tn_profile_facts_get(profile, &facts))
 		return NULL;
@@ -293,7 +293,7 @@ static void add_event(struct tn_json_writer *json, const tn_profile *profile,
 
 char *tn_profile_trace(const tn_profile *profile)
 {
-	struct tn_profile_facts facts;
+	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 	struct tn_json_writer json;
 	if (tn_profile_facts_get(profile, &facts))
 		return NULL;

@@ -271,6 +271,7 @@ tn_summary *tn_summary_create(tn_module *module, const struct tn_summary_options
 	}
 	memcpy(summary->shape, o.shape ? o.shape : summary->shape,
 	       (size_t)o.rank * sizeof(*summary->shape));
+	summary->runtime = rt;
 	summary->options = o;
 	summary->options.shape = summary->shape;
 	summary->watch = (struct tn_watch){
@@ -301,10 +302,10 @@ size_t tn_summary_count(const tn_summary *summary)
 
 tn_status tn_summary_at(const tn_summary *summary, size_t index, struct tn_summary_row *row)
 {
-	if (!summary || !row || index >= summary->n)
+	if (!summary || index >= summary->n)
 		return TN_INVALID_ARGUMENT;
-	*row = summary->rows[index];
-	return TN_OK;
+	return tn_runtime_answer(summary->runtime, row, &summary->rows[index], sizeof(*row),
+				 "struct tn_summary_row", "summary_at");
 }
 
 char *tn_module_summary(tn_module *module, const struct tn_summary_options *options)

@@ -11,6 +11,7 @@
 
 struct tn_summary {
 	struct tn_watch watch;
+	struct tn_runtime *runtime;
 	struct tn_summary_options options;
 	int64_t shape[TN_MAX_RANK]; /* of the options */
 	size_t n;

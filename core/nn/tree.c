@@ -262,13 +262,15 @@ size_t tn_module_count(const tn_module *module)
 
 tn_status tn_module_at(const tn_module *module, size_t index, struct tn_module_view *view)
 {
-	if (!module || !view || index >= tn_module_count(module))
+	if (!module || index >= tn_module_count(module))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_named_module *named = &module->module_listing[index];
-	*view = (struct tn_module_view){
+	const struct tn_module_view own = {
+		.struct_size = sizeof(own),
 		.path = named->path,
 		.class_name = named->module->class_name,
 		.module = named->module,
 	};
-	return TN_OK;
+	return tn_runtime_answer(module->runtime, view, &own, sizeof(own), "struct tn_module_view",
+				 "module_at");
 }

@@ -124,12 +124,16 @@ tn_status tn_map_outputs(const char *text, int n_inputs, const char *const *name
 tn_status tn_memo_get_statistics(tn_context *context, struct tn_memo_statistics *statistics)
 {
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	if (!runtime || !statistics || statistics->struct_size < sizeof(*statistics))
+	if (!runtime)
 		return TN_INVALID_ARGUMENT;
-	statistics->n_programs = runtime->programs->n_users;
-	statistics->n_found = runtime->programs->n_found;
-	statistics->n_parsed = runtime->programs->n_parsed;
-	return TN_OK;
+	const struct tn_memo_statistics own = {
+		.struct_size = sizeof(own),
+		.n_programs = runtime->programs->n_users,
+		.n_found = runtime->programs->n_found,
+		.n_parsed = runtime->programs->n_parsed,
+	};
+	return tn_runtime_answer(runtime, statistics, &own, sizeof(own),
+				 "struct tn_memo_statistics", "memo_get_statistics");
 }
 
 tn_status tn_clear_memo(tn_context *context)

@@ -260,7 +260,7 @@ double tn_average_decay(const tn_average *average)
 tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_view *view)
 {
 	static const char operation[] = "average_at";
-	if (!average || !view)
+	if (!average)
 		return TN_INVALID_ARGUMENT;
 	const tn_module *module = average->module;
 	struct tn_runtime *rt = module->runtime;
@@ -281,8 +281,9 @@ tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_vie
 		average->views[index] = tn_view_weight(module, average->values, named->weight);
 	if (!average->views[index])
 		return rt->error.status;
-	*view = (struct tn_average_view){.name = named->name, .value = average->views[index]};
-	return TN_OK;
+	const struct tn_average_view own = {
+		.struct_size = sizeof(own), .name = named->name, .value = average->views[index]};
+	return tn_runtime_answer(rt, view, &own, sizeof(own), "struct tn_average_view", operation);
 }
 
 uint64_t tn_average_updates(const tn_average *average)

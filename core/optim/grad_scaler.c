@@ -316,10 +316,10 @@ tn_status tn_grad_scaler_update(tn_grad_scaler *scaler)
 
 tn_status tn_grad_scaler_get_state(const tn_grad_scaler *scaler, struct tn_grad_scaler_state *state)
 {
-	if (!scaler || !state || state->struct_size < sizeof(state->struct_size))
+	if (!scaler)
 		return TN_INVALID_ARGUMENT;
-	tn_struct_answer(state, &scaler->state, sizeof(*state));
-	return TN_OK;
+	return tn_runtime_answer(scaler->module->runtime, state, &scaler->state, sizeof(*state),
+				 "struct tn_grad_scaler_state", "grad_scaler_get_state");
 }
 
 tn_status tn_grad_scaler_set_state(tn_grad_scaler *scaler, const struct tn_grad_scaler_state *state)

@@ -322,10 +322,10 @@ tn_status tn_schedule_measure(tn_schedule *schedule, double metric)
 
 tn_status tn_schedule_get_state(const tn_schedule *schedule, struct tn_schedule_state *state)
 {
-	if (!schedule || !state || state->struct_size < sizeof(state->struct_size))
+	if (!schedule)
 		return TN_INVALID_ARGUMENT;
-	tn_struct_answer(state, &schedule->state, sizeof(*state));
-	return TN_OK;
+	return tn_runtime_answer(schedule->optimizer->module->runtime, state, &schedule->state,
+				 sizeof(*state), "struct tn_schedule_state", "schedule_get_state");
 }
 
 tn_status tn_schedule_set_state(tn_schedule *schedule, const struct tn_schedule_state *state)

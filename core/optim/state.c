@@ -21,20 +21,22 @@ static tn_status check_index(const tn_optimizer *optimizer, const char *operatio
 tn_status tn_optimizer_parameter_at(const tn_optimizer *optimizer, size_t index,
 				    struct tn_optimizer_parameter_view *view)
 {
-	if (!optimizer || !view)
+	static const char operation[] = "optimizer_parameter_at";
+	if (!optimizer)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = check_index(optimizer, "optimizer_parameter_at", index,
-				       optimizer->module->n_listing);
+	tn_status status = check_index(optimizer, operation, index, optimizer->module->n_listing);
 	if (status)
 		return status;
 	const struct tn_weight_setting *setting = &optimizer->settings[index];
-	*view = (struct tn_optimizer_parameter_view){
+	const struct tn_optimizer_parameter_view own = {
+		.struct_size = sizeof(own),
 		.name = optimizer->module->listing[index].name,
 		.steps = setting->steps,
 		.lr = optimizer->lr * setting->lr_factor,
 		.weight_decay = setting->weight_decay,
 	};
-	return TN_OK;
+	return tn_runtime_answer(optimizer->module->runtime, view, &own, sizeof(own),
+				 "struct tn_optimizer_parameter_view", operation);
 }
 
 tn_status tn_optimizer_set_steps(tn_optimizer *optimizer, size_t index, uint64_t steps)
@@ -87,7 +89,7 @@ tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 				struct tn_optimizer_state_view *view)
 {
 	static const char operation[] = "optimizer_state_at";
-	if (!optimizer || !view)
+	if (!optimizer)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = optimizer->module->runtime;
 	tn_status status = tn_runtime_ready(rt);
@@ -114,15 +116,17 @@ tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,
 		return tn_runtime_fail(rt, TN_OUT_OF_MEMORY, operation,
 				       "no host memory for the views of %zu parameters",
 				       module->n_listing);
-	tn_array **own = &optimizer->views[number].states[state];
-	if (!*own)
-		*own = tn_view_weight(module, arena, named->weight);
-	if (!*own)
+	tn_array **value = &optimizer->views[number].states[state];
+	if (!*value)
+		*value = tn_view_weight(module, arena, named->weight);
+	if (!*value)
 		return rt->error.status;
-	*view = (struct tn_optimizer_state_view){
+	const struct tn_optimizer_state_view own = {
+		.struct_size = sizeof(own),
 		.parameter = named->name,
 		.state = name,
-		.value = *own,
+		.value = *value,
 	};
-	return TN_OK;
+	return tn_runtime_answer(rt, view, &own, sizeof(own), "struct tn_optimizer_state_view",
+				 operation);
 }

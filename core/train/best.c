@@ -17,8 +17,8 @@
 
 tn_array *tn_best_array(const struct tn_best *best, size_t i, const char **name)
 {
-	struct tn_parameter_view parameter;
-	struct tn_buffer_view buffer;
+	struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
+	struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 	const size_t n = tn_module_parameter_count(best->module);
 	if (i < n && !tn_module_parameter_at(best->module, i, &parameter)) {
 		*name = parameter.name;

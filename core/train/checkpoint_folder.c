@@ -463,18 +463,20 @@ size_t tn_checkpoint_folder_count(const tn_checkpoint_folder *folder)
 tn_status tn_checkpoint_folder_at(const tn_checkpoint_folder *folder, size_t index,
 				  struct tn_checkpoint_view *view)
 {
-	if (!folder || !view)
+	if (!folder)
 		return TN_INVALID_ARGUMENT;
 	if (index >= folder->n)
 		return tn_runtime_fail(folder->runtime, TN_INVALID_ARGUMENT, "checkpoint_folder_at",
 				       "expected an index below %zu, found %zu", folder->n, index);
 	const struct entry *entry = &folder->entries[index];
-	*view = (struct tn_checkpoint_view){.path = entry->path,
-					    .step = entry->step,
-					    .metric = entry->metric,
-					    .is_best = index == find_best(folder),
-					    .is_damaged = entry->is_damaged};
-	return TN_OK;
+	const struct tn_checkpoint_view own = {.struct_size = sizeof(own),
+					       .path = entry->path,
+					       .step = entry->step,
+					       .metric = entry->metric,
+					       .is_best = index == find_best(folder),
+					       .is_damaged = entry->is_damaged};
+	return tn_runtime_answer(folder->runtime, view, &own, sizeof(own),
+				 "struct tn_checkpoint_view", "checkpoint_folder_at");
 }
 
 int tn_checkpoint_folder_is_rising(const tn_checkpoint_folder *folder)

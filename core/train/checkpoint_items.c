@@ -259,7 +259,7 @@ static tn_status add_optimizer(struct tn_checkpoint_items *items)
 	tn_optimizer *optimizer = items->all.optimizer;
 	add_method(items);
 	for (size_t i = 0; i < tn_optimizer_state_count(optimizer); i++) {
-		struct tn_optimizer_state_view view;
+		struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 		tn_status status = tn_optimizer_state_at(optimizer, i, &view);
 		if (status)
 			return status;
@@ -330,7 +330,7 @@ static tn_status add_average(struct tn_checkpoint_items *items)
 	items->numbers.updates = tn_average_updates(average);
 	add_count(items, &items->numbers.updates, ".average.updates");
 	for (size_t i = 0; i < items->all.module->n_listing; i++) {
-		struct tn_average_view view;
+		struct tn_average_view view = {.struct_size = sizeof(view)};
 		tn_status status = tn_average_at(average, i, &view);
 		if (status)
 			return status;

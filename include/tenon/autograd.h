@@ -152,6 +152,7 @@ TN_API tn_status tn_anomaly_mode(tn_context *context, int on);
 
 /* What the backward of a node gets and returns. */
 struct tn_node_call {
+	uint32_t struct_size;
 	tn_context *context;
 	uint32_t n_saved;
 	uint32_t n_outputs;
@@ -506,8 +507,9 @@ TN_API tn_array *tn_gru(const tn_array *x, const tn_array *w_ih, const tn_array 
  * f(inputs) must return a 0-d array made by recorded operations, and be the same function each
  * time. */
 struct tn_gradient_report {
-	double worst; /* the largest |tape - difference| / (tolerance scale), see below */
+	uint32_t struct_size;
 	int input;    /* its position */
+	double worst; /* the largest |tape - difference| / (tolerance scale), see below */
 	int64_t element;
 	double tape;
 	double difference;
@@ -515,7 +517,8 @@ struct tn_gradient_report {
 typedef tn_array *(*tn_gradient_function)(void *user, tn_array *const *inputs);
 /* step: of the differences (0: 1e-3 for f32, 1e-6 for f64).  An element is correct if
  * |tape - difference| <= tolerance (1 + |difference|).  TN_INTERNAL: one is not; the report gives
- * it.  At most `max_elements` of each input are tested, evenly spread (0: all). */
+ * it, unless it is NULL.  At most `max_elements` of each input are tested, evenly spread (0: all).
+ */
 TN_API tn_status tn_gradient_check(tn_context *context, tn_gradient_function f, void *user,
 				   int n_inputs, tn_array *const *inputs, double step,
 				   double tolerance, int64_t max_elements,

@@ -148,6 +148,7 @@ TN_API tn_status tn_checkpoint_folder_load(tn_checkpoint_folder *folder,
 					   const struct tn_checkpoint *checkpoint, uint64_t *step);
 
 struct tn_checkpoint_view {
+	uint32_t struct_size;
 	const char *path; /* borrowed, valid until the next save */
 	uint64_t step;
 	double metric;  /* NAN: none */

@@ -129,11 +129,13 @@ TN_API const struct tn_device_description *tn_device_describe(const tn_device *d
 
 /* Bytes of the device's pool that are in use, cached for reuse, and the maximum in use so far. */
 struct tn_memory_use {
+	uint32_t struct_size;
 	uint64_t used;
 	uint64_t cached;
 	uint64_t peak;
 };
-TN_API void tn_device_memory(const tn_device *device, struct tn_memory_use *use);
+/* All 0 if the device is NULL or not open.  TN_INVALID_ARGUMENT: no struct_size.  Not kept. */
+TN_API tn_status tn_device_memory(const tn_device *device, struct tn_memory_use *use);
 
 /* The total and the free memory of the device, as reported by its backend; opens the device if
  * necessary.  TN_UNSUPPORTED: the backend cannot tell.  Any failure to open it.  Not kept.
@@ -203,6 +205,7 @@ TN_API void tn_random_state_set(tn_context *context, struct tn_random_state stat
  * backend, was computed in f32 because neither takes its f16 or bf16 arrays, was composed by the
  * core, or ran on the host with copies. */
 struct tn_ledger_row {
+	uint32_t struct_size;
 	const char *operation; /* borrowed, valid until close */
 	uint64_t native;
 	uint64_t lent;

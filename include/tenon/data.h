@@ -246,6 +246,7 @@ TN_API TN_CHECKED tn_status tn_dataset_open(const char *name,
 
 /* A data set known by name. */
 struct tn_dataset_info {
+	uint32_t struct_size;
 	const char *name;
 	const char *package; /* the Debian package that contains it; "": none */
 	const char *origin;  /* a sentence on its origin and licence */

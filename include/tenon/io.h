@@ -285,8 +285,9 @@ static inline struct tn_csv_options tn_csv_defaults(void)
 	return options;
 }
 
-/* A table.  Owned: free with tn_csv_release. */
+/* A table.  Owned: free with tn_csv_release.  The caller sets struct_size. */
 struct tn_csv {
+	uint32_t struct_size;
 	struct tn_host_array values; /* (rows, columns without the column of labels) */
 	struct tn_host_array labels; /* (rows), TN_I32, from 0 to n_classes - 1; data NULL: no
 				      * column of labels */
@@ -321,8 +322,8 @@ struct tn_csv {
 TN_API TN_CHECKED tn_status tn_csv_read(const char *path, const struct tn_csv_options *options,
 					struct tn_csv *out, struct tn_error_info *error);
 
-/* Frees what the table owns and clears the struct.  Takes NULL and a zeroed struct.
- * [thread: any | since 0.1] */
+/* Frees what the table owns and clears the struct, but for struct_size.  Takes NULL and a zeroed
+ * struct.  [thread: any | since 0.1] */
 TN_API void tn_csv_release(struct tn_csv *csv);
 
 /* ---- Images ----------------------------------------------------------------------------------*/

@@ -31,6 +31,7 @@ enum {
 };
 
 struct tn_model_info {
+	uint32_t struct_size;
 	const char *name;
 	const char *text;   /* one line: what it is */
 	const char *source; /* of the architecture: authors and year; "" if there is none */

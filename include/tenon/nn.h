@@ -411,6 +411,7 @@ TN_API tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dt
 TN_API tn_array *tn_module_own_buffer(const tn_module *module, const char *name);
 
 struct tn_buffer_view {
+	uint32_t struct_size;
 	const char *name; /* "layer1.0.bn1.running_mean"; borrowed, valid like the module */
 	tn_array *value;  /* borrowed; NULL before building */
 	tn_dtype dtype;
@@ -496,6 +497,7 @@ TN_API const char *tn_module_class_name(const tn_module *module);
 TN_API tn_module *tn_module_child(tn_module *module, const char *path);
 
 struct tn_module_view {
+	uint32_t struct_size;
 	const char *path;       /* "layer1.0.conv1"; borrowed, valid until the structure changes */
 	const char *class_name; /* borrowed, valid like the module */
 	tn_module *module;      /* borrowed */
@@ -524,6 +526,7 @@ TN_API tn_status tn_module_set_backward_hook(tn_module *module, tn_backward_hook
 /* ---- Parameters ------------------------------------------------------------------------------*/
 
 struct tn_parameter_view {
+	uint32_t struct_size;
 	const char *name; /* "layer1.0.conv1.weight"; borrowed, valid like the module */
 	tn_array *value;  /* borrowed; NULL before building */
 	/* Borrowed; NULL if none since the last tn_module_zero_gradients.  Of the value's dtype,
@@ -620,6 +623,7 @@ static inline struct tn_summary_options tn_summary_defaults(void)
 /* A module in a summary.  All counts but `calls` include its members; a parameter that several
  * modules hold counts once in each module around them. */
 struct tn_summary_row {
+	uint32_t struct_size;
 	const char *path; /* as in struct tn_module_view; borrowed, valid like the summary */
 	const char *class_name;
 	int depth;      /* 0: the module itself */

@@ -352,6 +352,7 @@ TN_API tn_status tn_lookahead_set_steps(tn_optimizer *optimizer, uint64_t steps)
  * tn_module_parameter_at. */
 
 struct tn_optimizer_parameter_view {
+	uint32_t struct_size;
 	const char *name; /* borrowed, valid like the module */
 	uint64_t steps;   /* done */
 	double lr;
@@ -364,6 +365,7 @@ TN_API tn_status tn_optimizer_parameter_at(const tn_optimizer *optimizer, size_t
 TN_API tn_status tn_optimizer_set_steps(tn_optimizer *optimizer, size_t index, uint64_t steps);
 
 struct tn_optimizer_state_view {
+	uint32_t struct_size;
 	const char *parameter; /* "fc1.weight"; borrowed, valid like the module */
 	const char *state;     /* PyTorch's: "exp_avg"; borrowed, valid forever */
 	tn_array *value;       /* of the parameter's shape, to be read and assigned; borrowed */
@@ -518,6 +520,7 @@ TN_API int tn_average_is_swapped(const tn_average *average);
 
 /* State, for checkpoints: the averages, and the number of updates. */
 struct tn_average_view {
+	uint32_t struct_size;
 	const char *name; /* of the parameter; borrowed, valid like the module */
 	/* Of its shape, to be read and assigned; borrowed.  Of f32, or f64 in a network of f64; the
 	 * module's weights while the averages are swapped in, unless these are f16 or bf16. */

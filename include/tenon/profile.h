@@ -80,6 +80,7 @@ enum {
 /* One row of the table.  Times are seconds.  A module's include those of its members; own_seconds
  * of all rows add up to total_seconds of struct tn_profile_facts. */
 struct tn_profile_row {
+	uint32_t struct_size;
 	uint32_t kind;    /* TN_PROFILE_... */
 	const char *path; /* a module's; else the name of the optimizer or section, or "backward" */
 	const char *class_name;  /* NULL unless it is a module */
@@ -103,6 +104,7 @@ enum {
 	TN_PROFILE_EVENTS = 2, /* the device's events */
 };
 struct tn_profile_facts {
+	uint32_t struct_size;
 	uint32_t clock;       /* TN_PROFILE_HOST, SYNC or EVENTS */
 	const char *device;   /* "cpu:0"; borrowed, valid like the profile */
 	double wall_seconds;  /* from begin to end, on the host */

@@ -88,7 +88,8 @@ static void compare(tn_context *context, tn_communicator *ranks, tn_dtype dtype)
 	options.lr = 0.01;
 	options.weight_decay = 0.1;
 	struct tn_sharded sharded;
-	struct tn_optimizer_state_view a, b;
+	struct tn_optimizer_state_view a = {.struct_size = sizeof(a)},
+				       b = {.struct_size = sizeof(b)};
 	tn_module *net = make_net(context, dtype), *whole_net = make_net(context, dtype);
 	expect(!tn_sharded_open(&sharded, net, ranks), context, "sharded_open");
 	tn_optimizer *optimizer = tn_adamw(net, &options), *whole = tn_adamw(whole_net, &options);

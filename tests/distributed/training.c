@@ -53,7 +53,7 @@ double item_of(const tn_array *array)
 
 size_t read_parameters(tn_module *module, double *values, size_t most)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	size_t n = 0;
 	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
 		need_ok(NULL, tn_module_parameter_at(module, i, &view));

@@ -82,7 +82,7 @@ struct observed {
 
 static void observe(struct observed *observed)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	memset(observed, 0, sizeof(*observed));
 	fuzz_require(tn_module_parameter(net, "fc.weight", &view) == TN_OK);
 	fuzz_require(tn_to_host(view.value, observed->weights, sizeof(observed->weights)) == TN_OK);

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.comment = data[0] & 32 ? '#' : 0;
 	options.label_column = data[0] & 64 ? -1 : 0;
 	struct tn_error_info error;
-	struct tn_csv csv = {0};
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	if (tn_csv_read(fuzz_file(data + 1, size - 1), &options, &csv, &error) == TN_OK)
 		check(&csv, &options);
 	else

@@ -122,7 +122,7 @@ static void expect_afterwards(struct run *run, size_t row)
 		weights += squares(view.value);
 	}
 	for (size_t k = 0; k < tn_module_buffer_count(run->net); k++) {
-		struct tn_buffer_view view;
+		struct tn_buffer_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_buffer_at(run->net, k, &view));
 		if (view.dtype == TN_F32)
 			buffers += squares(view.value);

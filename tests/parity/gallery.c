@@ -77,12 +77,12 @@ static void check_tensors(const tn_module *net, const struct network *network)
 	assert_int_equal(tn_module_size(net, 0), network->size);
 	assert_int_equal(n_parameters + n_buffers, network->n_tensors);
 	for (size_t i = 0; i < n_parameters; i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(net, i, &view));
 		hash_tensor(&hash, is_nnott ? "" : view.name, view.rank, view.shape);
 	}
 	for (size_t i = 0; i < n_buffers; i++) {
-		struct tn_buffer_view view;
+		struct tn_buffer_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_buffer_at(net, i, &view));
 		hash_tensor(&hash, is_nnott ? "" : view.name, view.rank, view.shape);
 	}
@@ -100,7 +100,7 @@ static int ends_in(const char *name, const char *end)
 static void fill(const tn_module *net)
 {
 	for (size_t k = 0; k < tn_module_parameter_count(net); k++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(net, k, &view));
 		const int64_t size = tn_array_size(view.value);
 		const double fan_in = (double)(size / view.shape[0]);
@@ -207,7 +207,7 @@ static void check_network(FILE *file, const struct network *network, tn_dtype dt
 	read_word(file, "loss");
 	expect(network, "loss", loss, read_number(file), tolerance * fmax(largest, loss));
 	for (size_t k = 0; k < tn_module_parameter_count(net); k++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(net, k, &view));
 		check_gradient(file, network, &view, of_gradients);
 	}

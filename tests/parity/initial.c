@@ -55,7 +55,7 @@ static void check_parameter(FILE *file, const char *network, const tn_module *ne
 	char name[NAME];
 	long long n;
 	struct moments e;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_int_equal(
 		fscanf(file, " %95s %lld %lf %lf %lf", name, &n, &e.mean, &e.deviation, &e.largest),
 		5);

@@ -118,8 +118,8 @@ static void set_state(const struct record *record, tn_module *module)
 	assert_int_equal(tn_module_buffer_count(module), n_buffers);
 	tn_context *context = NULL;
 	for (size_t k = 0; k < n_parameters + n_buffers; k++) {
-		struct tn_parameter_view parameter = {0};
-		struct tn_buffer_view buffer = {0};
+		struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
+		struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 		int is_buffer = k >= n_parameters;
 		if (is_buffer)
 			assert_ok(tn_module_buffer_at(module, k - n_parameters, &buffer));
@@ -140,13 +140,13 @@ static void expect_gradients(const struct record *record, const tn_module *modul
 {
 	tn_dtype dtype = tn_module_dtype(module);
 	for (size_t k = 0; k < tn_module_parameter_count(module); k++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(module, k, &view));
 		expect(record, dtype, "g:", view.name, view.gradient);
 		assert_int_equal(tn_array_dtype(view.gradient), dtype == TN_F64 ? TN_F64 : TN_F32);
 	}
 	for (size_t k = 0; k < tn_module_buffer_count(module); k++) {
-		struct tn_buffer_view view;
+		struct tn_buffer_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_buffer_at(module, k, &view));
 		expect(record, dtype, "c:", view.name, view.value);
 	}

@@ -214,7 +214,7 @@ static void expect_parameters(const struct course *course, const struct record *
 	for (int i = 0; i < n_parameters(); i++) {
 		const struct record_array *expected = recorded(record, "w", i);
 		const tn_array *w = tn_module_own_parameter(course->module, names[i]);
-		struct tn_average_view view;
+		struct tn_average_view view = {.struct_size = sizeof(view)};
 		if (course->average) {
 			assert_ok(tn_average_at(course->average, (size_t)i, &view));
 			w = view.value;

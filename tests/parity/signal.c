@@ -141,7 +141,7 @@ static void gradients_are_those_of_differences(void **state)
 {
 	const int64_t three[] = {3}, two[] = {2};
 	tn_context *context = trial_open("reference!");
-	struct tn_gradient_report report;
+	struct tn_gradient_report report = {.struct_size = sizeof(report)};
 	(void)state;
 	tn_array *x[] = {
 		tn_from_host(context, TN_F64, 1, three, (double[]){0.3, 1.7, 2.2}),
@@ -160,7 +160,7 @@ static void gradients_are_those_of_differences(void **state)
 
 static struct tn_ledger_row ledger_row(tn_context *context, const char *operation)
 {
-	struct tn_ledger_row row = {.operation = NULL};
+	struct tn_ledger_row row = {.struct_size = sizeof(row), .operation = NULL};
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		assert_ok(tn_ledger_get(context, i, &row));
 		if (strcmp(row.operation, operation) == 0)

@@ -103,7 +103,7 @@ static void open_net(struct training *t)
 			  tn_module_linear(context, last->shape[1], last->shape[0], NULL));
 	assert_ok(tn_module_build(t->net));
 	for (size_t i = 0; i < tn_module_parameter_count(t->net); i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		float values[MOST_SAMPLES];
 		assert_ok(tn_module_parameter_at(t->net, i, &view));
 		const struct record_array *from = recorded(t, "0.", view.name);
@@ -198,8 +198,8 @@ static void check_network(const struct training *t)
 {
 	tn_module *norm = tn_module_child(t->net, "norm");
 	for (size_t i = 0; i < tn_module_parameter_count(t->net); i++) {
-		struct tn_parameter_view view;
-		struct tn_average_view average;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
+		struct tn_average_view average = {.struct_size = sizeof(average)};
 		assert_ok(tn_module_parameter_at(t->net, i, &view));
 		check_array(view.value, recorded(t, "1.", view.name));
 		assert_ok(tn_average_at(t->average, i, &average));

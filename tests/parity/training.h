@@ -40,7 +40,7 @@ static inline void run_close(struct run *run)
 
 static inline struct tn_parameter_view run_parameter(const struct run *run, size_t k)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter_at(run->net, k, &view));
 	return view;
 }

@@ -164,7 +164,7 @@ static void gradients_are_those_of_differences(void **state)
 	assert_ok(tn_context_open(&options, &context, NULL));
 	for (size_t i = 0; i < sizeof(ufuncs) / sizeof(ufuncs[0]); i++) {
 		const struct ufunc *f = &ufuncs[i];
-		struct tn_gradient_report report;
+		struct tn_gradient_report report = {.struct_size = sizeof(report)};
 		double size = f->high - f->low;
 		if (size == 0)
 			continue;
@@ -202,7 +202,7 @@ static void complex_gradients_are_those_of_differences(void **state)
 	options.backend = "reference!";
 	assert_ok(tn_context_open(&options, &context, NULL));
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct tn_gradient_report report;
+		struct tn_gradient_report report = {.struct_size = sizeof(report)};
 		assert_ok(tn_scope_begin(context));
 		tn_array *x[] = {
 			tn_from_host(context, TN_F64, 1, (int64_t[]){3}, (double[]){0.3, -0.9, 1}),

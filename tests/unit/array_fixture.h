@@ -299,7 +299,7 @@ static inline void check_kept(struct fixture *f, tn_status status, const char *p
 /* The ledger's row of an operation; zeros if there is none. */
 static inline struct tn_ledger_row ledger_row(struct fixture *f, const char *operation)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; i < tn_ledger_count(context_of(f)); i++) {
 		assert_ok(tn_ledger_get(context_of(f), i, &row));
 		if (strcmp(row.operation, operation) == 0)

@@ -159,7 +159,8 @@ static void the_copies_are_freed_even_after_a_failure(void **state)
 {
 	struct fixture *f = *state;
 	tn_array *a = half_of(noise(f, 1, SHAPE(200, 200)));
-	struct tn_memory_use before, after;
+	struct tn_memory_use before = {.struct_size = sizeof(before)},
+			     after = {.struct_size = sizeof(after)};
 	tn_device_memory(f->context.runtime.reference, &before);
 	tn_array_destroy(tn_matmul(a, a));
 	tn_device_memory(f->context.runtime.reference, &after);

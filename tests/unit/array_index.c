@@ -316,7 +316,7 @@ static void gradients_are_those_of_central_differences(void **state)
 	};
 	struct fixture *f = *state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct tn_gradient_report report = {0};
+		struct tn_gradient_report report = {.struct_size = sizeof(report)};
 		tn_array *x = tn_astype(noise(f, 5, SHAPE(2, 3, 2)), TN_F64);
 		rows[i].fixture = f;
 		if (tn_gradient_check(context_of(f), weighted_sum, &rows[i], 1, &x, 0, 1e-7, 0,

@@ -51,7 +51,8 @@ static void an_integer_product_is_one_composed_reduction(void **state)
 	const int64_t a_shape[] = {64, 4096}, b_shape[] = {4096, 64};
 	tn_array *a = tn_full(context_of(f), TN_I32, 2, a_shape, 70000);
 	tn_array *b = tn_full(context_of(f), TN_I32, 2, b_shape, 70000);
-	struct tn_memory_use before, after;
+	struct tn_memory_use before = {.struct_size = sizeof(before)},
+			     after = {.struct_size = sizeof(after)};
 	tn_device_memory(f->context.runtime.device, &before);
 	tn_array *c = tn_matmul(a, b);
 	tn_device_memory(f->context.runtime.device, &after);

@@ -157,7 +157,7 @@ static void what_a_device_refuses_is_lent_without_a_copy(void **state)
 	tn_array *product = tn_matmul(tn_transpose(a, NULL), tn_slice(a, 1, 0, 1, 1));
 	assert_int_equal(ledger_row(f, "matmul").native, 1);
 	for (size_t i = 0; i < tn_ledger_count(context_of(f)); i++) {
-		struct tn_ledger_row row;
+		struct tn_ledger_row row = {.struct_size = sizeof(row)};
 		assert_ok(tn_ledger_get(context_of(f), i, &row));
 		if (strcmp(row.operation, "matmul") == 0)
 			continue;

@@ -193,7 +193,7 @@ static void equal_elements_and_nan_are_selected(void **state)
 
 static uint64_t host_reads(const char *operation)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		assert_ok(tn_ledger_get(context, i, &row));
 		if (strcmp(row.operation, operation) == 0)

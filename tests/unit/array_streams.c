@@ -255,7 +255,8 @@ static void each_graph_has_its_own_failed_check(void **state)
 /* Graphs and streams with checks come and go: the memory of their records is used again. */
 static void records_of_checks_are_used_again(void **state)
 {
-	struct tn_memory_use before, after;
+	struct tn_memory_use before = {.struct_size = sizeof(before)},
+			     after = {.struct_size = sizeof(after)};
 	(void)state;
 	tn_context *context = open_mock("");
 	tn_device *device = tn_device_current(context);
@@ -523,7 +524,7 @@ static void the_memory_of_a_destroyed_stream_is_used_again(void **state)
 	(void)state;
 	tn_context *context = open_mock("");
 	tn_device *device = tn_device_current(context);
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	for (int i = 0; i < 100; i++) {
 		tn_stream *side = tn_stream_create(device);
 		assert_non_null(side);
@@ -975,7 +976,7 @@ static void folded_weights_are_ready_in_every_stream(void **state)
 	tn_stream *side = tn_stream_create(device);
 	tn_array *x = tn_full(context, TN_F32, 4, shape, 2);
 	for (int i = 0; i < 3; i++) {
-		struct tn_parameter_view weight;
+		struct tn_parameter_view weight = {.struct_size = sizeof(weight)};
 		assert_ok(tn_module_parameter(net, "conv.weight", &weight));
 		assert_ok(tn_fill(weight.value, i + 1));
 		order_streams(device, NULL, side);

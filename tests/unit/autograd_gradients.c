@@ -41,7 +41,7 @@ static void every_gradient_is_right_in_f32_on_the_preferred_backend(void **state
 static void zeros_in_a_running_product_have_their_gradients(void **state)
 {
 	static const double numbers[] = {0.5, 0, -1.2, 0.7, 0, 2, 0, 1.5, 1.1, 3, -0.4, 0.9};
-	struct tn_gradient_report report;
+	struct tn_gradient_report report = {.struct_size = sizeof(report)};
 	(void)state;
 	open_context("reference!");
 	assert_ok(tn_scope_begin(context));

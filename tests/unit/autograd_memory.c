@@ -85,7 +85,8 @@ static void any_failure_is_an_error_and_nothing_is_kept(void **state)
 {
 	struct tn_context_options options = tn_context_defaults();
 	options.backend = "reference!";
-	struct tn_memory_use before, after;
+	struct tn_memory_use before = {.struct_size = sizeof(before)},
+			     after = {.struct_size = sizeof(after)};
 	long n = 0, failures = 1;
 	int destroyed = 0;
 	(void)state;

@@ -152,7 +152,7 @@ static void arrays_with_a_gradient_may_be_written_where_nothing_is_recorded(void
 
 static void parameters_are_not_watched_in_a_scope_without_gradients(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = tn_module_linear(context, 2, 1, NULL);
 	assert_ok(tn_module_build(net));
@@ -533,7 +533,7 @@ static void a_tape_that_is_retained_keeps_all_that_it_saved(void **state)
 
 static void parameters_of_a_module_are_chosen_like_other_arrays(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float weight[2];
 	(void)state;
 	tn_module *net = tn_module_linear(context, 2, 1, NULL);

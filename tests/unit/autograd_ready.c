@@ -248,7 +248,7 @@ static void for_a_network(void **state)
 	tn_tape_end(tape);
 	assert_int_equal(tn_module_parameter_count(net), 5);
 	assert_int_equal(reports.n, 4); /* a.weight, a.bias, b.weight, c.bias */
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(net, "c.bias", &view));
 	assert_ptr_equal(reports.targets[0], view.gradient);
 	assert_ok(tn_module_parameter(net, "b.weight", &view));

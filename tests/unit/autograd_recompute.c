@@ -56,7 +56,7 @@ static void add_numbers(struct outcome *outcome, const tn_array *array)
 static void run_network(tn_context *context, int recomputed, struct outcome *outcome)
 {
 	char name[16];
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	memset(outcome, 0, sizeof(*outcome));
 	tn_random_state_set(context, (struct tn_random_state){3, 1});
 	assert_ok(tn_scope_begin(context));
@@ -80,13 +80,13 @@ static void run_network(tn_context *context, int recomputed, struct outcome *out
 	add_numbers(outcome, tn_sum(tn_tape_gradient(tape, x), 3, (int[]){0, 1, 2}, 0));
 	tn_tape_end(tape);
 	for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(net, i, &view));
 		assert_non_null(view.gradient);
 		add_numbers(outcome, view.gradient);
 	}
 	for (size_t i = 0; i < tn_module_buffer_count(net); i++) {
-		struct tn_buffer_view view;
+		struct tn_buffer_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_buffer_at(net, i, &view));
 		add_numbers(outcome, view.value);
 	}
@@ -385,7 +385,7 @@ static void the_mock_names_it_too(void **state)
 /* The weights of one layer are NaN, or so large that a gradient overflows. */
 static void a_module_is_named_by_its_path(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_context *context = open_backend("auto");
 	for (int recomputed = 0; recomputed < 2; recomputed++) {

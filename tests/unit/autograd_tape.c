@@ -193,7 +193,8 @@ static void gradients_go_where_they_are_wanted_and_add_up(void **state)
 static void a_tape_may_end_without_backward_and_arrays_go_on(void **state)
 {
 	(void)state;
-	struct tn_memory_use before, after;
+	struct tn_memory_use before = {.struct_size = sizeof(before)},
+			     after = {.struct_size = sizeof(after)};
 	tn_array *x = vector(1, 2);
 	tn_device_memory(tn_device_current(context), &before);
 	for (int i = 0; i < 10; i++) {
@@ -238,7 +239,7 @@ static tn_array *wrong(void *user, tn_array *const *x)
 
 static void the_gradient_check_finds_a_wrong_gradient(void **state)
 {
-	struct tn_gradient_report report;
+	struct tn_gradient_report report = {.struct_size = sizeof(report)};
 	(void)state;
 	tn_array *x = vector(1, 2);
 	assert_status(tn_gradient_check(context, wrong, NULL, 1, &x, 0, 1e-2, 0, &report),
@@ -274,7 +275,7 @@ static tn_array *without_a_number(void *user, tn_array *const *x)
 
 static void the_gradient_check_takes_no_nan_and_no_half(void **state)
 {
-	struct tn_gradient_report report;
+	struct tn_gradient_report report = {.struct_size = sizeof(report)};
 	(void)state;
 	tn_array *x = vector(1, 2), *narrow = tn_astype(x, TN_F16);
 	assert_status(
@@ -293,7 +294,7 @@ static void the_gradient_check_takes_no_nan_and_no_half(void **state)
 
 static struct tn_memory_use memory(void)
 {
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	tn_device_memory(tn_device_current(context), &use);
 	return use;
 }

@@ -69,7 +69,9 @@ static void captured_work_is_not_done_until_it_is_replayed(void **state)
 /* Memory that a step allocated and freed is reserved for its graph until that is destroyed. */
 static void a_graph_keeps_its_memory_and_gives_it_back(void **state)
 {
-	struct tn_memory_use before, kept, after;
+	struct tn_memory_use before = {.struct_size = sizeof(before)},
+			     kept = {.struct_size = sizeof(kept)},
+			     after = {.struct_size = sizeof(after)};
 	tn_graph *graph = NULL;
 	(void)state;
 	tn_context *context = subject.open();

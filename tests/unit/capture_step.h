@@ -136,7 +136,7 @@ static inline float loss_of(const struct training *t)
 static inline size_t weights_of(const struct training *t, float *to)
 {
 	static const char *const names[] = {"a.weight", "a.bias", "c.weight", "c.bias"};
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	size_t n = 0;
 	for (int i = 0; i < 4; i++) {
 		assert_ok(tn_module_parameter(t->module, names[i], &view));

@@ -99,7 +99,7 @@ static inline tn_module *train_net(tn_context *context)
 
 static inline uint64_t replays_of(const tn_context *context)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		if (!strcmp(row.operation, "replay"))
 			return row.native;
@@ -111,7 +111,7 @@ static inline uint64_t replays_of(const tn_context *context)
 static inline tn_status train_batches(tn_context *context, tn_module *net, uint32_t capture,
 				      uint32_t batch_size, struct history *history)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	struct tn_adamw_options adamw = tn_adamw_defaults();
 	struct tn_schedule_options cosine = tn_schedule_defaults();
 	struct tn_trainer_options options = tn_trainer_defaults();
@@ -181,7 +181,7 @@ static inline void assert_same_history(const struct history *a, const struct his
 
 static inline int spoil_weights(void *user, const struct tn_trainer_epoch *epoch)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)epoch;
 	assert_ok(tn_module_parameter(user, "fc.weight", &view));
 	assert_ok(tn_fill(view.value, NAN));

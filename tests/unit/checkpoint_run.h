@@ -263,9 +263,9 @@ static inline void take_snapshot(struct snapshot *snapshot, struct run *run)
 	struct tn_schedule_state schedule = {.struct_size = sizeof(schedule)};
 	snapshot->size = 0;
 	for (size_t i = 0; i < tn_module_parameter_count(run->net); i++) {
-		struct tn_parameter_view parameter;
-		struct tn_average_view average;
-		struct tn_optimizer_parameter_view setting;
+		struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
+		struct tn_average_view average = {.struct_size = sizeof(average)};
+		struct tn_optimizer_parameter_view setting = {.struct_size = sizeof(setting)};
 		assert_ok(tn_module_parameter_at(run->net, i, &parameter));
 		take_array(snapshot, parameter.value);
 		assert_ok(tn_average_at(run->average, i, &average));
@@ -274,12 +274,12 @@ static inline void take_snapshot(struct snapshot *snapshot, struct run *run)
 		take_bytes(snapshot, &setting.steps, sizeof(setting.steps));
 	}
 	for (size_t i = 0; i < tn_module_buffer_count(run->net); i++) {
-		struct tn_buffer_view buffer;
+		struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 		assert_ok(tn_module_buffer_at(run->net, i, &buffer));
 		take_array(snapshot, buffer.value);
 	}
 	for (size_t i = 0; i < tn_optimizer_state_count(run->optimizer); i++) {
-		struct tn_optimizer_state_view view;
+		struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_optimizer_state_at(run->optimizer, i, &view));
 		take_array(snapshot, view.value);
 	}

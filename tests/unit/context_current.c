@@ -454,7 +454,7 @@ static void a_failure_ends_the_measurement(void **state)
 	assert_null(tn_error(context));
 	work.fails_at = 0;
 	assert_int_equal(tn_benchmark(context, NULL, &work, NULL, &result), TN_INVALID_ARGUMENT);
-	assert_kept(context, TN_INVALID_ARGUMENT, "function or result is NULL");
+	assert_kept(context, TN_INVALID_ARGUMENT, "function is NULL");
 	struct tn_benchmark_options benchmark = tn_benchmark_defaults();
 	benchmark.max_seconds = -1;
 	assert_int_equal(tn_benchmark(context, add_up, &work, &benchmark, &result),

@@ -90,7 +90,7 @@ static void new_arrays_are_made_on_the_current_device(void **state)
 	tn_array *b = tn_empty(context, TN_F32, 1, &shape);
 	assert_string_equal(tn_device_name(tn_array_device(a)), "reference:0");
 	assert_ptr_equal(tn_array_device(b), ok);
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	tn_device_memory(ok, &use);
 	assert_true(use.used >= 12);
 	tn_context_close(context);

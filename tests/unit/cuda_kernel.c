@@ -54,7 +54,7 @@ static tn_array *ones(tn_context *context)
 static void a_kernel_runs_on_arrays_in_order(void **state)
 {
 	float values[N];
-	struct tn_ledger_row row = {0};
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	(void)state;
 	tn_context *context = open_deferred();
 	tn_array *x = tn_arange(context, TN_F32, 0, N, 1), *y = ones(context);

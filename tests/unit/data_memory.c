@@ -143,7 +143,7 @@ static tn_status read_idx(struct tn_error_info *error)
 
 static tn_status read_csv(struct tn_error_info *error)
 {
-	struct tn_csv csv = {0};
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	struct tn_csv_options options = tn_csv_defaults();
 	options.header = 1;
 	options.label_name = "class";

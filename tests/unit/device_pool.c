@@ -165,7 +165,7 @@ static void scratch_memory_stays_apart_from_arrays(void **state)
 	fake_init(&fake, FAKE_HOST);
 	struct tn_device *device = fake_device(&fake, 0);
 	struct tn_block scratch, array, again, second, larger;
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	assert_ok(tn_scratch_take(device, 10 * MIB, &scratch, NULL));
 	memset(scratch.address, 1, scratch.size);
 	tn_scratch_give(device, &scratch);
@@ -236,7 +236,7 @@ static void statistics_follow(void **state)
 	struct fake fake;
 	fake_init(&fake, FAKE_HOST);
 	struct tn_device *device = fake_device(&fake, 0);
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	struct tn_block a, b;
 	tn_device_memory(device, &use);
 	assert_int_equal(use.used + use.cached + use.peak, 0);
@@ -409,7 +409,7 @@ static void host_memory_that_is_out_of_proportion_goes_back(void **state)
 	struct fake fake;
 	fake_init(&fake, FAKE_HOST);
 	struct tn_device *device = fake_device(&fake, 0);
-	struct tn_memory_use use;
+	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	/* Ever larger arrays, one at a time: without a bound the cache would hold them all. */
 	for (uint64_t mib = 10; mib < 200; mib += mib / 3) {
 		struct tn_block block;

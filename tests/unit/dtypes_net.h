@@ -69,7 +69,7 @@ static inline void read_all(const tn_module *net, double values[N_ALL])
 {
 	size_t n = 0;
 	for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(net, i, &view));
 		size_t size = (size_t)tn_array_size(view.value);
 		tn_array *wide = tn_astype(view.value, TN_F64);

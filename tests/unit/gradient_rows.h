@@ -937,7 +937,7 @@ static inline void check_gradient(tn_context *context, const struct gradient_row
 {
 	static struct gradient_trial t;
 	tn_array *x[GRADIENT_INPUTS];
-	struct tn_gradient_report report;
+	struct tn_gradient_report report = {.struct_size = sizeof(report)};
 	if (row->order == 2)
 		return;
 	assert_ok(tn_scope_begin(context));

@@ -22,7 +22,7 @@ static const char *make(const char *text)
 
 static struct tn_csv read_text(const char *text, const struct tn_csv_options *options)
 {
-	struct tn_csv csv;
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	struct tn_error_info error;
 	tn_error_reset(&error);
 	tn_status status = tn_csv_read(make(text), options, &csv, &error);
@@ -35,7 +35,7 @@ static void refused(const char *path, const struct tn_csv_options *options, tn_s
 		    const char *part)
 {
 	struct tn_error_info error;
-	struct tn_csv csv = {.n_classes = 77};
+	struct tn_csv csv = {.struct_size = sizeof(csv), .n_classes = 77};
 	tn_error_reset(&error);
 	assert_status(tn_csv_read(path, options, &csv, &error), expected);
 	assert_int_equal(csv.n_classes, 77);
@@ -420,7 +420,7 @@ static void more_than_the_limits_is_refused(void **state)
 
 static tn_status read_table(const char *path, struct tn_error_info *error)
 {
-	struct tn_csv csv = {.n_classes = 77};
+	struct tn_csv csv = {.struct_size = sizeof(csv), .n_classes = 77};
 	struct tn_csv_options options = tn_csv_defaults();
 	options.header = 1;
 	options.comment = '#';
@@ -534,7 +534,7 @@ static void numbers_are_those_that_numpy_reads(void **state)
 static void a_gzipped_table_is_read(void **state)
 {
 	(void)state;
-	struct tn_csv csv;
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	const char *path = files_path(folder, "packed");
 	files_write_gzipped(path, "1,2\n3,4\n", 8);
 	assert_ok(tn_csv_read(path, NULL, &csv, NULL));

@@ -295,7 +295,7 @@ static inline void killed_save(struct killed_run *run, const tn_trainer *trainer
 static inline void killed_check_folder(tn_checkpoint_folder *folder, const char *path,
 				       uint64_t least)
 {
-	struct tn_checkpoint_view view = {.step = 0};
+	struct tn_checkpoint_view view = {.struct_size = sizeof(view), .step = 0};
 	size_t n = tn_checkpoint_folder_count(folder);
 	for (size_t i = 0; i < n; i++) {
 		assert_ok(tn_checkpoint_folder_at(folder, i, &view));

@@ -103,7 +103,7 @@ enum { LAUNCH_CASES = sizeof(launch_cases) / sizeof(launch_cases[0]) };
 /* Calls of an operation, or of all of them (NULL), since the ledger was reset. */
 static inline uint64_t launch_calls(tn_context *context, const char *operation)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t n = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		assert_ok(tn_ledger_get(context, i, &row));

@@ -18,7 +18,7 @@ struct clipped {
 
 static const tn_array *gradient_of(const struct training *t, const char *name)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(t->module, name, &view));
 	return view.gradient;
 }

@@ -76,7 +76,7 @@ static tn_module *folding_net(tn_context *context)
 /* Frozen, and again after a weight changed. */
 static void run_frozen(tn_context *context, size_t current, float results[2][RESULTS])
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	tn_random_state_set(context, (struct tn_random_state){3, 3});
 	tn_module *net = folding_net(context);
 	tn_array *x = tn_full(context, TN_F32, 4, (int64_t[]){1, 2, SIDE, SIDE}, 0.5);

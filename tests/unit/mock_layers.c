@@ -102,7 +102,7 @@ static size_t gradients_of(const tn_module *module, float *values)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(module, i, &view));
 		assert_non_null(view.gradient);
 		size_t size = (size_t)tn_array_size(view.gradient);

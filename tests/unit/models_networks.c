@@ -59,8 +59,8 @@ static void check_tensors(void **state)
 	size_t n_parameters = tn_module_parameter_count(net);
 	assert_int_equal(n_parameters + tn_module_buffer_count(net), network->n_tensors);
 	for (size_t i = 0; i < network->n_tensors; i++) {
-		struct tn_parameter_view parameter;
-		struct tn_buffer_view buffer;
+		struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
+		struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 		if (i < n_parameters) {
 			assert_ok(tn_module_parameter_at(net, i, &parameter));
 			expect_tensor(network->tensors[i], parameter.name, parameter.rank,
@@ -133,7 +133,7 @@ static void forward_and_backward_give_finite_values(void **state)
 		assert_ok(tn_tape_backward(tape, loss, NULL));
 		tn_tape_end(tape);
 		for (size_t k = 0; k < tn_module_parameter_count(net); k++) {
-			struct tn_parameter_view view;
+			struct tn_parameter_view view = {.struct_size = sizeof(view)};
 			assert_ok(tn_module_parameter_at(net, k, &view));
 			expect_finite(view.gradient);
 		}
@@ -191,7 +191,7 @@ static void dropouts_have_the_published_probabilities(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct tn_module_view view;
+		struct tn_module_view view = {.struct_size = sizeof(view)};
 		int n = 0;
 		tn_module *net = tn_model_create(context, rows[i].name,
 						 &(struct tn_model_shape){3, 32, 32, 10});
@@ -216,7 +216,7 @@ static void pictures_of_at_most_64_get_the_small_form(void **state)
 	} rows[] = {{64, 64, 3}, {65, 64, 7}, {64, 65, 7}, {1, 1, 3}};
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		tn_module *net = tn_model_create(
 			context, "resnet18",
 			&(struct tn_model_shape){3, rows[i].height, rows[i].width, 10});

@@ -30,7 +30,7 @@ static void expect_parameters(const char *name, const char *expected)
 	if (!net)
 		fail_msg("%s: %s", name, tn_error(context)->text);
 	for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(net, i, &view));
 		if (view.rank != 2)
 			continue;
@@ -76,7 +76,8 @@ static void expect_chain(const char *name, tn_array *(*hidden)(tn_module *net, t
 static tn_array *linear(tn_module *net, const char *layer, tn_array *x)
 {
 	char name[32];
-	struct tn_parameter_view weight, bias;
+	struct tn_parameter_view weight = {.struct_size = sizeof(weight)},
+				 bias = {.struct_size = sizeof(bias)};
 	snprintf(name, sizeof(name), "%s.weight", layer);
 	assert_ok(tn_module_parameter(net, name, &weight));
 	snprintf(name, sizeof(name), "%s.bias", layer);
@@ -147,7 +148,7 @@ static void dropout_is_there_if_it_is_set(void **state)
 static double running_mean(const char *name)
 {
 	double mean = 0;
-	struct tn_buffer_view view;
+	struct tn_buffer_view view = {.struct_size = sizeof(view)};
 	tn_module *net = make(name);
 	assert_non_null(net);
 	tn_random_state_set(context, (struct tn_random_state){3, 0});

@@ -144,7 +144,7 @@ static void backward(tn_module *net, const tn_array *x, int times)
 
 static size_t read_gradients(const tn_module *net, float *to)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	size_t n = 0;
 	for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
 		assert_ok(tn_module_parameter_at(net, i, &view));

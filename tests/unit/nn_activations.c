@@ -82,7 +82,7 @@ static void slopes_are_parameters(void **state)
 	assert_ok(tn_tape_backward(tape, tn_sum(y, TN_ALL_AXES, NULL, 0), NULL));
 	tn_tape_end(tape);
 	assert_ok(tn_optimizer_step(optimizer));
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(prelu, "weight", &view));
 	assert_ok(tn_to_host(view.value, slopes, sizeof(slopes)));
 	/* The gradient is the sum of a channel's inputs of at most 0: -4, -1.5 and -0.25. */

@@ -17,8 +17,8 @@ static void expect_error(tn_status status, const char *part)
 
 static void parameters_have_the_networks_dtype_and_gradients_f32_at_least(void **state)
 {
-	struct tn_parameter_view view;
-	struct tn_buffer_view buffer;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
+	struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 	(void)state;
 	for (int d = 0; d < N_DTYPES; d++) {
 		tn_dtype dtype = all_dtypes[d], wide = dtype == TN_F64 ? TN_F64 : TN_F32;
@@ -101,8 +101,8 @@ static void a_dtype_is_given_once_to_the_outermost_module(void **state)
 static void a_built_network_is_converted(void **state)
 {
 	double before[N_ALL], after[N_ALL], expected[N_ALL];
-	struct tn_buffer_view buffer;
-	struct tn_parameter_view view;
+	struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	for (int from = 0; from < N_DTYPES; from++) {
 		for (int to = 0; to < N_DTYPES; to++) {
@@ -208,7 +208,7 @@ static void gradients_of_f64_networks_agree_with_differences(void **state)
 	checked = build_net(TN_F64);
 	tn_array *inputs[5] = {input(TN_F64)};
 	for (size_t i = 0; i < 4; i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_parameter_at(checked, i, &view));
 		inputs[1 + i] = view.value;
 	}
@@ -219,7 +219,7 @@ static void gradients_of_f64_networks_agree_with_differences(void **state)
 /* 2048 + 1 is not an f16. */
 static void gradients_of_several_backwards_add_up_in_f32(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	double value;
 	(void)state;
 	struct tn_module_linear_options linear = tn_module_linear_defaults();
@@ -343,7 +343,7 @@ static void averages_of_narrow_networks_are_f32_and_swap_without_loss(void **sta
 	(void)state;
 	for (int d = 0; d < N_DTYPES; d++) {
 		double before[N_ALL], swapped[N_ALL], after[N_ALL], averages[2][N_ALL];
-		struct tn_average_view view;
+		struct tn_average_view view = {.struct_size = sizeof(view)};
 		tn_module *net = build_net(all_dtypes[d]);
 		tn_optimizer *optimizer = sgd(net);
 		struct tn_average_options averaging = tn_average_defaults();

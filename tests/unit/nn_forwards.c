@@ -24,7 +24,7 @@ static void add(struct outcome *outcome, const tn_array *array)
 
 static void add_gradients(struct outcome *outcome, const tn_module *module)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	for (size_t i = 0; !tn_module_parameter_at(module, i, &view); i++)
 		add(outcome, view.gradient);
 }
@@ -180,7 +180,7 @@ static void recurrent_modules_are_computed_again_with_their_states(void **state)
 
 static void their_operations_have_their_place_in_anomaly_mode(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_context *context = open_backend("auto");
 	tn_module *net = tn_sequential(context);
@@ -217,7 +217,7 @@ static void their_operations_have_their_place_in_anomaly_mode(void **state)
 
 static uint64_t runs_of(const tn_context *context, const char *operation)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		if (!strcmp(row.operation, operation))
 			return row.native + row.lent + row.composed + row.host;

@@ -69,7 +69,7 @@ static tn_module *make_net(void)
 	assert_ok(tn_module_build(net));
 	/* Statistics other than the initial ones. */
 	for (size_t i = 0; i < tn_module_buffer_count(net); i++) {
-		struct tn_buffer_view view;
+		struct tn_buffer_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_module_buffer_at(net, i, &view));
 		if (view.dtype == TN_F32)
 			assert_ok(tn_assign(view.value,
@@ -173,14 +173,14 @@ static void a_frozen_network_follows_its_parameters_and_buffers(void **state)
 	tn_array *x = pictures(2);
 	assert_ok(tn_module_freeze(net));
 	for (int i = 0; i < 4; i++) {
-		struct tn_parameter_view view;
+		struct tn_parameter_view view = {.struct_size = sizeof(view)};
 		assert_non_null(tn_module_forward(net, x));
 		assert_non_null(tn_module_forward(net, x));
 		if (i < 3) {
 			assert_ok(tn_module_parameter(net, changed[i], &view));
 			assert_ok(tn_assign(view.value, tn_affine(view.value, 0.5, 0.1)));
 		} else {
-			struct tn_buffer_view buffer;
+			struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 			assert_ok(tn_module_buffer_at(net, 1, &buffer));
 			assert_ok(tn_assign(buffer.value, tn_affine(buffer.value, 3, 0)));
 		}
@@ -220,7 +220,7 @@ static void a_frozen_network_does_not_train(void **state)
 
 static void an_unfrozen_network_trains_again(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float before[MOST], after[MOST];
 	(void)state;
 	tn_module *net = make_net();
@@ -419,7 +419,7 @@ static void chains_of_convolutions_are_repeated(void **state)
 /* Except packing, which is done once. */
 static uint64_t runs_counted(void)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t runs = 0;
 	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
 		if (strcmp(row.operation, "conv2d_prepack") != 0)

@@ -273,7 +273,7 @@ static tn_module *make_net(void)
 
 static void check_parameter(const tn_module *net, const char *name, double low, double high)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(net, name, &view));
 	int64_t n = read_values(view.value);
 	for (int64_t i = 0; i < n; i++)
@@ -283,7 +283,7 @@ static void check_parameter(const tn_module *net, const char *name, double low, 
 static void parameters_that_match_are_initialised(void **state)
 {
 	tn_module *net = make_net();
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	assert_ok(tn_module_build(net));
 	struct tn_init_options init = tn_init_defaults();

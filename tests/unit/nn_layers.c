@@ -22,7 +22,7 @@ struct values {
 static const struct values *values_of(tn_module *module, const char *name)
 {
 	static struct values values;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(module, name, &view));
 	values = (struct values){.n = (size_t)tn_array_size(view.value)};
 	assert_true(values.n <= MOST);
@@ -111,7 +111,7 @@ static tn_array *steps(int64_t length)
 
 static void a_member_is_trained_through_a_forward_of_several_inputs(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	tn_array *h_n;
 	(void)state;
 	assert_ok(tn_scope_begin(context));
@@ -203,7 +203,7 @@ static void modules_are_found_and_listed_by_path(void **state)
 		{"flatten", "Flatten"},
 		{"fc", "Linear"},
 	};
-	struct tn_module_view view;
+	struct tn_module_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = net_with_blocks();
 	assert_int_equal(tn_module_count(net), 11);
@@ -277,7 +277,7 @@ static size_t step(tn_module *net, const tn_array *x, float *values)
 	assert_ok(tn_tape_backward(tape, tn_sum(tn_square(y), TN_ALL_AXES, NULL, 0), NULL));
 	tn_tape_end(tape);
 	for (size_t i = 0; i <= tn_module_parameter_count(net); i++) {
-		struct tn_parameter_view view = {.gradient = y};
+		struct tn_parameter_view view = {.struct_size = sizeof(view), .gradient = y};
 		if (i)
 			assert_ok(tn_module_parameter_at(net, i - 1, &view));
 		size_t size = (size_t)tn_array_size(view.gradient);

@@ -155,7 +155,7 @@ static void gradients_agree_with_differences(void **state)
 	(void)state;
 	open_context("reference!");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct tn_gradient_report report;
+		struct tn_gradient_report report = {.struct_size = sizeof(report)};
 		assert_ok(tn_scope_begin(context));
 		tn_array *x[] = {doubles(2, matrix, twelve), doubles(2, matrix, others)};
 		if (tn_gradient_check(context, rows[i].f, NULL, rows[i].n_inputs, x, 1e-6, 1e-7, 0,
@@ -355,7 +355,7 @@ static void labels_are_picked_without_a_copy_of_the_input(void **state)
 		const int64_t shape[] = {ROWS, CLASSES};
 		tn_array *x = tn_random_normal(context, 2, shape, 0, 1),
 			 *known = labels_of(ROWS, labels);
-		struct tn_memory_use use;
+		struct tn_memory_use use = {.struct_size = sizeof(use)};
 		tn_tape *tape = tn_tape_begin(context);
 		assert_ok(tn_tape_watch(tape, x));
 		tn_pool_restart_high(device);

@@ -24,7 +24,7 @@ static void parameters_have_their_paths_as_names(void **state)
 {
 	static const char *const names[] = {"block.fc.weight", "block.fc.bias", "head.weight",
 					    "head.bias"};
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = small_net();
 	assert_int_equal(tn_module_parameter_count(net), 4);
@@ -41,7 +41,7 @@ static void parameters_have_their_paths_as_names(void **state)
 
 static void initial_weights_are_uniform_and_repeat_with_the_seed(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float first[15], again[15], largest = 0;
 	(void)state;
 	for (int round = 0; round < 2; round++) {
@@ -160,7 +160,7 @@ static void a_path_is_frozen_with_what_is_below(void **state)
 		if (!n)
 			expect_kept(TN_NOT_FOUND, "no parameter or member with parameters");
 		for (size_t k = 0; k < 4; k++) {
-			struct tn_parameter_view view;
+			struct tn_parameter_view view = {.struct_size = sizeof(view)};
 			assert_ok(tn_module_parameter_at(net, k, &view));
 			assert_int_equal(view.trainable, !cases[i].frozen[k]);
 		}
@@ -232,7 +232,7 @@ static const char *path(void)
 
 static void a_saved_network_is_read_back_to_the_bit(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float before[15], after[15];
 	(void)state;
 	tn_module *net = small_net(), *other = small_net();
@@ -253,7 +253,7 @@ static void a_saved_network_is_read_back_to_the_bit(void **state)
 
 static void a_file_of_another_network_changes_nothing(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float before[10], after[10];
 	(void)state;
 	tn_module *net = small_net(), *other = tn_sequential(context);
@@ -303,7 +303,7 @@ static tn_module *linear_under(const char *name, int64_t in, int64_t out, int no
 
 static void values_of(tn_module *net, const char *name, float *values, size_t size)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(net, name, &view));
 	assert_ok(tn_to_host(view.value, values, size));
 }
@@ -439,7 +439,7 @@ static void buffers_are_no_parameters_and_have_their_paths(void **state)
 {
 	static const char *const names[] = {"bn.running_mean", "bn.running_var",
 					    "bn.num_batches_tracked"};
-	struct tn_buffer_view view;
+	struct tn_buffer_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = normed_net();
 	assert_int_equal(tn_module_parameter_count(net), 4);
@@ -533,7 +533,7 @@ static void buffers_are_saved_and_read_back(void **state)
 	tn_module *net = normed_net(), *other = normed_net();
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_build(other));
-	struct tn_buffer_view view;
+	struct tn_buffer_view view = {.struct_size = sizeof(view)};
 	for (size_t i = 0; i < 3; i++) {
 		assert_ok(tn_module_buffer_at(net, i, &view));
 		assert_ok(tn_fill(view.value, 7.0 + (double)i));
@@ -588,7 +588,7 @@ static void a_chain_gives_what_its_members_give(void **state)
 /* All gradients of small_net; its members are called by the program, or by the network itself. */
 static void gradients_of(tn_module *net, int by_members, float gradients[32])
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	size_t n = 0;
 	tn_module_zero_gradients(net);
 	tn_tape *tape = tn_tape_begin(context);
@@ -649,7 +649,7 @@ static void a_residual_block_adds_its_shortcut(void **state)
 		      TN_STATE);
 	expect_kept(TN_STATE, "already");
 	assert_ok(tn_module_build(block));
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(block, "downsample.weight", &view));
 	tn_array *x = tn_random_normal(context, 4, (int64_t[]){1, 2, 2, 2}, 0, 1);
 	assert_ok(tn_to_host(tn_module_forward(block, x), y, sizeof(y)));
@@ -680,7 +680,7 @@ static void squeeze_and_excitation_scales_its_channels(void **state)
 	float y[8], x[8];
 	(void)state;
 	tn_module *se = tn_module_squeeze_excitation(context, 2, 1, TN_ACTIVATION_SILU);
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(se, "fc2.weight", &view));
 	assert_ok(tn_module_build(se));
 	tn_array *input = tn_random_normal(context, 4, (int64_t[]){1, 2, 2, 2}, 0, 1);

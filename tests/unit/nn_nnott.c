@@ -82,7 +82,7 @@ static tn_array *cross_entropy(void *user, tn_array *const *inputs)
 /* A1.7: there the check of its own gradient by differences always fails. */
 static void cross_entropy_passes_its_check_by_differences(void **state)
 {
-	struct tn_gradient_report report;
+	struct tn_gradient_report report = {.struct_size = sizeof(report)};
 	(void)state;
 	tn_array *x = tn_astype(normal(2, (const int64_t[]){ROWS, CLASSES}), TN_F64);
 	for (uint32_t reduction = TN_REDUCTION_MEAN; reduction <= TN_REDUCTION_SUM; reduction++)
@@ -126,7 +126,7 @@ static tn_array *softmax(void *user, tn_array *const *inputs)
  * that of the identity, and a LeakyReLU makes f64 of everything. */
 static void activations_have_values_gradients_and_their_own_type(void **state)
 {
-	struct tn_gradient_report report;
+	struct tn_gradient_report report = {.struct_size = sizeof(report)};
 	float y[3];
 	(void)state;
 	const int64_t three = 3;
@@ -158,7 +158,7 @@ static void activations_have_values_gradients_and_their_own_type(void **state)
 /* A5.8: there the block has no parameters, so that it is never trained. */
 static void squeeze_and_excitation_is_trained(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float before[64], after[64];
 	(void)state;
 	tn_module *net = tn_module_squeeze_excitation(context, 8, 4, TN_ACTIVATION_SILU);
@@ -193,7 +193,7 @@ static void squeeze_and_excitation_is_trained(void **state)
 /* One step with a gradient of 1 everywhere; the weight after it. */
 static double step_of_one(tn_module *net, tn_optimizer *optimizer)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	double weight = NAN;
 	tn_module_zero_gradients(net);
 	tn_tape *tape = tn_tape_begin(context);
@@ -210,7 +210,7 @@ static double step_of_one(tn_module *net, tn_optimizer *optimizer)
  * synchronisation does nothing. */
 static void lookahead_passes_rates_on_and_synchronises_from_the_first_time(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	struct tn_module_linear_options linear = tn_module_linear_defaults();
 	linear.no_bias = 1;
@@ -286,8 +286,8 @@ struct kept {
 
 static void keep_state(tn_optimizer *optimizer, struct kept *kept, int restores)
 {
-	struct tn_optimizer_state_view view;
-	struct tn_optimizer_parameter_view parameter;
+	struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
+	struct tn_optimizer_parameter_view parameter = {.struct_size = sizeof(parameter)};
 	kept->n = 0;
 	for (size_t i = 0; i < tn_optimizer_state_count(optimizer); i++) {
 		assert_ok(tn_optimizer_state_at(optimizer, i, &view));
@@ -309,7 +309,7 @@ static void keep_state(tn_optimizer *optimizer, struct kept *kept, int restores)
 
 static size_t weights_of(const tn_module *net, float *weights)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	size_t n = 0;
 	for (size_t i = 0; !tn_module_parameter_at(net, i, &view); i++) {
 		size_t more = (size_t)tn_array_size(view.value);
@@ -400,7 +400,7 @@ static tn_module *make_efficientnet(void)
 /* All weights moved, as by training, and the statistics of norms too. */
 static void disturb(tn_module *net)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	tn_module_set_training(net, 1);
 	assert_non_null(tn_module_forward(net, normal(4, (const int64_t[]){4, 3, 32, 32})));
 	for (size_t i = 0; !tn_module_parameter_at(net, i, &view); i++)

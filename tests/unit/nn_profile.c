@@ -52,7 +52,7 @@ static void step_net(tn_context *context, tn_module *net, tn_optimizer *optimize
 
 static struct tn_profile_row row_of(const tn_profile *profile, uint32_t kind, const char *path)
 {
-	struct tn_profile_row row;
+	struct tn_profile_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_profile_at(profile, i, &row); i++) {
 		if (row.kind == kind && !strcmp(row.path, path))
 			return row;
@@ -88,8 +88,8 @@ static tn_profile *profile_net(tn_context *context, tn_module *net,
 
 static void check_sums(tn_context *context, const tn_profile *profile)
 {
-	struct tn_profile_row row;
-	struct tn_profile_facts facts;
+	struct tn_profile_row row = {.struct_size = sizeof(row)};
+	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 	double own = 0;
 	assert_ok(tn_profile_facts_get(profile, &facts));
 	for (size_t i = 0; !tn_profile_at(profile, i, &row); i++) {
@@ -148,7 +148,7 @@ static void sums_agree_and_calls_are_counted(void **state)
 		assert_int_equal(row_of(profile, TN_PROFILE_STEP, "sgd").calls, STEPS);
 		assert_int_equal(row_of(profile, TN_PROFILE_SECTION, "data \"set\"").calls, STEPS);
 		assert_int_equal(tn_profile_count(profile), tn_module_count(net) + 3);
-		struct tn_profile_facts facts;
+		struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 		assert_ok(tn_profile_facts_get(profile, &facts));
 		const char *device = tn_device_name(tn_device_current(context));
 		const int has_events = b == 2 || !strncmp(device, "cuda:", 5);
@@ -236,7 +236,7 @@ static size_t check_trace(const json_t *trace)
 
 static void check_texts(tn_profile *profile)
 {
-	struct tn_profile_facts facts;
+	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 	assert_ok(tn_profile_facts_get(profile, &facts));
 	json_t *json = parse(tn_profile_json(profile));
 	const json_t *rows = json_object_get(json, "rows");
@@ -296,7 +296,7 @@ static void a_long_profile_goes_on_with_the_same_clock(void **state)
 	for (int i = 0; i < 100; i++)
 		step_net(context, net, optimizer, profile);
 	assert_ok(tn_profile_end(profile));
-	struct tn_profile_facts facts;
+	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 	assert_ok(tn_profile_facts_get(profile, &facts));
 	assert_true(facts.events > 1100);
 	assert_int_equal(module_row(profile, "").calls, 100);
@@ -324,7 +324,7 @@ static void a_long_profile_goes_on_with_the_same_clock(void **state)
 static void a_trace_is_saved_and_its_length_limited(void **state)
 {
 	char path[64];
-	struct tn_profile_facts facts;
+	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 	(void)state;
 	tn_context *context = open_backend("auto");
 	tn_module *net = make_net(context);

@@ -36,7 +36,7 @@ static tn_module *language_model(int is_tied)
 
 static void read_gradient(tn_module *net, const char *name, float *values)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(net, name, &view));
 	assert_non_null(view.gradient);
 	assert_ok(tn_to_host(view.gradient, values, WORDS * WIDTH * sizeof(float)));
@@ -56,7 +56,7 @@ static void find_gradients(tn_module *net)
 
 static tn_array *value_of(tn_module *net, const char *name)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(net, name, &view));
 	return view.value;
 }
@@ -87,7 +87,7 @@ static void a_layer_is_tied_to_another(void **state)
 
 static void a_shared_parameter_has_all_its_names(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = language_model(1);
 	assert_ok(tn_module_parameter(net, "head.weight", &view));

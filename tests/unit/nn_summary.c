@@ -19,7 +19,7 @@ static struct tn_summary_options of(int rank, const int64_t *shape)
 
 static struct tn_summary_row row_of(const tn_summary *summary, const char *path)
 {
-	struct tn_summary_row row;
+	struct tn_summary_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_summary_at(summary, i, &row); i++) {
 		if (!strcmp(row.path, path))
 			return row;
@@ -207,7 +207,8 @@ static void a_summary_leaves_nothing_behind(void **state)
 	(void)state;
 	tn_module *net = lenet();
 	const struct tn_random_state before = tn_random_state_get(context);
-	struct tn_memory_use use, after;
+	struct tn_memory_use use = {.struct_size = sizeof(use)},
+			     after = {.struct_size = sizeof(after)};
 	tn_device_memory(tn_device_current(context), &use);
 	tn_tape *tape = tn_tape_begin(context);
 	tn_summary_destroy(tn_summary_create(net, &options));
@@ -371,7 +372,7 @@ static void inputs_that_do_not_fit_are_refused(void **state)
 	tn_module_unfreeze(net);
 	tn_summary *summary = tn_summary_create(net, &options);
 	assert_non_null(summary);
-	struct tn_summary_row row;
+	struct tn_summary_row row = {.struct_size = sizeof(row)};
 	assert_status(tn_summary_at(summary, 1, &row), TN_INVALID_ARGUMENT);
 	tn_summary_destroy(summary);
 	assert_null(tn_summary_create(NULL, NULL));

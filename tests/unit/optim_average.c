@@ -62,7 +62,7 @@ static void step(void)
 
 static void the_first_synchronisation_returns_towards_the_start(void **state)
 {
-	struct tn_optimizer_state_view slow;
+	struct tn_optimizer_state_view slow = {.struct_size = sizeof(slow)};
 	(void)state;
 	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
 	lookahead.k = 2;
@@ -118,7 +118,7 @@ static tn_average *make(double decay)
 
 static double averaged(tn_average *average)
 {
-	struct tn_average_view view;
+	struct tn_average_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_average_at(average, 0, &view));
 	assert_string_equal(view.name, "weight");
 	return item(view.value);
@@ -153,7 +153,8 @@ static void averages_are_swapped_in_and_out(void **state)
 
 static void a_restored_average_continues(void **state)
 {
-	struct tn_average_view from, to;
+	struct tn_average_view from = {.struct_size = sizeof(from)},
+			       to = {.struct_size = sizeof(to)};
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		tn_average *average = make(i * 0.5), *restored = make(i * 0.5);
@@ -177,7 +178,7 @@ static void a_restored_average_continues(void **state)
 
 static void bad_averages_are_refused(void **state)
 {
-	struct tn_average_view view;
+	struct tn_average_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	struct tn_average_options averaging = tn_average_defaults();
 	averaging.decay = 1;

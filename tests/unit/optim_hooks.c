@@ -57,14 +57,14 @@ static void give_gradients(const struct net *net)
 
 static void read_values(const struct net *net, const char *name, float *values, size_t n)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(net->module, name, &view));
 	assert_ok(tn_to_host(view.value, values, n * sizeof(*values)));
 }
 
 static float gradient_of(const struct net *net, const char *name)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float values[WIDE];
 	assert_ok(tn_module_parameter(net->module, name, &view));
 	size_t n = (size_t)tn_array_size(view.gradient);
@@ -136,7 +136,7 @@ static void lasso_adds_the_sign_of_the_weights(void **state)
 /* The noise of a step, of a and then b. */
 static void noise_of(struct net *net, tn_optimizer *sgd, float *noise)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	net->upstream = 0;
 	give_gradients(net);
 	assert_ok(tn_optimizer_step(sgd));
@@ -204,7 +204,7 @@ static void noise_has_the_same_bits_everywhere(void **state)
 		if (i < 2) {
 			noise_of(&net, sgd, noise[i]);
 		} else {
-			struct tn_parameter_view view;
+			struct tn_parameter_view view = {.struct_size = sizeof(view)};
 			net.upstream = 0;
 			give_gradients(&net);
 			assert_ok(tn_optimizer_step(sgd));

@@ -57,7 +57,7 @@ static void a_step_has_a_part_of_the_norm_of_its_parameter(void **state)
 {
 	static float before[6][MOST], gradients[6][MOST], after[MOST];
 	const double lr = 0.5, trust = 0.25;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = make_net(2);
 	struct tn_lars_options options = tn_lars_defaults();
@@ -89,7 +89,7 @@ static void a_step_has_a_part_of_the_norm_of_its_parameter(void **state)
 /* All calls of all operations so far. */
 static uint64_t calls(void)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t n = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		assert_ok(tn_ledger_get(context, i, &row));
@@ -121,7 +121,7 @@ static void the_number_of_operations_does_not_depend_on_the_network(void **state
 static void a_step_leaves_the_gradients(void **state)
 {
 	static float before[MOST], after[MOST];
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = make_net(1);
 	tn_optimizer *lamb = tn_lamb(net, NULL);
@@ -139,7 +139,7 @@ static void a_step_leaves_the_gradients(void **state)
 static void a_norm_of_zero_adapts_nothing(void **state)
 {
 	static float values[MOST], zeros[MOST];
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = make_net(0);
 	struct tn_lamb_options options = tn_lamb_defaults();

@@ -90,7 +90,7 @@ static void read_masters(tn_optimizer *optimizer, double values[N_ALL])
 {
 	size_t n = 0;
 	for (size_t i = 0; i < tn_optimizer_state_count(optimizer); i++) {
-		struct tn_optimizer_state_view view;
+		struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_optimizer_state_at(optimizer, i, &view));
 		if (strcmp(view.state, "master"))
 			continue;
@@ -114,7 +114,8 @@ static void masters_follow_the_f32_network(void **state)
 			double start[N_ALL], wide[N_ALL], masters[N_ALL], own[N_ALL];
 			tn_module *net = build_net(all_dtypes[d]), *f32 = build_net(TN_F32);
 			for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-				struct tn_parameter_view a, b;
+				struct tn_parameter_view a = {.struct_size = sizeof(a)},
+							 b = {.struct_size = sizeof(b)};
 				assert_ok(tn_module_parameter_at(net, i, &a));
 				assert_ok(tn_module_parameter_at(f32, i, &b));
 				assert_ok(tn_assign(b.value, a.value));
@@ -155,7 +156,8 @@ static void decay_is_that_of_the_masters(void **state)
 		tn_module *both[] = {net, f32};
 		tn_optimizer *optimizers[] = {makers[k](net), makers[k](f32)};
 		for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-			struct tn_parameter_view from, to;
+			struct tn_parameter_view from = {.struct_size = sizeof(from)},
+						 to = {.struct_size = sizeof(to)};
 			assert_ok(tn_module_parameter_at(net, i, &from));
 			assert_ok(tn_module_parameter_at(f32, i, &to));
 			assert_ok(tn_assign(to.value, from.value));
@@ -170,7 +172,7 @@ static void decay_is_that_of_the_masters(void **state)
 			find_gradients(both[n]);
 			tn_optimizer_set_lr(optimizers[n], 0.02);
 			for (size_t i = 0; i < tn_module_parameter_count(both[n]); i++) {
-				struct tn_parameter_view view;
+				struct tn_parameter_view view = {.struct_size = sizeof(view)};
 				assert_ok(tn_module_parameter_at(both[n], i, &view));
 				assert_ok(tn_fill(view.gradient, 0));
 			}
@@ -198,7 +200,7 @@ static void slow_weights_start_as_the_present_ones(void **state)
 	assert_ok(tn_fill(tn_module_own_parameter(tn_module_child(net, "c"), "bias"), 5));
 	assert_ok(tn_lookahead(optimizer, NULL));
 	for (size_t i = 0; i < tn_optimizer_state_count(optimizer); i++) {
-		struct tn_optimizer_state_view view;
+		struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_optimizer_state_at(optimizer, i, &view));
 		if (strcmp(view.state, "slow") || strcmp(view.parameter, "c.bias"))
 			continue;
@@ -219,7 +221,7 @@ static void optimizers_of_f64_compute_in_f64(void **state)
 		for (int d = 0; d < 2; d++) {
 			tn_module *net = build_net(all_dtypes[d]);
 			tn_optimizer *optimizer = makers[k](net);
-			struct tn_optimizer_state_view view;
+			struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 			for (int s = 0; s < STEPS; s++)
 				step(net, optimizer);
 			for (size_t i = 0; i < tn_optimizer_state_count(optimizer); i++) {
@@ -274,8 +276,10 @@ static void a_restored_optimizer_of_f16_continues_with_the_same_bits(void **stat
 		for (int s = 0; s < 3; s++)
 			step(net, optimizer);
 		for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-			struct tn_parameter_view from, to;
-			struct tn_optimizer_parameter_view setting;
+			struct tn_parameter_view from = {.struct_size = sizeof(from)},
+						 to = {.struct_size = sizeof(to)};
+			struct tn_optimizer_parameter_view setting = {.struct_size =
+									      sizeof(setting)};
 			assert_ok(tn_module_parameter_at(net, i, &from));
 			assert_ok(tn_module_parameter_at(other, i, &to));
 			assert_ok(tn_assign(to.value, from.value));
@@ -283,14 +287,16 @@ static void a_restored_optimizer_of_f16_continues_with_the_same_bits(void **stat
 			assert_ok(tn_optimizer_set_steps(restored, i, setting.steps));
 		}
 		for (size_t i = 0; i < tn_optimizer_state_count(optimizer); i++) {
-			struct tn_optimizer_state_view from, to;
+			struct tn_optimizer_state_view from = {.struct_size = sizeof(from)},
+						       to = {.struct_size = sizeof(to)};
 			assert_ok(tn_optimizer_state_at(optimizer, i, &from));
 			assert_ok(tn_optimizer_state_at(restored, i, &to));
 			assert_string_equal(from.state, to.state);
 			assert_ok(tn_assign(to.value, from.value));
 		}
 		for (size_t i = 0; i < tn_module_buffer_count(net); i++) {
-			struct tn_buffer_view from, to;
+			struct tn_buffer_view from = {.struct_size = sizeof(from)},
+					      to = {.struct_size = sizeof(to)};
 			assert_ok(tn_module_buffer_at(net, i, &from));
 			assert_ok(tn_module_buffer_at(other, i, &to));
 			assert_ok(tn_assign(to.value, from.value));
@@ -313,7 +319,7 @@ static void a_restored_optimizer_of_f16_continues_with_the_same_bits(void **stat
 
 static uint64_t calls_of(const char *operation)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t n = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		assert_ok(tn_ledger_get(context, i, &row));
@@ -364,7 +370,7 @@ static void replayed_steps_give_the_bits_of_eager_ones(void **state)
 			tn_average *average = tn_average_create(net, NULL);
 			tn_array *x = input(all_dtypes[d]);
 			tn_graph *graph = NULL;
-			struct tn_average_view view;
+			struct tn_average_view view = {.struct_size = sizeof(view)};
 			tn_module_set_training(net, 1);
 			take_step(net, optimizer, average, x);
 			int can_capture = is_captured && !tn_capture_begin(context);
@@ -406,7 +412,7 @@ static void masters_that_round_to_the_parameter_remain(void **state)
 	enum { N = sizeof(values) / sizeof(values[0]) };
 	(void)state;
 	for (int d = 2; d < N_DTYPES; d++) {
-		struct tn_optimizer_state_view view;
+		struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 		float masters[N], after[N];
 		struct tn_module_linear_options linear = tn_module_linear_defaults();
 		linear.no_bias = 1;

@@ -41,8 +41,8 @@ static void give_gradients(void)
 static tn_status use(tn_optimizer *(*make)(void))
 {
 	static const uint64_t milestones[] = {1, 2};
-	struct tn_optimizer_state_view state;
-	struct tn_average_view view;
+	struct tn_optimizer_state_view state = {.struct_size = sizeof(state)};
+	struct tn_average_view view = {.struct_size = sizeof(view)};
 	tn_optimizer *optimizer = make();
 	tn_schedule *schedule = NULL;
 	tn_average *average = NULL;
@@ -149,7 +149,7 @@ static tn_status convert(tn_optimizer *(*make)(void))
 	tn_dtype before = tn_module_dtype(net);
 	tn_status status = tn_module_set_dtype(net, before == TN_F64 ? TN_F16 : TN_F64);
 	if (status) {
-		struct tn_buffer_view buffer;
+		struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
 		assert_int_equal(tn_module_dtype(net), before);
 		assert_ok(tn_module_buffer_at(net, 0, &buffer));
 		assert_int_equal(tn_array_dtype(buffer.value), before == TN_F64 ? TN_F64 : TN_F32);

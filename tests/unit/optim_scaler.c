@@ -80,14 +80,14 @@ static double element(const tn_array *array)
 
 static double weight(const tn_module *net)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter_at(net, 0, &view));
 	return element(view.value);
 }
 
 static double gradient(const tn_module *net)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter_at(net, 0, &view));
 	return element(view.gradient);
 }
@@ -130,7 +130,7 @@ static void steps_that_are_not_finite_are_skipped_and_not_counted(void **state)
 	static const uint64_t steps[] = {1, 1, 2, 2, 3, 4};
 	(void)state;
 	for (int is_half = 0; is_half < 2; is_half++) {
-		struct tn_optimizer_parameter_view view;
+		struct tn_optimizer_parameter_view view = {.struct_size = sizeof(view)};
 		tn_module *net = make_line(is_half ? TN_F16 : TN_F32);
 		tn_grad_scaler *scaler = make_scaler(net, 8, 2);
 		tn_optimizer *adam = tn_adam(net, NULL);
@@ -171,8 +171,10 @@ static void every_run_of_the_arena_is_searched(void **state)
 		tn_optimizer *sgd = tn_sgd(net, &options);
 		struct tn_parameter_view views[3];
 		find_gradients(net, scaler, 1);
-		for (size_t i = 0; i < 3; i++)
+		for (size_t i = 0; i < 3; i++) {
+			views[i].struct_size = sizeof(views[i]);
 			assert_ok(tn_module_parameter_at(net, i, &views[i]));
+		}
 		assert_null(views[1].gradient);
 		assert_ok(tn_fill(views[0].gradient, which ? 1 : -INFINITY));
 		assert_ok(tn_fill(views[2].gradient, which ? NAN : 1));
@@ -325,7 +327,7 @@ static void bad_options_are_refused(void **state)
 /* In f16 the gradient of 2^-26 is 0, and a weight of 1 does not show a step of 2^-14. */
 static void small_gradients_survive_in_f16(void **state)
 {
-	struct tn_optimizer_state_view master;
+	struct tn_optimizer_state_view master = {.struct_size = sizeof(master)};
 	(void)state;
 	for (int is_scaled = 0; is_scaled < 2; is_scaled++) {
 		tn_module *net = make_line(TN_F16);
@@ -447,6 +449,7 @@ static int open_digits(struct digits *digits)
 	struct tn_error_info error;
 	char path[4096];
 	snprintf(path, sizeof(path), "%s/data/digits/digits.csv.gz", source ? source : ".");
+	digits->table.struct_size = sizeof(digits->table);
 	struct tn_csv_options options = tn_csv_defaults();
 	options.dtype = TN_F32;
 	options.label_column = -1;

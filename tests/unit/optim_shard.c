@@ -234,14 +234,16 @@ static void assert_same_states(tn_optimizer *a, tn_optimizer *b)
 {
 	assert_int_equal(tn_optimizer_state_count(a), tn_optimizer_state_count(b));
 	for (size_t i = 0; i < tn_optimizer_state_count(a); i++) {
-		struct tn_optimizer_state_view x, y;
+		struct tn_optimizer_state_view x = {.struct_size = sizeof(x)},
+					       y = {.struct_size = sizeof(y)};
 		assert_ok(tn_optimizer_state_at(a, i, &x));
 		assert_ok(tn_optimizer_state_at(b, i, &y));
 		assert_string_equal(x.state, y.state);
 		assert_same(x.value, y.value);
 	}
 	for (size_t i = 0; i < tn_module_parameter_count(a->module); i++) {
-		struct tn_optimizer_parameter_view x, y;
+		struct tn_optimizer_parameter_view x = {.struct_size = sizeof(x)},
+						   y = {.struct_size = sizeof(y)};
 		assert_ok(tn_optimizer_parameter_at(a, i, &x));
 		assert_ok(tn_optimizer_parameter_at(b, i, &y));
 		assert_int_equal(x.steps, y.steps);
@@ -300,7 +302,7 @@ static void shares_together_give_the_bits_of_the_whole(void **state)
 static void gathered_state_is_the_whole_one(void **state)
 {
 	struct ranks ranks;
-	struct tn_optimizer_state_view view;
+	struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	for (size_t k = 1; k < N_MAKERS; k++) {
 		const tn_dtype dtype = all_dtypes[k % N_DTYPES];
@@ -389,7 +391,8 @@ static void each_rank_has_its_part_of_the_memory(void **state)
 	enum { SIDE = 512 };
 	(void)state;
 	for (uint32_t n = 1; n <= 4; n *= 2) {
-		struct tn_memory_use before, after;
+		struct tn_memory_use before = {.struct_size = sizeof(before)},
+				     after = {.struct_size = sizeof(after)};
 		tn_device *device = tn_device_current(context);
 		struct tn_module_linear_options linear = tn_module_linear_defaults();
 		linear.no_bias = 1;

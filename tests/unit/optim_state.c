@@ -48,7 +48,7 @@ static void settings_add_up(void **state)
 			{"a.bias", 0.2, 0},
 			{"c.weight", 0.1, 0.5},
 			{"c.bias", 0.1, 0}};
-	struct tn_optimizer_parameter_view view;
+	struct tn_optimizer_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = make_net();
 	struct tn_adamw_options adamw = tn_adamw_defaults();
@@ -85,7 +85,7 @@ static void settings_add_up(void **state)
 /* Calls of the operation since the ledger was cleared. */
 static uint64_t calls_of(const char *operation)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t n = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		assert_ok(tn_ledger_get(context, i, &row));
@@ -206,8 +206,9 @@ static void restore(tn_module *to_net, tn_optimizer *to, const tn_module *from_n
 	float values[MOST];
 	assert_int_equal(tn_optimizer_state_count(to), tn_optimizer_state_count(from));
 	for (size_t i = 0; i < tn_module_parameter_count(from_net); i++) {
-		struct tn_parameter_view a, b;
-		struct tn_optimizer_parameter_view setting;
+		struct tn_parameter_view a = {.struct_size = sizeof(a)},
+					 b = {.struct_size = sizeof(b)};
+		struct tn_optimizer_parameter_view setting = {.struct_size = sizeof(setting)};
 		assert_ok(tn_module_parameter_at(from_net, i, &a));
 		assert_ok(tn_module_parameter_at(to_net, i, &b));
 		size_t size = (size_t)tn_array_size(a.value) * sizeof(float);
@@ -218,7 +219,8 @@ static void restore(tn_module *to_net, tn_optimizer *to, const tn_module *from_n
 		assert_ok(tn_optimizer_set_steps(to, i, setting.steps));
 	}
 	for (size_t i = 0; i < tn_optimizer_state_count(from); i++) {
-		struct tn_optimizer_state_view a, b;
+		struct tn_optimizer_state_view a = {.struct_size = sizeof(a)},
+					       b = {.struct_size = sizeof(b)};
 		assert_ok(tn_optimizer_state_at(from, i, &a));
 		assert_ok(tn_optimizer_state_at(to, i, &b));
 		assert_string_equal(a.parameter, b.parameter);
@@ -245,7 +247,8 @@ static void a_restored_optimizer_continues_with_the_same_bits(void **state)
 			step(other, restored);
 		}
 		for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-			struct tn_parameter_view a, b;
+			struct tn_parameter_view a = {.struct_size = sizeof(a)},
+						 b = {.struct_size = sizeof(b)};
 			float x[MOST], y[MOST];
 			assert_ok(tn_module_parameter_at(net, i, &a));
 			assert_ok(tn_module_parameter_at(other, i, &b));
@@ -264,7 +267,7 @@ static void a_restored_optimizer_continues_with_the_same_bits(void **state)
 static void states_have_pytorchs_names_and_the_parameters_shapes(void **state)
 {
 	static const char *const names[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
-	struct tn_optimizer_state_view view;
+	struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_module *net = make_net();
 	tn_optimizer *optimizer = amsgrad(net);

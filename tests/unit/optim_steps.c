@@ -42,7 +42,7 @@ static void backward(tn_module *module, float x)
 
 static double value(const tn_module *module, const char *name)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	double result;
 	assert_ok(tn_module_parameter(module, name, &view));
 	assert_ok(tn_item(view.value, &result));
@@ -131,7 +131,7 @@ static void a_parameter_frozen_after_its_gradient_is_not_stepped(void **state)
 static void clipping_scales_all_gradients_by_their_joint_norm(void **state)
 {
 	struct pair_state pair = {1};
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	double norm, g;
 	(void)state;
 	tn_module *module = make_pair(&pair);
@@ -150,7 +150,7 @@ static void clipping_scales_all_gradients_by_their_joint_norm(void **state)
 /* A parameter between them has no gradient: two runs of the arena. */
 static void the_norm_is_that_of_all_runs(void **state)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	double norm, g;
 	(void)state;
 	tn_module *net = tn_sequential(context);

@@ -654,7 +654,7 @@ static tn_status program_differentiate(const void *wants)
 
 static tn_status csv_read(const void *options)
 {
-	struct tn_csv csv;
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	return tn_csv_read("/nonexistent", options, &csv, &error);
 }
 

@@ -36,7 +36,7 @@ static void replays_draw_what_the_steps_would(void **state)
 /* The row of the ledger. */
 static struct tn_ledger_row row_of(const tn_context *context, const char *operation)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		assert_ok(tn_ledger_get(context, i, &row));
 		if (!strcmp(row.operation, operation))

@@ -227,7 +227,7 @@ static void half_train(struct half *half, tn_context *in, int first, int last,
 		       struct snapshot *snapshot)
 {
 	struct tn_grad_scaler_state state = {.struct_size = sizeof(state)};
-	struct tn_parameter_view parameter;
+	struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
 	for (int i = first; i < last; i++) {
 		assert_ok(tn_scope_begin(in));
 		tn_module_zero_gradients(half->net);
@@ -250,7 +250,7 @@ static void half_train(struct half *half, tn_context *in, int first, int last,
 		take_array(snapshot, parameter.value);
 	}
 	for (size_t i = 0; i < tn_optimizer_state_count(half->adamw); i++) {
-		struct tn_optimizer_state_view view;
+		struct tn_optimizer_state_view view = {.struct_size = sizeof(view)};
 		assert_ok(tn_optimizer_state_at(half->adamw, i, &view));
 		take_array(snapshot, view.value);
 	}
@@ -664,7 +664,7 @@ static void the_rate_is_restored(void **state)
 static void a_scale_is_an_f32_of_this_network(void **state)
 {
 	const double scale = 1e300;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float bias[3], now[3];
 	(void)state;
 	tn_grad_scaler *scaler = tn_grad_scaler_create(run.net, NULL);
@@ -783,7 +783,7 @@ static void another_fold_is_refused(void **state)
 static void a_part_can_be_loaded_alone(void **state)
 {
 	struct run other;
-	struct tn_parameter_view a, b;
+	struct tn_parameter_view a = {.struct_size = sizeof(a)}, b = {.struct_size = sizeof(b)};
 	float x[96], y[96];
 	(void)state;
 	run_begin(&other, context, RUN_SGD, 3);
@@ -817,7 +817,7 @@ static void a_loader_continues_at_any_index(void **state)
 /* tn_module_load takes it, strictly; a file of weights is not a checkpoint. */
 static void a_checkpoint_is_a_file_of_weights(void **state)
 {
-	struct tn_parameter_view a, b;
+	struct tn_parameter_view a = {.struct_size = sizeof(a)}, b = {.struct_size = sizeof(b)};
 	float x[3], y[3];
 	(void)state;
 	tn_module *net = run_net(context, 2);
@@ -861,7 +861,7 @@ static void refuse_saving(const struct tn_checkpoint *all, tn_status status, con
 static void what_cannot_be_saved_leaves_the_old_file(void **state)
 {
 	const struct tn_pair pair = {"tenon.version", "9"};
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	struct run other;
 	float values[3], nan[3] = {0, NAN, 0};
 	(void)state;

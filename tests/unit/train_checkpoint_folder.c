@@ -79,7 +79,7 @@ static void assert_steps(const char *expected)
 {
 	char found[256] = "";
 	for (size_t i = 0; i < tn_checkpoint_folder_count(folder); i++) {
-		struct tn_checkpoint_view view;
+		struct tn_checkpoint_view view = {.struct_size = sizeof(view)};
 		size_t at = strlen(found);
 		assert_ok(tn_checkpoint_folder_at(folder, i, &view));
 		assert_int_equal(access(view.path, F_OK), 0);
@@ -97,7 +97,7 @@ static void reopen(int keep)
 
 static void the_newest_and_the_best_are_kept(void **state)
 {
-	struct tn_checkpoint_view view;
+	struct tn_checkpoint_view view = {.struct_size = sizeof(view)};
 	uint64_t step = 0;
 	(void)state;
 	assert_steps("");
@@ -146,7 +146,7 @@ static void metrics_may_rise_and_all_may_be_kept(void **state)
 /* The same step again: at the end of an epoch, and at an interrupt. */
 static void a_step_is_replaced_and_keeps_its_metric(void **state)
 {
-	struct tn_checkpoint_view view;
+	struct tn_checkpoint_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	save(1, NAN);
 	save(1, 0.5);
@@ -166,7 +166,7 @@ static void a_step_is_replaced_and_keeps_its_metric(void **state)
 /* The list of files grows by sixteen. */
 static void a_step_is_replaced_in_a_full_list(void **state)
 {
-	struct tn_checkpoint_view view;
+	struct tn_checkpoint_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	reopen(-1);
 	for (uint64_t step = 1; step <= 16; step++)
@@ -277,7 +277,7 @@ static void a_folder_is_made_where_it_can_be(void **state)
 	assert_null(tn_checkpoint_folder_open(context, inner, &options));
 	refuse(tn_error(context)->status, TN_NOT_FOUND, "new: No such file");
 	save(1, NAN);
-	struct tn_checkpoint_view view;
+	struct tn_checkpoint_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_checkpoint_folder_at(folder, 0, &view));
 	assert_null(tn_checkpoint_folder_open(context, view.path, NULL));
 	refuse(tn_error(context)->status, TN_IO, "expected a folder, found a file");
@@ -466,7 +466,7 @@ static void a_full_disk_loses_nothing(void **state)
 static void a_diverged_training_displaces_no_checkpoint(void **state)
 {
 	const float nan[] = {0, NAN, 0};
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	save(1, NAN);
 	save(2, NAN);

@@ -166,7 +166,7 @@ static inline void close_fit(struct fit *fit)
 /* All parameters, one after the other; returns their number. */
 static inline size_t read_weights(const tn_module *net, float *to)
 {
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	size_t n = 0;
 	for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
 		assert_ok(tn_module_parameter_at(net, i, &view));

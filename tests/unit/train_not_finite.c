@@ -62,7 +62,7 @@ struct trouble {
 static int spoil_weights(void *user, const struct tn_trainer_step *step)
 {
 	struct trouble *t = user;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	if (step->step == 2) {
 		assert_ok(tn_module_parameter(t->fit.net, "fc2.weight", &view));
 		assert_ok(tn_fill(view.value, INFINITY));
@@ -92,7 +92,7 @@ static void a_parameter_that_is_not_finite_is_named(void **state)
 static int enlarge_weights(void *user, const struct tn_trainer_epoch *epoch)
 {
 	struct trouble *t = user;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)epoch;
 	assert_ok(tn_module_parameter(t->fit.net, "fc2.bias", &view));
 	assert_ok(tn_fill(view.value, 1e30));

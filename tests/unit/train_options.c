@@ -116,7 +116,7 @@ static void names_of_metrics_are_escaped_in_json(void **state)
 static int spoil(void *user, const struct tn_trainer_epoch *epoch)
 {
 	const struct fit *fit = user;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	assert_ok(tn_module_parameter(fit->net, "fc2.weight", &view));
 	if (epoch->epoch == 2)
 		assert_ok(tn_fill(view.value, 30));
@@ -209,7 +209,7 @@ static void checkpoints_are_saved_at_their_intervals(void **state)
 			n++;
 		assert_int_equal(tn_checkpoint_folder_count(folder), n);
 		for (size_t k = 0; k < n; k++) {
-			struct tn_checkpoint_view view;
+			struct tn_checkpoint_view view = {.struct_size = sizeof(view)};
 			assert_ok(tn_checkpoint_folder_at(folder, k, &view));
 			assert_int_equal(view.step, cases[i].saved[k]);
 			assert_int_equal(!isnan(view.metric), cases[i].has_metric[k]);
@@ -236,7 +236,7 @@ struct waiting {
 static int spoil_and_stop(void *user, const struct tn_trainer_epoch *epoch)
 {
 	struct waiting *w = user;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	if (epoch->epoch == 2) {
 		read_weights(w->fit.net, w->best);
 		assert_ok(tn_module_parameter(w->fit.net, "fc2.weight", &view));
@@ -313,7 +313,7 @@ static void a_part_without_samples_is_refused(void **state)
 
 static uint64_t replays_of(const tn_context *context)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		if (!strcmp(row.operation, "replay"))
 			return row.native;

@@ -30,8 +30,8 @@ struct saving {
 
 static void save_objects(struct saving *s)
 {
-	struct tn_optimizer_state_view state;
-	struct tn_optimizer_parameter_view parameter;
+	struct tn_optimizer_state_view state = {.struct_size = sizeof(state)};
+	struct tn_optimizer_parameter_view parameter = {.struct_size = sizeof(parameter)};
 	read_weights(s->fit.net, s->objects.weights);
 	for (size_t i = 0; i < tn_optimizer_state_count(s->fit.optimizer); i++) {
 		assert_ok(tn_optimizer_state_at(s->fit.optimizer, i, &state));
@@ -50,8 +50,8 @@ static void save_objects(struct saving *s)
 
 static void load_objects(struct saving *s, const struct objects *from)
 {
-	struct tn_optimizer_state_view state;
-	struct tn_parameter_view view;
+	struct tn_optimizer_state_view state = {.struct_size = sizeof(state)};
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	const float *next = from->weights;
 	for (size_t i = 0; i < tn_module_parameter_count(s->fit.net); i++) {
 		assert_ok(tn_module_parameter_at(s->fit.net, i, &view));

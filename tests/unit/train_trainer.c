@@ -339,7 +339,7 @@ struct spoiling {
 static int spoil(void *user, const struct tn_trainer_epoch *epoch)
 {
 	struct spoiling *s = user;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	if (epoch->is_best)
 		s->n = read_weights(s->fit.net, s->best);
 	if (epoch->epoch == 2) {
@@ -618,7 +618,7 @@ static void steps_may_end_it_within_an_epoch(void **state)
 
 static uint64_t replays_of(const tn_context *context)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		if (!strcmp(row.operation, "replay"))
 			return row.native;
@@ -678,7 +678,7 @@ static void captured_steps_have_the_same_bits(void **state)
 static void a_profile_measures_all_steps(void **state)
 {
 	struct fit fit;
-	struct tn_profile_row row;
+	struct tn_profile_row row = {.struct_size = sizeof(row)};
 	(void)state;
 	open_fit(&fit, contexts[2], 8);
 	tn_profile *profile = tn_profile_begin(fit.net, NULL);

@@ -184,7 +184,7 @@ int kit_has_lenders(struct kit *kit)
 
 enum route route_taken(tn_context *context, const char *operation)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		if (strcmp(row.operation, operation) != 0)
 			continue;
@@ -224,7 +224,7 @@ int route_took(struct kit *kit, tn_context *context, const char *operation, enum
 /* A composition of lent steps does not run on the device. */
 static int is_lending(tn_context *context)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		if (row.lent)
 			return 1;
@@ -235,7 +235,7 @@ static int is_lending(tn_context *context)
 void kit_take_ledger(struct kit *kit, tn_context *context, char text[ROUTES_TEXT])
 {
 	const int lends = is_lending(context);
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	size_t used = 0;
 	text[0] = 0;
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {

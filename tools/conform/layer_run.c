@@ -360,7 +360,7 @@ static void differ(struct kit *kit, const struct layer *layer)
 {
 	tn_context *context = kit_context(kit);
 	struct weighted w = {.layer = layer};
-	struct tn_gradient_report report;
+	struct tn_gradient_report report = {.struct_size = sizeof(report)};
 	tn_array *inputs[LAYER_INPUTS] = {NULL}, *y;
 	double *values[LAYER_INPUTS], *dy;
 	char routes[ROUTES_TEXT];
@@ -417,7 +417,7 @@ static uint64_t computing_slots(void)
  * cannot be composed run on the host, in the same memory. */
 static void check_lent(struct kit *kit, tn_context *context)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	if (!tn_ledger_count(context))
 		kit_fail(kit, "the ledger is empty");
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {

@@ -39,7 +39,7 @@ void mode_end(struct run *run)
 
 enum route mode_route(tn_context *context)
 {
-	struct tn_ledger_row row;
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	enum route worst = NATIVE;
 	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
 		enum route route = row.host                      ? HOST

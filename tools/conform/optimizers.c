@@ -172,7 +172,8 @@ static void compare_parameter(struct kit *kit, const struct rule *rule,
 static void compare(struct kit *kit, const struct rule *rule, const struct side *device,
 		    const struct side *reference, int step, const char *routes)
 {
-	struct tn_parameter_view found, expected;
+	struct tn_parameter_view found = {.struct_size = sizeof(found)},
+				 expected = {.struct_size = sizeof(expected)};
 	if (fabs(device->norm - reference->norm) >
 	    (ROWS * OUT + IN) * 8 * kit_epsilon(TN_F32) * reference->norm * step)
 		kit_fail(kit, "the norm of step %d: expected %.9g, found %.9g (%s)", step,

@@ -150,7 +150,8 @@ static double learn(struct kit *kit, struct side *side, const struct data *data,
 static void compare_weights(struct kit *kit, const struct side *a, const struct side *b,
 			    const char *when)
 {
-	struct tn_parameter_view found, expected;
+	struct tn_parameter_view found = {.struct_size = sizeof(found)},
+				 expected = {.struct_size = sizeof(expected)};
 	for (size_t i = 0; i < tn_module_parameter_count(b->net); i++) {
 		tn_module_parameter_at(a->net, i, &found);
 		tn_module_parameter_at(b->net, i, &expected);

@@ -99,7 +99,7 @@ static void print_weights(tn_context *context, tn_module *net)
 {
 	uint64_t hash[2] = {0, 0};
 	for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-		struct tn_parameter_view parameter;
+		struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
 		require(tn_module_parameter_at(net, i, &parameter), "parameter", "");
 		size_t size = (size_t)tn_array_size(parameter.value) * sizeof(float);
 		char *data = malloc(size + sizeof(hash));
@@ -118,7 +118,7 @@ static void print_routes(const tn_context *context)
 {
 	uint64_t native = 0, composed = 0, host = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		struct tn_ledger_row row;
+		struct tn_ledger_row row = {.struct_size = sizeof(row)};
 		require(tn_ledger_get(context, i, &row), "ledger", "");
 		native += row.native;
 		composed += row.composed;
