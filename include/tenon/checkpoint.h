@@ -3,8 +3,9 @@
  *
  * Checkpoints: all that a training needs to continue, in one file.
  *
- *     const struct tn_checkpoint all = {
- *             .struct_size = sizeof(all), .module = net, .optimizer = optimizer};
+ *     struct tn_checkpoint all = tn_checkpoint_defaults();
+ *     all.module = net;
+ *     all.optimizer = optimizer;
  *     tn_checkpoint_folder *folder = tn_checkpoint_folder_open(ctx, "runs/7", NULL);
  *     uint64_t done = 0;
  *     if (tn_checkpoint_folder_count(folder))
