@@ -170,18 +170,18 @@ static void options_of_another_loss_are_refused(void **state)
 	open_fit(&fit, contexts[0], 8);
 	options.loss = TN_LOSS_MSE;
 	options.cross_entropy = &smoothed;
-	refuse(&fit, &options, "0 in cross_entropy");
+	refuse(&fit, &options, "the default of cross_entropy");
 	options.nll = &ignoring;
-	refuse(&fit, &options, "0 in nll");
+	refuse(&fit, &options, "the default of nll");
 	options.loss = TN_LOSS_NLL;
 	options.binary_cross_entropy = &weighted;
-	refuse(&fit, &options, "0 in binary_cross_entropy");
+	refuse(&fit, &options, "the default of binary_cross_entropy");
 	options.loss = TN_LOSS_L1;
 	options.beta = 2;
-	refuse(&fit, &options, "0 in beta");
+	refuse(&fit, &options, "the default of beta");
 	options.loss = TN_LOSS_MSE;
 	options.log_target = 1;
-	refuse(&fit, &options, "0 in log_target");
+	refuse(&fit, &options, "the default of log_target");
 	close_fit(&fit);
 }
 

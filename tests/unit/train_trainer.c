@@ -1043,15 +1043,15 @@ static void what_makes_no_sense_is_refused(void **state)
 	options.loss = 7;
 	refuse(&fit, &options, "loss: expected TN_LOSS_..., found 7");
 	options.beta = 2;
-	refuse(&fit, &options, "0 in beta");
+	refuse(&fit, &options, "the default of beta");
 	options.loss = TN_LOSS_MSE;
 	options.loss_function = own_loss;
-	refuse(&fit, &options, "0 in loss");
+	refuse(&fit, &options, "the default of loss");
 	options.loss_function = own_loss;
 	options.step_function = own_step;
 	refuse(&fit, &options, "found both");
 	options.clip_norm = -1;
-	refuse(&fit, &options, "clip_norm: expected a finite number of at least 0, found -1");
+	refuse(&fit, &options, "clip_norm: expected a number above 0, found -1");
 	options.min_delta = NAN;
 	refuse(&fit, &options, "min_delta: expected a finite number of at least 0, found nan");
 	options.capture = 3;
