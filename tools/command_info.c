@@ -188,7 +188,7 @@ static int print_context(const struct info_command *c, const tn_context *context
 
 int command_info(int argc, char **argv)
 {
-	struct info_command c = {.why = NULL};
+	struct info_command c = {.timeout = TN_PROBE_TIMEOUT_MS};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;
