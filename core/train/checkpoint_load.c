@@ -207,9 +207,9 @@ static tn_status read_values(struct loading *loading, struct tn_error_info *erro
 /* Numbers that different versions of a C library compute from equal options may differ a little. */
 static int are_close(double a, double b)
 {
-	if (!isfinite(a) || !isfinite(b))
-		return a == b || (isnan(a) && isnan(b));
-	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+	double largest = fmax(fabs(a), fabs(b));
+	return a == b || (isnan(a) && isnan(b)) ||
+	       (isfinite(largest) && fabs(a - b) <= 1e-9 * largest);
 }
 
 static void check_option(struct loading *loading, struct tn_checkpoint_item *item,

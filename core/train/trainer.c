@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "base/answer.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "data/data_loader.h"
@@ -316,15 +317,12 @@ tn_status tn_trainer_run(tn_trainer *t)
 tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 			      struct tn_trainer_values *values)
 {
+	static const char type[] = "struct tn_trainer_values", name[] = "trainer_evaluate";
 	struct tn_trainer_values own;
-	if (!t || !loader || !values)
-		return tn_runtime_null(t ? t->runtime : NULL, "trainer_evaluate",
-				       loader ? "values" : "loader");
-	if (values->struct_size < sizeof(values->struct_size))
-		return tn_runtime_fail(t->runtime, TN_INVALID_ARGUMENT, "trainer_evaluate",
-				       "struct tn_trainer_values: expected its struct_size, found "
-				       "%u",
-				       values->struct_size);
+	if (!t || !loader)
+		return tn_runtime_null(t ? t->runtime : NULL, name, "loader");
+	if (tn_answer_check(values, sizeof(own), type, name, &t->runtime->report))
+		return tn_runtime_keep(t->runtime, &t->runtime->report);
 	tn_average *average = t->options.evaluate_average && tn_average_updates(t->options.average)
 				      ? t->options.average
 				      : NULL;
@@ -342,7 +340,7 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 		status = tn_evaluate_loader(&t->objective, t->options.parallel, loader,
 					    t->options.n_metrics, t->metrics, t->evaluated, &own);
 	if (!status)
-		tn_struct_answer(values, &own, sizeof(own));
+		status = tn_runtime_answer(t->runtime, values, &own, sizeof(own), type, name);
 	return swaps ? tn_trainer_swap_back(t, status) : status;
 }
 

@@ -117,8 +117,8 @@ TN_API const char *tn_stage_name(uint32_t stage);
 /* Loads the plugin file `path` in a separate process, up to its devices' descriptions, and makes a
  * report with one row (owned: tn_load_report_destroy).  A file that crashes, or does not finish
  * within timeout_ms, has the status TN_PROBE_FAILED; the text says which, and where.
- *   TN_INVALID_ARGUMENT: no path, or a timeout of 0.  TN_NOT_FOUND: the helper program is not installed.
- *   TN_IO: it could not be started.  TN_OUT_OF_MEMORY.
+ *   TN_INVALID_ARGUMENT: no path, or a timeout of 0.  TN_NOT_FOUND: the helper program is not
+ *   installed.  TN_IO: it could not be started.  TN_OUT_OF_MEMORY.
  * error may be NULL.  [thread: any | since 0.1] */
 TN_API tn_status tn_probe(const char *path, uint32_t timeout_ms, tn_load_report **report,
 			  struct tn_error_info *error);

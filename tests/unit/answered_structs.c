@@ -26,7 +26,9 @@ static tn_profile *profile;
 static tn_checkpoint_folder *checkpoints;
 static tn_safetensors *file;
 static tn_dataset *dataset;
-static tn_data_loader *loader;
+static tn_data_loader *loader, *whole; /* of digits */
+static tn_module *classifier;          /* of digits */
+static tn_trainer *trainer;
 static tn_array *x;
 static const char *folder, *table_path;
 static char *format_text;
@@ -186,6 +188,11 @@ static tn_status data_loader_next(void *out)
 	return tn_data_loader_next(loader, out, &error);
 }
 
+static tn_status trainer_evaluate(void *out)
+{
+	return tn_trainer_evaluate(trainer, whole, out);
+}
+
 /* ---- The table -------------------------------------------------------------------------------*/
 
 /* Where the error is when struct_size is not set. */
@@ -229,6 +236,7 @@ static const struct {
 	{FILLED(struct tn_input_format, height), input_format_parse, IN_REPORT, NULL},
 	{FILLED(struct tn_input_format, height), model_input_format, IN_REPORT, NULL},
 	{FILLED(struct tn_batch, fields), data_loader_next, IN_REPORT, NULL},
+	{FILLED(struct tn_trainer_values, loss), trainer_evaluate, IN_CONTEXT, NULL},
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), ROOM = 640, UNTOUCHED = 0xa5 };
 
@@ -338,13 +346,13 @@ static void lent_structs_have_the_size_of_the_library(void **state)
 	tn_tape *tape = tn_tape_begin(context);
 	tn_array *w = tn_ones(context, TN_F32, 0, NULL), *y = tn_copy(w);
 	assert_ok(tn_tape_watch(tape, w));
-	const struct tn_node_options options = {.struct_size = sizeof(options),
-						.n_inputs = 1,
-						.n_outputs = 1,
-						.name = "noted",
-						.inputs = &w,
-						.outputs = &y,
-						.backward = note_size};
+	struct tn_node_options options = tn_node_defaults();
+	options.n_inputs = 1;
+	options.n_outputs = 1;
+	options.name = "noted";
+	options.inputs = &w;
+	options.outputs = &y;
+	options.backward = note_size;
 	assert_ok(tn_node_record(context, &options));
 	assert_ok(tn_tape_backward(tape, y, NULL));
 	tn_tape_end(tape);
@@ -365,10 +373,10 @@ static void make_network(void)
 	assert_ok(tn_profile_end(profile));
 	summary = tn_summary_create(net, NULL);
 	optimizer = tn_adamw(net, NULL);
-	struct tn_schedule_options options = tn_schedule_defaults();
-	options.kind = TN_SCHEDULE_COSINE;
-	options.period = 9;
-	schedule = tn_schedule_create(optimizer, &options);
+	struct tn_schedule_options cosine = tn_schedule_defaults();
+	cosine.kind = TN_SCHEDULE_COSINE;
+	cosine.period = 9;
+	schedule = tn_schedule_create(optimizer, &cosine);
 	average = tn_average_create(net, NULL);
 	assert_ok(tn_average_update(average));
 	scaler = tn_grad_scaler_create(net, NULL);
@@ -377,7 +385,8 @@ static void make_network(void)
 static void make_files(void)
 {
 	static const char table[] = "a,b,kind\n1,2,x\n3,4,y\n";
-	const struct tn_checkpoint all = {.struct_size = sizeof(all), .module = net};
+	struct tn_checkpoint all = tn_checkpoint_defaults();
+	all.module = net;
 	checkpoints = tn_checkpoint_folder_open(context, files_path(folder, "checkpoints"), NULL);
 	assert_ok(tn_checkpoint_folder_save(checkpoints, 1, NAN, &all));
 	assert_ok(tn_module_save(net, files_path(folder, "net"), 0, NULL));
@@ -392,9 +401,22 @@ static void make_data(void)
 	assert_ok(tn_input_format_imagenet(&format, &error));
 	format_text = tn_input_format_text(&format);
 	assert_ok(tn_dataset_open("digits", NULL, &dataset, &error));
-	struct tn_data_loader_options loading = tn_data_loader_defaults();
-	loading.batch_size = 2;
-	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &loading, &loader, &error));
+	struct tn_data_loader_options batches = tn_data_loader_defaults();
+	batches.batch_size = 2;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &loader, &error));
+	batches.batch_size = 1000;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &whole, &error));
+}
+
+static void make_trainer(void)
+{
+	classifier = tn_sequential(context);
+	assert_ok(tn_sequential_add(classifier, NULL, tn_module_flatten(context)));
+	assert_ok(tn_sequential_add(classifier, NULL,
+				    tn_module_linear(context, (int64_t)28 * 28, 10, NULL)));
+	assert_ok(tn_module_build(classifier));
+	trainer = tn_trainer_create(classifier, NULL, NULL);
+	assert_non_null(trainer);
 }
 
 static int setup(void **state)
@@ -408,6 +430,7 @@ static int setup(void **state)
 	make_network();
 	make_files();
 	make_data();
+	make_trainer();
 	assert_string_equal(tn_error_text(context), "no error");
 	return 0;
 }
@@ -415,7 +438,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	tn_trainer_destroy(trainer);
+	tn_module_destroy(classifier);
 	tn_data_loader_destroy(loader);
+	tn_data_loader_destroy(whole);
 	tn_dataset_destroy(dataset);
 	tn_data_text_free(format_text);
 	tn_safetensors_close(file);

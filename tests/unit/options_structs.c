@@ -669,7 +669,7 @@ static tn_status program_differentiate(const void *wants)
 
 static tn_status csv_read(const void *options)
 {
-	struct tn_csv csv;
+	struct tn_csv csv = {.struct_size = sizeof(csv)};
 	return tn_csv_read("/nonexistent", options, &csv, &error);
 }
 
@@ -1401,6 +1401,66 @@ static void one_of_a_later_version_is_taken_unless_it_sets_what_is_not_known(voi
 	}
 }
 
+#define MEMBER(type, member)                                                                       \
+	offsetof(struct structs, type), offsetof(struct structs, type.member),                     \
+		sizeof(right.type.member)
+
+/* The calls of structs that are right but for one member, which is 0. */
+static const struct {
+	tn_status (*call)(const void *given);
+	size_t offset;
+	size_t member;
+	size_t size;
+	const char *text;
+} zeros[] = {
+	{sgd, MEMBER(sgd, lr), "lr: expected a number above 0, found 0"},
+	{adamw, MEMBER(adamw, epsilon), "epsilon: expected a number above 0, found 0"},
+	{lookahead, MEMBER(lookahead, k), "k: expected at least 1, found 0"},
+	{grad_scaler_create, MEMBER(grad_scaler, growth_interval), "growth_interval: expected"},
+	{grad_scaler_create, MEMBER(grad_scaler, init_scale), "init_scale: expected"},
+	{schedule_create, MEMBER(schedule, multiplier), "step: expected the default of multiplier"},
+	{schedule_create, MEMBER(schedule, gamma), "gamma: expected a number above 0, found 0"},
+	{checkpoint_folder_open, MEMBER(checkpoint_folder, keep), "keep: expected at least 1"},
+	{trainer, MEMBER(trainer, n_epochs), "n_epochs: expected at least 1, found 0"},
+	{trainer, MEMBER(trainer, accumulate), "accumulate: expected at least 1, found 0"},
+	{trainer, MEMBER(trainer, patience), "patience: expected at least 1, found 0"},
+	{trainer, MEMBER(trainer, clip_norm), "clip_norm: expected a number above 0, found 0"},
+	{conv1d, MEMBER(conv1d, stride), "stride: expected 1 to 2147483647, found 0"},
+	{conv2d, MEMBER(conv2d, dilation), "dilation: expected 1 to 2147483647, found 0"},
+	{conv_transpose2d, MEMBER(conv_transpose2d, groups), "groups: expected 1 to"},
+	{max_pool2d, MEMBER(pool2d, kernel), "kernel 0, stride 0, padding 0: expected at least 1"},
+	{module_lstm, MEMBER(module_recurrent, n_layers), "expected 1 to"},
+	{module_mbconv, MEMBER(module_mbconv, kernel), "kernel: expected an odd number"},
+	{module_mbconv, MEMBER(module_mbconv, activation), "activation: expected"},
+	{benchmark, MEMBER(benchmark, repeats), "repeats of 1 or more, found 1 and 0"},
+	{array_str, MEMBER(print, linewidth), "linewidth: expected 1 to"},
+	{array_str, MEMBER(print, nanstr), "nanstr: expected a string, found NULL"},
+	{csv_read, MEMBER(csv, separator), "separator, quote, comment: expected"},
+	{savetxt, MEMBER(savetxt, delimiter), "delimiter: expected a string, found NULL"},
+	{loadtxt, MEMBER(loadtxt, comments), "comments: expected a string, found NULL"},
+	{reduce_map, MEMBER(reduce_map, combiner), "combiner: expected TN_COMBINE_SUM to"},
+	{data_loader_create, MEMBER(data_loader, batch_size), "batch_size of at least 1"},
+	{data_loader_create, MEMBER(data_loader, n_ranks), "a rank below n_ranks 0, found 0"},
+	{dataset_create, MEMBER(dataset_source, scale), "scale: expected a finite number above 0"},
+	{augment, MEMBER(augmentation, cutout_size), "cutout_size: expected 1 to"},
+	{augment, MEMBER(augmentation, noise_clip), "noise_clip: expected a number above 0"},
+	{augment, MEMBER(augmentation, cutmix_alpha), "cutmix_alpha: expected a number above 0"},
+	{augment, MEMBER(augmentation, resized_crop_scale), "resized_crop_scale: expected two"},
+};
+
+static void a_member_that_may_not_be_zero_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(zeros) / sizeof(zeros[0]); i++) {
+		struct structs given = right;
+		memset((char *)&given + zeros[i].member, 0, zeros[i].size);
+		print_message("%s\n", zeros[i].text);
+		assert_status(zeros[i].call((const char *)&given + zeros[i].offset),
+			      TN_INVALID_ARGUMENT);
+		assert_contains(error.text, zeros[i].text);
+	}
+}
+
 /* Neither has a context nor, for a text, an error. */
 static void the_text_of_a_format_and_its_reader_need_the_size(void **state)
 {
@@ -1461,6 +1521,7 @@ int main(void)
 		cmocka_unit_test(one_of_this_version_is_taken),
 		cmocka_unit_test(the_defaults_are_those_of_no_options),
 		cmocka_unit_test(members_beyond_the_size_have_their_defaults),
+		cmocka_unit_test(a_member_that_may_not_be_zero_is_named),
 		cmocka_unit_test(one_without_its_size_is_refused),
 		cmocka_unit_test(one_of_a_later_version_is_taken_unless_it_sets_what_is_not_known),
 		cmocka_unit_test(the_text_of_a_format_and_its_reader_need_the_size),

@@ -183,7 +183,7 @@ static void draw(const char *backend, float *weights, float *mask)
 {
 	struct tn_error_info error;
 	tn_context *context;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	struct tn_context_options o = tn_context_defaults();
 	o.backend = backend;
 	o.seed = 99;
