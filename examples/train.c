@@ -15,8 +15,8 @@ static int on_epoch(void *user, const struct tn_trainer_epoch *epoch)
 {
 	(void)user;
 	printf("epoch %llu  loss %.4f  validation accuracy %.2f %%%s\n",
-	       (unsigned long long)epoch->epoch, epoch->train.loss,
-	       100 * epoch->validation.metrics[0], epoch->is_best ? "  (the best so far)" : "");
+	       (unsigned long long)epoch->epoch, epoch->train->loss,
+	       100 * epoch->validation->metrics[0], epoch->is_best ? "  (the best so far)" : "");
 	return 0; /* another number stops the training, which saves a checkpoint */
 }
 
@@ -32,7 +32,7 @@ static int train(tn_context *ctx, const tn_dataset *digits, tn_data_loader *cons
 		 const char *path, uint64_t n_epochs)
 {
 	const struct tn_model_shape shape = {1, 28, 28, (int64_t)tn_dataset_class_count(digits)};
-	struct tn_trainer_values test = {.loss = 0};
+	struct tn_trainer_values test = {.struct_size = sizeof(test)};
 	tn_module *net = tn_model_create(ctx, "lenet", &shape);
 	tn_module_build(net);
 	struct tn_adamw_options adam = tn_adamw_defaults();

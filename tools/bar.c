@@ -44,14 +44,14 @@ static void write_left(char *text, size_t size, double seconds)
 		snprintf(text, size, "%lu:%02lu:%02lu left", s / 3600, s / 60 % 60, s % 60);
 }
 
-static double done(const struct tn_progress *p)
+static double done(const struct tn_trainer_progress *p)
 {
-	double all = (double)p->n_epochs * (double)p->n_images;
-	return all > 0 ? ((double)(p->epoch - 1) * (double)p->n_images + (double)p->image) / all
+	double all = (double)p->n_epochs * (double)p->n_samples;
+	return all > 0 ? ((double)(p->epoch - 1) * (double)p->n_samples + (double)p->sample) / all
 		       : 0.0;
 }
 
-static void write_pieces(struct pieces *pieces, const struct tn_progress *p)
+static void write_pieces(struct pieces *pieces, const struct tn_trainer_progress *p)
 {
 	size_t size = sizeof(pieces->text[0]);
 	snprintf(pieces->text[EPOCH], size, "epoch %llu/%llu", (unsigned long long)p->epoch,
@@ -59,8 +59,8 @@ static void write_pieces(struct pieces *pieces, const struct tn_progress *p)
 	snprintf(pieces->text[PERCENT], size, "%3d%%", (int)(100.0 * done(p)));
 	snprintf(pieces->text[LOSS], size, fabs(p->loss) < 1e4 ? "loss %.4f" : "loss %.3g",
 		 p->loss);
-	snprintf(pieces->text[ACCURACY], size, "accuracy %.2f%%", 100.0 * p->accuracy);
-	snprintf(pieces->text[RATE], size, "%.0f images/s", p->images_per_second);
+	snprintf(pieces->text[ACCURACY], size, "accuracy %.2f%%", 100.0 * p->metrics[0]);
+	snprintf(pieces->text[RATE], size, "%.0f images/s", p->samples_per_second);
 	write_left(pieces->text[LEFT], size, p->seconds_left);
 }
 
@@ -94,7 +94,7 @@ static void write_cells(char *text, size_t n, double fraction)
 	text[n + 2] = '\0';
 }
 
-void bar_text(const struct tn_progress *progress, size_t columns, char *line, size_t size)
+void bar_text(const struct tn_trainer_progress *progress, size_t columns, char *line, size_t size)
 {
 	struct pieces pieces;
 	/* The last column would wrap, and so would the ^C that a terminal echoes. */
@@ -141,7 +141,7 @@ static void draw(struct bar *bar, const char *line)
 	bar->drawn = strlen(line);
 }
 
-void bar_progress(struct bar *bar, const struct tn_progress *progress)
+void bar_progress(struct bar *bar, const struct tn_trainer_progress *progress)
 {
 	char line[256];
 	if (bar->quiet || !bar->terminal)

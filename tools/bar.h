@@ -16,12 +16,12 @@ struct bar {
 };
 /* term: the value of TERM; NULL or "dumb": no bar. */
 void bar_init(struct bar *bar, const char *term, int quiet);
-void bar_progress(struct bar *bar, const struct tn_progress *progress);
+void bar_progress(struct bar *bar, const struct tn_trainer_progress *progress);
 void bar_clear(struct bar *bar);
 
 /* Writes the line for a terminal of that width, with room for the ^C that it may echo: bar,
  * percentage and time left of the whole training, loss and accuracy of the epoch so far.  Pieces
  * that do not fit are left out. */
-void bar_text(const struct tn_progress *progress, size_t columns, char *line, size_t size);
+void bar_text(const struct tn_trainer_progress *progress, size_t columns, char *line, size_t size);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "confusion.h"
 #include "picture_options.h"
+#include "test_part.h"
 #include "tool.h"
 
 struct eval_command {
@@ -105,7 +106,7 @@ static void add_confusion(struct tn_json_writer *json, const uint64_t *confusion
 }
 
 /* 0: no memory. */
-static int print_json(const struct eval_command *c, const struct tn_evaluation *result,
+static int print_json(const struct eval_command *c, const struct test_result *result,
 		      const uint64_t *confusion, uint32_t n)
 {
 	struct tn_json_writer json;
@@ -132,7 +133,7 @@ static int print_json(const struct eval_command *c, const struct tn_evaluation *
 static int evaluate(const struct eval_command *c, tn_context *context,
 		    struct saved_network *network, const tn_dataset *dataset)
 {
-	struct tn_evaluation result;
+	struct test_result result;
 	uint32_t n = network->format.n_classes;
 	if (!check_format(c, network, dataset))
 		return EXIT_FAILED;
@@ -150,14 +151,14 @@ static int evaluate(const struct eval_command *c, tn_context *context,
 			n);
 		return EXIT_FAILED;
 	}
-	if (!tn_evaluate(network->module, dataset, TN_PART_TEST, 0, &result, confusion) &&
-	    !isfinite(result.loss)) {
+	const int done = test_part(context, NULL, network->module, dataset, &result, confusion);
+	if (done && !isfinite(result.loss)) {
 		fprintf(stderr, "tenon eval: %s: the loss is not a finite number\n", c->path);
 		free(confusion);
 		return EXIT_FAILED;
 	}
-	int is_printed = 1;
-	if (!tn_error(context)) {
+	int is_printed = done;
+	if (done) {
 		say_untested("eval", dataset, network->has_spare, confusion);
 		if (c->json)
 			is_printed = print_json(c, &result, confusion, n);

@@ -18,6 +18,7 @@
 #include "output.h"
 #include "picture_options.h"
 #include "terminal.h"
+#include "test_part.h"
 #include "tool.h"
 #include "train_augment.h"
 #include "train_network.h"
@@ -246,7 +247,7 @@ static int parse_arguments(struct train_command *c, int argc, char **argv)
 	return c->data ? OPTIONS_READ : usage_error("train", "--data is missing");
 }
 
-static int on_progress(void *user, const struct tn_progress *progress)
+static int on_progress(void *user, const struct tn_trainer_progress *progress)
 {
 	struct train_command *c = user;
 	c->epoch = progress->epoch;
@@ -257,33 +258,36 @@ static int on_progress(void *user, const struct tn_progress *progress)
 }
 
 /* A narrow terminal omits the rate. */
-static void print_epoch(const struct tn_epoch_metrics *m)
+static void print_epoch(const struct tn_trainer_epoch *epoch)
 {
+	const struct tn_trainer_values *train = epoch->train, *validation = epoch->validation;
+	const double images_per_second =
+		train->seconds > 0 ? (double)train->samples / train->seconds : 0.0;
 	char line[2048], rate[512]; /* a number may have 300 digits */
 	int n = snprintf(line, sizeof(line), "epoch %" PRIu64 "  loss %.4f  accuracy %.2f%%",
-			 m->epoch, m->train.loss, 100.0 * m->train.accuracy);
-	if (m->validation.images)
+			 epoch->epoch, train->loss, 100.0 * train->metrics[0]);
+	if (validation)
 		snprintf(line + n, sizeof(line) - (size_t)n,
-			 "  validation loss %.4f  accuracy %.2f%%", m->validation.loss,
-			 100.0 * m->validation.accuracy);
-	snprintf(rate, sizeof(rate), "  %.0f images/s", m->images_per_second);
+			 "  validation loss %.4f  accuracy %.2f%%", validation->loss,
+			 100.0 * validation->metrics[0]);
+	snprintf(rate, sizeof(rate), "  %.0f images/s", images_per_second);
 	if (!terminal_breaks(STDERR_FILENO, strlen(line) + strlen(rate)))
 		strcat(line, rate);
 	strcat(line, "\n");
 	write_wrapped(stderr, line, terminal_columns(STDERR_FILENO));
 }
 
-static int on_epoch(void *user, const struct tn_epoch_metrics *m)
+static int on_epoch(void *user, const struct tn_trainer_epoch *epoch)
 {
 	struct train_command *c = user;
-	c->epoch = m->epoch;
+	c->epoch = epoch->epoch;
 	bar_clear(&c->bar);
-	if (train_ranks_epoch(&c->ranks, m->seconds))
+	if (train_ranks_epoch(&c->ranks, epoch->train->seconds))
 		return 1;
-	metrics_epoch(&c->metrics, m, c->ranks.times ? c->ranks.size : 0, c->ranks.times);
-	train_results_epoch(&c->results, m);
+	metrics_epoch(&c->metrics, epoch, c->ranks.times ? c->ranks.size : 0, c->ranks.times);
+	train_results_epoch(&c->results, epoch);
 	if (!c->quiet)
-		print_epoch(m);
+		print_epoch(epoch);
 	return interrupt_seen();
 }
 
@@ -317,7 +321,7 @@ static void describe_end(struct description *d)
 }
 
 static void save(const struct train_command *c, const tn_module *module, const tn_dataset *dataset,
-		 const struct tn_evaluation *test)
+		 const struct test_result *test)
 {
 	char accuracy[32];
 	struct description d;
@@ -340,20 +344,21 @@ static uint64_t default_epochs(const tn_dataset *dataset)
 }
 
 /* Without a test part *result has 0 images. */
-static tn_status test(struct train_command *c, tn_module *module, const tn_dataset *dataset,
-		      struct tn_evaluation *result)
+static int test(struct train_command *c, tn_context *context, tn_module *module,
+		const tn_dataset *dataset, struct test_result *result)
 {
 	if (!tn_dataset_count(dataset, TN_PART_TEST)) {
-		*result = (struct tn_evaluation){0};
+		*result = (struct test_result){.images = 0};
 		if (!c->quiet)
 			fprintf(stderr, "not tested: %s has no test part\n",
 				tn_dataset_name(dataset));
-		return TN_OK;
+		return 1;
 	}
-	tn_status status = train_results_test(&c->results, &c->ranks, module, dataset, result);
-	if (!status)
+	const int done =
+		train_results_test(&c->results, context, &c->ranks, module, dataset, result);
+	if (done)
 		metrics_test(&c->metrics, result);
-	return status;
+	return done;
 }
 
 /* Called before the first step; what the metrics have of later epochs is written again. */
@@ -381,21 +386,19 @@ static void print_interrupted(const struct train_command *c, uint64_t n_epochs)
 	    newest.path);
 }
 
-/* Runs tn_train, which the first SIGINT stops. */
-static tn_status train_until_interrupted(struct train_command *c, tn_context *context,
-					 tn_module *module, tn_optimizer *optimizer,
-					 const tn_dataset *dataset,
-					 const struct tn_train_options *o)
+/* The first SIGINT stops it. */
+static tn_status run_until_interrupted(struct train_command *c, tn_context *context,
+				       tn_trainer *trainer, uint64_t n_epochs)
 {
 	interrupt_catch();
-	tn_status status = tn_train(module, optimizer, dataset, o);
+	tn_status status = tn_trainer_run(trainer);
 	interrupt_release();
 	bar_clear(&c->bar);
 	if (status != TN_CANCELLED)
 		return status;
 	tn_error_clear(context);
 	if (c->ranks.rank == 0)
-		print_interrupted(c, o->n_epochs);
+		print_interrupted(c, n_epochs);
 	/* A rank that obeys the signal now has the launcher end the others. */
 	(void)tn_barrier(c->ranks.communicator); /* an error is kept */
 	return status;
@@ -414,54 +417,111 @@ static const struct tn_augmentation *augmentation(struct train_command *c,
 
 static void print_early(const struct train_command *c, uint64_t n_epochs)
 {
-	if (c->schedule.stops && c->epoch < n_epochs && !c->skip_train && !c->quiet)
+	if (c->schedule.stops && c->epoch < n_epochs && !c->quiet)
 		say("stopped after epoch %" PRIu64 ": the network is that of the lowest loss\n",
 		    c->epoch);
+}
+
+/* The loader of the training part; NULL: it failed, which has been printed. */
+static tn_data_loader *open_training(struct train_command *c, tn_context *context,
+				     const tn_dataset *dataset)
+{
+	struct tn_error_info error;
+	tn_data_loader *loader = NULL;
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = (uint32_t)c->batch;
+	options.seed = c->seed;
+	options.shuffle = 1;
+	options.augmentation = augmentation(c, dataset);
+	options.context = context;
+	options.rank = c->ranks.rank;
+	options.n_ranks = c->ranks.size;
+	if (tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, &error))
+		report_error(&error);
+	return loader;
+}
+
+/* What does not depend on the data. */
+static void fill_options(struct train_command *c, struct tn_trainer_options *o)
+{
+	o->capture = c->capture;
+	o->on_progress = on_progress;
+	o->on_epoch = on_epoch;
+	o->user = c;
+	o->checkpoints = c->folder;
+	o->checkpoint_steps = c->checkpoint_steps;
+	o->checkpoint_epochs = c->checkpoint_epochs;
+	o->resume = c->resume;
+	o->resumed = on_resumed;
+	o->parallel = c->ranks.parallel;
+}
+
+/* With the loaders that are open.  An error is kept by the context. */
+static tn_status train_with(struct train_command *c, tn_context *context, tn_module *module,
+			    tn_optimizer *optimizer, const struct description *d,
+			    struct tn_trainer_options *o)
+{
+	tn_metric *accuracy = tn_metric_create(context, NULL);
+	fill_options(c, o);
+	o->n_metrics = 1;
+	o->metrics = &accuracy;
+	o->n_pairs = d->n;
+	o->pairs = d->pairs;
+	tn_status status =
+		train_schedule_apply(&c->schedule, optimizer, tn_data_loader_batches(o->train), o);
+	tn_trainer *trainer = status ? NULL : tn_trainer_create(module, optimizer, o);
+	status = trainer ? run_until_interrupted(c, context, trainer, o->n_epochs)
+			 : TN_PENDING_ERROR;
+	tn_trainer_destroy(trainer);
+	tn_schedule_destroy(o->schedule);
+	tn_metric_destroy(accuracy);
+	return status;
+}
+
+/* 0: it failed, or was interrupted. */
+static int train_network(struct train_command *c, tn_context *context, tn_module *module,
+			 tn_optimizer *optimizer, const tn_dataset *dataset,
+			 const struct description *d)
+{
+	struct tn_trainer_options o = tn_trainer_defaults();
+	const int has_validation = tn_dataset_count(dataset, TN_PART_VALIDATION) > 0;
+	tn_status status = TN_PENDING_ERROR;
+	o.n_epochs = c->epochs ? c->epochs : default_epochs(dataset);
+	o.train = open_training(c, context, dataset);
+	if (has_validation)
+		o.validation = open_part(context, &c->ranks, dataset, TN_PART_VALIDATION);
+	if (o.train && (o.validation || !has_validation))
+		status = train_with(c, context, module, optimizer, d, &o);
+	else
+		c->failed = 1;
+	tn_data_loader_destroy(o.train);
+	tn_data_loader_destroy(o.validation);
+	if (!status)
+		print_early(c, o.n_epochs);
+	return !status;
 }
 
 static void train(struct train_command *c, tn_context *context, tn_module *module,
 		  const tn_dataset *dataset)
 {
-	struct tn_evaluation result;
+	struct test_result result;
 	tn_optimizer *optimizer = train_optimizer_make(&c->optimizer, module);
 	if (!optimizer)
 		return;
 	struct description d;
 	describe(&d, c, dataset);
-	struct tn_train_options o = {
-		.struct_size = sizeof(o),
-		.n_epochs = c->epochs ? c->epochs : default_epochs(dataset),
-		.batch_size = (uint32_t)c->batch,
-		.augmentation = augmentation(c, dataset),
-		.seed = c->seed,
-		.capture = c->capture,
-		.progress = on_progress,
-		.epoch = on_epoch,
-		.user = c,
-		.checkpoints = c->folder,
-		.checkpoint_steps = c->checkpoint_steps,
-		.checkpoint_epochs = c->checkpoint_epochs,
-		.n_pairs = d.n,
-		.pairs = d.pairs,
-		.resume = (uint32_t)c->resume,
-		.resumed = on_resumed,
-		.parallel = c->ranks.parallel,
-	};
-	train_schedule_apply(&c->schedule, &o);
-	tn_status status =
-		c->skip_train ? TN_OK
-			      : train_until_interrupted(c, context, module, optimizer, dataset, &o);
-	if (!status)
-		print_early(c, o.n_epochs);
-	if (!status)
-		status = test(c, module, dataset, &result);
-	if (!status && !isfinite(result.loss)) {
+	int done = c->skip_train || train_network(c, context, module, optimizer, dataset, &d);
+	if (done) {
+		done = test(c, context, module, dataset, &result);
+		c->failed |= !done;
+	}
+	if (done && !isfinite(result.loss)) {
 		fprintf(stderr,
 			"tenon train: the loss is not a finite number: nothing was learned%s\n",
 			c->save ? ", nothing is saved" : "");
 		c->failed = 1;
 	}
-	const int writes = !status && !c->failed && c->ranks.rank == 0;
+	const int writes = done && !c->failed && c->ranks.rank == 0;
 	if (writes && c->save)
 		save(c, module, dataset, &result);
 	if (writes && !train_results_show(&c->results, module, dataset))

@@ -142,27 +142,29 @@ static void add_ranks(struct tn_json_writer *line, uint32_t n, const struct rank
 	tn_json_end(line);
 }
 
-void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *m, uint32_t n_ranks,
+void metrics_epoch(struct metrics *metrics, const struct tn_trainer_epoch *m, uint32_t n_ranks,
 		   const struct rank_times *times)
 {
+	const struct tn_trainer_values *train = m->train, *validation = m->validation;
 	struct tn_json_writer line;
 	if (!metrics->is_open)
 		return;
 	metrics_begin(metrics);
 	begin_line(&line);
 	tn_json_add_unsigned(&line, "epoch", m->epoch);
-	add_number(&line, "train_loss", m->train.loss);
-	add_number(&line, "train_accuracy", m->train.accuracy);
-	add_number(&line, "val_loss", m->validation.images ? m->validation.loss : NAN);
-	add_number(&line, "val_accuracy", m->validation.images ? m->validation.accuracy : NAN);
-	add_number(&line, "seconds", m->seconds);
-	add_number(&line, "images_per_second", m->images_per_second);
+	add_number(&line, "train_loss", train->loss);
+	add_number(&line, "train_accuracy", train->metrics[0]);
+	add_number(&line, "val_loss", validation ? validation->loss : NAN);
+	add_number(&line, "val_accuracy", validation ? validation->metrics[0] : NAN);
+	add_number(&line, "seconds", train->seconds);
+	add_number(&line, "images_per_second",
+		   train->seconds > 0 ? (double)train->samples / train->seconds : 0.0);
 	if (n_ranks)
 		add_ranks(&line, n_ranks, times);
 	end_line(metrics, &line);
 }
 
-void metrics_test(struct metrics *metrics, const struct tn_evaluation *test)
+void metrics_test(struct metrics *metrics, const struct test_result *test)
 {
 	struct tn_json_writer line;
 	if (!metrics->is_open)

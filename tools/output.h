@@ -7,9 +7,9 @@
 #define TENON_TOOLS_OUTPUT_H
 
 #include <stdio.h>
-#include "train_ranks.h"
 
-#include <tenon/train.h>
+#include "test_part.h"
+#include "train_ranks.h"
 
 /* How a file is written: to a temporary file that is then renamed (a regular or new file), or in
  * place. */
@@ -39,9 +39,9 @@ void metrics_begin(struct metrics *metrics);
 /* Instead, when training resumes after this many epochs: keeps their lines. */
 void metrics_continue(struct metrics *metrics, uint64_t epochs);
 /* `times` are those of n_ranks ranks; 0: nothing about ranks is written. */
-void metrics_epoch(struct metrics *metrics, const struct tn_epoch_metrics *epoch, uint32_t n_ranks,
+void metrics_epoch(struct metrics *metrics, const struct tn_trainer_epoch *epoch, uint32_t n_ranks,
 		   const struct rank_times *times);
-void metrics_test(struct metrics *metrics, const struct tn_evaluation *test);
+void metrics_test(struct metrics *metrics, const struct test_result *test);
 /* Closes the file; returns 0 if a line was not written, which has been printed.  Accepts a zeroed
  * struct. */
 int metrics_close(struct metrics *metrics);

@@ -70,15 +70,16 @@ int train_results_prepare(const struct train_results *results)
 	return 1;
 }
 
-void train_results_epoch(struct train_results *results, const struct tn_epoch_metrics *m)
+void train_results_epoch(struct train_results *results, const struct tn_trainer_epoch *epoch)
 {
 	struct loss_point *points =
 		realloc(results->points, (results->n_points + 1) * sizeof(*points));
 	if (!points) /* the plot begins later */
 		return;
 	results->points = points;
-	points[results->n_points++] = (struct loss_point){
-		m->epoch, m->train.loss, m->validation.images ? m->validation.loss : NAN};
+	points[results->n_points++] =
+		(struct loss_point){epoch->epoch, epoch->train->loss,
+				    epoch->validation ? epoch->validation->loss : NAN};
 }
 
 void train_results_end(struct train_results *results)
@@ -185,20 +186,19 @@ static tn_status show_mistakes(const struct train_results *results, tn_module *m
 
 /* ---- The test --------------------------------------------------------------------------------*/
 
-tn_status train_results_test(const struct train_results *results, const struct train_ranks *ranks,
-			     tn_module *module, const tn_dataset *dataset,
-			     struct tn_evaluation *evaluation)
+int train_results_test(const struct train_results *results, tn_context *context,
+		       const struct train_ranks *ranks, tn_module *module,
+		       const tn_dataset *dataset, struct test_result *test)
 {
 	const uint32_t n = tn_dataset_format(dataset)->n_classes;
 	uint64_t *confusion = calloc((size_t)n * n, sizeof(*confusion));
-	tn_status status = tn_evaluate_parallel(module, ranks->parallel, dataset, TN_PART_TEST, 0,
-						evaluation, confusion);
-	const int prints = !status && ranks->rank == 0;
+	const int done = test_part(context, ranks, module, dataset, test, confusion);
+	const int prints = done && ranks->rank == 0;
 	if (prints && confusion)
 		say_untested("train", dataset, results->has_spare, confusion);
 	if (prints)
 		printf("test accuracy %.2f%% (loss %.4f, %" PRIu64 " images)\n",
-		       100.0 * evaluation->accuracy, evaluation->loss, evaluation->images);
+		       100.0 * test->accuracy, test->loss, test->images);
 	if (prints && results->confusion && !confusion)
 		fprintf(stderr, "tenon train: --confusion: no memory for that of %u classes\n", n);
 	if (prints && results->confusion && confusion) {
@@ -207,7 +207,7 @@ tn_status train_results_test(const struct train_results *results, const struct t
 		free(classes);
 	}
 	free(confusion);
-	return status;
+	return done;
 }
 
 static int is_full(const struct contact_sheet *sheet)

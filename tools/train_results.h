@@ -9,6 +9,7 @@
 
 #include "loss_plot.h"
 #include "option_table.h"
+#include "test_part.h"
 #include "train_ranks.h"
 
 #include <tenon/tenon.h>
@@ -30,12 +31,12 @@ size_t train_results_rows(struct train_results *results, struct option_row *rows
 int train_results_has_plot(const struct train_results *results, const char *file);
 /* Makes the folder; 0: the plots could not be written, which has been printed. */
 int train_results_prepare(const struct train_results *results);
-void train_results_epoch(struct train_results *results, const struct tn_epoch_metrics *metrics);
+void train_results_epoch(struct train_results *results, const struct tn_trainer_epoch *epoch);
 /* Prints loss and accuracy on the test part, and the confusion matrix if it is asked for: of all
- * ranks, by rank 0.  An error is kept by the context. */
-tn_status train_results_test(const struct train_results *results, const struct train_ranks *ranks,
-			     tn_module *module, const tn_dataset *dataset,
-			     struct tn_evaluation *evaluation);
+ * ranks, by rank 0.  0: as test_part. */
+int train_results_test(const struct train_results *results, tn_context *context,
+		       const struct train_ranks *ranks, tn_module *module,
+		       const tn_dataset *dataset, struct test_result *test);
 /* Lists mistakes and writes plots, as far as they are asked for.  0: something could not be read or
  * written, which has been printed; errors of the network are kept by the context. */
 int train_results_show(const struct train_results *results, tn_module *module,

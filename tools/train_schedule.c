@@ -89,20 +89,34 @@ static void fill_plateau(const struct train_schedule *s, struct tn_schedule_opti
 	o->is_absolute = 1;
 }
 
-void train_schedule_apply(struct train_schedule *s, struct tn_train_options *options)
+/* Cosine is advanced by steps, two drops by epochs; both end with the training. */
+static tn_schedule *make_schedule(const struct train_schedule *s, tn_optimizer *optimizer,
+				  uint64_t n_batches, uint64_t n_epochs)
 {
-	s->options = tn_schedule_defaults();
-	s->options.kind = kinds[s->which];
+	struct tn_schedule_options options = tn_schedule_defaults();
+	options.kind = kinds[s->which];
 	if (s->min_lr >= 0)
-		s->options.min_lr = s->min_lr;
+		options.min_lr = s->min_lr;
 	if (s->which == PLATEAU)
-		fill_plateau(s, &s->options);
+		fill_plateau(s, &options);
+	else
+		options.period = n_epochs * (s->which == TWO_DROPS ? 1 : n_batches);
+	return tn_schedule_create(optimizer, &options);
+}
+
+tn_status train_schedule_apply(const struct train_schedule *s, tn_optimizer *optimizer,
+			       uint64_t n_batches, struct tn_trainer_options *options)
+{
+	if (s->clip_norm > 0)
+		options->clip_norm = s->clip_norm;
+	if (s->stops) {
+		options->patience = s->stop_patience ? s->stop_patience : DEFAULT_STOP_PATIENCE;
+		options->min_delta = s->stop_delta < 0 ? DEFAULT_DELTA : s->stop_delta;
+	}
 	/* Without a schedule a training may be resumed with more epochs. */
-	options->schedule_options = s->which == CONSTANT ? NULL : &s->options;
+	if (s->which == CONSTANT)
+		return TN_OK;
+	options->schedule = make_schedule(s, optimizer, n_batches, options->n_epochs);
 	options->schedule_epochs = s->which == TWO_DROPS;
-	options->clip_norm = s->clip_norm;
-	if (!s->stops)
-		return;
-	options->patience = s->stop_patience ? s->stop_patience : DEFAULT_STOP_PATIENCE;
-	options->min_delta = s->stop_delta < 0 ? DEFAULT_DELTA : s->stop_delta;
+	return options->schedule ? TN_OK : TN_PENDING_ERROR;
 }

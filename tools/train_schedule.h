@@ -19,8 +19,7 @@ struct train_schedule {
 	int stops;
 	uint64_t stop_patience; /* 0: not given */
 	double stop_delta;      /* negative: not given */
-	double clip_norm;
-	struct tn_schedule_options options;
+	double clip_norm;       /* 0: none */
 };
 
 /* With nothing given; the schedule is cosine. */
@@ -29,7 +28,9 @@ struct train_schedule train_schedule_start(void);
 size_t train_schedule_rows(struct train_schedule *schedule, struct option_row *rows);
 /* Refuses options that change nothing: OPTIONS_READ, or the exit code. */
 int train_schedule_check(const struct train_schedule *schedule);
-/* Writes them into the options of a training, which borrow `schedule`. */
-void train_schedule_apply(struct train_schedule *schedule, struct tn_train_options *options);
+/* Writes them into a trainer's options, with a schedule for its n_epochs of n_batches, which the
+ * caller destroys.  An error is kept by the context. */
+tn_status train_schedule_apply(const struct train_schedule *schedule, tn_optimizer *optimizer,
+			       uint64_t n_batches, struct tn_trainer_options *options);
 
 #endif

@@ -46,14 +46,40 @@ static tn_status scale(const tn_module *module, const tn_array *factor)
 	return TN_OK;
 }
 
+/* Runs a formula with one scalar on all gradients g of a built module, in place. */
+static tn_status map_gradients(tn_module *module, const char *operation,
+			       const struct tn_formula *formula, double scalar)
+{
+	struct tn_run run;
+	size_t next = 0;
+	struct tn_runtime *rt = module->runtime;
+	tn_status status = tn_scope_begin(module->context);
+	if (status)
+		return status;
+	while (!status && tn_next_run(module, NULL, &next, &run)) {
+		tn_array *g = tn_slice_run(module->arena.gradients, &run);
+		status = g ? tn_end_into(rt, tn_formula_map(rt, tn_operation_named(rt, operation),
+							    formula, (const tn_array *const[]){g},
+							    &g, &scalar))
+			   : rt->error.status;
+	}
+	tn_scope_end(module->context, NULL);
+	return status;
+}
+
+tn_status tn_gradient_scale(tn_module *module, double factor)
+{
+	static const struct tn_formula scaled = {
+		.text = "g = g * factor", .inputs = "g", .scalars = "factor", .outputs = "g"};
+	return map_gradients(module, "gradient_scale", &scaled, factor);
+}
+
 tn_status tn_clip_grad_value(tn_module *module, double limit)
 {
 	static const struct tn_formula clipped = {.text = "g = clamp(g, -limit, limit)",
 						  .inputs = "g",
 						  .scalars = "limit",
 						  .outputs = "g"};
-	struct tn_run run;
-	size_t next = 0;
 	if (!module)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = module->runtime;
@@ -66,19 +92,7 @@ tn_status tn_clip_grad_value(tn_module *module, double limit)
 			"expected a built module and a limit > 0, found %s module and "
 			"limit %g",
 			module->arena.values ? "a built" : "another", limit);
-	status = tn_scope_begin(module->context);
-	if (status)
-		return status;
-	while (!status && tn_next_run(module, NULL, &next, &run)) {
-		tn_array *g = tn_slice_run(module->arena.gradients, &run);
-		status = g ? tn_end_into(rt, tn_formula_map(
-						     rt, tn_operation_named(rt, "clip_grad_value"),
-						     &clipped, (const tn_array *const[]){g}, &g,
-						     &limit))
-			   : rt->error.status;
-	}
-	tn_scope_end(module->context, NULL);
-	return status;
+	return map_gradients(module, "clip_grad_value", &clipped, limit);
 }
 
 tn_status tn_gradient_norm(const tn_module *module, double *norm)

@@ -8,6 +8,8 @@
 
 #include <tenon/optim.h>
 
+/* Multiplies all gradients of a built module by a number. */
+tn_status tn_gradient_scale(tn_module *module, double factor);
 /* The joint 2-norm of all gradients of a built module; waits for the device. */
 tn_status tn_gradient_norm(const tn_module *module, double *norm);
 

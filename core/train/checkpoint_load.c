@@ -207,7 +207,9 @@ static tn_status read_values(struct loading *loading, struct tn_error_info *erro
 /* Numbers that different versions of a C library compute from equal options may differ a little. */
 static int are_close(double a, double b)
 {
-	return a == b || fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) || (isnan(a) && isnan(b));
+	if (!isfinite(a) || !isfinite(b))
+		return a == b || (isnan(a) && isnan(b));
+	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
 static void check_option(struct loading *loading, struct tn_checkpoint_item *item,

@@ -54,6 +54,7 @@ static int find_input(const struct tn_steps *steps, char *text, size_t size)
 static void run_again(const struct tn_steps *steps)
 {
 	const struct tn_objective *o = steps->objective;
+	struct tn_loss_value value;
 	tn_array *output, *target;
 	if (steps->parallel && tn_data_parallel_hold(steps->parallel, 1))
 		return;
@@ -61,11 +62,10 @@ static void run_again(const struct tn_steps *steps)
 		tn_module_zero_gradients(o->module);
 	tn_tape *tape = tn_tape_begin(o->context);
 	o->runtime->anomaly_step = 0; /* the trainer names the step */
-	tn_array *loss = tape ? tn_objective_loss(o, steps->batches->n_fields, steps->fields,
-						  &output, &target)
-			      : NULL;
-	if (loss)
-		tn_tape_backward(tape, loss, NULL);
+	if (tape &&
+	    !tn_objective_loss(o, steps->batches->n_fields, steps->fields,
+			       (uint32_t)steps->fields[0]->shape[0], &value, &output, &target))
+		tn_tape_backward(tape, value.loss, NULL);
 	tn_tape_end(tape);
 }
 

@@ -8,20 +8,15 @@
 
 #include <tenon/train.h>
 
-#include "array/runtime.h"
+#include "train/loss_object.h"
 
 struct tn_objective {
 	tn_module *module;
 	tn_context *context;
 	struct tn_runtime *runtime;
-	tn_dtype dtype; /* of the network */
-	uint32_t loss;
-	struct tn_cross_entropy_options cross_entropy;
-	struct tn_nll_loss_options nll;
-	struct tn_binary_cross_entropy_options binary_cross_entropy;
-	double beta;
-	int log_target;
-	tn_loss_function loss_function;
+	tn_dtype dtype;      /* of the network */
+	const tn_loss *loss; /* NULL: step_function */
+	tn_loss *standard;   /* owned: the loss without one in the options; NULL: none */
 	tn_step_function step_function;
 	void *user;
 };
@@ -29,9 +24,11 @@ struct tn_objective {
 /* Of a built module, with the options' loss; keeps the error. */
 tn_status tn_objective_take(struct tn_objective *objective, tn_module *module,
 			    const struct tn_trainer_options *options);
-/* Forward and loss; *output may become NULL when there is none to be compared with the target.
- * NULL: the error is kept. */
-tn_array *tn_objective_loss(const struct tn_objective *objective, uint32_t n_fields,
-			    tn_array *const *fields, tn_array **output, tn_array **target);
+void tn_objective_release(struct tn_objective *objective); /* takes a zeroed struct */
+/* Forward and loss of a batch of n samples; *output may become NULL when there is none to be
+ * compared with the target.  Errors are kept. */
+tn_status tn_objective_loss(const struct tn_objective *objective, uint32_t n_fields,
+			    tn_array *const *fields, uint32_t n, struct tn_loss_value *value,
+			    tn_array **output, tn_array **target);
 
 #endif

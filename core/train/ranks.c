@@ -79,7 +79,8 @@ static uint64_t hash_loader(const tn_data_loader *loader)
 static uint64_t hash_options(const struct tn_trainer *t)
 {
 	const struct tn_trainer_options *o = &t->options;
-	const uint64_t whole[] = {o->loss,
+	const tn_loss *loss = t->objective.loss;
+	const uint64_t whole[] = {loss ? tn_loss_hash(loss) : 0,
 				  o->n_epochs,
 				  o->max_steps,
 				  o->accumulate,
@@ -95,10 +96,9 @@ static uint64_t hash_options(const struct tn_trainer *t)
 				  o->checkpoints != NULL,
 				  o->checkpoint_steps,
 				  o->checkpoint_epochs,
-				  o->resume};
-	const double real[] = {o->clip_value, o->clip_norm,
-			       o->min_delta,  o->beta,
-			       t->first_lr,   o->average ? tn_average_decay(o->average) : 0};
+				  o->resume != 0};
+	const double real[] = {o->clip_value, o->clip_norm, o->min_delta, t->first_lr,
+			       o->average ? tn_average_decay(o->average) : 0};
 	uint64_t hash = 0;
 	tn_hash_more(&hash, whole, sizeof(whole));
 	tn_hash_more(&hash, real, sizeof(real));
@@ -181,7 +181,7 @@ void tn_trainer_vote(struct tn_trainer *t, enum tn_trainer_callback callback)
 /* Adds up n numbers and the votes. */
 static tn_status agree(struct tn_trainer *t, size_t n, double *numbers, const char *label)
 {
-	double values[2 + N_CALLBACKS];
+	double values[3 + N_CALLBACKS];
 	for (size_t i = 0; i < n; i++)
 		values[i] = numbers[i];
 	for (size_t i = 0; i < N_CALLBACKS; i++)
@@ -201,14 +201,15 @@ static tn_status agree(struct tn_trainer *t, size_t n, double *numbers, const ch
 
 tn_status tn_trainer_agree_on_step(struct tn_trainer *t, int is_due)
 {
-	double numbers[] = {t->group.loss, is_due};
+	double numbers[] = {t->group.loss, t->group.weight, is_due};
 	if (!t->options.parallel)
 		return TN_OK;
-	tn_status status = agree(t, 2, numbers, "the loss of a step");
+	tn_status status = agree(t, 3, numbers, "the loss of a step");
 	if (status)
 		return status;
 	t->group.loss = numbers[0];
-	t->reports = numbers[1] > 0;
+	t->group.weight = numbers[1];
+	t->reports = numbers[2] > 0;
 	return TN_OK;
 }
 

@@ -36,7 +36,8 @@ tn_status tn_trainer_check_loader(const struct tn_trainer *trainer, const tn_dat
 
 /* A callback wants to stop the run. */
 void tn_trainer_vote(struct tn_trainer *trainer, enum tn_trainer_callback callback);
-/* After the batches of a step: group.loss becomes the sum over all samples; votes count.  is_due:
+/* After the batches of a step: group.loss and group.weight become the sums over all
+ * samples; votes count.  is_due:
  * this rank wants to report progress. */
 tn_status tn_trainer_agree_on_step(struct tn_trainer *trainer, int is_due);
 /* At the end of an epoch: votes count. */

@@ -5,36 +5,54 @@
  */
 #include "train/steps.h"
 
+#include <math.h>
+
 #include "array/array.h"
 #include "nn/module.h"
 
 /* ---- Uncaptured parts ------------------------------------------------------------------------*/
 
-static void keep_loss(struct tn_steps *steps, enum tn_step_part part, tn_array *loss)
+static tn_array *hold(tn_array *array)
 {
-	tn_array_unhold(steps->losses[part]);
-	steps->losses[part] = loss ? tn_array_hold(loss) : NULL;
+	return array ? tn_array_hold(array) : NULL;
+}
+
+static void keep_loss(struct tn_steps *steps, enum tn_step_part part, struct tn_loss_value value)
+{
+	struct tn_loss_value *kept = &steps->losses[part];
+	tn_array_unhold(kept->loss);
+	tn_array_unhold(kept->weight);
+	*kept = (struct tn_loss_value){hold(value.loss), hold(value.weight)};
+}
+
+static void release_loss(struct tn_steps *steps, enum tn_step_part part)
+{
+	keep_loss(steps, part, (struct tn_loss_value){NULL, NULL});
 }
 
 static tn_status run_batch(struct tn_steps *steps, enum tn_step_part part, double scale)
 {
 	const struct tn_objective *o = steps->objective;
+	const uint32_t n = steps->batches->batch.n;
+	struct tn_loss_value value;
 	tn_array *output, *target;
 	if (part == TN_PART_FIRST)
 		tn_module_zero_gradients(o->module);
 	tn_tape *tape = tn_tape_begin(o->context);
 	if (!tape)
 		return o->runtime->error.status;
-	tn_array *loss =
-		tn_objective_loss(o, steps->batches->n_fields, steps->fields, &output, &target);
-	keep_loss(steps, part, loss);
-	tn_array *scaled = scale == 1.0 ? loss : tn_affine(loss, scale, 0.0);
+	tn_status status = tn_objective_loss(o, steps->batches->n_fields, steps->fields, n, &value,
+					     &output, &target);
+	keep_loss(steps, part, value);
+	const double factor = value.weight ? scale / n : scale;
+	tn_array *scaled = factor == 1.0 ? value.loss : tn_affine(value.loss, factor, 0.0);
 	if (scaled && steps->scaler)
 		scaled = tn_grad_scaler_scale(steps->scaler, scaled);
-	tn_status status = scaled ? tn_tape_backward(tape, scaled, NULL) : TN_PENDING_ERROR;
+	if (!status)
+		status = scaled ? tn_tape_backward(tape, scaled, NULL) : TN_PENDING_ERROR;
 	tn_tape_end(tape);
 	if (!status)
-		status = tn_sums_add(steps->sums, loss, output, target, steps->batches->batch.n);
+		status = tn_sums_add(steps->sums, &value, output, target, n);
 	return status ? o->runtime->error.status : TN_OK;
 }
 
@@ -71,7 +89,7 @@ static tn_status capture_part(struct tn_steps *steps, enum tn_step_part part, do
 	tn_context *context = steps->objective->context;
 	const struct tn_sums before = *steps->sums;
 	if (part != TN_PART_UPDATE)
-		keep_loss(steps, part, NULL);
+		release_loss(steps, part);
 	tn_status status = tn_capture_begin(context);
 	if (status)
 		return status;
@@ -97,7 +115,8 @@ static tn_status fixed_part(struct tn_steps *steps, enum tn_step_part part, doub
 		status = tn_graph_replay(steps->graphs[part]);
 	if (!status) {
 		if (part != TN_PART_UPDATE)
-			steps->sums->samples += steps->batches->batch.n;
+			tn_sums_count(steps->sums, steps->losses[part].weight != NULL,
+				      steps->batches->batch.n);
 		return TN_OK;
 	}
 	/* Neither a capture nor a failed replay has changed anything.  Training continues without
@@ -241,9 +260,15 @@ tn_status tn_steps_update(struct tn_steps *steps)
 		       : run_update(steps);
 }
 
-tn_status tn_steps_loss(const struct tn_steps *steps, double *loss)
+tn_status tn_steps_loss(const struct tn_steps *steps, uint32_t n, double *sum, double *weight)
 {
-	return tn_item(steps->losses[steps->last], loss);
+	const struct tn_loss_value *value = &steps->losses[steps->last];
+	tn_status status = tn_item(value->loss, sum);
+	if (!status && value->weight)
+		return tn_item(value->weight, weight);
+	*weight = n;
+	*sum *= n;
+	return status;
 }
 
 void tn_steps_release_batch(struct tn_steps *steps)
@@ -260,8 +285,8 @@ void tn_steps_release_graphs(struct tn_steps *steps)
 		tn_graph_destroy(steps->graphs[i]);
 		steps->graphs[i] = NULL;
 	}
-	keep_loss(steps, TN_PART_FIRST, NULL);
-	keep_loss(steps, TN_PART_MORE, NULL);
+	release_loss(steps, TN_PART_FIRST);
+	release_loss(steps, TN_PART_MORE);
 }
 
 void tn_steps_end(struct tn_steps *steps)

@@ -44,12 +44,13 @@ struct tn_steps {
 	const char *never; /* why steps are not captured in any case; NULL: they may be */
 	uint32_t capture;  /* TN_CAPTURE_...; OFF after it proved impossible */
 
-	tn_array *fixed[TN_MAX_FIELDS];   /* what captured parts read; held; NULL at first */
-	tn_array *fields[TN_MAX_FIELDS];  /* of the last batch; held */
-	tn_array *losses[TN_PART_UPDATE]; /* of the last batch of each part; held */
-	enum tn_step_part last;           /* the part of the last batch */
-	struct tn_random_state random;    /* before it */
-	int is_fixed;                     /* it may be captured, and so may its update */
+	tn_array *fixed[TN_MAX_FIELDS];  /* what captured parts read; held; NULL at first */
+	tn_array *fields[TN_MAX_FIELDS]; /* of the last batch; held */
+	/* Of the last batch of each part; held. */
+	struct tn_loss_value losses[TN_PART_UPDATE];
+	enum tn_step_part last;        /* the part of the last batch */
+	struct tn_random_state random; /* before it */
+	int is_fixed;                  /* it may be captured, and so may its update */
 	tn_graph *graphs[TN_STEP_PARTS];
 	int is_warm[TN_STEP_PARTS]; /* it ran uncaptured */
 	int is_settled;             /* whether parts can be captured was decided */
@@ -57,14 +58,15 @@ struct tn_steps {
 
 /* Uploads the loaded batch.  is_regular: a full batch gets the scale that all others get. */
 tn_status tn_steps_feed(struct tn_steps *steps, int is_regular);
-/* Runs the part of that batch; its gradients are multiplied by `scale`.  is_last: no other batch
+/* Runs the part of that batch; the gradients of its mean loss are multiplied by `scale`, those of
+ * a sum by `scale` over its number of samples.  is_last: no other batch
  * follows before the update. */
 tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale,
 			   int is_last);
 /* With ranks, after the last batch: waits for the sums of gradients. */
 tn_status tn_steps_finish(const struct tn_steps *steps);
-/* The loss of the last batch; waits for it. */
-tn_status tn_steps_loss(const struct tn_steps *steps, double *loss);
+/* The sum of losses of the last batch, of n samples, and its weight; waits for them. */
+tn_status tn_steps_loss(const struct tn_steps *steps, uint32_t n, double *sum, double *weight);
 tn_status tn_steps_update(struct tn_steps *steps);
 /* Releases the arrays of the last batch. */
 void tn_steps_release_batch(struct tn_steps *steps);

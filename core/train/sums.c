@@ -29,11 +29,13 @@ tn_status tn_sums_begin(struct tn_sums *sums, tn_context *context, tn_dtype dtyp
 	tn_status status = tn_scope_begin(context);
 	if (status)
 		return status;
-	tn_array *loss = tn_zeros(context, dtype == TN_F64 ? TN_F64 : TN_F32, 0, NULL);
-	if (loss)
-		sums->loss = tn_array_hold(loss);
+	const tn_dtype wide = dtype == TN_F64 ? TN_F64 : TN_F32;
+	tn_array *loss = tn_zeros(context, wide, 0, NULL);
+	tn_array *weight = tn_zeros(context, wide, 0, NULL);
+	sums->loss = loss ? tn_array_hold(loss) : NULL;
+	sums->weight = weight ? tn_array_hold(weight) : NULL;
 	tn_scope_end(context, NULL);
-	for (size_t i = 0; i < n_metrics && loss && !status; i++)
+	for (size_t i = 0; i < n_metrics && loss && weight && !status; i++)
 		status = tn_metric_pass_begin(metrics[i], &sums->passes[i]);
 	if (!status)
 		status = rt->error.status;
@@ -47,11 +49,18 @@ void tn_sums_end(struct tn_sums *sums)
 	for (size_t i = 0; i < sums->n_metrics; i++)
 		tn_metric_pass_end(sums->metrics[i], sums->passes[i]);
 	tn_array_unhold(sums->loss);
+	tn_array_unhold(sums->weight);
 	memset(sums, 0, sizeof(*sums));
 }
 
-tn_status tn_sums_add(struct tn_sums *sums, const tn_array *loss, const tn_array *output,
-		      const tn_array *target, uint32_t n)
+void tn_sums_count(struct tn_sums *sums, int is_weighted, uint32_t n)
+{
+	sums->samples += n;
+	sums->equal += is_weighted ? 0 : n;
+}
+
+tn_status tn_sums_add(struct tn_sums *sums, const struct tn_loss_value *loss,
+		      const tn_array *output, const tn_array *target, uint32_t n)
 {
 	struct tn_runtime *rt = tn_runtime_of(sums->context);
 	tn_status status = TN_OK;
@@ -63,11 +72,12 @@ tn_status tn_sums_add(struct tn_sums *sums, const tn_array *loss, const tn_array
 		status = tn_metric_pass_add(sums->metrics[i], sums->passes[i], output, target);
 	if (status)
 		return status;
-	tn_array *weighted = tn_affine(loss, n, 0.0);
-	sums->samples += n;
-	if (weighted && weighted->rank)
-		weighted = tn_reshape(weighted, 0, NULL);
-	return weighted ? tn_add_into(sums->loss, sums->loss, weighted) : rt->error.status;
+	const tn_array *sum = loss->weight ? loss->loss : tn_affine(loss->loss, n, 0.0);
+	tn_sums_count(sums, loss->weight != NULL, n);
+	status = sum ? tn_add_into(sums->loss, sums->loss, sum) : rt->error.status;
+	if (!status && loss->weight)
+		status = tn_add_into(sums->weight, sums->weight, loss->weight);
+	return status;
 }
 
 /* ---- Ranks -----------------------------------------------------------------------------------*/
@@ -76,8 +86,10 @@ static tn_status keep(const struct tn_sums *sums, struct tn_sums_kept *kept)
 {
 	tn_array *arrays[TN_METRIC_ARRAYS];
 	struct tn_runtime *rt = tn_runtime_of(sums->context);
-	*kept = (struct tn_sums_kept){.samples = sums->samples};
+	*kept = (struct tn_sums_kept){.samples = sums->samples, .equal = sums->equal};
 	tn_status status = tn_item(sums->loss, &kept->loss);
+	if (!status)
+		status = tn_item(sums->weight, &kept->weight);
 	for (size_t i = 0; i < sums->n_metrics && !status; i++) {
 		size_t n = tn_metric_pass_arrays(sums->metrics[i], sums->passes[i], arrays,
 						 TN_METRIC_ARRAYS);
@@ -92,17 +104,23 @@ static tn_status keep(const struct tn_sums *sums, struct tn_sums_kept *kept)
 
 static tn_status join(struct tn_sums *sums, tn_communicator *communicator)
 {
-	double totals[2] = {0, (double)sums->samples};
+	double totals[4] = {0, 0, (double)sums->samples, (double)sums->equal};
 	tn_status status = tn_item(sums->loss, &totals[0]);
 	if (!status)
-		status = tn_agree_sum(communicator, 2, totals, "the sums of losses");
+		status = tn_item(sums->weight, &totals[1]);
+	if (!status)
+		status = tn_agree_sum(communicator, 4, totals, "the sums of losses");
 	for (size_t i = 0; i < sums->n_metrics && !status; i++)
 		status = tn_metric_pass_join(sums->metrics[i], sums->passes[i], communicator);
 	if (!status)
 		status = tn_fill(sums->loss, totals[0]);
 	if (!status)
-		sums->samples = (uint64_t)totals[1];
-	return status;
+		status = tn_fill(sums->weight, totals[1]);
+	if (status)
+		return status;
+	sums->samples = (uint64_t)totals[2];
+	sums->equal = (uint64_t)totals[3];
+	return TN_OK;
 }
 
 tn_status tn_sums_join(struct tn_sums *sums, tn_communicator *communicator,
@@ -122,7 +140,10 @@ tn_status tn_sums_leave(struct tn_sums *sums, struct tn_sums_kept *kept)
 {
 	tn_array *arrays[TN_METRIC_ARRAYS];
 	tn_status status = tn_fill(sums->loss, kept->loss);
+	if (!status)
+		status = tn_fill(sums->weight, kept->weight);
 	sums->samples = kept->samples;
+	sums->equal = kept->equal;
 	for (size_t i = 0; i < sums->n_metrics; i++) {
 		size_t n = tn_metric_pass_arrays(sums->metrics[i], sums->passes[i], arrays,
 						 TN_METRIC_ARRAYS);
@@ -140,14 +161,17 @@ tn_status tn_sums_leave(struct tn_sums *sums, struct tn_sums_kept *kept)
 tn_status tn_sums_read(const struct tn_sums *sums, double *metrics,
 		       struct tn_trainer_values *values)
 {
-	double loss;
+	double loss, weight = 0.0;
 	tn_status status = tn_item(sums->loss, &loss);
+	if (!status && sums->equal < sums->samples)
+		status = tn_item(sums->weight, &weight);
 	for (size_t i = 0; i < sums->n_metrics && !status; i++)
 		status = tn_metric_pass_value(sums->metrics[i], sums->passes[i], &metrics[i]);
 	if (status)
 		return status;
 	*values = (struct tn_trainer_values){
-		.loss = loss / (sums->samples ? (double)sums->samples : 1.0),
+		.struct_size = sizeof(*values),
+		.loss = loss / (weight + (double)sums->equal),
 		.metrics = metrics,
 		.samples = sums->samples,
 		.seconds = tn_clock_seconds() - sums->started,

@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "data/data_loader.h"
 #include "nn/tree.h"
 #include "optim/average.h"
 #include "optim/grad_scaler.h"
@@ -154,7 +155,7 @@ static const char *never_captured(const tn_trainer *t)
 	const struct tn_trainer_options *o = &t->options;
 	if (o->parallel)
 		return "gradients are summed over ranks";
-	if ((o->loss_function || o->step_function) && !o->is_repeatable)
+	if (t->objective.loss ? !tn_loss_is_repeatable(t->objective.loss) : !o->is_repeatable)
 		return "the loss is a function of the program's own";
 	for (size_t i = 0; i < o->n_metrics; i++) {
 		if (!t->metrics[i]->class_.is_repeatable)
@@ -163,6 +164,7 @@ static const char *never_captured(const tn_trainer *t)
 	return NULL;
 }
 
+/* What depends on other options. */
 static void set_defaults(struct tn_trainer_options *o)
 {
 	if (!o->checkpoint_steps && !o->checkpoint_epochs)
@@ -187,6 +189,8 @@ static tn_status make_parts(tn_trainer *t)
 		status = tn_batches_of(&t->batches, t->context, o->train);
 	if (!status && o->train && !t->batches.limit)
 		status = refuse(t->runtime, "train: expected a part with samples, found none");
+	if (!status && o->validation && !tn_data_loader_facts(o->validation).count)
+		status = refuse(t->runtime, "validation: expected a part with samples, found none");
 	t->best.module = t->module;
 	t->best.delta = o->min_delta;
 	t->best.kept = o->best;
@@ -246,6 +250,7 @@ void tn_trainer_destroy(tn_trainer *t)
 	if (!t)
 		return;
 	tn_steps_end(&t->steps);
+	tn_objective_release(&t->objective);
 	tn_sums_end(&t->sums);
 	tn_best_release(&t->best);
 	tn_history_release(&t->history);
@@ -311,9 +316,15 @@ tn_status tn_trainer_run(tn_trainer *t)
 tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 			      struct tn_trainer_values *values)
 {
+	struct tn_trainer_values own;
 	if (!t || !loader || !values)
 		return tn_runtime_null(t ? t->runtime : NULL, "trainer_evaluate",
 				       loader ? "values" : "loader");
+	if (values->struct_size < sizeof(values->struct_size))
+		return tn_runtime_fail(t->runtime, TN_INVALID_ARGUMENT, "trainer_evaluate",
+				       "struct tn_trainer_values: expected its struct_size, found "
+				       "%u",
+				       values->struct_size);
 	tn_average *average = t->options.evaluate_average && tn_average_updates(t->options.average)
 				      ? t->options.average
 				      : NULL;
@@ -329,7 +340,9 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 	status = tn_trainer_check_loader(t, loader, "evaluate", 0);
 	if (!status)
 		status = tn_evaluate_loader(&t->objective, t->options.parallel, loader,
-					    t->options.n_metrics, t->metrics, t->evaluated, values);
+					    t->options.n_metrics, t->metrics, t->evaluated, &own);
+	if (!status)
+		tn_struct_answer(values, &own, sizeof(own));
 	return swaps ? tn_trainer_swap_back(t, status) : status;
 }
 

@@ -29,7 +29,8 @@ struct tn_trainer_group {
 	int is_regular;   /* `accumulate` full batches */
 	int is_unseen;    /* the last batch's loss has not been looked at */
 	uint32_t n;       /* samples of that batch */
-	double loss;      /* the sum of losses times samples that were looked at */
+	double loss;      /* the sum of the losses that were looked at */
+	double weight;    /* of their weights */
 };
 
 struct tn_trainer {
@@ -62,9 +63,6 @@ struct tn_trainer {
 	double running[TN_MOST_METRICS];
 	double validated[TN_MOST_METRICS];
 	double evaluated[TN_MOST_METRICS];
-	/* For tn_train: the losses of the first n_losses steps go to `losses`. */
-	float *losses;
-	size_t n_losses;
 };
 
 #endif

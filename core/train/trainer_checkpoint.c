@@ -48,7 +48,7 @@ static void add_options(struct additions *additions)
 	additions->real[0] = t->first_lr;
 	additions->real[1] = o->clip_value;
 	additions->real[2] = o->clip_norm;
-	additions->whole[0] = o->loss;
+	additions->whole[0] = t->objective.loss ? tn_loss_number(t->objective.loss) : 0;
 	additions->whole[1] = o->accumulate;
 	additions->whole[2] = o->schedule_epochs != 0;
 	additions->whole[3] = o->evaluate_average != 0;

@@ -37,21 +37,17 @@ static tn_status refuse(struct tn_trainer *t, const char *what, double value)
 /* Looks at the loss of the last batch, once. */
 static tn_status look_at_loss(struct tn_trainer *t)
 {
-	double loss;
+	double sum, weight;
 	if (!t->group.is_unseen)
 		return TN_OK;
-	tn_status status = tn_steps_loss(&t->steps, &loss);
+	tn_status status = tn_steps_loss(&t->steps, t->group.n, &sum, &weight);
 	if (status)
 		return status;
 	t->group.is_unseen = 0;
-	t->group.loss += loss * t->group.n;
-	if (t->losses && t->state.step < t->n_losses)
-		t->losses[t->state.step] =
-			(float)(t->group.n == t->group.samples
-					? loss
-					: t->group.loss / (double)t->group.samples);
+	t->group.loss += sum;
+	t->group.weight += weight;
 	/* With ranks all of them find it in the loss of the step. */
-	return isfinite(loss) || t->options.parallel ? TN_OK : refuse(t, "loss", loss);
+	return isfinite(sum) || t->options.parallel ? TN_OK : refuse(t, "loss", sum / weight);
 }
 
 /* Whether it is time to report progress. */
@@ -70,7 +66,23 @@ static tn_status join_ranks(struct tn_trainer *t)
 		status = tn_trainer_agree_on_step(t, is_due(t));
 	if (status || isfinite(t->group.loss))
 		return status;
-	return refuse(t, "loss", t->group.loss / (double)t->group.samples);
+	return refuse(t, "loss", t->group.loss / t->group.weight);
+}
+
+/* Of the step whose batches have all run: makes gradients of the sum of losses over the number of
+ * samples those of the sum over the weight. */
+static tn_status weigh_gradients(struct tn_trainer *t)
+{
+	const double samples = (double)t->group.total;
+	if (t->group.weight == samples)
+		return TN_OK;
+	if (t->group.weight > 0.0)
+		return tn_gradient_scale(t->module, samples / t->group.weight);
+	return tn_runtime_fail(t->runtime, TN_NOT_FINITE, "train",
+			       "epoch %llu, step %llu: expected samples whose weights have a sum "
+			       "above 0, found %g; the weights are those before this step",
+			       (unsigned long long)t->state.epoch + 1,
+			       (unsigned long long)t->state.step + 1, t->group.weight);
 }
 
 /* Of the step whose batches have all run. */
@@ -98,7 +110,8 @@ static int is_complete(const struct tn_trainer *t)
 
 static tn_status report_step(struct tn_trainer *t, double loss)
 {
-	const struct tn_trainer_step step = {.epoch = t->state.epoch + 1,
+	const struct tn_trainer_step step = {.struct_size = sizeof(step),
+					     .epoch = t->state.epoch + 1,
 					     .step = t->state.step,
 					     .lr = t->state.last_lr,
 					     .loss = loss};
@@ -114,7 +127,9 @@ static tn_status settle(struct tn_trainer *t)
 	tn_status status = look_at_loss(t);
 	if (!status && is_complete(t))
 		status = join_ranks(t);
-	const double loss = t->group.loss / (double)t->group.samples;
+	if (!status && is_complete(t))
+		status = weigh_gradients(t);
+	const double loss = t->group.loss / t->group.weight;
 	if (!status && t->options.check_gradients && is_complete(t))
 		status = look_at_gradients(t);
 	tn_steps_release_batch(&t->steps);
@@ -141,7 +156,7 @@ static int is_urgent(const struct tn_trainer *t)
 	return is_complete(t) && (t->options.parallel ||
 				  (t->options.on_step && step % t->options.step_interval == 0) ||
 				  tn_trainer_checkpoint_is_due(t, step) || t->stopped_by ||
-				  step == t->options.max_steps || step <= t->n_losses);
+				  step == t->options.max_steps);
 }
 
 static void begin_group(struct tn_trainer *t)
@@ -232,6 +247,7 @@ static tn_status report_values(struct tn_trainer *t, const struct tn_trainer_val
 	double seconds = seconds_of(t);
 	double rate = seconds > 0 ? (double)so_far->samples / seconds : 0.0;
 	const struct tn_trainer_progress progress = {
+		.struct_size = sizeof(progress),
 		.epoch = t->state.epoch + 1,
 		.n_epochs = t->options.n_epochs,
 		.step = t->state.step,
@@ -264,7 +280,7 @@ static tn_status report_progress(struct tn_trainer *t)
 static double monitored_value(const struct tn_trainer *t, const struct tn_trainer_epoch *epoch)
 {
 	const struct tn_trainer_values *values =
-		epoch->validation.samples ? &epoch->validation : &epoch->train;
+		epoch->validation ? epoch->validation : epoch->train;
 	return t->monitored ? values->metrics[t->monitored - 1] : values->loss;
 }
 
@@ -305,13 +321,15 @@ tn_status tn_trainer_swap_back(struct tn_trainer *t, tn_status status)
 }
 
 /* Validates and compares, with the averages in place of the weights if they are wanted. */
-static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch)
+static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch,
+		       struct tn_trainer_values *validation)
 {
 	const int swaps = is_averaged(t);
 	tn_status status = swaps ? tn_average_swap(t->options.average) : TN_OK;
 	if (status)
 		return status;
-	status = validate(t, &epoch->validation);
+	status = validate(t, validation);
+	epoch->validation = t->options.validation ? validation : NULL;
 	if (!status)
 		status = tn_best_take(&t->best, epoch->epoch, monitored_value(t, epoch));
 	epoch->is_best = t->best.is_found && t->best.epoch == epoch->epoch;
@@ -320,14 +338,18 @@ static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch)
 
 static tn_status finish_epoch(struct tn_trainer *t)
 {
-	struct tn_trainer_epoch epoch = {.epoch = t->state.epoch + 1, .step = t->state.step};
-	tn_status status = tn_trainer_read_sums(t, &epoch.train);
-	epoch.train.seconds = seconds_of(t);
-	epoch.lr = t->state.last_lr;
+	struct tn_trainer_values train, validation;
+	struct tn_trainer_epoch epoch = {.struct_size = sizeof(epoch),
+					 .epoch = t->state.epoch + 1,
+					 .step = t->state.step,
+					 .lr = t->state.last_lr,
+					 .train = &train};
+	tn_status status = tn_trainer_read_sums(t, &train);
+	train.seconds = seconds_of(t);
 	if (!status)
-		status = report_values(t, &epoch.train);
+		status = report_values(t, &train);
 	if (!status)
-		status = judge(t, &epoch);
+		status = judge(t, &epoch, &validation);
 	if (!status && is_plateau(t->options.schedule))
 		status = tn_schedule_measure(t->options.schedule, monitored_value(t, &epoch));
 	if (status)

@@ -12,6 +12,7 @@
 static tn_status evaluate_batch(const struct tn_objective *o, struct tn_batches *batches,
 				struct tn_sums *sums, uint32_t *n)
 {
+	struct tn_loss_value loss;
 	tn_array *fields[TN_MAX_FIELDS], *output, *target;
 	tn_status status = tn_batches_load(batches);
 	*n = batches->batch.n;
@@ -19,8 +20,8 @@ static tn_status evaluate_batch(const struct tn_objective *o, struct tn_batches 
 		status = tn_batches_upload(batches, fields);
 	if (status || !*n)
 		return status;
-	tn_array *loss = tn_objective_loss(o, batches->n_fields, fields, &output, &target);
-	return loss ? tn_sums_add(sums, loss, output, target, *n) : o->runtime->error.status;
+	status = tn_objective_loss(o, batches->n_fields, fields, *n, &loss, &output, &target);
+	return status ? status : tn_sums_add(sums, &loss, output, target, *n);
 }
 
 static tn_status evaluate_part(const struct tn_objective *o, struct tn_batches *batches,
@@ -66,6 +67,9 @@ tn_status tn_evaluate_loader(const struct tn_objective *o, tn_data_parallel *par
 		status = evaluate_part(o, &batches, &sums);
 	if (!status && parallel)
 		status = tn_sums_join(&sums, parallel->communicator, NULL);
+	if (!status && !sums.samples)
+		status = tn_runtime_fail(o->runtime, TN_INVALID_ARGUMENT, "evaluate",
+					 "expected a part with samples, found none");
 	if (!status)
 		status = tn_sums_read(&sums, numbers, values);
 	tn_module_set_training(o->module, training);
@@ -73,7 +77,7 @@ tn_status tn_evaluate_loader(const struct tn_objective *o, tn_data_parallel *par
 	for (size_t i = 0; i < n_metrics; i++) {
 		tn_metric_pass_end(metrics[i], metrics[i]->pass);
 		metrics[i]->pass = sums.passes[i];
-		metrics[i]->has_samples = !status && values->samples;
+		metrics[i]->has_samples = !status;
 		sums.passes[i] = NULL;
 	}
 	tn_sums_end(&sums);

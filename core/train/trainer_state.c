@@ -18,7 +18,7 @@
 
 static const char operation[] = "trainer_state";
 
-enum { VERSION = 1, MOST_EPOCHS = 1 << 20 };
+enum { VERSION = 2, MOST_EPOCHS = 1 << 20 };
 
 /* What the text says: the shapes of the arrays follow from it. */
 struct outline {
@@ -39,6 +39,7 @@ enum {
 	BEST_EPOCH,
 	WAITED,
 	SAMPLES,
+	EQUAL,
 	N_COUNTERS
 };
 enum { SECONDS, LAST_LR, BEST_VALUE, N_NUMBERS };
@@ -194,6 +195,9 @@ static tn_status read_outline(const tn_trainer *t, const char *given, struct out
 	tn_status status = tn_json_take(&reader, '{', "'{'", error);
 	if (!status)
 		status = read_number(&reader, 1, "version", VERSION, &version, error);
+	if (!status && version != VERSION)
+		status = tn_fail(error, TN_FORMAT, operation, "version: expected %d, found %lld",
+				 VERSION, (long long)version);
 	if (!status)
 		status = read_number(&reader, 0, "epochs", MOST_EPOCHS, &outline->n_epochs, error);
 	if (!status)
@@ -253,14 +257,15 @@ static int64_t row_width(const tn_trainer *t)
 	return ROW_VALUES + 2 * (N_VALUES + (int64_t)t->options.n_metrics);
 }
 
-enum { MOST_ARRAYS = 1 + TN_MOST_METRICS * TN_METRIC_ARRAYS };
+enum { MOST_ARRAYS = 2 + TN_MOST_METRICS * TN_METRIC_ARRAYS };
 
 /* The arrays of the sums, in order, and their number. */
 static tn_status sums_arrays(const struct tn_sums *sums, tn_array **arrays, size_t *n)
 {
 	struct tn_runtime *rt = tn_runtime_of(sums->context);
 	arrays[0] = sums->loss;
-	*n = 1;
+	arrays[1] = sums->weight;
+	*n = 2;
 	for (size_t i = 0; i < sums->n_metrics; i++) {
 		size_t own = tn_metric_pass_arrays(sums->metrics[i], sums->passes[i], arrays + *n,
 						   TN_METRIC_ARRAYS);
@@ -334,12 +339,16 @@ void tn_trainer_saved_release(struct tn_trainer_saved *saved)
 
 /* ---- Saving ----------------------------------------------------------------------------------*/
 
+/* Into a row of zeros; NULL: there are none. */
 static void put_values(double *row, const struct tn_trainer_values *values, size_t n_metrics)
 {
+	for (size_t i = 0; i < n_metrics; i++)
+		row[N_VALUES + i] = values ? values->metrics[i] : NAN;
+	if (!values)
+		return;
 	row[0] = values->loss;
 	row[1] = (double)values->samples;
 	row[2] = values->seconds;
-	memcpy(row + N_VALUES, values->metrics, n_metrics * sizeof(*row));
 }
 
 static void put_history(const tn_trainer *t, double *rows)
@@ -351,8 +360,8 @@ static void put_history(const tn_trainer *t, double *rows)
 		rows[ROW_STEP] = (double)epoch->step;
 		rows[ROW_LR] = epoch->lr;
 		rows[ROW_IS_BEST] = epoch->is_best;
-		put_values(rows + ROW_VALUES, &epoch->train, n);
-		put_values(rows + ROW_VALUES + N_VALUES + n, &epoch->validation, n);
+		put_values(rows + ROW_VALUES, epoch->train, n);
+		put_values(rows + ROW_VALUES + N_VALUES + n, epoch->validation, n);
 	}
 }
 
@@ -369,6 +378,7 @@ static void put_counters(const tn_trainer *t, uint64_t *counters, double *number
 		[BEST_EPOCH] = t->best.epoch,
 		[WAITED] = t->best.waited,
 		[SAMPLES] = t->sums.samples,
+		[EQUAL] = t->sums.equal,
 	};
 	memcpy(counters, values, sizeof(values));
 	numbers[SECONDS] = s->seconds;
@@ -501,7 +511,8 @@ tn_status tn_trainer_prepare_state(tn_trainer *t, const char *text, uint64_t mos
 
 static struct tn_trainer_values take_values(const double *row)
 {
-	return (struct tn_trainer_values){.loss = row[0],
+	return (struct tn_trainer_values){.struct_size = sizeof(struct tn_trainer_values),
+					  .loss = row[0],
 					  .samples = (uint64_t)row[1],
 					  .seconds = row[2],
 					  .metrics = row + N_VALUES};
@@ -552,12 +563,15 @@ static tn_status take_history(tn_trainer *t, size_t n_rows, const double *rows)
 				     .metrics = t->history.metrics};
 	const size_t n = N_VALUES + t->options.n_metrics;
 	for (size_t i = 0; i < n_rows; i++, rows += row_width(t)) {
+		const struct tn_trainer_values train = take_values(rows + ROW_VALUES);
+		const struct tn_trainer_values validation = take_values(rows + ROW_VALUES + n);
 		const struct tn_trainer_epoch epoch = {
+			.struct_size = sizeof(epoch),
 			.epoch = (uint64_t)rows[ROW_EPOCH],
 			.step = (uint64_t)rows[ROW_STEP],
 			.lr = rows[ROW_LR],
-			.train = take_values(rows + ROW_VALUES),
-			.validation = take_values(rows + ROW_VALUES + n),
+			.train = &train,
+			.validation = validation.samples ? &validation : NULL,
 			.is_best = rows[ROW_IS_BEST] != 0.0,
 		};
 		if (!tn_history_add(&history, &epoch)) {
@@ -586,6 +600,7 @@ static void take_counters(tn_trainer *t, const uint64_t *counters, const double 
 	t->best.waited = counters[WAITED];
 	t->best.value = numbers[BEST_VALUE];
 	t->sums.samples = counters[SAMPLES];
+	t->sums.equal = counters[EQUAL];
 	t->group = (struct tn_trainer_group){0};
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Losses, under the names and with the values and gradients of torch.nn.functional.
+ * Losses, under the names and with the values and gradients of torch.nn.functional; and losses as
+ * objects.
  *
  *     struct tn_cross_entropy_options options = tn_cross_entropy_defaults();
  *     options.label_smoothing = 0.1;
@@ -149,6 +150,104 @@ TN_API tn_array *tn_nll_loss(const tn_array *input, const tn_array *labels,
  * NULL; PyTorch's defaults are p 1 and margin 1. */
 TN_API tn_array *tn_multi_margin_loss(const tn_array *input, const tn_array *labels, int p,
 				      double margin, const tn_array *weight, uint32_t reduction);
+
+/* ---- Losses as objects -----------------------------------------------------------------------*/
+
+/* What a trainer minimises (tenon/train.h).  A loss gives a sum and a weight, whose quotient is its
+ * mean, so that those of batches, of accumulated batches and of ranks can be added up before they
+ * are divided:
+ *
+ *     struct tn_loss_options ignoring = tn_loss_defaults();
+ *     ignoring.has_ignore_label = 1;
+ *     ignoring.ignore_label = -100;
+ *     tn_loss *loss = tn_loss_create(ctx, &ignoring);
+ *     tn_array *weight, *sum = tn_loss_sum(loss, tn_module_forward(net, x), labels, &weight);
+ *     tn_array *mean = tn_divide(sum, weight);
+ */
+typedef struct tn_loss tn_loss;
+
+/* The functions above, the members of tn_loss_options that each uses, and its weight. */
+enum {
+	/* weight, label_smoothing, has_ignore_label, ignore_label: the number of rows; of labels
+	 * with class weights, the sum of those of the labels; labels that are ignored weigh 0 */
+	TN_LOSS_CROSS_ENTROPY = 0,
+	TN_LOSS_NLL = 1, /* weight, has_ignore_label, ignore_label: as for cross-entropy */
+	/* With logits.  weight, pos_weight: the number of elements */
+	TN_LOSS_BINARY_CROSS_ENTROPY = 2,
+	TN_LOSS_MSE = 3,             /* the number of elements */
+	TN_LOSS_L1 = 4,              /* the number of elements */
+	TN_LOSS_SMOOTH_L1 = 5,       /* beta: the number of elements */
+	TN_LOSS_KL_DIV = 6,          /* log_target: the first length */
+	TN_LOSS_HUBER = 7,           /* delta: the number of elements */
+	TN_LOSS_HINGE_EMBEDDING = 8, /* margin: the number of elements */
+	TN_LOSS_MULTI_MARGIN = 9,    /* weight, p, margin: the number of rows */
+};
+
+/* A member that the kind does not use must have its default. */
+struct tn_loss_options {
+	uint32_t struct_size;
+	uint32_t kind;              /* TN_LOSS_... */
+	const tn_array *weight;     /* held by the loss, as is pos_weight; NULL: 1 */
+	const tn_array *pos_weight; /* NULL: 1 */
+	double label_smoothing;     /* in [0, 1] */
+	int has_ignore_label;
+	int32_t ignore_label;
+	double beta;  /* default 1 */
+	double delta; /* default 1 */
+	int log_target;
+	int p;         /* 1 or 2; default 1 */
+	double margin; /* default 1 */
+};
+static inline struct tn_loss_options tn_loss_defaults(void)
+{
+	struct tn_loss_options options;
+	memset(&options, 0, sizeof(options));
+	options.struct_size = sizeof(options);
+	options.beta = 1.0;
+	options.delta = 1.0;
+	options.p = 1;
+	options.margin = 1.0;
+	return options;
+}
+
+/* A loss of the program's own. */
+struct tn_loss_class {
+	uint32_t struct_size;
+	const char *name; /* copied */
+	void *user;
+	/* 1: `sum` does the same operations on arrays for all batches of one shape, so that
+	 * captured steps may repeat them. */
+	int is_repeatable;
+	/* The sum over the samples of a batch as an array of one element, by recorded operations;
+	 * NULL: the context keeps the error.  *weight, which is NULL before, may become an array of
+	 * one element by which sums are divided; else that is the number of samples.  The output
+	 * and the target have the dtypes of the network and of the data. */
+	tn_array *(*sum)(void *user, const tn_array *output, const tn_array *target,
+			 tn_array **weight);
+	void (*destroy)(void *user); /* with the loss; may be NULL */
+};
+static inline struct tn_loss_class tn_loss_class_defaults(void)
+{
+	struct tn_loss_class class_;
+	memset(&class_, 0, sizeof(class_));
+	class_.struct_size = sizeof(class_);
+	return class_;
+}
+
+/* Owned: free it with tn_loss_destroy.  NULL as options: cross-entropy.  NULL: TN_INVALID_ARGUMENT,
+ * TN_UNSUPPORTED (options of a newer version), TN_OUT_OF_MEMORY. */
+TN_API tn_loss *tn_loss_create(tn_context *context, const struct tn_loss_options *options);
+TN_API tn_loss *tn_loss_custom(tn_context *context, const struct tn_loss_class *class_);
+TN_API void tn_loss_destroy(tn_loss *loss); /* takes NULL */
+/* That of the class, or the kind: "cross_entropy", "mse".  Borrowed. */
+TN_API const char *tn_loss_name(const tn_loss *loss);
+/* The sum of a batch's losses, and its weight: 0-d arrays of f64 for outputs of f64, else of f32.
+ * Gradients flow from the sum.  A kind takes labels of any integer type, and targets of any
+ * floating type.  NULL: also the errors of the function above. */
+TN_API tn_array *tn_loss_sum(tn_loss *loss, const tn_array *output, const tn_array *target,
+			     tn_array **weight);
+/* Their quotient; over no weight it is NaN. */
+TN_API tn_array *tn_loss_mean(tn_loss *loss, const tn_array *output, const tn_array *target);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Training: the trainer, for any network, loss, metrics and data; and short functions that train
- * and evaluate a classifier on a data set of labelled images.
+ * Training: the trainer, for any network, loss, metrics and data.
  *
  *     tn_dataset *digits;
  *     tn_data_loader *loader;
@@ -41,34 +40,7 @@
 extern "C" {
 #endif
 
-/* Means over images; accuracies are fractions, 0 to 1. */
-struct tn_evaluation {
-	double loss;
-	double accuracy;
-	uint64_t images;
-	double seconds;
-};
-
-/* One epoch. */
-struct tn_epoch_metrics {
-	uint64_t epoch;                  /* from 1 */
-	struct tn_evaluation train;      /* measured during training, with dropout */
-	struct tn_evaluation validation; /* images 0: the data set has no such part */
-	double seconds;                  /* of training, without validation */
-	double images_per_second;
-};
-
-/* The progress of a training; loss and accuracy are those of this epoch so far. */
-struct tn_progress {
-	uint64_t epoch; /* from 1 */
-	uint64_t n_epochs;
-	uint64_t image; /* trained in this epoch */
-	uint64_t n_images;
-	double loss;
-	double accuracy;
-	double images_per_second;
-	double seconds_left; /* of the whole training, at this epoch's rate */
-};
+typedef struct tn_trainer tn_trainer;
 
 /* Whether steps of full batches are captured, and replayed (tenon/capture.h).
  * Losses and weights are the same bit for bit.
@@ -79,121 +51,25 @@ struct tn_progress {
  *   on    always; a step that cannot be captured is an error: TN_UNSUPPORTED (the backend cannot
  *         capture work), TN_NOT_CAPTURABLE (an operation in a step, or there is no full batch)
  *   off   never
- * A captured step is replayed until the end of its epoch: progress must not change the network
+ * A captured step is replayed until the end of its epoch: on_progress must not change the network
  * meanwhile. */
 enum { TN_CAPTURE_AUTO = 0, TN_CAPTURE_ON = 1, TN_CAPTURE_OFF = 2 };
-
-struct tn_train_options {
-	uint32_t struct_size;
-	uint64_t n_epochs;   /* 0: 1 */
-	uint32_t batch_size; /* 0: 64 */
-	uint32_t max_shift;  /* augmentation, see <tenon/augment.h> */
-	uint32_t flip;
-	/* The optimizer's learning rate over the n steps of the training, at step t = 0, 1, ...:
-	 * TN_SCHEDULE_CONSTANT, or TN_SCHEDULE_COSINE (tenon/schedule.h) with a period of n.  It is
-	 * restored at the end. */
-	uint32_t schedule;
-	uint64_t seed; /* of the order of images */
-	/* Called about ten times a second and at the end of an epoch; non-zero stops
-	 * (TN_CANCELLED).  May be NULL. */
-	int (*progress)(void *user, const struct tn_progress *progress);
-	/* Called after each epoch; non-zero stops.  May be NULL. */
-	int (*epoch)(void *user, const struct tn_epoch_metrics *metrics);
-	void *user;
-	/* The losses of the first n_losses steps go here.  May be NULL. */
-	float *losses;
-	size_t n_losses;
-	uint32_t capture; /* TN_CAPTURE_... */
-	/* Where checkpoints are saved, and loaded from; borrowed.  NULL: none.  Without intervals
-	 * one is saved after each epoch; one is always saved at the end, and when a callback stops
-	 * the training. */
-	tn_checkpoint_folder *checkpoints;
-	uint64_t checkpoint_steps;  /* one after this many steps; 0: no such interval */
-	uint64_t checkpoint_epochs; /* one after this many epochs, with the validation's loss */
-	/* Texts for the metadata of checkpoints, as in struct tn_checkpoint. */
-	size_t n_pairs;
-	const struct tn_pair *pairs;
-	uint32_t resume; /* 1: continues from the newest checkpoint, if there is one */
-	/* Called once after a checkpoint was loaded, with the epochs and steps that are done.  May
-	 * be NULL. */
-	void (*resumed)(void *user, uint64_t epochs, uint64_t steps);
-
-	/* In place of max_shift and flip.  NULL: those. */
-	const struct tn_augmentation *augmentation;
-	/* In place of `schedule`, advanced once a step or, with schedule_epochs, once an epoch; a
-	 * plateau gets the validation's loss, or without one that of training.  A period of 0 is
-	 * the whole training, if the kind has one.  NULL: `schedule`. */
-	const struct tn_schedule_options *schedule_options;
-	uint32_t schedule_epochs;
-	/* As in struct tn_trainer_options. */
-	double clip_norm;  /* 0: none */
-	uint64_t patience; /* stop after this many epochs without a lower loss; 0: never */
-	double min_delta;
-	/* Trains on several ranks, as a trainer does; batch_size is that of all ranks.  NULL: on
-	 * one. */
-	struct tn_data_parallel *parallel;
-};
-
-/* Trains on the data set's training part by cross-entropy: for each batch forward, backward, one
- * step.  The module is left in evaluation mode.  TN_CANCELLED: a callback stopped it; the network
- * keeps what it has learned.  TN_NOT_FINITE: the loss of a step is infinite or NaN; training stops
- * before that step's update, and the text is that of tn_trainer_run.  A loss is computed before its
- * step's update: only evaluation shows the effect of the last step.  Also the errors of tn_augment,
- * tn_schedule_create and tn_trainer_create for the options that these have too.
- *
- * With `checkpoints`, a training that was stopped or killed continues, with `resume`, as if it had
- * not been, in the middle of an epoch too.  TN_STATE: the folder has checkpoints, and `resume` is
- * 0.  Also the errors of tn_checkpoint_folder_save and tn_checkpoint_folder_load; the training must
- * have the same options, except for `capture`, and n_epochs if the rate is constant. */
-TN_API tn_status tn_train(tn_module *module, tn_optimizer *optimizer, const tn_dataset *dataset,
-			  const struct tn_train_options *options);
-
-/* Loss and accuracy on one part.  confusion (may be NULL) receives n_classes x n_classes counts,
- * with a row for each label and a column for each predicted class.  batch_size 0: 256.
- * TN_INVALID_ARGUMENT: the part has no samples. */
-TN_API tn_status tn_evaluate(tn_module *module, const tn_dataset *dataset, int part,
-			     uint32_t batch_size, struct tn_evaluation *result,
-			     uint64_t *confusion);
-/* The same by all ranks together, each image once; batch_size is that of all ranks, 0: 256 for
- * each.  The results are those of all images, on every rank.  NULL as parallel: tn_evaluate.  Also
- * the errors of the communicator. */
-TN_API tn_status tn_evaluate_parallel(tn_module *module, struct tn_data_parallel *parallel,
-				      const tn_dataset *dataset, int part, uint32_t batch_size,
-				      struct tn_evaluation *result, uint64_t *confusion);
-
-/* Probabilities (n, n_classes) of n host images prepared by tn_input_format_apply or a loader:
- * (n, channels, height, width). */
-TN_API tn_status tn_predict(tn_module *module, const struct tn_input_format *format, uint32_t n,
-			    const float *images, float *probabilities);
-
-/* ---- The trainer -----------------------------------------------------------------------------*/
-
-typedef struct tn_trainer tn_trainer;
-
-/* The losses of tenon/loss.h by name, as means over a batch; KL is TN_REDUCTION_BATCH_MEAN. */
-enum {
-	TN_LOSS_CROSS_ENTROPY = 0,
-	TN_LOSS_NLL = 1,
-	TN_LOSS_BINARY_CROSS_ENTROPY = 2, /* with logits */
-	TN_LOSS_MSE = 3,
-	TN_LOSS_L1 = 4,
-	TN_LOSS_SMOOTH_L1 = 5,
-	TN_LOSS_KL_DIV = 6,
-};
 
 /* Where the best weights are kept.  auto: on the device if patience is set, else nowhere. */
 enum { TN_BEST_AUTO = 0, TN_BEST_ON_DEVICE = 1, TN_BEST_ON_HOST = 2, TN_BEST_NOT_KEPT = 3 };
 
-/* Means over samples. */
+/* Means over samples, of a loss with weights over these. */
 struct tn_trainer_values {
+	uint32_t struct_size;
 	double loss;
 	const double *metrics; /* in the order of the options; borrowed */
-	uint64_t samples;      /* 0: there are no values */
+	uint64_t samples;
 	double seconds;
 };
 
 /* A step that was made: an update of the weights. */
 struct tn_trainer_step {
+	uint32_t struct_size;
 	uint64_t epoch; /* from 1 */
 	uint64_t step;  /* from 1, over all epochs */
 	double lr;      /* of this step */
@@ -202,10 +78,11 @@ struct tn_trainer_step {
 
 /* Of this epoch so far. */
 struct tn_trainer_progress {
-	uint64_t epoch; /* from 1 */
-	uint64_t n_epochs;
-	uint64_t step;   /* made */
-	uint64_t sample; /* of this epoch */
+	uint32_t struct_size;
+	uint64_t epoch;    /* from 1 */
+	uint64_t n_epochs; /* of the options */
+	uint64_t step;     /* made */
+	uint64_t sample;   /* of this epoch */
 	uint64_t n_samples;
 	double lr;
 	double loss;
@@ -216,25 +93,24 @@ struct tn_trainer_progress {
 
 /* One epoch of the history. */
 struct tn_trainer_epoch {
-	uint64_t epoch;                 /* from 1 */
-	uint64_t step;                  /* made by its end */
-	double lr;                      /* of its last step */
-	struct tn_trainer_values train; /* measured during training, with dropout */
-	struct tn_trainer_values validation;
-	int is_best; /* no earlier epoch was as good */
+	uint32_t struct_size;
+	int is_best;                                /* no earlier epoch was as good */
+	uint64_t epoch;                             /* from 1 */
+	uint64_t step;                              /* made by its end */
+	double lr;                                  /* of its last step */
+	const struct tn_trainer_values *train;      /* measured during training, with dropout */
+	const struct tn_trainer_values *validation; /* NULL: none */
 };
 
-/* A loss of the program's own: the mean over the samples of a batch as an array of one element, by
- * recorded operations.  Labels keep their dtype. */
-typedef tn_array *(*tn_loss_function)(void *user, const tn_array *output, const tn_array *target);
-/* Forward and loss of the program's own, from all fields of a batch, by the network or its members.
- * *output may be set to what metrics compare with the target.  Also called to evaluate, when no
- * tape records. */
+/* Forward and loss of the program's own, from all fields of a batch, by the network or its members:
+ * the sum over the samples and, in *weight, by what sums are divided, as `sum` of struct
+ * tn_loss_class gives them; tn_loss_sum gives both.  *output may be set to what metrics compare
+ * with the target.  Also called to evaluate, when no tape records. */
 typedef tn_array *(*tn_step_function)(void *user, tn_module *module, uint32_t n_fields,
-				      tn_array *const *fields, tn_array **output);
+				      tn_array *const *fields, tn_array **output,
+				      tn_array **weight);
 
-/* Objects, arrays, functions and `user` are borrowed until the trainer is destroyed, options of
- * losses are copied. */
+/* Objects, arrays, functions and `user` are borrowed until the trainer is destroyed. */
 struct tn_trainer_options {
 	uint32_t struct_size;
 
@@ -243,19 +119,11 @@ struct tn_trainer_options {
 	tn_data_loader *train;      /* NULL: the trainer only evaluates */
 	tn_data_loader *validation; /* after each epoch; NULL: none */
 
-	/* The loss. */
-	uint32_t loss; /* TN_LOSS_... */
-	const struct tn_cross_entropy_options *cross_entropy;
-	const struct tn_nll_loss_options *nll;
-	const struct tn_binary_cross_entropy_options *binary_cross_entropy;
-	double beta;    /* of smooth L1; default 1 */
-	int log_target; /* of KL */
-	/* In place of these. */
-	tn_loss_function loss_function;
+	tn_loss *loss; /* NULL: cross-entropy */
 	/* In place of forward and loss. */
 	tn_step_function step_function;
-	/* 1: these functions do the same operations on arrays for all batches of one shape, so that
-	 * captured steps may repeat them. */
+	/* 1: it does the same operations on arrays for all batches of one shape, so that captured
+	 * steps may repeat them. */
 	int is_repeatable;
 
 	size_t n_metrics; /* at most 16, of different names */
@@ -266,7 +134,8 @@ struct tn_trainer_options {
 	uint64_t max_steps; /* default TN_NO_LIMIT */
 
 	/* A step: the gradient of the mean over all samples of `accumulate` batches (the last step
-	 * of an epoch may have fewer), then clipping by value and by norm, the optimizer, the
+	 * of an epoch may have fewer), the sum of their losses divided by that of their weights;
+	 * then clipping by value and by norm, the optimizer, the
 	 * average. */
 	uint64_t accumulate; /* at least 1; default 1 */
 	double clip_value;   /* above 0; default INFINITY: none */
@@ -311,7 +180,7 @@ struct tn_trainer_options {
 	/* Texts for the metadata of checkpoints, as in struct tn_checkpoint. */
 	size_t n_pairs;
 	const struct tn_pair *pairs;
-	uint32_t resume; /* 1: continues from the newest checkpoint, if there is one */
+	int resume; /* 1: continues from the newest checkpoint, if there is one */
 	/* Called once after a checkpoint was loaded, with the epochs and steps that are done.  May
 	 * be NULL. */
 	void (*resumed)(void *user, uint64_t epochs, uint64_t steps);
@@ -325,7 +194,6 @@ static inline struct tn_trainer_options tn_trainer_defaults(void)
 	struct tn_trainer_options options;
 	memset(&options, 0, sizeof(options));
 	options.struct_size = sizeof(options);
-	options.beta = 1;
 	options.n_epochs = 1;
 	options.max_steps = TN_NO_LIMIT;
 	options.accumulate = 1;
@@ -372,18 +240,25 @@ TN_API void tn_trainer_destroy(tn_trainer *trainer); /* takes NULL */
  * training the network has the best weights if they are kept; it is left in evaluation mode.  A
  * training that has ended is not begun again: TN_OK.
  * TN_CANCELLED: a callback stopped it, after a complete step; the network keeps what it has
- * learned.  TN_NOT_FINITE: a loss (or gradient: check_gradients) is infinite or NaN.  Training
- * stops before the update, the weights are those before the step, and the text gives the epoch, the
- * step, the loss, and what was not finite first: a field of the batch, a parameter, or the
- * operation with the path of its module, found by computing that step again in anomaly mode
- * (tenon/autograd.h).
- * TN_STATE: run by one of its own callbacks.  Errors of data, operations and capture. */
+ * learned.  TN_NOT_FINITE: a loss (or gradient: check_gradients) is infinite or NaN, or no sample
+ * of a step has a weight.  Training stops before the update, the weights are those before the step,
+ * and the text gives the epoch, the step, the loss, and what was not finite first: a field of the
+ * batch, a parameter, or the operation with the path of its module, found by computing that step
+ * again in anomaly mode (tenon/autograd.h).
+ * TN_STATE: run by one of its own callbacks.  Errors of data, operations and capture.
+ *
+ * With .checkpoints, a training that was stopped or killed continues, with .resume, as if it had
+ * not been, in the middle of an epoch too; it must have the same options, except for .capture, and
+ * .n_epochs and .max_steps unless a schedule has their length.  TN_STATE: the folder has
+ * checkpoints, and .resume is 0.  Also the errors of tn_checkpoint_folder_save and
+ * tn_checkpoint_folder_load. */
 TN_API tn_status tn_trainer_run(tn_trainer *trainer);
 
 /* The loss and all metrics over the whole of a loader's part, from its beginning, in evaluation
  * mode; the loader's position, the network's mode and a running epoch stay as they are.
- * *values is borrowed until the next evaluation; a metric's counts are then those of this
- * evaluation (tn_metric_counts).  TN_INVALID_ARGUMENT: the fields do not fit. */
+ * The caller sets values->struct_size.  The metrics in it are borrowed until the next evaluation; a
+ * metric's counts are then those of this evaluation (tn_metric_counts).
+ * TN_INVALID_ARGUMENT: the part has no samples, or the fields do not fit. */
 TN_API tn_status tn_trainer_evaluate(tn_trainer *trainer, tn_data_loader *loader,
 				     struct tn_trainer_values *values);
 
@@ -403,6 +278,13 @@ TN_API const struct tn_trainer_epoch *tn_trainer_best(const tn_trainer *trainer)
  * "train_NAME" of each metric, "val_loss", "val_NAME"; null is not finite or missing.  Owned
  * (tn_string_free); NULL: the context keeps the error. */
 TN_API char *tn_trainer_history_json(const tn_trainer *trainer);
+
+/* ---- Answers ---------------------------------------------------------------------------------*/
+
+/* Probabilities (n, n_classes) of n host images prepared by tn_input_format_apply or a loader:
+ * (n, channels, height, width). */
+TN_API tn_status tn_predict(tn_module *module, const struct tn_input_format *format, uint32_t n,
+			    const float *images, float *probabilities);
 
 #ifdef __cplusplus
 }

@@ -24,6 +24,7 @@ struct training {
 	uint64_t n_epochs, max_steps, accumulate, patience; /* 0: no limit, no accumulation */
 	double clip_norm, min_delta;
 	int has_scaler;
+	int has_weights;          /* of the loss, which also ignores a label */
 	uint32_t is_synchronised; /* batch norms */
 	uint32_t is_sharded;      /* the optimizer's state */
 	const char *folder;       /* of checkpoints; NULL: none */
@@ -172,7 +173,9 @@ static tn_dataset *open_digits(void)
 {
 	tn_dataset *digits = NULL;
 	struct tn_error_info error;
-	need(!tn_dataset_open("digits", NULL, &digits, &error));
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.validation_fraction = 0.1;
+	need(!tn_dataset_open("digits", &options, &digits, &error));
 	return digits;
 }
 
@@ -216,7 +219,7 @@ static void note_history(const tn_trainer *trainer, struct outcome *outcome)
 	need(outcome->n_history <= MOST_EPOCHS);
 	for (size_t i = 0; i < outcome->n_history; i++) {
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(trainer, i);
-		const struct tn_trainer_values *values[] = {&epoch->train, &epoch->validation};
+		const struct tn_trainer_values *values[] = {epoch->train, epoch->validation};
 		outcome->history[i].lr = epoch->lr;
 		for (int k = 0; k < 2; k++) {
 			outcome->history[i].loss[k] = values[k]->loss;
@@ -238,13 +241,44 @@ static void note_weights(tn_module *net, struct outcome *outcome)
 static void test_network(tn_trainer *trainer, const struct run *run, const tn_dataset *digits,
 			 tn_metric *confusion)
 {
-	struct tn_trainer_values values;
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	tn_data_loader *loader = make_loader(run, digits, TN_PART_TEST);
 	need_ok(run->ranked->context, tn_trainer_evaluate(trainer, loader, &values));
 	run->outcome->test_loss = values.loss;
 	run->outcome->test_samples = values.samples;
 	need_ok(run->ranked->context, tn_metric_counts(confusion, run->outcome->counts, 100));
 	tn_data_loader_destroy(loader);
+}
+
+/* Members of 0 leave the defaults; steps alone are the length of a training. */
+static struct tn_trainer_options options_of(const struct training *t)
+{
+	struct tn_trainer_options options = tn_trainer_defaults();
+	if (t->n_epochs || t->max_steps)
+		options.n_epochs = t->n_epochs ? t->n_epochs : TN_NO_LIMIT;
+	if (t->max_steps)
+		options.max_steps = t->max_steps;
+	if (t->accumulate)
+		options.accumulate = t->accumulate;
+	if (t->patience)
+		options.patience = t->patience;
+	if (t->clip_norm > 0)
+		options.clip_norm = t->clip_norm;
+	options.min_delta = t->min_delta;
+	options.checkpoint_steps = t->checkpoint_steps;
+	return options;
+}
+
+/* Cross-entropy; with weights, digit k weighs 1 + k, and the zeros are ignored. */
+static tn_loss *make_loss(tn_context *context, const struct training *t)
+{
+	struct tn_loss_options options = tn_loss_defaults();
+	if (t->has_weights) {
+		options.weight = tn_arange(context, TN_F32, 1, 11, 1);
+		options.has_ignore_label = 1;
+		options.ignore_label = 0;
+	}
+	return tn_loss_create(context, &options);
 }
 
 static void train(const struct ranked *ranked, const void *argument, void *out)
@@ -283,24 +317,18 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 		tn_metric_create(context, &confusion),
 	};
 	need_ok(context, TN_OK);
-	struct tn_trainer_options options = tn_trainer_defaults();
+	tn_loss *loss = make_loss(context, t);
+	struct tn_trainer_options options = options_of(t);
 	options.train = train_loader;
 	options.validation = validation;
+	options.loss = loss;
 	options.n_metrics = N_METRICS;
 	options.metrics = metrics;
-	options.n_epochs = t->n_epochs ? t->n_epochs : TN_NO_LIMIT;
-	options.max_steps = t->max_steps ? t->max_steps : TN_NO_LIMIT;
-	options.accumulate = t->accumulate ? t->accumulate : 1;
-	options.patience = t->patience ? t->patience : TN_NO_LIMIT;
-	options.min_delta = t->min_delta;
-	if (t->clip_norm > 0)
-		options.clip_norm = t->clip_norm;
 	options.schedule = plateau;
 	options.schedule_epochs = 1;
 	options.on_step = note_step;
 	options.user = &run;
 	options.checkpoints = folder;
-	options.checkpoint_steps = t->checkpoint_steps;
 	options.resume = 1;
 	options.resumed = note_resumed;
 	options.parallel = parallel;
@@ -318,6 +346,7 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	if (!outcome->status)
 		test_network(trainer, &run, digits, metrics[1]);
 	tn_trainer_destroy(trainer);
+	tn_loss_destroy(loss);
 	tn_data_parallel_destroy(parallel);
 	tn_schedule_destroy(plateau);
 	for (int i = 0; i < N_METRICS; i++)
@@ -405,6 +434,20 @@ static void mlp_in_f64_over_50_steps(void **state)
 		&(struct training){
 			.network = "small", .dtype = TN_F64, .batch_size = 31, .max_steps = 50},
 		1e-9);
+}
+
+/* Each rank's labels have another sum of weights. */
+static void labels_with_weights(void **state)
+{
+	(void)state;
+	check(&(struct training){.network = "small",
+				 .dtype = TN_F64,
+				 .batch_size = 31,
+				 .accumulate = 2,
+				 .clip_norm = 0.5,
+				 .has_weights = 1,
+				 .max_steps = 30},
+	      1e-9);
 }
 
 /* The losses of validation are those of the running statistics. */
@@ -656,6 +699,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lenet_in_f32_over_20_steps),
 		cmocka_unit_test(mlp_in_f64_over_50_steps),
+		cmocka_unit_test(labels_with_weights),
 		cmocka_unit_test(synchronised_batch_norms),
 		cmocka_unit_test(batch_norms_of_each_rank),
 		cmocka_unit_test(with_accumulation_and_clipping),

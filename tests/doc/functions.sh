@@ -91,7 +91,7 @@ while read -r name; do
 done <"$dir/names"
 echo "$(wc -l <"$dir/names") functions"
 command -v man >/dev/null || exit $failed
-for name in tn_add tn_matmul tn_conv2d tn_train; do
+for name in tn_add tn_matmul tn_conv2d tn_trainer_run; do
 	man -P cat -M "$pages" "$name" 2>&1 | grep -q "$name" ||
 		{ echo "man $name shows no page"; exit 1; }
 done

@@ -46,24 +46,29 @@ static tn_dataset *take_digits(uint64_t n, struct tn_error_info *error)
 	return few;
 }
 
-static int train(tn_context *context, const tn_dataset *dataset, uint32_t steps, uint32_t batch)
+static int print_loss(void *user, const struct tn_trainer_step *step)
+{
+	(void)user;
+	printf("loss %.9g\n", step->loss);
+	return 0;
+}
+
+static int train(tn_context *context, const tn_dataset *dataset, tn_data_loader *loader)
 {
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	const struct tn_model_shape shape = {format->channels, format->height, format->width,
 					     format->n_classes};
 	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9};
-	static float losses[MAX_STEPS];
-	struct tn_train_options options = {.struct_size = sizeof(options),
-					   .batch_size = batch,
-					   .losses = losses,
-					   .n_losses = steps};
 	tn_module *net = tn_model_create(context, "lenet", &shape);
 	tn_optimizer *optimizer = NULL;
 	if (net && !tn_module_build(net))
 		optimizer = tn_sgd(net, &sgd);
-	int good = optimizer && !tn_train(net, optimizer, dataset, &options);
-	for (uint32_t i = 0; good && i < steps; i++)
-		printf("loss %.9g\n", (double)losses[i]);
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = loader;
+	options.on_step = print_loss;
+	tn_trainer *trainer = optimizer ? tn_trainer_create(net, optimizer, &options) : NULL;
+	int good = trainer && !tn_trainer_run(trainer);
+	tn_trainer_destroy(trainer);
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(net);
 	return good;
@@ -94,7 +99,14 @@ int main(int argc, char **argv)
 		tn_dataset_destroy(dataset);
 		return 1;
 	}
-	int good = train(context, dataset, (uint32_t)steps, (uint32_t)batch);
+	struct tn_data_loader_options batches = tn_data_loader_defaults();
+	tn_data_loader *loader = NULL;
+	batches.batch_size = (uint32_t)batch;
+	batches.shuffle = 1;
+	batches.context = context;
+	int good = !tn_data_loader_create(dataset, TN_PART_TRAIN, &batches, &loader, &error) &&
+		   train(context, dataset, loader);
+	tn_data_loader_destroy(loader);
 	if (good)
 		tell_routes(context);
 	else if (tn_error(context))

@@ -15,8 +15,11 @@ enum { TRAIN_SIDE = 6, TRAIN_IMAGES = 54, TRAIN_CLASSES = 3, TRAIN_EPOCHS = 3, T
 
 /* The results of a training. */
 struct history {
-	float losses[TRAIN_STEPS];
-	struct tn_epoch_metrics epochs[TRAIN_EPOCHS];
+	double losses[TRAIN_STEPS];
+	struct {
+		uint64_t samples;
+		double loss, accuracy, validation_loss;
+	} epochs[TRAIN_EPOCHS];
 	float weights[64];
 	uint64_t replays;
 	uint64_t stream;
@@ -50,11 +53,32 @@ static inline tn_dataset *train_dataset(void)
 	return dataset;
 }
 
-static inline int keep_epoch(void *user, const struct tn_epoch_metrics *metrics)
+static inline int keep_step(void *user, const struct tn_trainer_step *step)
 {
 	struct history *history = user;
-	history->epochs[metrics->epoch - 1] = *metrics;
+	history->losses[step->step - 1] = step->loss;
 	return 0;
+}
+
+static inline int keep_epoch(void *user, const struct tn_trainer_epoch *epoch)
+{
+	struct history *history = user;
+	const size_t i = epoch->epoch - 1;
+	history->epochs[i].samples = epoch->train->samples;
+	history->epochs[i].loss = epoch->train->loss;
+	history->epochs[i].accuracy = epoch->train->metrics[0];
+	history->epochs[i].validation_loss = epoch->validation->loss;
+	return 0;
+}
+
+static inline tn_data_loader *train_loader(const tn_dataset *dataset, int part, uint32_t batch_size)
+{
+	tn_data_loader *loader = NULL;
+	struct tn_data_loader_options options = tn_data_loader_defaults();
+	options.batch_size = batch_size;
+	options.shuffle = part == TN_PART_TRAIN;
+	assert_ok(tn_data_loader_create(dataset, part, &options, &loader, NULL));
+	return loader;
 }
 
 /* Convolution, pool, dropout and a linear layer. */
@@ -89,25 +113,31 @@ static inline tn_status train_batches(tn_context *context, tn_module *net, uint3
 {
 	struct tn_parameter_view view;
 	struct tn_adamw_options adamw = tn_adamw_defaults();
-	adamw.lr = 0.01;
-	const struct tn_train_options options = {.struct_size = sizeof(options),
-						 .n_epochs = TRAIN_EPOCHS,
-						 .batch_size = batch_size,
-						 .schedule = TN_SCHEDULE_COSINE,
-						 .epoch = keep_epoch,
-						 .user = history,
-						 .losses = history->losses,
-						 .n_losses = TRAIN_STEPS,
-						 .capture = capture};
+	struct tn_schedule_options cosine = tn_schedule_defaults();
+	struct tn_trainer_options options = tn_trainer_defaults();
 	tn_dataset *dataset = train_dataset();
+	tn_metric *accuracy = tn_metric_create(context, NULL);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 45);
 	memset(history, 0, sizeof(*history));
+	options.train = train_loader(dataset, TN_PART_TRAIN, batch_size);
+	options.validation = train_loader(dataset, TN_PART_VALIDATION, 256);
 	uint64_t before = replays_of(context);
 	tn_status status = tn_module_build(net);
+	adamw.lr = 0.01;
 	tn_optimizer *optimizer = status ? NULL : tn_adamw(net, &adamw);
+	cosine.kind = TN_SCHEDULE_COSINE;
+	cosine.period = TRAIN_EPOCHS * tn_data_loader_batches(options.train);
+	options.schedule = tn_schedule_create(optimizer, &cosine);
+	options.n_metrics = 1;
+	options.metrics = &accuracy;
+	options.n_epochs = TRAIN_EPOCHS;
+	options.on_step = keep_step;
+	options.on_epoch = keep_epoch;
+	options.user = history;
+	options.capture = capture;
+	tn_trainer *trainer = status ? NULL : tn_trainer_create(net, optimizer, &options);
 	if (!status)
-		status = optimizer ? tn_train(net, optimizer, dataset, &options)
-				   : tn_error(context)->status;
+		status = trainer ? tn_trainer_run(trainer) : tn_error(context)->status;
 	if (!status) {
 		assert_ok(tn_module_parameter(net, "fc.weight", &view));
 		assert_ok(tn_to_host(view.value, history->weights,
@@ -115,6 +145,11 @@ static inline tn_status train_batches(tn_context *context, tn_module *net, uint3
 	}
 	history->replays = replays_of(context) - before;
 	history->stream = tn_random_state_get(context).stream;
+	tn_trainer_destroy(trainer);
+	tn_schedule_destroy(options.schedule);
+	tn_metric_destroy(accuracy);
+	tn_data_loader_destroy(options.train);
+	tn_data_loader_destroy(options.validation);
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(net);
 	tn_dataset_destroy(dataset);
@@ -131,24 +166,23 @@ static inline void assert_same_history(const struct history *a, const struct his
 {
 	for (int i = 0; i < TRAIN_STEPS; i++) {
 		if (a->losses[i] != b->losses[i])
-			fail_msg("step %d: loss %.9g, expected %.9g", i, (double)a->losses[i],
-				 (double)b->losses[i]);
+			fail_msg("step %d: loss %.9g, expected %.9g", i, a->losses[i],
+				 b->losses[i]);
 	}
 	for (int i = 0; i < TRAIN_EPOCHS; i++) {
-		const struct tn_epoch_metrics *x = &a->epochs[i], *y = &b->epochs[i];
-		assert_int_equal(x->train.images, y->train.images);
-		assert_true(x->train.loss == y->train.loss);
-		assert_true(x->train.accuracy == y->train.accuracy);
-		assert_true(x->validation.loss == y->validation.loss);
+		assert_int_equal(a->epochs[i].samples, b->epochs[i].samples);
+		assert_true(a->epochs[i].loss == b->epochs[i].loss);
+		assert_true(a->epochs[i].accuracy == b->epochs[i].accuracy);
+		assert_true(a->epochs[i].validation_loss == b->epochs[i].validation_loss);
 	}
 	assert_memory_equal(a->weights, b->weights, sizeof(a->weights));
 	assert_int_equal(a->stream, b->stream);
 }
 
-static inline int spoil_weights(void *user, const struct tn_epoch_metrics *metrics)
+static inline int spoil_weights(void *user, const struct tn_trainer_epoch *epoch)
 {
 	struct tn_parameter_view view;
-	(void)metrics;
+	(void)epoch;
 	assert_ok(tn_module_parameter(user, "fc.weight", &view));
 	assert_ok(tn_fill(view.value, NAN));
 	return 0;
@@ -162,18 +196,21 @@ static inline void check_spoilt_training(tn_context *context)
 	tn_module *net = train_net(context);
 	assert_ok(tn_module_build(net));
 	tn_optimizer *optimizer = tn_sgd(net, &sgd);
-	const struct tn_train_options options = {.struct_size = sizeof(options),
-						 .n_epochs = TRAIN_EPOCHS,
-						 .batch_size = 8,
-						 .epoch = spoil_weights,
-						 .user = net,
-						 .capture = TN_CAPTURE_ON};
+	struct tn_trainer_options options = tn_trainer_defaults();
+	options.train = train_loader(dataset, TN_PART_TRAIN, 8);
+	options.n_epochs = TRAIN_EPOCHS;
+	options.on_epoch = spoil_weights;
+	options.user = net;
+	options.capture = TN_CAPTURE_ON;
+	tn_trainer *trainer = tn_trainer_create(net, optimizer, &options);
 	uint64_t before = replays_of(context);
-	assert_status(tn_train(net, optimizer, dataset, &options), TN_NOT_FINITE);
+	assert_status(tn_trainer_run(trainer), TN_NOT_FINITE);
 	assert_contains(tn_error(context)->text,
 			"epoch 2, step 7: expected a finite loss, found nan");
 	assert_int_equal(replays_of(context) - before, 2 * (5 - 1) + 1);
 	tn_error_clear(context);
+	tn_trainer_destroy(trainer);
+	tn_data_loader_destroy(options.train);
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(net);
 	tn_dataset_destroy(dataset);
@@ -186,7 +223,7 @@ static inline void check_replayed_training(tn_context *context)
 	assert_ok(train_history(context, train_net(context), TN_CAPTURE_OFF, &eager));
 	assert_int_equal(eager.replays, 0);
 	assert_true(eager.losses[TRAIN_STEPS - 1] < eager.losses[0]);
-	assert_int_equal(eager.epochs[TRAIN_EPOCHS - 1].train.images, 45);
+	assert_int_equal(eager.epochs[TRAIN_EPOCHS - 1].samples, 45);
 	assert_ok(train_history(context, train_net(context), TN_CAPTURE_AUTO, &replayed));
 	/* Full batches, except the first one, and their updates. */
 	assert_int_equal(replayed.replays, 2 * (3 * 5 - 1));

@@ -96,11 +96,13 @@ static inline void killed_metric_end(void *state)
 
 /* Forward and loss in a function of the program: of a network of f16, in f32. */
 static inline tn_array *killed_step(void *user, tn_module *module, uint32_t n_fields,
-				    tn_array *const *fields, tn_array **output)
+				    tn_array *const *fields, tn_array **output, tn_array **weight)
 {
-	(void)user, (void)n_fields;
+	struct tn_cross_entropy_options sum = tn_cross_entropy_defaults();
+	(void)user, (void)n_fields, (void)weight; /* the number of samples */
+	sum.reduction = TN_REDUCTION_SUM;
 	*output = tn_astype(tn_module_forward(module, tn_astype(fields[0], TN_F16)), TN_F32);
-	return tn_cross_entropy(*output, fields[1], NULL);
+	return tn_cross_entropy(*output, fields[1], &sum);
 }
 
 static inline tn_data_loader *killed_loader(struct killed_run *run, int recipe, int is_training)
@@ -280,11 +282,11 @@ static inline void killed_save(struct killed_run *run, const tn_trainer *trainer
 		double *row = run->history[i];
 		row[0] = (double)epoch->step;
 		row[1] = epoch->lr;
-		row[2] = epoch->train.loss;
-		row[3] = epoch->validation.loss;
+		row[2] = epoch->train->loss;
+		row[3] = epoch->validation->loss;
 		row[4] = epoch->is_best + 2 * tn_trainer_stopped_early(trainer);
 		for (int k = 0; k < KILLED_METRICS; k++)
-			row[5 + k] = epoch->train.metrics[k] + 3 * epoch->validation.metrics[k];
+			row[5 + k] = epoch->train->metrics[k] + 3 * epoch->validation->metrics[k];
 	}
 	assert_ok(tn_checkpoint_save(path, &all));
 }

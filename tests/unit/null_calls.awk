@@ -100,8 +100,8 @@ function print_calls(prototype,    open, f, head, n, i, kind) {
 }
 
 BEGIN {
-	n_types = split("context array device module optimizer tape metric generator average " \
-			"grad_scaler schedule communicator trainer host_buffer profile " \
+	n_types = split("context array device module optimizer tape loss metric generator " \
+			"average grad_scaler schedule communicator trainer host_buffer profile " \
 			"data_parallel stream event checkpoint_folder", types, " ")
 	for (i = 1; i <= n_types; i++)
 		has_context["tn_" types[i] " *"] = has_context["const tn_" types[i] " *"] = 1

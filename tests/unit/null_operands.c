@@ -23,6 +23,7 @@ static tn_module *module, *residual;
 static tn_optimizer *optimizer;
 static tn_tape *tape;
 static tn_metric *metric;
+static tn_loss *loss;
 static tn_generator *generator;
 static tn_average *average;
 static tn_grad_scaler *grad_scaler;
@@ -91,6 +92,7 @@ static void make_training(void)
 	struct tn_trainer_options trainer_options = tn_trainer_defaults();
 	trainer_options.train = data_loader;
 	trainer = tn_trainer_create(module, optimizer, &trainer_options);
+	loss = tn_loss_create(context, NULL);
 	struct tn_communicator_options communicator_options = tn_communicator_defaults();
 	communicator_options.name = "none";
 	assert_ok(tn_communicator_open(context, &communicator_options, &communicator, NULL));
@@ -164,6 +166,7 @@ static int teardown(void **state)
 	tn_grad_scaler_destroy(grad_scaler);
 	tn_average_destroy(average);
 	tn_metric_destroy(metric);
+	tn_loss_destroy(loss);
 	tn_schedule_destroy(schedule);
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(residual);

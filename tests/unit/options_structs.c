@@ -250,6 +250,29 @@ static tn_status checkpoint_folder_open(const void *options)
 	return status;
 }
 
+static tn_status loss(const void *options)
+{
+	tn_loss *made = tn_loss_create(context, options);
+	tn_status status = kept(made != NULL);
+	tn_loss_destroy(made);
+	return status;
+}
+
+static tn_array *sum_of_nothing(void *user, const tn_array *output, const tn_array *target,
+				tn_array **weight)
+{
+	(void)user, (void)output, (void)target, (void)weight;
+	return NULL;
+}
+
+static tn_status loss_class(const void *class_)
+{
+	tn_loss *made = tn_loss_custom(context, class_);
+	tn_status status = kept(made != NULL);
+	tn_loss_destroy(made);
+	return status;
+}
+
 static tn_status module_linear(const void *options)
 {
 	return module(tn_module_linear(context, 2, 2, options));
@@ -799,6 +822,8 @@ struct structs {
 	struct tn_metric_options metric;
 	struct tn_metric_class metric_class;
 	struct tn_trainer_options trainer;
+	struct tn_loss_options loss;
+	struct tn_loss_class loss_class;
 	struct tn_sgd_options sgd;
 	struct tn_adamw_options adamw;
 	struct tn_adam_options adam;
@@ -888,6 +913,8 @@ static void fill_defaults(void)
 	defaults.metric = tn_metric_defaults();
 	defaults.metric_class = tn_metric_class_defaults();
 	defaults.trainer = tn_trainer_defaults();
+	defaults.loss = tn_loss_defaults();
+	defaults.loss_class = tn_loss_class_defaults();
 	defaults.sgd = tn_sgd_defaults();
 	defaults.adamw = tn_adamw_defaults();
 	defaults.adam = tn_adam_defaults();
@@ -980,6 +1007,9 @@ static void fill_training(void)
 	right.metric_class.add = add_nothing;
 	right.metric_class.value = value_of_nothing;
 	right.trainer.n_epochs = 2;
+	right.loss.kind = TN_LOSS_MSE;
+	right.loss_class.name = "nothing";
+	right.loss_class.sum = sum_of_nothing;
 	right.sgd.lr = 0.1;
 	right.adamw.lr = 0.1;
 	right.adam.lr = 0.1;
@@ -1120,6 +1150,8 @@ static const struct {
 	{"struct tn_metric_options", metric, ROW(metric), TN_OK},
 	{"struct tn_metric_class", metric_class, ROW(metric_class), TN_OK},
 	{"struct tn_trainer_options", trainer, ROW(trainer), TN_OK},
+	{"struct tn_loss_options", loss, ROW(loss), TN_OK},
+	{"struct tn_loss_class", loss_class, ROW(loss_class), TN_OK},
 	{"struct tn_sgd_options", sgd, ROW(sgd), TN_OK},
 	{"struct tn_adamw_options", adamw, ROW(adamw), TN_OK},
 	{"struct tn_adam_options", adam, ROW(adam), TN_OK},

@@ -13,28 +13,34 @@
 
 #include "check.h"
 
-static const struct tn_progress example = {.epoch = 3,
-					   .n_epochs = 60,
-					   .image = 500,
-					   .n_images = 1000,
-					   .loss = 0.12345,
-					   .accuracy = 0.9712,
-					   .images_per_second = 12345,
-					   .seconds_left = 133};
+static const double accuracies[] = {0.9712, 1};
+
+static const struct tn_trainer_progress example = {.epoch = 3,
+						   .n_epochs = 60,
+						   .sample = 500,
+						   .n_samples = 1000,
+						   .loss = 0.12345,
+						   .metrics = accuracies,
+						   .samples_per_second = 12345,
+						   .seconds_left = 133};
 
 static void a_line_is_shorter_than_the_terminal_is_wide(void **state)
 {
-	static const struct tn_progress others[] = {
-		{.epoch = 1, .n_epochs = 1},
+	static const struct tn_trainer_progress others[] = {
+		{.epoch = 1, .n_epochs = 1, .metrics = accuracies},
 		{.epoch = 1000000,
 		 .n_epochs = 1000000,
-		 .image = 4000000000u,
-		 .n_images = 4000000000u,
+		 .sample = 4000000000u,
+		 .n_samples = 4000000000u,
 		 .loss = 1e300,
-		 .accuracy = 1,
-		 .images_per_second = 1e12,
+		 .metrics = accuracies + 1,
+		 .samples_per_second = 1e12,
 		 .seconds_left = 1e300},
-		{.epoch = 1, .n_epochs = 2, .loss = NAN, .seconds_left = INFINITY},
+		{.epoch = 1,
+		 .n_epochs = 2,
+		 .loss = NAN,
+		 .metrics = accuracies,
+		 .seconds_left = INFINITY},
 	};
 	char line[256];
 	(void)state;

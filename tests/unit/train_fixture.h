@@ -66,6 +66,14 @@ static inline tn_dataset *make_table(float spoilt)
 	return dataset;
 }
 
+/* With the options' defaults. */
+static inline tn_loss *make_loss(tn_context *context, uint32_t kind)
+{
+	struct tn_loss_options options = tn_loss_defaults();
+	options.kind = kind;
+	return tn_loss_create(context, &options);
+}
+
 /* A network and what trains it. */
 struct fit {
 	tn_context *context;
@@ -73,6 +81,7 @@ struct fit {
 	tn_data_loader *train, *validation;
 	tn_module *net;
 	tn_optimizer *optimizer;
+	tn_loss *mse;
 	struct tn_trainer_options options; /* of the trainer; MSE with both loaders */
 	tn_trainer *trainer;
 };
@@ -115,8 +124,9 @@ static inline void open_fit_with(struct fit *fit, tn_context *context, uint32_t 
 	sgd.lr = 0.05;
 	sgd.momentum = 0.9;
 	fit->optimizer = tn_sgd(fit->net, &sgd);
+	fit->mse = make_loss(context, TN_LOSS_MSE);
 	fit->options = tn_trainer_defaults();
-	fit->options.loss = TN_LOSS_MSE;
+	fit->options.loss = fit->mse;
 	fit->options.train = fit->train;
 	fit->options.validation = fit->validation;
 	fit->options.n_epochs = 3;
@@ -145,6 +155,7 @@ static inline void end_fit_trainer(struct fit *fit)
 static inline void close_fit(struct fit *fit)
 {
 	end_fit_trainer(fit);
+	tn_loss_destroy(fit->mse);
 	tn_optimizer_destroy(fit->optimizer);
 	tn_module_destroy(fit->net);
 	tn_data_loader_destroy(fit->train);

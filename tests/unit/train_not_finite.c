@@ -159,10 +159,11 @@ static void the_module_of_an_operation_is_named(void **state)
 }
 
 /* The loss is 0; the root's derivative is infinite there. */
-static tn_array *root_of_nothing(void *user, const tn_array *output, const tn_array *target)
+static tn_array *root_of_nothing(void *user, const tn_array *output, const tn_array *target,
+				 tn_array **weight)
 {
-	(void)user, (void)target;
-	return tn_mean(tn_sqrt(tn_affine(tn_square(output), 0, 0)), TN_ALL_AXES, NULL, 0);
+	(void)user, (void)target, (void)weight;
+	return tn_sum(tn_sqrt(tn_affine(tn_square(output), 0, 0)), TN_ALL_AXES, NULL, 0);
 }
 
 static void gradients_are_checked_on_request(void **state)
@@ -173,15 +174,19 @@ static void gradients_are_checked_on_request(void **state)
 		float before[MOST_WEIGHTS];
 		tn_context *context = open_backend(k);
 		open_fit(&fit, context, 8);
-		fit.options.loss = 0;
-		fit.options.loss_function = root_of_nothing;
-		fit.options.is_repeatable = 1;
+		struct tn_loss_class root = tn_loss_class_defaults();
+		root.name = "root";
+		root.is_repeatable = 1;
+		root.sum = root_of_nothing;
+		fit.options.loss = tn_loss_custom(context, &root);
 		fit.options.check_gradients = 1;
 		read_weights(fit.net, before);
 		check_failure(&fit, before,
 			      (const char *const[]){
 				      "epoch 1, step 1: expected a finite norm of the gradients",
 				      "first: sqrt: backward: the gradient of input 0", NULL});
+		end_fit_trainer(&fit);
+		tn_loss_destroy(fit.options.loss);
 		close_fit(&fit);
 		tn_context_close(context);
 	}

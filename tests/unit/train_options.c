@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What the trainer's options choose: the loss and its own options, what is monitored, when
- * checkpoints are saved, and what is captured.
+ * What the trainer's options choose: what is monitored, when checkpoints are saved, and what is
+ * captured.
  */
 #include "train_fixture.h"
 
@@ -18,195 +18,6 @@ static void open_slow_fit(struct fit *fit)
 	fit->optimizer = tn_sgd(fit->net, &sgd);
 }
 
-/* ---- Losses ----------------------------------------------------------------------------------*/
-
-enum { SAMPLES = 12, CLASSES = 3 };
-
-/* Labels of i64, or numbers from 0 to 1 for each class. */
-static tn_dataset *make_samples(int has_labels)
-{
-	static const struct tn_field fields[2][2] = {
-		{{.name = "x", .dtype = TN_F32, .rank = 1, .shape = {CLASSES}},
-		 {.name = "y", .dtype = TN_F32, .rank = 1, .shape = {CLASSES}}},
-		{{.name = "x", .dtype = TN_F32, .rank = 1, .shape = {CLASSES}},
-		 {.name = "y", .dtype = TN_I64}}};
-	float x[SAMPLES][CLASSES], y[SAMPLES][CLASSES];
-	int64_t labels[SAMPLES];
-	tn_dataset *dataset = NULL;
-	for (int i = 0; i < SAMPLES; i++) {
-		labels[i] = i * i % CLASSES;
-		for (int k = 0; k < CLASSES; k++) {
-			x[i][k] = (float)((7 * i + 3 * k) % 11) / 5 - 1;
-			y[i][k] = (float)((5 * i + k) % 9) / 8;
-		}
-	}
-	const struct tn_dataset_fields source = {
-		.struct_size = sizeof(source),
-		.name = "samples",
-		.n = SAMPLES,
-		.n_fields = 2,
-		.fields = fields[has_labels],
-		.data = (const void *[]){x, has_labels ? (void *)labels : (void *)y}};
-	assert_ok(tn_dataset_from_fields(&source, &dataset, NULL));
-	return dataset;
-}
-
-struct loss_case {
-	struct tn_trainer_options options;
-	tn_array *(*loss)(const tn_array *output, const tn_array *target);
-	int has_labels;
-};
-
-static struct tn_cross_entropy_options smoothed = {.struct_size = sizeof(smoothed),
-						   .label_smoothing = 0.25};
-static struct tn_nll_loss_options ignoring = {
-	.struct_size = sizeof(ignoring), .has_ignore_label = 1, .ignore_label = 1};
-static struct tn_binary_cross_entropy_options weighted = {.struct_size = sizeof(weighted)};
-
-static tn_array *cross_entropy(const tn_array *output, const tn_array *target)
-{
-	return tn_cross_entropy(output, tn_astype(target, TN_I32), &smoothed);
-}
-
-static tn_array *nll(const tn_array *output, const tn_array *target)
-{
-	return tn_nll_loss(output, tn_astype(target, TN_I32), &ignoring);
-}
-
-static tn_array *binary(const tn_array *output, const tn_array *target)
-{
-	return tn_binary_cross_entropy_with_logits(output, target, &weighted);
-}
-
-static tn_array *smooth_l1(const tn_array *output, const tn_array *target)
-{
-	return tn_smooth_l1_loss(output, target, 0.5, TN_REDUCTION_MEAN);
-}
-
-static tn_array *kl(const tn_array *output, const tn_array *target)
-{
-	return tn_kl_div(output, target, 1, TN_REDUCTION_BATCH_MEAN);
-}
-
-static tn_array *l1(const tn_array *output, const tn_array *target)
-{
-	return tn_l1_loss(output, target, TN_REDUCTION_MEAN);
-}
-
-/* The trainer's value over all samples in one batch. */
-static void check_loss(tn_context *context, const struct loss_case *c)
-{
-	struct tn_trainer_values values;
-	struct tn_trainer_options options = tn_trainer_defaults();
-	struct tn_batch batch = {.struct_size = sizeof(batch)};
-	const int64_t shape[] = {SAMPLES, CLASSES};
-	tn_data_loader *loader = NULL;
-	double expected;
-	tn_dataset *dataset = make_samples(c->has_labels);
-	struct tn_data_loader_options whole = tn_data_loader_defaults();
-	whole.batch_size = SAMPLES;
-	assert_ok(tn_data_loader_create(dataset, TN_PART_TRAIN, &whole, &loader, NULL));
-	tn_module *net = tn_module_linear(context, CLASSES, CLASSES, NULL);
-	assert_ok(tn_module_build(net));
-	options.loss = c->options.loss;
-	options.cross_entropy = c->options.cross_entropy;
-	options.nll = c->options.nll;
-	options.binary_cross_entropy = c->options.binary_cross_entropy;
-	options.log_target = c->options.log_target;
-	if (c->options.loss == TN_LOSS_SMOOTH_L1)
-		options.beta = c->options.beta;
-	tn_trainer *trainer = tn_trainer_create(net, NULL, &options);
-	if (!trainer)
-		fail_msg("%s", tn_error(context)->text);
-	assert_ok(tn_trainer_evaluate(trainer, loader, &values));
-	assert_ok(tn_data_loader_next(loader, &batch, NULL));
-	tn_array *x = tn_from_host(context, TN_F32, 2, shape, batch.data[0]);
-	tn_array *y = tn_from_host(context, batch.fields[1].dtype, c->has_labels ? 1 : 2, shape,
-				   batch.data[1]);
-	assert_ok(tn_item(c->loss(tn_module_forward(net, x), y), &expected));
-	assert_close(values.loss, expected, 1e-6 * fabs(expected));
-	tn_trainer_destroy(trainer);
-	tn_module_destroy(net);
-	tn_data_loader_destroy(loader);
-	tn_dataset_destroy(dataset);
-}
-
-static void losses_have_their_own_options_and_labels_any_integer_type(void **state)
-{
-	const struct loss_case cases[] = {
-		{{.cross_entropy = &smoothed}, cross_entropy, 1},
-		{{.loss = TN_LOSS_NLL, .nll = &ignoring}, nll, 1},
-		{{.loss = TN_LOSS_BINARY_CROSS_ENTROPY, .binary_cross_entropy = &weighted},
-		 binary,
-		 0},
-		{{.loss = TN_LOSS_SMOOTH_L1, .beta = 0.5}, smooth_l1, 0},
-		{{.loss = TN_LOSS_KL_DIV, .log_target = 1}, kl, 0},
-		{{.loss = TN_LOSS_L1}, l1, 0},
-	};
-	(void)state;
-	for (int k = 0; k < BACKENDS; k++) {
-		assert_ok(tn_scope_begin(contexts[k]));
-		weighted.pos_weight = tn_full(contexts[k], TN_F32, 1, (int64_t[]){CLASSES}, 3);
-		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-			check_loss(contexts[k], &cases[i]);
-		tn_scope_end(contexts[k], NULL);
-	}
-}
-
-/* Refuses the options, and resets them. */
-static void refuse(const struct fit *fit, struct tn_trainer_options *options, const char *text)
-{
-	assert_null(tn_trainer_create(fit->net, NULL, options));
-	assert_contains(tn_error(fit->context)->text, text);
-	tn_error_clear(fit->context);
-	*options = tn_trainer_defaults();
-}
-
-static void options_of_another_loss_are_refused(void **state)
-{
-	struct tn_trainer_options options = tn_trainer_defaults();
-	struct fit fit;
-	(void)state;
-	open_fit(&fit, contexts[0], 8);
-	options.loss = TN_LOSS_MSE;
-	options.cross_entropy = &smoothed;
-	refuse(&fit, &options, "0 in cross_entropy");
-	options.nll = &ignoring;
-	refuse(&fit, &options, "0 in nll");
-	options.loss = TN_LOSS_NLL;
-	options.binary_cross_entropy = &weighted;
-	refuse(&fit, &options, "0 in binary_cross_entropy");
-	options.loss = TN_LOSS_L1;
-	options.beta = 2;
-	refuse(&fit, &options, "0 in beta");
-	options.loss = TN_LOSS_MSE;
-	options.log_target = 1;
-	refuse(&fit, &options, "0 in log_target");
-	close_fit(&fit);
-}
-
-static tn_array *one_by_one(void *user, const tn_array *output, const tn_array *target)
-{
-	(void)user;
-	return tn_reshape(tn_mse_loss(output, target, TN_REDUCTION_MEAN), 2, (int64_t[]){1, 1});
-}
-
-static void a_loss_of_ones_own_may_have_axes(void **state)
-{
-	double losses[2];
-	(void)state;
-	for (int own = 0; own < 2; own++) {
-		struct fit fit;
-		open_fit(&fit, contexts[1], 8);
-		fit.options.loss = own ? 0 : TN_LOSS_MSE;
-		fit.options.loss_function = own ? one_by_one : NULL;
-		run_fit(&fit);
-		losses[own] = tn_trainer_history_at(fit.trainer, 2)->train.loss;
-		close_fit(&fit);
-	}
-	assert_true(losses[0] == losses[1]);
-}
-
 /* ---- What is monitored -----------------------------------------------------------------------*/
 
 static void without_validation_the_training_is_monitored(void **state)
@@ -219,8 +30,8 @@ static void without_validation_the_training_is_monitored(void **state)
 	const struct tn_trainer_epoch *best = tn_trainer_best(fit.trainer);
 	for (size_t i = 0; i < 3; i++) {
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(fit.trainer, i);
-		assert_int_equal(epoch->validation.samples, 0);
-		assert_true(best->train.loss <= epoch->train.loss);
+		assert_null(epoch->validation);
+		assert_true(best->train->loss <= epoch->train->loss);
 	}
 	char *json = tn_trainer_history_json(fit.trainer);
 	assert_contains(json, "\"val_loss\": null}\n");
@@ -316,7 +127,7 @@ static int spoil(void *user, const struct tn_trainer_epoch *epoch)
 static void the_best_averages_are_not_exchanged_again(void **state)
 {
 	struct fit fit;
-	struct tn_trainer_values values;
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_slow_fit(&fit);
 	struct tn_average_options averaging = tn_average_defaults();
@@ -331,7 +142,7 @@ static void the_best_averages_are_not_exchanged_again(void **state)
 	const struct tn_trainer_epoch *best = tn_trainer_best(fit.trainer);
 	assert_int_equal(best->epoch, 2);
 	assert_ok(tn_trainer_evaluate(fit.trainer, fit.validation, &values));
-	assert_true(values.loss == best->validation.loss);
+	assert_true(values.loss == best->validation->loss);
 	end_fit_trainer(&fit);
 	tn_average_destroy(average);
 	close_fit(&fit);
@@ -405,7 +216,7 @@ static void checkpoints_are_saved_at_their_intervals(void **state)
 			if (cases[i].has_metric[k])
 				assert_true(view.metric ==
 					    tn_trainer_history_at(fit.trainer, view.step / 5 - 1)
-						    ->validation.metrics[1]);
+						    ->validation->metrics[1]);
 		}
 		close_fit(&fit);
 		tn_checkpoint_folder_close(folder);
@@ -471,12 +282,28 @@ static void early_stopping_goes_on_waiting_after_an_interruption(void **state)
 static void a_part_without_samples_is_refused(void **state)
 {
 	struct fit fit;
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
 	tn_data_loader *empty = make_loader(&fit, TN_PART_TEST, 8);
 	fit.options.train = empty;
 	assert_null(tn_trainer_create(fit.net, fit.optimizer, &fit.options));
 	assert_contains(tn_error(contexts[0])->text, "train: expected a part with samples");
+	tn_error_clear(contexts[0]);
+	fit.options.train = fit.train;
+	fit.options.validation = empty;
+	assert_null(tn_trainer_create(fit.net, fit.optimizer, &fit.options));
+	assert_contains(tn_error(contexts[0])->text, "validation: expected a part with samples");
+	tn_error_clear(contexts[0]);
+	fit.options.validation = NULL;
+	make_fit_trainer(&fit);
+	assert_status(tn_trainer_evaluate(fit.trainer, empty, &values), TN_INVALID_ARGUMENT);
+	assert_string_equal(tn_error_text(contexts[0]),
+			    "evaluate: expected a part with samples, found none");
+	tn_error_clear(contexts[0]);
+	values.struct_size = 0;
+	assert_status(tn_trainer_evaluate(fit.trainer, fit.train, &values), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error(contexts[0])->text, "struct tn_trainer_values");
 	tn_error_clear(contexts[0]);
 	close_fit(&fit);
 	tn_data_loader_destroy(empty);
@@ -494,6 +321,15 @@ static uint64_t replays_of(const tn_context *context)
 	return 0;
 }
 
+static tn_array *own_step(void *user, tn_module *module, uint32_t n_fields, tn_array *const *fields,
+			  tn_array **output, tn_array **weight)
+{
+	const struct fit *fit = user;
+	(void)n_fields;
+	*output = tn_module_forward(module, fields[0]);
+	return tn_loss_sum(fit->mse, *output, fields[1], weight);
+}
+
 /* The program's functions and metrics are captured if it says that they may be repeated. */
 static void what_may_differ_between_steps_is_not_captured(void **state)
 {
@@ -506,8 +342,8 @@ static void what_may_differ_between_steps_is_not_captured(void **state)
 		fit.options.n_metrics = metric != NULL;
 		fit.options.metrics = &metric;
 		if (!metric) {
-			fit.options.loss = 0;
-			fit.options.loss_function = one_by_one;
+			fit.options.loss = NULL;
+			fit.options.step_function = own_step;
 			fit.options.is_repeatable = is_repeatable;
 		}
 		uint64_t before = replays_of(contexts[2]);
@@ -521,9 +357,6 @@ static void what_may_differ_between_steps_is_not_captured(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(losses_have_their_own_options_and_labels_any_integer_type),
-		cmocka_unit_test(options_of_another_loss_are_refused),
-		cmocka_unit_test(a_loss_of_ones_own_may_have_axes),
 		cmocka_unit_test(without_validation_the_training_is_monitored),
 		cmocka_unit_test(what_is_better_by_min_delta_alone_is_not_better),
 		cmocka_unit_test(names_of_metrics_are_escaped_in_json),

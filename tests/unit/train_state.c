@@ -120,12 +120,12 @@ static size_t read_end(const struct saving *s, double *to)
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(s->fit.trainer, i);
 		const double row[] = {(double)epoch->step,
 				      epoch->lr,
-				      epoch->train.loss,
-				      epoch->train.metrics[0],
-				      epoch->train.metrics[1],
-				      epoch->validation.loss,
-				      epoch->validation.metrics[0],
-				      (double)epoch->validation.samples,
+				      epoch->train->loss,
+				      epoch->train->metrics[0],
+				      epoch->train->metrics[1],
+				      epoch->validation->loss,
+				      epoch->validation->metrics[0],
+				      (double)epoch->validation->samples,
 				      epoch->is_best};
 		memcpy(to + n, row, sizeof(row));
 		n += sizeof(row) / sizeof(row[0]);
@@ -199,17 +199,17 @@ static void texts_of_others_are_refused(void **state)
 		tn_status status;
 	} cases[] = {
 		{"", TN_FORMAT},
-		{"{\"version\": 2, \"epochs\": 0, \"running\": 0, \"best\": 0, \"metrics\": []}",
+		{"{\"version\": 1, \"epochs\": 0, \"running\": 0, \"best\": 0, \"metrics\": []}",
 		 TN_FORMAT},
-		{"{\"version\": 1, \"epochs\": -1, \"running\": 0, \"best\": 0, \"metrics\": []}",
+		{"{\"version\": 2, \"epochs\": -1, \"running\": 0, \"best\": 0, \"metrics\": []}",
 		 TN_FORMAT},
-		{"{\"version\": 1, \"epochs\": 99999999, \"running\": 0, \"best\": 0}", TN_FORMAT},
-		{"{\"version\": 1, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": []}",
+		{"{\"version\": 2, \"epochs\": 99999999, \"running\": 0, \"best\": 0}", TN_FORMAT},
+		{"{\"version\": 2, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": []}",
 		 TN_INVALID_ARGUMENT},
-		{"{\"version\": 1, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": "
+		{"{\"version\": 2, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": "
 		 "[\"r2\", 2, 7, \"mae\", 1, 1]}",
 		 TN_FORMAT},
-		{"{\"version\": 1, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": "
+		{"{\"version\": 2, \"epochs\": 1, \"running\": 0, \"best\": 0, \"metrics\": "
 		 "[\"accuracy\", 0, 0, \"mae\", 1, 1]}",
 		 TN_INVALID_ARGUMENT},
 	};
@@ -349,7 +349,7 @@ static void the_arrays_of_a_class_are_all_saved_and_restored(void **state)
 		     {9, {TN_LIMIT, TN_OK}, "metric counting: expected at most 8 arrays, found 9"},
 		     {0,
 		      {TN_CANCELLED, TN_FORMAT},
-		      "'.trainer.sum.1': the trainer has nothing of that name"}};
+		      "'.trainer.sum.2': the trainer has nothing of that name"}};
 	(void)state;
 	tn_context *context = open_backend(0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

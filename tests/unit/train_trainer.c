@@ -22,7 +22,7 @@ static void a_regression_is_learned_and_has_a_history(void **state)
 	(void)state;
 	for (int k = 0; k < BACKENDS; k++) {
 		struct fit fit;
-		struct tn_trainer_values values;
+		struct tn_trainer_values values = {.struct_size = sizeof(values)};
 		open_fit(&fit, contexts[k], 8);
 		tn_metric *metrics[] = {
 			metric_of(contexts[k], TN_METRIC_R2),
@@ -39,22 +39,22 @@ static void a_regression_is_learned_and_has_a_history(void **state)
 		const struct tn_trainer_epoch *last = tn_trainer_history_at(fit.trainer, 39);
 		assert_int_equal(last->epoch, 40);
 		assert_int_equal(last->step, 200);
-		assert_int_equal(last->train.samples, 37);
-		assert_int_equal(last->validation.samples, 9);
-		assert_true(last->validation.metrics[0] > 0.9);
-		assert_close(last->validation.metrics[1], last->validation.loss, 1e-6);
-		assert_close(last->train.metrics[1], last->train.loss, 1e-6);
+		assert_int_equal(last->train->samples, 37);
+		assert_int_equal(last->validation->samples, 9);
+		assert_true(last->validation->metrics[0] > 0.9);
+		assert_close(last->validation->metrics[1], last->validation->loss, 1e-6);
+		assert_close(last->train->metrics[1], last->train->loss, 1e-6);
 		assert_close(last->lr, 0.05, 0);
 		assert_false(tn_module_is_training(fit.net));
 		/* The network is as it was in the last validation. */
 		assert_ok(tn_trainer_evaluate(fit.trainer, fit.validation, &values));
-		assert_true(values.loss == last->validation.loss);
-		assert_true(values.metrics[0] == last->validation.metrics[0]);
+		assert_true(values.loss == last->validation->loss);
+		assert_true(values.metrics[0] == last->validation->metrics[0]);
 		/* The best epoch is the one of the lowest validation loss. */
 		const struct tn_trainer_epoch *best = tn_trainer_best(fit.trainer);
 		for (size_t i = 0; i < 40; i++)
-			assert_true(tn_trainer_history_at(fit.trainer, i)->validation.loss >=
-				    best->validation.loss);
+			assert_true(tn_trainer_history_at(fit.trainer, i)->validation->loss >=
+				    best->validation->loss);
 		char *json = tn_trainer_history_json(fit.trainer);
 		assert_contains(json, "{\"epoch\": 1, \"step\": 5, \"lr\": 0.05, \"seconds\": ");
 		assert_contains(json, ", \"train_r2\": ");
@@ -96,18 +96,20 @@ static void samples_with_several_labels_are_learned(void **state)
 	tn_metric *f1 = tn_metric_create(contexts[0], &options);
 	fit.options.train = fit.train;
 	fit.options.validation = fit.validation;
-	fit.options.loss = TN_LOSS_BINARY_CROSS_ENTROPY;
+	tn_loss *loss = make_loss(contexts[0], TN_LOSS_BINARY_CROSS_ENTROPY);
+	fit.options.loss = loss;
 	fit.options.n_metrics = 1;
 	fit.options.metrics = &f1;
 	fit.options.monitor = "f1";
 	fit.options.n_epochs = 60;
 	run_fit(&fit);
 	const struct tn_trainer_epoch *best = tn_trainer_best(fit.trainer);
-	assert_true(best->validation.metrics[0] > 0.85);
+	assert_true(best->validation->metrics[0] > 0.85);
 	for (size_t i = 0; i < 60; i++)
-		assert_true(tn_trainer_history_at(fit.trainer, i)->validation.metrics[0] <=
-			    best->validation.metrics[0]);
+		assert_true(tn_trainer_history_at(fit.trainer, i)->validation->metrics[0] <=
+			    best->validation->metrics[0]);
 	close_fit(&fit);
+	tn_loss_destroy(loss);
 	tn_metric_destroy(f1);
 }
 
@@ -115,7 +117,7 @@ static void samples_with_several_labels_are_learned(void **state)
 static void nnott_a4_8_evaluation_is_in_evaluation_mode(void **state)
 {
 	struct fit fit;
-	struct tn_trainer_values first, second;
+	struct tn_trainer_values first = {.struct_size = sizeof(first)}, second = first;
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
 	make_fit_trainer(&fit);
@@ -353,7 +355,7 @@ static void nnott_a4_6_early_stopping_restores_the_best_weights(void **state)
 	(void)state;
 	for (int k = 0; k < 2 * BACKENDS; k++) {
 		struct spoiling s = {.stop_at = 0};
-		struct tn_trainer_values values;
+		struct tn_trainer_values values = {.struct_size = sizeof(values)};
 		float after[MOST_WEIGHTS];
 		open_fit(&s.fit, contexts[k / 2], 8);
 		tn_optimizer_destroy(s.fit.optimizer);
@@ -373,7 +375,7 @@ static void nnott_a4_6_early_stopping_restores_the_best_weights(void **state)
 		assert_int_equal(read_weights(s.fit.net, after), s.n);
 		assert_memory_equal(after, s.best, s.n * sizeof(float));
 		assert_ok(tn_trainer_evaluate(s.fit.trainer, s.fit.validation, &values));
-		assert_true(values.loss == best->validation.loss);
+		assert_true(values.loss == best->validation->loss);
 		/* It has ended. */
 		assert_ok(tn_trainer_run(s.fit.trainer));
 		assert_int_equal(tn_trainer_epochs(s.fit.trainer), 5);
@@ -426,7 +428,7 @@ static void the_best_weights_are_restored_after_a_stop_too(void **state)
 static void buffers_are_restored_too(void **state)
 {
 	struct spoiling s = {.stop_at = 0};
-	struct tn_trainer_values values;
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_fit(&s.fit, contexts[0], 8);
 	tn_optimizer_destroy(s.fit.optimizer);
@@ -447,7 +449,7 @@ static void buffers_are_restored_too(void **state)
 	const struct tn_trainer_epoch *best = tn_trainer_best(s.fit.trainer);
 	assert_int_equal(best->epoch, 2);
 	assert_ok(tn_trainer_evaluate(s.fit.trainer, s.fit.validation, &values));
-	assert_true(values.loss == best->validation.loss);
+	assert_true(values.loss == best->validation->loss);
 	close_fit(&s.fit);
 }
 
@@ -455,7 +457,7 @@ static void buffers_are_restored_too(void **state)
 static void averages_are_evaluated_in_place_of_the_weights(void **state)
 {
 	struct fit fit;
-	struct tn_trainer_values values;
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_fit(&fit, contexts[2], 8);
 	struct tn_average_options averaging = tn_average_defaults();
@@ -466,13 +468,13 @@ static void averages_are_evaluated_in_place_of_the_weights(void **state)
 	run_fit(&fit);
 	assert_int_equal(tn_average_updates(average), 15);
 	assert_false(tn_average_is_swapped(average));
-	const double seen = tn_trainer_history_at(fit.trainer, 2)->validation.loss;
+	const double seen = tn_trainer_history_at(fit.trainer, 2)->validation->loss;
 	assert_ok(tn_trainer_evaluate(fit.trainer, fit.validation, &values));
 	assert_true(values.loss == seen);
 	assert_ok(tn_average_swap(average));
 	fit.options.evaluate_average = 0;
 	struct tn_trainer_options options = tn_trainer_defaults();
-	options.loss = TN_LOSS_MSE;
+	options.loss = fit.mse;
 	tn_trainer *plain = tn_trainer_create(fit.net, NULL, &options);
 	assert_ok(tn_trainer_evaluate(plain, fit.validation, &values));
 	assert_true(values.loss == seen);
@@ -554,7 +556,7 @@ static void a_stopped_training_goes_on_to_the_same_bits(void **state)
 				tn_error_clear(contexts[k]);
 				assert_int_equal(tn_trainer_steps(s.fit.trainer), at);
 				/* An evaluation on the way changes nothing. */
-				struct tn_trainer_values values;
+				struct tn_trainer_values values = {.struct_size = sizeof(values)};
 				assert_ok(tn_trainer_evaluate(s.fit.trainer, s.fit.train, &values));
 			}
 			assert_ok(tn_trainer_run(s.fit.trainer));
@@ -562,7 +564,7 @@ static void a_stopped_training_goes_on_to_the_same_bits(void **state)
 			n = read_weights(s.fit.net, at ? parts : whole);
 			for (size_t i = 0; i < 3; i++)
 				losses[at > 0][i] =
-					tn_trainer_history_at(s.fit.trainer, i)->train.metrics[0];
+					tn_trainer_history_at(s.fit.trainer, i)->train->metrics[0];
 			if (at) {
 				assert_memory_equal(parts, whole, n * sizeof(float));
 				assert_memory_equal(losses[1], losses[0], sizeof(losses[0]));
@@ -606,7 +608,7 @@ static void steps_may_end_it_within_an_epoch(void **state)
 	run_fit(&fit);
 	assert_int_equal(tn_trainer_steps(fit.trainer), 7);
 	assert_int_equal(tn_trainer_epochs(fit.trainer), 2);
-	assert_int_equal(tn_trainer_history_at(fit.trainer, 1)->train.samples, 16);
+	assert_int_equal(tn_trainer_history_at(fit.trainer, 1)->train->samples, 16);
 	assert_int_equal(tn_data_loader_position(fit.train).epoch, 2);
 	assert_int_equal(tn_data_loader_position(fit.train).index, 0);
 	close_fit(&fit);
@@ -657,8 +659,8 @@ static void captured_steps_have_the_same_bits(void **state)
 			for (size_t i = 0; i < 3; i++) {
 				const struct tn_trainer_epoch *e =
 					tn_trainer_history_at(fit.trainer, i);
-				values[on][2 * i] = e->train.loss;
-				values[on][2 * i + 1] = e->train.metrics[0];
+				values[on][2 * i] = e->train->loss;
+				values[on][2 * i + 1] = e->train->metrics[0];
 			}
 			n = read_weights(fit.net, weights[on]);
 			end_fit_trainer(&fit);
@@ -734,8 +736,8 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 		assert_ok(tn_grad_scaler_get_state(scaler, &scale));
 		assert_true(scale.scale < 1 << 26 && scale.scale >= 1 << 8);
 		assert_in_range(tn_average_updates(average), scale.good_updates, 89);
-		assert_true(tn_trainer_history_at(fit.trainer, 29)->validation.loss <
-			    0.2 * tn_trainer_history_at(fit.trainer, 0)->validation.loss);
+		assert_true(tn_trainer_history_at(fit.trainer, 29)->validation->loss <
+			    0.2 * tn_trainer_history_at(fit.trainer, 0)->validation->loss);
 		fit.options.check_gradients = 1;
 		assert_null(tn_trainer_create(fit.net, fit.optimizer, &fit.options));
 		tn_error_clear(context);
@@ -748,30 +750,36 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 
 /* ---- Losses ----------------------------------------------------------------------------------*/
 
-static tn_array *own_loss(void *user, const tn_array *output, const tn_array *target)
-{
-	(void)user;
-	return tn_mse_loss(output, target, TN_REDUCTION_MEAN);
-}
-
 /* Both fields are inputs here. */
 static tn_array *own_step(void *user, tn_module *module, uint32_t n_fields, tn_array *const *fields,
-			  tn_array **output)
+			  tn_array **output, tn_array **weight)
 {
-	(void)user;
+	const struct fit *fit = user;
 	assert_int_equal(n_fields, 2);
 	*output = tn_module_forward(module, fields[0]);
-	return tn_mse_loss(*output, fields[1], TN_REDUCTION_MEAN);
+	return tn_loss_sum(fit->mse, *output, fields[1], weight);
 }
 
-static tn_array *no_loss(void *user, const tn_array *output, const tn_array *target)
+/* The sum over the samples of means over two targets: their number is the weight. */
+static tn_array *step_without_weight(void *user, tn_module *module, uint32_t n_fields,
+				     tn_array *const *fields, tn_array **output, tn_array **weight)
 {
-	(void)user, (void)target;
-	return tn_square(output);
+	tn_array *sum = own_step(user, module, n_fields, fields, output, weight);
+	*weight = NULL;
+	return tn_affine(sum, 1.0 / TABLE_TARGETS, 0);
 }
 
-static void losses_may_be_functions(void **state)
+static tn_array *no_sum(void *user, tn_module *module, uint32_t n_fields, tn_array *const *fields,
+			tn_array **output, tn_array **weight)
 {
+	(void)user, (void)n_fields, (void)weight;
+	*output = tn_module_forward(module, fields[0]);
+	return tn_square(*output);
+}
+
+static void steps_may_be_functions(void **state)
+{
+	static const tn_step_function steps[] = {NULL, own_step, step_without_weight};
 	float weights[3][MOST_WEIGHTS];
 	size_t n = 0;
 	(void)state;
@@ -779,9 +787,8 @@ static void losses_may_be_functions(void **state)
 		struct fit fit;
 		open_fit(&fit, contexts[2], 8);
 		tn_metric *mse = metric_of(contexts[2], TN_METRIC_MSE);
-		fit.options.loss = i ? 0 : TN_LOSS_MSE;
-		fit.options.loss_function = i == 1 ? own_loss : NULL;
-		fit.options.step_function = i == 2 ? own_step : NULL;
+		fit.options.loss = i ? NULL : fit.mse;
+		fit.options.step_function = steps[i];
 		fit.options.is_repeatable = i > 0;
 		fit.options.capture = i ? TN_CAPTURE_ON : TN_CAPTURE_OFF;
 		fit.options.n_metrics = 1;
@@ -791,15 +798,18 @@ static void losses_may_be_functions(void **state)
 		close_fit(&fit);
 		tn_metric_destroy(mse);
 	}
-	assert_memory_equal(weights[1], weights[0], n * sizeof(float));
-	assert_memory_equal(weights[2], weights[0], n * sizeof(float));
+	for (size_t i = 0; i < n; i++) {
+		assert_close(weights[1][i], weights[0][i], 1e-6);
+		assert_close(weights[2][i], weights[0][i], 1e-6);
+	}
 	struct fit fit;
 	open_fit(&fit, contexts[0], 8);
-	fit.options.loss = 0;
-	fit.options.loss_function = no_loss;
+	fit.options.loss = NULL;
+	fit.options.step_function = no_sum;
 	make_fit_trainer(&fit);
 	assert_status(tn_trainer_run(fit.trainer), TN_SHAPE);
-	assert_contains(tn_error(contexts[0])->text, "expected a loss of one element");
+	assert_contains(tn_error(contexts[0])->text,
+			"step_function: expected a sum of one element, found another array");
 	tn_error_clear(contexts[0]);
 	close_fit(&fit);
 }
@@ -904,7 +914,7 @@ static void a_validation_that_failed_is_repeated(void **state)
 static void a_failed_evaluation_leaves_the_loader_where_it_was(void **state)
 {
 	struct fit fit;
-	struct tn_trainer_values values;
+	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
 	struct tn_metric_class class_ = tn_metric_class_defaults();
@@ -927,13 +937,14 @@ static void a_failed_evaluation_leaves_the_loader_where_it_was(void **state)
 
 /* The members of the network have an input each; the targets are the second input too. */
 static tn_array *step_of_two(void *user, tn_module *module, uint32_t n_fields,
-			     tn_array *const *fields, tn_array **output)
+			     tn_array *const *fields, tn_array **output, tn_array **weight)
 {
-	(void)user, (void)n_fields;
+	const struct fit *fit = user;
+	(void)n_fields;
 	tn_array *a = tn_module_forward(tn_module_child(module, "a"), fields[0]);
 	tn_array *b = tn_module_forward(tn_module_child(module, "b"), fields[1]);
 	*output = tn_module_forward(tn_module_child(module, "head"), tn_relu(tn_add(a, b)));
-	return tn_mse_loss(*output, fields[1], TN_REDUCTION_MEAN);
+	return tn_loss_sum(fit->mse, *output, fields[1], weight);
 }
 
 static void a_network_may_have_several_inputs(void **state)
@@ -958,14 +969,14 @@ static void a_network_may_have_several_inputs(void **state)
 		struct tn_adam_options adam = tn_adam_defaults();
 		adam.lr = 0.02;
 		fit.optimizer = tn_adam(fit.net, &adam);
-		fit.options.loss = 0;
+		fit.options.loss = NULL;
 		fit.options.step_function = step_of_two;
 		fit.options.is_repeatable = 1;
 		fit.options.capture = on ? TN_CAPTURE_ON : TN_CAPTURE_OFF;
 		fit.options.n_epochs = 20;
 		run_fit(&fit);
-		assert_true(tn_trainer_history_at(fit.trainer, 19)->validation.loss <
-			    0.1 * tn_trainer_history_at(fit.trainer, 0)->validation.loss);
+		assert_true(tn_trainer_history_at(fit.trainer, 19)->validation->loss <
+			    0.1 * tn_trainer_history_at(fit.trainer, 0)->validation->loss);
 		n = read_weights(fit.net, weights[on]);
 		close_fit(&fit);
 	}
@@ -1031,29 +1042,31 @@ static void refuse(const struct fit *fit, struct tn_trainer_options *options, co
 static void what_makes_no_sense_is_refused(void **state)
 {
 	struct fit fit;
+	tn_loss *other_loss = make_loss(contexts[1], TN_LOSS_MSE);
 	(void)state;
 	open_fit(&fit, contexts[0], 8);
 	tn_metric *mse = metric_of(contexts[1], TN_METRIC_MSE);
 	tn_metric *twice[2];
 	for (int i = 0; i < 2; i++)
 		twice[i] = tn_metric_create(contexts[0], NULL);
-	struct tn_cross_entropy_options cross_entropy = tn_cross_entropy_defaults();
-	cross_entropy.reduction = 1;
 	struct tn_trainer_options options = tn_trainer_defaults();
-	options.loss = 7;
-	refuse(&fit, &options, "loss: expected TN_LOSS_..., found 7");
-	options.beta = 2;
-	refuse(&fit, &options, "0 in beta");
-	options.loss = TN_LOSS_MSE;
-	options.loss_function = own_loss;
-	refuse(&fit, &options, "0 in loss");
-	options.loss_function = own_loss;
+	options.loss = other_loss;
+	refuse(&fit, &options, "expected a loss of the module's context");
+	options.loss = fit.mse;
 	options.step_function = own_step;
-	refuse(&fit, &options, "found both");
+	refuse(&fit, &options, "expected one of loss and step_function, found both");
 	options.clip_norm = -1;
-	refuse(&fit, &options, "clip_norm: expected a finite number of at least 0, found -1");
+	refuse(&fit, &options, "clip_norm: expected a number above 0, found -1");
+	options.clip_value = 0;
+	refuse(&fit, &options, "clip_value: expected a number above 0, found 0");
 	options.min_delta = NAN;
 	refuse(&fit, &options, "min_delta: expected a finite number of at least 0, found nan");
+	options.n_epochs = 0;
+	refuse(&fit, &options, "n_epochs: expected at least 1, found 0");
+	options.accumulate = 0;
+	refuse(&fit, &options, "accumulate: expected at least 1, found 0");
+	options.patience = 0;
+	refuse(&fit, &options, "patience: expected at least 1, found 0");
 	options.capture = 3;
 	refuse(&fit, &options, "capture: expected");
 	options.best = 4;
@@ -1072,8 +1085,6 @@ static void what_makes_no_sense_is_refused(void **state)
 	refuse(&fit, &options, "expected a schedule");
 	options.monitor = "precision";
 	refuse(&fit, &options, "loss or the name of a metric, found precision");
-	options.cross_entropy = &cross_entropy;
-	refuse(&fit, &options, "TN_REDUCTION_MEAN, found 1");
 	options.train = fit.train;
 	refuse(&fit, &options, "an optimizer for .train");
 	refuse_what_is_of_another(&fit);
@@ -1082,6 +1093,7 @@ static void what_makes_no_sense_is_refused(void **state)
 	tn_metric_destroy(mse);
 	tn_metric_destroy(twice[0]);
 	tn_metric_destroy(twice[1]);
+	tn_loss_destroy(other_loss);
 }
 
 int main(void)
@@ -1107,7 +1119,7 @@ int main(void)
 		cmocka_unit_test(captured_steps_have_the_same_bits),
 		cmocka_unit_test(a_profile_measures_all_steps),
 		cmocka_unit_test(a_network_of_f16_is_trained_with_a_scaler),
-		cmocka_unit_test(losses_may_be_functions),
+		cmocka_unit_test(steps_may_be_functions),
 		cmocka_unit_test(a_validation_that_failed_is_repeated),
 		cmocka_unit_test(a_failed_evaluation_leaves_the_loader_where_it_was),
 		cmocka_unit_test(a_network_may_have_several_inputs),

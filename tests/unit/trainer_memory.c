@@ -58,8 +58,9 @@ static void open_training(struct fit *fit, int resumed)
 	struct tn_sgd_options sgd = tn_sgd_defaults();
 	sgd.lr = 0.05;
 	fit->optimizer = tn_sgd(fit->net, &sgd);
+	fit->mse = make_loss(context, TN_LOSS_MSE);
 	fit->options = tn_trainer_defaults();
-	fit->options.loss = TN_LOSS_MSE;
+	fit->options.loss = fit->mse;
 	fit->options.train = fit->train;
 	fit->options.n_metrics = 1;
 	fit->options.best = TN_BEST_ON_DEVICE;

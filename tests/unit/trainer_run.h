@@ -14,6 +14,7 @@ enum { TRAINER_EPOCHS = 4, TRAINER_STEPS = 12 };
 struct trainer_run {
 	struct run run;
 	tn_data_loader *validation;
+	tn_loss *loss;
 	tn_metric *metrics[2];
 	tn_grad_scaler *scaler; /* of steps that are not captured; else NULL */
 	tn_trainer *trainer;
@@ -32,6 +33,20 @@ static inline void note_resumed(void *user, uint64_t epochs, uint64_t steps)
 	struct trainer_run *t = user;
 	t->resumed[0] = epochs;
 	t->resumed[1] = steps;
+}
+
+/* Cross-entropy whose classes weigh 0.5, 1, 1.5, ... */
+static inline tn_loss *make_weighted_loss(tn_context *context)
+{
+	struct tn_loss_options options = tn_loss_defaults();
+	float weights[RUN_CLASSES];
+	for (int i = 0; i < RUN_CLASSES; i++)
+		weights[i] = 0.5f * (float)(i + 1);
+	tn_array *weight = tn_from_host(context, TN_F32, 1, (int64_t[]){RUN_CLASSES}, weights);
+	options.weight = weight;
+	tn_loss *loss = tn_loss_create(context, &options);
+	tn_array_destroy(weight);
+	return loss;
 }
 
 static inline void trainer_begin(struct trainer_run *t, tn_context *context, uint64_t seed,
@@ -53,9 +68,11 @@ static inline void trainer_begin(struct trainer_run *t, tn_context *context, uin
 		scaling.growth_interval = 5;
 		t->scaler = tn_grad_scaler_create(t->run.net, &scaling);
 	}
+	t->loss = make_weighted_loss(context);
 	struct tn_trainer_options trainer = tn_trainer_defaults();
 	trainer.train = t->run.loader;
 	trainer.validation = t->validation;
+	trainer.loss = t->loss;
 	trainer.n_metrics = 2;
 	trainer.metrics = t->metrics;
 	trainer.n_epochs = TRAINER_EPOCHS;
@@ -83,6 +100,7 @@ static inline void trainer_end(struct trainer_run *t)
 	tn_grad_scaler_destroy(t->scaler);
 	tn_metric_destroy(t->metrics[0]);
 	tn_metric_destroy(t->metrics[1]);
+	tn_loss_destroy(t->loss);
 	tn_data_loader_destroy(t->validation);
 	run_end(&t->run);
 }
@@ -99,7 +117,7 @@ static inline void take_trainer(struct snapshot *snapshot, struct trainer_run *t
 	assert_int_equal(tn_trainer_history_count(t->trainer), TRAINER_EPOCHS);
 	for (size_t i = 0; i < TRAINER_EPOCHS; i++) {
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(t->trainer, i);
-		const struct tn_trainer_values *values[] = {&epoch->train, &epoch->validation};
+		const struct tn_trainer_values *values[] = {epoch->train, epoch->validation};
 		take_bytes(snapshot, &epoch->step, sizeof(epoch->step));
 		take_bytes(snapshot, &epoch->lr, sizeof(epoch->lr));
 		take_bytes(snapshot, &epoch->is_best, sizeof(epoch->is_best));
