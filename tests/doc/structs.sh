@@ -4,8 +4,8 @@
 #
 # A page lists the members of every struct of options as the headers declare them:
 # .Ss "struct NAME", and below it .It Fa "DECLARATION" for each, in order.  Every
-# struct_size has one type, and every flag of a program's struct.  Right after each struct of options
-# stands its tn_..._defaults, which sets struct_size.
+# struct_size has one type, and every flag of a program's struct.  Right after each struct of
+# options stands its tn_..._defaults, which sets struct_size.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
