@@ -44,6 +44,7 @@ static tn_safetensors *safetensors;
 static tn_load_report *load_report;
 static const char *folder;
 static const tn_ufunc *ufunc;
+static struct tn_input_format input_format = {.struct_size = sizeof(input_format)};
 static int64_t lengths[8] = {2, 2, 2, 2, 2, 2, 2, 2};
 static int axes[8] = {0, 1, 2, 2};
 static double doubles[8] = {0.25, 0.5};
