@@ -85,7 +85,7 @@ static void time_it(tn_context *context, const char *name, void (*step)(const st
 			return;
 		double start = now();
 		step(l);
-		if (tn_sync(context) || tn_error(context)) {
+		if (tn_synchronize(context) || tn_error(context)) {
 			printf("%s: %s\n", name, tn_error_text(context));
 			exit(1);
 		}
@@ -94,7 +94,7 @@ static void time_it(tn_context *context, const char *name, void (*step)(const st
 		tn_scope_end(context, NULL);
 	}
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		if (tn_ledger_get(context, i, &row))
+		if (tn_ledger_at(context, i, &row))
 			break;
 		if (row.composed | row.host | row.lent | row.widened)
 			route = row.host      ? "host"

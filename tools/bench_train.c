@@ -111,7 +111,7 @@ static int window(const struct training *t, struct figures *figures)
 		steps++;
 		seconds = bench_seconds() - start;
 	} while (seconds < WINDOW);
-	if (tn_sync(t->context))
+	if (tn_synchronize(t->context))
 		return 0;
 	figures->step.seconds[figures->step.n++] = (bench_seconds() - start) / (double)steps;
 	figures->steps += steps;

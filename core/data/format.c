@@ -167,7 +167,7 @@ char *tn_input_format_text(const struct tn_input_format *given)
 	return tn_json_writer_take(&json);
 }
 
-void tn_data_text_free(char *text)
+void tn_string_free(char *text)
 {
 	tn_mem_free(text);
 }

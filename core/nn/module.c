@@ -38,7 +38,7 @@ tn_module *tn_module_make(tn_context *context, const struct tn_module_class *cla
 	return module;
 }
 
-tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_, void *state)
+tn_module *tn_module_custom(tn_context *context, const struct tn_module_class *class_, void *state)
 {
 	struct tn_module_class own = tn_module_class_defaults();
 	if (!context || !class_)

@@ -70,7 +70,7 @@ static tn_array *counted(const struct tn_composed_reduction *r, const tn_array *
 		       : NULL;
 }
 
-tn_array *tn_weighted_average(const tn_array *a, const tn_array *weights, int n, const int *axes,
+tn_array *tn_average(const tn_array *a, const tn_array *weights, int n, const int *axes,
 			      int keepdims, tn_array **sum_of_weights)
 {
 	const tn_array *both[] = {a, weights};

@@ -8,7 +8,7 @@
 
 #include <tenon/optim.h>
 
-const tn_module *tn_average_module(const tn_average *average);
-double tn_average_decay(const tn_average *average); /* 0: the mean */
+const tn_module *tn_average_module(const tn_weight_average *average);
+double tn_average_decay(const tn_weight_average *average); /* 0: the mean */
 
 #endif

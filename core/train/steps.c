@@ -72,7 +72,7 @@ static tn_status run_update(const struct tn_steps *steps)
 	if (!status && steps->scaler)
 		status = tn_grad_scaler_update(steps->scaler);
 	if (!status && steps->average && !tn_grad_scaler_has_skipped(steps->scaler))
-		status = tn_average_update(steps->average);
+		status = tn_weight_average_update(steps->average);
 	return status ? module->runtime->error.status : TN_OK;
 }
 

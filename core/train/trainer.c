@@ -323,16 +323,16 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 		return tn_runtime_null(t ? t->runtime : NULL, name, "loader");
 	if (tn_answer_check(values, sizeof(own), type, name, &t->runtime->report))
 		return tn_runtime_keep(t->runtime, &t->runtime->report);
-	tn_average *average = t->options.evaluate_average && tn_average_updates(t->options.average)
+	tn_weight_average *average = t->options.evaluate_average && tn_weight_average_updates(t->options.average)
 				      ? t->options.average
 				      : NULL;
 	tn_status status = tn_runtime_ready(t->runtime);
 	/* During a validation, and once the best weights are back, these are averages. */
 	if (t->state.is_done && t->best.has_weights)
 		average = NULL;
-	int swaps = average && !tn_average_is_swapped(average);
+	int swaps = average && !tn_weight_average_is_swapped(average);
 	if (!status && swaps)
-		status = tn_average_swap(average);
+		status = tn_weight_average_swap(average);
 	if (status)
 		return status;
 	status = tn_trainer_check_loader(t, loader, "evaluate", 0);

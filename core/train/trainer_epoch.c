@@ -286,8 +286,8 @@ static double monitored_value(const struct tn_trainer *t, const struct tn_traine
 
 static int is_averaged(const struct tn_trainer *t)
 {
-	return t->options.evaluate_average && tn_average_updates(t->options.average) > 0 &&
-	       !tn_average_is_swapped(t->options.average);
+	return t->options.evaluate_average && tn_weight_average_updates(t->options.average) > 0 &&
+	       !tn_weight_average_is_swapped(t->options.average);
 }
 
 static tn_status validate(struct tn_trainer *t, struct tn_trainer_values *values)
@@ -314,7 +314,7 @@ tn_status tn_trainer_swap_back(struct tn_trainer *t, tn_status status)
 {
 	const struct tn_error_info kept = t->runtime->error;
 	tn_error_clear(t->context);
-	tn_status swapped = tn_average_swap(t->options.average);
+	tn_status swapped = tn_weight_average_swap(t->options.average);
 	if (kept.status)
 		t->runtime->error = kept;
 	return status ? status : swapped;
@@ -325,7 +325,7 @@ static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch,
 		       struct tn_trainer_values *validation)
 {
 	const int swaps = is_averaged(t);
-	tn_status status = swaps ? tn_average_swap(t->options.average) : TN_OK;
+	tn_status status = swaps ? tn_weight_average_swap(t->options.average) : TN_OK;
 	if (status)
 		return status;
 	status = validate(t, validation);

@@ -60,7 +60,7 @@ struct tn_checkpoint {
 	tn_module *module; /* required, outermost and built: parameters and buffers */
 	tn_optimizer *optimizer;
 	tn_schedule *schedule;
-	tn_average *average;
+	tn_weight_average *average;
 	tn_grad_scaler *scaler;
 	tn_data_loader *loader; /* its position */
 	/* Texts for the file's metadata, under keys that do not begin with "tenon.".  Loading

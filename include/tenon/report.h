@@ -70,7 +70,7 @@ struct tn_load_row {
  * then backends that are known but have no file.  NULL as report: 0, NULL.
  * [thread: one per report | since 0.1] */
 TN_API size_t tn_load_report_count(const tn_load_report *report);
-TN_API const struct tn_load_row *tn_load_report_row(const tn_load_report *report, size_t i);
+TN_API const struct tn_load_row *tn_load_report_at(const tn_load_report *report, size_t i);
 
 /* The row of the backend of that name that is in use, else of the one that reached the latest
  * stage; NULL: none.  [thread: one per report | since 0.1] */

@@ -25,7 +25,7 @@ static tn_array *nanstd(struct call *c)
 }
 static tn_array *weighted_average(struct call *c)
 {
-	return tn_weighted_average(c->x, c->y, c->n, c->axes, c->keepdims, &c->others[0]);
+	return tn_average(c->x, c->y, c->n, c->axes, c->keepdims, &c->others[0]);
 }
 static tn_array *nan_to_num(struct call *c)
 {

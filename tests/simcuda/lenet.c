@@ -80,7 +80,7 @@ static void tell_routes(tn_context *context)
 {
 	uint64_t on_host = 0;
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++)
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++)
 		on_host += row.host;
 	printf("device %s\nhost %llu\n", tn_device_name(tn_device_current(context)),
 	       (unsigned long long)on_host);

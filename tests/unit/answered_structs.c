@@ -19,7 +19,7 @@ static tn_context *context;
 static tn_module *net; /* a batch norm, which has a buffer, and a linear layer */
 static tn_optimizer *optimizer;
 static tn_schedule *schedule;
-static tn_average *average;
+static tn_weight_average *average;
 static tn_grad_scaler *scaler;
 static tn_summary *summary;
 static tn_profile *profile;
@@ -43,17 +43,17 @@ static tn_status variable_at(void *out)
 
 static tn_status device_memory(void *out)
 {
-	return tn_device_memory(tn_device_current(context), out);
+	return tn_device_get_memory_use(tn_device_current(context), out);
 }
 
 static tn_status device_memory_statistics(void *out)
 {
-	return tn_device_memory_statistics(tn_device_current(context), out);
+	return tn_device_get_memory_statistics(tn_device_current(context), out);
 }
 
 static tn_status ledger_get(void *out)
 {
-	return tn_ledger_get(context, 0, out);
+	return tn_ledger_at(context, 0, out);
 }
 
 static tn_status memo_get_statistics(void *out)
@@ -92,7 +92,7 @@ static tn_status checkpoint_folder_at(void *out)
 
 static tn_status safetensors_info(void *out)
 {
-	return tn_safetensors_info(file, 0, out);
+	return tn_safetensors_at(file, 0, out);
 }
 
 static tn_status csv_read(void *out)
@@ -140,7 +140,7 @@ static tn_status profile_at(void *out)
 
 static tn_status profile_facts_get(void *out)
 {
-	return tn_profile_facts_get(profile, out);
+	return tn_profile_get_facts(profile, out);
 }
 
 static tn_status optimizer_parameter_at(void *out)
@@ -155,7 +155,7 @@ static tn_status optimizer_state_at(void *out)
 
 static tn_status average_at(void *out)
 {
-	return tn_average_at(average, 0, out);
+	return tn_weight_average_at(average, 0, out);
 }
 
 static tn_status grad_scaler_get_state(void *out)
@@ -229,7 +229,7 @@ static const struct {
 	{FILLED(struct tn_optimizer_parameter_view, name), optimizer_parameter_at, IN_CONTEXT,
 	 NULL},
 	{FILLED(struct tn_optimizer_state_view, parameter), optimizer_state_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_average_view, name), average_at, IN_CONTEXT, NULL},
+	{FILLED(struct tn_weight_average_view, name), average_at, IN_CONTEXT, NULL},
 	{FILLED(struct tn_grad_scaler_state, scale), grad_scaler_get_state, IN_CONTEXT, NULL},
 	{FILLED(struct tn_schedule_state, t), schedule_get_state, IN_CONTEXT, NULL},
 	{FILLED(struct tn_input_format, height), input_format_imagenet, IN_REPORT, NULL},
@@ -363,10 +363,10 @@ static void lent_structs_have_the_size_of_the_library(void **state)
 
 static void make_network(void)
 {
-	net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, NULL, tn_module_batch_norm2d(context, 1, NULL)));
-	assert_ok(tn_sequential_add(net, NULL, tn_module_flatten(context)));
-	assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 4, 2, NULL)));
+	net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_batch_norm2d(context, 1, NULL)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_flatten(context)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_linear(context, 4, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	profile = tn_profile_begin(net, NULL);
 	assert_non_null(tn_module_forward(net, x));
@@ -377,8 +377,8 @@ static void make_network(void)
 	cosine.kind = TN_SCHEDULE_COSINE;
 	cosine.period = 9;
 	schedule = tn_schedule_create(optimizer, &cosine);
-	average = tn_average_create(net, NULL);
-	assert_ok(tn_average_update(average));
+	average = tn_weight_average_create(net, NULL);
+	assert_ok(tn_weight_average_update(average));
 	scaler = tn_grad_scaler_create(net, NULL);
 }
 
@@ -410,9 +410,9 @@ static void make_data(void)
 
 static void make_trainer(void)
 {
-	classifier = tn_sequential(context);
-	assert_ok(tn_sequential_add(classifier, NULL, tn_module_flatten(context)));
-	assert_ok(tn_sequential_add(classifier, NULL,
+	classifier = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(classifier, NULL, tn_module_flatten(context)));
+	assert_ok(tn_module_sequential_add(classifier, NULL,
 				    tn_module_linear(context, (int64_t)28 * 28, 10, NULL)));
 	assert_ok(tn_module_build(classifier));
 	trainer = tn_trainer_create(classifier, NULL, NULL);
@@ -443,14 +443,14 @@ static int teardown(void **state)
 	tn_data_loader_destroy(loader);
 	tn_data_loader_destroy(whole);
 	tn_dataset_destroy(dataset);
-	tn_data_text_free(format_text);
+	tn_string_free(format_text);
 	tn_safetensors_close(file);
 	tn_checkpoint_folder_close(checkpoints);
 	free((char *)table_path);
 	files_remove(files_path(folder, "checkpoints"));
 	files_remove(folder);
 	tn_grad_scaler_destroy(scaler);
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	tn_schedule_destroy(schedule);
 	tn_optimizer_destroy(optimizer);
 	tn_summary_destroy(summary);

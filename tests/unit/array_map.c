@@ -157,7 +157,7 @@ static void reductions_are_one_pass(void **state)
 	assert_non_null(tn_reduce_map("z = x*x", 1, x_alone, &x, &reduce_map));
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		struct tn_ledger_row row = {.struct_size = sizeof(row)};
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (row.native + row.lent + row.composed + row.host == 0)
 			continue;
 		assert_string_equal(row.operation, "reduce_map");

@@ -25,7 +25,7 @@ static void probe(const char *name, uint32_t timeout_ms)
 		print_error("%s\n", error.text);
 	assert_ok(status);
 	assert_int_equal(tn_load_report_count(report), 1);
-	probed = tn_load_report_row(report, 0);
+	probed = tn_load_report_at(report, 0);
 	/* No child is left behind. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
@@ -134,12 +134,12 @@ static void all_files_are_probed_and_none_is_loaded(void **state)
 	assert_ok(tn_probe_all(&folder_path, 1, TN_PROBE_TIMEOUT_MS, &all, &error));
 	assert_int_equal(tn_load_report_count(all), 4);
 	for (size_t i = 0; i < 4; i++) {
-		const struct tn_load_row *row = tn_load_report_row(all, i);
+		const struct tn_load_row *row = tn_load_report_at(all, i);
 		assert_string_equal(row->name, names[i]);
 		assert_int_equal(row->status, expected[i]);
 		assert_int_equal(row->found, TN_FOUND_API);
 	}
-	assert_int_equal(tn_load_report_row(all, 3)->n_devices, 2);
+	assert_int_equal(tn_load_report_at(all, 3)->n_devices, 2);
 	tn_load_report_destroy(all);
 	FILE *maps = fopen("/proc/self/maps", "r");
 	char line[1024];

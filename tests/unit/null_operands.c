@@ -25,7 +25,7 @@ static tn_tape *tape;
 static tn_metric *metric;
 static tn_loss *loss;
 static tn_generator *generator;
-static tn_average *average;
+static tn_weight_average *average;
 static tn_grad_scaler *grad_scaler;
 static tn_schedule *schedule;
 static tn_communicator *communicator;
@@ -87,7 +87,7 @@ static void make_training(void)
 	options.period = 9;
 	schedule = tn_schedule_create(optimizer, &options);
 	metric = tn_metric_create(context, NULL);
-	average = tn_average_create(module, NULL);
+	average = tn_weight_average_create(module, NULL);
 	grad_scaler = tn_grad_scaler_create(module, NULL);
 	assert_ok(tn_dataset_open("digits", NULL, &dataset, NULL));
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &data_loader, NULL));
@@ -166,7 +166,7 @@ static int teardown(void **state)
 	tn_data_loader_destroy(data_loader);
 	tn_dataset_destroy(dataset);
 	tn_grad_scaler_destroy(grad_scaler);
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	tn_metric_destroy(metric);
 	tn_loss_destroy(loss);
 	tn_schedule_destroy(schedule);

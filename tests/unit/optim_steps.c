@@ -24,7 +24,7 @@ static tn_module *make_pair(struct pair_state *state)
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Pair", .forward = pair_forward};
-	tn_module *module = tn_module_create(context, &class_, state);
+	tn_module *module = tn_module_custom(context, &class_, state);
 	assert_ok(tn_module_add_parameter(module, "a", 1, (int64_t[]){1}, 0, 1.0));
 	assert_ok(tn_module_add_parameter(module, "b", 1, (int64_t[]){1}, 0, 2.0));
 	assert_ok(tn_module_build(module));
@@ -153,11 +153,11 @@ static void the_norm_is_that_of_all_runs(void **state)
 	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	double norm, g;
 	(void)state;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	for (int i = 0; i < 3; i++) {
 		struct tn_module_linear_options linear = tn_module_linear_defaults();
 		linear.no_bias = 1;
-		assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 1, 1, &linear)));
+		assert_ok(tn_module_sequential_add(net, NULL, tn_module_linear(context, 1, 1, &linear)));
 	}
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_set_trainable(net, "1", 0));

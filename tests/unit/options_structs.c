@@ -200,9 +200,9 @@ static tn_status grad_scaler_set_state(const void *options)
 
 static tn_status average_create(const void *options)
 {
-	tn_average *made = tn_average_create(net, options);
+	tn_weight_average *made = tn_weight_average_create(net, options);
 	tn_status status = kept(made != NULL);
-	tn_average_destroy(made);
+	tn_weight_average_destroy(made);
 	return status;
 }
 
@@ -350,7 +350,7 @@ static tn_status module_group_norm(const void *options)
 
 static tn_status module_create(const void *class_)
 {
-	return module(tn_module_create(context, class_, NULL));
+	return module(tn_module_custom(context, class_, NULL));
 }
 
 static tn_status conv2d(const void *options)
@@ -836,7 +836,7 @@ struct structs {
 	struct tn_lamb_options lamb;
 	struct tn_group_options group;
 	struct tn_lookahead_options lookahead;
-	struct tn_average_options average;
+	struct tn_weight_average_options average;
 	struct tn_grad_scaler_options grad_scaler;
 	struct tn_grad_scaler_state grad_scaler_state;
 	struct tn_summary_options summary;
@@ -1164,7 +1164,7 @@ static const struct {
 	{"struct tn_lamb_options", lamb, ROW(lamb), TN_OK},
 	{"struct tn_group_options", optimizer_set_group, ROW(group), TN_OK},
 	{"struct tn_lookahead_options", lookahead, ROW(lookahead), TN_OK},
-	{"struct tn_average_options", average_create, ROW(average), TN_OK},
+	{"struct tn_weight_average_options", average_create, ROW(average), TN_OK},
 	{"struct tn_grad_scaler_options", grad_scaler_create, ROW(grad_scaler), TN_OK},
 	{"struct tn_grad_scaler_state", grad_scaler_set_state, ROW(grad_scaler_state), TN_OK},
 	{"struct tn_summary_options", summary_create, ROW(summary), TN_OK},
@@ -1284,9 +1284,9 @@ static int setup(void **state)
 	filters = tn_ones(context, TN_F32, 4, (const int64_t[]){2, 1, 3, 3});
 	scores = tn_ones(context, TN_F32, 2, (const int64_t[]){4, 3});
 	classes = tn_zeros(context, TN_I32, 1, (const int64_t[]){4});
-	net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, NULL, tn_module_flatten(context)));
-	assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 64, 2, NULL)));
+	net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_flatten(context)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_linear(context, 64, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	right.checkpoint.module = net;
 	return 0;
@@ -1485,7 +1485,7 @@ static void the_text_of_a_format_and_its_reader_need_the_size(void **state)
 	assert_ok(tn_input_format_parse(text, &part, &error));
 	assert_int_equal(part.height, 8);
 	assert_int_equal(part.width, 77);
-	tn_data_text_free(text);
+	tn_string_free(text);
 	assert_null(tn_input_format_text(&none));
 	newer.format.struct_size = sizeof(newer);
 	assert_null(tn_input_format_text(&newer.format));
@@ -1510,7 +1510,7 @@ static void the_state_of_a_class_that_is_too_new_is_destroyed(void **state)
 			      .destroy = count_destroyed},
 		   .later = 1};
 	(void)state;
-	assert_status(module(tn_module_create(context, &newer.class_, &n_destroyed)),
+	assert_status(module(tn_module_custom(context, &newer.class_, &n_destroyed)),
 		      TN_UNSUPPORTED);
 	assert_int_equal(n_destroyed, 1);
 }

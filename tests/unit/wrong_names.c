@@ -203,10 +203,10 @@ static int setup(void **state)
 	sgd.lr = 0.1;
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
-	net = tn_sequential(context);
+	net = tn_module_sequential(context);
 	conv = tn_module_conv2d(context, 1, 2, 3, 3, NULL);
-	assert_ok(tn_sequential_add(net, "conv1", conv));
-	assert_ok(tn_sequential_add(net, "norm1", tn_module_batch_norm2d(context, 2, NULL)));
+	assert_ok(tn_module_sequential_add(net, "conv1", conv));
+	assert_ok(tn_module_sequential_add(net, "norm1", tn_module_batch_norm2d(context, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	optimizer = tn_sgd(net, &sgd);
 	folder = files_folder();

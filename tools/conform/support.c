@@ -183,7 +183,7 @@ static const char *ask_one(struct kit *kit, tn_context *context, const struct op
 	tn_ledger_reset(context);
 	if (operands.a && operands.b && operands.labels)
 		operation->run(&operands);
-	tn_sync(context);
+	tn_synchronize(context);
 	if (!tn_error(context))
 		answer = route_names[mode_route(context)];
 	tn_error_clear(context);

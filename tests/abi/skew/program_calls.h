@@ -202,7 +202,7 @@ static tn_status load_row(void *size)
 
 static tn_status first_load_row(void *size)
 {
-	const struct tn_load_row *row = tn_load_report_row(tn_context_report(context), 0);
+	const struct tn_load_row *row = tn_load_report_at(tn_context_report(context), 0);
 	*(uint32_t *)size = row->struct_size;
 	return TN_OK;
 }
@@ -219,7 +219,7 @@ static tn_status device_description(void *size)
 static tn_status memory_statistics(void *out)
 {
 	const struct tn_memory_statistics *statistics = out;
-	tn_status status = tn_device_memory_statistics(tn_device_current(context), out);
+	tn_status status = tn_device_get_memory_statistics(tn_device_current(context), out);
 	saw(status ? 0 : (double)statistics->used);
 	return status;
 }
@@ -227,7 +227,7 @@ static tn_status memory_statistics(void *out)
 static tn_status memory_use(void *out)
 {
 	const struct tn_memory_use *use = out;
-	tn_status status = tn_device_memory(tn_device_current(context), out);
+	tn_status status = tn_device_get_memory_use(tn_device_current(context), out);
 	saw(status ? 0 : (double)use->used);
 	return status;
 }
@@ -235,7 +235,7 @@ static tn_status memory_use(void *out)
 static tn_status ledger_row(void *out)
 {
 	const struct tn_ledger_row *row = out;
-	tn_status status = tn_ledger_get(context, 0, out);
+	tn_status status = tn_ledger_at(context, 0, out);
 	saw(status ? 0 : (double)row->native);
 	return answered(status);
 }
@@ -419,7 +419,7 @@ static tn_status tensor_info(void *out)
 	needs(!tn_module_save(net, file("net.safetensors"), 0, NULL) &&
 		      !tn_safetensors_open(file("net.safetensors"), &tensors, &error),
 	      "a file of tensors");
-	tn_status status = tn_safetensors_info(tensors, 0, out);
+	tn_status status = tn_safetensors_at(tensors, 0, out);
 	saw(status ? 0 : (double)info->size_bytes);
 	tn_safetensors_close(tensors);
 	return status;
@@ -910,7 +910,7 @@ static tn_status module_class(void *given)
 	struct tn_module_class *class_ = given;
 	class_->name = "Negated";
 	class_->forward = negated;
-	return module(tn_module_create(context, given, NULL), scores);
+	return module(tn_module_custom(context, given, NULL), scores);
 }
 
 static tn_status module_load(void *given)
@@ -994,7 +994,7 @@ static tn_status profile_facts(void *out)
 {
 	const struct tn_profile_facts *facts = out;
 	tn_profile *own = ended_profile();
-	tn_status status = tn_profile_facts_get(own, out);
+	tn_status status = tn_profile_get_facts(own, out);
 	saw(status ? 0 : (double)strlen(facts->device));
 	tn_profile_destroy(own);
 	return answered(status);
@@ -1184,25 +1184,25 @@ static tn_status grad_scaler_set_state(void *given)
 
 static tn_status average(void *given)
 {
-	tn_average *made = tn_average_create(net, given);
+	tn_weight_average *made = tn_weight_average_create(net, given);
 	if (made) {
-		needs(!tn_average_update(made), "an average");
+		needs(!tn_weight_average_update(made), "an average");
 		needs(!tn_module_init_parameters(net, "*", NULL), "other weights");
-		needs(!tn_average_update(made) && !tn_average_swap(made), "an average");
+		needs(!tn_weight_average_update(made) && !tn_weight_average_swap(made), "an average");
 		saw_weights(net);
 	}
 	tn_status status = kept(made != NULL);
-	tn_average_destroy(made);
+	tn_weight_average_destroy(made);
 	return status;
 }
 
 static tn_status average_view(void *out)
 {
-	const struct tn_average_view *view = out;
-	tn_average *own = tn_average_create(net, NULL);
-	tn_status status = tn_average_at(own, 0, out);
+	const struct tn_weight_average_view *view = out;
+	tn_weight_average *own = tn_weight_average_create(net, NULL);
+	tn_status status = tn_weight_average_at(own, 0, out);
 	saw(status ? 0 : (double)strlen(view->name));
-	tn_average_destroy(own);
+	tn_weight_average_destroy(own);
 	return answered(status);
 }
 

@@ -119,7 +119,7 @@ static void print_routes(const tn_context *context)
 	uint64_t native = 0, composed = 0, host = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		struct tn_ledger_row row = {.struct_size = sizeof(row)};
-		require(tn_ledger_get(context, i, &row), "ledger", "");
+		require(tn_ledger_at(context, i, &row), "ledger", "");
 		native += row.native;
 		composed += row.composed;
 		host += row.host;
