@@ -215,7 +215,7 @@ struct tn_random_state tn_random_get_state(const tn_context *context)
 
 void tn_random_set_state(tn_context *context, struct tn_random_state state)
 {
-	if (context && !tn_capture_refuse(&context->runtime, "random_state_set", "the state"))
+	if (context && !tn_capture_refuse(&context->runtime, "random_set_state", "the state"))
 		context->runtime.random = state;
 }
 

@@ -23,7 +23,7 @@
 #include "capture/capture.h"
 #include "data/data_loader.h"
 #include "data/search.h"
-#include "optim/average.h"
+#include "optim/weight_average.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
@@ -323,7 +323,7 @@ static void add_schedule(struct tn_checkpoint_items *items)
 static tn_status add_average(struct tn_checkpoint_items *items)
 {
 	tn_weight_average *average = items->all.average;
-	double decay = tn_average_decay(average);
+	double decay = tn_weight_average_decay(average);
 	struct tn_checkpoint_text *text = add_text(items, "tenon.average", ".average.");
 	snprintf(text->value, sizeof(text->value), "%s", decay > 0.0 ? "exponential" : "mean");
 	add_real_option(items, ".average.options.decay", decay);
@@ -423,7 +423,7 @@ static tn_status check_objects(const struct tn_checkpoint_items *items, struct t
 	const char *stranger = NULL;
 	if (all->optimizer && all->optimizer->module != all->module)
 		stranger = "optimizer: expected one of this module";
-	else if (all->average && tn_average_module(all->average) != all->module)
+	else if (all->average && tn_weight_average_module(all->average) != all->module)
 		stranger = "average: expected one of this module";
 	else if (all->scaler && tn_grad_scaler_module(all->scaler) != all->module)
 		stranger = "scaler: expected one of this module";

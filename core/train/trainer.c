@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "data/data_loader.h"
 #include "nn/tree.h"
-#include "optim/average.h"
+#include "optim/weight_average.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
@@ -92,7 +92,7 @@ static tn_status check_objects(struct tn_runtime *rt, const tn_module *module,
 		return refuse(rt, "expected an optimizer of the module, found one of another");
 	if (o->scaler && tn_grad_scaler_module(o->scaler) != module)
 		return refuse(rt, "expected a scaler of the module, found one of another");
-	if (o->average && tn_average_module(o->average) != module)
+	if (o->average && tn_weight_average_module(o->average) != module)
 		return refuse(rt, "expected an average of the module, found one of another");
 	if (o->schedule && tn_schedule_optimizer(o->schedule) != optimizer)
 		return refuse(rt, "expected a schedule of the optimizer, found one of another");
@@ -323,9 +323,10 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 		return tn_runtime_null(t ? t->runtime : NULL, name, "loader");
 	if (tn_answer_check(values, sizeof(own), type, name, &t->runtime->report))
 		return tn_runtime_keep(t->runtime, &t->runtime->report);
-	tn_weight_average *average = t->options.evaluate_average && tn_weight_average_updates(t->options.average)
-				      ? t->options.average
-				      : NULL;
+	tn_weight_average *average =
+		t->options.evaluate_average && tn_weight_average_updates(t->options.average)
+			? t->options.average
+			: NULL;
 	tn_status status = tn_runtime_ready(t->runtime);
 	/* During a validation, and once the best weights are back, these are averages. */
 	if (t->state.is_done && t->best.has_weights)

@@ -30,6 +30,7 @@
 #include <tenon/context.h>
 #include <tenon/export.h>
 #include <tenon/io.h>
+#include <tenon/text.h>
 #include <tenon/types.h>
 
 #ifdef __cplusplus
@@ -93,7 +94,6 @@ TN_API TN_CHECKED tn_status tn_input_format_imagenet(struct tn_input_format *for
  * Owned: free with tn_string_free.  NULL: out of memory, or format->struct_size breaks the rule
  * of options (<tenon/types.h>).  [thread: any | since 0.1] */
 TN_API char *tn_input_format_text(const struct tn_input_format *format);
-TN_API void tn_string_free(char *text); /* takes NULL */
 
 /* Reads such a line; *format (its struct_size first set by the caller) is written only on success.
  * TN_FORMAT: the line is not valid, or its numbers are inconsistent; the text names the key.
@@ -392,7 +392,7 @@ TN_API const char *tn_dataset_origin(const tn_dataset *dataset);
  * TN_INVALID_ARGUMENT: no such field.  [thread: any | since 0.1] */
 TN_API uint32_t tn_dataset_field_count(const tn_dataset *dataset);
 TN_API TN_CHECKED tn_status tn_dataset_field_at(const tn_dataset *dataset, uint32_t index,
-					     struct tn_field *field);
+						struct tn_field *field);
 
 /* How its pictures are fed; NULL: it is not of images.  Borrowed.  [thread: any | since 0.1] */
 TN_API const struct tn_input_format *tn_dataset_format(const tn_dataset *dataset);
@@ -537,7 +537,7 @@ TN_API uint64_t tn_data_loader_batches(const tn_data_loader *loader);
  * of labels (<tenon/augment.h>).  Its name is borrowed from the data set.
  * TN_INVALID_ARGUMENT: no such field.  [thread: one per loader | since 0.1] */
 TN_API TN_CHECKED tn_status tn_data_loader_field_at(const tn_data_loader *loader, uint32_t index,
-						 struct tn_field *field);
+						    struct tn_field *field);
 
 /* Fills *batch (its struct_size first set by the caller) with the next batch: at most batch_size
  * samples.  A batch of n = 0 marks the end of an epoch, and the next call begins the next epoch.

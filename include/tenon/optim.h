@@ -497,7 +497,7 @@ struct tn_weight_average_options {
 	uint32_t struct_size;
 	double decay; /* below 1; 0: the mean of all */
 };
-static inline struct tn_weight_average_options tn_average_defaults(void)
+static inline struct tn_weight_average_options tn_weight_average_defaults(void)
 {
 	struct tn_weight_average_options options;
 	memset(&options, 0, sizeof(options));
@@ -507,7 +507,8 @@ static inline struct tn_weight_average_options tn_average_defaults(void)
 /* Owned (tn_weight_average_destroy); must not outlive the module.  NULL: TN_INVALID_ARGUMENT,
  * TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not built),
  * TN_OUT_OF_MEMORY. */
-TN_API tn_weight_average *tn_weight_average_create(tn_module *module, const struct tn_weight_average_options *options);
+TN_API tn_weight_average *tn_weight_average_create(tn_module *module,
+						   const struct tn_weight_average_options *options);
 TN_API void tn_weight_average_destroy(tn_weight_average *average); /* takes NULL */
 /* Takes the present weights in; usually after tn_optimizer_step.  Can be captured.  TN_STATE: the
  * averages are swapped in. */
@@ -528,7 +529,8 @@ struct tn_weight_average_view {
 };
 /* By the indices of tn_module_parameter_at.  TN_INVALID_ARGUMENT: no such index.
  * TN_OUT_OF_MEMORY. */
-TN_API tn_status tn_weight_average_at(tn_weight_average *average, size_t index, struct tn_weight_average_view *view);
+TN_API tn_status tn_weight_average_at(tn_weight_average *average, size_t index,
+				      struct tn_weight_average_view *view);
 TN_API uint64_t tn_weight_average_updates(const tn_weight_average *average);
 /* TN_STATE: the averages are swapped in.  TN_NOT_CAPTURABLE: while work is captured. */
 TN_API tn_status tn_weight_average_set_updates(tn_weight_average *average, uint64_t updates);

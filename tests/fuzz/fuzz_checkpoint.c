@@ -58,7 +58,7 @@ static void make_training(void)
 	scheduling.kind = TN_SCHEDULE_PLATEAU;
 	scheduling.warmup = 3;
 	all.schedule = tn_schedule_create(all.optimizer, &scheduling);
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.5;
 	all.average = tn_weight_average_create(net, &averaging);
 	fuzz_require(tn_dataset_create(&source, &dataset, &error) == TN_OK);

@@ -255,7 +255,7 @@ static void take_step(struct course *course)
 
 static tn_weight_average *average_of(tn_module *module, const struct record *record)
 {
-	struct tn_weight_average_options o = tn_average_defaults();
+	struct tn_weight_average_options o = tn_weight_average_defaults();
 	take(record, "decay", &o.decay);
 	return tn_weight_average_create(module, &o);
 }

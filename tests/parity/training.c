@@ -95,12 +95,14 @@ static void open_net(struct training *t)
 	t->net = tn_module_sequential(context);
 	struct tn_module_linear_options linear = tn_module_linear_defaults();
 	linear.no_bias = 1;
-	tn_module_sequential_add(t->net, "fc1",
-			  tn_module_linear(context, first->shape[1], first->shape[0], &linear));
-	tn_module_sequential_add(t->net, "norm", tn_module_batch_norm1d(context, first->shape[0], NULL));
+	tn_module_sequential_add(
+		t->net, "fc1",
+		tn_module_linear(context, first->shape[1], first->shape[0], &linear));
+	tn_module_sequential_add(t->net, "norm",
+				 tn_module_batch_norm1d(context, first->shape[0], NULL));
 	tn_module_sequential_add(t->net, "relu", tn_module_relu(context));
 	tn_module_sequential_add(t->net, "fc2",
-			  tn_module_linear(context, last->shape[1], last->shape[0], NULL));
+				 tn_module_linear(context, last->shape[1], last->shape[0], NULL));
 	assert_ok(tn_module_build(t->net));
 	for (size_t i = 0; i < tn_module_parameter_count(t->net); i++) {
 		struct tn_parameter_view view = {.struct_size = sizeof(view)};
@@ -133,7 +135,7 @@ static void open_training(struct training *t, const struct record *record, tn_co
 	options.kind = TN_SCHEDULE_COSINE;
 	options.period = 12;
 	t->schedule = tn_schedule_create(t->optimizer, &options);
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.8;
 	t->average = tn_weight_average_create(t->net, &averaging);
 	struct tn_loss_options loss = tn_loss_defaults();

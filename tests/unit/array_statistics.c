@@ -103,7 +103,7 @@ static const struct formula_row rows[] = {
 	{"var", f_var},
 	{"std", f_std},
 	{"ptp", f_ptp},
-	{"weighted_average", f_weighted_average},
+	{"average", f_weighted_average},
 	{"nansum", f_nansum},
 	{"nanmean", f_nanmean},
 	{"nanvar", f_nanvar},
@@ -148,10 +148,10 @@ static void reductions_name_what_they_refuse(void **state)
 	expect_error(tn_nanmax(none, 1, last, 0), TN_SHAPE, "nanmax", "(0,)");
 	expect_error(tn_nanmin(z, 1, last, 0), TN_DTYPE, "nanmin", "c64");
 	expect_error(tn_median(z, 1, last, 0), TN_DTYPE, "median", "c64");
-	expect_error(tn_average(x, line(TN_F32, 2), 1, last, 0, NULL), TN_SHAPE,
-		     "weighted_average", "found (2,)");
+	expect_error(tn_average(x, line(TN_F32, 2), 1, last, 0, NULL), TN_SHAPE, "average",
+		     "found (2,)");
 	expect_error(tn_average(x, line(TN_F32, 3), TN_ALL_AXES, NULL, 0, NULL), TN_SHAPE,
-		     "weighted_average", "expected shape (2, 3)");
+		     "average", "expected shape (2, 3)");
 	assert_null(tn_var(NULL, 1, last, 0, 0));
 	assert_null(tn_error(context));
 }

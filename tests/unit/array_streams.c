@@ -373,9 +373,9 @@ static void a_download_into_a_buffer_does_not_wait_after_a_check(void **state)
 	tn_context_close(context);
 }
 
-/* tn_synchronize finds a check that failed in one stream, then a failure of the backend in another, which
- * the next call reports. */
-static void tn_sync_keeps_the_error_of_a_second_stream(void **state)
+/* tn_synchronize finds a check that failed in one stream, then a failure of the backend in another,
+ * which the next call reports. */
+static void tn_synchronize_keeps_the_error_of_a_second_stream(void **state)
 {
 	int found = 0;
 	(void)state;
@@ -968,7 +968,8 @@ static void folded_weights_are_ready_in_every_stream(void **state)
 	tn_module *net = tn_module_sequential(context);
 	struct tn_module_conv2d_options conv2d = tn_module_conv2d_defaults();
 	conv2d.no_bias = 1;
-	assert_ok(tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 2, 2, 1, 1, &conv2d)));
+	assert_ok(tn_module_sequential_add(net, "conv",
+					   tn_module_conv2d(context, 2, 2, 1, 1, &conv2d)));
 	assert_ok(tn_module_sequential_add(net, "norm", tn_module_batch_norm2d(context, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 0);
@@ -1008,7 +1009,8 @@ static void a_new_stream_follows_the_others(void **state)
 	tn_device *device = tn_device_current(context);
 	tn_event *end = tn_event_create(device);
 	tn_module *net = tn_module_sequential(context);
-	assert_ok(tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 1, 1, 1, NULL)));
+	assert_ok(
+		tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 1, 1, 1, NULL)));
 	assert_ok(tn_module_sequential_add(net, "norm", tn_module_batch_norm2d(context, 1, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 0);
@@ -1110,7 +1112,7 @@ int main(void)
 		cmocka_unit_test(a_failure_is_not_reported_as_a_failed_check),
 		cmocka_unit_test(a_wait_for_an_event_reports_checks_before_it),
 		cmocka_unit_test(a_download_into_a_buffer_does_not_wait_after_a_check),
-		cmocka_unit_test(tn_sync_keeps_the_error_of_a_second_stream),
+		cmocka_unit_test(tn_synchronize_keeps_the_error_of_a_second_stream),
 		cmocka_unit_test(copies_between_devices_are_in_both_current_streams),
 		cmocka_unit_test(a_stream_gets_the_memory_of_another_when_there_is_no_other),
 		cmocka_unit_test(a_stream_does_not_wait_for_another_while_there_is_memory),

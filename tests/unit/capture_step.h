@@ -16,9 +16,9 @@ struct training {
 	tn_context *context;
 	tn_module *module;
 	tn_optimizer *optimizer;
-	tn_weight_average *average;  /* takes every step's weights in; or NULL */
-	tn_array *x, *labels; /* what a step reads */
-	tn_array *loss;       /* of the last step; kept */
+	tn_weight_average *average; /* takes every step's weights in; or NULL */
+	tn_array *x, *labels;       /* what a step reads */
+	tn_array *loss;             /* of the last step; kept */
 };
 
 enum { WITH_SGD, WITH_ADAMW, WITH_ALL, OPTIMIZER_COUNT, WITH_LAMB = OPTIMIZER_COUNT };
@@ -62,12 +62,12 @@ static inline struct training make_training(tn_context *context, int kind)
 	struct training t = {.context = context, .module = tn_module_sequential(context)};
 	tn_random_set_state(context, (struct tn_random_state){.seed = 7, .stream = 1});
 	assert_ok(tn_module_sequential_add(t.module, "a",
-				    tn_module_linear(context, STEP_IN, STEP_HIDDEN, NULL)));
+					   tn_module_linear(context, STEP_IN, STEP_HIDDEN, NULL)));
 	assert_ok(tn_module_sequential_add(t.module, "b", tn_module_relu(context)));
 	assert_ok(tn_module_sequential_add(t.module, "dropout", tn_module_dropout(context, 0.3)));
 	tn_module_set_training(t.module, 1);
 	assert_ok(tn_module_sequential_add(t.module, "c",
-				    tn_module_linear(context, STEP_HIDDEN, STEP_OUT, NULL)));
+					   tn_module_linear(context, STEP_HIDDEN, STEP_OUT, NULL)));
 	assert_ok(tn_module_build(t.module));
 	t.optimizer = make_optimizer(t.module, kind);
 	assert_non_null(t.optimizer);
@@ -165,7 +165,7 @@ static inline struct course run_course(tn_context *context, int kind, int n_eage
 	struct training t = make_training(context, kind);
 	tn_graph *graph = NULL;
 	if (kind == WITH_ALL) {
-		struct tn_weight_average_options averaging = tn_average_defaults();
+		struct tn_weight_average_options averaging = tn_weight_average_defaults();
 		averaging.decay = 0.5;
 		t.average = tn_weight_average_create(t.module, &averaging);
 	}

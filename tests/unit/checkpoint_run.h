@@ -71,7 +71,8 @@ static inline tn_module *run_net(tn_context *context, int64_t channels)
 	tn_module_sequential_add(net, "relu", tn_module_relu(context));
 	tn_module_sequential_add(net, "flatten", tn_module_flatten(context));
 	tn_module_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
-	tn_module_sequential_add(net, "fc", tn_module_linear(context, 16 * channels, RUN_CLASSES, NULL));
+	tn_module_sequential_add(net, "fc",
+				 tn_module_linear(context, 16 * channels, RUN_CLASSES, NULL));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);
 	return net;
@@ -138,7 +139,7 @@ static inline void run_begin(struct run *run, tn_context *context, int kind, uin
 	options.period = 20;
 	options.warmup = 3;
 	run->schedule = tn_schedule_create(run->optimizer, &options);
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.9;
 	run->average = tn_weight_average_create(run->net, &averaging);
 	assert_ok(

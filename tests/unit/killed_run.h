@@ -157,7 +157,7 @@ static inline void killed_adamw(struct killed_run *run)
 	options.period = 20;
 	options.warmup = 3;
 	run->schedule = tn_schedule_create(run->optimizer, &options);
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.9;
 	run->average = tn_weight_average_create(run->net, &averaging);
 	run->options.accumulate = 2;

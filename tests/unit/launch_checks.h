@@ -191,12 +191,12 @@ static inline struct launch_counts count_all(tn_context *context, const struct l
 					     int n, launch_counter *counter)
 {
 	static const char *const once[] = {"clip_grad_value", "lasso", "gradient_noise",
-					   "lookahead", "average_update"};
+					   "lookahead", "weight_average_update"};
 	struct launch_counts counts;
 	assert_ok(tn_scope_begin(context));
 	tn_module *net = launch_net(context, n, TN_F32);
 	tn_optimizer *optimizer = c->make(net);
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.9;
 	tn_weight_average *average = tn_weight_average_create(net, &averaging);
 	assert_ok(tn_optimizer_set_lasso(optimizer, 1e-3));

@@ -246,8 +246,9 @@ static void frozen_networks_of_all_dtypes_compute_what_they_did(void **state)
 		double before[ROWS * 2 * 16], after[ROWS * 2 * 16];
 		tn_module *net = tn_module_sequential(context);
 		assert_ok(tn_module_sequential_add(net, "conv",
-					    tn_module_conv2d(context, 3, 2, 3, 3, NULL)));
-		assert_ok(tn_module_sequential_add(net, "norm", tn_module_batch_norm2d(context, 2, NULL)));
+						   tn_module_conv2d(context, 3, 2, 3, 3, NULL)));
+		assert_ok(tn_module_sequential_add(net, "norm",
+						   tn_module_batch_norm2d(context, 2, NULL)));
 		assert_ok(tn_module_sequential_add(net, "relu", tn_module_relu(context)));
 		assert_ok(tn_module_set_dtype(net, all_dtypes[d]));
 		assert_ok(tn_module_build(net));
@@ -323,7 +324,8 @@ static void predictions_are_f32_for_networks_of_all_dtypes(void **state)
 		tn_module *net = tn_module_sequential(context);
 		tn_random_set_state(context, (struct tn_random_state){.seed = 3, .stream = 1});
 		assert_ok(tn_module_sequential_add(net, "flatten", tn_module_flatten(context)));
-		assert_ok(tn_module_sequential_add(net, "fc", tn_module_linear(context, 4, OUT, NULL)));
+		assert_ok(tn_module_sequential_add(net, "fc",
+						   tn_module_linear(context, 4, OUT, NULL)));
 		assert_ok(tn_module_set_dtype(net, all_dtypes[d]));
 		assert_ok(tn_module_build(net));
 		assert_ok(tn_predict(net, &format, 2, images, all[d]));
@@ -346,7 +348,7 @@ static void averages_of_narrow_networks_are_f32_and_swap_without_loss(void **sta
 		struct tn_weight_average_view view = {.struct_size = sizeof(view)};
 		tn_module *net = build_net(all_dtypes[d]);
 		tn_optimizer *optimizer = sgd(net);
-		struct tn_weight_average_options averaging = tn_average_defaults();
+		struct tn_weight_average_options averaging = tn_weight_average_defaults();
 		averaging.decay = 0.9;
 		tn_weight_average *average = tn_weight_average_create(net, &averaging);
 		for (int s = 0; s < 5; s++) {

@@ -109,7 +109,7 @@ static void bad_lookaheads_are_refused(void **state)
 
 static tn_weight_average *make(double decay)
 {
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = decay;
 	tn_weight_average *average = tn_weight_average_create(module, &averaging);
 	assert_non_null(average);
@@ -154,7 +154,7 @@ static void averages_are_swapped_in_and_out(void **state)
 static void a_restored_average_continues(void **state)
 {
 	struct tn_weight_average_view from = {.struct_size = sizeof(from)},
-			       to = {.struct_size = sizeof(to)};
+				      to = {.struct_size = sizeof(to)};
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		tn_weight_average *average = make(i * 0.5), *restored = make(i * 0.5);
@@ -165,7 +165,8 @@ static void a_restored_average_continues(void **state)
 		assert_ok(tn_weight_average_at(average, 0, &from));
 		assert_ok(tn_weight_average_at(restored, 0, &to));
 		assert_ok(tn_assign(to.value, from.value));
-		assert_ok(tn_weight_average_set_updates(restored, tn_weight_average_updates(average)));
+		assert_ok(tn_weight_average_set_updates(restored,
+							tn_weight_average_updates(average)));
 		step();
 		assert_ok(tn_weight_average_update(average));
 		assert_ok(tn_weight_average_update(restored));
@@ -180,7 +181,7 @@ static void bad_averages_are_refused(void **state)
 {
 	struct tn_weight_average_view view = {.struct_size = sizeof(view)};
 	(void)state;
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 1;
 	assert_null(tn_weight_average_create(module, &averaging));
 	assert_contains(tn_error(context)->text,

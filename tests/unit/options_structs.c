@@ -927,7 +927,7 @@ static void fill_defaults(void)
 	defaults.lamb = tn_lamb_defaults();
 	defaults.group = tn_group_defaults();
 	defaults.lookahead = tn_lookahead_defaults();
-	defaults.average = tn_average_defaults();
+	defaults.average = tn_weight_average_defaults();
 	defaults.grad_scaler = tn_grad_scaler_defaults();
 	defaults.grad_scaler_state.struct_size = sizeof(defaults.grad_scaler_state);
 	defaults.summary = tn_summary_defaults();

@@ -130,7 +130,7 @@ static void the_best_averages_are_not_exchanged_again(void **state)
 	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_slow_fit(&fit);
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.5;
 	tn_weight_average *average = tn_weight_average_create(fit.net, &averaging);
 	fit.options.average = average;

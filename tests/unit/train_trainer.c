@@ -434,9 +434,11 @@ static void buffers_are_restored_too(void **state)
 	tn_optimizer_destroy(s.fit.optimizer);
 	tn_module_destroy(s.fit.net);
 	s.fit.net = tn_module_sequential(contexts[0]);
-	tn_module_sequential_add(s.fit.net, "fc1", tn_module_linear(contexts[0], TABLE_INPUTS, 8, NULL));
+	tn_module_sequential_add(s.fit.net, "fc1",
+				 tn_module_linear(contexts[0], TABLE_INPUTS, 8, NULL));
 	tn_module_sequential_add(s.fit.net, "norm", tn_module_batch_norm1d(contexts[0], 8, NULL));
-	tn_module_sequential_add(s.fit.net, "fc2", tn_module_linear(contexts[0], 8, TABLE_TARGETS, NULL));
+	tn_module_sequential_add(s.fit.net, "fc2",
+				 tn_module_linear(contexts[0], 8, TABLE_TARGETS, NULL));
 	assert_ok(tn_module_build(s.fit.net));
 	struct tn_sgd_options sgd = tn_sgd_defaults();
 	sgd.lr = 1e-4;
@@ -460,7 +462,7 @@ static void averages_are_evaluated_in_place_of_the_weights(void **state)
 	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_fit(&fit, contexts[2], 8);
-	struct tn_weight_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.9;
 	tn_weight_average *average = tn_weight_average_create(fit.net, &averaging);
 	fit.options.average = average;
@@ -637,7 +639,7 @@ static void captured_steps_have_the_same_bits(void **state)
 		for (int on = 0; on < 2; on++) {
 			struct fit fit;
 			open_fit(&fit, contexts[2], 4);
-			struct tn_weight_average_options averaging = tn_average_defaults();
+			struct tn_weight_average_options averaging = tn_weight_average_defaults();
 			averaging.decay = 0.5;
 			tn_weight_average *average = tn_weight_average_create(fit.net, &averaging);
 			struct tn_schedule_options options = tn_schedule_defaults();
@@ -710,10 +712,11 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 		tn_optimizer_destroy(fit.optimizer);
 		tn_module_destroy(fit.net);
 		fit.net = tn_module_sequential(context);
-		tn_module_sequential_add(fit.net, "fc1", tn_module_linear(context, TABLE_INPUTS, 8, NULL));
+		tn_module_sequential_add(fit.net, "fc1",
+					 tn_module_linear(context, TABLE_INPUTS, 8, NULL));
 		tn_module_sequential_add(fit.net, "relu", tn_module_relu(context));
 		tn_module_sequential_add(fit.net, "fc2",
-				  tn_module_linear(context, 8, TABLE_TARGETS, NULL));
+					 tn_module_linear(context, 8, TABLE_TARGETS, NULL));
 		assert_ok(tn_module_set_dtype(fit.net, TN_F16));
 		assert_ok(tn_module_build(fit.net));
 		struct tn_sgd_options sgd = tn_sgd_defaults();
@@ -722,7 +725,7 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 		struct tn_grad_scaler_options options = tn_grad_scaler_defaults();
 		options.init_scale = 1 << 26;
 		tn_grad_scaler *scaler = tn_grad_scaler_create(fit.net, &options);
-		struct tn_weight_average_options averaging = tn_average_defaults();
+		struct tn_weight_average_options averaging = tn_weight_average_defaults();
 		averaging.decay = 0.9;
 		tn_weight_average *average = tn_weight_average_create(fit.net, &averaging);
 		fit.options.scaler = scaler;
@@ -960,11 +963,11 @@ static void a_network_may_have_several_inputs(void **state)
 		tn_random_set_state(contexts[2], (struct tn_random_state){5, 0});
 		fit.net = tn_module_sequential(contexts[2]);
 		tn_module_sequential_add(fit.net, "a",
-				  tn_module_linear(contexts[2], TABLE_INPUTS, 8, NULL));
+					 tn_module_linear(contexts[2], TABLE_INPUTS, 8, NULL));
 		tn_module_sequential_add(fit.net, "b",
-				  tn_module_linear(contexts[2], TABLE_TARGETS, 8, NULL));
+					 tn_module_linear(contexts[2], TABLE_TARGETS, 8, NULL));
 		tn_module_sequential_add(fit.net, "head",
-				  tn_module_linear(contexts[2], 8, TABLE_TARGETS, NULL));
+					 tn_module_linear(contexts[2], 8, TABLE_TARGETS, NULL));
 		assert_ok(tn_module_build(fit.net));
 		struct tn_adam_options adam = tn_adam_defaults();
 		adam.lr = 0.02;

@@ -7,7 +7,7 @@
  * Those of f16 and bf16 weights are f32.  An exchange would round them: the averages then stay
  * where they are, and a copy keeps the weights.
  */
-#include "optim/average.h"
+#include "optim/weight_average.h"
 
 #include "array/array.h"
 #include "array/make.h"
@@ -57,7 +57,7 @@ static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_sca
 		return status;
 	if (update->average->is_swapped)
 		return tn_fail(&rt->report, TN_STATE, "graph_replay",
-			       "average_update: the averages are swapped in");
+			       "weight_average_update: the averages are swapped in");
 	scalars[0] = next_rate(update->average);
 	update->average->updates++;
 	return TN_OK;
@@ -109,7 +109,7 @@ tn_status tn_weight_average_update(tn_weight_average *average)
 	if (status)
 		return status;
 	if (average->is_swapped)
-		return tn_runtime_fail(rt, TN_STATE, "average_update",
+		return tn_runtime_fail(rt, TN_STATE, "weight_average_update",
 				       "the averages are swapped in: swap them back first");
 	if (tn_stepped_add(rt, tn_array_home(average->values), &captured_update, 1, &rate, &state))
 		return tn_runtime_keep(rt, &rt->report);
@@ -119,7 +119,7 @@ tn_status tn_weight_average_update(tn_weight_average *average)
 		tn_captured_add(&average->captured, &update->captured);
 		average->updates++;
 	}
-	status = run_formula(average, "average_update", &averaged, &rate);
+	status = run_formula(average, "weight_average_update", &averaged, &rate);
 	if (!status && !state)
 		average->updates++;
 	return status;
@@ -148,7 +148,7 @@ static tn_status swap_narrow(tn_weight_average *average)
 
 tn_status tn_weight_average_swap(tn_weight_average *average)
 {
-	static const char operation[] = "average_swap";
+	static const char operation[] = "weight_average_swap";
 	static const struct tn_formula exchange = {
 		.text = "before = average; average = w; w = before",
 		.inputs = "average w",
@@ -204,14 +204,16 @@ static const struct tn_option members[] = {
 	{0},
 };
 
-tn_weight_average *tn_weight_average_create(tn_module *module, const struct tn_weight_average_options *options)
+tn_weight_average *tn_weight_average_create(tn_module *module,
+					    const struct tn_weight_average_options *options)
 {
-	static const char operation[] = "average_create";
-	struct tn_weight_average_options o = tn_average_defaults();
+	static const char operation[] = "weight_average_create";
+	struct tn_weight_average_options o = tn_weight_average_defaults();
 	if (!module)
 		return NULL;
 	struct tn_runtime *rt = module->runtime;
-	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_weight_average_options", operation) ||
+	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_weight_average_options",
+			    operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;
 	if (tn_runtime_check(rt, &o, members, operation) ||
@@ -245,21 +247,22 @@ void tn_weight_average_destroy(tn_weight_average *average)
 	tn_mem_free(average);
 }
 
-const tn_module *tn_average_module(const tn_weight_average *average)
+const tn_module *tn_weight_average_module(const tn_weight_average *average)
 {
 	return average->module;
 }
 
-double tn_average_decay(const tn_weight_average *average)
+double tn_weight_average_decay(const tn_weight_average *average)
 {
 	return average->decay;
 }
 
 /* ---- State -----------------------------------------------------------------------------------*/
 
-tn_status tn_weight_average_at(tn_weight_average *average, size_t index, struct tn_weight_average_view *view)
+tn_status tn_weight_average_at(tn_weight_average *average, size_t index,
+			       struct tn_weight_average_view *view)
 {
-	static const char operation[] = "average_at";
+	static const char operation[] = "weight_average_at";
 	if (!average)
 		return TN_INVALID_ARGUMENT;
 	const tn_module *module = average->module;
@@ -283,7 +286,8 @@ tn_status tn_weight_average_at(tn_weight_average *average, size_t index, struct 
 		return rt->error.status;
 	const struct tn_weight_average_view own = {
 		.struct_size = sizeof(own), .name = named->name, .value = average->views[index]};
-	return tn_runtime_answer(rt, view, &own, sizeof(own), "struct tn_weight_average_view", operation);
+	return tn_runtime_answer(rt, view, &own, sizeof(own), "struct tn_weight_average_view",
+				 operation);
 }
 
 uint64_t tn_weight_average_updates(const tn_weight_average *average)
@@ -293,7 +297,7 @@ uint64_t tn_weight_average_updates(const tn_weight_average *average)
 
 tn_status tn_weight_average_set_updates(tn_weight_average *average, uint64_t updates)
 {
-	static const char operation[] = "average_set_updates";
+	static const char operation[] = "weight_average_set_updates";
 	if (!average)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = average->module->runtime;
