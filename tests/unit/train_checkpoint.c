@@ -106,7 +106,8 @@ static void a_trainer_refuses_what_is_not_its_own(void **state)
 	t.trainer = tn_trainer_create(t.run.net, t.run.optimizer, &trainer);
 	take_snapshot(&before, &t.run);
 	assert_status(tn_trainer_run(t.trainer), TN_INVALID_ARGUMENT);
-	assert_contains(tn_error(in)->text, "trainer.options.clip_norm: expected inf, found 1 (and");
+	assert_contains(tn_error(in)->text,
+			"trainer.options.clip_norm: expected inf, found 1 (and");
 	tn_error_clear(in);
 	take_snapshot(&after, &t.run);
 	assert_equal_bytes(&after, &before);
