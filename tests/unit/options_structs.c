@@ -1413,13 +1413,11 @@ static const struct {
 	size_t size;
 	const char *text;
 } zeros[] = {
-	{sgd, MEMBER(sgd, lr), "lr: expected a number above 0, found 0"},
-	{adamw, MEMBER(adamw, epsilon), "epsilon: expected a number above 0, found 0"},
+	{lamb, MEMBER(lamb, epsilon), "epsilon: expected a number above 0, found 0"},
 	{lookahead, MEMBER(lookahead, k), "k: expected at least 1, found 0"},
 	{grad_scaler_create, MEMBER(grad_scaler, growth_interval), "growth_interval: expected"},
 	{grad_scaler_create, MEMBER(grad_scaler, init_scale), "init_scale: expected"},
 	{schedule_create, MEMBER(schedule, multiplier), "step: expected the default of multiplier"},
-	{schedule_create, MEMBER(schedule, gamma), "gamma: expected a number above 0, found 0"},
 	{checkpoint_folder_open, MEMBER(checkpoint_folder, keep), "keep: expected at least 1"},
 	{trainer, MEMBER(trainer, n_epochs), "n_epochs: expected at least 1, found 0"},
 	{trainer, MEMBER(trainer, accumulate), "accumulate: expected at least 1, found 0"},
