@@ -47,7 +47,6 @@ static const tn_ufunc *ufunc;
 static struct tn_input_format input_format = {.struct_size = sizeof(input_format)};
 static int64_t lengths[8] = {2, 2, 2, 2, 2, 2, 2, 2};
 static int axes[8] = {0, 1, 2, 2};
-static struct tn_input_format input_format = {.struct_size = sizeof(input_format)};
 static double doubles[8] = {0.25, 0.5};
 static uint64_t room[1024]; /* for outputs, and structs of zeros */
 
