@@ -42,7 +42,8 @@ static tn_module *make_autoencoder(tn_context *context)
 	tn_module_sequential_add(net, "down2", down(context, 8, 16));
 	tn_module_sequential_add(net, "act2", tn_module_silu(context));
 	tn_module_sequential_add(net, "encode", tn_module_conv2d(context, 16, CODE, 4, 4, NULL));
-	tn_module_sequential_add(net, "decode", tn_module_conv_transpose2d(context, CODE, 16, 4, 4, NULL));
+	tn_module_sequential_add(net, "decode",
+				 tn_module_conv_transpose2d(context, CODE, 16, 4, 4, NULL));
 	tn_module_sequential_add(net, "act3", tn_module_silu(context));
 	tn_module_sequential_add(net, "up1", up(context, 16, 8));
 	tn_module_sequential_add(net, "act4", tn_module_silu(context));

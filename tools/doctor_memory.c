@@ -205,7 +205,8 @@ static void ask_for_all(struct doctor_device *device, struct doctor_result *resu
 	uint64_t bytes = description->max_alloc_bytes;
 	if (description->kind != TN_DEVICE_DISCRETE_GPU || !bytes)
 		return;
-	if (!tn_device_get_memory_information(device->device, &memory) && memory.total_bytes < bytes)
+	if (!tn_device_get_memory_information(device->device, &memory) &&
+	    memory.total_bytes < bytes)
 		bytes = memory.total_bytes;
 	tn_array *held = tn_full(device->context, TN_F32, 1, &one, 1);
 	if (held)

@@ -20,7 +20,8 @@ static void add_convolution(tn_context *context, tn_module *chain, int64_t in, i
 	window.groups = groups;
 	options.window = &window;
 	options.no_bias = 1;
-	(void)tn_module_sequential_add(chain, NULL, tn_module_conv2d(context, in, out, 3, 3, &options));
+	(void)tn_module_sequential_add(chain, NULL,
+				       tn_module_conv2d(context, in, out, 3, 3, &options));
 	(void)tn_module_sequential_add(chain, NULL, tn_module_batch_norm2d(context, out, NULL));
 }
 

@@ -26,7 +26,7 @@ tn_status tn_device_get_memory_use(const struct tn_device *device, struct tn_mem
 }
 
 tn_status tn_device_get_memory_statistics(const tn_device *device,
-				      struct tn_memory_statistics *statistics)
+					  struct tn_memory_statistics *statistics)
 {
 	if (!device)
 		return TN_INVALID_ARGUMENT;

@@ -9,7 +9,8 @@
 #include "device/device.h"
 #include "device/open.h"
 
-tn_status tn_device_get_memory_information(tn_device *device, struct tn_memory_information *information)
+tn_status tn_device_get_memory_information(tn_device *device,
+					   struct tn_memory_information *information)
 {
 	if (!device || !information)
 		return TN_INVALID_ARGUMENT;

@@ -34,7 +34,7 @@ enum tn_step_part { TN_PART_FIRST, TN_PART_MORE, TN_PART_UPDATE, TN_STEP_PARTS }
 struct tn_steps {
 	const struct tn_objective *objective;
 	tn_optimizer *optimizer;
-	tn_weight_average *average;        /* or NULL */
+	tn_weight_average *average; /* or NULL */
 	tn_grad_scaler *scaler;     /* or NULL */
 	double clip_value;          /* INFINITY: none */
 	double clip_norm;           /* INFINITY: none */

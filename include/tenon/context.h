@@ -140,14 +140,14 @@ TN_API tn_status tn_device_get_memory_use(const tn_device *device, struct tn_mem
 /* The total and the free memory of the device, as reported by its backend; opens the device if
  * necessary.  TN_UNSUPPORTED: the backend cannot tell.  Any failure to open it.  Not kept.
  * [thread: one per context | since 0.1] */
-TN_API TN_CHECKED tn_status tn_device_get_memory_information(tn_device *device,
-							 struct tn_memory_information *information);
+TN_API TN_CHECKED tn_status
+tn_device_get_memory_information(tn_device *device, struct tn_memory_information *information);
 
 /* Line `index`, from 0, of the device's current report: a key ("driver", "temperature") and its
  * text; opens the device if necessary.  TN_NOT_FOUND: there are no more lines.  Any failure to open
  * it.  Not kept.  [thread: one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_device_report_at(tn_device *device, size_t index,
-						  struct tn_report_line *line);
+						struct tn_report_line *line);
 
 /* Waits for the work of every open device and returns the first asynchronous error, which the
  * context keeps; an index out of range that the device found is one (tn_take).  A device whose loss

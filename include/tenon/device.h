@@ -81,8 +81,8 @@ struct tn_memory_statistics {
 /* struct_size is set by the caller; members that are newer than it are not written.
  * TN_INVALID_ARGUMENT: NULL, or no struct_size.  Not kept.
  * [thread: one per context | since 0.1] */
-TN_API TN_CHECKED tn_status tn_device_get_memory_statistics(const tn_device *device,
-							struct tn_memory_statistics *statistics);
+TN_API TN_CHECKED tn_status
+tn_device_get_memory_statistics(const tn_device *device, struct tn_memory_statistics *statistics);
 /* The peak begins again with what is in use.  Takes NULL.
  * [thread: one per context | since 0.1] */
 TN_API void tn_device_memory_reset_peak(tn_device *device);

@@ -293,7 +293,8 @@ TN_API tn_module *tn_module_sequential(tn_context *context);
 /* Appends `member` (consumed, on failure too) under `name`, or under its number if that is NULL.
  * TN_STATE: sealed.  TN_INVALID_ARGUMENT: the name is taken, empty or contains a dot, or the module
  * is neither a chain nor a residual block. */
-TN_API tn_status tn_module_sequential_add(tn_module *sequential, const char *name, tn_module *member);
+TN_API tn_status tn_module_sequential_add(tn_module *sequential, const char *name,
+					  tn_module *member);
 
 /* A residual block (He et al. 2016): activation(chain(x) + shortcut(x)).  Fill the chain with
  * tn_module_sequential_add; its members have their own names in the block ("layer1.0.conv1").

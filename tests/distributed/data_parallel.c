@@ -47,10 +47,11 @@ static tn_module *make_branch(tn_context *context)
 	need_ok(context,
 		tn_module_sequential_add(branch, "in", tn_module_linear(context, WIDTH, 40, NULL)));
 	need_ok(context, tn_module_sequential_add(branch, "act", tn_module_tanh(context)));
-	need_ok(context, tn_module_sequential_add(branch, "mid", tn_module_linear(context, 40, 24, NULL)));
-	need_ok(context, tn_module_sequential_add(branch, "act2", tn_module_tanh(context)));
 	need_ok(context,
-		tn_module_sequential_add(branch, "out", tn_module_linear(context, 24, CLASSES, NULL)));
+		tn_module_sequential_add(branch, "mid", tn_module_linear(context, 40, 24, NULL)));
+	need_ok(context, tn_module_sequential_add(branch, "act2", tn_module_tanh(context)));
+	need_ok(context, tn_module_sequential_add(branch, "out",
+						  tn_module_linear(context, 24, CLASSES, NULL)));
 	return branch;
 }
 
@@ -320,8 +321,10 @@ static void list_buckets(const struct ranked *ranked, const void *argument, void
 	tn_module *net = tn_module_sequential(context);
 	(void)argument;
 	(void)out;
-	need_ok(context, tn_module_sequential_add(net, "a", tn_module_linear(context, 100, 100, NULL)));
-	need_ok(context, tn_module_sequential_add(net, "b", tn_module_linear(context, 100, 100, NULL)));
+	need_ok(context,
+		tn_module_sequential_add(net, "a", tn_module_linear(context, 100, 100, NULL)));
+	need_ok(context,
+		tn_module_sequential_add(net, "b", tn_module_linear(context, 100, 100, NULL)));
 	need_ok(context, tn_module_build(net));
 	struct tn_data_parallel_options options = tn_data_parallel_defaults();
 	options.bucket_bytes = EACH * sizeof(float);

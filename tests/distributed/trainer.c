@@ -128,14 +128,14 @@ static tn_module *make_layers(const struct run *run, const tn_dataset *digits)
 		net = tn_module_sequential(context);
 		const int64_t n = shape.channels * shape.height * shape.width;
 		need_ok(context, tn_module_sequential_add(net, "flat", tn_module_flatten(context)));
-		need_ok(context,
-			tn_module_sequential_add(net, "in", tn_module_linear(context, n, 32, NULL)));
+		need_ok(context, tn_module_sequential_add(net, "in",
+							  tn_module_linear(context, n, 32, NULL)));
 		need_ok(context, tn_module_sequential_add(net, "act", tn_module_relu(context)));
 		need_ok(context,
-			tn_module_sequential_add(net, "drop",
-					  tn_module_dropout(context, has_dropout ? 0.5 : 0)));
-		need_ok(context,
-			tn_module_sequential_add(net, "out", tn_module_linear(context, 32, 10, NULL)));
+			tn_module_sequential_add(
+				net, "drop", tn_module_dropout(context, has_dropout ? 0.5 : 0)));
+		need_ok(context, tn_module_sequential_add(net, "out",
+							  tn_module_linear(context, 32, 10, NULL)));
 	}
 	return net;
 }

@@ -413,7 +413,7 @@ static void make_trainer(void)
 	classifier = tn_module_sequential(context);
 	assert_ok(tn_module_sequential_add(classifier, NULL, tn_module_flatten(context)));
 	assert_ok(tn_module_sequential_add(classifier, NULL,
-				    tn_module_linear(context, (int64_t)28 * 28, 10, NULL)));
+					   tn_module_linear(context, (int64_t)28 * 28, 10, NULL)));
 	assert_ok(tn_module_build(classifier));
 	trainer = tn_trainer_create(classifier, NULL, NULL);
 	assert_non_null(trainer);

@@ -35,9 +35,10 @@ static tn_module *make_block(tn_context *context)
 	struct tn_module_conv2d_options conv = tn_module_conv2d_defaults();
 	conv.window = &window;
 	tn_module *block = tn_module_sequential(context);
-	assert_ok(tn_module_sequential_add(block, "conv",
-				    tn_module_conv2d(context, CHANNELS, CHANNELS, 3, 3, &conv)));
-	assert_ok(tn_module_sequential_add(block, "bn", tn_module_batch_norm2d(context, CHANNELS, NULL)));
+	assert_ok(tn_module_sequential_add(
+		block, "conv", tn_module_conv2d(context, CHANNELS, CHANNELS, 3, 3, &conv)));
+	assert_ok(tn_module_sequential_add(block, "bn",
+					   tn_module_batch_norm2d(context, CHANNELS, NULL)));
 	assert_ok(tn_module_sequential_add(block, "act", tn_module_gelu(context, 0)));
 	assert_ok(tn_module_sequential_add(block, "dropout", tn_module_dropout(context, 0.2)));
 	return block;
@@ -389,9 +390,12 @@ static void a_module_is_named_by_its_path(void **state)
 	(void)state;
 	tn_context *context = open_backend("auto");
 	for (int recomputed = 0; recomputed < 2; recomputed++) {
-		tn_module *net = tn_module_sequential(context), *block = tn_module_sequential(context);
-		assert_ok(tn_module_sequential_add(net, "first", tn_module_linear(context, 3, 3, NULL)));
-		assert_ok(tn_module_sequential_add(block, "fc", tn_module_linear(context, 3, 3, NULL)));
+		tn_module *net = tn_module_sequential(context),
+			  *block = tn_module_sequential(context);
+		assert_ok(tn_module_sequential_add(net, "first",
+						   tn_module_linear(context, 3, 3, NULL)));
+		assert_ok(tn_module_sequential_add(block, "fc",
+						   tn_module_linear(context, 3, 3, NULL)));
 		assert_ok(tn_module_sequential_add(block, "act", tn_module_tanh(context)));
 		tn_module_set_recompute(block, recomputed);
 		assert_ok(tn_module_sequential_add(net, "block", block));

@@ -203,9 +203,11 @@ static void a_captured_penalty_gives_the_same_bits(void **state)
 		tn_graph *graph = NULL;
 		tn_random_set_state(context, (struct tn_random_state){4, 1});
 		tn_module *net = tn_module_sequential(context);
-		assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, 3, 8, NULL)));
+		assert_ok(
+			tn_module_sequential_add(net, "a", tn_module_linear(context, 3, 8, NULL)));
 		assert_ok(tn_module_sequential_add(net, "t", tn_module_gelu(context, 0)));
-		assert_ok(tn_module_sequential_add(net, "b", tn_module_linear(context, 8, 1, NULL)));
+		assert_ok(
+			tn_module_sequential_add(net, "b", tn_module_linear(context, 8, 1, NULL)));
 		assert_ok(tn_module_build(net));
 		struct tn_sgd_options options = tn_sgd_defaults();
 		options.lr = 0.1;

@@ -49,7 +49,8 @@ static inline tn_module *make_net(void)
 	tn_random_set_state(context, (struct tn_random_state){.seed = 3, .stream = 1});
 	struct tn_module_norm_options norm = tn_module_norm_defaults();
 	norm.no_affine = 1;
-	assert_ok(tn_module_sequential_add(net, "norm", tn_module_batch_norm1d(context, IN, &norm)));
+	assert_ok(
+		tn_module_sequential_add(net, "norm", tn_module_batch_norm1d(context, IN, &norm)));
 	assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, IN, HIDDEN, NULL)));
 	assert_ok(tn_module_sequential_add(net, "b", tn_module_tanh(context)));
 	assert_ok(tn_module_sequential_add(net, "c", tn_module_linear(context, HIDDEN, OUT, NULL)));

@@ -66,8 +66,9 @@ static tn_module *folding_net(tn_context *context)
 	options.no_bias = 1;
 	tn_module *net = tn_module_sequential(context);
 	assert_ok(tn_module_sequential_add(net, "conv",
-				    tn_module_conv2d(context, 2, CHANNELS, 3, 3, &options)));
-	assert_ok(tn_module_sequential_add(net, "norm", tn_module_batch_norm2d(context, CHANNELS, NULL)));
+					   tn_module_conv2d(context, 2, CHANNELS, 3, 3, &options)));
+	assert_ok(tn_module_sequential_add(net, "norm",
+					   tn_module_batch_norm2d(context, CHANNELS, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 0);
 	return net;

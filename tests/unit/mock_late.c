@@ -102,7 +102,8 @@ static void check_each_failure(int by_item)
 		tn_array *label = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &good);
 		if (label)
 			tn_cross_entropy(x, label, NULL);
-		tn_status status = by_item && label ? tn_item(label, &value) : tn_synchronize(context);
+		tn_status status =
+			by_item && label ? tn_item(label, &value) : tn_synchronize(context);
 		has_failed = tn_error(context) != NULL;
 		assert_int_equal(has_failed, status != TN_OK);
 		if (has_failed)

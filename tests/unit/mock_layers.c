@@ -40,9 +40,11 @@ static tn_module *blocks(void)
 	struct tn_module_mbconv_options options = tn_module_mbconv_defaults();
 	options.squeezed = 2;
 	tn_module *net = tn_module_sequential(context);
-	assert_ok(tn_module_sequential_add(net, NULL, tn_module_mbconv(context, 2, 2, 2, &options)));
+	assert_ok(
+		tn_module_sequential_add(net, NULL, tn_module_mbconv(context, 2, 2, 2, &options)));
 	assert_ok(tn_module_sequential_add(net, NULL, tn_module_convnext_block(context, 2, NULL)));
-	assert_ok(tn_module_sequential_add(net, NULL, tn_module_local_response_norm(context, 2, NULL)));
+	assert_ok(tn_module_sequential_add(net, NULL,
+					   tn_module_local_response_norm(context, 2, NULL)));
 	return net;
 }
 

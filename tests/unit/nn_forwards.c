@@ -185,7 +185,7 @@ static void their_operations_have_their_place_in_anomaly_mode(void **state)
 	tn_context *context = open_backend("auto");
 	tn_module *net = tn_module_sequential(context);
 	assert_ok(tn_module_sequential_add(net, "mha",
-				    tn_module_multihead_attention(context, WIDTH, 2, NULL)));
+					   tn_module_multihead_attention(context, WIDTH, 2, NULL)));
 	assert_ok(tn_module_sequential_add(net, "lstm", tn_module_lstm(context, WIDTH, 3, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module *mha = tn_module_child(net, "mha"), *lstm = tn_module_child(net, "lstm");

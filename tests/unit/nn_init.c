@@ -265,8 +265,8 @@ static tn_module *make_net(void)
 {
 	tn_module *net = tn_module_sequential(context);
 	assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, 6, 5, NULL)));
-	assert_ok(tn_module_sequential_add(net, "norm",
-				    tn_module_layer_norm(context, 1, (const int64_t[]){5}, NULL)));
+	assert_ok(tn_module_sequential_add(
+		net, "norm", tn_module_layer_norm(context, 1, (const int64_t[]){5}, NULL)));
 	assert_ok(tn_module_sequential_add(net, "b", tn_module_linear(context, 5, 4, NULL)));
 	return net;
 }

@@ -173,9 +173,11 @@ static tn_module *net_with_blocks(void)
 {
 	tn_module *net = tn_module_sequential(context);
 	tn_module *block = tn_module_residual(context, TN_ACTIVATION_RELU);
-	assert_ok(tn_module_sequential_add(block, "conv", tn_module_conv2d(context, 2, 2, 1, 1, NULL)));
+	assert_ok(tn_module_sequential_add(block, "conv",
+					   tn_module_conv2d(context, 2, 2, 1, 1, NULL)));
 	assert_ok(tn_module_sequential_add(block, "bn", tn_module_batch_norm2d(context, 2, NULL)));
-	assert_ok(tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL)));
+	assert_ok(
+		tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL)));
 	assert_ok(tn_module_sequential_add(net, "bn", tn_module_batch_norm2d(context, 2, NULL)));
 	assert_ok(tn_module_sequential_add(net, "act", tn_module_relu(context)));
 	assert_ok(tn_module_sequential_add(net, "block", block));

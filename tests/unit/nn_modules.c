@@ -78,9 +78,11 @@ static void names_are_single_and_without_dots(void **state)
 	(void)state;
 	tn_module *net = tn_module_sequential(context);
 	assert_ok(tn_module_sequential_add(net, "a", tn_module_relu(context)));
-	assert_status(tn_module_sequential_add(net, "a", tn_module_relu(context)), TN_INVALID_ARGUMENT);
+	assert_status(tn_module_sequential_add(net, "a", tn_module_relu(context)),
+		      TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "already used");
-	assert_status(tn_module_sequential_add(net, "a.b", tn_module_relu(context)), TN_INVALID_ARGUMENT);
+	assert_status(tn_module_sequential_add(net, "a.b", tn_module_relu(context)),
+		      TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "dots");
 	tn_module_destroy(net);
 }
@@ -109,7 +111,8 @@ static void bad_sizes_are_refused_with_a_reason(void **state)
 	expect_kept(TN_INVALID_ARGUMENT, "a bound of at least 0, found -1");
 	assert_status(tn_module_add_buffer(net, "b", TN_F32, 1, NULL, 0), TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "an invalid shape");
-	assert_status(tn_module_sequential_add(relu, "x", tn_module_relu(context)), TN_INVALID_ARGUMENT);
+	assert_status(tn_module_sequential_add(relu, "x", tn_module_relu(context)),
+		      TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "expected a Sequential or a Residual, found a ReLU");
 	assert_status(tn_module_residual_shortcut(relu, "x", tn_module_relu(context)),
 		      TN_INVALID_ARGUMENT);
@@ -430,7 +433,8 @@ static void the_summary_shows_the_tree(void **state)
 static tn_module *normed_net(void)
 {
 	tn_module *net = tn_module_sequential(context);
-	assert_ok(tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 2, 3, 1, 1, NULL)));
+	assert_ok(
+		tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 2, 3, 1, 1, NULL)));
 	assert_ok(tn_module_sequential_add(net, "bn", tn_module_batch_norm2d(context, 3, NULL)));
 	return net;
 }

@@ -366,7 +366,8 @@ static tn_module *make_norms(void)
 	tn_module *net = tn_module_sequential(context);
 	assert_ok(tn_module_sequential_add(net, "norm", tn_module_layer_norm2d(context, 3, NULL)));
 	assert_ok(tn_module_sequential_add(net, "flatten", tn_module_flatten(context)));
-	assert_ok(tn_module_sequential_add(net, "fc", tn_module_linear(context, 3 * 32 * 32, 10, NULL)));
+	assert_ok(tn_module_sequential_add(net, "fc",
+					   tn_module_linear(context, 3 * 32 * 32, 10, NULL)));
 	return net;
 }
 

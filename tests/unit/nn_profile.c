@@ -19,9 +19,11 @@ static const char *const backends[] = {"reference!", "auto", "mock"};
 static tn_module *make_net(tn_context *context)
 {
 	tn_module *net = tn_module_sequential(context), *block = tn_module_sequential(context);
-	assert_ok(tn_module_sequential_add(block, "fc", tn_module_linear(context, WIDTH, 50, NULL)));
+	assert_ok(
+		tn_module_sequential_add(block, "fc", tn_module_linear(context, WIDTH, 50, NULL)));
 	assert_ok(tn_module_sequential_add(block, "act", tn_module_tanh(context)));
-	assert_ok(tn_module_sequential_add(net, "first", tn_module_linear(context, WIDTH, WIDTH, NULL)));
+	assert_ok(tn_module_sequential_add(net, "first",
+					   tn_module_linear(context, WIDTH, WIDTH, NULL)));
 	assert_ok(tn_module_sequential_add(net, "block", block));
 	assert_ok(tn_module_sequential_add(net, "head", tn_module_linear(context, 50, 3, NULL)));
 	assert_ok(tn_module_build(net));

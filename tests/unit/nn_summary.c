@@ -186,7 +186,8 @@ static void a_parameter_that_two_hold_counts_once(void **state)
 	static const struct tn_module_linear_options no_bias = {sizeof(no_bias), 1};
 	(void)state;
 	tn_module *net = tn_module_sequential(context);
-	tn_module *a = tn_module_linear(context, 4, 4, &no_bias), *b = tn_module_sequential(context);
+	tn_module *a = tn_module_linear(context, 4, 4, &no_bias),
+		  *b = tn_module_sequential(context);
 	assert_ok(tn_module_share_parameter(b, "tied", a, "weight"));
 	assert_ok(tn_module_sequential_add(net, "a", a));
 	assert_ok(tn_module_sequential_add(net, "b", b));

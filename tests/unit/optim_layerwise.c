@@ -16,7 +16,8 @@ static tn_module *make_net(int n)
 {
 	tn_module *net = tn_module_sequential(context);
 	for (int i = 0; i < n; i++)
-		assert_ok(tn_module_sequential_add(net, NULL, tn_module_linear(context, IN, IN, NULL)));
+		assert_ok(tn_module_sequential_add(net, NULL,
+						   tn_module_linear(context, IN, IN, NULL)));
 	assert_ok(tn_module_sequential_add(net, NULL, tn_module_linear(context, IN, OUT, NULL)));
 	assert_ok(tn_module_build(net));
 	return net;

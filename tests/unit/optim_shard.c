@@ -26,7 +26,8 @@ static tn_module *make_wide(tn_dtype dtype)
 {
 	tn_module *net = tn_module_sequential(context);
 	tn_random_set_state(context, (struct tn_random_state){.seed = 5, .stream = 1});
-	assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, WIDTH, MIDDLE, NULL)));
+	assert_ok(
+		tn_module_sequential_add(net, "a", tn_module_linear(context, WIDTH, MIDDLE, NULL)));
 	assert_ok(tn_module_sequential_add(net, "b", tn_module_tanh(context)));
 	assert_ok(tn_module_sequential_add(net, "c", tn_module_linear(context, MIDDLE, END, NULL)));
 	assert_ok(tn_module_set_dtype(net, dtype));

@@ -157,7 +157,8 @@ static void the_norm_is_that_of_all_runs(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct tn_module_linear_options linear = tn_module_linear_defaults();
 		linear.no_bias = 1;
-		assert_ok(tn_module_sequential_add(net, NULL, tn_module_linear(context, 1, 1, &linear)));
+		assert_ok(tn_module_sequential_add(net, NULL,
+						   tn_module_linear(context, 1, 1, &linear)));
 	}
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_set_trainable(net, "1", 0));

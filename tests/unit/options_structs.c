@@ -1469,8 +1469,8 @@ static void the_text_of_a_format_and_its_reader_need_the_size(void **state)
 	/* A text has the numbers of the channels that there are. */
 	memset(newer.format.deviation + 1, 0, sizeof(float) * (TN_MAX_CHANNELS - 1));
 	struct tn_input_format whole = {.struct_size = sizeof(whole)}, none = {0};
-	struct tn_input_format part = tn_input_format_defaults();
-	part.width = 77;
+	struct tn_input_format part = {.struct_size = offsetof(struct tn_input_format, width),
+				       .width = 77};
 	(void)state;
 	char *text = tn_input_format_text(&newer.format);
 	assert_non_null(text);

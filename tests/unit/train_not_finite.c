@@ -144,7 +144,8 @@ static void the_module_of_an_operation_is_named(void **state)
 	tn_module_sequential_add(block, "fc", tn_module_linear(context, TABLE_INPUTS, 4, NULL));
 	tn_module_sequential_add(block, "strange", tn_module_custom(context, &class_, NULL));
 	tn_module_sequential_add(fit.net, "block", block);
-	tn_module_sequential_add(fit.net, "head", tn_module_linear(context, 4, TABLE_TARGETS, NULL));
+	tn_module_sequential_add(fit.net, "head",
+				 tn_module_linear(context, 4, TABLE_TARGETS, NULL));
 	assert_ok(tn_module_build(fit.net));
 	struct tn_sgd_options sgd = tn_sgd_defaults();
 	sgd.lr = 0.1;

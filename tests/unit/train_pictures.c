@@ -229,7 +229,8 @@ static void a_misspelt_parameter_ends_training_and_evaluation(void **state)
 	(void)state;
 	tn_dataset *dataset = make_dataset();
 	assert_ok(tn_context_open(NULL, &context, NULL));
-	tn_module *net = tn_module_sequential(context), *own = tn_module_custom(context, &class_, NULL);
+	tn_module *net = tn_module_sequential(context),
+		  *own = tn_module_custom(context, &class_, NULL);
 	assert_ok(tn_module_add_parameter(own, "scale", 1, (int64_t[]){1}, 0, 1));
 	assert_ok(tn_module_sequential_add(net, "own", own));
 	assert_ok(tn_module_build(net));

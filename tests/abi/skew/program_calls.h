@@ -1188,7 +1188,8 @@ static tn_status average(void *given)
 	if (made) {
 		needs(!tn_weight_average_update(made), "an average");
 		needs(!tn_module_init_parameters(net, "*", NULL), "other weights");
-		needs(!tn_weight_average_update(made) && !tn_weight_average_swap(made), "an average");
+		needs(!tn_weight_average_update(made) && !tn_weight_average_swap(made),
+		      "an average");
 		saw_weights(net);
 	}
 	tn_status status = kept(made != NULL);
