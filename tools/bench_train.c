@@ -142,7 +142,8 @@ static int measure(struct training *t, const struct command_line *line, struct f
 static int prepare(struct training *t, const char *model)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 1e-3};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-3;
 	t->net = tn_model_create(t->context, model, &shape);
 	if (!t->net || tn_module_build(t->net))
 		return 0;

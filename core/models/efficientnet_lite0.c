@@ -28,10 +28,10 @@ enum { N_STAGES = sizeof(stages) / sizeof(stages[0]), STEM = 32, HEAD = 1280 };
 static tn_module *mbconv(tn_context *context, int64_t in, int64_t out, const struct stage *stage,
 			 int64_t stride)
 {
-	const struct tn_module_mbconv_options options = {.struct_size = sizeof(options),
-							 .activation = TN_ACTIVATION_RELU6,
-							 .kernel = stage->kernel,
-							 .stride = stride};
+	struct tn_module_mbconv_options options = tn_module_mbconv_defaults();
+	options.activation = TN_ACTIVATION_RELU6;
+	options.kernel = stage->kernel;
+	options.stride = stride;
 	return tn_module_mbconv(context, in, out, stage->expand, &options);
 }
 
