@@ -78,11 +78,11 @@ extern "C" {
  * the effective minor is the lower of both, and each side refuses a peer older than it accepts.
  */
 #define TN_ABI_MAJOR 0u
-#define TN_ABI_MINOR 13u
+#define TN_ABI_MINOR 14u
 /* The oldest host minor that a plugin accepts.  A plugin that needs a later one defines this before
  * it includes this header. */
 #ifndef TN_ABI_OLDEST_HOST
-#define TN_ABI_OLDEST_HOST 13u
+#define TN_ABI_OLDEST_HOST 14u
 #endif
 /* The minor that the plugin is built for and states (<tenon/types.h>).  With a lower one than this
  * header's it cannot use, unguarded, what a host of that minor lacks. */
@@ -962,16 +962,21 @@ struct tn_softmax_args {
 	uint32_t logarithm;
 };
 
-/* x = (N, C) logits, labels = (N) i32, loss and lse = (N) f32 (f64 for f64):
- *   forward    lse = log sum_c exp(x[n,c]),   loss[n] = lse[n] - x[n, label]
- *   backward   dx[n,c] = (exp(x[n,c] - lse[n]) - (c == label)) dloss[n]
+/* x = (N, C) logits, labels = (N) i32, loss, maximum and log_sum = (N) f32 (f64 for f64):
+ *   forward    maximum[n] = max_c x[n,c],   log_sum[n] = log sum_c exp(x[n,c] - maximum[n]),
+ *              loss[n] = log_sum[n] - (x[n, label] - maximum[n])
+ *   backward   dx[n,c] = (exp((x[n,c] - maximum[n]) - log_sum[n]) - (c == label)) dloss[n]
+ * evaluated in this order: an offset that all logits of a row share, however large, costs neither
+ * the loss nor the gradient any digits.  Of a row with a NaN or +inf, or of -inf alone, log_sum, loss
+ * and gradient are NaN.
  * A row whose label is ignore_label has loss 0 and gradient 0; a label outside 0..C-1 otherwise
  * gives NaN for its row, and is no error of the entry: the host reports it. */
 struct tn_cross_entropy_args {
 	struct tn_call call;
 	struct tn_operand x;
 	struct tn_operand labels;
-	struct tn_operand lse;  /* forward writes, backward reads */
+	struct tn_operand maximum; /* forward writes, backward reads, like log_sum */
+	struct tn_operand log_sum;
 	struct tn_operand loss; /* forward: loss; backward: dloss, stride 0 legal */
 	struct tn_operand dx;   /* backward only */
 	int32_t ignore_label;

@@ -440,15 +440,16 @@ OFFSET(tn_softmax_args, dx, 880);
 OFFSET(tn_softmax_args, axis, 1160);
 OFFSET(tn_softmax_args, logarithm, 1164);
 
-SIZE(tn_cross_entropy_args, 1448);
+SIZE(tn_cross_entropy_args, 1728);
 OFFSET(tn_cross_entropy_args, call, 0);
 OFFSET(tn_cross_entropy_args, x, 40);
 OFFSET(tn_cross_entropy_args, labels, 320);
-OFFSET(tn_cross_entropy_args, lse, 600);
-OFFSET(tn_cross_entropy_args, loss, 880);
-OFFSET(tn_cross_entropy_args, dx, 1160);
-OFFSET(tn_cross_entropy_args, ignore_label, 1440);
-OFFSET(tn_cross_entropy_args, reserved, 1444);
+OFFSET(tn_cross_entropy_args, maximum, 600);
+OFFSET(tn_cross_entropy_args, log_sum, 880);
+OFFSET(tn_cross_entropy_args, loss, 1160);
+OFFSET(tn_cross_entropy_args, dx, 1440);
+OFFSET(tn_cross_entropy_args, ignore_label, 1720);
+OFFSET(tn_cross_entropy_args, reserved, 1724);
 
 SIZE(tn_nn_table, 136);
 OFFSET(tn_nn_table, struct_size, 0);
