@@ -18,8 +18,8 @@ enum { TN_LABELS_OF_CROSS_ENTROPY, TN_LABELS_OF_NLL_LOSS, TN_LABELS_OF_MULTI_MAR
 extern const struct tn_check tn_label_checks[];
 
 /* loss, maximum and log_sum have one element a row; the gradient needs the latter two apart, as
- * tn_cross_entropy_args of <tenon/backend.h> defines them.  Checks the labels; the backward takes the
- * same ones. */
+ * tn_cross_entropy_args of <tenon/backend.h> defines them.  Checks the labels; the backward takes
+ * the same ones. */
 tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int64_t ignore_label,
 				   tn_array **loss, tn_array **maximum, tn_array **log_sum);
 tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels,

@@ -967,8 +967,8 @@ struct tn_softmax_args {
  *              loss[n] = log_sum[n] - (x[n, label] - maximum[n])
  *   backward   dx[n,c] = (exp((x[n,c] - maximum[n]) - log_sum[n]) - (c == label)) dloss[n]
  * evaluated in this order: an offset that all logits of a row share, however large, costs neither
- * the loss nor the gradient any digits.  Of a row with a NaN or +inf, or of -inf alone, log_sum, loss
- * and gradient are NaN.
+ * the loss nor the gradient any digits.  Of a row with a NaN or +inf, or of -inf alone, log_sum,
+ * loss and gradient are NaN.
  * A row whose label is ignore_label has loss 0 and gradient 0; a label outside 0..C-1 otherwise
  * gives NaN for its row, and is no error of the entry: the host reports it. */
 struct tn_cross_entropy_args {

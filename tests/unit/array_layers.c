@@ -347,6 +347,36 @@ static void cross_entropy_is_composed(void **state)
 	}
 }
 
+/* Whole logits, to which offsets are added exactly. */
+static void an_offset_of_logits_changes_no_gradient(void **state)
+{
+	static const float offsets[] = {0, 1e3f, -1e4f, 1e6f, 1e7f};
+	static const int32_t numbers[] = {0, 4, -100, 2, 1, 3};
+	struct fixture *f = *state;
+	struct way ways[WAYS];
+	tn_array *labels = tn_from_host(context_of(f), TN_I32, SHAPE(6), numbers);
+	tn_array *dloss = tn_full(context_of(f), TN_F32, SHAPE(6), 0.25);
+	open_ways(f, ways);
+	for (int k = 0; k < WAYS; k++) {
+		tn_array *plain = NULL;
+		for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+			float logits[30];
+			tn_array *loss, *maximum, *log_sum;
+			for (int j = 0; j < 30; j++)
+				logits[j] = offsets[i] + (float)(j * 7 % 11) - 5;
+			const tn_array *x = there(
+				&ways[k], tn_from_host(context_of(f), TN_F32, SHAPE(6, 5), logits));
+			const tn_array *t = there(&ways[k], labels);
+			assert_ok(tn_cross_entropy_forward(x, t, -100, &loss, &maximum, &log_sum));
+			tn_array *dx = back(
+				&ways[k], tn_cross_entropy_backward(x, t, maximum, log_sum,
+								    there(&ways[k], dloss), -100));
+			plain = plain ? plain : dx;
+			assert_arrays_close(dx, plain, 0);
+		}
+	}
+}
+
 /* ---- Norms -----------------------------------------------------------------------------------*/
 
 static void check_norm(struct way *way, int kind, const tn_array *x, int has_affine)
@@ -441,6 +471,7 @@ int main(void)
 		TEST(a_nan_wins_its_window),
 		TEST(softmax_is_composed),
 		TEST(cross_entropy_is_composed),
+		TEST(an_offset_of_logits_changes_no_gradient),
 		TEST(norms_are_composed_of_reductions_and_maps),
 		TEST(a_step_that_fails_fails_the_operation_by_its_name),
 	};

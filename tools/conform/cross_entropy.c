@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Cross-entropy with labels in range, ignored and out of range; the backward against central
- * differences of the forward.  Logits with a large offset, and rows with infinities and NaN, against
- * the formulas.
+ * differences of the forward.  Logits with a large offset, and rows with infinities and NaN,
+ * against the formulas.
  */
 #include "conform.h"
 
