@@ -474,7 +474,11 @@ struct tn_copy_args {
  * Scatter-add:  output[i, indices[j], k] += input[i, j, k], equal indices adding up
  * with i over the axes before `axis`, k over those after.  indices is i32 or i64, of rank 1;
  * negative ones count from the end.  An index out of range reads as zero (gather) or adds nothing
- * (scatter-add), and is no error of the entry: the host reports it. */
+ * (scatter-add), and is no error of the entry: the host reports it.
+ *
+ * Input and output have one dtype, but a scatter-add of f16 or bf16 may also be given an output of
+ * f32, in which totals are kept without rounding each of them: so the host adds up gradients.
+ * TN_UNSUPPORTED: the entry does not add this dtype, or not to f32. */
 struct tn_gather_args {
 	struct tn_call call;
 	struct tn_operand input;

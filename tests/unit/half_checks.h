@@ -230,6 +230,26 @@ static inline void half_lines(struct half *h)
 	keep_result(h, sums);
 }
 
+/* Gradients of elements that are taken many times: a total of 5000 ones would stop at 2048 in f16,
+ * and at 256 in bf16. */
+static inline void half_totals(struct half *h)
+{
+	const int64_t n[] = {5000};
+	tn_array *zeros = tn_zeros(h->context, TN_I32, 1, n);
+	tn_array *table = HALF(h, 1, 3, 4), *line = HALF(h, 2, 7);
+	tn_tape *tape = tn_tape_begin(h->context);
+	assert_ok(tn_tape_watch(tape, table));
+	assert_ok(tn_tape_watch(tape, line));
+	tn_array *total = tn_sum(tn_take(table, zeros, 0), TN_ALL_AXES, NULL, 0);
+	total = tn_add(total, tn_sum(tn_embedding(zeros, table, TN_NO_PADDING_INDEX), TN_ALL_AXES,
+				     NULL, 0));
+	total = tn_add(total, tn_sum(tn_take_along_axis(line, zeros, 0), TN_ALL_AXES, NULL, 0));
+	assert_ok(tn_tape_backward(tape, total, NULL));
+	keep_result(h, tn_tape_gradient(tape, table));
+	keep_result(h, tn_tape_gradient(tape, line));
+	tn_tape_end(tape);
+}
+
 /* A LeNet on a tape: the loss, and the gradients of all that it is computed from.  Every layer is
  * continuous, so that a rounded number does not select another element. */
 static inline void half_network(struct half *h)
@@ -275,6 +295,7 @@ static inline void check_all_halves(tn_context *context)
 		check_halves(context, dtypes[i], "softmax", 1, half_softmaxes);
 		check_halves(context, dtypes[i], "cross-entropy", 1, half_losses);
 		check_halves(context, dtypes[i], "scans, sorts and takes", 1, half_lines);
+		check_halves(context, dtypes[i], "totals", 1, half_totals);
 		/* Nine layers and as many gradients, each rounded. */
 		check_halves(context, dtypes[i], "a network", 18, half_network);
 	}
