@@ -213,6 +213,9 @@ enum {
 	TN_OP_ROUND = 31, /* half to even */
 	TN_OP_TRUNC = 32,
 	TN_OP_SIGN = 33, /* -1, 0 or 1; NaN stays */
+	/* a * b, rounded (floating).  A TN_OP_MUL may be rounded once together with the sum that
+	 * alone uses it, as TN_OP_FMA is; this one is never contracted */
+	TN_OP_MUL_ROUNDED = 34,
 
 	/* Functions of floating values. */
 	TN_OP_EXP = 48,
