@@ -496,7 +496,7 @@ OFFSET(tn_print_args, prefix, 16);
 OFFSET(tn_print_args, write, 24);
 OFFSET(tn_print_args, user, 32);
 
-SIZE(tn_host, 120);
+SIZE(tn_host, 128);
 OFFSET(tn_host, struct_size, 0);
 OFFSET(tn_host, abi_minor, 4);
 OFFSET(tn_host, context, 8);
@@ -513,6 +513,7 @@ OFFSET(tn_host, interpret_reduce, 88);
 OFFSET(tn_host, print_prelude, 96);
 OFFSET(tn_host, print_program, 104);
 OFFSET(tn_host, program_check, 112);
+OFFSET(tn_host, normal_table, 120);
 
 SIZE(tn_backend_descriptor, 96);
 OFFSET(tn_backend_descriptor, struct_size, 0);

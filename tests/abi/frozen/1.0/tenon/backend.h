@@ -262,8 +262,8 @@ enum {
 	/* u32: word c mod 4 of Philox4x32-10, counter {c / 4, b}, key a; a, b, c i64, taken as
 	 * unsigned, each as two words with the low one first */
 	TN_OP_RANDOM = 128,
-	/* f32: the standard normal quantile of the u32 word a, by a table that print_prelude prints
-	 * and the interpreter has */
+	/* f32: the standard normal quantile of the u32 word a, by a table that print_prelude prints,
+	 * the interpreter has, and normal_table gives */
 	TN_OP_NORMAL = 129,
 
 	TN_OP_COUNT = 130,
@@ -1185,6 +1185,11 @@ struct tn_host {
 	tn_status (*program_check)(void *context, const struct tn_program *program,
 				   uint32_t n_operations, uint64_t dtypes, const char *operation,
 				   struct tn_error_info *error);
+
+	/* The table of TN_OP_NORMAL, for languages in which print_prelude does not print: rows of 5
+	 * coefficients, lowest degree first, `size` bytes in all.  tenon-program(7) has the formula
+	 * that uses it, in f32, with products that are not contracted. */
+	const float *(*normal_table)(void *context, uint64_t *size);
 };
 
 /* ---- The descriptor and its note -------------------------------------------------------------*/
