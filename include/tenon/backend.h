@@ -617,6 +617,9 @@ struct tn_compile_args {
 	const char *name;           /* of the kernel in the source */
 	const char *options;        /* for the compiler, with blanks between them; NULL: none */
 	struct tn_compile_log *log; /* may be NULL */
+	/* The bytes of `source`, which may then be binary, and need not end with a NUL; 0: a text
+	 * that does. */
+	uint64_t source_size;
 };
 
 /* One argument of a kernel: the address of {buffer, offset} on the device, or `size` bytes by

@@ -52,6 +52,7 @@ struct tn_kernel_source {
 	char *log;
 	size_t log_size;
 	size_t *log_length;
+	size_t text_size; /* bytes of `text`, which may then be binary; 0: it ends with a NUL */
 };
 
 /* Compiles a kernel for a device, and opens the device if necessary.  Owned (tn_kernel_destroy).

@@ -266,13 +266,14 @@ OFFSET(tn_compile_log, text, 8);
 OFFSET(tn_compile_log, size, 16);
 OFFSET(tn_compile_log, length, 24);
 
-SIZE(tn_compile_args, 80);
+SIZE(tn_compile_args, 88);
 OFFSET(tn_compile_args, call, 0);
 OFFSET(tn_compile_args, format, 40);
 OFFSET(tn_compile_args, source, 48);
 OFFSET(tn_compile_args, name, 56);
 OFFSET(tn_compile_args, options, 64);
 OFFSET(tn_compile_args, log, 72);
+OFFSET(tn_compile_args, source_size, 80);
 
 SIZE(tn_launch_argument, 32);
 OFFSET(tn_launch_argument, is_buffer, 0);
