@@ -433,8 +433,9 @@ struct tn_reduce_args {
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
  * Rank 2 to 6: up to 4 batch axes of equal shape (stride 0 legal on A and B).  Each inner matrix
  * has a stride of 1 along one of its two axes, and the other stride is at least that axis's length
- * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
- * accumulate in f32.  With has_bias or an activation the result is
+ * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  A, B, C and
+ * bias have one dtype; other combinations are TN_UNSUPPORTED, and a later version may use them.
+ * f16 and bf16 accumulate in f32.  With has_bias or an activation the result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
  * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps. */
 struct tn_matmul_args {
