@@ -27,9 +27,13 @@
  *     have their accuracy in the default ones (to nearest, subnormals kept, no traps).
  *   - Strings that a plugin hands out live as long as the instance.
  *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined, and so
- *     is more of anything than a limit of this header allows (rank; inputs, outputs, scalars,
- *     constants and instructions of a program; values of a reduction): a later version may raise
- *     it.  The host gives an unknown number in a plugin's answer (a kind, an identity, a status)
+ *     is more of anything than a limit of this header allows (inputs, outputs, scalars, constants
+ *     and instructions of a program; values of a reduction): a later version may raise it.  A rank
+ *     above TN_MAX_RANK is TN_UNSUPPORTED too, but no version raises that: operands never grow.
+ *   - Handles (devices, buffers, streams, events, kernels, graphs) come back to the instance that
+ *     gave them, while they live.  What an entry does with another value is unspecified, unless it
+ *     says so.
+ *   - The host gives an unknown number in a plugin's answer (a kind, an identity, a status)
  *     the weakest possible meaning, and never treats it as an error of its own.
  *
  * Structs: `struct_size` comes first and is set to sizeof.  A struct only ever grows at its end.
@@ -262,8 +266,8 @@ enum {
 	/* u32: word c mod 4 of Philox4x32-10, counter {c / 4, b}, key a; a, b, c i64, taken as
 	 * unsigned, each as two words with the low one first */
 	TN_OP_RANDOM = 128,
-	/* f32: the standard normal quantile of the u32 word a, by a table that print_prelude prints,
-	 * the interpreter has, and normal_table gives */
+	/* f32: the standard normal quantile of the u32 word a, by a table that print_prelude
+	 * prints, the interpreter has, and normal_table gives */
 	TN_OP_NORMAL = 129,
 
 	TN_OP_COUNT = 130,
@@ -360,7 +364,8 @@ struct tn_device_table {
 
 	/* Gives a handle to `size` > 0 bytes, which work of any stream may use at once; call.stream
 	 * is NULL, for `free` too.  0 is never a handle.  TN_OUT_OF_MEMORY is recoverable.
-	 * [device] */
+	 * The host may advise the kernel about pages of memory whose handle is its address
+	 * (TN_DEVICE_HOST_MEMORY): madvise, with advice that keeps the contents.  [device] */
 	tn_status (*alloc)(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
 
 	/* Frees the buffer.  The host frees only buffers whose work is done.  [device] */
@@ -562,8 +567,9 @@ struct tn_stream_table {
 	/* Creates a stream, which is never NULL.  [device] */
 	tn_status (*stream_create)(void *device, const struct tn_stream_args *args, void **stream);
 
-	/* Waits for the stream's work, then destroys it.  TN_INVALID_ARGUMENT: the NULL stream.
-	 * [device] */
+	/* Waits for the stream's work, then destroys it, whatever became of the work.  An
+	 * asynchronous error that has not been fetched is answered here or dropped: the host calls
+	 * sync before.  TN_INVALID_ARGUMENT: the NULL stream.  [device] */
 	tn_status (*stream_destroy)(void *device, const struct tn_stream_args *args);
 
 	/* Creates an event, which counts as reached until it is recorded.  [device] */
@@ -581,7 +587,8 @@ struct tn_stream_table {
 	tn_status (*event_wait)(void *device, const struct tn_event_args *args);
 
 	/* Waits, on the host, until the event is reached, then fetches and answers the first
-	 * asynchronous error of the stream that it was recorded in.  [device] */
+	 * asynchronous error of the stream that it was recorded in.  An event whose stream has been
+	 * destroyed is reached, and has no error to answer.  [device] */
 	tn_status (*event_sync)(void *device, const struct tn_event_args *args);
 
 	/* *reached := 1 or 0, without waiting.  Asked repeatedly it becomes 1 without any other
@@ -1032,8 +1039,8 @@ struct tn_nn_table {
 #define TN_TABLE_SORT "tenon.sort/1"
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
-/* Reserved: tenon.program/1 (prepare, release), tenon.fft/1, tenon.linalg/1, tenon.collective/1.
- * A vendor's own table is named in reverse DNS: com.example.table/1. */
+/* Reserved: tenon.program/1 (prepare, release), tenon.fft/1, tenon.linalg/1, tenon.collective/1,
+ * tenon.quantised/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 

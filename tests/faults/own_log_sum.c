@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: cross-entropy saves 0 and the sum, instead of maximum and logarithm.  Its own backward expects that, so
- * that the two agree, but no other backward can use it.
+ * Fault: cross-entropy saves 0 and the sum, instead of maximum and logarithm.  Its own backward
+ * expects that, so that the two agree, but no other backward can use it.
  * Link: -lm
  * Conform: L4 cross.cross_entropy
  */
