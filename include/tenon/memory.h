@@ -63,7 +63,8 @@ static inline struct tn_wrap_options tn_wrap_defaults(void)
  *
  * The array is an ordinary one, with these differences.  Before the program reads or writes the
  * memory itself, tn_synchronize waits for work that uses it; tn_tape_backward does not notice such
- * writes.  Memory that two calls wrap is two storages: writing to one does not count as modifying the other.
+ * writes.  Memory that two calls wrap is two storages: writing to one does not count as modifying
+ * the other.
  *   TN_INVALID_ARGUMENT  an element lies outside the memory, data is NULL or not aligned, or rank
  *                        or a length is out of range
  *   TN_DTYPE             dtype is not an element type
@@ -85,7 +86,8 @@ TN_API tn_array *tn_array_import(tn_device *device, const struct tn_wrap_options
  * calls it (on a device with host memory, an address), *offset_bytes the array's first element
  * there; tn_array_strides has the layout.  Valid as long as the array.  Before others use it,
  * tn_synchronize waits for work of the device; tn_tape_backward does not notice what they write.
- * An array that wraps it again shares the bytes, but operations do not recognise that the two overlap.
+ * An array that wraps it again shares the bytes, but operations do not recognise that the two
+ * overlap.
  *   TN_UNSUPPORTED  the backend does not give its memory away
  * [thread: one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_array_export(const tn_array *array, void **data,

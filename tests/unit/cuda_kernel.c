@@ -77,6 +77,23 @@ static void a_kernel_runs_on_arrays_in_order(void **state)
 	close_cuda(context);
 }
 
+static void a_text_of_a_stated_size_ends_there(void **state)
+{
+	char whole[sizeof(text) + 8];
+	(void)state;
+	tn_context *context = open_deferred();
+	snprintf(whole, sizeof(whole), "%s}}", text);
+	struct tn_kernel_source source = {
+		.struct_size = sizeof(source), .format = "cuda-c", .text = whole, .name = "saxpy"};
+	assert_null(tn_kernel_compile(context, &source));
+	tn_error_clear(context);
+	source.text_size = sizeof(text) - 1;
+	tn_kernel *kernel = tn_kernel_compile(context, &source);
+	assert_non_null(kernel);
+	tn_kernel_destroy(kernel);
+	close_cuda(context);
+}
+
 static void views_are_given_by_their_first_element(void **state)
 {
 	float values[N];
@@ -353,6 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_runs_on_arrays_in_order),
+		cmocka_unit_test(a_text_of_a_stated_size_ends_there),
 		cmocka_unit_test(views_are_given_by_their_first_element),
 		cmocka_unit_test(memory_is_shared_beyond_the_ordinary_limit),
 		cmocka_unit_test(a_syntax_error_is_answered_with_its_line),

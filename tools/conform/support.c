@@ -125,8 +125,8 @@ static void run_softmax(const struct operands *o)
 
 static void run_cross_entropy(const struct operands *o)
 {
-	tn_array *loss, *lse;
-	(void)!tn_cross_entropy_forward(o->a, o->labels, -1, &loss, &lse);
+	tn_array *loss, *maximum, *log_sum;
+	(void)!tn_cross_entropy_forward(o->a, o->labels, -1, &loss, &maximum, &log_sum);
 }
 
 static const struct operation {
