@@ -63,7 +63,7 @@ static double window(struct bench *b, long steps)
 	const double start = now();
 	for (long i = 0; i < steps; i++)
 		step(b);
-	tn_sync(b->context);
+	tn_synchronize(b->context);
 	tn_barrier(b->ranks);
 	return now() - start;
 }

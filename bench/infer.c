@@ -47,7 +47,7 @@ static double window(struct bench *b)
 		forwards++;
 		seconds = network_clock() - start;
 	} while (seconds < WINDOW_SECONDS);
-	if (tn_sync(b->context))
+	if (tn_synchronize(b->context))
 		return 0.0;
 	return (double)(forwards * b->batch) / (network_clock() - start);
 }

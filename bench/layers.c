@@ -28,7 +28,7 @@ static double now(void)
 static const char *wanted = "";
 
 struct layer {
-	tn_array *x, *w, *bias, *dw, *y, *dy, *index, *labels, *loss, *lse;
+	tn_array *x, *w, *bias, *dw, *y, *dy, *index, *labels, *loss, *maximum, *log_sum;
 	struct tn_window window;
 };
 
@@ -61,14 +61,14 @@ static void pool_dx(const struct layer *l)
 
 static void loss(const struct layer *l)
 {
-	tn_array *loss, *lse;
-	if (tn_cross_entropy_forward(l->x, l->labels, -1, &loss, &lse))
+	tn_array *loss, *maximum, *log_sum;
+	if (tn_cross_entropy_forward(l->x, l->labels, -1, &loss, &maximum, &log_sum))
 		exit(1);
 }
 
 static void loss_dx(const struct layer *l)
 {
-	tn_cross_entropy_backward(l->x, l->labels, l->lse, l->loss, -1);
+	tn_cross_entropy_backward(l->x, l->labels, l->maximum, l->log_sum, l->loss, -1);
 }
 
 static void time_it(tn_context *context, const char *name, void (*step)(const struct layer *l),
@@ -85,7 +85,7 @@ static void time_it(tn_context *context, const char *name, void (*step)(const st
 			return;
 		double start = now();
 		step(l);
-		if (tn_sync(context) || tn_error(context)) {
+		if (tn_synchronize(context) || tn_error(context)) {
 			printf("%s: %s\n", name, tn_error_text(context));
 			exit(1);
 		}
@@ -94,7 +94,7 @@ static void time_it(tn_context *context, const char *name, void (*step)(const st
 		tn_scope_end(context, NULL);
 	}
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		if (tn_ledger_get(context, i, &row))
+		if (tn_ledger_at(context, i, &row))
 			break;
 		if (row.composed | row.host | row.lent | row.widened)
 			route = row.host      ? "host"
@@ -147,7 +147,7 @@ static void run_loss(tn_context *context)
 	const int64_t x[] = {BATCH, 10}, labels[] = {BATCH};
 	struct layer l = {.x = noise(context, 2, x),
 			  .labels = tn_full(context, TN_I32, 1, labels, 3)};
-	if (tn_cross_entropy_forward(l.x, l.labels, -1, &l.loss, &l.lse))
+	if (tn_cross_entropy_forward(l.x, l.labels, -1, &l.loss, &l.maximum, &l.log_sum))
 		exit(1);
 	time_it(context, "cross entropy", loss, &l);
 	time_it(context, "cross entropy backward", loss_dx, &l);

@@ -107,14 +107,14 @@ static tn_status sample(struct bench *b, int with_loader, struct times *times, i
 {
 	tn_status status = step(b, with_loader);
 	if (!status)
-		status = tn_sync(b->context);
+		status = tn_synchronize(b->context);
 	b->waited = 0;
 	double wall = clock_seconds(CLOCK_MONOTONIC);
 	double processor = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 	for (int k = 0; k < STEPS && !status; k++)
 		status = step(b, with_loader);
 	if (!status)
-		status = tn_sync(b->context);
+		status = tn_synchronize(b->context);
 	times->wall[i] = (clock_seconds(CLOCK_MONOTONIC) - wall) / STEPS;
 	times->processor[i] = (clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - processor) / STEPS;
 	times->waited[i] = b->waited / STEPS / times->wall[i];

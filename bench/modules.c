@@ -356,7 +356,7 @@ static tn_module *weights(tn_context *context, const struct test_case *test)
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Weights", .forward = sum_of_weights};
 	char name[16];
-	tn_module *module = tn_module_create(context, &class_, NULL);
+	tn_module *module = tn_module_custom(context, &class_, NULL);
 	for (int i = 0; module && i < OPTIMIZER_TENSORS; i++) {
 		snprintf(name, sizeof(name), "w%d", i);
 		if (tn_module_add_parameter(module, name, test->rank, test->shape, 0.1, 0))
@@ -451,7 +451,7 @@ static double window(struct bench *b)
 		steps++;
 		seconds = now() - start;
 	} while (seconds < WINDOW_SECONDS);
-	return tn_sync(b->context) ? 0.0 : (double)steps / (now() - start);
+	return tn_synchronize(b->context) ? 0.0 : (double)steps / (now() - start);
 }
 
 static int run(struct bench *b)

@@ -49,7 +49,7 @@ static double window(const struct bench_case *c, tn_context *context)
 	int calls = 0;
 	do {
 		tn_array *result = c->operation->run(c);
-		if (!result || tn_sync(context))
+		if (!result || tn_synchronize(context))
 			return 0.0;
 		tn_array_destroy(result);
 		calls++;

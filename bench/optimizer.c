@@ -103,7 +103,7 @@ static int prepare(struct bench *b)
 		fprintf(stderr, "%s\n", error.text);
 		return 0;
 	}
-	b->module = tn_module_create(b->context, &class_, NULL);
+	b->module = tn_module_custom(b->context, &class_, NULL);
 	if (!b->module ||
 	    tn_module_add_parameter(b->module, "w", 1, (int64_t[]){PARAMETERS}, 0.1, 0) ||
 	    tn_module_build(b->module))

@@ -188,7 +188,7 @@ static tn_status step(tn_context *context, tn_module *net, tn_optimizer *optimiz
 	if (!status)
 		status = tn_optimizer_step(optimizer);
 	tn_scope_end(context, NULL);
-	return status ? status : tn_sync(context);
+	return status ? status : tn_synchronize(context);
 }
 
 /* The fastest of some steps of SGD with momentum on this machine, in seconds; 0: the error is

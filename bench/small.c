@@ -96,13 +96,13 @@ static int measure_dispatch(int calls)
 		return 0;
 	tn_array *a = tn_ones(context, TN_F32, 1, &n), *c = tn_zeros(context, TN_F32, 1, &n);
 	tn_add_into(c, a, a);
-	for (int round = 0; round < ROUNDS && !tn_sync(context); round++) {
+	for (int round = 0; round < ROUNDS && !tn_synchronize(context); round++) {
 		double start = now();
 		for (int i = 0; i < calls; i++)
 			tn_add_into(c, a, a);
 		seconds[round] = (now() - start) / calls;
 	}
-	int good = !tn_sync(context) && !tn_error(context);
+	int good = !tn_synchronize(context) && !tn_error(context);
 	if (good)
 		printf("dispatch of a small add\tus\t%.4g\n", 1e6 * median(seconds));
 	else if (tn_error(context))

@@ -90,7 +90,7 @@ static double window(struct bench *b)
 		steps++;
 		seconds = network_clock() - start;
 	} while (seconds < WINDOW_SECONDS);
-	if (tn_sync(b->context))
+	if (tn_synchronize(b->context))
 		return 0.0;
 	return (double)(steps * b->batch) / (network_clock() - start);
 }
@@ -104,8 +104,9 @@ static int prepare(struct bench *b, const char *model)
 		return 0;
 	}
 	const struct tn_model_shape *shape = &network.shape;
-	const struct tn_sgd_options sgd = {
-		.struct_size = sizeof(sgd), .lr = 1e-3, .momentum = network.momentum};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-3;
+	sgd.momentum = network.momentum;
 	if (tn_context_open(NULL, &b->context, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 0;
@@ -133,7 +134,7 @@ static long page_faults(void)
 static void tell_memory(const struct bench *b, double faults_a_step)
 {
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(tn_device_current(b->context), &use);
+	tn_device_get_memory_use(tn_device_current(b->context), &use);
 	printf("# MiB: arrays at most %.1f, pool %.1f, process at most %.1f; %.2f page faults a "
 	       "step\n",
 	       (double)use.peak / 0x1p20, (double)(use.used + use.cached) / 0x1p20,

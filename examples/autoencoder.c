@@ -36,17 +36,18 @@ static tn_module *up(tn_context *context, int64_t in, int64_t out)
 /* (N, 1, 16, 16) -> (N, 8, 8, 8) -> (N, 16, 4, 4) -> (N, 12, 1, 1), and the same backwards. */
 static tn_module *make_autoencoder(tn_context *context)
 {
-	tn_module *net = tn_sequential(context);
-	tn_sequential_add(net, "down1", down(context, 1, 8));
-	tn_sequential_add(net, "act1", tn_module_silu(context));
-	tn_sequential_add(net, "down2", down(context, 8, 16));
-	tn_sequential_add(net, "act2", tn_module_silu(context));
-	tn_sequential_add(net, "encode", tn_module_conv2d(context, 16, CODE, 4, 4, NULL));
-	tn_sequential_add(net, "decode", tn_module_conv_transpose2d(context, CODE, 16, 4, 4, NULL));
-	tn_sequential_add(net, "act3", tn_module_silu(context));
-	tn_sequential_add(net, "up1", up(context, 16, 8));
-	tn_sequential_add(net, "act4", tn_module_silu(context));
-	tn_sequential_add(net, "up2", up(context, 8, 1));
+	tn_module *net = tn_module_sequential(context);
+	tn_module_sequential_add(net, "down1", down(context, 1, 8));
+	tn_module_sequential_add(net, "act1", tn_module_silu(context));
+	tn_module_sequential_add(net, "down2", down(context, 8, 16));
+	tn_module_sequential_add(net, "act2", tn_module_silu(context));
+	tn_module_sequential_add(net, "encode", tn_module_conv2d(context, 16, CODE, 4, 4, NULL));
+	tn_module_sequential_add(net, "decode",
+				 tn_module_conv_transpose2d(context, CODE, 16, 4, 4, NULL));
+	tn_module_sequential_add(net, "act3", tn_module_silu(context));
+	tn_module_sequential_add(net, "up1", up(context, 16, 8));
+	tn_module_sequential_add(net, "act4", tn_module_silu(context));
+	tn_module_sequential_add(net, "up2", up(context, 8, 1));
 	return tn_module_build(net) ? NULL : net;
 }
 

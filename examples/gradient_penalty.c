@@ -63,11 +63,11 @@ int main(void)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	tn_random_state_set(ctx, (struct tn_random_state){.seed = 1});
-	tn_module *critic = tn_sequential(ctx);
-	tn_sequential_add(critic, "0", tn_module_linear(ctx, 2, 32, NULL));
-	tn_sequential_add(critic, "1", tn_module_gelu(ctx, 0));
-	tn_sequential_add(critic, "2", tn_module_linear(ctx, 32, 1, NULL));
+	tn_random_set_state(ctx, (struct tn_random_state){.seed = 1});
+	tn_module *critic = tn_module_sequential(ctx);
+	tn_module_sequential_add(critic, "0", tn_module_linear(ctx, 2, 32, NULL));
+	tn_module_sequential_add(critic, "1", tn_module_gelu(ctx, 0));
+	tn_module_sequential_add(critic, "2", tn_module_linear(ctx, 32, 1, NULL));
 	tn_module_build(critic);
 	struct tn_adamw_options adamw = tn_adamw_defaults();
 	adamw.lr = 0.01;

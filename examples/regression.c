@@ -59,10 +59,10 @@ static tn_status run(tn_context *ctx, const struct tn_host_array *values, double
 	tn_array *all = standardise(table);
 	tn_array *x = tn_slice(all, 1, 0, columns - 1, 1);
 	tn_array *y = tn_slice(all, 1, columns - 1, columns, 1);
-	tn_module *net = tn_sequential(ctx);
-	tn_sequential_add(net, "fc1", tn_module_linear(ctx, columns - 1, 32, NULL));
-	tn_sequential_add(net, "silu", tn_module_silu(ctx));
-	tn_sequential_add(net, "fc2", tn_module_linear(ctx, 32, 1, NULL));
+	tn_module *net = tn_module_sequential(ctx);
+	tn_module_sequential_add(net, "fc1", tn_module_linear(ctx, columns - 1, 32, NULL));
+	tn_module_sequential_add(net, "silu", tn_module_silu(ctx));
+	tn_module_sequential_add(net, "fc2", tn_module_linear(ctx, 32, 1, NULL));
 	tn_status status = tn_module_build(net);
 	if (!status)
 		status = train(ctx, net, tn_slice(x, 0, 0, split, 1), tn_slice(y, 0, 0, split, 1));

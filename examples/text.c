@@ -39,7 +39,7 @@ static tn_module *make_classifier(tn_context *context)
 	state->words = tn_module_embedding(context, WORDS, WIDTH, &embedding);
 	state->lstm = tn_module_lstm(context, WIDTH, WIDTH, NULL);
 	state->head = tn_module_linear(context, WIDTH, 2, NULL);
-	tn_module *module = tn_module_create(context, &class_, state);
+	tn_module *module = tn_module_custom(context, &class_, state);
 	tn_module_add(module, "words", state->words);
 	tn_module_add(module, "lstm", state->lstm);
 	tn_module_add(module, "head", state->head);

@@ -22,7 +22,7 @@ static double best_time(tn_context *context, const tn_array *a, tn_array *(*run)
 	for (int i = 0; i <= ROUNDS; i++) {
 		const double start = bench_seconds();
 		tn_array *result = run(a);
-		const int failed = !result || tn_sync(context);
+		const int failed = !result || tn_synchronize(context);
 		const double seconds = bench_seconds() - start;
 		tn_array_destroy(result);
 		if (failed)

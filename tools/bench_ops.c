@@ -68,7 +68,7 @@ static int run_window(const struct bench_case *c, tn_context *context, int calls
 			return 0;
 		tn_array_destroy(result);
 	}
-	return !tn_sync(context);
+	return !tn_synchronize(context);
 }
 
 /* Times windows, each of enough calls to fill it; the first is discarded. */

@@ -224,7 +224,7 @@ static int find_tiers(struct tiers *tiers)
 	tn_load_report *report = tn_context_report(context);
 	snprintf(tiers->names[0], sizeof(tiers->names[0]), "reference");
 	tiers->n = 1;
-	for (size_t i = 0; (row = tn_load_report_row(report, i)) && tiers->n < MOST_TIERS; i++) {
+	for (size_t i = 0; (row = tn_load_report_at(report, i)) && tiers->n < MOST_TIERS; i++) {
 		if (!row->status && row->n_devices && strcmp(row->name, "reference") != 0)
 			snprintf(tiers->names[tiers->n++], sizeof(tiers->names[0]), "%s",
 				 row->name);

@@ -111,7 +111,7 @@ static int window(const struct training *t, struct figures *figures)
 		steps++;
 		seconds = bench_seconds() - start;
 	} while (seconds < WINDOW);
-	if (tn_sync(t->context))
+	if (tn_synchronize(t->context))
 		return 0;
 	figures->step.seconds[figures->step.n++] = (bench_seconds() - start) / (double)steps;
 	figures->steps += steps;
@@ -142,7 +142,8 @@ static int measure(struct training *t, const struct command_line *line, struct f
 static int prepare(struct training *t, const char *model)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 1e-3};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1e-3;
 	t->net = tn_model_create(t->context, model, &shape);
 	if (!t->net || tn_module_build(t->net))
 		return 0;

@@ -106,7 +106,7 @@ static int read_tensor(struct convert_command *c, size_t i)
 {
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
 	struct tn_error_info error;
-	if (tn_safetensors_info(c->file, i, &info))
+	if (tn_safetensors_at(c->file, i, &info))
 		return EXIT_FAILED;
 	if (is_dropped(c, info.name))
 		return EXIT_DONE;

@@ -40,7 +40,7 @@ static void list_one(const struct tn_dataset_info *known)
 		printf("%s: not found; a folder $TENON_DATA_DIR/data/%s, or --data with its path\n",
 		       known->name, known->name);
 	printf("  %s\n", known->origin);
-	tn_data_text_free(path);
+	tn_string_free(path);
 }
 
 static int list_all(void)
@@ -78,7 +78,7 @@ static int open_data(const struct scan *scan, tn_dataset **dataset, int *is_dama
 static void print_field(const tn_dataset *dataset, uint32_t i)
 {
 	struct tn_field field;
-	if (tn_dataset_field(dataset, i, &field))
+	if (tn_dataset_field_at(dataset, i, &field))
 		return;
 	printf("  %s: %s (", field.name, tn_dtype_name(field.dtype));
 	for (int32_t axis = 0; axis < field.rank; axis++)
@@ -219,7 +219,7 @@ static void check_classes(struct scan *scan)
 static uint32_t count_classes(const tn_dataset *dataset)
 {
 	struct tn_field field;
-	if (tn_dataset_field_count(dataset) < 2 || tn_dataset_field(dataset, 1, &field) ||
+	if (tn_dataset_field_count(dataset) < 2 || tn_dataset_field_at(dataset, 1, &field) ||
 	    field.dtype != TN_I32 || field.rank != 0)
 		return 0;
 	return tn_dataset_class_count(dataset);

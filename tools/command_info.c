@@ -87,7 +87,7 @@ static int print_reports(const tn_load_report *backends, const tn_load_report *c
 static int all_usable(const tn_load_report *report)
 {
 	const struct tn_load_row *row;
-	for (size_t i = 0; (row = tn_load_report_row(report, i)); i++) {
+	for (size_t i = 0; (row = tn_load_report_at(report, i)); i++) {
 		int harmless = row->status == TN_EXCLUDED || row->status == TN_DUPLICATE;
 		if (row->status && !harmless && row->path)
 			return 0;
@@ -190,7 +190,7 @@ static int print_context(const struct info_command *c, const tn_context *context
 
 int command_info(int argc, char **argv)
 {
-	struct info_command c = {.why = NULL};
+	struct info_command c = {.timeout = TN_PROBE_TIMEOUT_MS};
 	int code = parse_arguments(&c, argc, argv);
 	if (code >= 0)
 		return code;

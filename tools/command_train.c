@@ -318,7 +318,7 @@ static void describe(struct description *d, const struct train_command *c,
 
 static void describe_end(struct description *d)
 {
-	tn_data_text_free(d->format);
+	tn_string_free(d->format);
 	free(d->classes);
 }
 
@@ -641,8 +641,8 @@ static int run_with_context(struct train_command *c, tn_context *context)
 	if (code != EXIT_DONE)
 		return code;
 	if (c->seeded)
-		tn_random_state_set(context, (struct tn_random_state){c->seed, 0});
-	c->seed = tn_random_state_get(context).seed;
+		tn_random_set_state(context, (struct tn_random_state){c->seed, 0});
+	c->seed = tn_random_get_state(context).seed;
 	if (tn_dataset_open(c->data, &o, &dataset, &error))
 		return report_error(&error);
 	code = run_with_data(c, context, dataset);

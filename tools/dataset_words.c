@@ -29,7 +29,7 @@ int not_pictures(const char *command, const tn_dataset *dataset)
 	char text[512] = "";
 	for (uint32_t i = 0; i < tn_dataset_field_count(dataset); i++) {
 		struct tn_field field;
-		if (!tn_dataset_field(dataset, i, &field) && strlen(text) < sizeof(text) - 160)
+		if (!tn_dataset_field_at(dataset, i, &field) && strlen(text) < sizeof(text) - 160)
 			add_field(&field, i == 0, text, sizeof(text));
 	}
 	fprintf(stderr,

@@ -39,7 +39,7 @@ static void see_where(const struct doctor_device *device, struct doctor_result *
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	int native = 0, composed = 0, host = 0;
-	for (size_t i = 0; !tn_ledger_get(device->context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(device->context, i, &row); i++) {
 		native |= row.native > 0;
 		composed |= row.composed > 0 || row.widened > 0 || row.lent > 0;
 		host |= row.host > 0;
@@ -68,9 +68,9 @@ static int run_side(struct doctor_run *run, const struct doctor_device *device,
 				   .random = seed_of(check->name)};
 	if (tn_scope_begin(context))
 		return 0;
-	tn_random_state_set(context, (struct tn_random_state){.seed = 7, .stream = 0});
+	tn_random_set_state(context, (struct tn_random_state){.seed = 7, .stream = 0});
 	check->compare(run);
-	(void)tn_sync(context);
+	(void)tn_synchronize(context);
 	tn_scope_end(context, NULL);
 	return !tn_error(context) && !run->out_of_memory;
 }

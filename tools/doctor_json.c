@@ -10,7 +10,7 @@ static json_t *lines(const struct doctor_device *device)
 {
 	struct tn_report_line line;
 	json_t *list = json_array();
-	for (size_t i = 0; !tn_device_report_line(device->device, i, &line); i++)
+	for (size_t i = 0; !tn_device_report_at(device->device, i, &line); i++)
 		json_array_append_new(list, json_pack("{s:o, s:o}", "key", printable_json(line.key),
 						      "text", printable_json(line.text)));
 	return list;
@@ -19,7 +19,7 @@ static json_t *lines(const struct doctor_device *device)
 static json_t *memory_of(const struct doctor_device *device)
 {
 	struct tn_memory_information memory;
-	if (tn_device_memory_information(device->device, &memory))
+	if (tn_device_get_memory_information(device->device, &memory))
 		return json_null();
 	return json_pack("{s:I, s:I}", "total_bytes", (json_int_t)memory.total_bytes, "free_bytes",
 			 (json_int_t)memory.free_bytes);

@@ -26,7 +26,7 @@ static uint64_t word_at(size_t block, size_t i)
 static uint64_t free_bytes(const struct doctor_device *device)
 {
 	struct tn_memory_information memory;
-	if (!tn_device_memory_information(device->device, &memory))
+	if (!tn_device_get_memory_information(device->device, &memory))
 		return memory.free_bytes;
 	return device->description->memory_bytes;
 }
@@ -110,7 +110,7 @@ static void take_again(struct doctor_device *device, struct doctor_result *resul
 		       struct blocks *blocks, size_t n, uint64_t used)
 {
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(device->device, &use);
+	tn_device_get_memory_use(device->device, &use);
 	if (use.used > used)
 		doctor_fail(result,
 			    "%" PRIu64 " bytes are in use after all blocks were freed, %" PRIu64
@@ -124,7 +124,7 @@ static void fill(struct doctor_device *device, struct doctor_result *result, str
 		 size_t n)
 {
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(device->device, &use);
+	tn_device_get_memory_use(device->device, &use);
 	while (blocks->n < n && take_block(device, result, blocks, n))
 		;
 	if (blocks->n < n || !write_and_read(result, blocks))
@@ -205,7 +205,8 @@ static void ask_for_all(struct doctor_device *device, struct doctor_result *resu
 	uint64_t bytes = description->max_alloc_bytes;
 	if (description->kind != TN_DEVICE_DISCRETE_GPU || !bytes)
 		return;
-	if (!tn_device_memory_information(device->device, &memory) && memory.total_bytes < bytes)
+	if (!tn_device_get_memory_information(device->device, &memory) &&
+	    memory.total_bytes < bytes)
 		bytes = memory.total_bytes;
 	tn_array *held = tn_full(device->context, TN_F32, 1, &one, 1);
 	if (held)

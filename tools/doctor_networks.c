@@ -20,8 +20,9 @@ static void add_convolution(tn_context *context, tn_module *chain, int64_t in, i
 	window.groups = groups;
 	options.window = &window;
 	options.no_bias = 1;
-	(void)tn_sequential_add(chain, NULL, tn_module_conv2d(context, in, out, 3, 3, &options));
-	(void)tn_sequential_add(chain, NULL, tn_module_batch_norm2d(context, out, NULL));
+	(void)tn_module_sequential_add(chain, NULL,
+				       tn_module_conv2d(context, in, out, 3, 3, &options));
+	(void)tn_module_sequential_add(chain, NULL, tn_module_batch_norm2d(context, out, NULL));
 }
 
 /* conv - norm - ReLU - conv - norm plus the input; the second convolution is dense. */
@@ -29,7 +30,7 @@ static tn_module *make_block(tn_context *context, uint32_t activation)
 {
 	tn_module *block = tn_module_residual(context, activation);
 	add_convolution(context, block, 8, 8, 8);
-	(void)tn_sequential_add(block, NULL, tn_module_relu(context));
+	(void)tn_module_sequential_add(block, NULL, tn_module_relu(context));
 	add_convolution(context, block, 8, 8, 1);
 	return block;
 }
@@ -39,27 +40,27 @@ static tn_module *make_convolutional(tn_context *context)
 {
 	struct tn_pool2d_options pool = tn_pool2d_defaults();
 	pool.kernel[0] = pool.kernel[1] = 2;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	add_convolution(context, net, 2, 8, 1);
-	(void)tn_sequential_add(net, NULL, tn_module_relu(context));
-	(void)tn_sequential_add(net, NULL, make_block(context, TN_ACTIVATION_RELU));
-	(void)tn_sequential_add(net, NULL, make_block(context, TN_ACTIVATION_NONE));
-	(void)tn_sequential_add(net, NULL, tn_module_max_pool2d(context, &pool));
-	(void)tn_sequential_add(net, NULL, tn_module_flatten(context));
-	(void)tn_sequential_add(net, NULL, tn_module_linear(context, 288, 20, NULL));
-	(void)tn_sequential_add(net, NULL, tn_module_relu(context));
-	(void)tn_sequential_add(net, NULL, tn_module_linear(context, 20, CLASSES, NULL));
+	(void)tn_module_sequential_add(net, NULL, tn_module_relu(context));
+	(void)tn_module_sequential_add(net, NULL, make_block(context, TN_ACTIVATION_RELU));
+	(void)tn_module_sequential_add(net, NULL, make_block(context, TN_ACTIVATION_NONE));
+	(void)tn_module_sequential_add(net, NULL, tn_module_max_pool2d(context, &pool));
+	(void)tn_module_sequential_add(net, NULL, tn_module_flatten(context));
+	(void)tn_module_sequential_add(net, NULL, tn_module_linear(context, 288, 20, NULL));
+	(void)tn_module_sequential_add(net, NULL, tn_module_relu(context));
+	(void)tn_module_sequential_add(net, NULL, tn_module_linear(context, 20, CLASSES, NULL));
 	return net;
 }
 
 static tn_module *make_perceptron(tn_context *context)
 {
-	tn_module *net = tn_sequential(context);
-	(void)tn_sequential_add(net, NULL, tn_module_flatten(context));
-	(void)tn_sequential_add(net, NULL, tn_module_linear(context, 288, 64, NULL));
-	(void)tn_sequential_add(net, NULL, tn_module_tanh(context));
-	(void)tn_sequential_add(net, NULL, tn_module_dropout(context, 0.25));
-	(void)tn_sequential_add(net, NULL, tn_module_linear(context, 64, CLASSES, NULL));
+	tn_module *net = tn_module_sequential(context);
+	(void)tn_module_sequential_add(net, NULL, tn_module_flatten(context));
+	(void)tn_module_sequential_add(net, NULL, tn_module_linear(context, 288, 64, NULL));
+	(void)tn_module_sequential_add(net, NULL, tn_module_tanh(context));
+	(void)tn_module_sequential_add(net, NULL, tn_module_dropout(context, 0.25));
+	(void)tn_module_sequential_add(net, NULL, tn_module_linear(context, 64, CLASSES, NULL));
 	return net;
 }
 

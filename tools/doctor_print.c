@@ -50,7 +50,7 @@ static void print_memory(const struct doctor_device *device)
 	struct tn_memory_information memory;
 	char text[96];
 	double gib = 1073741824.0;
-	if (!tn_device_memory_information(device->device, &memory))
+	if (!tn_device_get_memory_information(device->device, &memory))
 		snprintf(text, sizeof(text), "%.1f GiB, %.1f GiB free",
 			 (double)memory.total_bytes / gib, (double)memory.free_bytes / gib);
 	else if (device->description->memory_bytes)
@@ -69,7 +69,7 @@ void doctor_print_device(const struct doctor_device *device)
 	struct tn_report_line line;
 	printf("%s: %s (%s)\n", device->name, d->name, kinds[d->kind <= 5 ? d->kind : 0]);
 	print_memory(device);
-	for (size_t i = 0; !tn_device_report_line(device->device, i, &line); i++)
+	for (size_t i = 0; !tn_device_report_at(device->device, i, &line); i++)
 		print_pair(line.key, line.text);
 	if (d->note[0])
 		print_pair("note", d->note);

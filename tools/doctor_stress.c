@@ -101,11 +101,11 @@ static int verify(struct stress *s, int turn)
 /* c := the product of that turn; NaN before, so that a stale result is detected. */
 static int multiply(struct stress *s, int turn)
 {
-	if (tn_fill(s->c, NAN) || tn_sync(s->device->context))
+	if (tn_fill(s->c, NAN) || tn_synchronize(s->device->context))
 		return 0;
 	double start = doctor_seconds();
 	if (tn_matmul_into(s->c, s->x[turn], 0, s->x[!turn], 0, 1, 0) ||
-	    tn_sync(s->device->context))
+	    tn_synchronize(s->device->context))
 		return 0;
 	s->seconds += doctor_seconds() - start;
 	s->count++;

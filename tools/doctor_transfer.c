@@ -78,7 +78,7 @@ static void move(struct doctor_device *device, struct doctor_result *result, int
 		double start = doctor_seconds();
 		tn_status status = is_upload ? tn_assign_host(array, out, BYTES)
 					     : tn_to_host(array, back, BYTES);
-		if (!status && !tn_sync(device->context))
+		if (!status && !tn_synchronize(device->context))
 			set_rate(result, doctor_seconds() - start, BYTES);
 	}
 	memset(back, 0xee, BYTES);
@@ -123,9 +123,9 @@ void doctor_device_copy(struct doctor_device *device, struct doctor_result *resu
 	fill(bytes, BYTES);
 	tn_array *from = tn_from_host(device->context, TN_U8, 1, &n, bytes);
 	tn_array *to = tn_zeros(device->context, TN_U8, 1, &n);
-	for (int i = 0; i < SAMPLES && !tn_sync(device->context); i++) {
+	for (int i = 0; i < SAMPLES && !tn_synchronize(device->context); i++) {
 		double start = doctor_seconds();
-		if (!tn_assign(to, from) && !tn_sync(device->context))
+		if (!tn_assign(to, from) && !tn_synchronize(device->context))
 			set_rate(result, doctor_seconds() - start, 2.0 * (double)BYTES);
 	}
 	memset(bytes, 0xee, BYTES);

@@ -50,7 +50,7 @@ static const char *remedy(tn_status status)
 static void print_pairs(const tn_load_report *report, const struct tn_device_description *d)
 {
 	const struct tn_load_row *row;
-	for (size_t i = 0; (row = tn_load_report_row(report, i)); i++) {
+	for (size_t i = 0; (row = tn_load_report_at(report, i)); i++) {
 		for (uint32_t j = 0; j < row->n_devices; j++) {
 			if (row->devices[j] != d && tn_device_same(row->devices[j], d))
 				printf("    the same device as %s:%" PRIu32 "\n", row->name, j);
@@ -163,7 +163,7 @@ static void print_row(const tn_load_report *report, const struct tn_load_row *ro
 static void print_others(const tn_load_report *report, const struct tn_load_row *shown)
 {
 	const struct tn_load_row *row;
-	for (size_t i = 0; (row = tn_load_report_row(report, i)); i++) {
+	for (size_t i = 0; (row = tn_load_report_at(report, i)); i++) {
 		if (row != shown && row->path && !strcmp(row->name, shown->name))
 			printf("  also found: %s: %s%s%s\n", row->path,
 			       row->status ? tn_status_name(row->status) : "usable",
@@ -180,7 +180,7 @@ static int print_row_json(const tn_load_report *report, const struct tn_load_row
 	json_t *found = NULL;
 	rows = rows ? rows : json_object_get(root, "communicators");
 	for (size_t i = 0; root && i < tn_load_report_count(report); i++) {
-		if (tn_load_report_row(report, i) == wanted)
+		if (tn_load_report_at(report, i) == wanted)
 			found = json_incref(json_array_get(rows, i));
 	}
 	if (found && wanted->status)
@@ -196,7 +196,7 @@ static int unknown(const tn_load_report *const reports[2], const char *name)
 	char hint[80];
 	size_t n = 0;
 	for (int r = 0; r < 2; r++) {
-		for (size_t i = 0; n < 64 && (row = tn_load_report_row(reports[r], i)); i++)
+		for (size_t i = 0; n < 64 && (row = tn_load_report_at(reports[r], i)); i++)
 			names[n++] = row->name;
 	}
 	fprintf(stderr, "tenon info: unknown backend or communicator '%s'%s\n", name,

@@ -40,7 +40,7 @@ void print_ledger(const tn_context *context)
 	int widths[N_COLUMNS];
 	for (int i = 0; i < N_COLUMNS; i++)
 		widths[i] = (int)strlen(titles[i]);
-	for (size_t k = 0; !tn_ledger_get(context, k, &row); k++) {
+	for (size_t k = 0; !tn_ledger_at(context, k, &row); k++) {
 		write_cells(&row, line);
 		for (int i = 0; i < N_COLUMNS; i++) {
 			int n = (int)strlen(line[i]);
@@ -49,7 +49,7 @@ void print_ledger(const tn_context *context)
 	}
 	printf("\n");
 	print_line(titles, widths);
-	for (size_t k = 0; !tn_ledger_get(context, k, &row); k++) {
+	for (size_t k = 0; !tn_ledger_at(context, k, &row); k++) {
 		const char *cells[N_COLUMNS];
 		write_cells(&row, line);
 		for (int i = 0; i < N_COLUMNS; i++)

@@ -148,7 +148,7 @@ static int count_rows(const tn_safetensors *file, const char *path, const char *
 	if (tn_module_parameter_at(module, tn_module_parameter_count(module) - 1, &view) ||
 	    asprintf(&name, "%s%s", found->prefix, view.name) < 0)
 		return code;
-	if (tn_safetensors_find(file, name, &i, &error) || tn_safetensors_info(file, i, &info))
+	if (tn_safetensors_find(file, name, &i, &error) || tn_safetensors_at(file, i, &info))
 		fprintf(stderr,
 			"tenon: %s: expected the tensor '%s' of %s, found none: are these weights "
 			"of another network, or under other names (tenon convert --rename)?\n",

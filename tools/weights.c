@@ -18,7 +18,7 @@
 static const char *name_at(const tn_safetensors *file, size_t i)
 {
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
-	return tn_safetensors_info(file, i, &info) ? "" : info.name;
+	return tn_safetensors_at(file, i, &info) ? "" : info.name;
 }
 
 /* Those of a checkpoint that begin with a dot are not the network's. */

@@ -43,7 +43,7 @@ void tn_watch_begin(struct tn_watch *watch, enum tn_watch_kind kind, uint32_t ro
 	if (watch->n_frames > 1)
 		raise_high(frame - 1, high);
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(watch->device, &use);
+	tn_device_get_memory_use(watch->device, &use);
 	*frame = (struct tn_watch_frame){.kind = kind,
 					 .row = row,
 					 .outer_row = watch->row,

@@ -14,6 +14,7 @@
 #include "autograd/node.h"
 #include "ops/formula.h"
 #include "ops/scan.h"
+#include "ops/take.h"
 #include "ops/take_along.h"
 
 static tn_array *flip(const tn_array *a, int axis)
@@ -87,9 +88,9 @@ tn_status tn_cumulative_extremum_backward(struct tn_node *node, tn_array *dy)
 	places = tn_formula_map_number(
 		&place, (const tn_array *[]){node->saved[0].array, node->saved[1].array}, NULL);
 	places = tn_scan(places, axis, TN_REDUCE_MAX, 0, 0);
-	g = tn_zeros(tn_array_context(dy), recorded->dtype, recorded->rank, recorded->shape);
-	if (!places || !g || tn_scatter_add_along_axis(g, places, axis, dy))
-		g = NULL;
+	g = places ? tn_scattered(tn_scatter_add_along_axis, recorded->rank, recorded->shape,
+				  places, axis, dy)
+		   : NULL;
 	g = tn_tape_resume(suspension, g,
 			   &(struct tn_node_request){.operation = node->operation,
 						     .backward = take_places,

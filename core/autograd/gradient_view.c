@@ -180,21 +180,16 @@ tn_status tn_copy_backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_reshape(g, recorded->rank, recorded->shape));
 }
 
-/* Adds dy to zeros where the indices point; the parts of complex numbers one after the other. */
-static tn_status scatter(struct tn_node *node, tn_array *dy,
-			 tn_status (*add)(tn_array *out, const tn_array *indices, int axis,
-					  const tn_array *a),
+/* Adds dy to zeros where the indices point. */
+static tn_status scatter(struct tn_node *node, tn_array *dy, tn_scatter_function add,
 			 tn_status (*gather)(struct tn_node *node, tn_array *ddx))
 {
 	const struct tn_recorded *recorded = node->state;
 	const tn_array *indices = node->saved[0].array;
 	int axis = recorded->record.axis;
 	struct tn_suspension suspension = tn_tape_suspend(dy);
-	tn_array *g = zeros_like_input(recorded, dy);
-	tn_status status = g ? add(tn_real(g), indices, axis, tn_real(dy)) : TN_OUT_OF_MEMORY;
-	if (!status && tn_is_complex(g->dtype))
-		status = add(tn_imag(g), indices, axis, tn_imag(dy));
-	return give_scattered(suspension, node, dy, g, status,
+	tn_array *g = tn_scattered(add, recorded->rank, recorded->shape, indices, axis, dy);
+	return give_scattered(suspension, node, dy, g, TN_OK,
 			      &(struct tn_node_request){.backward = gather,
 							.n_saved = 1,
 							.saved = {indices},

@@ -35,7 +35,8 @@ enum { TN_LEAST = 1, TN_MOST = 2 };
 /* The beginning of a row. */
 #define TN_MEMBER(type, member) #member, offsetof(type, member)
 
-/* Checks the members in the order of the table.  TN_INVALID_ARGUMENT names the first that is wrong. */
+/* Checks the members in the order of the table.  TN_INVALID_ARGUMENT names the first that is
+ * wrong. */
 tn_status tn_options_check(const void *options, const struct tn_option *members,
 			   const char *operation, struct tn_error_info *error);
 

@@ -100,9 +100,9 @@ static void add_device(struct tn_text *text, tn_device *device)
 		return;
 	tn_text_format(text, "%s:%s\n", tn_device_name(device),
 		       device == device->context->runtime.device ? " current" : "");
-	for (size_t i = 0; !tn_device_report_line(device, i, &line); i++)
+	for (size_t i = 0; !tn_device_report_at(device, i, &line); i++)
 		tn_text_format(text, "  %s: %s\n", line.key, line.text);
-	if (!tn_device_memory_statistics(device, &memory) && memory.limit)
+	if (!tn_device_get_memory_statistics(device, &memory) && memory.limit)
 		tn_text_format(text, "  memory limit: %llu bytes\n",
 			       (unsigned long long)memory.limit);
 }

@@ -217,14 +217,14 @@ int tn_context_fell_back(const tn_context *context)
 	return context && tn_load_report_fell_back(context->assembly->report);
 }
 
-struct tn_random_state tn_random_state_get(const tn_context *context)
+struct tn_random_state tn_random_get_state(const tn_context *context)
 {
 	return context ? context->runtime.random : (struct tn_random_state){0, 0};
 }
 
-void tn_random_state_set(tn_context *context, struct tn_random_state state)
+void tn_random_set_state(tn_context *context, struct tn_random_state state)
 {
-	if (context && !tn_capture_refuse(&context->runtime, "random_state_set", "the state"))
+	if (context && !tn_capture_refuse(&context->runtime, "random_set_state", "the state"))
 		context->runtime.random = state;
 }
 

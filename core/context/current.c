@@ -171,7 +171,7 @@ tn_status tn_device_attribute(tn_device *device, const char *key, struct tn_repo
 				       "device_attribute", key ? "line" : "key");
 	tn_status status = TN_OK;
 	for (size_t i = 0; !status; i++) {
-		status = tn_device_report_line(device, i, &found);
+		status = tn_device_report_at(device, i, &found);
 		if (!status && !strcmp(found.key, key)) {
 			*line = found;
 			break;

@@ -39,7 +39,7 @@ static tn_status make_device(tn_context *context, const struct tn_backend *backe
 	tn_status status = tn_device_create(context, backend, index, settings->memory_limit, logger,
 					    device, error);
 	if (!status && settings->memory_percent &&
-	    tn_device_memory_set_limit_percent(*device, (double)settings->memory_percent))
+	    tn_device_set_memory_limit_percent(*device, (double)settings->memory_percent))
 		tn_log_format(
 			logger, TN_LOG_WARNING, "context",
 			"TENON_MEMORY_LIMIT: no limit for %s, whose backend does not tell how "
@@ -145,7 +145,7 @@ static tn_status open_last_resort(tn_context *context, struct tn_error_info *err
 	tn_load_report *report = NULL;
 	tn_status status =
 		tn_registry_open(&options, &context->assembly->last_resort, &report, error);
-	const struct tn_load_row *row = tn_load_report_row(report, 0);
+	const struct tn_load_row *row = tn_load_report_at(report, 0);
 	if (status == TN_NO_DEVICE && row && row->status)
 		status = tn_fail(error, row->status, "context_open", "the built-in backend: %s",
 				 row->text);
@@ -286,7 +286,7 @@ tn_status tn_device_set_current(tn_context *context, tn_device *device)
 /* Waits for every open device, even after an error of another; a second error is left for the next
  * call.  A device whose loss was reported is not waited for again: the context continues without
  * it. */
-tn_status tn_sync(tn_context *context)
+tn_status tn_synchronize(tn_context *context)
 {
 	struct tn_error_info error, first = {.status = TN_OK};
 	if (!context)

@@ -190,7 +190,8 @@ uint64_t tn_data_loader_batches(const tn_data_loader *loader)
 	return n_full + (share_size(loader, (uint32_t)(loader->limit % loader->batch_size)) > 0);
 }
 
-tn_status tn_data_loader_field(const tn_data_loader *loader, uint32_t index, struct tn_field *field)
+tn_status tn_data_loader_field_at(const tn_data_loader *loader, uint32_t index,
+				  struct tn_field *field)
 {
 	if (!loader || index >= loader->plan.n_fields)
 		return TN_INVALID_ARGUMENT;
@@ -259,7 +260,7 @@ static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
 	batch->n_global = b;
 	batch->data = (const void *const *)slot->data;
 	batch->samples = slot->samples;
-	if (loader->context)
+	if (loader->queue.n_slots > 1)
 		load_ahead(loader);
 	return TN_OK;
 }

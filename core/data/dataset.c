@@ -329,7 +329,7 @@ uint32_t tn_dataset_field_count(const tn_dataset *dataset)
 	return dataset ? dataset->samples->n_fields : 0;
 }
 
-tn_status tn_dataset_field(const tn_dataset *dataset, uint32_t index, struct tn_field *field)
+tn_status tn_dataset_field_at(const tn_dataset *dataset, uint32_t index, struct tn_field *field)
 {
 	if (index >= tn_dataset_field_count(dataset))
 		return TN_INVALID_ARGUMENT;

@@ -167,11 +167,6 @@ char *tn_input_format_text(const struct tn_input_format *given)
 	return tn_json_writer_take(&json);
 }
 
-void tn_data_text_free(char *text)
-{
-	tn_mem_free(text);
-}
-
 /* The state of parsing a text. */
 struct reading {
 	struct tn_json_reader reader;

@@ -13,7 +13,7 @@
 #include "device/pool_parts.h"
 #include "device/returned.h"
 
-tn_status tn_device_memory(const struct tn_device *device, struct tn_memory_use *use)
+tn_status tn_device_get_memory_use(const struct tn_device *device, struct tn_memory_use *use)
 {
 	const struct tn_pool *pool = device ? device->pool : NULL;
 	struct tn_memory_use own = {.struct_size = sizeof(own)};
@@ -25,8 +25,8 @@ tn_status tn_device_memory(const struct tn_device *device, struct tn_memory_use 
 	return tn_answer(use, &own, sizeof(own), "struct tn_memory_use", "device_memory", NULL);
 }
 
-tn_status tn_device_memory_statistics(const tn_device *device,
-				      struct tn_memory_statistics *statistics)
+tn_status tn_device_get_memory_statistics(const tn_device *device,
+					  struct tn_memory_statistics *statistics)
 {
 	if (!device)
 		return TN_INVALID_ARGUMENT;
@@ -60,7 +60,7 @@ void tn_device_memory_trim(tn_device *device, uint64_t keep_bytes)
 	tn_chunk_release(device, keep_bytes);
 }
 
-void tn_device_memory_set_limit(tn_device *device, uint64_t bytes)
+void tn_device_set_memory_limit(tn_device *device, uint64_t bytes)
 {
 	if (!device)
 		return;
@@ -69,14 +69,14 @@ void tn_device_memory_set_limit(tn_device *device, uint64_t bytes)
 		tn_device_memory_trim(device, bytes);
 }
 
-tn_status tn_device_memory_set_limit_percent(tn_device *device, double percent)
+tn_status tn_device_set_memory_limit_percent(tn_device *device, double percent)
 {
 	if (!device || !(percent > 0 && percent <= 100))
 		return TN_INVALID_ARGUMENT;
 	if (!device->description.memory_bytes)
 		return TN_UNSUPPORTED;
 	double bytes = floor((double)device->description.memory_bytes * (percent / 100));
-	tn_device_memory_set_limit(device, bytes < 1 ? 1 : (uint64_t)bytes);
+	tn_device_set_memory_limit(device, bytes < 1 ? 1 : (uint64_t)bytes);
 	return TN_OK;
 }
 

@@ -9,7 +9,8 @@
 #include "device/device.h"
 #include "device/open.h"
 
-tn_status tn_device_memory_information(tn_device *device, struct tn_memory_information *information)
+tn_status tn_device_get_memory_information(tn_device *device,
+					   struct tn_memory_information *information)
 {
 	if (!device || !information)
 		return TN_INVALID_ARGUMENT;
@@ -25,7 +26,7 @@ tn_status tn_device_memory_information(tn_device *device, struct tn_memory_infor
 		NULL);
 }
 
-tn_status tn_device_report_line(tn_device *device, size_t index, struct tn_report_line *line)
+tn_status tn_device_report_at(tn_device *device, size_t index, struct tn_report_line *line)
 {
 	if (!device || !line)
 		return TN_INVALID_ARGUMENT;

@@ -76,7 +76,7 @@ size_t tn_ledger_count(const tn_context *context)
 	return n;
 }
 
-tn_status tn_ledger_get(const tn_context *context, size_t index, struct tn_ledger_row *row)
+tn_status tn_ledger_at(const tn_context *context, size_t index, struct tn_ledger_row *row)
 {
 	const struct tn_ledger *ledger = context ? context->runtime.ledger : NULL;
 	for (uint32_t i = 0; ledger && i < ledger->n; i++) {

@@ -48,7 +48,7 @@ size_t tn_safetensors_count(const tn_safetensors *file)
 	return file ? file->n : 0;
 }
 
-tn_status tn_safetensors_info(const tn_safetensors *file, size_t index, struct tn_tensor_info *info)
+tn_status tn_safetensors_at(const tn_safetensors *file, size_t index, struct tn_tensor_info *info)
 {
 	if (index >= tn_safetensors_count(file))
 		return TN_INVALID_ARGUMENT;

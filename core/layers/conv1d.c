@@ -9,15 +9,6 @@
 #include "array/make.h"
 #include "layers/conv2d_layer.h"
 
-struct tn_conv2d_options tn_conv1d_plane(const struct tn_conv1d_options *o)
-{
-	return (struct tn_conv2d_options){.struct_size = sizeof(struct tn_conv2d_options),
-					  .stride = {1, o->stride},
-					  .padding = {0, o->padding},
-					  .dilation = {1, o->dilation},
-					  .groups = o->groups};
-}
-
 tn_array *tn_conv1d(const tn_array *x, const tn_array *w, const tn_array *bias,
 		    const struct tn_conv1d_options *options)
 {

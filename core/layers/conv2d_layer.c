@@ -48,6 +48,24 @@ tn_status tn_conv_check(struct tn_runtime *runtime, const char *operation,
 	return TN_OK;
 }
 
+struct tn_conv2d_options tn_conv1d_plane(const struct tn_conv1d_options *o)
+{
+	return (struct tn_conv2d_options){.struct_size = sizeof(struct tn_conv2d_options),
+					  .stride = {1, o->stride},
+					  .padding = {0, o->padding},
+					  .dilation = {1, o->dilation},
+					  .groups = o->groups};
+}
+
+struct tn_conv2d_options tn_conv_transpose2d_plane(const struct tn_conv_transpose2d_options *o)
+{
+	return (struct tn_conv2d_options){.struct_size = sizeof(struct tn_conv2d_options),
+					  .stride = {o->stride[0], o->stride[1]},
+					  .padding = {o->padding[0], o->padding[1]},
+					  .dilation = {o->dilation[0], o->dilation[1]},
+					  .groups = o->groups};
+}
+
 struct tn_window tn_conv2d_window(const struct tn_conv2d_options *o)
 {
 	return (struct tn_window){

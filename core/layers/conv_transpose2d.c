@@ -122,15 +122,6 @@ static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *b
 	return NULL;
 }
 
-struct tn_conv2d_options tn_conv_transpose2d_plane(const struct tn_conv_transpose2d_options *o)
-{
-	return (struct tn_conv2d_options){.struct_size = sizeof(struct tn_conv2d_options),
-					  .stride = {o->stride[0], o->stride[1]},
-					  .padding = {o->padding[0], o->padding[1]},
-					  .dilation = {o->dilation[0], o->dilation[1]},
-					  .groups = o->groups};
-}
-
 tn_array *tn_conv_transpose2d(const tn_array *x, const tn_array *w, const tn_array *bias,
 			      const struct tn_conv_transpose2d_options *options)
 {

@@ -21,7 +21,8 @@ struct cross_entropy {
 	struct tn_runtime *runtime;
 	tn_array *x;      /* (N, C) */
 	tn_array *labels; /* (N) */
-	tn_array *lse;
+	tn_array *maximum;
+	tn_array *log_sum;
 	tn_array *loss;       /* backward: dloss */
 	tn_array *dx;         /* NULL: forward */
 	int64_t ignore_label; /* TN_NO_LABEL: none */
@@ -36,37 +37,33 @@ static tn_array *as_column(const tn_array *a)
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-/* m = max x, or 0 where that is infinite;  then in one pass  sum exp(x - m)  and  x[label]. */
+/* maximum, then in one pass  sum exp(x - maximum)  and  x[label] - maximum. */
 static const struct tn_formula as_is = {.text = "term = x", .inputs = "x"};
-static const struct tn_formula if_finite = {.text = "m = isfinite(max_x) ? max_x : 0",
-					    .inputs = "max_x"};
 static const struct tn_formula terms = {
-	.text = "exp_x = exp(x - m); x_label = index(1) == i64(label) ? x : 0",
-	.inputs = "x m label",
-	.outputs = "exp_x x_label"};
+	.text = "away = x - maximum\n"
+		"exp_away = exp(away); of_label = index(1) == i64(label) ? away : 0",
+	.inputs = "x maximum label",
+	.outputs = "exp_away of_label"};
 
 static const struct tn_formula losses = {
-	.text = "lse = log(sum) + m; of_label = log(sum) + (m - x_label)\n"
+	.text = "log_sum = log(sum)\n"
 		"k = i64(label)\n"
-		"loss = k == ignored ? 0 : k < 0 || k >= n_classes ? nan : of_label",
-	.inputs = "sum x_label m label",
+		"loss = k == ignored ? 0 : k < 0 || k >= n_classes ? nan : log_sum - of_label",
+	.inputs = "sum of_label label",
 	.scalars = "ignored n_classes",
-	.outputs = "lse loss",
+	.outputs = "log_sum loss",
 	.scalar_dtype = TN_I64};
 
 static tn_status compose_forward(void *argument)
 {
 	const struct cross_entropy *e = argument;
-	const int64_t column[] = {e->x->shape[0], 1};
 	const double scalars[] = {(double)e->ignore_label, (double)e->x->shape[1]};
-	tn_array *m = tn_array_make(e->runtime, tn_array_home(e->x), e->x->dtype, 2, column);
-	tn_array *label = as_column(e->labels);
-	const tn_array *inputs[] = {e->x, m, label}, *kept[] = {m, label};
-	tn_array *const outputs[] = {e->lse, e->loss};
+	const tn_array *inputs[] = {e->x, as_column(e->maximum), as_column(e->labels)};
+	const tn_array *kept[] = {inputs[2]};
+	tn_array *const outputs[] = {e->log_sum, e->loss};
 	struct tn_formula_reduction largest = {.prologue = &as_is,
-					       .epilogue = &if_finite,
 					       .inputs = inputs,
-					       .outputs = &m,
+					       .outputs = (tn_array *const *)&e->maximum,
 					       .axes = 1u << 1,
 					       .combiners = {TN_REDUCE_MAX}};
 	struct tn_formula_reduction sums = {.prologue = &terms,
@@ -78,7 +75,7 @@ static tn_status compose_forward(void *argument)
 					    .axes = 1u << 1,
 					    .combiners = {TN_REDUCE_SUM, TN_REDUCE_SUM}};
 	tn_status status;
-	if (!m || !label)
+	if (!inputs[1] || !inputs[2])
 		return tn_report_status(e->runtime);
 	status = tn_formula_reduce(e->runtime, TN_DO_MAX, &largest);
 	return status ? status : tn_formula_reduce(e->runtime, TN_DO_CROSS_ENTROPY, &sums);
@@ -87,10 +84,10 @@ static tn_status compose_forward(void *argument)
 /* ---- Backward --------------------------------------------------------------------------------*/
 
 static const struct tn_formula gradient = {
-	.text = "k = i64(label); softmax = exp(x - lse)\n"
+	.text = "k = i64(label); softmax = exp((x - maximum) - log_sum)\n"
 		"g = (softmax - (index(1) == k ? 1 : 0)) * dloss\n"
 		"dx = k == ignored ? 0 : k < 0 || k >= n_classes ? nan : g",
-	.inputs = "x label lse dloss",
+	.inputs = "x label maximum log_sum dloss",
 	.scalars = "ignored n_classes",
 	.scalar_dtype = TN_I64};
 
@@ -98,9 +95,9 @@ static tn_status compose_backward(void *argument)
 {
 	const struct cross_entropy *e = argument;
 	const double scalars[] = {(double)e->ignore_label, (double)e->x->shape[1]};
-	const tn_array *inputs[] = {e->x, as_column(e->labels), as_column(e->lse),
-				    as_column(e->loss)};
-	if (!inputs[1] || !inputs[2] || !inputs[3])
+	const tn_array *inputs[] = {e->x, as_column(e->labels), as_column(e->maximum),
+				    as_column(e->log_sum), as_column(e->loss)};
+	if (!inputs[1] || !inputs[2] || !inputs[3] || !inputs[4])
 		return tn_report_status(e->runtime);
 	return tn_formula_map(e->runtime, TN_DO_CROSS_ENTROPY_BACKWARD, &gradient, inputs,
 			      (tn_array *const *)&e->dx, scalars);
@@ -164,7 +161,8 @@ static tn_status run_cross_entropy(struct cross_entropy *e)
 		.dtype = e->x->dtype};
 	tn_operand_of(&args.x, e->x);
 	tn_operand_of(&args.labels, e->labels);
-	tn_operand_of(&args.lse, e->lse);
+	tn_operand_of(&args.maximum, e->maximum);
+	tn_operand_of(&args.log_sum, e->log_sum);
 	tn_operand_of(&args.loss, e->loss);
 	if (!is_forward)
 		tn_operand_of(&args.dx, e->dx);
@@ -179,7 +177,7 @@ const struct tn_check tn_label_checks[] = {
 };
 
 tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int64_t ignore_label,
-				   tn_array **loss, tn_array **lse)
+				   tn_array **loss, tn_array **maximum, tn_array **log_sum)
 {
 	const tn_array *inputs[] = {x, labels};
 	struct cross_entropy e = {.x = tn_array_const_cast(x),
@@ -203,28 +201,33 @@ tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, in
 		return tn_end_into(e.runtime, status);
 	dtype = x->dtype == TN_F64 ? TN_F64 : TN_F32;
 	e.loss = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
-	e.lse = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
-	status = e.loss && e.lse ? TN_OK : tn_report_status(e.runtime);
+	e.maximum = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
+	e.log_sum = tn_array_make(e.runtime, tn_array_home(x), dtype, 1, labels->shape);
+	status = e.loss && e.maximum && e.log_sum ? TN_OK : tn_report_status(e.runtime);
 	if (!status && labels->size)
 		status = run_cross_entropy(&e);
 	if (status) {
 		tn_array_discard(e.loss);
-		tn_array_discard(e.lse);
+		tn_array_discard(e.maximum);
+		tn_array_discard(e.log_sum);
 		return tn_end_into(e.runtime, status);
 	}
 	*loss = e.loss;
-	*lse = e.lse;
+	*maximum = e.maximum;
+	*log_sum = e.log_sum;
 	return TN_OK;
 }
 
-tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, const tn_array *lse,
+tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels,
+				    const tn_array *maximum, const tn_array *log_sum,
 				    const tn_array *dloss, int64_t ignore_label)
 {
-	const tn_array *inputs[] = {x, labels, lse, dloss};
-	struct cross_entropy e = {.runtime = tn_begin(4, inputs, "cross_entropy_backward"),
+	const tn_array *inputs[] = {x, labels, maximum, log_sum, dloss};
+	struct cross_entropy e = {.runtime = tn_begin(5, inputs, "cross_entropy_backward"),
 				  .x = tn_array_const_cast(x),
 				  .labels = tn_array_const_cast(labels),
-				  .lse = tn_array_const_cast(lse),
+				  .maximum = tn_array_const_cast(maximum),
+				  .log_sum = tn_array_const_cast(log_sum),
 				  .loss = tn_array_const_cast(dloss),
 				  .ignore_label = ignore_label};
 	tn_status status;
@@ -232,7 +235,9 @@ tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, c
 		return NULL;
 	status = check_logits(&e, "cross_entropy_backward");
 	if (!status)
-		status = check_row(&e, "lse", lse);
+		status = check_row(&e, "maximum", maximum);
+	if (!status)
+		status = check_row(&e, "log_sum", log_sum);
 	if (!status)
 		status = check_row(&e, "dloss", dloss);
 	if (!status) {

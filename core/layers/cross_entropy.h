@@ -17,10 +17,13 @@
 enum { TN_LABELS_OF_CROSS_ENTROPY, TN_LABELS_OF_NLL_LOSS, TN_LABELS_OF_MULTI_MARGIN_LOSS };
 extern const struct tn_check tn_label_checks[];
 
-/* loss and lse have one element a row.  Checks the labels; the backward takes the same ones. */
+/* loss, maximum and log_sum have one element a row; the gradient needs the latter two apart, as
+ * tn_cross_entropy_args of <tenon/backend.h> defines them.  Checks the labels; the backward takes
+ * the same ones. */
 tn_status tn_cross_entropy_forward(const tn_array *x, const tn_array *labels, int64_t ignore_label,
-				   tn_array **loss, tn_array **lse);
-tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels, const tn_array *lse,
+				   tn_array **loss, tn_array **maximum, tn_array **log_sum);
+tn_array *tn_cross_entropy_backward(const tn_array *x, const tn_array *labels,
+				    const tn_array *maximum, const tn_array *log_sum,
 				    const tn_array *dloss, int64_t ignore_label);
 
 #endif

@@ -40,15 +40,6 @@ static tn_array *without_padding(const tn_array *indices, tn_array *dy,
 	return masked && masked->dtype != dy->dtype ? tn_astype(masked, dy->dtype) : masked;
 }
 
-/* Adds rows to the table; the parts of complex numbers one after the other. */
-static tn_status add_rows(tn_array *dw, const tn_array *indices, const tn_array *dy)
-{
-	tn_status status = tn_scatter_add(tn_real(dw), indices, 0, tn_real(dy));
-	if (!status && tn_is_complex(dw->dtype))
-		status = tn_scatter_add(tn_imag(dw), indices, 0, tn_imag(dy));
-	return status;
-}
-
 static tn_status choose_again(struct tn_node *node, tn_array *ddw)
 {
 	return tn_node_give(node, 0, tn_take(ddw, node->saved[0].array, 0, TN_RAISE));
@@ -64,11 +55,7 @@ static tn_status backward_again(struct tn_node *node, tn_array *dy)
 	struct tn_suspension suspension = tn_tape_suspend(dy);
 	if (!suspension.runtime)
 		return tn_runtime_status(tn_node_runtime(node));
-	tn_array *dw = tn_zeros(tn_array_context(dy), state->dtype, 2, state->shape);
-	if (dw && add_rows(dw, indices, dy)) {
-		tn_array_destroy(dw);
-		dw = NULL;
-	}
+	tn_array *dw = tn_scattered(tn_scatter_add, 2, state->shape, indices, 0, dy);
 	dw = tn_tape_resume(suspension, dw,
 			    &(struct tn_node_request){.operation = "embedding",
 						      .backward = choose_again,
@@ -80,6 +67,15 @@ static tn_status backward_again(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, dw);
 }
 
+/* Adds to the gradient that is there, or writes it.  No target is of f16 or bf16: those of networks
+ * are f32 then. */
+static tn_status add_to(tn_array *target, int accumulate, const tn_array *indices,
+			const tn_array *dy)
+{
+	tn_status status = accumulate ? TN_OK : tn_fill(target, 0);
+	return status ? status : tn_scatter_parts(tn_scatter_add, target, indices, 0, dy);
+}
+
 static tn_status backward(struct tn_node *node, tn_array *dy)
 {
 	if (tn_node_records(node))
@@ -88,18 +84,13 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 	const tn_array *indices = node->saved[0].array;
 	int accumulate = 0;
 	tn_array *target = tn_node_target(node, 0, &accumulate);
-	tn_array *dw =
-		target ? target : tn_zeros(tn_array_context(dy), state->dtype, 2, state->shape);
 	if (state->padding_row >= 0)
 		dy = without_padding(indices, dy, state);
-	if (!dw || !dy)
+	if (!dy)
 		return tn_runtime_status(tn_node_runtime(node));
-	tn_status status = target && !accumulate ? tn_fill(target, 0) : TN_OK;
-	if (!status)
-		status = add_rows(dw, indices, dy);
 	if (target)
-		return tn_node_wrote(node, 0, status);
-	return status ? status : tn_node_give(node, 0, dw);
+		return tn_node_wrote(node, 0, add_to(target, accumulate, indices, dy));
+	return tn_node_give(node, 0, tn_scattered(tn_scatter_add, 2, state->shape, indices, 0, dy));
 }
 
 tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t padding_index)

@@ -16,6 +16,7 @@
 #include "program/prelude.h"
 #include "program/printer.h"
 #include "program/program.h"
+#include "program/random.h"
 
 static int32_t log_enabled(void *context, int32_t level, const char *subsystem)
 {
@@ -160,6 +161,13 @@ static tn_status program_check(void *context, const struct tn_program *program,
 	return status;
 }
 
+static const float *normal_table(void *context, uint64_t *size)
+{
+	(void)context;
+	*size = sizeof(tn_normal_table);
+	return &tn_normal_table[0][0];
+}
+
 struct tn_host_services *tn_host_create(const struct tn_logger *logger,
 					struct tn_parameters *parameters,
 					struct tn_threads *threads, const char *name,
@@ -194,6 +202,7 @@ struct tn_host_services *tn_host_create(const struct tn_logger *logger,
 		.print_prelude = print_prelude,
 		.print_program = print_program,
 		.program_check = program_check,
+		.normal_table = normal_table,
 		.option = option,
 	};
 	return services;

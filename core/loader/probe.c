@@ -267,9 +267,12 @@ static tn_status make_report(const struct probe *probe, const char *path, tn_loa
 tn_status tn_probe_file(struct tn_parameters *parameters, const char *path, uint32_t timeout_ms,
 			tn_load_report **report, struct tn_error_info *error)
 {
-	struct probe probe = {.timeout_ms = timeout_ms ? timeout_ms : TN_PROBE_DEFAULT_MS};
+	struct probe probe = {.timeout_ms = timeout_ms};
 	struct stat information;
 	tn_error_reset(error);
+	if (!timeout_ms)
+		return tn_fail(error, TN_INVALID_ARGUMENT, "probe",
+			       "timeout_ms: expected at least 1, found 0");
 	if (!path || !strchr(path, '/'))
 		return tn_fail(error, TN_INVALID_ARGUMENT, "probe",
 			       "expected a path with a '/' in it, found '%s'",

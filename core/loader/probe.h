@@ -14,7 +14,6 @@
 #include "base/parameter.h"
 
 #define TN_PROBE_FD 3
-#define TN_PROBE_DEFAULT_MS 10000u
 
 /* See tn_probe; the helper's path is TENON_PROBE_HELPER, else the installed one. */
 tn_status tn_probe_file(struct tn_parameters *parameters, const char *path, uint32_t timeout_ms,

@@ -3,6 +3,7 @@
  *
  * Probes all files that a context would load, with a registry that loads nothing itself.
  */
+#include "base/error.h"
 #include "loader/backend.h"
 #include "loader/probe.h"
 #include "loader/registry.h"
@@ -20,8 +21,12 @@ tn_status tn_probe_all(const char *const *paths, size_t n_paths, uint32_t timeou
 		.paths = paths,
 		.n_paths = n_paths,
 		.selection = "auto",
-		.probe_ms = timeout_ms ? timeout_ms : TN_PROBE_DEFAULT_MS,
+		.probe_ms = timeout_ms,
 	};
+	tn_error_reset(error);
+	if (!timeout_ms)
+		return tn_fail(error, TN_INVALID_ARGUMENT, "probe",
+			       "timeout_ms: expected at least 1, found 0");
 	tn_logger_init(&logger);
 	tn_parameters_init(&parameters);
 	tn_status status = tn_registry_open(&options, &registry, &made, error);

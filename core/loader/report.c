@@ -266,7 +266,7 @@ size_t tn_load_report_count(const tn_load_report *report)
 	return report ? report->n_rows : 0;
 }
 
-const struct tn_load_row *tn_load_report_row(const tn_load_report *report, size_t i)
+const struct tn_load_row *tn_load_report_at(const tn_load_report *report, size_t i)
 {
 	return report && i < report->n_rows ? report->rows[i] : NULL;
 }

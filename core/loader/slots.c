@@ -182,13 +182,15 @@ static const struct tn_slot_operand of_softmax_backward[] = {
 static const struct tn_slot_operand of_cross_entropy_forward[] = {
 	{offsetof(struct tn_cross_entropy_args, x), TN_READS},
 	{offsetof(struct tn_cross_entropy_args, labels), TN_READS},
-	{offsetof(struct tn_cross_entropy_args, lse), TN_WRITES},
+	{offsetof(struct tn_cross_entropy_args, maximum), TN_WRITES},
+	{offsetof(struct tn_cross_entropy_args, log_sum), TN_WRITES},
 	{offsetof(struct tn_cross_entropy_args, loss), TN_WRITES},
 	{0, 0}};
 static const struct tn_slot_operand of_cross_entropy_backward[] = {
 	{offsetof(struct tn_cross_entropy_args, x), TN_READS},
 	{offsetof(struct tn_cross_entropy_args, labels), TN_READS},
-	{offsetof(struct tn_cross_entropy_args, lse), TN_READS},
+	{offsetof(struct tn_cross_entropy_args, maximum), TN_READS},
+	{offsetof(struct tn_cross_entropy_args, log_sum), TN_READS},
 	{offsetof(struct tn_cross_entropy_args, loss), TN_READS},
 	{offsetof(struct tn_cross_entropy_args, dx), TN_WRITES},
 	{0, 0}};

@@ -25,7 +25,7 @@ static void add_conv(tn_context *context, tn_module *features, int64_t in, int64
 /* The features of the published form. */
 static tn_module *large_features(tn_context *context, int64_t channels, tn_status *status)
 {
-	tn_module *features = tn_sequential(context);
+	tn_module *features = tn_module_sequential(context);
 	tn_model_add(features, NULL, tn_model_conv_biased(context, channels, 64, 11, 4, 2), status);
 	tn_model_add(features, NULL, tn_module_relu(context), status);
 	tn_model_add(features, NULL, tn_model_max_pool(context, 3, 2, 0), status);
@@ -42,7 +42,7 @@ static tn_module *large_features(tn_context *context, int64_t channels, tn_statu
 static tn_module *small_features(tn_context *context, int64_t channels, int batch_norm,
 				 tn_status *status)
 {
-	tn_module *features = tn_sequential(context);
+	tn_module *features = tn_module_sequential(context);
 	add_conv(context, features, channels, 64, batch_norm, status);
 	tn_model_add(features, NULL, tn_model_max_pool(context, 2, 2, 0), status);
 	add_conv(context, features, 64, 192, batch_norm, status);
@@ -58,7 +58,7 @@ static tn_module *small_features(tn_context *context, int64_t channels, int batc
 static tn_module *classifier(tn_context *context, int64_t inputs, const int64_t hidden[2],
 			     int64_t n_classes, int dropout_first, tn_status *status)
 {
-	tn_module *chain = tn_sequential(context);
+	tn_module *chain = tn_module_sequential(context);
 	for (int i = 0; i < 2; i++) {
 		if (dropout_first)
 			tn_model_add(chain, NULL, tn_module_dropout(context, 0.5), status);
@@ -80,7 +80,7 @@ tn_module *tn_model_alexnet(tn_context *context, const struct tn_model_request *
 	const int is_nnott = request->form == TN_FORM_NNOTT;
 	const int64_t planes = is_large ? 36 : (shape->height / 8) * (shape->width / 8);
 	const int64_t hidden[2] = {is_large ? 4096 : is_nnott ? 1024 : 512, is_large ? 4096 : 512};
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_module *features = is_large
 				      ? large_features(context, shape->channels, &status)

@@ -14,7 +14,7 @@ tn_module *tn_model_baseline(tn_context *context, const struct tn_model_request 
 {
 	const struct tn_model_shape *shape = &request->shape;
 	const int64_t features = 128 * (shape->height / 4) * (shape->width / 4);
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_model_add(net, "conv1", tn_model_conv_biased(context, shape->channels, 32, 3, 1, 1),
 		     &status);

@@ -10,7 +10,7 @@ void tn_model_add(tn_module *chain, const char *name, tn_module *member, tn_stat
 	if (*status)
 		tn_module_destroy(member);
 	else
-		*status = tn_sequential_add(chain, name, member);
+		*status = tn_module_sequential_add(chain, name, member);
 }
 
 void tn_model_add_member(tn_module *module, const char *name, tn_module *member, tn_status *status)
@@ -67,7 +67,7 @@ tn_module *tn_model_max_pool(tn_context *context, int64_t kernel, int64_t stride
 tn_module *tn_model_conv_norm(tn_context *context, int64_t in, int64_t out, int64_t kernel,
 			      int64_t stride, int64_t groups, uint32_t activation)
 {
-	tn_module *chain = tn_sequential(context);
+	tn_module *chain = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_model_add(chain, NULL, tn_model_conv(context, in, out, kernel, stride, groups), &status);
 	tn_model_add(chain, NULL, tn_module_batch_norm2d(context, out, NULL), &status);

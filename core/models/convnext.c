@@ -52,12 +52,12 @@ static tn_module *nnott(tn_context *context, const struct tn_model_request *requ
 {
 	static const int n_blocks[N_STAGES] = {3, 3, 6, 3};
 	const int64_t width = request->width ? request->width : NNOTT_WIDTH;
-	tn_module *net = tn_sequential(context), *features = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context), *features = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	int64_t in = request->shape.channels;
 	for (int i = 0; i < N_STAGES; i++) {
 		const int64_t out = width << i;
-		tn_module *stage = tn_sequential(context);
+		tn_module *stage = tn_module_sequential(context);
 		tn_model_add(features, NULL,
 			     i ? tn_model_conv_biased(context, in, out, 2, 2, 0)
 			       : tn_model_conv_biased(context, in, out, 4, 2, 1),
@@ -85,7 +85,7 @@ static tn_module *make_features(tn_context *context, const struct tn_model_reque
 	static const int n_blocks[N_STAGES] = {3, 3, 9, 3};
 	const int64_t patch = request->form == TN_FORM_PUBLISHED ? 4 : 2;
 	const double dropped = request->width ? 0 : 0.1; /* in the last block */
-	tn_module *features = tn_sequential(context), *stem = tn_sequential(context);
+	tn_module *features = tn_module_sequential(context), *stem = tn_module_sequential(context);
 	struct tn_module_convnext_options options = tn_module_convnext_defaults();
 	tn_status status = TN_OK;
 	int n = 0;
@@ -96,9 +96,9 @@ static tn_module *make_features(tn_context *context, const struct tn_model_reque
 	tn_model_add(stem, NULL, norm(context, channels), &status);
 	tn_model_add(features, NULL, stem, &status);
 	for (int i = 0; i < N_STAGES; i++) {
-		tn_module *stage = tn_sequential(context);
+		tn_module *stage = tn_module_sequential(context);
 		if (i) {
-			tn_module *downsample = tn_sequential(context);
+			tn_module *downsample = tn_module_sequential(context);
 			tn_model_add(downsample, NULL, norm(context, channels), &status);
 			tn_model_add(downsample, NULL,
 				     tn_model_conv_biased(context, channels, 2 * channels, 2, 2, 0),
@@ -123,7 +123,7 @@ tn_module *tn_model_convnext(tn_context *context, const struct tn_model_request 
 		return nnott(context, request);
 	const int64_t width = request->width ? request->width : WIDTH;
 	const int64_t channels = width << (N_STAGES - 1);
-	tn_module *net = tn_sequential(context), *classifier = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context), *classifier = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_model_add(net, "features", make_features(context, request, width), &status);
 	tn_model_add(net, "avgpool", tn_module_adaptive_avg_pool2d(context, 1, 1), &status);

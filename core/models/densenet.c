@@ -43,7 +43,7 @@ static tn_module *make_layer(tn_context *context, int64_t in, int64_t growth)
 						      .forward = layer_forward,
 						      .is_repeatable = 1};
 	const int64_t hidden = BOTTLENECK * growth;
-	tn_module *layer = tn_module_create(context, &class_, NULL);
+	tn_module *layer = tn_module_custom(context, &class_, NULL);
 	tn_status status = layer ? TN_OK : TN_OUT_OF_MEMORY;
 	tn_model_add_member(layer, "norm1", tn_module_batch_norm2d(context, in, NULL), &status);
 	tn_model_add_member(layer, "relu1", tn_module_relu(context), &status);
@@ -59,7 +59,7 @@ static tn_module *make_layer(tn_context *context, int64_t in, int64_t growth)
 
 static tn_module *make_block(tn_context *context, int n_layers, int64_t *channels, int64_t growth)
 {
-	tn_module *block = tn_sequential(context);
+	tn_module *block = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	for (int i = 0; i < n_layers; i++) {
 		char name[32];
@@ -72,7 +72,7 @@ static tn_module *make_block(tn_context *context, int n_layers, int64_t *channel
 
 static tn_module *make_transition(tn_context *context, int64_t *channels)
 {
-	tn_module *transition = tn_sequential(context);
+	tn_module *transition = tn_module_sequential(context);
 	struct tn_pool2d_options pool = tn_pool2d_defaults();
 	pool.kernel[0] = pool.kernel[1] = 2;
 	tn_status status = TN_OK;
@@ -111,7 +111,7 @@ tn_module *tn_model_densenet(tn_context *context, const struct tn_model_request 
 	static const int n_layers[N_BLOCKS] = {6, 12, 24, 16};
 	int64_t channels = request->width ? request->width : STEM;
 	const int64_t growth = GROWTH * channels / STEM;
-	tn_module *net = tn_sequential(context), *features = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context), *features = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	add_stem(context, features, request, channels, &status);
 	for (int i = 0; i < N_BLOCKS; i++) {

@@ -25,8 +25,8 @@ static tn_module *make_block(tn_context *context, int64_t in, int64_t out,
 	const int64_t hidden = in * stage->expand, squeezed = in > 4 ? in / 4 : 1;
 	const int is_residual = stride == 1 && in == out;
 	tn_module *block = is_residual ? tn_module_residual(context, TN_ACTIVATION_NONE)
-				       : tn_sequential(context);
-	tn_module *chain = tn_sequential(context);
+				       : tn_module_sequential(context);
+	tn_module *chain = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	if (stage->expand != 1)
 		tn_model_add(chain, NULL,
@@ -62,8 +62,8 @@ tn_module *tn_model_efficientnet_b0(tn_context *context, const struct tn_model_r
 	const int is_small = request->form == TN_FORM_SMALL;
 	const int64_t width = request->width ? request->width : STEM;
 	const int64_t last = LAST * width / STEM;
-	tn_module *net = tn_sequential(context), *features = tn_sequential(context);
-	tn_module *classifier = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context), *features = tn_module_sequential(context);
+	tn_module *classifier = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	int64_t in = width;
 	const double dropped = request->width ? 0 : 0.2; /* after the last block */
@@ -75,7 +75,7 @@ tn_module *tn_model_efficientnet_b0(tn_context *context, const struct tn_model_r
 	for (int i = 0; i < N_STAGES; i++) {
 		const int64_t out = stages[i].out * width / STEM;
 		const int64_t stride = is_small && i == 1 ? 1 : stages[i].stride;
-		tn_module *stage = tn_sequential(context);
+		tn_module *stage = tn_module_sequential(context);
 		for (int64_t k = 0; k < stages[i].n_blocks; k++) {
 			tn_model_add(stage, NULL,
 				     make_block(context, in, out, &stages[i], k ? 1 : stride,

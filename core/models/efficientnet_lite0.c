@@ -28,10 +28,10 @@ enum { N_STAGES = sizeof(stages) / sizeof(stages[0]), STEM = 32, HEAD = 1280 };
 static tn_module *mbconv(tn_context *context, int64_t in, int64_t out, const struct stage *stage,
 			 int64_t stride)
 {
-	const struct tn_module_mbconv_options options = {.struct_size = sizeof(options),
-							 .activation = TN_ACTIVATION_RELU6,
-							 .kernel = stage->kernel,
-							 .stride = stride};
+	struct tn_module_mbconv_options options = tn_module_mbconv_defaults();
+	options.activation = TN_ACTIVATION_RELU6;
+	options.kernel = stage->kernel;
+	options.stride = stride;
 	return tn_module_mbconv(context, in, out, stage->expand, &options);
 }
 
@@ -42,7 +42,7 @@ static tn_module *nnott_block(tn_context *context, int64_t in, int64_t out,
 	const int64_t hidden = in * stage->expand;
 	tn_module *block = stride == 1 && in == out
 				   ? tn_module_residual(context, TN_ACTIVATION_NONE)
-				   : tn_sequential(context);
+				   : tn_module_sequential(context);
 	tn_status status = TN_OK;
 	if (stage->expand > 1) {
 		tn_model_add(block, "expand", tn_model_conv_biased(context, in, hidden, 1, 1, 0),
@@ -68,14 +68,14 @@ static tn_module *make_blocks(tn_context *context, const struct tn_model_request
 			      int64_t width, int64_t *channels)
 {
 	const int is_nnott = request->form == TN_FORM_NNOTT;
-	tn_module *blocks = tn_sequential(context);
+	tn_module *blocks = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	for (int s = 0; s < N_STAGES; s++) {
 		const struct stage *stage = &stages[s];
 		const int64_t out = stage->out * width / STEM;
 		const int64_t first = request->form == TN_FORM_SMALL && s == 1 ? 1 : stage->stride;
 		const int64_t n_blocks = stage->n_blocks - (is_nnott && s == 5);
-		tn_module *chain = tn_sequential(context);
+		tn_module *chain = tn_module_sequential(context);
 		for (int64_t i = 0; i < n_blocks; i++) {
 			tn_model_add(
 				chain, NULL,
@@ -119,7 +119,7 @@ tn_module *tn_model_efficientnet_lite0(tn_context *context, const struct tn_mode
 	const int64_t width = request->width ? request->width : STEM;
 	const int64_t head = HEAD * width / STEM;
 	int64_t in = width;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_model_add(net, "conv_stem",
 		     conv(context, request, request->shape.channels, width, 3, stride), &status);

@@ -18,7 +18,7 @@ static tn_module *original(tn_context *context, const struct tn_model_shape *sha
 {
 	/* The length of a side after both convolutions and pools. */
 	const int64_t h = (shape->height / 2 - 4) / 2, w = (shape->width / 2 - 4) / 2;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_model_add(net, "conv1", tn_model_conv_biased(context, shape->channels, 6, 5, 1, 2),
 		     &status);
@@ -40,7 +40,7 @@ static tn_module *nnott(tn_context *context, const struct tn_model_shape *shape)
 {
 	/* The length of a side after all three convolutions. */
 	const int64_t h = (shape->height / 2 - 4) / 2 - 4, w = (shape->width / 2 - 4) / 2 - 4;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_model_add(net, "conv1", tn_model_conv_biased(context, shape->channels, 6, 5, 1, 2),
 		     &status);

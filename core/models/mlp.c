@@ -67,7 +67,7 @@ tn_module *tn_model_mlp(tn_context *context, const struct tn_model_request *requ
 	tn_status status = tn_mlp_settings_read(context, request->settings, &settings);
 	if (status)
 		return NULL;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_model_add(net, "flatten", tn_module_flatten(context), &status);
 	for (size_t i = 0; i < settings.n; i++) {
 		add_hidden(net, &settings, i, inputs, context, &status);

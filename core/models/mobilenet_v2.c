@@ -25,8 +25,8 @@ static tn_module *make_block(tn_context *context, int64_t in, int64_t out, int64
 	const int64_t hidden = in * expand;
 	tn_module *block = stride == 1 && in == out
 				   ? tn_module_residual(context, TN_ACTIVATION_NONE)
-				   : tn_sequential(context);
-	tn_module *conv = tn_sequential(context);
+				   : tn_module_sequential(context);
+	tn_module *conv = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	if (expand != 1)
 		tn_model_add(conv, NULL,
@@ -55,8 +55,8 @@ tn_module *tn_model_mobilenet_v2(tn_context *context, const struct tn_model_requ
 	const int is_small = request->form == TN_FORM_SMALL;
 	const int64_t width = request->width ? request->width : STEM;
 	const int64_t last = LAST * width / STEM;
-	tn_module *net = tn_sequential(context), *features = tn_sequential(context);
-	tn_module *classifier = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context), *features = tn_module_sequential(context);
+	tn_module *classifier = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	int64_t in = width;
 	tn_model_add(features, NULL,

@@ -55,7 +55,7 @@ static void add_norm(const struct plan *plan, tn_module *chain, const char *name
 
 static tn_module *downsample(const struct plan *plan, int64_t in, int64_t out, int64_t stride)
 {
-	tn_module *chain = tn_sequential(plan->context);
+	tn_module *chain = tn_module_sequential(plan->context);
 	tn_status status = TN_OK;
 	tn_model_add(chain, NULL, conv(plan, in, out, 1, stride), &status);
 	add_norm(plan, chain, NULL, out, &status);
@@ -123,7 +123,7 @@ tn_module *tn_model_resnet(tn_context *context, const struct tn_model_request *r
 	const struct plan plan = plan_of(context, request);
 	const int is_large = request->form == TN_FORM_PUBLISHED;
 	const int64_t width = request->width ? request->width : 64;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	int64_t in = width;
 	tn_model_add(
@@ -135,7 +135,7 @@ tn_module *tn_model_resnet(tn_context *context, const struct tn_model_request *r
 	if (is_large)
 		tn_model_add(net, "maxpool", tn_model_max_pool(context, 3, 2, 1), &status);
 	for (int stage = 0; stage < N_STAGES; stage++) {
-		tn_module *layer = tn_sequential(context);
+		tn_module *layer = tn_module_sequential(context);
 		for (int i = 0; i < plan.n_blocks[stage]; i++) {
 			tn_model_add(layer, NULL,
 				     make_block(&plan, in, width << stage, stage && !i ? 2 : 1),

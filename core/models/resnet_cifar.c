@@ -78,7 +78,7 @@ tn_module *tn_model_resnet_cifar(tn_context *context, const struct tn_model_requ
 	static const char *const names[N_STAGES] = {"layer1", "layer2", "layer3"};
 	const int n_blocks = (request->layers - 2) / 6;
 	const int64_t width = request->width ? request->width : WIDTH;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	int64_t in = width;
 	tn_model_add(net, "conv1", tn_model_conv(context, request->shape.channels, in, 3, 1, 1),
@@ -86,7 +86,7 @@ tn_module *tn_model_resnet_cifar(tn_context *context, const struct tn_model_requ
 	tn_model_add(net, "bn1", tn_module_batch_norm2d(context, in, NULL), &status);
 	tn_model_add(net, "relu", tn_module_relu(context), &status);
 	for (int stage = 0; stage < N_STAGES; stage++) {
-		tn_module *layer = tn_sequential(context);
+		tn_module *layer = tn_module_sequential(context);
 		for (int i = 0; i < n_blocks; i++) {
 			tn_model_add(layer, NULL,
 				     make_block(context, in, width << stage,

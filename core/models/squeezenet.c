@@ -53,7 +53,7 @@ static tn_module *fire(tn_context *context, int64_t in, int64_t squeezed, int64_
 				tn_module_relu(context),
 				tn_model_conv_biased(context, squeezed, expanded, 3, 1, 1),
 				tn_module_relu(context)};
-	tn_module *module = tn_module_create(context, &class_, NULL);
+	tn_module *module = tn_module_custom(context, &class_, NULL);
 	tn_status status = module ? TN_OK : TN_OUT_OF_MEMORY;
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		tn_model_add_member(module, names[i], members[i], &status);
@@ -68,7 +68,7 @@ static tn_module *make_features(tn_context *context, const struct tn_model_reque
 					   {0, 0}, {3, 12}, {3, 12}, {4, 16}, {4, 16}};
 	const int is_small = request->form == TN_FORM_SMALL;
 	const int64_t unit = width / 4;
-	tn_module *features = tn_sequential(context);
+	tn_module *features = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	int64_t in = width;
 	tn_model_add(features, NULL,
@@ -99,7 +99,7 @@ static const struct tn_initial initial[] = {
 tn_module *tn_model_squeezenet(tn_context *context, const struct tn_model_request *request)
 {
 	const int64_t width = request->width ? request->width : 64;
-	tn_module *net = tn_sequential(context), *classifier = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context), *classifier = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_model_add(classifier, NULL, tn_module_dropout(context, 0.5), &status);
 	tn_model_add(classifier, NULL,

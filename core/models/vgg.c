@@ -30,7 +30,7 @@ static tn_module *make_features(tn_context *context, const struct tn_model_reque
 {
 	const int is_nnott = request->form == TN_FORM_NNOTT;
 	const int *n = convolutions(request->layers);
-	tn_module *features = tn_sequential(context);
+	tn_module *features = tn_module_sequential(context);
 	int64_t in = request->shape.channels;
 	for (int group = 0; group < N_GROUPS; group++) {
 		for (int i = 0; i < n[group]; i++) {
@@ -74,7 +74,7 @@ tn_module *tn_model_vgg(tn_context *context, const struct tn_model_request *requ
 	const int64_t planes =
 		is_large ? 49 : pooled(shape->height, is_nnott) * pooled(shape->width, is_nnott);
 	const int64_t hidden = request->form == TN_FORM_SMALL ? 512 : 4096;
-	tn_module *net = tn_sequential(context), *head = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context), *head = tn_module_sequential(context);
 	tn_status status = TN_OK;
 	tn_model_add(head, NULL, tn_module_linear(context, 512 * planes, hidden, NULL), &status);
 	tn_model_add(head, NULL, tn_module_relu(context), &status);

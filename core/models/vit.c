@@ -61,7 +61,8 @@ static tn_module *make_layer(tn_context *context, int64_t width)
 						      .name = "EncoderBlock",
 						      .forward = layer_forward,
 						      .is_repeatable = 1};
-	tn_module *layer = tn_module_create(context, &class_, NULL), *mlp = tn_sequential(context);
+	tn_module *layer = tn_module_custom(context, &class_, NULL),
+		  *mlp = tn_module_sequential(context);
 	tn_status status = layer ? TN_OK : TN_OUT_OF_MEMORY;
 	tn_model_add(mlp, "0", tn_module_linear(context, width, 4 * width, NULL), &status);
 	tn_model_add(mlp, "1", tn_module_gelu(context, 0), &status);
@@ -95,8 +96,8 @@ static tn_module *make_encoder(tn_context *context, int64_t length, int64_t widt
 						      .name = "Encoder",
 						      .forward = encoder_forward,
 						      .is_repeatable = 1};
-	tn_module *encoder = tn_module_create(context, &class_, NULL);
-	tn_module *layers = tn_sequential(context);
+	tn_module *encoder = tn_module_custom(context, &class_, NULL);
+	tn_module *layers = tn_module_sequential(context);
 	tn_status status = encoder ? TN_OK : TN_OUT_OF_MEMORY;
 	if (!status)
 		status = tn_module_add_parameter(encoder, "pos_embedding", 3,
@@ -178,7 +179,8 @@ tn_module *tn_model_vit(tn_context *context, const struct tn_model_request *requ
 				(long long)shape->width);
 		return NULL;
 	}
-	tn_module *net = tn_module_create(context, &class_, NULL), *heads = tn_sequential(context);
+	tn_module *net = tn_module_custom(context, &class_, NULL),
+		  *heads = tn_module_sequential(context);
 	tn_status status = net ? TN_OK : TN_OUT_OF_MEMORY;
 	if (!status)
 		status = tn_module_add_parameter(net, "class_token", 3,

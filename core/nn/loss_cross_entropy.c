@@ -3,7 +3,7 @@
  *
  * Cross-entropy.  Labels take the backend's own operation, whose node is
  *
- *     loss = lse - logit of the label, of each row, or the mean over the n rows that count:
+ *     loss = -log softmax of the label, of each row, or the mean over the n rows that count:
  *     dlogits = (softmax - one-hot) dloss, or dloss / n
  *
  * and weights and smoothing are formulas over its rows; probabilities take a log-softmax.
@@ -22,7 +22,7 @@ static const char name[] = "cross_entropy";
 
 /* ---- The node --------------------------------------------------------------------------------*/
 
-enum { LOGITS, LABELS, LSE, COUNT };
+enum { LOGITS, LABELS, MAXIMUM, LOG_SUM, COUNT };
 
 struct entropy_state {
 	int64_t ignored;
@@ -43,15 +43,14 @@ static tn_array *count_rows(const tn_array *losses, const tn_array *labels, int6
 static tn_array *recorded_gradient(const struct tn_node *node, const tn_array *dy)
 {
 	static const struct tn_formula gradient = {
-		.text = "p = exp(x - lse) - (index(1) == label ? 1 : 0)\n"
-			"dx = label == ignored ? 0 : p * dy",
-		.inputs = "x lse label dy",
+		.text = "dx = label == ignored ? 0 : (p - (index(1) == label ? 1 : 0)) * dy",
+		.inputs = "p label dy",
 		.scalars = "ignored"};
 	const struct entropy_state *state = node->state;
 	const tn_array *x = node->saved[LOGITS].array;
 	const int64_t column[] = {-1, 1};
 	const tn_number ignored = tn_number_i64(state->ignored);
-	const tn_array *inputs[] = {x, tn_logsumexp(x, 1, (const int[]){1}, 1),
+	const tn_array *inputs[] = {tn_softmax(tn_loss_in_dtype(x, dy->dtype), 1),
 				    tn_reshape(node->saved[LABELS].array, 2, column),
 				    tn_reshape(dy, 2, column)};
 	return tn_astype(tn_formula_map_number(&gradient, inputs, &ignored), x->dtype);
@@ -66,8 +65,9 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 	if (tn_node_records(node))
 		return tn_node_give(node, LOGITS, dy ? recorded_gradient(node, dy) : NULL);
 	return tn_node_give(node, LOGITS,
-			    tn_cross_entropy_backward(node->saved[LOGITS].array, labels,
-						      node->saved[LSE].array, dy, state->ignored));
+			    tn_cross_entropy_backward(
+				    node->saved[LOGITS].array, labels, node->saved[MAXIMUM].array,
+				    node->saved[LOG_SUM].array, dy, state->ignored));
 }
 
 /* The loss of each row, or their mean. */
@@ -78,25 +78,28 @@ static tn_array *losses_of(const tn_array *logits, const tn_array *labels, int64
 	struct tn_suspension suspension = tn_tape_suspend(logits);
 	if (!suspension.runtime)
 		return NULL;
-	tn_array *loss = NULL, *lse = NULL, *count = NULL;
-	if (!tn_cross_entropy_forward(logits, labels, ignored, &loss, &lse) && is_mean) {
+	tn_array *loss = NULL, *maximum = NULL, *log_sum = NULL, *count = NULL;
+	if (!tn_cross_entropy_forward(logits, labels, ignored, &loss, &maximum, &log_sum) &&
+	    is_mean) {
 		tn_array *rows = loss, *sum = tn_sum(rows, TN_ALL_AXES, NULL, 0);
 		count = count_rows(rows, labels, ignored);
 		loss = tn_divide(sum, count);
 		tn_array_destroy(sum);
 		tn_array_destroy(rows);
 	}
-	loss = tn_tape_resume(suspension, loss,
-			      &(struct tn_node_request){.operation = name,
-							.backward = backward,
-							.is_twice = 1,
-							.n_inputs = 1,
-							.inputs = {logits},
-							.n_saved = 4,
-							.saved = {logits, labels, lse, count},
-							.state = &state,
-							.state_size = sizeof(state)});
-	tn_array_destroy(lse);
+	loss = tn_tape_resume(
+		suspension, loss,
+		&(struct tn_node_request){.operation = name,
+					  .backward = backward,
+					  .is_twice = 1,
+					  .n_inputs = 1,
+					  .inputs = {logits},
+					  .n_saved = 5,
+					  .saved = {logits, labels, maximum, log_sum, count},
+					  .state = &state,
+					  .state_size = sizeof(state)});
+	tn_array_destroy(maximum);
+	tn_array_destroy(log_sum);
 	tn_array_destroy(count);
 	return loss;
 }

@@ -23,7 +23,7 @@ tn_module *tn_module_make(tn_context *context, const struct tn_module_class *cla
 	if (!name) {
 		tn_mem_free(module);
 		if (!tn_runtime_ready(rt))
-			tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_create",
+			tn_runtime_fail(rt, TN_OUT_OF_MEMORY, "module_custom",
 					"no host memory for a %s", class_->name);
 		if (class_->destroy)
 			class_->destroy(state);
@@ -38,17 +38,25 @@ tn_module *tn_module_make(tn_context *context, const struct tn_module_class *cla
 	return module;
 }
 
-tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_, void *state)
+tn_module *tn_module_custom(tn_context *context, const struct tn_module_class *class_, void *state)
 {
 	struct tn_module_class own = tn_module_class_defaults();
 	if (!context || !class_)
 		return NULL;
 	if (tn_runtime_take(tn_runtime_of(context), &own, sizeof(own), class_,
-			    "struct tn_module_class", "module_create")) {
+			    "struct tn_module_class", "module_custom")) {
 		/* A class without a size cannot be read at all; of one that is too new, destroy can
 		 * be. */
 		if (class_->struct_size >= sizeof(own) && class_->destroy)
 			class_->destroy(state);
+		return NULL;
+	}
+	if (!own.name || !own.forward) {
+		tn_runtime_fail(tn_runtime_of(context), TN_INVALID_ARGUMENT, "module_custom",
+				"expected a class with a name and a forward, found no %s",
+				own.name ? "forward" : "name");
+		if (own.destroy)
+			own.destroy(state);
 		return NULL;
 	}
 	tn_module *module = tn_module_make(context, &own, state);

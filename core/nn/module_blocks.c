@@ -15,7 +15,7 @@ static void add(tn_module *block, const char *name, tn_module *member, tn_status
 	if (*status)
 		tn_module_destroy(member);
 	else
-		*status = tn_sequential_add(block, name, member);
+		*status = tn_module_sequential_add(block, name, member);
 }
 
 /* The block, or, after an error, NULL. */
@@ -108,7 +108,7 @@ tn_module *tn_module_mbconv(tn_context *context, int64_t in_channels, int64_t ou
 	int is_residual = o.stride == 1 && in_channels == out_channels;
 	int64_t hidden = in_channels * expand;
 	tn_module *block = is_residual ? tn_module_residual(context, TN_ACTIVATION_NONE)
-				       : tn_sequential(context);
+				       : tn_module_sequential(context);
 	tn_status status = block ? TN_OK : TN_OUT_OF_MEMORY;
 	if (expand > 1) {
 		add(block, "conv_pw", conv(context, in_channels, hidden, 1, 1, 1), &status);
@@ -199,7 +199,7 @@ tn_module *tn_module_convnext_block(tn_context *context, int64_t channels,
 							   .window = &window};
 	tn_module *block = tn_module_of_class(context, &class_, &o.stochastic_depth,
 					      sizeof(o.stochastic_depth));
-	tn_module *branch = tn_sequential(context);
+	tn_module *branch = tn_module_sequential(context);
 	tn_status status = block && branch ? TN_OK : TN_OUT_OF_MEMORY;
 	if (!status)
 		status = tn_module_add_parameter(block, "layer_scale", 3,

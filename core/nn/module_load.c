@@ -142,7 +142,7 @@ static struct target *find_target(const struct loading *loading, const char *nam
 static tn_status match_one(struct loading *loading, size_t source)
 {
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
-	tn_status status = tn_safetensors_info(loading->file, source, &info);
+	tn_status status = tn_safetensors_at(loading->file, source, &info);
 	if (!status && loading->is_checkpoint && info.name[0] == '.')
 		return TN_OK;
 	char *name = status ? NULL : renamed(&loading->options, info.name);
@@ -218,7 +218,7 @@ static tn_status read_values(struct loading *loading)
 		if (!target->is_read)
 			continue;
 		target->offset = (size_t)size;
-		status = tn_safetensors_info(loading->file, target->source, &info);
+		status = tn_safetensors_at(loading->file, target->source, &info);
 		size += (info.size_bytes + 7) / 8 * 8;
 	}
 	loading->values = tn_mem_alloc((size_t)size);
@@ -229,7 +229,7 @@ static tn_status read_values(struct loading *loading)
 		const struct target *target = &loading->targets[i];
 		if (!target->is_read)
 			continue;
-		status = tn_safetensors_info(loading->file, target->source, &info);
+		status = tn_safetensors_at(loading->file, target->source, &info);
 		if (!status)
 			status = tn_safetensors_read(loading->file, target->source,
 						     loading->values + target->offset,
@@ -244,7 +244,7 @@ static tn_status assign(const struct loading *loading, const struct target *targ
 		tn_network_tensor_at(loading->module, target->number);
 	const char *values = loading->values + target->offset;
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
-	tn_status status = tn_safetensors_info(loading->file, target->source, &info);
+	tn_status status = tn_safetensors_at(loading->file, target->source, &info);
 	if (status || info.dtype == tensor.dtype)
 		return status ? status : tn_assign_host(tensor.value, values, tensor.size_bytes);
 	tn_context *context = loading->module->runtime->context;

@@ -73,16 +73,14 @@ static tn_status count_batch(tn_module *module)
 static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct tn_then *then)
 {
 	const struct norm_state *state = module->state;
-	const struct tn_batch_norm_options options = {
-		.struct_size = sizeof(options),
-		.training = module->training,
-		.activation = then->activation,
-		.running_mean = tn_module_find_buffer(module, "running_mean"),
-		.running_var = tn_module_find_buffer(module, "running_var"),
-		.residual = then->residual,
-		.momentum = state->momentum,
-		.epsilon = state->epsilon,
-	};
+	struct tn_batch_norm_options options = tn_batch_norm_defaults();
+	options.training = module->training;
+	options.activation = then->activation;
+	options.running_mean = tn_module_find_buffer(module, "running_mean");
+	options.running_var = tn_module_find_buffer(module, "running_var");
+	options.residual = then->residual;
+	options.momentum = state->momentum;
+	options.epsilon = state->epsilon;
 	if (x->rank < state->ranks[0] || x->rank > state->ranks[1]) {
 		tn_runtime_fail(module->runtime, TN_SHAPE, module->class_name,
 				"x: expected %s, found rank %d",
@@ -293,7 +291,8 @@ tn_module *tn_module_instance_norm2d(tn_context *context, int64_t channels,
 	if (tn_runtime_take(tn_runtime_of(context), &o, sizeof(o), options,
 			    "struct tn_module_instance_norm_options", class_.name))
 		return NULL;
-	const struct tn_module_norm_options norm = {
-		.struct_size = sizeof(norm), .epsilon = o.epsilon, .no_affine = !o.affine};
+	struct tn_module_norm_options norm = tn_module_norm_defaults();
+	norm.epsilon = o.epsilon;
+	norm.no_affine = !o.affine;
 	return create_norm(context, &class_, 1, &channels, 1, &norm);
 }

@@ -523,7 +523,7 @@ tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profi
 				 "profile_at");
 }
 
-tn_status tn_profile_facts_get(const tn_profile *profile, struct tn_profile_facts *facts)
+tn_status tn_profile_get_facts(const tn_profile *profile, struct tn_profile_facts *facts)
 {
 	if (!profile || profile->module)
 		return TN_INVALID_ARGUMENT;

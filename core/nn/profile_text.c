@@ -123,7 +123,7 @@ char *tn_profile_table(const tn_profile *profile)
 	line_cells cells;
 	char times[2][48];
 	int widths[N_COLUMNS];
-	if (tn_profile_facts_get(profile, &facts))
+	if (tn_profile_get_facts(profile, &facts))
 		return NULL;
 	tn_text_init(&text);
 	set_widths(profile, facts.total_seconds, widths);
@@ -220,7 +220,7 @@ char *tn_profile_json(const tn_profile *profile)
 	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 	struct tn_profile_row row = {.struct_size = sizeof(row)};
 	struct tn_json_writer json;
-	if (tn_profile_facts_get(profile, &facts))
+	if (tn_profile_get_facts(profile, &facts))
 		return NULL;
 	tn_json_writer_init(&json, TN_JSON_SPACED);
 	tn_json_begin_object(&json, NULL);
@@ -295,7 +295,7 @@ char *tn_profile_trace(const tn_profile *profile)
 {
 	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 	struct tn_json_writer json;
-	if (tn_profile_facts_get(profile, &facts))
+	if (tn_profile_get_facts(profile, &facts))
 		return NULL;
 	tn_json_writer_init(&json, TN_JSON_SPACED);
 	tn_json_begin_object(&json, NULL);

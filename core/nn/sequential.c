@@ -88,7 +88,7 @@ static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 	return chain_then(module, x, &nothing);
 }
 
-tn_module *tn_sequential(tn_context *context)
+tn_module *tn_module_sequential(tn_context *context)
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Sequential", .forward = forward};
@@ -172,7 +172,7 @@ tn_status tn_module_residual_shortcut(tn_module *residual, const char *name, tn_
 	return status;
 }
 
-tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *member)
+tn_status tn_module_sequential_add(tn_module *sequential, const char *name, tn_module *member)
 {
 	char number[24];
 	if (!sequential || !member)

@@ -70,17 +70,17 @@ static tn_array *counted(const struct tn_composed_reduction *r, const tn_array *
 		       : NULL;
 }
 
-tn_array *tn_weighted_average(const tn_array *a, const tn_array *weights, int n, const int *axes,
-			      int keepdims, tn_array **sum_of_weights)
+tn_array *tn_average(const tn_array *a, const tn_array *weights, int n, const int *axes,
+		     int keepdims, tn_array **sum_of_weights)
 {
 	const tn_array *both[] = {a, weights};
 	struct tn_composed_reduction r;
 	tn_array *results[2] = {NULL}; /* the average, the sum of weights */
 	if (sum_of_weights)
 		*sum_of_weights = NULL;
-	if (weights && !tn_begin(2, both, "weighted_average"))
+	if (weights && !tn_begin(2, both, "average"))
 		return NULL;
-	if (tn_composed_reduction_begin(&r, "weighted_average", a, n, axes, keepdims))
+	if (tn_composed_reduction_begin(&r, "average", a, n, axes, keepdims))
 		return NULL;
 	if (!weights) {
 		results[0] = tn_mean(a, n, axes, keepdims);

@@ -108,11 +108,9 @@ tn_array *tn_bins_sums(const tn_array *places, const tn_array *weights, int64_t 
 {
 	if (!places)
 		return NULL;
-	const tn_dtype dtype = weights ? weights->dtype : TN_I64;
 	if (!weights)
 		weights = tn_array_filled(places, TN_I64, 1, &places->size, 1);
-	tn_array *sums = tn_array_filled(places, dtype, 1, &length, 0);
-	return weights && sums && !tn_scatter_add(sums, places, 0, weights) ? sums : NULL;
+	return tn_scattered(tn_scatter_add, 1, &length, places, 0, weights);
 }
 
 /* Counted by the host: f64 elements, edges and sums, in which those of smaller dtypes are exact. */

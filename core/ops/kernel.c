@@ -56,7 +56,8 @@ static tn_status compile_source(struct tn_kernel *kernel, const struct tn_kernel
 				       .source = source->text,
 				       .name = source->name,
 				       .options = source->options,
-				       .log = &log};
+				       .log = &log,
+				       .source_size = source->text_size};
 	if (log.size)
 		log.text[0] = '\0';
 	tn_error_reset(error);

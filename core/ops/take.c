@@ -139,7 +139,7 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 		memcpy(shape, out->shape, sizeof(shape));
 		shape[axis] = indices->size;
 		if (tn_shape_compact(out->rank, shape, strides) != a->size ||
-		    a->dtype != out->dtype)
+		    (a->dtype != out->dtype && tn_total_dtype(a->dtype) != out->dtype))
 			status = tn_fail(&runtime->report, TN_SHAPE, "scatter_add",
 					 "a: expected one element of %s for each index",
 					 tn_dtype_name(out->dtype));
@@ -156,6 +156,32 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 	tn_array_discard(line);
 	tn_array_discard(compact);
 	return tn_end_into(runtime, status);
+}
+
+tn_status tn_scatter_parts(tn_scatter_function add, tn_array *out, const tn_array *indices,
+			   int axis, const tn_array *a)
+{
+	if (!out || !tn_is_complex(out->dtype))
+		return add(out, indices, axis, a);
+	tn_status status = add(tn_real(out), indices, axis, tn_real(a));
+	return status ? status : add(tn_imag(out), indices, axis, tn_imag(a));
+}
+
+tn_array *tn_scattered(tn_scatter_function add, int rank, const int64_t *shape,
+		       const tn_array *indices, int axis, const tn_array *a)
+{
+	if (!a)
+		return NULL;
+	tn_array *total = tn_array_filled(a, tn_total_dtype(a->dtype), rank, shape, 0);
+	if (!total || tn_scatter_parts(add, total, indices, axis, a)) {
+		tn_array_destroy(total);
+		return NULL;
+	}
+	if (total->dtype == a->dtype)
+		return total;
+	tn_array *rounded = tn_astype(total, a->dtype);
+	tn_array_destroy(total);
+	return rounded;
 }
 
 /* ---- Concatenate -----------------------------------------------------------------------------*/

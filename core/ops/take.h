@@ -7,6 +7,7 @@
 #define TN_OPS_TAKE_H
 
 #include "array/array.h"
+#include "base/dtype.h"
 #include "device/checks.h"
 #include "dispatch/operations.h"
 #include "loader/backend.h"
@@ -15,6 +16,25 @@
  * `indices` (any shape) and k over the axes after; equal indices add up.  `a` has the shape that
  * tn_take(out, indices, axis) has, and the indices are in range.  Errors are kept. */
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a);
+
+/* The dtype of `out` in which sums of many elements of that dtype keep their digits: f32 for f16
+ * and bf16, to which tn_scatter_add adds them too; else the dtype itself. */
+static inline tn_dtype tn_total_dtype(tn_dtype dtype)
+{
+	return tn_is_narrow(dtype) ? TN_F32 : dtype;
+}
+
+/* Such a function, for real arrays. */
+typedef tn_status (*tn_scatter_function)(tn_array *out, const tn_array *indices, int axis,
+					 const tn_array *a);
+
+/* Adds `a` to `out`; the parts of complex numbers one after the other. */
+tn_status tn_scatter_parts(tn_scatter_function add, tn_array *out, const tn_array *indices,
+			   int axis, const tn_array *a);
+
+/* An array of that shape and of a's dtype: zeros, to which `a` is added; totals round once. */
+tn_array *tn_scattered(tn_scatter_function add, int rank, const int64_t *shape,
+		       const tn_array *indices, int axis, const tn_array *a);
 
 /* tn_take of i32 or i64 indices along an axis, under any name, recorded.  check: the words of an
  * error for an index out of range; NULL: the indices have been checked, and those out of range read

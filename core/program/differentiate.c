@@ -250,6 +250,7 @@ static void propagate(const struct step *s)
 		send(s, s->instruction->c, s->g);
 		/* fall through */
 	case TN_OP_MUL:
+	case TN_OP_MUL_ROUNDED:
 		send_a(s, mul(s, s->g, s->b));
 		send_b(s, mul(s, s->g, s->a));
 		return;

@@ -139,6 +139,7 @@ static double arithmetic(uint16_t op, double a, double b, double c)
 	case TN_OP_SUB:
 		return a - b;
 	case TN_OP_MUL:
+	case TN_OP_MUL_ROUNDED:
 		return a * b;
 	case TN_OP_DIV:
 		return a / b;

@@ -42,6 +42,7 @@ static const struct tn_op_info table[TN_OP_COUNT] = {
 	[TN_OP_ROUND] = {"round", 1, FLOATS, 1},
 	[TN_OP_TRUNC] = {"trunc", 1, FLOATS, 1},
 	[TN_OP_SIGN] = {"sign", 1, NUMBERS, 1},
+	[TN_OP_MUL_ROUNDED] = {"mul_rounded", 2, FLOATS | TN_COMMUTES, 1},
 	[TN_OP_EXP] = {"exp", 1, FUNCTION, 8},
 	[TN_OP_EXP2] = {"exp2", 1, FUNCTION, 8},
 	[TN_OP_EXPM1] = {"expm1", 1, FUNCTION, 8},

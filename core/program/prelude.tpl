@@ -48,6 +48,7 @@ TN_FN tn_$T tn_sign_$T(tn_$T a) { return (tn_$T)(a != 0); }
 #define tn_abs_$T(a) $M(fabs)(a)
 #define tn_rem_$T(a, b) $M(fmod)(a, b)
 #define tn_fma_$T(a, b, c) $M(fma)(a, b, c)
+#define tn_mul_rounded_$T(a, b) tn_mul_$T(a, b)
 #define tn_pow_$T(a, b) $M(pow)(a, b)
 #define tn_floor_$T(a) $M(floor)(a)
 #define tn_ceil_$T(a) $M(ceil)(a)

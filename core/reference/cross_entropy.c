@@ -24,9 +24,9 @@ static tn_status check_arguments(const struct tn_cross_entropy_args *args, const
 					   "labels: expected i32, found dtype %d", labels->dtype);
 	if (!status)
 		status = tn_reference_check_shape(call, operation, "labels", labels, 1, x->shape);
-	const struct tn_operand *operands[] = {&args->lse, &args->loss};
-	static const char *const names[] = {"lse", "loss"};
-	for (int i = 0; i < 2 && !status; i++) {
+	const struct tn_operand *operands[] = {&args->maximum, &args->log_sum, &args->loss};
+	static const char *const names[] = {"maximum", "log_sum", "loss"};
+	for (int i = 0; i < 3 && !status; i++) {
 		status = tn_reference_check_real(call, operation, names[i], operands[i], x->dtype,
 						 is_forward ? WRITE : READ);
 		if (!status)
@@ -40,35 +40,42 @@ static tn_status check_arguments(const struct tn_cross_entropy_args *args, const
 	return status;
 }
 
-/* lse := log sum_c exp(x[c]), with the largest x subtracted so that nothing overflows */
-static double log_sum_exp(const double *x, int64_t n_classes)
+/* NaN if any is NaN */
+static double largest(const double *x, int64_t n_classes)
 {
-	double largest = x[0], sum;
+	double most = x[0];
 	for (int64_t c = 1; c < n_classes; c++)
-		if (x[c] > largest)
-			largest = x[c];
-	sum = exp(x[0] - largest);
-	for (int64_t c = 1; c < n_classes; c++)
-		sum += exp(x[c] - largest);
-	return largest + log(sum);
+		if (x[c] > most || isnan(x[c]))
+			most = x[c];
+	return most;
 }
 
-/* loss[n] := lse[n] - x[n, label] */
-static void forward(const struct tn_cross_entropy_args *args, const double *x, double *lse,
-		    double *loss)
+/* log sum_c exp(x[c] - maximum) */
+static double log_sum_of(const double *x, int64_t n_classes, double maximum)
+{
+	double sum = 0;
+	for (int64_t c = 0; c < n_classes; c++)
+		sum += exp(x[c] - maximum);
+	return log(sum);
+}
+
+/* loss[n] := log_sum[n] - (x[n, label] - maximum[n]) */
+static void forward(const struct tn_cross_entropy_args *args, const double *x, double *maximum,
+		    double *log_sum, double *loss)
 {
 	int64_t n_classes = args->x.shape[1];
 	struct cursor labels;
 	tn_reference_cursor(&labels, &args->labels);
 	for (int64_t n = 0; n < args->x.shape[0]; n++, x += n_classes, cursor_next(&labels)) {
 		int32_t label = (int32_t)bits_load(labels.at, sizeof(label));
-		lse[n] = log_sum_exp(x, n_classes);
+		maximum[n] = largest(x, n_classes);
+		log_sum[n] = log_sum_of(x, n_classes, maximum[n]);
 		if (label == args->ignore_label)
 			loss[n] = 0;
 		else if (label < 0 || label >= n_classes)
 			loss[n] = NAN;
 		else
-			loss[n] = lse[n] - x[label];
+			loss[n] = log_sum[n] - (x[label] - maximum[n]);
 	}
 }
 
@@ -76,7 +83,7 @@ tn_status tn_reference_cross_entropy_forward(void *device,
 					     const struct tn_cross_entropy_args *theirs)
 {
 	struct tn_cross_entropy_args args;
-	double *x, *lse, *loss;
+	double *x, *maximum, *log_sum, *loss;
 	uint64_t n;
 	tn_status status =
 		tn_reference_take(&args, sizeof(args), theirs, 0, "cross_entropy_forward");
@@ -86,17 +93,20 @@ tn_status tn_reference_cross_entropy_forward(void *device,
 		return status;
 	n = (uint64_t)args.x.shape[0];
 	x = tn_reference_unpack(device, &args.x);
-	lse = tn_reference_numbers(device, n);
+	maximum = tn_reference_numbers(device, n);
+	log_sum = tn_reference_numbers(device, n);
 	loss = tn_reference_numbers(device, n);
-	if (x && lse && loss) {
-		forward(&args, x, lse, loss);
-		tn_reference_write(&args.lse, lse, 0);
+	if (x && maximum && log_sum && loss) {
+		forward(&args, x, maximum, log_sum, loss);
+		tn_reference_write(&args.maximum, maximum, 0);
+		tn_reference_write(&args.log_sum, log_sum, 0);
 		tn_reference_write(&args.loss, loss, 0);
 	} else {
 		status = tn_reference_no_memory(&args.call, "cross_entropy_forward");
 	}
 	tn_reference_release(device, x);
-	tn_reference_release(device, lse);
+	tn_reference_release(device, maximum);
+	tn_reference_release(device, log_sum);
 	tn_reference_release(device, loss);
 	return status;
 }
@@ -107,8 +117,8 @@ static void set_row(double *x, int64_t n_classes, double value)
 		x[c] = value;
 }
 
-static void backward(const struct tn_cross_entropy_args *args, double *x, const double *lse,
-		     const double *dloss)
+static void backward(const struct tn_cross_entropy_args *args, double *x, const double *maximum,
+		     const double *log_sum, const double *dloss)
 {
 	int64_t n_classes = args->x.shape[1];
 	struct cursor labels;
@@ -120,9 +130,11 @@ static void backward(const struct tn_cross_entropy_args *args, double *x, const 
 		} else if (label < 0 || label >= n_classes) {
 			set_row(x, n_classes, NAN);
 		} else {
-			/* dx[c] := (exp(x[c] - lse) - (c == label)) dloss, in place of x */
-			for (int64_t c = 0; c < n_classes; c++)
-				x[c] = (exp(x[c] - lse[n]) - (c == label)) * dloss[n];
+			/* in place of x */
+			for (int64_t c = 0; c < n_classes; c++) {
+				double p = exp((x[c] - maximum[n]) - log_sum[n]);
+				x[c] = (p - (c == label)) * dloss[n];
+			}
 		}
 	}
 }
@@ -131,7 +143,7 @@ tn_status tn_reference_cross_entropy_backward(void *device,
 					      const struct tn_cross_entropy_args *theirs)
 {
 	struct tn_cross_entropy_args args;
-	double *x, *lse, *dloss;
+	double *x, *maximum, *log_sum, *dloss;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, TN_ACCUMULATE,
 					     "cross_entropy_backward");
 	if (!status)
@@ -139,16 +151,18 @@ tn_status tn_reference_cross_entropy_backward(void *device,
 	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	x = tn_reference_unpack(device, &args.x);
-	lse = tn_reference_unpack(device, &args.lse);
+	maximum = tn_reference_unpack(device, &args.maximum);
+	log_sum = tn_reference_unpack(device, &args.log_sum);
 	dloss = tn_reference_unpack(device, &args.loss);
-	if (x && lse && dloss) {
-		backward(&args, x, lse, dloss);
+	if (x && maximum && log_sum && dloss) {
+		backward(&args, x, maximum, log_sum, dloss);
 		tn_reference_write(&args.dx, x, (args.call.flags & TN_ACCUMULATE) != 0);
 	} else {
 		status = tn_reference_no_memory(&args.call, "cross_entropy_backward");
 	}
 	tn_reference_release(device, x);
-	tn_reference_release(device, lse);
+	tn_reference_release(device, maximum);
+	tn_reference_release(device, log_sum);
 	tn_reference_release(device, dloss);
 	return status;
 }

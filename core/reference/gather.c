@@ -20,6 +20,12 @@ static int64_t index_at(const struct tn_operand *indices, int64_t j, int64_t len
 	return index >= 0 && index < length ? index : -1;
 }
 
+/* May elements of the input's dtype be added to an output of that one? */
+static int takes_totals(tn_dtype input, tn_dtype output)
+{
+	return output == TN_F32 && (input == TN_F16 || input == TN_BF16);
+}
+
 /* `chosen` is the operand whose axis is indexed; `listed` has an element for each index. */
 static tn_status check_arguments(const struct tn_gather_args *args, const char *operation,
 				 const struct tn_operand *chosen, const struct tn_operand *listed)
@@ -38,7 +44,8 @@ static tn_status check_arguments(const struct tn_gather_args *args, const char *
 		return tn_reference_fail(call, TN_DTYPE, operation,
 					 "indices: expected i32 or i64, found dtype %d",
 					 indices->dtype);
-	if (args->input.dtype != args->output.dtype)
+	if (args->input.dtype != args->output.dtype &&
+	    (listed != &args->input || !takes_totals(args->input.dtype, args->output.dtype)))
 		return tn_reference_fail(call, TN_DTYPE, operation,
 					 "output: expected the input's dtype %d, found %d",
 					 args->input.dtype, args->output.dtype);
@@ -107,13 +114,14 @@ static tn_dtype sum_dtype(tn_dtype dtype)
 	return tn_is_floating(dtype) ? tn_compute_dtype(dtype) : 0;
 }
 
-static uint64_t sum(tn_dtype dtype, uint64_t a, uint64_t b)
+/* a, of `dtype`, plus b, of the dtype `from`. */
+static uint64_t sum(tn_dtype dtype, uint64_t a, tn_dtype from, uint64_t b)
 {
 	tn_dtype wide = sum_dtype(dtype);
 	if (wide == TN_I64)
 		return a + b;
 	a = tn_cast_bits(dtype, wide, a);
-	b = tn_cast_bits(dtype, wide, b);
+	b = tn_cast_bits(from, wide, b);
 	if (wide == TN_F32)
 		a = tn_bits_of_f32(tn_f32_of_bits(a) + tn_f32_of_bits(b));
 	else
@@ -129,7 +137,7 @@ tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *th
 	struct tn_operand chosen;
 	struct cursor from, to;
 	uint64_t n;
-	size_t size;
+	size_t size, total_size;
 	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "scatter_add");
 	(void)device;
 	if (!status)
@@ -140,6 +148,7 @@ tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *th
 	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	size = tn_dtype_size(args.input.dtype);
+	total_size = tn_dtype_size(args.output.dtype);
 	n = tn_reference_count(&args.input);
 	chosen = at_zero(&args.output, &args.input, args.axis);
 	tn_reference_cursor(&from, &args.input);
@@ -149,9 +158,9 @@ tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *th
 					 args.output.shape[args.axis]);
 		char *at = to.at + along_axis(&args.output, args.axis, index);
 		if (index >= 0)
-			bits_store(at, size,
-				   sum(args.input.dtype, bits_load(at, size),
-				       bits_load(from.at, size)));
+			bits_store(at, total_size,
+				   sum(args.output.dtype, bits_load(at, total_size),
+				       args.input.dtype, bits_load(from.at, size)));
 	}
 	return TN_OK;
 }

@@ -13,6 +13,10 @@ static tn_status check_arguments(const struct tn_matmul_args *args)
 	const struct tn_call *call = &args->call;
 	int64_t shape[TN_MAX_RANK];
 	uint32_t rank = a->rank;
+	if (b->dtype != a->dtype || c->dtype != a->dtype)
+		return tn_reference_fail(call, TN_UNSUPPORTED, "matmul",
+					 "dtypes %d, %d and %d: expected one for all three",
+					 a->dtype, b->dtype, c->dtype);
 	tn_status status = tn_reference_check_real(call, "matmul", "a", a, a->dtype, READ);
 	if (!status)
 		status = tn_reference_check_real(call, "matmul", "b", b, a->dtype, READ);

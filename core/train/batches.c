@@ -23,7 +23,7 @@ tn_status tn_batches_of(struct tn_batches *batches, tn_context *context, tn_data
 				       .batch_size = facts.batch_size,
 				       .limit = facts.limit,
 				       .n_full = facts.limit / facts.batch_size};
-	while (!tn_data_loader_field(loader, batches->n_fields, &field))
+	while (!tn_data_loader_field_at(loader, batches->n_fields, &field))
 		batches->n_fields++;
 	return tn_runtime_ready(batches->runtime);
 }

@@ -86,7 +86,7 @@ static double read_metric(const tn_safetensors *file)
 	double metric;
 	size_t index;
 	if (tn_safetensors_find(file, METRIC, &index, &error) ||
-	    tn_safetensors_info(file, index, &info) || info.dtype != TN_F64 || info.rank ||
+	    tn_safetensors_at(file, index, &info) || info.dtype != TN_F64 || info.rank ||
 	    tn_safetensors_read(file, index, &metric, sizeof(metric), &error))
 		return NAN;
 	return metric;

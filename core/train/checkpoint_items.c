@@ -23,7 +23,7 @@
 #include "capture/capture.h"
 #include "data/data_loader.h"
 #include "data/search.h"
-#include "optim/average.h"
+#include "optim/weight_average.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
@@ -322,16 +322,16 @@ static void add_schedule(struct tn_checkpoint_items *items)
 
 static tn_status add_average(struct tn_checkpoint_items *items)
 {
-	tn_average *average = items->all.average;
-	double decay = tn_average_decay(average);
+	tn_weight_average *average = items->all.average;
+	double decay = tn_weight_average_decay(average);
 	struct tn_checkpoint_text *text = add_text(items, "tenon.average", ".average.");
 	snprintf(text->value, sizeof(text->value), "%s", decay > 0.0 ? "exponential" : "mean");
 	add_real_option(items, ".average.options.decay", decay);
-	items->numbers.updates = tn_average_updates(average);
+	items->numbers.updates = tn_weight_average_updates(average);
 	add_count(items, &items->numbers.updates, ".average.updates");
 	for (size_t i = 0; i < items->all.module->n_listing; i++) {
-		struct tn_average_view view = {.struct_size = sizeof(view)};
-		tn_status status = tn_average_at(average, i, &view);
+		struct tn_weight_average_view view = {.struct_size = sizeof(view)};
+		tn_status status = tn_weight_average_at(average, i, &view);
 		if (status)
 			return status;
 		add_array(items, view.value, 1, ".average.weights.", view.name, NULL);
@@ -423,7 +423,7 @@ static tn_status check_objects(const struct tn_checkpoint_items *items, struct t
 	const char *stranger = NULL;
 	if (all->optimizer && all->optimizer->module != all->module)
 		stranger = "optimizer: expected one of this module";
-	else if (all->average && tn_average_module(all->average) != all->module)
+	else if (all->average && tn_weight_average_module(all->average) != all->module)
 		stranger = "average: expected one of this module";
 	else if (all->scaler && tn_grad_scaler_module(all->scaler) != all->module)
 		stranger = "scaler: expected one of this module";
@@ -433,7 +433,7 @@ static tn_status check_objects(const struct tn_checkpoint_items *items, struct t
 		stranger = "schedule: expected one of this optimizer";
 	if (stranger)
 		return tn_fail(error, TN_INVALID_ARGUMENT, items->operation, "%s", stranger);
-	if (all->average && tn_average_is_swapped(all->average))
+	if (all->average && tn_weight_average_is_swapped(all->average))
 		return tn_fail(error, TN_STATE, items->operation,
 			       "the averages are swapped in: swap them back first");
 	if (all->scaler && tn_grad_scaler_is_within_step(all->scaler))

@@ -109,7 +109,7 @@ static tn_status match_item(struct loading *loading, size_t i)
 		return TN_OK;
 	}
 	loading->is_used[source->tensor] = 1;
-	tn_status status = tn_safetensors_info(loading->file, source->tensor, &info);
+	tn_status status = tn_safetensors_at(loading->file, source->tensor, &info);
 	if (status)
 		return status;
 	if (info.dtype != item->dtype)
@@ -132,7 +132,7 @@ static tn_status match_rest(struct loading *loading, const struct tn_checkpoint_
 {
 	const struct tn_checkpoint_items *items = &loading->items;
 	struct tn_tensor_info info = {.struct_size = sizeof(info)};
-	tn_status status = tn_safetensors_info(loading->file, tensor, &info);
+	tn_status status = tn_safetensors_at(loading->file, tensor, &info);
 	if (status)
 		return status;
 	if (info.name[0] != '.')
@@ -207,9 +207,9 @@ static tn_status read_values(struct loading *loading, struct tn_error_info *erro
 /* Numbers that different versions of a C library compute from equal options may differ a little. */
 static int are_close(double a, double b)
 {
-	if (!isfinite(a) || !isfinite(b))
-		return a == b || (isnan(a) && isnan(b));
-	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+	double largest = fmax(fabs(a), fabs(b));
+	return a == b || (isnan(a) && isnan(b)) ||
+	       (isfinite(largest) && fabs(a - b) <= 1e-9 * largest);
 }
 
 static void check_option(struct loading *loading, struct tn_checkpoint_item *item,
@@ -346,14 +346,14 @@ static tn_status apply_numbers(const struct tn_checkpoint_items *items, struct t
 	if (!status && all->optimizer)
 		tn_optimizer_set_lr(all->optimizer, numbers->lr);
 	if (!status && all->average)
-		status = tn_average_set_updates(all->average, numbers->updates);
+		status = tn_weight_average_set_updates(all->average, numbers->updates);
 	if (!status && all->scaler)
 		status = tn_grad_scaler_set_state(all->scaler, &numbers->scaler);
 	if (status) {
 		*error = items->runtime->error;
 		return status;
 	}
-	tn_random_state_set(items->runtime->context, numbers->random);
+	tn_random_set_state(items->runtime->context, numbers->random);
 	return all->loader ? tn_data_loader_seek(all->loader, numbers->position, error) : TN_OK;
 }
 

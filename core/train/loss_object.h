@@ -19,9 +19,8 @@ struct tn_loss {
 
 /* The loss of a batch, by recorded operations; 0-d arrays. */
 struct tn_loss_value {
-	tn_array *loss; /* the mean over the batch; with a weight, the sum */
-	tn_array
-		*weight; /* NULL: samples weigh alike, so that the batch's weight is their number */
+	tn_array *loss;   /* the mean over the batch; with a weight, the sum */
+	tn_array *weight; /* NULL: samples weigh alike, the batch by their number */
 };
 
 /* Of a batch of n samples.  Errors are kept. */

@@ -31,7 +31,7 @@ static int find_input(const struct tn_steps *steps, char *text, size_t size)
 	for (uint32_t i = 0; i < batches->n_fields; i++) {
 		if (is_finite(steps->fields[i]))
 			continue;
-		if (tn_data_loader_field(batches->loader, i, &field))
+		if (tn_data_loader_field_at(batches->loader, i, &field))
 			field.name = NULL;
 		snprintf(text, size,
 			 "field %u of the batch, %s, has elements that are infinite "

@@ -12,7 +12,7 @@
 #include "data/data_loader.h"
 #include "distributed/agree.h"
 #include "distributed/compare.h"
-#include "optim/average.h"
+#include "optim/weight_average.h"
 #include "train/checkpoint_items.h"
 
 static const char operation[] = "trainer";
@@ -98,7 +98,7 @@ static uint64_t hash_options(const struct tn_trainer *t)
 				  o->checkpoint_epochs,
 				  o->resume != 0};
 	const double real[] = {o->clip_value, o->clip_norm, o->min_delta, t->first_lr,
-			       o->average ? tn_average_decay(o->average) : 0};
+			       o->average ? tn_weight_average_decay(o->average) : 0};
 	uint64_t hash = 0;
 	tn_hash_more(&hash, whole, sizeof(whole));
 	tn_hash_more(&hash, real, sizeof(real));

@@ -72,7 +72,7 @@ static tn_status run_update(const struct tn_steps *steps)
 	if (!status && steps->scaler)
 		status = tn_grad_scaler_update(steps->scaler);
 	if (!status && steps->average && !tn_grad_scaler_has_skipped(steps->scaler))
-		status = tn_average_update(steps->average);
+		status = tn_weight_average_update(steps->average);
 	return status ? module->runtime->error.status : TN_OK;
 }
 
@@ -258,11 +258,6 @@ tn_status tn_steps_update(struct tn_steps *steps)
 	return steps->is_fixed && steps->capture != TN_CAPTURE_OFF && !steps->scaler
 		       ? fixed_part(steps, TN_PART_UPDATE, 1.0)
 		       : run_update(steps);
-}
-
-int tn_steps_is_weighted(const struct tn_steps *steps)
-{
-	return steps->losses[steps->last].weight != NULL;
 }
 
 tn_status tn_steps_loss(const struct tn_steps *steps, uint32_t n, double *sum, double *weight)

@@ -34,7 +34,7 @@ enum tn_step_part { TN_PART_FIRST, TN_PART_MORE, TN_PART_UPDATE, TN_STEP_PARTS }
 struct tn_steps {
 	const struct tn_objective *objective;
 	tn_optimizer *optimizer;
-	tn_average *average;        /* or NULL */
+	tn_weight_average *average; /* or NULL */
 	tn_grad_scaler *scaler;     /* or NULL */
 	double clip_value;          /* INFINITY: none */
 	double clip_norm;           /* INFINITY: none */
@@ -65,8 +65,6 @@ tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, doubl
 			   int is_last);
 /* With ranks, after the last batch: waits for the sums of gradients. */
 tn_status tn_steps_finish(const struct tn_steps *steps);
-/* Has the loss of the last batch a weight? */
-int tn_steps_is_weighted(const struct tn_steps *steps);
 /* The sum of losses of the last batch, of n samples, and its weight; waits for them. */
 tn_status tn_steps_loss(const struct tn_steps *steps, uint32_t n, double *sum, double *weight);
 tn_status tn_steps_update(struct tn_steps *steps);

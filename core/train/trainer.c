@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "base/answer.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "data/data_loader.h"
 #include "nn/tree.h"
-#include "optim/average.h"
+#include "optim/weight_average.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
@@ -91,7 +92,7 @@ static tn_status check_objects(struct tn_runtime *rt, const tn_module *module,
 		return refuse(rt, "expected an optimizer of the module, found one of another");
 	if (o->scaler && tn_grad_scaler_module(o->scaler) != module)
 		return refuse(rt, "expected a scaler of the module, found one of another");
-	if (o->average && tn_average_module(o->average) != module)
+	if (o->average && tn_weight_average_module(o->average) != module)
 		return refuse(rt, "expected an average of the module, found one of another");
 	if (o->schedule && tn_schedule_optimizer(o->schedule) != optimizer)
 		return refuse(rt, "expected a schedule of the optimizer, found one of another");
@@ -190,8 +191,7 @@ static tn_status make_parts(tn_trainer *t)
 	if (!status && o->train && !t->batches.limit)
 		status = refuse(t->runtime, "train: expected a part with samples, found none");
 	if (!status && o->validation && !tn_data_loader_facts(o->validation).count)
-		status = refuse(t->runtime,
-				"validation: expected a part with samples, found none");
+		status = refuse(t->runtime, "validation: expected a part with samples, found none");
 	t->best.module = t->module;
 	t->best.delta = o->min_delta;
 	t->best.kept = o->best;
@@ -317,25 +317,23 @@ tn_status tn_trainer_run(tn_trainer *t)
 tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 			      struct tn_trainer_values *values)
 {
+	static const char type[] = "struct tn_trainer_values", name[] = "trainer_evaluate";
 	struct tn_trainer_values own;
-	if (!t || !loader || !values)
-		return tn_runtime_null(t ? t->runtime : NULL, "trainer_evaluate",
-				       loader ? "values" : "loader");
-	if (values->struct_size < sizeof(values->struct_size))
-		return tn_runtime_fail(t->runtime, TN_INVALID_ARGUMENT, "trainer_evaluate",
-				       "struct tn_trainer_values: expected its struct_size, found "
-				       "%u",
-				       values->struct_size);
-	tn_average *average = t->options.evaluate_average && tn_average_updates(t->options.average)
-				      ? t->options.average
-				      : NULL;
+	if (!t || !loader)
+		return tn_runtime_null(t ? t->runtime : NULL, name, "loader");
+	if (tn_answer_check(values, sizeof(own), type, name, &t->runtime->report))
+		return tn_runtime_keep(t->runtime, &t->runtime->report);
+	tn_weight_average *average =
+		t->options.evaluate_average && tn_weight_average_updates(t->options.average)
+			? t->options.average
+			: NULL;
 	tn_status status = tn_runtime_ready(t->runtime);
 	/* During a validation, and once the best weights are back, these are averages. */
 	if (t->state.is_done && t->best.has_weights)
 		average = NULL;
-	int swaps = average && !tn_average_is_swapped(average);
+	int swaps = average && !tn_weight_average_is_swapped(average);
 	if (!status && swaps)
-		status = tn_average_swap(average);
+		status = tn_weight_average_swap(average);
 	if (status)
 		return status;
 	status = tn_trainer_check_loader(t, loader, "evaluate", 0);
@@ -343,7 +341,7 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 		status = tn_evaluate_loader(&t->objective, t->options.parallel, loader,
 					    t->options.n_metrics, t->metrics, t->evaluated, &own);
 	if (!status)
-		tn_struct_answer(values, &own, sizeof(own));
+		status = tn_runtime_answer(t->runtime, values, &own, sizeof(own), type, name);
 	return swaps ? tn_trainer_swap_back(t, status) : status;
 }
 

@@ -73,10 +73,11 @@ static tn_status join_ranks(struct tn_trainer *t)
  * samples those of the sum over the weight. */
 static tn_status weigh_gradients(struct tn_trainer *t)
 {
-	if (!tn_steps_is_weighted(&t->steps))
+	const double samples = (double)t->group.total;
+	if (t->group.weight == samples)
 		return TN_OK;
 	if (t->group.weight > 0.0)
-		return tn_gradient_scale(t->module, (double)t->group.total / t->group.weight);
+		return tn_gradient_scale(t->module, samples / t->group.weight);
 	return tn_runtime_fail(t->runtime, TN_NOT_FINITE, "train",
 			       "epoch %llu, step %llu: expected samples whose weights have a sum "
 			       "above 0, found %g; the weights are those before this step",
@@ -285,8 +286,8 @@ static double monitored_value(const struct tn_trainer *t, const struct tn_traine
 
 static int is_averaged(const struct tn_trainer *t)
 {
-	return t->options.evaluate_average && tn_average_updates(t->options.average) > 0 &&
-	       !tn_average_is_swapped(t->options.average);
+	return t->options.evaluate_average && tn_weight_average_updates(t->options.average) > 0 &&
+	       !tn_weight_average_is_swapped(t->options.average);
 }
 
 static tn_status validate(struct tn_trainer *t, struct tn_trainer_values *values)
@@ -313,7 +314,7 @@ tn_status tn_trainer_swap_back(struct tn_trainer *t, tn_status status)
 {
 	const struct tn_error_info kept = t->runtime->error;
 	tn_error_clear(t->context);
-	tn_status swapped = tn_average_swap(t->options.average);
+	tn_status swapped = tn_weight_average_swap(t->options.average);
 	if (kept.status)
 		t->runtime->error = kept;
 	return status ? status : swapped;
@@ -324,7 +325,7 @@ static tn_status judge(struct tn_trainer *t, struct tn_trainer_epoch *epoch,
 		       struct tn_trainer_values *validation)
 {
 	const int swaps = is_averaged(t);
-	tn_status status = swaps ? tn_average_swap(t->options.average) : TN_OK;
+	tn_status status = swaps ? tn_weight_average_swap(t->options.average) : TN_OK;
 	if (status)
 		return status;
 	status = validate(t, validation);

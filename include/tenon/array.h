@@ -269,8 +269,8 @@ enum tn_bounds {
  * of indices replace; TN_AXIS_NONE: of a reshaped to one axis.  bounds (enum tn_bounds) is the rule
  * for indices that are out of range.  TN_INVALID_ARGUMENT: one is, and the rule is TN_RAISE.  On a
  * device that is asynchronous, or whose memory the host cannot read, the next call that waits for
- * the current stream (tn_to_host, tn_item, tn_sync, ...) reports this instead, with the name of
- * this operation; the element reads as zero. */
+ * the current stream (tn_to_host, tn_item, tn_synchronize, ...) reports this instead, with the name
+ * of this operation; the element reads as zero. */
 TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis, uint32_t bounds);
 /* n >= 1 arrays, joined along an existing axis; the result has their common dtype. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);

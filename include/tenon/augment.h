@@ -6,8 +6,9 @@
  *
  *     tn_dataset *dataset;
  *     tn_data_loader *loader;
- *     struct tn_data_loader_options options = {
- *             .struct_size = sizeof(options), .batch_size = 128, .shuffle = 1};
+ *     struct tn_data_loader_options options = tn_data_loader_defaults();
+ *     options.batch_size = 128;
+ *     options.shuffle = 1;
  *     if (tn_dataset_open("digits", NULL, &dataset, &error))
  *             return error.status;
  *     options.augmentation = tn_dataset_augmentation(dataset);

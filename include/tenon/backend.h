@@ -27,9 +27,13 @@
  *     have their accuracy in the default ones (to nearest, subnormals kept, no traps).
  *   - Strings that a plugin hands out live as long as the instance.
  *   - An unknown number (opcode, dtype, combiner, flag) is TN_UNSUPPORTED, never undefined, and so
- *     is more of anything than a limit of this header allows (rank; inputs, outputs, scalars,
- *     constants and instructions of a program; values of a reduction): a later version may raise
- *     it.  The host gives an unknown number in a plugin's answer (a kind, an identity, a status)
+ *     is more of anything than a limit of this header allows (inputs, outputs, scalars, constants
+ *     and instructions of a program; values of a reduction): a later version may raise it.  A rank
+ *     above TN_MAX_RANK is TN_UNSUPPORTED too, but no version raises that: operands never grow.
+ *   - Handles (devices, buffers, streams, events, kernels, graphs) come back to the instance that
+ *     gave them, while they live.  What an entry does with another value is unspecified, unless it
+ *     says so.
+ *   - The host gives an unknown number in a plugin's answer (a kind, an identity, a status)
  *     the weakest possible meaning, and never treats it as an error of its own.
  *
  * Structs: `struct_size` comes first and is set to sizeof.  A struct only ever grows at its end.
@@ -211,6 +215,9 @@ enum {
 	TN_OP_ROUND = 31, /* half to even */
 	TN_OP_TRUNC = 32,
 	TN_OP_SIGN = 33, /* -1, 0 or 1; NaN stays */
+	/* a * b, rounded (floating).  A TN_OP_MUL may be rounded once together with the sum that
+	 * alone uses it, as TN_OP_FMA is; this one is never contracted */
+	TN_OP_MUL_ROUNDED = 34,
 
 	/* Functions of floating values. */
 	TN_OP_EXP = 48,
@@ -257,8 +264,8 @@ enum {
 	/* u32: word c mod 4 of Philox4x32-10, counter {c / 4, b}, key a; a, b, c i64, taken as
 	 * unsigned, each as two words with the low one first */
 	TN_OP_RANDOM = 128,
-	/* f32: the standard normal quantile of the u32 word a, by a table that print_prelude prints
-	 * and the interpreter has */
+	/* f32: the standard normal quantile of the u32 word a, by a table that print_prelude
+	 * prints, the interpreter has, and normal_table gives */
 	TN_OP_NORMAL = 129,
 
 	TN_OP_COUNT = 130,
@@ -355,7 +362,8 @@ struct tn_device_table {
 
 	/* Gives a handle to `size` > 0 bytes, which work of any stream may use at once; call.stream
 	 * is NULL, for `free` too.  0 is never a handle.  TN_OUT_OF_MEMORY is recoverable.
-	 * [device] */
+	 * The host may advise the kernel about pages of memory whose handle is its address
+	 * (TN_DEVICE_HOST_MEMORY): madvise, with advice that keeps the contents.  [device] */
 	tn_status (*alloc)(void *device, const struct tn_alloc_args *args, uint64_t *buffer);
 
 	/* Frees the buffer.  The host frees only buffers whose work is done.  [device] */
@@ -428,8 +436,9 @@ struct tn_reduce_args {
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
  * Rank 2 to 6: up to 4 batch axes of equal shape (stride 0 legal on A and B).  Each inner matrix
  * has a stride of 1 along one of its two axes, and the other stride is at least that axis's length
- * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
- * accumulate in f32.  With has_bias or an activation the result is
+ * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  A, B, C and
+ * bias have one dtype; other combinations are TN_UNSUPPORTED, and a later version may use them.
+ * f16 and bf16 accumulate in f32.  With has_bias or an activation the result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
  * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps. */
 struct tn_matmul_args {
@@ -472,7 +481,11 @@ struct tn_copy_args {
  * Scatter-add:  output[i, indices[j], k] += input[i, j, k], equal indices adding up
  * with i over the axes before `axis`, k over those after.  indices is i32 or i64, of rank 1;
  * negative ones count from the end.  An index out of range reads as zero (gather) or adds nothing
- * (scatter-add), and is no error of the entry: the host reports it. */
+ * (scatter-add), and is no error of the entry: the host reports it.
+ *
+ * Input and output have one dtype, but a scatter-add of f16 or bf16 may also be given an output of
+ * f32, in which totals are kept without rounding each of them: so the host adds up gradients.
+ * TN_UNSUPPORTED: the entry does not add this dtype, or not to f32. */
 struct tn_gather_args {
 	struct tn_call call;
 	struct tn_operand input;
@@ -552,8 +565,9 @@ struct tn_stream_table {
 	/* Creates a stream, which is never NULL.  [device] */
 	tn_status (*stream_create)(void *device, const struct tn_stream_args *args, void **stream);
 
-	/* Waits for the stream's work, then destroys it.  TN_INVALID_ARGUMENT: the NULL stream.
-	 * [device] */
+	/* Waits for the stream's work, then destroys it, whatever became of the work.  An
+	 * asynchronous error that has not been fetched is answered here or dropped: the host calls
+	 * sync before.  TN_INVALID_ARGUMENT: the NULL stream.  [device] */
 	tn_status (*stream_destroy)(void *device, const struct tn_stream_args *args);
 
 	/* Creates an event, which counts as reached until it is recorded.  [device] */
@@ -571,7 +585,8 @@ struct tn_stream_table {
 	tn_status (*event_wait)(void *device, const struct tn_event_args *args);
 
 	/* Waits, on the host, until the event is reached, then fetches and answers the first
-	 * asynchronous error of the stream that it was recorded in.  [device] */
+	 * asynchronous error of the stream that it was recorded in.  An event whose stream has been
+	 * destroyed is reached, and has no error to answer.  [device] */
 	tn_status (*event_sync)(void *device, const struct tn_event_args *args);
 
 	/* *reached := 1 or 0, without waiting.  Asked repeatedly it becomes 1 without any other
@@ -608,6 +623,9 @@ struct tn_compile_args {
 	const char *name;           /* of the kernel in the source */
 	const char *options;        /* for the compiler, with blanks between them; NULL: none */
 	struct tn_compile_log *log; /* may be NULL */
+	/* The bytes of `source`, which may then be binary, and need not end with a NUL; 0: a text
+	 * that does. */
+	uint64_t source_size;
 };
 
 /* One argument of a kernel: the address of {buffer, offset} on the device, or `size` bytes by
@@ -960,16 +978,21 @@ struct tn_softmax_args {
 	uint32_t logarithm;
 };
 
-/* x = (N, C) logits, labels = (N) i32, loss and lse = (N) f32 (f64 for f64):
- *   forward    lse = log sum_c exp(x[n,c]),   loss[n] = lse[n] - x[n, label]
- *   backward   dx[n,c] = (exp(x[n,c] - lse[n]) - (c == label)) dloss[n]
+/* x = (N, C) logits, labels = (N) i32, loss, maximum and log_sum = (N) f32 (f64 for f64):
+ *   forward    maximum[n] = max_c x[n,c],   log_sum[n] = log sum_c exp(x[n,c] - maximum[n]),
+ *              loss[n] = log_sum[n] - (x[n, label] - maximum[n])
+ *   backward   dx[n,c] = (exp((x[n,c] - maximum[n]) - log_sum[n]) - (c == label)) dloss[n]
+ * evaluated in this order: an offset that all logits of a row share, however large, costs neither
+ * the loss nor the gradient any digits.  Of a row with a NaN or +inf, or of -inf alone, log_sum,
+ * loss and gradient are NaN.
  * A row whose label is ignore_label has loss 0 and gradient 0; a label outside 0..C-1 otherwise
  * gives NaN for its row, and is no error of the entry: the host reports it. */
 struct tn_cross_entropy_args {
 	struct tn_call call;
 	struct tn_operand x;
 	struct tn_operand labels;
-	struct tn_operand lse;  /* forward writes, backward reads */
+	struct tn_operand maximum; /* forward writes, backward reads, like log_sum */
+	struct tn_operand log_sum;
 	struct tn_operand loss; /* forward: loss; backward: dloss, stride 0 legal */
 	struct tn_operand dx;   /* backward only */
 	int32_t ignore_label;
@@ -1014,8 +1037,8 @@ struct tn_nn_table {
 #define TN_TABLE_SORT "tenon.sort/1"
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
-/* Reserved: tenon.program/1 (prepare, release), tenon.fft/1, tenon.linalg/1, tenon.collective/1.
- * A vendor's own table is named in reverse DNS: com.example.table/1. */
+/* Reserved: tenon.program/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1, tenon.share/1,
+ * tenon.quantised/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 
@@ -1171,6 +1194,11 @@ struct tn_host {
 	tn_status (*program_check)(void *context, const struct tn_program *program,
 				   uint32_t n_operations, uint64_t dtypes, const char *operation,
 				   struct tn_error_info *error);
+
+	/* The table of TN_OP_NORMAL, for languages in which print_prelude does not print: rows of 5
+	 * coefficients, lowest degree first, `size` bytes in all.  tenon-program(7) has the formula
+	 * that uses it, in f32, with products that are not contracted. */
+	const float *(*normal_table)(void *context, uint64_t *size);
 
 	/* The value of the plugin's own option `name`, as "cudnn", by the row of that name in the
 	 * descriptor; it stays valid until destroy.  NULL: a text without a value, or there is no

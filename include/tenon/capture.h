@@ -60,8 +60,8 @@ typedef struct tn_graph tn_graph;
  *   TN_UNSUPPORTED  the device's backend cannot capture work
  *   TN_STATE        a capture is already in progress, or a tape is open
  * While work is captured, these fail with TN_NOT_CAPTURABLE: reading an array or writing one from
- * the host, tn_sync, operations that run on the host (draws of tenon/random.h among them),
- * tn_optimizer_set_lr, tn_random_state_set, tn_generator_set_state, tn_generator_split,
+ * the host, tn_synchronize, operations that run on the host (draws of tenon/random.h among them),
+ * tn_optimizer_set_lr, tn_random_set_state, tn_generator_set_state, tn_generator_split,
  * replaying a graph, and the functions of streams and events of that device.
  * [thread: one per context | since 0.1] */
 TN_API tn_status tn_capture_begin(tn_context *context);

@@ -3,8 +3,9 @@
  *
  * Checkpoints: all that a training needs to continue, in one file.
  *
- *     const struct tn_checkpoint all = {
- *             .struct_size = sizeof(all), .module = net, .optimizer = optimizer};
+ *     struct tn_checkpoint all = tn_checkpoint_defaults();
+ *     all.module = net;
+ *     all.optimizer = optimizer;
  *     tn_checkpoint_folder *folder = tn_checkpoint_folder_open(ctx, "runs/7", NULL);
  *     uint64_t done = 0;
  *     if (tn_checkpoint_folder_count(folder))
@@ -59,7 +60,7 @@ struct tn_checkpoint {
 	tn_module *module; /* required, outermost and built: parameters and buffers */
 	tn_optimizer *optimizer;
 	tn_schedule *schedule;
-	tn_average *average;
+	tn_weight_average *average;
 	tn_grad_scaler *scaler;
 	tn_data_loader *loader; /* its position */
 	/* Texts for the file's metadata, under keys that do not begin with "tenon.".  Loading

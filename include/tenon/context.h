@@ -141,25 +141,25 @@ struct tn_memory_use {
 	uint64_t peak;
 };
 /* All 0 if the device is NULL or not open.  TN_INVALID_ARGUMENT: no struct_size.  Not kept. */
-TN_API tn_status tn_device_memory(const tn_device *device, struct tn_memory_use *use);
+TN_API tn_status tn_device_get_memory_use(const tn_device *device, struct tn_memory_use *use);
 
 /* The total and the free memory of the device, as reported by its backend; opens the device if
  * necessary.  TN_UNSUPPORTED: the backend cannot tell.  Any failure to open it.  Not kept.
  * [thread: one per context | since 0.1] */
-TN_API TN_CHECKED tn_status tn_device_memory_information(tn_device *device,
-							 struct tn_memory_information *information);
+TN_API TN_CHECKED tn_status
+tn_device_get_memory_information(tn_device *device, struct tn_memory_information *information);
 
 /* Line `index`, from 0, of the device's current report: a key ("driver", "temperature") and its
  * text; opens the device if necessary.  TN_NOT_FOUND: there are no more lines.  Any failure to open
  * it.  Not kept.  [thread: one per context | since 0.1] */
-TN_API TN_CHECKED tn_status tn_device_report_line(tn_device *device, size_t index,
-						  struct tn_report_line *line);
+TN_API TN_CHECKED tn_status tn_device_report_at(tn_device *device, size_t index,
+						struct tn_report_line *line);
 
 /* Waits for the work of every open device and returns the first asynchronous error, which the
  * context keeps; an index out of range that the device found is one (tn_take).  A device whose loss
  * was reported earlier is skipped.  TN_PENDING_ERROR: the context already keeps an error, and the
  * call did not wait.  [thread: one per context | since 0.1] */
-TN_API tn_status tn_sync(tn_context *context);
+TN_API tn_status tn_synchronize(tn_context *context);
 
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
@@ -202,8 +202,8 @@ struct tn_random_state {
 	uint64_t seed;
 	uint64_t stream;
 };
-TN_API struct tn_random_state tn_random_state_get(const tn_context *context);
-TN_API void tn_random_state_set(tn_context *context, struct tn_random_state state);
+TN_API struct tn_random_state tn_random_get_state(const tn_context *context);
+TN_API void tn_random_set_state(tn_context *context, struct tn_random_state state);
 
 /* ---- The ledger ------------------------------------------------------------------------------*/
 
@@ -223,7 +223,7 @@ struct tn_ledger_row {
 };
 TN_API size_t tn_ledger_count(const tn_context *context);
 /* TN_INVALID_ARGUMENT: no such row. */
-TN_API tn_status tn_ledger_get(const tn_context *context, size_t index, struct tn_ledger_row *row);
+TN_API tn_status tn_ledger_at(const tn_context *context, size_t index, struct tn_ledger_row *row);
 TN_API void tn_ledger_reset(tn_context *context);
 
 #ifdef __cplusplus

@@ -30,6 +30,7 @@
 #include <tenon/context.h>
 #include <tenon/export.h>
 #include <tenon/io.h>
+#include <tenon/text.h>
 #include <tenon/types.h>
 
 #ifdef __cplusplus
@@ -90,10 +91,9 @@ TN_API TN_CHECKED tn_status tn_input_format_imagenet(struct tn_input_format *for
 						     struct tn_error_info *error);
 
 /* One line of JSON from which tn_input_format_parse restores the struct without loss.
- * Owned: free with tn_data_text_free.  NULL: out of memory, or format->struct_size breaks the rule
+ * Owned: free with tn_string_free.  NULL: out of memory, or format->struct_size breaks the rule
  * of options (<tenon/types.h>).  [thread: any | since 0.1] */
 TN_API char *tn_input_format_text(const struct tn_input_format *format);
-TN_API void tn_data_text_free(char *text); /* takes NULL */
 
 /* Reads such a line; *format (its struct_size first set by the caller) is written only on success.
  * TN_FORMAT: the line is not valid, or its numbers are inconsistent; the text names the key.
@@ -258,7 +258,7 @@ struct tn_dataset_info {
 TN_API const struct tn_dataset_info *tn_dataset_at(size_t index);
 
 /* The path of the folder or file that tn_dataset_open would read; *path is owned
- * (tn_data_text_free), written only on success.
+ * (tn_string_free), written only on success.
  * TN_NOT_FOUND: as tn_dataset_open.  TN_INVALID_ARGUMENT: an empty name.  TN_OUT_OF_MEMORY.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_dataset_locate(const char *name, char **path,
@@ -391,8 +391,8 @@ TN_API const char *tn_dataset_origin(const tn_dataset *dataset);
  * borrowed.
  * TN_INVALID_ARGUMENT: no such field.  [thread: any | since 0.1] */
 TN_API uint32_t tn_dataset_field_count(const tn_dataset *dataset);
-TN_API TN_CHECKED tn_status tn_dataset_field(const tn_dataset *dataset, uint32_t index,
-					     struct tn_field *field);
+TN_API TN_CHECKED tn_status tn_dataset_field_at(const tn_dataset *dataset, uint32_t index,
+						struct tn_field *field);
 
 /* How its pictures are fed; NULL: it is not of images.  Borrowed.  [thread: any | since 0.1] */
 TN_API const struct tn_input_format *tn_dataset_format(const tn_dataset *dataset);
@@ -489,7 +489,7 @@ static inline struct tn_data_loader_options tn_data_loader_defaults(void)
 }
 
 /* A batch.  Pointers are borrowed, valid until the next call on the loader but
- * tn_data_loader_position, tn_data_loader_image, tn_data_loader_field and
+ * tn_data_loader_position, tn_data_loader_image, tn_data_loader_field_at and
  * tn_data_loader_batches. */
 struct tn_batch {
 	uint32_t struct_size;
@@ -536,8 +536,8 @@ TN_API uint64_t tn_data_loader_batches(const tn_data_loader *loader);
 /* Field `index` as batches have it: that of the data set, unless an augmentation makes soft targets
  * of labels (<tenon/augment.h>).  Its name is borrowed from the data set.
  * TN_INVALID_ARGUMENT: no such field.  [thread: one per loader | since 0.1] */
-TN_API TN_CHECKED tn_status tn_data_loader_field(const tn_data_loader *loader, uint32_t index,
-						 struct tn_field *field);
+TN_API TN_CHECKED tn_status tn_data_loader_field_at(const tn_data_loader *loader, uint32_t index,
+						    struct tn_field *field);
 
 /* Fills *batch (its struct_size first set by the caller) with the next batch: at most batch_size
  * samples.  A batch of n = 0 marks the end of an epoch, and the next call begins the next epoch.

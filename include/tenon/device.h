@@ -35,14 +35,14 @@ TN_API tn_device *tn_device_find(tn_context *context, const char *name);
  * NULL.  [thread: one per context | since 0.1] */
 TN_API int tn_device_available(const tn_context *context, const char *name);
 
-/* tn_sync for one device: waits for all of its streams and returns their first asynchronous error,
- * which the context keeps.  Does nothing if the device is not open.  TN_PENDING_ERROR: the context
- * already keeps an error, and the call did not wait.  [thread: one per context | since 0.1] */
+/* tn_synchronize for one device: waits for all of its streams and returns their first asynchronous
+ * error, which the context keeps.  Does nothing if the device is not open.  TN_PENDING_ERROR: the
+ * context already keeps an error, and the call did not wait.  [thread: one per context | since 0.1] */
 TN_API tn_status tn_device_synchronize(tn_device *device);
 
 /* ---- What is there ---------------------------------------------------------------------------*/
 
-/* The line of the device's report (tn_device_report_line) with that key: "driver", "capability",
+/* The line of the device's report (tn_device_report_at) with that key: "driver", "capability",
  * "library.blas", "temperature"; `tenon info` and tenon-cuda(7) list them.  Opens the device if
  * necessary.  TN_NOT_FOUND: it reports nothing of that name.  Any failure to open it.  Not kept.
  * [thread: one per context | since 0.1] */
@@ -81,8 +81,8 @@ struct tn_memory_statistics {
 /* struct_size is set by the caller; members that are newer than it are not written.
  * TN_INVALID_ARGUMENT: NULL, or no struct_size.  Not kept.
  * [thread: one per context | since 0.1] */
-TN_API TN_CHECKED tn_status tn_device_memory_statistics(const tn_device *device,
-							struct tn_memory_statistics *statistics);
+TN_API TN_CHECKED tn_status
+tn_device_get_memory_statistics(const tn_device *device, struct tn_memory_statistics *statistics);
 /* The peak begins again with what is in use.  Takes NULL.
  * [thread: one per context | since 0.1] */
 TN_API void tn_device_memory_reset_peak(tn_device *device);
@@ -91,12 +91,12 @@ TN_API void tn_device_memory_reset_peak(tn_device *device);
  * TENON_MEMORY_LIMIT and the context's option.  Free memory beyond the limit is given back at once;
  * what is in use stays, and counts.  Works while an error is kept.  Does nothing with NULL.
  * [thread: one per context | since 0.1] */
-TN_API void tn_device_memory_set_limit(tn_device *device, uint64_t bytes);
+TN_API void tn_device_set_memory_limit(tn_device *device, uint64_t bytes);
 /* The same in per cent of the device's memory (struct tn_device_description), above 0 and at most
  * 100.  TN_INVALID_ARGUMENT: another number.  TN_UNSUPPORTED: the backend does not tell how much
  * memory the device has.  Not kept; the limit is then as before.
  * [thread: one per context | since 0.1] */
-TN_API TN_CHECKED tn_status tn_device_memory_set_limit_percent(tn_device *device, double percent);
+TN_API TN_CHECKED tn_status tn_device_set_memory_limit_percent(tn_device *device, double percent);
 
 /* Gives free memory of the pool back to the backend until the pool has at most keep_bytes, or no
  * free piece of its own; on a device that is not synchronous it waits for the device first.  Does

@@ -80,8 +80,8 @@ TN_API size_t tn_safetensors_count(const tn_safetensors *file);
 
 /* Fills *info (its struct_size first set by the caller) with tensor `index`.
  * TN_INVALID_ARGUMENT: no such index.  [thread: any | since 0.1] */
-TN_API TN_CHECKED tn_status tn_safetensors_info(const tn_safetensors *file, size_t index,
-						struct tn_tensor_info *info);
+TN_API TN_CHECKED tn_status tn_safetensors_at(const tn_safetensors *file, size_t index,
+					      struct tn_tensor_info *info);
 
 /* Writes the number of the tensor called `name` to *index.
  * TN_NOT_FOUND: no such tensor.  [thread: any | since 0.1] */

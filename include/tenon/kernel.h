@@ -55,6 +55,7 @@ struct tn_kernel_source {
 	char *log;
 	size_t log_size;
 	size_t *log_length;
+	size_t text_size; /* bytes of `text`, which may then be binary; 0: it ends with a NUL */
 };
 static inline struct tn_kernel_source tn_kernel_source_defaults(void)
 {

@@ -62,8 +62,9 @@ static inline struct tn_wrap_options tn_wrap_defaults(void)
  * called.
  *
  * The array is an ordinary one, with these differences.  Before the program reads or writes the
- * memory itself, tn_sync waits for work that uses it; tn_tape_backward does not notice such writes.
- * Memory that two calls wrap is two storages: writing to one does not count as modifying the other.
+ * memory itself, tn_synchronize waits for work that uses it; tn_tape_backward does not notice such
+ * writes.  Memory that two calls wrap is two storages: writing to one does not count as modifying
+ * the other.
  *   TN_INVALID_ARGUMENT  an element lies outside the memory, data is NULL or not aligned, or rank
  *                        or a length is out of range
  *   TN_DTYPE             dtype is not an element type
@@ -84,8 +85,9 @@ TN_API tn_array *tn_array_import(tn_device *device, const struct tn_wrap_options
 /* The reverse: the memory of an array on its device.  *data receives what the vendor's interface
  * calls it (on a device with host memory, an address), *offset_bytes the array's first element
  * there; tn_array_strides has the layout.  Valid as long as the array.  Before others use it,
- * tn_sync waits for work of the device; tn_tape_backward does not notice what they write.  An array
- * that wraps it again shares the bytes, but operations do not recognise that the two overlap.
+ * tn_synchronize waits for work of the device; tn_tape_backward does not notice what they write.
+ * An array that wraps it again shares the bytes, but operations do not recognise that the two
+ * overlap.
  *   TN_UNSUPPORTED  the backend does not give its memory away
  * [thread: one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_array_export(const tn_array *array, void **data,
@@ -148,7 +150,7 @@ TN_API int tn_host_buffer_is_pinned(const tn_host_buffer *buffer);
 
 /* tn_to_host into the buffer, from `offset_bytes` on, and tn_assign_host from it, which may return
  * before the bytes are copied.  They are copied in order with the other work of the current stream
- * (tenon/stream.h).  Until the next call that waits for it (tn_sync; tn_stream_synchronize,
+ * (tenon/stream.h).  Until the next call that waits for it (tn_synchronize; tn_stream_synchronize,
  * tn_to_host and tn_item in that stream; tn_event_synchronize on an event recorded there later) do
  * not read the bytes of the first, and do not change those of the second; that call also reports an
  * error of the copy.  On a synchronous device they are copied on return.

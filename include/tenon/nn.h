@@ -3,10 +3,10 @@
  *
  * Modules: layers with parameters, under PyTorch's names.
  *
- *     tn_module *net = tn_sequential(ctx);
- *     tn_sequential_add(net, "fc1", tn_module_linear(ctx, 784, 128, NULL));
- *     tn_sequential_add(net, "relu1", tn_module_relu(ctx));
- *     tn_sequential_add(net, "fc2", tn_module_linear(ctx, 128, 10, NULL));
+ *     tn_module *net = tn_module_sequential(ctx);
+ *     tn_module_sequential_add(net, "fc1", tn_module_linear(ctx, 784, 128, NULL));
+ *     tn_module_sequential_add(net, "relu1", tn_module_relu(ctx));
+ *     tn_module_sequential_add(net, "fc2", tn_module_linear(ctx, 128, 10, NULL));
  *     tn_module_build(net);
  *     tn_array *logits = tn_module_forward(net, x);
  *
@@ -289,18 +289,19 @@ TN_API tn_array *tn_module_recurrent_forward(tn_module *recurrent, const tn_arra
 					     tn_array **c_n);
 
 /* An empty chain: forward passes x through its members in order. */
-TN_API tn_module *tn_sequential(tn_context *context);
+TN_API tn_module *tn_module_sequential(tn_context *context);
 /* Appends `member` (consumed, on failure too) under `name`, or under its number if that is NULL.
  * TN_STATE: sealed.  TN_INVALID_ARGUMENT: the name is taken, empty or contains a dot, or the module
  * is neither a chain nor a residual block. */
-TN_API tn_status tn_sequential_add(tn_module *sequential, const char *name, tn_module *member);
+TN_API tn_status tn_module_sequential_add(tn_module *sequential, const char *name,
+					  tn_module *member);
 
 /* A residual block (He et al. 2016): activation(chain(x) + shortcut(x)).  Fill the chain with
- * tn_sequential_add; its members have their own names in the block ("layer1.0.conv1").
+ * tn_module_sequential_add; its members have their own names in the block ("layer1.0.conv1").
  * activation: TN_ACTIVATION_NONE, RELU or RELU6. */
 TN_API tn_module *tn_module_residual(tn_context *context, uint32_t activation);
 /* Makes `member` (consumed, on failure too) the shortcut, under `name`; the default shortcut is x
- * itself.  TN_STATE: there is one already.  Otherwise as tn_sequential_add. */
+ * itself.  TN_STATE: there is one already.  Otherwise as tn_module_sequential_add. */
 TN_API tn_status tn_module_residual_shortcut(tn_module *residual, const char *name,
 					     tn_module *member);
 
@@ -381,10 +382,10 @@ static inline struct tn_module_class tn_module_class_defaults(void)
 	return class_;
 }
 /* `state` is consumed: destroy(state) is called once, on failure too, unless the class lacks its
- * struct_size (TN_INVALID_ARGUMENT). */
-TN_API tn_module *tn_module_create(tn_context *context, const struct tn_module_class *class_,
+ * struct_size.  TN_INVALID_ARGUMENT: it has no struct_size, name or forward. */
+TN_API tn_module *tn_module_custom(tn_context *context, const struct tn_module_class *class_,
 				   void *state);
-/* Adds a member that forward may call; consumed, as with tn_sequential_add. */
+/* Adds a member that forward may call; consumed, as with tn_module_sequential_add. */
 TN_API tn_status tn_module_add(tn_module *module, const char *name, tn_module *member);
 /* Declares a parameter of the network's dtype: uniform in [-bound, bound], or `constant` everywhere
  * if bound is 0. */
@@ -490,7 +491,7 @@ TN_API int tn_module_is_frozen(const tn_module *module);
 
 /* ---- The tree --------------------------------------------------------------------------------*/
 
-/* The class's name, "Conv2d" or that given to tn_module_create; borrowed.  NULL of NULL. */
+/* The class's name, "Conv2d" or that given to tn_module_custom; borrowed.  NULL of NULL. */
 TN_API const char *tn_module_class_name(const tn_module *module);
 /* The member at a path, "layer1.0.conv1", or the module itself at "".  Borrowed.  NULL, with the
  * error kept: TN_NOT_FOUND, with the nearest name. */

@@ -485,7 +485,7 @@ TN_API tn_status tn_grad_scaler_set_state(tn_grad_scaler *scaler,
 
 /* ---- Averages of weights ---------------------------------------------------------------------*/
 
-typedef struct tn_average tn_average;
+typedef struct tn_weight_average tn_weight_average;
 
 /* torch.optim.swa_utils.AveragedModel: a copy of all parameters, averaged by one program over the
  * arena.  The first update copies the weights; later ones
@@ -493,33 +493,34 @@ typedef struct tn_average tn_average;
  *   a := a + (w - a) / (updates + 1)   the mean of all (SWA, Izmailov et al. 2018), if decay is 0
  * Buffers are not averaged: with batch norm, after swapping, run the network in training mode over
  * some data, so that its statistics become those of the averaged weights. */
-struct tn_average_options {
+struct tn_weight_average_options {
 	uint32_t struct_size;
-	double decay; /* below 1 */
+	double decay; /* below 1; 0: the mean of all */
 };
-static inline struct tn_average_options tn_average_defaults(void)
+static inline struct tn_weight_average_options tn_weight_average_defaults(void)
 {
-	struct tn_average_options options;
+	struct tn_weight_average_options options;
 	memset(&options, 0, sizeof(options));
 	options.struct_size = sizeof(options);
 	return options;
 }
-/* Owned (tn_average_destroy); must not outlive the module.  NULL: TN_INVALID_ARGUMENT,
+/* Owned (tn_weight_average_destroy); must not outlive the module.  NULL: TN_INVALID_ARGUMENT,
  * TN_UNSUPPORTED (options of a newer version), TN_STATE (the module is not built),
  * TN_OUT_OF_MEMORY. */
-TN_API tn_average *tn_average_create(tn_module *module, const struct tn_average_options *options);
-TN_API void tn_average_destroy(tn_average *average); /* takes NULL */
+TN_API tn_weight_average *tn_weight_average_create(tn_module *module,
+						   const struct tn_weight_average_options *options);
+TN_API void tn_weight_average_destroy(tn_weight_average *average); /* takes NULL */
 /* Takes the present weights in; usually after tn_optimizer_step.  Can be captured.  TN_STATE: the
  * averages are swapped in. */
-TN_API tn_status tn_average_update(tn_average *average);
+TN_API tn_status tn_weight_average_update(tn_weight_average *average);
 /* Exchanges the module's weights and the averages; the next call exchanges them back.  Weights of
  * f16 and bf16 become the averages, rounded, and are restored from a copy by the next call.
  * TN_STATE: no update yet.  TN_NOT_CAPTURABLE: while work is captured. */
-TN_API tn_status tn_average_swap(tn_average *average);
-TN_API int tn_average_is_swapped(const tn_average *average);
+TN_API tn_status tn_weight_average_swap(tn_weight_average *average);
+TN_API int tn_weight_average_is_swapped(const tn_weight_average *average);
 
 /* State, for checkpoints: the averages, and the number of updates. */
-struct tn_average_view {
+struct tn_weight_average_view {
 	uint32_t struct_size;
 	const char *name; /* of the parameter; borrowed, valid like the module */
 	/* Of its shape, to be read and assigned; borrowed.  Of f32, or f64 in a network of f64; the
@@ -528,10 +529,11 @@ struct tn_average_view {
 };
 /* By the indices of tn_module_parameter_at.  TN_INVALID_ARGUMENT: no such index.
  * TN_OUT_OF_MEMORY. */
-TN_API tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_view *view);
-TN_API uint64_t tn_average_updates(const tn_average *average);
+TN_API tn_status tn_weight_average_at(tn_weight_average *average, size_t index,
+				      struct tn_weight_average_view *view);
+TN_API uint64_t tn_weight_average_updates(const tn_weight_average *average);
 /* TN_STATE: the averages are swapped in.  TN_NOT_CAPTURABLE: while work is captured. */
-TN_API tn_status tn_average_set_updates(tn_average *average, uint64_t updates);
+TN_API tn_status tn_weight_average_set_updates(tn_weight_average *average, uint64_t updates);
 
 #ifdef __cplusplus
 }

@@ -113,7 +113,7 @@ struct tn_profile_facts {
 	uint64_t events;      /* that the trace has */
 	uint64_t lost_events; /* that exceeded max_events */
 };
-TN_API tn_status tn_profile_facts_get(const tn_profile *profile, struct tn_profile_facts *facts);
+TN_API tn_status tn_profile_get_facts(const tn_profile *profile, struct tn_profile_facts *facts);
 
 /* Texts, owned (tn_string_free); NULL: out of memory, not kept.  table: at most 80 columns.  json:
  * an object of the facts and the list "rows", with the names of the structs.  trace: the single

@@ -46,7 +46,7 @@ typedef struct tn_generator tn_generator;
 TN_API tn_generator *tn_generator_create(tn_context *context, uint64_t seed);
 /* Takes NULL, and ignores the default generator.  Captured work that draws keeps what it needs. */
 TN_API void tn_generator_destroy(tn_generator *generator);
-/* The context's own: its state is tn_random_state_get's, with the seed of the context's options or
+/* The context's own: its state is tn_random_get_state's, with the seed of the context's options or
  * of TENON_SEED.  Borrowed; ends with the context. */
 TN_API tn_generator *tn_default_generator(tn_context *context);
 /* A generator whose seed is drawn from this one's next stream: what the two draw is independent,

@@ -86,7 +86,7 @@ struct tn_load_row {
  * then backends that are known but have no file.  NULL as report: 0, NULL.
  * [thread: one per report | since 0.1] */
 TN_API size_t tn_load_report_count(const tn_load_report *report);
-TN_API const struct tn_load_row *tn_load_report_row(const tn_load_report *report, size_t i);
+TN_API const struct tn_load_row *tn_load_report_at(const tn_load_report *report, size_t i);
 
 /* The row of the backend of that name that is in use, else of the one that reached the latest
  * stage; NULL: none.  [thread: one per report | since 0.1] */
@@ -128,12 +128,14 @@ TN_API const char *tn_found_name(uint32_t found);
 TN_API const char *tn_stage_name(uint32_t stage);
 TN_API const char *tn_option_type_name(uint32_t type);
 
+/* Milliseconds that a file that works does not need to be probed. */
+#define TN_PROBE_TIMEOUT_MS 10000
+
 /* Loads the plugin file `path` in a separate process, up to its devices' descriptions, and makes a
  * report with one row (owned: tn_load_report_destroy).  A file that crashes, or does not finish
- * within timeout_ms (0: 10 seconds), has the status TN_PROBE_FAILED; the text says which, and
- * where.
- *   TN_INVALID_ARGUMENT: no path.  TN_NOT_FOUND: the helper program is not installed.
- *   TN_IO: it could not be started.  TN_OUT_OF_MEMORY.
+ * within timeout_ms, has the status TN_PROBE_FAILED; the text says which, and where.
+ *   TN_INVALID_ARGUMENT: no path, or a timeout of 0.  TN_NOT_FOUND: the helper program is not
+ *   installed.  TN_IO: it could not be started.  TN_OUT_OF_MEMORY.
  * error may be NULL.  [thread: any | since 0.1] */
 TN_API tn_status tn_probe(const char *path, uint32_t timeout_ms, tn_load_report **report,
 			  struct tn_error_info *error);

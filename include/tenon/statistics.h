@@ -49,8 +49,8 @@ TN_API tn_array *tn_ptp(const tn_array *a, int n, const int *axes, int keepdims)
  * (TN_SHAPE); NULL: the mean.  *sum_of_weights, unless sum_of_weights is NULL, receives the
  * divisors, in the shape of the result (NULL on failure).  Weights that add up to 0 give NaN or
  * infinity, where NumPy fails. */
-TN_API tn_array *tn_weighted_average(const tn_array *a, const tn_array *weights, int n,
-				     const int *axes, int keepdims, tn_array **sum_of_weights);
+TN_API tn_array *tn_average(const tn_array *a, const tn_array *weights, int n, const int *axes,
+			    int keepdims, tn_array **sum_of_weights);
 
 /* ---- Without NaN -----------------------------------------------------------------------------
  * The reductions of these names without the elements that are NaN; integers and bool have none.  A

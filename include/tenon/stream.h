@@ -19,7 +19,7 @@
  * Every device has an ordinary stream, which is current until another is pushed.  All work on a
  * device goes to its current stream: operations, kernels, transfers, replays of graphs, backward
  * and the steps of optimizers.  A call that returns elements to the host (tn_to_host, tn_item)
- * waits for the current stream alone, tn_sync for all streams of all devices.
+ * waits for the current stream alone, tn_synchronize for all streams of all devices.
  *
  * What the program orders, with events: each use of an array's elements in a stream other than the
  * one that wrote them last, and each write while another stream may still read them.  This includes

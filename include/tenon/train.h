@@ -143,7 +143,7 @@ struct tn_trainer_options {
 	/* Scales the loss.  A step whose gradients are not finite is skipped: it counts, for the
 	 * schedule too, but the average does not take it in. */
 	tn_grad_scaler *scaler;
-	tn_average *average;
+	tn_weight_average *average;
 	int evaluate_average; /* 1: evaluate the averages in place of the weights */
 	/* Advanced once a step; a plateau measures what is monitored, and rises like it. */
 	tn_schedule *schedule;

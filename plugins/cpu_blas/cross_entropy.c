@@ -70,7 +70,8 @@ static void run_rows(void *argument, uint64_t begin, uint64_t end)
 	rows.rows = (int64_t)(end - begin);
 	rows.x += first * rows.x_row;
 	rows.labels += first * rows.label_step;
-	rows.lse += first * rows.lse_step;
+	rows.maximum += first * rows.maximum_step;
+	rows.log_sum += first * rows.log_sum_step;
 	rows.loss += first * rows.loss_step;
 	if (!job->is_backward) {
 		kernels->cross_entropy_forward(&rows);
@@ -86,7 +87,9 @@ static tn_status check_and_run(struct job *job)
 	if (!status)
 		status = check_values(job, "labels", &job->args.labels, TN_I32);
 	if (!status)
-		status = check_values(job, "lse", &job->args.lse, TN_F32);
+		status = check_values(job, "maximum", &job->args.maximum, TN_F32);
+	if (!status)
+		status = check_values(job, "log_sum", &job->args.log_sum, TN_F32);
 	if (!status)
 		status = check_values(job, job->is_backward ? "dloss" : "loss", &job->args.loss,
 				      TN_F32);
@@ -102,12 +105,14 @@ static tn_status check_and_run(struct job *job)
 		.classes = a->x.shape[1],
 		.x = address(&a->x),
 		.labels = address(&a->labels),
-		.lse = address(&a->lse),
+		.maximum = address(&a->maximum),
+		.log_sum = address(&a->log_sum),
 		.loss = address(&a->loss),
 		.dx = job->is_backward ? address(&a->dx) : NULL,
 		.x_row = a->x.strides[0],
 		.label_step = a->labels.strides[0],
-		.lse_step = a->lse.strides[0],
+		.maximum_step = a->maximum.strides[0],
+		.log_sum_step = a->log_sum.strides[0],
 		.loss_step = a->loss.strides[0],
 		.dx_row = job->is_backward ? a->dx.strides[0] : 0,
 		.ignored = a->ignore_label,

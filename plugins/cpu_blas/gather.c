@@ -7,7 +7,7 @@
  * being its last axis.  A gather divides the rows among threads by number.  In a scatter-add each
  * thread has columns of the rows, or the parts before the axis: no two threads add to the same
  * element of the output, and each element gets its terms in the order of the indices, so that sums
- * do not depend on the number of threads.
+ * do not depend on the number of threads.  Terms of f16 and bf16 are added to totals of f32.
  */
 #include <string.h>
 
@@ -16,14 +16,17 @@
 /* Bytes that justify another thread, and elements of a scatter-add's row that do. */
 #define PIECE_BYTES 65536
 #define PIECE_COLUMNS 16
+/* Elements that are converted at once. */
+#define CONVERTED 256
 
 struct walk {
 	const struct cpu_instance *cpu;
 	struct tn_operand listed, chosen, indices;
 	uint32_t axis, last;
-	size_t size;
-	int64_t length; /* of the axis, in the chosen operand */
-	uint64_t parts; /* scatter-add: parts of a row */
+	size_t size;       /* of an element of the listed operand */
+	size_t total_size; /* of the chosen one */
+	int64_t length;    /* of the axis, in the chosen operand */
+	uint64_t parts;    /* scatter-add: parts of a row */
 };
 
 /* Element offsets of a row in both operands, and its index along the axis: -1 is out of range. */
@@ -66,9 +69,10 @@ static struct place place_of(const struct walk *w, uint64_t row, uint32_t skip)
 	return place;
 }
 
-static char *address(const struct walk *w, const struct tn_operand *operand, int64_t element)
+static char *address(const struct tn_operand *operand, int64_t element)
 {
-	return (char *)(uintptr_t)(operand->buffer + operand->offset) + element * (int64_t)w->size;
+	return (char *)(uintptr_t)(operand->buffer + operand->offset) +
+	       element * (int64_t)tn_dtype_size(operand->dtype);
 }
 
 static uint64_t rows_but(const struct walk *w, uint32_t skip)
@@ -117,13 +121,13 @@ static void gather_rows(void *argument, uint64_t begin, uint64_t end)
 	const struct walk *w = argument;
 	for (uint64_t row = begin; row < end; row++) {
 		struct place place = place_of(w, row, TN_MAX_RANK);
-		char *out = address(w, &w->listed, place.listed);
+		char *out = address(&w->listed, place.listed);
 		if (w->axis == w->last)
-			gather_elements(w, out, address(w, &w->chosen, place.chosen));
+			gather_elements(w, out, address(&w->chosen, place.chosen));
 		else if (place.index < 0)
 			zero_row(w, out);
 		else
-			gather_row(w, out, address(w, &w->chosen, place.chosen));
+			gather_row(w, out, address(&w->chosen, place.chosen));
 	}
 }
 
@@ -151,7 +155,11 @@ static int column_of(tn_dtype dtype)
 /* Sums of integers wrap: signed or not, their bits are the same. */
 static void add_one(const struct walk *w, void *out, const void *in)
 {
-	if (w->listed.dtype == TN_F32)
+	if (w->listed.dtype == TN_F16)
+		*(float *)out += tn_plugin_f32_of_f16(*(const uint16_t *)in);
+	else if (w->listed.dtype == TN_BF16)
+		*(float *)out += tn_plugin_f32_of_bf16(*(const uint16_t *)in);
+	else if (w->listed.dtype == TN_F32)
 		*(float *)out += *(const float *)in;
 	else if (w->listed.dtype == TN_F64)
 		*(double *)out += *(const double *)in;
@@ -165,18 +173,37 @@ static void add_one(const struct walk *w, void *out, const void *in)
 		*(uint8_t *)out = (uint8_t)(*(uint8_t *)out + *(const uint8_t *)in);
 }
 
+/* out[k] += f32(in[k]), both contiguous. */
+static void add_converted(const struct walk *w, float *out, const char *in, size_t n)
+{
+	tn_block_fn convert = w->cpu->blocks.casts[w->listed.dtype][TN_F32];
+	tn_block_fn add = w->cpu->blocks.operations[TN_OP_ADD][TN_COLUMN_F32];
+	float terms[CONVERTED];
+	for (size_t i = 0; i < n; i += CONVERTED) {
+		size_t some = n - i < CONVERTED ? n - i : CONVERTED;
+		convert(terms, in + i * w->size, NULL, NULL, some);
+		add(out + i, out + i, terms, NULL, some);
+	}
+}
+
 /* out[k] += in[k] for n elements of a row. */
 static void add_row(const struct walk *w, char *out, const char *in, int64_t n)
 {
 	int64_t to = w->chosen.strides[w->last], from = w->listed.strides[w->last];
-	const int column = column_of(w->listed.dtype);
-	tn_block_fn add = column < 0 ? NULL : w->cpu->blocks.operations[TN_OP_ADD][column];
-	if (to == 1 && from == 1 && add) {
+	const int column = column_of(w->chosen.dtype);
+	const int converts = w->listed.dtype != w->chosen.dtype;
+	const struct cpu_block_table *blocks = &w->cpu->blocks;
+	tn_block_fn add = column < 0 ? NULL : blocks->operations[TN_OP_ADD][column];
+	if (to == 1 && from == 1 && add && !converts) {
 		add(out, out, in, NULL, (size_t)n);
 		return;
 	}
+	if (to == 1 && from == 1 && add && blocks->casts[w->listed.dtype][w->chosen.dtype]) {
+		add_converted(w, (float *)(void *)out, in, (size_t)n);
+		return;
+	}
 	for (int64_t k = 0; k < n; k++)
-		add_one(w, out + k * to * (int64_t)w->size, in + k * from * (int64_t)w->size);
+		add_one(w, out + k * to * (int64_t)w->total_size, in + k * from * (int64_t)w->size);
 }
 
 /* One part of the columns of the rows that differ only in the index. */
@@ -192,9 +219,8 @@ static void add_part(const struct walk *w, uint64_t outer, uint64_t part)
 		int64_t index = index_at(w, j);
 		if (index < 0)
 			continue;
-		add_row(w,
-			address(w, &w->chosen, place.chosen + index * w->chosen.strides[w->axis]),
-			address(w, &w->listed, place.listed + j * w->listed.strides[w->axis]), n);
+		add_row(w, address(&w->chosen, place.chosen + index * w->chosen.strides[w->axis]),
+			address(&w->listed, place.listed + j * w->listed.strides[w->axis]), n);
 	}
 }
 
@@ -208,9 +234,9 @@ static void add_parts(void *argument, uint64_t begin, uint64_t end)
 		}
 		struct place place = place_of(w, i, TN_MAX_RANK);
 		/* The axis is the last one: terms of a row are added to elements one by one. */
-		char *out = address(w, &w->chosen, place.chosen);
-		const char *in = address(w, &w->listed, place.listed);
-		int64_t to = w->chosen.strides[w->last] * (int64_t)w->size;
+		char *out = address(&w->chosen, place.chosen);
+		const char *in = address(&w->listed, place.listed);
+		int64_t to = w->chosen.strides[w->last] * (int64_t)w->total_size;
 		int64_t from = w->listed.strides[w->last] * (int64_t)w->size;
 		for (int64_t j = 0; j < w->listed.shape[w->last]; j++) {
 			int64_t index = index_at(w, j);
@@ -221,6 +247,11 @@ static void add_parts(void *argument, uint64_t begin, uint64_t end)
 }
 
 /* ---- Entries ---------------------------------------------------------------------------------*/
+
+static int is_total_of(tn_dtype total, tn_dtype term)
+{
+	return total == TN_F32 && (term == TN_F16 || term == TN_BF16);
+}
 
 /* Takes the arguments; `listed_is_input` distinguishes scatter-add from gather. */
 static tn_status take_arguments(struct walk *w, struct tn_gather_args *own,
@@ -235,7 +266,8 @@ static tn_status take_arguments(struct walk *w, struct tn_gather_args *own,
 	w->chosen = listed_is_input ? own->output : own->input;
 	w->indices = own->indices;
 	w->axis = own->axis;
-	w->size = tn_dtype_size(own->input.dtype);
+	w->size = tn_dtype_size(w->listed.dtype);
+	w->total_size = tn_dtype_size(w->chosen.dtype);
 	struct tn_error_info *error = own->call.error;
 	if (!w->size)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, operation, "dtype %d is not supported",
@@ -244,7 +276,8 @@ static tn_status take_arguments(struct walk *w, struct tn_gather_args *own,
 		return tn_plugin_fail(error, TN_DTYPE, operation,
 				      "indices: expected i32 or i64, found dtype %d",
 				      own->indices.dtype);
-	if (own->input.dtype != own->output.dtype)
+	if (own->input.dtype != own->output.dtype &&
+	    (!listed_is_input || !is_total_of(own->output.dtype, own->input.dtype)))
 		return tn_plugin_fail(
 			error, TN_DTYPE, operation,
 			"input of dtype %d, output of dtype %d: expected equal dtypes",
@@ -295,8 +328,8 @@ tn_status cpu_scatter_add(void *device, const struct tn_gather_args *args)
 	tn_status status = take_arguments(&w, &own, args, 1, "scatter_add");
 	if (status)
 		return status;
-	if (!(tn_plugin_dtype_kind(own.input.dtype) & TN_PLUGIN_KIND_INTEGER) &&
-	    column_of(own.input.dtype) < 0)
+	if (!(tn_plugin_dtype_kind(own.output.dtype) & TN_PLUGIN_KIND_INTEGER) &&
+	    column_of(own.output.dtype) < 0)
 		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "scatter_add",
 				      "dtype %d: sums are not supported", own.input.dtype);
 	if (own.call.flags & TN_DRY_RUN)

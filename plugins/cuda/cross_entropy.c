@@ -12,9 +12,9 @@
 /* Same layout as in kernels/cross_entropy.cu. */
 struct rows {
 	int64_t n_rows, n_classes;
-	uint64_t x, dx, labels, lse, loss;
+	uint64_t x, dx, labels, maximum, log_sum, loss;
 	int64_t x_stride[2], dx_stride[2];
-	int64_t labels_stride, lse_stride, loss_stride;
+	int64_t labels_stride, maximum_stride, log_sum_stride, loss_stride;
 	int64_t ignored;
 	int32_t adds;
 };
@@ -39,11 +39,13 @@ static struct rows rows_of(const struct tn_cross_entropy_args *args, int is_forw
 			    .n_classes = args->x.shape[1],
 			    .x = cuda_address(&args->x),
 			    .labels = cuda_address(&args->labels),
-			    .lse = cuda_address(&args->lse),
+			    .maximum = cuda_address(&args->maximum),
+			    .log_sum = cuda_address(&args->log_sum),
 			    .loss = cuda_address(&args->loss),
 			    .x_stride = {args->x.strides[0], args->x.strides[1]},
 			    .labels_stride = args->labels.strides[0],
-			    .lse_stride = args->lse.strides[0],
+			    .maximum_stride = args->maximum.strides[0],
+			    .log_sum_stride = args->log_sum.strides[0],
 			    .loss_stride = args->loss.strides[0],
 			    .ignored = args->ignore_label,
 			    .adds = (args->call.flags & TN_ACCUMULATE) != 0};
@@ -97,8 +99,11 @@ static tn_status check_and_run(struct cuda_job *job, const struct tn_cross_entro
 	if (!status)
 		status = check_labels(args, job->operation);
 	if (!status)
-		status = cuda_check_real(call, job->operation, "lse", &args->lse, wide, role, 1,
-					 x->shape);
+		status = cuda_check_real(call, job->operation, "maximum", &args->maximum, wide,
+					 role, 1, x->shape);
+	if (!status)
+		status = cuda_check_real(call, job->operation, "log_sum", &args->log_sum, wide,
+					 role, 1, x->shape);
 	if (!status)
 		status = cuda_check_real(call, job->operation, "loss", &args->loss, wide, role, 1,
 					 x->shape);

@@ -13,7 +13,7 @@
 #include "ranges.h"
 #include "status.h"
 
-enum { BLOCK = 256, DEFINES = 4 };
+enum { BLOCK = 256, DEFINES = 5 };
 
 /* Same layout as in kernels/gather.cu. */
 struct choice {
@@ -33,6 +33,13 @@ struct pair {
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
+/* An output of f32 may keep totals of narrower numbers. */
+static int may_differ(const struct tn_gather_args *args, const struct pair *pair)
+{
+	return pair->table == &args->output && args->output.dtype == TN_F32 &&
+	       (args->input.dtype == TN_F16 || args->input.dtype == TN_BF16);
+}
+
 static tn_status check_arguments(const struct tn_gather_args *args, const char *operation,
 				 const struct pair *pair)
 {
@@ -43,7 +50,7 @@ static tn_status check_arguments(const struct tn_gather_args *args, const char *
 	if (!status)
 		status = tn_plugin_check_operand(call, operation, "output", 0, &args->output,
 						 CUDA_STORAGE, TN_PLUGIN_WRITES);
-	if (!status && args->input.dtype != args->output.dtype)
+	if (!status && args->input.dtype != args->output.dtype && !may_differ(args, pair))
 		status = tn_plugin_fail(call->error, TN_DTYPE, operation,
 					"output: expected the input's dtype %d, found %d",
 					(int)args->input.dtype, (int)args->output.dtype);
@@ -123,7 +130,8 @@ static void define(struct cuda_define defines[DEFINES], const struct tn_gather_a
 		{"DTYPE", args->input.dtype},
 		{"RANK", rank},
 		{"BY_AXIS", c->listed_step == 1 && c->listed_stride[rank - 1] != 1},
-		{"WIDE_INDEX", args->indices.dtype == TN_I64}};
+		{"WIDE_INDEX", args->indices.dtype == TN_I64},
+		{"TOTAL", args->output.dtype}};
 	memcpy(defines, all, sizeof(all));
 }
 
@@ -153,7 +161,7 @@ tn_status cuda_gather(void *device, const struct tn_gather_args *args)
 	if (status || !goes_on)
 		return status;
 	define(defines, &own, &c, plan_choice(&c, &own, &pair));
-	defines[0].value = cuda_bits_dtype(own.input.dtype);
+	defines[0].value = defines[4].value = cuda_bits_dtype(own.input.dtype);
 	status = cuda_kernel_get(&job, "gather", "gather_rows", defines, DEFINES, &kernel);
 	return status ? status
 		      : cuda_kernel_launch(&job, kernel,
@@ -210,7 +218,7 @@ tn_status cuda_scatter_add(void *device, const struct tn_gather_args *args)
 	c.keys = (uint64_t)(uintptr_t)cuda_workspace_at(&own.call);
 	/* Sorting uses the indices alone. */
 	const struct cuda_define keys[DEFINES] = {
-		{"DTYPE", TN_U64}, {"RANK", 1}, {"BY_AXIS", 0}, defines[3]};
+		{"DTYPE", TN_U64}, {"RANK", 1}, {"BY_AXIS", 0}, defines[3], {"TOTAL", TN_U64}};
 	status = cuda_kernel_get(&job, "gather", "scatter_keys", keys, DEFINES, &kernels.keys);
 	if (!status)
 		status = cuda_kernel_get(&job, "gather", "scatter_merge", keys, DEFINES,

@@ -200,12 +200,25 @@ static void give_log(const struct tn_plugin_text *log, struct tn_compile_log *to
 	to->text[length] = 0;
 }
 
+/* Copies a source of a stated size to `text`, which ends with a NUL. */
+static tn_status end_source(struct tn_compile_args *args, struct tn_plugin_text *text)
+{
+	if (!args->source_size)
+		return TN_OK;
+	tn_plugin_text_append(text, args->source, (size_t)args->source_size);
+	if (text->failed)
+		return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "compile",
+				      "no memory for the source");
+	args->source = text->data;
+	return TN_OK;
+}
+
 static tn_status compile(void *device, const struct tn_compile_args *args, void **kernel)
 {
 	CUDA_RANGE range = cuda_range_begin(device, &args->call, "compile");
 	struct cuda_device *own = device;
 	struct tn_compile_args taken;
-	struct tn_plugin_text log = {.host = own->host};
+	struct tn_plugin_text log = {.host = own->host}, text = {.host = own->host};
 	struct cuda_source *made = NULL;
 	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "compile");
 	if (status)
@@ -219,9 +232,12 @@ static tn_status compile(void *device, const struct tn_compile_args *args, void 
 				      taken.format);
 	struct cuda_job job = {
 		.device = own, .call = &taken.call, .operation = "compile", .stream = own->streams};
-	status = make_source(&job, &taken, &log, &made);
+	status = end_source(&taken, &text);
+	if (!status)
+		status = make_source(&job, &taken, &log, &made);
 	give_log(&log, taken.log);
 	tn_plugin_text_free(&log);
+	tn_plugin_text_free(&text);
 	if (status)
 		return status;
 	made->next = own->sources;

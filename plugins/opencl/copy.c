@@ -184,7 +184,10 @@ static tn_status check_choice(const struct opencl_device *device, const struct t
 		return tn_plugin_fail(call->error, TN_DTYPE, operation,
 				      "indices: expected i32 or i64, found dtype %d",
 				      (int)args->indices.dtype);
-	if (args->input.dtype != args->output.dtype)
+	/* An output of f32 may keep totals of narrower numbers. */
+	const int is_total = listed == &args->input && args->output.dtype == TN_F32 &&
+			     (args->input.dtype == TN_F16 || args->input.dtype == TN_BF16);
+	if (args->input.dtype != args->output.dtype && !is_total)
 		return tn_plugin_fail(
 			call->error, TN_DTYPE, operation,
 			"input of dtype %d, output of dtype %d: expected equal dtypes",
@@ -280,6 +283,7 @@ static void print_scatter(struct tn_plugin_text *text, const struct opencl_job *
 			  const void *argument)
 {
 	tn_dtype dtype = job->nest.views[2].dtype, sum = sum_dtype(dtype);
+	tn_dtype term = job->nest.views[0].dtype;
 	const char *type = opencl_type(sum);
 	(void)argument;
 	opencl_print_walk(text, job);
@@ -294,7 +298,7 @@ static void print_scatter(struct tn_plugin_text *text, const struct opencl_job *
 			      type);
 	tn_plugin_text_convert(text, dtype, sum, "b2[to]");
 	tn_plugin_text_format(text, ";\n\tconst %s more = ", type);
-	tn_plugin_text_convert(text, dtype, sum, "b0[at0 + j * g.n4]");
+	tn_plugin_text_convert(text, term, sum, "b0[at0 + j * g.n4]");
 	tn_plugin_text_format(text, ";\n\tconst %s total = old + more;\n\tb2[to] = ", type);
 	tn_plugin_text_convert(text, sum, dtype, "total");
 	tn_plugin_text_add(text, ";\n\t}\n}\n");

@@ -266,13 +266,14 @@ OFFSET(tn_compile_log, text, 8);
 OFFSET(tn_compile_log, size, 16);
 OFFSET(tn_compile_log, length, 24);
 
-SIZE(tn_compile_args, 80);
+SIZE(tn_compile_args, 88);
 OFFSET(tn_compile_args, call, 0);
 OFFSET(tn_compile_args, format, 40);
 OFFSET(tn_compile_args, source, 48);
 OFFSET(tn_compile_args, name, 56);
 OFFSET(tn_compile_args, options, 64);
 OFFSET(tn_compile_args, log, 72);
+OFFSET(tn_compile_args, source_size, 80);
 
 SIZE(tn_launch_argument, 32);
 OFFSET(tn_launch_argument, is_buffer, 0);
@@ -440,15 +441,16 @@ OFFSET(tn_softmax_args, dx, 880);
 OFFSET(tn_softmax_args, axis, 1160);
 OFFSET(tn_softmax_args, logarithm, 1164);
 
-SIZE(tn_cross_entropy_args, 1448);
+SIZE(tn_cross_entropy_args, 1728);
 OFFSET(tn_cross_entropy_args, call, 0);
 OFFSET(tn_cross_entropy_args, x, 40);
 OFFSET(tn_cross_entropy_args, labels, 320);
-OFFSET(tn_cross_entropy_args, lse, 600);
-OFFSET(tn_cross_entropy_args, loss, 880);
-OFFSET(tn_cross_entropy_args, dx, 1160);
-OFFSET(tn_cross_entropy_args, ignore_label, 1440);
-OFFSET(tn_cross_entropy_args, reserved, 1444);
+OFFSET(tn_cross_entropy_args, maximum, 600);
+OFFSET(tn_cross_entropy_args, log_sum, 880);
+OFFSET(tn_cross_entropy_args, loss, 1160);
+OFFSET(tn_cross_entropy_args, dx, 1440);
+OFFSET(tn_cross_entropy_args, ignore_label, 1720);
+OFFSET(tn_cross_entropy_args, reserved, 1724);
 
 SIZE(tn_nn_table, 136);
 OFFSET(tn_nn_table, struct_size, 0);
@@ -495,7 +497,7 @@ OFFSET(tn_print_args, prefix, 16);
 OFFSET(tn_print_args, write, 24);
 OFFSET(tn_print_args, user, 32);
 
-SIZE(tn_host, 128);
+SIZE(tn_host, 136);
 OFFSET(tn_host, struct_size, 0);
 OFFSET(tn_host, abi_minor, 4);
 OFFSET(tn_host, context, 8);
@@ -512,7 +514,8 @@ OFFSET(tn_host, interpret_reduce, 88);
 OFFSET(tn_host, print_prelude, 96);
 OFFSET(tn_host, print_program, 104);
 OFFSET(tn_host, program_check, 112);
-OFFSET(tn_host, option, 120);
+OFFSET(tn_host, normal_table, 120);
+OFFSET(tn_host, option, 128);
 
 SIZE(tn_option_row, 64);
 OFFSET(tn_option_row, name, 0);

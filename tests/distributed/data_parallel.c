@@ -43,25 +43,26 @@ struct outcome {
 
 static tn_module *make_branch(tn_context *context)
 {
-	tn_module *branch = tn_sequential(context);
+	tn_module *branch = tn_module_sequential(context);
 	need_ok(context,
-		tn_sequential_add(branch, "in", tn_module_linear(context, WIDTH, 40, NULL)));
-	need_ok(context, tn_sequential_add(branch, "act", tn_module_tanh(context)));
-	need_ok(context, tn_sequential_add(branch, "mid", tn_module_linear(context, 40, 24, NULL)));
-	need_ok(context, tn_sequential_add(branch, "act2", tn_module_tanh(context)));
+		tn_module_sequential_add(branch, "in", tn_module_linear(context, WIDTH, 40, NULL)));
+	need_ok(context, tn_module_sequential_add(branch, "act", tn_module_tanh(context)));
 	need_ok(context,
-		tn_sequential_add(branch, "out", tn_module_linear(context, 24, CLASSES, NULL)));
+		tn_module_sequential_add(branch, "mid", tn_module_linear(context, 40, 24, NULL)));
+	need_ok(context, tn_module_sequential_add(branch, "act2", tn_module_tanh(context)));
+	need_ok(context, tn_module_sequential_add(branch, "out",
+						  tn_module_linear(context, 24, CLASSES, NULL)));
 	return branch;
 }
 
 static tn_module *make_network(tn_context *context, const struct program *p)
 {
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_module *a = make_branch(context);
-	tn_random_state_set(context, (struct tn_random_state){7, 1});
+	tn_random_set_state(context, (struct tn_random_state){7, 1});
 	tn_module_set_recompute(a, p->recomputes);
-	need_ok(context, tn_sequential_add(net, "a", a));
-	need_ok(context, tn_sequential_add(net, "b", make_branch(context)));
+	need_ok(context, tn_module_sequential_add(net, "a", a));
+	need_ok(context, tn_module_sequential_add(net, "b", make_branch(context)));
 	need_ok(context, tn_module_set_dtype(net, p->dtype));
 	need_ok(context, tn_module_build(net));
 	if (p->is_frozen)
@@ -317,11 +318,13 @@ static void list_buckets(const struct ranked *ranked, const void *argument, void
 {
 	enum { EACH = 1024, FIRST = EACH / 4 };
 	tn_context *context = ranked->context;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	(void)argument;
 	(void)out;
-	need_ok(context, tn_sequential_add(net, "a", tn_module_linear(context, 100, 100, NULL)));
-	need_ok(context, tn_sequential_add(net, "b", tn_module_linear(context, 100, 100, NULL)));
+	need_ok(context,
+		tn_module_sequential_add(net, "a", tn_module_linear(context, 100, 100, NULL)));
+	need_ok(context,
+		tn_module_sequential_add(net, "b", tn_module_linear(context, 100, 100, NULL)));
 	need_ok(context, tn_module_build(net));
 	struct tn_data_parallel_options options = tn_data_parallel_defaults();
 	options.bucket_bytes = EACH * sizeof(float);
@@ -374,7 +377,7 @@ static void differ(const struct ranked *ranked, const void *argument, void *out)
 	tn_context *context = ranked->context;
 	const int is_other = ranked->rank == 1;
 	struct tn_data_parallel_options options = tn_data_parallel_defaults();
-	tn_random_state_set(
+	tn_random_set_state(
 		context, (struct tn_random_state){!strcmp(what, "values") && is_other ? 8 : 7, 1});
 	tn_module *net =
 		tn_module_linear(context, !strcmp(what, "shapes") && is_other ? 5 : 4, 3, NULL);

@@ -43,10 +43,10 @@ static tn_context *open_context(const char *backend)
 /* A matrix of 6 rows of the arena, one of 3, two vectors: shares end within a matrix. */
 static tn_module *make_net(tn_context *context, tn_dtype dtype)
 {
-	tn_module *net = tn_sequential(context);
-	tn_random_state_set(context, (struct tn_random_state){.seed = 5, .stream = 1});
-	tn_sequential_add(net, "a", tn_module_linear(context, 20, 17, NULL));
-	tn_sequential_add(net, "b", tn_module_linear(context, 17, 9, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 5, .stream = 1});
+	tn_module_sequential_add(net, "a", tn_module_linear(context, 20, 17, NULL));
+	tn_module_sequential_add(net, "b", tn_module_linear(context, 17, 9, NULL));
 	tn_module_set_dtype(net, dtype);
 	expect(!tn_module_build(net), context, "build");
 	return net;

@@ -92,7 +92,7 @@ static tn_status spoil(void *user, struct tn_sample *sample, struct tn_error_inf
 static tn_module *make_norms(const struct run *run, const struct tn_model_shape *shape)
 {
 	tn_context *context = run->ranked->context;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	const int64_t n = 4 * (shape->height - 2) * (shape->width - 2);
 	tn_module *const layers[] = {
 		tn_module_conv2d(context, shape->channels, 4, 3, 3, NULL),
@@ -107,7 +107,7 @@ static tn_module *make_norms(const struct run *run, const struct tn_model_shape 
 	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
 		char name[8];
 		(void)snprintf(name, sizeof(name), "l%zu", i);
-		need_ok(context, tn_sequential_add(net, name, layers[i]));
+		need_ok(context, tn_module_sequential_add(net, name, layers[i]));
 	}
 	return net;
 }
@@ -125,17 +125,17 @@ static tn_module *make_layers(const struct run *run, const tn_dataset *digits)
 	if (!has_dropout && strcmp(run->t->network, "small") != 0) {
 		net = tn_model_create(context, run->t->network, &shape);
 	} else {
-		net = tn_sequential(context);
+		net = tn_module_sequential(context);
 		const int64_t n = shape.channels * shape.height * shape.width;
-		need_ok(context, tn_sequential_add(net, "flat", tn_module_flatten(context)));
+		need_ok(context, tn_module_sequential_add(net, "flat", tn_module_flatten(context)));
+		need_ok(context, tn_module_sequential_add(net, "in",
+							  tn_module_linear(context, n, 32, NULL)));
+		need_ok(context, tn_module_sequential_add(net, "act", tn_module_relu(context)));
 		need_ok(context,
-			tn_sequential_add(net, "in", tn_module_linear(context, n, 32, NULL)));
-		need_ok(context, tn_sequential_add(net, "act", tn_module_relu(context)));
-		need_ok(context,
-			tn_sequential_add(net, "drop",
-					  tn_module_dropout(context, has_dropout ? 0.5 : 0)));
-		need_ok(context,
-			tn_sequential_add(net, "out", tn_module_linear(context, 32, 10, NULL)));
+			tn_module_sequential_add(
+				net, "drop", tn_module_dropout(context, has_dropout ? 0.5 : 0)));
+		need_ok(context, tn_module_sequential_add(net, "out",
+							  tn_module_linear(context, 32, 10, NULL)));
 	}
 	return net;
 }
@@ -143,7 +143,7 @@ static tn_module *make_layers(const struct run *run, const tn_dataset *digits)
 static tn_module *make_network(const struct run *run, const tn_dataset *digits)
 {
 	tn_context *context = run->ranked->context;
-	tn_random_state_set(context, (struct tn_random_state){3, 1});
+	tn_random_set_state(context, (struct tn_random_state){3, 1});
 	tn_module *net = make_layers(run, digits);
 	need_ok(context, TN_OK);
 	need_ok(context, tn_module_set_dtype(net, run->t->dtype));

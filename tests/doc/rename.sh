@@ -28,3 +28,19 @@ diff "$dir/expected.c" "$dir/old.c" || exit 1
 
 wrong=$(awk '!/^#/ && (NF != 2 || $1 == $2 || seen[$1]++)' tools/renames.txt)
 [ -z "$wrong" ] || { echo "renames.txt: $wrong"; exit 1; }
+
+# The headers have the new names, and of the old ones those alone that are new ones, too.
+cat include/tenon/*.h >"$dir/headers"
+wrong=$(awk '
+FILENAME == ARGV[1] { if (!/^#/) { old[$1] = 1; is_new[$2] = 1 } next }
+{
+	for (; match($0, /tn_[a-z0-9_]+/); $0 = substr($0, RSTART + RLENGTH))
+		seen[substr($0, RSTART, RLENGTH)] = 1
+}
+END {
+	for (name in is_new)
+		if (!(name in seen)) print name " is not declared"
+	for (name in old)
+		if (name in seen && !(name in is_new)) print name " is an old name"
+}' tools/renames.txt "$dir/headers")
+[ -z "$wrong" ] || { echo "$wrong"; exit 1; }

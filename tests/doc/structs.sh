@@ -4,8 +4,9 @@
 #
 # A page lists the members of every struct of options as the headers declare them:
 # .Ss "struct NAME", and below it .It Fa "DECLARATION" for each, in order.  Every
-# struct_size has one type, and every flag of a program's struct.  Every struct has one or is frozen,
-# and none that has one is held by value: <tenon/types.h> has the rule, and the list of frozen ones.
+# struct_size has one type, and every flag of a program's struct.  Every struct has a struct_size or
+# is frozen, and none that has one is held by value: <tenon/types.h> has the rule, and the list of
+# frozen ones.  Right after each struct of options stands its tn_..._defaults, which sets the size.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
@@ -41,7 +42,7 @@ grep -hn '[a-z0-9_] struct_size;' include/tenon/*.h | grep -v 'uint32_t struct_s
 	exit 1
 }
 grep -n 'uint[0-9]*_t [a-z_]*; */\* 1: ' include/tenon/*.h |
-	grep -v -e /backend.h -e /communicator.h -e /plugin.h -e /train.h && {
+	grep -v -e /backend.h -e /communicator.h -e /plugin.h && {
 	echo "(a flag that is not int)"
 	exit 1
 }
@@ -171,5 +172,21 @@ for name in $(filled include/tenon/*.h); do
 done
 cat "$dir/broken"
 [ ! -s "$dir/broken" ] || exit 1
+awk '
+/^struct tn_[a-z0-9_]* \{/ { name = $2 }
+/^\};/ && name != "" { of = name; name = ""; text = ""; next }
+of == "" { next }
+{ text = text $0 " " }
+/^\}/ || /^$/ {
+	stem = of
+	sub(/_options$/, "", stem)
+	if (text !~ "^static inline struct " of " " stem "_defaults\\(void\\) ") {
+		if (of ~ /_options$/)
+			print of ": no " stem "_defaults right after it"
+	} else if (text !~ /\.struct_size = sizeof\(/)
+		print stem "_defaults: sets no struct_size"
+	of = ""
+}' include/tenon/*.h >"$dir/defaults"
+[ ! -s "$dir/defaults" ] || { cat "$dir/defaults"; exit 1; }
 [ -s "$dir/headers" ] || { echo "no struct of options was found"; exit 1; }
 echo "$(cut -d: -f1 "$dir/headers" | sort -u | wc -l) structs, $(wc -l <"$dir/headers") members"

@@ -47,9 +47,9 @@ static void make_training(void)
 	struct tn_error_info error;
 	tn_dataset *dataset;
 	fuzz_require(tn_context_open(&options, &context, &error) == TN_OK);
-	net = tn_sequential(context);
-	tn_sequential_add(net, "fc", tn_module_linear(context, 2, 2, NULL));
-	tn_sequential_add(net, "bn", tn_module_batch_norm1d(context, 2, NULL));
+	net = tn_module_sequential(context);
+	tn_module_sequential_add(net, "fc", tn_module_linear(context, 2, 2, NULL));
+	tn_module_sequential_add(net, "bn", tn_module_batch_norm1d(context, 2, NULL));
 	fuzz_require(tn_module_build(net) == TN_OK);
 	all.module = net;
 	all.optimizer = tn_nadam(net, NULL);
@@ -58,9 +58,9 @@ static void make_training(void)
 	scheduling.kind = TN_SCHEDULE_PLATEAU;
 	scheduling.warmup = 3;
 	all.schedule = tn_schedule_create(all.optimizer, &scheduling);
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.5;
-	all.average = tn_average_create(net, &averaging);
+	all.average = tn_weight_average_create(net, &averaging);
 	fuzz_require(tn_dataset_create(&source, &dataset, &error) == TN_OK);
 	fuzz_require(tn_data_loader_create(dataset, TN_PART_TRAIN, &batches, &all.loader, &error) ==
 		     TN_OK);
@@ -87,9 +87,9 @@ static void observe(struct observed *observed)
 	fuzz_require(tn_module_parameter(net, "fc.weight", &view) == TN_OK);
 	fuzz_require(tn_to_host(view.value, observed->weights, sizeof(observed->weights)) == TN_OK);
 	observed->lr = tn_optimizer_lr(all.optimizer);
-	observed->random = tn_random_state_get(context);
+	observed->random = tn_random_get_state(context);
 	observed->position = tn_data_loader_position(all.loader);
-	observed->updates = tn_average_updates(all.average);
+	observed->updates = tn_weight_average_updates(all.average);
 	observed->steps = tn_lookahead_steps(all.optimizer);
 	memcpy(observed->extra, extra, sizeof(extra));
 }
@@ -105,7 +105,7 @@ static void train(void)
 	fuzz_require(loss && tn_tape_backward(tape, loss, NULL) == TN_OK);
 	tn_tape_end(tape);
 	fuzz_require(tn_optimizer_step(all.optimizer) == TN_OK);
-	fuzz_require(tn_average_update(all.average) == TN_OK);
+	fuzz_require(tn_weight_average_update(all.average) == TN_OK);
 	fuzz_require(tn_schedule_advance(all.schedule) == TN_OK);
 	fuzz_require(tn_schedule_measure(all.schedule, 1.0) == TN_OK);
 	tn_scope_end(context, NULL);

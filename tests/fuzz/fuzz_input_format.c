@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		char *printed = tn_input_format_text(&format);
 		fuzz_require(printed && tn_input_format_parse(printed, &again, &error) == TN_OK);
 		fuzz_require(!memcmp(&format, &again, sizeof(format)));
-		tn_data_text_free(printed);
+		tn_string_free(printed);
 	}
 	free(text);
 	return 0;

@@ -17,7 +17,7 @@ static void read_all(const tn_safetensors *file, size_t size)
 		struct tn_error_info error;
 		size_t found;
 		struct tn_tensor_info info = {.struct_size = sizeof(info)};
-		fuzz_require(tn_safetensors_info(file, i, &info) == TN_OK);
+		fuzz_require(tn_safetensors_at(file, i, &info) == TN_OK);
 		fuzz_require(tn_safetensors_find(file, info.name, &found, &error) == TN_OK);
 		fuzz_require(found == i && info.size_bytes <= size);
 		total += info.size_bytes;

@@ -36,9 +36,9 @@ static void make_trainer(void)
 	tn_dataset *dataset;
 	tn_data_loader *loader;
 	fuzz_require(tn_context_open(&options, &context, &error) == TN_OK);
-	tn_module *net = tn_sequential(context);
-	tn_sequential_add(net, "flatten", tn_module_flatten(context));
-	tn_sequential_add(net, "fc", tn_module_linear(context, 1, 2, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_module_sequential_add(net, "flatten", tn_module_flatten(context));
+	tn_module_sequential_add(net, "fc", tn_module_linear(context, 1, 2, NULL));
 	fuzz_require(tn_module_build(net) == TN_OK);
 	fuzz_require(tn_dataset_create(&source, &dataset, &error) == TN_OK);
 	fuzz_require(tn_data_loader_create(dataset, TN_PART_TRAIN, &batches, &loader, &error) ==

@@ -56,8 +56,9 @@ static tn_module *make_network(tn_context *context, size_t row)
 static void begin(struct run *run, const char *backend, size_t row)
 {
 	static float pictures[MAX_PIXELS];
-	const struct tn_sgd_options sgd = {
-		.struct_size = sizeof(sgd), .lr = blocks[row].rate, .momentum = 0.9};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = blocks[row].rate;
+	sgd.momentum = 0.9;
 	int64_t side = blocks[row].side;
 	for (uint32_t i = 0; i < BLOCKS_BATCH * 3 * side * side; i++)
 		pictures[i] = (float)noise(1000, i);

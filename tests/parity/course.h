@@ -21,7 +21,7 @@ struct course {
 	tn_context *context;
 	tn_module *module;
 	tn_optimizer *optimizer;
-	tn_average *average; /* whose values are recorded in place of the weights; or NULL */
+	tn_weight_average *average; /* whose values are recorded in place of the weights; or NULL */
 	tn_grad_scaler *scaler;
 	tn_dtype dtype;
 	int step;
@@ -86,7 +86,7 @@ static inline void make_module(struct course *course)
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Given", .forward = forward};
-	course->module = tn_module_create(course->context, &class_, course);
+	course->module = tn_module_custom(course->context, &class_, course);
 	for (int i = 0; i < n_parameters(); i++) {
 		const struct record_array *start = recorded(&given, "w", i);
 		assert_ok(tn_module_add_parameter(course->module, names[i], (int)start->rank,

@@ -96,7 +96,7 @@ static void expect_elements(const struct trial *t, const struct record_array *y,
 /* NumPy raises an error; so does this call, or the next one that waits. */
 static void expect_error(const struct trial *t, const tn_array *result)
 {
-	tn_sync(t->context);
+	tn_synchronize(t->context);
 	if (!tn_error(t->context))
 		fail_msg("%s: %s", t->words, result ? "no error" : "NULL without an error");
 	tn_error_clear(t->context);

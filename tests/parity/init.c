@@ -100,7 +100,7 @@ static void initial_values_are_distributed_as_pytorchs(void **state)
 	struct record record;
 	int n_cases = 0;
 	(void)state;
-	tn_random_state_set(context, (struct tn_random_state){3, 0});
+	tn_random_set_state(context, (struct tn_random_state){3, 0});
 	for (; record_read(file, &record); n_cases++) {
 		assert_ok(tn_scope_begin(context));
 		trial_run(context, &record, run_case);

@@ -225,10 +225,12 @@ static void cross_entropy(struct trial *t)
 	args.x = given(t, "x");
 	args.labels = given_as(t, "labels", TN_I32);
 	args.loss = blank(t, "loss", t->dtype);
-	args.lse = blank(t, "lse", t->dtype);
+	args.maximum = blank(t, "maximum", t->dtype);
+	args.log_sum = blank(t, "log_sum", t->dtype);
 	assert_ok(t->f->nn->cross_entropy_forward(t->f->device, &args));
 	expect(t, "loss", &args.loss);
-	expect(t, "lse", &args.lse);
+	expect(t, "maximum", &args.maximum);
+	expect(t, "log_sum", &args.log_sum);
 	args.loss = given(t, "dloss");
 	args.dx = blank(t, "dx", t->dtype);
 	assert_ok(t->f->nn->cross_entropy_backward(t->f->device, &args));

@@ -110,14 +110,14 @@ static tn_module *residual(tn_context *context, const struct record *r)
 {
 	(void)r;
 	tn_module *block = tn_module_residual(context, TN_ACTIVATION_RELU);
-	tn_module *projection = tn_sequential(context);
-	tn_sequential_add(block, "conv1", conv(context, 2, 3, 3, 2));
-	tn_sequential_add(block, "bn1", tn_module_batch_norm2d(context, 3, NULL));
-	tn_sequential_add(block, "relu", tn_module_relu(context));
-	tn_sequential_add(block, "conv2", conv(context, 3, 3, 3, 1));
-	tn_sequential_add(block, "bn2", tn_module_batch_norm2d(context, 3, NULL));
-	tn_sequential_add(projection, NULL, conv(context, 2, 3, 1, 2));
-	tn_sequential_add(projection, NULL, tn_module_batch_norm2d(context, 3, NULL));
+	tn_module *projection = tn_module_sequential(context);
+	tn_module_sequential_add(block, "conv1", conv(context, 2, 3, 3, 2));
+	tn_module_sequential_add(block, "bn1", tn_module_batch_norm2d(context, 3, NULL));
+	tn_module_sequential_add(block, "relu", tn_module_relu(context));
+	tn_module_sequential_add(block, "conv2", conv(context, 3, 3, 3, 1));
+	tn_module_sequential_add(block, "bn2", tn_module_batch_norm2d(context, 3, NULL));
+	tn_module_sequential_add(projection, NULL, conv(context, 2, 3, 1, 2));
+	tn_module_sequential_add(projection, NULL, tn_module_batch_norm2d(context, 3, NULL));
 	tn_module_residual_shortcut(block, "downsample", projection);
 	return block;
 }

@@ -26,7 +26,8 @@ static void fill(size_t k, const struct tn_parameter_view *view, float *values, 
 
 static tn_optimizer *make_optimizer(tn_module *net, const char *name)
 {
-	struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.05};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
 	if (!strcmp(name, "adamw")) {
 		struct tn_adamw_options adamw = tn_adamw_defaults();
 		adamw.lr = 0.002;

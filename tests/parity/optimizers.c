@@ -214,9 +214,9 @@ static void expect_parameters(const struct course *course, const struct record *
 	for (int i = 0; i < n_parameters(); i++) {
 		const struct record_array *expected = recorded(record, "w", i);
 		const tn_array *w = tn_module_own_parameter(course->module, names[i]);
-		struct tn_average_view view = {.struct_size = sizeof(view)};
+		struct tn_weight_average_view view = {.struct_size = sizeof(view)};
 		if (course->average) {
-			assert_ok(tn_average_at(course->average, (size_t)i, &view));
+			assert_ok(tn_weight_average_at(course->average, (size_t)i, &view));
 			w = view.value;
 		}
 		size_t n = expected->count / STEPS;
@@ -249,15 +249,15 @@ static void take_step(struct course *course)
 	tn_tape_end(tape);
 	assert_ok(tn_optimizer_step(course->optimizer));
 	if (course->average)
-		assert_ok(tn_average_update(course->average));
+		assert_ok(tn_weight_average_update(course->average));
 	tn_scope_end(course->context, NULL);
 }
 
-static tn_average *average_of(tn_module *module, const struct record *record)
+static tn_weight_average *average_of(tn_module *module, const struct record *record)
 {
-	struct tn_average_options o = tn_average_defaults();
+	struct tn_weight_average_options o = tn_weight_average_defaults();
 	take(record, "decay", &o.decay);
-	return tn_average_create(module, &o);
+	return tn_weight_average_create(module, &o);
 }
 
 static void check_case(tn_context *context, const struct record *record, tn_dtype dtype)
@@ -273,7 +273,7 @@ static void check_case(tn_context *context, const struct record *record, tn_dtyp
 		take_step(&course);
 		expect_parameters(&course, record);
 	}
-	tn_average_destroy(course.average);
+	tn_weight_average_destroy(course.average);
 	tn_optimizer_destroy(course.optimizer);
 	tn_module_destroy(course.module);
 	tn_scope_end(context, NULL);

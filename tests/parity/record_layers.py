@@ -127,9 +127,10 @@ def cross_entropy(record, n, classes):
     loss = F.cross_entropy(x, labels, reduction="none", ignore_index=-100)
     dloss = upstream(loss)
     loss.backward(dloss)
+    maximum = x.max(1, keepdim=True).values
     record.case("cross_entropy", {"ignore": -100},
-                {"x": x, "labels": labels, "loss": loss, "lse": torch.logsumexp(x, 1),
-                 "dloss": dloss, "dx": x.grad})
+                {"x": x, "labels": labels, "loss": loss, "maximum": maximum.squeeze(1),
+                 "log_sum": torch.logsumexp(x - maximum, 1), "dloss": dloss, "dx": x.grad})
 
 
 def main():

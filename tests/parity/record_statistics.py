@@ -132,7 +132,7 @@ def spread(record):
 def averages(record):
     def case(a, w, axis, keepdims):
         result = np.average(a, axis, w, True, keepdims=bool(keepdims))
-        record.case("weighted_average", [a, w], result,
+        record.case("average", [a, w], result,
                     {**axes_of(axis), "keepdims": keepdims})
 
     for dtype in INTEGERS + FLOATING + COMPLEX:

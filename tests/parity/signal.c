@@ -162,7 +162,7 @@ static struct tn_ledger_row ledger_row(tn_context *context, const char *operatio
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row), .operation = NULL};
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (strcmp(row.operation, operation) == 0)
 			return row;
 	}

@@ -23,9 +23,9 @@ static tn_array *nanstd(struct call *c)
 {
 	return tn_nanstd(c->x, c->n, c->axes, c->numbers[0], c->keepdims);
 }
-static tn_array *weighted_average(struct call *c)
+static tn_array *average(struct call *c)
 {
-	return tn_weighted_average(c->x, c->y, c->n, c->axes, c->keepdims, &c->others[0]);
+	return tn_average(c->x, c->y, c->n, c->axes, c->keepdims, &c->others[0]);
 }
 static tn_array *nan_to_num(struct call *c)
 {
@@ -115,7 +115,7 @@ static const struct call_row rows[] = {
 	{"var", NULL, var},
 	{"std", NULL, std},
 	{"ptp", tn_ptp, NULL},
-	{"weighted_average", NULL, weighted_average},
+	{"average", NULL, average},
 	{"nansum", tn_nansum, NULL},
 	{"nanprod", tn_nanprod, NULL},
 	{"nanmean", tn_nanmean, NULL},

@@ -26,7 +26,7 @@ struct training {
 	tn_module *net;
 	tn_optimizer *optimizer;
 	tn_schedule *schedule;
-	tn_average *average;
+	tn_weight_average *average;
 	tn_loss *loss;
 	tn_metric *metrics[2];
 	uint64_t n_steps; /* seen by the callback */
@@ -92,15 +92,17 @@ static void open_net(struct training *t)
 	tn_context *context = t->context;
 	const struct record_array *first = recorded(t, "0.", "fc1.weight"),
 				  *last = recorded(t, "0.", "fc2.weight");
-	t->net = tn_sequential(context);
+	t->net = tn_module_sequential(context);
 	struct tn_module_linear_options linear = tn_module_linear_defaults();
 	linear.no_bias = 1;
-	tn_sequential_add(t->net, "fc1",
-			  tn_module_linear(context, first->shape[1], first->shape[0], &linear));
-	tn_sequential_add(t->net, "norm", tn_module_batch_norm1d(context, first->shape[0], NULL));
-	tn_sequential_add(t->net, "relu", tn_module_relu(context));
-	tn_sequential_add(t->net, "fc2",
-			  tn_module_linear(context, last->shape[1], last->shape[0], NULL));
+	tn_module_sequential_add(
+		t->net, "fc1",
+		tn_module_linear(context, first->shape[1], first->shape[0], &linear));
+	tn_module_sequential_add(t->net, "norm",
+				 tn_module_batch_norm1d(context, first->shape[0], NULL));
+	tn_module_sequential_add(t->net, "relu", tn_module_relu(context));
+	tn_module_sequential_add(t->net, "fc2",
+				 tn_module_linear(context, last->shape[1], last->shape[0], NULL));
 	assert_ok(tn_module_build(t->net));
 	for (size_t i = 0; i < tn_module_parameter_count(t->net); i++) {
 		struct tn_parameter_view view = {.struct_size = sizeof(view)};
@@ -133,9 +135,9 @@ static void open_training(struct training *t, const struct record *record, tn_co
 	options.kind = TN_SCHEDULE_COSINE;
 	options.period = 12;
 	t->schedule = tn_schedule_create(t->optimizer, &options);
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.8;
-	t->average = tn_average_create(t->net, &averaging);
+	t->average = tn_weight_average_create(t->net, &averaging);
 	struct tn_loss_options loss = tn_loss_defaults();
 	loss.kind = t->has_classes ? TN_LOSS_CROSS_ENTROPY : TN_LOSS_SMOOTH_L1;
 	if (t->has_classes)
@@ -158,7 +160,7 @@ static void close_training(struct training *t)
 	tn_loss_destroy(t->loss);
 	tn_metric_destroy(t->metrics[0]);
 	tn_metric_destroy(t->metrics[1]);
-	tn_average_destroy(t->average);
+	tn_weight_average_destroy(t->average);
 	tn_schedule_destroy(t->schedule);
 	tn_optimizer_destroy(t->optimizer);
 	tn_module_destroy(t->net);
@@ -199,10 +201,10 @@ static void check_network(const struct training *t)
 	tn_module *norm = tn_module_child(t->net, "norm");
 	for (size_t i = 0; i < tn_module_parameter_count(t->net); i++) {
 		struct tn_parameter_view view = {.struct_size = sizeof(view)};
-		struct tn_average_view average = {.struct_size = sizeof(average)};
+		struct tn_weight_average_view average = {.struct_size = sizeof(average)};
 		assert_ok(tn_module_parameter_at(t->net, i, &view));
 		check_array(view.value, recorded(t, "1.", view.name));
-		assert_ok(tn_average_at(t->average, i, &average));
+		assert_ok(tn_weight_average_at(t->average, i, &average));
 		check_array(average.value, recorded(t, "a.", view.name));
 	}
 	check_array(tn_module_own_buffer(norm, "running_mean"),

@@ -285,7 +285,9 @@ static void layers(void)
 static void training(void)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.05, .momentum = 0.9};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.05;
+	sgd.momentum = 0.9;
 	const int32_t labels[] = {1, 5, 9, 0};
 	tn_module *net = tn_model_create(context, "lenet", &shape);
 	tn_optimizer *optimizer = net && !tn_module_build(net) ? tn_sgd(net, &sgd) : NULL;

@@ -350,7 +350,9 @@ static int run_step(struct work *w)
 static void make_lenet(struct work *w)
 {
 	const struct tn_model_shape shape = {1, 28, 28, 10};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.02;
+	sgd.momentum = 0.9;
 	w->in[0] = numbers(w, SHAPE(8, 1, 28, 28));
 	w->in[1] = labels(w, 8, 10);
 	w->net = tn_model_create(w->context, "lenet", &shape);
@@ -430,9 +432,9 @@ static int count(tn_context *context, const struct item *item)
 	if (tn_scope_begin(context))
 		return 0;
 	item->make(&w);
-	int good = !tn_error(context) && !tn_sync(context);
+	int good = !tn_error(context) && !tn_synchronize(context);
 	const struct simcuda_counts before = counts_of_device();
-	good = good && item->run(&w) && !tn_sync(context);
+	good = good && item->run(&w) && !tn_synchronize(context);
 	const struct simcuda_counts after = counts_of_device();
 	uint64_t written = after.written - before.written;
 	drop(&w);
@@ -485,7 +487,7 @@ int main(void)
 	struct work w = {.context = context};
 	/* The compiler is opened by the first kernel. */
 	int good = !tn_scope_begin(context) && numbers(&w, SHAPE(4)) &&
-		   tn_exp(numbers(&w, SHAPE(4))) && !tn_sync(context);
+		   tn_exp(numbers(&w, SHAPE(4))) && !tn_synchronize(context);
 	tn_scope_end(context, NULL);
 	good = good && tell_head(context);
 	for (size_t i = 0; good && i < COUNT(items); i++)

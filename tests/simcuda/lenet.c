@@ -58,7 +58,9 @@ static int train(tn_context *context, const tn_dataset *dataset, tn_data_loader 
 	const struct tn_input_format *format = tn_dataset_format(dataset);
 	const struct tn_model_shape shape = {format->channels, format->height, format->width,
 					     format->n_classes};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.02, .momentum = 0.9};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.02;
+	sgd.momentum = 0.9;
 	tn_module *net = tn_model_create(context, "lenet", &shape);
 	tn_optimizer *optimizer = NULL;
 	if (net && !tn_module_build(net))
@@ -78,7 +80,7 @@ static void tell_routes(tn_context *context)
 {
 	uint64_t on_host = 0;
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++)
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++)
 		on_host += row.host;
 	printf("device %s\nhost %llu\n", tn_device_name(tn_device_current(context)),
 	       (unsigned long long)on_host);

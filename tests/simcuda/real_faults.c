@@ -90,7 +90,7 @@ static void run_kernel(const char *body)
 	if (kernel &&
 	    !tn_kernel_launch(kernel, (struct tn_kernel_grid){.blocks = {1}, .threads = {32}}, 1,
 			      &(struct tn_kernel_argument){.array = x}))
-		(void)tn_sync(context);
+		(void)tn_synchronize(context);
 	const struct tn_error_info *error = tn_error(context);
 	if (!error)
 		complain("the fault was not seen", "");

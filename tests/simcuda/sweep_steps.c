@@ -71,22 +71,24 @@ static void layers(tn_context *context, float *results, size_t *n)
 static tn_module *make_net(tn_context *context)
 {
 	const struct tn_pool2d_options pool = {.struct_size = sizeof(pool), .kernel = {2, 2}};
-	tn_module *net = tn_sequential(context);
-	tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 4, 3, 3, NULL));
-	tn_sequential_add(net, "norm", tn_module_batch_norm2d(context, 4, NULL));
-	tn_sequential_add(net, "relu", tn_module_relu(context));
-	tn_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool));
-	tn_sequential_add(net, "flatten", tn_module_flatten(context));
-	tn_sequential_add(net, "fc", tn_module_linear(context, 36, 5, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 4, 3, 3, NULL));
+	tn_module_sequential_add(net, "norm", tn_module_batch_norm2d(context, 4, NULL));
+	tn_module_sequential_add(net, "relu", tn_module_relu(context));
+	tn_module_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool));
+	tn_module_sequential_add(net, "flatten", tn_module_flatten(context));
+	tn_module_sequential_add(net, "fc", tn_module_linear(context, 36, 5, NULL));
 	return net;
 }
 
 /* The losses of two steps. */
 static void train(tn_context *context, float *results, size_t *n)
 {
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.1, .momentum = 0.9};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	sgd.momentum = 0.9;
 	const int32_t labels[] = {0, 3, 1, 4};
-	tn_random_state_set(context, (struct tn_random_state){.seed = 1});
+	tn_random_set_state(context, (struct tn_random_state){.seed = 1});
 	tn_module *net = make_net(context);
 	tn_optimizer *optimizer = NULL;
 	if (net && !tn_module_build(net))

@@ -19,14 +19,16 @@ static tn_context *context;
 static tn_module *net; /* a batch norm, which has a buffer, and a linear layer */
 static tn_optimizer *optimizer;
 static tn_schedule *schedule;
-static tn_average *average;
+static tn_weight_average *average;
 static tn_grad_scaler *scaler;
 static tn_summary *summary;
 static tn_profile *profile;
 static tn_checkpoint_folder *checkpoints;
 static tn_safetensors *file;
 static tn_dataset *dataset;
-static tn_data_loader *loader;
+static tn_data_loader *loader, *whole; /* of digits */
+static tn_module *classifier;          /* of digits */
+static tn_trainer *trainer;
 static tn_array *x;
 static const char *folder, *table_path;
 static char *format_text;
@@ -41,17 +43,17 @@ static tn_status variable_at(void *out)
 
 static tn_status device_memory(void *out)
 {
-	return tn_device_memory(tn_device_current(context), out);
+	return tn_device_get_memory_use(tn_device_current(context), out);
 }
 
 static tn_status device_memory_statistics(void *out)
 {
-	return tn_device_memory_statistics(tn_device_current(context), out);
+	return tn_device_get_memory_statistics(tn_device_current(context), out);
 }
 
 static tn_status ledger_get(void *out)
 {
-	return tn_ledger_get(context, 0, out);
+	return tn_ledger_at(context, 0, out);
 }
 
 static tn_status memo_get_statistics(void *out)
@@ -66,9 +68,10 @@ static tn_status do_nothing(void *data)
 
 static tn_status benchmark(void *out)
 {
-	return tn_benchmark(context, do_nothing, &context,
-			    TN_OPTIONS(struct tn_benchmark_options, .no_warmup = 1, .repeats = 1),
-			    out);
+	struct tn_benchmark_options options = tn_benchmark_defaults();
+	options.warmup = 0;
+	options.repeats = 1;
+	return tn_benchmark(context, do_nothing, &context, &options, out);
 }
 
 static tn_array *sum_of_squares(void *user, tn_array *const *inputs)
@@ -89,14 +92,15 @@ static tn_status checkpoint_folder_at(void *out)
 
 static tn_status safetensors_info(void *out)
 {
-	return tn_safetensors_info(file, 0, out);
+	return tn_safetensors_at(file, 0, out);
 }
 
 static tn_status csv_read(void *out)
 {
-	return tn_csv_read(table_path,
-			   TN_OPTIONS(struct tn_csv_options, .header = 1, .label_column = -1), out,
-			   &error);
+	struct tn_csv_options options = tn_csv_defaults();
+	options.header = 1;
+	options.label_column = -1;
+	return tn_csv_read(table_path, &options, out, &error);
 }
 
 static void csv_release(void *out)
@@ -136,7 +140,7 @@ static tn_status profile_at(void *out)
 
 static tn_status profile_facts_get(void *out)
 {
-	return tn_profile_facts_get(profile, out);
+	return tn_profile_get_facts(profile, out);
 }
 
 static tn_status optimizer_parameter_at(void *out)
@@ -151,7 +155,7 @@ static tn_status optimizer_state_at(void *out)
 
 static tn_status average_at(void *out)
 {
-	return tn_average_at(average, 0, out);
+	return tn_weight_average_at(average, 0, out);
 }
 
 static tn_status grad_scaler_get_state(void *out)
@@ -182,6 +186,11 @@ static tn_status model_input_format(void *out)
 static tn_status data_loader_next(void *out)
 {
 	return tn_data_loader_next(loader, out, &error);
+}
+
+static tn_status trainer_evaluate(void *out)
+{
+	return tn_trainer_evaluate(trainer, whole, out);
 }
 
 /* ---- The table -------------------------------------------------------------------------------*/
@@ -220,13 +229,14 @@ static const struct {
 	{FILLED(struct tn_optimizer_parameter_view, name), optimizer_parameter_at, IN_CONTEXT,
 	 NULL},
 	{FILLED(struct tn_optimizer_state_view, parameter), optimizer_state_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_average_view, name), average_at, IN_CONTEXT, NULL},
+	{FILLED(struct tn_weight_average_view, name), average_at, IN_CONTEXT, NULL},
 	{FILLED(struct tn_grad_scaler_state, scale), grad_scaler_get_state, IN_CONTEXT, NULL},
 	{FILLED(struct tn_schedule_state, t), schedule_get_state, IN_CONTEXT, NULL},
 	{FILLED(struct tn_input_format, height), input_format_imagenet, IN_REPORT, NULL},
 	{FILLED(struct tn_input_format, height), input_format_parse, IN_REPORT, NULL},
 	{FILLED(struct tn_input_format, height), model_input_format, IN_REPORT, NULL},
 	{FILLED(struct tn_batch, fields), data_loader_next, IN_REPORT, NULL},
+	{FILLED(struct tn_trainer_values, loss), trainer_evaluate, IN_CONTEXT, NULL},
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), ROOM = 640, UNTOUCHED = 0xa5 };
 
@@ -336,13 +346,13 @@ static void lent_structs_have_the_size_of_the_library(void **state)
 	tn_tape *tape = tn_tape_begin(context);
 	tn_array *w = tn_ones(context, TN_F32, 0, NULL), *y = tn_copy(w);
 	assert_ok(tn_tape_watch(tape, w));
-	const struct tn_node_options options = {.struct_size = sizeof(options),
-						.n_inputs = 1,
-						.n_outputs = 1,
-						.name = "noted",
-						.inputs = &w,
-						.outputs = &y,
-						.backward = note_size};
+	struct tn_node_options options = tn_node_defaults();
+	options.n_inputs = 1;
+	options.n_outputs = 1;
+	options.name = "noted";
+	options.inputs = &w;
+	options.outputs = &y;
+	options.backward = note_size;
 	assert_ok(tn_node_record(context, &options));
 	assert_ok(tn_tape_backward(tape, y, NULL));
 	tn_tape_end(tape);
@@ -353,28 +363,30 @@ static void lent_structs_have_the_size_of_the_library(void **state)
 
 static void make_network(void)
 {
-	net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, NULL, tn_module_batch_norm2d(context, 1, NULL)));
-	assert_ok(tn_sequential_add(net, NULL, tn_module_flatten(context)));
-	assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 4, 2, NULL)));
+	net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_batch_norm2d(context, 1, NULL)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_flatten(context)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_linear(context, 4, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	profile = tn_profile_begin(net, NULL);
 	assert_non_null(tn_module_forward(net, x));
 	assert_ok(tn_profile_end(profile));
 	summary = tn_summary_create(net, NULL);
 	optimizer = tn_adamw(net, NULL);
-	schedule =
-		tn_schedule_create(optimizer, TN_OPTIONS(struct tn_schedule_options,
-							 .kind = TN_SCHEDULE_COSINE, .period = 9));
-	average = tn_average_create(net, NULL);
-	assert_ok(tn_average_update(average));
+	struct tn_schedule_options cosine = tn_schedule_defaults();
+	cosine.kind = TN_SCHEDULE_COSINE;
+	cosine.period = 9;
+	schedule = tn_schedule_create(optimizer, &cosine);
+	average = tn_weight_average_create(net, NULL);
+	assert_ok(tn_weight_average_update(average));
 	scaler = tn_grad_scaler_create(net, NULL);
 }
 
 static void make_files(void)
 {
 	static const char table[] = "a,b,kind\n1,2,x\n3,4,y\n";
-	const struct tn_checkpoint all = {.struct_size = sizeof(all), .module = net};
+	struct tn_checkpoint all = tn_checkpoint_defaults();
+	all.module = net;
 	checkpoints = tn_checkpoint_folder_open(context, files_path(folder, "checkpoints"), NULL);
 	assert_ok(tn_checkpoint_folder_save(checkpoints, 1, NAN, &all));
 	assert_ok(tn_module_save(net, files_path(folder, "net"), 0, NULL));
@@ -385,25 +397,40 @@ static void make_files(void)
 
 static void make_data(void)
 {
-	struct tn_input_format format = {.struct_size = sizeof(format)};
+	struct tn_input_format format = tn_input_format_defaults();
 	assert_ok(tn_input_format_imagenet(&format, &error));
 	format_text = tn_input_format_text(&format);
 	assert_ok(tn_dataset_open("digits", NULL, &dataset, &error));
-	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST,
-					TN_OPTIONS(struct tn_data_loader_options, .batch_size = 2),
-					&loader, &error));
+	struct tn_data_loader_options batches = tn_data_loader_defaults();
+	batches.batch_size = 2;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &loader, &error));
+	batches.batch_size = 1000;
+	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &whole, &error));
+}
+
+static void make_trainer(void)
+{
+	classifier = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(classifier, NULL, tn_module_flatten(context)));
+	assert_ok(tn_module_sequential_add(classifier, NULL,
+					   tn_module_linear(context, (int64_t)28 * 28, 10, NULL)));
+	assert_ok(tn_module_build(classifier));
+	trainer = tn_trainer_create(classifier, NULL, NULL);
+	assert_non_null(trainer);
 }
 
 static int setup(void **state)
 {
 	(void)state;
-	assert_ok(tn_context_open(TN_OPTIONS(struct tn_context_options, .backend = "reference"),
-				  &context, &error));
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	assert_ok(tn_context_open(&options, &context, &error));
 	folder = files_folder();
 	x = tn_ones(context, TN_F32, 4, (const int64_t[]){1, 1, 2, 2});
 	make_network();
 	make_files();
 	make_data();
+	make_trainer();
 	assert_string_equal(tn_error_text(context), "no error");
 	return 0;
 }
@@ -411,16 +438,19 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	tn_trainer_destroy(trainer);
+	tn_module_destroy(classifier);
 	tn_data_loader_destroy(loader);
+	tn_data_loader_destroy(whole);
 	tn_dataset_destroy(dataset);
-	tn_data_text_free(format_text);
+	tn_string_free(format_text);
 	tn_safetensors_close(file);
 	tn_checkpoint_folder_close(checkpoints);
 	free((char *)table_path);
 	files_remove(files_path(folder, "checkpoints"));
 	files_remove(folder);
 	tn_grad_scaler_destroy(scaler);
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	tn_schedule_destroy(schedule);
 	tn_optimizer_destroy(optimizer);
 	tn_summary_destroy(summary);

@@ -62,8 +62,8 @@ static void check_numbers(const tn_array *a, int n, const float *expected)
 static uint64_t used(tn_context *context)
 {
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	assert_ok(tn_sync(context));
-	tn_device_memory(tn_device_current(context), &use);
+	assert_ok(tn_synchronize(context));
+	tn_device_get_memory_use(tn_device_current(context), &use);
 	return use.used;
 }
 

@@ -301,7 +301,7 @@ static inline struct tn_ledger_row ledger_row(struct fixture *f, const char *ope
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; i < tn_ledger_count(context_of(f)); i++) {
-		assert_ok(tn_ledger_get(context_of(f), i, &row));
+		assert_ok(tn_ledger_at(context_of(f), i, &row));
 		if (strcmp(row.operation, operation) == 0)
 			return row;
 	}

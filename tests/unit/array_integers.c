@@ -53,9 +53,9 @@ static void an_integer_product_is_one_composed_reduction(void **state)
 	tn_array *b = tn_full(context_of(f), TN_I32, 2, b_shape, 70000);
 	struct tn_memory_use before = {.struct_size = sizeof(before)},
 			     after = {.struct_size = sizeof(after)};
-	tn_device_memory(f->context.runtime.device, &before);
+	tn_device_get_memory_use(f->context.runtime.device, &before);
 	tn_array *c = tn_matmul(a, b);
-	tn_device_memory(f->context.runtime.device, &after);
+	tn_device_get_memory_use(f->context.runtime.device, &after);
 	assert_true(after.used - before.used <= 64 * 64 * sizeof(int32_t) + 4096);
 	double value = 0;
 	assert_ok(tn_item(tn_slice(tn_slice(c, 0, 63, 64, 1), 1, 63, 64, 1), &value));

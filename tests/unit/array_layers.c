@@ -317,9 +317,9 @@ static void cross_entropy_is_composed(void **state)
 	static const int32_t numbers[] = {0, 4, -100, 2, 1, 3};
 	tn_array *x = tn_affine(noise(f, 1, SHAPE(6, 5)), 50, 0);
 	tn_array *labels = tn_from_host(context_of(f), TN_I32, SHAPE(6), numbers);
-	tn_array *loss, *lse, *loss_there, *lse_there;
+	tn_array *loss, *maximum, *log_sum, *loss_there, *maximum_there, *log_sum_there;
 	open_ways(f, ways);
-	assert_ok(tn_cross_entropy_forward(x, labels, -100, &loss, &lse));
+	assert_ok(tn_cross_entropy_forward(x, labels, -100, &loss, &maximum, &log_sum));
 	double value;
 	assert_ok(tn_item(tn_slice(loss, 0, 2, 3, 1), &value));
 	assert_close(value, 0, 0);
@@ -327,20 +327,53 @@ static void cross_entropy_is_composed(void **state)
 		struct way *way = &ways[k];
 		tn_ledger_reset(context_of(f));
 		assert_ok(tn_cross_entropy_forward(there(way, x), there(way, labels), -100,
-						   &loss_there, &lse_there));
+						   &loss_there, &maximum_there, &log_sum_there));
 		check_route(way, "cross_entropy");
 		/* Differences of numbers up to 100, whose ulp is 8e-6. */
 		assert_arrays_close(back(way, loss_there), loss, 2e-5);
-		assert_arrays_close(back(way, lse_there), lse, 2e-5);
+		assert_arrays_close(back(way, maximum_there), maximum, 0);
+		assert_arrays_close(back(way, log_sum_there), log_sum, 1e-6);
 		tn_array *dloss = tn_full(context_of(f), TN_F32, SHAPE(1), 0.25);
 		dloss = tn_broadcast_to(dloss, SHAPE(6));
 		tn_array *dloss_there =
 			tn_broadcast_to(there(way, tn_slice(dloss, 0, 0, 1, 1)), SHAPE(6));
-		tn_array *dx_there = tn_cross_entropy_backward(there(way, x), there(way, labels),
-							       lse_there, dloss_there, -100);
+		tn_array *dx_there =
+			tn_cross_entropy_backward(there(way, x), there(way, labels), maximum_there,
+						  log_sum_there, dloss_there, -100);
 		check_route(way, "cross_entropy_backward");
-		assert_arrays_close(back(way, dx_there),
-				    tn_cross_entropy_backward(x, labels, lse, dloss, -100), 3e-5);
+		assert_arrays_close(
+			back(way, dx_there),
+			tn_cross_entropy_backward(x, labels, maximum, log_sum, dloss, -100), 3e-5);
+	}
+}
+
+/* Whole logits, to which offsets are added exactly. */
+static void an_offset_of_logits_changes_no_gradient(void **state)
+{
+	static const float offsets[] = {0, 1e3f, -1e4f, 1e6f, 1e7f};
+	static const int32_t numbers[] = {0, 4, -100, 2, 1, 3};
+	struct fixture *f = *state;
+	struct way ways[WAYS];
+	tn_array *labels = tn_from_host(context_of(f), TN_I32, SHAPE(6), numbers);
+	tn_array *dloss = tn_full(context_of(f), TN_F32, SHAPE(6), 0.25);
+	open_ways(f, ways);
+	for (int k = 0; k < WAYS; k++) {
+		tn_array *plain = NULL;
+		for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+			float logits[30];
+			tn_array *loss, *maximum, *log_sum;
+			for (int j = 0; j < 30; j++)
+				logits[j] = offsets[i] + (float)(j * 7 % 11) - 5;
+			const tn_array *x = there(
+				&ways[k], tn_from_host(context_of(f), TN_F32, SHAPE(6, 5), logits));
+			const tn_array *t = there(&ways[k], labels);
+			assert_ok(tn_cross_entropy_forward(x, t, -100, &loss, &maximum, &log_sum));
+			tn_array *dx = back(
+				&ways[k], tn_cross_entropy_backward(x, t, maximum, log_sum,
+								    there(&ways[k], dloss), -100));
+			plain = plain ? plain : dx;
+			assert_arrays_close(dx, plain, 0);
+		}
 	}
 }
 
@@ -438,6 +471,7 @@ int main(void)
 		TEST(a_nan_wins_its_window),
 		TEST(softmax_is_composed),
 		TEST(cross_entropy_is_composed),
+		TEST(an_offset_of_logits_changes_no_gradient),
 		TEST(norms_are_composed_of_reductions_and_maps),
 		TEST(a_step_that_fails_fails_the_operation_by_its_name),
 	};

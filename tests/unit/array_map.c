@@ -125,7 +125,7 @@ static void reductions_are_those_of_the_library(void **state)
 		const tn_array *x = sample(dtypes[i]);
 		const tn_array *wide = dtypes[i] == TN_U8 ? tn_astype(x, TN_I32) : x;
 		const double tolerance = dtypes[i] == TN_F16 ? 0.05 : 1e-4;
-		expect_same(reduced(dtypes[i], "z = x", NULL, 0, &last, 0),
+		expect_same(reduced(dtypes[i], "z = x", NULL, TN_COMBINE_SUM, &last, 0),
 			    tn_sum(wide, 1, &last, 0), tolerance);
 		expect_same(reduced(dtypes[i], "z = x", NULL, TN_COMBINE_PRODUCT, &first, 1),
 			    tn_prod(wide, 1, &first, 1), tolerance);
@@ -135,9 +135,9 @@ static void reductions_are_those_of_the_library(void **state)
 			    tn_min(x, TN_ALL_AXES, NULL, 1), 0);
 	}
 	const tn_array *x = sample(TN_F32);
-	expect_same(reduced(TN_F32, "z = x*x", "z = sqrt(a)", 0, &last, 0),
+	expect_same(reduced(TN_F32, "z = x*x", "z = sqrt(a)", TN_COMBINE_SUM, &last, 0),
 		    tn_sqrt(tn_sum(tn_square(x), 1, &last, 0)), 1e-5);
-	expect_same(reduced(TN_I32, "z = x*x", "z = a/2.0", 0, &last, 0),
+	expect_same(reduced(TN_I32, "z = x*x", "z = a/2.0", TN_COMBINE_SUM, &last, 0),
 		    tn_astype(tn_affine(tn_sum(tn_square(sample(TN_I32)), 1, &last, 0), 0.5, 0),
 			      TN_F32),
 		    0);
@@ -157,7 +157,7 @@ static void reductions_are_one_pass(void **state)
 	assert_non_null(tn_reduce_map("z = x*x", 1, x_alone, &x, &reduce_map));
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		struct tn_ledger_row row = {.struct_size = sizeof(row)};
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (row.native + row.lent + row.composed + row.host == 0)
 			continue;
 		assert_string_equal(row.operation, "reduce_map");
@@ -173,10 +173,10 @@ static void reductions_read_indices(void **state)
 	const int first = 0, last = 1;
 	(void)state;
 	const tn_array *row = tn_arange(context, TN_F32, 0, COLUMNS, 1);
-	expect_same(reduced(TN_F32, "z = index(0) == 1 && x == x ? f32(index(1)) : 0", NULL, 0,
-			    &first, 0),
+	expect_same(reduced(TN_F32, "z = index(0) == 1 && x == x ? f32(index(1)) : 0", NULL,
+			    TN_COMBINE_SUM, &first, 0),
 		    row, 0);
-	expect_same(reduced(TN_F32, "z = 0*x", "z = a + f32(index(0))", 0, &first, 1),
+	expect_same(reduced(TN_F32, "z = 0*x", "z = a + f32(index(0))", TN_COMBINE_SUM, &first, 1),
 		    tn_expand_dims(row, 0), 0);
 	expect_same(reduced(TN_F32, "z = f32(element()) + 0*x", NULL, TN_COMBINE_MAX, &last, 0),
 		    tn_affine(tn_arange(context, TN_F32, 0, ROWS, 1), COLUMNS, COLUMNS - 1), 0);

@@ -68,7 +68,7 @@ static void a_slot_of_the_device_is_native(void **state)
 	assert_close(ledger_row(f, "matmul").seconds, 0, 0);
 	tn_ledger_reset(context_of(f));
 	assert_int_equal(tn_ledger_count(context_of(f)), 0);
-	assert_status(tn_ledger_get(context_of(f), 0, &row), TN_INVALID_ARGUMENT);
+	assert_status(tn_ledger_at(context_of(f), 0, &row), TN_INVALID_ARGUMENT);
 }
 
 static void all_operations_are_timed_when_asked(void **state)
@@ -158,7 +158,7 @@ static void what_a_device_refuses_is_lent_without_a_copy(void **state)
 	assert_int_equal(ledger_row(f, "matmul").native, 1);
 	for (size_t i = 0; i < tn_ledger_count(context_of(f)); i++) {
 		struct tn_ledger_row row = {.struct_size = sizeof(row)};
-		assert_ok(tn_ledger_get(context_of(f), i, &row));
+		assert_ok(tn_ledger_at(context_of(f), i, &row));
 		if (strcmp(row.operation, "matmul") == 0)
 			continue;
 		assert_int_equal(row.lent, 1);

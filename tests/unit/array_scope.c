@@ -8,7 +8,7 @@
 static uint64_t used(struct fixture *f)
 {
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(f->context.runtime.device, &use);
+	tn_device_get_memory_use(f->context.runtime.device, &use);
 	return use.used;
 }
 

@@ -195,7 +195,7 @@ static uint64_t host_reads(const char *operation)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (strcmp(row.operation, operation) == 0)
 			return row.host;
 	}

@@ -35,7 +35,7 @@ static tn_array *f_ptp(const tn_array *x)
 }
 static tn_array *f_weighted_average(const tn_array *x)
 {
-	return tn_weighted_average(x, tn_square(x), 1, last, 0, NULL);
+	return tn_average(x, tn_square(x), 1, last, 0, NULL);
 }
 /* NaN in place of numbers below 0. */
 static tn_array *with_nan(const tn_array *x)
@@ -103,7 +103,7 @@ static const struct formula_row rows[] = {
 	{"var", f_var},
 	{"std", f_std},
 	{"ptp", f_ptp},
-	{"weighted_average", f_weighted_average},
+	{"average", f_weighted_average},
 	{"nansum", f_nansum},
 	{"nanmean", f_nanmean},
 	{"nanvar", f_nanvar},
@@ -148,10 +148,10 @@ static void reductions_name_what_they_refuse(void **state)
 	expect_error(tn_nanmax(none, 1, last, 0), TN_SHAPE, "nanmax", "(0,)");
 	expect_error(tn_nanmin(z, 1, last, 0), TN_DTYPE, "nanmin", "c64");
 	expect_error(tn_median(z, 1, last, 0), TN_DTYPE, "median", "c64");
-	expect_error(tn_weighted_average(x, line(TN_F32, 2), 1, last, 0, NULL), TN_SHAPE,
-		     "weighted_average", "found (2,)");
-	expect_error(tn_weighted_average(x, line(TN_F32, 3), TN_ALL_AXES, NULL, 0, NULL), TN_SHAPE,
-		     "weighted_average", "expected shape (2, 3)");
+	expect_error(tn_average(x, line(TN_F32, 2), 1, last, 0, NULL), TN_SHAPE, "average",
+		     "found (2,)");
+	expect_error(tn_average(x, line(TN_F32, 3), TN_ALL_AXES, NULL, 0, NULL), TN_SHAPE,
+		     "average", "expected shape (2, 3)");
 	assert_null(tn_var(NULL, 1, last, 0, 0));
 	assert_null(tn_error(context));
 }
@@ -351,7 +351,7 @@ static void second_results_live_in_the_callers_scope(void **state)
 	double value;
 	options.n_bins = 5;
 	(void)state;
-	tn_array *average = tn_weighted_average(x, line(TN_F32, 3), 1, last, 0, &sums);
+	tn_array *average = tn_average(x, line(TN_F32, 3), 1, last, 0, &sums);
 	tn_array *counts = tn_histogram(x, &options, &edges);
 	assert_ok(tn_item(tn_sum(average, TN_ALL_AXES, NULL, 0), &value));
 	assert_close(value, 5.0 / 3 + 14.0 / 3, 1e-6);
@@ -368,7 +368,7 @@ static void second_results_live_in_the_callers_scope(void **state)
 	assert_ok(tn_item(tn_sum(edges, TN_ALL_AXES, NULL, 0), &value));
 	assert_close(value, 15, 0);
 	sums = edges = x;
-	assert_null(tn_weighted_average(x, NULL, 1, (int[]){5}, 0, &sums));
+	assert_null(tn_average(x, NULL, 1, (int[]){5}, 0, &sums));
 	assert_null(sums);
 	tn_error_clear(context);
 	options.edges = NULL;

@@ -84,7 +84,7 @@ static void streams_without_events_run_apart(void **state)
 	tn_device *device = tn_device_current(context);
 	tn_stream *side = tn_stream_create(device);
 	tn_array *x = stream_numbers(context, 1);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_ok(tn_stream_push(side));
 	assert_ok(tn_fill(x, 2));
 	assert_ok(tn_stream_pop(device));
@@ -101,11 +101,11 @@ static void tn_sync_waits_for_all_streams(void **state)
 	tn_device *device = tn_device_current(context);
 	tn_stream *side = tn_stream_create(device);
 	tn_array *x = stream_numbers(context, 1);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_ok(tn_stream_push(side));
 	assert_ok(tn_fill(x, 2));
 	assert_ok(tn_stream_pop(device));
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_true(value_of(x) == 2);
 	tn_context_close(context);
 }
@@ -139,7 +139,7 @@ static void an_error_is_reported_by_the_stream_that_had_it(void **state)
 	assert_ok(tn_fill(x, 2));
 	assert_ok(tn_stream_pop(device));
 	tn_stream_destroy(other);
-	assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
+	assert_int_equal(tn_synchronize(context), TN_BACKEND_FAILURE);
 	assert_error(context, TN_BACKEND_FAILURE, "fill", "piece of work 3 failed");
 	tn_context_close(context);
 }
@@ -168,10 +168,10 @@ static void checks_are_reported_by_their_stream(void **state)
 		} else {
 			if (i == 2)
 				tn_stream_destroy(side);
-			assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+			assert_int_equal(tn_synchronize(context), TN_INVALID_ARGUMENT);
 		}
 		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 3 is out of");
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 	}
 	tn_context_close(context);
 }
@@ -202,9 +202,9 @@ static void each_stream_reports_its_own_failed_check(void **state)
 		assert_ok(tn_stream_pop(device));
 		assert_int_equal(tn_stream_synchronize(side), TN_INVALID_ARGUMENT);
 		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 8 is out of");
-		assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+		assert_int_equal(tn_synchronize(context), TN_INVALID_ARGUMENT);
 		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 		tn_stream_destroy(side);
 	}
 	tn_context_close(context);
@@ -236,15 +236,15 @@ static void each_graph_has_its_own_failed_check(void **state)
 			tn_graph_destroy(graphs[1]);
 		assert_int_equal(tn_stream_synchronize(side), TN_INVALID_ARGUMENT);
 		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 8 is out of");
-		assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+		assert_int_equal(tn_synchronize(context), TN_INVALID_ARGUMENT);
 		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 		/* Reported again by the next replay, also in another stream. */
 		assert_ok(tn_stream_push(side));
 		assert_ok(tn_graph_replay(graphs[0]));
-		assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+		assert_int_equal(tn_synchronize(context), TN_INVALID_ARGUMENT);
 		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 		tn_graph_destroy(graphs[0]);
 		if (!is_gone)
 			tn_graph_destroy(graphs[1]);
@@ -272,12 +272,12 @@ static void records_of_checks_are_used_again(void **state)
 		assert_ok(tn_capture_end(context, &graph));
 		assert_ok(tn_graph_replay(graph));
 		assert_ok(tn_stream_pop(device));
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 		tn_graph_destroy(graph);
 		tn_stream_destroy(side);
 		tn_array_destroy(logits);
 		tn_array_destroy(label);
-		tn_device_memory(device, i ? &after : &before);
+		tn_device_get_memory_use(device, i ? &after : &before);
 	}
 	assert_int_equal(after.used, before.used);
 	tn_context_close(context);
@@ -299,7 +299,7 @@ static void a_failure_is_not_reported_as_a_failed_check(void **state)
 		tn_stream *side = tn_stream_create(device);
 		tn_array *logits = tn_ones(context, TN_F32, 2, (int64_t[]){1, 3});
 		tn_array *label = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &good);
-		tn_sync(context);
+		tn_synchronize(context);
 		has_failed = tn_error(context) != NULL;
 		if (has_failed) { /* before the check */
 			tn_error_clear(context);
@@ -323,7 +323,7 @@ static void a_failure_is_not_reported_as_a_failed_check(void **state)
 				     "piece of work");
 			has_failed++;
 		}
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 		assert_true(has_failed <= 1);
 		tn_graph_destroy(graph);
 		tn_context_close(context);
@@ -349,7 +349,7 @@ static void a_wait_for_an_event_reports_checks_before_it(void **state)
 		assert_int_equal(tn_event_synchronize(event), TN_INVALID_ARGUMENT);
 		assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
 		assert_ok(tn_event_synchronize(event));
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 		tn_context_close(context);
 	}
 }
@@ -368,14 +368,14 @@ static void a_download_into_a_buffer_does_not_wait_after_a_check(void **state)
 	assert_ok(tn_to_host_async(loss, buffer, 0));
 	assert_ok(tn_event_query(event, &reached));
 	assert_int_equal(reached, 0);
-	assert_int_equal(tn_sync(context), TN_INVALID_ARGUMENT);
+	assert_int_equal(tn_synchronize(context), TN_INVALID_ARGUMENT);
 	assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7 is out of");
 	tn_context_close(context);
 }
 
-/* tn_sync finds a check that failed in one stream, then a failure of the backend in another, which
- * the next call reports. */
-static void tn_sync_keeps_the_error_of_a_second_stream(void **state)
+/* tn_synchronize finds a check that failed in one stream, then a failure of the backend in another,
+ * which the next call reports. */
+static void tn_synchronize_keeps_the_error_of_a_second_stream(void **state)
 {
 	int found = 0;
 	(void)state;
@@ -390,11 +390,11 @@ static void tn_sync_keeps_the_error_of_a_second_stream(void **state)
 		assert_ok(tn_stream_push(side));
 		assert_non_null(stream_numbers(context, 1));
 		assert_ok(tn_stream_pop(device));
-		if (tn_sync(context) == TN_INVALID_ARGUMENT) {
+		if (tn_synchronize(context) == TN_INVALID_ARGUMENT) {
 			assert_error(context, TN_INVALID_ARGUMENT, "cross_entropy", "label 7");
-			assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
+			assert_int_equal(tn_synchronize(context), TN_BACKEND_FAILURE);
 			assert_error(context, TN_BACKEND_FAILURE, "fill", "piece of work");
-			assert_ok(tn_sync(context));
+			assert_ok(tn_synchronize(context));
 			found = 1;
 		}
 		tn_context_close(context);
@@ -537,7 +537,7 @@ static void the_memory_of_a_destroyed_stream_is_used_again(void **state)
 		assert_true(value_of(y) == (float)(2 * i));
 		tn_array_destroy(y);
 	}
-	tn_device_memory(device, &use);
+	tn_device_get_memory_use(device, &use);
 	assert_int_equal(use.used, 0);
 	assert_true(use.cached < 100 << 20);
 	tn_context_close(context);
@@ -739,7 +739,7 @@ static void a_device_has_a_limited_number_of_streams(void **state)
 	assert_error(context, TN_LIMIT, "stream_create", "expected at most 63 streams");
 	tn_stream_destroy(streams[20]);
 	assert_non_null(tn_stream_create(device));
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	tn_context_close(context);
 }
 
@@ -965,11 +965,12 @@ static void folded_weights_are_ready_in_every_stream(void **state)
 	(void)state;
 	tn_context *context = open_mock("");
 	tn_device *device = tn_device_current(context);
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	struct tn_module_conv2d_options conv2d = tn_module_conv2d_defaults();
 	conv2d.no_bias = 1;
-	assert_ok(tn_sequential_add(net, "conv", tn_module_conv2d(context, 2, 2, 1, 1, &conv2d)));
-	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm2d(context, 2, NULL)));
+	assert_ok(tn_module_sequential_add(net, "conv",
+					   tn_module_conv2d(context, 2, 2, 1, 1, &conv2d)));
+	assert_ok(tn_module_sequential_add(net, "norm", tn_module_batch_norm2d(context, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 0);
 	assert_ok(tn_module_freeze(net));
@@ -1007,13 +1008,14 @@ static void a_new_stream_follows_the_others(void **state)
 	tn_context *context = open_mock("");
 	tn_device *device = tn_device_current(context);
 	tn_event *end = tn_event_create(device);
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 1, 1, 1, NULL)));
-	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm2d(context, 1, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(
+		tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 1, 1, 1, NULL)));
+	assert_ok(tn_module_sequential_add(net, "norm", tn_module_batch_norm2d(context, 1, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 0);
 	tn_array *x = tn_ones(context, TN_F32, 4, (int64_t[]){1, 1, 1, 1});
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_ok(tn_module_freeze(net));
 	assert_ok(tn_event_record(end));
 	tn_stream *side = tn_stream_create(device);
@@ -1110,7 +1112,7 @@ int main(void)
 		cmocka_unit_test(a_failure_is_not_reported_as_a_failed_check),
 		cmocka_unit_test(a_wait_for_an_event_reports_checks_before_it),
 		cmocka_unit_test(a_download_into_a_buffer_does_not_wait_after_a_check),
-		cmocka_unit_test(tn_sync_keeps_the_error_of_a_second_stream),
+		cmocka_unit_test(tn_synchronize_keeps_the_error_of_a_second_stream),
 		cmocka_unit_test(copies_between_devices_are_in_both_current_streams),
 		cmocka_unit_test(a_stream_gets_the_memory_of_another_when_there_is_no_other),
 		cmocka_unit_test(a_stream_does_not_wait_for_another_while_there_is_memory),

@@ -395,7 +395,7 @@ static void methods_name_what_they_refuse(void **state)
 	assert_error(context, TN_INVALID_ARGUMENT, "fmax", "axis");
 	/* Reported by the next call that waits, where the host cannot read the indices at once. */
 	tn_status status = tn_ufunc_at(subtract, x, tn_add(i, i), x);
-	assert_status(status ? status : tn_sync(context), TN_INVALID_ARGUMENT);
+	assert_status(status ? status : tn_synchronize(context), TN_INVALID_ARGUMENT);
 	assert_error(context, TN_INVALID_ARGUMENT, "ufunc_at", "out of range");
 	assert_int_equal(tn_ufunc_at(subtract, i, i, x), TN_DTYPE);
 	assert_error(context, TN_DTYPE, "subtract", "become a's i32");

@@ -74,7 +74,7 @@ static void both_sides_see_what_the_other_writes(void **state)
 	assert_close(lent.elements[11], 3, 0);
 	assert_close(lent.elements[12], 12, 0);
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(f->context.runtime.device, &use);
+	tn_device_get_memory_use(f->context.runtime.device, &use);
 	assert_int_equal(use.used, 0);
 	tn_array_destroy(x);
 	tn_array_destroy(row);

@@ -95,7 +95,7 @@ static void any_failure_is_an_error_and_nothing_is_kept(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_ok(work(x, &destroyed)); /* programs are parsed, and kept, once */
 	assert_int_equal(destroyed, 2);
-	tn_device_memory(tn_device_current(context), &before);
+	tn_device_get_memory_use(tn_device_current(context), &before);
 	while (failures) {
 		memory_fails_at(n, n % 2 == 1);
 		tn_status status = work(x, &destroyed);
@@ -107,7 +107,7 @@ static void any_failure_is_an_error_and_nothing_is_kept(void **state)
 			tn_error_clear(context);
 		}
 		assert_true(failures || !status);
-		tn_device_memory(tn_device_current(context), &after);
+		tn_device_get_memory_use(tn_device_current(context), &after);
 		assert_int_equal(after.used, before.used);
 		n++;
 	}

@@ -232,11 +232,11 @@ static void failures_end_the_pass(void **state)
 static void for_a_network(void **state)
 {
 	(void)state;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_module *linear = tn_module_linear(context, 4, 4, NULL);
-	assert_ok(tn_sequential_add(net, "a", tn_module_linear(context, 4, 4, NULL)));
-	assert_ok(tn_sequential_add(net, "b", linear));
-	assert_ok(tn_sequential_add(net, "c", tn_module_linear(context, 4, 4, NULL)));
+	assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, 4, 4, NULL)));
+	assert_ok(tn_module_sequential_add(net, "b", linear));
+	assert_ok(tn_module_sequential_add(net, "c", tn_module_linear(context, 4, 4, NULL)));
 	assert_ok(tn_module_share_parameter(tn_module_child(net, "c"), "weight", linear, "weight"));
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_set_trainable(net, "b.bias", 0));

@@ -34,12 +34,13 @@ static tn_module *make_block(tn_context *context)
 	window.padding[0] = window.padding[1] = 1;
 	struct tn_module_conv2d_options conv = tn_module_conv2d_defaults();
 	conv.window = &window;
-	tn_module *block = tn_sequential(context);
-	assert_ok(tn_sequential_add(block, "conv",
-				    tn_module_conv2d(context, CHANNELS, CHANNELS, 3, 3, &conv)));
-	assert_ok(tn_sequential_add(block, "bn", tn_module_batch_norm2d(context, CHANNELS, NULL)));
-	assert_ok(tn_sequential_add(block, "act", tn_module_gelu(context, 0)));
-	assert_ok(tn_sequential_add(block, "dropout", tn_module_dropout(context, 0.2)));
+	tn_module *block = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(
+		block, "conv", tn_module_conv2d(context, CHANNELS, CHANNELS, 3, 3, &conv)));
+	assert_ok(tn_module_sequential_add(block, "bn",
+					   tn_module_batch_norm2d(context, CHANNELS, NULL)));
+	assert_ok(tn_module_sequential_add(block, "act", tn_module_gelu(context, 0)));
+	assert_ok(tn_module_sequential_add(block, "dropout", tn_module_dropout(context, 0.2)));
 	return block;
 }
 
@@ -58,14 +59,14 @@ static void run_network(tn_context *context, int recomputed, struct outcome *out
 	char name[16];
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	memset(outcome, 0, sizeof(*outcome));
-	tn_random_state_set(context, (struct tn_random_state){3, 1});
+	tn_random_set_state(context, (struct tn_random_state){3, 1});
 	assert_ok(tn_scope_begin(context));
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	for (int i = 0; i < BLOCKS; i++) {
 		tn_module *block = make_block(context);
 		tn_module_set_recompute(block, recomputed > 0);
 		snprintf(name, sizeof(name), "b%d", i);
-		assert_ok(tn_sequential_add(net, name, block));
+		assert_ok(tn_module_sequential_add(net, name, block));
 	}
 	tn_module_set_recompute(net, recomputed > 1);
 	assert_ok(tn_module_build(net));
@@ -91,9 +92,9 @@ static void run_network(tn_context *context, int recomputed, struct outcome *out
 		add_numbers(outcome, view.value);
 	}
 	assert_ok(tn_to_host(loss, &outcome->loss, sizeof(outcome->loss)));
-	tn_device_memory(tn_device_current(context), &use);
+	tn_device_get_memory_use(tn_device_current(context), &use);
 	outcome->peak = use.peak;
-	outcome->stream = tn_random_state_get(context).stream;
+	outcome->stream = tn_random_get_state(context).stream;
 	tn_module_destroy(net);
 	tn_scope_end(context, NULL);
 }
@@ -389,12 +390,15 @@ static void a_module_is_named_by_its_path(void **state)
 	(void)state;
 	tn_context *context = open_backend("auto");
 	for (int recomputed = 0; recomputed < 2; recomputed++) {
-		tn_module *net = tn_sequential(context), *block = tn_sequential(context);
-		assert_ok(tn_sequential_add(net, "first", tn_module_linear(context, 3, 3, NULL)));
-		assert_ok(tn_sequential_add(block, "fc", tn_module_linear(context, 3, 3, NULL)));
-		assert_ok(tn_sequential_add(block, "act", tn_module_tanh(context)));
+		tn_module *net = tn_module_sequential(context),
+			  *block = tn_module_sequential(context);
+		assert_ok(tn_module_sequential_add(net, "first",
+						   tn_module_linear(context, 3, 3, NULL)));
+		assert_ok(tn_module_sequential_add(block, "fc",
+						   tn_module_linear(context, 3, 3, NULL)));
+		assert_ok(tn_module_sequential_add(block, "act", tn_module_tanh(context)));
 		tn_module_set_recompute(block, recomputed);
-		assert_ok(tn_sequential_add(net, "block", block));
+		assert_ok(tn_module_sequential_add(net, "block", block));
 		assert_ok(tn_module_build(net));
 		assert_ok(tn_anomaly_mode(context, 1));
 		tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){2, 3});

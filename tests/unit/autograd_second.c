@@ -117,10 +117,10 @@ static void a_penalty_trains_a_module(void **state)
 	float penalties[2];
 	(void)state;
 	tn_context *context = open_backend("auto");
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "a", tn_module_linear(context, 3, 8, NULL)));
-	assert_ok(tn_sequential_add(net, "t", tn_module_tanh(context)));
-	assert_ok(tn_sequential_add(net, "b", tn_module_linear(context, 8, 1, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, 3, 8, NULL)));
+	assert_ok(tn_module_sequential_add(net, "t", tn_module_tanh(context)));
+	assert_ok(tn_module_sequential_add(net, "b", tn_module_linear(context, 8, 1, NULL)));
 	assert_ok(tn_module_build(net));
 	struct tn_sgd_options options = tn_sgd_defaults();
 	options.lr = 0.1;
@@ -201,11 +201,13 @@ static void a_captured_penalty_gives_the_same_bits(void **state)
 	tn_context *context = open_mock("");
 	for (int captures = 0; captures < 2; captures++) {
 		tn_graph *graph = NULL;
-		tn_random_state_set(context, (struct tn_random_state){4, 1});
-		tn_module *net = tn_sequential(context);
-		assert_ok(tn_sequential_add(net, "a", tn_module_linear(context, 3, 8, NULL)));
-		assert_ok(tn_sequential_add(net, "t", tn_module_gelu(context, 0)));
-		assert_ok(tn_sequential_add(net, "b", tn_module_linear(context, 8, 1, NULL)));
+		tn_random_set_state(context, (struct tn_random_state){4, 1});
+		tn_module *net = tn_module_sequential(context);
+		assert_ok(
+			tn_module_sequential_add(net, "a", tn_module_linear(context, 3, 8, NULL)));
+		assert_ok(tn_module_sequential_add(net, "t", tn_module_gelu(context, 0)));
+		assert_ok(
+			tn_module_sequential_add(net, "b", tn_module_linear(context, 8, 1, NULL)));
 		assert_ok(tn_module_build(net));
 		struct tn_sgd_options options = tn_sgd_defaults();
 		options.lr = 0.1;

@@ -196,7 +196,7 @@ static void a_tape_may_end_without_backward_and_arrays_go_on(void **state)
 	struct tn_memory_use before = {.struct_size = sizeof(before)},
 			     after = {.struct_size = sizeof(after)};
 	tn_array *x = vector(1, 2);
-	tn_device_memory(tn_device_current(context), &before);
+	tn_device_get_memory_use(tn_device_current(context), &before);
 	for (int i = 0; i < 10; i++) {
 		assert_ok(tn_scope_begin(context));
 		tn_tape *tape = tn_tape_begin(context);
@@ -206,7 +206,7 @@ static void a_tape_may_end_without_backward_and_arrays_go_on(void **state)
 		assert_non_null(tn_exp(x)); /* x is not tracked by the ended tape */
 		tn_scope_end(context, NULL);
 	}
-	tn_device_memory(tn_device_current(context), &after);
+	tn_device_get_memory_use(tn_device_current(context), &after);
 	assert_int_equal(before.used, after.used);
 }
 
@@ -295,7 +295,7 @@ static void the_gradient_check_takes_no_nan_and_no_half(void **state)
 static struct tn_memory_use memory(void)
 {
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(tn_device_current(context), &use);
+	tn_device_get_memory_use(tn_device_current(context), &use);
 	return use;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "base/options.h"
 
+#include <string.h>
+
 #include "check.h"
 
 struct known {
@@ -95,15 +97,6 @@ static void one_without_a_size_is_refused(void **state)
 		      TN_INVALID_ARGUMENT);
 }
 
-static void the_macro_sets_the_size_and_nothing_else(void **state)
-{
-	const struct known *given = TN_OPTIONS(struct known, .second = 2);
-	(void)state;
-	assert_int_equal(given->struct_size, sizeof(struct known));
-	assert_int_equal(given->first, 0);
-	assert_true(given->second == 2);
-}
-
 struct numbers {
 	double any;
 	double finite;
@@ -118,26 +111,54 @@ struct numbers {
 static const struct tn_option members[] = {
 	{TN_MEMBER(struct numbers, any), .least = -2, .most = INFINITY},
 	{TN_MEMBER(struct numbers, finite), TN_MOST, .most = INFINITY},
-	{TN_MEMBER(struct numbers, positive), TN_LEAST, .most = INFINITY, .standard = 0.001},
+	{TN_MEMBER(struct numbers, positive), TN_LEAST, .most = INFINITY},
 	{TN_MEMBER(struct numbers, share), .most = 0.5},
-	{TN_MEMBER(struct numbers, rate), TN_LEAST | TN_MOST, .most = 1, .standard = 0.9},
+	{TN_MEMBER(struct numbers, rate), TN_LEAST | TN_MOST, .most = 1},
 	{TN_MEMBER(struct numbers, decay), TN_MOST, .most = 1},
 	{TN_MEMBER(struct numbers, centre), TN_LEAST | TN_MOST, .least = -INFINITY,
 	 .most = INFINITY},
-	{TN_MEMBER(struct numbers, choice), .least = 1, .most = 3, .standard = 2, .is_choice = 1},
+	{TN_MEMBER(struct numbers, choice), .least = 1, .most = 3, .is_choice = 1},
 	{0},
 };
 
-static void members_have_their_defaults(void **state)
+static const struct numbers right = {.positive = 0.001, .share = 0.5, .rate = 0.9, .choice = 2};
+
+static void members_within_their_ranges_are_right(void **state)
 {
-	struct numbers numbers = {.share = 0.5};
+	const struct numbers other = {
+		.any = INFINITY, .positive = INFINITY, .rate = 0.5, .choice = 3};
 	(void)state;
-	assert_ok(tn_options_check(&numbers, members, "test", NULL));
-	assert_true(numbers.any == 0 && numbers.finite == 0 && numbers.positive == 0.001);
-	assert_true(numbers.share == 0.5 && numbers.rate == 0.9 && numbers.choice == 2);
-	numbers = (struct numbers){.any = INFINITY, .positive = INFINITY, .rate = 0.5, .choice = 3};
-	assert_ok(tn_options_check(&numbers, members, "test", NULL));
-	assert_true(numbers.rate == 0.5 && numbers.choice == 3);
+	assert_ok(tn_options_check(&right, members, "test", NULL));
+	assert_ok(tn_options_check(&other, members, "test", NULL));
+}
+
+/* 0 is a number like any other. */
+static void zero_is_within_the_range_or_wrong(void **state)
+{
+	static const struct {
+		size_t offset;
+		const char *text; /* NULL: 0 is right */
+	} cases[] = {
+		{offsetof(struct numbers, finite), NULL},
+		{offsetof(struct numbers, positive),
+		 "positive: expected a number above 0, found 0"},
+		{offsetof(struct numbers, share), NULL},
+		{offsetof(struct numbers, rate),
+		 "rate: expected a number above 0 and below 1, found 0"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct numbers numbers = right;
+		memset((char *)&numbers + cases[i].offset, 0, sizeof(double));
+		assert_status(tn_options_check(&numbers, members, "test", &error),
+			      cases[i].text ? TN_INVALID_ARGUMENT : TN_OK);
+		if (cases[i].text)
+			assert_string_equal(error.text, cases[i].text);
+	}
+	struct numbers none = right;
+	none.choice = 0;
+	assert_status(tn_options_check(&none, members, "test", &error), TN_INVALID_ARGUMENT);
+	assert_string_equal(error.text, "choice: expected 1 to 3, found 0");
 }
 
 static void the_member_that_is_wrong_is_named(void **state)
@@ -150,13 +171,19 @@ static void the_member_that_is_wrong_is_named(void **state)
 		{{.any = NAN}, "any: expected a number of at least -2, found nan"},
 		{{.finite = INFINITY}, "finite: expected a finite number of at least 0, found inf"},
 		{{.positive = -1}, "positive: expected a number above 0, found -1"},
-		{{.share = 0.75}, "share: expected a number from 0 to 0.5, found 0.75"},
-		{{.rate = 1}, "rate: expected a number above 0 and below 1, found 1"},
-		{{.decay = 1}, "decay: expected a number of at least 0 and below 1, found 1"},
-		{{.centre = -INFINITY}, "centre: expected a finite number, found -inf"},
-		{{.choice = UINT32_MAX}, "choice: expected 1 to 3, found 4294967295"},
+		{{.positive = 1, .share = 0.75},
+		 "share: expected a number from 0 to 0.5, found 0.75"},
+		{{.positive = 1, .rate = 1},
+		 "rate: expected a number above 0 and below 1, found 1"},
+		{{.positive = 1, .rate = 0.5, .decay = 1},
+		 "decay: expected a number of at least 0 and below 1, found 1"},
+		{{.positive = 1, .rate = 0.5, .centre = -INFINITY},
+		 "centre: expected a finite number, found -inf"},
+		{{.positive = 1, .rate = 0.5, .choice = UINT32_MAX},
+		 "choice: expected 1 to 3, found 4294967295"},
 		/* The first of several. */
-		{{.share = -1, .rate = 2}, "share: expected a number from 0 to 0.5, found -1"},
+		{{.positive = 1, .share = -1, .rate = 2},
+		 "share: expected a number from 0 to 0.5, found -1"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -176,8 +203,8 @@ int main(void)
 		cmocka_unit_test(what_an_older_version_lacks_keeps_its_default),
 		cmocka_unit_test(a_later_version_is_taken_while_its_tail_is_zero),
 		cmocka_unit_test(one_without_a_size_is_refused),
-		cmocka_unit_test(the_macro_sets_the_size_and_nothing_else),
-		cmocka_unit_test(members_have_their_defaults),
+		cmocka_unit_test(members_within_their_ranges_are_right),
+		cmocka_unit_test(zero_is_within_the_range_or_wrong),
 		cmocka_unit_test(the_member_that_is_wrong_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ static void a_graph_keeps_its_memory_and_gives_it_back(void **state)
 	tn_array *x = numbers(context, 3);
 	/* Once eagerly, so that scratch memory exists. */
 	tn_array_destroy(tn_add(x, x));
-	tn_device_memory(tn_device_current(context), &before);
+	tn_device_get_memory_use(tn_device_current(context), &before);
 	assert_ok(tn_capture_begin(context));
 	assert_ok(tn_scope_begin(context));
 	tn_array *sum = tn_add(tn_add(x, x), tn_add(x, x));
@@ -96,9 +96,9 @@ static void a_graph_keeps_its_memory_and_gives_it_back(void **state)
 	assert_ok(tn_graph_replay(graph));
 	for (int i = 0; i < 4; i++)
 		assert_true(first_of(others[i]) == (float)i);
-	tn_device_memory(tn_device_current(context), &kept);
+	tn_device_get_memory_use(tn_device_current(context), &kept);
 	tn_graph_destroy(graph);
-	tn_device_memory(tn_device_current(context), &after);
+	tn_device_get_memory_use(tn_device_current(context), &after);
 	assert_true(after.used < kept.used);
 	subject.close(context);
 }
@@ -140,7 +140,7 @@ static void what_waits_for_the_device_is_refused(void **state)
 	tn_error_clear(context);
 	assert_int_equal(tn_item(tn_slice(x, 0, 0, 1, 1), &value), TN_NOT_CAPTURABLE);
 	tn_error_clear(context);
-	assert_int_equal(tn_sync(context), TN_NOT_CAPTURABLE);
+	assert_int_equal(tn_synchronize(context), TN_NOT_CAPTURABLE);
 	tn_error_clear(context);
 	assert_int_equal(tn_capture_begin(context), TN_STATE);
 	assert_kept(context, TN_STATE, "already begun");
@@ -161,27 +161,27 @@ static void random_numbers_are_those_of_their_step(void **state)
 	(void)state;
 	tn_context *context = subject.open();
 	const int64_t shape[] = {N};
-	tn_random_state_set(context, (struct tn_random_state){5, 100});
+	tn_random_set_state(context, (struct tn_random_state){5, 100});
 	for (int i = 0; i < 6; i++) {
 		tn_array *a = i % 2 ? tn_random_normal(context, 1, shape, 0, 1)
 				    : tn_random_uniform(context, 1, shape, 0, 1);
 		assert_ok(tn_to_host(a, expected[i / 2][i % 2], sizeof(found[0])));
 	}
-	tn_random_state_set(context, (struct tn_random_state){5, 100});
+	tn_random_set_state(context, (struct tn_random_state){5, 100});
 	assert_ok(tn_capture_begin(context));
 	tn_array *a = tn_random_uniform(context, 1, shape, 0, 1);
 	tn_array *b = tn_random_normal(context, 1, shape, 0, 1);
 	assert_ok(tn_capture_end(context, &graph));
 	/* Nothing has been drawn yet. */
-	assert_int_equal(tn_random_state_get(context).stream, 100);
+	assert_int_equal(tn_random_get_state(context).stream, 100);
 	for (int i = 0; i < 3; i++) {
 		assert_ok(tn_graph_replay(graph));
 		assert_ok(tn_to_host(a, found[0], sizeof(found[0])));
 		assert_ok(tn_to_host(b, found[1], sizeof(found[1])));
 		assert_memory_equal(found, expected[i], sizeof(found));
 	}
-	assert_int_equal(tn_random_state_get(context).stream, 106);
-	tn_random_state_set(context, (struct tn_random_state){5, 100});
+	assert_int_equal(tn_random_get_state(context).stream, 106);
+	tn_random_set_state(context, (struct tn_random_state){5, 100});
 	assert_ok(tn_graph_replay(graph));
 	assert_ok(tn_to_host(b, found[1], sizeof(found[1])));
 	assert_memory_equal(found[1], expected[0][1], sizeof(found[1]));
@@ -208,7 +208,7 @@ static void replays_that_wait_keep_their_numbers(void **state)
 	}
 	assert_ok(tn_to_host(sums, &sum[0], sizeof(sum[0])));
 	assert_ok(tn_fill(sums, 0));
-	tn_random_state_set(context, (struct tn_random_state){0, 0});
+	tn_random_set_state(context, (struct tn_random_state){0, 0});
 	assert_ok(tn_capture_begin(context));
 	assert_ok(tn_scope_begin(context));
 	for (int i = 0; i < DRAWS; i++)
@@ -237,13 +237,13 @@ static void what_is_set_on_the_way_is_refused(void **state)
 	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
 	assert_kept(context, TN_NOT_CAPTURABLE, "the learning rate would be the same");
 	assert_true(tn_optimizer_lr(t.optimizer) != 0.5);
-	const struct tn_random_state before = tn_random_state_get(context);
+	const struct tn_random_state before = tn_random_get_state(context);
 	assert_ok(tn_capture_begin(context));
-	tn_random_state_set(context, (struct tn_random_state){1, 1});
+	tn_random_set_state(context, (struct tn_random_state){1, 1});
 	assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
 	assert_kept(context, TN_NOT_CAPTURABLE, "the state would be the same");
-	assert_int_equal(tn_random_state_get(context).seed, before.seed);
-	assert_int_equal(tn_random_state_get(context).stream, before.stream);
+	assert_int_equal(tn_random_get_state(context).seed, before.seed);
+	assert_int_equal(tn_random_get_state(context).stream, before.stream);
 	end_training(&t);
 	subject.close(context);
 }
@@ -256,14 +256,14 @@ static void what_failed_is_not_counted(void **state)
 	tn_context *context = subject.open();
 	struct course eager = run_course(context, 1, STEP_COUNT);
 	struct training t = make_training(context, 1), other = make_training(context, 1);
-	tn_random_state_set(context, (struct tn_random_state){7, 1 + 4});
+	tn_random_set_state(context, (struct tn_random_state){7, 1 + 4});
 	for (int i = 0; i < 2; i++) {
 		set_batch(&t, i);
 		tn_optimizer_set_lr(t.optimizer, 0.05 / (i + 1));
 		if (i == 0) {
 			assert_ok(tn_capture_begin(context));
 			assert_ok(step(&t));
-			assert_int_equal(tn_sync(context), TN_NOT_CAPTURABLE);
+			assert_int_equal(tn_synchronize(context), TN_NOT_CAPTURABLE);
 			assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
 			tn_error_clear(context);
 		} else {

@@ -16,9 +16,9 @@ struct training {
 	tn_context *context;
 	tn_module *module;
 	tn_optimizer *optimizer;
-	tn_average *average;  /* takes every step's weights in; or NULL */
-	tn_array *x, *labels; /* what a step reads */
-	tn_array *loss;       /* of the last step; kept */
+	tn_weight_average *average; /* takes every step's weights in; or NULL */
+	tn_array *x, *labels;       /* what a step reads */
+	tn_array *loss;             /* of the last step; kept */
 };
 
 enum { WITH_SGD, WITH_ADAMW, WITH_ALL, OPTIMIZER_COUNT, WITH_LAMB = OPTIMIZER_COUNT };
@@ -59,15 +59,15 @@ static inline tn_optimizer *make_optimizer(tn_module *module, int kind)
 static inline struct training make_training(tn_context *context, int kind)
 {
 	static const int64_t shape[] = {STEP_BATCH, STEP_IN};
-	struct training t = {.context = context, .module = tn_sequential(context)};
-	tn_random_state_set(context, (struct tn_random_state){.seed = 7, .stream = 1});
-	assert_ok(tn_sequential_add(t.module, "a",
-				    tn_module_linear(context, STEP_IN, STEP_HIDDEN, NULL)));
-	assert_ok(tn_sequential_add(t.module, "b", tn_module_relu(context)));
-	assert_ok(tn_sequential_add(t.module, "dropout", tn_module_dropout(context, 0.3)));
+	struct training t = {.context = context, .module = tn_module_sequential(context)};
+	tn_random_set_state(context, (struct tn_random_state){.seed = 7, .stream = 1});
+	assert_ok(tn_module_sequential_add(t.module, "a",
+					   tn_module_linear(context, STEP_IN, STEP_HIDDEN, NULL)));
+	assert_ok(tn_module_sequential_add(t.module, "b", tn_module_relu(context)));
+	assert_ok(tn_module_sequential_add(t.module, "dropout", tn_module_dropout(context, 0.3)));
 	tn_module_set_training(t.module, 1);
-	assert_ok(tn_sequential_add(t.module, "c",
-				    tn_module_linear(context, STEP_HIDDEN, STEP_OUT, NULL)));
+	assert_ok(tn_module_sequential_add(t.module, "c",
+					   tn_module_linear(context, STEP_HIDDEN, STEP_OUT, NULL)));
 	assert_ok(tn_module_build(t.module));
 	t.optimizer = make_optimizer(t.module, kind);
 	assert_non_null(t.optimizer);
@@ -81,7 +81,7 @@ static inline void end_training(struct training *t)
 	tn_array_destroy(t->loss);
 	tn_array_destroy(t->x);
 	tn_array_destroy(t->labels);
-	tn_average_destroy(t->average);
+	tn_weight_average_destroy(t->average);
 	tn_optimizer_destroy(t->optimizer);
 	tn_module_destroy(t->module);
 }
@@ -122,7 +122,7 @@ static inline tn_status step(struct training *t)
 	tn_status status = give_gradients(t);
 	if (!status)
 		status = tn_optimizer_step(t->optimizer);
-	return status || !t->average ? status : tn_average_update(t->average);
+	return status || !t->average ? status : tn_weight_average_update(t->average);
 }
 
 static inline float loss_of(const struct training *t)
@@ -165,9 +165,9 @@ static inline struct course run_course(tn_context *context, int kind, int n_eage
 	struct training t = make_training(context, kind);
 	tn_graph *graph = NULL;
 	if (kind == WITH_ALL) {
-		struct tn_average_options averaging = tn_average_defaults();
+		struct tn_weight_average_options averaging = tn_weight_average_defaults();
 		averaging.decay = 0.5;
-		t.average = tn_average_create(t.module, &averaging);
+		t.average = tn_weight_average_create(t.module, &averaging);
 	}
 	for (int i = 0; i < STEP_COUNT; i++) {
 		set_batch(&t, i);
@@ -184,9 +184,9 @@ static inline struct course run_course(tn_context *context, int kind, int n_eage
 		course.losses[i] = loss_of(&t);
 	}
 	if (t.average)
-		assert_ok(tn_average_swap(t.average));
+		assert_ok(tn_weight_average_swap(t.average));
 	course.n_weights = weights_of(&t, course.weights);
-	course.stream = tn_random_state_get(context).stream;
+	course.stream = tn_random_get_state(context).stream;
 	end_training(&t);
 	tn_graph_destroy(graph);
 	return course;

@@ -86,21 +86,21 @@ static inline tn_module *train_net(tn_context *context)
 {
 	static const struct tn_pool2d_options pool = {.struct_size = sizeof(pool),
 						      .kernel = {2, 2}};
-	tn_module *net = tn_sequential(context);
-	tn_random_state_set(context, (struct tn_random_state){.seed = 3, .stream = 0});
-	tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL));
-	tn_sequential_add(net, "relu", tn_module_relu(context));
-	tn_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool));
-	tn_sequential_add(net, "flatten", tn_module_flatten(context));
-	tn_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
-	tn_sequential_add(net, "fc", tn_module_linear(context, 8, TRAIN_CLASSES, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 3, .stream = 0});
+	tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL));
+	tn_module_sequential_add(net, "relu", tn_module_relu(context));
+	tn_module_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool));
+	tn_module_sequential_add(net, "flatten", tn_module_flatten(context));
+	tn_module_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
+	tn_module_sequential_add(net, "fc", tn_module_linear(context, 8, TRAIN_CLASSES, NULL));
 	return net;
 }
 
 static inline uint64_t replays_of(const tn_context *context)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		if (!strcmp(row.operation, "replay"))
 			return row.native;
 	}
@@ -144,7 +144,7 @@ static inline tn_status train_batches(tn_context *context, tn_module *net, uint3
 				     (size_t)tn_array_size(view.value) * sizeof(float)));
 	}
 	history->replays = replays_of(context) - before;
-	history->stream = tn_random_state_get(context).stream;
+	history->stream = tn_random_get_state(context).stream;
 	tn_trainer_destroy(trainer);
 	tn_schedule_destroy(options.schedule);
 	tn_metric_destroy(accuracy);
@@ -191,7 +191,8 @@ static inline int spoil_weights(void *user, const struct tn_trainer_epoch *epoch
 /* The seventh step is the first replayed one of the second epoch: its update does not follow. */
 static inline void check_spoilt_training(tn_context *context)
 {
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.01};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.01;
 	tn_dataset *dataset = train_dataset();
 	tn_module *net = train_net(context);
 	assert_ok(tn_module_build(net));

@@ -22,7 +22,7 @@ struct run {
 	tn_module *net;
 	tn_optimizer *optimizer;
 	tn_schedule *schedule;
-	tn_average *average;
+	tn_weight_average *average;
 	tn_data_loader *loader;
 	tn_array *x, *labels; /* of full batches */
 	tn_graph *graph;      /* NULL: not captured yet */
@@ -65,13 +65,14 @@ static inline tn_dataset *run_dataset(const char *name)
 /* Convolution, batch norm, dropout and a linear layer of `width` inputs to the last. */
 static inline tn_module *run_net(tn_context *context, int64_t channels)
 {
-	tn_module *net = tn_sequential(context);
-	tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, channels, 3, 3, NULL));
-	tn_sequential_add(net, "bn", tn_module_batch_norm2d(context, channels, NULL));
-	tn_sequential_add(net, "relu", tn_module_relu(context));
-	tn_sequential_add(net, "flatten", tn_module_flatten(context));
-	tn_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
-	tn_sequential_add(net, "fc", tn_module_linear(context, 16 * channels, RUN_CLASSES, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, channels, 3, 3, NULL));
+	tn_module_sequential_add(net, "bn", tn_module_batch_norm2d(context, channels, NULL));
+	tn_module_sequential_add(net, "relu", tn_module_relu(context));
+	tn_module_sequential_add(net, "flatten", tn_module_flatten(context));
+	tn_module_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
+	tn_module_sequential_add(net, "fc",
+				 tn_module_linear(context, 16 * channels, RUN_CLASSES, NULL));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);
 	return net;
@@ -129,7 +130,7 @@ static inline void run_begin(struct run *run, tn_context *context, int kind, uin
 	struct tn_error_info error;
 	memset(run, 0, sizeof(*run));
 	run->context = context;
-	tn_random_state_set(context, (struct tn_random_state){seed, seed});
+	tn_random_set_state(context, (struct tn_random_state){seed, seed});
 	run->dataset = run_dataset("bars");
 	run->net = run_net(context, 2);
 	run->optimizer = run_optimizer(run->net, kind);
@@ -138,9 +139,9 @@ static inline void run_begin(struct run *run, tn_context *context, int kind, uin
 	options.period = 20;
 	options.warmup = 3;
 	run->schedule = tn_schedule_create(run->optimizer, &options);
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.9;
-	run->average = tn_average_create(run->net, &averaging);
+	run->average = tn_weight_average_create(run->net, &averaging);
 	assert_ok(
 		tn_data_loader_create(run->dataset, TN_PART_TRAIN, &loader, &run->loader, &error));
 	run->x = tn_zeros(context, TN_F32, 4, images);
@@ -164,7 +165,7 @@ static inline void run_end(struct run *run)
 	tn_array_destroy(run->x);
 	tn_array_destroy(run->labels);
 	tn_data_loader_destroy(run->loader);
-	tn_average_destroy(run->average);
+	tn_weight_average_destroy(run->average);
 	tn_schedule_destroy(run->schedule);
 	tn_optimizer_destroy(run->optimizer);
 	tn_module_destroy(run->net);
@@ -185,7 +186,7 @@ static inline tn_status run_step(struct run *run, const tn_array *x, const tn_ar
 	if (!status)
 		status = tn_optimizer_step(run->optimizer);
 	if (!status)
-		status = tn_average_update(run->average);
+		status = tn_weight_average_update(run->average);
 	tn_scope_end(run->context, NULL);
 	return status;
 }
@@ -264,11 +265,11 @@ static inline void take_snapshot(struct snapshot *snapshot, struct run *run)
 	snapshot->size = 0;
 	for (size_t i = 0; i < tn_module_parameter_count(run->net); i++) {
 		struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
-		struct tn_average_view average = {.struct_size = sizeof(average)};
+		struct tn_weight_average_view average = {.struct_size = sizeof(average)};
 		struct tn_optimizer_parameter_view setting = {.struct_size = sizeof(setting)};
 		assert_ok(tn_module_parameter_at(run->net, i, &parameter));
 		take_array(snapshot, parameter.value);
-		assert_ok(tn_average_at(run->average, i, &average));
+		assert_ok(tn_weight_average_at(run->average, i, &average));
 		take_array(snapshot, average.value);
 		assert_ok(tn_optimizer_parameter_at(run->optimizer, i, &setting));
 		take_bytes(snapshot, &setting.steps, sizeof(setting.steps));
@@ -283,11 +284,11 @@ static inline void take_snapshot(struct snapshot *snapshot, struct run *run)
 		assert_ok(tn_optimizer_state_at(run->optimizer, i, &view));
 		take_array(snapshot, view.value);
 	}
-	const struct tn_random_state random = tn_random_state_get(run->context);
+	const struct tn_random_state random = tn_random_get_state(run->context);
 	const struct tn_data_position position = tn_data_loader_position(run->loader);
 	const double lr = tn_optimizer_lr(run->optimizer);
 	const uint64_t counts[] = {tn_lookahead_steps(run->optimizer),
-				   tn_average_updates(run->average), run->step};
+				   tn_weight_average_updates(run->average), run->step};
 	assert_ok(tn_schedule_get_state(run->schedule, &schedule));
 	take_bytes(snapshot, &random, sizeof(random));
 	take_bytes(snapshot, &position, sizeof(position));

@@ -13,7 +13,7 @@ static const char *const backends[] = {"reference", "cpu", "mock"};
 static struct tn_memory_statistics statistics(const tn_device *device)
 {
 	struct tn_memory_statistics found = {.struct_size = sizeof(found)};
-	assert_ok(tn_device_memory_statistics(device, &found));
+	assert_ok(tn_device_get_memory_statistics(device, &found));
 	return found;
 }
 
@@ -197,14 +197,14 @@ static void statistics_fit_their_reader(void **state)
 	tn_device *device = tn_device_current(context);
 	struct tn_memory_statistics found = {.struct_size = 24, .peak = 77};
 	tn_array_destroy(tn_ones(context, TN_F32, 1, (int64_t[]){10}));
-	assert_ok(tn_device_memory_statistics(device, &found));
+	assert_ok(tn_device_get_memory_statistics(device, &found));
 	assert_int_equal(found.struct_size, 24);
 	assert_true(found.cached > 0);
 	assert_int_equal(found.peak, 77);
 	found.struct_size = 0;
-	assert_int_equal(tn_device_memory_statistics(device, &found), TN_INVALID_ARGUMENT);
-	assert_int_equal(tn_device_memory_statistics(NULL, &found), TN_INVALID_ARGUMENT);
-	assert_int_equal(tn_device_memory_statistics(device, NULL), TN_INVALID_ARGUMENT);
+	assert_int_equal(tn_device_get_memory_statistics(device, &found), TN_INVALID_ARGUMENT);
+	assert_int_equal(tn_device_get_memory_statistics(NULL, &found), TN_INVALID_ARGUMENT);
+	assert_int_equal(tn_device_get_memory_statistics(device, NULL), TN_INVALID_ARGUMENT);
 	tn_context_close(context);
 }
 
@@ -218,7 +218,7 @@ static void a_limit_is_set_later(void **state)
 		tn_array_destroy(tn_empty(context, TN_U8, 1, large));
 		assert_true(statistics(device).cached >= 40 * MIB);
 		/* What is cached beyond it is given back. */
-		tn_device_memory_set_limit(device, 16 * MIB);
+		tn_device_set_memory_limit(device, 16 * MIB);
 		assert_int_equal(statistics(device).limit, 16 * MIB);
 		assert_true(statistics(device).cached <= 16 * MIB);
 		assert_null(tn_empty(context, TN_U8, 1, large));
@@ -229,11 +229,11 @@ static void a_limit_is_set_later(void **state)
 		tn_array *fits = tn_empty(context, TN_U8, 1, (int64_t[]){14 * MIB});
 		assert_non_null(fits);
 		tn_array_destroy(fits);
-		tn_device_memory_set_limit(device, 0);
+		tn_device_set_memory_limit(device, 0);
 		tn_array *again = tn_empty(context, TN_U8, 1, large);
 		assert_non_null(again);
 		/* Below what is in use: that stays. */
-		tn_device_memory_set_limit(device, 1);
+		tn_device_set_memory_limit(device, 1);
 		assert_true(statistics(device).used >= 40 * MIB);
 		assert_ok(tn_fill(again, 1));
 		tn_context_close(context);
@@ -246,11 +246,11 @@ static void a_limit_is_per_cent(void **state)
 	tn_context *context = open_mock("");
 	tn_device *device = tn_device_current(context);
 	uint64_t all = tn_device_describe(device)->memory_bytes;
-	assert_ok(tn_device_memory_set_limit_percent(device, 25));
+	assert_ok(tn_device_set_memory_limit_percent(device, 25));
 	assert_int_equal(statistics(device).limit, all / 4);
 	static const double bad[] = {0, -1, 100.5, NAN, INFINITY};
 	for (size_t i = 0; i < N_OF(bad); i++)
-		assert_int_equal(tn_device_memory_set_limit_percent(device, bad[i]),
+		assert_int_equal(tn_device_set_memory_limit_percent(device, bad[i]),
 				 TN_INVALID_ARGUMENT);
 	assert_int_equal(statistics(device).limit, all / 4);
 	tn_context_close(context);
@@ -365,7 +365,7 @@ static void hooks_see_every_allocation(void **state)
 		tn_array_destroy(tn_conv2d(image, filter, NULL, NULL));
 		tn_array_destroy(image);
 		tn_array_destroy(filter);
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 		assert_int_equal(seen.n[TN_MEMORY_ALLOCATE] + 1, seen.n[TN_MEMORY_FREE]);
 		assert_int_equal(statistics(device).n_used, 0);
 		/* Removed, it sees nothing more. */

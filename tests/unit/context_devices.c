@@ -91,7 +91,7 @@ static void new_arrays_are_made_on_the_current_device(void **state)
 	assert_string_equal(tn_device_name(tn_array_device(a)), "reference:0");
 	assert_ptr_equal(tn_array_device(b), ok);
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(ok, &use);
+	tn_device_get_memory_use(ok, &use);
 	assert_true(use.used >= 12);
 	tn_context_close(context);
 }
@@ -106,10 +106,10 @@ static void a_device_of_another_context_is_refused_and_the_error_is_kept(void **
 	assert_status(tn_error(one)->status, TN_DEVICE);
 	assert_contains(tn_error(one)->text, "another context");
 	assert_status(tn_device_set_current(one, tn_device_current(one)), TN_PENDING_ERROR);
-	assert_status(tn_sync(one), TN_PENDING_ERROR);
+	assert_status(tn_synchronize(one), TN_PENDING_ERROR);
 	assert_null(tn_error(two));
 	tn_error_clear(one);
-	assert_ok(tn_sync(one));
+	assert_ok(tn_synchronize(one));
 	tn_context_close(one);
 	tn_context_close(two);
 }
@@ -202,7 +202,7 @@ static void a_late_error_surfaces_at_sync_and_is_kept(void **state)
 	setenv("TENON_TEST_SECOND", "1", 1);
 	setenv("TENON_TEST_SYNC", "17", 1); /* TN_BACKEND_FAILURE */
 	assert_ok(open_with("no_open:1", "no_open", NULL, &context, NULL));
-	assert_status(tn_sync(context), TN_BACKEND_FAILURE);
+	assert_status(tn_synchronize(context), TN_BACKEND_FAILURE);
 	assert_string_equal(tn_error(context)->operation, "add");
 	assert_contains(tn_error(context)->text, "no_open:1: late news");
 	tn_context_close(context);
@@ -217,7 +217,7 @@ static void a_lost_device_is_lost_and_the_context_goes_on_with_another(void **st
 	setenv("TENON_TEST_SYNC", "18", 1); /* TN_DEVICE_LOST */
 	assert_ok(open_with("no_open:1", "no_open", NULL, &context, NULL));
 	assert_non_null(tn_empty(context, TN_F32, 1, &shape));
-	assert_status(tn_sync(context), TN_DEVICE_LOST);
+	assert_status(tn_synchronize(context), TN_DEVICE_LOST);
 	tn_error_clear(context);
 	assert_null(tn_empty(context, TN_F32, 1, &shape));
 	assert_status(tn_error(context)->status, TN_DEVICE_LOST);
@@ -266,7 +266,7 @@ static void asking_null_gives_nothing(void **state)
 	assert_null(tn_device_current(NULL));
 	assert_null(tn_context_report(NULL));
 	assert_int_equal(tn_context_fell_back(NULL), 0);
-	assert_status(tn_sync(NULL), TN_INVALID_ARGUMENT);
+	assert_status(tn_synchronize(NULL), TN_INVALID_ARGUMENT);
 	assert_status(tn_device_set_current(NULL, NULL), TN_INVALID_ARGUMENT);
 }
 

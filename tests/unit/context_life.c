@@ -47,8 +47,8 @@ static void two_contexts_know_nothing_of_each_other(void **state)
 	assert_ok(open_with("reference", "ok", NULL, &one, NULL));
 	assert_ok(open_with("reference", "ok", NULL, &two, NULL));
 	assert_ptr_not_equal(tn_device_current(one), tn_device_current(two));
-	tn_random_state_set(one, (struct tn_random_state){.seed = 3});
-	assert_int_equal(tn_random_state_get(two).seed, 0);
+	tn_random_set_state(one, (struct tn_random_state){.seed = 3});
+	assert_int_equal(tn_random_get_state(two).seed, 0);
 	tn_array *a = make_some(one), *b = make_some(two);
 	assert_null(tn_add(a, b));
 	assert_status(tn_error(one)->status, TN_DEVICE);
@@ -106,7 +106,7 @@ static int child(tn_context *inherited, tn_array *array)
 	if (tn_add(array, array) || tn_error(inherited)->status != TN_FORKED)
 		return 2;
 	tn_error_clear(inherited);
-	if (tn_sync(inherited) != TN_FORKED)
+	if (tn_synchronize(inherited) != TN_FORKED)
 		return 3;
 	tn_context_close(inherited);
 	if (open_with("reference", "ok", NULL, &own, NULL))

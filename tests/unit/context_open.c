@@ -38,7 +38,7 @@ static void no_options_mean_the_defaults(void **state)
 	struct tn_random_state random;
 	setenv("TENON_LOG", "off", 1);
 	assert_ok(tn_context_open(NULL, &context, NULL));
-	random = tn_random_state_get(context);
+	random = tn_random_get_state(context);
 	assert_int_equal(random.seed, 0);
 	assert_int_equal(random.stream, 0);
 	assert_null(tn_error(context));
@@ -63,7 +63,7 @@ static void an_older_options_struct_is_taken_and_a_newer_one_with_a_zero_tail(vo
 	newer.options.struct_size = offsetof(struct tn_context_options, log_user);
 	newer.options.seed = 9;
 	assert_ok(tn_context_open(&newer.options, &context, &error));
-	assert_int_equal(tn_random_state_get(context).seed, 0);
+	assert_int_equal(tn_random_get_state(context).seed, 0);
 	tn_context_close(context);
 	newer.options.struct_size = 0;
 	assert_status(tn_context_open(&newer.options, &context, &error), TN_INVALID_ARGUMENT);
@@ -153,13 +153,13 @@ static void the_seed_comes_from_the_option_else_from_the_variable(void **state)
 	options.seed = 5;
 	setenv("TENON_SEED", "18446744073709551615", 1);
 	assert_ok(open_plain(&context, NULL));
-	assert_true(tn_random_state_get(context).seed == UINT64_MAX);
+	assert_true(tn_random_get_state(context).seed == UINT64_MAX);
 	tn_context_close(context);
 	assert_ok(tn_context_open(&options, &context, NULL));
-	assert_int_equal(tn_random_state_get(context).seed, 5);
-	tn_random_state_set(context, (struct tn_random_state){.seed = 7, .stream = 3});
-	assert_int_equal(tn_random_state_get(context).seed, 7);
-	assert_int_equal(tn_random_state_get(context).stream, 3);
+	assert_int_equal(tn_random_get_state(context).seed, 5);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 7, .stream = 3});
+	assert_int_equal(tn_random_get_state(context).seed, 7);
+	assert_int_equal(tn_random_get_state(context).stream, 3);
 	tn_context_close(context);
 }
 

@@ -7,6 +7,8 @@
  */
 #include "cpu_fixture.h"
 
+#include <tenon/plugin.h>
+
 enum { ROOM = 64000, SENTINELS = 16 };
 
 struct shape {
@@ -51,6 +53,12 @@ static void fill(void *memory, tn_dtype dtype)
 	for (int i = 0; i < ROOM; i++) {
 		if (dtype == TN_F32)
 			((float *)memory)[i] = (float)(i * 7919 % 1001) - 500; /* sums are exact */
+		else if (dtype == TN_F16)
+			((uint16_t *)memory)[i] =
+				tn_plugin_f16_of_f32((float)(i * 7919 % 1001) - 500);
+		else if (dtype == TN_BF16)
+			((uint16_t *)memory)[i] =
+				tn_plugin_bf16_of_f32((float)(i * 7919 % 255) - 127);
 		else if (dtype == TN_I16)
 			((int16_t *)memory)[i] = (int16_t)(i * 7919 % 1001 - 500);
 		else if (dtype == TN_U8)
@@ -71,13 +79,18 @@ static void make_indices(int64_t length, int64_t n)
 static void add_or_copy(const struct tn_operand *to, int64_t t, const struct tn_operand *from,
 			int64_t s, int adds)
 {
-	size_t size = tn_dtype_size(to->dtype);
+	size_t size = tn_dtype_size(to->dtype), from_size = tn_dtype_size(from->dtype);
 	char *out = (char *)(uintptr_t)(to->buffer + to->offset) + t * (int64_t)size;
-	const char *in = (const char *)(uintptr_t)(from->buffer + from->offset) + s * (int64_t)size;
+	const char *in =
+		(const char *)(uintptr_t)(from->buffer + from->offset) + s * (int64_t)from_size;
 	if (s < 0)
 		memset(out, 0, size);
 	else if (!adds)
 		memcpy(out, in, size);
+	else if (from->dtype == TN_F16)
+		*(float *)(void *)out += tn_plugin_f32_of_f16(*(const uint16_t *)(const void *)in);
+	else if (from->dtype == TN_BF16)
+		*(float *)(void *)out += tn_plugin_f32_of_bf16(*(const uint16_t *)(const void *)in);
 	else if (to->dtype == TN_F32)
 		*(float *)(void *)out += *(const float *)(const void *)in;
 	else if (to->dtype == TN_I16)
@@ -118,13 +131,14 @@ static void expect(const struct tn_operand *listed, const struct tn_operand *cho
 static void check(const struct fixture *f, const struct shape *s, int layouts, tn_dtype dtype,
 		  int is_wide, int adds)
 {
+	const tn_dtype total = dtype == TN_F16 || dtype == TN_BF16 ? TN_F32 : dtype;
 	uint32_t skip = 3 - s->rank;
 	int64_t shape[3], listed_shape[3];
 	memcpy(shape, s->shape + skip, s->rank * sizeof(*shape));
 	memcpy(listed_shape, shape, sizeof(shape));
 	listed_shape[s->axis] = s->n_indices;
 	struct tn_gather_args args = {.call = {.struct_size = sizeof(args)}, .axis = s->axis};
-	struct tn_operand chosen = operand(chosen_memory, shape, s->rank, layouts % 3, dtype);
+	struct tn_operand chosen = operand(chosen_memory, shape, s->rank, layouts % 3, total);
 	struct tn_operand listed =
 		operand(listed_memory, listed_shape, s->rank, layouts / 3, dtype);
 	args.indices = (struct tn_operand){
@@ -134,7 +148,7 @@ static void check(const struct fixture *f, const struct shape *s, int layouts, t
 		.shape = {s->n_indices},
 		.strides = {1}};
 	make_indices(shape[s->axis], s->n_indices);
-	fill(chosen_memory, dtype);
+	fill(chosen_memory, total);
 	fill(listed_memory, dtype);
 	char *output = adds ? chosen_memory : listed_memory;
 	memcpy(expected_memory, output, sizeof(expected_memory));
@@ -157,6 +171,9 @@ static void every_axis_and_layout(int adds)
 			check(&f, &shapes[i], layouts, TN_F32, layouts % 2, adds);
 			check(&f, &shapes[i], layouts, TN_I64, layouts % 2 == 0, adds);
 			check(&f, &shapes[i], layouts, layouts % 2 ? TN_U8 : TN_I16, 1, adds);
+			if (adds)
+				check(&f, &shapes[i], layouts, layouts % 2 ? TN_F16 : TN_BF16, 1,
+				      adds);
 		}
 	}
 	fixture_close(&f);

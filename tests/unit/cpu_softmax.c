@@ -233,7 +233,7 @@ static const int64_t sizes[][2] = {{1, 1},   {1, 10},  {128, 10}, {7, 16},
 
 struct entropy {
 	int64_t n, classes;
-	struct tensor x, dx, old, labels, lse, loss;
+	struct tensor x, dx, old, labels, maximum, log_sum, loss;
 	struct tn_cross_entropy_args args;
 };
 
@@ -241,11 +241,14 @@ static struct entropy make_entropy(const int64_t size[2], enum layout layout)
 {
 	const int64_t shape[4] = {size[0], size[1], 1, 1};
 	struct entropy e = {.n = size[0], .classes = size[1]};
-	struct tensor *rows[] = {&e.x, &e.dx, &e.old}, *values[] = {&e.labels, &e.lse, &e.loss};
+	struct tensor *rows[] = {&e.x, &e.dx, &e.old};
+	struct tensor *values[] = {&e.labels, &e.maximum, &e.log_sum, &e.loss};
 	for (int i = 0; i < 3; i++) {
 		*rows[i] = tensor_make(TN_F32, shape, layout);
 		tensor_randomise(rows[i]);
 		rows[i]->operand.rank = 2;
+	}
+	for (int i = 0; i < 4; i++) {
 		*values[i] = tensor_make(i ? TN_F32 : TN_I32, (int64_t[]){size[0], 1, 1, 1},
 					 LAYOUT_NCHW_GAPS);
 		values[i]->operand.rank = 1;
@@ -260,7 +263,8 @@ static struct entropy make_entropy(const int64_t size[2], enum layout layout)
 	e.args = (struct tn_cross_entropy_args){.call = {.struct_size = sizeof(e.args)},
 						.x = e.x.operand,
 						.labels = e.labels.operand,
-						.lse = e.lse.operand,
+						.maximum = e.maximum.operand,
+						.log_sum = e.log_sum.operand,
 						.loss = e.loss.operand,
 						.dx = e.dx.operand,
 						.ignore_label = IGNORED};
@@ -269,8 +273,9 @@ static struct entropy make_entropy(const int64_t size[2], enum layout layout)
 
 static void release_entropy(struct entropy *e)
 {
-	struct tensor *all[] = {&e->x, &e->dx, &e->old, &e->labels, &e->lse, &e->loss};
-	for (int i = 0; i < 6; i++) {
+	struct tensor *all[] = {&e->x,       &e->dx,      &e->old, &e->labels,
+				&e->maximum, &e->log_sum, &e->loss};
+	for (int i = 0; i < 7; i++) {
 		tensor_check_sentinels(all[i]);
 		tensor_free(all[i]);
 	}
@@ -289,7 +294,7 @@ static void check_losses(const struct entropy *e)
 	for (int64_t n = 0; n < e->n; n++) {
 		double lse = log_sum_exp(&e->x, &l, n * e->classes), loss = NAN;
 		int32_t label = label_of(e, n);
-		assert_close(number(&e->lse, n), lse, error);
+		assert_close(number(&e->maximum, n) + number(&e->log_sum, n), lse, error);
 		if (label == IGNORED)
 			loss = 0;
 		else if (label >= 0 && label < e->classes)
@@ -298,14 +303,15 @@ static void check_losses(const struct entropy *e)
 	}
 }
 
-/* x - lse rounds once, which exp makes relative; exp, and the product with dloss. */
+/* The two differences round, which exp makes relative; exp, and the product with dloss. */
 static void check_gradients(const struct entropy *e, int accumulate)
 {
 	for (int64_t i = 0; i < e->n * e->classes; i++) {
 		int64_t n = i / e->classes;
 		int32_t label = label_of(e, n);
 		double before = accumulate ? number(&e->old, i) : 0;
-		double dloss = number(&e->loss, n), away = number(&e->x, i) - number(&e->lse, n);
+		double dloss = number(&e->loss, n);
+		double away = number(&e->x, i) - number(&e->maximum, n) - number(&e->log_sum, n);
 		double value = (exp(away) - (i % e->classes == label)) * dloss;
 		if (label == IGNORED)
 			value = 0;
@@ -360,6 +366,35 @@ static void a_small_loss_is_not_lost_beside_large_logits(void **unused)
 	fixture_close(&f);
 }
 
+/* The same bits as without the offset, to which whole logits are added exactly. */
+static void an_offset_of_the_logits_changes_no_bit_of_the_gradient(void **unused)
+{
+	static const double offsets[] = {1e3, -1e4, 1e6, 1e7};
+	(void)unused;
+	struct fixture f = {0};
+	fixture_open(&f, 1);
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+		struct entropy plain = make_entropy((int64_t[]){33, 37}, LAYOUT_NCHW);
+		struct entropy far = make_entropy((int64_t[]){33, 37}, LAYOUT_NCHW);
+		for (int64_t k = 0; k < 33 * 37; k++) {
+			set(&plain.x, k, (double)(k * 7 % 17) - 8);
+			set(&far.x, k, (double)(k * 7 % 17) - 8 + offsets[i]);
+		}
+		for (int j = 0; j < 2; j++) {
+			struct entropy *e = j ? &far : &plain;
+			assert_ok(nn_of(&f)->cross_entropy_forward(f.device, &e->args));
+			for (int64_t n = 0; n < e->n; n++)
+				set(&e->loss, n, 0.5 + (double)n);
+			assert_ok(nn_of(&f)->cross_entropy_backward(f.device, &e->args));
+		}
+		assert_memory_equal(plain.log_sum.memory, far.log_sum.memory, far.log_sum.bytes);
+		assert_memory_equal(plain.dx.memory, far.dx.memory, far.dx.bytes);
+		release_entropy(&plain);
+		release_entropy(&far);
+	}
+	fixture_close(&f);
+}
+
 static void what_cannot_be_done_is_refused(void **unused)
 {
 	(void)unused;
@@ -373,7 +408,7 @@ static void what_cannot_be_done_is_refused(void **unused)
 	assert_status(nn_of(&f)->cross_entropy_forward(f.device, &args), TN_UNSUPPORTED);
 	assert_contains(error.text, "labels: dtype");
 	args = e.args;
-	args.lse.shape[0] = 6;
+	args.log_sum.shape[0] = 6;
 	assert_status(nn_of(&f)->cross_entropy_forward(f.device, &args), TN_SHAPE);
 	args = e.args;
 	args.x.strides[1] = 2;
@@ -399,6 +434,7 @@ int main(void)
 		cmocka_unit_test(infinities_and_nan_are_as_pytorch_has_them),
 		cmocka_unit_test(cross_entropy_agrees_with_plain_loops),
 		cmocka_unit_test(a_small_loss_is_not_lost_beside_large_logits),
+		cmocka_unit_test(an_offset_of_the_logits_changes_no_bit_of_the_gradient),
 		cmocka_unit_test(what_cannot_be_done_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void a_replay_is_one_call(void **state)
 	assert_int_equal(simcudaCalls("cudaMalloc*"), 0);
 	assert_int_equal(simcudaCalls("cudaMemcpyAsync"), 1);
 	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	end_training(&t);
 	tn_graph_destroy(graph);
 	tn_context_close(context);
@@ -91,13 +91,13 @@ static void a_fault_names_what_was_captured(void **state)
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){100});
 	tn_array *y = tn_ones(context, TN_F32, 1, (int64_t[]){100});
 	assert_ok(tn_add_into(y, y, x));
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_ok(tn_capture_begin(context));
 	assert_ok(tn_add_into(y, y, x));
 	assert_ok(tn_capture_end(context, &graph));
 	assert_ok(tn_graph_replay(graph));
 	simcudaInject("cudaStreamSynchronize", 1, cudaErrorIllegalAddress, 1);
-	assert_int_equal(tn_sync(context), TN_DEVICE_LOST);
+	assert_int_equal(tn_synchronize(context), TN_DEVICE_LOST);
 	assert_error(context, TN_DEVICE_LOST, "map", "it failed on the device");
 	tn_graph_destroy(graph);
 	tn_context_close(context);

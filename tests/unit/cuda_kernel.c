@@ -67,12 +67,29 @@ static void a_kernel_runs_on_arrays_in_order(void **state)
 	for (int i = 0; i < N; i++)
 		assert_true(values[i] == 2 * (1.f + 2.f * (float)i + (i < N / 2 ? (float)i : 0)));
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (strcmp(row.operation, "kernel") == 0)
 			break;
 	}
 	assert_string_equal(row.operation, "kernel");
 	assert_int_equal(row.native, 2);
+	tn_kernel_destroy(kernel);
+	close_cuda(context);
+}
+
+static void a_text_of_a_stated_size_ends_there(void **state)
+{
+	char whole[sizeof(text) + 8];
+	(void)state;
+	tn_context *context = open_deferred();
+	snprintf(whole, sizeof(whole), "%s}}", text);
+	struct tn_kernel_source source = {
+		.struct_size = sizeof(source), .format = "cuda-c", .text = whole, .name = "saxpy"};
+	assert_null(tn_kernel_compile(context, &source));
+	tn_error_clear(context);
+	source.text_size = sizeof(text) - 1;
+	tn_kernel *kernel = tn_kernel_compile(context, &source);
+	assert_non_null(kernel);
 	tn_kernel_destroy(kernel);
 	close_cuda(context);
 }
@@ -279,7 +296,7 @@ static void a_fault_has_the_name_of_the_kernel(void **state)
 	const int64_t far = INT64_C(1) << 40;
 	const struct tn_kernel_argument arguments[] = {{.array = x},
 						       {.value = &far, .size = sizeof(far)}};
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_ok(tn_kernel_launch(kernel, (struct tn_kernel_grid){.threads = {1}}, 2, arguments));
 	assert_int_equal(tn_to_host(y, values, sizeof(values)), TN_DEVICE_LOST);
 	const struct tn_error_info *error = tn_error(context);
@@ -303,7 +320,7 @@ static void a_released_kernel_is_remembered_as_one(void **state)
 		tn_kernel_destroy(kernel);
 	}
 	simcudaInject("cudaStreamSynchronize", 1, cudaErrorLaunchFailure, 1);
-	assert_int_equal(tn_sync(context), TN_DEVICE_LOST);
+	assert_int_equal(tn_synchronize(context), TN_DEVICE_LOST);
 	tn_error_clear(context);
 	tn_kernel_destroy(NULL);
 	tn_context_close(context);
@@ -353,6 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_runs_on_arrays_in_order),
+		cmocka_unit_test(a_text_of_a_stated_size_ends_there),
 		cmocka_unit_test(views_are_given_by_their_first_element),
 		cmocka_unit_test(memory_is_shared_beyond_the_ordinary_limit),
 		cmocka_unit_test(a_syntax_error_is_answered_with_its_line),

@@ -24,13 +24,13 @@ static void a_check_does_not_wait(void **state)
 	assert_non_null(tn_take(x, index, 0, TN_RAISE));
 	assert_non_null(tn_take(x, index, 0, TN_RAISE));
 	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
-	assert_status(tn_sync(context), TN_INVALID_ARGUMENT);
+	assert_status(tn_synchronize(context), TN_INVALID_ARGUMENT);
 	check_index_error(context, "take", "cuda:0: index 9 is out of range");
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	/* Nothing is read back where no index was used. */
 	simcudaForgetCalls();
 	assert_non_null(tn_add(x, x));
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_int_equal(simcudaCalls("cudaMemcpyAsync"), 0);
 	tn_context_close(context);
 }
@@ -69,7 +69,7 @@ static void a_copy_to_the_device_reports_what_is_known(void **state)
 	const float values[4] = {0};
 	tn_context *context = open_deferred();
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_non_null(tn_add(x, x));
 	simcudaInject("cudaStreamQuery", 1, cudaErrorIllegalAddress, 1);
 	assert_status(tn_assign_host(x, values, sizeof(values)), TN_DEVICE_LOST);

@@ -11,7 +11,7 @@
 
 static uint64_t launches(tn_context *context)
 {
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	return simcudaCounts().launches;
 }
 

@@ -32,7 +32,7 @@ static void transfers_with_pinned_memory_do_not_wait(void **state)
 	assert_int_equal(simcudaCalls("cudaMemcpyAsync"), 2);
 	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
 	assert_true(data[2 * N - 1] == 0);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	for (int i = 0; i < N; i++)
 		assert_true(data[N + i] == (float)(2 * i));
 	tn_host_buffer_destroy(buffer);
@@ -51,7 +51,7 @@ static void pinned_memory_is_freed_after_its_transfers(void **state)
 	for (int i = 0; i < N; i++)
 		data[i] = (float)i;
 	tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){N});
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	simcudaForgetCalls();
 	assert_ok(tn_assign_host_async(x, buffer, 0));
 	tn_host_buffer_destroy(buffer);
@@ -127,7 +127,7 @@ static void an_array_is_given_to_others_by_its_pointer(void **state)
 	tn_array *x = tn_full(context, TN_F32, 1, (int64_t[]){2 * N}, 3);
 	tn_array *half = tn_slice(x, 0, N, 2 * N, 1);
 	assert_ok(tn_array_export(half, &data, &offset));
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_cuda(
 		cudaMemcpy(&found, (char *)data + offset, sizeof(found), cudaMemcpyDeviceToHost),
 		cudaSuccess);
@@ -327,9 +327,9 @@ static void the_device_is_counted_limited_and_timed(void **state)
 	assert_int_equal(found[N - 1], 2);
 	assert_ok(tn_copyto(x, y, NULL));
 	assert_ok(tn_device_synchronize(device));
-	assert_ok(tn_device_memory_set_limit_percent(device, 50));
+	assert_ok(tn_device_set_memory_limit_percent(device, 50));
 	struct tn_memory_statistics memory = {.struct_size = sizeof(memory)};
-	assert_ok(tn_device_memory_statistics(device, &memory));
+	assert_ok(tn_device_get_memory_statistics(device, &memory));
 	assert_int_equal(memory.limit, tn_device_describe(device)->memory_bytes / 2);
 	tn_array_destroy(x);
 	tn_device_memory_trim(device, 0);

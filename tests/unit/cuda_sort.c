@@ -61,7 +61,7 @@ static void assert_native(tn_context *context, const char *operation)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (!strcmp(row.operation, operation) && row.native && !row.host)
 			return;
 	}

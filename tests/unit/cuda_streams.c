@@ -71,7 +71,7 @@ static void products_follow_the_current_stream(void **state)
 		if (i % 2)
 			assert_ok(tn_stream_pop(device));
 	}
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	tn_stream_destroy(side);
 	for (int i = 0; i < 6; i++) {
 		assert_ok(tn_to_host(products[i], values, sizeof(values)));

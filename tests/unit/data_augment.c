@@ -206,7 +206,10 @@ static void options_out_of_range_are_refused_by_name(void **state)
 	refuse(&options, "resized_crop");
 	options.rotate_bilinear = 2;
 	refuse(&options, "rotate_bilinear");
+	options.cutout_prob = 0.5;
 	options.cutout_size = W + 1;
+	refuse(&options, "cutout_size");
+	options.cutout_size = 0;
 	refuse(&options, "cutout_size");
 	options.randaugment_layers = 101;
 	refuse(&options, "randaugment_layers");

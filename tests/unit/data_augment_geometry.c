@@ -189,7 +189,7 @@ static void angles_are_uniform_and_rotation_has_its_probability(void **state)
 	for (int given = 0; given < 2; given++) {
 		int rotated = 0;
 		double sum = 0, squares = 0;
-		options.rotate_prob = given ? 0.8 : 0; /* 0: 0.5 */
+		options.rotate_prob = given ? 0.8 : 0.5;
 		for (uint64_t number = 0; number < MANY; number++) {
 			augment_one(&options, 1, SIDE, SIDE, number, from, to);
 			if (!memcmp(to, from, sizeof(to)))

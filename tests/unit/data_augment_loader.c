@@ -59,7 +59,7 @@ static void check_with(const struct tn_augmentation *augmentation, int soft, uin
 	tn_data_loader *plain = make_loader(dataset, NULL, NULL);
 	tn_data_loader *loader = make_loader(dataset, augmentation, context);
 	struct tn_field target;
-	assert_ok(tn_data_loader_field(loader, 1, &target));
+	assert_ok(tn_data_loader_field_at(loader, 1, &target));
 	assert_int_equal(target.dtype, soft ? TN_F32 : TN_I32);
 	assert_int_equal(target.rank, soft ? 1 : 0);
 	assert_true(!soft || target.shape[0] == CLASSES);

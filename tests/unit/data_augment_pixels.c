@@ -67,7 +67,7 @@ static void pictures_without_noise_are_not_clipped(void **state)
  * At borders the square is cut. */
 static void cutout_sets_a_square_around_a_uniform_centre_to_zero(void **state)
 {
-	static const uint32_t sizes[2] = {0, 3}; /* 0: 4 */
+	static const uint32_t sizes[2] = {4, 3};
 	float from[SIZE], to[SIZE];
 	(void)state;
 	for (int i = 0; i < SIZE; i++)
@@ -76,7 +76,7 @@ static void cutout_sets_a_square_around_a_uniform_centre_to_zero(void **state)
 		struct tn_augmentation options = tn_augmentation_defaults();
 		options.cutout_prob = 0.6;
 		options.cutout_size = sizes[s];
-		int size = sizes[s] ? (int)sizes[s] : 4, cut = 0, corner = 0, whole = 0;
+		int size = (int)sizes[s], cut = 0, corner = 0, whole = 0;
 		for (uint64_t number = 0; number < MANY; number++) {
 			augment_one(&options, 3, H, W, number, from, to);
 			int left = W, right = -1, top = H, bottom = -1, zeros = 0;

@@ -34,7 +34,7 @@ static void a_format_is_read_back_to_the_bit(void **state)
 		assert_non_null(text);
 		assert_ok(tn_input_format_parse(text, &back, NULL));
 		assert_memory_equal(&format, &back, sizeof(format));
-		tn_data_text_free(text);
+		tn_string_free(text);
 	}
 }
 
@@ -134,7 +134,7 @@ static void a_format_is_printed_in_one_way(void **state)
 	assert_string_equal(
 		text,
 		GOOD "\"scale\":16.0,\"mean\":[-1.00000002e20],\"deviation\":[9.99999975e-6]}");
-	tn_data_text_free(text);
+	tn_string_free(text);
 }
 
 static void numbers_that_are_not_finite_have_no_text(void **state)
@@ -247,13 +247,13 @@ static void a_resize_is_in_the_text_of_formats_that_have_one(void **state)
 				  "\"deviation\":[0.229000002,0.224000007,0.224999994]}");
 	assert_ok(tn_input_format_parse(text, &back, NULL));
 	assert_memory_equal(&format, &back, sizeof(format));
-	tn_data_text_free(text);
+	tn_string_free(text);
 	format.interpolation = TN_RESIZE_BICUBIC;
 	text = tn_input_format_text(&format);
 	assert_contains(text, "\"resize\":256,\"interpolation\":1,");
 	assert_ok(tn_input_format_parse(text, &back, NULL));
 	assert_memory_equal(&format, &back, sizeof(format));
-	tn_data_text_free(text);
+	tn_string_free(text);
 	/* Texts of networks saved without it. */
 	assert_ok(tn_input_format_parse(GOOD "\"scale\":1,\"mean\":[0],\"deviation\":[1]}", &back,
 					NULL));

@@ -275,7 +275,7 @@ static tn_status print_format(struct tn_error_info *error)
 	char *text = tn_input_format_text(&format);
 	if (!text)
 		return tn_fail(error, TN_OUT_OF_MEMORY, "text", "no memory");
-	tn_data_text_free(text);
+	tn_string_free(text);
 	return TN_OK;
 }
 
@@ -288,7 +288,7 @@ static tn_status parse_format(struct tn_error_info *error)
 	tn_status status = tn_input_format_parse(text, &back, error);
 	if (status == TN_OK)
 		assert_memory_equal(&format, &back, sizeof(back));
-	tn_data_text_free(text);
+	tn_string_free(text);
 	return status;
 }
 

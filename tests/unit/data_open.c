@@ -501,7 +501,7 @@ static void known_data_sets_are_listed_and_located(void **state)
 	assert_null(tn_dataset_at(n + 1));
 	assert_ok(tn_dataset_locate(folder, &path, &error));
 	assert_string_equal(path, folder);
-	tn_data_text_free(path);
+	tn_string_free(path);
 	path = NULL;
 	assert_status(tn_dataset_locate("", &path, &error), TN_INVALID_ARGUMENT);
 	assert_status(tn_dataset_locate("fashion-mmist", &path, &error), TN_NOT_FOUND);

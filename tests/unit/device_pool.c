@@ -186,7 +186,7 @@ static void scratch_memory_stays_apart_from_arrays(void **state)
 	assert_int_equal(fake.held, held + 20 * MIB);
 	tn_scratch_give(device, &larger);
 	tn_block_give(device, &array);
-	tn_device_memory(device, &use);
+	tn_device_get_memory_use(device, &use);
 	assert_int_equal(use.used, 0);
 	tn_pool_trim(device);
 	assert_int_equal(fake.held, 0);
@@ -238,18 +238,18 @@ static void statistics_follow(void **state)
 	struct tn_device *device = fake_device(&fake, 0);
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
 	struct tn_block a, b;
-	tn_device_memory(device, &use);
+	tn_device_get_memory_use(device, &use);
 	assert_int_equal(use.used + use.cached + use.peak, 0);
 	assert_ok(tn_block_take(device, 512, &a, NULL));
 	assert_ok(tn_block_take(device, 1024, &b, NULL));
 	tn_block_give(device, &a);
-	tn_device_memory(device, &use);
+	tn_device_get_memory_use(device, &use);
 	assert_int_equal(use.used, 1024);
 	assert_int_equal(use.peak, 1536);
 	assert_int_equal(use.cached, fake.held - 1024);
 	tn_block_give(device, &b);
 	tn_pool_trim(device);
-	tn_device_memory(device, &use);
+	tn_device_get_memory_use(device, &use);
 	assert_int_equal(use.used + use.cached, 0);
 	assert_int_equal(use.peak, 1536);
 	assert_int_equal(fake.held, 0);
@@ -416,7 +416,7 @@ static void host_memory_that_is_out_of_proportion_goes_back(void **state)
 		assert_ok(tn_block_take(device, mib * MIB, &block, NULL));
 		tn_block_give(device, &block);
 	}
-	tn_device_memory(device, &use);
+	tn_device_get_memory_use(device, &use);
 	assert_true(use.cached <= 2 * use.peak + 66 * MIB);
 	assert_true(fake.frees > 0);
 	fake_finish(&fake, device);

@@ -45,14 +45,15 @@ enum { IN = 3, HIDDEN = 5, OUT = 2, ROWS = 4, N_ALL = IN * HIDDEN + HIDDEN + HID
 /* The network, not built. */
 static inline tn_module *make_net(void)
 {
-	tn_module *net = tn_sequential(context);
-	tn_random_state_set(context, (struct tn_random_state){.seed = 3, .stream = 1});
+	tn_module *net = tn_module_sequential(context);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 3, .stream = 1});
 	struct tn_module_norm_options norm = tn_module_norm_defaults();
 	norm.no_affine = 1;
-	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm1d(context, IN, &norm)));
-	assert_ok(tn_sequential_add(net, "a", tn_module_linear(context, IN, HIDDEN, NULL)));
-	assert_ok(tn_sequential_add(net, "b", tn_module_tanh(context)));
-	assert_ok(tn_sequential_add(net, "c", tn_module_linear(context, HIDDEN, OUT, NULL)));
+	assert_ok(
+		tn_module_sequential_add(net, "norm", tn_module_batch_norm1d(context, IN, &norm)));
+	assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, IN, HIDDEN, NULL)));
+	assert_ok(tn_module_sequential_add(net, "b", tn_module_tanh(context)));
+	assert_ok(tn_module_sequential_add(net, "c", tn_module_linear(context, HIDDEN, OUT, NULL)));
 	return net;
 }
 

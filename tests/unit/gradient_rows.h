@@ -51,7 +51,7 @@ static inline tn_array *gradient_integers(const tn_array *like, int rank, const 
 /* The same masks each time. */
 static inline tn_array *with_masks(tn_array *x)
 {
-	tn_random_state_set(tn_array_context(x), (struct tn_random_state){5, 7});
+	tn_random_set_state(tn_array_context(x), (struct tn_random_state){5, 7});
 	return x;
 }
 

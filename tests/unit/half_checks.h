@@ -206,13 +206,14 @@ static inline void half_softmaxes(struct half *h)
 static inline void half_losses(struct half *h)
 {
 	static const int32_t classes[] = {0, 4, -100, 2, 1, 3};
-	tn_array *x = tn_affine(HALF(h, 1, 6, 5), 4, 0), *loss, *lse;
+	tn_array *x = tn_affine(HALF(h, 1, 6, 5), 4, 0), *loss, *maximum, *log_sum;
 	tn_array *labels = tn_from_host(h->context, TN_I32, 1, (const int64_t[]){6}, classes);
 	tn_array *dloss = tn_full(h->context, TN_F32, 1, (const int64_t[]){6}, 0.25);
-	assert_ok(tn_cross_entropy_forward(x, labels, -100, &loss, &lse));
+	assert_ok(tn_cross_entropy_forward(x, labels, -100, &loss, &maximum, &log_sum));
 	keep_result(h, loss);
-	keep_result(h, lse);
-	keep_result(h, tn_cross_entropy_backward(x, labels, lse, dloss, -100));
+	keep_result(h, maximum);
+	keep_result(h, log_sum);
+	keep_result(h, tn_cross_entropy_backward(x, labels, maximum, log_sum, dloss, -100));
 }
 
 static inline void half_lines(struct half *h)
@@ -227,6 +228,26 @@ static inline void half_lines(struct half *h)
 	keep_result(h, tn_take(x, indices, 0, TN_RAISE));
 	assert_ok(tn_scatter_add(sums, indices, 0, HALF(h, 3, 4, 5)));
 	keep_result(h, sums);
+}
+
+/* Gradients of elements that are taken many times: a total of 5000 ones would stop at 2048 in f16,
+ * and at 256 in bf16. */
+static inline void half_totals(struct half *h)
+{
+	const int64_t n[] = {5000};
+	tn_array *zeros = tn_zeros(h->context, TN_I32, 1, n);
+	tn_array *table = HALF(h, 1, 3, 4), *line = HALF(h, 2, 7);
+	tn_tape *tape = tn_tape_begin(h->context);
+	assert_ok(tn_tape_watch(tape, table));
+	assert_ok(tn_tape_watch(tape, line));
+	tn_array *total = tn_sum(tn_take(table, zeros, 0), TN_ALL_AXES, NULL, 0);
+	total = tn_add(total, tn_sum(tn_embedding(zeros, table, TN_NO_PADDING_INDEX), TN_ALL_AXES,
+				     NULL, 0));
+	total = tn_add(total, tn_sum(tn_take_along_axis(line, zeros, 0), TN_ALL_AXES, NULL, 0));
+	assert_ok(tn_tape_backward(tape, total, NULL));
+	keep_result(h, tn_tape_gradient(tape, table));
+	keep_result(h, tn_tape_gradient(tape, line));
+	tn_tape_end(tape);
 }
 
 /* A LeNet on a tape: the loss, and the gradients of all that it is computed from.  Every layer is
@@ -275,6 +296,7 @@ static inline void check_all_halves(tn_context *context)
 		check_halves(context, dtypes[i], "softmax", 1, half_softmaxes);
 		check_halves(context, dtypes[i], "cross-entropy", 1, half_losses);
 		check_halves(context, dtypes[i], "scans, sorts and takes", 1, half_lines);
+		check_halves(context, dtypes[i], "totals", 1, half_totals);
 		/* Nine layers and as many gradients, each rounded. */
 		check_halves(context, dtypes[i], "a network", 18, half_network);
 	}

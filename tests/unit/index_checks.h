@@ -214,7 +214,7 @@ static inline void check_label_in_replay(tn_context *context)
 	tn_array *loss = tn_cross_entropy(x, labels, NULL);
 	assert_ok(tn_capture_end(context, &graph));
 	/* The captured work has not run. */
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	for (int turn = 0; turn < 4; turn++) {
 		assert_ok(tn_assign_host(labels, turn == 2 ? bad : good, sizeof(good)));
 		assert_ok(tn_graph_replay(graph));
@@ -223,14 +223,14 @@ static inline void check_label_in_replay(tn_context *context)
 			assert_status(tn_item(loss, &value), TN_INVALID_ARGUMENT);
 			assert_true(value == 7);
 			check_index_error(context, "cross_entropy", "label 5");
-			assert_ok(tn_sync(context));
+			assert_ok(tn_synchronize(context));
 			/* A later replay without it does not hide it. */
 			assert_ok(tn_graph_replay(graph));
 			assert_ok(tn_assign_host(labels, good, sizeof(good)));
 			assert_ok(tn_graph_replay(graph));
-			assert_status(tn_sync(context), TN_INVALID_ARGUMENT);
+			assert_status(tn_synchronize(context), TN_INVALID_ARGUMENT);
 			check_index_error(context, "cross_entropy", "label 5");
-			assert_ok(tn_sync(context));
+			assert_ok(tn_synchronize(context));
 		} else {
 			assert_ok(tn_item(loss, &value));
 			assert_close(value, 1.0986123, 1e-5);

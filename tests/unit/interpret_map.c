@@ -167,6 +167,34 @@ static void run_sample(tn_dtype storage, unsigned s, enum layout lx, enum layout
 	tensor_free(&v);
 }
 
+/* (1 + u)^2 - (1 + 2 u) is u^2, and 0 if the product is rounded first. */
+static void a_rounded_product_is_not_contracted(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct text t;
+		float x = 1 + 0x1p-12f, y = -1 - 0x1p-11f, z = 7;
+		struct tn_operand operands[] = {
+			{.buffer = (uint64_t)(uintptr_t)&x, .dtype = TN_F32},
+			{.buffer = (uint64_t)(uintptr_t)&y, .dtype = TN_F32},
+			{.buffer = (uint64_t)(uintptr_t)&z, .dtype = TN_F32},
+		};
+		struct tn_error_info error;
+		text_init(&t, 2, 0);
+		uint16_t a = text_op(&t, TN_OP_INPUT, TN_F32, 0, 0, 0);
+		uint16_t b = text_op(&t, TN_OP_INPUT, TN_F32, 1, 0, 0);
+		uint16_t product = text_op(&t, i ? TN_OP_MUL_ROUNDED : TN_OP_MUL, TN_F32, a, a, 0);
+		text_output(&t, text_op(&t, TN_OP_ADD, TN_F32, product, b, 0));
+		assert_ok(call(&(struct job){.threads = one,
+					     .program = &t.program,
+					     .inputs = operands,
+					     .outputs = operands + 2,
+					     .kernels = &fused_kernels},
+			       0, &error));
+		assert_true(z == (i ? 0 : 0x1p-24f));
+	}
+}
+
 static int may_be_written(enum layout layout)
 {
 	return layout != BROADCAST_ROW && layout != BROADCAST_COLUMN && layout != BROADCAST_ALL;
@@ -813,6 +841,7 @@ int main(void)
 		cmocka_unit_test(random_numbers_keep_their_bits),
 		cmocka_unit_test(outputs_may_be_inputs),
 		cmocka_unit_test(many_live_values_fit),
+		cmocka_unit_test(a_rounded_product_is_not_contracted),
 		cmocka_unit_test(a_plugins_kernels_are_used),
 		cmocka_unit_test(large_outputs_stream),
 		cmocka_unit_test(threads_do_not_change_bits),

@@ -282,14 +282,14 @@ static void scalars_empty_tensors_and_metadata_are_read(void **state)
 	assert_null(tn_safetensors_metadata_key(file, 2));
 
 	assert_ok(tn_safetensors_find(file, "s", &index, NULL));
-	assert_ok(tn_safetensors_info(file, index, &info));
+	assert_ok(tn_safetensors_at(file, index, &info));
 	assert_int_equal(info.rank, 0);
 	assert_int_equal(info.dtype, TN_I32);
 	assert_ok(tn_safetensors_read(file, index, bytes, 4, NULL));
 	assert_memory_equal(bytes, "\0\1\2\3", 4);
 
 	assert_ok(tn_safetensors_find(file, "e", &index, NULL));
-	assert_ok(tn_safetensors_info(file, index, &info));
+	assert_ok(tn_safetensors_at(file, index, &info));
 	assert_int_equal(info.size_bytes, 0);
 	assert_int_equal(info.shape[0], 3);
 	assert_ok(tn_safetensors_read(file, index, bytes, 0, NULL));
@@ -305,13 +305,13 @@ static void a_tensor_is_read_only_by_its_number_size_and_type(void **state)
 	size_t index;
 	unsigned char bytes[4];
 	assert_ok(tn_safetensors_open(make(A("F8_E5M2", "[4]", "[0,4]"), 4), &file, NULL));
-	assert_ok(tn_safetensors_info(file, 0, &info));
+	assert_ok(tn_safetensors_at(file, 0, &info));
 	assert_int_equal(info.dtype, 0);
 	assert_string_equal(info.type, "F8_E5M2");
 	assert_status(tn_safetensors_read(file, 0, bytes, 4, &error), TN_DTYPE);
 	assert_contains(error.text, "elements of type F8_E5M2 cannot be read");
 	assert_status(tn_safetensors_read(file, 1, bytes, 4, &error), TN_INVALID_ARGUMENT);
-	assert_status(tn_safetensors_info(file, 1, &info), TN_INVALID_ARGUMENT);
+	assert_status(tn_safetensors_at(file, 1, &info), TN_INVALID_ARGUMENT);
 	assert_status(tn_safetensors_find(file, "b", &index, &error), TN_NOT_FOUND);
 	assert_contains(error.text, "expected a tensor \"b\", found none among 1");
 	tn_safetensors_close(file);
@@ -372,7 +372,7 @@ static void what_was_written_is_read_back(void **state)
 		struct tn_tensor_info info = {.struct_size = sizeof(info)};
 		size_t index;
 		assert_ok(tn_safetensors_find(file, good[i].name, &index, NULL));
-		assert_ok(tn_safetensors_info(file, index, &info));
+		assert_ok(tn_safetensors_at(file, index, &info));
 		assert_int_equal(info.dtype, good[i].dtype);
 		assert_int_equal(info.rank, good[i].rank);
 		assert_ok(tn_safetensors_read(file, index, bytes, sizes[i], NULL));

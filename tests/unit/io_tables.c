@@ -210,9 +210,6 @@ static void options_out_of_range_are_refused(void **state)
 	loadtxt.skiprows = -1;
 	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "skiprows");
 	loadtxt = tn_loadtxt_defaults();
-	loadtxt.max_rows = -1;
-	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "max_rows");
-	loadtxt = tn_loadtxt_defaults();
 	loadtxt.n_usecols = 1;
 	refused("1", &loadtxt, TN_INVALID_ARGUMENT, "n_usecols");
 	loadtxt = tn_loadtxt_defaults();

@@ -25,7 +25,7 @@ struct killed_run {
 	tn_module *net;
 	tn_optimizer *optimizer;
 	tn_schedule *schedule;
-	tn_average *average;
+	tn_weight_average *average;
 	tn_grad_scaler *scaler;
 	tn_metric *metrics[KILLED_METRICS];
 	struct tn_trainer_options options;
@@ -134,13 +134,13 @@ static inline tn_data_loader *killed_loader(struct killed_run *run, int recipe, 
 
 static inline tn_module *killed_net(tn_context *context, int recipe)
 {
-	tn_module *net = tn_sequential(context);
-	tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL));
-	tn_sequential_add(net, "bn", tn_module_batch_norm2d(context, 2, NULL));
-	tn_sequential_add(net, "relu", tn_module_relu(context));
-	tn_sequential_add(net, "flatten", tn_module_flatten(context));
-	tn_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
-	tn_sequential_add(net, "fc", tn_module_linear(context, 32, RUN_CLASSES, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL));
+	tn_module_sequential_add(net, "bn", tn_module_batch_norm2d(context, 2, NULL));
+	tn_module_sequential_add(net, "relu", tn_module_relu(context));
+	tn_module_sequential_add(net, "flatten", tn_module_flatten(context));
+	tn_module_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
+	tn_module_sequential_add(net, "fc", tn_module_linear(context, 32, RUN_CLASSES, NULL));
 	if (recipe == KILLED_HALF)
 		assert_ok(tn_module_set_dtype(net, TN_F16));
 	assert_ok(tn_module_build(net));
@@ -157,9 +157,9 @@ static inline void killed_adamw(struct killed_run *run)
 	options.period = 20;
 	options.warmup = 3;
 	run->schedule = tn_schedule_create(run->optimizer, &options);
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.9;
-	run->average = tn_average_create(run->net, &averaging);
+	run->average = tn_weight_average_create(run->net, &averaging);
 	run->options.accumulate = 2;
 	run->options.clip_norm = 1;
 	run->options.patience = 50;
@@ -176,7 +176,7 @@ static inline void killed_plateau(struct killed_run *run)
 	options.threshold = 0.5;
 	options.factor = 0.5;
 	run->schedule = tn_schedule_create(run->optimizer, &options);
-	run->average = tn_average_create(run->net, NULL);
+	run->average = tn_weight_average_create(run->net, NULL);
 	run->options.evaluate_average = 1;
 	run->options.schedule_epochs = 1;
 	run->options.accumulate = 3;
@@ -215,7 +215,7 @@ static inline void killed_begin(struct killed_run *run, tn_context *context, int
 							   .arrays = killed_metric_arrays,
 							   .end = killed_metric_end};
 	run->context = context;
-	tn_random_state_set(context, (struct tn_random_state){3, 0});
+	tn_random_set_state(context, (struct tn_random_state){3, 0});
 	run->dataset = run_dataset("bars");
 	run->train = killed_loader(run, recipe, 1);
 	run->validation = killed_loader(run, recipe, 0);
@@ -254,7 +254,7 @@ static inline void killed_end(struct killed_run *run)
 	for (int i = 0; i < KILLED_METRICS; i++)
 		tn_metric_destroy(run->metrics[i]);
 	tn_grad_scaler_destroy(run->scaler);
-	tn_average_destroy(run->average);
+	tn_weight_average_destroy(run->average);
 	tn_schedule_destroy(run->schedule);
 	tn_optimizer_destroy(run->optimizer);
 	tn_module_destroy(run->net);

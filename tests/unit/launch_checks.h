@@ -106,7 +106,7 @@ static inline uint64_t launch_calls(tn_context *context, const char *operation)
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t n = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (!operation || !strcmp(row.operation, operation))
 			n += row.native + row.lent + row.composed + row.host;
 	}
@@ -117,9 +117,9 @@ static inline uint64_t launch_calls(tn_context *context, const char *operation)
 static inline tn_module *launch_net(tn_context *context, int n, tn_dtype dtype)
 {
 	static const int64_t shape[] = {4, LAUNCH_WIDTH};
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	for (int i = 0; i < n; i++)
-		assert_ok(tn_sequential_add(
+		assert_ok(tn_module_sequential_add(
 			net, NULL, tn_module_linear(context, LAUNCH_WIDTH, LAUNCH_WIDTH, NULL)));
 	assert_ok(tn_module_set_dtype(net, dtype));
 	assert_ok(tn_module_build(net));
@@ -191,14 +191,14 @@ static inline struct launch_counts count_all(tn_context *context, const struct l
 					     int n, launch_counter *counter)
 {
 	static const char *const once[] = {"clip_grad_value", "lasso", "gradient_noise",
-					   "lookahead", "average_update"};
+					   "lookahead", "weight_average_update"};
 	struct launch_counts counts;
 	assert_ok(tn_scope_begin(context));
 	tn_module *net = launch_net(context, n, TN_F32);
 	tn_optimizer *optimizer = c->make(net);
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.9;
-	tn_average *average = tn_average_create(net, &averaging);
+	tn_weight_average *average = tn_weight_average_create(net, &averaging);
 	assert_ok(tn_optimizer_set_lasso(optimizer, 1e-3));
 	assert_ok(tn_optimizer_set_gradient_noise(optimizer, 1e-3, 0.55));
 	struct tn_lookahead_options lookahead = tn_lookahead_defaults();
@@ -209,13 +209,13 @@ static inline struct launch_counts count_all(tn_context *context, const struct l
 		assert_ok(tn_clip_grad_value(net, 1));
 		assert_ok(tn_clip_grad_norm(net, 1, NULL));
 		assert_ok(tn_optimizer_step(optimizer));
-		assert_ok(tn_average_update(average));
+		assert_ok(tn_weight_average_update(average));
 		launch_end(context, counter, &counts);
 	}
 	assert_int_equal(launch_calls(context, c->name), c->operations);
 	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++)
 		assert_int_equal(launch_calls(context, once[i]), 1);
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(net);
 	tn_scope_end(context, NULL);

@@ -227,7 +227,7 @@ static void a_first_copy_that_lacks_a_library_does_not_hide_a_whole_one(void **s
 	opened.options.n_paths = 2;
 	assert_ok(open_prepared(&opened));
 	for (size_t i = 0; i < 2; i++)
-		assert_non_null(rows[i] = tn_load_report_row(opened.report, i));
+		assert_non_null(rows[i] = tn_load_report_at(opened.report, i));
 	assert_int_equal(rows[0]->status, TN_MISSING_LIBRARY);
 	assert_int_equal(rows[1]->status, TN_OK);
 	assert_ptr_equal(row_of(&opened, "two_devices"), rows[1]);

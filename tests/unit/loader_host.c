@@ -12,6 +12,8 @@
 #include <tenon/plugin.h>
 #include <tenon/program.h>
 
+#include "program/random.h"
+
 static struct opened log_of;
 static struct tn_threads *threads;
 static struct tn_host_services *services;
@@ -234,6 +236,34 @@ static void a_program_is_checked(void **state)
 	assert_int_equal(error.operation[0], '\0');
 }
 
+/* The formula of tenon-program(7), normal_quantile. */
+static float normal_of(const float *table, uint32_t word)
+{
+	const uint32_t h = word >> 31 ? ~word : word;
+	const uint32_t g = 2 * h + 1, zeros = (uint32_t)__builtin_clz(g), n = g << zeros;
+	const float *c = table + 5 * (8 * (31 - zeros) + (n >> 28 & 7));
+	const float u = (float)((int32_t)(n >> 4 & 0xffffff) - 0x800000) * 0x1p-23f;
+	volatile float q = c[4];
+	for (int k = 3; k >= 0; k--) {
+		q *= u; /* rounded, since it is stored */
+		q += c[k];
+	}
+	return word >> 31 ? q : -q;
+}
+
+static void the_table_of_normal_numbers_is_data(void **state)
+{
+	uint64_t size = 0;
+	const float *table = host->normal_table(host->context, &size);
+	(void)state;
+	assert_int_equal(size, 256 * 5 * sizeof(float));
+	for (uint32_t i = 0; i < 1000; i++) {
+		const uint32_t word = i < 2 ? 0 - i : i * 2654435761u;
+		const float found = normal_of(table, word), expected = tn_normal(word);
+		assert_memory_equal(&found, &expected, sizeof(found));
+	}
+}
+
 #define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -248,6 +278,7 @@ int main(void)
 		test(the_interpreter_is_reached),
 		test(a_program_is_printed),
 		test(a_program_is_checked),
+		test(the_table_of_normal_numbers_is_data),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void probe(const char *name, uint32_t timeout_ms)
 		print_error("%s\n", error.text);
 	assert_ok(status);
 	assert_int_equal(tn_load_report_count(report), 1);
-	probed = tn_load_report_row(report, 0);
+	probed = tn_load_report_at(report, 0);
 	/* No child is left behind. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
@@ -34,7 +34,7 @@ static void probe(const char *name, uint32_t timeout_ms)
 static void a_good_plugin_gives_the_same_row_as_here(void **state)
 {
 	(void)state;
-	probe("two_devices", 0);
+	probe("two_devices", TN_PROBE_TIMEOUT_MS);
 	assert_int_equal(probed->status, TN_OK);
 	assert_int_equal(probed->stage, TN_STAGE_READY);
 	assert_string_equal(probed->name, "two_devices");
@@ -50,23 +50,23 @@ static void a_good_plugin_gives_the_same_row_as_here(void **state)
 static void a_broken_plugin_gives_its_own_reason(void **state)
 {
 	(void)state;
-	probe("null_slot", 0);
+	probe("null_slot", TN_PROBE_TIMEOUT_MS);
 	assert_int_equal(probed->status, TN_BAD_PLUGIN);
 	assert_int_equal(probed->stage, TN_STAGE_QUERY);
 	assert_contains(probed->text, "reduce is mandatory");
 	setenv("TENON_TEST_STATUS", "36", 1);
-	probe("fails", 0);
+	probe("fails", TN_PROBE_TIMEOUT_MS);
 	assert_int_equal(probed->status, TN_NO_DRIVER);
 	assert_int_equal(probed->native_code, 17);
 	unsetenv("TENON_TEST_STATUS");
-	probe("nowhere", 0);
+	probe("nowhere", TN_PROBE_TIMEOUT_MS);
 	assert_int_equal(probed->status, TN_NO_PLUGIN);
 }
 
 static void a_crash_is_named_with_its_stage(void **state)
 {
 	(void)state;
-	probe("crashes", 0);
+	probe("crashes", TN_PROBE_TIMEOUT_MS);
 	assert_int_equal(probed->status, TN_PROBE_FAILED);
 	assert_int_equal(probed->stage, TN_STAGE_CREATE);
 	assert_string_equal(probed->name, "crashes");
@@ -87,7 +87,7 @@ static void a_hang_is_cut_short(void **state)
 static void an_exit_inside_the_plugin_is_a_failure(void **state)
 {
 	(void)state;
-	probe("exits", 0);
+	probe("exits", TN_PROBE_TIMEOUT_MS);
 	assert_int_equal(probed->status, TN_PROBE_FAILED);
 	assert_contains(probed->text, "it ended the process at stage 'create'");
 }
@@ -95,7 +95,7 @@ static void an_exit_inside_the_plugin_is_a_failure(void **state)
 static void what_a_plugin_prints_does_not_reach_the_report(void **state)
 {
 	(void)state;
-	probe("prints", 0);
+	probe("prints", TN_PROBE_TIMEOUT_MS);
 	assert_int_equal(probed->status, TN_OK);
 }
 
@@ -105,11 +105,15 @@ static void a_probe_that_cannot_start_is_an_error(void **state)
 	tn_load_report *none = NULL;
 	(void)state;
 	setenv("TENON_PROBE_HELPER", "/nonexistent/helper", 1);
-	assert_status(tn_probe(fixture("ok"), 0, &none, &error), TN_NOT_FOUND);
+	assert_status(tn_probe(fixture("ok"), TN_PROBE_TIMEOUT_MS, &none, &error), TN_NOT_FOUND);
 	assert_contains(error.text, "/nonexistent/helper");
-	assert_status(tn_probe("backend_ok.so", 0, &none, &error), TN_INVALID_ARGUMENT);
-	assert_status(tn_probe(NULL, 0, &none, &error), TN_INVALID_ARGUMENT);
-	assert_status(tn_probe("/tmp", 0, &none, &error), TN_INVALID_ARGUMENT);
+	assert_status(tn_probe("backend_ok.so", TN_PROBE_TIMEOUT_MS, &none, &error),
+		      TN_INVALID_ARGUMENT);
+	assert_status(tn_probe("/tmp/none.so", 0, &none, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text, "timeout_ms");
+	assert_status(tn_probe_all(NULL, 0, 0, &none, &error), TN_INVALID_ARGUMENT);
+	assert_status(tn_probe(NULL, TN_PROBE_TIMEOUT_MS, &none, &error), TN_INVALID_ARGUMENT);
+	assert_status(tn_probe("/tmp", TN_PROBE_TIMEOUT_MS, &none, &error), TN_INVALID_ARGUMENT);
 	assert_null(none);
 }
 
@@ -127,15 +131,15 @@ static void all_files_are_probed_and_none_is_loaded(void **state)
 	setenv("TENON_PLUGIN_PATH_ONLY", "1", 1);
 	setenv("TENON_DATA_DIR", folder, 1);
 	unsetenv("TENON_PLUGIN_PATH");
-	assert_ok(tn_probe_all(&folder_path, 1, 0, &all, &error));
+	assert_ok(tn_probe_all(&folder_path, 1, TN_PROBE_TIMEOUT_MS, &all, &error));
 	assert_int_equal(tn_load_report_count(all), 4);
 	for (size_t i = 0; i < 4; i++) {
-		const struct tn_load_row *row = tn_load_report_row(all, i);
+		const struct tn_load_row *row = tn_load_report_at(all, i);
 		assert_string_equal(row->name, names[i]);
 		assert_int_equal(row->status, expected[i]);
 		assert_int_equal(row->found, TN_FOUND_API);
 	}
-	assert_int_equal(tn_load_report_row(all, 3)->n_devices, 2);
+	assert_int_equal(tn_load_report_at(all, 3)->n_devices, 2);
 	tn_load_report_destroy(all);
 	FILE *maps = fopen("/proc/self/maps", "r");
 	char line[1024];

@@ -374,7 +374,7 @@ static void paths_are_searched_in_order_and_the_first_wins(void **state)
 	assert_contains(opened.messages, "'relative' is ignored: not an absolute path");
 	size_t duplicates = 0;
 	for (size_t i = 0; i < tn_load_report_count(opened.report); i++) {
-		const struct tn_load_row *row = tn_load_report_row(opened.report, i);
+		const struct tn_load_row *row = tn_load_report_at(opened.report, i);
 		duplicates += row->status == TN_DUPLICATE && row->found == TN_FOUND_VARIABLE;
 	}
 	/* null is a copy of the same plugin, twin has the UUID of ok. */

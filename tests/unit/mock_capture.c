@@ -91,12 +91,12 @@ static void a_replay_that_fails_is_answered_later(void **state)
 	(void)state;
 	tn_context *context = open_mock("async-error:3");
 	tn_array *x = numbers(context, 1), *y = numbers(context, 2);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_ok(tn_capture_begin(context));
 	assert_ok(tn_add_into(y, y, x));
 	assert_ok(tn_capture_end(context, &graph));
 	assert_ok(tn_graph_replay(graph));
-	assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
+	assert_int_equal(tn_synchronize(context), TN_BACKEND_FAILURE);
 	assert_string_equal(tn_error(context)->operation, "replay");
 	tn_error_clear(context);
 	tn_graph_destroy(graph);
@@ -170,7 +170,7 @@ static tn_module *foreign_net(tn_context *context, int *n)
 						      .forward = forward_and_count,
 						      .is_repeatable = 1};
 	tn_module *net = train_net(context);
-	assert_ok(tn_sequential_add(net, "counter", tn_module_create(context, &class_, n)));
+	assert_ok(tn_module_sequential_add(net, "counter", tn_module_custom(context, &class_, n)));
 	return net;
 }
 

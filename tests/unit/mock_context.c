@@ -70,7 +70,7 @@ static double seconds(void)
 static double seconds_of_sync(tn_context *context)
 {
 	const double start = seconds();
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	return seconds() - start;
 }
 
@@ -97,12 +97,12 @@ static void a_late_error_surfaces_at_sync_with_the_operations_name(void **state)
 	tn_array *y = tn_add(x, x);
 	assert_non_null(y);
 	assert_null(tn_error(context));
-	assert_status(tn_sync(context), TN_BACKEND_FAILURE);
+	assert_status(tn_synchronize(context), TN_BACKEND_FAILURE);
 	assert_string_equal(tn_error(context)->operation, "map");
 	assert_contains(tn_error(context)->text, "mock:0: piece of work 2 failed");
 	/* Reported once: work before and after it is done. */
 	tn_error_clear(context);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_close(first_of(x), 1, 0);
 	assert_close(first_of(tn_add(x, x)), 2, 0);
 	tn_context_close(context);
@@ -118,7 +118,7 @@ static void a_late_error_surfaces_at_a_download_and_leaves_the_host_alone(void *
 	assert_string_equal(tn_error(context)->operation, "fill");
 	assert_close(values[0], 7, 0);
 	tn_error_clear(context);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	tn_context_close(context);
 }
 
@@ -140,7 +140,7 @@ static void a_lost_device_loses_its_arrays_and_the_context_goes_on(void **state)
 	assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
 	assert_close(first_of(tn_add(ones(context), ones(context))), 2, 0);
 	/* The loss was already reported: waiting for the other devices is not an error. */
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	tn_context_close(context);
 }
 
@@ -158,7 +158,7 @@ static void the_other_of_two_devices_goes_on(void **state)
 	assert_contains(tn_error(context)->text, "mock:0");
 	tn_error_clear(context);
 	assert_close(first_of(tn_add(y, y)), 2, 0);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	tn_context_close(context);
 }
 
@@ -175,10 +175,10 @@ static void a_loss_is_said_in_its_own_words_where_it_was_found_by_the_pool(void 
 	assert_null(tn_empty(context, TN_U8, 1,
 			     (int64_t[]){(int64_t)description->memory_bytes / 4 * 5}));
 	tn_error_clear(context);
-	assert_status(tn_sync(context), TN_DEVICE_LOST);
+	assert_status(tn_synchronize(context), TN_DEVICE_LOST);
 	assert_contains(tn_error(context)->text, "lost with piece of work 1");
 	tn_error_clear(context);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	tn_context_close(context);
 }
 
@@ -209,7 +209,7 @@ static void the_pool_gives_its_cache_back_before_memory_is_out(void **state)
 	tn_error_clear(context);
 	tn_array_destroy(large);
 	assert_non_null(tn_zeros(context, TN_U8, 1, (int64_t[]){9 * MIB}));
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	tn_context_close(context);
 }
 
@@ -351,20 +351,20 @@ static void a_device_says_what_it_is_and_what_has_run(void **state)
 	tn_device *device = tn_context_device(context, 1);
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		assert_ok(tn_device_report_line(device, i, &line));
+		assert_ok(tn_device_report_at(device, i, &line));
 		assert_string_equal(line.key, keys[i]);
 		assert_true(line.text[0] != 0);
 	}
-	assert_int_equal(tn_device_report_line(device, 4, &later), TN_NOT_FOUND);
-	assert_int_equal(tn_device_report_line(device, SIZE_MAX, &later), TN_NOT_FOUND);
-	assert_ok(tn_device_memory_information(device, &memory));
+	assert_int_equal(tn_device_report_at(device, 4, &later), TN_NOT_FOUND);
+	assert_int_equal(tn_device_report_at(device, SIZE_MAX, &later), TN_NOT_FOUND);
+	assert_ok(tn_device_get_memory_information(device, &memory));
 	assert_int_equal(memory.total_bytes, 8 << 20);
 	assert_ok(tn_device_set_current(context, device));
 	assert_true(first_of(ones(context)) == 1);
-	assert_ok(tn_device_report_line(device, 3, &later));
+	assert_ok(tn_device_report_at(device, 3, &later));
 	assert_string_not_equal(later.text, line.text);
 	/* The built-in backend has no lines, which is not an error. */
-	assert_int_equal(tn_device_report_line(tn_context_device(context, 2), 0, &line),
+	assert_int_equal(tn_device_report_at(tn_context_device(context, 2), 0, &line),
 			 TN_NOT_FOUND);
 	assert_null(tn_error(context));
 	tn_context_close(context);

@@ -91,7 +91,7 @@ static void captured_gradients_are_none_yet(void **state)
 		assert_ok(tn_capture_begin(context));
 		assert_ok(give_gradients(&t));
 		if (is_spoiled) {
-			assert_int_equal(tn_sync(context), TN_NOT_CAPTURABLE);
+			assert_int_equal(tn_synchronize(context), TN_NOT_CAPTURABLE);
 			assert_int_equal(tn_capture_end(context, &graph), TN_NOT_CAPTURABLE);
 			tn_error_clear(context);
 		} else {

@@ -64,10 +64,11 @@ static tn_module *folding_net(tn_context *context)
 	struct tn_module_conv2d_options options = tn_module_conv2d_defaults();
 	options.window = &window;
 	options.no_bias = 1;
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "conv",
-				    tn_module_conv2d(context, 2, CHANNELS, 3, 3, &options)));
-	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm2d(context, CHANNELS, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "conv",
+					   tn_module_conv2d(context, 2, CHANNELS, 3, 3, &options)));
+	assert_ok(tn_module_sequential_add(net, "norm",
+					   tn_module_batch_norm2d(context, CHANNELS, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 0);
 	return net;
@@ -77,7 +78,7 @@ static tn_module *folding_net(tn_context *context)
 static void run_frozen(tn_context *context, size_t current, float results[2][RESULTS])
 {
 	struct tn_parameter_view view = {.struct_size = sizeof(view)};
-	tn_random_state_set(context, (struct tn_random_state){3, 3});
+	tn_random_set_state(context, (struct tn_random_state){3, 3});
 	tn_module *net = folding_net(context);
 	tn_array *x = tn_full(context, TN_F32, 4, (int64_t[]){1, 2, SIDE, SIDE}, 0.5);
 	set_current(context, current);

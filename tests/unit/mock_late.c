@@ -35,7 +35,7 @@ static tn_status wait_by(enum waiting way, tn_context *context, tn_array *x)
 	case ITEM:
 		return tn_item(tn_slice(x, 0, 0, 1, 1), &value);
 	case SYNC:
-		return tn_sync(context);
+		return tn_synchronize(context);
 	default:
 		return tn_to(x, tn_context_device(context, 1)) ? TN_OK : tn_error(context)->status;
 	}
@@ -58,7 +58,7 @@ static void every_call_that_waits_reports_once(void **state)
 	}
 }
 
-/* tn_sync reports one error and leaves that of a second device to the next call. */
+/* tn_synchronize reports one error and leaves that of a second device to the next call. */
 static void each_of_two_devices_is_heard(void **state)
 {
 	(void)state;
@@ -74,12 +74,12 @@ static void each_of_two_devices_is_heard(void **state)
 		assert_non_null(tn_cross_entropy(x, label, NULL));
 		assert_ok(tn_device_set_current(context, tn_context_device(context, 1)));
 		assert_non_null(tn_ones(context, TN_F32, 1, (int64_t[]){4}));
-		if (tn_sync(context) == TN_INVALID_ARGUMENT) {
+		if (tn_synchronize(context) == TN_INVALID_ARGUMENT) {
 			check_index_error(context, "cross_entropy", "mock:0: label 3");
-			assert_status(tn_sync(context), TN_BACKEND_FAILURE);
+			assert_status(tn_synchronize(context), TN_BACKEND_FAILURE);
 			assert_contains(tn_error(context)->text, "mock:1: piece of work");
 			tn_error_clear(context);
-			assert_ok(tn_sync(context));
+			assert_ok(tn_synchronize(context));
 			n_second++;
 		}
 		tn_context_close(context);
@@ -102,16 +102,17 @@ static void check_each_failure(int by_item)
 		tn_array *label = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &good);
 		if (label)
 			tn_cross_entropy(x, label, NULL);
-		tn_status status = by_item && label ? tn_item(label, &value) : tn_sync(context);
+		tn_status status =
+			by_item && label ? tn_item(label, &value) : tn_synchronize(context);
 		has_failed = tn_error(context) != NULL;
 		assert_int_equal(has_failed, status != TN_OK);
 		if (has_failed)
 			assert_kept(context, TN_BACKEND_FAILURE, "piece of work");
-		assert_ok(tn_sync(context));
+		assert_ok(tn_synchronize(context));
 		if (has_failed) {
 			label = tn_from_host(context, TN_I32, 1, (int64_t[]){1}, &bad);
 			assert_non_null(tn_cross_entropy(x, label, NULL));
-			assert_status(tn_sync(context), TN_INVALID_ARGUMENT);
+			assert_status(tn_synchronize(context), TN_INVALID_ARGUMENT);
 			check_index_error(context, "cross_entropy", "label 3");
 		}
 		tn_context_close(context);
@@ -175,7 +176,7 @@ static void closing_a_context_logs_what_was_not_reported(void **state)
 	context = open_logged("async-error:2");
 	x = tn_ones(context, TN_F32, 1, (int64_t[]){4});
 	assert_non_null(tn_add(x, x));
-	assert_status(tn_sync(context), TN_BACKEND_FAILURE);
+	assert_status(tn_synchronize(context), TN_BACKEND_FAILURE);
 	tn_context_close(context);
 	assert_string_equal(messages, "");
 }

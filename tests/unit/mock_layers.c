@@ -39,25 +39,27 @@ static tn_module *blocks(void)
 {
 	struct tn_module_mbconv_options options = tn_module_mbconv_defaults();
 	options.squeezed = 2;
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, NULL, tn_module_mbconv(context, 2, 2, 2, &options)));
-	assert_ok(tn_sequential_add(net, NULL, tn_module_convnext_block(context, 2, NULL)));
-	assert_ok(tn_sequential_add(net, NULL, tn_module_local_response_norm(context, 2, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(
+		tn_module_sequential_add(net, NULL, tn_module_mbconv(context, 2, 2, 2, &options)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_convnext_block(context, 2, NULL)));
+	assert_ok(tn_module_sequential_add(net, NULL,
+					   tn_module_local_response_norm(context, 2, NULL)));
 	return net;
 }
 
 static tn_module *resized(void)
 {
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, NULL, conv_transpose2d()));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, NULL, conv_transpose2d()));
 	struct tn_interpolate_options interpolate = tn_interpolate_defaults();
 	interpolate.mode = TN_INTERPOLATE_BILINEAR;
 	interpolate.size[0] = 7;
 	interpolate.size[1] = 5;
-	assert_ok(tn_sequential_add(net, NULL, tn_module_upsample(context, &interpolate)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_upsample(context, &interpolate)));
 	interpolate = tn_interpolate_defaults();
 	interpolate.scale[0] = interpolate.scale[1] = 2;
-	assert_ok(tn_sequential_add(net, NULL, tn_module_upsample(context, &interpolate)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_upsample(context, &interpolate)));
 	return net;
 }
 

@@ -64,7 +64,7 @@ static void a_download_returns_before_the_data_is_there(void **state)
 	assert_ok(tn_fill(x, 77));
 	for (int i = 0; i < 2 * N; i++)
 		assert_close(data[i], 0, 0);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_numbers(data, 1, 1);
 	static const float twice[N] = {2, 8, 4, 10, 6, 12};
 	assert_memory_equal(data + N, twice, sizeof(twice));
@@ -80,7 +80,7 @@ static void an_upload_reads_the_buffer_when_it_runs(void **state)
 	float *data = tn_host_buffer_data(buffer), found[N];
 	(void)state;
 	tn_array *x = tn_zeros(context, TN_F32, 2, shape);
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	memset(data, 0, 100);
 	assert_ok(tn_assign_host_async(x, buffer, 0));
 	tn_array *y = tn_negative(x);
@@ -161,12 +161,12 @@ static void a_failed_copy_is_reported_by_the_next_wait(void **state)
 	memset(data, 0, 100);
 	tn_array *x = tn_ones(context, TN_F32, 2, shape);
 	assert_ok(tn_to_host_async(x, buffer, 0));
-	assert_status(tn_sync(context), TN_BACKEND_FAILURE);
+	assert_status(tn_synchronize(context), TN_BACKEND_FAILURE);
 	assert_string_equal(tn_error(context)->operation, "download");
 	assert_kept(context, TN_BACKEND_FAILURE, "piece of work 2 failed");
 	assert_close(data[0], 0, 0);
 	assert_ok(tn_to_host_async(x, buffer, 0));
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_numbers(data, 1, 0);
 	tn_context_close(context);
 }
@@ -201,7 +201,7 @@ static void a_lost_device_gives_its_buffers_back(void **state)
 	(void)state;
 	tn_array *x = tn_ones(context, TN_F32, 2, shape);
 	assert_ok(tn_to_host_async(x, buffer, 0));
-	assert_status(tn_sync(context), TN_DEVICE_LOST);
+	assert_status(tn_synchronize(context), TN_DEVICE_LOST);
 	tn_error_clear(context);
 	assert_status(tn_to_host_async(x, buffer, 0), TN_DEVICE_LOST);
 	tn_error_clear(context);
@@ -255,7 +255,7 @@ static void imported_memory_is_used_in_place(void **state)
 	lent.elements[0] = 4;
 	assert_ok(tn_add_into(x, x, x));
 	assert_close(lent.elements[0], 4, 0); /* it has not run */
-	assert_ok(tn_sync(context));
+	assert_ok(tn_synchronize(context));
 	assert_close(lent.elements[0], 8, 0);
 	assert_close(lent.elements[N - 1], 2 * (N - 1), 0);
 	void *data = NULL;
@@ -333,7 +333,7 @@ static void a_lost_device_returns_imported_memory(void **state)
 	(void)state;
 	tn_array *x = import(context, &lent);
 	assert_ok(tn_fill(x, 9));
-	assert_status(tn_sync(context), TN_DEVICE_LOST);
+	assert_status(tn_synchronize(context), TN_DEVICE_LOST);
 	tn_error_clear(context);
 	tn_array_destroy(x);
 	assert_int_equal(lent.returned, 1);

@@ -17,7 +17,7 @@ static void check_peers(peer_case *check)
 static unsigned long work_done(tn_device *device)
 {
 	struct tn_report_line line = {.struct_size = sizeof(line)};
-	for (uint32_t i = 0; !tn_device_report_line(device, i, &line); i++) {
+	for (uint32_t i = 0; !tn_device_report_at(device, i, &line); i++) {
 		if (!strcmp(line.key, "work"))
 			return strtoul(line.text, NULL, 10);
 	}
@@ -99,7 +99,7 @@ static void an_error_of_the_giver_is_one_of_the_taker(void **state)
 	tn_array *there = tn_to(tn_add(x, x), tn_context_device(context, 1));
 	assert_int_equal(tn_to_host(there, values, sizeof(values)), TN_BACKEND_FAILURE);
 	assert_kept(context, TN_BACKEND_FAILURE, "mock device 0, the source, failed in map");
-	assert_int_equal(tn_sync(context), TN_BACKEND_FAILURE);
+	assert_int_equal(tn_synchronize(context), TN_BACKEND_FAILURE);
 	tn_error_clear(context);
 	assert_true(first_of(tn_to(x, tn_context_device(context, 1))) == 1);
 	tn_context_close(context);
@@ -209,7 +209,7 @@ static void gradients(tn_context *context, size_t second, size_t current,
 	assert_ok(tn_device_set_current(context, tn_context_device(context, 0)));
 	struct sample s = make_sample(context);
 	tn_array *leaves[N_LEAVES] = {s.x, s.w, s.scale, s.shift, s.matrix};
-	tn_random_state_set(context, (struct tn_random_state){.seed = 5});
+	tn_random_set_state(context, (struct tn_random_state){.seed = 5});
 	tn_tape *tape = tn_tape_begin(context);
 	for (int i = 0; i < N_LEAVES; i++)
 		assert_ok(tn_tape_watch(tape, leaves[i]));

@@ -116,7 +116,7 @@ static double variance_by_dropout(const char *name)
 	double variance = 0;
 	tn_module *net = make(name);
 	assert_non_null(net);
-	tn_random_state_set(context, (struct tn_random_state){3, 0});
+	tn_random_set_state(context, (struct tn_random_state){3, 0});
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);
 	assert_ok(tn_scope_begin(context));
@@ -151,7 +151,7 @@ static double running_mean(const char *name)
 	struct tn_buffer_view view = {.struct_size = sizeof(view)};
 	tn_module *net = make(name);
 	assert_non_null(net);
-	tn_random_state_set(context, (struct tn_random_state){3, 0});
+	tn_random_set_state(context, (struct tn_random_state){3, 0});
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);
 	assert_ok(tn_scope_begin(context));

@@ -173,7 +173,7 @@ static void check_layer(const struct layer *layer)
 	static float once[MOST], found[MOST];
 	double sum = 0;
 	assert_ok(tn_scope_begin(context));
-	tn_random_state_set(context, (struct tn_random_state){.seed = 4, .stream = 9});
+	tn_random_set_state(context, (struct tn_random_state){.seed = 4, .stream = 9});
 	tn_module *net = layer->make();
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);

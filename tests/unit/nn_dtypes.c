@@ -90,7 +90,7 @@ static void a_dtype_is_given_once_to_the_outermost_module(void **state)
 	net = make_net();
 	tn_module *head = tn_module_linear(context, OUT, 1, NULL);
 	assert_ok(tn_module_set_dtype(head, TN_F16));
-	assert_ok(tn_sequential_add(net, "head", head));
+	assert_ok(tn_module_sequential_add(net, "head", head));
 	assert_status(tn_module_build(net), TN_DTYPE);
 	expect_error(TN_DTYPE, "'head' was given f16, the network is of f32");
 	assert_ok(tn_module_set_dtype(net, TN_F16));
@@ -148,12 +148,12 @@ static void a_network_in_use_is_not_converted(void **state)
 	tn_optimizer *optimizer = sgd(net);
 	assert_status(tn_module_set_dtype(net, TN_F16), TN_STATE);
 	expect_error(TN_STATE, "an optimizer, average or scaler of the network exists");
-	tn_average *average = tn_average_create(net, NULL);
+	tn_weight_average *average = tn_weight_average_create(net, NULL);
 	tn_grad_scaler *scaler = tn_grad_scaler_create(net, NULL);
 	tn_optimizer_destroy(optimizer);
 	assert_status(tn_module_set_dtype(net, TN_F16), TN_STATE);
 	expect_error(TN_STATE, "exists");
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	assert_status(tn_module_set_dtype(net, TN_F16), TN_STATE);
 	expect_error(TN_STATE, "exists");
 	tn_grad_scaler_destroy(scaler);
@@ -244,11 +244,12 @@ static void frozen_networks_of_all_dtypes_compute_what_they_did(void **state)
 	(void)state;
 	for (int d = 0; d < N_DTYPES; d++) {
 		double before[ROWS * 2 * 16], after[ROWS * 2 * 16];
-		tn_module *net = tn_sequential(context);
-		assert_ok(tn_sequential_add(net, "conv",
-					    tn_module_conv2d(context, 3, 2, 3, 3, NULL)));
-		assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm2d(context, 2, NULL)));
-		assert_ok(tn_sequential_add(net, "relu", tn_module_relu(context)));
+		tn_module *net = tn_module_sequential(context);
+		assert_ok(tn_module_sequential_add(net, "conv",
+						   tn_module_conv2d(context, 3, 2, 3, 3, NULL)));
+		assert_ok(tn_module_sequential_add(net, "norm",
+						   tn_module_batch_norm2d(context, 2, NULL)));
+		assert_ok(tn_module_sequential_add(net, "relu", tn_module_relu(context)));
 		assert_ok(tn_module_set_dtype(net, all_dtypes[d]));
 		assert_ok(tn_module_build(net));
 		assert_ok(tn_fill(
@@ -320,10 +321,11 @@ static void predictions_are_f32_for_networks_of_all_dtypes(void **state)
 	float all[N_DTYPES][2 * OUT];
 	(void)state;
 	for (int d = 0; d < N_DTYPES; d++) {
-		tn_module *net = tn_sequential(context);
-		tn_random_state_set(context, (struct tn_random_state){.seed = 3, .stream = 1});
-		assert_ok(tn_sequential_add(net, "flatten", tn_module_flatten(context)));
-		assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 4, OUT, NULL)));
+		tn_module *net = tn_module_sequential(context);
+		tn_random_set_state(context, (struct tn_random_state){.seed = 3, .stream = 1});
+		assert_ok(tn_module_sequential_add(net, "flatten", tn_module_flatten(context)));
+		assert_ok(tn_module_sequential_add(net, "fc",
+						   tn_module_linear(context, 4, OUT, NULL)));
 		assert_ok(tn_module_set_dtype(net, all_dtypes[d]));
 		assert_ok(tn_module_build(net));
 		assert_ok(tn_predict(net, &format, 2, images, all[d]));
@@ -343,24 +345,24 @@ static void averages_of_narrow_networks_are_f32_and_swap_without_loss(void **sta
 	(void)state;
 	for (int d = 0; d < N_DTYPES; d++) {
 		double before[N_ALL], swapped[N_ALL], after[N_ALL], averages[2][N_ALL];
-		struct tn_average_view view = {.struct_size = sizeof(view)};
+		struct tn_weight_average_view view = {.struct_size = sizeof(view)};
 		tn_module *net = build_net(all_dtypes[d]);
 		tn_optimizer *optimizer = sgd(net);
-		struct tn_average_options averaging = tn_average_defaults();
+		struct tn_weight_average_options averaging = tn_weight_average_defaults();
 		averaging.decay = 0.9;
-		tn_average *average = tn_average_create(net, &averaging);
+		tn_weight_average *average = tn_weight_average_create(net, &averaging);
 		for (int s = 0; s < 5; s++) {
 			step(net, optimizer);
-			assert_ok(tn_average_update(average));
+			assert_ok(tn_weight_average_update(average));
 		}
 		read_all(net, before);
-		assert_ok(tn_average_swap(average));
+		assert_ok(tn_weight_average_swap(average));
 		read_all(net, swapped);
 		for (int round = 0; round < 2; round++) {
 			size_t n = 0;
-			assert_ok(tn_average_swap(average));
+			assert_ok(tn_weight_average_swap(average));
 			for (size_t i = 0; i < tn_module_parameter_count(net); i++) {
-				assert_ok(tn_average_at(average, i, &view));
+				assert_ok(tn_weight_average_at(average, i, &view));
 				assert_int_equal(tn_array_dtype(view.value),
 						 all_dtypes[d] == TN_F64 ? TN_F64 : TN_F32);
 				size_t size = (size_t)tn_array_size(view.value);
@@ -369,7 +371,7 @@ static void averages_of_narrow_networks_are_f32_and_swap_without_loss(void **sta
 				n += size;
 			}
 			if (!round)
-				assert_ok(tn_average_swap(average));
+				assert_ok(tn_weight_average_swap(average));
 		}
 		read_all(net, after);
 		assert_memory_equal(before, after, sizeof(before));
@@ -379,7 +381,7 @@ static void averages_of_narrow_networks_are_f32_and_swap_without_loss(void **sta
 				    (all_dtypes[d] > TN_BF16
 					     ? averages[0][i]
 					     : rounded(averages[0][i], all_dtypes[d])));
-		tn_average_destroy(average);
+		tn_weight_average_destroy(average);
 		tn_optimizer_destroy(optimizer);
 		tn_module_destroy(net);
 	}

@@ -65,7 +65,7 @@ static void attend(tn_context *context, int inputs, int recomputed, struct outco
 {
 	struct hooks hooks;
 	*outcome = (struct outcome){0};
-	tn_random_state_set(context, (struct tn_random_state){5, 1});
+	tn_random_set_state(context, (struct tn_random_state){5, 1});
 	assert_ok(tn_scope_begin(context));
 	struct tn_module_attention_options attention = tn_module_attention_defaults();
 	attention.dropout = 0.3;
@@ -119,7 +119,7 @@ static void run_lstm(tn_context *context, int states, int recomputed, struct out
 {
 	struct hooks hooks;
 	*outcome = (struct outcome){0};
-	tn_random_state_set(context, (struct tn_random_state){6, 1});
+	tn_random_set_state(context, (struct tn_random_state){6, 1});
 	assert_ok(tn_scope_begin(context));
 	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
 	recurrent.n_layers = 2;
@@ -183,10 +183,10 @@ static void their_operations_have_their_place_in_anomaly_mode(void **state)
 	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	(void)state;
 	tn_context *context = open_backend("auto");
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "mha",
-				    tn_module_multihead_attention(context, WIDTH, 2, NULL)));
-	assert_ok(tn_sequential_add(net, "lstm", tn_module_lstm(context, WIDTH, 3, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "mha",
+					   tn_module_multihead_attention(context, WIDTH, 2, NULL)));
+	assert_ok(tn_module_sequential_add(net, "lstm", tn_module_lstm(context, WIDTH, 3, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module *mha = tn_module_child(net, "mha"), *lstm = tn_module_child(net, "lstm");
 	tn_array *x = tn_ones(context, TN_F32, 3, (const int64_t[]){N, LENGTH, WIDTH}), *h_n;
@@ -218,7 +218,7 @@ static void their_operations_have_their_place_in_anomaly_mode(void **state)
 static uint64_t runs_of(const tn_context *context, const char *operation)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		if (!strcmp(row.operation, operation))
 			return row.native + row.lent + row.composed + row.host;
 	}

@@ -35,7 +35,7 @@ static tn_module *conv(int64_t in, int64_t out, int64_t kernel, int no_bias)
 
 static void add(tn_module *chain, const char *name, tn_module *member)
 {
-	assert_ok(tn_sequential_add(chain, name, member));
+	assert_ok(tn_module_sequential_add(chain, name, member));
 }
 
 static tn_module *block(void)
@@ -53,7 +53,7 @@ static tn_module *block(void)
 static tn_module *make_net(void)
 {
 	const struct tn_pool2d_options pool = {.struct_size = sizeof(pool), .kernel = {2, 2}};
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	add(net, "conv", conv(2, CHANNELS, 3, 0));
 	add(net, "bn", tn_module_batch_norm2d(context, CHANNELS, NULL));
 	add(net, "act", tn_module_relu6(context));
@@ -245,7 +245,7 @@ static void an_unfrozen_network_trains_again(void **state)
 static void what_cannot_be_frozen_says_why(void **state)
 {
 	(void)state;
-	tn_module *net = tn_sequential(context), *member = tn_module_relu(context);
+	tn_module *net = tn_module_sequential(context), *member = tn_module_relu(context);
 	add(net, NULL, member);
 	assert_status(tn_module_freeze(net), TN_STATE);
 	expect_kept(TN_STATE, "not been built");
@@ -299,7 +299,7 @@ static int calls_of(struct own *own, int is_repeatable)
 					       .name = "Own",
 					       .forward = own_forward,
 					       .is_repeatable = is_repeatable};
-	tn_module *module = tn_module_create(context, &class_, own);
+	tn_module *module = tn_module_custom(context, &class_, own);
 	assert_ok(tn_module_build(module));
 	assert_ok(tn_module_freeze(module));
 	own->calls = 0;
@@ -338,8 +338,8 @@ static void a_network_that_ends_with_a_norm_is_repeated(void **state)
 					       .name = "Own",
 					       .forward = own_forward,
 					       .is_repeatable = 1};
-	tn_module *net = tn_sequential(context);
-	add(net, NULL, tn_module_create(context, &class_, &own));
+	tn_module *net = tn_module_sequential(context);
+	add(net, NULL, tn_module_custom(context, &class_, &own));
 	add(net, NULL, tn_module_layer_norm(context, 1, (int64_t[]){8}, NULL));
 	assert_ok(tn_module_build(net));
 	tn_array *x = tn_random_normal(context, 2, (int64_t[]){3, 8}, 0, 1);
@@ -362,8 +362,8 @@ static void after_an_error_calls_are_repeated(void **state)
 					       .name = "Own",
 					       .forward = own_forward,
 					       .is_repeatable = 1};
-	tn_module *net = tn_sequential(context);
-	add(net, NULL, tn_module_create(context, &class_, &own));
+	tn_module *net = tn_module_sequential(context);
+	add(net, NULL, tn_module_custom(context, &class_, &own));
 	add(net, NULL, tn_module_linear(context, 8, 2, NULL));
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_freeze(net));
@@ -400,10 +400,10 @@ static void chains_of_convolutions_are_repeated(void **state)
 					       .name = "Own",
 					       .forward = own_forward,
 					       .is_repeatable = 1};
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	for (int i = 0; i < 4; i++)
 		add(net, NULL, conv(CHANNELS, CHANNELS, 3, 0));
-	add(net, "own", tn_module_create(context, &class_, &own));
+	add(net, "own", tn_module_custom(context, &class_, &own));
 	assert_ok(tn_module_build(net));
 	tn_array *x = tn_random_normal(context, 4, (int64_t[]){1, CHANNELS, 3, 3}, 0, 1);
 	float expected[MOST];
@@ -421,7 +421,7 @@ static uint64_t runs_counted(void)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t runs = 0;
-	for (size_t i = 0; tn_ledger_get(context, i, &row) == TN_OK; i++) {
+	for (size_t i = 0; tn_ledger_at(context, i, &row) == TN_OK; i++) {
 		if (strcmp(row.operation, "conv2d_prepack") != 0)
 			runs += row.native + row.lent + row.composed + row.host;
 	}

@@ -21,7 +21,7 @@ static tn_context *open_on(const char *backend)
 	options.backend = backend;
 	tn_context *opened = NULL;
 	assert_ok(tn_context_open(&options, &opened, NULL));
-	tn_random_state_set(opened, (struct tn_random_state){7, 0});
+	tn_random_set_state(opened, (struct tn_random_state){7, 0});
 	return opened;
 }
 
@@ -252,7 +252,7 @@ static void backends_get_the_same_bits(void **state)
 		assert_ok(tn_to_host(a, bits[i][1], sizeof(bits[i][1])));
 		assert_ok(tn_init_uniform(a, 0, 1));
 		assert_ok(tn_to_host(a, bits[i][2], sizeof(bits[i][2])));
-		assert_int_equal(tn_random_state_get(context).stream, 3);
+		assert_int_equal(tn_random_get_state(context).stream, 3);
 		tn_context_close(context);
 	}
 	context = own;
@@ -263,11 +263,11 @@ static void backends_get_the_same_bits(void **state)
 
 static tn_module *make_net(void)
 {
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "a", tn_module_linear(context, 6, 5, NULL)));
-	assert_ok(tn_sequential_add(net, "norm",
-				    tn_module_layer_norm(context, 1, (const int64_t[]){5}, NULL)));
-	assert_ok(tn_sequential_add(net, "b", tn_module_linear(context, 5, 4, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, 6, 5, NULL)));
+	assert_ok(tn_module_sequential_add(
+		net, "norm", tn_module_layer_norm(context, 1, (const int64_t[]){5}, NULL)));
+	assert_ok(tn_module_sequential_add(net, "b", tn_module_linear(context, 5, 4, NULL)));
 	return net;
 }
 

@@ -171,20 +171,22 @@ static void dropout_acts_between_layers_in_training_alone(void **state)
  * the sum at the end of a residual block. */
 static tn_module *net_with_blocks(void)
 {
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_module *block = tn_module_residual(context, TN_ACTIVATION_RELU);
-	assert_ok(tn_sequential_add(block, "conv", tn_module_conv2d(context, 2, 2, 1, 1, NULL)));
-	assert_ok(tn_sequential_add(block, "bn", tn_module_batch_norm2d(context, 2, NULL)));
-	assert_ok(tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL)));
-	assert_ok(tn_sequential_add(net, "bn", tn_module_batch_norm2d(context, 2, NULL)));
-	assert_ok(tn_sequential_add(net, "act", tn_module_relu(context)));
-	assert_ok(tn_sequential_add(net, "block", block));
-	assert_ok(tn_sequential_add(net, "late", tn_module_relu(context)));
+	assert_ok(tn_module_sequential_add(block, "conv",
+					   tn_module_conv2d(context, 2, 2, 1, 1, NULL)));
+	assert_ok(tn_module_sequential_add(block, "bn", tn_module_batch_norm2d(context, 2, NULL)));
+	assert_ok(
+		tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 2, 3, 3, NULL)));
+	assert_ok(tn_module_sequential_add(net, "bn", tn_module_batch_norm2d(context, 2, NULL)));
+	assert_ok(tn_module_sequential_add(net, "act", tn_module_relu(context)));
+	assert_ok(tn_module_sequential_add(net, "block", block));
+	assert_ok(tn_module_sequential_add(net, "late", tn_module_relu(context)));
 	struct tn_pool2d_options pool2d = tn_pool2d_defaults();
 	pool2d.kernel[0] = pool2d.kernel[1] = 2;
-	assert_ok(tn_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool2d)));
-	assert_ok(tn_sequential_add(net, "flatten", tn_module_flatten(context)));
-	assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 8, 3, NULL)));
+	assert_ok(tn_module_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool2d)));
+	assert_ok(tn_module_sequential_add(net, "flatten", tn_module_flatten(context)));
+	assert_ok(tn_module_sequential_add(net, "fc", tn_module_linear(context, 8, 3, NULL)));
 	return net;
 }
 
@@ -400,7 +402,10 @@ static void bad_settings_are_refused_with_a_reason(void **state)
 	struct tn_module_recurrent_options recurrent = tn_module_recurrent_defaults();
 	recurrent.n_layers = 65;
 	assert_null(tn_module_gru(context, 2, 2, &recurrent));
-	expect_kept(TN_INVALID_ARGUMENT, "at most 64 layers");
+	expect_kept(TN_INVALID_ARGUMENT, "expected 1 to 64 layers");
+	recurrent.n_layers = 0;
+	assert_null(tn_module_gru(context, 2, 2, &recurrent));
+	expect_kept(TN_INVALID_ARGUMENT, "expected 1 to 64 layers");
 	assert_null(tn_module_dropout2d(context, -0.1));
 	expect_kept(TN_INVALID_ARGUMENT, "[0, 1]");
 }

@@ -359,7 +359,7 @@ static void labels_are_picked_without_a_copy_of_the_input(void **state)
 		tn_tape *tape = tn_tape_begin(context);
 		assert_ok(tn_tape_watch(tape, x));
 		tn_pool_restart_high(device);
-		tn_device_memory(device, &use);
+		tn_device_get_memory_use(device, &use);
 		tn_array *loss = tn_nll_loss(x, known, NULL);
 		assert_non_null(loss);
 		assert_true(tn_pool_restart_high(device) < use.used + 4 * ROWS * CLASSES);

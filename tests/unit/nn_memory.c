@@ -17,12 +17,12 @@ static void make_net(void)
 	struct tn_context_options options = tn_context_defaults();
 	options.backend = "reference!";
 	assert_ok(tn_context_open(&options, &context, NULL));
-	tn_module *block = tn_sequential(context);
-	net = tn_sequential(context);
-	assert_ok(tn_sequential_add(block, "fc", tn_module_linear(context, 3, 4, NULL)));
-	assert_ok(tn_sequential_add(block, "act", tn_module_tanh(context)));
-	assert_ok(tn_sequential_add(net, "block", block));
-	assert_ok(tn_sequential_add(net, "head", tn_module_linear(context, 4, 2, NULL)));
+	tn_module *block = tn_module_sequential(context);
+	net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(block, "fc", tn_module_linear(context, 3, 4, NULL)));
+	assert_ok(tn_module_sequential_add(block, "act", tn_module_tanh(context)));
+	assert_ok(tn_module_sequential_add(net, "block", block));
+	assert_ok(tn_module_sequential_add(net, "head", tn_module_linear(context, 4, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);
 	x = tn_ones(context, TN_F32, 2, (const int64_t[]){2, 3});

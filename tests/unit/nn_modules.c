@@ -12,11 +12,11 @@
 
 static tn_module *small_net(void)
 {
-	tn_module *net = tn_sequential(context), *block = tn_sequential(context);
-	assert_ok(tn_sequential_add(block, "fc", tn_module_linear(context, 3, 5, NULL)));
-	assert_ok(tn_sequential_add(block, NULL, tn_module_tanh(context)));
-	assert_ok(tn_sequential_add(net, "block", block));
-	assert_ok(tn_sequential_add(net, "head", tn_module_linear(context, 5, 2, NULL)));
+	tn_module *net = tn_module_sequential(context), *block = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(block, "fc", tn_module_linear(context, 3, 5, NULL)));
+	assert_ok(tn_module_sequential_add(block, NULL, tn_module_tanh(context)));
+	assert_ok(tn_module_sequential_add(net, "block", block));
+	assert_ok(tn_module_sequential_add(net, "head", tn_module_linear(context, 5, 2, NULL)));
 	return net;
 }
 
@@ -45,7 +45,7 @@ static void initial_weights_are_uniform_and_repeat_with_the_seed(void **state)
 	float first[15], again[15], largest = 0;
 	(void)state;
 	for (int round = 0; round < 2; round++) {
-		tn_random_state_set(context, (struct tn_random_state){42, 0});
+		tn_random_set_state(context, (struct tn_random_state){42, 0});
 		tn_module *net = small_net();
 		assert_ok(tn_module_build(net));
 		assert_ok(tn_module_parameter(net, "block.fc.weight", &view));
@@ -66,7 +66,7 @@ static void a_built_module_does_not_change(void **state)
 	assert_ok(tn_module_build(net));
 	assert_status(tn_module_build(net), TN_STATE);
 	expect_kept(TN_STATE, "already");
-	assert_status(tn_sequential_add(net, "late", tn_module_relu(context)), TN_STATE);
+	assert_status(tn_module_sequential_add(net, "late", tn_module_relu(context)), TN_STATE);
 	expect_kept(TN_STATE, "late");
 	assert_status(tn_module_add_parameter(net, "w", 1, (int64_t[]){2}, 0, 0), TN_STATE);
 	expect_kept(TN_STATE, "'w'");
@@ -76,11 +76,13 @@ static void a_built_module_does_not_change(void **state)
 static void names_are_single_and_without_dots(void **state)
 {
 	(void)state;
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "a", tn_module_relu(context)));
-	assert_status(tn_sequential_add(net, "a", tn_module_relu(context)), TN_INVALID_ARGUMENT);
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "a", tn_module_relu(context)));
+	assert_status(tn_module_sequential_add(net, "a", tn_module_relu(context)),
+		      TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "already used");
-	assert_status(tn_sequential_add(net, "a.b", tn_module_relu(context)), TN_INVALID_ARGUMENT);
+	assert_status(tn_module_sequential_add(net, "a.b", tn_module_relu(context)),
+		      TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "dots");
 	tn_module_destroy(net);
 }
@@ -100,7 +102,7 @@ static void bad_sizes_are_refused_with_a_reason(void **state)
 	assert_null(tn_module_linear(context, 0, 5, NULL));
 	expect_kept(TN_INVALID_ARGUMENT, "parameter 'weight': expected at most 16 lengths of at "
 					 "least 1, found (5, 0)");
-	tn_module *net = tn_sequential(context), *relu = tn_module_relu(context);
+	tn_module *net = tn_module_sequential(context), *relu = tn_module_relu(context);
 	assert_status(tn_module_add_parameter(net, "p", 1, NULL, 0, 0), TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "found rank 1 and NULL");
 	assert_status(tn_module_add_parameter(net, "p", 17, NULL, 0, 0), TN_INVALID_ARGUMENT);
@@ -109,19 +111,20 @@ static void bad_sizes_are_refused_with_a_reason(void **state)
 	expect_kept(TN_INVALID_ARGUMENT, "a bound of at least 0, found -1");
 	assert_status(tn_module_add_buffer(net, "b", TN_F32, 1, NULL, 0), TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "an invalid shape");
-	assert_status(tn_sequential_add(relu, "x", tn_module_relu(context)), TN_INVALID_ARGUMENT);
+	assert_status(tn_module_sequential_add(relu, "x", tn_module_relu(context)),
+		      TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "expected a Sequential or a Residual, found a ReLU");
 	assert_status(tn_module_residual_shortcut(relu, "x", tn_module_relu(context)),
 		      TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "expected a Residual, found a ReLU");
-	assert_status(tn_sequential_add(relu, "x", relu), TN_INVALID_ARGUMENT);
+	assert_status(tn_module_sequential_add(relu, "x", relu), TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "found a ReLU");
 	assert_null(tn_module_own_parameter(relu, NULL));
 	expect_kept(TN_INVALID_ARGUMENT, "name is NULL");
 	assert_null(tn_module_own_buffer(relu, NULL));
 	expect_kept(TN_INVALID_ARGUMENT, "name is NULL");
-	assert_ok(tn_sequential_add(net, "a", relu));
-	assert_status(tn_sequential_add(net, "b", relu), TN_INVALID_ARGUMENT);
+	assert_ok(tn_module_sequential_add(net, "a", relu));
+	assert_status(tn_module_sequential_add(net, "b", relu), TN_INVALID_ARGUMENT);
 	expect_kept(TN_INVALID_ARGUMENT, "'b' is a member of a Sequential already");
 	tn_module_destroy(net);
 	assert_null(tn_module_dropout(context, 1.1));
@@ -147,9 +150,9 @@ static void a_path_is_frozen_with_what_is_below(void **state)
 		     {"", {1, 1, 1, 1}},
 		     {"fc.b", {0, 0, 0, 0}}};
 	(void)state;
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 2, 2, NULL)));
-	assert_ok(tn_sequential_add(net, "fc1", tn_module_linear(context, 2, 2, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "fc", tn_module_linear(context, 2, 2, NULL)));
+	assert_ok(tn_module_sequential_add(net, "fc1", tn_module_linear(context, 2, 2, NULL)));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int n = 0;
 		for (size_t k = 0; k < 4; k++)
@@ -171,12 +174,12 @@ static void a_path_is_frozen_with_what_is_below(void **state)
 static void a_shared_parameter_is_one(void **state)
 {
 	(void)state;
-	tn_module *a = tn_module_linear(context, 4, 4, NULL), *net = tn_sequential(context);
+	tn_module *a = tn_module_linear(context, 4, 4, NULL), *net = tn_module_sequential(context);
 	static const struct tn_module_linear_options no_bias = {sizeof(no_bias), 1};
 	tn_module *b = tn_module_linear(context, 4, 4, &no_bias);
 	assert_ok(tn_module_share_parameter(b, "tied", a, "weight"));
-	assert_ok(tn_sequential_add(net, "a", a));
-	assert_ok(tn_sequential_add(net, "b", b));
+	assert_ok(tn_module_sequential_add(net, "a", a));
+	assert_ok(tn_module_sequential_add(net, "b", b));
 	assert_int_equal(tn_module_parameter_count(net), 3); /* a.weight, a.bias, b.weight */
 	assert_ok(tn_module_build(net));
 	assert_ptr_equal(tn_module_own_parameter(a, "weight"), tn_module_own_parameter(b, "tied"));
@@ -206,8 +209,8 @@ static void dropout_works_only_in_training(void **state)
 	float out[64];
 	int zeros = 0;
 	(void)state;
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, NULL, tn_module_dropout(context, 0.5)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_dropout(context, 0.5)));
 	assert_ok(tn_module_build(net));
 	tn_array *x = tn_ones(context, TN_F32, 1, (int64_t[]){64});
 	assert_ok(tn_to_host(tn_module_forward(net, x), out, sizeof(out)));
@@ -256,8 +259,8 @@ static void a_file_of_another_network_changes_nothing(void **state)
 	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	float before[10], after[10];
 	(void)state;
-	tn_module *net = small_net(), *other = tn_sequential(context);
-	assert_ok(tn_sequential_add(other, "head", tn_module_linear(context, 5, 2, NULL)));
+	tn_module *net = small_net(), *other = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(other, "head", tn_module_linear(context, 5, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_build(other));
 	assert_ok(tn_module_parameter(other, "head.weight", &view));
@@ -293,10 +296,10 @@ static void note_report(void *user, uint32_t problem, const char *name, const ch
 
 static tn_module *linear_under(const char *name, int64_t in, int64_t out, int no_bias)
 {
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	struct tn_module_linear_options linear = tn_module_linear_defaults();
 	linear.no_bias = no_bias;
-	assert_ok(tn_sequential_add(net, name, tn_module_linear(context, in, out, &linear)));
+	assert_ok(tn_module_sequential_add(net, name, tn_module_linear(context, in, out, &linear)));
 	assert_ok(tn_module_build(net));
 	return net;
 }
@@ -369,11 +372,11 @@ static void tensors_are_renamed_and_converted(void **state)
 		.struct_size = sizeof(options), .n_renames = 4, .renames = renames};
 	float values[3];
 	(void)state;
-	tn_module *net = tn_sequential(context), *inner = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context), *inner = tn_module_sequential(context);
 	struct tn_module_linear_options linear = tn_module_linear_defaults();
 	linear.no_bias = 1;
-	assert_ok(tn_sequential_add(inner, "fc", tn_module_linear(context, 3, 1, &linear)));
-	assert_ok(tn_sequential_add(net, "net", inner));
+	assert_ok(tn_module_sequential_add(inner, "fc", tn_module_linear(context, 3, 1, &linear)));
+	assert_ok(tn_module_sequential_add(net, "net", inner));
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_safetensors_write(path(), &source, 1, NULL, 0, NULL));
 	assert_status(tn_module_load(net, path(), &options), TN_DTYPE);
@@ -429,9 +432,10 @@ static void the_summary_shows_the_tree(void **state)
 
 static tn_module *normed_net(void)
 {
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "conv", tn_module_conv2d(context, 2, 3, 1, 1, NULL)));
-	assert_ok(tn_sequential_add(net, "bn", tn_module_batch_norm2d(context, 3, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(
+		tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 2, 3, 1, 1, NULL)));
+	assert_ok(tn_module_sequential_add(net, "bn", tn_module_batch_norm2d(context, 3, NULL)));
 	return net;
 }
 
@@ -574,9 +578,9 @@ static void a_chain_gives_what_its_members_give(void **state)
 	tn_module *members[] = {tn_module_batch_norm2d(context, 2, NULL), tn_module_relu6(context),
 				tn_module_identity(context), tn_module_relu(context),
 				tn_module_max_pool2d(context, &pool)};
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	for (int i = 0; i < 5; i++)
-		assert_ok(tn_sequential_add(net, NULL, members[i]));
+		assert_ok(tn_module_sequential_add(net, NULL, members[i]));
 	assert_ok(tn_module_build(net));
 	tn_array *x = tn_random_normal(context, 4, (int64_t[]){2, 2, 4, 4}, -1, 4);
 	members_by_hand_and_chain_agree(net, members, 5, x);
@@ -642,9 +646,9 @@ static void a_residual_block_adds_its_shortcut(void **state)
 	tn_module *block = tn_module_residual(context, TN_ACTIVATION_RELU);
 	tn_module *conv = tn_module_conv2d(context, 2, 2, 1, 1, NULL);
 	tn_module *shortcut = tn_module_conv2d(context, 2, 2, 1, 1, NULL);
-	assert_ok(tn_sequential_add(block, "conv1", conv));
+	assert_ok(tn_module_sequential_add(block, "conv1", conv));
 	assert_ok(tn_module_residual_shortcut(block, "downsample", shortcut));
-	assert_ok(tn_sequential_add(block, "bn1", tn_module_batch_norm2d(context, 2, NULL)));
+	assert_ok(tn_module_sequential_add(block, "bn1", tn_module_batch_norm2d(context, 2, NULL)));
 	assert_status(tn_module_residual_shortcut(block, "again", tn_module_identity(context)),
 		      TN_STATE);
 	expect_kept(TN_STATE, "already");
@@ -667,7 +671,7 @@ static void a_residual_block_without_shortcut_adds_its_input(void **state)
 	float y[4];
 	(void)state;
 	tn_module *block = tn_module_residual(context, TN_ACTIVATION_NONE);
-	assert_ok(tn_sequential_add(block, NULL, tn_module_relu(context)));
+	assert_ok(tn_module_sequential_add(block, NULL, tn_module_relu(context)));
 	assert_ok(tn_module_build(block));
 	tn_array *x = tn_arange(context, TN_F32, -2, 2, 1);
 	assert_ok(tn_to_host(tn_module_forward(block, x), y, sizeof(y)));
@@ -871,10 +875,10 @@ static tn_array *asks_for_scael(tn_module *module, void *state, const tn_array *
 /* Sequential: block (fc 3 -> 5), fc2 4 -> 2, which does not fit behind it. */
 static tn_module *mismatched_net(void)
 {
-	tn_module *net = tn_sequential(context), *block = tn_sequential(context);
-	assert_ok(tn_sequential_add(block, "fc", tn_module_linear(context, 3, 5, NULL)));
-	assert_ok(tn_sequential_add(net, "block", block));
-	assert_ok(tn_sequential_add(net, "fc2", tn_module_linear(context, 4, 2, NULL)));
+	tn_module *net = tn_module_sequential(context), *block = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(block, "fc", tn_module_linear(context, 3, 5, NULL)));
+	assert_ok(tn_module_sequential_add(net, "block", block));
+	assert_ok(tn_module_sequential_add(net, "fc2", tn_module_linear(context, 4, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	return net;
 }
@@ -922,12 +926,12 @@ static void a_forward_of_the_program_leaves_an_error(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		tn_module *net = tn_sequential(context);
-		tn_module *own = tn_module_create(context, &cases[i].class_, NULL);
+		tn_module *net = tn_module_sequential(context);
+		tn_module *own = tn_module_custom(context, &cases[i].class_, NULL);
 		assert_ok(tn_module_add_parameter(own, "scale", 1, (int64_t[]){3}, 0, 1));
 		assert_null(tn_module_own_parameter(own, "scale"));
 		expect_text("module_own_parameter: parameter 'scale' of ");
-		assert_ok(tn_sequential_add(net, "own", own));
+		assert_ok(tn_module_sequential_add(net, "own", own));
 		assert_ok(tn_module_build(net));
 		const tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){4, 3});
 		assert_null(tn_module_forward(net, x));

@@ -254,10 +254,10 @@ static const char *path_of(const char *what)
 
 static tn_module *small_net(void)
 {
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 3, 6, NULL)));
-	assert_ok(tn_sequential_add(net, "bn", tn_module_batch_norm1d(context, 6, NULL)));
-	assert_ok(tn_sequential_add(net, "head", tn_module_linear(context, 6, 2, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "fc", tn_module_linear(context, 3, 6, NULL)));
+	assert_ok(tn_module_sequential_add(net, "bn", tn_module_batch_norm1d(context, 6, NULL)));
+	assert_ok(tn_module_sequential_add(net, "head", tn_module_linear(context, 6, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);
 	return net;
@@ -266,7 +266,7 @@ static tn_module *small_net(void)
 static void train(tn_module *net, tn_optimizer *optimizer, int first, int last)
 {
 	for (int i = first; i < last; i++) {
-		tn_random_state_set(context, (struct tn_random_state){11, (uint64_t)i});
+		tn_random_set_state(context, (struct tn_random_state){11, (uint64_t)i});
 		tn_array *x = normal(2, (const int64_t[]){8, 3});
 		tn_module_zero_gradients(net);
 		tn_tape *tape = tn_tape_begin(context);
@@ -327,7 +327,7 @@ static void a_training_that_is_resumed_keeps_its_moments(void **state)
 	struct kept kept;
 	const char *path = path_of("resume");
 	(void)state;
-	tn_random_state_set(context, (struct tn_random_state){3, 1});
+	tn_random_set_state(context, (struct tn_random_state){3, 1});
 	tn_module *net = small_net();
 	tn_optimizer *optimizer = tn_adam(net, NULL);
 	train(net, optimizer, 0, 3);
@@ -363,10 +363,11 @@ static void a_training_that_is_resumed_keeps_its_moments(void **state)
 /* LayerNorm2d and Linear alone, for A5.6. */
 static tn_module *make_norms(void)
 {
-	tn_module *net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "norm", tn_module_layer_norm2d(context, 3, NULL)));
-	assert_ok(tn_sequential_add(net, "flatten", tn_module_flatten(context)));
-	assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 3 * 32 * 32, 10, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "norm", tn_module_layer_norm2d(context, 3, NULL)));
+	assert_ok(tn_module_sequential_add(net, "flatten", tn_module_flatten(context)));
+	assert_ok(tn_module_sequential_add(net, "fc",
+					   tn_module_linear(context, 3 * 32 * 32, 10, NULL)));
 	return net;
 }
 

@@ -18,12 +18,14 @@ static const char *const backends[] = {"reference!", "auto", "mock"};
 /* first: Linear, block: Sequential of fc and act, head: Linear. */
 static tn_module *make_net(tn_context *context)
 {
-	tn_module *net = tn_sequential(context), *block = tn_sequential(context);
-	assert_ok(tn_sequential_add(block, "fc", tn_module_linear(context, WIDTH, 50, NULL)));
-	assert_ok(tn_sequential_add(block, "act", tn_module_tanh(context)));
-	assert_ok(tn_sequential_add(net, "first", tn_module_linear(context, WIDTH, WIDTH, NULL)));
-	assert_ok(tn_sequential_add(net, "block", block));
-	assert_ok(tn_sequential_add(net, "head", tn_module_linear(context, 50, 3, NULL)));
+	tn_module *net = tn_module_sequential(context), *block = tn_module_sequential(context);
+	assert_ok(
+		tn_module_sequential_add(block, "fc", tn_module_linear(context, WIDTH, 50, NULL)));
+	assert_ok(tn_module_sequential_add(block, "act", tn_module_tanh(context)));
+	assert_ok(tn_module_sequential_add(net, "first",
+					   tn_module_linear(context, WIDTH, WIDTH, NULL)));
+	assert_ok(tn_module_sequential_add(net, "block", block));
+	assert_ok(tn_module_sequential_add(net, "head", tn_module_linear(context, 50, 3, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_module_set_training(net, 1);
 	return net;
@@ -91,7 +93,7 @@ static void check_sums(tn_context *context, const tn_profile *profile)
 	struct tn_profile_row row = {.struct_size = sizeof(row)};
 	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
 	double own = 0;
-	assert_ok(tn_profile_facts_get(profile, &facts));
+	assert_ok(tn_profile_get_facts(profile, &facts));
 	for (size_t i = 0; !tn_profile_at(profile, i, &row); i++) {
 		own += row.own_seconds;
 		assert_true(row.own_seconds >= -1e-6);
@@ -149,7 +151,7 @@ static void sums_agree_and_calls_are_counted(void **state)
 		assert_int_equal(row_of(profile, TN_PROFILE_SECTION, "data \"set\"").calls, STEPS);
 		assert_int_equal(tn_profile_count(profile), tn_module_count(net) + 3);
 		struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
-		assert_ok(tn_profile_facts_get(profile, &facts));
+		assert_ok(tn_profile_get_facts(profile, &facts));
 		const char *device = tn_device_name(tn_device_current(context));
 		const int has_events = b == 2 || !strncmp(device, "cuda:", 5);
 		assert_int_equal(facts.clock, has_events ? TN_PROFILE_EVENTS : TN_PROFILE_HOST);
@@ -237,7 +239,7 @@ static size_t check_trace(const json_t *trace)
 static void check_texts(tn_profile *profile)
 {
 	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
-	assert_ok(tn_profile_facts_get(profile, &facts));
+	assert_ok(tn_profile_get_facts(profile, &facts));
 	json_t *json = parse(tn_profile_json(profile));
 	const json_t *rows = json_object_get(json, "rows");
 	assert_int_equal(json_array_size(rows), tn_profile_count(profile));
@@ -297,7 +299,7 @@ static void a_long_profile_goes_on_with_the_same_clock(void **state)
 		step_net(context, net, optimizer, profile);
 	assert_ok(tn_profile_end(profile));
 	struct tn_profile_facts facts = {.struct_size = sizeof(facts)};
-	assert_ok(tn_profile_facts_get(profile, &facts));
+	assert_ok(tn_profile_get_facts(profile, &facts));
 	assert_true(facts.events > 1100);
 	assert_int_equal(module_row(profile, "").calls, 100);
 	json_t *trace = parse(tn_profile_trace(profile));
@@ -332,7 +334,7 @@ static void a_trace_is_saved_and_its_length_limited(void **state)
 	options.max_events = 5;
 	tn_profile *profile = profile_net(context, net, &options);
 	snprintf(path, sizeof(path), "nn_profile.%d.json", (int)getpid());
-	assert_ok(tn_profile_facts_get(profile, &facts));
+	assert_ok(tn_profile_get_facts(profile, &facts));
 	assert_int_equal(facts.events, 5);
 	assert_true(facts.lost_events > 5);
 	assert_int_equal(module_row(profile, "first").calls, STEPS);
@@ -348,7 +350,7 @@ static void a_trace_is_saved_and_its_length_limited(void **state)
 	options = tn_profile_defaults();
 	options.max_events = 0;
 	profile = profile_net(context, net, &options);
-	assert_ok(tn_profile_facts_get(profile, &facts));
+	assert_ok(tn_profile_get_facts(profile, &facts));
 	assert_int_equal(facts.events, 0);
 	tn_profile_destroy(profile);
 	tn_module_destroy(net);

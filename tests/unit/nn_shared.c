@@ -22,14 +22,14 @@ static tn_module *linear(int64_t in, int64_t out)
 /* Words to vectors and back to logits, by one matrix or by two. */
 static tn_module *language_model(int is_tied)
 {
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_module *words = tn_module_embedding(context, WORDS, WIDTH, NULL);
 	tn_module *head = linear(WIDTH, WORDS);
 	if (is_tied)
 		assert_ok(tn_module_share_parameter(head, "weight", words, "weight"));
-	assert_ok(tn_sequential_add(net, "words", words));
-	assert_ok(tn_sequential_add(net, "tanh", tn_module_tanh(context)));
-	assert_ok(tn_sequential_add(net, "head", head));
+	assert_ok(tn_module_sequential_add(net, "words", words));
+	assert_ok(tn_module_sequential_add(net, "tanh", tn_module_tanh(context)));
+	assert_ok(tn_module_sequential_add(net, "head", head));
 	assert_ok(tn_module_build(net));
 	return net;
 }

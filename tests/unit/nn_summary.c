@@ -143,7 +143,7 @@ static tn_module *user_module(void)
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Twice", .forward = twice};
-	tn_module *net = tn_module_create(context, &class_, NULL);
+	tn_module *net = tn_module_custom(context, &class_, NULL);
 	assert_ok(tn_module_add_parameter(net, "w", 2, (int64_t[]){3, 3}, 1.0, 0.0));
 	assert_ok(tn_module_add(net, "member", tn_module_linear(context, 3, 3, NULL)));
 	assert_ok(tn_module_add(net, "unused", tn_module_linear(context, 7, 5, NULL)));
@@ -185,11 +185,12 @@ static void a_parameter_that_two_hold_counts_once(void **state)
 {
 	static const struct tn_module_linear_options no_bias = {sizeof(no_bias), 1};
 	(void)state;
-	tn_module *net = tn_sequential(context);
-	tn_module *a = tn_module_linear(context, 4, 4, &no_bias), *b = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
+	tn_module *a = tn_module_linear(context, 4, 4, &no_bias),
+		  *b = tn_module_sequential(context);
 	assert_ok(tn_module_share_parameter(b, "tied", a, "weight"));
-	assert_ok(tn_sequential_add(net, "a", a));
-	assert_ok(tn_sequential_add(net, "b", b));
+	assert_ok(tn_module_sequential_add(net, "a", a));
+	assert_ok(tn_module_sequential_add(net, "b", b));
 	assert_ok(tn_module_build(net));
 	tn_summary *summary = tn_summary_create(net, NULL);
 	assert_int_equal(row_of(summary, "a").parameters, 16);
@@ -206,10 +207,10 @@ static void a_summary_leaves_nothing_behind(void **state)
 	const struct tn_summary_options options = of(4, shape);
 	(void)state;
 	tn_module *net = lenet();
-	const struct tn_random_state before = tn_random_state_get(context);
+	const struct tn_random_state before = tn_random_get_state(context);
 	struct tn_memory_use use = {.struct_size = sizeof(use)},
 			     after = {.struct_size = sizeof(after)};
-	tn_device_memory(tn_device_current(context), &use);
+	tn_device_get_memory_use(tn_device_current(context), &use);
 	tn_tape *tape = tn_tape_begin(context);
 	tn_summary_destroy(tn_summary_create(net, &options));
 	tn_array *x = tn_ones(context, TN_F32, 4, shape);
@@ -218,13 +219,13 @@ static void a_summary_leaves_nothing_behind(void **state)
 	tn_tape_end(tape);
 	tn_array_destroy(loss);
 	tn_summary_destroy(tn_summary_create(net, &options));
-	const struct tn_random_state now = tn_random_state_get(context);
+	const struct tn_random_state now = tn_random_get_state(context);
 	assert_memory_equal(&before, &now, sizeof(now));
 	assert_null(tn_error(context));
 	assert_ok(tn_scope_begin(context));
-	tn_device_memory(tn_device_current(context), &use);
+	tn_device_get_memory_use(tn_device_current(context), &use);
 	tn_summary_destroy(tn_summary_create(net, &options));
-	tn_device_memory(tn_device_current(context), &after);
+	tn_device_get_memory_use(tn_device_current(context), &after);
 	assert_int_equal(after.used, use.used);
 	tn_scope_end(context, NULL);
 	tn_module_destroy(net);
@@ -248,7 +249,7 @@ static void the_peak_of_a_module_is_not_only_that_of_its_members(void **state)
 	const int64_t shape[] = {5, 3};
 	const struct tn_summary_options options = of(2, shape);
 	(void)state;
-	tn_module *net = tn_module_create(context, &class_, NULL);
+	tn_module *net = tn_module_custom(context, &class_, NULL);
 	assert_ok(tn_module_add(net, "member", tn_module_linear(context, 3, 3, NULL)));
 	assert_ok(tn_module_build(net));
 	tn_summary *summary = tn_summary_create(net, &options);
@@ -275,12 +276,12 @@ static void the_peak_of_a_module_is_that_of_its_largest_call(void **state)
 	const int64_t shape[] = {1 << 14, 3};
 	const struct tn_summary_options options = of(2, shape);
 	(void)state;
-	tn_module *net = tn_module_create(context, &class_, NULL);
+	tn_module *net = tn_module_custom(context, &class_, NULL);
 	assert_ok(tn_module_add(net, "member", tn_module_linear(context, 3, 16, NULL)));
 	assert_ok(tn_module_build(net));
-	const struct tn_random_state before = tn_random_state_get(context);
+	const struct tn_random_state before = tn_random_get_state(context);
 	tn_summary *summary = tn_summary_create(net, &options);
-	const struct tn_random_state after = tn_random_state_get(context);
+	const struct tn_random_state after = tn_random_get_state(context);
 	assert_int_equal(row_of(summary, "member").calls, 2);
 	assert_true(row_of(summary, "member").peak_bytes >= 1 << 20);
 	assert_memory_equal(&after, &before, sizeof(before));

@@ -10,7 +10,7 @@ function value(f, i) {
 	if ((f " " name[i]) in given)
 		return given[f " " name[i]]
 	if (name[i] == "member")
-		return "tn_sequential(context)" # the call consumes it
+		return "tn_module_sequential(context)" # the call consumes it
 	if (type[i] in object)
 		return object[type[i]]
 	if (type[i] == "const char *")

@@ -107,19 +107,19 @@ static void bad_lookaheads_are_refused(void **state)
 
 /* ---- Averages --------------------------------------------------------------------------------*/
 
-static tn_average *make(double decay)
+static tn_weight_average *make(double decay)
 {
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = decay;
-	tn_average *average = tn_average_create(module, &averaging);
+	tn_weight_average *average = tn_weight_average_create(module, &averaging);
 	assert_non_null(average);
 	return average;
 }
 
-static double averaged(tn_average *average)
+static double averaged(tn_weight_average *average)
 {
-	struct tn_average_view view = {.struct_size = sizeof(view)};
-	assert_ok(tn_average_at(average, 0, &view));
+	struct tn_weight_average_view view = {.struct_size = sizeof(view)};
+	assert_ok(tn_weight_average_at(average, 0, &view));
 	assert_string_equal(view.name, "weight");
 	return item(view.value);
 }
@@ -127,80 +127,81 @@ static double averaged(tn_average *average)
 static void averages_are_swapped_in_and_out(void **state)
 {
 	(void)state;
-	tn_average *mean = make(0), *moving = make(0.75);
+	tn_weight_average *mean = make(0), *moving = make(0.75);
 	for (int i = 0; i < 3; i++) {
 		step(); /* 7, 6, 5 */
-		assert_ok(tn_average_update(mean));
-		assert_ok(tn_average_update(moving));
+		assert_ok(tn_weight_average_update(mean));
+		assert_ok(tn_weight_average_update(moving));
 	}
 	assert_close(averaged(mean), 6, 1e-6);
 	assert_close(averaged(moving), 6.75 + 0.25 * (5 - 6.75), 1e-6);
-	assert_int_equal(tn_average_updates(mean), 3);
-	assert_ok(tn_average_swap(mean));
-	assert_true(tn_average_is_swapped(mean));
+	assert_int_equal(tn_weight_average_updates(mean), 3);
+	assert_ok(tn_weight_average_swap(mean));
+	assert_true(tn_weight_average_is_swapped(mean));
 	assert_close(weight(), 6, 1e-6);
 	assert_true(averaged(mean) == 5);
-	assert_status(tn_average_update(mean), TN_STATE);
+	assert_status(tn_weight_average_update(mean), TN_STATE);
 	assert_contains(tn_error(context)->text, "swapped in");
 	tn_error_clear(context);
-	assert_status(tn_average_set_updates(mean, 1), TN_STATE);
+	assert_status(tn_weight_average_set_updates(mean, 1), TN_STATE);
 	tn_error_clear(context);
-	assert_ok(tn_average_swap(mean));
+	assert_ok(tn_weight_average_swap(mean));
 	assert_true(weight() == 5);
-	tn_average_destroy(mean);
-	tn_average_destroy(moving);
+	tn_weight_average_destroy(mean);
+	tn_weight_average_destroy(moving);
 }
 
 static void a_restored_average_continues(void **state)
 {
-	struct tn_average_view from = {.struct_size = sizeof(from)},
-			       to = {.struct_size = sizeof(to)};
+	struct tn_weight_average_view from = {.struct_size = sizeof(from)},
+				      to = {.struct_size = sizeof(to)};
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		tn_average *average = make(i * 0.5), *restored = make(i * 0.5);
+		tn_weight_average *average = make(i * 0.5), *restored = make(i * 0.5);
 		step();
-		assert_ok(tn_average_update(average));
+		assert_ok(tn_weight_average_update(average));
 		step();
-		assert_ok(tn_average_update(average));
-		assert_ok(tn_average_at(average, 0, &from));
-		assert_ok(tn_average_at(restored, 0, &to));
+		assert_ok(tn_weight_average_update(average));
+		assert_ok(tn_weight_average_at(average, 0, &from));
+		assert_ok(tn_weight_average_at(restored, 0, &to));
 		assert_ok(tn_assign(to.value, from.value));
-		assert_ok(tn_average_set_updates(restored, tn_average_updates(average)));
+		assert_ok(tn_weight_average_set_updates(restored,
+							tn_weight_average_updates(average)));
 		step();
-		assert_ok(tn_average_update(average));
-		assert_ok(tn_average_update(restored));
+		assert_ok(tn_weight_average_update(average));
+		assert_ok(tn_weight_average_update(restored));
 		assert_true(averaged(restored) == averaged(average));
 		assert_true(averaged(average) != weight());
-		tn_average_destroy(average);
-		tn_average_destroy(restored);
+		tn_weight_average_destroy(average);
+		tn_weight_average_destroy(restored);
 	}
 }
 
 static void bad_averages_are_refused(void **state)
 {
-	struct tn_average_view view = {.struct_size = sizeof(view)};
+	struct tn_weight_average_view view = {.struct_size = sizeof(view)};
 	(void)state;
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 1;
-	assert_null(tn_average_create(module, &averaging));
+	assert_null(tn_weight_average_create(module, &averaging));
 	assert_contains(tn_error(context)->text,
 			"decay: expected a number of at least 0 and below 1, found 1");
 	tn_error_clear(context);
 	tn_module *unbuilt = tn_module_relu(context);
-	assert_null(tn_average_create(unbuilt, NULL));
+	assert_null(tn_weight_average_create(unbuilt, NULL));
 	assert_int_equal(tn_error(context)->status, TN_STATE);
 	tn_error_clear(context);
 	tn_module_destroy(unbuilt);
-	tn_average *average = make(0);
-	assert_status(tn_average_swap(average), TN_STATE);
+	tn_weight_average *average = make(0);
+	assert_status(tn_weight_average_swap(average), TN_STATE);
 	assert_contains(tn_error(context)->text, "at least one update");
 	tn_error_clear(context);
-	assert_status(tn_average_at(average, 1, &view), TN_INVALID_ARGUMENT);
+	assert_status(tn_weight_average_at(average, 1, &view), TN_INVALID_ARGUMENT);
 	tn_error_clear(context);
-	assert_status(tn_average_update(NULL), TN_INVALID_ARGUMENT);
-	assert_status(tn_average_swap(NULL), TN_INVALID_ARGUMENT);
-	tn_average_destroy(average);
-	tn_average_destroy(NULL);
+	assert_status(tn_weight_average_update(NULL), TN_INVALID_ARGUMENT);
+	assert_status(tn_weight_average_swap(NULL), TN_INVALID_ARGUMENT);
+	tn_weight_average_destroy(average);
+	tn_weight_average_destroy(NULL);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

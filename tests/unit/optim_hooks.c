@@ -32,8 +32,8 @@ static void open_net(struct net *net, const char *backend)
 	struct tn_context_options options = tn_context_defaults();
 	options.backend = backend;
 	assert_ok(tn_context_open(&options, &net->context, NULL));
-	tn_random_state_set(net->context, (struct tn_random_state){.seed = 11, .stream = 5});
-	net->module = tn_module_create(net->context, &class_, net);
+	tn_random_set_state(net->context, (struct tn_random_state){.seed = 11, .stream = 5});
+	net->module = tn_module_custom(net->context, &class_, net);
 	net->upstream = 3;
 	assert_ok(tn_module_add_parameter(net->module, "a", 1, (int64_t[]){WIDE}, 0, 1));
 	assert_ok(tn_module_add_parameter(net->module, "b", 1, (int64_t[]){NARROW}, 0, -1));

@@ -14,10 +14,11 @@ enum { IN = 37, OUT = 11, ROWS = 4, MOST = 4096 };
 /* n layers of IN features, and one of OUT. */
 static tn_module *make_net(int n)
 {
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	for (int i = 0; i < n; i++)
-		assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, IN, IN, NULL)));
-	assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, IN, OUT, NULL)));
+		assert_ok(tn_module_sequential_add(net, NULL,
+						   tn_module_linear(context, IN, IN, NULL)));
+	assert_ok(tn_module_sequential_add(net, NULL, tn_module_linear(context, IN, OUT, NULL)));
 	assert_ok(tn_module_build(net));
 	return net;
 }
@@ -92,7 +93,7 @@ static uint64_t calls(void)
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t n = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		n += row.native + row.lent + row.composed + row.host;
 	}
 	return n;

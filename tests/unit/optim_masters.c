@@ -322,7 +322,7 @@ static uint64_t calls_of(const char *operation)
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t n = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (!strcmp(row.operation, operation))
 			n = row.native + row.lent + row.composed + row.host;
 	}
@@ -343,7 +343,7 @@ static void a_step_with_masters_is_one_program(void **state)
 }
 
 /* A step with all that optimizers have, from arrays that stay. */
-static void take_step(tn_module *net, tn_optimizer *optimizer, tn_average *average,
+static void take_step(tn_module *net, tn_optimizer *optimizer, tn_weight_average *average,
 		      const tn_array *x)
 {
 	assert_ok(tn_scope_begin(context));
@@ -353,7 +353,7 @@ static void take_step(tn_module *net, tn_optimizer *optimizer, tn_average *avera
 	assert_ok(tn_tape_backward(tape, tn_mean(tn_square(y), TN_ALL_AXES, NULL, 0), NULL));
 	tn_tape_end(tape);
 	assert_ok(tn_optimizer_step(optimizer));
-	assert_ok(tn_average_update(average));
+	assert_ok(tn_weight_average_update(average));
 	tn_scope_end(context, NULL);
 }
 
@@ -367,10 +367,10 @@ static void replayed_steps_give_the_bits_of_eager_ones(void **state)
 			tn_optimizer *optimizer = adamw(net);
 			assert_ok(tn_optimizer_set_lasso(optimizer, 0.01));
 			assert_ok(tn_optimizer_set_gradient_noise(optimizer, 0.01, 0.55));
-			tn_average *average = tn_average_create(net, NULL);
+			tn_weight_average *average = tn_weight_average_create(net, NULL);
 			tn_array *x = input(all_dtypes[d]);
 			tn_graph *graph = NULL;
-			struct tn_average_view view = {.struct_size = sizeof(view)};
+			struct tn_weight_average_view view = {.struct_size = sizeof(view)};
 			tn_module_set_training(net, 1);
 			take_step(net, optimizer, average, x);
 			int can_capture = is_captured && !tn_capture_begin(context);
@@ -391,11 +391,11 @@ static void replayed_steps_give_the_bits_of_eager_ones(void **state)
 			read_all(net, own);
 			if (d >= 2)
 				read_masters(optimizer, own + N_ALL);
-			assert_ok(tn_average_at(average, 0, &view));
+			assert_ok(tn_weight_average_at(average, 0, &view));
 			assert_ok(tn_to_host(tn_astype(view.value, TN_F64), own + 2 * N_ALL,
 					     (size_t)tn_array_size(view.value) * sizeof(double)));
 			tn_graph_destroy(graph);
-			tn_average_destroy(average);
+			tn_weight_average_destroy(average);
 			tn_optimizer_destroy(optimizer);
 			tn_module_destroy(net);
 		}

@@ -42,10 +42,10 @@ static tn_status use(tn_optimizer *(*make)(void))
 {
 	static const uint64_t milestones[] = {1, 2};
 	struct tn_optimizer_state_view state = {.struct_size = sizeof(state)};
-	struct tn_average_view view = {.struct_size = sizeof(view)};
+	struct tn_weight_average_view view = {.struct_size = sizeof(view)};
 	tn_optimizer *optimizer = make();
 	tn_schedule *schedule = NULL;
-	tn_average *average = NULL;
+	tn_weight_average *average = NULL;
 	tn_grad_scaler *scaler = NULL;
 	tn_status status = optimizer ? TN_OK : tn_error(context)->status;
 	if (!status)
@@ -74,17 +74,17 @@ static tn_status use(tn_optimizer *(*make)(void))
 		options.n_milestones = 2;
 		options.milestones = milestones;
 		schedule = tn_schedule_create(optimizer, &options);
-		average = schedule ? tn_average_create(net, NULL) : NULL;
-		status = average ? tn_average_update(average) : tn_error(context)->status;
+		average = schedule ? tn_weight_average_create(net, NULL) : NULL;
+		status = average ? tn_weight_average_update(average) : tn_error(context)->status;
 	}
 	if (!status)
-		status = tn_average_swap(average);
+		status = tn_weight_average_swap(average);
 	if (!status)
-		status = tn_average_swap(average);
+		status = tn_weight_average_swap(average);
 	if (!status)
-		status = tn_average_at(average, 1, &view);
+		status = tn_weight_average_at(average, 1, &view);
 	tn_grad_scaler_destroy(scaler);
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	tn_schedule_destroy(schedule);
 	tn_optimizer_destroy(optimizer);
 	return status;
@@ -168,9 +168,9 @@ static void forward(void)
 static void a_conversion_that_fails_changes_nothing(void **state)
 {
 	(void)state;
-	net = tn_sequential(context);
-	assert_ok(tn_sequential_add(net, "norm", tn_module_batch_norm1d(context, 3, NULL)));
-	assert_ok(tn_sequential_add(net, "fc", tn_module_linear(context, 3, 2, NULL)));
+	net = tn_module_sequential(context);
+	assert_ok(tn_module_sequential_add(net, "norm", tn_module_batch_norm1d(context, 3, NULL)));
+	assert_ok(tn_module_sequential_add(net, "fc", tn_module_linear(context, 3, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	for (int i = 0; i < 2; i++)
 		fail_everywhere(convert, NULL, forward);

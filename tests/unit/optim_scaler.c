@@ -156,12 +156,12 @@ static void every_run_of_the_arena_is_searched(void **state)
 {
 	(void)state;
 	for (int which = 0; which < 2; which++) {
-		tn_module *net = tn_sequential(context);
+		tn_module *net = tn_module_sequential(context);
 		for (int i = 0; i < 3; i++) {
 			struct tn_module_linear_options linear = tn_module_linear_defaults();
 			linear.no_bias = 1;
-			assert_ok(tn_sequential_add(net, NULL,
-						    tn_module_linear(context, IN, IN, &linear)));
+			assert_ok(tn_module_sequential_add(
+				net, NULL, tn_module_linear(context, IN, IN, &linear)));
 		}
 		assert_ok(tn_module_build(net));
 		assert_ok(tn_module_set_trainable(net, "1", 0));
@@ -477,11 +477,11 @@ static tn_array *logits_of(tn_module *net, const struct digits *digits, int64_t 
 static double accuracy_of(tn_dtype dtype, const struct digits *digits)
 {
 	double right;
-	tn_module *net = tn_sequential(context);
-	tn_random_state_set(context, (struct tn_random_state){.seed = 1, .stream = 0});
-	tn_sequential_add(net, "fc1", tn_module_linear(context, PIXELS, HIDDEN, NULL));
-	tn_sequential_add(net, "relu", tn_module_relu(context));
-	tn_sequential_add(net, "fc2", tn_module_linear(context, HIDDEN, CLASSES, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 1, .stream = 0});
+	tn_module_sequential_add(net, "fc1", tn_module_linear(context, PIXELS, HIDDEN, NULL));
+	tn_module_sequential_add(net, "relu", tn_module_relu(context));
+	tn_module_sequential_add(net, "fc2", tn_module_linear(context, HIDDEN, CLASSES, NULL));
 	assert_ok(tn_module_set_dtype(net, dtype));
 	assert_ok(tn_module_build(net));
 	struct tn_adamw_options options = tn_adamw_defaults();

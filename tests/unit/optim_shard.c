@@ -24,11 +24,12 @@ struct ranks {
 
 static tn_module *make_wide(tn_dtype dtype)
 {
-	tn_module *net = tn_sequential(context);
-	tn_random_state_set(context, (struct tn_random_state){.seed = 5, .stream = 1});
-	assert_ok(tn_sequential_add(net, "a", tn_module_linear(context, WIDTH, MIDDLE, NULL)));
-	assert_ok(tn_sequential_add(net, "b", tn_module_tanh(context)));
-	assert_ok(tn_sequential_add(net, "c", tn_module_linear(context, MIDDLE, END, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 5, .stream = 1});
+	assert_ok(
+		tn_module_sequential_add(net, "a", tn_module_linear(context, WIDTH, MIDDLE, NULL)));
+	assert_ok(tn_module_sequential_add(net, "b", tn_module_tanh(context)));
+	assert_ok(tn_module_sequential_add(net, "c", tn_module_linear(context, MIDDLE, END, NULL)));
 	assert_ok(tn_module_set_dtype(net, dtype));
 	assert_ok(tn_module_build(net));
 	return net;
@@ -184,7 +185,7 @@ static void find_wide_gradients(tn_module *net)
 static void step_with(tn_module *net, tn_optimizer *optimizer, const tn_array *gradients, int step)
 {
 	assert_ok(tn_assign(net->arena.gradients, gradients));
-	tn_random_state_set(context, (struct tn_random_state){.seed = 9, .stream = (uint64_t)step});
+	tn_random_set_state(context, (struct tn_random_state){.seed = 9, .stream = (uint64_t)step});
 	assert_ok(tn_optimizer_step(optimizer));
 }
 
@@ -400,10 +401,10 @@ static void each_rank_has_its_part_of_the_memory(void **state)
 		assert_ok(tn_module_build(net));
 		const struct tn_shard shard = {.rank = n - 1, .n_ranks = n};
 		assert_ok(tn_module_set_shard(net, &shard));
-		tn_device_memory(device, &before);
+		tn_device_get_memory_use(device, &before);
 		tn_device_memory_reset_peak(device);
 		tn_optimizer *optimizer = amsgrad(net);
-		tn_device_memory(device, &after);
+		tn_device_get_memory_use(device, &after);
 		used[n] = after.used - before.used;
 		peak[n] = after.peak - before.used;
 		tn_optimizer_destroy(optimizer);

@@ -12,11 +12,11 @@ enum { IN = 3, HIDDEN = 5, OUT = 2, ROWS = 4 };
 
 static tn_module *make_net(void)
 {
-	tn_module *net = tn_sequential(context);
-	tn_random_state_set(context, (struct tn_random_state){.seed = 3, .stream = 1});
-	assert_ok(tn_sequential_add(net, "a", tn_module_linear(context, IN, HIDDEN, NULL)));
-	assert_ok(tn_sequential_add(net, "b", tn_module_tanh(context)));
-	assert_ok(tn_sequential_add(net, "c", tn_module_linear(context, HIDDEN, OUT, NULL)));
+	tn_module *net = tn_module_sequential(context);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 3, .stream = 1});
+	assert_ok(tn_module_sequential_add(net, "a", tn_module_linear(context, IN, HIDDEN, NULL)));
+	assert_ok(tn_module_sequential_add(net, "b", tn_module_tanh(context)));
+	assert_ok(tn_module_sequential_add(net, "c", tn_module_linear(context, HIDDEN, OUT, NULL)));
 	assert_ok(tn_module_build(net));
 	return net;
 }
@@ -88,7 +88,7 @@ static uint64_t calls_of(const char *operation)
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t n = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (!strcmp(row.operation, operation))
 			n = row.native + row.lent + row.composed + row.host;
 	}

@@ -24,7 +24,7 @@ static tn_module *make_pair(struct pair_state *state)
 {
 	static const struct tn_module_class class_ = {
 		.struct_size = sizeof(class_), .name = "Pair", .forward = pair_forward};
-	tn_module *module = tn_module_create(context, &class_, state);
+	tn_module *module = tn_module_custom(context, &class_, state);
 	assert_ok(tn_module_add_parameter(module, "a", 1, (int64_t[]){1}, 0, 1.0));
 	assert_ok(tn_module_add_parameter(module, "b", 1, (int64_t[]){1}, 0, 2.0));
 	assert_ok(tn_module_build(module));
@@ -153,11 +153,12 @@ static void the_norm_is_that_of_all_runs(void **state)
 	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	double norm, g;
 	(void)state;
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	for (int i = 0; i < 3; i++) {
 		struct tn_module_linear_options linear = tn_module_linear_defaults();
 		linear.no_bias = 1;
-		assert_ok(tn_sequential_add(net, NULL, tn_module_linear(context, 1, 1, &linear)));
+		assert_ok(tn_module_sequential_add(net, NULL,
+						   tn_module_linear(context, 1, 1, &linear)));
 	}
 	assert_ok(tn_module_build(net));
 	assert_ok(tn_module_set_trainable(net, "1", 0));
@@ -174,6 +175,28 @@ static void the_norm_is_that_of_all_runs(void **state)
 		assert_close(g, i ? 0.8 : 0.6, 1e-6);
 	}
 	tn_module_destroy(net);
+}
+
+/* Without an average the second step follows the second gradient alone, and nothing decays. */
+static void a_setting_of_0_is_0(void **state)
+{
+	struct pair_state pair = {1};
+	(void)state;
+	tn_module *module = make_pair(&pair);
+	struct tn_adamw_options options = tn_adamw_defaults();
+	options.beta1 = 0;
+	options.weight_decay = 0;
+	tn_optimizer *adamw = tn_adamw(module, &options);
+	backward(module, 3);
+	assert_ok(tn_optimizer_step(adamw));
+	assert_close(value(module, "a"), 1 - 1e-3, 1e-6);
+	assert_close(value(module, "b"), 2 - 1e-3, 1e-6);
+	tn_module_zero_gradients(module);
+	backward(module, -1);
+	assert_ok(tn_optimizer_step(adamw));
+	assert_true(value(module, "a") > 1 - 1e-3);
+	tn_optimizer_destroy(adamw);
+	tn_module_destroy(module);
 }
 
 static void bad_settings_are_refused(void **state)
@@ -207,6 +230,7 @@ int main(void)
 		cmocka_unit_test(a_parameter_frozen_after_its_gradient_is_not_stepped),
 		cmocka_unit_test(clipping_scales_all_gradients_by_their_joint_norm),
 		cmocka_unit_test(the_norm_is_that_of_all_runs),
+		cmocka_unit_test(a_setting_of_0_is_0),
 		cmocka_unit_test(bad_settings_are_refused),
 	};
 	return cmocka_run_group_tests(tests, context_setup, context_teardown);

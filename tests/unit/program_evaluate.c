@@ -130,6 +130,7 @@ static void floating_arithmetic_is_ieee(void **state)
 		{TN_OP_ADD, TN_F32, -0.0, -0.0, 0, -0.0},
 		{TN_OP_MUL, TN_F32, 1e-30, 1e-15, 0, (double)(1e-30f * 1e-15f)}, /* subnormal */
 		{TN_OP_MUL, TN_F32, 1e30, 1e30, 0, INFINITY},
+		{TN_OP_MUL_ROUNDED, TN_F32, 1 + 0x1p-12, 1 + 0x1p-12, 0, 1 + 0x1p-11},
 		{TN_OP_DIV, TN_F32, 1, 0.0, 0, INFINITY},
 		{TN_OP_DIV, TN_F32, 1, -0.0, 0, -INFINITY},
 		{TN_OP_DIV, TN_F32, 0, 0, 0, NAN},

@@ -132,6 +132,7 @@ static void derivatives_are_limits_of_differences(void **state)
 		"z = sqrt(x*x + y*y + a*a)",
 		"z = atan2(x, y) + pow(x*x + 1, y) * log(2 + a*a)",
 		"z = fma(x, y, a) % 7",
+		"z = mul_rounded(x, y) + mul_rounded(a, a)",
 		"z = gelu(x) + mish(y) - gelu_tanh(a) + softplus(x*y)",
 		"z = erf(x) * expm1(y) + log1p(a*a) + exp2(x - y)",
 		"z = log2(3 + x*x) + rsqrt(1 + y*y) + asin(tanh(x)) * acos(tanh(y))",

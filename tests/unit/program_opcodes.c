@@ -56,6 +56,7 @@ static const struct {
 	{TN_OP_SHR, "shr", 2, "I", 1},           {TN_OP_SELECT, "select", 3, "BIF", 1},
 	{TN_OP_CAST, "cast", 1, "BIF", 1},       {TN_OP_BITCAST, "bitcast", 1, "IF", 1},
 	{TN_OP_RANDOM, "random", 3, "IT", 6},    {TN_OP_NORMAL, "normal", 1, "IT", 3},
+	{TN_OP_MUL_ROUNDED, "mul_rounded", 2, "FC", 1},
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 

@@ -38,7 +38,7 @@ static struct tn_ledger_row row_of(const tn_context *context, const char *operat
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
-		assert_ok(tn_ledger_get(context, i, &row));
+		assert_ok(tn_ledger_at(context, i, &row));
 		if (!strcmp(row.operation, operation))
 			return row;
 	}

@@ -220,7 +220,7 @@ static inline uint64_t random_step_hash(tn_array *const out[RANDOM_STEP])
 static inline void random_rewind(tn_context *context, tn_generator *g)
 {
 	assert_ok(tn_generator_set_state(g, (struct tn_random_state){5, 10}));
-	tn_random_state_set(context, (struct tn_random_state){6, 20});
+	tn_random_set_state(context, (struct tn_random_state){6, 20});
 }
 
 /* Replays draw what the steps would have drawn, and both may be mixed. */
@@ -240,7 +240,7 @@ static inline void check_random_capture(tn_context *context, int has_order)
 	random_step(context, g, has_order, captured);
 	assert_ok(tn_capture_end(context, &graph));
 	assert_int_equal(tn_generator_get_state(g).stream, 10);
-	assert_int_equal(tn_random_state_get(context).stream, 20);
+	assert_int_equal(tn_random_get_state(context).stream, 20);
 	assert_ok(tn_graph_replay(graph));
 	assert_int_equal(random_step_hash(captured), expected[0]);
 	random_step(context, g, has_order, out);

@@ -43,10 +43,10 @@ static void the_default_generator_is_the_contexts_state(void **state)
 	(void)state;
 	tn_generator *g = tn_default_generator(context);
 	assert_ptr_equal(g, tn_default_generator(context));
-	tn_random_state_set(context, (struct tn_random_state){3, 8});
+	tn_random_set_state(context, (struct tn_random_state){3, 8});
 	assert_int_equal(tn_generator_get_state(g).seed, 3);
 	draw(g, first);
-	assert_int_equal(tn_random_state_get(context).stream, 9);
+	assert_int_equal(tn_random_get_state(context).stream, 9);
 	assert_ok(tn_generator_set_state(g, (struct tn_random_state){3, 8}));
 	assert_ok(tn_to_host(tn_random_uniform(context, 1, (int64_t[]){N}, 0, 1), again,
 			     sizeof(again)));
@@ -60,7 +60,7 @@ static void the_older_functions_keep_their_bits(void **state)
 	static const double descending[] = {0.5, -0.25};
 	float numbers[N], expected[N];
 	(void)state;
-	tn_random_state_set(context, (struct tn_random_state){7, 3});
+	tn_random_set_state(context, (struct tn_random_state){7, 3});
 	tn_array *a = tn_random_uniform(context, 1, (int64_t[]){N}, descending[0], descending[1]);
 	assert_ok(tn_to_host(a, numbers, sizeof(numbers)));
 	for (uint32_t i = 0; i < N; i++) {

@@ -158,7 +158,7 @@ static void leaves_outputs_alone_when_memory_runs_out(void **state)
 	static const int32_t labels[2] = {0, 1};
 	struct fixture *f = *state;
 	const float x[4] = {1, 2, 3, 4};
-	float y[4] = {7, 7, 7, 7}, lse[2], statistics[2];
+	float y[4] = {7, 7, 7, 7}, maximum[2], log_sum[2], statistics[2];
 	struct tn_operand in = operand(TN_F32, x, SHAPE(2, 2)),
 			  out = operand(TN_F32, y, SHAPE(2, 2));
 	struct tn_operand few = operand(TN_F32, y, SHAPE(2));
@@ -194,7 +194,8 @@ static void leaves_outputs_alone_when_memory_runs_out(void **state)
 	struct tn_cross_entropy_args cross_entropy = {.call = CALL(struct tn_cross_entropy_args, f),
 						      .x = in,
 						      .labels = operand(TN_I32, labels, SHAPE(2)),
-						      .lse = operand(TN_F32, lse, SHAPE(2)),
+						      .maximum = operand(TN_F32, maximum, SHAPE(2)),
+						      .log_sum = operand(TN_F32, log_sum, SHAPE(2)),
 						      .loss = few};
 	const struct {
 		entry run;

@@ -109,16 +109,16 @@ static void options_out_of_range_are_refused(void **state)
 	struct tn_print_options options = tn_print_defaults();
 	(void)state;
 	memset(many, 'x', sizeof(many) - 1);
-	options.precision = -2;
-	refuse(&options, "precision: expected -1 to 1000");
+	options.precision = -1;
+	refuse(&options, "precision: expected 0 to 1000");
 	options.precision = 1001;
 	refuse(&options, "found 1001");
-	options.threshold = -2;
-	refuse(&options, "threshold: expected -1");
+	options.threshold = -1;
+	refuse(&options, "threshold: expected 0");
 	options.edgeitems = -1;
 	refuse(&options, "edgeitems: expected 0");
-	options.linewidth = -1;
-	refuse(&options, "linewidth: expected 0");
+	options.linewidth = 0;
+	refuse(&options, "linewidth: expected 1");
 	options.floatmode = 4;
 	refuse(&options, "floatmode: expected 0 to 3, found 4");
 	options.suppress = 2;
@@ -127,6 +127,8 @@ static void options_out_of_range_are_refused(void **state)
 	refuse(&options, "sign: expected '-', '+' or ' ', found 42");
 	options.nanstr = "\n";
 	refuse(&options, "nanstr: expected printable ASCII");
+	options.separator = NULL;
+	refuse(&options, "separator: expected a string, found NULL");
 	options.infstr = many;
 	refuse(&options, "infstr: expected at most 64 bytes");
 }

@@ -197,10 +197,10 @@ struct half {
 
 static void half_begin(struct half *half, tn_context *in, uint64_t seed)
 {
-	tn_random_state_set(in, (struct tn_random_state){seed, 0});
-	half->net = tn_sequential(in);
-	tn_sequential_add(half->net, "fc", tn_module_linear(in, 4, 3, NULL));
-	tn_sequential_add(half->net, "dropout", tn_module_dropout(in, 0.25));
+	tn_random_set_state(in, (struct tn_random_state){seed, 0});
+	half->net = tn_module_sequential(in);
+	tn_module_sequential_add(half->net, "fc", tn_module_linear(in, 4, 3, NULL));
+	tn_module_sequential_add(half->net, "dropout", tn_module_dropout(in, 0.25));
 	assert_ok(tn_module_set_dtype(half->net, TN_F16));
 	assert_ok(tn_module_build(half->net));
 	tn_module_set_training(half->net, 1);
@@ -363,7 +363,7 @@ static void rewrite(const struct change *change)
 	assert_ok(tn_safetensors_open(saved, &file, &error));
 	for (size_t i = 0; i < tn_safetensors_count(file); i++) {
 		struct tn_tensor_info info = {.struct_size = sizeof(info)};
-		assert_ok(tn_safetensors_info(file, i, &info));
+		assert_ok(tn_safetensors_at(file, i, &info));
 		assert_true(n_tensors < MOST);
 		char *data = malloc(info.size_bytes + 1);
 		assert_ok(tn_safetensors_read(file, i, data, info.size_bytes, &error));
@@ -585,11 +585,11 @@ static void another_schedule_average_or_loader_is_refused(void **state)
 	       "schedule.options.period: expected 30, found 20");
 	tn_schedule_destroy(schedule);
 	other.all.schedule = NULL;
-	tn_average *average = tn_average_create(other.net, NULL);
+	tn_weight_average *average = tn_weight_average_create(other.net, NULL);
 	other.all.average = average;
 	refuse(saved, &other, TN_INVALID_ARGUMENT,
 	       "average: expected 'mean', found 'exponential' (and 1 more)");
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	other.all.average = NULL;
 	tn_data_loader *loader = NULL;
 	assert_ok(tn_data_loader_create(other.dataset, TN_PART_TRAIN, &options, &loader, &error));
@@ -789,7 +789,7 @@ static void a_part_can_be_loaded_alone(void **state)
 	run_begin(&other, context, RUN_SGD, 3);
 	const struct tn_checkpoint net = {.struct_size = sizeof(net), .module = other.net};
 	assert_ok(tn_checkpoint_load(saved, &net));
-	assert_int_equal(tn_average_updates(other.average), 0);
+	assert_int_equal(tn_weight_average_updates(other.average), 0);
 	assert_int_equal(tn_data_loader_position(other.loader).index, 0);
 	assert_ok(tn_checkpoint_load(saved, &run.all));
 	assert_ok(tn_module_parameter(run.net, "fc.weight", &a));
@@ -887,11 +887,11 @@ static void what_cannot_be_saved_leaves_the_old_file(void **state)
 	refuse_saving(&all, TN_INVALID_ARGUMENT, "found the key 'tenon.version'");
 	run_end(&other);
 
-	assert_ok(tn_average_swap(run.average));
+	assert_ok(tn_weight_average_swap(run.average));
 	refuse_saving(&run.all, TN_STATE, "the averages are swapped in");
 	assert_status(tn_checkpoint_load(saved, &run.all), TN_STATE);
 	tn_error_clear(context);
-	assert_ok(tn_average_swap(run.average));
+	assert_ok(tn_weight_average_swap(run.average));
 
 	assert_ok(tn_module_parameter(run.net, "fc.bias", &view));
 	assert_ok(tn_to_host(view.value, values, sizeof(values)));

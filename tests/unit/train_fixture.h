@@ -100,13 +100,14 @@ static inline tn_data_loader *make_loader(const struct fit *fit, int part, uint3
 /* fc1, layer norm, relu, dropout, fc2. */
 static inline tn_module *make_fit_net(tn_context *context, double dropout)
 {
-	tn_module *net = tn_sequential(context);
-	tn_random_state_set(context, (struct tn_random_state){.seed = 5, .stream = 0});
-	tn_sequential_add(net, "fc1", tn_module_linear(context, TABLE_INPUTS, 8, NULL));
-	tn_sequential_add(net, "norm", tn_module_layer_norm(context, 1, (int64_t[]){8}, NULL));
-	tn_sequential_add(net, "relu", tn_module_relu(context));
-	tn_sequential_add(net, "dropout", tn_module_dropout(context, dropout));
-	tn_sequential_add(net, "fc2", tn_module_linear(context, 8, TABLE_TARGETS, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 5, .stream = 0});
+	tn_module_sequential_add(net, "fc1", tn_module_linear(context, TABLE_INPUTS, 8, NULL));
+	tn_module_sequential_add(net, "norm",
+				 tn_module_layer_norm(context, 1, (int64_t[]){8}, NULL));
+	tn_module_sequential_add(net, "relu", tn_module_relu(context));
+	tn_module_sequential_add(net, "dropout", tn_module_dropout(context, dropout));
+	tn_module_sequential_add(net, "fc2", tn_module_linear(context, 8, TABLE_TARGETS, NULL));
 	assert_ok(tn_module_build(net));
 	return net;
 }

@@ -441,7 +441,7 @@ static void open_training(struct training *t, tn_context *context, int weighing)
 	source.data = (const void *[]){s.x, labels};
 	*t = (struct training){.context = context, .loss = make_weighing(context, weighing)};
 	assert_ok(tn_dataset_from_fields(&source, &t->dataset, NULL));
-	tn_random_state_set(context, (struct tn_random_state){.seed = 5, .stream = 0});
+	tn_random_set_state(context, (struct tn_random_state){.seed = 5, .stream = 0});
 	t->net = tn_module_linear(context, CLASSES, CLASSES, NULL);
 	assert_ok(tn_module_build(t->net));
 	struct tn_sgd_options sgd = tn_sgd_defaults();

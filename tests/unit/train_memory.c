@@ -69,7 +69,7 @@ static void step(struct training *t)
 static struct tn_memory_use memory(const struct training *t)
 {
 	struct tn_memory_use use = {.struct_size = sizeof(use)};
-	tn_device_memory(tn_device_current(t->context), &use);
+	tn_device_get_memory_use(tn_device_current(t->context), &use);
 	return use;
 }
 

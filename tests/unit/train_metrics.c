@@ -497,17 +497,17 @@ static void what_does_not_fit_is_refused(void **state)
 	options.kind = 7;
 	refuse(&options, "expected TN_METRIC_..., found 7");
 	options.kind = TN_METRIC_ACCURACY;
-	options.k = 5;
-	refuse(&options, "accuracy: expected 0 in k");
+	options.k = 3;
+	refuse(&options, "accuracy: expected the default of k");
 	options.kind = TN_METRIC_TOP_K;
-	options.k = -1;
-	refuse(&options, "k of 1 or more, found -1");
+	options.k = 0;
+	refuse(&options, "k of 1 or more, found 0");
 	options.kind = TN_METRIC_TOP_K;
 	options.is_multi_label = 1;
-	refuse(&options, "0 in is_multi_label");
+	refuse(&options, "the default of is_multi_label");
 	options.kind = TN_METRIC_MSE;
 	options.average = 1;
-	refuse(&options, "0 in average");
+	refuse(&options, "the default of average");
 	options.kind = TN_METRIC_F1;
 	options.average = 2;
 	refuse(&options, "TN_F1_MICRO, found 2");
@@ -516,7 +516,7 @@ static void what_does_not_fit_is_refused(void **state)
 	refuse(&options, "threshold, which it does not use without");
 	options.kind = TN_METRIC_MAE;
 	options.has_ignore_label = 1;
-	refuse(&options, "0 in has_ignore_label");
+	refuse(&options, "the default of has_ignore_label");
 	options.name = "";
 	refuse(&options, "name: expected a text of UTF-8, found an empty one");
 	options.name = "pr\xe9"

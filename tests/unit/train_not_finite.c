@@ -139,12 +139,13 @@ static void the_module_of_an_operation_is_named(void **state)
 	open_fit(&fit, context, 8);
 	tn_optimizer_destroy(fit.optimizer);
 	tn_module_destroy(fit.net);
-	fit.net = tn_sequential(context);
-	tn_module *block = tn_sequential(context);
-	tn_sequential_add(block, "fc", tn_module_linear(context, TABLE_INPUTS, 4, NULL));
-	tn_sequential_add(block, "strange", tn_module_create(context, &class_, NULL));
-	tn_sequential_add(fit.net, "block", block);
-	tn_sequential_add(fit.net, "head", tn_module_linear(context, 4, TABLE_TARGETS, NULL));
+	fit.net = tn_module_sequential(context);
+	tn_module *block = tn_module_sequential(context);
+	tn_module_sequential_add(block, "fc", tn_module_linear(context, TABLE_INPUTS, 4, NULL));
+	tn_module_sequential_add(block, "strange", tn_module_custom(context, &class_, NULL));
+	tn_module_sequential_add(fit.net, "block", block);
+	tn_module_sequential_add(fit.net, "head",
+				 tn_module_linear(context, 4, TABLE_TARGETS, NULL));
 	assert_ok(tn_module_build(fit.net));
 	struct tn_sgd_options sgd = tn_sgd_defaults();
 	sgd.lr = 0.1;

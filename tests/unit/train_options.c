@@ -130,9 +130,9 @@ static void the_best_averages_are_not_exchanged_again(void **state)
 	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_slow_fit(&fit);
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.5;
-	tn_average *average = tn_average_create(fit.net, &averaging);
+	tn_weight_average *average = tn_weight_average_create(fit.net, &averaging);
 	fit.options.average = average;
 	fit.options.evaluate_average = 1;
 	fit.options.n_epochs = 4;
@@ -144,7 +144,7 @@ static void the_best_averages_are_not_exchanged_again(void **state)
 	assert_ok(tn_trainer_evaluate(fit.trainer, fit.validation, &values));
 	assert_true(values.loss == best->validation->loss);
 	end_fit_trainer(&fit);
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	close_fit(&fit);
 }
 
@@ -314,7 +314,7 @@ static void a_part_without_samples_is_refused(void **state)
 static uint64_t replays_of(const tn_context *context)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		if (!strcmp(row.operation, "replay"))
 			return row.native;
 	}

@@ -95,13 +95,13 @@ static tn_module *make_net(tn_context *context)
 {
 	static const struct tn_pool2d_options pool = {.struct_size = sizeof(pool),
 						      .kernel = {2, 2}};
-	tn_module *net = tn_sequential(context);
-	tn_sequential_add(net, "conv", tn_module_conv2d(context, 1, 4, 3, 3, NULL));
-	tn_sequential_add(net, "relu", tn_module_relu(context));
-	tn_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool));
-	tn_sequential_add(net, "flatten", tn_module_flatten(context));
-	tn_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
-	tn_sequential_add(net, "fc", tn_module_linear(context, 100, 4, NULL));
+	tn_module *net = tn_module_sequential(context);
+	tn_module_sequential_add(net, "conv", tn_module_conv2d(context, 1, 4, 3, 3, NULL));
+	tn_module_sequential_add(net, "relu", tn_module_relu(context));
+	tn_module_sequential_add(net, "pool", tn_module_max_pool2d(context, &pool));
+	tn_module_sequential_add(net, "flatten", tn_module_flatten(context));
+	tn_module_sequential_add(net, "dropout", tn_module_dropout(context, 0.25));
+	tn_module_sequential_add(net, "fc", tn_module_linear(context, 100, 4, NULL));
 	assert_ok(tn_module_build(net));
 	return net;
 }
@@ -183,7 +183,7 @@ static void draw(const char *backend, float *weights, float *mask)
 {
 	struct tn_error_info error;
 	tn_context *context;
-	struct tn_parameter_view view;
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
 	struct tn_context_options o = tn_context_defaults();
 	o.backend = backend;
 	o.seed = 99;
@@ -229,9 +229,10 @@ static void a_misspelt_parameter_ends_training_and_evaluation(void **state)
 	(void)state;
 	tn_dataset *dataset = make_dataset();
 	assert_ok(tn_context_open(NULL, &context, NULL));
-	tn_module *net = tn_sequential(context), *own = tn_module_create(context, &class_, NULL);
+	tn_module *net = tn_module_sequential(context),
+		  *own = tn_module_custom(context, &class_, NULL);
 	assert_ok(tn_module_add_parameter(own, "scale", 1, (int64_t[]){1}, 0, 1));
-	assert_ok(tn_sequential_add(net, "own", own));
+	assert_ok(tn_module_sequential_add(net, "own", own));
 	assert_ok(tn_module_build(net));
 	struct tn_sgd_options sgd_options = tn_sgd_defaults();
 	sgd_options.lr = 0.1;

@@ -45,7 +45,7 @@ static void save_objects(struct saving *s)
 	s->objects.schedule.struct_size = sizeof(s->objects.schedule);
 	assert_ok(tn_schedule_get_state(s->schedule, &s->objects.schedule));
 	s->objects.position = tn_data_loader_position(s->fit.train);
-	s->objects.random = tn_random_state_get(s->fit.context);
+	s->objects.random = tn_random_get_state(s->fit.context);
 }
 
 static void load_objects(struct saving *s, const struct objects *from)
@@ -67,7 +67,7 @@ static void load_objects(struct saving *s, const struct objects *from)
 	}
 	assert_ok(tn_schedule_set_state(s->schedule, &from->schedule));
 	assert_ok(tn_data_loader_seek(s->fit.train, from->position, NULL));
-	tn_random_state_set(s->fit.context, from->random);
+	tn_random_set_state(s->fit.context, from->random);
 }
 
 static int save_at(void *user, const struct tn_trainer_step *step)

@@ -433,10 +433,12 @@ static void buffers_are_restored_too(void **state)
 	open_fit(&s.fit, contexts[0], 8);
 	tn_optimizer_destroy(s.fit.optimizer);
 	tn_module_destroy(s.fit.net);
-	s.fit.net = tn_sequential(contexts[0]);
-	tn_sequential_add(s.fit.net, "fc1", tn_module_linear(contexts[0], TABLE_INPUTS, 8, NULL));
-	tn_sequential_add(s.fit.net, "norm", tn_module_batch_norm1d(contexts[0], 8, NULL));
-	tn_sequential_add(s.fit.net, "fc2", tn_module_linear(contexts[0], 8, TABLE_TARGETS, NULL));
+	s.fit.net = tn_module_sequential(contexts[0]);
+	tn_module_sequential_add(s.fit.net, "fc1",
+				 tn_module_linear(contexts[0], TABLE_INPUTS, 8, NULL));
+	tn_module_sequential_add(s.fit.net, "norm", tn_module_batch_norm1d(contexts[0], 8, NULL));
+	tn_module_sequential_add(s.fit.net, "fc2",
+				 tn_module_linear(contexts[0], 8, TABLE_TARGETS, NULL));
 	assert_ok(tn_module_build(s.fit.net));
 	struct tn_sgd_options sgd = tn_sgd_defaults();
 	sgd.lr = 1e-4;
@@ -460,32 +462,32 @@ static void averages_are_evaluated_in_place_of_the_weights(void **state)
 	struct tn_trainer_values values = {.struct_size = sizeof(values)};
 	(void)state;
 	open_fit(&fit, contexts[2], 8);
-	struct tn_average_options averaging = tn_average_defaults();
+	struct tn_weight_average_options averaging = tn_weight_average_defaults();
 	averaging.decay = 0.9;
-	tn_average *average = tn_average_create(fit.net, &averaging);
+	tn_weight_average *average = tn_weight_average_create(fit.net, &averaging);
 	fit.options.average = average;
 	fit.options.evaluate_average = 1;
 	run_fit(&fit);
-	assert_int_equal(tn_average_updates(average), 15);
-	assert_false(tn_average_is_swapped(average));
+	assert_int_equal(tn_weight_average_updates(average), 15);
+	assert_false(tn_weight_average_is_swapped(average));
 	const double seen = tn_trainer_history_at(fit.trainer, 2)->validation->loss;
 	assert_ok(tn_trainer_evaluate(fit.trainer, fit.validation, &values));
 	assert_true(values.loss == seen);
-	assert_ok(tn_average_swap(average));
+	assert_ok(tn_weight_average_swap(average));
 	fit.options.evaluate_average = 0;
 	struct tn_trainer_options options = tn_trainer_defaults();
 	options.loss = fit.mse;
 	tn_trainer *plain = tn_trainer_create(fit.net, NULL, &options);
 	assert_ok(tn_trainer_evaluate(plain, fit.validation, &values));
 	assert_true(values.loss == seen);
-	assert_ok(tn_average_swap(average));
+	assert_ok(tn_weight_average_swap(average));
 	assert_ok(tn_trainer_evaluate(plain, fit.validation, &values));
 	assert_true(values.loss != seen);
 	assert_status(tn_trainer_run(plain), TN_INVALID_ARGUMENT);
 	tn_error_clear(contexts[2]);
 	tn_trainer_destroy(plain);
 	end_fit_trainer(&fit);
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	close_fit(&fit);
 }
 
@@ -619,7 +621,7 @@ static void steps_may_end_it_within_an_epoch(void **state)
 static uint64_t replays_of(const tn_context *context)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		if (!strcmp(row.operation, "replay"))
 			return row.native;
 	}
@@ -637,9 +639,9 @@ static void captured_steps_have_the_same_bits(void **state)
 		for (int on = 0; on < 2; on++) {
 			struct fit fit;
 			open_fit(&fit, contexts[2], 4);
-			struct tn_average_options averaging = tn_average_defaults();
+			struct tn_weight_average_options averaging = tn_weight_average_defaults();
 			averaging.decay = 0.5;
-			tn_average *average = tn_average_create(fit.net, &averaging);
+			tn_weight_average *average = tn_weight_average_create(fit.net, &averaging);
 			struct tn_schedule_options options = tn_schedule_defaults();
 			options.kind = TN_SCHEDULE_EXPONENTIAL;
 			options.gamma = 0.9;
@@ -664,7 +666,7 @@ static void captured_steps_have_the_same_bits(void **state)
 			}
 			n = read_weights(fit.net, weights[on]);
 			end_fit_trainer(&fit);
-			tn_average_destroy(average);
+			tn_weight_average_destroy(average);
 			close_fit(&fit);
 			tn_schedule_destroy(schedule);
 			tn_metric_destroy(r2);
@@ -709,11 +711,12 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 		open_fit(&fit, context, 8);
 		tn_optimizer_destroy(fit.optimizer);
 		tn_module_destroy(fit.net);
-		fit.net = tn_sequential(context);
-		tn_sequential_add(fit.net, "fc1", tn_module_linear(context, TABLE_INPUTS, 8, NULL));
-		tn_sequential_add(fit.net, "relu", tn_module_relu(context));
-		tn_sequential_add(fit.net, "fc2",
-				  tn_module_linear(context, 8, TABLE_TARGETS, NULL));
+		fit.net = tn_module_sequential(context);
+		tn_module_sequential_add(fit.net, "fc1",
+					 tn_module_linear(context, TABLE_INPUTS, 8, NULL));
+		tn_module_sequential_add(fit.net, "relu", tn_module_relu(context));
+		tn_module_sequential_add(fit.net, "fc2",
+					 tn_module_linear(context, 8, TABLE_TARGETS, NULL));
 		assert_ok(tn_module_set_dtype(fit.net, TN_F16));
 		assert_ok(tn_module_build(fit.net));
 		struct tn_sgd_options sgd = tn_sgd_defaults();
@@ -722,9 +725,9 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 		struct tn_grad_scaler_options options = tn_grad_scaler_defaults();
 		options.init_scale = 1 << 26;
 		tn_grad_scaler *scaler = tn_grad_scaler_create(fit.net, &options);
-		struct tn_average_options averaging = tn_average_defaults();
+		struct tn_weight_average_options averaging = tn_weight_average_defaults();
 		averaging.decay = 0.9;
-		tn_average *average = tn_average_create(fit.net, &averaging);
+		tn_weight_average *average = tn_weight_average_create(fit.net, &averaging);
 		fit.options.scaler = scaler;
 		fit.options.average = average;
 		fit.options.clip_norm = 1;
@@ -735,7 +738,7 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 		assert_int_equal(tn_trainer_steps(fit.trainer), 90);
 		assert_ok(tn_grad_scaler_get_state(scaler, &scale));
 		assert_true(scale.scale < 1 << 26 && scale.scale >= 1 << 8);
-		assert_in_range(tn_average_updates(average), scale.good_updates, 89);
+		assert_in_range(tn_weight_average_updates(average), scale.good_updates, 89);
 		assert_true(tn_trainer_history_at(fit.trainer, 29)->validation->loss <
 			    0.2 * tn_trainer_history_at(fit.trainer, 0)->validation->loss);
 		fit.options.check_gradients = 1;
@@ -743,7 +746,7 @@ static void a_network_of_f16_is_trained_with_a_scaler(void **state)
 		tn_error_clear(context);
 		end_fit_trainer(&fit);
 		tn_grad_scaler_destroy(scaler);
-		tn_average_destroy(average);
+		tn_weight_average_destroy(average);
 		close_fit(&fit);
 	}
 }
@@ -957,14 +960,14 @@ static void a_network_may_have_several_inputs(void **state)
 		open_fit(&fit, contexts[2], 8);
 		tn_optimizer_destroy(fit.optimizer);
 		tn_module_destroy(fit.net);
-		tn_random_state_set(contexts[2], (struct tn_random_state){5, 0});
-		fit.net = tn_sequential(contexts[2]);
-		tn_sequential_add(fit.net, "a",
-				  tn_module_linear(contexts[2], TABLE_INPUTS, 8, NULL));
-		tn_sequential_add(fit.net, "b",
-				  tn_module_linear(contexts[2], TABLE_TARGETS, 8, NULL));
-		tn_sequential_add(fit.net, "head",
-				  tn_module_linear(contexts[2], 8, TABLE_TARGETS, NULL));
+		tn_random_set_state(contexts[2], (struct tn_random_state){5, 0});
+		fit.net = tn_module_sequential(contexts[2]);
+		tn_module_sequential_add(fit.net, "a",
+					 tn_module_linear(contexts[2], TABLE_INPUTS, 8, NULL));
+		tn_module_sequential_add(fit.net, "b",
+					 tn_module_linear(contexts[2], TABLE_TARGETS, 8, NULL));
+		tn_module_sequential_add(fit.net, "head",
+					 tn_module_linear(contexts[2], 8, TABLE_TARGETS, NULL));
 		assert_ok(tn_module_build(fit.net));
 		struct tn_adam_options adam = tn_adam_defaults();
 		adam.lr = 0.02;
@@ -989,7 +992,7 @@ static void refuse_what_is_of_another(struct fit *fit)
 {
 	struct fit other;
 	open_fit(&other, fit->context, 8);
-	tn_average *average = tn_average_create(other.net, NULL);
+	tn_weight_average *average = tn_weight_average_create(other.net, NULL);
 	struct tn_schedule_options options = tn_schedule_defaults();
 	options.kind = TN_SCHEDULE_EXPONENTIAL;
 	options.gamma = 0.9;
@@ -1004,7 +1007,7 @@ static void refuse_what_is_of_another(struct fit *fit)
 	}
 	fit->options.schedule = NULL;
 	tn_schedule_destroy(schedule);
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	close_fit(&other);
 }
 

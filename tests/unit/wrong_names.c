@@ -54,7 +54,7 @@ static int fails_trainable(struct tn_error_info *report)
 
 static int fails_init(struct tn_error_info *report)
 {
-	const struct tn_init_options zeros = {.struct_size = sizeof(zeros)};
+	struct tn_init_options zeros = tn_init_defaults();
 	(void)report;
 	return tn_module_init_parameters(net, "con1.*", &zeros) != TN_OK;
 }
@@ -118,14 +118,15 @@ static int fails_locate(struct tn_error_info *report)
 
 static int fails_column(struct tn_error_info *report)
 {
-	struct tn_dataset_options options = {.struct_size = sizeof(options), .target = "prise"};
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.target = "prise";
 	tn_dataset *dataset = NULL;
 	return tn_dataset_open(table, &options, &dataset, report) != TN_OK;
 }
 
 static int fails_input_format(struct tn_error_info *report)
 {
-	struct tn_input_format format = {.struct_size = sizeof(format)};
+	struct tn_input_format format = tn_input_format_defaults();
 	return tn_model_input_format("resnet81", &format, report) != TN_OK;
 }
 
@@ -196,15 +197,16 @@ static void a_question_leaves_no_error(void **state)
 
 static int setup(void **state)
 {
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = "reference"};
-	const struct tn_sgd_options sgd = {.struct_size = sizeof(sgd), .lr = 0.1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
 	(void)state;
 	assert_ok(tn_context_open(&options, &context, NULL));
-	net = tn_sequential(context);
+	net = tn_module_sequential(context);
 	conv = tn_module_conv2d(context, 1, 2, 3, 3, NULL);
-	assert_ok(tn_sequential_add(net, "conv1", conv));
-	assert_ok(tn_sequential_add(net, "norm1", tn_module_batch_norm2d(context, 2, NULL)));
+	assert_ok(tn_module_sequential_add(net, "conv1", conv));
+	assert_ok(tn_module_sequential_add(net, "norm1", tn_module_batch_norm2d(context, 2, NULL)));
 	assert_ok(tn_module_build(net));
 	optimizer = tn_sgd(net, &sgd);
 	folder = files_folder();

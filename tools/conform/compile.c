@@ -167,6 +167,30 @@ static void run_scale(struct kit *kit, void *kernel)
 	array_free(&y);
 }
 
+/* The sample without its NUL, before other text. */
+static void compiles_part_of_a_text(struct kit *kit)
+{
+	const size_t size = strlen(text);
+	char *whole = malloc(size + 16);
+	void *kernel = NULL;
+	struct tn_compile_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
+				       .format = format,
+				       .source = whole,
+				       .name = "scale",
+				       .source_size = size};
+	if (!whole)
+		kit_give_up(kit, "no memory");
+	memcpy(whole, text, size);
+	memcpy(whole + size, "this is no code", 16);
+	kit_case(kit, TN_SLOT_COMPILE, "compile: a source of a stated size");
+	if (kit->backend->compile.compile(kit->device, &args, &kernel) || !kernel)
+		kit_fail(kit, "%s", kit->error.text);
+	else
+		release(kit, kernel);
+	free(whole);
+	kit_pass(kit);
+}
+
 void check_compile_kernel(struct kit *kit)
 {
 	if (!has_compiler(kit))
@@ -174,6 +198,7 @@ void check_compile_kernel(struct kit *kit)
 	void *kernel = compile_sample(kit);
 	if (!kernel)
 		return;
+	compiles_part_of_a_text(kit);
 	kit_case(kit, TN_SLOT_LAUNCH, "a kernel of four arguments");
 	run_scale(kit, kernel);
 	kit_case(kit, TN_SLOT_KERNEL_RELEASE, "kernel_release");

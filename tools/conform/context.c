@@ -185,7 +185,7 @@ int kit_has_lenders(struct kit *kit)
 enum route route_taken(tn_context *context, const char *operation)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		if (strcmp(row.operation, operation) != 0)
 			continue;
 		/* Steps of a composition outside the device count too: the worst route is
@@ -225,7 +225,7 @@ int route_took(struct kit *kit, tn_context *context, const char *operation, enum
 static int is_lending(tn_context *context)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		if (row.lent)
 			return 1;
 	}
@@ -238,7 +238,7 @@ void kit_take_ledger(struct kit *kit, tn_context *context, char text[ROUTES_TEXT
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	size_t used = 0;
 	text[0] = 0;
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		/* Runs in steps are counted as the worst of the steps, and a widened operation's
 		 * steps are counted in its row. */
 		const enum route in_steps = row.host ? HOST : lends ? LENT : COMPOSED;

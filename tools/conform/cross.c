@@ -126,15 +126,15 @@ static void cross_entropy_forward(const struct crossing *c, struct pass *p)
 {
 	(void)c;
 	if (tn_cross_entropy_forward(p->inputs[0], p->inputs[1], IGNORED, &p->saved[0],
-				     &p->saved[1]))
+				     &p->saved[1], &p->saved[2]))
 		p->saved[0] = NULL;
 }
 
 static void cross_entropy_backward(const struct crossing *c, struct pass *p)
 {
 	(void)c;
-	p->gradients[0] =
-		tn_cross_entropy_backward(p->inputs[0], p->inputs[1], p->saved[1], p->dy, IGNORED);
+	p->gradients[0] = tn_cross_entropy_backward(p->inputs[0], p->inputs[1], p->saved[1],
+						    p->saved[2], p->dy, IGNORED);
 }
 
 #define X(...)                                                                                     \
@@ -216,7 +216,7 @@ static const struct crossing crossings[] = {
 	 .terms = 20,
 	 .n_inputs = 2,
 	 .inputs = {WITHIN_2(13, 10), {.content = LABELS, .rank = 1, .shape = {13}, .high = 10}},
-	 .saved_names = {"loss", "lse"},
+	 .saved_names = {"loss", "maximum", "log_sum"},
 	 .gradient_names = {"dx"},
 	 .operations = {"cross_entropy", "cross_entropy_backward"},
 	 .slots = {SLOT_BIT(TN_SLOT_CROSS_ENTROPY_FORWARD),

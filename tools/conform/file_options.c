@@ -84,7 +84,7 @@ static void try_option(struct kit *kit, const char *backend, const struct tn_loa
 static const struct tn_load_row *own_row(const struct target *target)
 {
 	for (size_t i = 0; i < tn_load_report_count(target->report); i++) {
-		const struct tn_load_row *row = tn_load_report_row(target->report, i);
+		const struct tn_load_row *row = tn_load_report_at(target->report, i);
 		if (row->found == TN_FOUND_API)
 			return row;
 	}

@@ -88,6 +88,7 @@ static void check_scattered(const struct array *in, const struct array *indices,
 
 struct choice {
 	tn_dtype dtype, index_dtype;
+	tn_dtype table_dtype; /* of scatter_add's output: the other one, or f32 */
 	const struct shape *table;
 	uint32_t axis;
 	enum layout table_layout, listed_layout;
@@ -99,13 +100,14 @@ static void chooses(struct kit *kit, enum tn_slot slot, const struct choice *c)
 	int is_gather = slot == TN_SLOT_GATHER;
 	int64_t listed_shape[TN_MAX_RANK];
 	struct array table, listed, indices, *all[3] = {&table, &listed, &indices};
-	kit_case(kit, slot, "%s: %s by %s, rank %u, axis %u, %s and %s",
+	kit_case(kit, slot, "%s: %s by %s, %s %s, rank %u, axis %u, %s and %s",
 		 is_gather ? "gather" : "scatter_add", tn_dtype_name(c->dtype),
-		 tn_dtype_name(c->index_dtype), c->table->rank, c->axis,
+		 tn_dtype_name(c->index_dtype), is_gather ? "from" : "to",
+		 tn_dtype_name(c->table_dtype), c->table->rank, c->axis,
 		 layout_names[c->table_layout], layout_names[c->listed_layout]);
 	memcpy(listed_shape, c->table->lengths, sizeof(listed_shape));
 	listed_shape[c->axis] = N_INDICES;
-	array_make(kit, &table, is_gather ? INPUT : OUTPUT, c->dtype, c->table->rank,
+	array_make(kit, &table, is_gather ? INPUT : OUTPUT, c->table_dtype, c->table->rank,
 		   c->table->lengths, c->table_layout);
 	array_make(kit, &listed, is_gather ? OUTPUT : INPUT, c->dtype, c->table->rank, listed_shape,
 		   c->listed_layout);
@@ -136,7 +138,8 @@ static void chooses(struct kit *kit, enum tn_slot slot, const struct choice *c)
 		array_free(all[i]);
 }
 
-static void chooses_along_every_axis(struct kit *kit, enum tn_slot slot, tn_dtype dtype)
+static void chooses_along_every_axis(struct kit *kit, enum tn_slot slot, tn_dtype dtype,
+				     tn_dtype table_dtype)
 {
 	unsigned turn = (unsigned)dtype;
 	if (!kit_claims_storage(kit, dtype))
@@ -145,6 +148,7 @@ static void chooses_along_every_axis(struct kit *kit, enum tn_slot slot, tn_dtyp
 		for (uint32_t axis = 0; axis < tables[t].rank; axis++, turn++) {
 			struct choice c = {dtype,
 					   turn % 2 ? TN_I32 : TN_I64,
+					   table_dtype,
 					   &tables[t],
 					   axis,
 					   (enum layout)(turn % OUTPUT_LAYOUTS),
@@ -159,14 +163,17 @@ void check_copy_gather(struct kit *kit)
 	if (!tn_backend_has(kit->backend, TN_SLOT_GATHER))
 		return kit_skip(kit, "the slot is empty");
 	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++)
-		chooses_along_every_axis(kit, TN_SLOT_GATHER, dtype);
+		chooses_along_every_axis(kit, TN_SLOT_GATHER, dtype, dtype);
 }
 
 void check_copy_scatter_add(struct kit *kit)
 {
-	static const tn_dtype sums[] = {TN_F32, TN_F64, TN_I32, TN_I64};
+	static const struct {
+		tn_dtype dtype, total;
+	} sums[] = {{TN_F32, TN_F32}, {TN_F64, TN_F64}, {TN_I32, TN_I32},
+		    {TN_I64, TN_I64}, {TN_F16, TN_F32}, {TN_BF16, TN_F32}};
 	if (!tn_backend_has(kit->backend, TN_SLOT_SCATTER_ADD))
 		return kit_skip(kit, "the slot is empty");
-	for (int i = 0; i < 4; i++)
-		chooses_along_every_axis(kit, TN_SLOT_SCATTER_ADD, sums[i]);
+	for (int i = 0; i < 6; i++)
+		chooses_along_every_axis(kit, TN_SLOT_SCATTER_ADD, sums[i].dtype, sums[i].total);
 }

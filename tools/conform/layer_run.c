@@ -178,7 +178,7 @@ static int run(struct kit *kit, const struct layer_case *c, double *const *value
 	tn_tape *tape = NULL;
 	int done;
 	memset(outcome, 0, sizeof(*outcome));
-	tn_random_state_set(c->context, (struct tn_random_state){kit->seed + 1, 0});
+	tn_random_set_state(c->context, (struct tn_random_state){kit->seed + 1, 0});
 	if (tn_scope_begin(c->context))
 		return 0;
 	if (c->gradient)
@@ -337,7 +337,7 @@ static tn_array *weighted_sum(void *user, tn_array *const *inputs)
 	const struct weighted *w = user;
 	tn_array *y;
 	/* Every call draws the same random numbers. */
-	tn_random_state_set(tn_array_context(w->dy), (struct tn_random_state){1, 0});
+	tn_random_set_state(tn_array_context(w->dy), (struct tn_random_state){1, 0});
 	y = w->layer->run(w->layer, inputs);
 	return tn_sum(tn_multiply(y, w->dy), TN_ALL_AXES, NULL, 0);
 }
@@ -420,7 +420,7 @@ static void check_lent(struct kit *kit, tn_context *context)
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	if (!tn_ledger_count(context))
 		kit_fail(kit, "the ledger is empty");
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		if (row.native || row.bytes_moved)
 			kit_fail(kit,
 				 "%s: expected to be lent without a copy, found %llu native runs, "

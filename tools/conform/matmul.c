@@ -147,6 +147,25 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 		array_free(all[i]);
 }
 
+/* The header gives such a call no meaning yet. */
+static void refuses_another_dtype(struct kit *kit, int which)
+{
+	static const int64_t shape[] = {4, 4};
+	struct array a, b, c, *all[3] = {&a, &b, &c};
+	kit_case(kit, TN_SLOT_MATMUL, "matmul: operand %d of f64, the others of f32", which);
+	for (int i = 0; i < 3; i++)
+		array_make(kit, all[i], i < 2 ? INPUT : OUTPUT, i == which ? TN_F64 : TN_F32, 2,
+			   shape, COMPACT);
+	struct tn_matmul_args args = {.call = CALL(struct tn_matmul_args),
+				      .a = a.operand,
+				      .b = b.operand,
+				      .c = c.operand,
+				      .alpha = 1};
+	kit_run_refused(kit, &args, all, 3, TN_UNSUPPORTED);
+	for (int i = 0; i < 3; i++)
+		array_free(all[i]);
+}
+
 static const tn_dtype dtypes[] = {TN_F32, TN_F64};
 
 /* Every size, compact; products longer than 1000 in whole numbers, since the error allowed for
@@ -155,6 +174,8 @@ void check_matmul_shapes(struct kit *kit)
 {
 	static const struct form plain = {.alpha = 1}, whole = {.alpha = 1, .whole = 1};
 	multiplies(kit, TN_F32, &products[0], &plain);
+	for (int which = 0; which < 3; which++)
+		refuses_another_dtype(kit, which);
 	for (int d = 0; d < 2; d++)
 		for (unsigned i = 0; i < N_PRODUCTS && kit_claims_matmul(kit, dtypes[d]); i++) {
 			multiplies(kit, dtypes[d], &products[i],

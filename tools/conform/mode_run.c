@@ -41,7 +41,7 @@ enum route mode_route(tn_context *context)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	enum route worst = NATIVE;
-	for (size_t i = 0; !tn_ledger_get(context, i, &row); i++) {
+	for (size_t i = 0; !tn_ledger_at(context, i, &row); i++) {
 		enum route route = row.host                      ? HOST
 				   : row.composed || row.widened ? COMPOSED
 				   : row.lent                    ? LENT

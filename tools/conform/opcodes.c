@@ -315,6 +315,42 @@ static int takes(const struct tn_op_info *info, tn_dtype dtype)
 	return (info->flags & (tn_is_integer(dtype) ? TN_TAKES_INTEGERS : TN_TAKES_FLOATS)) != 0;
 }
 
+/* p = mul_rounded(x, x), z = p + c; with x = 1 + u and c = -(1 + 2 u), where u^2 is half a unit of
+ * the product, z is 0; it is u^2 if the two operations became one. */
+static void keeps_a_product_apart(struct kit *kit, tn_dtype dtype)
+{
+	static const int64_t length[] = {1000};
+	const double u = dtype == TN_F32 ? 0x1p-12 : 0x1p-27;
+	struct array x, c, z, *all[3] = {&x, &c, &z};
+	struct tn_builder b;
+	kit_case(kit, TN_SLOT_MAP, "map: mul_rounded of %s, and a sum", tn_dtype_name(dtype));
+	begin_program(&b);
+	tn_value factor = tn_build_source(&b, TN_OP_INPUT, dtype, 0);
+	tn_value addend = tn_build_source(&b, TN_OP_INPUT, dtype, 1);
+	tn_value product = tn_build_op(&b, TN_OP_MUL_ROUNDED, dtype, factor, factor, 0);
+	tn_value sum = tn_build_op(&b, TN_OP_ADD, dtype, product, addend, 0);
+	struct tn_program *program = finish_program(&b, 2, 0, 1, &sum);
+	array_make(kit, &x, INPUT, dtype, 1, length, COMPACT);
+	array_make(kit, &c, INPUT, dtype, 1, length, COMPACT);
+	array_make(kit, &z, OUTPUT, dtype, 1, length, COMPACT);
+	for (uint64_t i = 0; i < x.count; i++) {
+		array_set_number(&x, i, 1 + u);
+		array_set_number(&c, i, -1 - 2 * u);
+	}
+	struct tn_map_args args = {.call = CALL(struct tn_map_args),
+				   .program = program,
+				   .inputs = (struct tn_operand[]){x.operand, c.operand},
+				   .outputs = &z.operand};
+	if (kit_run_ok(kit, &args, all, 3))
+		for (uint64_t i = 0; i < z.count; i++)
+			if (array_number(&z, i) != 0)
+				kit_fail(kit, "element %llu is %g: the product was not rounded",
+					 (unsigned long long)i, array_number(&z, i));
+	for (int i = 0; i < 3; i++)
+		array_free(all[i]);
+	tn_program_destroy(program);
+}
+
 void check_map_opcodes(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
@@ -330,6 +366,9 @@ void check_map_opcodes(struct kit *kit)
 			    kit_claims_program(kit, compute_dtypes[d]))
 				runs_opcode(kit, op, compute_dtypes[d]);
 	}
+	for (int d = 0; d < N_COMPUTE; d++)
+		if (tn_is_floating(compute_dtypes[d]) && kit_claims_program(kit, compute_dtypes[d]))
+			keeps_a_product_apart(kit, compute_dtypes[d]);
 }
 
 /* A value through the conversions of `converts`. */

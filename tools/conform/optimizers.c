@@ -104,7 +104,7 @@ static int begin(struct kit *kit, const struct rule *rule, tn_context *context, 
 	*side = (struct side){.context = context};
 	if (tn_scope_begin(context))
 		kit_give_up(kit, "a scope: %s", tn_error_text(context));
-	tn_random_state_set(context, (struct tn_random_state){kit->seed + 1, 0});
+	tn_random_set_state(context, (struct tn_random_state){kit->seed + 1, 0});
 	side->module = tn_module_linear(context, IN, OUT, NULL);
 	side->x = values_upload(kit, context, TN_F32, 2, (const int64_t[]){ROWS, IN}, x);
 	if (!side->module || tn_module_build(side->module) || !side->x)

@@ -145,7 +145,7 @@ static double call(struct kit *kit, const struct operation *operation,
 		kit_give_up(kit, "%s", tn_error_text(context));
 	double begin = now();
 	operation->run(operands);
-	tn_sync(context);
+	tn_synchronize(context);
 	double end = now();
 	if (tn_error(context))
 		kit_give_up(kit, "%s", tn_error_text(context));

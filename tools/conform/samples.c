@@ -241,7 +241,8 @@ static size_t make_cross_entropy(struct sample *s)
 	int is_forward = s->slot == TN_SLOT_CROSS_ENTROPY_FORWARD;
 	args->x = in(s, 2, table);
 	args->labels = numbers_below(s, 1, rows, 5);
-	args->lse = is_forward ? out(s, 1, rows) : positive(s, 1, rows);
+	args->maximum = as(s, is_forward, 1, rows);
+	args->log_sum = is_forward ? out(s, 1, rows) : positive(s, 1, rows);
 	args->loss = as(s, is_forward, 1, rows);
 	if (!is_forward)
 		args->dx = out(s, 2, table);

@@ -224,15 +224,20 @@ void check_stream_order(struct kit *kit)
 	end_work(&w);
 }
 
-/* Destroying waits for the work. */
+/* Destroying waits for the work, so that an event of the stream is reached, and stays so. */
 static void waits_for_its_work(struct kit *kit)
 {
 	struct work w;
-	void *stream = make_stream(kit, -1);
+	void *stream = make_stream(kit, -1), *event = make_event(kit);
 	begin_work(kit, &w);
 	count_up(&w, stream);
+	record(kit, stream, event);
 	if (end_stream(kit, stream))
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	if (!is_reached(kit, event))
+		kit_fail(kit, "an event of the stream is not reached");
+	sync_event(kit, event);
+	end_event(kit, event);
 	move(&w, NULL, &w.x, 0);
 	expect_steps(&w, &w.x);
 	end_work(&w);

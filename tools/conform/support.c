@@ -125,8 +125,8 @@ static void run_softmax(const struct operands *o)
 
 static void run_cross_entropy(const struct operands *o)
 {
-	tn_array *loss, *lse;
-	(void)!tn_cross_entropy_forward(o->a, o->labels, -1, &loss, &lse);
+	tn_array *loss, *maximum, *log_sum;
+	(void)!tn_cross_entropy_forward(o->a, o->labels, -1, &loss, &maximum, &log_sum);
 }
 
 static const struct operation {
@@ -183,7 +183,7 @@ static const char *ask_one(struct kit *kit, tn_context *context, const struct op
 	tn_ledger_reset(context);
 	if (operands.a && operands.b && operands.labels)
 		operation->run(&operands);
-	tn_sync(context);
+	tn_synchronize(context);
 	if (!tn_error(context))
 		answer = route_names[mode_route(context)];
 	tn_error_clear(context);

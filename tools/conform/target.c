@@ -93,7 +93,7 @@ static void load(struct target *target, struct kit *kit, const struct tn_abi_ver
 	target->status = target->backend ? TN_OK : TN_NO_PLUGIN;
 	target->text = "";
 	for (size_t i = 0; i < tn_load_report_count(target->report); i++) {
-		const struct tn_load_row *row = tn_load_report_row(target->report, i);
+		const struct tn_load_row *row = tn_load_report_at(target->report, i);
 		if (target->backend || !is_target(row, kit->which))
 			continue;
 		target->status = row->status;

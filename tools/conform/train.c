@@ -42,7 +42,7 @@ static tn_module *make_lenet(tn_context *context)
 
 static tn_module *make_dropout(tn_context *context)
 {
-	tn_module *net = tn_sequential(context);
+	tn_module *net = tn_module_sequential(context);
 	tn_module *const members[] = {
 		tn_module_flatten(context),
 		tn_module_linear(context, PIXELS, 32, NULL),
@@ -51,7 +51,7 @@ static tn_module *make_dropout(tn_context *context)
 		tn_module_linear(context, 32, CLASSES, NULL),
 	};
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		tn_sequential_add(net, NULL, members[i]);
+		tn_module_sequential_add(net, NULL, members[i]);
 	return net;
 }
 
@@ -107,7 +107,7 @@ static int begin(struct kit *kit, const struct course *course, tn_context *conte
 	*side = (struct side){.context = context};
 	if (tn_scope_begin(context))
 		kit_give_up(kit, "a scope: %s", tn_error_text(context));
-	tn_random_state_set(context, (struct tn_random_state){kit->seed + 1, 0});
+	tn_random_set_state(context, (struct tn_random_state){kit->seed + 1, 0});
 	side->net = course->make(context);
 	if (!side->net || tn_module_build(side->net))
 		return 0;

@@ -23,9 +23,9 @@ struct cpu_cross_entropy {
 	int64_t rows, classes;
 	const float *x;
 	const int32_t *labels;
-	float *lse, *loss; /* backward reads both: loss is dloss */
+	float *maximum, *log_sum, *loss; /* backward reads them: loss is dloss */
 	float *dx;
-	int64_t x_row, label_step, lse_step, loss_step, dx_row;
+	int64_t x_row, label_step, maximum_step, log_sum_step, loss_step, dx_row;
 	int32_t ignored;
 	int accumulate; /* backward */
 };

@@ -10,9 +10,9 @@ typedef cu_team<LX, LY, COLUMNS> team;
 
 struct rows {
 	cu_i64 n_rows, n_classes;
-	cu_u64 x, dx, labels, lse, loss;
+	cu_u64 x, dx, labels, maximum, log_sum, loss;
 	cu_i64 x_stride[2], dx_stride[2];
-	cu_i64 labels_stride, lse_stride, loss_stride;
+	cu_i64 labels_stride, maximum_stride, log_sum_stride, loss_stride;
 	cu_i64 ignored;
 	cu_i32 adds; // accumulates into dx
 };
@@ -39,14 +39,15 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_forward(const ro
 		if (member || !n)
 			continue;
 		const cu_i64 label = ((const cu_i32 *)g.labels)[row * g.labels_stride];
-		const real lse = largest + log(sum);
+		const real log_sum = log(sum);
 		real loss = 0;
 		if (label != g.ignored)
 			loss = label < 0 || label >= n
 				       ? (real)CU_NAN
-				       : log(sum) + (largest -
-						     cu_convert<real>(x[label * g.x_stride[1]]));
-		((real *)g.lse)[row * g.lse_stride] = lse;
+				       : log_sum - (cu_convert<real>(x[label * g.x_stride[1]]) -
+						    largest);
+		((real *)g.maximum)[row * g.maximum_stride] = largest;
+		((real *)g.log_sum)[row * g.log_sum_stride] = log_sum;
 		((real *)g.loss)[row * g.loss_stride] = loss;
 	}
 }
@@ -60,12 +61,14 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_backward(const r
 		const element *x = (const element *)g.x + row * g.x_stride[0];
 		element *dx = (element *)g.dx + row * g.dx_stride[0];
 		const cu_i64 label = ((const cu_i32 *)g.labels)[row * g.labels_stride];
-		const real lse = ((const real *)g.lse)[row * g.lse_stride];
+		const real maximum = ((const real *)g.maximum)[row * g.maximum_stride];
+		const real log_sum = ((const real *)g.log_sum)[row * g.log_sum_stride];
 		const real dloss = ((const real *)g.loss)[row * g.loss_stride];
 		const bool is_valid = label >= 0 && label < g.n_classes;
 		for (cu_i64 c = team::member(); c < g.n_classes; c += LY) {
 			element *to = dx + c * g.dx_stride[1];
-			const real p = exp(cu_convert<real>(x[c * g.x_stride[1]]) - lse);
+			const real logit = cu_convert<real>(x[c * g.x_stride[1]]);
+			const real p = exp((logit - maximum) - log_sum);
 			real value = is_valid ? (p - (c == label)) * dloss : (real)CU_NAN;
 			if (label == g.ignored)
 				value = 0;

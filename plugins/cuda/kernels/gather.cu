@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Tenon developers
 //
-// Rows selected by an array of indices: gather, and scatter_add.  DTYPE, RANK of the axes other
+// Rows selected by an array of indices: gather, and scatter_add.  DTYPE, TOTAL (scatter_add: the
+// table's dtype), RANK of the axes other
 // than the selected one, BY_AXIS (the selected axis is the densest of the listed rows), WIDE_INDEX.
 // If elements are only moved, DTYPE is the unsigned one of their size.
 //
@@ -131,6 +132,7 @@ template <class To, class From> CU_FN To convert(From x)
 
 extern "C" __global__ void __launch_bounds__(256) scatter_sum(const choice g)
 {
+	typedef cu_type<TOTAL> sum_type;
 	typedef total_of<element>::type total;
 	const cu_u64 *keys = (const cu_u64 *)g.keys;
 	const cu_u64 n_indices = (cu_u64)g.n_indices, n = n_indices * g.n_others;
@@ -142,13 +144,13 @@ extern "C" __global__ void __launch_bounds__(256) scatter_sum(const choice g)
 			continue; // the first of a row adds all of it
 		cu_i64 from, to;
 		find(g, e - k * g.n_others, to, from);
-		element *out = (element *)g.table + to + (cu_i64)row * g.table_step;
+		sum_type *out = (sum_type *)g.table + to + (cu_i64)row * g.table_step;
 		total sum = convert<total>(*out);
 		for (; k < n_indices && (cu_u32)(keys[k] >> 32) == row; k++)
 			sum += convert<total>(
 				((const element *)g.listed)[from + (cu_i64)(cu_u32)keys[k] *
 									   g.listed_step]);
-		*out = convert<element>(sum);
+		*out = convert<sum_type>(sum);
 	}
 }
 #endif

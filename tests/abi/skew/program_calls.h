@@ -200,10 +200,18 @@ static tn_status load_row(void *size)
 	return TN_OK;
 }
 
+static tn_status first_load_row(void *size)
+{
+	const struct tn_load_row *row = tn_load_report_at(tn_context_report(context), 0);
+	*(uint32_t *)size = row->struct_size;
+	return TN_OK;
+}
+
 static tn_status device_description(void *size)
 {
 	const struct tn_device_description *device = tn_device_describe(tn_device_current(context));
 	saw((double)strlen(device->name));
+	saw(tn_device_same(device, device));
 	*(uint32_t *)size = device->struct_size;
 	return TN_OK;
 }
@@ -211,7 +219,7 @@ static tn_status device_description(void *size)
 static tn_status memory_statistics(void *out)
 {
 	const struct tn_memory_statistics *statistics = out;
-	tn_status status = tn_device_memory_statistics(tn_device_current(context), out);
+	tn_status status = tn_device_get_memory_statistics(tn_device_current(context), out);
 	saw(status ? 0 : (double)statistics->used);
 	return status;
 }
@@ -219,7 +227,7 @@ static tn_status memory_statistics(void *out)
 static tn_status memory_use(void *out)
 {
 	const struct tn_memory_use *use = out;
-	tn_status status = tn_device_memory(tn_device_current(context), out);
+	tn_status status = tn_device_get_memory_use(tn_device_current(context), out);
 	saw(status ? 0 : (double)use->used);
 	return status;
 }
@@ -227,7 +235,7 @@ static tn_status memory_use(void *out)
 static tn_status ledger_row(void *out)
 {
 	const struct tn_ledger_row *row = out;
-	tn_status status = tn_ledger_get(context, 0, out);
+	tn_status status = tn_ledger_at(context, 0, out);
 	saw(status ? 0 : (double)row->native);
 	return answered(status);
 }
@@ -249,9 +257,9 @@ static tn_status memory_event(void *size)
 
 static const float numbers[4] = {3, 1, 4, 1};
 
-static tn_status wrap(void *given)
+/* Four numbers of the program. */
+static const struct tn_wrap_options *four_numbers(struct tn_wrap_options *options)
 {
-	struct tn_wrap_options *options = given;
 	static const int64_t shape[1] = {4};
 	options->dtype = TN_F32;
 	options->rank = 1;
@@ -259,7 +267,28 @@ static tn_status wrap(void *given)
 	options->is_read_only = 1;
 	options->data = (void *)(uintptr_t)numbers;
 	options->size_bytes = sizeof(numbers);
-	return array(tn_array_wrap(context, given));
+	return options;
+}
+
+static tn_status wrap(void *given)
+{
+	return array(tn_array_wrap(context, four_numbers(given)));
+}
+
+static tn_status import(void *given)
+{
+	return array(tn_array_import(tn_device_current(context), four_numbers(given)));
+}
+
+static tn_status asarray_memory(void *given)
+{
+	return array(tn_asarray_host(context, four_numbers(given), NULL));
+}
+
+static tn_status asarray_host(void *given)
+{
+	struct tn_wrap_options memory = tn_wrap_defaults();
+	return array(tn_asarray_host(context, four_numbers(&memory), given));
 }
 
 static tn_status asarray(void *given)
@@ -272,6 +301,24 @@ static tn_status to_dlpack(void *given)
 	struct tn_dlpack_managed *managed = tn_to_dlpack(scores, given);
 	tn_status status = kept(managed != NULL);
 	if (managed)
+		managed->deleter(managed);
+	return status;
+}
+
+static tn_status to_dlpack_unversioned(void *given)
+{
+	struct tn_dlpack_managed_unversioned *managed = tn_to_dlpack_unversioned(scores, given);
+	tn_status status = kept(managed != NULL);
+	if (managed)
+		managed->deleter(managed);
+	return status;
+}
+
+static tn_status from_dlpack_unversioned(void *given)
+{
+	struct tn_dlpack_managed_unversioned *managed = tn_to_dlpack_unversioned(scores, NULL);
+	tn_status status = array(tn_from_dlpack_unversioned(context, managed, given));
+	if (status)
 		managed->deleter(managed);
 	return status;
 }
@@ -302,17 +349,47 @@ static tn_status text(char *made)
 	return status;
 }
 
-static tn_status print(void *given)
+static tn_status array2string(void *given)
 {
 	return text(tn_array2string(scores, given));
 }
 
-static tn_status assert_equal(void *given)
+static tn_status array_str(void *given)
+{
+	return text(tn_array_str(scores, given));
+}
+
+static tn_status array_repr(void *given)
+{
+	return text(tn_array_repr(scores, given));
+}
+
+static tn_status compared(tn_status status, char *difference)
+{
+	tn_string_free(difference);
+	return answered(status);
+}
+
+static tn_status assert_allclose(void *given)
+{
+	char *difference = NULL;
+	tn_status status = tn_assert_allclose(scores, scores, 0, 0, given, &difference);
+	return compared(status, difference);
+}
+
+static tn_status assert_array_equal(void *given)
 {
 	char *difference = NULL;
 	tn_status status = tn_assert_array_equal(scores, scores, given, &difference);
-	tn_string_free(difference);
-	return answered(status);
+	return compared(status, difference);
+}
+
+static tn_status assert_array_less(void *given)
+{
+	char *difference = NULL;
+	const tn_array *less = tn_affine(scores, 1, -1);
+	tn_status status = tn_assert_array_less(less, scores, given, &difference);
+	return compared(status, difference);
 }
 
 /* The path of a file in the folder of this run. */
@@ -342,7 +419,7 @@ static tn_status tensor_info(void *out)
 	needs(!tn_module_save(net, file("net.safetensors"), 0, NULL) &&
 		      !tn_safetensors_open(file("net.safetensors"), &tensors, &error),
 	      "a file of tensors");
-	tn_status status = tn_safetensors_info(tensors, 0, out);
+	tn_status status = tn_safetensors_at(tensors, 0, out);
 	saw(status ? 0 : (double)info->size_bytes);
 	tn_safetensors_close(tensors);
 	return status;
@@ -353,10 +430,26 @@ static tn_status reduce(void *given)
 	return array(tn_reduce(scores, TN_REDUCER_VAR, TN_ALL_AXES, NULL, given));
 }
 
+static const double q = 0.25;
+
 static tn_status quantile(void *given)
 {
-	const double q = 0.3;
 	return array(tn_quantile(scores, 1, &q, given));
+}
+
+static tn_status nanquantile(void *given)
+{
+	return array(tn_nanquantile(scores, 1, &q, given));
+}
+
+static tn_status percentile(void *given)
+{
+	return array(tn_percentile(scores, 1, &q, given));
+}
+
+static tn_status nanpercentile(void *given)
+{
+	return array(tn_nanpercentile(scores, 1, &q, given));
 }
 
 static tn_status histogram(void *given)
@@ -369,10 +462,30 @@ static tn_status histogramdd(void *given)
 	return array(tn_histogramdd(scores, given, NULL));
 }
 
-static tn_status ufunc(void *given)
+static tn_status histogram2d(void *given)
+{
+	return array(tn_histogram2d(labels, labels, given, NULL));
+}
+
+static tn_status ufunc_call(void *given)
 {
 	const tn_array *const inputs[] = {scores, scores};
 	return array(tn_ufunc_call(tn_ufunc_find("add"), 2, inputs, given));
+}
+
+static tn_status ufunc_outer(void *given)
+{
+	return array(tn_ufunc_outer(tn_ufunc_find("add"), labels, labels, given));
+}
+
+static tn_status ufunc_reduce(void *given)
+{
+	return array(tn_ufunc_reduce(tn_ufunc_find("add"), scores, TN_ALL_AXES, NULL, 0, given));
+}
+
+static tn_status ufunc_accumulate(void *given)
+{
+	return array(tn_ufunc_accumulate(tn_ufunc_find("add"), scores, 0, given));
 }
 
 static const char *const names[] = {"x"};
@@ -477,6 +590,9 @@ static tn_status benchmark_result(void *out)
 	struct tn_benchmark_options options = tn_benchmark_defaults();
 	options.repeats = 2;
 	tn_status status = tn_benchmark(context, do_nothing, NULL, &options, out);
+	char *made = tn_benchmark_text("nothing", out);
+	needs(status || made, "the text of a benchmark");
+	tn_string_free(made);
 	saw(status ? 0 : (double)result->n);
 	return answered(status);
 }
@@ -575,6 +691,13 @@ static tn_status avg_pool2d(void *given)
 	return array(tn_avg_pool2d(picture, given));
 }
 
+static tn_status max_pool2d(void *given)
+{
+	struct tn_pool2d_options *options = given;
+	options->kernel[0] = options->kernel[1] = 2;
+	return array(tn_max_pool2d(picture, given));
+}
+
 static tn_status interpolate(void *given)
 {
 	struct tn_interpolate_options *options = given;
@@ -598,6 +721,14 @@ static tn_status batch_norm(void *given)
 static tn_status attention(void *given)
 {
 	return array(tn_scaled_dot_product_attention(picture, picture, picture, given));
+}
+
+static tn_status lstm(void *given)
+{
+	tn_array *steps = tn_reshape(picture, 3, (const int64_t[]){2, 8, 8});
+	tn_array *w_ih = ramp(2, (const int64_t[]){8, 8}, -0.5, 0.0625);
+	tn_array *w_hh = ramp(2, (const int64_t[]){8, 2}, -0.5, 0.0625);
+	return array(tn_lstm(steps, w_ih, w_hh, NULL, NULL, given, NULL, NULL));
 }
 
 static tn_status gru(void *given)
@@ -624,9 +755,15 @@ static tn_status binary_cross_entropy(void *given)
 	return array(tn_binary_cross_entropy_with_logits(scores, target, given));
 }
 
-static tn_status kaiming(void *given)
+static tn_status kaiming_uniform(void *given)
 {
 	tn_status status = tn_init_kaiming_uniform(filters, given);
+	return status ? answered(status) : array(filters);
+}
+
+static tn_status kaiming_normal(void *given)
+{
+	tn_status status = tn_init_kaiming_normal(filters, given);
 	return status ? answered(status) : array(filters);
 }
 
@@ -673,6 +810,53 @@ static tn_status module_embedding(void *given)
 	return module(tn_module_embedding(context, 4, 2, given), labels);
 }
 
+static tn_status module_max_pool2d(void *given)
+{
+	struct tn_pool2d_options *options = given;
+	options->kernel[0] = options->kernel[1] = 2;
+	return module(tn_module_max_pool2d(context, given), picture);
+}
+
+static tn_status module_avg_pool2d(void *given)
+{
+	struct tn_pool2d_options *options = given;
+	options->kernel[0] = options->kernel[1] = 2;
+	options->padding[0] = 1;
+	return module(tn_module_avg_pool2d(context, given), picture);
+}
+
+static tn_status module_upsample(void *given)
+{
+	struct tn_interpolate_options *options = given;
+	options->scale[0] = options->scale[1] = 2;
+	return module(tn_module_upsample(context, given), picture);
+}
+
+static tn_status module_local_response_norm(void *given)
+{
+	return module(tn_module_local_response_norm(context, 2, given), picture);
+}
+
+static tn_status module_batch_norm1d(void *given)
+{
+	return module(tn_module_batch_norm1d(context, 3, given), scores);
+}
+
+static tn_status module_batch_norm2d(void *given)
+{
+	return module(tn_module_batch_norm2d(context, 2, given), picture);
+}
+
+static tn_status module_layer_norm(void *given)
+{
+	return module(tn_module_layer_norm(context, 1, (const int64_t[]){3}, given), scores);
+}
+
+static tn_status module_layer_norm2d(void *given)
+{
+	return module(tn_module_layer_norm2d(context, 2, given), picture);
+}
+
 static tn_status module_group_norm(void *given)
 {
 	return module(tn_module_group_norm(context, 1, 2, given), picture);
@@ -700,6 +884,11 @@ static tn_status module_gru(void *given)
 	return module(tn_module_gru(context, 8, 2, given), sequences());
 }
 
+static tn_status module_lstm(void *given)
+{
+	return module(tn_module_lstm(context, 8, 2, given), sequences());
+}
+
 static tn_status module_mbconv(void *given)
 {
 	return module(tn_module_mbconv(context, 2, 3, 2, given), picture);
@@ -721,7 +910,7 @@ static tn_status module_class(void *given)
 	struct tn_module_class *class_ = given;
 	class_->name = "Negated";
 	class_->forward = negated;
-	return module(tn_module_create(context, given, NULL), scores);
+	return module(tn_module_custom(context, given, NULL), scores);
 }
 
 static tn_status module_load(void *given)
@@ -750,6 +939,14 @@ static tn_status parameter_view(void *out)
 {
 	const struct tn_parameter_view *view = out;
 	tn_status status = tn_module_parameter_at(net, 0, out);
+	saw(status ? 0 : (double)strlen(view->name));
+	return answered(status);
+}
+
+static tn_status parameter_by_name(void *out)
+{
+	const struct tn_parameter_view *view = out;
+	tn_status status = tn_module_parameter(net, "bias", out);
 	saw(status ? 0 : (double)strlen(view->name));
 	return answered(status);
 }
@@ -797,7 +994,7 @@ static tn_status profile_facts(void *out)
 {
 	const struct tn_profile_facts *facts = out;
 	tn_profile *own = ended_profile();
-	tn_status status = tn_profile_facts_get(own, out);
+	tn_status status = tn_profile_get_facts(own, out);
 	saw(status ? 0 : (double)strlen(facts->device));
 	tn_profile_destroy(own);
 	return answered(status);
@@ -810,9 +1007,17 @@ static tn_status model_info(void *size)
 	return TN_OK;
 }
 
-static tn_status summary(void *given)
+static tn_status summary_text(void *given)
 {
 	return text(tn_module_summary(net, given));
+}
+
+static tn_status summary(void *given)
+{
+	tn_summary *made = tn_summary_create(net, given);
+	tn_status status = kept(made != NULL);
+	tn_summary_destroy(made);
+	return status;
 }
 
 static tn_status profile(void *given)
@@ -979,25 +1184,26 @@ static tn_status grad_scaler_set_state(void *given)
 
 static tn_status average(void *given)
 {
-	tn_average *made = tn_average_create(net, given);
+	tn_weight_average *made = tn_weight_average_create(net, given);
 	if (made) {
-		needs(!tn_average_update(made), "an average");
+		needs(!tn_weight_average_update(made), "an average");
 		needs(!tn_module_init_parameters(net, "*", NULL), "other weights");
-		needs(!tn_average_update(made) && !tn_average_swap(made), "an average");
+		needs(!tn_weight_average_update(made) && !tn_weight_average_swap(made),
+		      "an average");
 		saw_weights(net);
 	}
 	tn_status status = kept(made != NULL);
-	tn_average_destroy(made);
+	tn_weight_average_destroy(made);
 	return status;
 }
 
 static tn_status average_view(void *out)
 {
-	const struct tn_average_view *view = out;
-	tn_average *own = tn_average_create(net, NULL);
-	tn_status status = tn_average_at(own, 0, out);
+	const struct tn_weight_average_view *view = out;
+	tn_weight_average *own = tn_weight_average_create(net, NULL);
+	tn_status status = tn_weight_average_at(own, 0, out);
 	saw(status ? 0 : (double)strlen(view->name));
-	tn_average_destroy(own);
+	tn_weight_average_destroy(own);
 	return answered(status);
 }
 
@@ -1105,13 +1311,41 @@ static tn_status metric_class(void *given)
 	return metric_of(tn_metric_custom(context, given));
 }
 
-static tn_status checkpoint(void *given)
+static tn_status checkpoint_save(void *given)
 {
 	struct tn_checkpoint *all = given;
 	all->module = net;
-	tn_status status = tn_checkpoint_save(file("checkpoint"), given);
-	if (!status)
-		status = tn_checkpoint_load(file("checkpoint"), given);
+	return answered(tn_checkpoint_save(file("checkpoint"), given));
+}
+
+static tn_status checkpoint_load(void *given)
+{
+	struct tn_checkpoint saved = tn_checkpoint_defaults();
+	struct tn_checkpoint *all = given;
+	saved.module = all->module = net;
+	needs(!tn_checkpoint_save(file("checkpoint"), &saved), "a checkpoint");
+	return answered(tn_checkpoint_load(file("checkpoint"), given));
+}
+
+static tn_status checkpoint_folder_save(void *given)
+{
+	struct tn_checkpoint *all = given;
+	tn_checkpoint_folder *own = tn_checkpoint_folder_open(context, folder, NULL);
+	all->module = net;
+	tn_status status = tn_checkpoint_folder_save(own, 1, NAN, given);
+	tn_checkpoint_folder_close(own);
+	return answered(status);
+}
+
+static tn_status checkpoint_folder_load(void *given)
+{
+	struct tn_checkpoint saved = tn_checkpoint_defaults();
+	struct tn_checkpoint *all = given;
+	tn_checkpoint_folder *own = tn_checkpoint_folder_open(context, folder, NULL);
+	saved.module = all->module = net;
+	needs(!tn_checkpoint_folder_save(own, 1, NAN, &saved), "a checkpoint");
+	tn_status status = tn_checkpoint_folder_load(own, given, NULL);
+	tn_checkpoint_folder_close(own);
 	return answered(status);
 }
 
@@ -1177,9 +1411,17 @@ static tn_status communicator(void *given)
 	return status;
 }
 
-static tn_status collective(void *given)
+static tn_status start_and_wait(tn_communicator *own, const struct tn_collective_host *operation)
 {
-	struct tn_collective_host *operation = given;
+	tn_request *request = NULL;
+	tn_status status = tn_communicator_start(own, operation, &request);
+	return status ? status : tn_request_wait(request);
+}
+
+static tn_status sum_of_ranks(tn_status (*run)(tn_communicator *own,
+					       const struct tn_collective_host *operation),
+			      struct tn_collective_host *operation)
+{
 	tn_communicator *own = NULL;
 	float received[4] = {0};
 	needs(!tn_communicator_open(context, NULL, &own, &error), "a communicator");
@@ -1189,11 +1431,20 @@ static tn_status collective(void *given)
 	operation->n = 4;
 	operation->source = numbers;
 	operation->target = received;
-	tn_status status = tn_communicator_run(own, given);
+	tn_status status = answered(run(own, operation));
 	saw(received[2]);
-	status = answered(status);
 	tn_communicator_close(own);
 	return status;
+}
+
+static tn_status collective_run(void *given)
+{
+	return sum_of_ranks(tn_communicator_run, given);
+}
+
+static tn_status collective_start(void *given)
+{
+	return sum_of_ranks(start_and_wait, given);
 }
 
 static tn_status data_parallel(void *given)
@@ -1316,17 +1567,68 @@ static tn_status dataset_fold(void *given)
 	return status;
 }
 
+/* The format of eight_images. */
+static void set_format(struct tn_input_format *format)
+{
+	format->channels = 1;
+	format->height = format->width = format->source_height = format->source_width = 2;
+	format->n_classes = 2;
+}
+
 static tn_status input_format_apply(void *given)
 {
 	static uint8_t data[4] = {1, 2, 3, 4};
 	static const struct tn_image image = {.width = 2, .height = 2, .channels = 1, .data = data};
-	struct tn_input_format *format = given;
 	float x[4] = {0};
-	format->channels = 1;
-	format->height = format->width = format->source_height = format->source_width = 2;
-	format->n_classes = 2;
+	set_format(given);
 	tn_status status = tn_input_format_apply(given, &image, 0, x, &error);
 	saw(x[3]);
+	return status;
+}
+
+static tn_status predict(void *given)
+{
+	static const float two[4] = {1, 2, 3, 4};
+	tn_module *module = tn_module_flatten(context);
+	float probabilities[4] = {0};
+	set_format(given);
+	((struct tn_input_format *)given)->n_classes = 4;
+	needs(!tn_module_build(module), "a module");
+	tn_status status = tn_predict(module, given, 1, two, probabilities);
+	saw(probabilities[3]);
+	tn_module_destroy(module);
+	return answered(status);
+}
+
+static tn_status normalise_as(void *given)
+{
+	struct tn_dataset_options options = tn_dataset_defaults();
+	tn_dataset *made = NULL;
+	set_format(given);
+	options.normalise_as = given;
+	tn_status status = tn_dataset_open("/nonexistent", &options, &made, &error);
+	tn_dataset_destroy(made);
+	return status;
+}
+
+static tn_status input_format_parse(void *out)
+{
+	const struct tn_input_format *format = out;
+	struct tn_input_format own = tn_input_format_defaults();
+	set_format(&own);
+	char *written = tn_input_format_text(&own);
+	needs(written != NULL, "the text of a format");
+	tn_status status = tn_input_format_parse(written, out, &error);
+	saw(status ? 0 : format->height);
+	tn_string_free(written);
+	return status;
+}
+
+static tn_status model_input_format(void *out)
+{
+	const struct tn_input_format *format = out;
+	tn_status status = tn_model_input_format("resnet18", out, &error);
+	saw(status ? 0 : format->height);
 	return status;
 }
 
@@ -1394,6 +1696,7 @@ static tn_status batch(void *out)
 static tn_status keep_size_of_sample(void *size, struct tn_sample *of, struct tn_error_info *told)
 {
 	(void)told;
+	saw(tn_sample_random(of, 0) != 0);
 	*(uint32_t *)size = of->struct_size;
 	return TN_OK;
 }
@@ -1482,6 +1785,10 @@ static tn_status of_trainer(struct tn_trainer_options *options, struct tn_traine
 		status = answered(tn_trainer_run(made));
 	if (!status)
 		status = answered(tn_trainer_evaluate(made, loader, values));
+	if (!status) {
+		saw((double)tn_trainer_history_at(made, 0)->step);
+		saw((double)tn_trainer_best(made)->epoch);
+	}
 	saw_weights(net);
 	tn_trainer_destroy(made);
 	tn_optimizer_destroy(steps);

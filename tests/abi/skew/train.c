@@ -70,8 +70,9 @@ static void require_no_error(tn_context *context, const char *what)
 static void train(tn_context *context, tn_module *net, tn_data_loader *loader)
 {
 	static const int64_t shape[] = {BATCH, 1, 28, 28};
-	const struct tn_sgd_options options = {
-		.struct_size = sizeof(options), .lr = 0.05, .momentum = 0.9};
+	struct tn_sgd_options options = tn_sgd_defaults();
+	options.lr = 0.05;
+	options.momentum = 0.9;
 	struct tn_error_info error;
 	tn_optimizer *optimizer = tn_sgd(net, &options);
 	for (int step = 0; step < STEPS; step++) {
@@ -119,7 +120,7 @@ static void print_routes(const tn_context *context)
 	uint64_t native = 0, composed = 0, host = 0;
 	for (size_t i = 0; i < tn_ledger_count(context); i++) {
 		struct tn_ledger_row row = {.struct_size = sizeof(row)};
-		require(tn_ledger_get(context, i, &row), "ledger", "");
+		require(tn_ledger_at(context, i, &row), "ledger", "");
 		native += row.native;
 		composed += row.composed;
 		host += row.host;
@@ -131,8 +132,10 @@ static void print_routes(const tn_context *context)
 int main(int argc, char **argv)
 {
 	static const struct tn_model_shape shape = {1, 28, 28, 10};
-	const struct tn_data_loader_options loading = {
-		.struct_size = sizeof(loading), .batch_size = BATCH, .shuffle = 1, .seed = 3};
+	struct tn_data_loader_options loading = tn_data_loader_defaults();
+	loading.batch_size = BATCH;
+	loading.shuffle = 1;
+	loading.seed = 3;
 	struct tn_error_info error;
 	tn_dataset *digits;
 	tn_data_loader *loader;
@@ -145,13 +148,13 @@ int main(int argc, char **argv)
 	}
 	const char *path = argv[3];
 	snprintf(selection, sizeof(selection), "%s!", argv[2]);
-	const struct tn_context_options options = {.struct_size = sizeof(options),
-						   .backend = selection,
-						   .plugin_paths = &path,
-						   .n_plugin_paths = 1,
-						   .seed = 7,
-						   .n_threads = 1,
-						   .deterministic = 1};
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = selection;
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.seed = 7;
+	options.n_threads = 1;
+	options.deterministic = 1;
 	require(tn_context_open(&options, &context, &error), "context", error.text);
 	require(tn_dataset_open("digits", NULL, &digits, &error), "digits", error.text);
 	require(tn_data_loader_create(digits, TN_PART_TRAIN, &loading, &loader, &error), "loader",

@@ -351,10 +351,6 @@ enum {
 	TN_OPTION_TEXT = 5,    /* any text */
 };
 
-#ifndef __cplusplus
-#define TN_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
-#endif
-
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,7 @@
  * Those of f16 and bf16 weights are f32.  An exchange would round them: the averages then stay
  * where they are, and a copy keeps the weights.
  */
-#include "optim/average.h"
+#include "optim/weight_average.h"
 
 #include "array/array.h"
 #include "array/make.h"
@@ -22,7 +22,7 @@
 #include "ops/map.h"
 #include "optim/runs.h"
 
-struct tn_average {
+struct tn_weight_average {
 	tn_module *module;
 	double decay; /* 0: the mean */
 	uint64_t updates;
@@ -35,13 +35,13 @@ struct tn_average {
 
 struct captured_update {
 	struct tn_captured captured;
-	tn_average *average;
+	tn_weight_average *average;
 };
 
 /* ---- Updates ---------------------------------------------------------------------------------*/
 
 /* The weight of the next update's values. */
-static struct tn_scalar next_rate(const tn_average *average)
+static struct tn_scalar next_rate(const tn_weight_average *average)
 {
 	double rate = 1.0 / ((double)average->updates + 1.0);
 	if (average->updates && average->decay > 0.0)
@@ -57,7 +57,7 @@ static tn_status captured_next(struct tn_runtime *rt, void *state, struct tn_sca
 		return status;
 	if (update->average->is_swapped)
 		return tn_fail(&rt->report, TN_STATE, "graph_replay",
-			       "average_update: the averages are swapped in");
+			       "weight_average_update: the averages are swapped in");
 	scalars[0] = next_rate(update->average);
 	update->average->updates++;
 	return TN_OK;
@@ -78,7 +78,7 @@ static const struct tn_stepped_source captured_update = {
 };
 
 /* Runs a formula over the averages and the weights; its outputs are the first of these. */
-static tn_status run_formula(const tn_average *average, const char *operation,
+static tn_status run_formula(const tn_weight_average *average, const char *operation,
 			     const struct tn_formula *formula, const struct tn_scalar *scalars)
 {
 	struct tn_runtime *rt = average->module->runtime;
@@ -93,7 +93,7 @@ static tn_status run_formula(const tn_average *average, const char *operation,
 	return tn_end_into(rt, status ? status : tn_map_run(rt, &map));
 }
 
-tn_status tn_average_update(tn_average *average)
+tn_status tn_weight_average_update(tn_weight_average *average)
 {
 	static const struct tn_formula averaged = {
 		.text = "average = rate < 1 ? average + rate * (w - average) : w",
@@ -109,7 +109,7 @@ tn_status tn_average_update(tn_average *average)
 	if (status)
 		return status;
 	if (average->is_swapped)
-		return tn_runtime_fail(rt, TN_STATE, "average_update",
+		return tn_runtime_fail(rt, TN_STATE, "weight_average_update",
 				       "the averages are swapped in: swap them back first");
 	if (tn_stepped_add(rt, tn_array_home(average->values), &captured_update, 1, &rate, &state))
 		return tn_runtime_keep(rt, &rt->report);
@@ -119,14 +119,14 @@ tn_status tn_average_update(tn_average *average)
 		tn_captured_add(&average->captured, &update->captured);
 		average->updates++;
 	}
-	status = run_formula(average, "average_update", &averaged, &rate);
+	status = run_formula(average, "weight_average_update", &averaged, &rate);
 	if (!status && !state)
 		average->updates++;
 	return status;
 }
 
 /* The averages, rounded, take the place of the weights; then these come back. */
-static tn_status swap_narrow(tn_average *average)
+static tn_status swap_narrow(tn_weight_average *average)
 {
 	const tn_module *module = average->module;
 	if (average->is_swapped)
@@ -146,9 +146,9 @@ static tn_status swap_narrow(tn_average *average)
 	return status ? status : tn_assign(module->arena.values, average->values);
 }
 
-tn_status tn_average_swap(tn_average *average)
+tn_status tn_weight_average_swap(tn_weight_average *average)
 {
-	static const char operation[] = "average_swap";
+	static const char operation[] = "weight_average_swap";
 	static const struct tn_formula exchange = {
 		.text = "before = average; average = w; w = before",
 		.inputs = "average w",
@@ -172,7 +172,7 @@ tn_status tn_average_swap(tn_average *average)
 	return status;
 }
 
-int tn_average_is_swapped(const tn_average *average)
+int tn_weight_average_is_swapped(const tn_weight_average *average)
 {
 	return average ? average->is_swapped : 0;
 }
@@ -180,7 +180,7 @@ int tn_average_is_swapped(const tn_average *average)
 /* ---- Life ------------------------------------------------------------------------------------*/
 
 /* Makes the arena on the module's device, regardless of the current one. */
-static tn_status make_values(tn_average *average)
+static tn_status make_values(tn_weight_average *average)
 {
 	const tn_module *module = average->module;
 	struct tn_runtime *rt = module->runtime;
@@ -200,24 +200,26 @@ static tn_status make_values(tn_average *average)
 }
 
 static const struct tn_option members[] = {
-	{TN_MEMBER(struct tn_average_options, decay), TN_MOST, .most = 1},
+	{TN_MEMBER(struct tn_weight_average_options, decay), TN_MOST, .most = 1},
 	{0},
 };
 
-tn_average *tn_average_create(tn_module *module, const struct tn_average_options *options)
+tn_weight_average *tn_weight_average_create(tn_module *module,
+					    const struct tn_weight_average_options *options)
 {
-	static const char operation[] = "average_create";
-	struct tn_average_options o = tn_average_defaults();
+	static const char operation[] = "weight_average_create";
+	struct tn_weight_average_options o = tn_weight_average_defaults();
 	if (!module)
 		return NULL;
 	struct tn_runtime *rt = module->runtime;
-	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_average_options", operation) ||
+	if (tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_weight_average_options",
+			    operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;
 	if (tn_runtime_check(rt, &o, members, operation) ||
 	    tn_module_check_network(module, operation))
 		return NULL;
-	tn_average *average = tn_mem_zeroed(1, sizeof(*average));
+	tn_weight_average *average = tn_mem_zeroed(1, sizeof(*average));
 	if (!average) {
 		tn_runtime_no_memory(rt, operation, "the averages");
 		return NULL;
@@ -227,11 +229,11 @@ tn_average *tn_average_create(tn_module *module, const struct tn_average_options
 	module->n_users++;
 	if (!make_values(average))
 		return average;
-	tn_average_destroy(average);
+	tn_weight_average_destroy(average);
 	return NULL;
 }
 
-void tn_average_destroy(tn_average *average)
+void tn_weight_average_destroy(tn_weight_average *average)
 {
 	if (!average)
 		return;
@@ -245,21 +247,22 @@ void tn_average_destroy(tn_average *average)
 	tn_mem_free(average);
 }
 
-const tn_module *tn_average_module(const tn_average *average)
+const tn_module *tn_weight_average_module(const tn_weight_average *average)
 {
 	return average->module;
 }
 
-double tn_average_decay(const tn_average *average)
+double tn_weight_average_decay(const tn_weight_average *average)
 {
 	return average->decay;
 }
 
 /* ---- State -----------------------------------------------------------------------------------*/
 
-tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_view *view)
+tn_status tn_weight_average_at(tn_weight_average *average, size_t index,
+			       struct tn_weight_average_view *view)
 {
-	static const char operation[] = "average_at";
+	static const char operation[] = "weight_average_at";
 	if (!average)
 		return TN_INVALID_ARGUMENT;
 	const tn_module *module = average->module;
@@ -281,19 +284,20 @@ tn_status tn_average_at(tn_average *average, size_t index, struct tn_average_vie
 		average->views[index] = tn_view_weight(module, average->values, named->weight);
 	if (!average->views[index])
 		return rt->error.status;
-	const struct tn_average_view own = {
+	const struct tn_weight_average_view own = {
 		.struct_size = sizeof(own), .name = named->name, .value = average->views[index]};
-	return tn_runtime_answer(rt, view, &own, sizeof(own), "struct tn_average_view", operation);
+	return tn_runtime_answer(rt, view, &own, sizeof(own), "struct tn_weight_average_view",
+				 operation);
 }
 
-uint64_t tn_average_updates(const tn_average *average)
+uint64_t tn_weight_average_updates(const tn_weight_average *average)
 {
 	return average ? average->updates : 0;
 }
 
-tn_status tn_average_set_updates(tn_average *average, uint64_t updates)
+tn_status tn_weight_average_set_updates(tn_weight_average *average, uint64_t updates)
 {
-	static const char operation[] = "average_set_updates";
+	static const char operation[] = "weight_average_set_updates";
 	if (!average)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = average->module->runtime;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Fault: cross-entropy saves the sum instead of its logarithm.  Its own backward expects that, so
- * that the two agree, but no other backward can use it.
+ * Fault: cross-entropy saves 0 and the sum, instead of maximum and logarithm.  Its own backward
+ * expects that, so that the two agree, but no other backward can use it.
  * Link: -lm
  * Conform: L4 cross.cross_entropy
  */
@@ -40,7 +40,8 @@ static tn_status forward(void *device, const struct tn_cross_entropy_args *args)
 		float sum = 0;
 		for (int64_t c = 0; c < own.x.shape[1]; c++)
 			sum += expf(*at(&own.x, n, (uint64_t)c));
-		*at(&own.lse, n, 0) = sum;
+		*at(&own.maximum, n, 0) = 0;
+		*at(&own.log_sum, n, 0) = sum;
 		if (label == own.ignore_label)
 			*at(&own.loss, n, 0) = 0;
 		else if (label < 0 || label >= own.x.shape[1])
@@ -58,7 +59,7 @@ static float gradient(const struct tn_cross_entropy_args *a, uint64_t n, int64_t
 		return 0;
 	if (label < 0 || label >= a->x.shape[1])
 		return NAN;
-	return (expf(*at(&a->x, n, (uint64_t)c)) / *at(&a->lse, n, 0) - (float)(c == label)) *
+	return (expf(*at(&a->x, n, (uint64_t)c)) / *at(&a->log_sum, n, 0) - (float)(c == label)) *
 	       *at(&a->loss, n, 0);
 }
 
@@ -81,4 +82,4 @@ static void break_it(struct right *right)
 	right->nn.cross_entropy_backward = backward;
 }
 
-RIGHT_PLUGIN("own_lse");
+RIGHT_PLUGIN("own_log_sum");
