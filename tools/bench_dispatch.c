@@ -77,7 +77,7 @@ int bench_dispatch(int argc, char **argv)
 		{"elements", "N", "length of the arrays (1)", .count = &elements, .lowest = 1,
 		 .highest = 1u << 30},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &common, .expected = backend_option_form},
 	};
 	const struct option_table table = {"tenon bench dispatch", "",   about, rows,

@@ -317,7 +317,7 @@ static int read_options(struct command_line *line, int argc, char **argv)
 		{"threads", "N", "as TENON_THREADS", .take = bench_take_threads,
 		 .expected = BENCH_THREADS_EXPECTED},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &line->common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &line->common, .expected = backend_option_form},
 		{"list", NULL, "list the operations and the axes of their shapes",
 		 .flag = &line->list},

@@ -224,7 +224,7 @@ static int read_options(struct command_line *line, int argc, char **argv)
 		 "without --ledger), on or off",
 		 .choice = &line->capture, .choices = capture_words},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &line->common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &line->common, .expected = backend_option_form},
 		{"ledger", "[=time]", "print where operations ran, with =time their seconds",
 		 .take = take_ledger, .values = &line->common, .expected = "time or nothing"},

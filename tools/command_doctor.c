@@ -24,7 +24,7 @@ static int read_options(struct doctor_options *o, int argc, char **argv)
 		 .text = &o->device},
 		{"backend", "NAME", "as TENON_BACKEND, but the backend must be available",
 		 .text = &o->common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &o->common, .expected = backend_option_form},
 		{"only", "PATTERN", "only checks whose names match, such as products.*",
 		 .text = &o->only},

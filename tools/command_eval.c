@@ -39,7 +39,7 @@ static int parse_arguments(struct eval_command *c, int argc, char **argv)
 		{"confusion", NULL, "print the confusion matrix", .flag = &c->confusion},
 		{"json", NULL, "print the result as JSON", .flag = &c->json},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &c->common, .expected = backend_option_form},
 		{"ledger", NULL, "print where operations ran", .flag = &c->common.ledger},
 	};

@@ -34,7 +34,7 @@ static int take_probe(void *values, const char *argument)
 static int parse_arguments(struct info_command *c, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"why", "NAME", "show the status of one backend or communicator, and what to do",
+		{"why", "NAME", "show the status of one backend or communicator,\nand what to do",
 		 .text = &c->why},
 		{"env", NULL, "list variables, their values and origins", .flag = &c->env},
 		{"config", NULL, "show how Tenon was built, and what it found", .flag = &c->config},
@@ -44,7 +44,7 @@ static int parse_arguments(struct info_command *c, int argc, char **argv)
 		 .lowest = 1, .highest = 600000},
 		{"json", NULL, "print as JSON", .flag = &c->json},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &c->common, .expected = backend_option_form},
 	};
 	const struct option_table table = {"tenon info", "", NULL, rows, N_ROWS(rows), NULL, 0};

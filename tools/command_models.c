@@ -132,7 +132,7 @@ int command_models(int argc, char **argv)
 		 .count = &n_classes, .lowest = 1, .highest = 1 << 20},
 		{"backend", "NAME", "where the layers run; default: TENON_BACKEND, else auto",
 		 .text = &options.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &options, .expected = backend_option_form},
 	};
 	const struct option_table table = {

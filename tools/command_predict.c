@@ -30,7 +30,7 @@ struct predict_command {
 static int parse_arguments(struct predict_command *c, int argc, char **argv)
 {
 	const struct option_row rows[] = {
-		{"invert", NULL, "pictures are dark on light (networks learn light on dark)",
+		{"invert", NULL, "pictures are dark on light (networks learn the inverse)",
 		 .flag = &c->invert},
 		{"data", "NAME|DIR", "classify test images of this data set instead",
 		 .text = &c->data},
@@ -42,7 +42,7 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 		crop_row(&c->pictures),
 		{"show", NULL, "draw each picture in text", .flag = &c->show},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &c->common, .expected = backend_option_form},
 	};
 	const struct option_table table = {"tenon predict",

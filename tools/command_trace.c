@@ -40,7 +40,7 @@ static int parse_arguments(struct trace_command *c, int argc, char **argv)
 		{"seed", "N", "of the weights of a MODEL (0)", .count = &c->seed,
 		 .highest = UINT32_MAX},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &c->common, .expected = backend_option_form},
 	};
 	const struct option_table table = {

@@ -155,7 +155,7 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		{"capture", "WHEN", "replay captured steps: auto (if the device can), on\nor off",
 		 .choice = &c->capture, .choices = capture_words},
 		{"backend", "NAME", "as TENON_BACKEND", .text = &c->common.backend},
-		{"backend-option", "NAME=VALUE", backend_option_help, .take = take_backend_option,
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
 		 .values = &c->common, .expected = backend_option_form},
 		{"ledger", "[=time]", "print where operations ran", .take = take_ledger,
 		 .values = &c->common, .expected = "time or nothing"},
