@@ -1154,8 +1154,9 @@ struct tn_host {
 			     void (*body)(void *argument, uint64_t begin, uint64_t end),
 			     void *argument);
 
-	/* The value of an environment variable, which stays valid until destroy, or NULL; `help` is
-	 * what `tenon info --env` prints.  In a privileged process the answer is always NULL. */
+	/* The value of an environment variable that is not an option of the plugin, which stays
+	 * valid until destroy, or NULL; `help` is what `tenon info --env` prints.  In a privileged
+	 * process the answer is always NULL. */
 	const char *(*parameter)(void *context, const char *name, const char *help);
 	/* The plugin's own file, as it was opened. */
 	const char *(*plugin_path)(void *context);
