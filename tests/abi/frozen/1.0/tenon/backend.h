@@ -45,12 +45,10 @@
  *   structs the callee fills   the caller clears it, the callee writes min(caller's, own) and
  *                              leaves struct_size as it is (tn_struct_answer).
  * What an argument points to (tn_program, tn_workspace, tn_dialect, tn_print_args,
- * tn_block_kernels) is read like a table.  Structs that are elements of arrays or members of other
- * structs (tn_operand, tn_scalar, tn_packed, tn_instruction, tn_call, tn_launch_argument) never
- * grow; a wider one would be a new type.  Nor do tn_error_info, tn_memory_information and
- * tn_report_line, which programs give to the host without a size.  A field called `reserved` is 0
- * and is not read; if one gets a meaning, a new flag or number that comes with it indicates its
- * use.
+ * tn_block_kernels) is read like a table.  The structs under "Frozen structs" of <tenon/types.h>,
+ * among them all that are elements of arrays or members of others, never grow; a wider one would be
+ * a new type.  A field called `reserved` is 0 and is not read; if one gets a meaning, a new flag or
+ * number that comes with it indicates its use.
  *
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
  * [instance] one thread at a time per instance.  It need not always be the same thread.  An

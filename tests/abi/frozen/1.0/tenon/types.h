@@ -117,6 +117,66 @@ static inline size_t tn_dtype_size(tn_dtype dtype)
 /* The maximum number of axes of an array. */
 #define TN_MAX_RANK 16
 
+/* ---- Structs ---------------------------------------------------------------------------------
+ *
+ * A struct that may grow begins with struct_size (the arguments of a backend's entry with a struct
+ * tn_call, which has it), and what a later version adds comes at its end.  So it is neither a
+ * member of another struct nor an element of an array, which refer to it by pointer.  "Options"
+ * below has the rule for structs that are given, <tenon/backend.h> those for backends.
+ *
+ * Of a struct that a function fills, the caller sets struct_size to sizeof.  The function writes
+ * the members that lie within it and that the library has, and leaves struct_size as it is, so that
+ * it is set once before a loop.  If struct_size is 0, or there is NULL in place of the struct,
+ * nothing is written, and the call fails with TN_INVALID_ARGUMENT.
+ *
+ *     struct tn_parameter_view view = {.struct_size = sizeof(view)};
+ *     for (size_t i = 0; !tn_module_parameter_at(net, i, &view); i++)
+ *             puts(view.name);
+ *
+ * (In C++: tn_parameter_view view = {}; view.struct_size = sizeof(view);)  In a struct that the
+ * library lends, as to a callback, struct_size is the library's. */
+
+/* ---- Frozen structs --------------------------------------------------------------------------
+ *
+ * These have no struct_size and never change; what needs more will be a new struct:
+ *
+ *   tn_backend_note           the format of a file
+ *   tn_backend_note_section   the format of a file
+ *   tn_benchmark_times        a member of another struct
+ *   tn_checkpoint_array       an element of arrays
+ *   tn_data_position          passed and returned by value
+ *   tn_dlpack_device          of DLPack
+ *   tn_dlpack_dtype           of DLPack
+ *   tn_dlpack_managed         of DLPack
+ *   tn_dlpack_managed_unversioned  of DLPack
+ *   tn_dlpack_tensor          of DLPack
+ *   tn_dlpack_version         of DLPack
+ *   tn_field                  an element of arrays
+ *   tn_host_array             a member of other structs
+ *   tn_image                  a picture's size and bytes, which programs make themselves
+ *   tn_index_term             an element of arrays
+ *   tn_instruction            an element of arrays
+ *   tn_kernel_argument        an element of arrays
+ *   tn_kernel_grid            two triples and a size, as every launch has them
+ *   tn_launch_argument        an element of arrays
+ *   tn_metadata_entry         an element of arrays
+ *   tn_model_shape            a member of another struct
+ *   tn_npz_array              an element of arrays
+ *   tn_number                 passed by value
+ *   tn_operand                a member of other structs, and an element of arrays
+ *   tn_packed                 a member of other structs
+ *   tn_pair                   an element of arrays
+ *   tn_plugin_nest            of inline functions, compiled into a plugin
+ *   tn_plugin_table           of inline functions, compiled into a plugin
+ *   tn_plugin_text            of inline functions, compiled into a plugin
+ *   tn_plugin_view            of inline functions, compiled into a plugin
+ *   tn_random_state           passed and returned by value
+ *   tn_scalar                 an element of arrays
+ *   tn_tensor_source          an element of arrays
+ *
+ * tn_call, a member of others, and tn_error_info, tn_memory_information and tn_report_line, which
+ * programs may give without a size, have a struct_size for backends, and do not grow either. */
+
 /* ---- Errors ----------------------------------------------------------------------------------*/
 
 /* Filled by the callee.  `operation` names the entry ("matmul"); `text` states what was expected
@@ -256,20 +316,24 @@ struct tn_report_line {
 
 /* ---- Options ---------------------------------------------------------------------------------*/
 
-/* The address of a struct with struct_size set and all members that are not named zero, for use as
- * an argument:
+/* A function of the library takes its options, source, names, wants, class or input format as a
+ * struct that begins with struct_size.  tn_X_defaults() gives a struct tn_X or tn_X_options with
+ * its defaults; a program changes what it wants otherwise:
  *
- *     tn_optimizer *sgd = tn_sgd(net, TN_OPTIONS(struct tn_sgd_options, .lr = 0.1));
+ *     struct tn_sgd_options options = tn_sgd_defaults();
+ *     options.lr = 0.1;
+ *     tn_optimizer *sgd = tn_sgd(net, &options);
  *
- * It is valid until the end of the enclosing block.  For a variable, set
- * .struct_size = sizeof(variable).  One rule applies to every struct of options, source, names,
- * wants, class or input format that a function of the library takes: if it is shorter than the
- * library's, the missing members have their defaults; if it is longer, the rest must be zero
- * (TN_UNSUPPORTED); a struct_size of 0 always fails (TN_INVALID_ARGUMENT).
- * C only: C++ has no such literals; set struct_size in a variable. */
-#ifndef __cplusplus
-#define TN_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
-#endif
+ * What is written is what is used: 0 is 0, and fails (TN_INVALID_ARGUMENT) where it is out of
+ * range, except where a member's comment gives it a meaning.  A default is 0 or NULL where no
+ * comment states another.  NULL for options means the defaults.
+ *
+ * struct_size is the size that the caller was compiled with.  If that is less than the library's,
+ * the missing members have their defaults; if it is more, the rest must be zero (TN_UNSUPPORTED).
+ * A struct_size of 0 always fails (TN_INVALID_ARGUMENT). */
+
+/* A number that is never reached: of steps, epochs, rows, ... */
+#define TN_NO_LIMIT UINT64_MAX
 
 #ifdef __cplusplus
 }
