@@ -37,7 +37,8 @@ TN_API int tn_device_available(const tn_context *context, const char *name);
 
 /* tn_synchronize for one device: waits for all of its streams and returns their first asynchronous
  * error, which the context keeps.  Does nothing if the device is not open.  TN_PENDING_ERROR: the
- * context already keeps an error, and the call did not wait.  [thread: one per context | since 0.1] */
+ * context already keeps an error, and the call did not wait.
+ * [thread: one per context | since 0.1] */
 TN_API tn_status tn_device_synchronize(tn_device *device);
 
 /* ---- What is there ---------------------------------------------------------------------------*/

@@ -240,7 +240,7 @@ static inline void half_totals(struct half *h)
 	tn_tape *tape = tn_tape_begin(h->context);
 	assert_ok(tn_tape_watch(tape, table));
 	assert_ok(tn_tape_watch(tape, line));
-	tn_array *total = tn_sum(tn_take(table, zeros, 0), TN_ALL_AXES, NULL, 0);
+	tn_array *total = tn_sum(tn_take(table, zeros, 0, TN_RAISE), TN_ALL_AXES, NULL, 0);
 	total = tn_add(total, tn_sum(tn_embedding(zeros, table, TN_NO_PADDING_INDEX), TN_ALL_AXES,
 				     NULL, 0));
 	total = tn_add(total, tn_sum(tn_take_along_axis(line, zeros, 0), TN_ALL_AXES, NULL, 0));
