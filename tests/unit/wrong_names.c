@@ -20,7 +20,7 @@ static char npz[300], weights[300], table[300];
 static int fails_own_parameter(struct tn_error_info *report)
 {
 	(void)report;
-	return !tn_module_own_parameter(conv, "wieght");
+	return !tn_module_own_parameter(conv, "weght");
 }
 
 static int fails_own_buffer(struct tn_error_info *report)
@@ -40,7 +40,7 @@ static int fails_share(struct tn_error_info *report)
 	(void)report;
 	tn_module *linear = tn_module_linear(context, 2, 2, NULL);
 	tn_module *other = tn_module_linear(context, 2, 2, NULL);
-	const tn_status status = tn_module_share_parameter(linear, "weight", other, "wieght");
+	const tn_status status = tn_module_share_parameter(linear, "weight", other, "weght");
 	tn_module_destroy(linear);
 	tn_module_destroy(other);
 	return status != TN_OK;
@@ -74,13 +74,13 @@ static int fails_setting(struct tn_error_info *report)
 static int fails_device(struct tn_error_info *report)
 {
 	(void)report;
-	return !tn_device_find(context, "referense");
+	return !tn_device_find(context, "referenc");
 }
 
 static int fails_load_npz(struct tn_error_info *report)
 {
 	(void)report;
-	return !tn_load_npz(context, npz, "wieghts");
+	return !tn_load_npz(context, npz, "weghts");
 }
 
 static int fails_program(struct tn_error_info *report)
@@ -99,7 +99,7 @@ static int fails_tensor(struct tn_error_info *report)
 	tn_safetensors *file = NULL;
 	size_t index = 0;
 	assert_ok(tn_safetensors_open(weights, &file, NULL));
-	const tn_status status = tn_safetensors_find(file, "conv1.wieght", &index, report);
+	const tn_status status = tn_safetensors_find(file, "conv1.weght", &index, report);
 	tn_safetensors_close(file);
 	return status != TN_OK;
 }
@@ -135,8 +135,7 @@ static const struct {
 	int (*fails)(struct tn_error_info *report);
 	const char *text;
 } lookups[] = {
-	{"own_parameter", fails_own_parameter,
-	 "no parameter 'wieght' in Conv2d; nearest: 'weight'"},
+	{"own_parameter", fails_own_parameter, "no parameter 'weght' in Conv2d; nearest: 'weight'"},
 	{"own_buffer", fails_own_buffer, "nearest: 'running_mean'"},
 	{"child", fails_child, "no member 'con1' in Sequential; nearest: 'conv1'"},
 	{"share_parameter", fails_share, "nearest: 'weight'"},
@@ -144,8 +143,8 @@ static const struct {
 	{"init_parameters", fails_init, "'con1.*'"},
 	{"model_create", fails_model, "did you mean 'lenet'?"},
 	{"model_create", fails_setting, "did you mean 'dropout'?"},
-	{"device_find", fails_device, "expected one of reference:0, cpu:0, found 'referense'"},
-	{"load_npz", fails_load_npz, "no array 'wieghts' among 1; nearest: 'weights'"},
+	{"device_find", fails_device, "expected one of reference:0, cpu:0, found 'referenc'"},
+	{"load_npz", fails_load_npz, "no array 'weghts' among 1; nearest: 'weights'"},
 	{"program_parse", fails_program, "did you mean 'sqrt'?"},
 	{"safetensors_find", fails_tensor, "nearest: \"conv1.weight\""},
 	{"dataset_open", fails_data, "did you mean 'digits'?"},
@@ -179,17 +178,17 @@ static void a_question_leaves_no_error(void **state)
 	struct tn_report_line line = {.struct_size = sizeof(line)};
 	tn_device *device = tn_device_current(context);
 	(void)state;
-	assert_false(tn_device_available(context, "referense"));
+	assert_false(tn_device_available(context, "referenc"));
 	assert_false(tn_device_available(context, "reference:1"));
 	assert_false(tn_device_available(context, "reference:x"));
 	assert_false(tn_device_available(context, NULL));
 	assert_false(tn_device_available(NULL, "reference"));
 	assert_true(tn_device_available(context, "reference"));
 	assert_true(tn_device_available(context, "reference:0"));
-	assert_false(tn_backend_available(context, "referense", NULL));
-	assert_status(tn_module_parameter(net, "conv1.wieght", &view), TN_NOT_FOUND);
-	assert_status(tn_device_attribute(device, "drivr", &line), TN_NOT_FOUND);
-	assert_null(tn_ufunc_find("tahn"));
+	assert_false(tn_backend_available(context, "referenc", NULL));
+	assert_status(tn_module_parameter(net, "conv1.weght", &view), TN_NOT_FOUND);
+	assert_status(tn_device_attribute(device, "drive", &line), TN_NOT_FOUND);
+	assert_null(tn_ufunc_find("tanhh"));
 	assert_null(tn_error(context));
 }
 
