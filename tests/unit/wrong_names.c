@@ -74,7 +74,7 @@ static int fails_setting(struct tn_error_info *report)
 static int fails_device(struct tn_error_info *report)
 {
 	(void)report;
-	return !tn_device_find(context, "referenc");
+	return !tn_device_find(context, "refer");
 }
 
 static int fails_load_npz(struct tn_error_info *report)
@@ -143,7 +143,7 @@ static const struct {
 	{"init_parameters", fails_init, "'con1.*'"},
 	{"model_create", fails_model, "did you mean 'lenet'?"},
 	{"model_create", fails_setting, "did you mean 'dropout'?"},
-	{"device_find", fails_device, "expected one of reference:0, cpu:0, found 'referenc'"},
+	{"device_find", fails_device, "expected one of reference:0, cpu:0, found 'refer'"},
 	{"load_npz", fails_load_npz, "no array 'weghts' among 1; nearest: 'weights'"},
 	{"program_parse", fails_program, "did you mean 'sqrt'?"},
 	{"safetensors_find", fails_tensor, "nearest: \"conv1.weight\""},
@@ -178,14 +178,14 @@ static void a_question_leaves_no_error(void **state)
 	struct tn_report_line line = {.struct_size = sizeof(line)};
 	tn_device *device = tn_device_current(context);
 	(void)state;
-	assert_false(tn_device_available(context, "referenc"));
+	assert_false(tn_device_available(context, "refer"));
 	assert_false(tn_device_available(context, "reference:1"));
 	assert_false(tn_device_available(context, "reference:x"));
 	assert_false(tn_device_available(context, NULL));
 	assert_false(tn_device_available(NULL, "reference"));
 	assert_true(tn_device_available(context, "reference"));
 	assert_true(tn_device_available(context, "reference:0"));
-	assert_false(tn_backend_available(context, "referenc", NULL));
+	assert_false(tn_backend_available(context, "refer", NULL));
 	assert_status(tn_module_parameter(net, "conv1.weght", &view), TN_NOT_FOUND);
 	assert_status(tn_device_attribute(device, "drive", &line), TN_NOT_FOUND);
 	assert_null(tn_ufunc_find("tanhh"));
