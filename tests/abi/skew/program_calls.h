@@ -4,7 +4,8 @@
  * For each struct with a struct_size a call of each function that has one: given, filled or lent.
  * program.c makes them as programs of other versions, tests/unit/sized_structs.c with structs that
  * are wrong or cut.  They set and read members that every version has, and note what became of it
- * (saw): where a member of an older version is missing, its default shows there.
+ * (saw): where a member of an older version is missing, its default shows there.  The output of
+ * structs.awk comes before.
  */
 #ifndef TN_TESTS_PROGRAM_CALLS_H
 #define TN_TESTS_PROGRAM_CALLS_H
