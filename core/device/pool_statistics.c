@@ -22,7 +22,8 @@ tn_status tn_device_get_memory_use(const struct tn_device *device, struct tn_mem
 		own.cached = pool->reserved - pool->used;
 		own.peak = pool->peak;
 	}
-	return tn_answer(use, &own, sizeof(own), "struct tn_memory_use", "device_get_memory_use", NULL);
+	return tn_answer(use, &own, sizeof(own), "struct tn_memory_use", "device_get_memory_use",
+			 NULL);
 }
 
 tn_status tn_device_get_memory_statistics(const tn_device *device,

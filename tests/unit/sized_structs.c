@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Every public function that has a struct with a struct_size refuses one that lacks it, and one
- * that sets what this version does not know; it takes defaults for what is beyond the size, writes
- * no byte beyond it and none beyond its own, and lends structs of its own size.  The calls are those
- * of program_calls.h.
+ * that sets what this version does not know.  It takes defaults for what is beyond the size, writes
+ * no byte beyond it and none beyond its own, and lends structs of its own size.  The calls are
+ * those of program_calls.h.
  */
 #include "sized_structs.h"
 
