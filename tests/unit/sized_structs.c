@@ -109,8 +109,7 @@ static void one_of_a_later_version_is_taken_unless_it_sets_what_is_not_known(voi
 /* NULL for options; a source, a class and the like are needed, and so is a node. */
 static int may_be_null(const struct row *row)
 {
-	const char *ending = strstr(row->type, "_options");
-	return ending && row->call != node;
+	return strstr(row->type, "_options") && row->call != node;
 }
 
 /* Members beyond the size, or those of no struct. */
@@ -139,14 +138,14 @@ static void what_is_not_said_has_its_default(void **state)
 }
 
 #define MEMBER(type, member)                                                                       \
-#type, offsetof(struct type, member), sizeof(((struct type *)NULL)->member)
+	offsetof(struct type, member), sizeof(((struct type *)NULL)->member), #type
 
 /* The calls of structs of which one member is 0; a call that sets that member leaves them. */
 static const struct {
 	tn_status (*call)(void *given);
-	const char *type;
 	size_t member;
 	size_t size;
+	const char *type;
 	const char *text;
 } zeros[] = {
 	{lamb, MEMBER(tn_lamb_options, epsilon), "epsilon: expected a number above 0, found 0"},

@@ -2082,7 +2082,8 @@ static const struct row {
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-/* `size` bytes where a page ends, before one that cannot be accessed. */
+/* `size` bytes where a page ends, before one that cannot be accessed; fewer than 8 begin where 8
+ * would, so that they are aligned as any struct. */
 static void *at_the_end(size_t size)
 {
 	static unsigned char *pages;
@@ -2093,7 +2094,7 @@ static void *at_the_end(size_t size)
 		needs(pages != MAP_FAILED && !mprotect(pages + page, page, PROT_NONE), "pages");
 	}
 	memset(pages, 0xa5, page);
-	return pages + page - size;
+	return pages + page - (size < 8 ? 8 : size);
 }
 
 /* A struct of `size` bytes, at the end of memory, of which the first are the type's defaults. */
