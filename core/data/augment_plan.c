@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Checks of options, and their defaults.
+ * Checks of options.
  */
 #include "data/augment_plan.h"
 
@@ -19,7 +19,6 @@
 #define MAX_LAYERS 100
 #define MAX_VALUES INT32_MAX
 
-/* 0 selects the default, which may be 0. */
 static const struct tn_option numbers[] = {
 	{TN_MEMBER(struct tn_augmentation, randaugment_magnitude), .most = 1},
 	{TN_MEMBER(struct tn_augmentation, hflip_prob), .most = 1},

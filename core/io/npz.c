@@ -108,14 +108,15 @@ static tn_status read_member(void *user, uint64_t offset, void *buffer, size_t s
 static tn_status no_array(const tn_npz *file, const char *name, struct tn_error_info *error)
 {
 	const size_t n = file->zip.n;
+	const char *path = tn_file_label(file->zip.file.path);
+	if (!n)
+		return tn_fail(error, TN_NOT_FOUND, OPERATION,
+			       "%s: no array '%.100s', the file has none", path, name);
 	const char *like =
 		tn_name_nearest_member(name, &file->names->text, n, sizeof(*file->names));
-	const char *hint = like ? "nearest:" : "the first is";
-	if (!like)
-		like = n ? file->names->text : "";
 	return tn_fail(error, TN_NOT_FOUND, OPERATION,
-		       "%s: no array '%.100s' among %zu; %s '%.60s'",
-		       tn_file_label(file->zip.file.path), name, n, hint, like);
+		       "%s: no array '%.100s' among %zu; %s '%.60s'", path, name, n,
+		       like ? "nearest:" : "the first is", like ? like : file->names->text);
 }
 
 tn_status tn_npz_read(const tn_npz *file, const char *name, struct tn_host_array *out,

@@ -62,8 +62,7 @@ tn_status tn_safetensors_at(const tn_safetensors *file, size_t index, struct tn_
 		.size_bytes = entry->end - entry->begin,
 	};
 	memcpy(own.shape, entry->shape, sizeof(own.shape));
-	return tn_answer(info, &own, sizeof(own), "struct tn_tensor_info", "safetensors_info",
-			 NULL);
+	return tn_answer(info, &own, sizeof(own), "struct tn_tensor_info", "safetensors_at", NULL);
 }
 
 tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size_t *index,
@@ -85,8 +84,9 @@ tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size
 		else
 			low = middle + 1;
 	}
-	const char *like =
-		tn_name_nearest_member(name, &file->entries->name, file->n, sizeof(*file->entries));
+	const char *like = file->n ? tn_name_nearest_member(name, &file->entries->name, file->n,
+							    sizeof(*file->entries))
+				   : NULL;
 	return tn_fail(error, TN_NOT_FOUND, OPERATION,
 		       "%s: expected a tensor \"%.100s\", found none among %zu%s%.100s%s",
 		       tn_file_label(file->file.path), name, file->n, like ? "; nearest: \"" : "",

@@ -48,6 +48,18 @@ tn_status tn_conv_check(struct tn_runtime *runtime, const char *operation,
 	return TN_OK;
 }
 
+tn_status tn_conv_check_channels(struct tn_runtime *runtime, const char *operation,
+				 const struct tn_conv2d_options *o, int64_t in_channels,
+				 int64_t out_channels)
+{
+	if (!(in_channels % o->groups) && !(out_channels % o->groups))
+		return TN_OK;
+	return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+			       "expected channels divisible by %" PRId64 " groups, found %" PRId64
+			       " in and %" PRId64 " out",
+			       o->groups, in_channels, out_channels);
+}
+
 struct tn_conv2d_options tn_conv1d_plane(const struct tn_conv1d_options *o)
 {
 	return (struct tn_conv2d_options){.struct_size = sizeof(struct tn_conv2d_options),

@@ -14,6 +14,10 @@
 /* TN_INVALID_ARGUMENT, kept: a member is out of range.  struct_size is not read. */
 tn_status tn_conv_check(struct tn_runtime *runtime, const char *operation,
 			const struct tn_conv2d_options *options);
+/* The same: the groups do not divide the channels of the input and of the output. */
+tn_status tn_conv_check_channels(struct tn_runtime *runtime, const char *operation,
+				 const struct tn_conv2d_options *options, int64_t in_channels,
+				 int64_t out_channels);
 /* The same convolution over planes of height 1. */
 struct tn_conv2d_options tn_conv1d_plane(const struct tn_conv1d_options *options);
 /* The window of a transposed convolution. */

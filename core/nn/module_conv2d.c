@@ -80,19 +80,12 @@ tn_module *tn_module_conv2d(tn_context *context, int64_t in_channels, int64_t ou
 			    class_.name) ||
 	    tn_runtime_take(rt, &window, sizeof(window), o.window, "struct tn_conv2d_options",
 			    class_.name) ||
-	    tn_conv_check(rt, class_.name, &window))
+	    tn_conv_check(rt, class_.name, &window) ||
+	    tn_conv_check_channels(rt, class_.name, &window, in_channels, out_channels))
 		return NULL;
 	tn_module *module = tn_module_of_class(context, &class_, &window, sizeof(window));
 	if (!module)
 		return NULL;
-	if (in_channels % window.groups || out_channels % window.groups) {
-		tn_runtime_fail(
-			module->runtime, TN_INVALID_ARGUMENT, "Conv2d",
-			"expected channels divisible by %lld groups, found %lld in and %lld out",
-			(long long)window.groups, (long long)in_channels, (long long)out_channels);
-		tn_module_destroy(module);
-		return NULL;
-	}
 	const int64_t shape[] = {out_channels, in_channels / window.groups, kernel_h, kernel_w};
 	double bound = 1.0 / sqrt((double)(shape[1] * shape[2] * shape[3]));
 	if (tn_module_add_parameter(module, "weight", 4, shape, bound, 0.0) ||

@@ -33,19 +33,12 @@ tn_module *tn_module_conv_transpose2d(tn_context *context, int64_t in_channels,
 			    "struct tn_conv_transpose2d_options", class_.name))
 		return NULL;
 	const struct tn_conv2d_options plane = tn_conv_transpose2d_plane(&window);
-	if (tn_conv_check(rt, class_.name, &plane))
+	if (tn_conv_check(rt, class_.name, &plane) ||
+	    tn_conv_check_channels(rt, class_.name, &plane, in_channels, out_channels))
 		return NULL;
 	tn_module *module = tn_module_of_class(context, &class_, &window, sizeof(window));
 	if (!module)
 		return NULL;
-	if (in_channels % window.groups || out_channels % window.groups) {
-		tn_runtime_fail(
-			module->runtime, TN_INVALID_ARGUMENT, class_.name,
-			"expected channels divisible by %lld groups, found %lld in and %lld out",
-			(long long)window.groups, (long long)in_channels, (long long)out_channels);
-		tn_module_destroy(module);
-		return NULL;
-	}
 	/* PyTorch takes the second axis for the fan in. */
 	const int64_t shape[] = {in_channels, out_channels / window.groups, kernel_h, kernel_w};
 	double bound = 1.0 / sqrt((double)(shape[1] * shape[2] * shape[3]));

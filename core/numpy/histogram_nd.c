@@ -99,7 +99,8 @@ static tn_array *column(const struct grid *g, int axis)
 static tn_status make_edges(struct grid *g)
 {
 	for (int i = 0; i < g->n; i++) {
-		const int64_t n_bins = g->options.n_bins ? g->options.n_bins[i] : 10;
+		const int64_t n_bins =
+			g->options.n_bins ? g->options.n_bins[i] : tn_histogram_defaults().n_bins;
 		const double *range = g->options.ranges ? g->options.ranges + 2 * i : NULL;
 		if (n_bins < 1)
 			return tn_runtime_fail(g->runtime, TN_INVALID_ARGUMENT, g->operation,

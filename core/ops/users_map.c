@@ -3,6 +3,8 @@
  *
  * A user's program over arrays, element by element, and the memory of such programs.
  */
+#include <stddef.h>
+
 #include <tenon/map.h>
 
 #include "array/make.h"
@@ -77,6 +79,14 @@ static tn_status begin_outputs(const char *operation, int n_inputs, const tn_arr
 	return runtime->error.status;
 }
 
+/* How many outputs there is room for, as far as options of any size say. */
+static int count_outputs(const struct tn_map_options *options)
+{
+	const size_t end = offsetof(struct tn_map_options, n_outputs) + sizeof(options->n_outputs);
+	int is_said = options && options->struct_size >= end && options->n_outputs;
+	return is_said ? options->n_outputs : 1;
+}
+
 /* On failure the outputs that are known to exist are NULL. */
 static tn_status fail_outputs(int n, tn_array **outputs, tn_status status)
 {
@@ -91,10 +101,10 @@ tn_status tn_map_outputs(const char *text, int n_inputs, const char *const *name
 {
 	static const char operation[] = "map_outputs";
 	struct tn_map_options own = tn_map_defaults();
-	const int n = !options ? 1 : options->n_outputs ? options->n_outputs : 1;
+	const int n = count_outputs(options);
 	tn_status status = begin_outputs(operation, n_inputs, inputs);
 	struct tn_runtime *runtime = status ? NULL : inputs[0]->runtime;
-	if (!status && options)
+	if (!status)
 		status = tn_runtime_take(runtime, &own, sizeof(own), options,
 					 "struct tn_map_options", operation);
 	if (status)

@@ -142,36 +142,8 @@ frozen "$dir/planted.h" | diff "$dir/planted.expected" - || {
 	exit 1
 }
 
-# filled HEADER...: the structs to which functions of the library write.
-filled()
-{
-	awk '
-	{ text = text " " $0 }
-	END {
-		gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", text)
-		n = split(text, part, ";")
-		for (i = 1; i <= n; i++) {
-			rest = part[i] ~ /TN_API/ ? part[i] : ""
-			while (match(rest, /[(,][ \t]*struct tn_[a-z0-9_]+ \*[a-z]/)) {
-				name = substr(rest, RSTART, RLENGTH)
-				sub(/.*struct /, "", name)
-				sub(/ .*/, "", name)
-				print name
-				rest = substr(rest, RSTART + RLENGTH)
-			}
-		}
-	}' "$@" | sort -u
-}
-
 frozen include/tenon/*.h >"$dir/broken"
-for name in $(filled include/tenon/*.h); do
-	case $name in tn_error_info | tn_memory_information | tn_report_line) continue ;; esac
-	cat include/tenon/*.h | grep -A1 "^struct $name {" | grep -q struct_size || continue
-	grep -q "FILLED(struct $name," tests/unit/answered_structs.c ||
-		echo "$name: tests/unit/answered_structs.c has no row" >>"$dir/broken"
-done
-cat "$dir/broken"
-[ ! -s "$dir/broken" ] || exit 1
+[ ! -s "$dir/broken" ] || { cat "$dir/broken"; exit 1; }
 awk '
 /^struct tn_[a-z0-9_]* \{/ { name = $2 }
 /^\};/ && name != "" { of = name; name = ""; text = ""; next }

@@ -242,6 +242,8 @@ static void every_wrong_byte_is_refused_by_name(void **state)
 	make(bytes);
 	bytes[30] = bytes[ENTRY + 46] = 'v';
 	refused(bytes, SIZE, TN_NOT_FOUND, "no array 'w' among 1; nearest: 'v'");
+	static const unsigned char without_arrays[22] = "PK\5\6";
+	refused(without_arrays, 22, TN_NOT_FOUND, "no array 'w', the file has none");
 }
 
 static void every_truncation_is_refused(void **state)

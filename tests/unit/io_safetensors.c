@@ -296,6 +296,18 @@ static void scalars_empty_tensors_and_metadata_are_read(void **state)
 	tn_safetensors_close(file);
 }
 
+static void a_name_is_not_found_among_none(void **state)
+{
+	struct tn_error_info error;
+	tn_safetensors *file;
+	size_t index;
+	(void)state;
+	assert_ok(tn_safetensors_open(make("{}      ", 0), &file, NULL));
+	assert_status(tn_safetensors_find(file, "w", &index, &error), TN_NOT_FOUND);
+	assert_contains(error.text, "expected a tensor \"w\", found none among 0");
+	tn_safetensors_close(file);
+}
+
 static void a_tensor_is_read_only_by_its_number_size_and_type(void **state)
 {
 	(void)state;
@@ -704,6 +716,7 @@ int main(void)
 		cmocka_unit_test(escapes_in_names_are_read),
 		cmocka_unit_test(what_is_not_a_regular_file_is_refused_without_blocking),
 		cmocka_unit_test(scalars_empty_tensors_and_metadata_are_read),
+		cmocka_unit_test(a_name_is_not_found_among_none),
 		cmocka_unit_test(a_tensor_is_read_only_by_its_number_size_and_type),
 		cmocka_unit_test(a_file_that_shrinks_is_an_error),
 		cmocka_unit_test(what_was_written_is_read_back),

@@ -106,11 +106,7 @@ is_sized && /^\t[a-z].*[;,(]/ {
 	is_sized = left_out = 0
 }
 
-/^static inline struct [a-z_0-9]+ [a-z_0-9]+_defaults\(void\)$/ {
-	given = $4
-	defaults[given] = $5
-	sub(/\(void\)/, "()", defaults[given])
-}
+/^static inline struct [a-z_0-9]+ [a-z_0-9]+_defaults\(void\)$/ { given = $4 }
 
 # One statement a line.
 given != "" && match($0, /\.[a-z_0-9]+/) {
@@ -125,24 +121,6 @@ given != "" && match($0, /\.[a-z_0-9]+/) {
 { lines++ }
 
 END {
-	out = folder "structs.h"
-	print "#include <string.h>\n#include <tenon/tenon.h>" >out
-	print "struct sized {\n\tconst char *name;\n\tsize_t size, today;" >out
-	print "\tvoid (*defaults)(void *at);\n};" >out
-	for (i = 1; i <= n_types; i++) {
-		type = order[i]
-		if (type in defaults)
-			print "static void defaults_" type "(void *at)\n{\n" \
-				"\tconst struct " type " own = " defaults[type] ";\n" \
-				"\tmemcpy(at, &own, sizeof(own));\n}" >out
-	}
-	print "static const struct sized all_sized[] = {" >out
-	for (i = 1; i <= n_types; i++) {
-		type = order[i]
-		print "\t{\"" type "\", sizeof(struct " type "), " size[type] ", " \
-			(type in defaults ? "defaults_" type : "NULL") "}," >out
-	}
-	print "\t{NULL, 0, 0, NULL},\n};" >out
 	for (i = 1; i <= n_types; i++) {
 		if (kind == "older" && !(order[i] in whole) && !(order[i] in ended)) {
 			print "programs.awk: the end of struct " order[i] " was not found"
