@@ -22,7 +22,8 @@ tn_status tn_device_get_memory_use(const struct tn_device *device, struct tn_mem
 		own.cached = pool->reserved - pool->used;
 		own.peak = pool->peak;
 	}
-	return tn_answer(use, &own, sizeof(own), "struct tn_memory_use", "device_memory", NULL);
+	return tn_answer(use, &own, sizeof(own), "struct tn_memory_use", "device_get_memory_use",
+			 NULL);
 }
 
 tn_status tn_device_get_memory_statistics(const tn_device *device,
@@ -43,7 +44,7 @@ tn_status tn_device_get_memory_statistics(const tn_device *device,
 		.n_reservations = pool->n_chunks_taken,
 	};
 	return tn_answer(statistics, &full, sizeof(full), "struct tn_memory_statistics",
-			 "device_memory_statistics", NULL);
+			 "device_get_memory_statistics", NULL);
 }
 
 void tn_device_memory_reset_peak(tn_device *device)

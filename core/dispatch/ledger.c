@@ -83,7 +83,7 @@ tn_status tn_ledger_at(const tn_context *context, size_t index, struct tn_ledger
 		if (has_run(&ledger->entries[i].row) && index-- == 0) {
 			return tn_runtime_answer(tn_runtime_of(context->runtime.context), row,
 						 &ledger->entries[i].row, sizeof(*row),
-						 "struct tn_ledger_row", "ledger_get");
+						 "struct tn_ledger_row", "ledger_at");
 		}
 	}
 	return TN_INVALID_ARGUMENT;

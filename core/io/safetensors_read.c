@@ -62,8 +62,7 @@ tn_status tn_safetensors_at(const tn_safetensors *file, size_t index, struct tn_
 		.size_bytes = entry->end - entry->begin,
 	};
 	memcpy(own.shape, entry->shape, sizeof(own.shape));
-	return tn_answer(info, &own, sizeof(own), "struct tn_tensor_info", "safetensors_info",
-			 NULL);
+	return tn_answer(info, &own, sizeof(own), "struct tn_tensor_info", "safetensors_at", NULL);
 }
 
 tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size_t *index,

@@ -536,5 +536,5 @@ tn_status tn_profile_get_facts(const tn_profile *profile, struct tn_profile_fact
 					     .events = profile->n_events,
 					     .lost_events = profile->n_lost};
 	return tn_runtime_answer(profile->runtime, facts, &own, sizeof(own),
-				 "struct tn_profile_facts", "profile_facts_get");
+				 "struct tn_profile_facts", "profile_get_facts");
 }

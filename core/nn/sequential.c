@@ -176,9 +176,10 @@ tn_status tn_module_sequential_add(tn_module *sequential, const char *name, tn_m
 {
 	char number[24];
 	if (!sequential || !member)
-		return tn_module_no_member(sequential, member, "sequential_add");
+		return tn_module_no_member(sequential, member, "module_sequential_add");
 	if (!tn_is_chain(sequential))
-		return refuse(sequential, member, "sequential_add", "a Sequential or a Residual");
+		return refuse(sequential, member, "module_sequential_add",
+			      "a Sequential or a Residual");
 	snprintf(number, sizeof(number), "%zu", sequential->n_members);
 	return tn_module_add(sequential, name ? name : number, member);
 }

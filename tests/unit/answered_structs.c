@@ -51,7 +51,7 @@ static tn_status device_memory_statistics(void *out)
 	return tn_device_get_memory_statistics(tn_device_current(context), out);
 }
 
-static tn_status ledger_get(void *out)
+static tn_status ledger_at(void *out)
 {
 	return tn_ledger_at(context, 0, out);
 }
@@ -90,7 +90,7 @@ static tn_status checkpoint_folder_at(void *out)
 	return tn_checkpoint_folder_at(checkpoints, 0, out);
 }
 
-static tn_status safetensors_info(void *out)
+static tn_status safetensors_at(void *out)
 {
 	return tn_safetensors_at(file, 0, out);
 }
@@ -138,7 +138,7 @@ static tn_status profile_at(void *out)
 	return tn_profile_at(profile, 0, out);
 }
 
-static tn_status profile_facts_get(void *out)
+static tn_status profile_get_facts(void *out)
 {
 	return tn_profile_get_facts(profile, out);
 }
@@ -207,36 +207,49 @@ static const struct {
 	size_t member;
 	tn_status (*fill)(void *out);
 	int place;
+	const char *operation;      /* of the error in the context */
 	void (*release)(void *out); /* NULL: nothing is owned */
 } rows[] = {
-	{FILLED(struct tn_variable, name), variable_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_memory_use, used), device_memory, NOT_KEPT, NULL},
-	{FILLED(struct tn_memory_statistics, used), device_memory_statistics, NOT_KEPT, NULL},
-	{FILLED(struct tn_ledger_row, operation), ledger_get, IN_CONTEXT, NULL},
-	{FILLED(struct tn_memo_statistics, n_parsed), memo_get_statistics, IN_CONTEXT, NULL},
-	{FILLED(struct tn_benchmark_result, n), benchmark, IN_CONTEXT, NULL},
-	{FILLED(struct tn_gradient_report, worst), gradient_check, IN_CONTEXT, NULL},
-	{FILLED(struct tn_checkpoint_view, path), checkpoint_folder_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_tensor_info, name), safetensors_info, NOT_KEPT, NULL},
-	{FILLED(struct tn_csv, values), csv_read, IN_REPORT, csv_release},
-	{FILLED(struct tn_module_view, path), module_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_parameter_view, name), module_parameter_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_parameter_view, name), module_parameter, IN_CONTEXT, NULL},
-	{FILLED(struct tn_buffer_view, name), module_buffer_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_summary_row, path), summary_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_profile_row, path), profile_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_profile_facts, device), profile_facts_get, IN_CONTEXT, NULL},
-	{FILLED(struct tn_optimizer_parameter_view, name), optimizer_parameter_at, IN_CONTEXT,
+	{FILLED(struct tn_variable, name), variable_at, IN_CONTEXT, "variable_at", NULL},
+	{FILLED(struct tn_memory_use, used), device_memory, NOT_KEPT, NULL, NULL},
+	{FILLED(struct tn_memory_statistics, used), device_memory_statistics, NOT_KEPT, NULL, NULL},
+	{FILLED(struct tn_ledger_row, operation), ledger_at, IN_CONTEXT, "ledger_at", NULL},
+	{FILLED(struct tn_memo_statistics, n_parsed), memo_get_statistics, IN_CONTEXT,
+	 "memo_get_statistics", NULL},
+	{FILLED(struct tn_benchmark_result, n), benchmark, IN_CONTEXT, "benchmark", NULL},
+	{FILLED(struct tn_gradient_report, worst), gradient_check, IN_CONTEXT, "gradient_check",
 	 NULL},
-	{FILLED(struct tn_optimizer_state_view, parameter), optimizer_state_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_weight_average_view, name), average_at, IN_CONTEXT, NULL},
-	{FILLED(struct tn_grad_scaler_state, scale), grad_scaler_get_state, IN_CONTEXT, NULL},
-	{FILLED(struct tn_schedule_state, t), schedule_get_state, IN_CONTEXT, NULL},
-	{FILLED(struct tn_input_format, height), input_format_imagenet, IN_REPORT, NULL},
-	{FILLED(struct tn_input_format, height), input_format_parse, IN_REPORT, NULL},
-	{FILLED(struct tn_input_format, height), model_input_format, IN_REPORT, NULL},
-	{FILLED(struct tn_batch, fields), data_loader_next, IN_REPORT, NULL},
-	{FILLED(struct tn_trainer_values, loss), trainer_evaluate, IN_CONTEXT, NULL},
+	{FILLED(struct tn_checkpoint_view, path), checkpoint_folder_at, IN_CONTEXT,
+	 "checkpoint_folder_at", NULL},
+	{FILLED(struct tn_tensor_info, name), safetensors_at, NOT_KEPT, NULL, NULL},
+	{FILLED(struct tn_csv, values), csv_read, IN_REPORT, NULL, csv_release},
+	{FILLED(struct tn_module_view, path), module_at, IN_CONTEXT, "module_at", NULL},
+	{FILLED(struct tn_parameter_view, name), module_parameter_at, IN_CONTEXT,
+	 "module_parameter_at", NULL},
+	{FILLED(struct tn_parameter_view, name), module_parameter, IN_CONTEXT, "module_parameter",
+	 NULL},
+	{FILLED(struct tn_buffer_view, name), module_buffer_at, IN_CONTEXT, "module_buffer_at",
+	 NULL},
+	{FILLED(struct tn_summary_row, path), summary_at, IN_CONTEXT, "summary_at", NULL},
+	{FILLED(struct tn_profile_row, path), profile_at, IN_CONTEXT, "profile_at", NULL},
+	{FILLED(struct tn_profile_facts, device), profile_get_facts, IN_CONTEXT,
+	 "profile_get_facts", NULL},
+	{FILLED(struct tn_optimizer_parameter_view, name), optimizer_parameter_at, IN_CONTEXT,
+	 "optimizer_parameter_at", NULL},
+	{FILLED(struct tn_optimizer_state_view, parameter), optimizer_state_at, IN_CONTEXT,
+	 "optimizer_state_at", NULL},
+	{FILLED(struct tn_weight_average_view, name), average_at, IN_CONTEXT, "weight_average_at",
+	 NULL},
+	{FILLED(struct tn_grad_scaler_state, scale), grad_scaler_get_state, IN_CONTEXT,
+	 "grad_scaler_get_state", NULL},
+	{FILLED(struct tn_schedule_state, t), schedule_get_state, IN_CONTEXT, "schedule_get_state",
+	 NULL},
+	{FILLED(struct tn_input_format, height), input_format_imagenet, IN_REPORT, NULL, NULL},
+	{FILLED(struct tn_input_format, height), input_format_parse, IN_REPORT, NULL, NULL},
+	{FILLED(struct tn_input_format, height), model_input_format, IN_REPORT, NULL, NULL},
+	{FILLED(struct tn_batch, fields), data_loader_next, IN_REPORT, NULL, NULL},
+	{FILLED(struct tn_trainer_values, loss), trainer_evaluate, IN_CONTEXT, "trainer_evaluate",
+	 NULL},
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), ROOM = 640, UNTOUCHED = 0xa5 };
 
@@ -278,6 +291,8 @@ static void one_without_its_size_is_refused(void **state)
 				assert_contains(error.text, rows[i].type);
 				assert_contains(error.text, "struct_size");
 				assert_true(error.operation[0] != '\0');
+				if (rows[i].operation)
+					assert_string_equal(error.operation, rows[i].operation);
 			}
 			tn_error_clear(context);
 		}
