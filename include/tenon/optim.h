@@ -274,8 +274,8 @@ TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
 
 /* Updates every trainable parameter that has a gradient. */
 TN_API tn_status tn_optimizer_step(tn_optimizer *optimizer);
-/* While work is captured (tenon/capture.h) this changes nothing, and the context keeps
- * TN_NOT_CAPTURABLE: set the learning rate between replays. */
+/* This changes nothing, and the context keeps the error: TN_INVALID_ARGUMENT, lr is negative or NaN;
+ * TN_NOT_CAPTURABLE, while work is captured (tenon/capture.h): set it between replays. */
 TN_API void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr);
 TN_API double tn_optimizer_lr(const tn_optimizer *optimizer);
 
