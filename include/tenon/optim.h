@@ -274,8 +274,8 @@ TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
 
 /* Updates every trainable parameter that has a gradient. */
 TN_API tn_status tn_optimizer_step(tn_optimizer *optimizer);
-/* This changes nothing, and the context keeps the error: TN_INVALID_ARGUMENT, lr is negative or NaN;
- * TN_NOT_CAPTURABLE, while work is captured (tenon/capture.h): set it between replays. */
+/* Nothing changes, and the context keeps the error, if lr is negative or NaN (TN_INVALID_ARGUMENT)
+ * and while work is captured (TN_NOT_CAPTURABLE; tenon/capture.h): set it between replays. */
 TN_API void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr);
 TN_API double tn_optimizer_lr(const tn_optimizer *optimizer);
 
