@@ -491,18 +491,19 @@ typedef struct tn_weight_average tn_weight_average;
 /* torch.optim.swa_utils.AveragedModel: a copy of all parameters, averaged by one program over the
  * arena.  The first update copies the weights; later ones
  *   a := a + (1 - decay) (w - a)       exponential moving average (EMA)
- *   a := a + (w - a) / (updates + 1)   the mean of all (SWA, Izmailov et al. 2018), if decay is 0
+ *   a := a + (w - a) / (updates + 1)   the mean of all (SWA, Izmailov et al. 2018), if decay is NAN
  * Buffers are not averaged: with batch norm, after swapping, run the network in training mode over
  * some data, so that its statistics become those of the averaged weights. */
 struct tn_weight_average_options {
 	uint32_t struct_size;
-	double decay; /* below 1; 0: the mean of all */
+	double decay; /* below 1; default NAN: the mean of all */
 };
 static inline struct tn_weight_average_options tn_weight_average_defaults(void)
 {
 	struct tn_weight_average_options options;
 	memset(&options, 0, sizeof(options));
 	options.struct_size = sizeof(options);
+	options.decay = NAN;
 	return options;
 }
 /* Owned (tn_weight_average_destroy); must not outlive the module.  NULL: TN_INVALID_ARGUMENT,
