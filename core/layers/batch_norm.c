@@ -9,11 +9,18 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "autograd/node.h"
+#include "base/options.h"
 #include "capture/stepped.h"
 #include "dispatch/ledger.h"
 #include "layers/norm.h"
 #include "layers/norm_backward.h"
 #include "ops/map.h"
+
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_batch_norm_options, momentum), .most = 1},
+	{TN_MEMBER(struct tn_batch_norm_options, epsilon), TN_MOST, .most = INFINITY},
+	{0},
+};
 
 static tn_status check_options(const tn_array *x, const struct tn_batch_norm_options *o,
 			       const struct tn_norm_ranks *ranks)
@@ -33,7 +40,7 @@ static tn_status check_options(const tn_array *x, const struct tn_batch_norm_opt
 	if (o->training && !ranks && x->shape[1] && x->size == x->shape[1])
 		return tn_runtime_fail(rt, TN_SHAPE, "batch_norm",
 				       "expected more than one element per channel in training");
-	return TN_OK;
+	return tn_runtime_check(rt, o, members, "batch_norm");
 }
 
 static tn_status check_running(const tn_array *x, const char *which, const tn_array *values)

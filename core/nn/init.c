@@ -73,6 +73,12 @@ static const struct tn_option normal[] = {
 	{0},
 };
 
+static const struct tn_option with_gain[] = {
+	{TN_MEMBER(struct tn_init_options, gain), TN_LEAST | TN_MOST, .least = -INFINITY,
+	 .most = INFINITY},
+	{0},
+};
+
 static const struct tn_option trunc_normal[] = {
 	{TN_MEMBER(struct tn_init_options, mean), TN_LEAST | TN_MOST, .least = -INFINITY,
 	 .most = INFINITY},
@@ -118,6 +124,10 @@ static tn_status check_options(struct tn_runtime *rt, const struct init *init)
 		return tn_runtime_check(rt, &o, normal, init->operation);
 	case TN_INIT_TRUNC_NORMAL:
 		return check_trunc_normal(rt, &o, init->operation);
+	case TN_INIT_XAVIER_UNIFORM:
+	case TN_INIT_XAVIER_NORMAL:
+	case TN_INIT_ORTHOGONAL:
+		return tn_runtime_check(rt, &o, with_gain, init->operation);
 	case TN_INIT_KAIMING_UNIFORM:
 	case TN_INIT_KAIMING_NORMAL:
 		return check_kaiming(rt, &o, init->operation);

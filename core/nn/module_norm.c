@@ -12,6 +12,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "capture/stepped.h"
 #include "layers/batch_norm.h"
 #include "nn/module.h"
@@ -37,11 +38,19 @@ static tn_status take_options(tn_context *context, const struct tn_module_class 
 			       "struct tn_module_norm_options", class_->name);
 }
 
+static const struct tn_option members[] = {
+	{TN_MEMBER(struct tn_module_norm_options, epsilon), TN_MOST, .most = INFINITY},
+	{TN_MEMBER(struct tn_module_norm_options, momentum), .most = 1},
+	{0},
+};
+
 /* A module with weight and bias of that shape; NULL: the error is kept. */
 static tn_module *create_norm(tn_context *context, const struct tn_module_class *class_, int n_axes,
 			      const int64_t *shape, int64_t groups,
 			      const struct tn_module_norm_options *options)
 {
+	if (tn_runtime_check(tn_runtime_of(context), options, members, class_->name))
+		return NULL;
 	struct norm_state state = {.epsilon = options->epsilon,
 				   .momentum = options->momentum,
 				   .n_axes = n_axes,

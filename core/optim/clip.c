@@ -74,12 +74,8 @@ tn_status tn_gradient_scale(tn_module *module, double factor)
 	return map_gradients(module, "gradient_scale", &scaled, factor);
 }
 
-tn_status tn_clip_grad_value(tn_module *module, double limit)
+static tn_status ready_to_clip(const tn_module *module, const char *operation, double limit)
 {
-	static const struct tn_formula clipped = {.text = "g = clamp(g, -limit, limit)",
-						  .inputs = "g",
-						  .scalars = "limit",
-						  .outputs = "g"};
 	if (!module)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = module->runtime;
@@ -88,11 +84,21 @@ tn_status tn_clip_grad_value(tn_module *module, double limit)
 		return status;
 	if (!module->arena.values || !(limit > 0.0))
 		return tn_runtime_fail(
-			rt, TN_INVALID_ARGUMENT, "clip_grad_value",
+			rt, TN_INVALID_ARGUMENT, operation,
 			"expected a built module and a limit > 0, found %s module and "
 			"limit %g",
 			module->arena.values ? "a built" : "another", limit);
-	return map_gradients(module, "clip_grad_value", &clipped, limit);
+	return TN_OK;
+}
+
+tn_status tn_clip_grad_value(tn_module *module, double limit)
+{
+	static const struct tn_formula clipped = {.text = "g = clamp(g, -limit, limit)",
+						  .inputs = "g",
+						  .scalars = "limit",
+						  .outputs = "g"};
+	tn_status status = ready_to_clip(module, "clip_grad_value", limit);
+	return status ? status : map_gradients(module, "clip_grad_value", &clipped, limit);
 }
 
 tn_status tn_gradient_norm(const tn_module *module, double *norm)
@@ -118,14 +124,12 @@ tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 		.scalars = "max_norm"};
 	const tn_number limit = tn_number_f64(max_norm);
 	double square = 0.0;
-	if (!module || !module->arena.values || !(max_norm > 0.0))
-		return TN_INVALID_ARGUMENT;
-	struct tn_runtime *rt = module->runtime;
-	tn_status status = tn_runtime_ready(rt);
+	tn_status status = ready_to_clip(module, "clip_grad_norm", max_norm);
 	if (!status)
 		status = tn_scope_begin(module->context);
 	if (status)
 		return status;
+	struct tn_runtime *rt = module->runtime;
 	struct tn_device *current = rt->device;
 	rt->device = tn_array_home(module->arena.values);
 	const tn_array *sum = sum_of_squares(module);

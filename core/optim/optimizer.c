@@ -475,8 +475,14 @@ tn_status tn_optimizer_step(tn_optimizer *optimizer)
 
 void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)
 {
-	if (optimizer &&
-	    !tn_capture_refuse(optimizer->module->runtime, "optimizer_set_lr", "the learning rate"))
+	static const char operation[] = "optimizer_set_lr";
+	if (!optimizer)
+		return;
+	struct tn_runtime *rt = optimizer->module->runtime;
+	if (!(lr >= 0.0))
+		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
+				"lr: expected a number of at least 0, found %g", lr);
+	else if (!tn_capture_refuse(rt, operation, "the learning rate"))
 		optimizer->lr = lr;
 }
 

@@ -54,6 +54,8 @@ static const struct tn_optimizer_rule nesterov = {
 static const struct tn_option members[] = {
 	{TN_MEMBER(struct tn_sgd_options, lr), .most = INFINITY},
 	{TN_MEMBER(struct tn_sgd_options, momentum), .most = INFINITY},
+	{TN_MEMBER(struct tn_sgd_options, dampening), TN_LEAST | TN_MOST, .least = -INFINITY,
+	 .most = INFINITY},
 	{TN_MEMBER(struct tn_sgd_options, weight_decay), .most = INFINITY},
 	{0},
 };

@@ -24,7 +24,7 @@
 
 struct tn_weight_average {
 	tn_module *module;
-	double decay; /* 0: the mean */
+	double decay; /* NAN: the mean */
 	uint64_t updates;
 	int is_swapped;
 	tn_array *values;  /* arena of tn_arena_dtype, kept */
@@ -44,7 +44,7 @@ struct captured_update {
 static struct tn_scalar next_rate(const tn_weight_average *average)
 {
 	double rate = 1.0 / ((double)average->updates + 1.0);
-	if (average->updates && average->decay > 0.0)
+	if (average->updates && !isnan(average->decay))
 		rate = 1.0 - average->decay;
 	return tn_scalar_of(average->values->dtype, rate);
 }
@@ -216,7 +216,7 @@ tn_weight_average *tn_weight_average_create(tn_module *module,
 			    operation) ||
 	    tn_runtime_ready(rt))
 		return NULL;
-	if (tn_runtime_check(rt, &o, members, operation) ||
+	if ((!isnan(o.decay) && tn_runtime_check(rt, &o, members, operation)) ||
 	    tn_module_check_network(module, operation))
 		return NULL;
 	tn_weight_average *average = tn_mem_zeroed(1, sizeof(*average));

@@ -9,6 +9,6 @@
 #include <tenon/optim.h>
 
 const tn_module *tn_weight_average_module(const tn_weight_average *average);
-double tn_weight_average_decay(const tn_weight_average *average); /* 0: the mean */
+double tn_weight_average_decay(const tn_weight_average *average); /* NAN: the mean */
 
 #endif

@@ -325,7 +325,7 @@ static tn_status add_average(struct tn_checkpoint_items *items)
 	tn_weight_average *average = items->all.average;
 	double decay = tn_weight_average_decay(average);
 	struct tn_checkpoint_text *text = add_text(items, "tenon.average", ".average.");
-	snprintf(text->value, sizeof(text->value), "%s", decay > 0.0 ? "exponential" : "mean");
+	snprintf(text->value, sizeof(text->value), "%s", isnan(decay) ? "mean" : "exponential");
 	add_real_option(items, ".average.options.decay", decay);
 	items->numbers.updates = tn_weight_average_updates(average);
 	add_count(items, &items->numbers.updates, ".average.updates");

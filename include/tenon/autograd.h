@@ -394,8 +394,8 @@ struct tn_batch_norm_options {
 	tn_array *running_mean;   /* (C), f32 (f64 for f64); both or none */
 	tn_array *running_var;    /* required unless training */
 	const tn_array *residual; /* like y; NULL: 0 */
-	double momentum;          /* default 0.1 */
-	double epsilon;           /* default 1e-5 */
+	double momentum;          /* in [0, 1]; default 0.1 */
+	double epsilon;           /* at least 0; default 1e-5 */
 };
 static inline struct tn_batch_norm_options tn_batch_norm_defaults(void)
 {

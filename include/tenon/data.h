@@ -512,10 +512,9 @@ struct tn_data_position {
 /* Makes a loader at {0, 0}.  `dataset` is borrowed until the loader is destroyed; *out is owned,
  * written only on success.
  * TN_INVALID_ARGUMENT: batch_size 0 or below n_ranks, an unknown part; a rank that is not below
- * n_ranks; an augmentation out of range, or of a data
- * set that is not of images; a prefetch above 1024 or without a context; a weight
- * that is not finite or negative, or all of them 0.  TN_LIMIT: a field of a
- * batch has more than TN_HOST_ARRAY_MAX_BYTES.  TN_PENDING_ERROR: the context keeps an error.
+ * n_ranks; an augmentation out of range, or of a data set that is not of images; a prefetch above
+ * 1024; a weight that is not finite or negative, or all of them 0.  TN_LIMIT: a field of a batch
+ * has more than TN_HOST_ARRAY_MAX_BYTES.  TN_PENDING_ERROR: the context keeps an error.
  * TN_OUT_OF_MEMORY.  [thread: any; with a context one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 						  const struct tn_data_loader_options *options,

@@ -68,7 +68,7 @@ TN_API tn_status tn_tofile(const tn_array *a, const char *path, uint32_t byte_or
 
 /* ---- Tables of text --------------------------------------------------------------------------*/
 
-/* Options of tn_loadtxt; 0 and NULL are the defaults, which are NumPy's. */
+/* Options of tn_loadtxt; the defaults are NumPy's. */
 struct tn_loadtxt_options {
 	uint32_t struct_size;
 	tn_dtype dtype;       /* any; default TN_F64 */
@@ -109,7 +109,7 @@ static inline struct tn_loadtxt_options tn_loadtxt_defaults(void)
 TN_API tn_array *tn_loadtxt(tn_context *context, const char *path,
 			    const struct tn_loadtxt_options *options);
 
-/* Options of tn_savetxt; NULL is the default, which is NumPy's. */
+/* Options of tn_savetxt; the defaults are NumPy's. */
 struct tn_savetxt_options {
 	uint32_t struct_size;
 	uint32_t reserved;     /* 0 */

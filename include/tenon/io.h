@@ -258,7 +258,7 @@ TN_API TN_CHECKED tn_status tn_cifar100_read(const char *path, struct tn_host_ar
 #define TN_CSV_MAX_ROW (1u << 26)
 #define TN_CSV_MAX_CLASSES 65536u
 
-/* Options of tn_csv_read; 0 and NULL are the defaults. */
+/* Options of tn_csv_read. */
 struct tn_csv_options {
 	uint32_t struct_size;
 	tn_dtype dtype;           /* of the numbers: TN_F64, TN_F32 or TN_I64; default TN_F64 */

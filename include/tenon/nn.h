@@ -147,8 +147,8 @@ tn_module_local_response_norm(tn_context *context, int64_t size,
 
 struct tn_module_norm_options {
 	uint32_t struct_size;
-	double epsilon;  /* default 1e-5 */
-	double momentum; /* for batch norm; default 0.1 */
+	double epsilon;  /* at least 0; default 1e-5 */
+	double momentum; /* for batch norm; in [0, 1]; default 0.1 */
 	int no_affine;   /* 1: no weight and bias */
 };
 static inline struct tn_module_norm_options tn_module_norm_defaults(void)

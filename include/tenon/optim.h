@@ -274,8 +274,8 @@ TN_API void tn_optimizer_destroy(tn_optimizer *optimizer); /* takes NULL */
 
 /* Updates every trainable parameter that has a gradient. */
 TN_API tn_status tn_optimizer_step(tn_optimizer *optimizer);
-/* While work is captured (tenon/capture.h) this changes nothing, and the context keeps
- * TN_NOT_CAPTURABLE: set the learning rate between replays. */
+/* Nothing changes, and the context keeps the error, if lr is negative or NaN (TN_INVALID_ARGUMENT)
+ * and while work is captured (TN_NOT_CAPTURABLE; tenon/capture.h): set it between replays. */
 TN_API void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr);
 TN_API double tn_optimizer_lr(const tn_optimizer *optimizer);
 
@@ -403,7 +403,8 @@ TN_API tn_status tn_optimizer_set_gradient_noise(tn_optimizer *optimizer, double
 TN_API tn_status tn_clip_grad_value(tn_module *module, double limit);
 /* Scales all gradients so that their joint 2-norm is at most max_norm, as
  * torch.nn.utils.clip_grad_norm_, on the device.  *norm receives the norm before, for which the
- * host waits; with norm NULL nothing waits, and the work can be captured. */
+ * host waits; with norm NULL nothing waits, and the work can be captured.
+ * TN_INVALID_ARGUMENT: max_norm is not above 0, or the module has not been built. */
 TN_API tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm);
 
 /* ---- Scaling of the loss ---------------------------------------------------------------------*/
@@ -490,18 +491,19 @@ typedef struct tn_weight_average tn_weight_average;
 /* torch.optim.swa_utils.AveragedModel: a copy of all parameters, averaged by one program over the
  * arena.  The first update copies the weights; later ones
  *   a := a + (1 - decay) (w - a)       exponential moving average (EMA)
- *   a := a + (w - a) / (updates + 1)   the mean of all (SWA, Izmailov et al. 2018), if decay is 0
+ *   a := a + (w - a) / (updates + 1)   the mean of all (SWA, Izmailov et al. 2018), if decay is NAN
  * Buffers are not averaged: with batch norm, after swapping, run the network in training mode over
  * some data, so that its statistics become those of the averaged weights. */
 struct tn_weight_average_options {
 	uint32_t struct_size;
-	double decay; /* below 1; 0: the mean of all */
+	double decay; /* below 1; default NAN: the mean of all */
 };
 static inline struct tn_weight_average_options tn_weight_average_defaults(void)
 {
 	struct tn_weight_average_options options;
 	memset(&options, 0, sizeof(options));
 	options.struct_size = sizeof(options);
+	options.decay = NAN;
 	return options;
 }
 /* Owned (tn_weight_average_destroy); must not outlive the module.  NULL: TN_INVALID_ARGUMENT,

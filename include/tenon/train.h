@@ -129,7 +129,8 @@ struct tn_trainer_options {
 	size_t n_metrics; /* at most 16, of different names */
 	tn_metric *const *metrics;
 
-	/* Its length: whichever comes first. */
+	/* Its length: whichever comes first, so that a number of steps alone is max_steps with
+	 * n_epochs = TN_NO_LIMIT. */
 	uint64_t n_epochs;  /* default 1; TN_NO_LIMIT: without end */
 	uint64_t max_steps; /* default TN_NO_LIMIT */
 

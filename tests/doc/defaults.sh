@@ -6,6 +6,7 @@
 # struct_size (.Fn tn_adam_defaults), and the items of members whose default is not 0 state it:
 # "default 0.9", ".Dv TN_NO_LIMIT" for a name.  An item without one that begins with "as in" or "the
 # same" refers to another.  structs.sh finds a struct without that function.
+# man shows the page of every function of defaults, also of structs of another name.
 set -u
 cd "${TENON_SOURCE:?}" || exit 1
 dir=$(mktemp -d)
@@ -71,5 +72,9 @@ $1 in value {
 	echo "(the default of a member: its item on the page has to say \"default VALUE\")"
 	exit 1
 }
+grep -ho "tn_[a-z0-9_]*_defaults(void)" include/tenon/*.h | cut -d"(" -f1 >"$dir/functions"
+while read -r name; do
+	[ -f "${TENON_BUILD:?}/share/man/man3/$name.3" ] || echo "man $name shows no page"
+done <"$dir/functions" | grep . && exit 1
 [ -s "$dir/defaults" ] || { echo "no function of defaults was found"; exit 1; }
 echo "$(grep -c "\.struct_size " "$dir/defaults") structs, $(wc -l <"$dir/defaults") defaults"

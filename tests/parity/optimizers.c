@@ -257,6 +257,8 @@ static tn_weight_average *average_of(tn_module *module, const struct record *rec
 {
 	struct tn_weight_average_options o = tn_weight_average_defaults();
 	take(record, "decay", &o.decay);
+	if (o.decay == 0) /* recorded for the mean */
+		o.decay = NAN;
 	return tn_weight_average_create(module, &o);
 }
 

@@ -337,6 +337,10 @@ static void wrong_arguments_are_errors(void **state)
 	check_error(tn_init_xavier_normal(line, 1), TN_SHAPE, "init_xavier_normal",
 		    "expected at least two axes, found shape (4,)");
 	check_error(tn_init_orthogonal(line, 1), TN_SHAPE, "init_orthogonal", "two axes");
+	check_error(tn_init_orthogonal(a, INFINITY), TN_INVALID_ARGUMENT, "init_orthogonal",
+		    "gain: expected a finite number, found inf");
+	check_error(tn_init_xavier_uniform(a, NAN), TN_INVALID_ARGUMENT, "init_xavier_uniform",
+		    "gain: expected a finite number, found nan");
 	check_error(tn_init_normal(a, INFINITY, 1), TN_INVALID_ARGUMENT, "init_normal",
 		    "mean: expected a finite number, found inf");
 	check_error(tn_init_normal(a, 0, -1), TN_INVALID_ARGUMENT, "init_normal",

@@ -96,6 +96,25 @@ static void a_module_that_is_not_built_does_not_run(void **state)
 	tn_module_destroy(net);
 }
 
+static void bad_numbers_of_norms_are_refused(void **state)
+{
+	(void)state;
+	struct tn_module_norm_options norm = tn_module_norm_defaults();
+	norm.epsilon = -1;
+	assert_null(tn_module_layer_norm2d(context, 2, &norm));
+	expect_kept(TN_INVALID_ARGUMENT, "epsilon: expected a finite number of at least 0");
+	norm = tn_module_norm_defaults();
+	norm.momentum = 1.5;
+	assert_null(tn_module_batch_norm2d(context, 2, &norm));
+	expect_kept(TN_INVALID_ARGUMENT, "momentum: expected a number from 0 to 1, found 1.5");
+	struct tn_batch_norm_options batch_norm = tn_batch_norm_defaults();
+	batch_norm.training = 1;
+	batch_norm.momentum = NAN;
+	tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){4, 2});
+	assert_null(tn_batch_norm(x, NULL, NULL, &batch_norm));
+	expect_kept(TN_INVALID_ARGUMENT, "momentum: expected a number from 0 to 1, found nan");
+}
+
 static void bad_sizes_are_refused_with_a_reason(void **state)
 {
 	(void)state;
@@ -948,6 +967,7 @@ int main(void)
 		cmocka_unit_test(a_built_module_does_not_change),
 		cmocka_unit_test(names_are_single_and_without_dots),
 		cmocka_unit_test(a_module_that_is_not_built_does_not_run),
+		cmocka_unit_test(bad_numbers_of_norms_are_refused),
 		cmocka_unit_test(bad_sizes_are_refused_with_a_reason),
 		cmocka_unit_test(a_path_is_frozen_with_what_is_below),
 		cmocka_unit_test(a_shared_parameter_is_one),

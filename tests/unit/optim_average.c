@@ -127,7 +127,7 @@ static double averaged(tn_weight_average *average)
 static void averages_are_swapped_in_and_out(void **state)
 {
 	(void)state;
-	tn_weight_average *mean = make(0), *moving = make(0.75);
+	tn_weight_average *mean = make(NAN), *moving = make(0.75);
 	for (int i = 0; i < 3; i++) {
 		step(); /* 7, 6, 5 */
 		assert_ok(tn_weight_average_update(mean));
@@ -151,13 +151,26 @@ static void averages_are_swapped_in_and_out(void **state)
 	tn_weight_average_destroy(moving);
 }
 
+static void a_decay_of_0_keeps_the_last_weights(void **state)
+{
+	(void)state;
+	tn_weight_average *last = make(0);
+	for (int i = 0; i < 3; i++) {
+		step();
+		assert_ok(tn_weight_average_update(last));
+		assert_true(averaged(last) == weight());
+	}
+	tn_weight_average_destroy(last);
+}
+
 static void a_restored_average_continues(void **state)
 {
 	struct tn_weight_average_view from = {.struct_size = sizeof(from)},
 				      to = {.struct_size = sizeof(to)};
 	(void)state;
+	const double decays[] = {NAN, 0.5};
 	for (int i = 0; i < 2; i++) {
-		tn_weight_average *average = make(i * 0.5), *restored = make(i * 0.5);
+		tn_weight_average *average = make(decays[i]), *restored = make(decays[i]);
 		step();
 		assert_ok(tn_weight_average_update(average));
 		step();
@@ -192,7 +205,7 @@ static void bad_averages_are_refused(void **state)
 	assert_int_equal(tn_error(context)->status, TN_STATE);
 	tn_error_clear(context);
 	tn_module_destroy(unbuilt);
-	tn_weight_average *average = make(0);
+	tn_weight_average *average = make(NAN);
 	assert_status(tn_weight_average_swap(average), TN_STATE);
 	assert_contains(tn_error(context)->text, "at least one update");
 	tn_error_clear(context);
@@ -212,6 +225,7 @@ int main(void)
 		CASE(the_first_synchronisation_returns_towards_the_start),
 		CASE(bad_lookaheads_are_refused),
 		CASE(averages_are_swapped_in_and_out),
+		CASE(a_decay_of_0_keeps_the_last_weights),
 		CASE(a_restored_average_continues),
 		CASE(bad_averages_are_refused),
 	};

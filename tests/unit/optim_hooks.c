@@ -101,6 +101,11 @@ static void values_are_clipped_and_nan_remains(void **state)
 	assert_status(tn_clip_grad_value(net.module, NAN), TN_INVALID_ARGUMENT);
 	tn_error_clear(net.context);
 	assert_status(tn_clip_grad_value(NULL, 1), TN_INVALID_ARGUMENT);
+	assert_status(tn_clip_grad_norm(net.module, 0, NULL), TN_INVALID_ARGUMENT);
+	assert_contains(tn_error_text(net.context), "clip_grad_norm: expected a built module");
+	tn_error_clear(net.context);
+	assert_status(tn_clip_grad_norm(net.module, NAN, NULL), TN_INVALID_ARGUMENT);
+	tn_error_clear(net.context);
 	close_net(&net);
 }
 

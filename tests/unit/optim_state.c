@@ -327,6 +327,13 @@ static void bad_options_are_refused(void **state)
 	lars.nesterov = 1;
 	refuse(tn_lars(net, &lars),
 	       "nesterov: expected momentum above 0 and dampening 0, found 0 and 0");
+	lars.nesterov = 0;
+	lars.dampening = INFINITY;
+	refuse(tn_lars(net, &lars), "dampening: expected a finite number, found inf");
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1;
+	sgd.dampening = NAN;
+	refuse(tn_sgd(net, &sgd), "dampening: expected a finite number, found nan");
 	struct tn_lamb_options lamb_options = tn_lamb_defaults();
 	lamb_options.epsilon = -1;
 	refuse(tn_lamb(net, &lamb_options), "epsilon: expected");

@@ -213,6 +213,15 @@ static void bad_settings_are_refused(void **state)
 	assert_contains(tn_error(context)->text,
 			"beta1: expected a number of at least 0 and below 1, found 1.5");
 	tn_error_clear(context);
+	tn_optimizer *optimizer = tn_adamw(module, NULL);
+	tn_optimizer_set_lr(optimizer, NAN);
+	assert_string_equal(tn_error_text(context),
+			    "optimizer_set_lr: lr: expected a number of at least 0, found nan");
+	tn_error_clear(context);
+	assert_true(tn_optimizer_lr(optimizer) == 1e-3);
+	tn_optimizer_set_lr(optimizer, 0);
+	assert_null(tn_error(context));
+	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(module);
 	module = tn_module_relu(context);
 	assert_null(tn_adamw(module, NULL));
