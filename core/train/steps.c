@@ -264,11 +264,13 @@ tn_status tn_steps_loss(const struct tn_steps *steps, uint32_t n, double *sum, d
 {
 	const struct tn_loss_value *value = &steps->losses[steps->last];
 	tn_status status = tn_item(value->loss, sum);
-	if (!status && value->weight)
+	if (status)
+		return status;
+	if (value->weight)
 		return tn_item(value->weight, weight);
 	*weight = n;
 	*sum *= n;
-	return status;
+	return TN_OK;
 }
 
 void tn_steps_release_batch(struct tn_steps *steps)
