@@ -73,12 +73,13 @@ static size_t make_labelled_kinds(tn_context *context, struct samples *s, struct
 	tn_array *some = labels_of(context, s->labels), *all = labels_of(context, s->whole_labels);
 	struct tn_cross_entropy_options entropy = tn_cross_entropy_defaults();
 	struct tn_nll_loss_options nll = tn_nll_loss_defaults();
-	double weight_of_some = 0, weight_of_all = 0, n_some = 0;
+	double weight_of_some = 0, weight_of_all = 0, n_some = 0, n_but_1 = 0;
 	for (int i = 0; i < SAMPLES; i++) {
 		const double weights[] = {0.5, 1, 4};
 		weight_of_all += weights[s->whole_labels[i]];
 		weight_of_some += s->labels[i] == IGNORED ? 0 : weights[s->labels[i]];
 		n_some += s->labels[i] != IGNORED;
+		n_but_1 += s->whole_labels[i] != 1;
 	}
 	kinds[0] = (struct kind){tn_loss_defaults(),
 				 "cross_entropy",
@@ -127,7 +128,17 @@ static size_t make_labelled_kinds(tn_context *context, struct samples *s, struct
 	kinds[5].options.weight = nll.weight;
 	kinds[5].options.p = 2;
 	kinds[5].options.margin = 0.5;
-	return 6;
+	entropy = tn_cross_entropy_defaults();
+	entropy.has_ignore_label = 1;
+	entropy.ignore_label = 1; /* of a class */
+	kinds[6] = (struct kind){tn_loss_defaults(),
+				 "cross_entropy",
+				 x,
+				 all,
+				 tn_cross_entropy(x, i32(all), &entropy),
+				 n_but_1};
+	kinds[6].options.has_ignore_label = kinds[6].options.ignore_label = 1;
+	return 7;
 }
 
 static size_t make_kinds(tn_context *context, struct samples *s, struct kind *kinds)
@@ -334,8 +345,8 @@ static tn_array *sum_of_squares(void *user, const tn_array *output, const tn_arr
 	tn_array *sum = tn_mse_loss(output, target, TN_REDUCTION_SUM);
 	assert_null(*weight);
 	if (own->has_weight)
-		*weight = tn_full(tn_array_context(output), TN_F32, 0, NULL,
-				  2 * (double)tn_array_shape(output)[0]);
+		*weight = tn_full(tn_array_context(output), own->has_axes ? TN_I32 : TN_F32, 0,
+				  NULL, 2 * (double)tn_array_shape(output)[0]);
 	return own->has_axes ? tn_reshape(sum, 2, (int64_t[]){1, 1}) : sum;
 }
 
@@ -379,7 +390,11 @@ static void a_loss_of_ones_own_gives_a_sum_and_a_weight(void **state)
 		assert_string_equal(tn_loss_name(loss), "squares");
 		assert_close(item(tn_loss_sum(loss, x, y, &weight)), expected, 1e-5);
 		assert_close(item(weight), n, 0);
+		assert_int_equal(tn_array_dtype(weight), TN_F32);
 		assert_close(item(tn_loss_mean(loss, x, y)), expected / n, 1e-6);
+		tn_array *wide = tn_zeros(context, TN_F16, 2, (int64_t[]){4099, 1});
+		assert_int_equal(tn_array_dtype(tn_loss_sum(loss, wide, wide, &weight)), TN_F32);
+		assert_close(item(weight), 4099 * (1 + own.has_weight), 0);
 		tn_loss_destroy(loss);
 		assert_int_equal(own.n_destroyed, 1);
 	}
@@ -610,14 +625,45 @@ static void a_step_without_a_label_ends_the_training(void **state)
 	assert_ok(tn_data_loader_seek(options.train, (struct tn_data_position){0, 8}, NULL));
 	trainer = tn_trainer_create(t.net, t.sgd, &options);
 	assert_status(tn_trainer_run(trainer), TN_NOT_FINITE);
-	assert_contains(tn_error_text(contexts[0]),
-			"step 1: expected samples whose weights have a sum above 0, found 0");
+	assert_contains(
+		tn_error_text(contexts[0]),
+		"step 1: expected samples whose weights have a finite sum above 0, found 0");
 	tn_error_clear(contexts[0]);
 	const size_t n = read_weights(t.net, after);
 	assert_memory_equal(before, after, n * sizeof(float));
 	tn_trainer_destroy(trainer);
 	tn_data_loader_destroy(options.train);
 	close_training(&t);
+}
+
+static tn_array *sum_of_weight(void *user, const tn_array *output, const tn_array *target,
+			       tn_array **weight)
+{
+	const double *value = user;
+	*weight = tn_full(tn_array_context(output), TN_F32, 0, NULL, *value);
+	return tn_mse_loss(output, target, TN_REDUCTION_SUM);
+}
+
+static void a_step_whose_weight_is_no_divisor_ends_the_training(void **state)
+{
+	double values[] = {0, -1, NAN, INFINITY};
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct fit fit;
+		struct tn_loss_class class_ = tn_loss_class_defaults();
+		class_.name = "weight";
+		class_.user = &values[i];
+		class_.sum = sum_of_weight;
+		open_fit(&fit, contexts[0], 8);
+		tn_loss *loss = fit.options.loss = tn_loss_custom(contexts[0], &class_);
+		make_fit_trainer(&fit);
+		assert_status(tn_trainer_run(fit.trainer), TN_NOT_FINITE);
+		assert_contains(tn_error_text(contexts[0]), "expected samples whose weights");
+		tn_error_clear(contexts[0]);
+		end_fit_trainer(&fit);
+		tn_loss_destroy(loss);
+		close_fit(&fit);
+	}
 }
 
 /* MSE as a sum over samples, whose weight is their number: twice that over the elements. */
@@ -659,6 +705,7 @@ int main(void)
 		cmocka_unit_test(captured_batches_are_weighed_too),
 		cmocka_unit_test(an_evaluation_is_the_same_in_batches_of_any_size),
 		cmocka_unit_test(a_step_without_a_label_ends_the_training),
+		cmocka_unit_test(a_step_whose_weight_is_no_divisor_ends_the_training),
 		cmocka_unit_test(a_loss_of_ones_own_trains),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
