@@ -573,6 +573,7 @@ static void stop_and_resume(uint32_t first, uint32_t second, uint32_t is_sharded
 			     .dtype = TN_F64,
 			     .batch_size = 200,
 			     .n_epochs = 3,
+			     .has_weights = 1,
 			     .checkpoint_steps = 2};
 	struct outcome found;
 	t.folder = make_folder(path, sizeof(path));
@@ -603,8 +604,11 @@ static void stop_and_resume(uint32_t first, uint32_t second, uint32_t is_sharded
 
 static void a_run_goes_on_with_any_number_of_ranks(void **state)
 {
-	const struct training t = {
-		.network = "dropout", .dtype = TN_F64, .batch_size = 200, .n_epochs = 3};
+	const struct training t = {.network = "dropout",
+				   .dtype = TN_F64,
+				   .batch_size = 200,
+				   .n_epochs = 3,
+				   .has_weights = 1};
 	struct outcome whole;
 	(void)state;
 	run_ranks(2, &t, &whole);
@@ -617,8 +621,11 @@ static void a_run_goes_on_with_any_number_of_ranks(void **state)
 /* The optimizer's state is gathered to be saved, and parted again. */
 static void with_a_share_of_the_optimizers_state(void **state)
 {
-	const struct training t = {
-		.network = "dropout", .dtype = TN_F64, .batch_size = 200, .n_epochs = 3};
+	const struct training t = {.network = "dropout",
+				   .dtype = TN_F64,
+				   .batch_size = 200,
+				   .n_epochs = 3,
+				   .has_weights = 1};
 	struct outcome whole;
 	(void)state;
 	run_ranks(2, &t, &whole);
