@@ -567,6 +567,54 @@ static void accumulated_batches_make_the_step_of_all_their_labels(void **state)
 	}
 }
 
+/* The loss of the last of ten steps of one batch each, of a network of f16 and labels that all
+ * weigh `each`. */
+static double train_halves(tn_context *context, double each)
+{
+	struct training t;
+	struct tn_loss_options weighing = tn_loss_defaults();
+	struct tn_trainer_options options = tn_trainer_defaults();
+	double loss = 0;
+	open_training(&t, context, PLAIN);
+	tn_array *weight = tn_full(context, TN_F32, 1, (int64_t[]){CLASSES}, each);
+	weighing.weight = weight;
+	tn_loss_destroy(t.loss);
+	t.loss = tn_loss_create(context, &weighing);
+	tn_array_destroy(weight);
+	tn_optimizer_destroy(t.sgd);
+	tn_module_destroy(t.net);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 5, .stream = 0});
+	t.net = tn_module_linear(context, CLASSES, CLASSES, NULL);
+	assert_ok(tn_module_set_dtype(t.net, TN_F16));
+	assert_ok(tn_module_build(t.net));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1;
+	t.sgd = tn_sgd(t.net, &sgd);
+	options.train = open_loader(&t, 6);
+	options.loss = t.loss;
+	options.n_epochs = 5;
+	options.on_step = note_loss;
+	options.user = &loss;
+	tn_trainer *trainer = tn_trainer_create(t.net, t.sgd, &options);
+	if (!trainer || tn_trainer_run(trainer))
+		fail_msg("%s", tn_error_text(context));
+	tn_trainer_destroy(trainer);
+	tn_data_loader_destroy(options.train);
+	close_training(&t);
+	return loss;
+}
+
+/* Gradients of a sum of losses that weigh little would underflow. */
+static void gradients_of_f16_are_those_of_the_mean(void **state)
+{
+	(void)state;
+	for (int b = 0; b < BACKENDS; b++) {
+		const double expected = train_halves(contexts[b], 1);
+		assert_close(train_halves(contexts[b], 1e-6), expected, 1e-5);
+		assert_close(train_halves(contexts[b], 1e5), expected, 1e-5);
+	}
+}
+
 /* Of the mock device: to the same bits. */
 static void captured_batches_are_weighed_too(void **state)
 {
@@ -702,6 +750,7 @@ int main(void)
 		cmocka_unit_test(numbers_out_of_range_are_refused),
 		cmocka_unit_test(a_loss_of_ones_own_gives_a_sum_and_a_weight),
 		cmocka_unit_test(accumulated_batches_make_the_step_of_all_their_labels),
+		cmocka_unit_test(gradients_of_f16_are_those_of_the_mean),
 		cmocka_unit_test(captured_batches_are_weighed_too),
 		cmocka_unit_test(an_evaluation_is_the_same_in_batches_of_any_size),
 		cmocka_unit_test(a_step_without_a_label_ends_the_training),
