@@ -251,6 +251,31 @@ static void kinds_have_the_means_of_their_functions(void **state)
 	}
 }
 
+static void a_loss_holds_its_arrays(void **state)
+{
+	struct samples samples;
+	tn_context *context = contexts[0];
+	(void)state;
+	fill(&samples);
+	assert_ok(tn_scope_begin(context));
+	struct tn_loss_options options = tn_loss_defaults();
+	options.kind = TN_LOSS_BINARY_CROSS_ENTROPY;
+	options.weight = tn_full(context, TN_F32, 1, (int64_t[]){CLASSES}, 2);
+	options.pos_weight = tn_full(context, TN_F32, 1, (int64_t[]){CLASSES}, 3);
+	tn_loss *loss = tn_loss_create(context, &options);
+	tn_scope_end(context, NULL);
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = numbers(context, samples.x), *y = numbers(context, samples.y);
+	tn_array *weight =
+		tn_full(context, TN_F32, 1, (int64_t[]){CLASSES}, 5); /* in their place */
+	struct tn_binary_cross_entropy_options same = tn_binary_cross_entropy_defaults();
+	same.pos_weight = tn_affine(weight, 0, 3);
+	const double expected = item(tn_binary_cross_entropy_with_logits(x, y, &same));
+	assert_close(item(tn_loss_mean(loss, x, y)), 2 * expected, 1e-5);
+	tn_loss_destroy(loss);
+	tn_scope_end(context, NULL);
+}
+
 /* Each member that only some kinds use, with a value other than its default. */
 static void members_of_other_kinds_are_refused_by_name(void **state)
 {
@@ -746,6 +771,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_have_the_means_of_their_functions),
+		cmocka_unit_test(a_loss_holds_its_arrays),
 		cmocka_unit_test(members_of_other_kinds_are_refused_by_name),
 		cmocka_unit_test(numbers_out_of_range_are_refused),
 		cmocka_unit_test(a_loss_of_ones_own_gives_a_sum_and_a_weight),
