@@ -356,6 +356,8 @@ tn_array *tn_loss_sum(tn_loss *loss, const tn_array *output, const tn_array *tar
 		{"loss", loss}, {"output", output}, {"target", target}, {"weight", weight}};
 	const tn_array *any = output ? output : target;
 	struct tn_runtime *rt = loss ? loss->runtime : any ? any->runtime : NULL;
+	if (weight)
+		*weight = NULL;
 	if (tn_runtime_given(rt, operation, 4, given) || tn_runtime_ready(rt) ||
 	    tn_scope_begin(loss->context))
 		return NULL;

@@ -430,6 +430,10 @@ static void a_loss_of_ones_own_gives_a_sum_and_a_weight(void **state)
 	tn_error_clear(context);
 	wrong.name = "squares";
 	tn_loss *loss = tn_loss_custom(context, &wrong);
+	weight = x;
+	assert_null(tn_loss_sum(loss, x, NULL, &weight));
+	assert_null(weight);
+	tn_error_clear(context);
 	assert_null(tn_loss_sum(loss, x, y, &weight));
 	assert_contains(tn_error_text(context),
 			"squares: expected a sum of one element, found another array");
