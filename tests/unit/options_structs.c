@@ -1422,6 +1422,8 @@ static const struct {
 	{trainer, MEMBER(trainer, n_epochs), "n_epochs: expected at least 1, found 0"},
 	{trainer, MEMBER(trainer, accumulate), "accumulate: expected at least 1, found 0"},
 	{trainer, MEMBER(trainer, patience), "patience: expected at least 1, found 0"},
+	{trainer, MEMBER(trainer, max_steps), "max_steps: expected at least 1, found 0"},
+	{trainer, MEMBER(trainer, step_interval), "step_interval: expected at least 1, found 0"},
 	{trainer, MEMBER(trainer, clip_norm), "clip_norm: expected a number above 0, found 0"},
 	{conv1d, MEMBER(conv1d, stride), "stride: expected 1 to 2147483647, found 0"},
 	{conv2d, MEMBER(conv2d, dilation), "dilation: expected 1 to 2147483647, found 0"},

@@ -358,6 +358,7 @@ static void numbers_out_of_range_are_refused(void **state)
 
 struct own {
 	int n_destroyed;
+	int n_calls;
 	int has_weight;
 	int has_axes;
 };
@@ -366,9 +367,10 @@ struct own {
 static tn_array *sum_of_squares(void *user, const tn_array *output, const tn_array *target,
 				tn_array **weight)
 {
-	const struct own *own = user;
+	struct own *own = user;
 	tn_array *sum = tn_mse_loss(output, target, TN_REDUCTION_SUM);
 	assert_null(*weight);
+	own->n_calls++;
 	if (own->has_weight)
 		*weight = tn_full(tn_array_context(output), own->has_axes ? TN_I32 : TN_F32, 0,
 				  NULL, 2 * (double)tn_array_shape(output)[0]);
@@ -388,12 +390,12 @@ static tn_array *squares(void *user, const tn_array *output, const tn_array *tar
 	return tn_square(output);
 }
 
-static tn_loss *make_own(tn_context *context, struct own *own)
+static tn_loss *make_own(tn_context *context, struct own *own, int is_repeatable)
 {
 	struct tn_loss_class class_ = tn_loss_class_defaults();
 	class_.name = "squares";
 	class_.user = own;
-	class_.is_repeatable = 1;
+	class_.is_repeatable = is_repeatable;
 	class_.sum = sum_of_squares;
 	class_.destroy = note_destroyed;
 	return tn_loss_custom(context, &class_);
@@ -409,9 +411,9 @@ static void a_loss_of_ones_own_gives_a_sum_and_a_weight(void **state)
 	tn_array *x = numbers(context, samples.x), *y = numbers(context, samples.y), *weight;
 	const double expected = item(tn_mse_loss(x, y, TN_REDUCTION_SUM));
 	for (int i = 0; i < 4; i++) {
-		struct own own = {0, i % 2, i / 2};
+		struct own own = {.has_weight = i % 2, .has_axes = i / 2};
 		const double n = SAMPLES * (1 + own.has_weight);
-		tn_loss *loss = make_own(context, &own);
+		tn_loss *loss = make_own(context, &own, 1);
 		assert_string_equal(tn_loss_name(loss), "squares");
 		assert_close(item(tn_loss_sum(loss, x, y, &weight)), expected, 1e-5);
 		assert_close(item(weight), n, 0);
@@ -752,7 +754,7 @@ static void a_loss_of_ones_own_trains(void **state)
 		struct own own = {.has_weight = has_weight, .has_axes = 1};
 		struct fit fit;
 		open_fit(&fit, contexts[2], 8);
-		tn_loss *loss = make_own(contexts[2], &own);
+		tn_loss *loss = make_own(contexts[2], &own, 1);
 		for (int i = 0; i < 2; i++) {
 			struct tn_trainer_values values = {.struct_size = sizeof(values)};
 			fit.options.loss = i ? loss : fit.mse;
@@ -766,6 +768,25 @@ static void a_loss_of_ones_own_trains(void **state)
 			end_fit_trainer(&fit);
 		}
 		assert_close(losses[1], losses[0] * TABLE_TARGETS / (1 + has_weight), 1e-6);
+		tn_loss_destroy(loss);
+		close_fit(&fit);
+	}
+}
+
+/* Five batches in each of three epochs. */
+static void a_loss_is_replayed_only_if_it_is_repeatable(void **state)
+{
+	(void)state;
+	for (int is_repeatable = 0; is_repeatable < 2; is_repeatable++) {
+		struct own own = {.has_weight = 1};
+		struct fit fit;
+		open_fit(&fit, contexts[2], 8);
+		tn_loss *loss = fit.options.loss = make_own(contexts[2], &own, is_repeatable);
+		fit.options.validation = NULL;
+		make_fit_trainer(&fit);
+		assert_ok(tn_trainer_run(fit.trainer));
+		assert_int_equal(own.n_calls < 15, is_repeatable);
+		end_fit_trainer(&fit);
 		tn_loss_destroy(loss);
 		close_fit(&fit);
 	}
@@ -786,6 +807,7 @@ int main(void)
 		cmocka_unit_test(a_step_without_a_label_ends_the_training),
 		cmocka_unit_test(a_step_whose_weight_is_no_divisor_ends_the_training),
 		cmocka_unit_test(a_loss_of_ones_own_trains),
+		cmocka_unit_test(a_loss_is_replayed_only_if_it_is_repeatable),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
 }
