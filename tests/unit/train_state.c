@@ -119,6 +119,8 @@ static size_t read_end(const struct saving *s, double *to)
 	for (size_t i = 0; i < tn_trainer_history_count(s->fit.trainer); i++) {
 		const struct tn_trainer_epoch *epoch = tn_trainer_history_at(s->fit.trainer, i);
 		const struct tn_trainer_values *validation = epoch->validation;
+		assert_int_equal(epoch->struct_size, sizeof(*epoch));
+		assert_int_equal(epoch->train->struct_size, sizeof(*epoch->train));
 		assert_int_equal(validation != NULL, s->fit.options.validation != NULL);
 		const double row[] = {(double)epoch->step,
 				      epoch->lr,
