@@ -196,12 +196,20 @@ uint64_t tn_loss_hash(const tn_loss *loss)
 	return hash;
 }
 
+/* f16 and bf16 are too narrow for sums. */
+static tn_dtype dtype_of_sums(const tn_array *a)
+{
+	return a->dtype == TN_F64 ? TN_F64 : TN_F32;
+}
+
 /* ---- The program's own -----------------------------------------------------------------------*/
 
-/* As a 0-d array. */
-static tn_array *without_axes(tn_array *a)
+/* As a 0-d array of that dtype. */
+static tn_array *as_number(tn_array *a, tn_dtype dtype)
 {
-	return a && a->rank ? tn_reshape(a, 0, NULL) : a;
+	if (a && a->rank)
+		a = tn_reshape(a, 0, NULL);
+	return a && a->dtype != dtype ? tn_astype(a, dtype) : a;
 }
 
 tn_status tn_loss_of_own(struct tn_runtime *rt, const char *name, tn_array *sum, tn_array *weight,
@@ -211,7 +219,8 @@ tn_status tn_loss_of_own(struct tn_runtime *rt, const char *name, tn_array *sum,
 		return tn_runtime_fail(
 			rt, TN_SHAPE, operation, "%s: expected a %s of one element, found %s", name,
 			sum && sum->size == 1 ? "weight" : "sum", sum ? "another array" : "none");
-	*value = (struct tn_loss_value){without_axes(sum), without_axes(weight)};
+	const tn_dtype dtype = dtype_of_sums(sum);
+	*value = (struct tn_loss_value){as_number(sum, dtype), as_number(weight, dtype)};
 	if (!weight)
 		value->loss = tn_affine(value->loss, 1.0 / n, 0.0);
 	return rt->error.status;
@@ -227,11 +236,11 @@ static const tn_array *in_dtype(const tn_array *array, tn_dtype dtype)
 		       : array;
 }
 
-/* The output and the target as a kind takes them: f16 and bf16 are too narrow for a loss, labels
- * are i32, and numbers have the output's dtype. */
+/* The output and the target as a kind takes them: the output has the dtype of sums, labels are i32,
+ * and numbers have the output's dtype. */
 static tn_status fit(const tn_loss *loss, const tn_array **output, const tn_array **target)
 {
-	*output = in_dtype(*output, (*output)->dtype == TN_F64 ? TN_F64 : TN_F32);
+	*output = in_dtype(*output, dtype_of_sums(*output));
 	if (!*output)
 		return loss->runtime->error.status;
 	int is_label = loss->kind->has_labels && (*target)->rank < (*output)->rank;
@@ -332,7 +341,7 @@ static tn_status sum_of_own(const tn_loss *loss, const tn_array *output, const t
 	tn_array *weight = NULL;
 	tn_array *sum = loss->class_.sum(loss->class_.user, output, target, &weight);
 	if (!weight && sum)
-		weight = tn_full(loss->context, sum->dtype, 0, NULL, count_samples(output));
+		weight = tn_full(loss->context, dtype_of_sums(sum), 0, NULL, count_samples(output));
 	tn_status status = tn_loss_of_own(loss->runtime, loss->class_.name, sum, weight, 1, &value);
 	results[0] = status ? NULL : value.loss;
 	results[1] = status ? NULL : value.weight;
@@ -347,6 +356,8 @@ tn_array *tn_loss_sum(tn_loss *loss, const tn_array *output, const tn_array *tar
 		{"loss", loss}, {"output", output}, {"target", target}, {"weight", weight}};
 	const tn_array *any = output ? output : target;
 	struct tn_runtime *rt = loss ? loss->runtime : any ? any->runtime : NULL;
+	if (weight)
+		*weight = NULL;
 	if (tn_runtime_given(rt, operation, 4, given) || tn_runtime_ready(rt) ||
 	    tn_scope_begin(loss->context))
 		return NULL;

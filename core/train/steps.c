@@ -30,6 +30,16 @@ static void release_loss(struct tn_steps *steps, enum tn_step_part part)
 	keep_loss(steps, part, (struct tn_loss_value){NULL, NULL});
 }
 
+/* What the gradients of the batch are those of. */
+static tn_array *share_of_step(const struct tn_steps *steps, const struct tn_loss_value *value,
+			       double scale)
+{
+	if (value->weight && steps->is_alone)
+		return tn_divide(value->loss, tn_detach(value->weight));
+	const double factor = value->weight ? scale / steps->batches->batch.n : scale;
+	return factor == 1.0 ? value->loss : tn_affine(value->loss, factor, 0.0);
+}
+
 static tn_status run_batch(struct tn_steps *steps, enum tn_step_part part, double scale)
 {
 	const struct tn_objective *o = steps->objective;
@@ -44,8 +54,7 @@ static tn_status run_batch(struct tn_steps *steps, enum tn_step_part part, doubl
 	tn_status status = tn_objective_loss(o, steps->batches->n_fields, steps->fields, n, &value,
 					     &output, &target);
 	keep_loss(steps, part, value);
-	const double factor = value.weight ? scale / n : scale;
-	tn_array *scaled = factor == 1.0 ? value.loss : tn_affine(value.loss, factor, 0.0);
+	tn_array *scaled = share_of_step(steps, &value, scale);
 	if (scaled && steps->scaler)
 		scaled = tn_grad_scaler_scale(steps->scaler, scaled);
 	if (!status)
@@ -242,6 +251,7 @@ tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, doubl
 	random->seed = seed_of_rank(seed, steps->parallel);
 	steps->random = *random;
 	steps->last = part;
+	steps->is_alone = part == TN_PART_FIRST && is_last && !steps->parallel;
 	status = steps->is_fixed ? fixed_part(steps, part, scale) : run_part(steps, part, scale);
 	random->seed = seed;
 	return status;
@@ -264,11 +274,13 @@ tn_status tn_steps_loss(const struct tn_steps *steps, uint32_t n, double *sum, d
 {
 	const struct tn_loss_value *value = &steps->losses[steps->last];
 	tn_status status = tn_item(value->loss, sum);
-	if (!status && value->weight)
+	if (status)
+		return status;
+	if (value->weight)
 		return tn_item(value->weight, weight);
 	*weight = n;
 	*sum *= n;
-	return status;
+	return TN_OK;
 }
 
 void tn_steps_release_batch(struct tn_steps *steps)

@@ -49,6 +49,7 @@ struct tn_steps {
 	/* Of the last batch of each part; held. */
 	struct tn_loss_value losses[TN_PART_UPDATE];
 	enum tn_step_part last;        /* the part of the last batch */
+	int is_alone;                  /* its step has no other, on any rank */
 	struct tn_random_state random; /* before it */
 	int is_fixed;                  /* it may be captured, and so may its update */
 	tn_graph *graphs[TN_STEP_PARTS];
@@ -59,8 +60,8 @@ struct tn_steps {
 /* Uploads the loaded batch.  is_regular: a full batch gets the scale that all others get. */
 tn_status tn_steps_feed(struct tn_steps *steps, int is_regular);
 /* Runs the part of that batch; the gradients of its mean loss are multiplied by `scale`, those of
- * a sum by `scale` over its number of samples.  is_last: no other batch
- * follows before the update. */
+ * a sum by `scale` over its number of samples, or, if the batch is alone, by 1 over its weight.
+ * is_last: no other batch follows before the update. */
 tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale,
 			   int is_last);
 /* With ranks, after the last batch: waits for the sums of gradients. */

@@ -70,19 +70,21 @@ static tn_status join_ranks(struct tn_trainer *t)
 }
 
 /* Of the step whose batches have all run: makes gradients of the sum of losses over the number of
- * samples those of the sum over the weight. */
+ * samples those of the sum over the weight, which those of a batch alone are. */
 static tn_status weigh_gradients(struct tn_trainer *t)
 {
 	const double samples = (double)t->group.total;
 	if (t->group.weight == samples)
 		return TN_OK;
-	if (t->group.weight > 0.0)
-		return tn_gradient_scale(t->module, samples / t->group.weight);
-	return tn_runtime_fail(t->runtime, TN_NOT_FINITE, "train",
-			       "epoch %llu, step %llu: expected samples whose weights have a sum "
-			       "above 0, found %g; the weights are those before this step",
-			       (unsigned long long)t->state.epoch + 1,
-			       (unsigned long long)t->state.step + 1, t->group.weight);
+	if (t->group.weight > 0.0 && isfinite(t->group.weight))
+		return t->steps.is_alone ? TN_OK
+					 : tn_gradient_scale(t->module, samples / t->group.weight);
+	return tn_runtime_fail(
+		t->runtime, TN_NOT_FINITE, "train",
+		"epoch %llu, step %llu: expected samples whose weights have a finite "
+		"sum above 0, found %g; the weights are those before this step",
+		(unsigned long long)t->state.epoch + 1, (unsigned long long)t->state.step + 1,
+		t->group.weight);
 }
 
 /* Of the step whose batches have all run. */

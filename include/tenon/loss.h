@@ -241,9 +241,10 @@ TN_API tn_loss *tn_loss_custom(tn_context *context, const struct tn_loss_class *
 TN_API void tn_loss_destroy(tn_loss *loss); /* takes NULL */
 /* That of the class, or the kind: "cross_entropy", "mse".  Borrowed. */
 TN_API const char *tn_loss_name(const tn_loss *loss);
-/* The sum of a batch's losses, and its weight: 0-d arrays of f64 for outputs of f64, else of f32.
- * Gradients flow from the sum.  A kind takes labels of any integer type, and targets of any
- * floating type.  NULL: TN_INVALID_ARGUMENT, and the errors of the kind's function. */
+/* The sum of a batch's losses, and its weight: 0-d arrays of f64 for outputs of f64, and for sums
+ * of f64 of a program's own, else of f32.  Gradients flow from the sum.  A kind takes labels of any
+ * integer type, and targets of any floating type.  NULL: TN_INVALID_ARGUMENT, and the errors of the
+ * kind's function. */
 TN_API tn_array *tn_loss_sum(tn_loss *loss, const tn_array *output, const tn_array *target,
 			     tn_array **weight);
 /* Their quotient; over no weight it is NaN. */

@@ -236,6 +236,31 @@ static void with_a_probability_of_1_all_is_dropped(void **state)
 	tn_context_close(context);
 }
 
+/* ---- Attention -------------------------------------------------------------------------------*/
+
+/* With a scale of 0 all values weigh alike; without one the scale is 1 / sqrt(2). */
+static void attention_has_the_scale_that_is_written(void **state)
+{
+	static const float rows[2][2] = {{1, 2}, {3, -1}};
+	(void)state;
+	open_context("auto");
+	for (int i = 0; i < 3; i++) {
+		struct tn_attention_options options = tn_attention_defaults();
+		float found[2][2];
+		if (i)
+			options.scale = i - 1;
+		tn_array *x = tn_from_host(context, TN_F32, 2, (int64_t[]){2, 2}, rows);
+		tn_array *y = tn_scaled_dot_product_attention(x, x, x, &options);
+		assert_ok(tn_to_host(y, found, sizeof(found)));
+		/* the scores of row 0 are 5 and 1, times the scale */
+		const double first = 1 / (1 + exp(-4 * (i ? i - 1 : sqrt(0.5))));
+		assert_close(found[0][0], first + 3 * (1 - first), 1e-5);
+		tn_array_destroy(x);
+		tn_array_destroy(y);
+	}
+	tn_context_close(context);
+}
+
 /* ---- Padding ---------------------------------------------------------------------------------*/
 
 /* Rows of complex numbers, of which 2 is chosen twice and 1 is padding; also with create_graph. */
@@ -427,6 +452,7 @@ int main(void)
 		cmocka_unit_test(an_empty_batch_gives_zero_gradients),
 		cmocka_unit_test(whole_parts_are_dropped),
 		cmocka_unit_test(with_a_probability_of_1_all_is_dropped),
+		cmocka_unit_test(attention_has_the_scale_that_is_written),
 		cmocka_unit_test(the_row_of_padding_has_no_gradient),
 		cmocka_unit_test(rows_of_complex_numbers_have_gradients),
 		cmocka_unit_test(linear_layers_may_be_empty),

@@ -73,12 +73,13 @@ static size_t make_labelled_kinds(tn_context *context, struct samples *s, struct
 	tn_array *some = labels_of(context, s->labels), *all = labels_of(context, s->whole_labels);
 	struct tn_cross_entropy_options entropy = tn_cross_entropy_defaults();
 	struct tn_nll_loss_options nll = tn_nll_loss_defaults();
-	double weight_of_some = 0, weight_of_all = 0, n_some = 0;
+	double weight_of_some = 0, weight_of_all = 0, n_some = 0, n_but_1 = 0;
 	for (int i = 0; i < SAMPLES; i++) {
 		const double weights[] = {0.5, 1, 4};
 		weight_of_all += weights[s->whole_labels[i]];
 		weight_of_some += s->labels[i] == IGNORED ? 0 : weights[s->labels[i]];
 		n_some += s->labels[i] != IGNORED;
+		n_but_1 += s->whole_labels[i] != 1;
 	}
 	kinds[0] = (struct kind){tn_loss_defaults(),
 				 "cross_entropy",
@@ -127,7 +128,17 @@ static size_t make_labelled_kinds(tn_context *context, struct samples *s, struct
 	kinds[5].options.weight = nll.weight;
 	kinds[5].options.p = 2;
 	kinds[5].options.margin = 0.5;
-	return 6;
+	entropy = tn_cross_entropy_defaults();
+	entropy.has_ignore_label = 1;
+	entropy.ignore_label = 1; /* of a class */
+	kinds[6] = (struct kind){tn_loss_defaults(),
+				 "cross_entropy",
+				 x,
+				 all,
+				 tn_cross_entropy(x, i32(all), &entropy),
+				 n_but_1};
+	kinds[6].options.has_ignore_label = kinds[6].options.ignore_label = 1;
+	return 7;
 }
 
 static size_t make_kinds(tn_context *context, struct samples *s, struct kind *kinds)
@@ -240,6 +251,31 @@ static void kinds_have_the_means_of_their_functions(void **state)
 	}
 }
 
+static void a_loss_holds_its_arrays(void **state)
+{
+	struct samples samples;
+	tn_context *context = contexts[0];
+	(void)state;
+	fill(&samples);
+	assert_ok(tn_scope_begin(context));
+	struct tn_loss_options options = tn_loss_defaults();
+	options.kind = TN_LOSS_BINARY_CROSS_ENTROPY;
+	options.weight = tn_full(context, TN_F32, 1, (int64_t[]){CLASSES}, 2);
+	options.pos_weight = tn_full(context, TN_F32, 1, (int64_t[]){CLASSES}, 3);
+	tn_loss *loss = tn_loss_create(context, &options);
+	tn_scope_end(context, NULL);
+	assert_ok(tn_scope_begin(context));
+	tn_array *x = numbers(context, samples.x), *y = numbers(context, samples.y);
+	tn_array *weight =
+		tn_full(context, TN_F32, 1, (int64_t[]){CLASSES}, 5); /* in their place */
+	struct tn_binary_cross_entropy_options same = tn_binary_cross_entropy_defaults();
+	same.pos_weight = tn_affine(weight, 0, 3);
+	const double expected = item(tn_binary_cross_entropy_with_logits(x, y, &same));
+	assert_close(item(tn_loss_mean(loss, x, y)), 2 * expected, 1e-5);
+	tn_loss_destroy(loss);
+	tn_scope_end(context, NULL);
+}
+
 /* Each member that only some kinds use, with a value other than its default. */
 static void members_of_other_kinds_are_refused_by_name(void **state)
 {
@@ -322,6 +358,7 @@ static void numbers_out_of_range_are_refused(void **state)
 
 struct own {
 	int n_destroyed;
+	int n_calls;
 	int has_weight;
 	int has_axes;
 };
@@ -330,12 +367,13 @@ struct own {
 static tn_array *sum_of_squares(void *user, const tn_array *output, const tn_array *target,
 				tn_array **weight)
 {
-	const struct own *own = user;
+	struct own *own = user;
 	tn_array *sum = tn_mse_loss(output, target, TN_REDUCTION_SUM);
 	assert_null(*weight);
+	own->n_calls++;
 	if (own->has_weight)
-		*weight = tn_full(tn_array_context(output), TN_F32, 0, NULL,
-				  2 * (double)tn_array_shape(output)[0]);
+		*weight = tn_full(tn_array_context(output), own->has_axes ? TN_I32 : TN_F32, 0,
+				  NULL, 2 * (double)tn_array_shape(output)[0]);
 	return own->has_axes ? tn_reshape(sum, 2, (int64_t[]){1, 1}) : sum;
 }
 
@@ -352,12 +390,12 @@ static tn_array *squares(void *user, const tn_array *output, const tn_array *tar
 	return tn_square(output);
 }
 
-static tn_loss *make_own(tn_context *context, struct own *own)
+static tn_loss *make_own(tn_context *context, struct own *own, int is_repeatable)
 {
 	struct tn_loss_class class_ = tn_loss_class_defaults();
 	class_.name = "squares";
 	class_.user = own;
-	class_.is_repeatable = 1;
+	class_.is_repeatable = is_repeatable;
 	class_.sum = sum_of_squares;
 	class_.destroy = note_destroyed;
 	return tn_loss_custom(context, &class_);
@@ -373,13 +411,17 @@ static void a_loss_of_ones_own_gives_a_sum_and_a_weight(void **state)
 	tn_array *x = numbers(context, samples.x), *y = numbers(context, samples.y), *weight;
 	const double expected = item(tn_mse_loss(x, y, TN_REDUCTION_SUM));
 	for (int i = 0; i < 4; i++) {
-		struct own own = {0, i % 2, i / 2};
+		struct own own = {.has_weight = i % 2, .has_axes = i / 2};
 		const double n = SAMPLES * (1 + own.has_weight);
-		tn_loss *loss = make_own(context, &own);
+		tn_loss *loss = make_own(context, &own, 1);
 		assert_string_equal(tn_loss_name(loss), "squares");
 		assert_close(item(tn_loss_sum(loss, x, y, &weight)), expected, 1e-5);
 		assert_close(item(weight), n, 0);
+		assert_int_equal(tn_array_dtype(weight), TN_F32);
 		assert_close(item(tn_loss_mean(loss, x, y)), expected / n, 1e-6);
+		tn_array *wide = tn_zeros(context, TN_F16, 2, (int64_t[]){4099, 1});
+		assert_int_equal(tn_array_dtype(tn_loss_sum(loss, wide, wide, &weight)), TN_F32);
+		assert_close(item(weight), 4099 * (1 + own.has_weight), 0);
 		tn_loss_destroy(loss);
 		assert_int_equal(own.n_destroyed, 1);
 	}
@@ -390,6 +432,10 @@ static void a_loss_of_ones_own_gives_a_sum_and_a_weight(void **state)
 	tn_error_clear(context);
 	wrong.name = "squares";
 	tn_loss *loss = tn_loss_custom(context, &wrong);
+	weight = x;
+	assert_null(tn_loss_sum(loss, x, NULL, &weight));
+	assert_null(weight);
+	tn_error_clear(context);
 	assert_null(tn_loss_sum(loss, x, y, &weight));
 	assert_contains(tn_error_text(context),
 			"squares: expected a sum of one element, found another array");
@@ -552,6 +598,54 @@ static void accumulated_batches_make_the_step_of_all_their_labels(void **state)
 	}
 }
 
+/* The loss of the last of ten steps of one batch each, of a network of f16 and labels that all
+ * weigh `each`. */
+static double train_halves(tn_context *context, double each)
+{
+	struct training t;
+	struct tn_loss_options weighing = tn_loss_defaults();
+	struct tn_trainer_options options = tn_trainer_defaults();
+	double loss = 0;
+	open_training(&t, context, PLAIN);
+	tn_array *weight = tn_full(context, TN_F32, 1, (int64_t[]){CLASSES}, each);
+	weighing.weight = weight;
+	tn_loss_destroy(t.loss);
+	t.loss = tn_loss_create(context, &weighing);
+	tn_array_destroy(weight);
+	tn_optimizer_destroy(t.sgd);
+	tn_module_destroy(t.net);
+	tn_random_set_state(context, (struct tn_random_state){.seed = 5, .stream = 0});
+	t.net = tn_module_linear(context, CLASSES, CLASSES, NULL);
+	assert_ok(tn_module_set_dtype(t.net, TN_F16));
+	assert_ok(tn_module_build(t.net));
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 1;
+	t.sgd = tn_sgd(t.net, &sgd);
+	options.train = open_loader(&t, 6);
+	options.loss = t.loss;
+	options.n_epochs = 5;
+	options.on_step = note_loss;
+	options.user = &loss;
+	tn_trainer *trainer = tn_trainer_create(t.net, t.sgd, &options);
+	if (!trainer || tn_trainer_run(trainer))
+		fail_msg("%s", tn_error_text(context));
+	tn_trainer_destroy(trainer);
+	tn_data_loader_destroy(options.train);
+	close_training(&t);
+	return loss;
+}
+
+/* Gradients of a sum of losses that weigh little would underflow. */
+static void gradients_of_f16_are_those_of_the_mean(void **state)
+{
+	(void)state;
+	for (int b = 0; b < BACKENDS; b++) {
+		const double expected = train_halves(contexts[b], 1);
+		assert_close(train_halves(contexts[b], 1e-6), expected, 1e-5);
+		assert_close(train_halves(contexts[b], 1e5), expected, 1e-5);
+	}
+}
+
 /* Of the mock device: to the same bits. */
 static void captured_batches_are_weighed_too(void **state)
 {
@@ -610,14 +704,45 @@ static void a_step_without_a_label_ends_the_training(void **state)
 	assert_ok(tn_data_loader_seek(options.train, (struct tn_data_position){0, 8}, NULL));
 	trainer = tn_trainer_create(t.net, t.sgd, &options);
 	assert_status(tn_trainer_run(trainer), TN_NOT_FINITE);
-	assert_contains(tn_error_text(contexts[0]),
-			"step 1: expected samples whose weights have a sum above 0, found 0");
+	assert_contains(
+		tn_error_text(contexts[0]),
+		"step 1: expected samples whose weights have a finite sum above 0, found 0");
 	tn_error_clear(contexts[0]);
 	const size_t n = read_weights(t.net, after);
 	assert_memory_equal(before, after, n * sizeof(float));
 	tn_trainer_destroy(trainer);
 	tn_data_loader_destroy(options.train);
 	close_training(&t);
+}
+
+static tn_array *sum_of_weight(void *user, const tn_array *output, const tn_array *target,
+			       tn_array **weight)
+{
+	const double *value = user;
+	*weight = tn_full(tn_array_context(output), TN_F32, 0, NULL, *value);
+	return tn_mse_loss(output, target, TN_REDUCTION_SUM);
+}
+
+static void a_step_whose_weight_is_no_divisor_ends_the_training(void **state)
+{
+	double values[] = {0, -1, NAN, INFINITY};
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct fit fit;
+		struct tn_loss_class class_ = tn_loss_class_defaults();
+		class_.name = "weight";
+		class_.user = &values[i];
+		class_.sum = sum_of_weight;
+		open_fit(&fit, contexts[0], 8);
+		tn_loss *loss = fit.options.loss = tn_loss_custom(contexts[0], &class_);
+		make_fit_trainer(&fit);
+		assert_status(tn_trainer_run(fit.trainer), TN_NOT_FINITE);
+		assert_contains(tn_error_text(contexts[0]), "expected samples whose weights");
+		tn_error_clear(contexts[0]);
+		end_fit_trainer(&fit);
+		tn_loss_destroy(loss);
+		close_fit(&fit);
+	}
 }
 
 /* MSE as a sum over samples, whose weight is their number: twice that over the elements. */
@@ -629,7 +754,7 @@ static void a_loss_of_ones_own_trains(void **state)
 		struct own own = {.has_weight = has_weight, .has_axes = 1};
 		struct fit fit;
 		open_fit(&fit, contexts[2], 8);
-		tn_loss *loss = make_own(contexts[2], &own);
+		tn_loss *loss = make_own(contexts[2], &own, 1);
 		for (int i = 0; i < 2; i++) {
 			struct tn_trainer_values values = {.struct_size = sizeof(values)};
 			fit.options.loss = i ? loss : fit.mse;
@@ -648,18 +773,41 @@ static void a_loss_of_ones_own_trains(void **state)
 	}
 }
 
+/* Five batches in each of three epochs. */
+static void a_loss_is_replayed_only_if_it_is_repeatable(void **state)
+{
+	(void)state;
+	for (int is_repeatable = 0; is_repeatable < 2; is_repeatable++) {
+		struct own own = {.has_weight = 1};
+		struct fit fit;
+		open_fit(&fit, contexts[2], 8);
+		tn_loss *loss = fit.options.loss = make_own(contexts[2], &own, is_repeatable);
+		fit.options.validation = NULL;
+		make_fit_trainer(&fit);
+		assert_ok(tn_trainer_run(fit.trainer));
+		assert_int_equal(own.n_calls < 15, is_repeatable);
+		end_fit_trainer(&fit);
+		tn_loss_destroy(loss);
+		close_fit(&fit);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_have_the_means_of_their_functions),
+		cmocka_unit_test(a_loss_holds_its_arrays),
 		cmocka_unit_test(members_of_other_kinds_are_refused_by_name),
 		cmocka_unit_test(numbers_out_of_range_are_refused),
 		cmocka_unit_test(a_loss_of_ones_own_gives_a_sum_and_a_weight),
 		cmocka_unit_test(accumulated_batches_make_the_step_of_all_their_labels),
+		cmocka_unit_test(gradients_of_f16_are_those_of_the_mean),
 		cmocka_unit_test(captured_batches_are_weighed_too),
 		cmocka_unit_test(an_evaluation_is_the_same_in_batches_of_any_size),
 		cmocka_unit_test(a_step_without_a_label_ends_the_training),
+		cmocka_unit_test(a_step_whose_weight_is_no_divisor_ends_the_training),
 		cmocka_unit_test(a_loss_of_ones_own_trains),
+		cmocka_unit_test(a_loss_is_replayed_only_if_it_is_repeatable),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -503,24 +503,29 @@ struct stops {
 static int stop_at(void *user, const struct tn_trainer_step *step)
 {
 	const struct stops *s = user;
+	assert_int_equal(step->struct_size, sizeof(*step));
 	return step->step == s->at;
 }
 
 static int stop_epoch(void *user, const struct tn_trainer_epoch *epoch)
 {
 	(void)user;
+	assert_int_equal(epoch->struct_size, sizeof(*epoch));
+	assert_int_equal(epoch->train->struct_size, sizeof(*epoch->train));
 	return epoch->epoch == 1;
 }
 
 static int stop_evaluation(void *user, const struct tn_trainer_values *values)
 {
 	(void)user;
+	assert_int_equal(values->struct_size, sizeof(*values));
 	return values->samples == 9;
 }
 
 static int stop_progress(void *user, const struct tn_trainer_progress *progress)
 {
 	(void)user;
+	assert_int_equal(progress->struct_size, sizeof(*progress));
 	return progress->sample > 0;
 }
 

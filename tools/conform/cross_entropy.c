@@ -253,7 +253,7 @@ static void begin_contents(struct kit *kit, struct trial *t, tn_dtype dtype,
 			   const struct content *content, int is_forward)
 {
 	static const int64_t size[2] = {7, 10};
-	begin(kit, t, dtype, size, is_forward, COMPACT);
+	begin(kit, t, dtype, size, is_forward, SHIFTED); /* rows without gaps, those of dx too */
 	array_randomise(&t->x, content->offset - 4, content->offset + 4);
 	set_labels(&t->labels, size[1], 0);
 	if (!content->is_special)
