@@ -54,10 +54,13 @@ tn_dtype tn_dlpack_to_dtype(struct tn_dlpack_dtype type)
 int tn_dlpack_of_device(const struct tn_device *device, struct tn_dlpack_device *found)
 {
 	const int32_t stated = (int32_t)device->description.dlpack_type;
-	*found = (struct tn_dlpack_device){stated, (int32_t)device->index};
-	if (!stated && device->host_memory)
+	if (stated)
+		*found = (struct tn_dlpack_device){stated, (int32_t)device->index};
+	else if (device->host_memory)
 		*found = (struct tn_dlpack_device){TN_DLPACK_CPU, 0};
-	return found->type != 0;
+	else
+		return 0;
+	return 1;
 }
 
 const char *tn_dlpack_type_name(int32_t type)
