@@ -47,6 +47,12 @@ enum {
 /* `seed` that leaves the choice to TENON_SEED. */
 #define TN_SEED_FROM_ENVIRONMENT UINT64_MAX
 
+/* A device that its backend opens on a context or device of others. */
+struct tn_native_device {
+	const char *device; /* "cuda:0" */
+	uint64_t native;    /* the vendor's handle; borrowed until the context is closed */
+};
+
 /* How to open a context. */
 struct tn_context_options {
 	uint32_t struct_size;
@@ -64,6 +70,10 @@ struct tn_context_options {
 	/* Receives the load report if opening fails (owned: tn_load_report_destroy; NULL if there
 	 * is none), so that a program can show the reason.  May be NULL. */
 	tn_load_report **report_on_failure;
+	/* What is not here is opened in contexts of the backends' own.  A backend may refuse a
+	 * handle, as a device that does not open. */
+	const struct tn_native_device *native_devices;
+	size_t n_native_devices;
 };
 static inline struct tn_context_options tn_context_defaults(void)
 {
@@ -77,7 +87,8 @@ static inline struct tn_context_options tn_context_defaults(void)
 /* Loads backends, selects one and opens its device.  `options` may be NULL.  Missing plugins are
  * not an error: the built-in backend is the last resort, unless the selection ends in `!`.
  * Errors: TN_FORMAT (a malformed selection or variable), TN_OUT_OF_MEMORY, TN_INVALID_ARGUMENT (no
- * struct_size, an option out of range, a plugin path that is not absolute), TN_UNSUPPORTED (options
+ * struct_size, an option out of range, a plugin path that is not absolute), TN_NOT_FOUND (a native
+ * device that is not among the context's), TN_UNSUPPORTED (options
  * of a newer version), or the reason why a required backend is absent; `error` may be NULL.  The
  * context is owned (tn_context_close).  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *options,

@@ -161,6 +161,7 @@ static inline size_t tn_dtype_size(tn_dtype dtype)
  *   tn_launch_argument        an element of arrays
  *   tn_metadata_entry         an element of arrays
  *   tn_model_shape            a member of another struct
+ *   tn_native_device          an element of arrays
  *   tn_npz_array              an element of arrays
  *   tn_number                 passed by value
  *   tn_operand                a member of other structs, and an element of arrays

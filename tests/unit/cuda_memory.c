@@ -377,6 +377,24 @@ static void a_producers_stream_is_waited_for_on_the_device(void **state)
 	close_cuda(context);
 }
 
+static void the_devices_context_is_the_runtimes(void **state)
+{
+	static const struct tn_native_device native = {"cuda:0", 0x1234};
+	const char *path = cuda_file();
+	struct tn_context_options options = tn_context_defaults();
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	tn_context *context = NULL;
+	(void)state;
+	restart_simcuda(NULL);
+	options.backend = "cuda!";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.native_devices = &native;
+	options.n_native_devices = 1;
+	assert_int_equal(tn_context_open(&options, &context, &error), TN_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "native 0x1234: the device is opened in its primary"));
+}
+
 /* ---- Streams of CUDA's own interface ---------------------------------------------------------*/
 
 static void streams_of_the_runtime_are_wrapped(void **state)
@@ -501,6 +519,7 @@ int main(void)
 		cmocka_unit_test(a_consumers_stream_waits_on_the_device),
 		cmocka_unit_test(a_producers_stream_is_waited_for_on_the_device),
 		cmocka_unit_test(streams_of_the_runtime_are_wrapped),
+		cmocka_unit_test(the_devices_context_is_the_runtimes),
 		cmocka_unit_test(the_device_is_counted_limited_and_timed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,6 +206,57 @@ static void devices_have_handles_of_their_vendors(void **state)
 	close_vendor(&v);
 }
 
+static tn_status open_on(const struct tn_native_device *natives, size_t n, tn_context **context,
+			 struct tn_error_info *error)
+{
+	const char *path = mock_file();
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "mock!";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.native_devices = natives;
+	options.n_native_devices = n;
+	set_faults("devices:2");
+	return tn_context_open(&options, context, error);
+}
+
+static void devices_are_opened_on_handles_of_others(void **state)
+{
+	static const struct tn_native_device natives[] = {{"mock:1", 0x1234}, {"mock:0", 0x5678}};
+	static const struct {
+		struct tn_native_device given;
+		tn_status status;
+		const char *words;
+	} wrong[] = {
+		{{NULL, 5}, TN_INVALID_ARGUMENT, "native_devices[0]: device is NULL"},
+		{{"mock:0", 0}, TN_INVALID_ARGUMENT, "native_devices[0]: native is 0"},
+		{{"mock:2", 5},
+		 TN_NOT_FOUND,
+		 "native_devices[0]: this context has no device mock:2"},
+		{{"mock", 5}, TN_NOT_FOUND, "native_devices[0]: this context has no device mock"},
+	};
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	tn_context *context = NULL;
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t native = 0;
+		tn_device *device;
+		assert_ok(open_on(&natives[i], 1, &context, &error));
+		device = tn_device_find(context, natives[i].device);
+		assert_ok(tn_device_native(device, &native));
+		assert_int_equal(native, natives[i].native);
+		assert_ok(
+			tn_device_native(tn_device_find(context, natives[1 - i].device), &native));
+		assert_int_not_equal(native, natives[1 - i].native);
+		tn_context_close(context);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(open_on(&wrong[i].given, 1, &context, &error), wrong[i].status);
+		assert_non_null(strstr(error.text, wrong[i].words));
+	}
+	assert_int_equal(open_on(NULL, 1, &context, &error), TN_INVALID_ARGUMENT);
+}
+
 static void vendors_tables_have_names_in_reverse_dns(void **state)
 {
 	static const struct {
@@ -264,6 +315,7 @@ int main(void)
 		cmocka_unit_test(wrapped_streams_count_as_the_devices),
 		cmocka_unit_test(what_cannot_be_wrapped_is_refused),
 		cmocka_unit_test(devices_have_handles_of_their_vendors),
+		cmocka_unit_test(devices_are_opened_on_handles_of_others),
 		cmocka_unit_test(vendors_tables_have_names_in_reverse_dns),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
