@@ -35,6 +35,23 @@ static tn_status check_paths(const struct tn_context_options *options, struct tn
 	return TN_OK;
 }
 
+static tn_status check_natives(const struct tn_context_options *options,
+			       struct tn_error_info *error)
+{
+	if (options->n_native_devices && !options->native_devices)
+		return tn_fail(error, TN_INVALID_ARGUMENT, "context_open",
+			       "native_devices is NULL and n_native_devices is %zu",
+			       options->n_native_devices);
+	for (size_t i = 0; i < options->n_native_devices; i++) {
+		const struct tn_native_device *given = &options->native_devices[i];
+		if (!given->device || !given->native)
+			return tn_fail(error, TN_INVALID_ARGUMENT, "context_open",
+				       "native_devices[%zu]: %s", i,
+				       given->device ? "native is 0" : "device is NULL");
+	}
+	return TN_OK;
+}
+
 static tn_status copy_paths(struct tn_assembly *assembly, const struct tn_context_options *options,
 			    struct tn_error_info *error)
 {
@@ -108,7 +125,7 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 		return tn_no_memory(error, "context_open", NULL, "the runtime");
 	status = open_registry(context, options, error);
 	if (!status)
-		status = tn_context_open_devices(context, &settings, error);
+		status = tn_context_open_devices(context, options, &settings, error);
 	if (!status && assembly->parameters.failed)
 		status = tn_no_memory(error, "context_open", NULL, "the environment's variables");
 	return status;
@@ -134,6 +151,8 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 	const struct tn_given_options given_options = given_of(&options);
 	if (!status)
 		status = tn_given_options_check(&given_options, error);
+	if (!status)
+		status = check_natives(&options, error);
 	if (status)
 		return status;
 	tn_context *context = tn_mem_zeroed(1, sizeof(*context));

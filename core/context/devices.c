@@ -48,6 +48,26 @@ static tn_status make_device(tn_context *context, const struct tn_backend *backe
 	return status;
 }
 
+/* Gives the devices the handles on which their backends open them. */
+static tn_status set_natives(tn_context *context, const struct tn_context_options *options,
+			     struct tn_error_info *error)
+{
+	const struct tn_assembly *assembly = context->assembly;
+	for (size_t i = 0; i < options->n_native_devices; i++) {
+		const struct tn_native_device *given = &options->native_devices[i];
+		size_t at = 0;
+		while (at < assembly->n_devices &&
+		       strcmp(assembly->devices[at]->name, given->device))
+			at++;
+		if (at == assembly->n_devices)
+			return tn_fail(error, TN_NOT_FOUND, "context_open",
+				       "native_devices[%zu]: this context has no device %s", i,
+				       given->device);
+		assembly->devices[at]->native = given->native;
+	}
+	return TN_OK;
+}
+
 /* ---- Skipping choices ------------------------------------------------------------------------*/
 
 static struct tn_load_row *row_of(tn_context *context, const struct tn_device *device)
@@ -212,8 +232,8 @@ static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 	return TN_OK;
 }
 
-tn_status tn_context_open_devices(tn_context *context, const struct tn_settings *settings,
-				  struct tn_error_info *error)
+tn_status tn_context_open_devices(tn_context *context, const struct tn_context_options *options,
+				  const struct tn_settings *settings, struct tn_error_info *error)
 {
 	struct tn_assembly *assembly = context->assembly;
 	const struct tn_registry *registry = assembly->registry;
@@ -229,7 +249,9 @@ tn_status tn_context_open_devices(tn_context *context, const struct tn_settings 
 			return status;
 		assembly->n_devices++;
 	}
-	tn_status status = open_first(context, error);
+	tn_status status = set_natives(context, options, error);
+	if (!status)
+		status = open_first(context, error);
 	if (!status)
 		status = find_reference(context, settings, error);
 	if (!status)

@@ -10,8 +10,8 @@
 
 /* Makes the devices of the registry's choices, opens the first that can be opened, and sets the
  * reference and the lenders. */
-tn_status tn_context_open_devices(tn_context *context, const struct tn_settings *settings,
-				  struct tn_error_info *error);
+tn_status tn_context_open_devices(tn_context *context, const struct tn_context_options *options,
+				  const struct tn_settings *settings, struct tn_error_info *error);
 void tn_context_close_devices(tn_context *context);
 
 #endif

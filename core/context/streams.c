@@ -7,6 +7,7 @@
 
 #include "array/runtime.h"
 #include "device/event.h"
+#include "device/native.h"
 #include "device/stream.h"
 #include "device/transfer.h"
 
@@ -23,14 +24,26 @@ static tn_status keep(const tn_device *device, tn_status status, const struct tn
 
 /* ---- Streams ---------------------------------------------------------------------------------*/
 
-tn_stream *tn_stream_create(tn_device *device)
+static tn_stream *add_stream(tn_device *device, uint64_t native)
 {
 	struct tn_error_info error;
 	struct tn_stream *stream = NULL;
+	keep(device, tn_device_add_stream(device, native, &stream, &error), &error);
+	return stream;
+}
+
+tn_stream *tn_stream_create(tn_device *device)
+{
+	return device && !tn_runtime_ready(runtime_of(device)) ? add_stream(device, 0) : NULL;
+}
+
+tn_stream *tn_stream_wrap(tn_device *device, void *native)
+{
 	if (!device || tn_runtime_ready(runtime_of(device)))
 		return NULL;
-	keep(device, tn_device_add_stream(device, &stream, &error), &error);
-	return stream;
+	if (!native)
+		tn_runtime_null(runtime_of(device), "stream_wrap", "native");
+	return native ? add_stream(device, (uint64_t)(uintptr_t)native) : NULL;
 }
 
 void tn_stream_destroy(tn_stream *stream)
@@ -58,6 +71,31 @@ tn_status tn_stream_pop(tn_device *device)
 tn_stream *tn_stream_current(const tn_device *device)
 {
 	return device && device->n_pushed ? device->pushed[device->n_pushed - 1] : NULL;
+}
+
+static tn_status export_queue(struct tn_device *device, const struct tn_queue *queue, void **native)
+{
+	uint64_t found = 0;
+	tn_status status = tn_queue_export(device, queue, &found, NULL);
+	if (!status)
+		*native = (void *)(uintptr_t)found;
+	return status;
+}
+
+tn_status tn_stream_native(const tn_stream *stream, void **native)
+{
+	if (!stream || !native)
+		return tn_runtime_null(stream ? runtime_of(stream->device) : NULL, "stream_native",
+				       "native");
+	return export_queue(stream->device, stream->queue, native);
+}
+
+tn_status tn_stream_current_native(tn_device *device, void **native)
+{
+	if (!device || !native)
+		return tn_runtime_null(device ? runtime_of(device) : NULL, "stream_current_native",
+				       "native");
+	return export_queue(device, device->queue, native);
 }
 
 tn_status tn_stream_synchronize(tn_stream *stream)

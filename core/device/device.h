@@ -87,6 +87,7 @@ struct tn_device {
 	uint64_t workspace_limit; /* offered beyond an entry's minimum */
 	/* Who sees what happens to memory (memory_events.h); NULL: nobody. */
 	const struct tn_watchers *watchers;
+	uint64_t native; /* on which the backend opens it; 0: on its own */
 };
 
 /* The most workspace offered beyond an entry's minimum, and the size of a tile of a composition's

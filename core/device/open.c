@@ -22,7 +22,8 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 		error = &own;
 	tn_error_reset(error);
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = error},
-				    .index = device->index};
+				    .index = device->index,
+				    .native = device->native};
 	void *handle = NULL;
 	status = device->backend->device.open(device->backend->plugin.instance, &args, &handle);
 	if (!status && !handle)

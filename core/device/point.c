@@ -192,6 +192,20 @@ void tn_queue_follow(struct tn_device *device, const struct tn_queue *queue, uin
 	}
 }
 
+int tn_stream_follow(struct tn_device *device, void *stream, void *other)
+{
+	struct tn_point *point = take_point(device);
+	if (!point)
+		return 0;
+	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .stream = other},
+				     .event = point->event};
+	int is_done = !device->backend->stream.event_record(device->handle, &args);
+	args.call.stream = stream;
+	is_done = is_done && !device->backend->stream.event_wait(device->handle, &args);
+	give_point(device->pool, point);
+	return is_done;
+}
+
 void tn_device_align(struct tn_device *device)
 {
 	struct tn_queue **queues = device->pool->queues;

@@ -40,6 +40,8 @@ void tn_piece_forget(struct tn_device *device, struct tn_piece *piece,
 
 /* Later work of the queue waits for the work so far of the others among those queues (bits). */
 void tn_queue_follow(struct tn_device *device, const struct tn_queue *queue, uint64_t queues);
+/* The same of two of the backend's streams, which need not be queues.  0: it cannot be done. */
+int tn_stream_follow(struct tn_device *device, void *stream, void *other);
 /* Later work of all queues waits for the work so far of the current one. */
 void tn_device_align(struct tn_device *device);
 

@@ -85,6 +85,7 @@ struct tn_piece_batch {
 struct tn_queue {
 	void *handle;    /* the backend's stream; NULL: the ordinary one */
 	uint32_t number; /* in the pool's list */
+	int is_imported; /* a stream of others (native.h) */
 	int scratch_is_taken;
 	struct tn_chunk *current; /* where small pieces are cut; NULL: none */
 	struct tn_chunk *scratch; /* one block that successive calls share; NULL: none yet */

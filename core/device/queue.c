@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "device/checks.h"
 #include "device/chunk.h"
+#include "device/native.h"
 #include "device/open.h"
 #include "device/point.h"
 #include "device/pool_parts.h"
@@ -19,37 +20,40 @@
 
 _Static_assert(TN_MAX_STREAMS + 1 == TN_MOST_QUEUES, "the ordinary queue is one more");
 
-int tn_device_has_queues(const struct tn_device *device)
-{
-	return !device->synchronous &&
-	       tn_backend_has_all(device->backend, TN_SLOT_STREAM_CREATE, TN_SLOT_EVENT_ELAPSED);
-}
-
-tn_status tn_queue_create(struct tn_device *device, struct tn_queue **result,
-			  struct tn_error_info *error)
+static tn_status create_stream(struct tn_device *device, void **stream, struct tn_error_info *error)
 {
 	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	tn_error_reset(error);
+	tn_status status = device->backend->stream.stream_create(device->handle, &args, stream);
+	if (!status && !*stream)
+		status = tn_fail(error, TN_BACKEND_FAILURE, "stream_create",
+				 "the backend returned no handle");
+	return tn_device_answer(device, status, error);
+}
+
+tn_status tn_queue_create(struct tn_device *device, uint64_t native, struct tn_queue **result,
+			  struct tn_error_info *error)
+{
+	const char *operation = native ? "stream_wrap" : "stream_create";
 	struct tn_queue **queues = device->pool->queues;
 	uint32_t number = 0;
 	while (number < TN_MOST_QUEUES && queues[number])
 		number++;
 	if (number == TN_MOST_QUEUES)
-		return tn_fail(error, TN_LIMIT, "stream_create",
+		return tn_fail(error, TN_LIMIT, operation,
 			       "%s: expected at most %d streams at a time", device->name,
 			       TN_MAX_STREAMS);
 	struct tn_queue *queue = tn_mem_zeroed(1, sizeof(*queue));
 	if (!queue)
-		return tn_no_memory(error, "stream_create", NULL, "a stream");
-	tn_error_reset(error);
+		return tn_no_memory(error, operation, NULL, "a stream");
 	tn_status status =
-		device->backend->stream.stream_create(device->handle, &args, &queue->handle);
-	if (!status && !queue->handle)
-		status = tn_fail(error, TN_BACKEND_FAILURE, "stream_create",
-				 "the backend returned no handle");
+		native ? tn_device_import_stream(device, native, operation, &queue->handle, error)
+		       : create_stream(device, &queue->handle, error);
 	if (status) {
 		tn_mem_free(queue);
-		return tn_device_answer(device, status, error);
+		return status;
 	}
+	queue->is_imported = native != 0;
 	queue->number = number;
 	queues[number] = queue;
 	/* What the library wrote for all queues (tn_device_align) may not be done yet. */
@@ -70,7 +74,9 @@ void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
 	tn_pool_inherit(device, queue);
 	tn_checks_leave(device, queue);
 	device->pool->queues[queue->number] = NULL;
-	if (device->fork_generation == tn_fork_generation()) {
+	if (queue->is_imported) {
+		tn_device_release_stream(device, queue->handle);
+	} else if (device->fork_generation == tn_fork_generation()) {
 		tn_status status = device->backend->stream.stream_destroy(device->handle, &args);
 		if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
 			tn_log_format(device->logger, TN_LOG_WARNING, "stream", "%s", error.text);

@@ -13,21 +13,23 @@
 #include "device/queue.h"
 #include "device/transfer.h"
 
-tn_status tn_device_add_stream(struct tn_device *device, struct tn_stream **result,
+tn_status tn_device_add_stream(struct tn_device *device, uint64_t native, struct tn_stream **result,
 			       struct tn_error_info *error)
 {
+	const char *operation = native ? "stream_wrap" : "stream_create";
 	tn_status status = tn_device_open(device, error);
 	if (!status)
-		status = tn_device_refuse_capture(device, "stream_create", error);
+		status = tn_device_refuse_capture(device, operation, error);
 	if (status)
 		return status;
 	struct tn_stream *stream = tn_mem_zeroed(1, sizeof(*stream));
 	if (!stream)
-		return tn_no_memory(error, "stream_create", NULL, "a stream");
+		return tn_no_memory(error, operation, NULL, "a stream");
 	stream->device = device;
 	stream->queue = &device->pool->ordinary;
-	if (tn_device_has_queues(device))
-		status = tn_queue_create(device, &stream->queue, error);
+	/* Where all streams are one, none of others can be it: that fails. */
+	if (native || tn_device_has_queues(device))
+		status = tn_queue_create(device, native, &stream->queue, error);
 	if (status) {
 		tn_mem_free(stream);
 		return status;

@@ -17,8 +17,9 @@ struct tn_stream {
 	int is_leaving;         /* destroyed during a capture: until its end */
 };
 
-/* Opens the device unless it is open.  TN_LIMIT, TN_OUT_OF_MEMORY, or the backend's status. */
-tn_status tn_device_add_stream(struct tn_device *device, struct tn_stream **stream,
+/* Opens the device unless it is open.  `native`: as for tn_queue_create.  TN_LIMIT,
+ * TN_OUT_OF_MEMORY, TN_UNSUPPORTED (native), or the backend's status. */
+tn_status tn_device_add_stream(struct tn_device *device, uint64_t native, struct tn_stream **stream,
 			       struct tn_error_info *error);
 /* Waits for its work, takes it off the stack, and destroys it; during a capture at its end. */
 void tn_device_remove_stream(struct tn_stream *stream);

@@ -11,6 +11,7 @@
 
 #include "array/make.h"
 #include "array/shape.h"
+#include "device/native.h"
 #include "io/dlpack_type.h"
 #include "ops/wrap.h"
 
@@ -176,10 +177,26 @@ static tn_status check_options(const struct incoming *in,
 			       "copy: expected TN_COPY_IF_NEEDED (0), NEVER (1) or ALWAYS (2), "
 			       "found %" PRIu32,
 			       options->copy);
+	if (options->stream < 0)
+		return tn_fail(error, TN_INVALID_ARGUMENT, in->operation,
+			       "stream: expected 0 or more, found %" PRId64, options->stream);
 	if (options->device && options->device->context != in->runtime->context)
 		return tn_fail(error, TN_DEVICE, in->operation,
 			       "device: %s belongs to another context", options->device->name);
 	return TN_OK;
+}
+
+/* Later work of the device waits for the stream that wrote the elements. */
+static tn_status wait_for(const struct incoming *in, struct tn_device *source, int64_t stream)
+{
+	struct tn_error_info *error = &in->runtime->report;
+	if (!stream)
+		return TN_OK;
+	if (!tn_device_has_native(source))
+		return tn_fail(error, TN_UNSUPPORTED, in->operation,
+			       "stream: %s cannot wait for streams of others: wait before the call",
+			       source->name);
+	return tn_device_take_from(source, (uint64_t)stream, in->operation, error);
 }
 
 /* A copy on `target`, after which the memory is returned. */
@@ -221,6 +238,9 @@ static tn_array *make(struct incoming *in, const struct tn_from_dlpack_options *
 			tn_dlpack_type_name(in->tensor->device.type));
 		return tn_end(runtime, TN_UNSUPPORTED, NULL);
 	}
+	status = wait_for(in, source, options->stream);
+	if (status)
+		return tn_end(runtime, status, NULL);
 	return copies ? make_copy(in, source, target)
 		      : tn_wrap_memory(runtime, source, in->operation, &in->wrap);
 }

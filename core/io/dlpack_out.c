@@ -12,6 +12,7 @@
 #include "array/make.h"
 #include "base/memory.h"
 #include "context/context.h"
+#include "device/native.h"
 #include "device/returned.h"
 #include "device/transfer.h"
 #include "io/dlpack_type.h"
@@ -145,12 +146,15 @@ static struct lent *lend(const tn_array *array, const char *operation, uint64_t 
 	return lent;
 }
 
+/* The consumer's stream waits for the array's, or the host does. */
 static tn_status wait_for(const tn_array *array, const char *operation, int64_t stream)
 {
 	struct tn_device *device = tn_array_home(array);
 	struct tn_error_info *error = &array->runtime->report;
 	if (stream == -1 || device->synchronous)
 		return TN_OK;
+	if (stream && tn_device_has_native(device))
+		return tn_device_give_to(device, (uint64_t)stream, operation, error);
 	tn_status status = tn_device_begin_wait(device, operation, error);
 	return status ? status : tn_device_sync(device, error);
 }

@@ -53,10 +53,11 @@ tn_dtype tn_dlpack_to_dtype(struct tn_dlpack_dtype type)
 
 int tn_dlpack_of_device(const struct tn_device *device, struct tn_dlpack_device *found)
 {
-	if (device->host_memory)
+	const int32_t stated = (int32_t)device->description.dlpack_type;
+	if (stated)
+		*found = (struct tn_dlpack_device){stated, (int32_t)device->index};
+	else if (device->host_memory)
 		*found = (struct tn_dlpack_device){TN_DLPACK_CPU, 0};
-	else if (!strcmp(device->backend->plugin.name, "cuda"))
-		*found = (struct tn_dlpack_device){TN_DLPACK_CUDA, (int32_t)device->index};
 	else
 		return 0;
 	return 1;

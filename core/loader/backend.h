@@ -74,6 +74,10 @@ enum tn_slot {
 	TN_SLOT_IMPORT_MEMORY,
 	TN_SLOT_IMPORT_RELEASE,
 	TN_SLOT_EXPORT_MEMORY,
+	TN_SLOT_DEVICE_EXPORT,
+	TN_SLOT_STREAM_IMPORT,
+	TN_SLOT_STREAM_RELEASE,
+	TN_SLOT_STREAM_EXPORT,
 	TN_SLOT_COUNT,
 };
 
@@ -98,6 +102,7 @@ struct tn_backend {
 	struct tn_sort_table sort;
 	struct tn_scan_table scan;
 	struct tn_import_table import;
+	struct tn_native_table vendor;
 };
 
 static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot slot)

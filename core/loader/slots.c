@@ -411,6 +411,14 @@ const struct tn_slot_facts tn_slots[TN_SLOT_COUNT] = {
 				    .entry = offsetof(struct tn_backend, import.import_release)},
 	[TN_SLOT_EXPORT_MEMORY] = {.name = "export_memory",
 				   .entry = offsetof(struct tn_backend, import.export_memory)},
+	[TN_SLOT_DEVICE_EXPORT] = {.name = "device_export",
+				   .entry = offsetof(struct tn_backend, vendor.device_export)},
+	[TN_SLOT_STREAM_IMPORT] = {.name = "stream_import",
+				   .entry = offsetof(struct tn_backend, vendor.stream_import)},
+	[TN_SLOT_STREAM_RELEASE] = {.name = "stream_release",
+				    .entry = offsetof(struct tn_backend, vendor.stream_release)},
+	[TN_SLOT_STREAM_EXPORT] = {.name = "stream_export",
+				   .entry = offsetof(struct tn_backend, vendor.stream_export)},
 };
 
 _Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");
@@ -446,6 +454,9 @@ static const struct {
 	{.id = TN_TABLE_MEMORY,
 	 .offset = offsetof(struct tn_backend, memory),
 	 .size = sizeof(struct tn_memory_table)},
+	{.id = TN_TABLE_NATIVE,
+	 .offset = offsetof(struct tn_backend, vendor),
+	 .size = sizeof(struct tn_native_table)},
 	{.id = TN_TABLE_NN,
 	 .offset = offsetof(struct tn_backend, nn),
 	 .size = sizeof(struct tn_nn_table)},

@@ -75,6 +75,9 @@ tn_status tn_reference_open(void *instance, const struct tn_open_args *theirs, v
 	if (!status && args.index)
 		status = tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "open",
 					   "device %u: expected 0, the only device", args.index);
+	if (!status && args.native)
+		status = tn_reference_fail(&args.call, TN_UNSUPPORTED, "open",
+					   "native: there is no device of others");
 	if (status || tn_reference_is_dry(&args.call))
 		return status;
 	opened = own->host->alloc(own->host->context, sizeof(*opened), 0);

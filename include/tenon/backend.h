@@ -21,8 +21,8 @@
  *   - Pointers in arguments are borrowed until the entry returns, even when its work is not done.
  *     One exception: the host memory of a transfer with TN_ASYNC, until its work is done.
  *   - A dry run looks at everything but buffer handles, which may then be 0.  The host makes none
- *     of the entries of tenon.device/1, stream/1, compile/1, capture/1 and import/1; they have no
- *     effect in one, or answer TN_UNSUPPORTED.
+ *     of the entries of tenon.device/1, stream/1, compile/1, capture/1, import/1 and native/1; they
+ *     have no effect in one, or answer TN_UNSUPPORTED.
  *   - It leaves the floating-point modes as they are.  The host does not set them either: results
  *     have their accuracy in the default ones (to nearest, subnormals kept, no traps).
  *   - Strings that a plugin hands out live as long as the instance.
@@ -314,6 +314,10 @@ struct tn_open_args {
 	struct tn_call call;
 	uint32_t index;
 	uint32_t reserved;
+	/* The vendor's handle of a context or device of others, on which the backend opens the
+	 * device; it is borrowed, and outlives that.  0: the backend makes its own.  It may refuse
+	 * all others, and does so without tenon.native/1: TN_UNSUPPORTED. */
+	uint64_t native;
 };
 
 struct tn_alloc_args {
@@ -777,6 +781,50 @@ struct tn_import_table {
 				   uint64_t *pointer);
 };
 
+/* ---- Table "tenon.native/1": optional; absent ------------------------------------------------
+ *
+ * Streams of others as streams of this device, and its own for others, under the vendor's handles
+ * (a cudaStream_t, a cl_command_queue).  Work that others give to the same native stream and work
+ * that the host gives to the handle are one sequence, in the order in which they were given.  What
+ * is imported is borrowed: it outlives its handle, and nothing here destroys or waits for it; what
+ * is exported stays the backend's.  A plugin that has one of the slots that 1.0 has here has all of
+ * these, and all of tenon.stream/1.  They take no flags, and do not wait.  While a stream is
+ * captured, stream_import and stream_release may answer TN_NOT_CAPTURABLE; work of others in a
+ * captured native stream follows the vendor's rules.  Others may call the vendor's interface for
+ * these streams from any thread, at the same time as entries run.
+ */
+struct tn_native_args {
+	struct tn_call call;
+	uint64_t native; /* stream_import: the vendor's handle of a stream */
+};
+
+struct tn_native_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* *native := the vendor's handle of the open device, or of the context that it uses there;
+	 * borrowed, valid until close.  [device] */
+	tn_status (*device_export)(void *device, const struct tn_native_args *args,
+				   uint64_t *native);
+
+	/* Gives a handle to the stream, never NULL and no other stream's, which every entry then
+	 * takes like one of stream_create, but for stream_destroy: TN_INVALID_ARGUMENT.  The same
+	 * stream may be imported more than once.
+	 * TN_INVALID_ARGUMENT: native is 0, or, as far as the vendor's interface can say, it is not
+	 * a stream of this device.  [device] */
+	tn_status (*stream_import)(void *device, const struct tn_native_args *args, void **stream);
+
+	/* Ends the handle, and leaves the stream as it is: work that was given to it goes on.  An
+	 * asynchronous error that has not been fetched may be dropped.  TN_INVALID_ARGUMENT:
+	 * call.stream is not imported.  [device] */
+	tn_status (*stream_release)(void *device, const struct tn_stream_args *args);
+
+	/* *native := the vendor's handle of call.stream, the NULL stream included; stream_import
+	 * takes it.  Borrowed, valid while the stream is.  [device] */
+	tn_status (*stream_export)(void *device, const struct tn_stream_args *args,
+				   uint64_t *native);
+};
+
 /* ---- Table "tenon.sort/1": optional; host ----------------------------------------------------
  *
  * Along `axis`, for each line (all other indices fixed) of x = input, with n elements:
@@ -1031,6 +1079,7 @@ struct tn_nn_table {
 #define TN_TABLE_COPY "tenon.copy/1"
 #define TN_TABLE_IMPORT "tenon.import/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
+#define TN_TABLE_NATIVE "tenon.native/1"
 #define TN_TABLE_PEER "tenon.peer/1"
 #define TN_TABLE_REPORT "tenon.report/1"
 #define TN_TABLE_SCAN "tenon.scan/1"
@@ -1038,7 +1087,8 @@ struct tn_nn_table {
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
 /* Reserved: tenon.program/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1, tenon.share/1,
- * tenon.quantised/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
+ * tenon.quantised/1.  A vendor's own table is named in reverse DNS, com.example.table/1; programs
+ * get it from tn_device_vendor_table. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 

@@ -47,6 +47,12 @@ enum {
 /* `seed` that leaves the choice to TENON_SEED. */
 #define TN_SEED_FROM_ENVIRONMENT UINT64_MAX
 
+/* A device that its backend opens on a context or device of others. */
+struct tn_native_device {
+	const char *device; /* "cuda:0" */
+	uint64_t native;    /* the vendor's handle; borrowed until the context is closed */
+};
+
 /* How to open a context. */
 struct tn_context_options {
 	uint32_t struct_size;
@@ -69,6 +75,10 @@ struct tn_context_options {
 	 * which is logged as information. */
 	size_t n_backend_options;
 	const struct tn_pair *backend_options;
+	/* What is not here is opened in contexts of the backends' own.  A backend may refuse a
+	 * handle, as a device that does not open. */
+	const struct tn_native_device *native_devices;
+	size_t n_native_devices;
 };
 static inline struct tn_context_options tn_context_defaults(void)
 {
@@ -83,9 +93,10 @@ static inline struct tn_context_options tn_context_defaults(void)
  * not an error: the built-in backend is the last resort, unless the selection ends in `!`.
  * Errors: TN_FORMAT (a malformed selection, variable or key of an option), TN_OUT_OF_MEMORY,
  * TN_INVALID_ARGUMENT (no struct_size, an option out of range, of a backend too, a plugin path that
- * is not absolute), TN_NOT_FOUND (a backend that is installed has no such option), TN_UNSUPPORTED
- * (options of a newer version), or the reason why a required backend is absent; `error` may be
- * NULL.  The context is owned (tn_context_close).  [thread: any | since 0.1] */
+ * is not absolute), TN_NOT_FOUND (a backend that is installed has no such option, or a native
+ * device is not among the context's), TN_UNSUPPORTED (options of a newer version), or the reason
+ * why a required backend is absent; `error` may be NULL.  The context is owned (tn_context_close).
+ * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_context_open(const struct tn_context_options *options,
 					    tn_context **context, struct tn_error_info *error);
 

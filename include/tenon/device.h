@@ -64,6 +64,28 @@ TN_API int tn_backend_available(const tn_context *context, const char *name, con
  * [thread: one per context | since 0.1] */
 TN_API char *tn_show_config(const tn_context *context);
 
+/* ---- The vendor's interface ------------------------------------------------------------------*/
+
+/* *native := the vendor's handle of the device, or of the context that its backend uses there: what
+ * tenon-cuda(7) or the backend's own page says, for CUDA the runtime's number of the device.  Opens
+ * the device if necessary.  Borrowed, valid until the context is closed.  Not kept, except for
+ * native NULL: TN_UNSUPPORTED (the backend has no tenon.native/1); any failure to open the device.
+ * [thread: one per context | since 0.1] */
+TN_API TN_CHECKED tn_status tn_device_native(tn_device *device, uint64_t *native);
+
+/* A table of the vendor's own: what the backend does beyond this library's interface, under a name
+ * in reverse DNS with the version of its form, "com.example.table/1".  *table is a struct that the
+ * vendor's header declares, and *handle the open device, which its functions take.  Both are
+ * borrowed, and valid until the context is closed; the functions follow the rules of an entry that
+ * is [device] (tenon/backend.h), so that they may be called wherever the context may be used.
+ * Opens the device if necessary.  Not kept, except for NULL:
+ *   TN_INVALID_ARGUMENT  the name has another form, or begins with "tenon."
+ *   TN_NOT_FOUND         the backend has no such table
+ * or any failure to open the device.  Then nothing is written.
+ * [thread: one per context | since 0.1] */
+TN_API TN_CHECKED tn_status tn_device_vendor_table(tn_device *device, const char *name,
+						   const void **table, void **handle);
+
 /* ---- The pool of memory ----------------------------------------------------------------------*/
 
 /* Bytes and counts of a device's pool.  Counts are since the device was made. */

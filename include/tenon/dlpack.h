@@ -103,8 +103,11 @@ struct tn_to_dlpack_options {
 	uint32_t copy; /* TN_COPY_...: IF_NEEDED shares the memory where it can */
 	int on_host;   /* 1: in memory of the host (TN_DLPACK_CPU), wherever the array is */
 	/* The consumer's stream, as the argument of Python's __dlpack__.  -1: the consumer orders
-	 * the work itself.  Any other, also 0: the call waits for the array's
-	 * current stream, so that the elements are there for every stream of the consumer. */
+	 * the work itself.  0: the call waits for the current stream of the array's device, so that
+	 * the elements are there for every stream of the consumer.  Any other is the vendor's
+	 * handle of a stream (of CUDA 1 is the legacy default stream, 2 that of the thread): its
+	 * later work waits, on the device, for the current stream's; the call waits, as for 0,
+	 * where the backend has no tenon.native/1. */
 	int64_t stream;
 };
 static inline struct tn_to_dlpack_options tn_to_dlpack_defaults(void)
@@ -131,7 +134,7 @@ static inline struct tn_to_dlpack_options tn_to_dlpack_defaults(void)
  *   TN_STATE        a tape records, and the array has a gradient: its memory cannot be shared (copy
  *                   it, TN_COPY_ALWAYS)
  *   TN_NOT_CAPTURABLE  the array's device captures work, and is to be waited for
- *   TN_INVALID_ARGUMENT, TN_OUT_OF_MEMORY, or the first error of work that was waited for
+ *   TN_INVALID_ARGUMENT, TN_OUT_OF_MEMORY, or the first error of work for which the host waited
  * [thread: one per context | since 0.1] */
 TN_API struct tn_dlpack_managed *tn_to_dlpack(const tn_array *array,
 					      const struct tn_to_dlpack_options *options);
@@ -153,6 +156,10 @@ struct tn_from_dlpack_options {
 	uint32_t struct_size;
 	uint32_t copy;     /* TN_COPY_... */
 	tn_device *device; /* where the array is to be; NULL: where the memory is */
+	/* The producer's stream that writes the elements, as in tn_to_dlpack_options: later work in
+	 * the current stream of the memory's device waits for its work so far, on the device.
+	 * 0: they are there. */
+	int64_t stream;
 };
 static inline struct tn_from_dlpack_options tn_from_dlpack_defaults(void)
 {
@@ -166,7 +173,8 @@ static inline struct tn_from_dlpack_options tn_from_dlpack_defaults(void)
  * other, as with tn_array_wrap.  Strides, negative and 0 too, and offsets are taken as they are.
  * Memory of the host (TN_DLPACK_CPU and CUDA_HOST) is used by a device that computes in it wherever
  * it is: options->device, else the current device, else the first such one; memory of CUDA (CUDA
- * and CUDA_MANAGED) by the device cuda:ID.  A copy, to options->device, or else to the current
+ * and CUDA_MANAGED) by the device of that
+ * kind and number.  A copy, to options->device, or else to the current
  * device, where that device cannot use the memory, or where it was asked for.  With the flag
  * TN_DLPACK_READ_ONLY, functions that would write to the array fail, and name it.
  *
@@ -174,15 +182,17 @@ static inline struct tn_from_dlpack_options tn_from_dlpack_defaults(void)
  * tn_array_wrap's `release`, at the latest when the context closes.  On failure it is not called,
  * and `managed` is still the caller's.
  *
- * The elements must be there: the producer's work must be done, or be done before any work of the
- * device, for which one passes its __dlpack__ no stream and synchronises.
+ * The elements must be there for later work of the memory's device: the producer's work is done, or
+ * in options->stream, or its __dlpack__ was given the device's current stream
+ * (tn_stream_current_native).
  *
  * NULL, with the error kept:
  *   TN_INVALID_ARGUMENT  managed, shape or data is NULL, a length is negative, the strides are NULL
  *                        (from version 1.2 on), the first element is not aligned to its size, or
  *                        the backend recognises that it is not memory of that device
  *   TN_UNSUPPORTED  a major version other than 1; vectors (lanes); a dtype that the library lacks;
- *                   a copy is needed and was forbidden
+ *                   a copy is needed and was forbidden; the device cannot wait for the stream
+ *   TN_NOT_CAPTURABLE  a stream is to be waited for, and the device captures work
  *   TN_DEVICE       the context has no device for that memory, or options->device is of another one
  *   TN_LIMIT        more than 16 axes, or more bytes than can be addressed
  *   TN_OUT_OF_MEMORY

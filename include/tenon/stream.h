@@ -74,6 +74,25 @@ typedef struct tn_event tn_event;
  * [thread: one per context | since 0.1] */
 TN_API tn_stream *tn_stream_create(tn_device *device);
 
+/* Wraps a stream of others, given by the vendor's handle (a cudaStream_t).  Work that the program
+ * or another library gives to it through the vendor's interface, and work of this device while it
+ * is current, are one sequence, in the order in which they were given.  The stream is borrowed: it
+ * outlives what is returned, and tn_stream_destroy waits for its work but leaves it as it is.  In
+ * all else as tn_stream_create; CUDA's default streams are cudaStreamLegacy and
+ * cudaStreamPerThread.  NULL on failure, as there, and also:
+ *   TN_INVALID_ARGUMENT native is NULL, or the backend sees that it is no stream of the device
+ *   TN_UNSUPPORTED      the device has one stream only, or its backend cannot (tenon.native/1)
+ * [thread: one per context | since 0.1] */
+TN_API tn_stream *tn_stream_wrap(tn_device *device, void *native);
+
+/* *native := the vendor's handle of the stream, or of the device's current one, also the ordinary:
+ * what others give to it is ordered with the device's work in it.  Borrowed: valid until
+ * tn_stream_destroy, and of the ordinary one until the context is closed.  They work while an error
+ * is kept and while work is captured.  Not kept, except for native NULL: TN_UNSUPPORTED, as
+ * tn_stream_wrap; any failure to open the device.  [thread: one per context | since 0.1] */
+TN_API TN_CHECKED tn_status tn_stream_native(const tn_stream *stream, void **native);
+TN_API TN_CHECKED tn_status tn_stream_current_native(tn_device *device, void **native);
+
 /* Waits for the stream's work and destroys the stream.  An error of that work is reported by the
  * next synchronising call on the device.  Arrays and events that were made or recorded in it stay
  * valid; its free memory goes to the ordinary stream.  If it has been pushed, each of its places on

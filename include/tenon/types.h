@@ -161,6 +161,7 @@ static inline size_t tn_dtype_size(tn_dtype dtype)
  *   tn_launch_argument        an element of arrays
  *   tn_metadata_entry         an element of arrays
  *   tn_model_shape            a member of another struct
+ *   tn_native_device          an element of arrays
  *   tn_npz_array              an element of arrays
  *   tn_number                 passed by value
  *   tn_operand                a member of other structs, and an element of arrays
@@ -297,6 +298,11 @@ struct tn_device_description {
 	/* The most units in the last place by which functions of programs err, at most
 	 * TN_MOST_FUNCTION_ULPS; 0: TN_FUNCTION_ULPS, the tolerance of tenon-program(7). */
 	uint32_t function_ulps;
+	/* DLPack's number of the kind of its memory (DLDeviceType): 2 is CUDA's; its number within
+	 * that kind is the device's index.  0: memory that DLPack cannot name, or, of a device that
+	 * is TN_DEVICE_HOST_MEMORY, the host's (1). */
+	uint32_t dlpack_type;
+	uint32_t reserved;
 };
 
 /* The memory of an open device, now. */

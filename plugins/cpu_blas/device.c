@@ -67,6 +67,9 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	if (own.index != 0)
 		return tn_plugin_fail(own.call.error, TN_INVALID_ARGUMENT, "open",
 				      "device %u: expected 0", own.index);
+	if (own.native)
+		return tn_plugin_fail(own.call.error, TN_UNSUPPORTED, "open",
+				      "native: there is no device of others");
 	struct cpu_device *opened = cpu->host->alloc(cpu->host->context, sizeof(*opened), 0);
 	if (!opened)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "open",

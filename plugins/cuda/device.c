@@ -18,6 +18,7 @@
 #define TF32_OPTION "cuda.tf32"
 
 enum { TF32_ARCHITECTURE = 80 };
+enum { DLPACK_CUDA = 2 }; /* kDLCUDA of DLPack */
 
 static tn_status device_count(void *instance, struct tn_device_count *out)
 {
@@ -75,6 +76,7 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	description.identity2_type = facts->identity2_type;
 	memcpy(description.identity2, facts->identity2, sizeof(description.identity2));
 	description.numerics = TN_NUMERICS_F32_SUBNORMALS | TN_NUMERICS_F16_SUBNORMALS;
+	description.dlpack_type = DLPACK_CUDA;
 	memset(description.accuracy, TN_ACCURACY_IEEE, sizeof(description.accuracy));
 	memset(description.determinism, TN_DETERMINISM_ALWAYS, sizeof(description.determinism));
 	/* Which of the two computes depends on timing, or on the free memory. */
@@ -241,6 +243,11 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "open",
 				      "flags 0x%x or argument fields are not supported",
 				      taken.call.flags);
+	if (taken.native)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "open",
+				      "native %#llx: the device is opened in its primary context, "
+				      "which all users of CUDA's runtime share",
+				      (unsigned long long)taken.native);
 	cuda_count(own);
 	if (taken.index >= own->n_devices)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open",

@@ -50,7 +50,7 @@ static const void *query(void *instance, const char *table)
 		{TN_TABLE_REPORT, &cuda_report_table},   {TN_TABLE_COMPILE, &cuda_compile_table},
 		{TN_TABLE_CAPTURE, &cuda_capture_table}, {TN_TABLE_PEER, &cuda_peer_table},
 		{TN_TABLE_SORT, &cuda_sort_table},       {TN_TABLE_SCAN, &cuda_scan_table},
-		{TN_TABLE_IMPORT, &cuda_import_table},
+		{TN_TABLE_IMPORT, &cuda_import_table},   {TN_TABLE_NATIVE, &cuda_native_table},
 	};
 	(void)instance;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)

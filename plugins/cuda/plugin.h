@@ -11,7 +11,7 @@
  *   memory.c     buffers, imported ones too   transfer.c  copies between host and device
  *   ranges.c     NVTX: operations by name, for profilers
  *   report.c     versions, clocks, temperature, power
- *   stream.c     streams, events, asynchronous errors
+ *   stream.c     streams, events, asynchronous errors; table tenon.native/1
  *   status.c     errors: the meaning of NVIDIA's codes, arguments, a lost device
  *   operand.c    operands as kernels see them
  *   geometry.c   the geometry of a printed kernel's operands
@@ -131,6 +131,7 @@ extern const struct tn_capture_table cuda_capture_table;
 extern const struct tn_compile_table cuda_compile_table;
 extern const struct tn_import_table cuda_import_table;
 extern const struct tn_memory_table cuda_memory_table;
+extern const struct tn_native_table cuda_native_table;
 extern const struct tn_peer_table cuda_peer_table;
 extern const struct tn_scan_table cuda_scan_table;
 extern const struct tn_sort_table cuda_sort_table;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Streams and events of a device, and the search for the operation that an asynchronous error came
- * from.
+ * Streams and events of a device, its streams for others and theirs for it, and the search for the
+ * operation that an asynchronous error came from.
  */
 #include "stream.h"
 
@@ -21,6 +21,7 @@ struct cuda_stream {
 	uint64_t serial;      /* never reused, unlike an address; 0: the device's own */
 	uint64_t last_serial; /* of the device's own: the highest given so far */
 	cudaStream_t handle;
+	int is_imported; /* others destroy it */
 	const char *recent[RECENT];
 	uint64_t n_recent; /* operations since it was last seen idle */
 	/* Their values when its capture began. */
@@ -214,6 +215,15 @@ tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *strea
 
 /* ---- A stream's life -------------------------------------------------------------------------*/
 
+/* Into the list: its first is the device's own. */
+static void add_stream(struct cuda_device *device, struct cuda_stream *stream)
+{
+	struct cuda_stream *first = device->streams;
+	stream->serial = ++first->last_serial;
+	stream->next = first->next;
+	first->next = stream;
+}
+
 static tn_status make_stream(struct cuda_device *device, const char *operation, int priority,
 			     struct tn_error_info *error, struct cuda_stream **made)
 {
@@ -234,7 +244,7 @@ static tn_status make_stream(struct cuda_device *device, const char *operation, 
 static cudaError_t destroy_stream(struct cuda_device *device, struct cuda_stream *stream)
 {
 	cudaError_t code = cudaSuccess;
-	if (!device->loss.status)
+	if (!device->loss.status && !stream->is_imported)
 		code = device->rt->cudaStreamDestroy(stream->handle);
 	tn_plugin_free(device->host, stream);
 	return code;
@@ -255,7 +265,7 @@ void cuda_streams_close(struct cuda_device *device)
 	while (device->streams) {
 		struct cuda_stream *stream = device->streams;
 		device->streams = stream->next;
-		if (!device->loss.status)
+		if (!device->loss.status && !stream->is_imported)
 			(void)device->rt->cudaStreamSynchronize(stream->handle);
 		(void)destroy_stream(device, stream);
 	}
@@ -289,12 +299,26 @@ static tn_status stream_create(void *device, const struct tn_stream_args *args, 
 		status = make_stream(own, "stream_create", taken.priority, taken.call.error, &made);
 	if (status)
 		return status;
-	struct cuda_stream *first = own->streams;
-	made->serial = ++first->last_serial;
-	made->next = first->next;
-	first->next = made;
+	add_stream(own, made);
 	*stream = made;
 	return TN_OK;
+}
+
+/* The stream, after the one before it in the list; NULL: it is the device's own, or not of it. */
+static struct cuda_stream *find_before(struct cuda_device *device, const void *stream,
+				       struct cuda_stream **before)
+{
+	*before = device->streams;
+	while ((*before)->next && (*before)->next != stream)
+		*before = (*before)->next;
+	return (*before)->next;
+}
+
+/* No library keeps it. */
+static void leave_stream(struct cuda_device *device, const struct cuda_stream *stream)
+{
+	cuda_matmul_leave(device, stream->handle);
+	cuda_dnn_leave(device, stream->handle);
 }
 
 static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
@@ -304,11 +328,8 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "stream_destroy");
 	if (status)
 		return status;
-	struct cuda_stream *before = own->streams;
-	while (before->next && before->next != taken.call.stream)
-		before = before->next;
-	struct cuda_stream *gone = before->next;
-	if (!gone)
+	struct cuda_stream *before, *gone = find_before(own, taken.call.stream, &before);
+	if (!gone || gone->is_imported)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
 				      "the stream was not created on this device");
 	status = cuda_stream_refuse(own, gone, taken.call.error, "stream_destroy");
@@ -316,8 +337,7 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 		return status;
 	/* While it is in the list, errors can name its running operations. */
 	status = cuda_stream_wait(own, gone, taken.call.error, "stream_destroy");
-	cuda_matmul_leave(own, gone->handle);
-	cuda_dnn_leave(own, gone->handle);
+	leave_stream(own, gone);
 	before->next = gone->next;
 	cudaError_t code = destroy_stream(own, gone);
 	if (!status && code != cudaSuccess)
@@ -325,6 +345,82 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 				      "cudaStreamDestroy");
 	return status;
 }
+
+/* ---- Table tenon.native/1 --------------------------------------------------------------------*/
+
+/* The runtime names devices by numbers, and all its users share a device's context. */
+static tn_status device_export(void *device, const struct tn_native_args *args, uint64_t *native)
+{
+	struct cuda_device *own = device;
+	struct tn_native_args taken;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "device_export");
+	if (!status)
+		*native = (uint64_t)own->ordinal;
+	return status;
+}
+
+static tn_status stream_import(void *device, const struct tn_native_args *args, void **stream)
+{
+	struct cuda_device *own = device;
+	struct tn_native_args taken;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "stream_import");
+	if (status)
+		return status;
+	if (!taken.native)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_import",
+				      "expected a stream, cudaStreamLegacy or cudaStreamPerThread, "
+				      "found 0");
+	struct cuda_stream *made = tn_plugin_alloc(own->host, sizeof(*made));
+	if (!made)
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "stream_import",
+				      "no memory for a stream");
+	made->handle = (cudaStream_t)(uintptr_t)taken.native;
+	made->is_imported = 1;
+	add_stream(own, made);
+	*stream = made;
+	return TN_OK;
+}
+
+static tn_status stream_release(void *device, const struct tn_stream_args *args)
+{
+	struct cuda_device *own = device;
+	struct tn_stream_args taken;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "stream_release");
+	if (status)
+		return status;
+	struct cuda_stream *before, *gone = find_before(own, taken.call.stream, &before);
+	if (!gone || !gone->is_imported)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_release",
+				      "the stream is not imported");
+	status = cuda_stream_refuse(own, gone, taken.call.error, "stream_release");
+	if (status)
+		return status;
+	leave_stream(own, gone);
+	before->next = gone->next;
+	(void)destroy_stream(own, gone);
+	return TN_OK;
+}
+
+static tn_status stream_export(void *device, const struct tn_stream_args *args, uint64_t *native)
+{
+	struct cuda_device *own = device;
+	struct tn_stream_args taken;
+	struct cuda_stream *stream;
+	tn_status status = cuda_take(own, &taken, sizeof(taken), args, 0, "stream_export");
+	if (!status)
+		status = cuda_stream_of(own, &taken.call, "stream_export", &stream);
+	if (!status)
+		*native = (uint64_t)(uintptr_t)stream->handle;
+	return status;
+}
+
+const struct tn_native_table cuda_native_table = {
+	.struct_size = sizeof(cuda_native_table),
+	.device_export = device_export,
+	.stream_import = stream_import,
+	.stream_release = stream_release,
+	.stream_export = stream_export,
+};
 
 /* ---- Waiting ---------------------------------------------------------------------------------*/
 

@@ -80,6 +80,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	memset(opened, 0, sizeof(*opened));
 	opened->instance = mock;
 	opened->index = own.index;
+	opened->native = own.native ? own.native : (uint64_t)(uintptr_t)opened;
 	opened->ordinary = mock_stream_make(opened);
 	if (!opened->ordinary) {
 		mock_host_free(opened, opened);
@@ -101,6 +102,7 @@ static void close_device(void *device)
 		mock_host_free(mock, event);
 	}
 	mock_graphs_free(mock);
+	mock_imports_release(mock);
 	while (mock->streams) {
 		struct mock_stream *stream = mock->streams;
 		mock->streams = stream->next;
@@ -121,6 +123,7 @@ static tn_status sync_stream(void *device, const struct tn_sync_args *args)
 	if (status)
 		return status;
 	struct mock_stream *stream = mock_stream_find(mock, own.call.stream);
+	mock->n_waits++;
 	mock_drain(mock, stream, NULL);
 	return mock_fetch(mock, stream, own.call.error);
 }

@@ -11,6 +11,7 @@
  *	report.c    tenon.report/1
  *	queue.c     streams of work, marks in them, and running them
  *	stream.c    table tenon.stream/1
+ *	native.c    table tenon.native/1, and the vendor's own (vendor.h)
  *	transfer.c  upload and download
  *	compute.c   map and reduce
  *	matmul.c    matmul
@@ -81,10 +82,17 @@ struct mock_stream {
 		*next; /* of the device's; marks may keep it longer than the device does */
 	struct mock_device *device; /* closed if only marks keep the stream */
 	uint64_t references;
+	int is_native; /* made by the vendor's own table: a stream of others until it is imported */
 	struct mock_work *first, *last;
 	uint64_t n_waiting;
 	struct tn_error_info error; /* the first asynchronous one; status TN_OK: none */
 	struct mock_graph *graph;   /* set while it is captured: its work goes there; else NULL */
+};
+
+/* A handle to a stream of others. */
+struct mock_import {
+	struct mock_import *next;
+	struct mock_stream *stream; /* counted */
 };
 
 struct mock_event {
@@ -99,6 +107,9 @@ struct mock_device {
 	struct mock_buffer *buffers;
 	struct mock_stream *ordinary; /* the NULL stream */
 	struct mock_stream *streams;
+	struct mock_import *imports;
+	uint64_t native;  /* the vendor's handle of the device */
+	uint64_t n_waits; /* of the host */
 	struct mock_event *events;
 	struct mock_graph *graphs;
 	struct mock_stream *captured; /* NULL: none */
@@ -111,6 +122,8 @@ extern const struct tn_compute_table mock_compute_table;
 extern const struct tn_copy_table mock_copy_table;
 extern const struct tn_import_table mock_import_table;
 extern const struct tn_memory_table mock_memory_table;
+extern const struct tn_native_table mock_native_table;
+extern const struct mock_vendor_table mock_vendor_table;
 extern const struct tn_peer_table mock_peer_table;
 extern const struct tn_report_table mock_report_table;
 extern const struct tn_stream_table mock_stream_table;
@@ -208,6 +221,7 @@ struct mock_stream *mock_stream_make(struct mock_device *device); /* NULL: no me
 /* The stream of a call; NULL: it does not belong to this device. */
 struct mock_stream *mock_stream_find(struct mock_device *device, void *stream);
 void mock_stream_release(struct mock_device *device, struct mock_stream *stream);
+void mock_imports_release(struct mock_device *device);
 /* A position in the stream's order, which is its end until something is queued; NULL: no memory. */
 struct mock_mark *mock_mark_make(struct mock_device *device, struct mock_stream *stream);
 void mock_mark_release(struct mock_device *device, struct mock_mark *mark); /* NULL is allowed */

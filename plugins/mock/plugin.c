@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mock.h"
+#include "vendor.h"
 
 tn_status mock_begin(struct mock_device *device, void *own, size_t own_size, const void *theirs,
 		     uint32_t flags, const char *operation)
@@ -102,7 +103,8 @@ static const void *query(void *instance, const char *table)
 		{TN_TABLE_COPY, &mock_copy_table},       {TN_TABLE_MEMORY, &mock_memory_table},
 		{TN_TABLE_REPORT, &mock_report_table},   {TN_TABLE_STREAM, &mock_stream_table},
 		{TN_TABLE_CAPTURE, &mock_capture_table}, {TN_TABLE_PEER, &mock_peer_table},
-		{TN_TABLE_IMPORT, &mock_import_table},
+		{TN_TABLE_IMPORT, &mock_import_table},   {TN_TABLE_NATIVE, &mock_native_table},
+		{MOCK_VENDOR_TABLE, &mock_vendor_table},
 	};
 	(void)instance;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

@@ -24,7 +24,12 @@ struct mock_stream *mock_stream_find(struct mock_device *device, void *stream)
 	struct mock_stream *found = device->streams;
 	while (found && found != stream)
 		found = found->next;
-	return found;
+	if (found)
+		return found->is_native ? NULL : found;
+	const struct mock_import *import = device->imports;
+	while (import && import != stream)
+		import = import->next;
+	return import ? import->stream : NULL;
 }
 
 struct mock_stream *mock_stream_make(struct mock_device *device)

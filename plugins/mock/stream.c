@@ -38,7 +38,7 @@ static tn_status destroy_stream(void *device, const struct tn_stream_args *args)
 	struct mock_stream **link = &mock->streams;
 	while (*link && *link != own.call.stream)
 		link = &(*link)->next;
-	struct mock_stream *found = *link;
+	struct mock_stream *found = *link && !(*link)->is_native ? *link : NULL;
 	if (found && found->graph)
 		return mock_capture_refuse(mock, &own.call, "stream_destroy");
 	if (!found)
@@ -170,6 +170,7 @@ static tn_status sync_event(void *device, const struct tn_event_args *args)
 	struct mock_mark *mark = ((struct mock_event *)own.event)->mark;
 	if (!mark)
 		return TN_OK;
+	mock->n_waits++;
 	mock_drain(mock, mark->stream, mark);
 	return mock_fetch(mock, mark->stream, own.call.error);
 }

@@ -107,6 +107,7 @@ tn_status mock_download(void *device, const struct tn_transfer_args *args)
 	if (status)
 		return status;
 	struct mock_stream *stream = mock_stream_find(mock, own.call.stream);
+	mock->n_waits++;
 	mock_drain(mock, stream, NULL);
 	status = mock_fetch(mock, stream, own.call.error);
 	if (!status)

@@ -74,6 +74,9 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open",
 				      "device %u: expected less than %u", taken.index,
 				      own->n_devices);
+	if (taken.native)
+		return tn_plugin_fail(error, TN_UNSUPPORTED, "open",
+				      "native: the backend makes a context of its own");
 	struct opencl_device *made = tn_plugin_alloc(own->host, sizeof(*made));
 	if (!made)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");

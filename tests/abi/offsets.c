@@ -81,7 +81,7 @@ OFFSET(tn_device_count, status, 8);
 OFFSET(tn_device_count, reserved, 12);
 OFFSET(tn_device_count, text, 16);
 
-SIZE(tn_device_description, 536);
+SIZE(tn_device_description, 544);
 OFFSET(tn_device_description, struct_size, 0);
 OFFSET(tn_device_description, kind, 4);
 OFFSET(tn_device_description, name, 8);
@@ -105,11 +105,14 @@ OFFSET(tn_device_description, slice, 508);
 OFFSET(tn_device_description, identity2, 512);
 OFFSET(tn_device_description, numerics, 528);
 OFFSET(tn_device_description, function_ulps, 532);
+OFFSET(tn_device_description, dlpack_type, 536);
+OFFSET(tn_device_description, reserved, 540);
 
-SIZE(tn_open_args, 48);
+SIZE(tn_open_args, 56);
 OFFSET(tn_open_args, call, 0);
 OFFSET(tn_open_args, index, 40);
 OFFSET(tn_open_args, reserved, 44);
+OFFSET(tn_open_args, native, 48);
 
 SIZE(tn_alloc_args, 64);
 OFFSET(tn_alloc_args, call, 0);
@@ -344,6 +347,18 @@ OFFSET(tn_import_table, reserved, 4);
 OFFSET(tn_import_table, import_memory, 8);
 OFFSET(tn_import_table, import_release, 16);
 OFFSET(tn_import_table, export_memory, 24);
+
+SIZE(tn_native_args, 48);
+OFFSET(tn_native_args, call, 0);
+OFFSET(tn_native_args, native, 40);
+
+SIZE(tn_native_table, 40);
+OFFSET(tn_native_table, struct_size, 0);
+OFFSET(tn_native_table, reserved, 4);
+OFFSET(tn_native_table, device_export, 8);
+OFFSET(tn_native_table, stream_import, 16);
+OFFSET(tn_native_table, stream_release, 24);
+OFFSET(tn_native_table, stream_export, 32);
 
 SIZE(tn_sort_args, 896);
 OFFSET(tn_sort_args, call, 0);

@@ -63,6 +63,15 @@ out_has 'nothing was executed'
 run 1 --filter='no.such.check' "$plugins/backend_copyonly.so"
 out_has 'nothing was executed'
 
+# A vendor's table is checked when it is named.
+mock=$TENON_BUILD/plugins/mock/.libs/backend_mock.so
+run 0 --filter=process.tables --table=org.tenon.mock/1 "$mock"
+out_has '^remark *L5 process.tables: org.tenon.mock/1: struct_size is [0-9]'
+run 1 --filter=process.tables --table=org.tenon.mock/2 "$mock"
+out_has '^FAILED *L5 process.tables: query of org.tenon.mock/2: it has no such table'
+run 1 --filter=process.tables --table=tenon.device/1 "$mock"
+out_has 'expected a name in reverse DNS with a version'
+
 # The end of the process is reported with the check and the case, and the run continues.
 stumble() {
 	STUMBLE=$1

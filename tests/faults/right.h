@@ -128,6 +128,8 @@ static inline tn_status right_open(void *instance, const struct tn_open_args *ar
 		return status;
 	if (own.index >= right->n_devices)
 		return right_fail(&own.call, TN_INVALID_ARGUMENT, "open", "no such device");
+	if (own.native)
+		return right_fail(&own.call, TN_UNSUPPORTED, "open", "no device of others");
 	if (right_is_dry(&own.call))
 		return TN_OK;
 	*device = instance;

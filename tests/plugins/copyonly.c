@@ -107,6 +107,8 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	args = &own;
 	if (args->index >= MAX_DEVICES)
 		return fail(&args->call, TN_INVALID_ARGUMENT, "open", "there is one device");
+	if (args->native)
+		return fail(&args->call, TN_UNSUPPORTED, "open", "no device of others");
 	*device = instance;
 	return TN_OK;
 }

@@ -96,6 +96,8 @@ static inline tn_status minimal_open(void *instance, const struct tn_open_args *
 	tn_status status = minimal_take(&own, sizeof(own), args, 0);
 	if (!status && own.index > 0)
 		status = TN_INVALID_ARGUMENT;
+	if (!status && own.native)
+		status = TN_UNSUPPORTED;
 	if (!status)
 		*device = instance;
 	return status;

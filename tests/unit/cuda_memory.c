@@ -192,7 +192,7 @@ static void arrays_of_the_device_are_lent_by_dlpack(void **state)
 	assert_int_equal(simcudaCalls("cudaStreamSynchronize"), 0);
 	managed->deleter(managed);
 	/* For any stream of the consumer's the elements are there. */
-	to_dlpack.stream = 2;
+	to_dlpack.stream = 0;
 	managed = tn_to_dlpack(half, &to_dlpack);
 	assert_true(simcudaCalls("cudaStreamSynchronize") > 0);
 	assert_int_equal(managed->tensor.device.type, TN_DLPACK_CUDA);
@@ -279,6 +279,174 @@ static void memory_of_others_is_taken_by_dlpack(void **state)
 	close_cuda(context);
 }
 
+static struct tn_dlpack_managed managed_memory(void *memory, int64_t *length, int *deleted)
+{
+	static int64_t dense = 1;
+	return (struct tn_dlpack_managed){.version = {1, 1},
+					  .manager_ctx = deleted,
+					  .deleter = delete_tensor,
+					  .tensor = {.data = memory,
+						     .device = {TN_DLPACK_CUDA, 0},
+						     .ndim = 1,
+						     .dtype = {TN_DLPACK_FLOAT, 32, 1},
+						     .shape = length,
+						     .strides = &dense}};
+}
+
+/* The calls by which the host waits. */
+static unsigned long host_waits(void)
+{
+	return simcudaCalls("cudaStreamSynchronize") + simcudaCalls("cudaEventSynchronize") +
+	       simcudaCalls("cudaDeviceSynchronize");
+}
+
+/* A consumer's stream, or one of CUDA's default ones, reads what the array's stream writes; which
+ * of them runs first is drawn. */
+static void a_consumers_stream_waits_on_the_device(void **state)
+{
+	static const cudaStream_t special[] = {NULL, cudaStreamLegacy, cudaStreamPerThread};
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		float found[N] = {0};
+		cudaStream_t stream = special[i], own = NULL;
+		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", "SIMCUDA_SEED=3"));
+		if (!stream)
+			assert_cuda(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking),
+				    cudaSuccess);
+		tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){N});
+		assert_ok(tn_synchronize(context));
+		struct tn_to_dlpack_options options = tn_to_dlpack_defaults();
+		options.stream = (int64_t)(intptr_t)(stream ? stream : own);
+		assert_ok(tn_fill(x, 3));
+		simcudaForgetCalls();
+		struct tn_dlpack_managed *managed = tn_to_dlpack(x, &options);
+		assert_non_null(managed);
+		assert_cuda(cudaMemcpyAsync(found, managed->tensor.data, sizeof(found),
+					    cudaMemcpyDeviceToHost, stream ? stream : own),
+			    cudaSuccess);
+		assert_int_equal(host_waits(), 0);
+		assert_int_equal(simcudaCalls("cudaStreamWaitEvent"), 1);
+		assert_cuda(cudaStreamSynchronize(stream ? stream : own), cudaSuccess);
+		assert_true(found[0] == 3 && found[N - 1] == 3);
+		managed->deleter(managed);
+		if (own)
+			assert_cuda(cudaStreamDestroy(own), cudaSuccess);
+		close_cuda(context);
+	}
+}
+
+static void a_producers_stream_is_waited_for_on_the_device(void **state)
+{
+	static float numbers[N];
+	void *memory = NULL;
+	int deleted = 0;
+	cudaStream_t stream = NULL;
+	float found = 0;
+	(void)state;
+	for (int i = 0; i < N; i++)
+		numbers[i] = 5;
+	tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", "SIMCUDA_SEED=2"));
+	assert_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+	assert_cuda(cudaMalloc(&memory, sizeof(numbers)), cudaSuccess);
+	struct tn_dlpack_managed managed = managed_memory(memory, (int64_t[]){N}, &deleted);
+	struct tn_from_dlpack_options options = tn_from_dlpack_defaults();
+	options.stream = -1;
+	assert_null(tn_from_dlpack(context, &managed, &options));
+	assert_error(context, TN_INVALID_ARGUMENT, "from_dlpack", "expected 0 or more, found -1");
+	options.stream = (int64_t)(intptr_t)stream;
+	simcudaForgetCalls();
+	assert_cuda(
+		cudaMemcpyAsync(memory, numbers, sizeof(numbers), cudaMemcpyHostToDevice, stream),
+		cudaSuccess);
+	tn_array *x = tn_from_dlpack(context, &managed, &options);
+	assert_int_equal(host_waits(), 0);
+	assert_int_equal(simcudaCalls("cudaStreamWaitEvent"), 1);
+	tn_array *twice = tn_add(x, x);
+	assert_ok(tn_to_host(tn_slice(twice, 0, N - 1, N, 1), &found, sizeof(found)));
+	assert_true(found == 10);
+	tn_array_destroy(x);
+	assert_int_equal(deleted, 1);
+	/* Memory of the host is no stream's. */
+	managed.tensor.device.type = TN_DLPACK_CPU;
+	managed.tensor.data = numbers;
+	assert_null(tn_from_dlpack(context, &managed, &options));
+	assert_error(context, TN_UNSUPPORTED, "from_dlpack", "cannot wait for streams of others");
+	assert_int_equal(deleted, 1);
+	assert_cuda(cudaFree(memory), cudaSuccess);
+	assert_cuda(cudaStreamDestroy(stream), cudaSuccess);
+	close_cuda(context);
+}
+
+static void the_devices_context_is_the_runtimes(void **state)
+{
+	static const struct tn_native_device native = {"cuda:0", 0x1234};
+	const char *path = cuda_file();
+	struct tn_context_options options = tn_context_defaults();
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	tn_context *context = NULL;
+	(void)state;
+	restart_simcuda(NULL);
+	options.backend = "cuda!";
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.native_devices = &native;
+	options.n_native_devices = 1;
+	assert_int_equal(tn_context_open(&options, &context, &error), TN_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "native 0x1234: the device is opened in its primary"));
+}
+
+/* ---- Streams of CUDA's own interface ---------------------------------------------------------*/
+
+static void streams_of_the_runtime_are_wrapped(void **state)
+{
+	static const char *const seeds[] = {"SIMCUDA_SEED=1", "SIMCUDA_SEED=2", "SIMCUDA_SEED=3"};
+	static float numbers[N], found[N];
+	(void)state;
+	for (int i = 0; i < N; i++)
+		numbers[i] = 2;
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+		void *memory = NULL, *native = NULL;
+		uint64_t ordinal = 99, offset = 0;
+		cudaStream_t stream = NULL;
+		tn_context *context = open_cuda(SETTINGS("SIMCUDA_DEFER=1", seeds[i]));
+		tn_device *device = tn_device_current(context);
+		assert_ok(tn_device_native(device, &ordinal));
+		assert_int_equal(ordinal, 0);
+		assert_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+		tn_array *x = tn_zeros(context, TN_F32, 1, (int64_t[]){N});
+		assert_ok(tn_array_export(x, &memory, &offset));
+		tn_stream *wrapped = tn_stream_wrap(device, stream);
+		assert_non_null(wrapped);
+		assert_ok(tn_stream_native(wrapped, &native));
+		assert_ptr_equal(native, stream);
+		simcudaForgetCalls();
+		assert_cuda(cudaMemcpyAsync((char *)memory + offset, numbers, sizeof(numbers),
+					    cudaMemcpyHostToDevice, stream),
+			    cudaSuccess);
+		assert_ok(tn_stream_push(wrapped));
+		assert_ok(tn_add_into(x, x, x));
+		assert_ok(tn_stream_current_native(device, &native));
+		assert_ptr_equal(native, stream);
+		assert_cuda(cudaMemcpyAsync(found, (char *)memory + offset, sizeof(found),
+					    cudaMemcpyDeviceToHost, stream),
+			    cudaSuccess);
+		assert_int_equal(host_waits(), 0);
+		assert_cuda(cudaStreamSynchronize(stream), cudaSuccess);
+		assert_true(found[0] == 4 && found[N - 1] == 4);
+		tn_stream_destroy(wrapped);
+		assert_cuda(cudaStreamDestroy(stream), cudaSuccess);
+		/* The ordinary stream, for others. */
+		assert_ok(tn_stream_current_native(device, &native));
+		assert_ok(tn_fill(x, 7));
+		assert_cuda(cudaMemcpyAsync(found, (char *)memory + offset, sizeof(found),
+					    cudaMemcpyDeviceToHost, native),
+			    cudaSuccess);
+		assert_cuda(cudaStreamSynchronize(native), cudaSuccess);
+		assert_true(found[N - 1] == 7);
+		close_cuda(context);
+	}
+}
+
 /* ---- The device as a program sees it ---------------------------------------------------------*/
 
 static tn_status add_up(void *x)
@@ -348,6 +516,10 @@ int main(void)
 		cmocka_unit_test(what_is_no_memory_of_the_device_is_refused),
 		cmocka_unit_test(arrays_of_the_device_are_lent_by_dlpack),
 		cmocka_unit_test(memory_of_others_is_taken_by_dlpack),
+		cmocka_unit_test(a_consumers_stream_waits_on_the_device),
+		cmocka_unit_test(a_producers_stream_is_waited_for_on_the_device),
+		cmocka_unit_test(streams_of_the_runtime_are_wrapped),
+		cmocka_unit_test(the_devices_context_is_the_runtimes),
 		cmocka_unit_test(the_device_is_counted_limited_and_timed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,7 @@ struct kit {
 	const struct tn_backend *backend;
 	const struct check *check; /* the running one */
 	const char *which;         /* the backend's name, or its file (has a '/') */
+	const char *table;         /* a vendor's own, to be checked too; NULL: none */
 	uint32_t index;            /* of the device */
 	uint64_t seed;             /* of random shapes and data */
 	struct tn_device_description description;

@@ -44,6 +44,7 @@ struct options {
 	const char *which; /* a name, or a file (has a '/') */
 	int require;       /* a level, or NO_LEVEL */
 	int first_level, last_level;
+	const char *table;  /* a vendor's own, which process.tables checks too; NULL: none */
 	const char *filter; /* a pattern for ids; NULL: all */
 	uint64_t seed;
 	uint32_t device;

@@ -78,5 +78,13 @@ const struct check level1_checks[] = {
 	 check_import_memory},
 	{"import.refused", 1, "invalid pointers, sizes and handles are refused",
 	 check_import_refused},
+	{"native.table", 1, "a backend with one slot of tenon.native/1 has them all, and streams",
+	 check_native_table},
+	{"native.open", 1, "a device is opened on a handle of others, or that is refused",
+	 check_native_open},
+	{"native.order", 1,
+	 "work of an imported stream is one sequence with that of the native stream, which stays",
+	 check_native_order},
+	{"native.refused", 1, "invalid streams and flags are refused", check_native_refused},
 	{NULL, 0, NULL, NULL},
 };

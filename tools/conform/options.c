@@ -88,6 +88,8 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		 .count = &given->timeout, .lowest = 1, .highest = 86400},
 		{"exclude", "FILE", "skip the checks that FILE lists, with date and reason",
 		 .text = &given->exclude},
+		{"table", "NAME", "check the vendor's table com.example.table/1 too",
+		 .text = &options->table},
 		{"json", NULL, "write one JSON object", .flag = &options->json},
 		{"list", NULL, "list the checks, and the rules that cite them",
 		 .flag = &given->list},

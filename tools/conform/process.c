@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "loader/table_name.h"
 #include "process_state.h"
 
 enum { BYTES = 4096, WARM = 3, CYCLES = 8 };
@@ -186,13 +187,29 @@ static void check_leaks(struct kit *kit)
 }
 
 /* Tables and strings from a plugin must not change until destroy. */
+/* A table of the vendor's own: what holds for every table. */
+static void check_vendor_table(struct kit *kit, const uint32_t *table)
+{
+	kit_case(kit, KIT_PROCESS, "query of %s", kit->table);
+	if (!tn_is_vendor_table(kit->table))
+		kit_fail(kit, "expected a name in reverse DNS with a version, as "
+			      "com.example.table/1");
+	else if (!table)
+		kit_fail(kit, "it has no such table");
+	else if (*table < 2 * sizeof(uint32_t))
+		kit_fail(kit, "struct_size is %u", *table);
+	else
+		kit_remark(kit, "%s: struct_size is %u", kit->table, *table);
+	kit_pass(kit);
+}
+
 static void check_tables(struct kit *kit)
 {
-	static const char *const ids[] = {TN_TABLE_DEVICE, TN_TABLE_COMPUTE, TN_TABLE_COPY,
-					  TN_TABLE_MEMORY, TN_TABLE_REPORT,  TN_TABLE_STREAM,
-					  TN_TABLE_NN,     TN_TABLE_COMPILE, TN_TABLE_CAPTURE,
-					  TN_TABLE_PEER,   TN_TABLE_SORT,    TN_TABLE_SCAN,
-					  TN_TABLE_IMPORT};
+	const char *const ids[] = {TN_TABLE_DEVICE, TN_TABLE_COMPUTE, TN_TABLE_COPY,
+				   TN_TABLE_MEMORY, TN_TABLE_REPORT,  TN_TABLE_STREAM,
+				   TN_TABLE_NN,     TN_TABLE_COMPILE, TN_TABLE_CAPTURE,
+				   TN_TABLE_PEER,   TN_TABLE_SORT,    TN_TABLE_SCAN,
+				   TN_TABLE_IMPORT, TN_TABLE_NATIVE,  kit->table};
 	enum { N = sizeof(ids) / sizeof(ids[0]), MOST = 4096 };
 	static unsigned char before[N][MOST];
 	const uint32_t *tables[N];
@@ -206,14 +223,16 @@ static void check_tables(struct kit *kit)
 		kit_fail(kit, "it returned one: expected NULL");
 	kit_pass(kit);
 	for (size_t i = 0; i < N; i++) {
-		tables[i] = d->query(instance, ids[i]);
+		tables[i] = ids[i] ? d->query(instance, ids[i]) : NULL;
 		if (tables[i])
 			memcpy(before[i], tables[i], *tables[i] < MOST ? *tables[i] : MOST);
 	}
+	if (kit->table)
+		check_vendor_table(kit, tables[N - 1]);
 	kit_case(kit, KIT_PROCESS, "tables and strings after use");
 	open_use_close(kit, target.backend);
 	for (size_t i = 0; i < N; i++) {
-		if (tables[i] != d->query(instance, ids[i]))
+		if (ids[i] && tables[i] != d->query(instance, ids[i]))
 			kit_fail(kit, "query of %s gives another table", ids[i]);
 		else if (tables[i] &&
 			 memcmp(before[i], tables[i], *tables[i] < MOST ? *tables[i] : MOST) != 0)

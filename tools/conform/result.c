@@ -191,6 +191,7 @@ static int share_kit(struct run *run, const struct options *options)
 		return 0;
 	run->kit->which = options->which;
 	run->kit->index = options->device;
+	run->kit->table = options->table;
 	run->kit->seed = options->seed;
 	return 1;
 }

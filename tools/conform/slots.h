@@ -40,6 +40,7 @@ void check_event_state(struct kit *kit);
 void check_event_query(struct kit *kit);
 void check_event_order(struct kit *kit);
 void check_event_elapsed(struct kit *kit);
+void check_native_order(struct kit *kit);
 
 /* capture.c */
 void check_capture_table(struct kit *kit);
@@ -55,6 +56,14 @@ void check_peer_refused(struct kit *kit);
 void check_import_table(struct kit *kit);
 void check_import_memory(struct kit *kit);
 void check_import_refused(struct kit *kit);
+
+/* native.c */
+void check_native_table(struct kit *kit);
+void check_native_open(struct kit *kit);
+void check_native_refused(struct kit *kit);
+tn_status native_export(struct kit *kit, void *stream, uint64_t *native);
+tn_status native_import(struct kit *kit, uint64_t native, uint32_t flags, void **stream);
+tn_status native_release(struct kit *kit, void *stream);
 
 /* compile.c */
 void check_compile_table(struct kit *kit);

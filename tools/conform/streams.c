@@ -432,3 +432,55 @@ void check_event_elapsed(struct kit *kit)
 	if (end_stream(kit, stream))
 		kit_fail(kit, "stream_destroy: %s", kit->error.text);
 }
+
+/* ---- Streams of others -----------------------------------------------------------------------*/
+
+/* Without an event: both handles are of one stream.  Then the event of the imported one orders
+ * another stream behind it, and a native stream outlives its handle. */
+void check_native_order(struct kit *kit)
+{
+	struct work w;
+	uint64_t native = 0;
+	void *imported = NULL;
+	if (!tn_backend_has(kit->backend, TN_SLOT_STREAM_IMPORT))
+		return kit_skip(kit, "it imports no streams");
+	if (!has_streams(kit))
+		return;
+	if (!kit->description.program_dtypes)
+		return kit_skip(kit, "it supports no programs");
+	void *stream = make_stream(kit, 0);
+	begin_work(kit, &w);
+	kit_case(kit, TN_SLOT_STREAM_IMPORT, "stream_import: a stream that was exported");
+	if (native_export(kit, stream, &native) || native_import(kit, native, 0, &imported))
+		kit_give_up(kit, "stream_export, stream_import: %s", kit->error.text);
+	if (!imported || imported == stream)
+		kit_fail(kit, "the handle is %s", imported ? "that of the stream" : "NULL");
+	count_up(&w, stream);
+	map(&w, imported, w.identity, &w.x, &w.y);
+	move(&w, imported, &w.y, 0);
+	expect_steps(&w, &w.y);
+	kit_pass(kit);
+	kit_case(kit, TN_SLOT_STREAM_IMPORT, "stream_import: work in it, and then in its stream");
+	count_up(&w, imported);
+	map(&w, stream, w.identity, &w.x, &w.y);
+	move(&w, stream, &w.y, 0);
+	expect_steps(&w, &w.y);
+	kit_pass(kit);
+	kit_case(kit, TN_SLOT_STREAM_IMPORT, "stream_import: events order it with the NULL stream");
+	orders(&w, imported, NULL);
+	orders(&w, NULL, imported);
+	kit_case(kit, TN_SLOT_STREAM_RELEASE, "stream_release: with work under way");
+	void *event = make_event(kit);
+	count_up(&w, imported);
+	record(kit, imported, event);
+	if (native_release(kit, imported))
+		kit_fail(kit, "stream_release: %s", kit->error.text);
+	await(kit, NULL, event);
+	move(&w, NULL, &w.x, 0);
+	expect_steps(&w, &w.x);
+	is_in_order(&w, stream);
+	end_event(kit, event);
+	if (end_stream(kit, stream))
+		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	end_work(&w);
+}
