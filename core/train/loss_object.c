@@ -176,7 +176,22 @@ uint32_t tn_loss_number(const tn_loss *loss)
 	return loss->kind ? loss->options.kind : UINT32_MAX;
 }
 
-uint64_t tn_loss_hash(const tn_loss *loss)
+static tn_status hash_elements(const tn_array *array, uint64_t *hash)
+{
+	const size_t size = array ? (size_t)array->size * tn_dtype_size(array->dtype) : 0;
+	void *elements = size ? tn_mem_alloc(size) : NULL;
+	if (!size)
+		return TN_OK;
+	if (!elements)
+		return tn_runtime_no_memory(array->runtime, operation, "weights");
+	tn_status status = tn_to_host(array, elements, size);
+	if (!status)
+		tn_hash_more(hash, elements, size);
+	tn_mem_free(elements);
+	return status;
+}
+
+tn_status tn_loss_hash(const tn_loss *loss, uint64_t *hash)
 {
 	const struct tn_loss_options *o = &loss->options;
 	const char *name = tn_loss_name(loss);
@@ -190,10 +205,10 @@ uint64_t tn_loss_hash(const tn_loss *loss)
 				 o->margin,
 				 o->weight != NULL,
 				 o->pos_weight != NULL};
-	uint64_t hash = 0;
-	tn_hash_more(&hash, name, strlen(name));
-	tn_hash_more(&hash, values, sizeof(values));
-	return hash;
+	tn_hash_more(hash, name, strlen(name));
+	tn_hash_more(hash, values, sizeof(values));
+	tn_status status = hash_elements(o->weight, hash);
+	return status ? status : hash_elements(o->pos_weight, hash);
 }
 
 /* f16 and bf16 are too narrow for sums. */

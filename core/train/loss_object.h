@@ -34,7 +34,7 @@ tn_status tn_loss_of_own(struct tn_runtime *runtime, const char *name, tn_array 
 int tn_loss_is_repeatable(const tn_loss *loss);
 /* The kind's number; UINT32_MAX: of the program's own class. */
 uint32_t tn_loss_number(const tn_loss *loss);
-/* Of the name and of all options that are numbers. */
-uint64_t tn_loss_hash(const tn_loss *loss);
+/* Of the name, all options that are numbers, and the elements of arrays. */
+tn_status tn_loss_hash(const tn_loss *loss, uint64_t *hash);
 
 #endif

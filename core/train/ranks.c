@@ -76,12 +76,11 @@ static uint64_t hash_loader(const tn_data_loader *loader)
 	return hash;
 }
 
-static uint64_t hash_options(const struct tn_trainer *t)
+static tn_status hash_options(const struct tn_trainer *t, uint64_t *hash)
 {
 	const struct tn_trainer_options *o = &t->options;
 	const tn_loss *loss = t->objective.loss;
-	const uint64_t whole[] = {loss ? tn_loss_hash(loss) : 0,
-				  o->n_epochs,
+	const uint64_t whole[] = {o->n_epochs,
 				  o->max_steps,
 				  o->accumulate,
 				  o->average != NULL,
@@ -99,14 +98,13 @@ static uint64_t hash_options(const struct tn_trainer *t)
 				  o->resume != 0};
 	const double real[] = {o->clip_value, o->clip_norm, o->min_delta, t->first_lr,
 			       o->average ? tn_weight_average_decay(o->average) : 0};
-	uint64_t hash = 0;
-	tn_hash_more(&hash, whole, sizeof(whole));
-	tn_hash_more(&hash, real, sizeof(real));
+	tn_hash_more(hash, whole, sizeof(whole));
+	tn_hash_more(hash, real, sizeof(real));
 	for (size_t i = 0; i < o->n_metrics; i++) {
 		const char *name = tn_metric_name(t->metrics[i]);
-		tn_hash_more(&hash, name, strlen(name));
+		tn_hash_more(hash, name, strlen(name));
 	}
-	return hash;
+	return loss ? tn_loss_hash(loss, hash) : TN_OK;
 }
 
 /* What the optimizer, the schedule and the scaler were made with: the options that a checkpoint
@@ -150,9 +148,11 @@ tn_status tn_trainer_check_ranks(const struct tn_trainer *t)
 	if (!communicator)
 		return TN_OK;
 	const uint64_t loaders[] = {hash_loader(o->train), hash_loader(o->validation)};
-	uint64_t hashes[] = {0, hash_options(t), 0, hash_random(t)};
+	uint64_t hashes[] = {0, 0, 0, hash_random(t)};
 	tn_hash_more(&hashes[0], loaders, sizeof(loaders));
 	tn_status status = check_options(t);
+	if (!status)
+		status = hash_options(t, &hashes[1]);
 	if (!status)
 		status = hash_method(t, &hashes[2]);
 	status = tn_agree_status(communicator, t->runtime, status, operation);

@@ -241,11 +241,11 @@ TN_API void tn_trainer_destroy(tn_trainer *trainer); /* takes NULL */
  * training the network has the best weights if they are kept; it is left in evaluation mode.  A
  * training that has ended is not begun again: TN_OK.
  * TN_CANCELLED: a callback stopped it, after a complete step; the network keeps what it has
- * learned.  TN_NOT_FINITE: a loss (or gradient: check_gradients) is infinite or NaN, or the
- * weights of a step have no finite sum above 0.  Training stops before the update, the weights are those before the step,
- * and the text gives the epoch, the step, the loss, and what was not finite first: a field of the
- * batch, a parameter, or the operation with the path of its module, found by computing that step
- * again in anomaly mode (tenon/autograd.h).
+ * learned.  TN_NOT_FINITE: a loss (or gradient: check_gradients) is infinite or NaN, or the weights
+ * of a step have no finite sum above 0.  Training stops before the update, the weights are those
+ * before the step, and the text gives the epoch, the step, the loss, and what was not finite first:
+ * a field of the batch, a parameter, or the operation with the path of its module, found by
+ * computing that step again in anomaly mode (tenon/autograd.h).
  * TN_STATE: run by one of its own callbacks.  Errors of data, operations and capture.
  *
  * With .checkpoints, a training that was stopped or killed continues, with .resume, as if it had

@@ -657,6 +657,10 @@ static void differ(const struct ranked *ranked, const void *argument, void *out)
 	struct tn_loss_options losses = tn_loss_defaults();
 	losses.kind = strcmp(what, "kind") != 0 ? TN_LOSS_CROSS_ENTROPY : TN_LOSS_NLL;
 	losses.label_smoothing = strcmp(what, "label_smoothing") != 0 ? 0 : 0.1;
+	losses.weight =
+		losses.kind == TN_LOSS_CROSS_ENTROPY
+			? tn_full(context, TN_F32, 1, (int64_t[]){10}, strcmp(what, "weight") != 0)
+			: NULL;
 	tn_loss *loss = tn_loss_create(context, &losses);
 	tn_data_loader *loader = make_loader(&run, digits, TN_PART_TRAIN);
 	need_ok(context, TN_OK);
@@ -684,8 +688,8 @@ static void differ(const struct ranked *ranked, const void *argument, void *out)
 
 static void trainers_that_differ_are_refused(void **state)
 {
-	static const char *const members[] = {"kind", "label_smoothing", "clip_norm", "accumulate",
-					      "lr"};
+	static const char *const members[] = {"kind",      "weight",     "label_smoothing",
+					      "clip_norm", "accumulate", "lr"};
 	(void)state;
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		struct refusal refusals[2] = {{TN_OK, ""}};
