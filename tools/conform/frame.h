@@ -212,6 +212,8 @@ int target_is_built_in(const char *which);
 /* Loads what kit->which names (a file, or the built-in backend), as a host of that version (NULL:
  * this one); the kit's case names the current stage. */
 void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host);
+/* With a pool of one thread: every other thread is the plugin's, or that of a library it uses. */
+void target_load_serial(struct target *target, struct kit *kit);
 void target_unload(struct target *target);
 
 /* ---- Reports ---------------------------------------------------------------------------------*/

@@ -66,7 +66,8 @@ static unsigned count_threads(void)
 	return sysconf(_SC_NPROCESSORS_ONLN) < LEAST_THREADS ? LEAST_THREADS : 0;
 }
 
-void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host)
+static void load(struct target *target, struct kit *kit, const struct tn_abi_version *host,
+		 unsigned n_threads)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct tn_registry_options options = {.built_in = built_in,
@@ -79,7 +80,7 @@ void target_load(struct target *target, struct kit *kit, const struct tn_abi_ver
 					      .user = kit};
 	memset(target, 0, sizeof(*target));
 	tn_parameters_init(&target->parameters);
-	target->threads = tn_threads_create(count_threads());
+	target->threads = tn_threads_create(n_threads);
 	options.parameters = &target->parameters;
 	options.threads = target->threads;
 	if (host)
@@ -97,6 +98,16 @@ void target_load(struct target *target, struct kit *kit, const struct tn_abi_ver
 		target->text = row->text;
 		target->stage = row->stage;
 	}
+}
+
+void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host)
+{
+	load(target, kit, host, count_threads());
+}
+
+void target_load_serial(struct target *target, struct kit *kit)
+{
+	load(target, kit, NULL, 1);
 }
 
 void target_unload(struct target *target)
