@@ -54,6 +54,15 @@
  * [instance] one thread at a time per instance.  It need not always be the same thread.  An
  * [instance] entry may run beside [device] entries of the instance's open devices.
  *
+ * One instance, many users: a host may use an instance, and a device that it has opened once, for
+ * several parts of a program (contexts), whose buffers, streams and events an entry cannot tell
+ * apart.  It then calls [device] entries of one device from several threads in turn; at once only
+ * if the device is TN_DEVICE_CONCURRENT_STREAMS, and then calls for different streams, and those
+ * without a stream (alloc, free, stream_create, event_create, ...) beside all others.  `close` is
+ * never called beside another entry of the device, and nothing is ended (a stream, an event, a
+ * kernel, a graph, a buffer) beside a call that is given it.  While a stream is captured, work of
+ * other streams is not.
+ *
  * Threads of a plugin: an asynchronous device may have its own, which do the work of its streams.
  * They are created with all signals blocked, joined in stream_destroy, close or destroy at the
  * latest, and call no entry.  They may call every service of struct tn_host but `parameter`, as

@@ -217,6 +217,9 @@ enum {
 	 * its elements are, whoever allocated it.  The backend may then run what another device
 	 * with host memory lacks.  Only with TN_DEVICE_HOST_MEMORY. */
 	TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,
+	/* Its [device] entries may be called by several threads at once, for different streams; of
+	 * a synchronous device, for the one that it has. */
+	TN_DEVICE_CONCURRENT_STREAMS = 1u << 3,
 };
 #define TN_DEVICE_FLAGS_VENDOR 0xff000000u /* of vendors, which the host ignores */
 

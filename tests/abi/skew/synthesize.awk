@@ -77,8 +77,8 @@ kind == "long" { sub(/QUERY}$/, "QUERY TN_SYNTHETIC_HOMEPAGE}") }
 	replace("TN_DTYPES = 16", "TN_LATER = 16, TN_DTYPES = 17", "dtype")
 	replace("8, 8, 16};", "8, 8, 16, 1};", "size of the dtype")
 	replace("TN_COLUMNS = 6", "TN_COLUMNS = 7", "column")
-	replace("TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,",
-		"TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2, TN_DEVICE_LATER = 1u << 3,", "flag")
+	replace("TN_DEVICE_CONCURRENT_STREAMS = 1u << 3,",
+		"TN_DEVICE_CONCURRENT_STREAMS = 1u << 3, TN_DEVICE_LATER = 1u << 4,", "flag")
 	replace("MAX_INPUTS 16", "MAX_INPUTS 20", "limit")
 }
 
