@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Writes to `folder` the headers of a version that never was, from today's types.h and backend.h:
-# `major` and `minor` are what it states, `kind` is short (structs and tables end earlier), same, or
+# Writes to `folder` the headers of a version that never was, from today's types.h, backend.h
+# and communicator.h: `major` and `minor` are what it states, for both kinds of plugins, `kind` is short (structs and tables end earlier), same, or
 # long (they have grown).  The long one has a slot more in every table, a field more in all
 # arguments of calls and in every other kind of struct that may grow (the descriptor, structs that
 # the callee fills, what arguments point to), and new numbers: an opcode, a dtype, a column of block
@@ -17,6 +17,11 @@ BEGIN {
 	cut["tn_block_kernels"] = "(*stream_copy)"
 	cut["tn_host"] = "(*program_check)"
 
+	cut["tn_communicator_description"] = "char engine"
+	cut["tn_collective_state"] = "uint32_t waits_for"
+
+	grow["tn_communicator_description"] = "uint64_t cores;"
+	grow["tn_collective_state"] = "uint64_t bytes_left;"
 	grow["tn_device_table"] = "tn_status (*reset)(void *device);"
 	grow["tn_compute_table"] = "tn_status (*cost)(void *device, uint64_t *operations);"
 	grow["tn_workspace"] = "uint64_t granted;"
@@ -56,6 +61,9 @@ function replace(from, to, what)
 /^#define TN_ABI_MAJOR / { $0 = "#define TN_ABI_MAJOR " major "u" }
 /^#define TN_ABI_MINOR / { $0 = "#define TN_ABI_MINOR " minor "u" }
 /^#define TN_ABI_OLDEST_HOST / { $0 = "#define TN_ABI_OLDEST_HOST 0u" }
+/^#define TN_COMMUNICATOR_ABI_MAJOR / { $0 = "#define TN_COMMUNICATOR_ABI_MAJOR " major "u" }
+/^#define TN_COMMUNICATOR_ABI_MINOR / { $0 = "#define TN_COMMUNICATOR_ABI_MINOR " minor "u" }
+/^#define TN_COMMUNICATOR_ABI_OLDEST_HOST / { $0 = "#define TN_COMMUNICATOR_ABI_OLDEST_HOST 0u" }
 
 /^#define TENON_BACKEND_H/ && kind != "same" {
 	print >out
@@ -103,6 +111,7 @@ kind == "short" && name in cut && index($0, cut[name]) {
 	else if (kind == "long" && takes_call)
 		add("\tuint64_t later;")
 	left_out = 0
+	takes_call = 0
 	name = ""
 }
 
