@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Writes to `folder` the headers of a version that never was, from today's types.h, backend.h
-# and communicator.h: `major` and `minor` are what it states, for both kinds of plugins, `kind` is short (structs and tables end earlier), same, or
-# long (they have grown).  The long one has a slot more in every table, a field more in all
-# arguments of calls and in every other kind of struct that may grow (the descriptor, structs that
-# the callee fills, what arguments point to), and new numbers: an opcode, a dtype, a column of block
-# kernels, a flag of devices, and a higher limit; all of it is hidden from a plugin that defines an
-# earlier TN_ABI_TARGET.  The macro TN_SYNTHETIC_SHORT or _LONG states which it is.
+# Writes to `folder` the headers of a version that never was, from today's types.h, backend.h and
+# communicator.h: `major` and `minor` are what it states, for both kinds of plugins, `kind` is
+# short (structs and tables end earlier), same, or long (they have grown).  The long one has a slot
+# more in every table, a field more in all arguments of calls and in every other kind of struct
+# that may grow (the descriptor, structs that the callee fills, what arguments point to), and new
+# numbers: an opcode, a dtype, a column of block kernels, a flag of devices, and a higher limit;
+# all of it is hidden from a plugin that defines an earlier TN_ABI_TARGET.  The macro
+# TN_SYNTHETIC_SHORT or _LONG states which it is.
 
 BEGIN {
 	cut["tn_device_table"] = "(*async_error)"
