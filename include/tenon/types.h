@@ -249,6 +249,10 @@ enum {
 enum {
 	TN_ACCURACY_IEEE = 1,    /* operations in the stated types, any order of summation */
 	TN_ACCURACY_REDUCED = 2, /* narrower products than the stated types (TF32) */
+	/* f32 is computed in that type: operands, and every value of a program, are rounded to it
+	 * or to a wider one; sums are accumulated in f32 */
+	TN_ACCURACY_BF16 = 3,
+	TN_ACCURACY_F16 = 4,
 };
 enum {
 	TN_DETERMINISM_ALWAYS = 1,     /* the same bits from run to run */
