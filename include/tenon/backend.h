@@ -60,8 +60,8 @@
  * if the device is TN_DEVICE_CONCURRENT_STREAMS, and then calls for different streams, and those
  * without a stream (alloc, free, stream_create, event_create, ...) beside all others.  `close` is
  * never called beside another entry of the device, and nothing is ended (a stream, an event, a
- * kernel, a graph, a buffer) beside a call that is given it.  While a stream is captured, work of
- * other streams is not.
+ * kernel, a graph, a buffer) beside a call that is given it.  A capture records the work of its own
+ * stream alone.
  *
  * Threads of a plugin: an asynchronous device may have its own, which do the work of its streams.
  * They are created with all signals blocked, joined in stream_destroy, close or destroy at the

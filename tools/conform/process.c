@@ -316,6 +316,7 @@ static int live(struct kit *kit, struct process_threads *own)
 	process_threads_take(&before);
 	target_load_serial(&target, kit);
 	if (!target.backend || kit->index >= target.backend->n_devices) {
+		kit_skip(kit, "there is no such device here");
 		target_unload(&target);
 		return 0;
 	}
