@@ -177,7 +177,9 @@ tn_status tn_communicator_load(const struct tn_registry_options *options,
 	if (loading) {
 		loading->kind = &tn_communicator_kind;
 		loading->options = options;
-		loading->host = tn_communicator_kind.host;
+		loading->host = options->host;
+		if (!loading->host.major && !loading->host.minor)
+			loading->host = tn_communicator_kind.host;
 		status = load_all(loading, choice, plugin ? &loaded : NULL, error);
 		tn_candidates_release(&loading->candidates);
 		*report = loading->report;

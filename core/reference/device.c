@@ -43,8 +43,8 @@ tn_status tn_reference_describe(void *instance, uint32_t index, struct tn_device
 	struct tn_device_description own = {
 		.kind = TN_DEVICE_REFERENCE,
 		.name = "plain loops",
-		.flags =
-			TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS | TN_DEVICE_TAKES_ANY_ADDRESS,
+		.flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS |
+			 TN_DEVICE_TAKES_ANY_ADDRESS | TN_DEVICE_CONCURRENT_STREAMS,
 		.memory_kinds = 1u << TN_MEMORY_DEVICE,
 		.storage_dtypes = dtypes(0),
 		.program_dtypes = dtypes(1),

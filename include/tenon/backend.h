@@ -54,6 +54,22 @@
  * [instance] one thread at a time per instance.  It need not always be the same thread.  An
  * [instance] entry may run beside [device] entries of the instance's open devices.
  *
+ * One instance, many users: a host may use an instance, and a device that it has opened once, for
+ * several parts of a program (contexts), whose buffers, streams and events an entry cannot tell
+ * apart.  It then calls [device] entries of one device from several threads in turn; at once only
+ * if the device is TN_DEVICE_CONCURRENT_STREAMS, and then calls for different streams, and those
+ * without a stream (alloc, free, stream_create, event_create, ...) beside all others.  `close` is
+ * never called beside another entry of the device, and nothing is ended (a stream, an event, a
+ * kernel, a graph, a buffer) beside a call that is given it.  A capture records the work of its own
+ * stream alone.
+ *
+ * Threads of a plugin: an asynchronous device may have its own, which do the work of its streams.
+ * They are created with all signals blocked, joined in stream_destroy, close or destroy at the
+ * latest, and call no entry.  They may call every service of struct tn_host but `parameter`, as
+ * long as the instance lives.  A failure on one is an asynchronous error of the stream whose work
+ * it did: sync, event_sync or async_error answer it.  In a forked child they do not exist, and the
+ * host calls no entry of the instance there: nothing has to be prepared for fork.
+ *
  * The table in section "EVERY SLOT" of tenon-backend(7) has a row for each slot: thread tag, dry
  * run, aliasing, order, limits, tolerance.
  *
@@ -1176,9 +1192,10 @@ struct tn_print_args {
 	void *user;
 };
 
-/* The host's services for a plugin.  Valid as long as the instance.  All are [any] except
- * parallel_for, which is called inside an entry, create and open included, and the interpreter,
- * which a device calls inside one of its own entries. */
+/* The host's services for a plugin.  Valid as long as the instance.  All are [any], create and open
+ * included, but for `parameter`, which is called inside an entry.  Those that use the pool
+ * (parallel_for and the interpreter) take turns with other callers, wherever these are: a body of
+ * parallel_for waits for no thread that may call them.  They need 256 kB of stack. */
 struct tn_host {
 	uint32_t struct_size;
 	uint32_t abi_minor; /* the effective one */
@@ -1211,8 +1228,10 @@ struct tn_host {
 	/* The plugin's own file, as it was opened. */
 	const char *(*plugin_path)(void *context);
 
-	/* map and reduce over host memory, on the pool of threads; `kernels` may be NULL.  Pass the
-	 * arguments as they came to the plugin, TN_DRY_RUN included. */
+	/* map and reduce over host memory, on the pool of threads; `kernels` may be NULL.  Inside
+	 * an entry pass the arguments as they came to the plugin, TN_DRY_RUN included.  A thread
+	 * that does the work later passes copies of all that they point to, with an error of its
+	 * own. */
 	tn_status (*interpret_map)(void *context, const struct tn_map_args *args,
 				   const struct tn_block_kernels *kernels);
 	tn_status (*interpret_reduce)(void *context, const struct tn_reduce_args *args,

@@ -33,7 +33,10 @@ extern "C" {
 
 #define TN_COMMUNICATOR_ABI_MAJOR 0u
 #define TN_COMMUNICATOR_ABI_MINOR 1u
+/* As TN_ABI_OLDEST_HOST: a plugin that needs a later one defines it before. */
+#ifndef TN_COMMUNICATOR_ABI_OLDEST_HOST
 #define TN_COMMUNICATOR_ABI_OLDEST_HOST 1u
+#endif
 
 #define TN_COMMUNICATOR_SYMBOL "tenon_communicator"
 #define TN_COMMUNICATOR_NOTE_TYPE 2u /* of an ELF note whose owner is TN_BACKEND_NOTE_OWNER */

@@ -219,6 +219,9 @@ enum {
 	 * its elements are, whoever allocated it.  The backend may then run what another device
 	 * with host memory lacks.  Only with TN_DEVICE_HOST_MEMORY. */
 	TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,
+	/* Its [device] entries may be called by several threads at once, for different streams; of
+	 * a synchronous device, for the one that it has. */
+	TN_DEVICE_CONCURRENT_STREAMS = 1u << 3,
 };
 #define TN_DEVICE_FLAGS_VENDOR 0xff000000u /* of vendors, which the host ignores */
 
@@ -248,6 +251,10 @@ enum {
 enum {
 	TN_ACCURACY_IEEE = 1,    /* operations in the stated types, any order of summation */
 	TN_ACCURACY_REDUCED = 2, /* narrower products than the stated types (TF32) */
+	/* f32 is computed in that type: operands, and every value of a program, are rounded to it
+	 * or to a wider one; sums are accumulated in f32 */
+	TN_ACCURACY_BF16 = 3,
+	TN_ACCURACY_F16 = 4,
 };
 enum {
 	TN_DETERMINISM_ALWAYS = 1,     /* the same bits from run to run */

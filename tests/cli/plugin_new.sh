@@ -3,7 +3,8 @@
 # SPDX-FileCopyrightText: The Tenon developers
 # The steps of tenon-plugin(7), in C and in C++: a new project builds unchanged, passes level 1 and
 # trains through host runs; with its next step, by the host's interpreter or by printed source,
-# nothing runs on the host any more.
+# nothing runs on the host any more;
+# with streams neither.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 needs_command make
@@ -120,6 +121,30 @@ awk '$1 == "fill" && $2 > 0 { found = 1 } END { exit !found }' "$dir/out" || {
 	fail "expected native runs of fill"
 }
 
+# Streams: the same entries, run later by a thread for each stream.
+# name_queued SUFFIX: in plugin.SUFFIX, the tables of steps/streams.SUFFIX
+name_queued() {
+	cp "$project/steps/streams.$1" "$project/"
+	sed -e 's/&device_table}/\&queued_device_table}/' \
+		-e 's/.*&compute_table}.*/	{TN_TABLE_COMPUTE, \&queued_compute_table},/' \
+		-e '/TN_TABLE_COMPUTE/a\	{TN_TABLE_STREAM, \&stream_table},' \
+		"$project/plugin.$1" >"$dir/plugin.$1"
+	cp "$dir/plugin.$1" "$project/"
+}
+whole=$project
+run 0 plugin new acme --directory "$dir/streams"
+project=$dir/streams
+cp "$project/steps/compute_host.c" "$project/compute.c"
+name_queued c
+make_in all WARNINGS="$strict"
+check_in 1
+passes 'stream.*' 'event.*' call.borrowed threads.end threads.signals threads.streams
+! is_whole || check_in 5
+TENON_PLUGIN_PATH=$project TENON_FALLBACK=error train_mlp 0 --ledger --metrics "$dir/s"
+[ "$(metric test_accuracy "$dir/s")" = "$(metric test_accuracy "$dir/b")" ] ||
+	fail "with streams the numbers are others"
+project=$whole
+
 # The other step: printed source, compiled on first use, and launched.
 rm "$project/copy.c" "$project/program_text.c"
 run 0 plugin new acme --directory "$dir/printed"
@@ -185,6 +210,12 @@ if command -v c++ >/dev/null 2>&1; then
 	make_in all WARNINGS="$strict -fno-exceptions"
 	check_in 1
 	cp "$project/steps/compute_host.cc" "$project/compute.cc"
+	cp "$project/plugin.cc" "$dir/synchronous.cc"
+	name_queued cc
+	make_in all WARNINGS="$strict -fno-exceptions"
+	passes event.order
+	cp "$dir/synchronous.cc" "$project/plugin.cc"
+	rm "$project/streams.cc"
 	# An instance of a template of the C++ library, which is exported without exports.map.
 	echo '#include <vector>
 extern void grow(std::vector<int> &v);

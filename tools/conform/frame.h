@@ -215,6 +215,8 @@ int target_is_built_in(const char *which);
 void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host);
 /* The same with an option of the program; NULL: with none. */
 void target_load_with(struct target *target, struct kit *kit, const struct tn_pair *option);
+/* With a pool of one thread: every other thread is the plugin's, or that of a library it uses. */
+void target_load_serial(struct target *target, struct kit *kit);
 void target_unload(struct target *target);
 
 /* ---- Reports ---------------------------------------------------------------------------------*/

@@ -104,10 +104,17 @@ double kit_epsilon(tn_dtype dtype)
 
 double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype)
 {
-	/* TF32 and bf16x3 round factors to at least 10 bits. */
-	if (dtype == TN_F32 && kit->description.accuracy[family] == TN_ACCURACY_REDUCED)
+	if (dtype != TN_F32)
+		return kit_epsilon(dtype);
+	switch (kit->description.accuracy[family]) {
+	case TN_ACCURACY_REDUCED: /* TF32 and bf16x3 round factors to at least 10 bits. */
+	case TN_ACCURACY_F16:
 		return 1.0 / 2048;
-	return kit_epsilon(dtype);
+	case TN_ACCURACY_BF16:
+		return 1.0 / 256;
+	default:
+		return kit_epsilon(dtype);
+	}
 }
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */

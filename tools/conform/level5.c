@@ -36,5 +36,8 @@ const struct check level5_checks[] = {
 	 check_threads_instances},
 	{"threads.devices", 5, "two open devices of an instance may be used at once by two threads",
 	 check_threads_devices},
+	{"threads.streams", 5,
+	 "two threads may use two streams of a device at once, where it says so",
+	 check_threads_streams},
 	{NULL, 0, NULL, NULL},
 };

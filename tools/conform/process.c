@@ -296,6 +296,113 @@ static void check_state(struct kit *kit)
 	kit_pass(kit);
 }
 
+/* ---- Threads ---------------------------------------------------------------------------------*/
+
+enum { MOMENT_MS = 20, LATE_MS = 300 };
+
+static void sleep_ms(long ms)
+{
+	const struct timespec time = {.tv_nsec = ms * 1000000};
+	nanosleep(&time, NULL);
+}
+
+/* Uses a stream of its own, if there are any: it may have a thread of its own. */
+static void use_stream(struct kit *kit, const struct tn_backend *backend, void *device,
+		       struct process_threads *during)
+{
+	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
+	struct tn_sync_args sync = {.call = {.struct_size = sizeof(sync), .error = &kit->error}};
+	int has_streams = tn_backend_has(backend, TN_SLOT_STREAM_CREATE) &&
+			  !(backend->devices[kit->index].flags & TN_DEVICE_SYNCHRONOUS);
+	if (has_streams && backend->stream.stream_create(device, &args, &args.call.stream))
+		return kit_fail(kit, "stream_create: %s", kit->error.text);
+	sync.call.stream = args.call.stream;
+	backend->device.sync(device, &sync);
+	use_device(kit, backend, device);
+	/* The C library blocks all signals in a thread until it runs. */
+	sleep_ms(MOMENT_MS);
+	process_threads_take(during);
+	if (has_streams && backend->stream.stream_destroy(device, &args))
+		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+}
+
+/* Uses two devices, or one twice, from create to destroy.  *own := the threads that this
+ * started, none of which is the kit's. */
+static int live(struct kit *kit, struct process_threads *own)
+{
+	struct process_threads before;
+	struct target target;
+	process_threads_take(&before);
+	target_load_serial(&target, kit);
+	if (!target.backend || kit->index >= target.backend->n_devices) {
+		kit_skip(kit, "there is no such device here");
+		target_unload(&target);
+		return 0;
+	}
+	void *first = open_device(kit, target.backend);
+	void *second = open_device(kit, target.backend);
+	own->n = 0;
+	if (first && second) {
+		use_device(kit, target.backend, second);
+		use_stream(kit, target.backend, first, own);
+	}
+	if (first)
+		target.backend->device.close(first);
+	if (second)
+		target.backend->device.close(second);
+	target_unload(&target);
+	process_threads_drop(own, &before);
+	/* The kernel lists a thread for a moment after it was joined. */
+	if (own->n)
+		sleep_ms(MOMENT_MS);
+	return 1;
+}
+
+/* Threads that end with their instance are the plugin's own.  Those of a vendor's library may stay;
+ * process.leaks counts whether there are more each time. */
+static void check_threads_end(struct kit *kit)
+{
+	struct process_threads own, left, later;
+	if (!live(kit, &own))
+		return;
+	kit_case(kit, KIT_PROCESS, "threads after destroy");
+	process_threads_take(&left);
+	process_threads_keep(&left, &own);
+	if (left.n)
+		sleep_ms(LATE_MS);
+	process_threads_take(&later);
+	process_threads_drop(&left, &later);
+	if (left.n)
+		kit_fail(kit, "%zu threads ended after destroy: expected that it joins them",
+			 left.n);
+	kit_pass(kit);
+}
+
+/* What the system, a user or another process sends to a process, not to a thread. */
+static const int sent[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGCHLD, SIGUSR1, SIGUSR2};
+
+static void check_threads_signals(struct kit *kit)
+{
+	struct process_threads own, left;
+	if (!live(kit, &own))
+		return;
+	kit_case(kit, KIT_PROCESS, "signals blocked in the plugin's threads");
+	process_threads_take(&left);
+	process_threads_drop(&own, &left);
+	for (size_t i = 0; i < own.n; i++) {
+		for (size_t s = 0; s < sizeof(sent) / sizeof(sent[0]); s++) {
+			if (own.blocked[i] >> (sent[s] - 1) & 1)
+				continue;
+			kit_fail(kit,
+				 "signal %d is not blocked in a thread of the plugin, where "
+				 "the program's handler would run",
+				 sent[s]);
+			break;
+		}
+	}
+	kit_pass(kit);
+}
+
 /* ---- fork ------------------------------------------------------------------------------------*/
 
 /* Waits for a grandchild, which reports its own failures. */
@@ -374,6 +481,10 @@ const struct check process_checks[] = {
 	{"process.silence", 5, "nothing is written to standard output or error", NULL},
 	{"process.close", 5, "close, destroy and the end of the process neither crash nor hang",
 	 NULL},
+	{"threads.end", 5, "the plugin's own threads end before destroy returns",
+	 check_threads_end},
+	{"threads.signals", 5, "signals are blocked in the plugin's own threads",
+	 check_threads_signals},
 	{"threads.races", 5, "a thread sanitizer reports nothing", NULL},
 	{NULL, 0, NULL, NULL},
 };

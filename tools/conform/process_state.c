@@ -10,6 +10,7 @@
 #include <locale.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,6 +107,70 @@ static unsigned floating_control(void)
 #else
 	return 0;
 #endif
+}
+
+/* The signals that thread `id` blocks; all for one that has ended meanwhile. */
+static uint64_t blocked_by(const char *id)
+{
+	char path[300], line[128];
+	unsigned long long mask = UINT64_MAX;
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", id);
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "SigBlk: %llx", &mask) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return mask;
+}
+
+void process_threads_take(struct process_threads *threads)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
+	threads->n = 0;
+	while (dir && threads->n < MOST_THREADS && (entry = readdir(dir))) {
+		int id = atoi(entry->d_name);
+		if (id <= 0)
+			continue;
+		threads->blocked[threads->n] = blocked_by(entry->d_name);
+		threads->id[threads->n++] = id;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int has_thread(const struct process_threads *threads, int id)
+{
+	for (size_t i = 0; i < threads->n; i++) {
+		if (threads->id[i] == id)
+			return 1;
+	}
+	return 0;
+}
+
+static void select_threads(struct process_threads *all, const struct process_threads *known,
+			   int wanted)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		if (has_thread(known, all->id[i]) != wanted)
+			continue;
+		all->blocked[n] = all->blocked[i];
+		all->id[n++] = all->id[i];
+	}
+	all->n = n;
+}
+
+void process_threads_drop(struct process_threads *all, const struct process_threads *known)
+{
+	select_threads(all, known, 0);
+}
+
+void process_threads_keep(struct process_threads *all, const struct process_threads *known)
+{
+	select_threads(all, known, 1);
 }
 
 void process_state_take(struct process_state *state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The state of a process and its changes: signal handlers, locale, environment, rounding, threads,
+ * The state of a process and its changes: threads, signal handlers, locale, environment, rounding,
  * descriptors, mappings, memory.
  */
 #ifndef TN_TOOLS_CONFORM_PROCESS_STATE_H
@@ -36,6 +36,20 @@ void process_state_expect(struct kit *kit, const struct process_state *before,
 
 /* Undoes what a plugin changed, so that it is reported once. */
 void process_state_restore(const struct process_state *before);
+
+/* Some threads of the process. */
+enum { MOST_THREADS = 256 };
+struct process_threads {
+	size_t n;
+	int id[MOST_THREADS];
+	uint64_t blocked[MOST_THREADS]; /* signals: bit s - 1 for signal s */
+};
+
+/* All of them; none where /proc is missing. */
+void process_threads_take(struct process_threads *threads);
+/* Those that are in `all` and not in `known`; or, the other way round, those that are in both. */
+void process_threads_drop(struct process_threads *all, const struct process_threads *known);
+void process_threads_keep(struct process_threads *all, const struct process_threads *known);
 
 uint64_t process_resident_bytes(void);  /* 0: unknown */
 uint64_t process_allocated_bytes(void); /* by malloc in its main arena; 0: unknown */

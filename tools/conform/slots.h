@@ -167,5 +167,6 @@ void check_oldest_host(struct kit *kit);
 /* threads.c */
 void check_threads_instances(struct kit *kit);
 void check_threads_devices(struct kit *kit);
+void check_threads_streams(struct kit *kit);
 
 #endif

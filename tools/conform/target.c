@@ -67,7 +67,7 @@ static unsigned count_threads(void)
 }
 
 static void load(struct target *target, struct kit *kit, const struct tn_abi_version *host,
-		 const struct tn_pair *pair)
+		 const struct tn_pair *pair, unsigned n_threads)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct tn_registry_options options = {.built_in = built_in,
@@ -80,7 +80,7 @@ static void load(struct target *target, struct kit *kit, const struct tn_abi_ver
 					      .user = kit};
 	memset(target, 0, sizeof(*target));
 	tn_parameters_init(&target->parameters);
-	target->threads = tn_threads_create(count_threads());
+	target->threads = tn_threads_create(n_threads);
 	options.parameters = &target->parameters;
 	options.threads = target->threads;
 	if (host)
@@ -104,12 +104,17 @@ static void load(struct target *target, struct kit *kit, const struct tn_abi_ver
 
 void target_load(struct target *target, struct kit *kit, const struct tn_abi_version *host)
 {
-	load(target, kit, host, NULL);
+	load(target, kit, host, NULL, count_threads());
 }
 
 void target_load_with(struct target *target, struct kit *kit, const struct tn_pair *option)
 {
-	load(target, kit, NULL, option);
+	load(target, kit, NULL, option, count_threads());
+}
+
+void target_load_serial(struct target *target, struct kit *kit)
+{
+	load(target, kit, NULL, NULL, 1);
 }
 
 void target_unload(struct target *target)

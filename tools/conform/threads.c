@@ -148,8 +148,8 @@ void check_threads_instances(struct kit *kit)
 	free(workers);
 }
 
-/* Opening is [instance], so it is done before the threads start. */
-static int open_device(struct kit *kit, struct worker *worker, uint32_t index)
+/* Makes a worker that uses the instance of the kit. */
+static void share(const struct kit *kit, struct worker *worker)
 {
 	struct kit *own = &worker->instance.kit;
 	worker->shares = 1;
@@ -157,6 +157,13 @@ static int open_device(struct kit *kit, struct worker *worker, uint32_t index)
 	own->seed = kit->seed;
 	own->slot = kit->slot;
 	memcpy(own->case_name, kit->case_name, sizeof(own->case_name));
+}
+
+/* Opening is [instance], so it is done before the threads start. */
+static int open_device(struct kit *kit, struct worker *worker, uint32_t index)
+{
+	struct kit *own = &worker->instance.kit;
+	share(kit, worker);
 	if (!kit_open(own, kit->backend, index))
 		return 1;
 	kit_fail(kit, "open of device %u: %s", index, own->error.text);
@@ -179,4 +186,47 @@ void check_threads_devices(struct kit *kit)
 	free(workers);
 	if (kit_open(kit, kit->backend, kit->index))
 		kit_give_up(kit, "the device does not open again: %s", kit->error.text);
+}
+
+/* *stream := one of its own, unless the device is synchronous: 0 when it cannot be created. */
+static int open_stream(struct kit *kit, void **stream)
+{
+	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
+	*stream = NULL;
+	if (!tn_backend_has(kit->backend, TN_SLOT_STREAM_CREATE) ||
+	    kit->description.flags & TN_DEVICE_SYNCHRONOUS)
+		return 1;
+	return !kit->backend->stream.stream_create(kit->device, &args, stream);
+}
+
+static void close_stream(struct kit *kit, void *stream)
+{
+	struct tn_stream_args args = {
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error}};
+	if (stream && kit->backend->stream.stream_destroy(kit->device, &args))
+		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+}
+
+/* Two workers with the kit's device, one in the NULL stream. */
+void check_threads_streams(struct kit *kit)
+{
+	void *stream;
+	if (!(kit->description.flags & TN_DEVICE_CONCURRENT_STREAMS))
+		return kit_skip(kit, "it does not state TN_DEVICE_CONCURRENT_STREAMS");
+	kit_case(kit, KIT_PROCESS, "two streams of a device in two threads");
+	if (!open_stream(kit, &stream))
+		return kit_fail(kit, "stream_create: %s", kit->error.text);
+	struct worker *workers = make_workers(kit, 2);
+	for (int i = 0; i < 2; i++) {
+		struct kit *own = &workers[i].instance.kit;
+		share(kit, &workers[i]);
+		own->backend = kit->backend;
+		own->index = kit->index;
+		own->description = kit->description;
+		own->device = kit->device;
+		own->options.stream = i ? stream : NULL;
+	}
+	run_all(kit, workers, 2);
+	free(workers);
+	close_stream(kit, stream);
 }

@@ -4,9 +4,11 @@
  * A minimal host of any version: negotiates from the descriptor, takes tables by min(size),
  * provides services that follow the rules of sizes, and makes calls.
  *
- *	host FILE.so       exit status: 0: as expected, 1: not, 3: refused
+ *	host FILE.so       a backend or a communicator
+ *
+ * Exit status: 0: as expected, 1: not, 3: refused.
  */
-#include "calls.h"
+#include "communicator_calls.h"
 
 #include <dlfcn.h>
 
@@ -204,38 +206,70 @@ static int take_tables(const struct tn_backend_descriptor *plugin, struct peer *
 }
 
 /* The rule of versions from 1.0 on. */
-static int negotiate(const struct tn_backend_descriptor *plugin, uint32_t *effective)
+static int negotiate(const struct tn_backend_descriptor *plugin, uint32_t major, uint32_t own,
+		     uint32_t *effective)
 {
-	const uint32_t own = TN_ABI_MINOR;
-	if (plugin->magic != TN_BACKEND_MAGIC || plugin->abi_major != TN_ABI_MAJOR ||
+	if (plugin->magic != TN_BACKEND_MAGIC || plugin->abi_major != major ||
 	    plugin->oldest_host > own)
 		return 0;
 	*effective = plugin->abi_minor < own ? plugin->abi_minor : own;
 	return 1;
 }
 
-int main(int argc, char **argv)
+static void create(const struct tn_backend_descriptor *plugin, void **instance)
 {
-	struct peer peer = {.level = 0};
-	void *file = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-	if (!file) {
-		printf("%s\n", argc == 2 ? dlerror() : "usage: host FILE.so");
-		return 2;
-	}
-	const struct tn_backend_descriptor *plugin = dlsym(file, TN_BACKEND_SYMBOL);
-	if (!plugin || !negotiate(plugin, &peer.abi_minor)) {
-		printf("refused\n");
-		return 3;
-	}
-	services.abi_minor = peer.abi_minor;
-	peer.level = plugin->version[0] - '0';
 	struct tn_error_info *error = guarded(sizeof(*error));
 	error->struct_size = sizeof(*error);
-	expect(plugin->create(&services, error, &peer.instance) == TN_OK, "create");
+	expect(plugin->create(&services, error, instance) == TN_OK, "create");
 	release_guarded(error, sizeof(*error), "create: error");
+}
+
+static int refuse(void)
+{
+	printf("refused\n");
+	return 3;
+}
+
+static int run_backend(const struct tn_backend_descriptor *plugin)
+{
+	struct peer peer = {.level = plugin->version[0] - '0'};
+	if (!negotiate(plugin, TN_ABI_MAJOR, TN_ABI_MINOR, &peer.abi_minor))
+		return refuse();
+	services.abi_minor = peer.abi_minor;
+	create(plugin, &peer.instance);
 	expect(take_tables(plugin, &peer), "the tables");
 	if (!failures)
 		check_peer(&peer);
 	plugin->destroy(peer.instance);
 	return failures != 0;
+}
+
+static int run_communicator(const struct tn_backend_descriptor *plugin)
+{
+	struct communicator_peer peer = {.level = plugin->version[0] - '0'};
+	if (!negotiate(plugin, TN_COMMUNICATOR_ABI_MAJOR, TN_COMMUNICATOR_ABI_MINOR,
+		       &services.abi_minor))
+		return refuse();
+	create(plugin, &peer.instance);
+	expect(take_table(plugin, peer.instance, TN_TABLE_COMMUNICATOR, &peer.table,
+			  sizeof(peer.table)),
+	       "the table");
+	if (!failures)
+		check_communicator(&peer);
+	plugin->destroy(peer.instance);
+	return failures != 0;
+}
+
+int main(int argc, char **argv)
+{
+	void *file = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	if (!file) {
+		printf("%s\n", argc == 2 ? dlerror() : "usage: host FILE.so");
+		return 2;
+	}
+	const struct tn_backend_descriptor *backend = dlsym(file, TN_BACKEND_SYMBOL);
+	const struct tn_backend_descriptor *communicator = dlsym(file, TN_COMMUNICATOR_SYMBOL);
+	if (backend)
+		return run_backend(backend);
+	return communicator ? run_communicator(communicator) : refuse();
 }

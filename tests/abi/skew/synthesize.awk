@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# Writes to `folder` the headers of a version that never was, from today's types.h and backend.h:
-# `major` and `minor` are what it states, `kind` is short (structs and tables end earlier), same, or
-# long (they have grown).  The long one has a slot more in every table, a field more in all
-# arguments of calls and in every other kind of struct that may grow (the descriptor, structs that
-# the callee fills, what arguments point to), and new numbers: an opcode, a dtype, a column of block
-# kernels, a flag of devices, and a higher limit; all of it is hidden from a plugin that defines an
-# earlier TN_ABI_TARGET.  The macro TN_SYNTHETIC_SHORT or _LONG states which it is.
+# Writes to `folder` the headers of a version that never was, from today's types.h, backend.h and
+# communicator.h: `major` and `minor` are what it states, for both kinds of plugins, `kind` is
+# short (structs and tables end earlier), same, or long (they have grown).  The long one has a slot
+# more in every table, a field more in all arguments of calls and in every other kind of struct
+# that may grow (the descriptor, structs that the callee fills, what arguments point to), and new
+# numbers: an opcode, a dtype, a column of block kernels, a flag of devices, and a higher limit;
+# all of it is hidden from a plugin that defines an earlier TN_ABI_TARGET.  The macro
+# TN_SYNTHETIC_SHORT or _LONG states which it is.
 
 BEGIN {
 	cut["tn_device_table"] = "(*async_error)"
@@ -18,6 +19,11 @@ BEGIN {
 	cut["tn_host"] = "(*program_check)"
 	cut["tn_backend_descriptor"] = "uint32_t n_options;"
 
+	cut["tn_communicator_description"] = "char engine"
+	cut["tn_collective_state"] = "uint32_t waits_for"
+
+	grow["tn_communicator_description"] = "uint64_t cores;"
+	grow["tn_collective_state"] = "uint64_t bytes_left;"
 	grow["tn_device_table"] = "tn_status (*reset)(void *device);"
 	grow["tn_compute_table"] = "tn_status (*cost)(void *device, uint64_t *operations);"
 	grow["tn_workspace"] = "uint64_t granted;"
@@ -57,6 +63,9 @@ function replace(from, to, what)
 /^#define TN_ABI_MAJOR / { $0 = "#define TN_ABI_MAJOR " major "u" }
 /^#define TN_ABI_MINOR / { $0 = "#define TN_ABI_MINOR " minor "u" }
 /^#define TN_ABI_OLDEST_HOST / { $0 = "#define TN_ABI_OLDEST_HOST 0u" }
+/^#define TN_COMMUNICATOR_ABI_MAJOR / { $0 = "#define TN_COMMUNICATOR_ABI_MAJOR " major "u" }
+/^#define TN_COMMUNICATOR_ABI_MINOR / { $0 = "#define TN_COMMUNICATOR_ABI_MINOR " minor "u" }
+/^#define TN_COMMUNICATOR_ABI_OLDEST_HOST / { $0 = "#define TN_COMMUNICATOR_ABI_OLDEST_HOST 0u" }
 
 /^#define TENON_BACKEND_H/ && kind != "same" {
 	print >out
@@ -87,8 +96,8 @@ n_skipped > 0 {
 	replace("TN_DTYPES = 16", "TN_LATER = 16, TN_DTYPES = 17", "dtype")
 	replace("8, 8, 16};", "8, 8, 16, 1};", "size of the dtype")
 	replace("TN_COLUMNS = 6", "TN_COLUMNS = 7", "column")
-	replace("TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,",
-		"TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2, TN_DEVICE_LATER = 1u << 3,", "flag")
+	replace("TN_DEVICE_CONCURRENT_STREAMS = 1u << 3,",
+		"TN_DEVICE_CONCURRENT_STREAMS = 1u << 3, TN_DEVICE_LATER = 1u << 4,", "flag")
 	replace("MAX_INPUTS 16", "MAX_INPUTS 20", "limit")
 }
 
@@ -113,6 +122,7 @@ kind == "short" && name in cut && index($0, cut[name]) {
 	else if (kind == "long" && takes_call)
 		add("\tuint64_t later;")
 	left_out = 0
+	takes_call = 0
 	name = ""
 }
 

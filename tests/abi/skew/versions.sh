@@ -27,8 +27,9 @@ synthesize()
 {
 	mkdir -p "$work/$4/tenon"
 	awk -f "$here/synthesize.awk" -v kind="$1" -v major="$2" -v minor="$3" \
-		-v folder="$work/$4/tenon/" "$include/types.h" "$include/backend.h" || {
-		echo "types.h, backend.h: what synthesize.awk changes is not there"
+		-v folder="$work/$4/tenon/" \
+		"$include/types.h" "$include/backend.h" "$include/communicator.h" || {
+		echo "types.h, backend.h, communicator.h: what synthesize.awk changes is not there"
 		exit 1
 	}
 }
@@ -47,10 +48,11 @@ compile()
 	}
 }
 
+# compile_plugin OUTPUT VERSION [SOURCE]
 compile_plugin()
 {
 	mkdir -p "$(dirname "$1")"
-	compile "$1" "$2" plugin.c -shared -fPIC -fvisibility=hidden -Wl,-z,defs
+	compile "$1" "$2" "${3:-plugin.c}" -shared -fPIC -fvisibility=hidden -Wl,-z,defs
 }
 
 own_major=$(number "$include/backend.h" TN_ABI_MAJOR)
