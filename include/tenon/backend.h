@@ -436,11 +436,21 @@ struct tn_reduce_args {
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
  * Rank 2 to 6: up to 4 batch axes of equal shape (stride 0 legal on A and B).  Each inner matrix
  * has a stride of 1 along one of its two axes, and the other stride is at least that axis's length
- * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  A, B, C and
- * bias have one dtype; other combinations are TN_UNSUPPORTED, and a later version may use them.
- * f16 and bf16 accumulate in f32.  With has_bias or an activation the result is
+ * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
+ * accumulate in f32.  With has_bias or an activation the result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
- * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps. */
+ * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps.
+ *
+ * A, B, C and bias have one dtype, or C and bias have a wider one than A and B:
+ *     A and B of f16, or both of bf16, C of f32: no sum is rounded to 16 bits;
+ *     A of i8 or u8, B of i8, C of i32: the result modulo 2^32, alpha and beta being whole numbers,
+ *     without activation or scales;
+ *     A of i8 or u8, B of i8, C of f32: the sum over k is exact, or modulo 2^32 in an i32, and the
+ *     rest is computed in f32.
+ * With scales, of f32 and for a C of f32, the sum over k is multiplied by a_scale[i] b_scale[j]
+ * too; one for the whole of A or B has stride 0.  All matrices of a batch share them.  Any other
+ * combination is TN_UNSUPPORTED, and so may be every product whose dtypes differ or that has
+ * scales: a dry run says which a backend computes.  The host makes none of them itself yet. */
 struct tn_matmul_args {
 	struct tn_call call;
 	struct tn_operand a;
@@ -450,7 +460,11 @@ struct tn_matmul_args {
 	double beta;
 	struct tn_operand bias; /* of N elements; used when has_bias is 1 */
 	uint32_t has_bias;
-	uint32_t activation; /* TN_ACTIVATION_... */
+	uint32_t activation;       /* TN_ACTIVATION_... */
+	struct tn_operand a_scale; /* of M elements; used when has_a_scale is 1 */
+	struct tn_operand b_scale; /* of N elements; used when has_b_scale is 1 */
+	uint32_t has_a_scale;
+	uint32_t has_b_scale;
 };
 
 struct tn_compute_table {

@@ -56,6 +56,9 @@ struct product {
 static tn_status check_types(const struct tn_matmul_args *args)
 {
 	tn_dtype dtype = args->c.dtype;
+	if (args->has_a_scale || args->has_b_scale)
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+				      "scales are not supported");
 	if (args->a.dtype == dtype && args->b.dtype == dtype &&
 	    (dtype == TN_F32 || dtype == TN_F64))
 		return TN_OK;

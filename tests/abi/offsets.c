@@ -166,7 +166,7 @@ OFFSET(tn_reduce_args, n_reduced, 96);
 OFFSET(tn_reduce_args, n_values, 100);
 OFFSET(tn_reduce_args, combiners, 104);
 
-SIZE(tn_matmul_args, 1184);
+SIZE(tn_matmul_args, 1752);
 OFFSET(tn_matmul_args, call, 0);
 OFFSET(tn_matmul_args, a, 40);
 OFFSET(tn_matmul_args, b, 320);
@@ -176,6 +176,10 @@ OFFSET(tn_matmul_args, beta, 888);
 OFFSET(tn_matmul_args, bias, 896);
 OFFSET(tn_matmul_args, has_bias, 1176);
 OFFSET(tn_matmul_args, activation, 1180);
+OFFSET(tn_matmul_args, a_scale, 1184);
+OFFSET(tn_matmul_args, b_scale, 1464);
+OFFSET(tn_matmul_args, has_a_scale, 1744);
+OFFSET(tn_matmul_args, has_b_scale, 1748);
 
 SIZE(tn_compute_table, 32);
 OFFSET(tn_compute_table, struct_size, 0);

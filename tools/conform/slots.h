@@ -107,6 +107,9 @@ void check_matmul_batch(struct kit *kit);
 void check_matmul_scale(struct kit *kit);
 void check_matmul_narrow(struct kit *kit);
 
+/* matmul_mixed.c */
+void check_matmul_mixed(struct kit *kit);
+
 /* epilogue.c */
 void check_matmul_epilogue(struct kit *kit);
 
