@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The matrix product, with its bias and activation.
+ * The matrix product, with its bias and activation, and packed factors: B in double, matrix by
+ * matrix.
  */
 #include "reference/activation.h"
 
@@ -164,10 +165,20 @@ static void product(const struct tn_matmul_args *args, const struct scratch *s,
 	}
 }
 
+/* B as matmul_prepack made it; NULL: it is not there, or too short to be B. */
+static const double *packed_b(const struct tn_matmul_args *args)
+{
+	const uint64_t size = tn_reference_count(&args->b) * sizeof(double);
+	return args->packed.size < size
+		       ? NULL
+		       : (const double *)(uintptr_t)(args->packed.buffer + args->packed.offset);
+}
+
 /* One product for every index of the batch axes. */
 static void batch(const struct tn_matmul_args *args, const struct scratch *s)
 {
 	struct tn_operand leading[3] = {args->a, args->b, args->c}, matrix[3];
+	const double *packed = packed_b(args);
 	struct cursor at[3];
 	uint64_t n;
 	for (int i = 0; i < 3; i++) {
@@ -180,7 +191,11 @@ static void batch(const struct tn_matmul_args *args, const struct scratch *s)
 		matrix[1] = inner(&args->b, at[1].at);
 		matrix[2] = inner(&args->c, at[2].at);
 		tn_reference_read(s->a, &matrix[0]);
-		tn_reference_read(s->b, &matrix[1]);
+		const size_t n_b = (size_t)tn_reference_count(&matrix[1]);
+		if (packed)
+			memcpy(s->b, packed + i * n_b, n_b * sizeof(*packed));
+		else
+			tn_reference_read(s->b, &matrix[1]);
 		product(args, s, &matrix[2], matrix[0].shape[1]);
 		for (int operand = 0; operand < 3; operand++)
 			cursor_next(&at[operand]);
@@ -222,4 +237,26 @@ tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		tn_reference_release(device, all[i]);
 	return status;
+}
+
+tn_status tn_reference_matmul_prepack(void *device, const struct tn_matmul_args *theirs,
+				      uint64_t *size)
+{
+	struct tn_matmul_args args;
+	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "matmul_prepack");
+	(void)device;
+	if (!status)
+		status = check_arguments(&args);
+	if (status)
+		return status;
+	*size = tn_reference_count(&args.b) * sizeof(double);
+	if (tn_reference_is_dry(&args.call))
+		return TN_OK;
+	if (args.packed.size < *size)
+		return tn_reference_fail(&args.call, TN_INVALID_ARGUMENT, "matmul_prepack",
+					 "packed: expected %llu bytes, found %llu",
+					 (unsigned long long)*size,
+					 (unsigned long long)args.packed.size);
+	tn_reference_read((double *)(uintptr_t)(args.packed.buffer + args.packed.offset), &args.b);
+	return TN_OK;
 }

@@ -103,6 +103,7 @@ kind == "short" && name in cut && index($0, cut[name]) {
 	else if (kind == "long" && takes_call)
 		add("\tuint64_t later;")
 	left_out = 0
+	takes_call = 0
 	name = ""
 }
 
