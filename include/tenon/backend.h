@@ -1128,7 +1128,7 @@ struct tn_nn_table {
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
 /* Reserved: tenon.program/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1, tenon.share/1,
- * tenon.quantised/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
+ * tenon.quantised/1, tenon.layout/1.  A vendor's is named in reverse DNS: com.example.table/1. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 
