@@ -440,10 +440,12 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 	struct product p = {.cpu = cpu->instance};
 	tn_status status = tn_plugin_take(&taken, sizeof(taken), args,
 					  TN_DRY_RUN | TN_DETERMINISTIC, "matmul");
-	if (!status)
+	if (!status && !cpu_matmul_is_i8(&taken))
 		status = check_types(&taken);
 	if (!status)
 		status = check_shapes(&taken);
+	if (!status && cpu_matmul_is_i8(&taken))
+		return cpu_matmul_i8(cpu, &taken);
 	if (!status)
 		status = check_epilogue(&taken);
 	if (!status)
