@@ -145,7 +145,7 @@ static inline tn_status call_slot(struct tn_route *route, struct tn_device *devi
 	struct tn_error_info *report = &route->runtime->report;
 	int asks = facts->asks || (device->asks & bit);
 	tn_status status = TN_UNSUPPORTED;
-	if (!(device->backend->native & bit))
+	if (!tn_backend_has(device->backend, (enum tn_slot)route->slot))
 		return TN_UNSUPPORTED;
 	route->call->stream = device->stream;
 	if (!asks) {

@@ -171,6 +171,9 @@ static tn_status convolve(struct tn_conv2d *conv, enum tn_slot slot, tn_array *o
 	return status;
 }
 
+/* Operands of struct tn_conv2d_args, for hints. */
+enum { CONV2D_W = 1, CONV2D_BIAS = 3 };
+
 /* A forward with its epilogue in one call, with packed weights: only on the device's own backend,
  * which packed them. */
 static tn_status convolve_finished(struct tn_conv2d *conv)
@@ -193,6 +196,8 @@ static tn_status convolve_finished(struct tn_conv2d *conv)
 		args.packed = (struct tn_packed){conv->packed->storage->block.buffer,
 						 tn_array_byte_offset(conv->packed),
 						 (uint64_t)conv->packed->size};
+		/* Only frozen modules pack: weights and bias stay. */
+		args.call.hints = TN_HINT_CONSTANT(CONV2D_W) | TN_HINT_CONSTANT(CONV2D_BIAS);
 	}
 	status = tn_route_run(&route);
 	if (!status)

@@ -15,7 +15,7 @@
 #include "base/threads.h"
 #include "loader/plugin.h"
 
-/* The bits of `native` in struct tn_backend, in the order of the tables. */
+/* The entries of all tables, in the order in which these came. */
 enum tn_slot {
 	TN_SLOT_DEVICE_COUNT = 0,
 	TN_SLOT_DESCRIBE,
@@ -74,6 +74,10 @@ enum tn_slot {
 	TN_SLOT_IMPORT_MEMORY,
 	TN_SLOT_IMPORT_RELEASE,
 	TN_SLOT_EXPORT_MEMORY,
+	TN_SLOT_MATMUL_PREPACK,
+	TN_SLOT_SCATTER,
+	TN_SLOT_ATTENTION_FORWARD,
+	TN_SLOT_ATTENTION_BACKWARD,
 	TN_SLOT_DEVICE_EXPORT,
 	TN_SLOT_STREAM_IMPORT,
 	TN_SLOT_STREAM_RELEASE,
@@ -87,7 +91,7 @@ struct tn_backend {
 		plugin; /* its instance is the first argument of device_count, describe, open */
 	uint32_t n_devices;
 	struct tn_device_description *devices; /* n_devices */
-	uint64_t native;                       /* bit s: the plugin filled slot s */
+	unsigned char native[TN_SLOT_COUNT];   /* 1: the plugin filled that slot */
 
 	struct tn_device_table device;
 	struct tn_compute_table compute;
@@ -107,15 +111,17 @@ struct tn_backend {
 
 static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot slot)
 {
-	return (int)(backend->native >> slot & 1);
+	return backend->native[slot];
 }
 
 /* Are all slots from `first` to `last` filled? */
 static inline int tn_backend_has_all(const struct tn_backend *backend, enum tn_slot first,
 				     enum tn_slot last)
 {
-	uint64_t all = ((UINT64_C(2) << last) - 1) & ~((UINT64_C(1) << first) - 1);
-	return (backend->native & all) == all;
+	int all = 1;
+	for (int slot = (int)first; slot <= (int)last; slot++)
+		all &= backend->native[slot];
+	return all;
 }
 
 #endif

@@ -90,6 +90,12 @@ static tn_status call_cross_entropy(const void *entry, void *device, const struc
 	return (*cross_entropy)(device, (const struct tn_cross_entropy_args *)(const void *)args);
 }
 
+static tn_status call_attention(const void *entry, void *device, const struct tn_call *args)
+{
+	tn_status (*const *attention)(void *, const struct tn_attention_args *) = entry;
+	return (*attention)(device, (const struct tn_attention_args *)(const void *)args);
+}
+
 /* ---- Operands --------------------------------------------------------------------------------*/
 
 static const struct tn_slot_operand of_matmul[] = {
@@ -97,6 +103,8 @@ static const struct tn_slot_operand of_matmul[] = {
 	{offsetof(struct tn_matmul_args, b), TN_READS},
 	{offsetof(struct tn_matmul_args, c), TN_PRODUCT},
 	{offsetof(struct tn_matmul_args, bias), TN_READS},
+	{offsetof(struct tn_matmul_args, a_scale), TN_READS},
+	{offsetof(struct tn_matmul_args, b_scale), TN_READS},
 	{0, 0}};
 static const struct tn_slot_operand of_fill[] = {{offsetof(struct tn_fill_args, output), TN_WRITES},
 						 {0, 0}};
@@ -193,6 +201,29 @@ static const struct tn_slot_operand of_cross_entropy_backward[] = {
 	{offsetof(struct tn_cross_entropy_args, log_sum), TN_READS},
 	{offsetof(struct tn_cross_entropy_args, loss), TN_READS},
 	{offsetof(struct tn_cross_entropy_args, dx), TN_WRITES},
+	{0, 0}};
+
+static const struct tn_slot_operand of_attention_forward[] = {
+	{offsetof(struct tn_attention_args, q), TN_READS},
+	{offsetof(struct tn_attention_args, k), TN_READS},
+	{offsetof(struct tn_attention_args, v), TN_READS},
+	{offsetof(struct tn_attention_args, mask), TN_READS},
+	{offsetof(struct tn_attention_args, y), TN_WRITES},
+	{offsetof(struct tn_attention_args, maximum), TN_WRITES},
+	{offsetof(struct tn_attention_args, log_sum), TN_WRITES},
+	{0, 0}};
+static const struct tn_slot_operand of_attention_backward[] = {
+	{offsetof(struct tn_attention_args, q), TN_READS},
+	{offsetof(struct tn_attention_args, k), TN_READS},
+	{offsetof(struct tn_attention_args, v), TN_READS},
+	{offsetof(struct tn_attention_args, mask), TN_READS},
+	{offsetof(struct tn_attention_args, y), TN_READS},
+	{offsetof(struct tn_attention_args, maximum), TN_READS},
+	{offsetof(struct tn_attention_args, log_sum), TN_READS},
+	{offsetof(struct tn_attention_args, dy), TN_READS},
+	{offsetof(struct tn_attention_args, dq), TN_ACCUMULATES},
+	{offsetof(struct tn_attention_args, dk), TN_ACCUMULATES},
+	{offsetof(struct tn_attention_args, dv), TN_ACCUMULATES},
 	{0, 0}};
 
 /* ---- The rows --------------------------------------------------------------------------------*/
@@ -419,9 +450,24 @@ const struct tn_slot_facts tn_slots[TN_SLOT_COUNT] = {
 				    .entry = offsetof(struct tn_backend, vendor.stream_release)},
 	[TN_SLOT_STREAM_EXPORT] = {.name = "stream_export",
 				   .entry = offsetof(struct tn_backend, vendor.stream_export)},
+	[TN_SLOT_MATMUL_PREPACK] = {.name = "matmul_prepack",
+				    .entry = offsetof(struct tn_backend, compute.matmul_prepack)},
+	[TN_SLOT_SCATTER] = {.name = "scatter",
+			     .entry = offsetof(struct tn_backend, copy.scatter),
+			     .call = call_gather,
+			     .args_size = sizeof(struct tn_gather_args),
+			     .operands = of_scatter_add},
+	[TN_SLOT_ATTENTION_FORWARD] = {.name = "attention_forward",
+				       .entry = offsetof(struct tn_backend, nn.attention_forward),
+				       .call = call_attention,
+				       .args_size = sizeof(struct tn_attention_args),
+				       .operands = of_attention_forward},
+	[TN_SLOT_ATTENTION_BACKWARD] = {.name = "attention_backward",
+					.entry = offsetof(struct tn_backend, nn.attention_backward),
+					.call = call_attention,
+					.args_size = sizeof(struct tn_attention_args),
+					.operands = of_attention_backward},
 };
-
-_Static_assert(TN_SLOT_COUNT <= 64, "`native` has a bit for each slot");
 
 /* ---- Tables ----------------------------------------------------------------------------------*/
 
@@ -489,7 +535,7 @@ static int is_in(enum tn_slot slot, int table)
 
 tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error)
 {
-	backend->native = 0;
+	memset(backend->native, 0, sizeof(backend->native));
 	for (int table = 0; table < TABLES; table++) {
 		const char *id = tables[table].id;
 		char *own = (char *)backend + tables[table].offset;
@@ -511,7 +557,7 @@ tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error)
 				memcpy(&entry, (const char *)theirs + offset, sizeof(entry));
 			if (entry) {
 				memcpy(own + offset, &entry, sizeof(entry));
-				backend->native |= UINT64_C(1) << slot;
+				backend->native[slot] = 1;
 			} else if (tn_slots[slot].is_mandatory && end > size) {
 				return tn_fail(error, TN_BAD_PLUGIN, "query",
 					       "table %s is short: it has %u bytes, %s is at %zu "

@@ -29,6 +29,7 @@ static const struct tn_compute_table compute_table = {
 	.map = tn_reference_map,
 	.reduce = tn_reference_reduce,
 	.matmul = tn_reference_matmul,
+	.matmul_prepack = tn_reference_matmul_prepack,
 };
 
 static const struct tn_copy_table copy_table = {
@@ -37,6 +38,7 @@ static const struct tn_copy_table copy_table = {
 	.copy = tn_reference_copy,
 	.gather = tn_reference_gather,
 	.scatter_add = tn_reference_scatter_add,
+	.scatter = tn_reference_scatter,
 };
 
 static const struct tn_memory_table memory_table = {
@@ -61,6 +63,8 @@ static const struct tn_nn_table nn_table = {
 	.cross_entropy_backward = tn_reference_cross_entropy_backward,
 	.group_norm_forward = tn_reference_group_norm_forward,
 	.group_norm_backward = tn_reference_group_norm_backward,
+	.attention_forward = tn_reference_attention_forward,
+	.attention_backward = tn_reference_attention_backward,
 };
 
 static const struct tn_scan_table scan_table = {

@@ -35,12 +35,15 @@ tn_status tn_reference_information(void *device, uint32_t memory_kind,
 tn_status tn_reference_map(void *device, const struct tn_map_args *args);
 tn_status tn_reference_reduce(void *device, const struct tn_reduce_args *args);
 tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *args);
+tn_status tn_reference_matmul_prepack(void *device, const struct tn_matmul_args *args,
+				      uint64_t *size);
 
 /* copy.c, gather.c */
 tn_status tn_reference_fill(void *device, const struct tn_fill_args *args);
 tn_status tn_reference_copy(void *device, const struct tn_copy_args *args);
 tn_status tn_reference_gather(void *device, const struct tn_gather_args *args);
 tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *args);
+tn_status tn_reference_scatter(void *device, const struct tn_gather_args *args);
 
 /* scan.c, sort.c */
 tn_status tn_reference_scan(void *device, const struct tn_scan_args *args);
@@ -62,6 +65,10 @@ tn_status tn_reference_layer_norm_forward(void *device, const struct tn_norm_arg
 tn_status tn_reference_layer_norm_backward(void *device, const struct tn_norm_args *args);
 tn_status tn_reference_group_norm_forward(void *device, const struct tn_norm_args *args);
 tn_status tn_reference_group_norm_backward(void *device, const struct tn_norm_args *args);
+
+/* attention.c */
+tn_status tn_reference_attention_forward(void *device, const struct tn_attention_args *args);
+tn_status tn_reference_attention_backward(void *device, const struct tn_attention_args *args);
 
 /* softmax.c, cross_entropy.c */
 tn_status tn_reference_softmax_forward(void *device, const struct tn_softmax_args *args);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Gather and scatter-add: rows chosen by an array of indices.  Both walk the three parts of an
- * index (i before the axis, j along it, k after it) in row-major order.
+ * Gather, scatter-add and scatter: rows chosen by an array of indices.  All walk the three parts of
+ * an index (i before the axis, j along it, k after it) in row-major order.
  */
 #include "program/cast.h"
 #include "reference/view.h"
@@ -161,6 +161,106 @@ tn_status tn_reference_scatter_add(void *device, const struct tn_gather_args *th
 			bits_store(at, total_size,
 				   sum(args.output.dtype, bits_load(at, total_size),
 				       args.input.dtype, bits_load(from.at, size)));
+	}
+	return TN_OK;
+}
+
+/* ---- Scatter with a mode ---------------------------------------------------------------------*/
+
+static uint64_t combine_integers(uint32_t mode, tn_dtype dtype, uint64_t a, uint64_t b)
+{
+	int is_less;
+	a = tn_cast_bits(dtype, TN_I64, a);
+	b = tn_cast_bits(dtype, TN_I64, b);
+	is_less = dtype == TN_U64 ? a < b : (int64_t)a < (int64_t)b;
+	switch (mode) {
+	case TN_SCATTER_ADD:
+		return a + b;
+	case TN_SCATTER_MULTIPLY:
+		return a * b;
+	case TN_SCATTER_MAX:
+		return is_less ? b : a;
+	default:
+		return is_less ? a : b;
+	}
+}
+
+static double combine_numbers(uint32_t mode, double a, double b)
+{
+	switch (mode) {
+	case TN_SCATTER_ADD:
+		return a + b;
+	case TN_SCATTER_MULTIPLY:
+		return a * b;
+	case TN_SCATTER_MAX:
+		return a != a || a > b ? a : b;
+	default:
+		return a != a || a < b ? a : b;
+	}
+}
+
+static void combine(uint32_t mode, tn_dtype dtype, char *at, const char *from)
+{
+	const size_t size = tn_dtype_size(dtype);
+	uint64_t a, b;
+	if (mode == TN_SCATTER_SET) {
+		memcpy(at, from, size);
+		return;
+	}
+	a = bits_load(at, size);
+	b = bits_load(from, size);
+	if (tn_is_integer(dtype))
+		a = combine_integers(mode, dtype, a, b);
+	else
+		a = tn_cast_bits(TN_F64, dtype,
+				 tn_bits_of_f64(combine_numbers(
+					 mode, tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, a)),
+					 tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, b)))));
+	bits_store(at, size, a);
+}
+
+static tn_status check_mode(const struct tn_gather_args *args)
+{
+	const tn_dtype dtype = args->output.dtype;
+	if (args->input.dtype != dtype)
+		return tn_reference_fail(&args->call, TN_DTYPE, "scatter",
+					 "output: expected the input's dtype %d, found %d",
+					 args->input.dtype, dtype);
+	if (args->mode < TN_SCATTER_SET || args->mode > TN_SCATTER_MIN)
+		return tn_reference_fail(&args->call, TN_UNSUPPORTED, "scatter",
+					 "mode %u: expected %d to %d", args->mode, TN_SCATTER_SET,
+					 TN_SCATTER_MIN);
+	if (args->mode != TN_SCATTER_SET && !sum_dtype(dtype))
+		return tn_reference_fail(&args->call, TN_UNSUPPORTED, "scatter",
+					 "dtype %d is not combined", dtype);
+	return TN_OK;
+}
+
+/* output[i, indices[j], k] := that and input[i, j, k] combined, in the order of i, j, k; nothing
+ * where indices[j] is out of range */
+tn_status tn_reference_scatter(void *device, const struct tn_gather_args *theirs)
+{
+	struct tn_gather_args args;
+	struct tn_operand chosen;
+	struct cursor from, to;
+	tn_status status = tn_reference_take(&args, sizeof(args), theirs, 0, "scatter");
+	(void)device;
+	if (!status)
+		status = check_arguments(&args, "scatter", &args.output, &args.input);
+	if (!status)
+		status = check_mode(&args);
+	if (status || tn_reference_is_dry(&args.call))
+		return status;
+	const uint64_t n = tn_reference_count(&args.input);
+	chosen = at_zero(&args.output, &args.input, args.axis);
+	tn_reference_cursor(&from, &args.input);
+	tn_reference_cursor(&to, &chosen);
+	for (uint64_t e = 0; e < n; e++, cursor_next(&from), cursor_next(&to)) {
+		int64_t index = index_at(&args.indices, from.index[args.axis],
+					 args.output.shape[args.axis]);
+		if (index >= 0)
+			combine(args.mode, args.output.dtype,
+				to.at + along_axis(&args.output, args.axis, index), from.at);
 	}
 	return TN_OK;
 }

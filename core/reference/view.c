@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "program/cast.h"
+
 uint64_t tn_reference_count(const struct tn_operand *operand)
 {
 	uint64_t n = 1;
@@ -121,12 +123,16 @@ void tn_reference_release(void *device, void *numbers)
 
 static double number_load(const struct cursor *cursor)
 {
+	const tn_dtype dtype = cursor->operand->dtype;
 	double f64;
 	float f32;
-	if (cursor->operand->dtype == TN_F32) {
+	if (dtype == TN_F32) {
 		memcpy(&f32, cursor->at, sizeof(f32));
 		return f32;
 	}
+	if (dtype != TN_F64)
+		return tn_f64_of_bits(
+			tn_cast_bits(dtype, TN_F64, bits_load(cursor->at, tn_dtype_size(dtype))));
 	memcpy(&f64, cursor->at, sizeof(f64));
 	return f64;
 }
@@ -156,9 +162,12 @@ void tn_reference_write(const struct tn_operand *operand, const double *src, int
 	for (uint64_t i = 0; i < n; i++, cursor_next(&cursor)) {
 		double f64 = accumulate ? number_load(&cursor) + src[i] : src[i];
 		float f32 = (float)f64;
-		if (cursor.operand->dtype == TN_F32)
+		if (operand->dtype == TN_F32)
 			memcpy(cursor.at, &f32, sizeof(f32));
-		else
+		else if (operand->dtype == TN_F64)
 			memcpy(cursor.at, &f64, sizeof(f64));
+		else
+			bits_store(cursor.at, tn_dtype_size(operand->dtype),
+				   tn_cast_bits(TN_F64, operand->dtype, tn_bits_of_f64(f64)));
 	}
 }

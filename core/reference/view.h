@@ -61,7 +61,7 @@ static inline void cursor_next(struct cursor *cursor)
 double *tn_reference_numbers(void *device, uint64_t n);
 void tn_reference_release(void *device, void *numbers); /* takes NULL */
 
-/* dst[i] := element i of an f32 or f64 operand, in row-major order. */
+/* dst[i] := element i, in row-major order. */
 void tn_reference_read(double *dst, const struct tn_operand *operand);
 
 /* Scratch memory with a copy of the operand; NULL: out of memory. */

@@ -56,6 +56,9 @@ struct product {
 static tn_status check_types(const struct tn_matmul_args *args)
 {
 	tn_dtype dtype = args->c.dtype;
+	if (args->has_a_scale || args->has_b_scale)
+		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
+				      "scales are not supported");
 	if (args->a.dtype == dtype && args->b.dtype == dtype &&
 	    (dtype == TN_F32 || dtype == TN_F64))
 		return TN_OK;
@@ -437,10 +440,12 @@ tn_status cpu_matmul(void *device, const struct tn_matmul_args *args)
 	struct product p = {.cpu = cpu->instance};
 	tn_status status = tn_plugin_take(&taken, sizeof(taken), args,
 					  TN_DRY_RUN | TN_DETERMINISTIC, "matmul");
-	if (!status)
+	if (!status && !cpu_matmul_is_i8(&taken))
 		status = check_types(&taken);
 	if (!status)
 		status = check_shapes(&taken);
+	if (!status && cpu_matmul_is_i8(&taken))
+		return cpu_matmul_i8(cpu, &taken);
 	if (!status)
 		status = check_epilogue(&taken);
 	if (!status)

@@ -42,6 +42,14 @@ static int is_multiplied(const struct cuda_device *device, tn_dtype dtype)
 	       (dtype == TN_BF16 && device->architecture >= 80);
 }
 
+/* One dtype, or f16 or bf16 with a C of f32. */
+static int are_multiplied(const struct cuda_device *device, const struct tn_matmul_args *args)
+{
+	const tn_dtype factor = args->a.dtype, c = args->c.dtype;
+	return is_multiplied(device, factor) && args->b.dtype == factor &&
+	       (c == factor || (c == TN_F32 && (factor == TN_F16 || factor == TN_BF16)));
+}
+
 static tn_status check_epilogue(const struct tn_matmul_args *args)
 {
 	const struct tn_call *call = &args->call;
@@ -49,6 +57,9 @@ static tn_status check_epilogue(const struct tn_matmul_args *args)
 	if (args->activation > TN_ACTIVATION_GELU)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
 				      "activation %u is not supported", args->activation);
+	if (args->has_a_scale || args->has_b_scale)
+		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
+				      "scales are not supported");
 	if (!args->has_bias)
 		return TN_OK;
 	tn_status status = tn_plugin_check_operand(call, operation, "bias", 0, &args->bias,
@@ -68,14 +79,13 @@ static tn_status check_arguments(const struct cuda_device *device,
 	const struct tn_operand *operands[] = {&args->a, &args->b, &args->c};
 	const uint32_t rank = args->c.rank;
 	int64_t shapes[3][MAX_BATCH_AXES + 2];
-	for (unsigned k = 0; k < 3; k++)
-		if (!is_multiplied(device, operands[k]->dtype) ||
-		    operands[k]->dtype != args->c.dtype)
-			return tn_plugin_fail(
-				call->error, TN_UNSUPPORTED, operation,
-				"dtypes %d, %d and %d: expected f16, bf16 (from compute "
-				"capability 8.0 on), f32 or f64 for all three",
-				(int)args->a.dtype, (int)args->b.dtype, (int)args->c.dtype);
+	if (!are_multiplied(device, args))
+		return tn_plugin_fail(
+			call->error, TN_UNSUPPORTED, operation,
+			"dtypes %d, %d and %d: expected f16, bf16 (from compute "
+			"capability 8.0 on), f32 or f64 for all three, or f32 for the "
+			"product of two of f16 or bf16",
+			(int)args->a.dtype, (int)args->b.dtype, (int)args->c.dtype);
 	if (rank < 2 || rank > MAX_BATCH_AXES + 2 || args->a.rank != rank)
 		return tn_plugin_fail(call->error, TN_SHAPE, operation,
 				      "ranks %u and %u: expected equal ranks of 2 to 6",
@@ -257,9 +267,9 @@ static cublasStatus_t multiply(struct cuda_job *job, const struct product *p,
 {
 	const struct cuda_device *device = job->device;
 	const struct tn_matmul_args *args = p->args;
-	const cudaDataType type = data_type(args->c.dtype);
-	const cublasComputeType_t compute = compute_type(device, args->c.dtype);
-	const size_t size = tn_dtype_size(args->c.dtype);
+	const cudaDataType type = data_type(args->a.dtype), type_c = data_type(args->c.dtype);
+	const cublasComputeType_t compute = compute_type(device, args->a.dtype);
+	const size_t size = tn_dtype_size(args->a.dtype), size_c = tn_dtype_size(args->c.dtype);
 	const uint32_t last = p->batch.rank - 1;
 	const float narrow[2] = {(float)args->alpha, (float)args->beta};
 	const double wide[2] = {args->alpha, args->beta};
@@ -274,16 +284,16 @@ static cublasStatus_t multiply(struct cuda_job *job, const struct product *p,
 	const int rows = (int)(swaps ? p->n : p->m), columns = (int)(swaps ? p->m : p->n);
 	const void *at_x = cuda_pointer(x->address + (uint64_t)offset[ix] * size);
 	const void *at_y = cuda_pointer(y->address + (uint64_t)offset[iy] * size);
-	void *at_c = cuda_pointer(p->c.address + (uint64_t)offset[2] * size);
+	void *at_c = cuda_pointer(p->c.address + (uint64_t)offset[2] * size_c);
 	if (n_batches == 1)
 		return device->blas.cublasGemmEx(device->blas_handle, tx, ty, rows, columns,
 						 (int)p->k, alpha, at_x, type, (int)x->leading,
-						 at_y, type, (int)y->leading, beta, at_c, type,
+						 at_y, type, (int)y->leading, beta, at_c, type_c,
 						 (int)p->c.leading, compute, CUBLAS_GEMM_DEFAULT);
 	return device->blas.cublasGemmStridedBatchedEx(
 		device->blas_handle, tx, ty, rows, columns, (int)p->k, alpha, at_x, type,
 		(int)x->leading, p->batch.views[ix].strides[last], at_y, type, (int)y->leading,
-		p->batch.views[iy].strides[last], beta, at_c, type, (int)p->c.leading,
+		p->batch.views[iy].strides[last], beta, at_c, type_c, (int)p->c.leading,
 		p->batch.views[2].strides[last], n_batches, compute, CUBLAS_GEMM_DEFAULT);
 }
 

@@ -138,9 +138,9 @@ tn_status mock_matmul(void *device, const struct tn_matmul_args *args)
 	if (status)
 		return status;
 	struct tn_error_info *error = own.call.error;
-	if (own.has_bias || own.activation)
+	if (own.has_bias || own.activation || own.has_a_scale || own.has_b_scale)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
-				      "bias and activation are not supported");
+				      "bias, activation and scales are not supported");
 	status = mock_operand_check(&own.a, "A", error, "matmul");
 	if (!status)
 		status = mock_operand_check(&own.b, "B", error, "matmul");

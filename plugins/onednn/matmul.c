@@ -40,9 +40,9 @@ struct product {
 
 static tn_status check_types(const struct tn_matmul_args *args)
 {
-	if (args->has_bias || args->activation)
+	if (args->has_bias || args->activation || args->has_a_scale || args->has_b_scale)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
-				      "bias and activation are not supported");
+				      "bias, activation and scales are not supported");
 	if (args->a.dtype == TN_F32 && args->b.dtype == TN_F32 && args->c.dtype == TN_F32)
 		return TN_OK;
 	return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",

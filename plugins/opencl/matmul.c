@@ -46,9 +46,9 @@ static tn_status check_arguments(const struct opencl_device *device,
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
 				      "the device allows groups of at most %zu items, expected %u",
 				      device->facts->max_group, small.width * small.height);
-	if (args->has_bias || args->activation)
+	if (args->has_bias || args->activation || args->has_a_scale || args->has_b_scale)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
-				      "bias and activation are not supported");
+				      "bias, activation and scales are not supported");
 	for (unsigned k = 0; k < 3; k++)
 		if (!is_multiplied(device, operands[k]->dtype) ||
 		    operands[k]->dtype != args->c.dtype)

@@ -35,7 +35,7 @@ OFFSET(tn_call, flags, 4);
 OFFSET(tn_call, stream, 8);
 OFFSET(tn_call, error, 16);
 OFFSET(tn_call, workspace, 24);
-OFFSET(tn_call, reserved, 32);
+OFFSET(tn_call, hints, 32);
 
 SIZE(tn_operand, 280);
 OFFSET(tn_operand, buffer, 0);
@@ -169,7 +169,7 @@ OFFSET(tn_reduce_args, n_reduced, 96);
 OFFSET(tn_reduce_args, n_values, 100);
 OFFSET(tn_reduce_args, combiners, 104);
 
-SIZE(tn_matmul_args, 1184);
+SIZE(tn_matmul_args, 1776);
 OFFSET(tn_matmul_args, call, 0);
 OFFSET(tn_matmul_args, a, 40);
 OFFSET(tn_matmul_args, b, 320);
@@ -179,13 +179,19 @@ OFFSET(tn_matmul_args, beta, 888);
 OFFSET(tn_matmul_args, bias, 896);
 OFFSET(tn_matmul_args, has_bias, 1176);
 OFFSET(tn_matmul_args, activation, 1180);
+OFFSET(tn_matmul_args, a_scale, 1184);
+OFFSET(tn_matmul_args, b_scale, 1464);
+OFFSET(tn_matmul_args, packed, 1744);
+OFFSET(tn_matmul_args, has_a_scale, 1768);
+OFFSET(tn_matmul_args, has_b_scale, 1772);
 
-SIZE(tn_compute_table, 32);
+SIZE(tn_compute_table, 40);
 OFFSET(tn_compute_table, struct_size, 0);
 OFFSET(tn_compute_table, reserved, 4);
 OFFSET(tn_compute_table, map, 8);
 OFFSET(tn_compute_table, reduce, 16);
 OFFSET(tn_compute_table, matmul, 24);
+OFFSET(tn_compute_table, matmul_prepack, 32);
 
 SIZE(tn_fill_args, 352);
 OFFSET(tn_fill_args, call, 0);
@@ -203,15 +209,16 @@ OFFSET(tn_gather_args, input, 40);
 OFFSET(tn_gather_args, indices, 320);
 OFFSET(tn_gather_args, output, 600);
 OFFSET(tn_gather_args, axis, 880);
-OFFSET(tn_gather_args, reserved, 884);
+OFFSET(tn_gather_args, mode, 884);
 
-SIZE(tn_copy_table, 40);
+SIZE(tn_copy_table, 48);
 OFFSET(tn_copy_table, struct_size, 0);
 OFFSET(tn_copy_table, reserved, 4);
 OFFSET(tn_copy_table, fill, 8);
 OFFSET(tn_copy_table, copy, 16);
 OFFSET(tn_copy_table, gather, 24);
 OFFSET(tn_copy_table, scatter_add, 32);
+OFFSET(tn_copy_table, scatter, 40);
 
 SIZE(tn_memory_information, 24);
 OFFSET(tn_memory_information, struct_size, 0);
@@ -467,7 +474,26 @@ OFFSET(tn_cross_entropy_args, dx, 1440);
 OFFSET(tn_cross_entropy_args, ignore_label, 1720);
 OFFSET(tn_cross_entropy_args, reserved, 1724);
 
-SIZE(tn_nn_table, 136);
+SIZE(tn_attention_args, 3144);
+OFFSET(tn_attention_args, call, 0);
+OFFSET(tn_attention_args, q, 40);
+OFFSET(tn_attention_args, k, 320);
+OFFSET(tn_attention_args, v, 600);
+OFFSET(tn_attention_args, mask, 880);
+OFFSET(tn_attention_args, y, 1160);
+OFFSET(tn_attention_args, maximum, 1440);
+OFFSET(tn_attention_args, log_sum, 1720);
+OFFSET(tn_attention_args, dy, 2000);
+OFFSET(tn_attention_args, dq, 2280);
+OFFSET(tn_attention_args, dk, 2560);
+OFFSET(tn_attention_args, dv, 2840);
+OFFSET(tn_attention_args, scale, 3120);
+OFFSET(tn_attention_args, has_mask, 3128);
+OFFSET(tn_attention_args, causal, 3132);
+OFFSET(tn_attention_args, wants, 3136);
+OFFSET(tn_attention_args, reserved, 3140);
+
+SIZE(tn_nn_table, 152);
 OFFSET(tn_nn_table, struct_size, 0);
 OFFSET(tn_nn_table, reserved, 4);
 OFFSET(tn_nn_table, conv2d_forward, 8);
@@ -486,6 +512,8 @@ OFFSET(tn_nn_table, cross_entropy_backward, 104);
 OFFSET(tn_nn_table, group_norm_forward, 112);
 OFFSET(tn_nn_table, group_norm_backward, 120);
 OFFSET(tn_nn_table, conv2d_prepack, 128);
+OFFSET(tn_nn_table, attention_forward, 136);
+OFFSET(tn_nn_table, attention_backward, 144);
 
 SIZE(tn_block_kernels, 56);
 OFFSET(tn_block_kernels, struct_size, 0);

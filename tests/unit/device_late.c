@@ -48,7 +48,7 @@ static struct tn_device *open_late(struct fake *fake, uint32_t flags, struct tn_
 	fake_init(fake, flags);
 	fake->backend.device.async_error = fetch;
 	fake->backend.device.download = wait_and_download;
-	fake->backend.native |= UINT64_C(1) << TN_SLOT_ASYNC_ERROR;
+	fake->backend.native[TN_SLOT_ASYNC_ERROR] = 1;
 	tn_logger_init(logger);
 	logger->callback = keep_log;
 	assert_ok(tn_device_create(NULL, &fake->backend, 0, 0, logger, &device, NULL));

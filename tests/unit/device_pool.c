@@ -279,7 +279,7 @@ static void out_of_memory_says_all_and_is_recoverable(void **state)
 	struct tn_error_info error;
 	fake_init(&fake, FAKE_HOST);
 	fake.capacity = 32 * MIB;
-	fake.backend.native = UINT64_C(1) << TN_SLOT_MEMORY_INFORMATION;
+	fake.backend.native[TN_SLOT_MEMORY_INFORMATION] = 1;
 	struct tn_device *device = fake_device(&fake, 0);
 	struct tn_block a, b = {.size = 77};
 	assert_ok(tn_block_take(device, 20 * MIB, &a, NULL));

@@ -44,6 +44,7 @@ static int is_gradient(int slot)
 	case TN_SLOT_LAYER_NORM_BACKWARD:
 	case TN_SLOT_SOFTMAX_BACKWARD:
 	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
+	case TN_SLOT_ATTENTION_BACKWARD:
 		return 1;
 	default:
 		return 0;

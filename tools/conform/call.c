@@ -239,6 +239,13 @@ static void check_error(struct kit *kit, tn_status status)
 			    error->text[0] ? "operation" : "text");
 }
 
+/* Hints about operands that no call but a reduction has: a callee ignores them. */
+static void set_hints(const struct kit *kit, struct tn_call *call)
+{
+	if (kit->slot != TN_SLOT_REDUCE)
+		call->hints = TN_HINT_CONSTANT(30) | TN_HINT_CONSTANT(31) | TN_HINT_LAST_USE(31);
+}
+
 static tn_status run(struct kit *kit, void *args, struct array *const *arrays, size_t n_arrays)
 {
 	struct tn_workspace workspace;
@@ -248,6 +255,7 @@ static tn_status run(struct kit *kit, void *args, struct array *const *arrays, s
 	dry = dry_run(kit, args, &workspace);
 	dry_run_without_buffers(kit, args, dry, &workspace);
 	((struct tn_call *)args)->workspace = &workspace;
+	set_hints(kit, args);
 	real = !dry ? real_run(kit, args, &workspace) : enter_once(kit, args);
 	check_error(kit, real);
 	synchronise(kit);

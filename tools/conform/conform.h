@@ -312,6 +312,8 @@ void check_norm_epilogue(struct kit *kit);
 void check_norm_dresidual(struct kit *kit);
 void check_conv2d_epilogue(struct kit *kit);
 void check_conv2d_prepack(struct kit *kit);
+void check_attention_forward(struct kit *kit);
+void check_attention_backward(struct kit *kit);
 void check_softmax_forward(struct kit *kit);
 void check_softmax_backward(struct kit *kit);
 void check_cross_entropy_forward(struct kit *kit);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The epilogues of matmul and conv2d (bias, residual, activation) and packed weights.  The oracles
- * are the formulas in double.  A backend may refuse any of them, but must compute what it accepts.
+ * The epilogues of matmul and conv2d (bias, residual, activation) and their packed weights.  The
+ * oracles are the formulas in double.  A backend may refuse any of them, but must compute what it
+ * accepts.
  */
 #include "slots.h"
 
@@ -278,11 +279,40 @@ void check_conv2d_epilogue(struct kit *kit)
 
 enum { GUARD = 256 };
 
-static tn_status prepack(struct trial *v, uint64_t *size)
+/* Weights to be packed, and the slot that does it: that of `conv2d` or `matmul`. */
+struct packing {
+	struct kit *kit;
+	struct array *weights;
+	struct tn_conv2d_args *conv2d; /* one is NULL */
+	struct tn_matmul_args *matmul;
+	struct tn_call *call;
+	struct tn_packed *packed;
+};
+
+static tn_status prepack(const struct packing *p, uint64_t *size)
 {
-	tn_error_reset(&v->kit->error);
-	v->args.call.error = &v->kit->error;
-	return v->kit->backend->nn.conv2d_prepack(v->kit->device, &v->args, size);
+	const struct tn_backend *backend = p->kit->backend;
+	tn_error_reset(&p->kit->error);
+	p->call->error = &p->kit->error;
+	return p->conv2d ? backend->nn.conv2d_prepack(p->kit->device, p->conv2d, size)
+			 : backend->compute.matmul_prepack(p->kit->device, p->matmul, size);
+}
+
+/* The bytes that packing takes, and its workspace; 0: the slot refuses, or packing has no use. */
+static uint64_t packed_size(const struct packing *p, uint64_t *workspace_size)
+{
+	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+	uint64_t size = 0;
+	p->call->workspace = &workspace;
+	p->call->flags = TN_DRY_RUN;
+	tn_status status = prepack(p, &size);
+	p->call->flags = 0;
+	*workspace_size = workspace.minimum;
+	if (status && status != TN_UNSUPPORTED)
+		kit_fail(p->kit, "%s: %s", tn_status_name(status), p->kit->error.text);
+	else if (status || !size)
+		kit_unsupported(p->kit);
+	return status ? 0 : size;
 }
 
 /* Copies bytes to the device, or back. */
@@ -321,38 +351,39 @@ static void fill_guards(unsigned char *bytes, size_t size)
 		bytes[i] = (unsigned char)(0xc3 + i % 11);
 }
 
-/* Packs w into `size` bytes between two guards. */
-static void pack(struct trial *v, uint64_t size, uint64_t workspace_size)
+/* Packs the weights into `size` bytes between two guards. */
+static void pack(const struct packing *p, uint64_t size, uint64_t workspace_size)
 {
+	struct kit *kit = p->kit;
 	size_t whole = (size_t)size + 2 * GUARD;
 	unsigned char *before = malloc(whole), *after = malloc(whole);
-	uint64_t packed = v->args.packed.buffer,
-		 room = workspace_size ? take(v->kit, workspace_size) : 0;
+	uint64_t packed = p->packed->buffer, room = workspace_size ? take(kit, workspace_size) : 0;
 	struct tn_workspace workspace = {
 		.struct_size = sizeof(workspace), .buffer = room, .size = workspace_size};
 	if (!before || !after)
-		kit_give_up(v->kit, "the kit is out of memory");
+		kit_give_up(kit, "the kit is out of memory");
 	fill_guards(before, whole);
-	move(v->kit, packed, before, whole, 1);
-	move(v->kit, v->data[W].operand.buffer, v->data[W].image, v->data[W].size, 1);
-	v->args.call.workspace = room ? &workspace : NULL;
-	if (prepack(v, &size))
-		kit_fail(v->kit, "the dry run requests %llu bytes, but the call refuses: %s",
-			 (unsigned long long)size, v->kit->error.text);
+	move(kit, packed, before, whole, 1);
+	move(kit, p->weights->operand.buffer, p->weights->image, p->weights->size, 1);
+	p->call->workspace = room ? &workspace : NULL;
+	if (prepack(p, &size))
+		kit_fail(kit, "the dry run requests %llu bytes, but the call refuses: %s",
+			 (unsigned long long)size, kit->error.text);
 	struct tn_sync_args sync = {.call = CALL(struct tn_sync_args)};
-	v->kit->backend->device.sync(v->kit->device, &sync);
-	move(v->kit, packed, after, whole, 0);
+	kit->backend->device.sync(kit->device, &sync);
+	move(kit, packed, after, whole, 0);
 	if (memcmp(before, after, GUARD) != 0 ||
 	    memcmp(before + whole - GUARD, after + whole - GUARD, GUARD) != 0)
-		kit_fail(v->kit, "it wrote outside the %llu bytes that it requested",
+		kit_fail(kit, "it wrote outside the %llu bytes that it requested",
 			 (unsigned long long)(whole - 2 * GUARD));
-	give(v->kit, room);
+	give(kit, room);
 	free(before);
 	free(after);
 }
 
 /* Two rounds: changed weights are packed again into the same bytes. */
-static void runs_packed(struct trial *v, uint64_t size, uint64_t workspace_size)
+static void runs_packed(struct trial *v, const struct packing *p, uint64_t size,
+			uint64_t workspace_size)
 {
 	struct kit *kit = v->kit;
 	v->args.packed = (struct tn_packed){take(kit, size + 2 * GUARD), GUARD, size};
@@ -361,7 +392,7 @@ static void runs_packed(struct trial *v, uint64_t size, uint64_t workspace_size)
 		array_randomise(&v->data[W], -1, 1);
 		free(v->host[W]);
 		v->host[W] = array_numbers(&v->data[W]);
-		pack(v, size, workspace_size);
+		pack(p, size, workspace_size);
 		kit->slot = TN_SLOT_CONV2D_FORWARD;
 		if (!kit->case_failed && !kit_run(kit, &v->args, v->all, CONV_OPERANDS))
 			compare_convolution(v);
@@ -375,23 +406,19 @@ static void runs_packed(struct trial *v, uint64_t size, uint64_t workspace_size)
 static void packs(struct kit *kit, int number, enum layout layout)
 {
 	struct trial v = {.kit = kit, .t = &settings[number], .dtype = TN_F32};
-	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
-	uint64_t size = 0;
-	tn_status status;
+	const struct packing p = {.kit = kit,
+				  .weights = &v.data[W],
+				  .conv2d = &v.args,
+				  .call = &v.args.call,
+				  .packed = &v.args.packed};
+	uint64_t size, workspace_size;
 	kit_case(kit, TN_SLOT_CONV2D_PREPACK, "conv2d, packed: f32, setting %d, %s", number,
 		 layout_names[layout]);
 	begin(&v, layout);
 	v.args.has_bias = 1;
-	v.args.call.workspace = &workspace;
-	v.args.call.flags = TN_DRY_RUN;
-	status = prepack(&v, &size);
-	v.args.call.flags = 0;
-	if (status && status != TN_UNSUPPORTED)
-		kit_fail(kit, "%s: %s", tn_status_name(status), kit->error.text);
-	else if (status || !size)
-		kit_unsupported(kit);
-	else
-		runs_packed(&v, size, workspace.minimum);
+	size = packed_size(&p, &workspace_size);
+	if (size)
+		runs_packed(&v, &p, size, workspace_size);
 	end(&v);
 }
 
@@ -401,4 +428,66 @@ void check_conv2d_prepack(struct kit *kit)
 		return kit_skip(kit, "the slot is empty");
 	for (int i = 0; i < N_SETTINGS * IMAGE_LAYOUTS; i++)
 		packs(kit, i % N_SETTINGS, image_layouts[i / N_SETTINGS]);
+}
+
+/* A factor packed once serves products of several heights. */
+static void packs_factor(struct kit *kit, tn_dtype dtype, const struct product *whole)
+{
+	struct array b;
+	struct tn_matmul_args args = {.call = CALL(struct tn_matmul_args), .alpha = 1};
+	const struct packing p = {.kit = kit,
+				  .weights = &b,
+				  .matmul = &args,
+				  .call = &args.call,
+				  .packed = &args.packed};
+	const int64_t shape[] = {whole->batch, whole->k, whole->n};
+	uint64_t size = 0, workspace_size = 0;
+	kit_case(kit, TN_SLOT_MATMUL_PREPACK, "matmul, packed: %s, batch %lld, %lld x %lld",
+		 tn_dtype_name(dtype), (long long)whole->batch, (long long)whole->k,
+		 (long long)whole->n);
+	array_make(kit, &b, INPUT, dtype, 3, shape, SHIFTED);
+	array_randomise(&b, -1, 1);
+	for (int64_t m = whole->m; m > 0 && !kit->case_failed; m = m > 1 ? m / 2 : 0) {
+		const struct product part = {whole->batch, m, whole->n, whole->k};
+		const int64_t a_shape[] = {part.batch, m, part.k},
+			      c_shape[] = {part.batch, m, part.n};
+		struct array a, c, *all[OPERANDS] = {&a, &b, &c};
+		array_make(kit, &a, INPUT, dtype, 3, a_shape, COMPACT);
+		array_make(kit, &c, OUTPUT, dtype, 3, c_shape, COMPACT);
+		array_randomise(&a, -1, 1);
+		args.a = a.operand;
+		args.b = b.operand;
+		args.c = c.operand;
+		if (m == whole->m) {
+			size = packed_size(&p, &workspace_size);
+			args.packed = (struct tn_packed){size ? take(kit, size + 2 * GUARD) : 0,
+							 GUARD, size};
+			if (size)
+				pack(&p, size, workspace_size);
+		}
+		double *host[OPERANDS] = {array_numbers(&a), array_numbers(&b), array_numbers(&c)};
+		kit->slot = TN_SLOT_MATMUL;
+		if (size && !kit->case_failed && !kit_run(kit, &args, all, C + 1))
+			compare_product(&part, &args, all, host);
+		kit->slot = TN_SLOT_MATMUL_PREPACK;
+		for (int i = 0; i <= C; i++)
+			free(host[i]);
+		array_free(&a);
+		array_free(&c);
+	}
+	if (size && !kit->case_failed)
+		kit->tallies[TN_SLOT_MATMUL_PREPACK].done++;
+	give(kit, args.packed.buffer);
+	array_free(&b);
+}
+
+void check_matmul_prepack(struct kit *kit)
+{
+	static const tn_dtype dtypes[] = {TN_F32, TN_F64};
+	if (!tn_backend_has(kit->backend, TN_SLOT_MATMUL_PREPACK))
+		return kit_skip(kit, "the slot is empty");
+	for (int d = 0; d < 2; d++)
+		for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
+			if (kit_claims_matmul(kit, dtypes[d]))
+				packs_factor(kit, dtypes[d], &products[i]);
 }

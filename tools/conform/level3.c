@@ -21,6 +21,8 @@ const struct check level3_checks[] = {
 	 check_norm_epilogue},
 	{"softmax.forward", 3, "softmax and its logarithm follow their formulas without overflow",
 	 check_softmax_forward},
+	{"attention.forward", 3, "attention follows its formula, and saves its statistics",
+	 check_attention_forward},
 	{"cross_entropy.forward", 3, "cross-entropy follows its formula and its log-sum-exp",
 	 check_cross_entropy_forward},
 	{"layers.products", 3, "linear and matmul agree with the built-in backend", check_layers},

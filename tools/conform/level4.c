@@ -16,6 +16,8 @@ const struct check level4_checks[] = {
 	 check_norm_dresidual},
 	{"softmax.backward", 4, "the gradient of softmax agrees with central differences",
 	 check_softmax_backward},
+	{"attention.backward", 4, "the gradients of attention agree with central differences",
+	 check_attention_backward},
 	{"cross_entropy.backward", 4,
 	 "the gradient of cross-entropy agrees with central differences",
 	 check_cross_entropy_backward},

@@ -122,10 +122,11 @@ static size_t make_copy(struct sample *s)
 static size_t make_gather(struct sample *s)
 {
 	struct tn_gather_args *args = &s->args.gather;
-	int scatters = s->slot == TN_SLOT_SCATTER_ADD;
+	int scatters = s->slot != TN_SLOT_GATHER;
 	args->input = in(s, 2, scatters ? listed : table);
 	args->indices = numbers_below(s, 1, indices, 7);
 	args->output = out(s, 2, scatters ? table : listed);
+	args->mode = s->slot == TN_SLOT_SCATTER ? TN_SCATTER_MAX : 0;
 	return sizeof(*args);
 }
 
@@ -250,6 +251,29 @@ static size_t make_cross_entropy(struct sample *s)
 	return sizeof(*args);
 }
 
+static size_t make_attention(struct sample *s)
+{
+	static const int64_t q[3] = {2, 5, 3}, k[3] = {2, 7, 3}, v[3] = {2, 7, 4}, y[3] = {2, 5, 4};
+	struct tn_attention_args *args = &s->args.attention;
+	int is_forward = s->slot == TN_SLOT_ATTENTION_FORWARD;
+	args->q = in(s, 3, q);
+	args->k = in(s, 3, k);
+	args->v = in(s, 3, v);
+	args->y = as(s, is_forward, 3, y);
+	args->maximum = as(s, is_forward, 2, y);
+	args->log_sum = is_forward ? out(s, 2, y) : positive(s, 2, y);
+	args->scale = 0.5;
+	args->causal = 1;
+	if (is_forward)
+		return sizeof(*args);
+	args->dy = in(s, 3, y);
+	args->dq = out(s, 3, q);
+	args->dk = out(s, 3, k);
+	args->dv = out(s, 3, v);
+	args->wants = 7;
+	return sizeof(*args);
+}
+
 /* ---- All of them -----------------------------------------------------------------------------*/
 
 static const struct {
@@ -279,6 +303,9 @@ static const struct {
 	{TN_SLOT_SOFTMAX_BACKWARD, TN_FAMILY_SOFTMAX, make_softmax},
 	{TN_SLOT_CROSS_ENTROPY_FORWARD, TN_FAMILY_SOFTMAX, make_cross_entropy},
 	{TN_SLOT_CROSS_ENTROPY_BACKWARD, TN_FAMILY_SOFTMAX, make_cross_entropy},
+	{TN_SLOT_SCATTER, TN_FAMILY_COPY, make_gather},
+	{TN_SLOT_ATTENTION_FORWARD, TN_FAMILY_SOFTMAX, make_attention},
+	{TN_SLOT_ATTENTION_BACKWARD, TN_FAMILY_SOFTMAX, make_attention},
 };
 enum { N_SAMPLES = sizeof(samples) / sizeof(samples[0]) };
 

@@ -24,6 +24,7 @@ union call_args {
 	struct tn_norm_args norm;
 	struct tn_softmax_args softmax;
 	struct tn_cross_entropy_args cross_entropy;
+	struct tn_attention_args attention;
 	unsigned char room[4096]; /* for the fields of a later version */
 };
 

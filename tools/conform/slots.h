@@ -116,14 +116,19 @@ void check_matmul_batch(struct kit *kit);
 void check_matmul_scale(struct kit *kit);
 void check_matmul_narrow(struct kit *kit);
 
+/* matmul_mixed.c */
+void check_matmul_mixed(struct kit *kit);
+
 /* epilogue.c */
 void check_matmul_epilogue(struct kit *kit);
+void check_matmul_prepack(struct kit *kit);
 
 /* copy.c, gather.c */
 void check_copy_fill(struct kit *kit);
 void check_copy_layouts(struct kit *kit);
 void check_copy_gather(struct kit *kit);
 void check_copy_scatter_add(struct kit *kit);
+void check_copy_scatter(struct kit *kit);
 
 /* sort.c */
 void check_sort_order(struct kit *kit);
