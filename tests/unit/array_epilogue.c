@@ -204,7 +204,7 @@ static void packed_weights_are_read_in_place_of_the_weights(void **state)
 	tn_array *x = noise(f, 1, SHAPE(1, 2, 3, 3)), *w = noise(f, 2, SHAPE(2, 2, 2, 2)), *packed;
 	assert_ok(tn_conv2d_prepack(x, w, NULL, &window, &finish, &packed));
 	assert_null(packed); /* the reference has no packed form */
-	backend->native |= SLOT(CONV2D_PREPACK);
+	backend->native[TN_SLOT_CONV2D_PREPACK] = 1;
 	backend->nn.conv2d_prepack = double_prepack;
 	backend->nn.conv2d_forward = packed_conv2d;
 	const tn_array *there[] = {tn_to(x, device), tn_to(w, device)};

@@ -503,7 +503,9 @@ static struct tn_device *add_importing(struct fixture *f, struct lent *lent)
 	struct tn_backend *backend = &f->backends[f->n_backends - 1];
 	memset(&imports, 0, sizeof(imports));
 	imports.lent = lent;
-	backend->native |= SLOT(IMPORT_MEMORY) | SLOT(IMPORT_RELEASE) | SLOT(EXPORT_MEMORY);
+	backend->native[TN_SLOT_IMPORT_MEMORY] = 1;
+	backend->native[TN_SLOT_IMPORT_RELEASE] = 1;
+	backend->native[TN_SLOT_EXPORT_MEMORY] = 1;
 	backend->import.import_memory = import_memory;
 	backend->import.import_release = import_release;
 	backend->import.export_memory = export_memory;

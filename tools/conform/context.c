@@ -15,7 +15,7 @@
 struct opened {
 	tn_context *context;
 	struct tn_backend *backend;
-	uint64_t native;
+	unsigned char native[TN_SLOT_COUNT];
 	struct tn_compute_table compute;
 	size_t n_lenders;
 };
@@ -55,7 +55,7 @@ static void open_context(struct kit *kit, struct opened *opened, const char *sel
 			    error.text);
 	rt = tn_runtime_of(opened->context);
 	opened->backend = (struct tn_backend *)(uintptr_t)rt->device->backend;
-	opened->native = opened->backend->native;
+	memcpy(opened->native, opened->backend->native, sizeof(opened->native));
 	opened->compute = opened->backend->compute;
 	opened->n_lenders = rt->n_lenders;
 }
@@ -154,7 +154,9 @@ void route_force(tn_context *context, uint64_t slots, enum route route)
 	if (route == HOST)
 		hidden |=
 			SLOT_BIT(TN_SLOT_MAP) | SLOT_BIT(TN_SLOT_REDUCE) | SLOT_BIT(TN_SLOT_MATMUL);
-	opened->backend->native = opened->native & ~hidden;
+	for (int slot = 0; slot < TN_SLOT_COUNT; slot++)
+		opened->backend->native[slot] =
+			opened->native[slot] && !(slot < 64 && hidden >> slot & 1);
 	opened->backend->compute = opened->compute;
 	/* The array layer calls it without checking the bit. */
 	if (hidden & SLOT_BIT(TN_SLOT_MAP))
@@ -201,8 +203,12 @@ enum route route_taken(tn_context *context, const char *operation)
 int route_exists(tn_context *context, uint64_t slots, enum route route)
 {
 	const struct tn_runtime *rt = &context->runtime;
+	for (int slot = 0; slot < 64 && route == NATIVE; slot++) {
+		if (slots >> slot & 1 && tn_backend_has(rt->device->backend, (enum tn_slot)slot))
+			return 1;
+	}
 	if (route == NATIVE)
-		return (rt->device->backend->native & slots) != 0;
+		return 0;
 	if (route == LENT)
 		return has_lenders(context);
 	return route == COMPOSED || rt->device != rt->reference;

@@ -103,7 +103,7 @@ static void prepare(struct instance *instance, const struct kit *like)
 	memcpy(instance->kit.case_name, like->case_name, sizeof(like->case_name));
 	tn_error_reset(&instance->kit.error);
 	instance->backend = *like->backend;
-	instance->backend.native = 0;
+	memset(instance->backend.native, 0, sizeof(instance->backend.native));
 	instance->backend.plugin.instance = NULL;
 	instance->host = like->backend->plugin.services->host;
 	instance->host.alloc = counted_alloc;

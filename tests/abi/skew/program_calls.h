@@ -215,6 +215,15 @@ static tn_status first_load_row(void *size)
 	return TN_OK;
 }
 
+static tn_status load_option(void *size)
+{
+	const struct tn_load_row *row = tn_load_report_find(tn_context_report(context), "cpu");
+	needs(row && row->n_options, "a row of the cpu backend, with its options");
+	saw(strlen(row->options[0]->name) > 0);
+	*(uint32_t *)size = row->options[0]->struct_size;
+	return TN_OK;
+}
+
 static tn_status device_description(void *size)
 {
 	const struct tn_device_description *device = tn_device_describe(tn_device_current(context));
@@ -1913,6 +1922,7 @@ static const struct row {
 	{"tn_variable", FILLED, variable, TN_OK},
 	{"tn_load_row", LENT, load_row, TN_OK},
 	{"tn_load_row", LENT, first_load_row, TN_OK},
+	{"tn_load_option", LENT, load_option, TN_OK},
 	{"tn_device_description", LENT, device_description, TN_OK},
 	{"tn_memory_statistics", FILLED, memory_statistics, TN_OK},
 	{"tn_memory_event", LENT, memory_event, TN_OK},
