@@ -21,8 +21,8 @@
  *   - Pointers in arguments are borrowed until the entry returns, even when its work is not done.
  *     One exception: the host memory of a transfer with TN_ASYNC, until its work is done.
  *   - A dry run looks at everything but buffer handles, which may then be 0.  The host makes none
- *     of the entries of tenon.device/1, stream/1, compile/1, capture/1 and import/1; they have no
- *     effect in one, or answer TN_UNSUPPORTED.
+ *     of the entries of tenon.device/1, stream/1, compile/1, capture/1, import/1 and native/1; they
+ *     have no effect in one, or answer TN_UNSUPPORTED.
  *   - It leaves the floating-point modes as they are.  The host does not set them either: results
  *     have their accuracy in the default ones (to nearest, subnormals kept, no traps).
  *   - Strings that a plugin hands out live as long as the instance.
@@ -53,6 +53,22 @@
  * Thread tags: [any] from any thread at any time; [device] one thread at a time per open device;
  * [instance] one thread at a time per instance.  It need not always be the same thread.  An
  * [instance] entry may run beside [device] entries of the instance's open devices.
+ *
+ * One instance, many users: a host may use an instance, and a device that it has opened once, for
+ * several parts of a program (contexts), whose buffers, streams and events an entry cannot tell
+ * apart.  It then calls [device] entries of one device from several threads in turn; at once only
+ * if the device is TN_DEVICE_CONCURRENT_STREAMS, and then calls for different streams, and those
+ * without a stream (alloc, free, stream_create, event_create, ...) beside all others.  `close` is
+ * never called beside another entry of the device, and nothing is ended (a stream, an event, a
+ * kernel, a graph, a buffer) beside a call that is given it.  A capture records the work of its own
+ * stream alone.
+ *
+ * Threads of a plugin: an asynchronous device may have its own, which do the work of its streams.
+ * They are created with all signals blocked, joined in stream_destroy, close or destroy at the
+ * latest, and call no entry.  They may call every service of struct tn_host but `parameter`, as
+ * long as the instance lives.  A failure on one is an asynchronous error of the stream whose work
+ * it did: sync, event_sync or async_error answer it.  In a forked child they do not exist, and the
+ * host calls no entry of the instance there: nothing has to be prepared for fork.
  *
  * The table in section "EVERY SLOT" of tenon-backend(7) has a row for each slot: thread tag, dry
  * run, aliasing, order, limits, tolerance.
@@ -116,6 +132,17 @@ enum {
 };
 #define TN_CALL_FLAGS_VENDOR 0xff000000u /* of vendors, which the host does not set */
 
+/* Hints, a bit for each operand of a call: operands have the numbers from 0 in the order of the
+ * struct, used or not, those in an array one by one; from 32 on they have no hints.  A callee may
+ * ignore all of them, and ignores bits of operands that there are not.
+ *   constant   the elements stay as they are until other work writes to them, or their buffer is
+ *              freed: a copy in another layout that is made once serves later calls.  The host says
+ *              it of weights and bias of frozen convolutions.
+ *   last use   nothing reads the elements after this call: they need not be kept, nor, by a callee
+ *              that works later than it is called, ever be stored.  The host does not say it. */
+#define TN_HINT_CONSTANT(operand) (UINT64_C(1) << (operand))
+#define TN_HINT_LAST_USE(operand) (UINT64_C(1) << (32 + (operand)))
+
 /* Scratch memory, allocated by the host on the same device.  A dry run writes `minimum` and
  * `preferred`; a call finds `size` bytes at {buffer, offset}, aligned to 256.  The host makes a dry
  * run before convolutions, norms, sorts and scans; it may call other entries first, and make a dry
@@ -138,7 +165,7 @@ struct tn_call {
 	void *stream;                   /* NULL: the device's ordinary in-order stream */
 	struct tn_error_info *error;    /* may be NULL */
 	struct tn_workspace *workspace; /* NULL: none; a call that needs some: TN_UNSUPPORTED */
-	uint64_t reserved;
+	uint64_t hints;                 /* TN_HINT_...; 0: nothing is known */
 };
 
 /* A view of a buffer.  Element (i0, i1, ...) is at byte
@@ -314,6 +341,10 @@ struct tn_open_args {
 	struct tn_call call;
 	uint32_t index;
 	uint32_t reserved;
+	/* The vendor's handle of a context or device of others, on which the backend opens the
+	 * device; it is borrowed, and outlives that.  0: the backend makes its own.  It may refuse
+	 * all others, and does so without tenon.native/1: TN_UNSUPPORTED. */
+	uint64_t native;
 };
 
 struct tn_alloc_args {
@@ -433,14 +464,38 @@ struct tn_reduce_args {
 	uint32_t combiners[4];
 };
 
+/* Device memory with weights in the backend's own layout; size 0: none. */
+struct tn_packed {
+	uint64_t buffer;
+	uint64_t offset;
+	uint64_t size;
+};
+
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
  * Rank 2 to 6: up to 4 batch axes of equal shape (stride 0 legal on A and B).  Each inner matrix
  * has a stride of 1 along one of its two axes, and the other stride is at least that axis's length
- * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  A, B, C and
- * bias have one dtype; other combinations are TN_UNSUPPORTED, and a later version may use them.
- * f16 and bf16 accumulate in f32.  With has_bias or an activation the result is
+ * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
+ * accumulate in f32.  With has_bias or an activation the result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
- * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps. */
+ * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps.
+ *
+ * A, B, C and bias have one dtype, or C and bias have a wider one than A and B:
+ *     A and B of f16, or both of bf16, C of f32: no sum is rounded to 16 bits;
+ *     A of i8 or u8, B of i8, C of i32: the result modulo 2^32, alpha and beta being whole numbers,
+ *     without activation or scales;
+ *     A of i8 or u8, B of i8, C of f32: the sum over k is exact, or modulo 2^32 in an i32, and the
+ *     rest is computed in f32.
+ * With scales, of f32 and for a C of f32, the sum over k is multiplied by a_scale[i] b_scale[j]
+ * too; one for the whole of A or B has stride 0.  All matrices of a batch share them.  Any other
+ * combination is TN_UNSUPPORTED, and so may be every product whose dtypes differ or that has
+ * scales: a dry run says which a backend computes.  The host makes none of them itself yet.
+ *
+ * Prepack (an optional slot) converts B to the layout that matmul reads fastest, for calls whose b
+ * is equal in all members but the handle, and whose a and c have the same dtypes, whatever their
+ * shapes, strides and the rest: a dry run writes to *size the bytes that it takes (0: packing has
+ * no benefit), a call writes args->packed, which has at least as many, aligned to 256.  matmul
+ * given `packed` may read it in place of b; the host discards it when b changes.  The host does
+ * not call the slot yet. */
 struct tn_matmul_args {
 	struct tn_call call;
 	struct tn_operand a;
@@ -450,7 +505,12 @@ struct tn_matmul_args {
 	double beta;
 	struct tn_operand bias; /* of N elements; used when has_bias is 1 */
 	uint32_t has_bias;
-	uint32_t activation; /* TN_ACTIVATION_... */
+	uint32_t activation;       /* TN_ACTIVATION_... */
+	struct tn_operand a_scale; /* of M elements; used when has_a_scale is 1 */
+	struct tn_operand b_scale; /* of N elements; used when has_b_scale is 1 */
+	struct tn_packed packed;   /* b as matmul_prepack made it */
+	uint32_t has_a_scale;
+	uint32_t has_b_scale;
 };
 
 struct tn_compute_table {
@@ -459,6 +519,9 @@ struct tn_compute_table {
 	tn_status (*map)(void *device, const struct tn_map_args *args);       /* [device] */
 	tn_status (*reduce)(void *device, const struct tn_reduce_args *args); /* [device] */
 	tn_status (*matmul)(void *device, const struct tn_matmul_args *args); /* [device] */
+	/* Optional; if absent, factors are not packed.  [device] */
+	tn_status (*matmul_prepack)(void *device, const struct tn_matmul_args *args,
+				    uint64_t *size);
 };
 
 /* ---- Table "tenon.copy/1": optional; composed unless said otherwise --------------------------*/
@@ -485,14 +548,29 @@ struct tn_copy_args {
  *
  * Input and output have one dtype, but a scatter-add of f16 or bf16 may also be given an output of
  * f32, in which totals are kept without rounding each of them: so the host adds up gradients.
- * TN_UNSUPPORTED: the entry does not add this dtype, or not to f32. */
+ * TN_UNSUPPORTED: the entry does not add this dtype, or not to f32.
+ *
+ * Scatter:      output[i, indices[j], k] := output[i, indices[j], k] combined with input[i, j, k]
+ * by `mode`.  TN_SCATTER_SET overwrites, for every dtype, and keeps bits; of equal indices one sets
+ * the element, unspecified which.  The others combine all of them, for integer and floating dtypes:
+ * integers wrap, max and min are NaN if either is, and f16 and bf16 are combined in f32 and rounded
+ * each time or once.  Input and output have one dtype; indices are as above.  TN_UNSUPPORTED: an
+ * unknown mode, or a dtype that the entry does not combine.  The host does not call it yet. */
+enum {
+	TN_SCATTER_SET = 1,
+	TN_SCATTER_ADD = 2,
+	TN_SCATTER_MULTIPLY = 3,
+	TN_SCATTER_MAX = 4,
+	TN_SCATTER_MIN = 5,
+};
+
 struct tn_gather_args {
 	struct tn_call call;
 	struct tn_operand input;
 	struct tn_operand indices;
 	struct tn_operand output;
 	uint32_t axis;
-	uint32_t reserved;
+	uint32_t mode; /* scatter: TN_SCATTER_...; else 0, and not read */
 };
 
 struct tn_copy_table {
@@ -502,7 +580,8 @@ struct tn_copy_table {
 	tn_status (*copy)(void *device, const struct tn_copy_args *args);     /* [device] */
 	tn_status (*gather)(void *device, const struct tn_gather_args *args); /* [device], host */
 	tn_status (*scatter_add)(void *device,
-				 const struct tn_gather_args *args); /* [device], host */
+				 const struct tn_gather_args *args);           /* [device], host */
+	tn_status (*scatter)(void *device, const struct tn_gather_args *args); /* [device], host */
 };
 
 /* ---- Table "tenon.memory/1": optional; absent ------------------------------------------------*/
@@ -777,6 +856,50 @@ struct tn_import_table {
 				   uint64_t *pointer);
 };
 
+/* ---- Table "tenon.native/1": optional; absent ------------------------------------------------
+ *
+ * Streams of others as streams of this device, and its own for others, under the vendor's handles
+ * (a cudaStream_t, a cl_command_queue).  Work that others give to the same native stream and work
+ * that the host gives to the handle are one sequence, in the order in which they were given.  What
+ * is imported is borrowed: it outlives its handle, and nothing here destroys or waits for it; what
+ * is exported stays the backend's.  A plugin that has one of the slots that 1.0 has here has all of
+ * these, and all of tenon.stream/1.  They take no flags, and do not wait.  While a stream is
+ * captured, stream_import and stream_release may answer TN_NOT_CAPTURABLE; work of others in a
+ * captured native stream follows the vendor's rules.  Others may call the vendor's interface for
+ * these streams from any thread, at the same time as entries run.
+ */
+struct tn_native_args {
+	struct tn_call call;
+	uint64_t native; /* stream_import: the vendor's handle of a stream */
+};
+
+struct tn_native_table {
+	uint32_t struct_size;
+	uint32_t reserved;
+
+	/* *native := the vendor's handle of the open device, or of the context that it uses there;
+	 * borrowed, valid until close.  [device] */
+	tn_status (*device_export)(void *device, const struct tn_native_args *args,
+				   uint64_t *native);
+
+	/* Gives a handle to the stream, never NULL and no other stream's, which every entry then
+	 * takes like one of stream_create, but for stream_destroy: TN_INVALID_ARGUMENT.  The same
+	 * stream may be imported more than once.
+	 * TN_INVALID_ARGUMENT: native is 0, or, as far as the vendor's interface can say, it is not
+	 * a stream of this device.  [device] */
+	tn_status (*stream_import)(void *device, const struct tn_native_args *args, void **stream);
+
+	/* Ends the handle, and leaves the stream as it is: work that was given to it goes on.  An
+	 * asynchronous error that has not been fetched may be dropped.  TN_INVALID_ARGUMENT:
+	 * call.stream is not imported.  [device] */
+	tn_status (*stream_release)(void *device, const struct tn_stream_args *args);
+
+	/* *native := the vendor's handle of call.stream, the NULL stream included; stream_import
+	 * takes it.  Borrowed, valid while the stream is.  [device] */
+	tn_status (*stream_export)(void *device, const struct tn_stream_args *args,
+				   uint64_t *native);
+};
+
 /* ---- Table "tenon.sort/1": optional; host ----------------------------------------------------
  *
  * Along `axis`, for each line (all other indices fixed) of x = input, with n elements:
@@ -856,13 +979,6 @@ struct tn_scan_table {
  * Shapes are logical NCHW and OIHW, whatever the strides.  With TN_ACCUMULATE a gradient is added
  * to the contents of the output.
  */
-
-/* Device memory with weights in the backend's own layout; size 0: none. */
-struct tn_packed {
-	uint64_t buffer;
-	uint64_t offset;
-	uint64_t size;
-};
 
 /* With x = (N, C, H, W), w = (O, C / groups, R, S), y = (N, O, P, Q), C and O multiples of groups:
  *
@@ -999,6 +1115,42 @@ struct tn_cross_entropy_args {
 	uint32_t reserved;
 };
 
+/* Scaled dot products, with q = (..., L, E), k = (..., S, E), v = (..., S, F), y = (..., L, F), up
+ * to 4 axes before them, of equal shape (stride 0 legal on what is read: heads may share k and v),
+ * and mask = (..., L, S), which has the dtype of the others:
+ *
+ *   s[i,j] = scale sum_e q[i,e] k[j,e] + mask[i,j];   with causal, -inf where j > i
+ *   forward    maximum[i] = max_j s[i,j],   log_sum[i] = log sum_j exp(s[i,j] - maximum[i]),
+ *              y[i,f] = sum_j p[i,j] v[j,f],   p[i,j] = exp((s[i,j] - maximum[i]) - log_sum[i])
+ *   backward   dv[j,f] = sum_i p[i,j] dy[i,f]
+ *              ds[i,j] = p[i,j] sum_f dy[i,f] (v[j,f] - y[i,f])
+ *              dq[i,e] = scale sum_j ds[i,j] k[j,e],   dk[j,e] = scale sum_i ds[i,j] q[i,e]
+ *
+ * maximum and log_sum are f32 (f64 for f64), of shape (..., L); of a row with a NaN or +inf, or of
+ * -inf alone, log_sum, y and gradients are NaN.  f16 and bf16 are computed in f32.  The backward
+ * writes what `wants` selects, gradients of shared k and v one by one.  There is no dropout, and no
+ * gradient of mask: what needs either is composed.  TN_SHAPE: the shapes do not match.  Both slots
+ * are optional, and the host calls neither yet. */
+struct tn_attention_args {
+	struct tn_call call;
+	struct tn_operand q;
+	struct tn_operand k;
+	struct tn_operand v;
+	struct tn_operand mask; /* used when has_mask is 1 */
+	struct tn_operand y;    /* forward writes, backward reads, like the next two */
+	struct tn_operand maximum;
+	struct tn_operand log_sum;
+	struct tn_operand dy; /* backward only, like those that follow */
+	struct tn_operand dq;
+	struct tn_operand dk;
+	struct tn_operand dv;
+	double scale;
+	uint32_t has_mask; /* 0 or 1, like causal */
+	uint32_t causal;
+	uint32_t wants; /* backward: bit 0 dq, bit 1 dk, bit 2 dv */
+	uint32_t reserved;
+};
+
 /* Every entry is [device].  The host composes a slot that is NULL from map, reduce and matmul; if
  * the device lacks those too, the whole operation runs on the host. */
 struct tn_nn_table {
@@ -1022,6 +1174,8 @@ struct tn_nn_table {
 	/* If absent, weights are not packed. */
 	tn_status (*conv2d_prepack)(void *device, const struct tn_conv2d_args *args,
 				    uint64_t *size);
+	tn_status (*attention_forward)(void *device, const struct tn_attention_args *args);
+	tn_status (*attention_backward)(void *device, const struct tn_attention_args *args);
 };
 
 #define TN_TABLE_DEVICE "tenon.device/1"
@@ -1031,6 +1185,7 @@ struct tn_nn_table {
 #define TN_TABLE_COPY "tenon.copy/1"
 #define TN_TABLE_IMPORT "tenon.import/1"
 #define TN_TABLE_MEMORY "tenon.memory/1"
+#define TN_TABLE_NATIVE "tenon.native/1"
 #define TN_TABLE_PEER "tenon.peer/1"
 #define TN_TABLE_REPORT "tenon.report/1"
 #define TN_TABLE_SCAN "tenon.scan/1"
@@ -1038,7 +1193,8 @@ struct tn_nn_table {
 #define TN_TABLE_STREAM "tenon.stream/1"
 #define TN_TABLE_NN "tenon.nn/1"
 /* Reserved: tenon.program/1, tenon.fft/1, tenon.linalg/1, tenon.collective/1, tenon.share/1,
- * tenon.quantised/1.  A vendor's own table is named in reverse DNS: com.example.table/1. */
+ * tenon.quantised/1, tenon.layout/1.  A vendor's own table is named in reverse DNS,
+ * com.example.table/1; programs get it from tn_device_vendor_table. */
 
 /* ---- Services of the host --------------------------------------------------------------------*/
 
@@ -1126,9 +1282,10 @@ struct tn_print_args {
 	void *user;
 };
 
-/* The host's services for a plugin.  Valid as long as the instance.  All are [any] except
- * parallel_for, which is called inside an entry, create and open included, and the interpreter,
- * which a device calls inside one of its own entries. */
+/* The host's services for a plugin.  Valid as long as the instance.  All are [any], create and open
+ * included, but for `parameter`, which is called inside an entry.  Those that use the pool
+ * (parallel_for and the interpreter) take turns with other callers, wherever these are: a body of
+ * parallel_for waits for no thread that may call them.  They need 256 kB of stack. */
 struct tn_host {
 	uint32_t struct_size;
 	uint32_t abi_minor; /* the effective one */
@@ -1161,8 +1318,10 @@ struct tn_host {
 	/* The plugin's own file, as it was opened. */
 	const char *(*plugin_path)(void *context);
 
-	/* map and reduce over host memory, on the pool of threads; `kernels` may be NULL.  Pass the
-	 * arguments as they came to the plugin, TN_DRY_RUN included. */
+	/* map and reduce over host memory, on the pool of threads; `kernels` may be NULL.  Inside
+	 * an entry pass the arguments as they came to the plugin, TN_DRY_RUN included.  A thread
+	 * that does the work later passes copies of all that they point to, with an error of its
+	 * own. */
 	tn_status (*interpret_map)(void *context, const struct tn_map_args *args,
 				   const struct tn_block_kernels *kernels);
 	tn_status (*interpret_reduce)(void *context, const struct tn_reduce_args *args,

@@ -180,7 +180,10 @@ struct tn_communicator_table {
 		LICENCE,                                                                           \
 		CREATE,                                                                            \
 		DESTROY,                                                                           \
-		QUERY}
+		QUERY,                                                                             \
+		0,                                                                                 \
+		0,                                                                                 \
+		NULL}
 
 #ifdef __cplusplus
 }

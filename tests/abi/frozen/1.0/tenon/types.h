@@ -161,6 +161,7 @@ static inline size_t tn_dtype_size(tn_dtype dtype)
  *   tn_launch_argument        an element of arrays
  *   tn_metadata_entry         an element of arrays
  *   tn_model_shape            a member of another struct
+ *   tn_native_device          an element of arrays
  *   tn_npz_array              an element of arrays
  *   tn_number                 passed by value
  *   tn_operand                a member of other structs, and an element of arrays
@@ -218,6 +219,9 @@ enum {
 	 * its elements are, whoever allocated it.  The backend may then run what another device
 	 * with host memory lacks.  Only with TN_DEVICE_HOST_MEMORY. */
 	TN_DEVICE_TAKES_ANY_ADDRESS = 1u << 2,
+	/* Its [device] entries may be called by several threads at once, for different streams; of
+	 * a synchronous device, for the one that it has. */
+	TN_DEVICE_CONCURRENT_STREAMS = 1u << 3,
 };
 #define TN_DEVICE_FLAGS_VENDOR 0xff000000u /* of vendors, which the host ignores */
 
@@ -247,6 +251,10 @@ enum {
 enum {
 	TN_ACCURACY_IEEE = 1,    /* operations in the stated types, any order of summation */
 	TN_ACCURACY_REDUCED = 2, /* narrower products than the stated types (TF32) */
+	/* f32 is computed in that type: operands, and every value of a program, are rounded to it
+	 * or to a wider one; sums are accumulated in f32 */
+	TN_ACCURACY_BF16 = 3,
+	TN_ACCURACY_F16 = 4,
 };
 enum {
 	TN_DETERMINISM_ALWAYS = 1,     /* the same bits from run to run */
@@ -297,6 +305,11 @@ struct tn_device_description {
 	/* The most units in the last place by which functions of programs err, at most
 	 * TN_MOST_FUNCTION_ULPS; 0: TN_FUNCTION_ULPS, the tolerance of tenon-program(7). */
 	uint32_t function_ulps;
+	/* DLPack's number of the kind of its memory (DLDeviceType): 2 is CUDA's; its number within
+	 * that kind is the device's index.  0: memory that DLPack cannot name, or, of a device that
+	 * is TN_DEVICE_HOST_MEMORY, the host's (1). */
+	uint32_t dlpack_type;
+	uint32_t reserved;
 };
 
 /* The memory of an open device, now. */
