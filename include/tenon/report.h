@@ -77,9 +77,9 @@ struct tn_load_row {
 	int64_t native_code; /* the vendor library's code, 0 if none */
 	uint64_t microseconds;
 	const struct tn_device_description *const *devices; /* n_devices; NULL when 0 */
+	const struct tn_load_option *const *options;        /* n_options; NULL when 0 */
 	uint32_t n_devices;
 	uint32_t n_options;
-	const struct tn_load_option *const *options; /* n_options; NULL when 0 */
 };
 
 /* The number of rows, and row i (NULL past the end): built-in backends, then files in search order,

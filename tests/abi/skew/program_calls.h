@@ -218,7 +218,7 @@ static tn_status first_load_row(void *size)
 static tn_status load_option(void *size)
 {
 	const struct tn_load_row *row = tn_load_report_find(tn_context_report(context), "cpu");
-	needs(row && row->n_options, "a row of the cpu backend, with its options");
+	needs(row && row->options, "a row of the cpu backend, with its options");
 	saw(strlen(row->options[0]->name) > 0);
 	*(uint32_t *)size = row->options[0]->struct_size;
 	return TN_OK;

@@ -78,9 +78,13 @@ function replace(from, to, what)
 	next
 }
 
-# The end of TN_BACKEND_PLUGIN_ROWS, which fills the descriptor: n_options, reserved2, options.
-kind == "long" { sub(/OPTIONS}$/, "OPTIONS TN_SYNTHETIC_HOMEPAGE}") }
-kind == "short" && /^\t\t\t\t\t\t\t    QUERY, +\\$/ {
+# The end of TN_BACKEND_PLUGIN_ROWS and of TN_COMMUNICATOR_PLUGIN, which fill the descriptor:
+# n_options, reserved2, options.
+kind == "long" {
+	sub(/OPTIONS}$/, "OPTIONS TN_SYNTHETIC_HOMEPAGE}")
+	sub(/^\t\tNULL}$/, "\t\tNULL TN_SYNTHETIC_HOMEPAGE}")
+}
+kind == "short" && /^\t+ *QUERY, +\\$/ {
 	print "QUERY}" >out
 	n_skipped = 3
 	next
