@@ -72,10 +72,10 @@ void tn_device_destroy(struct tn_device *device)
 
 const char *tn_device_name(const tn_device *device)
 {
-	return device->name;
+	return device ? device->name : NULL;
 }
 
 const struct tn_device_description *tn_device_describe(const tn_device *device)
 {
-	return &device->description;
+	return device ? &device->description : NULL;
 }

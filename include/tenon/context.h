@@ -139,7 +139,8 @@ TN_API tn_device *tn_device_current(const tn_context *context);
 /* TN_DEVICE: it belongs to another context.  Any failure to open it.  The error is kept. */
 TN_API tn_status tn_device_set_current(tn_context *context, tn_device *device);
 
-/* "cpu:0": the backend's name and the index within it.  Borrowed, valid until close. */
+/* "cpu:0": the backend's name and the index within it.  Borrowed, valid until close.  NULL of
+ * NULL, as the next one. */
 TN_API const char *tn_device_name(const tn_device *device);
 /* The backend's description of it.  Borrowed, valid until close. */
 TN_API const struct tn_device_description *tn_device_describe(const tn_device *device);
