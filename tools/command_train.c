@@ -458,24 +458,25 @@ static void fill_options(struct train_command *c, struct tn_trainer_options *o)
 	o->parallel = c->ranks.parallel;
 }
 
-/* With the loaders that are open.  An error is kept by the context. */
+/* With the epochs and the open loaders of `given`.  An error is kept by the context. */
 static tn_status train_with(struct train_command *c, tn_context *context, tn_module *module,
 			    tn_optimizer *optimizer, const struct description *d,
-			    struct tn_trainer_options *o)
+			    const struct tn_trainer_options *given)
 {
+	struct tn_trainer_options o = *given;
 	tn_metric *accuracy = tn_metric_create(context, NULL);
-	fill_options(c, o);
-	o->n_metrics = 1;
-	o->metrics = &accuracy;
-	o->n_pairs = d->n;
-	o->pairs = d->pairs;
+	fill_options(c, &o);
+	o.n_metrics = 1;
+	o.metrics = &accuracy;
+	o.n_pairs = d->n;
+	o.pairs = d->pairs;
 	tn_status status =
-		train_schedule_apply(&c->schedule, optimizer, tn_data_loader_batches(o->train), o);
-	tn_trainer *trainer = status ? NULL : tn_trainer_create(module, optimizer, o);
-	status = trainer ? run_until_interrupted(c, context, trainer, o->n_epochs)
-			 : TN_PENDING_ERROR;
+		train_schedule_apply(&c->schedule, optimizer, tn_data_loader_batches(o.train), &o);
+	tn_trainer *trainer = status ? NULL : tn_trainer_create(module, optimizer, &o);
+	status =
+		trainer ? run_until_interrupted(c, context, trainer, o.n_epochs) : TN_PENDING_ERROR;
 	tn_trainer_destroy(trainer);
-	tn_schedule_destroy(o->schedule);
+	tn_schedule_destroy(o.schedule);
 	tn_metric_destroy(accuracy);
 	return status;
 }

@@ -53,8 +53,8 @@ static double largest(const double *x, int64_t n_classes)
 /* log sum_c exp(x[c] - maximum) */
 static double log_sum_of(const double *x, int64_t n_classes, double maximum)
 {
-	double sum = 0;
-	for (int64_t c = 0; c < n_classes; c++)
+	double sum = exp(x[0] - maximum);
+	for (int64_t c = 1; c < n_classes; c++)
 		sum += exp(x[c] - maximum);
 	return log(sum);
 }

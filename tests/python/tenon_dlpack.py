@@ -24,7 +24,8 @@ class ErrorInfo(Structure):
 
 
 class MemoryUse(Structure):
-    _fields_ = [("used", c_uint64), ("cached", c_uint64), ("peak", c_uint64)]
+    _fields_ = [("struct_size", c_uint32), ("used", c_uint64), ("cached", c_uint64),
+                ("peak", c_uint64)]
 
 
 class ToOptions(Structure):
@@ -133,7 +134,7 @@ class Context:
         self.handle = None
 
     def used(self):
-        use = MemoryUse()
+        use = MemoryUse(struct_size=ctypes.sizeof(MemoryUse))
         sync(self.handle)
         device_memory(device_current(self.handle), byref(use))
         return use.used

@@ -56,13 +56,14 @@ static void row(const struct trial *t, const double *q, const double *k, const d
 		int64_t at, double *y, double *maximum, double *log_sum)
 {
 	const struct shapes *s = t->s;
-	double *scores = numbers((size_t)s->S), sum = 0;
+	double *scores = numbers((size_t)s->S);
 	*maximum = -INFINITY;
 	for (int64_t j = 0; j < s->S; j++) {
 		scores[j] = score(t, q, k, at, j);
 		*maximum = fmax(*maximum, scores[j]);
 	}
-	for (int64_t j = 0; j < s->S; j++)
+	double sum = exp(scores[0] - *maximum);
+	for (int64_t j = 1; j < s->S; j++)
 		sum += exp(scores[j] - *maximum);
 	*log_sum = log(sum);
 	for (int64_t f = 0; f < s->F; f++) {

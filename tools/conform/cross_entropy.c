@@ -27,8 +27,8 @@ static double largest(const double *x, int64_t n)
 
 static double log_sum_of(const double *x, int64_t n, double maximum)
 {
-	double sum = 0;
-	for (int64_t c = 0; c < n; c++)
+	double sum = exp(x[0] - maximum);
+	for (int64_t c = 1; c < n; c++)
 		sum += exp(x[c] - maximum);
 	return log(sum);
 }
