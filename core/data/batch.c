@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "data/augment.h"
 #include "data/augment_mix.h"
 #include "data/shuffle.h"
@@ -33,11 +32,12 @@ static tn_status take_augmentation(struct tn_batch_plan *plan, const struct tn_a
 						 .deviation = format->deviation};
 	if (dataset->is_of_images)
 		return tn_augment_plan_take(&plan->augmentation, given, &images, error);
-	const struct tn_augmentation none = tn_augmentation_defaults();
-	struct tn_augmentation own = none;
-	tn_status status = tn_options_take(&own, sizeof(own), given, "struct tn_augmentation",
-					   OPERATION, error);
-	if (!status && memcmp(&own, &none, sizeof(own)))
+	/* Would anything be done to pictures? */
+	const struct tn_augment_images any = {
+		.channels = 3, .height = 1024, .width = 1024, .n_classes = 2};
+	struct tn_augment_plan asked;
+	tn_status status = tn_augment_plan_take(&asked, given, &any, error);
+	if (!status && (asked.per_image || asked.mixes))
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "augmentation: expected a data set of images, found '%s', which has "
 			       "other samples",

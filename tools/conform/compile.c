@@ -4,6 +4,8 @@
  * Kernels from source.  The kit's kernels are CUDA C; for backends with another language only
  * refusals are checked.
  */
+#include <stdio.h>
+
 #include "slots.h"
 
 static const char text[] =
@@ -180,8 +182,7 @@ static void compiles_part_of_a_text(struct kit *kit)
 				       .source_size = size};
 	if (!whole)
 		kit_give_up(kit, "no memory");
-	memcpy(whole, text, size);
-	memcpy(whole + size, "this is no code", 16);
+	snprintf(whole, size + 16, "%sthis is no code", text);
 	kit_case(kit, TN_SLOT_COMPILE, "compile: a source of a stated size");
 	if (kit->backend->compile.compile(kit->device, &args, &kernel) || !kernel)
 		kit_fail(kit, "%s", kit->error.text);
