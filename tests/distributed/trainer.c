@@ -418,8 +418,8 @@ static void check(const struct training *t, double tolerance)
 
 /* ---- The same numbers ------------------------------------------------------------------------*/
 
-/* Ranks round sums otherwise; where two pixels of a pool are nearly equal, the other one may then be
- * the maximum, and losses move by some 1e-4.  In f64 they agree to 1e-9. */
+/* Ranks round sums otherwise; where two pixels of a pool are nearly equal, the other one may then
+ * be the maximum, and losses move by some 1e-4.  In f64 they agree to 1e-9. */
 static void lenet_in_f32_over_20_steps(void **state)
 {
 	(void)state;
