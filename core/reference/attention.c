@@ -123,12 +123,13 @@ static void probabilities(const struct attention *t, int64_t at)
 static void forward_row(const struct attention *t, int64_t batch, int64_t i)
 {
 	const int64_t at = batch * t->L + i;
-	double largest = -INFINITY, sum = 0;
+	double largest = -INFINITY;
 	scores(t, batch, i);
 	for (int64_t j = 0; j < t->S; j++)
 		if (t->row[j] > largest)
 			largest = t->row[j];
-	for (int64_t j = 0; j < t->S; j++)
+	double sum = exp(t->row[0] - largest);
+	for (int64_t j = 1; j < t->S; j++)
 		sum += exp(t->row[j] - largest);
 	t->maximum[at] = largest;
 	t->log_sum[at] = log(sum);
