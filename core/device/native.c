@@ -105,8 +105,9 @@ static tn_status put_in_order(struct tn_device *device, void *first, void *secon
 	return tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
 }
 
-tn_status tn_device_give_to(struct tn_device *device, uint64_t native, const char *operation,
-			    struct tn_error_info *error)
+/* The current stream and one of others, which is the first or the second. */
+static tn_status order_with(struct tn_device *device, uint64_t native, int is_first,
+			    const char *operation, struct tn_error_info *error)
 {
 	void *theirs;
 	tn_status status = tn_device_begin_wait(device, operation, error);
@@ -114,21 +115,20 @@ tn_status tn_device_give_to(struct tn_device *device, uint64_t native, const cha
 		status = tn_device_import_stream(device, native, operation, &theirs, error);
 	if (status)
 		return status;
-	status = put_in_order(device, device->stream, theirs, error);
+	status = is_first ? put_in_order(device, theirs, device->stream, error)
+			  : put_in_order(device, device->stream, theirs, error);
 	tn_device_release_stream(device, theirs);
 	return status;
+}
+
+tn_status tn_device_give_to(struct tn_device *device, uint64_t native, const char *operation,
+			    struct tn_error_info *error)
+{
+	return order_with(device, native, 0, operation, error);
 }
 
 tn_status tn_device_take_from(struct tn_device *device, uint64_t native, const char *operation,
 			      struct tn_error_info *error)
 {
-	void *theirs;
-	tn_status status = tn_device_begin_wait(device, operation, error);
-	if (!status)
-		status = tn_device_import_stream(device, native, operation, &theirs, error);
-	if (status)
-		return status;
-	status = put_in_order(device, theirs, device->stream, error);
-	tn_device_release_stream(device, theirs);
-	return status;
+	return order_with(device, native, 1, operation, error);
 }
