@@ -9,6 +9,8 @@
  *
  * tests/faults breaks a small backend of its own, one file for each fault; what needs a real
  * backend's layers, threads or time is here.
+ *
+ * A fault whose name has a space is one of a family (family.h).
  */
 #ifndef TN_TESTS_FAULTY_H
 #define TN_TESTS_FAULTY_H
@@ -20,6 +22,12 @@ struct tables {
 	struct tn_device_table device;
 	struct tn_compute_table compute;
 	struct tn_nn_table nn;
+	struct tn_copy_table copy;
+	struct tn_sort_table sort;
+	struct tn_scan_table scan;
+	struct tn_stream_table stream;
+	struct tn_capture_table capture;
+	struct tn_import_table import;
 };
 
 /* The plugin's own entries, and those passed to the host. */

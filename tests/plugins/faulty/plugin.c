@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "faulty.h"
+#include "family.h"
 
 struct tables right, faulty;
 
@@ -38,7 +38,7 @@ static int plant(const char *name)
 			}
 		}
 	}
-	return !strcmp(name, "none");
+	return strchr(name, ' ') ? family_plant(name) : !strcmp(name, "none");
 }
 
 static void find_plugin(void)
@@ -50,12 +50,29 @@ static void find_plugin(void)
 		problem = path ? dlerror() : "FAULTY_PLUGIN is not set";
 }
 
+/* The tables whose entries faults replace. */
+static const struct {
+	const char *id;
+	size_t place, size;
+} wrapped[] = {
+	{TN_TABLE_DEVICE, offsetof(struct tables, device), sizeof(right.device)},
+	{TN_TABLE_COMPUTE, offsetof(struct tables, compute), sizeof(right.compute)},
+	{TN_TABLE_NN, offsetof(struct tables, nn), sizeof(right.nn)},
+	{TN_TABLE_COPY, offsetof(struct tables, copy), sizeof(right.copy)},
+	{TN_TABLE_SORT, offsetof(struct tables, sort), sizeof(right.sort)},
+	{TN_TABLE_SCAN, offsetof(struct tables, scan), sizeof(right.scan)},
+	{TN_TABLE_STREAM, offsetof(struct tables, stream), sizeof(right.stream)},
+	{TN_TABLE_CAPTURE, offsetof(struct tables, capture), sizeof(right.capture)},
+	{TN_TABLE_IMPORT, offsetof(struct tables, import), sizeof(right.import)},
+};
+enum { WRAPPED = sizeof(wrapped) / sizeof(wrapped[0]) };
+
 static void take_tables(void *instance)
 {
 	const char *fault = getenv("FAULT");
-	take_table(&right.device, sizeof(right.device), TN_TABLE_DEVICE, instance);
-	take_table(&right.compute, sizeof(right.compute), TN_TABLE_COMPUTE, instance);
-	take_table(&right.nn, sizeof(right.nn), TN_TABLE_NN, instance);
+	for (size_t i = 0; i < WRAPPED; i++)
+		take_table((char *)&right + wrapped[i].place, wrapped[i].size, wrapped[i].id,
+			   instance);
 	faulty = right;
 	if (!plant(fault ? fault : "none"))
 		problem = "FAULT names no fault";
@@ -91,13 +108,12 @@ static void destroy(void *instance)
 
 static const void *query(void *instance, const char *table)
 {
-	if (!strcmp(table, TN_TABLE_DEVICE))
-		return &faulty.device;
-	if (!strcmp(table, TN_TABLE_COMPUTE))
-		return &faulty.compute;
-	if (!strcmp(table, TN_TABLE_NN))
-		return &faulty.nn;
-	return below->query(instance, table);
+	const void *theirs = below->query(instance, table);
+	for (size_t i = 0; theirs && i < WRAPPED; i++) {
+		if (!strcmp(table, wrapped[i].id))
+			return (const char *)&faulty + wrapped[i].place;
+	}
+	return theirs;
 }
 
 /* ---- What faults share -----------------------------------------------------------------------*/

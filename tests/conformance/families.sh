@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Tenon developers
+#
+# The kit finds the families of faults of families.txt, gated by whatever numbers: the first fault of
+# each line.
+#
+#	families.sh [all [PATTERN]]	every fault of the lines that match
+set -u
+# shellcheck source=../skip.sh
+. "${TENON_SOURCE:?}/tests/skip.sh"
+not_when_brief
+not_when_sanitized "freed memory is kept, and leaks are found without the kit"
+plugin=${TENON_BUILD:?}/tests/plugins/.libs/backend_faulty.so
+export FAULTY_PLUGIN FAULT
+[ -e "$TENON_BUILD/.libs/backend_cpu.so" ] || skip "there is no CPU backend"
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+failed=0
+
+# Every combination of the words in braces of each line; without "all" the first.
+expand()
+{
+	sed '/^#/d; /^$/d' "$TENON_SOURCE/tests/conformance/families.txt" | grep -e "${2:-}" |
+		awk -v all="${1:-}" '
+		function expand(line, begin, end, n, words, i) {
+			# The checks are a pattern, in which the shell would not know braces.
+			begin = index(line, "{")
+			if (!begin) {
+				if (all == "all" || !done) print line
+				done = 1
+				return
+			}
+			end = index(line, "}")
+			n = split(substr(line, begin + 1, end - begin - 1), words, ",")
+			for (i = 1; i <= n; i++)
+				expand(substr(line, 1, begin - 1) words[i] substr(line, end + 1))
+		}
+		{ done = 0; expand($0) }'
+}
+
+# The device of two that is opened is told apart by mock alone.
+backend_of()
+{
+	case $1 in
+	mock) echo "$TENON_BUILD/plugins/mock/.libs/backend_mock.so" ;;
+	*) echo "$TENON_BUILD/.libs/backend_cpu.so" ;;
+	esac
+}
+
+expand "${1:-}" "${2:-}" >"$out.lines"
+trap 'rm -f "$out" "$out.lines"' EXIT
+while IFS='|' read -r checks backend fault; do
+	checks=${checks% } backend=${backend# }
+	FAULTY_PLUGIN=$(backend_of "${backend% }")
+	FAULT=${fault# }
+	if "$TENON_BUILD/tenon-conform" --filter="$checks" "$plugin" >"$out" 2>&1 ||
+		! grep -q '^FAILED  L[0-5] ' "$out"; then
+		echo "$checks does not find $FAULT"
+		tail -5 "$out"
+		failed=1
+	elif [ -n "${1:-}" ]; then
+		echo "$FAULT: $(sed -n '/^FAILED/{s/^FAILED  //; s/: .*//p; q}' "$out")"
+	fi
+done <"$out.lines"
+exit $failed
