@@ -46,6 +46,20 @@ static struct mock_buffer *make_buffer(struct mock_device *device, void *memory,
 	return buffer;
 }
 
+/* As of a real device, its memory is one, however often it is opened. */
+static uint64_t *used_of(struct mock_device *device)
+{
+	return &device->instance->used[device->index];
+}
+
+/* New memory is NaN, at least at both ends: the whole of a large one would take seconds. */
+static void fill(unsigned char *memory, uint64_t size)
+{
+	const uint64_t most = 16 << 20, part = size < most ? size : most;
+	memset(memory, 0xff, part);
+	memset(memory + size - part, 0xff, part);
+}
+
 static struct mock_buffer *allocate_buffer(struct mock_device *device,
 					   const struct tn_alloc_args *args)
 {
@@ -57,12 +71,12 @@ static struct mock_buffer *allocate_buffer(struct mock_device *device,
 		mock_host_free(device, memory);
 		return NULL;
 	}
-	memset(memory, 0xff, args->size);
+	fill(memory, args->size);
 	buffer->is_pinned = args->memory_kind == TN_MEMORY_PINNED;
 	if (buffer->is_pinned)
 		buffer->handle = (uint64_t)(uintptr_t)memory;
 	else
-		device->used += buffer->size;
+		__atomic_fetch_add(used_of(device), buffer->size, __ATOMIC_RELAXED);
 	return buffer;
 }
 
@@ -88,16 +102,16 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 	struct mock_instance *instance = mock->instance;
 	uint64_t number = mock_count(&instance->n_allocations);
 	uint64_t total = mock_memory_size(instance);
+	uint64_t used = __atomic_load_n(used_of(mock), __ATOMIC_RELAXED);
 	if (number == instance->faults.oom)
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
 				      "allocation %llu, of %llu bytes, fails (TENON_MOCK=oom:%llu)",
 				      (unsigned long long)number, (unsigned long long)own.size,
 				      (unsigned long long)number);
-	if (own.memory_kind == TN_MEMORY_DEVICE &&
-	    (own.size > total || mock->used > total - own.size))
+	if (own.memory_kind == TN_MEMORY_DEVICE && (own.size > total || used > total - own.size))
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
 				      "%llu bytes requested, %llu of %llu used%s",
-				      (unsigned long long)own.size, (unsigned long long)mock->used,
+				      (unsigned long long)own.size, (unsigned long long)used,
 				      (unsigned long long)total,
 				      instance->faults.oom_after ? " (TENON_MOCK=oom-after)" : "");
 	struct mock_buffer *made = allocate_buffer(mock, &own);
@@ -114,7 +128,7 @@ static void free_buffer(struct mock_device *device, struct mock_buffer *buffer)
 	if (!buffer->is_imported)
 		mock_host_free(device, buffer->memory);
 	if (!buffer->is_imported && !buffer->is_pinned)
-		device->used -= buffer->size;
+		__atomic_fetch_sub(used_of(device), buffer->size, __ATOMIC_RELAXED);
 	mock_host_free(device, buffer);
 }
 
@@ -228,13 +242,14 @@ void mock_buffers_free(struct mock_device *device)
 
 static tn_status information(void *device, uint32_t memory_kind, struct tn_memory_information *out)
 {
-	const struct mock_device *mock = device;
+	struct mock_device *mock = device;
 	struct tn_memory_information own = {.total_bytes = mock_memory_size(mock->instance)};
 	if (memory_kind != TN_MEMORY_DEVICE)
 		return TN_UNSUPPORTED;
 	if (mock->loss.status)
 		return TN_DEVICE_LOST;
-	own.free_bytes = own.total_bytes > mock->used ? own.total_bytes - mock->used : 0;
+	const uint64_t used = __atomic_load_n(used_of(mock), __ATOMIC_RELAXED);
+	own.free_bytes = own.total_bytes > used ? own.total_bytes - used : 0;
 	tn_struct_answer(out, &own, sizeof(own));
 	return TN_OK;
 }

@@ -55,6 +55,7 @@ struct mock_instance {
 	struct mock_faults faults;
 	/* Shared by the devices, which may be used by different threads. */
 	uint64_t n_buffers, n_allocations, n_pieces;
+	uint64_t used[MOCK_MOST_DEVICES]; /* bytes of each device, by all that opened it */
 };
 
 struct mock_buffer {
@@ -103,7 +104,6 @@ struct mock_event {
 struct mock_device {
 	struct mock_instance *instance;
 	uint32_t index;
-	uint64_t used; /* bytes */
 	struct mock_buffer *buffers;
 	struct mock_stream *ordinary; /* the NULL stream */
 	struct mock_stream *streams;

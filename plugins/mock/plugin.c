@@ -71,7 +71,11 @@ static tn_status check_presence(const struct mock_faults *faults, struct tn_erro
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
 	struct mock_faults faults;
-	tn_status status = mock_faults_parse(tn_plugin_option(host, "faults"), &faults, error);
+	const char *text = tn_plugin_option(host, "faults");
+	/* A plugin around this one has options of its own, or none. */
+	if (!text)
+		text = host->parameter(host->context, "TENON_MOCK", "faults of the mock backend");
+	tn_status status = mock_faults_parse(text, &faults, error);
 	if (!status)
 		status = check_presence(&faults, error);
 	if (status)

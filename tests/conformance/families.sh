@@ -39,7 +39,9 @@ expand()
 		{ done = 0; expand($0) }'
 }
 
-# The device of two that is opened is told apart by mock alone.
+# Which of two devices is open is told apart by mock alone.
+export TENON_MOCK=devices:2
+
 backend_of()
 {
 	case $1 in

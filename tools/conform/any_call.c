@@ -31,6 +31,11 @@ static void runs(struct sample *sample)
 void check_call_bounds(struct kit *kit)
 {
 	on_every_sample(kit, "writes only its outputs", runs);
+	kit->options.fence = FENCE_BEHIND;
+	on_every_sample(kit, "before inaccessible memory", runs);
+	kit->options.fence = FENCE_BEFORE;
+	on_every_sample(kit, "behind inaccessible memory", runs);
+	kit->options.fence = NO_FENCE;
 }
 
 /* Gradients may accumulate, and every call may be requested to be deterministic. */

@@ -6,6 +6,8 @@
 #include "conform.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "program/cast.h"
 
@@ -123,6 +125,45 @@ double *numbers(size_t n)
 	return checked(calloc(n ? n : 1, sizeof(double)));
 }
 
+/* ---- Fences ----------------------------------------------------------------------------------*/
+
+/* Two arrays in four have one, which depends on nothing but the case and the array's place in it. */
+static enum fence fence_of(struct kit *kit)
+{
+	static const enum fence drawn[] = {NO_FENCE, FENCE_BEHIND, NO_FENCE, FENCE_BEFORE};
+	uint64_t name = 0;
+	if (!(kit->description.flags & TN_DEVICE_TAKES_ANY_ADDRESS))
+		return NO_FENCE;
+	for (const char *c = kit->case_name; *c; c++)
+		name = name * 31 + (unsigned char)*c;
+	return kit->options.fence ? kit->options.fence : drawn[(name + kit->n_arrays++) % 4];
+}
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Bytes of the pages that hold the buffer, without the two inaccessible ones. */
+static size_t pages_for(const struct array *array)
+{
+	const size_t page = page_size();
+	return (array->size + page - 1) / page * page;
+}
+
+static void allocate_fenced(struct array *array, enum fence fence)
+{
+	const size_t page = page_size(), room = pages_for(array);
+	unsigned char *pages = mmap(NULL, room + 2 * page, PROT_NONE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (pages == MAP_FAILED || mprotect(pages + page, room, PROT_READ | PROT_WRITE))
+		kit_give_up(array->kit, "the kit is out of memory");
+	array->fenced = pages;
+	array->operand.buffer = (uint64_t)(uintptr_t)(pages + page);
+	if (fence == FENCE_BEHIND)
+		array->operand.buffer += room - array->size;
+}
+
 static void allocate(struct array *array)
 {
 	struct kit *kit = array->kit;
@@ -183,15 +224,20 @@ void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype d
 		memcpy(o->shape, shape, rank * sizeof(*shape));
 	set_strides(kit, o, role, layout);
 	reach(o, &before, &after);
-	o->offset = GUARD + (uint64_t)before * size;
+	const enum fence fence = fence_of(kit);
+	o->offset = (fence == FENCE_BEFORE ? 0 : GUARD) + (uint64_t)before * size;
 	if (layout == SHIFTED || (layout == RANDOM && kit_random(kit) % 2))
 		o->offset += size;
-	array->size = (size_t)o->offset + (size_t)(after + 1) * size + GUARD;
+	array->size = (size_t)o->offset + (size_t)(after + 1) * size +
+		      (fence == FENCE_BEHIND ? 0 : GUARD);
 	array->image = checked(malloc(array->size));
 	array->element = checked(malloc(array->size));
 	memset(array->image, SENTINEL, array->size);
 	array_reshaped(array);
-	allocate(array);
+	if (fence)
+		allocate_fenced(array, fence);
+	else
+		allocate(array);
 }
 
 void array_free(struct array *array)
@@ -199,7 +245,9 @@ void array_free(struct array *array)
 	struct kit *kit = array->kit;
 	struct tn_free_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
 				    .buffer = array->operand.buffer};
-	if (kit->backend->device.free(kit->device, &args))
+	if (array->fenced)
+		munmap(array->fenced, pages_for(array) + 2 * page_size());
+	else if (kit->backend->device.free(kit->device, &args))
 		kit_fail(kit, "free: %s", kit->error.text);
 	free(array->image);
 	free(array->element);

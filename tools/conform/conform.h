@@ -89,11 +89,16 @@ struct coverage {
 	unsigned by[ROUTES];
 };
 
+/* An inaccessible page next to the first or last element of an array, where a device takes any
+ * address of host memory: who reads or writes beyond it ends the process. */
+enum fence { NO_FENCE, FENCE_BEHIND, FENCE_BEFORE };
+
 /* How kit_run makes its calls. */
 struct call_options {
 	void *stream;
 	int spoils;        /* overwrites the arguments after the entry returns */
 	int prefers;       /* passes the preferred workspace instead of the smallest */
+	enum fence fence;  /* of every array that is made; drawn if NO_FENCE */
 	unsigned fails_at; /* host allocation number that fails within the entry; 0: none */
 	int has_failed;    /* that allocation was reached */
 };
@@ -111,6 +116,7 @@ struct kit {
 	int slot; /* of the case: enum tn_slot, or KIT_FILE, ... */
 	char case_name[160];
 	int case_failed;
+	uint64_t n_arrays; /* made in the case */
 	struct tally tallies[KIT_TALLIES];
 	struct coverage coverage[KIT_OPERATIONS];
 	size_t n_coverage;
@@ -209,6 +215,7 @@ struct array {
 	uint32_t n_axes;
 	int64_t lengths[TN_MAX_RANK], steps[TN_MAX_RANK];
 	size_t size;            /* of the buffer */
+	unsigned char *fenced;  /* its pages, the inaccessible ones included; NULL: the device's */
 	unsigned char *image;   /* the buffer's expected content */
 	unsigned char *element; /* 255 for each byte of the buffer that belongs to an element */
 };

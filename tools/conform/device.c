@@ -93,35 +93,48 @@ void check_describe_older_caller(struct kit *kit)
 	kit->tallies[TN_SLOT_DESCRIBE].done++;
 }
 
+enum { HELD = 3 };
+
+/* Several at once: the first of a size may be aligned by chance. */
+static void is_aligned(struct kit *kit, uint64_t size, uint64_t alignment)
+{
+	const struct tn_device_table *device = &kit->backend->device;
+	const uint64_t stated = kit->description.alignment;
+	const uint64_t least = alignment > stated ? alignment : stated;
+	uint64_t buffers[HELD] = {0};
+	kit_case(kit, TN_SLOT_ALLOC, "alloc: %llu bytes aligned to %llu", (unsigned long long)size,
+		 (unsigned long long)alignment);
+	for (int i = 0; i < HELD; i++) {
+		struct tn_alloc_args args = {
+			.call = {.struct_size = sizeof(args), .error = &kit->error},
+			.size = size,
+			.alignment = alignment};
+		tn_status status = device->alloc(kit->device, &args, &buffers[i]);
+		if (status || !buffers[i])
+			kit_fail(kit, "%s, handle %llu: %s", tn_status_name(status),
+				 (unsigned long long)buffers[i], kit->error.text);
+		if (kit->description.flags & TN_DEVICE_HOST_MEMORY && buffers[i] % least)
+			kit_fail(kit, "address %llx: expected a multiple of %llu",
+				 (unsigned long long)buffers[i], (unsigned long long)least);
+	}
+	for (int i = 0; i < HELD; i++) {
+		struct tn_free_args args = {.call = CALL(struct tn_free_args),
+					    .buffer = buffers[i]};
+		if (buffers[i] && device->free(kit->device, &args))
+			kit_fail(kit, "free failed");
+	}
+	kit->tallies[TN_SLOT_ALLOC].done++;
+	kit->tallies[TN_SLOT_FREE].done++;
+}
+
+/* Every power of two up to 4 MiB: the host asks for large pages. */
 void check_alloc_alignment(struct kit *kit)
 {
-	static const uint64_t sizes[] = {1, 255, 4096, 1000003}, alignments[] = {0, 16, 256, 4096};
-	const struct tn_backend *b = kit->backend;
-	for (int i = 0; i < 16; i++) {
-		struct tn_alloc_args alloc = {
-			.call = {.struct_size = sizeof(alloc), .error = &kit->error},
-			.size = sizes[i / 4],
-			.alignment = alignments[i % 4]};
-		struct tn_free_args release = {.call = CALL(struct tn_free_args)};
-		uint64_t least = kit->description.alignment, buffer = 0;
-		if (alloc.alignment > least)
-			least = alloc.alignment;
-		kit_case(kit, TN_SLOT_ALLOC, "alloc: %llu bytes aligned to %llu",
-			 (unsigned long long)alloc.size, (unsigned long long)alloc.alignment);
-		tn_status status = b->device.alloc(kit->device, &alloc, &buffer);
-		if (status || !buffer) {
-			kit_fail(kit, "%s, handle %llu", tn_status_name(status),
-				 (unsigned long long)buffer);
-			continue;
-		}
-		if (kit->description.flags & TN_DEVICE_HOST_MEMORY && buffer % least)
-			kit_fail(kit, "address %llx: expected a multiple of %llu",
-				 (unsigned long long)buffer, (unsigned long long)least);
-		release.buffer = buffer;
-		if (b->device.free(kit->device, &release))
-			kit_fail(kit, "free failed");
-		kit->tallies[TN_SLOT_ALLOC].done++;
-		kit->tallies[TN_SLOT_FREE].done++;
+	static const uint64_t sizes[] = {1, 255, 4096, 1000003};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		is_aligned(kit, sizes[i], 0);
+		for (uint64_t alignment = 1; alignment <= UINT64_C(4) << 20; alignment *= 2)
+			is_aligned(kit, sizes[i], alignment);
 	}
 }
 

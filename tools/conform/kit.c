@@ -43,6 +43,7 @@ void kit_case(struct kit *kit, int slot, const char *format, ...)
 	va_end(arguments);
 	kit->slot = slot;
 	kit->case_failed = 0;
+	kit->n_arrays = 0;
 	kit->random = (kit->seed + 1) * 0x9e3779b97f4a7c15;
 	tn_error_reset(&kit->error);
 }

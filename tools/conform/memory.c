@@ -193,26 +193,59 @@ void check_memory_kinds(struct kit *kit)
 	}
 }
 
+/* Devices may write to all that they allocate. */
+enum { MOST_ALLOCATED = 1 << 30 };
+
+/* As much as may be asked for without harm to others: half of what is free. */
+static uint64_t bytes_to_ask_for(struct kit *kit)
+{
+	struct tn_memory_information memory = {.struct_size = sizeof(memory)};
+	uint64_t free_bytes = process_available_bytes();
+	if (!(kit->description.flags & TN_DEVICE_HOST_MEMORY) &&
+	    tn_backend_has(kit->backend, TN_SLOT_MEMORY_INFORMATION) &&
+	    !kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &memory))
+		free_bytes = memory.free_bytes;
+	return free_bytes / 2 < MOST_ALLOCATED ? free_bytes / 2 : MOST_ALLOCATED;
+}
+
+/* max_alloc_bytes and each power of two below, as far as memory is free. */
+static void keeps_its_limit(struct kit *kit)
+{
+	const uint64_t most = kit->description.max_alloc_bytes, free_bytes = bytes_to_ask_for(kit);
+	uint64_t tried = 0, buffer;
+	for (uint64_t size = UINT64_C(1) << 20; tried < most; size *= 2) {
+		if (size > most)
+			size = most;
+		if (size > free_bytes)
+			break;
+		kit_case(kit, TN_SLOT_ALLOC, "alloc: %llu bytes of max_alloc_bytes, %llu",
+			 (unsigned long long)size, (unsigned long long)most);
+		tn_status status = allocate(kit, size, TN_MEMORY_DEVICE, &buffer);
+		if (status)
+			return kit_fail(kit, "%s: %s", tn_status_name(status), kit->error.text);
+		release(kit, buffer);
+		kit_pass(kit);
+		tried = size;
+	}
+	if (tried < most)
+		kit_remark(kit,
+			   "allocations of %llu to max_alloc_bytes, %llu bytes, were not tried",
+			   (unsigned long long)tried + 1, (unsigned long long)most);
+}
+
 /* An impossible size is refused, and a small allocation still succeeds. */
 void check_memory_limit(struct kit *kit)
 {
-	const uint64_t most = kit->description.max_alloc_bytes, large = UINT64_C(64) << 20;
 	uint64_t buffer = 77;
 	kit_case(kit, TN_SLOT_ALLOC, "alloc: 2^63 bytes");
 	if (allocate(kit, UINT64_MAX / 2, TN_MEMORY_DEVICE, &buffer) != TN_OUT_OF_MEMORY)
 		kit_fail(kit, "expected OUT_OF_MEMORY");
 	if (buffer != 77)
 		kit_fail(kit, "the handle was written");
-	kit_pass(kit);
-	kit_case(kit, TN_SLOT_ALLOC, "alloc: max_alloc_bytes, or 64 MB");
-	if (!most)
+	if (!kit->description.max_alloc_bytes)
 		kit_fail(kit, "max_alloc_bytes is 0");
-	if (!allocate(kit, most < large ? most : large, TN_MEMORY_DEVICE, &buffer))
-		release(kit, buffer);
-	else
-		kit_fail(kit, "max_alloc_bytes is %llu: %s", (unsigned long long)most,
-			 kit->error.text);
 	kit_pass(kit);
+	keeps_its_limit(kit);
 	kit_case(kit, TN_SLOT_ALLOC, "alloc: small, after an impossible one");
 	if (allocate(kit, 4096, TN_MEMORY_DEVICE, &buffer))
 		return kit_fail(kit, "%s", kit->error.text);

@@ -75,6 +75,20 @@ uint64_t process_resident_bytes(void)
 	return statm_bytes(1);
 }
 
+uint64_t process_available_bytes(void)
+{
+	char line[128];
+	unsigned long long kib = 0;
+	FILE *file = fopen("/proc/meminfo", "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return (uint64_t)kib << 10;
+}
+
 uint64_t process_allocated_bytes(void)
 {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)

@@ -52,6 +52,7 @@ void process_threads_drop(struct process_threads *all, const struct process_thre
 void process_threads_keep(struct process_threads *all, const struct process_threads *known);
 
 uint64_t process_resident_bytes(void);  /* 0: unknown */
+uint64_t process_available_bytes(void); /* of the machine's memory, without swapping; 0: unknown */
 uint64_t process_allocated_bytes(void); /* by malloc in its main arena; 0: unknown */
 
 #endif

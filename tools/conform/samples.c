@@ -390,21 +390,26 @@ tn_status sample_run(struct sample *sample)
 	return kit_run(sample->kit, &sample->args, sample->all, sample->n);
 }
 
+static size_t bytes_of(const struct array *array)
+{
+	return (size_t)array->count * tn_dtype_size(array->operand.dtype);
+}
+
 unsigned char *sample_result(const struct sample *sample, size_t *size)
 {
 	unsigned char *result;
 	size_t at = 0;
 	*size = 0;
 	for (size_t i = 0; i < sample->n; i++)
-		*size += sample->array[i].role == OUTPUT ? sample->array[i].size : 0;
+		*size += sample->array[i].role == OUTPUT ? bytes_of(&sample->array[i]) : 0;
 	result = malloc(*size + 1);
 	if (!result)
 		kit_give_up(sample->kit, "the kit is out of memory");
 	for (size_t i = 0; i < sample->n; i++) {
-		if (sample->array[i].role != OUTPUT)
-			continue;
-		memcpy(result + at, sample->array[i].image, sample->array[i].size);
-		at += sample->array[i].size;
+		const struct array *array = &sample->array[i];
+		const size_t element = tn_dtype_size(array->operand.dtype);
+		for (uint64_t e = 0; array->role == OUTPUT && e < array->count; e++, at += element)
+			memcpy(result + at, array_at(array, e), element);
 	}
 	return result;
 }
@@ -413,29 +418,31 @@ void sample_expect_bits(const struct sample *sample, const unsigned char *result
 {
 	for (size_t i = 0; i < sample->n; i++) {
 		const struct array *array = &sample->array[i];
-		if (array->role != OUTPUT)
-			continue;
-		for (size_t byte = 0; byte < array->size; byte++)
-			if (array->image[byte] != result[byte])
-				kit_fail_as(sample->kit, id, "byte %zu of %zu is %02x, was %02x",
-					    byte, array->size, array->image[byte], result[byte]);
-		result += array->size;
+		const size_t element = tn_dtype_size(array->operand.dtype);
+		for (uint64_t e = 0; array->role == OUTPUT && e < array->count;
+		     e++, result += element)
+			if (memcmp(array_at(array, e), result, element) != 0)
+				kit_fail_as(sample->kit, id, "element %llu is not what it was",
+					    (unsigned long long)e);
 	}
 }
 
 void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id)
 {
 	for (size_t i = 0; i < sample->n; i++) {
-		struct array then = sample->array[i];
-		if (then.role != OUTPUT)
-			continue;
+		const struct array *array = &sample->array[i];
+		struct array then = *array;
+		/* The elements follow each other. */
+		then.operand.offset = 0;
 		then.image = (unsigned char *)result;
-		for (uint64_t e = 0; e < then.count; e++) {
-			double a = array_number(&then, e), b = array_number(&sample->array[i], e);
+		then.n_axes = 1;
+		then.steps[0] = (int64_t)tn_dtype_size(array->operand.dtype);
+		for (uint64_t e = 0; array->role == OUTPUT && e < array->count; e++) {
+			double a = array_number(&then, e), b = array_number(array, e);
 			if (!(fabs(a - b) <= 1e-3 * (1 + fabs(a))))
 				kit_fail_as(sample->kit, id, "element %llu is %.9g, was %.9g",
 					    (unsigned long long)e, b, a);
 		}
-		result += then.size;
+		result += array->role == OUTPUT ? bytes_of(array) : 0;
 	}
 }

@@ -61,7 +61,7 @@ void sample_restore(struct sample *sample);
 /* Runs it on the original elements. */
 tn_status sample_run(struct sample *sample);
 
-/* The contents of all outputs, concatenated; owned (free). */
+/* The elements of all outputs, row-major, one after the other; owned (free). */
 unsigned char *sample_result(const struct sample *sample, size_t *size);
 /* Are the outputs unchanged, in bits or within a thousandth?  Otherwise fails the case under the
  * id. */

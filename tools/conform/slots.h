@@ -161,6 +161,13 @@ void check_call_borrowed(struct kit *kit);
 void check_call_error(struct kit *kit);
 void check_call_deterministic(struct kit *kit);
 
+/* others.c */
+void check_device_others(struct kit *kit);
+
+/* leaks.c */
+void check_call_leaks(struct kit *kit);
+void check_memory_leaks(struct kit *kit);
+
 /* exhaustion.c */
 void check_memory_host_balance(struct kit *kit);
 void check_memory_exhausted_open(struct kit *kit);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Tenon developers
+ *
+ * The other devices of the backend, beside the one under test: each opens, is the one that was
+ * described, has memory of its own and runs every slot.
+ */
+#include "samples.h"
+#include "slots.h"
+
+enum { SIZE = 48 << 20, LEAST = SIZE / 2 };
+
+/* Bytes that are free on a device; 0: it does not tell. */
+static uint64_t free_bytes(const struct kit *kit)
+{
+	struct tn_memory_information memory = {.struct_size = sizeof(memory)};
+	if (kit->description.flags & TN_DEVICE_HOST_MEMORY ||
+	    !tn_backend_has(kit->backend, TN_SLOT_MEMORY_INFORMATION) ||
+	    kit->backend->memory.information(kit->device, TN_MEMORY_DEVICE, &memory))
+		return 0;
+	return memory.free_bytes;
+}
+
+/* What is allocated on a device is missing there, and on no other. */
+static void has_its_own_memory(struct kit *other, const struct kit *kit)
+{
+	const uint64_t here = free_bytes(other), there = free_bytes(kit);
+	struct tn_alloc_args alloc = {
+		.call = {.struct_size = sizeof(alloc), .error = &other->error}, .size = SIZE};
+	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
+	kit_case(other, TN_SLOT_OPEN, "device %u beside device %u", other->index, kit->index);
+	if (!here || !there || here < 4 * (uint64_t)SIZE)
+		return kit_remark(other,
+				  "device %u does not tell how much memory is free: whether "
+				  "it is another than device %u was not checked",
+				  other->index, kit->index);
+	if (other->backend->device.alloc(other->device, &alloc, &release.buffer))
+		return kit_fail(other, "alloc: %s", other->error.text);
+	if (here < free_bytes(other) + LEAST)
+		kit_fail(other, "%d bytes were allocated, and as many are free as before", SIZE);
+	/* Other programs may allocate there meanwhile. */
+	if (there >= free_bytes(kit) + LEAST)
+		kit_fail(other,
+			 "%d bytes were allocated on device %u, and are missing on device %u: it "
+			 "is the same one",
+			 SIZE, other->index, kit->index);
+	(void)other->backend->device.free(other->device, &release);
+	kit_pass(other);
+}
+
+static void runs_every_slot(struct kit *other)
+{
+	for (int slot = sample_next(other, -1); slot >= 0; slot = sample_next(other, slot)) {
+		struct sample sample;
+		sample_make(other, &sample, slot, "on another device");
+		(void)sample_run(&sample);
+		sample_free(&sample);
+	}
+}
+
+static void check_one(struct kit *kit, uint32_t index)
+{
+	struct kit *other = malloc(sizeof(*other));
+	if (!other)
+		kit_give_up(kit, "the kit is out of memory");
+	*other = *kit;
+	memset(other->tallies, 0, sizeof(other->tallies));
+	kit_case(other, TN_SLOT_OPEN, "open: device %u", index);
+	if (kit_open(other, kit->backend, index)) {
+		kit_fail(other, "%s", other->error.text);
+	} else {
+		check_describe(other);
+		has_its_own_memory(other, kit);
+		check_memory_many(other);
+		check_transfer_offsets(other);
+		runs_every_slot(other);
+		other->backend->device.close(other->device);
+	}
+	for (int slot = 0; slot < KIT_TALLIES; slot++) {
+		kit->tallies[slot].done += other->tallies[slot].done;
+		kit->tallies[slot].failed += other->tallies[slot].failed;
+		kit->tallies[slot].unsupported += other->tallies[slot].unsupported;
+	}
+	free(other);
+}
+
+void check_device_others(struct kit *kit)
+{
+	struct tn_device_count count = {.struct_size = sizeof(count)};
+	if (kit->backend->device.device_count(kit->backend->plugin.instance, &count) ||
+	    count.count < 2)
+		return kit_skip(kit, "it has one device");
+	for (uint32_t index = 0; index < count.count; index++) {
+		if (index != kit->index)
+			check_one(kit, index);
+	}
+}
