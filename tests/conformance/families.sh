@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The kit finds the families of faults of families.txt, gated by whatever numbers: the first fault of
-# each line.
+# The kit finds the families of faults of families.txt, gated by whatever numbers: the first fault
+# of each line.
 #
 #	families.sh [all [PATTERN]]	every fault of the lines that match
 set -u
@@ -21,7 +21,8 @@ failed=0
 # Every combination of the words in braces of each line; without "all" the first.
 expand()
 {
-	sed '/^#/d; /^$/d' "$TENON_SOURCE/tests/conformance/families.txt" | grep -e "${2:-}" |
+	sed -e ':a' -e '/\\$/N; s/ \\\n[[:space:]]*/ /; ta' -e '/^#/d; /^$/d' \
+		"$TENON_SOURCE/tests/conformance/families.txt" | grep -e "${2:-}" |
 		awk -v all="${1:-}" '
 		function expand(line, begin, end, n, words, i) {
 			# The checks are a pattern, in which the shell would not know braces.

@@ -127,7 +127,7 @@ double *numbers(size_t n)
 
 /* ---- Fences ----------------------------------------------------------------------------------*/
 
-/* Two arrays in four have one, which depends on nothing but the case and the array's place in it. */
+/* Two arrays in four have one: which, depends on the case and the array's place in it alone. */
 static enum fence fence_of(struct kit *kit)
 {
 	static const enum fence drawn[] = {NO_FENCE, FENCE_BEHIND, NO_FENCE, FENCE_BEFORE};

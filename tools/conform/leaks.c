@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * What calls leave behind in the process: descriptors, threads, mappings, memory.  Many of each kind
- * are made between two looks, so that what only every hundredth call loses is seen.
+ * What calls leave behind in the process: descriptors, threads, mappings, memory.  Many of each
+ * kind are made between two looks, so that what only every hundredth call loses is seen.
  */
 #include <stdio.h>
 
