@@ -100,11 +100,13 @@ struct call_options {
 
 struct kit {
 	const struct tn_backend *backend;
-	const struct check *check; /* the running one */
-	const char *which;         /* the backend's name, or its file (has a '/') */
-	const char *table;         /* a vendor's own, to be checked too; NULL: none */
-	uint32_t index;            /* of the device */
-	uint64_t seed;             /* of random shapes and data */
+	const struct check *check;   /* the running one */
+	const char *which;           /* the backend's name, or its file (has a '/') */
+	const char *table;           /* a vendor's own, to be checked too; NULL: none */
+	const struct tn_pair *given; /* options of backends */
+	size_t n_given;
+	uint32_t index; /* of the device */
+	uint64_t seed;  /* of random shapes and data */
 	struct tn_device_description description;
 	void *device;
 	struct tn_error_info error;

@@ -46,6 +46,8 @@ static void open_context(struct kit *kit, struct opened *opened, const char *sel
 	options.plugin_paths = path ? &path : NULL;
 	options.n_plugin_paths = path != NULL;
 	options.log = ignore;
+	options.backend_options = kit->given;
+	options.n_backend_options = kit->n_given;
 	options.fallback = TN_FALLBACK_ALLOW;
 	options.seed = kit->seed + 1;
 	struct tn_runtime *rt;
