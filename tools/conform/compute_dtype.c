@@ -60,7 +60,7 @@ double kit_rounding(const struct kit *kit, int family, tn_dtype dtype, double nu
 	const tn_dtype compute = rounded_to(kit, family, dtype);
 	if (!compute)
 		return 0;
-	/* Half a unit, and a little more: rounded to f32 first, the number may have become a tie. */
+	/* Half a unit and a little more: rounded to f32 first, the number may be a tie now. */
 	return isfinite(rounded(compute, number)) ? (0.5 + 0x1p-10) * kit_unit(compute, number)
 						  : INFINITY;
 }

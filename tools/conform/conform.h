@@ -192,9 +192,9 @@ double kit_unit(tn_dtype dtype, double number);
  * own, infinite if the number is outside the range of that type. */
 double kit_rounding(const struct kit *kit, int family, tn_dtype dtype, double number);
 
-/* The relative error of a family's result that adds up `terms` terms and rounds `others` times more:
- * all with kit_family_epsilon, but sums are accumulated in f32 where it is computed in bf16 or
- * f16. */
+/* The relative error of a family's result that adds up `terms` terms, and rounds `others` times
+ * more: all with kit_family_epsilon, but sums are accumulated in f32 where it is computed in bf16
+ * or f16. */
 double kit_family_error(const struct kit *kit, int family, tn_dtype dtype, double terms,
 			double others);
 /* The same for an operation that may be composed of programs, reductions and products. */
