@@ -348,6 +348,16 @@ static int is_mixed(const struct operation *operation, const struct cell *cell)
 	return operation->of_two && operation->of_two != where_nonzero && cell->a != cell->b;
 }
 
+static void remark_unknown(struct kit *kit)
+{
+	const tn_dtype compute = kit_compute_dtype(kit, TN_FAMILY_MAP);
+	if (compute != TN_F32)
+		kit_remark(kit,
+			   "elements of operands that %s does not represent, and complex ones, "
+			   "are not compared",
+			   tn_dtype_name(compute));
+}
+
 /* The cells of a group, but those of two dtypes. */
 static void run_group(struct kit *kit, enum group group)
 {
@@ -360,6 +370,7 @@ static void run_group(struct kit *kit, enum group group)
 		run_cell(kit, operation, &cell);
 		n_run++;
 	}
+	remark_unknown(kit);
 	if (!n_run)
 		kit_fail(kit, "no cell was run");
 }
@@ -374,6 +385,7 @@ static void run_mixed(struct kit *kit, size_t step)
 		if (is_mixed(operation, &cell) && n_seen++ % step == 0)
 			run_cell(kit, operation, &cell);
 	}
+	remark_unknown(kit);
 	if (!n_seen)
 		kit_fail(kit, "no cell was run");
 }

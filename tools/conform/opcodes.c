@@ -266,15 +266,13 @@ static void make_operands(struct kit *kit, struct array *in, uint16_t op, int ar
 		tn_dtype own = op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype;
 		int64_t listed = (int64_t)n_listed(own);
 		array_make(kit, &in[i], INPUT, own, 1, &count, COMPACT);
-		for (int64_t e = 0; e < count; e++)
-			array_set_bits(
-				&in[i], (uint64_t)e,
-				quiet(own,
-				      representable(kit, own,
-						    e < combinations
-							    ? listed_bits(own, (size_t)(e / below %
-											listed))
-							    : random_bits(kit, own))));
+		for (int64_t e = 0; e < count; e++) {
+			uint64_t bits = e < combinations
+						? listed_bits(own, (size_t)(e / below % listed))
+						: random_bits(kit, own);
+			array_set_bits(&in[i], (uint64_t)e,
+				       quiet(own, representable(kit, own, bits)));
+		}
 		below *= listed;
 	}
 }
@@ -360,13 +358,6 @@ static void keeps_a_product_apart(struct kit *kit, tn_dtype dtype)
 	tn_program_destroy(program);
 }
 
-/* Is that floating type computed as such?  Of others the rounding is not known. */
-static int is_computed(const struct kit *kit, tn_dtype dtype)
-{
-	return tn_is_floating(dtype) && kit_claims_program(kit, dtype) &&
-	       (dtype != TN_F32 || kit_compute_dtype(kit, TN_FAMILY_MAP) == TN_F32);
-}
-
 void check_map_opcodes(struct kit *kit)
 {
 	if (!kit->description.program_dtypes)
@@ -382,9 +373,16 @@ void check_map_opcodes(struct kit *kit)
 			    kit_claims_program(kit, compute_dtypes[d]))
 				runs_opcode(kit, op, compute_dtypes[d]);
 	}
-	for (int d = 0; d < N_COMPUTE; d++)
-		if (is_computed(kit, compute_dtypes[d]))
-			keeps_a_product_apart(kit, compute_dtypes[d]);
+	for (int d = 0; d < N_COMPUTE; d++) {
+		const tn_dtype dtype = compute_dtypes[d];
+		if (!tn_is_floating(dtype) || !kit_claims_program(kit, dtype))
+			continue;
+		if (dtype == TN_F32 && kit_compute_dtype(kit, TN_FAMILY_MAP) != TN_F32)
+			kit_remark(kit, "products of mul_rounded and sums are not tested in f32, "
+					"which it does not compute in");
+		else
+			keeps_a_product_apart(kit, dtype);
+	}
 }
 
 /* A value through the conversions of `converts`. */
@@ -412,13 +410,12 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 		 tn_dtype_name(written), tn_dtype_name(to));
 	array_make(kit, &in, INPUT, from, 1, &count, COMPACT);
 	array_make(kit, &out, OUTPUT, to, 1, &count, COMPACT);
-	for (int64_t i = 0; i < count; i++)
-		array_set_bits(&in, (uint64_t)i,
-			       representable(kit, from,
-					     i < listed ? listed_bits(from, (size_t)i)
-					     : i < listed + limits
-						     ? limit_bits(from, (size_t)(i - listed))
-						     : random_bits(kit, from)));
+	for (int64_t i = 0; i < count; i++) {
+		uint64_t bits = i < listed            ? listed_bits(from, (size_t)i)
+				: i < listed + limits ? limit_bits(from, (size_t)(i - listed))
+						      : random_bits(kit, from);
+		array_set_bits(&in, (uint64_t)i, representable(kit, from, bits));
+	}
 	struct tn_map_args args = {.call = CALL(struct tn_map_args),
 				   .program = program,
 				   .inputs = &in.operand,
