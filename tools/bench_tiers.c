@@ -22,6 +22,7 @@ static const char about[] =
 enum { MOST_MODELS = 16, MOST_TIERS = 16, WARM_STEPS = 2 };
 
 struct command_line {
+	struct common_options common;
 	const char *data;
 	uint64_t batch, images; /* images 0: all */
 	int json;
@@ -116,7 +117,8 @@ static int run_tier(const struct command_line *line, struct tiers *tiers, size_t
 	char selection[48];
 	int code, is_done = 1;
 	snprintf(selection, sizeof(selection), "%s!", tiers->names[i]);
-	const struct common_options common = {.backend = selection};
+	struct common_options common = line->common;
+	common.backend = selection;
 	tn_context *context = open_context(&common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!context)
 		return code;
@@ -213,12 +215,11 @@ static int run_model(const struct command_line *line, struct tiers *tiers, const
 }
 
 /* Those that can be used, unless TENON_BACKEND excludes them, after the reference. */
-static int find_tiers(struct tiers *tiers)
+static int find_tiers(const struct command_line *line, struct tiers *tiers)
 {
-	const struct common_options common = {.backend = NULL};
 	const struct tn_load_row *row;
 	int code;
-	tn_context *context = open_context(&common, TN_SEED_FROM_ENVIRONMENT, &code);
+	tn_context *context = open_context(&line->common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (!context)
 		return code;
 	tn_load_report *report = tn_context_report(context);
@@ -252,7 +253,7 @@ static int run_all(const struct command_line *line, struct tiers *tiers)
 static int run(const struct command_line *line)
 {
 	static struct tiers tiers;
-	int code = find_tiers(&tiers);
+	int code = find_tiers(line, &tiers);
 	if (code != EXIT_DONE)
 		return code;
 	if (bench_peaks_open(&tiers.processor, bench_threads())) {
@@ -289,6 +290,8 @@ static int read_options(struct command_line *line, int argc, char **argv)
 		 .highest = 65536},
 		{"threads", "N", "as TENON_THREADS", .take = bench_take_threads,
 		 .expected = BENCH_THREADS_EXPECTED},
+		{"backend-option", "N=V", backend_option_help, .take = take_backend_option,
+		 .values = &line->common, .expected = backend_option_form},
 		{"json", NULL, "print as JSON", .flag = &line->json},
 	};
 	const struct option_table table = {.command = "tenon bench tiers",

@@ -23,8 +23,12 @@
 
 /* ---- What is compared ------------------------------------------------------------------------*/
 
-/* How far two results may differ; eps is half a unit in the last place of the result's dtype, or of
- * a narrower one if the device declares that it computes in one. */
+/* How far two results may differ; eps is half a unit in the last place of the result's dtype, or
+ * 2^-11 if the device declares narrower products; n = 0: the same bits.  Where the device declares
+ * that it computes f32 in bf16 or f16, inputs are numbers of that type, and n roundings to it are
+ * added: not fewer than those of a short program, and not more than DOCTOR_MOST, since sums are
+ * accumulated in f32. */
+enum { DOCTOR_FEWEST = 4, DOCTOR_MOST = 8 };
 enum doctor_bound {
 	DOCTOR_EXACT,        /* the same bits; all NaNs are equal */
 	DOCTOR_OF_VALUE,     /* n eps (|expected| + 1/64) */
@@ -47,6 +51,7 @@ struct doctor_values {
 struct doctor_run {
 	tn_context *context;
 	uint64_t storage_dtypes, matmul_dtypes; /* of the device under test, on both sides */
+	tn_dtype compute;                       /* what that computes f32 in: TN_F32, ... */
 	int magnitudes;                         /* inputs are given as their absolute values */
 	uint64_t random;
 	struct doctor_values *values; /* owned */
@@ -130,13 +135,14 @@ double doctor_seconds(void);
 
 /* ---- Inputs and outputs of a check (doctor_run.c) --------------------------------------------*/
 
-/* f32 in [low, high), with full mantissas; the same on both sides. */
+/* f32 in [low, high), with full mantissas of the type in which the device computes f32; the same on
+ * both sides. */
 tn_array *doctor_reals(struct doctor_run *run, double low, double high, int rank,
 		       const int64_t *shape);
 /* Whole numbers from low to high, of any dtype. */
 tn_array *doctor_whole(struct doctor_run *run, tn_dtype dtype, int64_t low, int64_t high, int rank,
 		       const int64_t *shape);
-/* The given f32 values, unchanged on every run. */
+/* The given f32 values, rounded to that type, on every run. */
 tn_array *doctor_given(struct doctor_run *run, int64_t n, const float *values);
 uint64_t doctor_random(struct doctor_run *run);
 
@@ -156,10 +162,17 @@ void doctor_run_release(struct doctor_run *run);
 
 /* ---- Comparing (doctor_compare.c) ------------------------------------------------------------*/
 
-/* magnitude: the values for absolute inputs, NULL if no bound needs them. */
+/* magnitude: the values for absolute inputs, NULL if no bound needs them.  accuracy: that of the
+ * family, TN_ACCURACY_... */
 void doctor_compare(struct doctor_result *result, const struct doctor_values *found,
 		    const struct doctor_values *expected, const struct doctor_values *magnitude,
-		    int is_reduced);
+		    uint8_t accuracy);
+
+/* What f32 is computed in with that accuracy: TN_BF16, TN_F16 or TN_F32. */
+tn_dtype doctor_compute_dtype(uint8_t accuracy);
+/* The accuracy that counts for a family: its own, or that of what it may be composed of, if f32 is
+ * computed in a narrower type there. */
+uint8_t doctor_accuracy(const struct tn_device_description *description, uint32_t family);
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 

@@ -103,10 +103,38 @@ static void index_of(const struct doctor_values *v, size_t i, int64_t *index)
 	}
 }
 
-static double half_unit(tn_dtype dtype, int is_reduced)
+tn_dtype doctor_compute_dtype(uint8_t accuracy)
 {
-	double own = tn_is_floating(dtype) ? tn_half_unit(dtype) : 0x1p-24;
-	return is_reduced && own < 0x1p-11 ? 0x1p-11 : own;
+	return accuracy == TN_ACCURACY_BF16  ? TN_BF16
+	       : accuracy == TN_ACCURACY_F16 ? TN_F16
+					     : TN_F32;
+}
+
+uint8_t doctor_accuracy(const struct tn_device_description *description, uint32_t family)
+{
+	static const uint32_t parts[] = {TN_FAMILY_MAP, TN_FAMILY_REDUCE, TN_FAMILY_MATMUL};
+	uint8_t most = description->accuracy[family];
+	for (size_t i = 0; i < 3 && family != TN_FAMILY_MAP; i++) {
+		const uint8_t part = description->accuracy[parts[i]];
+		if (tn_half_unit(doctor_compute_dtype(part)) >
+		    tn_half_unit(doctor_compute_dtype(most)))
+			most = part;
+	}
+	return most;
+}
+
+/* The relative error of a value. */
+static double error_of(const struct doctor_values *expected, uint8_t accuracy)
+{
+	const tn_dtype dtype = expected->dtype, compute = doctor_compute_dtype(accuracy);
+	double unit = tn_is_floating(dtype) ? tn_half_unit(dtype) : 0x1p-24;
+	if (accuracy == TN_ACCURACY_REDUCED)
+		unit = fmax(unit, 0x1p-11);
+	double error = unit * expected->roundings;
+	if (compute != TN_F32 && tn_compute_dtype(dtype) == TN_F32)
+		error += tn_half_unit(compute) *
+			 fmin(fmax(expected->roundings, DOCTOR_FEWEST), DOCTOR_MOST);
+	return error;
 }
 
 static double largest(const struct doctor_values *v)
@@ -154,17 +182,17 @@ struct wrong {
 
 static void look(struct doctor_result *result, const struct doctor_values *found,
 		 const struct doctor_values *expected, const struct doctor_values *magnitude,
-		 int is_reduced, struct wrong *wrong)
+		 uint8_t accuracy, struct wrong *wrong)
 {
 	double most = expected->bound == DOCTOR_OF_LARGEST ? largest(expected) : 0;
-	double unit = half_unit(expected->dtype, is_reduced) * expected->roundings;
+	const double error = error_of(expected, accuracy);
 	for (size_t i = 0; i < expected->count; i++) {
 		double x = element(found, i), y = element(expected, i), allowed = 0, share;
-		if (expected->bound == DOCTOR_EXACT) {
+		if (error == 0) {
 			share = same_bits(found, expected, i) || (isnan(x) && isnan(y)) ? 0
 											: INFINITY;
 		} else {
-			allowed = unit * scale_of(expected, magnitude, most, i);
+			allowed = error * scale_of(expected, magnitude, most, i);
 			share = share_of(x, y, allowed);
 		}
 		if (share <= 1 && share > result->worst)
@@ -187,7 +215,7 @@ static void say(struct doctor_result *result, const struct doctor_values *found,
 	print_tuple(expected->rank, index, at, sizeof(at));
 	print_element(expected, wrong->first, should_be, sizeof(should_be));
 	print_element(found, wrong->first, is, sizeof(is));
-	if (expected->bound != DOCTOR_EXACT)
+	if (wrong->allowed > 0)
 		snprintf(allowed, sizeof(allowed), " within %.3g", wrong->allowed);
 	if (expected->rank == 0) {
 		doctor_fail(result, "%s: one %s: expected %s%s, found %s", expected->what, type,
@@ -202,7 +230,7 @@ static void say(struct doctor_result *result, const struct doctor_values *found,
 
 void doctor_compare(struct doctor_result *result, const struct doctor_values *found,
 		    const struct doctor_values *expected, const struct doctor_values *magnitude,
-		    int is_reduced)
+		    uint8_t accuracy)
 {
 	struct wrong wrong = {0, 0, 0};
 	if (found->dtype != expected->dtype || found->rank != expected->rank ||
@@ -213,7 +241,7 @@ void doctor_compare(struct doctor_result *result, const struct doctor_values *fo
 	}
 	if (!found->data || !expected->data)
 		return;
-	look(result, found, expected, magnitude, is_reduced, &wrong);
+	look(result, found, expected, magnitude, accuracy, &wrong);
 	result->cases++;
 	if (wrong.count)
 		say(result, found, expected, &wrong);

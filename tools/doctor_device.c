@@ -64,6 +64,8 @@ static int run_side(struct doctor_run *run, const struct doctor_device *device,
 	*run = (struct doctor_run){.context = context,
 				   .storage_dtypes = device->description->storage_dtypes,
 				   .matmul_dtypes = device->description->matmul_dtypes,
+				   .compute = doctor_compute_dtype(
+					   doctor_accuracy(device->description, TN_FAMILY_REDUCE)),
 				   .magnitudes = magnitudes,
 				   .random = seed_of(check->name)};
 	if (tn_scope_begin(context))
@@ -105,14 +107,13 @@ static void compare_sides(const struct doctor_device *device, struct doctor_resu
 			  const struct doctor_run *found, const struct doctor_run *expected,
 			  const struct doctor_run *magnitude)
 {
-	int is_reduced =
-		device->description->accuracy[result->check->family] == TN_ACCURACY_REDUCED;
+	const uint8_t accuracy = doctor_accuracy(device->description, result->check->family);
 	if (found->n_values != expected->n_values || !found->n_values)
 		doctor_fail(result, "found %zu results, expected %zu", found->n_values,
 			    expected->n_values);
 	for (size_t i = 0; i < found->n_values && i < expected->n_values; i++)
 		doctor_compare(result, &found->values[i], &expected->values[i],
-			       i < magnitude->n_values ? &magnitude->values[i] : NULL, is_reduced);
+			       i < magnitude->n_values ? &magnitude->values[i] : NULL, accuracy);
 }
 
 static void run_sides(struct doctor_device *device, const struct doctor_check *check,

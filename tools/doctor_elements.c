@@ -140,7 +140,10 @@ void doctor_casts(struct doctor_run *run)
 					65504, 70000,    -70000, 3e9f,  -3e9f,  1e20f,    -1e20f,
 					NAN,   INFINITY, 1e-7f,  6e-8f, 1.001f, 1.00391f, 16777216};
 	tn_array *x = doctor_given(run, COUNT(special), special);
-	tn_array *whole = doctor_whole(run, TN_I64, -400, 70000, 1, (int64_t[]){301});
+	/* Whole numbers up to 256 are numbers of bf16 and f16. */
+	const int64_t low = run->compute == TN_F32 ? -400 : -256;
+	const int64_t high = run->compute == TN_F32 ? 70000 : 256;
+	tn_array *whole = doctor_whole(run, TN_I64, low, high, 1, (int64_t[]){301});
 	for (tn_dtype from = 1; from < TN_DTYPES; from++) {
 		if (!tn_compute_dtype(from) || !stores(run, from))
 			continue;

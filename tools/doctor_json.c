@@ -54,13 +54,14 @@ static json_t *results_of(const struct doctor_device *device)
 int doctor_json_device(const struct doctor_device *device, void *json_devices)
 {
 	const struct tn_device_description *d = device->description;
-	json_t *value =
-		json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:o}", "device",
-			  device->name, "name", printable_json(d->name), "note",
-			  printable_json(d->note), "memory", memory_of(device), "report",
-			  lines(device), "passed", (json_int_t)device->counts[DOCTOR_PASSED],
-			  "failed", (json_int_t)device->counts[DOCTOR_FAILED], "skipped",
-			  (json_int_t)device->counts[DOCTOR_SKIPPED], "seconds", device->seconds,
-			  "checks", results_of(device));
+	json_t *value = json_pack(
+		"{s:s, s:o, s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:f, s:o}", "device", device->name,
+		"name", printable_json(d->name), "note", printable_json(d->note), "f32_computed_in",
+		tn_dtype_name(doctor_compute_dtype(doctor_accuracy(d, TN_FAMILY_CONV))), "memory",
+		memory_of(device), "report", lines(device), "passed",
+		(json_int_t)device->counts[DOCTOR_PASSED], "failed",
+		(json_int_t)device->counts[DOCTOR_FAILED], "skipped",
+		(json_int_t)device->counts[DOCTOR_SKIPPED], "seconds", device->seconds, "checks",
+		results_of(device));
 	return value && !json_array_append_new(json_devices, value);
 }

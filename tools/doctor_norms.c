@@ -35,8 +35,12 @@ static void one_batch_norm(struct doctor_run *run, int training, int has_residua
 	tn_tape *tape = doctor_record(run, n, in);
 	tn_array *y = tn_batch_norm(in[0], in[1], in[2], &options);
 	doctor_give(run, y, DOCTOR_OF_LARGEST, TERMS, "%s", name);
-	/* dw and db are sums of 288 terms of magnitude about 1. */
-	doctor_give_gradients(run, tape, y, n, in, DOCTOR_OF_LARGEST, 2 * TERMS, name);
+	/* dw and db are sums of 288 terms of magnitude about 1.  Rounding to a narrower type
+	 * decides which of the values near 0 an activation lets through. */
+	if (activation == TN_ACTIVATION_NONE || run->compute == TN_F32)
+		doctor_give_gradients(run, tape, y, n, in, DOCTOR_OF_LARGEST, 2 * TERMS, name);
+	else
+		tn_tape_end(tape);
 	doctor_give(run, mean, DOCTOR_OF_LARGEST, TERMS, "%s, running mean", name);
 	doctor_give(run, variance, DOCTOR_OF_LARGEST, TERMS, "%s, running variance", name);
 }

@@ -61,6 +61,18 @@ static void print_memory(const struct doctor_device *device)
 	print_pair("memory", text);
 }
 
+/* What a device computes f32 in, if it is another type. */
+static void print_accuracy(const struct tn_device_description *d)
+{
+	const tn_dtype compute = doctor_compute_dtype(doctor_accuracy(d, TN_FAMILY_CONV));
+	char text[80];
+	if (compute == TN_F32)
+		return;
+	snprintf(text, sizeof(text), "f32 is computed in %s, and compared as such",
+		 tn_dtype_name(compute));
+	print_pair("accuracy", text);
+}
+
 void doctor_print_device(const struct doctor_device *device)
 {
 	static const char *const kinds[] = {"device",      "discrete GPU", "integrated GPU",
@@ -71,6 +83,7 @@ void doctor_print_device(const struct doctor_device *device)
 	print_memory(device);
 	for (size_t i = 0; !tn_device_report_at(device->device, i, &line); i++)
 		print_pair(line.key, line.text);
+	print_accuracy(d);
 	if (d->note[0])
 		print_pair("note", d->note);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "doctor.h"
 
 /* splitmix64 (Steele, Lea and Flood 2014). */
@@ -36,6 +37,13 @@ static void *numbers(struct doctor_run *run, size_t n, size_t size)
 	return data;
 }
 
+static float representable(const struct doctor_run *run, float x)
+{
+	return run->compute == TN_BF16  ? tn_f32_of_bf16(tn_bf16_of_f32(x))
+	       : run->compute == TN_F16 ? tn_f32_of_f16(tn_f16_of_f32(x))
+					: x;
+}
+
 tn_array *doctor_reals(struct doctor_run *run, double low, double high, int rank,
 		       const int64_t *shape)
 {
@@ -43,7 +51,7 @@ tn_array *doctor_reals(struct doctor_run *run, double low, double high, int rank
 	float *data = numbers(run, n, sizeof(*data));
 	for (size_t i = 0; data && i < n; i++) {
 		double share = (double)(doctor_random(run) >> 11) * 0x1p-53;
-		float x = (float)(low + (high - low) * share);
+		float x = representable(run, (float)(low + (high - low) * share));
 		data[i] = run->magnitudes ? fabsf(x) : x;
 	}
 	tn_array *array = data ? tn_from_host(run->context, TN_F32, rank, shape, data) : NULL;
@@ -69,7 +77,12 @@ tn_array *doctor_whole(struct doctor_run *run, tn_dtype dtype, int64_t low, int6
 
 tn_array *doctor_given(struct doctor_run *run, int64_t n, const float *values)
 {
-	return tn_from_host(run->context, TN_F32, 1, &n, values);
+	float *data = numbers(run, (size_t)n, sizeof(*data));
+	for (int64_t i = 0; data && i < n; i++)
+		data[i] = representable(run, values[i]);
+	tn_array *array = data ? tn_from_host(run->context, TN_F32, 1, &n, data) : NULL;
+	free(data);
+	return array;
 }
 
 /* ---- Outputs ---------------------------------------------------------------------------------*/

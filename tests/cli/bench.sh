@@ -97,6 +97,8 @@ if "$tenon" data digits >"$dir/digits" 2>&1; then
 	run 1 bench tiers lenett --images 1
 	err_has "did you mean 'lenet'"
 	run 2 bench tiers --images 0
+	run 1 bench tiers mlp --images 10 --backend-option cpu.nothing=1
+	err_has 'cpu has no option .nothing.'
 	run 1 bench tiers --data nothing-like-this
 	TENON_BACKEND=^cpu run 0 bench tiers mlp --images 64 --json
 	value models 0 tiers 1 >/dev/null && fail "a tier of a backend that was excluded"

@@ -33,6 +33,10 @@ run 2 "$plugins/backend_that_is_not_there.so"
 err_has 'No such file'
 run 2 nobody
 err_has 'no backend_nobody.so was found'
+run 2 --backend-option faults reference
+err_has 'expected BACKEND.OPTION=VALUE'
+run 2 --backend-option faults=slow reference
+err_has "column 7 of 'faults': expected '.'"
 run 0 --version
 out_has "^tenon-conform [0-9]"
 run 0 --help
@@ -48,6 +52,16 @@ run 77 --device=5 --level=0-1 "$plugins/backend_copyonly.so"
 run 1 --level=0-1 "$plugins/backend_no_note.so"
 out_has '^FAILED  L0 file.note: the note: it has no Tenon note'
 out_has '^FAILED  L0 file.loads: inspect: '
+
+# The backend gets its options.
+mock=$TENON_BUILD/plugins/mock/.libs/backend_mock.so
+run 0 --backend-option mock.faults=devices:2 --filter='peer.order' "$mock"
+out_has '^L1  peer.order *passed'
+run 1 --filter='peer.order' "$mock"
+out_has '^L1  peer.order *skipped   there is only one device'
+run 77 --backend-option mock.faults=no-device --level=1 "$mock"
+run 1 --backend-option mock.fault=slow --level=1 "$mock"
+out_has "backend mock has no option 'fault'; did you mean 'mock.faults'"
 
 # Memory and copies alone: level 1, and the levels above it are empty.
 run 0 --level=0-2 "$plugins/backend_copyonly.so"

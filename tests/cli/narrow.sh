@@ -17,6 +17,12 @@ err_has 'narrow:0'
 awk 'NF == 8 && $2 ~ /^[0-9]+$/ { native += $2; host += $6 } END { exit !(native && !host) }' \
 	"$dir/out" || { cat "$dir/out" >&2; fail "expected native runs alone"; }
 at_least "$(metric test_accuracy "$dir/a")" 0.8
+# Its results are right for bf16, which the report names.
+TENON_FALLBACK=allow run 0 doctor --device narrow:0 --only '[elnpr]*'
+out_has '^  accuracy  *f32 is computed in bf16'
+out_has '^narrow:0: [1-9][0-9]* ok, 0 failed, 0 skipped'
+run 0 doctor --device narrow:0 --only elements.long --json
+out_has '"f32_computed_in": "bf16"'
 # It is not f32 that computes.
 run 0 train mlp --hidden-sizes 32 --data digits --epochs 2 --seed 1 --backend 'reference!' \
 	--metrics "$dir/b"

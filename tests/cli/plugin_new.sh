@@ -122,9 +122,9 @@ awk '$1 == "fill" && $2 > 0 { found = 1 } END { exit !found }' "$dir/out" || {
 }
 
 # Streams: the same entries, run later by a thread for each stream.
-# name_queued SUFFIX: in plugin.SUFFIX, the tables of steps/streams.SUFFIX
+# name_queued SUFFIX: in plugin.SUFFIX, the tables of steps/streams.SUFFIX and its queue
 name_queued() {
-	cp "$project/steps/streams.$1" "$project/"
+	cp "$project"/steps/queue*.* "$project/steps/streams.$1" "$project/"
 	sed -e 's/&device_table}/\&queued_device_table}/' \
 		-e 's/.*&compute_table}.*/	{TN_TABLE_COMPUTE, \&queued_compute_table},/' \
 		-e '/TN_TABLE_COMPUTE/a\	{TN_TABLE_STREAM, \&stream_table},' \
@@ -215,7 +215,7 @@ if command -v c++ >/dev/null 2>&1; then
 	make_in all WARNINGS="$strict -fno-exceptions"
 	passes event.order
 	cp "$dir/synchronous.cc" "$project/plugin.cc"
-	rm "$project/streams.cc"
+	rm "$project"/queue*.* "$project/streams.cc"
 	# An instance of a template of the C++ library, which is exported without exports.map.
 	echo '#include <vector>
 extern void grow(std::vector<int> &v);

@@ -15,6 +15,17 @@
 static inline tn_status describe(void *instance, uint32_t index, struct tn_device_description *out);
 #include "minimal.h"
 
+/* A variant with a fault (tests/faults) names itself, and a function that spoils the values of an
+ * instruction. */
+#ifndef NARROW_NAME
+#define NARROW_NAME "narrow"
+#define NARROW_SPOIL keep
+static void keep(uint16_t op, uint16_t *bits, uint64_t n)
+{
+	(void)op, (void)bits, (void)n;
+}
+#endif
+
 /* Value 0, and the operands of an instruction. */
 enum { MOST_INPUTS = 4 };
 
@@ -44,6 +55,11 @@ struct values {
 	struct tn_operand *list;
 	uint32_t n;
 };
+
+static tn_status out_of_memory(const struct tn_call *call)
+{
+	return tn_plugin_fail(call->error, TN_OUT_OF_MEMORY, "narrow", "values of a program");
+}
 
 /* A compact array like `like`; an empty buffer: out of memory. */
 static struct tn_operand make_array(const struct tn_host *host, const struct tn_operand *like,
@@ -152,6 +168,13 @@ static tn_status run_step(struct values *values, const struct tn_program *progra
 	return run_one(values, &own, dtypes, taken, MOST_INPUTS, NULL, NULL, to);
 }
 
+static void spoil(const struct tn_operand *value, uint16_t op)
+{
+	if (value->dtype == TN_BF16)
+		NARROW_SPOIL(op, (uint16_t *)(uintptr_t)value->buffer,
+			     tn_plugin_count(value->rank, value->shape));
+}
+
 /* Runs a program over the shape of `like`, without its last axes.  free_values, on failure too. */
 static tn_status run_program(struct values *values, const struct tn_program *program,
 			     const struct tn_operand *inputs, const struct tn_scalar *scalars,
@@ -160,13 +183,15 @@ static tn_status run_program(struct values *values, const struct tn_program *pro
 	tn_status status = TN_OK;
 	values->list = calloc(program->n_instructions, sizeof(*values->list));
 	if (!values->list)
-		return TN_OUT_OF_MEMORY;
+		return out_of_memory(&values->call);
 	for (uint32_t i = 0; i < program->n_instructions && !status; i++) {
 		values->list[i] = make_array(values->host, like, rank,
 					     stored(program->instructions[i].dtype));
 		values->n++;
 		status = values->list[i].buffer ? run_step(values, program, i, inputs, scalars)
-						: TN_OUT_OF_MEMORY;
+						: out_of_memory(&values->call);
+		if (!status)
+			spoil(&values->list[i], program->instructions[i].op);
 	}
 	return status;
 }
@@ -285,7 +310,7 @@ static tn_status reduce_values(void *device, const struct tn_reduce_args *own,
 				       own->inputs[0].rank - own->n_reduced, stored(dtypes[v]));
 		status = totals[v].buffer ? fold(values, own, own->combiners[v],
 						 &values->list[value], dtype, &totals[v])
-					  : TN_OUT_OF_MEMORY;
+					  : out_of_memory(&values->call);
 	}
 	if (!status)
 		status = finish(device, own, totals, dtypes);
@@ -351,14 +376,33 @@ static void store_element(const struct tn_operand *x, uint64_t batch, int64_t i,
 		memcpy(element(x, batch, i, j), &bits, sizeof(bits));
 }
 
+/* (m, k) (k, n) = (m, n), each as often as the batch axes say. */
+static int shapes_match(const struct tn_matmul_args *own)
+{
+	const uint32_t rank = own->c.rank;
+	if (rank < 2 || own->a.rank != rank || own->b.rank != rank)
+		return 0;
+	for (uint32_t axis = 0; axis < rank - 2; axis++) {
+		if (own->a.shape[axis] != own->c.shape[axis] ||
+		    own->b.shape[axis] != own->c.shape[axis])
+			return 0;
+	}
+	return own->a.shape[rank - 2] == own->c.shape[rank - 2] &&
+	       own->b.shape[rank - 1] == own->c.shape[rank - 1] &&
+	       own->a.shape[rank - 1] == own->b.shape[rank - 2];
+}
+
 static tn_status matmul(void *device, const struct tn_matmul_args *args)
 {
 	struct tn_matmul_args own;
 	(void)device;
 	if (tn_plugin_take(&own, sizeof(own), args, TN_PLUGIN_COMPUTE_FLAGS, "matmul") ||
-	    own.has_bias || own.activation || own.a.dtype != own.c.dtype ||
-	    own.b.dtype != own.c.dtype || (own.c.dtype != TN_F32 && own.c.dtype != TN_BF16))
+	    own.has_bias || own.has_a_scale || own.has_b_scale || own.activation ||
+	    own.a.dtype != own.c.dtype || own.b.dtype != own.c.dtype ||
+	    (own.c.dtype != TN_F32 && own.c.dtype != TN_BF16))
 		return TN_UNSUPPORTED;
+	if (!shapes_match(&own))
+		return tn_plugin_fail(own.call.error, TN_SHAPE, "matmul", "(m, k) (k, n) = (m, n)");
 	if (own.call.flags & TN_DRY_RUN)
 		return TN_OK;
 	const int64_t *m = &own.c.shape[own.c.rank - 2], k = own.a.shape[own.a.rank - 1];
@@ -393,4 +437,4 @@ static const void *query(void *instance, const char *table)
 #define UUID                                                                                       \
 	0x8e, 0x27, 0xb1, 0x5c, 0x40, 0xd3, 0x4f, 0x96, 0xa2, 0x0d, 0x6b, 0x79, 0xe1, 0x34, 0xc8,  \
 		0x5f
-TN_BACKEND_PLUGIN(UUID, "narrow", "0.1.0", "Apache-2.0", minimal_create, minimal_destroy, query);
+TN_BACKEND_PLUGIN(UUID, NARROW_NAME, "0.1.0", "Apache-2.0", minimal_create, minimal_destroy, query);

@@ -302,7 +302,10 @@ void array_randomise(struct array *array, double low, double high)
 	for (uint64_t i = 0; i < array->count; i++) {
 		unsigned char *at = array_at(array, i);
 		if (tn_is_floating(dtype)) {
-			array_set_number(array, i, kit_uniform(array->kit, low, high));
+			double number = kit_uniform(array->kit, low, high);
+			array_set_number(array, i,
+					 dtype == TN_F64 ? number
+							 : kit_representable(array->kit, number));
 			continue;
 		}
 		for (size_t byte = 0; byte < tn_dtype_size(dtype); byte++)

@@ -94,6 +94,16 @@ const char *value_text(const struct values *values, size_t i, char text[VALUE_TE
 	return text;
 }
 
+int value_is_kept(const struct kit *kit, const struct values *values, size_t i)
+{
+	for (size_t part = 0; part < n_parts(values->dtype); part++) {
+		double own = number(values, i, part);
+		if (!isnan(own) && kit_representable(kit, own) != own)
+			return 0;
+	}
+	return 1;
+}
+
 /* ---- Lines -----------------------------------------------------------------------------------*/
 
 /* 0: there is none of that name, as for "-". */
@@ -150,16 +160,6 @@ void cell_pool(struct kit *kit, const char *name, tn_dtype dtype, struct values 
 
 /* ---- Tolerances ------------------------------------------------------------------------------*/
 
-/* The distance from the magnitude to the next larger number of a floating dtype. */
-static double unit(tn_dtype dtype, double magnitude)
-{
-	/* The exponent of the smallest normal number. */
-	int exponent, least = dtype == TN_F16 ? -14 : dtype == TN_F64 ? -1022 : -126;
-	frexp(magnitude, &exponent);
-	exponent = exponent - 1 < least ? least : exponent - 1;
-	return ldexp(2 * tn_half_unit(dtype), exponent);
-}
-
 static int part_is_close(double expected, double found, double tolerance)
 {
 	if (isnan(expected) || isnan(found))
@@ -167,8 +167,23 @@ static int part_is_close(double expected, double found, double tolerance)
 	return expected == found || fabs(expected - found) <= tolerance;
 }
 
-int cell_is_close(const struct cell *cell, const struct values *found, const struct values *operand,
-		  size_t i)
+/* What a device that computes f32 in a narrower type adds to the error of an element: one rounding
+ * of an operation that has no other error, else some of values as large as result and operand. */
+static double rounding_error(const struct kit *kit, const struct cell *cell,
+			     const struct values *operand, size_t i)
+{
+	const tn_dtype dtype = cell->values.dtype;
+	const double result = fabs(number(&cell->values, i, 0));
+	const double x = i < operand->n ? fabs(number(operand, i, 0)) : 0;
+	if (tn_is_complex(dtype) || !isfinite(result))
+		return 0;
+	if (cell->tolerance[0] == '=')
+		return kit_rounding(kit, TN_FAMILY_MAP, dtype, result);
+	return 4 * kit_rounding(kit, TN_FAMILY_MAP, dtype, isfinite(x) ? fmax(result, x) : result);
+}
+
+int cell_is_close(const struct kit *kit, const struct cell *cell, const struct values *found,
+		  const struct values *operand, size_t i)
 {
 	const struct values *expected = &cell->values;
 	const char *tolerance = cell->tolerance;
@@ -181,8 +196,11 @@ int cell_is_close(const struct cell *cell, const struct values *found, const str
 			   (tn_is_floating(part) && isnan(e) && isnan(number(found, i, p)));
 		size = hypot(size, e);
 	}
-	if (tolerance[0] == '=' || !tn_is_floating(part))
+	const double rounding = rounding_error(kit, cell, operand, i);
+	if (is_same || (rounding == 0 && tolerance[0] == '=') || !tn_is_floating(part))
 		return is_same;
+	if (tolerance[0] == '=')
+		tolerance = "0";
 	if (tolerance[0] == 'x') {
 		double x = fabs(number(operand, i, 0));
 		/* Infinity times 0, or times the rounding error of that 0. */
@@ -191,7 +209,7 @@ int cell_is_close(const struct cell *cell, const struct values *found, const str
 		tolerance++;
 		size = fmax(size, x);
 	}
-	allowed = isfinite(size) ? atof(tolerance) * unit(part, size) : 0;
+	allowed = (isfinite(size) ? atof(tolerance) * kit_unit(part, size) : 0) + rounding;
 	for (size_t p = 0; p < n_parts(expected->dtype); p++) {
 		if (!part_is_close(number(expected, i, p), number(found, i, p), allowed))
 			return 0;

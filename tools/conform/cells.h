@@ -43,7 +43,10 @@ const char *value_text(const struct values *values, size_t i, char text[VALUE_TE
 
 /* Is element i of `found` within the cell's tolerance of the expected one?  `operand` is the first
  * operand's element, if the elements correspond. */
-int cell_is_close(const struct cell *cell, const struct values *found, const struct values *operand,
-		  size_t i);
+int cell_is_close(const struct kit *kit, const struct cell *cell, const struct values *found,
+		  const struct values *operand, size_t i);
+
+/* Does the device keep element i as it is, where f32 is computed? */
+int value_is_kept(const struct kit *kit, const struct values *values, size_t i);
 
 #endif

@@ -105,11 +105,13 @@ struct call_options {
 
 struct kit {
 	const struct tn_backend *backend;
-	const struct check *check; /* the running one */
-	const char *which;         /* the backend's name, or its file (has a '/') */
-	const char *table;         /* a vendor's own, to be checked too; NULL: none */
-	uint32_t index;            /* of the device */
-	uint64_t seed;             /* of random shapes and data */
+	const struct check *check;   /* the running one */
+	const char *which;           /* the backend's name, or its file (has a '/') */
+	const char *table;           /* a vendor's own, to be checked too; NULL: none */
+	const struct tn_pair *given; /* options of backends */
+	size_t n_given;
+	uint32_t index; /* of the device */
+	uint64_t seed;  /* of random shapes and data */
 	struct tn_device_description description;
 	void *device;
 	struct tn_error_info error;
@@ -179,6 +181,38 @@ double kit_epsilon(tn_dtype dtype);
 /* The same, wider where the family's products are (TN_ACCURACY_REDUCED). */
 double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype);
 
+/* ---- Devices that compute f32 in a narrower type (compute_dtype.c) ---------------------------*/
+
+/* The type in which a family computes f32: TN_BF16 or TN_F16 where the device states that accuracy,
+ * otherwise TN_F32. */
+tn_dtype kit_compute_dtype(const struct kit *kit, int family);
+
+/* The nearest number that programs and reductions keep as it is; of a device that computes in f32
+ * the number itself. */
+double kit_representable(const struct kit *kit, double number);
+
+/* One unit in the last place of a number. */
+double kit_unit(tn_dtype dtype, double number);
+
+/* The error of rounding a result to the type in which the family computes it; 0 if that is its
+ * own, infinite if the number is outside the range of that type. */
+double kit_rounding(const struct kit *kit, int family, tn_dtype dtype, double number);
+
+/* The relative error of a family's result that adds up `terms` terms, and rounds `others` times
+ * more: all with kit_family_epsilon, but sums are accumulated in f32 where it is computed in bf16
+ * or f16. */
+double kit_family_error(const struct kit *kit, int family, tn_dtype dtype, double terms,
+			double others);
+/* The same for an operation that may be composed of programs, reductions and products. */
+double kit_composed_error(const struct kit *kit, int family, tn_dtype dtype, double terms,
+			  double others);
+
+/* Is `found` the value that a program computes, rounded at most once to that type?  In bits, where
+ * nothing is rounded. */
+int kit_is_value(const struct kit *kit, tn_dtype dtype, uint64_t expected, uint64_t found);
+
+/* ---- Random numbers (kit.c) ------------------------------------------------------------------*/
+
 /* The kit's random numbers: each case restarts from kit->seed, and draws the same in every run with
  * that seed. */
 uint64_t kit_random(struct kit *kit);
@@ -234,8 +268,8 @@ void array_set_bits(struct array *array, uint64_t i, uint64_t bits);
 double array_number(const struct array *array, uint64_t i);            /* f32, f64, i32, i64 */
 void array_set_number(struct array *array, uint64_t i, double number); /* rounded to the dtype */
 
-/* Random elements; the values of floating dtypes in [low, high], of others all bits (bool: 0,
- * 1). */
+/* Random elements; of floating dtypes representable numbers in [low, high], of others all bits
+ * (bool: 0, 1). */
 void array_randomise(struct array *array, double low, double high);
 
 /* All elements as doubles, row-major; the caller frees. */

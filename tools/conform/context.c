@@ -46,6 +46,8 @@ static void open_context(struct kit *kit, struct opened *opened, const char *sel
 	options.plugin_paths = path ? &path : NULL;
 	options.n_plugin_paths = path != NULL;
 	options.log = ignore;
+	options.backend_options = kit->given;
+	options.n_backend_options = kit->n_given;
 	options.fallback = TN_FALLBACK_ALLOW;
 	options.seed = kit->seed + 1;
 	struct tn_runtime *rt;
@@ -275,11 +277,14 @@ void kit_fail_context(struct kit *kit, tn_context *context, const char *what)
 	tn_error_clear(context);
 }
 
-void values_round(tn_dtype dtype, double *values, size_t n)
+void values_round(const struct kit *kit, tn_dtype dtype, double *values, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		if (dtype == TN_F32)
+			values[i] = kit_representable(kit, values[i]);
 		values[i] = tn_f64_of_bits(tn_cast_bits(
 			dtype, TN_F64, tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(values[i]))));
+	}
 }
 
 tn_array *values_upload(struct kit *kit, tn_context *context, tn_dtype dtype, int rank,

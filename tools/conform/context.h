@@ -59,8 +59,8 @@ tn_array *values_upload(struct kit *kit, tn_context *context, tn_dtype dtype, in
 			const int64_t *shape, const double *values);
 /* All elements as doubles, row-major; the caller frees.  NULL: the case has failed. */
 double *values_of(struct kit *kit, const tn_array *array);
-/* Rounds them to dtype. */
-void values_round(tn_dtype dtype, double *values, size_t n);
+/* Rounds them to dtype, and those of f32 to what the device represents. */
+void values_round(const struct kit *kit, tn_dtype dtype, double *values, size_t n);
 
 /* Fails the case with the context's error, and clears it. */
 void kit_fail_context(struct kit *kit, tn_context *context, const char *what);

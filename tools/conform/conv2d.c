@@ -111,7 +111,6 @@ static void compare(struct kit *kit, const struct setting *t, const struct array
 		    const double *x, const double *w, const double *y, const double *begin)
 {
 	uint64_t count = result->count;
-	double epsilon = kit_family_epsilon(kit, TN_FAMILY_CONV, result->operand.dtype);
 	struct sums s = {.x = x, .w = w, .y = y, .slot = kit->slot};
 	s.sum = numbers(count);
 	s.magnitude = numbers(count);
@@ -119,7 +118,9 @@ static void compare(struct kit *kit, const struct setting *t, const struct array
 	each_term(t, add_term, &s);
 	for (uint64_t i = 0; i < count; i++) {
 		s.sum[i] += begin[i];
-		s.magnitude[i] = (s.n_terms[i] + 4) * epsilon * (s.magnitude[i] + fabs(begin[i]));
+		s.magnitude[i] = kit_family_error(kit, TN_FAMILY_CONV, result->operand.dtype,
+						  s.n_terms[i], 4) *
+				 (s.magnitude[i] + fabs(begin[i]));
 	}
 	array_narrow(result, s.sum, s.magnitude);
 	array_compare(result, s.sum, s.magnitude);

@@ -301,7 +301,7 @@ static int run_reference(struct kit *kit, struct trial *t, double *const *values
 		*dy = numbers(n);
 		for (size_t i = 0; i < n; i++)
 			(*dy)[i] = kit_uniform(kit, -1, 1);
-		values_round(TN_F32, *dy, n);
+		values_round(kit, TN_F32, *dy, n);
 	}
 	done = done && upload_dy(kit, context, TN_F64, r, *dy, &p);
 	if (done)

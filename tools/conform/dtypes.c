@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "base/dtype.h"
 #include "cells.h"
 #include "layers.h"
 
@@ -212,17 +213,25 @@ static tn_array *compute(const struct operation *operation, const struct cell *c
 	return operation->fold ? operation->fold(a, 1, &axis, 0) : operation->along(a, axis);
 }
 
+/* The operands' elements that element i comes from: that one, or a row. */
+static void operands_of(const struct operation *operation, const struct cell *cell,
+			const struct values *a, size_t i, size_t *first, size_t *last)
+{
+	*first = *last = i;
+	if (operation->group == ALONG && strcmp(cell->operation, "take") != 0) {
+		*first = (cell->values.n == a->n ? i / COLUMNS : i) * COLUMNS;
+		*last = *first + COLUMNS - 1;
+	}
+}
+
 /* "of 1 and -2", or the row or rows that an element comes from. */
 static void print_operands(const struct operation *operation, const struct cell *cell,
 			   const struct values *a, const struct values *b, size_t i, char *text,
 			   size_t size)
 {
 	char value[VALUE_TEXT];
-	size_t used = 0, first = i, last = i;
-	if (operation->group == ALONG && strcmp(cell->operation, "take") != 0) {
-		first = (cell->values.n == a->n ? i / COLUMNS : i) * COLUMNS;
-		last = first + COLUMNS - 1;
-	}
+	size_t used = 0, first, last;
+	operands_of(operation, cell, a, i, &first, &last);
 	text[0] = 0;
 	if (operation->group == JOINED || last >= a->n)
 		return;
@@ -234,6 +243,32 @@ static void print_operands(const struct operation *operation, const struct cell 
 					 value_text(b, i, value));
 	if (used < size)
 		snprintf(text + used, size - used, ": ");
+}
+
+static int is_of_f32(tn_dtype dtype)
+{
+	return dtype == TN_C64 || (dtype && tn_compute_dtype(dtype) == TN_F32);
+}
+
+/* Is the expected result known?  A device that computes f32 in a narrower type is compared where it
+ * keeps the operands as they are, and not in complex numbers, whose parts cancel. */
+static int is_known(struct kit *kit, const struct operation *operation, const struct cell *cell,
+		    const struct values *a, const struct values *b, size_t i)
+{
+	size_t first, last;
+	int is_kept = 1;
+	if (kit_compute_dtype(kit, TN_FAMILY_MAP) == TN_F32 ||
+	    !(is_of_f32(cell->a) || is_of_f32(cell->b) || is_of_f32(cell->values.dtype)))
+		return 1;
+	operands_of(operation, cell, a, i, &first, &last);
+	if (operation->group == JOINED || first >= a->n || last >= a->n) {
+		first = 0;
+		last = a->n - 1;
+	}
+	for (size_t k = first; k <= last; k++)
+		is_kept &= value_is_kept(kit, a, k) && (!b->n || value_is_kept(kit, b, k));
+	return is_kept && !tn_is_complex(cell->a) && !tn_is_complex(cell->b) &&
+	       !tn_is_complex(cell->values.dtype);
 }
 
 static void compare(struct kit *kit, const struct operation *operation, const struct cell *cell,
@@ -252,7 +287,8 @@ static void compare(struct kit *kit, const struct operation *operation, const st
 	values_of_bytes(&found, bytes);
 	for (size_t i = 0; i < found.n; i++) {
 		char operands[6 * VALUE_TEXT], expected[VALUE_TEXT], other[VALUE_TEXT];
-		if (cell_is_close(cell, &found, a, i))
+		if (!is_known(kit, operation, cell, a, b, i) ||
+		    cell_is_close(kit, cell, &found, a, i))
 			continue;
 		print_operands(operation, cell, a, b, i, operands, sizeof(operands));
 		return kit_fail(kit, "element %zu: %sexpected %s, found %s (%s)", i, operands,
@@ -312,6 +348,16 @@ static int is_mixed(const struct operation *operation, const struct cell *cell)
 	return operation->of_two && operation->of_two != where_nonzero && cell->a != cell->b;
 }
 
+static void remark_unknown(struct kit *kit)
+{
+	const tn_dtype compute = kit_compute_dtype(kit, TN_FAMILY_MAP);
+	if (compute != TN_F32)
+		kit_remark(kit,
+			   "elements of operands that %s does not represent, and complex ones, "
+			   "are not compared",
+			   tn_dtype_name(compute));
+}
+
 /* The cells of a group, but those of two dtypes. */
 static void run_group(struct kit *kit, enum group group)
 {
@@ -324,6 +370,7 @@ static void run_group(struct kit *kit, enum group group)
 		run_cell(kit, operation, &cell);
 		n_run++;
 	}
+	remark_unknown(kit);
 	if (!n_run)
 		kit_fail(kit, "no cell was run");
 }
@@ -338,6 +385,7 @@ static void run_mixed(struct kit *kit, size_t step)
 		if (is_mixed(operation, &cell) && n_seen++ % step == 0)
 			run_cell(kit, operation, &cell);
 	}
+	remark_unknown(kit);
 	if (!n_seen)
 		kit_fail(kit, "no cell was run");
 }

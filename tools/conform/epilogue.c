@@ -55,6 +55,8 @@ static void compare_product(const struct product *p, const struct tn_matmul_args
 	uint64_t n = arrays[C]->count;
 	double *expected = numbers(n), *tolerance = numbers(n);
 	double epsilon = kit_family_epsilon(arrays[C]->kit, TN_FAMILY_MATMUL, args->c.dtype);
+	double error =
+		kit_family_error(arrays[C]->kit, TN_FAMILY_MATMUL, args->c.dtype, (double)p->k, 4);
 	for (uint64_t i = 0; i < n; i++) {
 		int64_t j = (int64_t)i % p->n, row = (int64_t)i / p->n, batch = row / p->m;
 		double sum = 0, magnitude = 0, bias = args->has_bias ? host[BIAS][j] : 0;
@@ -66,8 +68,8 @@ static void compare_product(const struct product *p, const struct tn_matmul_args
 			magnitude += fabs(term);
 		}
 		expected[i] = args->alpha * sum + old + bias;
-		tolerance[i] = epsilon * ((double)(p->k + 4) * fabs(args->alpha) * magnitude +
-					  4 * (fabs(old) + fabs(bias)));
+		tolerance[i] = error * fabs(args->alpha) * magnitude +
+			       epsilon * 4 * (fabs(old) + fabs(bias));
 		activate(args->activation, epsilon, &expected[i], &tolerance[i]);
 	}
 	array_compare(arrays[C], expected, tolerance);
@@ -199,7 +201,8 @@ static void compare_convolution(struct trial *v)
 		double bias = v->args.has_bias ? v->host[SHIFT][at[1]] : 0;
 		double residual = v->args.has_residual ? v->host[RESIDUAL][i] : 0;
 		expected[i] = sum_at(v, at, &magnitude, &n_terms) + bias + residual;
-		tolerance[i] = (n_terms + 5) * epsilon * (magnitude + fabs(bias) + fabs(residual));
+		tolerance[i] = kit_family_error(v->kit, TN_FAMILY_CONV, v->dtype, n_terms, 5) *
+			       (magnitude + fabs(bias) + fabs(residual));
 		activate(v->args.activation, epsilon, &expected[i], &tolerance[i]);
 	}
 	array_compare(y, expected, tolerance);

@@ -39,11 +39,15 @@ struct exclusion {
 	char reason[200];
 };
 
+enum { MOST_BACKEND_OPTIONS = 32 };
 struct options {
 	enum mode mode;
 	const char *which; /* a name, or a file (has a '/') */
 	int require;       /* a level, or NO_LEVEL */
 	int first_level, last_level;
+	struct tn_pair given[MOST_BACKEND_OPTIONS]; /* --backend-option */
+	char keys[MOST_BACKEND_OPTIONS][128];       /* "cuda.cudnn" */
+	size_t n_given;
 	const char *table;  /* a vendor's own, which process.tables checks too; NULL: none */
 	const char *filter; /* a pattern for ids; NULL: all */
 	uint64_t seed;

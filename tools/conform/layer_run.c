@@ -36,7 +36,7 @@ void layer_values_make(struct kit *kit, uint32_t n, const struct layer_input *in
 		values[k] = numbers(count);
 		for (size_t i = 0; i < count; i++)
 			values[k][i] = draw(kit, &inputs[k], i);
-		values_round(dtype_of(&inputs[k], dtype), values[k], count);
+		values_round(kit, dtype_of(&inputs[k], dtype), values[k], count);
 	}
 }
 
@@ -76,18 +76,19 @@ int layer_values_upload(struct kit *kit, tn_context *context, uint32_t n,
 double *bound_tolerance(struct kit *kit, const struct bounds *bounds, tn_dtype dtype, size_t n,
 			const double *expected, const double *magnitude, int is_gradient)
 {
-	double epsilon = kit_family_epsilon(kit, bounds->family, dtype), terms = bounds->terms;
-	double scale = bounds->scale > 0 ? bounds->scale : 8;
+	double scale = bounds->scale > 0 ? bounds->scale : 8, terms = bounds->terms;
+	double error = kit_composed_error(kit, bounds->family, dtype, terms,
+					  bounds->bound == SMOOTH ? 16 : 4);
 	double *tolerance = numbers(n);
 	if (dtype == TN_F64) /* the expected value is rounded as often */
-		epsilon *= 2;
+		error *= 2;
 	for (size_t i = 0; i < n; i++) {
 		if (bounds->bound == CHOSEN)
-			tolerance[i] = is_gradient ? (terms + 4) * epsilon * fmax(terms, 1) : 0;
+			tolerance[i] = is_gradient ? error * fmax(terms, 1) : 0;
 		else if (bounds->bound == LINEAR)
-			tolerance[i] = (terms + 4) * epsilon * magnitude[i];
+			tolerance[i] = error * magnitude[i];
 		else
-			tolerance[i] = (terms + 16) * epsilon * (scale + fabs(expected[i]));
+			tolerance[i] = error * (scale + fabs(expected[i]));
 	}
 	return tolerance;
 }
@@ -120,7 +121,7 @@ static double *upstream(struct kit *kit, const struct outcome *outcome, tn_dtype
 	double *dy = numbers(outcome->n);
 	for (size_t i = 0; i < outcome->n; i++)
 		dy[i] = kit_uniform(kit, -1, 1);
-	values_round(dtype, dy, outcome->n);
+	values_round(kit, dtype, dy, outcome->n);
 	return dy;
 }
 

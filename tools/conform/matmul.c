@@ -71,9 +71,13 @@ static void make_matrix(struct kit *kit, struct array *array, enum role role, tn
 
 /* Expected values and tolerances of one inner product of n_k terms: each product and sum rounds
  * once (k + 1 roundings of at most the sum of magnitudes), then two scales and a sum. */
-static void oracle(const struct product *p, const struct form *f, double epsilon, const double *a,
-		   const double *b, const double *c, double *expected, double *tolerance)
+static void oracle(const struct array *out, const struct product *p, const struct form *f,
+		   const double *a, const double *b, const double *c, double *expected,
+		   double *tolerance)
 {
+	const tn_dtype dtype = out->operand.dtype;
+	const double epsilon = kit_family_epsilon(out->kit, TN_FAMILY_MATMUL, dtype);
+	const double error = kit_family_error(out->kit, TN_FAMILY_MATMUL, dtype, (double)p->k, 4);
 	uint64_t n_batch = shape_count(p->n_batch, p->batch);
 	for (uint64_t i = 0; i < n_batch * (uint64_t)(p->m * p->n); i++) {
 		uint64_t batch = i / (uint64_t)(p->m * p->n);
@@ -85,10 +89,9 @@ static void oracle(const struct product *p, const struct form *f, double epsilon
 			magnitude += fabs(row[k] * column[k * p->n]);
 		}
 		expected[i] = f->alpha * sum + old;
-		tolerance[i] =
-			epsilon * ((double)(p->k + 4) * fabs(f->alpha) * magnitude + 4 * fabs(old));
+		tolerance[i] = error * fabs(f->alpha) * magnitude + epsilon * 4 * fabs(old);
 		if (f->whole)
-			tolerance[i] = 0;
+			tolerance[i] = kit_rounding(out->kit, TN_FAMILY_MATMUL, dtype, expected[i]);
 	}
 }
 
@@ -133,8 +136,7 @@ static void multiplies(struct kit *kit, tn_dtype dtype, const struct product *p,
 				      .alpha = f->alpha,
 				      .beta = f->beta};
 	if (kit_run_ok(kit, &args, all, 3)) {
-		oracle(p, f, kit_family_epsilon(kit, TN_FAMILY_MATMUL, dtype), a_numbers, b_numbers,
-		       c_numbers, expected, tolerance);
+		oracle(&c, p, f, a_numbers, b_numbers, c_numbers, expected, tolerance);
 		array_narrow(&c, expected, tolerance);
 		array_compare(&c, expected, tolerance);
 	}

@@ -156,11 +156,12 @@ static void compare(struct kit *kit, const struct trial *t)
 		scale *= args->has_b_scale ? t->host[B_SCALE][i % n] : 1;
 		double old = args->beta != 0 ? args->beta * t->host[C][i] : 0;
 		double bias = args->has_bias ? t->host[BIAS][i % n] : 0;
-		double roundings = is_whole ? 6 : (double)t->p->k + 6;
+		double error = is_whole ? 6 * epsilon
+					: kit_family_error(kit, TN_FAMILY_MATMUL, t->d->of[A],
+							   (double)t->p->k, 6);
 		expected[i] = scale * sum + old + bias;
-		tolerance[i] =
-			epsilon * (roundings * fabs(scale) * (is_whole ? fabs(sum) : magnitude) +
-				   4 * (fabs(old) + fabs(bias)));
+		tolerance[i] = error * fabs(scale) * (is_whole ? fabs(sum) : magnitude) +
+			       epsilon * 4 * (fabs(old) + fabs(bias));
 	}
 	array_compare(c, expected, tolerance);
 	free(expected);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "loader/plugin_options.h"
 #include "../option_table.h"
 
 #ifndef PACKAGE_VERSION
@@ -56,6 +57,18 @@ static int take_seed(void *values, const char *text)
 	return parse_count(text, 0, INT64_MAX, &options->seed);
 }
 
+static int take_backend_option(void *values, const char *text)
+{
+	struct options *options = values;
+	const size_t length = strcspn(text, "="), n = options->n_given;
+	if (!text[length] || n == MOST_BACKEND_OPTIONS || length >= sizeof(options->keys[n]))
+		return 0;
+	memcpy(options->keys[n], text, length);
+	options->given[n] = (struct tn_pair){options->keys[n], text + length + 1};
+	options->n_given++;
+	return 1;
+}
+
 /* Options that need conversion. */
 struct given {
 	uint64_t device, timeout;
@@ -88,12 +101,15 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		 .count = &given->timeout, .lowest = 1, .highest = 86400},
 		{"exclude", "FILE", "skip the checks that FILE lists, with date and reason",
 		 .text = &given->exclude},
+		{"backend-option", "N=V", "as cuda.cudnn=auto; may be given again",
+		 .take = take_backend_option, .values = options,
+		 .expected = "BACKEND.OPTION=VALUE, at most 32 times"},
 		{"table", "NAME", "check the vendor's table com.example.table/1 too",
 		 .text = &options->table},
 		{"json", NULL, "write one JSON object", .flag = &options->json},
 		{"list", NULL, "list the checks, and the rules that cite them",
 		 .flag = &given->list},
-		{"version", NULL, "the versions of this program and of the backend interface",
+		{"version", NULL, "the versions of this program and of the interface",
 		 .flag = &given->version},
 	};
 	const struct option_table table = {
@@ -120,6 +136,12 @@ static int take_target(struct options *options, const char *text)
 
 static int check_together(const struct options *options)
 {
+	const struct tn_given_options given = {options->given, options->n_given};
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	if (tn_given_options_check(&given, &error)) {
+		fprintf(stderr, "tenon-conform: --backend-option: %s\n", error.text);
+		return EXIT_USAGE;
+	}
 	if (options->require == NO_LEVEL)
 		return OPTIONS_READ;
 	if (options->mode != MODE_TEST || options->filter || options->first_level > 0 ||

@@ -3,7 +3,8 @@
  *
  * Random programs on random shapes and strides, compared exactly with the built-in reference
  * backend.  Exact comparison is possible because integers wrap, and because only floating
- * operations with a single rounding are drawn: factors are powers of two, so that contracting a
+ * operations with a single rounding are drawn, or with none for a device that computes f32 in a
+ * narrower type: factors are powers of two, so that contracting a
  * product with a sum does not change the result.
  */
 #include "loader/host.h"
@@ -24,6 +25,11 @@ static const uint16_t real_ops[] = {
 	TN_OP_ABS, TN_OP_CEIL, TN_OP_FLOOR, TN_OP_TRUNC, TN_OP_ROUND, TN_OP_SIGN, TN_OP_MUL,
 };
 enum { N_OPS = 14 };
+/* Those that never round. */
+static const uint16_t exact_ops[] = {
+	TN_OP_MIN, TN_OP_MAX, TN_OP_NEG, TN_OP_ABS, TN_OP_CEIL, TN_OP_FLOOR, TN_OP_TRUNC,
+	TN_OP_MAX, TN_OP_MIN, TN_OP_NEG, TN_OP_MIN, TN_OP_MAX,  TN_OP_ROUND, TN_OP_SIGN,
+};
 
 /* Adds a value computed from existing ones. */
 static tn_value draw(struct kit *kit, struct tn_builder *b, tn_dtype dtype, const tn_value *values,
@@ -39,7 +45,8 @@ static tn_value draw(struct kit *kit, struct tn_builder *b, tn_dtype dtype, cons
 		op = whole_ops[kit_random(kit) % N_OPS];
 		return tn_build_op(b, op, dtype, x, tn_op_information(op)->arity > 1 ? y : 0, 0);
 	}
-	op = real_ops[kit_random(kit) % N_OPS];
+	op = (kit_compute_dtype(kit, TN_FAMILY_MAP) == TN_F32 ? real_ops
+							      : exact_ops)[kit_random(kit) % N_OPS];
 	if (op == TN_OP_MUL)
 		return tn_build_op(b, op, dtype, x, tn_build_number(b, dtype, 0.5), 0);
 	return tn_build_op(b, op, dtype, x, tn_op_information(op)->arity > 1 ? y : 0, 0);

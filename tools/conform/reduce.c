@@ -117,6 +117,8 @@ static void check_output(const struct run *run, uint32_t combiner, const struct 
 	else
 		expected = real_at(run, extreme_place(run, combiner == TN_REDUCE_MAX));
 	found = array_number(out, i);
+	tolerance += kit_rounding(out->kit, TN_FAMILY_REDUCE, out->operand.dtype,
+				  fabs(expected) + tolerance);
 	if ((isnan(found) && isnan(expected)) || found == expected ||
 	    fabs(found - expected) <= tolerance)
 		return;
@@ -131,8 +133,11 @@ static void fill(struct array *in, uint32_t combiner, int with_nan)
 	array_randomise(in, -2, 2);
 	for (uint64_t i = 0; i < in->count; i++) {
 		if (combiner == TN_REDUCE_PRODUCT && tn_is_floating(in->operand.dtype))
-			array_set_number(in, i,
-					 (i % 3 ? 1 : -1) * kit_uniform(in->kit, 0.9999, 1.0001));
+			array_set_number(
+				in, i,
+				kit_representable(in->kit,
+						  (i % 3 ? 1 : -1) *
+							  kit_uniform(in->kit, 0.9999, 1.0001)));
 		else if (is_arg(combiner))
 			array_set_number(in, i, (double)(kit_random(in->kit) % 5) - 2);
 		else if (kit_random(in->kit) % 4 == 0)

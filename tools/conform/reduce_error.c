@@ -48,11 +48,13 @@ static void adds(struct kit *kit, enum terms terms, int64_t rows, int64_t n, enu
 	array_make(kit, &in, INPUT, TN_F32, 2, shape, layout);
 	array_make(kit, &out, OUTPUT, TN_F32, 1, shape, COMPACT);
 	for (uint64_t i = 0; i < in.count; i++) {
-		array_set_number(&in, i, term(kit, terms, i % (uint64_t)n));
+		array_set_number(&in, i, kit_representable(kit, term(kit, terms, i % (uint64_t)n)));
 		double x = array_number(&in, i);
 		expected[i / (uint64_t)n] += x;
 		tolerance[i / (uint64_t)n] += bound * fabs(x);
 	}
+	for (int64_t i = 0; i < rows; i++)
+		tolerance[i] += kit_rounding(kit, TN_FAMILY_REDUCE, TN_F32, expected[i]);
 	struct tn_reduce_args args = {.call = CALL(struct tn_reduce_args),
 				      .prologue = program,
 				      .inputs = &in.operand,

@@ -192,6 +192,8 @@ static int share_kit(struct run *run, const struct options *options)
 	run->kit->which = options->which;
 	run->kit->index = options->device;
 	run->kit->table = options->table;
+	run->kit->given = options->given;
+	run->kit->n_given = options->n_given;
 	run->kit->seed = options->seed;
 	return 1;
 }

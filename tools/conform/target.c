@@ -70,6 +70,7 @@ static void load(struct target *target, struct kit *kit, const struct tn_abi_ver
 		 const struct tn_pair *pair, unsigned n_threads)
 {
 	struct tn_error_info error = {.struct_size = sizeof(error)};
+	struct tn_pair given[MOST_BACKEND_OPTIONS + 1];
 	struct tn_registry_options options = {.built_in = built_in,
 					      .n_built_in = 1,
 					      .selection = "auto",
@@ -85,8 +86,12 @@ static void load(struct target *target, struct kit *kit, const struct tn_abi_ver
 	options.threads = target->threads;
 	if (host)
 		options.host = *host;
+	/* The last value of an option counts. */
+	if (kit->n_given)
+		memcpy(given, kit->given, kit->n_given * sizeof(*given));
 	if (pair)
-		options.given = (struct tn_given_options){pair, 1};
+		given[kit->n_given] = *pair;
+	options.given = (struct tn_given_options){given, kit->n_given + (pair != NULL)};
 	tn_registry_open(&options, &target->registry, &target->report, &error);
 	if (target->registry)
 		target->backend = find(target->registry, kit->which);

@@ -19,6 +19,12 @@
  *
  * Thread tags as in <tenon/backend.h>; [communicator]: one thread at a time per open communicator,
  * always the one that opened it.
+ *
+ * A communicator may own a thread that makes progress while the program computes, under the rule of
+ * backends (R28 of tenon-backend(7)): `open` or a later entry starts it, with all signals blocked;
+ * `close` tells it to stop at once, whatever is under way, and joins it; it calls services of the
+ * host but `parameter`, and no entry.  A forked child has no such thread, and the host calls no
+ * entry of the communicator there.
  */
 #ifndef TENON_COMMUNICATOR_H
 #define TENON_COMMUNICATOR_H
@@ -130,7 +136,7 @@ struct tn_communicator_table {
 	tn_status (*describe)(void *communicator, struct tn_communicator_description *description);
 	/* Begins an operation.  Its operands are borrowed, and not touched by the caller, until it
 	 * is done.  Any number of operations may be under way; each makes progress whenever the
-	 * caller is in `start` or `test` for any of them.  A plugin starts no thread for that.
+	 * caller is in `start` or `test` for any of them, beside a thread of the plugin too.
 	 * [communicator] */
 	tn_status (*start)(void *communicator, const struct tn_collective_args *args,
 			   void **request);
