@@ -25,8 +25,8 @@ int tn_can_widen(enum tn_slot slot, const struct tn_call *call)
 	if (slot == TN_SLOT_COPY || slot == TN_SLOT_FILL)
 		return 0;
 	for (; row && row->role; row++) {
-		const struct tn_operand *operand = (const void *)((const char *)call + row->offset);
-		if (is_narrow(operand->dtype))
+		const struct tn_operand *operand = tn_slot_operand_of(row, call);
+		if (operand && is_narrow(operand->dtype))
 			return 1;
 	}
 	return 0;

@@ -54,7 +54,7 @@ static uint32_t access_of(uint32_t role, const struct tn_call *args)
 	else if (role == TN_PRODUCT)
 		reads_too = ((const struct tn_matmul_args *)any)->beta != 0;
 	else
-		return role;
+		return role & ~(uint32_t)TN_POINTED_TO;
 	return reads_too ? TN_READS | TN_WRITES : TN_WRITES;
 }
 
@@ -64,8 +64,8 @@ void tn_slot_list(enum tn_slot slot, struct tn_call *args, struct tn_slot_conten
 	const void *any = args;
 	contents->n_operands = contents->n_scalars = 0;
 	for (; row && row->role; row++) {
-		const struct tn_operand *operand = (const void *)((const char *)any + row->offset);
-		if (operand->dtype)
+		const struct tn_operand *operand = tn_slot_operand_of(row, args);
+		if (operand)
 			list_operands(contents, operand, 1, access_of(row->role, args));
 	}
 	if (slot == TN_SLOT_MAP) {
@@ -162,6 +162,20 @@ static struct tn_call *copy_reduce(const struct tn_reduce_args *args, size_t *si
 	return &copy->call;
 }
 
+static struct tn_call *copy_matmul(const struct tn_matmul_args *args, size_t *size)
+{
+	const struct piece pieces[] = {{args->a_scale, args->a_scale ? sizeof(*args->a_scale) : 0},
+				       {args->b_scale, args->b_scale ? sizeof(*args->b_scale) : 0}};
+	char *places[2];
+	struct tn_matmul_args *copy =
+		copy_pieces(TN_SLOT_MATMUL, &args->call, pieces, 2, places, size);
+	if (!copy)
+		return NULL;
+	copy->a_scale = args->a_scale ? (void *)places[0] : NULL;
+	copy->b_scale = args->b_scale ? (void *)places[1] : NULL;
+	return &copy->call;
+}
+
 struct tn_call *tn_slot_copy(enum tn_slot slot, const struct tn_call *args, size_t *size)
 {
 	const void *any = args;
@@ -170,6 +184,8 @@ struct tn_call *tn_slot_copy(enum tn_slot slot, const struct tn_call *args, size
 		size = &own;
 	if (slot == TN_SLOT_MAP)
 		return copy_map(any, size);
-	return slot == TN_SLOT_REDUCE ? copy_reduce(any, size)
+	if (slot == TN_SLOT_REDUCE)
+		return copy_reduce(any, size);
+	return slot == TN_SLOT_MATMUL ? copy_matmul(any, size)
 				      : copy_pieces(slot, args, NULL, 0, NULL, size);
 }

@@ -505,12 +505,10 @@ struct tn_matmul_args {
 	double beta;
 	struct tn_operand bias; /* of N elements; used when has_bias is 1 */
 	uint32_t has_bias;
-	uint32_t activation;       /* TN_ACTIVATION_... */
-	struct tn_operand a_scale; /* of M elements; used when has_a_scale is 1 */
-	struct tn_operand b_scale; /* of N elements; used when has_b_scale is 1 */
-	struct tn_packed packed;   /* b as matmul_prepack made it */
-	uint32_t has_a_scale;
-	uint32_t has_b_scale;
+	uint32_t activation;              /* TN_ACTIVATION_... */
+	const struct tn_operand *a_scale; /* of M elements; NULL: none */
+	const struct tn_operand *b_scale; /* of N elements; NULL: none */
+	struct tn_packed packed;          /* b as matmul_prepack made it */
 };
 
 struct tn_compute_table {
