@@ -141,8 +141,12 @@ tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *rou
 	widened->route.dtype = TN_F32;
 	if (!route->arrays)
 		widened->route.compose = NULL;
-	if (route->slot == TN_SLOT_CONV2D_FORWARD) /* packed weights have the narrow type */
+	/* Packed weights have the narrow type, and what is known of the operands is not so of copies. */
+	call->hints = 0;
+	if (route->slot == TN_SLOT_CONV2D_FORWARD)
 		((struct tn_conv2d_args *)(void *)call)->packed = (struct tn_packed){0};
+	else if (route->slot == TN_SLOT_MATMUL)
+		((struct tn_matmul_args *)(void *)call)->packed = (struct tn_packed){0};
 	tn_slot_list(route->slot, call, &contents);
 	for (uint32_t i = 0; i < contents.n_operands; i++) {
 		struct tn_operand *operand = contents.operands[i].operand;

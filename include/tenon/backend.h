@@ -137,7 +137,7 @@ enum {
  * ignore all of them, and ignores bits of operands that there are not.
  *   constant   the elements stay as they are until other work writes to them, or their buffer is
  *              freed: a copy in another layout that is made once serves later calls.  The host says
- *              it of weights and bias of frozen convolutions.
+ *              it of weights and bias of convolutions and linear layers in frozen networks.
  *   last use   nothing reads the elements after this call: they need not be kept, nor, by a callee
  *              that works later than it is called, ever be stored.  The host does not say it. */
 #define TN_HINT_CONSTANT(operand) (UINT64_C(1) << (operand))
@@ -494,8 +494,8 @@ struct tn_packed {
  * is equal in all members but the handle, and whose a and c have the same dtypes, whatever their
  * shapes, strides and the rest: a dry run writes to *size the bytes that it takes (0: packing has
  * no benefit), a call writes args->packed, which has at least as many, aligned to 256.  matmul
- * given `packed` may read it in place of b; the host discards it when b changes.  The host does
- * not call the slot yet. */
+ * given `packed` may read it in place of b; the host discards it when b changes.  The host packs
+ * the weights of linear layers in frozen networks. */
 struct tn_matmul_args {
 	struct tn_call call;
 	struct tn_operand a;
