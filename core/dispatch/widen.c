@@ -124,6 +124,20 @@ static tn_status replace_arrays(struct tn_widened *widened)
 	return TN_OK;
 }
 
+/* Copies are made for one call: nothing reads those later that it does not write. */
+static void hint_last_uses(struct tn_widened *widened, const struct tn_slot_contents *contents)
+{
+	for (uint32_t i = 0; i < contents->n_operands; i++) {
+		const struct tn_wide_operand *copy = widened->operands;
+		for (uint32_t k = 0; k < widened->n_operands; k++, copy++) {
+			if (copy->access == TN_READS &&
+			    is_same(&copy->wide, contents->operands[i].operand))
+				widened->route.call->hints |=
+					TN_HINT_LAST_USE(contents->operands[i].number);
+		}
+	}
+}
+
 tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *route,
 			  tn_status (*run)(struct tn_route *route))
 {
@@ -141,7 +155,7 @@ tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *rou
 	widened->route.dtype = TN_F32;
 	if (!route->arrays)
 		widened->route.compose = NULL;
-	/* Packed weights have the narrow type, and what is known of the operands is not so of copies. */
+	/* Packed weights have the narrow type, and what is known of operands is not so of copies. */
 	call->hints = 0;
 	if (route->slot == TN_SLOT_CONV2D_FORWARD)
 		((struct tn_conv2d_args *)(void *)call)->packed = (struct tn_packed){0};
@@ -158,6 +172,7 @@ tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *rou
 		copy->access |= contents.operands[i].access;
 		*operand = copy->wide;
 	}
+	hint_last_uses(widened, &contents);
 	return widened->route.compose ? replace_arrays(widened) : TN_OK;
 }
 
@@ -171,7 +186,7 @@ void tn_widened_end(struct tn_widened *widened)
 /* ---- Conversions -----------------------------------------------------------------------------*/
 
 static tn_status convert(const struct tn_widened *widened, struct tn_operand from,
-			 struct tn_operand to)
+			 struct tn_operand to, uint64_t hints)
 {
 	const struct tn_route *route = &widened->route;
 	struct tn_runtime *runtime = route->runtime;
@@ -184,8 +199,9 @@ static tn_status convert(const struct tn_widened *widened, struct tn_operand fro
 	}
 	tn_operands_sort(all, 2, 0, 0, to.rank);
 	tn_operands_merge(all, 2, 0, to.rank);
-	struct tn_map_args args = {
-		.call = {.struct_size = sizeof(args)}, .inputs = &from, .outputs = &to};
+	struct tn_map_args args = {.call = {.struct_size = sizeof(args), .hints = hints},
+				   .inputs = &from,
+				   .outputs = &to};
 	struct tn_route map = {.runtime = runtime,
 			       .device = route->device,
 			       .operation = route->operation,
@@ -207,7 +223,7 @@ tn_status tn_widened_read(struct tn_widened *widened)
 	for (uint32_t i = 0; i < widened->n_operands && !status; i++) {
 		const struct tn_wide_operand *copy = &widened->operands[i];
 		if (copy->access & TN_READS)
-			status = convert(widened, copy->narrow, copy->wide);
+			status = convert(widened, copy->narrow, copy->wide, 0);
 	}
 	return status;
 }
@@ -218,7 +234,7 @@ tn_status tn_widened_write(struct tn_widened *widened)
 	for (uint32_t i = 0; i < widened->n_operands && !status; i++) {
 		const struct tn_wide_operand *copy = &widened->operands[i];
 		if (copy->access & TN_WRITES)
-			status = convert(widened, copy->wide, copy->narrow);
+			status = convert(widened, copy->wide, copy->narrow, TN_HINT_LAST_USE(0));
 	}
 	return status;
 }

@@ -10,14 +10,21 @@
 #include "base/memory.h"
 #include "loader/slots.h"
 
+static void list_operand(struct tn_slot_contents *contents, const struct tn_operand *operand,
+			 uint32_t access, uint32_t number)
+{
+	uint32_t at = contents->n_operands++;
+	contents->operands[at].operand = (struct tn_operand *)(uintptr_t)operand;
+	contents->operands[at].access = access;
+	contents->operands[at].number = number;
+}
+
+/* All those of an array, which are used. */
 static void list_operands(struct tn_slot_contents *contents, const struct tn_operand *operands,
 			  uint32_t n, uint32_t access)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = contents->n_operands++;
-		contents->operands[at].operand = (struct tn_operand *)(uintptr_t)&operands[i];
-		contents->operands[at].access = access;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		list_operand(contents, &operands[i], access, contents->n_operands);
 }
 
 static void list_scalars(struct tn_slot_contents *contents, const struct tn_scalar *scalars,
@@ -63,10 +70,10 @@ void tn_slot_list(enum tn_slot slot, struct tn_call *args, struct tn_slot_conten
 	const struct tn_slot_operand *row = tn_slots[slot].operands;
 	const void *any = args;
 	contents->n_operands = contents->n_scalars = 0;
-	for (; row && row->role; row++) {
-		const struct tn_operand *operand = tn_slot_operand_of(row, args);
+	for (uint32_t number = 0; row && row[number].role; number++) {
+		const struct tn_operand *operand = tn_slot_operand_of(&row[number], args);
 		if (operand)
-			list_operands(contents, operand, 1, access_of(row->role, args));
+			list_operand(contents, operand, access_of(row[number].role, args), number);
 	}
 	if (slot == TN_SLOT_MAP) {
 		const struct tn_map_args *map = any;

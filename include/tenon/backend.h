@@ -139,7 +139,8 @@ enum {
  *              freed: a copy in another layout that is made once serves later calls.  The host says
  *              it of weights and bias of convolutions and linear layers in frozen networks.
  *   last use   nothing reads the elements after this call: they need not be kept, nor, by a callee
- *              that works later than it is called, ever be stored.  The host does not say it. */
+ *              that works later than it is called, ever be stored.  The host says it of the
+ *              copies in f32 that it makes of narrow operands. */
 #define TN_HINT_CONSTANT(operand) (UINT64_C(1) << (operand))
 #define TN_HINT_LAST_USE(operand) (UINT64_C(1) << (32 + (operand)))
 
