@@ -58,4 +58,6 @@ const struct tn_element_operation tn_operations[TN_OPERATIONS] = {
 	[TN_DO_SOFTMAX_BACKWARD] = {.name = "softmax_backward"},
 	[TN_DO_CROSS_ENTROPY] = {.name = "cross_entropy"},
 	[TN_DO_CROSS_ENTROPY_BACKWARD] = {.name = "cross_entropy_backward"},
+	[TN_DO_ATTENTION] = {.name = "attention"},
+	[TN_DO_ATTENTION_BACKWARD] = {.name = "attention_backward"},
 };

@@ -1129,7 +1129,7 @@ struct tn_cross_entropy_args {
  * -inf alone, log_sum, y and gradients are NaN.  f16 and bf16 are computed in f32.  The backward
  * writes what `wants` selects, gradients of shared k and v one by one.  There is no dropout, and no
  * gradient of mask: what needs either is composed.  TN_SHAPE: the shapes do not match.  Both slots
- * are optional, and the host calls neither yet. */
+ * are optional: without them, or where they refuse, the host composes attention. */
 struct tn_attention_args {
 	struct tn_call call;
 	struct tn_operand q;
