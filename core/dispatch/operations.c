@@ -33,6 +33,7 @@ const struct tn_element_operation tn_operations[TN_OPERATIONS] = {
 	[TN_DO_MATMUL_PREPACK] = {.name = "matmul_prepack"},
 	[TN_DO_TAKE] = {.name = "take"},
 	[TN_DO_SCATTER_ADD] = {.name = "scatter_add"},
+	[TN_DO_SCATTER] = {.name = "scatter"},
 	[TN_DO_TAKE_ALONG_AXIS] = {.name = "take_along_axis"},
 	[TN_DO_SORT] = {.name = "sort"},
 	[TN_DO_ARGSORT] = {.name = "argsort"},

@@ -554,7 +554,7 @@ struct tn_copy_args {
  * the element, unspecified which.  The others combine all of them, for integer and floating dtypes:
  * integers wrap, max and min are NaN if either is, and f16 and bf16 are combined in f32 and rounded
  * each time or once.  Input and output have one dtype; indices are as above.  TN_UNSUPPORTED: an
- * unknown mode, or a dtype that the entry does not combine.  The host does not call it yet. */
+ * unknown mode, or a dtype that the entry does not combine.  Without it the host composes them. */
 enum {
 	TN_SCATTER_SET = 1,
 	TN_SCATTER_ADD = 2,
