@@ -155,7 +155,7 @@ tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *rou
 	widened->route.dtype = TN_F32;
 	if (!route->arrays)
 		widened->route.compose = NULL;
-	/* Packed weights have the narrow type, and what is known of operands is not so of copies. */
+	/* Packed weights have the narrow type, and hints are about the narrow operands. */
 	call->hints = 0;
 	if (route->slot == TN_SLOT_CONV2D_FORWARD)
 		((struct tn_conv2d_args *)(void *)call)->packed = (struct tn_packed){0};

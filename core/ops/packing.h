@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Weights in the backend's own form: what the slots that pack them for products and for convolutions
- * have in common.
+ * Weights in the backend's own form: what the slots that pack them, for products and for
+ * convolutions, have in common.
  */
 #ifndef TN_OPS_PACKING_H
 #define TN_OPS_PACKING_H
