@@ -237,6 +237,29 @@ static void other_backends_agree(void **state)
 	}
 }
 
+/* The calls of a frozen layer are recorded and repeated, its slot among them. */
+static void a_frozen_layer_attends_in_one_call(void **state)
+{
+	float expected[MOST], found[MOST];
+	(void)state;
+	context = open_backend("reference!");
+	tn_module *layer = tn_module_multihead_attention(context, 6, 2, NULL);
+	assert_ok(tn_module_build(layer));
+	tn_module_set_training(layer, 0);
+	tn_array *x = tn_random_normal(context, 3, (const int64_t[]){2, 5, 6}, 0, 1);
+	const size_t size = 2 * 5 * 6 * sizeof(float);
+	assert_ok(tn_to_host(tn_module_forward(layer, x), expected, size));
+	assert_ok(tn_module_freeze(layer));
+	tn_ledger_reset(context);
+	for (int i = 0; i < 3; i++) {
+		assert_ok(tn_to_host(tn_module_forward(layer, x), found, size));
+		assert_memory_equal(found, expected, size);
+	}
+	assert_int_equal(native_runs("attention"), 3);
+	tn_module_destroy(layer);
+	tn_context_close(context);
+}
+
 /* Rows that see nothing are NaN, and others are not. */
 static void a_row_that_sees_nothing_is_nan(void **state)
 {
@@ -261,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_reference_does_it_in_one_call),
 		cmocka_unit_test(other_backends_agree),
+		cmocka_unit_test(a_frozen_layer_attends_in_one_call),
 		cmocka_unit_test(a_row_that_sees_nothing_is_nan),
 	};
 	keep_plugin_path();
