@@ -201,6 +201,7 @@ void doctor_average_pools(struct doctor_run *run);
 void doctor_batch_norms(struct doctor_run *run);
 void doctor_other_norms(struct doctor_run *run);
 void doctor_softmaxes(struct doctor_run *run);
+void doctor_attentions(struct doctor_run *run);
 void doctor_cross_entropies(struct doctor_run *run);
 void doctor_takes(struct doctor_run *run);
 void doctor_copies(struct doctor_run *run);

@@ -60,6 +60,8 @@ static const struct doctor_check checks[] = {
 	 doctor_other_norms, NULL},
 	{"layers.softmax", "along every axis, its logarithm, gradients", TN_FAMILY_SOFTMAX,
 	 doctor_softmaxes, NULL},
+	{"layers.attention", "plain, causal, with a mask, gradients", TN_FAMILY_SOFTMAX,
+	 doctor_attentions, NULL},
 	{"layers.cross_entropy", "with ignored labels, and its gradient", TN_FAMILY_SOFTMAX,
 	 doctor_cross_entropies, NULL},
 	{"layers.take", "gather, its gradient, concatenation", TN_FAMILY_COPY, doctor_takes, NULL},

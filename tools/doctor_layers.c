@@ -99,7 +99,7 @@ void doctor_average_pools(struct doctor_run *run)
 	give_pool(run, tape, x, tn_global_avg_pool(x), "global average pool");
 }
 
-/* ---- Softmax and cross-entropy ---------------------------------------------------------------*/
+/* ---- Softmax, attention and cross-entropy ----------------------------------------------------*/
 
 void doctor_softmaxes(struct doctor_run *run)
 {
@@ -110,6 +110,25 @@ void doctor_softmaxes(struct doctor_run *run)
 		const char *name = i & 1 ? "log softmax" : "softmax";
 		doctor_give(run, y, DOCTOR_OF_LARGEST, 48, "%s, axis %d", name, i / 2);
 		doctor_give_gradients(run, tape, y, 1, &x, DOCTOR_OF_LARGEST, 96, name);
+	}
+}
+
+void doctor_attentions(struct doctor_run *run)
+{
+	static const char *const names[] = {"attention", "attention, causal",
+					    "attention with a mask"};
+	for (int i = 0; i < 3; i++) {
+		struct tn_attention_options options = tn_attention_defaults();
+		tn_array *in[] = {doctor_reals(run, -2, 2, 4, (int64_t[]){2, 3, 9, 8}),
+				  doctor_reals(run, -2, 2, 4, (int64_t[]){2, 3, 33, 8}),
+				  doctor_reals(run, -2, 2, 4, (int64_t[]){2, 3, 33, 5})};
+		options.causal = i == 1;
+		if (i == 2)
+			options.mask = doctor_reals(run, -2, 2, 2, (int64_t[]){9, 33});
+		tn_tape *tape = doctor_record(run, 3, in);
+		tn_array *y = tn_scaled_dot_product_attention(in[0], in[1], in[2], &options);
+		doctor_give(run, y, DOCTOR_OF_LARGEST, 96, "%s", names[i]);
+		doctor_give_gradients(run, tape, y, 3, in, DOCTOR_OF_LARGEST, 192, names[i]);
 	}
 }
 

@@ -30,8 +30,10 @@ const struct tn_element_operation tn_operations[TN_OPERATIONS] = {
 	[TN_DO_ARGMIN] = {.name = "argmin"},
 	[TN_DO_LOGSUMEXP] = {.name = "logsumexp"},
 	[TN_DO_MATMUL] = {.name = "matmul"},
+	[TN_DO_MATMUL_PREPACK] = {.name = "matmul_prepack"},
 	[TN_DO_TAKE] = {.name = "take"},
 	[TN_DO_SCATTER_ADD] = {.name = "scatter_add"},
+	[TN_DO_SCATTER] = {.name = "scatter"},
 	[TN_DO_TAKE_ALONG_AXIS] = {.name = "take_along_axis"},
 	[TN_DO_SORT] = {.name = "sort"},
 	[TN_DO_ARGSORT] = {.name = "argsort"},
@@ -57,4 +59,6 @@ const struct tn_element_operation tn_operations[TN_OPERATIONS] = {
 	[TN_DO_SOFTMAX_BACKWARD] = {.name = "softmax_backward"},
 	[TN_DO_CROSS_ENTROPY] = {.name = "cross_entropy"},
 	[TN_DO_CROSS_ENTROPY_BACKWARD] = {.name = "cross_entropy_backward"},
+	[TN_DO_ATTENTION] = {.name = "attention"},
+	[TN_DO_ATTENTION_BACKWARD] = {.name = "attention_backward"},
 };

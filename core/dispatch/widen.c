@@ -25,8 +25,8 @@ int tn_can_widen(enum tn_slot slot, const struct tn_call *call)
 	if (slot == TN_SLOT_COPY || slot == TN_SLOT_FILL)
 		return 0;
 	for (; row && row->role; row++) {
-		const struct tn_operand *operand = (const void *)((const char *)call + row->offset);
-		if (is_narrow(operand->dtype))
+		const struct tn_operand *operand = tn_slot_operand_of(row, call);
+		if (operand && is_narrow(operand->dtype))
 			return 1;
 	}
 	return 0;
@@ -124,6 +124,20 @@ static tn_status replace_arrays(struct tn_widened *widened)
 	return TN_OK;
 }
 
+/* Copies are made for one call: nothing reads those later that it does not write. */
+static void hint_last_uses(struct tn_widened *widened, const struct tn_slot_contents *contents)
+{
+	for (uint32_t i = 0; i < contents->n_operands; i++) {
+		const struct tn_wide_operand *copy = widened->operands;
+		for (uint32_t k = 0; k < widened->n_operands; k++, copy++) {
+			if (copy->access == TN_READS &&
+			    is_same(&copy->wide, contents->operands[i].operand))
+				widened->route.call->hints |=
+					TN_HINT_LAST_USE(contents->operands[i].number);
+		}
+	}
+}
+
 tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *route,
 			  tn_status (*run)(struct tn_route *route))
 {
@@ -141,8 +155,12 @@ tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *rou
 	widened->route.dtype = TN_F32;
 	if (!route->arrays)
 		widened->route.compose = NULL;
-	if (route->slot == TN_SLOT_CONV2D_FORWARD) /* packed weights have the narrow type */
+	/* Packed weights have the narrow type, and hints are about the narrow operands. */
+	call->hints = 0;
+	if (route->slot == TN_SLOT_CONV2D_FORWARD)
 		((struct tn_conv2d_args *)(void *)call)->packed = (struct tn_packed){0};
+	else if (route->slot == TN_SLOT_MATMUL)
+		((struct tn_matmul_args *)(void *)call)->packed = (struct tn_packed){0};
 	tn_slot_list(route->slot, call, &contents);
 	for (uint32_t i = 0; i < contents.n_operands; i++) {
 		struct tn_operand *operand = contents.operands[i].operand;
@@ -154,6 +172,7 @@ tn_status tn_widened_make(struct tn_widened *widened, const struct tn_route *rou
 		copy->access |= contents.operands[i].access;
 		*operand = copy->wide;
 	}
+	hint_last_uses(widened, &contents);
 	return widened->route.compose ? replace_arrays(widened) : TN_OK;
 }
 
@@ -167,7 +186,7 @@ void tn_widened_end(struct tn_widened *widened)
 /* ---- Conversions -----------------------------------------------------------------------------*/
 
 static tn_status convert(const struct tn_widened *widened, struct tn_operand from,
-			 struct tn_operand to)
+			 struct tn_operand to, uint64_t hints)
 {
 	const struct tn_route *route = &widened->route;
 	struct tn_runtime *runtime = route->runtime;
@@ -180,8 +199,9 @@ static tn_status convert(const struct tn_widened *widened, struct tn_operand fro
 	}
 	tn_operands_sort(all, 2, 0, 0, to.rank);
 	tn_operands_merge(all, 2, 0, to.rank);
-	struct tn_map_args args = {
-		.call = {.struct_size = sizeof(args)}, .inputs = &from, .outputs = &to};
+	struct tn_map_args args = {.call = {.struct_size = sizeof(args), .hints = hints},
+				   .inputs = &from,
+				   .outputs = &to};
 	struct tn_route map = {.runtime = runtime,
 			       .device = route->device,
 			       .operation = route->operation,
@@ -203,7 +223,7 @@ tn_status tn_widened_read(struct tn_widened *widened)
 	for (uint32_t i = 0; i < widened->n_operands && !status; i++) {
 		const struct tn_wide_operand *copy = &widened->operands[i];
 		if (copy->access & TN_READS)
-			status = convert(widened, copy->narrow, copy->wide);
+			status = convert(widened, copy->narrow, copy->wide, 0);
 	}
 	return status;
 }
@@ -214,7 +234,7 @@ tn_status tn_widened_write(struct tn_widened *widened)
 	for (uint32_t i = 0; i < widened->n_operands && !status; i++) {
 		const struct tn_wide_operand *copy = &widened->operands[i];
 		if (copy->access & TN_WRITES)
-			status = convert(widened, copy->wide, copy->narrow);
+			status = convert(widened, copy->wide, copy->narrow, TN_HINT_LAST_USE(0));
 	}
 	return status;
 }

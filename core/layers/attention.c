@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Scaled dot-product attention, as recorded products, a softmax and one program for the masks.
+ * Scaled dot-product attention: one call on backends that have it (attention_slot.h), else recorded
+ * products, a softmax and one program for the masks.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +11,9 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "autograd/node.h"
 #include "base/dtype.h"
+#include "layers/attention_slot.h"
 #include "layers/check_floating.h"
 #include "ops/formula.h"
 
@@ -61,6 +64,122 @@ static tn_array *masked(tn_array *scores, const tn_array *mask, int causal)
 	return z;
 }
 
+/* softmax(scale q k^T + mask), recorded */
+static tn_array *weights_of(const struct tn_attention *attention)
+{
+	tn_array *scaled = tn_affine(attention->q, attention->scale, 0.0);
+	tn_array *columns = transposed(attention->k);
+	tn_array *scores = masked(tn_matmul(scaled, columns), attention->mask, attention->causal);
+	tn_array *weights = scores ? tn_softmax(scores, scores->rank - 1) : NULL;
+	tn_array *const temporaries[] = {scaled, columns, scores};
+	for (size_t i = 0; i < sizeof(temporaries) / sizeof(temporaries[0]); i++)
+		tn_array_destroy(temporaries[i]);
+	return weights;
+}
+
+static tn_array *compose(const struct tn_attention *attention, double dropout)
+{
+	tn_array *weights = weights_of(attention);
+	tn_array *kept = weights && dropout != 0 ? tn_dropout(weights, dropout) : NULL;
+	tn_array *y = tn_matmul(dropout != 0 ? kept : weights, attention->v);
+	tn_array_destroy(weights);
+	tn_array_destroy(kept);
+	return y;
+}
+
+/* ---- In one call -----------------------------------------------------------------------------*/
+
+/* The arrays that a node saves; its inputs are the first three. */
+enum { Q, K, V, MASK, Y, MAXIMUM, LOG_SUM, SAVED };
+
+struct attention_state {
+	double scale;
+	int causal;
+};
+
+static struct tn_attention saved_attention(const struct tn_node *node)
+{
+	const struct attention_state *state = node->state;
+	return (struct tn_attention){.q = node->saved[Q].array,
+				     .k = node->saved[K].array,
+				     .v = node->saved[V].array,
+				     .mask = node->saved[MASK].array,
+				     .scale = state->scale,
+				     .causal = state->causal,
+				     .y = node->saved[Y].array,
+				     .maximum = node->saved[MAXIMUM].array,
+				     .log_sum = node->saved[LOG_SUM].array};
+}
+
+/* With p the weights and g = dy v^T:  dv = p^T dy,   ds = p (g - sum of p g along its rows),
+ * dq = scale ds k,   dk = scale ds^T q. */
+static void compose_gradients(const struct tn_attention *attention, const tn_array *dy,
+			      tn_array *gradients[3])
+{
+	tn_array *p = weights_of(attention), *g = tn_matmul(dy, transposed(attention->v));
+	tn_array *weighted = tn_multiply(p, g);
+	tn_array *sums = tn_sum(weighted, 1, (const int[]){-1}, 1);
+	tn_array *ds = tn_affine(tn_subtract(weighted, tn_multiply(p, sums)), attention->scale, 0);
+	gradients[Q] = tn_matmul(ds, attention->k);
+	gradients[K] = ds ? tn_matmul(transposed(ds), attention->q) : NULL;
+	gradients[V] = p ? tn_matmul(transposed(p), dy) : NULL;
+}
+
+static tn_status backward(struct tn_node *node, tn_array *dy)
+{
+	const struct tn_attention attention = saved_attention(node);
+	tn_array *gradients[3];
+	uint32_t wants = 0;
+	for (uint32_t i = 0; i < 3; i++)
+		wants |= tn_node_wants(node, i) ? 1u << i : 0;
+	tn_status status = TN_UNSUPPORTED;
+	if (!tn_node_records(node))
+		status = tn_attention_backward(&attention, dy, wants, gradients);
+	if (status == TN_UNSUPPORTED) {
+		compose_gradients(&attention, dy, gradients);
+		status = tn_runtime_status(tn_node_runtime(node));
+	}
+	for (uint32_t i = 0; i < 3 && !status; i++) {
+		if (wants & 1u << i)
+			status = tn_node_give(node, i, gradients[i]);
+	}
+	return status;
+}
+
+/* TN_UNSUPPORTED: the backend does not compute it. */
+static tn_status in_one_call(struct tn_attention *attention, tn_array **y)
+{
+	const struct attention_state state = {attention->scale, attention->causal};
+	struct tn_suspension suspension = tn_tape_suspend(attention->q);
+	if (!suspension.runtime)
+		return TN_PENDING_ERROR;
+	tn_status status = tn_attention_forward(attention);
+	*y = tn_tape_resume(
+		suspension, attention->y,
+		&(struct tn_node_request){.operation = "attention",
+					  .backward = backward,
+					  .is_twice = 1,
+					  .n_inputs = 3,
+					  .inputs = {attention->q, attention->k, attention->v},
+					  .n_saved = SAVED,
+					  .saved = {attention->q, attention->k, attention->v,
+						    attention->mask, attention->y,
+						    attention->maximum, attention->log_sum},
+					  .state = &state,
+					  .state_size = sizeof(state)});
+	tn_array_destroy(attention->maximum);
+	tn_array_destroy(attention->log_sum);
+	return status;
+}
+
+/* The slots have no dropout, and no gradient of the mask. */
+static int may_be_one_call(const struct tn_attention *attention, double dropout)
+{
+	const tn_array *mask = attention->mask;
+	return dropout == 0 && !(mask && mask->tracked && mask->runtime->recorder) &&
+	       tn_attention_fits(attention);
+}
+
 tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_array *k, const tn_array *v,
 					  const struct tn_attention_options *options)
 {
@@ -78,15 +197,16 @@ tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_array *k, 
 			tn_dtype_name(o.mask->dtype));
 		return NULL;
 	}
-	int64_t width = q->shape[q->rank - 1];
-	double scale = isnan(o.scale) ? 1.0 / sqrt((double)(width ? width : 1)) : o.scale;
-	tn_array *scaled = tn_affine(q, scale, 0.0), *columns = transposed(k);
-	tn_array *scores = masked(tn_matmul(scaled, columns), o.mask, o.causal);
-	tn_array *weights = scores ? tn_softmax(scores, scores->rank - 1) : NULL;
-	tn_array *kept = weights && o.dropout != 0 ? tn_dropout(weights, o.dropout) : NULL;
-	tn_array *y = o.dropout != 0 ? tn_matmul(kept, v) : tn_matmul(weights, v);
-	tn_array *const temporaries[] = {scaled, columns, scores, weights, kept};
-	for (size_t i = 0; i < sizeof(temporaries) / sizeof(temporaries[0]); i++)
-		tn_array_destroy(temporaries[i]);
-	return y;
+	const int64_t width = q->shape[q->rank - 1];
+	struct tn_attention attention = {
+		.q = q,
+		.k = k,
+		.v = v,
+		.mask = o.mask,
+		.scale = isnan(o.scale) ? 1.0 / sqrt((double)(width ? width : 1)) : o.scale,
+		.causal = o.causal};
+	tn_array *y = NULL;
+	tn_status status = may_be_one_call(&attention, o.dropout) ? in_one_call(&attention, &y)
+								  : TN_UNSUPPORTED;
+	return status == TN_UNSUPPORTED ? compose(&attention, o.dropout) : y;
 }

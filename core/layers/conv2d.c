@@ -19,6 +19,7 @@
 #include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/layout.h"
+#include "ops/packing.h"
 
 static const char *name_of(const struct tn_conv2d *conv)
 {
@@ -125,6 +126,9 @@ static void count_multiply_adds(const struct tn_conv2d *conv)
 						   (conv->C / conv->G) * conv->R * conv->S);
 }
 
+/* Operands of struct tn_conv2d_args, for hints. */
+enum { CONV2D_W = 1, CONV2D_BIAS = 3 };
+
 /* ---- The route -------------------------------------------------------------------------------*/
 
 void tn_conv2d_args_of(struct tn_conv2d_args *args, const struct tn_conv2d *conv)
@@ -134,6 +138,8 @@ void tn_conv2d_args_of(struct tn_conv2d_args *args, const struct tn_conv2d *conv
 					.groups = (uint32_t)conv->G};
 	if (conv->accumulate)
 		args->call.flags = TN_ACCUMULATE;
+	if (conv->has_constants)
+		args->call.hints = TN_HINT_CONSTANT(CONV2D_W) | TN_HINT_CONSTANT(CONV2D_BIAS);
 	memcpy(args->stride, conv->window.stride, sizeof(args->stride));
 	memcpy(args->dilation, conv->window.dilation, sizeof(args->dilation));
 	memcpy(args->padding, conv->window.padding, sizeof(args->padding));
@@ -171,9 +177,6 @@ static tn_status convolve(struct tn_conv2d *conv, enum tn_slot slot, tn_array *o
 	return status;
 }
 
-/* Operands of struct tn_conv2d_args, for hints. */
-enum { CONV2D_W = 1, CONV2D_BIAS = 3 };
-
 /* A forward with its epilogue in one call, with packed weights: only on the device's own backend,
  * which packed them. */
 static tn_status convolve_finished(struct tn_conv2d *conv)
@@ -191,14 +194,8 @@ static tn_status convolve_finished(struct tn_conv2d *conv)
 	args.has_residual = conv->residual != NULL;
 	if (conv->residual)
 		tn_operand_of(&args.residual, conv->residual);
-	if (conv->packed) {
-		tn_array_use(conv->packed);
-		args.packed = (struct tn_packed){conv->packed->storage->block.buffer,
-						 tn_array_byte_offset(conv->packed),
-						 (uint64_t)conv->packed->size};
-		/* Only frozen modules pack: weights and bias stay. */
-		args.call.hints = TN_HINT_CONSTANT(CONV2D_W) | TN_HINT_CONSTANT(CONV2D_BIAS);
-	}
+	if (conv->packed)
+		args.packed = tn_packed_of(conv->packed);
 	status = tn_route_run(&route);
 	if (!status)
 		tn_array_touch(conv->y);
@@ -268,7 +265,8 @@ tn_array *tn_conv2d_forward_finished(const tn_array *x, const tn_array *w, const
 				 .bias = tn_array_const_cast(bias),
 				 .residual = tn_array_const_cast(finish->residual),
 				 .packed = tn_array_const_cast(finish->packed),
-				 .activation = finish->activation};
+				 .activation = finish->activation,
+				 .has_constants = finish->has_constants};
 	uint32_t n_inputs = 2;
 	tn_status status;
 	if (bias)

@@ -17,12 +17,13 @@ struct tn_conv2d;
 tn_array *tn_conv2d_forward(const tn_array *x, const tn_array *w, const tn_array *bias,
 			    const struct tn_window *window);
 
-/* The epilogue of a convolution; zeros: none.  Where the backend's call does not include it, it is
- * a separate step. */
+/* The epilogue of a convolution, and what is known of its weights; zeros: none.  Where the
+ * backend's call does not include the epilogue, it is a separate step. */
 struct tn_conv2d_finish {
 	const tn_array *residual; /* like y */
 	uint32_t activation;      /* TN_ACTIVATION_..., of (the sum + bias + residual) */
 	const tn_array *packed;   /* w, as tn_conv2d_prepack made it for such a call */
+	int has_constants;        /* w and bias stay as they are: weights of a frozen network */
 };
 
 tn_array *tn_conv2d_forward_finished(const tn_array *x, const tn_array *w, const tn_array *bias,

@@ -23,7 +23,8 @@ struct tn_conv2d {
 	tn_array *residual;
 	tn_array *packed;
 	uint32_t activation;
-	int accumulate; /* weight gradient: add to w */
+	int has_constants; /* w and bias stay as they are */
+	int accumulate;    /* weight gradient: add to w */
 	int64_t N, C, H, W, O, R, S, P, Q, G;
 };
 

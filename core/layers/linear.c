@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "autograd/node.h"
+#include "dispatch/operations.h"
 #include "ops/matmul.h"
 
 enum { X, W, BIAS };
@@ -49,8 +50,8 @@ static tn_status check_operands(const tn_array *x, const tn_array *w, const tn_a
 	return TN_OK;
 }
 
-static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *bias,
-			 uint32_t activation)
+/* Runs the product with the rest of its run filled. */
+static tn_array *forward(const tn_array *x, const tn_array *w, struct tn_matmul_run run)
 {
 	int64_t shape[TN_MAX_RANK];
 	memcpy(shape, x->shape, (size_t)x->rank * sizeof(int64_t));
@@ -60,7 +61,13 @@ static tn_array *forward(const tn_array *x, const tn_array *w, const tn_array *b
 		return NULL;
 	tn_array *y = tn_empty(tn_array_context(x), x->dtype, 2,
 			       (const int64_t[]){rows->shape[0], w->shape[0]});
-	if (!y || tn_matmul_epilogue(y, rows, 0, w, 1, bias, activation))
+	run.operation = TN_DO_MATMUL;
+	run.a = rows;
+	run.b = w;
+	run.transpose_b = 1;
+	run.c = y;
+	run.alpha = 1;
+	if (!y || tn_matmul_kept(&run))
 		return NULL;
 	tn_array_destroy(rows);
 	if (x->rank == 2)
@@ -100,7 +107,7 @@ tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "linear") || check_operands(x, w, bias))
 		return NULL;
 	struct tn_suspension suspension = tn_tape_suspend(x);
-	return tn_tape_resume(suspension, forward(x, w, bias, TN_ACTIVATION_NONE),
+	return tn_tape_resume(suspension, forward(x, w, (struct tn_matmul_run){.bias = bias}),
 			      &(struct tn_node_request){.operation = "linear",
 							.backward = backward,
 							.is_twice = 1,
@@ -111,9 +118,36 @@ tn_array *tn_linear(const tn_array *x, const tn_array *w, const tn_array *bias)
 }
 
 tn_array *tn_linear_activated(const tn_array *x, const tn_array *w, const tn_array *bias,
-			      uint32_t activation)
+			      uint32_t activation, tn_array *packed)
 {
 	if (tn_arrays_given(2, (const tn_array *[]){x, w}, "linear") || check_operands(x, w, bias))
 		return NULL;
-	return forward(x, w, bias, activation);
+	return forward(x, w,
+		       (struct tn_matmul_run){.bias = bias,
+					      .activation = activation,
+					      .has_constants = 1,
+					      .packed = packed});
+}
+
+tn_status tn_linear_prepack(const tn_array *x, const tn_array *w, tn_array **packed)
+{
+	*packed = NULL;
+	const tn_array *inputs[] = {x, w};
+	tn_status status = tn_begin_into(2, inputs, "matmul_prepack");
+	if (!status)
+		status = check_operands(x, w, NULL);
+	if (status)
+		return status;
+	struct tn_runtime *rt = x->runtime;
+	/* Any number of rows. */
+	const int64_t a[] = {1, w->shape[1]}, c[] = {1, w->shape[0]};
+	struct tn_matmul_run run = {.b = w, .transpose_b = 1, .alpha = 1, .has_constants = 1};
+	tn_array *a_row = tn_array_make(rt, tn_array_home(w), w->dtype, 2, a);
+	tn_array *c_row = a_row ? tn_array_make(rt, tn_array_home(w), w->dtype, 2, c) : NULL;
+	run.a = a_row;
+	run.c = c_row;
+	status = c_row ? tn_matmul_prepack(rt, &run, packed) : rt->report.status;
+	tn_array_discard(a_row);
+	tn_array_discard(c_row);
+	return tn_end_into(rt, status);
 }

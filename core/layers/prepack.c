@@ -7,81 +7,38 @@
 
 #include "array/make.h"
 #include "device/open.h"
-#include "device/pool.h"
-#include "dispatch/ledger.h"
 #include "dispatch/operand.h"
-#include "dispatch/route.h"
 #include "layers/conv2d.h"
 #include "layers/conv2d_compose.h"
 #include "layers/window.h"
+#include "ops/packing.h"
 
-static tn_status call_entry(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t *size)
+static tn_status call_prepack(struct tn_device *device, const struct tn_call *call, uint64_t *size)
 {
-	struct tn_device *device = tn_array_home(conv->w);
+	const struct tn_conv2d_args *args = (const struct tn_conv2d_args *)(const void *)call;
 	return device->backend->nn.conv2d_prepack(device->handle, args, size);
-}
-
-static tn_status pack_into(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t size)
-{
-	struct tn_device *device = tn_array_home(conv->w);
-	struct tn_workspace *workspace = args->call.workspace;
-	struct tn_block block = {.size = 0};
-	const int64_t shape[] = {(int64_t)size};
-	tn_status status = TN_OK;
-	conv->packed = tn_array_make(conv->runtime, device, TN_U8, 1, shape);
-	if (!conv->packed)
-		return conv->runtime->report.status;
-	args->packed = (struct tn_packed){conv->packed->storage->block.buffer,
-					  tn_array_byte_offset(conv->packed), size};
-	if (workspace->minimum) {
-		status = tn_block_take(device, workspace->minimum, &block, &conv->runtime->report);
-		workspace->buffer = block.buffer;
-		workspace->offset = block.offset;
-		workspace->size = workspace->minimum;
-	} else {
-		args->call.workspace = NULL;
-	}
-	if (!status)
-		status = call_entry(conv, args, &size);
-	if (block.size)
-		tn_block_give(device, &block);
-	return status;
 }
 
 static tn_status prepack_weights(struct tn_conv2d *conv)
 {
 	struct tn_device *device = tn_array_home(conv->w);
-	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
 	struct tn_conv2d_args args;
-	uint64_t size = 0;
+	const struct tn_packing packing = {.runtime = conv->runtime,
+					   .device = device,
+					   .operation = TN_DO_CONV2D_PREPACK,
+					   .call = &args.call,
+					   .packed = &args.packed,
+					   .entry = call_prepack};
 	tn_status status = tn_device_ready(device, &conv->runtime->report);
 	if (status || !conv->y->size || !conv->C ||
 	    !tn_backend_has(device->backend, TN_SLOT_CONV2D_PREPACK))
 		return status;
 	tn_conv2d_args_of(&args, conv);
-	args.call.flags |= conv->runtime->call_flags;
-	args.call.stream = device->stream;
-	args.call.error = &conv->runtime->report;
-	args.call.workspace = &workspace;
 	args.has_residual = conv->residual != NULL;
 	args.activation = conv->activation;
 	if (conv->residual)
 		tn_operand_of(&args.residual, conv->residual);
-	/* Asks for its size in bytes and its workspace; 0 bytes: not supported. */
-	args.call.flags |= TN_DRY_RUN;
-	status = call_entry(conv, &args, &size);
-	args.call.flags &= ~(uint32_t)TN_DRY_RUN;
-	if (status == TN_UNSUPPORTED) {
-		size = 0;
-		status = TN_OK;
-	}
-	if (!status && size)
-		status = pack_into(conv, &args, size);
-	if (status)
-		return tn_device_answer(device, status, &conv->runtime->report);
-	if (size && !conv->runtime->depth)
-		tn_ledger_row_of(conv->runtime->ledger, TN_DO_CONV2D_PREPACK)->native++;
-	return TN_OK;
+	return tn_packing_run(&packing, &conv->packed);
 }
 
 tn_status tn_conv2d_prepack(const tn_array *x, const tn_array *w, const tn_array *bias,
@@ -94,7 +51,8 @@ tn_status tn_conv2d_prepack(const tn_array *x, const tn_array *w, const tn_array
 				 .w = tn_array_const_cast(w),
 				 .bias = tn_array_const_cast(bias),
 				 .residual = tn_array_const_cast(finish->residual),
-				 .activation = finish->activation};
+				 .activation = finish->activation,
+				 .has_constants = finish->has_constants};
 	uint32_t n_inputs = 2;
 	tn_status status;
 	*packed = NULL;
@@ -110,9 +68,6 @@ tn_status tn_conv2d_prepack(const tn_array *x, const tn_array *w, const tn_array
 	if (!status)
 		status = prepack_weights(&conv);
 	tn_array_discard(conv.y);
-	if (status)
-		tn_array_discard(conv.packed);
-	else
-		*packed = conv.packed;
+	*packed = conv.packed;
 	return tn_end_into(conv.runtime, status);
 }

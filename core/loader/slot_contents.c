@@ -10,14 +10,21 @@
 #include "base/memory.h"
 #include "loader/slots.h"
 
+static void list_operand(struct tn_slot_contents *contents, const struct tn_operand *operand,
+			 uint32_t access, uint32_t number)
+{
+	uint32_t at = contents->n_operands++;
+	contents->operands[at].operand = (struct tn_operand *)(uintptr_t)operand;
+	contents->operands[at].access = access;
+	contents->operands[at].number = number;
+}
+
+/* All those of an array, which are used. */
 static void list_operands(struct tn_slot_contents *contents, const struct tn_operand *operands,
 			  uint32_t n, uint32_t access)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = contents->n_operands++;
-		contents->operands[at].operand = (struct tn_operand *)(uintptr_t)&operands[i];
-		contents->operands[at].access = access;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		list_operand(contents, &operands[i], access, contents->n_operands);
 }
 
 static void list_scalars(struct tn_slot_contents *contents, const struct tn_scalar *scalars,
@@ -54,7 +61,7 @@ static uint32_t access_of(uint32_t role, const struct tn_call *args)
 	else if (role == TN_PRODUCT)
 		reads_too = ((const struct tn_matmul_args *)any)->beta != 0;
 	else
-		return role;
+		return role & ~(uint32_t)TN_POINTED_TO;
 	return reads_too ? TN_READS | TN_WRITES : TN_WRITES;
 }
 
@@ -63,10 +70,10 @@ void tn_slot_list(enum tn_slot slot, struct tn_call *args, struct tn_slot_conten
 	const struct tn_slot_operand *row = tn_slots[slot].operands;
 	const void *any = args;
 	contents->n_operands = contents->n_scalars = 0;
-	for (; row && row->role; row++) {
-		const struct tn_operand *operand = (const void *)((const char *)any + row->offset);
-		if (operand->dtype)
-			list_operands(contents, operand, 1, access_of(row->role, args));
+	for (uint32_t number = 0; row && row[number].role; number++) {
+		const struct tn_operand *operand = tn_slot_operand_of(&row[number], args);
+		if (operand)
+			list_operand(contents, operand, access_of(row[number].role, args), number);
 	}
 	if (slot == TN_SLOT_MAP) {
 		const struct tn_map_args *map = any;
@@ -162,6 +169,20 @@ static struct tn_call *copy_reduce(const struct tn_reduce_args *args, size_t *si
 	return &copy->call;
 }
 
+static struct tn_call *copy_matmul(const struct tn_matmul_args *args, size_t *size)
+{
+	const struct piece pieces[] = {{args->a_scale, args->a_scale ? sizeof(*args->a_scale) : 0},
+				       {args->b_scale, args->b_scale ? sizeof(*args->b_scale) : 0}};
+	char *places[2];
+	struct tn_matmul_args *copy =
+		copy_pieces(TN_SLOT_MATMUL, &args->call, pieces, 2, places, size);
+	if (!copy)
+		return NULL;
+	copy->a_scale = args->a_scale ? (void *)places[0] : NULL;
+	copy->b_scale = args->b_scale ? (void *)places[1] : NULL;
+	return &copy->call;
+}
+
 struct tn_call *tn_slot_copy(enum tn_slot slot, const struct tn_call *args, size_t *size)
 {
 	const void *any = args;
@@ -170,6 +191,8 @@ struct tn_call *tn_slot_copy(enum tn_slot slot, const struct tn_call *args, size
 		size = &own;
 	if (slot == TN_SLOT_MAP)
 		return copy_map(any, size);
-	return slot == TN_SLOT_REDUCE ? copy_reduce(any, size)
+	if (slot == TN_SLOT_REDUCE)
+		return copy_reduce(any, size);
+	return slot == TN_SLOT_MATMUL ? copy_matmul(any, size)
 				      : copy_pieces(slot, args, NULL, 0, NULL, size);
 }

@@ -20,6 +20,7 @@ struct tn_slot_contents {
 	struct {
 		struct tn_operand *operand;
 		uint32_t access; /* TN_READS and TN_WRITES alone */
+		uint32_t number; /* for TN_HINT_... */
 	} operands[TN_SLOT_MOST_OPERANDS];
 	struct tn_scalar *scalars[TN_SLOT_MOST_SCALARS];
 };

@@ -103,8 +103,8 @@ static const struct tn_slot_operand of_matmul[] = {
 	{offsetof(struct tn_matmul_args, b), TN_READS},
 	{offsetof(struct tn_matmul_args, c), TN_PRODUCT},
 	{offsetof(struct tn_matmul_args, bias), TN_READS},
-	{offsetof(struct tn_matmul_args, a_scale), TN_READS},
-	{offsetof(struct tn_matmul_args, b_scale), TN_READS},
+	{offsetof(struct tn_matmul_args, a_scale), TN_READS | TN_POINTED_TO},
+	{offsetof(struct tn_matmul_args, b_scale), TN_READS | TN_POINTED_TO},
 	{0, 0}};
 static const struct tn_slot_operand of_fill[] = {{offsetof(struct tn_fill_args, output), TN_WRITES},
 						 {0, 0}};

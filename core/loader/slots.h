@@ -18,6 +18,8 @@ enum {
 	TN_ACCUMULATES = 4, /* written; with TN_ACCUMULATE read too */
 	TN_PRODUCT = 8,     /* matmul's C: written; with beta other than 0 read too */
 	TN_STATISTICS = 16, /* of a norm: written; with use_statistics read */
+	/* With TN_READS: the arguments have a pointer to the operand, NULL if it is not there. */
+	TN_POINTED_TO = 32,
 };
 
 struct tn_slot_operand {
@@ -50,6 +52,16 @@ extern const struct tn_slot_facts tn_slots[TN_SLOT_COUNT];
 tn_status tn_slots_take(struct tn_backend *backend, struct tn_error_info *error);
 
 /* ---- Operations on arrays --------------------------------------------------------------------*/
+
+/* The operand of that row of a call; NULL: the call does not use it (its dtype is 0). */
+static inline const struct tn_operand *tn_slot_operand_of(const struct tn_slot_operand *row,
+							  const struct tn_call *args)
+{
+	const void *member = (const char *)args + row->offset;
+	const struct tn_operand *operand =
+		row->role & TN_POINTED_TO ? *(const struct tn_operand *const *)member : member;
+	return operand && operand->dtype ? operand : NULL;
+}
 
 /* Calls the entry; TN_UNSUPPORTED when there is none. */
 static inline tn_status tn_slot_call(const struct tn_backend *backend, enum tn_slot slot,

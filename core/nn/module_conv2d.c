@@ -7,14 +7,13 @@
 #include "nn/module_conv2d.h"
 
 #include <math.h>
-#include "array/array.h"
 #include "base/memory.h"
 #include "layers/conv2d.h"
 #include "layers/conv2d_layer.h"
 #include "layers/prepack.h"
 #include "layers/window.h"
+#include "nn/frozen_pack.h"
 #include "nn/module.h"
-#include "nn/tree.h"
 
 static tn_array *forward(tn_module *module, void *state, const tn_array *x)
 {
@@ -30,25 +29,16 @@ int tn_is_conv2d(const tn_module *module)
 	return module->class_.forward == forward;
 }
 
-/* Packed weights are for one shape of x, as is the replay that keeps them.  They outlive the
- * forward, so they are not in the replay's memory, which its calls overwrite. */
-static tn_array *packed_for(tn_module *module, const tn_array *x, const tn_array *w,
-			    const tn_array *bias, const struct tn_window *window,
-			    const struct tn_conv2d_finish *finish)
+struct weights {
+	const tn_array *x, *w, *bias;
+	const struct tn_window *window;
+	const struct tn_conv2d_finish *finish;
+};
+
+static tn_status prepack(const void *weights, tn_array **packed)
 {
-	struct tn_runtime *rt = module->runtime;
-	const struct tn_observer *observer = rt->observer;
-	tn_module *outermost = (tn_module *)(uintptr_t)tn_module_root(module);
-	tn_array *packed = NULL;
-	if (!rt->writing || !outermost->when_frozen)
-		return NULL;
-	rt->observer = NULL;
-	tn_status status = tn_conv2d_prepack(x, w, bias, window, finish, &packed);
-	rt->observer = observer;
-	if (status || !packed || outermost->when_frozen->keep(outermost, packed))
-		return packed;
-	tn_array_destroy(packed);
-	return NULL;
+	const struct weights *of = weights;
+	return tn_conv2d_prepack(of->x, of->w, of->bias, of->window, of->finish, packed);
 }
 
 tn_array *tn_conv2d_frozen(tn_module *module, const tn_array *x, const struct tn_then *then)
@@ -57,11 +47,12 @@ tn_array *tn_conv2d_frozen(tn_module *module, const tn_array *x, const struct tn
 	const tn_array *w = fold ? fold->w : tn_module_find_parameter(module, "weight");
 	const tn_array *bias = fold ? fold->b : tn_module_find_parameter(module, "bias");
 	const struct tn_window window = tn_conv2d_window(module->state);
-	struct tn_conv2d_finish finish = {.residual = then->residual,
-					  .activation = then->activation};
+	struct tn_conv2d_finish finish = {
+		.residual = then->residual, .activation = then->activation, .has_constants = 1};
 	if (tn_runtime_ready(module->runtime))
 		return NULL;
-	finish.packed = packed_for(module, x, w, bias, &window, &finish);
+	const struct weights weights = {x, w, bias, &window, &finish};
+	finish.packed = tn_frozen_pack(module, prepack, &weights);
 	return tn_conv2d_forward_finished(x, w, bias, &window, &finish);
 }
 

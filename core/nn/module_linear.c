@@ -9,6 +9,7 @@
 #include <math.h>
 #include "base/memory.h"
 #include "layers/linear.h"
+#include "nn/frozen_pack.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
 
@@ -29,14 +30,28 @@ int tn_is_linear(const tn_module *module)
 	return module->class_.forward == forward;
 }
 
+struct weights {
+	const tn_array *x, *w;
+};
+
+static tn_status prepack(const void *weights, tn_array **packed)
+{
+	const struct weights *of = weights;
+	return tn_linear_prepack(of->x, of->w, packed);
+}
+
 /* The product with bias and activation in one call, if there is no residual in between. */
 tn_array *tn_linear_frozen(tn_module *module, const tn_array *x, const struct tn_then *then)
 {
 	const struct tn_then residual = {.residual = then->residual,
 					 .activation = then->activation};
 	uint32_t activation = then->residual ? TN_ACTIVATION_NONE : then->activation;
-	tn_array *y = tn_linear_activated(x, tn_module_find_parameter(module, "weight"),
-					  tn_module_find_parameter(module, "bias"), activation);
+	const struct weights weights = {x, tn_module_find_parameter(module, "weight")};
+	if (tn_runtime_ready(module->runtime))
+		return NULL;
+	tn_array *packed = tn_frozen_pack(module, prepack, &weights);
+	tn_array *y = tn_linear_activated(x, weights.w, tn_module_find_parameter(module, "bias"),
+					  activation, packed);
 	return then->residual ? tn_then_finish(y, &residual) : y;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Assigns, adds or takes extremes where numbers say.  Backends add where numbers say, in the order
- * of the numbers; everything else is made of that.  Numbers are sorted, so that equal ones are
- * neighbours in their order, and the last of them stands for all.  To its element, as an integer
- * of as many bits, is added what makes it the new value: exactly, since integers wrap; to all
- * others nothing.
+ * Assigns, adds or takes extremes where numbers say.  Some backends do all of it (scatter); others
+ * add where numbers say, in the order of the numbers, and everything else is made of that.  Numbers
+ * are sorted, so that equal ones are neighbours in their order, and the last of them stands for
+ * all.  To its element, as an integer of as many bits, is added what makes it the new value:
+ * exactly, since integers wrap; to all others nothing.
  */
 #include "numpy/put_axis.h"
 
@@ -17,6 +17,7 @@
 #include "ops/formula.h"
 #include "ops/index_formula.h"
 #include "ops/map.h"
+#include "ops/scatter.h"
 #include "ops/take.h"
 
 /* A real array's elements as signed integers of their width. */
@@ -61,8 +62,33 @@ static tn_status assign_real(const struct tn_put *put, const tn_array *target,
 		      : target->runtime->error.status;
 }
 
+/* In one call of the backend: numbers that do not stand become ones out of range. */
+static tn_status assign_at_once(const struct tn_put *put, const tn_array *stands)
+{
+	static const struct tn_formula chosen = {.text = "z = bool(stands) ? i64(number) : length",
+						 .inputs = "number stands",
+						 .scalars = "length",
+						 .scalar_dtype = TN_I64};
+	const tn_array *inputs[] = {put->numbers, stands}, *numbers = put->numbers;
+	const double length = (double)put->target->shape[put->axis];
+	if (!tn_can_scatter(put->target))
+		return TN_UNSUPPORTED;
+	if (stands)
+		numbers = tn_formula_operation(put->operation, &chosen, TN_I64, inputs, &length);
+	return numbers ? tn_scatter(put->target, numbers, put->axis, put->values, TN_SCATTER_SET)
+		       : put->target->runtime->error.status;
+}
+
+/* stands: bool, for each number; NULL: all are written. */
 static tn_status assign(const struct tn_put *put, const tn_array *stands)
 {
+	tn_status once = assign_at_once(put, stands);
+	if (once != TN_UNSUPPORTED)
+		return once;
+	if (stands)
+		stands = lay_along(stands, put->target, put->axis);
+	if (!stands && put->target->runtime->error.status)
+		return put->target->runtime->error.status;
 	struct tn_complex_parts to = {0}, from = {0};
 	tn_status status = tn_complex_parts_add(&to, put->target);
 	if (!status)
@@ -135,10 +161,7 @@ static tn_status put_sorted(struct tn_put *put)
 		put->values = extreme_of(put->mode, now, put->values);
 	}
 	const tn_array *last = last_of_equals(sorted);
-	if (!last || !put->values)
-		return put->target->runtime->error.status;
-	last = lay_along(last, put->target, put->axis);
-	return last ? assign(put, last) : put->target->runtime->error.status;
+	return last && put->values ? assign(put, last) : put->target->runtime->error.status;
 }
 
 /* ---- Modes -----------------------------------------------------------------------------------*/
@@ -158,6 +181,17 @@ static tn_status add(const struct tn_put *put)
 	return status;
 }
 
+/* The extreme of all values with a number and the target's, in one call of the backend, which does
+ * not order complex numbers or truth values. */
+static tn_status extremes_at_once(const struct tn_put *put)
+{
+	const tn_dtype dtype = put->target->dtype;
+	if (dtype == TN_BOOL || tn_is_complex(dtype))
+		return TN_UNSUPPORTED;
+	return tn_scatter(put->target, put->numbers, put->axis, put->values,
+			  put->mode == TN_PUT_MIN ? TN_SCATTER_MIN : TN_SCATTER_MAX);
+}
+
 tn_status tn_put_run(const struct tn_put *put)
 {
 	struct tn_put own = *put;
@@ -168,6 +202,11 @@ tn_status tn_put_run(const struct tn_put *put)
 		own.mode = TN_PUT_MAX;
 	if (own.mode == TN_PUT_ADD)
 		return add(&own);
+	if (own.mode != TN_PUT_ASSIGN) {
+		tn_status status = extremes_at_once(&own);
+		if (status != TN_UNSUPPORTED)
+			return status;
+	}
 	if (!put->is_unique && put->numbers->size > 1)
 		return put_sorted(&own);
 	if (own.mode != TN_PUT_ASSIGN) {

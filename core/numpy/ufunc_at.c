@@ -5,6 +5,7 @@
  * sorted by index, stably: those of one element of the array are neighbours, in their order.
  *
  *     sums       one scatter-add
+ *     at once    products and extremes, on backends that combine them (scatter)
  *     in pairs   functions that reorder: a scan of the sorted operands, which does not cross from
  *                one index to the next; its last values are combined with the array
  *     in rounds  others: the operand r of each element, for r = 0, 1, ...
@@ -20,6 +21,7 @@
 #include "numpy/ufunc_call.h"
 #include "ops/formula.h"
 #include "ops/index_formula.h"
+#include "ops/scatter.h"
 #include "ops/take.h"
 
 struct at {
@@ -147,7 +149,7 @@ static tn_array *of_ends(const struct at *at, const struct tn_formula *formula, 
 				  : NULL;
 }
 
-/* ---- The three ways --------------------------------------------------------------------------*/
+/* ---- The ways --------------------------------------------------------------------------*/
 
 static tn_status add_all(struct at *at, tn_array *a)
 {
@@ -158,6 +160,26 @@ static tn_status add_all(struct at *at, tn_array *a)
 	else if (rows && tn_array_overlap(a, rows) != TN_OVERLAP_NONE)
 		rows = tn_copy(rows);
 	return rows ? tn_scatter_add(a, at->line, 0, rows) : TN_PENDING_ERROR;
+}
+
+/* TN_UNSUPPORTED: another function, or the backend does not do it. */
+static tn_status at_once(struct at *at, tn_array *a)
+{
+	static const struct {
+		enum tn_operation operation;
+		uint32_t mode;
+	} modes[] = {{TN_DO_MULTIPLY, TN_SCATTER_MULTIPLY},
+		     {TN_DO_MAXIMUM, TN_SCATTER_MAX},
+		     {TN_DO_MINIMUM, TN_SCATTER_MIN}};
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (tn_ufunc_operation(at->ufunc) != modes[i].operation)
+			continue;
+		tn_array *rows = tn_ufunc_cast(at->rows, a->dtype);
+		if (rows && tn_array_overlap(a, rows) != TN_OVERLAP_NONE)
+			rows = tn_copy(rows);
+		return rows ? tn_scatter(a, at->line, 0, rows, modes[i].mode) : TN_PENDING_ERROR;
+	}
+	return TN_UNSUPPORTED;
 }
 
 /* In each step, an operand takes in the one that many places before it, if both have one index. */
@@ -221,9 +243,13 @@ static tn_status run(struct at *at, tn_array *a)
 	const int is_plain =
 		at->rows && loop == a->dtype && (!at->ufunc->gives_bool || loop == TN_BOOL);
 	const int is_sum = operation == TN_DO_ADD || operation == TN_DO_SUBTRACT;
-	if (is_plain && is_sum && !tn_is_complex(loop) && loop != TN_BOOL)
+	const int is_number = !tn_is_complex(loop) && loop != TN_BOOL;
+	if (is_plain && is_sum && is_number)
 		return add_all(at, a);
-	tn_status status = sort_operands(at);
+	tn_status status = is_plain && is_number ? at_once(at, a) : TN_UNSUPPORTED;
+	if (status != TN_UNSUPPORTED)
+		return status;
+	status = sort_operands(at);
 	if (status)
 		return status;
 	const int has_pairs = is_plain && tn_operations[operation].fold.is_reorderable;

@@ -245,19 +245,23 @@ tn_status tn_matmul_into(tn_array *c, const tn_array *a, int transpose_a, const 
 	return tn_end_into(c->runtime, status);
 }
 
+tn_status tn_matmul_kept(const struct tn_matmul_run *run)
+{
+	const tn_array *all[] = {run->a, run->b, run->c, run->bias};
+	tn_status status = tn_begin_into(run->bias ? 4 : 3, all, "matmul");
+	return status ? status : tn_end_into(run->c->runtime, tn_matmul_run(run->c->runtime, run));
+}
+
 tn_status tn_matmul_epilogue(tn_array *c, const tn_array *a, int transpose_a, const tn_array *b,
 			     int transpose_b, const tn_array *bias, uint32_t activation)
 {
-	const tn_array *all[] = {a, b, c, bias};
-	struct tn_matmul_run run = {.operation = TN_DO_MATMUL,
-				    .c = c,
-				    .a = a,
-				    .b = b,
-				    .transpose_a = transpose_a,
-				    .transpose_b = transpose_b,
-				    .alpha = 1,
-				    .bias = bias,
-				    .activation = activation};
-	tn_status status = tn_begin_into(bias ? 4 : 3, all, "matmul");
-	return status ? status : tn_end_into(c->runtime, tn_matmul_run(c->runtime, &run));
+	return tn_matmul_kept(&(struct tn_matmul_run){.operation = TN_DO_MATMUL,
+						      .c = c,
+						      .a = a,
+						      .b = b,
+						      .transpose_a = transpose_a,
+						      .transpose_b = transpose_b,
+						      .alpha = 1,
+						      .bias = bias,
+						      .activation = activation});
 }

@@ -10,6 +10,8 @@
 
 /* Checks and runs it, for every dtype. */
 tn_status tn_matmul_run(struct tn_runtime *runtime, const struct tn_matmul_run *run);
+/* The same for arrays of any device; errors are kept. */
+tn_status tn_matmul_kept(const struct tn_matmul_run *run);
 
 /* c := activation(op(a) op(b) + bias); bias may be NULL,
  * else it has as many elements as c's last axis. */

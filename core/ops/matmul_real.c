@@ -12,14 +12,19 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/dtype.h"
+#include "device/open.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
 #include "ops/copy.h"
 #include "ops/epilogue.h"
 #include "ops/map.h"
 #include "ops/matmul_compose.h"
+#include "ops/packing.h"
 
 enum { MOST_BATCH_AXES = 4 };
+
+/* Operands of struct tn_matmul_args, for hints. */
+enum { MATMUL_B = 1, MATMUL_BIAS = 3 };
 
 /* ---- Operands --------------------------------------------------------------------------------*/
 
@@ -140,6 +145,11 @@ static tn_status set_operands(struct product *product)
 	return TN_OK;
 }
 
+static uint64_t hints_of(const struct tn_matmul_run *run)
+{
+	return run->has_constants ? TN_HINT_CONSTANT(MATMUL_B) | TN_HINT_CONSTANT(MATMUL_BIAS) : 0;
+}
+
 /* ---- The call --------------------------------------------------------------------------------*/
 
 /* Tries bias and activation in the same call; after TN_UNSUPPORTED they are a separate step. */
@@ -154,9 +164,22 @@ static tn_status multiply_with_epilogue(struct product *product, const struct tn
 	args.activation = run->activation;
 	if (run->bias)
 		tn_operand_of(&args.bias, run->bias);
+	if (run->packed)
+		args.packed = tn_packed_of(run->packed);
 	native.call = &args.call;
 	native.is_native_only = 1;
 	return tn_route_run(&native);
+}
+
+/* With a packed B alone: only on the device's own backend, which packed it. */
+static tn_status multiply_packed(struct product *product, const struct tn_route *route)
+{
+	struct tn_route native = *route;
+	product->args.packed = tn_packed_of(product->run->packed);
+	native.is_native_only = 1;
+	tn_status status = tn_route_run(&native);
+	product->args.packed = (struct tn_packed){0};
+	return status;
 }
 
 /* For more batch axes than a backend takes: one call for each index of the leading ones. */
@@ -202,11 +225,12 @@ static tn_status scale_c(struct tn_runtime *runtime, const struct tn_matmul_run 
 
 tn_status tn_matmul_real(struct tn_runtime *runtime, const struct tn_matmul_run *run)
 {
-	struct product product = {.runtime = runtime,
-				  .run = run,
-				  .args = {.call = {.struct_size = sizeof(product.args)},
-					   .alpha = run->alpha,
-					   .beta = run->beta}};
+	struct product product = {
+		.runtime = runtime,
+		.run = run,
+		.args = {.call = {.struct_size = sizeof(product.args), .hints = hints_of(run)},
+			 .alpha = run->alpha,
+			 .beta = run->beta}};
 	struct tn_route route = {.runtime = runtime,
 				 .device = tn_array_home(run->c),
 				 .operation = run->operation,
@@ -216,7 +240,8 @@ tn_status tn_matmul_real(struct tn_runtime *runtime, const struct tn_matmul_run 
 						    .device = route.device,
 						    .operation = run->operation,
 						    .args = &product.args};
-	int is_finished = 0; /* the backend has done bias and activation too */
+	int is_finished = 0;   /* the backend has done bias and activation too */
+	int is_multiplied = 0; /* the backend has done all but these */
 	int64_t k = run->a->shape[run->a->rank - (run->transpose_a ? 2 : 1)];
 	tn_status status = tn_scope_begin(runtime->context);
 	if (status)
@@ -235,7 +260,12 @@ tn_status tn_matmul_real(struct tn_runtime *runtime, const struct tn_matmul_run 
 			is_finished = !status;
 			status = status == TN_UNSUPPORTED ? TN_OK : status;
 		}
-		if (!status && !is_finished)
+		if (!status && !is_finished && run->packed) {
+			status = multiply_packed(&product, &route);
+			is_multiplied = !status;
+			status = status == TN_UNSUPPORTED ? TN_OK : status;
+		}
+		if (!status && !is_finished && !is_multiplied)
 			status = product.args.c.rank <= 2 + MOST_BATCH_AXES
 					 ? tn_route_run(&route)
 					 : multiply_batches(&product.args, &route);
@@ -249,5 +279,42 @@ tn_status tn_matmul_real(struct tn_runtime *runtime, const struct tn_matmul_run 
 	if (!status)
 		tn_array_touch(run->c);
 	tn_scope_end(runtime->context, NULL);
+	return status;
+}
+
+static tn_status call_prepack(struct tn_device *device, const struct tn_call *call, uint64_t *size)
+{
+	const struct tn_matmul_args *args = (const struct tn_matmul_args *)(const void *)call;
+	return device->backend->compute.matmul_prepack(device->handle, args, size);
+}
+
+tn_status tn_matmul_prepack(struct tn_runtime *runtime, const struct tn_matmul_run *run,
+			    tn_array **packed)
+{
+	struct tn_device *device = tn_array_home(run->c);
+	struct product product = {
+		.runtime = runtime,
+		.run = run,
+		.args = {.call = {.struct_size = sizeof(product.args), .hints = hints_of(run)},
+			 .alpha = run->alpha,
+			 .beta = run->beta}};
+	const struct tn_packing packing = {.runtime = runtime,
+					   .device = device,
+					   .operation = TN_DO_MATMUL_PREPACK,
+					   .call = &product.args.call,
+					   .packed = &product.args.packed,
+					   .entry = call_prepack};
+	*packed = NULL;
+	tn_status status = tn_device_ready(device, &runtime->report);
+	if (status || !run->c->size || !run->b->size ||
+	    !tn_backend_has(device->backend, TN_SLOT_MATMUL_PREPACK))
+		return status;
+	status = tn_scope_begin(runtime->context);
+	if (status)
+		return status;
+	status = set_operands(&product);
+	if (!status && product.args.c.rank <= 2 + MOST_BATCH_AXES)
+		status = tn_packing_run(&packing, packed);
+	*packed = tn_scope_end(runtime->context, *packed);
 	return status;
 }

@@ -31,20 +31,17 @@ static tn_status check_dtypes(const struct tn_matmul_args *args)
 		return tn_reference_fail(call, TN_UNSUPPORTED, "matmul",
 					 "activation %u: expected none for a c of i32",
 					 args->activation);
-	if (c != TN_F32 && (args->has_a_scale || args->has_b_scale))
+	if (c != TN_F32 && (args->a_scale || args->b_scale))
 		return tn_reference_fail(call, TN_UNSUPPORTED, "matmul",
 					 "scales: expected a c of f32, found dtype %d", c);
 	return TN_OK;
 }
 
-/* A vector with an element for each row of A, or for each column of B. */
-static tn_status check_vector(const struct tn_call *call, const char *name, uint32_t is_there,
+/* A vector with an element for each row of A, or for each column of B; NULL: none. */
+static tn_status check_vector(const struct tn_call *call, const char *name,
 			      const struct tn_operand *vector, tn_dtype dtype, int64_t length)
 {
-	if (is_there > 1)
-		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "matmul",
-					 "has_%s %u: expected 0 or 1", name, is_there);
-	if (!is_there)
+	if (!vector)
 		return TN_OK;
 	if (vector->dtype != dtype)
 		return tn_reference_fail(call, TN_DTYPE, "matmul",
@@ -82,15 +79,16 @@ static tn_status check_arguments(const struct tn_matmul_args *args)
 	if (status)
 		return status;
 	const int64_t m = c->shape[rank - 2], n = c->shape[rank - 1];
+	if (args->has_bias > 1)
+		return tn_reference_fail(call, TN_INVALID_ARGUMENT, "matmul",
+					 "has_bias %u: expected 0 or 1", args->has_bias);
 	status = tn_reference_check_activation(call, "matmul", args->activation);
+	if (!status && args->has_bias)
+		status = check_vector(call, "bias", &args->bias, c->dtype, n);
 	if (!status)
-		status = check_vector(call, "bias", args->has_bias, &args->bias, c->dtype, n);
+		status = check_vector(call, "a_scale", args->a_scale, TN_F32, m);
 	if (!status)
-		status =
-			check_vector(call, "a_scale", args->has_a_scale, &args->a_scale, TN_F32, m);
-	if (!status)
-		status =
-			check_vector(call, "b_scale", args->has_b_scale, &args->b_scale, TN_F32, n);
+		status = check_vector(call, "b_scale", args->b_scale, TN_F32, n);
 	return status;
 }
 
@@ -220,14 +218,14 @@ tn_status tn_reference_matmul(void *device, const struct tn_matmul_args *theirs)
 	scratch.old = tn_reference_numbers(device, n);
 	if (args.has_bias)
 		scratch.bias = tn_reference_unpack(device, &args.bias);
-	if (args.has_a_scale)
-		scratch.a_scale = tn_reference_unpack(device, &args.a_scale);
-	if (args.has_b_scale)
-		scratch.b_scale = tn_reference_unpack(device, &args.b_scale);
+	if (args.a_scale)
+		scratch.a_scale = tn_reference_unpack(device, args.a_scale);
+	if (args.b_scale)
+		scratch.b_scale = tn_reference_unpack(device, args.b_scale);
 	status = scratch.a && scratch.b && scratch.row && scratch.old &&
 				 (scratch.bias || !args.has_bias) &&
-				 (scratch.a_scale || !args.has_a_scale) &&
-				 (scratch.b_scale || !args.has_b_scale)
+				 (scratch.a_scale || !args.a_scale) &&
+				 (scratch.b_scale || !args.b_scale)
 			 ? TN_OK
 			 : tn_reference_no_memory(&args.call, "matmul");
 	if (!status)

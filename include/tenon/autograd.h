@@ -460,8 +460,10 @@ static inline struct tn_attention_options tn_attention_defaults(void)
 }
 /* softmax(scale q k^T + mask) v over the last two axes (Vaswani et al. 2017), as the function of
  * torch.nn.functional: q (..., L, E), k (..., S, E), v (..., S, F), mask broadcasting to
- * (..., L, S), y (..., L, F).  The other axes broadcast.  A row that sees nothing is NaN.  Recorded
- * as its parts.  `options` may be NULL.  TN_SHAPE; TN_DTYPE: the mask is not floating. */
+ * (..., L, S), y (..., L, F).  The other axes broadcast.  A row that sees nothing is NaN.  One
+ * call of a backend that has it, for one type, equal other axes, no dropout, and a mask without
+ * gradient; otherwise recorded as its parts.  `options` may be NULL.  TN_SHAPE; TN_DTYPE: the mask
+ * is not floating. */
 TN_API tn_array *tn_scaled_dot_product_attention(const tn_array *q, const tn_array *k,
 						 const tn_array *v,
 						 const struct tn_attention_options *options);

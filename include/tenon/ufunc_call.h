@@ -126,9 +126,9 @@ TN_API tn_array *tn_ufunc_accumulate(const tn_ufunc *ufunc, const tn_array *a, i
  * end) as for tn_take; b broadcasts to indices' shape followed by a's other axes, and is NULL for a
  * function of one input.  The result must be castable to a's dtype by TN_CASTING_SAME_KIND.
  *
- * "add" and "subtract" of numbers are one scatter; functions that reorder take log2 of the number
- * of indices maps.  The others take as many as the most frequent index occurs, which the host waits
- * for and reads. */
+ * "add" and "subtract" of numbers are one scatter, and so are "multiply", "maximum" and "minimum"
+ * on backends that have it; functions that reorder take log2 of the number of indices maps.  The
+ * others take as many as the most frequent index occurs, which the host waits for and reads. */
 TN_API tn_status tn_ufunc_at(const tn_ufunc *ufunc, tn_array *a, const tn_array *indices,
 			     const tn_array *b);
 

@@ -56,7 +56,7 @@ struct product {
 static tn_status check_types(const struct tn_matmul_args *args)
 {
 	tn_dtype dtype = args->c.dtype;
-	if (args->has_a_scale || args->has_b_scale)
+	if (args->a_scale || args->b_scale)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
 				      "scales are not supported");
 	if (args->a.dtype == dtype && args->b.dtype == dtype &&

@@ -28,11 +28,11 @@ int cpu_matmul_is_i8(const struct tn_matmul_args *args)
 
 /* ---- Checks ----------------------------------------------------------------------------------*/
 
-static tn_status check_vector(const struct tn_call *call, const char *name, uint32_t is_there,
+/* NULL: the vector is not there. */
+static tn_status check_vector(const struct tn_call *call, const char *name,
 			      const struct tn_operand *vector, tn_dtype dtype, int64_t length)
 {
-	if (!is_there ||
-	    (vector->dtype == dtype && vector->rank == 1 && vector->shape[0] == length))
+	if (!vector || (vector->dtype == dtype && vector->rank == 1 && vector->shape[0] == length))
 		return TN_OK;
 	return tn_plugin_fail(call->error, vector->dtype == dtype ? TN_SHAPE : TN_UNSUPPORTED,
 			      "matmul", "%s: expected one axis of %lld elements of dtype %d", name,
@@ -44,18 +44,18 @@ static tn_status check_arguments(const struct tn_matmul_args *args)
 	const struct tn_operand *c = &args->c;
 	const struct tn_call *call = &args->call;
 	const int64_t m = c->shape[c->rank - 2], n = c->shape[c->rank - 1];
-	const int is_plain = !args->has_a_scale && !args->has_b_scale && !args->activation;
+	const int is_plain = !args->a_scale && !args->b_scale && !args->activation;
 	if (args->activation > TN_ACTIVATION_GELU || (c->dtype == TN_I32 && !is_plain))
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, "matmul",
 				      "activation %u, or scales, with a C of dtype %d",
 				      args->activation, c->dtype);
-	tn_status status = check_vector(call, "bias", args->has_bias, &args->bias, c->dtype, n);
+	tn_status status = TN_OK;
+	if (args->has_bias)
+		status = check_vector(call, "bias", &args->bias, c->dtype, n);
 	if (!status)
-		status =
-			check_vector(call, "a_scale", args->has_a_scale, &args->a_scale, TN_F32, m);
+		status = check_vector(call, "a_scale", args->a_scale, TN_F32, m);
 	if (!status)
-		status =
-			check_vector(call, "b_scale", args->has_b_scale, &args->b_scale, TN_F32, n);
+		status = check_vector(call, "b_scale", args->b_scale, TN_F32, n);
 	return status;
 }
 
@@ -84,6 +84,15 @@ static void add(uint32_t *sum, int32_t factor, const int8_t *b, int64_t step, in
 		sum[j] += (uint32_t)(factor * b[j * step]);
 }
 
+/* Element i of the scales of A or B; 1 without them. */
+static float scale_at(const struct tn_operand *scales, int64_t i)
+{
+	if (!scales)
+		return 1;
+	return ((const float *)(uintptr_t)(scales->buffer +
+					   scales->offset))[i * scales->strides[0]];
+}
+
 /* c[j] := alpha sum[j] + beta c[j] + bias[j], modulo 2^32, from column `first` on */
 static void finish_i32(const struct tn_matmul_args *args, const uint32_t *sum, int32_t *c,
 		       int64_t first, int64_t n)
@@ -107,13 +116,9 @@ static void finish_f32(const struct product *p, const uint32_t *sum, float *c, d
 	const struct tn_matmul_args *args = p->args;
 	const int64_t step = args->c.strides[args->c.rank - 1];
 	const float *bias = (const float *)(uintptr_t)(args->bias.buffer + args->bias.offset);
-	const float *b_scale =
-		(const float *)(uintptr_t)(args->b_scale.buffer + args->b_scale.offset);
 	float row[COLUMNS];
 	for (int64_t j = 0; j < n; j++) {
-		double value = scale * (int32_t)sum[j];
-		if (args->has_b_scale)
-			value *= b_scale[(first + j) * args->b_scale.strides[0]];
+		double value = scale * (int32_t)sum[j] * scale_at(args->b_scale, first + j);
 		if (args->beta != 0)
 			value += args->beta * c[j * step];
 		if (args->has_bias)
@@ -133,10 +138,7 @@ static void multiply_row(const struct product *p, uint64_t batch, int64_t i)
 	const char *a = matrix(&args->a, batch) + i * args->a.strides[down];
 	const int8_t *b = (const int8_t *)matrix(&args->b, batch);
 	char *c = matrix(&args->c, batch) + i * args->c.strides[down] * 4;
-	const float *a_scale =
-		(const float *)(uintptr_t)(args->a_scale.buffer + args->a_scale.offset);
-	const double scale =
-		args->alpha * (args->has_a_scale ? a_scale[i * args->a_scale.strides[0]] : 1);
+	const double scale = args->alpha * scale_at(args->a_scale, i);
 	uint32_t sum[COLUMNS];
 	for (int64_t j = 0, n; j < args->c.shape[across]; j += n) {
 		n = args->c.shape[across] - j < COLUMNS ? args->c.shape[across] - j : COLUMNS;

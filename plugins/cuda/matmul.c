@@ -57,7 +57,7 @@ static tn_status check_epilogue(const struct tn_matmul_args *args)
 	if (args->activation > TN_ACTIVATION_GELU)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
 				      "activation %u is not supported", args->activation);
-	if (args->has_a_scale || args->has_b_scale)
+	if (args->a_scale || args->b_scale)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
 				      "scales are not supported");
 	if (!args->has_bias)

@@ -138,7 +138,7 @@ tn_status mock_matmul(void *device, const struct tn_matmul_args *args)
 	if (status)
 		return status;
 	struct tn_error_info *error = own.call.error;
-	if (own.has_bias || own.activation || own.has_a_scale || own.has_b_scale)
+	if (own.has_bias || own.activation || own.a_scale || own.b_scale)
 		return tn_plugin_fail(error, TN_UNSUPPORTED, "matmul",
 				      "bias, activation and scales are not supported");
 	status = mock_operand_check(&own.a, "A", error, "matmul");

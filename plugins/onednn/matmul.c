@@ -40,7 +40,7 @@ struct product {
 
 static tn_status check_types(const struct tn_matmul_args *args)
 {
-	if (args->has_bias || args->activation || args->has_a_scale || args->has_b_scale)
+	if (args->has_bias || args->activation || args->a_scale || args->b_scale)
 		return tn_plugin_fail(args->call.error, TN_UNSUPPORTED, "matmul",
 				      "bias, activation and scales are not supported");
 	if (args->a.dtype == TN_F32 && args->b.dtype == TN_F32 && args->c.dtype == TN_F32)

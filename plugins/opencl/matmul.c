@@ -46,7 +46,7 @@ static tn_status check_arguments(const struct opencl_device *device,
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
 				      "the device allows groups of at most %zu items, expected %u",
 				      device->facts->max_group, small.width * small.height);
-	if (args->has_bias || args->activation || args->has_a_scale || args->has_b_scale)
+	if (args->has_bias || args->activation || args->a_scale || args->b_scale)
 		return tn_plugin_fail(call->error, TN_UNSUPPORTED, operation,
 				      "bias, activation and scales are not supported");
 	for (unsigned k = 0; k < 3; k++)

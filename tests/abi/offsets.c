@@ -169,7 +169,7 @@ OFFSET(tn_reduce_args, n_reduced, 96);
 OFFSET(tn_reduce_args, n_values, 100);
 OFFSET(tn_reduce_args, combiners, 104);
 
-SIZE(tn_matmul_args, 1776);
+SIZE(tn_matmul_args, 1224);
 OFFSET(tn_matmul_args, call, 0);
 OFFSET(tn_matmul_args, a, 40);
 OFFSET(tn_matmul_args, b, 320);
@@ -180,10 +180,8 @@ OFFSET(tn_matmul_args, bias, 896);
 OFFSET(tn_matmul_args, has_bias, 1176);
 OFFSET(tn_matmul_args, activation, 1180);
 OFFSET(tn_matmul_args, a_scale, 1184);
-OFFSET(tn_matmul_args, b_scale, 1464);
-OFFSET(tn_matmul_args, packed, 1744);
-OFFSET(tn_matmul_args, has_a_scale, 1768);
-OFFSET(tn_matmul_args, has_b_scale, 1772);
+OFFSET(tn_matmul_args, b_scale, 1192);
+OFFSET(tn_matmul_args, packed, 1200);
 
 SIZE(tn_compute_table, 40);
 OFFSET(tn_compute_table, struct_size, 0);

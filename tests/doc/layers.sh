@@ -30,7 +30,7 @@ numpy="ops/axes.h ops/reduce_axes.h ops/copy.h ops/take.h ops/take_along.h ops/s
 ops/formula.h ops/index_formula.h ops/elementwise.h ops/combine.h dispatch/operations.h \
 dispatch/element_programs.h dispatch/special.h ops/map.h ops/layout.h dispatch/ledger.h \
 ops/complex_parts.h dispatch/operand.h program/cast.h ops/index_check.h ops/tolerance.h \
-ops/host_access.h ops/host_compute.h ops/host_read.h ops/host_upload.h"
+ops/host_access.h ops/host_compute.h ops/host_read.h ops/host_upload.h ops/scatter.h"
 
 cd "${TENON_SOURCE:?}" || exit 1
 wrong=$(awk -v layers="$layers" -v numpy="$numpy" '

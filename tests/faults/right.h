@@ -234,7 +234,7 @@ static inline tn_status right_reduce(void *device, const struct tn_reduce_args *
 static inline tn_status right_matmul_check(const struct tn_matmul_args *own)
 {
 	const struct tn_operand *a = &own->a, *b = &own->b, *c = &own->c;
-	if (own->has_bias || own->activation || own->has_a_scale || own->has_b_scale)
+	if (own->has_bias || own->activation || own->a_scale || own->b_scale)
 		return right_fail(&own->call, TN_UNSUPPORTED, "matmul", "no epilogue");
 	if (a->dtype != TN_F32 || b->dtype != TN_F32 || c->dtype != TN_F32)
 		return right_fail(&own->call, TN_UNSUPPORTED, "matmul", "f32 alone");

@@ -99,7 +99,7 @@ static tn_status matmul(void *device, const struct tn_matmul_args *given)
 	(void)device;
 	if (status || args.call.flags & ~known)
 		return fail(&args.call, TN_UNSUPPORTED, "matmul", "arguments of a newer host");
-	if (args.has_bias || args.activation || args.has_a_scale || args.has_b_scale)
+	if (args.has_bias || args.activation || args.a_scale || args.b_scale)
 		return fail(&args.call, TN_UNSUPPORTED, "matmul", "no bias and no activation");
 	if (args.a.dtype != TN_F32 || args.b.dtype != TN_F32 || args.c.dtype != TN_F32)
 		return fail(&args.call, TN_UNSUPPORTED, "matmul", "f32 alone");

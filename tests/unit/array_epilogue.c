@@ -7,6 +7,7 @@
  */
 #include "array_fixture.h"
 #include "layers/conv2d.h"
+#include "layers/linear.h"
 #include "layers/norm.h"
 #include "layers/prepack.h"
 #include "layers/window.h"
@@ -217,6 +218,80 @@ static void packed_weights_are_read_in_place_of_the_weights(void **state)
 	assert_arrays_close(home(f, twice), tn_affine(home(f, once), 2, 0), 1e-6);
 }
 
+/* The same for a factor of f32, as rows of the product's B. */
+static tn_status double_matmul_prepack(void *device, const struct tn_matmul_args *args,
+				       uint64_t *size)
+{
+	const struct tn_operand *b = &args->b;
+	const float *from = (const float *)(uintptr_t)(b->buffer + b->offset);
+	float *packed = (float *)(uintptr_t)(args->packed.buffer + args->packed.offset);
+	const int64_t n = b->shape[1];
+	(void)device;
+	*size = (uint64_t)(b->shape[0] * n) * sizeof(float);
+	if (args->call.flags & TN_DRY_RUN)
+		return TN_OK;
+	for (int64_t i = 0; i < b->shape[0] * n; i++)
+		packed[i] = 2 * from[i / n * b->strides[0] + i % n * b->strides[1]];
+	return TN_OK;
+}
+
+static uint64_t matmul_hints;
+
+static tn_status packed_matmul(void *device, const struct tn_matmul_args *args)
+{
+	const struct tn_compute_table *table = tn_reference_backend.query(NULL, TN_TABLE_COMPUTE);
+	struct tn_matmul_args own = *args;
+	matmul_hints = args->call.hints;
+	own.packed = (struct tn_packed){0};
+	if (args->packed.size) {
+		own.b.buffer = args->packed.buffer;
+		own.b.offset = args->packed.offset;
+		own.b.strides[0] = own.b.shape[1];
+		own.b.strides[1] = 1;
+	}
+	return table->matmul(device, &own);
+}
+
+static tn_status plain_packed_matmul(void *device, const struct tn_matmul_args *args)
+{
+	return args->has_bias || args->activation ? TN_UNSUPPORTED : packed_matmul(device, args);
+}
+
+/* Weights are packed once, and read with a bias and an activation, whoever applies them. */
+static void packed_weights_of_linear_layers_are_read(void **state)
+{
+	struct fixture *f = *state;
+	struct tn_device *device = add_device(f, "packs", ALL_SLOTS, 0);
+	struct tn_backend *backend = &f->backends[f->n_backends - 1];
+	tn_array *x = noise(f, 1, SHAPE(2, 3, 5)), *w = noise(f, 2, SHAPE(4, 5));
+	tn_array *bias = noise(f, 3, SHAPE(4)), *packed;
+	const tn_array *there[] = {tn_to(x, device), tn_to(w, device), tn_to(bias, device)};
+	backend->native[TN_SLOT_MATMUL_PREPACK] = 0;
+	assert_ok(tn_linear_prepack(there[0], there[1], &packed));
+	assert_null(packed);
+	backend->native[TN_SLOT_MATMUL_PREPACK] = 1;
+	backend->compute.matmul_prepack = double_matmul_prepack;
+	assert_ok(tn_linear_prepack(there[0], there[1], &packed));
+	assert_non_null(packed);
+	assert_int_equal(ledger_row(f, "matmul_prepack").native, 1);
+	for (int k = 0; k < 8; k++) {
+		const uint32_t activation = k & 1 ? TN_ACTIVATION_SILU : TN_ACTIVATION_NONE;
+		const int has_bias = (k & 2) != 0;
+		backend->compute.matmul = k & 4 ? plain_packed_matmul : packed_matmul;
+		f->context.runtime.device = device;
+		tn_array *y = tn_linear_activated(there[0], there[1], has_bias ? there[2] : NULL,
+						  activation, packed);
+		f->context.runtime.device = f->context.runtime.reference;
+		tn_array *sum = tn_linear(x, tn_affine(w, 2, 0), has_bias ? bias : NULL);
+		/* 5 products below 2, a sum and a function. */
+		assert_arrays_close(home(f, y), activation ? tn_silu(sum) : sum, 40 * 6e-8);
+		assert_int_equal(matmul_hints, TN_HINT_CONSTANT(1) | TN_HINT_CONSTANT(3));
+	}
+	assert_arrays_close(home(f, tn_linear(there[0], there[1], NULL)), tn_linear(x, w, NULL),
+			    40 * 6e-8);
+	assert_int_equal(matmul_hints, 0);
+}
+
 /* ---- Norms -----------------------------------------------------------------------------------*/
 
 struct gradients {
@@ -308,6 +383,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(convolutions_take_a_residual_and_an_activation,
 						open_fixture, close_fixture),
 		cmocka_unit_test_setup_teardown(packed_weights_are_read_in_place_of_the_weights,
+						open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(packed_weights_of_linear_layers_are_read,
 						open_fixture, close_fixture),
 		cmocka_unit_test_setup_teardown(group_norm_is_the_same_by_every_way, open_fixture,
 						close_fixture),

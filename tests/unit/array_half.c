@@ -10,6 +10,7 @@
 #include "array_fixture.h"
 #include "capture/replay.h"
 #include "half_checks.h"
+#include "loader/slot_contents.h"
 
 static tn_array *half_of(tn_array *a)
 {
@@ -153,6 +154,127 @@ static tn_status fail_in_f32(void *device, const struct tn_matmul_args *args)
 	return args->call.flags & TN_DRY_RUN ? TN_OK : TN_BACKEND_FAILURE;
 }
 
+/* ---- Hints -----------------------------------------------------------------------------------*/
+
+/* The backend "records", which computes in f32 alone, keeps where each operand was that it was told
+ * was read for the last time, until that is written again. */
+static struct {
+	struct tn_operand dead[64];
+	size_t n_dead, n_hints;
+} records;
+
+static void forget(const struct tn_operand *written)
+{
+	for (size_t i = 0; i < records.n_dead; i++) {
+		if (records.dead[i].buffer == written->buffer &&
+		    records.dead[i].offset == written->offset)
+			records.dead[i--] = records.dead[--records.n_dead];
+	}
+}
+
+static void assert_not_dead(const struct tn_operand *read)
+{
+	for (size_t i = 0; i < records.n_dead; i++)
+		assert_false(records.dead[i].buffer == read->buffer &&
+			     records.dead[i].offset == read->offset);
+}
+
+static tn_status record(enum tn_slot slot, void *device, const struct tn_call *call,
+			tn_status (*run)(void *device, const void *args))
+{
+	struct tn_slot_contents contents;
+	tn_status status = run(device, call);
+	if (status || call->flags & TN_DRY_RUN)
+		return status;
+	tn_slot_list(slot, (struct tn_call *)(uintptr_t)call, &contents);
+	for (uint32_t i = 0; i < contents.n_operands; i++) {
+		if (contents.operands[i].access & TN_READS)
+			assert_not_dead(contents.operands[i].operand);
+	}
+	for (uint32_t i = 0; i < contents.n_operands; i++) {
+		const uint64_t hint = TN_HINT_LAST_USE(contents.operands[i].number);
+		if (contents.operands[i].access & TN_WRITES)
+			forget(contents.operands[i].operand);
+		if (!(call->hints & hint))
+			continue;
+		assert_int_equal(contents.operands[i].access, TN_READS);
+		assert_int_equal(contents.operands[i].operand->dtype, TN_F32);
+		assert_true(records.n_dead < 64);
+		records.dead[records.n_dead++] = *contents.operands[i].operand;
+		records.n_hints++;
+	}
+	return TN_OK;
+}
+
+static const struct tn_compute_table *reference_compute(void)
+{
+	return tn_reference_backend.query(NULL, TN_TABLE_COMPUTE);
+}
+
+static tn_status run_map(void *device, const void *args)
+{
+	return reference_compute()->map(device, args);
+}
+
+static tn_status run_matmul(void *device, const void *args)
+{
+	return reference_compute()->matmul(device, args);
+}
+
+static tn_status run_conv2d(void *device, const void *args)
+{
+	const struct tn_nn_table *nn = tn_reference_backend.query(NULL, TN_TABLE_NN);
+	const struct tn_conv2d_args *conv2d = args;
+	return conv2d->y.dtype == TN_F32 ? nn->conv2d_forward(device, args) : TN_UNSUPPORTED;
+}
+
+static tn_status recording_map(void *device, const struct tn_map_args *args)
+{
+	return record(TN_SLOT_MAP, device, &args->call, run_map);
+}
+
+static tn_status recording_matmul(void *device, const struct tn_matmul_args *args)
+{
+	return record(TN_SLOT_MATMUL, device, &args->call, run_matmul);
+}
+
+static tn_status recording_conv2d(void *device, const struct tn_conv2d_args *args)
+{
+	return record(TN_SLOT_CONV2D_FORWARD, device, &args->call, run_conv2d);
+}
+
+/* Of each f32 copy that is made for a call, the last call that reads it says so. */
+static void copies_are_used_for_the_last_time(void **state)
+{
+	struct fixture *f = *state;
+	struct tn_device *device = add_device(f, "records", MANDATORY | SLOT(CONV2D_FORWARD), 0);
+	struct tn_backend *backend = &f->backends[f->n_backends - 1];
+	f->context.runtime.device = device;
+	tn_array *a = half_of(noise(f, 1, SHAPE(3, 3))), *b = half_of(noise(f, 2, SHAPE(3, 3)));
+	tn_array *c = half_of(noise(f, 3, SHAPE(3, 3))), *bias = half_of(noise(f, 4, SHAPE(3)));
+	tn_array *x = half_of(noise(f, 5, SHAPE(1, 2, 4, 4)));
+	tn_array *w = half_of(noise(f, 6, SHAPE(3, 2, 3, 3)));
+	backend->compute.map = recording_map;
+	backend->compute.matmul = recording_matmul;
+	backend->nn.conv2d_forward = recording_conv2d;
+	/* The copies of what is read, and that of the result. */
+	const struct tn_window window = {0};
+	for (int k = 0; k < 5; k++) {
+		static const size_t hints[] = {3, 3, 3, 4, 4};
+		records.n_hints = 0;
+		if (k < 2)
+			assert_non_null(tn_matmul(a, k ? a : b));
+		else if (k == 2)
+			assert_ok(tn_matmul_into(c, a, 0, b, 1, 1, 0.5));
+		else if (k == 3)
+			assert_non_null(tn_linear(a, b, bias));
+		else
+			assert_non_null(tn_conv2d_forward(x, w, bias, &window));
+		assert_null(tn_error(context_of(f)));
+		assert_int_equal(records.n_hints, hints[k]);
+	}
+}
+
 /* ---- Memory ----------------------------------------------------------------------------------*/
 
 static void the_copies_are_freed_even_after_a_failure(void **state)
@@ -243,6 +365,7 @@ int main(void)
 		TEST(a_widened_run_is_counted_once),
 		TEST(a_product_is_widened_with_its_bias),
 		TEST(a_forbidden_fallback_forbids_widening),
+		TEST(copies_are_used_for_the_last_time),
 		TEST(the_copies_are_freed_even_after_a_failure),
 		cmocka_unit_test(a_captured_step_is_widened_in_each_replay),
 		TEST(a_recorded_call_is_widened_in_each_replay),

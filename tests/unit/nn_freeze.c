@@ -416,13 +416,23 @@ static void chains_of_convolutions_are_repeated(void **state)
 	tn_module_destroy(net);
 }
 
+static uint64_t native_runs(const char *operation)
+{
+	struct tn_ledger_row row = {.struct_size = sizeof(row)};
+	for (size_t i = 0; tn_ledger_at(context, i, &row) == TN_OK; i++) {
+		if (!strcmp(row.operation, operation))
+			return row.native;
+	}
+	return 0;
+}
+
 /* Except packing, which is done once. */
 static uint64_t runs_counted(void)
 {
 	struct tn_ledger_row row = {.struct_size = sizeof(row)};
 	uint64_t runs = 0;
 	for (size_t i = 0; tn_ledger_at(context, i, &row) == TN_OK; i++) {
-		if (strcmp(row.operation, "conv2d_prepack") != 0)
+		if (!strstr(row.operation, "_prepack"))
 			runs += row.native + row.lent + row.composed + row.host;
 	}
 	return runs;
@@ -446,6 +456,58 @@ static void repeated_calls_are_counted_too(void **state)
 	tn_module_destroy(net);
 }
 
+static tn_module *linear_layers(void)
+{
+	struct tn_module_linear_options options = tn_module_linear_defaults();
+	tn_module *net = tn_module_sequential(context);
+	add(net, "fc1", tn_module_linear(context, 5, 7, NULL));
+	add(net, "relu", tn_module_relu(context));
+	options.no_bias = 1;
+	add(net, "fc2", tn_module_linear(context, 7, CLASSES, &options));
+	assert_ok(tn_module_build(net));
+	return net;
+}
+
+static tn_array *weight_of(const tn_module *net, const char *name)
+{
+	struct tn_parameter_view view = {.struct_size = sizeof(view)};
+	assert_ok(tn_module_parameter(net, name, &view));
+	return view.value;
+}
+
+/* The reference packs the weights of linear layers, computes the same with them, and packs them
+ * again when they change. */
+static void weights_of_linear_layers_are_packed(void **state)
+{
+	static const char *const names[] = {"fc1.weight", "fc1.bias", "fc2.weight"};
+	struct tn_context_options options = tn_context_defaults();
+	tn_context *outer = context;
+	(void)state;
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_module *net = linear_layers(), *same = linear_layers();
+	tn_array *x = tn_random_normal(context, 3, (int64_t[]){2, 3, 5}, 0, 1);
+	assert_ok(tn_module_freeze(net));
+	for (int change = 0; change < 2; change++) {
+		float expected[MOST], values[MOST];
+		tn_array *w = weight_of(net, "fc1.weight");
+		assert_ok(tn_assign(w, tn_affine(w, -2, 0.5)));
+		for (int i = 0; i < 3; i++)
+			assert_ok(tn_assign(weight_of(same, names[i]), weight_of(net, names[i])));
+		size_t n = read_values(tn_module_forward(same, x), expected);
+		tn_ledger_reset(context);
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(read_values(tn_module_forward(net, x), values), n);
+			assert_memory_equal(values, expected, n * sizeof(*values));
+		}
+		assert_int_equal(native_runs("matmul_prepack"), 2);
+	}
+	tn_module_destroy(same);
+	tn_module_destroy(net);
+	tn_context_close(context);
+	context = outer;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +524,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_repeated_is_done_each_time),
 		cmocka_unit_test(chains_of_convolutions_are_repeated),
 		cmocka_unit_test(repeated_calls_are_counted_too),
+		cmocka_unit_test(weights_of_linear_layers_are_packed),
 	};
 	return cmocka_run_group_tests(tests, setup, context_teardown);
 }

@@ -91,6 +91,15 @@ static tn_array *softmax(const struct layer *layer, tn_array *const *in)
 	return layer->numbers[1] ? tn_log_softmax(in[0], axis) : tn_softmax(in[0], axis);
 }
 
+/* numbers: causal; the inputs are q, k, v, or also a mask */
+static tn_array *attention(const struct layer *layer, tn_array *const *in)
+{
+	struct tn_attention_options options = tn_attention_defaults();
+	options.mask = layer->n_inputs > 3 ? in[3] : NULL;
+	options.causal = (int)layer->numbers[0];
+	return tn_scaled_dot_product_attention(in[0], in[1], in[2], &options);
+}
+
 static tn_array *cross_entropy(const struct layer *layer, tn_array *const *in)
 {
 	struct tn_cross_entropy_options options = tn_cross_entropy_defaults();
@@ -378,6 +387,31 @@ const struct layer layers[] = {
 	 .n_inputs = 1,
 	 .inputs = {WITHIN(-2, 2, 6, 37)},
 	 .numbers = {1, 1}},
+	{.group = "attention",
+	 .name = "attention",
+	 .run = attention,
+	 .bound = SMOOTH,
+	 .family = TN_FAMILY_SOFTMAX,
+	 .terms = 25,
+	 .n_inputs = 3,
+	 .inputs = {X(2, 5, 8), X(2, 17, 8), X(2, 17, 3)}},
+	{.group = "attention",
+	 .name = "attention of heads, causal",
+	 .run = attention,
+	 .bound = SMOOTH,
+	 .family = TN_FAMILY_SOFTMAX,
+	 .terms = 13,
+	 .n_inputs = 3,
+	 .inputs = {X(2, 3, 7, 4), X(2, 3, 9, 4), X(2, 3, 9, 5)},
+	 .numbers = {1}},
+	{.group = "attention",
+	 .name = "attention with a mask",
+	 .run = attention,
+	 .bound = SMOOTH,
+	 .family = TN_FAMILY_SOFTMAX,
+	 .terms = 11,
+	 .n_inputs = 4,
+	 .inputs = {X(3, 4, 6), X(3, 5, 6), X(3, 5, 6), X(4, 5)}},
 	{.group = "cross_entropy",
 	 .name = "cross_entropy",
 	 .run = cross_entropy,

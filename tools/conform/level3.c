@@ -32,6 +32,8 @@ const struct check level3_checks[] = {
 	{"layers.norm", 3, "batch and layer norm agree with the built-in backend", check_layers},
 	{"layers.softmax", 3, "softmax and log_softmax agree with the built-in backend",
 	 check_layers},
+	{"layers.attention", 3,
+	 "attention agrees with the built-in backend, in one call or composed", check_layers},
 	{"layers.cross_entropy", 3, "cross-entropy agrees, including ignored labels", check_layers},
 	{"layers.activations", 3, "activations agree with the built-in backend", check_layers},
 	{"layers.dropout", 3, "dropout drops the same elements as the built-in backend",

@@ -31,6 +31,8 @@ const struct check level4_checks[] = {
 	{"gradients.softmax", 4,
 	 "the tape's gradients of softmax and log_softmax agree with the built-in backend's",
 	 check_gradients},
+	{"gradients.attention", 4,
+	 "the tape's gradients of attention agree with the built-in backend's", check_gradients},
 	{"gradients.cross_entropy", 4,
 	 "the tape's gradients of cross-entropy agree with the built-in backend's",
 	 check_gradients},

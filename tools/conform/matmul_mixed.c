@@ -103,11 +103,11 @@ static void make(struct kit *kit, struct trial *t, unsigned form)
 					  .alpha = form & ADDS ? -3 : 1,
 					  .beta = form & ADDS ? 2 : 0,
 					  .bias = t->data[BIAS].operand,
-					  .has_bias = (form & ADDS) != 0,
-					  .a_scale = t->data[A_SCALE].operand,
-					  .b_scale = t->data[B_SCALE].operand,
-					  .has_a_scale = (form & HAS_A_SCALE) != 0,
-					  .has_b_scale = (form & HAS_B_SCALE) != 0};
+					  .has_bias = (form & ADDS) != 0};
+	if (form & HAS_A_SCALE)
+		t->args.a_scale = &t->data[A_SCALE].operand;
+	if (form & HAS_B_SCALE)
+		t->args.b_scale = &t->data[B_SCALE].operand;
 }
 
 /* The sum over k for element i of C, exact for integers, and the sum of magnitudes. */
@@ -152,8 +152,8 @@ static void compare(struct kit *kit, const struct trial *t)
 			expected[i] = wrapped(t, i, sum);
 			continue;
 		}
-		scale *= args->has_a_scale ? t->host[A_SCALE][i / n % m] : 1;
-		scale *= args->has_b_scale ? t->host[B_SCALE][i % n] : 1;
+		scale *= args->a_scale ? t->host[A_SCALE][i / n % m] : 1;
+		scale *= args->b_scale ? t->host[B_SCALE][i % n] : 1;
 		double old = args->beta != 0 ? args->beta * t->host[C][i] : 0;
 		double bias = args->has_bias ? t->host[BIAS][i % n] : 0;
 		double error = is_whole ? 6 * epsilon

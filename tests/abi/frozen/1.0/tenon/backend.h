@@ -137,9 +137,10 @@ enum {
  * ignore all of them, and ignores bits of operands that there are not.
  *   constant   the elements stay as they are until other work writes to them, or their buffer is
  *              freed: a copy in another layout that is made once serves later calls.  The host says
- *              it of weights and bias of frozen convolutions.
+ *              it of weights and bias of convolutions and linear layers in frozen networks.
  *   last use   nothing reads the elements after this call: they need not be kept, nor, by a callee
- *              that works later than it is called, ever be stored.  The host does not say it. */
+ *              that works later than it is called, ever be stored.  The host says it of the
+ *              copies in f32 that it makes of narrow operands. */
 #define TN_HINT_CONSTANT(operand) (UINT64_C(1) << (operand))
 #define TN_HINT_LAST_USE(operand) (UINT64_C(1) << (32 + (operand)))
 
@@ -494,8 +495,8 @@ struct tn_packed {
  * is equal in all members but the handle, and whose a and c have the same dtypes, whatever their
  * shapes, strides and the rest: a dry run writes to *size the bytes that it takes (0: packing has
  * no benefit), a call writes args->packed, which has at least as many, aligned to 256.  matmul
- * given `packed` may read it in place of b; the host discards it when b changes.  The host does
- * not call the slot yet. */
+ * given `packed` may read it in place of b; the host discards it when b changes.  The host packs
+ * the weights of linear layers in frozen networks. */
 struct tn_matmul_args {
 	struct tn_call call;
 	struct tn_operand a;
@@ -505,12 +506,10 @@ struct tn_matmul_args {
 	double beta;
 	struct tn_operand bias; /* of N elements; used when has_bias is 1 */
 	uint32_t has_bias;
-	uint32_t activation;       /* TN_ACTIVATION_... */
-	struct tn_operand a_scale; /* of M elements; used when has_a_scale is 1 */
-	struct tn_operand b_scale; /* of N elements; used when has_b_scale is 1 */
-	struct tn_packed packed;   /* b as matmul_prepack made it */
-	uint32_t has_a_scale;
-	uint32_t has_b_scale;
+	uint32_t activation;              /* TN_ACTIVATION_... */
+	const struct tn_operand *a_scale; /* of M elements; NULL: none */
+	const struct tn_operand *b_scale; /* of N elements; NULL: none */
+	struct tn_packed packed;          /* b as matmul_prepack made it */
 };
 
 struct tn_compute_table {
@@ -555,7 +554,7 @@ struct tn_copy_args {
  * the element, unspecified which.  The others combine all of them, for integer and floating dtypes:
  * integers wrap, max and min are NaN if either is, and f16 and bf16 are combined in f32 and rounded
  * each time or once.  Input and output have one dtype; indices are as above.  TN_UNSUPPORTED: an
- * unknown mode, or a dtype that the entry does not combine.  The host does not call it yet. */
+ * unknown mode, or a dtype that the entry does not combine.  Without it the host composes them. */
 enum {
 	TN_SCATTER_SET = 1,
 	TN_SCATTER_ADD = 2,
@@ -1130,7 +1129,7 @@ struct tn_cross_entropy_args {
  * -inf alone, log_sum, y and gradients are NaN.  f16 and bf16 are computed in f32.  The backward
  * writes what `wants` selects, gradients of shared k and v one by one.  There is no dropout, and no
  * gradient of mask: what needs either is composed.  TN_SHAPE: the shapes do not match.  Both slots
- * are optional, and the host calls neither yet. */
+ * are optional: without them, or where they refuse, the host composes attention. */
 struct tn_attention_args {
 	struct tn_call call;
 	struct tn_operand q;
