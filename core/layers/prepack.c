@@ -8,6 +8,7 @@
 #include "array/make.h"
 #include "device/open.h"
 #include "device/pool.h"
+#include "device/turn.h"
 #include "dispatch/ledger.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
@@ -18,7 +19,8 @@
 static tn_status call_entry(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t *size)
 {
 	struct tn_device *device = tn_array_home(conv->w);
-	return device->backend->nn.conv2d_prepack(device->handle, args, size);
+	return tn_turn_end(device,
+			   device->backend->nn.conv2d_prepack(tn_turn_begin(device), args, size));
 }
 
 static tn_status pack_into(struct tn_conv2d *conv, struct tn_conv2d_args *args, uint64_t size)
