@@ -62,8 +62,6 @@ struct tn_device {
 	char name[48];  /* "cpu:0" */
 	struct tn_device_description description;
 	void *handle; /* NULL until opened */
-	struct tn_opened *opened;
-	pthread_mutex_t *turn; /* of calls (turn.h); NULL: they may be at once */
 	int host_memory;
 	int synchronous; /* work is done when an entry returns */
 	uint64_t asks;   /* bit s: slot s has needed workspace, so a dry run precedes its calls */
@@ -93,6 +91,8 @@ struct tn_device {
 	/* Who sees what happens to memory (memory_events.h); NULL: nobody. */
 	const struct tn_watchers *watchers;
 	uint64_t native; /* on which the backend opens it; 0: on its own */
+	struct tn_opened *opened;
+	pthread_mutex_t *turn; /* of calls (turn.h); NULL: they may be at once */
 };
 
 /* The most workspace offered beyond an entry's minimum, and the size of a tile of a composition's

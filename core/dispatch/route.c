@@ -141,8 +141,10 @@ static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *
 
 /* Calls one device's slot, with workspace if needed.  An entry that refuses has had no effect: most
  * are called without asking, and asked only after a refusal, since they may lack only workspace.
- * The report is empty unless the answer is an error other than TN_UNSUPPORTED. */
-static inline tn_status call_slot(struct tn_route *route, struct tn_device *device)
+ * The report is empty unless the answer is an error other than TN_UNSUPPORTED.  Inline, as part of
+ * every small call: the compiler alone would not do it, for the turn. */
+static inline __attribute__((always_inline)) tn_status call_slot(struct tn_route *route,
+								 struct tn_device *device)
 {
 	const struct tn_slot_facts *facts = &tn_slots[route->slot];
 	const uint64_t bit = UINT64_C(1) << route->slot;
