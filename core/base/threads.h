@@ -22,8 +22,8 @@ struct tn_threads;
 struct tn_threads *tn_threads_create(unsigned n);
 /* One owner more of a pool (NULL: of none), which each owner destroys.  Returns it. */
 struct tn_threads *tn_threads_share(struct tn_threads *threads);
-/* The last owner's call runs the queued jobs, then stops and joins the workers.  A pool with one thread has no queue: its
- * jobs run in tn_job_wait alone.  Takes NULL. */
+/* The last owner's call runs the queued jobs, then stops and joins the workers.  A pool with one
+ * thread has no queue: its jobs run in tn_job_wait alone.  Takes NULL. */
 void tn_threads_destroy(struct tn_threads *threads);
 unsigned tn_threads_count(const struct tn_threads *threads);
 
