@@ -13,7 +13,7 @@
  *
  * Instances are equal when a plugin could not tell them apart: the same mapped file by the same
  * path, the same effective version, values of options, number of threads, log (callback, user and
- * levels), and the same values of all variables that it has read so far.  So a message reaches the
+ * levels), and the same values of all variables that the services have read for it so far.  So a message reaches the
  * callback of the context that caused it, and a variable that has changed counts for new contexts.
  *
  * What the services use is the instance's own: copies of log and variables, and a share in the
@@ -243,17 +243,13 @@ void tn_instance_silence(struct tn_plugin *plugin)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* 1: there are no users left. */
-static int leave(struct tn_instance *instance)
+static void unlist(const struct tn_instance *instance)
 {
 	struct tn_instance **link = &instances;
-	if (--instance->n_users)
-		return 0;
 	while (*link && *link != instance)
 		link = &(*link)->next;
 	if (*link)
 		*link = instance->next;
-	return 1;
 }
 
 /* Its last messages have a listener: `destroy` may report something. */
@@ -265,9 +261,11 @@ void tn_instance_give(struct tn_plugin *plugin, int destroys)
 	const int is_ours = instance->fork_generation == tn_fork_generation();
 	if (is_ours)
 		pthread_mutex_lock(&mutex);
-	const int is_last = leave(instance);
+	const int is_last = --instance->n_users == 0;
 	if (!is_last)
 		stop_listening(plugin);
+	else if (is_ours)
+		unlist(instance);
 	if (is_ours)
 		pthread_mutex_unlock(&mutex);
 	plugin->shared = NULL;

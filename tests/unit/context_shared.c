@@ -277,7 +277,8 @@ static void a_second_context_may_run_out_of_memory(void **state)
 /* ---- Backends --------------------------------------------------------------------------------*/
 
 /* NULL: it is not built. */
-static tn_context *open_backend(const char *name, const char *file)
+static tn_context *open_limited(const char *name, const char *file, uint64_t memory_limit,
+				const struct tn_native_device *native)
 {
 	const char *build = getenv("TENON_BUILD");
 	char relative[4096], absolute[4096];
@@ -291,8 +292,16 @@ static tn_context *open_backend(const char *name, const char *file)
 	options.plugin_paths = &path;
 	options.n_plugin_paths = file != NULL;
 	options.n_threads = 2;
+	options.memory_limit = memory_limit;
+	options.native_devices = native;
+	options.n_native_devices = native != NULL;
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return context;
+}
+
+static tn_context *open_backend(const char *name, const char *file)
+{
+	return open_limited(name, file, 0, NULL);
 }
 
 static const struct {
@@ -340,6 +349,38 @@ static void an_asynchronous_error_reaches_the_context_whose_work_failed(void **s
 	}
 }
 
+static void each_context_has_a_limit_of_its_own(void **state)
+{
+	const int64_t shape[] = {4 << 20};
+	(void)state;
+	tn_context *narrow = open_limited("mock!", backends[2].file, 1 << 20, NULL);
+	tn_context *wide = open_backend("mock!", backends[2].file);
+	check_one_device(narrow, wide);
+	assert_null(tn_zeros(narrow, TN_U8, 1, shape));
+	assert_status(tn_error(narrow)->status, TN_OUT_OF_MEMORY);
+	assert_non_null(tn_zeros(wide, TN_U8, 1, shape));
+	tn_error_clear(narrow);
+	assert_non_null(tn_zeros(narrow, TN_U8, 1, (int64_t[]){4}));
+	tn_context_close(narrow);
+	tn_context_close(wide);
+}
+
+static void a_device_on_a_handle_of_others_is_opened_apart(void **state)
+{
+	struct tn_native_device native = {.device = "mock:0"};
+	(void)state;
+	tn_context *one = open_backend("mock!", backends[2].file);
+	assert_ok(tn_device_native(tn_device_current(one), &native.native));
+	tn_context *two = open_limited("mock!", backends[2].file, 0, &native);
+	const struct tn_device *a = tn_device_current(one), *b = tn_device_current(two);
+	assert_ptr_equal(a->backend->plugin.shared, b->backend->plugin.shared);
+	assert_ptr_not_equal(a->handle, b->handle);
+	assert_null(b->stream);
+	tn_context_close(one);
+	assert_null(shared_sums(two));
+	tn_context_close(two);
+}
+
 /* A device that is lost is lost for those who have it: the next context gets another. */
 static void a_lost_device_is_not_shared_with_a_new_context(void **state)
 {
@@ -373,6 +414,8 @@ int main(void)
 		CASE(contexts_compute_at_once_and_close_in_either_order),
 		CASE(an_asynchronous_error_reaches_the_context_whose_work_failed),
 		CASE(a_lost_device_is_not_shared_with_a_new_context),
+		CASE(each_context_has_a_limit_of_its_own),
+		CASE(a_device_on_a_handle_of_others_is_opened_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
