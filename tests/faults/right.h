@@ -23,7 +23,7 @@ struct right {
 	struct tn_capture_table capture;
 	struct tn_peer_table peer;
 	struct tn_stream_table stream; /* no slot is filled */
-	struct tn_sort_table sort; /* filled by right_lines.h only, as is the next */
+	struct tn_sort_table sort;     /* filled by right_lines.h only, as is the next */
 	struct tn_scan_table scan;
 	struct tn_import_table import;
 	uint32_t device_flags;
