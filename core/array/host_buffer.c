@@ -8,6 +8,7 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "device/open.h"
+#include "device/turn.h"
 
 enum { ALIGNMENT = 256 };
 
@@ -22,7 +23,10 @@ static tn_status take_pinned(struct tn_host_buffer *buffer, uint64_t size,
 	uint64_t handle = 0;
 	tn_error_reset(error);
 	tn_status status = tn_device_answer(
-		device, device->backend->device.alloc(device->handle, &args, &handle), error);
+		device,
+		tn_turn_end(device,
+			    device->backend->device.alloc(tn_turn_begin(device), &args, &handle)),
+		error);
 	buffer->data = (void *)(uintptr_t)handle;
 	return status;
 }
@@ -37,7 +41,8 @@ static void give_pinned(const struct tn_host_buffer *buffer)
 	if (device->fork_generation != tn_fork_generation())
 		return;
 	tn_error_reset(&error);
-	tn_status status = device->backend->device.free(device->handle, &args);
+	tn_status status =
+		tn_turn_end(device, device->backend->device.free(tn_turn_begin(device), &args));
 	if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
 		tn_log_format(device->logger, TN_LOG_WARNING, "host_buffer", "%s", error.text);
 }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "device/open.h"
 #include "device/pool.h"
+#include "device/turn.h"
 
 tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device, uint64_t size,
 			    struct tn_storage **result)
@@ -49,9 +50,10 @@ static tn_status import_memory(struct tn_device *device, uint64_t address, uint6
 			       "%s: the backend cannot import memory (" TN_TABLE_IMPORT ")",
 			       device->name);
 	tn_error_reset(error);
-	return tn_device_answer(
-		device, device->backend->import.import_memory(device->handle, &args, buffer),
-		error);
+	return tn_device_answer(device,
+				tn_turn_end(device, device->backend->import.import_memory(
+							    tn_turn_begin(device), &args, buffer)),
+				error);
 }
 
 /* Returns the memory to the caller. */
@@ -65,7 +67,8 @@ static void end_foreign(struct tn_deferred_release *later)
 			.call = {.struct_size = sizeof(args), .error = &error},
 			.buffer = foreign->imported};
 		tn_error_reset(&error);
-		tn_status status = device->backend->import.import_release(device->handle, &args);
+		tn_status status = tn_turn_end(device, device->backend->import.import_release(
+							       tn_turn_begin(device), &args));
 		if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
 			tn_log_format(device->logger, TN_LOG_WARNING, "array", "%s", error.text);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The library's only process-wide object: the number of forks between the process that loaded the
- * library and this one.
+ * The number of forks between the process that loaded the library and this one.  It and the list of
+ * shared instances (loader/instance.c) are the library's only process-wide objects.
  */
 #ifndef TN_BASE_FORK_H
 #define TN_BASE_FORK_H

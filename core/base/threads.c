@@ -33,6 +33,7 @@ enum { NOT_POSTED = 0, QUEUED, RUNNING };
 
 struct tn_threads {
 	unsigned n;
+	_Atomic unsigned owners;
 	_Atomic unsigned started; /* workers running; changes with the mutex locked */
 	uint64_t fork_generation;
 	pthread_t *workers;
@@ -206,7 +207,7 @@ struct tn_threads *tn_threads_create(unsigned n)
 	struct tn_threads *threads = tn_mem_aligned(sizeof(*threads), 64);
 	if (!threads)
 		return NULL;
-	*threads = (struct tn_threads){.fork_generation = tn_fork_generation()};
+	*threads = (struct tn_threads){.owners = 1, .fork_generation = tn_fork_generation()};
 	cpu_set_t set;
 	if (!n)
 		n = sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
@@ -223,6 +224,13 @@ struct tn_threads *tn_threads_create(unsigned n)
 	return threads;
 }
 
+struct tn_threads *tn_threads_share(struct tn_threads *threads)
+{
+	if (threads)
+		atomic_fetch_add(&threads->owners, 1);
+	return threads;
+}
+
 static int forked(const struct tn_threads *threads)
 {
 	return threads->fork_generation != tn_fork_generation();
@@ -230,7 +238,7 @@ static int forked(const struct tn_threads *threads)
 
 void tn_threads_destroy(struct tn_threads *threads)
 {
-	if (!threads)
+	if (!threads || atomic_fetch_sub(&threads->owners, 1) > 1)
 		return;
 	if (!forked(threads)) {
 		while (run_next_job(threads))

@@ -20,8 +20,10 @@ struct tn_threads;
 /* A pool of n threads, the caller included; 0: one per processor available to the process.
  * NULL: out of memory. */
 struct tn_threads *tn_threads_create(unsigned n);
-/* Runs the queued jobs, then stops and joins the workers.  A pool with one thread has no queue: its
- * jobs run in tn_job_wait alone.  Takes NULL. */
+/* One owner more of a pool (NULL: of none), which each owner destroys.  Returns it. */
+struct tn_threads *tn_threads_share(struct tn_threads *threads);
+/* The last owner's call runs the queued jobs, then stops and joins the workers.  A pool with one
+ * thread has no queue: its jobs run in tn_job_wait alone.  Takes NULL. */
 void tn_threads_destroy(struct tn_threads *threads);
 unsigned tn_threads_count(const struct tn_threads *threads);
 

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "device/open.h"
 #include "device/pool.h"
+#include "device/turn.h"
 #include "dispatch/ledger.h"
 #include "loader/slot_contents.h"
 #include "loader/slots.h"
@@ -346,8 +347,9 @@ static tn_status repeat_steps(struct tn_replay *replay)
 			continue;
 		runtime->report.status = TN_OK;
 		step->args->error = &runtime->report;
-		status = tn_slot_call(step->device->backend, step->slot, step->device->handle,
-				      step->args);
+		status = tn_turn_end(step->device,
+				     tn_slot_call(step->device->backend, step->slot,
+						  tn_turn_begin(step->device), step->args));
 		if (status)
 			return tn_device_answer(step->device, status, &runtime->report);
 	}

@@ -87,9 +87,17 @@ static tn_status open_registry(tn_context *context, const struct tn_context_opti
 		.given = given_of(options),
 		.built_in = built_in,
 		.n_built_in = 1,
+		.shares = 1,
 	};
 	return tn_registry_open(&registry, &context->assembly->registry, &context->assembly->report,
 				error);
+}
+
+/* The variables that the plugins have read so far, among the context's own. */
+static void list_variables(struct tn_assembly *assembly)
+{
+	tn_registry_list_variables(assembly->registry, &assembly->parameters);
+	tn_registry_list_variables(assembly->last_resort, &assembly->parameters);
 }
 
 static tn_status open_all(tn_context *context, const struct tn_context_options *options,
@@ -126,6 +134,8 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 	status = open_registry(context, options, error);
 	if (!status)
 		status = tn_context_open_devices(context, options, &settings, error);
+	if (!status)
+		list_variables(assembly);
 	if (!status && assembly->parameters.failed)
 		status = tn_no_memory(error, "context_open", NULL, "the environment's variables");
 	return status;
@@ -201,6 +211,7 @@ static void go_quiet(tn_context *context)
 	tn_memory_set_hook(context, NULL, NULL);
 	context->assembly->logger.level = 0;
 	context->assembly->logger.n_rules = 0;
+	tn_registry_silence(context->assembly->registry);
 }
 
 void tn_context_close(tn_context *context)
@@ -250,7 +261,11 @@ void tn_random_set_state(tn_context *context, struct tn_random_state state)
 tn_status tn_variable_at(const tn_context *context, size_t index, struct tn_variable *variable)
 {
 	struct tn_parameter row;
-	if (!context || !tn_parameter_at(&context->assembly->parameters, index, &row))
+	if (!context)
+		return TN_INVALID_ARGUMENT;
+	if (index == 0)
+		list_variables(context->assembly);
+	if (!tn_parameter_at(&context->assembly->parameters, index, &row))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_variable full = {
 		.struct_size = sizeof(full),

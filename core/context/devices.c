@@ -161,6 +161,7 @@ static tn_status open_last_resort(tn_context *context, struct tn_error_info *err
 		.paths_only = 1,
 		.built_in = built_in,
 		.n_built_in = 1,
+		.shares = 1,
 	};
 	tn_load_report *report = NULL;
 	tn_status status =

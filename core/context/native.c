@@ -11,6 +11,7 @@
 #include "array/runtime.h"
 #include "device/native.h"
 #include "device/open.h"
+#include "loader/instance.h"
 #include "loader/table_name.h"
 
 tn_status tn_device_native(tn_device *device, uint64_t *native)
@@ -40,7 +41,9 @@ tn_status tn_device_vendor_table(tn_device *device, const char *name, const void
 	if (status)
 		return status;
 	const struct tn_plugin *plugin = &device->backend->plugin;
+	tn_instance_lock(plugin->shared);
 	const void *found = plugin->descriptor.query(plugin->instance, name);
+	tn_instance_unlock(plugin->shared);
 	if (!found)
 		return TN_NOT_FOUND;
 	*table = found;

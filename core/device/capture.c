@@ -17,6 +17,7 @@
 #include "device/queue.h"
 #include "device/stream.h"
 #include "device/transfer.h"
+#include "device/turn.h"
 
 tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info *error)
 {
@@ -38,7 +39,8 @@ tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info
 	if (!store)
 		return tn_no_memory(error, "capture_begin", NULL, "the capture");
 	tn_error_reset(error);
-	status = device->backend->capture.capture_begin(device->handle, &args);
+	status = tn_turn_end(device,
+			     device->backend->capture.capture_begin(tn_turn_begin(device), &args));
 	if (status) {
 		tn_mem_free(store);
 		return tn_device_answer(device, status, error);
@@ -66,7 +68,8 @@ tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct t
 	tn_status status = tn_device_ready(device, error);
 	if (!status) {
 		tn_error_reset(error);
-		status = device->backend->capture.capture_end(device->handle, &args, graph);
+		status = tn_turn_end(device, device->backend->capture.capture_end(
+						     tn_turn_begin(device), &args, graph));
 		if (!status && !*graph)
 			status = tn_fail(error, TN_BACKEND_FAILURE, "capture_end",
 					 "the backend returned no handle");
@@ -101,8 +104,10 @@ tn_status tn_device_graph_launch(struct tn_device *device, void *graph,
 	if (status)
 		return status;
 	tn_error_reset(error);
-	return tn_device_answer(
-		device, device->backend->capture.graph_launch(device->handle, &args), error);
+	return tn_device_answer(device,
+				tn_turn_end(device, device->backend->capture.graph_launch(
+							    tn_turn_begin(device), &args)),
+				error);
 }
 
 void tn_device_graph_release(struct tn_device *device, void *graph, struct tn_store *store)
@@ -115,7 +120,8 @@ void tn_device_graph_release(struct tn_device *device, void *graph, struct tn_st
 	if (graph || store)
 		tn_device_settle(device);
 	if (graph) {
-		tn_status status = device->backend->capture.graph_release(device->handle, &args);
+		tn_status status = tn_turn_end(device, device->backend->capture.graph_release(
+							       tn_turn_begin(device), &args));
 		if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
 			tn_log_format(device->logger, TN_LOG_WARNING, "graph", "%s", error.text);
 	}

@@ -11,6 +11,7 @@
 #include "device/checks.h"
 #include "device/open.h"
 #include "device/pool_parts.h"
+#include "device/turn.h"
 
 tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record *record,
 				struct tn_error_info *error)
@@ -27,7 +28,8 @@ tn_status tn_check_record_clear(struct tn_device *device, struct tn_check_record
 		.host = (void *)(uintptr_t)zeros,
 	};
 	tn_error_reset(error);
-	tn_status status = device->backend->device.upload(device->handle, &args);
+	tn_status status =
+		tn_turn_end(device, device->backend->device.upload(tn_turn_begin(device), &args));
 	record->is_clear = !status;
 	record->cleared_in = device->queue;
 	return tn_device_answer(device, status, error);
@@ -63,7 +65,9 @@ tn_status tn_queue_error(struct tn_device *device, const struct tn_queue *queue,
 		error = &own;
 	tn_error_reset(error);
 	tn_status status = tn_device_answer(
-		device, device->backend->device.async_error(device->handle, queue->handle, error),
+		device,
+		tn_turn_end(device, device->backend->device.async_error(tn_turn_begin(device),
+									queue->handle, error)),
 		error);
 	if (status)
 		tn_check_record_doubt(device, queue);
@@ -104,7 +108,8 @@ static tn_status read_record(struct tn_device *device, struct tn_check_record *r
 		.host = cells,
 	};
 	tn_error_reset(error);
-	tn_status status = device->backend->device.download(device->handle, &args);
+	tn_status status =
+		tn_turn_end(device, device->backend->device.download(tn_turn_begin(device), &args));
 	if (status) {
 		tn_check_record_doubt(device, record->latest);
 		return tn_device_answer(device, status, error);

@@ -28,6 +28,7 @@
 #include "device/pool_parts.h"
 #include "device/split.h"
 #include "device/transfer.h"
+#include "device/turn.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define LARGE (UINT64_C(8) << 20)
@@ -150,7 +151,9 @@ static tn_status get_chunk(struct tn_device *device, uint64_t size, struct tn_ch
 		.size = size,
 		.alignment = device->host_memory && size % HUGE_PAGE == 0 ? HUGE_PAGE : 0,
 	};
-	tn_status status = device->backend->device.alloc(device->handle, &args, &chunk->buffer);
+	tn_status status =
+		tn_turn_end(device, device->backend->device.alloc(tn_turn_begin(device), &args,
+								  &chunk->buffer));
 	if (tn_device_answer(device, status, error)) {
 		tn_mem_free(chunk);
 		return status;
@@ -180,7 +183,8 @@ static void put_chunk(struct tn_device *device, struct tn_chunk *chunk)
 	tn_error_reset(&error);
 	if (device->host_memory)
 		tn_pool_unpoison((void *)(uintptr_t)chunk->buffer, chunk->size);
-	tn_status status = device->backend->device.free(device->handle, &args);
+	tn_status status =
+		tn_turn_end(device, device->backend->device.free(tn_turn_begin(device), &args));
 	if (tn_device_answer(device, status, &error))
 		tn_log_format(device->logger, TN_LOG_WARNING, "pool", "%s", error.text);
 	dissolve(device, chunk);

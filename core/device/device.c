@@ -17,6 +17,7 @@
 #include "device/chunk.h"
 #include "device/pool.h"
 #include "device/event.h"
+#include "device/opened.h"
 #include "device/pool_parts.h"
 #include "device/returned.h"
 #include "device/stream.h"
@@ -64,9 +65,9 @@ void tn_device_destroy(struct tn_device *device)
 	tn_checks_release(device);
 	tn_events_destroy(device);
 	tn_streams_destroy(device);
+	void *stream = device->pool->ordinary.handle;
 	tn_pool_destroy(device);
-	if (device->handle && device->fork_generation == tn_fork_generation())
-		device->backend->device.close(device->handle);
+	tn_opened_give(device, stream);
 	tn_mem_free(device);
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * An open device: one context's handle on one device of one backend, its pool of memory and its
+ * An open device: one context's share in one device of one backend, its pool of memory and its
  * transfers.  The pool caches freed blocks, sub-allocates small ones, uses huge pages for host
  * memory, releases its cache and retries when the device runs out, and reuses a block only in the
  * order of the stream that used it.
  */
 #ifndef TN_DEVICE_DEVICE_H
 #define TN_DEVICE_DEVICE_H
+
+#include <pthread.h>
 
 #include <tenon/context.h>
 
@@ -16,6 +18,7 @@
 #include "loader/backend.h"
 
 struct tn_deferred_release;
+struct tn_opened;
 struct tn_pool;
 struct tn_piece;
 struct tn_store;
@@ -69,7 +72,7 @@ struct tn_device {
 	/* Memory to be released: at the end of the capture (deferred_release.h), and what others
 	 * have given back (returned.h). */
 	struct tn_deferred_release *postponed, *_Atomic returned;
-	/* The current stream, as calls get it (NULL: the ordinary one), and its queue (queue.h). */
+	/* The current stream, as calls get it, and its queue (queue.h). */
 	void *stream;
 	struct tn_queue *queue;
 	int tracks_use;     /* there have been several queues or a capture: uses are noted */
@@ -88,6 +91,8 @@ struct tn_device {
 	/* Who sees what happens to memory (memory_events.h); NULL: nobody. */
 	const struct tn_watchers *watchers;
 	uint64_t native; /* on which the backend opens it; 0: on its own */
+	struct tn_opened *opened;
+	pthread_mutex_t *turn; /* of calls (turn.h); NULL: they may be at once */
 };
 
 /* The most workspace offered beyond an entry's minimum, and the size of a tile of a composition's
@@ -107,8 +112,8 @@ static inline int tn_device_takes_any_address(const struct tn_device *device)
 tn_status tn_device_create(tn_context *context, const struct tn_backend *backend, uint32_t index,
 			   uint64_t memory_limit, const struct tn_logger *logger,
 			   struct tn_device **device, struct tn_error_info *error);
-/* Frees the pool, closes the device and frees it; in a forked child without calling the backend.
- * Takes NULL.  All blocks must have been given back. */
+/* Frees the pool, closes the device unless other contexts use it, and frees it; in a forked child
+ * without calling the backend.  Takes NULL.  All blocks must have been given back. */
 void tn_device_destroy(struct tn_device *device);
 
 #endif

@@ -15,6 +15,7 @@
 #include "device/pool_parts.h"
 #include "device/queue.h"
 #include "device/transfer.h"
+#include "device/turn.h"
 
 tn_status tn_device_add_event(struct tn_device *device, struct tn_event **result,
 			      struct tn_error_info *error)
@@ -28,8 +29,8 @@ tn_status tn_device_add_event(struct tn_device *device, struct tn_event **result
 		return tn_no_memory(error, "event_create", NULL, "an event");
 	if (tn_device_has_queues(device)) {
 		tn_error_reset(error);
-		status =
-			device->backend->stream.event_create(device->handle, &args, &event->handle);
+		status = tn_turn_end(device, device->backend->stream.event_create(
+						     tn_turn_begin(device), &args, &event->handle));
 		if (!status && !event->handle)
 			status = tn_fail(error, TN_BACKEND_FAILURE, "event_create",
 					 "the backend returned no handle");
@@ -52,7 +53,8 @@ void tn_device_remove_event(struct tn_event *event)
 	struct tn_device *device = event->device;
 	struct tn_event_args args = {.call = {.struct_size = sizeof(args)}, .event = event->handle};
 	if (event->handle && device->fork_generation == tn_fork_generation())
-		(void)device->backend->stream.event_destroy(device->handle, &args);
+		(void)tn_turn_end(device, device->backend->stream.event_destroy(
+						  tn_turn_begin(device), &args));
 	if (event->next)
 		event->next->previous = event->previous;
 	if (event->previous)
@@ -94,7 +96,8 @@ static tn_status call_entry(struct tn_event *event, event_fn *entry, struct tn_e
 		.call = {.struct_size = sizeof(args), .stream = device->stream, .error = error},
 		.event = event->handle};
 	tn_error_reset(error);
-	return tn_device_answer(device, entry(device->handle, &args), error);
+	return tn_device_answer(device, tn_turn_end(device, entry(tn_turn_begin(device), &args)),
+				error);
 }
 
 tn_status tn_device_record_event(struct tn_event *event, struct tn_error_info *error)
@@ -149,7 +152,9 @@ tn_status tn_device_query_event(struct tn_event *event, int *reached, struct tn_
 	if (!status && event->handle && event->is_recorded) {
 		tn_error_reset(error);
 		status = tn_device_answer(
-			device, device->backend->stream.event_query(device->handle, &args, &found),
+			device,
+			tn_turn_end(device, device->backend->stream.event_query(
+						    tn_turn_begin(device), &args, &found)),
 			error);
 	}
 	if (!status)
@@ -180,7 +185,8 @@ tn_status tn_device_elapsed(const struct tn_event *start, const struct tn_event 
 		return TN_OK;
 	}
 	tn_error_reset(error);
-	return tn_device_answer(
-		device, device->backend->stream.event_elapsed(device->handle, &args, seconds),
-		error);
+	return tn_device_answer(device,
+				tn_turn_end(device, device->backend->stream.event_elapsed(
+							    tn_turn_begin(device), &args, seconds)),
+				error);
 }

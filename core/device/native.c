@@ -12,6 +12,7 @@
 #include "device/pool_parts.h"
 #include "device/queue.h"
 #include "device/transfer.h"
+#include "device/turn.h"
 
 int tn_device_has_native(const struct tn_device *device)
 {
@@ -39,7 +40,8 @@ tn_status tn_device_import_stream(struct tn_device *device, uint64_t native, con
 		return refuse(device, operation, error);
 	tn_error_reset(error);
 	*stream = NULL;
-	tn_status status = device->backend->vendor.stream_import(device->handle, &args, stream);
+	tn_status status = tn_turn_end(device, device->backend->vendor.stream_import(
+						       tn_turn_begin(device), &args, stream));
 	if (!status && !*stream)
 		status = tn_fail(error, TN_BACKEND_FAILURE, operation,
 				 "the backend returned no handle");
@@ -54,7 +56,8 @@ void tn_device_release_stream(struct tn_device *device, void *stream)
 	if (device->fork_generation != tn_fork_generation())
 		return;
 	tn_error_reset(&error);
-	tn_status status = device->backend->vendor.stream_release(device->handle, &args);
+	tn_status status = tn_turn_end(
+		device, device->backend->vendor.stream_release(tn_turn_begin(device), &args));
 	if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
 		tn_log_format(device->logger, TN_LOG_WARNING, "stream", "%s", error.text);
 }
@@ -70,9 +73,10 @@ tn_status tn_device_export(struct tn_device *device, uint64_t *native, struct tn
 	if (!tn_backend_has(device->backend, TN_SLOT_DEVICE_EXPORT))
 		return refuse(device, "device_native", error);
 	tn_error_reset(error);
-	return tn_device_answer(
-		device, device->backend->vendor.device_export(device->handle, &args, native),
-		error);
+	return tn_device_answer(device,
+				tn_turn_end(device, device->backend->vendor.device_export(
+							    tn_turn_begin(device), &args, native)),
+				error);
 }
 
 tn_status tn_queue_export(struct tn_device *device, const struct tn_queue *queue, uint64_t *native,
@@ -86,9 +90,10 @@ tn_status tn_queue_export(struct tn_device *device, const struct tn_queue *queue
 	if (!tn_device_has_native(device))
 		return refuse(device, "stream_native", error);
 	tn_error_reset(error);
-	return tn_device_answer(
-		device, device->backend->vendor.stream_export(device->handle, &args, native),
-		error);
+	return tn_device_answer(device,
+				tn_turn_end(device, device->backend->vendor.stream_export(
+							    tn_turn_begin(device), &args, native)),
+				error);
 }
 
 /* ---- Order -----------------------------------------------------------------------------------*/
@@ -102,7 +107,10 @@ static tn_status put_in_order(struct tn_device *device, void *first, void *secon
 	if (tn_stream_follow(device, second, first))
 		return TN_OK;
 	tn_error_reset(error);
-	return tn_device_answer(device, device->backend->device.sync(device->handle, &args), error);
+	return tn_device_answer(
+		device,
+		tn_turn_end(device, device->backend->device.sync(tn_turn_begin(device), &args)),
+		error);
 }
 
 /* The current stream and one of others, which is the first or the second. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "device/opened.h"
 
 tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 {
@@ -21,19 +22,10 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 	if (!error)
 		error = &own;
 	tn_error_reset(error);
-	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = error},
-				    .index = device->index,
-				    .native = device->native};
-	void *handle = NULL;
-	status = device->backend->device.open(device->backend->plugin.instance, &args, &handle);
-	if (!status && !handle)
-		status = tn_fail(error, TN_BACKEND_FAILURE, "open",
-				 "the backend returned no handle");
-	if (!status) {
-		device->handle = handle;
+	status = tn_opened_take(device, error);
+	if (!status)
 		tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)",
 			      device->name, device->description.name);
-	}
 	/* A device lost during opening may be opened again: none of its resources were in use. */
 	status = tn_device_answer(device, status, error);
 	device->lost = TN_OK;
@@ -59,8 +51,10 @@ tn_status tn_device_answer(struct tn_device *device, tn_status status, struct tn
 {
 	if (!status)
 		return TN_OK;
-	if (status == TN_DEVICE_LOST)
+	if (status == TN_DEVICE_LOST) {
 		device->lost = TN_DEVICE_LOST;
+		tn_opened_lose(device);
+	}
 	if (!error)
 		return status;
 	char text[sizeof(error->text)];

@@ -11,6 +11,7 @@
 #include "device/open.h"
 #include "device/pool_parts.h"
 #include "device/transfer.h"
+#include "device/turn.h"
 
 struct tn_point {
 	struct tn_point *next; /* of the piece, or unused */
@@ -32,7 +33,8 @@ static struct tn_point *take_point(struct tn_device *device)
 	point = tn_mem_zeroed(1, sizeof(*point));
 	if (!point)
 		return NULL;
-	if (device->backend->stream.event_create(device->handle, &args, &point->event) ||
+	if (tn_turn_end(device, device->backend->stream.event_create(tn_turn_begin(device), &args,
+								     &point->event)) ||
 	    !point->event) {
 		tn_mem_free(point);
 		return NULL;
@@ -60,7 +62,8 @@ static struct tn_point *point_at_end(struct tn_device *device, struct tn_queue *
 			.call = {.struct_size = sizeof(args), .stream = queue->handle},
 			.event = point->event};
 		point->queue = queue;
-		if (!device->backend->stream.event_record(device->handle, &args))
+		if (!tn_turn_end(device, device->backend->stream.event_record(tn_turn_begin(device),
+									      &args)))
 			return point;
 		give_point(device->pool, point);
 	}
@@ -74,7 +77,8 @@ static void wait_for_point(struct tn_device *device, const struct tn_queue *queu
 {
 	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .stream = queue->handle},
 				     .event = point->event};
-	if (point->queue != queue && device->backend->stream.event_wait(device->handle, &args))
+	if (point->queue != queue &&
+	    tn_turn_end(device, device->backend->stream.event_wait(tn_turn_begin(device), &args)))
 		tn_queue_settle(device, point->queue);
 }
 
@@ -88,7 +92,8 @@ void tn_points_destroy(struct tn_device *device)
 					     .event = point->event};
 		pool->all_points = point->next_of_all;
 		if (!forked)
-			(void)device->backend->stream.event_destroy(device->handle, &args);
+			(void)tn_turn_end(device, device->backend->stream.event_destroy(
+							  tn_turn_begin(device), &args));
 		tn_mem_free(point);
 	}
 	pool->points = NULL;
@@ -199,9 +204,11 @@ int tn_stream_follow(struct tn_device *device, void *stream, void *other)
 		return 0;
 	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .stream = other},
 				     .event = point->event};
-	int is_done = !device->backend->stream.event_record(device->handle, &args);
+	int is_done = !tn_turn_end(
+		device, device->backend->stream.event_record(tn_turn_begin(device), &args));
 	args.call.stream = stream;
-	is_done = is_done && !device->backend->stream.event_wait(device->handle, &args);
+	is_done = is_done && !tn_turn_end(device, device->backend->stream.event_wait(
+							  tn_turn_begin(device), &args));
 	give_point(device->pool, point);
 	return is_done;
 }

@@ -27,6 +27,7 @@
 #include "device/point.h"
 #include "device/returned.h"
 #include "device/store.h"
+#include "device/turn.h"
 
 /* A free piece may serve a request up to this many classes smaller: at most a quarter is wasted. */
 #define NEIGHBOURS 4
@@ -51,7 +52,8 @@ static tn_status out_of_memory(struct tn_device *device, uint64_t size,
 	if (pool->limit)
 		snprintf(limit, sizeof(limit), "limit %" PRIu64, pool->limit);
 	if (device->handle && tn_backend_has(device->backend, TN_SLOT_MEMORY_INFORMATION) &&
-	    !device->backend->memory.information(device->handle, TN_MEMORY_DEVICE, &memory))
+	    !tn_turn_end(device, device->backend->memory.information(tn_turn_begin(device),
+								     TN_MEMORY_DEVICE, &memory)))
 		snprintf(available, sizeof(available), ", %" PRIu64 " free on the device",
 			 memory.free_bytes);
 	tn_fail(error, TN_OUT_OF_MEMORY, "allocate",

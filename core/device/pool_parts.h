@@ -83,7 +83,7 @@ struct tn_piece_batch {
 };
 
 struct tn_queue {
-	void *handle;    /* the backend's stream; NULL: the ordinary one */
+	void *handle;    /* the backend's stream; NULL: its NULL stream */
 	uint32_t number; /* in the pool's list */
 	int is_imported; /* a stream of others (native.h) */
 	int scratch_is_taken;

@@ -17,14 +17,16 @@
 #include "device/point.h"
 #include "device/pool_parts.h"
 #include "device/transfer.h"
+#include "device/turn.h"
 
 _Static_assert(TN_MAX_STREAMS + 1 == TN_MOST_QUEUES, "the ordinary queue is one more");
 
-static tn_status create_stream(struct tn_device *device, void **stream, struct tn_error_info *error)
+tn_status tn_queue_make_stream(struct tn_device *device, void **stream, struct tn_error_info *error)
 {
 	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = error}};
 	tn_error_reset(error);
-	tn_status status = device->backend->stream.stream_create(device->handle, &args, stream);
+	tn_status status = tn_turn_end(device, device->backend->stream.stream_create(
+						       tn_turn_begin(device), &args, stream));
 	if (!status && !*stream)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "stream_create",
 				 "the backend returned no handle");
@@ -48,7 +50,7 @@ tn_status tn_queue_create(struct tn_device *device, uint64_t native, struct tn_q
 		return tn_no_memory(error, operation, NULL, "a stream");
 	tn_status status =
 		native ? tn_device_import_stream(device, native, operation, &queue->handle, error)
-		       : create_stream(device, &queue->handle, error);
+		       : tn_queue_make_stream(device, &queue->handle, error);
 	if (status) {
 		tn_mem_free(queue);
 		return status;
@@ -64,22 +66,27 @@ tn_status tn_queue_create(struct tn_device *device, uint64_t native, struct tn_q
 	return TN_OK;
 }
 
-void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
+void tn_queue_end_stream(struct tn_device *device, void *stream)
 {
 	struct tn_error_info error;
 	struct tn_stream_args args = {
-		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = &error}};
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &error}};
 	tn_error_reset(&error);
+	tn_status status = tn_turn_end(
+		device, device->backend->stream.stream_destroy(tn_turn_begin(device), &args));
+	if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
+		tn_log_format(device->logger, TN_LOG_WARNING, "stream", "%s", error.text);
+}
+
+void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
+{
 	tn_queue_settle(device, queue);
 	tn_pool_inherit(device, queue);
 	tn_checks_leave(device, queue);
 	device->pool->queues[queue->number] = NULL;
-	if (queue->is_imported) {
+	if (queue->is_imported)
 		tn_device_release_stream(device, queue->handle);
-	} else if (device->fork_generation == tn_fork_generation()) {
-		tn_status status = device->backend->stream.stream_destroy(device->handle, &args);
-		if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
-			tn_log_format(device->logger, TN_LOG_WARNING, "stream", "%s", error.text);
-	}
+	else if (device->fork_generation == tn_fork_generation())
+		tn_queue_end_stream(device, queue->handle);
 	tn_mem_free(queue);
 }

@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "device/open.h"
+#include "device/turn.h"
 
 tn_status tn_device_get_memory_information(tn_device *device,
 					   struct tn_memory_information *information)
@@ -22,7 +23,8 @@ tn_status tn_device_get_memory_information(tn_device *device,
 		return TN_UNSUPPORTED;
 	return tn_device_answer(
 		device,
-		device->backend->memory.information(device->handle, TN_MEMORY_DEVICE, information),
+		tn_turn_end(device, device->backend->memory.information(
+					    tn_turn_begin(device), TN_MEMORY_DEVICE, information)),
 		NULL);
 }
 
@@ -38,7 +40,10 @@ tn_status tn_device_report_at(tn_device *device, size_t index, struct tn_report_
 		return TN_NOT_FOUND;
 	*line = (struct tn_report_line){.struct_size = sizeof(*line)};
 	status = tn_device_answer(
-		device, device->backend->report.line(device->handle, (uint32_t)index, line), NULL);
+		device,
+		tn_turn_end(device, device->backend->report.line(tn_turn_begin(device),
+								 (uint32_t)index, line)),
+		NULL);
 	/* A plugin's text may lack its terminator. */
 	line->key[sizeof(line->key) - 1] = '\0';
 	line->text[sizeof(line->text) - 1] = '\0';

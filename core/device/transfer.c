@@ -19,6 +19,7 @@
 #include "device/check_record.h"
 #include "device/open.h"
 #include "device/pool_parts.h"
+#include "device/turn.h"
 #include "device/use.h"
 
 /* If the device was lost meanwhile, the stored error has the backend's text about it. */
@@ -70,7 +71,8 @@ static tn_status transfer(struct tn_device *device, transfer_fn *entry, const ch
 		.size = size,
 		.host = host,
 	};
-	status = tn_device_answer(device, entry(device->handle, &args), error);
+	status = tn_device_answer(device, tn_turn_end(device, entry(tn_turn_begin(device), &args)),
+				  error);
 	if (status)
 		tn_check_record_doubt(device, device->queue);
 	return status || !waits ? status : tn_queue_error(device, device->queue, error);
@@ -136,7 +138,8 @@ tn_status tn_device_copy_peer(struct tn_device *to, const struct tn_block *block
 		.peer_offset = source->offset + offset,
 		.size = size,
 	};
-	status = to->backend->peer.peer_copy(to->handle, &args);
+	status = tn_turn_end_both(to, from,
+				  to->backend->peer.peer_copy(tn_turn_begin_both(to, from), &args));
 	return status == TN_UNSUPPORTED ? status : tn_device_answer(to, status, error);
 }
 
@@ -149,7 +152,9 @@ static tn_status wait_for_queue(struct tn_device *device, const struct tn_queue 
 		.call = {.struct_size = sizeof(args), .stream = queue->handle, .error = error}};
 	device->replayers &= ~tn_queue_bit(queue);
 	tn_status status = tn_device_answer(
-		device, device->backend->device.sync(device->handle, &args), error);
+		device,
+		tn_turn_end(device, device->backend->device.sync(tn_turn_begin(device), &args)),
+		error);
 	if (status)
 		tn_check_record_doubt(device, queue);
 	else

@@ -14,6 +14,7 @@
 #include "device/open.h"
 #include "device/scratch.h"
 #include "device/transfer.h"
+#include "device/turn.h"
 #include "dispatch/element_programs.h"
 #include "dispatch/host_copies.h"
 #include "dispatch/ledger.h"
@@ -44,11 +45,13 @@ static tn_status dry_run(struct tn_route *route, struct tn_device *device,
 	call->flags |= TN_DRY_RUN;
 	call->error = NULL;
 	call->workspace = workspace;
-	status = tn_slot_call(device->backend, route->slot, device->handle, call);
+	status = tn_turn_end(
+		device, tn_slot_call(device->backend, route->slot, tn_turn_begin(device), call));
 	if (status && status != TN_UNSUPPORTED) {
 		call->error = &route->runtime->report;
 		tn_error_reset(call->error);
-		status = tn_slot_call(device->backend, route->slot, device->handle, call);
+		status = tn_turn_end(device, tn_slot_call(device->backend, route->slot,
+							  tn_turn_begin(device), call));
 	}
 	call->flags = flags;
 	call->workspace = NULL;
@@ -124,7 +127,8 @@ static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *
 	route->call->workspace = block.size ? &workspace : NULL;
 	route->call->error = &runtime->report;
 	runtime->report.status = TN_OK;
-	status = tn_slot_call(device->backend, route->slot, device->handle, route->call);
+	status = tn_turn_end(device, tn_slot_call(device->backend, route->slot,
+						  tn_turn_begin(device), route->call));
 	if (!status)
 		observe_call(route, device);
 	route->call->workspace = NULL;
@@ -137,8 +141,10 @@ static __attribute__((noinline)) tn_status call_with_workspace(struct tn_route *
 
 /* Calls one device's slot, with workspace if needed.  An entry that refuses has had no effect: most
  * are called without asking, and asked only after a refusal, since they may lack only workspace.
- * The report is empty unless the answer is an error other than TN_UNSUPPORTED. */
-static inline tn_status call_slot(struct tn_route *route, struct tn_device *device)
+ * The report is empty unless the answer is an error other than TN_UNSUPPORTED.  Inline, as part of
+ * every small call: the compiler alone would not do it, for the turn. */
+static inline __attribute__((always_inline)) tn_status call_slot(struct tn_route *route,
+								 struct tn_device *device)
 {
 	const struct tn_slot_facts *facts = &tn_slots[route->slot];
 	const uint64_t bit = UINT64_C(1) << route->slot;
@@ -151,8 +157,9 @@ static inline tn_status call_slot(struct tn_route *route, struct tn_device *devi
 	if (!asks) {
 		route->call->error = report;
 		report->status = TN_OK;
-		status = facts->call((const char *)device->backend + facts->entry, device->handle,
-				     route->call);
+		status = tn_turn_end(device,
+				     facts->call((const char *)device->backend + facts->entry,
+						 tn_turn_begin(device), route->call));
 		if (!status)
 			observe_call(route, device);
 	}

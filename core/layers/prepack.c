@@ -7,6 +7,7 @@
 
 #include "array/make.h"
 #include "device/open.h"
+#include "device/turn.h"
 #include "dispatch/operand.h"
 #include "layers/conv2d.h"
 #include "layers/conv2d_compose.h"
@@ -16,7 +17,8 @@
 static tn_status call_prepack(struct tn_device *device, const struct tn_call *call, uint64_t *size)
 {
 	const struct tn_conv2d_args *args = (const struct tn_conv2d_args *)(const void *)call;
-	return device->backend->nn.conv2d_prepack(device->handle, args, size);
+	return tn_turn_end(device,
+			   device->backend->nn.conv2d_prepack(tn_turn_begin(device), args, size));
 }
 
 static tn_status prepack_weights(struct tn_conv2d *conv)

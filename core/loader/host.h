@@ -12,8 +12,8 @@
 #include "loader/plugin.h"
 
 struct tn_host_services {
-	struct tn_host host; /* host.context points to this struct */
-	const struct tn_logger *logger;
+	struct tn_host host;                    /* host.context points to this struct */
+	const struct tn_logger *_Atomic logger; /* NULL: no messages are wanted */
 	struct tn_parameters *parameters;
 	struct tn_threads *threads;
 	char name[32]; /* the backend's name: the subsystem of its messages */

@@ -28,7 +28,7 @@
 #include "base/memory.h"
 #include "base/regular.h"
 #include "loader/elf.h"
-#include "loader/host.h"
+#include "loader/instance.h"
 #include "loader/names.h"
 #include "loader/plugin_options.h"
 #include "loader/registry.h"
@@ -286,28 +286,27 @@ static tn_status take_options(struct tn_loading *loading, const struct tn_candid
 }
 
 static tn_status create_instance(struct tn_loading *loading, const struct tn_candidate *candidate,
+				 const struct tn_backend_descriptor *origin,
 				 struct tn_plugin *plugin, struct tn_error_info *error)
 {
-	const struct tn_registry_options *options = loading->options;
 	tn_plugin_enter(loading, candidate, TN_STAGE_CREATE);
 	tn_status status = take_options(loading, candidate, plugin, error);
 	if (status)
 		return status;
-	plugin->services = tn_host_create(options->logger, options->parameters, options->threads,
-					  candidate->name, candidate->real_path, plugin->abi_minor);
-	if (!plugin->services)
-		return TN_OUT_OF_MEMORY;
-	plugin->services->plugin = plugin;
-	plugin->path = plugin->services->path;
-	void *instance = NULL;
-	status = plugin->descriptor.create(&plugin->services->host, error, &instance);
-	if (status && is_refusal(plugin->kind, status))
+	status = tn_instance_take(loading->options, origin, candidate->real_path, plugin, error);
+	if (!status || is_refusal(plugin->kind, status))
 		return status;
-	if (status)
-		return tn_plugin_absence(status, "create", error);
-	plugin->instance = instance;
-	plugin->created = 1;
-	return TN_OK;
+	return tn_plugin_absence(status, "create", error);
+}
+
+/* What follows are [instance] entries. */
+static tn_status take_instance(struct tn_loading *loading, struct tn_candidate *candidate,
+			       struct tn_plugin *plugin, struct tn_error_info *error)
+{
+	tn_instance_lock(plugin->shared);
+	tn_status status = loading->kind->take(loading, candidate, plugin, error);
+	tn_instance_unlock(plugin->shared);
+	return status;
 }
 
 /* ---- all stages ------------------------------------------------------------------------------*/
@@ -331,9 +330,9 @@ static tn_status run_stages(struct tn_loading *loading, size_t i, uint32_t last,
 	if (!status)
 		status = describe(loading, candidate, descriptor, plugin, error);
 	if (!status)
-		status = create_instance(loading, candidate, plugin, error);
+		status = create_instance(loading, candidate, descriptor, plugin, error);
 	if (!status)
-		status = loading->kind->take(loading, candidate, plugin, error);
+		status = take_instance(loading, candidate, plugin, error);
 	if (!status)
 		tn_plugin_enter(loading, candidate, TN_STAGE_READY);
 	return status;
@@ -397,9 +396,7 @@ void tn_plugin_destroy(struct tn_plugin *plugin, int destroy_instance)
 {
 	if (!plugin)
 		return;
-	if (plugin->created && destroy_instance)
-		plugin->descriptor.destroy(plugin->instance);
-	tn_host_destroy(plugin->services);
+	tn_instance_give(plugin, destroy_instance);
 	tn_plugin_options_release(plugin);
 	if (plugin->kind->release)
 		plugin->kind->release(plugin);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A loaded plugin: an instance, its descriptor, its options, and the services that the host gives
- * it.
+ * A loaded plugin: its descriptor, its options, and its instance, which other contexts may use too.
  */
 #ifndef TN_LOADER_PLUGIN_H
 #define TN_LOADER_PLUGIN_H
@@ -10,6 +9,7 @@
 #include <tenon/backend.h>
 
 struct tn_host_services;
+struct tn_instance;
 struct tn_plugin_kind;
 
 /* An option of a plugin, and what it was given. */
@@ -30,10 +30,11 @@ struct tn_plugin {
 	/* Used by the loader alone. */
 	const struct tn_plugin_kind *kind;
 	struct tn_backend_descriptor descriptor;
-	struct tn_host_services *services;
-	struct tn_option_value *options;
+	struct tn_instance *shared;        /* instance.h; NULL: not created */
+	struct tn_host_services *services; /* of the instance */
+	struct tn_option_value *options;   /* until the instance has them */
 	size_t n_options;
-	int created; /* an instance must be destroyed */
+	int is_silent; /* its context wants no more messages of the instance */
 };
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/fork.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "loader/instance.h"
 #include "loader/known_plugins.h"
 #include "loader/load.h"
 #include "loader/probe.h"
@@ -194,6 +195,19 @@ void tn_registry_close(struct tn_registry *registry)
 	tn_mem_free(registry->backends);
 	tn_mem_free(registry->choices);
 	tn_mem_free(registry);
+}
+
+void tn_registry_silence(struct tn_registry *registry)
+{
+	for (size_t i = 0; registry && i < registry->n_backends; i++)
+		tn_instance_silence(&registry->backends[i]->plugin);
+}
+
+void tn_registry_list_variables(const struct tn_registry *registry,
+				struct tn_parameters *parameters)
+{
+	for (size_t i = 0; registry && i < registry->n_backends; i++)
+		tn_instance_list_variables(registry->backends[i]->plugin.shared, parameters);
 }
 
 const struct tn_backend *tn_registry_find(const struct tn_registry *registry, const char *name)

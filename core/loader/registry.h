@@ -37,6 +37,8 @@ struct tn_registry_options {
 	struct tn_given_options given;
 	/* 1: no fall-back to devices that the selection does not name, as with a trailing '!'. */
 	int required;
+	/* 1: an instance is shared with others that are opened so (instance.h). */
+	int shares;
 	/* 1: search `paths` alone, no variable or installed folder (the isolated probe). */
 	int paths_only;
 	/* Not 0: each file is loaded in a process of its own, with this timeout in milliseconds.
@@ -76,6 +78,12 @@ tn_status tn_registry_open(const struct tn_registry_options *options, struct tn_
 /* Destroys the instances, except in a forked child: they are the parent's.  The devices must have
  * been closed.  Takes NULL. */
 void tn_registry_close(struct tn_registry *registry);
+
+/* No messages are wanted from now on.  Takes NULL. */
+void tn_registry_silence(struct tn_registry *registry);
+/* Adds the variables that the plugins' instances have read to `parameters`.  Takes NULL. */
+void tn_registry_list_variables(const struct tn_registry *registry,
+				struct tn_parameters *parameters);
 
 /* The loaded backend of that name, or NULL. */
 const struct tn_backend *tn_registry_find(const struct tn_registry *registry, const char *name);

@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "device/open.h"
 #include "device/transfer.h"
+#include "device/turn.h"
 #include "dispatch/ledger.h"
 
 /* Up to this many arguments need no heap memory. */
@@ -63,7 +64,9 @@ static tn_status compile_source(struct tn_kernel *kernel, const struct tn_kernel
 	tn_error_reset(error);
 	tn_status status;
 	if (tn_backend_has_all(device->backend, TN_SLOT_COMPILE, TN_SLOT_KERNEL_RELEASE))
-		status = device->backend->compile.compile(device->handle, &args, &kernel->handle);
+		status =
+			tn_turn_end(device, device->backend->compile.compile(
+						    tn_turn_begin(device), &args, &kernel->handle));
 	else
 		status = tn_fail(
 			error, TN_UNSUPPORTED, "compile",
@@ -122,7 +125,9 @@ static void release_handle(struct tn_kernel *kernel)
 	if (kernel->was_launched)
 		tn_device_settle(device);
 	tn_error_reset(&error);
-	if (tn_device_answer(device, device->backend->compile.kernel_release(device->handle, &args),
+	if (tn_device_answer(device,
+			     tn_turn_end(device, device->backend->compile.kernel_release(
+							 tn_turn_begin(device), &args)),
 			     &error))
 		tn_log_format(device->logger, TN_LOG_WARNING, "kernel", "%s: %s", kernel->name,
 			      error.text);
@@ -208,7 +213,7 @@ static tn_status launch_filled(struct tn_kernel *kernel, const struct tn_kernel_
 	}
 	tn_error_reset(&runtime->report);
 	kernel->was_launched = 1;
-	status = device->backend->compile.launch(device->handle, &args);
+	status = tn_turn_end(device, device->backend->compile.launch(tn_turn_begin(device), &args));
 	return tn_device_answer(device, status, &runtime->report);
 }
 

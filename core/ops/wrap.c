@@ -10,6 +10,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "device/open.h"
+#include "device/turn.h"
 
 /* The strides of a view, and that all its elements lie inside the memory.  The strides of empty
  * arrays, and those of axes of one element, are not read: they become those of a compact array. */
@@ -165,9 +166,10 @@ tn_status tn_wrap_address(const tn_array *array, const char *operation, uint64_t
 	if (status)
 		return status;
 	tn_error_reset(error);
-	return tn_device_answer(
-		device, device->backend->import.export_memory(device->handle, &args, pointer),
-		error);
+	return tn_device_answer(device,
+				tn_turn_end(device, device->backend->import.export_memory(
+							    tn_turn_begin(device), &args, pointer)),
+				error);
 }
 
 tn_status tn_array_export(const tn_array *array, void **data, uint64_t *offset_bytes)

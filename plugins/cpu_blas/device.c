@@ -33,6 +33,7 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	struct tn_device_description own = {.struct_size = out->struct_size,
 					    .kind = TN_DEVICE_CPU,
 					    .flags = TN_DEVICE_HOST_MEMORY | TN_DEVICE_SYNCHRONOUS |
+						     TN_DEVICE_CONCURRENT_STREAMS |
 						     TN_DEVICE_TAKES_ANY_ADDRESS,
 					    .memory_kinds = 1u << TN_MEMORY_DEVICE};
 	/* All sixteen dtypes except 0. */

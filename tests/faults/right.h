@@ -22,7 +22,8 @@ struct right {
 	struct tn_compile_table compile; /* no slot is filled, nor in the next table */
 	struct tn_capture_table capture;
 	struct tn_peer_table peer;
-	struct tn_sort_table sort; /* filled by right_lines.h only, as is the next */
+	struct tn_stream_table stream; /* no slot is filled */
+	struct tn_sort_table sort;     /* filled by right_lines.h only, as is the next */
 	struct tn_scan_table scan;
 	struct tn_import_table import;
 	uint32_t device_flags;
@@ -385,6 +386,7 @@ static inline tn_status right_create(const struct tn_host *host, struct tn_error
 	right->compile.struct_size = sizeof(right->compile);
 	right->capture.struct_size = sizeof(right->capture);
 	right->peer.struct_size = sizeof(right->peer);
+	right->stream.struct_size = sizeof(right->stream);
 	right->peer.peer_copy = right_peer_copy;
 	right->sort.struct_size = sizeof(right->sort);
 	right->scan.struct_size = sizeof(right->scan);
@@ -416,6 +418,8 @@ static inline const void *right_query(void *instance, const char *table)
 		return &right->nn;
 	if (!strcmp(table, TN_TABLE_REPORT))
 		return &right->report;
+	if (!strcmp(table, TN_TABLE_STREAM))
+		return &right->stream;
 	if (!strcmp(table, TN_TABLE_COMPILE))
 		return &right->compile;
 	if (!strcmp(table, TN_TABLE_CAPTURE))

@@ -3,7 +3,8 @@
  *
  * A complete backend in one page: one device in host memory, which does no work but reports
  * success.  Each fixture includes it and breaks one thing; it may replace functions by defining
- * their names (MINIMAL_DEVICE_COUNT, MINIMAL_DESCRIBE, MINIMAL_OPEN, MINIMAL_SYNC) before.
+ * their names (MINIMAL_DEVICE_COUNT, MINIMAL_DESCRIBE, MINIMAL_OPEN, MINIMAL_CLOSE, MINIMAL_SYNC,
+ * MINIMAL_MAP) before.
  */
 #ifndef TN_TESTS_MINIMAL_H
 #define TN_TESTS_MINIMAL_H
@@ -20,6 +21,12 @@
 #endif
 #ifndef MINIMAL_OPEN
 #define MINIMAL_OPEN minimal_open
+#endif
+#ifndef MINIMAL_CLOSE
+#define MINIMAL_CLOSE minimal_close
+#endif
+#ifndef MINIMAL_MAP
+#define MINIMAL_MAP minimal_map
 #endif
 #ifndef MINIMAL_SYNC
 #define MINIMAL_SYNC minimal_sync
@@ -195,7 +202,7 @@ static const struct tn_device_table minimal_device_table = {
 	.device_count = MINIMAL_DEVICE_COUNT,
 	.describe = MINIMAL_DESCRIBE,
 	.open = MINIMAL_OPEN,
-	.close = minimal_close,
+	.close = MINIMAL_CLOSE,
 	.alloc = minimal_alloc,
 	.free = minimal_free,
 	.upload = minimal_upload,
@@ -206,7 +213,7 @@ static const struct tn_device_table minimal_device_table = {
 
 static const struct tn_compute_table minimal_compute_table = {
 	.struct_size = sizeof(minimal_compute_table),
-	.map = minimal_map,
+	.map = MINIMAL_MAP,
 	.reduce = minimal_reduce,
 	.matmul = minimal_matmul,
 };

@@ -5,6 +5,7 @@
  * that runs next at random: several seeds are tried.
  */
 #include "cuda_fixture.h"
+#include "shared_cases.h"
 #include "stream_tests.h"
 
 static void check_streams(stream_case *check)
@@ -84,6 +85,23 @@ static void products_follow_the_current_stream(void **state)
 	close_cuda(context);
 }
 
+/* The simulation is the process's, so the second context does not begin it anew. */
+static void contexts_share_the_device_and_have_streams_of_their_own(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		const char *path = cuda_file();
+		struct tn_context_options options = tn_context_defaults();
+		tn_context *one = open_deferred(), *two = NULL;
+		options.backend = "cuda";
+		options.plugin_paths = &path;
+		options.n_plugin_paths = 1;
+		options.log = drop_message;
+		assert_ok(tn_context_open(&options, &two, NULL));
+		check_shared(one, two, i ? two : one);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +113,7 @@ int main(void)
 		cmocka_unit_test(closing_the_context_destroys_what_is_left),
 		cmocka_unit_test(without_streams_there_are_no_events),
 		cmocka_unit_test(products_follow_the_current_stream),
+		cmocka_unit_test(contexts_share_the_device_and_have_streams_of_their_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,13 @@ tn_context *kit_context(struct kit *kit)
 	return alone.context;
 }
 
+tn_context *kit_second_context(struct kit *kit)
+{
+	struct opened second = {.context = NULL};
+	open_device(kit, &second, 0);
+	return second.context;
+}
+
 tn_context *kit_lending_context(struct kit *kit)
 {
 	if (!lending.context)

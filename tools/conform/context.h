@@ -18,6 +18,8 @@
 
 /* "NAME:INDEX!" with the plugin's own file only: no lenders. */
 tn_context *kit_context(struct kit *kit);
+/* Another one of the same options; owned by the caller (tn_context_close). */
+tn_context *kit_second_context(struct kit *kit);
 /* "NAME:INDEX" with all backends found: those that share the host's memory may lend. */
 tn_context *kit_lending_context(struct kit *kit);
 /* "reference!" */

@@ -47,5 +47,7 @@ const struct check level5_checks[] = {
 	{"threads.streams", 5,
 	 "two threads may use two streams of a device at once, where it says so",
 	 check_threads_streams},
+	{"threads.shared", 5, "two contexts in two threads may share the instance and the device",
+	 check_threads_shared},
 	{NULL, 0, NULL, NULL},
 };

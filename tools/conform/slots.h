@@ -181,4 +181,7 @@ void check_threads_instances(struct kit *kit);
 void check_threads_devices(struct kit *kit);
 void check_threads_streams(struct kit *kit);
 
+/* shared.c */
+void check_threads_shared(struct kit *kit);
+
 #endif
