@@ -81,10 +81,17 @@ static int width_of(const struct option_row *row)
 	return (int)(strlen(row->name) + strlen(separator_of(row->argument)) + strlen(argument));
 }
 
-/* Aligns the lines of `text` with the first one. */
+/* The widest option beside which there is room for its text. */
+enum { MOST_WIDTH = 22 };
+
+/* Aligns the lines of `text` with the first one, which is the next one if the option is wide. */
 static void print_row(const char *name, const char *argument, const char *text, int width)
 {
 	int used = printf("  --%s%s%s", name, separator_of(argument), argument ? argument : "");
+	if (used > width + 4) {
+		printf("\n");
+		used = 0;
+	}
 	for (;;) {
 		size_t length = strcspn(text, "\n");
 		printf("%*s%.*s\n", width + 6 - used, "", (int)length, text);
@@ -106,8 +113,10 @@ static int print_help(const struct option_table *table, int options_first)
 		       *table->operands ? " " : "");
 	if (table->about)
 		printf("%s\n", table->about);
-	for (size_t i = 0; i < table->n_rows; i++)
-		width = width_of(&table->rows[i]) > width ? width_of(&table->rows[i]) : width;
+	for (size_t i = 0; i < table->n_rows; i++) {
+		const int own = width_of(&table->rows[i]);
+		width = own > width && own <= MOST_WIDTH ? own : width;
+	}
 	for (size_t i = 0; i < table->n_rows; i++)
 		print_row(table->rows[i].name, table->rows[i].argument, table->rows[i].help, width);
 	print_row("help", NULL, "show this text (also -h)", width);

@@ -52,29 +52,41 @@ const char *tool_environment(const char *name)
 const char backend_option_help[] = "as cuda.cudnn=auto; may be given again";
 const char backend_option_form[] = "BACKEND.OPTION=VALUE, at most 32 times";
 
+int take_plugin_option(void *values, const char *argument)
+{
+	struct plugin_options *options = values;
+	if (!strchr(argument, '=') || options->n == MOST_PLUGIN_OPTIONS)
+		return 0;
+	options->list[options->n++] = argument;
+	return 1;
+}
+
 int take_backend_option(void *values, const char *argument)
 {
 	struct common_options *options = values;
-	if (!strchr(argument, '=') || options->n_backend_options == MOST_BACKEND_OPTIONS)
-		return 0;
-	options->backend_options[options->n_backend_options++] = argument;
-	return 1;
+	return take_plugin_option(&options->backend_options, argument);
+}
+
+void split_plugin_options(const struct plugin_options *options,
+			  struct tn_pair pairs[MOST_PLUGIN_OPTIONS],
+			  char keys[MOST_PLUGIN_OPTIONS][128])
+{
+	for (size_t i = 0; i < options->n; i++) {
+		const size_t length = strcspn(options->list[i], "=");
+		snprintf(keys[i], sizeof(keys[i]), "%.*s", (int)length, options->list[i]);
+		pairs[i] = (struct tn_pair){keys[i], options->list[i] + length + 1};
+	}
 }
 
 tn_status open_context_with(const struct tn_context_options *given,
 			    const struct common_options *common, tn_context **context,
 			    struct tn_error_info *error)
 {
-	struct tn_pair pairs[MOST_BACKEND_OPTIONS];
-	char keys[MOST_BACKEND_OPTIONS][128];
+	struct tn_pair pairs[MOST_PLUGIN_OPTIONS];
+	char keys[MOST_PLUGIN_OPTIONS][128];
 	struct tn_context_options options = *given;
-	for (size_t i = 0; i < common->n_backend_options; i++) {
-		const char *option = common->backend_options[i];
-		const size_t length = strcspn(option, "=");
-		snprintf(keys[i], sizeof(keys[i]), "%.*s", (int)length, option);
-		pairs[i] = (struct tn_pair){keys[i], option + length + 1};
-	}
-	options.n_backend_options = common->n_backend_options;
+	split_plugin_options(&common->backend_options, pairs, keys);
+	options.n_backend_options = common->backend_options.n;
 	options.backend_options = pairs;
 	return tn_context_open(&options, context, error);
 }

@@ -15,13 +15,16 @@
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NO_BACKEND = 3 };
 
 /* Options of every command with a context. */
-enum { MOST_BACKEND_OPTIONS = 32 };
+enum { MOST_PLUGIN_OPTIONS = 32 };
+struct plugin_options {
+	const char *list[MOST_PLUGIN_OPTIONS]; /* "cuda.cudnn=on" */
+	size_t n;
+};
 struct common_options {
-	const char *backend;                               /* --backend */
-	const char *backend_options[MOST_BACKEND_OPTIONS]; /* --backend-option, "cuda.cudnn=on" */
-	size_t n_backend_options;
-	int ledger;                         /* --ledger: 1, --ledger=time: 2 */
-	tn_load_report **report_on_failure; /* as in struct tn_context_options */
+	const char *backend;                   /* --backend */
+	struct plugin_options backend_options; /* --backend-option */
+	int ledger;                            /* --ledger: 1, --ledger=time: 2 */
+	tn_load_report **report_on_failure;    /* as in struct tn_context_options */
 };
 
 /* One subcommand: runs with its own argc and argv, argv[0] being its name; returns an exit code. */
@@ -58,6 +61,10 @@ tn_context *open_context(const struct common_options *options, uint64_t seed, in
 tn_status open_context_with(const struct tn_context_options *given,
 			    const struct common_options *common, tn_context **context,
 			    struct tn_error_info *error);
+/* The pairs of options of plugins.  They point to the texts and to `keys`. */
+void split_plugin_options(const struct plugin_options *options,
+			  struct tn_pair pairs[MOST_PLUGIN_OPTIONS],
+			  char keys[MOST_PLUGIN_OPTIONS][128]);
 /* Prints the context's error and returns its exit code; EXIT_DONE if there is none. */
 int finish(tn_context *context);
 void print_ledger(const tn_context *context);
@@ -66,11 +73,13 @@ void print_ledger(const tn_context *context);
 const char *tool_environment(const char *name);
 
 /* Rows of option_table.h: what --capture takes, by TN_CAPTURE_..., and --ledger[=time] and
- * --backend-option, whose values are struct common_options. */
+ * --backend-option, whose values are struct common_options; what takes options of plugins, whose
+ * values are struct plugin_options. */
 extern const char *const capture_words[];
 int take_ledger(void *values, const char *argument);
 extern const char backend_option_help[], backend_option_form[];
 int take_backend_option(void *values, const char *argument);
+int take_plugin_option(void *values, const char *argument);
 
 /* A network read from a file. */
 struct saved_network {

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
-
 const char *const train_ranks_wires[] = {"same", "f16", "bf16", NULL};
 
 /* Of the devices of the current one's backend, the one of this rank's number on its machine: ranks
@@ -35,8 +33,14 @@ static tn_status take_device(const struct train_ranks *ranks, tn_context *contex
 int train_ranks_open(struct train_ranks *ranks, tn_context *context)
 {
 	struct tn_error_info error;
+	struct tn_pair pairs[MOST_PLUGIN_OPTIONS];
+	char keys[MOST_PLUGIN_OPTIONS][128];
+	struct tn_communicator_options options = tn_communicator_defaults();
+	split_plugin_options(&ranks->options, pairs, keys);
+	options.communicator_options = pairs;
+	options.n_communicator_options = ranks->options.n;
 	ranks->size = 1;
-	if (tn_communicator_open(context, NULL, &ranks->communicator, &error))
+	if (tn_communicator_open(context, &options, &ranks->communicator, &error))
 		return report_error(&error);
 	ranks->rank = tn_communicator_rank(ranks->communicator);
 	ranks->size = tn_communicator_size(ranks->communicator);

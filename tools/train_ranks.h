@@ -10,7 +10,7 @@
 #ifndef TENON_TRAIN_RANKS_H
 #define TENON_TRAIN_RANKS_H
 
-#include <tenon/tenon.h>
+#include "tool.h"
 
 /* Where the time of a rank went. */
 struct rank_times {
@@ -22,7 +22,8 @@ struct train_ranks {
 	/* Options. */
 	int sync_batch_norm;
 	int shard;
-	uint32_t wire; /* of train_ranks_wires */
+	uint32_t wire;                 /* of train_ranks_wires */
+	struct plugin_options options; /* of communicators */
 	/* The rest is set by the functions below. */
 	tn_communicator *communicator;
 	tn_data_parallel *parallel; /* NULL: one rank */

@@ -16,6 +16,7 @@
 #include "context/devices.h"
 #include "context/runtime.h"
 #include "context/settings.h"
+#include "loader/kind.h"
 #include "loader/registry.h"
 #include "reference/backend.h"
 
@@ -160,7 +161,8 @@ tn_status tn_context_open(const struct tn_context_options *given, tn_context **o
 		status = check_paths(&options, error);
 	const struct tn_given_options given_options = given_of(&options);
 	if (!status)
-		status = tn_given_options_check(&given_options, error);
+		status = tn_given_options_check(&given_options, &tn_backend_kind, "context_open",
+						error);
 	if (!status)
 		status = check_natives(&options, error);
 	if (status)

@@ -17,6 +17,7 @@
 #include "context/context.h"
 #include "distributed/communicator.h"
 #include "loader/communicators.h"
+#include "loader/kind.h"
 #include "loader/report.h"
 
 #define DEFAULT_TIMEOUT 300.0
@@ -45,7 +46,8 @@ static tn_status read_timeout(struct tn_parameters *parameters, double given, do
 	return TN_OK;
 }
 
-static struct tn_registry_options loading_options(const tn_context *context)
+static struct tn_registry_options
+loading_options(const tn_context *context, const struct tn_communicator_options *communicator)
 {
 	struct tn_assembly *assembly = context->assembly;
 	return (struct tn_registry_options){
@@ -54,6 +56,7 @@ static struct tn_registry_options loading_options(const tn_context *context)
 		.threads = assembly->threads,
 		.paths = (const char *const *)assembly->plugin_paths,
 		.n_paths = assembly->n_plugin_paths,
+		.given = {communicator->communicator_options, communicator->n_communicator_options},
 	};
 }
 
@@ -125,13 +128,13 @@ static tn_status check_launch(const tn_communicator *communicator,
 		       own->engine, own->size);
 }
 
-static tn_status open_chosen(tn_communicator *communicator, tn_context *context,
+static tn_status open_chosen(tn_communicator *communicator,
+			     const struct tn_registry_options *options,
 			     const struct tn_communicator_choice *choice,
 			     struct tn_error_info *error)
 {
-	const struct tn_registry_options options = loading_options(context);
 	snprintf(communicator->name, sizeof(communicator->name), "%s", choice->name);
-	tn_status status = tn_communicator_load(&options, choice, &communicator->report,
+	tn_status status = tn_communicator_load(options, choice, &communicator->report,
 						&communicator->plugin, error);
 	if (status)
 		return status;
@@ -166,13 +169,16 @@ tn_status tn_communicator_open(tn_context *context, const struct tn_communicator
 	made->runtime = tn_runtime_of(context);
 	made->fork_generation = tn_fork_generation();
 	made->description.struct_size = sizeof(made->description);
-	const struct tn_registry_options loading = loading_options(context);
+	const struct tn_registry_options loading = loading_options(context, &options);
 	status = read_timeout(&context->assembly->parameters, options.timeout, &made->timeout,
 			      error);
 	if (!status)
+		status = tn_given_options_check(&loading.given, &tn_communicator_kind, operation,
+						error);
+	if (!status)
 		status = tn_communicator_choose(&loading, options.name, &choice, error);
 	if (!status)
-		status = open_chosen(made, context, &choice, error);
+		status = open_chosen(made, &loading, &choice, error);
 	/* A variable that could not be read counts as not set. */
 	if (!status && context->assembly->parameters.failed)
 		status = tn_no_memory(error, operation, NULL, "the environment's variables");
@@ -196,7 +202,8 @@ tn_status tn_communicator_list(tn_context *context, tn_load_report **report,
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "%s is NULL",
 			       context ? "report" : "context");
 	*report = NULL;
-	const struct tn_registry_options options = loading_options(context);
+	const struct tn_communicator_options none = tn_communicator_defaults();
+	const struct tn_registry_options options = loading_options(context, &none);
 	tn_status status = tn_communicator_choose(&options, NULL, &choice, error);
 	struct tn_error_info unchosen = *error;
 	if (status != TN_OUT_OF_MEMORY) {

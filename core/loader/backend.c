@@ -79,6 +79,7 @@ static const tn_status no_refusals[] = {TN_OK};
 const struct tn_plugin_kind tn_backend_kind = {
 	.name = "backend",
 	.article = "a backend",
+	.options = "backend_options",
 	.symbol = TN_BACKEND_SYMBOL,
 	.macro = "TN_BACKEND_PLUGIN",
 	.note_type = TN_BACKEND_NOTE_TYPE,

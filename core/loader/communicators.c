@@ -100,12 +100,20 @@ void tn_communicator_choice_release(struct tn_communicator_choice *choice)
 
 /* ---- Loading ---------------------------------------------------------------------------------*/
 
+static tn_status list_all(struct tn_loading *loading)
+{
+	tn_status status = TN_OK;
+	for (size_t i = 0; !status && i < loading->candidates.n; i++)
+		status = tn_plugin_list(loading, i);
+	return status;
+}
+
 static tn_status load_chosen(struct tn_loading *loading, const char *name,
-			     struct tn_communicator_plugin **plugin)
+			     struct tn_communicator_plugin **plugin, struct tn_error_info *error)
 {
 	for (size_t i = 0; i < loading->candidates.n; i++) {
 		struct tn_plugin *loaded = NULL;
-		int is_chosen = plugin && !strcmp(loading->candidates.list[i].name, name);
+		int is_chosen = !strcmp(loading->candidates.list[i].name, name);
 		tn_status status = is_chosen ? tn_plugin_load(loading, i, &loaded)
 					     : tn_plugin_inspect(loading, i);
 		if (status)
@@ -114,7 +122,10 @@ static tn_status load_chosen(struct tn_loading *loading, const char *name,
 		if (loaded)
 			*plugin = (struct tn_communicator_plugin *)loaded;
 	}
-	return TN_OK;
+	tn_report_rows_log_unused(loading);
+	if (loading->refusal.status)
+		*error = loading->refusal;
+	return loading->refusal.status;
 }
 
 /* Why the chosen one is absent, with what its data file says. */
@@ -156,7 +167,8 @@ static tn_status load_all(struct tn_loading *loading, const struct tn_communicat
 		return TN_OUT_OF_MEMORY;
 	status = tn_report_rows_add_candidates(loading);
 	if (!status)
-		status = load_chosen(loading, choice->name, plugin);
+		status = plugin ? load_chosen(loading, choice->name, plugin, error)
+				: list_all(loading);
 	if (!status)
 		status = tn_report_rows_add_known(loading, &choice->known);
 	if (!status && !is_none)

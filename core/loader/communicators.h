@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The communicators: which one a process is to use, and loading it.  Others than that one are
- * inspected and never opened: a process can have one MPI.
+ * inspected and not opened: a process can have one MPI.
  */
 #ifndef TN_LOADER_COMMUNICATORS_H
 #define TN_LOADER_COMMUNICATORS_H
@@ -35,9 +35,10 @@ const struct tn_launch *tn_communicator_launch(const struct tn_communicator_choi
 					       const char *name);
 
 /* Makes the report: a row for each communicator's file and each data file.  Loads the one that was
- * chosen, unless `plugin` is NULL.
+ * chosen, with the options that are given; `plugin` NULL: lists all with their options.
  *   TN_NO_PLUGIN ... TN_DUPLICATE: it is absent for that reason; TN_STATE: a second one of an
  *   engine that a process has once.  TN_FORMAT: TENON_SIMULATE is malformed.  TN_OUT_OF_MEMORY.
+ *   TN_NOT_FOUND, TN_INVALID_ARGUMENT: it lacks an option of the program, or refuses its value.
  * `error` is not NULL.  *report is owned and filled on failure too, if memory suffices; *plugin
  * (tn_plugin_destroy) only on success. */
 tn_status tn_communicator_load(const struct tn_registry_options *options,

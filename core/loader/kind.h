@@ -19,10 +19,12 @@ struct tn_plugin;
 struct tn_plugin_kind {
 	const char *name; /* "backend", as messages call it and files are named: backend_NAME.so */
 	const char *article; /* "a backend" */
+	const char *options; /* "backend_options", as programs give them */
 	const char *symbol;  /* that the file exports */
 	const char *macro;   /* that emits the descriptor and the note */
 	uint32_t note_type;
 	uint64_t flags; /* that a descriptor may have */
+	uint64_t once;  /* those of a file that is opened only to be used */
 	struct tn_abi_version host;
 	/* Statuses of `create` that are not reasons for an absence, and are not failures: the list
 	 * ends with TN_OK. */

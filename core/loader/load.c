@@ -323,12 +323,15 @@ static tn_status run_stages(struct tn_loading *loading, size_t i, uint32_t last,
 		status = inspect(loading, candidate, error);
 	if (!status)
 		status = negotiate(loading, i, &plugin->abi_minor, error);
-	if (status || last == TN_STAGE_NEGOTIATE)
+	if (status || last == TN_STAGE_NEGOTIATE ||
+	    (last == TN_STAGE_DESCRIBE && candidate->note.flags & loading->kind->once))
 		return status;
 	if (!descriptor)
 		status = open_library(loading, candidate, &descriptor, error);
 	if (!status)
 		status = describe(loading, candidate, descriptor, plugin, error);
+	if (last == TN_STAGE_DESCRIBE)
+		return status ? status : take_options(loading, candidate, plugin, error);
 	if (!status)
 		status = create_instance(loading, candidate, descriptor, plugin, error);
 	if (!status)
@@ -381,15 +384,27 @@ tn_status tn_plugin_load(struct tn_loading *loading, size_t i, struct tn_plugin 
 	return TN_OK;
 }
 
-tn_status tn_plugin_inspect(struct tn_loading *loading, size_t i)
+/* Up to a stage before `create`. */
+static tn_status look_at(struct tn_loading *loading, size_t i, uint32_t last)
 {
 	struct tn_plugin unmade = {.kind = loading->kind};
 	struct tn_error_info error;
-	tn_status status = run_timed(loading, i, TN_STAGE_NEGOTIATE, &unmade, &error);
+	tn_status status = run_timed(loading, i, last, &unmade, &error);
+	tn_plugin_options_release(&unmade);
 	if (status == TN_OUT_OF_MEMORY ||
 	    (status && !tn_report_set(&loading->candidates.list[i].row->text, error.text)))
 		return TN_OUT_OF_MEMORY;
 	return TN_OK;
+}
+
+tn_status tn_plugin_inspect(struct tn_loading *loading, size_t i)
+{
+	return look_at(loading, i, TN_STAGE_NEGOTIATE);
+}
+
+tn_status tn_plugin_list(struct tn_loading *loading, size_t i)
+{
+	return look_at(loading, i, TN_STAGE_DESCRIBE);
 }
 
 void tn_plugin_destroy(struct tn_plugin *plugin, int destroy_instance)

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/name.h"
 #include "base/text.h"
+#include "loader/kind.h"
 
 enum { MOST_NAME = 31, MOST_VARIABLE = 63, MOST_CHOICES = 32, CHOICES_BYTES = 1024 };
 
@@ -267,21 +268,24 @@ tn_status tn_plugin_options_check(const struct tn_backend_descriptor *descriptor
 
 /* ---- What the program gives ------------------------------------------------------------------*/
 
-size_t tn_given_backend_length(const char *key)
+size_t tn_given_plugin_length(const char *key)
 {
 	return strcspn(key, ".");
 }
 
-static int is_backend_letter(char c, size_t at)
+static int is_plugin_letter(char c, size_t at)
 {
 	(void)at;
 	return is_name_letter(c, 1);
 }
 
-static tn_status check_key(const char *key, struct tn_error_info *error)
+static tn_status check_key(const char *key, const struct tn_plugin_kind *kind,
+			   struct tn_error_info *error)
 {
-	const char *expected = "a backend's name";
-	size_t at = length_of(key, MOST_NAME, is_backend_letter);
+	char name[32];
+	snprintf(name, sizeof(name), "%s's name", kind->article);
+	const char *expected = name;
+	size_t at = length_of(key, MOST_NAME, is_plugin_letter);
 	if (at && key[at] == '.') {
 		const size_t length = length_of(key + at + 1, MOST_NAME, is_name_letter);
 		at += 1 + length;
@@ -292,27 +296,29 @@ static tn_status check_key(const char *key, struct tn_error_info *error)
 		expected = "'.' and an option's name";
 	}
 	if (!key[at])
-		return tn_fail(error, TN_FORMAT, "backend_options",
+		return tn_fail(error, TN_FORMAT, kind->options,
 			       "column %zu of '%.80s': expected %s, found the end", at + 1, key,
 			       expected);
-	return tn_fail(error, TN_FORMAT, "backend_options",
+	return tn_fail(error, TN_FORMAT, kind->options,
 		       "column %zu of '%.80s': expected %s, found '%c'", at + 1, key, expected,
 		       key[at]);
 }
 
-tn_status tn_given_options_check(const struct tn_given_options *given, struct tn_error_info *error)
+tn_status tn_given_options_check(const struct tn_given_options *given,
+				 const struct tn_plugin_kind *kind, const char *operation,
+				 struct tn_error_info *error)
 {
 	tn_status status = TN_OK;
 	if (given->n && !given->pairs)
-		return tn_fail(error, TN_INVALID_ARGUMENT, "context_open",
-			       "backend_options is NULL and n_backend_options is %zu", given->n);
+		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "%s is NULL and n_%s is %zu",
+			       kind->options, kind->options, given->n);
 	for (size_t i = 0; !status && i < given->n; i++) {
 		const struct tn_pair *pair = &given->pairs[i];
 		if (!pair->key || !pair->value)
-			return tn_fail(error, TN_INVALID_ARGUMENT, "context_open",
-				       "backend_options[%zu]: its %s is NULL", i,
+			return tn_fail(error, TN_INVALID_ARGUMENT, operation,
+				       "%s[%zu]: its %s is NULL", kind->options, i,
 				       pair->key ? "value" : "key");
-		status = check_key(pair->key, error);
+		status = check_key(pair->key, kind, error);
 	}
 	return status;
 }
@@ -320,7 +326,7 @@ tn_status tn_given_options_check(const struct tn_given_options *given, struct tn
 /* The option's name in a key of that plugin; NULL: the key is of another. */
 static const char *name_in(const char *key, const struct tn_plugin *plugin)
 {
-	const size_t length = tn_given_backend_length(key);
+	const size_t length = tn_given_plugin_length(key);
 	return !strncmp(key, plugin->name, length) && !plugin->name[length] ? key + length + 1
 									    : NULL;
 }
@@ -351,8 +357,9 @@ static tn_status refuse_unknown(const struct tn_plugin *plugin, const char *name
 		tn_text_add(&text, "; expected ");
 	if (!like)
 		add_list(&text, names, n);
-	tn_fail(error, TN_NOT_FOUND, "backend_options", "backend %s has no option '%s'%s",
-		plugin->name, name, text.length && !text.failed ? text.data : "");
+	tn_fail(error, TN_NOT_FOUND, plugin->kind->options, "%s %s has no option '%s'%s",
+		plugin->kind->name, plugin->name, name,
+		text.length && !text.failed ? text.data : "");
 	tn_text_release(&text);
 	return TN_NOT_FOUND;
 }
@@ -423,7 +430,8 @@ static tn_status take_option(const struct tn_plugin *plugin, const struct tn_giv
 	}
 	snprintf(subject, sizeof(subject), "option %s.%s", plugin->name, row->name);
 	if (value != variable)
-		return refuse(row, value, TN_INVALID_ARGUMENT, "backend_options", subject, error);
+		return refuse(row, value, TN_INVALID_ARGUMENT, plugin->kind->options, subject,
+			      error);
 	snprintf(subject, sizeof(subject), "%s (%s.%s)", row->variable, plugin->name, row->name);
 	return refuse(row, value, TN_FORMAT, "create", subject, error);
 }

@@ -9,17 +9,19 @@
 #include "base/parameter.h"
 #include "loader/plugin.h"
 
-/* What a program gives: pairs of "BACKEND.NAME" and a value. */
+/* What a program gives: pairs of "PLUGIN.NAME" and a value. */
 struct tn_given_options {
 	const struct tn_pair *pairs;
 	size_t n;
 };
 
-/* Is each key BACKEND.NAME, and is there a value?  TN_FORMAT: it is not; the text has the column.
+/* Is each key PLUGIN.NAME, and is there a value?  TN_FORMAT: it is not; the text has the column.
  * TN_INVALID_ARGUMENT: there is a NULL. */
-tn_status tn_given_options_check(const struct tn_given_options *given, struct tn_error_info *error);
-/* The length of the backend's name in a key that was checked. */
-size_t tn_given_backend_length(const char *key);
+tn_status tn_given_options_check(const struct tn_given_options *given,
+				 const struct tn_plugin_kind *kind, const char *operation,
+				 struct tn_error_info *error);
+/* The length of the plugin's name in a key that was checked. */
+size_t tn_given_plugin_length(const char *key);
 
 /* Checks the rows of a descriptor, which may be any data.  TN_BAD_PLUGIN: the text has the row and
  * the rule that it breaks. */

@@ -47,21 +47,6 @@ static tn_status read_selection(struct tn_loading *loading, struct tn_error_info
 	return loading->report ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-/* Options of plugins that are not here are no error: a program is the same on all machines. */
-static void log_unused(const struct tn_loading *loading)
-{
-	const struct tn_registry_options *options = loading->options;
-	for (size_t i = 0; i < options->given.n; i++) {
-		const char *key = options->given.pairs[i].key;
-		char name[32];
-		snprintf(name, sizeof(name), "%.*s", (int)tn_given_backend_length(key), key);
-		const struct tn_load_row *row = tn_load_report_find(loading->report, name);
-		if (!row || row->stage < TN_STAGE_CREATE)
-			tn_log_format(options->logger, TN_LOG_INFO, "loader",
-				      "option %s is not used: backend %s is not here", key, name);
-	}
-}
-
 static tn_status load_candidates(struct tn_loading *loading, struct tn_registry *registry,
 				 struct tn_error_info *error)
 {
@@ -77,7 +62,7 @@ static tn_status load_candidates(struct tn_loading *loading, struct tn_registry 
 		if (status)
 			return status;
 	}
-	log_unused(loading);
+	tn_report_rows_log_unused(loading);
 	if (loading->refusal.status)
 		*error = loading->refusal;
 	return loading->refusal.status;

@@ -6,6 +6,7 @@
  */
 #include "loader/report_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -158,4 +159,19 @@ tn_status tn_report_rows_read_known(const struct tn_loading *loading, struct tn_
 	tn_status status = folder.failed ? TN_OUT_OF_MEMORY : tn_known_read(&source, known);
 	tn_text_release(&folder);
 	return status;
+}
+
+void tn_report_rows_log_unused(const struct tn_loading *loading)
+{
+	const struct tn_registry_options *options = loading->options;
+	for (size_t i = 0; i < options->given.n; i++) {
+		const char *key = options->given.pairs[i].key;
+		char name[32];
+		snprintf(name, sizeof(name), "%.*s", (int)tn_given_plugin_length(key), key);
+		const struct tn_load_row *row = tn_load_report_find(loading->report, name);
+		if (!row || row->stage < TN_STAGE_CREATE)
+			tn_log_format(options->logger, TN_LOG_INFO, "loader",
+				      "option %s is not used: %s %s is not loaded", key,
+				      loading->kind->name, name);
+	}
 }

@@ -13,6 +13,7 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "device/open.h"
+#include "device/turn.h"
 #include "dispatch/operand.h"
 #include "dispatch/route.h"
 #include "ops/copy.h"
@@ -285,7 +286,8 @@ tn_status tn_matmul_real(struct tn_runtime *runtime, const struct tn_matmul_run 
 static tn_status call_prepack(struct tn_device *device, const struct tn_call *call, uint64_t *size)
 {
 	const struct tn_matmul_args *args = (const struct tn_matmul_args *)(const void *)call;
-	return device->backend->compute.matmul_prepack(device->handle, args, size);
+	return tn_turn_end(device, device->backend->compute.matmul_prepack(tn_turn_begin(device),
+									   args, size));
 }
 
 tn_status tn_matmul_prepack(struct tn_runtime *runtime, const struct tn_matmul_run *run,

@@ -8,7 +8,8 @@
  * has started, and moves host memory between them.  A plugin is a file `communicator_NAME.so` that
  * exports one symbol, `tenon_communicator`, and carries an ELF note; TN_COMMUNICATOR_PLUGIN emits
  * both.  It is found, checked and negotiated as a backend is (<tenon/backend.h>), has the same
- * descriptor and services, and keeps the same rules for entries, statuses, errors and structs.
+ * descriptor, options and services, and keeps the same rules for entries, statuses, errors and
+ * structs.
  *
  * Life:   create -> query -> open -> describe, (start -> test ...) ... -> close -> destroy
  *
@@ -38,10 +39,10 @@ extern "C" {
 /* ---- Version: as TN_ABI_... of a backend -----------------------------------------------------*/
 
 #define TN_COMMUNICATOR_ABI_MAJOR 0u
-#define TN_COMMUNICATOR_ABI_MINOR 1u
+#define TN_COMMUNICATOR_ABI_MINOR 2u
 /* As TN_ABI_OLDEST_HOST: a plugin that needs a later one defines it before. */
 #ifndef TN_COMMUNICATOR_ABI_OLDEST_HOST
-#define TN_COMMUNICATOR_ABI_OLDEST_HOST 1u
+#define TN_COMMUNICATOR_ABI_OLDEST_HOST 2u
 #endif
 
 #define TN_COMMUNICATOR_SYMBOL "tenon_communicator"
@@ -158,6 +159,18 @@ struct tn_communicator_table {
 
 /* As TN_BACKEND_PLUGIN; FLAGS are those of the descriptor. */
 #define TN_COMMUNICATOR_PLUGIN(UUID, NAME, VERSION, LICENCE, FLAGS, CREATE, DESTROY, QUERY)        \
+	TN_COMMUNICATOR_PLUGIN_ROWS(0, NULL, NAME, VERSION, LICENCE, FLAGS, CREATE, DESTROY,       \
+				    QUERY, UUID)
+
+/* The same for a plugin with options, as TN_BACKEND_PLUGIN_OPTIONS. */
+#define TN_COMMUNICATOR_PLUGIN_OPTIONS(UUID, NAME, VERSION, LICENCE, FLAGS, CREATE, DESTROY,       \
+				       QUERY, OPTIONS)                                             \
+	TN_COMMUNICATOR_PLUGIN_ROWS(sizeof(OPTIONS) / sizeof((OPTIONS)[0]), OPTIONS, NAME,         \
+				    VERSION, LICENCE, FLAGS, CREATE, DESTROY, QUERY, UUID)
+
+/* What both emit; the UUID's bytes come last. */
+#define TN_COMMUNICATOR_PLUGIN_ROWS(N, OPTIONS, NAME, VERSION, LICENCE, FLAGS, CREATE, DESTROY,    \
+				    QUERY, ...)                                                    \
 	__attribute__((section(".note.tenon"), used,                                               \
 		       aligned(4))) static const struct tn_backend_note_section                    \
 		tn_backend_note_section_ = {6,                                                     \
@@ -168,7 +181,7 @@ struct tn_communicator_table {
 					    TN_COMMUNICATOR_ABI_MAJOR,                             \
 					    TN_COMMUNICATOR_ABI_MINOR,                             \
 					    TN_COMMUNICATOR_ABI_OLDEST_HOST,                       \
-					    {UUID},                                                \
+					    {__VA_ARGS__},                                         \
 					    {FLAGS, 0}};                                           \
 	TN_EXTERN_C __attribute__((visibility("default")))                                         \
 	const struct tn_backend_descriptor tenon_communicator;                                     \
@@ -180,16 +193,16 @@ struct tn_communicator_table {
 		TN_COMMUNICATOR_ABI_OLDEST_HOST,                                                   \
 		0,                                                                                 \
 		FLAGS,                                                                             \
-		{UUID},                                                                            \
+		{__VA_ARGS__},                                                                     \
 		NAME,                                                                              \
 		VERSION,                                                                           \
 		LICENCE,                                                                           \
 		CREATE,                                                                            \
 		DESTROY,                                                                           \
 		QUERY,                                                                             \
+		N,                                                                                 \
 		0,                                                                                 \
-		0,                                                                                 \
-		NULL}
+		OPTIONS}
 
 #ifdef __cplusplus
 }

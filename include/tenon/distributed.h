@@ -53,6 +53,11 @@ struct tn_communicator_options {
 	 * else 300.  After a tenth of it a warning says which rank waits in which operation.  Not
 	 * of joining the others, for which the engine has a time of its own, or none. */
 	double timeout;
+	/* Options of communicators, as {"local.bytes", "8M"} is one, by the rules of
+	 * backend_options in <tenon/context.h>.  Those of others than the one that is opened are
+	 * ignored, which is logged as information. */
+	size_t n_communicator_options;
+	const struct tn_pair *communicator_options;
 };
 static inline struct tn_communicator_options tn_communicator_defaults(void)
 {
@@ -69,8 +74,9 @@ static inline struct tn_communicator_options tn_communicator_defaults(void)
  *                        launcher has started several ranks and the communicator does not connect
  *                        that number, because it belongs to another launcher: the text names both
  *   TN_STATE             a second one, where a process can have one (TN_COMMUNICATOR_PROCESS_WIDE)
- *   TN_FORMAT            a malformed name or variable
- *   TN_INVALID_ARGUMENT  the timeout is negative or not finite
+ *   TN_FORMAT            a malformed name, variable or key of an option
+ *   TN_INVALID_ARGUMENT  the timeout is negative or not finite; an option's value
+ *   TN_NOT_FOUND         the communicator has no such option
  *   TN_OUT_OF_MEMORY, TN_UNSUPPORTED (options of a newer version), or the engine's failure.
  * Owned (tn_communicator_close), and to be closed before the context.
  * [thread: one per context | since 0.1] */
@@ -102,7 +108,8 @@ tn_communicator_describe(const tn_communicator *communicator);
  * as `hardware`.  Only the chosen one has been loaded.  Borrowed, valid until close. */
 TN_API tn_load_report *tn_communicator_report(const tn_communicator *communicator);
 
-/* The same without opening one: files are inspected, none is loaded.  *report is owned
+/* The same without opening one: files are inspected, and those of engines that a process may have
+ * more than once are opened for the list of their options; no instance is made.  *report is owned
  * (tn_load_report_destroy); its selection is the communicator that would be opened, and if that
  * could not be chosen, a notice has the reason.  TN_FORMAT: a malformed TENON_SIMULATE.
  * TN_OUT_OF_MEMORY.  `error` may be NULL.  [thread: one per context | since 0.1] */

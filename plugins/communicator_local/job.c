@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The variables that a launcher sets for each rank.  Whatever they hold, the job's name is that of
- * a file and of nothing else: letters, digits and hyphens.
+ * The variables that a launcher sets for each rank, and the options.  Whatever they hold, the job's
+ * name is that of a file and of nothing else: letters, digits and hyphens.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,14 +19,8 @@ void local_variables_read(const struct tn_host *host, struct local_variables *va
 	variables->job = host->parameter(
 		host->context, "TENON_LOCAL_JOB",
 		"local: the name that the processes of a program share, set by the launcher");
-	variables->bytes = host->parameter(
-		host->context, "TENON_LOCAL_BYTES",
-		"local: bytes of shared memory of each process, 64 KiB to 1 GiB; K, M and G are "
-		"understood (default: 2M)");
-	variables->folder = host->parameter(
-		host->context, "TENON_LOCAL_DIR",
-		"local: the folder of the shared memory, an absolute path (default: the first of "
-		"/dev/shm, TMPDIR and /tmp that can be written and has room)");
+	variables->bytes = tn_plugin_option(host, "bytes");
+	variables->folder = tn_plugin_option(host, "folder");
 	variables->temporary = host->parameter(host->context, "TMPDIR",
 					       "local: the folder of the shared memory where "
 					       "/dev/shm has no room (default: /tmp)");
@@ -87,7 +81,9 @@ static tn_status parse_bytes(const char *text, uint64_t *bytes, struct tn_error_
 		shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 64;
 	if (shift == 64 || (shift && end[1]) || value > most >> shift || value << shift < least)
 		return tn_plugin_fail(error, TN_FORMAT, "open",
-				      "TENON_LOCAL_BYTES is '%.64s': expected 64K to 1G", text);
+				      "local.bytes (TENON_LOCAL_BYTES) is '%.64s': expected 64K to "
+				      "1G",
+				      text);
 	*bytes = value << shift;
 	return TN_OK;
 }
@@ -99,8 +95,8 @@ static tn_status parse_folders(const struct local_variables *variables, struct l
 	const char *own = variables->folder, *temporary = variables->temporary;
 	if (own && (own[0] != '/' || strlen(own) > LOCAL_MOST_FOLDER))
 		return tn_plugin_fail(error, TN_FORMAT, "open",
-				      "TENON_LOCAL_DIR is '%.80s': expected an absolute path of at "
-				      "most %d bytes",
+				      "local.folder (TENON_LOCAL_DIR) is '%.80s': expected an "
+				      "absolute path of at most %d bytes",
 				      own, LOCAL_MOST_FOLDER);
 	if (own)
 		memcpy(job->folder, own, strlen(own) + 1);

@@ -107,7 +107,26 @@ static const void *query(void *instance, const char *table)
 	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);
 }
 
+static const struct tn_option_row options[] = {
+	{
+		.name = "bytes",
+		.variable = "TENON_LOCAL_BYTES",
+		.type = TN_OPTION_TEXT,
+		.standard = "2M",
+		.help = "bytes of shared memory of each process, 64K to 1G; K, M and G are "
+			"understood",
+	},
+	{
+		.name = "folder",
+		.variable = "TENON_LOCAL_DIR",
+		.type = TN_OPTION_TEXT,
+		.help = "the folder of the shared memory, an absolute path; without it the first "
+			"of /dev/shm, TMPDIR and /tmp that can be written and has room",
+	},
+};
+
 #define LOCAL_UUID                                                                                 \
 	0x3e, 0x91, 0xd4, 0x6a, 0x0f, 0x5b, 0x4c, 0x27, 0xa8, 0xe3, 0x71, 0x9c, 0x52, 0xbd, 0x06,  \
 		0xf4
-TN_COMMUNICATOR_PLUGIN(LOCAL_UUID, "local", "0.1.0", "Apache-2.0", 0, create, destroy, query);
+TN_COMMUNICATOR_PLUGIN_OPTIONS(LOCAL_UUID, "local", "0.1.0", "Apache-2.0", 0, create, destroy,
+			       query, options);

@@ -37,7 +37,7 @@ struct mock_faults {
 	struct mock_fault of[MOCK_N_FAULTS];
 };
 
-/* Reads the variable's text; NULL is no fault.  TN_FORMAT: the error names the column. */
+/* Reads the option's text; NULL is no fault.  TN_FORMAT: the error names the column. */
 tn_status mock_faults_parse(const char *text, struct mock_faults *faults,
 			    struct tn_error_info *error);
 

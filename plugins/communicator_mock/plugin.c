@@ -9,20 +9,13 @@
 
 static tn_status create(const struct tn_host *host, struct tn_error_info *error, void **instance)
 {
-	const char *name = host->parameter(host->context, "TENON_MOCK_COMMUNICATOR",
-					   "mock: the communicator that it wraps, a name or a path "
-					   "(default: local)");
-	const char *text = host->parameter(
-		host->context, "TENON_MOCK_COMMUNICATOR_FAULT",
-		"mock: faults on request, with commas between: delay:MS, "
-		"network:MICROSECONDS:GBITS, drop:N, die:N, die-in:N, disagree:N, late:N:MS, each "
-		"with @RANK for one rank only");
+	const char *name = tn_plugin_option(host, "communicator");
 	struct mock_instance *own = tn_plugin_alloc(host, sizeof(*own));
 	if (!own)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "create",
 				      "no memory for an instance");
 	own->host = host;
-	tn_status status = mock_faults_parse(text, &own->faults, error);
+	tn_status status = mock_faults_parse(tn_plugin_option(host, "faults"), &own->faults, error);
 	if (!status)
 		status = mock_inner_open(&own->inner, host, name && *name ? name : "local", error);
 	if (status) {
@@ -249,7 +242,40 @@ static const void *query(void *instance, const char *table)
 	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);
 }
 
+/* The other communicator has the host of this one: what it asks for as its own is here. */
+static const struct tn_option_row options[] = {
+	{
+		.name = "communicator",
+		.variable = "TENON_MOCK_COMMUNICATOR",
+		.type = TN_OPTION_TEXT,
+		.standard = "local",
+		.help = "the communicator that it wraps, a name or a path",
+	},
+	{
+		.name = "faults",
+		.variable = "TENON_MOCK_COMMUNICATOR_FAULT",
+		.type = TN_OPTION_TEXT,
+		.help = "faults on request, with commas between: delay:MS, "
+			"network:MICROSECONDS:GBITS, drop:N, die:N, die-in:N, disagree:N, "
+			"late:N:MS, each with @RANK for one rank only",
+	},
+	{
+		.name = "bytes",
+		.variable = "TENON_LOCAL_BYTES",
+		.type = TN_OPTION_TEXT,
+		.standard = "2M",
+		.help = "local.bytes of the communicator that it wraps",
+	},
+	{
+		.name = "folder",
+		.variable = "TENON_LOCAL_DIR",
+		.type = TN_OPTION_TEXT,
+		.help = "local.folder of the communicator that it wraps",
+	},
+};
+
 #define MOCK_UUID                                                                                  \
 	0x86, 0x2d, 0x5a, 0xe1, 0x4b, 0x90, 0x47, 0xd3, 0x9c, 0x68, 0x1f, 0x37, 0xe2, 0xa4, 0x0b,  \
 		0x5d
-TN_COMMUNICATOR_PLUGIN(MOCK_UUID, "mock", "0.1.0", "Apache-2.0", 0, create, destroy, query);
+TN_COMMUNICATOR_PLUGIN_OPTIONS(MOCK_UUID, "mock", "0.1.0", "Apache-2.0", 0, create, destroy, query,
+			       options);

@@ -5,8 +5,9 @@
 # usage: check.sh PREFIX
 #
 # Tests the plugin beside this script with the Tenon that is installed in PREFIX: the conformance
-# kit to level 4 and beyond (LEVEL=L1: to level 1), streams and events of programs, LeNet on the
-# digits that come with Tenon.  Exit status: 77 if there is no OpenCL device.
+# kit to level 4 and beyond (LEVEL=L1: to level 1), streams and events of programs, their contexts,
+# queues and buffers, LeNet on the digits that come with Tenon.  Exit status: 77 if there is no
+# OpenCL device.
 set -eu
 cd "$(dirname "$0")"
 PATH=$1/bin:$PATH
@@ -21,6 +22,7 @@ tenon-conform --timeout=1200 --exclude=conform.exclude ${LEVEL:+--level "0-${LEV
 [ "$status" -eq 0 ] || exit "$status"
 
 ./check_streams
+./check_native
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

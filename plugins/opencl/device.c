@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.device/1.  Expensive parts (the context, the queue) are created by open.
+ * Table tenon.device/1.  Expensive parts (the context, the queue) are created by open, which takes
+ * a context of others in place of its own.
  */
 #include "plugin.h"
 
@@ -44,8 +45,7 @@ static void close_device(void *device)
 	tn_plugin_free(own->host, own);
 }
 
-/* Creates context, queue and tables; after a failure close_device releases whatever was created. */
-static tn_status make_device(struct opencl_device *device, struct tn_error_info *error)
+static tn_status make_context(struct opencl_device *device, struct tn_error_info *error)
 {
 	const cl_context_properties properties[] = {
 		CL_CONTEXT_PLATFORM, (cl_context_properties)device->facts->platform, 0};
@@ -54,7 +54,41 @@ static tn_status make_device(struct opencl_device *device, struct tn_error_info 
 		device->cl->clCreateContext(properties, 1, &device->facts->id, NULL, NULL, &code);
 	if (!device->context)
 		return opencl_fail_code(error, code, "open", "clCreateContext");
-	tn_status status = opencl_streams_open(device, error);
+	return TN_OK;
+}
+
+/* A context of others, which close_device releases like one of its own. */
+static tn_status take_context(struct opencl_device *device, cl_context context,
+			      struct tn_error_info *error)
+{
+	cl_device_id ids[64];
+	size_t size = 0;
+	cl_int code =
+		device->cl->clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof(ids), ids, &size);
+	if (code)
+		return opencl_fail_code(error, code, "open", "native: clGetContextInfo");
+	size_t n = size / sizeof(ids[0]), i = 0;
+	while (i < n && ids[i] != device->facts->id)
+		i++;
+	if (i == n)
+		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open",
+				      "native: the context has %zu devices, and %s is none of them",
+				      n, device->facts->name);
+	code = device->cl->clRetainContext(context);
+	if (code)
+		return opencl_fail_code(error, code, "open", "native: clRetainContext");
+	device->context = context;
+	return TN_OK;
+}
+
+/* Creates context, queue and tables; after a failure close_device releases whatever was created. */
+static tn_status make_device(struct opencl_device *device, cl_context native,
+			     struct tn_error_info *error)
+{
+	tn_status status =
+		native ? take_context(device, native, error) : make_context(device, error);
+	if (!status)
+		status = opencl_streams_open(device, error);
 	if (!status)
 		status = opencl_buffers_open(device, error);
 	if (!status)
@@ -74,16 +108,13 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open",
 				      "device %u: expected less than %u", taken.index,
 				      own->n_devices);
-	if (taken.native)
-		return tn_plugin_fail(error, TN_UNSUPPORTED, "open",
-				      "native: the backend makes a context of its own");
 	struct opencl_device *made = tn_plugin_alloc(own->host, sizeof(*made));
 	if (!made)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
 	made->host = own->host;
 	made->cl = &own->cl;
 	made->facts = &own->devices[taken.index];
-	status = make_device(made, error);
+	status = make_device(made, (cl_context)(uintptr_t)taken.native, error);
 	if (status) {
 		close_device(made);
 		return status;

@@ -21,13 +21,17 @@ struct opencl_library {
 	__typeof__(&clGetDeviceIDs) clGetDeviceIDs;
 	__typeof__(&clGetDeviceInfo) clGetDeviceInfo;
 	__typeof__(&clCreateContext) clCreateContext;
+	__typeof__(&clRetainContext) clRetainContext;
 	__typeof__(&clReleaseContext) clReleaseContext;
+	__typeof__(&clGetContextInfo) clGetContextInfo;
 	__typeof__(&clCreateCommandQueue) clCreateCommandQueue;
 	__typeof__(&clReleaseCommandQueue) clReleaseCommandQueue;
+	__typeof__(&clGetCommandQueueInfo) clGetCommandQueueInfo;
 	__typeof__(&clFlush) clFlush;
 	__typeof__(&clFinish) clFinish;
 	__typeof__(&clCreateBuffer) clCreateBuffer;
 	__typeof__(&clReleaseMemObject) clReleaseMemObject;
+	__typeof__(&clGetMemObjectInfo) clGetMemObjectInfo;
 	__typeof__(&clEnqueueMigrateMemObjects) clEnqueueMigrateMemObjects;
 	__typeof__(&clEnqueueReadBuffer) clEnqueueReadBuffer;
 	__typeof__(&clEnqueueWriteBuffer) clEnqueueWriteBuffer;

@@ -4,7 +4,7 @@
  * Buffers and transfers.  A driver may allocate a buffer's memory only on first use, when a failure
  * would come too late to recover; so a new buffer is migrated to the device at once, on a separate
  * queue that waits for no other work.  Small uploads are copied, so that the entry can return
- * before earlier work is done.
+ * before earlier work is done.  A cl_mem of others becomes a buffer in the same table.
  */
 #include "memory.h"
 
@@ -43,7 +43,7 @@ void opencl_buffers_close(struct opencl_device *device)
 	if (!buffers)
 		return;
 	for (uint64_t i = 0; i < buffers->n; i++)
-		if (buffers->list[i].memory)
+		if (buffers->list[i].memory && !buffers->list[i].is_imported)
 			device->cl->clReleaseMemObject(buffers->list[i].memory);
 	if (buffers->queue)
 		device->cl->clReleaseCommandQueue(buffers->queue);
@@ -187,9 +187,9 @@ tn_status opencl_memory_free(void *device, const struct tn_free_args *args)
 	if (status)
 		return status;
 	const struct opencl_buffer *buffer = opencl_buffer_find(own, taken.buffer);
-	if (!buffer)
+	if (!buffer || buffer->is_imported)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "free",
-				      "buffer %llu does not belong to this device",
+				      "buffer %llu was not allocated on this device",
 				      (unsigned long long)taken.buffer);
 	cl_int code = own->cl->clReleaseMemObject(buffer->memory);
 	own->buffers->used_bytes -= buffer->size;
@@ -319,4 +319,92 @@ static tn_status information(void *device, uint32_t memory_kind, struct tn_memor
 const struct tn_memory_table opencl_memory_table = {
 	.struct_size = sizeof(opencl_memory_table),
 	.information = information,
+};
+
+/* ---- Table tenon.import/1 --------------------------------------------------------------------*/
+
+/* NULL, or why kernels of this device cannot read and write `size` bytes of the memory. */
+static const char *unfit(const struct opencl_device *device, cl_mem memory, uint64_t size)
+{
+	const struct opencl_library *cl = device->cl;
+	cl_mem_object_type type = 0;
+	cl_mem_flags flags = 0;
+	cl_context context = NULL;
+	size_t bytes = 0;
+	if (cl->clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, NULL) ||
+	    cl->clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof(flags), &flags, NULL) ||
+	    cl->clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(context), &context, NULL) ||
+	    cl->clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL))
+		return "it is no memory object";
+	if (type != CL_MEM_OBJECT_BUFFER)
+		return "it is an image or a pipe";
+	if (context != device->context)
+		return "it is of another context";
+	if (flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY))
+		return "kernels may not both read and write it";
+	return bytes < size ? "it has fewer bytes" : NULL;
+}
+
+static tn_status import_memory(void *device, const struct tn_import_args *args, uint64_t *buffer)
+{
+	struct opencl_device *own = device;
+	struct tn_import_args taken;
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "import_memory");
+	if (status)
+		return status;
+	cl_mem memory = (cl_mem)(uintptr_t)taken.pointer;
+	const char *why = !memory || !taken.size ? "expected a cl_mem and at least 1 byte"
+						 : unfit(own, memory, taken.size);
+	if (why)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "import_memory",
+				      "%llu bytes of the cl_mem %#llx: %s",
+				      (unsigned long long)taken.size,
+				      (unsigned long long)taken.pointer, why);
+	uint64_t handle = take_place(own);
+	if (!handle)
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "import_memory",
+				      "no host memory for the table of buffers");
+	own->buffers->list[handle - 1] =
+		(struct opencl_buffer){.memory = memory, .size = taken.size, .is_imported = 1};
+	*buffer = handle;
+	return TN_OK;
+}
+
+static tn_status import_release(void *device, const struct tn_free_args *args)
+{
+	struct opencl_device *own = device;
+	struct tn_free_args taken;
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "import_release");
+	if (status)
+		return status;
+	const struct opencl_buffer *buffer = opencl_buffer_find(own, taken.buffer);
+	if (!buffer || !buffer->is_imported)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "import_release",
+				      "buffer %llu is not imported",
+				      (unsigned long long)taken.buffer);
+	give_place(own->buffers, taken.buffer);
+	return TN_OK;
+}
+
+static tn_status export_memory(void *device, const struct tn_export_args *args, uint64_t *pointer)
+{
+	struct opencl_device *own = device;
+	struct tn_export_args taken;
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "export_memory");
+	if (status)
+		return status;
+	cl_mem memory = opencl_buffer_memory(own, taken.buffer);
+	if (!memory)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "export_memory",
+				      "buffer %llu does not belong to this device",
+				      (unsigned long long)taken.buffer);
+	*pointer = (uint64_t)(uintptr_t)memory;
+	return TN_OK;
+}
+
+const struct tn_import_table opencl_import_table = {
+	.struct_size = sizeof(opencl_import_table),
+	.import_memory = import_memory,
+	.import_release = import_release,
+	.export_memory = export_memory,
 };

@@ -13,6 +13,7 @@ struct opencl_buffer {
 	cl_mem memory; /* NULL: the slot is free */
 	uint64_t size;
 	uint64_t next_free;
+	int is_imported; /* `memory` is borrowed */
 };
 
 tn_status opencl_buffers_open(struct opencl_device *device, struct tn_error_info *error);

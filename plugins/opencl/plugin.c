@@ -59,7 +59,8 @@ static const void *query(void *instance, const char *table)
 	static const struct tn_plugin_table tables[] = {
 		{TN_TABLE_DEVICE, &opencl_device_table}, {TN_TABLE_COMPUTE, &compute_table},
 		{TN_TABLE_COPY, &opencl_copy_table},     {TN_TABLE_MEMORY, &opencl_memory_table},
-		{TN_TABLE_STREAM, &opencl_stream_table},
+		{TN_TABLE_STREAM, &opencl_stream_table}, {TN_TABLE_IMPORT, &opencl_import_table},
+		{TN_TABLE_NATIVE, &opencl_native_table},
 	};
 	(void)instance;
 	return tn_plugin_table_find(tables, sizeof(tables) / sizeof(tables[0]), table);

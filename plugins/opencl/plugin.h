@@ -8,8 +8,8 @@
  *   library.c    libOpenCL and the table of its functions
  *   discover.c   finds platforms and devices, and their capabilities
  *   device.c     open, close, describe
- *   memory.c     buffers and transfers
- *   stream.c     queues, events, asynchronous errors
+ *   memory.c     buffers, those of others too, and transfers
+ *   stream.c     queues, events, asynchronous errors; table tenon.native/1
  *   operand.c    checks of operands and scalars
  *   program.c    element programs in OpenCL C: the dialect, conversions
  *   kernel.c     kernels: the cache, the build, the launch
@@ -66,7 +66,8 @@ struct opencl_device {
 	const struct opencl_library *cl;
 	const struct opencl_facts *facts;
 	cl_context context;
-	struct opencl_stream *streams; /* the first is the NULL stream */
+	struct opencl_stream *streams;  /* the first is the NULL stream */
+	struct opencl_stream *released; /* of others, with work that may be running */
 	struct opencl_buffers *buffers;
 	struct opencl_cache *cache;
 };
@@ -97,7 +98,9 @@ tn_status opencl_matmul(void *device, const struct tn_matmul_args *args);
 
 extern const struct tn_device_table opencl_device_table;
 extern const struct tn_memory_table opencl_memory_table;
+extern const struct tn_import_table opencl_import_table;
 extern const struct tn_stream_table opencl_stream_table;
+extern const struct tn_native_table opencl_native_table;
 extern const struct tn_copy_table opencl_copy_table;
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Table tenon.stream/1, and the errors of all streams.  A command that fails after its entry
- * returned reports it in the status of its event.  A stream keeps the events of its last commands;
- * before one leaves the ring its outcome is awaited, which also keeps the host from running ahead
- * without bound.
+ * Tables tenon.stream/1 and tenon.native/1, and the errors of all streams.  A command that fails
+ * after its entry returned reports it in the status of its event.  A stream keeps the events of its
+ * last commands; before one leaves the ring its outcome is awaited, which also keeps the host from
+ * running ahead without bound.
  */
 #include "stream.h"
 
@@ -23,6 +23,7 @@ struct opencl_stream {
 	uint64_t serial;      /* never reused, unlike an address; 0: the device's own */
 	uint64_t last_serial; /* of the device's own: the highest given so far */
 	cl_command_queue queue;
+	int is_imported;  /* the queue is borrowed */
 	tn_status status; /* of the first error that was not fetched */
 	cl_int code;
 	const char *operation;
@@ -146,10 +147,24 @@ static tn_status make_stream(struct opencl_device *device, const char *operation
 	return TN_OK;
 }
 
+static void add_stream(struct opencl_device *device, struct opencl_stream *made)
+{
+	struct opencl_stream *first = device->streams;
+	made->serial = ++first->last_serial;
+	made->next = first->next;
+	first->next = made;
+}
+
+/* Others may still use an imported queue: only what this device gave to it is waited for. */
 static void destroy_stream(struct opencl_device *device, struct opencl_stream *stream)
 {
-	drain(device, stream);
-	device->cl->clReleaseCommandQueue(stream->queue);
+	if (stream->is_imported) {
+		while (stream->n)
+			make_room(device, stream);
+	} else {
+		drain(device, stream);
+		device->cl->clReleaseCommandQueue(stream->queue);
+	}
 	tn_plugin_free(device->host, stream);
 }
 
@@ -165,6 +180,11 @@ void opencl_streams_close(struct opencl_device *device)
 		device->streams = stream->next;
 		destroy_stream(device, stream);
 	}
+	while (device->released) {
+		struct opencl_stream *stream = device->released;
+		device->released = stream->next;
+		destroy_stream(device, stream);
+	}
 }
 
 struct opencl_stream *opencl_stream_find(struct opencl_device *device, void *handle)
@@ -178,16 +198,14 @@ struct opencl_stream *opencl_stream_find(struct opencl_device *device, void *han
 static tn_status stream_create(void *device, const struct tn_stream_args *args, void **stream)
 {
 	struct opencl_device *own = device;
-	struct opencl_stream *made = NULL, *first = own->streams;
+	struct opencl_stream *made = NULL;
 	struct tn_stream_args taken;
 	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "stream_create");
 	if (!status)
 		status = make_stream(own, "stream_create", taken.call.error, &made);
 	if (status)
 		return status;
-	made->serial = ++first->last_serial;
-	made->next = first->next;
-	first->next = made;
+	add_stream(own, made);
 	*stream = made;
 	return TN_OK;
 }
@@ -195,7 +213,17 @@ static tn_status stream_create(void *device, const struct tn_stream_args *args, 
 static tn_status no_stream(const struct tn_call *call, const char *operation)
 {
 	return tn_plugin_fail(call->error, TN_INVALID_ARGUMENT, operation,
-			      "the stream was not created on this device");
+			      "the stream does not belong to this device");
+}
+
+/* The stream, after the one before it in the list; NULL: it is the device's own, or not of it. */
+static struct opencl_stream *find_before(struct opencl_device *device, const void *stream,
+					 struct opencl_stream **before)
+{
+	*before = device->streams;
+	while ((*before)->next && (*before)->next != stream)
+		*before = (*before)->next;
+	return (*before)->next;
 }
 
 static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
@@ -205,16 +233,126 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "stream_destroy");
 	if (status)
 		return status;
-	struct opencl_stream *before = own->streams;
-	while (before->next && before->next != taken.call.stream)
-		before = before->next;
-	struct opencl_stream *stream = before->next;
-	if (!stream)
-		return no_stream(&taken.call, "stream_destroy");
+	struct opencl_stream *before, *stream = find_before(own, taken.call.stream, &before);
+	if (!stream || stream->is_imported)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
+				      "the stream was not created on this device");
 	before->next = stream->next;
 	destroy_stream(own, stream);
 	return TN_OK;
 }
+
+/* ---- Table tenon.native/1 --------------------------------------------------------------------*/
+
+static tn_status device_export(void *device, const struct tn_native_args *args, uint64_t *native)
+{
+	struct opencl_device *own = device;
+	struct tn_native_args taken;
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "device_export");
+	if (!status)
+		*native = (uint64_t)(uintptr_t)own->context;
+	return status;
+}
+
+/* NULL, or why the queue cannot be a stream of this device. */
+static const char *unfit(const struct opencl_device *device, cl_command_queue queue)
+{
+	const struct opencl_library *cl = device->cl;
+	cl_context context = NULL;
+	cl_device_id id = NULL;
+	cl_command_queue_properties properties = 0;
+	if (cl->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(context), &context, NULL) ||
+	    cl->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(id), &id, NULL) ||
+	    cl->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties,
+				      NULL))
+		return "it is no command queue";
+	if (context != device->context)
+		return "it is of another context";
+	if (id != device->facts->id)
+		return "it is of another device";
+	return properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE ? "it is out of order" : NULL;
+}
+
+/* Frees the streams that were released and whose work is done by now. */
+static void free_released(struct opencl_device *device)
+{
+	for (struct opencl_stream **link = &device->released; *link;) {
+		struct opencl_stream *stream = *link;
+		retire_done(device, stream);
+		if (stream->n) {
+			link = &stream->next;
+			continue;
+		}
+		*link = stream->next;
+		tn_plugin_free(device->host, stream);
+	}
+}
+
+static tn_status stream_import(void *device, const struct tn_native_args *args, void **stream)
+{
+	struct opencl_device *own = device;
+	struct tn_native_args taken;
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "stream_import");
+	if (status)
+		return status;
+	cl_command_queue queue = (cl_command_queue)(uintptr_t)taken.native;
+	const char *why = queue ? unfit(own, queue) : "expected a cl_command_queue";
+	if (why)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_import",
+				      "the cl_command_queue %#llx: %s",
+				      (unsigned long long)taken.native, why);
+	free_released(own);
+	struct opencl_stream *made = tn_plugin_alloc(own->host, sizeof(*made));
+	if (!made)
+		return tn_plugin_fail(taken.call.error, TN_OUT_OF_MEMORY, "stream_import",
+				      "no memory for a stream");
+	made->queue = queue;
+	made->is_imported = 1;
+	add_stream(own, made);
+	*stream = made;
+	return TN_OK;
+}
+
+/* The work in it keeps its staging until it is done. */
+static tn_status stream_release(void *device, const struct tn_stream_args *args)
+{
+	struct opencl_device *own = device;
+	struct tn_stream_args taken;
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "stream_release");
+	if (status)
+		return status;
+	struct opencl_stream *before, *gone = find_before(own, taken.call.stream, &before);
+	if (!gone || !gone->is_imported)
+		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_release",
+				      "the stream is not imported");
+	before->next = gone->next;
+	gone->next = own->released;
+	own->released = gone;
+	free_released(own);
+	return TN_OK;
+}
+
+static tn_status stream_export(void *device, const struct tn_stream_args *args, uint64_t *native)
+{
+	struct opencl_device *own = device;
+	struct tn_stream_args taken;
+	tn_status status = tn_plugin_take(&taken, sizeof(taken), args, 0, "stream_export");
+	if (status)
+		return status;
+	const struct opencl_stream *stream = opencl_stream_find(own, taken.call.stream);
+	if (!stream)
+		return no_stream(&taken.call, "stream_export");
+	*native = (uint64_t)(uintptr_t)stream->queue;
+	return TN_OK;
+}
+
+const struct tn_native_table opencl_native_table = {
+	.struct_size = sizeof(opencl_native_table),
+	.device_export = device_export,
+	.stream_import = stream_import,
+	.stream_release = stream_release,
+	.stream_export = stream_export,
+};
 
 /* ---- Waiting and errors ----------------------------------------------------------------------*/
 
@@ -399,6 +537,10 @@ static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args,
 	cl_int code = time_of(own, start, &begin);
 	if (!code)
 		code = time_of(own, end, &finish);
+	if (code == CL_PROFILING_INFO_NOT_AVAILABLE)
+		return tn_plugin_fail(taken.call.error, TN_UNSUPPORTED, "event_elapsed",
+				      "start or end is in a queue without "
+				      "CL_QUEUE_PROFILING_ENABLE");
 	if (code)
 		return opencl_fail_code(taken.call.error, code, "event_elapsed",
 					"clGetEventProfilingInfo");

@@ -78,8 +78,9 @@ out_has '"communicator": "none"'
 TENON_DATA_DIR=$dir/data TENON_PLUGIN_PATH=$dir/plugins run 0 launch -n 2 "$tenon" info
 out_has '^communicator: fake$'
 out_has '^  fake  *found .*/plugins/communicator_fake.so'
+out_has '^ *fake.size=4 (integer, default)'
 TENON_DATA_DIR=$dir/data TENON_PLUGIN_PATH=$dir/plugins run 0 info --why fake --json
-out_has '"stage": "negotiate"'
+out_has '"stage": "describe"'
 # A communicator of a backend's name is shown after it.
 printf '%s\n' 'name = reference' 'launcher = refrun' 'size = REF_SIZE' 'rank = REF_RANK' \
 	>"$dir/data/communicators.d/reference.communicator"

@@ -67,9 +67,13 @@ for mpi in openmpi mpich; do
 	has $mpi && trains $mpi 2
 done
 is_whole && has openmpi && trains openmpi 4
-launch local 2 "$tenon" train lenet --data digits --epochs 1 --shard-optimizer --wire bf16
+launch local 2 "$tenon" train lenet --data digits --epochs 1 --shard-optimizer --wire bf16 \
+	--communicator-option local.bytes=64K --communicator-option no_such.x=1
 done_well 'shares of the optimizer'
 err_has '2 ranks'
+launch local 2 "$tenon" train lenet --data digits --communicator-option local.byte=64K
+[ "$status" -eq 1 ] || fail "an unknown option: expected exit status 1, found $status"
+err_has "communicator local has no option 'byte'; did you mean 'local.bytes'?"
 launch local 2 "$tenon" train lenet --data digits --epochs 1 --quiet --ledger
 done_well 'the ledger'
 [ "$(cat "$dir/out" "$dir/err" | grep -c '^operation ')" -eq 1 ] ||

@@ -54,11 +54,26 @@ static int32_t host_log_enabled(void *context, int32_t level, const char *subsys
 }
 
 static char plugin_file[4096];
+static const struct tn_backend_descriptor *plugin; /* of that file */
 
 static const char *host_plugin_path(void *context)
 {
 	(void)context;
 	return plugin_file;
+}
+
+/* The value of the option's variable, else its standard. */
+static const char *host_option(void *context, const char *name)
+{
+	(void)context;
+	for (uint32_t i = 0; i < plugin->n_options; i++) {
+		const struct tn_option_row *row = &plugin->options[i];
+		if (!strcmp(row->name, name)) {
+			const char *value = getenv(row->variable);
+			return value && *value ? value : row->standard;
+		}
+	}
+	return NULL;
 }
 
 const struct tn_host *rank_host(void)
@@ -70,6 +85,7 @@ const struct tn_host *rank_host(void)
 		.parameter = host_parameter,
 		.log_enabled = host_log_enabled,
 		.plugin_path = host_plugin_path,
+		.option = host_option,
 	};
 	return &host;
 }
@@ -87,8 +103,8 @@ void ranks_add_mocks(void)
 const struct tn_backend_descriptor *rank_plugin(const char *name)
 {
 	const char *folders = getenv("TENON_PLUGIN_PATH");
-	const void *symbol = NULL;
 	void *file = NULL;
+	plugin = NULL;
 	while (folders && *folders && !file) {
 		const size_t length = strcspn(folders, ":");
 		(void)snprintf(plugin_file, sizeof(plugin_file), "%.*s/communicator_%s.so",
@@ -97,12 +113,12 @@ const struct tn_backend_descriptor *rank_plugin(const char *name)
 		folders += length + (folders[length] == ':');
 	}
 	if (file)
-		symbol = dlsym(file, TN_COMMUNICATOR_SYMBOL);
-	if (!symbol) {
+		plugin = dlsym(file, TN_COMMUNICATOR_SYMBOL);
+	if (!plugin) {
 		print_error("communicator_%s.so: %s\n", name, dlerror());
 		_exit(RANK_FAILED);
 	}
-	return symbol;
+	return plugin;
 }
 
 /* ---- One rank --------------------------------------------------------------------------------*/
@@ -118,9 +134,9 @@ void rank_fail(const struct rank *rank, const char *format, ...)
 	_exit(RANK_FAILED);
 }
 
-tn_status rank_open(struct rank *rank, const char *plugin)
+tn_status rank_open(struct rank *rank, const char *name)
 {
-	const struct tn_backend_descriptor *descriptor = rank_plugin(plugin);
+	const struct tn_backend_descriptor *descriptor = rank_plugin(name);
 	struct tn_communicator_description description = {.struct_size = sizeof(description)};
 	struct tn_communicator_open_args args = {
 		.call = {.struct_size = sizeof(args), .error = &rank->error}};

@@ -30,11 +30,12 @@ void ranks_add_mocks(void);
 /* Opens the plugin of that name in TENON_PLUGIN_PATH and the descriptor in it; ends the process
  * with a message if that fails. */
 const struct tn_backend_descriptor *rank_plugin(const char *name);
-/* The host that the plugins get: parameters are environment variables. */
+/* The host that the plugins get: parameters are environment variables, and so are the options of
+ * the last plugin opened. */
 const struct tn_host *rank_host(void);
 
 /* create, query and open; the status of the one that failed. */
-tn_status rank_open(struct rank *rank, const char *plugin);
+tn_status rank_open(struct rank *rank, const char *name);
 void rank_close(struct rank *rank);
 
 /* Starts an operation, and ends the process with a message if that fails. */

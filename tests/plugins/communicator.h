@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A communicator in one process: rank 1 of FAKE_SIZE, whose other ranks always have the same
+ * A communicator in one process: rank 1 of fake.size, whose other ranks always have the same
  * operands.  FAKE_FAULT makes it fail.  Each broken fixture includes it and breaks one thing.
  *
  *	open      the other ranks cannot be joined
@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tenon/communicator.h>
+#include <tenon/plugin.h>
 
 struct fake_request {
 	struct tn_collective_args args;
@@ -57,7 +58,7 @@ static inline tn_status fake_create(const struct tn_host *host, struct tn_error_
 	struct fake *fake = (struct fake *)host->alloc(host->context, sizeof(*fake), 0);
 	if (!fake)
 		return TN_OUT_OF_MEMORY;
-	const char *size = host->parameter(host->context, "FAKE_SIZE", "the number of ranks");
+	const char *size = tn_plugin_option(host, "size");
 	memset(fake, 0, sizeof(*fake));
 	fake->host = host;
 	fake->size = size ? (uint32_t)atoi(size) : 4;

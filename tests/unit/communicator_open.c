@@ -226,7 +226,7 @@ static void broken_files_are_refused_with_the_reason(void **state)
 	put("communicator_many_flags.so");
 	put("communicator_no_test.so");
 	put("communicator_tableless.so");
-	refused("later", TN_ABI_MISMATCH, "made for interface 0.7, this library has 0.1");
+	refused("later", TN_ABI_MISMATCH, "made for interface 0.7, this library has 0.2");
 	refused("many_flags", TN_ABI_MISMATCH, "flags 0x200: expected bits of 0x1");
 	refused("no_test", TN_BAD_PLUGIN,
 		"table tenon.communicator/1: test is mandatory, found NULL");
@@ -295,7 +295,77 @@ static void malformed_data_files_are_left_out(void **state)
 	assert_non_null(tn_load_report_find(tn_communicator_report(ranks), "d"));
 }
 
-static void the_list_inspects_and_loads_nothing(void **state)
+/* Opens fake with n options of the program. */
+static tn_status open_with(const struct tn_pair *pairs, size_t n)
+{
+	struct tn_communicator_options options = tn_communicator_defaults();
+	options.name = "fake";
+	options.communicator_options = pairs;
+	options.n_communicator_options = n;
+	setenv("TENON_LOG", "info", 1);
+	open_context(0);
+	return tn_communicator_open(ctx, &options, &ranks, &error);
+}
+
+static void the_program_sets_options(void **state)
+{
+	const struct tn_pair pairs[] = {{"fake.size", "5"}, {"other.way", "1"}};
+	(void)state;
+	put("communicator_fake.so");
+	setenv("FAKE_SIZE", "3", 1);
+	assert_ok(open_with(pairs, 2));
+	assert_int_equal(tn_communicator_size(ranks), 5);
+	assert_contains(messages, "option other.way is not used: communicator other is not loaded");
+	const struct tn_load_row *row = tn_load_report_find(tn_communicator_report(ranks), "fake");
+	assert_int_equal(row->n_options, 1);
+	assert_string_equal(row->options[0]->value, "5");
+	assert_string_equal(row->options[0]->origin, "program");
+	close_ranks();
+	assert_ok(open_with(NULL, 0));
+	assert_int_equal(tn_communicator_size(ranks), 3);
+}
+
+static void wrong_options_are_refused(void **state)
+{
+	static const struct {
+		struct tn_pair pair;
+		tn_status status;
+		const char *operation, *text;
+	} cases[] = {
+		{{"fake.siz", "5"},
+		 TN_NOT_FOUND,
+		 "communicator_options",
+		 "communicator fake has no option 'siz'; did you mean 'fake.size'?"},
+		{{"fake.size", "0"},
+		 TN_INVALID_ARGUMENT,
+		 "communicator_options",
+		 "option fake.size: expected a whole number from 1 to 100, found '0'"},
+		{{".size", "1"},
+		 TN_FORMAT,
+		 "communicator_options",
+		 "column 1 of '.size': expected a communicator's name, found '.'"},
+		{{"fake.size", NULL},
+		 TN_INVALID_ARGUMENT,
+		 "communicator_open",
+		 "communicator_options[0]: its value is NULL"},
+	};
+	(void)state;
+	put("communicator_fake.so");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_status(open_with(&cases[i].pair, 1), cases[i].status);
+		assert_string_equal(error.operation, cases[i].operation);
+		assert_contains(error.text, cases[i].text);
+		close_ranks();
+	}
+	assert_status(open_with(NULL, 2), TN_INVALID_ARGUMENT);
+	close_ranks();
+	setenv("FAKE_SIZE", "many", 1);
+	assert_status(open_with(NULL, 0), TN_PROBE_FAILED);
+	assert_contains(error.text, "FAKE_SIZE (fake.size): expected a whole number");
+}
+
+/* An engine that a process has once is not opened for it. */
+static void the_list_has_options_and_no_instance(void **state)
 {
 	tn_load_report *report;
 	(void)state;
@@ -303,6 +373,7 @@ static void the_list_inspects_and_loads_nothing(void **state)
 	know_other();
 	put("communicator_fake.so");
 	put("communicator_later.so");
+	put("communicator_tableless.so");
 	/* `create` would fail. */
 	setenv("FAKE_FAULT", "second", 1);
 	setenv("TENON_COMMUNICATOR", "fake", 1);
@@ -310,7 +381,10 @@ static void the_list_inspects_and_loads_nothing(void **state)
 	assert_ok(tn_communicator_list(ctx, &report, &error));
 	const struct tn_load_row *fake = tn_load_report_find(report, "fake");
 	assert_int_equal(fake->status, TN_OK);
-	assert_int_equal(fake->stage, TN_STAGE_NEGOTIATE);
+	assert_int_equal(fake->stage, TN_STAGE_DESCRIBE);
+	assert_int_equal(fake->n_options, 1);
+	assert_string_equal(fake->options[0]->value, "4");
+	assert_int_equal(tn_load_report_find(report, "tableless")->stage, TN_STAGE_NEGOTIATE);
 	assert_int_equal(tn_load_report_find(report, "later")->status, TN_ABI_MISMATCH);
 	assert_int_equal(tn_load_report_find(report, "other")->status, TN_NO_PLUGIN);
 	assert_contains(tn_load_report_text(report), "communicator: fake\n");
@@ -356,7 +430,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(timeouts_are_checked, begin_test, end_test),
 		cmocka_unit_test_setup_teardown(malformed_data_files_are_left_out, begin_test,
 						end_test),
-		cmocka_unit_test_setup_teardown(the_list_inspects_and_loads_nothing, begin_test,
+		cmocka_unit_test_setup_teardown(the_program_sets_options, begin_test, end_test),
+		cmocka_unit_test_setup_teardown(wrong_options_are_refused, begin_test, end_test),
+		cmocka_unit_test_setup_teardown(the_list_has_options_and_no_instance, begin_test,
 						end_test),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

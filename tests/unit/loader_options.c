@@ -6,6 +6,7 @@
  */
 #include "loader/plugin_options.h"
 #include "base/error.h"
+#include "loader/kind.h"
 #include "loader/report_json.h"
 #include "../plugins/minimal.h"
 #include "loader_fixture.h"
@@ -379,10 +380,13 @@ static void the_form_of_a_key_is_checked(void **state)
 		const struct tn_pair pair = {cases[i].key, cases[i].value};
 		const struct tn_given_options given = {&pair, 1};
 		tn_error_reset(&error);
-		assert_status(tn_given_options_check(&given, &error), cases[i].status);
+		assert_status(
+			tn_given_options_check(&given, &tn_backend_kind, "context_open", &error),
+			cases[i].status);
 		assert_contains(error.text, cases[i].text);
 	}
-	assert_status(tn_given_options_check(&(struct tn_given_options){NULL, 2}, &error),
+	assert_status(tn_given_options_check(&(struct tn_given_options){NULL, 2}, &tn_backend_kind,
+					     "context_open", &error),
 		      TN_INVALID_ARGUMENT);
 }
 

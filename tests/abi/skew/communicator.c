@@ -53,6 +53,15 @@ static void close_communicator(void *communicator)
 	(void)communicator;
 }
 
+#if LEVEL >= 1
+/* The option's value; "-": the host is older than options. */
+static const char *mode_of(const struct tn_host *host)
+{
+	return TN_HAS_FIELD(struct tn_host, host, option) ? host->option(host->context, "mode")
+							  : "-";
+}
+#endif
+
 static tn_status describe(void *communicator, struct tn_communicator_description *description)
 {
 	struct tn_communicator_description own = {
@@ -63,13 +72,17 @@ static tn_status describe(void *communicator, struct tn_communicator_description
 		.local_size = RANKS,
 		.host = "here",
 #if LEVEL >= 1
-		.engine = "an engine",
+		.engine = "an engine, ",
 #endif
 #if LEVEL >= 2
 		.cores = 64,
 #endif
 	};
+#if LEVEL >= 1
+	strcat(own.engine, mode_of(*(const struct tn_host **)communicator));
+#else
 	(void)communicator;
+#endif
 	tn_struct_answer(description, &own, sizeof(own));
 	return TN_OK;
 }
@@ -147,4 +160,18 @@ static const void *query(void *instance, const char *table)
 #define UUID                                                                                       \
 	0x3d, 0x91, 0x5e, 0x02, 0xb8, 0x47, 0x4c, 0x1a, 0x8f, 0x6d, 0x20, 0xe5, 0x7b, 0xc3, 0x19,  \
 		0xf4
+#if LEVEL >= 1
+static const struct tn_option_row options[] = {
+	{
+		.name = "mode",
+		.type = TN_OPTION_CHOICE,
+		.standard = "one",
+		.choices = "one,two",
+		.help = "which of two",
+	},
+};
+TN_COMMUNICATOR_PLUGIN_OPTIONS(UUID, "skew", LEVEL_TEXT, "Apache-2.0", 0, create, destroy, query,
+			       options);
+#else
 TN_COMMUNICATOR_PLUGIN(UUID, "skew", LEVEL_TEXT, "Apache-2.0", 0, create, destroy, query);
+#endif

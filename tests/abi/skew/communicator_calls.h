@@ -24,7 +24,8 @@ static void check_joined(const struct communicator_peer *peer, void *communicato
 	expect(found->struct_size == sizeof(*found), "describe leaves struct_size");
 	expect(found->rank == 1 && found->size == 4 && found->local_rank == 1, "describe: ranks");
 #if LEVEL >= 1
-	expect(!strcmp(found->engine, peer->level >= 1 ? "an engine" : ""), "describe: engine");
+	expect(!strcmp(found->engine, peer->level >= 1 ? "an engine, one" : ""),
+	       "describe: engine");
 #endif
 #if LEVEL >= 2
 	expect(found->cores == (peer->level >= 2 ? 64 : 0), "describe: a newer field");

@@ -78,11 +78,10 @@ function replace(from, to, what)
 	next
 }
 
-# The end of TN_BACKEND_PLUGIN_ROWS and of TN_COMMUNICATOR_PLUGIN, which fill the descriptor:
+# The end of TN_BACKEND_PLUGIN_ROWS and TN_COMMUNICATOR_PLUGIN_ROWS, which fill the descriptor:
 # n_options, reserved2, options.
 kind == "long" {
 	sub(/OPTIONS}$/, "OPTIONS TN_SYNTHETIC_HOMEPAGE}")
-	sub(/^\t\tNULL}$/, "\t\tNULL TN_SYNTHETIC_HOMEPAGE}")
 }
 kind == "short" && /^\t+ *QUERY, +\\$/ {
 	print "QUERY}" >out
