@@ -286,8 +286,8 @@ tn_status tn_matmul_real(struct tn_runtime *runtime, const struct tn_matmul_run 
 static tn_status call_prepack(struct tn_device *device, const struct tn_call *call, uint64_t *size)
 {
 	const struct tn_matmul_args *args = (const struct tn_matmul_args *)(const void *)call;
-	return tn_turn_end(device, device->backend->compute.matmul_prepack(tn_turn_begin(device),
-									   args, size));
+	return tn_turn_end(
+		device, device->backend->compute.matmul_prepack(tn_turn_begin(device), args, size));
 }
 
 tn_status tn_matmul_prepack(struct tn_runtime *runtime, const struct tn_matmul_run *run,

@@ -77,6 +77,14 @@ END {
 	exit 1
 }
 
+# Contexts that share a device take turns (core/device/turn.h).
+turnless=$(grep -nE 'backend->[a-z0-9]+\.[a-z0-9_]+\((device|queue->device)->handle' \
+	core/*/*.[ch] | grep -v '^core/device/turn.h:')
+[ -z "$turnless" ] || {
+	echo "called without tn_turn_begin: $turnless"
+	exit 1
+}
+
 # The pages for newcomers have the same list.
 map=$(sed -n '/^| .core\/. |/{
 	s/.* here: //

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "loader/kind.h"
 #include "loader/plugin_options.h"
 #include "../option_table.h"
 
@@ -138,7 +139,7 @@ static int check_together(const struct options *options)
 {
 	const struct tn_given_options given = {options->given, options->n_given};
 	struct tn_error_info error = {.struct_size = sizeof(error)};
-	if (tn_given_options_check(&given, &error)) {
+	if (tn_given_options_check(&given, &tn_backend_kind, "tenon-conform", &error)) {
 		fprintf(stderr, "tenon-conform: --backend-option: %s\n", error.text);
 		return EXIT_USAGE;
 	}
