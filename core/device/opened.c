@@ -105,6 +105,31 @@ static void close_device(const struct tn_device *device, struct tn_opened *opene
 	tn_mem_free(opened);
 }
 
+tn_status tn_opened_make_stream(const struct tn_device *device, void **stream,
+				struct tn_error_info *error)
+{
+	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = error}};
+	tn_error_reset(error);
+	tn_status status = tn_turn_end(device, device->backend->stream.stream_create(
+						       tn_turn_begin(device), &args, stream));
+	return status || *stream ? status
+				 : tn_fail(error, TN_BACKEND_FAILURE, "stream_create",
+					   "the backend returned no handle");
+}
+
+void tn_opened_end_stream(const struct tn_device *device, void *stream)
+{
+	struct tn_error_info error;
+	struct tn_stream_args args = {
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &error}};
+	tn_error_reset(&error);
+	tn_status status = tn_turn_end(
+		device, device->backend->stream.stream_destroy(tn_turn_begin(device), &args));
+	if (status && status != TN_DEVICE_LOST)
+		tn_log_format(device->logger, TN_LOG_WARNING, "stream", "%s: %s", device->name,
+			      error.text);
+}
+
 /* The NULL stream, or one of its own. */
 static tn_status take_stream(struct tn_device *device, struct tn_error_info *error)
 {
@@ -114,7 +139,7 @@ static tn_status take_stream(struct tn_device *device, struct tn_error_info *err
 		opened->null_is_taken = 1;
 		return TN_OK;
 	}
-	tn_status status = tn_queue_make_stream(device, &ordinary->handle, error);
+	tn_status status = tn_opened_make_stream(device, &ordinary->handle, error);
 	if (!status && device->queue == ordinary)
 		tn_queue_enter(device, ordinary);
 	return status;
@@ -176,7 +201,7 @@ void tn_opened_give(struct tn_device *device, void *stream)
 		return;
 	}
 	if (stream)
-		tn_queue_end_stream(device, stream);
+		tn_opened_end_stream(device, stream);
 	tn_instance_lock(instance_of(device));
 	if (!stream)
 		device->opened->null_is_taken = 0;

@@ -14,6 +14,10 @@ tn_status tn_opened_take(struct tn_device *device, struct tn_error_info *error);
 /* Nothing of the device is in use; `stream` was that of the ordinary queue.  The last user closes
  * the device.  Takes one that is not open. */
 void tn_opened_give(struct tn_device *device, void *stream);
+/* The backend's stream of a queue that is not imported.  Texts have no device's name yet. */
+tn_status tn_opened_make_stream(const struct tn_device *device, void **stream,
+				struct tn_error_info *error);
+void tn_opened_end_stream(const struct tn_device *device, void *stream);
 /* The device was lost: contexts that are opened from now on do not get it, nor its instance. */
 void tn_opened_lose(const struct tn_device *device);
 

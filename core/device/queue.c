@@ -14,24 +14,12 @@
 #include "device/chunk.h"
 #include "device/native.h"
 #include "device/open.h"
+#include "device/opened.h"
 #include "device/point.h"
 #include "device/pool_parts.h"
 #include "device/transfer.h"
-#include "device/turn.h"
 
 _Static_assert(TN_MAX_STREAMS + 1 == TN_MOST_QUEUES, "the ordinary queue is one more");
-
-tn_status tn_queue_make_stream(struct tn_device *device, void **stream, struct tn_error_info *error)
-{
-	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = error}};
-	tn_error_reset(error);
-	tn_status status = tn_turn_end(device, device->backend->stream.stream_create(
-						       tn_turn_begin(device), &args, stream));
-	if (!status && !*stream)
-		status = tn_fail(error, TN_BACKEND_FAILURE, "stream_create",
-				 "the backend returned no handle");
-	return tn_device_answer(device, status, error);
-}
 
 tn_status tn_queue_create(struct tn_device *device, uint64_t native, struct tn_queue **result,
 			  struct tn_error_info *error)
@@ -50,7 +38,9 @@ tn_status tn_queue_create(struct tn_device *device, uint64_t native, struct tn_q
 		return tn_no_memory(error, operation, NULL, "a stream");
 	tn_status status =
 		native ? tn_device_import_stream(device, native, operation, &queue->handle, error)
-		       : tn_queue_make_stream(device, &queue->handle, error);
+		       : tn_device_answer(device,
+					  tn_opened_make_stream(device, &queue->handle, error),
+					  error);
 	if (status) {
 		tn_mem_free(queue);
 		return status;
@@ -66,18 +56,6 @@ tn_status tn_queue_create(struct tn_device *device, uint64_t native, struct tn_q
 	return TN_OK;
 }
 
-void tn_queue_end_stream(struct tn_device *device, void *stream)
-{
-	struct tn_error_info error;
-	struct tn_stream_args args = {
-		.call = {.struct_size = sizeof(args), .stream = stream, .error = &error}};
-	tn_error_reset(&error);
-	tn_status status = tn_turn_end(
-		device, device->backend->stream.stream_destroy(tn_turn_begin(device), &args));
-	if (tn_device_answer(device, status, &error) && status != TN_DEVICE_LOST)
-		tn_log_format(device->logger, TN_LOG_WARNING, "stream", "%s", error.text);
-}
-
 void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
 {
 	tn_queue_settle(device, queue);
@@ -87,6 +65,6 @@ void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue)
 	if (queue->is_imported)
 		tn_device_release_stream(device, queue->handle);
 	else if (device->fork_generation == tn_fork_generation())
-		tn_queue_end_stream(device, queue->handle);
+		tn_opened_end_stream(device, queue->handle);
 	tn_mem_free(queue);
 }

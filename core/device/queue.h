@@ -24,9 +24,4 @@ tn_status tn_queue_create(struct tn_device *device, uint64_t native, struct tn_q
  * ordinary queue.  It is not the current one, and nothing is being captured. */
 void tn_queue_destroy(struct tn_device *device, struct tn_queue *queue);
 
-/* The backend's stream of a queue, which is not imported. */
-tn_status tn_queue_make_stream(struct tn_device *device, void **stream,
-			       struct tn_error_info *error);
-void tn_queue_end_stream(struct tn_device *device, void *stream);
-
 #endif
