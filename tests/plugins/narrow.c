@@ -397,7 +397,7 @@ static tn_status matmul(void *device, const struct tn_matmul_args *args)
 	struct tn_matmul_args own;
 	(void)device;
 	if (tn_plugin_take(&own, sizeof(own), args, TN_PLUGIN_COMPUTE_FLAGS, "matmul") ||
-	    own.has_bias || own.has_a_scale || own.has_b_scale || own.activation ||
+	    own.has_bias || own.a_scale || own.b_scale || own.activation ||
 	    own.a.dtype != own.c.dtype || own.b.dtype != own.c.dtype ||
 	    (own.c.dtype != TN_F32 && own.c.dtype != TN_BF16))
 		return TN_UNSUPPORTED;
