@@ -364,6 +364,15 @@ void sample_make(struct kit *kit, struct sample *sample, int slot, const char *w
 	make(kit, sample, slot, samples[find(slot)].make, what);
 }
 
+void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const char *what,
+			 unsigned variant)
+{
+	const uint64_t seed = kit->seed;
+	kit->seed += UINT64_C(1000003) * variant;
+	sample_make(kit, sample, slot, what);
+	kit->seed = seed;
+}
+
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what)
 {
 	make(kit, sample, TN_SLOT_MATMUL, make_large_matmul, what);
@@ -421,6 +430,15 @@ void sample_expect_bits(const struct sample *sample, const unsigned char *result
 					    byte, array->size, array->image[byte], result[byte]);
 		result += array->size;
 	}
+}
+
+void sample_expect_same(const struct sample *sample, const unsigned char *result, const char *id)
+{
+	const struct kit *kit = sample->kit;
+	if (kit->description.determinism[sample_family(sample->slot)] == TN_DETERMINISM_ALWAYS)
+		sample_expect_bits(sample, result, id);
+	else
+		sample_expect_close(sample, result, id);
 }
 
 void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id)

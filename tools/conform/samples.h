@@ -51,6 +51,9 @@ int sample_family(int slot);
 
 /* Begins a case of the slot and makes the call; `what` is in the case's name. */
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what);
+/* The same shapes with other data; variant 0 is that of sample_make. */
+void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const char *what,
+			 unsigned variant);
 /* A product of 80 x 80 matrices: for large ones libraries use memory of their own. */
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what);
 void sample_free(struct sample *sample);
@@ -67,5 +70,7 @@ unsigned char *sample_result(const struct sample *sample, size_t *size);
  * id. */
 void sample_expect_bits(const struct sample *sample, const unsigned char *result, const char *id);
 void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id);
+/* In bits where the device promises them, which elsewhere is close enough. */
+void sample_expect_same(const struct sample *sample, const unsigned char *result, const char *id);
 
 #endif

@@ -42,6 +42,15 @@ void check_event_order(struct kit *kit);
 void check_event_elapsed(struct kit *kit);
 void check_native_order(struct kit *kit);
 
+/* asynchrony.c */
+void check_transfer_async(struct kit *kit);
+void check_stream_samples(struct kit *kit);
+void check_stream_waits(struct kit *kit);
+
+/* events.c */
+void check_event_reached(struct kit *kit);
+void check_event_time(struct kit *kit);
+
 /* capture.c */
 void check_capture_table(struct kit *kit);
 void check_capture_replay(struct kit *kit);
