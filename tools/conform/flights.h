@@ -13,11 +13,13 @@
 struct flight {
 	struct sample sample;
 	unsigned char *expected;             /* the results of an ordinary call */
+	unsigned char *expected_was;         /* and of one with the other data */
 	struct staging was[SAMPLE_ARRAYS];   /* other data, in the arrays before and afterwards */
 	struct staging in[SAMPLE_ARRAYS];    /* the sample's */
 	struct staging out[SAMPLE_ARRAYS];   /* downloads: inputs of the arrays before, outputs */
 	struct staging final[SAMPLE_ARRAYS]; /* what the arrays contain in the end */
 	struct tn_workspace workspace;
+	void *graph; /* launched instead of the call; NULL: the call itself */
 };
 
 /* Begins a case of the slot; 0: the backend does not support the call. */

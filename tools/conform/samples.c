@@ -322,6 +322,23 @@ int sample_family(int slot)
 	return samples[find(slot)].family;
 }
 
+int sample_is_gradient(int slot)
+{
+	switch (slot) {
+	case TN_SLOT_CONV2D_INPUT_GRADIENT:
+	case TN_SLOT_CONV2D_WEIGHT_GRADIENT:
+	case TN_SLOT_POOL2D_BACKWARD:
+	case TN_SLOT_BATCH_NORM_BACKWARD:
+	case TN_SLOT_LAYER_NORM_BACKWARD:
+	case TN_SLOT_SOFTMAX_BACKWARD:
+	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
+	case TN_SLOT_ATTENTION_BACKWARD:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 int sample_next(const struct kit *kit, int slot)
 {
 	for (int i = find(slot) + 1; i < N_SAMPLES; i++) {

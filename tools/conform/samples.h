@@ -48,6 +48,8 @@ struct sample {
 int sample_next(const struct kit *kit, int slot);
 /* The family of a slot, for accuracy and determinism. */
 int sample_family(int slot);
+/* Does the slot take TN_ACCUMULATE? */
+int sample_is_gradient(int slot);
 
 /* Begins a case of the slot and makes the call; `what` is in the case's name. */
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what);

@@ -56,6 +56,11 @@ void check_capture_table(struct kit *kit);
 void check_capture_replay(struct kit *kit);
 void check_capture_refused(struct kit *kit);
 
+/* capture_samples.c */
+void check_capture_samples(struct kit *kit);
+void check_capture_sequence(struct kit *kit);
+void check_capture_apart(struct kit *kit);
+
 /* peer.c */
 void check_peer_copy(struct kit *kit);
 void check_peer_order(struct kit *kit);

@@ -214,6 +214,48 @@ void staging_end(struct kit *kit, struct staging *memory)
 		free(memory->bytes);
 }
 
+/* ---- Graphs ----------------------------------------------------------------------------------*/
+
+int kit_can_capture(const struct kit *kit)
+{
+	return tn_backend_has_all(kit->backend, TN_SLOT_CAPTURE_BEGIN, TN_SLOT_GRAPH_RELEASE);
+}
+
+typedef tn_status (*graph_entry)(void *device, const struct tn_graph_args *args);
+
+static void on_graph(struct kit *kit, graph_entry entry, const char *name, void *stream,
+		     void *graph)
+{
+	struct tn_graph_args args = {
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
+		.graph = graph};
+	tn_status status = entry(kit->device, &args);
+	if (status)
+		kit_fail(kit, "%s: %s: %s", name, tn_status_name(status), kit->error.text);
+}
+
+void kit_capture_begin(struct kit *kit, void *stream)
+{
+	on_graph(kit, kit->backend->capture.capture_begin, "capture_begin", stream, NULL);
+}
+
+tn_status kit_capture_end(struct kit *kit, void *stream, void **graph)
+{
+	struct tn_graph_args args = {
+		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error}};
+	return kit->backend->capture.capture_end(kit->device, &args, graph);
+}
+
+void kit_launch(struct kit *kit, void *stream, void *graph)
+{
+	on_graph(kit, kit->backend->capture.graph_launch, "graph_launch", stream, graph);
+}
+
+void kit_graph_release(struct kit *kit, void *graph)
+{
+	on_graph(kit, kit->backend->capture.graph_release, "graph_release", NULL, graph);
+}
+
 double kit_seconds(void)
 {
 	struct timespec t;

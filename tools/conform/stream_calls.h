@@ -57,6 +57,15 @@ struct staging {
 void staging_make(struct kit *kit, struct staging *memory, size_t size, int pinned);
 void staging_end(struct kit *kit, struct staging *memory);
 
+/* ---- Graphs ----------------------------------------------------------------------------------*/
+
+/* Does the backend have tenon.capture/1? */
+int kit_can_capture(const struct kit *kit);
+void kit_capture_begin(struct kit *kit, void *stream);
+tn_status kit_capture_end(struct kit *kit, void *stream, void **graph);
+void kit_launch(struct kit *kit, void *stream, void *graph);
+void kit_graph_release(struct kit *kit, void *graph);
+
 double kit_seconds(void);
 
 /* ---- Work that lasts -------------------------------------------------------------------------*/
