@@ -180,6 +180,12 @@ void check_memory_host_balance(struct kit *kit);
 void check_memory_exhausted_open(struct kit *kit);
 void check_memory_exhausted_calls(struct kit *kit);
 
+/* faults.c */
+void check_faults_work(struct kit *kit);
+void check_faults_transfer(struct kit *kit);
+void check_faults_lost(struct kit *kit);
+void check_faults_memory(struct kit *kit);
+
 /* oldest_host.c */
 void check_oldest_host(struct kit *kit);
 
