@@ -264,7 +264,6 @@ static void vendors_tables_have_names_in_reverse_dns(void **state)
 		tn_status status;
 	} rows[] = {
 		{"org.tenon.mock/1", TN_OK},
-		{"org.tenon.faults/1", TN_OK},
 		{"org.tenon.mock/2", TN_NOT_FOUND},
 		{"com.example.table/1", TN_NOT_FOUND},
 		{"com.ex-ample.a_b.c9/12", TN_NOT_FOUND},
