@@ -47,6 +47,9 @@ void check_transfer_async(struct kit *kit);
 void check_stream_samples(struct kit *kit);
 void check_stream_waits(struct kit *kit);
 
+/* random_streams.c */
+void check_stream_random(struct kit *kit);
+
 /* events.c */
 void check_event_reached(struct kit *kit);
 void check_event_time(struct kit *kit);
