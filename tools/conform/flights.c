@@ -130,8 +130,7 @@ void flight_reset(struct flight *flight)
 
 void flight_set_inputs(struct flight *flight)
 {
-	transfer(flight, NULL, UPLOAD, 0, INPUT, flight->in);
-	transfer(flight, NULL, UPLOAD, 0, OUTPUT, flight->was);
+	transfer(flight, NULL, UPLOAD, 0, -1, flight->in);
 	wait(flight->sample.kit);
 }
 

@@ -40,7 +40,7 @@ void flight_land(struct flight *flight);
 /* Compares the outputs in the arrays with the expected ones, or with the other data. */
 void flight_expect_results(struct flight *flight, const unsigned char *expected);
 void flight_expect_untouched(struct flight *flight);
-/* Uploads the sample's inputs, and garbage to its outputs, and waits. */
+/* Puts the sample's data into the arrays, random numbers into its outputs, and waits. */
 void flight_set_inputs(struct flight *flight);
 
 #endif
