@@ -158,6 +158,15 @@ static int compare_keys(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static int is_capturable(struct flight *flight)
+{
+	if (!capture(flight, NULL))
+		return 0;
+	kit_graph_release(flight->sample.kit, flight->graph);
+	flight->graph = NULL;
+	return 1;
+}
+
 /* The slots in any order. */
 static void make_sequence(struct kit *kit, struct sequence *s, const char *what)
 {
@@ -173,7 +182,8 @@ static void make_sequence(struct kit *kit, struct sequence *s, const char *what)
 	qsort(keys, (size_t)n, sizeof(*keys), compare_keys);
 	for (int i = 0; i < n; i++) {
 		struct flight *flight = &s->flights[s->n];
-		if (flight_make(kit, flight, (int)(keys[i] % TN_SLOT_COUNT), what, 1, 0)) {
+		int made = flight_make(kit, flight, (int)(keys[i] % TN_SLOT_COUNT), what, 1, 0);
+		if (made && is_capturable(flight)) {
 			accumulate(flight);
 			s->n++;
 		} else {
