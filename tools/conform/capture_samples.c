@@ -110,10 +110,10 @@ void check_capture_samples(struct kit *kit)
 
 /* ---- All of them in one graph ----------------------------------------------------------------*/
 
-enum { MOST_FLIGHTS = 40, REPLAYS = 3 };
+enum { MOST_FLIGHTS = 40, REPLAYS = 3, LEAST_CALLS = 60 };
 
-/* Calls of different slots.  After each an input of it changes, so that a call that is dropped,
- * repeated or made at another place changes a result: at once, or in the next replay. */
+/* Calls of different slots.  After each an input and an output of it change, so that a call that is
+ * dropped, repeated or made at another place changes a result: at once, or in the next replay. */
 struct sequence {
 	struct kit *kit;
 	struct tn_program *flip; /* x := 0.5 - x; NULL: the device has no programs */
@@ -200,10 +200,10 @@ static void free_sequence(struct sequence *s)
 		tn_program_destroy(s->flip);
 }
 
-static void flip(struct sequence *s, struct flight *flight, void *stream)
+static void flip(struct sequence *s, struct flight *flight, void *stream, enum role role)
 {
 	size_t i = 0;
-	while (i < flight->sample.n && (flight->sample.array[i].role != INPUT ||
+	while (i < flight->sample.n && (flight->sample.array[i].role != role ||
 					flight->sample.array[i].operand.dtype != TN_F32))
 		i++;
 	if (s->flip && i < flight->sample.n)
@@ -211,17 +211,24 @@ static void flip(struct sequence *s, struct flight *flight, void *stream)
 			&flight->sample.array[i].operand);
 }
 
-/* Every `step`-th call from `first` on. */
+static void enter_once(struct sequence *s, struct flight *flight, void *stream)
+{
+	tn_status status = flight_enter(flight, stream);
+	if (status)
+		kit_fail(s->kit, "%s: %s: %s", tn_slots[flight->sample.slot].name,
+			 tn_status_name(status), s->kit->error.text);
+	flip(s, flight, stream, INPUT);
+	flip(s, flight, stream, OUTPUT);
+}
+
+/* Every `step`-th call from `first` on, forth and back, so that each slot is called early and late,
+ * until there are many calls. */
 static void enter(struct sequence *s, void *stream, int first, int step)
 {
-	for (int i = first; i < s->n; i += step) {
-		struct flight *flight = &s->flights[i];
-		tn_status status = flight_enter(flight, stream);
-		if (status)
-			kit_fail(s->kit, "%s: %s: %s", tn_slots[flight->sample.slot].name,
-				 tn_status_name(status), s->kit->error.text);
-		flip(s, flight, stream);
-	}
+	const int n = (s->n - first + step - 1) / step;
+	for (int calls = 0, back = 0; s->n && calls < LEAST_CALLS; calls += s->n, back = !back)
+		for (int i = 0; i < n; i++)
+			enter_once(s, &s->flights[first + step * (back ? n - 1 - i : i)], stream);
 }
 
 /* What each array contains, one after the other; owned (free). */
