@@ -85,12 +85,13 @@ static void wait_for(struct streams *s, int i, enum wait wait)
 static const struct {
 	const char *name;
 	int upload, call, download;
-	int needs_streams;
+	int is_large, needs_streams;
 } plans[] = {
-	{"in the NULL stream", 0, 0, 0, 0},
-	{"in a stream", 1, 1, 1, 1},
-	{"in another stream than its transfers", 1, 2, 1, 1},
-	{"in the NULL stream, its transfers in others", 1, 0, 2, 1},
+	{"in the NULL stream", 0, 0, 0, 0, 0},
+	{"in a stream", 1, 1, 1, 0, 1},
+	{"large, in a stream", 1, 1, 1, 1, 1},
+	{"in another stream than its transfers", 1, 2, 1, 0, 1},
+	{"in the NULL stream, its transfers in others", 1, 0, 2, 0, 1},
 };
 enum { PLANS = sizeof(plans) / sizeof(plans[0]) };
 
@@ -104,8 +105,9 @@ static void two_at_once(struct streams *s, int slot, int plan, enum wait wait)
 	int upload = plans[plan].upload, call = plans[plan].call, download = plans[plan].download;
 	snprintf(what, sizeof(what), "%s, two at once, then %s", plans[plan].name,
 		 wait_names[wait]);
-	int made = flight_make(s->kit, &one, slot, what, 1, plan % 2);
-	made &= flight_make(s->kit, &two, slot, what, 2, plan % 2);
+	int64_t scale = plans[plan].is_large ? flight_large(slot) : 1;
+	int made = flight_make(s->kit, &one, slot, what, 1, scale, plan % 2);
+	made &= flight_make(s->kit, &two, slot, what, 2, scale, plan % 2);
 	if (made) {
 		flight_reset(&one);
 		flight_reset(&two);

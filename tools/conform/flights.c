@@ -42,16 +42,22 @@ static void give_workspace(struct flight *flight)
 		call->workspace = NULL;
 }
 
+int64_t flight_large(int slot)
+{
+	enum { OF_ROWS = 1021, OF_LAYERS = 19 };
+	return slot < TN_SLOT_CONV2D_FORWARD ? OF_ROWS : OF_LAYERS;
+}
+
 int flight_make(struct kit *kit, struct flight *flight, int slot, const char *what,
-		unsigned variant, int pinned)
+		unsigned variant, int64_t scale, int pinned)
 {
 	struct sample other;
 	size_t size;
 	memset(flight, 0, sizeof(*flight));
-	sample_make_variant(kit, &other, slot, what, 100 + variant);
+	sample_make_variant(kit, &other, slot, what, 100 + variant, scale);
 	if (!sample_run(&other))
 		flight->expected_was = sample_result(&other, &size);
-	sample_make_variant(kit, &flight->sample, slot, what, variant);
+	sample_make_variant(kit, &flight->sample, slot, what, variant, scale);
 	for (size_t i = 0; i < other.n; i++) {
 		stage(flight, &flight->was[i], i, other.before[i], pinned);
 		stage(flight, &flight->in[i], i, flight->sample.before[i], pinned);

@@ -23,21 +23,37 @@ static struct array *add(struct sample *s, enum role role, tn_dtype dtype, uint3
 	return array;
 }
 
+/* The same with a first axis that grows with the sample: that of all operands but weights. */
+static struct array *add_rows(struct sample *s, enum role role, tn_dtype dtype, uint32_t rank,
+			      const int64_t *shape)
+{
+	int64_t grown[TN_MAX_RANK];
+	memcpy(grown, shape, rank * sizeof(*shape));
+	grown[0] *= s->scale;
+	return add(s, role, dtype, rank, grown);
+}
+
 static struct tn_operand in(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	return add(s, INPUT, TN_F32, rank, shape)->operand;
+	return add_rows(s, INPUT, TN_F32, rank, shape)->operand;
 }
 
 static struct tn_operand out(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	return add(s, OUTPUT, TN_F32, rank, shape)->operand;
+	return add_rows(s, OUTPUT, TN_F32, rank, shape)->operand;
+}
+
+static struct tn_operand weights(struct sample *s, enum role role, uint32_t rank,
+				 const int64_t *shape)
+{
+	return add(s, role, TN_F32, rank, shape)->operand;
 }
 
 /* Whole numbers from 0 to n - 1. */
 static struct tn_operand numbers_below(struct sample *s, uint32_t rank, const int64_t *shape,
 				       uint64_t n)
 {
-	struct array *array = add(s, INPUT, TN_I32, rank, shape);
+	struct array *array = add_rows(s, INPUT, TN_I32, rank, shape);
 	for (uint64_t i = 0; i < array->count; i++)
 		array_set_bits(array, i, kit_random(s->kit) % n);
 	return array->operand;
@@ -46,7 +62,7 @@ static struct tn_operand numbers_below(struct sample *s, uint32_t rank, const in
 /* Positive, like 1 / sqrt(variance + epsilon). */
 static struct tn_operand positive(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	struct array *array = add(s, INPUT, TN_F32, rank, shape);
+	struct array *array = add_rows(s, INPUT, TN_F32, rank, shape);
 	array_randomise(array, 0.5, 2);
 	return array->operand;
 }
@@ -86,7 +102,7 @@ static size_t make_matmul(struct sample *s)
 	static const int64_t a[2] = {13, 17}, b[2] = {17, 19}, c[2] = {13, 19};
 	struct tn_matmul_args *args = &s->args.matmul;
 	args->a = in(s, 2, a);
-	args->b = in(s, 2, b);
+	args->b = weights(s, INPUT, 2, b);
 	args->c = out(s, 2, c);
 	args->alpha = 1;
 	return sizeof(*args);
@@ -136,7 +152,7 @@ static size_t make_sort(struct sample *s)
 	struct tn_sort_args *args = &s->args.sort;
 	args->input = in(s, 2, table);
 	args->values = out(s, 2, first);
-	args->indices = add(s, OUTPUT, TN_I64, 2, first)->operand;
+	args->indices = add_rows(s, OUTPUT, TN_I64, 2, first)->operand;
 	args->axis = 1;
 	args->has_values = args->has_indices = 1;
 	return sizeof(*args);
@@ -164,10 +180,10 @@ static size_t make_conv2d(struct sample *s)
 {
 	struct tn_conv2d_args *args = &s->args.conv2d;
 	args->x = as(s, s->slot == TN_SLOT_CONV2D_INPUT_GRADIENT, 4, plane);
-	args->w = as(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT, 4, filter);
+	args->w = weights(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT ? OUTPUT : INPUT, 4, filter);
 	args->y = as(s, s->slot == TN_SLOT_CONV2D_FORWARD, 4, folded);
 	if (s->slot == TN_SLOT_CONV2D_FORWARD) {
-		args->bias = in(s, 1, filters);
+		args->bias = weights(s, INPUT, 1, filters);
 		args->has_bias = 1;
 	}
 	args->groups = 1;
@@ -186,7 +202,7 @@ static size_t make_pool2d(struct sample *s)
 	args->y = as(s, is_forward, 4, pooled);
 	args->kind = TN_POOL_MAX;
 	args->has_index = 1;
-	args->index = is_forward ? add(s, OUTPUT, TN_I32, 4, pooled)->operand
+	args->index = is_forward ? add_rows(s, OUTPUT, TN_I32, 4, pooled)->operand
 				 : numbers_below(s, 4, pooled, 30);
 	for (int i = 0; i < 2; i++)
 		args->kernel[i] = args->stride[i] = 2;
@@ -196,27 +212,31 @@ static size_t make_pool2d(struct sample *s)
 static size_t make_norm(struct sample *s)
 {
 	struct tn_norm_args *args = &s->args.norm;
+	const int64_t scale = s->scale;
 	int is_batch =
 		s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_BATCH_NORM_BACKWARD;
 	int is_forward =
 		s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_LAYER_NORM_FORWARD;
 	uint32_t rank = is_batch ? 4 : 2;
 	const int64_t *shape = is_batch ? plane : table, *statistics = is_batch ? channels : rows;
-	const int64_t *weights = is_batch ? channels : table + 1;
+	const int64_t *length = is_batch ? channels : table + 1;
 	args->x = in(s, rank, shape);
 	args->y = as(s, is_forward, rank, shape);
-	args->w = in(s, 1, weights);
+	args->w = weights(s, INPUT, 1, length);
 	args->has_affine = 1;
 	args->epsilon = 1e-5;
+	/* Of a batch norm they are of channels, which do not grow. */
+	s->scale = is_batch ? 1 : scale;
 	args->mean = as(s, is_forward, 1, statistics);
 	args->rstd = is_forward ? out(s, 1, statistics) : positive(s, 1, statistics);
+	s->scale = scale;
 	if (is_forward) {
-		args->b = in(s, 1, weights);
+		args->b = weights(s, INPUT, 1, length);
 		return sizeof(*args);
 	}
 	args->dx = out(s, rank, shape);
-	args->dw = out(s, 1, weights);
-	args->db = out(s, 1, weights);
+	args->dw = weights(s, OUTPUT, 1, length);
+	args->db = weights(s, OUTPUT, 1, length);
 	args->wants = 3;
 	return sizeof(*args);
 }
@@ -360,10 +380,11 @@ static void *copied(const void *from, size_t size)
 	return to;
 }
 
-static void make(struct kit *kit, struct sample *sample, int slot,
+static void make(struct kit *kit, struct sample *sample, int slot, int64_t scale,
 		 size_t (*make_arguments)(struct sample *sample), const char *what)
 {
 	memset(sample, 0, sizeof(*sample));
+	sample->scale = scale;
 	sample->kit = kit;
 	sample->slot = slot;
 	kit_case(kit, slot, "%s: %s", tn_slots[slot].name, what);
@@ -378,21 +399,21 @@ static void make(struct kit *kit, struct sample *sample, int slot,
 
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what)
 {
-	make(kit, sample, slot, samples[find(slot)].make, what);
+	make(kit, sample, slot, 1, samples[find(slot)].make, what);
 }
 
 void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const char *what,
-			 unsigned variant)
+			 unsigned variant, int64_t scale)
 {
 	const uint64_t seed = kit->seed;
 	kit->seed += UINT64_C(1000003) * variant;
-	sample_make(kit, sample, slot, what);
+	make(kit, sample, slot, scale, samples[find(slot)].make, what);
 	kit->seed = seed;
 }
 
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what)
 {
-	make(kit, sample, TN_SLOT_MATMUL, make_large_matmul, what);
+	make(kit, sample, TN_SLOT_MATMUL, 1, make_large_matmul, what);
 }
 
 void sample_free(struct sample *sample)
