@@ -154,7 +154,9 @@ static void fill(unsigned char *bytes, uint64_t size, uint64_t key)
 	}
 }
 
-enum { TURNS = 3, OCTAVES = 22, MOST_PIECES = OCTAVES };
+/* All sizes next to the first powers of two, and one next to each further one. */
+enum { TURNS = 3, WHOLE_OCTAVES = 18, OCTAVES = 22 };
+enum { PIECES = 3 * WHOLE_OCTAVES + OCTAVES - WHOLE_OCTAVES };
 
 /* A buffer, and what goes into it and comes out again, in turns. */
 struct piece {
@@ -222,27 +224,35 @@ static void go_in_turns(struct kit *kit, void *stream, struct piece *piece)
 	}
 }
 
+static uint64_t size_of(struct kit *kit, int p)
+{
+	int further = p - 3 * WHOLE_OCTAVES;
+	int octave = further < 0 ? p / 3 : WHOLE_OCTAVES + further;
+	uint64_t beside = further < 0 ? (uint64_t)p % 3 : kit_random(kit) % 3;
+	uint64_t size = (UINT64_C(1) << octave) + beside - 1;
+	return size ? size : 1;
+}
+
 static void all_sizes(struct streams *s, int i, int pinned, enum wait wait)
 {
 	struct kit *kit = s->kit;
-	struct piece pieces[MOST_PIECES];
+	struct piece pieces[PIECES];
 	kit_case(kit, TN_SLOT_UPLOAD,
 		 "up to %d bytes by TN_ASYNC, %s memory, %s stream %d, then %s",
 		 (1 << (OCTAVES - 1)) + 1, pinned ? "pinned" : "ordinary",
 		 s->stream[i] ? "in" : "in the NULL", i, wait_names[wait]);
 	kit_vary(kit, (uint64_t)(i * 2 + pinned));
-	for (int p = 0; p < MOST_PIECES; p++) {
-		uint64_t size = (UINT64_C(1) << p) + kit_random(kit) % 3;
-		make_piece(kit, &pieces[p], size > 1 ? size - 1 : 1, pinned);
+	for (int p = 0; p < PIECES; p++) {
+		make_piece(kit, &pieces[p], size_of(kit, p), pinned);
 		transfer(kit, NULL, &pieces[p], UPLOAD, 0, &pieces[p].in[0]);
 	}
 	if (kit_sync(kit, NULL))
 		kit_fail(kit, "sync: %s", kit->error.text);
 	keep_busy(s, i);
-	for (int p = 0; p < MOST_PIECES; p++)
+	for (int p = 0; p < PIECES; p++)
 		go_in_turns(kit, s->stream[i], &pieces[p]);
 	wait_for(s, i, wait);
-	for (int p = 0; p < MOST_PIECES; p++) {
+	for (int p = 0; p < PIECES; p++) {
 		transfer(kit, NULL, &pieces[p], DOWNLOAD, 0, &pieces[p].out[TURNS - 1]);
 		for (int turn = 0; turn < TURNS; turn++)
 			expect_piece(kit, &pieces[p], turn);

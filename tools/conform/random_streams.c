@@ -6,9 +6,9 @@
  *
  * The kit counts the work of each stream.  A clock says, for each stream, how much of its work is
  * known to be done before something: before later work of a stream, before an event, or before the
- * host goes on.  Work that uses a buffer needs a clock that contains all work it must follow; if the
- * stream's does not, the stream waits for an event of the other one.  Whenever the host is told that
- * work is done, the downloads in it have arrived.
+ * host goes on.  Work that uses a buffer needs a clock that contains all work it must follow; if
+ * its stream's does not, the stream waits for an event of the other one.  Whenever the host is told
+ * that work is done, the downloads in it have arrived.
  */
 #include "loader/slots.h"
 #include "programs.h"
