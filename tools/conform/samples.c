@@ -209,27 +209,42 @@ static size_t make_pool2d(struct sample *s)
 	return sizeof(*args);
 }
 
+enum { GROUPS = 2 };
+
+/* mean and rstd: of channels, which do not grow with the sample, of rows, or of groups of planes. */
+static void make_statistics(struct sample *s, int is_forward)
+{
+	static const int64_t groups[1] = {2 * GROUPS};
+	struct tn_norm_args *args = &s->args.norm;
+	const int64_t scale = s->scale, *length = rows;
+	if (s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_BATCH_NORM_BACKWARD) {
+		length = channels;
+		s->scale = 1;
+	} else if (args->groups) {
+		length = groups;
+	}
+	args->mean = as(s, is_forward, 1, length);
+	args->rstd = is_forward ? out(s, 1, length) : positive(s, 1, length);
+	s->scale = scale;
+}
+
 static size_t make_norm(struct sample *s)
 {
 	struct tn_norm_args *args = &s->args.norm;
-	const int64_t scale = s->scale;
-	int is_batch =
-		s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_BATCH_NORM_BACKWARD;
-	int is_forward =
-		s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_LAYER_NORM_FORWARD;
-	uint32_t rank = is_batch ? 4 : 2;
-	const int64_t *shape = is_batch ? plane : table, *statistics = is_batch ? channels : rows;
-	const int64_t *length = is_batch ? channels : table + 1;
+	const int slot = s->slot;
+	int is_layer = slot == TN_SLOT_LAYER_NORM_FORWARD || slot == TN_SLOT_LAYER_NORM_BACKWARD;
+	int is_group = slot == TN_SLOT_GROUP_NORM_FORWARD || slot == TN_SLOT_GROUP_NORM_BACKWARD;
+	int is_forward = slot == TN_SLOT_BATCH_NORM_FORWARD || slot == TN_SLOT_LAYER_NORM_FORWARD ||
+			 slot == TN_SLOT_GROUP_NORM_FORWARD;
+	uint32_t rank = is_layer ? 2 : 4;
+	const int64_t *shape = is_layer ? table : plane, *length = is_layer ? table + 1 : channels;
+	args->groups = is_group ? GROUPS : 0;
 	args->x = in(s, rank, shape);
 	args->y = as(s, is_forward, rank, shape);
 	args->w = weights(s, INPUT, 1, length);
 	args->has_affine = 1;
 	args->epsilon = 1e-5;
-	/* Of a batch norm they are of channels, which do not grow. */
-	s->scale = is_batch ? 1 : scale;
-	args->mean = as(s, is_forward, 1, statistics);
-	args->rstd = is_forward ? out(s, 1, statistics) : positive(s, 1, statistics);
-	s->scale = scale;
+	make_statistics(s, is_forward);
 	if (is_forward) {
 		args->b = weights(s, INPUT, 1, length);
 		return sizeof(*args);
@@ -319,6 +334,8 @@ static const struct {
 	{TN_SLOT_BATCH_NORM_BACKWARD, TN_FAMILY_NORM, make_norm},
 	{TN_SLOT_LAYER_NORM_FORWARD, TN_FAMILY_NORM, make_norm},
 	{TN_SLOT_LAYER_NORM_BACKWARD, TN_FAMILY_NORM, make_norm},
+	{TN_SLOT_GROUP_NORM_FORWARD, TN_FAMILY_NORM, make_norm},
+	{TN_SLOT_GROUP_NORM_BACKWARD, TN_FAMILY_NORM, make_norm},
 	{TN_SLOT_SOFTMAX_FORWARD, TN_FAMILY_SOFTMAX, make_softmax},
 	{TN_SLOT_SOFTMAX_BACKWARD, TN_FAMILY_SOFTMAX, make_softmax},
 	{TN_SLOT_CROSS_ENTROPY_FORWARD, TN_FAMILY_SOFTMAX, make_cross_entropy},
@@ -350,6 +367,7 @@ int sample_is_gradient(int slot)
 	case TN_SLOT_POOL2D_BACKWARD:
 	case TN_SLOT_BATCH_NORM_BACKWARD:
 	case TN_SLOT_LAYER_NORM_BACKWARD:
+	case TN_SLOT_GROUP_NORM_BACKWARD:
 	case TN_SLOT_SOFTMAX_BACKWARD:
 	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
 	case TN_SLOT_ATTENTION_BACKWARD:
