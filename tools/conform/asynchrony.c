@@ -276,7 +276,7 @@ void check_transfer_async(struct kit *kit)
 /* ---- Waiting ---------------------------------------------------------------------------------*/
 
 /* The last of a stream's work is a download to the host's memory, which shows when the host is told
- * too early that the work is done.  `early` is asked while the work is under way. */
+ * too early that the work is done. */
 static void is_waited_for(struct streams *s, int i, enum wait wait)
 {
 	enum { SIZE = 5000 };
@@ -319,6 +319,46 @@ static void is_complete(struct streams *s, int i)
 	kit_pass(kit);
 }
 
+/* A row of streams, each behind the one before it, with several events each. */
+static void many_at_once(struct streams *s)
+{
+	enum { MANY = 20, EACH = 3, SIZE = 700 };
+	struct kit *kit = s->kit;
+	struct piece pieces[MANY];
+	void *streams[MANY], *events[MANY * EACH];
+	kit_case(kit, TN_SLOT_EVENT_SYNC, "%d streams and %d events", MANY, MANY * EACH);
+	for (int i = 0; i < MANY; i++) {
+		streams[i] = kit_stream(kit, 0);
+		make_piece(kit, &pieces[i], (uint64_t)(SIZE + i), i % 2);
+	}
+	for (int e = 0; e < MANY * EACH; e++)
+		events[e] = kit_event(kit);
+	if (s->are_busy)
+		busy_row(&s->busy[0], streams[0]);
+	for (int i = 0; i < MANY; i++) {
+		if (i)
+			kit_await(kit, streams[i], events[i * EACH - 1]);
+		transfer(kit, streams[i], &pieces[i], UPLOAD, TN_ASYNC, &pieces[i].in[0]);
+		transfer(kit, streams[i], &pieces[i], DOWNLOAD, TN_ASYNC, &pieces[i].out[0]);
+		for (int e = 0; e < EACH; e++)
+			kit_record(kit, streams[i], events[i * EACH + e]);
+	}
+	for (int i = 0; i < MANY; i++) {
+		if (i % 2)
+			kit_event_sync(kit, events[i * EACH + i % EACH]);
+		else if (!kit_is_reached_in_time(kit, events[i * EACH + i % EACH]))
+			kit_fail(kit, "event %d is not reached", i * EACH + i % EACH);
+		expect_piece(kit, &pieces[i], 0);
+	}
+	for (int e = 0; e < MANY * EACH; e++)
+		kit_event_end(kit, events[e]);
+	for (int i = 0; i < MANY; i++) {
+		kit_stream_end(kit, streams[i]);
+		free_piece(kit, &pieces[i]);
+	}
+	kit_pass(kit);
+}
+
 void check_stream_waits(struct kit *kit)
 {
 	struct streams s;
@@ -329,5 +369,7 @@ void check_stream_waits(struct kit *kit)
 				is_waited_for(&s, i, (enum wait)wait);
 		is_complete(&s, i);
 	}
+	if (kit_has_streams(kit))
+		many_at_once(&s);
 	end(&s);
 }

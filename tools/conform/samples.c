@@ -180,7 +180,8 @@ static size_t make_conv2d(struct sample *s)
 {
 	struct tn_conv2d_args *args = &s->args.conv2d;
 	args->x = as(s, s->slot == TN_SLOT_CONV2D_INPUT_GRADIENT, 4, plane);
-	args->w = weights(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT ? OUTPUT : INPUT, 4, filter);
+	args->w = weights(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT ? OUTPUT : INPUT, 4,
+			  filter);
 	args->y = as(s, s->slot == TN_SLOT_CONV2D_FORWARD, 4, folded);
 	if (s->slot == TN_SLOT_CONV2D_FORWARD) {
 		args->bias = weights(s, INPUT, 1, filters);
