@@ -180,8 +180,7 @@ static size_t make_conv2d(struct sample *s)
 {
 	struct tn_conv2d_args *args = &s->args.conv2d;
 	args->x = as(s, s->slot == TN_SLOT_CONV2D_INPUT_GRADIENT, 4, plane);
-	args->w = weights(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT ? OUTPUT : INPUT, 4,
-			  filter);
+	args->w = weights(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT ? OUTPUT : INPUT, 4, filter);
 	args->y = as(s, s->slot == TN_SLOT_CONV2D_FORWARD, 4, folded);
 	if (s->slot == TN_SLOT_CONV2D_FORWARD) {
 		args->bias = weights(s, INPUT, 1, filters);
@@ -212,7 +211,8 @@ static size_t make_pool2d(struct sample *s)
 
 enum { GROUPS = 2 };
 
-/* mean and rstd: of channels, which do not grow with the sample, of rows, or of groups of planes. */
+/* mean and rstd: of channels, which do not grow with the sample, of rows, or of groups of
+ * planes. */
 static void make_statistics(struct sample *s, int is_forward)
 {
 	static const int64_t groups[1] = {2 * GROUPS};
