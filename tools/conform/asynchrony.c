@@ -373,3 +373,76 @@ void check_stream_waits(struct kit *kit)
 		many_at_once(&s);
 	end(&s);
 }
+
+/* ---- Captured transfers ----------------------------------------------------------------------*/
+
+/* A download of what was there, an upload and a download of that; 0: they cannot be captured. */
+static int capture_turns(struct kit *kit, void *stream, const struct piece *piece, void **graph)
+{
+	tn_status refused = TN_OK;
+	kit_capture_begin(kit, stream);
+	for (int step = 0; step < 3 && !refused; step++) {
+		const struct staging *host = step == 1 ? &piece->in[1] : &piece->out[step ? 1 : 0];
+		const struct span span = {.buffer = piece->buffer,
+					  .offset = piece->offset,
+					  .size = piece->size,
+					  .host = host->bytes + piece->shift};
+		refused = kit_move(kit, stream, step == 1 ? UPLOAD : DOWNLOAD, TN_ASYNC, &span);
+	}
+	if (refused && refused != TN_NOT_CAPTURABLE)
+		kit_fail(kit, "a captured transfer: %s: %s", tn_status_name(refused),
+			 kit->error.text);
+	tn_status ended = kit_capture_end(kit, stream, graph);
+	if (ended && ended != TN_NOT_CAPTURABLE)
+		kit_fail(kit, "capture_end: %s: %s", tn_status_name(ended), kit->error.text);
+	return !refused && !ended;
+}
+
+/* The host's memory is the same when they are captured and when they run. */
+static void replays_transfers(struct kit *kit, void *stream, uint64_t size)
+{
+	struct piece piece;
+	void *graph = NULL;
+	make_piece(kit, &piece, size, 1);
+	transfer(kit, stream, &piece, UPLOAD, 0, &piece.in[0]);
+	if (capture_turns(kit, stream, &piece, &graph)) {
+		for (int replay = 0; replay < 2; replay++) {
+			for (int turn = 0; turn < 2; turn++)
+				memset(piece.out[turn].bytes, 0x11, size + piece.shift);
+			transfer(kit, stream, &piece, DOWNLOAD, 0, &piece.out[2]);
+			if (memcmp(piece.out[2].bytes + piece.shift,
+				   piece.in[0].bytes + piece.shift, size) != 0)
+				kit_fail(kit, "a captured upload ran before its graph");
+			kit_launch(kit, stream, graph);
+			if (kit_sync(kit, stream))
+				kit_fail(kit, "sync: %s", kit->error.text);
+			expect_piece(kit, &piece, 0);
+			expect_piece(kit, &piece, 1);
+			transfer(kit, stream, &piece, UPLOAD, 0, &piece.in[0]);
+		}
+		if (kit_sync(kit, stream))
+			kit_fail(kit, "sync: %s", kit->error.text);
+		kit_pass(kit);
+	} else {
+		kit_unsupported(kit);
+	}
+	if (graph)
+		kit_graph_release(kit, graph);
+	free_piece(kit, &piece);
+}
+
+void check_capture_transfers(struct kit *kit)
+{
+	if (!kit_can_capture(kit))
+		return kit_skip(kit, "it cannot capture work");
+	for (int i = 0; i < (kit_has_streams(kit) ? 2 : 1); i++) {
+		void *stream = i ? kit_stream(kit, 0) : NULL;
+		for (unsigned octave = 0; octave < 22; octave += 3) {
+			kit_case(kit, TN_SLOT_GRAPH_LAUNCH, "transfers of %u bytes of %s",
+				 1u << octave, i ? "a stream" : "the NULL stream");
+			replays_transfers(kit, stream, UINT64_C(1) << octave);
+		}
+		if (stream)
+			kit_stream_end(kit, stream);
+	}
+}

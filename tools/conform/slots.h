@@ -46,6 +46,7 @@ void check_native_order(struct kit *kit);
 void check_transfer_async(struct kit *kit);
 void check_stream_samples(struct kit *kit);
 void check_stream_waits(struct kit *kit);
+void check_capture_transfers(struct kit *kit);
 
 /* random_streams.c */
 void check_stream_random(struct kit *kit);
