@@ -245,12 +245,14 @@ static void fails_and_goes_on(struct provoked *p, struct counter *bad, struct co
 	if (!provoke(p, bad->stream, TN_FAULT_WORK, after, times, 0))
 		return;
 	count(p, bad);
-	count(p, good);
-	if (event)
+	if (event) {
 		kit_record(kit, bad->stream, event);
+		kit_await(kit, good->stream, event);
+	}
+	count(p, good);
 	if (good->stream != bad->stream) {
-		expect_none(kit, good->stream, "a stream beside the one that failed");
-		expect_count(kit, good, "a stream beside the one that failed");
+		expect_none(kit, good->stream, "a stream behind the one that failed");
+		expect_count(kit, good, "a stream behind the one that failed");
 	}
 	if (how == BY_DESTROY) {
 		tn_status status = kit_stream_destroy(kit, bad->stream);
