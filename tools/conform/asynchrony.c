@@ -85,13 +85,16 @@ static void wait_for(struct streams *s, int i, enum wait wait)
 static const struct {
 	const char *name;
 	int upload, call, download;
+	tn_dtype dtype;
 	int is_large, needs_streams;
 } plans[] = {
-	{"in the NULL stream", 0, 0, 0, 0, 0},
-	{"in a stream", 1, 1, 1, 0, 1},
-	{"large, in a stream", 1, 1, 1, 1, 1},
-	{"in another stream than its transfers", 1, 2, 1, 0, 1},
-	{"in the NULL stream, its transfers in others", 1, 0, 2, 0, 1},
+	{"in the NULL stream", 0, 0, 0, TN_F32, 0, 0},
+	{"in a stream", 1, 1, 1, TN_F32, 0, 1},
+	{"large, in a stream", 1, 1, 1, TN_F32, 1, 1},
+	{"in f64, in a stream", 1, 1, 1, TN_F64, 0, 1},
+	{"in i32, in a stream", 1, 1, 1, TN_I32, 0, 1},
+	{"in another stream than its transfers", 1, 2, 1, TN_F32, 0, 1},
+	{"in the NULL stream, its transfers in others", 1, 0, 2, TN_F32, 0, 1},
 };
 enum { PLANS = sizeof(plans) / sizeof(plans[0]) };
 
@@ -106,8 +109,8 @@ static void two_at_once(struct streams *s, int slot, int plan, enum wait wait)
 	snprintf(what, sizeof(what), "%s, two at once, then %s", plans[plan].name,
 		 wait_names[wait]);
 	int64_t scale = plans[plan].is_large ? flight_large(slot) : 1;
-	int made = flight_make(s->kit, &one, slot, what, 1, scale, plan % 2);
-	made &= flight_make(s->kit, &two, slot, what, 2, scale, plan % 2);
+	int made = flight_make(s->kit, &one, slot, what, 1, plans[plan].dtype, scale, plan % 2);
+	made &= flight_make(s->kit, &two, slot, what, 2, plans[plan].dtype, scale, plan % 2);
 	if (made) {
 		flight_reset(&one);
 		flight_reset(&two);
@@ -136,7 +139,8 @@ void check_stream_samples(struct kit *kit)
 	begin(kit, &s);
 	for (int slot = sample_next(kit, -1); slot >= 0; slot = sample_next(kit, slot))
 		for (int plan = 0; plan < PLANS; plan++)
-			if (!plans[plan].needs_streams || kit_has_streams(kit))
+			if ((!plans[plan].needs_streams || kit_has_streams(kit)) &&
+			    sample_has(kit, slot, plans[plan].dtype))
 				two_at_once(&s, slot, plan, (enum wait)(n++ % WAITS));
 	end(&s);
 }

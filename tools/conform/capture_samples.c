@@ -74,14 +74,16 @@ static void replays(struct flight *flight, struct busy *busy, void *stream, void
 }
 
 static void captures(struct kit *kit, struct busy *busy, int slot, void *stream, void *other,
-		     int64_t scale)
+		     tn_dtype dtype, int64_t scale)
 {
 	char what[60];
-	snprintf(what, sizeof(what), "%s, %s", scale > 1 ? "large" : "small",
-		 stream ? "captured in a stream" : "captured");
+	if (!sample_has(kit, slot, dtype))
+		return;
+	snprintf(what, sizeof(what), "%s, %s, %s", tn_dtype_name(dtype),
+		 scale > 1 ? "large" : "small", stream ? "captured in a stream" : "captured");
 
 	struct flight flight;
-	if (flight_make(kit, &flight, slot, what, 1, scale, 0)) {
+	if (flight_make(kit, &flight, slot, what, 1, dtype, scale, 0)) {
 		flight_reset(&flight);
 		if (!capture(&flight, stream)) {
 			kit_remark(kit, "%s cannot be captured", tn_slots[slot].name);
@@ -106,8 +108,10 @@ void check_capture_samples(struct kit *kit)
 	if (kit_has_streams(kit))
 		stream = kit_stream(kit, 0);
 	for (int slot = sample_next(kit, -1); slot >= 0; slot = sample_next(kit, slot)) {
-		captures(kit, &busy, slot, NULL, stream, 1);
-		captures(kit, &busy, slot, stream, NULL, flight_large(slot));
+		captures(kit, &busy, slot, NULL, stream, TN_F32, 1);
+		captures(kit, &busy, slot, stream, NULL, TN_F32, flight_large(slot));
+		captures(kit, &busy, slot, stream, NULL, TN_F64, 1);
+		captures(kit, &busy, slot, NULL, stream, TN_I32, 1);
 	}
 	if (stream)
 		kit_stream_end(kit, stream);
@@ -188,7 +192,8 @@ static void make_sequence(struct kit *kit, struct sequence *s, const char *what)
 	qsort(keys, (size_t)n, sizeof(*keys), compare_keys);
 	for (int i = 0; i < n; i++) {
 		struct flight *flight = &s->flights[s->n];
-		int made = flight_make(kit, flight, (int)(keys[i] % TN_SLOT_COUNT), what, 1, 1, 0);
+		int made = flight_make(kit, flight, (int)(keys[i] % TN_SLOT_COUNT), what, 1, TN_F32,
+				       1, 0);
 		if (made && is_capturable(flight)) {
 			accumulate(flight);
 			s->n++;
@@ -377,8 +382,8 @@ static void works_apart(struct kit *kit, void *captured, void *other)
 {
 	struct flight inside, outside;
 	int slot = sample_next(kit, -1);
-	int made = flight_make(kit, &inside, slot, "beside a capture", 1, 1, 0);
-	made &= flight_make(kit, &outside, slot, "beside a capture", 2, 1, 0);
+	int made = flight_make(kit, &inside, slot, "beside a capture", 1, TN_F32, 1, 0);
+	made &= flight_make(kit, &outside, slot, "beside a capture", 2, TN_F32, 1, 0);
 	if (made) {
 		flight_reset(&inside);
 		flight_reset(&outside);

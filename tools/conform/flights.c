@@ -49,15 +49,15 @@ int64_t flight_large(int slot)
 }
 
 int flight_make(struct kit *kit, struct flight *flight, int slot, const char *what,
-		unsigned variant, int64_t scale, int pinned)
+		unsigned variant, tn_dtype dtype, int64_t scale, int pinned)
 {
 	struct sample other;
 	size_t size;
 	memset(flight, 0, sizeof(*flight));
-	sample_make_variant(kit, &other, slot, what, 100 + variant, scale);
+	sample_make_variant(kit, &other, slot, what, 100 + variant, dtype, scale);
 	if (!sample_run(&other))
 		flight->expected_was = sample_result(&other, &size);
-	sample_make_variant(kit, &flight->sample, slot, what, variant, scale);
+	sample_make_variant(kit, &flight->sample, slot, what, variant, dtype, scale);
 	for (size_t i = 0; i < other.n; i++) {
 		stage(flight, &flight->was[i], i, other.before[i], pinned);
 		stage(flight, &flight->in[i], i, flight->sample.before[i], pinned);

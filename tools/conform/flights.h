@@ -24,7 +24,7 @@ struct flight {
 
 /* Begins a case of the slot; 0: the backend does not support the call. */
 int flight_make(struct kit *kit, struct flight *flight, int slot, const char *what,
-		unsigned variant, int64_t scale, int pinned);
+		unsigned variant, tn_dtype dtype, int64_t scale, int pinned);
 /* The scale of a large sample of the slot: some hundred thousand elements, of layers fewer. */
 int64_t flight_large(int slot);
 void flight_free(struct flight *flight);

@@ -35,18 +35,18 @@ static struct array *add_rows(struct sample *s, enum role role, tn_dtype dtype, 
 
 static struct tn_operand in(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	return add_rows(s, INPUT, TN_F32, rank, shape)->operand;
+	return add_rows(s, INPUT, s->dtype, rank, shape)->operand;
 }
 
 static struct tn_operand out(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	return add_rows(s, OUTPUT, TN_F32, rank, shape)->operand;
+	return add_rows(s, OUTPUT, s->dtype, rank, shape)->operand;
 }
 
 static struct tn_operand weights(struct sample *s, enum role role, uint32_t rank,
 				 const int64_t *shape)
 {
-	return add(s, role, TN_F32, rank, shape)->operand;
+	return add(s, role, s->dtype, rank, shape)->operand;
 }
 
 /* Whole numbers from 0 to n - 1. */
@@ -62,7 +62,7 @@ static struct tn_operand numbers_below(struct sample *s, uint32_t rank, const in
 /* Positive, like 1 / sqrt(variance + epsilon). */
 static struct tn_operand positive(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	struct array *array = add_rows(s, INPUT, TN_F32, rank, shape);
+	struct array *array = add_rows(s, INPUT, s->dtype, rank, shape);
 	array_randomise(array, 0.5, 2);
 	return array->operand;
 }
@@ -72,7 +72,7 @@ static struct tn_operand positive(struct sample *s, uint32_t rank, const int64_t
 static size_t make_map(struct sample *s)
 {
 	struct tn_map_args *args = &s->args.map;
-	s->program = operation_program(TN_OP_SUB, 2, TN_F32, TN_F32);
+	s->program = operation_program(TN_OP_SUB, 2, s->dtype, s->dtype);
 	s->inputs[0] = in(s, 4, plane);
 	s->inputs[1] = in(s, 4, plane);
 	out(s, 4, plane);
@@ -85,7 +85,7 @@ static size_t make_map(struct sample *s)
 static size_t make_reduce(struct sample *s)
 {
 	struct tn_reduce_args *args = &s->args.reduce;
-	s->program = identity_program(TN_F32, 1);
+	s->program = identity_program(s->dtype, 1);
 	s->inputs[0] = in(s, 4, plane);
 	out(s, 2, plane);
 	args->prologue = s->program;
@@ -122,8 +122,11 @@ static size_t make_large_matmul(struct sample *s)
 static size_t make_fill(struct sample *s)
 {
 	struct tn_fill_args *args = &s->args.fill;
+	uint64_t one = s->dtype == TN_F32   ? 0x3f800000
+		       : s->dtype == TN_F64 ? 0x3ff0000000000000
+					    : 1;
 	args->output = out(s, 4, plane);
-	args->value = (struct tn_scalar){.dtype = TN_F32, .bits = 0x3f800000};
+	args->value = (struct tn_scalar){.dtype = s->dtype, .bits = one};
 	return sizeof(*args);
 }
 
@@ -165,7 +168,7 @@ static size_t make_scan(struct sample *s)
 	args->output = out(s, 2, table);
 	args->axis = 1;
 	args->combiner = TN_REDUCE_SUM;
-	args->accumulator = TN_F32;
+	args->accumulator = s->dtype;
 	return sizeof(*args);
 }
 
@@ -378,6 +381,17 @@ int sample_is_gradient(int slot)
 	}
 }
 
+int sample_has(const struct kit *kit, int slot, tn_dtype dtype)
+{
+	uint64_t claimed = slot == TN_SLOT_MATMUL ? kit->description.matmul_dtypes
+						  : kit->description.program_dtypes;
+	int is_program = slot == TN_SLOT_MAP || slot == TN_SLOT_REDUCE || slot == TN_SLOT_MATMUL;
+	if (dtype != TN_F32 && is_program && !(claimed >> dtype & 1))
+		return 0;
+	return dtype == TN_F32 || dtype == TN_F64 || slot == TN_SLOT_MAP || slot == TN_SLOT_FILL ||
+	       slot == TN_SLOT_COPY || slot == TN_SLOT_GATHER;
+}
+
 int sample_next(const struct kit *kit, int slot)
 {
 	for (int i = find(slot) + 1; i < N_SAMPLES; i++) {
@@ -399,10 +413,11 @@ static void *copied(const void *from, size_t size)
 	return to;
 }
 
-static void make(struct kit *kit, struct sample *sample, int slot, int64_t scale,
+static void make(struct kit *kit, struct sample *sample, int slot, tn_dtype dtype, int64_t scale,
 		 size_t (*make_arguments)(struct sample *sample), const char *what)
 {
 	memset(sample, 0, sizeof(*sample));
+	sample->dtype = dtype;
 	sample->scale = scale;
 	sample->kit = kit;
 	sample->slot = slot;
@@ -418,21 +433,21 @@ static void make(struct kit *kit, struct sample *sample, int slot, int64_t scale
 
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what)
 {
-	make(kit, sample, slot, 1, samples[find(slot)].make, what);
+	make(kit, sample, slot, TN_F32, 1, samples[find(slot)].make, what);
 }
 
 void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const char *what,
-			 unsigned variant, int64_t scale)
+			 unsigned variant, tn_dtype dtype, int64_t scale)
 {
 	const uint64_t seed = kit->seed;
 	kit->seed += UINT64_C(1000003) * variant;
-	make(kit, sample, slot, scale, samples[find(slot)].make, what);
+	make(kit, sample, slot, dtype, scale, samples[find(slot)].make, what);
 	kit->seed = seed;
 }
 
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what)
 {
-	make(kit, sample, TN_SLOT_MATMUL, 1, make_large_matmul, what);
+	make(kit, sample, TN_SLOT_MATMUL, TN_F32, 1, make_large_matmul, what);
 }
 
 void sample_free(struct sample *sample)

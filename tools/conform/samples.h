@@ -41,6 +41,7 @@ struct sample {
 	unsigned char *before[SAMPLE_ARRAYS]; /* the images as filled */
 	struct tn_operand inputs[2];
 	struct tn_program *program;
+	tn_dtype dtype;
 	int64_t scale; /* of the first axes, but those of weights */
 };
 
@@ -54,10 +55,12 @@ int sample_is_gradient(int slot);
 
 /* Begins a case of the slot and makes the call; `what` is in the case's name. */
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what);
-/* The same with other data (variant 0 is that of sample_make), and with `scale` times as many rows,
- * planes or matrices. */
+/* The same with other data (variant 0 is that of sample_make), in TN_F32, TN_F64 or TN_I32, and with
+ * `scale` times as many rows, planes or matrices. */
 void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const char *what,
-			 unsigned variant, int64_t scale);
+			 unsigned variant, tn_dtype dtype, int64_t scale);
+/* Is there a sample of that dtype, and may it be required? */
+int sample_has(const struct kit *kit, int slot, tn_dtype dtype);
 /* A product of 80 x 80 matrices: for large ones libraries use memory of their own. */
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what);
 void sample_free(struct sample *sample);
