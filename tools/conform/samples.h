@@ -55,8 +55,8 @@ int sample_is_gradient(int slot);
 
 /* Begins a case of the slot and makes the call; `what` is in the case's name. */
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what);
-/* The same with other data (variant 0 is that of sample_make), in TN_F32, TN_F64 or TN_I32, and with
- * `scale` times as many rows, planes or matrices. */
+/* The same with other data (variant 0 is that of sample_make), in TN_F32, TN_F64 or TN_I32, and
+ * with `scale` times as many rows, planes or matrices. */
 void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const char *what,
 			 unsigned variant, tn_dtype dtype, int64_t scale);
 /* Is there a sample of that dtype, and may it be required? */
