@@ -68,6 +68,15 @@ static tn_status read_number(const struct reader *reader, uint64_t most, int suf
 	return TN_OK;
 }
 
+/* The number of the one that fails. */
+static tn_status read_fault(const struct reader *reader, const char *name, struct mock_fault *fault)
+{
+	tn_status status = read_number(reader, UINT64_MAX, 0, "a number from 1 on", &fault->first);
+	fault->last = fault->first;
+	fault->name = name;
+	return status;
+}
+
 static int hex_value(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -180,18 +189,17 @@ static enum item find_item(const char *name, size_t length)
 
 static tn_status read_value(const struct reader *value, enum item item, struct mock_faults *faults)
 {
-	static const char number[] = "a number from 1 on";
 	switch (item) {
 	case OOM:
-		return read_number(value, UINT64_MAX, 0, number, &faults->oom);
+		return read_fault(value, "TENON_MOCK=oom", &faults->oom);
 	case OOM_AFTER:
 		return read_number(value, UINT64_MAX, 1,
 				   "a number of bytes; K, M and G are understood",
 				   &faults->oom_after);
 	case LOST:
-		return read_number(value, UINT64_MAX, 0, number, &faults->lost);
+		return read_fault(value, "TENON_MOCK=lost", &faults->lost);
 	case ASYNC_ERROR:
-		return read_number(value, UINT64_MAX, 0, number, &faults->async_error);
+		return read_fault(value, "TENON_MOCK=async-error", &faults->async_error);
 	case SLOW:
 		return read_number(value, 60000, 0, "a number of milliseconds from 1 to 60000",
 				   &faults->slow_ms);

@@ -31,6 +31,11 @@ uint64_t mock_memory_size(const struct mock_instance *instance)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static uint64_t memory_of(const struct mock_device *device)
+{
+	return device->limit ? device->limit : mock_memory_size(device->instance);
+}
+
 /* A buffer over memory that is there, in the device's list.  NULL: no host memory. */
 static struct mock_buffer *make_buffer(struct mock_device *device, void *memory, uint64_t size)
 {
@@ -80,6 +85,17 @@ static struct mock_buffer *allocate_buffer(struct mock_device *device,
 	return buffer;
 }
 
+static tn_status fail_allocation(struct mock_fault *fault, const struct tn_alloc_args *args)
+{
+	uint64_t number = mock_fault_due(fault);
+	if (!number)
+		return TN_OK;
+	return tn_plugin_fail(args->call.error, TN_OUT_OF_MEMORY, "alloc",
+			      "allocation %llu, of %llu bytes, fails (%s:%llu)",
+			      (unsigned long long)number, (unsigned long long)args->size,
+			      fault->name, (unsigned long long)number);
+}
+
 tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *buffer)
 {
 	struct mock_device *mock = device;
@@ -100,14 +116,13 @@ tn_status mock_alloc(void *device, const struct tn_alloc_args *args, uint64_t *b
 		return tn_plugin_dry_run(&own.call, 0, 0);
 	/* Is there enough memory, and does no fault forbid the allocation? */
 	struct mock_instance *instance = mock->instance;
-	uint64_t number = mock_count(&instance->n_allocations);
-	uint64_t total = mock_memory_size(instance);
+	uint64_t total = memory_of(mock);
 	uint64_t used = __atomic_load_n(used_of(mock), __ATOMIC_RELAXED);
-	if (number == instance->faults.oom)
-		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
-				      "allocation %llu, of %llu bytes, fails (TENON_MOCK=oom:%llu)",
-				      (unsigned long long)number, (unsigned long long)own.size,
-				      (unsigned long long)number);
+	status = fail_allocation(&instance->faults.oom, &own);
+	if (!status)
+		status = fail_allocation(&mock->failing_allocations, &own);
+	if (status)
+		return status;
 	if (own.memory_kind == TN_MEMORY_DEVICE && (own.size > total || used > total - own.size))
 		return tn_plugin_fail(own.call.error, TN_OUT_OF_MEMORY, "alloc",
 				      "%llu bytes requested, %llu of %llu used%s",
@@ -243,7 +258,7 @@ void mock_buffers_free(struct mock_device *device)
 static tn_status information(void *device, uint32_t memory_kind, struct tn_memory_information *out)
 {
 	struct mock_device *mock = device;
-	struct tn_memory_information own = {.total_bytes = mock_memory_size(mock->instance)};
+	struct tn_memory_information own = {.total_bytes = memory_of(mock)};
 	if (memory_kind != TN_MEMORY_DEVICE)
 		return TN_UNSUPPORTED;
 	if (mock->loss.status)

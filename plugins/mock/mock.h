@@ -4,6 +4,7 @@
  * Shared by the files of this plugin.
  *
  *	faults.c    reads TENON_MOCK
+ *	provoke.c   counts faults down; table org.tenon.faults/1
  *	plugin.c    the instance
  *	device.c    table tenon.device/1 except memory and transfers
  *	memory.c    handles, hidden and pinned memory; tenon.memory/1, tenon.import/1
@@ -22,23 +23,33 @@
 #ifndef MOCK_H
 #define MOCK_H
 
+#include <tenon/faults.h>
 #include <tenon/plugin.h>
 
 /* ---- Faults ----------------------------------------------------------------------------------*/
 
 enum { MOCK_MOST_DEVICES = 16 };
 
+/* What fails: of the things that are counted from 1 those from `first` to `last`; first 0: none. */
+struct mock_fault {
+	const char *name; /* of the variable and item, or of the table, for texts */
+	uint64_t first, last, count;
+};
+
+/* Counts one more; its number if it fails, else 0. */
+uint64_t mock_fault_due(struct mock_fault *fault);
+
 /* The faults that TENON_MOCK sets.  Allocations and pieces of work are counted from 1 over all
  * devices of an instance; 0 means none. */
 struct mock_faults {
 	tn_status absence; /* TN_OK: the backend is available */
 	uint32_t devices;
-	uint64_t oom;         /* the allocation that fails */
-	uint64_t oom_after;   /* bytes that a device has; 0: as many as the host */
-	uint64_t lost;        /* the piece of work at which its device is lost */
-	uint64_t async_error; /* the piece of work that fails */
-	uint64_t slow_ms;     /* minimum duration of each piece of work */
-	int no_peers;         /* the devices cannot reach each other */
+	struct mock_fault oom;         /* the allocation that fails */
+	uint64_t oom_after;            /* bytes that a device has; 0: as many as the host */
+	struct mock_fault lost;        /* the piece of work at which its device is lost */
+	struct mock_fault async_error; /* the piece of work that fails */
+	uint64_t slow_ms;              /* minimum duration of each piece of work */
+	int no_peers;                  /* the devices cannot reach each other */
 	/* Of device 0: its UUID, its PCI address, its part. */
 	uint32_t identity_type, identity2_type, slice;
 	uint8_t identity[16], identity2[16];
@@ -54,7 +65,7 @@ struct mock_instance {
 	const struct tn_host *host;
 	struct mock_faults faults;
 	/* Shared by the devices, which may be used by different threads. */
-	uint64_t n_buffers, n_allocations, n_pieces;
+	uint64_t n_buffers, n_pieces;
 	uint64_t used[MOCK_MOST_DEVICES]; /* bytes of each device, by all that opened it */
 };
 
@@ -88,6 +99,7 @@ struct mock_stream {
 	uint64_t n_waiting;
 	struct tn_error_info error; /* the first asynchronous one; status TN_OK: none */
 	struct mock_graph *graph;   /* set while it is captured: its work goes there; else NULL */
+	struct mock_fault failing, losing, failing_transfers;
 };
 
 /* A handle to a stream of others. */
@@ -114,12 +126,15 @@ struct mock_device {
 	struct mock_graph *graphs;
 	struct mock_stream *captured; /* NULL: none */
 	struct tn_error_info loss;    /* status TN_OK: the device is not lost */
+	struct mock_fault failing_allocations;
+	uint64_t limit; /* of bytes; 0: that of the instance */
 };
 
 extern const struct tn_capture_table mock_capture_table;
 extern const struct tn_device_table mock_device_table;
 extern const struct tn_compute_table mock_compute_table;
 extern const struct tn_copy_table mock_copy_table;
+extern const struct tn_faults_table mock_faults_table;
 extern const struct tn_import_table mock_import_table;
 extern const struct tn_memory_table mock_memory_table;
 extern const struct tn_native_table mock_native_table;
@@ -149,7 +164,7 @@ void mock_host_free(const struct mock_device *device, void *memory);
 
 /* ---- Memory ----------------------------------------------------------------------------------*/
 
-/* The memory size of each device. */
+/* The memory size of each device; that of an open one may have a limit of its own. */
 uint64_t mock_memory_size(const struct mock_instance *instance);
 /* The buffer of a handle, or NULL. */
 struct mock_buffer *mock_buffer_find(const struct mock_device *device, uint64_t handle);
@@ -168,7 +183,7 @@ struct mock_work {
 	const void *args;         /* the arguments of `run` */
 	struct mock_mark *mark;   /* counted */
 	struct mock_graph *graph; /* the graph that it replays; NULL: none */
-	int is_wait;
+	int is_wait, is_transfer;
 	uint32_t n_buffers;
 	struct mock_buffer **buffers;
 };

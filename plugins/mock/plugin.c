@@ -108,7 +108,7 @@ static const void *query(void *instance, const char *table)
 		{TN_TABLE_REPORT, &mock_report_table},   {TN_TABLE_STREAM, &mock_stream_table},
 		{TN_TABLE_CAPTURE, &mock_capture_table}, {TN_TABLE_PEER, &mock_peer_table},
 		{TN_TABLE_IMPORT, &mock_import_table},   {TN_TABLE_NATIVE, &mock_native_table},
-		{MOCK_VENDOR_TABLE, &mock_vendor_table},
+		{MOCK_VENDOR_TABLE, &mock_vendor_table}, {TN_TABLE_FAULTS, &mock_faults_table},
 	};
 	(void)instance;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

@@ -140,37 +140,58 @@ static void abandon(struct mock_device *device, struct mock_stream *stream)
 }
 
 static tn_status lose_device(struct mock_device *device, const struct mock_work *work,
-			     uint64_t number)
+			     const char *cause, uint64_t number)
 {
 	struct tn_error_info *loss = &device->loss;
 	loss->struct_size = sizeof(*loss);
 	tn_plugin_fail(loss, TN_DEVICE_LOST, work->operation,
-		       "the device was lost with piece of work %llu, a %s (TENON_MOCK=lost:%llu)",
-		       (unsigned long long)number, work->operation, (unsigned long long)number);
+		       "the device was lost with piece of work %llu, a %s (%s:%llu)",
+		       (unsigned long long)number, work->operation, cause,
+		       (unsigned long long)number);
 	abandon(device, device->ordinary);
 	for (struct mock_stream *stream = device->streams; stream; stream = stream->next)
 		abandon(device, stream);
 	return TN_DEVICE_LOST;
 }
 
+/* Which of two faults happens to the next piece of work; number 0: none. */
+struct due {
+	const char *cause;
+	uint64_t number;
+};
+
+static struct due due(struct mock_fault *of_all, struct mock_fault *own)
+{
+	struct due due = {of_all->name, mock_fault_due(of_all)};
+	uint64_t number = own ? mock_fault_due(own) : 0;
+	if (!due.number && number)
+		due = (struct due){own->name, number};
+	return due;
+}
+
 static void run_piece(struct mock_device *device, struct mock_stream *stream,
 		      struct mock_work *work)
 {
-	const struct mock_faults *faults = &device->instance->faults;
+	struct mock_faults *faults = &device->instance->faults;
 	struct tn_error_info error = {.struct_size = sizeof(error)};
-	uint64_t number = mock_count(&device->instance->n_pieces);
+	struct due losing = due(&faults->lost, &stream->losing);
+	struct due failing = due(&faults->async_error, &stream->failing);
 	tn_status status;
+	(void)mock_count(&device->instance->n_pieces);
+	if (work->is_transfer && !failing.number)
+		failing = due(&stream->failing_transfers, NULL);
 	if (faults->slow_ms) {
 		struct timespec time = {.tv_sec = (time_t)(faults->slow_ms / 1000),
 					.tv_nsec = (long)(faults->slow_ms % 1000) * 1000000};
 		nanosleep(&time, NULL);
 	}
-	if (number == faults->lost)
-		status = lose_device(device, work, number);
-	else if (number == faults->async_error)
+	if (losing.number)
+		status = lose_device(device, work, losing.cause, losing.number);
+	else if (failing.number)
 		status = tn_plugin_fail(&error, TN_BACKEND_FAILURE, work->operation,
-					"piece of work %llu failed (TENON_MOCK=async-error:%llu)",
-					(unsigned long long)number, (unsigned long long)number);
+					"piece of work %llu failed (%s:%llu)",
+					(unsigned long long)failing.number, failing.cause,
+					(unsigned long long)failing.number);
 	else
 		status = work->run(device, work, &error);
 	if (status && !stream->error.status)

@@ -71,6 +71,7 @@ static tn_status queue(struct mock_device *device, const struct tn_transfer_args
 	else
 		transfer.host = mock_pack_bytes(&packing, own->host, own->size);
 	packing.work->args = mock_pack_bytes(&packing, &transfer, sizeof(transfer));
+	packing.work->is_transfer = 1;
 	return mock_pack_end(&packing, own->call.stream, run);
 }
 

@@ -143,7 +143,7 @@ function flush(    s, head, depth, i, c, body)
 
 BEGIN {
 	print "#include <stdio.h>\n#include <stddef.h>"
-	print "#include <tenon/backend.h>\n#include <tenon/tenon.h>"
+	print "#include <tenon/backend.h>\n#include <tenon/faults.h>\n#include <tenon/tenon.h>"
 	print "int main(void)\n{"
 }
 

@@ -8,6 +8,7 @@
  * Implicit padding is rejected by tests/abi/headers-alone (-Wpadded).
  */
 #include <tenon/backend.h>
+#include <tenon/faults.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), "size of " #type)
 #define OFFSET(type, field, bytes)                                                                 \
@@ -253,6 +254,20 @@ SIZE(tn_elapsed_args, 56);
 OFFSET(tn_elapsed_args, call, 0);
 OFFSET(tn_elapsed_args, start, 40);
 OFFSET(tn_elapsed_args, end, 48);
+
+SIZE(tn_fault_args, 72);
+OFFSET(tn_fault_args, call, 0);
+OFFSET(tn_fault_args, kind, 40);
+OFFSET(tn_fault_args, reserved, 44);
+OFFSET(tn_fault_args, after, 48);
+OFFSET(tn_fault_args, times, 56);
+OFFSET(tn_fault_args, bytes, 64);
+
+SIZE(tn_faults_table, 24);
+OFFSET(tn_faults_table, struct_size, 0);
+OFFSET(tn_faults_table, reserved, 4);
+OFFSET(tn_faults_table, provoke, 8);
+OFFSET(tn_faults_table, reset, 16);
 
 SIZE(tn_stream_table, 80);
 OFFSET(tn_stream_table, struct_size, 0);

@@ -4,6 +4,8 @@
  * Streams of others as the library's, its streams for others, and a vendor's own table: the mock's
  * makes streams that only it knows, and gives them work.
  */
+#include <tenon/faults.h>
+
 #include "mock_fixture.h"
 
 #include "../../plugins/mock/vendor.h"
@@ -306,6 +308,30 @@ static void vendors_tables_have_names_in_reverse_dns(void **state)
 	close_vendor(&v);
 }
 
+/* A program's own tests provoke an error where they want it, and only there. */
+static void faults_are_set_through_a_table(void **state)
+{
+	struct vendor v;
+	const void *found = NULL;
+	struct tn_fault_args args = {
+		.call = {.struct_size = sizeof(args)}, .kind = TN_FAULT_WORK, .times = 1};
+	(void)state;
+	open_vendor(&v, "");
+	tn_array *x = tn_full(v.context, TN_F32, 1, (int64_t[]){N}, 1);
+	assert_ok(tn_synchronize(v.context));
+	assert_ok(tn_device_vendor_table(v.device, TN_TABLE_FAULTS, &found, &v.handle));
+	const struct tn_faults_table *faults = found;
+	assert_int_equal(faults->provoke(v.handle, &args), TN_OK);
+	assert_non_null(tn_add(x, x));
+	assert_int_equal(tn_synchronize(v.context), TN_BACKEND_FAILURE);
+	assert_non_null(strstr(tn_error(v.context)->text, TN_TABLE_FAULTS));
+	tn_error_clear(v.context);
+	assert_int_equal(value_of(tn_add(x, x)), 2);
+	args.kind = 99;
+	assert_int_equal(faults->provoke(v.handle, &args), TN_UNSUPPORTED);
+	close_vendor(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +343,7 @@ int main(void)
 		cmocka_unit_test(devices_have_handles_of_their_vendors),
 		cmocka_unit_test(devices_are_opened_on_handles_of_others),
 		cmocka_unit_test(vendors_tables_have_names_in_reverse_dns),
+		cmocka_unit_test(faults_are_set_through_a_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,30 +39,13 @@ void check_call_bounds(struct kit *kit)
 }
 
 /* Gradients may accumulate, and every call may be requested to be deterministic. */
-static int is_gradient(int slot)
-{
-	switch (slot) {
-	case TN_SLOT_CONV2D_INPUT_GRADIENT:
-	case TN_SLOT_CONV2D_WEIGHT_GRADIENT:
-	case TN_SLOT_POOL2D_BACKWARD:
-	case TN_SLOT_BATCH_NORM_BACKWARD:
-	case TN_SLOT_LAYER_NORM_BACKWARD:
-	case TN_SLOT_SOFTMAX_BACKWARD:
-	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
-	case TN_SLOT_ATTENTION_BACKWARD:
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 static void agrees(struct sample *sample)
 {
 	(void)sample_run(sample);
 	sample->args.call.flags = TN_DETERMINISTIC;
 	(void)sample_run(sample);
 	sample->args.call.flags = TN_ACCUMULATE;
-	if (is_gradient(sample->slot))
+	if (sample_is_gradient(sample->slot))
 		(void)sample_run(sample);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "programs.h"
 #include "slots.h"
+#include "stream_calls.h"
 
 enum { TIMES = 3, LENGTH = 500 };
 
@@ -49,29 +50,17 @@ static void expect_ok(struct kit *kit, tn_status status, const char *what)
 
 static void begin_capture(const struct step *step)
 {
-	expect_ok(step->kit, on_graph(step, step->kit->backend->capture.capture_begin, NULL),
-		  "capture_begin");
+	kit_capture_begin(step->kit, step->stream);
 }
 
 static tn_status end_capture(const struct step *step, void **graph)
 {
-	struct kit *kit = step->kit;
-	struct tn_graph_args args = {.call = {.struct_size = sizeof(args),
-					      .stream = step->stream,
-					      .error = &kit->error}};
-	return kit->backend->capture.capture_end(kit->device, &args, graph);
+	return kit_capture_end(step->kit, step->stream, graph);
 }
 
 static void launch(const struct step *step, void *graph)
 {
-	expect_ok(step->kit, on_graph(step, step->kit->backend->capture.graph_launch, graph),
-		  "graph_launch");
-}
-
-static void release(const struct step *step, void *graph)
-{
-	expect_ok(step->kit, on_graph(step, step->kit->backend->capture.graph_release, graph),
-		  "graph_release");
+	kit_launch(step->kit, step->stream, graph);
 }
 
 static tn_status transfer(const struct step *step, struct array *array, int to_device)
@@ -88,11 +77,7 @@ static tn_status transfer(const struct step *step, struct array *array, int to_d
 
 static tn_status sync(const struct step *step)
 {
-	struct kit *kit = step->kit;
-	struct tn_sync_args args = {.call = {.struct_size = sizeof(args),
-					     .stream = step->stream,
-					     .error = &kit->error}};
-	return kit->backend->device.sync(kit->device, &args);
+	return kit_sync(step->kit, step->stream);
 }
 
 static void add_once(const struct step *step)
@@ -155,7 +140,7 @@ static void expect(struct step *step, double number)
 
 static int can_capture(struct kit *kit)
 {
-	if (!tn_backend_has_all(kit->backend, TN_SLOT_CAPTURE_BEGIN, TN_SLOT_GRAPH_RELEASE))
+	if (!kit_can_capture(kit))
 		return kit_skip(kit, "it cannot capture work"), 0;
 	if (!kit->description.program_dtypes)
 		return kit_skip(kit, "it supports no programs"), 0;
@@ -197,10 +182,10 @@ static void captures_and_replays(struct kit *kit, void *stream)
 		kit_fail(kit, "the second graph is missing, or equals the first");
 	replays(&step, graph);
 	expect_ok(kit, sync(&step), "sync");
-	release(&step, empty);
+	kit_graph_release(kit, empty);
 	launch(&step, graph);
 	expect_ok(kit, sync(&step), "sync");
-	release(&step, graph);
+	kit_graph_release(kit, graph);
 	kit_pass(kit);
 	end_step(&step);
 }
@@ -211,16 +196,12 @@ void check_capture_replay(struct kit *kit)
 		return;
 	kit_case(kit, TN_SLOT_GRAPH_LAUNCH, "replays in the NULL stream");
 	captures_and_replays(kit, NULL);
-	if (!tn_backend_has_all(kit->backend, TN_SLOT_STREAM_CREATE, TN_SLOT_EVENT_ELAPSED))
+	if (!kit_has_streams(kit))
 		return;
-	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
-	void *stream = NULL;
 	kit_case(kit, TN_SLOT_GRAPH_LAUNCH, "replays in a stream");
-	if (kit->backend->stream.stream_create(kit->device, &args, &stream))
-		kit_give_up(kit, "stream_create: %s", kit->error.text);
+	void *stream = kit_stream(kit, 0);
 	captures_and_replays(kit, stream);
-	args.call.stream = stream;
-	expect_ok(kit, kit->backend->stream.stream_destroy(kit->device, &args), "stream_destroy");
+	kit_stream_end(kit, stream);
 }
 
 static void expect_status(struct kit *kit, tn_status found, tn_status expected, const char *what)
@@ -257,7 +238,7 @@ void check_capture_refused(struct kit *kit)
 	expect(&step, 0);
 	launch(&step, graph);
 	expect(&step, 2);
-	release(&step, graph);
+	kit_graph_release(kit, graph);
 	kit_pass(kit);
 	end_step(&step);
 }

@@ -23,21 +23,37 @@ static struct array *add(struct sample *s, enum role role, tn_dtype dtype, uint3
 	return array;
 }
 
+/* The same with a first axis that grows with the sample: that of all operands but weights. */
+static struct array *add_rows(struct sample *s, enum role role, tn_dtype dtype, uint32_t rank,
+			      const int64_t *shape)
+{
+	int64_t grown[TN_MAX_RANK];
+	memcpy(grown, shape, rank * sizeof(*shape));
+	grown[0] *= s->scale;
+	return add(s, role, dtype, rank, grown);
+}
+
 static struct tn_operand in(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	return add(s, INPUT, TN_F32, rank, shape)->operand;
+	return add_rows(s, INPUT, s->dtype, rank, shape)->operand;
 }
 
 static struct tn_operand out(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	return add(s, OUTPUT, TN_F32, rank, shape)->operand;
+	return add_rows(s, OUTPUT, s->dtype, rank, shape)->operand;
+}
+
+static struct tn_operand weights(struct sample *s, enum role role, uint32_t rank,
+				 const int64_t *shape)
+{
+	return add(s, role, s->dtype, rank, shape)->operand;
 }
 
 /* Whole numbers from 0 to n - 1. */
 static struct tn_operand numbers_below(struct sample *s, uint32_t rank, const int64_t *shape,
 				       uint64_t n)
 {
-	struct array *array = add(s, INPUT, TN_I32, rank, shape);
+	struct array *array = add_rows(s, INPUT, TN_I32, rank, shape);
 	for (uint64_t i = 0; i < array->count; i++)
 		array_set_bits(array, i, kit_random(s->kit) % n);
 	return array->operand;
@@ -46,7 +62,7 @@ static struct tn_operand numbers_below(struct sample *s, uint32_t rank, const in
 /* Positive, like 1 / sqrt(variance + epsilon). */
 static struct tn_operand positive(struct sample *s, uint32_t rank, const int64_t *shape)
 {
-	struct array *array = add(s, INPUT, TN_F32, rank, shape);
+	struct array *array = add_rows(s, INPUT, s->dtype, rank, shape);
 	array_randomise(array, 0.5, 2);
 	return array->operand;
 }
@@ -56,7 +72,7 @@ static struct tn_operand positive(struct sample *s, uint32_t rank, const int64_t
 static size_t make_map(struct sample *s)
 {
 	struct tn_map_args *args = &s->args.map;
-	s->program = operation_program(TN_OP_SUB, 2, TN_F32, TN_F32);
+	s->program = operation_program(TN_OP_SUB, 2, s->dtype, s->dtype);
 	s->inputs[0] = in(s, 4, plane);
 	s->inputs[1] = in(s, 4, plane);
 	out(s, 4, plane);
@@ -69,7 +85,7 @@ static size_t make_map(struct sample *s)
 static size_t make_reduce(struct sample *s)
 {
 	struct tn_reduce_args *args = &s->args.reduce;
-	s->program = identity_program(TN_F32, 1);
+	s->program = identity_program(s->dtype, 1);
 	s->inputs[0] = in(s, 4, plane);
 	out(s, 2, plane);
 	args->prologue = s->program;
@@ -86,7 +102,7 @@ static size_t make_matmul(struct sample *s)
 	static const int64_t a[2] = {13, 17}, b[2] = {17, 19}, c[2] = {13, 19};
 	struct tn_matmul_args *args = &s->args.matmul;
 	args->a = in(s, 2, a);
-	args->b = in(s, 2, b);
+	args->b = weights(s, INPUT, 2, b);
 	args->c = out(s, 2, c);
 	args->alpha = 1;
 	return sizeof(*args);
@@ -106,8 +122,11 @@ static size_t make_large_matmul(struct sample *s)
 static size_t make_fill(struct sample *s)
 {
 	struct tn_fill_args *args = &s->args.fill;
+	uint64_t one = s->dtype == TN_F32   ? 0x3f800000
+		       : s->dtype == TN_F64 ? 0x3ff0000000000000
+					    : 1;
 	args->output = out(s, 4, plane);
-	args->value = (struct tn_scalar){.dtype = TN_F32, .bits = 0x3f800000};
+	args->value = (struct tn_scalar){.dtype = s->dtype, .bits = one};
 	return sizeof(*args);
 }
 
@@ -136,7 +155,7 @@ static size_t make_sort(struct sample *s)
 	struct tn_sort_args *args = &s->args.sort;
 	args->input = in(s, 2, table);
 	args->values = out(s, 2, first);
-	args->indices = add(s, OUTPUT, TN_I64, 2, first)->operand;
+	args->indices = add_rows(s, OUTPUT, TN_I64, 2, first)->operand;
 	args->axis = 1;
 	args->has_values = args->has_indices = 1;
 	return sizeof(*args);
@@ -149,7 +168,7 @@ static size_t make_scan(struct sample *s)
 	args->output = out(s, 2, table);
 	args->axis = 1;
 	args->combiner = TN_REDUCE_SUM;
-	args->accumulator = TN_F32;
+	args->accumulator = s->dtype;
 	return sizeof(*args);
 }
 
@@ -164,10 +183,10 @@ static size_t make_conv2d(struct sample *s)
 {
 	struct tn_conv2d_args *args = &s->args.conv2d;
 	args->x = as(s, s->slot == TN_SLOT_CONV2D_INPUT_GRADIENT, 4, plane);
-	args->w = as(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT, 4, filter);
+	args->w = weights(s, s->slot == TN_SLOT_CONV2D_WEIGHT_GRADIENT ? OUTPUT : INPUT, 4, filter);
 	args->y = as(s, s->slot == TN_SLOT_CONV2D_FORWARD, 4, folded);
 	if (s->slot == TN_SLOT_CONV2D_FORWARD) {
-		args->bias = in(s, 1, filters);
+		args->bias = weights(s, INPUT, 1, filters);
 		args->has_bias = 1;
 	}
 	args->groups = 1;
@@ -186,37 +205,57 @@ static size_t make_pool2d(struct sample *s)
 	args->y = as(s, is_forward, 4, pooled);
 	args->kind = TN_POOL_MAX;
 	args->has_index = 1;
-	args->index = is_forward ? add(s, OUTPUT, TN_I32, 4, pooled)->operand
+	args->index = is_forward ? add_rows(s, OUTPUT, TN_I32, 4, pooled)->operand
 				 : numbers_below(s, 4, pooled, 30);
 	for (int i = 0; i < 2; i++)
 		args->kernel[i] = args->stride[i] = 2;
 	return sizeof(*args);
 }
 
+enum { GROUPS = 2 };
+
+/* mean and rstd: of channels, which do not grow with the sample, of rows, or of groups of
+ * planes. */
+static void make_statistics(struct sample *s, int is_forward)
+{
+	static const int64_t groups[1] = {2 * GROUPS};
+	struct tn_norm_args *args = &s->args.norm;
+	const int64_t scale = s->scale, *length = rows;
+	if (s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_BATCH_NORM_BACKWARD) {
+		length = channels;
+		s->scale = 1;
+	} else if (args->groups) {
+		length = groups;
+	}
+	args->mean = as(s, is_forward, 1, length);
+	args->rstd = is_forward ? out(s, 1, length) : positive(s, 1, length);
+	s->scale = scale;
+}
+
 static size_t make_norm(struct sample *s)
 {
 	struct tn_norm_args *args = &s->args.norm;
-	int is_batch =
-		s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_BATCH_NORM_BACKWARD;
-	int is_forward =
-		s->slot == TN_SLOT_BATCH_NORM_FORWARD || s->slot == TN_SLOT_LAYER_NORM_FORWARD;
-	uint32_t rank = is_batch ? 4 : 2;
-	const int64_t *shape = is_batch ? plane : table, *statistics = is_batch ? channels : rows;
-	const int64_t *weights = is_batch ? channels : table + 1;
+	const int slot = s->slot;
+	int is_layer = slot == TN_SLOT_LAYER_NORM_FORWARD || slot == TN_SLOT_LAYER_NORM_BACKWARD;
+	int is_group = slot == TN_SLOT_GROUP_NORM_FORWARD || slot == TN_SLOT_GROUP_NORM_BACKWARD;
+	int is_forward = slot == TN_SLOT_BATCH_NORM_FORWARD || slot == TN_SLOT_LAYER_NORM_FORWARD ||
+			 slot == TN_SLOT_GROUP_NORM_FORWARD;
+	uint32_t rank = is_layer ? 2 : 4;
+	const int64_t *shape = is_layer ? table : plane, *length = is_layer ? table + 1 : channels;
+	args->groups = is_group ? GROUPS : 0;
 	args->x = in(s, rank, shape);
 	args->y = as(s, is_forward, rank, shape);
-	args->w = in(s, 1, weights);
+	args->w = weights(s, INPUT, 1, length);
 	args->has_affine = 1;
 	args->epsilon = 1e-5;
-	args->mean = as(s, is_forward, 1, statistics);
-	args->rstd = is_forward ? out(s, 1, statistics) : positive(s, 1, statistics);
+	make_statistics(s, is_forward);
 	if (is_forward) {
-		args->b = in(s, 1, weights);
+		args->b = weights(s, INPUT, 1, length);
 		return sizeof(*args);
 	}
 	args->dx = out(s, rank, shape);
-	args->dw = out(s, 1, weights);
-	args->db = out(s, 1, weights);
+	args->dw = weights(s, OUTPUT, 1, length);
+	args->db = weights(s, OUTPUT, 1, length);
 	args->wants = 3;
 	return sizeof(*args);
 }
@@ -299,6 +338,8 @@ static const struct {
 	{TN_SLOT_BATCH_NORM_BACKWARD, TN_FAMILY_NORM, make_norm},
 	{TN_SLOT_LAYER_NORM_FORWARD, TN_FAMILY_NORM, make_norm},
 	{TN_SLOT_LAYER_NORM_BACKWARD, TN_FAMILY_NORM, make_norm},
+	{TN_SLOT_GROUP_NORM_FORWARD, TN_FAMILY_NORM, make_norm},
+	{TN_SLOT_GROUP_NORM_BACKWARD, TN_FAMILY_NORM, make_norm},
 	{TN_SLOT_SOFTMAX_FORWARD, TN_FAMILY_SOFTMAX, make_softmax},
 	{TN_SLOT_SOFTMAX_BACKWARD, TN_FAMILY_SOFTMAX, make_softmax},
 	{TN_SLOT_CROSS_ENTROPY_FORWARD, TN_FAMILY_SOFTMAX, make_cross_entropy},
@@ -322,6 +363,35 @@ int sample_family(int slot)
 	return samples[find(slot)].family;
 }
 
+int sample_is_gradient(int slot)
+{
+	switch (slot) {
+	case TN_SLOT_CONV2D_INPUT_GRADIENT:
+	case TN_SLOT_CONV2D_WEIGHT_GRADIENT:
+	case TN_SLOT_POOL2D_BACKWARD:
+	case TN_SLOT_BATCH_NORM_BACKWARD:
+	case TN_SLOT_LAYER_NORM_BACKWARD:
+	case TN_SLOT_GROUP_NORM_BACKWARD:
+	case TN_SLOT_SOFTMAX_BACKWARD:
+	case TN_SLOT_CROSS_ENTROPY_BACKWARD:
+	case TN_SLOT_ATTENTION_BACKWARD:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+int sample_has(const struct kit *kit, int slot, tn_dtype dtype)
+{
+	uint64_t claimed = slot == TN_SLOT_MATMUL ? kit->description.matmul_dtypes
+						  : kit->description.program_dtypes;
+	int is_program = slot == TN_SLOT_MAP || slot == TN_SLOT_REDUCE || slot == TN_SLOT_MATMUL;
+	if (dtype != TN_F32 && is_program && !(claimed >> dtype & 1))
+		return 0;
+	return dtype == TN_F32 || dtype == TN_F64 || slot == TN_SLOT_MAP || slot == TN_SLOT_FILL ||
+	       slot == TN_SLOT_COPY || slot == TN_SLOT_GATHER;
+}
+
 int sample_next(const struct kit *kit, int slot)
 {
 	for (int i = find(slot) + 1; i < N_SAMPLES; i++) {
@@ -343,10 +413,12 @@ static void *copied(const void *from, size_t size)
 	return to;
 }
 
-static void make(struct kit *kit, struct sample *sample, int slot,
+static void make(struct kit *kit, struct sample *sample, int slot, tn_dtype dtype, int64_t scale,
 		 size_t (*make_arguments)(struct sample *sample), const char *what)
 {
 	memset(sample, 0, sizeof(*sample));
+	sample->dtype = dtype;
+	sample->scale = scale;
 	sample->kit = kit;
 	sample->slot = slot;
 	kit_case(kit, slot, "%s: %s", tn_slots[slot].name, what);
@@ -361,12 +433,21 @@ static void make(struct kit *kit, struct sample *sample, int slot,
 
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what)
 {
-	make(kit, sample, slot, samples[find(slot)].make, what);
+	make(kit, sample, slot, TN_F32, 1, samples[find(slot)].make, what);
+}
+
+void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const char *what,
+			 unsigned variant, tn_dtype dtype, int64_t scale)
+{
+	const uint64_t seed = kit->seed;
+	kit->seed += UINT64_C(1000003) * variant;
+	make(kit, sample, slot, dtype, scale, samples[find(slot)].make, what);
+	kit->seed = seed;
 }
 
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what)
 {
-	make(kit, sample, TN_SLOT_MATMUL, make_large_matmul, what);
+	make(kit, sample, TN_SLOT_MATMUL, TN_F32, 1, make_large_matmul, what);
 }
 
 void sample_free(struct sample *sample)
@@ -425,6 +506,15 @@ void sample_expect_bits(const struct sample *sample, const unsigned char *result
 				kit_fail_as(sample->kit, id, "element %llu is not what it was",
 					    (unsigned long long)e);
 	}
+}
+
+void sample_expect_same(const struct sample *sample, const unsigned char *result, const char *id)
+{
+	const struct kit *kit = sample->kit;
+	if (kit->description.determinism[sample_family(sample->slot)] == TN_DETERMINISM_ALWAYS)
+		sample_expect_bits(sample, result, id);
+	else
+		sample_expect_close(sample, result, id);
 }
 
 void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id)

@@ -41,6 +41,8 @@ struct sample {
 	unsigned char *before[SAMPLE_ARRAYS]; /* the images as filled */
 	struct tn_operand inputs[2];
 	struct tn_program *program;
+	tn_dtype dtype;
+	int64_t scale; /* of the first axes, but those of weights */
 };
 
 /* Iterates over the slots with samples: the next one after `slot` that this backend fills and
@@ -48,9 +50,17 @@ struct sample {
 int sample_next(const struct kit *kit, int slot);
 /* The family of a slot, for accuracy and determinism. */
 int sample_family(int slot);
+/* Does the slot take TN_ACCUMULATE? */
+int sample_is_gradient(int slot);
 
 /* Begins a case of the slot and makes the call; `what` is in the case's name. */
 void sample_make(struct kit *kit, struct sample *sample, int slot, const char *what);
+/* The same with other data (variant 0 is that of sample_make), in TN_F32, TN_F64 or TN_I32, and
+ * with `scale` times as many rows, planes or matrices. */
+void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const char *what,
+			 unsigned variant, tn_dtype dtype, int64_t scale);
+/* Is there a sample of that dtype, and may it be required? */
+int sample_has(const struct kit *kit, int slot, tn_dtype dtype);
 /* A product of 80 x 80 matrices: for large ones libraries use memory of their own. */
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what);
 void sample_free(struct sample *sample);
@@ -67,5 +77,7 @@ unsigned char *sample_result(const struct sample *sample, size_t *size);
  * id. */
 void sample_expect_bits(const struct sample *sample, const unsigned char *result, const char *id);
 void sample_expect_close(const struct sample *sample, const unsigned char *result, const char *id);
+/* In bits where the device promises them, which elsewhere is close enough. */
+void sample_expect_same(const struct sample *sample, const unsigned char *result, const char *id);
 
 #endif

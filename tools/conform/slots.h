@@ -42,10 +42,28 @@ void check_event_order(struct kit *kit);
 void check_event_elapsed(struct kit *kit);
 void check_native_order(struct kit *kit);
 
+/* asynchrony.c */
+void check_transfer_async(struct kit *kit);
+void check_stream_samples(struct kit *kit);
+void check_stream_waits(struct kit *kit);
+void check_capture_transfers(struct kit *kit);
+
+/* random_streams.c */
+void check_stream_random(struct kit *kit);
+
+/* events.c */
+void check_event_reached(struct kit *kit);
+void check_event_time(struct kit *kit);
+
 /* capture.c */
 void check_capture_table(struct kit *kit);
 void check_capture_replay(struct kit *kit);
 void check_capture_refused(struct kit *kit);
+
+/* capture_samples.c */
+void check_capture_samples(struct kit *kit);
+void check_capture_sequence(struct kit *kit);
+void check_capture_apart(struct kit *kit);
 
 /* peer.c */
 void check_peer_copy(struct kit *kit);
@@ -172,6 +190,12 @@ void check_memory_leaks(struct kit *kit);
 void check_memory_host_balance(struct kit *kit);
 void check_memory_exhausted_open(struct kit *kit);
 void check_memory_exhausted_calls(struct kit *kit);
+
+/* faults.c */
+void check_faults_work(struct kit *kit);
+void check_faults_transfer(struct kit *kit);
+void check_faults_lost(struct kit *kit);
+void check_faults_memory(struct kit *kit);
 
 /* oldest_host.c */
 void check_oldest_host(struct kit *kit);

@@ -6,20 +6,11 @@
  * To detect a wrong order, work must take time: a chain of maps over a large array, each adding 1
  * in place, so that a reader that does not wait sees fewer steps.
  */
-#include <time.h>
-
 #include "loader/slots.h"
 #include "programs.h"
 #include "samples.h"
 #include "slots.h"
-
-static int has_streams(struct kit *kit)
-{
-	if (tn_backend_has_all(kit->backend, TN_SLOT_STREAM_CREATE, TN_SLOT_EVENT_ELAPSED))
-		return 1;
-	kit_skip(kit, "it has no streams");
-	return 0;
-}
+#include "stream_calls.h"
 
 void check_stream_table(struct kit *kit)
 {
@@ -34,85 +25,6 @@ void check_stream_table(struct kit *kit)
 			kit_fail(kit, "%s is empty, although other slots are filled",
 				 tn_slots[slot].name);
 	kit_pass(kit);
-}
-
-/* ---- Calls -----------------------------------------------------------------------------------*/
-
-static void *make_stream(struct kit *kit, int32_t priority)
-{
-	struct tn_stream_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
-				      .priority = priority};
-	void *stream = NULL;
-	if (kit->backend->stream.stream_create(kit->device, &args, &stream) || !stream)
-		kit_give_up(kit, "stream_create: %s", kit->error.text);
-	return stream;
-}
-
-static tn_status end_stream(struct kit *kit, void *stream)
-{
-	struct tn_stream_args args = {
-		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error}};
-	return kit->backend->stream.stream_destroy(kit->device, &args);
-}
-
-typedef tn_status (*event_entry)(void *device, const struct tn_event_args *args);
-
-static void *make_event(struct kit *kit)
-{
-	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error}};
-	void *event = NULL;
-	if (kit->backend->stream.event_create(kit->device, &args, &event) || !event)
-		kit_give_up(kit, "event_create: %s", kit->error.text);
-	return event;
-}
-
-static void on_event(struct kit *kit, event_entry entry, const char *name, void *stream,
-		     void *event)
-{
-	struct tn_event_args args = {
-		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
-		.event = event};
-	tn_status status = entry(kit->device, &args);
-	if (status)
-		kit_fail(kit, "%s: %s: %s", name, tn_status_name(status), kit->error.text);
-}
-
-static void record(struct kit *kit, void *stream, void *event)
-{
-	on_event(kit, kit->backend->stream.event_record, "event_record", stream, event);
-}
-
-static void await(struct kit *kit, void *stream, void *event)
-{
-	on_event(kit, kit->backend->stream.event_wait, "event_wait", stream, event);
-}
-
-static void sync_event(struct kit *kit, void *event)
-{
-	on_event(kit, kit->backend->stream.event_sync, "event_sync", NULL, event);
-}
-
-static void end_event(struct kit *kit, void *event)
-{
-	on_event(kit, kit->backend->stream.event_destroy, "event_destroy", NULL, event);
-}
-
-static uint32_t is_reached(struct kit *kit, void *event)
-{
-	struct tn_event_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
-				     .event = event};
-	uint32_t reached = 9;
-	if (kit->backend->stream.event_query(kit->device, &args, &reached) || reached > 1)
-		kit_fail(kit, "event_query gives %u: %s", reached, kit->error.text);
-	return reached;
-}
-
-static tn_status elapsed(struct kit *kit, void *start, void *end, double *seconds)
-{
-	struct tn_elapsed_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
-				       .start = start,
-				       .end = end};
-	return kit->backend->stream.event_elapsed(kit->device, &args, seconds);
 }
 
 /* ---- Work that lasts -------------------------------------------------------------------------*/
@@ -151,29 +63,14 @@ static void end_work(struct work *w)
 static void map(struct work *w, void *stream, const struct tn_program *program,
 		const struct array *from, const struct array *to)
 {
-	struct kit *kit = w->kit;
-	struct tn_map_args args = {
-		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
-		.program = program,
-		.inputs = &from->operand,
-		.outputs = &to->operand};
-	tn_status status = kit->backend->compute.map(kit->device, &args);
-	if (status)
-		kit_fail(kit, "map: %s: %s", tn_status_name(status), kit->error.text);
+	kit_map(w->kit, stream, program, &from->operand, &to->operand);
 }
 
-static void move(struct work *w, void *stream, struct array *array, int to_device)
+static void move(struct work *w, void *stream, struct array *array, enum transfer way)
 {
-	struct kit *kit = w->kit;
-	struct tn_transfer_args args = {
-		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
-		.buffer = array->operand.buffer,
-		.size = array->size,
-		.host = array->image};
-	tn_status status = to_device ? kit->backend->device.upload(kit->device, &args)
-				     : kit->backend->device.download(kit->device, &args);
-	if (status)
-		kit_fail(kit, "%s: %s", to_device ? "upload" : "download", kit->error.text);
+	const struct span span = {
+		.buffer = array->operand.buffer, .size = array->size, .host = array->image};
+	kit_transfer(w->kit, stream, way, 0, &span);
 }
 
 /* x := 0, then adds 1 STEPS times, all in the stream and without waiting. */
@@ -181,7 +78,7 @@ static void count_up(struct work *w, void *stream)
 {
 	for (uint64_t i = 0; i < w->x.count; i++)
 		array_set_number(&w->x, i, 0);
-	move(w, stream, &w->x, 1);
+	move(w, stream, &w->x, UPLOAD);
 	for (int step = 0; step < STEPS; step++)
 		map(w, stream, w->add_one, &w->x, &w->x);
 }
@@ -198,7 +95,7 @@ static void is_in_order(struct work *w, void *stream)
 {
 	count_up(w, stream);
 	map(w, stream, w->identity, &w->x, &w->y);
-	move(w, stream, &w->y, 0);
+	move(w, stream, &w->y, DOWNLOAD);
 	expect_steps(w, &w->y);
 	kit_pass(w->kit);
 }
@@ -216,10 +113,9 @@ void check_stream_order(struct kit *kit)
 	is_in_order(&w, NULL);
 	if (tn_backend_has_all(kit->backend, TN_SLOT_STREAM_CREATE, TN_SLOT_EVENT_ELAPSED)) {
 		kit_case(kit, TN_SLOT_STREAM_CREATE, "map: %d steps in a stream", STEPS);
-		stream = make_stream(kit, 0);
+		stream = kit_stream(kit, 0);
 		is_in_order(&w, stream);
-		if (end_stream(kit, stream))
-			kit_fail(kit, "stream_destroy: %s", kit->error.text);
+		kit_stream_end(kit, stream);
 	}
 	end_work(&w);
 }
@@ -228,17 +124,16 @@ void check_stream_order(struct kit *kit)
 static void waits_for_its_work(struct kit *kit)
 {
 	struct work w;
-	void *stream = make_stream(kit, -1), *event = make_event(kit);
+	void *stream = kit_stream(kit, -1), *event = kit_event(kit);
 	begin_work(kit, &w);
 	count_up(&w, stream);
-	record(kit, stream, event);
-	if (end_stream(kit, stream))
-		kit_fail(kit, "stream_destroy: %s", kit->error.text);
-	if (!is_reached(kit, event))
+	kit_record(kit, stream, event);
+	kit_stream_end(kit, stream);
+	if (!kit_is_reached(kit, event))
 		kit_fail(kit, "an event of the stream is not reached");
-	sync_event(kit, event);
-	end_event(kit, event);
-	move(&w, NULL, &w.x, 0);
+	kit_event_sync(kit, event);
+	kit_event_end(kit, event);
+	move(&w, NULL, &w.x, DOWNLOAD);
 	expect_steps(&w, &w.x);
 	end_work(&w);
 }
@@ -247,21 +142,20 @@ void check_stream_life(struct kit *kit)
 {
 	enum { MANY = 8 };
 	void *streams[MANY];
-	if (!has_streams(kit))
+	if (!kit_needs_streams(kit))
 		return;
 	kit_case(kit, TN_SLOT_STREAM_CREATE, "stream_create: %d at once", MANY);
 	for (int i = 0; i < MANY; i++) {
-		streams[i] = make_stream(kit, i - 4);
+		streams[i] = kit_stream(kit, i - 4);
 		for (int j = 0; j < i; j++)
 			if (streams[i] == streams[j])
 				kit_fail(kit, "two streams have the same handle");
 	}
 	for (int i = 0; i < MANY; i++)
-		if (end_stream(kit, streams[i]))
-			kit_fail(kit, "stream_destroy: %s", kit->error.text);
+		kit_stream_end(kit, streams[i]);
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_STREAM_DESTROY, "stream_destroy: the NULL stream");
-	if (end_stream(kit, NULL) != TN_INVALID_ARGUMENT)
+	if (kit_stream_destroy(kit, NULL) != TN_INVALID_ARGUMENT)
 		kit_fail(kit, "expected INVALID_ARGUMENT");
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_STREAM_DESTROY, "stream_destroy: a stream with work");
@@ -273,7 +167,7 @@ void check_stream_life(struct kit *kit)
 /* Every slot works in the given stream. */
 void check_stream_compute(struct kit *kit)
 {
-	if (!has_streams(kit))
+	if (!kit_needs_streams(kit))
 		return;
 	for (int slot = sample_next(kit, -1); slot >= 0; slot = sample_next(kit, slot)) {
 		struct sample sample;
@@ -282,11 +176,10 @@ void check_stream_compute(struct kit *kit)
 		sample_make(kit, &sample, slot, "in a stream");
 		if (!sample_run(&sample)) {
 			result = sample_result(&sample, &size);
-			kit->options.stream = make_stream(kit, 0);
+			kit->options.stream = kit_stream(kit, 0);
 			if (!sample_run(&sample))
 				sample_expect_close(&sample, result, kit->check->id);
-			if (end_stream(kit, kit->options.stream))
-				kit_fail(kit, "stream_destroy: %s", kit->error.text);
+			kit_stream_end(kit, kit->options.stream);
 			kit->options.stream = NULL;
 			free(result);
 		}
@@ -300,69 +193,51 @@ void check_event_state(struct kit *kit)
 {
 	void *event, *stream;
 	struct work w;
-	if (!has_streams(kit))
+	if (!kit_needs_streams(kit))
 		return;
 	kit_case(kit, TN_SLOT_EVENT_QUERY, "an event that was not recorded");
-	event = make_event(kit);
-	stream = make_stream(kit, 0);
-	if (is_reached(kit, event) != 1)
+	event = kit_event(kit);
+	stream = kit_stream(kit, 0);
+	if (kit_is_reached(kit, event) != 1)
 		kit_fail(kit, "it does not count as reached");
-	await(kit, stream, event);
-	sync_event(kit, event);
+	kit_await(kit, stream, event);
+	kit_event_sync(kit, event);
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_EVENT_SYNC, "an event behind work");
 	if (kit->description.program_dtypes) {
 		begin_work(kit, &w);
 		count_up(&w, stream);
-		record(kit, stream, event);
-		sync_event(kit, event);
-		if (is_reached(kit, event) != 1)
+		kit_record(kit, stream, event);
+		kit_event_sync(kit, event);
+		if (kit_is_reached(kit, event) != 1)
 			kit_fail(kit, "it is not reached after event_sync");
-		move(&w, NULL, &w.x, 0);
+		move(&w, NULL, &w.x, DOWNLOAD);
 		expect_steps(&w, &w.x);
 		end_work(&w);
 	}
 	kit_pass(kit);
-	end_event(kit, event);
-	if (end_stream(kit, stream))
-		kit_fail(kit, "stream_destroy: %s", kit->error.text);
-}
-
-/* Queries until the event is reached; 0: it was not within QUERY_SECONDS. */
-static int is_reached_in_time(struct kit *kit, void *event)
-{
-	enum { QUERY_SECONDS = 60 };
-	const struct timespec pause = {.tv_nsec = 100000};
-	struct timespec begin, now;
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	do {
-		if (is_reached(kit, event) == 1)
-			return 1;
-		nanosleep(&pause, NULL);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (now.tv_sec - begin.tv_sec < QUERY_SECONDS);
-	return 0;
+	kit_event_end(kit, event);
+	kit_stream_end(kit, stream);
 }
 
 /* A queue that starts its work only when the host waits would never reach the event. */
 void check_event_query(struct kit *kit)
 {
 	struct work w;
-	if (!has_streams(kit))
+	if (!kit_needs_streams(kit))
 		return;
 	if (!kit->description.program_dtypes)
 		return kit_skip(kit, "it supports no programs");
 	kit_case(kit, TN_SLOT_EVENT_QUERY, "an event behind work, and no other call");
-	void *event = make_event(kit), *stream = make_stream(kit, 0);
+	void *event = kit_event(kit), *stream = kit_stream(kit, 0);
 	begin_work(kit, &w);
 	count_up(&w, stream);
-	record(kit, stream, event);
-	if (!is_reached_in_time(kit, event))
+	kit_record(kit, stream, event);
+	if (!kit_is_reached_in_time(kit, event))
 		kit_fail(kit, "the event is not reached, however often it is queried");
 	kit_pass(kit);
-	end_event(kit, event);
-	if (end_stream(kit, stream))
-		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	kit_event_end(kit, event);
+	kit_stream_end(kit, stream);
 	end_work(&w);
 }
 
@@ -371,14 +246,14 @@ void check_event_query(struct kit *kit)
 static void orders(struct work *w, void *first, void *second)
 {
 	struct kit *kit = w->kit;
-	void *event = make_event(kit);
-	record(kit, first, event);
+	void *event = kit_event(kit);
+	kit_record(kit, first, event);
 	count_up(w, first);
-	record(kit, first, event);
-	await(kit, second, event);
+	kit_record(kit, first, event);
+	kit_await(kit, second, event);
 	map(w, second, w->identity, &w->x, &w->y);
-	end_event(kit, event);
-	move(w, second, &w->y, 0);
+	kit_event_end(kit, event);
+	move(w, second, &w->y, DOWNLOAD);
 	expect_steps(w, &w->y);
 	kit_pass(kit);
 }
@@ -387,21 +262,21 @@ void check_event_order(struct kit *kit)
 {
 	struct work w;
 	void *one, *other;
-	if (!has_streams(kit))
+	if (!kit_needs_streams(kit))
 		return;
 	if (!kit->description.program_dtypes)
 		return kit_skip(kit, "it supports no programs");
 	kit_case(kit, TN_SLOT_EVENT_WAIT, "work behind that of another stream");
 	begin_work(kit, &w);
-	one = make_stream(kit, 0);
-	other = make_stream(kit, 0);
+	one = kit_stream(kit, 0);
+	other = kit_stream(kit, 0);
 	orders(&w, one, other);
 	kit_case(kit, TN_SLOT_EVENT_WAIT, "work behind that of the NULL stream");
 	orders(&w, NULL, other);
 	kit_case(kit, TN_SLOT_EVENT_WAIT, "work of the NULL stream behind that of a stream");
 	orders(&w, one, NULL);
-	if (end_stream(kit, one) || end_stream(kit, other))
-		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	kit_stream_end(kit, one);
+	kit_stream_end(kit, other);
 	end_work(&w);
 }
 
@@ -409,28 +284,27 @@ void check_event_elapsed(struct kit *kit)
 {
 	void *start, *end, *stream;
 	double seconds = -77;
-	if (!has_streams(kit))
+	if (!kit_needs_streams(kit))
 		return;
 	kit_case(kit, TN_SLOT_EVENT_ELAPSED, "event_elapsed: one was not recorded");
-	start = make_event(kit);
-	end = make_event(kit);
-	stream = make_stream(kit, 0);
-	if (elapsed(kit, start, end, &seconds) != TN_INVALID_ARGUMENT)
+	start = kit_event(kit);
+	end = kit_event(kit);
+	stream = kit_stream(kit, 0);
+	if (kit_elapsed(kit, start, end, &seconds) != TN_INVALID_ARGUMENT)
 		kit_fail(kit, "expected INVALID_ARGUMENT");
-	record(kit, stream, start);
-	if (elapsed(kit, start, end, &seconds) != TN_INVALID_ARGUMENT || seconds != -77)
+	kit_record(kit, stream, start);
+	if (kit_elapsed(kit, start, end, &seconds) != TN_INVALID_ARGUMENT || seconds != -77)
 		kit_fail(kit, "expected INVALID_ARGUMENT, and the seconds as they were");
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_EVENT_ELAPSED, "event_elapsed");
-	record(kit, stream, end);
-	sync_event(kit, end);
-	if (elapsed(kit, start, end, &seconds) || !(seconds >= 0 && seconds < 600))
+	kit_record(kit, stream, end);
+	kit_event_sync(kit, end);
+	if (kit_elapsed(kit, start, end, &seconds) || !(seconds >= 0 && seconds < 600))
 		kit_fail(kit, "%g seconds: %s", seconds, kit->error.text);
 	kit_pass(kit);
-	end_event(kit, start);
-	end_event(kit, end);
-	if (end_stream(kit, stream))
-		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	kit_event_end(kit, start);
+	kit_event_end(kit, end);
+	kit_stream_end(kit, stream);
 }
 
 /* ---- Streams of others -----------------------------------------------------------------------*/
@@ -444,11 +318,11 @@ void check_native_order(struct kit *kit)
 	void *imported = NULL;
 	if (!tn_backend_has(kit->backend, TN_SLOT_STREAM_IMPORT))
 		return kit_skip(kit, "it imports no streams");
-	if (!has_streams(kit))
+	if (!kit_needs_streams(kit))
 		return;
 	if (!kit->description.program_dtypes)
 		return kit_skip(kit, "it supports no programs");
-	void *stream = make_stream(kit, 0);
+	void *stream = kit_stream(kit, 0);
 	begin_work(kit, &w);
 	kit_case(kit, TN_SLOT_STREAM_IMPORT, "stream_import: a stream that was exported");
 	if (native_export(kit, stream, &native) || native_import(kit, native, 0, &imported))
@@ -457,30 +331,29 @@ void check_native_order(struct kit *kit)
 		kit_fail(kit, "the handle is %s", imported ? "that of the stream" : "NULL");
 	count_up(&w, stream);
 	map(&w, imported, w.identity, &w.x, &w.y);
-	move(&w, imported, &w.y, 0);
+	move(&w, imported, &w.y, DOWNLOAD);
 	expect_steps(&w, &w.y);
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_STREAM_IMPORT, "stream_import: work in it, and then in its stream");
 	count_up(&w, imported);
 	map(&w, stream, w.identity, &w.x, &w.y);
-	move(&w, stream, &w.y, 0);
+	move(&w, stream, &w.y, DOWNLOAD);
 	expect_steps(&w, &w.y);
 	kit_pass(kit);
 	kit_case(kit, TN_SLOT_STREAM_IMPORT, "stream_import: events order it with the NULL stream");
 	orders(&w, imported, NULL);
 	orders(&w, NULL, imported);
 	kit_case(kit, TN_SLOT_STREAM_RELEASE, "stream_release: with work under way");
-	void *event = make_event(kit);
+	void *event = kit_event(kit);
 	count_up(&w, imported);
-	record(kit, imported, event);
+	kit_record(kit, imported, event);
 	if (native_release(kit, imported))
 		kit_fail(kit, "stream_release: %s", kit->error.text);
-	await(kit, NULL, event);
-	move(&w, NULL, &w.x, 0);
+	kit_await(kit, NULL, event);
+	move(&w, NULL, &w.x, DOWNLOAD);
 	expect_steps(&w, &w.x);
 	is_in_order(&w, stream);
-	end_event(kit, event);
-	if (end_stream(kit, stream))
-		kit_fail(kit, "stream_destroy: %s", kit->error.text);
+	kit_event_end(kit, event);
+	kit_stream_end(kit, stream);
 	end_work(&w);
 }

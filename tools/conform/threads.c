@@ -28,16 +28,6 @@ struct worker {
 	pthread_barrier_t *ready;
 };
 
-/* Compares bits where they are promised; elsewhere a race changes the numbers noticeably. */
-static void compare(struct sample *sample, const unsigned char *result)
-{
-	const struct kit *kit = sample->kit;
-	if (kit->description.determinism[sample_family(sample->slot)] == TN_DETERMINISM_ALWAYS)
-		sample_expect_bits(sample, result, kit->check->id);
-	else
-		sample_expect_close(sample, result, kit->check->id);
-}
-
 struct first {
 	struct sample sample;
 	unsigned char *result; /* NULL: not finished */
@@ -79,7 +69,7 @@ static void stress(struct kit *kit)
 			int slot = all[i].sample.slot;
 			kit_case(kit, slot, "%s: in several threads", tn_slots[slot].name);
 			if (all[i].result && !sample_run(&all[i].sample))
-				compare(&all[i].sample, all[i].result);
+				sample_expect_same(&all[i].sample, all[i].result, kit->check->id);
 		}
 	}
 	for (int i = 0; i < n; i++) {

@@ -14,7 +14,7 @@ BEGIN {
 	print "\tvoid (*defaults)(void *at);\n};"
 }
 
-FILENAME ~ /\/(backend|communicator|plugin)\.h$/ { nextfile }
+FILENAME ~ /\/(backend|communicator|faults|plugin)\.h$/ { nextfile }
 
 /^struct [a-z_0-9]+ \{/ {
 	type = $2

@@ -28,7 +28,8 @@ synthesize()
 	mkdir -p "$work/$4/tenon"
 	awk -f "$here/synthesize.awk" -v kind="$1" -v major="$2" -v minor="$3" \
 		-v folder="$work/$4/tenon/" \
-		"$include/types.h" "$include/backend.h" "$include/communicator.h" || {
+		"$include/types.h" "$include/backend.h" "$include/communicator.h" \
+		"$include/faults.h" || {
 		echo "types.h, backend.h, communicator.h: what synthesize.awk changes is not there"
 		exit 1
 	}
