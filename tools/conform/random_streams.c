@@ -38,7 +38,7 @@ struct stream {
 
 struct buffer {
 	uint64_t handle, count;
-	float *model;
+	int32_t *model;
 	struct clock written, read; /* by the last work of each stream that did */
 };
 
@@ -51,7 +51,7 @@ struct event {
 /* Memory of the host in a transfer; the buffer's elements, if it is a download. */
 struct moved {
 	struct staging host;
-	float *expected; /* NULL: an upload, or compared already */
+	int32_t *expected; /* NULL: an upload, or compared already */
 	uint64_t count;
 	int stream;
 	uint64_t number;
@@ -98,13 +98,13 @@ static uint64_t give(struct stream *stream, int i)
 
 static void compare(struct sequence *s, struct moved *t, const char *told)
 {
-	const float *found = (const float *)(const void *)t->host.bytes;
+	const int32_t *found = (const int32_t *)(const void *)t->host.bytes;
 	for (uint64_t i = 0; i < t->count; i++)
 		if (found[i] != t->expected[i]) {
 			kit_fail(s->kit,
 				 "step %d, %s: of a download of %llu bytes in stream %d, element "
-				 "%llu is %g, expected %g",
-				 s->step, told, (unsigned long long)(t->count * sizeof(float)),
+				 "%llu is %d, expected %d",
+				 s->step, told, (unsigned long long)(t->count * sizeof(int32_t)),
 				 t->stream, (unsigned long long)i, found[i], t->expected[i]);
 			break;
 		}
@@ -188,8 +188,8 @@ static void make_buffer(struct sequence *s, struct buffer *buffer)
 {
 	uint64_t count = (UINT64_C(1) << draw(s, MOST_OCTAVE)) + draw(s, 3);
 	*buffer = (struct buffer){.count = count};
-	buffer->handle = kit_alloc(s->kit, count * sizeof(float), TN_MEMORY_DEVICE);
-	buffer->model = malloc(count * sizeof(float));
+	buffer->handle = kit_alloc(s->kit, count * sizeof(int32_t), TN_MEMORY_DEVICE);
+	buffer->model = malloc(count * sizeof(int32_t));
 	if (!buffer->model)
 		kit_give_up(s->kit, "the kit is out of memory");
 }
@@ -204,7 +204,7 @@ static struct moved *new_transfer(struct sequence *s, const struct buffer *buffe
 {
 	struct moved *t = &s->transfers[s->n_transfers++];
 	*t = (struct moved){.count = buffer->count, .stream = i};
-	staging_make(s->kit, &t->host, (size_t)buffer->count * sizeof(float), draw(s, 2) != 0);
+	staging_make(s->kit, &t->host, (size_t)buffer->count * sizeof(int32_t), draw(s, 2) != 0);
 	return t;
 }
 
@@ -212,7 +212,7 @@ static void move(struct sequence *s, const struct buffer *buffer, const struct m
 		 enum transfer way, int is_async)
 {
 	const struct span span = {.buffer = buffer->handle,
-				  .size = buffer->count * sizeof(float),
+				  .size = buffer->count * sizeof(int32_t),
 				  .host = t->host.bytes};
 	kit_transfer(s->kit, s->streams[t->stream].handle, way, is_async ? TN_ASYNC : 0, &span);
 }
@@ -222,18 +222,18 @@ static void upload(struct sequence *s, int i, struct buffer *buffer, int is_asyn
 	struct moved *t = new_transfer(s, buffer, i);
 	follow(s, i, buffer, 1);
 	for (uint64_t e = 0; e < buffer->count; e++)
-		buffer->model[e] = (float)((e * 7 + (uint64_t)s->step * 1009) % 100003);
-	memcpy(t->host.bytes, buffer->model, (size_t)buffer->count * sizeof(float));
+		buffer->model[e] = (int32_t)((e * 7 + (uint64_t)s->step * 1009) % 100003);
+	memcpy(t->host.bytes, buffer->model, (size_t)buffer->count * sizeof(int32_t));
 	buffer->written.of[i] = give(&s->streams[i], i);
 	move(s, buffer, t, UPLOAD, is_async);
 	if (!is_async)
-		memset(t->host.bytes, 0x66, (size_t)buffer->count * sizeof(float));
+		memset(t->host.bytes, 0x66, (size_t)buffer->count * sizeof(int32_t));
 }
 
 static void download(struct sequence *s, int i, struct buffer *buffer, int is_async)
 {
 	struct moved *t = new_transfer(s, buffer, i);
-	const size_t size = (size_t)buffer->count * sizeof(float);
+	const size_t size = (size_t)buffer->count * sizeof(int32_t);
 	follow(s, i, buffer, 0);
 	t->expected = malloc(size);
 	if (!t->expected)
@@ -249,7 +249,7 @@ static void download(struct sequence *s, int i, struct buffer *buffer, int is_as
 static struct tn_operand elements(const struct buffer *buffer, uint64_t count)
 {
 	return (struct tn_operand){.buffer = buffer->handle,
-				   .dtype = TN_F32,
+				   .dtype = TN_I32,
 				   .rank = 1,
 				   .shape = {(int64_t)count},
 				   .strides = {1}};
@@ -271,7 +271,7 @@ static void copy(struct sequence *s, int i, struct buffer *from, struct buffer *
 	const struct tn_operand x = elements(from, count), y = elements(to, count);
 	follow(s, i, from, 0);
 	follow(s, i, to, 1);
-	memcpy(to->model, from->model, (size_t)count * sizeof(float));
+	memcpy(to->model, from->model, (size_t)count * sizeof(int32_t));
 	from->read.of[i] = to->written.of[i] = give(&s->streams[i], i);
 	kit_map(s->kit, s->streams[i].handle, s->identity, &x, &y);
 }
@@ -408,13 +408,13 @@ static void begin(struct kit *kit, struct sequence *s)
 			busy_like(&s->streams[i].busy, &s->streams[0].busy);
 		else
 			busy_begin(kit, &s->streams[0].busy);
-	if (!kit_claims_program(kit, TN_F32))
+	if (!kit_claims_program(kit, TN_I32))
 		return;
 	begin_program(&b);
-	v = tn_build_source(&b, TN_OP_INPUT, TN_F32, 0);
-	v = tn_build_op(&b, TN_OP_ADD, TN_F32, v, tn_build_number(&b, TN_F32, 1), 0);
+	v = tn_build_source(&b, TN_OP_INPUT, TN_I32, 0);
+	v = tn_build_op(&b, TN_OP_ADD, TN_I32, v, tn_build_number(&b, TN_I32, 1), 0);
 	s->add_one = finish_program(&b, 1, 0, 1, &v);
-	s->identity = identity_program(TN_F32, 1);
+	s->identity = identity_program(TN_I32, 1);
 }
 
 static void end(struct sequence *s)
