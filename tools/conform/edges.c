@@ -61,8 +61,8 @@ static uint64_t integer_bits(struct kit *kit, tn_dtype dtype)
 /* Where exp, exp2, expm1, sinh, sigmoid, tanh and erf end: overflow, underflow, 1 - tiny. */
 static double end_of_functions(struct kit *kit, tn_dtype dtype)
 {
-	static const double wide[] = {709.78, 745.13, 708.4, 710.47, 1024, 1074, 1022, 36.74, 18.7,
-				      5.92},
+	static const double wide[] = {709.78, 745.13, 708.4, 710.47, 1024,
+				      1074,   1022,   36.74, 18.7,   5.92},
 			    single[] = {88.723, 103.97, 87.34, 89.416, 128,
 					149,    126,    17.33, 9.01,   3.92};
 	const double *ends = dtype == TN_F64 ? wide : single;
