@@ -388,6 +388,13 @@ void trial_expect_bytes(struct trial_operand *o)
 	o->expected_bytes = room(o->array.kit, o->array.count * tn_dtype_size(o->dtype));
 }
 
+void trial_settle(struct trial_operand *o, uint64_t i, int is_open)
+{
+	double found = array_number(&o->array, i);
+	if ((is_open || !isfinite(o->expected[i])) && !isfinite(found))
+		o->expected[i] = found;
+}
+
 /* ---- Twins -----------------------------------------------------------------------------------*/
 
 void trial_twin(const struct trial *t, struct trial *twin)
@@ -429,13 +436,13 @@ void trial_agree(const struct trial *t, const struct trial *twin)
 
 /* ---- Sums ------------------------------------------------------------------------------------*/
 
-void sum_add(struct sum *s, double term)
+void sum_add(struct sum *s, long double term)
 {
 	s->value += term;
 	s->n += 1;
 	s->is_mixed |= term < 0 ? 1 : term > 0 ? 2 : 0;
 	if (isfinite(term))
-		s->magnitude += fabs(term);
+		s->magnitude += fabsl(term);
 }
 
 double trial_largest(const struct trial *t)
@@ -455,11 +462,18 @@ double trial_least(const struct trial *t)
 
 double sum_error(const struct trial *t, const struct sum *s)
 {
+	/* What a partial sum may be, also before it is scaled. */
+	const long double most = s->magnitude * (s->is_scaled ? 8 : 1);
+	const long double end = trial_largest(t), size = fabsl(s->value);
 	if (isnan(s->value))
 		return 0;
-	if (s->magnitude > trial_largest(t) / 2 && s->is_mixed == 3)
+	if (isinf(s->magnitude))
+		return INFINITY;
+	if (most > end / 2 && (s->is_mixed == 3 || (s->is_scaled && size < 8 * end)))
 		return INFINITY;
 	if (isinf(s->value))
 		return 0;
-	return (s->n + 4) * (trial_epsilon(t) * s->magnitude + trial_least(t));
+	if (size > end * 0.999L) /* at the end: a number or infinity; beyond it: infinity */
+		return size < end * 1.001L ? INFINITY : 0;
+	return (s->n + 4) * (trial_epsilon(t) * (double)s->magnitude + trial_least(t));
 }

@@ -131,14 +131,20 @@ int64_t trial_length(struct trial *t, int64_t most);
 void trial_expect(struct trial_operand *o);
 void trial_expect_bytes(struct trial_operand *o);
 
-/* A sum, whatever the order of its terms. */
+/* For results that are not finite, and `is_open` ones that need not be: any infinity and NaN is as
+ * good as another. */
+void trial_settle(struct trial_operand *o, uint64_t i, int is_open);
+
+/* A sum, whatever the order of its terms, of a wider range than f64's. */
 struct sum {
-	double value;
-	double magnitude; /* the sum of the finite terms' magnitudes */
+	long double value;
+	/* The sum of the finite terms' magnitudes; INFINITY: the sum is open. */
+	long double magnitude;
 	double n;
-	int is_mixed; /* 3: it has terms of both signs */
+	int is_mixed;  /* 3: it has terms of both signs */
+	int is_scaled; /* what is summed may be larger by a factor of up to 8 */
 };
-void sum_add(struct sum *s, double term);
+void sum_add(struct sum *s, long double term);
 /* The error allowed for a sum of products: each product and each addition rounds once.  INFINITY if
  * a partial sum may overflow in some order and not in another. */
 double sum_error(const struct trial *t, const struct sum *s);

@@ -12,7 +12,7 @@
 /* exp(x) of an x that is off by `error`, times a number of that size. */
 static double exponential_error(double error, double size)
 {
-	return size > 0 ? size * expm1(error) : 0;
+	return error > 0 && isfinite(size) ? size * expm1(error) : 0;
 }
 
 /* ---- conv2d ----------------------------------------------------------------------------------*/
@@ -60,14 +60,11 @@ static void add_product(struct trial *t, void *to, int64_t x, int64_t w, int64_t
 {
 	const int64_t at[3] = {x, w, y};
 	const int written = written_of(t);
-	double product = 1;
+	const int a = written == 0 ? 1 : 0, b = written == 2 ? 1 : 2;
 	struct sum *sums = to;
-	if (x < 0)
-		return;
-	for (int i = 0; i < 3; i++)
-		if (i != written)
-			product *= t->operand[i].x[at[i]];
-	sum_add(&sums[at[written]], product);
+	if (x >= 0)
+		sum_add(&sums[at[written]],
+			(long double)t->operand[a].x[at[a]] * t->operand[b].x[at[b]]);
 }
 
 /* Transforms of whole planes or tiles spread what is not finite: for each result, is a number of
@@ -101,14 +98,6 @@ static void spread(struct trial *t, const struct trial_operand *out, unsigned ch
 		}
 }
 
-/* An open result is right, or it is not finite.  One that is not finite is so in some form. */
-static void settle(struct trial_operand *out, uint64_t i, int is_open)
-{
-	double found = array_number(&out->array, i);
-	if ((is_open || !isfinite(out->expected[i])) && !isfinite(found))
-		out->expected[i] = found;
-}
-
 static void conv2d_formula(struct trial *t)
 {
 	const struct tn_conv2d_args *a = &t->args.conv2d;
@@ -128,10 +117,10 @@ static void conv2d_formula(struct trial *t)
 			sum_add(&sums[i], t->operand[3].x[(int64_t)i / plane % t->setting[C_O]]);
 		if (a->has_residual)
 			sum_add(&sums[i], t->operand[t->n - 1].x[i]);
-		out->expected[i] = sums[i].value;
+		out->expected[i] = (double)sums[i].value;
 		out->tolerance[i] = sum_error(t, &sums[i]);
 		if (!a->activation)
-			settle(out, i, is_open[i]);
+			trial_settle(out, i, is_open[i]);
 		else if (is_open[i] || !isfinite(sums[i].value))
 			out->tolerance[i] = isnan(sums[i].value) && !is_open[i] ? 0 : INFINITY;
 		out->expected[i] = kit_activate(a->activation, out->expected[i]);
@@ -234,13 +223,13 @@ static void average(struct trial *t, const double *plane, uint64_t i)
 {
 	const struct tn_pool2d_args *a = &t->args.pool2d;
 	struct trial_operand *y = &t->operand[1];
-	struct sum sum = {.n = 0};
+	struct sum sum = {.is_scaled = 1};
 	for (int64_t k = 0; k < a->kernel[0] * a->kernel[1]; k++) {
 		int64_t at = cell_of(t, (int64_t)i, k);
 		if (at >= 0)
 			sum_add(&sum, plane[at]);
 	}
-	y->expected[i] = sum.value / divisor(t, (int64_t)i);
+	y->expected[i] = (double)(sum.value / divisor(t, (int64_t)i));
 	y->tolerance[i] = sum_error(t, &sum);
 }
 
@@ -291,7 +280,7 @@ static void pool2d_gradient_formula(struct trial *t)
 	for (uint64_t i = 0; i < dx->array.count; i++) {
 		if (t->accumulates)
 			sum_add(&sums[i], dx->x[i]);
-		dx->expected[i] = sums[i].value;
+		dx->expected[i] = (double)sums[i].value;
 		dx->tolerance[i] = sum_error(t, &sums[i]);
 	}
 	free(sums);
@@ -413,13 +402,17 @@ static void softmax_gradient_formula(struct trial *t)
 			all.magnitude = 0;
 		all.n += 8;
 		all.value = is_log ? dy[i] - factor * sum.value : y[i] * (dy[i] - sum.value);
-		dx->tolerance[i] = isinf(sum_error(t, &sum)) ? INFINITY : sum_error(t, &all);
+		dx->tolerance[i] =
+			isinf(sum_error(t, &sum)) || (isfinite(sum.value) &&
+						      sum.magnitude > trial_largest(t) / 2)
+				? INFINITY
+				: sum_error(t, &all);
 		if (t->accumulates) {
 			dx->tolerance[i] += 4 * trial_epsilon(t) * fabs(dx->x[i]);
 			all.value += dx->x[i];
 		}
-		dx->expected[i] = all.value;
-		if (!isfinite(all.value) && !isinf(dx->tolerance[i]))
+		dx->expected[i] = (double)all.value;
+		if (!isfinite(dx->expected[i]) && !isinf(dx->tolerance[i]))
 			dx->tolerance[i] = 0;
 	}
 }
@@ -515,6 +508,8 @@ static void cross_entropy_gradient_formula(struct trial *t)
 		}
 		dx->expected[i] = value;
 		dx->tolerance[i] = isfinite(value) ? error + trial_least(t) : 0;
+		if (isinf(dloss)) /* p dloss - dloss is as good */
+			trial_settle(dx, (uint64_t)i, 0);
 	}
 }
 
@@ -579,17 +574,17 @@ static double score(const struct trial *t, int64_t at, int64_t j, double *error)
 {
 	const struct tn_attention_args *a = &t->args.attention;
 	const int64_t *l = t->setting, key = at / l[A_L] * l[A_S] + j;
-	struct sum sum = {.n = 0};
+	struct sum sum = {.is_scaled = 1};
 	*error = 0;
 	if (a->causal && j > at % l[A_L])
 		return -INFINITY;
 	for (int64_t e = 0; e < l[A_E]; e++)
-		sum_add(&sum, a->scale * (t->operand[Q].x[at * l[A_E] + e] *
-					  t->operand[K].x[key * l[A_E] + e]));
+		sum_add(&sum, (long double)a->scale * t->operand[Q].x[at * l[A_E] + e] *
+				      t->operand[K].x[key * l[A_E] + e]);
 	if (a->has_mask)
 		sum_add(&sum, t->operand[t->n - 1].x[at * l[A_S] + j]);
 	*error = sum_error(t, &sum);
-	return sum.value;
+	return (double)sum.value;
 }
 
 /* The scores of a row; `error` is the relative one of its exponentials, INFINITY if they are
@@ -648,13 +643,14 @@ static void attention_formula(struct trial *t)
 				is_masked |= p < 1e-30 && !isfinite(v);
 				sum_add(&sum, p * v);
 			}
-			y->expected[at * l[A_F] + f] = sum.value;
+			y->expected[at * l[A_F] + f] = (double)sum.value;
 			y->tolerance[at * l[A_F] + f] =
 				isnan(row.log_sum) ? 0
 				: is_masked || is_open(&row)
 					? INFINITY
 					: sum_error(t, &sum) +
-						  exponential_error(row.error, sum.magnitude);
+						  exponential_error(row.error,
+								    (double)sum.magnitude);
 			if (isnan(row.log_sum))
 				y->expected[at * l[A_F] + f] = NAN;
 		}
@@ -673,6 +669,21 @@ static void add_gradient(struct sum *s, double term, double size, int is_masked)
 	sum_add(s, term);
 	if (isfinite(size))
 		s->magnitude += size;
+}
+
+/* Do finite numbers of a row and a key, or what is made of them, overflow on the way? */
+static int is_huge(const struct trial *t, int64_t at, int64_t key, double size)
+{
+	const int64_t *l = t->setting;
+	double most = 1;
+	for (int64_t e = 0; e < l[A_E]; e++)
+		most = fmax(most, fmax(fabs(t->operand[Q].x[at * l[A_E] + e]),
+				       fabs(t->operand[K].x[key * l[A_E] + e])));
+	for (int64_t f = 0; f < l[A_F]; f++)
+		most = fmax(most, fmax(fabs(t->operand[DY].x[at * l[A_F] + f]),
+				       fabs(t->operand[V].x[key * l[A_F] + f])));
+	return isfinite(most) &&
+	       most * (most + (double)l[A_F] * (size + 1)) > trial_largest(t) / 64;
 }
 
 /* Adds what row `at` and key j give to the gradients, whose exponentials have relative errors of
@@ -698,6 +709,8 @@ static void add_gradients(const struct trial *t, int64_t at, int64_t j, struct s
 		size += fabs(p * dy) * (fabs(v) + fabs(y));
 		add_gradient(&to[2][key * l[A_F] + f], p * dy, 0, is_masked);
 	}
+	if (isfinite(*worst) && is_huge(t, at, key, size))
+		*worst = INFINITY;
 	for (int64_t e = 0; e < l[A_E]; e++) {
 		double q = t->operand[Q].x[at * l[A_E] + e], k = t->operand[K].x[key * l[A_E] + e];
 		add_gradient(&to[0][at * l[A_E] + e], a->scale * ds * k, fabs(a->scale * k) * size,
@@ -726,9 +739,13 @@ static void attention_gradient_formula(struct trial *t)
 		for (uint64_t e = 0; e < o->array.count; e++) {
 			if (t->accumulates)
 				sum_add(&sums[i][e], o->x[e]);
-			o->expected[e] = sums[i][e].value;
-			o->tolerance[e] = sum_error(t, &sums[i][e]) +
-					  exponential_error(worst, sums[i][e].magnitude);
+			o->expected[e] = (double)sums[i][e].value;
+			o->tolerance[e] =
+				worst < 0.1 ? sum_error(t, &sums[i][e]) +
+						      exponential_error(
+							      worst, (double)sums[i][e].magnitude)
+					    : INFINITY;
+			trial_settle(o, e, 0);
 		}
 		free(sums[i]);
 	}

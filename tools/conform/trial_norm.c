@@ -67,11 +67,11 @@ static void read_group(const struct trial *t, int64_t group, struct statistics *
 			s->largest = fmax(s->largest, isfinite(x[i]) ? fabs(x[i]) : 0);
 		}
 	n = sum.n;
-	s->mean = sum.value / n;
+	s->mean = (double)(sum.value / n);
 	for (int64_t i = 0; i < count; i++)
 		if (group_of(t, i) == group)
 			sum_add(&squares, (x[i] - s->mean) * (x[i] - s->mean));
-	s->rstd = 1 / sqrt(squares.value / n + t->args.norm.epsilon);
+	s->rstd = 1 / sqrt((double)(squares.value / n) + t->args.norm.epsilon);
 	s->is_open = s->largest > sqrt(trial_largest(t) / n) / 4;
 	s->mean_error = (n + 8) * trial_epsilon(t) * s->largest * s->rstd;
 	/* Squares of x itself may be summed, rather than of what is left of x. */
@@ -95,6 +95,13 @@ static void expect_statistics(struct trial *t, int64_t group, const struct stati
 	rstd->tolerance[group] = s->is_open ? INFINITY : s->rstd_error * s->rstd;
 }
 
+/* x rstd w and mean rstd w, in any order */
+static int may_overflow(const struct trial *t, const struct statistics *s, double x, double w)
+{
+	return (fabs(x) + fabs(s->mean) + 1) * (fabs(s->rstd) + 1) * (fabs(w) + 1) >
+	       trial_largest(t) / 4;
+}
+
 static void expect_y(struct trial *t, int64_t i, const struct statistics *s)
 {
 	const struct tn_norm_args *a = &t->args.norm;
@@ -103,17 +110,23 @@ static void expect_y(struct trial *t, int64_t i, const struct statistics *s)
 	const double normal = (x - s->mean) * s->rstd;
 	const double rounding = 4 * trial_epsilon(t);
 	double value = normal * w + b, error;
+	int is_nan = isnan(x) || isnan(w) || isnan(b) || isnan(s->mean) || isnan(s->rstd);
 	error = fabs(w) * (s->mean_error + fabs(normal) * (s->rstd_error + rounding) +
-			   rounding * (fabs(x) + fabs(s->mean)) * s->rstd) +
+			   rounding * (fabs(x) + fabs(s->mean)) * fabs(s->rstd)) +
 		rounding * (fabs(b) + fabs(value));
 	if (a->has_residual) {
 		value += t->operand[t->n - 1].x[i];
 		error += rounding * fabs(value);
 	}
-	if (!isfinite(value))
-		error = 0;
-	t->operand[Y].expected[i] = kit_activate(a->activation, value);
-	t->operand[Y].tolerance[i] = s->is_open ? INFINITY : error + trial_least(t);
+	is_nan |= a->has_residual && isnan(t->operand[t->n - 1].x[i]);
+	t->operand[Y].expected[i] = kit_activate(a->activation, is_nan ? NAN : value);
+	t->operand[Y].tolerance[i] = error + trial_least(t);
+	if (is_nan)
+		return;
+	if (s->is_open || (isfinite(value) && may_overflow(t, s, x, w)) ||
+	    (!isfinite(value) && a->activation))
+		t->operand[Y].tolerance[i] = INFINITY;
+	trial_settle(&t->operand[Y], (uint64_t)i, 0);
 }
 
 static void forward_formula(struct trial *t)
@@ -160,6 +173,18 @@ static double normal_of(const struct trial *t, int64_t i, double *size)
 	return (x - mean) * rstd;
 }
 
+/* May finite numbers overflow on the way to the gradients of element i? */
+static int is_huge(const struct trial *t, int64_t i)
+{
+	const double x = t->operand[X].x[i], mean = t->operand[MEAN].x[group_of(t, i)];
+	const double rstd = t->operand[RSTD].x[group_of(t, i)], dy = upstream(t, i);
+	const double product = (fabs(x) + fabs(mean) + 1) * (rstd * rstd + 1) * (fabs(dy) + 1) *
+			       (fabs(weight(t, i)) + 1);
+	return isfinite(x) && isfinite(mean) && isfinite(rstd) && isfinite(dy) &&
+	       isfinite(weight(t, i)) &&
+	       !(product * product * (double)t->operand[X].array.count < trial_largest(t) / 64);
+}
+
 /* A term whose rounding is relative to `size` rather than to itself. */
 static void add_sized(struct sum *s, double term, double size)
 {
@@ -174,11 +199,13 @@ static void expect_dx(struct trial *t, int64_t group)
 	const double rstd = t->operand[RSTD].x[group];
 	const int64_t count = (int64_t)dx->array.count;
 	struct sum g = {.n = 0}, products = {.n = 0};
+	int is_open = 0;
 	for (int64_t i = 0; i < count; i++) {
 		double size, normal = normal_of(t, i, &size),
 			     gradient = upstream(t, i) * weight(t, i);
 		if (group_of(t, i) != group)
 			continue;
+		is_open |= is_huge(t, i);
 		sum_add(&g, gradient);
 		add_sized(&products, gradient * normal, fabs(gradient) * size);
 	}
@@ -190,14 +217,19 @@ static void expect_dx(struct trial *t, int64_t group)
 			continue;
 		add_sized(&all, rstd * gradient, fabs(rstd * gradient));
 		if (!t->args.norm.use_statistics) {
-			add_sized(&all, -rstd * (g.value / g.n), fabs(rstd) * g.magnitude / g.n);
-			add_sized(&all, -rstd * (normal * (products.value / g.n)),
-				  fabs(rstd) * size * products.magnitude / g.n);
+			add_sized(&all, -rstd * (double)(g.value / g.n),
+				  fabs(rstd) * (double)g.magnitude / g.n);
+			add_sized(&all, -rstd * (normal * (double)(products.value / g.n)),
+				  fabs(rstd) * size * (double)products.magnitude / g.n);
 		}
-		dx->expected[i] = all.value;
-		dx->tolerance[i] = isinf(sum_error(t, &g)) || isinf(sum_error(t, &products))
-					   ? INFINITY
-					   : sum_error(t, &all);
+		dx->expected[i] = (double)all.value;
+		dx->tolerance[i] =
+			is_open || isinf(sum_error(t, &g)) || isinf(sum_error(t, &products))
+				? INFINITY
+				: sum_error(t, &all);
+		/* With given statistics 0 times what is not finite may be added. */
+		trial_settle(dx, (uint64_t)i,
+			     t->args.norm.use_statistics && !(size < trial_largest(t) / 4));
 	}
 }
 
@@ -206,10 +238,12 @@ static void expect_weights(struct trial *t)
 	struct trial_operand *dw = &t->operand[DW], *db = &t->operand[DB];
 	for (int64_t c = 0; c < t->setting[CHANNELS]; c++) {
 		struct sum w = {.n = 4}, b = {.n = 4};
+		int is_open = 0;
 		for (int64_t i = 0; i < (int64_t)t->operand[X].array.count; i++) {
 			double size, normal = normal_of(t, i, &size), dy = upstream(t, i);
 			if (channel_of(t, i) != c)
 				continue;
+			is_open |= is_huge(t, i);
 			add_sized(&w, dy * normal, fabs(dy) * size);
 			sum_add(&b, dy);
 		}
@@ -217,9 +251,10 @@ static void expect_weights(struct trial *t)
 			sum_add(&w, dw->x[c]);
 			sum_add(&b, db->x[c]);
 		}
-		dw->expected[c] = w.value;
-		dw->tolerance[c] = sum_error(t, &w);
-		db->expected[c] = b.value;
+		dw->expected[c] = (double)w.value;
+		dw->tolerance[c] = is_open ? INFINITY : sum_error(t, &w);
+		trial_settle(dw, (uint64_t)c, 0);
+		db->expected[c] = (double)b.value;
 		db->tolerance[c] = sum_error(t, &b);
 	}
 }

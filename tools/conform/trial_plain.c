@@ -97,6 +97,7 @@ static int is_better(uint32_t combiner, double x, double best)
 struct product {
 	double value, n;
 	double above, below; /* sums of the logarithms that are positive and negative */
+	int is_nan;          /* a factor is */
 };
 
 static void multiply(struct product *p, double factor)
@@ -104,6 +105,7 @@ static void multiply(struct product *p, double factor)
 	double size = fabs(factor);
 	p->value *= factor;
 	p->n += 1;
+	p->is_nan |= isnan(factor);
 	if (size > 1 && isfinite(size))
 		p->above += log2(size);
 	else if (size < 1 && size > 0)
@@ -113,16 +115,14 @@ static void multiply(struct product *p, double factor)
 static double product_error(const struct trial *t, const struct product *p)
 {
 	const double limit = t->dtype == TN_F64 ? 1000 : 120;
-	if (isnan(p->value))
-		return p->above > limit || p->below > limit ? INFINITY : 0;
-	if (!tn_is_floating(t->dtype) || isinf(p->value))
-		return p->below > limit ? INFINITY : 0;
-	return p->above > limit || p->below > limit
-		       ? INFINITY
-		       : (p->n + 2) * trial_epsilon(t) * fabs(p->value);
+	if (p->is_nan)
+		return 0;
+	if (p->above > limit || p->below > limit)
+		return INFINITY;
+	return isfinite(p->value) ? (p->n + 2) * trial_epsilon(t) * fabs(p->value) : 0;
 }
 
-/* n elements, each `step` after the last. */
+/* The combination of n elements. */
 static double reduced(const struct trial *t, const double *x, uint64_t n, double *error)
 {
 	const uint32_t combiner = t->args.reduce.combiners[0];
@@ -139,7 +139,7 @@ static double reduced(const struct trial *t, const double *x, uint64_t n, double
 	switch (combiner) {
 	case TN_REDUCE_SUM:
 		*error = tn_is_floating(t->dtype) ? sum_error(t, &sum) : 0;
-		return sum.value;
+		return (double)sum.value;
 	case TN_REDUCE_PRODUCT:
 		*error = product_error(t, &product);
 		return product.value;
@@ -206,14 +206,18 @@ static void matmul_formula(struct trial *t)
 	for (int64_t i = 0; i < (int64_t)c->array.count; i++) {
 		const double *row = a + (i / (m * n) * m + i / n % m) * n_k;
 		const double *column = b + i / (m * n) * n_k * n + i % n;
-		struct sum sum = {.n = 0};
-		for (int64_t k = 0; k < n_k; k++)
-			sum_add(&sum, args->alpha * (row[k] * column[k * n]));
+		struct sum sum = {.is_scaled = args->alpha != 1};
+		for (int64_t k = 0; k < n_k; k++) {
+			double most = fmax(fabs(row[k]), fabs(column[k * n]));
+			if (sum.is_scaled && isfinite(most) && most > trial_largest(t) / 8)
+				sum.magnitude = INFINITY; /* a factor may be scaled too */
+			sum_add(&sum, (long double)args->alpha * row[k] * column[k * n]);
+		}
 		if (args->beta != 0)
-			sum_add(&sum, args->beta * c->x[i]);
+			sum_add(&sum, (long double)args->beta * c->x[i]);
 		if (args->has_bias)
 			sum_add(&sum, t->operand[3].x[i % n]);
-		c->expected[i] = kit_activate(args->activation, sum.value);
+		c->expected[i] = kit_activate(args->activation, (double)sum.value);
 		c->tolerance[i] = sum_error(t, &sum);
 	}
 }
@@ -361,7 +365,8 @@ static void combine_integers(struct trial *t, uint32_t mode)
 /* f16 and bf16 may be rounded each time, and overflow in between. */
 static double added_error(const struct trial *t, const struct sum *s, tn_dtype total)
 {
-	double each = tn_is_narrow(total) ? tn_half_unit(total) * s->magnitude + 0x1p-25 : 0;
+	double each =
+		tn_is_narrow(total) ? tn_half_unit(total) * (double)s->magnitude + 0x1p-25 : 0;
 	if (total == TN_F16 && s->magnitude > 60000 && s->is_mixed == 3)
 		return INFINITY;
 	return sum_error(t, s) + 2 * s->n * each;
@@ -402,7 +407,7 @@ static void combine_reals(struct trial *t, uint32_t mode)
 	}
 	for (uint64_t i = 0; i < out->array.count && mode <= TN_SCATTER_MULTIPLY; i++) {
 		const int is_sum = mode == TN_SCATTER_ADD;
-		out->expected[i] = is_sum ? sums[i].value : products[i].value;
+		out->expected[i] = is_sum ? (double)sums[i].value : products[i].value;
 		if (sums[i].n >= 2)
 			out->tolerance[i] = is_sum ? added_error(t, &sums[i], out->dtype)
 						   : multiplied_error(t, &products[i]);
@@ -571,7 +576,7 @@ static double scan_value(const struct trial *t, const struct scanned *s, double 
 	*error = 0;
 	if (combiner == TN_REDUCE_SUM) {
 		*error = s->sum.n < 2 || !tn_is_floating(t->dtype) ? 0 : sum_error(t, &s->sum);
-		return s->sum.value;
+		return (double)s->sum.value;
 	}
 	if (combiner == TN_REDUCE_PRODUCT) {
 		*error = s->product.n < 2 ? 0 : product_error(t, &s->product);
