@@ -114,9 +114,12 @@ void trial_save(struct trial *t);
 tn_status trial_run(struct trial *t);
 void trial_free(struct trial *t);
 
-/* Makes `twin` the same call on compact copies of the operands of `t`, which was made. */
+/* Are all its results determined to the bit? */
+int trial_is_exact(const struct trial *t);
+/* Makes `twin` the same call on compact copies of the operands of `t`, as they were before it
+ * ran. */
 void trial_twin(const struct trial *t, struct trial *twin);
-/* After both ran: the results of `t` and its twin are the same, within twice the tolerance. */
+/* After that ran: the results of `t` and its twin are the same, within twice the tolerance. */
 void trial_agree(const struct trial *t, const struct trial *twin);
 
 /* ---- For plans -------------------------------------------------------------------------------*/

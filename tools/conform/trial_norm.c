@@ -173,16 +173,20 @@ static double normal_of(const struct trial *t, int64_t i, double *size)
 	return (x - mean) * rstd;
 }
 
+static double finite_size(double x)
+{
+	return isfinite(x) ? fabs(x) : 0;
+}
+
 /* May finite numbers overflow on the way to the gradients of element i? */
 static int is_huge(const struct trial *t, int64_t i)
 {
-	const double x = t->operand[X].x[i], mean = t->operand[MEAN].x[group_of(t, i)];
-	const double rstd = t->operand[RSTD].x[group_of(t, i)], dy = upstream(t, i);
-	const double product = (fabs(x) + fabs(mean) + 1) * (rstd * rstd + 1) * (fabs(dy) + 1) *
-			       (fabs(weight(t, i)) + 1);
-	return isfinite(x) && isfinite(mean) && isfinite(rstd) && isfinite(dy) &&
-	       isfinite(weight(t, i)) &&
-	       !(product * product * (double)t->operand[X].array.count < trial_largest(t) / 64);
+	const double x = finite_size(t->operand[X].x[i]), dy = finite_size(upstream(t, i));
+	const double mean = finite_size(t->operand[MEAN].x[group_of(t, i)]);
+	const double rstd = finite_size(t->operand[RSTD].x[group_of(t, i)]);
+	const double w = finite_size(weight(t, i));
+	const double product = (x + mean + 1) * (rstd * rstd + 1) * (dy + 1) * (w + 1);
+	return !(product * product * (double)t->operand[X].array.count < trial_largest(t) / 64);
 }
 
 /* A term whose rounding is relative to `size` rather than to itself. */
