@@ -149,6 +149,8 @@ static void bend(struct kit *kit, const struct trial_operand *o, enum view view,
 {
 	const uint32_t free_axes = o->shape.rank - (o->is_matrix ? 2 : 0);
 	uint32_t one = free_axes ? (uint32_t)(kit_random(kit) % free_axes) : 0;
+	for (uint32_t i = 0; i < free_axes && o->shape.lengths[one] == 1; i++)
+		one = (one + 1) % free_axes; /* rather an axis that makes a difference */
 	for (uint32_t axis = 0; axis < free_axes; axis++) {
 		unsigned draw = (unsigned)(kit_random(kit) % 4);
 		int is_chosen = axis == one || draw == 0;

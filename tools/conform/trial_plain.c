@@ -289,6 +289,8 @@ static void plan_fill(struct trial *t)
 	struct shape shape = draw_shape(t, 0);
 	const unsigned width = 8 * (unsigned)tn_dtype_size(t->dtype);
 	uint64_t bits = kit_random(t->kit) >> (width < 64 ? 64 - width : 0);
+	if (tn_is_floating(t->dtype) && kit_random(t->kit) % 2) /* a NaN */
+		bits |= tn_cast_bits(TN_F64, t->dtype, tn_bits_of_f64(INFINITY));
 	name_shape(t, &shape);
 	trial_operand(t, "output", PLACE(tn_fill_args, output), OUTPUT, t->dtype, shape.rank,
 		      shape.lengths);

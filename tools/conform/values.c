@@ -98,6 +98,7 @@ static int is_possible(const struct trial *t, const struct trial_operand *o, int
 }
 
 enum share { ONE, HALF, ALL, SHARES };
+enum { TURNS = 9 };
 static const char *const share_names[SHARES] = {"one element is", "half are", "all are"};
 
 static void place(struct trial *t, struct trial_operand *o, int value, enum share share)
@@ -109,41 +110,48 @@ static void place(struct trial *t, struct trial_operand *o, int value, enum shar
 			array_set_bits(&o->array, i, value_bits(kit, o->dtype, value));
 }
 
-/* A third of the elements of all operands. */
-static void place_all(struct trial *t)
+/* In all operands: a third of the elements have any of the values, or each operand has one. */
+static void place_all(struct trial *t, uint64_t number)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		struct trial_operand *o = &t->operand[i];
+		const uint64_t own = kit_random(t->kit) % N_VALUES;
 		for (uint64_t e = 0; e < o->array.count; e++) {
-			int value = (int)(kit_random(t->kit) % (3 * N_VALUES));
-			if (value < N_VALUES && is_possible(t, o, value))
-				array_set_bits(&o->array, e, value_bits(t->kit, o->dtype, value));
+			uint64_t value = kit_random(t->kit) % (3 * N_VALUES);
+			if (number % 2)
+				value = own + value % 3 * N_VALUES;
+			if (value < N_VALUES && is_possible(t, o, (int)value))
+				array_set_bits(&o->array, e,
+					       value_bits(t->kit, o->dtype, (int)value));
 		}
 	}
 }
 
-static void make(struct trial *t, uint64_t number)
+/* Compact operands in half of the calls: many slots take nothing else. */
+static void make(struct trial *t)
 {
+	const int is_compact = kit_random(t->kit) % 2 == 0;
 	enum view views[TRIAL_OPERANDS];
 	for (unsigned i = 0; i < t->n; i++) {
 		enum view any = (enum view)(kit_random(t->kit) % OUTPUT_VIEWS);
-		views[i] = number % 2 ? any : VIEW_COMPACT;
+		views[i] = is_compact ? VIEW_COMPACT : any;
 	}
 	trial_make(t, views);
 }
 
 static void tries(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype, int accumulates,
-		  unsigned operand, int value, enum share share)
+		  unsigned operand, int value, unsigned turn)
 {
+	const enum share share = (enum share)(turn % SHARES);
+	const uint64_t number = ((uint64_t)operand * N_VALUES + (uint64_t)value) * TURNS + turn;
 	struct trial t;
-	const uint64_t number = ((uint64_t)operand * N_VALUES + (uint64_t)value) * SHARES + share;
 	trial_plan(kit, &t, slot, dtype, accumulates, number);
 	if (operand < t.n && is_possible(&t, &t.operand[operand], value)) {
 		snprintf(kit->case_name, sizeof(kit->case_name), "%s of %s: %s, %s %s%s, %s",
 			 tn_slots[t.slot].name, tn_dtype_name(dtype), t.operand[operand].name,
 			 share_names[share], value_names[value], accumulates ? ", accumulated" : "",
 			 t.text);
-		make(&t, number);
+		make(&t);
 		place(&t, &t.operand[operand], value, share);
 		if (!t.operand[operand].is_saved)
 			trial_save(&t);
@@ -160,23 +168,29 @@ static void tries_all(struct kit *kit, const struct trial_slot *slot, tn_dtype d
 	snprintf(kit->case_name, sizeof(kit->case_name), "%s of %s: all values, number %llu%s, %s",
 		 tn_slots[t.slot].name, tn_dtype_name(dtype), (unsigned long long)number,
 		 accumulates ? ", accumulated" : "", t.text);
-	make(&t, number);
-	place_all(&t);
+	make(&t);
+	place_all(&t, number);
 	trial_save(&t);
 	trial_run(&t);
 	trial_free(&t);
 }
 
+/* The values that most implementations tell apart, and those of which many elements make a line,
+ * a window or a mask: they get more turns. */
+static int is_rare(int value)
+{
+	return value > A_SIGNALLING_NAN;
+}
+
 static void turns(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype, int accumulates)
 {
-	enum { TIMES = 32 };
+	enum { TIMES = 48 };
 	if (!tn_is_floating(dtype))
 		return;
 	for (unsigned operand = 0; operand < slot->n; operand++)
 		for (int value = 0; value < N_VALUES; value++)
-			for (int share = 0; share < SHARES; share++)
-				tries(kit, slot, dtype, accumulates, operand, value,
-				      (enum share)share);
+			for (unsigned turn = 0; turn < (is_rare(value) ? SHARES : TURNS); turn++)
+				tries(kit, slot, dtype, accumulates, operand, value, turn);
 	for (uint64_t n = 0; n < TIMES; n++)
 		tries_all(kit, slot, dtype, accumulates, n);
 }

@@ -16,33 +16,50 @@ static int is_legal(const struct trial_operand *o, enum view view)
 	return view < (o->role == OUTPUT ? OUTPUT_VIEWS : o->is_own ? OWN_VIEWS : VIEWS);
 }
 
+/* Axes longer than 1 that the view of an operand may turn. */
+static uint32_t long_axes(const struct trial_operand *o, enum view view)
+{
+	const uint32_t rank = o->shape.rank - (o->is_matrix && view >= VIEW_BACKWARD ? 2 : 0);
+	uint32_t n = 0;
+	for (uint32_t axis = 0; axis < rank; axis++)
+		n += o->shape.lengths[axis] > 1;
+	return n;
+}
+
 /* Is the operand used, and has it the axes that make a difference? */
 static int is_worth(const struct trial *t, unsigned operand, enum view view)
 {
-	static const uint32_t least_rank[VIEWS] = {0, 2, 3, 0, 0, 1, 1, 2};
+	static const uint32_t least[VIEWS] = {0, 2, 2, 1, 0, 1, 1, 2};
 	const struct trial_operand *o = &t->operand[operand];
-	return operand < t->n && !o->is_unread && is_legal(o, view) &&
-	       o->shape.rank >= least_rank[view] + (o->is_matrix && view >= VIEW_BACKWARD ? 2 : 0);
+	if (operand >= t->n || o->is_unread || !is_legal(o, view) ||
+	    long_axes(o, view) < least[view])
+		return 0;
+	return view != VIEW_CHANNELS_LAST || (o->shape.rank > 2 && o->shape.lengths[1] > 1);
 }
 
-/* The other operands: as the chosen one where they may be, or drawn. */
-static void choose_views(struct trial *t, unsigned operand, enum view view, int alike,
+/* The views of the other operands: compact, as the chosen one where they may be so, or drawn. */
+enum others { COMPACT_OTHERS, ALIKE, DRAWN, MODES };
+static const char *const other_names[MODES] = {"others compact", "all alike", "others drawn"};
+
+static void choose_views(struct trial *t, unsigned operand, enum view view, enum others others,
 			 enum view *views)
 {
 	for (unsigned i = 0; i < t->n; i++) {
 		enum view drawn = (enum view)(kit_random(t->kit) % VIEWS);
-		views[i] = i == operand || alike ? view : drawn;
+		views[i] = i == operand || others == ALIKE ? view
+			   : others == DRAWN               ? drawn
+							   : VIEW_COMPACT;
 		if (!is_legal(&t->operand[i], views[i]))
-			views[i] = i == operand ? VIEW_ANY : (enum view)(drawn % OUTPUT_VIEWS);
+			views[i] = (enum view)(drawn % OUTPUT_VIEWS);
 	}
 }
 
-static void name_case(struct trial *t, unsigned operand, enum view view, int alike)
+static void name_case(struct trial *t, unsigned operand, enum view view, enum others others)
 {
-	snprintf(t->kit->case_name, sizeof(t->kit->case_name), "%s of %s: %s %s%s%s, %s",
+	snprintf(t->kit->case_name, sizeof(t->kit->case_name), "%s of %s: %s %s, %s%s, %s",
 		 tn_slots[t->slot].name, tn_dtype_name(t->dtype), t->operand[operand].name,
-		 view_names[view], alike ? ", all alike" : "",
-		 t->accumulates ? ", accumulated" : "", t->text);
+		 view_names[view], other_names[others], t->accumulates ? ", accumulated" : "",
+		 t->text);
 }
 
 /* Plans a call in which the operand may be such a view; 0: there is none. */
@@ -71,35 +88,31 @@ static void compares_with_compact(const struct trial *t)
 }
 
 static void compares(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype,
-		     int accumulates, unsigned operand, enum view view, int alike)
+		     int accumulates, unsigned operand, enum view view, enum others others)
 {
 	enum view views[TRIAL_OPERANDS];
 	struct trial t;
 	if (!plans(kit, &t, slot, dtype, accumulates, operand, view))
 		return;
-	name_case(&t, operand, view, alike);
-	choose_views(&t, operand, view, alike, views);
+	name_case(&t, operand, view, others);
+	choose_views(&t, operand, view, others, views);
 	trial_make(&t, views);
 	if (!trial_run(&t) && !trial_is_exact(&t))
 		compares_with_compact(&t);
 	trial_free(&t);
 }
 
-/* Of the slots that take every dtype, f32 and f64 are tried in all turns, others in a quarter. */
-static int is_due(tn_dtype dtype, unsigned turn)
-{
-	return dtype == TN_F32 || dtype == TN_F64 || turn % 4 == (unsigned)dtype % 4;
-}
-
+/* With others of each kind; of one kind where every dtype is tried, but for f32 and f64. */
 static void turns(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype, int accumulates)
 {
-	unsigned turn = 0;
+	const int is_whole = slot->is_floating || dtype == TN_F32 || dtype == TN_F64;
 	for (unsigned operand = 0; operand < slot->n; operand++)
-		for (int view = 0; view < VIEWS; view++, turn++)
-			for (int alike = 0; alike < 2; alike++)
-				if (slot->is_floating || is_due(dtype, turn + (unsigned)alike))
+		for (unsigned view = 0; view < VIEWS; view++)
+			for (unsigned others = 0; others < MODES; others++)
+				if (is_whole ||
+				    others == (operand + view + (unsigned)dtype) % MODES)
 					compares(kit, slot, dtype, accumulates, operand,
-						 (enum view)view, alike);
+						 (enum view)view, (enum others)others);
 }
 
 void check_views(struct kit *kit)
