@@ -403,8 +403,9 @@ static void softmax_gradient_formula(struct trial *t)
 		all.n += 8;
 		all.value = is_log ? dy[i] - factor * sum.value : y[i] * (dy[i] - sum.value);
 		dx->tolerance[i] =
-			isinf(sum_error(t, &sum)) || (isfinite(sum.value) &&
-						      sum.magnitude > trial_largest(t) / 2)
+			isinf(sum_error(t, &sum)) ||
+					(isfinite(sum.value) && isfinite(dy[i]) &&
+					 sum.magnitude + fabs(dy[i]) > trial_largest(t) / 2)
 				? INFINITY
 				: sum_error(t, &all);
 		if (t->accumulates) {

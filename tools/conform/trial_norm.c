@@ -95,11 +95,18 @@ static void expect_statistics(struct trial *t, int64_t group, const struct stati
 	rstd->tolerance[group] = s->is_open ? INFINITY : s->rstd_error * s->rstd;
 }
 
-/* x rstd w and mean rstd w, in any order */
+/* A factor whose product with another one may have lost its digits before a third restores it. */
+static int is_tiny(const struct trial *t, double x)
+{
+	return x != 0 && fabs(x) < 1e8 * trial_least(t);
+}
+
+/* May x rstd w or mean rstd w over- or underflow, in any order? */
 static int may_overflow(const struct trial *t, const struct statistics *s, double x, double w)
 {
-	return (fabs(x) + fabs(s->mean) + 1) * (fabs(s->rstd) + 1) * (fabs(w) + 1) >
-	       trial_largest(t) / 4;
+	return is_tiny(t, w) || is_tiny(t, s->rstd) ||
+	       (fabs(x) + fabs(s->mean) + 1) * (fabs(s->rstd) + 1) * (fabs(w) + 1) >
+		       trial_largest(t) / 4;
 }
 
 static void expect_y(struct trial *t, int64_t i, const struct statistics *s)
@@ -178,15 +185,16 @@ static double finite_size(double x)
 	return isfinite(x) ? fabs(x) : 0;
 }
 
-/* May finite numbers overflow on the way to the gradients of element i? */
-static int is_huge(const struct trial *t, int64_t i)
+/* May finite numbers over- or underflow on the way to the gradients of element i? */
+static int is_extreme(const struct trial *t, int64_t i)
 {
 	const double x = finite_size(t->operand[X].x[i]), dy = finite_size(upstream(t, i));
 	const double mean = finite_size(t->operand[MEAN].x[group_of(t, i)]);
 	const double rstd = finite_size(t->operand[RSTD].x[group_of(t, i)]);
 	const double w = finite_size(weight(t, i));
 	const double product = (x + mean + 1) * (rstd * rstd + 1) * (dy + 1) * (w + 1);
-	return !(product * product * (double)t->operand[X].array.count < trial_largest(t) / 64);
+	return is_tiny(t, w) || is_tiny(t, rstd) || is_tiny(t, dy) ||
+	       !(product * product * (double)t->operand[X].array.count < trial_largest(t) / 64);
 }
 
 /* A term whose rounding is relative to `size` rather than to itself. */
@@ -209,7 +217,7 @@ static void expect_dx(struct trial *t, int64_t group)
 			     gradient = upstream(t, i) * weight(t, i);
 		if (group_of(t, i) != group)
 			continue;
-		is_open |= is_huge(t, i);
+		is_open |= is_extreme(t, i);
 		sum_add(&g, gradient);
 		add_sized(&products, gradient * normal, fabs(gradient) * size);
 	}
@@ -247,7 +255,7 @@ static void expect_weights(struct trial *t)
 			double size, normal = normal_of(t, i, &size), dy = upstream(t, i);
 			if (channel_of(t, i) != c)
 				continue;
-			is_open |= is_huge(t, i);
+			is_open |= is_extreme(t, i);
 			add_sized(&w, dy * normal, fabs(dy) * size);
 			sum_add(&b, dy);
 		}

@@ -206,6 +206,15 @@ static double stored_error(tn_dtype dtype, double product)
 		       : 0;
 }
 
+/* May it matter whether alpha scales the sum or a factor?  That may overflow, or become the zero
+ * that an infinity is multiplied with. */
+static int is_sensitive(const struct trial *t, double a, double b)
+{
+	const double most = fmax(fabs(a), fabs(b)), least = fmin(fabs(a), fabs(b));
+	return isfinite(most) ? most > trial_largest(t) / 8
+			      : least > 0 && least < 8 * trial_least(t);
+}
+
 static void matmul_formula(struct trial *t)
 {
 	const struct tn_matmul_args *args = &t->args.matmul;
@@ -219,9 +228,8 @@ static void matmul_formula(struct trial *t)
 		struct sum sum = {.is_scaled = args->alpha != 1};
 		double rounded;
 		for (int64_t k = 0; k < n_k; k++) {
-			double most = fmax(fabs(row[k]), fabs(column[k * n]));
-			if (sum.is_scaled && isfinite(most) && most > trial_largest(t) / 8)
-				sum.magnitude = INFINITY; /* a factor may be scaled too */
+			if (sum.is_scaled && is_sensitive(t, row[k], column[k * n]))
+				sum.magnitude = INFINITY;
 			sum_add(&sum, (long double)args->alpha * row[k] * column[k * n]);
 		}
 		if (args->beta != 0)

@@ -102,15 +102,24 @@ static void compares(struct kit *kit, const struct trial_slot *slot, tn_dtype dt
 	trial_free(&t);
 }
 
-/* With others of each kind; of one kind where every dtype is tried, but for f32 and f64. */
+/* Is the turn one of those with that dtype?  All are with what only floating dtypes have, and with
+ * f32 and f64; of others one of each operand and view, and half of these where a device may compile
+ * a kernel for each. */
+static int is_due(const struct trial_slot *slot, tn_dtype dtype, unsigned turn, unsigned others)
+{
+	const int is_program = slot->slot == TN_SLOT_MAP || slot->slot == TN_SLOT_REDUCE;
+	if (slot->is_floating || dtype == TN_F32 || dtype == TN_F64)
+		return 1;
+	turn += (unsigned)dtype;
+	return others == turn % MODES && (!is_program || turn / MODES % 2 == 0);
+}
+
 static void turns(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype, int accumulates)
 {
-	const int is_whole = slot->is_floating || dtype == TN_F32 || dtype == TN_F64;
 	for (unsigned operand = 0; operand < slot->n; operand++)
 		for (unsigned view = 0; view < VIEWS; view++)
 			for (unsigned others = 0; others < MODES; others++)
-				if (is_whole ||
-				    others == (operand + view + (unsigned)dtype) % MODES)
+				if (is_due(slot, dtype, operand + view, others))
 					compares(kit, slot, dtype, accumulates, operand,
 						 (enum view)view, (enum others)others);
 }
