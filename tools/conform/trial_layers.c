@@ -509,7 +509,10 @@ static void cross_entropy_gradient_formula(struct trial *t)
 		}
 		dx->expected[i] = value;
 		dx->tolerance[i] = isfinite(value) ? error + trial_least(t) : 0;
-		if (isinf(dloss)) /* p dloss - dloss is as good */
+		if (isfinite(value) &&
+		    fabs(dx->x[i]) * t->accumulates + 2 * fabs(dloss) > trial_largest(t) / 2)
+			dx->tolerance[i] = INFINITY; /* added in any order */
+		if (isinf(dloss))                    /* p dloss - dloss is as good */
 			trial_settle(dx, (uint64_t)i, 0);
 	}
 }

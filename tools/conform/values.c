@@ -33,8 +33,6 @@ enum {
 	A_SIGNALLING_NAN = 3,
 	LEAST = 6,
 	SUBNORMAL = 7,
-	A_LARGEST = 8,
-	HUGE_NUMBER = 11,
 	N_VALUES = 14,
 };
 
@@ -175,11 +173,10 @@ static void tries_all(struct kit *kit, const struct trial_slot *slot, tn_dtype d
 	trial_free(&t);
 }
 
-/* The values that most implementations tell apart, and those of which many elements make a line,
- * a window or a mask: they get more turns. */
-static int is_rare(int value)
+/* Infinities and NaN make lines, windows and masks, and get more turns. */
+static unsigned turns_of(int value)
 {
-	return value > A_SIGNALLING_NAN;
+	return value <= A_SIGNALLING_NAN ? TURNS : SHARES;
 }
 
 static void turns(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype, int accumulates)
@@ -189,7 +186,7 @@ static void turns(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype
 		return;
 	for (unsigned operand = 0; operand < slot->n; operand++)
 		for (int value = 0; value < N_VALUES; value++)
-			for (unsigned turn = 0; turn < (is_rare(value) ? SHARES : TURNS); turn++)
+			for (unsigned turn = 0; turn < turns_of(value); turn++)
 				tries(kit, slot, dtype, accumulates, operand, value, turn);
 	for (uint64_t n = 0; n < TIMES; n++)
 		tries_all(kit, slot, dtype, accumulates, n);
