@@ -39,6 +39,7 @@ static int is_worth(const struct trial *t, unsigned operand, enum view view)
 
 /* The views of the other operands: compact, as the chosen one where they may be so, or drawn. */
 enum others { COMPACT_OTHERS, ALIKE, DRAWN, MODES };
+enum { MOST_TURNS = 3 * MODES };
 static const char *const other_names[MODES] = {"others compact", "all alike", "others drawn"};
 
 static void choose_views(struct trial *t, unsigned operand, enum view view, enum others others,
@@ -62,14 +63,14 @@ static void name_case(struct trial *t, unsigned operand, enum view view, enum ot
 		 t->text);
 }
 
-/* Plans a call in which the operand may be such a view; 0: there is none. */
+/* Plans call `turn` in which the operand may be such a view; 0: there is none. */
 static int plans(struct kit *kit, struct trial *t, const struct trial_slot *slot, tn_dtype dtype,
-		 int accumulates, unsigned operand, enum view view)
+		 int accumulates, unsigned operand, enum view view, unsigned turn)
 {
 	enum { TRIES = 24 };
 	for (uint64_t i = 0; i < TRIES; i++) {
-		trial_plan(kit, t, slot, dtype, accumulates,
-			   ((uint64_t)operand * VIEWS + view) * TRIES + i);
+		uint64_t number = ((uint64_t)operand * VIEWS + view) * MOST_TURNS + turn;
+		trial_plan(kit, t, slot, dtype, accumulates, number * TRIES + i);
 		if (is_worth(t, operand, view))
 			return 1;
 		trial_free(t);
@@ -88,11 +89,12 @@ static void compares_with_compact(const struct trial *t)
 }
 
 static void compares(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype,
-		     int accumulates, unsigned operand, enum view view, enum others others)
+		     int accumulates, unsigned operand, enum view view, unsigned turn)
 {
+	const enum others others = (enum others)(turn % MODES);
 	enum view views[TRIAL_OPERANDS];
 	struct trial t;
-	if (!plans(kit, &t, slot, dtype, accumulates, operand, view))
+	if (!plans(kit, &t, slot, dtype, accumulates, operand, view, turn))
 		return;
 	name_case(&t, operand, view, others);
 	choose_views(&t, operand, view, others, views);
@@ -102,26 +104,26 @@ static void compares(struct kit *kit, const struct trial_slot *slot, tn_dtype dt
 	trial_free(&t);
 }
 
-/* Is the turn one of those with that dtype?  All are with what only floating dtypes have, and with
- * f32 and f64; of others one of each operand and view, and half of these where a device may compile
- * a kernel for each. */
-static int is_due(const struct trial_slot *slot, tn_dtype dtype, unsigned turn, unsigned others)
+/* Does that dtype take the turn?  f32 takes all, and the others of slots that have floating dtypes
+ * only, and f64, one of each mode.  Of the rest each operand and view is tried once, and half of
+ * these where a device may compile a kernel for each. */
+static int is_due(const struct trial_slot *slot, tn_dtype dtype, unsigned number, unsigned turn)
 {
 	const int is_program = slot->slot == TN_SLOT_MAP || slot->slot == TN_SLOT_REDUCE;
 	if (slot->is_floating || dtype == TN_F32 || dtype == TN_F64)
-		return 1;
-	turn += (unsigned)dtype;
-	return others == turn % MODES && (!is_program || turn / MODES % 2 == 0);
+		return turn < MODES || dtype == TN_F32;
+	number += (unsigned)dtype;
+	return turn == number % MODES && (!is_program || number / MODES % 2 == 0);
 }
 
 static void turns(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype, int accumulates)
 {
 	for (unsigned operand = 0; operand < slot->n; operand++)
 		for (unsigned view = 0; view < VIEWS; view++)
-			for (unsigned others = 0; others < MODES; others++)
-				if (is_due(slot, dtype, operand + view, others))
+			for (unsigned turn = 0; turn < MOST_TURNS; turn++)
+				if (is_due(slot, dtype, operand + view, turn))
 					compares(kit, slot, dtype, accumulates, operand,
-						 (enum view)view, (enum others)others);
+						 (enum view)view, turn);
 }
 
 void check_views(struct kit *kit)
