@@ -14,14 +14,24 @@
 
 #define PLACE(type, member) offsetof(struct type, member)
 
-/* A shape of rank `least` to TN_MAX_RANK, most of them small; at most some hundred elements. */
+/* A shape of some hundred elements at most.  A quarter have any rank, with lengths of 1 to 3 in any
+ * axis. */
 static struct shape draw_shape(struct trial *t, uint32_t least)
 {
+	enum { MOST = 700 };
 	struct shape shape;
-	uint64_t most = kit_random(t->kit) % 4 ? 4 : TN_MAX_RANK;
+	uint64_t count = 1;
 	do
-		shape_random(t->kit, &shape, (uint32_t)most, 700);
+		shape_random(t->kit, &shape, 4, MOST);
 	while (shape.rank < least);
+	if (kit_random(t->kit) % 4)
+		return shape;
+	shape.rank = least + (uint32_t)(kit_random(t->kit) % (TN_MAX_RANK + 1 - least));
+	for (uint32_t axis = 0; axis < shape.rank; axis++) {
+		uint64_t length = kit_random(t->kit) % 2 ? 1 + kit_random(t->kit) % 3 : 1;
+		shape.lengths[axis] = count * length > MOST ? 1 : (int64_t)length;
+		count *= (uint64_t)shape.lengths[axis];
+	}
 	return shape;
 }
 
