@@ -711,10 +711,13 @@ static void add_gradients(const struct trial *t, int64_t at, int64_t j, struct s
 		double v = t->operand[V].x[key * l[A_F] + f], y = t->operand[Y].x[at * l[A_F] + f];
 		ds += p * (dy * (v - y));
 		size += fabs(p * dy) * (fabs(v) + fabs(y));
-		add_gradient(&to[2][key * l[A_F] + f], p * dy, 0, is_masked);
+		add_gradient(&to[2][key * l[A_F] + f], p * dy,
+			     is_masked ? fabs(p * dy) / trial_epsilon(t) : 0, is_masked);
 	}
 	if (isfinite(*worst) && is_huge(t, at, key, size))
 		*worst = INFINITY;
+	if (is_masked) /* an exponential of a large number: anything as small */
+		size /= trial_epsilon(t);
 	for (int64_t e = 0; e < l[A_E]; e++) {
 		double q = t->operand[Q].x[at * l[A_E] + e], k = t->operand[K].x[key * l[A_E] + e];
 		add_gradient(&to[0][at * l[A_E] + e], a->scale * ds * k, fabs(a->scale * k) * size,
