@@ -13,7 +13,8 @@
 static uint64_t distance(struct kit *kit, unsigned bits)
 {
 	uint64_t draw = kit_random(kit) >> (64 - bits);
-	return draw >> kit_random(kit) % (bits + 1);
+	unsigned kept = (unsigned)(kit_random(kit) % (bits + 1));
+	return kept ? draw >> (bits - kept) : 0;
 }
 
 static uint64_t bits_of(tn_dtype dtype, double number)
