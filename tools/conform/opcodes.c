@@ -108,7 +108,7 @@ enum { N_COMPUTE = 6 };
 
 /* The listed values, a NaN with a payload in its lowest bit only, random ones (any bits, and of
  * floating dtypes as many numbers in [-20, 20]), and those near edges (edges.c). */
-enum { N_RANDOM = 4096, N_EDGES = 16384 };
+enum { N_RANDOM = 4096, N_EDGES = 8192 };
 
 static size_t n_listed(tn_dtype dtype)
 {
@@ -394,7 +394,7 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 		     tn_dtype to)
 {
 	int64_t listed = (int64_t)n_listed(from), limits = from == TN_BOOL ? 0 : N_LIMITS;
-	int64_t count = listed + limits + N_RANDOM + N_EDGES / 4;
+	int64_t count = listed + limits + N_RANDOM + N_EDGES / 2;
 	struct array in, out, *all[2] = {&in, &out};
 	struct tn_program *program =
 		op ? operation_program(op, 1, read, written) : identity_program(read, 1);
