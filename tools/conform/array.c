@@ -209,12 +209,10 @@ void array_reshaped(struct array *array)
 		memset(array->element + (array_at(array, i) - array->image), 255, run * size);
 }
 
-void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,
-		const int64_t *shape, enum layout layout)
+static void begin(struct kit *kit, struct array *array, enum role role, tn_dtype dtype,
+		  uint32_t rank, const int64_t *shape)
 {
 	struct tn_operand *o = &array->operand;
-	size_t size = tn_dtype_size(dtype);
-	int64_t before, after;
 	memset(array, 0, sizeof(*array));
 	array->kit = kit;
 	array->role = role;
@@ -222,12 +220,17 @@ void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype d
 	o->rank = rank;
 	if (rank)
 		memcpy(o->shape, shape, rank * sizeof(*shape));
-	set_strides(kit, o, role, layout);
+}
+
+/* Makes the buffer of an operand with strides, which begins `shift` elements late. */
+static void place(struct array *array, uint64_t shift)
+{
+	struct tn_operand *o = &array->operand;
+	size_t size = tn_dtype_size(o->dtype);
+	int64_t before, after;
 	reach(o, &before, &after);
-	const enum fence fence = fence_of(kit);
-	o->offset = (fence == FENCE_BEFORE ? 0 : GUARD) + (uint64_t)before * size;
-	if (layout == SHIFTED || (layout == RANDOM && kit_random(kit) % 2))
-		o->offset += size;
+	const enum fence fence = fence_of(array->kit);
+	o->offset = (fence == FENCE_BEFORE ? 0 : GUARD) + ((uint64_t)before + shift) * size;
 	array->size = (size_t)o->offset + (size_t)(after + 1) * size +
 		      (fence == FENCE_BEHIND ? 0 : GUARD);
 	array->image = checked(malloc(array->size));
@@ -238,6 +241,23 @@ void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype d
 		allocate_fenced(array, fence);
 	else
 		allocate(array);
+}
+
+void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,
+		const int64_t *shape, enum layout layout)
+{
+	begin(kit, array, role, dtype, rank, shape);
+	set_strides(kit, &array->operand, role, layout);
+	place(array, layout == SHIFTED || (layout == RANDOM && kit_random(kit) % 2));
+}
+
+void array_make_view(struct kit *kit, struct array *array, enum role role, tn_dtype dtype,
+		     uint32_t rank, const int64_t *shape, const int64_t *strides, uint64_t shift)
+{
+	begin(kit, array, role, dtype, rank, shape);
+	if (rank)
+		memcpy(array->operand.strides, strides, rank * sizeof(*strides));
+	place(array, shift);
 }
 
 void array_free(struct array *array)

@@ -257,6 +257,9 @@ struct array {
 /* A buffer on the device with an operand in it.  Ends the program if memory runs out. */
 void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype dtype, uint32_t rank,
 		const int64_t *shape, enum layout layout);
+/* The same with strides of the caller's; the operand begins `shift` elements late. */
+void array_make_view(struct kit *kit, struct array *array, enum role role, tn_dtype dtype,
+		     uint32_t rank, const int64_t *shape, const int64_t *strides, uint64_t shift);
 void array_free(struct array *array);
 /* Follows a change of the operand's shape and strides, within the same buffer. */
 void array_reshaped(struct array *array);

@@ -9,6 +9,8 @@
 
 double kit_activate(uint32_t activation, double x)
 {
+	if (isnan(x))
+		return x;
 	switch (activation) {
 	case TN_ACTIVATION_RELU:
 		return x > 0 ? x : 0;

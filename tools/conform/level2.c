@@ -4,6 +4,7 @@
  * Level 2: map, reduce, matmul, copies, sort and scan.
  */
 #include "slots.h"
+#include "trial.h"
 
 const struct check level2_checks[] = {
 	{"map.layouts", 2, "map runs a program over views of every shape, rank, stride and offset",
@@ -29,6 +30,7 @@ const struct check level2_checks[] = {
 	{"map.random", 2, "random numbers have the same bits on every backend", check_map_random},
 	{"map.programs", 2, "random programs on random views agree with the reference",
 	 check_map_programs},
+	{"map.views", 2, "map takes any view as any operand, in every dtype", check_views},
 	{"reduce.shapes", 2, "reduce folds any number of trailing axes of every shape and layout",
 	 check_reduce_shapes},
 	{"reduce.combiners", 2, "sum, product, max and min fold every dtype",
@@ -49,6 +51,9 @@ const struct check level2_checks[] = {
 	 check_reduce_largest},
 	{"reduce.programs", 2, "reductions with random programs agree with the reference",
 	 check_reduce_programs},
+	{"reduce.views", 2, "reduce takes any view as any operand, in every dtype", check_views},
+	{"reduce.special", 2,
+	 "reductions of infinities, NaN and the ends of a dtype follow IEEE 754", check_special},
 	{"matmul.shapes", 2, "matmul multiplies matrices of every size", check_matmul_shapes},
 	{"matmul.strides", 2, "matmul accepts matrices transposed in memory and with gaps",
 	 check_matmul_strides},
@@ -65,6 +70,9 @@ const struct check level2_checks[] = {
 	 check_matmul_prepack},
 	{"matmul.epilogue", 2, "matmul adds its bias and applies every activation that it accepts",
 	 check_matmul_epilogue},
+	{"matmul.views", 2,
+	 "matmul takes any strides of its batch axes, and both orders of a matrix", check_views},
+	{"matmul.special", 2, "products with infinities and NaN follow IEEE 754", check_special},
 	{"copy.fill", 2, "fill sets every element to the value's bits", check_copy_fill},
 	{"copy.layouts", 2, "copy keeps the bits of every dtype between all layouts",
 	 check_copy_layouts},
@@ -74,6 +82,9 @@ const struct check level2_checks[] = {
 	{"copy.scatter", 2,
 	 "scatter sets, adds, multiplies and keeps extremes along every axis, or refuses the dtype",
 	 check_copy_scatter},
+	{"copy.views", 2, "copies take any view as any operand, in every dtype", check_views},
+	{"copy.special", 2, "copies keep every bit of a NaN, and sums of them are NaN",
+	 check_special},
 	{"sort.order", 2, "sort sorts lines of every shape, axis and dtype", check_sort_order},
 	{"sort.first", 2, "sort returns the first elements of a line, if fewer are requested",
 	 check_sort_first},
@@ -81,6 +92,8 @@ const struct check level2_checks[] = {
 	 check_sort_stable},
 	{"sort.long", 2, "sort handles long lines, and many short ones", check_sort_long},
 	{"sort.refused", 2, "a sort with invalid outputs is refused", check_sort_refused},
+	{"sort.views", 2, "sort takes any view as any operand, in every dtype", check_views},
+	{"sort.special", 2, "sorted values keep every bit, also of a NaN", check_special},
 	{"scan.sums", 2,
 	 "running sums and products of every shape, axis and dtype, from either end",
 	 check_scan_sums},
@@ -91,5 +104,8 @@ const struct check level2_checks[] = {
 	 "a long running sum is within its error bound, with the same bits each time",
 	 check_scan_error},
 	{"scan.refused", 2, "an invalid scan is refused", check_scan_refused},
+	{"scan.views", 2, "scan takes any view as any operand, in every dtype", check_views},
+	{"scan.special", 2, "an infinity or NaN affects what follows it, and nothing else",
+	 check_special},
 	{NULL, 0, NULL, NULL},
 };

@@ -4,6 +4,7 @@
  * Level 3: layers, forward.
  */
 #include "layers.h"
+#include "trial.h"
 
 const struct check level3_checks[] = {
 	{"conv2d.forward", 3, "conv2d follows its formula in every setting and layout",
@@ -25,6 +26,31 @@ const struct check level3_checks[] = {
 	 check_attention_forward},
 	{"cross_entropy.forward", 3, "cross-entropy follows its formula and its log-sum-exp",
 	 check_cross_entropy_forward},
+	{"conv2d.views", 3, "conv2d: any view as any operand gives the results of compact ones",
+	 check_views},
+	{"pool2d.views", 3, "pool2d: any view as any operand gives the results of compact ones",
+	 check_views},
+	{"norm.views", 3, "the norms: any view as any operand gives the results of compact ones",
+	 check_views},
+	{"softmax.views", 3, "softmax: any view as any operand gives the results of compact ones",
+	 check_views},
+	{"attention.views", 3,
+	 "attention: any view as any operand gives the results of compact ones", check_views},
+	{"cross_entropy.views", 3,
+	 "cross-entropy: any view as any operand gives the results of compact ones", check_views},
+	{"conv2d.special", 3, "conv2d: infinities, NaN and the ends of a dtype follow the formula",
+	 check_special},
+	{"pool2d.special", 3, "pool2d: infinities, NaN and the ends of a dtype follow the formula",
+	 check_special},
+	{"norm.special", 3, "the norms: infinities, NaN and the ends of a dtype follow the formula",
+	 check_special},
+	{"softmax.special", 3,
+	 "softmax: infinities, NaN and the ends of a dtype follow the formula", check_special},
+	{"attention.special", 3,
+	 "attention: infinities, NaN and the ends of a dtype follow the formula", check_special},
+	{"cross_entropy.special", 3,
+	 "cross-entropy: infinities, NaN and the ends of a dtype follow the formula",
+	 check_special},
 	{"layers.products", 3, "linear and matmul agree with the built-in backend", check_layers},
 	{"layers.conv2d", 3, "conv2d agrees with the built-in backend in all settings",
 	 check_layers},

@@ -4,6 +4,7 @@
  * Level 4: gradients, optimizers and training.
  */
 #include "layers.h"
+#include "trial.h"
 
 const struct check level4_checks[] = {
 	{"conv2d.backward", 4, "both gradients of conv2d agree with central differences",
@@ -21,6 +22,30 @@ const struct check level4_checks[] = {
 	{"cross_entropy.backward", 4,
 	 "the gradient of cross-entropy agrees with central differences",
 	 check_cross_entropy_backward},
+	{"conv2d.dviews", 4, "gradients of conv2d: the same of views, added or not",
+	 check_views},
+	{"pool2d.dviews", 4, "gradients of pool2d: the same of views, added or not",
+	 check_views},
+	{"norm.dviews", 4, "gradients of the norms: the same of views, added or not",
+	 check_views},
+	{"softmax.dviews", 4, "gradients of softmax: the same of views, added or not",
+	 check_views},
+	{"attention.dviews", 4, "gradients of attention: the same of views, added or not",
+	 check_views},
+	{"cross_entropy.dviews", 4,
+	 "gradients of cross-entropy: the same of views, added or not", check_views},
+	{"conv2d.dspecial", 4, "gradients of conv2d: the same of special values",
+	 check_special},
+	{"pool2d.dspecial", 4, "gradients of pool2d: the same of special values",
+	 check_special},
+	{"norm.dspecial", 4, "gradients of the norms: the same of special values",
+	 check_special},
+	{"softmax.dspecial", 4, "gradients of softmax: the same of special values",
+	 check_special},
+	{"attention.dspecial", 4, "gradients of attention: the same of special values",
+	 check_special},
+	{"cross_entropy.dspecial", 4,
+	 "gradients of cross-entropy: the same of special values", check_special},
 	{"gradients.products", 4,
 	 "the tape's gradients of linear and matmul agree with the built-in backend's",
 	 check_gradients},

@@ -6,6 +6,7 @@
  */
 #include <float.h>
 
+#include "edges.h"
 #include "program/cast.h"
 #include "program/evaluate.h"
 #include "program/opcode.h"
@@ -105,9 +106,9 @@ static const uint16_t brains[] = {0,      0x8000, 1,      0x807f, 0x3f80, 0xbf81
 static const tn_dtype compute_dtypes[] = {TN_BOOL, TN_I32, TN_U32, TN_I64, TN_F32, TN_F64};
 enum { N_COMPUTE = 6 };
 
-/* The listed values, a NaN with a payload in its lowest bit only, and random ones: any bits, and of
- * floating dtypes as many numbers in [-20, 20]. */
-enum { N_RANDOM = 4096 };
+/* The listed values, a NaN with a payload in its lowest bit only, random ones (any bits, and of
+ * floating dtypes as many numbers in [-20, 20]), and those near edges (edges.c). */
+enum { N_RANDOM = 4096, N_EDGES = 8192 };
 
 static size_t n_listed(tn_dtype dtype)
 {
@@ -255,18 +256,18 @@ static uint64_t quiet(tn_dtype dtype, uint64_t bits)
 	return bits | (dtype == TN_F32 ? UINT64_C(1) << 22 : UINT64_C(1) << 51);
 }
 
-/* Operands of one opcode: every combination of listed values, then random ones. */
+/* Operands of one opcode: every combination of listed values, then random ones, then edges. */
 static void make_operands(struct kit *kit, struct array *in, uint16_t op, int arity, tn_dtype dtype)
 {
 	int64_t combinations = 1;
 	for (int i = 0; i < arity; i++)
 		combinations *= (int64_t)n_listed(op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype);
-	int64_t count = combinations + N_RANDOM;
+	int64_t count = combinations + N_RANDOM + N_EDGES;
 	for (int64_t i = 0, below = 1; i < arity; i++) {
 		tn_dtype own = op == TN_OP_SELECT && i == 0 ? TN_BOOL : dtype;
 		int64_t listed = (int64_t)n_listed(own);
 		array_make(kit, &in[i], INPUT, own, 1, &count, COMPACT);
-		for (int64_t e = 0; e < count; e++) {
+		for (int64_t e = 0; e < count - N_EDGES; e++) {
 			uint64_t bits = e < combinations
 						? listed_bits(own, (size_t)(e / below % listed))
 						: random_bits(kit, own);
@@ -274,6 +275,14 @@ static void make_operands(struct kit *kit, struct array *in, uint16_t op, int ar
 				       quiet(own, representable(kit, own, bits)));
 		}
 		below *= listed;
+	}
+	for (int64_t e = count - N_EDGES; e < count; e++) {
+		uint64_t v[3];
+		edge_operands(kit, op, dtype, v);
+		for (int i = 0; i < arity; i++)
+			array_set_bits(&in[i], (uint64_t)e,
+				       quiet(in[i].operand.dtype,
+					     representable(kit, in[i].operand.dtype, v[i])));
 	}
 }
 
@@ -401,7 +410,7 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 		     tn_dtype to)
 {
 	int64_t listed = (int64_t)n_listed(from), limits = from == TN_BOOL ? 0 : N_LIMITS;
-	int64_t count = listed + limits + N_RANDOM;
+	int64_t count = listed + limits + N_RANDOM + N_EDGES / 2;
 	struct array in, out, *all[2] = {&in, &out};
 	struct tn_program *program =
 		op ? operation_program(op, 1, read, written) : identity_program(read, 1);
@@ -413,7 +422,8 @@ static void converts(struct kit *kit, uint16_t op, tn_dtype from, tn_dtype read,
 	for (int64_t i = 0; i < count; i++) {
 		uint64_t bits = i < listed            ? listed_bits(from, (size_t)i)
 				: i < listed + limits ? limit_bits(from, (size_t)(i - listed))
-						      : random_bits(kit, from);
+				: i % 2               ? random_bits(kit, from)
+						      : edge_bits(kit, from);
 		array_set_bits(&in, (uint64_t)i, representable(kit, from, bits));
 	}
 	struct tn_map_args args = {.call = CALL(struct tn_map_args),
