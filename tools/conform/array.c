@@ -161,9 +161,13 @@ void array_reshaped(struct array *array)
 	uint64_t run = 1;
 	array->count = shape_count(array->operand.rank, array->operand.shape);
 	merge_axes(array);
+	free(array->element);
+	array->element = NULL;
 	if (array->steps[array->n_axes - 1] == (int64_t)size)
 		run = (uint64_t)array->lengths[array->n_axes - 1];
-	memset(array->element, 0, array->size);
+	if (run == array->count)
+		return;
+	array->element = checked(calloc(array->size, 1));
 	for (uint64_t i = 0; i < array->count; i += run)
 		memset(array->element + (array_at(array, i) - array->image), 255, run * size);
 }
@@ -188,7 +192,6 @@ void array_make(struct kit *kit, struct array *array, enum role role, tn_dtype d
 		o->offset += size;
 	array->size = (size_t)o->offset + (size_t)(after + 1) * size + GUARD;
 	array->image = checked(malloc(array->size));
-	array->element = checked(malloc(array->size));
 	memset(array->image, SENTINEL, array->size);
 	array_reshaped(array);
 	allocate(array);
@@ -262,6 +265,15 @@ void array_randomise(struct array *array, double low, double high)
 		if (dtype == TN_BOOL)
 			at[0] &= 1;
 	}
+}
+
+int array_has(const struct array *array, size_t byte)
+{
+	size_t first = (size_t)array->operand.offset;
+	if (array->element)
+		return array->element[byte];
+	return byte >= first &&
+	       byte < first + array->count * tn_dtype_size(array->operand.dtype);
 }
 
 double *array_numbers(const struct array *array)

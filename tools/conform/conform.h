@@ -210,7 +210,9 @@ struct array {
 	int64_t lengths[TN_MAX_RANK], steps[TN_MAX_RANK];
 	size_t size;            /* of the buffer */
 	unsigned char *image;   /* the buffer's expected content */
-	unsigned char *element; /* 255 for each byte of the buffer that belongs to an element */
+	/* 255 for each byte of the buffer that belongs to an element; NULL: the elements are without
+	 * gaps from operand.offset on */
+	unsigned char *element;
 };
 
 /* A buffer on the device with an operand in it.  Ends the program if memory runs out. */
@@ -230,6 +232,9 @@ void array_set_number(struct array *array, uint64_t i, double number); /* rounde
 /* Random elements; the values of floating dtypes in [low, high], of others all bits (bool: 0,
  * 1). */
 void array_randomise(struct array *array, double low, double high);
+
+/* Does that byte of the buffer belong to an element? */
+int array_has(const struct array *array, size_t byte);
 
 /* All elements as doubles, row-major; the caller frees. */
 double *array_numbers(const struct array *array);

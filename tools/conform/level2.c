@@ -4,6 +4,7 @@
  * Level 2: map, reduce, matmul, copies, sort and scan.
  */
 #include "slots.h"
+#include "sweep.h"
 
 const struct check level2_checks[] = {
 	{"map.layouts", 2, "map runs a program over views of every shape, rank, stride and offset",
@@ -91,5 +92,21 @@ const struct check level2_checks[] = {
 	 "a long running sum is within its error bound, with the same bits each time",
 	 check_scan_error},
 	{"scan.refused", 2, "an invalid scan is refused", check_scan_refused},
+	{"sizes.map", 2, "map runs over arrays of all sizes, to the last element",
+	 check_sizes_map},
+	{"sizes.reduce", 2,
+	 "reduce is exact for any number of kept and reduced elements, and repeats its bits",
+	 check_sizes_reduce},
+	{"sizes.fill", 2, "fill sets arrays of all sizes", check_sizes_fill},
+	{"sizes.copy", 2, "copy moves arrays of all sizes", check_sizes_copy},
+	{"sizes.gather", 2, "gather selects from tables, and by lists, of all lengths",
+	 check_sizes_gather},
+	{"sizes.scatter_add", 2, "scatter_add adds to tables, and by lists, of all lengths",
+	 check_sizes_scatter_add},
+	{"sizes.scatter", 2, "scatter combines with tables, and by lists, of all lengths",
+	 check_sizes_scatter},
+	{"sizes.sort", 2, "sort sorts lines of all lengths and numbers, and stays stable",
+	 check_sizes_sort},
+	{"sizes.scan", 2, "scan is exact for lines of all lengths and numbers", check_sizes_scan},
 	{NULL, 0, NULL, NULL},
 };

@@ -427,6 +427,49 @@ void sweep_set_whole(struct array *array, unsigned most)
 	free(all);
 }
 
+/* ---- Terms of exact sums ---- */
+
+enum { FULL_TERMS = 17 }; /* at most 2^17 of them have a full magnitude */
+
+/* The bits of a significand that operands keep. */
+static int bits_of(const struct kit *kit, int family, tn_dtype dtype)
+{
+	const int accuracy = dtype == TN_F32 ? kit->description.accuracy[family] : 0;
+	if (dtype == TN_F64)
+		return 53;
+	if (dtype == TN_BF16 || accuracy == TN_ACCURACY_BF16)
+		return 8;
+	if (dtype == TN_F16 || accuracy == TN_ACCURACY_F16 || accuracy == TN_ACCURACY_REDUCED)
+		return 11;
+	return 24;
+}
+
+/* Terms below 1 with random signs: sums stay below 2^3 sqrt(n), ten times their deviation. */
+int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n)
+{
+	const int bits = bits_of(kit, family, dtype), sum = dtype == TN_F64 ? 53 : 24;
+	int half = 0;
+	while (half < FULL_TERMS && INT64_C(1) << half < n)
+		half++;
+	const int left = sum - 3 - (half + 1) / 2;
+	return left < bits ? left : bits;
+}
+
+void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, double *terms,
+		 uint64_t count)
+{
+	const int grain = sweep_grain(kit, family, dtype, n);
+	const double unit = ldexp(1, -grain);
+	const uint64_t half = UINT64_C(1) << (grain - 1);
+	const int64_t full = INT64_C(1) << FULL_TERMS;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t random = kit_random(kit), whole = half | (random & (half - 1));
+		if (n > full && (int64_t)(kit_random(kit) % (uint64_t)n) >= full)
+			whole = 1 + (random & 3);
+		terms[i] = (random >> 63 ? -unit : unit) * (double)whole;
+	}
+}
+
 /* ---- Comparison ------------------------------------------------------------------------------*/
 
 void sweep_compare_bits(const struct array *array, const void *expected)
@@ -446,6 +489,46 @@ void sweep_compare_bits(const struct array *array, const void *expected)
 			 (unsigned long long)bits[0], (unsigned long long)bits[1]);
 	}
 	free(found);
+}
+
+/* Copies the images of all outputs one after another to `to`, or from there. */
+static void copy_images(struct array *const *arrays, size_t n_arrays, unsigned char *to, int back)
+{
+	for (size_t i = 0; i < n_arrays; i++) {
+		if (arrays[i]->role != OUTPUT)
+			continue;
+		memcpy(back ? arrays[i]->image : to, back ? to : arrays[i]->image, arrays[i]->size);
+		to += arrays[i]->size;
+	}
+}
+
+void sweep_repeat(struct kit *kit, int determinism, void *args, struct array *const *arrays,
+		  size_t n_arrays)
+{
+	struct tn_call *call = args;
+	unsigned char *before, *results[2];
+	size_t size = 0;
+	if (determinism != TN_DETERMINISM_ALWAYS && determinism != TN_DETERMINISM_ON_REQUEST)
+		return;
+	for (size_t i = 0; i < n_arrays; i++)
+		size += arrays[i]->role == OUTPUT ? arrays[i]->size : 0;
+	before = malloc(3 * size);
+	if (!before)
+		kit_give_up(kit, "the kit is out of memory");
+	copy_images(arrays, n_arrays, before, 0);
+	call->flags |= determinism == TN_DETERMINISM_ON_REQUEST ? TN_DETERMINISTIC : 0;
+	for (size_t run = 0; run < 2; run++) {
+		results[run] = before + (run + 1) * size;
+		if (run)
+			copy_images(arrays, n_arrays, before, 1);
+		if (kit_run(kit, args, arrays, n_arrays))
+			break;
+		copy_images(arrays, n_arrays, results[run], 0);
+		if (run && memcmp(results[0], results[1], size) != 0)
+			kit_fail_as(kit, "call.deterministic", "the same call gave different bits");
+	}
+	call->flags &= ~(uint32_t)TN_DETERMINISTIC;
+	free(before);
 }
 
 static int ascending(const void *left, const void *right)

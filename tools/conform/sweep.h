@@ -77,6 +77,14 @@ void sweep_set_bits(struct array *array);
 void sweep_set_normal(struct array *array);
 void sweep_set_whole(struct array *array, unsigned most);
 
+/* Random numbers of both signs for sums of n terms in the dtype in which `dtype` is accumulated:
+ * multiples of 2^-sweep_grain, with as many bits as the sum leaves room for, so that it is exact in
+ * any usual order, and wrong if terms or sums are rounded to a narrower dtype than the family's
+ * accuracy states.  Beyond 2^17 terms most are small, but none is 0. */
+int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n);
+void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, double *terms,
+		 uint64_t count);
+
 /* ---- Comparison ------------------------------------------------------------------------------*/
 
 /* Fails the case at the first element whose bits differ from those of `expected`, row-major. */
@@ -86,6 +94,11 @@ void sweep_compare_bits(const struct array *array, const void *expected);
  * of two, and 64 drawn ones.  Returns their number. */
 enum { SWEEP_SAMPLES = 64 + 3 * 64 + 2 };
 size_t sweep_sample(struct kit *kit, uint64_t count, uint64_t places[SWEEP_SAMPLES]);
+
+/* Makes the call twice more, with the arrays as they are, and compares the bits if that is promised
+ * (TN_DETERMINISM_...). */
+void sweep_repeat(struct kit *kit, int determinism, void *args, struct array *const *arrays,
+		  size_t n_arrays);
 
 /* A random sign, 1 or -1, for element i of a vector that a product is multiplied by to be checked
  * as a whole (Freivalds 1977); and an odd number, for products in whole numbers modulo 2^64. */
