@@ -305,6 +305,8 @@ double *numbers(size_t n);
 
 /* Of a value in double, for oracles (epilogue.c). */
 double kit_activate(uint32_t activation, double x);
+/* The same of a value within a tolerance, which becomes that of the result. */
+void kit_activate_within(uint32_t activation, double epsilon, double *value, double *tolerance);
 
 /* Levels 3 (forward) and 4 (backward): native slots; empty ones are skipped. */
 void check_conv2d_forward(struct kit *kit);

@@ -4,7 +4,7 @@
  * Level 2: map, reduce, matmul, copies, sort and scan.
  */
 #include "slots.h"
-#include "sweep.h"
+#include "sweep_layers.h"
 
 const struct check level2_checks[] = {
 	{"map.layouts", 2, "map runs a program over views of every shape, rank, stride and offset",
@@ -99,6 +99,10 @@ const struct check level2_checks[] = {
 	{"sizes.matmul", 2,
 	 "matmul of any size is exact where its dtype and accuracy are, and repeats its bits",
 	 check_sizes_matmul},
+	{"sizes.matmul_prepack", 2, "factors packed for matmul of any size give the same products",
+	 check_sizes_matmul_prepack},
+	{"sizes.matmul_epilogue", 2, "matmul of any size adds its bias and applies its activation",
+	 check_sizes_matmul_epilogue},
 	{"sizes.fill", 2, "fill sets arrays of all sizes", check_sizes_fill},
 	{"sizes.copy", 2, "copy moves arrays of all sizes", check_sizes_copy},
 	{"sizes.gather", 2, "gather selects from tables, and by lists, of all lengths",
