@@ -183,6 +183,7 @@ static void forward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		for (int i = Y; i <= LOG_SUM; i++)
 			compare_all(&t.data[i], t.host[i], error_of(&t));
 	}
+	layer_repeat(kit, sweep, dtype, lengths, &t.args, t.all, LOG_SUM + 1);
 	end(&t);
 }
 
@@ -275,6 +276,7 @@ static void backward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		if (!kit_run(kit, &t.args, t.all, OPERANDS))
 			compare_gradients(&t, accumulates);
 	}
+	layer_repeat(kit, sweep, dtype, lengths, &t.args, t.all, OPERANDS);
 	end(&t);
 }
 

@@ -243,6 +243,8 @@ static void runs(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, con
 		forward(kit, &t);
 	else
 		backward(kit, &t);
+	layer_repeat(kit, sweep, dtype, lengths, &t.args, t.all,
+		     sweep->slot == TN_SLOT_CROSS_ENTROPY_FORWARD ? LOSS + 1 : OPERANDS);
 	end(&t);
 }
 

@@ -99,7 +99,7 @@ static double tolerance_of(const struct trial *t, double found)
 
 /* Matrix number `at` of C, times v; found[i] is without what it began with. */
 static void compare_times(const struct trial *t, int64_t at, const double *found, const double *v,
-			  const char *what)
+			  double deviations, const char *what)
 {
 	const int64_t m = t->n[M], n = t->n[N], k = t->n[K];
 	double *bv = times(t->host[B] + at * k * n, k, n, v);
@@ -110,7 +110,7 @@ static void compare_times(const struct trial *t, int64_t at, const double *found
 		for (int64_t j = 0; j < n; j++)
 			squares[i] += pow(v[j] * tolerance_of(t, found[(at * m + i) * n + j]), 2);
 	}
-	layer_compare_sums(t->kit, (size_t)m, sums, expected, squares, what);
+	layer_compare_sums(t->kit, (size_t)m, sums, expected, squares, deviations, what);
 	free(bv);
 	free(expected);
 	free(sums);
@@ -129,12 +129,12 @@ static void compare(const struct trial *t)
 			v[j] = kit_random(t->kit) >> 40 & 1 ? 1 : -1;
 		snprintf(text, sizeof(text), "matrix %lld, columns with random signs",
 			 (long long)at);
-		compare_times(t, at, found, v, text);
+		compare_times(t, at, found, v, RANDOM_SIGNS, text);
 		for (int64_t j = 0; j < n; j++)
 			v[j] = j == column;
 		snprintf(text, sizeof(text), "matrix %lld, column %lld", (long long)at,
 			 (long long)column);
-		compare_times(t, at, found, v, text);
+		compare_times(t, at, found, v, ONE_ELEMENT, text);
 	}
 	free(found);
 	free(v);

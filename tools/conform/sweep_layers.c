@@ -6,6 +6,7 @@
 #include "sweep_layers.h"
 
 #include "base/dtype.h"
+#include "samples.h"
 
 enum { MOST_TERMS = 256 };
 
@@ -68,6 +69,14 @@ void layer_compare(const struct array *array, const double *expected, const doub
 	free(found);
 }
 
+void layer_repeat(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+		  const int64_t *lengths, void *args, struct array *const *arrays, size_t n_arrays)
+{
+	const int family = sample_family(sweep->slot);
+	if (!kit->case_failed && !sweep_draw(kit, sweep, dtype, lengths, 100, 4))
+		sweep_repeat(kit, kit->description.determinism[family], args, arrays, n_arrays);
+}
+
 /* ---- Products --------------------------------------------------------------------------------*/
 
 /* A quarter of what a narrower dtype resolves near 1.5: TF32, f32; the last digit of f16 and
@@ -104,15 +113,11 @@ double layer_product_tolerance(double epsilon, double n, double begin)
 	return layer_terms(n + 4) * epsilon * (2.7 * n + fabs(begin));
 }
 
-/* Independent errors within t, times random signs, sum to more than 6 sqrt(sum t^2) once in 3e7
- * sums (Hoeffding), and to more than 3 of them never in practice, because t is a bound. */
-enum { DEVIATIONS = 3 };
-
 void layer_compare_sums(struct kit *kit, size_t n, const double *found, const double *expected,
-			const double *squares, const char *what)
+			const double *squares, double deviations, const char *what)
 {
 	for (size_t i = 0; i < n; i++) {
-		const double most = DEVIATIONS * sqrt(squares[i]);
+		const double most = deviations * sqrt(squares[i]);
 		if (isfinite(found[i]) && fabs(found[i] - expected[i]) <= most)
 			continue;
 		return kit_fail(kit, "%s, element %zu: expected %.17g within %.3g, found %.17g",

@@ -20,7 +20,7 @@ double layer_positive_terms(double n);
  * the comparison, in the work of a sweep.  Layers have many slots and forms, so each has a small
  * share of the time. */
 #define LAYER_VISIT (24 * SWEEP_VISIT)
-#define LAYER_PRODUCT 32.0
+#define LAYER_PRODUCT 48.0
 
 /* The product of n lengths, as the bytes of so many elements; 0 if it is beyond all budgets. */
 uint64_t layer_bytes(tn_dtype dtype, size_t n, const int64_t *lengths);
@@ -36,6 +36,10 @@ double *layer_fill(struct array *array, double low, double high);
 /* What array_compare does. */
 void layer_compare(const struct array *array, const double *expected, const double *tolerance);
 
+/* Repeats one call in four, as it is, if its bits are promised. */
+void layer_repeat(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+		  const int64_t *lengths, void *args, struct array *const *arrays, size_t n_arrays);
+
 /* ---- Products --------------------------------------------------------------------------------
  *
  * One factor of each product is +-1.5 + e, the other one of 1, 1.25, 1.5, 1.75, with e a quarter of
@@ -47,9 +51,14 @@ void layer_compare(const struct array *array, const double *expected, const doub
 double *layer_fill_factor(struct array *array, int is_signed);
 /* The error allowed for a sum of n such products and `begin`, before it is stored. */
 double layer_product_tolerance(double epsilon, double n, double begin);
-/* Compares sums of elements times numbers of [-1, 1], whose squared tolerances are summed. */
+/* Compares sums, each within so many times the root of the sum of squared tolerances: ONE_ELEMENT
+ * for a single element.  Independent errors within t, times random signs, sum to more than
+ * 6 sqrt(sum t^2) once in 3e7 sums (Hoeffding), and to more than 3 of them never in practice,
+ * because t is a bound. */
+#define ONE_ELEMENT 1.0
+#define RANDOM_SIGNS 3.0
 void layer_compare_sums(struct kit *kit, size_t n, const double *found, const double *expected,
-			const double *squares, const char *what);
+			const double *squares, double deviations, const char *what);
 
 /* ---- The checks ------------------------------------------------------------------------------*/
 

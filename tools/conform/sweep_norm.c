@@ -179,14 +179,29 @@ static void end(struct trial *t)
 	}
 }
 
-static tn_status call(struct trial *t)
+/* The operands that the call has. */
+static size_t present(const struct trial *t, struct array *there[OPERANDS])
 {
-	struct array *there[OPERANDS];
 	size_t n = 0;
 	for (int i = 0; i < OPERANDS; i++)
 		if (t->all[i])
 			there[n++] = t->all[i];
+	return n;
+}
+
+static tn_status call(struct trial *t)
+{
+	struct array *there[OPERANDS];
+	size_t n = present(t, there);
 	return t->kit->case_failed ? TN_UNSUPPORTED : kit_run(t->kit, &t->args, there, n);
+}
+
+static void repeats(struct trial *t, const struct sweep *sweep, tn_dtype dtype,
+		    const int64_t *lengths)
+{
+	struct array *there[OPERANDS];
+	size_t n = present(t, there);
+	layer_repeat(t->kit, sweep, dtype, lengths, &t->args, there, n);
 }
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
@@ -267,6 +282,7 @@ static void forward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		if (!call(&t))
 			compare_forward(&t);
 	}
+	repeats(&t, sweep, dtype, lengths);
 	end(&t);
 }
 
@@ -397,6 +413,7 @@ static void backward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 	t.args.use_statistics = t.problem.kind == BATCH;
 	if (!call(&t))
 		compare_backward(&t, NULL, NULL);
+	repeats(&t, sweep, dtype, lengths);
 	end(&t);
 }
 

@@ -283,6 +283,7 @@ static void backward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		if (!kit_run(kit, &trial.args, trial.all, OPERANDS))
 			compare_backward(&trial, dy, accumulates ? old : NULL);
 	}
+	layer_repeat(kit, sweep, dtype, lengths, &trial.args, trial.all, OPERANDS);
 	free(dy);
 	free(old);
 	end(&trial);

@@ -128,6 +128,7 @@ static void forward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		array_narrow(&data[1], y, tolerance);
 		layer_compare(&data[1], y, tolerance);
 	}
+	layer_repeat(kit, sweep, dtype, lengths, &args, all, 2);
 	free(x);
 	free(y);
 	free(tolerance);
@@ -183,6 +184,7 @@ static void backward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		if (!kit_run(kit, &args, all, 3))
 			compare_backward(&t, &data[2], y, dy, accumulates ? old : NULL);
 	}
+	layer_repeat(kit, sweep, dtype, lengths, &args, all, 3);
 	free(y);
 	free(dy);
 	free(old);
