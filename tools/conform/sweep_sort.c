@@ -26,8 +26,8 @@ static uint64_t bytes_of(tn_dtype dtype, const int64_t *lengths)
 
 static double work_of(const int64_t *lengths)
 {
-	return 2 * SWEEP_VISIT * (double)shape_count(AXES, lengths) *
-	       (1 + log2((double)lengths[LENGTH]) / 4);
+	return SWEEP_VISIT * (double)shape_count(AXES, lengths) *
+	       (2 + log2((double)lengths[LENGTH]) / 6);
 }
 
 struct sorting {
