@@ -6,6 +6,7 @@
  */
 #include <unistd.h>
 
+#include "frame.h"
 #include "sweep.h"
 
 static int claims_bytes(const struct kit *kit, tn_dtype dtype)
@@ -166,11 +167,14 @@ static void allocates(struct kit *kit, const struct sweep *sweep, tn_dtype dtype
 	kit_pass(kit);
 }
 
-/* What is certainly free: half of what the device reports, and of the host's if it is that. */
-static uint64_t certainly_free(struct kit *kit)
+/* A quarter of a gigabyte, which a backend may clear in a while; in --mode=large what is certainly free:
+ * half of what the device reports, and half of the host's. */
+static uint64_t limit(struct kit *kit)
 {
 	struct tn_memory_information information = {.struct_size = sizeof(information)};
 	uint64_t most = kit->description.max_alloc_bytes;
+	if (!check_is_large(kit->check) && most > 256 << 20)
+		most = 256 << 20;
 	const uint64_t host = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (host / 2 < most)
 		most = host / 2;
@@ -191,6 +195,6 @@ void check_sizes_alloc(struct kit *kit)
 			      .bytes = one_byte,
 			      .work = no_work,
 			      .run = allocates};
-	sweep.axes[0].most = (int64_t)certainly_free(kit);
+	sweep.axes[0].most = (int64_t)limit(kit);
 	sweep_axes(kit, &sweep);
 }
