@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "frame.h"
 #include "program/cast.h"
@@ -100,7 +101,13 @@ struct plan {
 	unsigned turn; /* of the rotation of dtypes */
 	int runs;      /* the cases, or only adds up their work */
 	double work;
+	double begin, patience; /* in seconds */
+	unsigned left_out;
 };
+
+/* An interpreted device, or a program under a sanitizer, does not finish a sweep in reasonable
+ * time: after that many seconds it runs only cases of less work than this. */
+enum { PATIENCE = 20, PATIENCE_OF_LARGE = 120, LITTLE_WORK = 100000 };
 
 static int fits(const struct plan *plan, const struct budget *budget, tn_dtype dtype,
 		const int64_t *lengths)
@@ -113,10 +120,22 @@ static int fits(const struct plan *plan, const struct budget *budget, tn_dtype d
 	return bytes && bytes <= budget->bytes && sweep->work(lengths) <= budget->work;
 }
 
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static void case_of(struct plan *plan, tn_dtype dtype, const int64_t *lengths)
 {
-	plan->work += plan->sweep->work(lengths);
-	if (plan->runs)
+	const double work = plan->sweep->work(lengths);
+	plan->work += work;
+	if (!plan->runs)
+		return;
+	if (work > LITTLE_WORK && seconds() - plan->begin > plan->patience)
+		plan->left_out++;
+	else
 		plan->sweep->run(plan->kit, plan->sweep, dtype, lengths);
 }
 
@@ -288,7 +307,12 @@ void sweep_axes(struct kit *kit, const struct sweep *sweep)
 	if (!plan.n_dtypes)
 		return kit_skip(kit, "it claims no dtype of the slot");
 	shrink(&plan, is_large ? total_of_large : total_of_plain);
+	plan.begin = seconds();
+	plan.patience = is_large ? PATIENCE_OF_LARGE : PATIENCE;
 	go(&plan, 1);
+	if (plan.left_out)
+		kit_remark(kit, "%s is slow: %u longer cases were left out after %g seconds",
+			   sweep->name, plan.left_out, plan.patience);
 }
 
 /* ---- Elements --------------------------------------------------------------------------------*/

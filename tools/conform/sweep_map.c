@@ -203,19 +203,20 @@ static double work_of_matrix(const int64_t *lengths)
 	return SWEEP_VISIT * (double)shape_count(2, lengths);
 }
 
+const struct sweep sweep_of_map = {TN_SLOT_MAP,
+				   "map of two inputs",
+				   2,
+				   {{"rows", 5, 0}, {"columns", 7, 0}},
+				   claims_all,
+				   bytes_of_matrix,
+				   work_of_matrix,
+				   maps_matrix};
+
 void check_sizes_map(struct kit *kit)
 {
 	static const struct sweep line = {TN_SLOT_MAP,   "map of one input", 1,
 					  {{"n", 7, 0}}, claims_f32,         bytes_of_line,
 					  work_of_line,  maps_line};
-	static const struct sweep matrix = {TN_SLOT_MAP,
-					    "map of two inputs",
-					    2,
-					    {{"rows", 5, 0}, {"columns", 7, 0}},
-					    claims_all,
-					    bytes_of_matrix,
-					    work_of_matrix,
-					    maps_matrix};
 	static const struct sweep broadcast = {TN_SLOT_MAP,
 					       "map of a matrix, a row and a column",
 					       2,
@@ -225,6 +226,6 @@ void check_sizes_map(struct kit *kit)
 					       work_of_broadcast,
 					       maps_broadcast};
 	sweep_axes(kit, &line);
-	sweep_axes(kit, &matrix);
+	sweep_axes(kit, &sweep_of_map);
 	sweep_axes(kit, &broadcast);
 }

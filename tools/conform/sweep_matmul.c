@@ -344,16 +344,13 @@ static void multiplies(struct kit *kit, const struct sweep *sweep, tn_dtype dtyp
 	free(p.shift);
 }
 
+const struct sweep sweep_of_matmul = {
+	TN_SLOT_MATMUL, "matmul",
+	AXES,           {{"batch", 1, 0}, {"batch2", 1, 0}, {"m", 5, 0}, {"n", 6, 0}, {"k", 7, 0}},
+	claims,         bytes_of,
+	work_of,        multiplies};
+
 void check_sizes_matmul(struct kit *kit)
 {
-	static const struct sweep sweep = {
-		TN_SLOT_MATMUL,
-		"matmul",
-		AXES,
-		{{"batch", 1, 0}, {"batch2", 1, 0}, {"m", 5, 0}, {"n", 6, 0}, {"k", 7, 0}},
-		claims,
-		bytes_of,
-		work_of,
-		multiplies};
-	sweep_axes(kit, &sweep);
+	sweep_axes(kit, &sweep_of_matmul);
 }

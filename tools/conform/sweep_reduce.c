@@ -237,6 +237,16 @@ static void reduces_others(struct kit *kit, const struct sweep *sweep, tn_dtype 
 		tn_is_floating(dtype) ? TN_REDUCE_SUM : wholes[(unsigned)dtype % 3], 0);
 }
 
+const struct sweep sweep_of_reduce = {
+	TN_SLOT_REDUCE,
+	"sum",
+	AXES,
+	{{"outer", 1, 5000}, {"kept", 3, 0}, {"reduced", 37, 0}, {"inner", 1, 5000}},
+	claims_f32,
+	bytes_of,
+	work_of,
+	sums};
+
 void check_sizes_reduce(struct kit *kit)
 {
 	static const struct {
@@ -246,17 +256,13 @@ void check_sizes_reduce(struct kit *kit)
 			    const int64_t *lengths);
 		double (*work)(const int64_t *lengths);
 	} rows[] = {
-		{"sum", claims_f32, sums, work_of},
 		{"max", claims_f32, finds_max, work_of_others},
 		{"argmax", claims_f32, finds_place, work_of_others},
 		{"sum and epilogue", claims_f32, sums_with_epilogue, work_of_others},
 		{"reduce", claims_others, reduces_others, work_of},
 	};
-	struct sweep sweep = {
-		.slot = TN_SLOT_REDUCE,
-		.n_axes = AXES,
-		.axes = {{"outer", 1, 5000}, {"kept", 3, 0}, {"reduced", 37, 0}, {"inner", 1, 5000}},
-		.bytes = bytes_of};
+	struct sweep sweep = sweep_of_reduce;
+	sweep_axes(kit, &sweep);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		sweep.name = rows[i].name;
 		sweep.claims = rows[i].claims;

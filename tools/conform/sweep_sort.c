@@ -239,12 +239,11 @@ static void sorts(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		array_free(all[--n]);
 }
 
+const struct sweep sweep_of_sort = {
+	TN_SLOT_SORT, "sort",   AXES,    {{"before", 1, 0}, {"length", 37, 0}, {"after", 1, 0}},
+	claims,       bytes_of, work_of, sorts};
+
 void check_sizes_sort(struct kit *kit)
 {
-	static const struct sweep sweep = {
-		TN_SLOT_SORT, "sort",
-		AXES,         {{"before", 1, 0}, {"length", 37, 0}, {"after", 1, 0}},
-		claims,       bytes_of,
-		work_of,      sorts};
-	sweep_axes(kit, &sweep);
+	sweep_axes(kit, &sweep_of_sort);
 }
