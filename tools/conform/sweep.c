@@ -82,7 +82,8 @@ void sweep_case(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, cons
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
-enum { OCTAVES = 40, DRAWN = 6 };
+/* Each two of that many axes are long at once, of more axes each two neighbours. */
+enum { OCTAVES = 40, DRAWN = 6, MOST_PAIRED = 6 };
 
 struct budget {
 	uint64_t bytes; /* of one operand */
@@ -270,8 +271,10 @@ static void go(struct plan *plan, int runs)
 		sweep_axis(plan, a);
 		sweep_dtypes(plan, a);
 	}
-	for (uint32_t a = 0; a + 1 < n || (a + 1 == n && n > 2); a++)
-		sweep_pair(plan, a, (a + 1) % n);
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = a + 1; b < n; b++)
+			if (n <= MOST_PAIRED || b == a + 1 || (a == 0 && b == n - 1))
+				sweep_pair(plan, a, b);
 	for (uint64_t i = 0; i < DRAWN; i++)
 		sweep_drawn(plan, i);
 }

@@ -203,7 +203,7 @@ static void scans(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 }
 
 const struct sweep sweep_of_scan = {
-	TN_SLOT_SCAN, "scan",   AXES,    {{"before", 1, 0}, {"length", 37, 0}, {"after", 1, 0}},
+	TN_SLOT_SCAN, "scan",   AXES,    {{"before", 1, 0}, {"length", 9, 0}, {"after", 1, 0}},
 	claims,       bytes_of, work_of, scans};
 
 void check_sizes_scan(struct kit *kit)

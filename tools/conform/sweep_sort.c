@@ -240,7 +240,7 @@ static void sorts(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 }
 
 const struct sweep sweep_of_sort = {
-	TN_SLOT_SORT, "sort",   AXES,    {{"before", 1, 0}, {"length", 37, 0}, {"after", 1, 0}},
+	TN_SLOT_SORT, "sort",   AXES,    {{"before", 1, 0}, {"length", 9, 0}, {"after", 1, 0}},
 	claims,       bytes_of, work_of, sorts};
 
 void check_sizes_sort(struct kit *kit)
