@@ -90,7 +90,7 @@ struct budget {
 	double work;    /* of one call */
 };
 static const struct budget plain = {16 << 20, 2e8}, large = {1 << 30, 2e9};
-static const double total_of_plain = 1e9, total_of_large = 1e10; /* of a sweep */
+static const double total_of_plain = 9e8, total_of_large = 1e10; /* of a sweep */
 
 struct plan {
 	struct kit *kit;
@@ -235,6 +235,22 @@ static void sweep_pair(struct plan *plan, uint32_t a, uint32_t b)
 	}
 }
 
+/* One axis long, and one there at all that has the base 1. */
+static void sweep_beside(struct plan *plan, uint32_t a, uint32_t b)
+{
+	tn_dtype dtype = plan->dtypes[plan->turn++ % plan->n_dtypes];
+	int64_t lengths[SWEEP_AXES];
+	bases(plan->sweep, lengths);
+	lengths[b] = 2 + (int64_t)(draw(plan->kit, plan->sweep, 2000 + a, b) % 2);
+	for (int k = OCTAVES; k-- > 2;) {
+		lengths[a] = power(k) + 1;
+		if (fits(plan, &plan->others, dtype, lengths)) {
+			case_of(plan, dtype, lengths);
+			return;
+		}
+	}
+}
+
 /* All lengths drawn, each octave as likely as any other; the longest is halved until all fit. */
 static void sweep_drawn(struct plan *plan, uint64_t n)
 {
@@ -275,6 +291,10 @@ static void go(struct plan *plan, int runs)
 		for (uint32_t b = a + 1; b < n; b++)
 			if (n <= MOST_PAIRED || b == a + 1 || (a == 0 && b == n - 1))
 				sweep_pair(plan, a, b);
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < n && n <= MOST_PAIRED; b++)
+			if (a != b && plan->sweep->axes[b].base == 1)
+				sweep_beside(plan, a, b);
 	for (uint64_t i = 0; i < DRAWN; i++)
 		sweep_drawn(plan, i);
 }
