@@ -7,7 +7,7 @@
 #include "base/dtype.h"
 #include "sweep.h"
 
-enum { BEFORE, LENGTH, AFTER, AXES, LONG = 1 << 17 };
+enum { BEFORE, LENGTH, AFTER, AXES, LONG = 1 << 12 };
 enum wants { BOTH, VALUES, INDICES, N_WANTS };
 static const char *const want_names[] = {"values and indices", "values", "indices"};
 
@@ -199,7 +199,7 @@ static void sorts(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 	struct sorting s = {.kit = kit, .dtype = dtype, .lengths = lengths};
 	struct array in, values, indices, *all[3] = {&in};
 	size_t n = 1;
-	s.wants = (enum wants)(sweep_draw(kit, sweep, dtype, lengths, 1, 4) % N_WANTS);
+	s.wants = (enum wants)sweep_draw(kit, sweep, dtype, lengths, 1, N_WANTS);
 	if (lengths[LENGTH] >= LONG)
 		s.wants = BOTH;
 	s.descending = (int)sweep_draw(kit, sweep, dtype, lengths, 2, 2);
