@@ -155,6 +155,19 @@ static void merge_axes(struct array *array)
 	array->n_axes = last + 1;
 }
 
+/* Do the elements, in whatever order, fill the bytes from the offset on? */
+static int is_dense(const struct array *array)
+{
+	const int64_t size = (int64_t)tn_dtype_size(array->operand.dtype);
+	int64_t last = 0;
+	for (uint32_t axis = 0; axis < array->n_axes; axis++) {
+		if (array->lengths[axis] > 1 && array->steps[axis] <= 0)
+			return 0;
+		last += (array->lengths[axis] - 1) * array->steps[axis];
+	}
+	return last / size + 1 == (int64_t)array->count;
+}
+
 void array_reshaped(struct array *array)
 {
 	size_t size = tn_dtype_size(array->operand.dtype);
@@ -163,10 +176,10 @@ void array_reshaped(struct array *array)
 	merge_axes(array);
 	free(array->element);
 	array->element = NULL;
+	if (is_dense(array))
+		return;
 	if (array->steps[array->n_axes - 1] == (int64_t)size)
 		run = (uint64_t)array->lengths[array->n_axes - 1];
-	if (run == array->count)
-		return;
 	array->element = checked(calloc(array->size, 1));
 	for (uint64_t i = 0; i < array->count; i += run)
 		memset(array->element + (array_at(array, i) - array->image), 255, run * size);
@@ -272,8 +285,7 @@ int array_has(const struct array *array, size_t byte)
 	size_t first = (size_t)array->operand.offset;
 	if (array->element)
 		return array->element[byte];
-	return byte >= first &&
-	       byte < first + array->count * tn_dtype_size(array->operand.dtype);
+	return byte >= first && byte < first + array->count * tn_dtype_size(array->operand.dtype);
 }
 
 double *array_numbers(const struct array *array)

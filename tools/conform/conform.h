@@ -210,8 +210,8 @@ struct array {
 	int64_t lengths[TN_MAX_RANK], steps[TN_MAX_RANK];
 	size_t size;            /* of the buffer */
 	unsigned char *image;   /* the buffer's expected content */
-	/* 255 for each byte of the buffer that belongs to an element; NULL: the elements are without
-	 * gaps from operand.offset on */
+	/* 255 for each byte of the buffer that belongs to an element; NULL: the elements fill the
+	 * bytes from operand.offset on */
 	unsigned char *element;
 };
 

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * --mode=large: sizes and offsets that do not fit 24, 31 or 32 bits, if the device has enough
- * memory.
+ * memory, and the sweeps of sizes with a larger budget.
  */
 #include "programs.h"
 #include "slots.h"
@@ -132,6 +132,21 @@ const struct check large_checks[] = {
 	{"large.bytes", 2, "map runs over more than 2^31 bytes", check_large_bytes},
 	{"large.elements", 2, "map runs over more than 2^31 elements", check_large_elements},
 	{"large.offset", 2, "map runs at offsets from 2^32 on", check_large_offset},
+	{"large.alloc", 1, "memory of all sizes can be allocated, up to half of what is free",
+	 check_sizes_alloc},
+	{"large.transfer", 1, "transfers of all sizes and offsets up to a gigabyte",
+	 check_sizes_transfer},
+	{"large.map", 2, "sizes.map, with a larger budget", check_sizes_map},
+	{"large.reduce", 2, "sizes.reduce, with a larger budget", check_sizes_reduce},
+	{"large.matmul", 2, "sizes.matmul, with a larger budget", check_sizes_matmul},
+	{"large.fill", 2, "sizes.fill, with a larger budget", check_sizes_fill},
+	{"large.copy", 2, "sizes.copy, with a larger budget", check_sizes_copy},
+	{"large.gather", 2, "sizes.gather, with a larger budget", check_sizes_gather},
+	{"large.scatter_add", 2, "sizes.scatter_add, with a larger budget",
+	 check_sizes_scatter_add},
+	{"large.scatter", 2, "sizes.scatter, with a larger budget", check_sizes_scatter},
+	{"large.sort", 2, "sizes.sort, with a larger budget", check_sizes_sort},
+	{"large.scan", 2, "sizes.scan, with a larger budget", check_sizes_scan},
 	{"large.matmul_prepack", 2, "factors packed for matmul of any size give the same products",
 	 check_sizes_matmul_prepack},
 	{"large.matmul_epilogue", 2, "matmul of any size adds its bias and applies its activation",

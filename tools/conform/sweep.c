@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "frame.h"
 #include "program/cast.h"
@@ -81,40 +82,61 @@ void sweep_case(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, cons
 
 /* ---- Plan ------------------------------------------------------------------------------------*/
 
-enum { OCTAVES = 40, DRAWN = 6 };
+/* Each two of that many axes are long at once, of more axes each two neighbours. */
+enum { OCTAVES = 40, DRAWN = 6, MOST_PAIRED = 6 };
 
 struct budget {
 	uint64_t bytes; /* of one operand */
 	double work;    /* of one call */
-	double total;   /* of the sweep */
 };
-static const struct budget plain = {16 << 20, 2e8, 2e9}, large = {1 << 30, 2e9, 2e10};
+static const struct budget plain = {16 << 20, 2e8}, large = {1 << 30, 2e9};
+static const double total_of_plain = 9e8, total_of_large = 5e9; /* of a sweep */
 
 struct plan {
 	struct kit *kit;
 	const struct sweep *sweep;
-	struct budget budget;
+	struct budget longest; /* of one long axis, in one dtype */
+	struct budget others;  /* of cases that there are more of */
 	tn_dtype dtypes[TN_DTYPES];
 	unsigned n_dtypes;
 	unsigned turn; /* of the rotation of dtypes */
 	int runs;      /* the cases, or only adds up their work */
 	double work;
+	double begin, patience; /* in seconds */
+	unsigned left_out;
 };
 
-static int fits(const struct plan *plan, tn_dtype dtype, const int64_t *lengths)
+/* An interpreted device, or a program under a sanitizer, does not finish a sweep in reasonable
+ * time: after that many seconds it runs only cases of less work than this. */
+enum { PATIENCE = 20, PATIENCE_OF_LARGE = 120, LITTLE_WORK = 100000 };
+
+static int fits(const struct plan *plan, const struct budget *budget, tn_dtype dtype,
+		const int64_t *lengths)
 {
 	const struct sweep *sweep = plan->sweep;
 	for (uint32_t a = 0; a < sweep->n_axes; a++)
 		if (lengths[a] < 1 || (sweep->axes[a].most && lengths[a] > sweep->axes[a].most))
 			return 0;
 	uint64_t bytes = sweep->bytes(dtype, lengths);
-	return bytes && bytes <= plan->budget.bytes && sweep->work(lengths) <= plan->budget.work;
+	return bytes && bytes <= budget->bytes && sweep->work(lengths) <= budget->work;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static void case_of(struct plan *plan, tn_dtype dtype, const int64_t *lengths)
 {
-	plan->work += plan->sweep->work(lengths);
-	if (plan->runs)
+	const double work = plan->sweep->work(lengths);
+	plan->work += work;
+	if (!plan->runs)
+		return;
+	if (work > LITTLE_WORK && seconds() - plan->begin > plan->patience)
+		plan->left_out++;
+	else
 		plan->sweep->run(plan->kit, plan->sweep, dtype, lengths);
 }
 
@@ -123,8 +145,10 @@ static void case_of_any(struct plan *plan, const int64_t *lengths)
 {
 	for (unsigned i = 0; i < plan->n_dtypes; i++) {
 		tn_dtype dtype = plan->dtypes[plan->turn++ % plan->n_dtypes];
-		if (fits(plan, dtype, lengths))
-			return case_of(plan, dtype, lengths);
+		if (fits(plan, &plan->longest, dtype, lengths)) {
+			case_of(plan, dtype, lengths);
+			return;
+		}
 	}
 }
 
@@ -135,17 +159,36 @@ static void bases(const struct sweep *sweep, int64_t *lengths)
 }
 
 /* The number of octaves of an axis in that dtype: 2^k + 1 fits for all below. */
-static int octaves_of(const struct plan *plan, uint32_t axis, tn_dtype dtype)
+static int octaves_of(const struct plan *plan, const struct budget *budget, uint32_t axis,
+		      tn_dtype dtype)
 {
 	int64_t lengths[SWEEP_AXES];
 	int k = 0;
 	bases(plan->sweep, lengths);
 	for (; k < OCTAVES; k++) {
 		lengths[axis] = (INT64_C(1) << k) + 1;
-		if (!fits(plan, dtype, lengths))
+		if (!fits(plan, budget, dtype, lengths))
 			break;
 	}
 	return k;
+}
+
+static int64_t power(int k)
+{
+	return INT64_C(1) << k;
+}
+
+/* 2^k + 1 for the greatest k in every dtype. */
+static void sweep_dtypes(struct plan *plan, uint32_t axis)
+{
+	int64_t lengths[SWEEP_AXES];
+	bases(plan->sweep, lengths);
+	for (unsigned d = 0; d < plan->n_dtypes; d++) {
+		int octaves = octaves_of(plan, &plan->others, axis, plan->dtypes[d]);
+		lengths[axis] = power(octaves - 1) + 1;
+		if (octaves)
+			case_of(plan, plan->dtypes[d], lengths);
+	}
 }
 
 static void sweep_axis(struct plan *plan, uint32_t axis)
@@ -155,16 +198,15 @@ static void sweep_axis(struct plan *plan, uint32_t axis)
 	int octaves = 0;
 	bases(plan->sweep, lengths);
 	for (unsigned d = 0; d < plan->n_dtypes; d++) {
-		int of_dtype = octaves_of(plan, axis, plan->dtypes[d]);
+		int of_dtype = octaves_of(plan, &plan->longest, axis, plan->dtypes[d]);
 		octaves = of_dtype > octaves ? of_dtype : octaves;
-		lengths[axis] = (INT64_C(1) << (of_dtype ? of_dtype - 1 : 0)) + 1;
-		if (of_dtype)
-			case_of(plan, plan->dtypes[d], lengths);
 	}
 	for (int k = 0; k < octaves; k++) {
-		uint64_t one = draw(plan->kit, plan->sweep, axis, (uint64_t)k) % 3;
-		for (uint64_t i = 0; i < 3; i++) {
-			lengths[axis] = (INT64_C(1) << k) + (int64_t)i - 1;
+		int one = (int)(draw(plan->kit, plan->sweep, axis, (uint64_t)k) % 3);
+		if (k == octaves - 1)
+			one = 2;
+		for (int i = 0; i < 3; i++) {
+			lengths[axis] = power(k) + i - 1;
 			if (k < 3 || i == one)
 				case_of_any(plan, lengths);
 		}
@@ -181,13 +223,31 @@ static void sweep_pair(struct plan *plan, uint32_t a, uint32_t b)
 	int64_t lengths[SWEEP_AXES];
 	bases(plan->sweep, lengths);
 	for (int k = OCTAVES; k-- > 2;) {
-		const int64_t length = (INT64_C(1) << k) + 1;
+		const int64_t length = power(k) + 1;
 		const int64_t most_a = plan->sweep->axes[a].most,
 			      most_b = plan->sweep->axes[b].most;
 		lengths[a] = most_a && most_a < length ? most_a : length;
 		lengths[b] = most_b && most_b < length ? most_b : length;
-		if (fits(plan, dtype, lengths))
-			return case_of(plan, dtype, lengths);
+		if (fits(plan, &plan->others, dtype, lengths)) {
+			case_of(plan, dtype, lengths);
+			return;
+		}
+	}
+}
+
+/* One axis long, and one there at all that has the base 1. */
+static void sweep_beside(struct plan *plan, uint32_t a, uint32_t b)
+{
+	tn_dtype dtype = plan->dtypes[plan->turn++ % plan->n_dtypes];
+	int64_t lengths[SWEEP_AXES];
+	bases(plan->sweep, lengths);
+	lengths[b] = 2 + (int64_t)(draw(plan->kit, plan->sweep, 2000 + a, b) % 2);
+	for (int k = OCTAVES; k-- > 2;) {
+		lengths[a] = power(k) + 1;
+		if (fits(plan, &plan->others, dtype, lengths)) {
+			case_of(plan, dtype, lengths);
+			return;
+		}
 	}
 }
 
@@ -198,14 +258,14 @@ static void sweep_drawn(struct plan *plan, uint64_t n)
 	tn_dtype dtype = plan->dtypes[plan->turn++ % plan->n_dtypes];
 	int64_t lengths[SWEEP_AXES];
 	for (uint32_t a = 0; a < sweep->n_axes; a++) {
-		int octaves = octaves_of(plan, a, dtype);
+		int octaves = octaves_of(plan, &plan->others, a, dtype);
 		uint64_t random = draw(plan->kit, sweep, 1000 + n, a);
 		int64_t length = INT64_C(1) << random % (uint64_t)(octaves ? octaves : 1);
 		lengths[a] = length + (int64_t)(random >> 8) % length;
 		if (lengths[a] > sweep->axes[a].most && sweep->axes[a].most)
 			lengths[a] = sweep->axes[a].most;
 	}
-	while (!fits(plan, dtype, lengths)) {
+	while (!fits(plan, &plan->others, dtype, lengths)) {
 		uint32_t longest = 0;
 		for (uint32_t a = 1; a < sweep->n_axes; a++)
 			if (lengths[a] > lengths[longest])
@@ -223,32 +283,59 @@ static void go(struct plan *plan, int runs)
 	plan->runs = runs;
 	plan->work = 0;
 	plan->turn = (unsigned)(draw(plan->kit, plan->sweep, 0, 0) % TN_DTYPES);
-	for (uint32_t a = 0; a < n; a++)
+	for (uint32_t a = 0; a < n; a++) {
 		sweep_axis(plan, a);
-	for (uint32_t a = 0; a + 1 < n || (a + 1 == n && n > 2); a++)
-		sweep_pair(plan, a, (a + 1) % n);
+		sweep_dtypes(plan, a);
+	}
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = a + 1; b < n; b++)
+			if (n <= MOST_PAIRED || b == a + 1 || (a == 0 && b == n - 1))
+				sweep_pair(plan, a, b);
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < n && n <= MOST_PAIRED; b++)
+			if (a != b && plan->sweep->axes[b].base == 1)
+				sweep_beside(plan, a, b);
 	for (uint64_t i = 0; i < DRAWN; i++)
 		sweep_drawn(plan, i);
 }
 
+static void halve(struct budget *budget)
+{
+	budget->bytes /= 2;
+	budget->work /= 2;
+}
+
+/* Until all cases together are within the total: first those that there are more of. */
+static void shrink(struct plan *plan, double total)
+{
+	for (go(plan, 0); plan->work > total; go(plan, 0)) {
+		halve(&plan->others);
+		if (plan->others.work < plan->longest.work / 32)
+			halve(&plan->longest);
+	}
+}
+
 void sweep_axes(struct kit *kit, const struct sweep *sweep)
 {
-	struct plan plan = {
-		.kit = kit, .sweep = sweep, .budget = check_is_large(kit->check) ? large : plain};
+	const int is_large = check_is_large(kit->check);
+	struct plan plan = {.kit = kit, .sweep = sweep, .longest = is_large ? large : plain};
 	if (!tn_backend_has(kit->backend, (enum tn_slot)sweep->slot))
 		return kit_skip(kit, "the slot is empty");
-	if (plan.budget.bytes > kit->description.max_alloc_bytes)
-		plan.budget.bytes = kit->description.max_alloc_bytes;
+	if (plan.longest.bytes > kit->description.max_alloc_bytes)
+		plan.longest.bytes = kit->description.max_alloc_bytes;
+	plan.others = plan.longest;
 	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++)
 		if (kit_claims_storage(kit, dtype) && sweep->claims(kit, dtype))
 			plan.dtypes[plan.n_dtypes++] = dtype;
 	if (!plan.n_dtypes)
 		return kit_skip(kit, "it claims no dtype of the slot");
-	for (go(&plan, 0); plan.work > plan.budget.total; go(&plan, 0)) {
-		plan.budget.bytes /= 2;
-		plan.budget.work /= 2;
-	}
+	shrink(&plan, is_large ? total_of_large : total_of_plain);
+	plan.begin = seconds();
+	plan.patience = is_large ? PATIENCE_OF_LARGE : PATIENCE;
 	go(&plan, 1);
+	if (plan.left_out)
+		kit_remark(kit, "%s is slow: %u longer cases were left out after %g seconds",
+			   sweep->name, plan.left_out, plan.patience);
 }
 
 /* ---- Elements --------------------------------------------------------------------------------*/
@@ -323,28 +410,47 @@ void *sweep_elements(const struct array *array)
 	return memory;
 }
 
-static double number_of(tn_dtype dtype, const unsigned char *at)
+static double number_of(tn_dtype dtype, uint64_t bits)
 {
-	uint64_t bits = 0;
-	memcpy(&bits, at, tn_dtype_size(dtype));
 	return tn_f64_of_bits(tn_cast_bits(dtype, TN_F64, bits));
+}
+
+/* Elements of one or two bytes, by a table of all of them if there are many. */
+static void load_small(tn_dtype dtype, const unsigned char *elements, uint64_t count, double *to)
+{
+	const size_t size = tn_dtype_size(dtype), values = (size_t)1 << 8 * size;
+	double *table = count > values ? numbers(values) : NULL;
+	for (uint64_t bits = 0; table && bits < values; bits++)
+		table[bits] = number_of(dtype, bits);
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t bits = size == 1 ? elements[i]
+					  : elements[2 * i] | (uint64_t)elements[2 * i + 1] << 8;
+		to[i] = table ? table[bits] : number_of(dtype, bits);
+	}
+	free(table);
 }
 
 void sweep_load(const struct array *array, double *compact)
 {
 	const tn_dtype dtype = array->operand.dtype;
-	const size_t size = tn_dtype_size(dtype);
-	unsigned char *elements;
+	const uint64_t n = array->count;
 	if (dtype == TN_F64)
 		return sweep_unpack(array, compact);
-	elements = sweep_elements(array);
-	const float *singles = (const float *)(const void *)elements;
-	if (dtype == TN_F32)
-		for (uint64_t i = 0; i < array->count; i++)
+	void *elements = sweep_elements(array);
+	const float *singles = elements;
+	const uint32_t *words = elements;
+	const uint64_t *doubles = elements;
+	if (tn_dtype_size(dtype) < 4)
+		load_small(dtype, elements, n, compact);
+	else if (dtype == TN_F32)
+		for (uint64_t i = 0; i < n; i++)
 			compact[i] = (double)singles[i];
+	else if (tn_dtype_size(dtype) == 4)
+		for (uint64_t i = 0; i < n; i++)
+			compact[i] = dtype == TN_I32 ? (double)(int32_t)words[i] : (double)words[i];
 	else
-		for (uint64_t i = 0; i < array->count; i++)
-			compact[i] = number_of(dtype, elements + i * size);
+		for (uint64_t i = 0; i < n; i++)
+			compact[i] = number_of(dtype, doubles[i]);
 	free(elements);
 }
 
@@ -352,16 +458,18 @@ void sweep_store(struct array *array, const double *compact)
 {
 	const tn_dtype dtype = array->operand.dtype;
 	const size_t size = tn_dtype_size(dtype);
-	unsigned char *elements;
+	const uint64_t n = array->count;
 	if (dtype == TN_F64)
 		return sweep_pack(array, compact);
-	elements = room(array);
+	unsigned char *elements = room(array);
 	float *singles = (float *)(void *)elements;
 	if (dtype == TN_F32)
-		for (uint64_t i = 0; i < array->count; i++)
+		for (uint64_t i = 0; i < n; i++)
 			singles[i] = (float)compact[i];
-	for (uint64_t i = 0; i < array->count && dtype != TN_F32; i++) {
-		uint64_t bits = tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(compact[i]));
+	for (uint64_t i = 0; i < n && dtype != TN_F32; i++) {
+		uint64_t bits = tn_is_floating(dtype)
+					? tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(compact[i]))
+					: (uint64_t)(int64_t)compact[i];
 		memcpy(elements + i * size, &bits, size);
 	}
 	sweep_pack(array, elements);

@@ -105,6 +105,11 @@ void sweep_repeat(struct kit *kit, int determinism, void *args, struct array *co
 double sweep_sign(const struct kit *kit, uint64_t i);
 uint64_t sweep_odd(const struct kit *kit, uint64_t i);
 
+/* ---- Sweeps of which single cases run in several threads (threads.sizes) */
+extern const struct sweep sweep_of_map, sweep_of_reduce, sweep_of_matmul, sweep_of_copy;
+extern const struct sweep sweep_of_gather, sweep_of_scatter_add, sweep_of_scatter;
+extern const struct sweep sweep_of_sort, sweep_of_scan;
+
 /* ---- The checks ------------------------------------------------------------------------------
  *
  * Check "sizes.SLOT" of the plain run is "large.SLOT" in --mode=large, with the larger budget.

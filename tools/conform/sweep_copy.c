@@ -67,20 +67,20 @@ static void copies(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 	array_free(&out);
 }
 
+const struct sweep sweep_of_copy = {TN_SLOT_COPY,  "copy",       1,     {{"n", 7, 0}}, claims_all,
+				    bytes_of_line, work_of_line, copies};
+
 void check_sizes_copy(struct kit *kit)
 {
-	static const struct sweep line = {TN_SLOT_COPY,  "copy",     1,
-					  {{"n", 7, 0}}, claims_all, bytes_of_line,
-					  work_of_line,  copies};
 	static const struct sweep block = {TN_SLOT_COPY,
 					   "copy",
 					   3,
-					   {{"outer", 3, 0}, {"middle", 5, 0}, {"inner", 7, 0}},
+					   {{"outer", 2, 0}, {"middle", 3, 0}, {"inner", 3, 0}},
 					   claims_all,
 					   bytes_of_block,
 					   work_of_block,
 					   copies};
-	sweep_axes(kit, &line);
+	sweep_axes(kit, &sweep_of_copy);
 	sweep_axes(kit, &block);
 }
 
@@ -124,7 +124,7 @@ void check_sizes_fill(struct kit *kit)
 	static const struct sweep block = {TN_SLOT_FILL,
 					   "fill",
 					   3,
-					   {{"outer", 3, 0}, {"middle", 5, 0}, {"inner", 7, 0}},
+					   {{"outer", 2, 0}, {"middle", 3, 0}, {"inner", 3, 0}},
 					   claims_all,
 					   bytes_of_block,
 					   work_of_block,

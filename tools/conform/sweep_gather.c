@@ -177,18 +177,15 @@ static void gathers(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 	end(&c);
 }
 
+const struct sweep sweep_of_gather = {
+	TN_SLOT_GATHER, "gather",
+	AXES,           {{"outer", 1, 0}, {"rows", 37, 0}, {"width", 2, 0}, {"indices", 150, 0}},
+	claims_all,     bytes_of,
+	work_of,        gathers};
+
 void check_sizes_gather(struct kit *kit)
 {
-	static const struct sweep sweep = {
-		TN_SLOT_GATHER,
-		"gather",
-		AXES,
-		{{"outer", 2, 0}, {"rows", 37, 0}, {"width", 3, 0}, {"indices", 150, 0}},
-		claims_all,
-		bytes_of,
-		work_of,
-		gathers};
-	sweep_axes(kit, &sweep);
+	sweep_axes(kit, &sweep_of_gather);
 }
 
 /* ---- Scatter ---------------------------------------------------------------------------------*/
@@ -291,18 +288,19 @@ static void adds(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, con
 	end(&c);
 }
 
+const struct sweep sweep_of_scatter_add = {
+	TN_SLOT_SCATTER_ADD,
+	"scatter_add",
+	AXES,
+	{{"outer", 1, 0}, {"rows", 37, 0}, {"width", 2, 0}, {"indices", 150, 0}},
+	claims_added,
+	bytes_of,
+	work_of,
+	adds};
+
 void check_sizes_scatter_add(struct kit *kit)
 {
-	static const struct sweep sweep = {
-		TN_SLOT_SCATTER_ADD,
-		"scatter_add",
-		AXES,
-		{{"outer", 2, 0}, {"rows", 37, 0}, {"width", 3, 0}, {"indices", 150, 0}},
-		claims_added,
-		bytes_of,
-		work_of,
-		adds};
-	sweep_axes(kit, &sweep);
+	sweep_axes(kit, &sweep_of_scatter_add);
 }
 
 /* Equal indices set the same row: all rows come from one table. */
@@ -345,16 +343,17 @@ static void scatters(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 	end(&c);
 }
 
+const struct sweep sweep_of_scatter = {
+	TN_SLOT_SCATTER,
+	"scatter",
+	AXES,
+	{{"outer", 1, 0}, {"rows", 37, 0}, {"width", 2, 0}, {"indices", 150, 0}},
+	claims_all,
+	bytes_of,
+	work_of,
+	scatters};
+
 void check_sizes_scatter(struct kit *kit)
 {
-	static const struct sweep sweep = {
-		TN_SLOT_SCATTER,
-		"scatter",
-		AXES,
-		{{"outer", 2, 0}, {"rows", 37, 0}, {"width", 3, 0}, {"indices", 150, 0}},
-		claims_all,
-		bytes_of,
-		work_of,
-		scatters};
-	sweep_axes(kit, &sweep);
+	sweep_axes(kit, &sweep_of_scatter);
 }

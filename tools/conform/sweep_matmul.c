@@ -78,9 +78,9 @@ static void set_terms(struct product *p)
 	}
 }
 
-/* For a result of 8 bits: the terms of the second half cancel those of the first, but for 50 pairs
+/* For a result of 8 bits: the terms of the second half cancel those of the first, but for 8 pairs
  * whose factors are 1 or -1. */
-enum { CANCELLED = 5, PAIRS = 50 };
+enum { CANCELLED = 5, PAIRS = 8 };
 
 static int cancels(const struct product *p, int64_t k)
 {
@@ -172,7 +172,8 @@ static void share(struct product *p)
 	}
 }
 
-static void choose(struct product *p, tn_dtype dtype)
+/* The result has the factors' dtype, or a wider one. */
+static void choose(struct product *p, tn_dtype dtype, int is_wide)
 {
 	static const double betas[] = {0, 0, 1, -1}, alphas[] = {1, 1, -1, 2};
 	const struct kit *kit = p->kit;
@@ -180,15 +181,16 @@ static void choose(struct product *p, tn_dtype dtype)
 	const int is_whole = !tn_is_floating(dtype);
 	p->dtypes[0] = dtype;
 	p->dtypes[1] = is_whole ? TN_I8 : dtype;
-	p->dtypes[2] = is_whole ? TN_I32 : tn_is_narrow(dtype) && form & 1 ? TN_F32 : dtype;
+	p->dtypes[2] = is_whole ? TN_I32 : is_wide ? TN_F32 : dtype;
 	p->transposed = form >> 1 & 7;
 	p->gap = form >> 4 & 1 ? 3 : 0;
 	p->shared = form >> 5 & 4 ? form >> 6 & 3 : 0;
 	p->alpha = alphas[form >> 9 & 3];
 	p->beta = betas[form >> 11 & 3];
 	p->n_batch = 0;
+	/* Axes of length 1 are there in half of the cases. */
 	for (int axis = BATCH; axis <= BATCH2; axis++)
-		if (p->n[axis] > 1)
+		if (p->n[axis] > 1 || form >> 13 & 1)
 			p->batch[p->n_batch++] = p->n[axis];
 }
 
@@ -308,11 +310,11 @@ static void repeats(struct product *p, struct tn_matmul_args *args)
 	sweep_repeat(p->kit, p->kit->description.determinism[TN_FAMILY_MATMUL], args, p->all, 3);
 }
 
-static void multiplies(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
-		       const int64_t *lengths)
+static void multiplies_to(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+			  const int64_t *lengths, int is_wide)
 {
 	struct product p = {.kit = kit, .sweep = sweep, .n = lengths};
-	choose(&p, dtype);
+	choose(&p, dtype, is_wide);
 	sweep_case(kit, sweep, dtype, lengths,
 		   "to %s, transposed %u, gap %lld, shared %u, alpha %g, beta %g",
 		   tn_dtype_name(p.dtypes[2]), p.transposed, (long long)p.gap, p.shared, p.alpha,
@@ -344,16 +346,37 @@ static void multiplies(struct kit *kit, const struct sweep *sweep, tn_dtype dtyp
 	free(p.shift);
 }
 
+static void multiplies(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+		       const int64_t *lengths)
+{
+	multiplies_to(kit, sweep, dtype, lengths, 0);
+	if (tn_is_narrow(dtype) && sweep_draw(kit, sweep, dtype, lengths, 1, 2))
+		multiplies_to(kit, sweep, dtype, lengths, 1);
+}
+
+static int claims_floating(const struct kit *kit, tn_dtype dtype)
+{
+	return tn_is_floating(dtype) && kit_claims_matmul(kit, dtype);
+}
+
+const struct sweep sweep_of_matmul = {
+	TN_SLOT_MATMUL, "matmul",
+	AXES,           {{"batch", 1, 0}, {"batch2", 1, 0}, {"m", 3, 0}, {"n", 4, 0}, {"k", 5, 0}},
+	claims,         bytes_of,
+	work_of,        multiplies};
+
 void check_sizes_matmul(struct kit *kit)
 {
-	static const struct sweep sweep = {
+	/* So small that k is long in every dtype. */
+	static const struct sweep deep = {
 		TN_SLOT_MATMUL,
-		"matmul",
+		"deep matmul",
 		AXES,
-		{{"batch", 1, 0}, {"batch2", 1, 0}, {"m", 5, 0}, {"n", 6, 0}, {"k", 7, 0}},
-		claims,
+		{{"batch", 1, 1}, {"batch2", 1, 1}, {"m", 3, 3}, {"n", 2, 2}, {"k", 5, 0}},
+		claims_floating,
 		bytes_of,
 		work_of,
 		multiplies};
-	sweep_axes(kit, &sweep);
+	sweep_axes(kit, &sweep_of_matmul);
+	sweep_axes(kit, &deep);
 }

@@ -7,7 +7,7 @@
 #include "base/dtype.h"
 #include "sweep.h"
 
-enum { BEFORE, LENGTH, AFTER, AXES };
+enum { BEFORE, LENGTH, AFTER, AXES, LONG = 1 << 12 };
 enum wants { BOTH, VALUES, INDICES, N_WANTS };
 static const char *const want_names[] = {"values and indices", "values", "indices"};
 
@@ -26,8 +26,8 @@ static uint64_t bytes_of(tn_dtype dtype, const int64_t *lengths)
 
 static double work_of(const int64_t *lengths)
 {
-	return 2 * SWEEP_VISIT * (double)shape_count(AXES, lengths) *
-	       (1 + log2((double)lengths[LENGTH]) / 4);
+	return SWEEP_VISIT * (double)shape_count(AXES, lengths) *
+	       (2 + log2((double)lengths[LENGTH]) / 6);
 }
 
 struct sorting {
@@ -56,16 +56,17 @@ static uint64_t key_of(const struct sorting *s, const unsigned char *elements, u
 	return s->descending ? ~bits & ones : bits;
 }
 
-/* Elements with few values, so that most of them have equals. */
-static void set_few(struct array *array)
+/* Half of the elements have one of five values, so that there are many equals all over the line. */
+static void set(struct array *array)
 {
 	const size_t size = tn_dtype_size(array->operand.dtype);
-	unsigned char *all;
 	sweep_set_normal(array);
-	all = sweep_elements(array);
-	for (uint64_t i = 0; i < array->count; i++)
-		memcpy(all + i * size, all + kit_random(array->kit) % 5 % array->count * size,
-		       size);
+	unsigned char *all = sweep_elements(array);
+	for (uint64_t i = 0; i < array->count; i++) {
+		uint64_t random = kit_random(array->kit);
+		if (random >> 63)
+			memcpy(all + i * size, all + random % 5 % array->count * size, size);
+	}
 	sweep_pack(array, all);
 	free(all);
 }
@@ -190,26 +191,25 @@ static int64_t count_of(int64_t n, unsigned turn)
 	return k < 1 ? 1 : k;
 }
 
-/* Without the axes before and after the line, if their length is 1. */
+/* Without the axes before and after the line, if their length is 1; of long lines, which are few,
+ * both values and indices. */
 static void sorts(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		  const int64_t *lengths)
 {
 	struct sorting s = {.kit = kit, .dtype = dtype, .lengths = lengths};
 	struct array in, values, indices, *all[3] = {&in};
-	const int few = (int)sweep_draw(kit, sweep, dtype, lengths, 0, 2);
 	size_t n = 1;
-	s.wants = (enum wants)(sweep_draw(kit, sweep, dtype, lengths, 1, 4) % N_WANTS);
+	s.wants = (enum wants)sweep_draw(kit, sweep, dtype, lengths, 1, N_WANTS);
+	if (lengths[LENGTH] >= LONG)
+		s.wants = BOTH;
 	s.descending = (int)sweep_draw(kit, sweep, dtype, lengths, 2, 2);
 	s.k = count_of(lengths[LENGTH], sweep_draw(kit, sweep, dtype, lengths, 3, 6));
 	const int64_t cut[AXES] = {lengths[BEFORE], s.k, lengths[AFTER]};
 	const uint32_t first = lengths[BEFORE] == 1, rank = AXES - first - (lengths[AFTER] == 1);
-	sweep_case(kit, sweep, dtype, lengths, "first %lld %s, %s%s", (long long)s.k,
-		   s.descending ? "down" : "up", want_names[s.wants], few ? ", many equal" : "");
+	sweep_case(kit, sweep, dtype, lengths, "first %lld %s, %s", (long long)s.k,
+		   s.descending ? "down" : "up", want_names[s.wants]);
 	array_make(kit, &in, INPUT, dtype, rank, lengths + first, COMPACT);
-	if (few)
-		set_few(&in);
-	else
-		sweep_set_normal(&in);
+	set(&in);
 	struct tn_sort_args args = {.call = CALL(struct tn_sort_args),
 				    .input = in.operand,
 				    .axis = LENGTH - first,
@@ -239,12 +239,11 @@ static void sorts(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		array_free(all[--n]);
 }
 
+const struct sweep sweep_of_sort = {
+	TN_SLOT_SORT, "sort",   AXES,    {{"before", 1, 0}, {"length", 9, 0}, {"after", 1, 0}},
+	claims,       bytes_of, work_of, sorts};
+
 void check_sizes_sort(struct kit *kit)
 {
-	static const struct sweep sweep = {
-		TN_SLOT_SORT, "sort",
-		AXES,         {{"before", 1, 0}, {"length", 37, 0}, {"after", 1, 0}},
-		claims,       bytes_of,
-		work_of,      sorts};
-	sweep_axes(kit, &sweep);
+	sweep_axes(kit, &sweep_of_sort);
 }
