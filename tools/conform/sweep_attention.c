@@ -282,6 +282,24 @@ static void backward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 
 /* ---- The sweeps ------------------------------------------------------------------------------*/
 
+static int claims(const struct kit *kit, tn_dtype dtype)
+{
+	const struct tn_operand one = layer_operand(dtype == TN_F64 ? TN_F64 : TN_F32, 1);
+	const struct tn_operand matrix = layer_operand(dtype, 2);
+	struct tn_attention_args args = {.call = CALL(struct tn_attention_args),
+					 .q = matrix,
+					 .k = matrix,
+					 .v = matrix,
+					 .y = matrix,
+					 .maximum = one,
+					 .log_sum = one,
+					 .dy = matrix,
+					 .dq = matrix,
+					 .scale = 1,
+					 .wants = 1};
+	return layer_claims(kit, dtype, kit->slot, &args);
+}
+
 static void sweep_of(struct kit *kit, int slot, const char *name)
 {
 	const struct sweep sweep = {.slot = slot,
@@ -293,10 +311,11 @@ static void sweep_of(struct kit *kit, int slot, const char *name)
 					     {"keys", 5, 0},
 					     {"size", 3, 0},
 					     {"values", 2, 0}},
-				    .claims = layer_claims,
+				    .claims = claims,
 				    .bytes = bytes,
 				    .work = work,
 				    .run = slot == TN_SLOT_ATTENTION_FORWARD ? forward : backward};
+	kit_case(kit, slot, "%s", name);
 	sweep_axes(kit, &sweep);
 }
 

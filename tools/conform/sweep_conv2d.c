@@ -525,6 +525,20 @@ static const struct form {
 };
 enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
+static int claims(const struct kit *kit, tn_dtype dtype)
+{
+	const struct tn_operand one = layer_operand(dtype, 4);
+	const int slot = kit->slot == TN_SLOT_CONV2D_PREPACK ? TN_SLOT_CONV2D_FORWARD : kit->slot;
+	struct tn_conv2d_args args = {.call = CALL(struct tn_conv2d_args),
+				      .x = one,
+				      .w = one,
+				      .y = one,
+				      .groups = 1,
+				      .stride = {1, 1},
+				      .dilation = {1, 1}};
+	return layer_claims(kit, dtype, slot, &args);
+}
+
 static void sweeps(struct kit *kit, int slot, const char *name)
 {
 	for (int i = 0; i < FORMS * 2; i++) {
@@ -532,12 +546,13 @@ static void sweeps(struct kit *kit, int slot, const char *name)
 		struct sweep sweep = {.slot = slot,
 				      .name = text,
 				      .n_axes = AXES,
-				      .claims = layer_claims,
+				      .claims = claims,
 				      .bytes = bytes,
 				      .work = slot == TN_SLOT_CONV2D_PREPACK ? packed_work : work,
 				      .run = i % 2 ? channels_last : compact};
 		snprintf(text, sizeof(text), "%s, %s", name, forms[i / 2].name);
 		memcpy(sweep.axes, forms[i / 2].axes, sizeof(forms[i / 2].axes));
+		kit_case(kit, slot, "%s", sweep.name);
 		sweep_axes(kit, &sweep);
 	}
 }

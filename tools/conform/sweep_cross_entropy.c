@@ -248,16 +248,30 @@ static void runs(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, con
 	end(&t);
 }
 
+static int claims(const struct kit *kit, tn_dtype dtype)
+{
+	const struct tn_operand one = layer_operand(dtype == TN_F64 ? TN_F64 : TN_F32, 1);
+	struct tn_cross_entropy_args args = {.call = CALL(struct tn_cross_entropy_args),
+					     .x = layer_operand(dtype, 2),
+					     .labels = layer_operand(TN_I32, 1),
+					     .maximum = one,
+					     .log_sum = one,
+					     .loss = one,
+					     .dx = layer_operand(dtype, 2)};
+	return layer_claims(kit, dtype, kit->slot, &args);
+}
+
 static void sweep_of(struct kit *kit, int slot, const char *name)
 {
 	const struct sweep sweep = {.slot = slot,
 				    .name = name,
 				    .n_axes = AXES,
 				    .axes = {{"rows", 2, 0}, {"classes", 3, 0}},
-				    .claims = layer_claims,
+				    .claims = claims,
 				    .bytes = bytes,
 				    .work = work,
 				    .run = runs};
+	kit_case(kit, slot, "%s", name);
 	sweep_axes(kit, &sweep);
 }
 

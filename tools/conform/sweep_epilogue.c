@@ -26,9 +26,16 @@ struct trial {
 
 static uint64_t bytes(tn_dtype dtype, const int64_t *l)
 {
-	const int64_t m = l[M] > l[K] ? l[M] : l[K], n = l[N] > l[K] ? l[N] : l[K];
-	const int64_t most[3] = {l[BATCH], m, n};
-	return layer_bytes(dtype, 3, most);
+	const int64_t matrices[3][3] = {
+		{l[BATCH], l[M], l[K]}, {l[BATCH], l[K], l[N]}, {l[BATCH], l[M], l[N]}};
+	uint64_t most = 0;
+	for (int i = 0; i < 3; i++) {
+		uint64_t size = layer_bytes(dtype, 3, matrices[i]);
+		if (!size)
+			return 0;
+		most = size > most ? size : most;
+	}
+	return most;
 }
 
 static double work(const int64_t *l)

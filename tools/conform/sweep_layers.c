@@ -6,6 +6,7 @@
 #include "sweep_layers.h"
 
 #include "base/dtype.h"
+#include "loader/slots.h"
 #include "samples.h"
 
 enum { MOST_TERMS = 256 };
@@ -36,9 +37,25 @@ int layer_is_too_long(size_t n, const int64_t *lengths)
 	return 0;
 }
 
-int layer_claims(const struct kit *kit, tn_dtype dtype)
+int layer_claims(const struct kit *kit, tn_dtype dtype, int slot, void *args)
 {
-	return tn_is_floating(dtype) && kit_claims_storage(kit, dtype);
+	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
+	struct tn_error_info error = {.struct_size = sizeof(error)};
+	struct tn_call *call = args;
+	if (!tn_is_floating(dtype) || !kit_claims_storage(kit, dtype))
+		return 0;
+	call->error = &error;
+	call->workspace = &workspace;
+	call->flags = TN_DRY_RUN;
+	return tn_slot_call(kit->backend, (enum tn_slot)slot, kit->device, args) != TN_UNSUPPORTED;
+}
+
+struct tn_operand layer_operand(tn_dtype dtype, uint32_t rank)
+{
+	struct tn_operand operand = {.dtype = dtype, .rank = rank};
+	for (uint32_t axis = 0; axis < rank; axis++)
+		operand.shape[axis] = operand.strides[axis] = 1;
+	return operand;
 }
 
 double *layer_numbers(const struct array *array)

@@ -19,15 +19,19 @@ double layer_positive_terms(double n);
 /* What an element costs that is made, moved and compared, and what a product costs with its part in
  * the comparison, in the work of a sweep.  Layers have many slots and forms, so each has a small
  * share of the time. */
-#define LAYER_VISIT (24 * SWEEP_VISIT)
-#define LAYER_PRODUCT 48.0
+#define LAYER_VISIT (14 * SWEEP_VISIT)
+#define LAYER_PRODUCT 30.0
 
 /* The product of n lengths, as the bytes of so many elements; 0 if it is beyond all budgets. */
 uint64_t layer_bytes(tn_dtype dtype, size_t n, const int64_t *lengths);
 /* Is a length beyond all budgets, so that no number may be derived from it? */
 int layer_is_too_long(size_t n, const int64_t *lengths);
 
-int layer_claims(const struct kit *kit, tn_dtype dtype);
+/* Is that a floating dtype in which the device does not refuse a call of the slot?  `args` has only
+ * operands of length 1, without buffers. */
+int layer_claims(const struct kit *kit, tn_dtype dtype, int slot, void *args);
+/* Such an operand. */
+struct tn_operand layer_operand(tn_dtype dtype, uint32_t rank);
 
 /* All elements as doubles, row-major; the caller frees. */
 double *layer_numbers(const struct array *array);

@@ -419,17 +419,34 @@ static void backward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 
 /* ---- The sweeps ------------------------------------------------------------------------------*/
 
+static int claims(const struct kit *kit, tn_dtype dtype)
+{
+	const struct tn_operand x = layer_operand(dtype, 2);
+	const struct tn_operand one = layer_operand(dtype == TN_F64 ? TN_F64 : TN_F32, 1);
+	struct tn_norm_args args = {.call = CALL(struct tn_norm_args),
+				    .x = x,
+				    .y = x,
+				    .mean = one,
+				    .rstd = one,
+				    .dx = x,
+				    .wants = 1,
+				    .groups = kind_of(kit->slot) == GROUP,
+				    .epsilon = 1e-5};
+	return layer_claims(kit, dtype, kit->slot, &args);
+}
+
 static void sweep_of(struct kit *kit, int slot, const char *name, const struct sweep_axis *axes,
 		     int is_forward)
 {
 	struct sweep sweep = {.slot = slot,
 			      .name = name,
 			      .n_axes = AXES,
-			      .claims = layer_claims,
+			      .claims = claims,
 			      .bytes = bytes,
 			      .work = work,
 			      .run = is_forward ? forward : backward};
 	memcpy(sweep.axes, axes, sizeof(sweep.axes[0]) * AXES);
+	kit_case(kit, slot, "%s", name);
 	sweep_axes(kit, &sweep);
 }
 

@@ -300,6 +300,18 @@ static void runs(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, con
 		backward(kit, sweep, dtype, lengths, layout);
 }
 
+static int claims(const struct kit *kit, tn_dtype dtype)
+{
+	const struct tn_operand one = layer_operand(dtype, 4);
+	struct tn_pool2d_args args = {.call = CALL(struct tn_pool2d_args),
+				      .x = one,
+				      .y = one,
+				      .kind = TN_POOL_AVERAGE,
+				      .kernel = {1, 1},
+				      .stride = {1, 1}};
+	return layer_claims(kit, dtype, kit->slot, &args);
+}
+
 static void sweeps(struct kit *kit, int slot)
 {
 	static const char *const names[] = {"pool2d, max", "pool2d, max, channels last",
@@ -315,12 +327,13 @@ static void sweeps(struct kit *kit, int slot)
 				       {"down", 2, 257},
 				       {"across", 1, 257},
 				       {"pad", 2, 0}},
-			      .claims = layer_claims,
+			      .claims = claims,
 			      .bytes = bytes,
 			      .work = work,
 			      .run = runs};
 	for (int i = 0; i < 4; i++) {
 		sweep.name = names[i];
+		kit_case(kit, slot, "%s", sweep.name);
 		sweep_axes(kit, &sweep);
 	}
 }

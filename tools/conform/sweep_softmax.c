@@ -194,6 +194,14 @@ static void backward(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 
 /* ---- The sweeps ------------------------------------------------------------------------------*/
 
+static int claims(const struct kit *kit, tn_dtype dtype)
+{
+	const struct tn_operand one = layer_operand(dtype, 1);
+	struct tn_softmax_args args = {
+		.call = CALL(struct tn_softmax_args), .x = one, .y = one, .dy = one, .dx = one};
+	return layer_claims(kit, dtype, kit->slot, &args);
+}
+
 static void sweeps(struct kit *kit, int slot)
 {
 	static const struct {
@@ -210,11 +218,12 @@ static void sweeps(struct kit *kit, int slot)
 		struct sweep sweep = {.slot = slot,
 				      .name = forms[i].name,
 				      .n_axes = AXES,
-				      .claims = layer_claims,
+				      .claims = claims,
 				      .bytes = bytes,
 				      .work = work,
 				      .run = slot == TN_SLOT_SOFTMAX_FORWARD ? forward : backward};
 		memcpy(sweep.axes, forms[i].axes, sizeof(forms[i].axes));
+		kit_case(kit, slot, "%s", sweep.name);
 		sweep_axes(kit, &sweep);
 	}
 }
