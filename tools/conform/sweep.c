@@ -185,9 +185,10 @@ static void sweep_dtypes(struct plan *plan, uint32_t axis)
 	bases(plan->sweep, lengths);
 	for (unsigned d = 0; d < plan->n_dtypes; d++) {
 		int octaves = octaves_of(plan, &plan->others, axis, plan->dtypes[d]);
+		if (!octaves)
+			continue;
 		lengths[axis] = power(octaves - 1) + 1;
-		if (octaves)
-			case_of(plan, plan->dtypes[d], lengths);
+		case_of(plan, plan->dtypes[d], lengths);
 	}
 }
 
