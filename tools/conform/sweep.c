@@ -90,7 +90,7 @@ struct budget {
 	double work;    /* of one call */
 };
 static const struct budget plain = {16 << 20, 2e8}, large = {1 << 30, 2e9};
-static const double total_of_plain = 9e8, total_of_large = 5e9; /* of a sweep */
+static const double total_of_plain = 7e8, total_of_large = 5e9; /* of a sweep */
 
 struct plan {
 	struct kit *kit;
