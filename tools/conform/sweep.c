@@ -220,6 +220,8 @@ static void sweep_axis(struct plan *plan, uint32_t axis)
 /* Two axes as long as each other. */
 static void sweep_pair(struct plan *plan, uint32_t a, uint32_t b)
 {
+	/* Of these there are few. */
+	const struct budget budget = {8 * plan->others.bytes, 8 * plan->others.work};
 	tn_dtype dtype = plan->dtypes[plan->turn++ % plan->n_dtypes];
 	int64_t lengths[SWEEP_AXES];
 	bases(plan->sweep, lengths);
@@ -229,7 +231,8 @@ static void sweep_pair(struct plan *plan, uint32_t a, uint32_t b)
 			      most_b = plan->sweep->axes[b].most;
 		lengths[a] = most_a && most_a < length ? most_a : length;
 		lengths[b] = most_b && most_b < length ? most_b : length;
-		if (fits(plan, &plan->others, dtype, lengths)) {
+		if (fits(plan, &budget, dtype, lengths) &&
+		    fits(plan, &plan->longest, dtype, lengths)) {
 			case_of(plan, dtype, lengths);
 			return;
 		}
