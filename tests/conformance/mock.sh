@@ -9,7 +9,8 @@ mock=$TENON_BUILD/plugins/mock/.libs/backend_mock.so
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 out=$dir/out
-most=$(awk '/^At most [0-9]+ distinct programs/ { print $3 }' "${TENON_SOURCE:?}/man/tenon-conform.1")
+most=$(awk '/^At most [0-9]+ distinct programs/ { print $3 }' \
+	"${TENON_SOURCE:?}/man/tenon-conform.1")
 
 # level N FILE: it passes.
 level()

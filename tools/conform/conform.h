@@ -208,8 +208,8 @@ struct array {
 	/* The operand's axes, those that continue each other in memory as one; steps in bytes. */
 	uint32_t n_axes;
 	int64_t lengths[TN_MAX_RANK], steps[TN_MAX_RANK];
-	size_t size;            /* of the buffer */
-	unsigned char *image;   /* the buffer's expected content */
+	size_t size;          /* of the buffer */
+	unsigned char *image; /* the buffer's expected content */
 	/* 255 for each byte of the buffer that belongs to an element; NULL: the elements fill the
 	 * bytes from operand.offset on */
 	unsigned char *element;

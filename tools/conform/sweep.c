@@ -90,7 +90,7 @@ struct budget {
 	double work;    /* of one call */
 };
 static const struct budget plain = {16 << 20, 2e8}, large = {1 << 30, 2e9};
-static const double total_of_plain = 9e8, total_of_large = 5e9; /* of a sweep */
+static const double total_of_plain = 7e8, total_of_large = 5e9; /* of a sweep */
 
 struct plan {
 	struct kit *kit;
@@ -185,9 +185,10 @@ static void sweep_dtypes(struct plan *plan, uint32_t axis)
 	bases(plan->sweep, lengths);
 	for (unsigned d = 0; d < plan->n_dtypes; d++) {
 		int octaves = octaves_of(plan, &plan->others, axis, plan->dtypes[d]);
+		if (!octaves)
+			continue;
 		lengths[axis] = power(octaves - 1) + 1;
-		if (octaves)
-			case_of(plan, plan->dtypes[d], lengths);
+		case_of(plan, plan->dtypes[d], lengths);
 	}
 }
 
@@ -219,6 +220,8 @@ static void sweep_axis(struct plan *plan, uint32_t axis)
 /* Two axes as long as each other. */
 static void sweep_pair(struct plan *plan, uint32_t a, uint32_t b)
 {
+	/* Of these there are few. */
+	const struct budget budget = {8 * plan->others.bytes, 8 * plan->others.work};
 	tn_dtype dtype = plan->dtypes[plan->turn++ % plan->n_dtypes];
 	int64_t lengths[SWEEP_AXES];
 	bases(plan->sweep, lengths);
@@ -228,7 +231,8 @@ static void sweep_pair(struct plan *plan, uint32_t a, uint32_t b)
 			      most_b = plan->sweep->axes[b].most;
 		lengths[a] = most_a && most_a < length ? most_a : length;
 		lengths[b] = most_b && most_b < length ? most_b : length;
-		if (fits(plan, &plan->others, dtype, lengths)) {
+		if (fits(plan, &budget, dtype, lengths) &&
+		    fits(plan, &plan->longest, dtype, lengths)) {
 			case_of(plan, dtype, lengths);
 			return;
 		}

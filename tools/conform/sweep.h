@@ -6,10 +6,11 @@
  *
  * A backend takes other paths for longer rows, deeper products and more images, and nobody knows at
  * which lengths.  So a sweep takes, for each axis and each power of two, one length of 2^k - 1, 2^k
- * and 2^k + 1, drawn from the seed, with the other axes at their base, and dtypes in rotation; the
- * greatest that fits the budget in every dtype, as 2^k + 1, so that a limit anywhere below is
- * passed in every run; each two neighbouring axes long at once; and some cases with every length
- * drawn.
+ * and 2^k + 1, drawn from the seed, with the other axes at their base and dtypes in rotation.  The
+ * longest is always 2^k + 1, so that every run passes each limit below it.  With all cases together
+ * within a total of work, there follow: each axis long in every dtype; each two axes long at once
+ * (of many axes, each two neighbours); each axis long beside one whose base is 1; and some cases
+ * with every length drawn.
  *
  * Data and settings of a case depend on the seed, the dtype and the lengths alone, all of which its
  * name states.

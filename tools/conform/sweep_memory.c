@@ -167,15 +167,16 @@ static void allocates(struct kit *kit, const struct sweep *sweep, tn_dtype dtype
 	kit_pass(kit);
 }
 
-/* A quarter of a gigabyte, which a backend may clear in a while; in --mode=large what is certainly free:
- * half of what the device reports, and half of the host's. */
+/* A quarter of a gigabyte, which a backend may clear in a while; in --mode=large what is certainly
+ * free: half of what the device reports, and half of the host's. */
 static uint64_t limit(struct kit *kit)
 {
 	struct tn_memory_information information = {.struct_size = sizeof(information)};
 	uint64_t most = kit->description.max_alloc_bytes;
 	if (!check_is_large(kit->check) && most > 256 << 20)
 		most = 256 << 20;
-	const uint64_t host = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t host = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page;
 	if (host / 2 < most)
 		most = host / 2;
 	if (tn_backend_has(kit->backend, TN_SLOT_MEMORY_INFORMATION) &&
