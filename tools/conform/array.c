@@ -196,15 +196,32 @@ static void merge_axes(struct array *array)
 	array->n_axes = last + 1;
 }
 
+/* Do the elements, in whatever order, fill the bytes from the offset on? */
+static int is_dense(const struct array *array)
+{
+	const int64_t size = (int64_t)tn_dtype_size(array->operand.dtype);
+	int64_t last = 0;
+	for (uint32_t axis = 0; axis < array->n_axes; axis++) {
+		if (array->lengths[axis] > 1 && array->steps[axis] <= 0)
+			return 0;
+		last += (array->lengths[axis] - 1) * array->steps[axis];
+	}
+	return last / size + 1 == (int64_t)array->count;
+}
+
 void array_reshaped(struct array *array)
 {
 	size_t size = tn_dtype_size(array->operand.dtype);
 	uint64_t run = 1;
 	array->count = shape_count(array->operand.rank, array->operand.shape);
 	merge_axes(array);
+	free(array->element);
+	array->element = NULL;
+	if (is_dense(array))
+		return;
 	if (array->steps[array->n_axes - 1] == (int64_t)size)
 		run = (uint64_t)array->lengths[array->n_axes - 1];
-	memset(array->element, 0, array->size);
+	array->element = checked(calloc(array->size, 1));
 	for (uint64_t i = 0; i < array->count; i += run)
 		memset(array->element + (array_at(array, i) - array->image), 255, run * size);
 }
@@ -234,7 +251,6 @@ static void place(struct array *array, uint64_t shift)
 	array->size = (size_t)o->offset + (size_t)(after + 1) * size +
 		      (fence == FENCE_BEHIND ? 0 : GUARD);
 	array->image = checked(malloc(array->size));
-	array->element = checked(malloc(array->size));
 	memset(array->image, SENTINEL, array->size);
 	array_reshaped(array);
 	if (fence)
@@ -335,6 +351,14 @@ void array_randomise(struct array *array, double low, double high)
 		if (dtype == TN_BOOL)
 			at[0] &= 1;
 	}
+}
+
+int array_has(const struct array *array, size_t byte)
+{
+	size_t first = (size_t)array->operand.offset;
+	if (array->element)
+		return array->element[byte];
+	return byte >= first && byte < first + array->count * tn_dtype_size(array->operand.dtype);
 }
 
 double *array_numbers(const struct array *array)

@@ -66,9 +66,14 @@ static int has_run_out(const struct kit *kit, tn_status status)
 /* Has no byte changed, or only those that may? */
 static int is_kept(const struct array *array, const unsigned char *found, int may_write)
 {
+	const size_t first = (size_t)array->operand.offset;
+	const size_t end = first + array->count * tn_dtype_size(array->operand.dtype);
 	unsigned char changed = 0;
 	if (!may_write)
 		return !memcmp(found, array->image, array->size);
+	if (!array->element)
+		return !memcmp(found, array->image, first) &&
+		       !memcmp(found + end, array->image + end, array->size - end);
 	for (size_t i = 0; i < array->size; i++)
 		changed |= (found[i] ^ array->image[i]) & (unsigned char)~array->element[i];
 	return !changed;
@@ -78,13 +83,13 @@ static void say_what_changed(struct kit *kit, const struct array *array, const u
 			     int may_write, tn_status status)
 {
 	size_t i = 0;
-	while (found[i] == array->image[i] || (may_write && array->element[i]))
+	while (found[i] == array->image[i] || (may_write && array_has(array, i)))
 		i++;
 	kit_fail_as(kit, !status ? "call.bounds" : "call.untouched",
 		    "%s changed byte %zu of %s of %zu bytes (%s)",
 		    !status ? "the call" : "a refused call", i,
 		    array->role == OUTPUT ? "an output" : "an input", array->size,
-		    array->element[i] ? "an element" : "outside the elements");
+		    array_has(array, i) ? "an element" : "outside the elements");
 }
 
 /* Fetches an array from the device.  Only bytes of an output's elements may differ, and only after
@@ -92,15 +97,14 @@ static void say_what_changed(struct kit *kit, const struct array *array, const u
 static void fetch(struct kit *kit, struct array *array, tn_status status)
 {
 	int may_write = (!status || has_run_out(kit, status)) && array->role == OUTPUT;
-	unsigned char *found = malloc(array->size);
+	unsigned char *found = calloc(array->size, 1);
 	if (!found)
 		kit_give_up(kit, "the kit is out of memory");
-	memset(found, 0, array->size);
 	move(kit, array->operand.buffer, array->size, 0, found);
 	if (!is_kept(array, found, may_write))
 		say_what_changed(kit, array, found, may_write, status);
-	memcpy(array->image, found, array->size);
-	free(found);
+	free(array->image);
+	array->image = found;
 }
 
 static tn_status dry_run(struct kit *kit, void *args, struct tn_workspace *workspace)

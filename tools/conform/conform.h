@@ -248,10 +248,12 @@ struct array {
 	/* The operand's axes, those that continue each other in memory as one; steps in bytes. */
 	uint32_t n_axes;
 	int64_t lengths[TN_MAX_RANK], steps[TN_MAX_RANK];
-	size_t size;            /* of the buffer */
-	unsigned char *fenced;  /* its pages, the inaccessible ones included; NULL: the device's */
-	unsigned char *image;   /* the buffer's expected content */
-	unsigned char *element; /* 255 for each byte of the buffer that belongs to an element */
+	size_t size;           /* of the buffer */
+	unsigned char *fenced; /* its pages, the inaccessible ones included; NULL: the device's */
+	unsigned char *image;  /* the buffer's expected content */
+	/* 255 for each byte of the buffer that belongs to an element; NULL: the elements fill the
+	 * bytes from operand.offset on */
+	unsigned char *element;
 };
 
 /* A buffer on the device with an operand in it.  Ends the program if memory runs out. */
@@ -274,6 +276,9 @@ void array_set_number(struct array *array, uint64_t i, double number); /* rounde
 /* Random elements; of floating dtypes representable numbers in [low, high], of others all bits
  * (bool: 0, 1). */
 void array_randomise(struct array *array, double low, double high);
+
+/* Does that byte of the buffer belong to an element? */
+int array_has(const struct array *array, size_t byte);
 
 /* All elements as doubles, row-major; the caller frees. */
 double *array_numbers(const struct array *array);
@@ -344,6 +349,8 @@ double *numbers(size_t n);
 
 /* Of a value in double, for oracles (epilogue.c). */
 double kit_activate(uint32_t activation, double x);
+/* The same of a value within a tolerance, which becomes that of the result. */
+void kit_activate_within(uint32_t activation, double epsilon, double *value, double *tolerance);
 
 /* Levels 3 (forward) and 4 (backward): native slots; empty ones are skipped. */
 void check_conv2d_forward(struct kit *kit);

@@ -5,6 +5,7 @@
  * oracles are the formulas in double.  A backend may refuse any of them, but must compute what it
  * accepts.
  */
+#include "packing.h"
 #include "slots.h"
 
 double kit_activate(uint32_t activation, double x)
@@ -31,7 +32,7 @@ double kit_activate(uint32_t activation, double x)
 
 /* No activation is steeper than 1.13; its own error is a few roundings of its result and
  * argument. */
-static void activate(uint32_t activation, double epsilon, double *value, double *tolerance)
+void kit_activate_within(uint32_t activation, double epsilon, double *value, double *tolerance)
 {
 	double x = *value;
 	*value = kit_activate(activation, x);
@@ -72,7 +73,7 @@ static void compare_product(const struct product *p, const struct tn_matmul_args
 		expected[i] = args->alpha * sum + old + bias;
 		tolerance[i] = error * fabs(args->alpha) * magnitude +
 			       epsilon * 4 * (fabs(old) + fabs(bias));
-		activate(args->activation, epsilon, &expected[i], &tolerance[i]);
+		kit_activate_within(args->activation, epsilon, &expected[i], &tolerance[i]);
 	}
 	array_compare(arrays[C], expected, tolerance);
 	free(expected);
@@ -205,7 +206,7 @@ static void compare_convolution(struct trial *v)
 		expected[i] = sum_at(v, at, &magnitude, &n_terms) + bias + residual;
 		tolerance[i] = kit_family_error(v->kit, TN_FAMILY_CONV, v->dtype, n_terms, 5) *
 			       (magnitude + fabs(bias) + fabs(residual));
-		activate(v->args.activation, epsilon, &expected[i], &tolerance[i]);
+		kit_activate_within(v->args.activation, epsilon, &expected[i], &tolerance[i]);
 	}
 	array_compare(y, expected, tolerance);
 	free(expected);
@@ -282,122 +283,18 @@ void check_conv2d_epilogue(struct kit *kit)
 
 /* ---- Packed weights --------------------------------------------------------------------------*/
 
-enum { GUARD = 256 };
-
-/* Weights to be packed, and the slot that does it: that of `conv2d` or `matmul`. */
-struct packing {
-	struct kit *kit;
-	struct array *weights;
-	struct tn_conv2d_args *conv2d; /* one is NULL */
-	struct tn_matmul_args *matmul;
-	struct tn_call *call;
-	struct tn_packed *packed;
-};
-
-static tn_status prepack(const struct packing *p, uint64_t *size)
-{
-	const struct tn_backend *backend = p->kit->backend;
-	tn_error_reset(&p->kit->error);
-	p->call->error = &p->kit->error;
-	return p->conv2d ? backend->nn.conv2d_prepack(p->kit->device, p->conv2d, size)
-			 : backend->compute.matmul_prepack(p->kit->device, p->matmul, size);
-}
-
-/* The bytes that packing takes, and its workspace; 0: the slot refuses, or packing has no use. */
-static uint64_t packed_size(const struct packing *p, uint64_t *workspace_size)
-{
-	struct tn_workspace workspace = {.struct_size = sizeof(workspace)};
-	uint64_t size = 0;
-	p->call->workspace = &workspace;
-	p->call->flags = TN_DRY_RUN;
-	tn_status status = prepack(p, &size);
-	p->call->flags = 0;
-	*workspace_size = workspace.minimum;
-	if (status && status != TN_UNSUPPORTED)
-		kit_fail(p->kit, "%s: %s", tn_status_name(status), p->kit->error.text);
-	else if (status || !size)
-		kit_unsupported(p->kit);
-	return status ? 0 : size;
-}
-
-/* Copies bytes to the device, or back. */
-static void move(struct kit *kit, uint64_t buffer, void *host, size_t size, int to_device)
-{
-	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
-					.buffer = buffer,
-					.size = size,
-					.host = host};
-	if (to_device ? kit->backend->device.upload(kit->device, &args)
-		      : kit->backend->device.download(kit->device, &args))
-		kit_give_up(kit, "a transfer of %zu bytes: %s", size, kit->error.text);
-}
-
-static uint64_t take(struct kit *kit, uint64_t size)
-{
-	struct tn_alloc_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
-				     .size = size};
-	uint64_t buffer = 0;
-	if (kit->backend->device.alloc(kit->device, &args, &buffer))
-		kit_give_up(kit, "alloc of %llu bytes: %s", (unsigned long long)size,
-			    kit->error.text);
-	return buffer;
-}
-
-static void give(struct kit *kit, uint64_t buffer)
-{
-	struct tn_free_args args = {.call = CALL(struct tn_free_args), .buffer = buffer};
-	if (buffer)
-		kit->backend->device.free(kit->device, &args);
-}
-
-static void fill_guards(unsigned char *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = (unsigned char)(0xc3 + i % 11);
-}
-
-/* Packs the weights into `size` bytes between two guards. */
-static void pack(const struct packing *p, uint64_t size, uint64_t workspace_size)
-{
-	struct kit *kit = p->kit;
-	size_t whole = (size_t)size + 2 * GUARD;
-	unsigned char *before = malloc(whole), *after = malloc(whole);
-	uint64_t packed = p->packed->buffer, room = workspace_size ? take(kit, workspace_size) : 0;
-	struct tn_workspace workspace = {
-		.struct_size = sizeof(workspace), .buffer = room, .size = workspace_size};
-	if (!before || !after)
-		kit_give_up(kit, "the kit is out of memory");
-	fill_guards(before, whole);
-	move(kit, packed, before, whole, 1);
-	move(kit, p->weights->operand.buffer, p->weights->image, p->weights->size, 1);
-	p->call->workspace = room ? &workspace : NULL;
-	if (prepack(p, &size))
-		kit_fail(kit, "the dry run requests %llu bytes, but the call refuses: %s",
-			 (unsigned long long)size, kit->error.text);
-	struct tn_sync_args sync = {.call = CALL(struct tn_sync_args)};
-	kit->backend->device.sync(kit->device, &sync);
-	move(kit, packed, after, whole, 0);
-	if (memcmp(before, after, GUARD) != 0 ||
-	    memcmp(before + whole - GUARD, after + whole - GUARD, GUARD) != 0)
-		kit_fail(kit, "it wrote outside the %llu bytes that it requested",
-			 (unsigned long long)(whole - 2 * GUARD));
-	give(kit, room);
-	free(before);
-	free(after);
-}
-
 /* Two rounds: changed weights are packed again into the same bytes. */
 static void runs_packed(struct trial *v, const struct packing *p, uint64_t size,
 			uint64_t workspace_size)
 {
 	struct kit *kit = v->kit;
-	v->args.packed = (struct tn_packed){take(kit, size + 2 * GUARD), GUARD, size};
+	v->args.packed = (struct tn_packed){packing_room(kit, size), PACKING_GUARD, size};
 	for (int round = 0; round < 2 && !kit->case_failed; round++) {
 		kit->slot = TN_SLOT_CONV2D_PREPACK;
 		array_randomise(&v->data[W], -1, 1);
 		free(v->host[W]);
 		v->host[W] = array_numbers(&v->data[W]);
-		pack(p, size, workspace_size);
+		packing_fill(p, size, workspace_size);
 		kit->slot = TN_SLOT_CONV2D_FORWARD;
 		if (!kit->case_failed && !kit_run(kit, &v->args, v->all, CONV_OPERANDS))
 			compare_convolution(v);
@@ -405,7 +302,7 @@ static void runs_packed(struct trial *v, const struct packing *p, uint64_t size,
 	kit->slot = TN_SLOT_CONV2D_PREPACK;
 	if (!kit->case_failed)
 		kit->tallies[TN_SLOT_CONV2D_PREPACK].done++;
-	give(kit, v->args.packed.buffer);
+	packing_release(kit, v->args.packed.buffer);
 }
 
 static void packs(struct kit *kit, int number, enum layout layout)
@@ -421,7 +318,7 @@ static void packs(struct kit *kit, int number, enum layout layout)
 		 layout_names[layout]);
 	begin(&v, layout);
 	v.args.has_bias = 1;
-	size = packed_size(&p, &workspace_size);
+	size = packing_size(&p, &workspace_size);
 	if (size)
 		runs_packed(&v, &p, size, workspace_size);
 	end(&v);
@@ -464,11 +361,11 @@ static void packs_factor(struct kit *kit, tn_dtype dtype, const struct product *
 		args.b = b.operand;
 		args.c = c.operand;
 		if (m == whole->m) {
-			size = packed_size(&p, &workspace_size);
-			args.packed = (struct tn_packed){size ? take(kit, size + 2 * GUARD) : 0,
-							 GUARD, size};
+			size = packing_size(&p, &workspace_size);
+			args.packed = (struct tn_packed){size ? packing_room(kit, size) : 0,
+							 PACKING_GUARD, size};
 			if (size)
-				pack(&p, size, workspace_size);
+				packing_fill(&p, size, workspace_size);
 		}
 		double *host[OPERANDS] = {array_numbers(&a), array_numbers(&b), array_numbers(&c)};
 		kit->slot = TN_SLOT_MATMUL;
@@ -482,7 +379,7 @@ static void packs_factor(struct kit *kit, tn_dtype dtype, const struct product *
 	}
 	if (size && !kit->case_failed)
 		kit->tallies[TN_SLOT_MATMUL_PREPACK].done++;
-	give(kit, args.packed.buffer);
+	packing_release(kit, args.packed.buffer);
 	array_free(&b);
 }
 

@@ -2,10 +2,11 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * --mode=large: sizes and offsets that do not fit 24, 31 or 32 bits, if the device has enough
- * memory.
+ * memory, and the sweeps of sizes with a larger budget.
  */
 #include "programs.h"
 #include "slots.h"
+#include "sweep_layers.h"
 
 enum { CHUNK = 32 << 20 }; /* bytes moved and compared at once */
 
@@ -131,5 +132,60 @@ const struct check large_checks[] = {
 	{"large.bytes", 2, "map runs over more than 2^31 bytes", check_large_bytes},
 	{"large.elements", 2, "map runs over more than 2^31 elements", check_large_elements},
 	{"large.offset", 2, "map runs at offsets from 2^32 on", check_large_offset},
+	{"large.alloc", 1, "memory of all sizes can be allocated, up to half of what is free",
+	 check_sizes_alloc},
+	{"large.transfer", 1, "transfers of all sizes and offsets up to a gigabyte",
+	 check_sizes_transfer},
+	{"large.map", 2, "sizes.map, with a larger budget", check_sizes_map},
+	{"large.reduce", 2, "sizes.reduce, with a larger budget", check_sizes_reduce},
+	{"large.matmul", 2, "sizes.matmul, with a larger budget", check_sizes_matmul},
+	{"large.fill", 2, "sizes.fill, with a larger budget", check_sizes_fill},
+	{"large.copy", 2, "sizes.copy, with a larger budget", check_sizes_copy},
+	{"large.gather", 2, "sizes.gather, with a larger budget", check_sizes_gather},
+	{"large.scatter_add", 2, "sizes.scatter_add, with a larger budget",
+	 check_sizes_scatter_add},
+	{"large.scatter", 2, "sizes.scatter, with a larger budget", check_sizes_scatter},
+	{"large.sort", 2, "sizes.sort, with a larger budget", check_sizes_sort},
+	{"large.scan", 2, "sizes.scan, with a larger budget", check_sizes_scan},
+	{"large.matmul_prepack", 2, "sizes.matmul_prepack, with a larger budget",
+	 check_sizes_matmul_prepack},
+	{"large.matmul_epilogue", 2, "sizes.matmul_epilogue, with a larger budget",
+	 check_sizes_matmul_epilogue},
+	{"large.conv2d_forward", 3, "sizes.conv2d_forward, with a larger budget",
+	 check_sizes_conv2d_forward},
+	{"large.conv2d_prepack", 3, "sizes.conv2d_prepack, with a larger budget",
+	 check_sizes_conv2d_prepack},
+	{"large.pool2d_forward", 3, "sizes.pool2d_forward, with a larger budget",
+	 check_sizes_pool2d_forward},
+	{"large.batch_norm_forward", 3, "sizes.batch_norm_forward, with a larger budget",
+	 check_sizes_batch_norm_forward},
+	{"large.layer_norm_forward", 3, "sizes.layer_norm_forward, with a larger budget",
+	 check_sizes_layer_norm_forward},
+	{"large.group_norm_forward", 3, "sizes.group_norm_forward, with a larger budget",
+	 check_sizes_group_norm_forward},
+	{"large.softmax_forward", 3, "sizes.softmax_forward, with a larger budget",
+	 check_sizes_softmax_forward},
+	{"large.cross_entropy_forward", 3, "sizes.cross_entropy_forward, with a larger budget",
+	 check_sizes_cross_entropy_forward},
+	{"large.attention_forward", 3, "sizes.attention_forward, with a larger budget",
+	 check_sizes_attention_forward},
+	{"large.conv2d_input_gradient", 4, "sizes.conv2d_input_gradient, with a larger budget",
+	 check_sizes_conv2d_input_gradient},
+	{"large.conv2d_weight_gradient", 4, "sizes.conv2d_weight_gradient, with a larger budget",
+	 check_sizes_conv2d_weight_gradient},
+	{"large.pool2d_backward", 4, "sizes.pool2d_backward, with a larger budget",
+	 check_sizes_pool2d_backward},
+	{"large.batch_norm_backward", 4, "sizes.batch_norm_backward, with a larger budget",
+	 check_sizes_batch_norm_backward},
+	{"large.layer_norm_backward", 4, "sizes.layer_norm_backward, with a larger budget",
+	 check_sizes_layer_norm_backward},
+	{"large.group_norm_backward", 4, "sizes.group_norm_backward, with a larger budget",
+	 check_sizes_group_norm_backward},
+	{"large.softmax_backward", 4, "sizes.softmax_backward, with a larger budget",
+	 check_sizes_softmax_backward},
+	{"large.cross_entropy_backward", 4, "sizes.cross_entropy_backward, with a larger budget",
+	 check_sizes_cross_entropy_backward},
+	{"large.attention_backward", 4, "sizes.attention_backward, with a larger budget",
+	 check_sizes_attention_backward},
 	{NULL, 0, NULL, NULL},
 };

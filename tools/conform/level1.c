@@ -4,6 +4,7 @@
  * Level 1: memory, copies, streams and events.
  */
 #include "slots.h"
+#include "sweep.h"
 
 const struct check level1_checks[] = {
 	{"device.describe", 1,
@@ -113,5 +114,10 @@ const struct check level1_checks[] = {
 	 "work of an imported stream is one sequence with that of the native stream, which stays",
 	 check_native_order},
 	{"native.refused", 1, "invalid streams and flags are refused", check_native_refused},
+	{"sizes.alloc", 1, "memory of all sizes can be allocated, as far as it is free",
+	 check_sizes_alloc},
+	{"sizes.transfer", 1,
+	 "transfers of all sizes arrive at all offsets, and change no other byte",
+	 check_sizes_transfer},
 	{NULL, 0, NULL, NULL},
 };

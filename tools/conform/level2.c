@@ -4,6 +4,7 @@
  * Level 2: map, reduce, matmul, copies, sort and scan.
  */
 #include "slots.h"
+#include "sweep_layers.h"
 #include "trial.h"
 
 const struct check level2_checks[] = {
@@ -107,5 +108,27 @@ const struct check level2_checks[] = {
 	{"scan.views", 2, "scan takes any view as any operand, in every dtype", check_views},
 	{"scan.special", 2, "an infinity or NaN affects what follows it, and nothing else",
 	 check_special},
+	{"sizes.map", 2, "map runs over arrays of all sizes, to the last element", check_sizes_map},
+	{"sizes.reduce", 2,
+	 "reduce is exact for any number of kept and reduced elements, and repeats its bits",
+	 check_sizes_reduce},
+	{"sizes.matmul", 2,
+	 "matmul of any size is exact where its dtype and accuracy are, and repeats its bits",
+	 check_sizes_matmul},
+	{"sizes.matmul_prepack", 2, "factors packed for matmul of any size give the same products",
+	 check_sizes_matmul_prepack},
+	{"sizes.matmul_epilogue", 2, "matmul of any size adds its bias and applies its activation",
+	 check_sizes_matmul_epilogue},
+	{"sizes.fill", 2, "fill sets arrays of all sizes", check_sizes_fill},
+	{"sizes.copy", 2, "copy moves arrays of all sizes", check_sizes_copy},
+	{"sizes.gather", 2, "gather selects from tables, and by lists, of all lengths",
+	 check_sizes_gather},
+	{"sizes.scatter_add", 2, "scatter_add adds to tables, and by lists, of all lengths",
+	 check_sizes_scatter_add},
+	{"sizes.scatter", 2, "scatter combines with tables, and by lists, of all lengths",
+	 check_sizes_scatter},
+	{"sizes.sort", 2, "sort sorts lines of all lengths and numbers, and stays stable",
+	 check_sizes_sort},
+	{"sizes.scan", 2, "scan is exact for lines of all lengths and numbers", check_sizes_scan},
 	{NULL, 0, NULL, NULL},
 };

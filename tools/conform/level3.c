@@ -4,6 +4,7 @@
  * Level 3: layers, forward.
  */
 #include "layers.h"
+#include "sweep_layers.h"
 #include "trial.h"
 
 const struct check level3_checks[] = {
@@ -51,6 +52,32 @@ const struct check level3_checks[] = {
 	{"cross_entropy.special", 3,
 	 "cross-entropy: infinities, NaN and the ends of a dtype follow the formula",
 	 check_special},
+	{"cross_entropy.ignored", 3, "any label may be the one to ignore, a class too",
+	 check_cross_entropy_ignored},
+	{"sizes.conv2d_forward", 3, "conv2d follows its formula at every size of all its axes",
+	 check_sizes_conv2d_forward},
+	{"sizes.conv2d_prepack", 3, "weights packed for conv2d of any size give the same results",
+	 check_sizes_conv2d_prepack},
+	{"sizes.pool2d_forward", 3, "pool2d follows its formula at every size of all its axes",
+	 check_sizes_pool2d_forward},
+	{"sizes.batch_norm_forward", 3,
+	 "batch norm follows its formula at every size of all its axes",
+	 check_sizes_batch_norm_forward},
+	{"sizes.layer_norm_forward", 3,
+	 "layer norm follows its formula at every size of all its axes",
+	 check_sizes_layer_norm_forward},
+	{"sizes.group_norm_forward", 3,
+	 "group norm follows its formula at every size of all its axes",
+	 check_sizes_group_norm_forward},
+	{"sizes.softmax_forward", 3,
+	 "softmax and its logarithm follow their formulas at every size of all their axes",
+	 check_sizes_softmax_forward},
+	{"sizes.cross_entropy_forward", 3,
+	 "cross-entropy follows its formula at every size of all its axes",
+	 check_sizes_cross_entropy_forward},
+	{"sizes.attention_forward", 3,
+	 "attention follows its formula at every size of all its axes",
+	 check_sizes_attention_forward},
 	{"layers.products", 3, "linear and matmul agree with the built-in backend", check_layers},
 	{"layers.conv2d", 3, "conv2d agrees with the built-in backend in all settings",
 	 check_layers},

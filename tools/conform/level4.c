@@ -4,6 +4,7 @@
  * Level 4: gradients, optimizers and training.
  */
 #include "layers.h"
+#include "sweep_layers.h"
 #include "trial.h"
 
 const struct check level4_checks[] = {
@@ -46,6 +47,33 @@ const struct check level4_checks[] = {
 	 check_special},
 	{"cross_entropy.dspecial", 4,
 	 "gradients of cross-entropy: the same of special values", check_special},
+	{"sizes.conv2d_input_gradient", 4,
+	 "the input gradient of conv2d follows its formula at every size of all its axes",
+	 check_sizes_conv2d_input_gradient},
+	{"sizes.conv2d_weight_gradient", 4,
+	 "the weight gradient of conv2d follows its formula at every size of all its axes",
+	 check_sizes_conv2d_weight_gradient},
+	{"sizes.pool2d_backward", 4,
+	 "the gradient of pool2d follows its formula at every size of all its axes",
+	 check_sizes_pool2d_backward},
+	{"sizes.batch_norm_backward", 4,
+	 "the gradients of batch norm follow their formulas at every size of all their axes",
+	 check_sizes_batch_norm_backward},
+	{"sizes.layer_norm_backward", 4,
+	 "the gradients of layer norm follow their formulas at every size of all their axes",
+	 check_sizes_layer_norm_backward},
+	{"sizes.group_norm_backward", 4,
+	 "the gradients of group norm follow their formulas at every size of all their axes",
+	 check_sizes_group_norm_backward},
+	{"sizes.softmax_backward", 4,
+	 "the gradients of softmax follow their formulas at every size of all their axes",
+	 check_sizes_softmax_backward},
+	{"sizes.cross_entropy_backward", 4,
+	 "the gradient of cross-entropy follows its formula at every size of all its axes",
+	 check_sizes_cross_entropy_backward},
+	{"sizes.attention_backward", 4,
+	 "the gradients of attention follow their formulas at every size of all their axes",
+	 check_sizes_attention_backward},
 	{"gradients.products", 4,
 	 "the tape's gradients of linear and matmul agree with the built-in backend's",
 	 check_gradients},

@@ -203,6 +203,7 @@ void check_oldest_host(struct kit *kit);
 /* threads.c */
 void check_threads_instances(struct kit *kit);
 void check_threads_devices(struct kit *kit);
+void check_threads_sizes(struct kit *kit);
 void check_threads_streams(struct kit *kit);
 
 /* shared.c */

@@ -12,6 +12,7 @@
 #include "loader/slots.h"
 #include "samples.h"
 #include "slots.h"
+#include "sweep.h"
 
 /* Threads collide by chance, so they run for a while, on different data, so that using another
  * thread's data changes the numbers. */
@@ -26,6 +27,7 @@ struct worker {
 	uint64_t number;
 	int opened;
 	pthread_barrier_t *ready;
+	void (*run)(struct worker *worker);
 };
 
 struct first {
@@ -53,8 +55,9 @@ static double milliseconds(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static void stress(struct kit *kit)
+static void stress(struct worker *worker)
 {
+	struct kit *kit = &worker->instance.kit;
 	const double begin = milliseconds();
 	struct first *all = calloc(SLOTS, sizeof(*all));
 	int n = 0;
@@ -79,6 +82,38 @@ static void stress(struct kit *kit)
 	free(all);
 }
 
+/* Arrays of lengths at which backends begin to use memory or threads of their own; each case begins
+ * at the same time in all threads, with other data, and compares its results as in a sweep. */
+static void run_sizes(struct worker *worker)
+{
+	enum { FIRST = 8, LENGTHS = 6 };
+	static const tn_dtype dtypes[] = {TN_F32, TN_I32};
+	static const struct {
+		const struct sweep *sweep;
+		uint32_t axis;
+	} rows[] = {
+		{&sweep_of_map, 1},    {&sweep_of_reduce, 2},      {&sweep_of_matmul, 2},
+		{&sweep_of_matmul, 4}, {&sweep_of_copy, 0},        {&sweep_of_gather, 1},
+		{&sweep_of_gather, 3}, {&sweep_of_scatter_add, 3}, {&sweep_of_scatter, 3},
+		{&sweep_of_sort, 1},   {&sweep_of_scan, 1},
+	};
+	struct kit *kit = &worker->instance.kit;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (int turn = 0; turn < 2 * LENGTHS; turn++) {
+			const struct sweep *sweep = rows[i].sweep;
+			const tn_dtype dtype = dtypes[turn % 2];
+			int64_t lengths[SWEEP_AXES];
+			for (uint32_t a = 0; a < sweep->n_axes; a++)
+				lengths[a] = sweep->axes[a].base;
+			lengths[rows[i].axis] = (INT64_C(1) << (FIRST + turn / 2 * 2)) + 1;
+			pthread_barrier_wait(worker->ready);
+			if (tn_backend_has(kit->backend, (enum tn_slot)sweep->slot) &&
+			    kit_claims_storage(kit, dtype) && sweep->claims(kit, dtype))
+				sweep->run(kit, sweep, dtype, lengths);
+		}
+	}
+}
+
 /* create and destroy are called by one thread. */
 static void *work(void *argument)
 {
@@ -89,7 +124,7 @@ static void *work(void *argument)
 	kit->seed = worker->like->seed + 1000003 * (worker->number + 1);
 	pthread_barrier_wait(worker->ready);
 	if (worker->opened)
-		stress(kit);
+		worker->run(worker);
 	else
 		kit_fail(kit, "%s: %s", worker->instance.stage, kit->error.text);
 	if (worker->opened && !worker->shares)
@@ -97,7 +132,8 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static void run_all(struct kit *kit, struct worker *workers, int n)
+static void run_all(struct kit *kit, struct worker *workers, int n,
+		    void (*run)(struct worker *worker))
 {
 	pthread_barrier_t ready;
 	if (pthread_barrier_init(&ready, NULL, (unsigned)n))
@@ -106,6 +142,7 @@ static void run_all(struct kit *kit, struct worker *workers, int n)
 		workers[i].ready = &ready;
 		workers[i].number = (uint64_t)i;
 		workers[i].like = kit;
+		workers[i].run = run;
 		/* The threads already created would wait for this one for ever. */
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			kit_give_up(kit, "cannot create a thread");
@@ -134,7 +171,7 @@ void check_threads_instances(struct kit *kit)
 		workers[i].index = kit->index;
 	/* Those of earlier checks: each thread would close them with its kit. */
 	kit_contexts_close();
-	run_all(kit, workers, THREADS);
+	run_all(kit, workers, THREADS, stress);
 	free(workers);
 }
 
@@ -160,7 +197,7 @@ static int open_device(struct kit *kit, struct worker *worker, uint32_t index)
 	return 0;
 }
 
-void check_threads_devices(struct kit *kit)
+static void uses_two_devices(struct kit *kit, void (*run)(struct worker *worker))
 {
 	struct worker *workers = make_workers(kit, 2);
 	uint32_t other = kit->backend->n_devices < 2 ? kit->index : kit->index ? 0 : 1;
@@ -168,7 +205,7 @@ void check_threads_devices(struct kit *kit)
 	kit_close(kit);
 	if (open_device(kit, &workers[0], kit->index)) {
 		if (open_device(kit, &workers[1], other)) {
-			run_all(kit, workers, 2);
+			run_all(kit, workers, 2, run);
 			kit_close(&workers[1].instance.kit);
 		}
 		kit_close(&workers[0].instance.kit);
@@ -176,6 +213,16 @@ void check_threads_devices(struct kit *kit)
 	free(workers);
 	if (kit_open(kit, kit->backend, kit->index))
 		kit_give_up(kit, "the device does not open again: %s", kit->error.text);
+}
+
+void check_threads_devices(struct kit *kit)
+{
+	uses_two_devices(kit, stress);
+}
+
+void check_threads_sizes(struct kit *kit)
+{
+	uses_two_devices(kit, run_sizes);
 }
 
 /* *stream := one of its own, unless the device is synchronous: 0 when it cannot be created. */
@@ -216,7 +263,7 @@ void check_threads_streams(struct kit *kit)
 		own->device = kit->device;
 		own->options.stream = i ? stream : NULL;
 	}
-	run_all(kit, workers, 2);
+	run_all(kit, workers, 2, stress);
 	free(workers);
 	close_stream(kit, stream);
 }

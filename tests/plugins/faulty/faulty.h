@@ -45,6 +45,7 @@ extern const struct fault memory_faults[];
 extern const struct fault layer_faults[];
 extern const struct fault device_faults[];
 extern const struct fault process_faults[];
+extern const struct fault program_lists[];
 
 /* The description then says so (device.c). */
 void state_function_ulps(uint32_t ulps);

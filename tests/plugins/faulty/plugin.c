@@ -29,7 +29,8 @@ static void take_table(void *table, size_t size, const char *id, void *instance)
 static int plant(const char *name)
 {
 	static const struct fault *const lists[] = {matmul_faults, map_faults,    memory_faults,
-						    layer_faults,  device_faults, process_faults};
+						    layer_faults,  device_faults, process_faults,
+						    program_lists};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		for (const struct fault *fault = lists[i]; fault->name; fault++) {
 			if (!strcmp(fault->name, name)) {
