@@ -150,6 +150,8 @@ install_and_use() {
 	mkdir -p "$work/home" && tests/doc/readme-steps quickstart.build.--prefix >"$work/steps" &&
 		HOME=$work/home sh -eux "$work/steps" && mv gradient "$work" &&
 		make -C build installcheck &&
+		TENON_SOURCE=$top TENON_MOVED=$work/home/tenon build/tests/with-plugins \
+			tests/cli/moved.sh &&
 		"$work/home/tenon/bin/tenon" train mlp --data digits --epochs 1 --quiet
 	status=$?
 	(cd build && eval "'$top/configure' $options") || return 1

@@ -75,6 +75,18 @@ AC_DEFUN([TN_DEPENDENCY], [
 	AM_CONDITIONAL([HAVE_]m4_toupper([$1]), [test "$have_$1" = yes])
 ])
 
+# TN_NEEDED_BY_STATIC(NAME...): sets TN_STATIC_LIBS to what a program that is linked with the static
+# library needs of those dependencies.  As libraries, not as modules that tenon.pc requires: who
+# links with the shared library need not have theirs.
+AC_DEFUN([TN_NEEDED_BY_STATIC], [
+	tn_modules=
+	m4_foreach([tn_name], [$@], [
+		AS_IF([test "$have_[]tn_name" = yes], [AS_VAR_APPEND([tn_modules], [" tn_name"])])])
+	TN_STATIC_LIBS=
+	AS_IF([test -n "$tn_modules"], [TN_STATIC_LIBS=`$PKG_CONFIG --static --libs $tn_modules`])
+	AC_SUBST([TN_STATIC_LIBS])
+])
+
 # TN_OPENBLAS: is the header of OpenBLAS there?  The library is opened by the plugin at run time.
 AC_DEFUN([TN_OPENBLAS], [
 	have_openblas=no

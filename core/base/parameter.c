@@ -17,6 +17,11 @@ int tn_process_privileged(void)
 	return getauxval(AT_SECURE) != 0;
 }
 
+int tn_parameters_privileged(const struct tn_parameters *parameters)
+{
+	return parameters->privileged < 0 ? tn_process_privileged() : parameters->privileged;
+}
+
 void tn_parameters_init(struct tn_parameters *parameters)
 {
 	memset(parameters, 0, sizeof(*parameters));

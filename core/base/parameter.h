@@ -37,5 +37,7 @@ const char *tn_parameter_read(struct tn_parameters *parameters, const char *name
 int tn_parameter_at(const struct tn_parameters *parameters, size_t index, struct tn_parameter *row);
 /* Is this process privileged (AT_SECURE)? */
 int tn_process_privileged(void);
+/* The same, or what a test has set. */
+int tn_parameters_privileged(const struct tn_parameters *parameters);
 
 #endif

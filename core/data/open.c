@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/parameter.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "data/array_files.h"
 #include "data/cifar_folder.h"
@@ -216,26 +217,39 @@ tn_status tn_dataset_load(const char *name, const struct tn_dataset_options *giv
 	return status;
 }
 
+/* The folder of Tenon's data files; owned, NULL: out of memory. */
+static char *find_data_folder(struct tn_error_info *error)
+{
+	struct tn_parameters parameters;
+	struct tn_text text;
+	tn_parameters_init(&parameters);
+	tn_text_init(&text);
+	tn_place_add_data(&text, &parameters);
+	tn_parameters_release(&parameters);
+	char *folder = tn_text_take(&text);
+	if (!folder)
+		tn_no_memory(error, OPERATION, NULL, "the folder of data sets");
+	return folder;
+}
+
 tn_status tn_dataset_open(const char *name, const struct tn_dataset_options *options,
 			  tn_dataset **out, struct tn_error_info *error)
 {
-	struct tn_parameters parameters;
-	tn_parameters_init(&parameters);
-	const char *data_dir =
-		tn_parameter_read(&parameters, TN_DATA_DIR_VARIABLE, TN_DATA_DIR_HELP);
+	char *data_dir = find_data_folder(error);
+	if (!data_dir)
+		return TN_OUT_OF_MEMORY;
 	tn_status status = tn_dataset_load(name, options, data_dir, out, error);
-	tn_parameters_release(&parameters);
+	tn_mem_free(data_dir);
 	return status;
 }
 
 tn_status tn_dataset_locate(const char *name, char **path, struct tn_error_info *error)
 {
-	struct tn_parameters parameters;
 	int is_folder;
-	tn_parameters_init(&parameters);
-	const char *data_dir =
-		tn_parameter_read(&parameters, TN_DATA_DIR_VARIABLE, TN_DATA_DIR_HELP);
+	char *data_dir = find_data_folder(error);
+	if (!data_dir)
+		return TN_OUT_OF_MEMORY;
 	tn_status status = tn_dataset_find(name, data_dir, path, &is_folder, error);
-	tn_parameters_release(&parameters);
+	tn_mem_free(data_dir);
 	return status;
 }

@@ -14,7 +14,6 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "io/file.h"
-#include "paths.h"
 
 #define OPERATION "dataset"
 #define SYSTEM_FOLDER "/usr/share/datasets"
@@ -77,7 +76,7 @@ static char *place(int i, const char *name, const char *data_dir)
 	tn_text_init(&text);
 	switch (i) {
 	case 0:
-		tn_text_format(&text, "%s/data/%s", data_dir ? data_dir : TN_DATA_DIR, name);
+		tn_text_format(&text, "%s/data/%s", data_dir, name);
 		break;
 	case 1:
 		tn_text_format(&text, SYSTEM_FOLDER "/%s", name);

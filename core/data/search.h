@@ -8,10 +8,6 @@
 
 #include <tenon/data.h>
 
-#define TN_DATA_DIR_VARIABLE "TENON_DATA_DIR"
-#define TN_DATA_DIR_HELP                                                                           \
-	"folder of Tenon's data files, in place of the installed one; data sets are in data/NAME"
-
 struct tn_known_dataset {
 	struct tn_dataset_info info;
 	const char *const *class_names; /* 10 */
@@ -23,8 +19,9 @@ const struct tn_known_dataset *tn_known_dataset(const char *name);
 /* The last component of a path, without trailing slashes; owned, NULL: out of memory. */
 char *tn_path_name(const char *path);
 
-/* Finds the folder or file of that name: see tn_dataset_open.  `data_dir` is the value of
- * TENON_DATA_DIR, or NULL.  *path is owned (tn_mem_free); *is_folder: it is not a file. */
+/* Finds the folder or file of that name: see tn_dataset_open.  `data_dir` is the folder of Tenon's
+ * data files (NULL: not needed, `name` is a path).  *path is owned (tn_mem_free); *is_folder: it is
+ * not a file. */
 tn_status tn_dataset_find(const char *name, const char *data_dir, char **path, int *is_folder,
 			  struct tn_error_info *error);
 

@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/place.h"
 #include "base/regular.h"
 #include "loader/elf.h"
 #include "loader/instance.h"
@@ -189,6 +190,10 @@ static tn_status open_library(const struct tn_loading *loading,
 			      struct tn_error_info *error)
 {
 	tn_plugin_enter(loading, candidate, TN_STAGE_OPEN);
+	if (tn_place_is_static())
+		return tn_fail(error, TN_UNSUPPORTED, "open",
+			       "the program is fully static: it has no dynamic loader and can use "
+			       "only backends that are linked into it");
 	tn_status status = check_unchanged(candidate, error);
 	if (status)
 		return status;

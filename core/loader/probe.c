@@ -23,11 +23,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "loader/kind.h"
 #include "loader/report.h"
 #include "loader/report_json.h"
-#include "paths.h"
 
 #define MAX_OUTPUT (1u << 20)
 /* The interval of checks that the helper is alive while another process holds its pipe open. */
@@ -93,20 +93,17 @@ out:
 	return problem;
 }
 
-static tn_status start_helper(struct probe *probe, struct tn_parameters *parameters,
-			      const char *path, struct tn_error_info *error)
+static tn_status start_helper(struct probe *probe, const char *helper,
+			      const struct tn_parameters *parameters, const char *path,
+			      struct tn_error_info *error)
 {
 	static char *no_environment[] = {NULL};
-	const char *helper = tn_parameter_read(parameters, "TENON_PROBE_HELPER",
-					       "the helper program of the isolated probe");
 	int ends[2];
-	if (!helper)
-		helper = TN_PROBE_HELPER;
 	if (pipe2(ends, O_CLOEXEC))
 		return tn_fail(error, TN_IO, "probe", "cannot create a pipe: %s", strerror(errno));
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	int problem = spawn(probe, helper, path, ends[1],
-			    parameters->privileged > 0 ? no_environment : environ);
+			    tn_parameters_privileged(parameters) ? no_environment : environ);
 	close(ends[1]);
 	if (problem) {
 		close(ends[0]);
@@ -269,6 +266,7 @@ tn_status tn_probe_file(struct tn_parameters *parameters, const char *path, uint
 {
 	struct probe probe = {.timeout_ms = timeout_ms};
 	struct stat information;
+	struct tn_text helper;
 	tn_error_reset(error);
 	if (!timeout_ms)
 		return tn_fail(error, TN_INVALID_ARGUMENT, "probe",
@@ -279,7 +277,12 @@ tn_status tn_probe_file(struct tn_parameters *parameters, const char *path, uint
 			       path ? path : "NULL");
 	if (!stat(path, &information) && S_ISDIR(information.st_mode))
 		return tn_fail(error, TN_INVALID_ARGUMENT, "probe", "%s is a folder", path);
-	tn_status status = start_helper(&probe, parameters, path, error);
+	tn_text_init(&helper);
+	tn_place_add_helper(&helper, parameters);
+	tn_status status = helper.failed
+				   ? tn_no_memory(error, "probe", NULL, "a path")
+				   : start_helper(&probe, helper.data, parameters, path, error);
+	tn_text_release(&helper);
 	if (status)
 		return status;
 	tn_text_init(&probe.output);

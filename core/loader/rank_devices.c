@@ -137,6 +137,15 @@ static void select_choices(const struct tn_loading *loading, struct tn_registry 
 		add_once(registry, &all[i]);
 }
 
+/* Where a plugin that is not there was looked for. */
+static void add_folders(struct tn_text *text, const struct tn_candidates *candidates)
+{
+	if (!candidates->n_folders)
+		return;
+	tn_text_add(text, "; searched ");
+	tn_search_describe(candidates, text);
+}
+
 static tn_status add_notice(const struct tn_loading *loading, const struct tn_choice *choice,
 			    struct tn_text *text)
 {
@@ -180,13 +189,15 @@ static tn_status notify(const struct tn_loading *loading, const struct tn_known_
 		struct tn_text text;
 		memcpy(item.name, known->list[i].name, sizeof(item.name));
 		tn_text_init(&text);
-		add_reason(&text, loading->report, &item);
+		if (add_reason(&text, loading->report, &item) == TN_NO_PLUGIN && last_resort)
+			add_folders(&text, &loading->candidates);
 		status = add_notice(loading, choice, &text);
 		tn_text_release(&text);
 	}
 	if (status || !last_resort || loading->report->n_notices)
 		return status;
 	tn_text_add(reasons, "no backend plugin is usable");
+	add_folders(reasons, &loading->candidates);
 	return add_notice(loading, choice, reasons);
 }
 
@@ -237,6 +248,8 @@ tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_li
 	if (!all || !registry->choices)
 		goto out;
 	select_choices(loading, registry, all, n, &reasons, &missing);
+	if (missing == TN_NO_PLUGIN)
+		add_folders(&reasons, &loading->candidates);
 	if (reasons.failed)
 		goto out;
 	if (!registry->n_choices && reasons.length) {

@@ -20,6 +20,7 @@ static const char *const found_names[] = {
 	[TN_FOUND_API] = "api",
 	[TN_FOUND_VARIABLE] = "variable",
 	[TN_FOUND_INSTALLED] = "installed",
+	[TN_FOUND_REGISTERED] = "registered",
 };
 
 static const char *const stage_names[] = {

@@ -363,7 +363,7 @@ static int take_member(struct tn_json_reader *json, const struct member *member,
 	case FIELD:
 		return take_field(json, at);
 	case FOUND:
-		return take_position(json, tn_found_name, TN_FOUND_INSTALLED, at);
+		return take_position(json, tn_found_name, TN_FOUND_REGISTERED, at);
 	case STAGE:
 		return take_position(json, tn_stage_name, TN_STAGE_READY, at);
 	case TYPE:

@@ -14,9 +14,9 @@
 
 #include "base/memory.h"
 #include "base/name.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "loader/report.h"
-#include "paths.h"
 
 tn_status tn_report_rows_read_simulation(struct tn_loading *loading, struct tn_error_info *error)
 {
@@ -123,10 +123,8 @@ tn_status tn_report_rows_add_asked(struct tn_loading *loading, const char *name,
 static void add_data_folder(struct tn_text *text, struct tn_parameters *parameters,
 			    const struct tn_plugin_kind *kind)
 {
-	const char *variable = tn_parameter_read(
-		parameters, "TENON_DATA_DIR",
-		"Tenon's data files, instead of the installed ones (its own folders below)");
-	tn_text_format(text, "%s/%ss.d", variable ? variable : TN_DATA_DIR, kind->name);
+	tn_place_add_data(text, parameters);
+	tn_text_format(text, "/%ss.d", kind->name);
 }
 
 tn_status tn_report_rows_has_data_file(const struct tn_loading *loading,

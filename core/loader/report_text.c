@@ -53,7 +53,7 @@ static void add_row(struct tn_text *text, const tn_load_report *report,
 		tn_text_format(text, " %s", row->version);
 	if (row->found)
 		tn_text_format(text, " %s", row->path ? row->path : tn_found_name(row->found));
-	if (row->found > TN_FOUND_BUILT_IN)
+	if (row->found > TN_FOUND_BUILT_IN && row->path)
 		tn_text_format(text, " (%s)", tn_found_name(row->found));
 	if (row->microseconds)
 		tn_text_format(text, " %.1f ms", (double)row->microseconds / 1000.0);

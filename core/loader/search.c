@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "loader/names.h"
+#include "loader/registered.h"
 #include "loader/registry.h"
 #include "paths.h"
 
@@ -50,17 +52,108 @@ static tn_status add_file(struct tn_candidates *candidates, const struct tn_plug
 	return add_candidate(candidates, name, length ? length : strlen(name), path, found);
 }
 
+/* ---- Folders ---------------------------------------------------------------------------------*/
+
+/* Was the folder searched before, under this name or another? */
+static int is_searched(const struct tn_candidates *candidates, const char *path,
+		       const struct stat *information)
+{
+	for (size_t i = 0; i < candidates->n_folders; i++) {
+		const struct tn_searched *folder = &candidates->folders[i];
+		if (!strcmp(folder->path, path) ||
+		    (information && !folder->problem && folder->device == information->st_dev &&
+		     folder->inode == information->st_ino))
+			return 1;
+	}
+	return 0;
+}
+
+/* Appends a folder to the list of those searched, with its names; *is_new 0: it is in the list. */
+static tn_status read_once(struct tn_candidates *candidates, const char *path,
+			   struct tn_names *names, int *is_new)
+{
+	struct stat information;
+	struct tn_searched folder = {.problem = stat(path, &information) ? errno : 0};
+	*names = (struct tn_names){0};
+	*is_new = !is_searched(candidates, path, folder.problem ? NULL : &information);
+	if (!*is_new)
+		return TN_OK;
+	struct tn_searched *list =
+		tn_mem_realloc(candidates->folders, candidates->n_folders + 1, sizeof(*list));
+	if (!list)
+		return TN_OUT_OF_MEMORY;
+	candidates->folders = list;
+	folder.path = tn_mem_copy_string(path);
+	if (!folder.path)
+		return TN_OUT_OF_MEMORY;
+	tn_status status = folder.problem ? TN_OK : tn_names_read(path, SUFFIX, names);
+	if (status == TN_IO)
+		folder.problem = errno;
+	if (!folder.problem) {
+		folder.device = information.st_dev;
+		folder.inode = information.st_ino;
+	}
+	list[candidates->n_folders++] = folder;
+	return status == TN_IO ? TN_OK : status;
+}
+
+static int has_plugin(const struct tn_names *names)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		if (tn_plugin_kind_of(names->list[i]))
+			return 1;
+	}
+	return 0;
+}
+
+/* The folder, or one below where an installation has them, holds no plugin. */
+static void warn_of_empty(const char *path, const struct tn_logger *logger)
+{
+	static const char *const below[] = {&TN_PLUGIN_BELOW[sizeof("tenon")], TN_PLUGIN_BELOW,
+					    "lib/" TN_PLUGIN_BELOW};
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		struct tn_names names = {0};
+		struct tn_text text;
+		tn_text_init(&text);
+		tn_text_format(&text, "%s/%s", path, below[i]);
+		if (!text.failed)
+			(void)tn_names_read(text.data, SUFFIX, &names);
+		const int found = has_plugin(&names);
+		if (found)
+			tn_log_format(logger, TN_LOG_WARNING, "loader",
+				      "TENON_PLUGIN_PATH: %s holds no plugin; %s does", path,
+				      text.data);
+		tn_names_release(&names);
+		tn_text_release(&text);
+		if (found)
+			return;
+	}
+	tn_log_format(logger, TN_LOG_WARNING, "loader", "TENON_PLUGIN_PATH: %s holds no plugin",
+		      path);
+}
+
+/* Only folders that somebody has named must be there; the search for backends says so. */
+static int problem_level(const struct tn_plugin_kind *kind, uint32_t found, int problem)
+{
+	if (found != TN_FOUND_INSTALLED && kind == &tn_backend_kind)
+		return TN_LOG_WARNING;
+	return problem == ENOENT || problem == ENOTDIR ? TN_LOG_DEBUG : TN_LOG_INFO;
+}
+
 static tn_status add_folder(struct tn_candidates *candidates, const struct tn_plugin_kind *kind,
 			    const char *folder, uint32_t found, const struct tn_logger *logger)
 {
 	struct tn_names names;
-	tn_status status = tn_names_read(folder, SUFFIX, &names);
-	if (status == TN_IO) {
-		/* The installed folder may be absent: no plugin was ever installed. */
-		tn_log_format(logger, found == TN_FOUND_INSTALLED ? TN_LOG_DEBUG : TN_LOG_WARNING,
-			      "loader", "%s: %s", folder, strerror(errno));
-		return TN_OK;
-	}
+	int is_new;
+	tn_status status = read_once(candidates, folder, &names, &is_new);
+	if (status || !is_new)
+		return status;
+	const int problem = candidates->folders[candidates->n_folders - 1].problem;
+	if (problem)
+		tn_log_format(logger, problem_level(kind, found, problem), "loader", "%s: %s",
+			      folder, strerror(problem));
+	else if (found == TN_FOUND_VARIABLE && kind == &tn_backend_kind && !has_plugin(&names))
+		warn_of_empty(folder, logger);
 	for (size_t i = 0; !status && i < names.n; i++) {
 		const char *name;
 		struct tn_text path;
@@ -75,6 +168,20 @@ static tn_status add_folder(struct tn_candidates *candidates, const struct tn_pl
 	tn_names_release(&names);
 	return status;
 }
+
+void tn_search_describe(const struct tn_candidates *candidates, struct tn_text *text)
+{
+	for (size_t i = 0; i < candidates->n_folders; i++) {
+		const struct tn_searched *folder = &candidates->folders[i];
+		tn_text_format(text, "%s%s", i ? ", " : "", folder->path);
+		if (folder->problem == ENOENT || folder->problem == ENOTDIR)
+			tn_text_add(text, " (absent)");
+		else if (folder->problem)
+			tn_text_format(text, " (%s)", strerror(folder->problem));
+	}
+}
+
+/* ---- Where to look ---------------------------------------------------------------------------*/
 
 /* A folder or a file.  A file whose name is that of another kind of plugin is not looked for. */
 static tn_status add_path(struct tn_candidates *candidates, const struct tn_plugin_kind *kind,
@@ -96,15 +203,10 @@ static tn_status add_path(struct tn_candidates *candidates, const struct tn_plug
 	return add_folder(candidates, kind, path, found, logger);
 }
 
-static tn_status add_searched_folders(const struct tn_registry_options *options,
-				      const struct tn_plugin_kind *kind,
-				      struct tn_candidates *candidates)
+static tn_status add_variable(const struct tn_registry_options *options,
+			      const struct tn_plugin_kind *kind, const char *path,
+			      struct tn_candidates *candidates)
 {
-	const char *path =
-		tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH",
-				  "folders to search for plugins, absolute, with ':' between them");
-	const char *only = tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH_ONLY",
-					     "1: do not search the folder of installed plugins");
 	tn_status status = TN_OK;
 	while (!status && path && *path) {
 		size_t length = strcspn(path, ":");
@@ -124,23 +226,113 @@ static tn_status add_searched_folders(const struct tn_registry_options *options,
 		path += length;
 		path += *path == ':';
 	}
-	if (!status && !(only && !strcmp(only, "1")))
-		status = add_folder(candidates, kind, TN_PLUGIN_DIR, TN_FOUND_INSTALLED,
-				    options->logger);
+	return status;
+}
+
+/* A folder that nobody has named is searched only if no stranger can have made it. */
+static tn_status add_found(struct tn_candidates *candidates, const struct tn_plugin_kind *kind,
+			   const char *folder, const struct tn_logger *logger)
+{
+	struct stat information;
+	if (stat(folder, &information) || tn_place_is_ours(&information))
+		return add_folder(candidates, kind, folder, TN_FOUND_INSTALLED, logger);
+	tn_log_format(logger, kind == &tn_backend_kind ? TN_LOG_WARNING : TN_LOG_DEBUG, "loader",
+		      "%s is not searched: it belongs to user %u", folder,
+		      (unsigned)information.st_uid);
+	return TN_OK;
+}
+
+/* Beside the library's file: in its own folder, and in lib where it is in bin. */
+static tn_status add_beside(const struct tn_registry_options *options,
+			    const struct tn_plugin_kind *kind, struct tn_candidates *candidates)
+{
+	static const char *const below[] = {TN_PLUGIN_BELOW, "lib/" TN_PLUGIN_BELOW};
+	tn_status status = TN_OK;
+	if (!*tn_place_folder(options->parameters))
+		return TN_OK;
+	for (int i = 0; !status && i < (int)(sizeof(below) / sizeof(below[0])); i++) {
+		struct tn_text folder;
+		tn_text_init(&folder);
+		tn_place_add(&folder, i, below[i]);
+		status = folder.failed ? TN_OUT_OF_MEMORY
+				       : add_found(candidates, kind, folder.data, options->logger);
+		tn_text_release(&folder);
+	}
+	return status;
+}
+
+static tn_status add_users(const struct tn_registry_options *options,
+			   const struct tn_plugin_kind *kind, struct tn_candidates *candidates)
+{
+	struct tn_text folder;
+	tn_status status = TN_OK;
+	if (tn_parameters_privileged(options->parameters))
+		return TN_OK;
+	const char *data = tn_parameter_read(options->parameters, "XDG_DATA_HOME",
+					     "tenon/0 in it is the user's folder of plugins");
+	const char *home = tn_parameter_read(options->parameters, "HOME",
+					     ".local/share is used where XDG_DATA_HOME is not set");
+	tn_text_init(&folder);
+	if (data && data[0] == '/')
+		tn_text_format(&folder, "%s/" TN_PLUGIN_BELOW, data);
+	else if (home && home[0] == '/')
+		tn_text_format(&folder, "%s/.local/share/" TN_PLUGIN_BELOW, home);
+	if (folder.failed)
+		status = TN_OUT_OF_MEMORY;
+	else if (folder.data)
+		status = add_found(candidates, kind, folder.data, options->logger);
+	tn_text_release(&folder);
+	return status;
+}
+
+static tn_status add_searched_folders(const struct tn_registry_options *options,
+				      const struct tn_plugin_kind *kind,
+				      struct tn_candidates *candidates)
+{
+	static const char *const fixed[] = {
+		TN_PLUGIN_DIR,
+		"/usr/local/lib/" TN_PLUGIN_BELOW,
+		"/usr/lib/" TN_MULTIARCH "/" TN_PLUGIN_BELOW,
+		"/usr/lib/" TN_PLUGIN_BELOW,
+	};
+	const char *path =
+		tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH",
+				  "folders to search for plugins, absolute, with ':' between them");
+	const char *only = tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH_ONLY",
+					     "1: do not search the folders of installed plugins");
+	tn_status status = add_variable(options, kind, path, candidates);
+	if (status || (only && !strcmp(only, "1")))
+		return status;
+	status = add_beside(options, kind, candidates);
+	if (!status)
+		status = add_users(options, kind, candidates);
+	for (size_t i = 0; !status && i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		status =
+			add_folder(candidates, kind, fixed[i], TN_FOUND_INSTALLED, options->logger);
+	return status;
+}
+
+static tn_status add_linked(struct tn_candidates *candidates,
+			    const struct tn_backend_descriptor *descriptor, uint32_t found)
+{
+	const char *name = descriptor->name;
+	tn_status status = add_candidate(candidates, name, strlen(name), NULL, found);
+	if (!status)
+		candidates->list[candidates->n - 1].built_in = descriptor;
 	return status;
 }
 
 tn_status tn_search(const struct tn_registry_options *options, const struct tn_plugin_kind *kind,
 		    struct tn_candidates *candidates)
 {
+	const struct tn_backend_descriptor *registered;
+	const int is_whole = kind == &tn_backend_kind && !options->paths_only && !options->probe_ms;
 	tn_status status = TN_OK;
 	*candidates = (struct tn_candidates){0};
-	for (size_t i = 0; !status && i < options->n_built_in; i++) {
-		const char *name = options->built_in[i]->name;
-		status = add_candidate(candidates, name, strlen(name), NULL, TN_FOUND_BUILT_IN);
-		if (!status)
-			candidates->list[i].built_in = options->built_in[i];
-	}
+	for (size_t i = 0; !status && i < options->n_built_in; i++)
+		status = add_linked(candidates, options->built_in[i], TN_FOUND_BUILT_IN);
+	for (size_t i = 0; !status && is_whole && (registered = tn_registered_at(i)); i++)
+		status = add_linked(candidates, registered, TN_FOUND_REGISTERED);
 	for (size_t i = 0; !status && i < options->n_paths; i++)
 		status = add_path(candidates, kind, options->paths[i], TN_FOUND_API,
 				  options->logger);
@@ -160,6 +352,9 @@ void tn_candidates_release(struct tn_candidates *candidates)
 		tn_mem_free(candidate->path);
 		tn_mem_free(candidate->real_path);
 	}
+	for (size_t i = 0; i < candidates->n_folders; i++)
+		tn_mem_free(candidates->folders[i].path);
+	tn_mem_free(candidates->folders);
 	tn_mem_free(candidates->list);
 	*candidates = (struct tn_candidates){0};
 }

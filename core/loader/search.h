@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Which files may be plugins, in order of precedence: paths given to the API, then
- * TENON_PLUGIN_PATH, then the folder of installed plugins; within a folder by name.  The working
- * directory, the program's folder and the system's library path are never searched.
+ * Which files may be plugins, in order of precedence; within a folder by name:
+ *
+ *	paths given to the API
+ *	TENON_PLUGIN_PATH
+ *	beside the file of the library: DIR/tenon/0, DIR/../lib/tenon/0
+ *	the user's: $XDG_DATA_HOME/tenon/0
+ *	the one of the build: $libdir/tenon/0
+ *	the system's: /usr/local/lib/tenon/0, /usr/lib/<multiarch>/tenon/0, /usr/lib/tenon/0
+ *
+ * Each folder is searched once, whatever its names.  A privileged process searches neither those of
+ * the variable, nor those beside, nor the user's; no process searches the latter two where they
+ * belong to a stranger.  The working directory and the system's library path are never searched.
  */
 #ifndef TN_LOADER_SEARCH_H
 #define TN_LOADER_SEARCH_H
@@ -11,6 +20,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/text.h"
 #include "loader/backend.h"
 #include "loader/kind.h"
 #include "loader/registry.h"
@@ -30,15 +40,27 @@ struct tn_candidate {
 	struct tn_load_row *row;
 };
 
+/* A folder that was searched. */
+struct tn_searched {
+	char *path;
+	int problem; /* an errno value: why it was not read; 0: it was */
+	dev_t device;
+	ino_t inode;
+};
+
 struct tn_candidates {
 	struct tn_candidate *list;
 	size_t n;
+	struct tn_searched *folders;
+	size_t n_folders;
 };
 
-/* Built-in backends, then files of that kind.  Folders that cannot be read are logged.
- * TN_OUT_OF_MEMORY. */
+/* Backends that are built in or registered, then files of that kind.  Folders that cannot be read
+ * are logged, and so are those of TENON_PLUGIN_PATH without any plugin.  TN_OUT_OF_MEMORY. */
 tn_status tn_search(const struct tn_registry_options *options, const struct tn_plugin_kind *kind,
 		    struct tn_candidates *candidates);
+/* Appends the folders that were searched: "/a, /b (absent)". */
+void tn_search_describe(const struct tn_candidates *candidates, struct tn_text *text);
 void tn_candidates_release(struct tn_candidates *candidates);
 
 #endif

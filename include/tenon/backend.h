@@ -1450,6 +1450,12 @@ struct tn_backend_note_section {
 #define TN_EXTERN_C extern
 #endif
 
+/* The descriptor's name.  A plugin that is linked into a program, perhaps beside others, is
+ * compiled with another one, tenon_backend_NAME, and registered by it (tn_backend_register). */
+#ifndef TN_BACKEND_DESCRIPTOR
+#define TN_BACKEND_DESCRIPTOR tenon_backend
+#endif
+
 /* Emits the note and the descriptor; once in a plugin, at file scope.  UUID is a macro of 16 bytes
  * separated by commas, generated anew for each plugin (uuidgen). */
 #define TN_BACKEND_PLUGIN(UUID, NAME, VERSION, LICENCE, CREATE, DESTROY, QUERY)                    \
@@ -1475,24 +1481,25 @@ struct tn_backend_note_section {
 					    {__VA_ARGS__},                                         \
 					    {0, 0}};                                               \
 	TN_EXTERN_C __attribute__((visibility("default")))                                         \
-	const struct tn_backend_descriptor tenon_backend;                                          \
-	const struct tn_backend_descriptor tenon_backend = {sizeof(struct tn_backend_descriptor),  \
-							    TN_BACKEND_MAGIC,                      \
-							    TN_ABI_MAJOR,                          \
-							    TN_ABI_TARGET,                         \
-							    TN_ABI_OLDEST_HOST,                    \
-							    0,                                     \
-							    0,                                     \
-							    {__VA_ARGS__},                         \
-							    NAME,                                  \
-							    VERSION,                               \
-							    LICENCE,                               \
-							    CREATE,                                \
-							    DESTROY,                               \
-							    QUERY,                                 \
-							    N,                                     \
-							    0,                                     \
-							    OPTIONS}
+	const struct tn_backend_descriptor TN_BACKEND_DESCRIPTOR;                                  \
+	const struct tn_backend_descriptor TN_BACKEND_DESCRIPTOR = {                               \
+		sizeof(struct tn_backend_descriptor),                                              \
+		TN_BACKEND_MAGIC,                                                                  \
+		TN_ABI_MAJOR,                                                                      \
+		TN_ABI_TARGET,                                                                     \
+		TN_ABI_OLDEST_HOST,                                                                \
+		0,                                                                                 \
+		0,                                                                                 \
+		{__VA_ARGS__},                                                                     \
+		NAME,                                                                              \
+		VERSION,                                                                           \
+		LICENCE,                                                                           \
+		CREATE,                                                                            \
+		DESTROY,                                                                           \
+		QUERY,                                                                             \
+		N,                                                                                 \
+		0,                                                                                 \
+		OPTIONS}
 
 /* ---- Small helpers ---------------------------------------------------------------------------*/
 

@@ -90,6 +90,21 @@ static inline struct tn_context_options tn_context_defaults(void)
 	return options;
 }
 
+/* The most backends that a program can register. */
+#define TN_MOST_REGISTERED 16
+struct tn_backend_descriptor; /* <tenon/backend.h> */
+
+/* Makes a backend that is linked into the program known to contexts that are opened later, in all
+ * threads; those that are open keep what they have.  It is a plugin without a file: versions are
+ * negotiated, its options and the selection hold, and the load report has its row
+ * (TN_FOUND_REGISTERED).  It comes before files, so that one of the same name or UUID is
+ * TN_DUPLICATE.  `descriptor` is borrowed for ever: a plugin that is compiled with
+ * -DTN_BACKEND_DESCRIPTOR=tenon_backend_NAME exports it under that name, as libtenon_cpu.a does.
+ *   TN_INVALID_ARGUMENT: it is NULL, or not a descriptor, or has no valid name.
+ *   TN_UNSUPPORTED: TN_MOST_REGISTERED are registered.
+ * One that is registered already is TN_OK.  [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_backend_register(const struct tn_backend_descriptor *descriptor);
+
 /* Loads backends, selects one and opens its device.  `options` may be NULL.  Missing plugins are
  * not an error: the built-in backend is the last resort, unless the selection ends in `!`.
  * Errors: TN_FORMAT (a malformed selection, variable or key of an option), TN_OUT_OF_MEMORY,

@@ -20,11 +20,12 @@ typedef struct tn_load_report tn_load_report;
 
 /* How a backend was found. */
 enum {
-	TN_FOUND_NOWHERE = 0,   /* described by a data file or requested by name, without a file */
-	TN_FOUND_BUILT_IN = 1,  /* part of the library */
-	TN_FOUND_API = 2,       /* a path given to the API */
-	TN_FOUND_VARIABLE = 3,  /* TENON_PLUGIN_PATH */
-	TN_FOUND_INSTALLED = 4, /* the folder of installed plugins */
+	TN_FOUND_NOWHERE = 0,    /* described by a data file or requested by name, without a file */
+	TN_FOUND_BUILT_IN = 1,   /* part of the library */
+	TN_FOUND_API = 2,        /* a path given to the API */
+	TN_FOUND_VARIABLE = 3,   /* TENON_PLUGIN_PATH */
+	TN_FOUND_INSTALLED = 4,  /* a folder of installed plugins: tenon(7), FILES */
+	TN_FOUND_REGISTERED = 5, /* linked into the program: tn_backend_register */
 };
 
 /* The stage that a backend reached: the one that failed, or TN_STAGE_READY. */

@@ -10,10 +10,12 @@
 #include "blas.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 
 #include "plugin.h"
@@ -226,12 +228,30 @@ static int find_library(struct cpu_blas *blas, const char *file)
 	return 0;
 }
 
+/* Is the backend linked into a fully static program?  It has no dynamic loader. */
+static int is_static(void)
+{
+	const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	size_t n = header ? getauxval(AT_PHNUM) : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (header[i].p_type == PT_INTERP)
+			return 0;
+	}
+	return n > 0;
+}
+
 void cpu_blas_open(struct cpu_blas *blas, const struct tn_host *host, int vector_bytes)
 {
 	const char *file = tn_plugin_option(host, "openblas");
 	unsigned own = host->thread_count(host->context);
 	if (!CPU_HAVE_CBLAS) {
 		say_missing(blas, host, "built without OpenBLAS: cblas.h was missing");
+		return;
+	}
+	if (is_static()) {
+		snprintf(blas->note, sizeof(blas->note),
+			 "OpenBLAS not used: the program is fully static");
+		tn_plugin_log(host, "cpu", TN_LOG_INFO, "%s", blas->note);
 		return;
 	}
 	if (file && !*file)

@@ -18,7 +18,7 @@ static const struct tn_backend_descriptor *const built_in[] = {&tn_reference_bac
 int target_find(const char *name, char *path, size_t size)
 {
 	struct tn_parameters parameters;
-	struct tn_candidates candidates = {NULL, 0};
+	struct tn_candidates candidates = {0};
 	struct tn_registry_options options = {.parameters = &parameters};
 	tn_parameters_init(&parameters);
 	path[0] = '\0';
