@@ -103,9 +103,10 @@ static tn_status read_name(const char *name, struct tn_selection *selection,
 		return tn_fail(error, TN_INVALID_ARGUMENT, "device_find", "name is NULL");
 	tn_status status = tn_selection_parse(name, "device_find", selection, error);
 	if (!status && (selection->n_named != 1 || selection->n_excluded || selection->required))
-		status =
-			tn_fail(error, TN_FORMAT, "device_find",
-				"name: expected a backend's name, or NAME:INDEX, found '%s'", name);
+		status = tn_fail(error, TN_FORMAT, "device_find",
+				 "name: expected a backend's name, or NAME:INDEX, or one kind or "
+				 "identity, found '%s'",
+				 name);
 	return status;
 }
 
@@ -114,8 +115,8 @@ static struct tn_device *find(const tn_context *context, const struct tn_selecti
 {
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
-		if (!strcmp(device->backend->plugin.name, item->name) &&
-		    (item->index == TN_ANY_INDEX || item->index == device->index))
+		if (tn_selection_item_is(item, device->backend->plugin.name, device->index,
+					 &device->description))
 			return device;
 	}
 	return NULL;

@@ -12,6 +12,7 @@
 #include "loader/rank_devices.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static void add_once(struct tn_registry *registry, const struct tn_choice *choic
 	registry->choices[registry->n_choices++] = *choice;
 }
 
-/* Why an item of the selection is unavailable, as text and status. */
+/* Why a backend, or a device of it, is unavailable, as text and status. */
 static tn_status add_reason(struct tn_text *text, const struct tn_load_report *report,
 			    const struct tn_selection_item *item)
 {
@@ -107,19 +108,44 @@ static tn_status add_reason(struct tn_text *text, const struct tn_load_report *r
 	return row->status;
 }
 
+/* The same of an item that names no backend: what hinders the known backends for such hardware, if
+ * it is there. */
+static tn_status add_reason_of_any(struct tn_text *text, const struct tn_load_report *report,
+				   const struct tn_known_list *known,
+				   const struct tn_selection_item *item)
+{
+	tn_status first = TN_OK;
+	for (size_t i = 0; i < known->n; i++) {
+		const struct tn_known *entry = &known->list[i];
+		const struct tn_load_row *row = tn_load_report_find(report, entry->name);
+		struct tn_selection_item absent = {.index = TN_ANY_INDEX};
+		if (!row->status || row->status == TN_EXCLUDED || !entry->seen || !entry->n_signs ||
+		    !tn_selection_item_is_kind(item, entry->kind))
+			continue;
+		snprintf(absent.name, sizeof(absent.name), "%s", entry->name);
+		tn_text_add(text, first ? "; " : "");
+		tn_status status = add_reason(text, report, &absent);
+		first = first ? first : status;
+	}
+	if (first)
+		return first;
+	tn_text_format(text, "%s not used: NO_DEVICE: no backend has such a device", item->name);
+	return TN_NO_DEVICE;
+}
+
 /* Writes the named choices, then the others.  *reasons and *missing describe the items of the
  * selection skipped before the first choice. */
-static void select_choices(const struct tn_loading *loading, struct tn_registry *registry,
-			   const struct tn_choice *all, size_t n, struct tn_text *reasons,
-			   tn_status *missing)
+static void select_choices(const struct tn_loading *loading, const struct tn_known_list *known,
+			   struct tn_registry *registry, const struct tn_choice *all, size_t n,
+			   struct tn_text *reasons, tn_status *missing)
 {
 	const struct tn_selection *selection = &loading->selection;
 	for (size_t i = 0; i < selection->n_named; i++) {
 		const struct tn_selection_item *item = &selection->named[i];
 		int matched = 0;
 		for (size_t j = 0; j < n; j++) {
-			if (strcmp(all[j].backend->plugin.name, item->name) ||
-			    (item->index != TN_ANY_INDEX && item->index != all[j].index))
+			if (!tn_selection_item_is(item, all[j].backend->plugin.name, all[j].index,
+						  device_of(&all[j])))
 				continue;
 			matched = 1;
 			add_once(registry, &all[j]);
@@ -128,7 +154,10 @@ static void select_choices(const struct tn_loading *loading, struct tn_registry 
 			continue;
 		if (reasons->length)
 			tn_text_add(reasons, "; ");
-		tn_status status = add_reason(reasons, loading->report, item);
+		tn_status status =
+			item->what == TN_SELECTS_BACKEND
+				? add_reason(reasons, loading->report, item)
+				: add_reason_of_any(reasons, loading->report, known, item);
 		*missing = *missing ? *missing : status;
 	}
 	if (selection->required)
@@ -178,7 +207,7 @@ static tn_status notify(const struct tn_loading *loading, const struct tn_known_
 			continue;
 		struct tn_selection_item item = {.index = TN_ANY_INDEX};
 		struct tn_text text;
-		memcpy(item.name, known->list[i].name, sizeof(item.name));
+		snprintf(item.name, sizeof(item.name), "%s", known->list[i].name);
 		tn_text_init(&text);
 		add_reason(&text, loading->report, &item);
 		status = add_notice(loading, choice, &text);
@@ -236,7 +265,7 @@ tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_li
 	registry->choices = tn_mem_zeroed(n + 1, sizeof(*registry->choices));
 	if (!all || !registry->choices)
 		goto out;
-	select_choices(loading, registry, all, n, &reasons, &missing);
+	select_choices(loading, known, registry, all, n, &reasons, &missing);
 	if (reasons.failed)
 		goto out;
 	if (!registry->n_choices && reasons.length) {
