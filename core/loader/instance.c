@@ -118,6 +118,7 @@ static void free_record(struct tn_instance *instance)
 		tn_threads_destroy(instance->threads);
 	}
 	pthread_mutex_destroy(&instance->turn);
+	tn_mem_free(instance->devices);
 	tn_mem_free(instance);
 }
 

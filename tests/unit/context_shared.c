@@ -27,6 +27,7 @@ static void expect(int created, int destroyed, int opened, int closed)
 {
 	assert_int_equal(counted->created - before.created, created);
 	assert_int_equal(counted->destroyed - before.destroyed, destroyed);
+	assert_int_equal(counted->asked - before.asked, created);
 	assert_int_equal(counted->opened - before.opened, opened);
 	assert_int_equal(counted->closed - before.closed, closed);
 }
