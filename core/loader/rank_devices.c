@@ -108,8 +108,8 @@ static tn_status add_reason(struct tn_text *text, const struct tn_load_report *r
 	return row->status;
 }
 
-/* The same of an item that names no backend: what hinders the known backends for such hardware, if
- * it is there. */
+/* The same of an item that names no backend: what hinders the backends known for such hardware, of
+ * which there is a plugin or the hardware. */
 static tn_status add_reason_of_any(struct tn_text *text, const struct tn_load_report *report,
 				   const struct tn_known_list *known,
 				   const struct tn_selection_item *item)
@@ -119,7 +119,8 @@ static tn_status add_reason_of_any(struct tn_text *text, const struct tn_load_re
 		const struct tn_known *entry = &known->list[i];
 		const struct tn_load_row *row = tn_load_report_find(report, entry->name);
 		struct tn_selection_item absent = {.index = TN_ANY_INDEX};
-		if (!row->status || row->status == TN_EXCLUDED || !entry->seen || !entry->n_signs ||
+		const int is_here = row->path || (entry->seen && entry->n_signs);
+		if (!row->status || row->status == TN_EXCLUDED || !is_here ||
 		    !tn_selection_item_is_kind(item, entry->kind))
 			continue;
 		snprintf(absent.name, sizeof(absent.name), "%s", entry->name);
