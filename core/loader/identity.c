@@ -17,8 +17,8 @@ static int digit_of(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Reads `least` to `most` hexadecimal digits and then `end` (0: nothing), and moves *at to the first
- * character that it did not take. */
+/* Reads `least` to `most` hexadecimal digits and then `end` (0: nothing).  *at moves to the first
+ * character that is not taken. */
 static int read_group(const char *text, size_t *at, size_t least, size_t most, char end,
 		      uint32_t *value)
 {

@@ -13,8 +13,9 @@
  *
  * Instances are equal when a plugin could not tell them apart: the same mapped file by the same
  * path, the same effective version, values of options, number of threads, log (callback, user and
- * levels), and the same values of all variables that the services have read for it so far.  So a message reaches the
- * callback of the context that caused it, and a variable that has changed counts for new contexts.
+ * levels), and the same values of all variables that the services have read for it so far.  So a
+ * message reaches the callback of the context that caused it, and a variable that has changed
+ * counts for new contexts.  What a backend's devices are is asked once (backend.c).
  *
  * What the services use is the instance's own: copies of log and variables, and a share in the
  * threads of the first context.  A context lists the variables of its instances as its own.

@@ -166,8 +166,8 @@ out_has '"text": "excluded by backend=absent!"'
 TENON_PLUGIN_PATH=$dir/bad run 0 doctor --backend 'reference!' --only random.bits
 out_has '^hangs is not checked: EXCLUDED: excluded by backend=reference!$'
 unset TENON_TEST_EARLY
-TENON_BACKEND=^referense run 0 info
-err_has "TENON_BACKEND: '^referense' excludes nothing; did you mean '^reference'?"
+TENON_BACKEND=^references run 0 info
+err_has "TENON_BACKEND: '^references' excludes nothing; did you mean '^reference'?"
 
 # By kind, and by the identities that it prints.
 TENON_PLUGIN_PATH=$dir/plugins run 0 info --backend 'pci:0000:01:00.0!'
