@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "context/context.h"
+#include "context/devices.h"
 #include "device/open.h"
 #include "device/returned.h"
 #include "device/transfer.h"
@@ -111,7 +112,8 @@ static tn_status read_name(const char *name, struct tn_selection *selection,
 }
 
 /* NULL: the context has no such device. */
-static struct tn_device *find(const tn_context *context, const struct tn_selection_item *item)
+static struct tn_device *find_counted(const tn_context *context,
+				      const struct tn_selection_item *item)
 {
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
@@ -120,6 +122,15 @@ static struct tn_device *find(const tn_context *context, const struct tn_selecti
 			return device;
 	}
 	return NULL;
+}
+
+static struct tn_device *find(const tn_context *context, const struct tn_selection_item *item)
+{
+	struct tn_device *device = find_counted(context, item);
+	if (device)
+		return device;
+	tn_context_count_devices(context);
+	return find_counted(context, item);
 }
 
 tn_device *tn_device_find(tn_context *context, const char *name)
@@ -147,6 +158,8 @@ int tn_device_available(const tn_context *context, const char *name)
 int tn_backend_available(const tn_context *context, const char *name, const char **reason)
 {
 	const char *ignored;
+	if (context)
+		tn_context_count_devices(context);
 	const struct tn_load_row *row =
 		context && name ? tn_load_report_find(context->assembly->report, name) : NULL;
 	if (!reason)

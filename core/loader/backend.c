@@ -85,12 +85,10 @@ static tn_status ask_for_devices(struct tn_instance *instance, const struct tn_b
 }
 
 /* An instance is asked once, however many contexts share it. */
-static tn_status find_devices(const struct tn_loading *loading,
-			      const struct tn_candidate *candidate, struct tn_backend *backend,
+static tn_status find_devices(struct tn_backend *backend, struct tn_load_row *row,
 			      struct tn_error_info *error)
 {
 	struct tn_instance *instance = backend->plugin.shared;
-	tn_plugin_enter(loading, candidate, TN_STAGE_DEVICES);
 	tn_status status = instance->devices ? TN_OK : ask_for_devices(instance, backend, error);
 	if (status)
 		return status;
@@ -100,9 +98,38 @@ static tn_status find_devices(const struct tn_loading *loading,
 	backend->n_devices = instance->n_devices;
 	memcpy(backend->devices, instance->devices,
 	       instance->n_devices * sizeof(*backend->devices));
-	return tn_report_set_devices(candidate->row, backend->devices, backend->n_devices)
-		       ? TN_OK
-		       : TN_OUT_OF_MEMORY;
+	return tn_report_set_devices(row, backend->devices, backend->n_devices) ? TN_OK
+										: TN_OUT_OF_MEMORY;
+}
+
+/* Does the selection prefer named backends to this one, whose data file says that it drives GPUs?
+ * Its devices are counted only if something asks for them: that may start a driver.  A GPU lends to
+ * nobody, so that the route never does. */
+static int may_wait(const struct tn_loading *loading, const char *name)
+{
+	const struct tn_known *known = loading->known ? tn_known_find(loading->known, name) : NULL;
+	const int is_gpu = known && (known->kind == TN_DEVICE_DISCRETE_GPU ||
+				     known->kind == TN_DEVICE_INTEGRATED_GPU);
+	return is_gpu && tn_selection_prefers_others(&loading->selection, name);
+}
+
+tn_status tn_backend_count(struct tn_backend *backend)
+{
+	struct tn_error_info error;
+	struct tn_load_row *row = backend->waiting;
+	backend->waiting = NULL;
+	tn_error_reset(&error);
+	row->stage = TN_STAGE_DEVICES;
+	tn_instance_lock(backend->plugin.shared);
+	row->status = find_devices(backend, row, &error);
+	tn_instance_unlock(backend->plugin.shared);
+	if (!row->status)
+		row->stage = TN_STAGE_READY;
+	row->native_code = error.native_code;
+	return row->status == TN_OUT_OF_MEMORY ||
+			       (row->status && !tn_report_set(&row->text, error.text))
+		       ? TN_OUT_OF_MEMORY
+		       : TN_OK;
 }
 
 static tn_status take_backend(struct tn_loading *loading, struct tn_candidate *candidate,
@@ -111,7 +138,14 @@ static tn_status take_backend(struct tn_loading *loading, struct tn_candidate *c
 	struct tn_backend *backend = (struct tn_backend *)plugin;
 	tn_plugin_enter(loading, candidate, TN_STAGE_QUERY);
 	tn_status status = tn_slots_take(backend, error);
-	return status ? status : find_devices(loading, candidate, backend, error);
+	if (status)
+		return status;
+	if (may_wait(loading, candidate->name)) {
+		backend->waiting = candidate->row;
+		return TN_OK;
+	}
+	tn_plugin_enter(loading, candidate, TN_STAGE_DEVICES);
+	return find_devices(backend, candidate->row, error);
 }
 
 static void release_backend(struct tn_plugin *plugin)

@@ -134,6 +134,61 @@ static tn_status add_reason_of_any(struct tn_text *text, const struct tn_load_re
 	return TN_NO_DEVICE;
 }
 
+/* Writes the choices that an item names; whether there is one. */
+static int add_named(struct tn_registry *registry, const struct tn_selection_item *item,
+		     const struct tn_choice *all, size_t n)
+{
+	int matched = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!tn_selection_item_is(item, all[i].backend->plugin.name, all[i].index,
+					  device_of(&all[i])))
+			continue;
+		matched = 1;
+		add_once(registry, &all[i]);
+	}
+	return matched;
+}
+
+static void add_others(struct tn_registry *registry, const struct tn_choice *all, size_t n)
+{
+	if (registry->selection.required)
+		return;
+	for (size_t i = 0; i < n; i++)
+		add_once(registry, &all[i]);
+}
+
+static tn_status count_waiting(struct tn_registry *registry)
+{
+	tn_status status = TN_OK;
+	for (size_t i = 0; !status && i < registry->n_backends; i++) {
+		if (registry->backends[i]->waiting)
+			status = tn_backend_count(registry->backends[i]);
+	}
+	return status;
+}
+
+tn_status tn_choose_again(struct tn_registry *registry)
+{
+	size_t n;
+	if (count_waiting(registry))
+		return TN_OUT_OF_MEMORY;
+	struct tn_choice *all = rank_devices(registry, &n);
+	struct tn_choice *choices = tn_mem_zeroed(n + 1, sizeof(*choices));
+	if (!all || !choices) {
+		tn_mem_free(all);
+		tn_mem_free(choices);
+		return TN_OUT_OF_MEMORY;
+	}
+	tn_mem_free(registry->choices);
+	registry->choices = choices;
+	registry->n_choices = 0;
+	for (size_t i = 0; i < registry->selection.n_named; i++)
+		add_named(registry, &registry->selection.named[i], all, n);
+	add_others(registry, all, n);
+	tn_mem_free(all);
+	return TN_OK;
+}
+
 /* Writes the named choices, then the others.  *reasons and *missing describe the items of the
  * selection skipped before the first choice. */
 static void select_choices(const struct tn_loading *loading, const struct tn_known_list *known,
@@ -143,14 +198,7 @@ static void select_choices(const struct tn_loading *loading, const struct tn_kno
 	const struct tn_selection *selection = &loading->selection;
 	for (size_t i = 0; i < selection->n_named; i++) {
 		const struct tn_selection_item *item = &selection->named[i];
-		int matched = 0;
-		for (size_t j = 0; j < n; j++) {
-			if (!tn_selection_item_is(item, all[j].backend->plugin.name, all[j].index,
-						  device_of(&all[j])))
-				continue;
-			matched = 1;
-			add_once(registry, &all[j]);
-		}
+		const int matched = add_named(registry, item, all, n);
 		if (matched || registry->n_choices)
 			continue;
 		if (reasons->length)
@@ -161,10 +209,7 @@ static void select_choices(const struct tn_loading *loading, const struct tn_kno
 				: add_reason_of_any(reasons, loading->report, known, item);
 		*missing = *missing ? *missing : status;
 	}
-	if (selection->required)
-		return;
-	for (size_t i = 0; i < n; i++)
-		add_once(registry, &all[i]);
+	add_others(registry, all, n);
 }
 
 static tn_status add_notice(const struct tn_loading *loading, const struct tn_choice *choice,
@@ -244,6 +289,23 @@ static void warn_of_broken(const struct tn_loading *loading)
 	}
 }
 
+/* Is there a device that the selection names?  If not, any may be the next best. */
+static int has_named(const struct tn_registry *registry)
+{
+	for (size_t i = 0; i < registry->n_backends; i++) {
+		const struct tn_backend *backend = registry->backends[i];
+		for (uint32_t j = 0; j < backend->n_devices; j++) {
+			for (size_t k = 0; k < registry->selection.n_named; k++) {
+				if (tn_selection_item_is(&registry->selection.named[k],
+							 backend->plugin.name, j,
+							 &backend->devices[j]))
+					return 1;
+			}
+		}
+	}
+	return 0;
+}
+
 static void mark_selected(struct tn_load_report *report, const struct tn_choice *choice)
 {
 	for (size_t i = 0; i < report->n_rows; i++) {
@@ -262,8 +324,11 @@ tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_li
 	tn_status missing = TN_OK, status = TN_OUT_OF_MEMORY;
 	struct tn_text reasons;
 	tn_text_init(&reasons);
-	struct tn_choice *all = rank_devices(registry, &n);
-	registry->choices = tn_mem_zeroed(n + 1, sizeof(*registry->choices));
+	struct tn_choice *all = NULL;
+	if (!has_named(registry) && count_waiting(registry))
+		goto out;
+	all = rank_devices(registry, &n);
+	registry->choices = all ? tn_mem_zeroed(n + 1, sizeof(*registry->choices)) : NULL;
 	if (!all || !registry->choices)
 		goto out;
 	select_choices(loading, known, registry, all, n, &reasons, &missing);

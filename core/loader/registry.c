@@ -122,6 +122,8 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 		status = tn_report_rows_add_candidates(loading);
 	if (!status && !loading->options->paths_only)
 		status = tn_report_rows_read_known(loading, &known);
+	loading->known = &known;
+	registry->selection = loading->selection;
 	if (!status)
 		status = tn_report_rows_check_exclusions(loading, &known);
 	if (!status && loading->options->probe_ms)
@@ -186,6 +188,14 @@ void tn_registry_close(struct tn_registry *registry)
 	tn_mem_free(registry->backends);
 	tn_mem_free(registry->choices);
 	tn_mem_free(registry);
+}
+
+int tn_registry_waits(const struct tn_registry *registry)
+{
+	int waits = 0;
+	for (size_t i = 0; registry && i < registry->n_backends; i++)
+		waits |= registry->backends[i]->waiting != NULL;
+	return waits && registry->fork_generation == tn_fork_generation();
 }
 
 void tn_registry_silence(struct tn_registry *registry)

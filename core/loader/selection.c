@@ -253,14 +253,19 @@ int tn_selection_names(const struct tn_selection *selection, const char *name)
 	return 0;
 }
 
-int tn_selection_forbids(const struct tn_selection *selection, const char *name)
+int tn_selection_prefers_others(const struct tn_selection *selection, const char *name)
 {
 	for (size_t i = 0; i < selection->n_named; i++) {
 		/* Devices of a kind or with an identity may be any backend's. */
 		if (selection->named[i].what != TN_SELECTS_BACKEND)
 			return 0;
 	}
-	return selection->required && !tn_selection_names(selection, name);
+	return selection->n_named && !tn_selection_names(selection, name);
+}
+
+int tn_selection_forbids(const struct tn_selection *selection, const char *name)
+{
+	return selection->required && tn_selection_prefers_others(selection, name);
 }
 
 int tn_selection_item_is_kind(const struct tn_selection_item *item, uint32_t kind)

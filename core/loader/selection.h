@@ -67,6 +67,8 @@ int tn_selection_excludes(const struct tn_selection *selection, const char *name
 int tn_selection_names(const struct tn_selection *selection, const char *name);
 /* By '!': no item of the selection can be a device of that backend. */
 int tn_selection_forbids(const struct tn_selection *selection, const char *name);
+/* It names backends alone, and not this one. */
+int tn_selection_prefers_others(const struct tn_selection *selection, const char *name);
 /* Is that device of a backend one that the item names? */
 int tn_selection_item_is(const struct tn_selection_item *item, const char *backend, uint32_t index,
 			 const struct tn_device_description *device);

@@ -7,6 +7,7 @@
 #define TN_LOADER_STAGE_H
 
 #include "loader/kind.h"
+#include "loader/known_plugins.h"
 #include "loader/registry.h"
 #include "loader/search.h"
 #include "loader/selection.h"
@@ -21,6 +22,7 @@ struct tn_loading {
 	const char *source; /* where the selection came from, as errors name it */
 	struct tn_simulation simulation;
 	struct tn_candidates candidates;
+	const struct tn_known_list *known; /* NULL: of communicators */
 	struct tn_load_report *report;
 	struct tn_error_info refusal; /* a wrong option of the program; status 0: there is none */
 };
