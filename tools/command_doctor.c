@@ -99,6 +99,16 @@ static char (*names_of(tn_context *context, int is_named, size_t *n))[48]
 	return names;
 }
 
+/* What the selection keeps out is not checked, and that is said. */
+static void print_excluded(const tn_load_report *report)
+{
+	const struct tn_load_row *row;
+	for (size_t i = 0; (row = tn_load_report_at(report, i)); i++) {
+		if (row->status == TN_EXCLUDED && row->path)
+			printf("%s is not checked: EXCLUDED: %s\n", row->name, row->text);
+	}
+}
+
 /* The worse of two exit codes: failed, then absent, then done. */
 static int worse(int a, int b)
 {
@@ -135,6 +145,8 @@ static int look(struct doctor_options *o)
 		free(selection);
 		return selection ? code : EXIT_FAILED;
 	}
+	if (!o->device && !o->json)
+		print_excluded(tn_context_report(context));
 	char(*names)[48] = names_of(context, is_named, &n);
 	tn_context_close(context);
 	code = names ? all(o, n, names) : EXIT_FAILED;

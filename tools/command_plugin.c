@@ -23,7 +23,8 @@ static const char about[] =
  * install` would overwrite. */
 static int is_reserved(const char *name)
 {
-	static const char *const names[] = {"auto",   "cpu",    "cuda",     "mock",
+	static const char *const names[] = {"auto",   "gpu",    "accelerator", "pci",
+					    "uuid",   "cpu",    "cuda",        "mock",
 					    "onednn", "opencl", "reference"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strcmp(name, names[i]))
@@ -43,7 +44,9 @@ static int check_name(const char *name)
 				   "%d characters",
 				   name, LONGEST_NAME);
 	if (is_reserved(name))
-		return usage_error("plugin", "'%s' is the name of a backend of Tenon", name);
+		return usage_error(
+			"plugin", "'%s' is the name of a backend of Tenon, or a word of selections",
+			name);
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static const struct {
 	{TN_PROBE_FAILED, "load it in a separate process: tenon info --probe FILE"},
 	{TN_REFUSED, "let only root own and write the file and its folders, or run "
 		     "without privileges; if permission is denied, let this user read it"},
-	{TN_EXCLUDED, "remove ^NAME from the selection"},
+	{TN_EXCLUDED, "name it in the selection, or remove its ^NAME or the final '!'"},
 	{TN_DUPLICATE, "nothing, if it is another copy of that backend; a different plugin "
 		       "needs its own UUID (uuidgen)"},
 	{TN_DEVICE_LOST, "look for the reason in the system log, and start the "

@@ -35,7 +35,7 @@ static void print_usage(FILE *out)
 	fprintf(out, "\n  tenon COMMAND --help   its options\n"
 		     "  tenon help FUNCTION    a function of the library, by name or by a word\n"
 		     "  tenon --version\n\n"
-		     "TENON_BACKEND chooses a backend: auto, cpu, cuda, cuda:1, ^cuda, cuda!\n"
+		     "TENON_BACKEND chooses a backend: auto, cpu, gpu, cuda:1, ^cuda, cuda!\n"
 		     "(see tenon(7)).\n");
 }
 

@@ -47,7 +47,7 @@ static const struct {
 	{TN_PROBE_FAILED, "PROBE_FAILED",
 	 "the backend crashed, hung or failed while being started"},
 	{TN_REFUSED, "REFUSED", "ownership or privilege forbids loading it"},
-	{TN_EXCLUDED, "EXCLUDED", "excluded by name"},
+	{TN_EXCLUDED, "EXCLUDED", "the selection excludes it"},
 	{TN_DUPLICATE, "DUPLICATE", "the same backend was found earlier in the search"},
 };
 

@@ -13,6 +13,7 @@
 #include "built.h"
 #include "config.h"
 #include "context/context.h"
+#include "context/devices.h"
 #include "loader/version.h"
 
 #ifdef __aarch64__
@@ -112,6 +113,7 @@ char *tn_show_config(const tn_context *context)
 	struct tn_text text;
 	if (!context)
 		return NULL;
+	tn_context_count_devices(context);
 	tn_text_init(&text);
 	add_build(&text);
 	add_processor(&text, context);

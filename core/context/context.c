@@ -241,6 +241,8 @@ void tn_context_leave(tn_context *context)
 
 tn_load_report *tn_context_report(const tn_context *context)
 {
+	if (context)
+		tn_context_count_devices(context);
 	return context ? context->assembly->report : NULL;
 }
 

@@ -23,6 +23,7 @@ struct tn_assembly {
 	tn_load_report *report;
 	struct tn_device **devices; /* one per choice of the registry, in its order */
 	size_t n_devices;
+	uint64_t memory_limit, memory_percent; /* of each (settings.h) */
 	/* The built-in backend's device unless it is one of the choices, and its registry when the
 	 * selection excludes it. */
 	struct tn_device *reference;

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "context/context.h"
+#include "context/devices.h"
 #include "device/open.h"
 #include "device/returned.h"
 #include "device/transfer.h"
@@ -103,22 +104,33 @@ static tn_status read_name(const char *name, struct tn_selection *selection,
 		return tn_fail(error, TN_INVALID_ARGUMENT, "device_find", "name is NULL");
 	tn_status status = tn_selection_parse(name, "device_find", selection, error);
 	if (!status && (selection->n_named != 1 || selection->n_excluded || selection->required))
-		status =
-			tn_fail(error, TN_FORMAT, "device_find",
-				"name: expected a backend's name, or NAME:INDEX, found '%s'", name);
+		status = tn_fail(error, TN_FORMAT, "device_find",
+				 "name: expected a backend's name, or NAME:INDEX, or one kind or "
+				 "identity, found '%s'",
+				 name);
 	return status;
 }
 
 /* NULL: the context has no such device. */
-static struct tn_device *find(const tn_context *context, const struct tn_selection_item *item)
+static struct tn_device *find_counted(const tn_context *context,
+				      const struct tn_selection_item *item)
 {
 	for (size_t i = 0; i < context->assembly->n_devices; i++) {
 		struct tn_device *device = context->assembly->devices[i];
-		if (!strcmp(device->backend->plugin.name, item->name) &&
-		    (item->index == TN_ANY_INDEX || item->index == device->index))
+		if (tn_selection_item_is(item, device->backend->plugin.name, device->index,
+					 &device->description))
 			return device;
 	}
 	return NULL;
+}
+
+static struct tn_device *find(const tn_context *context, const struct tn_selection_item *item)
+{
+	struct tn_device *device = find_counted(context, item);
+	if (device)
+		return device;
+	tn_context_count_devices(context);
+	return find_counted(context, item);
 }
 
 tn_device *tn_device_find(tn_context *context, const char *name)
@@ -146,6 +158,8 @@ int tn_device_available(const tn_context *context, const char *name)
 int tn_backend_available(const tn_context *context, const char *name, const char **reason)
 {
 	const char *ignored;
+	if (context)
+		tn_context_count_devices(context);
 	const struct tn_load_row *row =
 		context && name ? tn_load_report_find(context->assembly->report, name) : NULL;
 	if (!reason)

@@ -21,6 +21,7 @@
 #include "device/open.h"
 #include "device/returned.h"
 #include "device/transfer.h"
+#include "loader/rank_devices.h"
 #include "loader/registry.h"
 #include "loader/report.h"
 #include "reference/backend.h"
@@ -32,14 +33,14 @@ static int is_built_in(const struct tn_backend *backend)
 
 /* A device without its handle. */
 static tn_status make_device(tn_context *context, const struct tn_backend *backend, uint32_t index,
-			     const struct tn_settings *settings, struct tn_device **device,
-			     struct tn_error_info *error)
+			     struct tn_device **device, struct tn_error_info *error)
 {
-	const struct tn_logger *logger = &context->assembly->logger;
-	tn_status status = tn_device_create(context, backend, index, settings->memory_limit, logger,
+	const struct tn_assembly *assembly = context->assembly;
+	const struct tn_logger *logger = &assembly->logger;
+	tn_status status = tn_device_create(context, backend, index, assembly->memory_limit, logger,
 					    device, error);
-	if (!status && settings->memory_percent &&
-	    tn_device_set_memory_limit_percent(*device, (double)settings->memory_percent))
+	if (!status && assembly->memory_percent &&
+	    tn_device_set_memory_limit_percent(*device, (double)assembly->memory_percent))
 		tn_log_format(
 			logger, TN_LOG_WARNING, "context",
 			"TENON_MEMORY_LIMIT: no limit for %s, whose backend does not tell how "
@@ -117,6 +118,7 @@ static tn_status open_in_order(tn_context *context, struct tn_text *notice,
 		}
 		if (i == 0)
 			*error = reason;
+		tn_context_count_devices(context);
 		tn_text_format(notice, "%s not used: %s: %s; ", device->name,
 			       tn_status_name(reason.status),
 			       strlen(reason.text) > prefix ? reason.text + prefix : reason.text);
@@ -184,8 +186,7 @@ static const struct tn_backend *built_in_of(const struct tn_registry *registry)
 }
 
 /* The built-in backend's device: one of the choices, or an additional one. */
-static tn_status find_reference(tn_context *context, const struct tn_settings *settings,
-				struct tn_error_info *error)
+static tn_status find_reference(tn_context *context, struct tn_error_info *error)
 {
 	for (size_t i = 0; i < context->assembly->n_devices && !context->runtime.reference; i++) {
 		if (is_built_in(context->assembly->devices[i]->backend))
@@ -199,8 +200,8 @@ static tn_status find_reference(tn_context *context, const struct tn_settings *s
 			backend = built_in_of(context->assembly->last_resort);
 		}
 		if (!status)
-			status = make_device(context, backend, 0, settings,
-					     &context->assembly->reference, error);
+			status = make_device(context, backend, 0, &context->assembly->reference,
+					     error);
 		if (status)
 			return status;
 		context->runtime.reference = context->assembly->reference;
@@ -233,28 +234,82 @@ static tn_status find_lenders(tn_context *context, struct tn_error_info *error)
 	return TN_OK;
 }
 
+/* ---- The list --------------------------------------------------------------------------------*/
+
+/* The device of that choice among those that there are, or a new one. */
+static tn_status device_of(tn_context *context, const struct tn_choice *choice,
+			   struct tn_device **device, struct tn_error_info *error)
+{
+	const struct tn_assembly *assembly = context->assembly;
+	for (size_t i = 0; i < assembly->n_devices; i++) {
+		if (assembly->devices[i]->backend == choice->backend &&
+		    assembly->devices[i]->index == choice->index) {
+			*device = assembly->devices[i];
+			return TN_OK;
+		}
+	}
+	return make_device(context, choice->backend, choice->index, device, error);
+}
+
+static int has_device(const struct tn_assembly *assembly, const struct tn_device *device)
+{
+	for (size_t i = 0; i < assembly->n_devices; i++) {
+		if (assembly->devices[i] == device)
+			return 1;
+	}
+	return 0;
+}
+
+/* One device for each choice of the registry; those that there are remain. */
+static tn_status list_devices(tn_context *context, struct tn_error_info *error)
+{
+	struct tn_assembly *assembly = context->assembly;
+	const size_t n = assembly->registry->n_choices;
+	struct tn_device **list = tn_mem_zeroed(n, sizeof(struct tn_device *));
+	tn_status status = TN_OK;
+	if (!list)
+		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
+			       "no host memory for %zu devices", n);
+	for (size_t i = 0; !status && i < n; i++)
+		status = device_of(context, &assembly->registry->choices[i], &list[i], error);
+	for (size_t i = 0; status && i < n; i++) {
+		if (!has_device(assembly, list[i]))
+			tn_device_destroy(list[i]);
+	}
+	tn_mem_free(status ? list : assembly->devices);
+	if (status)
+		return status;
+	assembly->devices = list;
+	assembly->n_devices = n;
+	return TN_OK;
+}
+
+void tn_context_count_devices(const tn_context *constant)
+{
+	/* The context was made by this library, on the heap: only the reader sees it constant. */
+	tn_context *context = (tn_context *)constant;
+	struct tn_assembly *assembly = context->assembly;
+	if (!tn_registry_waits(assembly->registry))
+		return;
+	if (!tn_choose_again(assembly->registry))
+		(void)list_devices(context, NULL);
+	tn_memory_set_hook(context, assembly->watchers.hook, assembly->watchers.user);
+}
+
 tn_status tn_context_open_devices(tn_context *context, const struct tn_context_options *options,
 				  const struct tn_settings *settings, struct tn_error_info *error)
 {
-	struct tn_assembly *assembly = context->assembly;
-	const struct tn_registry *registry = assembly->registry;
-	assembly->devices = tn_mem_zeroed(registry->n_choices, sizeof(*assembly->devices));
-	if (!assembly->devices)
-		return tn_fail(error, TN_OUT_OF_MEMORY, "context_open",
-			       "no host memory for %zu devices", registry->n_choices);
-	for (size_t i = 0; i < registry->n_choices; i++) {
-		const struct tn_choice *choice = &registry->choices[i];
-		tn_status status = make_device(context, choice->backend, choice->index, settings,
-					       &assembly->devices[i], error);
-		if (status)
-			return status;
-		assembly->n_devices++;
-	}
-	tn_status status = set_natives(context, options, error);
+	context->assembly->memory_limit = settings->memory_limit;
+	context->assembly->memory_percent = settings->memory_percent;
+	tn_status status = list_devices(context, error);
+	if (!status && options->n_native_devices)
+		tn_context_count_devices(context);
+	if (!status)
+		status = set_natives(context, options, error);
 	if (!status)
 		status = open_first(context, error);
 	if (!status)
-		status = find_reference(context, settings, error);
+		status = find_reference(context, error);
 	if (!status)
 		status = find_lenders(context, error);
 	return status;
@@ -273,11 +328,15 @@ void tn_context_close_devices(tn_context *context)
 
 size_t tn_context_device_count(const tn_context *context)
 {
+	if (context)
+		tn_context_count_devices(context);
 	return context ? context->assembly->n_devices : 0;
 }
 
 tn_device *tn_context_device(tn_context *context, size_t index)
 {
+	if (context && index)
+		tn_context_count_devices(context);
 	return context && index < context->assembly->n_devices ? context->assembly->devices[index]
 							       : NULL;
 }

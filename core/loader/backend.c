@@ -5,8 +5,11 @@
  */
 #include "loader/backend.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
+#include "loader/instance.h"
 #include "loader/kind.h"
 #include "loader/report.h"
 #include "loader/slots.h"
@@ -14,12 +17,10 @@
 
 #define MAX_DEVICES 1024u
 
-static tn_status find_devices(const struct tn_loading *loading,
-			      const struct tn_candidate *candidate, struct tn_backend *backend,
-			      struct tn_error_info *error)
+static tn_status count_devices(const struct tn_backend *backend, uint32_t *n,
+			       struct tn_error_info *error)
 {
 	struct tn_device_count count = {.struct_size = sizeof(count)};
-	tn_plugin_enter(loading, candidate, TN_STAGE_DEVICES);
 	tn_status status = backend->device.device_count(backend->plugin.instance, &count);
 	count.text[sizeof(count.text) - 1] = '\0';
 	if (status) {
@@ -33,14 +34,18 @@ static tn_status find_devices(const struct tn_loading *loading,
 		return tn_fail(
 			error, tn_plugin_is_absence(count.status) ? count.status : TN_NO_DEVICE,
 			"device_count", "%s", count.text[0] ? count.text : "it found no device");
-	backend->n_devices = count.count;
-	backend->devices = tn_mem_zeroed(backend->n_devices, sizeof(*backend->devices));
-	if (!backend->devices)
-		return TN_OUT_OF_MEMORY;
-	for (uint32_t i = 0; i < backend->n_devices; i++) {
-		struct tn_device_description *device = &backend->devices[i];
+	*n = count.count;
+	return TN_OK;
+}
+
+static tn_status describe_devices(const struct tn_backend *backend,
+				  struct tn_device_description *devices, uint32_t n,
+				  struct tn_error_info *error)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct tn_device_description *device = &devices[i];
 		device->struct_size = sizeof(*device);
-		status = backend->device.describe(backend->plugin.instance, i, device);
+		tn_status status = backend->device.describe(backend->plugin.instance, i, device);
 		device->name[sizeof(device->name) - 1] = '\0';
 		device->note[sizeof(device->note) - 1] = '\0';
 		if (status)
@@ -55,9 +60,76 @@ static tn_status find_devices(const struct tn_loading *loading,
 				       "async_error",
 				       i, TN_TABLE_DEVICE);
 	}
-	return tn_report_set_devices(candidate->row, backend->devices, backend->n_devices)
-		       ? TN_OK
-		       : TN_OUT_OF_MEMORY;
+	return TN_OK;
+}
+
+/* Asks the plugin, which may have to load libraries of the vendor for an answer. */
+static tn_status ask_for_devices(struct tn_instance *instance, const struct tn_backend *backend,
+				 struct tn_error_info *error)
+{
+	uint32_t n;
+	tn_status status = count_devices(backend, &n, error);
+	if (status)
+		return status;
+	struct tn_device_description *devices = tn_mem_zeroed(n, sizeof(*devices));
+	if (!devices)
+		return TN_OUT_OF_MEMORY;
+	status = describe_devices(backend, devices, n, error);
+	if (status) {
+		tn_mem_free(devices);
+		return status;
+	}
+	instance->devices = devices;
+	instance->n_devices = n;
+	return TN_OK;
+}
+
+/* An instance is asked once, however many contexts share it. */
+static tn_status find_devices(struct tn_backend *backend, struct tn_load_row *row,
+			      struct tn_error_info *error)
+{
+	struct tn_instance *instance = backend->plugin.shared;
+	tn_status status = instance->devices ? TN_OK : ask_for_devices(instance, backend, error);
+	if (status)
+		return status;
+	backend->devices = tn_mem_zeroed(instance->n_devices, sizeof(*backend->devices));
+	if (!backend->devices)
+		return TN_OUT_OF_MEMORY;
+	backend->n_devices = instance->n_devices;
+	memcpy(backend->devices, instance->devices,
+	       instance->n_devices * sizeof(*backend->devices));
+	return tn_report_set_devices(row, backend->devices, backend->n_devices) ? TN_OK
+										: TN_OUT_OF_MEMORY;
+}
+
+/* Does the selection prefer named backends to this one, whose data file says that it drives GPUs?
+ * Its devices are counted only if something asks for them: that may start a driver.  A GPU lends to
+ * nobody, so that the route never does. */
+static int may_wait(const struct tn_loading *loading, const char *name)
+{
+	const struct tn_known *known = loading->known ? tn_known_find(loading->known, name) : NULL;
+	const int is_gpu = known && (known->kind == TN_DEVICE_DISCRETE_GPU ||
+				     known->kind == TN_DEVICE_INTEGRATED_GPU);
+	return is_gpu && tn_selection_prefers_others(&loading->selection, name);
+}
+
+tn_status tn_backend_count(struct tn_backend *backend)
+{
+	struct tn_error_info error;
+	struct tn_load_row *row = backend->waiting;
+	backend->waiting = NULL;
+	tn_error_reset(&error);
+	row->stage = TN_STAGE_DEVICES;
+	tn_instance_lock(backend->plugin.shared);
+	row->status = find_devices(backend, row, &error);
+	tn_instance_unlock(backend->plugin.shared);
+	if (!row->status)
+		row->stage = TN_STAGE_READY;
+	row->native_code = error.native_code;
+	return row->status == TN_OUT_OF_MEMORY ||
+			       (row->status && !tn_report_set(&row->text, error.text))
+		       ? TN_OUT_OF_MEMORY
+		       : TN_OK;
 }
 
 static tn_status take_backend(struct tn_loading *loading, struct tn_candidate *candidate,
@@ -66,7 +138,14 @@ static tn_status take_backend(struct tn_loading *loading, struct tn_candidate *c
 	struct tn_backend *backend = (struct tn_backend *)plugin;
 	tn_plugin_enter(loading, candidate, TN_STAGE_QUERY);
 	tn_status status = tn_slots_take(backend, error);
-	return status ? status : find_devices(loading, candidate, backend, error);
+	if (status)
+		return status;
+	if (may_wait(loading, candidate->name)) {
+		backend->waiting = candidate->row;
+		return TN_OK;
+	}
+	tn_plugin_enter(loading, candidate, TN_STAGE_DEVICES);
+	return find_devices(backend, candidate->row, error);
 }
 
 static void release_backend(struct tn_plugin *plugin)

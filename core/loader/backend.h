@@ -91,7 +91,8 @@ struct tn_backend {
 		plugin; /* its instance is the first argument of device_count, describe, open */
 	uint32_t n_devices;
 	struct tn_device_description *devices; /* n_devices */
-	unsigned char native[TN_SLOT_COUNT];   /* 1: the plugin filled that slot */
+	struct tn_load_row *waiting; /* its row, while its devices have not been counted; or NULL */
+	unsigned char native[TN_SLOT_COUNT]; /* 1: the plugin filled that slot */
 
 	struct tn_device_table device;
 	struct tn_compute_table compute;
@@ -108,6 +109,10 @@ struct tn_backend {
 	struct tn_import_table import;
 	struct tn_native_table vendor;
 };
+
+/* Counts and describes the devices of a backend that waits for it.  A failure is in its row, which
+ * is then not TN_OK.  TN_OUT_OF_MEMORY. */
+tn_status tn_backend_count(struct tn_backend *backend);
 
 static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot slot)
 {

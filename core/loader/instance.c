@@ -15,7 +15,7 @@
  * path, the same effective version, values of options, number of threads, log (callback, user and
  * levels), and the same values of all variables that the services have read for it so far.  So a
  * message reaches the callback of the context that caused it, and a variable that has changed
- * counts for new contexts.
+ * counts for new contexts.  What a backend's devices are is asked once (backend.c).
  *
  * What the services use is the instance's own: copies of log and variables, and a share in the
  * threads of the first context.  A context lists the variables of its instances as its own.
@@ -119,6 +119,7 @@ static void free_record(struct tn_instance *instance)
 		tn_threads_destroy(instance->threads);
 	}
 	pthread_mutex_destroy(&instance->turn);
+	tn_mem_free(instance->devices);
 	tn_mem_free(instance);
 }
 

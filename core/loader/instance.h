@@ -27,8 +27,11 @@ struct tn_instance {
 	uint32_t n_users, n_listeners; /* plugins, and those whose context still wants messages */
 	atomic_int is_lost;            /* a device of it was lost: nobody else gets it */
 	uint64_t fork_generation;
-	pthread_mutex_t turn;     /* of [instance] entries; guards `opened` */
+	pthread_mutex_t turn;     /* of [instance] entries; guards what follows */
 	struct tn_opened *opened; /* its devices that contexts share (device/opened.h) */
+	/* Of a backend: what the first user has counted, for the later ones; NULL: nobody yet. */
+	struct tn_device_description *devices;
+	uint32_t n_devices;
 	/* Of a shared one, which outlives the context that made it. */
 	struct tn_logger logger;
 	struct tn_parameters parameters;

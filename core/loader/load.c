@@ -77,8 +77,9 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 {
 	struct tn_candidate *candidate = &loading->candidates.list[i];
 	tn_plugin_enter(loading, candidate, TN_STAGE_SEARCH);
-	if (tn_selection_excludes(&loading->selection, candidate->name))
-		return tn_fail(error, TN_EXCLUDED, "search", "excluded by '^%s'", candidate->name);
+	tn_status status = tn_plugin_allowed(loading, candidate->name, error);
+	if (status)
+		return status;
 	tn_status fault = tn_simulation_of(&loading->simulation, candidate->name);
 	if (fault)
 		return tn_fail(error, fault, "search", "simulated by TENON_SIMULATE");
@@ -92,7 +93,7 @@ static tn_status search(const struct tn_loading *loading, size_t i, struct tn_er
 		return tn_fail(error, TN_BAD_PLUGIN, "search",
 			       "expected a file name %s_NAME.so, with NAME of a-z, 0-9 and '_'",
 			       loading->kind->name);
-	tn_status status = open_file(candidate, error);
+	status = open_file(candidate, error);
 	if (status)
 		return status;
 	const struct tn_candidate *list = loading->candidates.list;

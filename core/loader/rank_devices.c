@@ -12,6 +12,7 @@
 #include "loader/rank_devices.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static void add_once(struct tn_registry *registry, const struct tn_choice *choic
 	registry->choices[registry->n_choices++] = *choice;
 }
 
-/* Why an item of the selection is unavailable, as text and status. */
+/* Why a backend, or a device of it, is unavailable, as text and status. */
 static tn_status add_reason(struct tn_text *text, const struct tn_load_report *report,
 			    const struct tn_selection_item *item)
 {
@@ -107,34 +108,108 @@ static tn_status add_reason(struct tn_text *text, const struct tn_load_report *r
 	return row->status;
 }
 
+/* The same of an item that names no backend: what hinders the backends known for such hardware, of
+ * which there is a plugin or the hardware. */
+static tn_status add_reason_of_any(struct tn_text *text, const struct tn_load_report *report,
+				   const struct tn_known_list *known,
+				   const struct tn_selection_item *item)
+{
+	tn_status first = TN_OK;
+	for (size_t i = 0; i < known->n; i++) {
+		const struct tn_known *entry = &known->list[i];
+		const struct tn_load_row *row = tn_load_report_find(report, entry->name);
+		struct tn_selection_item absent = {.index = TN_ANY_INDEX};
+		const int is_here = row->path || (entry->seen && entry->n_signs);
+		if (!row->status || row->status == TN_EXCLUDED || !is_here ||
+		    !tn_selection_item_is_kind(item, entry->kind))
+			continue;
+		snprintf(absent.name, sizeof(absent.name), "%s", entry->name);
+		tn_text_add(text, first ? "; " : "");
+		tn_status status = add_reason(text, report, &absent);
+		first = first ? first : status;
+	}
+	if (first)
+		return first;
+	tn_text_format(text, "%s not used: NO_DEVICE: no backend has such a device", item->name);
+	return TN_NO_DEVICE;
+}
+
+/* Writes the choices that an item names; whether there is one. */
+static int add_named(struct tn_registry *registry, const struct tn_selection_item *item,
+		     const struct tn_choice *all, size_t n)
+{
+	int matched = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!tn_selection_item_is(item, all[i].backend->plugin.name, all[i].index,
+					  device_of(&all[i])))
+			continue;
+		matched = 1;
+		add_once(registry, &all[i]);
+	}
+	return matched;
+}
+
+static void add_others(struct tn_registry *registry, const struct tn_choice *all, size_t n)
+{
+	if (registry->selection.required)
+		return;
+	for (size_t i = 0; i < n; i++)
+		add_once(registry, &all[i]);
+}
+
+static tn_status count_waiting(struct tn_registry *registry)
+{
+	tn_status status = TN_OK;
+	for (size_t i = 0; !status && i < registry->n_backends; i++) {
+		if (registry->backends[i]->waiting)
+			status = tn_backend_count(registry->backends[i]);
+	}
+	return status;
+}
+
+tn_status tn_choose_again(struct tn_registry *registry)
+{
+	size_t n;
+	if (count_waiting(registry))
+		return TN_OUT_OF_MEMORY;
+	struct tn_choice *all = rank_devices(registry, &n);
+	struct tn_choice *choices = tn_mem_zeroed(n + 1, sizeof(*choices));
+	if (!all || !choices) {
+		tn_mem_free(all);
+		tn_mem_free(choices);
+		return TN_OUT_OF_MEMORY;
+	}
+	tn_mem_free(registry->choices);
+	registry->choices = choices;
+	registry->n_choices = 0;
+	for (size_t i = 0; i < registry->selection.n_named; i++)
+		add_named(registry, &registry->selection.named[i], all, n);
+	add_others(registry, all, n);
+	tn_mem_free(all);
+	return TN_OK;
+}
+
 /* Writes the named choices, then the others.  *reasons and *missing describe the items of the
  * selection skipped before the first choice. */
-static void select_choices(const struct tn_loading *loading, struct tn_registry *registry,
-			   const struct tn_choice *all, size_t n, struct tn_text *reasons,
-			   tn_status *missing)
+static void select_choices(const struct tn_loading *loading, const struct tn_known_list *known,
+			   struct tn_registry *registry, const struct tn_choice *all, size_t n,
+			   struct tn_text *reasons, tn_status *missing)
 {
 	const struct tn_selection *selection = &loading->selection;
 	for (size_t i = 0; i < selection->n_named; i++) {
 		const struct tn_selection_item *item = &selection->named[i];
-		int matched = 0;
-		for (size_t j = 0; j < n; j++) {
-			if (strcmp(all[j].backend->plugin.name, item->name) ||
-			    (item->index != TN_ANY_INDEX && item->index != all[j].index))
-				continue;
-			matched = 1;
-			add_once(registry, &all[j]);
-		}
+		const int matched = add_named(registry, item, all, n);
 		if (matched || registry->n_choices)
 			continue;
 		if (reasons->length)
 			tn_text_add(reasons, "; ");
-		tn_status status = add_reason(reasons, loading->report, item);
+		tn_status status =
+			item->what == TN_SELECTS_BACKEND
+				? add_reason(reasons, loading->report, item)
+				: add_reason_of_any(reasons, loading->report, known, item);
 		*missing = *missing ? *missing : status;
 	}
-	if (selection->required)
-		return;
-	for (size_t i = 0; i < n; i++)
-		add_once(registry, &all[i]);
+	add_others(registry, all, n);
 }
 
 /* Where a plugin that is not there was looked for. */
@@ -187,7 +262,7 @@ static tn_status notify(const struct tn_loading *loading, const struct tn_known_
 			continue;
 		struct tn_selection_item item = {.index = TN_ANY_INDEX};
 		struct tn_text text;
-		memcpy(item.name, known->list[i].name, sizeof(item.name));
+		snprintf(item.name, sizeof(item.name), "%s", known->list[i].name);
 		tn_text_init(&text);
 		if (add_reason(&text, loading->report, &item) == TN_NO_PLUGIN && last_resort)
 			add_folders(&text, &loading->candidates);
@@ -225,6 +300,23 @@ static void warn_of_broken(const struct tn_loading *loading)
 	}
 }
 
+/* Is there a device that the selection names?  If not, any may be the next best. */
+static int has_named(const struct tn_registry *registry)
+{
+	for (size_t i = 0; i < registry->n_backends; i++) {
+		const struct tn_backend *backend = registry->backends[i];
+		for (uint32_t j = 0; j < backend->n_devices; j++) {
+			for (size_t k = 0; k < registry->selection.n_named; k++) {
+				if (tn_selection_item_is(&registry->selection.named[k],
+							 backend->plugin.name, j,
+							 &backend->devices[j]))
+					return 1;
+			}
+		}
+	}
+	return 0;
+}
+
 static void mark_selected(struct tn_load_report *report, const struct tn_choice *choice)
 {
 	for (size_t i = 0; i < report->n_rows; i++) {
@@ -243,11 +335,14 @@ tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_li
 	tn_status missing = TN_OK, status = TN_OUT_OF_MEMORY;
 	struct tn_text reasons;
 	tn_text_init(&reasons);
-	struct tn_choice *all = rank_devices(registry, &n);
-	registry->choices = tn_mem_zeroed(n + 1, sizeof(*registry->choices));
+	struct tn_choice *all = NULL;
+	if (!has_named(registry) && count_waiting(registry))
+		goto out;
+	all = rank_devices(registry, &n);
+	registry->choices = all ? tn_mem_zeroed(n + 1, sizeof(*registry->choices)) : NULL;
 	if (!all || !registry->choices)
 		goto out;
-	select_choices(loading, registry, all, n, &reasons, &missing);
+	select_choices(loading, known, registry, all, n, &reasons, &missing);
 	if (missing == TN_NO_PLUGIN)
 		add_folders(&reasons, &loading->candidates);
 	if (reasons.failed)

@@ -15,6 +15,10 @@
 tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_list *known,
 			    struct tn_registry *registry, struct tn_error_info *error);
 
+/* Counts the devices of the backends that wait, and makes the choices anew: those that the
+ * selection names remain the first, in their order.  TN_OUT_OF_MEMORY: the choices are the same. */
+tn_status tn_choose_again(struct tn_registry *registry);
+
 /* The rank of a kind of device: lower is preferred. */
 int tn_kind_rank(uint32_t kind);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Opening a registry: the order of the steps and the ownership of their results.  Every candidate
- * has its row before the first one is loaded, so that no failure can leave a plugin out of the
- * report.
+ * Opening a registry: the order of the steps and the ownership of their results.  The selection is
+ * read first: a plugin that it excludes is not even opened.  Every candidate has its row before the
+ * first one is loaded, so that no failure can leave a plugin out of the report.
  */
 #include "loader/registry.h"
 
@@ -30,8 +30,9 @@ static tn_status read_selection(struct tn_loading *loading, struct tn_error_info
 	const struct tn_registry_options *options = loading->options;
 	const char *variable = tn_parameter_read(
 		options->parameters, "TENON_BACKEND",
-		"which backend to use: auto, or NAME[:INDEX] in order of preference with commas "
-		"between; ^NAME excludes, a trailing '!' forbids all others");
+		"which backend to use: auto, or NAME[:INDEX], gpu, accelerator, pci:ADDRESS or "
+		"uuid:UUID in order of preference with commas between; ^NAME excludes, a trailing "
+		"'!' forbids all others");
 	const char *text = options->selection ? options->selection : variable;
 	loading->source = options->selection ? "backend" : "TENON_BACKEND";
 	if (options->paths_only)
@@ -119,18 +120,25 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 	tn_status status = read_selection(loading, error);
 	if (!status)
 		status = tn_report_rows_add_candidates(loading);
+	if (!status && !loading->options->paths_only)
+		status = tn_report_rows_read_known(loading, &known);
+	loading->known = &known;
+	registry->selection = loading->selection;
+	if (!status)
+		status = tn_report_rows_check_exclusions(loading, &known);
 	if (!status && loading->options->probe_ms)
 		status = probe_candidates(loading, error);
 	else if (!status)
 		status = load_candidates(loading, registry, error);
-	if (!status && !loading->options->paths_only)
-		status = tn_report_rows_read_known(loading, &known);
 	if (!status)
 		status = tn_report_rows_add_known(loading, &known);
 	for (size_t i = 0; !status && i < loading->simulation.n; i++)
 		status = add_simulated(loading, loading->simulation.faults[i].name);
-	for (size_t i = 0; !status && i < loading->selection.n_named; i++)
-		status = tn_report_rows_add_asked(loading, loading->selection.named[i].name, 1);
+	for (size_t i = 0; !status && i < loading->selection.n_named; i++) {
+		const struct tn_selection_item *item = &loading->selection.named[i];
+		if (item->what == TN_SELECTS_BACKEND)
+			status = tn_report_rows_add_asked(loading, item->name, 1);
+	}
 	if (!status)
 		log_ignored(loading->options);
 	if (!status && !loading->options->probe_ms)
@@ -180,6 +188,14 @@ void tn_registry_close(struct tn_registry *registry)
 	tn_mem_free(registry->backends);
 	tn_mem_free(registry->choices);
 	tn_mem_free(registry);
+}
+
+int tn_registry_waits(const struct tn_registry *registry)
+{
+	int waits = 0;
+	for (size_t i = 0; registry && i < registry->n_backends; i++)
+		waits |= registry->backends[i]->waiting != NULL;
+	return waits && registry->fork_generation == tn_fork_generation();
 }
 
 void tn_registry_silence(struct tn_registry *registry)

@@ -14,6 +14,7 @@
 
 #include "loader/backend.h"
 #include "loader/plugin_options.h"
+#include "loader/selection.h"
 #include "loader/version.h"
 
 /* A device to use. */
@@ -62,6 +63,7 @@ struct tn_registry {
 	struct tn_choice *choices;
 	size_t n_choices;
 	int fell_back; /* choices[0] is not the selection's first name */
+	struct tn_selection selection;
 	uint64_t fork_generation;
 };
 
@@ -78,6 +80,10 @@ tn_status tn_registry_open(const struct tn_registry_options *options, struct tn_
 /* Destroys the instances, except in a forked child: they are the parent's.  The devices must have
  * been closed.  Takes NULL. */
 void tn_registry_close(struct tn_registry *registry);
+
+/* Do backends wait for the count of their devices (tn_choose_again)?  They are not among the
+ * choices.  Takes NULL. */
+int tn_registry_waits(const struct tn_registry *registry);
 
 /* No messages are wanted from now on.  Takes NULL. */
 void tn_registry_silence(struct tn_registry *registry);

@@ -49,14 +49,17 @@ static tn_status explain_absent(struct tn_loading *loading, struct tn_load_row *
 				const struct tn_known *known, const char *like)
 {
 	tn_status fault = tn_simulation_of(&loading->simulation, row->name);
+	struct tn_error_info excluded;
 	struct tn_text text;
 	tn_text_init(&text);
 	row->status = fault ? fault : TN_NO_PLUGIN;
 	if (fault)
 		tn_text_add(&text, "pretended by TENON_SIMULATE");
-	else if (tn_selection_excludes(&loading->selection, row->name))
-		row->status = TN_EXCLUDED;
-	else
+	else if (tn_plugin_allowed(loading, row->name, &excluded))
+		row->status = excluded.status;
+	if (row->status == TN_EXCLUDED)
+		tn_text_add(&text, excluded.text);
+	else if (!fault)
 		tn_text_format(&text, "no file %s_%s.so was found", loading->kind->name, row->name);
 	if (known && row->status == TN_NO_PLUGIN) {
 		if (known->source[0])
@@ -110,13 +113,46 @@ tn_status tn_report_rows_add_asked(struct tn_loading *loading, const char *name,
 	const struct tn_load_report *report = loading->report;
 	if (tn_load_report_find(report, name))
 		return TN_OK;
-	const char **names = guess ? tn_mem_zeroed(report->n_rows + 1, sizeof(*names)) : NULL;
-	for (size_t i = 0; names && i < report->n_rows; i++)
-		names[i] = report->rows[i]->name;
-	const char *like = names ? tn_name_nearest(name, names, report->n_rows) : NULL;
+	size_t n = 0;
+	const char **names = guess ? tn_mem_zeroed(report->n_rows + 2, sizeof(*names)) : NULL;
+	for (; names && n < report->n_rows; n++)
+		names[n] = report->rows[n]->name;
+	for (size_t i = 0; names && tn_selection_kinds[i]; i++)
+		names[n++] = tn_selection_kinds[i];
+	const char *like = names ? tn_name_nearest(name, names, n) : NULL;
 	tn_mem_free(names);
 	struct tn_load_row *row = tn_report_add(loading->report, name);
 	return row ? explain_absent(loading, row, NULL, like) : TN_OUT_OF_MEMORY;
+}
+
+/* A misspelt exclusion would exclude nothing.  One that is like no name is for another machine. */
+static void check_exclusion(const struct tn_loading *loading, const char *excluded,
+			    const char *const *names, size_t n)
+{
+	const char *like = tn_name_nearest(excluded, names, n);
+	if (like && !strcmp(like, excluded))
+		return;
+	tn_log_format(loading->options->logger, like ? TN_LOG_WARNING : TN_LOG_INFO, "loader",
+		      "%s: '^%s' excludes nothing%s%s%s", loading->source, excluded,
+		      like ? "; did you mean '^" : "", like ? like : "", like ? "'?" : "");
+}
+
+tn_status tn_report_rows_check_exclusions(const struct tn_loading *loading,
+					  const struct tn_known_list *known)
+{
+	const struct tn_load_report *report = loading->report;
+	size_t n = 0;
+	const char **names = tn_mem_zeroed(report->n_rows + known->n + 1, sizeof(*names));
+	if (!names)
+		return TN_OUT_OF_MEMORY;
+	for (; n < report->n_rows; n++)
+		names[n] = report->rows[n]->name;
+	for (size_t i = 0; i < known->n; i++)
+		names[n++] = known->list[i].name;
+	for (size_t i = 0; i < loading->selection.n_excluded; i++)
+		check_exclusion(loading, loading->selection.excluded[i], names, n);
+	tn_mem_free(names);
+	return TN_OK;
 }
 
 /* Writes the folder of a kind's data files. */

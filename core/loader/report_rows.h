@@ -23,6 +23,9 @@ tn_status tn_report_rows_has_data_file(const struct tn_loading *loading,
 tn_status tn_report_rows_read_known(const struct tn_loading *loading, struct tn_known_list *known);
 /* Copies the texts of data files to the rows of their names, and adds missing rows. */
 tn_status tn_report_rows_add_known(struct tn_loading *loading, const struct tn_known_list *known);
+/* Logs which exclusions of the selection are no backend's name, with the name most like it. */
+tn_status tn_report_rows_check_exclusions(const struct tn_loading *loading,
+					  const struct tn_known_list *known);
 /* Logs which options of the program no loaded plugin has got.  That is no error: a program is the
  * same on all machines. */
 void tn_report_rows_log_unused(const struct tn_loading *loading);

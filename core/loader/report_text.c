@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "loader/identity.h"
 #include "loader/kind.h"
 #include "loader/report.h"
 #include "loader/report_pairs.h"
@@ -41,6 +42,16 @@ static void add_option(struct tn_text *text, const struct tn_load_row *row,
 	tn_text_add(text, ")\n");
 }
 
+/* As a selection takes them. */
+static void add_identities(struct tn_text *text, const struct tn_device_description *device)
+{
+	char identity[TN_IDENTITY_TEXT];
+	for (int which = 0; which < 2; which++) {
+		if (tn_identity_write(device, which, identity))
+			tn_text_format(text, ", %s", identity);
+	}
+}
+
 static void add_row(struct tn_text *text, const tn_load_report *report,
 		    const struct tn_load_row *row, int width)
 {
@@ -65,6 +76,7 @@ static void add_row(struct tn_text *text, const tn_load_report *report,
 		if (device->memory_bytes)
 			tn_text_format(text, ", %.1f GiB",
 				       (double)device->memory_bytes / (1024.0 * 1024.0 * 1024.0));
+		add_identities(text, device);
 		struct tn_report_pair pairs[TN_MOST_PAIRS];
 		size_t n = tn_report_pairs(report, row, i, pairs, TN_MOST_PAIRS);
 		for (size_t j = 0; j < n; j++)

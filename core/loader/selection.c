@@ -5,14 +5,17 @@
  */
 #include "loader/selection.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/name.h"
 
 struct reader {
 	const char *source; /* what errors name */
 	const char *text;
 	size_t at;
+	const char *next; /* what may follow the last item */
 	struct tn_error_info *error;
 };
 
@@ -60,7 +63,23 @@ static tn_status read_name(struct reader *reader, char name[32], const char *wha
 	return TN_OK;
 }
 
-static tn_status read_index(struct reader *reader, int64_t *index)
+/* ---- Items -----------------------------------------------------------------------------------*/
+
+const char *const tn_selection_kinds[] = {"gpu", "accelerator", NULL};
+
+static const char *const identities[] = {"pci", "uuid"};
+
+/* `name` may be a misspelt "pci" or "uuid". */
+static tn_status expected_index(const struct reader *reader, const char *name)
+{
+	const char *like = tn_name_nearest(name, identities, 2);
+	char what[80];
+	snprintf(what, sizeof(what), "the number of a device, below 100000%s%s%s",
+		 like ? " (or did you mean '" : "", like ? like : "", like ? ":'?)" : "");
+	return expected(reader, what);
+}
+
+static tn_status read_index(struct reader *reader, struct tn_selection_item *item)
 {
 	const char *start = reader->text + reader->at;
 	size_t length = 0;
@@ -68,10 +87,97 @@ static tn_status read_index(struct reader *reader, int64_t *index)
 	while (start[length] >= '0' && start[length] <= '9' && length < 6)
 		value = value * 10 + (start[length++] - '0');
 	if (length == 0 || length == 6)
-		return expected(reader, "the number of a device, below 100000");
+		return expected_index(reader, item->name);
+	if (length > 1 && start[0] == '0')
+		return expected(reader, "the number of a device without leading zeros");
 	reader->at += length;
-	*index = value;
+	reader->next = "',', '!' or the end";
+	item->index = value;
 	return TN_OK;
+}
+
+/* What follows "pci" or "uuid". */
+static tn_status read_identity(struct reader *reader, struct tn_selection_item *item, int is_pci)
+{
+	size_t length;
+	if (!take(reader, ':'))
+		return expected(reader, is_pci ? "':' and a PCI address" : "':' and a UUID");
+	const char *text = reader->text + reader->at;
+	const int is_read = is_pci ? tn_identity_read_pci(text, &item->identity, &length)
+				   : tn_identity_read_uuid(text, &item->identity, &length);
+	reader->at += length;
+	if (!is_read)
+		return expected(reader, is_pci ? "a hexadecimal PCI address like 0000:65:00.0"
+					       : "a UUID of 8-4-4-4-12 hexadecimal digits");
+	snprintf(item->name, sizeof(item->name), "%.*s", (int)(reader->at - item->at),
+		 reader->text + item->at);
+	item->what = TN_SELECTS_IDENTITY;
+	reader->next = "',', '!' or the end";
+	return TN_OK;
+}
+
+/* Is the name a word of the grammar, and so no backend's? */
+static int is_word(const char *name)
+{
+	int is_one = !strcmp(name, "auto");
+	for (size_t i = 0; i < 2; i++)
+		is_one |= !strcmp(name, tn_selection_kinds[i]) || !strcmp(name, identities[i]);
+	return is_one;
+}
+
+static tn_status read_excluded(struct reader *reader, struct tn_selection *selection)
+{
+	char *name = selection->excluded[selection->n_excluded];
+	const size_t start = reader->at;
+	tn_status status = read_name(reader, name, "a backend's name after '^'");
+	if (status)
+		return status;
+	if (is_word(name) || tn_selection_excludes(selection, name))
+		return tn_fail(reader->error, TN_FORMAT, reader->source,
+			       "column %zu of '%s': expected a backend's name after '^', found "
+			       "'%s'%s",
+			       start + 1, reader->text, name, is_word(name) ? "" : " again");
+	reader->next = "',', '!' or the end";
+	selection->n_excluded++;
+	return TN_OK;
+}
+
+static tn_status read_named(struct reader *reader, struct tn_selection_item *item)
+{
+	char name[32];
+	item->at = reader->at;
+	item->index = TN_ANY_INDEX;
+	tn_status status = read_name(reader, name, "a backend's name or '^'");
+	if (status)
+		return status;
+	snprintf(item->name, sizeof(item->name), "%s", name);
+	for (size_t i = 0; i < 2; i++) {
+		if (!strcmp(name, identities[i]))
+			return read_identity(reader, item, i == 0);
+	}
+	if (!strcmp(name, "auto")) {
+		reader->at = item->at;
+		return expected(reader, "a backend's name; 'auto' excludes other items");
+	}
+	reader->next = "',', '!' or the end";
+	if (!strcmp(name, tn_selection_kinds[0]))
+		item->what = TN_SELECTS_GPU;
+	else if (!strcmp(name, tn_selection_kinds[1]))
+		item->what = TN_SELECTS_ACCELERATOR;
+	else if (take(reader, ':'))
+		status = read_index(reader, item);
+	else
+		reader->next = "',', ':', '!' or the end";
+	return status;
+}
+
+static int is_same(const struct tn_selection_item *a, const struct tn_selection_item *b)
+{
+	if (a->what != b->what || a->index != b->index)
+		return 0;
+	return a->what == TN_SELECTS_IDENTITY
+		       ? !memcmp(&a->identity, &b->identity, sizeof(a->identity))
+		       : !strcmp(a->name, b->name);
 }
 
 static tn_status read_item(struct reader *reader, struct tn_selection *selection)
@@ -80,24 +186,18 @@ static tn_status read_item(struct reader *reader, struct tn_selection *selection
 		return tn_fail(reader->error, TN_LIMIT, reader->source,
 			       "column %zu of '%s': more than %d names", reader->at + 1,
 			       reader->text, TN_SELECTION_MAX_ITEMS);
-	if (take(reader, '^')) {
-		tn_status status = read_name(reader, selection->excluded[selection->n_excluded],
-					     "a backend's name after '^'");
-		selection->n_excluded += !status;
-		return status;
-	}
+	if (take(reader, '^'))
+		return read_excluded(reader, selection);
 	struct tn_selection_item *item = &selection->named[selection->n_named];
-	size_t start = reader->at;
-	tn_status status = read_name(reader, item->name, "a backend's name or '^'");
-	if (status)
-		return status;
-	if (!strcmp(item->name, "auto")) {
-		reader->at = start;
-		return expected(reader, "a backend's name; 'auto' excludes other items");
+	tn_status status = read_named(reader, item);
+	for (size_t i = 0; !status && i < selection->n_named; i++) {
+		if (is_same(&selection->named[i], item))
+			return tn_fail(reader->error, TN_FORMAT, reader->source,
+				       "column %zu of '%s': expected another item, found '%.*s' "
+				       "again",
+				       item->at + 1, reader->text, (int)(reader->at - item->at),
+				       reader->text + item->at);
 	}
-	item->index = TN_ANY_INDEX;
-	if (take(reader, ':'))
-		status = read_index(reader, &item->index);
 	selection->n_named += !status;
 	return status;
 }
@@ -105,7 +205,7 @@ static tn_status read_item(struct reader *reader, struct tn_selection *selection
 tn_status tn_selection_parse(const char *text, const char *source, struct tn_selection *selection,
 			     struct tn_error_info *error)
 {
-	struct reader reader = {source, text ? text : "", 0, error};
+	struct reader reader = {.source = source, .text = text ? text : "", .error = error};
 	memset(selection, 0, sizeof(*selection));
 	if (!*reader.text || !strcmp(reader.text, "auto"))
 		return TN_OK;
@@ -116,23 +216,23 @@ tn_status tn_selection_parse(const char *text, const char *source, struct tn_sel
 	} while (take(&reader, ','));
 	selection->required = take(&reader, '!');
 	if (reader.text[reader.at])
-		return expected(&reader, selection->required ? "the end after '!'"
-							     : "',', ':', '!' or the end");
+		return expected(&reader, selection->required ? "the end after '!'" : reader.next);
 	/* A name both named and excluded, or '!' with nothing named, is a mistake. */
 	if (selection->required && !selection->n_named)
 		return tn_fail(error, TN_FORMAT, source,
 			       "column %zu of '%s': '!' needs a backend's name before it",
 			       reader.at, reader.text);
 	for (size_t i = 0; i < selection->n_named; i++) {
-		const char *name = selection->named[i].name;
-		if (tn_selection_excludes(selection, name))
+		const struct tn_selection_item *item = &selection->named[i];
+		if (tn_selection_excludes(selection, item->name))
 			return tn_fail(error, TN_FORMAT, source,
 				       "column %zu of '%s': '%s' is both named and excluded",
-				       (size_t)(strstr(reader.text, name) - reader.text) + 1,
-				       reader.text, name);
+				       item->at + 1, reader.text, item->name);
 	}
 	return TN_OK;
 }
+
+/* ---- Questions -------------------------------------------------------------------------------*/
 
 int tn_selection_excludes(const struct tn_selection *selection, const char *name)
 {
@@ -146,11 +246,49 @@ int tn_selection_excludes(const struct tn_selection *selection, const char *name
 int tn_selection_names(const struct tn_selection *selection, const char *name)
 {
 	for (size_t i = 0; i < selection->n_named; i++) {
-		if (!strcmp(selection->named[i].name, name))
+		if (selection->named[i].what == TN_SELECTS_BACKEND &&
+		    !strcmp(selection->named[i].name, name))
 			return 1;
 	}
 	return 0;
 }
+
+int tn_selection_prefers_others(const struct tn_selection *selection, const char *name)
+{
+	for (size_t i = 0; i < selection->n_named; i++) {
+		/* Devices of a kind or with an identity may be any backend's. */
+		if (selection->named[i].what != TN_SELECTS_BACKEND)
+			return 0;
+	}
+	return selection->n_named && !tn_selection_names(selection, name);
+}
+
+int tn_selection_forbids(const struct tn_selection *selection, const char *name)
+{
+	return selection->required && tn_selection_prefers_others(selection, name);
+}
+
+int tn_selection_item_is_kind(const struct tn_selection_item *item, uint32_t kind)
+{
+	const int is_gpu = kind == TN_DEVICE_DISCRETE_GPU || kind == TN_DEVICE_INTEGRATED_GPU;
+	const int is_processor = kind == TN_DEVICE_CPU || kind == TN_DEVICE_REFERENCE;
+	if (item->what == TN_SELECTS_GPU)
+		return is_gpu;
+	return item->what == TN_SELECTS_ACCELERATOR && !is_gpu && !is_processor;
+}
+
+int tn_selection_item_is(const struct tn_selection_item *item, const char *backend, uint32_t index,
+			 const struct tn_device_description *device)
+{
+	if (item->what == TN_SELECTS_BACKEND)
+		return !strcmp(backend, item->name) &&
+		       (item->index == TN_ANY_INDEX || item->index == index);
+	if (item->what == TN_SELECTS_IDENTITY)
+		return tn_identity_is_of(&item->identity, device);
+	return tn_selection_item_is_kind(item, device->kind);
+}
+
+/* ---- Simulated faults ------------------------------------------------------------------------*/
 
 static const struct {
 	const char *name;
@@ -190,7 +328,8 @@ static tn_status read_fault(struct reader *reader, tn_status *fault)
 tn_status tn_simulation_parse(const char *text, struct tn_simulation *simulation,
 			      struct tn_error_info *error)
 {
-	struct reader reader = {"TENON_SIMULATE", text ? text : "", 0, error};
+	struct reader reader = {
+		.source = "TENON_SIMULATE", .text = text ? text : "", .error = error};
 	simulation->n = 0;
 	if (!*reader.text)
 		return TN_OK;

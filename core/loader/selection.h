@@ -4,12 +4,15 @@
  * The grammar of TENON_BACKEND and of TENON_SIMULATE.
  *
  *	selection = "" | "auto" | item { "," item } [ "!" ]
- *	item      = name [ ":" index ] | "^" name
- *	name      = letters, digits, '_', '-' and '.', at most 31
+ *	item      = name [ ":" index ] | kind | identity | "^" name
+ *	name      = letters, digits, '_', '-' and '.', at most 31; not a word of this grammar
+ *	index     = a decimal number below 100000, without leading zeros
+ *	kind      = "gpu" | "accelerator"
+ *	identity  = "pci:" address | "uuid:" uuid (identity.h)
  *
  *	simulation = name ":" fault { "," name ":" fault }
  *
- * Earlier names are preferred; ^name excludes; '!' forbids all backends not named.
+ * Earlier items are preferred; ^name excludes; '!' forbids all backends and devices not named.
  */
 #ifndef TN_LOADER_SELECTION_H
 #define TN_LOADER_SELECTION_H
@@ -17,12 +20,24 @@
 #include <stddef.h>
 #include <tenon/backend.h>
 
+#include "loader/identity.h"
+
 #define TN_SELECTION_MAX_ITEMS 32
 #define TN_ANY_INDEX (-1)
 
+enum tn_selects {
+	TN_SELECTS_BACKEND = 0, /* its devices, or the one with that index */
+	TN_SELECTS_GPU,
+	TN_SELECTS_ACCELERATOR,
+	TN_SELECTS_IDENTITY,
+};
+
 struct tn_selection_item {
-	char name[32];
-	int64_t index; /* or TN_ANY_INDEX */
+	enum tn_selects what;
+	char name[TN_IDENTITY_TEXT]; /* as it is written, without the index */
+	int64_t index;               /* of a backend's device, or TN_ANY_INDEX */
+	struct tn_identity identity;
+	size_t at; /* where it begins in the text */
 };
 
 struct tn_selection {
@@ -46,8 +61,21 @@ struct tn_simulation {
  * TN_SELECTION_MAX_ITEMS.  `text` may be NULL, as "". */
 tn_status tn_selection_parse(const char *text, const char *source, struct tn_selection *selection,
 			     struct tn_error_info *error);
+/* By '^name'. */
 int tn_selection_excludes(const struct tn_selection *selection, const char *name);
+/* By its name. */
 int tn_selection_names(const struct tn_selection *selection, const char *name);
+/* By '!': no item of the selection can be a device of that backend. */
+int tn_selection_forbids(const struct tn_selection *selection, const char *name);
+/* It names backends alone, and not this one. */
+int tn_selection_prefers_others(const struct tn_selection *selection, const char *name);
+/* Is that device of a backend one that the item names? */
+int tn_selection_item_is(const struct tn_selection_item *item, const char *backend, uint32_t index,
+			 const struct tn_device_description *device);
+/* Are devices of that kind (TN_DEVICE_...) what the item names? */
+int tn_selection_item_is_kind(const struct tn_selection_item *item, uint32_t kind);
+/* The words for kinds of devices, which end with NULL. */
+extern const char *const tn_selection_kinds[];
 
 tn_status tn_simulation_parse(const char *text, struct tn_simulation *simulation,
 			      struct tn_error_info *error);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Notes the stage that a candidate has reached, and tells absences from failures.
+ * Notes the stage that a candidate has reached, and tells exclusions, absences and failures apart.
  */
 #include "loader/stage.h"
 
 #include <string.h>
 
 #include "base/error.h"
+#include "loader/report.h"
 
 void tn_plugin_enter(const struct tn_loading *loading, const struct tn_candidate *candidate,
 		     uint32_t stage)
@@ -15,6 +16,17 @@ void tn_plugin_enter(const struct tn_loading *loading, const struct tn_candidate
 	candidate->row->stage = stage;
 	if (loading->options->progress)
 		loading->options->progress(loading->options->user, candidate->path, stage);
+}
+
+tn_status tn_plugin_allowed(const struct tn_loading *loading, const char *name,
+			    struct tn_error_info *error)
+{
+	if (tn_selection_excludes(&loading->selection, name))
+		return tn_fail(error, TN_EXCLUDED, "search", "excluded by '^%s'", name);
+	if (tn_selection_forbids(&loading->selection, name))
+		return tn_fail(error, TN_EXCLUDED, "search", "excluded by %s=%s", loading->source,
+			       loading->report->selection);
+	return TN_OK;
 }
 
 int tn_plugin_is_absence(tn_status status)

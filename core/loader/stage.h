@@ -7,6 +7,7 @@
 #define TN_LOADER_STAGE_H
 
 #include "loader/kind.h"
+#include "loader/known_plugins.h"
 #include "loader/registry.h"
 #include "loader/search.h"
 #include "loader/selection.h"
@@ -21,6 +22,7 @@ struct tn_loading {
 	const char *source; /* where the selection came from, as errors name it */
 	struct tn_simulation simulation;
 	struct tn_candidates candidates;
+	const struct tn_known_list *known; /* NULL: of communicators */
 	struct tn_load_report *report;
 	struct tn_error_info refusal; /* a wrong option of the program; status 0: there is none */
 };
@@ -28,6 +30,9 @@ struct tn_loading {
 /* Notes that a candidate enters a stage. */
 void tn_plugin_enter(const struct tn_loading *loading, const struct tn_candidate *candidate,
 		     uint32_t stage);
+/* TN_EXCLUDED, with the reason: the selection has no use for a backend of that name. */
+tn_status tn_plugin_allowed(const struct tn_loading *loading, const char *name,
+			    struct tn_error_info *error);
 int tn_plugin_is_absence(tn_status status);
 /* A status that does not describe an absence means that the start failed: TN_PROBE_FAILED, whose
  * text has the entry, the status and its text. */

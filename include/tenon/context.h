@@ -146,6 +146,7 @@ TN_API tn_status tn_variable_at(const tn_context *context, size_t index,
 /* ---- Devices ---------------------------------------------------------------------------------*/
 
 /* The devices that the selection allows, the preferred one first; each is opened on first use.
+ * Questions for more than the first may count devices, which takes a driver's time (tenon(7)).
  * Borrowed, valid until close.  NULL: no such index.  [thread: one per context | since 0.1] */
 TN_API size_t tn_context_device_count(const tn_context *context);
 TN_API tn_device *tn_context_device(tn_context *context, size_t index);

@@ -26,9 +26,10 @@ TN_API tn_status tn_device_push(tn_device *device);
 TN_API tn_status tn_device_pop(tn_context *context);
 
 /* The device of that name: a backend's name and the index within it ("cuda:1"), or a backend's name
- * alone, which means the first of its devices in the order of the context.  Borrowed, valid until
- * close; it is not opened.  NULL, with the error kept: TN_FORMAT (the text has the column),
- * TN_NOT_FOUND (the text lists the devices that there are).
+ * alone, which means the first of its devices in the order of the context; or a kind or an identity
+ * as in a selection ("gpu", "pci:0000:65:00.0").  Borrowed, valid until close; it is not opened.
+ * NULL, with the error kept: TN_FORMAT (the text has the column), TN_NOT_FOUND (the text lists the
+ * devices that there are).
  * [thread: one per context | since 0.1] */
 TN_API tn_device *tn_device_find(tn_context *context, const char *name);
 /* 1: tn_device_find would give a device.  The question keeps no error and opens nothing; 0 also for

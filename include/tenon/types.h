@@ -62,7 +62,7 @@ enum {
 	TN_NO_DEVICE = 38,    /* the backend works but found no device */
 	TN_PROBE_FAILED = 39, /* it crashed, hung or failed during start */
 	TN_REFUSED = 40,      /* file ownership or process privileges forbid loading it */
-	TN_EXCLUDED = 41,     /* the selection excludes it by name */
+	TN_EXCLUDED = 41,     /* the selection excludes it */
 	TN_DUPLICATE = 42,    /* the same backend was found earlier in the search */
 
 	/* First of the statuses of vendors: failures to the host, as every unknown one. */

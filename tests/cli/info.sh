@@ -141,11 +141,42 @@ out_has '    the same device as two_devices:1'
 
 # Only a copy of a backend under another name is requested.
 cp "$fixtures/backend_twin.so" "$dir/plugins"
-TENON_PLUGIN_PATH=$dir/plugins run 3 info --backend 'twin!'
-err_has '^tenon: backend: twin not used: DUPLICATE: the same UUID as'
-TENON_PLUGIN_PATH=$dir/plugins TENON_BACKEND='twin!' run 3 info --why twin
-err_has '^tenon: TENON_BACKEND: twin not used'
+TENON_PLUGIN_PATH=$dir/plugins run 0 info --backend twin
+err_has '^tenon: loader: twin not used: DUPLICATE: the same UUID as'
+TENON_PLUGIN_PATH=$dir/plugins TENON_BACKEND=twin run 3 info --why twin
+err_has '^tenon: loader: twin not used'
 out_has 'needs its own UUID'
+
+# What a selection with '!' does not name is not opened, whatever it would do.
+mkdir "$dir/bad"
+cp "$fixtures/backend_crashes.so" "$fixtures/backend_hangs.so" "$fixtures/backend_early.so" \
+	"$dir/bad"
+export TENON_TEST_EARLY=abort
+TENON_PLUGIN_PATH=$dir/bad TENON_BACKEND='reference!' run 0 info
+out_has '^  crashes .*EXCLUDED'
+out_has '^ *excluded by TENON_BACKEND=reference!$'
+err_lines 0
+TENON_PLUGIN_PATH=$dir/bad run 3 info --backend 'reference!' --why early
+out_has '^early: EXCLUDED$'
+out_has '^  excluded by backend=reference!$'
+out_has 'what to do: name it in the selection'
+TENON_PLUGIN_PATH=$dir/bad run 3 info --backend 'absent!' --json
+err_has 'absent not used: NO_PLUGIN'
+out_has '"text": "excluded by backend=absent!"'
+TENON_PLUGIN_PATH=$dir/bad run 0 doctor --backend 'reference!' --only random.bits
+out_has '^hangs is not checked: EXCLUDED: excluded by backend=reference!$'
+unset TENON_TEST_EARLY
+TENON_BACKEND=^references run 0 info
+err_has "TENON_BACKEND: '^references' excludes nothing; did you mean '^reference'?"
+
+# By kind, and by the identities that it prints.
+TENON_PLUGIN_PATH=$dir/plugins run 0 info --backend 'pci:0000:01:00.0!'
+out_has '^\* two_devices .*ready'
+out_has 'two_devices:1 .*, CPU, pci:0000:01:00.0, the same device as'
+TENON_PLUGIN_PATH=$dir/plugins run 0 info --backend 'uuid:09000000-0000-0000-0000-000000000000!'
+out_has '^\* paired .*ready'
+TENON_SIMULATE=cuda:no-driver run 3 info --backend 'gpu!'
+err_has 'not used: NO_D'
 
 # Two copies of one backend that both fail are both reported.
 mkdir "$dir/more"

@@ -17,7 +17,7 @@ for arguments in '' 'new' 'old acme' 'new a b' '--wrong' 'new acme --directory' 
 	nothing_here "plugin $arguments"
 done
 long=abcdefghijklmnopqrstuvwxyz012345 # 32 letters
-for name in '' Acme a-b a.b 'a b' ../a a/b é auto cpu opencl reference "$long"; do
+for name in '' Acme a-b a.b 'a b' ../a a/b é auto gpu uuid cpu opencl reference "$long"; do
 	run 2 plugin new -- "$name"
 	nothing_here "name '$name'"
 done

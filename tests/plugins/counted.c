@@ -9,10 +9,12 @@
 
 #include "counted.h"
 
+static tn_status count_devices(void *instance, struct tn_device_count *out);
 static tn_status open_device(void *instance, const struct tn_open_args *args, void **device);
 static void close_device(void *device);
 static tn_status fill(void *device, const struct tn_map_args *args);
 
+#define MINIMAL_DEVICE_COUNT count_devices
 #define MINIMAL_OPEN open_device
 #define MINIMAL_CLOSE close_device
 #define MINIMAL_MAP fill
@@ -34,6 +36,12 @@ static void destroy(void *instance)
 {
 	counted.destroyed++;
 	minimal_destroy(instance);
+}
+
+static tn_status count_devices(void *instance, struct tn_device_count *out)
+{
+	counted.asked++;
+	return minimal_device_count(instance, out);
 }
 
 static tn_status open_device(void *instance, const struct tn_open_args *args, void **device)

@@ -10,6 +10,7 @@
 
 struct counted {
 	_Atomic int created, destroyed; /* instances */
+	_Atomic int asked;              /* how often for its devices */
 	_Atomic int opened, closed;     /* devices */
 	_Atomic int inside;             /* threads in entries of the device */
 	_Atomic int most_inside;

@@ -4,6 +4,7 @@
  * Contexts that share an instance and its device: which do, in what order they close, in threads,
  * after a fork, beside failures, and without memory.
  */
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ static void expect(int created, int destroyed, int opened, int closed)
 {
 	assert_int_equal(counted->created - before.created, created);
 	assert_int_equal(counted->destroyed - before.destroyed, destroyed);
+	assert_int_equal(counted->asked - before.asked, created);
 	assert_int_equal(counted->opened - before.opened, opened);
 	assert_int_equal(counted->closed - before.closed, closed);
 }
@@ -91,6 +93,70 @@ static int prepare(void **state)
 	tn_context_close(context);
 	mark();
 	return 0;
+}
+
+/* ---- When an instance is asked for its devices -----------------------------------------------*/
+
+/* Of a GPU by its data file: not before something asks for more than what the selection names. */
+static void devices_are_counted_when_the_selection_comes_to_them(void **state)
+{
+	static const struct {
+		const char *selection, *current;
+		int asked; /* at once */
+	} rows[] = {
+		{"reference", "reference:0", 0}, {"absent,reference", "reference:0", 0},
+		{"auto", "counted:0", 1},        {"absent", "counted:0", 1},
+		{"gpu", "counted:0", 1},         {"reference,counted", "reference:0", 1},
+	};
+	char data[256], file[300], folder[300];
+	const char *path = counted_file;
+	(void)state;
+	assert_int_equal(make_program_folder(data, sizeof(data)), 0);
+	snprintf(folder, sizeof(folder), "%s/backends.d", data);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	snprintf(file, sizeof(file), "%s/backends.d/counted.backend", data);
+	FILE *stream = fopen(file, "w");
+	assert_non_null(stream);
+	fputs("name = counted\nkind = gpu\n", stream);
+	fclose(stream);
+	setenv("TENON_DATA_DIR", data, 1);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (int question = 0; question < 5; question++) {
+			struct tn_context_options options = tn_context_defaults();
+			tn_context *context = NULL;
+			options.backend = rows[i].selection;
+			options.plugin_paths = &path;
+			options.n_plugin_paths = 1;
+			options.log = keep_message;
+			mark();
+			assert_ok(tn_context_open(&options, &context, NULL));
+			assert_string_equal(tn_device_name(tn_device_current(context)),
+					    rows[i].current);
+			assert_non_null(tn_device_find(context, rows[i].current));
+			assert_ptr_equal(tn_context_device(context, 0), tn_device_current(context));
+			assert_int_equal(counted->asked - before.asked, rows[i].asked);
+			if (question == 0)
+				assert_int_equal(tn_context_device_count(context), 2);
+			if (question == 1)
+				assert_non_null(tn_device_find(context, "counted:0"));
+			if (question == 2)
+				assert_true(tn_backend_available(context, "counted", NULL));
+			if (question == 3)
+				assert_non_null(tn_context_device(context, 1));
+			const struct tn_load_row *row =
+				tn_load_report_find(tn_context_report(context), "counted");
+			assert_int_equal(row->n_devices, 1);
+			assert_int_equal(row->stage, TN_STAGE_READY);
+			assert_int_equal(counted->asked - before.asked, 1);
+			assert_ok(
+				tn_device_set_current(context, tn_device_find(context, "counted")));
+			tn_context_close(context);
+		}
+	}
+	unsetenv("TENON_DATA_DIR");
+	remove(file);
+	rmdir(folder);
+	rmdir(data);
 }
 
 /* ---- Which share, and how long ---------------------------------------------------------------*/
@@ -404,6 +470,7 @@ static void a_lost_device_is_not_shared_with_a_new_context(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(devices_are_counted_when_the_selection_comes_to_them),
 		CASE(one_instance_and_device_live_until_the_last_context_closes),
 		CASE(what_a_plugin_could_tell_apart_has_an_instance_of_its_own),
 		CASE(a_failing_create_leaves_the_other_context_alone),

@@ -79,9 +79,10 @@ static void both_backends_keep_the_device_and_the_report_pairs_them(void **state
 	assert_string_equal(opened.registry->choices[0].backend->plugin.name, "two_devices");
 	const char *text = tn_load_report_text(opened.report);
 	assert_contains(text, "paired:0  a device that does nothing, CPU, "
+			      "uuid:09000000-0000-0000-0000-000000000000, pci:0000:01:00.0, "
 			      "the same device as two_devices:1");
 	assert_contains(text, "two_devices:1  a device that does nothing, CPU, "
-			      "the same device as paired:0");
+			      "pci:0000:01:00.0, the same device as paired:0");
 	assert_contains(text, "two_devices:0  a device that does nothing, CPU\n");
 	const char *json = tn_load_report_json(opened.report);
 	assert_contains(json, "\"paired:0\"");

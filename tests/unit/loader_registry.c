@@ -129,6 +129,72 @@ static void an_excluded_backend_is_not_even_opened(void **state)
 	release(&opened);
 }
 
+static void a_misspelt_exclusion_gets_the_nearest_name(void **state)
+{
+	struct opened opened;
+	(void)state;
+	put("ok");
+	put("two_devices");
+	assert_int_equal(mkdir(in_folder("backends.d"), 0700), 0);
+	put_text("backends.d/acme.backend", "name = acme\nkind = gpu\nsign = /nonexistent\n");
+	assert_ok(open_selected(&opened, "^twodevices,^acme,^another_machines"));
+	assert_string_equal(opened.messages, "2 loader: backend: '^twodevices' excludes nothing; "
+					     "did you mean '^two_devices'?\n");
+	assert_int_equal(row_of(&opened, "two_devices")->status, TN_OK);
+	assert_int_equal(row_of(&opened, "acme")->status, TN_EXCLUDED);
+	assert_string_equal(row_of(&opened, "acme")->text, "excluded by '^acme'");
+	release(&opened);
+	remove(in_folder("backends.d/acme.backend"));
+}
+
+static void a_kind_or_an_identity_selects_a_device_of_any_backend(void **state)
+{
+	static const struct {
+		const char *selection, *first;
+		size_t n_choices;
+		const char *message; /* or the error, where `first` is NULL */
+	} rows[] = {
+		{"accelerator", "copyonly:0", 5, ""},
+		{"accelerator!", "copyonly:0", 1, ""},
+		{"pci:01:00.0", "two_devices:1", 5, ""},
+		{"ok,pci:0000:01:00.0!", "ok:0", 3, ""},
+		{"uuid:09000000-0000-0000-0000-000000000000!", "paired:0", 1, ""},
+		{"gpu", "copyonly:0", 5,
+		 "Acme GPU present, acme not used: NO_PLUGIN: no file backend_acme.so was found; "
+		 "install acme; using copyonly:0"},
+		{"gpu,ok!", "ok:0", 1, "acme not used: NO_PLUGIN"},
+		{"gpu!", NULL, 0, "Acme GPU present, acme not used: NO_PLUGIN"},
+		{"^acme,gpu!", NULL, 0, "gpu not used: NO_DEVICE: no backend has such a device"},
+		{"pci:02:00.0!", NULL, 0,
+		 "pci:02:00.0 not used: NO_DEVICE: no backend has such a device"},
+		{"gpuu!", NULL, 0, "did you mean 'gpu'?"},
+	};
+	(void)state;
+	put("ok");
+	put("two_devices");
+	put("paired"); /* is the second of them */
+	put("copyonly");
+	assert_int_equal(mkdir(in_folder("backends.d"), 0700), 0);
+	put_text("backends.d/acme.backend", "name = acme\nhardware = Acme GPU\nkind = gpu\n"
+					    "sign = /dev/null\npackages = acme\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct opened opened;
+		open_selected(&opened, rows[i].selection);
+		if (!rows[i].first) {
+			assert_int_not_equal(opened.status, TN_OK);
+			assert_contains(opened.error.text, rows[i].message);
+		} else {
+			assert_ok(opened.status);
+			assert_string_equal(first(&opened), rows[i].first);
+			assert_int_equal(opened.registry->n_choices, rows[i].n_choices);
+			assert_contains(opened.messages, rows[i].message);
+			assert_int_equal(opened.n_messages, rows[i].message[0] != '\0');
+		}
+		release(&opened);
+	}
+	remove(in_folder("backends.d/acme.backend"));
+}
+
 static void falling_back_says_why_in_exactly_one_line(void **state)
 {
 	struct opened opened;
@@ -176,7 +242,8 @@ static void a_required_backend_is_an_error_with_its_reason(void **state)
 	assert_null(opened.registry);
 	assert_int_equal(opened.n_messages, 0);
 	/* The report exists nevertheless. */
-	assert_int_equal(row_of(&opened, "ok")->status, TN_OK);
+	assert_int_equal(row_of(&opened, "ok")->status, TN_EXCLUDED);
+	assert_string_equal(row_of(&opened, "ok")->text, "excluded by backend=zero_devices!");
 	release(&opened);
 	assert_status(open_selected(&opened, "cuda!"), TN_NO_PLUGIN);
 	release(&opened);
@@ -372,7 +439,7 @@ static void paths_are_searched_in_order_and_the_first_wins(void **state)
 	prepare(&opened);
 	snprintf(variable, sizeof(variable), "relative:%s", in_folder("later"));
 	setenv("TENON_PLUGIN_PATH", variable, 1);
-	opened.options.selection = "ok!";
+	opened.options.selection = "ok";
 	assert_ok(open_prepared(&opened));
 	assert_contains(opened.messages, "'relative' is ignored: not an absolute path");
 	size_t duplicates = 0;
@@ -483,7 +550,7 @@ static void the_report_is_text_and_json(void **state)
 	const char *text = tn_load_report_text(opened.report);
 	assert_contains(text, "selection: zero_devices (fell back)\n");
 	assert_contains(text, "* two_devices   ready");
-	assert_contains(text, "two_devices:1  a device that does nothing, CPU\n");
+	assert_contains(text, "two_devices:1  a device that does nothing, CPU, pci:0000:01:00.0\n");
 	assert_contains(text, "zero_devices  NO_DEVICE");
 	assert_contains(text, "notice: zero_devices not used");
 	assert_ptr_equal(text, tn_load_report_text(opened.report));
@@ -518,6 +585,8 @@ int main(void)
 		test(auto_ranks_by_kind_then_score_then_name),
 		test(a_named_backend_comes_first_and_others_follow),
 		test(an_excluded_backend_is_not_even_opened),
+		test(a_misspelt_exclusion_gets_the_nearest_name),
+		test(a_kind_or_an_identity_selects_a_device_of_any_backend),
 		test(falling_back_says_why_in_exactly_one_line),
 		test(a_required_backend_is_an_error_with_its_reason),
 		test(an_unknown_name_gets_the_nearest_one),

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Cross-entropy of any size, and with every kind of label to ignore: a class or none, which no, one
- * or every row has.  The oracle is the formula of the header for every row; cross_entropy.c compares
- * the gradient's formula with differences.
+ * or every row has.  The oracle is the formula of the header for every row; cross_entropy.c
+ * compares the gradient's formula with differences.
  */
 #include "sweep_layers.h"
 

@@ -12,8 +12,8 @@
  * terms of a sweep have random signs, and so have the errors: many terms are allowed what 256 are,
  * which narrower products exceed at any n. */
 double layer_terms(double n);
-/* The same of positive terms, whose partial sums grow: the errors of n additions are random too, and
- * sum to a multiple of the root of n. */
+/* The same of positive terms, whose partial sums grow: the errors of n additions are random too,
+ * and sum to a multiple of the root of n. */
 double layer_positive_terms(double n);
 
 /* What an element costs that is made, moved and compared, and what a product costs with its part in

@@ -62,7 +62,7 @@ enum {
 	TN_NO_DEVICE = 38,    /* the backend works but found no device */
 	TN_PROBE_FAILED = 39, /* it crashed, hung or failed during start */
 	TN_REFUSED = 40,      /* file ownership or process privileges forbid loading it */
-	TN_EXCLUDED = 41,     /* the selection excludes it by name */
+	TN_EXCLUDED = 41,     /* the selection excludes it */
 	TN_DUPLICATE = 42,    /* the same backend was found earlier in the search */
 
 	/* First of the statuses of vendors: failures to the host, as every unknown one. */
@@ -285,7 +285,7 @@ struct tn_device_description {
 	uint64_t program_dtypes;
 	uint64_t matmul_dtypes;
 	uint64_t memory_bytes; /* 0: unknown */
-	uint64_t max_alloc_bytes;
+	uint64_t max_alloc_bytes; /* of one allocation, which succeeds while as much is free */
 	uint32_t alignment; /* of every allocation, at least 256 */
 	uint32_t preferred_layout;
 	int32_t score; /* among devices of one kind: higher is better */
