@@ -183,19 +183,30 @@ void cuda_place_say(const struct tn_host *host, char *text, size_t size)
 
 /* ---- Files -----------------------------------------------------------------------------------*/
 
+enum found { NOT_SEEN, SEEN, DAMAGED };
+
 /* Does it begin as a library does? */
-int cuda_place_in(const char *folder, size_t length, const char *file, struct cuda_place *place)
+static enum found look_in(const char *folder, size_t length, const char *file,
+			  struct cuda_place *place)
 {
 	char magic[4];
 	int n = snprintf(place->path, sizeof(place->path), "%.*s/%s", (int)length, folder, file);
 	FILE *stream = n > 0 && (size_t)n < sizeof(place->path) ? fopen(place->path, "rbe") : NULL;
-	size_t got = stream ? fread(magic, 1, sizeof(magic), stream) : 0;
-	if (stream)
-		(void)fclose(stream);
+	if (!stream) {
+		place->path[0] = 0;
+		return NOT_SEEN;
+	}
+	size_t got = fread(magic, 1, sizeof(magic), stream);
+	(void)fclose(stream);
 	if (got == sizeof(magic) && !memcmp(magic, "\177ELF", sizeof(magic)))
-		return 1;
+		return SEEN;
 	place->path[0] = 0;
-	return 0;
+	return DAMAGED;
+}
+
+int cuda_place_in(const char *folder, size_t length, const char *file, struct cuda_place *place)
+{
+	return look_in(folder, length, file, place) == SEEN;
 }
 
 static int look_beside(const char *path, const char *file, struct cuda_place *place)
@@ -204,7 +215,8 @@ static int look_beside(const char *path, const char *file, struct cuda_place *pl
 	return end && cuda_place_in(path, (size_t)(end - path), file, place);
 }
 
-/* The folders that dlopen searches for the library's own dependencies, in order. */
+/* The folders that dlopen searches for the library's own dependencies, in order; a damaged file
+ * ends its search. */
 static int look_in_path(void *handle, const char *file, struct cuda_place *place)
 {
 	Dl_serinfo size;
@@ -218,11 +230,11 @@ static int look_in_path(void *handle, const char *file, struct cuda_place *place
 	path.info.dls_cnt = size.dls_cnt;
 	if (dlinfo(handle, RTLD_DI_SERINFO, &path.info))
 		return 0;
-	for (unsigned i = 0; i < path.info.dls_cnt; i++)
-		if (cuda_place_in(path.info.dls_serpath[i].dls_name,
-				  strlen(path.info.dls_serpath[i].dls_name), file, place))
-			return 1;
-	return 0;
+	enum found found = NOT_SEEN;
+	for (unsigned i = 0; i < path.info.dls_cnt && found == NOT_SEEN; i++)
+		found = look_in(path.info.dls_serpath[i].dls_name,
+				strlen(path.info.dls_serpath[i].dls_name), file, place);
+	return found == SEEN;
 }
 
 /* Can it be opened by its name?  `how`: RTLD_NOLOAD: only if the process has it. */
