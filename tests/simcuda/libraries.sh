@@ -142,6 +142,19 @@ done <<'EOF'
 EOF
 echo "$rows rows"
 
+# NVRTC opens its builtins by their name alone, and would find an empty file in front: the backend
+# has opened those beside NVRTC.
+lay 13 home
+rm -f "$dir"/front/libnvrtc-builtins.so.13.*
+for file in "$dir"/place/lib64/libnvrtc-builtins.so.13.*; do
+	: >"$dir/front/${file##*/}"
+done
+env LD_LIBRARY_PATH="$dir/front" CUDA_HOME="$dir/place" TENON_CACHE_DIR='' \
+	"$simulated/sweep" 'nvrtcCreateProgram=11' copy >"$dir/out" 2>&1 || {
+	cat "$dir/out"
+	fail "a kernel with NVRTC's builtins beside it"
+}
+
 # What was found so computes, too.
 lay 12 wheels12
 env LD_LIBRARY_PATH="$dir/front" SIMCUDA_DRIVER=12000 TENON_BACKEND='cuda!' \
