@@ -226,15 +226,20 @@ static void name_file(const struct library *library, int major, char name[FILE_N
 /* ---- Opening ---------------------------------------------------------------------------------*/
 
 /* `table` begins with the handle. */
-static tn_status look_up(const struct library *library, const char *file, void *table, char *text,
-			 size_t size)
+static tn_status look_up(const struct library *library, int major, const char *file, void *table,
+			 char *text, size_t size)
 {
 	void **handle = table;
+	char expected[32] = "another version";
+	for (size_t i = 0; i < COUNT(majors); i++)
+		if (!library->version && majors[i].number == major)
+			snprintf(expected, sizeof(expected), "CUDA %d.%d or later", major,
+				 majors[i].oldest % 1000 / 10);
 	for (size_t i = 0; i < library->n_names; i++) {
 		void *address = dlsym(*handle, library->names[i].text);
 		if (!address) {
-			snprintf(text, size, "%s (%s) has no %s: expected another version", file,
-				 library->purpose, library->names[i].text);
+			snprintf(text, size, "%s (%s) has no %s: expected %s", file,
+				 library->purpose, library->names[i].text, expected);
 			cuda_library_close(handle);
 			return TN_MISSING_LIBRARY;
 		}
@@ -262,7 +267,7 @@ static tn_status open_library(const struct library *library, int major, const ch
 	name_file(library, major, file);
 	*handle = open_file(file, path);
 	if (*handle)
-		return look_up(library, file, table, text, size);
+		return look_up(library, major, file, table, text, size);
 	const char *why = dlerror();
 	snprintf(text, size, "%s (%s) cannot be opened: %s", file, library->purpose,
 		 why ? why : "no reason was given");
@@ -377,8 +382,8 @@ static int visit_runtime(void *context, const char *folder)
 	attempt->rt->handle = dlopen(place.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!attempt->rt->handle)
 		fail_open(attempt, file);
-	return attempt->rt->handle &&
-	       !look_up(&runtime, file, attempt->rt, attempt->text, attempt->size);
+	return attempt->rt->handle && !look_up(&runtime, attempt->major->number, file, attempt->rt,
+					       attempt->text, attempt->size);
 }
 
 /* One that the process has, or that the loader finds, comes first. */
@@ -392,7 +397,7 @@ static tn_status open_runtime(const struct attempt *attempt)
 	if (!attempt->rt->handle)
 		fail_open(attempt, file);
 	if (attempt->rt->handle &&
-	    !look_up(&runtime, file, attempt->rt, attempt->text, attempt->size))
+	    !look_up(&runtime, major, file, attempt->rt, attempt->text, attempt->size))
 		return TN_OK;
 	return cuda_place_each(attempt->host, major, visit_runtime, (void *)attempt)
 		       ? TN_OK

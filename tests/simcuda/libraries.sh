@@ -36,6 +36,10 @@ lay() {
 			mkdir -p "$dir/$folder"
 			ln -s "$from/lib$name.so.$major"* "$dir/$folder"
 		done
+		case $version in *-old) # a file that has none of the functions
+			ln -sf "$from/libnvrtc.so.$major" "$dir/$(folder_of "$2" cudart)/libcudart.so.$major"
+			;;
+		esac
 	done
 	for name in $hidden; do
 		[ -e "$dir/front/$name" ] || : >"$dir/front/$name"
@@ -125,6 +129,8 @@ done <<'EOF'
 12080 12-cublasLt wheels12 MISSING_LIBRARY libcublasLt.so.12 .*VIRTUAL_ENV (
 13000 13-cublasLt,12 loader 12 front/libcublas.so.12
 13000 13-cublasLt,12-builtins loader MISSING_LIBRARY libcublasLt.so.13
+12000 12-old loader MISSING_LIBRARY libcudart.so.12 .* has no cuda.*: expected CUDA 12.8 or later
+13000 13,12-old home 13 place/lib64/libcublas.so.13
 # The places.
 12080 12 option 12 place/lib/libcublas.so.12
 12080 12 home 12 place/lib64/libcublas.so.12

@@ -31,7 +31,8 @@ includes='#include <stddef.h>
 #include <nvrtc.h>'
 functions=$(sed -n '/_names\[\]/,/};/p' "$plugin/library.c" |
 	grep -oE '(RUNTIME|BLAS|COMPILER)\([A-Za-z0-9_]+' | sed 's/.*(//' | LC_ALL=C sort -u)
-constants=$(cat "$plugin"/*.c "$expected" | grep -oE '\b(cuda[A-Z]|CUBLAS_|CUDA_R_|NVRTC_)[A-Za-z0-9_]*' |
+constants=$(cat "$plugin"/*.c "$expected" |
+	grep -oE '\b(cuda[A-Z]|CUBLAS_|CUDA_R_|NVRTC_)[A-Za-z0-9_]*' |
 	LC_ALL=C sort -u)
 fields='cudaPointerAttributes.type cudaPointerAttributes.device
 	cudaPointerAttributes.devicePointer cudaFuncAttributes.sharedSizeBytes
@@ -81,7 +82,10 @@ if [ -n "${TENON_CUDA_12:-}" ]; then
 		sed -n '/^#/p' "$expected" >"$work/head"
 		cat "$work/head" "$work/12" >"$expected"
 	}
-	grep -v '^#' "$expected" | diff -u - "$work/12" || { echo 'the headers of CUDA 12 say otherwise' && status=1; }
+	grep -v '^#' "$expected" | diff -u - "$work/12" || {
+		echo 'the headers of CUDA 12 say otherwise'
+		status=1
+	}
 else
 	echo 'the headers of CUDA 12 are not there (TENON_CUDA_12); their record is compared' >&2
 fi
