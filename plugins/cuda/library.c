@@ -390,6 +390,7 @@ static int visit_runtime(void *context, const char *folder)
 static tn_status open_runtime(const struct attempt *attempt)
 {
 	const int major = attempt->major->number;
+	struct attempt own = *attempt;
 	char file[FILE_NAME];
 	name_file(&runtime, major, file);
 	fail_missing(attempt, file, runtime.purpose);
@@ -399,9 +400,8 @@ static tn_status open_runtime(const struct attempt *attempt)
 	if (attempt->rt->handle &&
 	    !look_up(&runtime, major, file, attempt->rt, attempt->text, attempt->size))
 		return TN_OK;
-	return cuda_place_each(attempt->host, major, visit_runtime, (void *)attempt)
-		       ? TN_OK
-		       : TN_MISSING_LIBRARY;
+	return cuda_place_each(attempt->host, major, visit_runtime, &own) ? TN_OK
+									  : TN_MISSING_LIBRARY;
 }
 
 static tn_status find(const struct attempt *attempt, const struct library *library,
