@@ -356,10 +356,9 @@ struct attempt {
 
 static void fail_missing(const struct attempt *attempt, const char *file, const char *purpose)
 {
-	char places[160];
-	cuda_place_say(attempt->host, places, sizeof(places));
-	snprintf(attempt->text, attempt->size, "%s (%s) was not found in: %s", file, purpose,
-		 places);
+	int n = snprintf(attempt->text, attempt->size, "%s (%s) was not found in: ", file, purpose);
+	if (n > 0 && (size_t)n < attempt->size)
+		cuda_place_say(attempt->host, attempt->text + n, attempt->size - (size_t)n);
 }
 
 /* A file that is there but cannot be opened says why. */
