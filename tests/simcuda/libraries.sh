@@ -18,7 +18,8 @@ simulated=$TENON_BUILD/tests/simcuda
 
 # An empty file in front hides a library that the loader would find elsewhere.
 hidden=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null |
-	sed -n 's/^[[:space:]]*\(lib\(cudart\|cublas\|cublasLt\|nvrtc\)\.so\.1[0-9]\) .*/\1/p' | sort -u)
+	sed -n 's/^[[:space:]]*\(lib[a-zA-Z]*\.so\.1[0-9]\) .*/\1/p' |
+	grep -E '^lib(cudart|cublas|cublasLt|nvrtc)\.' | sort -u)
 # lay PRESENT PLACE: a folder with these libraries, to which PLACE's variable leads.  PRESENT is a
 # list of versions, each perhaps with what is missing: 12-cublasLt.
 lay() {
@@ -37,7 +38,8 @@ lay() {
 			ln -s "$from/lib$name.so.$major"* "$dir/$folder"
 		done
 		case $version in *-old) # a file that has none of the functions
-			ln -sf "$from/libnvrtc.so.$major" "$dir/$(folder_of "$2" cudart)/libcudart.so.$major"
+			folder=$(folder_of "$2" cudart)
+			ln -sf "$from/libnvrtc.so.$major" "$dir/$folder/libcudart.so.$major"
 			;;
 		esac
 	done
@@ -94,9 +96,9 @@ while read -r driver present place expected text; do
 	*) sign=$text state="^cuda: $expected" ;;
 	esac
 	if grep -q -e "$state" "$dir/out" && grep -q -e "$sign" "$dir/out"; then
-		printf '%s %s %s: %s\n' "$driver" "$present" "$place" \
-			"$(sed -n "s,$dir,,g;s/.*\(libraries of CUDA ..\)/\1/p;/^  driver/p" \
-				"$dir/out")"
+		printf '%s %s %s:\n' "$driver" "$present" "$place"
+		sed -n "s,$dir,,g;s/.*\(libraries of CUDA\)/  \1/p;/^  driver/p;/^  device/p" \
+			"$dir/out"
 	else
 		echo "FAILED: $driver $present $place: expected $expected, $sign"
 		sed -n 1,6p "$dir/out"

@@ -237,7 +237,7 @@ nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *code)
 	return has_cubin(program) ? real.get_ptx(program, code) : NVRTC_ERROR_INVALID_PROGRAM;
 }
 
-/* ---- The rest is handed on, but for the version of CUDA 12 -------------------------------------------------------------------*/
+/* ---- The rest is handed on, but for the version of CUDA 12 ------------------------------------*/
 
 nvrtcResult nvrtcVersion(int *major, int *minor)
 {
