@@ -62,8 +62,8 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 	char text[256];
 	if (target->version[0])
 		return TN_OK;
-	tn_status status =
-		cuda_compiler_open(&device->compiler, &device->places, text, sizeof(text));
+	tn_status status = cuda_compiler_open(&device->compiler, device->host, device->places, text,
+					      sizeof(text));
 	if (status)
 		return tn_plugin_fail(error, status, operation, "%s", text);
 	nvrtcResult code = find_target(device, target, &function);

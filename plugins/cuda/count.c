@@ -97,7 +97,6 @@ static void ask_device(const struct cuda_management *nvml, nvmlDevice_t handle,
 	identify(facts);
 }
 
-/* The driver must support the major version of CUDA that the runtime was built for. */
 static void ask_driver(const struct cuda_management *nvml, struct cuda_instance *instance)
 {
 	char version[48] = "";
@@ -106,14 +105,9 @@ static void ask_driver(const struct cuda_management *nvml, struct cuda_instance 
 		version[0] = 0;
 	if (nvml->nvmlSystemGetCudaDriverVersion_v2(&cuda) || cuda <= 0)
 		return;
+	instance->driver_cuda = cuda;
 	snprintf(instance->driver, sizeof(instance->driver), "driver %.40s, CUDA %d.%d", version,
 		 cuda / 1000, cuda % 1000 / 10);
-	if (cuda / 1000 >= CUDART_VERSION / 1000)
-		return;
-	instance->absence = TN_DRIVER_TOO_OLD;
-	snprintf(instance->reason, sizeof(instance->reason),
-		 "the NVIDIA driver %.40s supports CUDA %d.%d, expected CUDA %d", version,
-		 cuda / 1000, cuda % 1000 / 10, CUDART_VERSION / 1000);
 }
 
 static void ask_all(const struct cuda_management *nvml, struct search *search)
@@ -291,15 +285,20 @@ static void choose_visible(const struct search *search, const char *list)
 
 /* ---- All of it -------------------------------------------------------------------------------*/
 
-/* Devices without the libraries that are needed to use them. */
+/* Devices without the libraries that are needed to use them, or whose driver runs none. */
 static void check_libraries(struct cuda_instance *instance)
 {
 	char text[sizeof(instance->reason)];
-	tn_status status = cuda_runtime_open(&instance->rt, text, sizeof(text));
+	tn_status status =
+		cuda_libraries_choose(instance->host, instance->driver_cuda, &instance->rt,
+				      &instance->places, text, sizeof(text));
 	if (!status)
 		return;
 	instance->n_devices = 0;
-	set_absence(instance, status, text);
+	instance->absence = status;
+	snprintf(instance->reason, sizeof(instance->reason), "%s%s%.*s", instance->driver,
+		 instance->driver[0] ? ": " : "",
+		 (int)(sizeof(instance->reason) - sizeof(": ") - strlen(instance->driver)), text);
 }
 
 /* 0: none is left, and the instance has the reason. */
@@ -341,9 +340,9 @@ static void find_devices(struct search *search)
 		return;
 	instance->n_devices = 0;
 	int has_driver = search_management(search);
-	if (!search->n && instance->absence != TN_DRIVER_TOO_OLD)
+	if (!search->n)
 		search_files(search);
-	if (instance->absence == TN_DRIVER_TOO_OLD || (!search->n && !has_driver))
+	if (!search->n && !has_driver)
 		return;
 	if (search->n)
 		(void)choose_devices(search, visible);

@@ -201,11 +201,7 @@ static cudaError_t ask_attributes(struct cuda_device *device)
 static tn_status check_device(struct cuda_device *device, uint32_t index,
 			      struct tn_error_info *error)
 {
-	char text[256];
-	tn_status status = cuda_libraries_present(device->rt, &device->places, text, sizeof(text));
-	if (status)
-		return tn_plugin_fail(error, status, "open", "%s", text);
-	status = find_ordinal(device, index, error);
+	tn_status status = find_ordinal(device, index, error);
 	if (status)
 		return status;
 	cudaError_t code = ask_attributes(device);
@@ -258,6 +254,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, "open", "no memory for a device");
 	made->host = own->host;
 	made->rt = &own->rt;
+	made->places = &own->places;
 	made->facts = own->devices[taken.index];
 	made->has_ranges = cuda_ranges_are_asked(own->host);
 	made->dnn_mode = cuda_dnn_mode(own->host);

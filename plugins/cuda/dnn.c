@@ -150,7 +150,8 @@ static tn_status open_dnn(struct cuda_job *job)
 	struct cuda_dnn_state *dnn = device->dnn;
 	if (!dnn || dnn->handle || dnn->reason[0])
 		return TN_OK;
-	if (!dnn->api.handle && cuda_dnn_open(&dnn->api, device->rt, text, sizeof(text))) {
+	if (!dnn->api.handle && cuda_dnn_open(&dnn->api, device->host, device->rt,
+					      device->places->major, text, sizeof(text))) {
 		give_up(device, text);
 		return TN_OK;
 	}

@@ -17,6 +17,7 @@ struct cuda_dnn {
 	__typeof__(&cudnnDestroy) cudnnDestroy;
 	__typeof__(&cudnnSetStream) cudnnSetStream;
 	__typeof__(&cudnnGetProperty) cudnnGetProperty;
+	__typeof__(&cudnnGetCudartVersion) cudnnGetCudartVersion;
 	__typeof__(&cudnnGetErrorString) cudnnGetErrorString;
 	__typeof__(&cudnnGetLastErrorString) cudnnGetLastErrorString;
 	__typeof__(&cudnnCreateTensorDescriptor) cudnnCreateTensorDescriptor;
@@ -46,9 +47,9 @@ struct cuda_dnn {
 	__typeof__(&cudnnConvolutionBackwardFilter) cudnnConvolutionBackwardFilter;
 };
 
-/* Like those of library.h: from the runtime's folder, or one that dlopen searches; and the
- * libraries that it opens itself. */
-tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
-			size_t size);
+/* Like those of library.h; and the libraries that it opens itself.  It must be for the same major
+ * version of CUDA. */
+tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct tn_host *host,
+			const struct cuda_runtime *rt, int major, char *text, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * One list of names for each library, all or nothing.  Names are looked up only here.
+ * One list of names for each library, all or nothing.  Names are looked up only here.  They have
+ * the same prototypes in both major versions of CUDA (tests/simcuda/majors.sh).
  */
 #include "library.h"
 
@@ -19,7 +20,8 @@ struct name {
 };
 
 struct library {
-	const char *file;
+	const char *stem; /* of the file's name: libcudart.so.13 */
+	int version;      /* 0: CUDA's major version */
 	const char *purpose;
 	const struct name *names;
 	size_t n_names;
@@ -125,6 +127,7 @@ static const struct name dnn_names[] = {
 	NETWORK(cudnnDestroy),
 	NETWORK(cudnnSetStream),
 	NETWORK(cudnnGetProperty),
+	NETWORK(cudnnGetCudartVersion),
 	NETWORK(cudnnGetErrorString),
 	NETWORK(cudnnGetLastErrorString),
 	NETWORK(cudnnCreateTensorDescriptor),
@@ -182,26 +185,68 @@ _Static_assert(IS_WHOLE(cuda_management, management_names), "names of NVML");
 _Static_assert(IS_WHOLE(cuda_dnn, dnn_names), "names of cuDNN");
 #endif
 
-static const struct library runtime = {"libcudart.so.13", "the CUDA runtime", runtime_names,
+static const struct library runtime = {"libcudart", 0, "the CUDA runtime", runtime_names,
 				       COUNT(runtime_names)};
-static const struct library blas = {"libcublas.so.13", "cuBLAS", blas_names, COUNT(blas_names)};
-static const struct library compiler = {"libnvrtc.so.13", "the CUDA compiler", compiler_names,
+static const struct library blas = {"libcublas", 0, "cuBLAS", blas_names, COUNT(blas_names)};
+/* cuBLAS opens it. */
+static const struct library blas_part = {"libcublasLt", 0, "a part of cuBLAS", NULL, 0};
+static const struct library compiler = {"libnvrtc", 0, "the CUDA compiler", compiler_names,
 					COUNT(compiler_names)};
 #if CUDA_HAVE_CUDNN
-static const struct library dnn_library = {"libcudnn.so.9", "cuDNN", dnn_names, COUNT(dnn_names)};
+static const struct library dnn_library = {"libcudnn", 9, "cuDNN", dnn_names, COUNT(dnn_names)};
 /* libcudnn.so.9 opens these when it first needs them, and ends the process if one cannot be
  * opened. */
 static const struct library dnn_parts[] = {
-	{"libcudnn_graph.so.9", "a part of cuDNN", NULL, 0},
-	{"libcudnn_ops.so.9", "a part of cuDNN", NULL, 0},
-	{"libcudnn_cnn.so.9", "a part of cuDNN", NULL, 0},
-	{"libcudnn_heuristic.so.9", "a part of cuDNN", NULL, 0},
-	{"libcudnn_engines_precompiled.so.9", "a part of cuDNN", NULL, 0},
-	{"libcudnn_engines_runtime_compiled.so.9", "a part of cuDNN", NULL, 0},
+	{"libcudnn_graph", 9, "a part of cuDNN", NULL, 0},
+	{"libcudnn_ops", 9, "a part of cuDNN", NULL, 0},
+	{"libcudnn_cnn", 9, "a part of cuDNN", NULL, 0},
+	{"libcudnn_heuristic", 9, "a part of cuDNN", NULL, 0},
+	{"libcudnn_engines_precompiled", 9, "a part of cuDNN", NULL, 0},
+	{"libcudnn_engines_runtime_compiled", 9, "a part of cuDNN", NULL, 0},
 };
 #endif
-static const struct library management = {"libnvidia-ml.so.1", "NVIDIA's management library",
+static const struct library management = {"libnvidia-ml", 1, "NVIDIA's management library",
 					  management_names, COUNT(management_names)};
+
+/* The major versions that the backend works with, newest first. */
+static const struct major {
+	int number;
+	int oldest; /* the oldest version of the runtime that has every function */
+	const char *driver;
+} majors[] = {{13, 13000, "580"}, {12, 12080, "525"}};
+
+enum { FILE_NAME = 64 };
+
+static void name_file(const struct library *library, int major, char name[FILE_NAME])
+{
+	snprintf(name, FILE_NAME, "%s.so.%d", library->stem,
+		 library->version ? library->version : major);
+}
+
+/* ---- Opening ---------------------------------------------------------------------------------*/
+
+/* `table` begins with the handle. */
+static tn_status look_up(const struct library *library, int major, const char *file, void *table,
+			 char *text, size_t size)
+{
+	void **handle = table;
+	char expected[32] = "another version";
+	for (size_t i = 0; i < COUNT(majors); i++)
+		if (!library->version && majors[i].number == major)
+			snprintf(expected, sizeof(expected), "CUDA %d.%d or later", major,
+				 majors[i].oldest % 1000 / 10);
+	for (size_t i = 0; i < library->n_names; i++) {
+		void *address = dlsym(*handle, library->names[i].text);
+		if (!address) {
+			snprintf(text, size, "%s (%s) has no %s: expected %s", file,
+				 library->purpose, library->names[i].text, expected);
+			cuda_library_close(handle);
+			return TN_MISSING_LIBRARY;
+		}
+		memcpy((char *)table + library->names[i].offset, &address, sizeof(address));
+	}
+	return TN_OK;
+}
 
 /* A library that the process has loaded already is reused, so that there are not two. */
 static void *open_file(const char *file, const char *path)
@@ -211,53 +256,74 @@ static void *open_file(const char *file, const char *path)
 	return handle ? handle : dlopen(*path ? path : file, flags);
 }
 
-/* `table` begins with the handle; `path` is empty if only the name is known. */
-static tn_status open_library(const struct library *library, const char *path, void *table,
-			      char *text, size_t size)
+/* `path` is empty if only the name is known. */
+static tn_status open_library(const struct library *library, int major, const char *path,
+			      void *table, char *text, size_t size)
 {
+	char file[FILE_NAME];
 	void **handle = table;
 	if (*handle)
 		return TN_OK;
-	*handle = open_file(library->file, path);
-	if (!*handle) {
-		const char *why = dlerror();
-		snprintf(text, size, "%s (%s) cannot be opened: %s", library->file,
-			 library->purpose, why ? why : "no reason was given");
-		return TN_MISSING_LIBRARY;
-	}
-	for (size_t i = 0; i < library->n_names; i++) {
-		void *address = dlsym(*handle, library->names[i].text);
-		if (!address) {
-			snprintf(text, size, "%s (%s) has no %s: expected another version",
-				 library->file, library->purpose, library->names[i].text);
-			cuda_library_close(handle);
-			return TN_MISSING_LIBRARY;
-		}
-		memcpy((char *)table + library->names[i].offset, &address, sizeof(address));
-	}
-	return TN_OK;
+	name_file(library, major, file);
+	*handle = open_file(file, path);
+	if (*handle)
+		return look_up(library, major, file, table, text, size);
+	const char *why = dlerror();
+	snprintf(text, size, "%s (%s) cannot be opened: %s", file, library->purpose,
+		 why ? why : "no reason was given");
+	return TN_MISSING_LIBRARY;
 }
 
-tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size)
+/* Opens what another library will look for by its name alone: it stays mapped. */
+static void open_beforehand(const struct cuda_place *place)
 {
-	return open_library(&runtime, "", rt, text, size);
+	void *handle =
+		place->path[0] ? dlopen(place->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+	if (handle)
+		dlclose(handle);
 }
 
 tn_status cuda_blas_open(struct cuda_blas *cublas, const struct cuda_places *places, char *text,
 			 size_t size)
 {
-	return open_library(&blas, places->blas.path, cublas, text, size);
+	if (!cublas->handle)
+		open_beforehand(&places->blas_part);
+	return open_library(&blas, places->major, places->blas.path, cublas, text, size);
 }
 
-tn_status cuda_compiler_open(struct cuda_compiler *nvrtc, const struct cuda_places *places,
-			     char *text, size_t size)
+/* NVRTC opens its builtins, whose version is its own, when it first compiles. */
+static int find_builtins(const struct cuda_compiler *nvrtc, struct cuda_search *search,
+			 struct cuda_place *place, char file[FILE_NAME])
 {
-	return open_library(&compiler, places->compiler.path, nvrtc, text, size);
+	int major = 0, minor = 0;
+	Dl_info info = {.dli_fname = NULL};
+	memcpy(&search->address, &nvrtc->nvrtcVersion, sizeof(search->address));
+	search->handle = nvrtc->handle;
+	(void)nvrtc->nvrtcVersion(&major, &minor);
+	snprintf(file, FILE_NAME, "libnvrtc-builtins.so.%d.%d", major, minor);
+	if (dladdr(search->address, &info))
+		search->near = info.dli_fname;
+	return cuda_place_find(search, file, place);
+}
+
+tn_status cuda_compiler_open(struct cuda_compiler *nvrtc, const struct tn_host *host,
+			     const struct cuda_places *places, char *text, size_t size)
+{
+	char file[FILE_NAME];
+	struct cuda_place builtins;
+	struct cuda_search search = {.host = host, .major = places->major};
+	if (nvrtc->handle)
+		return TN_OK;
+	tn_status status =
+		open_library(&compiler, places->major, places->compiler.path, nvrtc, text, size);
+	if (!status && find_builtins(nvrtc, &search, &builtins, file))
+		open_beforehand(&builtins);
+	return status;
 }
 
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size)
 {
-	return open_library(&management, "", nvml, text, size);
+	return open_library(&management, 0, "", nvml, text, size);
 }
 
 void cuda_library_close(void **handle)
@@ -267,113 +333,228 @@ void cuda_library_close(void **handle)
 	*handle = NULL;
 }
 
-/* ---- Presence --------------------------------------------------------------------------------*/
+/* ---- The choice of a major version -----------------------------------------------------------*/
 
-enum found { NOT_SEEN, SEEN, DAMAGED };
-
-/* Does the folder have a file of that name, and does it begin as a library does? */
-static enum found look_in_folder(const char *folder, size_t length, const char *file,
-				 struct cuda_place *place)
+/* A search that begins with the runtime. */
+static struct cuda_search search_from(const struct cuda_runtime *rt, const struct tn_host *host,
+				      int major)
 {
-	char magic[4];
-	int n = snprintf(place->path, sizeof(place->path), "%.*s/%s", (int)length, folder, file);
-	if (n < 0 || (size_t)n >= sizeof(place->path))
-		return NOT_SEEN;
-	FILE *stream = fopen(place->path, "rbe");
-	if (!stream)
-		return NOT_SEEN;
-	size_t got = fread(magic, 1, sizeof(magic), stream);
-	(void)fclose(stream);
-	return got == sizeof(magic) && !memcmp(magic, "\177ELF", sizeof(magic)) ? SEEN : DAMAGED;
+	struct cuda_search search = {.host = host, .major = major, .handle = rt->handle};
+	memcpy(&search.address, &rt->cudaGetLastError, sizeof(search.address));
+	return search;
 }
 
-/* The folders that dlopen searches for the library's own dependencies, in order. */
-static enum found look_in_path(void *handle, const char *file, struct cuda_place *place)
+/* Looks for the libraries of one major version.  `text` has what is missing. */
+struct attempt {
+	const struct tn_host *host;
+	const struct major *major;
+	struct cuda_runtime *rt;
+	struct cuda_places *places;
+	char *text;
+	size_t size;
+};
+
+static void fail_missing(const struct attempt *attempt, const char *file, const char *purpose)
 {
-	Dl_serinfo size;
-	enum found found = NOT_SEEN;
-	union {
-		Dl_serinfo info;
-		char room[16384];
-	} path;
-	if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) || size.dls_size > sizeof(path))
-		return NOT_SEEN;
-	path.info.dls_size = size.dls_size;
-	path.info.dls_cnt = size.dls_cnt;
-	if (dlinfo(handle, RTLD_DI_SERINFO, &path.info))
-		return NOT_SEEN;
-	for (unsigned i = 0; i < path.info.dls_cnt && found == NOT_SEEN; i++)
-		found = look_in_folder(path.info.dls_serpath[i].dls_name,
-				       strlen(path.info.dls_serpath[i].dls_name), file, place);
-	return found;
+	int n = snprintf(attempt->text, attempt->size, "%s (%s) was not found in: ", file, purpose);
+	if (n > 0 && (size_t)n < attempt->size)
+		cuda_place_say(attempt->host, attempt->text + n, attempt->size - (size_t)n);
 }
 
-static enum found look_beside(const void *address, const char *file, struct cuda_place *place)
+/* A file that is there but cannot be opened says why. */
+static void fail_open(const struct attempt *attempt, const char *file)
 {
-	Dl_info info;
-	const char *end;
-	if (!dladdr(address, &info) || !info.dli_fname || !(end = strrchr(info.dli_fname, '/')))
-		return NOT_SEEN;
-	return look_in_folder(info.dli_fname, (size_t)(end - info.dli_fname), file, place);
+	const char *why = dlerror();
+	if (why && !strstr(why, "No such file"))
+		snprintf(attempt->text, attempt->size, "%s (%s) cannot be opened: %s", file,
+			 runtime.purpose, why);
 }
 
-/* Finds this library from another one, an address of which is given: 1 and its path, or 0 and an
- * empty path. */
-static int find_as(void *handle, const void *address, const char *file, struct cuda_place *place)
+static int visit_runtime(void *context, const char *folder)
 {
-	enum found found = look_in_path(handle, file, place);
-	if (found == NOT_SEEN)
-		found = look_beside(address, file, place);
-	if (found != SEEN)
-		place->path[0] = 0;
-	return found == SEEN;
+	const struct attempt *attempt = context;
+	char file[FILE_NAME];
+	struct cuda_place place;
+	name_file(&runtime, attempt->major->number, file);
+	if (!cuda_place_in(folder, strlen(folder), file, &place))
+		return 0;
+	attempt->rt->handle = dlopen(place.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!attempt->rt->handle)
+		fail_open(attempt, file);
+	return attempt->rt->handle && !look_up(&runtime, attempt->major->number, file, attempt->rt,
+					       attempt->text, attempt->size);
 }
 
-static int find_place(const struct cuda_runtime *rt, const struct library *library,
-		      struct cuda_place *place)
+/* One that the process has, or that the loader finds, comes first. */
+static tn_status open_runtime(const struct attempt *attempt)
 {
-	const void *known;
-	memcpy(&known, &rt->cudaGetLastError, sizeof(known));
-	return find_as(rt->handle, known, library->file, place);
-}
-
-/* If it is found in a folder, that is enough; otherwise the system's own search decides. */
-static tn_status check_presence(const struct cuda_runtime *rt, const struct library *library,
-				struct cuda_place *place, char *text, size_t size)
-{
-	void *table[64] = {NULL};
-	if (find_place(rt, library, place))
+	const int major = attempt->major->number;
+	struct attempt own = *attempt;
+	char file[FILE_NAME];
+	name_file(&runtime, major, file);
+	fail_missing(attempt, file, runtime.purpose);
+	attempt->rt->handle = open_file(file, "");
+	if (!attempt->rt->handle)
+		fail_open(attempt, file);
+	if (attempt->rt->handle &&
+	    !look_up(&runtime, major, file, attempt->rt, attempt->text, attempt->size))
 		return TN_OK;
-	tn_status status = open_library(library, place->path, table, text, size);
-	cuda_library_close(&table[0]);
+	return cuda_place_each(attempt->host, major, visit_runtime, &own) ? TN_OK
+									  : TN_MISSING_LIBRARY;
+}
+
+static tn_status find(const struct attempt *attempt, const struct library *library,
+		      const char *near, struct cuda_place *place)
+{
+	struct cuda_search search = search_from(attempt->rt, attempt->host, attempt->major->number);
+	char file[FILE_NAME];
+	search.near = near;
+	name_file(library, attempt->major->number, file);
+	if (cuda_place_find(&search, file, place))
+		return TN_OK;
+	fail_missing(attempt, file, library->purpose);
+	return TN_MISSING_LIBRARY;
+}
+
+/* If they lie beside NVRTC, that is enough; otherwise it is asked for their name. */
+static tn_status check_builtins(const struct attempt *attempt)
+{
+	struct cuda_search search = {.host = attempt->host, .major = attempt->major->number};
+	struct cuda_compiler nvrtc = {.handle = NULL};
+	struct cuda_place place;
+	char file[FILE_NAME];
+	snprintf(file, sizeof(file), "libnvrtc-builtins.so.%d.", attempt->major->number);
+	if (cuda_place_has(attempt->places->compiler.path, file))
+		return TN_OK;
+	tn_status status =
+		open_library(&compiler, attempt->major->number, attempt->places->compiler.path,
+			     &nvrtc, attempt->text, attempt->size);
+	if (status)
+		return status;
+	if (!find_builtins(&nvrtc, &search, &place, file)) {
+		fail_missing(attempt, file, "a part of the CUDA compiler");
+		status = TN_MISSING_LIBRARY;
+	}
+	cuda_library_close(&nvrtc.handle);
 	return status;
 }
 
-tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_places *places,
-				 char *text, size_t size)
+/* If the loader opens cuBLAS by its name, it has found the part too. */
+static tn_status find_rest(const struct attempt *attempt)
 {
-	_Static_assert(sizeof(struct cuda_blas) <= 64 * sizeof(void *), "room in check_presence");
-	_Static_assert(sizeof(struct cuda_compiler) <= 64 * sizeof(void *),
-		       "room in check_presence");
-	tn_status status = check_presence(rt, &blas, &places->blas, text, size);
-	return status ? status : check_presence(rt, &compiler, &places->compiler, text, size);
+	struct cuda_places *places = attempt->places;
+	tn_status status = find(attempt, &blas, NULL, &places->blas);
+	if (!status && places->blas.path[0])
+		status = find(attempt, &blas_part, places->blas.path, &places->blas_part);
+	if (!status)
+		status = find(attempt, &compiler, NULL, &places->compiler);
+	return status ? status : check_builtins(attempt);
+}
+
+/* A driver of unknown version (0) may run every one. */
+static int runs(int driver, int major)
+{
+	return !driver || driver >= 1000 * major;
+}
+
+/* What was missing tells more if the runtime, at least, was there. */
+enum progress { NOT_TRIED, NO_RUNTIME, PARTIAL, WHOLE };
+
+static enum progress try_major(const struct attempt *attempt)
+{
+	memset(attempt->places, 0, sizeof(*attempt->places));
+	cuda_library_close(&attempt->rt->handle);
+	if (open_runtime(attempt))
+		return NO_RUNTIME;
+	if (find_rest(attempt)) {
+		cuda_library_close(&attempt->rt->handle);
+		return PARTIAL;
+	}
+	attempt->places->major = attempt->major->number;
+	return WHOLE;
+}
+
+static void log_choice(const struct tn_host *host, const struct cuda_runtime *rt,
+		       const struct cuda_places *places)
+{
+	const struct cuda_search search = search_from(rt, host, places->major);
+	Dl_info info = {.dli_fname = NULL};
+	int found = dladdr(search.address, &info);
+	tn_plugin_log(host, "cuda", TN_LOG_INFO, "libraries of CUDA %d: %s, %s, %s", places->major,
+		      found && info.dli_fname ? info.dli_fname : runtime.stem,
+		      places->blas.path[0] ? places->blas.path : blas.stem,
+		      places->compiler.path[0] ? places->compiler.path : compiler.stem);
+}
+
+static tn_status fail_choice(enum progress best, int driver, const char *reason, char *text,
+			     size_t size)
+{
+	const struct major *newest = &majors[0], *last = &majors[COUNT(majors) - 1];
+	if (best == NOT_TRIED)
+		snprintf(text, size, "expected CUDA %d (driver %s) or later", last->number,
+			 last->driver);
+	else if (runs(driver, newest->number))
+		snprintf(text, size, "%s", reason);
+	else
+		snprintf(text, size, "CUDA %d needs driver %s; %s", newest->number, newest->driver,
+			 reason);
+	return best == NOT_TRIED ? TN_DRIVER_TOO_OLD : TN_MISSING_LIBRARY;
+}
+
+tn_status cuda_libraries_choose(const struct tn_host *host, int driver, struct cuda_runtime *rt,
+				struct cuda_places *places, char *text, size_t size)
+{
+	char reason[256] = "", kept[sizeof(reason)] = "";
+	struct attempt attempt = {host, NULL, rt, places, reason, sizeof(reason)};
+	enum progress best = NOT_TRIED;
+	if (places->major && runs(driver, places->major))
+		return TN_OK;
+	for (size_t i = 0; i < COUNT(majors) && best != WHOLE; i++) {
+		attempt.major = &majors[i];
+		enum progress progress =
+			runs(driver, majors[i].number) ? try_major(&attempt) : NOT_TRIED;
+		if (progress > best)
+			memcpy(kept, reason, sizeof(kept));
+		best = progress > best ? progress : best;
+	}
+	if (best != WHOLE)
+		return fail_choice(best, driver, kept, text, size);
+	log_choice(host, rt, places);
+	return TN_OK;
 }
 
 #if CUDA_HAVE_CUDNN
-tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct cuda_runtime *rt, char *text,
-			size_t size)
+/* libcudnn.so.9 of either major version has the same name. */
+static tn_status check_cuda_of(const struct cuda_dnn *dnn, int major, char *text, size_t size)
 {
+	const int found = (int)(dnn->cudnnGetCudartVersion() / 1000);
+	if (found == major)
+		return TN_OK;
+	snprintf(text, size, "libcudnn.so.9 is for CUDA %d, the other libraries are CUDA %d's",
+		 found, major);
+	return TN_MISSING_LIBRARY;
+}
+
+tn_status cuda_dnn_open(struct cuda_dnn *dnn, const struct tn_host *host,
+			const struct cuda_runtime *rt, int major, char *text, size_t size)
+{
+	char file[FILE_NAME];
 	struct cuda_place place;
+	struct cuda_search search = search_from(rt, host, major);
 	if (dnn->handle)
 		return TN_OK;
-	(void)find_place(rt, &dnn_library, &place);
-	tn_status status = open_library(&dnn_library, place.path, dnn, text, size);
+	name_file(&dnn_library, major, file);
+	(void)cuda_place_find(&search, file, &place);
+	tn_status status = open_library(&dnn_library, major, place.path, dnn, text, size);
+	if (!status)
+		status = check_cuda_of(dnn, major, text, size);
+	search.handle = dnn->handle;
+	memcpy(&search.address, &dnn->cudnnCreate, sizeof(search.address));
 	for (size_t i = 0; i < COUNT(dnn_parts) && !status; i++) {
-		const void *known;
 		void *handle = NULL;
-		memcpy(&known, &dnn->cudnnCreate, sizeof(known));
-		(void)find_as(dnn->handle, known, dnn_parts[i].file, &place);
-		status = open_library(&dnn_parts[i], place.path, &handle, text, size);
+		name_file(&dnn_parts[i], major, file);
+		(void)cuda_place_find(&search, file, &place);
+		status = open_library(&dnn_parts[i], major, place.path, &handle, text, size);
 		cuda_library_close(&handle); /* it stays mapped: cuDNN finds it by its name */
 	}
 	if (status)

@@ -9,8 +9,6 @@
 #ifndef CUDA_LIBRARY_H
 #define CUDA_LIBRARY_H
 
-#include <limits.h>
-
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <nvrtc.h>
@@ -18,6 +16,7 @@
 #include <tenon/plugin.h>
 
 #include "nvml.h"
+#include "place.h"
 
 struct cuda_runtime {
 	void *handle;
@@ -125,29 +124,26 @@ struct cuda_management {
 	nvmlReturn_t (*nvmlDeviceGetPowerUsage)(nvmlDevice_t device, unsigned int *milliwatts);
 };
 
-/* Where a library was found; empty: it is opened by its name. */
-struct cuda_place {
-	char path[PATH_MAX];
+/* The libraries of one major version of CUDA, besides the runtime. */
+struct cuda_places {
+	int major; /* 13 or 12; 0: none was chosen */
+	struct cuda_place blas, blas_part, compiler;
 };
 
-struct cuda_places {
-	struct cuda_place blas, compiler;
-};
+/* Chooses the newest major version of CUDA that the driver runs (13000: CUDA 13.0; 0: unknown) and
+ * whose libraries are all there, and opens its runtime.  The others are opened later: cuBLAS takes
+ * time and memory.  TN_MISSING_LIBRARY, TN_DRIVER_TOO_OLD: `text` says what is missing, and where
+ * it was looked for.  Does nothing if one that the driver runs is chosen already. */
+tn_status cuda_libraries_choose(const struct tn_host *host, int driver, struct cuda_runtime *rt,
+				struct cuda_places *places, char *text, size_t size);
 
 /* Each opens its library and looks up every function, all or nothing.  TN_MISSING_LIBRARY: `text`
  * names the file, or the missing function.  Further calls do nothing. */
-tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size);
 tn_status cuda_blas_open(struct cuda_blas *blas, const struct cuda_places *places, char *text,
 			 size_t size);
-tn_status cuda_compiler_open(struct cuda_compiler *compiler, const struct cuda_places *places,
-			     char *text, size_t size);
+tn_status cuda_compiler_open(struct cuda_compiler *compiler, const struct tn_host *host,
+			     const struct cuda_places *places, char *text, size_t size);
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size);
-
-/* Checks that cuBLAS and NVRTC are installed, without the time and memory of opening cuBLAS if
- * their files are visible: in the runtime's folder, or one that dlopen searches.  They are opened
- * from there later.  TN_MISSING_LIBRARY: `text` names the missing one. */
-tn_status cuda_libraries_present(const struct cuda_runtime *rt, struct cuda_places *places,
-				 char *text, size_t size);
 
 /* Closes a library's handle; the file stays mapped, because its threads outlive every instance. */
 void cuda_library_close(void **handle);

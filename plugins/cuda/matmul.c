@@ -191,7 +191,7 @@ static tn_status open_blas(struct cuda_job *job)
 	char text[256];
 	if (device->blas_handle)
 		return TN_OK;
-	tn_status status = cuda_blas_open(&device->blas, &device->places, text, sizeof(text));
+	tn_status status = cuda_blas_open(&device->blas, device->places, text, sizeof(text));
 	if (status)
 		return tn_plugin_fail(job->call->error, status, operation, "%s", text);
 	cublasStatus_t code = device->blas.cublasCreate_v2(&device->blas_handle);

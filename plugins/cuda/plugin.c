@@ -70,6 +70,14 @@ static const struct tn_option_row options[] = {
 			"showed it to be faster",
 	},
 	{
+		.name = "libraries",
+		.variable = "TENON_CUDA_LIBRARIES",
+		.type = TN_OPTION_TEXT,
+		.standard = "",
+		.help = "the only folders, with colons between, where CUDA's libraries are looked "
+			"for after the loader's; default: where they are usually installed",
+	},
+	{
 		.name = "tf32",
 		.variable = "TENON_CUDA_TF32",
 		.type = TN_OPTION_BOOL,

@@ -5,7 +5,8 @@
  * entries of its tables.
  *
  *   plugin.c     the instance: create, query, destroy
- *   library.c    NVIDIA's libraries and the tables of their functions
+ *   library.c    NVIDIA's libraries, the tables of their functions, the choice of CUDA's version
+ *   place.c      where those libraries lie
  *   count.c      finds the devices, without the runtime and the driver
  *   device.c     open, close, describe
  *   memory.c     buffers, imported ones too   transfer.c  copies between host and device
@@ -52,11 +53,13 @@ struct cuda_facts {
 struct cuda_instance {
 	const struct tn_host *host;
 	struct cuda_runtime rt;
+	struct cuda_places places;
 	int is_counted;
 	uint32_t n_devices;
 	tn_status absence; /* why there are none */
 	char reason[256];
 	char driver[80]; /* the driver's version and its CUDA version; may be empty */
+	int driver_cuda; /* 12080: the driver supports CUDA 12.8; 0: unknown */
 	struct cuda_facts devices[CUDA_MAX_DEVICES];
 };
 
@@ -91,10 +94,10 @@ struct cuda_device {
 	struct cuda_kernels *kernels;
 	struct cuda_source *sources; /* kernels that programs brought */
 	struct cuda_graph *graphs;
-	struct cuda_stream *captured;  /* NULL: none */
-	struct cuda_places places;     /* where the next two are opened from */
-	struct cuda_blas blas;         /* opened by the first product */
-	struct cuda_compiler compiler; /* opened by the first kernel that is not cached */
+	struct cuda_stream *captured;     /* NULL: none */
+	const struct cuda_places *places; /* where the next two are opened from */
+	struct cuda_blas blas;            /* opened by the first product */
+	struct cuda_compiler compiler;    /* opened by the first kernel that is not cached */
 	cublasHandle_t blas_handle;
 	cudaStream_t blas_stream; /* the stream last set in the handle */
 	enum cuda_dnn_mode dnn_mode;

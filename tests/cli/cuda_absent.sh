@@ -16,42 +16,35 @@ fi
 unset CUDA_VISIBLE_DEVICES
 TENON_BACKEND='^cuda' needs_digits
 
-# An empty file earlier in the path hides a library installed elsewhere.
-mkdir "$dir/front"
 libraries=$LD_LIBRARY_PATH
-hide() {
-	rm -f "$dir/front"/*
-	: >"$dir/front/$1"
-	LD_LIBRARY_PATH=$dir/front:$libraries
-}
-
 run 0 info
 out_has 'cuda:0'
-for library in libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do
-	hide "$library"
+for library in libcudart.so.12 libcublas.so.12 libcublasLt.so.12 libnvrtc.so.12; do
+	cuda_without 12 "$library"
 	TENON_BACKEND='cuda!' run 3 train mlp --data digits --epochs 1
 	err_has "MISSING_LIBRARY"
 	err_has "$library"
 done
 TENON_BACKEND=cuda run 0 train mlp --data digits --epochs 1
-err_has "cuda:0.*$library"
+err_has "cuda not used.*$library"
 # cuDNN is optional, and so are the libraries that it opens itself, without which the real one ends
 # the process.
 if [ -e "$TENON_BUILD/tests/simcuda/.libs/libcudnn.so.9" ]; then
 	for library in libcudnn.so.9 libcudnn_ops.so.9 libcudnn_engines_precompiled.so.9; do
-		hide "$library"
+		cuda_without 13 "$library"
 		TENON_CUDA_CUDNN=on TENON_BACKEND='cuda!' "$TENON_BUILD/tests/simcuda/lenet" 1 1 \
 			>"$dir/out" 2>"$dir/err" ||
 			fail "a step of LeNet without $library"
 		err_has "cuDNN is not used: $library"
 	done
 fi
-hide libnvidia-ml.so.1
+cuda_without 13 libnvidia-ml.so.1
 if [ ! -e /proc/driver/nvidia ]; then
 	TENON_BACKEND='cuda!' run 3 info
 	err_has NO_DRIVER
 fi
 LD_LIBRARY_PATH=$libraries
+unset TENON_CUDA_LIBRARIES SIMCUDA_DRIVER
 
 # devices VISIBLE EXPECTED: how many of four are left
 devices() {

@@ -50,20 +50,20 @@ paste "$dir/cuda" "$dir/cpu" | awk -v steps=$steps '
 # The same command with each library missing in turn.  A tenth of the pictures: only the route
 # matters.
 train='train lenet --data digits --validation 0.9 --epochs 1 --batch 128 --quiet'
-mkdir "$dir/front"
 libraries=$LD_LIBRARY_PATH
-for library in libnvidia-ml.so.1 libcudart.so.13 libcublas.so.13 libnvrtc.so.13; do
+for library in libnvidia-ml.so.1 libcudart.so.12 libcublas.so.12 libnvrtc.so.12; do
 	[ $library = libnvidia-ml.so.1 ] && [ -e /proc/driver/nvidia ] && continue
-	rm -f "$dir/front"/*
-	: >"$dir/front/$library" # hides one installed elsewhere
+	cuda_without 12 "$library"
 	# shellcheck disable=SC2086
-	LD_LIBRARY_PATH=$dir/front:$libraries TENON_BACKEND=cuda run 0 $train
+	TENON_BACKEND=cuda run 0 $train
 	case $library in
 	libnvidia-ml*) err_has 'cuda.*driver' ;; # without it there is no driver
 	*) err_has "cuda.*$library" ;;
 	esac
 	out_has 'test accuracy'
 done
+LD_LIBRARY_PATH=$libraries
+unset TENON_CUDA_LIBRARIES SIMCUDA_DRIVER
 # shellcheck disable=SC2086
 CUDA_VISIBLE_DEVICES='' TENON_BACKEND=cuda run 0 $train
 err_has 'cuda.*CUDA_VISIBLE_DEVICES'

@@ -41,6 +41,26 @@ err_lines() {
 		fail "expected $1 lines on stderr, found $found"
 	}
 }
+# cuda_without MAJOR NAME...: the loader, for the simulated CUDA, finds this version only, without
+# these libraries; empty files hide the machine's own.
+cuda_without() {
+	SIMCUDA_DRIVER=${1}080
+	from=$TENON_BUILD/tests/simcuda
+	rm -rf "$dir/front"
+	mkdir "$dir/front"
+	ln -s "$from/.libs"/lib*.so.[19] "$dir/front"
+	case $1 in
+	12) ln -s "$from/12/.libs"/lib*.so.12* "$dir/front" ;;
+	13) ln -s "$from/.libs"/lib*.so.13* "$dir/front" ;;
+	esac
+	shift
+	for file in libcudart.so.13 libcublas.so.13 libcublasLt.so.13 libnvrtc.so.13 "$@"; do
+		case " $* " in *" $file "*) rm -f "$dir/front/$file" ;; esac
+		[ -e "$dir/front/$file" ] || : >"$dir/front/$file"
+	done
+	LD_LIBRARY_PATH=$dir/front TENON_CUDA_LIBRARIES=/none
+	export LD_LIBRARY_PATH TENON_CUDA_LIBRARIES SIMCUDA_DRIVER
+}
 # The value of a key in the last line of a metrics file.
 metric() { sed -n '$p' "$2" | sed -n "s/.*\"$1\": \([-0-9.e+]*\).*/\1/p"; }
 at_least() {

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault.h"
+
 static struct sim_device devices[SIM_MAX_DEVICES];
 static int n_devices;
 static _Thread_local int current;
@@ -63,7 +65,7 @@ struct sim_device *sim_device(int index)
 
 cudaError_t sim_driver_state(void)
 {
-	if (sim_settings.driver < CUDART_VERSION)
+	if (sim_settings.driver < sim_cuda_version / 1000 * 1000)
 		return cudaErrorInsufficientDriver;
 	return n_devices > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
@@ -144,7 +146,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 	cudaError_t error = sim_enter_bare("cudaRuntimeGetVersion");
 	if (error)
 		return error;
-	*version = 13000;
+	*version = sim_cuda_version;
 	return sim_leave(cudaSuccess);
 }
 

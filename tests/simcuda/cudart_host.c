@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault.h"
+
 static struct sim_pinned *list;
 
 struct sim_pinned *sim_pinned_find(uint64_t address)
@@ -193,7 +195,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 	const uint64_t at = (uint64_t)(uintptr_t)address;
 	const struct sim_pinned *pinned = sim_pinned_find(at);
 	int device = sim_arena_device(at);
-	memset(attributes, 0, sizeof(*attributes));
+	/* CUDA 12's are shorter. */
+	memset(attributes, 0,
+	       sim_cuda_version < 13000 ? offsetof(struct cudaPointerAttributes, reserved)
+					: sizeof(*attributes));
 	attributes->type = cudaMemoryTypeUnregistered;
 	attributes->device = cudaInvalidDeviceId;
 	if (device >= 0) {

@@ -134,6 +134,12 @@ cudnnStatus_t cudnnGetProperty(libraryPropertyType type, int *value)
 	return CUDNN_STATUS_SUCCESS;
 }
 
+/* Built for CUDA 13, whichever the process uses. */
+size_t cudnnGetCudartVersion(void)
+{
+	return CUDART_VERSION;
+}
+
 size_t cudnnGetVersion(void)
 {
 	return CUDNN_VERSION;

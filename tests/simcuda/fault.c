@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Not constant for the compiler: another object may define it. */
+extern const int sim_cuda_version __attribute__((weak));
+const int sim_cuda_version = 13000;
+
 enum { MAX_NAMES = 512, MAX_FAULTS = 64, MAX_NAME = 64, MAX_FRAMES = 64 };
 
 struct count {

@@ -9,6 +9,9 @@
 #ifndef TN_TESTS_SIMCUDA_FAULT_H
 #define TN_TESTS_SIMCUDA_FAULT_H
 
+/* The version of CUDA that this library simulates: 13000, or that of major.c. */
+extern const int sim_cuda_version;
+
 /* Counts a call; returns its injected code, 0 for none. */
 int sim_fault_next(const char *name, int *sticky);
 /* n = 0 forgets all faults. */

@@ -167,10 +167,23 @@ const char *nvmlErrorString(nvmlReturn_t code)
 	}
 }
 
+/* Of the driver that came with that version of CUDA. */
+static const char *driver_version(void)
+{
+	static const struct {
+		int cuda;
+		const char *version;
+	} drivers[] = {{13000, "580.00"}, {12080, "570.00"}, {12000, "525.00"}};
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+		if (settings.driver >= drivers[i].cuda)
+			return drivers[i].version;
+	return "470.00";
+}
+
 nvmlReturn_t nvmlSystemGetDriverVersion(char *text, unsigned size)
 {
 	nvmlReturn_t result = enter("nvmlSystemGetDriverVersion");
-	return result ? result : answer(text, size, settings.driver >= 13000 ? "580.00" : "525.00");
+	return result ? result : answer(text, size, driver_version());
 }
 
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *text, unsigned size)

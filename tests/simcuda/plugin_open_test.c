@@ -106,11 +106,12 @@ static void an_old_driver_has_no_devices(void **state)
 	struct plugin p = {.device = NULL};
 	struct tn_device_count count;
 	(void)state;
-	restart_simcuda(SETTINGS("SIMCUDA_DRIVER=12000"));
+	restart_simcuda(SETTINGS("SIMCUDA_DRIVER=11080"));
 	plugin_load(&p);
 	assert_int_equal(plugin_count(&p, &count), 0);
 	assert_int_equal(count.status, TN_DRIVER_TOO_OLD);
-	assert_contains(count.text, "12.0");
+	assert_contains(count.text, "CUDA 11.8");
+	assert_contains(count.text, "driver 525");
 	plugin_close(&p);
 }
 

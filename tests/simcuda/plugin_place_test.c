@@ -10,8 +10,8 @@
 #include "plugin_fixture.h"
 
 static const char *const files[] = {"libcudart.so.13", "libnvidia-ml.so.1", "libcublas.so.13",
-				    "libnvrtc.so.13"};
-enum { N_FILES = 4, N_OPENED = 2 };
+				    "libcublasLt.so.13", "libnvrtc.so.13"};
+enum { N_FILES = 5, N_OPENED = 2 };
 
 static char folder[] = "/tmp/tenon-cuda-place-XXXXXX";
 

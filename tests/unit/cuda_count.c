@@ -39,9 +39,10 @@ tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t 
 	return TN_MISSING_LIBRARY;
 }
 
-tn_status cuda_runtime_open(struct cuda_runtime *rt, char *text, size_t size)
+tn_status cuda_libraries_choose(const struct tn_host *own, int driver, struct cuda_runtime *rt,
+				struct cuda_places *places, char *text, size_t size)
 {
-	(void)rt;
+	(void)own, (void)driver, (void)rt, (void)places;
 	snprintf(text, size, "the runtime of this test");
 	return runtime_status;
 }
