@@ -332,10 +332,10 @@ static void wrong_options_are_refused(void **state)
 		tn_status status;
 		const char *operation, *text;
 	} cases[] = {
-		{{"fake.siz", "5"},
+		{{"fake.sizx", "5"},
 		 TN_NOT_FOUND,
 		 "communicator_options",
-		 "communicator fake has no option 'siz'; did you mean 'fake.size'?"},
+		 "communicator fake has no option 'sizx'; did you mean 'fake.size'?"},
 		{{"fake.size", "0"},
 		 TN_INVALID_ARGUMENT,
 		 "communicator_options",

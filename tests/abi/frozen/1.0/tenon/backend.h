@@ -482,7 +482,8 @@ struct tn_packed {
  * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
  * accumulate in f32.  With has_bias or an activation the result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
- * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps.
+ * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps, as
+ * a backend may: f16 and bf16 are then rounded before the bias too.
  *
  * A, B, C and bias have one dtype, or C and bias have a wider one than A and B:
  *     A and B of f16, or both of bf16, C of f32: no sum is rounded to 16 bits;
@@ -1086,7 +1087,8 @@ struct tn_norm_args {
 };
 
 /* Along `axis`:  forward       y = exp(x - max x) / sum exp(x - max x)     (log: its logarithm)
- *                backward      dx = y (dy - sum y dy)            (log: dx = dy - exp(y) sum dy) */
+ *                backward      dx = y (dy - sum y dy)            (log: dx = dy - exp(y) sum dy)
+ * A line with a NaN or +inf, or of -inf alone, is NaN; beside a number -inf gives 0 (log: -inf). */
 struct tn_softmax_args {
 	struct tn_call call;
 	struct tn_operand x; /* forward only */
