@@ -4,6 +4,7 @@
  * Fault: a device that computes in bf16 rounds sums once more, to 7 digits.
  * Conform: L2 map.opcodes
  * Conform: L2 map.layouts
+ * Conform: L2 map.views
  */
 #include <stdint.h>
 

@@ -55,6 +55,11 @@ static tn_dtype rounded_to(const struct kit *kit, int family, tn_dtype dtype)
 	return compute != TN_F32 && tn_compute_dtype(dtype) == TN_F32 ? compute : 0;
 }
 
+int kit_rounds(const struct kit *kit, int family, tn_dtype dtype)
+{
+	return rounded_to(kit, family, dtype) != 0;
+}
+
 double kit_rounding(const struct kit *kit, int family, tn_dtype dtype, double number)
 {
 	const tn_dtype compute = rounded_to(kit, family, dtype);

@@ -187,6 +187,9 @@ double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype);
  * otherwise TN_F32. */
 tn_dtype kit_compute_dtype(const struct kit *kit, int family);
 
+/* Does the family round results of that dtype to such a type? */
+int kit_rounds(const struct kit *kit, int family, tn_dtype dtype);
+
 /* The nearest number that programs and reductions keep as it is; of a device that computes in f32
  * the number itself. */
 double kit_representable(const struct kit *kit, double number);

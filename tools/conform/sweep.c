@@ -546,7 +546,7 @@ enum { FULL_TERMS = 17 }; /* at most 2^17 of them have a full magnitude */
 /* The bits of a significand that operands keep. */
 static int bits_of(const struct kit *kit, int family, tn_dtype dtype)
 {
-	const int accuracy = dtype == TN_F32 ? kit->description.accuracy[family] : 0;
+	const int accuracy = kit->description.accuracy[family];
 	if (dtype == TN_F64)
 		return 53;
 	if (dtype == TN_BF16 || accuracy == TN_ACCURACY_BF16)

@@ -104,6 +104,15 @@ static double tolerance_of(const struct trial *t, double found)
 	return tolerance;
 }
 
+/* Of element i of C without what it began with; a device that computes in a narrower type rounds
+ * it together with that. */
+static double tolerance_at(const struct trial *t, const double *found, int64_t i)
+{
+	const double stored = found[i] + t->args.beta * t->host[C][i];
+	return tolerance_of(t, found[i]) +
+	       kit_rounding(t->kit, TN_FAMILY_MATMUL, t->args.c.dtype, stored);
+}
+
 /* Matrix number `at` of C, times v; found[i] is without what it began with. */
 static void compare_times(const struct trial *t, int64_t at, const double *found, const double *v,
 			  double deviations, const char *what)
@@ -115,7 +124,7 @@ static void compare_times(const struct trial *t, int64_t at, const double *found
 	for (int64_t i = 0; i < m; i++) {
 		expected[i] *= t->args.alpha;
 		for (int64_t j = 0; j < n; j++)
-			squares[i] += pow(v[j] * tolerance_of(t, found[(at * m + i) * n + j]), 2);
+			squares[i] += pow(v[j] * tolerance_at(t, found, (at * m + i) * n + j), 2);
 	}
 	layer_compare_sums(t->kit, (size_t)m, sums, expected, squares, deviations, what);
 	free(bv);

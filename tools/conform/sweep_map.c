@@ -83,10 +83,10 @@ static void negate(void *to, uint64_t n)
 		bits[i] ^= UINT32_C(1) << 31;
 }
 
+/* Small whole numbers, whose differences are exact, if the device computes in a narrower type. */
 static void set(struct array *array)
 {
-	const int accuracy = array->kit->description.accuracy[TN_FAMILY_MAP];
-	if (accuracy == TN_ACCURACY_BF16 || accuracy == TN_ACCURACY_F16)
+	if (kit_rounds(array->kit, TN_FAMILY_MAP, array->operand.dtype))
 		sweep_set_whole(array, 40);
 	else
 		sweep_set_normal(array);

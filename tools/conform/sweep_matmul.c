@@ -78,8 +78,8 @@ static void set_terms(struct product *p)
 	}
 }
 
-/* For a result of 8 bits: the terms of the second half cancel those of the first, but for 8 pairs
- * whose factors are 1 or -1. */
+/* For a result of 8 bits, or one that the device rounds to as few: the terms of the second half
+ * cancel those of the first, but for 8 pairs whose factors are 1 or -1. */
 enum { CANCELLED = 5, PAIRS = 8 };
 
 static int cancels(const struct product *p, int64_t k)
@@ -125,7 +125,7 @@ static void set(struct product *p)
 			sweep_set_bits(&p->data[i]);
 		return;
 	}
-	if (tn_is_narrow(p->dtypes[2]))
+	if (tn_is_narrow(p->dtypes[2]) || kit_rounds(p->kit, TN_FAMILY_MATMUL, p->dtypes[2]))
 		set_cancelling(p);
 	else
 		set_terms(p);

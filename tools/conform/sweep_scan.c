@@ -50,17 +50,29 @@ static double level(const struct scan *s, uint64_t i, uint64_t random)
 	return s->combiner == TN_REDUCE_MIN ? 110 - height : height;
 }
 
+/* Of a running sum that stays small, so that a device that computes in a narrower type rounds
+ * nothing: every second number takes away the one before it. */
+static double returning(const struct scan *s, const double *all, uint64_t i, uint64_t random)
+{
+	const uint64_t after = (uint64_t)s->lengths[AFTER];
+	const uint64_t place = i / after % (uint64_t)s->lengths[LENGTH];
+	return place % 2 ? -all[i - after] : (double)(1 + random % 100);
+}
+
 /* Numbers whose sums and products are exact; of integers, which wrap, odd ones, whose products
  * never become 0. */
 static void set_elements(struct kit *kit, const struct scan *s, struct array *in, double *all)
 {
 	const int is_sum = s->combiner == TN_REDUCE_SUM && tn_is_floating(s->dtype);
-	if (is_sum)
+	const int is_rounded = is_sum && kit_rounds(kit, TN_FAMILY_REDUCE, s->dtype);
+	if (is_sum && !is_rounded)
 		sweep_terms(kit, TN_FAMILY_REDUCE, s->dtype, s->lengths[LENGTH], all, in->count);
-	for (uint64_t i = 0; i < in->count && !is_sum; i++) {
+	for (uint64_t i = 0; i < in->count && is_sum == is_rounded; i++) {
 		uint64_t random = kit_random(kit);
 		if (s->combiner >= TN_REDUCE_MAX)
 			all[i] = level(s, i, random);
+		else if (is_rounded)
+			all[i] = returning(s, all, i, random);
 		else if (tn_is_floating(s->dtype))
 			all[i] = random & 1 ? 1 : -1;
 		else

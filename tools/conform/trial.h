@@ -149,7 +149,8 @@ struct sum {
 };
 void sum_add(struct sum *s, long double term);
 /* The error allowed for a sum of products: each product and each addition rounds once.  INFINITY if
- * a partial sum may overflow in some order and not in another. */
+ * a partial sum may overflow in some order and not in another, or the sum in the type in which the
+ * device computes. */
 double sum_error(const struct trial *t, const struct sum *s);
 /* The largest number of the dtype in which the trial's results are computed. */
 double trial_largest(const struct trial *t);

@@ -129,7 +129,10 @@ static double product_error(const struct trial *t, const struct product *p)
 		return 0;
 	if (p->above > limit || p->below > limit)
 		return INFINITY;
-	return isfinite(p->value) ? (p->n + 2) * trial_epsilon(t) * fabs(p->value) : 0;
+	if (!isfinite(p->value))
+		return 0;
+	return kit_family_error(t->kit, t->row->family, t->dtype, p->n, 2) * fabs(p->value) +
+	       kit_rounding(t->kit, t->row->family, t->dtype, p->value);
 }
 
 /* The combination of n elements. */

@@ -77,19 +77,29 @@ static int keeps_bits(int slot)
 	return slot == TN_SLOT_COPY || slot == TN_SLOT_GATHER || slot == TN_SLOT_FILL;
 }
 
+/* Does the device compute with numbers of a narrower type than the operand's?  They keep infinities
+ * and NaN, but not the ends of its range. */
+static int is_narrowed(const struct trial *t, const struct trial_operand *o)
+{
+	return kit_rounds(t->kit, t->row->family, o->dtype) &&
+	       o->dtype != kit_compute_dtype(t->kit, t->row->family);
+}
+
 /* May the operand have that value?  A device need not keep subnormal numbers, nor products that are
  * not rounded to the range of a narrower type; and what a forward saves for a backward has no
  * values that no forward saves. */
 static int is_possible(const struct trial *t, const struct trial_operand *o, int value)
 {
-	const int is_reduced =
-		kit_family_epsilon(t->kit, t->row->family, t->dtype) > kit_epsilon(t->dtype);
+	const int is_reduced = t->dtype == TN_F32 &&
+			       t->kit->description.accuracy[t->row->family] == TN_ACCURACY_REDUCED;
 	if (!tn_is_floating(o->dtype) || o->is_unread)
 		return 0;
 	if (keeps_bits(t->slot))
 		return 1;
 	if (o->is_saved)
 		return value == A_NAN || value == A_SIGNALLING_NAN;
+	if (is_narrowed(t, o) && value >= LEAST)
+		return 0;
 	if (is_reduced && (value < A_NAN || value >= LEAST))
 		return 0;
 	return (value != LEAST && value != SUBNORMAL) || keeps_subnormals(t->kit, o->dtype);
