@@ -94,13 +94,13 @@ static double *times(const double *matrix, int64_t rows, int64_t columns, const 
 	return sums;
 }
 
-/* Elements may begin with beta times their old value. */
-static double tolerance_of(const struct trial *t, double found)
+/* Elements may begin with beta times their old value, and are rounded as they are stored. */
+static double tolerance_of(const struct trial *t, double stored)
 {
 	double tolerance =
 		layer_product_tolerance(t->epsilon, (double)t->n[K], 4 * fabs(t->args.beta));
 	if (tn_is_narrow(t->args.c.dtype))
-		tolerance += tn_half_unit(t->args.c.dtype) * fabs(found) + 0x1p-25;
+		tolerance += tn_half_unit(t->args.c.dtype) * fabs(stored) + 0x1p-25;
 	return tolerance;
 }
 
@@ -109,7 +109,7 @@ static double tolerance_of(const struct trial *t, double found)
 static double tolerance_at(const struct trial *t, const double *found, int64_t i)
 {
 	const double stored = found[i] + t->args.beta * t->host[C][i];
-	return tolerance_of(t, found[i]) +
+	return tolerance_of(t, stored) +
 	       kit_rounding(t->kit, TN_FAMILY_MATMUL, t->args.c.dtype, stored);
 }
 
