@@ -285,7 +285,7 @@ struct tn_device_description {
 	uint64_t program_dtypes;
 	uint64_t matmul_dtypes;
 	uint64_t memory_bytes; /* 0: unknown */
-	uint64_t max_alloc_bytes;
+	uint64_t max_alloc_bytes; /* of one allocation, which succeeds while as much is free */
 	uint32_t alignment; /* of every allocation, at least 256 */
 	uint32_t preferred_layout;
 	int32_t score; /* among devices of one kind: higher is better */
