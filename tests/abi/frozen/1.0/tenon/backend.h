@@ -436,8 +436,8 @@ enum {
 };
 
 /* outputs[j][i] := program(inputs[0][i], ..., scalars) for every index i.  All operands have the
- * same rank and shape (inputs are broadcast by stride 0), else TN_SHAPE.  An output may be the exact
- * view of an input. */
+ * same rank and shape (inputs are broadcast by stride 0), else TN_SHAPE.  An output may be the
+ * exact view of an input. */
 struct tn_map_args {
 	struct tn_call call;
 	const struct tn_program *program;
