@@ -17,7 +17,9 @@
 #include "slots.h"
 #include "stream_calls.h"
 
-/* z := x / y, large enough to be shared among threads. */
+/* z := x / y: so small that the thread of a stream computes it, or so large that it is shared among
+ * threads. */
+enum { SMALL = 5, LARGE = 1 << 16 };
 struct quotient {
 	struct array x, y, z;
 	struct array *all[3];
@@ -25,10 +27,10 @@ struct quotient {
 	struct tn_operand inputs[2];
 };
 
-static void quotient_make(struct kit *kit, struct quotient *q, const struct tn_program *divide)
+static void quotient_make(struct kit *kit, struct quotient *q, const struct tn_program *divide,
+			  int64_t length)
 {
 	static const double numbers[][2] = {{5, 3}, {5, 7}, {1, 10}, {1e-39, 1}, {-5, 3}};
-	const int64_t length = 1 << 16;
 	array_make(kit, &q->x, INPUT, TN_F32, 1, &length, COMPACT);
 	array_make(kit, &q->y, INPUT, TN_F32, 1, &length, COMPACT);
 	array_make(kit, &q->z, OUTPUT, TN_F32, 1, &length, COMPACT);
@@ -83,10 +85,12 @@ static void divide_in(struct kit *kit, void *stream, const struct tn_program *di
 	kit_case(kit, TN_SLOT_MAP, "map in %s, opened rounding upwards and flushing to zero",
 		 stream ? "a stream" : "the NULL stream");
 	kit->options.stream = stream;
-	quotient_make(kit, &own, divide);
-	if (!kit_run(kit, &own.args, own.all, 3))
-		compare(kit, &own, expected);
-	quotient_free(&own);
+	for (int large = 0; large < 2; large++) {
+		quotient_make(kit, &own, divide, large ? LARGE : SMALL);
+		if (!kit_run(kit, &own.args, own.all, 3))
+			compare(kit, &own, expected);
+		quotient_free(&own);
+	}
 	kit->options.stream = NULL;
 }
 
@@ -106,7 +110,7 @@ static void *start(struct kit *kit, const struct kit *like, struct instance *ins
 	if (kit_has_streams(&instance->kit))
 		stream = kit_stream(&instance->kit, 0);
 	process_state_restore(&before);
-	quotient_make(&instance->kit, &first, divide);
+	quotient_make(&instance->kit, &first, divide, LARGE);
 	set_modes();
 	(void)kit_enter(&instance->kit, &first.args);
 	(void)kit_sync(&instance->kit, NULL);
@@ -123,7 +127,7 @@ void check_threads_modes(struct kit *kit)
 		return kit_skip(kit, "it has no programs");
 	struct tn_program *divide = operation_program(TN_OP_DIV, 2, TN_F32, TN_F32);
 	kit_case(kit, TN_SLOT_MAP, "map in default modes of the floating-point unit");
-	quotient_make(kit, &expected, divide);
+	quotient_make(kit, &expected, divide, LARGE);
 	if (!kit_run(kit, &expected.args, expected.all, 3)) {
 		void *stream = start(kit, kit, &instance, divide);
 		divide_in(&instance.kit, NULL, divide, &expected);
