@@ -13,6 +13,7 @@
  */
 #include "base/threads.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -177,6 +178,7 @@ static void *worker(void *argument)
 {
 	struct tn_threads *threads = argument;
 	uint64_t seen = 0;
+	fesetenv(FE_DFL_ENV); /* not that of whoever started it */
 	inside = threads;
 	while (!atomic_load(&threads->stop)) {
 		if (join_range(threads, &seen)) {

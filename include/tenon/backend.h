@@ -436,8 +436,8 @@ enum {
 };
 
 /* outputs[j][i] := program(inputs[0][i], ..., scalars) for every index i.  All operands have the
- * same rank and shape (inputs are broadcast by stride 0).  An output may be the exact view of an
- * input. */
+ * same rank and shape (inputs are broadcast by stride 0), else TN_SHAPE.  An output may be the
+ * exact view of an input. */
 struct tn_map_args {
 	struct tn_call call;
 	const struct tn_program *program;
@@ -479,8 +479,9 @@ struct tn_packed {
 /* C[..., i, j] := alpha sum_k A[..., i, k] B[..., k, j] + beta C[..., i, j]
  * Rank 2 to 6: up to 4 batch axes of equal shape (stride 0 legal on A and B).  Each inner matrix
  * has a stride of 1 along one of its two axes, and the other stride is at least that axis's length
- * (or the length is 1).  beta = 0 never reads C; alpha = 0 may leave A and B unread.  f16 and bf16
- * accumulate in f32.  With has_bias or an activation the result is
+ * (or the length is 1).  TN_SHAPE: ranks or lengths do not match.  beta = 0 never reads C; alpha =
+ * 0 may leave A and B unread.  f16 and bf16 accumulate in f32.  With has_bias or an activation the
+ * result is
  *     C[..., i, j] := activation(alpha sum_k A B + beta C + bias[j])
  * A backend without such an epilogue answers TN_UNSUPPORTED, and the host does it in two steps, as
  * a backend may: f16 and bf16 are then rounded before the bias too.
@@ -548,7 +549,8 @@ struct tn_copy_args {
  * Scatter-add:  output[i, indices[j], k] += input[i, j, k], equal indices adding up
  * with i over the axes before `axis`, k over those after.  indices is i32 or i64, of rank 1;
  * negative ones count from the end.  An index out of range reads as zero (gather) or adds nothing
- * (scatter-add), and is no error of the entry: the host reports it.
+ * (scatter-add), and is no error of the entry: the host reports it.  TN_SHAPE: shapes, axis or the
+ * number of indices do not match.
  *
  * Input and output have one dtype, but a scatter-add of f16 or bf16 may also be given an output of
  * f32, in which totals are kept without rounding each of them: so the host adds up gradients.

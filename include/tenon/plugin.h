@@ -14,7 +14,7 @@
  *   Nests       struct tn_plugin_nest: loops over several operands, with merged axes
  *   Texts       struct tn_plugin_text: growing source text, printing into it, conversions
  *   Programs    tn_plugin_check_map, _check_reduce, _check_program, _check_scalars, _program_has,
- *               _source_dtype, _output_dtype
+ *               _program_size, _program_copy, _source_dtype, _output_dtype
  *
  * An entry begins and ends like this:
  *
@@ -1059,6 +1059,35 @@ static inline void tn_plugin_text_convert(struct tn_plugin_text *text, tn_dtype 
  *
  * Queries about a program that has passed program_check.
  */
+
+/* The bytes that a copy of a program takes, with all that it points to. */
+static inline size_t tn_plugin_program_size(const struct tn_program *program)
+{
+	return (sizeof(*program) + 15) / 16 * 16 + (size_t)program->n_bytes;
+}
+
+/* Copies a program to `memory`, which has room for tn_plugin_program_size, aligned as malloc's, for
+ * work that begins after the entry has returned.  Returns the copy, which needs no release. */
+static inline const struct tn_program *tn_plugin_program_copy(void *memory,
+							      const struct tn_program *program)
+{
+	struct tn_program *copy = (struct tn_program *)memory;
+	char *bytes = (char *)memory + (sizeof(*copy) + 15) / 16 * 16;
+	const char *from = (const char *)program->bytes;
+	const size_t known =
+		program->struct_size < sizeof(*copy) ? program->struct_size : sizeof(*copy);
+	memset(copy, 0, sizeof(*copy));
+	memcpy(copy, program, known);
+	copy->struct_size = sizeof(*copy);
+	memcpy(bytes, program->bytes, (size_t)program->n_bytes);
+	copy->bytes = bytes;
+	copy->instructions =
+		(const struct tn_instruction *)(bytes +
+						((const char *)program->instructions - from));
+	copy->constants = (const uint64_t *)(bytes + ((const char *)program->constants - from));
+	copy->outputs = (const uint16_t *)(bytes + ((const char *)program->outputs - from));
+	return copy;
+}
 
 /* Does it have an instruction of that opcode? */
 static inline int tn_plugin_program_has(const struct tn_program *program, uint16_t op)

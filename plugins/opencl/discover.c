@@ -12,6 +12,7 @@
 #include "plugin.h"
 #include "signals.h"
 
+#include <fenv.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,6 +240,7 @@ static int is_forked(void)
 void opencl_discover(struct opencl_instance *instance)
 {
 	struct opencl_signals signals;
+	fenv_t modes;
 	if (is_forked()) {
 		instance->absence = TN_PROBE_FAILED;
 		snprintf(instance->reason, sizeof(instance->reason),
@@ -247,12 +249,15 @@ void opencl_discover(struct opencl_instance *instance)
 		return;
 	}
 	opencl_signals_save(&signals);
+	fegetenv(&modes);
+	fesetenv(FE_DFL_ENV); /* which the driver's threads inherit */
 	/* PoCL sets this variable while it examines the processor, and leaves it set.  The
 	 * environment belongs to the program: the previous value is restored. */
 	static const char name[] = "HWLOC_PLUGINS_PATH";
 	const char *value = getenv(name);
 	char *before = value ? strdup(value) : NULL;
 	find_devices(instance);
+	fesetenv(&modes);
 	if (before)
 		setenv(name, before, 1);
 	else if (!value)

@@ -138,7 +138,8 @@ cp "$project/steps/compute_host.c" "$project/compute.c"
 name_queued c
 make_in all WARNINGS="$strict"
 check_in 1
-passes 'stream.*' 'event.*' call.borrowed threads.end threads.signals threads.streams
+passes 'stream.*' 'event.*' call.borrowed threads.end threads.modes \
+	threads.signals threads.streams
 ! is_whole || check_in 5
 TENON_PLUGIN_PATH=$project TENON_FALLBACK=error train_mlp 0 --ledger --metrics "$dir/s"
 [ "$(metric test_accuracy "$dir/s")" = "$(metric test_accuracy "$dir/b")" ] ||

@@ -5,6 +5,7 @@
  */
 #include "base/threads.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -335,6 +336,38 @@ static void ranges_and_jobs_of_several_threads_go_on_together(void **state)
 	tn_threads_destroy(nest.threads);
 }
 
+struct modes {
+	pthread_t caller;
+	atomic_int workers, wrong;
+};
+
+/* The caller's own pieces are in its modes. */
+static void expect_default_modes(void *argument, uint64_t begin, uint64_t end)
+{
+	struct modes *modes = argument;
+	(void)begin, (void)end;
+	usleep(1000);
+	if (pthread_equal(pthread_self(), modes->caller))
+		return;
+	atomic_fetch_add(&modes->workers, 1);
+	if (fegetround() != FE_TONEAREST)
+		atomic_store(&modes->wrong, 1);
+}
+
+static void workers_do_not_inherit_floating_point_modes(void **state)
+{
+	(void)state;
+	struct modes modes = {.caller = pthread_self()};
+	struct tn_threads *threads = tn_threads_create(2);
+	fesetround(FE_UPWARD);
+	for (int i = 0; i < 100 && !atomic_load(&modes.workers); i++)
+		tn_parallel_for(threads, 8, 1, expect_default_modes, &modes);
+	fesetround(FE_TONEAREST);
+	assert_true(atomic_load(&modes.workers) > 0);
+	assert_int_equal(atomic_load(&modes.wrong), 0);
+	tn_threads_destroy(threads);
+}
+
 /* The child runs what had not begun, and is told of what a thread of the parent was running. */
 static void a_forked_child_runs_jobs_itself(void **state)
 {
@@ -383,6 +416,7 @@ int main(void)
 		cmocka_unit_test(destroying_the_pool_runs_what_is_left),
 		cmocka_unit_test(ranges_and_jobs_of_several_threads_go_on_together),
 		cmocka_unit_test(a_forked_child_runs_jobs_itself),
+		cmocka_unit_test(workers_do_not_inherit_floating_point_modes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

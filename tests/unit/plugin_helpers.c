@@ -318,6 +318,39 @@ static void conversions_follow_the_rules_of_the_cast(void **state)
 	}
 }
 
+/* Also that of a host whose struct is longer. */
+static void the_copy_of_a_program_stands_alone(void **state)
+{
+	(void)state;
+	static const uint32_t sizes[] = {sizeof(struct tn_program) + 8, sizeof(struct tn_program)};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct bytes {
+			uint64_t constants[2];
+			struct tn_instruction instructions[1];
+			uint16_t outputs[2];
+		} bytes = {{5, 6}, {{.op = TN_OP_INPUT, .dtype = TN_F32}}, {7, 8}};
+		const struct tn_program program = {.struct_size = sizes[i],
+						   .n_outputs = 2,
+						   .n_constants = 2,
+						   .n_instructions = 1,
+						   .instructions = bytes.instructions,
+						   .constants = bytes.constants,
+						   .outputs = bytes.outputs,
+						   .bytes = &bytes,
+						   .n_bytes = sizeof(bytes)};
+		const size_t size = tn_plugin_program_size(&program);
+		char *memory = malloc(size);
+		const struct tn_program *copy = tn_plugin_program_copy(memory, &program);
+		memset(&bytes, 0, sizeof(bytes));
+		assert_int_equal(copy->struct_size, sizeof(*copy));
+		assert_int_equal(copy->constants[1], 6);
+		assert_int_equal(copy->instructions[0].op, TN_OP_INPUT);
+		assert_int_equal(copy->outputs[1], 8);
+		assert_ptr_equal((const char *)copy->bytes + copy->n_bytes, memory + size);
+		free(memory);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -334,6 +367,7 @@ int main(void)
 		TEST(a_text_grows_and_is_emptied),
 		TEST(a_text_without_memory_fails_and_stays_whole),
 		TEST(conversions_follow_the_rules_of_the_cast),
+		TEST(the_copy_of_a_program_stands_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
  */
 #include "samples.h"
 #include "slots.h"
+#include "stream_calls.h"
 
 enum { UNKNOWN_FLAG = TN_CALL_FLAG_UNASSIGNED };
 
@@ -130,9 +131,29 @@ static void keeps_no_argument(struct sample *sample)
 	free(result);
 }
 
+/* An asynchronous device is busy, so that it does the work after the return. */
 void check_call_borrowed(struct kit *kit)
 {
-	on_every_sample(kit, "arguments overwritten after the return", keeps_no_argument);
+	const int is_async = !(kit->description.flags & TN_DEVICE_SYNCHRONOUS);
+	struct busy busy;
+	if (is_async) {
+		kit_case(kit, TN_SLOT_UPLOAD, "work that lasts");
+		busy_begin(kit, &busy);
+		kit->options.busy = &busy;
+	}
+	on_every_sample(kit, "arguments inaccessible after the return", keeps_no_argument);
+	for (int slot = TN_SLOT_MAP; slot <= TN_SLOT_REDUCE; slot++) {
+		struct sample sample;
+		if (!kit_claims_program(kit, TN_F32))
+			break;
+		sample_make_with_programs(kit, &sample, slot,
+					  "programs inaccessible after the return");
+		keeps_no_argument(&sample);
+		sample_free(&sample);
+	}
+	kit->options.busy = NULL;
+	if (is_async)
+		busy_end(&busy);
 }
 
 /* Callers of an older version have a shorter error; others have none. */

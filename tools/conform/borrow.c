@@ -1,62 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Copies a call with its programs deeply, and spoils the copy after the call.
+ * Copies a call with its programs deeply, into pages that become inaccessible after the call.  They
+ * keep their addresses for a while, so that no other memory appears there while work is pending.
  */
 #include "borrow.h"
+
+#include <sys/mman.h>
+
 #include "base/memory.h"
 #include "loader/slot_contents.h"
 
-/* Translates a pointer into one program's bytes to the same place in the other's. */
-static const void *moved(const void *pointer, const struct tn_program *from, const void *bytes)
+enum { MOST_PROGRAMS = 2, MOST_SPOILED = 256 };
+
+static size_t room(size_t size)
 {
-	uintptr_t at = (uintptr_t)pointer - (uintptr_t)from->bytes;
-	return pointer && at <= from->n_bytes ? (const unsigned char *)bytes + at : pointer;
+	return (size + 63) / 64 * 64;
 }
 
-static const struct tn_program *lend_program(struct borrowed_program *own,
-					     const struct tn_program *from)
+/* Translates a pointer into one block to the same place in another. */
+static void *moved(const void *pointer, const void *from, size_t size, void *to)
 {
-	if (!from)
-		return NULL;
-	own->program = *from;
-	own->bytes = malloc(from->n_bytes + 1);
-	if (!own->bytes)
-		return NULL;
-	memcpy(own->bytes, from->bytes, from->n_bytes);
-	own->program.bytes = own->bytes;
-	own->program.instructions = moved(from->instructions, from, own->bytes);
-	own->program.constants = moved(from->constants, from, own->bytes);
-	own->program.outputs = moved(from->outputs, from, own->bytes);
-	return &own->program;
+	uintptr_t at = (uintptr_t)pointer - (uintptr_t)from;
+	return pointer && at <= size ? (unsigned char *)to + at : (void *)(uintptr_t)pointer;
+}
+
+/* The arguments point to operands and scalars in their own block. */
+static struct tn_call *lend_args(int slot, const struct tn_call *copy, size_t size, void *to)
+{
+	void **words = to;
+	memcpy(to, copy, size);
+	for (size_t i = 0; i < tn_slots[slot].args_size / sizeof(*words); i++)
+		words[i] = moved(words[i], copy, size, to);
+	return to;
+}
+
+/* Puts a program and its bytes at *at. */
+static const struct tn_program *lend_program(const struct tn_program *from, unsigned char **at)
+{
+	struct tn_program *program = (void *)*at;
+	unsigned char *bytes = *at + room(sizeof(*program));
+	memcpy(bytes, from->bytes, from->n_bytes);
+	*program = *from;
+	program->bytes = bytes;
+	program->instructions = moved(from->instructions, from->bytes, from->n_bytes, bytes);
+	program->constants = moved(from->constants, from->bytes, from->n_bytes, bytes);
+	program->outputs = moved(from->outputs, from->bytes, from->n_bytes, bytes);
+	*at = bytes + room(from->n_bytes);
+	return program;
+}
+
+/* Where a call points to its programs; NULL: it has none, or not so many. */
+static void list_programs(int slot, struct tn_call *args,
+			  const struct tn_program **programs[MOST_PROGRAMS])
+{
+	struct tn_reduce_args *reduce = (void *)args;
+	programs[0] = programs[1] = NULL;
+	if (slot == TN_SLOT_MAP)
+		programs[0] = &((struct tn_map_args *)(void *)args)->program;
+	if (slot == TN_SLOT_REDUCE)
+		programs[0] = &reduce->prologue;
+	if (slot == TN_SLOT_REDUCE && reduce->epilogue)
+		programs[1] = &reduce->epilogue;
 }
 
 int borrow(struct borrowed *borrowed, int slot, const void *args)
 {
+	const struct tn_program **programs[MOST_PROGRAMS];
+	size_t size;
+	struct tn_call *copy = tn_slot_copy((enum tn_slot)slot, args, &size);
 	memset(borrowed, 0, sizeof(*borrowed));
-	borrowed->args = tn_slot_copy((enum tn_slot)slot, args, &borrowed->size);
-	if (!borrowed->args)
+	if (!copy)
 		return 0;
-	if (slot == TN_SLOT_MAP) {
-		struct tn_map_args *map = (void *)borrowed->args;
-		map->program = lend_program(&borrowed->program[0], map->program);
-		return map->program != NULL;
+	borrowed->size = room(size);
+	list_programs(slot, copy, programs);
+	for (int i = 0; i < MOST_PROGRAMS; i++)
+		if (programs[i])
+			borrowed->size +=
+				room(sizeof(struct tn_program)) + room((*programs[i])->n_bytes);
+	void *pages = mmap(NULL, borrowed->size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages != MAP_FAILED) {
+		unsigned char *at = (unsigned char *)pages + room(size);
+		borrowed->args = lend_args(slot, copy, size, pages);
+		list_programs(slot, borrowed->args, programs);
+		for (int i = 0; i < MOST_PROGRAMS; i++)
+			if (programs[i])
+				*programs[i] = lend_program(*programs[i], &at);
 	}
-	if (slot == TN_SLOT_REDUCE) {
-		struct tn_reduce_args *reduce = (void *)borrowed->args;
-		int has_epilogue = reduce->epilogue != NULL;
-		reduce->prologue = lend_program(&borrowed->program[0], reduce->prologue);
-		reduce->epilogue = lend_program(&borrowed->program[1], reduce->epilogue);
-		return reduce->prologue && (!has_epilogue || reduce->epilogue);
-	}
-	return 1;
+	tn_mem_free(copy);
+	return borrowed->args != NULL;
 }
 
 void borrow_end(struct borrowed *borrowed)
 {
-	free(borrowed->program[0].bytes);
-	free(borrowed->program[1].bytes);
-	tn_mem_free(borrowed->args);
+	if (borrowed->args)
+		munmap(borrowed->args, borrowed->size);
+	borrowed->args = NULL;
 }
 
 void borrow_clear_handles(struct borrowed *borrowed, int slot)
@@ -71,11 +111,11 @@ void borrow_clear_handles(struct borrowed *borrowed, int slot)
 
 void borrow_spoil(struct borrowed *borrowed)
 {
-	for (int i = 0; i < 2; i++) {
-		struct borrowed_program *own = &borrowed->program[i];
-		if (own->bytes)
-			memset(own->bytes, 0x5c, own->program.n_bytes);
-		memset(&own->program, 0x5c, sizeof(own->program));
-	}
-	memset(borrowed->args, 0x5c, borrowed->size);
+	static struct borrowed spoiled[MOST_SPOILED];
+	static unsigned turn;
+	struct borrowed *oldest = &spoiled[turn++ % MOST_SPOILED];
+	borrow_end(oldest);
+	mprotect(borrowed->args, borrowed->size, PROT_NONE);
+	*oldest = *borrowed;
+	borrowed->args = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A deep copy of a call, which can be changed and overwritten without affecting the caller's.
+ * A deep copy of a call, which can be changed and taken away without affecting the caller's.
  */
 #ifndef TN_TOOLS_CONFORM_BORROW_H
 #define TN_TOOLS_CONFORM_BORROW_H
@@ -9,15 +9,9 @@
 #include "loader/slots.h"
 #include "samples.h"
 
-struct borrowed_program {
-	struct tn_program program;
-	unsigned char *bytes; /* owned */
-};
-
 struct borrowed {
-	struct tn_call *args; /* owned */
-	size_t size;          /* of the arguments and the arrays that they point to */
-	struct borrowed_program program[2];
+	struct tn_call *args; /* owned: the beginning of the pages */
+	size_t size;          /* of the pages, with all that the arguments point to */
 };
 
 /* 0: no memory. */
@@ -27,7 +21,8 @@ void borrow_end(struct borrowed *borrowed);
 /* Sets every handle to 0, as in the dry run of a host without buffers. */
 void borrow_clear_handles(struct borrowed *borrowed, int slot);
 
-/* Overwrites everything lent to the entry, including the bytes of the programs. */
+/* Makes everything lent to the entry inaccessible, including the bytes of the programs; borrow_end
+ * has nothing to do then. */
 void borrow_spoil(struct borrowed *borrowed);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "borrow.h"
 #include "instance.h"
+#include "stream_calls.h"
 
 tn_status kit_enter(const struct kit *kit, const void *args)
 {
@@ -143,7 +144,7 @@ static void dry_run_without_buffers(struct kit *kit, const void *args, tn_status
 			    (unsigned long long)same->minimum);
 }
 
-/* Makes the call; overwrites its arguments after the return if the check requests that. */
+/* Makes the call; takes its arguments away after the return if the check requests that. */
 static tn_status enter_once(struct kit *kit, void *args)
 {
 	struct borrowed borrowed;
@@ -159,6 +160,8 @@ static tn_status enter_once(struct kit *kit, void *args)
 		return kit_enter(kit, args);
 	if (!borrow(&borrowed, kit->slot, args))
 		kit_give_up(kit, "the kit is out of memory");
+	if (kit->options.busy)
+		busy_row(kit->options.busy, kit->options.stream);
 	status = kit_enter(kit, borrowed.args);
 	borrow_spoil(&borrowed);
 	borrow_end(&borrowed);

@@ -93,10 +93,13 @@ struct coverage {
  * address of host memory: who reads or writes beyond it ends the process. */
 enum fence { NO_FENCE, FENCE_BEHIND, FENCE_BEFORE };
 
+struct busy;
+
 /* How kit_run makes its calls. */
 struct call_options {
 	void *stream;
-	int spoils;        /* overwrites the arguments after the entry returns */
+	int spoils;        /* takes the arguments' memory away after the entry returns */
+	struct busy *busy; /* work that is under way when the entry is called; NULL: none */
 	int prefers;       /* passes the preferred workspace instead of the smallest */
 	enum fence fence;  /* of every array that is made; drawn if NO_FENCE */
 	unsigned fails_at; /* host allocation number that fails within the entry; 0: none */

@@ -52,16 +52,26 @@ static void transfer(const struct marked *m, void *stream, enum transfer way, ui
 	kit_transfer(m->kit, stream, way, flags, &span);
 }
 
-static void give_work(struct marked *m, void *stream)
+static void clear(struct marked *m)
 {
 	memset(m->out.bytes, 0, SIZE);
 	memset(m->seen.bytes, 0, SIZE);
 	transfer(m, NULL, UPLOAD, 0, &m->seen);
 	if (kit_sync(m->kit, NULL))
 		kit_fail(m->kit, "sync: %s", m->kit->error.text);
+}
+
+static void add_work(struct marked *m, void *stream)
+{
 	busy_row(&m->busy, stream);
 	transfer(m, stream, UPLOAD, TN_ASYNC, &m->in);
 	transfer(m, stream, DOWNLOAD, TN_ASYNC, &m->out);
+}
+
+static void give_work(struct marked *m, void *stream)
+{
+	clear(m);
+	add_work(m, stream);
 }
 
 static int is_filled(const unsigned char *bytes)
@@ -122,6 +132,34 @@ static void marks_the_last_place(struct marked *m, void *stream, void *event)
 	tells_when_it_is_reached(m, stream, event);
 }
 
+/* The same while the first place is not reached: there is work before it and behind it. */
+static void marks_the_last_place_early(struct marked *m, void *stream, void *event)
+{
+	enum { QUERY, SYNC, WAIT, WAYS };
+	struct kit *kit = m->kit;
+	void *other = stream == m->other ? m->stream : m->other;
+	for (int way = 0; way < WAYS; way++) {
+		clear(m);
+		busy_row(&m->busy, stream);
+		kit_record(kit, stream, event);
+		add_work(m, stream);
+		kit_record(kit, stream, event);
+		if (way == QUERY && !kit_is_reached_in_time(kit, event))
+			kit_fail(kit, "the event is not reached, however often it is queried");
+		if (way == SYNC)
+			kit_event_sync(kit, event);
+		if (way == WAIT) {
+			kit_await(kit, other, event);
+			if (kit_sync(kit, other))
+				kit_fail(kit, "sync: %s", kit->error.text);
+		}
+		expect_done(m, stream,
+			    way == QUERY  ? "event_query says reached"
+			    : way == SYNC ? "event_sync has returned"
+					  : "a stream that waited for the event has gone on");
+	}
+}
+
 static void outlives_its_stream(struct marked *m, void *event)
 {
 	struct kit *kit = m->kit;
@@ -151,6 +189,25 @@ static void follows_another(struct marked *m, void *stream, void *event)
 	expect_done(m, first, "event_sync of a stream that waited has returned");
 }
 
+/* A wait is for the place that was recorded when it was given.  One that follows the event waits,
+ * once that is recorded behind it, for itself: in its own stream, or through another. */
+static void keeps_its_place(struct marked *m, void *stream, void *event, void *answer)
+{
+	struct kit *kit = m->kit;
+	void *first = stream == m->stream ? NULL : m->stream;
+	give_work(m, first);
+	kit_record(kit, first, event);
+	kit_await(kit, stream, event);
+	kit_record(kit, stream, answer);
+	kit_await(kit, first, answer);
+	kit_record(kit, first, event);
+	kit_await(kit, stream, event);
+	kit_record(kit, stream, event);
+	kit_event_sync(kit, answer);
+	expect_done(m, first, "event_sync of a stream that waited has returned");
+	kit_event_sync(kit, event);
+}
+
 enum { EVENTS = 5 };
 
 void check_event_reached(struct kit *kit)
@@ -176,8 +233,15 @@ void check_event_reached(struct kit *kit)
 		kit_case(kit, TN_SLOT_EVENT_RECORD, "an event of %s recorded again", name);
 		marks_the_last_place(&m, stream, events[0]);
 		kit_pass(kit);
+		kit_case(kit, TN_SLOT_EVENT_RECORD,
+			 "an event of %s recorded again before it is reached", name);
+		marks_the_last_place_early(&m, stream, events[3]);
+		kit_pass(kit);
 		kit_case(kit, TN_SLOT_EVENT_WAIT, "an event of %s behind another stream", name);
 		follows_another(&m, stream, events[1]);
+		kit_pass(kit);
+		kit_case(kit, TN_SLOT_EVENT_WAIT, "%s waits for events recorded again later", name);
+		keeps_its_place(&m, stream, events[1], events[4]);
 		kit_pass(kit);
 	}
 	kit_case(kit, TN_SLOT_STREAM_DESTROY, "an event of a stream that is destroyed");

@@ -6,6 +6,7 @@
  */
 #include "samples.h"
 
+#include "base/bits.h"
 #include "loader/slots.h"
 #include "programs.h"
 
@@ -91,6 +92,68 @@ static size_t make_reduce(struct sample *s)
 	args->prologue = s->program;
 	args->inputs = s->inputs;
 	args->outputs = &s->array[1].operand;
+	args->n_reduced = 2;
+	args->n_values = 1;
+	args->combiners[0] = TN_REDUCE_SUM;
+	return sizeof(*args);
+}
+
+static tn_value times_plus(struct tn_builder *b, double factor, tn_value x, tn_value y)
+{
+	tn_value scaled =
+		tn_build_op(b, TN_OP_MUL, TN_F32, x, tn_build_number(b, TN_F32, factor), 0);
+	return tn_build_op(b, TN_OP_ADD, TN_F32, scaled, y, 0);
+}
+
+/* out[0] := 0.375 in[0] + s and, if there are two, out[1] := 1.75 in[1] + 0.375 in[0] + s */
+static struct tn_program *scaling_program(uint32_t n)
+{
+	tn_value out[2];
+	struct tn_builder b;
+	begin_program(&b);
+	out[0] = times_plus(&b, 0.375, tn_build_source(&b, TN_OP_INPUT, TN_F32, 0),
+			    tn_build_source(&b, TN_OP_SCALAR, TN_F32, 0));
+	if (n == 2)
+		out[1] = times_plus(&b, 1.75, tn_build_source(&b, TN_OP_INPUT, TN_F32, 1), out[0]);
+	return finish_program(&b, n, 1, n, out);
+}
+
+static void make_outputs(struct sample *s, uint32_t rank)
+{
+	for (int i = 0; i < 2; i++)
+		s->outputs[i] = out(s, rank, plane);
+	s->scalar = (struct tn_scalar){.dtype = TN_F32, .bits = tn_bits_of_f32(-2.5f)};
+}
+
+static size_t make_map_with_programs(struct sample *s)
+{
+	struct tn_map_args *args = &s->args.map;
+	s->program = scaling_program(2);
+	s->inputs[0] = in(s, 4, plane);
+	s->inputs[1] = in(s, 4, plane);
+	make_outputs(s, 4);
+	args->program = s->program;
+	args->inputs = s->inputs;
+	args->outputs = s->outputs;
+	args->scalars = &s->scalar;
+	return sizeof(*args);
+}
+
+/* The epilogue's second input is an operand. */
+static size_t make_reduce_with_programs(struct sample *s)
+{
+	struct tn_reduce_args *args = &s->args.reduce;
+	s->program = scaling_program(1);
+	s->epilogue = scaling_program(2);
+	s->inputs[0] = in(s, 4, plane);
+	s->inputs[1] = in(s, 2, plane);
+	make_outputs(s, 2);
+	args->prologue = s->program;
+	args->epilogue = s->epilogue;
+	args->inputs = &s->inputs[0];
+	args->epilogue_inputs = &s->inputs[1];
+	args->outputs = s->outputs;
+	args->scalars = args->epilogue_scalars = &s->scalar;
 	args->n_reduced = 2;
 	args->n_values = 1;
 	args->combiners[0] = TN_REDUCE_SUM;
@@ -450,6 +513,12 @@ void sample_make_large_product(struct kit *kit, struct sample *sample, const cha
 	make(kit, sample, TN_SLOT_MATMUL, TN_F32, 1, make_large_matmul, what);
 }
 
+void sample_make_with_programs(struct kit *kit, struct sample *sample, int slot, const char *what)
+{
+	make(kit, sample, slot, TN_F32, 1,
+	     slot == TN_SLOT_MAP ? make_map_with_programs : make_reduce_with_programs, what);
+}
+
 void sample_free(struct sample *sample)
 {
 	for (size_t i = 0; i < sample->n; i++) {
@@ -457,6 +526,7 @@ void sample_free(struct sample *sample)
 		free(sample->before[i]);
 	}
 	tn_program_destroy(sample->program);
+	tn_program_destroy(sample->epilogue);
 }
 
 void sample_restore(struct sample *sample)

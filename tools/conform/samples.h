@@ -39,8 +39,9 @@ struct sample {
 	struct array *all[SAMPLE_ARRAYS];
 	size_t n;
 	unsigned char *before[SAMPLE_ARRAYS]; /* the images as filled */
-	struct tn_operand inputs[2];
-	struct tn_program *program;
+	struct tn_operand inputs[2], outputs[2];
+	struct tn_scalar scalar;
+	struct tn_program *program, *epilogue; /* NULL: none */
 	tn_dtype dtype;
 	int64_t scale; /* of the first axes, but those of weights */
 };
@@ -63,6 +64,8 @@ void sample_make_variant(struct kit *kit, struct sample *sample, int slot, const
 int sample_has(const struct kit *kit, int slot, tn_dtype dtype);
 /* A product of 80 x 80 matrices: for large ones libraries use memory of their own. */
 void sample_make_large_product(struct kit *kit, struct sample *sample, const char *what);
+/* A map or a reduction, whose programs have constants, a scalar, and several outputs. */
+void sample_make_with_programs(struct kit *kit, struct sample *sample, int slot, const char *what);
 void sample_free(struct sample *sample);
 
 /* Restores the arrays' original elements. */

@@ -200,6 +200,8 @@ void check_faults_memory(struct kit *kit);
 /* oldest_host.c */
 void check_oldest_host(struct kit *kit);
 
+/* float_modes.c */
+void check_threads_modes(struct kit *kit);
 /* threads.c */
 void check_threads_instances(struct kit *kit);
 void check_threads_devices(struct kit *kit);

@@ -11,6 +11,7 @@
  *	upload null_stream 0   asynchronous ones of streams run in the NULL stream; download too
  *	event_query says N     1: always reached; 0: never
  *	event_sync skips WHICH does not wait for events of the null stream, of created ones, of all
+ *	event_record keeps 0   an event that is not reached keeps its place
  *	event_wait skips 0     nothing waits
  *	event_elapsed times X
  *	sync swallows 0        an error of queued work gets lost
@@ -143,6 +144,16 @@ static tn_status event_record(void *device, const struct tn_event_args *args)
 	return right.stream.event_record(device, args);
 }
 
+static tn_status record_first(void *device, const struct tn_event_args *args)
+{
+	struct tn_event_args own = *args;
+	uint32_t reached = 1;
+	own.call.stream = NULL;
+	if (!right.stream.event_query(device, &own, &reached) && !reached)
+		return TN_OK;
+	return right.stream.event_record(device, args);
+}
+
 static tn_status event_sync(void *device, const struct tn_event_args *args)
 {
 	int is_null = 0;
@@ -192,6 +203,8 @@ static int plant_stream(const char *slot)
 	} else if (!strcmp(slot, "event_sync")) {
 		faulty.stream.event_sync = event_sync;
 		faulty.stream.event_record = event_record;
+	} else if (!strcmp(slot, "event_record")) {
+		faulty.stream.event_record = record_first;
 	} else if (!strcmp(slot, "event_wait")) {
 		faulty.stream.event_wait = event_wait;
 	} else if (!strcmp(slot, "event_elapsed")) {
