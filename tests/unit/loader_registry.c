@@ -161,7 +161,7 @@ static void a_kind_or_an_identity_selects_a_device_of_any_backend(void **state)
 		{"uuid:09000000-0000-0000-0000-000000000000!", "paired:0", 1, ""},
 		{"gpu", "copyonly:0", 5,
 		 "Acme GPU present, acme not used: NO_PLUGIN: no file backend_acme.so was found; "
-		 "install acme; using copyonly:0"},
+		 "install acme; searched /"},
 		{"gpu,ok!", "ok:0", 1, "acme not used: NO_PLUGIN"},
 		{"gpu!", NULL, 0, "Acme GPU present, acme not used: NO_PLUGIN"},
 		{"^acme,gpu!", NULL, 0, "gpu not used: NO_DEVICE: no backend has such a device"},

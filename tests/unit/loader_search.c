@@ -138,7 +138,7 @@ static void a_registered_backend_is_a_plugin_without_a_file(void **state)
 	assert_ok(tn_backend_register(&ok));
 	assert_ok(tn_backend_register(&ok));
 	assert_ok(tn_backend_register(&old));
-	assert_ok(open_selected(&opened, "ok!"));
+	assert_ok(open_selected(&opened, "ok"));
 	const struct tn_load_row *row = row_of(&opened, "ok");
 	assert_status(row->status, TN_OK);
 	assert_int_equal(row->found, TN_FOUND_REGISTERED);
