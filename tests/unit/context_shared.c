@@ -465,6 +465,28 @@ static void a_lost_device_is_not_shared_with_a_new_context(void **state)
 	unsetenv("TENON_MOCK");
 }
 
+/* The others are told so, which is no error of a training: it goes on without. */
+static void one_context_captures_at_a_time(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *one = open_backend("mock!", backends[2].file);
+	tn_context *two = open_backend("mock!", backends[2].file);
+	check_one_device(one, two);
+	assert_ok(tn_capture_begin(one));
+	assert_status(tn_capture_begin(two), TN_NOT_CAPTURABLE);
+	tn_error_clear(two);
+	assert_non_null(tn_ones(two, TN_F32, 1, (int64_t[]){4}));
+	assert_ok(tn_synchronize(two));
+	assert_ok(tn_capture_end(one, &graph));
+	tn_graph_destroy(graph);
+	assert_ok(tn_capture_begin(two));
+	assert_ok(tn_capture_end(two, &graph));
+	tn_graph_destroy(graph);
+	tn_context_close(one);
+	tn_context_close(two);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, prepare)
 
 int main(void)
@@ -481,6 +503,7 @@ int main(void)
 		CASE(contexts_compute_at_once_and_close_in_either_order),
 		CASE(an_asynchronous_error_reaches_the_context_whose_work_failed),
 		CASE(a_lost_device_is_not_shared_with_a_new_context),
+		CASE(one_context_captures_at_a_time),
 		CASE(each_context_has_a_limit_of_its_own),
 		CASE(a_device_on_a_handle_of_others_is_opened_apart),
 	};
