@@ -241,6 +241,27 @@ static void every_context_lists_the_variables_of_its_instance(void **state)
 	}
 }
 
+/* What a plugin has read may be why it is absent. */
+static void the_variables_of_an_absent_plugin_are_listed(void **state)
+{
+	const char *path = counted_file;
+	struct tn_context_options options = tn_context_defaults();
+	struct tn_variable row = {.struct_size = sizeof(row)};
+	tn_context *context = NULL;
+	int found = 0;
+	(void)state;
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.log = keep_message;
+	setenv("TENON_TEST_SECOND", "fail", 1);
+	assert_ok(tn_context_open(&options, &context, NULL));
+	for (size_t k = 0; !tn_variable_at(context, k, &row); k++)
+		found += !strcmp(row.name, "TENON_TEST_SECOND") && row.value;
+	assert_int_equal(found, 1);
+	tn_context_close(context);
+	unsetenv("TENON_TEST_SECOND");
+}
+
 /* ---- Threads ---------------------------------------------------------------------------------*/
 
 static void *open_compute_close(void *argument)
@@ -497,6 +518,7 @@ int main(void)
 		CASE(what_a_plugin_could_tell_apart_has_an_instance_of_its_own),
 		CASE(a_failing_create_leaves_the_other_context_alone),
 		CASE(every_context_lists_the_variables_of_its_instance),
+		CASE(the_variables_of_an_absent_plugin_are_listed),
 		CASE(threads_open_compute_and_close_in_turn),
 		CASE(a_forked_child_does_not_use_the_parents_instance),
 		CASE(a_second_context_may_run_out_of_memory),
