@@ -73,8 +73,9 @@ void tn_place_add(struct tn_text *text, int n_up, const char *below)
 
 int tn_place_is_ours(const struct stat *information)
 {
-	return information->st_uid == 0 || information->st_uid == geteuid() ||
-	       information->st_uid == owner;
+	return !(information->st_mode & S_IWOTH) &&
+	       (information->st_uid == 0 || information->st_uid == geteuid() ||
+		information->st_uid == owner);
 }
 
 /* Debian's libraries are one level deeper, in lib/x86_64-linux-gnu. */

@@ -21,7 +21,8 @@ const char *tn_place_folder(const struct tn_parameters *parameters);
 void tn_place_add(struct tn_text *text, int n_up, const char *below);
 
 /* Does the file or folder belong to root, to the user of the process, or to the owner of the
- * library? */
+ * library, and may not all users write it?  A link of a stranger may lead to /tmp, which is root's.
+ */
 int tn_place_is_ours(const struct stat *information);
 
 /* Appends the folder of Tenon's data files: TENON_DATA_DIR, else the one beside, else that of the

@@ -214,6 +214,7 @@ static void go_quiet(tn_context *context)
 	context->assembly->logger.level = 0;
 	context->assembly->logger.n_rules = 0;
 	tn_registry_silence(context->assembly->registry);
+	tn_registry_silence(context->assembly->last_resort);
 }
 
 void tn_context_close(tn_context *context)

@@ -180,6 +180,7 @@ static tn_status create(const struct tn_registry_options *options,
 		status = tn_no_memory(error, "create", NULL, "the environment's variables");
 	}
 	if (status) {
+		tn_instance_list_variables(made, options->parameters);
 		free_record(made);
 		return status;
 	}

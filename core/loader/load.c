@@ -383,6 +383,7 @@ tn_status tn_plugin_load(struct tn_loading *loading, size_t i, struct tn_plugin 
 		*plugin = made;
 		return TN_OK;
 	}
+	tn_instance_list_variables(made->shared, loading->options->parameters);
 	tn_plugin_destroy(made, 1);
 	row->native_code = error.native_code;
 	if (status == TN_OUT_OF_MEMORY || !tn_report_set(&row->text, error.text))

@@ -237,8 +237,9 @@ static tn_status add_found(struct tn_candidates *candidates, const struct tn_plu
 	if (stat(folder, &information) || tn_place_is_ours(&information))
 		return add_folder(candidates, kind, folder, TN_FOUND_INSTALLED, logger);
 	tn_log_format(logger, kind == &tn_backend_kind ? TN_LOG_WARNING : TN_LOG_DEBUG, "loader",
-		      "%s is not searched: it belongs to user %u", folder,
-		      (unsigned)information.st_uid);
+		      "%s is not searched: it belongs to user %u%s", folder,
+		      (unsigned)information.st_uid,
+		      information.st_mode & S_IWOTH ? ", and all users may write it" : "");
 	return TN_OK;
 }
 

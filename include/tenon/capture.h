@@ -59,6 +59,8 @@ typedef struct tn_graph tn_graph;
  * kept:
  *   TN_UNSUPPORTED  the device's backend cannot capture work
  *   TN_STATE        a capture is already in progress, or a tape is open
+ *   TN_NOT_CAPTURABLE  another context that shares the device is capturing: tenon(7), SEVERAL
+ *                   CONTEXTS
  * While work is captured, these fail with TN_NOT_CAPTURABLE: reading an array or writing one from
  * the host, tn_synchronize, operations that run on the host (draws of tenon/random.h among them),
  * tn_optimizer_set_lr, tn_random_set_state, tn_generator_set_state, tn_generator_split,

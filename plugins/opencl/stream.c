@@ -98,9 +98,10 @@ static void drain(struct opencl_device *device, struct opencl_stream *stream)
 static void make_room(struct opencl_device *device, struct opencl_stream *stream)
 {
 	const struct pending *oldest = &stream->ring[stream->first];
+	const unsigned n = stream->n;
 	cl_int code = device->cl->clWaitForEvents(1, &oldest->event);
 	retire_done(device, stream);
-	if (stream->n < RING)
+	if (stream->n < n)
 		return;
 	keep_error(stream, code ? code : CL_OUT_OF_RESOURCES, oldest->operation);
 	stream->first = (stream->first + 1) % RING;

@@ -95,6 +95,12 @@ out_has " $app/lib/tenon/0/backend_cpu.so (installed)"
 out_has " $dir/xdg/tenon/0/backend_null.so (installed)"
 out_has "cpu  *DUPLICATE .*$dir/xdg/tenon/0/backend_cpu.so"
 [ "$(grep -c 'backend_ok.so' "$dir/out")" -eq 1 ] || fail "one folder was searched twice"
+# Not where all users may write, as in /tmp, to which a link of somebody's may lead.
+chmod 1777 "$dir/home/.local/share/tenon/0"
+there "$path" HOME="$dir/home" "$app/bin/tenon" info
+err_has "$dir/home/.local/share/tenon/0 is not searched: .* all users may write it"
+! grep -q backend_ok "$dir/out" || fail "plugins that anybody may have put there were loaded"
+chmod 755 "$dir/home/.local/share/tenon/0"
 if [ "$(id -u)" -eq 0 ] && chown -R 65534 "$dir/xdg" 2>/dev/null; then
 	there "$path" XDG_DATA_HOME="$dir/xdg" "$app/bin/tenon" info
 	err_has "$dir/xdg/tenon/0 is not searched: it belongs to user 65534"

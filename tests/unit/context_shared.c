@@ -241,6 +241,27 @@ static void every_context_lists_the_variables_of_its_instance(void **state)
 	}
 }
 
+/* What a plugin has read may be why it is absent. */
+static void the_variables_of_an_absent_plugin_are_listed(void **state)
+{
+	const char *path = counted_file;
+	struct tn_context_options options = tn_context_defaults();
+	struct tn_variable row = {.struct_size = sizeof(row)};
+	tn_context *context = NULL;
+	int found = 0;
+	(void)state;
+	options.plugin_paths = &path;
+	options.n_plugin_paths = 1;
+	options.log = keep_message;
+	setenv("TENON_TEST_SECOND", "fail", 1);
+	assert_ok(tn_context_open(&options, &context, NULL));
+	for (size_t k = 0; !tn_variable_at(context, k, &row); k++)
+		found += !strcmp(row.name, "TENON_TEST_SECOND") && row.value;
+	assert_int_equal(found, 1);
+	tn_context_close(context);
+	unsetenv("TENON_TEST_SECOND");
+}
+
 /* ---- Threads ---------------------------------------------------------------------------------*/
 
 static void *open_compute_close(void *argument)
@@ -465,6 +486,28 @@ static void a_lost_device_is_not_shared_with_a_new_context(void **state)
 	unsetenv("TENON_MOCK");
 }
 
+/* The others are told so, which is no error of a training: it goes on without. */
+static void one_context_captures_at_a_time(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	tn_context *one = open_backend("mock!", backends[2].file);
+	tn_context *two = open_backend("mock!", backends[2].file);
+	check_one_device(one, two);
+	assert_ok(tn_capture_begin(one));
+	assert_status(tn_capture_begin(two), TN_NOT_CAPTURABLE);
+	tn_error_clear(two);
+	assert_non_null(tn_ones(two, TN_F32, 1, (int64_t[]){4}));
+	assert_ok(tn_synchronize(two));
+	assert_ok(tn_capture_end(one, &graph));
+	tn_graph_destroy(graph);
+	assert_ok(tn_capture_begin(two));
+	assert_ok(tn_capture_end(two, &graph));
+	tn_graph_destroy(graph);
+	tn_context_close(one);
+	tn_context_close(two);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, prepare)
 
 int main(void)
@@ -475,12 +518,14 @@ int main(void)
 		CASE(what_a_plugin_could_tell_apart_has_an_instance_of_its_own),
 		CASE(a_failing_create_leaves_the_other_context_alone),
 		CASE(every_context_lists_the_variables_of_its_instance),
+		CASE(the_variables_of_an_absent_plugin_are_listed),
 		CASE(threads_open_compute_and_close_in_turn),
 		CASE(a_forked_child_does_not_use_the_parents_instance),
 		CASE(a_second_context_may_run_out_of_memory),
 		CASE(contexts_compute_at_once_and_close_in_either_order),
 		CASE(an_asynchronous_error_reaches_the_context_whose_work_failed),
 		CASE(a_lost_device_is_not_shared_with_a_new_context),
+		CASE(one_context_captures_at_a_time),
 		CASE(each_context_has_a_limit_of_its_own),
 		CASE(a_device_on_a_handle_of_others_is_opened_apart),
 	};
