@@ -27,7 +27,7 @@ static uint64_t bytes_of(tn_dtype dtype, const int64_t *lengths)
 static double work_of(const int64_t *lengths)
 {
 	return SWEEP_VISIT * (double)shape_count(AXES, lengths) *
-	       (2 + log2((double)lengths[LENGTH]) / 6);
+	       (1 + log2((double)lengths[LENGTH]) / 16);
 }
 
 struct sorting {
