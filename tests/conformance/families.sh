@@ -55,14 +55,30 @@ backend_of()
 	esac
 }
 
+# Threads collide by chance, less often on a busy machine: they get more tries.
+finds()
+{
+	tries=1
+	case $1 in
+	threads.*) tries=4 ;;
+	esac
+	while [ $tries -gt 0 ]; do
+		if ! "$TENON_BUILD/tenon-conform" --filter="$1" "$plugin" >"$out" 2>&1 &&
+			grep -q '^FAILED  L[0-5] ' "$out"; then
+			return 0
+		fi
+		tries=$((tries - 1))
+	done
+	return 1
+}
+
 expand "${1:-}" "${2:-}" >"$out.lines"
 trap 'rm -f "$out" "$out.lines"' EXIT
 while IFS='|' read -r checks backend fault; do
 	checks=${checks% } backend=${backend# }
 	FAULTY_PLUGIN=$(backend_of "${backend% }")
 	FAULT=${fault# }
-	if "$TENON_BUILD/tenon-conform" --filter="$checks" "$plugin" >"$out" 2>&1 ||
-		! grep -q '^FAILED  L[0-5] ' "$out"; then
+	if ! finds "$checks"; then
 		echo "$checks does not find $FAULT"
 		tail -5 "$out"
 		failed=1

@@ -94,7 +94,8 @@ static void make(struct choice *c, struct kit *kit, const struct sweep *sweep, t
 		 const int64_t *n, tn_dtype table_dtype, const char *what)
 {
 	const int is_gather = sweep->slot == TN_SLOT_GATHER;
-	const unsigned form = sweep_draw(kit, sweep, dtype, n, 0, 4);
+	const int is_first = sweep->axes[OUTER].most == 1;
+	const unsigned form = is_first ? 1 : sweep_draw(kit, sweep, dtype, n, 0, 4);
 	const tn_dtype of_index =
 		sweep_draw(kit, sweep, dtype, n, 1, 2) || n[ROWS] > INT32_MAX ? TN_I64 : TN_I32;
 	c->kit = kit;
@@ -121,6 +122,16 @@ static void end(struct choice *c)
 	for (int i = 0; i < 3; i++)
 		array_free(c->all[i]);
 	free(c->row);
+}
+
+/* Any axis, and the first one alone, as of embeddings: backends have a path for it. */
+static void sweep_and_first(struct kit *kit, const struct sweep *sweep, const char *name)
+{
+	struct sweep first = *sweep;
+	first.name = name;
+	first.axes[OUTER].most = 1;
+	sweep_axes(kit, sweep);
+	sweep_axes(kit, &first);
 }
 
 static struct tn_gather_args arguments(const struct choice *c, int is_gather)
@@ -185,7 +196,7 @@ const struct sweep sweep_of_gather = {
 
 void check_sizes_gather(struct kit *kit)
 {
-	sweep_axes(kit, &sweep_of_gather);
+	sweep_and_first(kit, &sweep_of_gather, "gather, first axis");
 }
 
 /* ---- Scatter ---------------------------------------------------------------------------------*/
@@ -300,7 +311,7 @@ const struct sweep sweep_of_scatter_add = {
 
 void check_sizes_scatter_add(struct kit *kit)
 {
-	sweep_axes(kit, &sweep_of_scatter_add);
+	sweep_and_first(kit, &sweep_of_scatter_add, "scatter_add, first axis");
 }
 
 /* Equal indices set the same row: all rows come from one table. */
@@ -355,5 +366,5 @@ const struct sweep sweep_of_scatter = {
 
 void check_sizes_scatter(struct kit *kit)
 {
-	sweep_axes(kit, &sweep_of_scatter);
+	sweep_and_first(kit, &sweep_of_scatter, "scatter, first axis");
 }

@@ -206,14 +206,10 @@ static void repeats(struct trial *t, const struct sweep *sweep, tn_dtype dtype,
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
-static void compare_all(const struct array *array, const double *expected, double error)
+static void compare_within(const struct array *array, double *expected, double *tolerance)
 {
-	double *tolerance = numbers(array->count);
-	for (uint64_t i = 0; i < array->count; i++)
-		tolerance[i] = error;
 	array_narrow(array, expected, tolerance);
 	layer_compare(array, expected, tolerance);
-	free(tolerance);
 }
 
 static double *normalised(const struct trial *t, const double *mean, const double *rstd)
@@ -233,11 +229,41 @@ static double *normalised(const struct trial *t, const double *mean, const doubl
 	return y;
 }
 
-/* As in norm.c; but for the allowance of many terms.  |w| is at most 1. */
+/* By what factor x - mean, times rstd, is off more than x; |x| is at most `largest_x`. */
+static double condition_of(double largest_x, double rstd)
+{
+	return 1 + 2 * largest_x * rstd;
+}
+
+/* The errors of all elements that share a mean; as in norm.c, but for the allowance of many terms.
+ * |w| is at most 1. */
+static double *errors(const struct trial *t, const double *rstd)
+{
+	const double x = largest(t->host[X], t->data[X].count);
+	const double error = layer_positive_terms((double)t->problem.n_averaged + 8) * t->epsilon *
+			     (t->args.has_residual ? 4 : 2);
+	double *all = numbers((size_t)t->problem.n_statistics);
+	for (int64_t i = 0; i < t->problem.n_statistics; i++)
+		all[i] = error * pow(condition_of(x, rstd[i]), 2);
+	return all;
+}
+
+static void compare_y(const struct trial *t, const double *mean, const double *rstd,
+		      const double *error)
+{
+	const int64_t inner = t->problem.inner;
+	double *y = normalised(t, mean, rstd), *tolerance = numbers(t->data[Y].count);
+	for (uint64_t i = 0; i < t->data[Y].count; i++)
+		tolerance[i] = error[statistic_of(&t->problem, (int64_t)i / inner)];
+	compare_within(&t->data[Y], y, tolerance);
+	free(y);
+	free(tolerance);
+}
+
 static void compare_forward(struct trial *t)
 {
 	const struct problem *p = &t->problem;
-	double *own = numbers((size_t)(2 * p->n_statistics));
+	double *own = numbers((size_t)(2 * p->n_statistics)), *error;
 	double *mean = own, *rstd = own + p->n_statistics;
 	if (t->args.use_statistics) {
 		memcpy(mean, t->host[MEAN], (size_t)p->n_statistics * sizeof(*mean));
@@ -245,17 +271,15 @@ static void compare_forward(struct trial *t)
 	} else {
 		statistics(p, t->args.epsilon, t->host[X], mean, rstd);
 	}
-	double most = largest(rstd, (uint64_t)p->n_statistics);
-	double condition = 1 + 2 * largest(t->host[X], t->data[X].count) * most;
-	double error = layer_positive_terms((double)p->n_averaged + 8) * t->epsilon * condition *
-		       condition * (t->args.has_residual ? 4 : 2);
-	double *y = normalised(t, mean, rstd);
-	compare_all(&t->data[Y], y, error);
+	error = errors(t, rstd);
+	compare_y(t, mean, rstd, error);
 	if (!t->args.use_statistics) {
-		compare_all(&t->data[MEAN], mean, error);
-		compare_all(&t->data[RSTD], rstd, error * most);
+		compare_within(&t->data[MEAN], mean, error);
+		for (int64_t i = 0; i < p->n_statistics; i++)
+			error[i] *= rstd[i];
+		compare_within(&t->data[RSTD], rstd, error);
 	}
-	free(y);
+	free(error);
 	free(own);
 }
 
@@ -304,11 +328,11 @@ static void mean_gradients(const struct trial *t, double *of_g, double *of_produ
 }
 
 /* dx = rstd (g - mean of g - x' mean of (g x')), with x' = (x - mean) rstd.  |g| is at most 1; x'
- * is off by `condition` roundings. */
-static void compare_dx(struct trial *t, double condition)
+ * is off by as many roundings as its condition says; |x| is at most `largest_x`. */
+static void compare_dx(struct trial *t, double largest_x)
 {
 	const struct problem *p = &t->problem;
-	const double error = (layer_terms((double)p->n_averaged) + 16) * t->epsilon * condition;
+	const double error = (layer_terms((double)p->n_averaged) + 16) * t->epsilon;
 	double *of_g = numbers((size_t)p->n_statistics), *of_product;
 	double *expected = numbers(t->data[DX].count), *tolerance = numbers(t->data[DX].count);
 	of_product = numbers((size_t)p->n_statistics);
@@ -318,10 +342,11 @@ static void compare_dx(struct trial *t, double condition)
 		const int64_t at = statistic_of(p, row);
 		const double w = t->args.has_affine ? t->host[SCALE][row % p->channels] : 1;
 		const double rstd = t->host[RSTD][at];
+		const double condition = condition_of(largest_x, rstd);
 		for (int64_t i = row * p->inner; i < (row + 1) * p->inner; i++) {
 			double x = (t->host[X][i] - t->host[MEAN][at]) * rstd;
 			expected[i] = rstd * (t->host[Y][i] * w - of_g[at] - x * of_product[at]);
-			tolerance[i] = error * rstd * (2 + fabs(x)) * (1 + fabs(x));
+			tolerance[i] = error * condition * rstd * (2 + fabs(x)) * (1 + fabs(x));
 		}
 	}
 	array_narrow(&t->data[DX], expected, tolerance);
@@ -333,7 +358,7 @@ static void compare_dx(struct trial *t, double condition)
 }
 
 /* dw = sum of dy x', or db = sum of dy; added to `old`. */
-static void compare_sum(struct trial *t, enum operand which, const double *old, double condition)
+static void compare_sum(struct trial *t, enum operand which, const double *old, double largest_x)
 {
 	const struct problem *p = &t->problem;
 	const size_t n = (size_t)p->channels;
@@ -345,16 +370,15 @@ static void compare_sum(struct trial *t, enum operand which, const double *old, 
 	}
 	for (int64_t row = 0; row < p->outer * p->channels; row++) {
 		const int64_t at = statistic_of(p, row), c = row % p->channels;
+		const double rstd = t->host[RSTD][at], condition = condition_of(largest_x, rstd);
 		for (int64_t i = row * p->inner; i < (row + 1) * p->inner; i++) {
-			double x = (t->host[X][i] - t->host[MEAN][at]) * t->host[RSTD][at];
-			double term = which == DW ? t->host[Y][i] * x : t->host[Y][i];
-			expected[c] += term;
-			tolerance[c] += fabs(term);
+			double dy = t->host[Y][i], x = (t->host[X][i] - t->host[MEAN][at]) * rstd;
+			expected[c] += which == DW ? dy * x : dy;
+			tolerance[c] += fabs(dy) * (which == DW ? (1 + fabs(x)) * condition : 1);
 		}
 	}
 	for (size_t c = 0; c < n; c++)
-		tolerance[c] *=
-			(layer_terms(n_terms) + 16) * t->epsilon * (which == DW ? condition : 1);
+		tolerance[c] *= (layer_terms(n_terms) + 16) * t->epsilon;
 	array_narrow(&t->data[which], expected, tolerance);
 	layer_compare(&t->data[which], expected, tolerance);
 	free(expected);
@@ -373,12 +397,11 @@ static void pass_activation(struct trial *t)
 
 static void compare_backward(struct trial *t, const double *dw, const double *db)
 {
-	const double rstd = largest(t->host[RSTD], (uint64_t)t->problem.n_statistics);
-	const double condition = 1 + 2 * largest(t->host[X], t->data[X].count) * rstd;
+	const double x = largest(t->host[X], t->data[X].count);
 	double *none = numbers(t->data[DRESIDUAL].count);
-	compare_dx(t, condition);
-	compare_sum(t, DW, dw, condition);
-	compare_sum(t, DB, db, condition);
+	compare_dx(t, x);
+	compare_sum(t, DW, dw, x);
+	compare_sum(t, DB, db, x);
 	layer_compare(&t->data[DRESIDUAL], t->host[Y], none);
 	free(none);
 }

@@ -193,16 +193,16 @@ static int64_t count_of(int64_t n, unsigned turn)
 
 /* Without the axes before and after the line, if their length is 1; of long lines, which are few,
  * both values and indices. */
-static void sorts(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
-		  const int64_t *lengths)
+static void sorts_to(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+		     const int64_t *lengths, int descending)
 {
-	struct sorting s = {.kit = kit, .dtype = dtype, .lengths = lengths};
+	struct sorting s = {
+		.kit = kit, .dtype = dtype, .lengths = lengths, .descending = descending};
 	struct array in, values, indices, *all[3] = {&in};
 	size_t n = 1;
 	s.wants = (enum wants)sweep_draw(kit, sweep, dtype, lengths, 1, N_WANTS);
 	if (lengths[LENGTH] >= LONG)
 		s.wants = BOTH;
-	s.descending = (int)sweep_draw(kit, sweep, dtype, lengths, 2, 2);
 	s.k = count_of(lengths[LENGTH], sweep_draw(kit, sweep, dtype, lengths, 3, 6));
 	const int64_t cut[AXES] = {lengths[BEFORE], s.k, lengths[AFTER]};
 	const uint32_t first = lengths[BEFORE] == 1, rank = AXES - first - (lengths[AFTER] == 1);
@@ -237,6 +237,16 @@ static void sorts(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 	}
 	while (n)
 		array_free(all[--n]);
+}
+
+/* Long lines up and down: backends have a path for each. */
+static void sorts(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+		  const int64_t *lengths)
+{
+	const int descending = (int)sweep_draw(kit, sweep, dtype, lengths, 2, 2);
+	sorts_to(kit, sweep, dtype, lengths, descending);
+	if (lengths[LENGTH] >= LONG)
+		sorts_to(kit, sweep, dtype, lengths, !descending);
 }
 
 const struct sweep sweep_of_sort = {
