@@ -143,6 +143,7 @@ static tn_status open_registry(struct tn_loading *loading, struct tn_registry *r
 		log_ignored(loading->options);
 	if (!status && !loading->options->probe_ms)
 		status = tn_choose_backend(loading, &known, registry, error);
+	loading->known = NULL;
 	tn_known_release(&known);
 	return status;
 }

@@ -301,16 +301,23 @@ unsigned char *array_at(const struct array *array, uint64_t i)
 	return array->image + at + (int64_t)i * array->steps[0];
 }
 
+/* Of c128, the real part. */
+static size_t bits_size(const struct array *array)
+{
+	const size_t size = tn_dtype_size(array->operand.dtype);
+	return size < sizeof(uint64_t) ? size : sizeof(uint64_t);
+}
+
 uint64_t array_bits(const struct array *array, uint64_t i)
 {
 	uint64_t bits = 0;
-	memcpy(&bits, array_at(array, i), tn_dtype_size(array->operand.dtype));
+	memcpy(&bits, array_at(array, i), bits_size(array));
 	return bits;
 }
 
 void array_set_bits(struct array *array, uint64_t i, uint64_t bits)
 {
-	memcpy(array_at(array, i), &bits, tn_dtype_size(array->operand.dtype));
+	memcpy(array_at(array, i), &bits, bits_size(array));
 }
 
 /* Most arrays are of f32, which C converts itself. */

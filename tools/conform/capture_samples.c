@@ -180,7 +180,7 @@ static int is_capturable(struct flight *flight)
 /* The slots in any order. */
 static void make_sequence(struct kit *kit, struct sequence *s, const char *what)
 {
-	uint64_t keys[MOST_FLIGHTS];
+	uint64_t keys[MOST_FLIGHTS] = {0};
 	int n = 0;
 	s->kit = kit;
 	s->n = 0;

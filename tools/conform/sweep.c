@@ -114,9 +114,14 @@ static int fits(const struct plan *plan, const struct budget *budget, tn_dtype d
 		const int64_t *lengths)
 {
 	const struct sweep *sweep = plan->sweep;
-	for (uint32_t a = 0; a < sweep->n_axes; a++)
+	double all = 1;
+	for (uint32_t a = 0; a < sweep->n_axes; a++) {
 		if (lengths[a] < 1 || (sweep->axes[a].most && lengths[a] > sweep->axes[a].most))
 			return 0;
+		all *= (double)lengths[a];
+	}
+	if (all > 0x1p60) /* what the sweep multiplies does not fit */
+		return 0;
 	uint64_t bytes = sweep->bytes(dtype, lengths);
 	return bytes && bytes <= budget->bytes && sweep->work(lengths) <= budget->work;
 }

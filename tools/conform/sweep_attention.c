@@ -75,7 +75,7 @@ static void row(const struct trial *t, int64_t at, double *s, double *y, double 
 		*maximum = fmax(*maximum, s[j]);
 	for (int64_t j = 0; j < t->S; j++)
 		sum += s[j] = exp(s[j] - *maximum);
-	*log_sum = log(sum);
+	*log_sum = log(t->S > 0 ? sum : 1);
 	memset(y, 0, (size_t)t->F * sizeof(*y));
 	for (int64_t j = 0; j < t->S; j++)
 		for (int64_t f = 0; f < t->F; f++)

@@ -227,7 +227,8 @@ static double n_terms(const struct trial *trial)
 		return (double)(t->c * t->r * t->s);
 	if (trial->written == W)
 		return (double)(t->n * t->p * t->q);
-	return (double)(t->o * ((t->r + down - 1) / down) * ((t->s + across - 1) / across));
+	const int64_t rows = (t->r + down - 1) / down, columns = (t->s + across - 1) / across;
+	return (double)(t->o * rows * columns);
 }
 
 static double tolerance_of(const struct trial *trial, double begin)

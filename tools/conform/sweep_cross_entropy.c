@@ -35,7 +35,7 @@ static struct row row_of(const double *x, int64_t n, double label, int32_t ignor
 		row.maximum = fmax(row.maximum, x[c]);
 	for (int64_t c = 0; c < n; c++)
 		sum += exp(x[c] - row.maximum);
-	row.log_sum = log(sum);
+	row.log_sum = log(n > 0 ? sum : 1);
 	row.is_ignored = row.label == ignored;
 	row.is_wrong = !row.is_ignored && (row.label < 0 || row.label >= n);
 	return row;

@@ -48,7 +48,7 @@ static void forward_line(const struct problem *t, const double *x, double *y, do
 	for (int64_t i = 0; i < end; i += t->inner)
 		sum += y[i] = exp(x[i] - largest);
 	double error = (layer_positive_terms((double)t->n) + (largest - least) + 12) * t->epsilon;
-	double logarithm = log(sum);
+	double logarithm = log(end > 0 ? sum : 1);
 	for (int64_t i = 0; i < end; i += t->inner) {
 		y[i] = t->logarithm ? x[i] - largest - logarithm : y[i] / sum;
 		tolerance[i] = t->logarithm ? error * (1 + fabs(y[i])) : error * y[i] + FLT_MIN;

@@ -615,7 +615,7 @@ static void read_row(const struct trial *t, int64_t at, struct row *row)
 		else if (isinf(errors[j]))
 			row->error = INFINITY;
 	}
-	row->log_sum = log(sum);
+	row->log_sum = log(n > 0 ? sum : 1);
 }
 
 static int is_open(const struct row *row)
