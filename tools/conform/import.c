@@ -125,7 +125,7 @@ static int are_addresses(struct kit *kit)
 {
 	enum { BUFFERS = 16, BYTES = 1 << 20 };
 	struct memory m = {.kit = kit};
-	uint64_t buffers[BUFFERS], pointers[BUFFERS];
+	uint64_t buffers[BUFFERS] = {0}, pointers[BUFFERS] = {0};
 	int n = 0, apart = 1;
 	const struct tn_alloc_args args = {
 		.call = {.struct_size = sizeof(args), .error = &kit->error}, .size = BYTES};
