@@ -81,8 +81,8 @@ static void is_refused(struct kit *kit, const void *user, int i)
 		kit_fail(kit, "it succeeded: expected a refusal");
 }
 
-/* In turn with a first operand of no dtype and of too many axes.  What an entry does not look at, it
- * may accept. */
+/* In turn with a first operand of no dtype and of too many axes.  What an entry does not look at,
+ * it may accept. */
 static void has_wrong_operand(struct kit *kit, const void *user, int i)
 {
 	union call_args args = *(const union call_args *)user;
