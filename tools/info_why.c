@@ -29,7 +29,8 @@ static const struct {
 		       "use it, and whether a variable hides it"},
 	{TN_PROBE_FAILED, "load it in a separate process: tenon info --probe FILE"},
 	{TN_REFUSED, "let only root own and write the file and its folders, or run "
-		     "without privileges; if permission is denied, let this user read it"},
+		     "without privileges and name the folder in TENON_PLUGIN_PATH; if permission "
+		     "is denied, let this user read it"},
 	{TN_EXCLUDED, "name it in the selection, or remove its ^NAME or the final '!'"},
 	{TN_DUPLICATE, "nothing, if it is another copy of that backend; a different plugin "
 		       "needs its own UUID (uuidgen)"},

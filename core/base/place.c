@@ -14,6 +14,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "base/trust.h"
 #include "paths.h"
 
 static char folder[PATH_MAX];
@@ -71,11 +73,9 @@ void tn_place_add(struct tn_text *text, int n_up, const char *below)
 	tn_text_format(text, "/%s", below);
 }
 
-int tn_place_is_ours(const struct stat *information)
+uid_t tn_place_owner(void)
 {
-	return !(information->st_mode & S_IWOTH) &&
-	       (information->st_uid == 0 || information->st_uid == geteuid() ||
-		information->st_uid == owner);
+	return owner;
 }
 
 /* Debian's libraries are one level deeper, in lib/x86_64-linux-gnu. */
@@ -90,16 +90,18 @@ static int levels_to_prefix(void)
 static void add_one(struct tn_text *text, struct tn_parameters *parameters, const char *value,
 		    const char *below, const char *built)
 {
+	struct tn_error_info refusal;
 	struct tn_text beside;
-	struct stat information;
+	char *real = NULL;
 	tn_text_init(&beside);
 	if (!value && *tn_place_folder(parameters))
 		tn_place_add(&beside, levels_to_prefix(), below);
-	if (beside.data && !beside.failed && !stat(beside.data, &information) &&
-	    tn_place_is_ours(&information))
-		value = beside.data;
-	tn_text_add(text, value ? value : built);
+	if (beside.data && !beside.failed)
+		beside.failed =
+			tn_trust_resolve(beside.data, 0, &real, &refusal) == TN_OUT_OF_MEMORY;
+	tn_text_add(text, value ? value : real ? real : built);
 	text->failed |= beside.failed;
+	tn_mem_free(real);
 	tn_text_release(&beside);
 }
 

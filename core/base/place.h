@@ -3,8 +3,8 @@
  *
  * Where this library lies, so that what is installed with it is found after both were moved.  A
  * privileged process uses the folders of the build alone: other users may have made a copy.  What
- * belongs to a stranger is left alone: the folder above may be one that all users can write, as
- * /tmp.
+ * a stranger could have put there is left alone (trust.h): the folder above may be one that all
+ * users can write, as /tmp.
  */
 #ifndef TN_BASE_PLACE_H
 #define TN_BASE_PLACE_H
@@ -20,10 +20,8 @@ const char *tn_place_folder(const struct tn_parameters *parameters);
 /* Appends `below` in the folder `n_up` levels above that one, which is not "". */
 void tn_place_add(struct tn_text *text, int n_up, const char *below);
 
-/* Does the file or folder belong to root, to the user of the process, or to the owner of the
- * library, and may not all users write it?  A link of a stranger may lead to /tmp, which is root's.
- */
-int tn_place_is_ours(const struct stat *information);
+/* The owner of that file: of the code that the process runs. */
+uid_t tn_place_owner(void);
 
 /* Appends the folder of Tenon's data files: TENON_DATA_DIR, else the one beside, else that of the
  * build. */

@@ -6,11 +6,12 @@
  *
  * The file is opened once and inspected through that descriptor, but dlopen gets its real path:
  * glibc knows objects by name, and /proc/self/fd/N names another file as soon as N is used again,
- * so that every descriptor would have to stay open for ever (and $ORIGIN, debuggers and sanitizers
- * would see that name).  Instead the path must lead to the inspected file (device, inode, size,
- * time) before and after dlopen.  A user with write access to the folder could still swap the file
- * in between, but that access already lets them install plugins; a privileged process requires that
- * no other user can write the folder or any folder above it (trust.c).
+ * so that every descriptor would have to stay open for ever, and $ORIGIN, debuggers and sanitizers
+ * would see that name.  Instead the path must lead to the inspected file (device, inode, size,
+ * times) before and after dlopen.  That finds an installation which goes on meanwhile.  It would
+ * not stop a user who can write to the folder and swaps the file in between.  Where somebody has
+ * named the folder, that is their choice; elsewhere, and in a privileged process, nobody else can
+ * write to the file, its folder or one above (base/trust.h).
  */
 #include "loader/load.h"
 
@@ -28,6 +29,7 @@
 #include "base/memory.h"
 #include "base/place.h"
 #include "base/regular.h"
+#include "base/trust.h"
 #include "loader/elf.h"
 #include "loader/instance.h"
 #include "loader/names.h"
@@ -35,7 +37,6 @@
 #include "loader/registry.h"
 #include "loader/report.h"
 #include "loader/stage.h"
-#include "loader/trust.h"
 #include "loader/version.h"
 
 static uint64_t microseconds(void)
@@ -65,6 +66,9 @@ static tn_status open_file(struct tn_candidate *candidate, struct tn_error_info 
 	}
 	candidate->device = information.st_dev;
 	candidate->inode = information.st_ino;
+	candidate->size = information.st_size;
+	candidate->modified = information.st_mtim;
+	candidate->changed = information.st_ctim;
 	candidate->identified = 1;
 	candidate->real_path = realpath(candidate->path, NULL);
 	if (!candidate->real_path)
@@ -114,8 +118,9 @@ static tn_status inspect(const struct tn_loading *loading, struct tn_candidate *
 			 struct tn_error_info *error)
 {
 	tn_plugin_enter(loading, candidate, TN_STAGE_INSPECT);
-	if (loading->options->parameters->privileged > 0) {
-		tn_status status = tn_trust_check(candidate->real_path, error);
+	const int is_privileged = loading->options->parameters->privileged > 0;
+	if (is_privileged || candidate->is_guarded) {
+		tn_status status = tn_trust_check(candidate->real_path, is_privileged, error);
 		if (status)
 			return status;
 	}
@@ -173,14 +178,19 @@ static tn_status negotiate(const struct tn_loading *loading, size_t i, uint32_t 
 
 /* ---- open, describe --------------------------------------------------------------------------*/
 
-/* Does the path still lead to the file that was inspected? */
+static int is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Does the path still lead to the file that was inspected, and is that as it was? */
 static tn_status check_unchanged(const struct tn_candidate *candidate, struct tn_error_info *error)
 {
-	struct stat by_path, by_fd;
-	if (!stat(candidate->real_path, &by_path) && !fstat(candidate->fd, &by_fd) &&
-	    by_path.st_dev == candidate->device && by_path.st_ino == candidate->inode &&
-	    by_path.st_size == by_fd.st_size && by_path.st_mtim.tv_sec == by_fd.st_mtim.tv_sec &&
-	    by_path.st_mtim.tv_nsec == by_fd.st_mtim.tv_nsec)
+	struct stat now;
+	if (!stat(candidate->real_path, &now) && now.st_dev == candidate->device &&
+	    now.st_ino == candidate->inode && now.st_size == candidate->size &&
+	    is_same_time(&now.st_mtim, &candidate->modified) &&
+	    is_same_time(&now.st_ctim, &candidate->changed))
 		return TN_OK;
 	return tn_fail(error, TN_BAD_PLUGIN, "open", "the file was replaced while it was loaded");
 }

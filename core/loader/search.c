@@ -17,12 +17,21 @@
 #include "base/memory.h"
 #include "base/place.h"
 #include "base/text.h"
+#include "base/trust.h"
 #include "loader/names.h"
 #include "loader/registered.h"
 #include "loader/registry.h"
 #include "paths.h"
 
 #define SUFFIX ".so"
+
+/* Of the build and of the system: whoever has installed Tenon answers for them. */
+static const char *const fixed[] = {
+	TN_PLUGIN_DIR,
+	"/usr/local/lib/" TN_PLUGIN_BELOW,
+	"/usr/lib/" TN_MULTIARCH "/" TN_PLUGIN_BELOW,
+	"/usr/lib/" TN_PLUGIN_BELOW,
+};
 
 static tn_status add_candidate(struct tn_candidates *candidates, const char *name, size_t length,
 			       const char *path, uint32_t found)
@@ -68,6 +77,19 @@ static int is_searched(const struct tn_candidates *candidates, const char *path,
 	return 0;
 }
 
+static tn_status list_folder(struct tn_candidates *candidates, const char *path,
+			     const struct tn_searched *folder)
+{
+	struct tn_searched *list =
+		tn_mem_realloc(candidates->folders, candidates->n_folders + 1, sizeof(*list));
+	if (!list)
+		return TN_OUT_OF_MEMORY;
+	candidates->folders = list;
+	list[candidates->n_folders] = *folder;
+	list[candidates->n_folders].path = tn_mem_copy_string(path);
+	return list[candidates->n_folders++].path ? TN_OK : TN_OUT_OF_MEMORY;
+}
+
 /* Appends a folder to the list of those searched, with its names; *is_new 0: it is in the list. */
 static tn_status read_once(struct tn_candidates *candidates, const char *path,
 			   struct tn_names *names, int *is_new)
@@ -78,14 +100,6 @@ static tn_status read_once(struct tn_candidates *candidates, const char *path,
 	*is_new = !is_searched(candidates, path, folder.problem ? NULL : &information);
 	if (!*is_new)
 		return TN_OK;
-	struct tn_searched *list =
-		tn_mem_realloc(candidates->folders, candidates->n_folders + 1, sizeof(*list));
-	if (!list)
-		return TN_OUT_OF_MEMORY;
-	candidates->folders = list;
-	folder.path = tn_mem_copy_string(path);
-	if (!folder.path)
-		return TN_OUT_OF_MEMORY;
 	tn_status status = folder.problem ? TN_OK : tn_names_read(path, SUFFIX, names);
 	if (status == TN_IO)
 		folder.problem = errno;
@@ -93,8 +107,9 @@ static tn_status read_once(struct tn_candidates *candidates, const char *path,
 		folder.device = information.st_dev;
 		folder.inode = information.st_ino;
 	}
-	list[candidates->n_folders++] = folder;
-	return status == TN_IO ? TN_OK : status;
+	if (!status || status == TN_IO)
+		status = list_folder(candidates, path, &folder);
+	return status;
 }
 
 static int has_plugin(const struct tn_names *names)
@@ -229,18 +244,42 @@ static tn_status add_variable(const struct tn_registry_options *options,
 	return status;
 }
 
-/* A folder that nobody has named is searched only if no stranger can have made it. */
+static int is_fixed(const char *folder)
+{
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		if (!strcmp(fixed[i], folder))
+			return 1;
+	}
+	return 0;
+}
+
+/* A folder that nobody has named is searched only if no stranger can have made it, nor can change
+ * it until its files are opened: it is searched by its real path. */
 static tn_status add_found(struct tn_candidates *candidates, const struct tn_plugin_kind *kind,
 			   const char *folder, const struct tn_logger *logger)
 {
-	struct stat information;
-	if (stat(folder, &information) || tn_place_is_ours(&information))
-		return add_folder(candidates, kind, folder, TN_FOUND_INSTALLED, logger);
-	tn_log_format(logger, kind == &tn_backend_kind ? TN_LOG_WARNING : TN_LOG_DEBUG, "loader",
-		      "%s is not searched: it belongs to user %u%s", folder,
-		      (unsigned)information.st_uid,
-		      information.st_mode & S_IWOTH ? ", and all users may write it" : "");
-	return TN_OK;
+	const size_t n_before = candidates->n;
+	struct tn_error_info refusal;
+	char *real;
+	tn_status status = tn_trust_resolve(folder, 0, &real, &refusal);
+	if (status == TN_IO) {
+		const struct tn_searched absent = {.problem = errno};
+		tn_log_format(logger, problem_level(kind, TN_FOUND_INSTALLED, absent.problem),
+			      "loader", "%s: %s", folder, strerror(absent.problem));
+		return is_searched(candidates, folder, NULL)
+			       ? TN_OK
+			       : list_folder(candidates, folder, &absent);
+	}
+	if (status == TN_REFUSED && !is_fixed(folder))
+		tn_log_format(logger, kind == &tn_backend_kind ? TN_LOG_WARNING : TN_LOG_DEBUG,
+			      "loader", "%s is not searched: %s", folder, refusal.text);
+	if (status)
+		return status == TN_REFUSED ? TN_OK : status;
+	status = add_folder(candidates, kind, real, TN_FOUND_INSTALLED, logger);
+	for (size_t i = n_before; i < candidates->n; i++)
+		candidates->list[i].is_guarded = 1;
+	tn_mem_free(real);
+	return status;
 }
 
 /* Beside the library's file: in its own folder, and in lib where it is in bin. */
@@ -290,12 +329,6 @@ static tn_status add_searched_folders(const struct tn_registry_options *options,
 				      const struct tn_plugin_kind *kind,
 				      struct tn_candidates *candidates)
 {
-	static const char *const fixed[] = {
-		TN_PLUGIN_DIR,
-		"/usr/local/lib/" TN_PLUGIN_BELOW,
-		"/usr/lib/" TN_MULTIARCH "/" TN_PLUGIN_BELOW,
-		"/usr/lib/" TN_PLUGIN_BELOW,
-	};
 	const char *path =
 		tn_parameter_read(options->parameters, "TENON_PLUGIN_PATH",
 				  "folders to search for plugins, absolute, with ':' between them");

@@ -11,14 +11,15 @@
  *	the system's: /usr/local/lib/tenon/0, /usr/lib/<multiarch>/tenon/0, /usr/lib/tenon/0
  *
  * Each folder is searched once, whatever its names.  A privileged process searches neither those of
- * the variable, nor those beside, nor the user's; no process searches the latter two where they
- * belong to a stranger.  The working directory and the system's library path are never searched.
+ * the variable, nor those beside, nor the user's; no process searches the latter two where a
+ * stranger could change them (base/trust.h).  The working directory and the system's library path are never searched.
  */
 #ifndef TN_LOADER_SEARCH_H
 #define TN_LOADER_SEARCH_H
 
 #include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/text.h"
 #include "loader/backend.h"
@@ -30,11 +31,14 @@ struct tn_candidate {
 	char *path;    /* as it was found */
 	uint32_t found;
 	const struct tn_backend_descriptor *built_in; /* then there is no path */
+	int is_guarded; /* in a folder that nobody has named: the file must be as trusted */
 	/* Set during loading. */
 	int fd; /* -1: not open */
 	char *real_path;
 	dev_t device;
 	ino_t inode;
+	off_t size;
+	struct timespec modified, changed;
 	int identified;              /* device and inode are set */
 	struct tn_backend_note note; /* or the descriptor's fields */
 	struct tn_load_row *row;

@@ -98,12 +98,12 @@ out_has "cpu  *DUPLICATE .*$dir/xdg/tenon/0/backend_cpu.so"
 # Not where all users may write, as in /tmp, to which a link of somebody's may lead.
 chmod 1777 "$dir/home/.local/share/tenon/0"
 there "$path" HOME="$dir/home" "$app/bin/tenon" info
-err_has "$dir/home/.local/share/tenon/0 is not searched: .* all users may write it"
+err_has "$dir/home/.local/share/tenon/0 is not searched: .*writable by others"
 ! grep -q backend_ok "$dir/out" || fail "plugins that anybody may have put there were loaded"
 chmod 755 "$dir/home/.local/share/tenon/0"
 if [ "$(id -u)" -eq 0 ] && chown -R 65534 "$dir/xdg" 2>/dev/null; then
 	there "$path" XDG_DATA_HOME="$dir/xdg" "$app/bin/tenon" info
-	err_has "$dir/xdg/tenon/0 is not searched: it belongs to user 65534"
+	err_has "$dir/xdg/tenon/0 is not searched: .* belongs to user 65534"
 	! grep -q backend_null "$dir/out" || fail "plugins of another user were loaded"
 	# Nor those that somebody has put beside.
 	mkdir "$dir/all" "$dir/all/x" "$dir/all/lib"
@@ -111,8 +111,19 @@ if [ "$(id -u)" -eq 0 ] && chown -R 65534 "$dir/xdg" 2>/dev/null; then
 	plugins "$dir/all/lib" null
 	chown -R 65534 "$dir/all/lib"
 	there LD_LIBRARY_PATH="$dir/all/x" "$dir/all/x/tenon" info
-	err_has "$dir/all/lib/tenon/0 is not searched: it belongs to user 65534"
+	err_has "$dir/all/lib/tenon/0 is not searched: .* belongs to user 65534"
 	! grep -q backend_null "$dir/out" || fail "plugins of another user were loaded"
+	# Nor those below a folder that somebody may rename, nor a file of theirs.
+	chown -R 0 "$dir/all/lib" && chown 65534 "$dir/all/lib"
+	there LD_LIBRARY_PATH="$dir/all/x" "$dir/all/x/tenon" info
+	err_has "$dir/all/lib/tenon/0 is not searched: $dir/all/lib belongs to user 65534"
+	! grep -q backend_null "$dir/out" || fail "plugins below a stranger's folder were loaded"
+	chown 0 "$dir/all/lib" && chown 65534 "$dir/all/lib/tenon/0/backend_null.so"
+	there LD_LIBRARY_PATH="$dir/all/x" "$dir/all/x/tenon" info
+	out_has "null  *REFUSED "
+	chown 0 "$dir/all/lib/tenon/0/backend_null.so"
+	there LD_LIBRARY_PATH="$dir/all/x" "$dir/all/x/tenon" info
+	out_has "null .*$dir/all/lib/tenon/0/backend_null.so (installed)"
 fi
 
 # Folders that are none: nothing is said of them, unless somebody has named them.
