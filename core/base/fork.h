@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The number of forks between the process that loaded the library and this one.  It and the list of
- * shared instances (loader/instance.c) are the library's only process-wide objects.
+ * The number of forks between the process that loaded the library and this one.  The library has
+ * few process-wide objects, and each survives a fork in the midst of another thread's change:
+ *
+ *	this number                          one store, in the child alone
+ *	instances, loader/instance.c         begin empty, with a lock of their own
+ *	registered backends, registered.c    have no lock
+ *	tables that are filled once, data/   pthread_once, which begins again in the child
+ *
+ * Locks of objects (contexts, devices, threads) are the parent's, as the objects are.
  */
 #ifndef TN_BASE_FORK_H
 #define TN_BASE_FORK_H

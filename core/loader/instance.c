@@ -20,9 +20,11 @@
  * What the services use is the instance's own: copies of log and variables, and a share in the
  * threads of the first context.  A context lists the variables of its instances as its own.
  *
- * One mutex guards the list and the counts, and is held during `create`: an instance that is being
- * made is found by none.  In a forked child the instances are the parent's: the list begins empty,
- * the mutex free, and a context of the parent that is closed there frees its memory and no more.
+ * One mutex guards the list and the counts, and is never held while code of a plugin runs.  An
+ * instance is in the list before `create` is called.  Who would need an equal one waits until it is
+ * made, or makes another if that has failed or has read other variables; a `create` that hangs stops
+ * nobody else.  In a forked child the instances are the parent's: the list begins empty, the mutex
+ * free, and a context of the parent that is closed there frees its memory and no more.
  */
 #include "loader/instance.h"
 
@@ -35,12 +37,14 @@
 #include "loader/plugin_options.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t is_made = PTHREAD_COND_INITIALIZER; /* one was made, or could not be */
 static struct tn_instance *instances;
 
 static void forget_all(void)
 {
 	instances = NULL;
 	pthread_mutex_init(&mutex, NULL);
+	pthread_cond_init(&is_made, NULL);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
@@ -92,20 +96,25 @@ static int has_variables(const struct tn_instance *instance, struct tn_parameter
 	return !instance->parameters.failed;
 }
 
+/* An equal one, or one that is being made and may be equal: what it reads is not known yet. */
 static struct tn_instance *find(const struct tn_registry_options *options,
 				const struct tn_backend_descriptor *origin, const char *path,
 				const struct tn_plugin *plugin)
 {
+	struct tn_instance *made_soon = NULL;
 	for (struct tn_instance *instance = instances; instance; instance = instance->next) {
-		if (instance->origin == origin && !atomic_load(&instance->is_lost) &&
-		    instance->plugin.abi_minor == plugin->abi_minor &&
-		    is_same_text(instance->plugin.path, path) && has_options(instance, plugin) &&
-		    tn_threads_count(instance->threads) == tn_threads_count(options->threads) &&
-		    has_log(instance, options->logger) &&
-		    has_variables(instance, options->parameters))
+		if (instance->origin != origin || atomic_load(&instance->is_lost) ||
+		    instance->plugin.abi_minor != plugin->abi_minor ||
+		    !is_same_text(instance->plugin.path, path) || !has_options(instance, plugin) ||
+		    tn_threads_count(instance->threads) != tn_threads_count(options->threads) ||
+		    !has_log(instance, options->logger))
+			continue;
+		if (instance->is_being_made)
+			made_soon = instance;
+		else if (has_variables(instance, options->parameters))
 			return instance;
 	}
-	return NULL;
+	return made_soon;
 }
 
 /* ---- Making ----------------------------------------------------------------------------------*/
@@ -165,28 +174,18 @@ static struct tn_instance *make_record(const struct tn_registry_options *options
 	return made;
 }
 
-static tn_status create(const struct tn_registry_options *options,
-			const struct tn_backend_descriptor *origin, const char *path,
-			struct tn_plugin *plugin, struct tn_instance **result,
+static tn_status create(const struct tn_registry_options *options, struct tn_instance *made,
 			struct tn_error_info *error)
 {
-	struct tn_instance *made = make_record(options, origin, path, plugin);
-	if (!made)
-		return TN_OUT_OF_MEMORY;
-	void *instance = NULL;
-	tn_status status = plugin->descriptor.create(&made->services->host, error, &instance);
+	const struct tn_backend_descriptor *descriptor = &made->plugin.descriptor;
+	tn_status status = descriptor->create(&made->services->host, error, &made->plugin.instance);
 	if (!status && made->parameters.failed) {
-		plugin->descriptor.destroy(instance);
+		descriptor->destroy(made->plugin.instance);
 		status = tn_no_memory(error, "create", NULL, "the environment's variables");
 	}
-	if (status) {
+	if (status)
 		tn_instance_list_variables(made, options->parameters);
-		free_record(made);
-		return status;
-	}
-	made->plugin.instance = instance;
-	*result = made;
-	return TN_OK;
+	return status;
 }
 
 static void join(struct tn_instance *instance, struct tn_plugin *plugin)
@@ -200,30 +199,62 @@ static void join(struct tn_instance *instance, struct tn_plugin *plugin)
 	plugin->path = instance->plugin.path;
 }
 
+static void unlist(const struct tn_instance *instance)
+{
+	struct tn_instance **link = &instances;
+	while (*link && *link != instance)
+		link = &(*link)->next;
+	if (*link)
+		*link = instance->next;
+}
+
+/* Makes an instance and lists it; begins and ends with the mutex, if it is shared. */
+static tn_status make(const struct tn_registry_options *options,
+		      const struct tn_backend_descriptor *origin, const char *path,
+		      struct tn_plugin *plugin, struct tn_instance **result,
+		      struct tn_error_info *error)
+{
+	struct tn_instance *made = make_record(options, origin, path, plugin);
+	if (!made)
+		return TN_OUT_OF_MEMORY;
+	if (made->is_shared) {
+		made->is_being_made = 1;
+		made->next = instances;
+		instances = made;
+		pthread_mutex_unlock(&mutex);
+	}
+	tn_status status = create(options, made, error);
+	if (made->is_shared) {
+		pthread_mutex_lock(&mutex);
+		made->is_being_made = 0;
+		pthread_cond_broadcast(&is_made);
+		if (status)
+			unlist(made);
+	}
+	if (status)
+		free_record(made);
+	else
+		*result = made;
+	return status;
+}
+
 tn_status tn_instance_take(const struct tn_registry_options *options,
 			   const struct tn_backend_descriptor *origin, const char *path,
 			   struct tn_plugin *plugin, struct tn_error_info *error)
 {
 	struct tn_instance *instance = NULL;
 	tn_status status = TN_OK;
-	if (!options->shares) {
-		status = create(options, origin, path, plugin, &instance, error);
-		if (!status)
-			join(instance, plugin);
-		return status;
-	}
-	pthread_mutex_lock(&mutex);
-	instance = find(options, origin, path, plugin);
-	if (!instance) {
-		status = create(options, origin, path, plugin, &instance, error);
-		if (!status) {
-			instance->next = instances;
-			instances = instance;
-		}
-	}
+	if (options->shares)
+		pthread_mutex_lock(&mutex);
+	while (options->shares && (instance = find(options, origin, path, plugin)) &&
+	       instance->is_being_made)
+		pthread_cond_wait(&is_made, &mutex);
+	if (!instance)
+		status = make(options, origin, path, plugin, &instance, error);
 	if (!status)
 		join(instance, plugin);
-	pthread_mutex_unlock(&mutex);
+	if (options->shares)
+		pthread_mutex_unlock(&mutex);
 	return status;
 }
 
@@ -244,15 +275,6 @@ void tn_instance_silence(struct tn_plugin *plugin)
 	pthread_mutex_lock(&mutex);
 	stop_listening(plugin);
 	pthread_mutex_unlock(&mutex);
-}
-
-static void unlist(const struct tn_instance *instance)
-{
-	struct tn_instance **link = &instances;
-	while (*link && *link != instance)
-		link = &(*link)->next;
-	if (*link)
-		*link = instance->next;
 }
 
 /* Its last messages have a listener: `destroy` may report something. */
