@@ -8,7 +8,8 @@
  *
  *	name      the backend's name; required
  *	hardware  what it drives, in words: "NVIDIA GPU"
- *	kind      what kind of device that is: gpu, integrated-gpu, accelerator, cpu
+ *	kind      what kind of device that is: gpu, integrated-gpu, accelerator, cpu; without it,
+ *	          devices of any kind are possible
  *	sign      any number: a path (or glob(7) pattern) that exists when the hardware is present,
  *	          or `pci VENDOR CLASS`, hexadecimal, CLASS a prefix: "pci 10de 03"; without any,
  *	          the hardware is taken as present

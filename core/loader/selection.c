@@ -263,11 +263,6 @@ int tn_selection_prefers_others(const struct tn_selection *selection, const char
 	return selection->n_named && !tn_selection_names(selection, name);
 }
 
-int tn_selection_forbids(const struct tn_selection *selection, const char *name)
-{
-	return selection->required && tn_selection_prefers_others(selection, name);
-}
-
 int tn_selection_item_is_kind(const struct tn_selection_item *item, uint32_t kind)
 {
 	const int is_gpu = kind == TN_DEVICE_DISCRETE_GPU || kind == TN_DEVICE_INTEGRATED_GPU;
@@ -275,6 +270,26 @@ int tn_selection_item_is_kind(const struct tn_selection_item *item, uint32_t kin
 	if (item->what == TN_SELECTS_GPU)
 		return is_gpu;
 	return item->what == TN_SELECTS_ACCELERATOR && !is_gpu && !is_processor;
+}
+
+/* Can a device of that backend be what the item names?  One of a processor has no identity. */
+static int may_mean(const struct tn_selection_item *item, const char *name, uint32_t kind)
+{
+	if (item->what == TN_SELECTS_BACKEND)
+		return !strcmp(item->name, name);
+	if (!kind)
+		return 1;
+	return item->what == TN_SELECTS_IDENTITY ? kind != TN_DEVICE_CPU
+						 : tn_selection_item_is_kind(item, kind);
+}
+
+int tn_selection_forbids(const struct tn_selection *selection, const char *name, uint32_t kind)
+{
+	for (size_t i = 0; i < selection->n_named; i++) {
+		if (may_mean(&selection->named[i], name, kind))
+			return 0;
+	}
+	return selection->required && selection->n_named;
 }
 
 int tn_selection_item_is(const struct tn_selection_item *item, const char *backend, uint32_t index,

@@ -65,8 +65,9 @@ tn_status tn_selection_parse(const char *text, const char *source, struct tn_sel
 int tn_selection_excludes(const struct tn_selection *selection, const char *name);
 /* By its name. */
 int tn_selection_names(const struct tn_selection *selection, const char *name);
-/* By '!': no item of the selection can be a device of that backend. */
-int tn_selection_forbids(const struct tn_selection *selection, const char *name);
+/* By '!': no item of the selection can be a device of that backend, whose data file says that its
+ * devices are of that kind (TN_DEVICE_...; 0: it does not say). */
+int tn_selection_forbids(const struct tn_selection *selection, const char *name, uint32_t kind);
 /* It names backends alone, and not this one. */
 int tn_selection_prefers_others(const struct tn_selection *selection, const char *name);
 /* Is that device of a backend one that the item names? */

@@ -25,20 +25,32 @@ static const struct {
 static const struct {
 	const char *selection; /* %s: the bad one */
 	const char *reason;    /* NULL: it is loaded */
+	const char *kind;      /* in the data file of the bad one; NULL: it has none */
 } rows[] = {
-	{"ok!", "excluded by backend=ok!"},
-	{"reference!", "excluded by backend=reference!"},
-	{"two_devices:1!", "excluded by backend=two_devices:1!"},
-	{"absent,two_devices,ok!", "excluded by backend=absent,two_devices,ok!"},
-	{"^%s", "excluded by '^"},
-	{"ok,^%s", "excluded by '^"},
-	{"%s", NULL},
-	{"ok", NULL},
-	{"auto", NULL},
-	{"gpu", NULL},
-	{"gpu!", NULL},
-	{"pci:0000:01:00.0", NULL},
-	{"uuid:09000000-0000-0000-0000-000000000000!", NULL},
+	{"ok!", "excluded by backend=ok!", NULL},
+	{"reference!", "excluded by backend=reference!", NULL},
+	{"two_devices:1!", "excluded by backend=two_devices:1!", NULL},
+	{"absent,two_devices,ok!", "excluded by backend=absent,two_devices,ok!", NULL},
+	{"^%s", "excluded by '^", NULL},
+	{"ok,^%s", "excluded by '^", NULL},
+	{"ok,reference!", "excluded by backend=ok,reference!", NULL},
+	{"%s", NULL, NULL},
+	{"ok", NULL, NULL},
+	{"ok,reference", NULL, NULL},
+	{"auto", NULL, NULL},
+	{"gpu", NULL, NULL},
+	{"gpu!", NULL, NULL},
+	{"pci:0000:01:00.0", NULL, NULL},
+	{"uuid:09000000-0000-0000-0000-000000000000!", NULL, NULL},
+	{"gpu!", "excluded by backend=gpu!", "cpu"},
+	{"accelerator,ok!", "excluded by backend=accelerator,ok!", "cpu"},
+	{"pci:0000:01:00.0!", "excluded by backend=pci:", "cpu"},
+	{"uuid:09000000-0000-0000-0000-000000000000!", "excluded by backend=uuid:", "cpu"},
+	{"accelerator!", "excluded by backend=accelerator!", "gpu"},
+	{"gpu!", NULL, "gpu"},
+	{"gpu!", NULL, "integrated-gpu"},
+	{"gpu", NULL, "cpu"},
+	{"pci:0000:01:00.0!", NULL, "accelerator"},
 };
 
 static void open_with_reference(struct opened *opened, const char *selection)
@@ -87,6 +99,18 @@ static void run(const char *selection, const char *name, int is_to_hang, char te
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* NULL removes it. */
+static void put_data_file(const char *name, const char *kind)
+{
+	char file[80], text[128];
+	snprintf(file, sizeof(file), "backends.d/%s.backend", name);
+	snprintf(text, sizeof(text), "name = %s\nkind = %s\n", name, kind ? kind : "");
+	if (kind)
+		write_file(file, text, strlen(text));
+	else
+		remove(in_folder(file));
+}
+
 static void only_a_selection_that_can_mean_a_plugin_runs_it(void **state)
 {
 	char mark[300], selection[128], text[256];
@@ -95,6 +119,7 @@ static void only_a_selection_that_can_mean_a_plugin_runs_it(void **state)
 	setenv("TENON_TEST_MARK", mark, 1);
 	put("ok");
 	put("two_devices");
+	assert_int_equal(mkdir(in_folder("backends.d"), 0700), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char file[64];
 		const int is_early = bad[i].early != NULL;
@@ -103,6 +128,7 @@ static void only_a_selection_that_can_mean_a_plugin_runs_it(void **state)
 		for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]); j++) {
 			const int runs = !rows[j].reason;
 			snprintf(selection, sizeof(selection), rows[j].selection, bad[i].fixture);
+			put_data_file(bad[i].fixture, rows[j].kind);
 			run(selection, bad[i].fixture, bad[i].hangs && runs, text);
 			if (runs ? text[0] != '\0' : !strstr(text, rows[j].reason))
 				print_error("%s under '%s': '%s'\n", bad[i].fixture, selection,
@@ -114,6 +140,7 @@ static void only_a_selection_that_can_mean_a_plugin_runs_it(void **state)
 		}
 		snprintf(file, sizeof(file), "backend_%s.so", bad[i].fixture);
 		remove(in_folder(file));
+		put_data_file(bad[i].fixture, NULL);
 	}
 	unsetenv("TENON_TEST_EARLY");
 }

@@ -120,8 +120,8 @@ static void knows_which_backends_are_forbidden(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct tn_selection s;
 		assert_ok(parse(cases[i].text, &s));
-		assert_int_equal(tn_selection_forbids(&s, "cpu"), cases[i].cpu);
-		assert_int_equal(tn_selection_forbids(&s, "cuda"), cases[i].cuda);
+		assert_int_equal(tn_selection_forbids(&s, "cpu", 0), cases[i].cpu);
+		assert_int_equal(tn_selection_forbids(&s, "cuda", 0), cases[i].cuda);
 	}
 }
 
