@@ -81,6 +81,38 @@ ln -s ../bare/libtenon.so.0 "$dir/linked/libtenon.so.0"
 there LD_LIBRARY_PATH="$dir/linked" "$dir/bare/program" info
 out_has " $dir/bare/tenon/0/backend_cpu.so (installed)"
 
+# A bare root: the prefix, and the libraries that the loader names.
+root=$dir/root
+mkdir -p "$root/opt"
+cp -R "$app" "$root/opt"
+ldd "$app/bin/tenon" "$app/lib/libtenon.so.0" "$app/lib/tenon/0/backend_cpu.so" |
+	grep -o '/[^ ]*[^ :]' | sort -u | while read -r file; do
+	case $file in
+	"$dir"/* | "$TENON_BUILD"/*) ;;
+	*) mkdir -p "$root${file%/*}" && cp -L "$file" "$root$file" ;;
+	esac
+done
+enter=$(PATH=$PATH:/usr/sbin:/sbin command -v chroot || echo chroot)
+[ "$(id -u)" -eq 0 ] || enter="unshare -r $enter"
+# The command of the build tree knows the library's place there.
+inside=$path
+[ -n "${TENON_MOVED:-}" ] && [ "$path" = LC_ALL=C ] || inside=LD_LIBRARY_PATH=/opt/app/lib
+# shellcheck disable=SC2086
+if env -i $inside $enter "$root" /opt/app/bin/tenon --version >/dev/null 2>&1; then
+	there $inside $enter "$root" /opt/app/bin/tenon info
+	out_has '^\* cpu .* /opt/app/lib/tenon/0/backend_cpu.so (installed)'
+	there $inside TENON_BACKEND=cuda $enter "$root" /opt/app/bin/tenon info
+	out_has '^\* cpu '
+	err_has 'cuda not used: .*; using cpu:0'
+	if [ -f "$digits" ]; then
+		there $inside TENON_BACKEND=cuda $enter "$root" /opt/app/bin/tenon train mlp \
+			--data digits --epochs 1 --quiet
+		err_has 'using cpu:0'
+	fi
+else
+	echo "$0: not tried in a bare root, which this user cannot enter"
+fi
+
 # The user's folder, after those beside: the first of a name counts, and each folder once.
 plugins "$dir/home/.local/share" ok
 plugins "$dir/xdg" null
