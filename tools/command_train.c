@@ -201,6 +201,10 @@ static int check_training(const struct train_command *c)
 								: NULL;
 	if (lonely && !c->optimizer.lookahead)
 		return usage_error("train", "%s: expected --lookahead too, found none", lonely);
+	if (c->optimizer.momentum >= 0 && !train_optimizer_has_momentum(&c->optimizer))
+		return usage_error("train",
+				   "--momentum: expected --optimizer sgd or lars, found %s",
+				   train_optimizer_names[c->optimizer.which]);
 	if (c->skip_train && (c->checkpoint || c->epochs))
 		return usage_error("train", "--skip-train: expected no %s, found one",
 				   c->checkpoint ? "--checkpoint" : "--epochs");
@@ -667,7 +671,7 @@ static int outputs_possible(const struct train_command *c)
 
 int command_train(int argc, char **argv)
 {
-	struct train_command c = {.optimizer = {.momentum = 0.9, .weight_decay = -1.0},
+	struct train_command c = {.optimizer = {.momentum = -1.0, .weight_decay = -1.0},
 				  .schedule = train_schedule_start(),
 				  .batch = 64,
 				  .validation = -1.0};

@@ -27,6 +27,16 @@ static void choose(const struct train_optimizer *choice, double own, double *lr,
 		*decay = choice->weight_decay;
 }
 
+int train_optimizer_has_momentum(const struct train_optimizer *choice)
+{
+	return choice->which == SGD || choice->which == LARS;
+}
+
+static double momentum(const struct train_optimizer *choice)
+{
+	return choice->momentum < 0 ? 0.9 : choice->momentum;
+}
+
 static tn_optimizer *make_adamw(const struct train_optimizer *choice, tn_module *module)
 {
 	struct tn_adamw_options options = tn_adamw_defaults();
@@ -38,7 +48,7 @@ static tn_optimizer *make_sgd(const struct train_optimizer *choice, tn_module *m
 {
 	struct tn_sgd_options options = tn_sgd_defaults();
 	choose(choice, 0.05, &options.lr, &options.weight_decay);
-	options.momentum = choice->momentum;
+	options.momentum = momentum(choice);
 	return tn_sgd(module, &options);
 }
 
@@ -88,7 +98,7 @@ static tn_optimizer *make_lars(const struct train_optimizer *choice, tn_module *
 {
 	struct tn_lars_options options = tn_lars_defaults();
 	choose(choice, 5.0, &options.lr, &options.weight_decay);
-	options.momentum = choice->momentum;
+	options.momentum = momentum(choice);
 	return tn_lars(module, &options);
 }
 
