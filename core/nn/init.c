@@ -488,6 +488,49 @@ static void fill_limits(struct tn_init_options *o)
 		o->high = is_truncated ? 2.0 : 1.0;
 }
 
+enum {
+	NORMALS = 1 << TN_INIT_NORMAL | 1 << TN_INIT_TRUNC_NORMAL,
+	LIMITED = 1 << TN_INIT_UNIFORM | 1 << TN_INIT_TRUNC_NORMAL,
+	XAVIERS = 1 << TN_INIT_XAVIER_UNIFORM | 1 << TN_INIT_XAVIER_NORMAL,
+	KAIMINGS = 1 << TN_INIT_KAIMING_UNIFORM | 1 << TN_INIT_KAIMING_NORMAL,
+};
+
+/* Which kinds use a member. */
+static const struct {
+	const char *name;
+	size_t offset, size;
+	uint32_t kinds;
+} members[] = {
+	{TN_MEMBER(struct tn_init_options, value), sizeof(double), 1 << TN_INIT_CONSTANT},
+	{TN_MEMBER(struct tn_init_options, low), sizeof(double), LIMITED},
+	{TN_MEMBER(struct tn_init_options, high), sizeof(double), LIMITED},
+	{TN_MEMBER(struct tn_init_options, mean), sizeof(double), NORMALS},
+	{TN_MEMBER(struct tn_init_options, deviation), sizeof(double), NORMALS},
+	{TN_MEMBER(struct tn_init_options, gain), sizeof(double),
+	 XAVIERS | 1 << TN_INIT_ORTHOGONAL},
+	{TN_MEMBER(struct tn_init_options, mode), sizeof(uint32_t), KAIMINGS},
+	{TN_MEMBER(struct tn_init_options, nonlinearity), sizeof(uint32_t), KAIMINGS},
+	{TN_MEMBER(struct tn_init_options, negative_slope), sizeof(double), KAIMINGS},
+	{TN_MEMBER(struct tn_init_options, groups), sizeof(int64_t), 1 << TN_INIT_DIRAC},
+};
+
+/* A member that the kind does not use has its default. */
+static tn_status check_unused(struct tn_runtime *rt, const struct tn_init_options *options,
+			      const char *operation)
+{
+	const struct tn_init_options defaults = tn_init_defaults();
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		if (!(members[i].kinds & 1u << options->kind) &&
+		    memcmp((const char *)options + members[i].offset,
+			   (const char *)&defaults + members[i].offset, members[i].size))
+			return tn_runtime_fail(
+				rt, TN_INVALID_ARGUMENT, operation,
+				"%s: expected its default, because %s does not use it",
+				members[i].name, kind_names[options->kind]);
+	}
+	return TN_OK;
+}
+
 static tn_status take_options(struct tn_runtime *rt, const struct tn_init_options *options,
 			      struct init *init)
 {
@@ -501,6 +544,9 @@ static tn_status take_options(struct tn_runtime *rt, const struct tn_init_option
 		return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, name,
 				       "kind: expected TN_INIT_..., found %" PRIu32,
 				       init->options.kind);
+	status = check_unused(rt, &init->options, name);
+	if (status)
+		return status;
 	fill_limits(&init->options);
 	return check_options(rt, init);
 }

@@ -111,7 +111,8 @@ enum {
 	TN_INIT_ORTHOGONAL = 8,
 	TN_INIT_DIRAC = 9,
 };
-/* One of the functions above, by its kind, and its arguments. */
+/* One of the functions above, by its kind, and its arguments.  Those of other kinds keep their
+ * defaults (TN_INVALID_ARGUMENT). */
 struct tn_init_options {
 	uint32_t struct_size;
 	uint32_t kind;

@@ -394,6 +394,55 @@ static void a_wrong_parameter_changes_nothing(void **state)
 	tn_module_destroy(net);
 }
 
+/* Each member, with a value that is no default, and the kinds that take it. */
+static void a_member_that_the_kind_does_not_use_is_refused(void **state)
+{
+	static const struct {
+		struct tn_init_options options;
+		const char *name, *kinds; /* digits: TN_INIT_... */
+	} rows[] = {
+		{{.value = 0.5}, "value", "0"},
+		{{.low = -0.5}, "low", "13"},
+		{{.high = 0.5}, "high", "13"},
+		{{.mean = 0.5}, "mean", "23"},
+		{{.deviation = 0.5}, "deviation", "23"},
+		{{.gain = 0.5}, "gain", "458"},
+		{{.mode = TN_FAN_OUT}, "mode", "67"},
+		{{.nonlinearity = TN_NONLINEARITY_TANH}, "nonlinearity", "67"},
+		{{.negative_slope = 0.5}, "negative_slope", "67"},
+		{{.groups = 2}, "groups", "9"},
+	};
+	tn_module *net = make_net();
+	(void)state;
+	assert_ok(tn_module_build(net));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (uint32_t kind = 0; kind < 10; kind++) {
+			const struct tn_init_options *given = &rows[i].options;
+			struct tn_init_options all = tn_init_defaults();
+			char text[64];
+			all.kind = kind;
+			all.value += given->value;
+			all.low = given->low != 0 ? given->low : all.low;
+			all.high = given->high != 0 ? given->high : all.high;
+			all.mean += given->mean;
+			all.deviation += given->deviation;
+			all.gain += given->gain;
+			all.mode += given->mode;
+			all.nonlinearity += given->nonlinearity;
+			all.negative_slope += given->negative_slope;
+			all.groups += given->groups;
+			/* What takes it finds no such parameter. */
+			const int is_used = strchr(rows[i].kinds, (int)('0' + kind)) != NULL;
+			snprintf(text, sizeof(text), "%s: expected its default, because init_",
+				 rows[i].name);
+			check_error(tn_module_init_parameters(net, "c.*", &all),
+				    is_used ? TN_NOT_FOUND : TN_INVALID_ARGUMENT,
+				    "module_init_parameters", is_used ? "'c.*'" : text);
+		}
+	}
+	tn_module_destroy(net);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +458,7 @@ int main(void)
 		cmocka_unit_test(parameters_that_match_are_initialised),
 		cmocka_unit_test(wrong_arguments_are_errors),
 		cmocka_unit_test(a_wrong_parameter_changes_nothing),
+		cmocka_unit_test(a_member_that_the_kind_does_not_use_is_refused),
 	};
 	return cmocka_run_group_tests(tests, open_context, context_teardown);
 }
