@@ -548,7 +548,9 @@ void tn_checkpoint_items_release(struct tn_checkpoint_items *items)
 tn_status tn_checkpoint_keep(const struct tn_checkpoint *checkpoint, tn_status status,
 			     const struct tn_error_info *error)
 {
-	if (!status || status == TN_PENDING_ERROR || !checkpoint->module)
+	const size_t least = offsetof(struct tn_checkpoint, module) + sizeof(checkpoint->module);
+	if (!status || status == TN_PENDING_ERROR || checkpoint->struct_size < least ||
+	    !checkpoint->module)
 		return status;
 	return tn_runtime_keep(checkpoint->module->runtime, error);
 }

@@ -128,8 +128,8 @@ tn_status tn_checkpoint_items_of_options(struct tn_checkpoint_items *items,
 					 const char *operation);
 void tn_checkpoint_items_release(struct tn_checkpoint_items *items);
 
-/* Keeps the error in the context of the module, which structs of all versions have, and returns the
- * status. */
+/* Keeps the error in the context of the module, unless the struct is too short to have one, and
+ * returns the status. */
 tn_status tn_checkpoint_keep(const struct tn_checkpoint *checkpoint, tn_status status,
 			     const struct tn_error_info *error);
 

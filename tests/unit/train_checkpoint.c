@@ -524,6 +524,19 @@ static void another_network_is_refused(void **state)
 	run.net = own;
 }
 
+/* What lies beyond its end is not read. */
+static void a_struct_that_ends_before_its_module_has_none(void **state)
+{
+	struct tn_checkpoint all = {.struct_size = offsetof(struct tn_checkpoint, module)};
+	(void)state;
+	memset(&all.module, 0x5a, sizeof(all.module));
+	assert_status(tn_checkpoint_save(saved, &all), TN_INVALID_ARGUMENT);
+	assert_status(tn_checkpoint_load(saved, &all), TN_INVALID_ARGUMENT);
+	all.struct_size = 0;
+	assert_status(tn_checkpoint_save(saved, &all), TN_INVALID_ARGUMENT);
+	assert_status(tn_checkpoint_load(saved, &all), TN_INVALID_ARGUMENT);
+}
+
 static void another_optimizer_or_setting_is_refused(void **state)
 {
 	static const char *const words[RUN_KINDS] = {
@@ -969,6 +982,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_flipped_bit_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_network_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_struct_that_ends_before_its_module_has_none,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(another_optimizer_or_setting_is_refused, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(another_schedule_average_or_loader_is_refused,
