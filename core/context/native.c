@@ -36,7 +36,11 @@ tn_status tn_device_vendor_table(tn_device *device, const char *name, const void
 				       : !table ? "table"
 						: "handle");
 	if (!tn_is_vendor_table(name))
-		return TN_INVALID_ARGUMENT;
+		return tn_runtime_fail(tn_runtime_of(device->context), TN_INVALID_ARGUMENT,
+				       "device_vendor_table",
+				       "name: expected a form as com.example.table/1, not of "
+				       "tenon's own, found '%.100s'",
+				       name);
 	tn_status status = tn_device_open(device, NULL);
 	if (status)
 		return status;

@@ -79,9 +79,9 @@ TN_API TN_CHECKED tn_status tn_device_native(tn_device *device, uint64_t *native
  * vendor's header declares, and *handle the open device, which its functions take.  Both are
  * borrowed, and valid until the context is closed; the functions follow the rules of an entry that
  * is [device] (tenon/backend.h), so that they may be called wherever the context may be used.
- * Opens the device if necessary.  Not kept, except for NULL:
- *   TN_INVALID_ARGUMENT  the name has another form, or begins with "tenon."
- *   TN_NOT_FOUND         the backend has no such table
+ * Opens the device if necessary.
+ *   TN_INVALID_ARGUMENT  the name has another form, or begins with "tenon."; kept, as for NULL
+ *   TN_NOT_FOUND         the backend has no such table; not kept
  * or any failure to open the device.  Then nothing is written.
  * [thread: one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_device_vendor_table(tn_device *device, const char *name,
