@@ -168,7 +168,7 @@ refused '--min-lr: expected --schedule cosine or plateau, found constant' mlp --
 	--lr-schedule none --min-lr 0.1
 refused '--patience: expected --early-stopping too' mlp --data digits --early-patience 3
 refused '--lookahead-k: expected --lookahead too' mlp --data digits --lookahead-k 3
-for optimizer in adamw adam nadam rmsprop adagrad adadelta lion lamb; do
+for optimizer in adamw adam nadam rmsprop; do
 	refused "--momentum: expected --optimizer sgd or lars, found $optimizer" \
 		mlp --data digits --optimizer "$optimizer" --momentum 0.5
 done
