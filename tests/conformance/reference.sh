@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Tenon developers
 #
-# The built-in backend, and all pairs of dtypes.  Its plain loops take long for arrays of all sizes,
-# which the CPU backend's run has, unless all is asked for.
-# shellcheck source=../skip.sh
-. "${TENON_SOURCE:?}/tests/skip.sh"
+# The built-in backend, and all pairs of dtypes.
+# shellcheck source=sizes_lib.sh
+. "$(dirname "$0")/sizes_lib.sh"
 left_out=$(mktemp)
 trap 'rm -f "$left_out"' EXIT
-is_whole || "$TENON_BUILD/tenon-conform" --list |
-	awk '$2 ~ /^(sizes|threads\.sizes)/ { print $2, "2026-11-29 the CPU backend runs it" }' \
-		>"$left_out"
+sizes_left_out >"$left_out"
 "$TENON_BUILD/tenon-conform" --exclude="$left_out" --require=L5 reference || exit
 "$TENON_BUILD/tenon-conform" --mode=large --filter=dtypes.pairs reference
