@@ -7,10 +7,13 @@
  * A backend takes other paths for longer rows, deeper products and more images, and nobody knows at
  * which lengths.  So a sweep takes, for each axis and each power of two, one length of 2^k - 1, 2^k
  * and 2^k + 1, drawn from the seed, with the other axes at their base and dtypes in rotation.  The
- * longest is always 2^k + 1, so that every run passes each limit below it.  With all cases together
- * within a total of work, there follow: each axis long in every dtype; each two axes long at once
- * (of many axes, each two neighbours); each axis long beside one whose base is 1; and some cases
- * with every length drawn.
+ * longest is always 2^k + 1, so that every run passes each limit below it.  There follow: each two
+ * axes long at once (of many axes, each two neighbours); each axis long beside one whose base is 1;
+ * and some cases with every length drawn.
+ *
+ * That is done within a total of work.  Each of two more kinds of cases has a total of its own: each
+ * axis long in every dtype; and crowds, three axes and more that are long at once: all sets of few
+ * axes, of many each three of the first ones, and drawn ones.
  *
  * Data and settings of a case depend on the seed, the dtype and the lengths alone, all of which its
  * name states.
@@ -57,6 +60,11 @@ void sweep_case(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, cons
 
 /* Setting number `which` of such a case, below n: a layout, a flag. */
 unsigned sweep_draw(const struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+		    const int64_t *lengths, unsigned which, unsigned n);
+
+/* The same, but in turns, by the dtype and the octaves of the lengths, from a drawn one on: so that
+ * the long cases of a sweep meet all settings. */
+unsigned sweep_turn(const struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		    const int64_t *lengths, unsigned which, unsigned n);
 
 /* ---- Elements of large arrays ----------------------------------------------------------------*/
