@@ -689,8 +689,6 @@ void sweep_set_whole(struct array *array, unsigned most)
 
 /* ---- Terms of exact sums ---- */
 
-enum { FULL_TERMS = 17 }; /* at most 2^17 of them have a full magnitude */
-
 /* The bits of a significand that operands keep. */
 static int bits_of(const struct kit *kit, int family, tn_dtype dtype)
 {
@@ -705,26 +703,25 @@ static int bits_of(const struct kit *kit, int family, tn_dtype dtype)
 }
 
 /* Terms below 1 with random signs: sums stay below 2^3 sqrt(n), ten times their deviation. */
-int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n)
+int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n, int64_t most)
 {
 	const int bits = bits_of(kit, family, dtype), sum = dtype == TN_F64 ? 53 : 24;
 	int half = 0;
-	while (half < FULL_TERMS && INT64_C(1) << half < n)
+	while (INT64_C(1) << half < n && INT64_C(1) << half < most)
 		half++;
 	const int left = sum - 3 - (half + 1) / 2;
 	return left < bits ? left : bits;
 }
 
-void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, double *terms,
-		 uint64_t count)
+void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, int64_t most,
+		 double *terms, uint64_t count)
 {
-	const int grain = sweep_grain(kit, family, dtype, n);
+	const int grain = sweep_grain(kit, family, dtype, n, most);
 	const double unit = ldexp(1, -grain);
 	const uint64_t half = UINT64_C(1) << (grain - 1);
-	const int64_t full = INT64_C(1) << FULL_TERMS;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t random = kit_random(kit), whole = half | (random & (half - 1));
-		if (n > full && (int64_t)(kit_random(kit) % (uint64_t)n) >= full)
+		if (n > most && (int64_t)(kit_random(kit) % (uint64_t)n) >= most)
 			whole = 1 + (random & 3);
 		terms[i] = (random >> 63 ? -unit : unit) * (double)whole;
 	}

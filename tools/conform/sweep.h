@@ -89,10 +89,12 @@ void sweep_set_whole(struct array *array, unsigned most);
 /* Random numbers of both signs for sums of n terms in the dtype in which `dtype` is accumulated:
  * multiples of 2^-sweep_grain, with as many bits as the sum leaves room for, so that it is exact in
  * any usual order, and wrong if terms or sums are rounded to a narrower dtype than the family's
- * accuracy states.  Beyond 2^17 terms most are small, but none is 0. */
-int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n);
-void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, double *terms,
-		 uint64_t count);
+ * accuracy states.  Of more than `most` terms that many have a full magnitude, and the others are
+ * small, but none is 0: few full terms have more bits. */
+enum { MANY_TERMS = 1 << 17, FEW_TERMS = 1 << 6 };
+int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n, int64_t most);
+void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, int64_t most,
+		 double *terms, uint64_t count);
 
 /* ---- Comparison ------------------------------------------------------------------------------*/
 

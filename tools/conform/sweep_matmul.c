@@ -62,14 +62,15 @@ struct product {
 static void set_terms(struct product *p)
 {
 	struct kit *kit = p->kit;
-	p->scale = sweep_grain(kit, TN_FAMILY_MATMUL, p->dtypes[0], p->n[K]);
+	const int64_t most = kit_random(kit) % 2 ? FEW_TERMS : MANY_TERMS;
+	p->scale = sweep_grain(kit, TN_FAMILY_MATMUL, p->dtypes[0], p->n[K], most);
 	for (int64_t k = 0; k < p->n[K]; k++)
 		p->shift[k] = k % 2 ? p->scale : 0;
 	for (int i = 0; i < 2; i++) {
 		struct array *array = &p->data[i];
 		const int64_t inner = i ? p->n[N] : 1;
 		double *all = numbers(array->count);
-		sweep_terms(kit, TN_FAMILY_MATMUL, p->dtypes[0], p->n[K], all, array->count);
+		sweep_terms(kit, TN_FAMILY_MATMUL, p->dtypes[0], p->n[K], most, all, array->count);
 		for (uint64_t e = 0; e < array->count; e++)
 			if ((int64_t)e / inner % p->n[K] % 2 == i)
 				all[e] = all[e] < 0 ? -1 : 1;

@@ -70,7 +70,7 @@ static int is_arg(uint32_t combiner)
 static void set_terms(const struct reduction *r, struct array *array)
 {
 	double *all = numbers(array->count);
-	sweep_terms(r->kit, TN_FAMILY_REDUCE, r->dtype, r->length, all, array->count);
+	sweep_terms(r->kit, TN_FAMILY_REDUCE, r->dtype, r->length, MANY_TERMS, all, array->count);
 	sweep_store(array, all);
 	free(all);
 }

@@ -66,7 +66,8 @@ static void set_elements(struct kit *kit, const struct scan *s, struct array *in
 	const int is_sum = s->combiner == TN_REDUCE_SUM && tn_is_floating(s->dtype);
 	const int is_rounded = is_sum && kit_rounds(kit, TN_FAMILY_REDUCE, s->dtype);
 	if (is_sum && !is_rounded)
-		sweep_terms(kit, TN_FAMILY_REDUCE, s->dtype, s->lengths[LENGTH], all, in->count);
+		sweep_terms(kit, TN_FAMILY_REDUCE, s->dtype, s->lengths[LENGTH], MANY_TERMS, all,
+			    in->count);
 	for (uint64_t i = 0; i < in->count && is_sum == is_rounded; i++) {
 		uint64_t random = kit_random(kit);
 		if (s->combiner >= TN_REDUCE_MAX)
