@@ -109,7 +109,8 @@ struct budget {
 	uint64_t bytes; /* of one operand */
 	double work;    /* of one call */
 };
-static const struct budget plain = {16 << 20, 2e8}, large = {1 << 30, 2e9};
+/* 16 MiB and 1 GiB, and a little more: lengths are 2^k + 1. */
+static const struct budget plain = {17 << 20, 2e8}, large = {UINT64_C(1025) << 20, 2e9};
 /* Of a sweep: of one axis long in some dtype, two axes and drawn cases together; of one axis long in
  * every dtype; of crowds of long axes. */
 static const struct totals {
