@@ -51,6 +51,23 @@ unsigned sweep_draw(const struct kit *kit, const struct sweep *sweep, tn_dtype d
 	return (unsigned)(draw_of_case(kit, sweep, dtype, lengths, which) % n);
 }
 
+static unsigned octave_of(int64_t length)
+{
+	unsigned k = 0;
+	while (length >> (k + 1))
+		k++;
+	return k;
+}
+
+unsigned sweep_turn(const struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+		    const int64_t *lengths, unsigned which, unsigned n)
+{
+	unsigned turn = (unsigned)(draw(kit, sweep, 3000, which) % n) + (unsigned)dtype;
+	for (uint32_t a = 0; a < sweep->n_axes; a++)
+		turn += octave_of(lengths[a]);
+	return turn % n;
+}
+
 double sweep_sign(const struct kit *kit, uint64_t i)
 {
 	return add(kit->seed, i) & 1 ? 1 : -1;
@@ -84,19 +101,29 @@ void sweep_case(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, cons
 
 /* Each two of that many axes are long at once, of more axes each two neighbours. */
 enum { OCTAVES = 40, DRAWN = 6, MOST_PAIRED = 6 };
+/* Three axes and more are long at once: all such sets of up to MOST_PAIRED axes; of more, each
+ * three of the first ones, and drawn sets of all. */
+enum { LEAST_CROWD = 3, DRAWN_CROWD = 4, DRAWN_CROWDS = 24, CROWD_DTYPES = 4 };
 
 struct budget {
 	uint64_t bytes; /* of one operand */
 	double work;    /* of one call */
 };
-static const struct budget plain = {16 << 20, 2e8}, large = {1 << 30, 2e9};
-static const double total_of_plain = 7e8, total_of_large = 5e9; /* of a sweep */
+/* 16 MiB and 1 GiB, and a little more: lengths are 2^k + 1. */
+static const struct budget plain = {17 << 20, 2e8}, large = {UINT64_C(1025) << 20, 2e9};
+/* Of a sweep: of one axis long in some dtype, two axes and drawn cases together; of one axis long in
+ * every dtype; of crowds of long axes. */
+static const struct totals {
+	double some, every, crowds;
+} totals_of_plain = {6e8, 8e8, 12e8}, totals_of_large = {5e9, 5e9, 5e9};
 
 struct plan {
 	struct kit *kit;
 	const struct sweep *sweep;
 	struct budget longest; /* of one long axis, in one dtype */
 	struct budget others;  /* of cases that there are more of */
+	struct budget every;   /* of one long axis, in every dtype */
+	struct budget crowd;   /* of three long axes and more */
 	tn_dtype dtypes[TN_DTYPES];
 	unsigned n_dtypes;
 	unsigned turn; /* of the rotation of dtypes */
@@ -189,7 +216,7 @@ static void sweep_dtypes(struct plan *plan, uint32_t axis)
 	int64_t lengths[SWEEP_AXES];
 	bases(plan->sweep, lengths);
 	for (unsigned d = 0; d < plan->n_dtypes; d++) {
-		int octaves = octaves_of(plan, &plan->others, axis, plan->dtypes[d]);
+		int octaves = octaves_of(plan, &plan->every, axis, plan->dtypes[d]);
 		if (!octaves)
 			continue;
 		lengths[axis] = power(octaves - 1) + 1;
@@ -222,26 +249,48 @@ static void sweep_axis(struct plan *plan, uint32_t axis)
 		case_of_any(plan, lengths);
 }
 
-/* Two axes as long as each other. */
+/* The axes of that set have 2^k + 1, or what they have at most. */
+static void lengthen(const struct sweep *sweep, uint32_t axes, int k, int64_t *lengths)
+{
+	for (uint32_t a = 0; a < sweep->n_axes; a++) {
+		const int64_t most = sweep->axes[a].most;
+		if (axes >> a & 1)
+			lengths[a] = most && most <= power(k) ? most : power(k) + 1;
+	}
+}
+
+/* The axes of a set as long as each other; then twice as long, where that fits too, one by one from
+ * a drawn one on. */
+static void sweep_together(struct plan *plan, uint32_t axes, const struct budget *budget,
+			   tn_dtype dtype)
+{
+	const struct sweep *sweep = plan->sweep;
+	const uint64_t first = draw(plan->kit, sweep, 4000, axes);
+	int64_t lengths[SWEEP_AXES];
+	int k = OCTAVES;
+	bases(sweep, lengths);
+	do
+		lengthen(sweep, axes, --k, lengths);
+	while (k > 1 && !fits(plan, budget, dtype, lengths));
+	if (k <= 1)
+		return;
+	for (uint32_t i = 0; i < sweep->n_axes; i++) {
+		const uint32_t one = axes & UINT32_C(1) << (first + i) % sweep->n_axes;
+		lengthen(sweep, one, k + 1, lengths);
+		if (!fits(plan, budget, dtype, lengths))
+			lengthen(sweep, one, k, lengths);
+	}
+	case_of(plan, dtype, lengths);
+}
+
 static void sweep_pair(struct plan *plan, uint32_t a, uint32_t b)
 {
 	/* Of these there are few. */
-	const struct budget budget = {8 * plan->others.bytes, 8 * plan->others.work};
-	tn_dtype dtype = plan->dtypes[plan->turn++ % plan->n_dtypes];
-	int64_t lengths[SWEEP_AXES];
-	bases(plan->sweep, lengths);
-	for (int k = OCTAVES; k-- > 2;) {
-		const int64_t length = power(k) + 1;
-		const int64_t most_a = plan->sweep->axes[a].most,
-			      most_b = plan->sweep->axes[b].most;
-		lengths[a] = most_a && most_a < length ? most_a : length;
-		lengths[b] = most_b && most_b < length ? most_b : length;
-		if (fits(plan, &budget, dtype, lengths) &&
-		    fits(plan, &plan->longest, dtype, lengths)) {
-			case_of(plan, dtype, lengths);
-			return;
-		}
-	}
+	struct budget budget = {8 * plan->others.bytes, 8 * plan->others.work};
+	if (budget.bytes > plan->longest.bytes)
+		budget = plan->longest;
+	sweep_together(plan, UINT32_C(1) << a | UINT32_C(1) << b, &budget,
+		       plan->dtypes[plan->turn++ % plan->n_dtypes]);
 }
 
 /* One axis long, and one there at all that has the base 1. */
@@ -286,16 +335,12 @@ static void sweep_drawn(struct plan *plan, uint64_t n)
 	case_of(plan, dtype, lengths);
 }
 
-static void go(struct plan *plan, int runs)
+/* One axis in some dtype, two axes, and drawn cases. */
+static void sweep_some(struct plan *plan)
 {
 	const uint32_t n = plan->sweep->n_axes;
-	plan->runs = runs;
-	plan->work = 0;
-	plan->turn = (unsigned)(draw(plan->kit, plan->sweep, 0, 0) % TN_DTYPES);
-	for (uint32_t a = 0; a < n; a++) {
+	for (uint32_t a = 0; a < n; a++)
 		sweep_axis(plan, a);
-		sweep_dtypes(plan, a);
-	}
 	for (uint32_t a = 0; a < n; a++)
 		for (uint32_t b = a + 1; b < n; b++)
 			if (n <= MOST_PAIRED || b == a + 1 || (a == 0 && b == n - 1))
@@ -308,40 +353,139 @@ static void go(struct plan *plan, int runs)
 		sweep_drawn(plan, i);
 }
 
+/* ---- Crowds ---- */
+
+enum { MOST_CROWDS = 64 };
+
+static unsigned size_of(uint32_t axes)
+{
+	unsigned n = 0;
+	for (; axes; axes &= axes - 1)
+		n++;
+	return n;
+}
+
+/* The axes that can be long. */
+static uint32_t free_axes(const struct sweep *sweep)
+{
+	uint32_t axes = 0;
+	for (uint32_t a = 0; a < sweep->n_axes; a++)
+		if (!sweep->axes[a].most || sweep->axes[a].most > sweep->axes[a].base)
+			axes |= UINT32_C(1) << a;
+	return axes;
+}
+
+/* The first `n` of a set, from axis number `from` on and round. */
+static uint32_t first_of(uint32_t axes, unsigned n, uint32_t from)
+{
+	uint32_t first = 0;
+	for (uint32_t i = 0; i < SWEEP_AXES && size_of(first) < n; i++)
+		first |= axes & UINT32_C(1) << (from + i) % SWEEP_AXES;
+	return first;
+}
+
+static uint32_t drawn_crowd(const struct plan *plan, uint32_t axes, uint64_t number)
+{
+	uint32_t crowd = 0;
+	for (uint64_t i = 0; size_of(crowd) < DRAWN_CROWD; i++) {
+		uint64_t random = draw(plan->kit, plan->sweep, 5000 + number, i);
+		crowd |= first_of(axes & ~crowd, 1, (uint32_t)(random % SWEEP_AXES));
+	}
+	return crowd;
+}
+
+static size_t crowds_of(const struct plan *plan, uint32_t crowds[MOST_CROWDS])
+{
+	const uint32_t all = free_axes(plan->sweep), first = first_of(all, MOST_PAIRED, 0);
+	size_t n = 0;
+	for (uint32_t axes = 1; axes <= first; axes++)
+		if (!(axes & ~first) &&
+		    (first == all ? size_of(axes) >= LEAST_CROWD : size_of(axes) == LEAST_CROWD))
+			crowds[n++] = axes;
+	for (uint64_t i = 0; i < DRAWN_CROWDS && first != all; i++)
+		crowds[n++] = drawn_crowd(plan, all, i);
+	return n;
+}
+
+/* Each in some dtypes, or where there are many in one. */
+static void sweep_crowds(struct plan *plan)
+{
+	uint32_t crowds[MOST_CROWDS];
+	const size_t n = crowds_of(plan, crowds);
+	unsigned n_dtypes = plan->n_dtypes < CROWD_DTYPES ? plan->n_dtypes : CROWD_DTYPES;
+	if (size_of(free_axes(plan->sweep)) > MOST_PAIRED)
+		n_dtypes = 1;
+	for (size_t i = 0; i < n * n_dtypes; i++)
+		sweep_together(plan, crowds[i / n_dtypes], &plan->crowd,
+			       plan->dtypes[plan->turn++ % plan->n_dtypes]);
+}
+
+/* Of one dtype the longest lengths are among those of each axis. */
+static void sweep_every(struct plan *plan)
+{
+	for (uint32_t a = 0; a < plan->sweep->n_axes && plan->n_dtypes > 1; a++)
+		sweep_dtypes(plan, a);
+}
+
+/* ---- All cases ---- */
+
+static void begin(struct plan *plan, int runs)
+{
+	plan->runs = runs;
+	plan->work = 0;
+	plan->turn = (unsigned)(draw(plan->kit, plan->sweep, 0, 0) % TN_DTYPES);
+}
+
+static int is_above(struct plan *plan, void (*cases)(struct plan *plan), double total)
+{
+	begin(plan, 0);
+	cases(plan);
+	return plan->work > total;
+}
+
 static void halve(struct budget *budget)
 {
 	budget->bytes /= 2;
 	budget->work /= 2;
 }
 
-/* Until all cases together are within the total: first those that there are more of. */
-static void shrink(struct plan *plan, double total)
+/* Until all cases are within the totals: first those that there are more of. */
+static void shrink(struct plan *plan, const struct totals *totals)
 {
-	for (go(plan, 0); plan->work > total; go(plan, 0)) {
+	while (is_above(plan, sweep_some, totals->some)) {
 		halve(&plan->others);
 		if (plan->others.work < plan->longest.work / 32)
 			halve(&plan->longest);
 	}
+	while (is_above(plan, sweep_every, totals->every))
+		plan->every.work /= 2;
+	while (is_above(plan, sweep_crowds, totals->crowds))
+		plan->crowd.work /= 2;
 }
 
 void sweep_axes(struct kit *kit, const struct sweep *sweep)
 {
 	const int is_large = check_is_large(kit->check);
+	const struct totals *totals = is_large ? &totals_of_large : &totals_of_plain;
 	struct plan plan = {.kit = kit, .sweep = sweep, .longest = is_large ? large : plain};
 	if (!tn_backend_has(kit->backend, (enum tn_slot)sweep->slot))
 		return kit_skip(kit, "the slot is empty");
 	if (plan.longest.bytes > kit->description.max_alloc_bytes)
 		plan.longest.bytes = kit->description.max_alloc_bytes;
-	plan.others = plan.longest;
+	plan.others = plan.every = plan.crowd = plan.longest;
+	plan.crowd.work /= 4; /* there are many */
 	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++)
 		if (kit_claims_storage(kit, dtype) && sweep->claims(kit, dtype))
 			plan.dtypes[plan.n_dtypes++] = dtype;
 	if (!plan.n_dtypes)
 		return kit_skip(kit, "it claims no dtype of the slot");
-	shrink(&plan, is_large ? total_of_large : total_of_plain);
+	shrink(&plan, totals);
 	plan.begin = seconds();
 	plan.patience = is_large ? PATIENCE_OF_LARGE : PATIENCE;
-	go(&plan, 1);
+	begin(&plan, 1);
+	sweep_some(&plan);
+	sweep_every(&plan);
+	sweep_crowds(&plan);
 	if (plan.left_out)
 		kit_remark(kit, "%s is slow: %u longer cases were left out after %g seconds",
 			   sweep->name, plan.left_out, plan.patience);
@@ -546,8 +690,6 @@ void sweep_set_whole(struct array *array, unsigned most)
 
 /* ---- Terms of exact sums ---- */
 
-enum { FULL_TERMS = 17 }; /* at most 2^17 of them have a full magnitude */
-
 /* The bits of a significand that operands keep. */
 static int bits_of(const struct kit *kit, int family, tn_dtype dtype)
 {
@@ -562,26 +704,25 @@ static int bits_of(const struct kit *kit, int family, tn_dtype dtype)
 }
 
 /* Terms below 1 with random signs: sums stay below 2^3 sqrt(n), ten times their deviation. */
-int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n)
+int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n, int64_t most)
 {
 	const int bits = bits_of(kit, family, dtype), sum = dtype == TN_F64 ? 53 : 24;
 	int half = 0;
-	while (half < FULL_TERMS && INT64_C(1) << half < n)
+	while (INT64_C(1) << half < n && INT64_C(1) << half < most)
 		half++;
 	const int left = sum - 3 - (half + 1) / 2;
 	return left < bits ? left : bits;
 }
 
-void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, double *terms,
-		 uint64_t count)
+void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, int64_t most,
+		 double *terms, uint64_t count)
 {
-	const int grain = sweep_grain(kit, family, dtype, n);
+	const int grain = sweep_grain(kit, family, dtype, n, most);
 	const double unit = ldexp(1, -grain);
 	const uint64_t half = UINT64_C(1) << (grain - 1);
-	const int64_t full = INT64_C(1) << FULL_TERMS;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t random = kit_random(kit), whole = half | (random & (half - 1));
-		if (n > full && (int64_t)(kit_random(kit) % (uint64_t)n) >= full)
+		if (n > most && (int64_t)(kit_random(kit) % (uint64_t)n) >= most)
 			whole = 1 + (random & 3);
 		terms[i] = (random >> 63 ? -unit : unit) * (double)whole;
 	}

@@ -7,10 +7,13 @@
  * A backend takes other paths for longer rows, deeper products and more images, and nobody knows at
  * which lengths.  So a sweep takes, for each axis and each power of two, one length of 2^k - 1, 2^k
  * and 2^k + 1, drawn from the seed, with the other axes at their base and dtypes in rotation.  The
- * longest is always 2^k + 1, so that every run passes each limit below it.  With all cases together
- * within a total of work, there follow: each axis long in every dtype; each two axes long at once
- * (of many axes, each two neighbours); each axis long beside one whose base is 1; and some cases
- * with every length drawn.
+ * longest is always 2^k + 1, so that every run passes each limit below it.  There follow: each two
+ * axes long at once (of many axes, each two neighbours); each axis long beside one whose base is 1;
+ * and some cases with every length drawn.
+ *
+ * That is done within a total of work.  Each of two more kinds of cases has a total of its own: each
+ * axis long in every dtype; and crowds, three axes and more that are long at once: all sets of few
+ * axes, of many each three of the first ones, and drawn ones.
  *
  * Data and settings of a case depend on the seed, the dtype and the lengths alone, all of which its
  * name states.
@@ -59,6 +62,11 @@ void sweep_case(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, cons
 unsigned sweep_draw(const struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		    const int64_t *lengths, unsigned which, unsigned n);
 
+/* The same, but in turns, by the dtype and the octaves of the lengths, from a drawn one on: so that
+ * the long cases of a sweep meet all settings. */
+unsigned sweep_turn(const struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
+		    const int64_t *lengths, unsigned which, unsigned n);
+
 /* ---- Elements of large arrays ----------------------------------------------------------------*/
 
 /* Copies the elements, in row-major order and without gaps, out of an array or into it. */
@@ -81,10 +89,12 @@ void sweep_set_whole(struct array *array, unsigned most);
 /* Random numbers of both signs for sums of n terms in the dtype in which `dtype` is accumulated:
  * multiples of 2^-sweep_grain, with as many bits as the sum leaves room for, so that it is exact in
  * any usual order, and wrong if terms or sums are rounded to a narrower dtype than the family's
- * accuracy states.  Beyond 2^17 terms most are small, but none is 0. */
-int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n);
-void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, double *terms,
-		 uint64_t count);
+ * accuracy states.  Of more than `most` terms that many have a full magnitude, and the others are
+ * small, but none is 0: few full terms have more bits. */
+enum { MANY_TERMS = 1 << 17, FEW_TERMS = 1 << 6 };
+int sweep_grain(const struct kit *kit, int family, tn_dtype dtype, int64_t n, int64_t most);
+void sweep_terms(struct kit *kit, int family, tn_dtype dtype, int64_t n, int64_t most,
+		 double *terms, uint64_t count);
 
 /* ---- Comparison ------------------------------------------------------------------------------*/
 

@@ -36,7 +36,7 @@ static enum layout layout_of(const struct kit *kit, const struct sweep *sweep, t
 			     const int64_t *lengths, unsigned which, const enum layout *layouts,
 			     unsigned n)
 {
-	enum layout layout = layouts[sweep_draw(kit, sweep, dtype, lengths, which, n)];
+	enum layout layout = layouts[sweep_turn(kit, sweep, dtype, lengths, which, n)];
 	if (layout == SPACED && sweep->bytes(dtype, lengths) > 1 << 20)
 		return SHIFTED;
 	return layout;

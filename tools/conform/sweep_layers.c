@@ -96,15 +96,15 @@ void layer_repeat(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 
 /* ---- Products --------------------------------------------------------------------------------*/
 
-/* A quarter of what a narrower dtype resolves near 1.5: TF32, f32; the last digit of f16 and
- * bf16. */
+/* A quarter of what a narrower dtype resolves near 1.5: TF32 and two bf16, f32; the last digit of
+ * f16 and bf16. */
 static double last_part(tn_dtype dtype)
 {
 	switch (dtype) {
 	case TN_F64:
 		return 0x1p-30;
 	case TN_F32:
-		return 0x1p-13;
+		return 0x1p-13 + 0x1p-17;
 	case TN_F16:
 		return 0x1p-10;
 	default:

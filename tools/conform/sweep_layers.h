@@ -20,7 +20,7 @@ double layer_positive_terms(double n);
  * the comparison, in the work of a sweep.  Layers have many slots and forms, so each has a small
  * share of the time. */
 #define LAYER_VISIT (14 * SWEEP_VISIT)
-#define LAYER_PRODUCT 30.0
+#define LAYER_PRODUCT 10.0
 
 /* The product of n lengths, as the bytes of so many elements; 0 if it is beyond all budgets. */
 uint64_t layer_bytes(tn_dtype dtype, size_t n, const int64_t *lengths);

@@ -165,8 +165,8 @@ static void maps_matrix(struct kit *kit, const struct sweep *sweep, tn_dtype dty
 			const int64_t *lengths)
 {
 	static const enum layout layouts[] = {COMPACT, REVERSED, SHIFTED};
-	const struct form form = {2, layouts[sweep_draw(kit, sweep, dtype, lengths, 0, 3)],
-				  layouts[sweep_draw(kit, sweep, dtype, lengths, 1, 3)], 0};
+	const unsigned turn = sweep_turn(kit, sweep, dtype, lengths, 0, 9);
+	const struct form form = {2, layouts[turn % 3], layouts[turn / 3], 0};
 	maps(kit, sweep, dtype, lengths, &form);
 }
 

@@ -10,15 +10,31 @@
  * 2^64, for random odd v (Freivalds 1977).
  */
 #include "base/dtype.h"
-#include "sweep.h"
+#include "sweep_layers.h"
 
 enum { BATCH, BATCH2, M, N, K, AXES };
+
+/* Does the device multiply them for a wider C, whatever it claims? */
+static int takes_narrow(const struct kit *kit, tn_dtype dtype)
+{
+	struct tn_matmul_args args = {.call = CALL(struct tn_matmul_args),
+				      .a = layer_operand(dtype, 2),
+				      .b = layer_operand(dtype, 2),
+				      .c = layer_operand(TN_F32, 2),
+				      .alpha = 1};
+	return tn_is_narrow(dtype) && layer_claims(kit, dtype, TN_SLOT_MATMUL, &args);
+}
+
+static int claims_floating(const struct kit *kit, tn_dtype dtype)
+{
+	return tn_is_floating(dtype) && (kit_claims_matmul(kit, dtype) || takes_narrow(kit, dtype));
+}
 
 static int claims(const struct kit *kit, tn_dtype dtype)
 {
 	if (dtype == TN_I8 || dtype == TN_U8)
 		return kit->description.matmul_dtypes != 0;
-	return tn_is_floating(dtype) && kit_claims_matmul(kit, dtype);
+	return claims_floating(kit, dtype);
 }
 
 static int64_t largest(const int64_t *n)
@@ -62,14 +78,15 @@ struct product {
 static void set_terms(struct product *p)
 {
 	struct kit *kit = p->kit;
-	p->scale = sweep_grain(kit, TN_FAMILY_MATMUL, p->dtypes[0], p->n[K]);
+	const int64_t most = kit_random(kit) % 2 ? FEW_TERMS : MANY_TERMS;
+	p->scale = sweep_grain(kit, TN_FAMILY_MATMUL, p->dtypes[0], p->n[K], most);
 	for (int64_t k = 0; k < p->n[K]; k++)
 		p->shift[k] = k % 2 ? p->scale : 0;
 	for (int i = 0; i < 2; i++) {
 		struct array *array = &p->data[i];
 		const int64_t inner = i ? p->n[N] : 1;
 		double *all = numbers(array->count);
-		sweep_terms(kit, TN_FAMILY_MATMUL, p->dtypes[0], p->n[K], all, array->count);
+		sweep_terms(kit, TN_FAMILY_MATMUL, p->dtypes[0], p->n[K], most, all, array->count);
 		for (uint64_t e = 0; e < array->count; e++)
 			if ((int64_t)e / inner % p->n[K] % 2 == i)
 				all[e] = all[e] < 0 ? -1 : 1;
@@ -349,14 +366,11 @@ static void multiplies_to(struct kit *kit, const struct sweep *sweep, tn_dtype d
 static void multiplies(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		       const int64_t *lengths)
 {
-	multiplies_to(kit, sweep, dtype, lengths, 0);
-	if (tn_is_narrow(dtype) && sweep_draw(kit, sweep, dtype, lengths, 1, 2))
+	const int is_claimed = !tn_is_narrow(dtype) || kit_claims_matmul(kit, dtype);
+	if (is_claimed)
+		multiplies_to(kit, sweep, dtype, lengths, 0);
+	if (tn_is_narrow(dtype) && (!is_claimed || sweep_draw(kit, sweep, dtype, lengths, 1, 2)))
 		multiplies_to(kit, sweep, dtype, lengths, 1);
-}
-
-static int claims_floating(const struct kit *kit, tn_dtype dtype)
-{
-	return tn_is_floating(dtype) && kit_claims_matmul(kit, dtype);
 }
 
 const struct sweep sweep_of_matmul = {

@@ -146,9 +146,8 @@ static void set_roles(struct trial *t, const int *outputs)
 static void begin(struct kit *kit, struct trial *t, const struct sweep *sweep, tn_dtype dtype,
 		  const int64_t *lengths, int is_forward)
 {
-	static const enum layout layouts[] = {COMPACT, COMPACT, CHANNELS_LAST, CHANNELS_LAST,
-					      SHIFTED};
-	const enum layout layout = layouts[sweep_draw(kit, sweep, dtype, lengths, 0, 5)];
+	static const enum layout layouts[] = {COMPACT, CHANNELS_LAST, SHIFTED};
+	const enum layout layout = layouts[sweep_turn(kit, sweep, dtype, lengths, 0, 3)];
 	*t = (struct trial){.kit = kit,
 			    .problem = problem_of(sweep->slot, lengths),
 			    .epsilon = kit_epsilon(dtype)};

@@ -17,6 +17,11 @@ static int claims_f32(const struct kit *kit, tn_dtype dtype)
 	return dtype == TN_F32 && kit_claims_program(kit, dtype);
 }
 
+static int claims_f64(const struct kit *kit, tn_dtype dtype)
+{
+	return dtype == TN_F64 && kit_claims_program(kit, dtype);
+}
+
 static int claims_others(const struct kit *kit, tn_dtype dtype)
 {
 	const tn_dtype computed = tn_compute_dtype(dtype);
@@ -70,7 +75,7 @@ static int is_arg(uint32_t combiner)
 static void set_terms(const struct reduction *r, struct array *array)
 {
 	double *all = numbers(array->count);
-	sweep_terms(r->kit, TN_FAMILY_REDUCE, r->dtype, r->length, all, array->count);
+	sweep_terms(r->kit, TN_FAMILY_REDUCE, r->dtype, r->length, MANY_TERMS, all, array->count);
 	sweep_store(array, all);
 	free(all);
 }
@@ -116,7 +121,7 @@ static void make(struct reduction *r)
 	struct kit *kit = r->kit;
 	const int64_t *n = r->lengths;
 	const uint32_t first = n[OUTER] == 1, rank = AXES - first - (n[INNER] == 1);
-	const enum layout layout = layouts[sweep_draw(kit, r->sweep, r->dtype, n, 0, 4)];
+	const enum layout layout = layouts[sweep_turn(kit, r->sweep, r->dtype, n, 0, 4)];
 	const tn_dtype result =
 		tn_is_floating(r->dtype) && !is_arg(r->combiner) ? r->computed : TN_I64;
 	sweep_case(kit, r->sweep, r->dtype, n, "%s", layout_names[layout]);
@@ -241,13 +246,15 @@ static void sums_with_epilogue(struct kit *kit, const struct sweep *sweep, tn_dt
 	reduces(kit, sweep, dtype, lengths, TN_REDUCE_SUM, 1);
 }
 
-/* One combiner for each dtype. */
+/* Floating dtypes are summed; integers have combiners in turns. */
 static void reduces_others(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 			   const int64_t *lengths)
 {
 	static const uint32_t wholes[] = {TN_REDUCE_SUM, TN_REDUCE_MIN, TN_REDUCE_ARGMIN};
 	reduces(kit, sweep, dtype, lengths,
-		tn_is_floating(dtype) ? TN_REDUCE_SUM : wholes[(unsigned)dtype % 3], 0);
+		tn_is_floating(dtype) ? TN_REDUCE_SUM
+				      : wholes[sweep_turn(kit, sweep, dtype, lengths, 1, 3)],
+		0);
 }
 
 const struct sweep sweep_of_reduce = {
@@ -265,6 +272,7 @@ void check_sizes_reduce(struct kit *kit)
 			    const int64_t *lengths);
 		double (*work)(const int64_t *lengths);
 	} rows[] = {
+		{"sum of f64", claims_f64, sums, work_of},
 		{"max", claims_f32, finds_max, work_of_others},
 		{"argmax", claims_f32, finds_place, work_of_others},
 		{"sum and epilogue", claims_f32, sums_with_epilogue, work_of_others},

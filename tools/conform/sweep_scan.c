@@ -66,7 +66,8 @@ static void set_elements(struct kit *kit, const struct scan *s, struct array *in
 	const int is_sum = s->combiner == TN_REDUCE_SUM && tn_is_floating(s->dtype);
 	const int is_rounded = is_sum && kit_rounds(kit, TN_FAMILY_REDUCE, s->dtype);
 	if (is_sum && !is_rounded)
-		sweep_terms(kit, TN_FAMILY_REDUCE, s->dtype, s->lengths[LENGTH], all, in->count);
+		sweep_terms(kit, TN_FAMILY_REDUCE, s->dtype, s->lengths[LENGTH], MANY_TERMS, all,
+			    in->count);
 	for (uint64_t i = 0; i < in->count && is_sum == is_rounded; i++) {
 		uint64_t random = kit_random(kit);
 		if (s->combiner >= TN_REDUCE_MAX)
@@ -179,11 +180,12 @@ static void scans(struct kit *kit, const struct sweep *sweep, tn_dtype dtype,
 		  const int64_t *lengths)
 {
 	const uint32_t first = lengths[BEFORE] == 1, rank = AXES - first - (lengths[AFTER] == 1);
+	const unsigned direction = sweep_turn(kit, sweep, dtype, lengths, 0, 4);
 	struct scan s = {.dtype = dtype, .lengths = lengths};
 	struct array in, out, *all[2] = {&in, &out};
 	s.combiner = TN_REDUCE_SUM + sweep_draw(kit, sweep, dtype, lengths, 0, 6) % 4;
-	s.reverse = (int)sweep_draw(kit, sweep, dtype, lengths, 1, 2);
-	s.exclusive = (int)sweep_draw(kit, sweep, dtype, lengths, 2, 2);
+	s.reverse = (int)direction & 1;
+	s.exclusive = (int)direction >> 1;
 	s.stored = sweep_draw(kit, sweep, dtype, lengths, 3, 3) ? dtype : accumulator_of(dtype);
 	sweep_case(kit, sweep, dtype, lengths, "%s to %s%s%s", combiner_names[s.combiner],
 		   tn_dtype_name(s.stored), s.reverse ? ", from the end" : "",

@@ -82,7 +82,7 @@ static enum layout layout_of(struct kit *kit, const struct sweep *sweep, tn_dtyp
 			     const int64_t *lengths)
 {
 	static const enum layout layouts[] = {COMPACT, COMPACT, SHIFTED, REVERSED, CHANNELS_LAST};
-	return layouts[sweep_draw(kit, sweep, dtype, lengths, 0, 5)];
+	return layouts[sweep_turn(kit, sweep, dtype, lengths, 0, 5)];
 }
 
 /* Makes operands of one shape: rank 2 along the first or last axis, and 3 else. */
@@ -213,6 +213,7 @@ static void sweeps(struct kit *kit, int slot)
 		{"softmax, middle axis", {{"outer", 2, 0}, {"length", 3, 0}, {"inner", 2, 0}}},
 		{"log_softmax, middle axis", {{"outer", 2, 0}, {"length", 3, 0}, {"inner", 2, 0}}},
 		{"softmax, first axis", {{"outer", 1, 1}, {"length", 3, 0}, {"lines", 2, 0}}},
+		{"log_softmax, first axis", {{"outer", 1, 1}, {"length", 3, 0}, {"lines", 2, 0}}},
 	};
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		struct sweep sweep = {.slot = slot,

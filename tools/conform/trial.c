@@ -475,6 +475,42 @@ double trial_least(const struct trial *t)
 	return t->dtype == TN_F64 ? DBL_MIN : FLT_MIN;
 }
 
+int trial_keeps_subnormals(const struct kit *kit, tn_dtype dtype)
+{
+	const uint32_t flag =
+		dtype == TN_F16 ? TN_NUMERICS_F16_SUBNORMALS : TN_NUMERICS_F32_SUBNORMALS;
+	return dtype == TN_F64 || (kit->description.numerics & flag) != 0;
+}
+
+/* Does the slot add up its inputs or products of two, which nothing scales before or after? */
+static int adds_plainly(const struct trial *t, const struct sum *s)
+{
+	switch (t->slot) {
+	case TN_SLOT_REDUCE:
+	case TN_SLOT_SCAN:
+	case TN_SLOT_MATMUL:
+	case TN_SLOT_SCATTER:
+	case TN_SLOT_SCATTER_ADD:
+	case TN_SLOT_CONV2D_FORWARD:
+	case TN_SLOT_CONV2D_INPUT_GRADIENT:
+	case TN_SLOT_CONV2D_WEIGHT_GRADIENT:
+		return !s->is_scaled;
+	default:
+		return 0;
+	}
+}
+
+/* What a term may lose at the lower end of the dtype: some units of the least number, since a
+ * convolution may have transformed its operands, or all of a subnormal number. */
+static double lost_at_end(const struct trial *t, const struct sum *s)
+{
+	const tn_dtype dtype = t->dtype;
+	const int is_reduced = t->kit->description.accuracy[t->row->family] > TN_ACCURACY_IEEE;
+	if (is_reduced || !adds_plainly(t, s) || !trial_keeps_subnormals(t->kit, dtype))
+		return trial_least(t);
+	return dtype == TN_F64 ? 0x1p-1074 * 16 : 0x1p-149 * 16;
+}
+
 double sum_error(const struct trial *t, const struct sum *s)
 {
 	/* What a partial sum may be, also before it is scaled. */
@@ -491,6 +527,6 @@ double sum_error(const struct trial *t, const struct sum *s)
 	if (size > end * 0.999L) /* at the end: a number or infinity; beyond it: infinity */
 		return size < end * 1.001L ? INFINITY : 0;
 	return kit_family_error(t->kit, t->row->family, t->dtype, s->n, 4) * (double)s->magnitude +
-	       (s->n + 4) * trial_least(t) +
+	       (s->n + 4) * lost_at_end(t, s) +
 	       kit_rounding(t->kit, t->row->family, t->dtype, (double)s->value);
 }

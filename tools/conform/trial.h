@@ -154,6 +154,8 @@ void sum_add(struct sum *s, long double term);
 double sum_error(const struct trial *t, const struct sum *s);
 /* The largest number of the dtype in which the trial's results are computed. */
 double trial_largest(const struct trial *t);
+/* Does the device keep subnormal numbers of that dtype? */
+int trial_keeps_subnormals(const struct kit *kit, tn_dtype dtype);
 /* One rounding of it, and the smallest normal number. */
 double trial_epsilon(const struct trial *t);
 double trial_least(const struct trial *t);

@@ -64,13 +64,6 @@ static uint64_t value_bits(struct kit *kit, tn_dtype dtype, int i)
 	return bits[i];
 }
 
-static int keeps_subnormals(const struct kit *kit, tn_dtype dtype)
-{
-	const uint32_t flag =
-		dtype == TN_F16 ? TN_NUMERICS_F16_SUBNORMALS : TN_NUMERICS_F32_SUBNORMALS;
-	return dtype == TN_F64 || (kit->description.numerics & flag) != 0;
-}
-
 /* Does the slot keep bits whatever they are? */
 static int keeps_bits(int slot)
 {
@@ -102,7 +95,7 @@ static int is_possible(const struct trial *t, const struct trial_operand *o, int
 		return 0;
 	if (is_reduced && (value < A_NAN || value >= LEAST))
 		return 0;
-	return (value != LEAST && value != SUBNORMAL) || keeps_subnormals(t->kit, o->dtype);
+	return (value != LEAST && value != SUBNORMAL) || trial_keeps_subnormals(t->kit, o->dtype);
 }
 
 enum share { ONE, HALF, ALL, SHARES };

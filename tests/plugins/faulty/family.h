@@ -40,7 +40,7 @@
  *	X.channels_last   1 or 0
  *	line              the length along the arguments' axis
  *	terms             of each element: of a product, convolution or reduction
- *	matrices kernel groups descending axis accumulate
+ *	matrices kernel groups descending reverse exclusive logarithm axis accumulate
  *
  * Slots that do not compute have words of their own (family_device.c).
  *

@@ -131,6 +131,12 @@ static int64_t call_measure(struct family_call *call, const char *what)
 		return call->args.conv2d.groups;
 	if (!strcmp(what, "descending"))
 		return call->args.sort.descending;
+	if (!strcmp(what, "reverse"))
+		return call->args.scan.reverse;
+	if (!strcmp(what, "exclusive"))
+		return call->args.scan.exclusive;
+	if (!strcmp(what, "logarithm"))
+		return call->args.softmax.logarithm;
 	return !strcmp(what, "accumulate") && call->args.call.flags & TN_ACCUMULATE;
 }
 
