@@ -8,7 +8,7 @@
  *	opened NAME VERSION DEVICE      the device was opened
  *	absent STATUS STAGE TEXT        it could not be opened
  *	begin INDEX                     result number INDEX begins
- *	fail CHECK CASE TEXT, remark TEXT, skip TEXT
+ *	fail CHECK CASE TEXT, remark TEXT, untried NUMBER, skip TEXT
  *	tally SLOT DONE REFUSED UNSUPPORTED FAILED
  *	cover OPERATION NATIVE LENT COMPOSED HOST
  *	end [FROM TO]                   it ended; its output is in [FROM, TO)
@@ -79,6 +79,17 @@ void kit_remark(struct kit *kit, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	record_send(records_fd, "remark\t%s", text);
+}
+
+void kit_not_tried(struct kit *kit, unsigned n, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	kit_remark(kit, "not tried: %s", text);
+	record_send(records_fd, "untried\t%u", n);
 }
 
 static void send_counts(const struct kit *kit)
