@@ -15,3 +15,6 @@ runs_programs 2>/dev/null || {
 	mkdir -p "$TMPDIR"
 }
 rm -f "$probe"
+
+# The same cases of tenon-conform in every run.
+export TENON_CONFORM_SEED="${TENON_CONFORM_SEED:-0}"

@@ -45,6 +45,13 @@ for option in $(grep -o -e '--[a-z][a-z-]*' "$dir/out" | sort -u); do
 		fail "$option is not in tenon-conform(1)"
 done
 
+# What was not tried is counted, and --strict fails for it; a failure says how to run it again.
+run 0 --patience=0 --filter='sizes.map' cpu
+out_has ', with [0-9]* cases not tried;'
+run 1 --strict --patience=0 --filter='sizes.map' cpu
+TENON_CONFORM_SEED=12 run 0 --filter='sizes.map' cpu
+out_has ', seed 12$'
+
 # A backend without a device neither passes nor fails; one that cannot be loaded fails.
 run 77 --level=0-1 "$plugins/backend_zero_devices.so"
 out_has 'NO_DEVICE: the imaginary bus has no card in it'

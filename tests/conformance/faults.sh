@@ -114,4 +114,10 @@ fault chdir matmul.scale
 fault rounding matmul.scale
 fault ftz matmul.scale
 fault daz matmul.scale
+fault closes_another matmul.scale
+fault affinity matmul.scale
+fault thread_locale matmul.scale
+fault limit matmul.scale
+fault not_blocking matmul.scale
+fault leaves_16_bytes call.leaks
 exit $failed

@@ -7,15 +7,20 @@
 #include "cudart.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "simcuda.h"
 
-enum { MAX_REMEMBERED = 1 << 16, MAX_POISONED = 1 << 22 };
+enum { MAX_REMEMBERED = 1 << 16, MAX_BLOCKS = 2 * MAX_REMEMBERED, MAX_POISONED = 1 << 22 };
 
-static struct sim_block **blocks; /* by address, freed ones too */
-static size_t n_blocks, capacity, n_freed;
+/* The memory of all of them is here and not malloc's, so that a test that looks for leaks of a
+ * program does not see freed blocks as such. */
+static struct sim_block records[MAX_BLOCKS];
+static struct sim_block *unused[MAX_BLOCKS];
+static size_t n_records, n_unused;
+
+static struct sim_block *blocks[MAX_BLOCKS]; /* by address, freed ones too */
+static size_t n_blocks, n_freed;
 static size_t used[SIM_MAX_DEVICES];
 static uint64_t cursors[SIM_MAX_DEVICES];
 static uint64_t next_number;
@@ -45,28 +50,27 @@ static void forget_freed(int all)
 	size_t kept = 0;
 	for (size_t i = 0; i < n_blocks; i++)
 		if (blocks[i]->state == SIM_FREED && (all || !blocks[i]->kept))
-			free(blocks[i]);
+			unused[n_unused++] = blocks[i];
 		else
 			blocks[kept++] = blocks[i];
 	n_blocks = kept;
 	n_freed = 0;
 }
 
-static int insert(struct sim_block *block)
+/* NULL: there are too many. */
+static struct sim_block *take_record(void)
 {
-	if (n_blocks == capacity) {
-		size_t wanted = capacity ? 2 * capacity : 256;
-		struct sim_block **more = realloc(blocks, wanted * sizeof(*more));
-		if (!more)
-			return -1;
-		blocks = more;
-		capacity = wanted;
-	}
+	if (n_unused)
+		return unused[--n_unused];
+	return n_records < MAX_BLOCKS ? &records[n_records++] : NULL;
+}
+
+static void insert(struct sim_block *block)
+{
 	size_t at = find_after(block->address);
-	memmove(blocks + at + 1, blocks + at, (n_blocks - at) * sizeof(*blocks));
+	memmove(blocks + at + 1, blocks + at, (n_blocks - at) * sizeof(struct sim_block *));
 	blocks[at] = block;
 	n_blocks++;
-	return 0;
 }
 
 /* The addresses of a block: itself and a gap, so that an overrun does not reach another block. */
@@ -124,7 +128,7 @@ struct sim_block *sim_block_make(int device, size_t size, enum sim_state state)
 	if (size > sim_settings.memory - used[device])
 		return NULL;
 	uint64_t address = take_address(device, room_for(size));
-	struct sim_block *block = address ? calloc(1, sizeof(*block)) : NULL;
+	struct sim_block *block = address ? take_record() : NULL;
 	if (!block)
 		return NULL;
 	*block = (struct sim_block){.address = address,
@@ -132,10 +136,7 @@ struct sim_block *sim_block_make(int device, size_t size, enum sim_state state)
 				    .size = size,
 				    .device = device,
 				    .state = state};
-	if (insert(block)) {
-		free(block);
-		return NULL;
-	}
+	insert(block);
 	used[device] += size;
 	sim_arena_take(address, room_for(size));
 	poison(address, size);
@@ -195,9 +196,6 @@ void sim_blocks_drop(int device)
 	if (device >= 0)
 		return;
 	forget_freed(1);
-	free(blocks);
-	blocks = NULL;
-	capacity = 0;
 	next_number = 0;
 	memset(cursors, 0, sizeof(cursors));
 }

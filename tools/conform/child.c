@@ -8,7 +8,7 @@
  *	opened NAME VERSION DEVICE      the device was opened
  *	absent STATUS STAGE TEXT        it could not be opened
  *	begin INDEX                     result number INDEX begins
- *	fail CHECK CASE TEXT, remark TEXT, skip TEXT
+ *	fail CHECK CASE TEXT, remark TEXT, untried NUMBER, skip TEXT
  *	tally SLOT DONE REFUSED UNSUPPORTED FAILED
  *	cover OPERATION NATIVE LENT COMPOSED HOST
  *	end [FROM TO]                   it ended; its output is in [FROM, TO)
@@ -81,6 +81,17 @@ void kit_remark(struct kit *kit, const char *format, ...)
 	record_send(records_fd, "remark\t%s", text);
 }
 
+void kit_not_tried(struct kit *kit, unsigned n, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	kit_remark(kit, "not tried: %s", text);
+	record_send(records_fd, "untried\t%u", n);
+}
+
 static void send_counts(const struct kit *kit)
 {
 	for (int slot = 0; slot < KIT_TALLIES; slot++) {
@@ -132,16 +143,31 @@ static void look_after_files(void)
 	}
 }
 
+/* A library may open files and start threads when a call first needs them, but not in one check
+ * after the other. */
+static void expect_no_growth(struct kit *kit, unsigned n, unsigned *most, unsigned *times,
+			     const char *what)
+{
+	enum { MOST_TIMES = 12 };
+	if (n > *most && *most && ++*times > MOST_TIMES)
+		kit_fail(kit, "%u %s, more than ever, after each of %d checks", n, what,
+			 MOST_TIMES + 1);
+	*most = n > *most ? n : *most;
+}
+
 /* Calls may change the process, like create or open. */
 static void look_after_process(struct kit *kit, const struct process_state *before)
 {
+	static unsigned most_files, more_files, most_threads, more_threads;
 	struct process_state after;
 	const struct check *check = kit->check;
 	process_state_take(&after);
 	kit->check = check_find("process.state");
-	kit->case_failed = 0;
 	kit_case(kit, KIT_PROCESS, "%s", check->id);
 	process_state_expect(kit, before, &after, "its calls");
+	process_files_expect(kit, "its calls");
+	expect_no_growth(kit, after.descriptors, &most_files, &more_files, "files are open");
+	expect_no_growth(kit, after.threads, &most_threads, &more_threads, "threads run");
 	if (kit->case_failed)
 		process_state_restore(before);
 	kit->check = check;
@@ -161,8 +187,7 @@ static void run_check(struct run *run, size_t index)
 	record_send(records_fd, "begin\t%zu", index);
 	process_state_take(&before);
 	kit->check->run(kit);
-	if (run->results[index].place == WITH_DEVICE)
-		look_after_process(kit, &before);
+	look_after_process(kit, &before);
 	look_after_files();
 	send_counts(kit);
 	record_send(records_fd, "end\t%llu\t%llu", (unsigned long long)from,
@@ -218,6 +243,8 @@ void child_main(struct run *run, size_t first, size_t last, int records, int out
 	records_fd = records;
 	output_fd = output;
 	settle_in(run->parent, output);
+	process_count_exactly();
+	process_files_remember();
 	int with_device = run->results[first].place == WITH_DEVICE;
 	if (with_device)
 		open_device(run, &target);

@@ -113,8 +113,9 @@ struct kit {
 	const char *table;           /* a vendor's own, to be checked too; NULL: none */
 	const struct tn_pair *given; /* options of backends */
 	size_t n_given;
-	uint32_t index; /* of the device */
-	uint64_t seed;  /* of random shapes and data */
+	uint32_t index;    /* of the device */
+	uint64_t seed;     /* of random shapes and data */
+	double patience_s; /* after which a sweep leaves longer cases out */
 	struct tn_device_description description;
 	void *device;
 	struct tn_error_info error;
@@ -160,6 +161,11 @@ void kit_skip(struct kit *kit, const char *format, ...) __attribute__((format(pr
 
 /* A hint for the author that is not a failure. */
 void kit_remark(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* So many cases were not tried, for that reason: neither a failure nor a pass.  The report has their
+ * number, and the reason as a remark. */
+void kit_not_tried(struct kit *kit, unsigned n, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Ends the check and the process if no case can continue: memory ran out, the device is lost. */
 void kit_give_up(struct kit *kit, const char *format, ...)

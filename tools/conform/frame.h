@@ -53,7 +53,9 @@ struct options {
 	uint64_t seed;
 	uint32_t device;
 	unsigned timeout_s; /* of a check */
+	double patience_s;  /* of a sweep */
 	int json;
+	int strict; /* fails if cases were not tried */
 	struct exclusion *exclusions;
 	size_t n_exclusions;
 };
@@ -95,6 +97,7 @@ enum { MOST_FAILURES = 20 }; /* kept per check */
 struct failure {
 	char *where; /* the case */
 	char *why;
+	const struct check *during; /* the check whose calls showed it */
 };
 
 struct result {
@@ -112,7 +115,8 @@ struct result {
 	size_t n_failures; /* kept */
 	char **remarks;
 	size_t n_remarks;
-	char *printed; /* the line of its output to quote */
+	unsigned not_tried; /* cases, as remarks say */
+	char *printed;      /* the line of its output to quote */
 	double seconds;
 };
 
@@ -136,7 +140,7 @@ struct run {
 struct level_summary {
 	enum state state; /* PASSED, FAILED, EMPTY, or NOT_RUN */
 	unsigned checks, failed, skipped, excluded, not_run;
-	unsigned cases, failures;
+	unsigned cases, failures, not_tried;
 	unsigned by[ROUTES];
 	unsigned own; /* runs on the device itself that count for the level */
 	double seconds;
@@ -147,7 +151,9 @@ int run_init(struct run *run, const struct options *options); /* 0: out of memor
 int run_init_one(struct run *run, const struct options *options, const struct check *check);
 void run_release(struct run *run);
 
-void result_fail(struct result *result, const char *where, const char *why);
+/* `during`: the check whose calls showed it, which is to be run again. */
+void result_fail(struct result *result, const struct check *during, const char *where,
+		 const char *why);
 int result_is_due(const struct result *result); /* to be run by a child, not yet run */
 void result_remark(struct result *result, const char *text);
 /* Adds up the cases and sets the state of the check. */
@@ -164,6 +170,7 @@ void level_summarise(const struct run *run, int level, struct level_summary *sum
 int level_reached(const struct run *run);
 unsigned run_executed(const struct run *run);
 unsigned run_failures(const struct run *run); /* checks that failed */
+unsigned run_not_tried(const struct run *run);
 int run_exit_status(const struct run *run);
 
 /* A copy with unprintable characters replaced by '?'; ends the program if memory runs out. */
@@ -226,8 +233,9 @@ void target_unload(struct target *target);
 /* ---- Reports ---------------------------------------------------------------------------------*/
 
 void report_text_begin(const struct run *run);
-void report_text_result(const struct result *result);
-void report_text_late(const struct result *result); /* prints its last failure, after its line */
+void report_text_result(const struct run *run, const struct result *result);
+/* Prints its last failure, after its line. */
+void report_text_late(const struct run *run, const struct result *result);
 void report_text_end(const struct run *run);
 int report_json(const struct run *run); /* 0: failure */
 void report_list(void);

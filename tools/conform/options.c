@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "frame.h"
@@ -58,6 +60,31 @@ static int take_seed(void *values, const char *text)
 	return parse_count(text, 0, INT64_MAX, &options->seed);
 }
 
+/* Another one for each run. */
+static uint64_t draw_seed(void)
+{
+	uint32_t seed;
+	if (getrandom(&seed, sizeof(seed), 0) == (ssize_t)sizeof(seed))
+		return seed;
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec ^ (uint64_t)t.tv_nsec;
+}
+
+/* Without --seed: that of TENON_CONFORM_SEED, otherwise a drawn one.  0 after a message. */
+static int default_seed(struct options *options)
+{
+	const char *text = getenv("TENON_CONFORM_SEED");
+	options->seed = draw_seed();
+	if (!text || !*text || take_seed(options, text))
+		return 1;
+	fprintf(stderr,
+		"tenon-conform: TENON_CONFORM_SEED: expected a whole number below 2^63, found "
+		"'%s'\n",
+		text);
+	return 0;
+}
+
 static int take_backend_option(void *values, const char *text)
 {
 	struct options *options = values;
@@ -73,6 +100,7 @@ static int take_backend_option(void *values, const char *text)
 /* Options that need conversion. */
 struct given {
 	uint64_t device, timeout;
+	double patience;
 	uint32_t mode;
 	const char *exclude;
 	int list, version;
@@ -94,12 +122,15 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		 .expected = "N or N-M, 0 to 5, the lower level first"},
 		{"filter", "PATTERN", "run only the checks whose id matches ('map.*')",
 		 .text = &options->filter},
-		{"seed", "N", "the seed of random shapes and data (0)", .take = take_seed,
+		{"seed", "N", "the seed of random shapes and data (drawn)", .take = take_seed,
 		 .values = options, .expected = "a whole number below 2^63"},
 		{"device", "N", "the index of the device (0)", .count = &given->device,
 		 .highest = 1023},
 		{"timeout", "SECONDS", "time limit of a check (300; large: 3600)",
 		 .count = &given->timeout, .lowest = 1, .highest = 86400},
+		{"patience", "SECONDS",
+		 "after which a slow sweep leaves longer cases out (20; large: 120)",
+		 .real = &given->patience, .lowest = 0, .highest = 86400},
 		{"exclude", "FILE", "skip the checks that FILE lists, with date and reason",
 		 .text = &given->exclude},
 		{"backend-option", "N=V", "as cuda.cudnn=auto; may be given again",
@@ -107,6 +138,9 @@ static int read_table(struct options *options, struct given *given, int argc, ch
 		 .expected = "BACKEND.OPTION=VALUE, at most 32 times"},
 		{"table", "NAME", "check the vendor's table com.example.table/1 too",
 		 .text = &options->table},
+		{"strict", NULL,
+		 "fail if cases were not tried: the device is too slow, or /proc is missing",
+		 .flag = &options->strict},
 		{"json", NULL, "write one JSON object", .flag = &options->json},
 		{"list", NULL, "list the checks, and the rules that cite them",
 		 .flag = &given->list},
@@ -164,8 +198,10 @@ static int print_version(void)
 
 int options_read(struct options *options, int argc, char **argv)
 {
-	struct given given = {.timeout = 0};
+	struct given given = {.patience = -1};
 	*options = (struct options){.require = NO_LEVEL, .last_level = LEVELS - 1};
+	if (!default_seed(options))
+		return EXIT_USAGE;
 	int status = read_table(options, &given, argc, argv);
 	if (status != OPTIONS_READ)
 		return status;
@@ -174,6 +210,9 @@ int options_read(struct options *options, int argc, char **argv)
 	options->timeout_s = given.timeout                 ? (unsigned)given.timeout
 			     : options->mode == MODE_LARGE ? 3600
 							   : 300;
+	options->patience_s = given.patience >= 0           ? given.patience
+			      : options->mode == MODE_LARGE ? 120
+							    : 20;
 	if (given.version)
 		return print_version();
 	if (given.exclude && !exclusions_read(options, given.exclude))

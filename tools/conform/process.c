@@ -161,8 +161,8 @@ static void check_leaks(struct kit *kit)
 	if (!cycle(kit, WARM))
 		return;
 	process_state_take(&before);
-	if (!before.threads)
-		return kit_skip(kit, "there is no /proc to count them");
+	if (!process_has_proc())
+		return kit_not_tried(kit, 1, "what is left behind: there is no /proc to count it");
 	cycle(kit, CYCLES / 2);
 	process_state_take(&middle);
 	cycle(kit, CYCLES / 2);
@@ -366,6 +366,8 @@ static void check_threads_end(struct kit *kit)
 	if (!live(kit, &own))
 		return;
 	kit_case(kit, KIT_PROCESS, "threads after destroy");
+	if (!process_has_proc())
+		return kit_not_tried(kit, 1, "threads after destroy: there is no /proc");
 	process_threads_take(&left);
 	process_threads_keep(&left, &own);
 	if (left.n)
@@ -387,6 +389,8 @@ static void check_threads_signals(struct kit *kit)
 	if (!live(kit, &own))
 		return;
 	kit_case(kit, KIT_PROCESS, "signals blocked in the plugin's threads");
+	if (!process_has_proc())
+		return kit_not_tried(kit, 1, "signals of threads: there is no /proc");
 	process_threads_take(&left);
 	process_threads_drop(&own, &left);
 	for (size_t i = 0; i < own.n; i++) {
@@ -472,7 +476,9 @@ const struct check process_checks[] = {
 	{"process.leaks", 5,
 	 "create to destroy leaves no descriptor, thread, mapping or memory behind", check_leaks},
 	{"process.state", 5,
-	 "signal handlers, locale, environment and floating-point mode do not change", check_state},
+	 "signals, locale, environment, floating-point modes, limits and the program's files do "
+	 "not change",
+	 check_state},
 	{"process.fork_before", 5, "after device_count and describe a forked child can use devices",
 	 check_fork_before},
 	{"process.fork_after", 5,

@@ -7,10 +7,12 @@
 
 #include <dirent.h>
 #include <fenv.h>
-#include <locale.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,18 +94,36 @@ uint64_t process_available_bytes(void)
 uint64_t process_allocated_bytes(void)
 {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
-	return mallinfo2().uordblks;
+	const struct mallinfo2 all = mallinfo2();
+	return all.uordblks + all.hblkhd;
 #else
 	return 0;
 #endif
 }
 
-/* Without a moment in which other threads make files with another mask. */
+/* Threads then allocate from the arena that is counted. */
+void process_count_exactly(void)
+{
+#if defined(__GLIBC__)
+	mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
+int process_has_proc(void)
+{
+	return access("/proc/self/task", R_OK | X_OK) == 0;
+}
+
+/* Without a moment in which other threads make files with another mask, if there is /proc. */
 static unsigned read_umask(void)
 {
 	char line[128];
 	unsigned mask = 0;
 	FILE *file = fopen("/proc/self/status", "re");
+	if (!file) {
+		mask = umask(0);
+		umask((mode_t)mask);
+	}
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "Umask: %o", &mask) == 1)
 			break;
@@ -121,6 +141,16 @@ static unsigned floating_control(void)
 #else
 	return 0;
 #endif
+}
+
+/* Precision, rounding and masks. */
+static unsigned x87_control(void)
+{
+	unsigned short word = 0;
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile("fnstcw %0" : "=m"(word));
+#endif
+	return word;
 }
 
 /* The signals that thread `id` blocks; all for one that has ended meanwhile. */
@@ -187,9 +217,21 @@ void process_threads_keep(struct process_threads *all, const struct process_thre
 	select_threads(all, known, 1);
 }
 
-void process_state_take(struct process_state *state)
+static const int timer_names[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+
+static void take_limits(struct process_state *state)
 {
-	memset(state, 0, sizeof(*state));
+	for (int i = 0; i < RLIM_NLIMITS; i++)
+		getrlimit((__rlimit_resource_t)i, &state->limits[i]);
+	for (int i = 0; i < 3; i++)
+		getitimer((__itimer_which_t)timer_names[i], &state->timers[i]);
+	state->priority = getpriority(PRIO_PROCESS, 0);
+	sched_getaffinity(0, sizeof(state->processors), &state->processors);
+	prctl(PR_GET_NAME, state->thread_name);
+}
+
+static void take_signals(struct process_state *state)
+{
 	for (int number = 1; number < SIGNALS; number++) {
 		struct sigaction action = {.sa_flags = 0};
 		if (sigaction(number, NULL, &action))
@@ -198,12 +240,22 @@ void process_state_take(struct process_state *state)
 		state->flags[number] = action.sa_flags & ~C_LIBRARY_FLAG;
 	}
 	sigprocmask(SIG_SETMASK, NULL, &state->blocked);
+	sigaltstack(NULL, &state->signal_stack);
+}
+
+void process_state_take(struct process_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	take_signals(state);
+	take_limits(state);
 	snprintf(state->locale, sizeof(state->locale), "%s", setlocale(LC_ALL, NULL));
+	state->thread_locale = uselocale((locale_t)0);
 	if (!getcwd(state->folder, sizeof(state->folder)))
 		state->folder[0] = '\0';
 	state->environment = hash_environment();
 	state->rounding = fegetround();
 	state->control = floating_control();
+	state->x87_control = x87_control();
 	state->umask = read_umask();
 	state->threads = count_entries("/proc/self/task");
 	state->descriptors = count_entries("/proc/self/fd");
@@ -215,7 +267,9 @@ void process_state_take(struct process_state *state)
 void process_state_restore(const struct process_state *before)
 {
 	sigprocmask(SIG_SETMASK, &before->blocked, NULL);
+	sigaltstack(&before->signal_stack, NULL);
 	setlocale(LC_ALL, before->locale);
+	uselocale(before->thread_locale);
 	/* Otherwise the folder has been removed. */
 	(void)!chdir(before->folder);
 	umask((mode_t)before->umask);
@@ -223,10 +277,20 @@ void process_state_restore(const struct process_state *before)
 #if defined(__SSE__)
 	_mm_setcsr(before->control);
 #endif
+#if defined(__x86_64__) || defined(__i386__)
+	const unsigned short word = (unsigned short)before->x87_control;
+	__asm__ volatile("fldcw %0" : : "m"(word));
+#endif
+	for (int i = 0; i < RLIM_NLIMITS; i++)
+		setrlimit((__rlimit_resource_t)i, &before->limits[i]);
+	for (int i = 0; i < 3; i++)
+		setitimer((__itimer_which_t)timer_names[i], &before->timers[i], NULL);
+	sched_setaffinity(0, sizeof(before->processors), &before->processors);
+	prctl(PR_SET_NAME, before->thread_name);
 }
 
-static void expect_handlers(struct kit *kit, const struct process_state *before,
-			    const struct process_state *after, const char *what)
+static void expect_signals(struct kit *kit, const struct process_state *before,
+			   const struct process_state *after, const char *what)
 {
 	for (int number = 1; number < SIGNALS; number++) {
 		if (before->handlers[number] != after->handlers[number] ||
@@ -235,22 +299,115 @@ static void expect_handlers(struct kit *kit, const struct process_state *before,
 		if (sigismember(&before->blocked, number) != sigismember(&after->blocked, number))
 			kit_fail(kit, "%s: signal %d is blocked now, or was before", what, number);
 	}
+	if (before->signal_stack.ss_sp != after->signal_stack.ss_sp)
+		kit_fail(kit, "%s: the stack of signal handlers has changed", what);
+}
+
+static void expect_modes(struct kit *kit, const struct process_state *before,
+			 const struct process_state *after, const char *what)
+{
+	if (before->rounding != after->rounding || before->control != after->control)
+		kit_fail(kit, "%s: the floating-point mode was %#x, is %#x", what, before->control,
+			 after->control);
+	if (before->x87_control != after->x87_control)
+		kit_fail(kit, "%s: the control word of the x87 was %#x, is %#x", what,
+			 before->x87_control, after->x87_control);
+}
+
+/* Running out of time counts timers down. */
+static int is_same_timer(const struct itimerval *before, const struct itimerval *after)
+{
+	return timerisset(&before->it_value) == timerisset(&after->it_value) &&
+	       !timercmp(&before->it_interval, &after->it_interval, !=);
+}
+
+static void expect_limits(struct kit *kit, const struct process_state *before,
+			  const struct process_state *after, const char *what)
+{
+	for (int i = 0; i < RLIM_NLIMITS; i++) {
+		if (before->limits[i].rlim_cur != after->limits[i].rlim_cur ||
+		    before->limits[i].rlim_max != after->limits[i].rlim_max)
+			kit_fail(kit, "%s: limit %d of getrlimit has changed", what, i);
+	}
+	for (int i = 0; i < 3; i++) {
+		if (!is_same_timer(&before->timers[i], &after->timers[i]))
+			kit_fail(kit, "%s: timer %d of getitimer has changed", what,
+				 timer_names[i]);
+	}
+	if (before->priority != after->priority)
+		kit_fail(kit, "%s: the priority was %d, is %d", what, before->priority,
+			 after->priority);
+	if (!CPU_EQUAL(&before->processors, &after->processors))
+		kit_fail(kit, "%s: the caller's thread may run on other processors", what);
+	if (strcmp(before->thread_name, after->thread_name) != 0)
+		kit_fail(kit, "%s: the caller's thread was named '%s', is '%s'", what,
+			 before->thread_name, after->thread_name);
 }
 
 void process_state_expect(struct kit *kit, const struct process_state *before,
 			  const struct process_state *after, const char *what)
 {
-	expect_handlers(kit, before, after, what);
+	expect_signals(kit, before, after, what);
+	expect_modes(kit, before, after, what);
+	expect_limits(kit, before, after, what);
 	if (strcmp(before->locale, after->locale) != 0)
 		kit_fail(kit, "%s: the locale was '%s', is '%s'", what, before->locale,
 			 after->locale);
+	if (before->thread_locale != after->thread_locale)
+		kit_fail(kit, "%s: the locale of the caller's thread has changed", what);
 	if (strcmp(before->folder, after->folder) != 0)
 		kit_fail(kit, "%s: the working directory has changed", what);
 	if (before->environment != after->environment)
 		kit_fail(kit, "%s: the environment has changed", what);
-	if (before->rounding != after->rounding || before->control != after->control)
-		kit_fail(kit, "%s: the floating-point mode was %#x, is %#x", what, before->control,
-			 after->control);
 	if (before->umask != after->umask)
 		kit_fail(kit, "%s: the umask has changed", what);
+}
+
+/* ---- Files -----------------------------------------------------------------------------------*/
+
+enum { HIGHEST = 64, BYSTANDERS = 8 };
+
+static struct {
+	int is_open, flags, own_flags; /* of fcntl: of the file, of the descriptor */
+	dev_t device;
+	ino_t number;
+} files[HIGHEST];
+
+static int read_file(int descriptor, struct stat *file, int *flags, int *own_flags)
+{
+	*flags = fcntl(descriptor, F_GETFL);
+	*own_flags = fcntl(descriptor, F_GETFD);
+	return *flags != -1 && !fstat(descriptor, file);
+}
+
+void process_files_remember(void)
+{
+	struct stat file;
+	for (int i = 0; i < BYSTANDERS; i++)
+		(void)memfd_create("bystander", MFD_CLOEXEC);
+	for (int i = 0; i < HIGHEST; i++) {
+		files[i].is_open = read_file(i, &file, &files[i].flags, &files[i].own_flags);
+		files[i].device = files[i].is_open ? file.st_dev : 0;
+		files[i].number = files[i].is_open ? file.st_ino : 0;
+	}
+}
+
+void process_files_expect(struct kit *kit, const char *what)
+{
+	struct stat file;
+	int flags, own_flags;
+	for (int i = 0; i < HIGHEST; i++) {
+		if (!files[i].is_open)
+			continue;
+		files[i].is_open = 0;
+		if (!read_file(i, &file, &flags, &own_flags))
+			kit_fail(kit, "%s: descriptor %d of the program is closed", what, i);
+		else if (file.st_dev != files[i].device || file.st_ino != files[i].number)
+			kit_fail(kit, "%s: descriptor %d of the program is another file", what, i);
+		else if (flags != files[i].flags || own_flags != files[i].own_flags)
+			kit_fail(kit, "%s: the flags of descriptor %d of the program have changed",
+				 what, i);
+		else
+			files[i].is_open = 1;
+	}
 }

@@ -1,36 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The state of a process and its changes: threads, signal handlers, locale, environment, rounding,
- * descriptors, mappings, memory.
+ * The state of a process and its changes: signals, locale, environment, floating-point modes,
+ * limits, descriptors, threads, mappings, memory.
  */
 #ifndef TN_TOOLS_CONFORM_PROCESS_STATE_H
 #define TN_TOOLS_CONFORM_PROCESS_STATE_H
 
+#include <locale.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 
 #include "conform.h"
 
 enum { SIGNALS = 65 };
 
+/* What a plugin must not change: of its process, and of the thread that calls it. */
 struct process_state {
 	void (*handlers[SIGNALS])(int);
 	int flags[SIGNALS];
 	sigset_t blocked;
+	stack_t signal_stack;
 	char locale[256];
+	locale_t thread_locale;
 	char folder[1024];
 	uint64_t environment; /* a hash of its strings */
 	int rounding;
-	unsigned control; /* of the floating-point unit, if it can be read */
+	unsigned control, x87_control; /* of the floating-point unit, if they can be read */
 	unsigned umask;
+	struct rlimit limits[RLIM_NLIMITS];
+	int priority;
+	cpu_set_t processors; /* that the thread may run on */
+	struct itimerval timers[3];
+	char thread_name[16];
+
+	/* What it may have more of, but not more and more; 0 without /proc. */
 	unsigned threads, descriptors, mappings;
 	uint64_t mapped_bytes;
-	uint64_t allocated_bytes; /* by malloc in its main arena; 0: unknown */
+	uint64_t allocated_bytes; /* by malloc; 0: unknown */
 };
 
 void process_state_take(struct process_state *state);
 
-/* Fails the case if state that a plugin must not change differs (the fields up to umask). */
+/* Fails the case if state that a plugin must not change differs. */
 void process_state_expect(struct kit *kit, const struct process_state *before,
 			  const struct process_state *after, const char *what);
 
@@ -53,6 +67,17 @@ void process_threads_keep(struct process_threads *all, const struct process_thre
 
 uint64_t process_resident_bytes(void);  /* 0: unknown */
 uint64_t process_available_bytes(void); /* of the machine's memory, without swapping; 0: unknown */
-uint64_t process_allocated_bytes(void); /* by malloc in its main arena; 0: unknown */
+/* By malloc; 0: unknown.  Exact after process_count_exactly, called before there are threads. */
+uint64_t process_allocated_bytes(void);
+void process_count_exactly(void);
+
+/* Can descriptors, threads and mappings be counted? */
+int process_has_proc(void);
+
+/* Files that are not the plugin's: those that are open before it is loaded, and some that nobody
+ * uses.  Closing a descriptor twice closes one of them sooner or later. */
+void process_files_remember(void);
+/* Fails the case if one is closed, replaced or has other flags, and then forgets it. */
+void process_files_expect(struct kit *kit, const char *what);
 
 #endif

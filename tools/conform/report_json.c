@@ -56,12 +56,13 @@ static json_t *check_json(const struct result *result)
 	struct coverage rows[KIT_TALLIES + KIT_OPERATIONS];
 	size_t n = result_coverage(result, rows, 0, sizeof(rows) / sizeof(rows[0]));
 	return json_pack(
-		"{s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:s*, s:s*, s:s*}", "id",
-		result->check->id, "level", (int)result->check->level, "promise",
+		"{s:s, s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:s*, s:s*, s:s*}",
+		"id", result->check->id, "level", (int)result->check->level, "promise",
 		result->check->promise, "state", state_word(result->state), "cases",
 		(json_int_t)result_cases(result), "failed", (json_int_t)result_failures(result),
-		"unsupported", (json_int_t)result_unsupported(result), "seconds", result->seconds,
-		"failures", failures_json(result), "remarks", remarks_json(result), "operations",
+		"unsupported", (json_int_t)result_unsupported(result), "not_tried",
+		(json_int_t)result->not_tried, "seconds", result->seconds, "failures",
+		failures_json(result), "remarks", remarks_json(result), "operations",
 		operations_json(rows, n), "reason",
 		result->exclusion ? result->exclusion->reason : result->reason, "excluded_since",
 		result->exclusion ? result->exclusion->date : NULL, "printed", result->printed);
@@ -71,11 +72,12 @@ static json_t *level_json(const struct run *run, int level)
 {
 	struct level_summary s;
 	level_summarise(run, level, &s);
-	return json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "level", level, "state",
-			 state_word(s.state), "checks", (json_int_t)s.checks, "failed",
+	return json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "level", level,
+			 "state", state_word(s.state), "checks", (json_int_t)s.checks, "failed",
 			 (json_int_t)s.failed, "skipped", (json_int_t)s.skipped, "excluded",
-			 (json_int_t)s.excluded, "cases", (json_int_t)s.cases, "seconds", s.seconds,
-			 "coverage", routes_json(s.by));
+			 (json_int_t)s.excluded, "cases", (json_int_t)s.cases, "not_tried",
+			 (json_int_t)s.not_tried, "seconds", s.seconds, "coverage",
+			 routes_json(s.by));
 }
 
 static json_t *level_or_null(int level)
@@ -103,13 +105,14 @@ int report_json(const struct run *run)
 		json_array_append_new(levels, level_json(run, level));
 	for (size_t i = 0; i < run->n_results; i++)
 		json_array_append_new(checks, check_json(&run->results[i]));
-	whole = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:i, s:o, s:o}",
+	whole = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, s:i, s:o, s:o}",
 			  "tenon_conform", PACKAGE_VERSION, "mode", "test", "backend",
 			  backend_json(run), "seed", json_integer((json_int_t)run->options->seed),
 			  "reached", level_or_null(level_reached(run)), "required",
 			  level_or_null(run->options->require), "executed",
 			  (json_int_t)run_executed(run), "failed", (json_int_t)run_failures(run),
-			  "timeout", (json_int_t)run->options->timeout_s, "seconds", run->seconds,
+			  "not_tried", (json_int_t)run_not_tried(run), "timeout",
+			  (json_int_t)run->options->timeout_s, "seconds", run->seconds,
 			  "exit_status", run_exit_status(run), "levels", levels, "checks", checks);
 	done = whole && !json_dumpf(whole, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	if (!done)

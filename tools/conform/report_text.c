@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * The report as text: one line per check as it ends, one per failure, and tables at the end.  The
- * form of failure lines, `FAILED  LEVEL CHECK: CASE: WHY`, is a stable interface.
+ * The report as text: one line per check as it ends, one per failure, the command that runs a
+ * failed check again, and tables at the end.  The form of failure lines, `FAILED  LEVEL CHECK: CASE:
+ * WHY`, is a stable interface.
  */
 #include "frame.h"
 
@@ -18,22 +19,45 @@ static void print_failure(const struct result *result, size_t i)
 	       result->failures[i].where, result->failures[i].why);
 }
 
-void report_text_late(const struct result *result)
+/* What runs the check again whose calls failed, with the same cases. */
+static void print_again(const struct run *run, const struct check *during)
 {
-	if (result->n_failures)
-		print_failure(result, result->n_failures - 1);
+	const struct options *options = run->options;
+	if (!during)
+		return;
+	printf("again   tenon-conform --seed=%llu --filter=%s", (unsigned long long)options->seed,
+	       during->id);
+	if (options->mode == MODE_LARGE)
+		printf(" --mode=large");
+	if (options->device)
+		printf(" --device=%u", options->device);
+	for (size_t i = 0; i < options->n_given; i++)
+		printf(" --backend-option=%s=%s", options->given[i].key, options->given[i].value);
+	printf(" %s\n", options->which);
 }
 
-static void print_failures(const struct result *result)
+void report_text_late(const struct run *run, const struct result *result)
+{
+	if (!result->n_failures)
+		return;
+	print_failure(result, result->n_failures - 1);
+	print_again(run, result->failures[result->n_failures - 1].during);
+}
+
+static void print_failures(const struct run *run, const struct result *result)
 {
 	unsigned more = result_failures(result) - (unsigned)result->n_failures;
-	for (size_t i = 0; i < result->n_failures; i++)
+	for (size_t i = 0; i < result->n_failures; i++) {
+		const struct check *during = result->failures[i].during;
 		print_failure(result, i);
+		if (i + 1 == result->n_failures || result->failures[i + 1].during != during)
+			print_again(run, during);
+	}
 	if (more)
 		printf("        and %u more of %s\n", more, result->check->id);
 }
 
-void report_text_result(const struct result *result)
+void report_text_result(const struct run *run, const struct result *result)
 {
 	const struct check *check = result->check;
 	printf("L%u  %-26s %-9s", check->level, check->id, state_names[result->state]);
@@ -47,7 +71,7 @@ void report_text_result(const struct result *result)
 	else if (result->state != NOT_RUN)
 		printf(" %7u cases %8.2f s", result_cases(result), result->seconds);
 	printf("\n");
-	print_failures(result);
+	print_failures(run, result);
 	for (size_t i = 0; i < result->n_remarks; i++)
 		printf("remark  L%u %s: %s\n", check->level, check->id, result->remarks[i]);
 	fflush(stdout);
@@ -134,6 +158,8 @@ static void print_conclusion(const struct run *run)
 		printf("reaches L%d", reached);
 	if (reached >= 2 && !run->options->filter && !run->options->first_level)
 		print_missing(run);
+	if (run_not_tried(run))
+		printf(", with %u cases not tried", run_not_tried(run));
 	if (run->options->require > reached)
 		printf(", and L%d is required", run->options->require);
 	printf("; %u cases, %u checks failed", run_executed(run), run_failures(run));
@@ -148,7 +174,7 @@ void report_text_end(const struct run *run)
 		const struct result *result = &run->results[i];
 		if (result->place == BY_PARENT || result->state == NOT_RUN ||
 		    result->state == EXCLUDED)
-			report_text_result(result);
+			report_text_result(run, result);
 	}
 	print_levels(run);
 	if (run_executed(run))

@@ -37,15 +37,16 @@ char *text_copy(const char *text)
 
 /* ---- One check -------------------------------------------------------------------------------*/
 
-void result_fail(struct result *result, const char *where, const char *why)
+void result_fail(struct result *result, const struct check *during, const char *where,
+		 const char *why)
 {
 	if (result->state == EXCLUDED)
 		return;
 	result->state = FAILED;
 	if (result->n_failures == MOST_FAILURES)
 		return;
-	result->failures[result->n_failures].where = text_copy(where);
-	result->failures[result->n_failures++].why = text_copy(why);
+	result->failures[result->n_failures++] = (struct failure){
+		.where = text_copy(where), .why = text_copy(why), .during = during};
 }
 
 void result_remark(struct result *result, const char *text)
@@ -195,6 +196,7 @@ static int share_kit(struct run *run, const struct options *options)
 	run->kit->given = options->given;
 	run->kit->n_given = options->n_given;
 	run->kit->seed = options->seed;
+	run->kit->patience_s = options->patience_s;
 	return 1;
 }
 
@@ -265,6 +267,7 @@ static void add(struct level_summary *summary, const struct result *result)
 	summary->not_run += result->state == NOT_RUN;
 	summary->cases += result_cases(result);
 	summary->failures += result_failures(result);
+	summary->not_tried += result->not_tried;
 	summary->seconds += result->seconds;
 	for (size_t i = 0; i < n; i++) {
 		for (int route = 0; route < ROUTES; route++)
@@ -319,6 +322,14 @@ unsigned run_failures(const struct run *run)
 	return n;
 }
 
+unsigned run_not_tried(const struct run *run)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < run->n_results; i++)
+		n += run->results[i].not_tried;
+	return n;
+}
+
 int run_exit_status(const struct run *run)
 {
 	/* A plugin that cannot be loaded fails, even if file.loads is excluded. */
@@ -326,7 +337,7 @@ int run_exit_status(const struct run *run)
 		return EXIT_FAILED;
 	if (run->absent)
 		return EXIT_ABSENT;
-	if (!run_executed(run))
+	if (!run_executed(run) || (run->options->strict && run_not_tried(run)))
 		return EXIT_FAILED;
 	return run->options->require > level_reached(run) ? EXIT_FAILED : EXIT_PASSED;
 }

@@ -104,7 +104,7 @@ static void take_end(struct run *run, struct child *child, char **words, size_t 
 	child->current = NONE;
 	child->since = now();
 	if (!run->options->json)
-		report_text_result(result);
+		report_text_result(run, result);
 }
 
 /* Records a failure of the running check, or of another one that it names. */
@@ -115,9 +115,9 @@ static void take_failure(const struct run *run, struct result *current, char **w
 		if (!strcmp(run->results[i].check->id, words[1]))
 			result = &run->results[i];
 	}
-	result_fail(result, words[2], words[3]);
+	result_fail(result, current->check, words[2], words[3]);
 	if (result->ended && !run->options->json)
-		report_text_late(result);
+		report_text_late(run, result);
 }
 
 static void take_begin(const struct run *run, struct child *child, const char *index)
@@ -197,6 +197,8 @@ static void take_record(struct run *run, struct child *child, char *line)
 		take_failure(run, result, words);
 	else if (result && !strcmp(words[0], "remark") && n == 2)
 		result_remark(result, words[1]);
+	else if (result && !strcmp(words[0], "untried") && n == 2)
+		result->not_tried += (unsigned)strtoul(words[1], NULL, 10);
 	else if (result && !strcmp(words[0], "skip") && n == 2 && !result->reason)
 		result->reason = text_copy(words[1]);
 	else if (result && !strcmp(words[0], "tally"))
@@ -309,12 +311,12 @@ static void bury_check(struct run *run, const struct child *child, const char *w
 	memcpy(where, run->kit->case_name, sizeof(where));
 	where[sizeof(where) - 1] = '\0';
 	memcpy(result->tallies, run->kit->tallies, sizeof(result->tallies));
-	result_fail(result, where[0] ? where : result->check->id, why);
+	result_fail(result, result->check, where[0] ? where : result->check->id, why);
 	result->seconds = now() - child->since;
 	result->ended = 1;
 	result_settle(result);
 	if (!run->options->json)
-		report_text_result(result);
+		report_text_result(run, result);
 }
 
 static void bury(struct run *run, struct child *child)

@@ -129,13 +129,13 @@ struct plan {
 	unsigned turn; /* of the rotation of dtypes */
 	int runs;      /* the cases, or only adds up their work */
 	double work;
-	double begin, patience; /* in seconds */
+	double begin; /* in seconds */
 	unsigned left_out;
 };
 
 /* An interpreted device, or a program under a sanitizer, does not finish a sweep in reasonable
- * time: after that many seconds it runs only cases of less work than this. */
-enum { PATIENCE = 20, PATIENCE_OF_LARGE = 120, LITTLE_WORK = 100000 };
+ * time: after the kit's patience it runs only cases of less work than this. */
+enum { LITTLE_WORK = 100000 };
 
 static int fits(const struct plan *plan, const struct budget *budget, tn_dtype dtype,
 		const int64_t *lengths)
@@ -166,7 +166,7 @@ static void case_of(struct plan *plan, tn_dtype dtype, const int64_t *lengths)
 	plan->work += work;
 	if (!plan->runs)
 		return;
-	if (work > LITTLE_WORK && seconds() - plan->begin > plan->patience)
+	if (work > LITTLE_WORK && seconds() - plan->begin >= plan->kit->patience_s)
 		plan->left_out++;
 	else
 		plan->sweep->run(plan->kit, plan->sweep, dtype, lengths);
@@ -481,14 +481,14 @@ void sweep_axes(struct kit *kit, const struct sweep *sweep)
 		return kit_skip(kit, "it claims no dtype of the slot");
 	shrink(&plan, totals);
 	plan.begin = seconds();
-	plan.patience = is_large ? PATIENCE_OF_LARGE : PATIENCE;
 	begin(&plan, 1);
 	sweep_some(&plan);
 	sweep_every(&plan);
 	sweep_crowds(&plan);
 	if (plan.left_out)
-		kit_remark(kit, "%s is slow: %u longer cases were left out after %g seconds",
-			   sweep->name, plan.left_out, plan.patience);
+		kit_not_tried(kit, plan.left_out,
+			      "%u longer cases of %s, which is slow: %g seconds", plan.left_out,
+			      sweep->name, kit->patience_s);
 }
 
 /* ---- Elements --------------------------------------------------------------------------------*/

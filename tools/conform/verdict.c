@@ -9,7 +9,7 @@
 static void judge_loading(const struct run *run, struct result *result)
 {
 	if (run->loading_failure)
-		result_fail(result, run->loading_stage, run->loading_failure);
+		result_fail(result, NULL, run->loading_stage, run->loading_failure);
 	else if (run->absent)
 		result->reason = text_copy(run->absent_text);
 	else if (run->backend[0])
@@ -31,19 +31,19 @@ static void judge_silence(const struct run *run, struct result *result)
 		}
 		snprintf(why, sizeof(why), "it printed \"%s\"", other->printed);
 		result->tallies[KIT_PROCESS].failed++;
-		result_fail(result, other->check->id, why);
+		result_fail(result, other->check, other->check->id, why);
 	}
 	if (run->printed_loading) {
 		snprintf(why, sizeof(why), "it printed \"%s\"", run->printed_loading);
 		result->tallies[KIT_PROCESS].failed++;
-		result_fail(result, "loading and closing", why);
+		result_fail(result, NULL, "loading and closing", why);
 	}
 }
 
 static void judge_closing(const struct run *run, struct result *result)
 {
 	if (run->closing_failure)
-		result_fail(result, run->closing_stage, run->closing_failure);
+		result_fail(result, NULL, run->closing_stage, run->closing_failure);
 	else if (run->closed)
 		result->tallies[KIT_PROCESS].done += run->closed;
 	else
@@ -65,7 +65,7 @@ static void judge_closing(const struct run *run, struct result *result)
 static void judge_races(const struct run *run, struct result *result)
 {
 	if (run->races)
-		result_fail(result, run->races_where, run->races);
+		result_fail(result, check_find(run->races_where), run->races_where, run->races);
 	else if (SEES_RACES && run->backend[0])
 		result->tallies[KIT_PROCESS].done++;
 	else

@@ -72,8 +72,8 @@ static inline float vf_largest(vf x)
 
 typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 
-/* e^x, 0 below -87 (where it is hardly a normal number), infinity above 88.3, NaN for NaN.  The
- * steps are those of exp.h; 2^k is a factor, so that a NaN stays NaN. */
+/* e^x, 0 where it is below the normal numbers, infinity above 88.3, NaN for NaN.  The steps are
+ * those of exp.h; 2^k is a factor, so that a NaN stays NaN. */
 static inline vf vf_exp(vf x)
 {
 	vf inside = vf_min(vf_set(89.0f), x);
@@ -87,7 +87,7 @@ static inline vf vf_exp(vf x)
 	low = high * s + low;
 	vf power = (vf)(((vu)rounded + (127u - tn_plugin_bits_of_f32(ROUND_F32))) << 23);
 	vf value = (1.0f + (low * s + r)) * power;
-	return vf_select(x < -87.0f, (vf){0}, value);
+	return vf_select(x < -87.33654f, (vf){0}, value);
 }
 
 #endif
