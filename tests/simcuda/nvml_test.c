@@ -63,7 +63,7 @@ static void devices_are_counted_and_named(void **state)
 	assert_int_equal(text_of("nvmlDeviceGetName", device, text, sizeof(text)), 0);
 	assert_string_equal(text, "Simulated CUDA device sm_90");
 	assert_int_equal(text_of("nvmlDeviceGetUUID", device, text, sizeof(text)), 0);
-	assert_string_equal(text, "GPU-73696d75-6c61-7465-6420-435544412301");
+	assert_string_equal(text, "GPU-74696d75-6c61-7465-6420-435544412301");
 	assert_int_equal(text_of("nvmlDeviceGetUUID", device, text, 10), 7);
 	assert_int_equal(text_of("nvmlDeviceGetName", text, text, sizeof(text)), 2);
 	assert_int_equal(call("nvmlShutdown"), 0);
