@@ -5,22 +5,18 @@
  * of SIMCUDA_MODELS and SIMCUDA_DEVICES in the order of the bus; CUDA_VISIBLE_DEVICES is ignored.
  * The toolkit may lack its header, so the types are declared here.  What real ones are like:
  *
- *   SIMCUDA_NVML_MISSING=NAME,...      these functions do not exist
  *   SIMCUDA_NVML_UNSUPPORTED=NAME,...  these answer NVML_ERROR_NOT_SUPPORTED
  *   SIMCUDA_NVML_SLOW=SECONDS          a device takes so long to wake, when its handle is asked for
  *                                      the first time after a start
  *
- * SIMCUDA_SITES (fault.h) has a line for each call of it: without one, it was not asked.
+ * SIMCUDA_MISSING and SIMCUDA_SITES (fault.h): functions that do not exist, and a line for each call:
+ * without one, it was not asked.
  */
-#include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "fault.h"
 #include "settings.h"
@@ -84,24 +80,13 @@ nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned sensor, unsi
 nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned *milliwatts);
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *rates);
 
-/* Is the name in the variable's list? */
-static int is_listed(const char *variable, const char *name)
-{
-	const char *list = getenv(variable);
-	const size_t length = strlen(name);
-	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
-		if (strcspn(list, ",") == length && strncmp(list, name, length) == 0)
-			return 1;
-	return 0;
-}
-
 static nvmlReturn_t enter(const char *name)
 {
 	int sticky = 0;
 	nvmlReturn_t fault = sim_fault_next(name, &sticky);
 	if (fault)
 		return fault;
-	if (is_listed("SIMCUDA_NVML_UNSUPPORTED", name))
+	if (sim_is_listed("SIMCUDA_NVML_UNSUPPORTED", name))
 		return NVML_ERROR_NOT_SUPPORTED;
 	return users > 0 ? NVML_SUCCESS : NVML_ERROR_UNINITIALIZED;
 }
@@ -139,35 +124,6 @@ void simcudaNvmlInject(const char *name, unsigned n, int code)
 unsigned long simcudaNvmlCalls(const char *name)
 {
 	return sim_fault_calls(name);
-}
-
-/* ---- What is missing -------------------------------------------------------------------------*/
-
-/* Of its dynamic section; the loader has made addresses of offsets on most architectures. */
-static size_t dynamic_value(const struct link_map *map, ElfW(Sxword) tag)
-{
-	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
-		if (entry->d_tag == tag)
-			return entry->d_un.d_val;
-	return 0;
-}
-
-/* Renames the functions that are listed, before anyone looks for them by name. */
-static void __attribute__((constructor)) hide_functions(void)
-{
-	Dl_info info;
-	struct link_map *map = NULL;
-	if (!getenv("SIMCUDA_NVML_MISSING") ||
-	    !dladdr1((void *)&hide_functions, &info, (void **)&map, RTLD_DL_LINKMAP))
-		return;
-	size_t names = dynamic_value(map, DT_STRTAB), size = dynamic_value(map, DT_STRSZ);
-	char *at = (char *)(names < map->l_addr ? names + map->l_addr : names), *end = at + size;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (size_t)at % page;
-	if (mprotect(at - before, size + before, PROT_READ | PROT_WRITE))
-		return;
-	for (; at < end; at += strlen(at) + 1)
-		if (is_listed("SIMCUDA_NVML_MISSING", at))
-			*at = '-';
 }
 
 /* ---- The library -----------------------------------------------------------------------------*/
