@@ -4,14 +4,11 @@
  * Opens the device that the environment selects, and prints in one line what the library says of
  * it, and which one the simulated CUDA computes on:
  *
- *   cuda:0 NVIDIA A100 80GB PCIe, GPU, 80.0 GiB, limit 40.0 GiB; CUDA's 0 at 0000:02:00.0
- *
- * "opened" in the log (machines.sh) has the rest.
+ *   cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB, limit 40.0 GiB; CUDA's 0 at 0000:02:00.0
  */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <tenon/tenon.h>
 
 /* The address of the runtime's device of that number, from the library that the backend opened. */
@@ -29,20 +26,33 @@ static void print_place(uint64_t ordinal)
 		printf("; CUDA's %d at %s", (int)ordinal, place);
 }
 
+static const char *kind_of(const struct tn_device_description *device)
+{
+	switch (device->kind) {
+	case TN_DEVICE_DISCRETE_GPU:
+		return "discrete";
+	case TN_DEVICE_INTEGRATED_GPU:
+		return "integrated";
+	default:
+		return "no GPU";
+	}
+}
+
 int main(void)
 {
 	const double gib = 1 << 30;
 	tn_context *context = NULL;
 	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct tn_memory_statistics memory = {.struct_size = sizeof(memory)};
-	struct tn_report_line size = {.struct_size = sizeof(size)};
 	uint64_t ordinal = 0;
 	if (tn_context_open(NULL, &context, &error)) {
 		printf("%s\n", error.text);
 		return 1;
 	}
 	tn_device *device = tn_device_current(context);
-	printf("%s", tn_device_name(device));
+	const struct tn_device_description *is = tn_device_describe(device);
+	printf("%s %s, %s, %.1f GiB", tn_device_name(device), is->name, kind_of(is),
+	       (double)is->memory_bytes / gib);
 	if (!tn_device_get_memory_statistics(device, &memory) && memory.limit)
 		printf(", limit %.1f GiB", (double)memory.limit / gib);
 	if (!tn_device_native(device, &ordinal))
