@@ -158,11 +158,12 @@ echo "$rows rows"
 # packages that PyTorch brought with it, most often.
 lay 12 wheels12
 for driver in 12000 12020 12040 12060 12080 13000; do
+	sign='libcudart.so.12 .* has no cudaLibrary.*: expected CUDA 12.8 or later'
+	[ $driver -lt 13000 ] || sign='libcudart.so.13 .* was not found'
 	env LD_LIBRARY_PATH="$dir/front" SIMCUDA_DRIVER=$driver TENON_BACKEND=cuda \
 		SIMCUDA_MISSING=cudaLibraryGetKernel,cudaLibraryLoadData,cudaLibraryUnload \
 		VIRTUAL_ENV="$dir/place" "$tenon" info --why cuda >"$dir/out" 2>&1
-	grep '^cuda: MISSING_LIBRARY' "$dir/out" |
-		grep -q 'libcudart.so.12.* has no cudaLibrary.*: expected CUDA 12.8 or later' || {
+	[ "$(grep -c -e '^cuda: MISSING_LIBRARY' -e "^  driver .*$sign" "$dir/out")" -eq 2 ] || {
 		cat "$dir/out"
 		fail "a runtime older than 12.8 with driver $driver"
 	}
