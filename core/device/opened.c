@@ -26,6 +26,7 @@ struct tn_opened {
 	struct tn_opened *next; /* in the instance's list */
 	uint32_t index;
 	void *handle;
+	struct tn_device_description description; /* taken when it was open */
 	uint32_t n_users;
 	int null_is_taken; /* the NULL stream is one user's */
 	atomic_int is_lost;
@@ -69,6 +70,12 @@ static tn_status open_device(const struct tn_device *device, struct tn_opened **
 	if (!status && !opened->handle)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "open",
 				 "the backend returned no handle");
+	if (!status) {
+		status = tn_backend_describe_opened(backend, opened->index, &opened->description,
+						    error);
+		if (status)
+			backend->device.close(opened->handle);
+	}
 	if (status) {
 		tn_mem_free(opened);
 		return status;
@@ -148,8 +155,10 @@ static tn_status take_stream(struct tn_device *device, struct tn_error_info *err
 static void join(struct tn_device *device, struct tn_opened *opened)
 {
 	const int takes_turns =
-		may_share(device) && !(device->description.flags & TN_DEVICE_CONCURRENT_STREAMS);
+		may_share(device) && !(opened->description.flags & TN_DEVICE_CONCURRENT_STREAMS);
 	opened->n_users++;
+	device->description = opened->description;
+	tn_backend_set_description(device->backend, device->index, &opened->description);
 	device->opened = opened;
 	device->handle = opened->handle;
 	device->turn = takes_turns ? &opened->turn : NULL;
