@@ -62,9 +62,9 @@
  * never called beside another entry of the device, and nothing is ended (a stream, an event, a
  * kernel, a graph, a buffer) beside a call that is given it.  A capture records the work of its own
  * stream alone.  query is called again for each context, device_count only until it has succeeded
- * once, describe so too and after each open.  One context has the NULL stream, each other one a stream of its own.  A
- * device that is neither synchronous nor has tenon.stream/1, or is synchronous and has
- * tenon.capture/1, is opened for each context, because the errors and captures of several could not
+ * once, describe so too and after each open.  One context has the NULL stream, each other one a
+ * stream of its own.  A device that is neither synchronous nor has tenon.stream/1, or is synchronous
+ * and has tenon.capture/1, is opened for each context, because the errors and captures of several could not
  * be told apart; so is one that is opened on a native handle.
  *
  * Threads of a plugin: an asynchronous device may have its own, which do the work of its streams.
