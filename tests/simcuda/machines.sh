@@ -83,10 +83,9 @@ gb10|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetMemoryInfo,nvmlDeviceGetPciInfo_v3 TE
 orin|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetPciInfo_v3,nvmlDeviceGetUUID,nvmlDeviceGetCudaComputeCapability|cuda:0 Orin, integrated, 61.0 GiB; CUDA's 0 at 0000:01:00.0
 *t400,a100|SIMCUDA_MISSING=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|cuda:1 NVIDIA A100 80GB PCIe
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|cuda:1 NVIDIA A100 80GB PCIe
-t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetName|cuda:1 NVIDIA A100 80GB PCIe
+t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetName|discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetUUID|cuda:1 NVIDIA A100 80GB PCIe
-t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetPciInfo_v3|NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
-*t400,a100|SIMCUDA_MISSING=nvmlDeviceGetPowerUsage,nvmlDeviceGetTemperature|cuda:1 NVIDIA A100 80GB PCIe
+*t400|SIMCUDA_MISSING=nvmlDeviceGetPowerUsage TENON_BACKEND=cuda|libnvidia-ml.so.1 (the NVIDIA management library) has no nvmlDeviceGetPowerUsage
 t400|SIMCUDA_MISSING=nvmlDeviceGetCount_v2 TENON_BACKEND=cuda|nvmlDeviceGetCount_v2
 t400|SIMCUDA_FAIL=nvmlInit_v2:1=999 TENON_BACKEND=cuda|the NVIDIA driver does not answer: Unknown Error (NVML 999)
 # A slow one is not asked by a selection that cannot take a GPU, and else once for each device.
@@ -97,7 +96,7 @@ t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=^cuda|cpu:0|started 0, asked 0, co
 *t400,a100|SIMCUDA_NVML_SLOW=0.05|cuda:1 NVIDIA A100 80GB PCIe|started 1, asked 2, contexts 1
 t400,a100|SIMCUDA_NVML_SLOW=0.05 TENON_BACKEND=cuda|cuda:1 NVIDIA A100 80GB PCIe|started 1, asked 2, contexts 1
 # Without a driver nothing is asked for.
-t400|SIMCUDA_DRIVER=0 TENON_BACKEND=cuda|the NVIDIA driver does not answer: Driver Not Loaded (NVML 9)|started 0, asked 0
+t400|SIMCUDA_DRIVER=0 TENON_BACKEND=cuda|the NVIDIA driver does not answer: Driver Not Loaded (NVML 9)|started 1, asked 0
 EOT
 echo "$rows rows"
 exit $failed
