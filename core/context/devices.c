@@ -19,6 +19,7 @@
 #include "context/context.h"
 #include "context/settings.h"
 #include "device/open.h"
+#include "device/pool.h"
 #include "device/returned.h"
 #include "device/transfer.h"
 #include "loader/rank_devices.h"
@@ -39,13 +40,8 @@ static tn_status make_device(tn_context *context, const struct tn_backend *backe
 	const struct tn_logger *logger = &assembly->logger;
 	tn_status status = tn_device_create(context, backend, index, assembly->memory_limit, logger,
 					    device, error);
-	if (!status && assembly->memory_percent &&
-	    tn_device_set_memory_limit_percent(*device, (double)assembly->memory_percent))
-		tn_log_format(
-			logger, TN_LOG_WARNING, "context",
-			"TENON_MEMORY_LIMIT: no limit for %s, whose backend does not tell how "
-			"much memory it has",
-			(*device)->name);
+	if (!status && assembly->memory_percent)
+		(void)tn_pool_limit_by_percent(*device, (double)assembly->memory_percent);
 	return status;
 }
 

@@ -58,10 +58,10 @@ struct tn_checks {
 struct tn_device {
 	tn_context *context; /* the backend that owns the device */
 	const struct tn_backend *backend;
-	uint32_t index; /* within the backend */
-	char name[48];  /* "cpu:0" */
-	struct tn_device_description description;
-	void *handle; /* NULL until opened */
+	uint32_t index;                           /* within the backend */
+	char name[48];                            /* "cpu:0" */
+	struct tn_device_description description; /* before it is open: what is known by then */
+	void *handle;                             /* NULL until opened */
 	int host_memory;
 	int synchronous; /* work is done when an entry returns */
 	uint64_t asks;   /* bit s: slot s has needed workspace, so a dry run precedes its calls */
@@ -87,6 +87,7 @@ struct tn_device {
 	 * for the device; the next sync or transfer reports it.  Status TN_OK: none. */
 	struct tn_error_info deferred;
 	struct tn_checks checks;
+	double memory_percent;    /* the pool's limit, of its memory; 0: not given so */
 	uint64_t workspace_limit; /* offered beyond an entry's minimum */
 	/* Who sees what happens to memory (memory_events.h); NULL: nobody. */
 	const struct tn_watchers *watchers;

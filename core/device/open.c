@@ -12,6 +12,20 @@
 
 #include "base/fork.h"
 #include "device/opened.h"
+#include "device/pool.h"
+
+/* The backend now knows the whole description. */
+static void complete(struct tn_device *device)
+{
+	const struct tn_device_description *description = &device->description;
+	tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)", device->name,
+		      description->name);
+	if (device->memory_percent && !tn_pool_limit_by_percent(device, device->memory_percent))
+		tn_log_format(device->logger, TN_LOG_WARNING, "device",
+			      "no memory limit for %s, whose backend does not tell how much memory "
+			      "it has",
+			      device->name);
+}
 
 tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 {
@@ -24,8 +38,7 @@ tn_status tn_device_open(struct tn_device *device, struct tn_error_info *error)
 	tn_error_reset(error);
 	status = tn_opened_take(device, error);
 	if (!status)
-		tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)",
-			      device->name, device->description.name);
+		complete(device);
 	/* A device lost during opening may be opened again: none of its resources were in use. */
 	status = tn_device_answer(device, status, error);
 	device->lost = TN_OK;

@@ -26,6 +26,7 @@ struct tn_opened {
 	struct tn_opened *next; /* in the instance's list */
 	uint32_t index;
 	void *handle;
+	struct tn_device_description description; /* taken when it was open */
 	uint32_t n_users;
 	int null_is_taken; /* the NULL stream is one user's */
 	atomic_int is_lost;
@@ -54,6 +55,17 @@ static struct tn_opened *find(const struct tn_device *device)
 	return opened;
 }
 
+/* A backend without an instance of the loader's, in tests, has described it for good. */
+static tn_status describe(const struct tn_device *device, struct tn_device_description *description,
+			  struct tn_error_info *error)
+{
+	const struct tn_backend *backend = device->backend;
+	if (instance_of(device))
+		return tn_backend_describe_opened(backend, device->index, description, error);
+	*description = backend->devices[device->index];
+	return TN_OK;
+}
+
 static tn_status open_device(const struct tn_device *device, struct tn_opened **result,
 			     struct tn_error_info *error)
 {
@@ -69,6 +81,11 @@ static tn_status open_device(const struct tn_device *device, struct tn_opened **
 	if (!status && !opened->handle)
 		status = tn_fail(error, TN_BACKEND_FAILURE, "open",
 				 "the backend returned no handle");
+	if (!status) {
+		status = describe(device, &opened->description, error);
+		if (status)
+			backend->device.close(opened->handle);
+	}
 	if (status) {
 		tn_mem_free(opened);
 		return status;
@@ -148,8 +165,10 @@ static tn_status take_stream(struct tn_device *device, struct tn_error_info *err
 static void join(struct tn_device *device, struct tn_opened *opened)
 {
 	const int takes_turns =
-		may_share(device) && !(device->description.flags & TN_DEVICE_CONCURRENT_STREAMS);
+		may_share(device) && !(opened->description.flags & TN_DEVICE_CONCURRENT_STREAMS);
 	opened->n_users++;
+	device->description = opened->description;
+	tn_backend_set_description(device->backend, device->index, &opened->description);
 	device->opened = opened;
 	device->handle = opened->handle;
 	device->turn = takes_turns ? &opened->turn : NULL;

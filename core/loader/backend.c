@@ -38,29 +38,76 @@ static tn_status count_devices(const struct tn_backend *backend, uint32_t *n,
 	return TN_OK;
 }
 
+static tn_status describe_device(const struct tn_backend *backend, uint32_t index,
+				 struct tn_device_description *device, struct tn_error_info *error)
+{
+	device->struct_size = sizeof(*device);
+	tn_status status = backend->device.describe(backend->plugin.instance, index, device);
+	device->name[sizeof(device->name) - 1] = '\0';
+	device->note[sizeof(device->note) - 1] = '\0';
+	if (status)
+		return tn_fail(error, TN_PROBE_FAILED, "describe",
+			       "describe of device %u returned %s%s%s", index,
+			       tn_status_name(status), device->note[0] ? ": " : "", device->note);
+	if (!(device->flags & TN_DEVICE_SYNCHRONOUS) &&
+	    !tn_backend_has(backend, TN_SLOT_ASYNC_ERROR))
+		return tn_fail(error, TN_BAD_PLUGIN, "describe",
+			       "device %u works asynchronously, and table %s has no async_error",
+			       index, TN_TABLE_DEVICE);
+	return TN_OK;
+}
+
 static tn_status describe_devices(const struct tn_backend *backend,
 				  struct tn_device_description *devices, uint32_t n,
 				  struct tn_error_info *error)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		struct tn_device_description *device = &devices[i];
-		device->struct_size = sizeof(*device);
-		tn_status status = backend->device.describe(backend->plugin.instance, i, device);
-		device->name[sizeof(device->name) - 1] = '\0';
-		device->note[sizeof(device->note) - 1] = '\0';
-		if (status)
-			return tn_fail(error, TN_PROBE_FAILED, "describe",
-				       "describe of device %u returned %s%s%s", i,
-				       tn_status_name(status), device->note[0] ? ": " : "",
-				       device->note);
-		if (!(device->flags & TN_DEVICE_SYNCHRONOUS) &&
-		    !tn_backend_has(backend, TN_SLOT_ASYNC_ERROR))
-			return tn_fail(error, TN_BAD_PLUGIN, "describe",
-				       "device %u works asynchronously, and table %s has no "
-				       "async_error",
-				       i, TN_TABLE_DEVICE);
-	}
+	tn_status status = TN_OK;
+	for (uint32_t i = 0; i < n && !status; i++)
+		status = describe_device(backend, i, &devices[i], error);
+	return status;
+}
+
+/* What was relied on before the device was open must still hold. */
+static tn_status check_opened(uint32_t index, const struct tn_device_description *before,
+			      const struct tn_device_description *after,
+			      struct tn_error_info *error)
+{
+	const int has_identity = before->identity_type != TN_IDENTITY_NONE ||
+				 before->identity2_type != TN_IDENTITY_NONE;
+	if (has_identity && !tn_device_same(before, after))
+		return tn_fail(error, TN_NO_DEVICE, "open",
+			       "device %u was %s, and what was opened is another one, %s", index,
+			       before->name, after->name);
+	if (before->flags != after->flags || before->alignment != after->alignment ||
+	    before->dlpack_type != after->dlpack_type ||
+	    before->memory_kinds & ~after->memory_kinds ||
+	    before->storage_dtypes & ~after->storage_dtypes ||
+	    before->program_dtypes & ~after->program_dtypes ||
+	    before->matmul_dtypes & ~after->matmul_dtypes)
+		return tn_fail(error, TN_BAD_PLUGIN, "open",
+			       "the open device %u has other flags, alignment or DLPack type than "
+			       "before, or fewer dtypes or kinds of memory",
+			       index);
 	return TN_OK;
+}
+
+tn_status tn_backend_describe_opened(const struct tn_backend *backend, uint32_t index,
+				     struct tn_device_description *description,
+				     struct tn_error_info *error)
+{
+	tn_status status = describe_device(backend, index, description, error);
+	return status ? status : check_opened(index, &backend->devices[index], description, error);
+}
+
+void tn_backend_set_description(const struct tn_backend *backend, uint32_t index,
+				const struct tn_device_description *description)
+{
+	struct tn_instance *instance = backend->plugin.shared;
+	backend->devices[index] = *description;
+	if (instance && instance->devices)
+		instance->devices[index] = *description;
+	if (backend->row)
+		tn_report_set_device(backend->row, index, description);
 }
 
 /* Asks the plugin, which may have to load libraries of the vendor for an answer. */
@@ -136,6 +183,7 @@ static tn_status take_backend(struct tn_loading *loading, struct tn_candidate *c
 			      struct tn_plugin *plugin, struct tn_error_info *error)
 {
 	struct tn_backend *backend = (struct tn_backend *)plugin;
+	backend->row = candidate->row;
 	tn_plugin_enter(loading, candidate, TN_STAGE_QUERY);
 	tn_status status = tn_slots_take(backend, error);
 	if (status)

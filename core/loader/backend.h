@@ -91,6 +91,7 @@ struct tn_backend {
 		plugin; /* its instance is the first argument of device_count, describe, open */
 	uint32_t n_devices;
 	struct tn_device_description *devices; /* n_devices */
+	struct tn_load_row *row;     /* in the report of its context; NULL: none, in tests */
 	struct tn_load_row *waiting; /* its row, while its devices have not been counted; or NULL */
 	unsigned char native[TN_SLOT_COUNT]; /* 1: the plugin filled that slot */
 
@@ -113,6 +114,16 @@ struct tn_backend {
 /* Counts and describes the devices of a backend that waits for it.  A failure is in its row, which
  * is then not TN_OK.  TN_OUT_OF_MEMORY. */
 tn_status tn_backend_count(struct tn_backend *backend);
+
+/* Describes a device once more, after it was opened: now all is known.  TN_NO_DEVICE: it is another
+ * one than that described before.  TN_BAD_PLUGIN: it can do less.  Within the instance's lock, as
+ * the next. */
+tn_status tn_backend_describe_opened(const struct tn_backend *backend, uint32_t index,
+				     struct tn_device_description *description,
+				     struct tn_error_info *error);
+/* Sets it for the backend, its instance and the report. */
+void tn_backend_set_description(const struct tn_backend *backend, uint32_t index,
+				const struct tn_device_description *description);
 
 static inline int tn_backend_has(const struct tn_backend *backend, enum tn_slot slot)
 {

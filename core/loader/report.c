@@ -170,15 +170,21 @@ int tn_report_set(const char **field, const char *text)
 	return 1;
 }
 
+static void copy_device(struct tn_device_description *copy,
+			const struct tn_device_description *device)
+{
+	*copy = *device;
+	tn_text_make_printable(copy->name);
+	tn_text_make_printable(copy->note);
+}
+
 /* Fills a list of n pointers, behind which there is memory for what they point to. */
 static void copy_devices(const struct tn_device_description **list,
 			 const struct tn_device_description *devices, uint32_t n)
 {
 	struct tn_device_description *copy = (struct tn_device_description *)(list + n);
 	for (uint32_t i = 0; i < n; i++) {
-		copy[i] = devices[i];
-		tn_text_make_printable(copy[i].name);
-		tn_text_make_printable(copy[i].note);
+		copy_device(&copy[i], &devices[i]);
 		list[i] = &copy[i];
 	}
 }
@@ -197,6 +203,13 @@ int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_descri
 	row->devices = list;
 	row->n_devices = n;
 	return 1;
+}
+
+void tn_report_set_device(struct tn_load_row *row, uint32_t index,
+			  const struct tn_device_description *device)
+{
+	if (index < row->n_devices)
+		copy_device((struct tn_device_description *)row->devices[index], device);
 }
 
 struct tn_load_option *tn_report_add_option(struct tn_load_row *row)

@@ -35,6 +35,9 @@ int tn_report_set(const char **field, const char *text);
 /* Gives the row a copy of n descriptions. */
 int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_description *devices,
 			  uint32_t n);
+/* Replaces the description of one of them, where it is. */
+void tn_report_set_device(struct tn_load_row *row, uint32_t index,
+			  const struct tn_device_description *device);
 /* Gives the row a copy of n options. */
 int tn_report_set_options(struct tn_load_row *row, const struct tn_option_value *values, size_t n);
 /* Appends an option without a name. */

@@ -117,8 +117,9 @@ TN_API void tn_device_memory_reset_peak(tn_device *device);
  * [thread: one per context | since 0.1] */
 TN_API void tn_device_set_memory_limit(tn_device *device, uint64_t bytes);
 /* The same in per cent of the device's memory (struct tn_device_description), above 0 and at most
- * 100.  TN_INVALID_ARGUMENT: another number.  TN_UNSUPPORTED: the backend does not tell how much
- * memory the device has.  Not kept; the limit is then as before.
+ * 100.  TN_INVALID_ARGUMENT: another number.  TN_UNSUPPORTED: the backend of the open device does
+ * not tell how much memory it has.  Of a device that is not open yet the limit is set when it is,
+ * with a warning if the memory is not known then.  Not kept; the limit is then as before.
  * [thread: one per context | since 0.1] */
 TN_API TN_CHECKED tn_status tn_device_set_memory_limit_percent(tn_device *device, double percent);
 

@@ -24,6 +24,7 @@
 /* The result of the search, before the variable selects from it. */
 struct search {
 	struct cuda_instance *instance;
+	int is_uncertain; /* only the runtime knows what a number in the variable means */
 	uint32_t n;
 	struct cuda_facts found[CUDA_MAX_DEVICES];
 };
@@ -76,6 +77,18 @@ static void identify(struct cuda_facts *facts)
 
 /* ---- The management library ------------------------------------------------------------------*/
 
+static void ask_speed(const struct cuda_management *nvml, nvmlDevice_t handle,
+		      struct cuda_facts *facts)
+{
+	unsigned int cores = 0, clock = 0;
+	if (!nvml->nvmlDeviceGetNumGpuCores || !nvml->nvmlDeviceGetMaxClockInfo ||
+	    nvml->nvmlDeviceGetNumGpuCores(handle, &cores) ||
+	    nvml->nvmlDeviceGetMaxClockInfo(handle, NVML_CLOCK_SM, &clock))
+		return;
+	facts->cores = cores;
+	facts->clock = clock;
+}
+
 static void ask_device(const struct cuda_management *nvml, nvmlDevice_t handle,
 		       struct cuda_facts *facts)
 {
@@ -94,6 +107,7 @@ static void ask_device(const struct cuda_management *nvml, nvmlDevice_t handle,
 			 pci.busId);
 	if (!nvml->nvmlDeviceGetCudaComputeCapability(handle, &major, &minor))
 		facts->architecture = (uint32_t)(10 * major + minor);
+	ask_speed(nvml, handle, facts);
 	identify(facts);
 }
 
@@ -211,9 +225,32 @@ static void search_files(struct search *search)
 
 /* ---- CUDA_VISIBLE_DEVICES --------------------------------------------------------------------*/
 
+/* CUDA numbers devices by speed, and how it measures that is its own: if devices differ and not all
+ * are named, only the runtime knows which one a number means. */
+static int has_certain_numbers(const struct search *search, const char *list)
+{
+	const struct tn_host *host = search->instance->host;
+	const char *order = host->parameter(host->context, "CUDA_DEVICE_ORDER",
+					    "PCI_BUS_ID: CUDA numbers GPUs by their PCI address");
+	int is_alike = 1;
+	uint32_t n_words = 1;
+	for (uint32_t i = 1; i < search->n; i++)
+		is_alike &= !strcmp(search->found[i].name, search->found[0].name);
+	for (; *list; list++)
+		n_words += *list == ',';
+	return is_alike || n_words >= search->n || (order && !strcmp(order, "PCI_BUS_ID"));
+}
+
+static void leave_unresolved(struct cuda_facts *facts, long number)
+{
+	memset(facts, 0, sizeof(*facts));
+	facts->is_unresolved = 1;
+	snprintf(facts->name, sizeof(facts->name), "NVIDIA GPU (CUDA's number %ld)", number);
+}
+
 static int is_same(const struct cuda_facts *a, const struct cuda_facts *b)
 {
-	return !strcmp(a->pci, b->pci) && !strcmp(a->uuid, b->uuid);
+	return !strcmp(a->pci, b->pci) && !strcmp(a->uuid, b->uuid) && !strcmp(a->name, b->name);
 }
 
 /* The device whose UUID begins so, if exactly one does; else -1. */
@@ -253,13 +290,16 @@ static int add_entry(const struct search *search, const char *text, size_t lengt
 						     : find_uuid(search, word, length);
 	if (index < 0 || index >= (long)search->n)
 		return 0;
+	struct cuda_facts facts = search->found[index];
+	if (search->is_uncertain && word[0] != 'G')
+		leave_unresolved(&facts, index);
 	for (uint32_t i = 0; i < instance->n_devices; i++) {
-		if (is_same(&instance->devices[i], &search->found[index])) {
+		if (is_same(&instance->devices[i], &facts)) {
 			instance->n_devices = 0; /* named twice: the runtime then shows none */
 			return 0;
 		}
 	}
-	instance->devices[instance->n_devices++] = search->found[index];
+	instance->devices[instance->n_devices++] = facts;
 	return 1;
 }
 
@@ -302,9 +342,12 @@ static void check_libraries(struct cuda_instance *instance)
 }
 
 /* 0: none is left, and the instance has the reason. */
-static int choose_devices(const struct search *search, const char *visible)
+static int choose_devices(struct search *search, const char *visible)
 {
 	struct cuda_instance *instance = search->instance;
+	search->is_uncertain = visible && !has_certain_numbers(search, visible);
+	memcpy(instance->found, search->found, search->n * sizeof(search->found[0]));
+	instance->n_found = search->n;
 	instance->n_devices = 0;
 	choose_visible(search, visible);
 	if (instance->n_devices)

@@ -42,11 +42,18 @@ static int may_use_tf32(const struct cuda_instance *own, const struct cuda_facts
 	       tn_plugin_option_is(own->host, "tf32", "1");
 }
 
-/* Newer devices first; among equals, the one with more memory. */
+/* The one that computes fastest first, as the product of its cores and their clock in GHz measures
+ * it; else the one with the most memory, then the newest.  Management libraries that know no cores
+ * know them of none. */
 static int32_t score_of(const struct cuda_facts *facts)
 {
 	uint64_t gib = facts->memory_bytes >> 30;
-	return (int32_t)(1000 * facts->architecture + (gib < 1000 ? gib : 999));
+	uint64_t speed = (uint64_t)facts->cores * facts->clock / 1000;
+	if (gib > 999)
+		gib = 999;
+	if (!speed)
+		return (int32_t)(1000 * gib + facts->architecture);
+	return (int32_t)((speed < 1000000 ? speed : 1000000) * 1000 + gib);
 }
 
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
@@ -59,7 +66,7 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	const struct cuda_facts *facts = &own->devices[index];
 	int tf32 = may_use_tf32(own, facts);
 	memset(&description, 0, sizeof(description));
-	description.kind = TN_DEVICE_DISCRETE_GPU;
+	description.kind = facts->is_integrated ? TN_DEVICE_INTEGRATED_GPU : TN_DEVICE_DISCRETE_GPU;
 	description.memory_kinds = 1u << TN_MEMORY_DEVICE | 1u << TN_MEMORY_PINNED;
 	description.storage_dtypes = 0xfffe; /* dtypes 1 to 15 */
 	description.program_dtypes =
@@ -151,6 +158,23 @@ static int is_at(const struct cuda_device *device, int ordinal)
 	return 0;
 }
 
+/* Which device has the runtime's number: its facts, if the management library had any. */
+static void resolve(struct cuda_device *device, const struct cuda_instance *instance)
+{
+	struct cuda_facts *facts = &device->facts;
+	char place[sizeof(facts->pci)] = "";
+	if (device->rt->cudaDeviceGetPCIBusId(place, sizeof(place), device->ordinal)) {
+		(void)device->rt->cudaGetLastError();
+		return;
+	}
+	for (uint32_t i = 0; i < instance->n_found; i++) {
+		if (!strcasecmp(place, instance->found[i].pci)) {
+			*facts = instance->found[i];
+			return;
+		}
+	}
+}
+
 /* The runtime orders devices by speed unless CUDA_DEVICE_ORDER is set: the described device is
  * found by its PCI address. */
 static tn_status find_ordinal(struct cuda_device *device, uint32_t index,
@@ -180,30 +204,34 @@ static tn_status find_ordinal(struct cuda_device *device, uint32_t index,
 static cudaError_t ask_attributes(struct cuda_device *device)
 {
 	int major = 0, minor = 0, processors = 0;
+	struct cuda_facts *facts = &device->facts;
 	const struct {
 		enum cudaDeviceAttr attribute;
 		int *to;
 	} asked[] = {{cudaDevAttrComputeCapabilityMajor, &major},
 		     {cudaDevAttrComputeCapabilityMinor, &minor},
 		     {cudaDevAttrMultiProcessorCount, &processors},
+		     {cudaDevAttrIntegrated, &facts->is_integrated},
 		     {cudaDevAttrMemoryPoolsSupported, &device->has_pools}};
 	cudaError_t code = cudaSuccess;
 	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]) && code == cudaSuccess; i++)
 		code = device->rt->cudaDeviceGetAttribute(asked[i].to, asked[i].attribute,
 							  device->ordinal);
-	device->architecture = (uint32_t)(10 * major + minor);
+	device->architecture = facts->architecture = (uint32_t)(10 * major + minor);
 	device->processors = processors > 0 ? (uint32_t)processors : 1;
 	return code;
 }
 
 /* Checks that it is usable before using it: a context takes time, and hundreds of megabytes of its
  * memory. */
-static tn_status check_device(struct cuda_device *device, uint32_t index,
-			      struct tn_error_info *error)
+static tn_status check_device(struct cuda_device *device, const struct cuda_instance *instance,
+			      uint32_t index, struct tn_error_info *error)
 {
 	tn_status status = find_ordinal(device, index, error);
 	if (status)
 		return status;
+	if (device->facts.is_unresolved)
+		resolve(device, instance);
 	cudaError_t code = ask_attributes(device);
 	if (code != cudaSuccess)
 		return fail_open(device, error, code, "cudaDeviceGetAttribute");
@@ -225,7 +253,7 @@ static tn_status begin_context(struct cuda_device *device, struct tn_error_info 
 	code = device->rt->cudaMemGetInfo(&free_bytes, &total);
 	if (code != cudaSuccess)
 		return fail_open(device, error, code, "cudaMemGetInfo");
-	device->memory_bytes = total;
+	device->memory_bytes = device->facts.memory_bytes = total;
 	return TN_OK;
 }
 
@@ -259,7 +287,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	made->has_ranges = cuda_ranges_are_asked(own->host);
 	made->dnn_mode = cuda_dnn_mode(own->host);
 	/* After a failure close_device releases whatever was created. */
-	status = check_device(made, taken.index, error);
+	status = check_device(made, own, taken.index, error);
 	if (!status)
 		status = begin_context(made, error);
 	if (!status)
@@ -274,6 +302,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 		close_device(made);
 		return status;
 	}
+	own->devices[taken.index] = made->facts; /* to be described once more */
 	*device = made;
 	return TN_OK;
 }

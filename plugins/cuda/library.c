@@ -25,6 +25,7 @@ struct library {
 	const char *purpose;
 	const struct name *names;
 	size_t n_names;
+	size_t n_optional; /* of these, the last ones */
 };
 
 #define RUNTIME(function)                                                                          \
@@ -170,7 +171,10 @@ static const struct name management_names[] = {
 	MANAGEMENT(nvmlDeviceGetClockInfo),
 	MANAGEMENT(nvmlDeviceGetTemperature),
 	MANAGEMENT(nvmlDeviceGetPowerUsage),
+	MANAGEMENT(nvmlDeviceGetNumGpuCores),
+	MANAGEMENT(nvmlDeviceGetMaxClockInfo),
 };
+enum { OPTIONAL_OF_MANAGEMENT = 2 }; /* the last ones */
 
 #define COUNT(names) (sizeof(names) / sizeof((names)[0]))
 
@@ -185,28 +189,32 @@ _Static_assert(IS_WHOLE(cuda_management, management_names), "names of NVML");
 _Static_assert(IS_WHOLE(cuda_dnn, dnn_names), "names of cuDNN");
 #endif
 
-static const struct library runtime = {"libcudart", 0, "the CUDA runtime", runtime_names,
-				       COUNT(runtime_names)};
-static const struct library blas = {"libcublas", 0, "cuBLAS", blas_names, COUNT(blas_names)};
+static const struct library runtime = {"libcudart",          0, "the CUDA runtime", runtime_names,
+				       COUNT(runtime_names), 0};
+static const struct library blas = {"libcublas", 0, "cuBLAS", blas_names, COUNT(blas_names), 0};
 /* cuBLAS opens it. */
-static const struct library blas_part = {"libcublasLt", 0, "a part of cuBLAS", NULL, 0};
-static const struct library compiler = {"libnvrtc", 0, "the CUDA compiler", compiler_names,
-					COUNT(compiler_names)};
+static const struct library blas_part = {"libcublasLt", 0, "a part of cuBLAS", NULL, 0, 0};
+static const struct library compiler = {
+	"libnvrtc", 0, "the CUDA compiler", compiler_names, COUNT(compiler_names), 0};
 #if CUDA_HAVE_CUDNN
-static const struct library dnn_library = {"libcudnn", 9, "cuDNN", dnn_names, COUNT(dnn_names)};
+static const struct library dnn_library = {"libcudnn", 9, "cuDNN", dnn_names, COUNT(dnn_names), 0};
 /* libcudnn.so.9 opens these when it first needs them, and ends the process if one cannot be
  * opened. */
 static const struct library dnn_parts[] = {
-	{"libcudnn_graph", 9, "a part of cuDNN", NULL, 0},
-	{"libcudnn_ops", 9, "a part of cuDNN", NULL, 0},
-	{"libcudnn_cnn", 9, "a part of cuDNN", NULL, 0},
-	{"libcudnn_heuristic", 9, "a part of cuDNN", NULL, 0},
-	{"libcudnn_engines_precompiled", 9, "a part of cuDNN", NULL, 0},
-	{"libcudnn_engines_runtime_compiled", 9, "a part of cuDNN", NULL, 0},
+	{"libcudnn_graph", 9, "a part of cuDNN", NULL, 0, 0},
+	{"libcudnn_ops", 9, "a part of cuDNN", NULL, 0, 0},
+	{"libcudnn_cnn", 9, "a part of cuDNN", NULL, 0, 0},
+	{"libcudnn_heuristic", 9, "a part of cuDNN", NULL, 0, 0},
+	{"libcudnn_engines_precompiled", 9, "a part of cuDNN", NULL, 0, 0},
+	{"libcudnn_engines_runtime_compiled", 9, "a part of cuDNN", NULL, 0, 0},
 };
 #endif
-static const struct library management = {"libnvidia-ml", 1, "NVIDIA's management library",
-					  management_names, COUNT(management_names)};
+static const struct library management = {"libnvidia-ml",
+					  1,
+					  "NVIDIA's management library",
+					  management_names,
+					  COUNT(management_names),
+					  OPTIONAL_OF_MANAGEMENT};
 
 /* The major versions that the backend works with, newest first. */
 static const struct major {
@@ -237,7 +245,7 @@ static tn_status look_up(const struct library *library, int major, const char *f
 				 majors[i].oldest % 1000 / 10);
 	for (size_t i = 0; i < library->n_names; i++) {
 		void *address = dlsym(*handle, library->names[i].text);
-		if (!address) {
+		if (!address && i < library->n_names - library->n_optional) {
 			snprintf(text, size, "%s (%s) has no %s: expected %s", file,
 				 library->purpose, library->names[i].text, expected);
 			cuda_library_close(handle);

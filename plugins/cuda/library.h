@@ -122,6 +122,10 @@ struct cuda_management {
 	nvmlReturn_t (*nvmlDeviceGetTemperature)(nvmlDevice_t device, unsigned int sensor,
 						 unsigned int *degrees);
 	nvmlReturn_t (*nvmlDeviceGetPowerUsage)(nvmlDevice_t device, unsigned int *milliwatts);
+	/* NULL: it is older. */
+	nvmlReturn_t (*nvmlDeviceGetNumGpuCores)(nvmlDevice_t device, unsigned int *cores);
+	nvmlReturn_t (*nvmlDeviceGetMaxClockInfo)(nvmlDevice_t device, unsigned int type,
+						  unsigned int *megahertz);
 };
 
 /* The libraries of one major version of CUDA, besides the runtime. */

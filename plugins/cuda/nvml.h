@@ -16,6 +16,8 @@ enum {
 	NVML_ERROR_LIB_RM_VERSION_MISMATCH = 18,
 };
 
+enum { NVML_CLOCK_SM = 1 };
+
 typedef struct {
 	unsigned long long total;
 	unsigned long long free;

@@ -48,6 +48,9 @@ struct cuda_facts {
 	uint8_t identity[16], identity2[16];
 	uint64_t memory_bytes; /* 0: unknown */
 	uint32_t architecture; /* 90 for compute capability 9.0; 0: unknown */
+	uint32_t cores, clock; /* how many, and the highest in MHz; 0: unknown */
+	int is_integrated;     /* it has the host's memory; known when it is open */
+	int is_unresolved;     /* a number of CUDA's: which one it is, is known when it is open */
 };
 
 struct cuda_instance {
@@ -61,6 +64,8 @@ struct cuda_instance {
 	char driver[80]; /* the driver's version and its CUDA version; may be empty */
 	int driver_cuda; /* 12080: the driver supports CUDA 12.8; 0: unknown */
 	struct cuda_facts devices[CUDA_MAX_DEVICES];
+	uint32_t n_found; /* all, in the order of the bus */
+	struct cuda_facts found[CUDA_MAX_DEVICES];
 };
 
 struct cuda_sensors;

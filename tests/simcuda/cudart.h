@@ -35,7 +35,9 @@ void sim_in_work(int inside);
 /* ---- Devices (cudart_device.c) ---------------------------------------------------------------*/
 
 struct sim_device {
-	int physical;       /* the number before CUDA_VISIBLE_DEVICES */
+	int physical;       /* its place on the bus */
+	int is_slice;       /* of that device */
+	struct sim_model model;
 	cudaError_t sticky; /* what lost it */
 	unsigned peers;     /* bits of the devices that it may access */
 	unsigned flags;
@@ -45,6 +47,8 @@ struct sim_device {
 int sim_device_count(void);
 int sim_device_current(void);
 struct sim_device *sim_device(int index);
+/* What the current device is like. */
+const struct sim_model *sim_model_current(void);
 void sim_devices_restart(void);
 /* The device's properties (cudart_properties.c). */
 void sim_properties(struct cudaDeviceProp *properties, int device);

@@ -25,10 +25,16 @@ static struct {
 	int file;
 } arena = {.file = -1};
 
-/* Addresses cost nothing: they are reused only after all have been used. */
+/* Addresses cost little: they are reused only after all have been used, which is 16 times the
+ * memory where that is not very large. */
 static size_t span_of_device(void)
 {
-	size_t least = (size_t)16 << 30, wanted = 16 * sim_settings.memory;
+	const size_t least = (size_t)16 << 30, most = (size_t)256 << 30;
+	size_t memory = 0;
+	for (int i = 0; i < sim_settings.devices; i++)
+		if (sim_settings.models[i].memory > memory)
+			memory = sim_settings.models[i].memory;
+	size_t wanted = 16 * memory < most ? 16 * memory : memory < most ? most : memory;
 	return wanted > least ? wanted : least;
 }
 

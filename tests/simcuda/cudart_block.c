@@ -125,7 +125,7 @@ static void poison(uint64_t address, size_t size)
 
 struct sim_block *sim_block_make(int device, size_t size, enum sim_state state)
 {
-	if (size > sim_settings.memory - used[device])
+	if (size > sim_device(device)->model.memory - used[device])
 		return NULL;
 	uint64_t address = take_address(device, room_for(size));
 	struct sim_block *block = address ? take_record() : NULL;

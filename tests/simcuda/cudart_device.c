@@ -18,33 +18,106 @@ static struct sim_device devices[SIM_MAX_DEVICES];
 static int n_devices;
 static _Thread_local int current;
 
-/* Like the real one: numbers in a list, which ends at an invalid entry or device. */
-static int apply_visible(const char *list, int *physical)
+/* The devices' places on the bus in CUDA's order: fastest first, unless the variable says
+ * otherwise. */
+static void order_devices(int *order)
+{
+	const char *asked = getenv("CUDA_DEVICE_ORDER");
+	int is_by_bus = asked && strcmp(asked, "PCI_BUS_ID") == 0;
+	const struct sim_model *models = sim_settings.models;
+	for (int i = 0; i < sim_settings.devices; i++) {
+		int at = i, speed = models[i].multiprocessors * models[i].clock;
+		while (!is_by_bus && at > 0 &&
+		       models[order[at - 1]].multiprocessors * models[order[at - 1]].clock <
+			       speed) {
+			order[at] = order[at - 1];
+			at--;
+		}
+		order[at] = i;
+	}
+}
+
+/* The device whose UUID, or whose slice's, begins so, if exactly one does; else -1. */
+static int find_uuid(const char *word, size_t length, int is_slice)
+{
+	char uuid[64];
+	int found = -1;
+	for (int i = 0; i < sim_settings.devices; i++) {
+		sim_device_uuid_text(i, is_slice, uuid);
+		if (strncmp(uuid, word, length) != 0 ||
+		    (is_slice && sim_settings.models[i].slice == 0))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = i;
+	}
+	return found;
+}
+
+/* The device that an entry of the list names; -1: none.  "MIG-GPU-.../1/0" is an older name of a
+ * slice. */
+static int find_entry(const char *word, size_t length, const int *order)
+{
+	if (isdigit((unsigned char)*word)) {
+		long index = strtol(word, NULL, 10);
+		return index < sim_settings.devices ? order[index] : -1;
+	}
+	if (strncmp(word, "MIG-GPU-", 8) == 0) {
+		int found = find_uuid(word + 4, strcspn(word + 4, "/,"), 0);
+		return found >= 0 && sim_settings.models[found].slice ? found : -1;
+	}
+	if (strncmp(word, "MIG-", 4) == 0)
+		return find_uuid(word, length, 1);
+	return strncmp(word, "GPU-", 4) == 0 ? find_uuid(word, length, 0) : -1;
+}
+
+/* Like the real one: the list ends at an invalid entry, and is empty if one is named twice. */
+static int apply_visible(const char *list, const int *order, int *physical)
 {
 	int n = 0;
-	while (isdigit((unsigned char)*list)) {
-		char *end = NULL;
-		long index = strtol(list, &end, 10);
-		if (index >= sim_settings.devices || n == SIM_MAX_DEVICES)
-			break;
-		physical[n++] = (int)index;
-		if (*end != ',')
-			break;
-		list = end + 1;
+	for (;;) {
+		list += strspn(list, " \t");
+		size_t length = strcspn(list, ", \t");
+		int found = length > 0 ? find_entry(list, length, order) : -1;
+		if (found < 0)
+			return n;
+		for (int i = 0; i < n; i++)
+			if (physical[i] == found)
+				return 0;
+		physical[n++] = found;
+		list += strcspn(list, ",");
+		if (!*list)
+			return n;
+		list++;
 	}
-	return n;
+}
+
+/* Like the real one: where one is in MIG mode, its slice is the only device. */
+static void choose_slice(void)
+{
+	for (int i = 0; i < n_devices; i++) {
+		if (devices[i].model.slice == 0)
+			continue;
+		devices[0].physical = devices[i].physical;
+		devices[0].is_slice = 1;
+		devices[0].model = sim_device_slice(&devices[i].model);
+		n_devices = 1;
+	}
 }
 
 void sim_devices_restart(void)
 {
-	int physical[SIM_MAX_DEVICES];
-	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-	for (int i = 0; i < SIM_MAX_DEVICES; i++)
-		physical[i] = i;
-	n_devices = visible ? apply_visible(visible, physical) : sim_settings.devices;
+	int order[SIM_MAX_DEVICES] = {0}, visible[SIM_MAX_DEVICES];
+	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+	order_devices(order);
+	memcpy(visible, order, sizeof(visible));
+	n_devices = list ? apply_visible(list, order, visible) : sim_settings.devices;
 	memset(devices, 0, sizeof(devices));
-	for (int i = 0; i < n_devices; i++)
-		devices[i].physical = physical[i];
+	for (int i = 0; i < n_devices; i++) {
+		devices[i].physical = visible[i];
+		devices[i].model = sim_settings.models[visible[i]];
+	}
+	choose_slice();
 	current = 0;
 }
 
@@ -61,6 +134,11 @@ int sim_device_current(void)
 struct sim_device *sim_device(int index)
 {
 	return &devices[index];
+}
+
+const struct sim_model *sim_model_current(void)
+{
+	return &devices[sim_device_current()].model;
 }
 
 cudaError_t sim_driver_state(void)

@@ -24,14 +24,15 @@ static int registers_of(const struct ptx_attributes *attributes)
 static void describe(const struct sim_kernel *kernel, struct cudaFuncAttributes *to)
 {
 	struct ptx_attributes attributes;
+	int arch = sim_model_current()->arch;
 	ptx_kernel_attributes(kernel->ptx, &attributes);
 	memset(to, 0, sizeof(*to));
 	to->sharedSizeBytes = attributes.static_shared;
 	to->localSizeBytes = attributes.local;
 	to->maxThreadsPerBlock = 1024;
 	to->numRegs = registers_of(&attributes);
-	to->ptxVersion = sim_settings.arch;
-	to->binaryVersion = sim_settings.arch;
+	to->ptxVersion = arch;
+	to->binaryVersion = arch;
 	to->maxDynamicSharedSizeBytes = kernel->max_dynamic
 						? kernel->max_dynamic
 						: (int)((48u << 10) - attributes.static_shared);

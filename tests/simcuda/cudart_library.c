@@ -132,10 +132,11 @@ static cudaError_t check_text(const char *text)
 	if (strncmp(text, "\177ELF", 4) == 0)
 		return sim_say(cudaErrorNoKernelImageForDevice,
 			       "a CUBIN was loaded: the simulated device runs PTX");
-	if (target_of(text) > sim_settings.arch)
+	int arch = sim_model_current()->arch;
+	if (target_of(text) > arch)
 		return sim_say(cudaErrorNoKernelImageForDevice,
 			       "code for sm_%d was loaded on a device of sm_%d", target_of(text),
-			       sim_settings.arch);
+			       arch);
 	return cudaSuccess;
 }
 

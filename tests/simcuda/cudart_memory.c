@@ -86,8 +86,8 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 	cudaError_t error = sim_enter("cudaMemGetInfo");
 	if (error)
 		return error;
-	*total = sim_settings.memory;
-	*available = sim_settings.memory - sim_block_used(sim_device_current());
+	*total = sim_model_current()->memory;
+	*available = *total - sim_block_used(sim_device_current());
 	return sim_leave(cudaSuccess);
 }
 

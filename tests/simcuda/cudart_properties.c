@@ -7,24 +7,29 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-static void fill_identity(struct cudaDeviceProp *p, int physical)
+static void fill_identity(struct cudaDeviceProp *p, const struct sim_device *device)
 {
-	sim_device_name(&sim_settings, p->name, sizeof(p->name));
-	sim_device_uuid(physical, (unsigned char *)p->uuid.bytes);
-	p->major = sim_settings.arch / 10;
-	p->minor = sim_settings.arch % 10;
-	p->pciBusID = physical + 1;
-	p->multiProcessorCount = sim_settings.multiprocessors;
-	p->totalGlobalMem = sim_settings.memory;
+	const struct sim_model *model = &device->model;
+	sim_device_name(model, p->name, sizeof(p->name));
+	if (device->is_slice)
+		snprintf(p->name + strlen(p->name), sizeof(p->name) - strlen(p->name), " MIG %zugb",
+			 model->slice >> 30);
+	sim_device_uuid(device->physical, device->is_slice, (unsigned char *)p->uuid.bytes);
+	p->major = model->arch / 10;
+	p->minor = model->arch % 10;
+	p->pciBusID = device->physical + 1;
+	p->multiProcessorCount = model->multiprocessors;
+	p->totalGlobalMem = model->memory;
+	p->integrated = model->is_integrated;
 }
 
-static void fill_launch(struct cudaDeviceProp *p)
+static void fill_launch(struct cudaDeviceProp *p, int arch)
 {
 	static const int block[3] = {1024, 1024, 64}, grid[3] = {0x7fffffff, 65535, 65535};
-	int is_large =
-		sim_settings.arch >= 80 && sim_settings.arch != 86 && sim_settings.arch != 89;
-	int is_server = sim_settings.arch >= 90 && sim_settings.arch < 120;
+	int is_large = arch >= 80 && arch != 86 && arch != 89;
+	int is_server = arch >= 90 && arch < 120;
 	memcpy(p->maxThreadsDim, block, sizeof(block));
 	memcpy(p->maxGridSize, grid, sizeof(grid));
 	p->warpSize = 32;
@@ -35,11 +40,11 @@ static void fill_launch(struct cudaDeviceProp *p)
 	p->regsPerMultiprocessor = 65536;
 	p->sharedMemPerBlock = 48 << 10;
 	p->sharedMemPerBlockOptin = (size_t)(is_server ? 227 : is_large ? 163 : 99) << 10;
-	if (sim_settings.arch < 80)
+	if (arch < 80)
 		p->sharedMemPerBlockOptin = 64 << 10;
-	p->reservedSharedMemPerBlock = sim_settings.arch >= 80 ? 1024 : 0;
+	p->reservedSharedMemPerBlock = arch >= 80 ? 1024 : 0;
 	p->sharedMemPerMultiprocessor = p->sharedMemPerBlockOptin + p->reservedSharedMemPerBlock;
-	p->clusterLaunch = sim_settings.arch >= 90;
+	p->clusterLaunch = arch >= 90;
 	p->cooperativeLaunch = 0;
 }
 
@@ -71,8 +76,8 @@ static void fill_memory(struct cudaDeviceProp *p)
 void sim_properties(struct cudaDeviceProp *p, int device)
 {
 	memset(p, 0, sizeof(*p));
-	fill_identity(p, sim_device(device)->physical);
-	fill_launch(p);
+	fill_identity(p, sim_device(device));
+	fill_launch(p, sim_device(device)->model.arch);
 	fill_memory(p);
 }
 
@@ -168,17 +173,18 @@ static int read_field(const struct field *field, int device)
 }
 
 /* The attributes that are not fields. */
-static cudaError_t read_other(int *value, enum cudaDeviceAttr attribute)
+static cudaError_t read_other(int *value, enum cudaDeviceAttr attribute,
+			      const struct sim_model *model)
 {
 	switch (attribute) {
 	case cudaDevAttrClockRate:
-		*value = 1980000;
+		*value = 1000 * model->clock;
 		return cudaSuccess;
 	case cudaDevAttrMemoryClockRate:
 		*value = 2619000;
 		return cudaSuccess;
 	case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-		*value = sim_settings.arch % 10 == 0 && sim_settings.arch < 120 ? 2 : 64;
+		*value = model->arch % 10 == 0 && model->arch < 120 ? 2 : 64;
 		return cudaSuccess;
 	case cudaDevAttrGpuOverlap:
 		*value = 1;
@@ -205,7 +211,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 			*value = read_field(&fields[i], device);
 			return sim_leave(cudaSuccess);
 		}
-	return sim_leave(read_other(value, attribute));
+	return sim_leave(read_other(value, attribute, &sim_device(device)->model));
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
@@ -223,6 +229,7 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device)
 	return sim_leave(cudaSuccess);
 }
 
+/* The address of a slice is the whole device's, which is not there. */
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text)
 {
 	char bus[32];
@@ -231,7 +238,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text)
 		return error;
 	for (int i = 0; i < sim_device_count(); i++) {
 		sim_device_bus(sim_device(i)->physical, bus, sizeof(bus));
-		if (strcmp(bus, text) == 0) {
+		if (strcasecmp(bus, text) == 0 && !sim_device(i)->is_slice) {
 			*device = i;
 			return sim_leave(cudaSuccess);
 		}

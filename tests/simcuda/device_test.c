@@ -54,6 +54,59 @@ static void devices_can_be_made_visible_in_any_order(void **state)
 	assert_int_equal(bus, 1);
 }
 
+/* The addresses' bus numbers, as digits. */
+static void unlike_devices_are_ordered_by_speed(void **state)
+{
+	static const struct {
+		const char *setting, *buses;
+	} cases[] = {
+		{"SIMCUDA_PEER=1", "231"},
+		{"CUDA_DEVICE_ORDER=PCI_BUS_ID", "123"},
+		{"CUDA_VISIBLE_DEVICES=1,0", "32"},
+		{"CUDA_VISIBLE_DEVICES=0,0", ""},
+		{"CUDA_VISIBLE_DEVICES=GPU-73, GPU-75696d75", "13"},
+		{"CUDA_VISIBLE_DEVICES=GPU-7,0", ""},
+		{"CUDA_VISIBLE_DEVICES=MIG-73", ""},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char found[8] = "";
+		int count = 0, bus = 0;
+		WITH("SIMCUDA_MODELS=t400,a100,rtx3050", cases[i].setting);
+		(void)cudaGetDeviceCount(&count);
+		for (int k = 0; k < count; k++) {
+			assert_cuda(cudaDeviceGetAttribute(&bus, cudaDevAttrPciBusId, k),
+				    cudaSuccess);
+			found[k] = (char)('0' + bus);
+		}
+		assert_string_equal(found, cases[i].buses);
+	}
+}
+
+static void a_slice_hides_all_else(void **state)
+{
+	static const char *const visible[] = {
+		"SIMCUDA_PEER=1", "CUDA_VISIBLE_DEVICES=1,0", "CUDA_VISIBLE_DEVICES=GPU-74",
+		"CUDA_VISIBLE_DEVICES=MIG-74",
+		"CUDA_VISIBLE_DEVICES=MIG-GPU-74696d75-6c61-7465-6420-435544412301/1/0"};
+	struct cudaDeviceProp properties;
+	int count = 0, device = 9;
+	size_t total = 0;
+	(void)state;
+	for (size_t i = 0; i < sizeof(visible) / sizeof(visible[0]); i++) {
+		WITH("SIMCUDA_MODELS=a100,a100/10", visible[i]);
+		assert_cuda(cudaGetDeviceCount(&count), cudaSuccess);
+		assert_int_equal(count, 1);
+		assert_cuda(cudaMemGetInfo(&total, &total), cudaSuccess);
+		assert_int_equal(total, (size_t)10 << 30);
+		assert_cuda(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+		assert_int_equal(properties.pciBusID, 2);
+		assert_int_equal(properties.multiProcessorCount, 13);
+		assert_cuda(cudaDeviceGetByPCIBusId(&device, "0000:02:00.0"),
+			    cudaErrorInvalidValue);
+	}
+}
+
 static void each_thread_chooses_its_device(void **state)
 {
 	int device = 9;
@@ -247,6 +300,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_driver_or_a_device_nothing_works),
 		cmocka_unit_test(devices_can_be_made_visible_in_any_order),
+		cmocka_unit_test(unlike_devices_are_ordered_by_speed),
+		cmocka_unit_test(a_slice_hides_all_else),
 		cmocka_unit_test(each_thread_chooses_its_device),
 		cmocka_unit_test(properties_and_attributes_agree),
 		cmocka_unit_test_setup(the_runtime_is_13_0, restart),

@@ -7,10 +7,13 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Not constant for the compiler: another object may define it. */
 extern const int sim_cuda_version __attribute__((weak));
@@ -190,4 +193,43 @@ void sim_fault_restart(void)
 	struck = "";
 	is_read = 0;
 	pthread_mutex_unlock(&lock);
+}
+
+/* ---- What is missing -------------------------------------------------------------------------*/
+
+int sim_is_listed(const char *variable, const char *name)
+{
+	const char *list = getenv(variable);
+	const size_t length = strlen(name);
+	for (; list && *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == length && strncmp(list, name, length) == 0)
+			return 1;
+	return 0;
+}
+
+/* Of its dynamic section; the loader has made addresses of offsets on most architectures. */
+static size_t dynamic_value(const struct link_map *map, ElfW(Sxword) tag)
+{
+	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == tag)
+			return entry->d_un.d_val;
+	return 0;
+}
+
+/* Renames the functions that are listed, before anyone looks for them by name. */
+static void __attribute__((constructor)) hide_functions(void)
+{
+	Dl_info info;
+	struct link_map *map = NULL;
+	if (!getenv("SIMCUDA_MISSING") ||
+	    !dladdr1((void *)&hide_functions, &info, (void **)&map, RTLD_DL_LINKMAP))
+		return;
+	size_t names = dynamic_value(map, DT_STRTAB), size = dynamic_value(map, DT_STRSZ);
+	char *at = (char *)(names < map->l_addr ? names + map->l_addr : names), *end = at + size;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (size_t)at % page;
+	if (mprotect(at - before, size + before, PROT_READ | PROT_WRITE))
+		return;
+	for (; at < end; at += strlen(at) + 1)
+		if (sim_is_listed("SIMCUDA_MISSING", at))
+			*at = '-';
 }

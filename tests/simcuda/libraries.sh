@@ -108,7 +108,11 @@ done <<'EOF'
 # An older driver runs none, whatever is there.
 11080 both loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525)
 11080 none loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525)
-# The newest that the driver runs.
+# The newest that the driver runs; any minor version will do.
+12020 13,12 loader 12 front/libcublas.so.12
+12040 12 wheels12 12 nvidia/cublas/lib/libcublas.so.12
+12060 12 conda 12 place/lib/libcublas.so.12
+12060 13 loader MISSING_LIBRARY CUDA 12.6: CUDA 13 needs driver 580; libcudart.so.12
 12000 13,12 loader 12 front/libcublas.so.12
 12000 12 loader 12 front/libcublas.so.12
 12000 13 loader MISSING_LIBRARY CUDA 12.0: CUDA 13 needs driver 580; libcudart.so.12
@@ -149,6 +153,20 @@ done <<'EOF'
 13000 12 wheels12 12 nvidia/cublas/lib/libcublas.so.12
 EOF
 echo "$rows rows"
+
+# The runtimes of CUDA 12.0 to 12.7 cannot load a kernel's code, whatever the driver: those of the
+# packages that PyTorch brought with it, most often.
+lay 12 wheels12
+for driver in 12000 12020 12040 12060 12080; do
+	env LD_LIBRARY_PATH="$dir/front" SIMCUDA_DRIVER=$driver TENON_BACKEND=cuda \
+		SIMCUDA_MISSING=cudaLibraryGetKernel,cudaLibraryLoadData,cudaLibraryUnload \
+		VIRTUAL_ENV="$dir/place" "$tenon" info --why cuda >"$dir/out" 2>&1
+	[ "$(grep -c -e '^cuda: MISSING_LIBRARY' \
+		-e '^  driver .* has no cudaLibrary.*: expected CUDA 12.8 or later' "$dir/out")" -eq 2 ] || {
+		cat "$dir/out"
+		fail "a runtime older than 12.8 with driver $driver"
+	}
+done
 
 # NVRTC opens its builtins by their name alone, and would find an empty file in front: the backend
 # has opened those beside NVRTC.

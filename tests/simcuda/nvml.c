@@ -2,11 +2,21 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The simulated management library: the queries of a report about devices.  Its devices are those
- * of SIMCUDA_DEVICES; CUDA_VISIBLE_DEVICES is ignored.  The toolkit may lack its header, so the
- * types are declared here.
+ * of SIMCUDA_MODELS and SIMCUDA_DEVICES in the order of the bus; CUDA_VISIBLE_DEVICES is ignored.
+ * The toolkit may lack its header, so the types are declared here.  What real ones are like:
+ *
+ *   SIMCUDA_NVML_UNSUPPORTED=NAME,...  these answer NVML_ERROR_NOT_SUPPORTED
+ *   SIMCUDA_NVML_SLOW=SECONDS          a device takes so long to wake, when its handle is asked for
+ *                                      the first time after a start
+ *
+ * SIMCUDA_MISSING and SIMCUDA_SITES (fault.h): functions that do not exist, and a line for each call:
+ * without one, it was not asked.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <time.h>
 
 #include "fault.h"
 #include "settings.h"
@@ -41,6 +51,7 @@ enum {
 
 static struct sim_settings settings;
 static int users;
+static unsigned awake;               /* bits of the devices */
 static char places[SIM_MAX_DEVICES]; /* a handle is the address of one */
 
 nvmlReturn_t nvmlInit_v2(void);
@@ -59,6 +70,8 @@ nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, unsigned *index);
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *text, unsigned size);
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *text, unsigned size);
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory);
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned *now, unsigned *pending);
+nvmlReturn_t nvmlDeviceGetNumGpuCores(nvmlDevice_t device, unsigned *cores);
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci);
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major, int *minor);
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned type, unsigned *clock);
@@ -73,6 +86,8 @@ static nvmlReturn_t enter(const char *name)
 	nvmlReturn_t fault = sim_fault_next(name, &sticky);
 	if (fault)
 		return fault;
+	if (sim_is_listed("SIMCUDA_NVML_UNSUPPORTED", name))
+		return NVML_ERROR_NOT_SUPPORTED;
 	return users > 0 ? NVML_SUCCESS : NVML_ERROR_UNINITIALIZED;
 }
 
@@ -122,7 +137,8 @@ static nvmlReturn_t begin(const char *name)
 	sim_settings_read(&settings);
 	if (settings.driver == 0)
 		return NVML_ERROR_DRIVER_NOT_LOADED;
-	users++;
+	if (users++ == 0)
+		awake = 0;
 	return NVML_SUCCESS;
 }
 
@@ -173,7 +189,8 @@ static const char *driver_version(void)
 	static const struct {
 		int cuda;
 		const char *version;
-	} drivers[] = {{13000, "580.00"}, {12080, "570.00"}, {12000, "525.00"}};
+	} drivers[] = {{13000, "580.00"}, {12080, "570.00"}, {12060, "560.00"},
+		       {12040, "550.00"}, {12020, "535.00"}, {12000, "525.00"}};
 	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
 		if (settings.driver >= drivers[i].cuda)
 			return drivers[i].version;
@@ -218,6 +235,19 @@ nvmlReturn_t nvmlDeviceGetCount_v2(unsigned *count)
 	return result;
 }
 
+/* Wakes a device, and gives its handle. */
+static nvmlReturn_t find(int index, nvmlDevice_t *device)
+{
+	const char *text = getenv("SIMCUDA_NVML_SLOW");
+	double seconds = text && !(awake >> index & 1) ? strtod(text, NULL) : 0;
+	struct timespec wait = {.tv_sec = (time_t)seconds};
+	wait.tv_nsec = (long)((seconds - (double)wait.tv_sec) * 1e9);
+	(void)nanosleep(&wait, NULL);
+	awake |= 1u << index;
+	*device = (nvmlDevice_t)(void *)&places[index];
+	return NVML_SUCCESS;
+}
+
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device)
 {
 	nvmlReturn_t result = enter("nvmlDeviceGetHandleByIndex_v2");
@@ -225,31 +255,19 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device)
 		return result;
 	if (index >= (unsigned)settings.devices)
 		return NVML_ERROR_INVALID_ARGUMENT;
-	*device = (nvmlDevice_t)(void *)&places[index];
-	return NVML_SUCCESS;
+	return find((int)index, device);
 }
 
-/* In hexadecimal digits, like the real one. */
-static void uuid_text(int index, char text[64])
-{
-	unsigned char uuid[16];
-	int length = snprintf(text, 64, "GPU-");
-	sim_device_uuid(index, uuid);
-	for (int i = 0; i < 16; i++)
-		length += snprintf(text + length, (size_t)(64 - length), "%s%02x",
-				   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-}
-
+/* Like the real one, it wakes those that come before. */
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
 {
 	char text[64];
 	nvmlReturn_t result = enter("nvmlDeviceGetHandleByUUID");
 	for (int i = 0; i < settings.devices && !result; i++) {
-		uuid_text(i, text);
-		if (strcmp(text, uuid) == 0) {
-			*device = (nvmlDevice_t)(void *)&places[i];
-			return NVML_SUCCESS;
-		}
+		sim_device_uuid_text(i, 0, text);
+		result = find(i, device);
+		if (strcmp(text, uuid) == 0)
+			return result;
 	}
 	return result ? result : NVML_ERROR_NOT_FOUND;
 }
@@ -263,10 +281,8 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *bus, nvmlDevice_t *dev
 		bus += 4;
 	for (int i = 0; i < settings.devices && !result; i++) {
 		sim_device_bus(i, text, sizeof(text));
-		if (strcmp(text, bus) == 0) {
-			*device = (nvmlDevice_t)(void *)&places[i];
-			return NVML_SUCCESS;
-		}
+		if (strcasecmp(text, bus) == 0)
+			return find(i, device);
 	}
 	return result ? result : NVML_ERROR_NOT_FOUND;
 }
@@ -287,7 +303,7 @@ nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *text, unsigned size)
 	nvmlReturn_t result = enter_device("nvmlDeviceGetName", device);
 	if (result)
 		return result;
-	sim_device_name(&settings, name, sizeof(name));
+	sim_device_name(&settings.models[index_of(device)], name, sizeof(name));
 	return answer(text, size, name);
 }
 
@@ -297,17 +313,39 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *text, unsigned size)
 	nvmlReturn_t result = enter_device("nvmlDeviceGetUUID", device);
 	if (result)
 		return result;
-	uuid_text(index_of(device), uuid);
+	sim_device_uuid_text(index_of(device), 0, uuid);
 	return answer(text, size, uuid);
 }
 
-/* It does not include allocations of the runtime. */
+/* It does not include allocations of the runtime; in MIG mode it is the whole device's. */
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
 	nvmlReturn_t result = enter_device("nvmlDeviceGetMemoryInfo", device);
+	if (result)
+		return result;
+	const struct sim_model *model = &settings.models[index_of(device)];
+	if (model->is_integrated)
+		return NVML_ERROR_NOT_SUPPORTED;
+	*memory = (nvmlMemory_t){model->memory, model->memory, 0};
+	return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned *now, unsigned *pending)
+{
+	nvmlReturn_t result = enter_device("nvmlDeviceGetMigMode", device);
 	if (!result)
-		*memory = (nvmlMemory_t){settings.memory, settings.memory, 0};
+		*now = *pending = settings.models[index_of(device)].slice > 0;
 	return result;
+}
+
+nvmlReturn_t nvmlDeviceGetNumGpuCores(nvmlDevice_t device, unsigned *cores)
+{
+	nvmlReturn_t result = enter_device("nvmlDeviceGetNumGpuCores", device);
+	if (result)
+		return result;
+	const struct sim_model *model = &settings.models[index_of(device)];
+	*cores = (unsigned)model->multiprocessors * (model->arch <= 80 ? 64 : 128);
+	return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t *pci)
@@ -327,15 +365,16 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
 	nvmlReturn_t result = enter_device("nvmlDeviceGetCudaComputeCapability", device);
 	if (result)
 		return result;
-	*major = settings.arch / 10;
-	*minor = settings.arch % 10;
+	*major = settings.models[index_of(device)].arch / 10;
+	*minor = settings.models[index_of(device)].arch % 10;
 	return NVML_SUCCESS;
 }
 
 /* Graphics, multiprocessors, memory and video, in MHz. */
-static nvmlReturn_t answer_clock(unsigned type, unsigned *clock)
+static nvmlReturn_t answer_clock(nvmlDevice_t device, unsigned type, unsigned *clock)
 {
-	static const unsigned clocks[] = {1980, 1980, 2619, 1600};
+	const unsigned fastest = (unsigned)settings.models[index_of(device)].clock;
+	const unsigned clocks[] = {fastest, fastest, 2619, 1600};
 	if (type > 3)
 		return NVML_ERROR_INVALID_ARGUMENT;
 	*clock = clocks[type];
@@ -345,13 +384,13 @@ static nvmlReturn_t answer_clock(unsigned type, unsigned *clock)
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned type, unsigned *clock)
 {
 	nvmlReturn_t result = enter_device("nvmlDeviceGetClockInfo", device);
-	return result ? result : answer_clock(type, clock);
+	return result ? result : answer_clock(device, type, clock);
 }
 
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned type, unsigned *clock)
 {
 	nvmlReturn_t result = enter_device("nvmlDeviceGetMaxClockInfo", device);
-	return result ? result : answer_clock(type, clock);
+	return result ? result : answer_clock(device, type, clock);
 }
 
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned sensor, unsigned *degrees)

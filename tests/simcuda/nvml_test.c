@@ -63,11 +63,51 @@ static void devices_are_counted_and_named(void **state)
 	assert_int_equal(text_of("nvmlDeviceGetName", device, text, sizeof(text)), 0);
 	assert_string_equal(text, "Simulated CUDA device sm_90");
 	assert_int_equal(text_of("nvmlDeviceGetUUID", device, text, sizeof(text)), 0);
-	assert_string_equal(text, "GPU-73696d75-6c61-7465-6420-435544412301");
+	assert_string_equal(text, "GPU-74696d75-6c61-7465-6420-435544412301");
 	assert_int_equal(text_of("nvmlDeviceGetUUID", device, text, 10), 7);
 	assert_int_equal(text_of("nvmlDeviceGetName", text, text, sizeof(text)), 2);
 	assert_int_equal(call("nvmlShutdown"), 0);
 	assert_int_equal(call("nvmlShutdown"), 1);
+}
+
+/* In the order of the bus, whatever CUDA's is; a device in MIG mode is whole. */
+static void each_device_is_like_its_model(void **state)
+{
+	static const struct {
+		const char *name;
+		int memory; /* the answer */
+	} expected[] = {{"NVIDIA T400 4GB", 0}, {"NVIDIA A100 80GB PCIe", 0}, {"NVIDIA GB10", 3}};
+	unsigned long long memory[3] = {0};
+	char text[96];
+	void *device = NULL;
+	int (*ask)(void *, unsigned long long *) = NULL;
+	(void)state;
+	unsetenv("SIMCUDA_DEVICES");
+	setenv("SIMCUDA_MODELS", "t400,a100/10,gb10", 1);
+	*(void **)&ask = find("nvmlDeviceGetMemoryInfo");
+	assert_int_equal(call("nvmlInit_v2"), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(handle_of(i, &device), 0);
+		assert_int_equal(text_of("nvmlDeviceGetName", device, text, sizeof(text)), 0);
+		assert_string_equal(text, expected[i].name);
+		assert_int_equal(ask(device, memory), expected[i].memory);
+	}
+	assert_int_equal(handle_of(1, &device), 0);
+	assert_int_equal(ask(device, memory), 0);
+	assert_int_equal(memory[0], 80ull << 30);
+	setenv("SIMCUDA_NVML_UNSUPPORTED", "nvmlDeviceGetUUID,nvmlDeviceGetMemoryInfo", 1);
+	assert_int_equal(ask(device, memory), 3);
+	assert_int_equal(text_of("nvmlDeviceGetName", device, text, sizeof(text)), 0);
+	unsetenv("SIMCUDA_NVML_UNSUPPORTED");
+	assert_int_equal(call("nvmlShutdown"), 0);
+	unsetenv("SIMCUDA_MODELS");
+}
+
+static void what_is_missing_is_not_found(void **state)
+{
+	(void)state;
+	assert_null(dlsym(library, "nvmlDeviceGetPowerUsage"));
+	assert_non_null(dlsym(library, "nvmlDeviceGetTemperature"));
 }
 
 static void without_a_driver_it_does_not_start(void **state)
@@ -93,6 +133,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(devices_are_counted_and_named),
+		cmocka_unit_test(each_device_is_like_its_model),
+		cmocka_unit_test(what_is_missing_is_not_found),
 		cmocka_unit_test(without_a_driver_it_does_not_start),
 		cmocka_unit_test(calls_fail_on_demand),
 	};
@@ -100,6 +142,7 @@ int main(void)
 	const char *build = getenv("TENON_BUILD");
 	snprintf(path, sizeof(path), "%s/tests/simcuda/.libs/libnvidia-ml.so.1",
 		 build ? build : ".");
+	setenv("SIMCUDA_MISSING", "nvmlDeviceGetPowerUsage", 1);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
 		print_error("%s\n", dlerror());

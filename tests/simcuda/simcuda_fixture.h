@@ -30,10 +30,11 @@ static inline void check_cuda(cudaError_t found, cudaError_t expected, const cha
 static inline void restart_simcuda(const char *const *settings)
 {
 	static const char *const names[] = {
-		"CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES", "SIMCUDA_ARCH", "SIMCUDA_DEFER",
-		"SIMCUDA_DEVICES",      "SIMCUDA_DRIVER",       "SIMCUDA_FAIL", "SIMCUDA_MEMORY",
-		"SIMCUDA_ORDER",        "SIMCUDA_PAGEABLE",     "SIMCUDA_PEER", "SIMCUDA_POOLS",
-		"SIMCUDA_SEED",
+		"CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES",
+		"SIMCUDA_MODELS",    "SIMCUDA_ARCH",         "SIMCUDA_DEFER",
+		"SIMCUDA_DEVICES",   "SIMCUDA_DRIVER",       "SIMCUDA_FAIL",
+		"SIMCUDA_MEMORY",    "SIMCUDA_ORDER",        "SIMCUDA_PAGEABLE",
+		"SIMCUDA_PEER",      "SIMCUDA_POOLS",        "SIMCUDA_SEED",
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);

@@ -109,11 +109,27 @@ static void a_gpu_has_its_address_and_its_uuid(void **state)
 					 0x89, 0xab, 0xcd, 0xef, 0xab, 0xcd, 0xef, 0x01};
 	const struct cuda_facts *facts = &instance.devices[0];
 	(void)state;
-	count("1", TN_OK);
+	count("GPU-22", TN_OK);
 	assert_int_equal(facts->identity_type, TN_IDENTITY_PCI);
 	assert_int_equal(facts->identity[4], 2);
 	assert_int_equal(facts->identity2_type, TN_IDENTITY_UUID);
 	assert_memory_equal(facts->identity2, uuid, sizeof(uuid));
+}
+
+/* CUDA's numbers follow the speed: one of two unlike GPUs is known when it is open. */
+static void a_number_among_unlike_gpus_is_unresolved(void **state)
+{
+	static const struct {
+		const char *list;
+		int is_unresolved;
+	} cases[] = {{"1", 1}, {"0", 1}, {"1,0", 0}, {"GPU-22", 0}, {NULL, 0}};
+	const struct cuda_facts *facts = &instance.devices[0];
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		count(cases[i].list, TN_OK);
+		assert_int_equal(facts->is_unresolved, cases[i].is_unresolved);
+		assert_int_equal(facts->identity_type == TN_IDENTITY_NONE, cases[i].is_unresolved);
+	}
 }
 
 /* The address is that of all slices of the GPU. */
@@ -188,6 +204,7 @@ int main(void)
 		cmocka_unit_test(devices_without_a_runtime_are_not_woken),
 		cmocka_unit_test(devices_that_will_be_used_are_asked),
 		cmocka_unit_test(a_gpu_has_its_address_and_its_uuid),
+		cmocka_unit_test(a_number_among_unlike_gpus_is_unresolved),
 		cmocka_unit_test(a_slice_has_only_its_uuid),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
