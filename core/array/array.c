@@ -10,6 +10,7 @@
 
 #include "array/shape.h"
 #include "array/storage.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 
 /* ---- Lists -----------------------------------------------------------------------------------*/
@@ -111,14 +112,37 @@ tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const
 	return view;
 }
 
+/* Keeps what is left of it, to notice its use. */
+static void bury(tn_array *array)
+{
+	char text[TN_SHAPE_TEXT];
+	struct tn_tomb *tomb = tn_bury(array->runtime, array,
+				       "the array (%s %s) has been destroyed, or its scope has "
+				       "ended",
+				       tn_dtype_name(array->dtype), tn_array_text(array, text));
+	if (!tomb)
+		return;
+	array->runtime = &tomb->context.runtime;
+	array->storage = &tomb->storage;
+	array->scope = NULL;
+	array->tracked = NULL;
+	array->kept = array->held = 0;
+}
+
 static void free_array(tn_array *array)
 {
+	const int is_checked = array->runtime->is_checked;
+	if (is_checked && tn_has_ended(array->runtime, array, "array_destroy"))
+		return;
 	/* The tracking object begins with a pointer to this array. */
 	if (array->tracked)
 		*(tn_array **)array->tracked = NULL;
 	unlink_array(array);
 	tn_storage_release(array->storage);
-	tn_mem_free(array);
+	if (is_checked)
+		bury(array);
+	else
+		tn_mem_free(array);
 }
 
 /* Ends the scope's ownership of the array. */
@@ -149,6 +173,8 @@ void tn_array_discard(tn_array *array)
 
 tn_array *tn_keep(tn_array *array)
 {
+	if (array && array->runtime->is_checked && tn_tomb_check(array->runtime, "keep"))
+		return NULL;
 	if (array)
 		array->kept++;
 	return array;
@@ -164,6 +190,8 @@ void tn_array_destroy(tn_array *array)
 			free_array(array);
 	} else if (array->scope) {
 		leave_scope(array);
+	} else if (array->runtime->is_checked) {
+		(void)tn_has_ended(array->runtime, array, "array_destroy");
 	}
 }
 
@@ -174,6 +202,8 @@ tn_status tn_scope_begin(tn_context *context)
 	if (!context)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *runtime = tn_runtime_of(context);
+	if (runtime->is_checked && tn_tomb_check(runtime, "scope_begin"))
+		return TN_STATE;
 	struct tn_scope *scope = tn_mem_alloc(sizeof(*scope));
 	if (!scope)
 		return tn_runtime_no_memory(runtime, "scope_begin", "a scope");
@@ -202,6 +232,10 @@ tn_array *tn_scope_end(tn_context *context, tn_array *result)
 		return result;
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	struct tn_scope *scope = runtime->scope;
+	if (result && result->runtime->is_checked && tn_tomb_check(result->runtime, "scope_end"))
+		result = NULL;
+	if (!scope->parent && runtime->is_checked)
+		tn_runtime_fail(runtime, TN_STATE, "scope_end", "no scope has begun");
 	if (!scope->parent)
 		return result;
 	if (result && result->scope == scope)

@@ -7,6 +7,7 @@
 #include "array/make.h"
 
 #include "array/shape.h"
+#include "array/tomb.h"
 
 tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, uint32_t n,
 			     const tn_array *const *arrays)
@@ -14,6 +15,8 @@ tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, 
 	const struct tn_device *home = tn_array_home(arrays[0]);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tn_device *device = tn_array_home(arrays[i]);
+		if (arrays[i]->runtime != runtime && arrays[i]->runtime->tomb)
+			return tn_tomb_report(arrays[i]->runtime, operation);
 		if (arrays[i]->runtime != runtime)
 			return tn_fail(&runtime->report, TN_DEVICE, operation,
 				       "operand %u (on %s) belongs to another context", i,
@@ -53,7 +56,7 @@ static tn_status null_operand(uint32_t n, const tn_array *const *arrays, const c
 		if (!arrays[i])
 			continue;
 		if (tn_runtime_ready(arrays[i]->runtime))
-			return TN_PENDING_ERROR;
+			return tn_runtime_refuse(arrays[i]->runtime, operation);
 		return tn_runtime_fail(arrays[i]->runtime, TN_INVALID_ARGUMENT, operation,
 				       "operand %u is NULL", which);
 	}
@@ -67,7 +70,8 @@ static inline tn_status given(uint32_t n, const tn_array *const *arrays, const c
 		if (!arrays[i])
 			return null_operand(n, arrays, operation, i);
 	}
-	return tn_runtime_ready(arrays[0]->runtime);
+	return arrays[0]->runtime->error.status ? tn_runtime_refuse(arrays[0]->runtime, operation)
+						: TN_OK;
 }
 
 tn_status tn_arrays_given(uint32_t n, const tn_array *const *arrays, const char *operation)

@@ -28,6 +28,7 @@ struct tn_observer;
 struct tn_watch;
 struct tn_assembly;
 struct tn_draws;
+struct tn_tomb;
 struct tn_host_buffer;
 
 /* The recorder of operations that have a derivative (the tape, in core/autograd). */
@@ -83,6 +84,10 @@ struct tn_runtime {
 	/* NULL, or frees what the attachment knows of a program that is about to be freed. */
 	void (*forget)(void *attachment, const struct tn_program *program);
 	struct tn_host_buffer *host_buffers; /* that were not destroyed, linked */
+	/* TENON_CHECK_HANDLES (array/tomb.h). */
+	int is_checked;
+	struct tn_runtime *next_checked; /* of those that are open */
+	const struct tn_tomb *tomb;      /* the handle, or the context itself, has ended */
 };
 
 struct tn_context {
@@ -131,10 +136,13 @@ static inline tn_status tn_report_status(const struct tn_runtime *runtime)
 struct tn_option;
 tn_status tn_runtime_check(struct tn_runtime *runtime, const void *options,
 			   const struct tn_option *members, const char *operation);
-/* TN_PENDING_ERROR while an error is kept, else TN_OK. */
+/* An error is kept: TN_PENDING_ERROR; TN_STATE, reported, if it is that of a handle that has ended
+ * (array/tomb.h). */
+tn_status tn_runtime_refuse(const struct tn_runtime *runtime, const char *operation);
+/* TN_OK, or the status of tn_runtime_refuse. */
 static inline tn_status tn_runtime_ready(const struct tn_runtime *runtime)
 {
-	return runtime->error.status ? TN_PENDING_ERROR : TN_OK;
+	return runtime->error.status ? tn_runtime_refuse(runtime, NULL) : TN_OK;
 }
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "autograd/anomaly.h"
 
+#include "array/tomb.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,6 +21,9 @@ tn_status tn_anomaly_mode(tn_context *context, int on)
 	if (!context)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = tn_runtime_of(context);
+	tn_status status = tn_tomb_check(rt, "anomaly_mode");
+	if (status)
+		return status;
 	if (on && !rt->anomaly)
 		rt->anomaly_step = 0;
 	rt->anomaly = on != 0;

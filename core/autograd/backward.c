@@ -50,6 +50,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/tomb.h"
 #include "array/make.h"
 #include "array/shape.h"
 #include "array/watch.h"
@@ -286,6 +287,9 @@ static tn_status check_arrays(const struct pass *pass)
 	if (status)
 		return status;
 	for (size_t i = 0; i < pass->n_outputs; i++) {
+		status = tn_tomb_check(pass->outputs[i]->runtime, pass->operation);
+		if (status)
+			return status;
 		if (!tn_entry_of(pass->outputs[i]))
 			return tn_runtime_fail(rt, TN_STATE, pass->operation,
 					       "the output does not depend on a watched array");

@@ -6,6 +6,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
+#include "array/tomb.h"
 #include "array/make.h"
 
 tn_status tn_no_grad_begin(tn_context *context)
@@ -13,6 +14,9 @@ tn_status tn_no_grad_begin(tn_context *context)
 	if (!context)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = tn_runtime_of(context);
+	tn_status status = tn_tomb_check(rt, "no_grad_begin");
+	if (status)
+		return status;
 	if (!rt->no_grad++) {
 		rt->paused = rt->recorder;
 		rt->recorder = NULL;

@@ -11,6 +11,7 @@
 #include "array/array.h"
 #include "array/storage.h"
 #include "base/fork.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "capture/graph.h"
 #include "device/capture.h"
@@ -229,7 +230,7 @@ tn_status tn_graph_replay(tn_graph *graph)
 /* In a forked child the handle and the memory belong to the parent. */
 void tn_graph_destroy(tn_graph *graph)
 {
-	if (!graph)
+	if (!graph || tn_has_ended(graph->runtime, graph, "graph_destroy"))
 		return;
 	struct tn_graph *capture = graph->runtime->capture;
 	if (capture) {
@@ -247,5 +248,5 @@ void tn_graph_destroy(tn_graph *graph)
 	tn_flags_release(&graph->flags);
 	release_all(&graph->storages);
 	release_all(&graph->others);
-	tn_mem_free(graph);
+	tn_handle_end(&graph->runtime, graph, "the graph");
 }

@@ -95,7 +95,7 @@ static tn_status read_fallback(struct tn_parameters *parameters, uint32_t *fallb
 static tn_status read_variables(struct tn_parameters *parameters, struct tn_settings *settings,
 				struct tn_error_info *error)
 {
-	uint64_t n_threads = 0, deterministic = 0;
+	uint64_t n_threads = 0, deterministic = 0, check_handles = 0;
 	tn_status status =
 		read_number(parameters, "TENON_THREADS",
 			    "threads of the pool, the caller included; 0: one per processor", 1024,
@@ -114,6 +114,11 @@ static tn_status read_variables(struct tn_parameters *parameters, struct tn_sett
 		status = read_number(parameters, "TENON_DETERMINISTIC",
 				     "1: the same bits from run to run, whatever it costs", 1,
 				     "0 or 1", &deterministic, error);
+	if (!status)
+		status = read_number(parameters, "TENON_CHECK_HANDLES",
+				     "1: a handle that is used after its end is an error", 1,
+				     "0 or 1", &check_handles, error);
+	settings->check_handles = (uint32_t)check_handles;
 	settings->n_threads = (uint32_t)n_threads;
 	settings->deterministic = (uint32_t)deterministic;
 	return status;

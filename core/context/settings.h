@@ -18,6 +18,7 @@ struct tn_settings {
 	uint64_t memory_percent; /* of the device's memory, in place of bytes; 0: not given */
 	uint64_t seed;
 	uint32_t deterministic;
+	uint32_t check_handles;
 };
 
 /* Reads every variable of the context itself.  TN_FORMAT: one is malformed; the text has its name,

@@ -10,6 +10,8 @@
 #include <tenon/memory.h>
 
 #include "array/make.h"
+
+#include "array/tomb.h"
 #include "array/shape.h"
 #include "device/transfer.h"
 #include "distributed/collective.h"
@@ -72,6 +74,9 @@ static tn_status begin(const tn_communicator *communicator, const tn_array *arra
 	if (!communicator || !array)
 		return tn_runtime_null(runtime, operation, communicator ? "x" : "communicator");
 	tn_status status = tn_runtime_ready(runtime);
+	if (status)
+		return status;
+	status = tn_tomb_check(array->runtime, operation);
 	if (status)
 		return status;
 	if (array->runtime != runtime)

@@ -10,6 +10,7 @@
 
 #include "array/array.h"
 #include "base/dtype.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "distributed/agree.h"
@@ -67,6 +68,8 @@ static tn_status take_options(const tn_module *module, const tn_communicator *co
 					 "struct tn_data_parallel_options", operation);
 	if (!status)
 		status = tn_module_check_network(module, operation);
+	if (!status)
+		status = tn_tomb_check(communicator->runtime, operation);
 	if (status)
 		return status;
 	if (communicator->runtime != rt)

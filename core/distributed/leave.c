@@ -4,13 +4,14 @@
  * The end of a communicator: closed, or with all ranks.
  */
 #include "base/fork.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "distributed/request.h"
 #include "loader/load.h"
 
 void tn_communicator_close(tn_communicator *communicator)
 {
-	if (!communicator)
+	if (!communicator || tn_has_ended(communicator->runtime, communicator, "communicator_close"))
 		return;
 	int ours = communicator->fork_generation == tn_fork_generation();
 	struct tn_communicator_plugin *plugin = communicator->plugin;
@@ -22,13 +23,15 @@ void tn_communicator_close(tn_communicator *communicator)
 	if (plugin)
 		tn_plugin_destroy(&plugin->plugin, ours);
 	tn_load_report_destroy(communicator->report);
-	tn_mem_free(communicator);
+	communicator->report = NULL;
+	communicator->plugin = NULL;
+	tn_handle_end(&communicator->runtime, communicator, "the communicator");
 }
 
 void tn_communicator_abort(tn_communicator *communicator, int32_t code, const char *reason)
 {
 	struct tn_error_info error;
-	if (!communicator)
+	if (!communicator || tn_tomb_check(communicator->runtime, "communicator_abort"))
 		return;
 	const struct tn_communicator_description *own = &communicator->description;
 	const char *text = reason ? reason : "no reason was given";

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "distributed/collective.h"
@@ -285,6 +286,9 @@ tn_status tn_communicator_progress(tn_communicator *communicator)
 	int is_done;
 	if (!communicator)
 		return TN_INVALID_ARGUMENT;
+	tn_status status = tn_tomb_check(communicator->runtime, "communicator_progress");
+	if (status)
+		return status;
 	tn_request *request = communicator->oldest;
 	while (request && (request->was_failed || request->n_done == request->n_parts))
 		request = request->next;

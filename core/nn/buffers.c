@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "nn/module.h"
 #include "nn/tree.h"
@@ -77,6 +78,8 @@ size_t tn_module_buffer_count(const tn_module *module)
 
 tn_status tn_module_buffer_at(const tn_module *module, size_t index, struct tn_buffer_view *view)
 {
+	if (module && tn_tomb_check(module->runtime, "module_buffer_at"))
+		return TN_STATE;
 	if (!module || index >= tn_module_buffer_count(module))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_buffer *buffer = module->buffer_listing[index].buffer;

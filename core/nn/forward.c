@@ -8,6 +8,7 @@
 #include "nn/forward.h"
 
 #include "array/array.h"
+#include "array/tomb.h"
 #include "array/watch.h"
 #include "autograd/node.h"
 #include "autograd/recompute.h"
@@ -216,7 +217,7 @@ tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 
 void tn_module_set_recompute(tn_module *module, int on)
 {
-	if (module)
+	if (module && !tn_tomb_check(module->runtime, "module_set_recompute"))
 		module->is_recomputed = on != 0;
 }
 
@@ -281,7 +282,7 @@ tn_status tn_module_begin_forward(tn_module *module, size_t n_inputs, const tn_a
 
 void tn_module_set_training(tn_module *module, int training)
 {
-	if (!module)
+	if (!module || tn_tomb_check(module->runtime, "module_set_training"))
 		return;
 	module->training = training != 0;
 	for (size_t i = 0; i < module->n_members; i++)
@@ -295,6 +296,8 @@ int tn_module_is_training(const tn_module *module)
 
 void tn_module_zero_gradients(tn_module *module)
 {
+	if (module && tn_tomb_check(module->runtime, "module_zero_gradients"))
+		return;
 	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
 		struct tn_weight *weight = module->listing[i].weight;
 		tn_capture_flag(module->runtime, &weight->filled);

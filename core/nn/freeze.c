@@ -14,6 +14,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "capture/replay.h"
@@ -367,7 +368,7 @@ tn_status tn_module_freeze(tn_module *module)
 
 void tn_module_unfreeze(tn_module *module)
 {
-	if (!module || !module->frozen)
+	if (!module || tn_tomb_check(module->runtime, "module_unfreeze") || !module->frozen)
 		return;
 	drop_repeats(module->frozen);
 	tn_mem_free(module->frozen);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "nn/buffers.h"
@@ -82,10 +83,19 @@ tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class 
 	return tn_module_make(context, class_, copy);
 }
 
+/* Keeps it as a module that has nothing, to notice its use. */
+static void bury(tn_module *module)
+{
+	struct tn_tomb *tomb = tn_bury(module->runtime, module, "the module %s has been destroyed",
+				       module->class_name);
+	if (tomb)
+		*module = (tn_module){.context = &tomb->context, .runtime = &tomb->context.runtime};
+}
+
 void tn_module_destroy(tn_module *module)
 {
 	/* A member is freed by its owning module, which removes it from the tree first. */
-	if (!module || module->parent)
+	if (!module || module->parent || tn_has_ended(module->runtime, module, "module_destroy"))
 		return;
 	if (module->when_frozen)
 		module->when_frozen->unfreeze(module);
@@ -113,8 +123,31 @@ void tn_module_destroy(tn_module *module)
 		module->class_.destroy(module->state);
 	tn_mem_free(module->members);
 	tn_mem_free(module->slots);
-	tn_mem_free(module->class_name);
-	tn_mem_free(module);
+	char *name = module->class_name;
+	if (module->runtime->is_checked)
+		bury(module);
+	else
+		tn_mem_free(module);
+	tn_mem_free(name);
+}
+
+void tn_module_user_end(tn_module **module, void *user, const char *what)
+{
+	struct tn_runtime *rt = (*module)->runtime;
+	if (!rt->is_checked) {
+		tn_mem_free(user);
+		return;
+	}
+	tn_module *none = tn_mem_zeroed(1, sizeof(*none));
+	struct tn_tomb *tomb = tn_bury(rt, user, "%s has been destroyed", what);
+	if (!tomb || !none) {
+		tn_mem_free(none);
+		return;
+	}
+	none->context = &tomb->context;
+	none->runtime = &tomb->context.runtime;
+	tomb->companion = none;
+	*module = none;
 }
 
 static tn_status check_member(const tn_module *module, const char *name, const tn_module *member)

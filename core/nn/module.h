@@ -183,6 +183,10 @@ static inline int tn_module_has_hook(const tn_module *module)
 	return module->forward_hook || module->backward_hook;
 }
 
+/* The end of what uses a module, which is a member of it: frees the user, or buries it
+ * (array/tomb.h). */
+void tn_module_user_end(tn_module **module, void *user, const char *what);
+
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
 /* Keeps that the module or the new member is NULL, and destroys the member. */
 tn_status tn_module_no_member(const tn_module *module, tn_module *member, const char *operation);

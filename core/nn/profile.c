@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "device/queue.h"
 #include "device/transfer.h"
@@ -371,6 +372,8 @@ tn_profile *tn_profile_begin(tn_module *module, const struct tn_profile_options 
 
 tn_status tn_profile_section_begin(tn_profile *profile, const char *name)
 {
+	if (profile && tn_tomb_check(profile->runtime, "profile_section_begin"))
+		return TN_STATE;
 	if (!profile || !profile->module)
 		return TN_OK;
 	if (!name)
@@ -385,6 +388,8 @@ tn_status tn_profile_section_begin(tn_profile *profile, const char *name)
 
 tn_status tn_profile_section_end(tn_profile *profile)
 {
+	if (profile && tn_tomb_check(profile->runtime, "profile_section_end"))
+		return TN_STATE;
 	if (!profile || !profile->module)
 		return TN_OK;
 	const struct tn_watch *watch = &profile->watch;
@@ -456,6 +461,8 @@ tn_status tn_profile_end(tn_profile *profile)
 {
 	if (!profile)
 		return TN_INVALID_ARGUMENT;
+	if (tn_tomb_check(profile->runtime, "profile_end"))
+		return TN_STATE;
 	const struct tn_watch *watch = &profile->watch;
 	if (profile->module && (watch->n_frames || watch->n_lost)) {
 		const struct tn_watch_frame *frame =
@@ -472,7 +479,7 @@ tn_status tn_profile_end(tn_profile *profile)
 
 void tn_profile_destroy(tn_profile *profile)
 {
-	if (!profile)
+	if (!profile || tn_has_ended(profile->runtime, profile, "profile_destroy"))
 		return;
 	if (profile->module)
 		end(profile);
@@ -485,11 +492,12 @@ void tn_profile_destroy(tn_profile *profile)
 		tn_mem_free(profile->names[i]);
 	tn_watch_release(&profile->watch);
 	tn_mem_free(profile->rows);
+	profile->n_rows = 0;
 	tn_mem_free(profile->names);
 	tn_mem_free(profile->open);
 	tn_mem_free(profile->events);
 	tn_mem_free(profile->marks);
-	tn_mem_free(profile);
+	tn_handle_end(&profile->runtime, profile, "the profile");
 }
 
 /* ---- Asking ----------------------------------------------------------------------------------*/
@@ -501,6 +509,8 @@ size_t tn_profile_count(const tn_profile *profile)
 
 tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profile_row *row)
 {
+	if (profile && tn_tomb_check(profile->runtime, "profile_at"))
+		return TN_STATE;
 	if (index >= tn_profile_count(profile))
 		return TN_INVALID_ARGUMENT;
 	const struct tn_profile_entry *entry = &profile->rows[index];

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/tomb.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -123,6 +124,8 @@ char *tn_profile_table(const tn_profile *profile)
 	line_cells cells;
 	char times[2][48];
 	int widths[N_COLUMNS];
+	if (profile && tn_tomb_check(profile->runtime, "profile_table"))
+		return NULL;
 	if (tn_profile_get_facts(profile, &facts))
 		return NULL;
 	tn_text_init(&text);

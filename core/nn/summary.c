@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "nn/tree.h"
@@ -310,7 +311,7 @@ tn_status tn_summary_at(const tn_summary *summary, size_t index, struct tn_summa
 
 char *tn_module_summary(tn_module *module, const struct tn_summary_options *options)
 {
-	if (!module)
+	if (!module || tn_tomb_check(module->runtime, "module_summary"))
 		return NULL;
 	if (!options)
 		return tree_of(module);

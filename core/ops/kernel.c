@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "base/fork.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "device/device.h"
@@ -149,7 +150,8 @@ static tn_status keep_for_capture(tn_kernel *kernel)
 
 void tn_kernel_destroy(tn_kernel *kernel)
 {
-	if (!kernel || --kernel->references)
+	if (!kernel || tn_has_ended(kernel->runtime, kernel, "kernel_destroy") ||
+	    --kernel->references)
 		return;
 	/* During a capture it is impossible to wait for the kernel to end: the captured work keeps
 	 * it. */
@@ -158,7 +160,7 @@ void tn_kernel_destroy(tn_kernel *kernel)
 	/* In a forked child the handle belongs to the parent. */
 	if (kernel->device->fork_generation == tn_fork_generation())
 		release_handle(kernel);
-	tn_mem_free(kernel);
+	tn_handle_end(&kernel->runtime, kernel, "the kernel");
 }
 
 /* ---- Launching -------------------------------------------------------------------------------*/
@@ -173,6 +175,8 @@ static tn_status check_argument(const struct tn_kernel *kernel, size_t i,
 			       "argument %zu is neither an array nor a value", i);
 	if (!array)
 		return TN_OK;
+	if (tn_tomb_check(array->runtime, kernel->name))
+		return TN_STATE;
 	if (array->runtime != runtime || tn_array_home(array) != kernel->device)
 		return tn_fail(&runtime->report, TN_DEVICE, kernel->name,
 			       "argument %zu: the array is on %s%s, the kernel on %s", i,

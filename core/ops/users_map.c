@@ -7,6 +7,7 @@
 
 #include <tenon/map.h>
 
+#include "array/tomb.h"
 #include "array/make.h"
 #include "dispatch/operations.h"
 #include "dispatch/programs.h"
@@ -136,6 +137,8 @@ tn_status tn_memo_get_statistics(tn_context *context, struct tn_memo_statistics 
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	if (!runtime)
 		return TN_INVALID_ARGUMENT;
+	if (tn_tomb_check(runtime, "memo_get_statistics"))
+		return TN_STATE;
 	const struct tn_memo_statistics own = {
 		.struct_size = sizeof(own),
 		.n_programs = runtime->programs->n_users,
@@ -151,6 +154,8 @@ tn_status tn_clear_memo(tn_context *context)
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	if (!runtime)
 		return TN_INVALID_ARGUMENT;
+	if (tn_tomb_check(runtime, "clear_memo"))
+		return TN_STATE;
 	if (runtime->tape)
 		return tn_runtime_fail(runtime, TN_STATE, "clear_memo",
 				       "a tape exists, which refers to programs: end it first");

@@ -11,6 +11,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "capture/capture.h"
@@ -104,12 +105,12 @@ tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 
 void tn_grad_scaler_destroy(tn_grad_scaler *scaler)
 {
-	if (!scaler)
+	if (!scaler || tn_has_ended(scaler->module->runtime, scaler, "grad_scaler_destroy"))
 		return;
 	scaler->module->n_users--;
 	tn_array_unhold(scaler->scale);
 	tn_array_unhold(scaler->found);
-	tn_mem_free(scaler);
+	tn_module_user_end(&scaler->module, scaler, "the gradient scaler");
 }
 
 /* ---- A step ----------------------------------------------------------------------------------*/

@@ -17,6 +17,7 @@
 #include "array/make.h"
 #include "array/watch.h"
 #include "base/error.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "capture/capture.h"
@@ -213,7 +214,7 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 
 void tn_optimizer_destroy(tn_optimizer *optimizer)
 {
-	if (!optimizer)
+	if (!optimizer || tn_has_ended(optimizer->module->runtime, optimizer, "optimizer_destroy"))
 		return;
 	optimizer->module->n_users--;
 	tn_captured_abandon(&optimizer->captured);
@@ -231,7 +232,7 @@ void tn_optimizer_destroy(tn_optimizer *optimizer)
 	tn_program_destroy(optimizer->program);
 	tn_mem_free(optimizer->settings);
 	tn_mem_free(optimizer->options);
-	tn_mem_free(optimizer);
+	tn_module_user_end(&optimizer->module, optimizer, "the optimizer");
 }
 
 tn_status tn_nesterov_check(struct tn_runtime *runtime, const char *operation, double momentum,
@@ -479,6 +480,8 @@ void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)
 	if (!optimizer)
 		return;
 	struct tn_runtime *rt = optimizer->module->runtime;
+	if (tn_tomb_check(rt, operation))
+		return;
 	if (!(lr >= 0.0))
 		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
 				"lr: expected a number of at least 0, found %g", lr);

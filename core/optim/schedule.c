@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "capture/capture.h"
@@ -256,12 +257,36 @@ tn_schedule *tn_schedule_create(tn_optimizer *optimizer, const struct tn_schedul
 	return schedule;
 }
 
+/* Keeps it with an optimizer of nothing, to notice its use. */
+static void bury(tn_schedule *schedule)
+{
+	struct nothing {
+		tn_optimizer optimizer;
+		tn_module module;
+	} *nothing = tn_mem_zeroed(1, sizeof(*nothing));
+	struct tn_tomb *tomb = tn_bury(schedule->optimizer->module->runtime, schedule,
+				       "the schedule has been destroyed");
+	if (!tomb || !nothing) {
+		tn_mem_free(nothing);
+		return;
+	}
+	nothing->module.context = &tomb->context;
+	nothing->module.runtime = &tomb->context.runtime;
+	nothing->optimizer.module = &nothing->module;
+	tomb->companion = nothing;
+	schedule->optimizer = &nothing->optimizer;
+}
+
 void tn_schedule_destroy(tn_schedule *schedule)
 {
-	if (!schedule)
+	if (!schedule ||
+	    tn_has_ended(schedule->optimizer->module->runtime, schedule, "schedule_destroy"))
 		return;
 	tn_mem_free((void *)(uintptr_t)schedule->o.milestones);
-	tn_mem_free(schedule);
+	if (schedule->optimizer->module->runtime->is_checked)
+		bury(schedule);
+	else
+		tn_mem_free(schedule);
 }
 
 tn_status tn_schedule_advance(tn_schedule *schedule)

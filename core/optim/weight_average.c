@@ -12,6 +12,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "base/dtype.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "capture/capture.h"
@@ -235,7 +236,7 @@ tn_weight_average *tn_weight_average_create(tn_module *module,
 
 void tn_weight_average_destroy(tn_weight_average *average)
 {
-	if (!average)
+	if (!average || tn_has_ended(average->module->runtime, average, "weight_average_destroy"))
 		return;
 	average->module->n_users--;
 	tn_captured_abandon(&average->captured);
@@ -244,7 +245,7 @@ void tn_weight_average_destroy(tn_weight_average *average)
 	tn_mem_free(average->views);
 	tn_array_unhold(average->values);
 	tn_array_unhold(average->weights);
-	tn_mem_free(average);
+	tn_module_user_end(&average->module, average, "the weight average");
 }
 
 const tn_module *tn_weight_average_module(const tn_weight_average *average)
@@ -301,7 +302,9 @@ tn_status tn_weight_average_set_updates(tn_weight_average *average, uint64_t upd
 	if (!average)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = average->module->runtime;
-	tn_status status = tn_capture_refuse(rt, operation, "the number of updates");
+	tn_status status = tn_tomb_check(rt, operation);
+	if (!status)
+		status = tn_capture_refuse(rt, operation, "the number of updates");
 	if (status)
 		return status;
 	if (average->is_swapped)

@@ -20,6 +20,7 @@
 
 #include "array/runtime.h"
 #include "base/fork.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -273,7 +274,7 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 
 void tn_checkpoint_folder_close(tn_checkpoint_folder *folder)
 {
-	if (!folder)
+	if (!folder || tn_has_ended(folder->runtime, folder, "checkpoint_folder_close"))
 		return;
 	/* A forked child has the lock too, as long as it lives: its copy neither keeps nor gives it
 	 * up. */
@@ -285,7 +286,7 @@ void tn_checkpoint_folder_close(tn_checkpoint_folder *folder)
 		tn_mem_free(folder->entries[i].path);
 	tn_mem_free(folder->entries);
 	tn_mem_free(folder->path);
-	tn_mem_free(folder);
+	tn_handle_end(&folder->runtime, folder, "the checkpoint folder");
 }
 
 /* ---- Saving ----------------------------------------------------------------------------------*/

@@ -11,6 +11,7 @@
 
 #include "array/array.h"
 #include "base/dtype.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "distributed/compare.h"
@@ -151,14 +152,14 @@ tn_loss *tn_loss_custom(tn_context *context, const struct tn_loss_class *class_)
 
 void tn_loss_destroy(tn_loss *loss)
 {
-	if (!loss)
+	if (!loss || tn_has_ended(loss->runtime, loss, "loss_destroy"))
 		return;
 	if (loss->class_.destroy)
 		loss->class_.destroy(loss->class_.user);
 	tn_array_unhold(tn_array_const_cast(loss->options.weight));
 	tn_array_unhold(tn_array_const_cast(loss->options.pos_weight));
 	tn_mem_free((char *)(uintptr_t)loss->class_.name);
-	tn_mem_free(loss);
+	tn_handle_end(&loss->runtime, loss, "the loss");
 }
 
 const char *tn_loss_name(const tn_loss *loss)

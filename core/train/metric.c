@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "train/metric_classes.h"
@@ -226,11 +227,11 @@ tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *c
 
 void tn_metric_destroy(tn_metric *metric)
 {
-	if (!metric)
+	if (!metric || tn_has_ended(metric->runtime, metric, "metric_destroy"))
 		return;
 	tn_metric_pass_end(metric, metric->pass);
 	tn_mem_free((char *)metric->class_.name);
-	tn_mem_free(metric);
+	tn_handle_end(&metric->runtime, metric, "the metric");
 }
 
 const char *tn_metric_name(const tn_metric *metric)

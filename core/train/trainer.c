@@ -11,6 +11,7 @@
 
 #include "array/array.h"
 #include "base/answer.h"
+#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "data/data_loader.h"
@@ -248,7 +249,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 
 void tn_trainer_destroy(tn_trainer *t)
 {
-	if (!t)
+	if (!t || tn_has_ended(t->runtime, t, "trainer_destroy"))
 		return;
 	tn_steps_end(&t->steps);
 	tn_objective_release(&t->objective);
@@ -256,7 +257,7 @@ void tn_trainer_destroy(tn_trainer *t)
 	tn_best_release(&t->best);
 	tn_history_release(&t->history);
 	tn_mem_free(t->monitor);
-	tn_mem_free(t);
+	tn_handle_end(&t->runtime, t, "the trainer");
 }
 
 /* ---- Training --------------------------------------------------------------------------------*/
@@ -369,6 +370,8 @@ size_t tn_trainer_history_count(const tn_trainer *t)
 
 const struct tn_trainer_epoch *tn_trainer_history_at(const tn_trainer *t, size_t index)
 {
+	if (t && tn_tomb_check(t->runtime, "trainer_history_at"))
+		return NULL;
 	return t && index < t->history.n ? t->history.epochs[index] : NULL;
 }
 

@@ -4,6 +4,9 @@
 # Reads <tenon/*.h> and prints, for null_operands.c, a function and a row of `calls` for each
 # operand of each public function that is an object or a name: a call in which that one is NULL and
 # the others are valid.  null_operands.txt, the first file, has the exceptions.
+#
+# With -v dead=1, for dead_handles.c: for each operand that is an object of a context, a call in
+# which it has ended.
 
 # The value of operand i of a function.
 function value(f, i) {
@@ -54,7 +57,7 @@ function read_operands(list,    part, n, i) {
 
 # One call of f in which operand `which` is `null`; what it is called, and what f returns.
 function print_call(f, n, which, null, label, kind,    i, text, keeps) {
-	if ((f " " label) in given && given[f " " label] == "NULL") {
+	if (!dead && (f " " label) in given && given[f " " label] == "NULL") {
 		used[f " " label] = 1
 		return
 	}
@@ -74,6 +77,8 @@ function print_call(f, n, which, null, label, kind,    i, text, keeps) {
 		printf "return %s%s;\n}\n\n", kind == "pointer" ? "!" : "0 != ", text
 	else
 		printf "%s%s;\n\treturn 1;\n}\n\n", kind == "void" ? "" : "(void)", text
+	if (dead)
+		keeps = kind == "number" || kind == "question" ? "NOTHING" : "IN_CONTEXT"
 	rows = rows sprintf("\t{\"%s\", \"%s\", call_%d, %s},\n", f, label, n_calls, keeps)
 }
 
@@ -91,7 +96,13 @@ function print_calls(prototype,    open, f, head, n, i, kind) {
 	# NULL of an object without others is a question: its name is none, its length 0.
 	if (kind == "pointer" && n == 1 && head ~ /^const|^char|void/)
 		kind = "question"
-	for (i = 1; i <= n; i++) {
+	for (i = 1; dead && i <= n; i++) {
+		if (type[i] ~ /tn_array \*const \*$/)
+			print_call(f, n, i, "(" type[i] ")dead_arrays", name[i] "[1]", kind)
+		else if (type[i] in object && is_checked[object[type[i]]])
+			print_call(f, n, i, "dead_" object[type[i]], name[i], kind)
+	}
+	for (i = 1; !dead && i <= n; i++) {
 		if (type[i] in object || type[i] == "const char *")
 			print_call(f, n, i, "NULL", name[i], kind)
 		if (type[i] ~ /tn_array \*const \*$/)
@@ -105,6 +116,10 @@ BEGIN {
 			"data_parallel stream event checkpoint_folder", types, " ")
 	for (i = 1; i <= n_types; i++)
 		has_context["tn_" types[i] " *"] = has_context["const tn_" types[i] " *"] = 1
+	n_types = split("context array module optimizer tape loss metric weight_average grad_scaler " \
+			"schedule communicator trainer profile checkpoint_folder", types, " ")
+	for (i = 1; i <= n_types; i++)
+		is_checked[types[i]] = 1
 	object["tn_array *const *"] = "arrays"
 	object["const tn_array *const *"] = "(const tn_array *const *)arrays"
 	has_context["tn_array *const *"] = has_context["const tn_array *const *"] = 1
@@ -147,7 +162,7 @@ END {
 	}
 	printf "static const struct call calls[] = {\n%s};\n", rows
 	for (operand in given) {
-		if (!(operand in used)) {
+		if (!dead && !(operand in used)) {
 			print "null_operands.txt: no call needs this line: " operand >"/dev/stderr"
 			exit 1
 		}
