@@ -205,6 +205,12 @@ void tn_registry_silence(struct tn_registry *registry)
 		tn_instance_silence(&registry->backends[i]->plugin);
 }
 
+void tn_registry_leave_report(struct tn_registry *registry)
+{
+	for (size_t i = 0; registry && i < registry->n_backends; i++)
+		registry->backends[i]->row = NULL;
+}
+
 void tn_registry_list_variables(const struct tn_registry *registry,
 				struct tn_parameters *parameters)
 {

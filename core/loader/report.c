@@ -208,7 +208,7 @@ int tn_report_set_devices(struct tn_load_row *row, const struct tn_device_descri
 void tn_report_set_device(struct tn_load_row *row, uint32_t index,
 			  const struct tn_device_description *device)
 {
-	if (index < row->n_devices)
+	if (row->devices && index < row->n_devices)
 		copy_device((struct tn_device_description *)row->devices[index], device);
 }
 
