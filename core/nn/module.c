@@ -79,7 +79,10 @@ tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class 
 	}
 	if (state_size)
 		memcpy(copy, state, state_size);
-	return tn_module_make(context, class_, copy);
+	tn_module *module = tn_module_make(context, class_, copy);
+	if (module)
+		module->state_size = state_size;
+	return module;
 }
 
 void tn_module_destroy(tn_module *module)
@@ -98,7 +101,8 @@ void tn_module_destroy(tn_module *module)
 	for (size_t i = 0; i < module->n_slots; i++) {
 		struct tn_weight *weight = module->slots[i].weight;
 		if (--weight->n_slots == 0) {
-			tn_capture_forget(module->runtime, &weight->filled);
+			if (weight->value)
+				tn_capture_forget(module->runtime, &weight->filled);
 			tn_array_unhold(weight->value);
 			tn_array_unhold(weight->gradient);
 			tn_mem_free(weight);

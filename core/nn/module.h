@@ -124,6 +124,7 @@ struct tn_module {
 	struct tn_module_class class_;
 	char *class_name;
 	void *state;
+	size_t state_size; /* of a class of the library, which may be copied as bytes */
 	tn_module *parent; /* NULL: outermost */
 	struct tn_member *members;
 	size_t n_members;

@@ -15,6 +15,7 @@
 #include <tenon/context.h>
 #include <tenon/data.h>
 #include <tenon/files.h>
+#include <tenon/frozen.h>
 #include <tenon/device.h>
 #include <tenon/distributed.h>
 #include <tenon/dlpack.h>
