@@ -43,6 +43,7 @@
 #include <tenon/signal.h>
 #include <tenon/special.h>
 #include <tenon/sets.h>
+#include <tenon/share.h>
 #include <tenon/statistics.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>
