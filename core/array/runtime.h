@@ -29,6 +29,7 @@ struct tn_watch;
 struct tn_assembly;
 struct tn_draws;
 struct tn_host_buffer;
+struct tn_replica;
 
 /* The recorder of operations that have a derivative (the tape, in core/autograd). */
 struct tn_recorder {
@@ -83,6 +84,11 @@ struct tn_runtime {
 	/* NULL, or frees what the attachment knows of a program that is about to be freed. */
 	void (*forget)(void *attachment, const struct tn_program *program);
 	struct tn_host_buffer *host_buffers; /* that were not destroyed, linked */
+	const int *cancel; /* not 0 there: calls of backends are refused; NULL: they are not */
+	/* Of networks that several contexts run (nn/replica.h); tn_runtime_release calls
+	 * release_replicas first when it is set. */
+	struct tn_replica *replicas;
+	void (*release_replicas)(struct tn_runtime *runtime);
 };
 
 struct tn_context {
@@ -131,6 +137,11 @@ static inline tn_status tn_report_status(const struct tn_runtime *runtime)
 struct tn_option;
 tn_status tn_runtime_check(struct tn_runtime *runtime, const void *options,
 			   const struct tn_option *members, const char *operation);
+/* Has another thread set what tn_runtime.cancel points to? */
+static inline int tn_runtime_is_cancelled(const struct tn_runtime *runtime)
+{
+	return runtime->cancel && __atomic_load_n(runtime->cancel, __ATOMIC_RELAXED);
+}
 /* TN_PENDING_ERROR while an error is kept, else TN_OK. */
 static inline tn_status tn_runtime_ready(const struct tn_runtime *runtime)
 {

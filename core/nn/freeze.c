@@ -37,7 +37,7 @@ struct repeat {
 	size_t n_kept;
 };
 
-struct tn_frozen {
+struct tn_freezing {
 	uint64_t version; /* of the parameters that were copied */
 	int is_repeatable;
 	struct repeat repeats[MOST_REPLAYS];
@@ -189,7 +189,7 @@ static void drop_repeat(struct repeat *repeat)
 	*repeat = (struct repeat){0};
 }
 
-static void drop_repeats(struct tn_frozen *frozen)
+static void drop_repeats(struct tn_freezing *frozen)
 {
 	for (size_t i = 0; i < frozen->n_repeats; i++)
 		drop_repeat(&frozen->repeats[i]);
@@ -247,7 +247,7 @@ static tn_array *plain_forward(tn_module *module, const tn_array *x)
 /* Records a forward, replacing the oldest. */
 static tn_array *record_forward(tn_module *module, const tn_array *x)
 {
-	struct tn_frozen *frozen = module->frozen;
+	struct tn_freezing *frozen = module->frozen;
 	struct tn_runtime *rt = module->runtime;
 	struct repeat repeat = {0};
 	if (tn_replay_begin(rt, x))
@@ -277,7 +277,7 @@ static tn_array *record_forward(tn_module *module, const tn_array *x)
 
 static tn_array *repeated_forward(tn_module *module, const tn_array *x)
 {
-	struct tn_frozen *frozen = module->frozen;
+	struct tn_freezing *frozen = module->frozen;
 	if (!frozen->is_repeatable || module->runtime->ledger_time || module->runtime->observer)
 		return plain_forward(module, x);
 	for (size_t i = 0; i < frozen->n_repeats; i++) {

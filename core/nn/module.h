@@ -98,7 +98,7 @@ struct tn_then {
 	int is_folded;            /* a frozen convolution includes the batch norm after it */
 };
 
-struct tn_frozen;
+struct tn_freezing;
 struct tn_gradient_hook;
 struct tn_norm_ranks;
 
@@ -141,7 +141,7 @@ struct tn_module {
 	/* While the runtime has a watch (array/watch.h): its row there, from 1; 0: not watched. */
 	uint32_t watch_row;
 	/* While frozen, else NULL: of the outermost module, both or none; of a convolution. */
-	struct tn_frozen *frozen;
+	struct tn_freezing *frozen;
 	const struct tn_frozen_functions *when_frozen;
 	struct tn_fold *fold;
 	struct tn_slot_entry *slots;
