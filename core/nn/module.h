@@ -105,8 +105,13 @@ struct tn_norm_ranks;
 /* The functions of a frozen network, which tn_module_freeze installs. */
 struct tn_frozen_functions {
 	tn_array *(*forward)(tn_module *outermost, const tn_array *x);
-	/* Keeps an array of the forward being recorded as long as its replay; 0: no forward is
-	 * being recorded. */
+	/* Of the forward that is being recorded: is there one?  Its next packed weights, where
+	 * another context has made them (NULL: none has); and, after that, those that this one has
+	 * made, for others: returns them, or what took their place. */
+	int (*is_recording)(const tn_module *outermost);
+	tn_array *(*find)(tn_module *outermost);
+	tn_array *(*share)(tn_module *outermost, tn_array *packed);
+	/* Keeps an array as long as the replay; 0: out of memory. */
 	int (*keep)(tn_module *outermost, tn_array *array);
 	void (*unfreeze)(tn_module *outermost);
 };
