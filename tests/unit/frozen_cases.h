@@ -39,7 +39,8 @@ static inline tn_array *frozen_layer_forward(tn_module *module, void *state, con
 static inline void *frozen_layer_copy(const void *state)
 {
 	struct frozen_layer *copy = malloc(sizeof(*copy));
-	memcpy(copy, state, sizeof(*copy));
+	if (copy)
+		memcpy(copy, state, sizeof(*copy));
 	return copy;
 }
 
@@ -213,7 +214,8 @@ static inline void frozen_in_threads(const struct share_backend *backend, int n,
 
 enum { FROZEN_WIDTH = 256, FROZEN_BYTES = 4 * FROZEN_WIDTH * FROZEN_WIDTH };
 
-/* All contexts together have the weights once, and what a backend makes of them once. */
+/* The weights are in the memory of the first context alone, and what a backend makes of them in that
+ * of the first which runs. */
 static inline void frozen_memory(const struct share_backend *backend)
 {
 	tn_context *origin = backend->open(backend->name), *others[FROZEN_THREADS];
@@ -225,17 +227,17 @@ static inline void frozen_memory(const struct share_backend *backend)
 	tn_frozen *frozen = tn_frozen_create(net);
 	assert_non_null(frozen);
 	tn_module_destroy(net);
-	uint64_t all = share_used(origin);
-	assert_true(all >= 2 * FROZEN_BYTES && all < 3 * FROZEN_BYTES);
+	const uint64_t own = share_used(origin);
+	assert_true(own >= 2 * FROZEN_BYTES && own < 3 * FROZEN_BYTES);
 	for (int i = 0; i < FROZEN_THREADS; i++) {
 		others[i] = backend->open(backend->name);
 		tn_array *x = tn_ones(others[i], TN_F32, 2, (int64_t[]){8, FROZEN_WIDTH});
 		assert_non_null(tn_frozen_forward(frozen, x));
 		assert_non_null(tn_frozen_forward(frozen, x));
-		all += share_used(others[i]);
+		/* Workspace, and in the first the packed weights, which the reference has in
+		 * f64. */
+		assert_true(share_used(others[i]) < (i ? 1 : 5) * FROZEN_BYTES);
 	}
-	/* Packed weights may be padded. */
-	assert_true(all < 6 * FROZEN_BYTES);
 	tn_frozen_destroy(frozen);
 	for (int i = 0; i < FROZEN_THREADS; i++)
 		tn_context_close(others[i]);
