@@ -68,6 +68,7 @@ static tn_status train(tn_context *context, tn_module *net, tn_optimizer *optimi
 {
 	tn_tape *tape = tn_tape_begin(context);
 	tn_array *x = tn_random_normal(context, 2, (int64_t[]){4, 3}, 0, 1);
+	assert_non_null(optimizer);
 	tn_array *loss = tn_sum(tn_module_forward(net, x), TN_ALL_AXES, NULL, 0);
 	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : tn_error(context)->status;
 	tn_tape_end(tape);
@@ -83,7 +84,9 @@ static void nothing_trains_what_is_shared(void **state)
 	(void)state;
 	tn_context *context = open_backend("mock");
 	tn_module *net = make_net(context);
-	tn_optimizer *optimizers[] = {tn_sgd(net, NULL), tn_adam(net, NULL)};
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	tn_optimizer *optimizers[] = {tn_sgd(net, &sgd), tn_adam(net, NULL)};
 	const int file = mkstemp(path);
 	assert_true(file >= 0 && !close(file));
 	assert_ok(tn_module_save(net, path, 0, NULL));
@@ -99,6 +102,7 @@ static void nothing_trains_what_is_shared(void **state)
 	assert_kept(context, TN_STATE, "shared with other contexts");
 	assert_ok(tn_module_buffer_at(net, 0, &buffer));
 	tn_shared_destroy(tn_share(buffer.value));
+	tn_module_set_training(net, 1);
 	assert_null(tn_module_forward(net, tn_ones(context, TN_F32, 2, (int64_t[]){4, 3})));
 	assert_kept(context, TN_STATE, "shared with other contexts");
 	tn_module_set_training(net, 0);
