@@ -32,6 +32,13 @@ static void everything_ends_in_any_order(void **state)
 		share_ends_in_any_order(&backends[i], i == 2 ? 1 : 7);
 }
 
+static void memory_is_free_after_the_work(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_OF(backends); i++)
+		share_ends_after_the_work(&backends[i]);
+}
+
 static void memory_is_handed_over_and_back(void **state)
 {
 	(void)state;
@@ -44,6 +51,67 @@ static void no_function_writes_what_is_shared(void **state)
 	(void)state;
 	for (size_t i = 0; i < N_OF(backends); i++)
 		share_refuses_writers(&backends[i]);
+}
+
+/* ---- Networks --------------------------------------------------------------------------------*/
+
+static tn_module *make_net(tn_context *context)
+{
+	tn_module *net = tn_module_sequential(context);
+	assert_ok(tn_module_add(net, "fc", tn_module_linear(context, 3, 2, NULL)));
+	assert_ok(tn_module_add(net, "bn", tn_module_batch_norm1d(context, 2, NULL)));
+	assert_ok(tn_module_build(net));
+	return net;
+}
+
+static tn_status train(tn_context *context, tn_module *net, tn_optimizer *optimizer)
+{
+	tn_tape *tape = tn_tape_begin(context);
+	tn_array *x = tn_random_normal(context, 2, (int64_t[]){4, 3}, 0, 1);
+	assert_non_null(optimizer);
+	tn_array *loss = tn_sum(tn_module_forward(net, x), TN_ALL_AXES, NULL, 0);
+	tn_status status = loss ? tn_tape_backward(tape, loss, NULL) : tn_error(context)->status;
+	tn_tape_end(tape);
+	return status ? status : tn_optimizer_step(optimizer);
+}
+
+/* One array of them makes the memory of all constant. */
+static void nothing_trains_what_is_shared(void **state)
+{
+	char path[] = "/tmp/tenon-share-XXXXXX";
+	struct tn_parameter_view parameter = {.struct_size = sizeof(parameter)};
+	struct tn_buffer_view buffer = {.struct_size = sizeof(buffer)};
+	(void)state;
+	tn_context *context = open_backend("mock");
+	tn_module *net = make_net(context);
+	struct tn_sgd_options sgd = tn_sgd_defaults();
+	sgd.lr = 0.1;
+	tn_optimizer *optimizers[] = {tn_sgd(net, &sgd), tn_adam(net, NULL)};
+	const int file = mkstemp(path);
+	assert_true(file >= 0 && !close(file));
+	assert_ok(tn_module_save(net, path, 0, NULL));
+	for (int i = 0; i < 2; i++)
+		assert_ok(train(context, net, optimizers[i]));
+	assert_ok(tn_module_parameter_at(net, 0, &parameter));
+	tn_shared_destroy(tn_share(parameter.value));
+	for (int i = 0; i < 2; i++) {
+		assert_status(train(context, net, optimizers[i]), TN_STATE);
+		assert_kept(context, TN_STATE, "shared with other contexts");
+	}
+	assert_status(tn_module_load(net, path, NULL), TN_STATE);
+	assert_kept(context, TN_STATE, "shared with other contexts");
+	assert_ok(tn_module_buffer_at(net, 0, &buffer));
+	tn_shared_destroy(tn_share(buffer.value));
+	tn_module_set_training(net, 1);
+	assert_null(tn_module_forward(net, tn_ones(context, TN_F32, 2, (int64_t[]){4, 3})));
+	assert_kept(context, TN_STATE, "shared with other contexts");
+	tn_module_set_training(net, 0);
+	assert_non_null(tn_module_forward(net, tn_ones(context, TN_F32, 2, (int64_t[]){4, 3})));
+	remove(path);
+	for (int i = 0; i < 2; i++)
+		tn_optimizer_destroy(optimizers[i]);
+	tn_module_destroy(net);
+	tn_context_close(context);
 }
 
 /* ---- What is not shared ----------------------------------------------------------------------*/
@@ -317,8 +385,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_read_one_memory),
 		cmocka_unit_test(everything_ends_in_any_order),
+		cmocka_unit_test(memory_is_free_after_the_work),
 		cmocka_unit_test(memory_is_handed_over_and_back),
 		cmocka_unit_test(no_function_writes_what_is_shared),
+		cmocka_unit_test(nothing_trains_what_is_shared),
 		cmocka_unit_test(views_keep_their_layout),
 		cmocka_unit_test(arrays_with_others_are_not_handed_over),
 		cmocka_unit_test(tapes_and_graphs_keep_their_arrays),

@@ -34,6 +34,7 @@ static tn_data_loader *data_loader;
 static tn_trainer *trainer;
 static tn_host_buffer *host_buffer;
 static tn_profile *profile;
+static tn_shared *shared;
 static tn_data_parallel *data_parallel;
 static tn_stream *stream;
 static tn_event *event;
@@ -99,6 +100,7 @@ static void make_training(void)
 	assert_ok(tn_communicator_open(context, &communicator_options, &communicator, NULL));
 	data_parallel = tn_data_parallel_create(module, communicator, NULL);
 	profile = tn_profile_begin(module, NULL);
+	shared = tn_share(tn_ones(context, TN_F32, 1, (int64_t[]){2}));
 	tape = tn_tape_begin(context);
 }
 
@@ -158,6 +160,7 @@ static int teardown(void **state)
 	tn_stream_destroy(stream);
 	tn_host_buffer_destroy(host_buffer);
 	tn_tape_end(tape);
+	tn_shared_destroy(shared);
 	tn_profile_destroy(profile);
 	tn_data_parallel_destroy(data_parallel);
 	tn_communicator_close(communicator);

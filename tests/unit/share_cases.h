@@ -181,6 +181,27 @@ static inline void share_ends_in_any_order(const struct share_backend *backend, 
 	}
 }
 
+/* Memory that queued work of the taker still reads is not the origin's to use again. */
+static inline void share_ends_after_the_work(const struct share_backend *backend)
+{
+	tn_context *origin = backend->open(backend->name), *taker = backend->open(backend->name);
+	tn_array *line = share_line(origin, SHARE_N);
+	tn_shared *shared = tn_share(line);
+	tn_array *taken = tn_shared_array(taker, shared);
+	void *address = share_address(line);
+	tn_array_destroy(line);
+	tn_shared_destroy(shared);
+	tn_array *square = tn_multiply(taken, taken);
+	tn_array_destroy(taken);
+	assert_int_equal(share_used(origin), 0);
+	tn_array *next = tn_full(origin, TN_F32, 1, (int64_t[]){SHARE_N}, 7);
+	assert_ptr_equal(share_address(next), address);
+	assert_true(share_sum(next) == 7 * SHARE_N);
+	assert_true(share_sum(square) == 8955050);
+	tn_context_close(origin);
+	backend->close(taker);
+}
+
 /* ---- Handing over ----------------------------------------------------------------------------*/
 
 static inline void share_hands_over(const struct share_backend *backend)
@@ -391,6 +412,25 @@ static inline tn_status share_write_first_gradient(const struct share_target *t)
 	tn_tape_end(tape);
 	return status;
 }
+static inline tn_status share_write_with_ranks(const struct share_target *t, int reduces)
+{
+	const struct tn_communicator_options none = {.struct_size = sizeof(none), .name = "none"};
+	tn_communicator *ranks = NULL;
+	tn_status status = tn_communicator_open(t->context, &none, &ranks, NULL);
+	if (!status)
+		status = reduces ? tn_all_reduce(ranks, t->a, TN_COMBINE_SUM)
+				 : tn_broadcast(ranks, t->a, 0);
+	tn_communicator_close(ranks);
+	return status;
+}
+static inline tn_status share_write_broadcast(const struct share_target *t)
+{
+	return share_write_with_ranks(t, 0);
+}
+static inline tn_status share_write_all_reduce(const struct share_target *t)
+{
+	return share_write_with_ranks(t, 1);
+}
 static inline tn_status share_write_hand_over(const struct share_target *t)
 {
 	return tn_hand_over(t->a) ? TN_OK : tn_error(t->context)->status;
@@ -435,6 +475,8 @@ static const struct share_writer {
 	{"add", share_write_ufunc_accumulate},
 	{"add", share_write_gradient},
 	{"copy", share_write_first_gradient},
+	{"broadcast", share_write_broadcast},
+	{"all_reduce", share_write_all_reduce},
 	{"hand_over", share_write_hand_over},
 };
 
