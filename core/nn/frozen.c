@@ -8,8 +8,8 @@
  *	  the first for     records the calls (freeze.c) with the packed weights that others have
  *	  a shape of x      made, or makes them for others (packs.c)
  *	  later ones        repeat the calls, with x and y where they are
- *	tn_frozen_destroy   the memory goes with the last replica: at the end of its context, or when
- *	                    it runs another network
+ *	tn_frozen_destroy   the memory goes with the last replica: when its context is closed or
+ *	                    runs another network
  */
 #include <tenon/frozen.h>
 
@@ -25,23 +25,6 @@
 #include "nn/tree.h"
 
 /* ---- Sharing ---------------------------------------------------------------------------------*/
-
-static void free_frozen(struct tn_frozen *frozen)
-{
-	for (size_t i = 0; frozen->values && i < frozen->n_values; i++)
-		tn_shared_destroy(frozen->values[i]);
-	tn_mem_free(frozen->values);
-	tn_packs_destroy(frozen->packs);
-	tn_module_destroy(frozen->structure);
-	pthread_mutex_destroy(&frozen->mutex);
-	tn_mem_free(frozen);
-}
-
-void tn_frozen_leave(struct tn_frozen *frozen)
-{
-	if (atomic_fetch_sub(&frozen->n_users, 1) == 1)
-		free_frozen(frozen);
-}
 
 static tn_status check_module(const tn_module *module, const char *operation)
 {
@@ -76,7 +59,7 @@ static struct tn_frozen *make_handle(const tn_module *module, const char *operat
 		tn_runtime_keep(rt, &rt->report);
 	if (frozen->structure)
 		return frozen;
-	free_frozen(frozen);
+	tn_frozen_leave(frozen);
 	return NULL;
 }
 
@@ -108,7 +91,7 @@ tn_frozen *tn_frozen_create(tn_module *module)
 	struct tn_frozen *frozen = make_handle(module, operation);
 	if (!frozen || !share_values(module, frozen, operation))
 		return frozen;
-	free_frozen(frozen);
+	tn_frozen_leave(frozen);
 	return NULL;
 }
 

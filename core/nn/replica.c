@@ -24,6 +24,23 @@ struct tn_replica {
 
 /* ---- The end ---------------------------------------------------------------------------------*/
 
+static void free_frozen(struct tn_frozen *frozen)
+{
+	for (size_t i = 0; frozen->values && i < frozen->n_values; i++)
+		tn_shared_destroy(frozen->values[i]);
+	tn_mem_free(frozen->values);
+	tn_packs_destroy(frozen->packs);
+	tn_module_destroy(frozen->structure);
+	pthread_mutex_destroy(&frozen->mutex);
+	tn_mem_free(frozen);
+}
+
+void tn_frozen_leave(struct tn_frozen *frozen)
+{
+	if (atomic_fetch_sub(&frozen->n_users, 1) == 1)
+		free_frozen(frozen);
+}
+
 static void destroy(struct tn_replica *replica)
 {
 	tn_module_destroy(replica->module);

@@ -29,6 +29,7 @@ struct tn_frozen {
 	struct tn_packs *packs;
 };
 
+/* One user less.  From any thread. */
 void tn_frozen_leave(struct tn_frozen *frozen);
 
 /* The module of that context, made by its first call; NULL: a kept error.  Frees those of networks

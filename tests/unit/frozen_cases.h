@@ -214,8 +214,8 @@ static inline void frozen_in_threads(const struct share_backend *backend, int n,
 
 enum { FROZEN_WIDTH = 256, FROZEN_BYTES = 4 * FROZEN_WIDTH * FROZEN_WIDTH };
 
-/* The weights are in the memory of the first context alone, and what a backend makes of them in that
- * of the first which runs. */
+/* The weights are in the memory of the first context alone, and what a backend makes of them in
+ * that of the first which runs. */
 static inline void frozen_memory(const struct share_backend *backend)
 {
 	tn_context *origin = backend->open(backend->name), *others[FROZEN_THREADS];
