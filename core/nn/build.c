@@ -18,13 +18,6 @@
 #include "nn/tree.h"
 #include "program/random.h"
 
-void tn_module_seal(tn_module *module)
-{
-	module->sealed = 1;
-	for (size_t i = 0; i < module->n_members; i++)
-		tn_module_seal(module->members[i].module);
-}
-
 static float initial_value(const struct tn_weight *weight, uint32_t word)
 {
 	double u = (word >> 8) * (1.0 / 16777216.0);
