@@ -67,7 +67,7 @@ static void measure(struct user *users, int n, double *rate, double *own_rate)
 		*rate += users[i].runs / SECONDS;
 		*own_rate += users[i].runs / users[i].cpu;
 	}
-	printf("%d threads: %.0f runs/s, %.2f us of a processor\n", n, *rate, n * 1e6 / *own_rate);
+	printf("threads: %d: %.0f runs/s, %.2f us of a processor\n", n, *rate, n * 1e6 / *own_rate);
 }
 
 static int prepare(struct user *users, const struct network *network, int64_t batch)
