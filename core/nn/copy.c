@@ -291,7 +291,10 @@ tn_module *tn_module_copy(tn_context *context, const tn_module *module)
 {
 	struct tn_runtime *rt = tn_runtime_of(context);
 	if (!context || !module) {
-		tn_runtime_null(rt, operation, "module");
+		tn_runtime_null(rt       ? rt
+				: module ? module->runtime
+					 : NULL,
+				operation, context ? "module" : "context");
 		return NULL;
 	}
 	if (tn_runtime_ready(rt))
