@@ -171,6 +171,11 @@ void tn_array_discard(tn_array *array)
 		leave_scope(array);
 }
 
+void tn_array_end(tn_array *array)
+{
+	free_array(array);
+}
+
 tn_array *tn_keep(tn_array *array)
 {
 	if (array && array->runtime->is_checked && tn_tomb_check(array->runtime, "keep"))

@@ -76,6 +76,9 @@ void tn_array_unhold(tn_array *array);
 /* Frees an array of the innermost scope that has no other owner. */
 void tn_array_discard(tn_array *array);
 
+/* Frees an array whoever owns it. */
+void tn_array_end(tn_array *array);
+
 /* Moves an array from its scope, which has a parent, to the parent: a second result of a
  * composition. */
 void tn_array_lift(tn_array *array);

@@ -30,6 +30,16 @@ tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, 
 	return TN_OK;
 }
 
+tn_status tn_storage_refuse_write(struct tn_runtime *runtime, const char *operation,
+				  const char *name, const struct tn_storage *storage)
+{
+	if (storage->is_shared)
+		return tn_fail(&runtime->report, TN_STATE, operation,
+			       "%s: its memory is shared with other contexts, and constant", name);
+	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
+		       "%s: its memory was wrapped as read-only", name);
+}
+
 tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, const tn_array *out)
 {
 	char text[TN_SHAPE_TEXT];
@@ -38,8 +48,7 @@ tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, c
 			       "out: a tape is recording and this array has a gradient: writing "
 			       "into it cannot be recorded");
 	if (tn_storage_is_read_only(out->storage))
-		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,
-			       "out: its memory was wrapped as read-only");
+		return tn_storage_refuse_write(runtime, operation, "out", out->storage);
 	if (out->contiguous || tn_shape_is_injective(out->rank, out->shape, out->strides))
 		return TN_OK;
 	return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, operation,

@@ -16,10 +16,14 @@
 #include "array/record.h"
 
 /* TN_DEVICE: the arrays live on different devices or contexts.  TN_INVALID_ARGUMENT: `out`
- * addresses an element twice.  Both fill runtime->report. */
+ * addresses an element twice, or is read-only.  Both fill runtime->report. */
 tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, uint32_t n,
 			     const tn_array *const *arrays);
 tn_status tn_array_writable(struct tn_runtime *runtime, const char *operation, const tn_array *out);
+/* The error of an operand that would be written, and whose storage is read-only: TN_STATE of one
+ * that contexts share, else TN_INVALID_ARGUMENT. */
+tn_status tn_storage_refuse_write(struct tn_runtime *runtime, const char *operation,
+				  const char *name, const struct tn_storage *storage);
 
 /* Is none of them NULL, and no error kept?  TN_INVALID_ARGUMENT: one is, which is kept unless all
  * are; TN_PENDING_ERROR. */

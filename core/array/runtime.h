@@ -30,6 +30,7 @@ struct tn_assembly;
 struct tn_draws;
 struct tn_tomb;
 struct tn_host_buffer;
+struct tn_replica;
 
 /* The recorder of operations that have a derivative (the tape, in core/autograd). */
 struct tn_recorder {
@@ -88,6 +89,11 @@ struct tn_runtime {
 	int is_checked;
 	struct tn_runtime *next_checked; /* of those that are open */
 	const struct tn_tomb *tomb;      /* the handle, or the context itself, has ended */
+	const int *cancel; /* not 0 there: calls of backends are refused; NULL: they are not */
+	/* Of networks that several contexts run (nn/replica.h); tn_runtime_release calls
+	 * release_replicas first when it is set. */
+	struct tn_replica *replicas;
+	void (*release_replicas)(struct tn_runtime *runtime);
 };
 
 struct tn_context {
@@ -136,6 +142,11 @@ static inline tn_status tn_report_status(const struct tn_runtime *runtime)
 struct tn_option;
 tn_status tn_runtime_check(struct tn_runtime *runtime, const void *options,
 			   const struct tn_option *members, const char *operation);
+/* Has another thread set what tn_runtime.cancel points to? */
+static inline int tn_runtime_is_cancelled(const struct tn_runtime *runtime)
+{
+	return runtime->cancel && __atomic_load_n(runtime->cancel, __ATOMIC_RELAXED);
+}
 /* An error is kept: TN_PENDING_ERROR; TN_STATE, reported, if it is that of a handle that has ended
  * (array/tomb.h). */
 tn_status tn_runtime_refuse(const struct tn_runtime *runtime, const char *operation);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Storage: a block of a device's pool, or memory that a caller lends, released with its last view.
+ * Storage: a block of a device's pool, or memory that a caller or another context lends, released with
+ * its last view.
  */
 #include "array/storage.h"
 
@@ -32,12 +33,13 @@ tn_status tn_storage_create(struct tn_runtime *runtime, struct tn_device *device
 	storage->references = 1;
 	storage->device = device;
 	storage->version = 0;
+	storage->is_shared = 0;
 	storage->foreign = NULL;
 	*result = storage;
 	return TN_OK;
 }
 
-/* ---- Memory that a caller lends --------------------------------------------------------------*/
+/* ---- Memory of others ------------------------------------------------------------------------*/
 
 static tn_status import_memory(struct tn_device *device, uint64_t address, uint64_t size,
 			       uint64_t *buffer, const char *operation, struct tn_error_info *error)
@@ -56,7 +58,7 @@ static tn_status import_memory(struct tn_device *device, uint64_t address, uint6
 				error);
 }
 
-/* Returns the memory to the caller. */
+/* Returns the memory to its owner. */
 static void end_foreign(struct tn_deferred_release *later)
 {
 	struct tn_foreign *foreign = (struct tn_foreign *)later;
@@ -77,20 +79,34 @@ static void end_foreign(struct tn_deferred_release *later)
 	tn_mem_free(foreign);
 }
 
+/* Both, without their content.  TN_OUT_OF_MEMORY: neither. */
+static tn_status make_foreign(struct tn_runtime *runtime, const char *operation,
+			      struct tn_storage **storage, struct tn_foreign **foreign)
+{
+	*storage = tn_mem_alloc(sizeof(**storage));
+	*foreign = tn_mem_alloc(sizeof(**foreign));
+	if (*storage && *foreign)
+		return TN_OK;
+	tn_mem_free(*storage);
+	tn_mem_free(*foreign);
+	return tn_fail(&runtime->report, TN_OUT_OF_MEMORY, operation,
+		       "no host memory for %zu bytes", sizeof(**storage) + sizeof(**foreign));
+}
+
 tn_status tn_storage_wrap(struct tn_runtime *runtime, struct tn_device *device,
 			  const char *operation, uint64_t address, uint64_t size,
 			  struct tn_storage **result)
 {
-	struct tn_storage *storage = tn_mem_alloc(sizeof(*storage));
-	struct tn_foreign *foreign = tn_mem_alloc(sizeof(*foreign));
+	struct tn_storage *storage;
+	struct tn_foreign *foreign;
 	int is_address = tn_device_takes_any_address(device);
 	uint64_t buffer = address;
 	tn_status status = tn_device_open(device, &runtime->report);
-	if (!status && (!storage || !foreign))
-		status = tn_fail(&runtime->report, TN_OUT_OF_MEMORY, operation,
-				 "no host memory for %zu bytes",
-				 sizeof(*storage) + sizeof(*foreign));
-	if (!status && !is_address)
+	if (!status)
+		status = make_foreign(runtime, operation, &storage, &foreign);
+	if (status)
+		return status;
+	if (!is_address)
 		status = import_memory(device, address, size, &buffer, operation, &runtime->report);
 	if (status) {
 		tn_mem_free(storage);
@@ -108,6 +124,25 @@ tn_status tn_storage_wrap(struct tn_runtime *runtime, struct tn_device *device,
 			  .size = size,
 			  .address = device->host_memory ? (void *)(uintptr_t)buffer : NULL},
 		.foreign = foreign};
+	*result = storage;
+	return TN_OK;
+}
+
+tn_status tn_storage_borrow(struct tn_runtime *runtime, struct tn_device *device,
+			    const char *operation, const struct tn_storage *lender,
+			    struct tn_storage **result)
+{
+	struct tn_storage *storage;
+	struct tn_foreign *foreign;
+	tn_status status = make_foreign(runtime, operation, &storage, &foreign);
+	if (status)
+		return status;
+	*foreign = (struct tn_foreign){.later = {.release = end_foreign},
+				       .device = device,
+				       .address = lender->foreign ? lender->foreign->address : 0};
+	*storage = (struct tn_storage){
+		.references = 1, .device = device, .block = lender->block, .foreign = foreign};
+	storage->block.piece = NULL;
 	*result = storage;
 	return TN_OK;
 }

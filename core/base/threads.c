@@ -52,6 +52,7 @@ struct tn_threads {
 	_Alignas(64) _Atomic uint64_t state;
 	/* The range; written only while closed and empty. */
 	uint64_t n_items, grain;
+	_Atomic uint64_t most; /* workers inside; those that come later do not join */
 	void (*body)(void *, uint64_t, uint64_t);
 	void *argument;
 	_Alignas(64) _Atomic uint64_t next;
@@ -59,6 +60,9 @@ struct tn_threads {
 
 /* The pool this thread belongs to, so that a nested call runs serially. */
 static _Thread_local const struct tn_threads *inside;
+
+/* Of the ranges of this thread; 0: none. */
+static _Thread_local unsigned limit;
 
 static void pause_briefly(void)
 {
@@ -93,6 +97,10 @@ static int join_range(struct tn_threads *threads, uint64_t *seen)
 {
 	uint64_t state = atomic_load(&threads->state);
 	while ((state & OPEN) && state / GENERATION != *seen) {
+		if ((state & INSIDE_MASK) / INSIDE >= atomic_load(&threads->most)) {
+			*seen = state / GENERATION;
+			return 0;
+		}
 		if (atomic_compare_exchange_weak(&threads->state, &state, state + INSIDE)) {
 			*seen = state / GENERATION;
 			return 1;
@@ -260,6 +268,13 @@ void tn_threads_destroy(struct tn_threads *threads)
 	tn_mem_free(threads);
 }
 
+unsigned tn_threads_limit(unsigned n)
+{
+	const unsigned former = limit;
+	limit = n;
+	return former;
+}
+
 unsigned tn_threads_count(const struct tn_threads *threads)
 {
 	return threads ? threads->n : 1;
@@ -270,7 +285,8 @@ void tn_parallel_for(struct tn_threads *threads, uint64_t n, uint64_t grain,
 {
 	if (grain == 0)
 		grain = 1;
-	if (!threads || threads->n == 1 || n <= grain || inside == threads || forked(threads)) {
+	if (!threads || threads->n == 1 || limit == 1 || n <= grain || inside == threads ||
+	    forked(threads)) {
 		for (uint64_t begin = 0; begin < n; begin += grain)
 			body(argument, begin, n - begin < grain ? n : begin + grain);
 		return;
@@ -283,6 +299,8 @@ void tn_parallel_for(struct tn_threads *threads, uint64_t n, uint64_t grain,
 	threads->grain = grain;
 	threads->body = body;
 	threads->argument = argument;
+	atomic_store_explicit(&threads->most, (limit ? limit : threads->n) - 1,
+			      memory_order_relaxed);
 	atomic_store_explicit(&threads->next, 0, memory_order_relaxed);
 	/* Closed and empty: one store advances the generation and opens the range. */
 	atomic_store(&threads->state,

@@ -33,6 +33,10 @@ unsigned tn_threads_count(const struct tn_threads *threads);
 void tn_parallel_for(struct tn_threads *threads, uint64_t n, uint64_t grain,
 		     void (*body)(void *argument, uint64_t begin, uint64_t end), void *argument);
 
+/* At most n threads, the caller included, work on later ranges of the calling thread, in any pool;
+ * 0: all.  The pieces remain the same.  Returns the former limit. */
+unsigned tn_threads_limit(unsigned n);
+
 /* One piece of work in the background.  The owner sets `run` and `argument`, leaves the rest 0, and
  * keeps it in place from tn_threads_post until tn_job_wait or tn_job_cancel has returned; then it
  * may be posted again. */

@@ -76,6 +76,14 @@ static int keep_storage(struct tn_runtime *runtime, struct tn_storage *storage)
 
 static const struct tn_observer observer = {.changed = note_storage, .keep = keep_storage};
 
+int tn_capture_writes(const struct tn_runtime *runtime, const struct tn_storage *storage)
+{
+	const struct tn_graph *graph = runtime->graphs;
+	while (graph && !list_has(&graph->storages, storage))
+		graph = graph->next;
+	return graph || tn_block_is_captured(&storage->block);
+}
+
 tn_status tn_capture_keep(struct tn_runtime *runtime, void *thing, void (*release)(void *thing),
 			  int *is_new)
 {

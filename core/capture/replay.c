@@ -60,6 +60,7 @@ struct tn_replay {
 	struct patch *patches;
 	size_t n_patches, room_for_patches;
 	int writes_y;
+	int goes_beyond_y; /* temporaries are in y's block, outside its elements */
 	/* The store: blocks that are not in use while writing, all of them afterwards. */
 	struct owned {
 		struct tn_device *device;
@@ -243,6 +244,21 @@ static int lies_in(const struct tn_operand *operand, const struct tn_block *bloc
 	       operand->offset - block->offset < block->size;
 }
 
+/* Does the operand, `distance` bytes into y's block, have elements outside those of y? */
+static int goes_beyond(const struct likeness *y, const struct tn_operand *operand,
+		       uint64_t distance)
+{
+	const int64_t size = (int64_t)tn_dtype_size(operand->dtype);
+	const int64_t begin = y->offset * (int64_t)tn_dtype_size(y->dtype);
+	const int64_t end = begin + y->size * (int64_t)tn_dtype_size(y->dtype);
+	int64_t first = (int64_t)distance, last = first;
+	for (uint32_t i = 0; i < operand->rank; i++) {
+		const int64_t reach = (operand->shape[i] - 1) * operand->strides[i] * size;
+		*(reach < 0 ? &first : &last) += reach;
+	}
+	return first < begin || last + size > end;
+}
+
 /* Checks an operand; 0: it spoils the replay, or no memory is left for its patch. */
 static int patch_operand(struct tn_replay *replay, struct tn_operand *operand, int is_written)
 {
@@ -259,8 +275,9 @@ static int patch_operand(struct tn_replay *replay, struct tn_operand *operand, i
 		return 0;
 	replay->writes_y |= is_written && is_y;
 	const struct tn_block *block = is_x ? &replay->x.block : &replay->y.block;
-	replay->patches[replay->n_patches++] =
-		(struct patch){operand, operand->offset - block->offset, is_y};
+	const uint64_t distance = operand->offset - block->offset;
+	replay->goes_beyond_y |= is_y && goes_beyond(&replay->y, operand, distance);
+	replay->patches[replay->n_patches++] = (struct patch){operand, distance, is_y};
 	return 1;
 }
 
@@ -338,6 +355,8 @@ static tn_status repeat_steps(struct tn_replay *replay)
 	tn_status status = tn_device_ready(device, &runtime->report);
 	for (size_t i = 0; i < replay->n_steps && !status; i++) {
 		const struct step *step = &replay->steps[i];
+		if (tn_runtime_is_cancelled(runtime))
+			return tn_fail(&runtime->report, TN_CANCELLED, "replay", "cancelled");
 		struct tn_ledger_row *row = tn_ledger_row_of(runtime->ledger, step->operation);
 		row->native += step->counted == NATIVE;
 		row->lent += step->counted == LENT;
@@ -356,6 +375,22 @@ static tn_status repeat_steps(struct tn_replay *replay)
 	return status;
 }
 
+/* Gives the operands in x's and y's blocks their addresses. */
+static void patch_addresses(struct tn_replay *replay, const tn_array *x, const tn_array *y)
+{
+	for (size_t i = 0; i < replay->n_patches; i++) {
+		const struct patch *patch = &replay->patches[i];
+		const struct likeness *recorded = patch->is_y ? &replay->y : &replay->x;
+		const tn_array *home = patch->is_y ? y : x;
+		const struct tn_block *block = &home->storage->block;
+		/* It may be a different view of its block than the recorded one. */
+		const uint64_t shift =
+			(uint64_t)(home->offset - recorded->offset) * tn_dtype_size(home->dtype);
+		patch->operand->buffer = block->buffer;
+		patch->operand->offset = block->offset + patch->distance + shift;
+	}
+}
+
 tn_array *tn_replay_run(struct tn_replay *replay, const tn_array *x)
 {
 	struct tn_runtime *runtime = replay->runtime;
@@ -366,20 +401,31 @@ tn_array *tn_replay_run(struct tn_replay *replay, const tn_array *x)
 		tn_runtime_keep(runtime, &runtime->report);
 		return NULL;
 	}
-	for (size_t i = 0; i < replay->n_patches; i++) {
-		const struct patch *patch = &replay->patches[i];
-		const struct tn_array *home = patch->is_y ? y : x;
-		const struct tn_block *block = &home->storage->block;
-		uint64_t shift = 0;
-		/* x may be a different view of its block than the recorded one. */
-		if (!patch->is_y)
-			shift = (uint64_t)(x->offset - replay->x.offset) * tn_dtype_size(x->dtype);
-		patch->operand->buffer = block->buffer;
-		patch->operand->offset = block->offset + patch->distance + shift;
-	}
+	patch_addresses(replay, x, y);
 	if (!repeat_steps(replay))
 		return y;
 	tn_runtime_keep(runtime, &runtime->report);
 	tn_array_discard(y);
 	return NULL;
+}
+
+int tn_replay_fits_result(const struct tn_replay *replay, const tn_array *y)
+{
+	const struct likeness *l = &replay->y;
+	size_t n = sizeof(l->shape[0]) * (size_t)l->rank;
+	return !replay->goes_beyond_y && tn_array_home(y) == l->device && y->dtype == l->dtype &&
+	       y->rank == l->rank && !memcmp(y->shape, l->shape, n) && y->contiguous &&
+	       l->contiguous;
+}
+
+tn_status tn_replay_run_into(struct tn_replay *replay, const tn_array *x, tn_array *y)
+{
+	struct tn_runtime *runtime = replay->runtime;
+	tn_status status = tn_runtime_ready(runtime);
+	if (status)
+		return status;
+	patch_addresses(replay, x, y);
+	tn_array_touch(y);
+	status = repeat_steps(replay);
+	return status ? tn_runtime_keep(runtime, &runtime->report) : TN_OK;
 }

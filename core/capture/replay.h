@@ -39,4 +39,10 @@ int tn_replay_fits(const struct tn_replay *replay, const tn_array *x);
 /* A new y of the current scope; errors are kept. */
 tn_array *tn_replay_run(struct tn_replay *replay, const tn_array *x);
 
+/* Can the calls write y, which shares no memory with x, where it is?  It has the shape and type of
+ * the recorded y, compact, and they write no more than that. */
+int tn_replay_fits_result(const struct tn_replay *replay, const tn_array *y);
+/* Then they do; TN_CANCELLED or a failure leaves y undefined, and is kept. */
+tn_status tn_replay_run_into(struct tn_replay *replay, const tn_array *x, tn_array *y);
+
 #endif

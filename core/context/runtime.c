@@ -34,6 +34,8 @@ void tn_runtime_release(tn_context *context)
 {
 	struct tn_runtime *runtime = &context->runtime;
 	tn_capture_abandon(runtime);
+	if (runtime->release_replicas)
+		runtime->release_replicas(runtime);
 	if (runtime->release_attachment)
 		runtime->release_attachment(runtime->attachment);
 	runtime->attachment = NULL;

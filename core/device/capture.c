@@ -60,6 +60,11 @@ int tn_device_captures(const struct tn_device *device, const struct tn_block *bl
 	return device->store && block->piece && block->piece->store == device->store;
 }
 
+int tn_block_is_captured(const struct tn_block *block)
+{
+	return block->piece && block->piece->store;
+}
+
 tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct tn_store **store,
 				struct tn_error_info *error)
 {

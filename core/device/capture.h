@@ -15,6 +15,8 @@
 tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info *error);
 /* Was the block taken during the current capture? */
 int tn_device_captures(const struct tn_device *device, const struct tn_block *block);
+/* Is it memory that captured work has taken, and that replays write? */
+int tn_block_is_captured(const struct tn_block *block);
 /* Ends the capture; *store is always owned, *graph only on success. */
 tn_status tn_device_capture_end(struct tn_device *device, void **graph, struct tn_store **store,
 				struct tn_error_info *error);

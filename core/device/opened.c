@@ -228,6 +228,24 @@ void tn_opened_give(struct tn_device *device, void *stream)
 	tn_instance_unlock(instance_of(device));
 }
 
+const char *tn_opened_apart(const struct tn_device *a, const struct tn_device *b)
+{
+	if (a->opened == b->opened)
+		return NULL;
+	if (a->native || b->native)
+		return "one is opened on a handle of others";
+	if (instance_of(a) != instance_of(b))
+		return "options, variables, log or threads of the contexts differ";
+	if (!may_share(a))
+		return "its work is in one stream, which contexts cannot share";
+	return "one was opened after the other was lost";
+}
+
+int tn_opened_is_lost(const struct tn_device *device)
+{
+	return device->opened && atomic_load(&device->opened->is_lost);
+}
+
 void tn_opened_lose(const struct tn_device *device)
 {
 	if (!device->opened)

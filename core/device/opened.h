@@ -18,6 +18,10 @@ void tn_opened_give(struct tn_device *device, void *stream);
 tn_status tn_opened_make_stream(const struct tn_device *device, void **stream,
 				struct tn_error_info *error);
 void tn_opened_end_stream(const struct tn_device *device, void *stream);
+/* NULL: the two are one to the backend.  Else why not, for an error of the library. */
+const char *tn_opened_apart(const struct tn_device *a, const struct tn_device *b);
+/* Was it lost, in whichever context?  From any thread. */
+int tn_opened_is_lost(const struct tn_device *device);
 /* The device was lost: contexts that are opened from now on do not get it, nor its instance. */
 void tn_opened_lose(const struct tn_device *device);
 

@@ -483,6 +483,8 @@ tn_status tn_route_run(struct tn_route *route)
 	tn_status status = tn_device_ready(route->device, &runtime->report);
 	if (status)
 		return status;
+	if (tn_runtime_is_cancelled(runtime))
+		return tn_fail(&runtime->report, TN_CANCELLED, name_of(route), "cancelled");
 	route->call->flags |= runtime->call_flags;
 	if (runtime->ledger_time)
 		start = tn_route_clock();

@@ -40,8 +40,8 @@ static void place_weights(const tn_module *module, struct tn_network_arena *aren
 	arena->arrays.size = size ? size : alignment;
 }
 
-tn_status tn_network_arena_make(const tn_module *module, tn_dtype dtype,
-				struct tn_network_arena *arena)
+/* Lists without arrays, of which the places are set. */
+static tn_status make_lists(const tn_module *module, struct tn_network_arena *arena)
 {
 	const size_t n = module->n_listing, room = n ? n : 1;
 	*arena = (struct tn_network_arena){
@@ -54,20 +54,46 @@ tn_status tn_network_arena_make(const tn_module *module, tn_dtype dtype,
 		return tn_runtime_fail(module->runtime, TN_OUT_OF_MEMORY, "module_build",
 				       "no host memory for %zu parameters", n);
 	place_weights(module, arena);
+	return TN_OK;
+}
+
+/* A view of `flat` for each weight. */
+static tn_status view_weights(const tn_module *module, const tn_array *flat, const int64_t *offsets,
+			      tn_array **views)
+{
+	for (size_t i = 0; i < module->n_listing; i++) {
+		views[i] = view_weight(flat, module->listing[i].weight, offsets[i]);
+		if (!views[i])
+			return module->runtime->error.status;
+	}
+	return TN_OK;
+}
+
+tn_status tn_network_arena_make(const tn_module *module, tn_dtype dtype,
+				struct tn_network_arena *arena)
+{
 	struct tn_arena_arrays *arrays = &arena->arrays;
+	tn_status status = make_lists(module, arena);
+	if (status)
+		return status;
 	arrays->values = hold(tn_zeros(module->context, dtype, 1, &arrays->size));
 	arrays->gradients =
 		hold(tn_zeros(module->context, tn_compute_dtype(dtype), 1, &arrays->size));
 	if (!arrays->values || !arrays->gradients)
 		return module->runtime->error.status;
-	for (size_t i = 0; i < n; i++) {
-		const struct tn_weight *weight = module->listing[i].weight;
-		arena->values[i] = view_weight(arrays->values, weight, arena->offsets[i]);
-		arena->gradients[i] = view_weight(arrays->gradients, weight, arena->offsets[i]);
-		if (!arena->values[i] || !arena->gradients[i])
-			return module->runtime->error.status;
-	}
-	return TN_OK;
+	status = view_weights(module, arrays->values, arena->offsets, arena->values);
+	return status ? status
+		      : view_weights(module, arrays->gradients, arena->offsets, arena->gradients);
+}
+
+tn_status tn_network_arena_over(const tn_module *module, tn_array *values,
+				struct tn_network_arena *arena)
+{
+	tn_status status = make_lists(module, arena);
+	if (status)
+		return status;
+	arena->arrays.values = tn_array_hold(values);
+	return view_weights(module, values, arena->offsets, arena->values);
 }
 
 void tn_network_arena_free(struct tn_network_arena *arena)

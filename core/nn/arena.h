@@ -27,6 +27,10 @@ struct tn_network_arena {
  * kept. */
 tn_status tn_network_arena_make(const tn_module *module, tn_dtype dtype,
 				struct tn_network_arena *arena);
+/* The same with the values in `values`, an array of the arena's size, and without gradients: of a
+ * network that does not train. */
+tn_status tn_network_arena_over(const tn_module *module, tn_array *values,
+				struct tn_network_arena *arena);
 void tn_network_arena_free(struct tn_network_arena *arena);
 
 /* Gives them to the module, in the place of those that it has; no weight has a gradient then. */

@@ -18,13 +18,6 @@
 #include "nn/tree.h"
 #include "program/random.h"
 
-static void seal(tn_module *module)
-{
-	module->sealed = 1;
-	for (size_t i = 0; i < module->n_members; i++)
-		seal(module->members[i].module);
-}
-
 static float initial_value(const struct tn_weight *weight, uint32_t word)
 {
 	double u = (word >> 8) * (1.0 / 16777216.0);
@@ -120,7 +113,7 @@ tn_status tn_module_build(tn_module *module)
 		tn_network_arena_free(&arena);
 	} else {
 		tn_network_arena_install(module, &arena);
-		seal(module);
+		tn_module_seal(module);
 	}
 	tn_scope_end(module->context, NULL);
 	return status;

@@ -9,22 +9,30 @@
  * forward for each shape of x is recorded (capture/replay.h) with the packed weights that it made;
  * later ones repeat it.  Copies, packed weights and replays are valid for one state of parameters
  * and buffers, which the versions of their storages identify.
+ *
+ * A network that several contexts run (nn/replica.h) has copies that one of them has made; packed
+ * weights it takes from a table of all, where others have made them (nn/packs.h).
  */
 #include <string.h>
 
 #include "array/array.h"
 #include "array/make.h"
+#include "array/shape.h"
 #include "array/tomb.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "capture/replay.h"
 #include "device/point.h"
 #include "dispatch/ledger.h"
+#include "dispatch/operand.h"
+#include "nn/forward.h"
+#include "nn/freeze.h"
 #include "nn/lookup.h"
 #include "nn/module.h"
 #include "nn/module_conv2d.h"
 #include "nn/module_linear.h"
 #include "nn/module_norm.h"
+#include "nn/packs.h"
 #include "nn/sequential.h"
 #include "nn/tree.h"
 #include "ops/map.h"
@@ -38,13 +46,17 @@ struct repeat {
 	size_t n_kept;
 };
 
-struct tn_frozen {
+struct tn_freezing {
 	uint64_t version; /* of the parameters that were copied */
 	int is_repeatable;
 	struct repeat repeats[MOST_REPLAYS];
 	size_t n_repeats;
 	size_t oldest;
 	struct repeat *writing; /* NULL: none is being recorded */
+	/* While one is: its x, and how many packed weights it has asked for. */
+	const tn_array *x;
+	size_t n_packs;
+	struct tn_packs *packs; /* of all contexts; NULL: the network is that of one */
 };
 
 /* ---- Folding ---------------------------------------------------------------------------------*/
@@ -111,18 +123,54 @@ static tn_status fold_chain(tn_module *chain)
 		tn_module *norm = tn_chain_member(chain, &i);
 		if (!can_fold(conv, norm))
 			continue;
-		const tn_array *w = tn_module_find_parameter(conv, "weight");
 		conv->fold = tn_mem_zeroed(1, sizeof(*conv->fold));
 		if (!conv->fold)
 			return tn_runtime_no_memory(conv->runtime, "module_freeze",
 						    "folded weights");
 		conv->fold->norm = norm;
-		conv->fold->w = hold(tn_empty(conv->context, w->dtype, w->rank, w->shape));
-		conv->fold->b = hold(tn_empty(conv->context, w->dtype, 1, w->shape));
-		if (!conv->fold->w || !conv->fold->b)
+	}
+	return TN_OK;
+}
+
+static tn_status make_folds(tn_module *module)
+{
+	for (size_t i = 0; i < module->n_module_listing; i++) {
+		const tn_module *conv = module->module_listing[i].module;
+		struct tn_fold *fold = conv->fold;
+		if (!fold)
+			continue;
+		const tn_array *w = tn_module_find_parameter(conv, "weight");
+		fold->w = hold(tn_empty(conv->context, w->dtype, w->rank, w->shape));
+		fold->b = hold(tn_empty(conv->context, w->dtype, 1, w->shape));
+		if (!fold->w || !fold->b)
 			return conv->runtime->error.status;
 	}
 	return TN_OK;
+}
+
+size_t tn_frozen_list_folds(const tn_module *module, tn_array **arrays)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < module->n_module_listing; i++) {
+		const struct tn_fold *fold = module->module_listing[i].module->fold;
+		if (fold && arrays) {
+			arrays[n] = fold->w;
+			arrays[n + 1] = fold->b;
+		}
+		n += fold ? 2 : 0;
+	}
+	return n;
+}
+
+static void take_folds(tn_module *module, tn_array *const *arrays)
+{
+	for (size_t i = 0; i < module->n_module_listing; i++) {
+		struct tn_fold *fold = module->module_listing[i].module->fold;
+		if (!fold)
+			continue;
+		fold->w = tn_array_hold(*arrays++);
+		fold->b = tn_array_hold(*arrays++);
+	}
 }
 
 /* ---- The tree --------------------------------------------------------------------------------*/
@@ -190,7 +238,7 @@ static void drop_repeat(struct repeat *repeat)
 	*repeat = (struct repeat){0};
 }
 
-static void drop_repeats(struct tn_frozen *frozen)
+static void drop_repeats(struct tn_freezing *frozen)
 {
 	for (size_t i = 0; i < frozen->n_repeats; i++)
 		drop_repeat(&frozen->repeats[i]);
@@ -228,6 +276,25 @@ static tn_status refold(tn_module *module)
 
 /* ---- Forward ---------------------------------------------------------------------------------*/
 
+static int is_recording(const tn_module *module)
+{
+	return module->frozen->writing != NULL;
+}
+
+static tn_array *find_packed(tn_module *module)
+{
+	struct tn_freezing *frozen = module->frozen;
+	const size_t number = frozen->n_packs++;
+	return frozen->packs ? tn_packs_find(frozen->packs, frozen->x, number) : NULL;
+}
+
+static tn_array *share_packed(tn_module *module, tn_array *packed)
+{
+	struct tn_freezing *frozen = module->frozen;
+	return frozen->packs ? tn_packs_add(frozen->packs, frozen->x, frozen->n_packs - 1, packed)
+			     : packed;
+}
+
 static int keep_array(tn_module *module, tn_array *array)
 {
 	struct repeat *repeat = module->frozen->writing;
@@ -248,12 +315,14 @@ static tn_array *plain_forward(tn_module *module, const tn_array *x)
 /* Records a forward, replacing the oldest. */
 static tn_array *record_forward(tn_module *module, const tn_array *x)
 {
-	struct tn_frozen *frozen = module->frozen;
+	struct tn_freezing *frozen = module->frozen;
 	struct tn_runtime *rt = module->runtime;
 	struct repeat repeat = {0};
 	if (tn_replay_begin(rt, x))
 		return NULL;
 	frozen->writing = &repeat;
+	frozen->x = x;
+	frozen->n_packs = 0;
 	tn_array *y = NULL;
 	if (!tn_scope_begin(module->context))
 		y = tn_scope_end(module->context, plain_forward(module, x));
@@ -276,38 +345,108 @@ static tn_array *record_forward(tn_module *module, const tn_array *x)
 	return y;
 }
 
-static tn_array *repeated_forward(tn_module *module, const tn_array *x)
+/* The recorded forward for that shape; NULL: there is none, or the calls are to be made anew. */
+static struct tn_replay *find_replay(const tn_module *module, const tn_array *x)
 {
-	struct tn_frozen *frozen = module->frozen;
-	if (!frozen->is_repeatable || module->runtime->ledger_time || module->runtime->observer)
-		return plain_forward(module, x);
+	const struct tn_freezing *frozen = module->frozen;
 	for (size_t i = 0; i < frozen->n_repeats; i++) {
 		if (tn_replay_fits(frozen->repeats[i].replay, x))
-			return tn_replay_run(frozen->repeats[i].replay, x);
+			return frozen->repeats[i].replay;
 	}
-	return record_forward(module, x);
+	return NULL;
+}
+
+static int may_repeat(const tn_module *module)
+{
+	return module->frozen->is_repeatable && !module->runtime->ledger_time &&
+	       !module->runtime->observer;
+}
+
+static tn_array *repeated_forward(tn_module *module, const tn_array *x)
+{
+	if (!may_repeat(module))
+		return plain_forward(module, x);
+	struct tn_replay *replay = find_replay(module, x);
+	return replay ? tn_replay_run(replay, x) : record_forward(module, x);
+}
+
+static tn_status check_result(const tn_module *module, const tn_array *y, const tn_array *result)
+{
+	struct tn_runtime *rt = module->runtime;
+	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
+	if (y->dtype != result->dtype)
+		return tn_runtime_fail(rt, TN_DTYPE, module->class_name, "y: expected %s, found %s",
+				       tn_dtype_name(result->dtype), tn_dtype_name(y->dtype));
+	if (!tn_shape_equal(y->rank, y->shape, result->rank, result->shape))
+		return tn_runtime_fail(rt, TN_SHAPE, module->class_name,
+				       "y: expected shape %s, found %s",
+				       tn_array_text(result, expected), tn_array_text(y, found));
+	return TN_OK;
+}
+
+static tn_status copy_result(const tn_module *module, tn_array *y, tn_array *result)
+{
+	if (!result)
+		return module->runtime->error.status;
+	tn_status status = check_result(module, y, result);
+	if (!status)
+		status = tn_assign(y, result);
+	tn_array_destroy(result);
+	return status;
+}
+
+/* Into y, where a recorded forward can write it, else with a copy. */
+static tn_status forward_into(tn_module *module, const tn_array *x, tn_array *y)
+{
+	struct tn_replay *replay = may_repeat(module) ? find_replay(module, x) : NULL;
+	if (replay && tn_replay_fits_result(replay, y) && tn_array_overlap(y, x) == TN_OVERLAP_NONE)
+		return tn_replay_run_into(replay, x, y);
+	return copy_result(module, y, repeated_forward(module, x));
+}
+
+static tn_status check_use(const tn_module *module, const tn_array *x)
+{
+	struct tn_runtime *rt = module->runtime;
+	if (module->training || (rt->recorder && x->tracked))
+		return tn_runtime_fail(rt, TN_STATE, module->class_name,
+				       "the network is frozen: unfreeze it to train, or for "
+				       "gradients");
+	return TN_OK;
+}
+
+tn_status tn_frozen_refold(tn_module *module)
+{
+	if (module->frozen->version == version_of(module))
+		return TN_OK;
+	/* The folded weights stay for later forwards. */
+	tn_status status =
+		tn_capture_refuse(module->runtime, module->class_name, "the folded weights");
+	return status ? status : refold(module);
 }
 
 static tn_array *frozen_forward(tn_module *module, const tn_array *x)
 {
 	struct tn_runtime *rt = module->runtime;
 	const struct tn_recorder *recorder = rt->recorder;
-	if (module->training || (recorder && x->tracked)) {
-		tn_runtime_fail(rt, TN_STATE, module->class_name,
-				"the network is frozen: unfreeze it to train, or for gradients");
+	if (check_use(module, x))
 		return NULL;
-	}
 	rt->recorder = NULL;
-	tn_status status = TN_OK;
-	if (module->frozen->version != version_of(module)) {
-		/* The folded weights stay for later forwards. */
-		status = tn_capture_refuse(rt, module->class_name, "the folded weights");
-		if (!status)
-			status = refold(module);
-	}
-	tn_array *y = status ? NULL : repeated_forward(module, x);
+	tn_array *y = tn_frozen_refold(module) ? NULL : repeated_forward(module, x);
 	rt->recorder = recorder;
 	return y;
+}
+
+tn_status tn_frozen_forward_into(tn_module *module, const tn_array *x, tn_array *y)
+{
+	struct tn_runtime *rt = module->runtime;
+	const struct tn_recorder *recorder = rt->recorder;
+	tn_status status = tn_module_begin_forward(module, 1, &x);
+	if (status)
+		return status;
+	rt->recorder = NULL;
+	status = forward_into(module, x, y);
+	rt->recorder = recorder;
+	return status;
 }
 
 /* ---- Freezing --------------------------------------------------------------------------------*/
@@ -326,10 +465,26 @@ static tn_status check_hooks(const tn_module *module)
 	return TN_OK;
 }
 
+static const struct tn_frozen_functions functions = {.forward = frozen_forward,
+						     .is_recording = is_recording,
+						     .find = find_packed,
+						     .share = share_packed,
+						     .keep = keep_array,
+						     .unfreeze = tn_module_unfreeze};
+
+/* Of a module that is listed; without the values of folds. */
+static tn_status begin_freezing(tn_module *module)
+{
+	module->frozen = tn_mem_zeroed(1, sizeof(*module->frozen));
+	if (!module->frozen)
+		return tn_runtime_no_memory(module->runtime, "module_freeze", "a frozen network");
+	module->frozen->is_repeatable = is_repeatable(module);
+	module->when_frozen = &functions;
+	return freeze_tree(module);
+}
+
 tn_status tn_module_freeze(tn_module *module)
 {
-	static const struct tn_frozen_functions functions = {
-		.forward = frozen_forward, .keep = keep_array, .unfreeze = tn_module_unfreeze};
 	if (!module)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = module->runtime;
@@ -351,19 +506,28 @@ tn_status tn_module_freeze(tn_module *module)
 	status = tn_module_list(module);
 	if (!status)
 		status = check_hooks(module);
-	if (status)
-		return status;
-	module->frozen = tn_mem_zeroed(1, sizeof(*module->frozen));
-	if (!module->frozen)
-		return tn_runtime_no_memory(rt, "module_freeze", "a frozen network");
-	module->frozen->is_repeatable = is_repeatable(module);
-	module->when_frozen = &functions;
-	status = at_home(module, freeze_tree);
+	if (!status)
+		status = begin_freezing(module);
+	if (!status)
+		status = at_home(module, make_folds);
 	if (!status)
 		status = refold(module);
 	if (status)
 		tn_module_unfreeze(module);
 	return status;
+}
+
+tn_status tn_module_freeze_shared(tn_module *module, tn_array *const *folds, struct tn_packs *packs)
+{
+	tn_status status = begin_freezing(module);
+	if (status) {
+		tn_module_unfreeze(module);
+		return status;
+	}
+	take_folds(module, folds);
+	module->frozen->packs = packs;
+	module->frozen->version = version_of(module);
+	return TN_OK;
 }
 
 void tn_module_unfreeze(tn_module *module)

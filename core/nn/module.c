@@ -80,7 +80,10 @@ tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class 
 	}
 	if (state_size)
 		memcpy(copy, state, state_size);
-	return tn_module_make(context, class_, copy);
+	tn_module *module = tn_module_make(context, class_, copy);
+	if (module)
+		module->state_size = state_size;
+	return module;
 }
 
 /* Keeps it as a module that has nothing, to notice its use. */
@@ -95,7 +98,11 @@ static void bury(tn_module *module)
 void tn_module_destroy(tn_module *module)
 {
 	/* A member is freed by its owning module, which removes it from the tree first. */
-	if (!module || module->parent || tn_has_ended(module->runtime, module, "module_destroy"))
+	if (!module || module->parent)
+		return;
+	/* The structure of a network for many threads has no context. */
+	const int is_checked = module->runtime && module->runtime->is_checked;
+	if (is_checked && tn_has_ended(module->runtime, module, "module_destroy"))
 		return;
 	if (module->when_frozen)
 		module->when_frozen->unfreeze(module);
@@ -108,7 +115,8 @@ void tn_module_destroy(tn_module *module)
 	for (size_t i = 0; i < module->n_slots; i++) {
 		struct tn_weight *weight = module->slots[i].weight;
 		if (--weight->n_slots == 0) {
-			tn_capture_forget(module->runtime, &weight->filled);
+			if (weight->value)
+				tn_capture_forget(module->runtime, &weight->filled);
 			tn_array_unhold(weight->value);
 			tn_array_unhold(weight->gradient);
 			tn_mem_free(weight);
@@ -124,7 +132,7 @@ void tn_module_destroy(tn_module *module)
 	tn_mem_free(module->members);
 	tn_mem_free(module->slots);
 	char *name = module->class_name;
-	if (module->runtime->is_checked)
+	if (is_checked)
 		bury(module);
 	else
 		tn_mem_free(module);

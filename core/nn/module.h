@@ -98,15 +98,20 @@ struct tn_then {
 	int is_folded;            /* a frozen convolution includes the batch norm after it */
 };
 
-struct tn_frozen;
+struct tn_freezing;
 struct tn_gradient_hook;
 struct tn_norm_ranks;
 
 /* The functions of a frozen network, which tn_module_freeze installs. */
 struct tn_frozen_functions {
 	tn_array *(*forward)(tn_module *outermost, const tn_array *x);
-	/* Keeps an array of the forward being recorded as long as its replay; 0: no forward is
-	 * being recorded. */
+	/* Of the forward that is being recorded: is there one?  Its next packed weights, where
+	 * another context has made them (NULL: none has); and, after that, those that this one has
+	 * made, for others: returns them, or what took their place. */
+	int (*is_recording)(const tn_module *outermost);
+	tn_array *(*find)(tn_module *outermost);
+	tn_array *(*share)(tn_module *outermost, tn_array *packed);
+	/* Keeps an array as long as the replay; 0: out of memory. */
 	int (*keep)(tn_module *outermost, tn_array *array);
 	void (*unfreeze)(tn_module *outermost);
 };
@@ -124,6 +129,7 @@ struct tn_module {
 	struct tn_module_class class_;
 	char *class_name;
 	void *state;
+	size_t state_size; /* of a class of the library, which may be copied as bytes */
 	tn_module *parent; /* NULL: outermost */
 	struct tn_member *members;
 	size_t n_members;
@@ -140,7 +146,7 @@ struct tn_module {
 	/* While the runtime has a watch (array/watch.h): its row there, from 1; 0: not watched. */
 	uint32_t watch_row;
 	/* While frozen, else NULL: of the outermost module, both or none; of a convolution. */
-	struct tn_frozen *frozen;
+	struct tn_freezing *frozen;
 	const struct tn_frozen_functions *when_frozen;
 	struct tn_fold *fold;
 	struct tn_slot_entry *slots;

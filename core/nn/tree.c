@@ -37,6 +37,13 @@ tn_dtype tn_module_dtype(const tn_module *module)
 	return dtype ? dtype : TN_F32;
 }
 
+void tn_module_seal(tn_module *module)
+{
+	module->sealed = 1;
+	for (size_t i = 0; i < module->n_members; i++)
+		tn_module_seal(module->members[i].module);
+}
+
 /* ---- New names -------------------------------------------------------------------------------*/
 
 tn_status tn_module_check_name(const tn_module *module, const char *name)

@@ -32,6 +32,8 @@ const struct tn_named_weight *tn_module_named_weight(const tn_module *module, co
 /* Makes the listing if needed.  TN_OUT_OF_MEMORY (kept). */
 tn_status tn_module_list(const tn_module *module);
 void tn_module_unlist(tn_module *module); /* of it and the modules around it */
+/* From now on the structure of the tree does not change. */
+void tn_module_seal(tn_module *module);
 /* Does the outermost module have its arena? */
 int tn_module_is_built(const tn_module *module);
 /* TN_STATE, kept, unless it is the outermost module and built. */

@@ -66,6 +66,8 @@ static tn_status begin(struct fold *fold, const char *method, const tn_ufunc *uf
 	if (fold->o.out) {
 		const tn_array *all[] = {a, fold->o.out};
 		tn_status status = tn_refuse_tracked(fold->runtime, fold->name, 2, all);
+		if (!status)
+			status = tn_array_writable(fold->runtime, fold->name, fold->o.out);
 		if (status)
 			return tn_end_into(fold->runtime, status);
 	}

@@ -5,6 +5,7 @@
  * it checks that arrays live there and that no gradient is lost, and increments their versions.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <tenon/kernel.h>
@@ -183,11 +184,11 @@ static tn_status check_argument(const struct tn_kernel *kernel, size_t i,
 			       tn_array_home(array)->name,
 			       array->runtime == runtime ? "" : " of another context",
 			       kernel->device->name);
-	if (!argument->is_read_only && tn_storage_is_read_only(array->storage))
-		return tn_fail(&runtime->report, TN_INVALID_ARGUMENT, kernel->name,
-			       "argument %zu: the array's memory was wrapped as read-only, the "
-			       "argument is not read-only",
-			       i);
+	if (!argument->is_read_only && tn_storage_is_read_only(array->storage)) {
+		char name[64];
+		snprintf(name, sizeof(name), "argument %zu, which is not read-only", i);
+		return tn_storage_refuse_write(runtime, kernel->name, name, array->storage);
+	}
 	return tn_refuse_tracked(runtime, kernel->name, 1, &array);
 }
 

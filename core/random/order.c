@@ -71,6 +71,8 @@ tn_status tn_generator_shuffle(tn_generator *generator, tn_array *a, int axis)
 	const struct tn_random_state before = *generator->state;
 	const tn_array *in = a;
 	tn_status status = tn_refuse_tracked(runtime, "shuffle", 1, &in);
+	if (!status)
+		status = tn_array_writable(runtime, "shuffle", a);
 	if (status)
 		return tn_end_into(runtime, status);
 	status = tn_axis_check(a, "shuffle", "axis", &axis);

@@ -4,8 +4,9 @@
  * A context owns everything that a program makes with Tenon: the loaded backends and the report on
  * them, open devices, arrays and their scopes, the random state, the ledger of where operations
  * ran, and the first error.  One thread at a time may use a context; a program may have any number
- * of contexts, which share data only through host memory.  Contexts that are opened alike share the
- * backends' instances and open devices unseen (tenon(7), SEVERAL CONTEXTS).
+ * of contexts, which share data through host memory, or as constant arrays (tenon/share.h).
+ * Contexts that are opened alike share the backends' instances and open devices unseen (tenon(7),
+ * SEVERAL CONTEXTS).
  *
  *     tn_context *ctx;
  *     struct tn_error_info error;

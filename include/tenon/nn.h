@@ -373,6 +373,11 @@ struct tn_module_class {
 	 * depends only on x, parameters and buffers, so that a frozen network may repeat them
 	 * without calling it. */
 	int is_repeatable;
+	/* A copy of a state, to be freed by destroy: for tn_module_copy and tn_frozen_create
+	 * (tenon/frozen.h), which may call it in any thread.  A state that points to modules cannot
+	 * be copied: find members with tn_module_child.  NULL of the function: out of memory; NULL
+	 * here: modules with a state cannot be copied. */
+	void *(*copy)(const void *state);
 };
 static inline struct tn_module_class tn_module_class_defaults(void)
 {

@@ -15,6 +15,7 @@
 #include <tenon/context.h>
 #include <tenon/data.h>
 #include <tenon/files.h>
+#include <tenon/frozen.h>
 #include <tenon/device.h>
 #include <tenon/distributed.h>
 #include <tenon/dlpack.h>
@@ -42,6 +43,7 @@
 #include <tenon/signal.h>
 #include <tenon/special.h>
 #include <tenon/sets.h>
+#include <tenon/share.h>
 #include <tenon/statistics.h>
 #include <tenon/status.h>
 #include <tenon/stream.h>

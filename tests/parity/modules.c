@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Modules of all dtypes against recorded PyTorch numbers: outputs, gradients and buffers, with the
- * state dict's names and shapes; outside of training also when they are frozen.
+ * state dict's names and shapes; outside of training also when they are frozen.  A copy of each in
+ * a context of the reference gives the same.
  *
  * Inputs and parameters are exact, and every result is a sum of at most a few hundred products of
  * numbers about 1, rounded in f32: 400 roundings of the largest are allowed.  In f64 the recorded
@@ -15,6 +16,7 @@
 #include <float.h>
 #include <tenon/tenon.h>
 
+#include "functions.h"
 #include "modules.h"
 #include "parity/parity.h"
 
@@ -163,7 +165,7 @@ static void expect_frozen(const struct record *record, tn_module *module, const 
 	tn_module_unfreeze(module);
 }
 
-/* Makes the case's other inputs, and watches them. */
+/* Makes the case's other inputs, and watches them, unless there is no tape. */
 static void make_inputs(tn_context *context, tn_tape *tape, const struct record *record,
 			tn_dtype dtype, struct modules_input *inputs)
 {
@@ -174,8 +176,28 @@ static void make_inputs(tn_context *context, tn_tape *tape, const struct record 
 		assert_true(n < MODULES_INPUTS);
 		inputs[n] = (struct modules_input){record->arrays[i].name,
 						   array_of(context, &record->arrays[i], dtype)};
-		assert_ok(tn_tape_watch(tape, inputs[n++].array));
+		if (tape)
+			assert_ok(tn_tape_watch(tape, inputs[n].array));
+		n++;
 	}
+}
+
+static void expect_copy(const struct record *record, const tn_module *module)
+{
+	const int index = (int)record_ints(record, "index")[0];
+	const tn_dtype dtype = tn_module_dtype(module);
+	struct modules_input inputs[MODULES_INPUTS] = {{0}};
+	tn_context *other = trial_open("reference!");
+	tn_module *copy = tn_module_copy(other, module);
+	if (!copy)
+		fail_msg("%s: %s", record->layer, tn_error(other)->text);
+	assert_int_equal(tn_module_dtype(copy), dtype);
+	assert_int_equal(tn_module_is_training(copy), tn_module_is_training(module));
+	make_inputs(other, NULL, record, dtype, inputs);
+	const tn_array *x = array_of(other, recorded(record, "", "x"), index ? TN_I32 : dtype);
+	expect(record, dtype, "", "y", modules_forward(copy, record, x, inputs));
+	tn_module_destroy(copy);
+	tn_context_close(other);
 }
 
 static void run_case(tn_context *context, const struct record *record, tn_dtype dtype)
@@ -213,6 +235,7 @@ static void run_case(tn_context *context, const struct record *record, tn_dtype 
 		       tn_tape_gradient(tape, inputs[i].array));
 	tn_tape_end(tape);
 	expect_gradients(record, module);
+	expect_copy(record, module);
 	if (!training)
 		expect_frozen(record, module, x, inputs);
 	assert_null(tn_error(context));

@@ -32,6 +32,8 @@ static tn_data_loader *data_loader;
 static tn_trainer *trainer;
 static tn_host_buffer *host_buffer;
 static tn_profile *profile;
+static tn_shared *shared;
+static tn_frozen *frozen;
 static tn_data_parallel *data_parallel;
 static tn_stream *stream;
 static tn_event *event;
@@ -95,6 +97,12 @@ static void make_training(void)
 	assert_ok(tn_communicator_open(context, &communicator_options, &communicator, NULL));
 	data_parallel = tn_data_parallel_create(module, communicator, NULL);
 	profile = tn_profile_begin(module, NULL);
+	shared = tn_share(tn_ones(context, TN_F32, 1, (int64_t[]){2}));
+	tn_module *served = tn_module_linear(context, 2, 2, NULL);
+	assert_ok(tn_module_build(served));
+	assert_ok(tn_module_freeze(served));
+	frozen = tn_frozen_create(served);
+	tn_module_destroy(served);
 	tape = tn_tape_begin(context);
 }
 
@@ -155,6 +163,8 @@ static int destroy_handles(void **state)
 	tn_stream_destroy(stream);
 	tn_host_buffer_destroy(host_buffer);
 	tn_tape_end(tape);
+	tn_frozen_destroy(frozen);
+	tn_shared_destroy(shared);
 	tn_profile_destroy(profile);
 	tn_data_parallel_destroy(data_parallel);
 	tn_communicator_close(communicator);

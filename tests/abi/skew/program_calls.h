@@ -933,6 +933,21 @@ static tn_status module_class(void *given)
 	return module(tn_module_custom(context, given, NULL), scores);
 }
 
+static tn_status frozen_run(void *given)
+{
+	tn_module *linear = tn_module_linear(context, 2, 2, NULL);
+	needs(linear && !tn_module_build(linear) && !tn_module_freeze(linear), "a frozen network");
+	tn_frozen *frozen = tn_frozen_create(linear);
+	tn_array *x = tn_ones(context, TN_F32, 2, (int64_t[]){1, 2});
+	tn_array *y = tn_zeros(context, TN_F32, 2, (int64_t[]){1, 2});
+	tn_status status = tn_frozen_run(frozen, x, y, given);
+	if (!status)
+		saw_array(y);
+	tn_frozen_destroy(frozen);
+	tn_module_destroy(linear);
+	return status;
+}
+
 static tn_status module_load(void *given)
 {
 	needs(!tn_module_save(net, file("net.safetensors"), 0, NULL), "a file of weights");
@@ -2014,6 +2029,7 @@ static const struct row {
 	{"tn_module_mbconv_options", GIVEN, module_mbconv, TN_OK},
 	{"tn_module_convnext_options", GIVEN, module_convnext, TN_OK},
 	{"tn_module_class", GIVEN, module_class, TN_OK},
+	{"tn_frozen_run_options", GIVEN, frozen_run, TN_OK},
 	{"tn_module_load_options", GIVEN, module_load, TN_OK},
 	{"tn_init_options", GIVEN, module_init, TN_OK},
 	{"tn_summary_options", GIVEN, summary_text, TN_OK},
