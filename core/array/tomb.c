@@ -145,8 +145,13 @@ tn_status tn_tomb_report(const struct tn_runtime *runtime, const char *operation
 	else
 		tn_logger_init(&logger);
 	tn_log_format(&logger, TN_LOG_ERROR, "handle", "%s: %s", operation, error->text);
-	if (living)
-		return tn_runtime_fail(living, TN_STATE, operation, "%s", error->text);
+	if (!living)
+		return TN_STATE;
+	tn_fail(&living->report, TN_STATE, operation, "%s", error->text);
+	if (!living->error.status) {
+		living->error = living->report;
+		living->error_has_place = 0;
+	}
 	return TN_STATE;
 }
 

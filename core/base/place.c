@@ -19,7 +19,6 @@
 #include "paths.h"
 
 static char folder[PATH_MAX];
-static uid_t owner; /* of the file */
 
 static int contains(const struct dl_phdr_info *object, uintptr_t address)
 {
@@ -53,7 +52,7 @@ __attribute__((constructor)) static void find_folder(void)
 	if (!name || !realpath(name, folder) || stat(folder, &information))
 		folder[0] = '\0';
 	else
-		owner = information.st_uid;
+		tn_trust_owner(information.st_uid);
 	char *slash = strrchr(folder, '/');
 	if (slash)
 		slash[slash == folder] = '\0';
@@ -71,11 +70,6 @@ void tn_place_add(struct tn_text *text, int n_up, const char *below)
 		length--;
 	tn_text_append(text, folder, length);
 	tn_text_format(text, "/%s", below);
-}
-
-uid_t tn_place_owner(void)
-{
-	return owner;
 }
 
 /* Debian's libraries are one level deeper, in lib/x86_64-linux-gnu. */

@@ -20,8 +20,6 @@ const char *tn_place_folder(const struct tn_parameters *parameters);
 /* Appends `below` in the folder `n_up` levels above that one, which is not "". */
 void tn_place_add(struct tn_text *text, int n_up, const char *below);
 
-/* The owner of that file: of the code that the process runs. */
-uid_t tn_place_owner(void);
 
 /* Appends the folder of Tenon's data files: TENON_DATA_DIR, else the one beside, else that of the
  * build. */

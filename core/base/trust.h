@@ -6,6 +6,8 @@
 #ifndef TN_BASE_TRUST_H
 #define TN_BASE_TRUST_H
 
+#include <sys/types.h>
+
 #include <tenon/backend.h>
 
 /* TN_OK: nobody but those whom the process trusts can change, replace or remove the file or folder
@@ -17,5 +19,8 @@ tn_status tn_trust_check(const char *path, int is_privileged, struct tn_error_in
  * be freed with tn_mem_free.  TN_IO: it leads nowhere; errno says why. */
 tn_status tn_trust_resolve(const char *path, int is_privileged, char **real,
 			   struct tn_error_info *error);
+
+/* The owner of the library's file is trusted, too: its code runs already. */
+void tn_trust_owner(uid_t user);
 
 #endif

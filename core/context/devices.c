@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "context/context.h"
 #include "context/settings.h"
+#include "device/limit.h"
 #include "device/open.h"
 #include "device/pool.h"
 #include "device/returned.h"
@@ -41,7 +42,7 @@ static tn_status make_device(tn_context *context, const struct tn_backend *backe
 	tn_status status = tn_device_create(context, backend, index, assembly->memory_limit, logger,
 					    device, error);
 	if (!status && assembly->memory_percent)
-		(void)tn_pool_limit_by_percent(*device, (double)assembly->memory_percent);
+		(void)tn_device_limit_by_percent(*device, (double)assembly->memory_percent);
 	return status;
 }
 

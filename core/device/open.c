@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fork.h"
+#include "device/limit.h"
 #include "device/opened.h"
 #include "device/pool.h"
 
@@ -20,7 +21,7 @@ static void complete(struct tn_device *device)
 	const struct tn_device_description *description = &device->description;
 	tn_log_format(device->logger, TN_LOG_INFO, "device", "%s: opened (%s)", device->name,
 		      description->name);
-	if (device->memory_percent && !tn_pool_limit_by_percent(device, device->memory_percent))
+	if (device->memory_percent && !tn_device_limit_by_percent(device, device->memory_percent))
 		tn_log_format(device->logger, TN_LOG_WARNING, "device",
 			      "no memory limit for %s, whose backend does not tell how much memory "
 			      "it has",

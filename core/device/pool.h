@@ -25,8 +25,4 @@ uint64_t tn_pool_restart_high(struct tn_device *device);
 
 struct tn_pool *tn_pool_create(uint64_t limit);
 
-/* Limits the pool to a share of the device's memory: now, and again when the device is open and
- * that is known for certain.  0: it is not known now. */
-int tn_pool_limit_by_percent(struct tn_device *device, double percent);
-
 #endif

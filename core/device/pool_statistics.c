@@ -3,13 +3,13 @@
  *
  * What a program asks of a device's pool, and sets: counts, limits, and what the pool keeps.
  */
-#include <math.h>
 
 #include <tenon/device.h>
 
 #include "base/answer.h"
 #include "device/chunk.h"
 #include "device/open.h"
+#include "device/limit.h"
 #include "device/pool.h"
 #include "device/pool_parts.h"
 #include "device/returned.h"
@@ -72,23 +72,14 @@ void tn_device_set_memory_limit(tn_device *device, uint64_t bytes)
 		tn_device_memory_trim(device, bytes);
 }
 
-int tn_pool_limit_by_percent(tn_device *device, double percent)
-{
-	const uint64_t memory_bytes = device->description.memory_bytes;
-	double bytes = floor((double)memory_bytes * (percent / 100));
-	if (memory_bytes)
-		tn_device_set_memory_limit(device, bytes < 1 ? 1 : (uint64_t)bytes);
-	device->memory_percent = percent;
-	return memory_bytes != 0;
-}
-
 tn_status tn_device_set_memory_limit_percent(tn_device *device, double percent)
 {
 	if (!device || !(percent > 0 && percent <= 100))
 		return TN_INVALID_ARGUMENT;
 	if (device->handle && !device->description.memory_bytes)
 		return TN_UNSUPPORTED;
-	(void)tn_pool_limit_by_percent(device, percent);
+	if (tn_device_limit_by_percent(device, percent))
+		tn_device_memory_trim(device, device->pool->limit);
 	return TN_OK;
 }
 

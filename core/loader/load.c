@@ -30,6 +30,7 @@
 #include "base/place.h"
 #include "base/regular.h"
 #include "base/trust.h"
+#include "loader/allowed.h"
 #include "loader/elf.h"
 #include "loader/instance.h"
 #include "loader/names.h"

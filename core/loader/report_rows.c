@@ -16,6 +16,7 @@
 #include "base/name.h"
 #include "base/place.h"
 #include "base/text.h"
+#include "loader/allowed.h"
 #include "loader/report.h"
 
 tn_status tn_report_rows_read_simulation(struct tn_loading *loading, struct tn_error_info *error)

@@ -18,18 +18,6 @@ void tn_plugin_enter(const struct tn_loading *loading, const struct tn_candidate
 		loading->options->progress(loading->options->user, candidate->path, stage);
 }
 
-tn_status tn_plugin_allowed(const struct tn_loading *loading, const char *name,
-			    struct tn_error_info *error)
-{
-	const struct tn_known *known = loading->known ? tn_known_find(loading->known, name) : NULL;
-	if (tn_selection_excludes(&loading->selection, name))
-		return tn_fail(error, TN_EXCLUDED, "search", "excluded by '^%s'", name);
-	if (tn_selection_forbids(&loading->selection, name, known ? known->kind : 0))
-		return tn_fail(error, TN_EXCLUDED, "search", "excluded by %s=%s", loading->source,
-			       loading->report->selection);
-	return TN_OK;
-}
-
 int tn_plugin_is_absence(tn_status status)
 {
 	return status >= TN_NO_PLUGIN && status <= TN_REFUSED;

@@ -30,9 +30,6 @@ struct tn_loading {
 /* Notes that a candidate enters a stage. */
 void tn_plugin_enter(const struct tn_loading *loading, const struct tn_candidate *candidate,
 		     uint32_t stage);
-/* TN_EXCLUDED, with the reason: the selection has no use for a backend of that name. */
-tn_status tn_plugin_allowed(const struct tn_loading *loading, const char *name,
-			    struct tn_error_info *error);
 int tn_plugin_is_absence(tn_status status);
 /* A status that does not describe an absence means that the start failed: TN_PROBE_FAILED, whose
  * text has the entry, the status and its text. */

@@ -74,7 +74,7 @@ static uint64_t draw_seed(void)
 /* Without --seed: that of TENON_CONFORM_SEED, otherwise a drawn one.  0 after a message. */
 static int default_seed(struct options *options)
 {
-	const char *text = getenv("TENON_CONFORM_SEED");
+	const char *text = tool_environment("TENON_CONFORM_SEED");
 	options->seed = draw_seed();
 	if (!text || !*text || take_seed(options, text))
 		return 1;
