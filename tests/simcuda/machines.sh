@@ -23,7 +23,7 @@ slice=MIG-73696d75-6c61-7465-6420-435544412f00
 
 failed=0
 rows=0
-# Is it asked: devices that NVML was asked for are counted by `asked N`; starts of it by `started N`.
+# Counts: starts of the management library, handles of devices asked of it, contexts made.
 while IFS='|' read -r models settings expected counts; do
 	case $models in '#'* | '') continue ;; esac
 	[ "${models#\*}" != "$models" ] || is_whole || continue
@@ -85,7 +85,7 @@ orin|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetPciInfo_v3,nvmlDeviceGetUUID,nvmlDevi
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|cuda:1 NVIDIA A100 80GB PCIe
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetName|discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetUUID|cuda:1 NVIDIA A100 80GB PCIe
-*t400|SIMCUDA_MISSING=nvmlDeviceGetPowerUsage TENON_BACKEND=cuda|libnvidia-ml.so.1 (the NVIDIA management library) has no nvmlDeviceGetPowerUsage
+*t400|SIMCUDA_MISSING=nvmlDeviceGetPowerUsage TENON_BACKEND=cuda|libnvidia-ml.so.1 (NVIDIA's management library) has no nvmlDeviceGetPowerUsage
 t400|SIMCUDA_MISSING=nvmlDeviceGetCount_v2 TENON_BACKEND=cuda|nvmlDeviceGetCount_v2
 t400|SIMCUDA_FAIL=nvmlInit_v2:1=999 TENON_BACKEND=cuda|the NVIDIA driver does not answer: Unknown Error (NVML 999)
 # A slow one is not asked by a selection that cannot take a GPU, and else once for each device.
