@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Storage: a block of a device's pool, or memory that a caller or another context lends, released with
- * its last view.
+ * Storage: a block of a device's pool, or memory that a caller or another context lends, released
+ * with its last view.
  */
 #include "array/storage.h"
 

@@ -11,8 +11,8 @@
 #include <tenon/backend.h>
 
 /* TN_OK: nobody but those whom the process trusts can change, replace or remove the file or folder
- * at that absolute path, a folder above it, or a link that is part of it.  TN_REFUSED: somebody else
- * can; the text names the file, folder or link, and the user.  TN_OUT_OF_MEMORY. */
+ * at that absolute path, a folder above it, or a link that is part of it.  TN_REFUSED: somebody
+ * else can; the text names the file, folder or link, and the user.  TN_OUT_OF_MEMORY. */
 tn_status tn_trust_check(const char *path, int is_privileged, struct tn_error_info *error);
 
 /* The same of a path and of what it leads to: *real, without links, which is safe to use later; to

@@ -169,7 +169,7 @@ static tn_status open_last_resort(tn_context *context, struct tn_error_info *err
 	if (status == TN_NO_DEVICE && row && row->status)
 		status = tn_fail(error, row->status, "context_open", "the built-in backend: %s",
 				 row->text);
-	tn_registry_leave_report(context->assembly->last_resort);
+	tn_registry_forget_report(context->assembly->last_resort);
 	tn_load_report_destroy(report);
 	return status;
 }

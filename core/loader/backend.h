@@ -91,7 +91,7 @@ struct tn_backend {
 		plugin; /* its instance is the first argument of device_count, describe, open */
 	uint32_t n_devices;
 	struct tn_device_description *devices; /* n_devices */
-	struct tn_load_row *row;     /* in the report of its context; NULL: none, in tests */
+	struct tn_load_row *row;               /* in the report of its context, or NULL */
 	struct tn_load_row *waiting; /* its row, while its devices have not been counted; or NULL */
 	unsigned char native[TN_SLOT_COUNT]; /* 1: the plugin filled that slot */
 

@@ -22,9 +22,9 @@
  *
  * One mutex guards the list and the counts, and is never held while code of a plugin runs.  An
  * instance is in the list before `create` is called.  Who would need an equal one waits until it is
- * made, or makes another if that has failed or has read other variables; a `create` that hangs stops
- * nobody else.  In a forked child the instances are the parent's: the list begins empty, the mutex
- * free, and a context of the parent that is closed there frees its memory and no more.
+ * made, or makes another if that has failed or has read other variables; a `create` that hangs
+ * stops nobody else.  In a forked child the instances are the parent's: the list begins empty, the
+ * mutex free, and a context of the parent that is closed there frees its memory and no more.
  */
 #include "loader/instance.h"
 

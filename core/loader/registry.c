@@ -167,10 +167,12 @@ tn_status tn_registry_open(const struct tn_registry_options *options, struct tn_
 	}
 	if (status == TN_OUT_OF_MEMORY)
 		tn_no_memory(error, "load backends", NULL, "the registry");
-	if (report && loading && loading->report)
+	if (report && loading && loading->report) {
 		*report = loading->report;
-	else if (loading)
+	} else if (loading) {
+		tn_registry_forget_report(made);
 		tn_load_report_destroy(loading->report);
+	}
 	tn_mem_free(loading);
 	if (status)
 		tn_registry_close(made);
@@ -191,6 +193,12 @@ void tn_registry_close(struct tn_registry *registry)
 	tn_mem_free(registry);
 }
 
+void tn_registry_forget_report(struct tn_registry *registry)
+{
+	for (size_t i = 0; registry && i < registry->n_backends; i++)
+		registry->backends[i]->row = NULL;
+}
+
 int tn_registry_waits(const struct tn_registry *registry)
 {
 	int waits = 0;
@@ -203,12 +211,6 @@ void tn_registry_silence(struct tn_registry *registry)
 {
 	for (size_t i = 0; registry && i < registry->n_backends; i++)
 		tn_instance_silence(&registry->backends[i]->plugin);
-}
-
-void tn_registry_leave_report(struct tn_registry *registry)
-{
-	for (size_t i = 0; registry && i < registry->n_backends; i++)
-		registry->backends[i]->row = NULL;
 }
 
 void tn_registry_list_variables(const struct tn_registry *registry,

@@ -85,10 +85,11 @@ void tn_registry_close(struct tn_registry *registry);
  * choices.  Takes NULL. */
 int tn_registry_waits(const struct tn_registry *registry);
 
+/* Its report is about to be destroyed before it.  Takes NULL. */
+void tn_registry_forget_report(struct tn_registry *registry);
+
 /* No messages are wanted from now on.  Takes NULL. */
 void tn_registry_silence(struct tn_registry *registry);
-/* Its report is about to be destroyed. */
-void tn_registry_leave_report(struct tn_registry *registry);
 /* Adds the variables that the plugins' instances have read to `parameters`.  Takes NULL. */
 void tn_registry_list_variables(const struct tn_registry *registry,
 				struct tn_parameters *parameters);

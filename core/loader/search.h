@@ -12,7 +12,8 @@
  *
  * Each folder is searched once, whatever its names.  A privileged process searches neither those of
  * the variable, nor those beside, nor the user's; no process searches the latter two where a
- * stranger could change them (base/trust.h).  The working directory and the system's library path are never searched.
+ * stranger could change them (base/trust.h).  The working directory and the system's library path
+ * are never searched.
  */
 #ifndef TN_LOADER_SEARCH_H
 #define TN_LOADER_SEARCH_H

@@ -42,18 +42,23 @@ static int may_use_tf32(const struct cuda_instance *own, const struct cuda_facts
 	       tn_plugin_option_is(own->host, "tf32", "1");
 }
 
-/* The one that computes fastest first, as the product of its cores and their clock in GHz measures
- * it; else the one with the most memory, then the newest.  Management libraries that know no cores
- * know them of none. */
+/* Cores of a multiprocessor: those that compute f32 are doubled in most. */
+static uint32_t cores_of(uint32_t architecture)
+{
+	return architecture == 75 || architecture == 80 ? 64 : 128;
+}
+
+/* The fastest first, as the number of its multiprocessors and their clock measure it; where that is
+ * unknown, the one with the most memory, then the newest. */
 static int32_t score_of(const struct cuda_facts *facts)
 {
 	uint64_t gib = facts->memory_bytes >> 30;
-	uint64_t speed = (uint64_t)facts->cores * facts->clock / 1000;
+	uint64_t speed = (uint64_t)facts->cores / cores_of(facts->architecture) * facts->clock;
 	if (gib > 999)
 		gib = 999;
 	if (!speed)
 		return (int32_t)(1000 * gib + facts->architecture);
-	return (int32_t)((speed < 1000000 ? speed : 1000000) * 1000 + gib);
+	return (int32_t)((speed < 2000000 ? speed : 2000000) * 1000 + gib);
 }
 
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
@@ -191,8 +196,10 @@ static tn_status find_ordinal(struct cuda_device *device, uint32_t index,
 			return TN_OK;
 		(void)rt->cudaGetLastError();
 	}
-	device->ordinal = (int)index;
-	if (index < (uint32_t)n && (!is_placed || is_at(device, device->ordinal)))
+	device->ordinal = is_placed ? 0 : (int)index;
+	while (is_placed && device->ordinal < n && !is_at(device, device->ordinal))
+		device->ordinal++;
+	if (device->ordinal < n)
 		return TN_OK;
 	return tn_plugin_fail(error, TN_NO_DEVICE, "open",
 			      "%s%s%s is not among the %d devices that CUDA shows; "

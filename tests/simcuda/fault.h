@@ -4,8 +4,8 @@
  * Faults on demand: counts calls by name and fails the nth of them.  Each simulated library has its
  * own count; SIMCUDA_FAIL=NAME:N=CODE[:sticky][,...] is read by all.  With SIMCUDA_SITES=FILE each
  * appends a line for each call to that file: the name, and from where it was called, FILE+OFFSET
- * for each frame, innermost first.  Functions that SIMCUDA_MISSING=NAME,... lists cannot be found, as
- * in an older library.
+ * for each frame, innermost first.  Functions that SIMCUDA_MISSING=NAME,... lists cannot be found,
+ * as in an older library.
  */
 #ifndef TN_TESTS_SIMCUDA_FAULT_H
 #define TN_TESTS_SIMCUDA_FAULT_H

@@ -23,7 +23,7 @@ slice=MIG-73696d75-6c61-7465-6420-435544412f00
 
 failed=0
 rows=0
-# Is it asked: devices that NVML was asked for are counted by `asked N`; starts of it by `started N`.
+# Counts: starts of the management library, handles of devices asked of it, contexts made.
 while IFS='|' read -r models settings expected counts; do
 	case $models in '#'* | '') continue ;; esac
 	[ "${models#\*}" != "$models" ] || is_whole || continue
@@ -47,16 +47,25 @@ done <<EOT
 # Two unlike cards, in both orders: CUDA numbers the faster one 0.
 *t400,a100||cuda:1 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 a100,t400||cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:01:00.0
-*t400,a100|CUDA_VISIBLE_DEVICES=0|cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
-*t400,a100|CUDA_VISIBLE_DEVICES=1|cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:01:00.0
-a100,t400|CUDA_VISIBLE_DEVICES=0|cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:01:00.0
+*t400,a100|CUDA_VISIBLE_DEVICES=0|\
+cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
+*t400,a100|CUDA_VISIBLE_DEVICES=1|\
+cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:01:00.0
+a100,t400|CUDA_VISIBLE_DEVICES=0|\
+cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:01:00.0
 a100,t400|CUDA_VISIBLE_DEVICES=1|cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:02:00.0
-t400,a100|CUDA_VISIBLE_DEVICES=0 CUDA_DEVICE_ORDER=PCI_BUS_ID|cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:01:00.0
-t400,a100|CUDA_VISIBLE_DEVICES=1 CUDA_DEVICE_ORDER=PCI_BUS_ID|cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
-t400,a100|CUDA_VISIBLE_DEVICES=$first|cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:01:00.0
-t400,a100|CUDA_VISIBLE_DEVICES=$second|cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
-t400,a100|CUDA_VISIBLE_DEVICES=GPU-74|cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
-t400,a100|CUDA_VISIBLE_DEVICES=GPU-73,GPU-74|NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 1 at 0000:02:00.0
+t400,a100|CUDA_VISIBLE_DEVICES=0 CUDA_DEVICE_ORDER=PCI_BUS_ID|\
+cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:01:00.0
+t400,a100|CUDA_VISIBLE_DEVICES=1 CUDA_DEVICE_ORDER=PCI_BUS_ID|\
+cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
+t400,a100|CUDA_VISIBLE_DEVICES=$first|\
+cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:01:00.0
+t400,a100|CUDA_VISIBLE_DEVICES=$second|\
+cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
+t400,a100|CUDA_VISIBLE_DEVICES=GPU-74|\
+cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
+t400,a100|CUDA_VISIBLE_DEVICES=GPU-73,GPU-74|\
+NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 1 at 0000:02:00.0
 t400,a100|CUDA_VISIBLE_DEVICES=0,1 TENON_BACKEND=cuda:0|cuda:0 NVIDIA 
 t400,a100|CUDA_VISIBLE_DEVICES= TENON_BACKEND=cuda|CUDA_VISIBLE_DEVICES= leaves none of 2 GPUs
 t400,a100|CUDA_VISIBLE_DEVICES=7 TENON_BACKEND=cuda|CUDA_VISIBLE_DEVICES=7 leaves none of 2 GPUs
@@ -72,31 +81,45 @@ v100,t400|SIMCUDA_DRIVER=12080|cuda:1 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's
 v100|SIMCUDA_DRIVER=12080 TENON_BACKEND=cuda|has compute capability 7.0, expected at least 7.5
 # A slice has its own memory, of which a share is taken.
 *a100/10|TENON_MEMORY_LIMIT=50%|, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
-a100/10|CUDA_VISIBLE_DEVICES=0 TENON_MEMORY_LIMIT=50%|, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
-a100/10|CUDA_VISIBLE_DEVICES=$slice TENON_MEMORY_LIMIT=50%|, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
-a100/10|CUDA_VISIBLE_DEVICES=MIG-$first/1/0 TENON_MEMORY_LIMIT=50%|, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
+a100/10|CUDA_VISIBLE_DEVICES=0 TENON_MEMORY_LIMIT=50%|\
+, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
+a100/10|CUDA_VISIBLE_DEVICES=$slice TENON_MEMORY_LIMIT=50%|\
+, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
+a100/10|CUDA_VISIBLE_DEVICES=MIG-$first/1/0 TENON_MEMORY_LIMIT=50%|\
+, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
 t400,a100/20|TENON_MEMORY_LIMIT=50%|, discrete, 20.0 GiB, limit 10.0 GiB; CUDA's 0 at 0000:02:00.0
-a100/10|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetMemoryInfo|, discrete, 10.0 GiB; CUDA's 0 at 0000:01:00.0
+a100/10|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetMemoryInfo|\
+, discrete, 10.0 GiB; CUDA's 0 at 0000:01:00.0
 # Unified memory, and management libraries that know little of it.
-*gb10|TENON_MEMORY_LIMIT=50%|cuda:0 NVIDIA GB10, integrated, 119.0 GiB, limit 59.5 GiB; CUDA's 0 at 0000:01:00.0
-gb10|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetMemoryInfo,nvmlDeviceGetPciInfo_v3 TENON_MEMORY_LIMIT=50%|cuda:0 NVIDIA GB10, integrated, 119.0 GiB, limit 59.5 GiB; CUDA's 0 at 0000:01:00.0
-orin|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetPciInfo_v3,nvmlDeviceGetUUID,nvmlDeviceGetCudaComputeCapability|cuda:0 Orin, integrated, 61.0 GiB; CUDA's 0 at 0000:01:00.0
-*t400,a100|SIMCUDA_MISSING=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|cuda:1 NVIDIA A100 80GB PCIe
-t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|cuda:1 NVIDIA A100 80GB PCIe
+*gb10|TENON_MEMORY_LIMIT=50%|\
+cuda:0 NVIDIA GB10, integrated, 119.0 GiB, limit 59.5 GiB; CUDA's 0 at 0000:01:00.0
+gb10|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetMemoryInfo,nvmlDeviceGetPciInfo_v3 \
+TENON_MEMORY_LIMIT=50%|\
+cuda:0 NVIDIA GB10, integrated, 119.0 GiB, limit 59.5 GiB; CUDA's 0 at 0000:01:00.0
+orin|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetPciInfo_v3,nvmlDeviceGetUUID,nvmlDeviceGetCudaComputeCa\
+pability|cuda:0 Orin, integrated, 61.0 GiB; CUDA's 0 at 0000:01:00.0
+*t400,a100|SIMCUDA_MISSING=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|\
+cuda:1 NVIDIA A100 80GB PCIe
+t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|\
+cuda:1 NVIDIA A100 80GB PCIe
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetName|discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetUUID|cuda:1 NVIDIA A100 80GB PCIe
-*t400|SIMCUDA_MISSING=nvmlDeviceGetPowerUsage TENON_BACKEND=cuda|libnvidia-ml.so.1 (the NVIDIA management library) has no nvmlDeviceGetPowerUsage
+*t400|SIMCUDA_MISSING=nvmlDeviceGetPowerUsage TENON_BACKEND=cuda|\
+libnvidia-ml.so.1 (NVIDIA's management library) has no nvmlDeviceGetPowerUsage
 t400|SIMCUDA_MISSING=nvmlDeviceGetCount_v2 TENON_BACKEND=cuda|nvmlDeviceGetCount_v2
-t400|SIMCUDA_FAIL=nvmlInit_v2:1=999 TENON_BACKEND=cuda|the NVIDIA driver does not answer: Unknown Error (NVML 999)
+t400|SIMCUDA_FAIL=nvmlInit_v2:1=999 TENON_BACKEND=cuda|\
+the NVIDIA driver does not answer: Unknown Error (NVML 999)
 # A slow one is not asked by a selection that cannot take a GPU, and else once for each device.
 *t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=cpu|cpu:0|started 0, asked 0, contexts 0
 *t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=cpu!|cpu:0|started 0, asked 0, contexts 0
 t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=reference!|reference:0|started 0, asked 0, contexts 0
 t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=^cuda|cpu:0|started 0, asked 0, contexts 0
 *t400,a100|SIMCUDA_NVML_SLOW=0.05|cuda:1 NVIDIA A100 80GB PCIe|started 1, asked 2, contexts 1
-t400,a100|SIMCUDA_NVML_SLOW=0.05 TENON_BACKEND=cuda|cuda:1 NVIDIA A100 80GB PCIe|started 1, asked 2, contexts 1
+t400,a100|SIMCUDA_NVML_SLOW=0.05 TENON_BACKEND=cuda|cuda:1 NVIDIA A100 80GB PCIe|\
+started 1, asked 2, contexts 1
 # Without a driver nothing is asked for.
-t400|SIMCUDA_DRIVER=0 TENON_BACKEND=cuda|the NVIDIA driver does not answer: Driver Not Loaded (NVML 9)|started 1, asked 0
+t400|SIMCUDA_DRIVER=0 TENON_BACKEND=cuda|\
+the NVIDIA driver does not answer: Driver Not Loaded (NVML 9)|started 1, asked 0
 EOT
 echo "$rows rows"
 exit $failed

@@ -9,8 +9,8 @@
  *   SIMCUDA_NVML_SLOW=SECONDS          a device takes so long to wake, when its handle is asked for
  *                                      the first time after a start
  *
- * SIMCUDA_MISSING and SIMCUDA_SITES (fault.h): functions that do not exist, and a line for each call:
- * without one, it was not asked.
+ * SIMCUDA_MISSING and SIMCUDA_SITES (fault.h): functions that do not exist, and a line for each
+ * call; without one, it was not asked.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -162,8 +162,8 @@ void kit_skip(struct kit *kit, const char *format, ...) __attribute__((format(pr
 /* A hint for the author that is not a failure. */
 void kit_remark(struct kit *kit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* So many cases were not tried, for that reason: neither a failure nor a pass.  The report has their
- * number, and the reason as a remark. */
+/* So many cases were not tried, for that reason: neither a failure nor a pass.  The report has
+ * their number, and the reason as a remark. */
 void kit_not_tried(struct kit *kit, unsigned n, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * The report as text: one line per check as it ends, one per failure, the command that runs a
- * failed check again, and tables at the end.  The form of failure lines, `FAILED  LEVEL CHECK: CASE:
- * WHY`, is a stable interface.
+ * failed check again, and tables at the end.  The form of failure lines, `FAILED  LEVEL CHECK:
+ * CASE: WHY`, is a stable interface.
  */
 #include "frame.h"
 

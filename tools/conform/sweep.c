@@ -111,8 +111,8 @@ struct budget {
 };
 /* 16 MiB and 1 GiB, and a little more: lengths are 2^k + 1. */
 static const struct budget plain = {17 << 20, 2e8}, large = {UINT64_C(1025) << 20, 2e9};
-/* Of a sweep: of one axis long in some dtype, two axes and drawn cases together; of one axis long in
- * every dtype; of crowds of long axes. */
+/* Of a sweep: of one axis long in some dtype, two axes and drawn cases together; of one axis long
+ * in every dtype; of crowds of long axes. */
 static const struct totals {
 	double some, every, crowds;
 } totals_of_plain = {6e8, 8e8, 12e8}, totals_of_large = {5e9, 5e9, 5e9};

@@ -11,9 +11,9 @@
  * axes long at once (of many axes, each two neighbours); each axis long beside one whose base is 1;
  * and some cases with every length drawn.
  *
- * That is done within a total of work.  Each of two more kinds of cases has a total of its own: each
- * axis long in every dtype; and crowds, three axes and more that are long at once: all sets of few
- * axes, of many each three of the first ones, and drawn ones.
+ * That is done within a total of work.  Each of two more kinds of cases has a total of its own:
+ * each axis long in every dtype; and crowds, three axes and more that are long at once: all sets of
+ * few axes, of many each three of the first ones, and drawn ones.
  *
  * Data and settings of a case depend on the seed, the dtype and the lengths alone, all of which its
  * name states.

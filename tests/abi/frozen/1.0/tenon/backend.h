@@ -63,9 +63,9 @@
  * kernel, a graph, a buffer) beside a call that is given it.  A capture records the work of its own
  * stream alone.  query is called again for each context, device_count only until it has succeeded
  * once, describe so too and after each open.  One context has the NULL stream, each other one a
- * stream of its own.  A device that is neither synchronous nor has tenon.stream/1, or is synchronous
- * and has tenon.capture/1, is opened for each context, because the errors and captures of several could not
- * be told apart; so is one that is opened on a native handle.
+ * stream of its own.  A device that is neither synchronous nor has tenon.stream/1, or is
+ * synchronous and has tenon.capture/1, is opened for each context, because the errors and captures
+ * of several could not be told apart; so is one that is opened on a native handle.
  *
  * Threads of a plugin: an asynchronous device may have its own, which do the work of its streams.
  * They are created with all signals blocked, joined in stream_destroy, close or destroy at the
@@ -386,11 +386,12 @@ struct tn_device_table {
 	tn_status (*device_count)(void *instance, struct tn_device_count *out);
 
 	/* Fills `out` for device `index`.  TN_INVALID_ARGUMENT: no such device.  After any other
-	 * failure `note` states the reason.  Called again after each `open`, when all is known: name,
-	 * note, kind, memory, score and what it says of results may be others then, an identity may
-	 * have come, and there may be more dtypes and kinds of memory, but not fewer; flags, alignment
-	 * and DLPack type are the same.  Who is not sure of an identity states none before, so that
-	 * no device is selected by it; a changed one makes opening fail.  [instance] */
+	 * failure `note` states the reason.  Called again after each `open`, when all is known:
+	 * name, note, kind, memory, score and what it says of results may be others then, an
+	 * identity may have come, and there may be more dtypes and kinds of memory, but not fewer;
+	 * flags, alignment and DLPack type are the same.  Who is not sure of an identity states
+	 * none before, so that no device is selected by it; a changed one makes opening fail. 
+	 * [instance] */
 	tn_status (*describe)(void *instance, uint32_t index, struct tn_device_description *out);
 
 	/* Opens device args->index and gives its handle.  [instance] */
