@@ -11,7 +11,8 @@
 
 void tn_communicator_close(tn_communicator *communicator)
 {
-	if (!communicator || tn_has_ended(communicator->runtime, communicator, "communicator_close"))
+	if (!communicator ||
+	    tn_has_ended(communicator->runtime, communicator, "communicator_close"))
 		return;
 	int ours = communicator->fork_generation == tn_fork_generation();
 	struct tn_communicator_plugin *plugin = communicator->plugin;

@@ -4,13 +4,8 @@
  * Networks in several threads: one frozen network that each thread runs in a context of its own,
  * and copies for other contexts.
  *
- *     tn_frozen *served = tn_frozen_create(net);       // net is frozen, and may be destroyed then
- *     ...
- *     tn_context_open(&options, &context, NULL);       // in each thread, once
- *     tn_array *x = tn_zeros(context, TN_F32, 2, (const int64_t[]){1, 784});
- *     tn_array *y = tn_zeros(context, TN_F32, 2, (const int64_t[]){1, 10});
- *     while (...)
- *             tn_frozen_run(served, x, y, NULL);
+ *     tn_frozen *served = tn_frozen_create(net);            // net is frozen, and may end then
+ *     tn_status status = tn_frozen_run(served, x, y, NULL); // in a thread: x and y are its own
  *
  * Memory has the weights, and what freezing makes of them, once for all threads.
  */

@@ -4,9 +4,9 @@
  * Arrays of several contexts over one memory: constant ones that are shared, and a writable one
  * that is handed over.  Each thread has a context of its own; what they have in common is a handle.
  *
- *     tn_shared *weights = tn_share(w);                      // in the thread of w
- *     tn_array *v = tn_shared_array(context, weights);       // in any other, without a copy
- *     tn_shared_destroy(weights);                            // from any thread
+ *     tn_shared *weights = tn_share(w);                  // in the thread of w
+ *     tn_array *v = tn_shared_array(ctx, weights);       // in any other, without a copy
+ *     tn_shared_destroy(weights);                        // from any thread
  *
  * The memory stays in the pool of the device that has made it, and is counted there, once.  It goes
  * back when the handles and the arrays of all contexts are gone, in whatever order; a context that

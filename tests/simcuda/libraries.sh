@@ -162,7 +162,8 @@ for driver in 12000 12020 12040 12060 12080; do
 		SIMCUDA_MISSING=cudaLibraryGetKernel,cudaLibraryLoadData,cudaLibraryUnload \
 		VIRTUAL_ENV="$dir/place" "$tenon" info --why cuda >"$dir/out" 2>&1
 	[ "$(grep -c -e '^cuda: MISSING_LIBRARY' \
-		-e '^  driver .* has no cudaLibrary.*: expected CUDA 12.8 or later' "$dir/out")" -eq 2 ] || {
+		-e '^  driver .* has no cudaLibrary.*: expected CUDA 12.8 or later' \
+		"$dir/out")" -eq 2 ] || {
 		cat "$dir/out"
 		fail "a runtime older than 12.8 with driver $driver"
 	}

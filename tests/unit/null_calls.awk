@@ -116,8 +116,9 @@ BEGIN {
 			"data_parallel stream event checkpoint_folder", types, " ")
 	for (i = 1; i <= n_types; i++)
 		has_context["tn_" types[i] " *"] = has_context["const tn_" types[i] " *"] = 1
-	n_types = split("context array module optimizer tape loss metric weight_average grad_scaler " \
-			"schedule communicator trainer profile checkpoint_folder", types, " ")
+	n_types = split("context array module optimizer tape loss metric weight_average " \
+			"grad_scaler schedule communicator trainer profile " \
+			"checkpoint_folder", types, " ")
 	for (i = 1; i <= n_types; i++)
 		is_checked[types[i]] = 1
 	object["tn_array *const *"] = "arrays"

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/parameter.h"
 #include "frame.h"
 #include "loader/kind.h"
 #include "loader/plugin_options.h"
@@ -74,15 +75,19 @@ static uint64_t draw_seed(void)
 /* Without --seed: that of TENON_CONFORM_SEED, otherwise a drawn one.  0 after a message. */
 static int default_seed(struct options *options)
 {
-	const char *text = tool_environment("TENON_CONFORM_SEED");
+	struct tn_parameters parameters;
+	tn_parameters_init(&parameters);
+	const char *text = tn_parameter_read(&parameters, "TENON_CONFORM_SEED",
+					     "the seed of tenon-conform without --seed");
 	options->seed = draw_seed();
-	if (!text || !*text || take_seed(options, text))
-		return 1;
-	fprintf(stderr,
-		"tenon-conform: TENON_CONFORM_SEED: expected a whole number below 2^63, found "
-		"'%s'\n",
-		text);
-	return 0;
+	const int is_right = !text || !*text || take_seed(options, text);
+	if (!is_right)
+		fprintf(stderr,
+			"tenon-conform: TENON_CONFORM_SEED: expected a whole number below 2^63, "
+			"found '%s'\n",
+			text);
+	tn_parameters_release(&parameters);
+	return is_right;
 }
 
 static int take_backend_option(void *values, const char *text)
