@@ -20,7 +20,6 @@ const char *tn_place_folder(const struct tn_parameters *parameters);
 /* Appends `below` in the folder `n_up` levels above that one, which is not "". */
 void tn_place_add(struct tn_text *text, int n_up, const char *below);
 
-
 /* Appends the folder of Tenon's data files: TENON_DATA_DIR, else the one beside, else that of the
  * build. */
 void tn_place_add_data(struct tn_text *text, struct tn_parameters *parameters);

@@ -24,7 +24,7 @@ struct tn_instance {
 	struct tn_plugin plugin; /* of the first user: it has the values of the options */
 	struct tn_host_services *services;
 	int is_shared;
-	int is_being_made; /* in `create`: equal ones wait for it */
+	int is_being_made;             /* in `create`: equal ones wait for it */
 	uint32_t n_users, n_listeners; /* plugins, and those whose context still wants messages */
 	atomic_int is_lost;            /* a device of it was lost: nobody else gets it */
 	uint64_t fork_generation;

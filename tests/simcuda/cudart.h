@@ -35,8 +35,8 @@ void sim_in_work(int inside);
 /* ---- Devices (cudart_device.c) ---------------------------------------------------------------*/
 
 struct sim_device {
-	int physical;       /* its place on the bus */
-	int is_slice;       /* of that device */
+	int physical; /* its place on the bus */
+	int is_slice; /* of that device */
 	struct sim_model model;
 	cudaError_t sticky; /* what lost it */
 	unsigned peers;     /* bits of the devices that it may access */
