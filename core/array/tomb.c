@@ -14,6 +14,8 @@
 /* The handles that are remembered: a later use of one that ended before them is not noticed. */
 enum { MOST_TOMBS = 4096 };
 
+_Atomic int tn_tombs_are_kept;
+
 static struct {
 	pthread_mutex_t mutex;
 	struct tn_tomb *oldest, *newest;
@@ -27,6 +29,7 @@ void tn_tombs_open(struct tn_runtime *runtime)
 {
 	pthread_mutex_lock(&quarantine.mutex);
 	runtime->is_checked = 1;
+	tn_tombs_are_kept = 1;
 	runtime->next_checked = quarantine.open;
 	quarantine.open = runtime;
 	pthread_mutex_unlock(&quarantine.mutex);
@@ -122,7 +125,7 @@ struct tn_tomb *tn_bury(struct tn_runtime *runtime, void *handle, const char *fo
 
 void tn_handle_end(struct tn_runtime **runtime, void *handle, const char *what)
 {
-	if (!(*runtime)->is_checked) {
+	if (!tn_tombs_are_kept || !(*runtime)->is_checked) {
 		tn_mem_free(handle);
 		return;
 	}
@@ -157,7 +160,7 @@ tn_status tn_tomb_report(const struct tn_runtime *runtime, const char *operation
 
 int tn_has_ended(const struct tn_runtime *runtime, const void *handle, const char *operation)
 {
-	if (!runtime->tomb)
+	if (!tn_tombs_are_kept || !runtime->tomb)
 		return 0;
 	(void)tn_tomb_report(runtime, operation);
 	return runtime->tomb->handle == handle;

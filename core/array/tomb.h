@@ -11,6 +11,10 @@
 
 #include "array/array.h"
 
+/* Has a context been opened whose handles are checked?  Without one, handles may end after what they
+ * refer to, and nothing is read of it. */
+extern _Atomic int tn_tombs_are_kept;
+
 struct tn_tomb {
 	struct tn_tomb *next; /* the handle that ended after it */
 	void *handle;

@@ -161,8 +161,10 @@ static tn_status add_folder(struct tn_candidates *candidates, const struct tn_pl
 	struct tn_names names;
 	int is_new;
 	tn_status status = read_once(candidates, folder, &names, &is_new);
-	if (status || !is_new)
+	if (status || !is_new) {
+		tn_names_release(&names);
 		return status;
+	}
 	const int problem = candidates->folders[candidates->n_folders - 1].problem;
 	if (problem)
 		tn_log_format(logger, problem_level(kind, found, problem), "loader", "%s: %s",

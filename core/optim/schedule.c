@@ -16,6 +16,7 @@
 
 struct tn_schedule {
 	tn_optimizer *optimizer;
+	struct tn_runtime *runtime;   /* the optimizer may end before */
 	struct tn_schedule_options o; /* with the defaults; milestones are the schedule's own */
 	struct tn_schedule_state state;
 };
@@ -246,6 +247,7 @@ tn_schedule *tn_schedule_create(tn_optimizer *optimizer, const struct tn_schedul
 		memcpy(milestones, o.milestones, o.n_milestones * sizeof(*milestones));
 	o.milestones = milestones;
 	schedule->optimizer = optimizer;
+	schedule->runtime = rt;
 	schedule->o = o;
 	schedule->state = (struct tn_schedule_state){
 		.struct_size = sizeof(schedule->state),
@@ -264,8 +266,8 @@ static void bury(tn_schedule *schedule)
 		tn_optimizer optimizer;
 		tn_module module;
 	} *nothing = tn_mem_zeroed(1, sizeof(*nothing));
-	struct tn_tomb *tomb = tn_bury(schedule->optimizer->module->runtime, schedule,
-				       "the schedule has been destroyed");
+	struct tn_tomb *tomb =
+		tn_bury(schedule->runtime, schedule, "the schedule has been destroyed");
 	if (!tomb || !nothing) {
 		tn_mem_free(nothing);
 		return;
@@ -275,15 +277,15 @@ static void bury(tn_schedule *schedule)
 	nothing->optimizer.module = &nothing->module;
 	tomb->companion = nothing;
 	schedule->optimizer = &nothing->optimizer;
+	schedule->runtime = &tomb->context.runtime;
 }
 
 void tn_schedule_destroy(tn_schedule *schedule)
 {
-	if (!schedule ||
-	    tn_has_ended(schedule->optimizer->module->runtime, schedule, "schedule_destroy"))
+	if (!schedule || tn_has_ended(schedule->runtime, schedule, "schedule_destroy"))
 		return;
 	tn_mem_free((void *)(uintptr_t)schedule->o.milestones);
-	if (schedule->optimizer->module->runtime->is_checked)
+	if (tn_tombs_are_kept && schedule->runtime->is_checked)
 		bury(schedule);
 	else
 		tn_mem_free(schedule);

@@ -318,7 +318,8 @@ static void expect_modes(struct kit *kit, const struct process_state *before,
 static int is_same_timer(const struct itimerval *before, const struct itimerval *after)
 {
 	return timerisset(&before->it_value) == timerisset(&after->it_value) &&
-	       !timercmp(&before->it_interval, &after->it_interval, !=);
+	       before->it_interval.tv_sec == after->it_interval.tv_sec &&
+	       before->it_interval.tv_usec == after->it_interval.tv_usec;
 }
 
 static void expect_limits(struct kit *kit, const struct process_state *before,
