@@ -549,7 +549,9 @@ tn_status tn_checkpoint_keep(const struct tn_checkpoint *checkpoint, tn_status s
 			     const struct tn_error_info *error)
 {
 	const size_t least = offsetof(struct tn_checkpoint, module) + sizeof(checkpoint->module);
-	const int has_module = !checkpoint->struct_size || checkpoint->struct_size >= least;
+	/* A struct without its size has all members. */
+	const int has_module = checkpoint->struct_size < sizeof(checkpoint->struct_size) ||
+			       checkpoint->struct_size >= least;
 	if (!status || status == TN_PENDING_ERROR || !has_module || !checkpoint->module)
 		return status;
 	return tn_runtime_keep(checkpoint->module->runtime, error);
