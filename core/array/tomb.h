@@ -11,8 +11,8 @@
 
 #include "array/array.h"
 
-/* Has a context been opened whose handles are checked?  Without one, handles may end after what they
- * refer to, and nothing is read of it. */
+/* Has a context been opened whose handles are checked?  Without one, a handle may end after what it
+ * refers to, of which nothing is read. */
 extern _Atomic int tn_tombs_are_kept;
 
 struct tn_tomb {
