@@ -15,9 +15,9 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "array/tomb.h"
 #include "array/watch.h"
 #include "base/error.h"
-#include "array/tomb.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "capture/capture.h"

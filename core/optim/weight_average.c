@@ -11,8 +11,8 @@
 
 #include "array/array.h"
 #include "array/make.h"
-#include "base/dtype.h"
 #include "array/tomb.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "capture/capture.h"
