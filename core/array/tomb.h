@@ -47,8 +47,8 @@ void tn_handle_end(struct tn_runtime **runtime, void *handle, const char *what);
  * if that is closed.  TN_STATE. */
 tn_status tn_tomb_report(const struct tn_runtime *runtime, const char *operation);
 
-/* The same, or TN_OK of a runtime that is no tomb's.  Unless handles are checked it reads nothing of
- * the runtime, which a handle that only answers questions may outlive. */
+/* The same, or TN_OK of a runtime that is no tomb's.  Unless handles are checked it reads nothing
+ * of the runtime, which a handle that only answers questions may outlive. */
 static inline tn_status tn_tomb_check(const struct tn_runtime *runtime, const char *operation)
 {
 	return tn_tombs_are_kept && runtime->tomb ? tn_tomb_report(runtime, operation) : TN_OK;
