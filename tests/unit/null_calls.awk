@@ -75,10 +75,12 @@ function print_call(f, n, which, null, label, kind,    i, text, keeps) {
 	printf "static int call_%d(void)\n{\n\t", n_calls
 	if (kind == "pointer" || kind == "status")
 		printf "return %s%s;\n}\n\n", kind == "pointer" ? "!" : "0 != ", text
+	else if (kind == "text")
+		printf "tn_string_free(%s);\n\treturn 1;\n}\n\n", text
 	else
 		printf "%s%s;\n\treturn 1;\n}\n\n", kind == "void" ? "" : "(void)", text
 	if (dead)
-		keeps = kind == "number" || kind == "question" ? "NOTHING" : "IN_CONTEXT"
+		keeps = kind ~ /^(number|question|text)$/ ? "NOTHING" : "IN_CONTEXT"
 	rows = rows sprintf("\t{\"%s\", \"%s\", call_%d, %s},\n", f, label, n_calls, keeps)
 }
 
@@ -93,9 +95,10 @@ function print_calls(prototype,    open, f, head, n, i, kind) {
 	n = read_operands(substr(prototype, open + 1, length(prototype) - open - 1))
 	if (prototype ~ /\(\*/)
 		return
-	# NULL of an object without others is a question: its name is none, its length 0.
+	# NULL of an object without others is a question: its name is none, its length 0.  A text is
+	# the caller's.
 	if (kind == "pointer" && n == 1 && head ~ /^const|^char|void/)
-		kind = "question"
+		kind = head ~ /^char/ ? "text" : "question"
 	for (i = 1; dead && i <= n; i++) {
 		if (type[i] ~ /tn_array \*const \*$/)
 			print_call(f, n, i, "(" type[i] ")dead_arrays", name[i] "[1]", kind)
