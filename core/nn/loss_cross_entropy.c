@@ -107,26 +107,26 @@ static tn_array *losses_of(const tn_array *logits, const tn_array *labels, int64
 /* ---- Labels ----------------------------------------------------------------------------------*/
 
 /* (1 - e) loss + e times the mean over the classes of -weight log softmax(input).  With w a class's
- * weight and W the mean of all, the latter is W lse - mean of w input; lse is the loss without
- * weight plus input[label]. */
+ * weight and W the mean of all, the latter is W lse - mean of w input, lse being the log of the sum
+ * of exp(input): the loss plus input[label], but for a label of a logit that is -inf. */
 static tn_array *smoothed(const struct tn_loss_rows *rows, const tn_array *losses,
 			  const tn_array *weight, double e)
 {
 	static const struct tn_formula plain = {
-		.text = "smoothed = known == -1 ? 0 : loss + e * (x_label - mean_x)",
-		.inputs = "loss x_label mean_x known",
+		.text = "smoothed = known == -1 ? 0 : (1 - e) * loss + e * (lse - mean_x)",
+		.inputs = "loss lse mean_x known",
 		.scalars = "e"};
 	static const struct tn_formula weighted = {
-		.text = "lse = loss + x_label; mean_loss = W * lse - mean_wx\n"
+		.text = "mean_loss = W * lse - mean_wx\n"
 			"smoothed = known == -1 ? 0 : (1 - e) * factor * loss + e * mean_loss",
-		.inputs = "loss x_label mean_wx known factor W",
+		.inputs = "loss lse mean_wx known factor W",
 		.scalars = "e"};
 	static const int classes[] = {1};
 	const tn_array *x = rows->input;
 	const tn_array *w = tn_loss_in_dtype(weight, rows->dtype);
 	const tn_array *inputs[] = {
 		losses,
-		tn_loss_rows_pick(rows),
+		tn_logsumexp(x, 1, classes, 0),
 		tn_mean(w ? tn_multiply(x, w) : x, 1, classes, 0),
 		rows->known,
 		rows->factors,
