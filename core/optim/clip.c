@@ -118,8 +118,9 @@ tn_status tn_gradient_norm(const tn_module *module, double *norm)
 tn_status tn_clip_grad_norm(tn_module *module, double max_norm, double *norm)
 {
 	static const struct tn_formula factor = {
-		.text = "scale = max_norm / (sqrt(square) + 1e-6) < 1 "
-			"? max_norm / (sqrt(square) + 1e-6) : 1",
+		/* NaN stays NaN. */
+		.text = "scale = max_norm / (sqrt(square) + 1e-6) >= 1 "
+			"? 1 : max_norm / (sqrt(square) + 1e-6)",
 		.inputs = "square",
 		.scalars = "max_norm"};
 	const tn_number limit = tn_number_f64(max_norm);
