@@ -94,10 +94,10 @@ static tn_status check_milestones(struct tn_runtime *rt, const struct tn_schedul
 				       "multistep: expected at least one milestone, found %zu%s",
 				       o->n_milestones, o->milestones ? "" : " and no array");
 	for (size_t i = 1; i < o->n_milestones; i++) {
-		if (o->milestones[i] <= o->milestones[i - 1])
+		if (o->milestones[i] < o->milestones[i - 1])
 			return tn_runtime_fail(
 				rt, TN_INVALID_ARGUMENT, "schedule",
-				"multistep: expected rising milestones, found %llu after %llu",
+				"multistep: expected milestones in order, found %llu after %llu",
 				(unsigned long long)o->milestones[i],
 				(unsigned long long)o->milestones[i - 1]);
 	}

@@ -76,7 +76,7 @@ struct tn_schedule_options {
 	double min_lr;       /* of cosine, cosine restarts (eta_min) and plateau */
 	double power;        /* of polynomial; default 1 */
 	size_t n_milestones; /* of multistep; at least 1 */
-	const uint64_t *milestones; /* rising; copied */
+	const uint64_t *milestones; /* in order; one that repeats counts each time; copied */
 	double pct_start;           /* of one cycle; default 0.3 */
 	double div_factor;          /* default 25 */
 	double final_div_factor;    /* default 1e4 */
