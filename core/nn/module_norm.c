@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "capture/stepped.h"
+#include "dispatch/ledger.h"
 #include "layers/batch_norm.h"
 #include "nn/module.h"
 #include "nn/module_activation.h"
@@ -23,6 +24,7 @@
 struct norm_state {
 	double epsilon;
 	double momentum;
+	int cumulative;
 	int n_axes;
 	int64_t groups;
 	int ranks[2];               /* of a batch norm's x: the least and the most */
@@ -53,6 +55,7 @@ static tn_module *create_norm(tn_context *context, const struct tn_module_class 
 		return NULL;
 	struct norm_state state = {.epsilon = options->epsilon,
 				   .momentum = options->momentum,
+				   .cumulative = options->cumulative,
 				   .n_axes = n_axes,
 				   .groups = groups};
 	memcpy(state.shape, shape, (size_t)n_axes * sizeof(*shape));
@@ -79,6 +82,62 @@ static tn_status count_batch(tn_module *module)
 	return tn_end_into(rt, tn_formula_map(rt, TN_DO_ADD, &next, &input, &count, NULL));
 }
 
+/* Moves the running statistics to the means over all batches: those of this one are in
+ * batch_statistics, and it has been counted. */
+static tn_status accumulate(tn_module *module, tn_array *const batch_statistics[2])
+{
+	static const struct tn_formula mean = {
+		.text = "running_mean = running_mean + (mean - running_mean) / count\n"
+			"running_var = running_var + (var - running_var) / count",
+		.inputs = "running_mean running_var mean var count",
+		.outputs = "running_mean running_var"};
+	struct tn_runtime *rt = module->runtime;
+	tn_array *const running[] = {tn_module_find_buffer(module, "running_mean"),
+				     tn_module_find_buffer(module, "running_var")};
+	tn_array *count =
+		tn_astype(tn_module_find_buffer(module, "num_batches_tracked"), running[0]->dtype);
+	if (!count)
+		return rt->error.status;
+	const tn_array *inputs[] = {running[0], running[1], batch_statistics[0],
+				    batch_statistics[1], count};
+	tn_status status =
+		tn_end_into(rt, tn_formula_map(rt, tn_operation_named(rt, "batch_norm_statistics"),
+					       &mean, inputs, running, NULL));
+	tn_array_destroy(count);
+	return status;
+}
+
+/* With the options' running statistics, which training updates. */
+static tn_array *batch_norm_call(tn_module *module, const tn_array *x,
+				 const struct tn_batch_norm_options *options)
+{
+	return tn_batch_norm_of_ranks(x, tn_module_find_parameter(module, "weight"),
+				      tn_module_find_parameter(module, "bias"), options,
+				      tn_module_root(module)->norm_ranks);
+}
+
+/* The batch's own statistics (those of momentum 1) go into arrays beside the running ones. */
+static tn_array *batch_norm_cumulative(tn_module *module, const tn_array *x,
+				       struct tn_batch_norm_options options)
+{
+	const tn_array *running = options.running_mean;
+	tn_array *const of_batch[] = {tn_zeros(module->context, running->dtype, 1, running->shape),
+				      tn_zeros(module->context, running->dtype, 1, running->shape)};
+	tn_array *y = NULL;
+	options.running_mean = of_batch[0];
+	options.running_var = of_batch[1];
+	options.momentum = 1;
+	if (of_batch[0] && of_batch[1])
+		y = batch_norm_call(module, x, &options);
+	if (y && (count_batch(module) || accumulate(module, of_batch))) {
+		tn_array_destroy(y);
+		y = NULL;
+	}
+	tn_array_destroy(of_batch[0]);
+	tn_array_destroy(of_batch[1]);
+	return y;
+}
+
 static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct tn_then *then)
 {
 	const struct norm_state *state = module->state;
@@ -97,10 +156,10 @@ static tn_array *batch_norm(tn_module *module, const tn_array *x, const struct t
 				x->rank);
 		return NULL;
 	}
-	tn_array *y = tn_batch_norm_of_ranks(x, tn_module_find_parameter(module, "weight"),
-					     tn_module_find_parameter(module, "bias"), &options,
-					     tn_module_root(module)->norm_ranks);
 	int counts = module->training && !tn_draws_repeat(module->runtime);
+	if (counts && state->cumulative)
+		return batch_norm_cumulative(module, x, options);
+	tn_array *y = batch_norm_call(module, x, &options);
 	if (y && counts && count_batch(module)) {
 		tn_array_destroy(y);
 		return NULL;
