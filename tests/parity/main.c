@@ -47,7 +47,7 @@ static void check_all(tn_context *context, int is_brief)
 {
 	for (int i = 0; i < PARITY_FILES && parity.records[i].file; i++) {
 		const int n = check_file(context, parity.records[i].file, is_brief);
-		if (n != parity.records[i].n_cases)
+		if (!record_is_complete(n, parity.records[i].n_cases))
 			fail_msg("%s: expected %d cases, found %d", parity.records[i].file,
 				 parity.records[i].n_cases, n);
 	}

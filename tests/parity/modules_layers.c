@@ -52,6 +52,7 @@ static struct tn_module_norm_options norm_options(const struct record *r)
 	o.no_affine = !modules_ints(r, "affine")[0];
 	o.epsilon = modules_number(r, "epsilon", o.epsilon);
 	o.momentum = modules_number(r, "momentum", o.momentum);
+	o.cumulative = record_ints(r, "cumulative") != NULL;
 	return o;
 }
 

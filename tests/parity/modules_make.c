@@ -70,6 +70,7 @@ static tn_module *batch_norm1d(tn_context *context, const struct record *r)
 	struct tn_module_norm_options o = tn_module_norm_defaults();
 	o.epsilon = modules_number(r, "epsilon", 1e-3);
 	o.momentum = modules_number(r, "momentum", 0.2);
+	o.cumulative = record_ints(r, "cumulative") != NULL;
 	return tn_module_batch_norm1d(context, modules_ints(r, "channels")[0], &o);
 }
 

@@ -34,8 +34,11 @@ struct record {
 	struct record_array arrays[RECORD_ITEMS];
 };
 
-/* Opens $TENON_SOURCE/tests/parity/NAME, or NAME in this folder; ends the program without it. */
+/* Opens $PARITY_RECORDS/NAME where that is (draw_records.py), else $TENON_SOURCE/tests/parity/NAME,
+ * or NAME in this folder; ends the program without it. */
 FILE *record_open(const char *name);
+/* Has a file as many cases as this folder's?  Those of $PARITY_RECORDS have any number. */
+int record_is_complete(int n_cases, int expected);
 
 /* The next case: 1, or 0 at the end.  Ends the program when the file is malformed. */
 int record_read(FILE *file, struct record *record);

@@ -126,6 +126,15 @@ def record_norms(modules):
             norm.running_mean += 0.1
             modules.module("batch_norm1d", norm, 2 * torch.randn(shape) + 1, training,
                          channels=shape[1])
+    for name, make, shape, eps in (("batch_norm1d", nn.BatchNorm1d, (6, 4), 1e-3),
+                                   ("batch_norm2d", nn.BatchNorm2d, (3, 4, 2, 2), 1e-5)):
+        for counted in (0, 4):
+            modules.seed()
+            norm = make(4, eps=eps, momentum=None)
+            norm.running_mean += 0.1
+            norm.num_batches_tracked += counted
+            modules.module(name, norm, 2 * torch.randn(shape) + 1, True, channels=4, affine=1,
+                           cumulative=1)
     modules.seed()
     modules.module("instance_norm2d", nn.InstanceNorm2d(3), 2 * torch.randn(2, 3, 4, 3), channels=3,
                    affine=0)

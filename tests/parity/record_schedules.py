@@ -84,6 +84,8 @@ def main():
         case(record, "step", lambda o: s.StepLR(o, 7, 0.5), warmup=(5, 0.5), period=7, gamma=0.5)
         case(record, "multistep", lambda o: s.MultiStepLR(o, [3, 4, 20, 45], 0.3),
              milestones=[3, 4, 20, 45], gamma=0.3)
+        case(record, "multistep", lambda o: s.MultiStepLR(o, [3, 3, 20], 0.3),
+             milestones=[3, 3, 20], gamma=0.3)
         case(record, "multistep", lambda o: s.MultiStepLR(o, [3, 20], 0.3), warmup=(6, 0.2),
              milestones=[3, 20], gamma=0.3)
         case(record, "exponential", lambda o: s.ExponentialLR(o, 0.9), gamma=0.9)

@@ -169,22 +169,34 @@ static void check_case(const struct record *r)
 	tn_optimizer_destroy(other);
 }
 
-static void schedules_agree_with_pytorch(void **state)
+static void check_file(const char *name, int expected)
 {
-	FILE *file = record_open("schedules.txt");
+	FILE *file = record_open(name);
 	struct record record;
 	int n_cases = 0;
-	(void)state;
 	for (; record_read(file, &record); n_cases++) {
 		check_case(&record);
 		record_free(&record);
 	}
 	fclose(file);
-	assert_int_equal(n_cases, 31);
+	assert_true(record_is_complete(n_cases, expected));
+}
+
+static void schedules_agree_with_pytorch(void **state)
+{
+	(void)state;
+	check_file("schedules.txt", 32);
+}
+
+static void drawn_schedules_agree_with_pytorch(void **state)
+{
+	(void)state;
+	check_file("drawn_schedules.txt", 36);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(schedules_agree_with_pytorch)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(schedules_agree_with_pytorch),
+					   cmocka_unit_test(drawn_schedules_agree_with_pytorch)};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
