@@ -258,8 +258,8 @@ def count(folder):
 def is_right(build, name, folder):
     test = os.path.join(build, "tests/with-plugins")
     run = subprocess.run([test, os.path.join(build, "tests/parity", name)],
-                         env={**os.environ, "PARITY_RECORDS": folder,
-                              "TENON_SOURCE": os.path.join(HERE, "../..")},
+                         env={"TENON_SOURCE": os.path.join(HERE, "../.."), **os.environ,
+                              "PARITY_RECORDS": folder},
                          capture_output=True, text=True, check=False)
     if run.returncode:
         print("%s in %s:" % (name, folder))
