@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "array/array.h"
+#include "base/memory.h"
 #include "device/open.h"
 #include "device/scratch.h"
 #include "device/transfer.h"
@@ -325,32 +326,43 @@ static void count_composed(struct tn_route *route)
 		runtime->observer->composed(runtime, route->operation);
 }
 
-/* Runs the call in f32 when an operand is narrow, and the device can do that, or `anyway`.  The
- * call in f32 has a route of its own, at the depth of a step. */
-static __attribute__((noinline)) tn_status run_widened(struct tn_route *route, int anyway)
+/* The call in f32, which has a route of its own, at the depth of a step. */
+static tn_status call_widened(struct tn_widened *widened, struct tn_route *route, int anyway)
 {
 	struct tn_runtime *runtime = route->runtime;
-	struct tn_widened widened;
-	if (runtime->fallback == TN_FALLBACK_NATIVE || !tn_can_widen(route->slot, route->call))
-		return TN_UNSUPPORTED;
-	tn_error_reset(&runtime->report);
-	tn_status status = tn_scope_begin(runtime->context);
-	if (status)
-		return status;
-	status = tn_widened_make(&widened, route, tn_route_run);
-	struct tn_route *wide = &widened.route;
+	struct tn_route *wide = &widened->route;
+	tn_status status = tn_widened_make(widened, route, tn_route_run);
 	if (!status && !anyway && !can_do(wide, wide->slot, wide->call) && !can_compose(wide))
 		status = TN_UNSUPPORTED;
 	if (!status)
-		status = tn_widened_read(&widened);
+		status = tn_widened_read(widened);
 	if (!status) {
 		runtime->depth++;
 		status = tn_route_run(wide);
 		runtime->depth--;
 	}
 	if (!status)
-		status = tn_widened_write(&widened);
-	tn_widened_end(&widened);
+		status = tn_widened_write(widened);
+	tn_widened_end(widened);
+	return status;
+}
+
+/* Runs the call in f32 when an operand is narrow, and the device can do that, or `anyway`. */
+static tn_status run_widened(struct tn_route *route, int anyway)
+{
+	struct tn_runtime *runtime = route->runtime;
+	if (runtime->fallback == TN_FALLBACK_NATIVE || !tn_can_widen(route->slot, route->call))
+		return TN_UNSUPPORTED;
+	tn_error_reset(&runtime->report);
+	tn_status status = tn_scope_begin(runtime->context);
+	if (status)
+		return status;
+	/* Too large for a small stack, on which the calls in f32 follow. */
+	struct tn_widened *widened = tn_mem_alloc(sizeof(*widened));
+	status = widened ? call_widened(widened, route, anyway)
+			 : tn_fail(&runtime->report, TN_OUT_OF_MEMORY, name_of(route),
+				   "no host memory for the call in f32");
+	tn_mem_free(widened);
 	tn_scope_end(runtime->context, NULL);
 	if (status || runtime->depth)
 		return status;

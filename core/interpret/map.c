@@ -13,6 +13,7 @@
 #include "interpret/code.h"
 #include "interpret/nest.h"
 #include "interpret/run.h"
+#include "interpret/thread_memory.h"
 #include "interpret/small.h"
 
 /* Work is measured in additions of one element.  A thread's piece has at least PIECE of it; the
@@ -38,12 +39,13 @@ struct plan {
 	struct tn_nest nest;
 	struct tn_tile tile;
 	struct tn_walk walk;
-	struct tn_code code;
+	struct tn_code *code;
 	int transposed;            /* an input is contiguous along the tile's y axis */
 	unsigned level_x, level_y; /* of the walk: the tile's position along its axes */
 	int large;                 /* operands are larger than the caches */
 	unsigned n_prefetched;     /* views along whose rows tiles follow one another */
 	uint8_t prefetched[TN_MAX_VIEWS];
+	atomic_int is_short; /* of memory: a thread had none for its registers */
 };
 
 static const char operation[] = "map";
@@ -82,7 +84,7 @@ static void make_nest(struct plan *plan, const struct tn_map_args *args)
 {
 	const struct tn_program *program = args->program;
 	struct tn_nest *nest = &plan->nest;
-	struct tn_code *code = &plan->code;
+	struct tn_code *code = plan->code;
 	unsigned rank = args->outputs[0].rank;
 	nest->rank = nest->n_kept = rank;
 	nest->n_views = 0;
@@ -131,7 +133,7 @@ static int64_t part_of(int64_t length, int64_t block, int64_t room)
 static void choose_tile(struct plan *plan)
 {
 	const struct tn_nest *nest = &plan->nest;
-	const struct tn_code *code = &plan->code;
+	const struct tn_code *code = plan->code;
 	struct tn_tile *tile = &plan->tile;
 	/* The elements of a block for which all registers fit the first cache. */
 	int64_t room = TN_ARENA_BYTES / (int64_t)(code->n_live * code->width) & ~15;
@@ -202,7 +204,7 @@ static void choose_prefetched(struct plan *plan, uint64_t bytes)
 	const struct tn_nest *nest = &plan->nest;
 	const struct tn_tile *tile = &plan->tile;
 	plan->n_prefetched = 0;
-	if (plan->large || bytes < PREFETCH_BYTES || plan->code.n_steps < PREFETCH_STEPS ||
+	if (plan->large || bytes < PREFETCH_BYTES || plan->code->n_steps < PREFETCH_STEPS ||
 	    tile->x < 0 || tile->ty > 1)
 		return;
 	for (unsigned v = 0; v < nest->n_views; v++) {
@@ -236,16 +238,21 @@ static void fence(void)
 
 static void run_tiles(void *argument, uint64_t begin, uint64_t end)
 {
-	const struct plan *plan = argument;
+	struct plan *plan = argument;
 	const struct tn_tile *tile = &plan->tile;
-	_Alignas(64) unsigned char arena[TN_ARENA_LIMIT];
+	struct tn_thread_memory *memory = tn_thread_memory();
+	unsigned char *arena = tn_thread_memory_take(memory, TN_ARENA_LIMIT);
 	uint64_t position[TN_MAX_RANK + 2];
 	struct tn_machine machine;
 	uint64_t *address = tn_machine_address(&machine);
+	if (!arena) {
+		atomic_store(&plan->is_short, 1);
+		return;
+	}
 	for (unsigned v = 0; v < plan->nest.n_views; v++)
 		address[v] = plan->nest.view[v].start;
 	tn_walk_seek(&plan->walk, begin, position, address);
-	tn_machine_init(&machine, &plan->code, arena, (size_t)(tile->tx * tile->ty));
+	tn_machine_init(&machine, plan->code, arena, (size_t)(tile->tx * tile->ty));
 	tn_machine_prepare(&machine, (size_t)tile->tx, (size_t)tile->ty);
 	for (uint64_t t = begin; t < end; t++) {
 		if (t > begin)
@@ -259,6 +266,42 @@ static void run_tiles(void *argument, uint64_t begin, uint64_t end)
 	}
 	if (plan->large)
 		fence();
+	tn_thread_memory_give(memory, TN_ARENA_LIMIT);
+}
+
+static tn_status no_memory(const struct tn_map_args *args)
+{
+	return tn_fail(args->call.error, TN_OUT_OF_MEMORY, operation,
+		       "no host memory for the work of a thread");
+}
+
+static tn_status map_tiles(struct plan *plan, struct tn_threads *threads,
+			   const struct tn_map_args *args)
+{
+	struct tn_code *code = plan->code;
+	atomic_init(&plan->is_short, 0);
+	make_nest(plan, args);
+	tn_code_analyse(code, &plan->nest);
+	uint64_t bytes = count_bytes(plan);
+	plan->large = bytes >= STREAM_BYTES;
+	choose_tile(plan);
+	make_walk(plan);
+	const struct tn_emit emit = {&plan->nest, &plan->tile, &plan->walk, plan->large};
+	tn_status status = tn_code_emit(code, &emit, args->call.error, operation);
+	if (status)
+		return status;
+	tn_code_evaluate(code, &plan->nest);
+	choose_prefetched(plan, bytes);
+	uint64_t tiles = tn_walk_total(&plan->walk);
+	uint64_t work = (uint64_t)(plan->tile.tx * plan->tile.ty) * code->cost;
+	uint64_t grain = (PIECE + work - 1) / work;
+	if (grain < tiles / MOST_PIECES)
+		grain = tiles / MOST_PIECES;
+	if (tiles < 2 * grain)
+		run_tiles(plan, 0, tiles);
+	else
+		tn_parallel_for(threads, tiles, grain, run_tiles, plan);
+	return atomic_load(&plan->is_short) ? no_memory(args) : TN_OK;
 }
 
 tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args *theirs,
@@ -266,38 +309,24 @@ tn_status tn_interpret_map(struct tn_threads *threads, const struct tn_map_args 
 {
 	struct tn_map_args args;
 	struct tn_block_kernels table;
-	struct plan plan;
+	struct tn_code code;
 	const struct tn_block_kernels *kernels = tn_check_kernels(their_kernels, &table);
 	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
 	if (!status)
 		status = check_arguments(&args);
 	if (!status)
-		status = tn_code_scan(&plan.code, args.program, args.scalars, kernels,
+		status = tn_code_scan(&code, args.program, args.scalars, kernels,
 				      args.outputs[0].rank, &args.call, operation);
 	if (status || args.call.flags & TN_DRY_RUN)
 		return status;
-	if (tn_small_map(&plan.code, &args))
+	if (tn_small_map(&code, &args))
 		return TN_OK;
-	make_nest(&plan, &args);
-	tn_code_analyse(&plan.code, &plan.nest);
-	uint64_t bytes = count_bytes(&plan);
-	plan.large = bytes >= STREAM_BYTES;
-	choose_tile(&plan);
-	make_walk(&plan);
-	const struct tn_emit emit = {&plan.nest, &plan.tile, &plan.walk, plan.large};
-	status = tn_code_emit(&plan.code, &emit, args.call.error, operation);
-	if (status)
-		return status;
-	tn_code_evaluate(&plan.code, &plan.nest);
-	choose_prefetched(&plan, bytes);
-	uint64_t tiles = tn_walk_total(&plan.walk);
-	uint64_t work = (uint64_t)(plan.tile.tx * plan.tile.ty) * plan.code.cost;
-	uint64_t grain = (PIECE + work - 1) / work;
-	if (grain < tiles / MOST_PIECES)
-		grain = tiles / MOST_PIECES;
-	if (tiles < 2 * grain)
-		run_tiles(&plan, 0, tiles);
-	else
-		tn_parallel_for(threads, tiles, grain, run_tiles, &plan);
-	return TN_OK;
+	struct tn_thread_memory *memory = tn_thread_memory();
+	struct plan *plan = tn_thread_memory_take(memory, sizeof(*plan));
+	if (!plan)
+		return no_memory(&args);
+	plan->code = &code;
+	status = map_tiles(plan, threads, &args);
+	tn_thread_memory_give(memory, sizeof(*plan));
+	return status;
 }

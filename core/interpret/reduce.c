@@ -14,6 +14,7 @@
 #include "interpret/code.h"
 #include "interpret/reduce_plan.h"
 #include "interpret/reduce_run.h"
+#include "interpret/thread_memory.h"
 
 static const char operation[] = "reduce";
 
@@ -120,12 +121,19 @@ static tn_status check_arguments(const struct tn_reduce_args *args)
 
 /* ---- The call --------------------------------------------------------------------------------*/
 
+static tn_status no_memory(const struct tn_call *call)
+{
+	return tn_fail(call->error, TN_OUT_OF_MEMORY, operation,
+		       "no host memory for the work of a thread");
+}
+
 static tn_status share_tasks(struct tn_threads *threads, struct tn_reduce_plan *plan,
 			     const struct tn_call *call)
 {
 	uint64_t tasks = plan->n_groups * plan->n_chunks, work = tn_reduce_work(plan) / tasks + 1;
 	uint64_t grain = (PIECE + work - 1) / work;
 	plan->partial = NULL;
+	atomic_init(&plan->is_short, 0);
 	if (plan->n_chunks > 1) {
 		plan->partial_bytes = (size_t)plan->group * 16 * plan->n_values;
 		plan->partial = tn_mem_aligned((size_t)tasks * plan->partial_bytes, 64);
@@ -139,7 +147,49 @@ static tn_status share_tasks(struct tn_threads *threads, struct tn_reduce_plan *
 	if (plan->partial)
 		tn_reduce_join_chunks(plan);
 	tn_mem_free(plan->partial);
-	return TN_OK;
+	return atomic_load(&plan->is_short) ? no_memory(call) : TN_OK;
+}
+
+static tn_status reduce(struct tn_reduce_plan *plan, struct tn_threads *threads,
+			const struct tn_reduce_args *args, const struct tn_block_kernels *kernels)
+{
+	unsigned rank = args->inputs[0].rank;
+	const struct tn_program *epilogue = args->epilogue;
+	tn_status status = tn_code_scan(&plan->prologue, args->prologue, args->scalars, kernels,
+					rank, &args->call, operation);
+	if (status)
+		return status;
+	plan->n_values = args->n_values;
+	for (uint32_t v = 0; v < plan->n_values; v++)
+		plan->accumulator[v].combiner = args->combiners[v];
+	if (!epilogue)
+		epilogue = tn_reduce_identity(plan);
+	status = tn_code_scan(&plan->epilogue, epilogue, args->epilogue_scalars, kernels,
+			      rank - args->n_reduced, &args->call, operation);
+	if (status || args->call.flags & TN_DRY_RUN)
+		return status;
+	for (uint32_t v = 0; v < plan->n_values; v++)
+		tn_reduce_make_accumulator(plan, v, kernels);
+	tn_reduce_make_nest(plan, args);
+	tn_reduce_choose_axes(plan);
+	plan->prologue.keeps_outputs = 1;
+	for (uint32_t v = 0; v < plan->n_values && !plan->folds; v++) {
+		if (plan->accumulator[v].levels > 1)
+			plan->prologue.summed |= 1u << v;
+	}
+	tn_code_analyse(&plan->prologue, &plan->nest);
+	tn_code_analyse(&plan->epilogue, &plan->nest);
+	tn_reduce_choose_tile(plan);
+	const struct tn_emit inner = {&plan->nest, &plan->tile, &plan->reduced, 0};
+	const struct tn_emit outer = {&plan->nest, &plan->result, &plan->kept, 0};
+	status = tn_code_emit(&plan->prologue, &inner, args->call.error, operation);
+	if (!status)
+		status = tn_code_emit(&plan->epilogue, &outer, args->call.error, operation);
+	if (status)
+		return status;
+	tn_code_evaluate(&plan->prologue, &plan->nest);
+	tn_code_evaluate(&plan->epilogue, &plan->nest);
+	return share_tasks(threads, plan, &args->call);
 }
 
 tn_status tn_interpret_reduce(struct tn_threads *threads, const struct tn_reduce_args *theirs,
@@ -147,48 +197,17 @@ tn_status tn_interpret_reduce(struct tn_threads *threads, const struct tn_reduce
 {
 	struct tn_reduce_args args;
 	struct tn_block_kernels table;
-	struct tn_reduce_plan plan;
 	const struct tn_block_kernels *kernels = tn_check_kernels(their_kernels, &table);
 	tn_status status = tn_check_call(theirs, &args, sizeof(args), operation);
 	if (!status)
 		status = check_arguments(&args);
 	if (status)
 		return status;
-	unsigned rank = args.inputs[0].rank;
-	const struct tn_program *epilogue = args.epilogue;
-	status = tn_code_scan(&plan.prologue, args.prologue, args.scalars, kernels, rank,
-			      &args.call, operation);
-	if (status)
-		return status;
-	plan.n_values = args.n_values;
-	for (uint32_t v = 0; v < plan.n_values; v++)
-		plan.accumulator[v].combiner = args.combiners[v];
-	if (!epilogue)
-		epilogue = tn_reduce_identity(&plan);
-	status = tn_code_scan(&plan.epilogue, epilogue, args.epilogue_scalars, kernels,
-			      rank - args.n_reduced, &args.call, operation);
-	if (status || args.call.flags & TN_DRY_RUN)
-		return status;
-	for (uint32_t v = 0; v < plan.n_values; v++)
-		tn_reduce_make_accumulator(&plan, v, kernels);
-	tn_reduce_make_nest(&plan, &args);
-	tn_reduce_choose_axes(&plan);
-	plan.prologue.keeps_outputs = 1;
-	for (uint32_t v = 0; v < plan.n_values && !plan.folds; v++) {
-		if (plan.accumulator[v].levels > 1)
-			plan.prologue.summed |= 1u << v;
-	}
-	tn_code_analyse(&plan.prologue, &plan.nest);
-	tn_code_analyse(&plan.epilogue, &plan.nest);
-	tn_reduce_choose_tile(&plan);
-	const struct tn_emit inner = {&plan.nest, &plan.tile, &plan.reduced, 0};
-	const struct tn_emit outer = {&plan.nest, &plan.result, &plan.kept, 0};
-	status = tn_code_emit(&plan.prologue, &inner, args.call.error, operation);
-	if (!status)
-		status = tn_code_emit(&plan.epilogue, &outer, args.call.error, operation);
-	if (status)
-		return status;
-	tn_code_evaluate(&plan.prologue, &plan.nest);
-	tn_code_evaluate(&plan.epilogue, &plan.nest);
-	return share_tasks(threads, &plan, &args.call);
+	struct tn_thread_memory *memory = tn_thread_memory();
+	struct tn_reduce_plan *plan = tn_thread_memory_take(memory, sizeof(*plan));
+	if (!plan)
+		return no_memory(&args.call);
+	status = reduce(plan, threads, &args, kernels);
+	tn_thread_memory_give(memory, sizeof(*plan));
+	return status;
 }

@@ -26,6 +26,8 @@
 #ifndef TN_INTERPRET_REDUCE_PLAN_H
 #define TN_INTERPRET_REDUCE_PLAN_H
 
+#include <stdatomic.h>
+
 #include "interpret/code.h"
 #include "interpret/extreme.h"
 #include "interpret/nest.h"
@@ -69,6 +71,7 @@ struct tn_reduce_plan {
 	unsigned block_view[MAX_VALUES];
 	size_t partial_bytes; /* of one group's chunk */
 	char *partial;
+	atomic_int is_short; /* of memory: a thread had none for its registers */
 	struct tn_code prologue, epilogue;
 	/* Replaces a missing epilogue: outputs[v] := acc[v]. */
 	struct tn_program identity;

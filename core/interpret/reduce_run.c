@@ -10,8 +10,12 @@
 #include "interpret/nest.h"
 #include "interpret/reduce_plan.h"
 #include "interpret/run.h"
+#include "interpret/thread_memory.h"
 
 #include <string.h>
+
+/* Bytes of a thread's registers and accumulators. */
+enum { REGISTERS = 2 * TN_ARENA_LIMIT };
 
 struct state {
 	const struct tn_reduce_plan *plan;
@@ -306,9 +310,14 @@ static void join_saved(struct state *state, const char *from, int first)
 
 void tn_reduce_tasks(void *argument, uint64_t begin, uint64_t end)
 {
-	const struct tn_reduce_plan *plan = argument;
-	_Alignas(64) unsigned char arena[2 * TN_ARENA_LIMIT];
+	struct tn_reduce_plan *plan = argument;
+	struct tn_thread_memory *memory = tn_thread_memory();
+	unsigned char *arena = tn_thread_memory_take(memory, REGISTERS);
 	struct state state;
+	if (!arena) {
+		atomic_store(&plan->is_short, 1);
+		return;
+	}
 	init_state(&state, plan, arena);
 	for (uint64_t task = begin; task < end; task++) {
 		uint64_t first = task % plan->n_chunks * plan->chunk_steps;
@@ -331,12 +340,18 @@ void tn_reduce_tasks(void *argument, uint64_t begin, uint64_t end)
 			to += plan->group * 8;
 		}
 	}
+	tn_thread_memory_give(memory, REGISTERS);
 }
 
-void tn_reduce_join_chunks(const struct tn_reduce_plan *plan)
+void tn_reduce_join_chunks(struct tn_reduce_plan *plan)
 {
-	_Alignas(64) unsigned char arena[2 * TN_ARENA_LIMIT];
+	struct tn_thread_memory *memory = tn_thread_memory();
+	unsigned char *arena = tn_thread_memory_take(memory, REGISTERS);
 	struct state state;
+	if (!arena) {
+		atomic_store(&plan->is_short, 1);
+		return;
+	}
 	init_state(&state, plan, arena);
 	for (uint64_t group = 0; group < plan->n_groups; group++) {
 		const char *from = plan->partial + group * plan->n_chunks * plan->partial_bytes;
@@ -345,4 +360,5 @@ void tn_reduce_join_chunks(const struct tn_reduce_plan *plan)
 			join_saved(&state, from, c == 0);
 		finish_group(&state);
 	}
+	tn_thread_memory_give(memory, REGISTERS);
 }

@@ -11,6 +11,6 @@
 /* Does the tasks [begin, end); each leaves its result or, where there are chunks, a partial one. */
 void tn_reduce_tasks(void *plan, uint64_t begin, uint64_t end);
 /* Joins the chunks' partial results in order. */
-void tn_reduce_join_chunks(const struct tn_reduce_plan *plan);
+void tn_reduce_join_chunks(struct tn_reduce_plan *plan);
 
 #endif

@@ -10,10 +10,13 @@
 
 #include "interpret/code.h"
 #include "interpret/move.h"
+#include "interpret/thread_memory.h"
 
 #define MOST_ELEMENTS 256
 #define MOST_VALUES 64
 #define MOST_BYTES 49152
+/* Most calls need no more, and take it from the stack. */
+#define FEW_BYTES 8192
 
 /* Row-major without gaps; the strides of axes of length 1 do not matter. */
 static int is_compact(const struct tn_operand *operand)
@@ -99,7 +102,7 @@ static void *make_value(const struct tn_code *code, const struct tn_map_args *ar
 int tn_small_map(struct tn_code *code, const struct tn_map_args *args)
 {
 	const struct tn_program *program = code->program;
-	_Alignas(64) unsigned char slots[MOST_BYTES];
+	_Alignas(64) unsigned char few[FEW_BYTES];
 	void *block[MOST_VALUES];
 	int n = count_elements(&args->outputs[0]);
 	size_t slot = ((size_t)n * 8 + 63) / 64 * 64;
@@ -113,6 +116,11 @@ int tn_small_map(struct tn_code *code, const struct tn_map_args *args)
 		if (!is_compact(&args->inputs[k]))
 			return 0;
 	}
+	const size_t bytes = code->n_values * slot;
+	struct tn_thread_memory *memory = bytes > FEW_BYTES ? tn_thread_memory() : NULL;
+	unsigned char *slots = bytes > FEW_BYTES ? tn_thread_memory_take(memory, bytes) : few;
+	if (!slots)
+		return 0;
 	tn_code_analyse(code, NULL);
 	tn_code_evaluate(code, NULL);
 	void *target = last_output(code, args);
@@ -132,5 +140,7 @@ int tn_small_map(struct tn_code *code, const struct tn_map_args *args)
 		else if (block[i] != address_of(operand))
 			memmove(address_of(operand), block[i], (size_t)n * value->size);
 	}
+	if (memory)
+		tn_thread_memory_give(memory, bytes);
 	return 1;
 }

@@ -193,13 +193,29 @@ static tn_status read_entry(const struct tn_zip *zip, const unsigned char *recor
 	return TN_OK;
 }
 
+/* Sets *same: the local header has the entry's name, as long as that. */
+static tn_status compare_name(const struct tn_zip *zip, const struct tn_zip_entry *entry, int *same,
+			      struct tn_error_info *error)
+{
+	const size_t length = strlen(entry->name);
+	char part[512];
+	tn_status status = TN_OK;
+	*same = 1;
+	for (size_t at = 0, n; !status && at < length; at += n) {
+		n = length - at < sizeof(part) ? length - at : sizeof(part);
+		status = tn_file_read(&zip->file, entry->header + LOCAL + at, part, n, error);
+		*same &= !status && !memcmp(part, entry->name + at, n);
+	}
+	return status;
+}
+
 /* Compares the local header with the directory, which is what counts, and finds the content. */
 static tn_status read_local(const struct tn_zip *zip, struct tn_zip_entry *entry,
 			    uint64_t directory, struct tn_error_info *error)
 {
 	const char *path = tn_file_label(zip->file.path);
 	unsigned char local[LOCAL];
-	char name[65536];
+	int is_named;
 	if (entry->header > directory || directory - entry->header < LOCAL)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: member '%.100s': expected its header before the directory at "
@@ -212,7 +228,7 @@ static tn_status read_local(const struct tn_zip *zip, struct tn_zip_entry *entry
 	size_t length = tn_load_u16_le(local + 26);
 	entry->data = entry->header + LOCAL + length + tn_load_u16_le(local + 28);
 	if (tn_load_u32_le(local) == 0x04034b50u && length == strlen(entry->name))
-		status = tn_file_read(&zip->file, entry->header + LOCAL, name, length, error);
+		status = compare_name(zip, entry, &is_named, error);
 	else
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset %llu: expected the header of member '%.100s', found "
@@ -222,7 +238,7 @@ static tn_status read_local(const struct tn_zip *zip, struct tn_zip_entry *entry
 		return status;
 	uint32_t packed_size = tn_load_u32_le(local + 18), size = tn_load_u32_le(local + 22);
 	int sized = !(tn_load_u16_le(local + 6) & DESCRIPTOR);
-	if (memcmp(name, entry->name, length) || tn_load_u16_le(local + 8) != entry->method ||
+	if (!is_named || tn_load_u16_le(local + 8) != entry->method ||
 	    (sized && (tn_load_u32_le(local + 14) != entry->crc ||
 		       (packed_size != IN_ZIP64 && packed_size != entry->packed_size) ||
 		       (size != IN_ZIP64 && size != entry->size))))

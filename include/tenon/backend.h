@@ -1297,7 +1297,7 @@ struct tn_print_args {
 /* The host's services for a plugin.  Valid as long as the instance.  All are [any], create and open
  * included, but for `parameter`, which is called inside an entry.  Those that use the pool
  * (parallel_for and the interpreter) take turns with other callers, wherever these are: a body of
- * parallel_for waits for no thread that may call them.  They need 256 kB of stack. */
+ * parallel_for waits for no thread that may call them.  They need 64 kB of stack. */
 struct tn_host {
 	uint32_t struct_size;
 	uint32_t abi_minor; /* the effective one */

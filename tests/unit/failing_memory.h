@@ -13,18 +13,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#ifdef FAILING_MALLOC
-/* The test's choice. */
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FAILING_MALLOC 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-	__has_feature(memory_sanitizer)
-#define FAILING_MALLOC 0
-#endif
-#endif
-#ifndef FAILING_MALLOC
-#ifdef __GLIBC__
+#include "sanitized.h"
+
+#ifndef FAILING_MALLOC /* the test's choice */
+#if defined(__GLIBC__) && !SANITIZED
 #define FAILING_MALLOC 1
 #else
 #define FAILING_MALLOC 0
