@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/float_modes.h"
 #include "base/utf8.h"
 
 /* ---- Strings and numbers ---------------------------------------------------------------------*/
@@ -59,11 +60,14 @@ static void replace_point(char *text)
 void tn_json_number_text(char text[TN_JSON_NUMBER_SIZE], double value, int digits)
 {
 	int least = digits ? digits : 15, most = digits ? digits : 17;
+	struct tn_float_modes modes;
+	tn_float_modes_standard(&modes);
 	for (int i = least; i <= most; i++) {
 		snprintf(text, TN_JSON_NUMBER_SIZE, "%.*g", i, value);
 		if (strtod(text, NULL) == value)
 			break;
 	}
+	tn_float_modes_restore(&modes);
 	replace_point(text);
 }
 

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/float_modes.h"
+
 static const char *skip_digits(const char *text)
 {
 	while (*text >= '0' && *text <= '9')
@@ -51,15 +53,10 @@ static const char *read_integer(const char *text, int negative, int64_t *value)
 	return NULL;
 }
 
-const char *tn_csv_number(const char *text, tn_dtype dtype, locale_t c_locale, void *value)
+/* A decimal number, nan or inf, into what `value` points at. */
+static const char *read_floating(const char *text, int decimal, tn_dtype dtype, locale_t c_locale,
+				 void *value)
 {
-	const char *digits = text + (*text == '-' || *text == '+');
-	if (dtype == TN_I64)
-		return read_integer(digits, *text == '-', value);
-	int decimal = is_decimal(digits);
-	if (!decimal && strcasecmp_l(digits, "nan", c_locale) &&
-	    strcasecmp_l(digits, "inf", c_locale) && strcasecmp_l(digits, "infinity", c_locale))
-		return "a number";
 	if (dtype == TN_F32) {
 		float number = strtof_l(text, NULL, c_locale);
 		if (decimal && isinf(number))
@@ -72,4 +69,20 @@ const char *tn_csv_number(const char *text, tn_dtype dtype, locale_t c_locale, v
 		return "a number of f64, at most 1.7976931348623157e308";
 	memcpy(value, &number, sizeof(number));
 	return NULL;
+}
+
+const char *tn_csv_number(const char *text, tn_dtype dtype, locale_t c_locale, void *value)
+{
+	const char *digits = text + (*text == '-' || *text == '+');
+	if (dtype == TN_I64)
+		return read_integer(digits, *text == '-', value);
+	int decimal = is_decimal(digits);
+	if (!decimal && strcasecmp_l(digits, "nan", c_locale) &&
+	    strcasecmp_l(digits, "inf", c_locale) && strcasecmp_l(digits, "infinity", c_locale))
+		return "a number";
+	struct tn_float_modes modes;
+	tn_float_modes_standard(&modes);
+	const char *expected = read_floating(text, decimal, dtype, c_locale, value);
+	tn_float_modes_restore(&modes);
+	return expected;
 }

@@ -13,6 +13,7 @@
 #include "array/shape.h"
 #include "base/bits.h"
 #include "base/dtype.h"
+#include "base/float_modes.h"
 #include "base/text.h"
 #include "io/file_call.h"
 #include "io/new_file.h"
@@ -123,8 +124,11 @@ static tn_status write_file(struct writer *w, const char *path, struct tn_error_
 	tn_status status = tn_new_file_begin(&w->file, path, OPERATION, error);
 	if (status)
 		return status;
+	struct tn_float_modes modes;
 	tn_text_init(&w->text);
+	tn_float_modes_standard(&modes);
 	status = write_table(w, error);
+	tn_float_modes_restore(&modes);
 	tn_text_release(&w->text);
 	if (!status)
 		return tn_new_file_commit(&w->file, error);

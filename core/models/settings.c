@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array/runtime.h"
+#include "base/float_modes.h"
 #include "base/name.h"
 
 static const char operation[] = "model_create";
@@ -46,10 +47,13 @@ struct reading {
 /* A number without blanks, hexadecimal digits, infinities and NaN; 0 if it is not one. */
 static int read_number(const char *text, double least, double most, double *number)
 {
+	struct tn_float_modes modes;
 	char *end;
 	if (!*text || text[strspn(text, "0123456789.eE+-")])
 		return 0;
+	tn_float_modes_standard(&modes);
 	*number = strtod(text, &end);
+	tn_float_modes_restore(&modes);
 	return !*end && *number >= least && *number <= most;
 }
 

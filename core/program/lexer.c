@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/float_modes.h"
+
 int tn_starts_name(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -108,9 +110,12 @@ static const char *read_integer(struct tn_token *token, int base)
 
 static const char *read_real(struct tn_lexer *lexer, struct tn_token *token)
 {
+	struct tn_float_modes modes;
 	char *end;
 	token->kind = TN_TOKEN_REAL;
+	tn_float_modes_standard(&modes);
 	token->real = strtod_l(token->start, &end, lexer->locale);
+	tn_float_modes_restore(&modes);
 	if (isinf(token->real))
 		bad(token, "is too large for f64");
 	return end;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/float_modes.h"
 #include "program/cast.h"
 
 void tn_sink_init(struct tn_sink *sink, char *buffer, size_t size)
@@ -72,12 +73,15 @@ static void add_floating(struct tn_sink *sink, tn_dtype dtype, double value)
 		tn_sink_add(sink, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 		return;
 	}
+	struct tn_float_modes modes;
+	tn_float_modes_standard(&modes);
 	for (int digits = 1; digits <= most; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, value);
 		double back = dtype == TN_F32 ? (double)strtof(text, NULL) : strtod(text, NULL);
 		if (back == value)
 			break;
 	}
+	tn_float_modes_restore(&modes);
 	neutralise(text);
 	tn_sink_add(sink, text);
 	if (!strpbrk(text, ".e"))

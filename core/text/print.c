@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array/make.h"
+#include "base/float_modes.h"
 #include "base/memory.h"
 #include "text/element_text.h"
 #include "text/float_text.h"
@@ -181,10 +182,13 @@ static tn_status print(struct tn_text *text, const char *operation, const tn_arr
 					     .rank = a->rank,
 					     .n = shown ? (size_t)shown->size : 0,
 					     .data = host.data};
+	struct tn_float_modes modes;
+	tn_float_modes_standard(&modes);
 	if (!status && is_alone && !a->rank)
 		tn_element_put_alone(text, &elements, 0);
 	else if (!status)
 		put_array(text, a, shown, &elements, o);
+	tn_float_modes_restore(&modes);
 	tn_host_elements_release(&host);
 	tn_scope_end(a->runtime->context, NULL);
 	return status;
