@@ -19,7 +19,7 @@
 #define MAX_KERNELS 4096u
 #define BUCKETS 1024u
 /* The own kernels use no textures, and none of the runtime's device declarations: this saves a
- * third of the compile time. */
+ * third of the compile time, and NVRTC knows it since CUDA 12.4. */
 #define OWN_OPTIONS "--minimal "
 
 struct cuda_kernel {

@@ -117,6 +117,10 @@ t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=^cuda|cpu:0|started 0, asked 0, co
 *t400,a100|SIMCUDA_NVML_SLOW=0.05|cuda:1 NVIDIA A100 80GB PCIe|started 1, asked 2, contexts 1
 t400,a100|SIMCUDA_NVML_SLOW=0.05 TENON_BACKEND=cuda|cuda:1 NVIDIA A100 80GB PCIe|\
 started 1, asked 2, contexts 1
+# A compiler that is older than the runtime.
+*a100|SIMCUDA_DRIVER=12080 SIMCUDA_NVRTC=12010 TENON_CACHE_DIR= MACHINES_COMPUTE=1|computes 3
+a100|SIMCUDA_DRIVER=12080 MACHINES_COMPUTE=1|computes 3
+a100|MACHINES_COMPUTE=1|computes 3
 # Without a driver nothing is asked for.
 t400|SIMCUDA_DRIVER=0 TENON_BACKEND=cuda|\
 the NVIDIA driver does not answer: Driver Not Loaded (NVML 9)|started 1, asked 0
