@@ -72,6 +72,15 @@ variable_of() {
 	*) echo TENON_CUDA_LIBRARIES=/none ;;
 	esac
 }
+package_of() {
+	case $1 in
+	loader) echo system ;;
+	option) echo cuda.libraries ;;
+	home | path) echo toolkit ;;
+	conda) echo conda ;;
+	wheels*) echo pip ;;
+	esac
+}
 # A toolkit in its usual folder comes before Python's packages, and after all others.
 has_13=
 [ -z "$(find /usr/local/cuda*/ -name libcublas.so.13 2>/dev/null)" ] || has_13=1
@@ -92,12 +101,13 @@ while read -r driver present place expected text; do
 		TENON_BACKEND=cuda "$(variable_of "$place")" \
 		"$tenon" info --why cuda >"$dir/out" 2>&1
 	case $expected in
-	1?) sign="libraries of CUDA $expected: .*, .*$text" state='^cuda: usable' ;;
+	1?) sign="libraries of CUDA $expected: .*, .*$text"
+		state="; CUDA $expected ($(package_of "$place")): $dir/.*libcudart.so.$expected" ;;
 	*) sign=$text state="^cuda: $expected" ;;
 	esac
 	if grep -q -e "$state" "$dir/out" && grep -q -e "$sign" "$dir/out"; then
 		printf '%s %s %s:\n' "$driver" "$present" "$place"
-		sed -n "s,$dir,,g;s/.*\(libraries of CUDA\)/  \1/p;/^  driver/p;/^  device/p" \
+		sed -n "s,$dir,,g;s/.*\(libraries of CUDA\)/  \1/p;/^ *driver/p" \
 			"$dir/out"
 	else
 		echo "FAILED: $driver $present $place: expected $expected, $sign"
@@ -112,18 +122,18 @@ done <<'EOF'
 12020 13,12 loader 12 front/libcublas.so.12
 12040 12 wheels12 12 nvidia/cublas/lib/libcublas.so.12
 12060 12 conda 12 place/lib/libcublas.so.12
-12060 13 loader MISSING_LIBRARY CUDA 12.6: CUDA 13 needs driver 580; libcudart.so.12
+12060 13 loader MISSING_LIBRARY CUDA 12.6: .*CUDA 12.8 or later (13 needs driver 580): libcudart.so.12
 12000 13,12 loader 12 front/libcublas.so.12
 12000 12 loader 12 front/libcublas.so.12
-12000 13 loader MISSING_LIBRARY CUDA 12.0: CUDA 13 needs driver 580; libcudart.so.12
+12000 13 loader MISSING_LIBRARY CUDA 12.0: .*CUDA 12.8 or later (13 needs driver 580): libcudart.so.12
 12080 13,12 loader 12 front/libcublas.so.12
 12080 12 loader 12 front/libcublas.so.12
-12080 13 loader MISSING_LIBRARY CUDA 12.8: CUDA 13 needs driver 580; libcudart.so.12
+12080 13 loader MISSING_LIBRARY CUDA 12.8: .*CUDA 12.8 or later (13 needs driver 580): libcudart.so.12
 12080 none loader MISSING_LIBRARY libcudart.so.12 .* not found in: the loader's folders
 13000 13,12 loader 13 front/libcublas.so.13
 13000 13 loader 13 front/libcublas.so.13
 13000 12 loader 12 front/libcublas.so.12
-13000 none loader MISSING_LIBRARY CUDA 13.0: libcudart.so.13
+13000 none loader MISSING_LIBRARY CUDA 13.0: expected CUDA 13, or 12.8 or later: libcudart.so.13
 # All that will be needed, when the devices are counted.
 12080 12-cudart loader MISSING_LIBRARY libcudart.so.12
 12080 12-cublas loader MISSING_LIBRARY libcublas.so.12
@@ -156,18 +166,23 @@ echo "$rows rows"
 
 # The runtimes of CUDA 12.0 to 12.7 cannot load a kernel's code, whatever the driver: those of the
 # packages that PyTorch brought with it, most often.
-lay 12 wheels12
-for driver in 12000 12020 12040 12060 12080; do
-	env LD_LIBRARY_PATH="$dir/front" SIMCUDA_DRIVER=$driver TENON_BACKEND=cuda \
+lay 12 option
+newer='CUDA 12.8 or later (13 needs driver 580)'
+while IFS='|' read -r driver version text; do
+	env LD_LIBRARY_PATH="$dir/front" SIMCUDA_DRIVER="$driver" TENON_BACKEND=cuda \
 		SIMCUDA_MISSING=cudaLibraryGetKernel,cudaLibraryLoadData,cudaLibraryUnload \
-		VIRTUAL_ENV="$dir/place" "$tenon" info --why cuda >"$dir/out" 2>&1
-	[ "$(grep -c -e '^cuda: MISSING_LIBRARY' \
-		-e '^  driver .* has no cudaLibrary.*: expected CUDA 12.8 or later' \
-		"$dir/out")" -eq 2 ] || {
+		TENON_CUDA_LIBRARIES="$dir/place/lib" "$tenon" info --why cuda >"$dir/out" 2>&1
+	grep -qF -e "  $version: expected $text: $dir/place/lib/libcudart.so.12" \
+		"$dir/out" && grep -q '(the CUDA runtime) has no cudaLibrary' "$dir/out" || {
 		cat "$dir/out"
 		fail "a runtime older than 12.8 with driver $driver"
 	}
-done
+done <<EOF
+12000|driver 525.00, CUDA 12.0|$newer
+12040|driver 550.00, CUDA 12.4|$newer
+12080|driver 570.00, CUDA 12.8|$newer
+13000|driver 580.00, CUDA 13.0|CUDA 13, or 12.8 or later
+EOF
 
 # NVRTC opens its builtins by their name alone, and would find an empty file in front: the backend
 # has opened those beside NVRTC.

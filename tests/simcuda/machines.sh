@@ -21,6 +21,7 @@ first=GPU-73696d75-6c61-7465-6420-435544412300
 second=GPU-74696d75-6c61-7465-6420-435544412301
 slice=MIG-73696d75-6c61-7465-6420-435544412f00
 
+simulated=$TENON_BUILD/tests/simcuda/.libs
 failed=0
 rows=0
 # Counts: starts of the management library, handles of devices asked of it, contexts made.
@@ -80,7 +81,11 @@ h100,b200,rtx5060||cuda:1 NVIDIA B200
 v100,t400|SIMCUDA_DRIVER=12080|cuda:1 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 1 at 0000:02:00.0
 v100|SIMCUDA_DRIVER=12080 TENON_BACKEND=cuda|has compute capability 7.0, expected at least 7.5
 # A slice has its own memory, of which a share is taken.
-*a100/10|TENON_MEMORY_LIMIT=50%|, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
+# Its name and identity are its own, or none.
+*a100/10|TENON_MEMORY_LIMIT=50%|cuda:0 NVIDIA A100 80GB PCIe, a MIG slice, discrete, 10.0 GiB, \
+limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
+a100/10|TENON_BACKEND=uuid:$first|no backend has such a device
+a100/10|CUDA_VISIBLE_DEVICES=$slice TENON_BACKEND=uuid:$slice|, discrete, 10.0 GiB
 a100/10|CUDA_VISIBLE_DEVICES=0 TENON_MEMORY_LIMIT=50%|\
 , discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
 a100/10|CUDA_VISIBLE_DEVICES=$slice TENON_MEMORY_LIMIT=50%|\
@@ -104,9 +109,20 @@ t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxCloc
 cuda:1 NVIDIA A100 80GB PCIe
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetName|discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetUUID|cuda:1 NVIDIA A100 80GB PCIe
-*t400|SIMCUDA_MISSING=nvmlDeviceGetPowerUsage TENON_BACKEND=cuda|\
-libnvidia-ml.so.1 (NVIDIA's management library) has no nvmlDeviceGetPowerUsage
-t400|SIMCUDA_MISSING=nvmlDeviceGetCount_v2 TENON_BACKEND=cuda|nvmlDeviceGetCount_v2
+# It needs to list the devices, and no more.
+*t400|SIMCUDA_MISSING=nvmlDeviceGetClockInfo,nvmlDeviceGetTemperature,nvmlDeviceGetPowerUsage,\
+nvmlDeviceGetMigMode|cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:01:00.0
+t400|SIMCUDA_MISSING=nvmlDeviceGetHandleByPciBusId_v2|cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB
+*t400,a100|SIMCUDA_MISSING=nvmlSystemGetDriverVersion,nvmlSystemGetCudaDriverVersion_v2,\
+nvmlDeviceGetName,nvmlDeviceGetUUID,nvmlDeviceGetPciInfo_v3,nvmlDeviceGetCudaComputeCapability,\
+nvmlDeviceGetHandleByPciBusId_v2,nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo,\
+nvmlDeviceGetMigMode|cuda:1 NVIDIA GPU, discrete, 4.0 GiB; CUDA's 1 at 0000:01:00.0
+*t400|SIMCUDA_MISSING=nvmlDeviceGetCount_v2 TENON_BACKEND=cuda|\
+MISSING_LIBRARY: $simulated/libnvidia-ml.so.1 (NVIDIA's management library) has no \
+nvmlDeviceGetCount_v2: expected that of driver 525 or later
+t400|SIMCUDA_MISSING=nvmlDeviceGetHandleByIndex_v2 TENON_BACKEND=cuda|\
+has no nvmlDeviceGetHandleByIndex_v2: expected that of driver 525 or later
+t400|SIMCUDA_MISSING=nvmlInit_v2 TENON_BACKEND=cuda|has no nvmlInit_v2: expected that of driver 525
 t400|SIMCUDA_FAIL=nvmlInit_v2:1=999 TENON_BACKEND=cuda|\
 the NVIDIA driver does not answer: Unknown Error (NVML 999)
 # A slow one is not asked by a selection that cannot take a GPU, and else once for each device.

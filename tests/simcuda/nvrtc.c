@@ -5,7 +5,8 @@
  * for a real architecture (sm_90) is compiled for the virtual one (compute_90) and its PTX returned
  * as the CUBIN, since the simulated device runs PTX.  Of such code printed kernels are optimised
  * less, which saves a fifth of their compile time and computes the same bits, unless
- * SIMCUDA_OPTIMIZE=1.  SIMCUDA_NVRTC=12010 makes it that of CUDA 12.1, which does not know --minimal.
+ * SIMCUDA_OPTIMIZE=1.  SIMCUDA_NVRTC=12010 makes it that of CUDA 12.1, which does not know
+ * --minimal.
  */
 #include <dlfcn.h>
 #include <pthread.h>
