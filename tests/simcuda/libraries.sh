@@ -122,13 +122,13 @@ done <<'EOF'
 12020 13,12 loader 12 front/libcublas.so.12
 12040 12 wheels12 12 nvidia/cublas/lib/libcublas.so.12
 12060 12 conda 12 place/lib/libcublas.so.12
-12060 13 loader MISSING_LIBRARY CUDA 12.6: .*CUDA 12.8 or later (13 needs driver 580): libcudart.so.12
+12060 13 loader MISSING_LIBRARY CUDA 12.6: .* (13 needs driver 580): libcudart.so.12
 12000 13,12 loader 12 front/libcublas.so.12
 12000 12 loader 12 front/libcublas.so.12
-12000 13 loader MISSING_LIBRARY CUDA 12.0: .*CUDA 12.8 or later (13 needs driver 580): libcudart.so.12
+12000 13 loader MISSING_LIBRARY CUDA 12.0: .* (13 needs driver 580): libcudart.so.12
 12080 13,12 loader 12 front/libcublas.so.12
 12080 12 loader 12 front/libcublas.so.12
-12080 13 loader MISSING_LIBRARY CUDA 12.8: .*CUDA 12.8 or later (13 needs driver 580): libcudart.so.12
+12080 13 loader MISSING_LIBRARY CUDA 12.8: .* (13 needs driver 580): libcudart.so.12
 12080 none loader MISSING_LIBRARY libcudart.so.12 .* not found in: the loader's folders
 13000 13,12 loader 13 front/libcublas.so.13
 13000 13 loader 13 front/libcublas.so.13
