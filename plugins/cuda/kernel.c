@@ -294,7 +294,7 @@ static tn_status make_kernel(struct cuda_job *job, uint64_t hash, const char *na
 	kernel->hash = hash;
 	kernel->key_length = kernels->key.length;
 	memcpy(kernel->key, kernels->key.data, kernels->key.length);
-	if (kernels->n >= MAX_KERNELS && !device->graphs && !device->captured)
+	if (kernels->n >= MAX_KERNELS && !device->graphs && !device->n_captured)
 		drop_oldest(device); /* graphs may use it */
 	kernel->next = kernels->bucket[hash % BUCKETS];
 	kernels->bucket[hash % BUCKETS] = kernel;

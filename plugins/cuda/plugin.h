@@ -104,7 +104,7 @@ struct cuda_device {
 	struct cuda_kernels *kernels;
 	struct cuda_source *sources; /* kernels that programs brought */
 	struct cuda_graph *graphs;
-	struct cuda_stream *captured;     /* NULL: none */
+	uint32_t n_captured;              /* streams */
 	const struct cuda_places *places; /* where the next two are opened from */
 	struct cuda_blas blas;            /* opened by the first product */
 	struct cuda_compiler compiler;    /* opened by the first kernel that is not cached */
