@@ -28,8 +28,8 @@ struct tn_patience {
 /* patience_ms 0: the usual, 5 seconds. */
 void tn_patience_begin(struct tn_patience *patience, const struct tn_logger *logger,
 		       unsigned patience_ms);
-/* A plugin enters a stage that runs code of its file; a name of NULL: it has left the last one.  The
- * first call starts the thread that looks at the clock; without it nothing is said. */
+/* A plugin enters a stage that runs code of its file; a name of NULL: it has left the last one.
+ * The first call starts the thread that looks at the clock; without it nothing is said. */
 void tn_patience_note(struct tn_patience *patience, const char *name, const char *path,
 		      uint32_t stage);
 void tn_patience_end(struct tn_patience *patience);

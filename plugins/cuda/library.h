@@ -143,7 +143,7 @@ struct cuda_places {
 tn_status cuda_libraries_choose(const struct tn_host *host, int driver, struct cuda_runtime *rt,
 				struct cuda_places *places, char *text, size_t size);
 
-/* The major version in use, what brought its runtime, and where that lies: "CUDA 12 (pip): /...". */
+/* The version in use, what brought its runtime, and where that lies: "CUDA 12 (pip): /...". */
 void cuda_libraries_say(const struct tn_host *host, const struct cuda_runtime *rt,
 			const struct cuda_places *places, char *text, size_t size);
 
