@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # Which of NVIDIA's libraries the CUDA backend takes, on the simulated CUDA: a table of drivers, of
-# the libraries that are there, and of the places where they lie.
+# the libraries that are there, and of the places where they lie.  "#: " is as in machines.sh.
 # shellcheck source=../skip.sh
 . "${TENON_SOURCE:?}/tests/skip.sh"
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
@@ -115,9 +115,10 @@ while read -r driver present place expected text; do
 		failed=1
 	fi
 done <<'EOF'
-# An older driver runs none, whatever is there.
-11080 both loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525)
-11080 none loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525)
+#: A driver before 525
+11080 both loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525) or later
+11080 none loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525) or later
+#: A driver from 525 to 575
 # The newest that the driver runs; any minor version will do.
 12020 13,12 loader 12 front/libcublas.so.12
 12040 12 wheels12 12 nvidia/cublas/lib/libcublas.so.12
@@ -130,10 +131,12 @@ done <<'EOF'
 12080 12 loader 12 front/libcublas.so.12
 12080 13 loader MISSING_LIBRARY CUDA 12.8: .* (13 needs driver 580): libcudart.so.12
 12080 none loader MISSING_LIBRARY libcudart.so.12 .* not found in: the loader's folders
+#: A driver from 580 on
 13000 13,12 loader 13 front/libcublas.so.13
 13000 13 loader 13 front/libcublas.so.13
 13000 12 loader 12 front/libcublas.so.12
 13000 none loader MISSING_LIBRARY CUDA 13.0: expected CUDA 13, or 12.8 or later: libcudart.so.13
+#: A library that is missing
 # All that will be needed, when the devices are counted.
 12080 12-cudart loader MISSING_LIBRARY libcudart.so.12
 12080 12-cublas loader MISSING_LIBRARY libcublas.so.12
@@ -147,7 +150,7 @@ done <<'EOF'
 13000 13-cublasLt,12-builtins loader MISSING_LIBRARY libcublasLt.so.13
 12000 12-old loader MISSING_LIBRARY libcudart.so.12 .* has no cuda.*: expected CUDA 12.8 or later
 13000 13,12-old home 13 place/lib64/libcublas.so.13
-# The places.
+#: Libraries of a toolkit, of conda or of pip
 12080 12 option 12 place/lib/libcublas.so.12
 12080 12 home 12 place/lib64/libcublas.so.12
 12080 12 path 12 place/targets/x86_64-linux/lib/libcublas.so.12
@@ -164,16 +167,18 @@ done <<'EOF'
 EOF
 echo "$rows rows"
 
-# The runtimes of CUDA 12.0 to 12.7 cannot load a kernel's code, whatever the driver: those of the
-# packages that PyTorch brought with it, most often.
+#: Libraries of CUDA 12.0 to 12.7
+# Their runtimes cannot load a kernel's code, whatever the driver: those of the packages that
+# PyTorch brought with it, most often.
 lay 12 option
 newer='CUDA 12.8 or later (13 needs driver 580)'
 while IFS='|' read -r driver version text; do
 	env LD_LIBRARY_PATH="$dir/front" SIMCUDA_DRIVER="$driver" TENON_BACKEND=cuda \
 		SIMCUDA_MISSING=cudaLibraryGetKernel,cudaLibraryLoadData,cudaLibraryUnload \
 		TENON_CUDA_LIBRARIES="$dir/place/lib" "$tenon" info --why cuda >"$dir/out" 2>&1
-	grep -qF -e "  $version: expected $text: $dir/place/lib/libcudart.so.12" \
-		"$dir/out" && grep -q '(the CUDA runtime) has no cudaLibrary' "$dir/out" || {
+	path=$dir/place/lib/libcudart.so.12
+	grep -qF -e "  $version: expected $text: $path (the CUDA runtime) has no cudaLibrary" \
+		"$dir/out" || {
 		cat "$dir/out"
 		fail "a runtime older than 12.8 with driver $driver"
 	}
