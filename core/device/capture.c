@@ -43,7 +43,8 @@ tn_status tn_device_capture_begin(struct tn_device *device, struct tn_error_info
 			     device->backend->capture.capture_begin(tn_turn_begin(device), &args));
 	if (status == TN_STATE) /* this context captures nothing */
 		status = tn_fail(error, TN_NOT_CAPTURABLE, "capture_begin",
-				 "another context that shares the device captures its work");
+				 "another context that shares the device captures its work, and "
+				 "the device captures one stream at a time");
 	if (status) {
 		tn_mem_free(store);
 		return tn_device_answer(device, status, error);

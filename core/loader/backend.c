@@ -149,15 +149,22 @@ static tn_status find_devices(struct tn_backend *backend, struct tn_load_row *ro
 										: TN_OUT_OF_MEMORY;
 }
 
-/* Does the selection prefer named backends to this one, whose data file says that it drives GPUs?
- * Its devices are counted only if something asks for them: that may start a driver.  A GPU lends to
- * nobody, so that the route never does. */
-static int may_wait(const struct tn_loading *loading, const char *name)
+/* Does the selection prefer named backends to this one, whose data file says that it drives GPUs or
+ * starts slowly; or is there no sign of hardware for one that starts slowly, which is not named?
+ * Its devices are counted only if something asks for them: that may start a driver.  Such a device
+ * lends to nobody, so that the route never does. */
+static int may_wait(const struct tn_loading *loading, const char *name, int *is_unlikely)
 {
+	const struct tn_selection *selection = &loading->selection;
 	const struct tn_known *known = loading->known ? tn_known_find(loading->known, name) : NULL;
-	const int is_gpu = known && (known->kind == TN_DEVICE_DISCRETE_GPU ||
-				     known->kind == TN_DEVICE_INTEGRATED_GPU);
-	return is_gpu && tn_selection_prefers_others(&loading->selection, name);
+	if (!known)
+		return 0;
+	*is_unlikely = known->is_slow && !known->seen;
+	if (*is_unlikely && !selection->n_named)
+		return 1;
+	return (known->is_slow || known->kind == TN_DEVICE_DISCRETE_GPU ||
+		known->kind == TN_DEVICE_INTEGRATED_GPU) &&
+	       tn_selection_prefers_others(selection, name);
 }
 
 tn_status tn_backend_count(struct tn_backend *backend)
@@ -188,7 +195,7 @@ static tn_status take_backend(struct tn_loading *loading, struct tn_candidate *c
 	tn_status status = tn_slots_take(backend, error);
 	if (status)
 		return status;
-	if (may_wait(loading, candidate->name)) {
+	if (may_wait(loading, candidate->name, &backend->is_unlikely)) {
 		backend->waiting = candidate->row;
 		return TN_OK;
 	}

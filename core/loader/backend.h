@@ -93,6 +93,7 @@ struct tn_backend {
 	struct tn_device_description *devices; /* n_devices */
 	struct tn_load_row *row;               /* in the report of its context, or NULL */
 	struct tn_load_row *waiting; /* its row, while its devices have not been counted; or NULL */
+	int is_unlikely;             /* to have any: counting takes long, and no sign was seen */
 	unsigned char native[TN_SLOT_COUNT]; /* 1: the plugin filled that slot */
 
 	struct tn_device_table device;

@@ -132,6 +132,10 @@ static const char *take_of_backend(struct tn_known *entry, const char *key, cons
 	} else if (!strcmp(key, "sign")) {
 		entry->n_signs++;
 		entry->seen = entry->seen || sign_seen(root, value);
+	} else if (!strcmp(key, "start")) {
+		entry->is_slow = !strcmp(value, "slow");
+		if (!entry->is_slow)
+			return "expected slow";
 	}
 	return NULL;
 }

@@ -13,6 +13,9 @@
  *	sign      any number: a path (or glob(7) pattern) that exists when the hardware is present,
  *	          or `pci VENDOR CLASS`, hexadecimal, CLASS a prefix: "pci 10de 03"; without any,
  *	          the hardware is taken as present
+ *	start     `slow`: an answer how many devices there are takes long, because it starts
+ *	          drivers.  Where no sign was seen it is asked only if a selection names it, or if
+ *	          nothing but the built-in backend is usable; its devices lend no operations
  *	packages  what to install: the plugin's own package, or those of the libraries that it opens
  *	source    what the plugin is built from, in words, where no package contains it
  *
@@ -47,6 +50,7 @@ struct tn_known {
 	char source[256];
 	uint32_t kind; /* TN_DEVICE_..., 0: not stated */
 	int n_signs;
+	int is_slow; /* to say how many devices there are */
 	/* One of its signs was found, or it has none; a launcher has started this process. */
 	int seen;
 	struct tn_launch launches[TN_KNOWN_MOST_LAUNCHES];

@@ -367,6 +367,8 @@ static tn_status run_timed(struct tn_loading *loading, size_t i, uint32_t last,
 	uint64_t begin = microseconds();
 	tn_error_reset(error);
 	tn_status status = run_stages(loading, i, last, plugin, error);
+	if (loading->patience)
+		tn_patience_note(loading->patience, NULL, NULL, row->stage);
 	if (candidate->fd >= 0)
 		close(candidate->fd);
 	candidate->fd = -1;

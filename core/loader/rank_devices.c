@@ -157,12 +157,14 @@ static void add_others(struct tn_registry *registry, const struct tn_choice *all
 		add_once(registry, &all[i]);
 }
 
-static tn_status count_waiting(struct tn_registry *registry)
+/* with_unlikely: those too that start slowly, and of whose hardware there is no sign. */
+static tn_status count_waiting(struct tn_registry *registry, int with_unlikely)
 {
 	tn_status status = TN_OK;
 	for (size_t i = 0; !status && i < registry->n_backends; i++) {
-		if (registry->backends[i]->waiting)
-			status = tn_backend_count(registry->backends[i]);
+		struct tn_backend *backend = registry->backends[i];
+		if (backend->waiting && (with_unlikely || !backend->is_unlikely))
+			status = tn_backend_count(backend);
 	}
 	return status;
 }
@@ -170,7 +172,7 @@ static tn_status count_waiting(struct tn_registry *registry)
 tn_status tn_choose_again(struct tn_registry *registry)
 {
 	size_t n;
-	if (count_waiting(registry))
+	if (count_waiting(registry, 1))
 		return TN_OUT_OF_MEMORY;
 	struct tn_choice *all = rank_devices(registry, &n);
 	struct tn_choice *choices = tn_mem_zeroed(n + 1, sizeof(*choices));
@@ -317,6 +319,24 @@ static int has_named(const struct tn_registry *registry)
 	return 0;
 }
 
+static int has_usable(const struct tn_registry *registry)
+{
+	for (size_t i = 0; i < registry->n_backends; i++) {
+		const struct tn_backend *backend = registry->backends[i];
+		for (uint32_t j = 0; j < backend->n_devices; j++) {
+			if (backend->devices[j].kind != TN_DEVICE_REFERENCE)
+				return 1;
+		}
+	}
+	return 0;
+}
+
+static tn_status count_next_best(struct tn_registry *registry)
+{
+	tn_status status = count_waiting(registry, 0);
+	return status || has_usable(registry) ? status : count_waiting(registry, 1);
+}
+
 static void mark_selected(struct tn_load_report *report, const struct tn_choice *choice)
 {
 	for (size_t i = 0; i < report->n_rows; i++) {
@@ -336,7 +356,7 @@ tn_status tn_choose_backend(struct tn_loading *loading, const struct tn_known_li
 	struct tn_text reasons;
 	tn_text_init(&reasons);
 	struct tn_choice *all = NULL;
-	if (!has_named(registry) && count_waiting(registry))
+	if (!has_named(registry) && count_next_best(registry))
 		goto out;
 	all = rank_devices(registry, &n);
 	registry->choices = all ? tn_mem_zeroed(n + 1, sizeof(*registry->choices)) : NULL;

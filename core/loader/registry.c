@@ -48,21 +48,32 @@ static tn_status read_selection(struct tn_loading *loading, struct tn_error_info
 	return loading->report ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
+static tn_status load_each(struct tn_loading *loading, struct tn_registry *registry)
+{
+	tn_status status = TN_OK;
+	for (size_t i = 0; i < loading->candidates.n && !status; i++) {
+		struct tn_plugin *plugin;
+		status = tn_plugin_load(loading, i, &plugin);
+		if (plugin)
+			registry->backends[registry->n_backends++] = (struct tn_backend *)plugin;
+	}
+	return status;
+}
+
 static tn_status load_candidates(struct tn_loading *loading, struct tn_registry *registry,
 				 struct tn_error_info *error)
 {
-	size_t n = loading->candidates.n;
-	registry->backends = tn_mem_zeroed(n + 1, sizeof(*registry->backends));
+	struct tn_patience patience;
+	registry->backends = tn_mem_zeroed(loading->candidates.n + 1, sizeof(*registry->backends));
 	if (!registry->backends)
 		return TN_OUT_OF_MEMORY;
-	for (size_t i = 0; i < n; i++) {
-		struct tn_plugin *plugin;
-		tn_status status = tn_plugin_load(loading, i, &plugin);
-		if (plugin)
-			registry->backends[registry->n_backends++] = (struct tn_backend *)plugin;
-		if (status)
-			return status;
-	}
+	tn_patience_begin(&patience, loading->options->logger, loading->options->patience_ms);
+	loading->patience = &patience;
+	tn_status status = load_each(loading, registry);
+	loading->patience = NULL;
+	tn_patience_end(&patience);
+	if (status)
+		return status;
 	tn_report_rows_log_unused(loading);
 	if (loading->refusal.status)
 		*error = loading->refusal;

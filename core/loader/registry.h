@@ -45,6 +45,8 @@ struct tn_registry_options {
 	/* Not 0: each file is loaded in a process of its own, with this timeout in milliseconds.
 	 * The report has the results; nothing is loaded or chosen here. */
 	uint32_t probe_ms;
+	/* A plugin whose stage takes longer is named in the log; 0: 5 seconds. */
+	uint32_t patience_ms;
 	/* Backends without a file; they are first in the list of backends. */
 	const struct tn_backend_descriptor *const *built_in;
 	size_t n_built_in;

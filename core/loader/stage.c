@@ -14,6 +14,8 @@ void tn_plugin_enter(const struct tn_loading *loading, const struct tn_candidate
 		     uint32_t stage)
 {
 	candidate->row->stage = stage;
+	if (loading->patience && candidate->path && stage >= TN_STAGE_OPEN)
+		tn_patience_note(loading->patience, candidate->name, candidate->path, stage);
 	if (loading->options->progress)
 		loading->options->progress(loading->options->user, candidate->path, stage);
 }

@@ -12,6 +12,7 @@
 #include "loader/search.h"
 #include "loader/selection.h"
 #include "loader/version.h"
+#include "loader/patience.h"
 
 /* What all candidates of one opening share. */
 struct tn_loading {
@@ -24,6 +25,7 @@ struct tn_loading {
 	struct tn_candidates candidates;
 	const struct tn_known_list *known; /* NULL: of communicators */
 	struct tn_load_report *report;
+	struct tn_patience *patience; /* NULL: none */
 	struct tn_error_info refusal; /* a wrong option of the program; status 0: there is none */
 };
 

@@ -32,13 +32,15 @@ static void destroy(struct cuda_device *device, struct cuda_graph *graph)
 
 void cuda_graphs_close(struct cuda_device *device)
 {
-	cudaGraph_t captured = NULL;
-	if (device->captured && !device->loss.status)
-		(void)device->rt->cudaStreamEndCapture(cuda_stream_handle(device->captured),
-						       &captured);
-	if (captured)
-		(void)device->rt->cudaGraphDestroy(captured);
-	device->captured = NULL;
+	for (struct cuda_stream *stream; (stream = cuda_stream_captured(device));) {
+		cudaGraph_t captured = NULL;
+		if (!device->loss.status)
+			(void)device->rt->cudaStreamEndCapture(cuda_stream_handle(stream),
+							       &captured);
+		if (captured)
+			(void)device->rt->cudaGraphDestroy(captured);
+		cuda_stream_capture(device, stream, 0);
+	}
 	while (device->graphs) {
 		struct cuda_graph *graph = device->graphs;
 		device->graphs = graph->next;
@@ -73,15 +75,15 @@ static tn_status capture_begin(void *device, const struct tn_graph_args *args)
 	tn_status status = take_arguments(own, args, "capture_begin", &taken, &stream);
 	if (status)
 		return status;
-	if (own->captured)
+	if (cuda_stream_is_captured(stream))
 		return tn_plugin_fail(taken.call.error, TN_STATE, "capture_begin",
-				      "a stream is being captured already");
+				      "the stream is being captured already");
 	cudaError_t code = own->rt->cudaStreamBeginCapture(cuda_stream_handle(stream),
 							   cudaStreamCaptureModeRelaxed);
 	if (code != cudaSuccess)
 		return cuda_stream_fail(own, stream, taken.call.error, code, "capture_begin",
 					"cudaStreamBeginCapture");
-	own->captured = stream;
+	cuda_stream_capture(own, stream, 1);
 	cuda_stream_mark(stream);
 	return TN_OK;
 }
@@ -127,10 +129,10 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 	tn_status status = take_arguments(own, args, "capture_end", &taken, &stream);
 	if (status)
 		return status;
-	if (own->captured != stream)
+	if (!cuda_stream_is_captured(stream))
 		return tn_plugin_fail(taken.call.error, TN_STATE, "capture_end",
 				      "the stream is not being captured");
-	own->captured = NULL;
+	cuda_stream_capture(own, stream, 0);
 	cudaError_t code = own->rt->cudaStreamEndCapture(cuda_stream_handle(stream), &captured);
 	const char *names[MOST_NAMES];
 	unsigned n_names = cuda_stream_marked(stream, names, MOST_NAMES);
@@ -157,7 +159,7 @@ static tn_status graph_launch(void *device, const struct tn_graph_args *args)
 	struct cuda_stream *stream;
 	tn_status status = take_arguments(own, args, "graph_launch", &taken, &stream);
 	if (!status)
-		status = cuda_stream_refuse(own, stream, taken.call.error, "graph_launch");
+		status = cuda_stream_refuse(stream, taken.call.error, "graph_launch");
 	if (status)
 		return status;
 	const struct cuda_graph *graph = *find_graph(own, taken.graph);

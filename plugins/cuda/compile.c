@@ -75,11 +75,21 @@ tn_status cuda_compiler_begin(struct cuda_device *device, struct cuda_target *ta
 
 /* ---- Compiling -------------------------------------------------------------------------------*/
 
+/* An option that only saves time is left out if the compiler is older. */
+static int is_known(const struct cuda_target *target, const char *option)
+{
+	return target->version[0] > 12 || (target->version[0] == 12 && target->version[1] >= 4) ||
+	       strcmp(option, "--minimal") != 0;
+}
+
 /* Splits `text` into words in place; -1: there are too many. */
-static int split_options(char *text, const char *options[MAX_OPTIONS], int n)
+static int split_options(const struct cuda_target *target, char *text,
+			 const char *options[MAX_OPTIONS], int n)
 {
 	char *rest = NULL;
 	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		if (!is_known(target, word))
+			continue;
 		if (n == MAX_OPTIONS)
 			return -1;
 		options[n++] = word;
@@ -213,7 +223,7 @@ tn_status cuda_compile(struct cuda_device *device, const struct cuda_target *tar
 	tn_plugin_text_add(&own, unit->options);
 	if (own.failed)
 		return tn_plugin_fail(error, TN_OUT_OF_MEMORY, operation, "no memory for options");
-	int n = own.length ? split_options(own.data, words, 2) : 2;
+	int n = own.length ? split_options(target, own.data, words, 2) : 2;
 	tn_status status =
 		n < 0 ? tn_plugin_fail(error, TN_INVALID_ARGUMENT, operation,
 				       "more than %d options", MAX_OPTIONS - 2)

@@ -7,10 +7,11 @@
  * runtime will do it.  The library has more facts, but starting it may wake sleeping devices: if
  * the files show that none of them will be used, it is not started.
  */
-#include "plugin.h"
+#include "facts.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,140 +30,20 @@ struct search {
 	struct cuda_facts found[CUDA_MAX_DEVICES];
 };
 
-static void set_absence(struct cuda_instance *instance, tn_status status, const char *text)
+/* With the driver's versions in front, if they are known. */
+static void set_absence(struct cuda_instance *instance, tn_status status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void set_absence(struct cuda_instance *instance, tn_status status, const char *format, ...)
 {
+	va_list arguments;
+	int n = snprintf(instance->reason, sizeof(instance->reason), "%s%s", instance->driver,
+			 instance->driver[0] ? ": " : "");
 	instance->absence = status;
-	snprintf(instance->reason, sizeof(instance->reason), "%s", text);
-}
-
-/* ---- Identity --------------------------------------------------------------------------------*/
-
-/* "GPU-" or "MIG-" and 32 digits with dashes between them; the older names of slices
- * ("MIG-GPU-.../1/0") have the UUID of the whole device. */
-static void identify_by_uuid(struct cuda_facts *facts)
-{
-	static const char form[] = "00000000-0000-0000-0000-000000000000";
-	const char *text = facts->uuid + 4;
-	uint8_t bytes[16];
-	if (strlen(facts->uuid) != sizeof(form) - 1 + 4)
-		return;
-	for (size_t i = 0, n = 0; form[i]; i++) {
-		if (form[i] == '-' ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
-			return;
-		if (form[i] == '-' || n++ % 2 == 0)
-			continue;
-		const char digits[] = {text[i - 1], text[i], 0};
-		bytes[n / 2 - 1] = (uint8_t)strtoul(digits, NULL, 16);
-	}
-	facts->identity2_type = TN_IDENTITY_UUID;
-	memcpy(facts->identity2, bytes, sizeof(bytes));
-}
-
-static void identify(struct cuda_facts *facts)
-{
-	unsigned domain, bus, device, function;
-	identify_by_uuid(facts);
-	if (sscanf(facts->pci, "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
-		return;
-	/* In the runtime's format: NVML gives the domain eight digits. */
-	snprintf(facts->pci, sizeof(facts->pci), "%04x:%02x:%02x.%x", domain, bus, device,
-		 function);
-	facts->identity_type = TN_IDENTITY_PCI;
-	for (int i = 0; i < 4; i++)
-		facts->identity[i] = (uint8_t)(domain >> (8 * i));
-	facts->identity[4] = (uint8_t)bus;
-	facts->identity[5] = (uint8_t)device;
-	facts->identity[6] = (uint8_t)function;
-}
-
-/* ---- The management library ------------------------------------------------------------------*/
-
-static void ask_speed(const struct cuda_management *nvml, nvmlDevice_t handle,
-		      struct cuda_facts *facts)
-{
-	unsigned int cores = 0, clock = 0;
-	if (!nvml->nvmlDeviceGetNumGpuCores || !nvml->nvmlDeviceGetMaxClockInfo ||
-	    nvml->nvmlDeviceGetNumGpuCores(handle, &cores) ||
-	    nvml->nvmlDeviceGetMaxClockInfo(handle, NVML_CLOCK_SM, &clock))
-		return;
-	facts->cores = cores;
-	facts->clock = clock;
-}
-
-static void ask_device(const struct cuda_management *nvml, nvmlDevice_t handle,
-		       struct cuda_facts *facts)
-{
-	nvmlMemory_t memory = {0, 0, 0};
-	nvmlPciInfo_t pci;
-	int major = 0, minor = 0;
-	memset(&pci, 0, sizeof(pci));
-	if (nvml->nvmlDeviceGetName(handle, facts->name, sizeof(facts->name)))
-		snprintf(facts->name, sizeof(facts->name), "NVIDIA GPU");
-	if (nvml->nvmlDeviceGetUUID(handle, facts->uuid, sizeof(facts->uuid)))
-		facts->uuid[0] = 0;
-	if (!nvml->nvmlDeviceGetMemoryInfo(handle, &memory))
-		facts->memory_bytes = memory.total;
-	if (!nvml->nvmlDeviceGetPciInfo_v3(handle, &pci))
-		snprintf(facts->pci, sizeof(facts->pci), "%.*s", (int)sizeof(pci.busId) - 1,
-			 pci.busId);
-	if (!nvml->nvmlDeviceGetCudaComputeCapability(handle, &major, &minor))
-		facts->architecture = (uint32_t)(10 * major + minor);
-	ask_speed(nvml, handle, facts);
-	identify(facts);
-}
-
-static void ask_driver(const struct cuda_management *nvml, struct cuda_instance *instance)
-{
-	char version[48] = "";
-	int cuda = 0;
-	if (nvml->nvmlSystemGetDriverVersion(version, sizeof(version)))
-		version[0] = 0;
-	if (nvml->nvmlSystemGetCudaDriverVersion_v2(&cuda) || cuda <= 0)
-		return;
-	instance->driver_cuda = cuda;
-	snprintf(instance->driver, sizeof(instance->driver), "driver %.40s, CUDA %d.%d", version,
-		 cuda / 1000, cuda % 1000 / 10);
-}
-
-static void ask_all(const struct cuda_management *nvml, struct search *search)
-{
-	unsigned int n = 0;
-	nvmlReturn_t code = nvml->nvmlDeviceGetCount_v2(&n);
-	ask_driver(nvml, search->instance);
-	for (unsigned int i = 0; !code && i < n && search->n < CUDA_MAX_DEVICES; i++) {
-		nvmlDevice_t handle = NULL;
-		memset(&search->found[search->n], 0, sizeof(search->found[0]));
-		/* A device that fell off the bus is not visible to the runtime either. */
-		if (!nvml->nvmlDeviceGetHandleByIndex_v2(i, &handle))
-			ask_device(nvml, handle, &search->found[search->n++]);
-	}
-}
-
-/* 0: the library is missing or fails to start; the instance has the reason. */
-static int search_management(struct search *search)
-{
-	struct cuda_management nvml = {.handle = NULL};
-	struct cuda_instance *instance = search->instance;
-	char text[192];
-	if (cuda_management_open(&nvml, text, sizeof(text))) {
-		instance->absence = TN_NO_DRIVER;
-		snprintf(instance->reason, sizeof(instance->reason),
-			 "no NVIDIA driver is installed: %s", text);
-		return 0;
-	}
-	nvmlReturn_t code = nvml.nvmlInit_v2();
-	if (code) {
-		instance->absence =
-			code == NVML_ERROR_DRIVER_NOT_LOADED ? TN_NO_DRIVER : TN_PROBE_FAILED;
-		snprintf(instance->reason, sizeof(instance->reason),
-			 "the NVIDIA driver does not answer: %.160s (NVML %d)",
-			 nvml.nvmlErrorString(code), code);
-	} else {
-		ask_all(&nvml, search);
-		(void)nvml.nvmlShutdown();
-	}
-	cuda_library_close(&nvml.handle);
-	return code == NVML_SUCCESS;
+	va_start(arguments, format);
+	(void)vsnprintf(instance->reason + n, sizeof(instance->reason) - (size_t)n, format,
+			arguments);
+	va_end(arguments);
 }
 
 /* ---- /proc -----------------------------------------------------------------------------------*/
@@ -201,7 +82,7 @@ static int read_gpu(const char *folder, struct cuda_facts *facts)
 		read_line(line, "Device Minor", minor, sizeof(minor));
 	}
 	(void)fclose(stream);
-	identify(facts);
+	cuda_facts_identify(facts);
 	return has_node(minor);
 }
 
@@ -210,20 +91,40 @@ static int is_entry(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 ..." */
+static void read_driver(struct cuda_instance *instance)
+{
+	char line[256] = "", *rest = NULL;
+	FILE *stream = fopen(CUDA_PROC "/version", "re");
+	if (!stream)
+		return;
+	char *word = fgets(line, sizeof(line), stream) ? strtok_r(line, " ", &rest) : NULL;
+	while (word && !(isdigit((unsigned char)word[0]) && strchr(word, '.')))
+		word = strtok_r(NULL, " ", &rest);
+	if (word)
+		snprintf(instance->driver, sizeof(instance->driver), "driver %.40s", word);
+	(void)fclose(stream);
+}
+
 static void search_files(struct search *search)
 {
 	struct dirent **list = NULL;
 	int n = scandir(CUDA_PROC "/gpus", &list, is_entry, alphasort);
 	for (int i = 0; i < n; i++) {
-		if (search->n < CUDA_MAX_DEVICES &&
-		    read_gpu(list[i]->d_name, &search->found[search->n]))
-			search->n++;
+		struct cuda_facts *facts = &search->found[search->n];
+		if (search->n < CUDA_MAX_DEVICES && read_gpu(list[i]->d_name, facts))
+			facts->index = search->n++;
 		free(list[i]);
 	}
 	free(list);
 }
 
 /* ---- CUDA_VISIBLE_DEVICES --------------------------------------------------------------------*/
+
+static int is_by_uuid(const char *list)
+{
+	return list && (strstr(list, "GPU-") || strstr(list, "MIG-"));
+}
 
 /* CUDA numbers devices by speed, and how it measures that is its own: if devices differ and not all
  * are named, only the runtime knows which one a number means. */
@@ -282,7 +183,8 @@ static int add_entry(const struct search *search, const char *text, size_t lengt
 		memset(facts, 0, sizeof(*facts));
 		snprintf(facts->name, sizeof(facts->name), "NVIDIA MIG device");
 		snprintf(facts->uuid, sizeof(facts->uuid), "%.63s", word);
-		identify_by_uuid(facts);
+		cuda_facts_identify(facts);
+		facts->is_asked = 1;
 		return 0; /* a process can use only one */
 	}
 	long index = isdigit((unsigned char)word[0]) ? strtol(word, &end, 10)
@@ -323,6 +225,30 @@ static void choose_visible(const struct search *search, const char *list)
 	}
 }
 
+/* ---- The management library ------------------------------------------------------------------*/
+
+/* Only those that it has a handle of: the runtime does not show a device that fell off the bus. */
+static void ask_all(struct search *search, unsigned int n)
+{
+	search->n = 0;
+	for (unsigned int i = 0; i < n && search->n < CUDA_MAX_DEVICES; i++) {
+		struct cuda_facts *facts = &search->found[search->n];
+		*facts = (struct cuda_facts){.index = i};
+		search->n += (uint32_t)cuda_facts_ask(search->instance, facts);
+	}
+}
+
+/* If the files list as many, they have all that the choice needs, and no device is asked, unless
+ * it is named by UUID, which the files may lack. */
+static void search_management(struct search *search, const char *visible)
+{
+	const struct cuda_management *nvml = &search->instance->nvml;
+	unsigned int n = 0;
+	if (nvml->nvmlDeviceGetCount_v2(&n) || !n || (n == search->n && !is_by_uuid(visible)))
+		return;
+	ask_all(search, n);
+}
+
 /* ---- All of it -------------------------------------------------------------------------------*/
 
 /* Devices without the libraries that are needed to use them, or whose driver runs none. */
@@ -335,10 +261,7 @@ static void check_libraries(struct cuda_instance *instance)
 	if (!status)
 		return;
 	instance->n_devices = 0;
-	instance->absence = status;
-	snprintf(instance->reason, sizeof(instance->reason), "%s%s%.*s", instance->driver,
-		 instance->driver[0] ? ": " : "",
-		 (int)(sizeof(instance->reason) - sizeof(": ") - strlen(instance->driver)), text);
+	set_absence(instance, status, "%s", text);
 }
 
 /* 0: none is left, and the instance has the reason. */
@@ -352,24 +275,20 @@ static int choose_devices(struct search *search, const char *visible)
 	choose_visible(search, visible);
 	if (instance->n_devices)
 		return 1;
-	instance->absence = TN_NO_DEVICE;
-	snprintf(instance->reason, sizeof(instance->reason),
-		 "CUDA_VISIBLE_DEVICES=%.100s leaves none of %u GPUs", visible ? visible : "",
-		 search->n);
+	set_absence(instance, TN_NO_DEVICE, "CUDA_VISIBLE_DEVICES=%.100s leaves none of %u GPU%s",
+		    visible ? visible : "", search->n, search->n == 1 ? "" : "s");
 	return 0;
 }
 
-/* Are there devices, none of which can be used?  The files may lack a device named by UUID. */
-static int is_settled_by_files(struct cuda_instance *instance, const char *visible)
+/* Are there devices, none of which can be used? */
+static int is_settled_by_files(struct search *search, const char *visible)
 {
-	struct search search = {.instance = instance};
-	search_files(&search);
-	if (!search.n || (visible && (strstr(visible, "GPU-") || strstr(visible, "MIG-"))))
+	if (!search->n || is_by_uuid(visible))
 		return 0;
-	if (!choose_devices(&search, visible))
+	if (!choose_devices(search, visible))
 		return 1;
-	check_libraries(instance);
-	return !instance->n_devices;
+	check_libraries(search->instance);
+	return !search->instance->n_devices;
 }
 
 static void find_devices(struct search *search)
@@ -379,18 +298,18 @@ static void find_devices(struct search *search)
 	const char *visible =
 		host->parameter(host->context, "CUDA_VISIBLE_DEVICES",
 				"the GPUs that the cuda backend uses: numbers or UUIDs");
-	if (is_settled_by_files(instance, visible))
+	read_driver(instance);
+	search_files(search);
+	if (is_settled_by_files(search, visible))
 		return;
-	instance->n_devices = 0;
-	int has_driver = search_management(search);
-	if (!search->n)
-		search_files(search);
-	if (!search->n && !has_driver)
+	if (cuda_facts_begin(instance))
+		search_management(search, visible);
+	else if (!search->n)
 		return;
 	if (search->n)
 		(void)choose_devices(search, visible);
 	else
-		set_absence(instance, TN_NO_DEVICE, "the NVIDIA driver shows no GPU");
+		set_absence(instance, TN_NO_DEVICE, "it shows no GPU");
 }
 
 void cuda_count(struct cuda_instance *instance)
@@ -402,4 +321,6 @@ void cuda_count(struct cuda_instance *instance)
 	find_devices(&search);
 	if (instance->n_devices)
 		check_libraries(instance);
+	if (!instance->n_devices)
+		cuda_facts_end(instance);
 }

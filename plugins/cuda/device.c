@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "dnn.h"
+#include "facts.h"
 #include "kernel.h"
 #include "memory.h"
 #include "ranges.h"
@@ -61,6 +62,31 @@ static int32_t score_of(const struct cuda_facts *facts)
 	return (int32_t)((speed < 2000000 ? speed : 2000000) * 1000 + gib);
 }
 
+/* The management library ends when nothing is left to ask. */
+static const struct cuda_facts *ask_for(struct cuda_instance *own, uint32_t index)
+{
+	uint32_t n_asked = 0;
+	(void)cuda_facts_ask(own, &own->devices[index]);
+	for (uint32_t i = 0; i < own->n_devices; i++)
+		n_asked += own->devices[i].is_asked || own->devices[i].is_unresolved;
+	if (n_asked == own->n_devices)
+		cuda_facts_end(own);
+	return &own->devices[index];
+}
+
+/* The driver, the libraries, and what is special. */
+static void say_note(const struct cuda_instance *own, const struct cuda_facts *facts, char *note,
+		     size_t size)
+{
+	char libraries[116];
+	cuda_libraries_say(own->host, &own->rt, &own->places, libraries, sizeof(libraries));
+	snprintf(note, size, "%s%s%s%s", own->driver, own->driver[0] ? "; " : "",
+		 !may_use_tf32(own, facts) ? ""
+		 : facts->architecture     ? "f32 is multiplied in TF32 (" TF32_OPTION "); "
+					   : "f32 may be multiplied in TF32 (" TF32_OPTION "); ",
+		 libraries);
+}
+
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
 {
 	struct cuda_instance *own = instance;
@@ -68,8 +94,7 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	cuda_count(own);
 	if (index >= own->n_devices)
 		return TN_INVALID_ARGUMENT;
-	const struct cuda_facts *facts = &own->devices[index];
-	int tf32 = may_use_tf32(own, facts);
+	const struct cuda_facts *facts = ask_for(own, index);
 	memset(&description, 0, sizeof(description));
 	description.kind = facts->is_integrated ? TN_DEVICE_INTEGRATED_GPU : TN_DEVICE_DISCRETE_GPU;
 	description.memory_kinds = 1u << TN_MEMORY_DEVICE | 1u << TN_MEMORY_PINNED;
@@ -94,15 +119,11 @@ static tn_status describe(void *instance, uint32_t index, struct tn_device_descr
 	/* Which of the two computes depends on timing, or on the free memory. */
 	if (cuda_dnn_mode(own->host) != CUDA_DNN_OFF)
 		description.determinism[TN_FAMILY_CONV] = TN_DETERMINISM_ON_REQUEST;
-	if (tf32)
+	if (may_use_tf32(own, facts))
 		description.accuracy[TN_FAMILY_MATMUL] = description.accuracy[TN_FAMILY_CONV] =
 			TN_ACCURACY_REDUCED;
 	snprintf(description.name, sizeof(description.name), "%s", facts->name);
-	snprintf(description.note, sizeof(description.note), "%s%s%s", own->driver,
-		 own->driver[0] && tf32 ? "; " : "",
-		 !tf32                 ? ""
-		 : facts->architecture ? "f32 is multiplied in TF32 (" TF32_OPTION ")"
-				       : "f32 may be multiplied in TF32 (" TF32_OPTION ")");
+	say_note(own, facts, description.note, sizeof(description.note));
 	tn_struct_answer(out, &description, sizeof(description));
 	return TN_OK;
 }
@@ -164,7 +185,7 @@ static int is_at(const struct cuda_device *device, int ordinal)
 }
 
 /* Which device has the runtime's number: its facts, if the management library had any. */
-static void resolve(struct cuda_device *device, const struct cuda_instance *instance)
+static void resolve(struct cuda_device *device, struct cuda_instance *instance)
 {
 	struct cuda_facts *facts = &device->facts;
 	char place[sizeof(facts->pci)] = "";
@@ -175,9 +196,11 @@ static void resolve(struct cuda_device *device, const struct cuda_instance *inst
 	for (uint32_t i = 0; i < instance->n_found; i++) {
 		if (!strcasecmp(place, instance->found[i].pci)) {
 			*facts = instance->found[i];
-			return;
+			break;
 		}
 	}
+	if (!facts->is_unresolved && !facts->is_asked && cuda_facts_begin(instance))
+		(void)cuda_facts_ask(instance, facts);
 }
 
 /* The runtime orders devices by speed unless CUDA_DEVICE_ORDER is set: the described device is
@@ -231,7 +254,7 @@ static cudaError_t ask_attributes(struct cuda_device *device)
 
 /* Checks that it is usable before using it: a context takes time, and hundreds of megabytes of its
  * memory. */
-static tn_status check_device(struct cuda_device *device, const struct cuda_instance *instance,
+static tn_status check_device(struct cuda_device *device, struct cuda_instance *instance,
 			      uint32_t index, struct tn_error_info *error)
 {
 	tn_status status = find_ordinal(device, index, error);

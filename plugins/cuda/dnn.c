@@ -99,7 +99,7 @@ static tn_status fail_dnn(struct cuda_job *job, struct dnn_plan *plan, struct dn
 {
 	char text[448];
 	struct tn_error_info *error = job->call->error;
-	const int is_captured = job->device->captured == job->stream;
+	const int is_captured = cuda_stream_is_captured(job->stream);
 	tn_status status = is_captured ? TN_OK : check_loss(job, failure.function);
 	if (status)
 		return status;
@@ -294,7 +294,7 @@ static tn_status fail_turn(const struct turn *turn, struct dnn_failure failure)
 	char text[448];
 	struct cuda_job *job = turn->job;
 	const struct cuda_device *device = job->device;
-	if (turn->adds || device->captured == job->stream || !is_short_of_memory(failure.code))
+	if (turn->adds || cuda_stream_is_captured(job->stream) || !is_short_of_memory(failure.code))
 		return fail_dnn(job, turn->plan, failure);
 	print_failure(&device->dnn->api, failure, text, sizeof(text));
 	tn_plugin_log(device->host, "cuda", TN_LOG_INFO, "%s: the own kernels compute: %s",
@@ -440,10 +440,10 @@ static tn_status race(const struct turn *turn, int *goes_on)
 
 /* May something be created?  Not during a capture, because it allocates memory; and not for a while
  * after memory ran short. */
-static int may_make(const struct cuda_device *device)
+static int may_make(const struct cuda_job *job)
 {
-	struct cuda_dnn_state *dnn = device->dnn;
-	if (device->captured)
+	struct cuda_dnn_state *dnn = job->device->dnn;
+	if (cuda_stream_is_captured(job->stream))
 		return 0;
 	if (!dnn || !dnn->n_left)
 		return 1;
@@ -458,7 +458,7 @@ static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *ar
 	struct cuda_device *device = job->device;
 	struct dnn_failure failure;
 	struct dnn_key key = {{0}};
-	const int makes = may_make(device);
+	const int makes = may_make(job);
 	tn_status status = makes ? open_dnn(job) : TN_OK;
 	struct cuda_dnn_state *dnn = device->dnn;
 	if (status || !dnn || !dnn->handle || dnn->reason[0])
@@ -471,7 +471,7 @@ static tn_status find_plan(struct cuda_job *job, const struct tn_conv2d_args *ar
 			return do_without(job, failure);
 	}
 	if (!plan || plan->is_refused || plan->verdict == DNN_SLOWER ||
-	    (device->captured && (!plan->has_run || plan->is_left_out)))
+	    (cuda_stream_is_captured(job->stream) && (!plan->has_run || plan->is_left_out)))
 		return TN_OK;
 	*found = plan;
 	return TN_OK;
@@ -481,6 +481,7 @@ tn_status cuda_dnn_convolve(struct cuda_job *job, const struct tn_conv2d_args *a
 			    enum cuda_dnn_pass pass, const struct cuda_dnn_rival *own, int *goes_on)
 {
 	const struct cuda_device *device = job->device;
+	const int is_captured = cuda_stream_is_captured(job->stream);
 	struct tn_workspace *workspace = args->call.workspace;
 	struct turn turn = {.job = job, .args = args, .own = own};
 	if (device->dnn_mode == CUDA_DNN_OFF || args->call.flags & TN_DETERMINISTIC ||
@@ -501,9 +502,9 @@ tn_status cuda_dnn_convolve(struct cuda_job *job, const struct tn_conv2d_args *a
 		return TN_OK;
 	read_turn(&turn);
 	if ((turn.beta != 0 && turn.plan->is_adding_refused) ||
-	    (device->captured && !(turn.plan->has_run & way(&turn))))
+	    (is_captured && !(turn.plan->has_run & way(&turn))))
 		return TN_OK;
 	if (device->dnn_mode == CUDA_DNN_ON || turn.plan->verdict == DNN_FASTER)
 		return run_dnn(&turn, goes_on);
-	return turn.adds || device->captured ? TN_OK : race(&turn, goes_on);
+	return turn.adds || is_captured ? TN_OK : race(&turn, goes_on);
 }

@@ -7,6 +7,7 @@
 #include "library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ struct library {
 	const char *purpose;
 	const struct name *names;
 	size_t n_names;
-	size_t n_optional; /* of these, the last ones */
+	size_t n_optional;    /* of these, the last ones */
+	const char *expected; /* the versions that have all others; NULL: of CUDA */
 };
 
 #define RUNTIME(function)                                                                          \
@@ -158,23 +160,24 @@ static const struct name management_names[] = {
 	MANAGEMENT(nvmlInit_v2),
 	MANAGEMENT(nvmlShutdown),
 	MANAGEMENT(nvmlErrorString),
-	MANAGEMENT(nvmlSystemGetDriverVersion),
-	MANAGEMENT(nvmlSystemGetCudaDriverVersion_v2),
 	MANAGEMENT(nvmlDeviceGetCount_v2),
 	MANAGEMENT(nvmlDeviceGetHandleByIndex_v2),
+	MANAGEMENT(nvmlSystemGetDriverVersion),
+	MANAGEMENT(nvmlSystemGetCudaDriverVersion_v2),
 	MANAGEMENT(nvmlDeviceGetName),
 	MANAGEMENT(nvmlDeviceGetUUID),
 	MANAGEMENT(nvmlDeviceGetMemoryInfo),
 	MANAGEMENT(nvmlDeviceGetPciInfo_v3),
 	MANAGEMENT(nvmlDeviceGetCudaComputeCapability),
 	MANAGEMENT(nvmlDeviceGetHandleByPciBusId_v2),
+	MANAGEMENT(nvmlDeviceGetMigMode),
 	MANAGEMENT(nvmlDeviceGetClockInfo),
 	MANAGEMENT(nvmlDeviceGetTemperature),
 	MANAGEMENT(nvmlDeviceGetPowerUsage),
 	MANAGEMENT(nvmlDeviceGetNumGpuCores),
 	MANAGEMENT(nvmlDeviceGetMaxClockInfo),
 };
-enum { OPTIONAL_OF_MANAGEMENT = 2 }; /* the last ones */
+enum { NEEDED_OF_MANAGEMENT = 5 }; /* to list the devices: the first ones */
 
 #define COUNT(names) (sizeof(names) / sizeof((names)[0]))
 
@@ -189,24 +192,26 @@ _Static_assert(IS_WHOLE(cuda_management, management_names), "names of NVML");
 _Static_assert(IS_WHOLE(cuda_dnn, dnn_names), "names of cuDNN");
 #endif
 
-static const struct library runtime = {"libcudart",          0, "the CUDA runtime", runtime_names,
-				       COUNT(runtime_names), 0};
-static const struct library blas = {"libcublas", 0, "cuBLAS", blas_names, COUNT(blas_names), 0};
+static const struct library runtime = {
+	"libcudart", 0, "the CUDA runtime", runtime_names, COUNT(runtime_names), 0, NULL};
+static const struct library blas = {"libcublas",       0, "cuBLAS", blas_names,
+				    COUNT(blas_names), 0, NULL};
 /* cuBLAS opens it. */
-static const struct library blas_part = {"libcublasLt", 0, "a part of cuBLAS", NULL, 0, 0};
+static const struct library blas_part = {"libcublasLt", 0, "a part of cuBLAS", NULL, 0, 0, NULL};
 static const struct library compiler = {
-	"libnvrtc", 0, "the CUDA compiler", compiler_names, COUNT(compiler_names), 0};
+	"libnvrtc", 0, "the CUDA compiler", compiler_names, COUNT(compiler_names), 0, NULL};
 #if CUDA_HAVE_CUDNN
-static const struct library dnn_library = {"libcudnn", 9, "cuDNN", dnn_names, COUNT(dnn_names), 0};
+static const struct library dnn_library = {"libcudnn",       9, "cuDNN",          dnn_names,
+					   COUNT(dnn_names), 0, "another version"};
 /* libcudnn.so.9 opens these when it first needs them, and ends the process if one cannot be
  * opened. */
 static const struct library dnn_parts[] = {
-	{"libcudnn_graph", 9, "a part of cuDNN", NULL, 0, 0},
-	{"libcudnn_ops", 9, "a part of cuDNN", NULL, 0, 0},
-	{"libcudnn_cnn", 9, "a part of cuDNN", NULL, 0, 0},
-	{"libcudnn_heuristic", 9, "a part of cuDNN", NULL, 0, 0},
-	{"libcudnn_engines_precompiled", 9, "a part of cuDNN", NULL, 0, 0},
-	{"libcudnn_engines_runtime_compiled", 9, "a part of cuDNN", NULL, 0, 0},
+	{"libcudnn_graph", 9, "a part of cuDNN", NULL, 0, 0, NULL},
+	{"libcudnn_ops", 9, "a part of cuDNN", NULL, 0, 0, NULL},
+	{"libcudnn_cnn", 9, "a part of cuDNN", NULL, 0, 0, NULL},
+	{"libcudnn_heuristic", 9, "a part of cuDNN", NULL, 0, 0, NULL},
+	{"libcudnn_engines_precompiled", 9, "a part of cuDNN", NULL, 0, 0, NULL},
+	{"libcudnn_engines_runtime_compiled", 9, "a part of cuDNN", NULL, 0, 0, NULL},
 };
 #endif
 static const struct library management = {"libnvidia-ml",
@@ -214,7 +219,8 @@ static const struct library management = {"libnvidia-ml",
 					  "NVIDIA's management library",
 					  management_names,
 					  COUNT(management_names),
-					  OPTIONAL_OF_MANAGEMENT};
+					  COUNT(management_names) - NEEDED_OF_MANAGEMENT,
+					  "that of driver 525 or later"};
 
 /* The major versions that the backend works with, newest first. */
 static const struct major {
@@ -233,23 +239,40 @@ static void name_file(const struct library *library, int major, char name[FILE_N
 
 /* ---- Opening ---------------------------------------------------------------------------------*/
 
+/* Of an open library; may be NULL. */
+static char *path_of(void *handle)
+{
+	const struct link_map *map = NULL;
+	return handle && !dlinfo(handle, RTLD_DI_LINKMAP, (void *)&map) ? map->l_name : NULL;
+}
+
+/* The open library lacks a function. */
+static tn_status fail_lookup(const struct library *library, int major, void *handle,
+			     const char *name, char *text, size_t size)
+{
+	const char *path = path_of(handle);
+	char of_cuda[32] = "";
+	for (size_t i = 0; i < COUNT(majors); i++)
+		if (majors[i].number == major)
+			snprintf(of_cuda, sizeof(of_cuda), "CUDA %d.%d or later", major,
+				 majors[i].oldest % 1000 / 10);
+	snprintf(text, size, "%s (%s) has no %s: expected %s", path ? path : library->stem,
+		 library->purpose, name, library->expected ? library->expected : of_cuda);
+	return TN_MISSING_LIBRARY;
+}
+
 /* `table` begins with the handle. */
-static tn_status look_up(const struct library *library, int major, const char *file, void *table,
-			 char *text, size_t size)
+static tn_status look_up(const struct library *library, int major, void *table, char *text,
+			 size_t size)
 {
 	void **handle = table;
-	char expected[32] = "another version";
-	for (size_t i = 0; i < COUNT(majors); i++)
-		if (!library->version && majors[i].number == major)
-			snprintf(expected, sizeof(expected), "CUDA %d.%d or later", major,
-				 majors[i].oldest % 1000 / 10);
 	for (size_t i = 0; i < library->n_names; i++) {
 		void *address = dlsym(*handle, library->names[i].text);
 		if (!address && i < library->n_names - library->n_optional) {
-			snprintf(text, size, "%s (%s) has no %s: expected %s", file,
-				 library->purpose, library->names[i].text, expected);
+			tn_status status = fail_lookup(library, major, *handle,
+						       library->names[i].text, text, size);
 			cuda_library_close(handle);
-			return TN_MISSING_LIBRARY;
+			return status;
 		}
 		memcpy((char *)table + library->names[i].offset, &address, sizeof(address));
 	}
@@ -264,6 +287,20 @@ static void *open_file(const char *file, const char *path)
 	return handle ? handle : dlopen(*path ? path : file, flags);
 }
 
+/* It is nowhere, or is there and cannot be opened. */
+static tn_status fail_file(const struct library *library, const char *file, tn_status status,
+			   char *text, size_t size)
+{
+	const char *why = dlerror();
+	if (why && strstr(why, "No such file"))
+		snprintf(text, size, "%s (%s) was not found in the loader's folders", file,
+			 library->purpose);
+	else
+		snprintf(text, size, "%s (%s) cannot be opened: %s", file, library->purpose,
+			 why ? why : "no reason was given");
+	return status;
+}
+
 /* `path` is empty if only the name is known. */
 static tn_status open_library(const struct library *library, int major, const char *path,
 			      void *table, char *text, size_t size)
@@ -274,12 +311,8 @@ static tn_status open_library(const struct library *library, int major, const ch
 		return TN_OK;
 	name_file(library, major, file);
 	*handle = open_file(file, path);
-	if (*handle)
-		return look_up(library, major, file, table, text, size);
-	const char *why = dlerror();
-	snprintf(text, size, "%s (%s) cannot be opened: %s", file, library->purpose,
-		 why ? why : "no reason was given");
-	return TN_MISSING_LIBRARY;
+	return *handle ? look_up(library, major, table, text, size)
+		       : fail_file(library, file, TN_MISSING_LIBRARY, text, size);
 }
 
 /* Opens what another library will look for by its name alone: it stays mapped. */
@@ -331,7 +364,12 @@ tn_status cuda_compiler_open(struct cuda_compiler *nvrtc, const struct tn_host *
 
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size)
 {
-	return open_library(&management, 0, "", nvml, text, size);
+	char file[FILE_NAME];
+	name_file(&management, 0, file);
+	if (!nvml->handle)
+		nvml->handle = open_file(file, "");
+	return nvml->handle ? look_up(&management, 0, nvml, text, size)
+			    : fail_file(&management, file, TN_NO_DRIVER, text, size);
 }
 
 void cuda_library_close(void **handle)
@@ -358,6 +396,7 @@ struct attempt {
 	const struct major *major;
 	struct cuda_runtime *rt;
 	struct cuda_places *places;
+	int has_old; /* there is a runtime, but it lacks functions */
 	char *text;
 	size_t size;
 };
@@ -378,37 +417,42 @@ static void fail_open(const struct attempt *attempt, const char *file)
 			 runtime.purpose, why);
 }
 
+/* Has it been opened, and does it have all functions? */
+static int is_usable(struct attempt *attempt, const char *file)
+{
+	if (!attempt->rt->handle) {
+		fail_open(attempt, file);
+		return 0;
+	}
+	attempt->has_old |= look_up(&runtime, attempt->major->number, attempt->rt, attempt->text,
+				    attempt->size) != TN_OK;
+	return attempt->rt->handle != NULL;
+}
+
 static int visit_runtime(void *context, const char *folder)
 {
-	const struct attempt *attempt = context;
+	struct attempt *attempt = context;
 	char file[FILE_NAME];
 	struct cuda_place place;
 	name_file(&runtime, attempt->major->number, file);
 	if (!cuda_place_in(folder, strlen(folder), file, &place))
 		return 0;
 	attempt->rt->handle = dlopen(place.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (!attempt->rt->handle)
-		fail_open(attempt, file);
-	return attempt->rt->handle && !look_up(&runtime, attempt->major->number, file, attempt->rt,
-					       attempt->text, attempt->size);
+	return is_usable(attempt, file);
 }
 
 /* One that the process has, or that the loader finds, comes first. */
-static tn_status open_runtime(const struct attempt *attempt)
+static tn_status open_runtime(struct attempt *attempt)
 {
 	const int major = attempt->major->number;
-	struct attempt own = *attempt;
 	char file[FILE_NAME];
 	name_file(&runtime, major, file);
 	fail_missing(attempt, file, runtime.purpose);
 	attempt->rt->handle = open_file(file, "");
-	if (!attempt->rt->handle)
-		fail_open(attempt, file);
-	if (attempt->rt->handle &&
-	    !look_up(&runtime, major, file, attempt->rt, attempt->text, attempt->size))
-		return TN_OK;
-	return cuda_place_each(attempt->host, major, visit_runtime, &own) ? TN_OK
-									  : TN_MISSING_LIBRARY;
+	return is_usable(attempt, file) ||
+			       cuda_place_each(attempt->host, major, visit_runtime, attempt)
+		       ? TN_OK
+		       : TN_MISSING_LIBRARY;
 }
 
 static tn_status find(const struct attempt *attempt, const struct library *library,
@@ -466,14 +510,15 @@ static int runs(int driver, int major)
 }
 
 /* What was missing tells more if the runtime, at least, was there. */
-enum progress { NOT_TRIED, NO_RUNTIME, PARTIAL, WHOLE };
+enum progress { NOT_TRIED, NO_RUNTIME, OLD_RUNTIME, PARTIAL, WHOLE };
 
-static enum progress try_major(const struct attempt *attempt)
+static enum progress try_major(struct attempt *attempt)
 {
 	memset(attempt->places, 0, sizeof(*attempt->places));
 	cuda_library_close(&attempt->rt->handle);
+	attempt->has_old = 0;
 	if (open_runtime(attempt))
-		return NO_RUNTIME;
+		return attempt->has_old ? OLD_RUNTIME : NO_RUNTIME;
 	if (find_rest(attempt)) {
 		cuda_library_close(&attempt->rt->handle);
 		return PARTIAL;
@@ -482,14 +527,20 @@ static enum progress try_major(const struct attempt *attempt)
 	return WHOLE;
 }
 
+void cuda_libraries_say(const struct tn_host *host, const struct cuda_runtime *rt,
+			const struct cuda_places *places, char *text, size_t size)
+{
+	char *path = path_of(rt->handle);
+	snprintf(text, size, "CUDA %d (%s): %s", places->major,
+		 path ? cuda_place_package(host, path) : "system", path ? path : runtime.stem);
+}
+
 static void log_choice(const struct tn_host *host, const struct cuda_runtime *rt,
 		       const struct cuda_places *places)
 {
-	const struct cuda_search search = search_from(rt, host, places->major);
-	Dl_info info = {.dli_fname = NULL};
-	int found = dladdr(search.address, &info);
+	char *path = path_of(rt->handle);
 	tn_plugin_log(host, "cuda", TN_LOG_INFO, "libraries of CUDA %d: %s, %s, %s", places->major,
-		      found && info.dli_fname ? info.dli_fname : runtime.stem,
+		      path ? path : runtime.stem,
 		      places->blas.path[0] ? places->blas.path : blas.stem,
 		      places->compiler.path[0] ? places->compiler.path : compiler.stem);
 }
@@ -502,9 +553,11 @@ static tn_status fail_choice(enum progress best, int driver, const char *reason,
 		snprintf(text, size, "expected CUDA %d (driver %s) or later", last->number,
 			 last->driver);
 	else if (runs(driver, newest->number))
-		snprintf(text, size, "%s", reason);
+		snprintf(text, size, "expected CUDA %d, or %d.%d or later: %s", newest->number,
+			 last->number, last->oldest % 1000 / 10, reason);
 	else
-		snprintf(text, size, "CUDA %d needs driver %s; %s", newest->number, newest->driver,
+		snprintf(text, size, "expected CUDA %d.%d or later (%d needs driver %s): %s",
+			 last->number, last->oldest % 1000 / 10, newest->number, newest->driver,
 			 reason);
 	return best == NOT_TRIED ? TN_DRIVER_TOO_OLD : TN_MISSING_LIBRARY;
 }
@@ -513,7 +566,7 @@ tn_status cuda_libraries_choose(const struct tn_host *host, int driver, struct c
 				struct cuda_places *places, char *text, size_t size)
 {
 	char reason[256] = "", kept[sizeof(reason)] = "";
-	struct attempt attempt = {host, NULL, rt, places, reason, sizeof(reason)};
+	struct attempt attempt = {host, NULL, rt, places, 0, reason, sizeof(reason)};
 	enum progress best = NOT_TRIED;
 	if (places->major && runs(driver, places->major))
 		return TN_OK;

@@ -106,10 +106,11 @@ struct cuda_management {
 	nvmlReturn_t (*nvmlInit_v2)(void);
 	nvmlReturn_t (*nvmlShutdown)(void);
 	const char *(*nvmlErrorString)(nvmlReturn_t result);
-	nvmlReturn_t (*nvmlSystemGetDriverVersion)(char *version, unsigned int length);
-	nvmlReturn_t (*nvmlSystemGetCudaDriverVersion_v2)(int *version);
 	nvmlReturn_t (*nvmlDeviceGetCount_v2)(unsigned int *count);
 	nvmlReturn_t (*nvmlDeviceGetHandleByIndex_v2)(unsigned int index, nvmlDevice_t *device);
+	/* NULL: it has none. */
+	nvmlReturn_t (*nvmlSystemGetDriverVersion)(char *version, unsigned int length);
+	nvmlReturn_t (*nvmlSystemGetCudaDriverVersion_v2)(int *version);
 	nvmlReturn_t (*nvmlDeviceGetName)(nvmlDevice_t device, char *name, unsigned int length);
 	nvmlReturn_t (*nvmlDeviceGetUUID)(nvmlDevice_t device, char *uuid, unsigned int length);
 	nvmlReturn_t (*nvmlDeviceGetMemoryInfo)(nvmlDevice_t device, nvmlMemory_t *memory);
@@ -117,12 +118,13 @@ struct cuda_management {
 	nvmlReturn_t (*nvmlDeviceGetCudaComputeCapability)(nvmlDevice_t device, int *major,
 							   int *minor);
 	nvmlReturn_t (*nvmlDeviceGetHandleByPciBusId_v2)(const char *bus, nvmlDevice_t *device);
+	nvmlReturn_t (*nvmlDeviceGetMigMode)(nvmlDevice_t device, unsigned int *now,
+					     unsigned int *pending);
 	nvmlReturn_t (*nvmlDeviceGetClockInfo)(nvmlDevice_t device, unsigned int type,
 					       unsigned int *megahertz);
 	nvmlReturn_t (*nvmlDeviceGetTemperature)(nvmlDevice_t device, unsigned int sensor,
 						 unsigned int *degrees);
 	nvmlReturn_t (*nvmlDeviceGetPowerUsage)(nvmlDevice_t device, unsigned int *milliwatts);
-	/* NULL: it is older. */
 	nvmlReturn_t (*nvmlDeviceGetNumGpuCores)(nvmlDevice_t device, unsigned int *cores);
 	nvmlReturn_t (*nvmlDeviceGetMaxClockInfo)(nvmlDevice_t device, unsigned int type,
 						  unsigned int *megahertz);
@@ -141,12 +143,18 @@ struct cuda_places {
 tn_status cuda_libraries_choose(const struct tn_host *host, int driver, struct cuda_runtime *rt,
 				struct cuda_places *places, char *text, size_t size);
 
+/* The version in use, what brought its runtime, and where that lies: "CUDA 12 (pip): /...". */
+void cuda_libraries_say(const struct tn_host *host, const struct cuda_runtime *rt,
+			const struct cuda_places *places, char *text, size_t size);
+
 /* Each opens its library and looks up every function, all or nothing.  TN_MISSING_LIBRARY: `text`
  * names the file, or the missing function.  Further calls do nothing. */
 tn_status cuda_blas_open(struct cuda_blas *blas, const struct cuda_places *places, char *text,
 			 size_t size);
 tn_status cuda_compiler_open(struct cuda_compiler *compiler, const struct tn_host *host,
 			     const struct cuda_places *places, char *text, size_t size);
+/* Looks up all functions that it has.  TN_NO_DRIVER: it cannot be opened.  TN_MISSING_LIBRARY: it
+ * lacks one by which devices are listed. */
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size);
 
 /* Closes a library's handle; the file stays mapped, because its threads outlive every instance. */

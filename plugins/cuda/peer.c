@@ -237,9 +237,9 @@ static tn_status peer_copy(void *device, const struct tn_peer_args *args)
 		return status;
 	status = check_buffers(&x);
 	if (!status)
-		status = cuda_stream_refuse(x.taker, x.takes, x.args.call.error, "peer_copy");
+		status = cuda_stream_refuse(x.takes, x.args.call.error, "peer_copy");
 	if (!status)
-		status = cuda_stream_refuse(x.giver, x.gives, x.args.call.error, "peer_copy");
+		status = cuda_stream_refuse(x.gives, x.args.call.error, "peer_copy");
 	if (status)
 		return status;
 	struct cuda_device *taker = x.taker;

@@ -181,6 +181,34 @@ void cuda_place_say(const struct tn_host *host, char *text, size_t size)
 		say(text, size, ", %s (%s)", pythons[0].variable, python);
 }
 
+static int is_below(const char *path, const char *folder)
+{
+	size_t length = folder ? strlen(folder) : 0;
+	return length && !strncmp(path, folder, length) && path[length] == '/';
+}
+
+static int visit_parent(void *path, const char *folder)
+{
+	return is_below(path, folder);
+}
+
+const char *cuda_place_package(const struct tn_host *host, char *path)
+{
+	const struct walk walk = {.visit = visit_parent, .context = path};
+	const char *list = tn_plugin_option(host, "libraries");
+	if (list && visit_list(&walk, list))
+		return "cuda.libraries";
+	if (strstr(path, "/site-packages/nvidia/"))
+		return "pip";
+	if (is_below(path, value_of(host, &toolkits[2])))
+		return "conda";
+	if (is_below(path, value_of(host, &toolkits[0])) ||
+	    is_below(path, value_of(host, &toolkits[1])) ||
+	    !strncmp(path, CUDA_LOCAL, sizeof(CUDA_LOCAL) - 1))
+		return "toolkit";
+	return "system";
+}
+
 /* ---- Files -----------------------------------------------------------------------------------*/
 
 enum found { NOT_SEEN, SEEN, DAMAGED };

@@ -42,4 +42,8 @@ int cuda_place_has(const char *path, const char *prefix);
 /* The places, in words: "the loader's folders, CUDA_HOME (/opt/cuda), /usr/local/cuda". */
 void cuda_place_say(const struct tn_host *host, char *text, size_t size);
 
+/* What most likely brought the library at that path: "pip", "conda", "toolkit", "cuda.libraries" or
+ * "system". */
+const char *cuda_place_package(const struct tn_host *host, char *path);
+
 #endif

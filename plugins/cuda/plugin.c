@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "facts.h"
 #include "nn.h"
 #include "report.h"
 #include "status.h"
@@ -27,6 +28,7 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 static void destroy(void *instance)
 {
 	struct cuda_instance *own = instance;
+	cuda_facts_end(own);
 	cuda_library_close(&own->rt.handle);
 	tn_plugin_free(own->host, own);
 }

@@ -8,6 +8,7 @@
  *   library.c    NVIDIA's libraries, the tables of their functions, the choice of CUDA's version
  *   place.c      where those libraries lie
  *   count.c      finds the devices, without the runtime and the driver
+ *   facts.c      what the management library knows of one
  *   device.c     open, close, describe
  *   memory.c     buffers, imported ones too   transfer.c  copies between host and device
  *   ranges.c     NVTX: operations by name, for profilers
@@ -51,12 +52,16 @@ struct cuda_facts {
 	uint32_t cores, clock; /* how many, and the highest in MHz; 0: unknown */
 	int is_integrated;     /* it has the host's memory; known when it is open */
 	int is_unresolved;     /* a number of CUDA's: which one it is, is known when it is open */
+	int is_cut;            /* in MIG mode: it stands for one of its slices */
+	int is_asked;          /* the management library was asked for what it knows */
+	uint32_t index;        /* among all, in the order of the bus */
 };
 
 struct cuda_instance {
 	const struct tn_host *host;
 	struct cuda_runtime rt;
 	struct cuda_places places;
+	struct cuda_management nvml; /* open from the count until all devices were asked */
 	int is_counted;
 	uint32_t n_devices;
 	tn_status absence; /* why there are none */
@@ -99,7 +104,7 @@ struct cuda_device {
 	struct cuda_kernels *kernels;
 	struct cuda_source *sources; /* kernels that programs brought */
 	struct cuda_graph *graphs;
-	struct cuda_stream *captured;     /* NULL: none */
+	uint32_t n_captured;              /* streams */
 	const struct cuda_places *places; /* where the next two are opened from */
 	struct cuda_blas blas;            /* opened by the first product */
 	struct cuda_compiler compiler;    /* opened by the first kernel that is not cached */

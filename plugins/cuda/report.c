@@ -42,7 +42,7 @@ static struct cuda_sensors *sensors_of(struct cuda_device *device)
 		cuda_library_close(&nvml->handle);
 		return sensors;
 	}
-	if (!device->facts.pci[0] ||
+	if (!device->facts.pci[0] || !nvml->nvmlDeviceGetHandleByPciBusId_v2 ||
 	    nvml->nvmlDeviceGetHandleByPciBusId_v2(device->facts.pci, &sensors->handle))
 		sensors->handle = NULL;
 	return sensors;
@@ -77,7 +77,7 @@ static int say_driver(struct cuda_device *device, char *text, size_t size)
 	int cuda = 0;
 	if (device->rt->cudaDriverGetVersion(&cuda) != cudaSuccess)
 		return 0;
-	if (!sensors || !sensors->nvml.handle ||
+	if (!sensors || !sensors->nvml.handle || !sensors->nvml.nvmlSystemGetDriverVersion ||
 	    sensors->nvml.nvmlSystemGetDriverVersion(version, sizeof(version)))
 		snprintf(text, size, "CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
 	else
@@ -125,7 +125,8 @@ static int say_clock_of(struct cuda_device *device, unsigned int type, char *tex
 {
 	const struct cuda_sensors *sensors = readable(device);
 	unsigned int megahertz = 0;
-	if (!sensors || sensors->nvml.nvmlDeviceGetClockInfo(sensors->handle, type, &megahertz))
+	if (!sensors || !sensors->nvml.nvmlDeviceGetClockInfo ||
+	    sensors->nvml.nvmlDeviceGetClockInfo(sensors->handle, type, &megahertz))
 		return 0;
 	return snprintf(text, size, "%u MHz", megahertz) > 0;
 }
@@ -144,7 +145,8 @@ static int say_temperature(struct cuda_device *device, char *text, size_t size)
 {
 	const struct cuda_sensors *sensors = readable(device);
 	unsigned int degrees = 0;
-	if (!sensors || sensors->nvml.nvmlDeviceGetTemperature(sensors->handle, OF_DIE, &degrees))
+	if (!sensors || !sensors->nvml.nvmlDeviceGetTemperature ||
+	    sensors->nvml.nvmlDeviceGetTemperature(sensors->handle, OF_DIE, &degrees))
 		return 0;
 	return snprintf(text, size, "%u C", degrees) > 0;
 }
@@ -153,7 +155,8 @@ static int say_power(struct cuda_device *device, char *text, size_t size)
 {
 	const struct cuda_sensors *sensors = readable(device);
 	unsigned int milliwatts = 0;
-	if (!sensors || sensors->nvml.nvmlDeviceGetPowerUsage(sensors->handle, &milliwatts))
+	if (!sensors || !sensors->nvml.nvmlDeviceGetPowerUsage ||
+	    sensors->nvml.nvmlDeviceGetPowerUsage(sensors->handle, &milliwatts))
 		return 0;
 	return snprintf(text, size, "%.1f W", milliwatts / 1000.0) > 0;
 }

@@ -22,6 +22,7 @@ struct cuda_stream {
 	uint64_t last_serial; /* of the device's own: the highest given so far */
 	cudaStream_t handle;
 	int is_imported; /* others destroy it */
+	int is_captured;
 	const char *recent[RECENT];
 	uint64_t n_recent; /* operations since it was last seen idle */
 	/* Their values when its capture began. */
@@ -69,7 +70,7 @@ void cuda_streams_wait(const struct cuda_device *device)
 
 void cuda_stream_launched(const struct cuda_device *device, struct cuda_stream *stream)
 {
-	if (device->is_blocking && device->captured != stream)
+	if (device->is_blocking && !stream->is_captured)
 		stream->n_recent = 0;
 }
 
@@ -153,10 +154,29 @@ unsigned cuda_stream_marked(struct cuda_stream *stream, const char **names, unsi
 	return suspects.n;
 }
 
-tn_status cuda_stream_refuse(const struct cuda_device *device, const struct cuda_stream *stream,
-			     struct tn_error_info *error, const char *operation)
+int cuda_stream_is_captured(const struct cuda_stream *stream)
 {
-	if (device->captured != stream)
+	return stream->is_captured;
+}
+
+void cuda_stream_capture(struct cuda_device *device, struct cuda_stream *stream, int begins)
+{
+	stream->is_captured = begins;
+	device->n_captured += begins ? 1 : -1u;
+}
+
+struct cuda_stream *cuda_stream_captured(const struct cuda_device *device)
+{
+	struct cuda_stream *stream = device->streams;
+	while (stream && !stream->is_captured)
+		stream = stream->next;
+	return stream;
+}
+
+tn_status cuda_stream_refuse(const struct cuda_stream *stream, struct tn_error_info *error,
+			     const char *operation)
+{
+	if (!stream->is_captured)
 		return TN_OK;
 	return tn_plugin_fail(error, TN_NOT_CAPTURABLE, operation,
 			      "the stream is being captured; its work cannot be waited for");
@@ -202,7 +222,7 @@ static tn_status check_givers(const struct cuda_device *device, struct cuda_stre
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
 			   struct tn_error_info *error, const char *operation)
 {
-	tn_status refused = cuda_stream_refuse(device, stream, error, operation);
+	tn_status refused = cuda_stream_refuse(stream, error, operation);
 	if (refused)
 		return refused;
 	cudaError_t code = device->rt->cudaStreamSynchronize(stream->handle);
@@ -332,7 +352,7 @@ static tn_status stream_destroy(void *device, const struct tn_stream_args *args)
 	if (!gone || gone->is_imported)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_destroy",
 				      "the stream was not created on this device");
-	status = cuda_stream_refuse(own, gone, taken.call.error, "stream_destroy");
+	status = cuda_stream_refuse(gone, taken.call.error, "stream_destroy");
 	if (status)
 		return status;
 	/* While it is in the list, errors can name its running operations. */
@@ -392,7 +412,7 @@ static tn_status stream_release(void *device, const struct tn_stream_args *args)
 	if (!gone || !gone->is_imported)
 		return tn_plugin_fail(taken.call.error, TN_INVALID_ARGUMENT, "stream_release",
 				      "the stream is not imported");
-	status = cuda_stream_refuse(own, gone, taken.call.error, "stream_release");
+	status = cuda_stream_refuse(gone, taken.call.error, "stream_release");
 	if (status)
 		return status;
 	leave_stream(own, gone);
@@ -458,7 +478,7 @@ tn_status cuda_async_error(void *device, void *stream, struct tn_error_info *out
 	if (status)
 		return status;
 	/* No captured work has run, and a query would invalidate the capture. */
-	if (own->captured == found)
+	if (found->is_captured)
 		return TN_OK;
 	cudaError_t code = own->rt->cudaStreamQuery(found->handle);
 	if (code == cudaSuccess)
@@ -530,7 +550,7 @@ static tn_status event_record(void *device, const struct tn_event_args *args)
 	struct tn_event_args taken;
 	tn_status status = take_event(own, args, "event_record", &taken, &stream);
 	if (!status)
-		status = cuda_stream_refuse(own, stream, taken.call.error, "event_record");
+		status = cuda_stream_refuse(stream, taken.call.error, "event_record");
 	if (status)
 		return status;
 	struct event *event = taken.event;
@@ -550,7 +570,7 @@ static tn_status event_wait(void *device, const struct tn_event_args *args)
 	struct tn_event_args taken;
 	tn_status status = take_event(own, args, "event_wait", &taken, &stream);
 	if (!status)
-		status = cuda_stream_refuse(own, stream, taken.call.error, "event_wait");
+		status = cuda_stream_refuse(stream, taken.call.error, "event_wait");
 	if (status)
 		return status;
 	const struct event *event = taken.event;

@@ -34,9 +34,14 @@ void cuda_stream_take_from(struct cuda_stream *stream, int ordinal);
  * count as running. */
 void cuda_stream_mark(struct cuda_stream *stream);
 unsigned cuda_stream_marked(struct cuda_stream *stream, const char **names, unsigned most);
+/* Each stream has a capture of its own. */
+int cuda_stream_is_captured(const struct cuda_stream *stream);
+void cuda_stream_capture(struct cuda_device *device, struct cuda_stream *stream, int begins);
+/* One that is being captured, or NULL. */
+struct cuda_stream *cuda_stream_captured(const struct cuda_device *device);
 /* TN_NOT_CAPTURABLE: the stream is being captured, and cannot be waited for. */
-tn_status cuda_stream_refuse(const struct cuda_device *device, const struct cuda_stream *stream,
-			     struct tn_error_info *error, const char *operation);
+tn_status cuda_stream_refuse(const struct cuda_stream *stream, struct tn_error_info *error,
+			     const char *operation);
 /* Waits for its work. */
 tn_status cuda_stream_wait(struct cuda_device *device, struct cuda_stream *stream,
 			   struct tn_error_info *error, const char *operation);

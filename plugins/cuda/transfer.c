@@ -35,7 +35,7 @@ static tn_status take_arguments(struct cuda_device *device, const struct tn_tran
 		return tn_plugin_fail(own->call.error, TN_INVALID_ARGUMENT, operation,
 				      "host or buffer is NULL");
 	if (!transfer->is_idle && !(own->call.flags & TN_ASYNC))
-		return cuda_stream_refuse(device, transfer->stream, own->call.error, operation);
+		return cuda_stream_refuse(transfer->stream, own->call.error, operation);
 	return TN_OK;
 }
 

@@ -15,7 +15,8 @@
 
 static tn_status device_count(void *instance, struct tn_device_count *out)
 {
-	const struct opencl_instance *own = instance;
+	struct opencl_instance *own = instance;
+	opencl_count(own);
 	struct tn_device_count count = {.count = own->n_devices, .status = own->absence};
 	if (!own->n_devices)
 		snprintf(count.text, sizeof(count.text), "%s", own->reason);
@@ -25,8 +26,9 @@ static tn_status device_count(void *instance, struct tn_device_count *out)
 
 static tn_status describe(void *instance, uint32_t index, struct tn_device_description *out)
 {
-	const struct opencl_instance *own = instance;
+	struct opencl_instance *own = instance;
 	struct tn_device_description description;
+	opencl_count(own);
 	if (index >= own->n_devices)
 		return TN_INVALID_ARGUMENT;
 	opencl_describe(&own->devices[index], &description);
@@ -104,6 +106,7 @@ static tn_status open_device(void *instance, const struct tn_open_args *args, vo
 	if (status)
 		return status;
 	struct tn_error_info *error = taken.call.error;
+	opencl_count(own);
 	if (taken.index >= own->n_devices)
 		return tn_plugin_fail(error, TN_INVALID_ARGUMENT, "open",
 				      "device %u: expected less than %u", taken.index,

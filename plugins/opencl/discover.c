@@ -237,10 +237,13 @@ static int is_forked(void)
 	return !atomic_compare_exchange_strong(&first_process, &first, own) && first != own;
 }
 
-void opencl_discover(struct opencl_instance *instance)
+void opencl_count(struct opencl_instance *instance)
 {
 	struct opencl_signals signals;
 	fenv_t modes;
+	if (instance->is_counted)
+		return;
+	instance->is_counted = 1;
 	if (is_forked()) {
 		instance->absence = TN_PROBE_FAILED;
 		snprintf(instance->reason, sizeof(instance->reason),

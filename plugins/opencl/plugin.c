@@ -35,7 +35,6 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 		tn_plugin_free(host, own);
 		return tn_plugin_fail(error, status, "create", "%s", text);
 	}
-	opencl_discover(own);
 	*instance = own;
 	return TN_OK;
 }

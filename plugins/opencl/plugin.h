@@ -51,6 +51,7 @@ struct opencl_facts {
 struct opencl_instance {
 	const struct tn_host *host;
 	struct opencl_library cl;
+	int is_counted;
 	uint32_t n_devices;
 	tn_status absence; /* why there are none */
 	char reason[256];
@@ -80,8 +81,8 @@ tn_status opencl_fail_code(struct tn_error_info *error, cl_int code, const char 
 
 /* ---- discover.c ----*/
 
-/* Finds the devices.  An instance without any has the reason. */
-void opencl_discover(struct opencl_instance *instance);
+/* Finds the devices, once: this starts the drivers.  An instance without any has the reason. */
+void opencl_count(struct opencl_instance *instance);
 void opencl_describe(const struct opencl_facts *facts, struct tn_device_description *out);
 
 /* ---- The tables' entries ----*/

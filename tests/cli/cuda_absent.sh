@@ -41,7 +41,7 @@ fi
 cuda_without 13 libnvidia-ml.so.1
 if [ ! -e /proc/driver/nvidia ]; then
 	TENON_BACKEND='cuda!' run 3 info
-	err_has NO_DRIVER
+	err_has 'NO_DRIVER: no NVIDIA driver is installed'
 fi
 LD_LIBRARY_PATH=$libraries
 unset TENON_CUDA_LIBRARIES SIMCUDA_DRIVER

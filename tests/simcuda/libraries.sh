@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: The Tenon developers
 #
 # Which of NVIDIA's libraries the CUDA backend takes, on the simulated CUDA: a table of drivers, of
-# the libraries that are there, and of the places where they lie.
+# the libraries that are there, and of the places where they lie.  "#: " is as in machines.sh.
 # shellcheck source=../skip.sh
 . "${TENON_SOURCE:?}/tests/skip.sh"
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
@@ -72,6 +72,15 @@ variable_of() {
 	*) echo TENON_CUDA_LIBRARIES=/none ;;
 	esac
 }
+package_of() {
+	case $1 in
+	loader) echo system ;;
+	option) echo cuda.libraries ;;
+	home | path) echo toolkit ;;
+	conda) echo conda ;;
+	wheels*) echo pip ;;
+	esac
+}
 # A toolkit in its usual folder comes before Python's packages, and after all others.
 has_13=
 [ -z "$(find /usr/local/cuda*/ -name libcublas.so.13 2>/dev/null)" ] || has_13=1
@@ -92,12 +101,13 @@ while read -r driver present place expected text; do
 		TENON_BACKEND=cuda "$(variable_of "$place")" \
 		"$tenon" info --why cuda >"$dir/out" 2>&1
 	case $expected in
-	1?) sign="libraries of CUDA $expected: .*, .*$text" state='^cuda: usable' ;;
+	1?) sign="libraries of CUDA $expected: .*, .*$text"
+		state="; CUDA $expected ($(package_of "$place")): $dir/.*libcudart.so.$expected" ;;
 	*) sign=$text state="^cuda: $expected" ;;
 	esac
 	if grep -q -e "$state" "$dir/out" && grep -q -e "$sign" "$dir/out"; then
 		printf '%s %s %s:\n' "$driver" "$present" "$place"
-		sed -n "s,$dir,,g;s/.*\(libraries of CUDA\)/  \1/p;/^  driver/p;/^  device/p" \
+		sed -n "s,$dir,,g;s/.*\(libraries of CUDA\)/  \1/p;/^ *driver/p" \
 			"$dir/out"
 	else
 		echo "FAILED: $driver $present $place: expected $expected, $sign"
@@ -105,25 +115,28 @@ while read -r driver present place expected text; do
 		failed=1
 	fi
 done <<'EOF'
-# An older driver runs none, whatever is there.
-11080 both loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525)
-11080 none loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525)
+#: A driver before 525
+11080 both loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525) or later
+11080 none loader DRIVER_TOO_OLD CUDA 11.8: expected CUDA 12 (driver 525) or later
+#: A driver from 525 to 575
 # The newest that the driver runs; any minor version will do.
 12020 13,12 loader 12 front/libcublas.so.12
 12040 12 wheels12 12 nvidia/cublas/lib/libcublas.so.12
 12060 12 conda 12 place/lib/libcublas.so.12
-12060 13 loader MISSING_LIBRARY CUDA 12.6: CUDA 13 needs driver 580; libcudart.so.12
+12060 13 loader MISSING_LIBRARY CUDA 12.6: .* (13 needs driver 580): libcudart.so.12
 12000 13,12 loader 12 front/libcublas.so.12
 12000 12 loader 12 front/libcublas.so.12
-12000 13 loader MISSING_LIBRARY CUDA 12.0: CUDA 13 needs driver 580; libcudart.so.12
+12000 13 loader MISSING_LIBRARY CUDA 12.0: .* (13 needs driver 580): libcudart.so.12
 12080 13,12 loader 12 front/libcublas.so.12
 12080 12 loader 12 front/libcublas.so.12
-12080 13 loader MISSING_LIBRARY CUDA 12.8: CUDA 13 needs driver 580; libcudart.so.12
+12080 13 loader MISSING_LIBRARY CUDA 12.8: .* (13 needs driver 580): libcudart.so.12
 12080 none loader MISSING_LIBRARY libcudart.so.12 .* not found in: the loader's folders
+#: A driver from 580 on
 13000 13,12 loader 13 front/libcublas.so.13
 13000 13 loader 13 front/libcublas.so.13
 13000 12 loader 12 front/libcublas.so.12
-13000 none loader MISSING_LIBRARY CUDA 13.0: libcudart.so.13
+13000 none loader MISSING_LIBRARY CUDA 13.0: expected CUDA 13, or 12.8 or later: libcudart.so.13
+#: A library that is missing
 # All that will be needed, when the devices are counted.
 12080 12-cudart loader MISSING_LIBRARY libcudart.so.12
 12080 12-cublas loader MISSING_LIBRARY libcublas.so.12
@@ -137,7 +150,7 @@ done <<'EOF'
 13000 13-cublasLt,12-builtins loader MISSING_LIBRARY libcublasLt.so.13
 12000 12-old loader MISSING_LIBRARY libcudart.so.12 .* has no cuda.*: expected CUDA 12.8 or later
 13000 13,12-old home 13 place/lib64/libcublas.so.13
-# The places.
+#: Libraries of a toolkit, of conda or of pip
 12080 12 option 12 place/lib/libcublas.so.12
 12080 12 home 12 place/lib64/libcublas.so.12
 12080 12 path 12 place/targets/x86_64-linux/lib/libcublas.so.12
@@ -154,20 +167,27 @@ done <<'EOF'
 EOF
 echo "$rows rows"
 
-# The runtimes of CUDA 12.0 to 12.7 cannot load a kernel's code, whatever the driver: those of the
-# packages that PyTorch brought with it, most often.
-lay 12 wheels12
-for driver in 12000 12020 12040 12060 12080; do
-	env LD_LIBRARY_PATH="$dir/front" SIMCUDA_DRIVER=$driver TENON_BACKEND=cuda \
+#: Libraries of CUDA 12.0 to 12.7
+# Their runtimes cannot load a kernel's code, whatever the driver: those of the packages that
+# PyTorch brought with it, most often.
+lay 12 option
+newer='CUDA 12.8 or later (13 needs driver 580)'
+while IFS='|' read -r driver version text; do
+	env LD_LIBRARY_PATH="$dir/front" SIMCUDA_DRIVER="$driver" TENON_BACKEND=cuda \
 		SIMCUDA_MISSING=cudaLibraryGetKernel,cudaLibraryLoadData,cudaLibraryUnload \
-		VIRTUAL_ENV="$dir/place" "$tenon" info --why cuda >"$dir/out" 2>&1
-	[ "$(grep -c -e '^cuda: MISSING_LIBRARY' \
-		-e '^  driver .* has no cudaLibrary.*: expected CUDA 12.8 or later' \
-		"$dir/out")" -eq 2 ] || {
+		TENON_CUDA_LIBRARIES="$dir/place/lib" "$tenon" info --why cuda >"$dir/out" 2>&1
+	path=$dir/place/lib/libcudart.so.12
+	grep -qF -e "  $version: expected $text: $path (the CUDA runtime) has no cudaLibrary" \
+		"$dir/out" || {
 		cat "$dir/out"
 		fail "a runtime older than 12.8 with driver $driver"
 	}
-done
+done <<EOF
+12000|driver 525.00, CUDA 12.0|$newer
+12040|driver 550.00, CUDA 12.4|$newer
+12080|driver 570.00, CUDA 12.8|$newer
+13000|driver 580.00, CUDA 13.0|CUDA 13, or 12.8 or later
+EOF
 
 # NVRTC opens its builtins by their name alone, and would find an empty file in front: the backend
 # has opened those beside NVRTC.

@@ -5,10 +5,13 @@
  * it, and which one the simulated CUDA computes on:
  *
  *   cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB, limit 40.0 GiB; CUDA's 0 at 0000:02:00.0
+ *
+ * With MACHINES_COMPUTE=1 it also computes 1 + 1 + 1 there, by kernels that have to be compiled.
  */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <tenon/tenon.h>
 
 /* The address of the runtime's device of that number, from the library that the backend opened. */
@@ -38,6 +41,18 @@ static const char *kind_of(const struct tn_device_description *device)
 	}
 }
 
+static void print_sum(tn_context *context)
+{
+	double sum = 0;
+	if (!getenv("MACHINES_COMPUTE"))
+		return;
+	if (tn_item(tn_sum(tn_ones(context, TN_F32, 1, (int64_t[]){3}), TN_ALL_AXES, NULL, 0),
+		    &sum))
+		printf("; %s", tn_error(context)->text);
+	else
+		printf("; computes %g", sum);
+}
+
 int main(void)
 {
 	const double gib = 1 << 30;
@@ -57,6 +72,7 @@ int main(void)
 		printf(", limit %.1f GiB", (double)memory.limit / gib);
 	if (!tn_device_native(device, &ordinal))
 		print_place(ordinal);
+	print_sum(context);
 	printf("\n");
 	tn_context_close(context);
 	return 0;

@@ -4,7 +4,8 @@
 #
 # Which device is opened on which machine, on the simulated CUDA, and how often NVIDIA's management
 # library is started and asked for a device: a table of the devices on the bus, of settings, and of
-# what tests/simcuda/machines prints.  Only rows with a star run without TENON_TEST_WHOLE=1.
+# what tests/simcuda/machines prints.  Only rows with a star run without TENON_TEST_WHOLE=1.  Each
+# "#: " is a kind of machine in tenon-cuda(7), MACHINES, which shows texts of these rows.
 # shellcheck source=../skip.sh
 . "${TENON_SOURCE:?}/tests/skip.sh"
 if [ -z "${TENON_TEST_SIMULATED:-}" ]; then
@@ -21,6 +22,7 @@ first=GPU-73696d75-6c61-7465-6420-435544412300
 second=GPU-74696d75-6c61-7465-6420-435544412301
 slice=MIG-73696d75-6c61-7465-6420-435544412f00
 
+simulated=$TENON_BUILD/tests/simcuda/.libs
 failed=0
 rows=0
 # Counts: starts of the management library, handles of devices asked of it, contexts made.
@@ -44,7 +46,8 @@ while IFS='|' read -r models settings expected counts; do
 	sed 's/^/  /' "$dir/out"
 	failed=1
 done <<EOT
-# Two unlike cards, in both orders: CUDA numbers the faster one 0.
+#: Unlike GPUs
+# In both orders: CUDA numbers the faster one 0.
 *t400,a100||cuda:1 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 a100,t400||cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:01:00.0
 *t400,a100|CUDA_VISIBLE_DEVICES=0|\
@@ -67,20 +70,26 @@ cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 t400,a100|CUDA_VISIBLE_DEVICES=GPU-73,GPU-74|\
 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 1 at 0000:02:00.0
 t400,a100|CUDA_VISIBLE_DEVICES=0,1 TENON_BACKEND=cuda:0|cuda:0 NVIDIA 
+#: CUDA_VISIBLE_DEVICES hides all
 t400,a100|CUDA_VISIBLE_DEVICES= TENON_BACKEND=cuda|CUDA_VISIBLE_DEVICES= leaves none of 2 GPUs
 t400,a100|CUDA_VISIBLE_DEVICES=7 TENON_BACKEND=cuda|CUDA_VISIBLE_DEVICES=7 leaves none of 2 GPUs
-# The larger card is taken, not the newer one.
+#: A large GPU beside a newer one
 *a100,rtx3050||cuda:0 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:01:00.0
 rtx3050,a100||cuda:1 NVIDIA A100 80GB PCIe, discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 a100,rtx5060||cuda:0 NVIDIA A100 80GB PCIe
 l4,a100||cuda:1 NVIDIA A100 80GB PCIe
 rtx5060,h100||cuda:1 NVIDIA H100 PCIe
 h100,b200,rtx5060||cuda:1 NVIDIA B200
-# One that is too old gives way, or says so.
+#: A GPU of compute capability below 7.5
 v100,t400|SIMCUDA_DRIVER=12080|cuda:1 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 1 at 0000:02:00.0
 v100|SIMCUDA_DRIVER=12080 TENON_BACKEND=cuda|has compute capability 7.0, expected at least 7.5
+#: A GPU in MIG mode
 # A slice has its own memory, of which a share is taken.
-*a100/10|TENON_MEMORY_LIMIT=50%|, discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
+# Its name and identity are its own, or none.
+*a100/10|TENON_MEMORY_LIMIT=50%|cuda:0 NVIDIA A100 80GB PCIe, a MIG slice, discrete, 10.0 GiB, \
+limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
+a100/10|TENON_BACKEND=uuid:$first|no backend has such a device
+a100/10|CUDA_VISIBLE_DEVICES=$slice TENON_BACKEND=uuid:$slice|, discrete, 10.0 GiB
 a100/10|CUDA_VISIBLE_DEVICES=0 TENON_MEMORY_LIMIT=50%|\
 , discrete, 10.0 GiB, limit 5.0 GiB; CUDA's 0 at 0000:01:00.0
 a100/10|CUDA_VISIBLE_DEVICES=$slice TENON_MEMORY_LIMIT=50%|\
@@ -90,7 +99,7 @@ a100/10|CUDA_VISIBLE_DEVICES=MIG-$first/1/0 TENON_MEMORY_LIMIT=50%|\
 t400,a100/20|TENON_MEMORY_LIMIT=50%|, discrete, 20.0 GiB, limit 10.0 GiB; CUDA's 0 at 0000:02:00.0
 a100/10|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetMemoryInfo|\
 , discrete, 10.0 GiB; CUDA's 0 at 0000:01:00.0
-# Unified memory, and management libraries that know little of it.
+#: Unified memory, as of Jetson and GB10
 *gb10|TENON_MEMORY_LIMIT=50%|\
 cuda:0 NVIDIA GB10, integrated, 119.0 GiB, limit 59.5 GiB; CUDA's 0 at 0000:01:00.0
 gb10|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetMemoryInfo,nvmlDeviceGetPciInfo_v3 \
@@ -98,18 +107,31 @@ TENON_MEMORY_LIMIT=50%|\
 cuda:0 NVIDIA GB10, integrated, 119.0 GiB, limit 59.5 GiB; CUDA's 0 at 0000:01:00.0
 orin|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetPciInfo_v3,nvmlDeviceGetUUID,nvmlDeviceGetCudaComputeCa\
 pability|cuda:0 Orin, integrated, 61.0 GiB; CUDA's 0 at 0000:01:00.0
+#: A management library that tells little
 *t400,a100|SIMCUDA_MISSING=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|\
 cuda:1 NVIDIA A100 80GB PCIe
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo|\
 cuda:1 NVIDIA A100 80GB PCIe
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetName|discrete, 80.0 GiB; CUDA's 0 at 0000:02:00.0
 t400,a100|SIMCUDA_NVML_UNSUPPORTED=nvmlDeviceGetUUID|cuda:1 NVIDIA A100 80GB PCIe
-*t400|SIMCUDA_MISSING=nvmlDeviceGetPowerUsage TENON_BACKEND=cuda|\
-libnvidia-ml.so.1 (NVIDIA's management library) has no nvmlDeviceGetPowerUsage
-t400|SIMCUDA_MISSING=nvmlDeviceGetCount_v2 TENON_BACKEND=cuda|nvmlDeviceGetCount_v2
+# It needs to list the devices, and no more.
+*t400|SIMCUDA_MISSING=nvmlDeviceGetClockInfo,nvmlDeviceGetTemperature,nvmlDeviceGetPowerUsage,\
+nvmlDeviceGetMigMode|cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB; CUDA's 0 at 0000:01:00.0
+t400|SIMCUDA_MISSING=nvmlDeviceGetHandleByPciBusId_v2|cuda:0 NVIDIA T400 4GB, discrete, 4.0 GiB
+*t400,a100|SIMCUDA_MISSING=nvmlSystemGetDriverVersion,nvmlSystemGetCudaDriverVersion_v2,\
+nvmlDeviceGetName,nvmlDeviceGetUUID,nvmlDeviceGetPciInfo_v3,nvmlDeviceGetCudaComputeCapability,\
+nvmlDeviceGetHandleByPciBusId_v2,nvmlDeviceGetNumGpuCores,nvmlDeviceGetMaxClockInfo,\
+nvmlDeviceGetMigMode|cuda:1 NVIDIA GPU, discrete, 4.0 GiB; CUDA's 1 at 0000:01:00.0
+*t400|SIMCUDA_MISSING=nvmlDeviceGetCount_v2 TENON_BACKEND=cuda|\
+MISSING_LIBRARY: $simulated/libnvidia-ml.so.1 (NVIDIA's management library) has no \
+nvmlDeviceGetCount_v2: expected that of driver 525 or later
+t400|SIMCUDA_MISSING=nvmlDeviceGetHandleByIndex_v2 TENON_BACKEND=cuda|\
+has no nvmlDeviceGetHandleByIndex_v2: expected that of driver 525 or later
+t400|SIMCUDA_MISSING=nvmlInit_v2 TENON_BACKEND=cuda|has no nvmlInit_v2: expected that of driver 525
 t400|SIMCUDA_FAIL=nvmlInit_v2:1=999 TENON_BACKEND=cuda|\
 the NVIDIA driver does not answer: Unknown Error (NVML 999)
-# A slow one is not asked by a selection that cannot take a GPU, and else once for each device.
+#: A driver that is slow to wake
+# It is not asked by a selection that cannot take a GPU, and else once for each device.
 *t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=cpu|cpu:0|started 0, asked 0, contexts 0
 *t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=cpu!|cpu:0|started 0, asked 0, contexts 0
 t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=reference!|reference:0|started 0, asked 0, contexts 0
@@ -117,7 +139,15 @@ t400,a100|SIMCUDA_NVML_SLOW=0.7 TENON_BACKEND=^cuda|cpu:0|started 0, asked 0, co
 *t400,a100|SIMCUDA_NVML_SLOW=0.05|cuda:1 NVIDIA A100 80GB PCIe|started 1, asked 2, contexts 1
 t400,a100|SIMCUDA_NVML_SLOW=0.05 TENON_BACKEND=cuda|cuda:1 NVIDIA A100 80GB PCIe|\
 started 1, asked 2, contexts 1
-# Without a driver nothing is asked for.
+#: A GPU newer than the compiler
+*t400|SIMCUDA_DEVICES=2 SIMCUDA_ARCH=130 SIMCUDA_MULTIPROCESSORS=200 MACHINES_COMPUTE=1|\
+cuda:1 Simulated CUDA device sm_130, discrete, 1.0 GiB; CUDA's 0 at 0000:02:00.0; computes 3
+#: A compiler older than the runtime
+*a100|SIMCUDA_DRIVER=12080 SIMCUDA_NVRTC=12010 TENON_CACHE_DIR= MACHINES_COMPUTE=1|computes 3
+a100|SIMCUDA_DRIVER=12080 MACHINES_COMPUTE=1|computes 3
+a100|MACHINES_COMPUTE=1|computes 3
+#: Without a driver
+# Nothing is asked for.
 t400|SIMCUDA_DRIVER=0 TENON_BACKEND=cuda|\
 the NVIDIA driver does not answer: Driver Not Loaded (NVML 9)|started 1, asked 0
 EOT

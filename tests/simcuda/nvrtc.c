@@ -5,7 +5,8 @@
  * for a real architecture (sm_90) is compiled for the virtual one (compute_90) and its PTX returned
  * as the CUBIN, since the simulated device runs PTX.  Of such code printed kernels are optimised
  * less, which saves a fifth of their compile time and computes the same bits, unless
- * SIMCUDA_OPTIMIZE=1.
+ * SIMCUDA_OPTIMIZE=1.  SIMCUDA_NVRTC=12010 makes it that of CUDA 12.1, which does not know
+ * --minimal.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -183,10 +184,24 @@ static int is_optimized(int n, const char *const *options)
 }
 
 /* Stores the options in `copies`, which has room for one more. */
+/* 0: that of the real one. */
+static int version(void)
+{
+	const char *text = getenv("SIMCUDA_NVRTC");
+	return text ? (int)strtol(text, NULL, 10) : sim_cuda_version < 13000 ? sim_cuda_version : 0;
+}
+
+static int is_unknown(const char *option)
+{
+	return version() && version() < 12040 && strcmp(option, "--minimal") == 0;
+}
+
 static nvrtcResult compile(nvrtcProgram program, int n, const char *const *options, char **copies)
 {
 	int is_real = 0;
 	for (int i = 0; i < n; i++) {
+		if (is_unknown(options[i]))
+			return NVRTC_ERROR_INVALID_OPTION;
 		copies[i] = virtual_option(options[i], i > 0 ? options[i - 1] : NULL, &is_real);
 		if (!copies[i])
 			return NVRTC_ERROR_OUT_OF_MEMORY;
@@ -237,15 +252,15 @@ nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *code)
 	return has_cubin(program) ? real.get_ptx(program, code) : NVRTC_ERROR_INVALID_PROGRAM;
 }
 
-/* ---- The rest is handed on, but for the version of CUDA 12 ------------------------------------*/
+/* ---- The rest is handed on, but for another version ------------------------------------------*/
 
 nvrtcResult nvrtcVersion(int *major, int *minor)
 {
 	nvrtcResult result = enter("nvrtcVersion");
-	if (result || sim_cuda_version >= 13000)
+	if (result || !version())
 		return result ? result : real.version(major, minor);
-	*major = sim_cuda_version / 1000;
-	*minor = sim_cuda_version % 1000 / 10;
+	*major = version() / 1000;
+	*minor = version() % 1000 / 10;
 	return NVRTC_SUCCESS;
 }
 

@@ -847,6 +847,30 @@ static void a_capture_has_what_has_run(void **state)
 	}
 }
 
+/* Of another context, which shares the device. */
+static void the_capture_of_another_stream_does_not_matter(void **state)
+{
+	static const char *const modes[] = {ON, AUTO};
+	static struct bench b;
+	void *graph = NULL;
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&b, SETTINGS(modes[i]));
+		void *stream = plugin_stream(&b.p);
+		const struct tn_capture_table *table =
+			b.p.descriptor->query(b.p.instance, TN_TABLE_CAPTURE);
+		const struct tn_graph_args args = {.call = plugin_call(&b.p, sizeof(args), stream)};
+		assert_ok(table->capture_begin(b.p.device, &args));
+		assert_ok(call(&b, b.nn->conv2d_forward, arguments(&b, 0)));
+		assert_true(through_cudnn() > 0);
+		check_y(&b, 0, 0, 0);
+		assert_ok(table->capture_end(b.p.device, &args, &graph));
+		release(&b, stream, graph);
+		assert_ok(plugin_stream_end(&b.p, stream));
+		end(&b);
+	}
+}
+
 /* The other algorithm has other kernels, and so may an accumulating one. */
 static void a_capture_has_no_other_way_than_what_has_run(void **state)
 {
@@ -934,6 +958,7 @@ int main(void)
 		cmocka_unit_test(a_lack_of_memory_is_no_failure),
 		cmocka_unit_test(a_stream_that_goes_is_left),
 		cmocka_unit_test(a_capture_has_what_has_run),
+		cmocka_unit_test(the_capture_of_another_stream_does_not_matter),
 		cmocka_unit_test(a_capture_has_no_other_way_than_what_has_run),
 		cmocka_unit_test(what_fails_in_a_capture_is_not_captured),
 	};

@@ -97,6 +97,32 @@ static int prepare(void **state)
 
 /* ---- When an instance is asked for its devices -----------------------------------------------*/
 
+/* A folder for data files, with that of the plugin. */
+struct data {
+	char top[256], folder[300], file[330];
+};
+
+static void write_data(struct data *data, const char *lines)
+{
+	assert_int_equal(make_program_folder(data->top, sizeof(data->top)), 0);
+	snprintf(data->folder, sizeof(data->folder), "%s/backends.d", data->top);
+	assert_int_equal(mkdir(data->folder, 0700), 0);
+	snprintf(data->file, sizeof(data->file), "%s/counted.backend", data->folder);
+	FILE *stream = fopen(data->file, "w");
+	assert_non_null(stream);
+	fprintf(stream, "name = counted\n%s\n", lines);
+	fclose(stream);
+	setenv("TENON_DATA_DIR", data->top, 1);
+}
+
+static void remove_data(const struct data *data)
+{
+	unsetenv("TENON_DATA_DIR");
+	remove(data->file);
+	rmdir(data->folder);
+	rmdir(data->top);
+}
+
 /* Of a GPU by its data file: not before something asks for more than what the selection names. */
 static void devices_are_counted_when_the_selection_comes_to_them(void **state)
 {
@@ -108,18 +134,10 @@ static void devices_are_counted_when_the_selection_comes_to_them(void **state)
 		{"auto", "counted:0", 1},        {"absent", "counted:0", 1},
 		{"gpu", "counted:0", 1},         {"reference,counted", "reference:0", 1},
 	};
-	char data[256], file[300], folder[300];
 	const char *path = counted_file;
+	struct data data;
 	(void)state;
-	assert_int_equal(make_program_folder(data, sizeof(data)), 0);
-	snprintf(folder, sizeof(folder), "%s/backends.d", data);
-	assert_int_equal(mkdir(folder, 0700), 0);
-	snprintf(file, sizeof(file), "%s/backends.d/counted.backend", data);
-	FILE *stream = fopen(file, "w");
-	assert_non_null(stream);
-	fputs("name = counted\nkind = gpu\n", stream);
-	fclose(stream);
-	setenv("TENON_DATA_DIR", data, 1);
+	write_data(&data, "kind = gpu");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		for (int question = 0; question < 5; question++) {
 			struct tn_context_options options = tn_context_defaults();
@@ -153,10 +171,48 @@ static void devices_are_counted_when_the_selection_comes_to_them(void **state)
 			tn_context_close(context);
 		}
 	}
-	unsetenv("TENON_DATA_DIR");
-	remove(file);
-	rmdir(folder);
-	rmdir(data);
+	remove_data(&data);
+}
+
+/* Not even in `auto`, if there is another one. */
+static void a_slow_start_waits_where_no_sign_is_seen(void **state)
+{
+	static const struct {
+		const char *lines, *selection;
+		int asked;
+	} rows[] = {
+		{"start = slow\nsign = /absent/sign", "auto", 0},
+		{"start = slow\nsign = /absent/sign", "ok", 0},
+		{"start = slow\nsign = /absent/sign", "absent", 0},
+		{"start = slow\nsign = /absent/sign", "absent,reference", 0},
+		{"start = slow\nsign = /", "absent", 1},
+		{"start = slow\nsign = /absent/sign", "counted", 1},
+		{"start = slow\nsign = /absent/sign", "^ok", 1},
+		{"start = slow\nsign = /", "auto", 1},
+		{"start = slow\nsign = /", "ok", 0},
+		{"start = slow", "auto", 1},
+		{"sign = /absent/sign", "auto", 1},
+	};
+	char ok_file[256];
+	(void)state;
+	snprintf(ok_file, sizeof(ok_file), "%s", fixture("ok"));
+	const char *const paths[] = {counted_file, ok_file};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tn_context_options options = tn_context_defaults();
+		tn_context *context = NULL;
+		struct data data;
+		write_data(&data, rows[i].lines);
+		options.backend = rows[i].selection;
+		options.plugin_paths = paths;
+		options.n_plugin_paths = 2;
+		mark();
+		assert_ok(tn_context_open(&options, &context, NULL));
+		assert_int_equal(counted->asked - before.asked, rows[i].asked);
+		assert_non_null(tn_device_find(context, "counted:0"));
+		assert_int_equal(counted->asked - before.asked, 1);
+		tn_context_close(context);
+		remove_data(&data);
+	}
 }
 
 /* ---- Which share, and how long ---------------------------------------------------------------*/
@@ -514,6 +570,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(devices_are_counted_when_the_selection_comes_to_them),
+		CASE(a_slow_start_waits_where_no_sign_is_seen),
 		CASE(one_instance_and_device_live_until_the_last_context_closes),
 		CASE(what_a_plugin_could_tell_apart_has_an_instance_of_its_own),
 		CASE(a_failing_create_leaves_the_other_context_alone),

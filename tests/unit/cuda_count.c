@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * plugins/cuda/count.c on a folder like the driver's, with libraries that record whether they were
- * opened: NVML, whose start may wake devices, is not opened if no device will be used.
+ * plugins/cuda/count.c and facts.c on a folder like the driver's, with libraries that record
+ * whether they were opened: NVML, whose start may wake devices, is not opened if no device will be
+ * used, and is asked for those devices alone whose facts are needed.
  */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
-#include "plugin.h"
+#include "facts.h"
 
 static const char *visible;
 static int nvml_opened;
+static unsigned nvml_devices; /* 0: there is no NVML */
+static int nvml_asked, nvml_ended;
 static tn_status runtime_status;
 
 static void *take(void *context, size_t size, size_t alignment)
@@ -31,12 +34,56 @@ static const struct tn_host host = {
 
 /* ---- What library.c has ----------------------------------------------------------------------*/
 
+static nvmlReturn_t start(void)
+{
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t end(void)
+{
+	nvml_ended++;
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t count_all(unsigned *n)
+{
+	*n = nvml_devices;
+	return NVML_SUCCESS;
+}
+
+static nvmlReturn_t by_index(unsigned index, nvmlDevice_t *device)
+{
+	nvml_asked++;
+	*device = (nvmlDevice_t)(uintptr_t)(index + 1);
+	return index < nvml_devices ? NVML_SUCCESS : 2;
+}
+
+static nvmlReturn_t by_place(const char *place, nvmlDevice_t *device)
+{
+	return by_index((unsigned)(place[strlen("0000:0")] - '1'), device);
+}
+
+static nvmlReturn_t name_of(nvmlDevice_t device, char *name, unsigned size)
+{
+	snprintf(name, size, "NVML's %d", (int)(uintptr_t)device);
+	return NVML_SUCCESS;
+}
+
 tn_status cuda_management_open(struct cuda_management *nvml, char *text, size_t size)
 {
-	(void)nvml;
 	nvml_opened++;
 	snprintf(text, size, "there is no NVML in this test");
-	return TN_MISSING_LIBRARY;
+	if (nvml_devices)
+		*nvml = (struct cuda_management){
+			.handle = &nvml_devices,
+			.nvmlInit_v2 = start,
+			.nvmlShutdown = end,
+			.nvmlDeviceGetCount_v2 = count_all,
+			.nvmlDeviceGetHandleByIndex_v2 = by_index,
+			.nvmlDeviceGetHandleByPciBusId_v2 = by_place,
+			.nvmlDeviceGetName = name_of,
+		};
+	return nvml_devices ? TN_OK : TN_MISSING_LIBRARY;
 }
 
 tn_status cuda_libraries_choose(const struct tn_host *own, int driver, struct cuda_runtime *rt,
@@ -49,7 +96,7 @@ tn_status cuda_libraries_choose(const struct tn_host *own, int driver, struct cu
 
 void cuda_library_close(void **handle)
 {
-	(void)handle;
+	*handle = NULL;
 }
 
 /* ---- Cases -----------------------------------------------------------------------------------*/
@@ -132,6 +179,42 @@ static void a_number_among_unlike_gpus_is_unresolved(void **state)
 	}
 }
 
+static void a_device_is_asked_when_its_facts_are_needed(void **state)
+{
+	(void)state;
+	nvml_devices = 2;
+	nvml_asked = nvml_ended = 0;
+	count(NULL, TN_OK);
+	assert_int_equal(nvml_asked, 0);
+	assert_int_equal(instance.n_devices, 2);
+	assert_string_equal(instance.devices[1].name, "Test GPU 2");
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(cuda_facts_ask(&instance, &instance.devices[1]), 1);
+	assert_int_equal(nvml_asked, 1);
+	assert_string_equal(instance.devices[1].name, "NVML's 2");
+	assert_string_equal(instance.devices[0].name, "Test GPU 1");
+	assert_int_equal(nvml_ended, 0);
+	cuda_facts_end(&instance);
+	assert_int_equal(nvml_ended, 1);
+	nvml_devices = 0;
+}
+
+/* Then the files do not tell which ones there are. */
+static void all_are_asked_if_the_files_list_others(void **state)
+{
+	(void)state;
+	nvml_devices = 3;
+	nvml_asked = nvml_ended = 0;
+	count(NULL, TN_OK);
+	assert_int_equal(nvml_asked, 3);
+	assert_int_equal(instance.n_devices, 3);
+	assert_string_equal(instance.devices[2].name, "NVML's 3");
+	count("GPU-77", TN_OK);
+	assert_int_equal(instance.n_devices, 0);
+	assert_int_equal(nvml_ended, 1);
+	nvml_devices = 0;
+}
+
 /* The address is that of all slices of the GPU. */
 static void a_slice_has_only_its_uuid(void **state)
 {
@@ -206,6 +289,8 @@ int main(void)
 		cmocka_unit_test(a_gpu_has_its_address_and_its_uuid),
 		cmocka_unit_test(a_number_among_unlike_gpus_is_unresolved),
 		cmocka_unit_test(a_slice_has_only_its_uuid),
+		cmocka_unit_test(a_device_is_asked_when_its_facts_are_needed),
+		cmocka_unit_test(all_are_asked_if_the_files_list_others),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

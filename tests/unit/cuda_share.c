@@ -87,6 +87,44 @@ static void no_kernel_writes_what_is_shared(void **state)
 	close_last(context);
 }
 
+/* Each in a stream of its own; a third context computes meanwhile. */
+static void contexts_capture_at_once(void **state)
+{
+	tn_context *contexts[3];
+	tn_array *x[3], *y[3];
+	tn_graph *graphs[2] = {NULL, NULL};
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		contexts[i] = open_next("cuda");
+		x[i] = tn_full(contexts[i], TN_F32, 1, (int64_t[]){4}, i + 1);
+		y[i] = tn_zeros(contexts[i], TN_F32, 1, (int64_t[]){4});
+		assert_ok(tn_add_into(y[i], x[i], x[i])); /* loads the kernel */
+		assert_ok(tn_synchronize(contexts[i]));
+	}
+	for (int i = 0; i < 2; i++)
+		assert_ok(tn_capture_begin(contexts[i]));
+	for (int i = 0; i < 3; i++)
+		assert_ok(tn_multiply_into(y[i], y[i], x[i]));
+	assert_true(share_sum(y[2]) == 4 * 18.0);
+	for (int i = 0; i < 2; i++)
+		assert_ok(tn_capture_end(contexts[i], &graphs[i]));
+	for (int i = 0; i < 2; i++) {
+		assert_true(share_sum(y[i]) == 4 * 2.0 * (i + 1)); /* nothing ran */
+		assert_ok(tn_graph_replay(graphs[i]));
+		assert_ok(tn_graph_replay(graphs[i]));
+		assert_true(share_sum(y[i]) == 4 * 2.0 * (i + 1) * (i + 1) * (i + 1));
+	}
+	for (int i = 0; i < 2; i++)
+		tn_graph_destroy(graphs[i]);
+	for (int i = 0; i < 3; i++) {
+		tn_array_destroy(x[i]);
+		tn_array_destroy(y[i]);
+		if (i < 2)
+			tn_context_close(contexts[i]);
+	}
+	close_last(contexts[2]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +134,7 @@ int main(void)
 		cmocka_unit_test(memory_is_handed_over_and_back),
 		cmocka_unit_test(no_function_writes_what_is_shared),
 		cmocka_unit_test(no_kernel_writes_what_is_shared),
+		cmocka_unit_test(contexts_capture_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Plugins that crash, hang or end the process, in `create` or when they are mapped: which
- * selections run them, and which keep them out.  Each attempt has a process of its own.
+ * selections run them, and which keep them out.  Each attempt has a process of its own.  One that
+ * hangs is named in the log.
  */
 #include "loader_fixture.h"
 
@@ -145,6 +146,55 @@ static void only_a_selection_that_can_mean_a_plugin_runs_it(void **state)
 	unsetenv("TENON_TEST_EARLY");
 }
 
+static void write_message(void *user, int level, const char *subsystem, const char *text,
+			  size_t length)
+{
+	(void)subsystem;
+	if (level == TN_LOG_WARNING && strstr(text, "still waiting") &&
+	    write(*(int *)user, text, length) > 0)
+		_exit(0);
+}
+
+static void one_that_hangs_is_named(void **state)
+{
+	static const struct {
+		const char *fixture, *early, *stage;
+	} hanging[] = {{"hangs", NULL, "create"}, {"early", "hang", "open"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(hanging) / sizeof(hanging[0]); i++) {
+		char text[512], expected[128];
+		int ends[2];
+		setenv("TENON_TEST_EARLY", hanging[i].early ? hanging[i].early : "", 1);
+		put(hanging[i].fixture);
+		assert_int_equal(pipe(ends), 0);
+		fflush(NULL);
+		pid_t pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			struct opened opened;
+			prepare(&opened);
+			opened.logger.callback = write_message;
+			opened.logger.user = &ends[1];
+			opened.options.patience_ms = 20;
+			opened.options.selection = hanging[i].fixture;
+			open_prepared(&opened);
+			_exit(1);
+		}
+		close(ends[1]);
+		ssize_t n = read(ends[0], text, sizeof(text) - 1);
+		text[n > 0 ? n : 0] = '\0';
+		close(ends[0]);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		snprintf(expected, sizeof(expected),
+			 "backend_%s.so: still waiting for its stage '%s'; '^%s' in TENON_BACKEND",
+			 hanging[i].fixture, hanging[i].stage, hanging[i].fixture);
+		assert_contains(text, expected);
+		snprintf(expected, sizeof(expected), "backend_%s.so", hanging[i].fixture);
+		remove(in_folder(expected));
+	}
+	unsetenv("TENON_TEST_EARLY");
+}
+
 static void a_harmless_file_is_mapped_only_if_it_may_be_used(void **state)
 {
 	struct opened opened;
@@ -170,6 +220,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_a_selection_that_can_mean_a_plugin_runs_it,
 						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(one_that_hangs_is_named, make_folder,
+						remove_folder),
 		cmocka_unit_test_setup_teardown(a_harmless_file_is_mapped_only_if_it_may_be_used,
 						make_folder, remove_folder),
 	};

@@ -59,6 +59,7 @@ static void a_malformed_file_is_named_with_its_line_and_left_out(void **state)
 	make("4.backend", longest);
 	make("5.backend", "name = good\n");
 	make("6.backend", "name = good\nhardware = the second of a name\n");
+	make("7.backend", "name = seven\n\nstart = quick\n");
 	read_all();
 	assert_int_equal(known.n, 1);
 	assert_string_equal(known.list[0].hardware, "");
@@ -66,7 +67,8 @@ static void a_malformed_file_is_named_with_its_line_and_left_out(void **state)
 	assert_contains(log_of.messages, "2.backend:1: expected a line 'name = ...'");
 	assert_contains(log_of.messages, "3.backend:2: expected gpu");
 	assert_contains(log_of.messages, "4.backend:1: the line is too long");
-	assert_int_equal(log_of.n_messages, 4);
+	assert_contains(log_of.messages, "7.backend:3: expected slow");
+	assert_int_equal(log_of.n_messages, 5);
 }
 
 static void make_folder_in(const char *name)

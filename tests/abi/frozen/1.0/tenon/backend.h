@@ -783,8 +783,8 @@ struct tn_capture_table {
 	uint32_t struct_size;
 	uint32_t reserved;
 
-	/* Starts recording the work of call.stream.  TN_STATE: a stream of the device is being
-	 * captured already.  [device] */
+	/* Starts recording the work of call.stream.  TN_STATE: it is being captured already, or
+	 * another stream of a device that captures one at a time.  [device] */
 	tn_status (*capture_begin)(void *device, const struct tn_graph_args *args);
 
 	/* Ends the capture and gives the graph, which is never NULL and may be empty.  Operands and
