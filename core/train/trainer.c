@@ -21,6 +21,7 @@
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "train/ranks.h"
+#include "train/short_batch.h"
 #include "train/trainer_checkpoint.h"
 #include "train/trainer_epoch.h"
 #include "train/trainer_evaluate.h"
@@ -175,6 +176,21 @@ static void set_defaults(struct tn_trainer_options *o)
 		o->best = o->patience != TN_NO_LIMIT ? TN_BEST_ON_DEVICE : TN_BEST_NOT_KEPT;
 }
 
+/* Will the training come to a batch that is too short for a layer? */
+static tn_status check_batches(const tn_trainer *t)
+{
+	const struct tn_trainer_options *o = &t->options;
+	struct tn_short_batch found;
+	if (!o->train || o->step_function)
+		return TN_OK;
+	tn_short_batch_look(t->module, o->train, &found);
+	const uint64_t n = tn_data_loader_batches(o->train);
+	const int is_reached = !found.is_last || o->max_steps >= (n - 1) / o->accumulate + 1;
+	return found.samples && is_reached
+		       ? tn_short_batch_refuse(t->runtime, o->train, &found, operation)
+		       : TN_OK;
+}
+
 /* ---- Life ------------------------------------------------------------------------------------*/
 
 static tn_status make_parts(tn_trainer *t)
@@ -189,8 +205,8 @@ static tn_status make_parts(tn_trainer *t)
 		status = check_plateau(t);
 	if (!status && o->train)
 		status = tn_batches_of(&t->batches, t->context, o->train);
-	if (!status && o->train && !t->batches.limit)
-		status = refuse(t->runtime, "train: expected a part with samples, found none");
+	if (!status && o->train)
+		status = tn_batches_check(t->runtime, o->train, operation);
 	if (!status && o->validation && !tn_data_loader_facts(o->validation).count)
 		status = refuse(t->runtime, "validation: expected a part with samples, found none");
 	t->best.module = t->module;
@@ -241,7 +257,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 	t->options = o;
 	t->first_lr = optimizer ? tn_optimizer_lr(optimizer) : 0.0;
 	t->options.monitor = t->monitor = monitor;
-	if (!make_parts(t) && !tn_trainer_check_ranks(t))
+	if (!make_parts(t) && !tn_trainer_check_ranks(t) && !check_batches(t))
 		return t;
 	tn_trainer_destroy(t);
 	return NULL;

@@ -42,6 +42,26 @@ extern "C" {
 
 typedef struct tn_trainer tn_trainer;
 
+/* A batch with fewer samples than a layer needs to be trained: a batch norm needs two elements of
+ * each channel, and without space one sample has one. */
+struct tn_short_batch {
+	uint32_t struct_size;
+	uint32_t samples; /* of the batch, on all ranks; 0: no batch is too short */
+	uint32_t share;   /* of the rank that has the fewest of them */
+	uint32_t least; /* that the layer needs on each rank; of all ranks, if it is synchronised */
+	int is_last;    /* the last batch of each epoch, which drop_last leaves out; 0: any */
+	const char *
+		path; /* of the layer, as in struct tn_module_view; borrowed, valid like the module */
+	const char *class_name;
+};
+/* The first batch of the loader's epochs that is too short for a built network.  Runs the network
+ * on one sample of zeros, as tn_summary_create does, if it has such a layer and a batch is so short
+ * that it may be too short; where the network does not take field 0 alone, nothing is found.  The
+ * caller sets found->struct_size.
+ * TN_INVALID_ARGUMENT: struct_size is not set.  TN_STATE: the module is not built. */
+TN_API tn_status tn_short_batch_find(tn_module *module, const tn_data_loader *loader,
+				     struct tn_short_batch *found);
+
 /* Whether steps of full batches are captured, and replayed (tenon/capture.h).
  * Losses and weights are the same bit for bit.
  *   auto  if the device's backend can capture work, the network consists of the library's modules,
@@ -207,7 +227,9 @@ static inline struct tn_trainer_options tn_trainer_defaults(void)
 /* Owned: free it with tn_trainer_destroy before the module and the objects of its options.  The
  * module must be built; optimizer may be NULL if .train is.
  * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_UNSUPPORTED (options of a newer
- * version), TN_OUT_OF_MEMORY; with .parallel also TN_NOT_EQUAL (the ranks have other data, options
+ * version), TN_OUT_OF_MEMORY; TN_SHAPE: a batch that the
+ * training comes to is too short for a layer (tn_short_batch_find), which the text names, unless
+ * there is a step_function.  With .parallel also TN_NOT_EQUAL (the ranks have other data, options
  * or random states; the text says which rank) and errors of the communicator.
  *
  * With .parallel all ranks make the same calls with the same options; callbacks, which may be on
