@@ -285,24 +285,31 @@ static int is_finished(const tn_trainer *t)
 	       (t->state.step >= o->max_steps && !t->state.in_epoch);
 }
 
+static tn_status stop(tn_trainer *t)
+{
+	tn_status status = tn_trainer_checkpoint_stop(t);
+	if (!status)
+		status = tn_trainer_checkpoint_end(t);
+	return status ? status
+		      : tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
+					"stopped by the %s callback", t->stopped_by);
+}
+
 static tn_status run(tn_trainer *t)
 {
 	tn_status status = TN_OK;
-	if (t->state.is_done)
-		return TN_OK;
-	while (!status && !t->stopped_by && !is_finished(t))
+	while (!status && !t->state.is_done && !t->stopped_by && !is_finished(t))
 		status = tn_trainer_epoch(t);
 	if (!status && t->stopped_by)
-		status = tn_trainer_checkpoint_stop(t);
-	if (!status && t->stopped_by)
-		return tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
-				       "stopped by the %s callback", t->stopped_by);
-	if (!status)
+		return stop(t);
+	if (!status && !t->state.is_done)
 		status = tn_trainer_advance(t);
-	if (!status)
+	if (!status && !t->state.is_done)
 		status = tn_best_restore(&t->best);
-	t->state.is_done = !status;
-	return status;
+	t->state.is_done |= !status;
+	if (status)
+		tn_trainer_checkpoint_failed(t);
+	return status ? status : tn_trainer_checkpoint_end(t);
 }
 
 tn_status tn_trainer_run(tn_trainer *t)
@@ -323,6 +330,7 @@ tn_status tn_trainer_run(tn_trainer *t)
 		return status;
 	t->is_running = 1;
 	t->stopped_by = NULL;
+	t->is_common = 0;
 	t->votes = 0;
 	status = run(t);
 	t->is_running = 0;

@@ -193,8 +193,8 @@ struct tn_trainer_options {
 	void (*on_end)(void *user, tn_trainer *trainer, tn_status status);
 	void *user;
 	/* Where checkpoints are saved, and loaded from; borrowed.  NULL: none.  Without intervals
-	 * one is saved after each epoch; one is always saved at the end, and when a callback stops
-	 * the training. */
+	 * one is saved after each epoch; one is always saved at the end, and when a callback or an
+	 * error stops the training (tn_trainer_run). */
 	tn_checkpoint_folder *checkpoints;
 	uint64_t checkpoint_steps;  /* one after this many steps; 0: no such interval */
 	uint64_t checkpoint_epochs; /* one after this many epochs, with the monitored value */
@@ -209,6 +209,10 @@ struct tn_trainer_options {
 	/* Trains on several ranks: of the module (tenon/distributed.h), see tn_trainer_create.
 	 * NULL: on one. */
 	struct tn_data_parallel *parallel;
+	/* Called when a checkpoint could not be written (TN_IO: the disk is full, the folder has gone),
+	 * with the reason.  The training goes on, and tries again when the next one is due.  NULL: a
+	 * warning in the log tells it. */
+	void (*on_unsaved)(void *user, const struct tn_error_info *error);
 };
 static inline struct tn_trainer_options tn_trainer_defaults(void)
 {
@@ -272,9 +276,13 @@ TN_API void tn_trainer_destroy(tn_trainer *trainer); /* takes NULL */
  *
  * With .checkpoints, a training that was stopped or killed continues, with .resume, as if it had
  * not been, in the middle of an epoch too; it must have the same options, except for .capture, and
- * .n_epochs and .max_steps unless a schedule has their length.  TN_STATE: the folder has
- * checkpoints, and .resume is 0.  Also the errors of tn_checkpoint_folder_save and
- * tn_checkpoint_folder_load. */
+ * .n_epochs and .max_steps unless a schedule has their length.  One is also saved when an error
+ * ends the training, if parameters and buffers are finite; when it continues, the batches of the
+ * step that failed are left out.  With .parallel that is so for errors that all ranks find, like
+ * TN_NOT_FINITE; after others the newest checkpoint is the last that was due.  TN_STATE: the folder
+ * has checkpoints, and .resume is 0.  TN_IO: the last checkpoint could not be written (on_unsaved);
+ * unless a callback stopped the training it is complete, and the network as after TN_OK.  Also the
+ * errors of tn_checkpoint_folder_save and tn_checkpoint_folder_load. */
 TN_API tn_status tn_trainer_run(tn_trainer *trainer);
 
 /* The loss and all metrics over the whole of a loader's part, from its beginning, in evaluation
