@@ -56,11 +56,12 @@ struct train_command {
 	uint64_t epochs;
 	uint64_t batch;
 	uint64_t seed;
-	int seeded;        /* --seed was given: it overrides TENON_SEED, even if 0 */
-	int failed;        /* for a reason not kept in the context */
-	int is_unsaved;    /* the last checkpoint could not be written */
-	double validation; /* the fraction; below 0: 0.1, or the data set's own part */
-	uint64_t classes;  /* of the network; 0: those of the data */
+	int seeded;                   /* --seed was given: it overrides TENON_SEED, even if 0 */
+	int failed;                   /* for a reason not kept in the context */
+	int is_unsaved;               /* the last checkpoint could not be written */
+	struct tn_error_info unsaved; /* why one could not be */
+	double validation;            /* the fraction; below 0: 0.1, or the data set's own part */
+	uint64_t classes;             /* of the network; 0: those of the data */
 	uint64_t max_shift;
 	int flip;
 	int quiet;
@@ -348,6 +349,7 @@ static void on_resumed(void *user, uint64_t epochs, uint64_t steps)
 static void on_unsaved(void *user, const struct tn_error_info *error)
 {
 	struct train_command *c = user;
+	c->unsaved = *error;
 	if (c->ranks.rank)
 		return;
 	bar_clear(&c->bar);
@@ -367,18 +369,17 @@ static tn_status run_until_interrupted(struct train_command *c, tn_context *cont
 	tn_status status = tn_trainer_run(trainer);
 	bar_clear(&c->bar);
 	c->steps = tn_trainer_steps(trainer);
-	const int is_unsaved = status == TN_IO && is_complete(trainer, c->n_epochs);
-	if (status && !is_unsaved)
-		return status;
-	interrupt_release();
+	c->is_unsaved = status == TN_IO && !strcmp(tn_error(context)->text, c->unsaved.text);
+	/* Complete but for its last checkpoint, it is tested and saved. */
+	if (c->is_unsaved && is_complete(trainer, c->n_epochs)) {
+		tn_error_clear(context);
+		status = TN_OK;
+		if (c->ranks.rank == 0)
+			say("tenon train: the last checkpoint could not be written\n");
+	}
 	if (!status)
-		return TN_OK;
-	/* The training is complete but for its last checkpoint: it is tested and saved. */
-	c->is_unsaved = 1;
-	if (c->ranks.rank == 0)
-		finish(context);
-	tn_error_clear(context);
-	return TN_OK;
+		interrupt_release();
+	return status;
 }
 
 /* --max-shift and --flip are short for settings of --augment. */
@@ -513,39 +514,36 @@ static void advise(const struct train_command *c, const struct tn_error_info *er
 		    "that it continues\n");
 }
 
-/* Of ranks that have failed one by one each has its own weights, or its share of them. */
-static int can_save(const struct train_command *c, tn_context *context, const tn_module *module,
-		    tn_status status)
-{
-	const int is_common = status == TN_CANCELLED || status == TN_NOT_FINITE;
-	return c->save && c->steps && c->ranks.rank == 0 && (is_common || !c->ranks.shard) &&
-	       train_is_finite(context, module);
-}
-
 /* The training was interrupted, or has failed: prints the error, saves the network so far, and says
  * how it goes on. */
 static void leave_off(struct train_command *c, tn_context *context, tn_module *module,
 		      const struct train_description *d)
 {
 	struct tn_error_info error = {.status = TN_OK};
-	const int is_rank_0 = c->ranks.rank == 0;
-	struct train_rest rest = {"ended", c->epoch, c->n_epochs, c->folder, NULL};
 	if (tn_error(context))
 		error = *tn_error(context);
 	tn_error_clear(context);
-	if (error.status == TN_CANCELLED || (interrupt_seen() && error.status == TN_IO))
-		rest.how = "interrupted";
-	if (error.status && error.status != TN_CANCELLED) {
+	const int is_interrupted = error.status == TN_CANCELLED || c->is_unsaved;
+	/* Of ranks that have failed one by one each has its own weights, or its share of them. */
+	const int is_common = is_interrupted || error.status == TN_NOT_FINITE;
+	struct train_rest rest = {is_interrupted ? "interrupted" : "ended",
+				  c->is_unsaved,
+				  c->epoch,
+				  c->n_epochs,
+				  c->folder,
+				  NULL};
+	if (error.status && !is_interrupted) {
 		report_error(&error);
 		advise(c, &error);
-		c->failed = 1;
 	}
-	if (can_save(c, context, module, error.status) && train_save(module, c->save, d, NULL))
+	c->failed |= error.status != TN_CANCELLED;
+	if (c->save && c->steps && c->ranks.rank == 0 && (is_common || !c->ranks.shard) &&
+	    train_is_finite(context, module) && train_save(module, c->save, d, NULL))
 		rest.saved = c->save;
-	if (is_rank_0 && (c->steps || error.status == TN_CANCELLED))
+	if (c->ranks.rank == 0 && (c->steps || is_interrupted))
 		train_rest_print(&rest);
 	/* A rank that ends now has the launcher end the others. */
-	if (error.status == TN_CANCELLED || error.status == TN_NOT_FINITE)
+	if (is_common)
 		(void)tn_barrier(c->ranks.communicator); /* an error is kept */
 	interrupt_release();
 }

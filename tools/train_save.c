@@ -74,8 +74,8 @@ void train_rest_print(const struct train_rest *rest)
 	struct tn_checkpoint_view newest = {.struct_size = sizeof(newest), .path = ""};
 	const size_t n = tn_checkpoint_folder_count(rest->folder);
 	const int has = n && !tn_checkpoint_folder_at(rest->folder, n - 1, &newest);
-	say("tenon train: %s in epoch %" PRIu64 " of %" PRIu64 "%s%s\n", rest->how, rest->epoch,
-	    rest->n_epochs,
+	say("tenon train: %s in epoch %" PRIu64 " of %" PRIu64 "%s%s%s\n", rest->how, rest->epoch,
+	    rest->n_epochs, rest->is_unsaved ? ", and its checkpoint could not be written" : "",
 	    has           ? ": --resume continues from "
 	    : rest->saved ? ""
 			  : ": nothing is saved",

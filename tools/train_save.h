@@ -32,6 +32,7 @@ int train_save(const tn_module *module, const char *path, const struct train_des
 /* A training that ended before its last epoch. */
 struct train_rest {
 	const char *how; /* "interrupted", "ended" */
+	int is_unsaved;  /* its last checkpoint could not be written */
 	uint64_t epoch, n_epochs;
 	const tn_checkpoint_folder *folder; /* NULL: none */
 	const char *saved;                  /* the file of the network; NULL: none */
