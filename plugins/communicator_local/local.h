@@ -61,6 +61,8 @@ struct local_job {
 /* The variables as the host gives them; NULL: not set. */
 struct local_variables {
 	const char *rank, *size, *job, *bytes, *folder, *temporary, *timeout;
+	/* Of a step that srun has started, where none of the first three is set. */
+	const char *slurm_rank, *slurm_size, *slurm_nodes, *slurm_job, *slurm_step;
 };
 
 void local_variables_read(const struct tn_host *host, struct local_variables *variables);
