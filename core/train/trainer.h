@@ -27,6 +27,7 @@ struct tn_trainer_group {
 	uint64_t total;   /* samples of the whole step */
 	uint64_t samples; /* run so far */
 	int is_regular;   /* `accumulate` full batches */
+	int is_weighted;  /* the losses are sums with weights */
 	int is_unseen;    /* the last batch's loss has not been looked at */
 	uint32_t n;       /* samples of that batch */
 	double loss;      /* the sum of the losses that were looked at */

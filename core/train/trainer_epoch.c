@@ -47,6 +47,7 @@ static tn_status look_at_loss(struct tn_trainer *t)
 	t->group.is_unseen = 0;
 	t->group.loss += sum;
 	t->group.weight += weight;
+	t->group.is_weighted = t->steps.losses[t->steps.last].weight != NULL;
 	/* With ranks all of them find it in the loss of the step. */
 	return isfinite(sum) || t->options.parallel ? TN_OK : refuse(t, "loss", sum / weight);
 }
@@ -70,16 +71,17 @@ static tn_status join_ranks(struct tn_trainer *t)
 	return refuse(t, "loss", t->group.loss / t->group.weight);
 }
 
-/* Of the step whose batches have all run: makes gradients of the sum of losses over the number of
- * samples those of the sum over the weight, which those of a batch alone are. */
+/* Of the step whose batches have all run: makes gradients of the sum of losses over what the samples
+ * weigh about those of the sum over their weight, which those of a batch alone are. */
 static tn_status weigh_gradients(struct tn_trainer *t)
 {
-	const double samples = (double)t->group.total;
-	if (t->group.weight == samples)
+	const double unit = t->group.is_weighted ? t->objective.unit : 1.0;
+	const double about = unit * (double)t->group.total;
+	if (t->group.weight == about)
 		return TN_OK;
 	if (t->group.weight > 0.0 && isfinite(t->group.weight))
 		return t->steps.is_alone ? TN_OK
-					 : tn_gradient_scale(t->module, samples / t->group.weight);
+					 : tn_gradient_scale(t->module, about / t->group.weight);
 	t->is_common = 1;
 	return tn_runtime_fail(
 		t->runtime, TN_NOT_FINITE, "train",
