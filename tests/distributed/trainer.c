@@ -40,7 +40,7 @@ struct training {
 struct outcome {
 	tn_status status;
 	char text[512];
-	uint64_t n_steps, steps, epochs, n_history, hash[2], resumed;
+	uint64_t n_unsaved, n_steps, steps, epochs, n_history, hash[2], resumed;
 	double losses[MOST_STEPS];
 	struct {
 		double loss[2], metrics[2][N_METRICS], lr;
@@ -74,6 +74,13 @@ static void note_resumed(void *user, uint64_t epochs, uint64_t steps)
 	const struct run *run = user;
 	(void)epochs;
 	run->outcome->resumed = steps;
+}
+
+static void note_unsaved(void *user, const struct tn_error_info *error)
+{
+	const struct run *run = user;
+	need(error->status == TN_IO);
+	run->outcome->n_unsaved++;
 }
 
 static tn_status spoil(void *user, struct tn_sample *sample, struct tn_error_info *error)
@@ -327,6 +334,7 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	options.schedule = plateau;
 	options.schedule_epochs = 1;
 	options.on_step = note_step;
+	options.on_unsaved = note_unsaved;
 	options.user = &run;
 	options.checkpoints = folder;
 	options.resume = 1;
@@ -727,7 +735,8 @@ static void a_loss_that_is_not_finite_ends_all_ranks(void **state)
 	assert_contains(ranks[1].text, "field 0 of the batch");
 }
 
-static void a_checkpoint_that_cannot_be_written_ends_all_ranks(void **state)
+/* It is tried again at the end of each epoch. */
+static void a_checkpoint_that_cannot_be_written_is_told_to_all_ranks(void **state)
 {
 	static struct outcome ranks[MOST_RANKS];
 	char path[4096];
@@ -737,6 +746,8 @@ static void a_checkpoint_that_cannot_be_written_ends_all_ranks(void **state)
 	run_ranked(3, "auto", train, &t, ranks, sizeof(*ranks));
 	for (int rank = 0; rank < 3; rank++) {
 		assert_int_equal(ranks[rank].status, TN_IO);
+		assert_int_equal(ranks[rank].epochs, 2);
+		assert_int_equal(ranks[rank].n_unsaved, 2);
 		assert_contains(ranks[rank].text, path);
 		assert_int_equal(!strncmp(ranks[rank].text, "rank 0: ", 8), rank > 0);
 	}
@@ -789,7 +800,7 @@ int main(void)
 		cmocka_unit_test(trainers_that_differ_are_refused),
 		cmocka_unit_test(a_loss_that_is_not_finite_ends_all_ranks),
 		cmocka_unit_test(a_rank_that_is_killed_ends_all_ranks),
-		cmocka_unit_test(a_checkpoint_that_cannot_be_written_ends_all_ranks),
+		cmocka_unit_test(a_checkpoint_that_cannot_be_written_is_told_to_all_ranks),
 	};
 	struct tn_error_info error;
 	tn_dataset *digits = NULL;
