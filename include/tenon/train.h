@@ -289,6 +289,7 @@ TN_API tn_status tn_trainer_run(tn_trainer *trainer);
  * mode; the loader's position, the network's mode and a running epoch stay as they are.
  * The caller sets values->struct_size.  The metrics in it are borrowed until the next evaluation; a
  * metric's counts are then those of this evaluation (tn_metric_counts).
+ * If the weights of the samples add up to 0, the loss is NaN, as PyTorch's mean of no sample.
  * TN_INVALID_ARGUMENT: the part has no samples, or the fields do not fit. */
 TN_API tn_status tn_trainer_evaluate(tn_trainer *trainer, tn_data_loader *loader,
 				     struct tn_trainer_values *values);
