@@ -548,7 +548,7 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 	interrupt_release();
 }
 
-/* Saves the network before its test, which may be ended; a failure is told when it is saved again. */
+/* Before its test, which a signal may end; a failure is told when the network is saved again. */
 static void save_untested(const struct train_command *c, tn_context *context,
 			  const tn_module *module, const struct train_description *d)
 {

@@ -19,8 +19,8 @@ tn_status tn_trainer_checkpoint_step(tn_trainer *trainer);
 tn_status tn_trainer_checkpoint_epoch(tn_trainer *trainer, double value);
 /* A callback stops the run: saves unless that has just been done. */
 tn_status tn_trainer_checkpoint_stop(tn_trainer *trainer);
-/* The run ends with an error, which stays the one that is kept: saves what has been learned, if this
- * rank can without the others, and the network is finite. */
+/* The run ends with an error, which stays the one that is kept: saves what has been learned, if
+ * this rank can without the others, and the network is finite. */
 void tn_trainer_checkpoint_failed(tn_trainer *trainer);
 /* TN_IO, kept: the last checkpoint could not be written. */
 tn_status tn_trainer_checkpoint_end(tn_trainer *trainer);

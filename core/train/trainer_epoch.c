@@ -71,8 +71,8 @@ static tn_status join_ranks(struct tn_trainer *t)
 	return refuse(t, "loss", t->group.loss / t->group.weight);
 }
 
-/* Of the step whose batches have all run: makes gradients of the sum of losses over what the samples
- * weigh about those of the sum over their weight, which those of a batch alone are. */
+/* Of the step whose batches have all run: makes gradients of the sum of losses over what the
+ * samples weigh about those of the sum over their weight, which those of a batch alone are. */
 static tn_status weigh_gradients(struct tn_trainer *t)
 {
 	const double unit = t->group.is_weighted ? t->objective.unit : 1.0;
@@ -195,7 +195,7 @@ static tn_status run_batch(struct tn_trainer *t)
 	return is_urgent(t) ? settle(t) : TN_OK;
 }
 
-/* A step, or what follows the last one, failed when the loader had already given what comes next. */
+/* A step, or what follows the last one, failed when the loader had given what comes next. */
 static tn_status step_back(struct tn_trainer *t, uint64_t index, tn_status status)
 {
 	const struct tn_data_position next = {t->batches.batch.epoch, index};

@@ -50,8 +50,7 @@ struct tn_short_batch {
 	uint32_t share;   /* of the rank that has the fewest of them */
 	uint32_t least; /* that the layer needs on each rank; of all ranks, if it is synchronised */
 	int is_last;    /* the last batch of each epoch, which drop_last leaves out; 0: any */
-	const char *
-		path; /* of the layer, as in struct tn_module_view; borrowed, valid like the module */
+	const char *path; /* of the layer, as in struct tn_module_view; borrowed like the module */
 	const char *class_name;
 };
 /* The first batch of the loader's epochs that is too short for a built network.  Runs the network
@@ -209,9 +208,9 @@ struct tn_trainer_options {
 	/* Trains on several ranks: of the module (tenon/distributed.h), see tn_trainer_create.
 	 * NULL: on one. */
 	struct tn_data_parallel *parallel;
-	/* Called when a checkpoint could not be written (TN_IO: the disk is full, the folder has gone),
-	 * with the reason.  The training goes on, and tries again when the next one is due.  NULL: a
-	 * warning in the log tells it. */
+	/* Called when a checkpoint could not be written (TN_IO: a full disk, no folder any more),
+	 * with the reason.  The training goes on, and tries again when the next one is due.  NULL:
+	 * a warning in the log tells it. */
 	void (*on_unsaved)(void *user, const struct tn_error_info *error);
 };
 static inline struct tn_trainer_options tn_trainer_defaults(void)

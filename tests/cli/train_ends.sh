@@ -74,7 +74,7 @@ resume() {
 # table RANKS BATCH
 table() {
 	ranks=$1
-	launcher= last=0
+	launcher='' last=0
 	[ "$ranks" -eq 1 ] || launcher="$tenon launch -n $ranks" last=$((ranks - 1))
 	train="train mlp:hidden-sizes=64:batch-norm=1 --data digits --batch $2 --epochs 12 --seed 3
 		--quiet"
@@ -115,14 +115,15 @@ table() {
 	out_has 'test accuracy'
 	[ "$(cksum "$kept")" = "$before" ] || fail "$what: a checkpoint was lost"
 	valid
-	# Too little memory, in kilobytes, to begin, to read the data, to go on: what there is stays.
+	# Too little memory, in kB, to begin, to read the data, to go on: what there is stays.
 	for most in 14000 19000 24000 28000; do
 		! is_sanitized || continue
 		what="$ranks ranks, $most kB of memory"
 		rm -rf "$dir/small"
 		cp -R "$dir/run" "$dir/small"
 		status=0
-		( ulimit -v $most
+		( # shellcheck disable=SC3045
+		ulimit -v $most
 		# shellcheck disable=SC2086
 		exec $launcher "$tenon" $train --checkpoint "$dir/small" --resume
 		) >"$dir/out" 2>"$dir/err" </dev/null || status=$?

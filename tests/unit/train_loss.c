@@ -598,8 +598,8 @@ static void accumulated_batches_make_the_step_of_all_their_labels(void **state)
 	}
 }
 
-/* The loss of the last of ten steps of so many batches each, of a network of f16 and labels that all
- * weigh `each`. */
+/* The loss of the last of some steps of so many batches each, of a network of f16 and labels that
+ * all weigh `each`. */
 static double train_halves(tn_context *context, double each, uint64_t n_batches)
 {
 	struct training t;
