@@ -6,10 +6,11 @@
 #include "peers.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
-/* How often, in seconds, one of them is looked at. */
-static const double look_interval = 0.002;
+/* How often they are looked at, in seconds for each. */
+static const double look_interval = 0.0005;
 
 int mpi_peers_exchange(struct mpi_communicator *c, MPI_Comm local)
 {
@@ -34,20 +35,32 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A rank that fails because another one has gone exits with a status: what was killed, or ended in
+ * a way that cannot be seen any more, was first. */
+static int is_cause(const char *how)
+{
+	return strncmp(how, "has exited", 10) != 0;
+}
+
 int mpi_peers_look(struct mpi_communicator *c, char *text, size_t size)
 {
-	char how[96];
+	const struct communicator_process *own;
+	int has_cause = 0, is_lost = 0;
 	const double at = now();
-	if (!c->peers || at - c->last_look < look_interval)
+	if (!c->peers || at - c->last_look < look_interval * c->local_size)
 		return 0;
 	c->last_look = at;
-	const struct mpi_peer *peer = &c->peers[c->next_look];
-	const struct mpi_peer *own = &c->peers[c->local_rank];
-	c->next_look = (c->next_look + 1) % c->local_size;
-	if (peer == own || !communicator_process_is_visible(&own->process, &peer->process) ||
-	    !communicator_process_has_ended(&peer->process, how, sizeof(how)))
-		return 0;
-	(void)snprintf(text, size, "rank %d (process %lld) %s", peer->rank,
-		       (long long)peer->process.pid, how);
-	return 1;
+	own = &c->peers[c->local_rank].process;
+	for (int i = 0; i < c->local_size && !has_cause; i++) {
+		const struct mpi_peer *peer = &c->peers[i];
+		char how[96];
+		if (i == c->local_rank || !communicator_process_is_visible(own, &peer->process) ||
+		    !communicator_process_has_ended(&peer->process, how, sizeof(how)))
+			continue;
+		is_lost = 1;
+		has_cause = is_cause(how);
+		(void)snprintf(text, size, "rank %d (process %lld) %s", peer->rank,
+			       (long long)peer->process.pid, how);
+	}
+	return is_lost;
 }

@@ -44,7 +44,6 @@ struct mpi_communicator {
 	int rank, size;
 	int local_rank, local_size;
 	struct mpi_peer *peers; /* of this machine, by local rank; NULL: none is watched */
-	int next_look;          /* the peer that is looked at next */
 	double last_look;
 	int most_tag; /* of MPI */
 	int next_tag; /* of the next operation; all ranks count alike */
