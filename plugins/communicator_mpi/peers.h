@@ -9,7 +9,7 @@
 
 #include "plugin.h"
 
-/* Exchanges the processes of the ranks of `local`, a communicator of this machine.  A code of MPI. */
+/* Exchanges the processes of the ranks of `local`, which are on this machine.  A code of MPI. */
 int mpi_peers_exchange(struct mpi_communicator *c, MPI_Comm local);
 void mpi_peers_release(struct mpi_communicator *c);
 /* Looks at them, if the last look is some time ago.  1: one has ended, and `text` says how. */
