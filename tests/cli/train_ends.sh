@@ -138,6 +138,14 @@ table 1 68
 table 2 129
 ! is_whole || table 4 92
 
+# A batch norm over all ranks has enough.
+launcher="$tenon launch -n 2"
+# shellcheck disable=SC2086
+begin train mlp:hidden-sizes=16:batch-norm=1 --data digits --batch 129 --epochs 1 --sync-batch-norm
+what='synchronised'
+ended 0
+! grep -q 'left out' "$dir/err" || fail "$what: a batch is left out"
+
 # ---- Before the first step -----------------------------------------------------------------------
 run 1 train mlp:hidden-sizes=16:batch-norm=1 --data digits --batch 1 --checkpoint "$dir/one"
 err_has 'expected at least 2 samples in each batch for layer bn1 (BatchNorm1d), found 1 (SHAPE)'
