@@ -209,6 +209,16 @@ tn_status tn_trainer_checkpoint_stop(tn_trainer *t)
 	return t->options.checkpoints && !t->is_saved ? save(t, NAN) : TN_OK;
 }
 
+/* On all ranks: each has statistics of its own batches. */
+static int is_finite(const tn_trainer *t)
+{
+	tn_communicator *communicator = tn_trainer_communicator(t);
+	int64_t is_bad = !tn_network_is_finite(t->module);
+	if (communicator && tn_agree_max(communicator, 1, &is_bad, "whether weights are finite"))
+		return 0;
+	return !is_bad;
+}
+
 /* Other ranks may wait for this one somewhere else, unless all have found the error. */
 void tn_trainer_checkpoint_failed(tn_trainer *t)
 {
@@ -217,7 +227,7 @@ void tn_trainer_checkpoint_failed(tn_trainer *t)
 	    (t->options.parallel && !t->is_common))
 		return;
 	tn_error_clear(t->context);
-	if (tn_network_is_finite(t->module))
+	if (is_finite(t))
 		(void)save(t, NAN); /* the first error counts */
 	tn_error_clear(t->context);
 	t->runtime->error = kept;

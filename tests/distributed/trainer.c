@@ -714,16 +714,20 @@ static void trainers_that_differ_are_refused(void **state)
 
 /* ---- Failures --------------------------------------------------------------------------------*/
 
+/* What all ranks have learned before that is in a checkpoint. */
 static void a_loss_that_is_not_finite_ends_all_ranks(void **state)
 {
 	static struct outcome ranks[MOST_RANKS];
-	const struct training t = {.network = "small",
-				   .dtype = TN_F32,
-				   .batch_size = 300,
-				   .n_epochs = 4,
-				   .bad_rank = 1,
-				   .bad_epoch = 2};
+	char path[4096], file[4200];
+	struct training t = {.network = "small",
+			     .dtype = TN_F32,
+			     .batch_size = 300,
+			     .n_epochs = 4,
+			     .bad_rank = 1,
+			     .bad_epoch = 2,
+			     .checkpoint_steps = 100};
 	(void)state;
+	t.folder = make_folder(path, sizeof(path));
 	run_ranked(2, "auto", train, &t, ranks, sizeof(*ranks));
 	for (int rank = 0; rank < 2; rank++) {
 		assert_int_equal(ranks[rank].status, TN_NOT_FINITE);
@@ -733,6 +737,9 @@ static void a_loss_that_is_not_finite_ends_all_ranks(void **state)
 	}
 	assert_contains(ranks[0].text, "no operation of a second run of this rank");
 	assert_contains(ranks[1].text, "field 0 of the batch");
+	(void)snprintf(file, sizeof(file), "%s/step-%012d.safetensors", path, (int)ranks[0].steps);
+	assert_int_equal(access(file, R_OK), 0);
+	remove_folder(path);
 }
 
 /* It is tried again at the end of each epoch. */
