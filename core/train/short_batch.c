@@ -129,6 +129,7 @@ tn_status tn_short_batch_refuse(struct tn_runtime *rt, const tn_data_loader *loa
 {
 	const struct tn_loader_facts facts = tn_data_loader_facts(loader);
 	const int is_apart = facts.n_ranks > 1 && found->share < found->samples;
+	const int is_spare = found->is_last && facts.limit > facts.batch_size;
 	char ranks[80] = "";
 	if (is_apart)
 		snprintf(ranks, sizeof(ranks), " (of %u on %u ranks)", found->samples,
@@ -139,7 +140,7 @@ tn_status tn_short_batch_refuse(struct tn_runtime *rt, const tn_data_loader *loa
 			       found->least, is_apart ? " on each rank" : "",
 			       found->is_last ? "the last batch of an epoch" : "each batch",
 			       found->path, found->class_name, found->share, ranks,
-			       found->is_last ? ": drop_last leaves it out" : "");
+			       is_spare ? ": drop_last leaves it out" : "");
 }
 
 tn_status tn_batches_check(struct tn_runtime *rt, const tn_data_loader *loader,
