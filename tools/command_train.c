@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #include "train_optimizer.h"
 #include "train_ranks.h"
 #include "train_results.h"
+#include "train_save.h"
 #include "train_schedule.h"
 #include "weights.h"
 
@@ -49,20 +51,25 @@ struct train_command {
 	struct train_results results;
 	struct train_ranks ranks;
 	int skip_train;
+	int drop_last;
 	uint32_t capture; /* TN_CAPTURE_... */
 	uint64_t epochs;
 	uint64_t batch;
 	uint64_t seed;
-	int seeded;        /* --seed was given: it overrides TENON_SEED, even if 0 */
-	int failed;        /* for a reason not kept in the context */
-	double validation; /* the fraction; below 0: 0.1, or the data set's own part */
-	uint64_t classes;  /* of the network; 0: those of the data */
+	int seeded;                   /* --seed was given: it overrides TENON_SEED, even if 0 */
+	int failed;                   /* for a reason not kept in the context */
+	int is_unsaved;               /* the last checkpoint could not be written */
+	struct tn_error_info unsaved; /* why one could not be */
+	double validation;            /* the fraction; below 0: 0.1, or the data set's own part */
+	uint64_t classes;             /* of the network; 0: those of the data */
 	uint64_t max_shift;
 	int flip;
 	int quiet;
 	struct metrics metrics;
 	struct bar bar;
 	uint64_t epoch; /* the current one */
+	uint64_t n_epochs;
+	uint64_t steps; /* made, when the training ended */
 	tn_checkpoint_folder *folder;
 };
 
@@ -102,6 +109,8 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		 .lowest = 1, .highest = 1000000},
 		{"batch", "N", "images per step (64)", .count = &c->batch, .lowest = 1,
 		 .highest = 65536},
+		{"drop-last", NULL, "leave out a last batch of fewer images",
+		 .flag = &c->drop_last},
 		{"optimizer", "NAME",
 		 "adamw (default), sgd, adam, nadam, rmsprop, adagrad,\nadadelta, lion, lars or "
 		 "lamb",
@@ -143,7 +152,7 @@ static int read_options(struct train_command *c, int argc, char **argv)
 		{"save", "FILE", "write the network as safetensors", .text = &c->save},
 		{"metrics", "FILE", "write one JSON object per epoch, and one for the test",
 		 .text = &c->metrics_path},
-		{"checkpoint", "DIR", "save checkpoints in a folder, and at Ctrl-C",
+		{"checkpoint", "DIR", "save checkpoints in a folder, and when stopped",
 		 .text = &c->checkpoint},
 		{"checkpoint-every", "N", "after every N steps, or with Ne epochs (1e)",
 		 .take = take_interval, .values = c,
@@ -300,51 +309,6 @@ static int on_epoch(void *user, const struct tn_trainer_epoch *epoch)
 	return interrupt_seen();
 }
 
-/* What eval and predict read from the metadata of a network or a checkpoint. */
-struct description {
-	char *format, *classes;
-	char seed[32];
-	struct tn_pair pairs[8]; /* three more can be added */
-	size_t n;
-};
-
-static void describe(struct description *d, const struct train_command *c,
-		     const tn_dataset *dataset)
-{
-	d->format = tn_input_format_text(tn_dataset_format(dataset));
-	d->classes = class_lines(dataset);
-	snprintf(d->seed, sizeof(d->seed), "%" PRIu64, c->seed);
-	const struct tn_pair pairs[] = {{"model", c->model},
-					{"data", c->data},
-					{"input_format", d->format ? d->format : ""},
-					{"classes", d->classes ? d->classes : ""},
-					{"seed", d->seed}};
-	d->n = sizeof(pairs) / sizeof(pairs[0]);
-	memcpy(d->pairs, pairs, sizeof(pairs));
-}
-
-static void describe_end(struct description *d)
-{
-	tn_string_free(d->format);
-	free(d->classes);
-}
-
-static void save(const struct train_command *c, const tn_module *module, const tn_dataset *dataset,
-		 const struct test_result *test)
-{
-	char accuracy[32];
-	struct description d;
-	describe(&d, c, dataset);
-	snprintf(accuracy, sizeof(accuracy), "%.6f", test->accuracy);
-	if (test->images)
-		d.pairs[d.n++] = (struct tn_pair){"test_accuracy", accuracy};
-	d.pairs[d.n++] = (struct tn_pair){"tenon", tn_version()};
-	d.pairs[d.n++] = (struct tn_pair){"tenon.checksum", "00000000"};
-	if (!tn_module_save(module, c->save, d.n, d.pairs))
-		printf("saved %s\n", c->save);
-	describe_end(&d);
-}
-
 static uint64_t default_epochs(const tn_dataset *dataset)
 {
 	uint64_t n = tn_dataset_count(dataset, TN_PART_TRAIN);
@@ -381,35 +345,40 @@ static void on_resumed(void *user, uint64_t epochs, uint64_t steps)
 		    c->checkpoint, epochs, epochs == 1 ? "" : "s", steps, steps == 1 ? "" : "s");
 }
 
-/* How an interrupted training can go on. */
-static void print_interrupted(const struct train_command *c, uint64_t n_epochs)
+/* The training goes on. */
+static void on_unsaved(void *user, const struct tn_error_info *error)
 {
-	struct tn_checkpoint_view newest = {.struct_size = sizeof(newest), .path = ""};
-	size_t n = tn_checkpoint_folder_count(c->folder);
-	int has = n && !tn_checkpoint_folder_at(c->folder, n - 1, &newest);
-	say("tenon train: interrupted in epoch %" PRIu64 " of %" PRIu64 "%s%s\n", c->epoch,
-	    n_epochs,
-	    has       ? ": --resume continues from "
-	    : c->save ? ": nothing is saved"
-		      : "",
-	    newest.path);
+	struct train_command *c = user;
+	c->unsaved = *error;
+	if (c->ranks.rank)
+		return;
+	bar_clear(&c->bar);
+	say("tenon train: a checkpoint was not written: %s\n", error->text);
 }
 
-/* The first SIGINT stops it. */
+static int is_complete(const tn_trainer *trainer, uint64_t n_epochs)
+{
+	return tn_trainer_epochs(trainer) >= n_epochs || tn_trainer_stopped_early(trainer);
+}
+
+/* The first signal stops it.  After a failure signals are still caught, for leave_off. */
 static tn_status run_until_interrupted(struct train_command *c, tn_context *context,
-				       tn_trainer *trainer, uint64_t n_epochs)
+				       tn_trainer *trainer)
 {
 	interrupt_catch();
 	tn_status status = tn_trainer_run(trainer);
-	interrupt_release();
 	bar_clear(&c->bar);
-	if (status != TN_CANCELLED)
-		return status;
-	tn_error_clear(context);
-	if (c->ranks.rank == 0)
-		print_interrupted(c, n_epochs);
-	/* A rank that obeys the signal now has the launcher end the others. */
-	(void)tn_barrier(c->ranks.communicator); /* an error is kept */
+	c->steps = tn_trainer_steps(trainer);
+	c->is_unsaved = status == TN_IO && !strcmp(tn_error(context)->text, c->unsaved.text);
+	/* Complete but for its last checkpoint, it is tested and saved. */
+	if (c->is_unsaved && is_complete(trainer, c->n_epochs)) {
+		tn_error_clear(context);
+		status = TN_OK;
+		if (c->ranks.rank == 0)
+			say("tenon train: the last checkpoint could not be written\n");
+	}
+	if (!status)
+		interrupt_release();
 	return status;
 }
 
@@ -424,21 +393,21 @@ static const struct tn_augmentation *augmentation(struct train_command *c,
 	return train_augment_for(&c->augment, dataset);
 }
 
-static void print_early(const struct train_command *c, uint64_t n_epochs)
+static void print_early(const struct train_command *c)
 {
-	if (c->schedule.stops && c->epoch < n_epochs && !c->quiet)
+	if (c->schedule.stops && c->epoch < c->n_epochs && !c->quiet)
 		say("stopped after epoch %" PRIu64 ": the network is that of the lowest loss\n",
 		    c->epoch);
 }
 
-/* The loader of the training part; NULL: it failed, which has been printed. */
-static tn_data_loader *open_training(struct train_command *c, tn_context *context,
-				     const tn_dataset *dataset)
+static tn_data_loader *make_loader(struct train_command *c, tn_context *context,
+				   const tn_dataset *dataset)
 {
 	struct tn_error_info error;
 	tn_data_loader *loader = NULL;
 	struct tn_data_loader_options options = tn_data_loader_defaults();
 	options.batch_size = (uint32_t)c->batch;
+	options.drop_last = c->drop_last;
 	options.seed = c->seed;
 	options.shuffle = 1;
 	options.augmentation = augmentation(c, dataset);
@@ -448,6 +417,26 @@ static tn_data_loader *open_training(struct train_command *c, tn_context *contex
 	if (tn_data_loader_create(dataset, TN_PART_TRAIN, &options, &loader, &error))
 		report_error(&error);
 	return loader;
+}
+
+/* The loader of the training part, without a last batch that is too short for the network; NULL: it
+ * failed, which has been printed. */
+static tn_data_loader *open_training(struct train_command *c, tn_context *context,
+				     tn_module *module, const tn_dataset *dataset)
+{
+	struct tn_short_batch found = {.struct_size = sizeof(found)};
+	tn_data_loader *loader = make_loader(c, context, dataset);
+	if (!loader || c->drop_last || tn_data_loader_batches(loader) < 2)
+		return loader;
+	if (tn_short_batch_find(module, loader, &found) || !found.is_last)
+		return loader; /* an error is kept */
+	if (c->ranks.rank == 0)
+		say("the last batch of each epoch (%u image%s) is left out: %s (%s) needs %u%s\n",
+		    found.samples, found.samples == 1 ? "" : "s", found.path, found.class_name,
+		    found.least, c->ranks.size > 1 ? " on each rank" : "");
+	tn_data_loader_destroy(loader);
+	c->drop_last = 1;
+	return make_loader(c, context, dataset);
 }
 
 /* What does not depend on the data. */
@@ -462,12 +451,13 @@ static void fill_options(struct train_command *c, struct tn_trainer_options *o)
 	o->checkpoint_epochs = c->checkpoint_epochs;
 	o->resume = c->resume;
 	o->resumed = on_resumed;
+	o->on_unsaved = on_unsaved;
 	o->parallel = c->ranks.parallel;
 }
 
 /* With the epochs and the open loaders of `given`.  An error is kept by the context. */
 static tn_status train_with(struct train_command *c, tn_context *context, tn_module *module,
-			    tn_optimizer *optimizer, const struct description *d,
+			    tn_optimizer *optimizer, const struct train_description *d,
 			    const struct tn_trainer_options *given)
 {
 	struct tn_trainer_options o = *given;
@@ -480,8 +470,7 @@ static tn_status train_with(struct train_command *c, tn_context *context, tn_mod
 	tn_status status =
 		train_schedule_apply(&c->schedule, optimizer, tn_data_loader_batches(o.train), &o);
 	tn_trainer *trainer = status ? NULL : tn_trainer_create(module, optimizer, &o);
-	status =
-		trainer ? run_until_interrupted(c, context, trainer, o.n_epochs) : TN_PENDING_ERROR;
+	status = trainer ? run_until_interrupted(c, context, trainer) : TN_PENDING_ERROR;
 	tn_trainer_destroy(trainer);
 	tn_schedule_destroy(o.schedule);
 	tn_metric_destroy(accuracy);
@@ -491,13 +480,13 @@ static tn_status train_with(struct train_command *c, tn_context *context, tn_mod
 /* 0: it failed, or was interrupted. */
 static int train_network(struct train_command *c, tn_context *context, tn_module *module,
 			 tn_optimizer *optimizer, const tn_dataset *dataset,
-			 const struct description *d)
+			 const struct train_description *d)
 {
 	struct tn_trainer_options o = tn_trainer_defaults();
 	const int has_validation = tn_dataset_count(dataset, TN_PART_VALIDATION) > 0;
 	tn_status status = TN_PENDING_ERROR;
-	o.n_epochs = c->epochs ? c->epochs : default_epochs(dataset);
-	o.train = open_training(c, context, dataset);
+	o.n_epochs = c->n_epochs = c->epochs ? c->epochs : default_epochs(dataset);
+	o.train = open_training(c, context, module, dataset);
 	if (has_validation)
 		o.validation = open_part(context, &c->ranks, dataset, TN_PART_VALIDATION);
 	if (o.train && (o.validation || !has_validation))
@@ -507,8 +496,65 @@ static int train_network(struct train_command *c, tn_context *context, tn_module
 	tn_data_loader_destroy(o.train);
 	tn_data_loader_destroy(o.validation);
 	if (!status)
-		print_early(c, o.n_epochs);
+		print_early(c);
 	return !status;
+}
+
+/* What to do about an error of checkpoints, which has been printed. */
+static void advise(const struct train_command *c, const struct tn_error_info *error)
+{
+	if (!error || !c->folder)
+		return;
+	if (!c->resume && error->status == TN_STATE && tn_checkpoint_folder_count(c->folder))
+		say("tenon train: --resume continues from it; a new training needs another folder "
+		    "for --checkpoint\n");
+	else if (c->resume && error->status != TN_UNSUPPORTED &&
+		 !strcmp(error->operation, "checkpoint_load"))
+		say("tenon train: --resume expects the model, data and options of the training "
+		    "that it continues\n");
+}
+
+/* The training was interrupted, or has failed: prints the error, saves the network so far, and says
+ * how it goes on. */
+static void leave_off(struct train_command *c, tn_context *context, tn_module *module,
+		      const struct train_description *d)
+{
+	struct tn_error_info error = {.status = TN_OK};
+	if (tn_error(context))
+		error = *tn_error(context);
+	tn_error_clear(context);
+	const int is_interrupted = error.status == TN_CANCELLED || c->is_unsaved;
+	/* Of ranks that have failed one by one each has its own weights, or its share of them. */
+	const int is_common = is_interrupted || error.status == TN_NOT_FINITE;
+	struct train_rest rest = {is_interrupted ? "interrupted" : "ended",
+				  c->is_unsaved,
+				  c->epoch,
+				  c->n_epochs,
+				  c->folder,
+				  NULL};
+	if (error.status && !is_interrupted) {
+		report_error(&error);
+		advise(c, &error);
+	}
+	c->failed |= error.status != TN_CANCELLED;
+	if (c->save && c->steps && c->ranks.rank == 0 && (is_common || !c->ranks.shard) &&
+	    train_is_finite(context, module) && train_save(module, c->save, d, NULL))
+		rest.saved = c->save;
+	if (c->ranks.rank == 0 && (c->steps || is_interrupted))
+		train_rest_print(&rest);
+	/* A rank that ends now has the launcher end the others. */
+	if (is_common)
+		(void)tn_barrier(c->ranks.communicator); /* an error is kept */
+	interrupt_release();
+}
+
+/* Before its test, which a signal may end; a failure is told when the network is saved again. */
+static void save_untested(const struct train_command *c, tn_context *context,
+			  const tn_module *module, const struct train_description *d)
+{
+	if (c->save && !c->skip_train && c->ranks.rank == 0 &&
+	    !train_save(module, c->save, d, NULL))
+		tn_error_clear(context);
 }
 
 static void train(struct train_command *c, tn_context *context, tn_module *module,
@@ -518,25 +564,29 @@ static void train(struct train_command *c, tn_context *context, tn_module *modul
 	tn_optimizer *optimizer = train_optimizer_make(&c->optimizer, module);
 	if (!optimizer)
 		return;
-	struct description d;
-	describe(&d, c, dataset);
+	struct train_description d;
+	train_describe(&d, c->model, c->data, c->seed, dataset);
 	int done = c->skip_train || train_network(c, context, module, optimizer, dataset, &d);
 	if (done) {
+		save_untested(c, context, module, &d);
 		done = test(c, context, module, dataset, &result);
 		c->failed |= !done;
+	} else {
+		leave_off(c, context, module, &d);
 	}
 	if (done && !isfinite(result.loss)) {
 		fprintf(stderr,
 			"tenon train: the loss is not a finite number: nothing was learned%s\n",
-			c->save ? ", nothing is saved" : "");
+			c->save && c->skip_train ? ", nothing is saved" : "");
 		c->failed = 1;
 	}
 	const int writes = done && !c->failed && c->ranks.rank == 0;
-	if (writes && c->save)
-		save(c, module, dataset, &result);
+	if (writes && c->save && train_save(module, c->save, &d, &result))
+		printf("saved %s\n", c->save);
 	if (writes && !train_results_show(&c->results, module, dataset))
 		c->failed = 1;
-	describe_end(&d);
+	c->failed |= c->is_unsaved && c->ranks.rank == 0;
+	train_describe_end(&d);
 	tn_optimizer_destroy(optimizer);
 }
 
@@ -578,21 +628,6 @@ static int open_folder(struct train_command *c, tn_context *context)
 	return c->folder != NULL;
 }
 
-/* What to do about an error of checkpoints, which has been printed. */
-static void advise(const struct train_command *c, const tn_context *context)
-{
-	const struct tn_error_info *error = tn_error(context);
-	if (!error || !c->folder)
-		return;
-	if (!c->resume && error->status == TN_STATE && tn_checkpoint_folder_count(c->folder))
-		say("tenon train: --resume continues from it; a new training needs another folder "
-		    "for --checkpoint\n");
-	else if (c->resume && error->status != TN_UNSUPPORTED &&
-		 !strcmp(error->operation, "checkpoint_load"))
-		say("tenon train: --resume expects the model, data and options of the training "
-		    "that it continues\n");
-}
-
 /* Builds the network, with the weights of --init. */
 static int begin(const struct train_command *c, tn_context *context, tn_module *module)
 {
@@ -624,7 +659,7 @@ static int run_with_data(struct train_command *c, tn_context *context, const tn_
 			train(c, context, module, dataset);
 	}
 	code = finish(context);
-	advise(c, context);
+	advise(c, tn_error(context));
 	tn_checkpoint_folder_close(c->folder);
 	train_ranks_end(&c->ranks);
 	tn_module_destroy(module);
@@ -680,6 +715,8 @@ int command_train(int argc, char **argv)
 		return code;
 	if (!outputs_possible(&c))
 		return EXIT_FAILED;
+	/* A file that has grown too large is an error like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	tn_context *context = open_context(&c.common, TN_SEED_FROM_ENVIRONMENT, &code);
 	if (context)
 		code = train_ranks_open(&c.ranks, context);
@@ -693,7 +730,7 @@ int command_train(int argc, char **argv)
 	train_results_end(&c.results);
 	if (!metrics_close(&c.metrics) && code == EXIT_DONE)
 		code = EXIT_FAILED;
-	if (interrupt_seen())
+	if (interrupt_seen() && code == EXIT_DONE)
 		interrupt_obey();
 	return code;
 }

@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Records the first SIGINT in a flag, and restores the default for the second.
+ * Records the first signal, and restores each one's default when it has arrived.
  */
 #include "interrupt.h"
 
 #include <signal.h>
 #include <stddef.h>
 
+/* SIGUSR1 is what batch systems send before the time is over. */
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+enum { N_NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
+
 static volatile sig_atomic_t seen;
-static struct sigaction before;
+static struct sigaction before[N_NUMBERS];
 
 static void remember(int number)
 {
-	(void)number;
-	seen = 1;
+	if (!seen)
+		seen = number;
 }
 
 void interrupt_catch(void)
 {
 	struct sigaction action = {.sa_handler = remember, .sa_flags = SA_RESTART | SA_RESETHAND};
 	sigemptyset(&action.sa_mask);
-	if (!sigaction(SIGINT, NULL, &before) && before.sa_handler == SIG_DFL)
-		sigaction(SIGINT, &action, NULL);
+	for (int i = 0; i < N_NUMBERS; i++) {
+		if (!sigaction(numbers[i], NULL, &before[i]) && before[i].sa_handler == SIG_DFL)
+			sigaction(numbers[i], &action, NULL);
+	}
 }
 
 int interrupt_seen(void)
@@ -32,13 +38,14 @@ int interrupt_seen(void)
 
 void interrupt_release(void)
 {
-	sigaction(SIGINT, &before, NULL);
+	for (int i = 0; i < N_NUMBERS; i++)
+		sigaction(numbers[i], &before[i], NULL);
 }
 
 void interrupt_obey(void)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	raise(SIGINT);
+	sigaction(seen, &action, NULL);
+	raise(seen);
 }

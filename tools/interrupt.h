@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * SIGINT, caught once, so that long work stops in order.  The second one ends the process.
+ * The signals that end a program (SIGINT, SIGTERM, SIGHUP and SIGUSR1), caught once each, so that
+ * long work stops in order.  A second one of the same kind ends the process.
  */
 #ifndef TENON_TOOLS_INTERRUPT_H
 #define TENON_TOOLS_INTERRUPT_H
 
-/* Starts recording the first SIGINT; if SIGINT is ignored, it stays ignored. */
+/* Starts recording; a signal that is ignored stays ignored (nohup), and one that has a handler
+ * keeps it. */
 void interrupt_catch(void);
-/* Has SIGINT arrived? */
+/* The number of the first signal that has arrived; 0: none. */
 int interrupt_seen(void);
-/* Restores the default: SIGINT ends the process. */
+/* Restores the defaults: a signal ends the process. */
 void interrupt_release(void);
-/* Ends the process as SIGINT would have. */
+/* Ends the process as the signal that was seen would have. */
 void interrupt_obey(void);
 
 #endif

@@ -113,8 +113,9 @@ tn_status train_schedule_apply(const struct train_schedule *s, tn_optimizer *opt
 		options->patience = s->stop_patience ? s->stop_patience : DEFAULT_STOP_PATIENCE;
 		options->min_delta = s->stop_delta < 0 ? DEFAULT_DELTA : s->stop_delta;
 	}
-	/* Without a schedule a training may be resumed with more epochs. */
-	if (s->which == CONSTANT)
+	/* Without a schedule a training may be resumed with more epochs; where there is no batch
+	 * the trainer says why. */
+	if (s->which == CONSTANT || !n_batches)
 		return TN_OK;
 	options->schedule = make_schedule(s, optimizer, n_batches, options->n_epochs);
 	options->schedule_epochs = s->which == TWO_DROPS;

@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
+#include "array/shape.h"
 #include "autograd/node.h"
 #include "base/options.h"
 #include "capture/stepped.h"
@@ -26,6 +27,7 @@ static tn_status check_options(const tn_array *x, const struct tn_batch_norm_opt
 			       const struct tn_norm_ranks *ranks)
 {
 	struct tn_runtime *rt = x->runtime;
+	char found[TN_SHAPE_TEXT];
 	if (x->rank < 2)
 		return tn_runtime_fail(rt, TN_SHAPE, "batch_norm",
 				       "x: expected (N, C, ...), found rank %d", x->rank);
@@ -39,7 +41,9 @@ static tn_status check_options(const tn_array *x, const struct tn_batch_norm_opt
 				       o->training ? ", or none" : " for evaluation");
 	if (o->training && !ranks && x->shape[1] && x->size == x->shape[1])
 		return tn_runtime_fail(rt, TN_SHAPE, "batch_norm",
-				       "expected more than one element per channel in training");
+				       "x: expected more than one element per channel in training, "
+				       "found shape %s",
+				       tn_array_text(x, found));
 	return tn_runtime_check(rt, o, members, "batch_norm");
 }
 

@@ -31,13 +31,26 @@ static const struct tn_launch *launch_of(const struct tn_known *entry)
 	return NULL;
 }
 
+/* Has a launcher that connects its processes started this one? */
+static int is_connected(const struct tn_communicator_choice *choice)
+{
+	for (size_t i = 0; i < choice->known.n; i++) {
+		const struct tn_launch *launch = launch_of(&choice->known.list[i]);
+		if (launch && !launch->is_fallback)
+			return 1;
+	}
+	return 0;
+}
+
 const struct tn_launch *tn_communicator_launch(const struct tn_communicator_choice *choice,
 					       const char *name)
 {
+	const int ignores_fallback = is_connected(choice);
 	for (size_t i = 0; i < choice->known.n; i++) {
 		const struct tn_known *entry = &choice->known.list[i];
 		const struct tn_launch *launch = launch_of(entry);
-		if (launch && launch->size > 1 && (!name || !strcmp(entry->name, name)))
+		if (launch && launch->size > 1 && (!name || !strcmp(entry->name, name)) &&
+		    !(launch->is_fallback && ignores_fallback))
 			return launch;
 	}
 	return NULL;

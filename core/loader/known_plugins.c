@@ -150,11 +150,16 @@ static const char *take_of_communicator(struct tn_known *entry, const char *key,
 		snprintf(launch->launcher, sizeof(launch->launcher), "%s", value);
 		return NULL;
 	}
-	if (strcmp(key, "size") && strcmp(key, "rank"))
+	const int is_fallback = !strcmp(key, "fallback");
+	if (strcmp(key, "size") && strcmp(key, "rank") && !is_fallback)
 		return NULL;
 	if (!entry->n_launches)
 		return "expected a line 'launcher = ...' before it";
 	struct tn_launch *launch = &entry->launches[entry->n_launches - 1];
+	if (is_fallback) {
+		launch->is_fallback = !strcmp(value, "yes");
+		return launch->is_fallback ? NULL : "expected 'fallback = yes'";
+	}
 	char *variable = *key == 's' ? launch->size_variable : launch->rank_variable;
 	if (!*value || strlen(value) >= sizeof(launch->size_variable))
 		return "expected a variable's name of at most 63 letters";

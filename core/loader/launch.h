@@ -13,6 +13,8 @@ struct tn_launch {
 	char launcher[128]; /* "mpirun of Open MPI" */
 	char size_variable[64];
 	char rank_variable[64];
+	/* It starts processes and does not connect them: inside of it another launcher counts. */
+	int is_fallback;
 	uint32_t size; /* 0: it has not started this process */
 	uint32_t rank;
 };

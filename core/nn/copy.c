@@ -165,6 +165,7 @@ static tn_module *make_module(const struct work *work, const tn_module *from)
 	to->activation = from->activation;
 	to->is_max_pool = from->is_max_pool;
 	to->is_repeatable = from->is_repeatable;
+	to->least_elements = from->least_elements;
 	to->is_foreign = from->is_foreign;
 	to->is_recomputed = from->is_recomputed;
 	to->training = from->training;

@@ -141,8 +141,9 @@ struct tn_module {
 	int is_max_pool;
 	tn_module *shortcut;
 	int is_repeatable;
-	int is_foreign;    /* of a class of the application */
-	int is_recomputed; /* tn_module_set_recompute */
+	uint32_t least_elements; /* of each channel of a batch, in training; 0: any number */
+	int is_foreign;          /* of a class of the application */
+	int is_recomputed;       /* tn_module_set_recompute */
 	/* While the runtime has a watch (array/watch.h): its row there, from 1; 0: not watched. */
 	uint32_t watch_row;
 	/* While frozen, else NULL: of the outermost module, both or none; of a convolution. */

@@ -202,6 +202,7 @@ static tn_module *create_batch_norm(tn_context *context, const struct tn_module_
 	state->ranks[0] = least_rank;
 	state->ranks[1] = most_rank;
 	module->forward_then = batch_norm_then;
+	module->least_elements = 2; /* one has no variance */
 	if (!tn_module_add_buffer(module, "running_mean", TN_F32, 1, &channels, 0) &&
 	    !tn_module_add_buffer(module, "running_var", TN_F32, 1, &channels, 1) &&
 	    !tn_module_add_buffer(module, "num_batches_tracked", TN_I64, 0, NULL, 0)) {

@@ -275,6 +275,20 @@ static int is_weighted(const tn_loss *loss, const tn_array *output, const tn_arr
 	       (o->weight || o->has_ignore_label);
 }
 
+tn_status tn_loss_unit(const tn_loss *loss, double *unit)
+{
+	const tn_array *weight = loss->kind && loss->kind->weighs ? loss->options.weight : NULL;
+	*unit = 1.0;
+	if (!weight || tn_scope_begin(loss->context))
+		return loss->runtime->error.status;
+	double mean;
+	tn_status status = tn_item(tn_mean(tn_astype(weight, TN_F64), TN_ALL_AXES, NULL, 0), &mean);
+	tn_scope_end(loss->context, NULL);
+	if (!status && mean > 0.0 && isfinite(mean))
+		*unit = mean;
+	return status;
+}
+
 /* The sum of the labels' weights; labels that are ignored have none. */
 static tn_array *weight_of_labels(const tn_loss *loss, const tn_array *output,
 				  const tn_array *labels)

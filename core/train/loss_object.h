@@ -30,6 +30,11 @@ tn_status tn_loss_of_batch(const tn_loss *loss, const tn_array *output, const tn
 tn_status tn_loss_of_own(struct tn_runtime *runtime, const char *name, tn_array *sum,
 			 tn_array *weight, uint32_t n, struct tn_loss_value *value);
 
+/* What a sample weighs about: the mean of the class weights where they divide the mean, else 1.
+ * Divided by it, a sum of losses over their number is no further from their mean than the labels
+ * are from an even mix, which is within the range of f16.  Errors are kept. */
+tn_status tn_loss_unit(const tn_loss *loss, double *unit);
+
 /* Do captured steps do what uncaptured ones would? */
 int tn_loss_is_repeatable(const tn_loss *loss);
 /* The kind's number; UINT32_MAX: of the program's own class. */

@@ -13,6 +13,7 @@
 #include "array/array.h"
 #include "autograd/anomaly.h"
 #include "nn/module.h"
+#include "nn/tree.h"
 
 static int is_finite(const tn_array *array)
 {
@@ -104,4 +105,17 @@ void tn_not_finite_find(const struct tn_steps *steps, char *text, size_t size)
 			find_operation(steps, text, size);
 	}
 	tn_scope_end(rt->context, NULL);
+}
+
+int tn_network_is_finite(const tn_module *module)
+{
+	int is = !tn_module_list(module) && !tn_scope_begin(module->context);
+	if (!is)
+		return 0;
+	for (size_t i = 0; i < module->n_listing && is; i++)
+		is = is_finite(module->listing[i].weight->value);
+	for (size_t i = 0; i < module->n_buffer_listing && is; i++)
+		is = is_finite(module->buffer_listing[i].buffer->value);
+	tn_scope_end(module->context, NULL);
+	return is;
 }

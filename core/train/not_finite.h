@@ -13,4 +13,7 @@
  * is kept.  The weights are still those before the step. */
 void tn_not_finite_find(const struct tn_steps *steps, char *text, size_t size);
 
+/* Are all parameters and buffers finite?  No error is kept. */
+int tn_network_is_finite(const tn_module *module);
+
 #endif

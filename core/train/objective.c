@@ -28,11 +28,14 @@ tn_status tn_objective_take(struct tn_objective *objective, tn_module *module,
 		.runtime = rt,
 		.dtype = module->arena.values ? module->arena.values->dtype : TN_F32,
 		.loss = o->loss,
+		.unit = 1.0,
 		.step_function = o->step_function,
 		.user = o->user,
 	};
 	if (!o->loss && !o->step_function)
 		objective->loss = objective->standard = tn_loss_create(module->context, NULL);
+	if (objective->loss && o->train)
+		return tn_loss_unit(objective->loss, &objective->unit);
 	return rt->error.status;
 }
 

@@ -17,6 +17,7 @@ struct tn_objective {
 	tn_dtype dtype;      /* of the network */
 	const tn_loss *loss; /* NULL: step_function */
 	tn_loss *standard;   /* owned: the loss without one in the options; NULL: none */
+	double unit;         /* tn_loss_unit; 1 of a step_function */
 	tn_step_function step_function;
 	void *user;
 };

@@ -36,7 +36,8 @@ static tn_array *share_of_step(const struct tn_steps *steps, const struct tn_los
 {
 	if (value->weight && steps->is_alone)
 		return tn_divide(value->loss, tn_detach(value->weight));
-	const double factor = value->weight ? scale / steps->batches->batch.n : scale;
+	const double share = steps->objective->unit * steps->batches->batch.n;
+	const double factor = value->weight ? scale / share : scale;
 	return factor == 1.0 ? value->loss : tn_affine(value->loss, factor, 0.0);
 }
 

@@ -59,9 +59,9 @@ struct tn_steps {
 
 /* Uploads the loaded batch.  is_regular: a full batch gets the scale that all others get. */
 tn_status tn_steps_feed(struct tn_steps *steps, int is_regular);
-/* Runs the part of that batch; the gradients of its mean loss are multiplied by `scale`, those of
- * a sum by `scale` over its number of samples, or, if the batch is alone, by 1 over its weight.
- * is_last: no other batch follows before the update. */
+/* Runs the part of that batch; the gradients of its mean loss are multiplied by `scale`, those of a
+ * sum by `scale` over what its samples weigh about (tn_loss_unit), or, if the batch is alone, by 1
+ * over its weight.  is_last: no other batch follows before the update. */
 tn_status tn_steps_forward(struct tn_steps *steps, enum tn_step_part part, double scale,
 			   int is_last);
 /* With ranks, after the last batch: waits for the sums of gradients. */

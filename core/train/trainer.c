@@ -21,6 +21,7 @@
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "train/ranks.h"
+#include "train/short_batch.h"
 #include "train/trainer_checkpoint.h"
 #include "train/trainer_epoch.h"
 #include "train/trainer_evaluate.h"
@@ -175,6 +176,21 @@ static void set_defaults(struct tn_trainer_options *o)
 		o->best = o->patience != TN_NO_LIMIT ? TN_BEST_ON_DEVICE : TN_BEST_NOT_KEPT;
 }
 
+/* Will the training come to a batch that is too short for a layer? */
+static tn_status check_batches(const tn_trainer *t)
+{
+	const struct tn_trainer_options *o = &t->options;
+	struct tn_short_batch found;
+	if (!o->train || o->step_function)
+		return TN_OK;
+	tn_short_batch_look(t->module, o->train, &found);
+	const uint64_t n = tn_data_loader_batches(o->train);
+	const int is_reached = !found.is_last || o->max_steps >= (n - 1) / o->accumulate + 1;
+	return found.samples && is_reached
+		       ? tn_short_batch_refuse(t->runtime, o->train, &found, operation)
+		       : TN_OK;
+}
+
 /* ---- Life ------------------------------------------------------------------------------------*/
 
 static tn_status make_parts(tn_trainer *t)
@@ -189,8 +205,8 @@ static tn_status make_parts(tn_trainer *t)
 		status = check_plateau(t);
 	if (!status && o->train)
 		status = tn_batches_of(&t->batches, t->context, o->train);
-	if (!status && o->train && !t->batches.limit)
-		status = refuse(t->runtime, "train: expected a part with samples, found none");
+	if (!status && o->train)
+		status = tn_batches_check(t->runtime, o->train, operation);
 	if (!status && o->validation && !tn_data_loader_facts(o->validation).count)
 		status = refuse(t->runtime, "validation: expected a part with samples, found none");
 	t->best.module = t->module;
@@ -241,7 +257,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 	t->options = o;
 	t->first_lr = optimizer ? tn_optimizer_lr(optimizer) : 0.0;
 	t->options.monitor = t->monitor = monitor;
-	if (!make_parts(t) && !tn_trainer_check_ranks(t))
+	if (!make_parts(t) && !tn_trainer_check_ranks(t) && !check_batches(t))
 		return t;
 	tn_trainer_destroy(t);
 	return NULL;
@@ -269,24 +285,31 @@ static int is_finished(const tn_trainer *t)
 	       (t->state.step >= o->max_steps && !t->state.in_epoch);
 }
 
+static tn_status stop(tn_trainer *t)
+{
+	tn_status status = tn_trainer_checkpoint_stop(t);
+	if (!status)
+		status = tn_trainer_checkpoint_end(t);
+	return status ? status
+		      : tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
+					"stopped by the %s callback", t->stopped_by);
+}
+
 static tn_status run(tn_trainer *t)
 {
 	tn_status status = TN_OK;
-	if (t->state.is_done)
-		return TN_OK;
-	while (!status && !t->stopped_by && !is_finished(t))
+	while (!status && !t->state.is_done && !t->stopped_by && !is_finished(t))
 		status = tn_trainer_epoch(t);
 	if (!status && t->stopped_by)
-		status = tn_trainer_checkpoint_stop(t);
-	if (!status && t->stopped_by)
-		return tn_runtime_fail(t->runtime, TN_CANCELLED, "train",
-				       "stopped by the %s callback", t->stopped_by);
-	if (!status)
+		return stop(t);
+	if (!status && !t->state.is_done)
 		status = tn_trainer_advance(t);
-	if (!status)
+	if (!status && !t->state.is_done)
 		status = tn_best_restore(&t->best);
-	t->state.is_done = !status;
-	return status;
+	t->state.is_done |= !status;
+	if (status)
+		tn_trainer_checkpoint_failed(t);
+	return status ? status : tn_trainer_checkpoint_end(t);
 }
 
 tn_status tn_trainer_run(tn_trainer *t)
@@ -307,6 +330,7 @@ tn_status tn_trainer_run(tn_trainer *t)
 		return status;
 	t->is_running = 1;
 	t->stopped_by = NULL;
+	t->is_common = 0;
 	t->votes = 0;
 	status = run(t);
 	t->is_running = 0;

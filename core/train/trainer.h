@@ -27,6 +27,7 @@ struct tn_trainer_group {
 	uint64_t total;   /* samples of the whole step */
 	uint64_t samples; /* run so far */
 	int is_regular;   /* `accumulate` full batches */
+	int is_weighted;  /* the losses are sums with weights */
 	int is_unseen;    /* the last batch's loss has not been looked at */
 	uint32_t n;       /* samples of that batch */
 	double loss;      /* the sum of the losses that were looked at */
@@ -54,11 +55,13 @@ struct tn_trainer {
 	int reports;            /* with ranks: they have agreed to report progress */
 	uint32_t votes;         /* with ranks: bits of this one's callbacks that ask for it */
 	int is_running;
-	int has_begun;             /* a checkpoint was loaded, or there was none */
-	int is_saved;              /* the present state is that of a checkpoint */
-	double first_lr;           /* the optimizer's when the trainer was made */
-	double reported;           /* when on_progress was called last */
-	double validation_seconds; /* duration of the last validation */
+	int has_begun;                /* a checkpoint was loaded, or there was none */
+	int is_saved;                 /* the present state is that of a checkpoint */
+	int is_common;                /* the error that ended the run was found by all ranks */
+	struct tn_error_info unsaved; /* why the last checkpoint could not be written */
+	double first_lr;              /* the optimizer's when the trainer was made */
+	double reported;              /* when on_progress was called last */
+	double validation_seconds;    /* duration of the last validation */
 	/* The metrics of the running epoch, its validation, and the last tn_trainer_evaluate. */
 	double running[TN_MOST_METRICS];
 	double validated[TN_MOST_METRICS];

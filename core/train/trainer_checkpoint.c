@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "distributed/agree.h"
 #include "train/checkpoint_folder.h"
+#include "train/not_finite.h"
 #include "train/ranks.h"
 #include "train/trainer_state.h"
 
@@ -153,11 +154,30 @@ static tn_status write_of_ranks(tn_trainer *t, double value)
 	return status ? status : left;
 }
 
+/* The training goes on: the next checkpoint may find the disk less full, or the folder again. */
+static void tell_unsaved(tn_trainer *t)
+{
+	const tn_communicator *communicator = tn_trainer_communicator(t);
+	t->unsaved = t->runtime->error;
+	tn_error_clear(t->context);
+	if (t->options.on_unsaved)
+		t->options.on_unsaved(t->options.user, &t->unsaved);
+	else if (!communicator || tn_communicator_rank(communicator) == 0)
+		tn_log_format(t->runtime->logger, TN_LOG_WARNING, operation,
+			      "the checkpoint of step %llu was not written: %s",
+			      (unsigned long long)t->state.step, t->unsaved.text);
+}
+
 static tn_status save(tn_trainer *t, double value)
 {
 	tn_status status = t->options.parallel ? write_of_ranks(t, value) : write(t, value);
 	t->is_saved = !status;
-	return status;
+	if (!status)
+		t->unsaved.status = TN_OK;
+	if (status != TN_IO || t->runtime->error.status != TN_IO)
+		return status;
+	tell_unsaved(t);
+	return t->runtime->error.status;
 }
 
 int tn_trainer_checkpoint_is_due(const tn_trainer *t, uint64_t step)
@@ -187,6 +207,37 @@ tn_status tn_trainer_checkpoint_epoch(tn_trainer *t, double value)
 tn_status tn_trainer_checkpoint_stop(tn_trainer *t)
 {
 	return t->options.checkpoints && !t->is_saved ? save(t, NAN) : TN_OK;
+}
+
+/* On all ranks: each has statistics of its own batches. */
+static int is_finite(const tn_trainer *t)
+{
+	tn_communicator *communicator = tn_trainer_communicator(t);
+	int64_t is_bad = !tn_network_is_finite(t->module);
+	if (communicator && tn_agree_max(communicator, 1, &is_bad, "whether weights are finite"))
+		return 0;
+	return !is_bad;
+}
+
+/* Other ranks may wait for this one somewhere else, unless all have found the error. */
+void tn_trainer_checkpoint_failed(tn_trainer *t)
+{
+	const struct tn_error_info kept = t->runtime->error;
+	if (!t->options.checkpoints || t->is_saved || !t->state.step ||
+	    (t->options.parallel && !t->is_common))
+		return;
+	tn_error_clear(t->context);
+	if (is_finite(t))
+		(void)save(t, NAN); /* the first error counts */
+	tn_error_clear(t->context);
+	t->runtime->error = kept;
+}
+
+tn_status tn_trainer_checkpoint_end(tn_trainer *t)
+{
+	const struct tn_error_info unsaved = t->unsaved;
+	t->unsaved.status = TN_OK;
+	return unsaved.status ? tn_runtime_keep(t->runtime, &unsaved) : TN_OK;
 }
 
 /* ---- Loading ---------------------------------------------------------------------------------*/

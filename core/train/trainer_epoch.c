@@ -25,6 +25,7 @@
 static tn_status refuse(struct tn_trainer *t, const char *what, double value)
 {
 	char text[320];
+	t->is_common = 1;
 	tn_not_finite_find(&t->steps, text, sizeof(text));
 	return tn_runtime_fail(t->runtime, TN_NOT_FINITE, "train",
 			       "epoch %llu, step %llu: expected a finite %s, found %g; the weights "
@@ -46,6 +47,7 @@ static tn_status look_at_loss(struct tn_trainer *t)
 	t->group.is_unseen = 0;
 	t->group.loss += sum;
 	t->group.weight += weight;
+	t->group.is_weighted = t->steps.losses[t->steps.last].weight != NULL;
 	/* With ranks all of them find it in the loss of the step. */
 	return isfinite(sum) || t->options.parallel ? TN_OK : refuse(t, "loss", sum / weight);
 }
@@ -69,16 +71,18 @@ static tn_status join_ranks(struct tn_trainer *t)
 	return refuse(t, "loss", t->group.loss / t->group.weight);
 }
 
-/* Of the step whose batches have all run: makes gradients of the sum of losses over the number of
- * samples those of the sum over the weight, which those of a batch alone are. */
+/* Of the step whose batches have all run: makes gradients of the sum of losses over what the
+ * samples weigh about those of the sum over their weight, which those of a batch alone are. */
 static tn_status weigh_gradients(struct tn_trainer *t)
 {
-	const double samples = (double)t->group.total;
-	if (t->group.weight == samples)
+	const double unit = t->group.is_weighted ? t->objective.unit : 1.0;
+	const double about = unit * (double)t->group.total;
+	if (t->group.weight == about)
 		return TN_OK;
 	if (t->group.weight > 0.0 && isfinite(t->group.weight))
 		return t->steps.is_alone ? TN_OK
-					 : tn_gradient_scale(t->module, samples / t->group.weight);
+					 : tn_gradient_scale(t->module, about / t->group.weight);
+	t->is_common = 1;
 	return tn_runtime_fail(
 		t->runtime, TN_NOT_FINITE, "train",
 		"epoch %llu, step %llu: expected samples whose weights have a finite "
@@ -191,12 +195,11 @@ static tn_status run_batch(struct tn_trainer *t)
 	return is_urgent(t) ? settle(t) : TN_OK;
 }
 
-/* The last step of an epoch, or what follows it, failed when the loader was already at the next
- * epoch. */
-static tn_status step_back(struct tn_trainer *t, tn_status status)
+/* A step, or what follows the last one, failed when the loader had given what comes next. */
+static tn_status step_back(struct tn_trainer *t, uint64_t index, tn_status status)
 {
-	const struct tn_data_position end = {t->batches.batch.epoch, t->batches.limit};
-	return tn_data_loader_seek(t->options.train, end, NULL) ? TN_PENDING_ERROR : status;
+	const struct tn_data_position next = {t->batches.batch.epoch, index};
+	return tn_data_loader_seek(t->options.train, next, NULL) ? TN_PENDING_ERROR : status;
 }
 
 /* *more = 0: the epoch is over, or the run. */
@@ -205,8 +208,8 @@ static tn_status train_batch(struct tn_trainer *t, int *more)
 	tn_status status = tn_batches_load(&t->batches);
 	if (!status) {
 		status = settle(t);
-		if (status && !t->batches.batch.n)
-			status = step_back(t, status);
+		if (status)
+			status = step_back(t, t->batches.batch.index, status);
 	}
 	*more = !status && t->batches.batch.n;
 	if (*more)
@@ -433,7 +436,7 @@ tn_status tn_trainer_epoch(struct tn_trainer *t)
 	if (is_over && !t->state.in_epoch)
 		return status;
 	if (is_over) /* the next run finishes it */
-		status = step_back(t, status);
+		status = step_back(t, t->batches.limit, status);
 	t->state.seconds = seconds_of(t);
 	t->sums.started = tn_clock_seconds();
 	if (status) {

@@ -42,6 +42,25 @@ extern "C" {
 
 typedef struct tn_trainer tn_trainer;
 
+/* A batch with fewer samples than a layer needs to be trained: a batch norm needs two elements of
+ * each channel, and without space one sample has one. */
+struct tn_short_batch {
+	uint32_t struct_size;
+	uint32_t samples; /* of the batch, on all ranks; 0: no batch is too short */
+	uint32_t share;   /* of the rank that has the fewest of them */
+	uint32_t least; /* that the layer needs on each rank; of all ranks, if it is synchronised */
+	int is_last;    /* the last batch of each epoch, which drop_last leaves out; 0: any */
+	const char *path; /* of the layer, as in struct tn_module_view; borrowed like the module */
+	const char *class_name;
+};
+/* The first batch of the loader's epochs that is too short for a built network.  Runs the network
+ * on one sample of zeros, as tn_summary_create does, if it has such a layer and a batch is so short
+ * that it may be too short; where the network does not take field 0 alone, nothing is found.  The
+ * caller sets found->struct_size.
+ * TN_INVALID_ARGUMENT: struct_size is not set.  TN_STATE: the module is not built. */
+TN_API tn_status tn_short_batch_find(tn_module *module, const tn_data_loader *loader,
+				     struct tn_short_batch *found);
+
 /* Whether steps of full batches are captured, and replayed (tenon/capture.h).
  * Losses and weights are the same bit for bit.
  *   auto  if the device's backend can capture work, the network consists of the library's modules,
@@ -173,8 +192,8 @@ struct tn_trainer_options {
 	void (*on_end)(void *user, tn_trainer *trainer, tn_status status);
 	void *user;
 	/* Where checkpoints are saved, and loaded from; borrowed.  NULL: none.  Without intervals
-	 * one is saved after each epoch; one is always saved at the end, and when a callback stops
-	 * the training. */
+	 * one is saved after each epoch; one is always saved at the end, and when a callback or an
+	 * error stops the training (tn_trainer_run). */
 	tn_checkpoint_folder *checkpoints;
 	uint64_t checkpoint_steps;  /* one after this many steps; 0: no such interval */
 	uint64_t checkpoint_epochs; /* one after this many epochs, with the monitored value */
@@ -189,6 +208,10 @@ struct tn_trainer_options {
 	/* Trains on several ranks: of the module (tenon/distributed.h), see tn_trainer_create.
 	 * NULL: on one. */
 	struct tn_data_parallel *parallel;
+	/* Called when a checkpoint could not be written (TN_IO: a full disk, no folder any more),
+	 * with the reason.  The training goes on, and tries again when the next one is due.  NULL:
+	 * a warning in the log tells it. */
+	void (*on_unsaved)(void *user, const struct tn_error_info *error);
 };
 static inline struct tn_trainer_options tn_trainer_defaults(void)
 {
@@ -207,7 +230,9 @@ static inline struct tn_trainer_options tn_trainer_defaults(void)
 /* Owned: free it with tn_trainer_destroy before the module and the objects of its options.  The
  * module must be built; optimizer may be NULL if .train is.
  * NULL: TN_INVALID_ARGUMENT, TN_STATE (the module is not built), TN_UNSUPPORTED (options of a newer
- * version), TN_OUT_OF_MEMORY; with .parallel also TN_NOT_EQUAL (the ranks have other data, options
+ * version), TN_OUT_OF_MEMORY; TN_SHAPE: a batch that the
+ * training comes to is too short for a layer (tn_short_batch_find), which the text names, unless
+ * there is a step_function.  With .parallel also TN_NOT_EQUAL (the ranks have other data, options
  * or random states; the text says which rank) and errors of the communicator.
  *
  * With .parallel all ranks make the same calls with the same options; callbacks, which may be on
@@ -250,15 +275,20 @@ TN_API void tn_trainer_destroy(tn_trainer *trainer); /* takes NULL */
  *
  * With .checkpoints, a training that was stopped or killed continues, with .resume, as if it had
  * not been, in the middle of an epoch too; it must have the same options, except for .capture, and
- * .n_epochs and .max_steps unless a schedule has their length.  TN_STATE: the folder has
- * checkpoints, and .resume is 0.  Also the errors of tn_checkpoint_folder_save and
- * tn_checkpoint_folder_load. */
+ * .n_epochs and .max_steps unless a schedule has their length.  One is also saved when an error
+ * ends the training, if parameters and buffers are finite; when it continues, the batches of the
+ * step that failed are left out.  With .parallel that is so for errors that all ranks find, like
+ * TN_NOT_FINITE; after others the newest checkpoint is the last that was due.  TN_STATE: the folder
+ * has checkpoints, and .resume is 0.  TN_IO: the last checkpoint could not be written (on_unsaved);
+ * unless a callback stopped the training it is complete, and the network as after TN_OK.  Also the
+ * errors of tn_checkpoint_folder_save and tn_checkpoint_folder_load. */
 TN_API tn_status tn_trainer_run(tn_trainer *trainer);
 
 /* The loss and all metrics over the whole of a loader's part, from its beginning, in evaluation
  * mode; the loader's position, the network's mode and a running epoch stay as they are.
  * The caller sets values->struct_size.  The metrics in it are borrowed until the next evaluation; a
  * metric's counts are then those of this evaluation (tn_metric_counts).
+ * If the weights of the samples add up to 0, the loss is NaN, as PyTorch's mean of no sample.
  * TN_INVALID_ARGUMENT: the part has no samples, or the fields do not fit. */
 TN_API tn_status tn_trainer_evaluate(tn_trainer *trainer, tn_data_loader *loader,
 				     struct tn_trainer_values *values);

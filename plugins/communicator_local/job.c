@@ -5,6 +5,7 @@
  * name is that of a file and of nothing else: letters, digits and hyphens.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,17 @@ void local_variables_read(const struct tn_host *host, struct local_variables *va
 	variables->job = host->parameter(
 		host->context, "TENON_LOCAL_JOB",
 		"local: the name that the processes of a program share, set by the launcher");
+	variables->slurm_rank = host->parameter(host->context, "SLURM_PROCID",
+						"local: the number of this process, set by srun");
+	variables->slurm_size = host->parameter(host->context, "SLURM_STEP_NUM_TASKS",
+						"local: the number of processes, set by srun");
+	variables->slurm_nodes = host->parameter(host->context, "SLURM_STEP_NUM_NODES",
+						 "local: the machines of a step of Slurm, of which "
+						 "it connects one");
+	variables->slurm_job = host->parameter(host->context, "SLURM_JOB_ID",
+					       "local: names the processes of a step of Slurm");
+	variables->slurm_step = host->parameter(host->context, "SLURM_STEP_ID",
+						"local: names the processes of a step of Slurm");
 	variables->bytes = tn_plugin_option(host, "bytes");
 	variables->folder = tn_plugin_option(host, "folder");
 	variables->temporary = host->parameter(host->context, "TMPDIR",
@@ -120,14 +132,14 @@ static tn_status parse_timeout(const char *text, double *timeout, struct tn_erro
 	return TN_OK;
 }
 
-tn_status local_job_parse(const struct local_variables *variables, struct local_job *job,
-			  struct tn_error_info *error)
+/* The ranks that `tenon launch` has started. */
+static tn_status parse_launched(const struct local_variables *variables, struct local_job *job,
+				struct tn_error_info *error)
 {
 	const char *missing = !variables->size   ? "TENON_LOCAL_SIZE"
 			      : !variables->rank ? "TENON_LOCAL_RANK"
 			      : !variables->job  ? "TENON_LOCAL_JOB"
 						 : NULL;
-	memset(job, 0, sizeof(*job));
 	if (missing)
 		return tn_plugin_fail(
 			error, TN_NOT_FOUND, "open",
@@ -137,8 +149,49 @@ tn_status local_job_parse(const struct local_variables *variables, struct local_
 	if (!status)
 		status = parse_count("TENON_LOCAL_RANK", variables->rank, 0, job->size - 1,
 				     &job->rank, error);
+	return status ? status : parse_name(variables->job, job->name, error);
+}
+
+/* The tasks of a step on one machine, which srun has started without an MPI. */
+static tn_status parse_step(const struct local_variables *variables, struct local_job *job,
+			    struct tn_error_info *error)
+{
+	uint32_t nodes = 1, id = 0, step = 0;
+	tn_status status = parse_count("SLURM_STEP_NUM_TASKS", variables->slurm_size, 1,
+				       LOCAL_MOST_RANKS, &job->size, error);
 	if (!status)
-		status = parse_name(variables->job, job->name, error);
+		status = parse_count("SLURM_PROCID", variables->slurm_rank, 0, job->size - 1,
+				     &job->rank, error);
+	if (!status)
+		status = parse_count("SLURM_JOB_ID", variables->slurm_job, 0, UINT32_MAX, &id,
+				     error);
+	if (!status)
+		status = parse_count("SLURM_STEP_ID", variables->slurm_step, 0, UINT32_MAX, &step,
+				     error);
+	if (!status && variables->slurm_nodes)
+		status = parse_count("SLURM_STEP_NUM_NODES", variables->slurm_nodes, 1, UINT32_MAX,
+				     &nodes, error);
+	if (!status && nodes > 1)
+		return tn_plugin_fail(
+			error, TN_REFUSED, "open",
+			"srun has started %u tasks on %u machines (SLURM_STEP_NUM_NODES), and "
+			"shared memory connects those of one: `srun --mpi=pmix` (Open MPI) or "
+			"`srun --mpi=pmi2` (MPICH) connects all",
+			job->size, nodes);
+	if (!status)
+		(void)snprintf(job->name, sizeof(job->name), "slurm-%u-%u", id, step);
+	return status;
+}
+
+tn_status local_job_parse(const struct local_variables *variables, struct local_job *job,
+			  struct tn_error_info *error)
+{
+	const int is_launched = variables->size || variables->rank || variables->job;
+	const int is_step = variables->slurm_size && variables->slurm_rank &&
+			    variables->slurm_job && variables->slurm_step;
+	memset(job, 0, sizeof(*job));
+	tn_status status = is_launched || !is_step ? parse_launched(variables, job, error)
+						   : parse_step(variables, job, error);
 	if (!status)
 		status = parse_bytes(variables->bytes, &job->area_bytes, error);
 	if (!status)

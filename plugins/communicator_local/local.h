@@ -5,7 +5,7 @@
  *
  *	job.c       the launcher's variables
  *	shared.c    the shared memory: its layout, making, joining and leaving it
- *	peer.c      whether the process of a rank still lives
+ *	peer.c      looks whether the other ranks still live
  *	stream.c    moves operands through the shared memory
  *	failure.c   the first failure of any rank, which all of them report
  *	request.c   the entries start and test
@@ -31,6 +31,7 @@
 #include <stdatomic.h>
 
 #include <communicator/communicator.h>
+#include <communicator/process.h>
 
 enum {
 	LOCAL_MOST_RANKS = 128,
@@ -61,6 +62,8 @@ struct local_job {
 /* The variables as the host gives them; NULL: not set. */
 struct local_variables {
 	const char *rank, *size, *job, *bytes, *folder, *temporary, *timeout;
+	/* Of a step that srun has started, where none of the first three is set. */
+	const char *slurm_rank, *slurm_size, *slurm_nodes, *slurm_job, *slurm_step;
 };
 
 void local_variables_read(const struct tn_host *host, struct local_variables *variables);
@@ -73,17 +76,10 @@ tn_status local_job_parse(const struct local_variables *variables, struct local_
 
 enum { LOCAL_ABSENT = 0, LOCAL_JOINING, LOCAL_JOINED, LOCAL_LEFT };
 
-/* A process, told from a later one of the same number. */
-struct local_process {
-	int64_t pid;
-	uint64_t start_time; /* in ticks since the machine started; 0: unknown */
-	uint64_t namespace;  /* that the number belongs to; 0: unknown */
-};
-
 /* What a rank shows the others; all 0 at first.  Only the rank itself writes. */
 struct local_rank {
-	_Atomic uint32_t state;       /* LOCAL_ABSENT, ... */
-	struct local_process process; /* valid from LOCAL_JOINED on */
+	_Atomic uint32_t state;              /* LOCAL_ABSENT, ... */
+	struct communicator_process process; /* valid from LOCAL_JOINED on */
 
 	alignas(LOCAL_LINE) _Atomic uint64_t started; /* operations whose header is there */
 	_Atomic uint64_t finished;                    /* operations of which it has everything */
@@ -167,12 +163,6 @@ void local_leave(struct local_communicator *communicator);
 double local_now(void);
 
 /* ---- Peers, peer.c ---------------------------------------------------------------------------*/
-
-/* Of the calling process. */
-void local_process_self(struct local_process *process);
-/* Has that process ended?  Then `how` says so: " was killed by signal 9 (Killed)".  0 where it
- * cannot be known. */
-int local_process_has_ended(const struct local_process *process, char *how, size_t size);
 
 /* Looks at one of the other ranks, if the last look is some time ago; *is_lost: it will never
  * finish operation `index`, and `text` says why. */

@@ -65,7 +65,7 @@ static tn_status take_place(struct local_communicator *communicator, struct tn_e
 				      job->rank,
 				      state >= LOCAL_JOINED ? (long long)own->process.pid : 0);
 	communicator->has_place = 1;
-	local_process_self(&own->process);
+	communicator_process_self(&own->process);
 	atomic_store_explicit(&own->state, LOCAL_JOINED, memory_order_release);
 	return TN_OK;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "engine.h"
+#include "peers.h"
 
 /* ---- Joining ---------------------------------------------------------------------------------*/
 
@@ -35,6 +36,8 @@ static int find_local(struct mpi_communicator *c)
 		code = MPI_Comm_rank(local, &c->local_rank);
 	if (!code)
 		code = MPI_Comm_size(local, &c->local_size);
+	if (!code)
+		code = mpi_peers_exchange(c, local);
 	if (local != MPI_COMM_NULL)
 		(void)MPI_Comm_free(&local);
 	return code;
@@ -50,11 +53,16 @@ static int find_most_tag(struct mpi_communicator *c)
 	return code;
 }
 
-static tn_status join(struct mpi_communicator *c, struct tn_error_info *error)
+/* A code of MPI, and what gave it. */
+static int join(void *argument)
 {
+	struct mpi_communicator *c = argument;
 	int code = duplicate_world(&c->comm);
-	if (code)
-		return mpi_engine_fail(error, code, "open", "MPI_Comm_dup");
+	if (code) {
+		c->joining = "MPI_Comm_dup";
+		return code;
+	}
+	c->joining = "the communicator's ranks";
 	code = MPI_Comm_rank(c->comm, &c->rank);
 	if (!code)
 		code = MPI_Comm_size(c->comm, &c->size);
@@ -62,7 +70,7 @@ static tn_status join(struct mpi_communicator *c, struct tn_error_info *error)
 		code = find_local(c);
 	if (!code)
 		code = find_most_tag(c);
-	return code ? mpi_engine_fail(error, code, "open", "the communicator's ranks") : TN_OK;
+	return code;
 }
 
 static tn_status take_room(struct mpi_communicator *c, struct tn_error_info *error)
@@ -80,6 +88,7 @@ static void leave(struct mpi_communicator *c)
 {
 	if (c->comm != MPI_COMM_NULL)
 		(void)MPI_Comm_free(&c->comm);
+	mpi_peers_release(c);
 	tn_plugin_free(c->host, c->completed);
 	tn_plugin_free(c->host, c->statuses);
 	tn_plugin_free(c->host, c->operands);
@@ -92,9 +101,10 @@ static tn_status open_communicator(void *instance, const struct tn_communicator_
 	const struct mpi_instance *own = instance;
 	struct tn_communicator_open_args given;
 	struct mpi_communicator *c;
+	int code = 0;
 	tn_status status = tn_plugin_take(&given, sizeof(given), args, 0, "open");
 	if (!status)
-		status = mpi_engine_begin(given.call.error);
+		status = mpi_engine_begin(own->host, given.call.error);
 	if (status)
 		return status;
 	c = tn_plugin_alloc(own->host, sizeof(*c));
@@ -104,7 +114,11 @@ static tn_status open_communicator(void *instance, const struct tn_communicator_
 	c->host = own->host;
 	c->comm = MPI_COMM_NULL;
 	c->error.struct_size = sizeof(c->error);
-	status = join(c, given.call.error);
+	status = mpi_engine_call(own->host, "MPI_Comm_dup", join, c, &code, given.call.error);
+	if (status)
+		return status; /* MPI has the communicator, and keeps it */
+	if (code)
+		status = mpi_engine_fail(given.call.error, code, "open", c->joining);
 	if (!status)
 		status = take_room(c, given.call.error);
 	if (status) {

@@ -11,6 +11,7 @@
  * Both change handlers of signals; the program's are put back.  MPI's changes of the environment
  * stay: its later parts, and the processes that it starts, read it.
  */
+#include "call.h"
 #include "engine.h"
 
 #include <ctype.h>
@@ -181,20 +182,45 @@ static tn_status check_thread(struct tn_error_info *error)
 			      MPI_ENGINE_NAME);
 }
 
-tn_status mpi_engine_begin(struct tn_error_info *error)
+static int begin(void *unused)
+{
+	int provided = 0;
+	(void)unused;
+	return MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+}
+
+static int end(void *unused)
+{
+	(void)unused;
+	return MPI_Finalize();
+}
+
+tn_status mpi_engine_begin(const struct tn_host *host, struct tn_error_info *error)
 {
 	struct signals signals;
-	int is_there = 0, provided = 0, code;
+	int is_there = 0, code;
 	(void)MPI_Initialized(&is_there);
 	if (is_there)
 		return has_begun ? TN_OK : check_thread(error);
 	make_global();
 	save_signals(&signals);
-	code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+	tn_status status = mpi_call(host, "MPI_Init_thread", begin, NULL, &code, error);
 	restore_signals(&signals);
+	if (status)
+		return status;
 	if (code)
 		return mpi_engine_fail(error, code, "open", "MPI_Init_thread");
 	has_begun = 1;
+	return TN_OK;
+}
+
+tn_status mpi_engine_call(const struct tn_host *host, const char *what,
+			  int (*function)(void *argument), void *argument, int *code,
+			  struct tn_error_info *error)
+{
+	if (has_begun)
+		return mpi_call(host, what, function, argument, code, error);
+	*code = function(argument);
 	return TN_OK;
 }
 
@@ -203,15 +229,24 @@ void mpi_engine_abandon(void)
 	is_abandoned = 1;
 }
 
-void mpi_engine_end(void)
+static void log_error(const struct tn_host *host, const struct tn_error_info *error)
 {
+	host->log(host->context, TN_LOG_ERROR, "communicator", error->text, strlen(error->text));
+}
+
+void mpi_engine_end(const struct tn_host *host)
+{
+	struct tn_error_info error = {.struct_size = sizeof(error)};
 	struct signals signals;
-	if (!has_begun || is_abandoned)
-		return;
-	save_signals(&signals);
-	(void)MPI_Finalize();
-	restore_signals(&signals);
-	has_begun = 0;
+	int code;
+	if (has_begun && !is_abandoned) {
+		save_signals(&signals);
+		if (mpi_call(host, "MPI_Finalize", end, NULL, &code, &error))
+			log_error(host, &error);
+		restore_signals(&signals);
+		has_begun = 0;
+	}
+	mpi_call_end();
 }
 
 /* ---- Texts -----------------------------------------------------------------------------------*/

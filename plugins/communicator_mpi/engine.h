@@ -21,10 +21,14 @@ tn_status mpi_engine_take(struct tn_error_info *error);
 void mpi_engine_give_back(void);
 
 /* Begins MPI, unless the program or an earlier `open` has.  TN_REFUSED: the program has, and does
- * not let this thread call it. */
-tn_status mpi_engine_begin(struct tn_error_info *error);
+ * not let this thread call it.  TN_TIMED_OUT: not all ranks have come. */
+tn_status mpi_engine_begin(const struct tn_host *host, struct tn_error_info *error);
+/* mpi_call, if mpi_engine_begin began MPI; else the program's own thread makes the call. */
+tn_status mpi_engine_call(const struct tn_host *host, const char *what,
+			  int (*function)(void *argument), void *argument, int *code,
+			  struct tn_error_info *error);
 /* Ends MPI if mpi_engine_begin began it. */
-void mpi_engine_end(void);
+void mpi_engine_end(const struct tn_host *host);
 /* A rank was lost, or messages are under way: ending would wait for them forever, so the launcher
  * ends what is left. */
 void mpi_engine_abandon(void);

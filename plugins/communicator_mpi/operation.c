@@ -9,6 +9,7 @@
 #include "chunk.h"
 #include "engine.h"
 #include "exchange.h"
+#include "peers.h"
 
 /* Chunks under way at once, of all operations.  All ranks start them in one order, so that the
  * oldest one is under way everywhere. */
@@ -319,13 +320,31 @@ static uint32_t waits_for(const struct mpi_communicator *c, const struct mpi_ope
 	return rank;
 }
 
+/* A rank of this machine has ended: what it had sent before counts, if that can be had without
+ * asking it for more, as large operands do. */
+static tn_status check_peers(struct mpi_communicator *c, const struct mpi_operation *operation)
+{
+	enum { TRIES = 8 };
+	char text[160];
+	tn_status status = TN_OK;
+	if (!mpi_peers_look(c, text, sizeof(text)))
+		return TN_OK;
+	for (int i = 0; i < TRIES && !operation->n_chunks && !operation->is_done && !status; i++)
+		status = progress(c);
+	if (status || operation->is_done)
+		return status;
+	return keep(c, tn_plugin_fail(&c->error, TN_PEER_LOST,
+				      communicator_operation_name(operation->args.operation), "%s",
+				      text));
+}
+
 tn_status mpi_test(void *communicator, void *request, struct tn_collective_state *state,
 		   struct tn_error_info *error)
 {
 	struct mpi_communicator *c = communicator;
 	struct mpi_operation *operation = request;
 	struct tn_collective_state answer = {0};
-	if (c->status || progress(c))
+	if (c->status || check_peers(c, operation) || progress(c))
 		return answer_failure(c, error);
 	answer.is_done = (uint32_t)operation->is_done;
 	answer.waits_for = operation->is_done ? TN_RANK_UNKNOWN : waits_for(c, operation);

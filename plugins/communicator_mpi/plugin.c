@@ -25,7 +25,7 @@ static tn_status create(const struct tn_host *host, struct tn_error_info *error,
 static void destroy(void *instance)
 {
 	struct mpi_instance *own = instance;
-	mpi_engine_end();
+	mpi_engine_end(own->host);
 	tn_plugin_free(own->host, own);
 	mpi_engine_give_back();
 }

@@ -5,7 +5,9 @@
  *
  *	plugin.c        the descriptor: create, destroy, query
  *	engine.c        MPI as a whole: whose it is, its beginning and its end
+ *	call.c          calls that wait for all ranks, by time
  *	communicator.c  open, close, describe, abort
+ *	peers.c         whether the other ranks of this machine live
  *	operation.c     start, test: what every rank says of an operation, and small operands
  *	chunk.c         large operands, piece by piece
  *	exchange.c      messages that are complete together
@@ -20,6 +22,7 @@
 #include <mpi.h>
 
 #include "communicator/communicator.h"
+#include "communicator/process.h"
 
 struct mpi_chunk;
 struct mpi_operation;
@@ -28,11 +31,20 @@ struct mpi_instance {
 	const struct tn_host *host;
 };
 
+struct mpi_peer {
+	struct communicator_process process;
+	int32_t rank;
+	int32_t reserved;
+};
+
 struct mpi_communicator {
 	const struct tn_host *host;
 	MPI_Comm comm;
+	const char *joining; /* what join did last */
 	int rank, size;
 	int local_rank, local_size;
+	struct mpi_peer *peers; /* of this machine, by local rank; NULL: none is watched */
+	double last_look;
 	int most_tag; /* of MPI */
 	int next_tag; /* of the next operation; all ranks count alike */
 	uint64_t n_started;

@@ -188,9 +188,38 @@ rm -rf "$dir/full"
 # Shared memory counts as a file.
 export TENON_LOCAL_BYTES=65536
 # shellcheck disable=SC2016
-launch local 2 sh -c 'trap "" XFSZ; [ "$TENON_LOCAL_RANK" = 1 ] || ulimit -f 1000
+launch local 2 sh -c '[ "$TENON_LOCAL_RANK" = 1 ] || ulimit -f 1000
 	exec "$@"' - "$tenon" train lenet --data digits --epochs 1 --checkpoint "$dir/full"
 [ "$status" -eq 1 ] || fail "a full disk on rank 0: exit status $status"
-# Of whichever rank ends first: the launcher may end the other one before it has said it.
-err_has 'rank [01]: .*/step-.*File too large'
+[ "$(grep -c 'a checkpoint was not written: .*/step-.*File too large' "$dir/err")" -eq 1 ] ||
+	fail 'expected one line of rank 0'
+err_has '^tenon train: the last checkpoint could not be written'
+out_has 'test accuracy'
 [ -z "$(find "$dir/full" -name '*.safetensors')" ] || fail "a full disk: half a checkpoint"
+
+# ---- Tasks of a step that srun has started without an MPI
+
+# step NODES ARGUMENTS...: two tasks; the exit statuses in $first and $second
+step() {
+	nodes=$1
+	shift
+	set -- env SLURM_JOB_ID=4711 SLURM_STEP_ID=$$ SLURM_STEP_NUM_TASKS=2 \
+		SLURM_STEP_NUM_NODES="$nodes" "$@"
+	SLURM_PROCID=1 SLURM_LOCALID=1 "$@" >"$dir/out.1" 2>"$dir/err.1" </dev/null &
+	first=0 second=0
+	SLURM_PROCID=0 SLURM_LOCALID=0 "$@" >"$dir/out" 2>"$dir/err" </dev/null || first=$?
+	wait $! || second=$?
+}
+rm -rf "$dir/step"
+# shellcheck disable=SC2086
+step 1 "$tenon" $train --checkpoint "$dir/step"
+[ $first,$second = 0,0 ] || { cat "$dir/err"* >&2 && fail 'a step of one machine'; }
+[ "$(cat "$dir/out")" = "$tested" ] || fail "a step: expected '$tested'"
+[ ! -s "$dir/out.1" ] || fail 'a step: both tasks print'
+# shellcheck disable=SC2086
+step 2 "$tenon" $train --checkpoint "$dir/step2"
+[ $first,$second = 3,3 ] || fail 'a step of two machines was not refused'
+err_has 'srun has started 2 tasks on 2 machines (SLURM_STEP_NUM_NODES), .*srun --mpi=pmix'
+[ ! -e "$dir/step2" ] || fail 'a step of two machines: it wrote'
+# shellcheck disable=SC2086
+SLURM_JOB_ID=4711 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_NTASKS=2 run 0 $train # a batch script

@@ -99,6 +99,57 @@ static void malformed_variables_are_named_with_what_they_hold(void **state)
 	}
 }
 
+/* What srun sets for a task of a step. */
+static void set_step(const char *name, const char *value)
+{
+	static const char *const names[][2] = {{"SLURM_STEP_NUM_TASKS", "1"},
+					       {"SLURM_PROCID", "0"},
+					       {"SLURM_STEP_NUM_NODES", "1"},
+					       {"SLURM_JOB_ID", "4711"},
+					       {"SLURM_STEP_ID", "2"}};
+	set_variables("TENON_LOCAL_RANK", NULL);
+	(void)unsetenv("TENON_LOCAL_SIZE");
+	(void)unsetenv("TENON_LOCAL_JOB");
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		(void)setenv(names[i][0], names[i][1], 1);
+	if (name && value)
+		(void)setenv(name, value, 1);
+	else if (name)
+		(void)unsetenv(name);
+}
+
+static void a_step_of_one_machine_is_joined(void **state)
+{
+	static const struct {
+		const char *name, *value;
+		tn_status status;
+		const char *part;
+	} cases[] = {
+		{NULL, NULL, TN_OK, NULL},
+		{"SLURM_STEP_NUM_NODES", NULL, TN_OK, NULL},
+		{"SLURM_STEP_NUM_NODES", "2", TN_REFUSED, "started 1 tasks on 2 machines"},
+		{"SLURM_STEP_NUM_NODES", "x", TN_FORMAT, "SLURM_STEP_NUM_NODES is 'x'"},
+		{"SLURM_STEP_NUM_TASKS", "129", TN_FORMAT, "SLURM_STEP_NUM_TASKS is '129'"},
+		{"SLURM_PROCID", "1", TN_FORMAT, "SLURM_PROCID is '1'"},
+		{"SLURM_JOB_ID", "../x", TN_FORMAT, "SLURM_JOB_ID is '../x'"},
+		/* A batch script, which is no step. */
+		{"SLURM_STEP_NUM_TASKS", NULL, TN_NOT_FOUND, "TENON_LOCAL_SIZE is not set"},
+		{"SLURM_STEP_ID", NULL, TN_NOT_FOUND, "TENON_LOCAL_SIZE is not set"},
+	};
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rank rank;
+		set_step(cases[i].name, cases[i].value);
+		assert_status(rank_open(&rank, "local"), cases[i].status);
+		if (cases[i].status)
+			assert_contains(rank.error.text, cases[i].part);
+		else
+			rank_close(&rank);
+	}
+	set_step("SLURM_STEP_NUM_TASKS", NULL);
+	set_variables("TENON_LOCAL_BYTES", NULL);
+}
+
 static void a_rank_alone_describes_itself_and_may_open_again(void **state)
 {
 	(void)state;
@@ -392,6 +443,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(malformed_variables_are_named_with_what_they_hold),
+		cmocka_unit_test(a_step_of_one_machine_is_joined),
 		cmocka_unit_test(a_rank_alone_describes_itself_and_may_open_again),
 		cmocka_unit_test(memory_that_others_may_open_is_refused_and_left_alone),
 		cmocka_unit_test(a_symbolic_link_is_refused),

@@ -79,7 +79,7 @@ static void ranks_may_be_threads_over_one_mapping(void **state)
 /* ---- Processes -------------------------------------------------------------------------------*/
 
 /* A child that has described itself and waits in `end`. */
-static pid_t start_child(struct local_process *process, int *end)
+static pid_t start_child(struct communicator_process *process, int *end)
 {
 	int described[2], held[2];
 	char byte;
@@ -89,7 +89,7 @@ static pid_t start_child(struct local_process *process, int *end)
 	assert_true(child >= 0);
 	if (!child) {
 		(void)close(held[1]);
-		local_process_self(process);
+		communicator_process_self(process);
 		if (write(described[1], process, sizeof(*process)) < 0 ||
 		    read(held[0], &byte, 1) < 0)
 			_exit(1);
@@ -111,25 +111,25 @@ static void wait_for_end(pid_t child)
 
 static void the_end_of_a_process_is_seen_with_its_reason_until_it_is_collected(void **state)
 {
-	struct local_process process;
+	struct communicator_process process;
 	char how[96];
 	int end, status;
 	(void)state;
 	pid_t child = start_child(&process, &end);
 	assert_int_equal(process.pid, child);
-	assert_false(local_process_has_ended(&process, how, sizeof(how)));
+	assert_false(communicator_process_has_ended(&process, how, sizeof(how)));
 	(void)close(end);
 	wait_for_end(child);
-	assert_true(local_process_has_ended(&process, how, sizeof(how)));
+	assert_true(communicator_process_has_ended(&process, how, sizeof(how)));
 	assert_string_equal(how, "has exited with status 7");
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(local_process_has_ended(&process, how, sizeof(how)));
+	assert_true(communicator_process_has_ended(&process, how, sizeof(how)));
 	assert_string_equal(how, "has ended");
 
 	child = start_child(&process, &end);
 	(void)kill(child, SIGTERM);
 	wait_for_end(child);
-	assert_true(local_process_has_ended(&process, how, sizeof(how)));
+	assert_true(communicator_process_has_ended(&process, how, sizeof(how)));
 	assert_string_equal(how, "was killed by signal 15 (Terminated)");
 	assert_int_equal(waitpid(child, &status, 0), child);
 	(void)close(end);
@@ -137,13 +137,13 @@ static void the_end_of_a_process_is_seen_with_its_reason_until_it_is_collected(v
 
 static void a_later_process_of_the_same_number_is_another_one(void **state)
 {
-	struct local_process process;
+	struct communicator_process process;
 	char how[96];
 	(void)state;
-	local_process_self(&process);
-	assert_false(local_process_has_ended(&process, how, sizeof(how)));
+	communicator_process_self(&process);
+	assert_false(communicator_process_has_ended(&process, how, sizeof(how)));
 	process.start_time--;
-	assert_true(local_process_has_ended(&process, how, sizeof(how)));
+	assert_true(communicator_process_has_ended(&process, how, sizeof(how)));
 }
 
 /* Of the three ranks, 0 is this process and 1 one that has ended. */
@@ -159,7 +159,7 @@ static void what_a_rank_has_finished_it_is_not_missed_for(void **state)
 	assert_non_null(communicator.shared);
 	memset(communicator.shared, 0, bytes);
 	struct local_rank *ranks = communicator.shared->ranks;
-	local_process_self(&ranks[0].process);
+	communicator_process_self(&ranks[0].process);
 	ranks[1].process = ranks[0].process;
 	ranks[1].process.start_time--;
 	ranks[0].state = ranks[1].state = LOCAL_JOINED;

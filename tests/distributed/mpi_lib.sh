@@ -48,6 +48,14 @@ ends() {
 	[ -z "$(ls "$folder/ranks")" ] || fail "$@"
 }
 
+# tells RANKS TEST WHAT N: the launcher fails, and N ranks have told that.
+tells() {
+	status=0
+	launch "$1" "$2" || status=$?
+	case $status in 0 | 124) fail "$1" "$2" ;; esac
+	[ "$(find "$folder/ranks" -name "$3.*" | wc -l)" = "$4" ] || fail "$1" "$2"
+}
+
 # test_life: how it begins and ends.
 test_life() {
 	succeeds 1 unopened
@@ -58,5 +66,9 @@ test_life() {
 	succeeds 3 waits
 	disagree 3
 	ends 2 abort
-	ends 2 kill
+	tells 3 kill unnamed 0
+	export TENON_COMMUNICATOR_TIMEOUT=2
+	tells 2 absent absent 1
+	tells 2 stays left 1
+	unset TENON_COMMUNICATOR_TIMEOUT
 }

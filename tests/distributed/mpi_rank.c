@@ -358,17 +358,48 @@ static void test_abort(struct rank *rank)
 		run(rank, &barrier);
 }
 
-/* The last rank dies while the others are within an operation, which does not succeed. */
+/* The last rank dies while the others are within an operation: they name it, unless the launcher
+ * ends them first. */
 static void test_kill(struct rank *rank)
 {
+	char who[16];
 	join(rank);
 	run(rank, &barrier);
 	if (rank->rank == rank->size - 1)
 		(void)kill(getpid(), SIGKILL);
-	tn_status status = rank_run(rank, &barrier);
-	if (!status || status == TN_TIMED_OUT)
-		tell(rank, "survived");
+	(void)snprintf(who, sizeof(who), "rank %u (", rank->size - 1);
+	const tn_status status = rank_run(rank, &barrier);
+	tell(rank, status == TN_PEER_LOST && strstr(rank->error.text, who) ? "named" : "unnamed");
 	_exit(1);
+}
+
+/* The number that the launcher has given this process. */
+static int launched_rank(void)
+{
+	const char *open_mpi = getenv("OMPI_COMM_WORLD_RANK"), *mpich = getenv("PMI_RANK");
+	return atoi(open_mpi ? open_mpi : mpich ? mpich : "0");
+}
+
+/* Rank 1 never begins MPI: the other one gives up, and can end. */
+static void test_absent(struct rank *rank)
+{
+	if (launched_rank() == 1)
+		(void)sleep(60);
+	else if (rank_open(rank, name) == TN_TIMED_OUT && strstr(rank->error.text, "MPI_"))
+		tell(rank, "absent");
+	exit(1);
+}
+
+/* Rank 1 never ends MPI. */
+static void test_stays(struct rank *rank)
+{
+	join(rank);
+	run(rank, &barrier);
+	if (rank->rank == 1)
+		(void)sleep(60);
+	rank_close(rank);
+	tell(rank, "left");
+	exit(1);
 }
 
 int main(int n_arguments, char **arguments)
@@ -388,6 +419,8 @@ int main(int n_arguments, char **arguments)
 		{"unopened", test_unopened},
 		{"abort", test_abort},
 		{"kill", test_kill},
+		{"absent", test_absent},
+		{"stays", test_stays},
 	};
 	struct rank rank = {0};
 	if (n_arguments != 4)

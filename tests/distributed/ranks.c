@@ -76,6 +76,13 @@ static const char *host_option(void *context, const char *name)
 	return NULL;
 }
 
+static void host_log(void *context, int32_t level, const char *subsystem, const char *text,
+		     size_t length)
+{
+	(void)context, (void)level;
+	fprintf(stderr, "%s: %.*s\n", subsystem, (int)length, text);
+}
+
 const struct tn_host *rank_host(void)
 {
 	static const struct tn_host host = {
@@ -84,6 +91,7 @@ const struct tn_host *rank_host(void)
 		.free = host_free,
 		.parameter = host_parameter,
 		.log_enabled = host_log_enabled,
+		.log = host_log,
 		.plugin_path = host_plugin_path,
 		.option = host_option,
 	};

@@ -40,7 +40,7 @@ struct training {
 struct outcome {
 	tn_status status;
 	char text[512];
-	uint64_t n_steps, steps, epochs, n_history, hash[2], resumed;
+	uint64_t n_unsaved, n_steps, steps, epochs, n_history, hash[2], resumed;
 	double losses[MOST_STEPS];
 	struct {
 		double loss[2], metrics[2][N_METRICS], lr;
@@ -74,6 +74,13 @@ static void note_resumed(void *user, uint64_t epochs, uint64_t steps)
 	const struct run *run = user;
 	(void)epochs;
 	run->outcome->resumed = steps;
+}
+
+static void note_unsaved(void *user, const struct tn_error_info *error)
+{
+	const struct run *run = user;
+	need(error->status == TN_IO);
+	run->outcome->n_unsaved++;
 }
 
 static tn_status spoil(void *user, struct tn_sample *sample, struct tn_error_info *error)
@@ -327,6 +334,7 @@ static void train(const struct ranked *ranked, const void *argument, void *out)
 	options.schedule = plateau;
 	options.schedule_epochs = 1;
 	options.on_step = note_step;
+	options.on_unsaved = note_unsaved;
 	options.user = &run;
 	options.checkpoints = folder;
 	options.resume = 1;
@@ -706,16 +714,20 @@ static void trainers_that_differ_are_refused(void **state)
 
 /* ---- Failures --------------------------------------------------------------------------------*/
 
+/* What all ranks have learned before that is in a checkpoint. */
 static void a_loss_that_is_not_finite_ends_all_ranks(void **state)
 {
 	static struct outcome ranks[MOST_RANKS];
-	const struct training t = {.network = "small",
-				   .dtype = TN_F32,
-				   .batch_size = 300,
-				   .n_epochs = 4,
-				   .bad_rank = 1,
-				   .bad_epoch = 2};
+	char path[4096], file[4200];
+	struct training t = {.network = "small",
+			     .dtype = TN_F32,
+			     .batch_size = 300,
+			     .n_epochs = 4,
+			     .bad_rank = 1,
+			     .bad_epoch = 2,
+			     .checkpoint_steps = 100};
 	(void)state;
+	t.folder = make_folder(path, sizeof(path));
 	run_ranked(2, "auto", train, &t, ranks, sizeof(*ranks));
 	for (int rank = 0; rank < 2; rank++) {
 		assert_int_equal(ranks[rank].status, TN_NOT_FINITE);
@@ -725,9 +737,13 @@ static void a_loss_that_is_not_finite_ends_all_ranks(void **state)
 	}
 	assert_contains(ranks[0].text, "no operation of a second run of this rank");
 	assert_contains(ranks[1].text, "field 0 of the batch");
+	(void)snprintf(file, sizeof(file), "%s/step-%012d.safetensors", path, (int)ranks[0].steps);
+	assert_int_equal(access(file, R_OK), 0);
+	remove_folder(path);
 }
 
-static void a_checkpoint_that_cannot_be_written_ends_all_ranks(void **state)
+/* It is tried again at the end of each epoch. */
+static void a_checkpoint_that_cannot_be_written_is_told_to_all_ranks(void **state)
 {
 	static struct outcome ranks[MOST_RANKS];
 	char path[4096];
@@ -737,6 +753,8 @@ static void a_checkpoint_that_cannot_be_written_ends_all_ranks(void **state)
 	run_ranked(3, "auto", train, &t, ranks, sizeof(*ranks));
 	for (int rank = 0; rank < 3; rank++) {
 		assert_int_equal(ranks[rank].status, TN_IO);
+		assert_int_equal(ranks[rank].epochs, 2);
+		assert_int_equal(ranks[rank].n_unsaved, 2);
 		assert_contains(ranks[rank].text, path);
 		assert_int_equal(!strncmp(ranks[rank].text, "rank 0: ", 8), rank > 0);
 	}
@@ -789,7 +807,7 @@ int main(void)
 		cmocka_unit_test(trainers_that_differ_are_refused),
 		cmocka_unit_test(a_loss_that_is_not_finite_ends_all_ranks),
 		cmocka_unit_test(a_rank_that_is_killed_ends_all_ranks),
-		cmocka_unit_test(a_checkpoint_that_cannot_be_written_ends_all_ranks),
+		cmocka_unit_test(a_checkpoint_that_cannot_be_written_is_told_to_all_ranks),
 	};
 	struct tn_error_info error;
 	tn_dataset *digits = NULL;

@@ -145,6 +145,32 @@ static void two_launchers_need_a_decision(void **state)
 	assert_ok(open_ranks());
 }
 
+/* One that only starts processes counts unless another one has started this process, if only as one
+ * rank. */
+static void a_launcher_that_connects_nothing_comes_last(void **state)
+{
+	static const char *const others[] = {NULL, "1", "4"};
+	(void)state;
+	write_text("communicators.d/fake.communicator",
+		   "name = fake\nlauncher = starter\nsize = A_SIZE\nrank = A_RANK\n"
+		   "fallback = yes\n");
+	know_other();
+	put("communicator_fake.so");
+	launch("A", "4", "1");
+	for (int i = 0; i < 3; i++) {
+		if (others[i])
+			launch("B", others[i], "0");
+		const tn_status status = open_ranks();
+		if (i == 2)
+			assert_contains(error.text, "otherrun has started 4 ranks");
+		else
+			assert_ok(status);
+		if (i < 2)
+			assert_string_equal(tn_communicator_name(ranks), i ? "none" : "fake");
+		close_ranks();
+	}
+}
+
 static void variables_that_are_no_ranks_are_ignored_with_a_warning(void **state)
 {
 	static const char *const wrong[][2] = {{"x", "0"},          {"4", "4"}, {"4", "-1"},
@@ -410,6 +436,8 @@ int main(void)
 						end_test),
 		cmocka_unit_test_setup_teardown(two_launchers_need_a_decision, begin_test,
 						end_test),
+		cmocka_unit_test_setup_teardown(a_launcher_that_connects_nothing_comes_last,
+						begin_test, end_test),
 		cmocka_unit_test_setup_teardown(
 			variables_that_are_no_ranks_are_ignored_with_a_warning, begin_test,
 			end_test),

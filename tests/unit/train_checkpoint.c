@@ -151,39 +151,67 @@ static rlim_t limit_files(rlim_t size)
 	return old;
 }
 
-/* The disk is full at a step, and at two more, of which one ends an epoch: it can go on each time,
- * once there is room, as if nothing had happened. */
-static void a_trainer_goes_on_once_there_is_room(void **state)
+struct full_disk {
+	rlim_t old;
+	unsigned n_unsaved;
+	uint64_t until; /* there is room again after that step; 0: never */
+};
+
+static void note_unsaved(void *user, const struct tn_error_info *error)
+{
+	struct trainer_run *t = user;
+	struct full_disk *disk = t->extra;
+	assert_int_equal(error->status, TN_IO);
+	assert_contains(error->text, "safetensors: writing: File too large");
+	disk->n_unsaved++;
+}
+
+static int clear_disk(void *user, const struct tn_trainer_step *step)
+{
+	struct trainer_run *t = user;
+	struct full_disk *disk = t->extra;
+	if (step->step == disk->until)
+		limit_files(disk->old);
+	return 0;
+}
+
+/* The disk is full from the beginning: each checkpoint is told, and the training has the same bytes
+ * and the same end.  If there is room again, the next one is written. */
+static void a_training_goes_on_when_the_disk_is_full(void **state)
 {
 	static struct snapshot whole, again;
 	struct trainer_run t;
-	char path[64];
 	(void)state;
 	tn_context *in = open_best();
 	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, NULL);
 	assert_ok(tn_trainer_run(t.trainer));
 	take_trainer(&whole, &t);
 	trainer_end(&t);
-	snprintf(path, sizeof(path), "%s", files_folder());
-	tn_checkpoint_folder *folder = tn_checkpoint_folder_open(in, path, NULL);
-	trainer_begin(&t, in, 3, TN_CAPTURE_OFF, folder);
-	for (uint64_t step = 2; step <= 6; step += 2) {
-		rlim_t old = limit_files(4096);
-		tn_status status = tn_trainer_run(t.trainer);
-		limit_files(old);
-		assert_status(status, TN_IO);
-		assert_contains(tn_error(in)->text, "safetensors: writing: File too large");
+	for (uint64_t until = 0; until <= 7; until += 7) {
+		struct full_disk disk = {.until = until};
+		char path[64];
+		snprintf(path, sizeof(path), "%s", files_folder());
+		tn_checkpoint_folder *folder = tn_checkpoint_folder_open(in, path, NULL);
+		trainer_begin_with(&t, in, 3, TN_CAPTURE_OFF, folder, clear_disk, note_unsaved);
+		t.extra = &disk;
+		disk.old = limit_files(4096);
+		const tn_status status = tn_trainer_run(t.trainer);
+		limit_files(disk.old);
+		assert_status(status, until ? TN_OK : TN_IO);
+		if (!until)
+			assert_contains(tn_error(in)->text, "writing: File too large");
 		tn_error_clear(in);
-		assert_int_equal(tn_trainer_steps(t.trainer), step);
-		assert_int_equal(tn_checkpoint_folder_count(folder), 0);
+		assert_int_equal(tn_trainer_steps(t.trainer), TRAINER_STEPS);
+		assert_int_equal(disk.n_unsaved, until ? 3 : TRAINER_STEPS / 2 + 1);
+		assert_int_equal(tn_checkpoint_folder_count(folder), until ? 3 : 0);
+		take_trainer(&again, &t);
+		assert_equal_bytes(&again, &whole);
+		assert_ok(tn_trainer_run(t.trainer));
+		trainer_end(&t);
+		tn_checkpoint_folder_close(folder);
+		files_remove(path);
 	}
-	assert_ok(tn_trainer_run(t.trainer));
-	take_trainer(&again, &t);
-	assert_equal_bytes(&again, &whole);
-	trainer_end(&t);
-	tn_checkpoint_folder_close(folder);
 	tn_context_close(in);
-	files_remove(path);
 }
 
 /* ---- Mixed precision -------------------------------------------------------------------------*/
@@ -973,7 +1001,7 @@ int main(void)
 		cmocka_unit_test(a_resumed_training_ends_with_the_same_bits),
 		cmocka_unit_test(a_resumed_trainer_ends_with_the_same_bits),
 		cmocka_unit_test(a_trainer_refuses_what_is_not_its_own),
-		cmocka_unit_test(a_trainer_goes_on_once_there_is_room),
+		cmocka_unit_test(a_training_goes_on_when_the_disk_is_full),
 		cmocka_unit_test(a_network_of_f16_is_resumed_with_its_masters_and_scale),
 		cmocka_unit_test_setup_teardown(a_changed_file_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_torn_file_is_refused, setup, teardown),

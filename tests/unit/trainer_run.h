@@ -20,6 +20,7 @@ struct trainer_run {
 	tn_trainer *trainer;
 	uint64_t stop_at;
 	uint64_t resumed[2]; /* epochs and steps */
+	void *extra;         /* of a test's own callbacks */
 };
 
 static inline int stop_there(void *user, const struct tn_trainer_step *step)
@@ -49,8 +50,12 @@ static inline tn_loss *make_weighted_loss(tn_context *context)
 	return loss;
 }
 
-static inline void trainer_begin(struct trainer_run *t, tn_context *context, uint64_t seed,
-				 uint32_t capture, tn_checkpoint_folder *folder)
+/* With callbacks of the test's own; on_unsaved may be NULL. */
+static inline void
+trainer_begin_with(struct trainer_run *t, tn_context *context, uint64_t seed, uint32_t capture,
+		   tn_checkpoint_folder *folder,
+		   int (*on_step)(void *user, const struct tn_trainer_step *step),
+		   void (*on_unsaved)(void *user, const struct tn_error_info *error))
 {
 	struct tn_data_loader_options whole = tn_data_loader_defaults();
 	whole.batch_size = 16;
@@ -84,7 +89,8 @@ static inline void trainer_begin(struct trainer_run *t, tn_context *context, uin
 	trainer.capture = capture;
 	trainer.patience = 9;
 	trainer.best = TN_BEST_ON_DEVICE;
-	trainer.on_step = stop_there;
+	trainer.on_step = on_step;
+	trainer.on_unsaved = on_unsaved;
 	trainer.user = t;
 	trainer.checkpoints = folder;
 	trainer.checkpoint_steps = 2;
@@ -92,6 +98,12 @@ static inline void trainer_begin(struct trainer_run *t, tn_context *context, uin
 	trainer.resumed = note_resumed;
 	t->trainer = tn_trainer_create(t->run.net, t->run.optimizer, &trainer);
 	assert_non_null(t->trainer);
+}
+
+static inline void trainer_begin(struct trainer_run *t, tn_context *context, uint64_t seed,
+				 uint32_t capture, tn_checkpoint_folder *folder)
+{
+	trainer_begin_with(t, context, seed, capture, folder, stop_there, NULL);
 }
 
 static inline void trainer_end(struct trainer_run *t)

@@ -1812,6 +1812,21 @@ static tn_dataset *three_numbers(void)
 	return made;
 }
 
+static tn_status short_batch(void *out)
+{
+	const struct tn_short_batch *found = out;
+	struct tn_data_loader_options by_three = tn_data_loader_defaults();
+	tn_dataset *own = three_numbers();
+	tn_data_loader *loader = NULL;
+	by_three.batch_size = 3;
+	needs(!tn_data_loader_create(own, TN_PART_TRAIN, &by_three, &loader, &error), "a loader");
+	tn_status status = kept(!tn_short_batch_find(net, loader, out));
+	saw(is_filled(status, out) ? found->samples : 0);
+	tn_data_loader_destroy(loader);
+	tn_dataset_destroy(own);
+	return status;
+}
+
 /* One epoch of two steps, then an evaluation. */
 static tn_status of_trainer(struct tn_trainer_options *options, struct tn_trainer_values *values)
 {
@@ -2080,6 +2095,7 @@ static const struct row {
 	{"tn_trainer_values", FILLED, trainer_values, TN_OK},
 	{"tn_trainer_values", LENT, trainer_evaluation, TN_OK},
 	{"tn_trainer_step", LENT, trainer_step, TN_OK},
+	{"tn_short_batch", FILLED, short_batch, TN_OK},
 	{"tn_trainer_progress", LENT, trainer_progress, TN_OK},
 	{"tn_trainer_epoch", LENT, trainer_epoch, TN_OK},
 	{"tn_communicator_options", GIVEN, communicator, TN_OK},
