@@ -348,10 +348,13 @@ struct tn_image {
 TN_API void tn_image_release(struct tn_image *image);
 
 /* Reads a PNG (any depth and colour type, scaled to 0..255; of an animation the first picture), a
- * JPEG (grey or colour), or a PGM or PPM (P2, P3, P5, P6, largest value up to 65535, scaled to
- * 0..255), as detected from its first bytes.  Values are those stored: gamma, colour profiles and
- * the orientation in Exif are not applied.  *out is written only on success.
- * TN_UNSUPPORTED: PNG, but built without libpng; JPEG, but built without libturbojpeg, or of CMYK.
+ * JPEG (grey or colour; CMYK becomes RGB, without profiles), or a PGM or PPM (P2, P3, P5, P6,
+ * largest value up to 65535, scaled to 0..255), as detected from its first bytes.  Values are those
+ * stored: gamma, colour profiles and the orientation in Exif are not applied.  A damaged JPEG is
+ * read as far as libjpeg can, and one line of the log (subsystem "image") counts its warnings; a
+ * truncated file is TN_FORMAT.  *out is written only on success.
+ * TN_UNSUPPORTED: PNG, but built without libpng; JPEG, but built without libjpeg, or of another
+ * number of components than 1, 3 or 4.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_read(const char *path, struct tn_image *out,
 					  struct tn_error_info *error);

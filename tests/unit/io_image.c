@@ -284,16 +284,6 @@ static void values_of_a_png_are_those_stored(void **state)
 	check_stored("\x10\0\0\0", "gAMA", "\0\x64\x20\x00\x80\x80\xff\xff", 8, "\0\x20\x80\xff");
 }
 
-#else
-
-static void without_libpng_a_png_is_unsupported_and_says_so(void **state)
-{
-	(void)state;
-	const char *path = files_path(folder, "no.png");
-	files_write(path, "\x89PNG\r\n\x1a\n", 8);
-	refused(path, TN_UNSUPPORTED, "no libpng");
-}
-
 #endif
 
 static void channels_are_converted(void **state)
@@ -352,8 +342,6 @@ int main(void)
 		cmocka_unit_test(chunks_that_do_not_change_the_picture_are_passed_over),
 		cmocka_unit_test(a_png_above_the_limits_is_refused_before_memory_is_taken),
 		cmocka_unit_test(values_of_a_png_are_those_stored),
-#else
-		cmocka_unit_test(without_libpng_a_png_is_unsupported_and_says_so),
 #endif
 		cmocka_unit_test(channels_are_converted),
 		cmocka_unit_test(sizes_are_changed_by_areas),
