@@ -158,7 +158,7 @@ struct tn_dataset_options {
 	double test_fraction;
 	/* Of folders of pictures by class: the size to which pictures are resized, both or none (0:
 	 * that of normalise_as, or else the first picture's), and 1 for grey or 3 for RGB (0: as
-	 * normalise_as, or else the first picture). */
+	 * normalise_as, or else RGB unless all pictures are grey). */
 	uint32_t image_height;
 	uint32_t image_width;
 	uint32_t image_channels;
@@ -207,10 +207,11 @@ static inline struct tn_dataset_options tn_dataset_defaults(void)
  *                        (each part once); see below; or
  *   CLASS/NAME.png       folders of pictures by class (.png, .jpg, .jpeg, .pgm, .ppm), or such
  *                        folders in train, val (valid, validation) and test, the three parts.
- *                        Classes are numbered in the order of the bytes of their names.  Names that
- *                        begin with a dot, other files, and folders inside a class are left out.
- *                        Pictures are read when
- *                        their batch is loaded; one that cannot be read is an error then.
+ *                        Classes are numbered in the order of the bytes of their names.  Pictures
+ *                        in folders inside a class are of that class.  Names that begin with a dot
+ *                        are left out, and other files, of which a line of the log tells.  Pictures
+ *                        are read when their batch is loaded; one that cannot be read is an error
+ *                        then.
  *                        Mean and deviation are those of at most 512 of them, evenly spread.
  * A file is an NPZ file with such arrays, or else a CSV file (tn_csv_read).
  *

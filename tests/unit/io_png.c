@@ -13,6 +13,8 @@
 
 #include <png.h>
 
+#include "io/image.h"
+
 /* The samples of a picture, in the order of the file. */
 struct picture {
 	int colour;
@@ -136,6 +138,9 @@ static void assert_read(const char *path, const struct picture *picture)
 	struct tn_image image;
 	if (tn_image_read(path, &image, &error))
 		fail_msg("%s", error.text);
+	int is_grey = -1;
+	assert_ok(tn_image_is_grey(path, &is_grey, NULL));
+	assert_int_equal(is_grey, image.channels <= 2);
 	assert_int_equal(image.width, picture->width);
 	assert_int_equal(image.height, picture->height);
 	for (int i = 0; i < picture->width * picture->height; i++) {
