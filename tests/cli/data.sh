@@ -121,6 +121,11 @@ out_has '^ *0  x  *2  *0  *0$'
 run 1 data "$dir/table.csv" --sheet "$dir/table.png"
 err_has 'expected labelled pictures'
 [ -e "$dir/table.png" ] && fail "a sheet of a table"
+printf '1,2,x\n3,4,y\n5,6,x\n' >"$dir/table.csv"
+run 1 data "$dir/table.csv"
+err_has 'table.csv: line 1: expected the names of the columns, found numbers'
+run 0 data "$dir/table.csv" --no-header
+out_has '^ *0  x  *2  *0  *0$'
 
 run 1 data "$dir/nowhere"
 err_has 'expected a folder or a file, found neither'
