@@ -40,12 +40,13 @@ static int is_space(unsigned char byte)
 	return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Skips white space and comments (# to the end of the line). */
+/* Skips white space and comments (# to the end of the line, a line feed or carriage return). */
 static void skip_space(struct text *text)
 {
 	while (text->at < text->size) {
 		if (text->data[text->at] == '#') {
-			while (text->at < text->size && text->data[text->at] != '\n')
+			while (text->at < text->size && text->data[text->at] != '\n' &&
+			       text->data[text->at] != '\r')
 				text->at++;
 		} else if (is_space(text->data[text->at])) {
 			text->at++;
