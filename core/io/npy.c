@@ -31,6 +31,7 @@ tn_status tn_npy_read(const char *path, struct tn_host_array *out, struct tn_err
 		return status;
 	const struct tn_npy_content content = {.label = tn_file_label(file.path),
 					       .size = file.size,
+					       .may_continue = 1,
 					       .read = read_file,
 					       .user = &file};
 	status = tn_npy_read_content(&content, out, error);

@@ -169,8 +169,8 @@ TN_API TN_CHECKED tn_status tn_idx_read(const char *path, struct tn_host_array *
 					struct tn_error_info *error);
 
 /* Reads an NPY file, versions 1 to 3, either byte order; bool, integers, f16, f32, f64, c64, c128.
- * Column-major data ('fortran_order': True) is converted to row-major order.  *out is written only
- * on success.
+ * Column-major data ('fortran_order': True) is converted to row-major order.  Of several arrays
+ * saved to one file the first is read.  *out is written only on success.
  * TN_UNSUPPORTED: Python objects, structured types, strings, dates.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_npy_read(const char *path, struct tn_host_array *out,
 					struct tn_error_info *error);
@@ -299,8 +299,8 @@ struct tn_csv {
 
 /* Reads a table of numbers (RFC 4180), plain or gzipped, as detected from its first bytes.  Each
  * row has as many fields as the first.  A field may be quoted, with quotes inside doubled; blanks
- * and tabs round an unquoted field are dropped.  Lines end with a line feed, which a carriage
- * return may precede; empty lines, and a byte order mark of UTF-8, are skipped.
+ * and tabs round an unquoted field are dropped.  Lines end with a line feed, a carriage return, or
+ * both; empty lines, and a byte order mark of UTF-8, are skipped.
  *
  * A number is decimal (1, -.5, 2e-3), inf, infinity or nan in any case, with a point whatever the
  * locale of the program is, and is rounded to nearest.  For TN_I64 it is an integer.

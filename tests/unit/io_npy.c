@@ -85,6 +85,26 @@ static void every_malformed_header_is_refused_by_name(void **state)
 		"element 1: expected a bool, 0 or 1, found 2");
 }
 
+/* By Python 2, and by several calls of numpy.save with one open file: the first is read, as
+ * numpy.load does. */
+static void long_lengths_and_arrays_in_a_row_are_read(void **state)
+{
+	(void)state;
+	static const char data[] = "\1\2\3\4\x93NUMPY\1\0";
+	static const char *const shapes[] = {HEAD("'|u1'", "False", "(2L, 2L)"),
+					     HEAD("'|u1'", "False", "(2, 2)")};
+	for (size_t i = 0; i < 2; i++) {
+		struct tn_host_array array;
+		assert_ok(tn_npy_read(make(1, shapes[i], data, i ? 12 : 4), &array, NULL));
+		assert_int_equal(array.rank, 2);
+		assert_int_equal(array.shape[1], 2);
+		assert_memory_equal(array.data, data, 4);
+		tn_host_array_release(&array);
+	}
+	refused(make(1, shapes[1], data, 9), TN_FORMAT, "expected 4 bytes for shape (2, 2)");
+	refused(make(1, HEAD("'|u1'", "False", "(2LL,)"), data, 2), TN_FORMAT, "expected ',' or");
+}
+
 static void false_beginnings_are_refused(void **state)
 {
 	(void)state;
@@ -215,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_malformed_header_is_refused_by_name),
+		cmocka_unit_test(long_lengths_and_arrays_in_a_row_are_read),
 		cmocka_unit_test(false_beginnings_are_refused),
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(damage_in_a_header_is_refused),
