@@ -4,19 +4,27 @@
  * Whether a picture is grey, from the header of its file: folders of many pictures are asked for
  * all of theirs.
  */
+#include <string.h>
+
 #include "base/error.h"
 #include "io/file.h"
 #include "io/image.h"
 
 #define OPERATION TN_IMAGE_OPERATION
 
-/* Of a PNG: its colour type, in the chunk IHDR. */
+/* Of a PNG: its colour type, in the chunk IHDR, which is the first. */
 static int png_is_grey(const struct tn_file *file)
 {
-	unsigned char colour_type;
-	if (tn_file_read(file, 25, &colour_type, 1, NULL))
+	unsigned char head[26];
+	if (tn_file_read(file, 0, head, sizeof(head), NULL) || memcmp(head + 12, "IHDR", 4))
 		return -1;
-	return colour_type == 0 || colour_type == 4;
+	return head[25] == 0 || head[25] == 4;
+}
+
+/* Markers without a segment: TEM, and RST0 to RST7. */
+static int is_alone(unsigned char marker)
+{
+	return marker == 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 }
 
 static int is_start_of_frame(unsigned char marker)
@@ -34,7 +42,12 @@ static int jpeg_is_grey(const struct tn_file *file)
 			return -1;
 		if (is_start_of_frame(segment[1]))
 			return segment[9] == 1;
-		at += segment[1] == 0xff ? 1 : 2u + (segment[2] << 8 | segment[3]);
+		if (segment[1] == 0xff) /* fills up */
+			at++;
+		else if (is_alone(segment[1]))
+			at += 2;
+		else
+			at += 2u + (segment[2] << 8 | segment[3]);
 		if (at > file->size)
 			return -1;
 	}

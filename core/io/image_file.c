@@ -3,8 +3,6 @@
  *
  * Images in files, in the format given by their first bytes.
  */
-#include <stdio.h>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "io/file.h"
@@ -15,12 +13,6 @@
 #include "io/pnm.h"
 
 #define OPERATION TN_IMAGE_OPERATION
-
-void tn_image_warn(struct tn_image_warnings *warnings, const char *text)
-{
-	if (!warnings->n++)
-		snprintf(warnings->first, sizeof(warnings->first), "%s", text);
-}
 
 void tn_image_report(const char *path, const struct tn_image_warnings *warnings)
 {

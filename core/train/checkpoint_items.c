@@ -492,8 +492,8 @@ tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
 		*error = rt->error;
 		return status;
 	}
-	/* Before the schedule, whose period depends on the size of a batch: of what differs the first is
-	 * reported. */
+	/* Of what differs the first is reported: not the period, which follows from the size of a
+	 * batch. */
 	if (all->loader)
 		add_loader(items);
 	if (all->schedule)

@@ -169,7 +169,7 @@ static void a_jpeg_above_the_limits_is_refused_before_memory_is_taken(void **sta
 	free(bytes);
 }
 
-/* ---- Inks and sampling -------------------------------------------------------------------------*/
+/* ---- Inks and sampling -----------------------------------------------------------------------*/
 
 /* Blocks of one colour each, which quality 100 keeps: 3 x 2 of 8 x 8 pixels. */
 enum { BLOCKS_X = 3, BLOCKS_Y = 2 };
@@ -291,7 +291,7 @@ static void upsampling_is_smooth(void **state)
 	tn_image_release(&image);
 }
 
-/* ---- What libjpeg warns of ---------------------------------------------------------------------*/
+/* ---- What libjpeg warns of -------------------------------------------------------------------*/
 
 /* The file is read; libjpeg warned, of that first. */
 static void read_in_spite(const unsigned char *bytes, size_t size, const char *text)
