@@ -20,7 +20,7 @@
 
 #define OPERATION "dataset"
 
-static const char *const endings[] = {".png", ".jpg", ".jpeg", ".pgm", ".ppm", NULL};
+static const char *const endings[] = {".png", ".jpg", ".jpeg", ".pbm", ".pgm", ".ppm", NULL};
 
 static const struct {
 	const char *name;
@@ -208,7 +208,7 @@ static tn_status refuse_empty(const struct tn_class_search *search, const char *
 	char text[TN_LEFT_OUT_KINDS * 40];
 	uint64_t n = print_left_out(search, text, sizeof(text));
 	return tn_fail(error, TN_FORMAT, OPERATION,
-		       "%s: expected pictures (.png, .jpg, .jpeg, .pgm, .ppm), found none%s%.150s",
+		       "%s: expected pictures (.png, .jpg, .jpeg, .pbm, .pgm, .ppm), found none%s%.150s",
 		       tn_file_label(folder), n ? ", but " : "", n ? text : "");
 }
 

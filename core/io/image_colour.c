@@ -64,7 +64,7 @@ static int header_is_grey(const struct tn_file *file)
 		return png_is_grey(file);
 	if (magic[0] == 0xff && magic[1] == 0xd8)
 		return jpeg_is_grey(file);
-	return magic[0] == 'P' ? magic[1] == '2' || magic[1] == '5' : -1;
+	return magic[0] == 'P' ? magic[1] != '3' && magic[1] != '6' : -1;
 }
 
 tn_status tn_image_is_grey(const char *path, int *is_grey, struct tn_error_info *error)

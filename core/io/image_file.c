@@ -47,7 +47,7 @@ tn_status tn_image_read_warned(const char *path, struct tn_image *out,
 		status = tn_pnm_read(&file, &image, error);
 	else if (!status)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
-				 "%s: offset 0: expected a PNG, JPEG, PGM or PPM image, found the "
+				 "%s: offset 0: expected a PNG, JPEG, PBM, PGM or PPM image, found the "
 				 "bytes %02x %02x",
 				 tn_file_label(path), magic[0], magic[1]);
 	tn_file_close(&file);

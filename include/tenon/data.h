@@ -207,14 +207,13 @@ static inline struct tn_dataset_options tn_dataset_defaults(void)
  *                        test_batch.bin, or train.bin and test.bin (their fine labels); or
  *   x.npy and y.npy      or with _train, _val (or _valid) and _test after x and y, the three parts
  *                        (each part once); see below; or
- *   CLASS/NAME.png       folders of pictures by class (.png, .jpg, .jpeg, .pgm, .ppm), or such
- *                        folders in train, val (valid, validation) and test, the three parts.
+ *   CLASS/NAME.png       folders of pictures by class (.png, .jpg, .jpeg, .pbm, .pgm, .ppm), or
+ *                        such folders in train, val (valid, validation) and test, the three parts.
  *                        Classes are numbered in the order of the bytes of their names.  Pictures
  *                        in folders inside a class are of that class.  Names that begin with a dot
  *                        are left out, and other files, of which a line of the log tells.  Pictures
  *                        are read when their batch is loaded; one that cannot be read is an error
- *                        then.
- *                        Mean and deviation are those of at most 512 of them, evenly spread.
+ *                        then.  Mean and deviation are those of at most 512 of them, evenly spread.
  * A file is an NPZ file with such arrays, or else a CSV file (tn_csv_read).
  *
  * Arrays: x has samples along its first axis, and so has y, which may be missing from all parts.

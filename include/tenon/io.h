@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Files of numbers and pictures, on host memory: safetensors, NPY and NPZ (read and write), IDX,
- * CIFAR and CSV (read), images (PNG, JPEG, PGM and PPM read, PNG write).
+ * CIFAR and CSV (read), images (PNG, JPEG, PBM, PGM and PPM read, PNG write).
  *
  * Every reader is strict: it validates the whole file before it returns anything, bounds the memory
  * that a malicious file can make it allocate, and on failure returns one of
@@ -348,7 +348,7 @@ struct tn_image {
 TN_API void tn_image_release(struct tn_image *image);
 
 /* Reads a PNG (any depth and colour type, scaled to 0..255; of an animation the first picture), a
- * JPEG (grey or colour; CMYK becomes RGB, without profiles), or a PGM or PPM (P2, P3, P5, P6,
+ * JPEG (grey or colour; CMYK becomes RGB, without profiles), or a PBM, PGM or PPM (P1 to P6,
  * largest value up to 65535, scaled to 0..255), as detected from its first bytes.  Values are those
  * stored: gamma, colour profiles and the orientation in Exif are not applied.  A damaged JPEG is
  * read as far as libjpeg can, and one line of the log (subsystem "image") counts its warnings; a

@@ -70,7 +70,7 @@ printf 'GIF89a' >"$dir/set/test/white/1.png"
 rm -r "$dir/set/val/white"
 run 1 data "$dir/set"
 err_has 'set/train/black/0.pgm: offset 13: expected at least'
-err_has 'set/test/white/1.png: offset 0: expected a PNG, JPEG, PGM or PPM image, found'
+err_has 'set/test/white/1.png: offset 0: expected a PNG, JPEG, PBM, PGM or PPM image, found'
 err_has "class 1 ('white'): expected samples in validation, found none"
 err_has 'set: 3 problems'
 err_lines 4

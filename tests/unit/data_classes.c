@@ -508,7 +508,7 @@ static void odd_entries_are_refused_or_made_harmless(void **state)
 	tn_dataset_destroy(dataset);
 	clear();
 	make("empty");
-	refused(NULL, TN_FORMAT, "empty: expected pictures (.png, .jpg, .jpeg, .pgm, .ppm)");
+	refused(NULL, TN_FORMAT, "empty: expected pictures (.png, .jpg, .jpeg, .pbm, .pgm, .ppm)");
 	clear();
 	make("train");
 	refused(NULL, TN_FORMAT, "train: expected folders of pictures by class, found none");
