@@ -19,7 +19,8 @@
 #include "data/listing.h"
 #include "data/prepare.h"
 #include "io/file.h"
-#include "io/image.h"
+#include "io/image_colour.h"
+#include "io/image_file.h"
 
 #define OPERATION "dataset"
 

@@ -55,7 +55,7 @@ static char *join(const char *folder, const char *name)
 	return tn_text_take(&text);
 }
 
-/* ---- What is left out --------------------------------------------------------------------------*/
+/* ---- What is left out -------------------------------------------------------------------------*/
 
 static void count_left_out(struct tn_class_search *search, const char *name)
 {
@@ -102,7 +102,7 @@ static void log_left_out(const struct tn_class_search *search)
 		      text);
 }
 
-/* ---- Pictures ----------------------------------------------------------------------------------*/
+/* ---- Pictures ---------------------------------------------------------------------------------*/
 
 /* Makes room for n more samples. */
 static tn_status reserve(struct tn_class_search *search, uint64_t n, struct tn_error_info *error)
@@ -207,9 +207,10 @@ static tn_status refuse_empty(const struct tn_class_search *search, const char *
 {
 	char text[TN_LEFT_OUT_KINDS * 40];
 	uint64_t n = print_left_out(search, text, sizeof(text));
-	return tn_fail(error, TN_FORMAT, OPERATION,
-		       "%s: expected pictures (.png, .jpg, .jpeg, .pbm, .pgm, .ppm), found none%s%.150s",
-		       tn_file_label(folder), n ? ", but " : "", n ? text : "");
+	return tn_fail(
+		error, TN_FORMAT, OPERATION,
+		"%s: expected pictures (.png, .jpg, .jpeg, .pbm, .pgm, .ppm), found none%s%.150s",
+		tn_file_label(folder), n ? ", but " : "", n ? text : "");
 }
 
 /* Adds the pictures of FOLDER/CLASS; the folder is root, or that of a part. */
@@ -256,7 +257,7 @@ static tn_status add_part(struct tn_class_search *search, const char *folder, in
 	return status;
 }
 
-/* ---- Parts -------------------------------------------------------------------------------------*/
+/* ---- Parts ------------------------------------------------------------------------------------*/
 
 static int is_folder(const char *path)
 {

@@ -19,16 +19,6 @@ struct tn_image_warnings {
 /* Adds a warning; only the text of the first is kept. */
 void tn_image_warn(struct tn_image_warnings *warnings, const char *text);
 
-/* Logs them, if there are any, as one line. */
-void tn_image_report(const char *path, const struct tn_image_warnings *warnings);
-
-/* tn_image_read without the report: *warnings are added to. */
-tn_status tn_image_read_warned(const char *path, struct tn_image *out,
-			       struct tn_image_warnings *warnings, struct tn_error_info *error);
-
-/* *is_grey := has the picture no colour?  By its header, unless that is damaged. */
-tn_status tn_image_is_grey(const char *path, int *is_grey, struct tn_error_info *error);
-
 /* Checks a size against the limits and allocates the memory; zeroes *out first. */
 tn_status tn_image_allocate(struct tn_image *out, uint64_t width, uint64_t height,
 			    uint32_t channels, const char *where, struct tn_error_info *error);

@@ -4,11 +4,13 @@
  * Whether a picture is grey, from the header of its file: folders of many pictures are asked for
  * all of theirs.
  */
+#include "io/image_colour.h"
+
 #include <string.h>
 
 #include "base/error.h"
 #include "io/file.h"
-#include "io/image.h"
+#include "io/image_file.h"
 
 #define OPERATION TN_IMAGE_OPERATION
 

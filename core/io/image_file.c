@@ -3,10 +3,11 @@
  *
  * Images in files, in the format given by their first bytes.
  */
+#include "io/image_file.h"
+
 #include "base/error.h"
 #include "base/log.h"
 #include "io/file.h"
-#include "io/image.h"
 #include "io/jpeg.h"
 #include "io/new_file.h"
 #include "io/png.h"
@@ -47,8 +48,8 @@ tn_status tn_image_read_warned(const char *path, struct tn_image *out,
 		status = tn_pnm_read(&file, &image, error);
 	else if (!status)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
-				 "%s: offset 0: expected a PNG, JPEG, PBM, PGM or PPM image, found the "
-				 "bytes %02x %02x",
+				 "%s: offset 0: expected a PNG, JPEG, PBM, PGM or PPM image, found "
+				 "the bytes %02x %02x",
 				 tn_file_label(path), magic[0], magic[1]);
 	tn_file_close(&file);
 	if (!status)

@@ -152,7 +152,7 @@ tn_status tn_npy_read_layout(const struct tn_npy_content *content, struct tn_npy
 }
 
 tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_host_array *out,
-			      struct tn_error_info *error)
+			      uint64_t *end, struct tn_error_info *error)
 {
 	struct tn_npy_header header;
 	uint64_t data_start, bytes;
@@ -172,5 +172,6 @@ tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_ho
 	*out = (struct tn_host_array){
 		.dtype = header.dtype, .rank = header.rank, .size_bytes = bytes, .data = data};
 	memcpy(out->shape, header.shape, sizeof(out->shape));
+	*end = data_start + bytes;
 	return TN_OK;
 }

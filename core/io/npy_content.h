@@ -23,9 +23,9 @@ struct tn_npy_content {
 	void *user;
 };
 
-/* *out is written only on success. */
+/* *end := where the elements end.  Both are written only on success. */
 tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_host_array *out,
-			      struct tn_error_info *error);
+			      uint64_t *end, struct tn_error_info *error);
 
 /* The header, and where the elements are: `bytes` of them, to the end of the content or to another
  * array. */

@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * PBM, PGM and PPM, plain and raw (Netpbm's pages pbm(5), pgm(5) and ppm(5)): P1 and P4 black and
- * white, P2 and P5 grey, P3 and P6 colour.  Guarantees: the file has one image and nothing after it;
- * every sample is at most the stated largest value and is scaled to round(sample * 255 / largest).
+ * white, P2 and P5 grey, P3 and P6 colour.  Guarantees: the file has one image and nothing after
+ * it; every sample is at most the stated largest value and is scaled to
+ * round(sample * 255 / largest).
  */
 #include "io/pnm.h"
 

@@ -170,10 +170,18 @@ TN_API TN_CHECKED tn_status tn_idx_read(const char *path, struct tn_host_array *
 
 /* Reads an NPY file, versions 1 to 3, either byte order; bool, integers, f16, f32, f64, c64, c128.
  * Column-major data ('fortran_order': True) is converted to row-major order.  Of several arrays
- * saved to one file the first is read.  *out is written only on success.
+ * saved to one file the first is read (tn_npy_read_next).  *out is written only on success.
  * TN_UNSUPPORTED: Python objects, structured types, strings, dates.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_npy_read(const char *path, struct tn_host_array *out,
 					struct tn_error_info *error);
+
+/* Reads the array at *offset, of which 0 is the first, and sets *offset to that of the next one, or
+ * to 0 after the last.  Both are written only on success.
+ * TN_INVALID_ARGUMENT: beyond the end of the file.  Else as tn_npy_read.
+ * [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_npy_read_next(const char *path, uint64_t *offset,
+					     struct tn_host_array *out,
+					     struct tn_error_info *error);
 
 /* Writes an NPY file, version 1, in the host's byte order, row-major.
  * TN_DTYPE: bf16 or a vendor type, which NumPy lacks.  [thread: any | since 0.1] */

@@ -7,7 +7,8 @@
 #include <tenon/data.h>
 
 #include "file.h"
-#include "io/image.h"
+#include "io/image_colour.h"
+#include "io/image_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -44,8 +44,7 @@ static void grey_and_colour_plain_and_raw_are_read(void **state)
 	READ("P2 3 1 16 0 8 16", 3, 1, 1, "\0\x80\xff");
 	READ("P1 3 2 1 0 1\n011", 3, 2, 1, "\0\xff\0\xff\0\0");
 	READ("P1\r# a comment\r2 1\r01\r", 2, 1, 1, "\xff\0");
-	READ("P4 9 2\n\x7f\x80\xff\x7f", 9, 2, 1,
-	     "\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff");
+	READ("P4 9 2\n\x7f\x80\xff\x7f", 9, 2, 1, "\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff");
 }
 
 static void malformed_pnm_is_refused_by_name(void **state)

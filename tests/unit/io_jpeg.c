@@ -15,7 +15,8 @@ static void refused(const char *path, tn_status expected, const char *part)
 
 #ifdef HAVE_LIBJPEG
 
-#include "io/image.h"
+#include "io/image_colour.h"
+#include "io/image_file.h"
 #include "jpeg_make.h"
 
 enum { WIDTH = 19, HEIGHT = 13 };

@@ -13,7 +13,7 @@
 
 #include <png.h>
 
-#include "io/image.h"
+#include "io/image_colour.h"
 
 /* The samples of a picture, in the order of the file. */
 struct picture {
