@@ -76,8 +76,8 @@ static void line_ends_blanks_empty_lines_and_marks_do_not_matter(void **state)
 		"1,2\r3,4",
 		"\r1,2\r\r3,4\r\n\r\n",
 		"\"1\",2\r3,\"4\"\r",
-		"\xef\xbb\xbf"
-		"1,2\n3,4\n",
+		("\xef\xbb\xbf"
+		 "1,2\n3,4\n"),
 		" 1 ,\t2\n3, 4 \n",
 		"\n1,2\n\n  \n3,4\n\n",
 		"\"1\",\"2\"\n3,\"4\"",
