@@ -57,22 +57,25 @@ static char *join(const char *folder, const char *name)
 
 /* ---- What is left out -------------------------------------------------------------------------*/
 
-static void count_left_out(struct tn_class_search *search, const char *name)
+/* Counts a file of that kind. */
+static void count_kind(struct tn_class_search *search, const char *name)
 {
-	char ending[sizeof(search->left_out->ending)] = "no ending";
-	const char *dot = strrchr(name, '.');
+	struct tn_left_out *kind = search->left_out, *last = kind + TN_LEFT_OUT_KINDS - 1;
+	while (kind < last && kind->n && strcmp(kind->name, name) != 0)
+		kind++;
+	snprintf(kind->name, sizeof(kind->name), "%s", kind == last ? "others" : name);
+	kind->n++;
+}
+
+static void count_by_ending(struct tn_class_search *search, const char *file)
+{
+	char ending[sizeof(search->left_out->name)] = "no ending";
+	const char *dot = strrchr(file, '.');
 	if (dot)
 		snprintf(ending, sizeof(ending), "%s", dot);
 	for (char *c = ending; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	struct tn_left_out *kind = search->left_out;
-	while (kind->n && strcmp(kind->ending, ending) != 0 &&
-	       kind < search->left_out + TN_LEFT_OUT_KINDS - 1)
-		kind++;
-	if (kind == search->left_out + TN_LEFT_OUT_KINDS - 1)
-		strcpy(ending, "others");
-	strcpy(kind->ending, ending);
-	kind->n++;
+	count_kind(search, ending);
 }
 
 /* Writes ".bmp 1, .webp 3"; returns how many files these are. */
@@ -84,7 +87,7 @@ static uint64_t print_left_out(const struct tn_class_search *search, char *text,
 		const struct tn_left_out *kind = &search->left_out[i];
 		n += kind->n;
 		used += (size_t)snprintf(text + used, size - used, "%s%s %llu", i ? ", " : "",
-					 kind->ending, (unsigned long long)kind->n);
+					 kind->name, (unsigned long long)kind->n);
 	}
 	return n;
 }
@@ -185,7 +188,7 @@ static tn_status add_folder(struct tn_class_search *search, const struct level *
 	if (!status)
 		status = add_pictures(search, level, &files, label, part, error);
 	for (size_t i = 0; !status && i < others.n; i++)
-		count_left_out(search, others.names[i]);
+		count_by_ending(search, others.names[i]);
 	for (size_t i = 0; !status && i < folders.n; i++) {
 		char *path = join(level->path, folders.names[i]);
 		if (path) {
@@ -239,21 +242,25 @@ static tn_status add_class(struct tn_class_search *search, const struct level *a
 static tn_status add_part(struct tn_class_search *search, const char *folder, int part,
 			  struct tn_error_info *error)
 {
-	struct tn_listing listing = {0};
+	struct tn_listing files, folders, others;
 	struct level root = level_of(search->root, NULL, 0), level = level_of(folder, &root, 0);
-	tn_status status = tn_listing_folders(folder, &listing, error);
-	if (!status && listing.n == 0)
+	tn_status status = tn_listing_all(folder, endings, &files, &folders, &others, error);
+	if (!status && folders.n == 0)
 		status = tn_fail(error, TN_FORMAT, OPERATION,
 				 "%s: expected folders of pictures by class, found none",
 				 tn_file_label(folder));
+	for (size_t i = 0; !status && i < files.n; i++)
+		count_kind(search, "of no class");
 	if (!status && !search->classes.n) {
-		search->classes = listing;
-		memset(&listing, 0, sizeof(listing));
+		search->classes = folders;
+		memset(&folders, 0, sizeof(folders));
 	}
-	const struct tn_listing *classes = listing.n ? &listing : &search->classes;
+	const struct tn_listing *classes = folders.n ? &folders : &search->classes;
 	for (size_t i = 0; !status && i < classes->n; i++)
 		status = add_class(search, &level, classes->names[i], part, error);
-	tn_listing_release(&listing);
+	tn_listing_release(&files);
+	tn_listing_release(&folders);
+	tn_listing_release(&others);
 	return status;
 }
 

@@ -11,9 +11,9 @@
 #include "base/text.h"
 #include "data/listing.h"
 
-/* Files of one ending that are no pictures. */
+/* Files that are no pictures, by their ending, or pictures that lie beside the classes. */
 struct tn_left_out {
-	char ending[16];
+	char name[16]; /* ".bmp", "of no class" */
 	uint64_t n;
 };
 
@@ -30,7 +30,7 @@ struct tn_class_search {
 	uint64_t n;
 	uint64_t n_deeper; /* of these, pictures in folders inside a class */
 	uint64_t capacity;
-	struct tn_left_out left_out[TN_LEFT_OUT_KINDS]; /* the last is of all further endings */
+	struct tn_left_out left_out[TN_LEFT_OUT_KINDS]; /* the last is of all further ones */
 };
 
 /* `folder` is borrowed.  Logs how many files were left out.  tn_class_search_release is called

@@ -154,13 +154,15 @@ static void folders_inside_a_class_are_walked_and_other_files_counted(void **sta
 	files_write(files_path(folder, "cat/deep/c.WEBP"), "", 0);
 	files_write(files_path(folder, "dog/d.webp"), "", 0);
 	files_write(files_path(folder, "dog/none"), "", 0);
+	files_write(files_path(folder, "stray.png"), "", 0);
 	int kept = files_listen(folder);
 	tn_dataset *dataset = NULL;
 	tn_status status = tn_dataset_open(folder, NULL, &dataset, NULL);
 	char *told = files_told(folder, kept);
 	assert_ok(status);
 	assert_contains(told, "tenon: dataset: ");
-	assert_contains(told, ": 4 files are left out (.txt 1, .webp 2, no ending 1)\n");
+	assert_contains(told,
+			": 5 files are left out (of no class 1, .txt 1, .webp 2, no ending 1)\n");
 	free(told);
 	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 5);
 	for (uint64_t i = 0; i < 5; i++) {
