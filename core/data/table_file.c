@@ -5,14 +5,12 @@
  */
 #include "data/table_file.h"
 
-#include <locale.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/name.h"
-#include "io/csv_number.h"
+#include "data/table_names.h"
 #include "io/file.h"
 
 #define OPERATION "dataset"
@@ -40,40 +38,6 @@ static tn_status find_target(const char *path, const struct tn_csv *csv, const c
 		       "%s: expected one column '%.100s', the target, found %zu%s%.100s%s",
 		       tn_file_label(path), name, matches, like ? "; did you mean '" : "",
 		       like ? like : "", like ? "'?" : "");
-}
-
-/* 0, 1, 2, ... or 1, 2, 3, ..., as programs number columns that have no names. */
-static int are_counted(char *const *names, size_t n)
-{
-	char text[24];
-	int from = strcmp(names[0], "0") != 0;
-	for (size_t i = 0; i < n; i++) {
-		snprintf(text, sizeof(text), "%zu", i + (size_t)from);
-		if (strcmp(names[i], text) != 0)
-			return 0;
-	}
-	return n > 2;
-}
-
-/* Names that are all numbers are the first sample of a file without names. */
-static tn_status check_names(const char *path, const struct tn_csv *csv,
-			     struct tn_error_info *error)
-{
-	size_t n = (size_t)csv->values.shape[1], n_numbers = 0;
-	double number;
-	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (!c_locale)
-		return tn_no_memory(error, OPERATION, tn_file_label(path), "the C locale");
-	for (size_t i = 0; i < n; i++)
-		n_numbers += !tn_csv_number(csv->column_names[i], TN_F64, c_locale, &number);
-	freelocale(c_locale);
-	if (n == 0 || n_numbers < n || are_counted(csv->column_names, n))
-		return TN_OK;
-	return tn_fail(
-		error, TN_FORMAT, OPERATION,
-		"%s: line 1: expected the names of the columns, found numbers ('%.40s', ...): "
-		"if the file has no names, set no_header",
-		tn_file_label(path), csv->column_names[0]);
 }
 
 /* Copies the features of each row to x, and the number in `column` to y. */
@@ -165,8 +129,11 @@ tn_status tn_table_file_read(const char *path, const struct tn_dataset_options *
 	else if (!options->regression)
 		reading.label_column = -1;
 	tn_status status = tn_csv_read(path, &reading, &csv, error);
-	if (!status && reading.header && !options->target)
-		status = check_names(path, &csv, error);
+	/* Of a file without names the first sample would be lost, or be why the rest is refused. */
+	if ((!status || status == TN_FORMAT) && reading.header && !options->target) {
+		tn_status names = tn_table_names_check(path, &reading, error);
+		status = names ? names : status;
+	}
 	if (!status)
 		status = take_table(path, options, &csv, &raw, error);
 	tn_csv_release(&csv);

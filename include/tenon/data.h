@@ -164,8 +164,8 @@ struct tn_dataset_options {
 	uint32_t image_channels;
 	/* Of a CSV file. */
 	int regression;     /* 1: the target is a number; 0: it is the text of a class */
-	int no_header;      /* 1: the first row has no names of columns; 0: it has, which numbers
-			     * in all columns but the label's are not (TN_FORMAT), unless they count
+	int no_header;      /* 1: the first row has no names of columns; 0: it has, and numbers where
+			     * the next row has numbers are an error (TN_FORMAT), unless they count
 			     * the columns or one of them is `target` */
 	int32_t separator;  /* default ',' */
 	const char *target; /* the name of its column; NULL: the last column */

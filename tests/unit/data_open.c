@@ -393,6 +393,10 @@ static void names_of_a_csv_file_that_are_numbers_are_refused(void **state)
 		assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), rows[i].n + !rows[i].n);
 		tn_dataset_destroy(dataset);
 	}
+	/* A column of texts is refused with and without names. */
+	refused(write_text("texts.csv", "Ann,34,1\nBob,27,0\n"), NULL, TN_FORMAT, "set no_header");
+	refused(write_text("texts.csv", "name,age,1\nBob,27,0\n"), NULL, TN_FORMAT,
+		"line 2, column 1: field 1 ('name'): expected a number, found 'Bob'");
 	struct tn_dataset_options options = tn_dataset_defaults();
 	options.target = "1990";
 	tn_dataset *dataset = open_set(write_text("years.csv", "1990,1991\n5,6\n7,8\n"), &options);
