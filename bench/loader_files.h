@@ -15,7 +15,7 @@ void loader_folder_remove(char *folder);
 
 /* CIFAR-10, binary version, in `folder`; 0: failed. */
 int loader_write_cifar(const char *folder);
-/* JPEG files of side x side pixels by class, in `folder`; 0: failed, or without libturbojpeg. */
+/* JPEG files of side x side pixels by class, in `folder`; 0: failed, or without libjpeg. */
 int loader_write_jpegs(const char *folder, int side);
 
 #endif

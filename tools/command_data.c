@@ -23,6 +23,7 @@ struct scan {
 	uint64_t n_problems;
 	struct contact_sheet sheet;
 	uint64_t wanted; /* classes; 0: as many as there are */
+	int no_header;
 };
 
 /* ---- The list --------------------------------------------------------------------------------*/
@@ -63,6 +64,7 @@ static int open_data(const struct scan *scan, tn_dataset **dataset, int *is_dama
 	any.channels = 3;
 	any.height = any.width = 64;
 	o.n_classes = (uint32_t)scan->wanted;
+	o.no_header = scan->no_header;
 	*is_damaged = 0;
 	if (!tn_dataset_open(name, &o, dataset, &error))
 		return EXIT_DONE;
@@ -299,6 +301,8 @@ int command_data(int argc, char **argv)
 		 .lowest = 1, .highest = 1000},
 		{"classes", "N", "classes, some of which may have no samples",
 		 .count = &scan.wanted, .lowest = 1, .highest = 65536},
+		{"no-header", NULL, "the first row of a CSV file has no names",
+		 .flag = &scan.no_header},
 	};
 	const struct option_table table = {
 		.command = "tenon data",

@@ -47,7 +47,7 @@ static int parse_arguments(struct predict_command *c, int argc, char **argv)
 	};
 	const struct option_table table = {"tenon predict",
 					   "FILE [IMAGE...]",
-					   "  IMAGE...  PNG, JPEG, PGM or PPM pictures\n",
+					   "  IMAGE...  PNG, JPEG, PBM, PGM or PPM pictures\n",
 					   rows,
 					   N_ROWS(rows),
 					   NULL,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parameter.h"
 #include "base/text.h"
 
 #define LINE_SIZE 1024
@@ -69,6 +70,17 @@ tn_status tn_logger_configure(struct tn_logger *logger, const char *text,
 		logger->n_rules++;
 	}
 	return TN_OK;
+}
+
+void tn_logger_init_by_environment(struct tn_logger *logger)
+{
+	struct tn_parameters parameters;
+	tn_logger_init(logger);
+	tn_parameters_init(&parameters);
+	const char *levels = tn_parameter_read(&parameters, "TENON_LOG", TN_LOG_HELP);
+	if (levels && tn_logger_configure(logger, levels, NULL))
+		tn_logger_init(logger);
+	tn_parameters_release(&parameters);
 }
 
 int tn_log_wanted(const struct tn_logger *logger, int level, const char *subsystem)

@@ -13,6 +13,8 @@
 #include <tenon/log.h>
 
 #define TN_LOG_MAX_RULES 16
+#define TN_LOG_HELP                                                                                \
+	"messages to report: off, error, warning, notice, info or debug, or subsystem=level,..."
 
 struct tn_log_rule {
 	char subsystem[24];
@@ -29,6 +31,8 @@ struct tn_logger {
 
 /* Sets the defaults: level notice, no callback. */
 void tn_logger_init(struct tn_logger *logger);
+/* The same, with the levels of TENON_LOG, if it is right: for what has no context. */
+void tn_logger_init_by_environment(struct tn_logger *logger);
 /* Parses a TENON_LOG text.  TN_FORMAT: unknown level; `error` has its name and column. */
 tn_status tn_logger_configure(struct tn_logger *logger, const char *text,
 			      struct tn_error_info *error);

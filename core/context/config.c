@@ -33,10 +33,10 @@
 #else
 #define WITH_LIBPNG "no"
 #endif
-#ifdef HAVE_LIBTURBOJPEG
-#define WITH_LIBTURBOJPEG "yes"
+#ifdef HAVE_LIBJPEG
+#define WITH_LIBJPEG "yes"
 #else
-#define WITH_LIBTURBOJPEG "no"
+#define WITH_LIBJPEG "no"
 #endif
 
 static void add_build(struct tn_text *text)
@@ -48,7 +48,7 @@ static void add_build(struct tn_text *text)
 	tn_text_format(text, "compiler flags: %s\n", BUILT_FLAGS);
 	tn_text_format(text, "configure options: %s\n", BUILT_OPTIONS[0] ? BUILT_OPTIONS : "none");
 	tn_text_add(text, "libraries: zlib " WITH_ZLIB ", libpng " WITH_LIBPNG
-			  ", libturbojpeg " WITH_LIBTURBOJPEG "\n");
+			  ", libjpeg " WITH_LIBJPEG "\n");
 }
 
 /* ---- The processor ---------------------------------------------------------------------------*/

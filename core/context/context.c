@@ -111,10 +111,7 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 	tn_logger_init(&assembly->logger);
 	assembly->logger.callback = options->log;
 	assembly->logger.user = options->log_user;
-	const char *levels = tn_parameter_read(
-		&assembly->parameters, "TENON_LOG",
-		"messages to report: off, error, warning, notice, info or debug, or "
-		"subsystem=level,...");
+	const char *levels = tn_parameter_read(&assembly->parameters, "TENON_LOG", TN_LOG_HELP);
 	tn_status status = levels ? tn_logger_configure(&assembly->logger, levels, error) : TN_OK;
 	if (!status)
 		status = tn_settings_read(&assembly->parameters, options, &settings, error);

@@ -48,33 +48,41 @@ static tn_status add(struct tn_listing *listing, const char *folder, const char 
 	return TN_OK;
 }
 
-/* Adds an entry if it is of the requested kind; endings NULL: folders. */
-static tn_status take_entry(DIR *entries, const char *folder, const struct dirent *entry,
-			    const char *const *endings, struct tn_listing *listing,
+/* What is asked for: a listing of NULL is not. */
+struct request {
+	const char *folder;
+	const char *const *endings;
+	struct tn_listing *files;
+	struct tn_listing *folders;
+	struct tn_listing *others;
+};
+
+static tn_status take_entry(DIR *entries, const struct dirent *entry, const struct request *request,
 			    struct tn_error_info *error)
 {
 	struct stat status;
 	const char *name = entry->d_name;
-	if (name[0] == '.' || (endings && !has_ending(name, endings)))
-		return TN_OK;
+	int is_named = request->endings && has_ending(name, request->endings);
 	int is_file = entry->d_type == DT_REG, is_folder = entry->d_type == DT_DIR;
+	if (name[0] == '.')
+		return TN_OK;
 	if (!is_file && !is_folder) {
 		int failed = fstatat(dirfd(entries), name, &status, 0) != 0;
-		if (failed && endings)
+		if (failed && is_named)
 			return tn_fail(error, TN_IO, OPERATION, "%s/%.100s: %s",
-				       tn_file_label(folder), name, strerror(errno));
+				       tn_file_label(request->folder), name, strerror(errno));
 		is_file = !failed && S_ISREG(status.st_mode);
 		is_folder = !failed && S_ISDIR(status.st_mode);
 	}
-	if (!endings)
-		return is_folder ? add(listing, folder, name, error) : TN_OK;
-	if (is_folder)
-		return TN_OK;
-	if (!is_file)
+	if (is_named && !is_file && !is_folder)
 		return tn_fail(error, TN_IO, OPERATION,
 			       "%s/%.100s: expected a regular file, found a pipe, socket or device",
-			       tn_file_label(folder), name);
-	return add(listing, folder, name, error);
+			       tn_file_label(request->folder), name);
+	struct tn_listing *listing = is_folder  ? request->folders
+				     : is_named ? request->files
+				     : is_file  ? request->others
+						: NULL;
+	return listing ? add(listing, request->folder, name, error) : TN_OK;
 }
 
 static int compare(const void *a, const void *b)
@@ -82,45 +90,49 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static tn_status list(const char *folder, const char *const *endings, struct tn_listing *out,
-		      struct tn_error_info *error)
+static tn_status list(const struct request *request, struct tn_error_info *error)
 {
-	struct tn_listing listing = {0};
-	DIR *entries = opendir(folder);
+	const char *label = tn_file_label(request->folder);
+	DIR *entries = opendir(request->folder);
 	if (!entries)
 		return tn_fail(error, errno == ENOMEM ? TN_OUT_OF_MEMORY : TN_IO, OPERATION,
-			       "%s: %s", tn_file_label(folder), strerror(errno));
+			       "%s: %s", label, strerror(errno));
 	tn_status status = TN_OK;
 	errno = 0;
 	for (const struct dirent *entry = readdir(entries); entry && !status;
 	     entry = readdir(entries)) {
-		status = take_entry(entries, folder, entry, endings, &listing, error);
+		status = take_entry(entries, entry, request, error);
 		errno = 0;
 	}
 	if (!status && errno)
-		status = tn_fail(error, TN_IO, OPERATION, "%s: %s", tn_file_label(folder),
-				 strerror(errno));
+		status = tn_fail(error, TN_IO, OPERATION, "%s: %s", label, strerror(errno));
 	closedir(entries);
-	if (status) {
-		tn_listing_release(&listing);
-		return status;
+	struct tn_listing *const listings[] = {request->files, request->folders, request->others};
+	for (int i = 0; i < 3; i++) {
+		if (status && listings[i])
+			tn_listing_release(listings[i]);
+		else if (listings[i] && listings[i]->n)
+			qsort(listings[i]->names, listings[i]->n, sizeof(char *), compare);
 	}
-	if (listing.n)
-		qsort(listing.names, listing.n, sizeof(*listing.names), compare);
-	*out = listing;
-	return TN_OK;
+	return status;
 }
 
 tn_status tn_listing_folders(const char *folder, struct tn_listing *out,
 			     struct tn_error_info *error)
 {
-	return list(folder, NULL, out, error);
+	memset(out, 0, sizeof(*out));
+	return list(&(struct request){.folder = folder, .folders = out}, error);
 }
 
-tn_status tn_listing_files(const char *folder, const char *const *endings, struct tn_listing *out,
-			   struct tn_error_info *error)
+tn_status tn_listing_all(const char *folder, const char *const *endings, struct tn_listing *files,
+			 struct tn_listing *folders, struct tn_listing *others,
+			 struct tn_error_info *error)
 {
-	return list(folder, endings, out, error);
+	const struct request request = {folder, endings, files, folders, others};
+	memset(files, 0, sizeof(*files));
+	memset(folders, 0, sizeof(*folders));
+	memset(others, 0, sizeof(*others));
+	return list(&request, error);
 }
 
 void tn_listing_release(struct tn_listing *listing)

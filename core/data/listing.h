@@ -15,14 +15,16 @@ struct tn_listing {
 	size_t capacity;
 };
 
-/* Which entries: folders, or files whose names end in one of `endings` (NULL-terminated, lower
- * case; the names' case does not matter).  Symbolic links are followed; names that begin with a dot
- * are left out.
- * TN_IO: it cannot be read, or such a file is a pipe, a socket, a device or a link to nothing. */
+/* The folders.  Symbolic links are followed; names that begin with a dot are left out.
+ * TN_IO: it cannot be read. */
 tn_status tn_listing_folders(const char *folder, struct tn_listing *out,
 			     struct tn_error_info *error);
-tn_status tn_listing_files(const char *folder, const char *const *endings, struct tn_listing *out,
-			   struct tn_error_info *error);
+/* Also the files whose names end in one of `endings` (NULL-terminated, lower case; the names' case
+ * does not matter), and the other files.  On failure all three are empty.
+ * TN_IO: such a file is a pipe, a socket, a device or a link to nothing. */
+tn_status tn_listing_all(const char *folder, const char *const *endings, struct tn_listing *files,
+			 struct tn_listing *folders, struct tn_listing *others,
+			 struct tn_error_info *error);
 void tn_listing_release(struct tn_listing *listing); /* takes a zeroed struct */
 
 /* The place of a name; n if it is not there. */

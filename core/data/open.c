@@ -22,6 +22,7 @@
 #include "data/format.h"
 #include "data/fractions.h"
 #include "data/idx_folder.h"
+#include "data/listing.h"
 #include "data/search.h"
 #include "data/table_file.h"
 #include "io/file.h"
@@ -101,6 +102,44 @@ static tn_status look(const char *folder, enum kind *kind, char **path, struct t
 	return status;
 }
 
+/* The first folder, `depth` or fewer below this one, that is a data set without class folders;
+ * owned, NULL: none. */
+static char *find_inside(const char *folder, int depth)
+{
+	struct tn_listing folders = {0};
+	char *found = NULL;
+	if (depth == 0 || tn_listing_folders(folder, &folders, NULL))
+		return NULL;
+	for (size_t i = 0; i < folders.n && !found; i++) {
+		enum kind kind = NOTHING;
+		char *digits = NULL, *path = NULL;
+		if (!file_in(folder, folders.names[i], &path, NULL) && path &&
+		    !look(path, &kind, &digits, NULL)) {
+			if (kind == NOTHING || kind == CLASSES)
+				found = find_inside(path, depth - 1);
+			else
+				found = tn_mem_copy_string(path);
+		}
+		tn_mem_free(digits);
+		tn_mem_free(path);
+	}
+	tn_listing_release(&folders);
+	return found;
+}
+
+/* The folders that archives of MNIST and CIFAR make hold the one with the files. */
+static tn_status read_classes(const char *folder, const struct tn_dataset_options *options,
+			      struct tn_dataset_raw *raw, struct tn_error_info *error)
+{
+	tn_status status = tn_class_folder_read(folder, options, raw, error);
+	char *inside = status == TN_FORMAT ? find_inside(folder, 2) : NULL;
+	if (inside)
+		tn_fail(error, status, OPERATION, "%s: expected a data set, found one below: %s",
+			tn_file_label(folder), tn_file_label(inside));
+	tn_mem_free(inside);
+	return status;
+}
+
 static tn_status read_folder(const char *folder, const struct tn_dataset_options *options,
 			     struct tn_dataset_raw *raw, struct tn_error_info *error)
 {
@@ -126,7 +165,7 @@ static tn_status read_folder(const char *folder, const struct tn_dataset_options
 				tn_array_files_read(folder, 0, options->n_classes != 0, raw, error);
 			break;
 		case CLASSES:
-			status = tn_class_folder_read(folder, options, raw, error);
+			status = read_classes(folder, options, raw, error);
 			break;
 		case NOTHING:
 			status = tn_fail(error, TN_NOT_FOUND, OPERATION,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/name.h"
+#include "data/table_names.h"
 #include "io/file.h"
 
 #define OPERATION "dataset"
@@ -128,6 +129,11 @@ tn_status tn_table_file_read(const char *path, const struct tn_dataset_options *
 	else if (!options->regression)
 		reading.label_column = -1;
 	tn_status status = tn_csv_read(path, &reading, &csv, error);
+	/* Of a file without names the first sample would be lost, or be why the rest is refused. */
+	if ((!status || status == TN_FORMAT) && reading.header && !options->target) {
+		tn_status names = tn_table_names_check(path, &reading, error);
+		status = names ? names : status;
+	}
 	if (!status)
 		status = take_table(path, options, &csv, &raw, error);
 	tn_csv_release(&csv);

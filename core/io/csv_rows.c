@@ -57,13 +57,14 @@ static tn_status next_byte(struct tn_csv_rows *rows, struct tn_error_info *error
 		if (status)
 			return status;
 	}
-	if (rows->byte == '\n') {
+	int last = rows->byte;
+	rows->byte = rows->chunk_at < rows->chunk_size ? rows->chunk[rows->chunk_at++] : -1;
+	if (last == '\n' || (last == '\r' && rows->byte != '\n')) {
 		rows->line++;
 		rows->column = 0;
 	}
-	if (rows->byte >= 0)
+	if (last >= 0)
 		rows->column++;
-	rows->byte = rows->chunk_at < rows->chunk_size ? rows->chunk[rows->chunk_at++] : -1;
 	return rows->byte ? TN_OK : refuse(rows, "text", error);
 }
 
@@ -111,10 +112,15 @@ static int is_blank(const struct tn_csv_rows *rows, int byte)
 	return (byte == ' ' || byte == '\t') && byte != rows->separator;
 }
 
-enum state { BEFORE, UNQUOTED, QUOTED, QUOTE_SEEN, AFTER_QUOTES, COMMENT, CARRIAGE_RETURN };
+enum state { BEFORE, UNQUOTED, QUOTED, QUOTE_SEEN, AFTER_QUOTES, COMMENT };
 
-/* Takes one byte of a field.  *done: the field ends with this byte, which is a separator, a line
- * feed or the end. */
+static int is_line_end(int byte)
+{
+	return byte == '\n' || byte == '\r';
+}
+
+/* Takes one byte of a field.  *done: the field ends with this byte, which is a separator, the end
+ * of a line or of the content. */
 static tn_status take_byte(struct tn_csv_rows *rows, struct tn_csv_field *field, enum state *state,
 			   int *done, struct tn_error_info *error)
 {
@@ -142,16 +148,11 @@ static tn_status take_byte(struct tn_csv_rows *rows, struct tn_csv_field *field,
 			       tn_file_label(rows->path), field->line, field->column);
 	if (*state == QUOTED)
 		return put(rows, byte, error);
-	*done = byte < 0 || byte == '\n' ||
-		(byte == rows->separator && *state != COMMENT && *state != CARRIAGE_RETURN);
+	*done = byte < 0 || is_line_end(byte) || (byte == rows->separator && *state != COMMENT);
+	if (!*done && byte == rows->comment)
+		*state = COMMENT;
 	if (*done || *state == COMMENT)
 		return TN_OK;
-	if (*state == CARRIAGE_RETURN)
-		return refuse(rows, "a line feed after the carriage return", error);
-	if (byte == '\r' || byte == rows->comment) {
-		*state = byte == '\r' ? CARRIAGE_RETURN : COMMENT;
-		return TN_OK;
-	}
 	if (*state == AFTER_QUOTES)
 		return is_blank(rows, byte)
 			       ? TN_OK
@@ -171,7 +172,11 @@ static tn_status read_field(struct tn_csv_rows *rows, struct tn_error_info *erro
 		return status;
 	struct tn_csv_field *field = &rows->fields[rows->n_fields - 1];
 	while (!status && !done) {
+		int after_return = rows->byte == '\r' && state == BEFORE;
 		status = next_byte(rows, error);
+		/* A line feed that follows belongs to the end of the last line. */
+		if (!status && after_return && rows->byte == '\n')
+			status = next_byte(rows, error);
 		if (!status)
 			status = take_byte(rows, field, &state, &done, error);
 	}

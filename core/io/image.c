@@ -6,6 +6,7 @@
  */
 #include "io/image.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -19,6 +20,12 @@ void tn_image_release(struct tn_image *image)
 		return;
 	tn_mem_free(image->data);
 	memset(image, 0, sizeof(*image));
+}
+
+void tn_image_warn(struct tn_image_warnings *warnings, const char *text)
+{
+	if (!warnings->n++)
+		snprintf(warnings->first, sizeof(warnings->first), "%s", text);
 }
 
 tn_status tn_image_allocate(struct tn_image *out, uint64_t width, uint64_t height,

@@ -9,8 +9,9 @@
 #include <tenon/io.h>
 
 #include "io/file.h"
+#include "io/image.h"
 
 tn_status tn_jpeg_read(const struct tn_file *file, struct tn_image *out,
-		       struct tn_error_info *error);
+		       struct tn_image_warnings *warnings, struct tn_error_info *error);
 
 #endif

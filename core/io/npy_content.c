@@ -3,9 +3,8 @@
  *
  * Reads an array of the NPY format: \x93NUMPY, version, length of the header, header, elements.
  *
- * Guarantees: the content has exactly
- * the size that the header states; the result is row-major in the host's byte order, whatever the
- * content's order.
+ * Guarantees: the content has exactly the size that the header states, unless another array
+ * follows; the result is row-major in the host's byte order, whatever the content's order.
  */
 #include "io/npy_content.h"
 
@@ -118,6 +117,15 @@ static tn_status bring_order(const struct tn_npy_content *content,
 	return TN_OK;
 }
 
+/* Does another array begin at that offset? */
+static int continues(const struct tn_npy_content *content, uint64_t offset)
+{
+	char magic[6];
+	return content->may_continue && content->size - offset >= sizeof(magic) &&
+	       !content->read(content->user, offset, magic, sizeof(magic), NULL) &&
+	       !memcmp(magic, TN_NPY_MAGIC, sizeof(magic));
+}
+
 tn_status tn_npy_read_layout(const struct tn_npy_content *content, struct tn_npy_header *header,
 			     uint64_t *data_start, uint64_t *bytes, struct tn_error_info *error)
 {
@@ -133,18 +141,18 @@ tn_status tn_npy_read_layout(const struct tn_npy_content *content, struct tn_npy
 			       "%s: expected at most %llu bytes, found shape %s of %s", path,
 			       (unsigned long long)TN_HOST_ARRAY_MAX_BYTES, shape,
 			       tn_dtype_name(header->dtype));
-	if (content->size - *data_start != *bytes)
+	uint64_t found = content->size - *data_start;
+	if (found != *bytes && (found < *bytes || !continues(content, *data_start + *bytes)))
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset %llu: expected %llu bytes for shape %s of %s, found "
 			       "%llu",
 			       path, (unsigned long long)*data_start, (unsigned long long)*bytes,
-			       shape, tn_dtype_name(header->dtype),
-			       (unsigned long long)(content->size - *data_start));
+			       shape, tn_dtype_name(header->dtype), (unsigned long long)found);
 	return TN_OK;
 }
 
 tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_host_array *out,
-			      struct tn_error_info *error)
+			      uint64_t *end, struct tn_error_info *error)
 {
 	struct tn_npy_header header;
 	uint64_t data_start, bytes;
@@ -164,5 +172,6 @@ tn_status tn_npy_read_content(const struct tn_npy_content *content, struct tn_ho
 	*out = (struct tn_host_array){
 		.dtype = header.dtype, .rank = header.rank, .size_bytes = bytes, .data = data};
 	memcpy(out->shape, header.shape, sizeof(out->shape));
+	*end = data_start + bytes;
 	return TN_OK;
 }

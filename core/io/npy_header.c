@@ -143,7 +143,8 @@ static tn_status read_order(struct cursor *cursor, struct tn_npy_header *header,
 	return TN_OK;
 }
 
-/* (), (3,), (2, 3) or (2, 3,): a single length needs its comma. */
+/* (), (3,), (2, 3) or (2, 3,): a single length needs its comma.  Python 2 wrote long integers, as
+ * (2L, 3L). */
 static tn_status read_shape(struct cursor *cursor, struct tn_npy_header *header,
 			    struct tn_error_info *error)
 {
@@ -167,6 +168,8 @@ static tn_status read_shape(struct cursor *cursor, struct tn_npy_header *header,
 		}
 		if (cursor->at == begin)
 			return refuse(cursor, "a length", error);
+		if (cursor->at < cursor->size && cursor->text[cursor->at] == 'L')
+			cursor->at++;
 		header->shape[header->rank++] = length;
 		comma = accept(cursor, ',');
 	}

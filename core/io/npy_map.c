@@ -114,8 +114,11 @@ static tn_status open_mapping(const char *path, struct tn_npy_header *header, ui
 	if (status)
 		return status;
 	const char *label = tn_file_label(file.path);
-	const struct tn_npy_content content = {
-		.label = label, .size = file.size, .read = read_file, .user = &file};
+	const struct tn_npy_content content = {.label = label,
+					       .size = file.size,
+					       .may_continue = 1,
+					       .read = read_file,
+					       .user = &file};
 	status = tn_npy_read_layout(&content, header, data_start, bytes, error);
 	if (!status)
 		status = check_layout(label, header, *data_start, error);

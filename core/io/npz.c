@@ -135,13 +135,14 @@ tn_status tn_npz_read(const tn_npz *file, const char *name, struct tn_host_array
 	const struct tn_zip_entry *entry = &zip->entries[found->index];
 	struct tn_zip_member *member = NULL;
 	struct tn_host_array array = {0};
+	uint64_t end;
 	char label[300];
 	snprintf(label, sizeof(label), "%s: member '%.100s'", path, entry->name);
 	tn_status status = tn_zip_member_open(zip, entry, label, &member, error);
 	const struct tn_npy_content content = {
 		.label = label, .size = entry->size, .read = read_member, .user = member};
 	if (!status)
-		status = tn_npy_read_content(&content, &array, error);
+		status = tn_npy_read_content(&content, &array, &end, error);
 	if (!status)
 		status = tn_zip_member_finish(member, error);
 	tn_zip_member_close(member);

@@ -9,10 +9,11 @@
 #include <tenon/io.h>
 
 #include "io/file.h"
+#include "io/image.h"
 #include "io/new_file.h"
 
 tn_status tn_png_read(const struct tn_file *file, struct tn_image *out,
-		      struct tn_error_info *error);
+		      struct tn_image_warnings *warnings, struct tn_error_info *error);
 tn_status tn_png_write(struct tn_new_file *file, const struct tn_image *image,
 		       struct tn_error_info *error);
 

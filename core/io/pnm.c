@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * PGM and PPM, plain and raw (Netpbm's pages pgm(5) and ppm(5)): P2 and P5 grey, P3 and P6 colour.
- * Guarantees: the file has one image and nothing after it; every sample is at most the stated
- * largest value and is scaled to round(sample * 255 / largest).
+ * PBM, PGM and PPM, plain and raw (Netpbm's pages pbm(5), pgm(5) and ppm(5)): P1 and P4 black and
+ * white, P2 and P5 grey, P3 and P6 colour.  Guarantees: the file has one image and nothing after
+ * it; every sample is at most the stated largest value and is scaled to
+ * round(sample * 255 / largest).
  */
 #include "io/pnm.h"
 
@@ -40,12 +41,13 @@ static int is_space(unsigned char byte)
 	return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Skips white space and comments (# to the end of the line). */
+/* Skips white space and comments (# to the end of the line, a line feed or carriage return). */
 static void skip_space(struct text *text)
 {
 	while (text->at < text->size) {
 		if (text->data[text->at] == '#') {
-			while (text->at < text->size && text->data[text->at] != '\n')
+			while (text->at < text->size && text->data[text->at] != '\n' &&
+			       text->data[text->at] != '\r')
 				text->at++;
 		} else if (is_space(text->data[text->at])) {
 			text->at++;
@@ -113,22 +115,64 @@ static tn_status read_raw(struct text *text, uint32_t largest, uint8_t *to, size
 	return TN_OK;
 }
 
-/* "P5", width, height, largest value, one white space. */
-static tn_status read_header(struct text *text, int *raw, uint32_t *largest, struct tn_image *image,
+/* The digits 0, white, and 1, black, with or without space between them. */
+static tn_status read_plain_bits(struct text *text, uint8_t *to, size_t n,
+				 struct tn_error_info *error)
+{
+	for (size_t i = 0; i < n; i++) {
+		skip_space(text);
+		if (text->at >= text->size || text->data[text->at] < '0' ||
+		    text->data[text->at] > '1')
+			return refuse(text, "a bit", error);
+		to[i] = text->data[text->at++] == '1' ? 0 : 255;
+	}
+	skip_space(text);
+	return TN_OK;
+}
+
+/* Rows of whole bytes, the first pixel in the highest bit. */
+static void read_raw_bits(struct text *text, const struct tn_image *image)
+{
+	uint8_t *to = image->data;
+	for (uint32_t y = 0; y < image->height; y++) {
+		const unsigned char *row = text->data + text->at;
+		for (uint32_t x = 0; x < image->width; x++)
+			*to++ = row[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
+		text->at += (image->width + 7) / 8;
+	}
+}
+
+/* The fewest bytes that the samples of n pixels take.  A plain sample takes at least one digit and,
+ * except for the last and for bits, a space. */
+static uint64_t least_bytes(unsigned char kind, uint32_t width, uint32_t height, uint32_t channels,
+			    uint32_t largest)
+{
+	uint64_t n = (uint64_t)width * height * channels;
+	if (kind == '1')
+		return n;
+	if (kind == '4')
+		return ((uint64_t)width + 7) / 8 * height;
+	return kind >= '5' ? n * (largest > 255 ? 2 : 1) : 2 * n - 1;
+}
+
+/* "P5", width, height, largest value (not of bits), one white space. */
+static tn_status read_header(struct text *text, uint32_t *largest, struct tn_image *image,
 			     struct tn_error_info *error)
 {
 	uint32_t width, height;
 	unsigned char kind = text->data[1];
+	int has_bits = kind == '1' || kind == '4';
 	text->at = 1;
-	if (kind != '2' && kind != '3' && kind != '5' && kind != '6')
-		return refuse(text, "P2, P3, P5 or P6", error);
+	if (kind < '1' || kind > '6')
+		return refuse(text, "P1 to P6", error);
 	text->at = 2;
 	if (text->size < 3 || (!is_space(text->data[2]) && text->data[2] != '#'))
 		return refuse(text, "white space", error);
 	tn_status status = read_number(text, "a width", 99999999, &width, error);
 	if (!status)
 		status = read_number(text, "a height", 99999999, &height, error);
-	if (!status)
+	*largest = 1;
+	if (!status && !has_bits)
 		status = read_number(text, "a largest value", 65535, largest, error);
 	if (status)
 		return status;
@@ -139,18 +183,32 @@ static tn_status read_header(struct text *text, int *raw, uint32_t *largest, str
 	if (text->at >= text->size || !is_space(text->data[text->at]))
 		return refuse(text, "white space", error);
 	text->at++;
-	*raw = kind >= '5';
 	uint32_t channels = kind == '3' || kind == '6' ? 3 : 1;
-	/* A plain sample takes at least one digit and, except for the last, a space. */
-	uint64_t n = (uint64_t)width * height * channels;
-	uint64_t needed = *raw ? n * (*largest > 255 ? 2 : 1) : 2 * n - 1;
+	uint64_t needed = least_bytes(kind, width, height, channels, *largest);
 	uint64_t found = text->size - text->at;
-	if (n != 0 && found < needed)
+	if (width && height && found < needed)
 		return tn_fail(error, TN_FORMAT, OPERATION,
 			       "%s: offset %zu: expected %s%llu bytes of samples, found %llu",
-			       tn_file_label(text->path), text->at, *raw ? "" : "at least ",
+			       tn_file_label(text->path), text->at, kind >= '4' ? "" : "at least ",
 			       (unsigned long long)needed, (unsigned long long)found);
 	return tn_image_allocate(image, width, height, channels, tn_file_label(text->path), error);
+}
+
+static tn_status read_samples(struct text *text, uint32_t largest, const struct tn_image *image,
+			      struct tn_error_info *error)
+{
+	size_t n = (size_t)image->width * image->height * image->channels;
+	switch (text->data[1]) {
+	case '1':
+		return read_plain_bits(text, image->data, n, error);
+	case '4':
+		read_raw_bits(text, image);
+		return TN_OK;
+	case '2':
+	case '3':
+		return read_plain(text, largest, image->data, n, error);
+	}
+	return read_raw(text, largest, image->data, n, error);
 }
 
 tn_status tn_pnm_read(const struct tn_file *file, struct tn_image *out, struct tn_error_info *error)
@@ -160,13 +218,10 @@ tn_status tn_pnm_read(const struct tn_file *file, struct tn_image *out, struct t
 	if (status)
 		return status;
 	struct text text = {.path = file->path, .data = data, .size = (size_t)file->size};
-	int raw = 0;
 	uint32_t largest = 0;
-	status = read_header(&text, &raw, &largest, out, error);
-	size_t n = !status ? (size_t)out->width * out->height * out->channels : 0;
+	status = read_header(&text, &largest, out, error);
 	if (!status)
-		status = raw ? read_raw(&text, largest, out->data, n, error)
-			     : read_plain(&text, largest, out->data, n, error);
+		status = read_samples(&text, largest, out, error);
 	if (!status && text.at != text.size)
 		status = refuse(&text, "the end of the file", error);
 	tn_mem_free(data);

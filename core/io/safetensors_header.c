@@ -65,6 +65,46 @@ static int is_npz(const struct tn_file *file, const unsigned char length[8])
 	       !memcmp(end, ".npy", 4);
 }
 
+/* What a file is that begins with these bytes, in words. */
+static const char *kind_of(const unsigned char head[9])
+{
+	static const struct {
+		const char *head;
+		size_t size;
+		const char *kind;
+	} kinds[] = {
+		{"\x93NUMPY", 6, "an NPY file"},
+		{"\x89HDF\r\n", 6, "an HDF5 file"},
+		{"GGUF", 4, "a GGUF file"},
+		{"\x1f\x8b", 2, "a gzipped file"},
+		{"version h", 9, "a pointer of Git LFS, in place of the file"},
+		{"<", 1, "a page of the web"},
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!memcmp(head, kinds[i].head, kinds[i].size))
+			return kinds[i].kind;
+	}
+	for (int i = 0; i < 9; i++) {
+		if ((head[i] < ' ' || head[i] > '~') && !strchr("\t\r\n", head[i]))
+			return "other bytes";
+	}
+	return "text";
+}
+
+/* Of a file that is shorter than its header would be: is it one at all? */
+static tn_status check_kind(const struct tn_file *file, struct tn_error_info *error)
+{
+	unsigned char head[9];
+	if (file->size < sizeof(head))
+		return TN_OK;
+	tn_status status = tn_file_read(file, 0, head, sizeof(head), error);
+	if (status || head[8] == '{')
+		return status;
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: offset 8: expected safetensors, whose header begins with '{', found %s",
+		       tn_file_label(file->path), kind_of(head));
+}
+
 static tn_status read_header_text(struct tn_safetensors *file, uint64_t *size,
 				  struct tn_error_info *error)
 {
@@ -91,6 +131,10 @@ static tn_status read_header_text(struct tn_safetensors *file, uint64_t *size,
 			"import torch, safetensors.torch; safetensors.torch.save_file("
 			"torch.load('FILE.pth', weights_only=True), 'FILE.safetensors')",
 			path);
+	if (*size > file->file.size - 8)
+		status = check_kind(&file->file, error);
+	if (status)
+		return status;
 	if (*size > TN_SAFETENSORS_MAX_HEADER)
 		return tn_fail(error, TN_LIMIT, OPERATION,
 			       "%s: offset 0: expected a header of at most %u bytes, found %llu",

@@ -70,6 +70,17 @@ static tn_status damaged(const struct tn_byte_stream *stream, int code, struct t
 		       stream->zlib.msg ? stream->zlib.msg : "damaged data");
 }
 
+/* Tapes and block devices fill up with zeros, which gzip passes over after a member.  Is no input
+ * left? */
+static int skip_zeros(z_stream *zlib)
+{
+	while (zlib->avail_in && !*zlib->next_in) {
+		zlib->next_in++;
+		zlib->avail_in--;
+	}
+	return zlib->avail_in == 0;
+}
+
 /* One call of inflate.  *ended: no input is left and the last member is complete. */
 static tn_status inflate_step(struct tn_byte_stream *stream, int *ended,
 			      struct tn_error_info *error)
@@ -94,6 +105,8 @@ static tn_status inflate_step(struct tn_byte_stream *stream, int *ended,
 		if (*ended)
 			return TN_OK;
 	}
+	if (!stream->in_member && skip_zeros(&stream->zlib))
+		return TN_OK;
 	if (!stream->in_member && inflateReset(&stream->zlib) != Z_OK)
 		return damaged(stream, Z_DATA_ERROR, error);
 	stream->in_member = 1;

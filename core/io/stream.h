@@ -19,7 +19,8 @@ tn_status tn_byte_stream_open(const char *path, const char *operation, struct tn
 void tn_byte_stream_close(struct tn_byte_stream *stream); /* takes NULL */
 
 /* Fills `buffer`; *got below `size`: the content ended there.
- * TN_FORMAT: damaged or truncated compression, bytes after the last gzip member.  TN_LIMIT: more
+ * TN_FORMAT: damaged or truncated compression, bytes other than 0 after the last gzip member.
+ * TN_LIMIT: more
  * than tn_byte_stream_limit. */
 tn_status tn_byte_stream_read(struct tn_byte_stream *stream, void *buffer, size_t size, size_t *got,
 			      struct tn_error_info *error);

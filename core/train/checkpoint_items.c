@@ -492,12 +492,14 @@ tn_status tn_checkpoint_items_make(struct tn_checkpoint_items *items,
 		*error = rt->error;
 		return status;
 	}
+	/* Of what differs the first is reported: not the period, which follows from the size of a
+	 * batch. */
+	if (all->loader)
+		add_loader(items);
 	if (all->schedule)
 		add_schedule(items);
 	if (all->scaler)
 		add_scaler(items);
-	if (all->loader)
-		add_loader(items);
 	items->numbers.random = rt->random;
 	add_host(items, TN_ITEM_NUMBER, TN_RANGE_ANY, TN_U64, 0, &items->numbers.random.seed,
 		 ".random.seed");

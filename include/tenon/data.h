@@ -158,13 +158,15 @@ struct tn_dataset_options {
 	double test_fraction;
 	/* Of folders of pictures by class: the size to which pictures are resized, both or none (0:
 	 * that of normalise_as, or else the first picture's), and 1 for grey or 3 for RGB (0: as
-	 * normalise_as, or else the first picture). */
+	 * normalise_as, or else RGB unless all pictures are grey). */
 	uint32_t image_height;
 	uint32_t image_width;
 	uint32_t image_channels;
 	/* Of a CSV file. */
 	int regression;     /* 1: the target is a number; 0: it is the text of a class */
-	int no_header;      /* 1: the first row has no names of columns */
+	int no_header;      /* 1: the first row has no names of columns; 0: it has, and numbers
+			     * where the next row has numbers are an error (TN_FORMAT), unless
+			     * they count the columns or one of them is `target` */
 	int32_t separator;  /* default ',' */
 	const char *target; /* the name of its column; NULL: the last column */
 	/* 1: a fraction of a part that the data set has is passed over; 0: it is an error. */
@@ -205,13 +207,13 @@ static inline struct tn_dataset_options tn_dataset_defaults(void)
  *                        test_batch.bin, or train.bin and test.bin (their fine labels); or
  *   x.npy and y.npy      or with _train, _val (or _valid) and _test after x and y, the three parts
  *                        (each part once); see below; or
- *   CLASS/NAME.png       folders of pictures by class (.png, .jpg, .jpeg, .pgm, .ppm), or such
- *                        folders in train, val (valid, validation) and test, the three parts.
- *                        Classes are numbered in the order of the bytes of their names.  Names that
- *                        begin with a dot, other files, and folders inside a class are left out.
- *                        Pictures are read when
- *                        their batch is loaded; one that cannot be read is an error then.
- *                        Mean and deviation are those of at most 512 of them, evenly spread.
+ *   CLASS/NAME.png       folders of pictures by class (.png, .jpg, .jpeg, .pbm, .pgm, .ppm), or
+ *                        such folders in train, val (valid, validation) and test, the three parts.
+ *                        Classes are numbered in the order of the bytes of their names.  Pictures
+ *                        in folders inside a class are of that class.  Names that begin with a dot
+ *                        are left out, and other files, of which a line of the log tells.  Pictures
+ *                        are read when their batch is loaded; one that cannot be read is an error
+ *                        then.  Mean and deviation are those of at most 512 of them, evenly spread.
  * A file is an NPZ file with such arrays, or else a CSV file (tn_csv_read).
  *
  * Arrays: x has samples along its first axis, and so has y, which may be missing from all parts.

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * Files of numbers and pictures, on host memory: safetensors, NPY and NPZ (read and write), IDX,
- * CIFAR and CSV (read), images (PNG, JPEG, PGM and PPM read, PNG write).
+ * CIFAR and CSV (read), images (PNG, JPEG, PBM, PGM and PPM read, PNG write).
  *
  * Every reader is strict: it validates the whole file before it returns anything, bounds the memory
  * that a malicious file can make it allocate, and on failure returns one of
@@ -169,11 +169,19 @@ TN_API TN_CHECKED tn_status tn_idx_read(const char *path, struct tn_host_array *
 					struct tn_error_info *error);
 
 /* Reads an NPY file, versions 1 to 3, either byte order; bool, integers, f16, f32, f64, c64, c128.
- * Column-major data ('fortran_order': True) is converted to row-major order.  *out is written only
- * on success.
+ * Column-major data ('fortran_order': True) is converted to row-major order.  Of several arrays
+ * saved to one file the first is read (tn_npy_read_next).  *out is written only on success.
  * TN_UNSUPPORTED: Python objects, structured types, strings, dates.  [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_npy_read(const char *path, struct tn_host_array *out,
 					struct tn_error_info *error);
+
+/* Reads the array at *offset, of which 0 is the first, and sets *offset to that of the next one, or
+ * to 0 after the last.  Both are written only on success.
+ * TN_INVALID_ARGUMENT: beyond the end of the file.  Else as tn_npy_read.
+ * [thread: any | since 0.1] */
+TN_API TN_CHECKED tn_status tn_npy_read_next(const char *path, uint64_t *offset,
+					     struct tn_host_array *out,
+					     struct tn_error_info *error);
 
 /* Writes an NPY file, version 1, in the host's byte order, row-major.
  * TN_DTYPE: bf16 or a vendor type, which NumPy lacks.  [thread: any | since 0.1] */
@@ -299,8 +307,8 @@ struct tn_csv {
 
 /* Reads a table of numbers (RFC 4180), plain or gzipped, as detected from its first bytes.  Each
  * row has as many fields as the first.  A field may be quoted, with quotes inside doubled; blanks
- * and tabs round an unquoted field are dropped.  Lines end with a line feed, which a carriage
- * return may precede; empty lines, and a byte order mark of UTF-8, are skipped.
+ * and tabs round an unquoted field are dropped.  Lines end with a line feed, a carriage return, or
+ * both; empty lines, and a byte order mark of UTF-8, are skipped.
  *
  * A number is decimal (1, -.5, 2e-3), inf, infinity or nan in any case, with a point whatever the
  * locale of the program is, and is rounded to nearest.  For TN_I64 it is an integer.
@@ -348,10 +356,13 @@ struct tn_image {
 TN_API void tn_image_release(struct tn_image *image);
 
 /* Reads a PNG (any depth and colour type, scaled to 0..255; of an animation the first picture), a
- * JPEG (grey or colour), or a PGM or PPM (P2, P3, P5, P6, largest value up to 65535, scaled to
- * 0..255), as detected from its first bytes.  Values are those stored: gamma, colour profiles and
- * the orientation in Exif are not applied.  *out is written only on success.
- * TN_UNSUPPORTED: PNG, but built without libpng; JPEG, but built without libturbojpeg, or of CMYK.
+ * JPEG (grey or colour; CMYK becomes RGB, without profiles), or a PBM, PGM or PPM (P1 to P6,
+ * largest value up to 65535, scaled to 0..255), as detected from its first bytes.  Values are those
+ * stored: gamma, colour profiles and the orientation in Exif are not applied.  A damaged JPEG is
+ * read as far as libjpeg can, and one line of the log (subsystem "image") counts its warnings; a
+ * truncated file is TN_FORMAT.  *out is written only on success.
+ * TN_UNSUPPORTED: PNG, but built without libpng; JPEG, but built without libjpeg, or of another
+ * number of components than 1, 3 or 4.
  * [thread: any | since 0.1] */
 TN_API TN_CHECKED tn_status tn_image_read(const char *path, struct tn_image *out,
 					  struct tn_error_info *error);

@@ -236,5 +236,5 @@ refused 'cifar: expected pictures of 1 channels\|cifar/data_batch_3.bin' \
 	eval "$dir/net.safetensors" --data "$dir/cifar"
 run 1 predict "$dir/net.safetensors" "$dir/nosuch.png" "$dir/half.csv" "$dir/p.pgm"
 err_has 'nosuch.png: No such file'
-err_has 'half.csv: offset 0: expected a PNG, JPEG, PGM or PPM image, found the bytes 61 2c'
+err_has 'half.csv: offset 0: expected a PNG, JPEG, PBM, PGM or PPM image, found the bytes 61 2c'
 out_has 'p.pgm: [ab] '

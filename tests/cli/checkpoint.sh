@@ -173,6 +173,15 @@ refused() {
 	refused 'loader.options.augmentation: expected' $short --flip
 }
 
+# Not by the period of the schedule, which follows from the size of a batch.
+decaying="train mlp:hidden-sizes=8 --data digits --epochs 1 --checkpoint $dir/decaying"
+# shellcheck disable=SC2086
+{
+	run 0 $decaying
+	run 1 $decaying --resume --batch 32
+	err_has 'loader.options.batch_size: expected 32, found 64 (and 1 more)'
+}
+
 # The data may be moved, and not changed.
 pictures='train mlp --schedule constant --validation 0'
 # shellcheck disable=SC2086

@@ -70,7 +70,7 @@ printf 'GIF89a' >"$dir/set/test/white/1.png"
 rm -r "$dir/set/val/white"
 run 1 data "$dir/set"
 err_has 'set/train/black/0.pgm: offset 13: expected at least'
-err_has 'set/test/white/1.png: offset 0: expected a PNG, JPEG, PGM or PPM image, found'
+err_has 'set/test/white/1.png: offset 0: expected a PNG, JPEG, PBM, PGM or PPM image, found'
 err_has "class 1 ('white'): expected samples in validation, found none"
 err_has 'set: 3 problems'
 err_lines 4
@@ -121,6 +121,11 @@ out_has '^ *0  x  *2  *0  *0$'
 run 1 data "$dir/table.csv" --sheet "$dir/table.png"
 err_has 'expected labelled pictures'
 [ -e "$dir/table.png" ] && fail "a sheet of a table"
+printf '1,2,x\n3,4,y\n5,6,x\n' >"$dir/table.csv"
+run 1 data "$dir/table.csv"
+err_has 'table.csv: line 1: expected the names of the columns, found numbers'
+run 0 data "$dir/table.csv" --no-header
+out_has '^ *0  x  *2  *0  *0$'
 
 run 1 data "$dir/nowhere"
 err_has 'expected a folder or a file, found neither'

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * Reads the input as an image (PNG, JPEG, PGM, PPM) and makes a network's input of it.
+ * Reads the input as an image (PNG, JPEG, PGM, PPM) and makes a network's input of it.  What its
+ * header says of colour agrees.
  */
 #include <tenon/data.h>
 
 #include "file.h"
+#include "io/image_colour.h"
+#include "io/image_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,7 +39,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static float input[3 * 28 * 28];
 	struct tn_error_info error;
 	struct tn_image image = {0};
-	tn_status status = tn_image_read(fuzz_file(data, size), &image, &error);
+	struct tn_image_warnings warnings = {0};
+	const char *path = fuzz_file(data, size);
+	int is_grey = -1;
+	tn_status status = tn_image_read_warned(path, &image, &warnings, &error);
+	if (!status) {
+		fuzz_require(tn_image_is_grey(path, &is_grey, &error) == TN_OK);
+		fuzz_require(is_grey == (image.channels <= 2));
+	}
 	fuzz_require((status == TN_OK) == (image.data != NULL));
 	if (status != TN_OK) {
 		fuzz_require(error.text[0]);

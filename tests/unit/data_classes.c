@@ -84,8 +84,8 @@ static void classes_and_pictures_are_in_the_order_of_their_names(void **state)
 	assert_int_equal(format->n_classes, 2);
 	assert_string_equal(tn_dataset_class_name(dataset, 0), "cat");
 	assert_string_equal(tn_dataset_class_name(dataset, 1), "dog");
-	/* As the first picture, cat/a.pgm. */
-	assert_int_equal(format->channels, 1);
+	/* RGB, of which the first picture, cat/a.pgm, is not; of its size. */
+	assert_int_equal(format->channels, 3);
 	assert_int_equal(format->height, 2);
 	assert_int_equal(format->width, 4);
 	assert_close(format->mean[0], 20.0 / 255, 1e-7);
@@ -94,7 +94,7 @@ static void classes_and_pictures_are_in_the_order_of_their_names(void **state)
 	for (uint64_t i = 0; i < 3; i++) {
 		struct tn_image picture;
 		assert_ok(tn_dataset_picture(dataset, TN_PART_TRAIN, i, &picture, NULL));
-		for (int p = 0; p < 8; p++)
+		for (int p = 0; p < 24; p++)
 			assert_int_equal(picture.data[p], expected[i]);
 		tn_image_release(&picture);
 	}
@@ -109,13 +109,102 @@ static void classes_and_pictures_are_in_the_order_of_their_names(void **state)
 	assert_int_equal(batch.fields[0].rank, 3);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(((const int32_t *)batch.data[1])[i], labels[i]);
-		assert_close(((const float *)batch.data[0])[8 * i + 7],
+		assert_close(((const float *)batch.data[0])[24 * i + 7],
 			     ((double)expected[i] / 255 - (double)format->mean[0]) /
 				     (double)format->deviation[0],
 			     1e-6);
 	}
 	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
+}
+
+static void pictures_are_grey_if_all_are(void **state)
+{
+	(void)state;
+	static const struct {
+		int channels[3];
+		uint32_t expected;
+	} rows[] = {{{1, 1, 1}, 1}, {{1, 1, 3}, 3}, {{3, 1, 1}, 3}, {{3, 3, 3}, 3}};
+	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		clear();
+		make("a");
+		make("b");
+		write_picture("a/1.ppm", 2, 2, rows[k].channels[0], 1);
+		write_picture("a/2.ppm", 2, 2, rows[k].channels[1], 2);
+		write_picture("b/3.ppm", 2, 2, rows[k].channels[2], 3);
+		tn_dataset *dataset = open_set(NULL);
+		assert_int_equal(tn_dataset_format(dataset)->channels, rows[k].expected);
+		tn_dataset_destroy(dataset);
+	}
+}
+
+static void folders_inside_a_class_are_walked_and_other_files_counted(void **state)
+{
+	(void)state;
+	static const int expected[] = {30, 40, 50, 10, 20};
+	write_pets();
+	make("cat/deep");
+	make("cat/deep/deeper");
+	make("cat/.trash");
+	make("dog/empty");
+	write_picture("cat/deep/b.pgm", 4, 2, 1, 40);
+	write_picture("cat/deep/deeper/a.pgm", 4, 2, 1, 50);
+	write_picture("cat/.trash/a.pgm", 4, 2, 1, 60);
+	assert_int_equal(symlink("../..", files_path(folder, "cat/deep/up")), 0);
+	files_write(files_path(folder, "cat/deep/c.WEBP"), "", 0);
+	files_write(files_path(folder, "dog/d.webp"), "", 0);
+	files_write(files_path(folder, "dog/none"), "", 0);
+	files_write(files_path(folder, "stray.png"), "", 0);
+	int kept = files_listen(folder);
+	tn_dataset *dataset = NULL;
+	tn_status status = tn_dataset_open(folder, NULL, &dataset, NULL);
+	char *told = files_told(folder, kept);
+	assert_ok(status);
+	assert_contains(told, "tenon: dataset: ");
+	assert_contains(told,
+			": 5 files are left out (of no class 1, .txt 1, .webp 2, no ending 1)\n");
+	free(told);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 5);
+	for (uint64_t i = 0; i < 5; i++) {
+		struct tn_image picture;
+		assert_ok(tn_dataset_picture(dataset, TN_PART_TRAIN, i, &picture, NULL));
+		assert_int_equal(picture.data[0], expected[i]);
+		tn_image_release(&picture);
+	}
+	tn_dataset_destroy(dataset);
+}
+
+static void a_folder_that_is_nearly_a_data_set_is_told_so(void **state)
+{
+	(void)state;
+	clear();
+	make("Train");
+	make("Train/cat");
+	make("Test");
+	make("Test/cat");
+	write_picture("Train/cat/a.pgm", 2, 2, 1, 1);
+	write_picture("Test/cat/a.pgm", 2, 2, 1, 1);
+	refused(NULL, TN_FORMAT, "found 'Test': rename it to 'test'");
+	clear();
+	make("photos");
+	make("photos/cat");
+	write_picture("photos/cat/a.pgm", 2, 2, 1, 1);
+	refused(NULL, TN_FORMAT, "found only 'photos', a folder of folders: is that the data set?");
+	clear();
+	make("cifar-10-batches-bin");
+	files_write(files_path(folder, "cifar-10-batches-bin/data_batch_1.bin"), "", 0);
+	refused(NULL, TN_FORMAT, "found one below: /tmp/");
+	refused(NULL, TN_FORMAT, "/cifar-10-batches-bin");
+	clear();
+	make("MNIST");
+	make("MNIST/raw");
+	files_write(files_path(folder, "MNIST/raw/train-images-idx3-ubyte"), "", 0);
+	refused(NULL, TN_FORMAT, "found one below: /tmp/");
+	refused(NULL, TN_FORMAT, "/MNIST/raw");
+	clear();
+	make("cat");
+	files_write(files_path(folder, "cat/a.webp"), "", 0);
+	refused(NULL, TN_FORMAT, "found none, but .webp 1");
 }
 
 static void pictures_are_resized_and_coloured_as_asked(void **state)
@@ -302,7 +391,7 @@ static void the_middle_is_kept_as_asked(void **state)
 	assert_int_equal(tn_dataset_format(dataset)->resize, 6);
 	assert_int_equal(tn_dataset_format(dataset)->height, 6);
 	assert_int_equal(tn_dataset_format(dataset)->width, 6);
-	assert_int_equal(tn_dataset_format(dataset)->channels, 1);
+	assert_int_equal(tn_dataset_format(dataset)->channels, 3);
 	/* Its own mean, of pictures of one value each. */
 	assert_close(tn_dataset_format(dataset)->mean[0], 20.0 / 255, 1e-7);
 	tn_dataset_destroy(dataset);
@@ -421,7 +510,7 @@ static void odd_entries_are_refused_or_made_harmless(void **state)
 	tn_dataset_destroy(dataset);
 	clear();
 	make("empty");
-	refused(NULL, TN_FORMAT, "empty: expected pictures (.png, .jpg, .jpeg, .pgm, .ppm)");
+	refused(NULL, TN_FORMAT, "empty: expected pictures (.png, .jpg, .jpeg, .pbm, .pgm, .ppm)");
 	clear();
 	make("train");
 	refused(NULL, TN_FORMAT, "train: expected folders of pictures by class, found none");
@@ -465,6 +554,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(classes_and_pictures_are_in_the_order_of_their_names),
+		cmocka_unit_test(pictures_are_grey_if_all_are),
+		cmocka_unit_test(folders_inside_a_class_are_walked_and_other_files_counted),
+		cmocka_unit_test(a_folder_that_is_nearly_a_data_set_is_told_so),
 		cmocka_unit_test(pictures_are_resized_and_coloured_as_asked),
 		cmocka_unit_test(folders_of_parts_are_the_parts),
 		cmocka_unit_test(pictures_become_as_those_of_a_given_format),

@@ -175,7 +175,7 @@ static void malformed_tables_are_refused_with_their_line(void **state)
 		{"", "1", "\n", "line 2, column 1: field 1: expected an integer, found nothing"},
 		{"1.5", "1", "\n", "line 2, column 1: field 1: expected an integer, found '1.5'"},
 		{"0", "1,2", "\n", "line 2: expected 65 fields, as in line 1, found 66"},
-		{"0", "1", "\rx", "line 2, column 131: expected a line feed"},
+		{"0", "1", "\rx", "line 3: expected 65 fields, as in line 1, found 1"},
 		{"99999999999", "1", "\n",
 		 "row 2, value 1: expected a pixel from 0 to 16, found 99999999999"},
 		{"--1", "1", "\n", "line 2, column 1: field 1: expected an integer, found '--1'"},

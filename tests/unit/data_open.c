@@ -361,6 +361,49 @@ static const char *write_text(const char *name, const char *text)
 	return path;
 }
 
+/* The first sample of a file without names must not be lost. */
+static void names_of_a_csv_file_that_are_numbers_are_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int regression;
+		uint64_t n; /* samples with the first row; 0: it is taken for names */
+	} rows[] = {
+		{"6,148,72,1\n1,85,66,0\n8,183,64,1\n", 0, 3},
+		{"5.1,-.5,1e3,setosa\n4.9,3.0,1.4,setosa\n", 0, 2},
+		{"5.1,3.5\n4.9,3.0\n", 1, 2},
+		{"1,2\n3,4\n", 0, 2},
+		{"3,x\n4,y\n", 0, 2},
+		{"0,1,2,3\n5,6,7,8\n", 0, 0},
+		{"1,2,3,4\n5,6,7,8\n", 1, 0},
+		{"a,2,3,4\n5,6,7,8\n", 0, 0},
+		{"5.1,b,setosa\n4.9,3.0,setosa\n", 0, 0},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tn_dataset_options options = tn_dataset_defaults();
+		const char *path = write_text("rows.csv", rows[i].text);
+		options.regression = rows[i].regression;
+		if (rows[i].n) {
+			refused(path, &options, TN_FORMAT, "line 1: expected the names");
+			refused(path, &options, TN_FORMAT, "set no_header");
+			options.no_header = 1;
+		}
+		tn_dataset *dataset = open_set(path, &options);
+		assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), rows[i].n + !rows[i].n);
+		tn_dataset_destroy(dataset);
+	}
+	/* A column of texts is refused with and without names. */
+	refused(write_text("texts.csv", "Ann,34,1\nBob,27,0\n"), NULL, TN_FORMAT, "set no_header");
+	refused(write_text("texts.csv", "name,age,1\nBob,27,0\n"), NULL, TN_FORMAT,
+		"line 2, column 1: field 1 ('name'): expected a number, found 'Bob'");
+	struct tn_dataset_options options = tn_dataset_defaults();
+	options.target = "1990";
+	tn_dataset *dataset = open_set(write_text("years.csv", "1990,1991\n5,6\n7,8\n"), &options);
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 2);
+	tn_dataset_destroy(dataset);
+}
+
 static void a_csv_file_has_classes_in_its_last_column(void **state)
 {
 	(void)state;
@@ -520,6 +563,7 @@ int main(void)
 		cmocka_unit_test(a_part_that_is_missing_can_be_split_off),
 		cmocka_unit_test(bytes_with_classes_are_pictures),
 		cmocka_unit_test(arrays_that_do_not_fit_are_refused),
+		cmocka_unit_test(names_of_a_csv_file_that_are_numbers_are_refused),
 		cmocka_unit_test(a_csv_file_has_classes_in_its_last_column),
 		cmocka_unit_test(the_target_may_be_another_column_or_a_number),
 		cmocka_unit_test(numbers_of_a_table_are_finite),

@@ -92,6 +92,30 @@ static inline void files_write_gzipped(const char *path, const void *data, size_
 	free(file);
 }
 
+/* From here to files_told, what is written to stderr goes to FOLDER/told.  Returns the old one. */
+static inline int files_listen(const char *folder)
+{
+	fflush(stderr);
+	int kept = dup(2);
+	assert_true(kept >= 0);
+	assert_non_null(freopen(files_path(folder, "told"), "w", stderr));
+	return kept;
+}
+
+/* What was written; free() it. */
+static inline char *files_told(const char *folder, int kept)
+{
+	size_t size;
+	fflush(stderr);
+	dup2(kept, 2);
+	close(kept);
+	const char *path = files_path(folder, "told");
+	char *text = (char *)files_read(path, &size);
+	text[size < 1 << 20 ? size : size - 1] = '\0';
+	unlink(path);
+	return text;
+}
+
 /* Removes the folder and the files in it (no folders). */
 static inline void files_remove(const char *folder)
 {

@@ -42,6 +42,9 @@ static void grey_and_colour_plain_and_raw_are_read(void **state)
 	READ("P5 2 1 15\n\0\x0f", 2, 1, 1, "\0\xff");
 	READ("P5 3 1 65535\n\0\0\x80\0\xff\xff", 3, 1, 1, "\0\x80\xff");
 	READ("P2 3 1 16 0 8 16", 3, 1, 1, "\0\x80\xff");
+	READ("P1 3 2 1 0 1\n011", 3, 2, 1, "\0\xff\0\xff\0\0");
+	READ("P1\r# a comment\r2 1\r01\r", 2, 1, 1, "\xff\0");
+	READ("P4 9 2\n\x7f\x80\xff\x7f", 9, 2, 1, "\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff");
 }
 
 static void malformed_pnm_is_refused_by_name(void **state)
@@ -50,9 +53,9 @@ static void malformed_pnm_is_refused_by_name(void **state)
 	static const struct spoil_case cases[] = {
 		{"", 0, TN_FORMAT, "offset 0: expected 2 more bytes"},
 		{"GIF", 3, TN_FORMAT,
-		 "offset 0: expected a PNG, JPEG, PGM or PPM image, found the bytes "
+		 "offset 0: expected a PNG, JPEG, PBM, PGM or PPM image, found the bytes "
 		 "47 49"},
-		{"P7 ", 3, TN_FORMAT, "offset 1: expected P2, P3, P5 or P6, found byte 37"},
+		{"P7 ", 3, TN_FORMAT, "offset 1: expected P1 to P6, found byte 37"},
 		{"P5", 2, TN_FORMAT, "offset 2: expected white space"},
 		{"P55 1 1", 7, TN_FORMAT, "offset 2: expected white space, found byte 35"},
 		{"P5 ", 3, TN_FORMAT, "offset 3: expected a width, found the end of the file"},
@@ -61,6 +64,12 @@ static void malformed_pnm_is_refused_by_name(void **state)
 		{"P5 1 1 65536\nx", 14, TN_FORMAT, "a largest value of at most 65535"},
 		{"P5 1 1 0\nx", 10, TN_FORMAT, "from 1 to 65535, found 0"},
 		{"P5 1 1 255", 10, TN_FORMAT, "offset 10: expected white space"},
+		{"P1 2 1\n0", 8, TN_FORMAT, "expected at least 2 bytes of samples, found 1"},
+		{"P1 2 1\n0 ", 9, TN_FORMAT, "offset 9: expected a bit, found the end"},
+		{"P1 2 1\n02", 9, TN_FORMAT, "offset 8: expected a bit, found byte 32"},
+		{"P1 1 1\n0 1", 10, TN_FORMAT, "offset 9: expected the end of the file"},
+		{"P4 9 1\n\0", 8, TN_FORMAT, "expected 2 bytes of samples, found 1"},
+		{"P4 1 1\n\0\0", 9, TN_FORMAT, "offset 8: expected the end of the file"},
 		{"P5 0 1 255\n", 11, TN_FORMAT, "expected sides of at least 1, found 0 x 1"},
 		{"P5 2 1 255\nx", 12, TN_FORMAT, "offset 11: expected 2 bytes of samples, found 1"},
 		{"P5 2 1 65535\n\0\1", 15, TN_FORMAT,
@@ -284,16 +293,6 @@ static void values_of_a_png_are_those_stored(void **state)
 	check_stored("\x10\0\0\0", "gAMA", "\0\x64\x20\x00\x80\x80\xff\xff", 8, "\0\x20\x80\xff");
 }
 
-#else
-
-static void without_libpng_a_png_is_unsupported_and_says_so(void **state)
-{
-	(void)state;
-	const char *path = files_path(folder, "no.png");
-	files_write(path, "\x89PNG\r\n\x1a\n", 8);
-	refused(path, TN_UNSUPPORTED, "no libpng");
-}
-
 #endif
 
 static void channels_are_converted(void **state)
@@ -352,8 +351,6 @@ int main(void)
 		cmocka_unit_test(chunks_that_do_not_change_the_picture_are_passed_over),
 		cmocka_unit_test(a_png_above_the_limits_is_refused_before_memory_is_taken),
 		cmocka_unit_test(values_of_a_png_are_those_stored),
-#else
-		cmocka_unit_test(without_libpng_a_png_is_unsupported_and_says_so),
 #endif
 		cmocka_unit_test(channels_are_converted),
 		cmocka_unit_test(sizes_are_changed_by_areas),

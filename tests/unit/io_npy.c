@@ -85,6 +85,68 @@ static void every_malformed_header_is_refused_by_name(void **state)
 		"element 1: expected a bool, 0 or 1, found 2");
 }
 
+/* By Python 2, and by several calls of numpy.save with one open file: the first is read, as
+ * numpy.load does. */
+static void long_lengths_and_arrays_in_a_row_are_read(void **state)
+{
+	(void)state;
+	static const char data[] = "\1\2\3\4\x93NUMPY\1\0";
+	static const char *const shapes[] = {HEAD("'|u1'", "False", "(2L, 2L)"),
+					     HEAD("'|u1'", "False", "(2, 2)")};
+	for (size_t i = 0; i < 2; i++) {
+		struct tn_host_array array;
+		assert_ok(tn_npy_read(make(1, shapes[i], data, i ? 12 : 4), &array, NULL));
+		assert_int_equal(array.rank, 2);
+		assert_int_equal(array.shape[1], 2);
+		assert_memory_equal(array.data, data, 4);
+		tn_host_array_release(&array);
+	}
+	refused(make(1, shapes[1], data, 9), TN_FORMAT, "expected 4 bytes for shape (2, 2)");
+	refused(make(1, HEAD("'|u1'", "False", "(2LL,)"), data, 2), TN_FORMAT, "expected ',' or");
+}
+
+static void arrays_in_a_row_are_read_one_after_another(void **state)
+{
+	(void)state;
+	const char *path = files_path(folder, "row.npy");
+	unsigned char row[1024];
+	size_t used = 0, size;
+	for (int32_t i = 0; i < 3; i++) {
+		const int64_t shape = i;
+		const int32_t values[] = {i, i};
+		assert_ok(tn_npy_write(path, TN_I32, 1, &shape, values, NULL));
+		unsigned char *bytes = files_read(path, &size);
+		memcpy(row + used, bytes, size);
+		used += size;
+		free(bytes);
+	}
+	files_write(path, row, used);
+	uint64_t offset = 0;
+	for (int32_t i = 0; i < 3; i++) {
+		struct tn_host_array array;
+		assert_ok(tn_npy_read_next(path, &offset, &array, NULL));
+		assert_int_equal(array.shape[0], i);
+		for (int32_t k = 0; k < i; k++)
+			assert_int_equal(((const int32_t *)array.data)[k], i);
+		tn_host_array_release(&array);
+		assert_true((offset == 0) == (i == 2));
+	}
+	/* Cut off in the last one, and offsets that are none. */
+	struct tn_host_array array;
+	struct tn_error_info error;
+	files_write(path, row, used - 1);
+	offset = used - size;
+	assert_status(tn_npy_read_next(path, &offset, &array, &error), TN_FORMAT);
+	assert_contains(error.text, "row.npy, the array at 260: offset 128: expected 8 bytes");
+	assert_int_equal(offset, used - size);
+	offset = used;
+	assert_status(tn_npy_read_next(path, &offset, &array, &error), TN_INVALID_ARGUMENT);
+	assert_contains(error.text,
+			"offset: expected at most the size of the file, 395, found 396");
+	offset = 1;
+	assert_status(tn_npy_read_next(path, &offset, &array, &error), TN_FORMAT);
+}
+
 static void false_beginnings_are_refused(void **state)
 {
 	(void)state;
@@ -215,6 +277,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_malformed_header_is_refused_by_name),
+		cmocka_unit_test(long_lengths_and_arrays_in_a_row_are_read),
+		cmocka_unit_test(arrays_in_a_row_are_read_one_after_another),
 		cmocka_unit_test(false_beginnings_are_refused),
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(damage_in_a_header_is_refused),

@@ -160,6 +160,23 @@ static const struct {
 	{"{}", 1, TN_FORMAT, "expected 0 bytes of data, found 1"},
 };
 
+static void other_kinds_of_files_are_named(void **state)
+{
+	(void)state;
+	static const struct spoil_case cases[] = {
+		{"\x93NUMPY\1\0v\0{'descr'", 18, TN_FORMAT, "found an NPY file"},
+		{"\x89HDF\r\n\x1a\n\0\0\0\0", 12, TN_FORMAT, "found an HDF5 file"},
+		{"GGUF\3\0\0\0\x2c\0\0\0", 12, TN_FORMAT, "found a GGUF file"},
+		{"\x1f\x8b\x08\0\0\0\0\0\0\3", 10, TN_FORMAT, "found a gzipped file"},
+		{"version https://git-lfs.github.com/spec/v1\n", 43, TN_FORMAT,
+		 "found a pointer of Git LFS"},
+		{"<!DOCTYPE html>", 15, TN_FORMAT, "found a page of the web"},
+		{"Not found\n", 10, TN_FORMAT, "found text"},
+		{"\x08\x07\x12\x07pytorch", 11, TN_FORMAT, "found other bytes"},
+	};
+	spoil_malformed(open_tensors, "kind.safetensors", cases, sizeof(cases) / sizeof(cases[0]));
+}
+
 static void every_malformed_header_is_refused_by_name(void **state)
 {
 	(void)state;
@@ -708,6 +725,7 @@ static void long_paths_do_not_hide_the_message(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(other_kinds_of_files_are_named),
 		cmocka_unit_test(every_malformed_header_is_refused_by_name),
 		cmocka_unit_test(short_files_and_false_lengths_are_refused),
 		cmocka_unit_test(every_truncation_of_a_good_file_is_refused),

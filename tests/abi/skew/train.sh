@@ -60,7 +60,7 @@ build_grown()
 		(cd "$objects" && ${CC:-cc} -std=gnu11 -O0 -w -c -D_GNU_SOURCE -DHAVE_CONFIG_H \
 			-I"$work/long" -I"$TENON_SOURCE/include" -I"$TENON_SOURCE/core" \
 			-I"$TENON_BUILD" \
-			$(values ZLIB_CFLAGS LIBPNG_CFLAGS LIBTURBOJPEG_CFLAGS) \
+			$(values ZLIB_CFLAGS LIBPNG_CFLAGS LIBJPEG_CFLAGS) \
 			"$folder"*.c) || {
 			echo "$folder does not build with the headers that have grown"
 			exit 1
@@ -70,7 +70,7 @@ build_grown()
 	${CC:-cc} -std=gnu11 -O0 -D_GNU_SOURCE -I"$work/long" -I"$TENON_SOURCE/include" \
 		-I"$TENON_SOURCE/core" "$here/train.c" "$work"/grown/core/*/*.o \
 		-Wl,--wrap=tn_registry_open -o "$grown" \
-		$(values ZLIB_LIBS LIBPNG_LIBS LIBTURBOJPEG_LIBS) -lm -ldl -lpthread || exit 1
+		$(values ZLIB_LIBS LIBPNG_LIBS LIBJPEG_LIBS) -lm -ldl -lpthread || exit 1
 }
 
 # Today's plugins, whose number the grown library claims.
