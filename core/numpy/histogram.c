@@ -161,6 +161,10 @@ static tn_status check_bins(const tn_array *a, const struct tn_histogram_options
 		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, "histogram",
 				       "n_bins: expected 1 or more, found %" PRId64,
 				       options->n_bins);
+	if (options->n_bins == INT64_MAX)
+		return tn_runtime_fail(a->runtime, TN_LIMIT, "histogram",
+				       "n_bins: %" PRId64 " bins have more edges than fit i64",
+				       options->n_bins);
 	if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
 		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, "histogram",
 				       "range: expected two finite numbers in ascending order, "

@@ -106,6 +106,11 @@ static tn_status make_edges(struct grid *g)
 			return tn_runtime_fail(g->runtime, TN_INVALID_ARGUMENT, g->operation,
 					       "n_bins[%d]: expected 1 or more, found %" PRId64, i,
 					       n_bins);
+		if (n_bins == INT64_MAX)
+			return tn_runtime_fail(g->runtime, TN_LIMIT, g->operation,
+					       "n_bins[%d]: %" PRId64
+					       " bins have more edges than fit i64",
+					       i, n_bins);
 		if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
 			return tn_runtime_fail(g->runtime, TN_INVALID_ARGUMENT, g->operation,
 					       "ranges[%d]: expected two finite numbers in "

@@ -27,11 +27,9 @@ struct space {
 };
 static const char scalar_names[] = "start stop step divisor last base first end sign";
 
-/* The product r has a second use, which keeps it from being contracted into the sum
- * (interpret/interpret.h): NumPy rounds twice, and floors of integers would show the difference. */
+/* NumPy rounds the product and the sum, and floors of integers would show a difference. */
 #define EVENLY                                                                                     \
-	"i = f64(index(0)); r = i / divisor * step\n"                                              \
-	"even = i == last ? stop : r == r ? r + start : r\n"
+	"i = f64(index(0)); even = i == last ? stop : mul_rounded(i / divisor, step) + start\n"
 
 static struct space space_between(double start, double stop, int64_t num, int endpoint)
 {
