@@ -186,19 +186,12 @@ tn_array *tn_scattered(tn_scatter_function add, int rank, const int64_t *shape,
 
 /* ---- Concatenate -----------------------------------------------------------------------------*/
 
-/* An integer is compared with the widest of the floating and complex dtypes, and not with what two
- * integers have in common. */
 tn_dtype tn_arrays_result_type(int n, const tn_array *const *arrays)
 {
-	tn_dtype inexact = TN_BOOL, dtype;
-	for (int i = 0; i < n; i++) {
-		if (tn_is_inexact(arrays[i]->dtype))
-			inexact = tn_result_type(inexact, arrays[i]->dtype);
-	}
-	dtype = inexact;
+	uint32_t set = 0;
 	for (int i = 0; i < n; i++)
-		dtype = tn_result_type(dtype, tn_result_type(inexact, arrays[i]->dtype));
-	return dtype;
+		set |= 1u << arrays[i]->dtype;
+	return tn_result_type_of(set);
 }
 
 static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array *const *arrays,
