@@ -280,31 +280,20 @@
 	"j = s == inf ? 0.0 : far ? (x < 0 ? -m : m) : near\n"
 
 /* x to the power y, complex: exp(y log x), NaN for 0 to a power without a positive real part.  As
- * NumPy's, whole powers are products, up to the seventh and their reciprocals; the exponential, then
- * of the rest 0, is still a factor, for the derivative by y. */
+ * NumPy's, powers 0 to 3 are products; the exponential, then of the rest 0, is still a factor, for
+ * the derivative by y. */
 #define TN_TEXT_COMPLEX_POWER                                                                      \
-	"whole = y_imag == 0 && abs(y_real) < 8 && floor(y_real) == y_real\n"                      \
-	"n = whole ? abs(y_real) : 0.0; by_four = n >= 4; m = by_four ? n - 4 : n\n"               \
-	"by_two = m >= 2; by_one = (by_two ? m - 2 : m) == 1\n"                                    \
+	"whole = y_imag == 0 && (y_real == 0 || y_real == 1 || y_real == 2 || y_real == 3)\n"      \
 	"a = x_real; b = x_imag; c = a * a - b * b; d = a * b + b * a\n"                           \
-	"p = by_one ? a * c - b * d : c; q = by_one ? a * d + b * c : d\n"                         \
-	"p = by_two ? p : by_one ? a : 1.0; q = by_two ? q : by_one ? b : 0.0\n"                   \
-	"e = c * c - d * d; f = c * d + d * c\n"                                                   \
-	"g = m == 0 ? e : p * e - q * f; h = m == 0 ? f : p * f + q * e\n"                         \
-	"p = by_four ? g : p; q = by_four ? h : q\n"                                               \
+	"p = y_real == 3 ? a * c - b * d : y_real == 2 ? c : y_real == 1 ? a : 1.0\n"              \
+	"q = y_real == 3 ? a * d + b * c : y_real == 2 ? d : y_real == 1 ? b : 0.0\n"              \
 	"is_zero = a == 0 && b == 0; base = is_zero ? 1.0 : a\n"                                   \
-	"is_small = abs(p) < abs(q); large = is_small ? q : p; small = is_small ? p : q\n"         \
-	"ratio = small / (is_zero ? 1.0 : large)\n"                                                \
-	"scale = 1 / (is_zero ? 1.0 : large + small * ratio)\n"                                    \
-	"by = y_real < 0; p = by ? (is_small ? ratio : 1.0) * scale : p\n"                         \
-	"q = by ? (is_small ? -1.0 : -ratio) * scale : q\n"                                        \
-	"j = log(hypot(base, b)); k = atan2(b, base)\n"                                            \
-	"is_finite = abs(j) < inf || !whole\n"                                                     \
+	"j = log(hypot(base, b)); k = atan2(b, base); is_finite = abs(j) < inf || !whole\n"        \
 	"j = is_finite ? j : 0.0; k = is_finite ? k : 0.0\n"                                       \
-	"rest = whole ? y_real - floor(y_real) : y_real\n"                                         \
+	"rest = y_real - (whole ? floor(y_real) : 0.0)\n"                                          \
 	"size = exp(rest * j - y_imag * k); angle = rest * k + y_imag * j\n"                       \
 	"u = size * cos(angle); v = size * sin(angle); zero = y_real > 0 ? 0.0 : nan\n"            \
-	"at_zero = is_zero && !(whole && y_real >= 0)\n"                                           \
+	"at_zero = is_zero && !whole\n"                                                            \
 	"real = at_zero ? zero : whole ? p * u - (abs(q) < inf ? q * v : 0.0) : u\n"               \
 	"imag = at_zero ? zero : whole ? q * u + (abs(p) < inf ? p * v : 0.0) : v"
 
