@@ -25,8 +25,8 @@ static tn_status check_edges(const char *operation, int64_t n, const tn_array *e
 						.inputs = "lower upper",
 						.scalars = "n",
 						.scalar_dtype = TN_I64};
-	const struct tn_check check = {operation, "n_bins",
-				       "two edges are equal there, as a's dtype rounds them, with"};
+	static const struct tn_check check = {
+		"histogram", "n_bins", "two edges are equal there, as a's dtype rounds them, with"};
 	const struct tn_index_range range = {.operation = TN_DO_TAKE, .check = &check, .limit = n};
 	const tn_array *both[] = {tn_slice(edges, 0, 0, n, 1), tn_slice(edges, 0, 1, n + 1, 1)};
 	const double count = (double)n;

@@ -50,7 +50,7 @@ static tn_status take_weights(struct grid *g)
 	char text[TN_SHAPE_TEXT];
 	if (!weights)
 		return TN_OK;
-	if (!tn_is_floating(weights->dtype) && !tn_is_integer(weights->dtype))
+	if (tn_is_complex(weights->dtype))
 		return tn_runtime_fail(g->runtime, TN_DTYPE, g->operation,
 				       "weights: expected real numbers, found %s",
 				       tn_dtype_name(weights->dtype));

@@ -12,6 +12,7 @@
 #include "array/make.h"
 #include "base/dtype.h"
 #include "ops/index_formula.h"
+#include "ops/number.h"
 
 /* The scalars of the texts. */
 struct space {
@@ -46,8 +47,16 @@ static struct space space_between(double start, double stop, int64_t num, int en
 	return space;
 }
 
+/* The exponent, or the number itself, of the element before which all others are. */
+static double last_of(const struct space *space, int64_t num)
+{
+	return space->last >= 0 ? space->stop
+				: space->start + (double)(num > 0 ? num - 1 : 0) * space->step;
+}
+
+/* `ends` are the first and the last element; the others lie between them. */
 static tn_array *make_space(tn_context *context, const char *operation, tn_dtype dtype, int64_t num,
-			    const char *text, const struct space *space)
+			    const char *text, const struct space *space, const double ends[2])
 {
 	const struct tn_formula formula = {
 		.text = text, .scalars = scalar_names, .scalar_dtype = TN_F64};
@@ -62,6 +71,9 @@ static tn_array *make_space(tn_context *context, const char *operation, tn_dtype
 				"num: expected 0 or more, found %" PRId64, num);
 		return NULL;
 	}
+	if (num && (tn_number_check_whole(runtime, operation, dtype, ends[0]) ||
+		    (num > 1 && tn_number_check_whole(runtime, operation, dtype, ends[1]))))
+		return NULL;
 	return tn_index_formula_make(runtime->device, operation, dtype, 1, &num, &formula, scalars);
 }
 
@@ -73,7 +85,7 @@ tn_array *tn_linspace(tn_context *context, tn_dtype dtype, double start, double 
 		return NULL;
 	return make_space(context, "linspace", dtype, num,
 			  tn_is_integer(dtype) ? EVENLY "z = floor(even)" : EVENLY "z = even",
-			  &space);
+			  &space, (const double[]){floor(start), floor(last_of(&space, num))});
 }
 
 tn_array *tn_logspace(tn_context *context, tn_dtype dtype, double start, double stop, int64_t num,
@@ -81,9 +93,10 @@ tn_array *tn_logspace(tn_context *context, tn_dtype dtype, double start, double 
 {
 	struct space space = space_between(start, stop, num, endpoint);
 	space.base = base;
-	return context ? make_space(context, "logspace", dtype, num, EVENLY "z = pow(base, even)",
-				    &space)
-		       : NULL;
+	if (!context)
+		return NULL;
+	return make_space(context, "logspace", dtype, num, EVENLY "z = pow(base, even)", &space,
+			  (const double[]){pow(base, start), pow(base, last_of(&space, num))});
 }
 
 tn_array *tn_geomspace(tn_context *context, tn_dtype dtype, double start, double stop, int64_t num,
@@ -103,7 +116,9 @@ tn_array *tn_geomspace(tn_context *context, tn_dtype dtype, double start, double
 				start, stop);
 		return NULL;
 	}
-	return make_space(context, "geomspace", dtype, num,
-			  EVENLY "z = i == 0 ? first : i == last ? end : sign * pow(base, even)",
-			  &space);
+	return make_space(
+		context, "geomspace", dtype, num,
+		EVENLY "z = i == 0 ? first : i == last ? end : sign * pow(base, even)", &space,
+		(const double[]){start,
+				 space.last >= 0 ? stop : sign * pow(10, last_of(&space, num))});
 }

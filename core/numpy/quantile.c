@@ -108,7 +108,7 @@ static tn_status check_quantiles(const struct quantiles *s)
 		return tn_runtime_fail(r->runtime, TN_DTYPE, r->operation,
 				       "a: expected numbers for the method %s, found bool",
 				       method->name);
-	if (!r->count)
+	if (!r->count && !s->skips_nan)
 		return tn_runtime_fail(r->runtime, TN_SHAPE, r->operation,
 				       "shape %s: expected at least one element",
 				       tn_array_text(r->a, text));
@@ -129,6 +129,8 @@ static tn_status check_quantiles(const struct quantiles *s)
 
 static tn_array *quantile(const struct quantiles *s, const tn_array *sorted, int64_t i)
 {
+	if (!s->r.count) /* NaN */
+		return tn_mean(s->r.a, s->r.n, s->r.axes, s->r.keepdims);
 	if (s->counts)
 		return tn_composed_reduction_result(
 			&s->r, tn_quantile_counted(s->r.operation, sorted, s->counts,
@@ -165,6 +167,8 @@ static tn_array *select_positions(const struct quantiles *s)
 static const tn_array *sort_lines(struct quantiles *s)
 {
 	/* Other dtypes have no NaN. */
+	if (!s->r.count)
+		return s->r.a;
 	if (!s->skips_nan || !tn_is_floating(s->r.a->dtype))
 		return select_positions(s);
 	const tn_array *lines = tn_axes_last(s->r.a, s->r.mask, s->r.count);

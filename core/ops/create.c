@@ -111,7 +111,8 @@ tn_array *tn_full_number(tn_context *context, tn_dtype dtype, int rank, const in
 	return tn_end(runtime, status, array);
 }
 
-/* Element i is start + i step in f64, then converted: the same bits on every backend. */
+/* Element i is start + i step in f64, then converted: the same bits on every backend.  Integers lie
+ * between the first and the last one. */
 tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double stop, double step)
 {
 	struct tn_runtime *runtime = tn_runtime_of(context);
@@ -129,6 +130,9 @@ tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double st
 		return NULL;
 	}
 	n = length > 0 ? (int64_t)length : 0;
+	if (n && (tn_number_check_whole(runtime, "arange", dtype, start) ||
+		  tn_number_check_whole(runtime, "arange", dtype, start + (double)(n - 1) * step)))
+		return NULL;
 	data = tn_mem_alloc((size_t)n * size);
 	if (!data) {
 		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "arange",

@@ -25,6 +25,11 @@ struct tn_value_bits tn_bits_of_double(tn_dtype dtype, double value);
 tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, const char *argument,
 			 tn_number number, tn_dtype dtype, struct tn_value_bits *bits);
 
+/* Is it, without its fraction, a value of the dtype, if that is an integer?  TN_INVALID_ARGUMENT: it
+ * is not, which is kept. */
+tn_status tn_number_check_whole(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
+				double value);
+
 /* A real number as the bits of a real dtype, by the rules of the cast. */
 uint64_t tn_number_cast(tn_number number, tn_dtype dtype);
 

@@ -115,6 +115,23 @@ tn_array *tn_take_checked(const tn_array *a, const tn_array *indices, int axis,
 	return tn_end(runtime, status, out);
 }
 
+/* By totals that are rounded once. */
+static tn_status add_to_narrow(tn_array *out, const tn_array *indices, int axis, const tn_array *a)
+{
+	struct tn_runtime *runtime = out->runtime;
+	tn_status status = tn_scope_begin(runtime->context);
+	if (status)
+		return status;
+	tn_array *total = tn_astype(tn_array_untracked("scatter_add", out), TN_F32);
+	status = total ? tn_scatter_add(total, indices, axis, a) : runtime->error.status;
+	if (!status)
+		status = tn_end_into(runtime, tn_copy_run(runtime, TN_DO_SCATTER_ADD, out, total));
+	if (!status)
+		tn_array_touch(out);
+	tn_scope_end(runtime->context, NULL);
+	return status;
+}
+
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a)
 {
 	const tn_array *all[] = {out, indices, a};
@@ -143,6 +160,12 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 			status = tn_fail(&runtime->report, TN_SHAPE, "scatter_add",
 					 "a: expected one element of %s for each index",
 					 tn_dtype_name(out->dtype));
+	}
+	if (!status && a->size && tn_is_narrow(out->dtype)) {
+		tn_array_discard(line);
+		status = add_to_narrow(out, indices, axis, a);
+		tn_array_discard(compact);
+		return status;
 	}
 	if (!status && a->size) {
 		listed = tn_array_view(a, out->rank, shape, strides, a->offset);

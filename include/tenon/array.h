@@ -275,8 +275,9 @@ TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis, u
 /* n >= 1 arrays, joined along an existing axis; the result has their common dtype. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);
 /* One element of a for each index along the axis: for the last of three axes, y[i, j, k] = a[i, j,
- * indices[i, j, k]].  indices (i32 or i64, negative ones count from the end) has a's shape, except
- * for the axis, which may have any length (TN_SHAPE).  TN_INVALID_ARGUMENT: as in tn_take. */
+ * indices[i, j, k]].  indices (integers of any dtype, negative ones count from the end) has a's
+ * shape, except for the axis, which may have any length (TN_SHAPE).  TN_INVALID_ARGUMENT: as in
+ * tn_take. */
 TN_API tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis);
 
 /* ---- Order -----------------------------------------------------------------------------------
