@@ -25,8 +25,8 @@ struct tn_value_bits tn_bits_of_double(tn_dtype dtype, double value);
 tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, const char *argument,
 			 tn_number number, tn_dtype dtype, struct tn_value_bits *bits);
 
-/* Is it, without its fraction, a value of the dtype, if that is an integer?  TN_INVALID_ARGUMENT: it
- * is not, which is kept. */
+/* TN_INVALID_ARGUMENT, which is kept: the dtype is an integer, of which the number without its
+ * fraction is no value. */
 tn_status tn_number_check_whole(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
 				double value);
 

@@ -69,7 +69,7 @@ TN_API tn_array *tn_nanvar(const tn_array *a, int n, const int *axes, double cor
 TN_API tn_array *tn_nanstd(const tn_array *a, int n, const int *axes, double correction,
 			   int keepdims);
 /* The running sums and products along the axis (TN_AXIS_NONE: of all elements in row-major order)
- * with 0, or 1, for NaN.  TN_DTYPE: products of complex numbers. */
+ * with 0, or 1, for NaN. */
 TN_API tn_array *tn_nancumsum(const tn_array *a, int axis);
 TN_API tn_array *tn_nancumprod(const tn_array *a, int axis);
 /* A copy with `nan` for NaN, *posinf for infinity and *neginf for -infinity; NULL: the largest
