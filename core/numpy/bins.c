@@ -188,7 +188,7 @@ static void tally(const struct tally *t, int64_t n, const double *values, const 
 			continue;
 		const double guess = (x - first) * scale;
 		int64_t at = guess < (double)t->n ? (int64_t)guess : t->n - 1;
-		/* Rounding may have it on the other side of an edge, and an infinite scale of many. */
+		/* Rounding may have it on the other side of an edge, an infinite scale of many. */
 		while (at > 0 && x < t->edges[at])
 			at--;
 		while (at < t->n - 1 && x >= t->edges[at + 1])

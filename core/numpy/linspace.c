@@ -12,7 +12,6 @@
 #include "array/make.h"
 #include "base/dtype.h"
 #include "ops/index_formula.h"
-#include "ops/number.h"
 
 /* The scalars of the texts. */
 struct space {
@@ -71,9 +70,13 @@ static tn_array *make_space(tn_context *context, const char *operation, tn_dtype
 				"num: expected 0 or more, found %" PRId64, num);
 		return NULL;
 	}
-	if (num && (tn_number_check_whole(runtime, operation, dtype, ends[0]) ||
-		    (num > 1 && tn_number_check_whole(runtime, operation, dtype, ends[1]))))
+	for (int k = 0; k < 2 && k < num; k++) {
+		if (tn_dtype_holds(dtype, ends[k]))
+			continue;
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+				"element: %g does not fit %s", ends[k], tn_dtype_name(dtype));
 		return NULL;
+	}
 	return tn_index_formula_make(runtime->device, operation, dtype, 1, &num, &formula, scalars);
 }
 

@@ -8,6 +8,9 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/bits.h"
+#include "base/dtype.h"
+#include "base/bits.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "device/transfer.h"
 #include "dispatch/operations.h"
@@ -130,9 +133,13 @@ tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double st
 		return NULL;
 	}
 	n = length > 0 ? (int64_t)length : 0;
-	if (n && (tn_number_check_whole(runtime, "arange", dtype, start) ||
-		  tn_number_check_whole(runtime, "arange", dtype, start + (double)(n - 1) * step)))
+	const double last = start + (double)(n - 1) * step;
+	if (n && (!tn_dtype_holds(dtype, start) || !tn_dtype_holds(dtype, last))) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "arange",
+				"element: %g does not fit %s",
+				tn_dtype_holds(dtype, start) ? last : start, tn_dtype_name(dtype));
 		return NULL;
+	}
 	data = tn_mem_alloc((size_t)n * size);
 	if (!data) {
 		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "arange",

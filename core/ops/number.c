@@ -6,7 +6,6 @@
 #include "ops/number.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "ops/complex_parts.h"
@@ -80,20 +79,6 @@ tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, cons
 	}
 	bits->part[0] = tn_number_cast(number, part);
 	return TN_OK;
-}
-
-tn_status tn_number_check_whole(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
-				double value)
-{
-	const double limit =
-		tn_is_integer(dtype)
-			? ldexp(1, 8 * (int)tn_dtype_size(dtype) - !tn_is_unsigned(dtype))
-			: 0;
-	const double least = tn_is_unsigned(dtype) ? 0 : -limit, whole = trunc(value);
-	if (!limit || (whole >= least && whole < limit))
-		return TN_OK;
-	return tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
-			       "element: %g does not fit %s", value, tn_dtype_name(dtype));
 }
 
 tn_number tn_number_of_bits(tn_dtype dtype, const struct tn_value_bits *bits)

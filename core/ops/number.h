@@ -25,11 +25,6 @@ struct tn_value_bits tn_bits_of_double(tn_dtype dtype, double value);
 tn_status tn_number_bits(struct tn_runtime *runtime, const char *operation, const char *argument,
 			 tn_number number, tn_dtype dtype, struct tn_value_bits *bits);
 
-/* TN_INVALID_ARGUMENT, which is kept: the dtype is an integer, of which the number without its
- * fraction is no value. */
-tn_status tn_number_check_whole(struct tn_runtime *runtime, const char *operation, tn_dtype dtype,
-				double value);
-
 /* A real number as the bits of a real dtype, by the rules of the cast. */
 uint64_t tn_number_cast(tn_number number, tn_dtype dtype);
 
