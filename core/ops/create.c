@@ -9,8 +9,6 @@
 #include "array/shape.h"
 #include "base/bits.h"
 #include "base/dtype.h"
-#include "base/bits.h"
-#include "base/dtype.h"
 #include "base/memory.h"
 #include "device/transfer.h"
 #include "dispatch/operations.h"
