@@ -74,13 +74,16 @@ static tn_array *interpolate(const struct interp *in)
 		if (!sides[i])
 			return NULL;
 	}
-	const tn_array *ends[] = {
-		in->x,
-		end_value(in->xp, NULL, 0),
-		end_value(in->xp, NULL, n - 1),
-		end_value(in->fp, in->left, 0),
-		end_value(in->fp, in->right, n - 1),
-		tn_formula_operation("interp", &between, in->x->dtype, sides, NULL)};
+	/* As NumPy, a single place has its value for NaN too. */
+	const tn_array *inside =
+		n > 1 ? tn_formula_operation("interp", &between, in->x->dtype, sides, NULL)
+		      : sides[3];
+	const tn_array *ends[] = {in->x,
+				  end_value(in->xp, NULL, 0),
+				  end_value(in->xp, NULL, n - 1),
+				  end_value(in->fp, in->left, 0),
+				  end_value(in->fp, in->right, n - 1),
+				  inside};
 	for (int i = 0; i < 6; i++) {
 		if (!ends[i])
 			return NULL;
