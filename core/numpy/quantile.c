@@ -42,13 +42,14 @@ static tn_array *value_at(const char *operation, const tn_array *sorted,
 			  const struct tn_quantile_position *position, int64_t count,
 			  tn_dtype dtype)
 {
-	/* From the nearer of the two, as in NumPy: both ends are exact. */
+	/* From the nearer of the two, as in NumPy: both ends are exact.  Rounded alike everywhere:
+	 * programs compare quantiles. */
 	static const struct tn_formula up = {
-		.text = "z = last == last ? lower + (upper - lower) * weight : nan",
+		.text = "z = last == last ? lower + mul_rounded(upper - lower, weight) : nan",
 		.inputs = "lower upper last",
 		.scalars = "weight"};
 	static const struct tn_formula down = {
-		.text = "z = last == last ? upper - (upper - lower) * weight : nan",
+		.text = "z = last == last ? upper - mul_rounded(upper - lower, weight) : nan",
 		.inputs = "lower upper last",
 		.scalars = "weight"};
 	const tn_array *inputs[] = {element(sorted, position->lower),
