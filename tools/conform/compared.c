@@ -53,6 +53,14 @@ static void digitize(const tn_array *x, tn_array **results)
 	results[1] = tn_searchsorted(edges, x, 1, NULL);
 }
 
+static void quantiles(const tn_array *x, tn_array **results)
+{
+	static const double q[] = {0.05, 0.31, 0.66, 0.98};
+	const tn_array *all = tn_affine(x, 0.7, 0);
+	results[0] = tn_quantile(all, 4, q, NULL);
+	results[1] = tn_nanquantile(all, 4, q, NULL);
+}
+
 /* Whole numbers that a sum rounded once would miss. */
 static void floors(const tn_array *x, tn_array **results)
 {
@@ -63,9 +71,9 @@ static const struct compared {
 	const char *name;
 	void (*run)(const tn_array *x, tn_array **results);
 } all[] = {
-	{"histogram", between_extremes},  {"histogram in a range", in_a_range},
-	{"isclose", at_a_bound},          {"digitize and searchsorted", digitize},
-	{"linspace of integers", floors},
+	{"histogram", between_extremes}, {"histogram in a range", in_a_range},
+	{"isclose", at_a_bound},         {"digitize and searchsorted", digitize},
+	{"quantile", quantiles},         {"linspace of integers", floors},
 };
 
 /* The results on one side; 0: the case has failed. */

@@ -96,7 +96,7 @@ const struct check level3_checks[] = {
 	{"layers.range", 3, "an index or label out of range is an error of the operation",
 	 check_range},
 	{"layers.compared", 3,
-	 "histograms, isclose, digitize and floors are exactly those of the built-in backend",
+	 "histograms, isclose, quantiles and floors are exactly those of the built-in backend",
 	 check_compared},
 	{"layers.reductions", 3, "sums, means, maxima and indices agree", check_layers},
 	{"layers.elementwise", 3, "operations on broadcast operands agree", check_layers},
