@@ -124,7 +124,7 @@ tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double st
 	int64_t n;
 	if (!context || tn_runtime_ready(runtime))
 		return NULL;
-	if (!(length < (double)INT32_MAX * 1024) || !tn_compute_dtype(dtype)) {
+	if (!isfinite(length) || length >= (double)INT32_MAX * 1024 || !tn_compute_dtype(dtype)) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "arange",
 				"cannot create the range from %g to %g by %g in %s", start, stop,
 				step, tn_dtype_name(dtype));
