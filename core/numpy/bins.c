@@ -6,8 +6,11 @@
  */
 #include "numpy/bins.h"
 
+#include <inttypes.h>
+
 #include "array/make.h"
 #include "array/result_type.h"
+#include "base/bits.h"
 #include "base/dtype.h"
 #include "numpy/sorted_search.h"
 #include "ops/copy.h"
@@ -16,6 +19,7 @@
 #include "ops/index_check.h"
 #include "ops/index_formula.h"
 #include "ops/take.h"
+#include "program/cast.h"
 
 /* Two edges that are equal, where the bins are narrower than the numbers are apart, have the place
  * n; the others 0. */
@@ -56,6 +60,33 @@ static tn_array *edges_in(const char *operation, const tn_array *a, tn_dtype dty
 				     scalars);
 }
 
+static double rounded(tn_dtype dtype, double edge)
+{
+	return tn_f64_of_bits(
+		tn_cast_bits(dtype, TN_F64, tn_cast_bits(TN_F64, dtype, tn_bits_of_f64(edge))));
+}
+
+/* The same numbers on the host: nothing has to wait for the edges, or to be checked again where
+ * captured work is repeated. */
+static tn_status check_edges_in(const char *operation, const tn_array *edges, int64_t n,
+				const double *range)
+{
+	const double margin = range[0] == range[1] ? 0.5 : 0;
+	const double first = range[0] - margin, last = range[1] + margin;
+	const double width = (last - first) / (double)n;
+	double before = rounded(edges->dtype, first);
+	for (int64_t i = 1; i <= n; i++) {
+		const double edge = i == n ? last : first + (double)i * width;
+		if (before >= rounded(edges->dtype, edge))
+			return tn_runtime_fail(edges->runtime, TN_INVALID_ARGUMENT, operation,
+					       "n_bins: %" PRId64
+					       " bins between %g and %g have equal edges in %s",
+					       n, first, last, tn_dtype_name(edges->dtype));
+		before = rounded(edges->dtype, edge);
+	}
+	return TN_OK;
+}
+
 /* Between the extremes, in their dtype. */
 static tn_array *edges_of(const char *operation, const tn_array *a, tn_dtype dtype, int64_t n)
 {
@@ -79,7 +110,11 @@ tn_array *tn_bins_edges(const char *operation, const tn_array *a, int64_t n, con
 		range = unit;
 	tn_array *edges =
 		range ? edges_in(operation, a, dtype, n, range) : edges_of(operation, a, dtype, n);
-	return edges && !check_edges(operation, n, edges) ? edges : NULL;
+	if (!edges)
+		return NULL;
+	tn_status status = range ? check_edges_in(operation, edges, n, range)
+				 : check_edges(operation, n, edges);
+	return status ? NULL : edges;
 }
 
 /* ---- Places ----------------------------------------------------------------------------------*/
