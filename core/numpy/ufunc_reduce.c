@@ -154,7 +154,7 @@ static int is_true(tn_number number)
 	case TN_U64:
 		return number.u64 != 0;
 	default:
-		return number.f64 != 0 || (number.dtype == TN_C128 && number.imaginary != 0);
+		return number.f64 != 0 || (tn_is_complex(number.dtype) && number.imaginary != 0);
 	}
 }
 

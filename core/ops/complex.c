@@ -57,7 +57,9 @@ static void add_parts(struct parts_formula *parts, const char *names, tn_dtype d
 static tn_dtype loop_of(const struct tn_element_operation *element, uint32_t n,
 			const tn_dtype *dtypes)
 {
-	uint32_t set = 1u << (element->loop == TN_LOOP_DOUBLE ? TN_C128 : TN_C64);
+	uint32_t set = 1u << TN_C64;
+	if (element->loop == TN_LOOP_DOUBLE)
+		set |= 1u << TN_F64;
 	for (uint32_t i = element->typed_from; i < n; i++)
 		set |= 1u << dtypes[i];
 	return tn_result_type_of(set);
