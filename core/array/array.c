@@ -61,6 +61,9 @@ static tn_array *allocate(struct tn_runtime *runtime)
 tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn_dtype dtype,
 			int rank, const int64_t *shape)
 {
+	int64_t size;
+	if (tn_shape_check(runtime, "array", dtype, rank, shape, &size))
+		return NULL;
 	tn_array *array = allocate(runtime);
 	if (!array)
 		return NULL;

@@ -43,8 +43,8 @@ struct tn_scope {
 };
 
 /* An array with storage of its own, compact and uninitialised, in the innermost scope.  On failure
- * NULL, with runtime->report filled and nothing kept.  The shape has passed tn_shape_check: no
- * overflow. */
+ * NULL, with runtime->report filled and nothing kept.  TN_LIMIT: more bytes than can be addressed.
+ */
 tn_array *tn_array_make(struct tn_runtime *runtime, struct tn_device *device, tn_dtype dtype,
 			int rank, const int64_t *shape);
 /* A view of the storage of `a` with `a`'s dtype: `offset` in elements from the block's start.

@@ -40,6 +40,23 @@ tn_dtype tn_result_type(tn_dtype x, tn_dtype y)
 	return result_types[x][y];
 }
 
+/* An integer is compared with the widest of the floating and complex dtypes, and not with what two
+ * integers have in common. */
+tn_dtype tn_result_type_of(uint32_t set)
+{
+	tn_dtype inexact = TN_BOOL, dtype;
+	for (tn_dtype i = TN_BOOL; i < TN_DTYPES; i++) {
+		if (set >> i & 1 && tn_is_inexact(i))
+			inexact = tn_result_type(inexact, i);
+	}
+	dtype = inexact;
+	for (tn_dtype i = TN_BOOL; i < TN_DTYPES; i++) {
+		if (set >> i & 1)
+			dtype = tn_result_type(dtype, tn_result_type(inexact, i));
+	}
+	return dtype;
+}
+
 tn_dtype tn_loop_type(enum tn_loop loop, tn_dtype common)
 {
 	int is_exact = tn_is_integer(common) || common == TN_BOOL;

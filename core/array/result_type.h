@@ -13,6 +13,10 @@
  * give f32.  0: one is unknown. */
 tn_dtype tn_result_type(tn_dtype a, tn_dtype b);
 
+/* The same of several in any order, as a set: bit i is set if dtype i, none of them unknown, is one
+ * of them.  Of none it is bool. */
+tn_dtype tn_result_type_of(uint32_t set);
+
 /* How an operation chooses the dtype in which it computes, from the common dtype of its inputs.
  * Unless it compares, its result has that dtype too. */
 enum tn_loop {

@@ -7,6 +7,7 @@
  */
 #include "base/dtype.h"
 
+#include <math.h>
 #include <tenon/status.h>
 
 #include "base/bits.h"
@@ -83,4 +84,13 @@ const struct tn_dtype_info tn_dtype_table[TN_DTYPES] = {
 const char *tn_dtype_name(tn_dtype dtype)
 {
 	return tn_dtype_information(dtype)->name;
+}
+
+int tn_dtype_holds(tn_dtype dtype, double value)
+{
+	if (!tn_is_integer(dtype))
+		return 1;
+	const double limit = ldexp(1, 8 * (int)tn_dtype_size(dtype) - !tn_is_unsigned(dtype));
+	const double whole = trunc(value);
+	return whole >= (tn_is_unsigned(dtype) ? 0 : -limit) && whole < limit;
 }

@@ -93,4 +93,7 @@ static inline int tn_is_compute_dtype(tn_dtype dtype)
 	return dtype && tn_compute_dtype(dtype) == dtype;
 }
 
+/* Does the dtype hold the number, without its fraction if it is an integer? */
+int tn_dtype_holds(tn_dtype dtype, double value);
+
 #endif

@@ -44,10 +44,11 @@ static tn_status find_element(struct tn_runtime *runtime, enum tn_operation oper
 	struct tn_formula formula = {
 		.text = element->text, .inputs = element->inputs, .scalars = element->scalars};
 	char text[TN_POWER_TEXT];
-	tn_dtype loop = dtypes[element->typed_from], read[3] = {0};
+	tn_dtype read[3] = {0};
+	uint32_t set = 0;
 	for (uint32_t i = element->typed_from; i < n_inputs; i++)
-		loop = tn_result_type(loop, dtypes[i]);
-	loop = tn_loop_type(element->loop, loop);
+		set |= 1u << dtypes[i];
+	const tn_dtype loop = tn_loop_type(element->loop, tn_result_type_of(set));
 	if (!loop || tn_is_complex(loop))
 		return tn_fail(&runtime->report, TN_DTYPE, element->name, "not defined for %s%s%s",
 			       tn_dtype_name(dtypes[element->typed_from]),

@@ -279,4 +279,22 @@
 	"m = sqrt(0.3183098861837907 * r) * (p * (a - b) + q * (b + a))\n"                         \
 	"j = s == inf ? 0.0 : far ? (x < 0 ? -m : m) : near\n"
 
+/* x to the power y, complex: exp(y log x), NaN for 0 to a power without a positive real part.  As
+ * NumPy's, powers 0 to 3 are products; the exponential, then of the rest 0, is still a factor, for
+ * the derivative by y. */
+#define TN_TEXT_COMPLEX_POWER                                                                      \
+	"whole = y_imag == 0 && (y_real == 0 || y_real == 1 || y_real == 2 || y_real == 3)\n"      \
+	"a = x_real; b = x_imag; c = a * a - b * b; d = a * b + b * a\n"                           \
+	"p = y_real == 3 ? a * c - b * d : y_real == 2 ? c : y_real == 1 ? a : 1.0\n"              \
+	"q = y_real == 3 ? a * d + b * c : y_real == 2 ? d : y_real == 1 ? b : 0.0\n"              \
+	"is_zero = a == 0 && b == 0; base = is_zero ? 1.0 : a\n"                                   \
+	"j = log(hypot(base, b)); k = atan2(b, base); is_finite = abs(j) < inf || !whole\n"        \
+	"j = is_finite ? j : 0.0; k = is_finite ? k : 0.0\n"                                       \
+	"rest = y_real - (whole ? floor(y_real) : 0.0)\n"                                          \
+	"size = exp(rest * j - y_imag * k); angle = rest * k + y_imag * j\n"                       \
+	"u = size * cos(angle); v = size * sin(angle); zero = y_real > 0 ? 0.0 : nan\n"            \
+	"at_zero = is_zero && !whole\n"                                                            \
+	"real = at_zero ? zero : whole ? p * u - (abs(q) < inf ? q * v : 0.0) : u\n"               \
+	"imag = at_zero ? zero : whole ? q * u + (abs(p) < inf ? p * v : 0.0) : v"
+
 #endif

@@ -11,6 +11,7 @@
 #include "autograd/node.h"
 #include "base/dtype.h"
 #include "ops/formula.h"
+#include "ops/index_check.h"
 #include "ops/take.h"
 
 struct embedding_state {
@@ -93,10 +94,9 @@ static tn_status backward(struct tn_node *node, tn_array *dy)
 	return tn_node_give(node, 0, tn_scattered(tn_scatter_add, 2, state->shape, indices, 0, dy));
 }
 
-tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t padding_index)
+/* indices of i32 or i64 */
+static tn_array *embed(const tn_array *indices, const tn_array *w, int64_t padding_index)
 {
-	if (tn_arrays_given(2, (const tn_array *[]){indices, w}, "embedding"))
-		return NULL;
 	struct tn_runtime *rt = w->runtime;
 	if (w->rank != 2) {
 		tn_runtime_fail(rt, TN_SHAPE, "embedding",
@@ -128,4 +128,13 @@ tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t paddi
 							.saved = {indices},
 							.state = &state,
 							.state_size = sizeof(state)});
+}
+
+tn_array *tn_embedding(const tn_array *indices, const tn_array *w, int64_t padding_index)
+{
+	if (tn_arrays_given(2, (const tn_array *[]){indices, w}, "embedding") ||
+	    tn_scope_begin(w->runtime->context))
+		return NULL;
+	const tn_array *numbers = tn_indices_signed("embedding", "indices", indices);
+	return tn_scope_end(w->runtime->context, numbers ? embed(numbers, w, padding_index) : NULL);
 }

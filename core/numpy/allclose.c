@@ -12,6 +12,7 @@
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "ops/copy.h"
+#include "ops/formula.h"
 #include "ops/tolerance.h"
 
 static int shapes_broadcast(const tn_array *a, const tn_array *b)
@@ -61,11 +62,20 @@ static struct tn_runtime *begin(const char *operation, const tn_array *a, const 
 static tn_array *isclose(const char *operation, const tn_array *a, const tn_array *b, double rtol,
 			 double atol, int equal_nan)
 {
+	static const struct tn_formula bound = {.text = "z = mul_rounded(rtol, size) + atol",
+						.inputs = "size",
+						.scalars = "rtol atol"};
+	const double tolerances[] = {rtol, atol};
 	a = tn_array_untracked(operation, a);
 	b = tn_array_untracked(operation, b);
 	if (b && !tn_is_inexact(b->dtype))
 		b = tn_astype(b, TN_F64);
-	tn_array *near = tn_less_equal(tn_abs(tn_subtract(a, b)), tn_affine(tn_abs(b), rtol, atol));
+	const tn_array *size = tn_abs(b);
+	if (!size)
+		return NULL;
+	const tn_array *most =
+		tn_formula_operation(operation, &bound, size->dtype, &size, tolerances);
+	tn_array *near = tn_less_equal(tn_abs(tn_subtract(a, b)), most);
 	tn_array *close = tn_logical_or(tn_logical_and(near, tn_isfinite(b)), tn_equal(a, b));
 	return or_both_nan(close, a, b, equal_nan);
 }

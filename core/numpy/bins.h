@@ -20,7 +20,8 @@ struct tn_bins {
 
 /* n + 1 edges at equal distances between range[0] and range[1]; NULL: the least and the greatest
  * element of the line a, or 0 and 1 if it has none.  One point is widened by 1/2 at both ends.  In
- * a's dtype, or f64 for integers. */
+ * a's dtype, or f64 for integers.  n is less than INT64_MAX.  TN_INVALID_ARGUMENT: two are equal,
+ * as index_check.h reports it. */
 tn_array *tn_bins_edges(const char *operation, const tn_array *a, int64_t n, const double *range);
 /* i64, for each element of a line: its interval, or n for those outside. */
 tn_array *tn_bins_find(const struct tn_bins *bins, const tn_array *a);

@@ -141,14 +141,12 @@ tn_array *tn_choose(const tn_array *a, int n, const tn_array *const *choices, ui
 static tn_array *select_from(int n, const tn_array *const *conditions,
 			     const tn_array *const *choices, const tn_array *otherwise)
 {
-	tn_dtype dtype = tn_arrays_result_type(n, choices);
-	tn_array *selected;
-	if (otherwise) {
-		dtype = tn_result_type(dtype, otherwise->dtype);
-		selected = tn_astype(otherwise, dtype);
-	} else {
-		selected = tn_array_filled(choices[0], dtype, 0, NULL, 0);
-	}
+	uint32_t set = otherwise ? 1u << otherwise->dtype : 0;
+	for (int i = 0; i < n; i++)
+		set |= 1u << choices[i]->dtype;
+	const tn_dtype dtype = tn_result_type_of(set);
+	tn_array *selected = otherwise ? tn_astype(otherwise, dtype)
+				       : tn_array_filled(choices[0], dtype, 0, NULL, 0);
 	for (int i = n - 1; i >= 0 && selected; i--)
 		selected = tn_where(conditions[i], converted(choices[i], dtype), selected);
 	return selected;

@@ -21,9 +21,12 @@ static const struct tn_formula on_diagonal = {
 static const struct tn_formula not_above = {
 	.text = "z = index(1) - index(0) <= k", .scalars = "k", .scalar_dtype = TN_I64};
 
-/* A diagonal further out than the corners selects what the next one does. */
+/* A diagonal further out than the corners selects what the next one does.  Lengths below 0 are
+ * refused later. */
 static double clip_diagonal(int64_t k, int64_t rows, int64_t columns)
 {
+	if (rows < 0)
+		return 0;
 	return (double)(k < -rows ? -rows : k > columns ? columns : k);
 }
 

@@ -14,13 +14,14 @@
 #include "numpy/sorted_search.h"
 #include "ops/formula.h"
 #include "ops/host_read.h"
+#include "ops/index_check.h"
 
 static tn_status check_weights(const char *operation, const tn_array *a, const tn_array *weights)
 {
 	char expected[TN_SHAPE_TEXT], found[TN_SHAPE_TEXT];
 	if (!weights)
 		return TN_OK;
-	if (!tn_is_floating(weights->dtype) && !tn_is_integer(weights->dtype))
+	if (tn_is_complex(weights->dtype))
 		return tn_runtime_fail(a->runtime, TN_DTYPE, operation,
 				       "weights: expected real numbers, found %s",
 				       tn_dtype_name(weights->dtype));
@@ -46,9 +47,9 @@ static struct tn_runtime *begin(const char *operation, const tn_array *a, const 
 static tn_status check_bincount(const tn_array *x, int64_t minlength)
 {
 	char text[TN_SHAPE_TEXT];
-	if (x->dtype == TN_U64 || (x->dtype != TN_BOOL && !tn_is_integer(x->dtype)))
+	if (x->dtype != TN_BOOL && !tn_is_integer(x->dtype))
 		return tn_runtime_fail(x->runtime, TN_DTYPE, "bincount",
-				       "x: expected integers that fit i64, or bool, found %s",
+				       "x: expected integers or bool, found %s",
 				       tn_dtype_name(x->dtype));
 	if (x->rank != 1)
 		return tn_runtime_fail(x->runtime, TN_SHAPE, "bincount",
@@ -73,10 +74,14 @@ static tn_status measure(const tn_array *x, int64_t *length)
 		status = tn_host_read_number("bincount", tn_max(x, TN_ALL_AXES, NULL, 0), &largest);
 	if (status)
 		return status;
-	if (least.i64 < 0 || largest.i64 == INT64_MAX)
+	if (least.i64 < 0)
 		return tn_runtime_fail(x->runtime, TN_INVALID_ARGUMENT, "bincount",
 				       "x: expected values of 0 or more, found %" PRId64,
-				       least.i64 < 0 ? least.i64 : largest.i64);
+				       least.i64);
+	if (largest.i64 == INT64_MAX)
+		return tn_runtime_fail(x->runtime, TN_LIMIT, "bincount",
+				       "x: counts up to %" PRId64 " do not fit an array",
+				       largest.i64);
 	if (largest.i64 >= *length)
 		*length = largest.i64 + 1;
 	return TN_OK;
@@ -87,7 +92,8 @@ tn_array *tn_bincount(const tn_array *x, const tn_array *weights, int64_t minlen
 	struct tn_runtime *runtime = begin("bincount", x, weights);
 	if (!runtime || check_bincount(x, minlength) || tn_scope_begin(runtime->context))
 		return NULL;
-	const tn_array *places = tn_astype(x, TN_I64);
+	const tn_array *places =
+		x->dtype == TN_BOOL ? tn_astype(x, TN_I64) : tn_indices_signed("bincount", "x", x);
 	const tn_array *w = weights ? tn_astype(weights, TN_F64) : NULL;
 	tn_array *sums = NULL;
 	if (!measure(places, &minlength) && (w || !weights))
@@ -138,6 +144,9 @@ static tn_array *finish(const struct histogram *h, int density)
 	tn_array *sums = tn_bins_counts(&h->bins, h->a, h->weights);
 	if (density)
 		return density_of(h, sums);
+	/* Sums of integers wrap, those of i64 and u64 near their limits excepted. */
+	if (h->weights && tn_is_integer(h->sum_dtype) && h->sum_dtype != TN_U64)
+		sums = tn_astype(sums, TN_I64);
 	return h->weights ? tn_astype(sums, h->sum_dtype) : sums;
 }
 
@@ -160,6 +169,10 @@ static tn_status check_bins(const tn_array *a, const struct tn_histogram_options
 	if (options->n_bins < 1)
 		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, "histogram",
 				       "n_bins: expected 1 or more, found %" PRId64,
+				       options->n_bins);
+	if (options->n_bins == INT64_MAX)
+		return tn_runtime_fail(a->runtime, TN_LIMIT, "histogram",
+				       "n_bins: %" PRId64 " bins have more edges than fit i64",
 				       options->n_bins);
 	if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
 		return tn_runtime_fail(a->runtime, TN_INVALID_ARGUMENT, "histogram",

@@ -50,7 +50,7 @@ static tn_status take_weights(struct grid *g)
 	char text[TN_SHAPE_TEXT];
 	if (!weights)
 		return TN_OK;
-	if (!tn_is_floating(weights->dtype) && !tn_is_integer(weights->dtype))
+	if (tn_is_complex(weights->dtype))
 		return tn_runtime_fail(g->runtime, TN_DTYPE, g->operation,
 				       "weights: expected real numbers, found %s",
 				       tn_dtype_name(weights->dtype));
@@ -106,6 +106,11 @@ static tn_status make_edges(struct grid *g)
 			return tn_runtime_fail(g->runtime, TN_INVALID_ARGUMENT, g->operation,
 					       "n_bins[%d]: expected 1 or more, found %" PRId64, i,
 					       n_bins);
+		if (n_bins == INT64_MAX)
+			return tn_runtime_fail(g->runtime, TN_LIMIT, g->operation,
+					       "n_bins[%d]: %" PRId64
+					       " bins have more edges than fit i64",
+					       i, n_bins);
 		if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
 			return tn_runtime_fail(g->runtime, TN_INVALID_ARGUMENT, g->operation,
 					       "ranges[%d]: expected two finite numbers in "

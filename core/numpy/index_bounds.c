@@ -12,7 +12,8 @@
 #include "dispatch/operations.h"
 #include "ops/formula.h"
 
-/* The place of an index along an axis of that length; `outside` is out of every range. */
+/* The place of an index, i32, i64 or in TN_WRAP u64, along an axis of that length; `outside` is out
+ * of every range. */
 static const struct tn_formula rules[] = {
 	[TN_RAISE] = {.text = "i = i64(indices); place = i < 0 ? i + length : i\n"
 			      "z = place < 0 || place >= length ? outside : place",
@@ -28,6 +29,11 @@ static const struct tn_formula rules[] = {
 		     .scalars = "length outside",
 		     .scalar_dtype = TN_I64},
 };
+
+static const struct tn_formula wrap_u64 = {.text = "z = i64(indices % u64(length))",
+					   .inputs = "indices",
+					   .scalars = "length outside",
+					   .scalar_dtype = TN_I64};
 
 static tn_status check_arguments(const struct tn_check *check, const char *argument,
 				 const tn_array *indices, uint32_t bounds)
@@ -52,10 +58,6 @@ static tn_status check_range(const struct tn_check *check, const tn_array *indic
 		.operation = TN_DO_TAKE, .check = check, .lowest = lowest, .limit = length};
 	if (bounds != TN_RAISE && length)
 		return TN_OK;
-	if (indices->dtype != TN_I32 && indices->dtype != TN_I64)
-		indices = tn_astype(indices, TN_I64);
-	if (!indices)
-		return runtime->error.status;
 	/* Without elements, no rule helps. */
 	return tn_end_into(runtime, tn_indices_in_range(runtime, &range, indices));
 }
@@ -67,9 +69,12 @@ tn_array *tn_index_bounded(const struct tn_check *check, const char *argument,
 	if (!indices || check_arguments(check, argument, indices, bounds) ||
 	    tn_scope_begin(indices->runtime->context))
 		return NULL;
+	const tn_array *all = tn_indices_signed(check->operation, argument, indices);
+	const int is_unsigned = bounds == TN_WRAP && indices->dtype == TN_U64;
 	tn_array *numbers = NULL;
-	if (!check_range(check, indices, lowest, length, bounds))
-		numbers = tn_formula_operation(check->operation, &rules[bounds], TN_I64, &indices,
-					       scalars);
+	if (all && !check_range(check, all, lowest, length, bounds))
+		numbers = tn_formula_operation(check->operation,
+					       is_unsigned ? &wrap_u64 : &rules[bounds], TN_I64,
+					       is_unsigned ? &indices : &all, scalars);
 	return tn_scope_end(indices->runtime->context, numbers);
 }

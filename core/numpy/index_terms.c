@@ -205,8 +205,7 @@ static tn_status take_array(struct walk *w, int i, const struct tn_index_term *t
 	place_indexing(w);
 	if (array->dtype == TN_BOOL)
 		return take_mask(w, i, array);
-	if (array->dtype != TN_I32 && array->dtype != TN_I64)
-		array = tn_astype(array, TN_I64);
+	array = tn_indices_signed(w->operation, "terms", array);
 	w->indexings[w->n_indexings++] =
 		(struct indexing){array, w->axis, w->view->shape[w->axis], 0};
 	w->roles[w->axis++] = INDEXED;

@@ -11,7 +11,6 @@
 #include <tenon/ufunc.h>
 
 #include "array/make.h"
-#include "array/result_type.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "numpy/sorted_search.h"
@@ -19,6 +18,7 @@
 #include "ops/complex_parts.h"
 #include "ops/copy.h"
 #include "ops/formula.h"
+#include "ops/take.h"
 
 /* ---- Interpolation ---------------------------------------------------------------------------*/
 
@@ -34,7 +34,7 @@ static const struct tn_formula between = {
 		"slope = width == 0 ? 0.0 : (f1 - f0) / (width == 0 ? 1.0 : width)\n"
 		"from_left = slope * (x - x0) + f0; from_right = slope * (x - x1) + f1\n"
 		"z = x == x1 || from_left != from_left ? from_right : from_left\n"
-		"z = z != z && f0 == f1 ? f0 : z; steep = !(abs(slope) < inf)\n"
+		"z = z != z && x == x && f0 == f1 ? f0 : z; steep = !(abs(slope) < inf)\n"
 		"z = steep && x == x1 ? f1 : steep && x == x0 ? f0 : z",
 	.inputs = "x x0 x1 f0 f1"};
 /* The values left and right of all places, and inside what was found between two. */
@@ -74,13 +74,16 @@ static tn_array *interpolate(const struct interp *in)
 		if (!sides[i])
 			return NULL;
 	}
-	const tn_array *ends[] = {
-		in->x,
-		end_value(in->xp, NULL, 0),
-		end_value(in->xp, NULL, n - 1),
-		end_value(in->fp, in->left, 0),
-		end_value(in->fp, in->right, n - 1),
-		tn_formula_operation("interp", &between, in->x->dtype, sides, NULL)};
+	/* As NumPy, a single place has its value for NaN too. */
+	const tn_array *inside =
+		n > 1 ? tn_formula_operation("interp", &between, in->x->dtype, sides, NULL)
+		      : sides[3];
+	const tn_array *ends[] = {in->x,
+				  end_value(in->xp, NULL, 0),
+				  end_value(in->xp, NULL, n - 1),
+				  end_value(in->fp, in->left, 0),
+				  end_value(in->fp, in->right, n - 1),
+				  inside};
 	for (int i = 0; i < 6; i++) {
 		if (!ends[i])
 			return NULL;
@@ -151,7 +154,7 @@ tn_array *tn_interp(const tn_array *x, const tn_array *xp, const tn_array *fp, c
 	struct tn_runtime *runtime = tn_begin(3, all, "interp");
 	if (!runtime || check_interp(x, xp, fp, period) || tn_scope_begin(runtime->context))
 		return NULL;
-	tn_dtype dtype = tn_result_type(tn_result_type(x->dtype, xp->dtype), fp->dtype);
+	tn_dtype dtype = tn_arrays_result_type(3, all);
 	if (!tn_is_inexact(dtype))
 		dtype = TN_F64;
 	const tn_dtype part = tn_complex_part_dtype(dtype);

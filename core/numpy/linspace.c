@@ -27,11 +27,9 @@ struct space {
 };
 static const char scalar_names[] = "start stop step divisor last base first end sign";
 
-/* The product r has a second use, which keeps it from being contracted into the sum
- * (interpret/interpret.h): NumPy rounds twice, and floors of integers would show the difference. */
+/* NumPy rounds the product and the sum, and floors of integers would show a difference. */
 #define EVENLY                                                                                     \
-	"i = f64(index(0)); r = i / divisor * step\n"                                              \
-	"even = i == last ? stop : r == r ? r + start : r\n"
+	"i = f64(index(0)); even = i == last ? stop : mul_rounded(i / divisor, step) + start\n"
 
 static struct space space_between(double start, double stop, int64_t num, int endpoint)
 {
@@ -48,8 +46,16 @@ static struct space space_between(double start, double stop, int64_t num, int en
 	return space;
 }
 
+/* The exponent, or the number itself, of the element before which all others are. */
+static double last_of(const struct space *space, int64_t num)
+{
+	return space->last >= 0 ? space->stop
+				: space->start + (double)(num > 0 ? num - 1 : 0) * space->step;
+}
+
+/* `ends` are the first and the last element; the others lie between them. */
 static tn_array *make_space(tn_context *context, const char *operation, tn_dtype dtype, int64_t num,
-			    const char *text, const struct space *space)
+			    const char *text, const struct space *space, const double ends[2])
 {
 	const struct tn_formula formula = {
 		.text = text, .scalars = scalar_names, .scalar_dtype = TN_F64};
@@ -64,6 +70,13 @@ static tn_array *make_space(tn_context *context, const char *operation, tn_dtype
 				"num: expected 0 or more, found %" PRId64, num);
 		return NULL;
 	}
+	for (int k = 0; k < 2 && k < num; k++) {
+		if (tn_dtype_holds(dtype, ends[k]))
+			continue;
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, operation,
+				"element: %g does not fit %s", ends[k], tn_dtype_name(dtype));
+		return NULL;
+	}
 	return tn_index_formula_make(runtime->device, operation, dtype, 1, &num, &formula, scalars);
 }
 
@@ -75,7 +88,7 @@ tn_array *tn_linspace(tn_context *context, tn_dtype dtype, double start, double 
 		return NULL;
 	return make_space(context, "linspace", dtype, num,
 			  tn_is_integer(dtype) ? EVENLY "z = floor(even)" : EVENLY "z = even",
-			  &space);
+			  &space, (const double[]){floor(start), floor(last_of(&space, num))});
 }
 
 tn_array *tn_logspace(tn_context *context, tn_dtype dtype, double start, double stop, int64_t num,
@@ -83,9 +96,10 @@ tn_array *tn_logspace(tn_context *context, tn_dtype dtype, double start, double 
 {
 	struct space space = space_between(start, stop, num, endpoint);
 	space.base = base;
-	return context ? make_space(context, "logspace", dtype, num, EVENLY "z = pow(base, even)",
-				    &space)
-		       : NULL;
+	if (!context)
+		return NULL;
+	return make_space(context, "logspace", dtype, num, EVENLY "z = pow(base, even)", &space,
+			  (const double[]){pow(base, start), pow(base, last_of(&space, num))});
 }
 
 tn_array *tn_geomspace(tn_context *context, tn_dtype dtype, double start, double stop, int64_t num,
@@ -105,7 +119,9 @@ tn_array *tn_geomspace(tn_context *context, tn_dtype dtype, double start, double
 				start, stop);
 		return NULL;
 	}
-	return make_space(context, "geomspace", dtype, num,
-			  EVENLY "z = i == 0 ? first : i == last ? end : sign * pow(base, even)",
-			  &space);
+	return make_space(
+		context, "geomspace", dtype, num,
+		EVENLY "z = i == 0 ? first : i == last ? end : sign * pow(base, even)", &space,
+		(const double[]){start,
+				 space.last >= 0 ? stop : sign * pow(10, last_of(&space, num))});
 }

@@ -139,20 +139,19 @@ static tn_array *make_steps(const tn_array *a, int axis, int64_t n, int is_rever
 	return steps;
 }
 
-/* Real elements from `end` to those of the edge, computed in f64; integers are rounded down.  The
- * product r has a second use, which keeps it from being contracted (interpret/interpret.h). */
+/* Real elements from `end` to those of the edge, computed in f64; integers are rounded down. */
 static tn_array *real_ramp(const tn_array *edge, const tn_array *steps, int64_t n, double end)
 {
 	const struct tn_formula ramp = {
-		.text = "r = (f64(edge) - end) / n * step; z = r == r ? r + end : r",
+		.text = "z = mul_rounded((f64(edge) - end) / n, step) + end",
 		.inputs = "edge step",
 		.scalars = "end n",
 		.scalar_dtype = TN_F64};
-	const struct tn_formula whole = {.text = "r = (f64(edge) - end) / n * step\n"
-						 "z = floor(r == r ? r + end : r)",
-					 .inputs = "edge step",
-					 .scalars = "end n",
-					 .scalar_dtype = TN_F64};
+	const struct tn_formula whole = {
+		.text = "z = floor(mul_rounded((f64(edge) - end) / n, step) + end)",
+		.inputs = "edge step",
+		.scalars = "end n",
+		.scalar_dtype = TN_F64};
 	return tn_formula_operation("pad", tn_is_integer(edge->dtype) ? &whole : &ramp, edge->dtype,
 				    (const tn_array *[]){edge, steps},
 				    (const double[]){end, (double)n});

@@ -42,13 +42,14 @@ static tn_array *value_at(const char *operation, const tn_array *sorted,
 			  const struct tn_quantile_position *position, int64_t count,
 			  tn_dtype dtype)
 {
-	/* From the nearer of the two, as in NumPy: both ends are exact. */
+	/* From the nearer of the two, as in NumPy: both ends are exact.  Rounded alike everywhere:
+	 * programs compare quantiles. */
 	static const struct tn_formula up = {
-		.text = "z = last == last ? lower + (upper - lower) * weight : nan",
+		.text = "z = last == last ? lower + mul_rounded(upper - lower, weight) : nan",
 		.inputs = "lower upper last",
 		.scalars = "weight"};
 	static const struct tn_formula down = {
-		.text = "z = last == last ? upper - (upper - lower) * weight : nan",
+		.text = "z = last == last ? upper - mul_rounded(upper - lower, weight) : nan",
 		.inputs = "lower upper last",
 		.scalars = "weight"};
 	const tn_array *inputs[] = {element(sorted, position->lower),
@@ -108,7 +109,7 @@ static tn_status check_quantiles(const struct quantiles *s)
 		return tn_runtime_fail(r->runtime, TN_DTYPE, r->operation,
 				       "a: expected numbers for the method %s, found bool",
 				       method->name);
-	if (!r->count)
+	if (!r->count && !s->skips_nan)
 		return tn_runtime_fail(r->runtime, TN_SHAPE, r->operation,
 				       "shape %s: expected at least one element",
 				       tn_array_text(r->a, text));
@@ -129,6 +130,8 @@ static tn_status check_quantiles(const struct quantiles *s)
 
 static tn_array *quantile(const struct quantiles *s, const tn_array *sorted, int64_t i)
 {
+	if (!s->r.count) /* NaN */
+		return tn_mean(s->r.a, s->r.n, s->r.axes, s->r.keepdims);
 	if (s->counts)
 		return tn_composed_reduction_result(
 			&s->r, tn_quantile_counted(s->r.operation, sorted, s->counts,
@@ -165,6 +168,8 @@ static tn_array *select_positions(const struct quantiles *s)
 static const tn_array *sort_lines(struct quantiles *s)
 {
 	/* Other dtypes have no NaN. */
+	if (!s->r.count)
+		return s->r.a;
 	if (!s->skips_nan || !tn_is_floating(s->r.a->dtype))
 		return select_positions(s);
 	const tn_array *lines = tn_axes_last(s->r.a, s->r.mask, s->r.count);

@@ -93,7 +93,7 @@ static tn_array *between(const char *operation, const tn_array *sorted, const tn
 tn_array *tn_quantile_counted(const char *operation, const tn_array *sorted, const tn_array *counts,
 			      uint32_t method, double q)
 {
-	static const struct tn_formula part = {.text = "z = from + (to - from) * weight",
+	static const struct tn_formula part = {.text = "z = from + mul_rounded(to - from, weight)",
 					       .inputs = "from to weight"};
 	/* An infinity may be beside it. */
 	static const struct tn_formula element = {.text = "z = weight == 0 ? from : to",

@@ -60,7 +60,11 @@ static tn_status check_call(const struct at *at, const tn_array *indices, const 
 		return tn_end_into(at->runtime, status);
 	const tn_dtype loop = tn_ufunc_loop(at->ufunc, n, dtypes);
 	const tn_dtype result = at->ufunc->gives_bool ? TN_BOOL : loop;
-	if (!loop || tn_can_cast(result, at->a->dtype, TN_CASTING_SAME_KIND))
+	if (!loop)
+		return tn_runtime_fail(at->runtime, TN_DTYPE, at->name,
+				       "at: not defined for %s%s%s", tn_dtype_name(at->a->dtype),
+				       b ? " and " : "", b ? tn_dtype_name(b->dtype) : "");
+	if (tn_can_cast(result, at->a->dtype, TN_CASTING_SAME_KIND))
 		return TN_OK;
 	return tn_runtime_fail(at->runtime, TN_DTYPE, at->name,
 			       "at: casting 'same_kind' does not allow the result, %s, to become "

@@ -159,10 +159,10 @@ static tn_status check_cast(struct tn_runtime *runtime, const char *operation, c
 
 tn_dtype tn_ufunc_loop(const tn_ufunc *ufunc, int n, const tn_dtype *dtypes)
 {
-	tn_dtype common = dtypes[0];
-	for (int i = 1; i < n; i++)
-		common = tn_result_type(common, dtypes[i]);
-	return tn_loop_type(ufunc->loop, common);
+	uint32_t set = 0;
+	for (int i = 0; i < n; i++)
+		set |= 1u << dtypes[i];
+	return tn_loop_type(ufunc->loop, tn_result_type_of(set));
 }
 
 tn_array *tn_ufunc_cast(const tn_array *array, tn_dtype dtype)

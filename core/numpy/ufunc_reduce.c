@@ -146,14 +146,27 @@ static int identity_of(const struct fold *fold, tn_number *identity)
 	return 1;
 }
 
+static int is_true(tn_number number)
+{
+	switch (number.dtype) {
+	case TN_I64:
+		return number.i64 != 0;
+	case TN_U64:
+		return number.u64 != 0;
+	default:
+		return number.f64 != 0 || (tn_is_complex(number.dtype) && number.imaginary != 0);
+	}
+}
+
 /* What a reduction begins with: `initial`, else the identity; 0: neither. */
 static int start_of(const struct fold *fold, tn_number *start)
 {
-	if (fold->o.initial) {
-		*start = *fold->o.initial;
-		return 1;
-	}
-	return identity_of(fold, start);
+	if (!fold->o.initial)
+		return identity_of(fold, start);
+	*start = *fold->o.initial;
+	if (fold->a->dtype == TN_BOOL)
+		*start = tn_number_i64(is_true(*start));
+	return 1;
 }
 
 static tn_array *filled(const struct reduce *r, int rank, const int64_t *shape, tn_number value)
@@ -220,7 +233,7 @@ static tn_array *reduce_pairs(const struct reduce *r)
 	if (!fold->o.initial && !is_single)
 		return out;
 	if (fold->o.initial)
-		start = *fold->o.initial;
+		start_of(fold, &start);
 	return tn_ufunc_combine(fold->ufunc, filled(r, 0, NULL, start), out);
 }
 

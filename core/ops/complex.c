@@ -57,10 +57,12 @@ static void add_parts(struct parts_formula *parts, const char *names, tn_dtype d
 static tn_dtype loop_of(const struct tn_element_operation *element, uint32_t n,
 			const tn_dtype *dtypes)
 {
-	tn_dtype common = dtypes[element->typed_from];
+	uint32_t set = 1u << TN_C64;
+	if (element->loop == TN_LOOP_DOUBLE)
+		set |= 1u << TN_F64;
 	for (uint32_t i = element->typed_from; i < n; i++)
-		common = tn_result_type(common, dtypes[i]);
-	return tn_result_type(common, TN_C64);
+		set |= 1u << dtypes[i];
+	return tn_result_type_of(set);
 }
 
 /* The program over the parts that inputs of those dtypes have. */

@@ -8,6 +8,7 @@
 #include "array/make.h"
 #include "array/shape.h"
 #include "base/bits.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "device/transfer.h"
 #include "dispatch/operations.h"
@@ -111,7 +112,8 @@ tn_array *tn_full_number(tn_context *context, tn_dtype dtype, int rank, const in
 	return tn_end(runtime, status, array);
 }
 
-/* Element i is start + i step in f64, then converted: the same bits on every backend. */
+/* Element i is start + i step in f64, then converted: the same bits on every backend.  Integers lie
+ * between the first and the last one. */
 tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double stop, double step)
 {
 	struct tn_runtime *runtime = tn_runtime_of(context);
@@ -122,13 +124,20 @@ tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double st
 	int64_t n;
 	if (!context || tn_runtime_ready(runtime))
 		return NULL;
-	if (!(length < (double)INT32_MAX * 1024) || !tn_compute_dtype(dtype)) {
+	if (!isfinite(length) || length >= (double)INT32_MAX * 1024 || !tn_compute_dtype(dtype)) {
 		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "arange",
 				"cannot create the range from %g to %g by %g in %s", start, stop,
 				step, tn_dtype_name(dtype));
 		return NULL;
 	}
 	n = length > 0 ? (int64_t)length : 0;
+	const double last = start + (double)(n - 1) * step;
+	if (n && (!tn_dtype_holds(dtype, start) || !tn_dtype_holds(dtype, last))) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "arange",
+				"element: %g does not fit %s",
+				tn_dtype_holds(dtype, start) ? last : start, tn_dtype_name(dtype));
+		return NULL;
+	}
 	data = tn_mem_alloc((size_t)n * size);
 	if (!data) {
 		tn_runtime_fail(runtime, TN_OUT_OF_MEMORY, "arange",

@@ -21,6 +21,7 @@
 #include "dispatch/programs.h"
 #include "dispatch/route.h"
 #include "ops/copy.h"
+#include "ops/formula.h"
 #include "ops/host_access.h"
 
 tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line)
@@ -37,6 +38,22 @@ tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, t
 	*line = tn_array_view(indices, 1, &indices->size, &one, indices->offset);
 	tn_array_discard(compact);
 	return *line ? TN_OK : runtime->report.status;
+}
+
+const tn_array *tn_indices_signed(const char *operation, const char *argument,
+				  const tn_array *indices)
+{
+	static const struct tn_formula saturated = {
+		.text = "i = i64(index); z = i < 0 ? 9223372036854775807 : i", .inputs = "index"};
+	if (!indices || indices->dtype == TN_I32 || indices->dtype == TN_I64)
+		return indices;
+	if (indices->dtype == TN_U64)
+		return tn_formula_operation(operation, &saturated, TN_I64, &indices, NULL);
+	if (tn_is_integer(indices->dtype))
+		return tn_astype(indices, TN_I64);
+	tn_runtime_fail(indices->runtime, TN_DTYPE, operation, "%s: expected integers, found %s",
+			argument, tn_dtype_name(indices->dtype));
+	return NULL;
 }
 
 /* ---- On the host -----------------------------------------------------------------------------*/

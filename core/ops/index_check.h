@@ -24,6 +24,12 @@ struct tn_index_range {
 tn_status tn_indices_in_range(struct tn_runtime *runtime, const struct tn_index_range *range,
 			      const tn_array *indices);
 
+/* Integers of any dtype as indices of i32 or i64, which may be the array itself.  Those of u64 that
+ * i64 does not hold become its largest number.  In the caller's scope.  TN_DTYPE: others; NULL with
+ * the error kept. */
+const tn_array *tn_indices_signed(const char *operation, const char *argument,
+				  const tn_array *indices);
+
 /* The indices as a compact line, which the caller discards. */
 tn_status tn_indices_line(struct tn_runtime *runtime, const tn_array *indices, tn_array **line);
 

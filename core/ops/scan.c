@@ -12,6 +12,7 @@
 #include "dispatch/operand.h"
 #include "dispatch/operations.h"
 #include "dispatch/route.h"
+#include "ops/combine.h"
 #include "ops/complex_parts.h"
 
 struct scan {
@@ -114,8 +115,32 @@ tn_array *tn_cumsum(const tn_array *a, int axis)
 	return scan_forward(TN_DO_CUMSUM, TN_REDUCE_SUM, TN_RECORD_CUMSUM, a, axis);
 }
 
+static tn_array *multiply_two(const void *user, const tn_array *x, const tn_array *y)
+{
+	(void)user;
+	return tn_multiply(x, y);
+}
+
+static tn_array *complex_cumprod(const tn_array *a, int axis)
+{
+	struct tn_runtime *runtime = tn_begin(1, &a, "cumprod");
+	if (!runtime)
+		return NULL;
+	if (!tn_axis_normal(&axis, a->rank)) {
+		tn_runtime_fail(runtime, TN_INVALID_ARGUMENT, "cumprod",
+				"axis %d: the array has rank %d", axis, a->rank);
+		return NULL;
+	}
+	if (tn_scope_begin(runtime->context))
+		return NULL;
+	tn_array *first = a->shape[axis] > 1 ? tn_reshape(a, a->rank, a->shape) : tn_copy(a);
+	return tn_scope_end(runtime->context, tn_combine_scan(first, axis, multiply_two, NULL));
+}
+
 tn_array *tn_cumprod(const tn_array *a, int axis)
 {
+	if (a && tn_is_complex(a->dtype))
+		return complex_cumprod(a, axis);
 	return scan_forward(TN_DO_CUMPROD, TN_REDUCE_PRODUCT, TN_RECORD_CUMPROD, a, axis);
 }
 

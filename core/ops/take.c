@@ -115,6 +115,23 @@ tn_array *tn_take_checked(const tn_array *a, const tn_array *indices, int axis,
 	return tn_end(runtime, status, out);
 }
 
+/* By totals that are rounded once. */
+static tn_status add_to_narrow(tn_array *out, const tn_array *indices, int axis, const tn_array *a)
+{
+	struct tn_runtime *runtime = out->runtime;
+	tn_status status = tn_scope_begin(runtime->context);
+	if (status)
+		return status;
+	tn_array *total = tn_astype(tn_array_untracked("scatter_add", out), TN_F32);
+	status = total ? tn_scatter_add(total, indices, axis, a) : runtime->error.status;
+	if (!status)
+		status = tn_end_into(runtime, tn_copy_run(runtime, TN_DO_SCATTER_ADD, out, total));
+	if (!status)
+		tn_array_touch(out);
+	tn_scope_end(runtime->context, NULL);
+	return status;
+}
+
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a)
 {
 	const tn_array *all[] = {out, indices, a};
@@ -143,6 +160,12 @@ tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const
 			status = tn_fail(&runtime->report, TN_SHAPE, "scatter_add",
 					 "a: expected one element of %s for each index",
 					 tn_dtype_name(out->dtype));
+	}
+	if (!status && a->size && tn_is_narrow(out->dtype)) {
+		tn_array_discard(line);
+		status = add_to_narrow(out, indices, axis, a);
+		tn_array_discard(compact);
+		return status;
 	}
 	if (!status && a->size) {
 		listed = tn_array_view(a, out->rank, shape, strides, a->offset);
@@ -186,19 +209,12 @@ tn_array *tn_scattered(tn_scatter_function add, int rank, const int64_t *shape,
 
 /* ---- Concatenate -----------------------------------------------------------------------------*/
 
-/* An integer is compared with the widest of the floating and complex dtypes, and not with what two
- * integers have in common. */
 tn_dtype tn_arrays_result_type(int n, const tn_array *const *arrays)
 {
-	tn_dtype inexact = TN_BOOL, dtype;
-	for (int i = 0; i < n; i++) {
-		if (tn_is_inexact(arrays[i]->dtype))
-			inexact = tn_result_type(inexact, arrays[i]->dtype);
-	}
-	dtype = inexact;
+	uint32_t set = 0;
 	for (int i = 0; i < n; i++)
-		dtype = tn_result_type(dtype, tn_result_type(inexact, arrays[i]->dtype));
-	return dtype;
+		set |= 1u << arrays[i]->dtype;
+	return tn_result_type_of(set);
 }
 
 static tn_status joined_shape(struct tn_runtime *runtime, int n, const tn_array *const *arrays,

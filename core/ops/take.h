@@ -14,7 +14,8 @@
 
 /* out[i, indices[j], k] += a[i, j, k], with i over the axes before `axis`, j over the elements of
  * `indices` (any shape) and k over the axes after; equal indices add up.  `a` has the shape that
- * tn_take(out, indices, axis) has, and the indices are in range.  Errors are kept. */
+ * tn_take(out, indices, axis) has, and the indices are in range.  Sums in f16 and bf16 are added up
+ * in f32 and rounded once.  Errors are kept. */
 tn_status tn_scatter_add(tn_array *out, const tn_array *indices, int axis, const tn_array *a);
 
 /* The dtype of `out` in which sums of many elements of that dtype keep their digits: f32 for f16

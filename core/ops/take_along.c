@@ -106,7 +106,8 @@ tn_status tn_along_check(struct tn_runtime *runtime, const char *operation, cons
 
 static const struct tn_check check = {"take_along_axis", "index", "the axis has length"};
 
-tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis)
+/* indices of i32 or i64 */
+static tn_array *take_along(const tn_array *a, const tn_array *indices, int axis)
 {
 	const tn_array *inputs[] = {a, indices};
 	struct tn_runtime *runtime = tn_begin(2, inputs, "take_along_axis");
@@ -137,6 +138,17 @@ tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axi
 	if (!status && tn_is_inexact(a->dtype))
 		status = tn_record_made(runtime, &record, 2, inputs, out);
 	return tn_end(runtime, status, out);
+}
+
+tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis)
+{
+	if (!a || !indices || indices->dtype == TN_I32 || indices->dtype == TN_I64)
+		return take_along(a, indices, axis);
+	struct tn_runtime *runtime = tn_begin(2, (const tn_array *[]){a, indices}, check.operation);
+	if (!runtime || tn_scope_begin(runtime->context))
+		return NULL;
+	const tn_array *numbers = tn_indices_signed(check.operation, "indices", indices);
+	return tn_scope_end(runtime->context, numbers ? take_along(a, numbers, axis) : NULL);
 }
 
 tn_status tn_scatter_add_along_axis(tn_array *out, const tn_array *indices, int axis,

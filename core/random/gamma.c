@@ -23,12 +23,25 @@ static double draw_large(struct tn_words *words, double a)
 }
 
 /* A number of shape a + 1 times a uniform one to the power of 1 / a has shape a. */
-double tn_sample_log_gamma(struct tn_words *words, double a)
+struct tn_log_gamma tn_sample_log_gamma(struct tn_words *words, double a)
 {
-	if (a >= 1)
-		return tn_exact_log(draw_large(words, a));
+	struct tn_log_gamma x = {0};
+	if (a >= 1) {
+		x.log = tn_exact_log(draw_large(words, a));
+		return x;
+	}
 	double large = tn_exact_log(draw_large(words, a + 1));
-	return large - tn_words_exponential(words) / a;
+	double exponential = tn_words_exponential(words);
+	x.log = large - exponential / a;
+	/* a is below 2^-1000 where this is needed. */
+	x.depth = exponential / (a * 0x1p600);
+	return x;
+}
+
+/* Is x less than y?  Of two equal ones, both 0, it does not matter. */
+static int is_less(const struct tn_log_gamma *x, const struct tn_log_gamma *y)
+{
+	return x->log == y->log ? x->depth > y->depth : x->log < y->log;
 }
 
 double tn_sample_standard_gamma(struct tn_words *words, double a)
@@ -51,11 +64,14 @@ double tn_sample_beta(struct tn_words *words, const double *p)
 {
 	if (p[0] >= 1 && p[1] >= 1) {
 		double x = draw_large(words, p[0]), y = draw_large(words, p[1]);
-		return x / (x + y);
+		return x / 2 / (x / 2 + y / 2); /* the sum of two finite ones may be infinite */
 	}
-	double x = tn_sample_log_gamma(words, p[0]), y = tn_sample_log_gamma(words, p[1]);
-	double low = tn_exact_exp(x < y ? x - y : y - x); /* beside 1 */
-	return x < y ? low / (1 + low) : 1 / (1 + low);
+	const struct tn_log_gamma x = tn_sample_log_gamma(words, p[0]);
+	const struct tn_log_gamma y = tn_sample_log_gamma(words, p[1]);
+	if (isinf(x.log) && isinf(y.log))
+		return !is_less(&x, &y);
+	double low = tn_exact_exp(x.log < y.log ? x.log - y.log : y.log - x.log); /* beside 1 */
+	return x.log < y.log ? low / (1 + low) : 1 / (1 + low);
 }
 
 double tn_sample_chisquare(struct tn_words *words, const double *p)
@@ -65,12 +81,16 @@ double tn_sample_chisquare(struct tn_words *words, const double *p)
 
 double tn_sample_f(struct tn_words *words, const double *p)
 {
-	double x = tn_sample_log_gamma(words, p[0] / 2), y = tn_sample_log_gamma(words, p[1] / 2);
-	return tn_exact_exp(x - y) * (p[1] / p[0]);
+	const struct tn_log_gamma x = tn_sample_log_gamma(words, p[0] / 2);
+	const struct tn_log_gamma y = tn_sample_log_gamma(words, p[1] / 2);
+	if (isinf(x.log) || isinf(y.log))
+		return is_less(&x, &y) ? 0 : INFINITY;
+	const double ratio = tn_exact_exp(x.log - y.log);
+	return ratio == 0 || isinf(ratio) ? ratio : ratio * (p[1] / p[0]);
 }
 
 double tn_sample_standard_t(struct tn_words *words, const double *p)
 {
-	double x = tn_words_normal(words);
-	return x * sqrt(p[0] / 2 / tn_sample_standard_gamma(words, p[0] / 2));
+	const double x = tn_words_normal(words), y = tn_sample_standard_gamma(words, p[0] / 2);
+	return y == 0 ? x * INFINITY : x * sqrt(p[0] / 2 / y);
 }

@@ -9,8 +9,12 @@
 #include "random/words.h"
 
 double tn_sample_standard_gamma(struct tn_words *words, double a); /* a >= 0; 0 gives 0 */
-/* Its logarithm, a > 0, which is finite where a small `a` makes the number itself 0. */
-double tn_sample_log_gamma(struct tn_words *words, double a);
+/* Its logarithm, which is finite where a small `a` makes the number itself 0.  Where a smaller one
+ * makes both logarithms -inf, the number of less depth is infinitely many times the other. */
+struct tn_log_gamma {
+	double log, depth;
+};
+struct tn_log_gamma tn_sample_log_gamma(struct tn_words *words, double a); /* a > 0 */
 
 /* Parameters in the order of tenon/random.h. */
 double tn_sample_gamma(struct tn_words *words, const double *p);

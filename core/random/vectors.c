@@ -75,11 +75,26 @@ static tn_status check_alpha(const struct drawing *d)
 	return TN_OK;
 }
 
-static double log_gamma_of(const struct drawing *d, uint64_t row, int64_t i)
+static struct tn_log_gamma log_gamma_of(const struct drawing *d, uint64_t row, int64_t i)
 {
 	struct tn_words words =
 		tn_words_of(d->draw.seed, d->draw.stream, row * (uint64_t)d->k + (uint64_t)i);
 	return tn_sample_log_gamma(&words, d->line[i]);
+}
+
+/* Where all logarithms are -inf: the number of the least depth. */
+static int64_t greatest_of(const struct drawing *d, uint64_t row)
+{
+	double least = INFINITY;
+	int64_t greatest = 0;
+	for (int64_t i = 0; i < d->k; i++) {
+		const double depth = log_gamma_of(d, row, i).depth;
+		if (depth < least) {
+			least = depth;
+			greatest = i;
+		}
+	}
+	return greatest;
 }
 
 /* Gamma numbers divided by their sum, by logarithms, so that they are never all 0.  They are drawn
@@ -89,13 +104,17 @@ static void draw_dirichlet(void *argument, uint64_t begin, uint64_t end)
 	const struct drawing *d = argument;
 	for (uint64_t row = begin; row < end; row++) {
 		double largest = -INFINITY, sum = 0;
+		const uint64_t first = row * (uint64_t)d->k;
 		for (int64_t i = 0; i < d->k; i++)
-			largest = fmax(largest, log_gamma_of(d, row, i));
-		for (int64_t i = 0; i < d->k; i++)
-			sum += tn_exact_exp(log_gamma_of(d, row, i) - largest);
-		for (int64_t i = 0; i < d->k; i++)
-			tn_host_draw_store(&d->draw, row * (uint64_t)d->k + (uint64_t)i,
-					   tn_exact_exp(log_gamma_of(d, row, i) - largest) / sum);
+			largest = fmax(largest, log_gamma_of(d, row, i).log);
+		const int64_t greatest = isinf(largest) ? greatest_of(d, row) : -1;
+		for (int64_t i = 0; i < d->k && greatest < 0; i++)
+			sum += tn_exact_exp(log_gamma_of(d, row, i).log - largest);
+		for (int64_t i = 0; i < d->k; i++) {
+			const double x = greatest < 0 ? log_gamma_of(d, row, i).log - largest : 0;
+			tn_host_draw_store(&d->draw, first + (uint64_t)i,
+					   greatest < 0 ? tn_exact_exp(x) / sum : i == greatest);
+		}
 	}
 }
 

@@ -43,7 +43,8 @@ TN_API tn_array *tn_full_number(tn_context *context, tn_dtype dtype, int rank, c
 				tn_number value);
 /* 0-d, of dtype f32. */
 TN_API tn_array *tn_scalar_f32(tn_context *context, float value);
-/* start, start + step, ... below stop (above, for a negative step): ceil((stop - start) / step). */
+/* start, start + step, ... below stop (above, for a negative step): ceil((stop - start) / step).
+ * TN_INVALID_ARGUMENT: the step is 0, or an element does not fit the dtype, an integer. */
 TN_API tn_array *tn_arange(tn_context *context, tn_dtype dtype, double start, double stop,
 			   double step);
 /* The same, computed in integers if all three numbers are: exact up to the ends of i64 and u64.
@@ -156,8 +157,8 @@ TN_API tn_status tn_subtract_into(tn_array *out, const tn_array *a, const tn_arr
 TN_API tn_status tn_multiply_into(tn_array *out, const tn_array *a, const tn_array *b);
 
 TN_API tn_array *tn_negative(const tn_array *a);
-TN_API tn_array *tn_abs(const tn_array *a); /* of complex numbers real */
-TN_API tn_array *tn_sign(const tn_array *a);
+TN_API tn_array *tn_abs(const tn_array *a);  /* of complex numbers real */
+TN_API tn_array *tn_sign(const tn_array *a); /* of complex numbers a / |a| */
 TN_API tn_array *tn_square(const tn_array *a);
 TN_API tn_array *tn_sqrt(const tn_array *a);
 TN_API tn_array *tn_exp(const tn_array *a);
@@ -196,7 +197,7 @@ TN_API tn_array *tn_hardsigmoid(const tn_array *a); /* relu6(a + 3) / 6 */
 TN_API tn_array *tn_hardtanh(const tn_array *a, double low, double high);
 TN_API tn_array *tn_floor(const tn_array *a);
 TN_API tn_array *tn_ceil(const tn_array *a);
-TN_API tn_array *tn_round(const tn_array *a);
+TN_API tn_array *tn_round(const tn_array *a); /* of complex numbers both parts */
 /* Complex numbers: c64 has parts of f32, c128 of f64.  A real array is its own real part and
  * conjugate, and has an imaginary part of 0.  Parts are views, but for that one. */
 TN_API tn_array *tn_complex(const tn_array *real, const tn_array *imaginary);
@@ -275,8 +276,9 @@ TN_API tn_array *tn_take(const tn_array *a, const tn_array *indices, int axis, u
 /* n >= 1 arrays, joined along an existing axis; the result has their common dtype. */
 TN_API tn_array *tn_concatenate(int n, const tn_array *const *arrays, int axis);
 /* One element of a for each index along the axis: for the last of three axes, y[i, j, k] = a[i, j,
- * indices[i, j, k]].  indices (i32 or i64, negative ones count from the end) has a's shape, except
- * for the axis, which may have any length (TN_SHAPE).  TN_INVALID_ARGUMENT: as in tn_take. */
+ * indices[i, j, k]].  indices (integers of any dtype, negative ones count from the end) has a's
+ * shape, except for the axis, which may have any length (TN_SHAPE).  TN_INVALID_ARGUMENT: as in
+ * tn_take. */
 TN_API tn_array *tn_take_along_axis(const tn_array *a, const tn_array *indices, int axis);
 
 /* ---- Order -----------------------------------------------------------------------------------
@@ -300,7 +302,7 @@ TN_API tn_array *tn_topk(const tn_array *a, int64_t k, int axis, int largest, tn
  * Sums and products have the dtypes of tn_sum and tn_prod, with f32 accumulators for f16 and bf16;
  * extremes have a's dtype, and are NaN from the first NaN on.  The same call gives the same bits
  * for any number of threads.  The gradient of an extreme goes to the last of equal elements so far.
- * TN_DTYPE: complex, except in tn_cumsum.  TN_INVALID_ARGUMENT: there is no such axis. */
+ * TN_DTYPE: extremes of complex numbers.  TN_INVALID_ARGUMENT: there is no such axis. */
 
 TN_API tn_array *tn_cumsum(const tn_array *a, int axis);
 TN_API tn_array *tn_cumprod(const tn_array *a, int axis);

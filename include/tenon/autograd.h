@@ -288,7 +288,7 @@ TN_API tn_array *tn_conv_transpose2d(const tn_array *x, const tn_array *w, const
 
 /* No row stands for padding. */
 #define TN_NO_PADDING_INDEX INT64_MIN
-/* The rows of w (rows, width) at `indices` (i32 or i64, any shape): y (..., width), as
+/* The rows of w (rows, width) at `indices` (integers of any dtype and shape): y (..., width), as
  * torch.nn.functional.embedding.  The gradients of a row that is chosen repeatedly add up; row
  * padding_index (from the end if negative) receives none.  Indices are checked as by tn_take
  * (tenon/array.h).  TN_SHAPE: w has another rank; TN_INVALID_ARGUMENT: there is no row

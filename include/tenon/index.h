@@ -98,8 +98,8 @@ enum tn_index_mode {
  * Values are converted to a's dtype and broadcast to the shape that tn_index gives (TN_SHAPE);
  * leading axes of length 1 may be too many.  `values` may overlap `a`.  Where several values meet
  * in one element, the last in row-major order is assigned, and in the other modes all of them
- * count.  Sums are added in the order of the values, so that the same call gives the same bits;
- * other vendors' backends may need TENON_DETERMINISTIC=1 for that.
+ * count.  Sums are added in the order of the values, in f32 for f16 and bf16, so that the same call
+ * gives the same bits; other vendors' backends may need TENON_DETERMINISTIC=1 for that.
  *
  * TN_DTYPE: values have a higher kind than `a` in another mode than TN_PUT_ASSIGN, as in
  * tn_add_into, or extremes of complex numbers are asked for.  TN_INVALID_ARGUMENT: the mode.

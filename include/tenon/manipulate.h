@@ -41,7 +41,7 @@ TN_API tn_array *tn_tri(tn_context *context, tn_dtype dtype, int64_t rows, int64
 /* num numbers from start to stop, which with endpoint 0 is the first one left out: start + i step
  * (linspace, whose integers are rounded down), base to the power of these (logspace), or of one
  * ratio (geomspace; NaN where the signs differ).  Computed in f64.  TN_INVALID_ARGUMENT: num is
- * below 0, or start or stop of geomspace is 0. */
+ * below 0, start or stop of geomspace is 0, or an element does not fit the dtype, an integer. */
 TN_API tn_array *tn_linspace(tn_context *context, tn_dtype dtype, double start, double stop,
 			     int64_t num, int endpoint);
 TN_API tn_array *tn_logspace(tn_context *context, tn_dtype dtype, double start, double stop,

@@ -119,8 +119,8 @@ static inline struct tn_module_embedding_options tn_module_embedding_defaults(vo
 	options.struct_size = sizeof(options);
 	return options;
 }
-/* tn_embedding of indices (i32 or i64, any shape).  weight (rows, width) starts with normal values
- * of mean 0 and deviation 1, as in PyTorch. */
+/* tn_embedding of indices (integers of any dtype and shape).  weight (rows, width) starts with
+ * normal values of mean 0 and deviation 1, as in PyTorch. */
 TN_API tn_module *tn_module_embedding(tn_context *context, int64_t rows, int64_t width,
 				      const struct tn_module_embedding_options *options);
 

@@ -72,8 +72,7 @@ TN_API tn_array *tn_reduce(const tn_array *a, uint32_t reducer, int n, const int
 
 /* tn_cumsum and tn_cumprod in the forms of the Python array API.  dtype 0: that of tn_cumsum; else
  * elements are converted to it first, and the result has it.  With include_initial the sums begin
- * with 0, the products with 1, and are one longer.  TN_DTYPE: there is no such dtype; complex
- * products. */
+ * with 0, the products with 1, and are one longer.  TN_DTYPE: there is no such dtype. */
 TN_API tn_array *tn_cumulative_sum(const tn_array *a, int axis, tn_dtype dtype,
 				   int include_initial);
 TN_API tn_array *tn_cumulative_prod(const tn_array *a, int axis, tn_dtype dtype,

@@ -69,7 +69,7 @@ TN_API tn_array *tn_nanvar(const tn_array *a, int n, const int *axes, double cor
 TN_API tn_array *tn_nanstd(const tn_array *a, int n, const int *axes, double correction,
 			   int keepdims);
 /* The running sums and products along the axis (TN_AXIS_NONE: of all elements in row-major order)
- * with 0, or 1, for NaN.  TN_DTYPE: products of complex numbers. */
+ * with 0, or 1, for NaN. */
 TN_API tn_array *tn_nancumsum(const tn_array *a, int axis);
 TN_API tn_array *tn_nancumprod(const tn_array *a, int axis);
 /* A copy with `nan` for NaN, *posinf for infinity and *neginf for -infinity; NULL: the largest
@@ -182,7 +182,8 @@ TN_API tn_array *tn_digitize(const tn_array *x, const tn_array *bins, int right)
 /* i64: how often each of 0, 1, ... is in the line x, up to its largest element and at least for
  * minlength numbers; or f64, the sums of the weights, which have x's shape.  The length depends on
  * the values: this waits for the device.  TN_INVALID_ARGUMENT: an element or minlength is below 0.
- * TN_DTYPE: x is neither an integer that fits i64, nor bool. */
+ * TN_DTYPE: x is neither of integers nor of bool.  TN_LIMIT: an element is so large that an array
+ * cannot count up to it. */
 TN_API tn_array *tn_bincount(const tn_array *x, const tn_array *weights, int64_t minlength);
 
 struct tn_histogram_options {
@@ -207,8 +208,9 @@ static inline struct tn_histogram_options tn_histogram_defaults(void)
  * their dtype; a density is f64.  *edges, unless edges is NULL, receives the edges; those at equal
  * distances are in a's dtype, f64 for integers (NULL on failure).  options may be NULL.  NaN and
  * infinity without a range, an error in NumPy, give edges that are NaN and no counts of use.
- * TN_INVALID_ARGUMENT: n_bins is below 1, or the range not finite or descending.  TN_SHAPE: fewer
- * than 2 edges, or weights of another shape. */
+ * TN_INVALID_ARGUMENT: n_bins is below 1, the range not finite or descending, or the bins so narrow
+ * that edges would be equal, reported as tn_take reports indices.  TN_SHAPE: fewer than 2 edges, or
+ * weights of another shape. */
 TN_API tn_array *tn_histogram(const tn_array *a, const struct tn_histogram_options *options,
 			      tn_array **edges);
 

@@ -44,7 +44,7 @@ TN_API tn_array *tn_clip(const tn_array *a, const tn_array *low, const tn_array 
 
 TN_API tn_array *tn_hypot(const tn_array *a, const tn_array *b); /* sqrt(a^2 + b^2), no overflow */
 TN_API tn_array *tn_cbrt(const tn_array *a);
-TN_API tn_array *tn_float_power(const tn_array *a, const tn_array *b); /* a^b in f64 */
+TN_API tn_array *tn_float_power(const tn_array *a, const tn_array *b); /* a^b in f64, c128 */
 TN_API tn_array *tn_exp2(const tn_array *a);                           /* also complex */
 TN_API tn_array *tn_expm1(const tn_array *a); /* exp(a) - 1; also complex */
 TN_API tn_array *tn_log2(const tn_array *a);  /* also complex */
@@ -73,12 +73,14 @@ TN_API tn_array *tn_deg2rad(const tn_array *a);
 TN_API tn_array *tn_rad2deg(const tn_array *a);
 TN_API tn_array *tn_radians(const tn_array *a); /* tn_deg2rad */
 TN_API tn_array *tn_degrees(const tn_array *a); /* tn_rad2deg */
-TN_API tn_array *tn_sinc(const tn_array *a);    /* sin(pi a) / (pi a), 1 at 0 */
+/* sin(pi a) / (pi a), 1 at 0; also complex. */
+TN_API tn_array *tn_sinc(const tn_array *a);
 
 /* ---- Rounding and signs ----------------------------------------------------------------------*/
 
 TN_API tn_array *tn_trunc(const tn_array *a); /* toward 0; integers and bool are unchanged */
-TN_API tn_array *tn_rint(const tn_array *a);  /* to nearest, ties to even; always floating */
+/* To nearest, ties to even; of complex numbers both parts; never an integer. */
+TN_API tn_array *tn_rint(const tn_array *a);
 TN_API tn_array *tn_copysign(const tn_array *a, const tn_array *b); /* |a| with b's sign */
 TN_API tn_array *tn_fix(const tn_array *a);                         /* tn_trunc */
 /* To `decimals` places after the point, or before it if below 0, with ties to even: a 10^decimals

@@ -396,8 +396,6 @@ static void bad_input_is_an_error(void **state)
 	assert_refused(context, tn_around(x, 39), TN_INVALID_ARGUMENT, "around",
 		       "-38 to 38 for f32, found 39");
 	assert_refused(context, tn_fmax(z, x), TN_DTYPE, "fmax", "not defined for complex");
-	assert_refused(context, tn_float_power(x, z), TN_DTYPE, "float_power",
-		       "not defined for complex");
 	assert_refused(context, tn_lgamma(z), TN_DTYPE, "lgamma", "not defined for complex");
 	assert_refused(context, tn_polygamma(1, z), TN_DTYPE, "polygamma",
 		       "not defined for complex");

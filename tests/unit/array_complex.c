@@ -594,6 +594,12 @@ static tn_array *loss_of(struct fixture *f, size_t which, const tn_array *x, con
 		z = tn_complex(tn_real(x), tn_astype(tn_multiply(y, x), TN_F64));
 	else if (which == 20)
 		z = tn_matmul(tn_transpose(x, NULL), tn_multiply(x, y));
+	else if (which == 21)
+		z = tn_cumprod(tn_multiply(x, y), 0);
+	else if (which == 22)
+		z = tn_sinc(tn_multiply(x, y));
+	else if (which == 23)
+		z = tn_float_power(x, y);
 	else
 		z = tn_take(tn_cumsum(x, 0),
 			    tn_from_host(context_of(f), TN_I32, SHAPE(3), (int32_t[]){2, 0, 2}), 0,
@@ -614,7 +620,7 @@ static void gradients_are_those_of_the_parts(void **state)
 {
 	struct fixture *f = *state;
 	const double step = 1e-6;
-	for (size_t which = 0; which < 22; which++) {
+	for (size_t which = 0; which < 25; which++) {
 		number x[] = {1.2 + 0.3 * I, -0.7 + 1.1 * I, 0.4 - 0.9 * I};
 		number y[] = {0.8 - 0.6 * I, 1.5 + 0.2 * I}, gx[MOST], gy[MOST];
 		tn_array *ax = tn_reshape(of(f, TN_C128, 3, x), SHAPE(3, 1));
@@ -625,10 +631,10 @@ static void gradients_are_those_of_the_parts(void **state)
 		tn_array *loss = loss_of(f, which, ax, ay);
 		assert_ok(tn_tape_backward(tape, loss, NULL));
 		assert_int_equal(numbers_of(tn_tape_gradient(tape, ax), gx), 3);
-		if (which < 21)
+		if (which < 24)
 			assert_int_equal(numbers_of(tn_tape_gradient(tape, ay), gy), 2);
 		tn_tape_end(tape);
-		for (int i = 0; i < (which < 21 ? 5 : 3); i++) {
+		for (int i = 0; i < (which < 24 ? 5 : 3); i++) {
 			number *at = i < 3 ? &x[i] : &y[i - 3], before = *at, expected = 0;
 			for (int part = 0; part < 2; part++) {
 				number direction = part ? I : 1;

@@ -98,7 +98,7 @@ static tn_dtype expected_dtype(const char *operation, tn_dtype dtype, tn_dtype n
 	int is_order = !strcmp(operation, "less") || !strncmp(operation, "max", 3);
 	if (!strcmp(operation, "round") && dtype == TN_BOOL)
 		return TN_BOOL;
-	if (tn_is_complex(dtype) && (is_order || !strcmp(operation, "round")))
+	if (tn_is_complex(dtype) && is_order)
 		return 0;
 	if (!strcmp(operation, "affine") && dtype == TN_BF16)
 		return TN_BF16;

@@ -238,10 +238,10 @@ def relu(high):
     return apply
 
 
-def rounded(formula):
+def rounded(formula, on_complex=False):
     def apply(x):
         name = NAMES[x.dtype]
-        if name in COMPLEX:
+        if name in COMPLEX and not on_complex:
             return None
         if name in EXACT:  # DEPARTURE: NumPy's round of bool is f16
             return x, "="
@@ -335,7 +335,7 @@ UNARY = {
     "mish": function(scalar(mish), False, "x"), "selu": function(scalar(selu), False, "x"),
     "softsign": function(scalar(softsign), False),
     "relu": relu(math.inf), "relu6": relu(6),
-    "floor": rounded(np.floor), "ceil": rounded(np.ceil), "round": rounded(np.round),
+    "floor": rounded(np.floor), "ceil": rounded(np.ceil), "round": rounded(np.round, True),
     "angle": angle, "conj": lambda x: (np.conj(x) if NAMES[x.dtype] in COMPLEX else x, "="),
     "real": parts("real"), "imag": parts("imag"), "affine": affine,
 }
@@ -469,12 +469,9 @@ def add_into(a, to):
 
 
 def folded(ufunc, scan):
-    """Sums and products; of f16 and bf16 with f32 accumulators.  DEPARTURE: of complex numbers, no
-    running products."""
+    """Sums and products; of f16 and bf16 with f32 accumulators."""
     def apply(x):
         name = NAMES[x.dtype]
-        if scan and name in COMPLEX and ufunc is np.multiply:
-            return None
         fold = ufunc.accumulate if scan else ufunc.reduce
         if name in EXACT:
             return fold(rows(x), axis=1, dtype=TYPES[sum_type(name)]), "="

@@ -111,7 +111,8 @@ void check_optimizers(struct kit *kit);
 void check_train(struct kit *kit);
 void check_train_lent(struct kit *kit);
 void check_repeatable(struct kit *kit);
-void check_range(struct kit *kit); /* indexing.c */
+void check_range(struct kit *kit);    /* indexing.c */
+void check_compared(struct kit *kit); /* compared.c */
 /* dtypes.c: against recorded results of NumPy. */
 void check_dtypes_unary(struct kit *kit);
 void check_dtypes_binary(struct kit *kit);
