@@ -7,8 +7,11 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "device/open.h"
 #include "device/turn.h"
+
+#define ENDED "the host buffer has been destroyed, or its context closed"
 
 enum { ALIGNMENT = 256 };
 
@@ -54,7 +57,16 @@ static void free_buffer(struct tn_deferred_release *later)
 		give_pinned(buffer);
 	else
 		tn_mem_free(buffer->data);
-	tn_mem_free(buffer);
+	tn_quarantine_end(buffer, ENDED);
+}
+
+tn_status tn_host_buffer_check(const struct tn_host_buffer *buffer, const char *operation)
+{
+	struct tn_error_info error;
+	if (!tn_quarantine_is_open || !buffer->has_ended)
+		return TN_OK;
+	tn_quarantine_report(operation, ENDED, &error);
+	return tn_runtime_keep(tn_runtime_of(buffer->device->context), &error);
 }
 
 tn_host_buffer *tn_host_buffer_create(tn_device *device, size_t size_bytes)
@@ -100,9 +112,10 @@ tn_host_buffer *tn_host_buffer_create(tn_device *device, size_t size_bytes)
 
 void tn_host_buffer_destroy(tn_host_buffer *buffer)
 {
-	if (!buffer)
+	if (!buffer || tn_host_buffer_check(buffer, "host_buffer_destroy"))
 		return;
 	struct tn_runtime *runtime = tn_runtime_of(buffer->device->context);
+	buffer->has_ended = 1;
 	if (buffer->previous)
 		buffer->previous->next = buffer->next;
 	else
@@ -121,17 +134,22 @@ void tn_runtime_free_host_buffers(struct tn_runtime *runtime)
 		tn_host_buffer_destroy(runtime->host_buffers);
 }
 
+static int is_usable(const tn_host_buffer *buffer, const char *operation)
+{
+	return buffer && !tn_host_buffer_check(buffer, operation);
+}
+
 void *tn_host_buffer_data(const tn_host_buffer *buffer)
 {
-	return buffer ? buffer->data : NULL;
+	return is_usable(buffer, "host_buffer_data") ? buffer->data : NULL;
 }
 
 size_t tn_host_buffer_size(const tn_host_buffer *buffer)
 {
-	return buffer ? buffer->size : 0;
+	return is_usable(buffer, "host_buffer_size") ? buffer->size : 0;
 }
 
 int tn_host_buffer_is_pinned(const tn_host_buffer *buffer)
 {
-	return buffer ? buffer->is_pinned : 0;
+	return is_usable(buffer, "host_buffer_is_pinned") ? buffer->is_pinned : 0;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/make.h"
 #include "array/shape.h"
 #include "autograd/node.h"
@@ -113,7 +113,7 @@ static tn_status check_list(struct tn_runtime *rt, const char *name, const char 
 		if (!arrays || (!arrays[i] && !may_be_null))
 			return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, name, "%s %u is NULL", what,
 					       i);
-		if (arrays[i] && tn_tomb_check(arrays[i]->runtime, name))
+		if (arrays[i] && tn_handle_check(arrays[i]->runtime, name))
 			return TN_STATE;
 		if (arrays[i] && arrays[i]->runtime != rt)
 			return tn_runtime_fail(rt, TN_DEVICE, name,

@@ -11,7 +11,7 @@
 #include "array/array.h"
 #include "array/storage.h"
 #include "base/fork.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "capture/graph.h"
 #include "device/capture.h"
@@ -238,7 +238,7 @@ tn_status tn_graph_replay(tn_graph *graph)
 /* In a forked child the handle and the memory belong to the parent. */
 void tn_graph_destroy(tn_graph *graph)
 {
-	if (!graph || tn_has_ended(graph->runtime, graph, "graph_destroy"))
+	if (!graph || tn_handle_has_ended(graph->runtime, graph, "graph_destroy"))
 		return;
 	struct tn_graph *capture = graph->runtime->capture;
 	if (capture) {

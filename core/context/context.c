@@ -8,7 +8,7 @@
 
 #include <tenon/device.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -132,7 +132,7 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 	rt->ledger_time = options->ledger_time != 0;
 	rt->random.seed = settings.seed;
 	if (settings.check_handles)
-		tn_tombs_open(rt);
+		tn_handles_open(rt);
 	if (tn_runtime_init(context))
 		return tn_no_memory(error, "context_open", NULL, "the runtime");
 	status = open_registry(context, options, error);
@@ -208,7 +208,7 @@ static void destroy(tn_context *context)
 	tn_mem_free(context->assembly->pushed);
 	if (context->runtime.is_checked) {
 		*context->assembly = (struct tn_assembly){0};
-		tn_tombs_take_context(context, context->assembly);
+		tn_handle_end_context(context, context->assembly);
 		return;
 	}
 	tn_mem_free(context->assembly);
@@ -227,13 +227,13 @@ static void go_quiet(tn_context *context)
 
 void tn_context_close(tn_context *context)
 {
-	if (!context || tn_has_ended(&context->runtime, context, "context_close"))
+	if (!context || tn_handle_has_ended(&context->runtime, context, "context_close"))
 		return;
 	if (context->runtime.is_checked && context->runtime.tape)
 		tn_log_format(&context->assembly->logger, TN_LOG_ERROR, "handle",
 			      "context_close: a tape has begun and not ended");
 	tn_runtime_release(context);
-	tn_tombs_close(&context->runtime);
+	tn_handles_close(&context->runtime);
 	/* Another thread may be the one that closes the devices, later. */
 	if (atomic_load(&context->users))
 		go_quiet(context);

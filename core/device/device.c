@@ -13,6 +13,7 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "device/checks.h"
 #include "device/chunk.h"
 #include "device/pool.h"
@@ -68,7 +69,7 @@ void tn_device_destroy(struct tn_device *device)
 	void *stream = device->pool->ordinary.handle;
 	tn_pool_destroy(device);
 	tn_opened_give(device, stream);
-	tn_mem_free(device);
+	tn_quarantine_end(device, "the device's context has been closed");
 }
 
 const char *tn_device_name(const tn_device *device)

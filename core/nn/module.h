@@ -190,7 +190,7 @@ static inline int tn_module_has_hook(const tn_module *module)
 }
 
 /* The end of what uses a module, which is a member of it: frees the user, or buries it
- * (array/tomb.h). */
+ * (array/handle.h). */
 void tn_module_user_end(tn_module **module, void *user, const char *what);
 
 /* A module whose state is allocated by the caller; `state` is freed on failure. */

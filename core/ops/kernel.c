@@ -13,7 +13,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "base/fork.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "device/device.h"
@@ -151,7 +151,7 @@ static tn_status keep_for_capture(tn_kernel *kernel)
 
 void tn_kernel_destroy(tn_kernel *kernel)
 {
-	if (!kernel || tn_has_ended(kernel->runtime, kernel, "kernel_destroy") ||
+	if (!kernel || tn_handle_has_ended(kernel->runtime, kernel, "kernel_destroy") ||
 	    --kernel->references)
 		return;
 	/* During a capture it is impossible to wait for the kernel to end: the captured work keeps
@@ -176,7 +176,7 @@ static tn_status check_argument(const struct tn_kernel *kernel, size_t i,
 			       "argument %zu is neither an array nor a value", i);
 	if (!array)
 		return TN_OK;
-	if (tn_tomb_check(array->runtime, kernel->name))
+	if (tn_handle_check(array->runtime, kernel->name))
 		return TN_STATE;
 	if (array->runtime != runtime || tn_array_home(array) != kernel->device)
 		return tn_fail(&runtime->report, TN_DEVICE, kernel->name,

@@ -6,6 +6,7 @@
 #include <tenon/random.h>
 
 #include "array/generator.h"
+#include "array/handle.h"
 #include "array/make.h"
 #include "base/memory.h"
 #include "capture/capture.h"
@@ -36,7 +37,7 @@ tn_generator *tn_generator_create(tn_context *context, uint64_t seed)
 
 void tn_generator_destroy(tn_generator *generator)
 {
-	if (generator)
+	if (generator && !tn_handle_has_ended(generator->runtime, generator, "generator_destroy"))
 		tn_generator_release(generator);
 }
 

@@ -20,7 +20,7 @@
 
 #include "array/runtime.h"
 #include "base/fork.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -274,7 +274,7 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 
 void tn_checkpoint_folder_close(tn_checkpoint_folder *folder)
 {
-	if (!folder || tn_has_ended(folder->runtime, folder, "checkpoint_folder_close"))
+	if (!folder || tn_handle_has_ended(folder->runtime, folder, "checkpoint_folder_close"))
 		return;
 	/* A forked child has the lock too, as long as it lives: its copy neither keeps nor gives it
 	 * up. */

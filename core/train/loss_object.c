@@ -11,7 +11,7 @@
 
 #include "array/array.h"
 #include "base/dtype.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "distributed/compare.h"
@@ -152,7 +152,7 @@ tn_loss *tn_loss_custom(tn_context *context, const struct tn_loss_class *class_)
 
 void tn_loss_destroy(tn_loss *loss)
 {
-	if (!loss || tn_has_ended(loss->runtime, loss, "loss_destroy"))
+	if (!loss || tn_handle_has_ended(loss->runtime, loss, "loss_destroy"))
 		return;
 	if (loss->class_.destroy)
 		loss->class_.destroy(loss->class_.user);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "train/metric_classes.h"
@@ -227,7 +227,7 @@ tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *c
 
 void tn_metric_destroy(tn_metric *metric)
 {
-	if (!metric || tn_has_ended(metric->runtime, metric, "metric_destroy"))
+	if (!metric || tn_handle_has_ended(metric->runtime, metric, "metric_destroy"))
 		return;
 	tn_metric_pass_end(metric, metric->pass);
 	tn_mem_free((char *)metric->class_.name);

@@ -11,7 +11,7 @@
 
 #include "array/array.h"
 #include "base/answer.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "data/data_loader.h"
@@ -249,7 +249,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 
 void tn_trainer_destroy(tn_trainer *t)
 {
-	if (!t || tn_has_ended(t->runtime, t, "trainer_destroy"))
+	if (!t || tn_handle_has_ended(t->runtime, t, "trainer_destroy"))
 		return;
 	tn_steps_end(&t->steps);
 	tn_objective_release(&t->objective);
@@ -370,7 +370,7 @@ size_t tn_trainer_history_count(const tn_trainer *t)
 
 const struct tn_trainer_epoch *tn_trainer_history_at(const tn_trainer *t, size_t index)
 {
-	if (t && tn_tomb_check(t->runtime, "trainer_history_at"))
+	if (t && tn_handle_check(t->runtime, "trainer_history_at"))
 		return NULL;
 	return t && index < t->history.n ? t->history.epochs[index] : NULL;
 }
