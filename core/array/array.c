@@ -284,35 +284,37 @@ void tn_runtime_free_arrays(struct tn_runtime *runtime)
 
 int tn_array_rank(const tn_array *array)
 {
-	return array ? array->rank : 0;
+	return array && !tn_handle_check(array->runtime, "array_rank") ? array->rank : 0;
 }
 
 const int64_t *tn_array_shape(const tn_array *array)
 {
-	return array ? array->shape : NULL;
+	return array && !tn_handle_check(array->runtime, "array_shape") ? array->shape : NULL;
 }
 
 const int64_t *tn_array_strides(const tn_array *array)
 {
-	return array ? array->strides : NULL;
+	return array && !tn_handle_check(array->runtime, "array_strides") ? array->strides : NULL;
 }
 
 int64_t tn_array_size(const tn_array *array)
 {
-	return array ? array->size : 0;
+	return array && !tn_handle_check(array->runtime, "array_size") ? array->size : 0;
 }
 
 tn_dtype tn_array_dtype(const tn_array *array)
 {
-	return array ? array->dtype : 0;
+	return array && !tn_handle_check(array->runtime, "array_dtype") ? array->dtype : 0;
 }
 
 tn_device *tn_array_device(const tn_array *array)
 {
-	return array ? array->storage->device : NULL;
+	return array && !tn_handle_check(array->runtime, "array_device") ? array->storage->device
+									 : NULL;
 }
 
 tn_context *tn_array_context(const tn_array *array)
 {
-	return array ? array->runtime->context : NULL;
+	return array && !tn_handle_check(array->runtime, "array_context") ? array->runtime->context
+									  : NULL;
 }

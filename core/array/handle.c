@@ -11,6 +11,31 @@
 
 static struct tn_runtime *open_runtimes; /* under the quarantine's lock */
 
+/* NULL: there is no host memory. */
+static struct tn_ended *make_ended(struct tn_runtime *of, void *handle,
+				   const struct tn_error_info *error)
+{
+	struct tn_ended *ended = tn_mem_zeroed(1, sizeof(*ended));
+	if (!ended)
+		return NULL;
+	struct tn_runtime *rt = &ended->context.runtime;
+	rt->error = *error;
+	rt->context = &ended->context;
+	rt->scope = &ended->scope;
+	rt->device = &ended->device;
+	rt->is_checked = 1;
+	rt->ended = ended;
+	ended->quarantined.handle = handle;
+	ended->quarantined.text = rt->error.text;
+	ended->of = of;
+	ended->device.context = &ended->context;
+	ended->device.has_ended = 1;
+	ended->storage.device = &ended->device;
+	ended->storage.references = 1;
+	snprintf(ended->device.name, sizeof(ended->device.name), "no device");
+	return ended;
+}
+
 /* ---- Contexts --------------------------------------------------------------------------------*/
 
 void tn_handles_open(struct tn_runtime *runtime)
@@ -41,20 +66,24 @@ void tn_handles_close(struct tn_runtime *runtime)
 		*link = runtime->next_checked;
 	tn_quarantine_unlock();
 	tn_fail(&runtime->error, TN_STATE, "context", "the context has been closed");
+	struct tn_ended *ended = make_ended(runtime, runtime->context, &runtime->error);
+	if (!ended)
+		return;
+	runtime->ended = ended;
+	runtime->scope = &ended->scope;
+	runtime->device = &ended->device;
 }
 
 void tn_handle_end_context(tn_context *context, void *companion)
 {
-	struct tn_runtime *rt = &context->runtime;
-	struct tn_ended *ended = tn_handle_quarantine(rt, context, "the context has been closed");
+	struct tn_ended *ended = context->runtime.ended;
 	if (!ended) {
 		tn_mem_free(companion);
+		tn_mem_free(context);
 		return;
 	}
 	ended->quarantined.companion = companion;
-	rt->ended = ended;
-	rt->scope = &ended->scope;
-	rt->device = &ended->device;
+	tn_quarantine_add(&ended->quarantined);
 }
 
 /* ---- Handles ---------------------------------------------------------------------------------*/
@@ -63,28 +92,15 @@ struct tn_ended *tn_handle_quarantine(struct tn_runtime *runtime, void *handle, 
 				      ...)
 {
 	va_list arguments;
-	struct tn_ended *ended = tn_mem_zeroed(1, sizeof(*ended));
-	if (!ended) {
-		tn_mem_free(handle);
-		return NULL;
-	}
-	struct tn_runtime *rt = &ended->context.runtime;
+	struct tn_error_info error;
 	va_start(arguments, format);
-	tn_fail_v(&rt->error, TN_STATE, "handle", format, arguments);
+	tn_fail_v(&error, TN_STATE, "handle", format, arguments);
 	va_end(arguments);
-	ended->quarantined.handle = handle;
-	ended->quarantined.text = rt->error.text;
-	ended->of = runtime;
-	rt->context = &ended->context;
-	rt->scope = &ended->scope;
-	rt->device = &ended->device;
-	rt->is_checked = 1;
-	rt->ended = ended;
-	ended->device.context = &ended->context;
-	ended->storage.device = &ended->device;
-	ended->storage.references = 1;
-	snprintf(ended->device.name, sizeof(ended->device.name), "no device");
-	tn_quarantine_add(&ended->quarantined);
+	struct tn_ended *ended = make_ended(runtime, handle, &error);
+	if (ended)
+		tn_quarantine_add(&ended->quarantined);
+	else
+		tn_mem_free(handle);
 	return ended;
 }
 

@@ -47,8 +47,9 @@ tn_status tn_handle_report(const struct tn_runtime *runtime, const char *operati
  * runtime, which a handle that only answers questions may outlive. */
 static inline tn_status tn_handle_check(const struct tn_runtime *runtime, const char *operation)
 {
-	return tn_quarantine_is_open && runtime->ended ? tn_handle_report(runtime, operation)
-						       : TN_OK;
+	return tn_quarantine_is_open && runtime && runtime->ended
+		       ? tn_handle_report(runtime, operation)
+		       : TN_OK;
 }
 
 /* The runtime is that of a handle which is about to be destroyed: reports that the handle, or its

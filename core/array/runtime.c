@@ -123,6 +123,6 @@ const char *tn_error_text(tn_context *context)
 
 void tn_error_clear(tn_context *context)
 {
-	if (context && !context->runtime.ended)
+	if (context && !tn_handle_check(&context->runtime, "error_clear"))
 		tn_error_reset(&context->runtime.error);
 }

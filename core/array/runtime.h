@@ -88,7 +88,7 @@ struct tn_runtime {
 	/* TENON_CHECK_HANDLES (array/handle.h). */
 	int is_checked;
 	struct tn_runtime *next_checked; /* of those that are open */
-	const struct tn_ended *ended;    /* the handle, or the context itself, has ended */
+	struct tn_ended *ended;          /* the handle, or the context itself, has ended */
 	const int *cancel; /* not 0 there: calls of backends are refused; NULL: they are not */
 	/* Of networks that several contexts run (nn/replica.h); tn_runtime_release calls
 	 * release_replicas first when it is set. */

@@ -190,9 +190,9 @@ static tn_status record(struct tn_tape *tape, const struct tn_node_options *o, i
 tn_status tn_node_record(tn_context *context, const struct tn_node_options *options)
 {
 	struct tn_node_options o = tn_node_defaults();
-	if (!context || !options)
-		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = tn_runtime_of(context);
+	if (!context || !options)
+		return tn_runtime_null(rt, "node_record", "options");
 	tn_status status = tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_node_options",
 					   "node_record");
 	if (status)

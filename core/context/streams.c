@@ -25,7 +25,8 @@ static tn_status keep(const tn_device *device, tn_status status, const struct tn
 /* A handle of the device may have ended. */
 static tn_status check(const tn_device *device, const void *handle, const char *operation)
 {
-	return tn_handle_find(runtime_of(device), handle, operation);
+	tn_status status = tn_handle_find(runtime_of(device), handle, operation);
+	return status ? status : tn_handle_check(runtime_of(device), operation);
 }
 
 /* ---- Streams ---------------------------------------------------------------------------------*/
@@ -77,7 +78,9 @@ tn_status tn_stream_pop(tn_device *device)
 
 tn_stream *tn_stream_current(const tn_device *device)
 {
-	return device && device->n_pushed ? device->pushed[device->n_pushed - 1] : NULL;
+	if (!device || tn_handle_check(runtime_of(device), "stream_current"))
+		return NULL;
+	return device->n_pushed ? device->pushed[device->n_pushed - 1] : NULL;
 }
 
 static tn_status export_queue(struct tn_device *device, const struct tn_queue *queue, void **native)
@@ -103,7 +106,8 @@ tn_status tn_stream_current_native(tn_device *device, void **native)
 	if (!device || !native)
 		return tn_runtime_null(device ? runtime_of(device) : NULL, "stream_current_native",
 				       "native");
-	return export_queue(device, device->queue, native);
+	tn_status status = tn_handle_check(runtime_of(device), "stream_current_native");
+	return status ? status : export_queue(device, device->queue, native);
 }
 
 tn_status tn_stream_synchronize(tn_stream *stream)

@@ -69,15 +69,17 @@ void tn_device_destroy(struct tn_device *device)
 	void *stream = device->pool->ordinary.handle;
 	tn_pool_destroy(device);
 	tn_opened_give(device, stream);
-	tn_quarantine_end(device, "the device's context has been closed");
+	tn_quarantine_end(device, TN_DEVICE_ENDED);
 }
 
 const char *tn_device_name(const tn_device *device)
 {
-	return device ? device->name : NULL;
+	return device && !tn_device_check(device, "device_name") ? device->name : NULL;
 }
 
 const struct tn_device_description *tn_device_describe(const tn_device *device)
 {
-	return device ? &device->description : NULL;
+	return device && !tn_device_check(device, "device_describe")
+		       ? &device->description
+		       : NULL;
 }

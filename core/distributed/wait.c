@@ -130,7 +130,9 @@ tn_status tn_request_wait(tn_request *request)
 
 double tn_communicator_waited(const tn_communicator *communicator)
 {
-	return !communicator ? 0 : communicator->waited;
+	if (!communicator || tn_handle_check(communicator->runtime, "communicator_waited"))
+		return 0;
+	return communicator->waited;
 }
 
 tn_status tn_communicator_run(tn_communicator *communicator,

@@ -73,7 +73,10 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 
 size_t tn_module_buffer_count(const tn_module *module)
 {
-	return module && !tn_module_list(module) ? module->n_buffer_listing : 0;
+	return module && !tn_handle_check(module->runtime, "module_buffer_count") &&
+			       !tn_module_list(module)
+		       ? module->n_buffer_listing
+		       : 0;
 }
 
 tn_status tn_module_buffer_at(const tn_module *module, size_t index, struct tn_buffer_view *view)

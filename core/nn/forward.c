@@ -291,7 +291,8 @@ void tn_module_set_training(tn_module *module, int training)
 
 int tn_module_is_training(const tn_module *module)
 {
-	return module ? module->training : 0;
+	return module && !tn_handle_check(module->runtime, "module_is_training") ? module->training
+										 : 0;
 }
 
 void tn_module_zero_gradients(tn_module *module)

@@ -543,5 +543,6 @@ void tn_module_unfreeze(tn_module *module)
 
 int tn_module_is_frozen(const tn_module *module)
 {
-	return module && tn_module_root(module)->frozen != NULL;
+	return module && !tn_handle_check(module->runtime, "module_is_frozen") &&
+	       tn_module_root(module)->frozen != NULL;
 }

@@ -136,7 +136,10 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 
 size_t tn_module_parameter_count(const tn_module *module)
 {
-	return module && !tn_module_list(module) ? module->n_listing : 0;
+	return module && !tn_handle_check(module->runtime, "module_parameter_count") &&
+			       !tn_module_list(module)
+		       ? module->n_listing
+		       : 0;
 }
 
 static tn_status answer(const tn_module *module, const struct tn_named_weight *named,

@@ -504,7 +504,9 @@ void tn_profile_destroy(tn_profile *profile)
 
 size_t tn_profile_count(const tn_profile *profile)
 {
-	return profile && !profile->module ? profile->n_rows : 0;
+	return profile && !tn_handle_check(profile->runtime, "profile_count") && !profile->module
+		       ? profile->n_rows
+		       : 0;
 }
 
 tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profile_row *row)
@@ -535,7 +537,7 @@ tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profi
 
 tn_status tn_profile_get_facts(const tn_profile *profile, struct tn_profile_facts *facts)
 {
-	if (!profile || profile->module)
+	if (!profile || tn_handle_check(profile->runtime, "profile_get_facts") || profile->module)
 		return TN_INVALID_ARGUMENT;
 	const struct tn_profile_facts own = {.struct_size = sizeof(own),
 					     .clock = profile->clock,

@@ -261,7 +261,9 @@ tn_status tn_grad_scaler_step(tn_grad_scaler *scaler, tn_optimizer *optimizer)
 
 int tn_grad_scaler_has_skipped(const tn_grad_scaler *scaler)
 {
-	return scaler ? scaler->has_skipped : 0;
+	return scaler && !tn_module_user_check(scaler->module, "grad_scaler_has_skipped")
+		       ? scaler->has_skipped
+		       : 0;
 }
 
 /* ---- Update ----------------------------------------------------------------------------------*/

@@ -492,5 +492,6 @@ void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)
 
 double tn_optimizer_lr(const tn_optimizer *optimizer)
 {
-	return optimizer ? optimizer->lr : 0.0;
+	return optimizer && !tn_module_user_check(optimizer->module, "optimizer_lr") ? optimizer->lr
+										     : 0.0;
 }

@@ -175,7 +175,9 @@ tn_status tn_weight_average_swap(tn_weight_average *average)
 
 int tn_weight_average_is_swapped(const tn_weight_average *average)
 {
-	return average ? average->is_swapped : 0;
+	return average && !tn_module_user_check(average->module, "weight_average_is_swapped")
+		       ? average->is_swapped
+		       : 0;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------*/
@@ -294,7 +296,9 @@ tn_status tn_weight_average_at(tn_weight_average *average, size_t index,
 
 uint64_t tn_weight_average_updates(const tn_weight_average *average)
 {
-	return average ? average->updates : 0;
+	return average && !tn_module_user_check(average->module, "weight_average_updates")
+		       ? average->updates
+		       : 0;
 }
 
 tn_status tn_weight_average_set_updates(tn_weight_average *average, uint64_t updates)

@@ -43,7 +43,9 @@ void tn_generator_destroy(tn_generator *generator)
 
 tn_generator *tn_default_generator(tn_context *context)
 {
-	return context ? &tn_runtime_of(context)->generator : NULL;
+	return context && !tn_handle_check(&context->runtime, "default_generator")
+		       ? &tn_runtime_of(context)->generator
+		       : NULL;
 }
 
 tn_generator *tn_generator_split(tn_generator *generator)
@@ -70,7 +72,9 @@ tn_generator *tn_generator_split(tn_generator *generator)
 
 struct tn_random_state tn_generator_get_state(const tn_generator *generator)
 {
-	return generator ? *generator->state : (struct tn_random_state){0, 0};
+	return generator && !tn_handle_check(generator->runtime, "generator_get_state")
+		       ? *generator->state
+		       : (struct tn_random_state){0, 0};
 }
 
 tn_status tn_generator_set_state(tn_generator *generator, struct tn_random_state state)

@@ -458,7 +458,8 @@ tn_status tn_checkpoint_folder_load(tn_checkpoint_folder *folder,
 
 size_t tn_checkpoint_folder_count(const tn_checkpoint_folder *folder)
 {
-	return folder ? folder->n : 0;
+	return folder && !tn_handle_check(folder->runtime, "checkpoint_folder_count") ? folder->n
+										      : 0;
 }
 
 tn_status tn_checkpoint_folder_at(const tn_checkpoint_folder *folder, size_t index,

@@ -164,7 +164,9 @@ void tn_loss_destroy(tn_loss *loss)
 
 const char *tn_loss_name(const tn_loss *loss)
 {
-	return !loss ? NULL : loss->kind ? loss->kind->name : loss->class_.name;
+	if (!loss || tn_handle_check(loss->runtime, "loss_name"))
+		return NULL;
+	return loss->kind ? loss->kind->name : loss->class_.name;
 }
 
 int tn_loss_is_repeatable(const tn_loss *loss)

@@ -236,12 +236,15 @@ void tn_metric_destroy(tn_metric *metric)
 
 const char *tn_metric_name(const tn_metric *metric)
 {
-	return metric ? metric->class_.name : NULL;
+	return metric && !tn_handle_check(metric->runtime, "metric_name") ? metric->class_.name
+									  : NULL;
 }
 
 int tn_metric_is_rising(const tn_metric *metric)
 {
-	return metric ? metric->class_.is_rising : 0;
+	return metric && !tn_handle_check(metric->runtime, "metric_is_rising")
+		       ? metric->class_.is_rising
+		       : 0;
 }
 
 /* ---- Passes ----------------------------------------------------------------------------------*/
