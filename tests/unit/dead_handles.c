@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "captured_log.h"
 #include "mock_fixture.h"
 
 #include "every_handle.h"
@@ -17,50 +18,7 @@ static tn_array *dead_arrays[4];
 
 #include "dead_calls.h"
 
-/* ---- The log ---------------------------------------------------------------------------------*/
-
-static FILE *log_file; /* in the place of stderr during the calls */
-static int terminal;
-
-static void log_begin(void)
-{
-	log_file = tmpfile();
-	assert_non_null(log_file);
-	terminal = dup(STDERR_FILENO);
-	assert_true(terminal >= 0 && dup2(fileno(log_file), STDERR_FILENO) >= 0);
-}
-
-static void log_end(void)
-{
-	dup2(terminal, STDERR_FILENO);
-	close(terminal);
-	fclose(log_file);
-}
-
-/* What was logged since the last call of this function. */
-static const char *log_take(void)
-{
-	static char text[4096];
-	const ssize_t n = pread(STDERR_FILENO, text, sizeof(text) - 1, 0);
-	text[n > 0 ? n : 0] = '\0';
-	assert_ok(ftruncate(STDERR_FILENO, 0) != 0);
-	lseek(STDERR_FILENO, 0, SEEK_SET);
-	return text;
-}
-
 /* ---- The handles -----------------------------------------------------------------------------*/
-
-static tn_context *open_checked(void)
-{
-	const char *path = mock_file();
-	struct tn_context_options options = tn_context_defaults();
-	tn_context *opened = NULL;
-	options.backend = "mock";
-	options.plugin_paths = &path;
-	options.n_plugin_paths = 1;
-	assert_ok(tn_context_open(&options, &opened, NULL));
-	return opened;
-}
 
 static void take_handles(void)
 {
@@ -73,11 +31,11 @@ static void take_handles(void)
 static int make_destroyed(void **state)
 {
 	(void)state;
-	context = open_checked();
+	context = open_mock_here();
 	make_objects();
 	take_handles();
 	destroy_objects();
-	tn_context *other = open_checked();
+	tn_context *other = open_mock_here();
 	dead_context = other;
 	dead_device = tn_device_current(other);
 	dead_load_report = tn_context_report(other);
@@ -91,12 +49,12 @@ static int make_destroyed(void **state)
 static int make_closed(void **state)
 {
 	(void)state;
-	context = open_checked();
+	context = open_mock_here();
 	make_objects();
 	take_handles();
 	files_remove(folder);
 	tn_context_close(context);
-	context = open_checked();
+	context = open_mock_here();
 	make_objects();
 	dead_arrays[0] = dead_arrays[2] = dead_arrays[3] = array;
 	return 0;
@@ -130,7 +88,7 @@ static int n_named, n_kept;
 static const char *find_fault(const struct call *call, int has_failed, int is_closed)
 {
 	const struct tn_error_info *error = tn_error(context);
-	const int is_named = strstr(log_take(), " has ") != NULL;
+	const int is_named = strstr(captured_take(), " has ") != NULL;
 	n_named += is_named;
 	n_kept += error && strstr(error->text, " has ");
 	if (call->keeps == ANSWERS)
@@ -148,7 +106,8 @@ static const struct call *latest;
 /* Names the call before cmocka's own handler. */
 static void crash(int signal_number)
 {
-	dprintf(terminal, "%s, %s: signal %d\n", latest->function, latest->operand, signal_number);
+	dprintf(captured_terminal, "%s, %s: signal %d\n", latest->function, latest->operand,
+		signal_number);
 	_exit(1);
 }
 
@@ -156,7 +115,7 @@ static void make_calls(int is_closed)
 {
 	int n_faults = 0;
 	n_named = n_kept = 0;
-	log_begin();
+	captured_begin();
 	void (*handler)(int) = signal(SIGSEGV, crash);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		latest = &calls[i];
@@ -165,11 +124,12 @@ static void make_calls(int is_closed)
 		tn_error_clear(context);
 		const char *fault = find_fault(latest, latest->has_failed(), is_closed);
 		if (fault)
-			dprintf(terminal, "%s, %s: %s\n", latest->function, latest->operand, fault);
+			dprintf(captured_terminal, "%s, %s: %s\n", latest->function,
+				latest->operand, fault);
 		n_faults += fault != NULL;
 	}
 	signal(SIGSEGV, handler);
-	log_end();
+	captured_end();
 	tn_error_clear(context);
 	assert_int_equal(n_faults, 0);
 }
