@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "array/runtime.h"
 #include "base/answer.h"
 #include "base/error.h"
 #include "base/fork.h"
@@ -175,13 +176,23 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	return status;
 }
 
+static tn_status check_context(const tn_data_loader *loader, struct tn_error_info *error)
+{
+	const struct tn_runtime *rt = tn_runtime_of(loader->context);
+	if (!tn_quarantine_is_open || !rt || !rt->ended)
+		return TN_OK;
+	return tn_quarantine_report(OPERATION, "the context has been closed", error);
+}
+
 void tn_data_loader_destroy(tn_data_loader *loader)
 {
 	if (!loader || tn_quarantine_check(loader, "data_loader_destroy", NULL))
 		return;
-	tn_batch_queue_close(&loader->queue);
-	tn_mem_free(loader->order);
-	tn_mem_free(loader->until);
+	if (!check_context(loader, NULL)) {
+		tn_batch_queue_close(&loader->queue);
+		tn_mem_free(loader->order);
+		tn_mem_free(loader->until);
+	}
 	tn_quarantine_end(loader, "the data loader has been destroyed");
 }
 
@@ -279,7 +290,7 @@ static tn_status check(const tn_data_loader *loader, struct tn_error_info *error
 	tn_status status = tn_quarantine_check(loader, OPERATION, error);
 	if (!status)
 		status = tn_quarantine_check(loader->plan.dataset, OPERATION, error);
-	return status ? status : tn_quarantine_check(loader->context, OPERATION, error);
+	return status ? status : check_context(loader, error);
 }
 
 tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,

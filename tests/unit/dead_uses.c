@@ -385,6 +385,7 @@ static void loader_after_context(void)
 	tn_data_loader *loader = loader_of(dataset, other);
 	tn_context_close(other);
 	read_next(loader);
+	tn_data_loader_destroy(loader);
 	tn_dataset_destroy(dataset);
 }
 
