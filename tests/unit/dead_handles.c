@@ -52,6 +52,9 @@ static int make_closed(void **state)
 	context = open_mock_here();
 	make_objects();
 	take_handles();
+	/* No call gets them. */
+	tn_program_destroy(program);
+	tn_module_destroy(residual);
 	files_remove(folder);
 	tn_context_close(context);
 	context = open_mock_here();
