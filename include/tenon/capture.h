@@ -78,7 +78,7 @@ TN_API tn_status tn_capture_end(tn_context *context, tn_graph **graph);
 
 /* Executes the work in the current stream of its device, and after the graph's earlier replays in
  * other streams; returns before it is done.  Arrays that it reads must still exist; the graph keeps
- * those that it writes.  End a tape that has used an array made inside the capture before the next
+ * those that it writes, and memory that is shared with other contexts (tn_share).  End a tape that has used an array made inside the capture before the next
  * replay: it does not detect that the elements change.  TN_STATE: an optimizer whose step was
  * captured has been destroyed, or parameters that were updated together have since been updated
  * separately; nothing is executed or counted.  Errors are kept; a failure on the device is reported
