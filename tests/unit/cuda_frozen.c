@@ -25,6 +25,12 @@ static void a_run_outlives_the_handle(void **state)
 	frozen_ends_during_a_run(&share_cuda);
 }
 
+static void a_graph_keeps_the_weights(void **state)
+{
+	(void)state;
+	frozen_is_kept_by_graphs(&share_cuda);
+}
+
 static void a_run_is_cancelled(void **state)
 {
 	(void)state;
@@ -37,6 +43,7 @@ int main(void)
 		cmocka_unit_test(threads_get_the_same_bits),
 		cmocka_unit_test(memory_has_one_copy_of_the_weights),
 		cmocka_unit_test(a_run_outlives_the_handle),
+		cmocka_unit_test(a_graph_keeps_the_weights),
 		cmocka_unit_test(a_run_is_cancelled),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

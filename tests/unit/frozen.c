@@ -37,6 +37,12 @@ static void a_run_outlives_the_handle(void **state)
 	share_on_each(frozen_ends_during_a_run);
 }
 
+static void a_graph_keeps_the_weights(void **state)
+{
+	(void)state;
+	frozen_is_kept_by_graphs(&(struct share_backend){"mock", open_backend, tn_context_close});
+}
+
 static void a_run_is_cancelled(void **state)
 {
 	(void)state;
@@ -324,6 +330,7 @@ int main(void)
 		cmocka_unit_test(threads_get_the_same_bits),
 		cmocka_unit_test(memory_has_one_copy_of_the_weights),
 		cmocka_unit_test(a_run_outlives_the_handle),
+		cmocka_unit_test(a_graph_keeps_the_weights),
 		cmocka_unit_test(a_run_is_cancelled),
 		cmocka_unit_test(a_result_goes_where_it_is_wanted),
 		cmocka_unit_test(a_result_may_overlap_its_input),
