@@ -79,7 +79,5 @@ const char *tn_device_name(const tn_device *device)
 
 const struct tn_device_description *tn_device_describe(const tn_device *device)
 {
-	return device && !tn_device_check(device, "device_describe")
-		       ? &device->description
-		       : NULL;
+	return device && !tn_device_check(device, "device_describe") ? &device->description : NULL;
 }
