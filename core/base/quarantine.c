@@ -98,7 +98,8 @@ tn_status tn_quarantine_report(const char *operation, const char *text, struct t
 
 tn_status tn_quarantine_find(const void *handle, const char *operation, struct tn_error_info *error)
 {
-	char text[sizeof(error->text)];
-	return find_text(handle, text, sizeof(text)) ? tn_quarantine_report(operation, text, error)
-						     : TN_OK;
+	struct tn_error_info found;
+	if (!find_text(handle, found.text, sizeof(found.text)))
+		return TN_OK;
+	return tn_quarantine_report(operation, found.text, error);
 }
