@@ -57,6 +57,11 @@ static inline tn_status tn_handle_check(const struct tn_runtime *runtime, const 
 int tn_handle_has_ended(const struct tn_runtime *runtime, const void *handle,
 			const char *operation);
 
+/* The program has destroyed a handle (`has_ended`) that work may still use: TN_STATE, kept, where
+ * handles are checked. */
+tn_status tn_handle_refuse(struct tn_runtime *runtime, int has_ended, const char *operation,
+			   const char *what);
+
 /* tn_quarantine_check of a handle that belongs to that runtime, or is given with an object that
  * does; keeps the error. */
 static inline tn_status tn_handle_find(struct tn_runtime *runtime, const void *handle,

@@ -5,13 +5,11 @@
  */
 #include "array/host_buffer.h"
 
+#include "array/handle.h"
 #include "base/fork.h"
 #include "base/memory.h"
-#include "base/quarantine.h"
 #include "device/open.h"
 #include "device/turn.h"
-
-#define ENDED "the host buffer has been destroyed, or its context closed"
 
 enum { ALIGNMENT = 256 };
 
@@ -57,16 +55,13 @@ static void free_buffer(struct tn_deferred_release *later)
 		give_pinned(buffer);
 	else
 		tn_mem_free(buffer->data);
-	tn_quarantine_end(buffer, ENDED);
+	tn_quarantine_end(buffer, "the host buffer has been destroyed");
 }
 
 tn_status tn_host_buffer_check(const struct tn_host_buffer *buffer, const char *operation)
 {
-	struct tn_error_info error;
-	if (!tn_quarantine_is_open || !buffer->has_ended)
-		return TN_OK;
-	tn_quarantine_report(operation, ENDED, &error);
-	return tn_runtime_keep(tn_runtime_of(buffer->device->context), &error);
+	return tn_handle_refuse(tn_runtime_of(buffer->device->context), buffer->has_ended,
+				operation, "the host buffer");
 }
 
 tn_host_buffer *tn_host_buffer_create(tn_device *device, size_t size_bytes)

@@ -37,8 +37,12 @@ tn_generator *tn_generator_create(tn_context *context, uint64_t seed)
 
 void tn_generator_destroy(tn_generator *generator)
 {
-	if (generator && !tn_handle_has_ended(generator->runtime, generator, "generator_destroy"))
-		tn_generator_release(generator);
+	static const char operation[] = "generator_destroy";
+	if (!generator || tn_handle_has_ended(generator->runtime, generator, operation) ||
+	    tn_handle_refuse(generator->runtime, generator->has_ended, operation, "the generator"))
+		return;
+	generator->has_ended = generator->references > 0; /* a default one stays */
+	tn_generator_release(generator);
 }
 
 tn_generator *tn_default_generator(tn_context *context)

@@ -359,6 +359,19 @@ static void generator_after_destroy(void)
 	assert_null(tn_generator_random(generator, TN_F32, 0, NULL));
 }
 
+static void generator_twice(void)
+{
+	tn_graph *graph = NULL;
+	tn_generator *generator = tn_generator_create(context, 1);
+	assert_ok(tn_capture_begin(context));
+	tn_generator_random(generator, TN_F32, 0, NULL);
+	assert_ok(tn_capture_end(context, &graph));
+	tn_generator_destroy(generator);
+	tn_generator_destroy(generator);
+	assert_status(tn_error(context)->status, TN_STATE);
+	tn_graph_destroy(graph);
+}
+
 static void report_after_context(void)
 {
 	tn_context *other = open_mock_here();
@@ -503,6 +516,7 @@ static const struct {
 	{event_after_context, "event_record: the event has been destroyed, or its context", 0},
 	{host_buffer_twice, "host_buffer_destroy: the host buffer has been destroyed", 1},
 	{generator_after_destroy, "the generator has been destroyed", 1},
+	{generator_twice, "generator_destroy: the generator has been destroyed", 1},
 	{report_after_context, "load_report_text: the report has been destroyed, or its", 0},
 	{loader_after_dataset, "data loader: the data set has been destroyed", 0},
 	{loader_after_context, "data loader: the context has been closed", 0},
