@@ -141,18 +141,6 @@ tn_status tn_handle_report(const struct tn_runtime *runtime, const char *operati
 	return TN_STATE;
 }
 
-tn_status tn_handle_refuse(struct tn_runtime *runtime, int has_ended, const char *operation,
-			   const char *what)
-{
-	struct tn_error_info error;
-	char text[96];
-	if (!tn_quarantine_is_open || !has_ended)
-		return TN_OK;
-	snprintf(text, sizeof(text), "%s has been destroyed", what);
-	tn_quarantine_report(operation, text, &error);
-	return tn_runtime_keep(runtime, &error);
-}
-
 int tn_handle_has_ended(const struct tn_runtime *runtime, const void *handle, const char *operation)
 {
 	if (!tn_quarantine_is_open || !runtime->ended)

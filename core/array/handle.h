@@ -59,8 +59,15 @@ int tn_handle_has_ended(const struct tn_runtime *runtime, const void *handle,
 
 /* The program has destroyed a handle (`has_ended`) that work may still use: TN_STATE, kept, where
  * handles are checked. */
-tn_status tn_handle_refuse(struct tn_runtime *runtime, int has_ended, const char *operation,
-			   const char *what);
+static inline tn_status tn_handle_refuse(struct tn_runtime *runtime, int has_ended,
+					 const char *operation, const char *text)
+{
+	struct tn_error_info error;
+	if (!tn_quarantine_is_open || !has_ended)
+		return TN_OK;
+	tn_quarantine_report(operation, text, &error);
+	return tn_runtime_keep(runtime, &error);
+}
 
 /* tn_quarantine_check of a handle that belongs to that runtime, or is given with an object that
  * does; keeps the error. */

@@ -61,7 +61,7 @@ static void free_buffer(struct tn_deferred_release *later)
 tn_status tn_host_buffer_check(const struct tn_host_buffer *buffer, const char *operation)
 {
 	return tn_handle_refuse(tn_runtime_of(buffer->device->context), buffer->has_ended,
-				operation, "the host buffer");
+				operation, "the host buffer has been destroyed");
 }
 
 tn_host_buffer *tn_host_buffer_create(tn_device *device, size_t size_bytes)

@@ -169,7 +169,8 @@ static void release_kernel(tn_kernel *kernel)
 void tn_kernel_destroy(tn_kernel *kernel)
 {
 	if (!kernel || tn_handle_has_ended(kernel->runtime, kernel, "kernel_destroy") ||
-	    tn_handle_refuse(kernel->runtime, kernel->has_ended, "kernel_destroy", "the kernel"))
+	    tn_handle_refuse(kernel->runtime, kernel->has_ended, "kernel_destroy",
+			     "the kernel has been destroyed"))
 		return;
 	kernel->has_ended = 1;
 	release_kernel(kernel);
@@ -281,7 +282,8 @@ tn_status tn_kernel_launch(tn_kernel *kernel, struct tn_kernel_grid grid, size_t
 	struct tn_runtime *runtime = kernel->runtime;
 	tn_status status = tn_runtime_ready(runtime);
 	if (!status)
-		status = tn_handle_refuse(runtime, kernel->has_ended, kernel->name, "the kernel");
+		status = tn_handle_refuse(runtime, kernel->has_ended, kernel->name,
+					  "the kernel has been destroyed");
 	if (status)
 		return status;
 	if (n_arguments > UINT32_MAX)

@@ -39,7 +39,8 @@ void tn_generator_destroy(tn_generator *generator)
 {
 	static const char operation[] = "generator_destroy";
 	if (!generator || tn_handle_has_ended(generator->runtime, generator, operation) ||
-	    tn_handle_refuse(generator->runtime, generator->has_ended, operation, "the generator"))
+	    tn_handle_refuse(generator->runtime, generator->has_ended, operation,
+			     "the generator has been destroyed"))
 		return;
 	generator->has_ended = generator->references > 0; /* a default one stays */
 	tn_generator_release(generator);
