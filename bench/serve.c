@@ -5,9 +5,10 @@
  *
  *     bench/serve MODEL BATCH
  *
- * For each it prints runs per second of wall time, microseconds of processor time for a run, and at
- * the end the ratios: of the rates, and of the rates that the processor time allows, which other
- * work on the machine disturbs less.  MODEL: as of bench/train.
+ * They take turns.  It prints, for each pair, runs per second of wall time, microseconds of
+ * processor time for a run, and the ratios: of the rates, and of the rates that the processor time
+ * allows, which other work on the machine disturbs less; at the end the medians of the ratios.
+ * MODEL: as of bench/train.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@
 
 #include "networks.h"
 
-enum { MOST = 2 };
-#define SECONDS 1.0
+enum { MOST = 2, N_PAIRS = 9 };
+#define SECONDS 0.5
 
 struct user {
 	tn_context *context;
@@ -67,7 +68,35 @@ static void measure(struct user *users, int n, double *rate, double *own_rate)
 		*rate += users[i].runs / SECONDS;
 		*own_rate += users[i].runs / users[i].cpu;
 	}
-	printf("threads: %d: %.0f runs/s, %.2f us of a processor\n", n, *rate, n * 1e6 / *own_rate);
+	printf("threads: %d: %.0f runs/s, %.2f us of a processor; ", n, *rate, n * 1e6 / *own_rate);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, int n)
+{
+	qsort(values, (size_t)n, sizeof(*values), ascending);
+	return values[n / 2];
+}
+
+/* One thread and two, in turns. */
+static void compare(struct user *users)
+{
+	double ratios[N_PAIRS], own_ratios[N_PAIRS];
+	for (int pair = 0; pair < N_PAIRS; pair++) {
+		double rates[MOST], own[MOST];
+		for (int i = 0; i < MOST; i++)
+			measure(users, i + 1, &rates[i], &own[i]);
+		ratios[pair] = rates[1] / rates[0];
+		own_ratios[pair] = own[1] / own[0];
+		printf("ratio %.2f, of processor time %.2f\n", ratios[pair], own_ratios[pair]);
+	}
+	printf("median ratio %.2f, of processor time %.2f\n", median(ratios, N_PAIRS),
+	       median(own_ratios, N_PAIRS));
 }
 
 static int prepare(struct user *users, const struct network *network, int64_t batch)
@@ -96,14 +125,11 @@ int main(int argc, char **argv)
 {
 	struct user users[MOST] = {{0}};
 	const struct network network = network_find(argc > 2 ? argv[1] : "");
-	double rates[MOST], own[MOST];
 	if (!network.name || !prepare(users, &network, atoll(argv[2]))) {
 		fprintf(stderr, "usage: bench/serve MODEL BATCH\n");
 		return 2;
 	}
-	for (int i = 0; i < MOST; i++)
-		measure(users, i + 1, &rates[i], &own[i]);
-	printf("ratio %.2f, of processor time %.2f\n", rates[1] / rates[0], own[1] / own[0]);
+	compare(users);
 	tn_frozen_destroy(users[0].frozen);
 	for (int i = 0; i < MOST; i++)
 		tn_context_close(users[i].context);

@@ -10,7 +10,7 @@
 
 #include "array/shape.h"
 #include "array/storage.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 
 /* ---- Lists -----------------------------------------------------------------------------------*/
@@ -116,17 +116,18 @@ tn_array *tn_array_view(const tn_array *a, int rank, const int64_t *shape, const
 }
 
 /* Keeps what is left of it, to notice its use. */
-static void bury(tn_array *array)
+static void quarantine(tn_array *array)
 {
 	char text[TN_SHAPE_TEXT];
-	struct tn_tomb *tomb = tn_bury(array->runtime, array,
-				       "the array (%s %s) has been destroyed, or its scope has "
-				       "ended",
-				       tn_dtype_name(array->dtype), tn_array_text(array, text));
-	if (!tomb)
+	struct tn_ended *ended =
+		tn_handle_quarantine(array->runtime, array,
+				     "the array (%s %s) has been destroyed, or its scope has "
+				     "ended",
+				     tn_dtype_name(array->dtype), tn_array_text(array, text));
+	if (!ended)
 		return;
-	array->runtime = &tomb->context.runtime;
-	array->storage = &tomb->storage;
+	array->runtime = &ended->context.runtime;
+	array->storage = &ended->storage;
 	array->scope = NULL;
 	array->tracked = NULL;
 	array->kept = array->held = 0;
@@ -135,7 +136,7 @@ static void bury(tn_array *array)
 static void free_array(tn_array *array)
 {
 	const int is_checked = array->runtime->is_checked;
-	if (is_checked && tn_has_ended(array->runtime, array, "array_destroy"))
+	if (is_checked && tn_handle_has_ended(array->runtime, array, "array_destroy"))
 		return;
 	/* The tracking object begins with a pointer to this array. */
 	if (array->tracked)
@@ -143,7 +144,7 @@ static void free_array(tn_array *array)
 	unlink_array(array);
 	tn_storage_release(array->storage);
 	if (is_checked)
-		bury(array);
+		quarantine(array);
 	else
 		tn_mem_free(array);
 }
@@ -181,7 +182,7 @@ void tn_array_end(tn_array *array)
 
 tn_array *tn_keep(tn_array *array)
 {
-	if (array && array->runtime->is_checked && tn_tomb_check(array->runtime, "keep"))
+	if (array && array->runtime->is_checked && tn_handle_check(array->runtime, "keep"))
 		return NULL;
 	if (array)
 		array->kept++;
@@ -199,7 +200,7 @@ void tn_array_destroy(tn_array *array)
 	} else if (array->scope) {
 		leave_scope(array);
 	} else if (array->runtime->is_checked) {
-		(void)tn_has_ended(array->runtime, array, "array_destroy");
+		(void)tn_handle_has_ended(array->runtime, array, "array_destroy");
 	}
 }
 
@@ -210,7 +211,7 @@ tn_status tn_scope_begin(tn_context *context)
 	if (!context)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *runtime = tn_runtime_of(context);
-	if (runtime->is_checked && tn_tomb_check(runtime, "scope_begin"))
+	if (runtime->is_checked && tn_handle_check(runtime, "scope_begin"))
 		return TN_STATE;
 	struct tn_scope *scope = tn_mem_alloc(sizeof(*scope));
 	if (!scope)
@@ -240,7 +241,7 @@ tn_array *tn_scope_end(tn_context *context, tn_array *result)
 		return result;
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	struct tn_scope *scope = runtime->scope;
-	if (result && result->runtime->is_checked && tn_tomb_check(result->runtime, "scope_end"))
+	if (result && result->runtime->is_checked && tn_handle_check(result->runtime, "scope_end"))
 		result = NULL;
 	if (!scope->parent && runtime->is_checked)
 		tn_runtime_fail(runtime, TN_STATE, "scope_end", "no scope has begun");
@@ -286,35 +287,37 @@ void tn_runtime_free_arrays(struct tn_runtime *runtime)
 
 int tn_array_rank(const tn_array *array)
 {
-	return array ? array->rank : 0;
+	return array && !tn_handle_check(array->runtime, "array_rank") ? array->rank : 0;
 }
 
 const int64_t *tn_array_shape(const tn_array *array)
 {
-	return array ? array->shape : NULL;
+	return array && !tn_handle_check(array->runtime, "array_shape") ? array->shape : NULL;
 }
 
 const int64_t *tn_array_strides(const tn_array *array)
 {
-	return array ? array->strides : NULL;
+	return array && !tn_handle_check(array->runtime, "array_strides") ? array->strides : NULL;
 }
 
 int64_t tn_array_size(const tn_array *array)
 {
-	return array ? array->size : 0;
+	return array && !tn_handle_check(array->runtime, "array_size") ? array->size : 0;
 }
 
 tn_dtype tn_array_dtype(const tn_array *array)
 {
-	return array ? array->dtype : 0;
+	return array && !tn_handle_check(array->runtime, "array_dtype") ? array->dtype : 0;
 }
 
 tn_device *tn_array_device(const tn_array *array)
 {
-	return array ? array->storage->device : NULL;
+	return array && !tn_handle_check(array->runtime, "array_device") ? array->storage->device
+									 : NULL;
 }
 
 tn_context *tn_array_context(const tn_array *array)
 {
-	return array ? array->runtime->context : NULL;
+	return array && !tn_handle_check(array->runtime, "array_context") ? array->runtime->context
+									  : NULL;
 }

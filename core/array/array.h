@@ -108,7 +108,10 @@ static inline struct tn_device *tn_array_home(const tn_array *array)
 /* To be called before work of the current stream is given the array. */
 static inline void tn_array_use(const tn_array *array)
 {
+	const struct tn_observer *observer = array->runtime->observer;
 	tn_block_use(array->storage->device, &array->storage->block);
+	if (observer && observer->shared && array->storage->is_shared)
+		observer->shared(array->runtime, array->storage);
 }
 
 static inline uint64_t tn_array_byte_offset(const tn_array *array)

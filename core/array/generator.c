@@ -5,7 +5,7 @@
  */
 #include "array/generator.h"
 
-#include "base/memory.h"
+#include "array/handle.h"
 
 void tn_generator_hold(struct tn_generator *generator)
 {
@@ -16,5 +16,5 @@ void tn_generator_hold(struct tn_generator *generator)
 void tn_generator_release(struct tn_generator *generator)
 {
 	if (generator->references && !--generator->references)
-		tn_mem_free(generator);
+		tn_handle_end(&generator->runtime, generator, "the generator");
 }

@@ -17,6 +17,7 @@ struct tn_generator {
 	struct tn_runtime *runtime;
 	struct tn_random_state *state; /* `own`, or of the default one the runtime's */
 	struct tn_random_state own;
+	int has_ended;       /* for the program; captured work may still draw from it */
 	uint32_t references; /* 0: the default one, which is part of its runtime */
 };
 

@@ -5,6 +5,7 @@
  */
 #include "array/host_buffer.h"
 
+#include "array/handle.h"
 #include "base/fork.h"
 #include "base/memory.h"
 #include "device/open.h"
@@ -54,7 +55,13 @@ static void free_buffer(struct tn_deferred_release *later)
 		give_pinned(buffer);
 	else
 		tn_mem_free(buffer->data);
-	tn_mem_free(buffer);
+	tn_quarantine_end(buffer, "the host buffer has been destroyed");
+}
+
+tn_status tn_host_buffer_check(const struct tn_host_buffer *buffer, const char *operation)
+{
+	return tn_handle_refuse(tn_runtime_of(buffer->device->context), buffer->has_ended,
+				operation, "the host buffer has been destroyed");
 }
 
 tn_host_buffer *tn_host_buffer_create(tn_device *device, size_t size_bytes)
@@ -100,9 +107,10 @@ tn_host_buffer *tn_host_buffer_create(tn_device *device, size_t size_bytes)
 
 void tn_host_buffer_destroy(tn_host_buffer *buffer)
 {
-	if (!buffer)
+	if (!buffer || tn_host_buffer_check(buffer, "host_buffer_destroy"))
 		return;
 	struct tn_runtime *runtime = tn_runtime_of(buffer->device->context);
+	buffer->has_ended = 1;
 	if (buffer->previous)
 		buffer->previous->next = buffer->next;
 	else
@@ -121,17 +129,22 @@ void tn_runtime_free_host_buffers(struct tn_runtime *runtime)
 		tn_host_buffer_destroy(runtime->host_buffers);
 }
 
+static int is_usable(const tn_host_buffer *buffer, const char *operation)
+{
+	return buffer && !tn_host_buffer_check(buffer, operation);
+}
+
 void *tn_host_buffer_data(const tn_host_buffer *buffer)
 {
-	return buffer ? buffer->data : NULL;
+	return is_usable(buffer, "host_buffer_data") ? buffer->data : NULL;
 }
 
 size_t tn_host_buffer_size(const tn_host_buffer *buffer)
 {
-	return buffer ? buffer->size : 0;
+	return is_usable(buffer, "host_buffer_size") ? buffer->size : 0;
 }
 
 int tn_host_buffer_is_pinned(const tn_host_buffer *buffer)
 {
-	return buffer ? buffer->is_pinned : 0;
+	return is_usable(buffer, "host_buffer_is_pinned") ? buffer->is_pinned : 0;
 }

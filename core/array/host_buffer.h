@@ -19,7 +19,11 @@ struct tn_host_buffer {
 	size_t size;
 	int is_pinned;
 	int was_used; /* a transfer may not be done */
+	int has_ended;
 };
+
+/* TN_STATE, kept: the buffer has ended; it is noticed where handles are checked. */
+tn_status tn_host_buffer_check(const struct tn_host_buffer *buffer, const char *operation);
 
 /* Frees all buffers of a runtime. */
 void tn_runtime_free_host_buffers(struct tn_runtime *runtime);

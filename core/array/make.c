@@ -7,7 +7,7 @@
 #include "array/make.h"
 
 #include "array/shape.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 
 tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, uint32_t n,
 			     const tn_array *const *arrays)
@@ -15,8 +15,8 @@ tn_status tn_arrays_together(struct tn_runtime *runtime, const char *operation, 
 	const struct tn_device *home = tn_array_home(arrays[0]);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tn_device *device = tn_array_home(arrays[i]);
-		if (arrays[i]->runtime != runtime && arrays[i]->runtime->tomb)
-			return tn_tomb_report(arrays[i]->runtime, operation);
+		if (arrays[i]->runtime != runtime && arrays[i]->runtime->ended)
+			return tn_handle_report(arrays[i]->runtime, operation);
 		if (arrays[i]->runtime != runtime)
 			return tn_fail(&runtime->report, TN_DEVICE, operation,
 				       "operand %u (on %s) belongs to another context", i,

@@ -17,6 +17,8 @@ struct tn_storage;
 struct tn_observer {
 	/* The storage's elements are about to change in place. */
 	void (*changed)(struct tn_runtime *runtime, struct tn_storage *storage);
+	/* Work is about to be given a storage that is shared with other contexts. */
+	void (*shared)(struct tn_runtime *runtime, struct tn_storage *storage);
 	/* The storage's last reference is gone.  1: the observer has taken one, and the storage
 	 * stays alive. */
 	int (*keep)(struct tn_runtime *runtime, struct tn_storage *storage);

@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/answer.h"
 #include "base/options.h"
 
 tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info *error)
 {
 	tn_status status = error->status ? error->status : TN_INTERNAL;
-	if (runtime->tomb)
-		return tn_tomb_report(runtime, NULL);
+	if (runtime->ended)
+		return tn_handle_report(runtime, NULL);
 	if (!runtime->error.status) {
 		runtime->error = *error;
 		runtime->error.status = status;
@@ -27,7 +27,7 @@ tn_status tn_runtime_keep(struct tn_runtime *runtime, const struct tn_error_info
 
 tn_status tn_runtime_refuse(const struct tn_runtime *runtime, const char *operation)
 {
-	return runtime->tomb ? tn_tomb_report(runtime, operation) : TN_PENDING_ERROR;
+	return runtime->ended ? tn_handle_report(runtime, operation) : TN_PENDING_ERROR;
 }
 
 void tn_runtime_place_error(struct tn_runtime *runtime, const char *place)
@@ -123,6 +123,6 @@ const char *tn_error_text(tn_context *context)
 
 void tn_error_clear(tn_context *context)
 {
-	if (context && !context->runtime.tomb)
+	if (context && !tn_handle_check(&context->runtime, "error_clear"))
 		tn_error_reset(&context->runtime.error);
 }

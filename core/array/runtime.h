@@ -28,7 +28,7 @@ struct tn_observer;
 struct tn_watch;
 struct tn_assembly;
 struct tn_draws;
-struct tn_tomb;
+struct tn_ended;
 struct tn_host_buffer;
 struct tn_replica;
 
@@ -85,10 +85,10 @@ struct tn_runtime {
 	/* NULL, or frees what the attachment knows of a program that is about to be freed. */
 	void (*forget)(void *attachment, const struct tn_program *program);
 	struct tn_host_buffer *host_buffers; /* that were not destroyed, linked */
-	/* TENON_CHECK_HANDLES (array/tomb.h). */
+	/* TENON_CHECK_HANDLES (array/handle.h). */
 	int is_checked;
 	struct tn_runtime *next_checked; /* of those that are open */
-	const struct tn_tomb *tomb;      /* the handle, or the context itself, has ended */
+	struct tn_ended *ended;          /* the handle, or the context itself, has ended */
 	const int *cancel; /* not 0 there: calls of backends are refused; NULL: they are not */
 	/* Of networks that several contexts run (nn/replica.h); tn_runtime_release calls
 	 * release_replicas first when it is set. */
@@ -148,7 +148,7 @@ static inline int tn_runtime_is_cancelled(const struct tn_runtime *runtime)
 	return runtime->cancel && __atomic_load_n(runtime->cancel, __ATOMIC_RELAXED);
 }
 /* An error is kept: TN_PENDING_ERROR; TN_STATE, reported, if it is that of a handle that has ended
- * (array/tomb.h). */
+ * (array/handle.h). */
 tn_status tn_runtime_refuse(const struct tn_runtime *runtime, const char *operation);
 /* TN_OK, or the status of tn_runtime_refuse. */
 static inline tn_status tn_runtime_ready(const struct tn_runtime *runtime)

@@ -6,7 +6,7 @@
  */
 #include "autograd/anomaly.h"
 
-#include "array/tomb.h"
+#include "array/handle.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ tn_status tn_anomaly_mode(tn_context *context, int on)
 	if (!context)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = tn_runtime_of(context);
-	tn_status status = tn_tomb_check(rt, "anomaly_mode");
+	tn_status status = tn_handle_check(rt, "anomaly_mode");
 	if (status)
 		return status;
 	if (on && !rt->anomaly)

@@ -50,7 +50,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/make.h"
 #include "array/shape.h"
 #include "array/watch.h"
@@ -287,7 +287,7 @@ static tn_status check_arrays(const struct pass *pass)
 	if (status)
 		return status;
 	for (size_t i = 0; i < pass->n_outputs; i++) {
-		status = tn_tomb_check(pass->outputs[i]->runtime, pass->operation);
+		status = tn_handle_check(pass->outputs[i]->runtime, pass->operation);
 		if (status)
 			return status;
 		if (!tn_entry_of(pass->outputs[i]))

@@ -6,7 +6,7 @@
 #include <tenon/autograd.h>
 
 #include "array/array.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/make.h"
 
 tn_status tn_no_grad_begin(tn_context *context)
@@ -14,7 +14,7 @@ tn_status tn_no_grad_begin(tn_context *context)
 	if (!context)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = tn_runtime_of(context);
-	tn_status status = tn_tomb_check(rt, "no_grad_begin");
+	tn_status status = tn_handle_check(rt, "no_grad_begin");
 	if (status)
 		return status;
 	if (!rt->no_grad++) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/make.h"
 #include "array/shape.h"
 #include "autograd/node.h"
@@ -113,7 +113,7 @@ static tn_status check_list(struct tn_runtime *rt, const char *name, const char 
 		if (!arrays || (!arrays[i] && !may_be_null))
 			return tn_runtime_fail(rt, TN_INVALID_ARGUMENT, name, "%s %u is NULL", what,
 					       i);
-		if (arrays[i] && tn_tomb_check(arrays[i]->runtime, name))
+		if (arrays[i] && tn_handle_check(arrays[i]->runtime, name))
 			return TN_STATE;
 		if (arrays[i] && arrays[i]->runtime != rt)
 			return tn_runtime_fail(rt, TN_DEVICE, name,
@@ -190,9 +190,9 @@ static tn_status record(struct tn_tape *tape, const struct tn_node_options *o, i
 tn_status tn_node_record(tn_context *context, const struct tn_node_options *options)
 {
 	struct tn_node_options o = tn_node_defaults();
-	if (!context || !options)
-		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = tn_runtime_of(context);
+	if (!context || !options)
+		return tn_runtime_null(rt, "node_record", "options");
 	tn_status status = tn_runtime_take(rt, &o, sizeof(o), options, "struct tn_node_options",
 					   "node_record");
 	if (status)

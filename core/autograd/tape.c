@@ -12,7 +12,7 @@
 #include "autograd/gradients.h"
 #include "autograd/node.h"
 #include "base/dtype.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 
 /* ---- Begin and end ---------------------------------------------------------------------------*/
@@ -44,7 +44,7 @@ tn_tape *tn_tape_begin(tn_context *context)
 
 void tn_tape_end(tn_tape *tape)
 {
-	if (!tape || tn_has_ended(tape->runtime, tape, "tape_end"))
+	if (!tape || tn_handle_has_ended(tape->runtime, tape, "tape_end"))
 		return;
 	struct tn_runtime *rt = tape->runtime;
 	if (rt->recorder == &tape->recorder)
@@ -83,7 +83,7 @@ static tn_status watch(struct tn_tape *tape, tn_array *array, struct tn_entry **
 	tn_status status = tn_runtime_ready(rt);
 	if (status)
 		return status;
-	status = tn_tomb_check(array->runtime, "tape_watch");
+	status = tn_handle_check(array->runtime, "tape_watch");
 	if (status)
 		return status;
 	if (array->runtime != rt)
@@ -174,8 +174,8 @@ tn_array *tn_tape_gradient(tn_tape *tape, const tn_array *array)
 		tn_tape_null(tape, array, "tape_gradient", "array");
 		return NULL;
 	}
-	if (tn_tomb_check(tape->runtime, "tape_gradient") ||
-	    tn_tomb_check(array->runtime, "tape_gradient"))
+	if (tn_handle_check(tape->runtime, "tape_gradient") ||
+	    tn_handle_check(array->runtime, "tape_gradient"))
 		return NULL;
 	struct tn_entry *entry = tn_entry_of(array);
 	if (!entry)

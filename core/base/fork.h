@@ -7,6 +7,7 @@
  *	this number                          one store, in the child alone
  *	instances, loader/instance.c         begin empty, with a lock of their own
  *	registered backends, registered.c    have no lock
+ *	the quarantine, base/quarantine.c    its lock is held during a fork
  *	tables that are filled once, data/   pthread_once, which begins again in the child
  *
  * Locks of objects (contexts, devices, threads) are the parent's, as the objects are.

@@ -27,7 +27,7 @@ static const struct {
 	{TN_STATE, "STATE", "not allowed in this state"},
 	{TN_MODIFIED, "MODIFIED", "an array saved for backward was changed in place"},
 	{TN_PENDING_ERROR, "PENDING_ERROR", "the context keeps an earlier error"},
-	{TN_CANCELLED, "CANCELLED", "a callback asked to stop"},
+	{TN_CANCELLED, "CANCELLED", "the caller asked to stop"},
 	{TN_FORKED, "FORKED", "called in a forked child of the process that opened the backend"},
 	{TN_NOT_CAPTURABLE, "NOT_CAPTURABLE", "not possible while a step is being captured"},
 	{TN_BACKEND_FAILURE, "BACKEND_FAILURE", "the backend failed"},

@@ -3,7 +3,8 @@
  *
  * Capture and replay.  The device keeps the memory that the work took and released
  * (device/capture.c); this file tracks what the work changes: older storages, whose versions
- * increase with each replay and which, like kernels, live as long as the graph.  Values that change
+ * increase with each replay and which, like kernels and memory that is shared with other contexts,
+ * live as long as the graph.  Values that change
  * from step to step are in stepped.c.
  */
 #include "capture/capture.h"
@@ -11,7 +12,7 @@
 #include "array/array.h"
 #include "array/storage.h"
 #include "base/fork.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "capture/graph.h"
 #include "device/capture.h"
@@ -68,13 +69,26 @@ static void note_storage(struct tn_runtime *runtime, struct tn_storage *storage)
 		graph->is_incomplete = 1;
 }
 
+/* It stays as long as the graph, even if nobody else has the memory by then. */
+static void note_shared(struct tn_runtime *runtime, struct tn_storage *storage)
+{
+	struct tn_graph *graph = runtime->capture;
+	if (list_has(&graph->others, storage))
+		return;
+	if (list_add(&graph->others, storage, release_storage))
+		storage->references++;
+	else
+		graph->is_incomplete = 1;
+}
+
 static int keep_storage(struct tn_runtime *runtime, struct tn_storage *storage)
 {
 	note_storage(runtime, storage);
 	return storage->references > 0;
 }
 
-static const struct tn_observer observer = {.changed = note_storage, .keep = keep_storage};
+static const struct tn_observer observer = {
+	.changed = note_storage, .shared = note_shared, .keep = keep_storage};
 
 int tn_capture_writes(const struct tn_runtime *runtime, const struct tn_storage *storage)
 {
@@ -238,7 +252,7 @@ tn_status tn_graph_replay(tn_graph *graph)
 /* In a forked child the handle and the memory belong to the parent. */
 void tn_graph_destroy(tn_graph *graph)
 {
-	if (!graph || tn_has_ended(graph->runtime, graph, "graph_destroy"))
+	if (!graph || tn_handle_has_ended(graph->runtime, graph, "graph_destroy"))
 		return;
 	struct tn_graph *capture = graph->runtime->capture;
 	if (capture) {

@@ -8,6 +8,7 @@
 #include <tenon/device.h>
 #include <tenon/status.h>
 
+#include "array/handle.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "built.h"
@@ -111,7 +112,7 @@ static void add_device(struct tn_text *text, tn_device *device)
 char *tn_show_config(const tn_context *context)
 {
 	struct tn_text text;
-	if (!context)
+	if (!context || tn_handle_check(&context->runtime, "show_config"))
 		return NULL;
 	tn_context_count_devices(context);
 	tn_text_init(&text);

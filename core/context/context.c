@@ -8,7 +8,7 @@
 
 #include <tenon/device.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -129,7 +129,7 @@ static tn_status open_all(tn_context *context, const struct tn_context_options *
 	rt->ledger_time = options->ledger_time != 0;
 	rt->random.seed = settings.seed;
 	if (settings.check_handles)
-		tn_tombs_open(rt);
+		tn_handles_open(rt);
 	if (tn_runtime_init(context))
 		return tn_no_memory(error, "context_open", NULL, "the runtime");
 	status = open_registry(context, options, error);
@@ -205,7 +205,7 @@ static void destroy(tn_context *context)
 	tn_mem_free(context->assembly->pushed);
 	if (context->runtime.is_checked) {
 		*context->assembly = (struct tn_assembly){0};
-		tn_tombs_take_context(context, context->assembly);
+		tn_handle_end_context(context, context->assembly);
 		return;
 	}
 	tn_mem_free(context->assembly);
@@ -224,16 +224,18 @@ static void go_quiet(tn_context *context)
 
 void tn_context_close(tn_context *context)
 {
-	if (!context || tn_has_ended(&context->runtime, context, "context_close"))
+	if (!context || tn_handle_has_ended(&context->runtime, context, "context_close"))
 		return;
 	if (context->runtime.is_checked && context->runtime.tape)
 		tn_log_format(&context->assembly->logger, TN_LOG_ERROR, "handle",
 			      "context_close: a tape has begun and not ended");
 	tn_runtime_release(context);
-	tn_tombs_close(&context->runtime);
 	/* Another thread may be the one that closes the devices, later. */
 	if (atomic_load(&context->users))
 		go_quiet(context);
+	if (context->runtime.is_checked)
+		tn_context_end_devices(context);
+	tn_handles_close(&context->runtime);
 	if (!atomic_fetch_or(&context->users, CLOSED))
 		destroy(context);
 }
@@ -251,24 +253,29 @@ void tn_context_leave(tn_context *context)
 
 tn_load_report *tn_context_report(const tn_context *context)
 {
-	if (context)
-		tn_context_count_devices(context);
-	return context ? context->assembly->report : NULL;
+	if (!context || tn_handle_check(&context->runtime, "context_report"))
+		return NULL;
+	tn_context_count_devices(context);
+	return context->assembly->report;
 }
 
 int tn_context_fell_back(const tn_context *context)
 {
-	return context && tn_load_report_fell_back(context->assembly->report);
+	return context && !tn_handle_check(&context->runtime, "context_fell_back") &&
+	       tn_load_report_fell_back(context->assembly->report);
 }
 
 struct tn_random_state tn_random_get_state(const tn_context *context)
 {
-	return context ? context->runtime.random : (struct tn_random_state){0, 0};
+	if (!context || tn_handle_check(&context->runtime, "random_get_state"))
+		return (struct tn_random_state){0, 0};
+	return context->runtime.random;
 }
 
 void tn_random_set_state(tn_context *context, struct tn_random_state state)
 {
-	if (context && !tn_capture_refuse(&context->runtime, "random_set_state", "the state"))
+	if (context && !tn_handle_check(&context->runtime, "random_set_state") &&
+	    !tn_capture_refuse(&context->runtime, "random_set_state", "the state"))
 		context->runtime.random = state;
 }
 
@@ -277,6 +284,8 @@ tn_status tn_variable_at(const tn_context *context, size_t index, struct tn_vari
 	struct tn_parameter row;
 	if (!context)
 		return TN_INVALID_ARGUMENT;
+	if (tn_handle_check(&context->runtime, "variable_at"))
+		return TN_STATE;
 	if (index == 0)
 		list_variables(context->assembly);
 	if (!tn_parameter_at(&context->assembly->parameters, index, &row))

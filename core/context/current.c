@@ -7,6 +7,7 @@
 
 #include <tenon/device.h>
 
+#include "array/handle.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -152,12 +153,15 @@ tn_device *tn_device_find(tn_context *context, const char *name)
 int tn_device_available(const tn_context *context, const char *name)
 {
 	struct tn_selection selection;
-	return context && !read_name(name, &selection, NULL) && find(context, &selection.named[0]);
+	return context && !tn_handle_check(&context->runtime, "device_available") &&
+	       !read_name(name, &selection, NULL) && find(context, &selection.named[0]);
 }
 
 int tn_backend_available(const tn_context *context, const char *name, const char **reason)
 {
 	const char *ignored;
+	if (context && tn_handle_check(&context->runtime, "backend_available"))
+		context = NULL;
 	if (context)
 		tn_context_count_devices(context);
 	const struct tn_load_row *row =

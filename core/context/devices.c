@@ -13,6 +13,7 @@
 
 #include <tenon/device.h>
 
+#include "array/handle.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -313,6 +314,14 @@ tn_status tn_context_open_devices(tn_context *context, const struct tn_context_o
 	return status;
 }
 
+void tn_context_end_devices(tn_context *context)
+{
+	for (size_t i = 0; i < context->assembly->n_devices; i++)
+		context->assembly->devices[i]->has_ended = 1;
+	if (context->runtime.reference)
+		context->runtime.reference->has_ended = 1;
+}
+
 void tn_context_close_devices(tn_context *context)
 {
 	for (size_t i = 0; i < context->assembly->n_devices; i++)
@@ -326,22 +335,26 @@ void tn_context_close_devices(tn_context *context)
 
 size_t tn_context_device_count(const tn_context *context)
 {
-	if (context)
-		tn_context_count_devices(context);
-	return context ? context->assembly->n_devices : 0;
+	if (!context || tn_handle_check(&context->runtime, "context_device_count"))
+		return 0;
+	tn_context_count_devices(context);
+	return context->assembly->n_devices;
 }
 
 tn_device *tn_context_device(tn_context *context, size_t index)
 {
-	if (context && index)
+	if (!context || tn_handle_check(&context->runtime, "context_device"))
+		return NULL;
+	if (index)
 		tn_context_count_devices(context);
-	return context && index < context->assembly->n_devices ? context->assembly->devices[index]
-							       : NULL;
+	return index < context->assembly->n_devices ? context->assembly->devices[index] : NULL;
 }
 
 tn_device *tn_device_current(const tn_context *context)
 {
-	return context ? context->runtime.device : NULL;
+	if (!context || tn_handle_check(&context->runtime, "device_current"))
+		return NULL;
+	return context->runtime.device;
 }
 
 tn_status tn_device_set_current(tn_context *context, tn_device *device)

@@ -15,6 +15,8 @@ tn_status tn_context_open_devices(tn_context *context, const struct tn_context_o
 /* Adds the devices of backends that have waited, because the selection prefers others
  * (tn_registry_waits), before something asks for all.  Without memory for them they are missing. */
 void tn_context_count_devices(const tn_context *context);
+/* Marks them as those of a closed context. */
+void tn_context_end_devices(tn_context *context);
 void tn_context_close_devices(tn_context *context);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include <tenon/device.h>
 
+#include "array/handle.h"
 #include "context/context.h"
 
 static void watch(tn_context *context, struct tn_device *device)
@@ -16,7 +17,7 @@ static void watch(tn_context *context, struct tn_device *device)
 
 void tn_memory_set_hook(tn_context *context, tn_memory_hook hook, void *user)
 {
-	if (!context)
+	if (!context || tn_handle_check(&context->runtime, "memory_set_hook"))
 		return;
 	context->assembly->watchers.hook = hook;
 	context->assembly->watchers.user = user;
@@ -27,7 +28,7 @@ void tn_memory_set_hook(tn_context *context, tn_memory_hook hook, void *user)
 
 const char *tn_memory_set_tag(tn_context *context, const char *tag)
 {
-	if (!context)
+	if (!context || tn_handle_check(&context->runtime, "memory_set_tag"))
 		return NULL;
 	const char *before = context->assembly->watchers.tag;
 	context->assembly->watchers.tag = tag;

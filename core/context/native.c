@@ -8,7 +8,7 @@
 
 #include <tenon/device.h>
 
-#include "array/runtime.h"
+#include "array/handle.h"
 #include "device/native.h"
 #include "device/open.h"
 #include "loader/instance.h"
@@ -20,7 +20,9 @@ tn_status tn_device_native(tn_device *device, uint64_t *native)
 	if (!device || !native)
 		return tn_runtime_null(device ? tn_runtime_of(device->context) : NULL,
 				       "device_native", "native");
-	tn_status status = tn_device_export(device, &found, NULL);
+	tn_status status = tn_handle_check(tn_runtime_of(device->context), "device_native");
+	if (!status)
+		status = tn_device_export(device, &found, NULL);
 	if (!status)
 		*native = found;
 	return status;

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "array/handle.h"
 #include "array/make.h"
 #include "base/fork.h"
 #include "base/memory.h"
@@ -258,6 +259,8 @@ tn_array *tn_shared_array(tn_context *context, tn_shared *shared)
 		tn_runtime_null(runtime, operation, "shared");
 		return NULL;
 	}
+	if (tn_handle_find(runtime, shared, operation))
+		return NULL;
 	struct tn_device *device = choose_device(runtime, shared, operation);
 	if (!device)
 		return tn_end(runtime, runtime->report.status, NULL);
@@ -275,8 +278,8 @@ tn_array *tn_shared_array(tn_context *context, tn_shared *shared)
 
 void tn_shared_destroy(tn_shared *shared)
 {
-	if (!shared)
+	if (!shared || tn_quarantine_check(shared, "shared_destroy", NULL))
 		return;
 	leave_memory(shared->memory);
-	tn_mem_free(shared);
+	tn_quarantine_end(shared, "the shared memory's handle has been destroyed");
 }

@@ -6,11 +6,13 @@
  */
 #include <math.h>
 
+#include "array/runtime.h"
 #include "base/answer.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/quarantine.h"
 #include "data/batch_queue.h"
 #include "data/data_loader.h"
 #include "data/shuffle.h"
@@ -130,8 +132,10 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	struct tn_data_loader_options options = tn_data_loader_defaults();
 	if (!dataset)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "dataset is NULL");
-	tn_status status = tn_options_take(&options, sizeof(options), given,
-					   "struct tn_data_loader_options", OPERATION, error);
+	tn_status status = tn_quarantine_check(dataset, OPERATION, error);
+	if (!status)
+		status = tn_options_take(&options, sizeof(options), given,
+					 "struct tn_data_loader_options", OPERATION, error);
 	if (status)
 		return status;
 	status = check_options(&options, part, error);
@@ -172,19 +176,34 @@ tn_status tn_data_loader_create(const tn_dataset *dataset, int part,
 	return status;
 }
 
+static tn_status check_context(const tn_data_loader *loader, struct tn_error_info *error)
+{
+	const struct tn_runtime *rt = tn_runtime_of(loader->context);
+	if (!tn_quarantine_is_open || !rt || !rt->ended)
+		return TN_OK;
+	return tn_quarantine_report(OPERATION, "the context has been closed", error);
+}
+
 void tn_data_loader_destroy(tn_data_loader *loader)
 {
-	if (!loader)
+	if (!loader || tn_quarantine_check(loader, "data_loader_destroy", NULL))
 		return;
-	tn_batch_queue_close(&loader->queue);
-	tn_mem_free(loader->order);
-	tn_mem_free(loader->until);
-	tn_mem_free(loader);
+	if (!check_context(loader, NULL)) {
+		tn_batch_queue_close(&loader->queue);
+		tn_mem_free(loader->order);
+		tn_mem_free(loader->until);
+	}
+	tn_quarantine_end(loader, "the data loader has been destroyed");
+}
+
+static int is_usable(const tn_data_loader *loader, const char *operation)
+{
+	return loader && !tn_quarantine_check(loader, operation, NULL);
 }
 
 uint64_t tn_data_loader_batches(const tn_data_loader *loader)
 {
-	if (!loader)
+	if (!is_usable(loader, "data_loader_batches"))
 		return 0;
 	const uint64_t n_full = loader->limit / loader->batch_size;
 	return n_full + (share_size(loader, (uint32_t)(loader->limit % loader->batch_size)) > 0);
@@ -193,7 +212,7 @@ uint64_t tn_data_loader_batches(const tn_data_loader *loader)
 tn_status tn_data_loader_field_at(const tn_data_loader *loader, uint32_t index,
 				  struct tn_field *field)
 {
-	if (!loader || index >= loader->plan.n_fields)
+	if (!is_usable(loader, "data_loader_field") || index >= loader->plan.n_fields)
 		return TN_INVALID_ARGUMENT;
 	*field = loader->plan.fields[index];
 	return TN_OK;
@@ -265,12 +284,23 @@ static tn_status next_batch(tn_data_loader *loader, struct tn_batch *batch,
 	return TN_OK;
 }
 
+/* The loader, and what it refers to, have not ended. */
+static tn_status check(const tn_data_loader *loader, struct tn_error_info *error)
+{
+	tn_status status = tn_quarantine_check(loader, OPERATION, error);
+	if (!status)
+		status = tn_quarantine_check(loader->plan.dataset, OPERATION, error);
+	return status ? status : check_context(loader, error);
+}
+
 tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 			      struct tn_error_info *error)
 {
 	static const char type[] = "struct tn_batch";
 	if (!loader)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "loader is NULL");
+	if (check(loader, error))
+		return TN_STATE;
 	const struct tn_batch_slot *any = &loader->queue.slots[0];
 	struct tn_batch own = {.struct_size = sizeof(own),
 			       .n_fields = loader->plan.n_fields,
@@ -291,7 +321,7 @@ tn_status tn_data_loader_next(tn_data_loader *loader, struct tn_batch *batch,
 
 uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index)
 {
-	if (!loader || index >= loader->n)
+	if (!is_usable(loader, "data_loader_image") || index >= loader->n)
 		return UINT64_MAX;
 	bring_order(loader);
 	return loader->order[index];
@@ -299,7 +329,8 @@ uint64_t tn_data_loader_image(tn_data_loader *loader, uint64_t index)
 
 struct tn_data_position tn_data_loader_position(const tn_data_loader *loader)
 {
-	return loader ? loader->position : (struct tn_data_position){0};
+	return is_usable(loader, "data_loader_position") ? loader->position
+							 : (struct tn_data_position){0};
 }
 
 tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position position,
@@ -307,6 +338,8 @@ tn_status tn_data_loader_seek(tn_data_loader *loader, struct tn_data_position po
 {
 	if (!loader)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "loader is NULL");
+	if (check(loader, error))
+		return TN_STATE;
 	if (position.index > loader->n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "expected an index of at most %llu, found %llu",

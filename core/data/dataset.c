@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/quarantine.h"
 #include "data/format.h"
 #include "data/fractions.h"
 #include "data/split.h"
@@ -223,7 +224,7 @@ tn_status tn_dataset_build(struct tn_dataset_raw *raw, const char *name, const c
 
 void tn_dataset_destroy(tn_dataset *dataset)
 {
-	if (!dataset)
+	if (!dataset || tn_quarantine_check(dataset, "dataset_destroy", NULL))
 		return;
 	for (uint32_t i = 0; dataset->own_class_names && i < dataset->n_classes; i++)
 		tn_mem_free(dataset->own_class_names[i]);
@@ -234,7 +235,7 @@ void tn_dataset_destroy(tn_dataset *dataset)
 	tn_samples_release(dataset->samples);
 	tn_mem_free(dataset->name);
 	tn_mem_free(dataset->path);
-	tn_mem_free(dataset);
+	tn_quarantine_end(dataset, "the data set has been destroyed");
 }
 
 /* Copies the caller's images and labels. */
@@ -309,24 +310,29 @@ tn_status tn_dataset_create(const struct tn_dataset_source *given, tn_dataset **
 	return status;
 }
 
+static int is_usable(const tn_dataset *dataset, const char *operation)
+{
+	return dataset && !tn_quarantine_check(dataset, operation, NULL);
+}
+
 const char *tn_dataset_name(const tn_dataset *dataset)
 {
-	return dataset ? dataset->name : NULL;
+	return is_usable(dataset, "dataset_name") ? dataset->name : NULL;
 }
 
 const char *tn_dataset_path(const tn_dataset *dataset)
 {
-	return dataset ? dataset->path : NULL;
+	return is_usable(dataset, "dataset_path") ? dataset->path : NULL;
 }
 
 const char *tn_dataset_origin(const tn_dataset *dataset)
 {
-	return dataset ? dataset->origin : NULL;
+	return is_usable(dataset, "dataset_origin") ? dataset->origin : NULL;
 }
 
 uint32_t tn_dataset_field_count(const tn_dataset *dataset)
 {
-	return dataset ? dataset->samples->n_fields : 0;
+	return is_usable(dataset, "dataset_fields") ? dataset->samples->n_fields : 0;
 }
 
 tn_status tn_dataset_field_at(const tn_dataset *dataset, uint32_t index, struct tn_field *field)
@@ -339,12 +345,13 @@ tn_status tn_dataset_field_at(const tn_dataset *dataset, uint32_t index, struct 
 
 const struct tn_input_format *tn_dataset_format(const tn_dataset *dataset)
 {
-	return dataset && dataset->is_of_images ? &dataset->format : NULL;
+	return is_usable(dataset, "dataset_format") && dataset->is_of_images ? &dataset->format
+									     : NULL;
 }
 
 uint32_t tn_dataset_class_count(const tn_dataset *dataset)
 {
-	return dataset ? dataset->n_classes : 0;
+	return is_usable(dataset, "dataset_classes") ? dataset->n_classes : 0;
 }
 
 const char *tn_dataset_class_name(const tn_dataset *dataset, int32_t label)
@@ -356,7 +363,9 @@ const char *tn_dataset_class_name(const tn_dataset *dataset, int32_t label)
 
 uint64_t tn_dataset_count(const tn_dataset *dataset, int part)
 {
-	return dataset && part >= 0 && part < TN_N_PARTS ? dataset->count[part] : 0;
+	if (!is_usable(dataset, "dataset_count") || part < 0 || part >= TN_N_PARTS)
+		return 0;
+	return dataset->count[part];
 }
 
 const uint8_t *tn_dataset_image(const tn_dataset *dataset, int part, uint64_t index, int32_t *label)
@@ -377,6 +386,8 @@ tn_status tn_dataset_picture(const tn_dataset *dataset, int part, uint64_t index
 {
 	if (!dataset)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "dataset is NULL");
+	if (tn_quarantine_check(dataset, "dataset_picture", error))
+		return TN_STATE;
 	const struct tn_input_format *format = &dataset->format;
 	if (!dataset->is_of_images || index >= tn_dataset_count(dataset, part))
 		return tn_fail(

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/quarantine.h"
 #include "data/dataset.h"
 #include "data/groups.h"
 #include "data/shuffle.h"
@@ -95,6 +96,8 @@ tn_status tn_dataset_fold(const tn_dataset *dataset, const struct tn_fold_option
 	struct tn_fold_options options = tn_fold_defaults();
 	if (!dataset)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "dataset is NULL");
+	if (tn_quarantine_check(dataset, "dataset_fold", error))
+		return TN_STATE;
 	struct tn_dataset_raw raw = {
 		.format = dataset->format,
 		.samples = tn_samples_hold(dataset->samples),

@@ -13,6 +13,7 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "device/checks.h"
 #include "device/chunk.h"
 #include "device/pool.h"
@@ -68,15 +69,15 @@ void tn_device_destroy(struct tn_device *device)
 	void *stream = device->pool->ordinary.handle;
 	tn_pool_destroy(device);
 	tn_opened_give(device, stream);
-	tn_mem_free(device);
+	tn_quarantine_end(device, TN_DEVICE_ENDED);
 }
 
 const char *tn_device_name(const tn_device *device)
 {
-	return device ? device->name : NULL;
+	return device && !tn_device_check(device, "device_name") ? device->name : NULL;
 }
 
 const struct tn_device_description *tn_device_describe(const tn_device *device)
 {
-	return device ? &device->description : NULL;
+	return device && !tn_device_check(device, "device_describe") ? &device->description : NULL;
 }

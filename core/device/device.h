@@ -15,7 +15,10 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/quarantine.h"
 #include "loader/backend.h"
+
+#define TN_DEVICE_ENDED "the context of the device has been closed"
 
 struct tn_deferred_release;
 struct tn_opened;
@@ -94,7 +97,16 @@ struct tn_device {
 	uint64_t native; /* on which the backend opens it; 0: on its own */
 	struct tn_opened *opened;
 	pthread_mutex_t *turn; /* of calls (turn.h); NULL: they may be at once */
+	int has_ended;         /* its context is closed, in which handles are checked */
 };
+
+/* TN_STATE, which is logged: the device has ended. */
+static inline tn_status tn_device_check(const struct tn_device *device, const char *operation)
+{
+	if (!tn_quarantine_is_open || !device->has_ended)
+		return TN_OK;
+	return tn_quarantine_report(operation, TN_DEVICE_ENDED, NULL);
+}
 
 /* The most workspace offered beyond an entry's minimum, and the size of a tile of a composition's
  * temporary, unless a program sets another. */

@@ -10,6 +10,7 @@
 
 #include "base/fork.h"
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "device/check_record.h"
 #include "device/open.h"
 #include "device/pool_parts.h"
@@ -61,7 +62,7 @@ void tn_device_remove_event(struct tn_event *event)
 		event->previous->next = event->next;
 	else
 		device->events = event->next;
-	tn_mem_free(event);
+	tn_quarantine_end(event, "the event has been destroyed, or its context closed");
 }
 
 void tn_events_destroy(struct tn_device *device)

@@ -14,8 +14,15 @@
 #include "device/pool_parts.h"
 #include "device/returned.h"
 
+static int is_usable(const struct tn_device *device, const char *operation)
+{
+	return device && !tn_device_check(device, operation);
+}
+
 tn_status tn_device_get_memory_use(const struct tn_device *device, struct tn_memory_use *use)
 {
+	if (device && !is_usable(device, "device_get_memory_use"))
+		return TN_STATE;
 	const struct tn_pool *pool = device ? device->pool : NULL;
 	struct tn_memory_use own = {.struct_size = sizeof(own)};
 	if (pool) {
@@ -30,8 +37,8 @@ tn_status tn_device_get_memory_use(const struct tn_device *device, struct tn_mem
 tn_status tn_device_get_memory_statistics(const tn_device *device,
 					  struct tn_memory_statistics *statistics)
 {
-	if (!device)
-		return TN_INVALID_ARGUMENT;
+	if (!is_usable(device, "device_get_memory_statistics"))
+		return device ? TN_STATE : TN_INVALID_ARGUMENT;
 	const struct tn_pool *pool = device->pool;
 	const struct tn_memory_statistics full = {
 		.struct_size = sizeof(full),
@@ -50,13 +57,14 @@ tn_status tn_device_get_memory_statistics(const tn_device *device,
 
 void tn_device_memory_reset_peak(tn_device *device)
 {
-	if (device)
+	if (is_usable(device, "device_memory_reset_peak"))
 		device->pool->peak = device->pool->used;
 }
 
 void tn_device_memory_trim(tn_device *device, uint64_t keep_bytes)
 {
-	if (!device || !device->handle || tn_device_ready(device, NULL))
+	if (!is_usable(device, "device_memory_trim") || !device->handle ||
+	    tn_device_ready(device, NULL))
 		return;
 	tn_returned_collect(device);
 	tn_chunk_release(device, keep_bytes);
@@ -64,7 +72,7 @@ void tn_device_memory_trim(tn_device *device, uint64_t keep_bytes)
 
 void tn_device_set_memory_limit(tn_device *device, uint64_t bytes)
 {
-	if (!device)
+	if (!is_usable(device, "device_set_memory_limit"))
 		return;
 	device->memory_percent = 0;
 	device->pool->limit = bytes;
@@ -74,6 +82,8 @@ void tn_device_set_memory_limit(tn_device *device, uint64_t bytes)
 
 tn_status tn_device_set_memory_limit_percent(tn_device *device, double percent)
 {
+	if (device && !is_usable(device, "device_set_memory_limit_percent"))
+		return TN_STATE;
 	if (!device || !(percent > 0 && percent <= 100))
 		return TN_INVALID_ARGUMENT;
 	if (device->handle && !device->description.memory_bytes)
@@ -85,11 +95,11 @@ tn_status tn_device_set_memory_limit_percent(tn_device *device, double percent)
 
 uint64_t tn_device_workspace_limit(const tn_device *device)
 {
-	return device ? device->workspace_limit : 0;
+	return is_usable(device, "device_workspace_limit") ? device->workspace_limit : 0;
 }
 
 void tn_device_set_workspace_limit(tn_device *device, uint64_t bytes)
 {
-	if (device)
+	if (is_usable(device, "device_set_workspace_limit"))
 		device->workspace_limit = bytes;
 }

@@ -15,7 +15,9 @@ tn_status tn_device_get_memory_information(tn_device *device,
 {
 	if (!device || !information)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_device_open(device, NULL);
+	tn_status status = tn_device_check(device, "device_get_memory_information");
+	if (!status)
+		status = tn_device_open(device, NULL);
 	if (status)
 		return status;
 	*information = (struct tn_memory_information){.struct_size = sizeof(*information)};
@@ -32,7 +34,9 @@ tn_status tn_device_report_at(tn_device *device, size_t index, struct tn_report_
 {
 	if (!device || !line)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_device_open(device, NULL);
+	tn_status status = tn_device_check(device, "device_report_at");
+	if (!status)
+		status = tn_device_open(device, NULL);
 	if (status)
 		return status;
 	/* A backend without the table adds no lines. */

@@ -7,6 +7,7 @@
 #include "device/stream.h"
 
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "device/event.h"
 #include "device/open.h"
 #include "device/pool_parts.h"
@@ -105,7 +106,7 @@ void tn_device_remove_stream(struct tn_stream *stream)
 	while (*link != stream)
 		link = &(*link)->next;
 	*link = stream->next;
-	tn_mem_free(stream);
+	tn_quarantine_end(stream, "the stream has been destroyed, or its context closed");
 }
 
 void tn_streams_leave(struct tn_device *device)

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "array/handle.h"
 #include "array/runtime.h"
 #include "base/memory.h"
 
@@ -67,9 +68,16 @@ static int has_run(const struct tn_ledger_row *row)
 	return (row->native | row->lent | row->widened | row->composed | row->host) != 0;
 }
 
+static struct tn_ledger *ledger_of(const tn_context *context, const char *operation)
+{
+	if (!context || tn_handle_check(&context->runtime, operation))
+		return NULL;
+	return context->runtime.ledger;
+}
+
 size_t tn_ledger_count(const tn_context *context)
 {
-	const struct tn_ledger *ledger = context ? context->runtime.ledger : NULL;
+	const struct tn_ledger *ledger = ledger_of(context, "ledger_count");
 	size_t n = 0;
 	for (uint32_t i = 0; ledger && i < ledger->n; i++)
 		n += (size_t)has_run(&ledger->entries[i].row);
@@ -78,7 +86,7 @@ size_t tn_ledger_count(const tn_context *context)
 
 tn_status tn_ledger_at(const tn_context *context, size_t index, struct tn_ledger_row *row)
 {
-	const struct tn_ledger *ledger = context ? context->runtime.ledger : NULL;
+	const struct tn_ledger *ledger = ledger_of(context, "ledger_at");
 	for (uint32_t i = 0; ledger && i < ledger->n; i++) {
 		if (has_run(&ledger->entries[i].row) && index-- == 0) {
 			return tn_runtime_answer(tn_runtime_of(context->runtime.context), row,
@@ -91,7 +99,7 @@ tn_status tn_ledger_at(const tn_context *context, size_t index, struct tn_ledger
 
 void tn_ledger_reset(tn_context *context)
 {
-	struct tn_ledger *ledger = context ? context->runtime.ledger : NULL;
+	struct tn_ledger *ledger = ledger_of(context, "ledger_reset");
 	for (uint32_t i = 0; ledger && i < ledger->n; i++) {
 		const char *name = ledger->entries[i].row.operation;
 		memset(&ledger->entries[i], 0, sizeof(ledger->entries[i]));

@@ -11,7 +11,7 @@
 
 #include "array/make.h"
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/shape.h"
 #include "device/transfer.h"
 #include "distributed/collective.h"
@@ -76,7 +76,7 @@ static tn_status begin(const tn_communicator *communicator, const tn_array *arra
 	tn_status status = tn_runtime_ready(runtime);
 	if (status)
 		return status;
-	status = tn_tomb_check(array->runtime, operation);
+	status = tn_handle_check(array->runtime, operation);
 	if (status)
 		return status;
 	if (array->runtime != runtime)

@@ -5,42 +5,57 @@
  */
 #include "distributed/communicator.h"
 
+#include "array/handle.h"
 #include "base/fork.h"
 
 uint32_t tn_communicator_rank(const tn_communicator *communicator)
 {
-	return communicator ? communicator->description.rank : 0;
+	return communicator && !tn_handle_check(communicator->runtime, "communicator_rank")
+		       ? communicator->description.rank
+		       : 0;
 }
 
 uint32_t tn_communicator_size(const tn_communicator *communicator)
 {
-	return communicator ? communicator->description.size : 0;
+	return communicator && !tn_handle_check(communicator->runtime, "communicator_size")
+		       ? communicator->description.size
+		       : 0;
 }
 
 uint32_t tn_communicator_local_rank(const tn_communicator *communicator)
 {
-	return communicator ? communicator->description.local_rank : 0;
+	return communicator && !tn_handle_check(communicator->runtime, "communicator_local_rank")
+		       ? communicator->description.local_rank
+		       : 0;
 }
 
 uint32_t tn_communicator_local_size(const tn_communicator *communicator)
 {
-	return communicator ? communicator->description.local_size : 0;
+	return communicator && !tn_handle_check(communicator->runtime, "communicator_local_size")
+		       ? communicator->description.local_size
+		       : 0;
 }
 
 const char *tn_communicator_name(const tn_communicator *communicator)
 {
-	return communicator ? communicator->name : "";
+	return communicator && !tn_handle_check(communicator->runtime, "communicator_name")
+		       ? communicator->name
+		       : "";
 }
 
 const struct tn_communicator_description *
 tn_communicator_describe(const tn_communicator *communicator)
 {
-	return communicator ? &communicator->description : NULL;
+	return communicator && !tn_handle_check(communicator->runtime, "communicator_describe")
+		       ? &communicator->description
+		       : NULL;
 }
 
 tn_load_report *tn_communicator_report(const tn_communicator *communicator)
 {
-	return communicator ? communicator->report : NULL;
+	return communicator && !tn_handle_check(communicator->runtime, "communicator_report")
+		       ? communicator->report
+		       : NULL;
 }
 
 tn_status tn_communicator_break(tn_communicator *communicator, const struct tn_error_info *error)

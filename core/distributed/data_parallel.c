@@ -10,7 +10,7 @@
 
 #include "array/array.h"
 #include "base/dtype.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "distributed/agree.h"
@@ -69,7 +69,7 @@ static tn_status take_options(const tn_module *module, const tn_communicator *co
 	if (!status)
 		status = tn_module_check_network(module, operation);
 	if (!status)
-		status = tn_tomb_check(communicator->runtime, operation);
+		status = tn_handle_check(communicator->runtime, operation);
 	if (status)
 		return status;
 	if (communicator->runtime != rt)
@@ -158,7 +158,7 @@ tn_data_parallel *tn_data_parallel_create(tn_module *module, tn_communicator *co
 
 void tn_data_parallel_destroy(tn_data_parallel *p)
 {
-	if (!p)
+	if (!p || tn_handle_has_ended(p->module->runtime, p, "data_parallel_destroy"))
 		return;
 	(void)tn_buckets_wait(&p->buckets); /* an error is kept */
 	tn_buckets_release(&p->buckets);
@@ -166,7 +166,8 @@ void tn_data_parallel_destroy(tn_data_parallel *p)
 	p->module->gradient_hook = NULL;
 	p->module->norm_ranks = NULL;
 	p->module->n_users--;
-	release(p);
+	tn_mem_free(p->has_some);
+	tn_module_user_end(&p->module, p, "the object for data parallel training");
 }
 
 /* ---- A step ----------------------------------------------------------------------------------*/

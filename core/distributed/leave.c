@@ -4,7 +4,7 @@
  * The end of a communicator: closed, or with all ranks.
  */
 #include "base/fork.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "distributed/request.h"
 #include "loader/load.h"
@@ -12,7 +12,7 @@
 void tn_communicator_close(tn_communicator *communicator)
 {
 	if (!communicator ||
-	    tn_has_ended(communicator->runtime, communicator, "communicator_close"))
+	    tn_handle_has_ended(communicator->runtime, communicator, "communicator_close"))
 		return;
 	int ours = communicator->fork_generation == tn_fork_generation();
 	struct tn_communicator_plugin *plugin = communicator->plugin;
@@ -32,7 +32,7 @@ void tn_communicator_close(tn_communicator *communicator)
 void tn_communicator_abort(tn_communicator *communicator, int32_t code, const char *reason)
 {
 	struct tn_error_info error;
-	if (!communicator || tn_tomb_check(communicator->runtime, "communicator_abort"))
+	if (!communicator || tn_handle_check(communicator->runtime, "communicator_abort"))
 		return;
 	const struct tn_communicator_description *own = &communicator->description;
 	const char *text = reason ? reason : "no reason was given";

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/fork.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -159,7 +159,7 @@ tn_status tn_communicator_open(tn_context *context, const struct tn_communicator
 	if (!context || !out)
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "%s is NULL",
 			       context ? "communicator" : "context");
-	if (tn_tomb_check(tn_runtime_of(context), operation))
+	if (tn_handle_check(tn_runtime_of(context), operation))
 		return tn_fail(error, TN_STATE, operation, "the context has been closed");
 	*out = NULL;
 	tn_status status = tn_options_take(&options, sizeof(options), given,
@@ -204,7 +204,7 @@ tn_status tn_communicator_list(tn_context *context, tn_load_report **report,
 	if (!context || !report)
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "%s is NULL",
 			       context ? "report" : "context");
-	if (tn_tomb_check(tn_runtime_of(context), operation))
+	if (tn_handle_check(tn_runtime_of(context), operation))
 		return tn_fail(error, TN_STATE, operation, "the context has been closed");
 	*report = NULL;
 	const struct tn_communicator_options none = tn_communicator_defaults();

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "distributed/collective.h"
@@ -170,7 +170,8 @@ void tn_request_free(tn_request *request)
 		communicator->newest = request->previous;
 	tn_mem_free(request->parts);
 	tn_mem_free(request->packed);
-	tn_mem_free(request);
+	tn_quarantine_end(request, "the request has ended (tn_request_wait), or its "
+				   "communicator has been closed");
 }
 
 /* Fills a request and starts it. */
@@ -278,6 +279,8 @@ tn_status tn_request_test(tn_request *request, int *is_done)
 {
 	if (!request || !is_done)
 		return TN_INVALID_ARGUMENT;
+	if (tn_handle_find(request->communicator->runtime, request, "request_test"))
+		return TN_STATE;
 	return tn_request_advance(request, is_done);
 }
 
@@ -286,7 +289,7 @@ tn_status tn_communicator_progress(tn_communicator *communicator)
 	int is_done;
 	if (!communicator)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = tn_tomb_check(communicator->runtime, "communicator_progress");
+	tn_status status = tn_handle_check(communicator->runtime, "communicator_progress");
 	if (status)
 		return status;
 	tn_request *request = communicator->oldest;

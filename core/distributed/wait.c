@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "array/handle.h"
 #include "distributed/collective.h"
 #include "distributed/request.h"
 
@@ -101,6 +102,8 @@ tn_status tn_request_wait(tn_request *request)
 	if (!request)
 		return TN_OK;
 	tn_communicator *communicator = request->communicator;
+	if (tn_handle_find(communicator->runtime, request, "request_wait"))
+		return TN_STATE;
 	struct watch watch = {.begin = seconds(), .sleep = SHORTEST_SLEEP};
 	int is_done;
 	tn_status status = test(&watch, request, &is_done);
@@ -127,7 +130,9 @@ tn_status tn_request_wait(tn_request *request)
 
 double tn_communicator_waited(const tn_communicator *communicator)
 {
-	return !communicator ? 0 : communicator->waited;
+	if (!communicator || tn_handle_check(communicator->runtime, "communicator_waited"))
+		return 0;
+	return communicator->waited;
 }
 
 tn_status tn_communicator_run(tn_communicator *communicator,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "array/make.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "context/context.h"
 #include "device/native.h"
@@ -220,7 +220,7 @@ tn_status tn_dlpack_device_of(const tn_array *array, struct tn_dlpack_device *de
 {
 	if (!array || !device)
 		return TN_INVALID_ARGUMENT;
-	if (tn_tomb_check(array->runtime, "dlpack_device_of"))
+	if (tn_handle_check(array->runtime, "dlpack_device_of"))
 		return TN_STATE;
 	return tn_dlpack_of_device(tn_array_home(array), device) ? TN_OK : TN_UNSUPPORTED;
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/name.h"
+#include "base/quarantine.h"
 #include "io/npy_content.h"
 #include "io/zip.h"
 #include "io/zip_member.h"
@@ -78,19 +79,19 @@ tn_status tn_npz_open(const char *path, tn_npz **out, struct tn_error_info *erro
 
 void tn_npz_close(tn_npz *file)
 {
-	if (!file)
+	if (!file || tn_quarantine_check(file, "npz_close", NULL))
 		return;
 	for (size_t i = 0; file->names && i < file->zip.n; i++)
 		tn_mem_free(file->names[i].text);
 	tn_mem_free(file->names);
 	tn_mem_free(file->sorted);
 	tn_zip_close(&file->zip);
-	tn_mem_free(file);
+	tn_quarantine_end(file, "the file has been closed");
 }
 
 size_t tn_npz_count(const tn_npz *file)
 {
-	return file ? file->zip.n : 0;
+	return file && !tn_quarantine_check(file, "npz_count", NULL) ? file->zip.n : 0;
 }
 
 const char *tn_npz_name(const tn_npz *file, size_t index)
@@ -125,6 +126,8 @@ tn_status tn_npz_read(const tn_npz *file, const char *name, struct tn_host_array
 	if (!file || !name)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "%s is NULL",
 			       file ? "name" : "file");
+	if (tn_quarantine_check(file, OPERATION, error))
+		return TN_STATE;
 	const struct tn_zip *zip = &file->zip;
 	const char *path = tn_file_label(zip->file.path);
 	struct name key = {.text = (char *)(uintptr_t)name};

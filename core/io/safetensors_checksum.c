@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "io/crc32.h"
 
 #define OPERATION TN_SAFETENSORS_OPERATION
@@ -47,6 +48,8 @@ tn_status tn_safetensors_check(const tn_safetensors *file, struct tn_error_info 
 {
 	if (!file)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "file is NULL");
+	if (tn_quarantine_check(file, OPERATION, error))
+		return TN_STATE;
 	const char *expected = tn_safetensors_metadata(file, TN_SAFETENSORS_CHECKSUM);
 	const size_t head = (size_t)file->data_start;
 	char found[TN_CHECKSUM_DIGITS + 1] = "";

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/name.h"
+#include "base/quarantine.h"
 #include "io/bytes.h"
 #include "io/safetensors.h"
 #include "io/safetensors_header.h"
@@ -33,19 +34,24 @@ tn_status tn_safetensors_open(const char *path, tn_safetensors **out, struct tn_
 
 void tn_safetensors_close(tn_safetensors *file)
 {
-	if (!file)
+	if (!file || tn_quarantine_check(file, "safetensors_close", NULL))
 		return;
 	tn_mem_free(file->header);
 	tn_mem_free(file->entries);
 	tn_mem_free(file->by_name);
 	tn_mem_free(file->metadata);
 	tn_file_close(&file->file);
-	tn_mem_free(file);
+	tn_quarantine_end(file, "the file has been closed");
+}
+
+static int is_open(const tn_safetensors *file, const char *operation)
+{
+	return file && !tn_quarantine_check(file, operation, NULL);
 }
 
 size_t tn_safetensors_count(const tn_safetensors *file)
 {
-	return file ? file->n : 0;
+	return is_open(file, "safetensors_count") ? file->n : 0;
 }
 
 tn_status tn_safetensors_at(const tn_safetensors *file, size_t index, struct tn_tensor_info *info)
@@ -71,6 +77,8 @@ tn_status tn_safetensors_find(const tn_safetensors *file, const char *name, size
 	if (!file || !name)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "%s is NULL",
 			       file ? "name" : "file");
+	if (tn_quarantine_check(file, OPERATION, error))
+		return TN_STATE;
 	size_t low = 0, high = file->n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -98,6 +106,8 @@ tn_status tn_safetensors_read(const tn_safetensors *file, size_t index, void *bu
 {
 	if (!file)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION, "file is NULL");
+	if (tn_quarantine_check(file, OPERATION, error))
+		return TN_STATE;
 	const char *path = tn_file_label(file->file.path);
 	if (index >= file->n)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
@@ -143,7 +153,7 @@ const char *tn_safetensors_metadata(const tn_safetensors *file, const char *key)
 
 size_t tn_safetensors_metadata_count(const tn_safetensors *file)
 {
-	return file ? file->n_metadata : 0;
+	return is_open(file, "safetensors_metadata") ? file->n_metadata : 0;
 }
 
 const char *tn_safetensors_metadata_key(const tn_safetensors *file, size_t index)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "base/text.h"
 
 static const char empty[] = "";
@@ -96,9 +97,14 @@ static void release_options(struct tn_load_row *row)
 	row->n_options = 0;
 }
 
+int tn_report_is_usable(const struct tn_load_report *report, const char *operation)
+{
+	return report && !tn_quarantine_check(report, operation, NULL);
+}
+
 void tn_load_report_destroy(tn_load_report *report)
 {
-	if (!report)
+	if (!tn_report_is_usable(report, "load_report_destroy"))
 		return;
 	for (size_t i = 0; i < report->n_rows; i++) {
 		struct tn_load_row *row = report->rows[i];
@@ -119,7 +125,7 @@ void tn_load_report_destroy(tn_load_report *report)
 	tn_mem_free(report->selection);
 	tn_mem_free(report->text);
 	tn_mem_free(report->json);
-	tn_mem_free(report);
+	tn_quarantine_end(report, "the report has been destroyed, or its context closed");
 }
 
 struct tn_load_row *tn_report_add(struct tn_load_report *report, const char *name)
@@ -277,12 +283,12 @@ int tn_report_add_notice(struct tn_load_report *report, const char *text)
 
 size_t tn_load_report_count(const tn_load_report *report)
 {
-	return report ? report->n_rows : 0;
+	return tn_report_is_usable(report, "load_report_count") ? report->n_rows : 0;
 }
 
 const struct tn_load_row *tn_load_report_at(const tn_load_report *report, size_t i)
 {
-	return report && i < report->n_rows ? report->rows[i] : NULL;
+	return i < tn_load_report_count(report) ? report->rows[i] : NULL;
 }
 
 /* Does row a represent the name better than row b? */
@@ -308,20 +314,20 @@ const struct tn_load_row *tn_load_report_find(const tn_load_report *report, cons
 
 int tn_load_report_fell_back(const tn_load_report *report)
 {
-	return report ? report->fell_back : 0;
+	return tn_report_is_usable(report, "load_report_fell_back") ? report->fell_back : 0;
 }
 
 const char *tn_load_report_selection(const tn_load_report *report)
 {
-	return report ? report->selection : "";
+	return tn_report_is_usable(report, "load_report_selection") ? report->selection : "";
 }
 
 size_t tn_load_report_notice_count(const tn_load_report *report)
 {
-	return report ? report->n_notices : 0;
+	return tn_report_is_usable(report, "load_report_notices") ? report->n_notices : 0;
 }
 
 const char *tn_load_report_notice(const tn_load_report *report, size_t i)
 {
-	return report && i < report->n_notices ? report->notices[i] : NULL;
+	return i < tn_load_report_notice_count(report) ? report->notices[i] : NULL;
 }

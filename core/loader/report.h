@@ -27,6 +27,8 @@ struct tn_load_report {
 
 /* NULL: out of memory, here and below. */
 struct tn_load_report *tn_report_create(const struct tn_plugin_kind *kind, const char *selection);
+/* 0: NULL, or a report that has ended, which is logged. */
+int tn_report_is_usable(const struct tn_load_report *report, const char *operation);
 /* Appends a row: TN_NO_PLUGIN, found nowhere, stage search. */
 struct tn_load_row *tn_report_add(struct tn_load_report *report, const char *name);
 /* Replaces a string of a row by a copy of `text` (NULL: "") with '?' for bytes that are not

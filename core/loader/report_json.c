@@ -209,8 +209,10 @@ const char *tn_load_report_json(const tn_load_report *constant)
 {
 	tn_load_report *report = (tn_load_report *)constant; /* as in report_text.c */
 	struct tn_json_writer json;
-	if (!report || report->json)
-		return report ? report->json : NULL;
+	if (!tn_report_is_usable(report, "load_report_json"))
+		return NULL;
+	if (report->json)
+		return report->json;
 	tn_json_writer_init(&json, TN_JSON_INDENTED);
 	tn_json_begin_object(&json, NULL);
 	tn_json_add_string(&json, "version", tn_version());

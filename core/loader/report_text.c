@@ -98,8 +98,10 @@ const char *tn_load_report_text(const tn_load_report *constant)
 {
 	/* The object was made by this library, on the heap: only the reader sees it constant. */
 	tn_load_report *report = (tn_load_report *)constant;
-	if (!report || report->text)
-		return report ? report->text : NULL;
+	if (!tn_report_is_usable(report, "load_report_text"))
+		return NULL;
+	if (report->text)
+		return report->text;
 	int width = 7;
 	for (size_t i = 0; i < report->n_rows; i++) {
 		int length = (int)strlen(report->rows[i]->name);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "nn/module.h"
 #include "nn/tree.h"
@@ -73,12 +73,15 @@ tn_status tn_module_add_buffer(tn_module *module, const char *name, tn_dtype dty
 
 size_t tn_module_buffer_count(const tn_module *module)
 {
-	return module && !tn_module_list(module) ? module->n_buffer_listing : 0;
+	return module && !tn_handle_check(module->runtime, "module_buffer_count") &&
+			       !tn_module_list(module)
+		       ? module->n_buffer_listing
+		       : 0;
 }
 
 tn_status tn_module_buffer_at(const tn_module *module, size_t index, struct tn_buffer_view *view)
 {
-	if (module && tn_tomb_check(module->runtime, "module_buffer_at"))
+	if (module && tn_handle_check(module->runtime, "module_buffer_at"))
 		return TN_STATE;
 	if (!module || index >= tn_module_buffer_count(module))
 		return TN_INVALID_ARGUMENT;

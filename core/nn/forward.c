@@ -8,7 +8,7 @@
 #include "nn/forward.h"
 
 #include "array/array.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/watch.h"
 #include "autograd/node.h"
 #include "autograd/recompute.h"
@@ -217,7 +217,7 @@ tn_array *tn_module_forward(tn_module *module, const tn_array *x)
 
 void tn_module_set_recompute(tn_module *module, int on)
 {
-	if (module && !tn_tomb_check(module->runtime, "module_set_recompute"))
+	if (module && !tn_handle_check(module->runtime, "module_set_recompute"))
 		module->is_recomputed = on != 0;
 }
 
@@ -282,7 +282,7 @@ tn_status tn_module_begin_forward(tn_module *module, size_t n_inputs, const tn_a
 
 void tn_module_set_training(tn_module *module, int training)
 {
-	if (!module || tn_tomb_check(module->runtime, "module_set_training"))
+	if (!module || tn_handle_check(module->runtime, "module_set_training"))
 		return;
 	module->training = training != 0;
 	for (size_t i = 0; i < module->n_members; i++)
@@ -291,12 +291,13 @@ void tn_module_set_training(tn_module *module, int training)
 
 int tn_module_is_training(const tn_module *module)
 {
-	return module ? module->training : 0;
+	return module && !tn_handle_check(module->runtime, "module_is_training") ? module->training
+										 : 0;
 }
 
 void tn_module_zero_gradients(tn_module *module)
 {
-	if (module && tn_tomb_check(module->runtime, "module_zero_gradients"))
+	if (module && tn_handle_check(module->runtime, "module_zero_gradients"))
 		return;
 	for (size_t i = 0; i < tn_module_parameter_count(module); i++) {
 		struct tn_weight *weight = module->listing[i].weight;

@@ -18,7 +18,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "array/shape.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "capture/replay.h"
@@ -532,7 +532,7 @@ tn_status tn_module_freeze_shared(tn_module *module, tn_array *const *folds, str
 
 void tn_module_unfreeze(tn_module *module)
 {
-	if (!module || tn_tomb_check(module->runtime, "module_unfreeze") || !module->frozen)
+	if (!module || tn_handle_check(module->runtime, "module_unfreeze") || !module->frozen)
 		return;
 	drop_repeats(module->frozen);
 	tn_mem_free(module->frozen);
@@ -543,5 +543,6 @@ void tn_module_unfreeze(tn_module *module)
 
 int tn_module_is_frozen(const tn_module *module)
 {
-	return module && tn_module_root(module)->frozen != NULL;
+	return module && !tn_handle_check(module->runtime, "module_is_frozen") &&
+	       tn_module_root(module)->frozen != NULL;
 }

@@ -97,7 +97,7 @@ tn_frozen *tn_frozen_create(tn_module *module)
 
 void tn_frozen_destroy(tn_frozen *frozen)
 {
-	if (!frozen)
+	if (!frozen || tn_frozen_check(frozen, "frozen_destroy", NULL))
 		return;
 	atomic_store(&frozen->is_destroyed, 1);
 	tn_frozen_leave(frozen);

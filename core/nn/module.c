@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "nn/buffers.h"
@@ -87,12 +87,13 @@ tn_module *tn_module_of_class(tn_context *context, const struct tn_module_class 
 }
 
 /* Keeps it as a module that has nothing, to notice its use. */
-static void bury(tn_module *module)
+static void quarantine(tn_module *module)
 {
-	struct tn_tomb *tomb = tn_bury(module->runtime, module, "the module %s has been destroyed",
-				       module->class_name);
-	if (tomb)
-		*module = (tn_module){.context = &tomb->context, .runtime = &tomb->context.runtime};
+	struct tn_ended *ended = tn_handle_quarantine(
+		module->runtime, module, "the module %s has been destroyed", module->class_name);
+	if (ended)
+		*module =
+			(tn_module){.context = &ended->context, .runtime = &ended->context.runtime};
 }
 
 void tn_module_destroy(tn_module *module)
@@ -102,7 +103,7 @@ void tn_module_destroy(tn_module *module)
 		return;
 	/* The structure of a network for many threads has no context. */
 	const int is_checked = module->runtime && module->runtime->is_checked;
-	if (is_checked && tn_has_ended(module->runtime, module, "module_destroy"))
+	if (is_checked && tn_handle_has_ended(module->runtime, module, "module_destroy"))
 		return;
 	if (module->when_frozen)
 		module->when_frozen->unfreeze(module);
@@ -133,7 +134,7 @@ void tn_module_destroy(tn_module *module)
 	tn_mem_free(module->slots);
 	char *name = module->class_name;
 	if (is_checked)
-		bury(module);
+		quarantine(module);
 	else
 		tn_mem_free(module);
 	tn_mem_free(name);
@@ -142,19 +143,15 @@ void tn_module_destroy(tn_module *module)
 void tn_module_user_end(tn_module **module, void *user, const char *what)
 {
 	struct tn_runtime *rt = (*module)->runtime;
-	if (!rt->is_checked) {
-		tn_mem_free(user);
-		return;
-	}
-	tn_module *none = tn_mem_zeroed(1, sizeof(*none));
-	struct tn_tomb *tomb = tn_bury(rt, user, "%s has been destroyed", what);
-	if (!tomb || !none) {
+	tn_module *none = rt->is_checked ? tn_mem_zeroed(1, sizeof(*none)) : NULL;
+	struct tn_ended *ended = tn_handle_end(&rt, user, what);
+	if (!ended || !none) {
 		tn_mem_free(none);
 		return;
 	}
-	none->context = &tomb->context;
-	none->runtime = &tomb->context.runtime;
-	tomb->companion = none;
+	none->context = &ended->context;
+	none->runtime = rt;
+	ended->quarantined.companion = none;
 	*module = none;
 }
 

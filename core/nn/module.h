@@ -11,6 +11,7 @@
 #include <tenon/nn.h>
 
 #include "array/array.h"
+#include "array/handle.h"
 #include "array/runtime.h"
 
 struct tn_weight {
@@ -190,9 +191,14 @@ static inline int tn_module_has_hook(const tn_module *module)
 	return module->forward_hook || module->backward_hook;
 }
 
-/* The end of what uses a module, which is a member of it: frees the user, or buries it
- * (array/tomb.h). */
+/* The end of what uses a module, which is a member of it: frees the user, or puts it
+ * in the quarantine (array/handle.h). */
 void tn_module_user_end(tn_module **module, void *user, const char *what);
+/* A question to such a handle, which may outlive the module where handles are not checked. */
+static inline tn_status tn_module_user_check(const tn_module *module, const char *operation)
+{
+	return tn_quarantine_is_open ? tn_handle_check(module->runtime, operation) : TN_OK;
+}
 
 /* A module whose state is allocated by the caller; `state` is freed on failure. */
 /* Keeps that the module or the new member is NULL, and destroys the member. */

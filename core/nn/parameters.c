@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "array/shape.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "nn/lookup.h"
@@ -136,7 +136,10 @@ tn_status tn_module_share_parameter(tn_module *module, const char *name, tn_modu
 
 size_t tn_module_parameter_count(const tn_module *module)
 {
-	return module && !tn_module_list(module) ? module->n_listing : 0;
+	return module && !tn_handle_check(module->runtime, "module_parameter_count") &&
+			       !tn_module_list(module)
+		       ? module->n_listing
+		       : 0;
 }
 
 static tn_status answer(const tn_module *module, const struct tn_named_weight *named,
@@ -159,7 +162,7 @@ static tn_status answer(const tn_module *module, const struct tn_named_weight *n
 tn_status tn_module_parameter_at(const tn_module *module, size_t index,
 				 struct tn_parameter_view *view)
 {
-	if (module && tn_tomb_check(module->runtime, "module_parameter_at"))
+	if (module && tn_handle_check(module->runtime, "module_parameter_at"))
 		return TN_STATE;
 	if (!module || index >= tn_module_parameter_count(module))
 		return TN_INVALID_ARGUMENT;
@@ -172,7 +175,7 @@ tn_status tn_module_parameter(const tn_module *module, const char *name,
 	if (!module || !name || !view)
 		return tn_runtime_null(module ? module->runtime : NULL, "module_parameter",
 				       name ? "view" : "name");
-	if (tn_tomb_check(module->runtime, "module_parameter"))
+	if (tn_handle_check(module->runtime, "module_parameter"))
 		return TN_STATE;
 	const struct tn_named_weight *named = tn_module_named_weight(module, name);
 	if (!named)

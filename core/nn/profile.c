@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "device/queue.h"
 #include "device/transfer.h"
@@ -372,7 +372,7 @@ tn_profile *tn_profile_begin(tn_module *module, const struct tn_profile_options 
 
 tn_status tn_profile_section_begin(tn_profile *profile, const char *name)
 {
-	if (profile && tn_tomb_check(profile->runtime, "profile_section_begin"))
+	if (profile && tn_handle_check(profile->runtime, "profile_section_begin"))
 		return TN_STATE;
 	if (!profile || !profile->module)
 		return TN_OK;
@@ -388,7 +388,7 @@ tn_status tn_profile_section_begin(tn_profile *profile, const char *name)
 
 tn_status tn_profile_section_end(tn_profile *profile)
 {
-	if (profile && tn_tomb_check(profile->runtime, "profile_section_end"))
+	if (profile && tn_handle_check(profile->runtime, "profile_section_end"))
 		return TN_STATE;
 	if (!profile || !profile->module)
 		return TN_OK;
@@ -461,7 +461,7 @@ tn_status tn_profile_end(tn_profile *profile)
 {
 	if (!profile)
 		return TN_INVALID_ARGUMENT;
-	if (tn_tomb_check(profile->runtime, "profile_end"))
+	if (tn_handle_check(profile->runtime, "profile_end"))
 		return TN_STATE;
 	const struct tn_watch *watch = &profile->watch;
 	if (profile->module && (watch->n_frames || watch->n_lost)) {
@@ -479,7 +479,7 @@ tn_status tn_profile_end(tn_profile *profile)
 
 void tn_profile_destroy(tn_profile *profile)
 {
-	if (!profile || tn_has_ended(profile->runtime, profile, "profile_destroy"))
+	if (!profile || tn_handle_has_ended(profile->runtime, profile, "profile_destroy"))
 		return;
 	if (profile->module)
 		end(profile);
@@ -504,12 +504,14 @@ void tn_profile_destroy(tn_profile *profile)
 
 size_t tn_profile_count(const tn_profile *profile)
 {
-	return profile && !profile->module ? profile->n_rows : 0;
+	return profile && !tn_handle_check(profile->runtime, "profile_count") && !profile->module
+		       ? profile->n_rows
+		       : 0;
 }
 
 tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profile_row *row)
 {
-	if (profile && tn_tomb_check(profile->runtime, "profile_at"))
+	if (profile && tn_handle_check(profile->runtime, "profile_at"))
 		return TN_STATE;
 	if (index >= tn_profile_count(profile))
 		return TN_INVALID_ARGUMENT;
@@ -535,7 +537,7 @@ tn_status tn_profile_at(const tn_profile *profile, size_t index, struct tn_profi
 
 tn_status tn_profile_get_facts(const tn_profile *profile, struct tn_profile_facts *facts)
 {
-	if (!profile || profile->module)
+	if (!profile || tn_handle_check(profile->runtime, "profile_get_facts") || profile->module)
 		return TN_INVALID_ARGUMENT;
 	const struct tn_profile_facts own = {.struct_size = sizeof(own),
 					     .clock = profile->clock,

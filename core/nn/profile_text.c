@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -124,7 +124,7 @@ char *tn_profile_table(const tn_profile *profile)
 	line_cells cells;
 	char times[2][48];
 	int widths[N_COLUMNS];
-	if (profile && tn_tomb_check(profile->runtime, "profile_table"))
+	if (profile && tn_handle_check(profile->runtime, "profile_table"))
 		return NULL;
 	if (tn_profile_get_facts(profile, &facts))
 		return NULL;

@@ -9,10 +9,13 @@
 #include "array/array.h"
 #include "base/fork.h"
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "nn/arena.h"
 #include "nn/copy.h"
 #include "nn/freeze.h"
 #include "nn/tree.h"
+
+#define ENDED "the frozen network has been destroyed"
 
 static const char operation[] = "frozen_run";
 
@@ -32,7 +35,15 @@ static void free_frozen(struct tn_frozen *frozen)
 	tn_packs_destroy(frozen->packs);
 	tn_module_destroy(frozen->structure);
 	pthread_mutex_destroy(&frozen->mutex);
-	tn_mem_free(frozen);
+	tn_quarantine_end(frozen, ENDED);
+}
+
+tn_status tn_frozen_check(const struct tn_frozen *frozen, const char *call,
+			  struct tn_error_info *error)
+{
+	if (!tn_quarantine_is_open || !atomic_load(&frozen->is_destroyed))
+		return TN_OK;
+	return tn_quarantine_report(call, ENDED, error);
 }
 
 void tn_frozen_leave(struct tn_frozen *frozen)
@@ -162,6 +173,10 @@ static tn_module *add(struct tn_runtime *rt, struct tn_frozen *frozen)
 tn_module *tn_replica_module(struct tn_runtime *rt, struct tn_frozen *frozen)
 {
 	tn_module *found = NULL;
+	if (tn_frozen_check(frozen, operation, &rt->report)) {
+		tn_runtime_keep(rt, &rt->report);
+		return NULL;
+	}
 	for (struct tn_replica **link = &rt->replicas; *link;) {
 		struct tn_replica *replica = *link;
 		if (replica->frozen == frozen) {

@@ -29,6 +29,9 @@ struct tn_frozen {
 	struct tn_packs *packs;
 };
 
+/* TN_STATE: the handle has ended; it is noticed where handles are checked. */
+tn_status tn_frozen_check(const struct tn_frozen *frozen, const char *call,
+			  struct tn_error_info *error);
 /* One user less.  From any thread. */
 void tn_frozen_leave(struct tn_frozen *frozen);
 

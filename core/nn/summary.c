@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "nn/tree.h"
@@ -289,21 +289,23 @@ tn_summary *tn_summary_create(tn_module *module, const struct tn_summary_options
 
 void tn_summary_destroy(tn_summary *summary)
 {
-	if (!summary)
+	if (!summary || tn_handle_has_ended(summary->runtime, summary, "summary_destroy"))
 		return;
 	tn_mem_free(summary->rows);
 	tn_mem_free(summary->names);
-	tn_mem_free(summary);
+	tn_handle_end(&summary->runtime, summary, "the summary");
 }
 
 size_t tn_summary_count(const tn_summary *summary)
 {
-	return summary ? summary->n : 0;
+	if (!summary || tn_handle_check(summary->runtime, "summary_count"))
+		return 0;
+	return summary->n;
 }
 
 tn_status tn_summary_at(const tn_summary *summary, size_t index, struct tn_summary_row *row)
 {
-	if (!summary || index >= summary->n)
+	if (index >= tn_summary_count(summary))
 		return TN_INVALID_ARGUMENT;
 	return tn_runtime_answer(summary->runtime, row, &summary->rows[index], sizeof(*row),
 				 "struct tn_summary_row", "summary_at");
@@ -311,7 +313,7 @@ tn_status tn_summary_at(const tn_summary *summary, size_t index, struct tn_summa
 
 char *tn_module_summary(tn_module *module, const struct tn_summary_options *options)
 {
-	if (!module || tn_tomb_check(module->runtime, "module_summary"))
+	if (!module || tn_handle_check(module->runtime, "module_summary"))
 		return NULL;
 	if (!options)
 		return tree_of(module);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/handle.h"
 #include "base/text.h"
 #include "nn/summary.h"
 
@@ -113,7 +114,7 @@ char *tn_summary_text(const tn_summary *summary)
 	line_cells cells;
 	int widths[N_COLUMNS];
 	char shape[CELL];
-	if (!summary)
+	if (!summary || tn_handle_check(summary->runtime, "summary_text"))
 		return NULL;
 	const struct tn_summary_options *o = &summary->options;
 	const struct tn_summary_row *all = &summary->rows[0];

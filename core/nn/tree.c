@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -33,7 +34,9 @@ tn_status tn_module_check_network(const tn_module *module, const char *operation
 
 tn_dtype tn_module_dtype(const tn_module *module)
 {
-	tn_dtype dtype = module ? tn_module_root(module)->dtype : 0;
+	if (!module || tn_handle_check(module->runtime, "module_dtype"))
+		return TN_F32;
+	tn_dtype dtype = tn_module_root(module)->dtype;
 	return dtype ? dtype : TN_F32;
 }
 
@@ -218,7 +221,8 @@ tn_status tn_module_list(const tn_module *module)
 
 const char *tn_module_class_name(const tn_module *module)
 {
-	return module ? module->class_name : NULL;
+	return module && !tn_handle_check(module->runtime, "module_class_name") ? module->class_name
+										: NULL;
 }
 
 tn_module *tn_module_find_member(const tn_module *module, const char *path)
@@ -264,7 +268,10 @@ const struct tn_named_weight *tn_module_named_weight(const tn_module *module, co
 
 size_t tn_module_count(const tn_module *module)
 {
-	return module && !tn_module_list(module) ? module->n_module_listing : 0;
+	return module && !tn_handle_check(module->runtime, "module_count") &&
+			       !tn_module_list(module)
+		       ? module->n_module_listing
+		       : 0;
 }
 
 tn_status tn_module_at(const tn_module *module, size_t index, struct tn_module_view *view)

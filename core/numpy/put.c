@@ -9,7 +9,7 @@
 
 #include "array/make.h"
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/shape.h"
 #include "base/dtype.h"
 #include "numpy/index_bounds.h"
@@ -187,8 +187,8 @@ tn_status tn_putmask(tn_array *a, const tn_array *mask, const tn_array *values)
 static tn_status check_copy(const tn_array *out, const tn_array *a, const tn_array *where)
 {
 	struct tn_runtime *runtime = out->runtime;
-	if (tn_tomb_check(a->runtime, "copyto") ||
-	    (where && tn_tomb_check(where->runtime, "copyto")))
+	if (tn_handle_check(a->runtime, "copyto") ||
+	    (where && tn_handle_check(where->runtime, "copyto")))
 		return TN_STATE;
 	if (a->runtime != runtime || (where && where->runtime != runtime))
 		return tn_runtime_fail(runtime, TN_DEVICE, "copyto",

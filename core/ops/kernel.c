@@ -13,7 +13,7 @@
 #include "array/array.h"
 #include "array/make.h"
 #include "base/fork.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "device/device.h"
@@ -32,6 +32,7 @@ struct tn_kernel {
 	char name[128]; /* for errors */
 	int was_launched;
 	uint32_t references;
+	int has_ended; /* for the program; captured work may still launch it */
 };
 
 /* ---- Compiling -------------------------------------------------------------------------------*/
@@ -135,9 +136,11 @@ static void release_handle(struct tn_kernel *kernel)
 			      error.text);
 }
 
+static void release_kernel(tn_kernel *kernel);
+
 static void drop_reference(void *kernel)
 {
-	tn_kernel_destroy(kernel);
+	release_kernel(kernel);
 }
 
 /* Captured work launches the kernel, which must then live as long as the work. */
@@ -149,10 +152,9 @@ static tn_status keep_for_capture(tn_kernel *kernel)
 	return status;
 }
 
-void tn_kernel_destroy(tn_kernel *kernel)
+static void release_kernel(tn_kernel *kernel)
 {
-	if (!kernel || tn_has_ended(kernel->runtime, kernel, "kernel_destroy") ||
-	    --kernel->references)
+	if (--kernel->references)
 		return;
 	/* During a capture it is impossible to wait for the kernel to end: the captured work keeps
 	 * it. */
@@ -162,6 +164,16 @@ void tn_kernel_destroy(tn_kernel *kernel)
 	if (kernel->device->fork_generation == tn_fork_generation())
 		release_handle(kernel);
 	tn_handle_end(&kernel->runtime, kernel, "the kernel");
+}
+
+void tn_kernel_destroy(tn_kernel *kernel)
+{
+	if (!kernel || tn_handle_has_ended(kernel->runtime, kernel, "kernel_destroy") ||
+	    tn_handle_refuse(kernel->runtime, kernel->has_ended, "kernel_destroy",
+			     "the kernel has been destroyed"))
+		return;
+	kernel->has_ended = 1;
+	release_kernel(kernel);
 }
 
 /* ---- Launching -------------------------------------------------------------------------------*/
@@ -176,7 +188,7 @@ static tn_status check_argument(const struct tn_kernel *kernel, size_t i,
 			       "argument %zu is neither an array nor a value", i);
 	if (!array)
 		return TN_OK;
-	if (tn_tomb_check(array->runtime, kernel->name))
+	if (tn_handle_check(array->runtime, kernel->name))
 		return TN_STATE;
 	if (array->runtime != runtime || tn_array_home(array) != kernel->device)
 		return tn_fail(&runtime->report, TN_DEVICE, kernel->name,
@@ -269,6 +281,9 @@ tn_status tn_kernel_launch(tn_kernel *kernel, struct tn_kernel_grid grid, size_t
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *runtime = kernel->runtime;
 	tn_status status = tn_runtime_ready(runtime);
+	if (!status)
+		status = tn_handle_refuse(runtime, kernel->has_ended, kernel->name,
+					  "the kernel has been destroyed");
 	if (status)
 		return status;
 	if (n_arguments > UINT32_MAX)

@@ -95,7 +95,7 @@ static int prepare_lines(const struct tn_map_run *run, struct prepared *p)
 	}
 	if (uses(program, TN_OP_INDEX) || (!first->contiguous && uses(program, TN_OP_ELEMENT)))
 		return 0;
-	if (tn_array_home(first)->tracks_use)
+	if (tn_array_home(first)->tracks_use || first->runtime->observer)
 		use_arrays(run);
 	return 1;
 }

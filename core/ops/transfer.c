@@ -125,6 +125,8 @@ static tn_status check_buffer(const tn_array *array, const char *operation,
 	char text[TN_SHAPE_TEXT];
 	if (!buffer)
 		return tn_fail(error, TN_INVALID_ARGUMENT, operation, "buffer is NULL");
+	if (tn_host_buffer_check(buffer, operation))
+		return TN_PENDING_ERROR;
 	if (buffer->device != tn_array_home(array))
 		return tn_fail(error, TN_DEVICE, operation,
 			       "the array is on %s, the buffer was made for %s%s",
@@ -143,7 +145,9 @@ static tn_status check_buffer(const tn_array *array, const char *operation,
 
 static tn_status null_array(const char *operation, const tn_host_buffer *buffer)
 {
-	return tn_runtime_null(tn_runtime_of(buffer->device->context), operation, "array");
+	tn_status status = tn_host_buffer_check(buffer, operation);
+	return status ? status
+		      : tn_runtime_null(tn_runtime_of(buffer->device->context), operation, "array");
 }
 
 tn_status tn_to_host_async(const tn_array *array, tn_host_buffer *buffer, size_t offset)

@@ -7,7 +7,7 @@
 
 #include <tenon/map.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/make.h"
 #include "dispatch/operations.h"
 #include "dispatch/programs.h"
@@ -137,7 +137,7 @@ tn_status tn_memo_get_statistics(tn_context *context, struct tn_memo_statistics 
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	if (!runtime)
 		return TN_INVALID_ARGUMENT;
-	if (tn_tomb_check(runtime, "memo_get_statistics"))
+	if (tn_handle_check(runtime, "memo_get_statistics"))
 		return TN_STATE;
 	const struct tn_memo_statistics own = {
 		.struct_size = sizeof(own),
@@ -154,7 +154,7 @@ tn_status tn_clear_memo(tn_context *context)
 	struct tn_runtime *runtime = tn_runtime_of(context);
 	if (!runtime)
 		return TN_INVALID_ARGUMENT;
-	if (tn_tomb_check(runtime, "clear_memo"))
+	if (tn_handle_check(runtime, "clear_memo"))
 		return TN_STATE;
 	if (runtime->tape)
 		return tn_runtime_fail(runtime, TN_STATE, "clear_memo",

@@ -11,7 +11,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "capture/capture.h"
@@ -105,7 +105,7 @@ tn_grad_scaler *tn_grad_scaler_create(tn_module *module,
 
 void tn_grad_scaler_destroy(tn_grad_scaler *scaler)
 {
-	if (!scaler || tn_has_ended(scaler->module->runtime, scaler, "grad_scaler_destroy"))
+	if (!scaler || tn_handle_has_ended(scaler->module->runtime, scaler, "grad_scaler_destroy"))
 		return;
 	scaler->module->n_users--;
 	tn_array_unhold(scaler->scale);
@@ -261,7 +261,9 @@ tn_status tn_grad_scaler_step(tn_grad_scaler *scaler, tn_optimizer *optimizer)
 
 int tn_grad_scaler_has_skipped(const tn_grad_scaler *scaler)
 {
-	return scaler ? scaler->has_skipped : 0;
+	return scaler && !tn_module_user_check(scaler->module, "grad_scaler_has_skipped")
+		       ? scaler->has_skipped
+		       : 0;
 }
 
 /* ---- Update ----------------------------------------------------------------------------------*/

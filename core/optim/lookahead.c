@@ -166,7 +166,9 @@ tn_status tn_lookahead(tn_optimizer *optimizer, const struct tn_lookahead_option
 
 uint64_t tn_lookahead_steps(const tn_optimizer *optimizer)
 {
-	return optimizer ? optimizer->lookahead.steps : 0;
+	return optimizer && !tn_module_user_check(optimizer->module, "lookahead_steps")
+		       ? optimizer->lookahead.steps
+		       : 0;
 }
 
 tn_status tn_lookahead_set_steps(tn_optimizer *optimizer, uint64_t steps)

@@ -15,7 +15,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "array/watch.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -214,7 +214,8 @@ tn_optimizer *tn_optimizer_create(tn_module *module, const struct tn_optimizer_r
 
 void tn_optimizer_destroy(tn_optimizer *optimizer)
 {
-	if (!optimizer || tn_has_ended(optimizer->module->runtime, optimizer, "optimizer_destroy"))
+	if (!optimizer ||
+	    tn_handle_has_ended(optimizer->module->runtime, optimizer, "optimizer_destroy"))
 		return;
 	optimizer->module->n_users--;
 	tn_captured_abandon(&optimizer->captured);
@@ -480,7 +481,7 @@ void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)
 	if (!optimizer)
 		return;
 	struct tn_runtime *rt = optimizer->module->runtime;
-	if (tn_tomb_check(rt, operation))
+	if (tn_handle_check(rt, operation))
 		return;
 	if (!(lr >= 0.0))
 		tn_runtime_fail(rt, TN_INVALID_ARGUMENT, operation,
@@ -491,5 +492,6 @@ void tn_optimizer_set_lr(tn_optimizer *optimizer, double lr)
 
 double tn_optimizer_lr(const tn_optimizer *optimizer)
 {
-	return optimizer ? optimizer->lr : 0.0;
+	return optimizer && !tn_module_user_check(optimizer->module, "optimizer_lr") ? optimizer->lr
+										     : 0.0;
 }

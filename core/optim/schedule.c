@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "capture/capture.h"
@@ -211,6 +211,12 @@ static tn_status refuse_capture(const tn_optimizer *optimizer, const char *opera
 	return status ? status : tn_capture_refuse(rt, operation, "the learning rate");
 }
 
+static tn_status begin_change(const tn_schedule *schedule, const char *operation)
+{
+	tn_status status = tn_runtime_ready(schedule->runtime);
+	return status ? status : refuse_capture(schedule->optimizer, operation);
+}
+
 static tn_status check_options(struct tn_runtime *rt, struct tn_schedule_options *o)
 {
 	if (o->kind >= N_KINDS)
@@ -259,43 +265,19 @@ tn_schedule *tn_schedule_create(tn_optimizer *optimizer, const struct tn_schedul
 	return schedule;
 }
 
-/* Keeps it with an optimizer of nothing, to notice its use. */
-static void bury(tn_schedule *schedule)
-{
-	struct nothing {
-		tn_optimizer optimizer;
-		tn_module module;
-	} *nothing = tn_mem_zeroed(1, sizeof(*nothing));
-	struct tn_tomb *tomb =
-		tn_bury(schedule->runtime, schedule, "the schedule has been destroyed");
-	if (!tomb || !nothing) {
-		tn_mem_free(nothing);
-		return;
-	}
-	nothing->module.context = &tomb->context;
-	nothing->module.runtime = &tomb->context.runtime;
-	nothing->optimizer.module = &nothing->module;
-	tomb->companion = nothing;
-	schedule->optimizer = &nothing->optimizer;
-	schedule->runtime = &tomb->context.runtime;
-}
-
 void tn_schedule_destroy(tn_schedule *schedule)
 {
-	if (!schedule || tn_has_ended(schedule->runtime, schedule, "schedule_destroy"))
+	if (!schedule || tn_handle_has_ended(schedule->runtime, schedule, "schedule_destroy"))
 		return;
 	tn_mem_free((void *)(uintptr_t)schedule->o.milestones);
-	if (tn_tombs_are_kept && schedule->runtime->is_checked)
-		bury(schedule);
-	else
-		tn_mem_free(schedule);
+	tn_handle_end(&schedule->runtime, schedule, "the schedule");
 }
 
 tn_status tn_schedule_advance(tn_schedule *schedule)
 {
 	if (!schedule)
 		return TN_INVALID_ARGUMENT;
-	tn_status status = refuse_capture(schedule->optimizer, "schedule_advance");
+	tn_status status = begin_change(schedule, "schedule_advance");
 	if (status)
 		return status;
 	schedule->state.t++;
@@ -317,13 +299,13 @@ tn_status tn_schedule_measure(tn_schedule *schedule, double metric)
 		return TN_INVALID_ARGUMENT;
 	const struct tn_schedule_options *o = &schedule->o;
 	struct tn_schedule_state *state = &schedule->state;
-	tn_status status = refuse_capture(schedule->optimizer, "schedule_measure");
+	tn_status status = begin_change(schedule, "schedule_measure");
 	if (status)
 		return status;
 	if (o->kind != TN_SCHEDULE_PLATEAU)
-		return tn_runtime_fail(
-			schedule->optimizer->module->runtime, TN_STATE, "schedule_measure",
-			"expected a schedule of the kind plateau, found %s", kinds[o->kind].name);
+		return tn_runtime_fail(schedule->runtime, TN_STATE, "schedule_measure",
+				       "expected a schedule of the kind plateau, found %s",
+				       kinds[o->kind].name);
 	if (is_better(o, metric, state->best)) {
 		state->best = metric;
 		state->n_bad = 0;
@@ -351,8 +333,8 @@ tn_status tn_schedule_get_state(const tn_schedule *schedule, struct tn_schedule_
 {
 	if (!schedule)
 		return TN_INVALID_ARGUMENT;
-	return tn_runtime_answer(schedule->optimizer->module->runtime, state, &schedule->state,
-				 sizeof(*state), "struct tn_schedule_state", "schedule_get_state");
+	return tn_runtime_answer(schedule->runtime, state, &schedule->state, sizeof(*state),
+				 "struct tn_schedule_state", "schedule_get_state");
 }
 
 tn_status tn_schedule_set_state(tn_schedule *schedule, const struct tn_schedule_state *state)
@@ -360,9 +342,9 @@ tn_status tn_schedule_set_state(tn_schedule *schedule, const struct tn_schedule_
 	static const char operation[] = "schedule_set_state";
 	if (!schedule || !state)
 		return TN_INVALID_ARGUMENT;
-	struct tn_runtime *rt = schedule->optimizer->module->runtime;
+	struct tn_runtime *rt = schedule->runtime;
 	struct tn_schedule_state own = schedule->state;
-	tn_status status = refuse_capture(schedule->optimizer, operation);
+	tn_status status = begin_change(schedule, operation);
 	if (!status)
 		status = tn_runtime_take(rt, &own, sizeof(own), state, "struct tn_schedule_state",
 					 operation);

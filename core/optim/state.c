@@ -82,7 +82,9 @@ void tn_state_forget_views(tn_optimizer *optimizer)
 
 size_t tn_optimizer_state_count(const tn_optimizer *optimizer)
 {
-	return optimizer ? tn_states_each(optimizer) * optimizer->module->n_listing : 0;
+	return optimizer && !tn_module_user_check(optimizer->module, "optimizer_state_count")
+		       ? tn_states_each(optimizer) * optimizer->module->n_listing
+		       : 0;
 }
 
 tn_status tn_optimizer_state_at(tn_optimizer *optimizer, size_t index,

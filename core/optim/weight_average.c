@@ -11,7 +11,7 @@
 
 #include "array/array.h"
 #include "array/make.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -175,7 +175,9 @@ tn_status tn_weight_average_swap(tn_weight_average *average)
 
 int tn_weight_average_is_swapped(const tn_weight_average *average)
 {
-	return average ? average->is_swapped : 0;
+	return average && !tn_module_user_check(average->module, "weight_average_is_swapped")
+		       ? average->is_swapped
+		       : 0;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------*/
@@ -236,7 +238,8 @@ tn_weight_average *tn_weight_average_create(tn_module *module,
 
 void tn_weight_average_destroy(tn_weight_average *average)
 {
-	if (!average || tn_has_ended(average->module->runtime, average, "weight_average_destroy"))
+	if (!average ||
+	    tn_handle_has_ended(average->module->runtime, average, "weight_average_destroy"))
 		return;
 	average->module->n_users--;
 	tn_captured_abandon(&average->captured);
@@ -293,7 +296,9 @@ tn_status tn_weight_average_at(tn_weight_average *average, size_t index,
 
 uint64_t tn_weight_average_updates(const tn_weight_average *average)
 {
-	return average ? average->updates : 0;
+	return average && !tn_module_user_check(average->module, "weight_average_updates")
+		       ? average->updates
+		       : 0;
 }
 
 tn_status tn_weight_average_set_updates(tn_weight_average *average, uint64_t updates)
@@ -302,7 +307,7 @@ tn_status tn_weight_average_set_updates(tn_weight_average *average, uint64_t upd
 	if (!average)
 		return TN_INVALID_ARGUMENT;
 	struct tn_runtime *rt = average->module->runtime;
-	tn_status status = tn_tomb_check(rt, operation);
+	tn_status status = tn_handle_check(rt, operation);
 	if (!status)
 		status = tn_capture_refuse(rt, operation, "the number of updates");
 	if (status)

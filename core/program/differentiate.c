@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/quarantine.h"
 #include "program/builder.h"
 #include "program/cast.h"
 #include "program/opcode.h"
@@ -426,8 +427,10 @@ tn_status tn_program_differentiate(const tn_program *program, const struct tn_pr
 	if (!program || !wants || !gradient)
 		return tn_fail(error, TN_INVALID_ARGUMENT, OPERATION,
 			       "program, wants and gradient must not be NULL");
-	tn_status status = tn_options_take(&own, sizeof(own), wants, "struct tn_program_wants",
-					   OPERATION, error);
+	tn_status status = tn_quarantine_check(program, OPERATION, error);
+	if (!status)
+		status = tn_options_take(&own, sizeof(own), wants, "struct tn_program_wants",
+					 OPERATION, error);
 	if (!status)
 		status = check_limits(program, &own, error);
 	for (uint32_t k = 0; !status && k < own.n_inputs; k++)

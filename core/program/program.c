@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/quarantine.h"
 #include "program/cast.h"
 #include "program/hash.h"
 #include "program/opcode.h"
@@ -61,18 +62,27 @@ tn_status tn_program_create(const struct tn_program_parts *parts, const char *op
 
 void tn_program_destroy(tn_program *program)
 {
-	tn_mem_free(program);
+	if (program && !tn_quarantine_check(program, "program_destroy", NULL))
+		tn_quarantine_end(program, "the program has been destroyed");
+}
+
+/* 1: a handle has ended. */
+static int has_ended(const tn_program *program, const char *operation)
+{
+	return tn_quarantine_check(program, operation, NULL) != TN_OK;
 }
 
 int tn_program_equal(const tn_program *a, const tn_program *b)
 {
+	if (has_ended(a, "program_equal") || has_ended(b, "program_equal"))
+		return 0;
 	return a->n_bytes == b->n_bytes && a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1] &&
 	       !memcmp(a->bytes, b->bytes, a->n_bytes);
 }
 
 tn_dtype tn_program_output_dtype(const tn_program *program, uint32_t output)
 {
-	if (output >= program->n_outputs)
+	if (has_ended(program, "program_output_dtype") || output >= program->n_outputs)
 		return 0;
 	return (tn_dtype)program->instructions[program->outputs[output]].dtype;
 }
@@ -80,6 +90,8 @@ tn_dtype tn_program_output_dtype(const tn_program *program, uint32_t output)
 /* The dtype of source `number`, which at most one instruction reads. */
 static tn_dtype source_dtype(const tn_program *program, uint16_t op, uint32_t number)
 {
+	if (has_ended(program, "program_dtype"))
+		return 0;
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		const struct tn_instruction *value = &program->instructions[i];
 		if (value->op == op && value->a == number)
@@ -100,6 +112,8 @@ tn_dtype tn_program_scalar_dtype(const tn_program *program, uint32_t scalar)
 
 int tn_program_has(const tn_program *program, uint16_t op)
 {
+	if (has_ended(program, "program_has"))
+		return 0;
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		if (program->instructions[i].op == op)
 			return 1;

@@ -7,6 +7,7 @@
 #include <tenon/program.h>
 #include <tenon/status.h>
 
+#include "base/quarantine.h"
 #include "program/prelude.h"
 #include "program/printer.h"
 #include "program/sink.h"
@@ -65,7 +66,8 @@ size_t tn_program_source(const tn_program *program, const char *name, char *buff
 					   .dialect = tn_plugin_dialect_c(),
 					   .write = write_piece,
 					   .user = &sink};
-	if (!program || !name || tn_print_prelude(&args))
+	if (!program || !name || tn_quarantine_check(program, "program_source", NULL) ||
+	    tn_print_prelude(&args))
 		return 0;
 	tn_sink_add(&sink, "\nvoid ");
 	tn_sink_add(&sink, name);

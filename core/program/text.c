@@ -6,6 +6,7 @@
 #include <tenon/program.h>
 #include <tenon/status.h>
 
+#include "base/quarantine.h"
 #include "program/opcode.h"
 #include "program/sink.h"
 
@@ -13,6 +14,8 @@ size_t tn_program_text(const tn_program *program, char *buffer, size_t size)
 {
 	struct tn_sink sink;
 	tn_sink_init(&sink, buffer, size);
+	if (tn_quarantine_check(program, "program_text", NULL))
+		return 0;
 	for (uint32_t i = 0; i < program->n_instructions; i++) {
 		const struct tn_instruction *value = &program->instructions[i];
 		const unsigned operands[] = {value->a, value->b, value->c};

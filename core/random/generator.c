@@ -6,6 +6,7 @@
 #include <tenon/random.h>
 
 #include "array/generator.h"
+#include "array/handle.h"
 #include "array/make.h"
 #include "base/memory.h"
 #include "capture/capture.h"
@@ -36,13 +37,20 @@ tn_generator *tn_generator_create(tn_context *context, uint64_t seed)
 
 void tn_generator_destroy(tn_generator *generator)
 {
-	if (generator)
-		tn_generator_release(generator);
+	static const char operation[] = "generator_destroy";
+	if (!generator || tn_handle_has_ended(generator->runtime, generator, operation) ||
+	    tn_handle_refuse(generator->runtime, generator->has_ended, operation,
+			     "the generator has been destroyed"))
+		return;
+	generator->has_ended = generator->references > 0; /* a default one stays */
+	tn_generator_release(generator);
 }
 
 tn_generator *tn_default_generator(tn_context *context)
 {
-	return context ? &tn_runtime_of(context)->generator : NULL;
+	return context && !tn_handle_check(&context->runtime, "default_generator")
+		       ? &tn_runtime_of(context)->generator
+		       : NULL;
 }
 
 tn_generator *tn_generator_split(tn_generator *generator)
@@ -69,7 +77,9 @@ tn_generator *tn_generator_split(tn_generator *generator)
 
 struct tn_random_state tn_generator_get_state(const tn_generator *generator)
 {
-	return generator ? *generator->state : (struct tn_random_state){0, 0};
+	return generator && !tn_handle_check(generator->runtime, "generator_get_state")
+		       ? *generator->state
+		       : (struct tn_random_state){0, 0};
 }
 
 tn_status tn_generator_set_state(tn_generator *generator, struct tn_random_state state)

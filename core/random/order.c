@@ -66,8 +66,10 @@ tn_array *tn_generator_permutation_of(tn_generator *generator, const tn_array *a
 tn_status tn_generator_shuffle(tn_generator *generator, tn_array *a, int axis)
 {
 	struct tn_runtime *runtime = tn_draw_begin(generator, a, "shuffle");
+	if (!runtime && generator && generator->runtime->error.status)
+		return generator->runtime->error.status;
 	if (!runtime)
-		return generator ? generator->runtime->error.status : TN_INVALID_ARGUMENT;
+		return TN_INVALID_ARGUMENT;
 	const struct tn_random_state before = *generator->state;
 	const tn_array *in = a;
 	tn_status status = tn_refuse_tracked(runtime, "shuffle", 1, &in);

@@ -20,7 +20,7 @@
 
 #include "array/runtime.h"
 #include "base/fork.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/file.h"
@@ -274,7 +274,7 @@ tn_checkpoint_folder *tn_checkpoint_folder_open(tn_context *context, const char 
 
 void tn_checkpoint_folder_close(tn_checkpoint_folder *folder)
 {
-	if (!folder || tn_has_ended(folder->runtime, folder, "checkpoint_folder_close"))
+	if (!folder || tn_handle_has_ended(folder->runtime, folder, "checkpoint_folder_close"))
 		return;
 	/* A forked child has the lock too, as long as it lives: its copy neither keeps nor gives it
 	 * up. */
@@ -458,7 +458,8 @@ tn_status tn_checkpoint_folder_load(tn_checkpoint_folder *folder,
 
 size_t tn_checkpoint_folder_count(const tn_checkpoint_folder *folder)
 {
-	return folder ? folder->n : 0;
+	return folder && !tn_handle_check(folder->runtime, "checkpoint_folder_count") ? folder->n
+										      : 0;
 }
 
 tn_status tn_checkpoint_folder_at(const tn_checkpoint_folder *folder, size_t index,

@@ -11,7 +11,7 @@
 
 #include "array/array.h"
 #include "base/dtype.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "distributed/compare.h"
@@ -152,7 +152,7 @@ tn_loss *tn_loss_custom(tn_context *context, const struct tn_loss_class *class_)
 
 void tn_loss_destroy(tn_loss *loss)
 {
-	if (!loss || tn_has_ended(loss->runtime, loss, "loss_destroy"))
+	if (!loss || tn_handle_has_ended(loss->runtime, loss, "loss_destroy"))
 		return;
 	if (loss->class_.destroy)
 		loss->class_.destroy(loss->class_.user);
@@ -164,7 +164,9 @@ void tn_loss_destroy(tn_loss *loss)
 
 const char *tn_loss_name(const tn_loss *loss)
 {
-	return !loss ? NULL : loss->kind ? loss->kind->name : loss->class_.name;
+	if (!loss || tn_handle_check(loss->runtime, "loss_name"))
+		return NULL;
+	return loss->kind ? loss->kind->name : loss->class_.name;
 }
 
 int tn_loss_is_repeatable(const tn_loss *loss)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "train/metric_classes.h"
@@ -227,7 +227,7 @@ tn_metric *tn_metric_custom(tn_context *context, const struct tn_metric_class *c
 
 void tn_metric_destroy(tn_metric *metric)
 {
-	if (!metric || tn_has_ended(metric->runtime, metric, "metric_destroy"))
+	if (!metric || tn_handle_has_ended(metric->runtime, metric, "metric_destroy"))
 		return;
 	tn_metric_pass_end(metric, metric->pass);
 	tn_mem_free((char *)metric->class_.name);
@@ -236,12 +236,15 @@ void tn_metric_destroy(tn_metric *metric)
 
 const char *tn_metric_name(const tn_metric *metric)
 {
-	return metric ? metric->class_.name : NULL;
+	return metric && !tn_handle_check(metric->runtime, "metric_name") ? metric->class_.name
+									  : NULL;
 }
 
 int tn_metric_is_rising(const tn_metric *metric)
 {
-	return metric ? metric->class_.is_rising : 0;
+	return metric && !tn_handle_check(metric->runtime, "metric_is_rising")
+		       ? metric->class_.is_rising
+		       : 0;
 }
 
 /* ---- Passes ----------------------------------------------------------------------------------*/

@@ -11,7 +11,7 @@
 
 #include "array/array.h"
 #include "base/answer.h"
-#include "array/tomb.h"
+#include "array/handle.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "data/data_loader.h"
@@ -265,7 +265,7 @@ tn_trainer *tn_trainer_create(tn_module *module, tn_optimizer *optimizer,
 
 void tn_trainer_destroy(tn_trainer *t)
 {
-	if (!t || tn_has_ended(t->runtime, t, "trainer_destroy"))
+	if (!t || tn_handle_has_ended(t->runtime, t, "trainer_destroy"))
 		return;
 	tn_steps_end(&t->steps);
 	tn_objective_release(&t->objective);
@@ -374,34 +374,36 @@ tn_status tn_trainer_evaluate(tn_trainer *t, tn_data_loader *loader,
 
 uint64_t tn_trainer_epochs(const tn_trainer *t)
 {
-	return t ? t->state.epoch : 0;
+	return t && !tn_handle_check(t->runtime, "trainer_epochs") ? t->state.epoch : 0;
 }
 
 uint64_t tn_trainer_steps(const tn_trainer *t)
 {
-	return t ? t->state.step : 0;
+	return t && !tn_handle_check(t->runtime, "trainer_steps") ? t->state.step : 0;
 }
 
 int tn_trainer_stopped_early(const tn_trainer *t)
 {
-	return t ? t->state.is_early : 0;
+	return t && !tn_handle_check(t->runtime, "trainer_stopped_early") ? t->state.is_early : 0;
 }
 
 size_t tn_trainer_history_count(const tn_trainer *t)
 {
-	return t ? t->history.n : 0;
+	return t && !tn_handle_check(t->runtime, "trainer_history_count") ? t->history.n : 0;
 }
 
 const struct tn_trainer_epoch *tn_trainer_history_at(const tn_trainer *t, size_t index)
 {
-	if (t && tn_tomb_check(t->runtime, "trainer_history_at"))
+	if (t && tn_handle_check(t->runtime, "trainer_history_at"))
 		return NULL;
 	return t && index < t->history.n ? t->history.epochs[index] : NULL;
 }
 
 const struct tn_trainer_epoch *tn_trainer_best(const tn_trainer *t)
 {
-	for (size_t i = 0; t && t->best.is_found && i < t->history.n; i++) {
+	if (!t || tn_handle_check(t->runtime, "trainer_best"))
+		return NULL;
+	for (size_t i = 0; t->best.is_found && i < t->history.n; i++) {
 		if (t->history.epochs[i]->epoch == t->best.epoch)
 			return t->history.epochs[i];
 	}
@@ -410,8 +412,10 @@ const struct tn_trainer_epoch *tn_trainer_best(const tn_trainer *t)
 
 char *tn_trainer_history_json(const tn_trainer *t)
 {
-	char *json = t ? tn_history_json(&t->history) : NULL;
-	if (t && !json)
+	if (!t || tn_handle_check(t->runtime, "trainer_history_json"))
+		return NULL;
+	char *json = tn_history_json(&t->history);
+	if (!json)
 		tn_runtime_no_memory(t->runtime, operation, "the history");
 	return json;
 }

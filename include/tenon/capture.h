@@ -78,13 +78,14 @@ TN_API tn_status tn_capture_end(tn_context *context, tn_graph **graph);
 
 /* Executes the work in the current stream of its device, and after the graph's earlier replays in
  * other streams; returns before it is done.  Arrays that it reads must still exist; the graph keeps
- * those that it writes.  End a tape that has used an array made inside the capture before the next
- * replay: it does not detect that the elements change.  TN_STATE: an optimizer whose step was
- * captured has been destroyed, or parameters that were updated together have since been updated
- * separately; nothing is executed or counted.  Errors are kept; a failure on the device is reported
- * by the next synchronising call.  If an optimizer or random numbers change from step to step, that
- * may be a replay: after every 16 replays of such a graph the next one first waits for all work of
- * that stream and returns any failure of that work; it is then neither started nor counted itself.
+ * those that it writes, and memory that is shared with other contexts (tn_share).  End a tape that
+ * has used an array made inside the capture before the next replay: it does not detect that the
+ * elements change.  TN_STATE: an optimizer whose step was captured has been destroyed, or
+ * parameters that were updated together have since been updated separately; nothing is executed or
+ * counted.  Errors are kept; a failure on the device is reported by the next synchronising call.
+ * If an optimizer or random numbers change from step to step, that may be a replay: after every 16
+ * replays of such a graph the next one first waits for all work of that stream and returns any
+ * failure of that work; it is then neither started nor counted itself.
  * [thread: one per context | may return before the result is ready | since 0.1] */
 TN_API tn_status tn_graph_replay(tn_graph *graph);
 

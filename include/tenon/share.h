@@ -59,7 +59,7 @@ TN_API tn_shared *tn_hand_over(tn_array *array);
  * device takes any address (TN_DEVICE_TAKES_ANY_ADDRESS).
  *
  * It is constant, or, of tn_hand_over, writable.  When the last view of it ends, the call waits for
- * the context's work on the device.  A graph that only reads it is to be destroyed before.
+ * the context's work on the device.  A captured graph that reads it keeps the memory, too.
  *
  * NULL, with the error kept in `context`:
  *   TN_INVALID_ARGUMENT  shared is NULL, or the context has no device of that name; the text names

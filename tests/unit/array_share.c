@@ -8,49 +8,47 @@
 #include <unistd.h>
 
 #include "failing_memory.h"
-#include "nn_backends.h"
-#include "share_cases.h"
-
-static const struct share_backend backends[] = {
-	{"reference", open_backend, tn_context_close},
-	{"cpu", open_backend, tn_context_close},
-	{"mock", open_backend, tn_context_close},
-};
-#define N_OF(list) (sizeof(list) / sizeof((list)[0]))
+#include "share_backends.h"
 
 static void threads_read_one_memory(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++)
-		share_between_threads(&backends[i]);
+	share_on_each(share_between_threads);
+}
+
+static void end_in_any_order(const struct share_backend *backend)
+{
+	share_ends_in_any_order(backend, strcmp(backend->name, "mock") ? 7 : 1);
 }
 
 static void everything_ends_in_any_order(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++)
-		share_ends_in_any_order(&backends[i], i == 2 ? 1 : 7);
+	share_on_each(end_in_any_order);
 }
 
 static void memory_is_free_after_the_work(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++)
-		share_ends_after_the_work(&backends[i]);
+	share_on_each(share_ends_after_the_work);
+}
+
+static void a_graph_keeps_what_it_reads(void **state)
+{
+	(void)state;
+	share_is_kept_by_graphs(&(struct share_backend){"mock", open_backend, tn_context_close});
 }
 
 static void memory_is_handed_over_and_back(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++)
-		share_hands_over(&backends[i]);
+	share_on_each(share_hands_over);
 }
 
 static void no_function_writes_what_is_shared(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++)
-		share_refuses_writers(&backends[i]);
+	share_on_each(share_refuses_writers);
 }
 
 /* ---- Networks --------------------------------------------------------------------------------*/
@@ -311,14 +309,14 @@ static void a_forked_child_only_frees(void **state)
 {
 	int result;
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++) {
-		tn_context *origin = open_backend(backends[i].name);
-		tn_context *taker = open_backend(backends[i].name);
+	for (const char *const *name = share_names(); *name; name++) {
+		tn_context *origin = open_backend(*name);
+		tn_context *taker = open_backend(*name);
 		tn_shared *shared = tn_share(share_line(origin, 4));
 		tn_array *taken = tn_shared_array(taker, shared);
 		pid_t child = fork();
 		if (!child) {
-			tn_context *own = open_backend(backends[i].name);
+			tn_context *own = open_backend("reference");
 			int is_right =
 				!tn_shared_array(own, shared) && tn_error(own)->status == TN_FORKED;
 			tn_context_close(own);
@@ -386,6 +384,7 @@ int main(void)
 		cmocka_unit_test(threads_read_one_memory),
 		cmocka_unit_test(everything_ends_in_any_order),
 		cmocka_unit_test(memory_is_free_after_the_work),
+		cmocka_unit_test(a_graph_keeps_what_it_reads),
 		cmocka_unit_test(memory_is_handed_over_and_back),
 		cmocka_unit_test(no_function_writes_what_is_shared),
 		cmocka_unit_test(nothing_trains_what_is_shared),

@@ -366,6 +366,35 @@ static void no_gradient_is_lost(void **state)
 	tn_context_close(context);
 }
 
+/* Also while a graph, which launches it, lives. */
+static void a_kernel_that_has_ended_is_an_error(void **state)
+{
+	tn_graph *graph = NULL;
+	(void)state;
+	setenv("TENON_CHECK_HANDLES", "1", 1);
+	tn_context *context = open_cuda(NULL);
+	tn_array *x = ones(context), *y = ones(context);
+	tn_kernel *kernel = compile(context, text, "saxpy");
+	assert_ok(saxpy(kernel, N, 1, x, y));
+	assert_ok(tn_capture_begin(context));
+	assert_ok(saxpy(kernel, N, 1, x, y));
+	assert_ok(tn_capture_end(context, &graph));
+	tn_kernel_destroy(kernel);
+	for (int has_graph = 1; has_graph >= 0; has_graph--) {
+		assert_status(saxpy(kernel, N, 1, x, y), TN_STATE);
+		assert_non_null(strstr(tn_error_text(context), "the kernel has been destroyed"));
+		tn_error_clear(context);
+		tn_kernel_destroy(kernel);
+		assert_error(context, TN_STATE, "kernel_destroy", "the kernel has been destroyed");
+		if (has_graph) {
+			assert_ok(tn_graph_replay(graph));
+			tn_graph_destroy(graph);
+		}
+	}
+	close_cuda(context);
+	unsetenv("TENON_CHECK_HANDLES");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +412,7 @@ int main(void)
 		cmocka_unit_test(a_released_kernel_is_remembered_as_one),
 		cmocka_unit_test(a_kept_kernel_that_does_not_load_is_compiled_again),
 		cmocka_unit_test(no_gradient_is_lost),
+		cmocka_unit_test(a_kernel_that_has_ended_is_an_error),
 	};
 	if (access(SIMCUDA_REAL "/libnvrtc.so.13", R_OK))
 		return TEST_SKIPPED;

@@ -4,71 +4,49 @@
  * Arrays that contexts of the CUDA backend share or hand over, on the simulated CUDA, whose streams
  * are deferred until somebody waits.
  */
-#include "cuda_fixture.h"
-#include "share_cases.h"
-
-static int has_begun; /* the simulation is the process's: later contexts do not begin it anew */
-
-static tn_context *open_next(const char *name)
-{
-	const char *path = cuda_file();
-	struct tn_context_options options = tn_context_defaults();
-	tn_context *context = NULL;
-	if (!has_begun) {
-		has_begun = 1;
-		return open_deferred();
-	}
-	options.backend = name;
-	options.plugin_paths = &path;
-	options.n_plugin_paths = 1;
-	options.log = drop_message;
-	assert_ok(tn_context_open(&options, &context, NULL));
-	return context;
-}
-
-static void close_last(tn_context *context)
-{
-	has_begun = 0;
-	close_cuda(context);
-}
-
-static const struct share_backend cuda = {"cuda", open_next, close_last};
+#include "cuda_share.h"
 
 static void threads_read_one_memory(void **state)
 {
 	(void)state;
-	share_between_threads(&cuda);
+	share_between_threads(&share_cuda);
 }
 
 static void everything_ends_in_any_order(void **state)
 {
 	(void)state;
-	share_ends_in_any_order(&cuda, 7);
+	share_ends_in_any_order(&share_cuda, 7);
 }
 
 static void memory_is_free_after_the_work(void **state)
 {
 	(void)state;
-	share_ends_after_the_work(&cuda);
+	share_ends_after_the_work(&share_cuda);
+}
+
+static void a_graph_keeps_what_it_reads(void **state)
+{
+	(void)state;
+	share_is_kept_by_graphs(&share_cuda);
 }
 
 static void memory_is_handed_over_and_back(void **state)
 {
 	(void)state;
-	share_hands_over(&cuda);
+	share_hands_over(&share_cuda);
 }
 
 static void no_function_writes_what_is_shared(void **state)
 {
 	(void)state;
-	share_refuses_writers(&cuda);
+	share_refuses_writers(&share_cuda);
 }
 
 static void no_kernel_writes_what_is_shared(void **state)
 {
 	struct tn_kernel_source source = tn_kernel_source_defaults();
 	(void)state;
-	tn_context *context = open_next("cuda");
+	tn_context *context = share_cuda.open("cuda");
 	tn_array *line = share_line(context, 4);
 	tn_shared *shared = tn_share(line);
 	source.format = "cuda-c";
@@ -84,7 +62,7 @@ static void no_kernel_writes_what_is_shared(void **state)
 		     "argument 0, which is not read-only: its memory is shared");
 	tn_kernel_destroy(kernel);
 	tn_shared_destroy(shared);
-	close_last(context);
+	share_cuda.close(context);
 }
 
 /* Each in a stream of its own; a third context computes meanwhile. */
@@ -131,6 +109,7 @@ int main(void)
 		cmocka_unit_test(threads_read_one_memory),
 		cmocka_unit_test(everything_ends_in_any_order),
 		cmocka_unit_test(memory_is_free_after_the_work),
+		cmocka_unit_test(a_graph_keeps_what_it_reads),
 		cmocka_unit_test(memory_is_handed_over_and_back),
 		cmocka_unit_test(no_function_writes_what_is_shared),
 		cmocka_unit_test(no_kernel_writes_what_is_shared),

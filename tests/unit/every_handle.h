@@ -23,7 +23,7 @@ static tn_tape *tape;
 static tn_metric *metric;
 static tn_loss *loss;
 static tn_generator *generator;
-static tn_weight_average *average;
+static tn_weight_average *weight_average;
 static tn_grad_scaler *grad_scaler;
 static tn_schedule *schedule;
 static tn_communicator *communicator;
@@ -42,6 +42,9 @@ static tn_program *program;
 static tn_npz *npz;
 static tn_safetensors *safetensors;
 static tn_load_report *load_report;
+static tn_summary *summary;
+static tn_request *request;
+static tn_graph *graph; /* NULL: the context's device does not capture */
 static const char *folder;
 static const tn_ufunc *ufunc;
 static struct tn_input_format input_format = {.struct_size = sizeof(input_format)};
@@ -51,17 +54,21 @@ static double doubles[8] = {0.25, 0.5};
 static uint64_t room[1024]; /* for outputs, and structs of zeros */
 
 /* What a call can tell. */
-enum { NOTHING, IN_CONTEXT, IN_REPORT };
+enum { NOTHING, IN_CONTEXT, IN_REPORT, ANSWERS };
 
 struct call {
 	const char *function;
 	const char *operand;
 	int (*has_failed)(void); /* 1 also for functions that cannot tell */
 	int keeps;
+	int is_of_context; /* the operand, for dead_handles.c */
 };
 
 static void make_arrays(void)
 {
+	device = tn_device_current(context);
+	load_report = tn_context_report(context);
+	generator = tn_generator_create(context, 1);
 	array = tn_ones(context, TN_F32, 2, lengths);
 	line = tn_ones(context, TN_F32, 1, lengths);
 	for (int i = 0; i < 4; i++)
@@ -84,7 +91,7 @@ static void make_training(void)
 	options.period = 9;
 	schedule = tn_schedule_create(optimizer, &options);
 	metric = tn_metric_create(context, NULL);
-	average = tn_weight_average_create(module, NULL);
+	weight_average = tn_weight_average_create(module, NULL);
 	grad_scaler = tn_grad_scaler_create(module, NULL);
 	assert_ok(tn_dataset_open("digits", NULL, &dataset, NULL));
 	assert_ok(tn_data_loader_create(dataset, TN_PART_TEST, &batches, &data_loader, NULL));
@@ -96,6 +103,11 @@ static void make_training(void)
 	communicator_options.name = "none";
 	assert_ok(tn_communicator_open(context, &communicator_options, &communicator, NULL));
 	data_parallel = tn_data_parallel_create(module, communicator, NULL);
+	struct tn_collective_host barrier = tn_collective_host_defaults();
+	barrier.operation = TN_COLLECTIVE_BARRIER;
+	assert_ok(tn_communicator_start(communicator, &barrier, &request));
+	struct tn_summary_options summary_options = tn_summary_defaults();
+	summary = tn_summary_create(module, &summary_options);
 	profile = tn_profile_begin(module, NULL);
 	shared = tn_share(tn_ones(context, TN_F32, 1, (int64_t[]){2}));
 	tn_module *served = tn_module_linear(context, 2, 2, NULL);
@@ -130,31 +142,32 @@ static void make_program(void)
 	assert_ok(tn_program_parse("z = x", &names, &program, NULL));
 }
 
-/* A fixture of cmocka. */
-static int make_handles(void **state)
+static void make_graph(void)
 {
-	struct tn_context_options options = tn_context_defaults();
-	options.backend = "reference";
-	assert_ok(tn_context_open(&options, &context, NULL));
-	device = tn_device_current(context);
-	generator = tn_default_generator(context);
-	ufunc = tn_ufunc_find("add");
+	if (strcmp(tn_device_name(device), "mock:0"))
+		return;
+	assert_ok(tn_capture_begin(context));
+	tn_add(array, array);
+	assert_ok(tn_capture_end(context, &graph));
+}
+
+static void make_objects(void)
+{
 	make_arrays();
+	make_graph();
 	make_training();
 	host_buffer = tn_host_buffer_create(device, 64);
 	stream = tn_stream_create(device);
 	event = tn_event_create(device);
-	load_report = tn_context_report(context);
 	make_files();
 	make_program();
+	ufunc = tn_ufunc_find("add");
 	assert_string_equal(tn_error_text(context), "no error");
-	(void)state;
-	return 0;
 }
 
-static int destroy_handles(void **state)
+/* All but what the context has. */
+static void destroy_objects(void)
 {
-	(void)state;
 	tn_program_destroy(program);
 	tn_safetensors_close(safetensors);
 	tn_npz_close(npz);
@@ -166,22 +179,26 @@ static int destroy_handles(void **state)
 	tn_frozen_destroy(frozen);
 	tn_shared_destroy(shared);
 	tn_profile_destroy(profile);
+	tn_summary_destroy(summary);
+	tn_request_wait(request);
 	tn_data_parallel_destroy(data_parallel);
 	tn_communicator_close(communicator);
 	tn_trainer_destroy(trainer);
 	tn_data_loader_destroy(data_loader);
 	tn_dataset_destroy(dataset);
 	tn_grad_scaler_destroy(grad_scaler);
-	tn_weight_average_destroy(average);
+	tn_weight_average_destroy(weight_average);
 	tn_metric_destroy(metric);
 	tn_loss_destroy(loss);
 	tn_schedule_destroy(schedule);
 	tn_optimizer_destroy(optimizer);
 	tn_module_destroy(residual);
 	tn_module_destroy(module);
-	tn_context_close(context);
+	tn_graph_destroy(graph);
+	tn_array_destroy(line);
+	tn_array_destroy(array);
+	tn_generator_destroy(generator);
 	files_remove(folder);
-	return 0;
 }
 
 #endif

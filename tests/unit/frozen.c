@@ -9,43 +9,44 @@
 
 #include "failing_memory.h"
 #include "frozen_cases.h"
-#include "nn_backends.h"
+#include "share_backends.h"
 
-static const struct share_backend backends[] = {
-	{"reference", open_backend, tn_context_close},
-	{"cpu", open_backend, tn_context_close},
-	{"mock", open_backend, tn_context_close},
-};
 #define N_OF(list) (sizeof(list) / sizeof((list)[0]))
+
+static void run_in_threads(const struct share_backend *backend)
+{
+	frozen_in_threads(backend, FROZEN_THREADS, 1);
+	frozen_in_threads(backend, FROZEN_THREADS, 0);
+}
 
 static void threads_get_the_same_bits(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++) {
-		frozen_in_threads(&backends[i], FROZEN_THREADS, 1);
-		frozen_in_threads(&backends[i], FROZEN_THREADS, 0);
-	}
+	share_on_each(run_in_threads);
 }
 
 static void memory_has_one_copy_of_the_weights(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++)
-		frozen_memory(&backends[i]);
+	share_on_each(frozen_memory);
 }
 
 static void a_run_outlives_the_handle(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++)
-		frozen_ends_during_a_run(&backends[i]);
+	share_on_each(frozen_ends_during_a_run);
+}
+
+static void a_graph_keeps_the_weights(void **state)
+{
+	(void)state;
+	frozen_is_kept_by_graphs(&(struct share_backend){"mock", open_backend, tn_context_close});
 }
 
 static void a_run_is_cancelled(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++)
-		frozen_is_cancelled(&backends[i]);
+	share_on_each(frozen_is_cancelled);
 }
 
 static tn_frozen *make_frozen(tn_context *context, int is_repeatable)
@@ -70,8 +71,8 @@ static void a_result_goes_where_it_is_wanted(void **state)
 	static const int64_t wide[] = {4, FROZEN_CLASSES}, turned[] = {FROZEN_CLASSES, 2};
 	float expected[2 * FROZEN_CLASSES], found[2 * FROZEN_CLASSES], around[4 * FROZEN_CLASSES];
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++) {
-		tn_context *context = open_backend(backends[i].name);
+	for (const char *const *name = share_names(); *name; name++) {
+		tn_context *context = open_backend(*name);
 		tn_module *net = frozen_net(context, frozen_plain, 1);
 		tn_array *x = frozen_pictures(context, 2);
 		read_result(tn_module_forward(net, x), expected);
@@ -176,8 +177,8 @@ static void networks_come_and_go(void **state)
 static void the_network_is_constant(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_OF(backends); i++) {
-		tn_context *context = open_backend(backends[i].name);
+	for (const char *const *name = share_names(); *name; name++) {
+		tn_context *context = open_backend(*name);
 		tn_module *net = frozen_net(context, frozen_plain, 1);
 		tn_frozen *frozen = tn_frozen_create(net);
 		for (size_t k = 0; k < tn_module_parameter_count(net); k++) {
@@ -329,6 +330,7 @@ int main(void)
 		cmocka_unit_test(threads_get_the_same_bits),
 		cmocka_unit_test(memory_has_one_copy_of_the_weights),
 		cmocka_unit_test(a_run_outlives_the_handle),
+		cmocka_unit_test(a_graph_keeps_the_weights),
 		cmocka_unit_test(a_run_is_cancelled),
 		cmocka_unit_test(a_result_goes_where_it_is_wanted),
 		cmocka_unit_test(a_result_may_overlap_its_input),

@@ -277,6 +277,38 @@ static inline void frozen_ends_during_a_run(const struct share_backend *backend)
 	backend->close(other);
 }
 
+/* ---- Graphs ----------------------------------------------------------------------------------*/
+
+/* A captured run goes on reading the weights when the network, its origin and the context's view of
+ * it are gone. */
+static inline void frozen_is_kept_by_graphs(const struct share_backend *backend)
+{
+	float expected[2 * FROZEN_CLASSES], found[2 * FROZEN_CLASSES];
+	tn_graph *graph = NULL;
+	tn_context *origin = backend->open(backend->name), *taker = backend->open(backend->name);
+	tn_module *nets[] = {frozen_net(origin, frozen_plain, 1),
+			     frozen_net(taker, frozen_plain, 1)};
+	tn_frozen *frozen = tn_frozen_create(nets[0]), *next = tn_frozen_create(nets[1]);
+	tn_array *x = frozen_pictures(taker, 2), *y = frozen_result(taker, 2);
+	assert_ok(tn_frozen_run(frozen, x, y, NULL));
+	assert_ok(tn_to_host(y, expected, sizeof(expected)));
+	assert_ok(tn_capture_begin(taker));
+	assert_ok(tn_frozen_run(frozen, x, y, NULL));
+	assert_ok(tn_capture_end(taker, &graph));
+	tn_frozen_destroy(frozen);
+	tn_module_destroy(nets[0]);
+	tn_context_close(origin);
+	assert_non_null(tn_frozen_forward(next, x)); /* frees the view of the other */
+	assert_ok(tn_fill(y, 7));
+	assert_ok(tn_graph_replay(graph));
+	assert_ok(tn_to_host(y, found, sizeof(found)));
+	assert_memory_equal(found, expected, sizeof(found));
+	tn_graph_destroy(graph);
+	tn_frozen_destroy(next);
+	tn_module_destroy(nets[1]);
+	backend->close(taker);
+}
+
 /* ---- Cancelling ------------------------------------------------------------------------------*/
 
 static inline void frozen_is_cancelled(const struct share_backend *backend)

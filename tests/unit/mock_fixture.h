@@ -36,8 +36,8 @@ static inline const char *mock_file(void)
 	return path;
 }
 
-/* Opens a context on the mock backend and the built-in one. */
-static inline tn_context *open_mock(const char *faults)
+/* Opens a context on the mock backend and the built-in one, in the environment as it is. */
+static inline tn_context *open_mock_here(void)
 {
 	const char *path = mock_file();
 	struct tn_context_options options = tn_context_defaults();
@@ -45,9 +45,14 @@ static inline tn_context *open_mock(const char *faults)
 	options.plugin_paths = &path;
 	options.n_plugin_paths = 1;
 	tn_context *context = NULL;
-	set_faults(faults);
 	assert_ok(tn_context_open(&options, &context, NULL));
 	return context;
+}
+
+static inline tn_context *open_mock(const char *faults)
+{
+	set_faults(faults);
+	return open_mock_here();
 }
 
 /* The CPU backend with the same environment; NULL: it is not built. */

@@ -5,8 +5,8 @@
 # operand of each public function that is an object or a name: a call in which that one is NULL and
 # the others are valid.  null_operands.txt, the first file, has the exceptions.
 #
-# With -v dead=1, for dead_handles.c: for each operand that is an object of a context, a call in
-# which it has ended.
+# With -v dead=1, for dead_handles.c: for each operand that is an object, a call in which it has
+# ended; and take_dead(), after which the objects that make_objects has made are those.
 
 # The value of operand i of a function.
 function value(f, i) {
@@ -55,6 +55,11 @@ function read_operands(list,    part, n, i) {
 	return n
 }
 
+# Is it an object of a context, in which an error is kept?
+function has_context(type) {
+	return type in object && !is_alone[object[type]]
+}
+
 # One call of f in which operand `which` is `null`; what it is called, and what f returns.
 function print_call(f, n, which, null, label, kind,    i, text, keeps) {
 	if (!dead && (f " " label) in given && given[f " " label] == "NULL") {
@@ -65,7 +70,7 @@ function print_call(f, n, which, null, label, kind,    i, text, keeps) {
 	for (i = 1; i <= n; i++) {
 		text = text (i > 1 ? ", " : "") (i == which ? null : value(f, i))
 		used[f " " name[i]] = 1
-		if (has_context[type[i]] && (i == which ? null : value(f, i)) != "NULL")
+		if (has_context(type[i]) && (i == which ? null : value(f, i)) != "NULL")
 			keeps = "IN_CONTEXT"
 		else if (type[i] == "struct tn_error_info *" && keeps == "NOTHING")
 			keeps = "IN_REPORT"
@@ -80,7 +85,10 @@ function print_call(f, n, which, null, label, kind,    i, text, keeps) {
 	else
 		printf "%s%s;\n\treturn 1;\n}\n\n", kind == "void" ? "" : "(void)", text
 	if (dead)
-		keeps = kind ~ /^(number|question|text)$/ ? "NOTHING" : "IN_CONTEXT"
+		keeps = kind ~ /^(number|question|text)$/ ? "ANSWERS" : "NOTHING"
+	if (dead && keeps == "NOTHING" && has_context(type[which]))
+		keeps = "IN_CONTEXT"
+	keeps = keeps ", " (dead ? has_context(type[which]) : 0)
 	rows = rows sprintf("\t{\"%s\", \"%s\", call_%d, %s},\n", f, label, n_calls, keeps)
 }
 
@@ -102,7 +110,7 @@ function print_calls(prototype,    open, f, head, n, i, kind) {
 	for (i = 1; dead && i <= n; i++) {
 		if (type[i] ~ /tn_array \*const \*$/)
 			print_call(f, n, i, "(" type[i] ")dead_arrays", name[i] "[1]", kind)
-		else if (type[i] in object && is_checked[object[type[i]]])
+		else if (type[i] in object && object[type[i]] in is_mortal)
 			print_call(f, n, i, "dead_" object[type[i]], name[i], kind)
 	}
 	for (i = 1; !dead && i <= n; i++) {
@@ -113,20 +121,24 @@ function print_calls(prototype,    open, f, head, n, i, kind) {
 	}
 }
 
+function print_dead(    i) {
+	for (i in is_mortal)
+		printf "static tn_%s *dead_%s;\n", i, i
+	printf "\nstatic void take_dead(void)\n{\n"
+	for (i in is_mortal)
+		printf "\tdead_%s = %s;\n", i, i
+	printf "}\n\n"
+}
+
 BEGIN {
-	n_types = split("context array device module optimizer tape loss metric generator " \
-			"average grad_scaler schedule communicator trainer host_buffer profile " \
-			"data_parallel stream event checkpoint_folder", types, " ")
-	for (i = 1; i <= n_types; i++)
-		has_context["tn_" types[i] " *"] = has_context["const tn_" types[i] " *"] = 1
-	n_types = split("context array module optimizer tape loss metric weight_average " \
-			"grad_scaler schedule communicator trainer profile " \
-			"checkpoint_folder", types, " ")
-	for (i = 1; i <= n_types; i++)
-		is_checked[types[i]] = 1
 	object["tn_array *const *"] = "arrays"
 	object["const tn_array *const *"] = "(const tn_array *const *)arrays"
-	has_context["tn_array *const *"] = has_context["const tn_array *const *"] = 1
+	n_types = split("data_loader dataset frozen load_report npz program safetensors " \
+			"shared ufunc", types, " ")
+	for (i = 1; i <= n_types; i++)
+		is_alone[types[i]] = 1
+	is_absent["ufunc"] = 1  # it has no end
+	is_absent["kernel"] = 1 # only CUDA compiles one: cuda_kernel.c
 }
 
 FNR == NR {
@@ -150,11 +162,15 @@ END {
 	for (p = 1; p <= n_parts; p++) {
 		if (match(parts[p], /typedef struct tn_[a-z_]+ tn_[a-z_]+$/)) {
 			sub(/.* tn_/, "", parts[p])
-			if (!index(text, "struct tn_" parts[p] " {"))
-				object["tn_" parts[p] " *"] = object["const tn_" parts[p] " *"] = \
-					parts[p]
+			if (index(text, "struct tn_" parts[p] " {"))
+				continue
+			object["tn_" parts[p] " *"] = object["const tn_" parts[p] " *"] = parts[p]
+			if (!is_absent[parts[p]])
+				is_mortal[parts[p]] = 1
 		}
 	}
+	if (dead)
+		print_dead()
 	for (p = 1; p <= n_parts; p++) {
 		if (parts[p] !~ /TN_API .*tn_[a-z0-9_]*\(/)
 			continue

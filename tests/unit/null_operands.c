@@ -64,6 +64,24 @@ static void every_null_operand_is_an_error(void **state)
 	assert_int_equal(n_faults, 0);
 }
 
+static int make_handles(void **state)
+{
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference";
+	assert_ok(tn_context_open(&options, &context, NULL));
+	make_objects();
+	(void)state;
+	return 0;
+}
+
+static int destroy_handles(void **state)
+{
+	destroy_objects();
+	tn_context_close(context);
+	(void)state;
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(every_null_operand_is_an_error)};

@@ -202,6 +202,59 @@ static inline void share_ends_after_the_work(const struct share_backend *backend
 	backend->close(taker);
 }
 
+/* ---- Graphs ----------------------------------------------------------------------------------*/
+
+/* A step that reads the memory through a map, a product and a copy. */
+static inline void share_step(tn_array *sum, tn_array *product, const tn_array *taken)
+{
+	tn_array *row = tn_reshape(taken, 2, (int64_t[]){1, SHARE_N});
+	tn_array *column = tn_reshape(taken, 2, (int64_t[]){SHARE_N, 1});
+	assert_ok(tn_add_into(sum, taken, sum));
+	assert_ok(tn_matmul_into(product, row, 0, column, 0, 1, 0));
+	tn_array_destroy(tn_copy(taken));
+	tn_array_destroy(row);
+	tn_array_destroy(column);
+}
+
+/* A graph goes on reading memory whose array, handle and, of another context, origin are gone; it
+ * goes back when the graph ends. */
+static inline void share_is_kept_by_graphs(const struct share_backend *backend)
+{
+	for (int is_own = 0; is_own < 2; is_own++) {
+		tn_graph *graph = NULL;
+		double product = -1;
+		tn_context *origin = backend->open(backend->name);
+		tn_context *taker = is_own ? origin : backend->open(backend->name);
+		tn_array *sum = tn_zeros(taker, TN_F32, 1, (int64_t[]){SHARE_N});
+		tn_array *square = tn_zeros(taker, TN_F32, 2, (int64_t[]){1, 1});
+		tn_array *line = share_line(origin, SHARE_N);
+		tn_shared *shared = tn_share(line);
+		tn_array *taken = is_own ? line : tn_shared_array(taker, shared);
+		share_step(sum, square, taken);
+		assert_ok(tn_fill(sum, 0));
+		assert_ok(tn_capture_begin(taker));
+		share_step(sum, square, taken);
+		assert_ok(tn_capture_end(taker, &graph));
+		const uint64_t used = share_used(origin);
+		tn_array_destroy(taken);
+		tn_shared_destroy(shared);
+		if (!is_own) {
+			tn_array_destroy(line);
+			assert_int_equal(share_used(origin), used);
+			assert_non_null(tn_full(origin, TN_F32, 1, (int64_t[]){SHARE_N}, 9));
+			tn_context_close(origin);
+		}
+		assert_non_null(tn_full(taker, TN_F32, 1, (int64_t[]){SHARE_N}, 7));
+		for (int round = 0; round < 3; round++)
+			assert_ok(tn_graph_replay(graph));
+		assert_true(share_sum(sum) == 3 * 44850);
+		assert_ok(tn_item(square, &product));
+		assert_true(product == 8955050);
+		tn_graph_destroy(graph);
+		backend->close(taker);
+	}
+}
+
 /* ---- Handing over ----------------------------------------------------------------------------*/
 
 static inline void share_hands_over(const struct share_backend *backend)

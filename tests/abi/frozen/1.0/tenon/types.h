@@ -43,7 +43,7 @@ enum {
 	TN_STATE = 11,           /* not allowed in this state (sealed, closed, no tape, ...) */
 	TN_MODIFIED = 12,        /* something saved for backward was changed in place */
 	TN_PENDING_ERROR = 13,   /* the context keeps an earlier error; nothing was done */
-	TN_CANCELLED = 14,       /* a callback asked to stop */
+	TN_CANCELLED = 14,       /* the caller asked to stop */
 	TN_FORKED = 15,          /* called in a child of the process that opened the backend */
 	TN_NOT_CAPTURABLE = 16,  /* not possible while a step is being captured */
 	TN_BACKEND_FAILURE = 17, /* the backend's own error; see its native code and text */
