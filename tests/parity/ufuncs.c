@@ -292,6 +292,23 @@ static void ldexp_has_a_gradient(void **state)
 	tn_context_close(context);
 }
 
+/* Where x log(x) overflows, all numbers below 0 are poles. */
+static void lgamma_is_infinite_at_the_ends(void **state)
+{
+	const float ends[] = {-3e38f, -1e36f, -INFINITY, 3e38f, INFINITY};
+	const int64_t n = 5;
+	float found[5];
+	(void)state;
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_array *x = tn_from_host(context, TN_F32, 1, &n, ends);
+	assert_ok(tn_to_host(tn_lgamma(x), found, sizeof(found)));
+	for (int i = 0; i < n; i++)
+		assert_true(found[i] == INFINITY);
+	tn_context_close(context);
+}
+
 static void numbers_that_are_almost_real(void **state)
 {
 	(void)state;
@@ -421,6 +438,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(divisors_of_64_bits),
 	cmocka_unit_test(neighbours_of_bf16),
 	cmocka_unit_test(ldexp_has_a_gradient),
+	cmocka_unit_test(lgamma_is_infinite_at_the_ends),
 	cmocka_unit_test(numbers_that_are_almost_real),
 	cmocka_unit_test(bad_input_is_an_error),
 };
