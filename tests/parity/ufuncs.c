@@ -244,6 +244,10 @@ static void divisors_of_64_bits(void **state)
 	y = tn_from_host(context, TN_U64, 0, NULL, (uint64_t[]){7540113804746346429u});
 	assert_ok(tn_to_host(tn_gcd(x, y), &large_found, sizeof(large_found)));
 	assert_int_equal(large_found, 1);
+	x = tn_from_host(context, TN_I32, 0, NULL, (int32_t[]){INT32_MIN});
+	y = tn_from_host(context, TN_U32, 0, NULL, (uint32_t[]){3});
+	assert_ok(tn_to_host(tn_lcm(x, y), &found, sizeof(found)));
+	assert_int_equal(found, 3 * (1LL << 31));
 	tn_context_close(context);
 }
 
