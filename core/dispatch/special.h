@@ -36,7 +36,8 @@
 	"p = p * u - 0.0027777777777770007; p = p * u + 0.08333333333333333\n"                     \
 	"g = far ? (v - 0.5) * (log(v) - 1) + (0.41893853320467274 + p / v) : m\n"                 \
 	"r = s - round(s); k = left ? abs(sin(3.141592653589793 * r)) * (low ? 1.0 : s) : 1.0\n"   \
-	"lgamma = s == inf ? inf : left ? log(3.141592653589793 / k) - g : low ? g - log(s) : g\n"
+	"over = s == inf || k == 0\n"                                                              \
+	"lgamma = over ? inf : left ? log(3.141592653589793 / k) - g : low ? g - log(s) : g\n"
 
 /* digamma: for x < 1 from that of 1 + |x|; up to 4 by a polynomial times the zero, which is given
  * in three parts. */

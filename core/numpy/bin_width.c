@@ -119,7 +119,8 @@ static tn_status width_of(const struct values *v, uint32_t rule, double *width)
 	case TN_BINS_STONE:
 		return width_by_stone(v, width);
 	case TN_BINS_RICE:
-		*width = v->spread / (2 * cbrt(v->n));
+		/* As NumPy; where the root is whole, a last place decides about a bin. */
+		*width = v->spread / (2 * pow(v->n, 1 / 3.0));
 		return TN_OK;
 	case TN_BINS_STURGES:
 		*width = sturges;

@@ -115,9 +115,11 @@ tn_array *tn_lcm(const tn_array *a, const tn_array *b)
 	tn_dtype loop = begin("lcm", a, b);
 	if (!loop || tn_scope_begin(tn_array_context(a)))
 		return NULL;
-	const struct tn_formula formula = {
-		.text = tn_is_unsigned(loop) ? "z = x / gcd * y" : "z = abs(x) / gcd * abs(y)",
-		.inputs = "x y gcd"};
+	/* The size of an i32 may only fit the i64 that it has in common with a u32. */
+	const char *text = tn_is_unsigned(loop) ? "z = x / gcd * y"
+			   : loop == TN_I64     ? "z = abs(i64(x)) / gcd * abs(i64(y))"
+						: "z = abs(x) / gcd * abs(y)";
+	const struct tn_formula formula = {.text = text, .inputs = "x y gcd"};
 	const tn_array *inputs[] = {a, b, divisor("lcm", a, b, loop)};
 	tn_array *multiple =
 		inputs[2] ? tn_formula_operation("lcm", &formula, loop, inputs, NULL) : NULL;

@@ -44,7 +44,8 @@ enum tn_convolve_mode {
 
 /* sum a[i] v[k - i] over i, and sum a[k + i] conj(v[i]) over i, in the common dtype.  A product of
  * windows of the longer line and the shorter one; where the product copies them, that takes the
- * memory of the result times the shorter line.
+ * memory of the result times the shorter line.  Where the lines do not overlap it multiplies by
+ * zeros, so that an infinity or NaN there gives NaN.
  * TN_SHAPE: not two lines with elements.  TN_INVALID_ARGUMENT: there is no such mode. */
 TN_API tn_array *tn_convolve(const tn_array *a, const tn_array *v, uint32_t mode);
 TN_API tn_array *tn_correlate(const tn_array *a, const tn_array *v, uint32_t mode);

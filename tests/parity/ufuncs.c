@@ -244,6 +244,10 @@ static void divisors_of_64_bits(void **state)
 	y = tn_from_host(context, TN_U64, 0, NULL, (uint64_t[]){7540113804746346429u});
 	assert_ok(tn_to_host(tn_gcd(x, y), &large_found, sizeof(large_found)));
 	assert_int_equal(large_found, 1);
+	x = tn_from_host(context, TN_I32, 0, NULL, (int32_t[]){INT32_MIN});
+	y = tn_from_host(context, TN_U32, 0, NULL, (uint32_t[]){3});
+	assert_ok(tn_to_host(tn_lcm(x, y), &found, sizeof(found)));
+	assert_int_equal(found, 3 * (1LL << 31));
 	tn_context_close(context);
 }
 
@@ -289,6 +293,23 @@ static void ldexp_has_a_gradient(void **state)
 	assert_ok(tn_to_host(tn_tape_gradient(tape, x), found, sizeof(found)));
 	assert_true(found[0] == 0.125 && found[1] == 0x1p40);
 	tn_tape_end(tape);
+	tn_context_close(context);
+}
+
+/* Where x log(x) overflows, all numbers below 0 are poles. */
+static void lgamma_is_infinite_at_the_ends(void **state)
+{
+	const float ends[] = {-3e38f, -1e36f, -INFINITY, 3e38f, INFINITY};
+	const int64_t n = 5;
+	float found[5];
+	(void)state;
+	struct tn_context_options options = tn_context_defaults();
+	options.backend = "reference!";
+	assert_ok(tn_context_open(&options, &context, NULL));
+	tn_array *x = tn_from_host(context, TN_F32, 1, &n, ends);
+	assert_ok(tn_to_host(tn_lgamma(x), found, sizeof(found)));
+	for (int i = 0; i < n; i++)
+		assert_true(found[i] == INFINITY);
 	tn_context_close(context);
 }
 
@@ -419,6 +440,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(divisors_of_64_bits),
 	cmocka_unit_test(neighbours_of_bf16),
 	cmocka_unit_test(ldexp_has_a_gradient),
+	cmocka_unit_test(lgamma_is_infinite_at_the_ends),
 	cmocka_unit_test(numbers_that_are_almost_real),
 	cmocka_unit_test(bad_input_is_an_error),
 };
