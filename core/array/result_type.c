@@ -57,9 +57,13 @@ tn_dtype tn_result_type_of(uint32_t set)
 	return dtype;
 }
 
-tn_dtype tn_loop_type(enum tn_loop loop, tn_dtype common)
+tn_dtype tn_loop_type(enum tn_loop loop, uint32_t set)
 {
-	int is_exact = tn_is_integer(common) || common == TN_BOOL;
+	/* f32 holds each of them, if not always their common type. */
+	static const uint32_t of_f32 =
+		1u << TN_BOOL | 1u << TN_I8 | 1u << TN_U8 | 1u << TN_I16 | 1u << TN_U16;
+	const tn_dtype common = tn_result_type_of(set);
+	const int is_exact = tn_is_integer(common) || common == TN_BOOL;
 	switch (loop) {
 	case TN_LOOP_NUMBER:
 		return common == TN_BOOL ? 0 : common;
@@ -70,7 +74,7 @@ tn_dtype tn_loop_type(enum tn_loop loop, tn_dtype common)
 	case TN_LOOP_FLOATING:
 		if (!is_exact)
 			return common;
-		return tn_dtype_size(common) >= 4 ? TN_F64 : TN_F32;
+		return set & ~of_f32 ? TN_F64 : TN_F32;
 	case TN_LOOP_QUOTIENT:
 		return is_exact ? TN_F64 : common;
 	case TN_LOOP_DOUBLE:

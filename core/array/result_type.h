@@ -31,8 +31,8 @@ enum tn_loop {
 	TN_LOOP_INTEGER,  /* integers: themselves; i8 for bool; others are errors */
 };
 
-/* 0: the operation does not take that dtype. */
-tn_dtype tn_loop_type(enum tn_loop loop, tn_dtype common);
+/* Of inputs whose dtypes are the set (bits 1 << dtype).  0: the operation does not take them. */
+tn_dtype tn_loop_type(enum tn_loop loop, uint32_t set);
 
 /* Of sums and products along axes: i64 for bool and signed, u64 for unsigned, else itself. */
 tn_dtype tn_sum_type(tn_dtype dtype);

@@ -48,7 +48,7 @@ static tn_status find_element(struct tn_runtime *runtime, enum tn_operation oper
 	uint32_t set = 0;
 	for (uint32_t i = element->typed_from; i < n_inputs; i++)
 		set |= 1u << dtypes[i];
-	const tn_dtype loop = tn_loop_type(element->loop, tn_result_type_of(set));
+	const tn_dtype loop = tn_loop_type(element->loop, set);
 	if (!loop || tn_is_complex(loop))
 		return tn_fail(&runtime->report, TN_DTYPE, element->name, "not defined for %s%s%s",
 			       tn_dtype_name(dtypes[element->typed_from]),

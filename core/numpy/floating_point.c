@@ -45,8 +45,8 @@ static tn_status begin(const char *operation, const tn_array *a, const tn_array 
 	struct tn_runtime *runtime = tn_begin(2, both, operation);
 	if (!runtime)
 		return TN_PENDING_ERROR;
-	tn_dtype common = b ? tn_result_type(a->dtype, b->dtype) : a->dtype;
-	tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, common);
+	const uint32_t set = 1u << both[0]->dtype | 1u << both[1]->dtype;
+	tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, set);
 	if (tn_is_complex(dtype))
 		return tn_runtime_fail(runtime, TN_DTYPE, operation, "not defined for %s",
 				       tn_dtype_name(dtype));

@@ -25,7 +25,7 @@ static tn_dtype begin(const char *operation, const tn_array *a, const tn_array *
 	struct tn_runtime *runtime = tn_begin(2, both, operation);
 	if (!runtime)
 		return 0;
-	tn_dtype loop = tn_loop_type(TN_LOOP_INTEGER, tn_result_type(a->dtype, b->dtype));
+	tn_dtype loop = tn_loop_type(TN_LOOP_INTEGER, 1u << a->dtype | 1u << b->dtype);
 	if (!loop)
 		tn_runtime_fail(runtime, TN_DTYPE, operation, "not defined for %s and %s",
 				tn_dtype_name(a->dtype), tn_dtype_name(b->dtype));

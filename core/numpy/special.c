@@ -38,7 +38,7 @@ static tn_array *polygamma(int order, const tn_array *a)
 		NULL};
 	const struct tn_formula formula = {.text = text, .inputs = "x", .scalars = "s factor"};
 	const double scalars[] = {order + 1, (order % 2 ? 1 : -1) * tgamma(order + 1)};
-	const tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, a->dtype);
+	const tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, 1u << a->dtype);
 	struct tn_runtime *runtime = a->runtime;
 	if (tn_scope_begin(runtime->context))
 		return NULL;
@@ -74,7 +74,7 @@ tn_array *tn_betaln(const tn_array *a, const tn_array *b)
 	struct tn_runtime *runtime = tn_begin(2, both, "betaln");
 	if (!runtime)
 		return NULL;
-	tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, tn_result_type(a->dtype, b->dtype));
+	tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, 1u << a->dtype | 1u << b->dtype);
 	if (tn_is_complex(dtype)) {
 		tn_runtime_fail(runtime, TN_DTYPE, "betaln", "not defined for complex numbers");
 		return NULL;
@@ -100,7 +100,7 @@ tn_array *tn_multigammaln(const tn_array *a, int p)
 				"p: expected 1 to %d, found %d", MOST_DIMENSIONS, p);
 		return NULL;
 	}
-	tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, a->dtype);
+	tn_dtype dtype = tn_loop_type(TN_LOOP_FLOATING, 1u << a->dtype);
 	if (tn_is_complex(dtype)) {
 		tn_runtime_fail(runtime, TN_DTYPE, "multigammaln",
 				"not defined for complex numbers");

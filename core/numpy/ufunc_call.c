@@ -162,7 +162,8 @@ tn_dtype tn_ufunc_loop(const tn_ufunc *ufunc, int n, const tn_dtype *dtypes)
 	uint32_t set = 0;
 	for (int i = 0; i < n; i++)
 		set |= 1u << dtypes[i];
-	return tn_loop_type(ufunc->loop, tn_result_type_of(set));
+	const tn_dtype loop = tn_loop_type(ufunc->loop, set);
+	return tn_is_complex(loop) && !ufunc->on_complex ? 0 : loop;
 }
 
 tn_array *tn_ufunc_cast(const tn_array *array, tn_dtype dtype)
