@@ -243,8 +243,9 @@ static double *squared_tolerances(const struct trial *trial, const double *found
 {
 	uint64_t count = trial->data[trial->written].count;
 	double *all = numbers(count);
+	const double of_products = tolerance_of(trial, 0);
 	for (uint64_t i = 0; i < count; i++) {
-		double tolerance = tolerance_of(trial, begin ? begin[i] : 0);
+		double tolerance = begin ? tolerance_of(trial, begin[i]) : of_products;
 		if (tn_is_narrow(trial->dtype))
 			tolerance += tn_half_unit(trial->dtype) * fabs(found[i]) + 0x1p-25;
 		all[i] = tolerance * tolerance;
