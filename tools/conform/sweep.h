@@ -54,6 +54,18 @@ struct sweep {
 /* Runs the sweep; skips the check if the slot is empty. */
 void sweep_axes(struct kit *kit, const struct sweep *sweep);
 
+/* The same of one of several forms of a slot.  Their cases of three long axes and more complement
+ * each other: `cover` is what these have covered so far.  Beside such axes the others have their
+ * `least` length, or NULL: their base. */
+struct sweep_cover;
+struct sweep_cover *sweep_cover_new(struct kit *kit); /* freed by free() */
+void sweep_form(struct kit *kit, const struct sweep *sweep, struct sweep_cover *cover,
+		const int64_t *least);
+
+/* Are three axes longer than their base?  There are so many of these cases that each makes one
+ * call. */
+int sweep_is_crowd(const struct sweep *sweep, const int64_t *lengths);
+
 /* Begins a case: its name is the sweep's, with dtype, lengths and what is formatted. */
 void sweep_case(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, const int64_t *lengths,
 		const char *format, ...) __attribute__((format(printf, 5, 6)));
