@@ -211,6 +211,8 @@ static void run_dtype(struct plan *plan, double total)
 void sweep_crowds(struct plan *plan, double total)
 {
 	const unsigned n = plan->n_dtypes < CROWD_DTYPES ? plan->n_dtypes : CROWD_DTYPES;
+	if (plan->cover) /* forms have the most axes */
+		total *= 2;
 	for (unsigned d = 0; d < n; d++)
 		run_dtype(plan, total / n);
 }
