@@ -12,8 +12,8 @@
  * and some cases with every length drawn.
  *
  * That is done within a total of work.  Each of two more kinds of cases has a total of its own:
- * each axis long in every dtype; and crowds, three axes and more that are long at once: all sets of
- * few axes, of many each three of the first ones, and drawn ones.
+ * each axis long in every dtype; and crowds, three axes and more that are long at once, chosen so
+ * that the lengths of every three axes differ (sweep_crowds.c).
  *
  * Data and settings of a case depend on the seed, the dtype and the lengths alone, all of which its
  * name states.

@@ -102,15 +102,17 @@ static double all_digits(uint64_t random, int bits)
 	return ldexp((double)(first | (random & (first / 2 - 1)) | 1), -bits);
 }
 
-/* One product has all digits of its dtype, and the others, with which it is added up exactly, its
- * last ones: factors that are split into narrower pieces lose something of it.  Its digits are
- * those of one factor, or half of them of each. */
-static void set_one_full(struct product *p)
+/* Products with all digits of their dtype; the others, with which they are added up exactly, are of
+ * its last digits: factors that are split into narrower pieces lose something.  Either both factors
+ * of one product have half of the digits, or in two products, of which one is subtracted, one
+ * factor has all. */
+static void set_full(struct product *p)
 {
 	struct kit *kit = p->kit;
 	const int digits = p->dtypes[0] == TN_F64 ? 53 : 24, half = digits / 2;
-	const int64_t full = (int64_t)(kit_random(kit) % (uint64_t)p->n[K]);
-	const int of_both = (int)(kit_random(kit) % 2);
+	const int64_t pairs = p->n[K] / 2, of_both = (int64_t)(kit_random(kit) % 3 == 0);
+	const int64_t any = (int64_t)(kit_random(kit) % (uint64_t)p->n[K]);
+	const int64_t full = of_both || !pairs ? any : any % pairs * 2, next = full + 1;
 	p->scale = digits;
 	for (int64_t k = 0; k < p->n[K]; k++)
 		p->shift[k] = k == full && of_both ? half : k % 2 ? digits : 0;
@@ -120,14 +122,17 @@ static void set_one_full(struct product *p)
 		double *all = numbers(array->count);
 		for (uint64_t e = 0; e < array->count; e++) {
 			const int64_t k = (int64_t)e / inner % p->n[K];
+			const int is_full = k == full || (k == next && !of_both);
 			const uint64_t random = kit_random(kit);
 			double x = 1;
 			if (k == full && of_both)
 				x = all_digits(random, i ? digits - half : half);
 			else if (k % 2 != i)
-				x = k == full ? all_digits(random, digits)
-					      : ldexp(1 + (double)(random & 3), -digits);
-			all[e] = random >> 63 ? -x : x;
+				x = is_full ? all_digits(random, digits)
+					    : ldexp(1 + (double)(random & 3), -digits);
+			if (is_full ? k % 2 && !i : random >> 63)
+				x = -x;
+			all[e] = x;
 		}
 		sweep_store(array, all);
 		free(all);
@@ -196,12 +201,12 @@ static void set(struct product *p)
 			sweep_set_bits(&p->data[i]);
 		return;
 	}
-	const int is_full = !tn_is_narrow(p->dtypes[0]) && kit_random(p->kit) % 2 &&
+	const int is_full = !tn_is_narrow(p->dtypes[0]) && kit_random(p->kit) % 3 &&
 			    p->kit->description.accuracy[TN_FAMILY_MATMUL] == TN_ACCURACY_IEEE;
 	if (tn_is_narrow(p->dtypes[2]) || kit_rounds(p->kit, TN_FAMILY_MATMUL, p->dtypes[2]))
 		set_cancelling(p);
 	else if (is_full)
-		set_one_full(p);
+		set_full(p);
 	else
 		set_terms(p);
 	set_before(p, is_full);
