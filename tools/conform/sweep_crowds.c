@@ -212,7 +212,7 @@ void sweep_crowds(struct plan *plan, double total)
 {
 	const unsigned n = plan->n_dtypes < CROWD_DTYPES ? plan->n_dtypes : CROWD_DTYPES;
 	if (plan->cover) /* forms have the most axes */
-		total *= 2;
+		total *= 2.5;
 	for (unsigned d = 0; d < n; d++)
 		run_dtype(plan, total / n);
 }
