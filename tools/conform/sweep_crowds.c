@@ -193,17 +193,19 @@ struct sweep_cover *sweep_cover_new(struct kit *kit)
 	return cover;
 }
 
-/* The longest cases of a slot's forms complement each other; each form has shorter ones of its
- * own. */
-static void run_dtype(struct plan *plan, double total)
+/* The longest cases complement each other in all dtypes and forms of a slot; there are shorter ones
+ * for each.  Few axes have few combinations. */
+static void run_dtype(struct plan *plan, struct sweep_cover *cover, double total)
 {
 	struct crowds crowds = {.plan = plan, .dtype = plan_next_dtype(plan)};
 	struct sweep_cover *own = sweep_cover_new(plan->kit);
 	find_axes(&crowds);
+	const double triples = crowds.n * (crowds.n - 1.0) * (crowds.n - 2.0) / 6;
+	const double n = fmin(12 + 2 * triples, 40);
 	if (crowds.n >= 3) {
-		run_some(&crowds, plan->cover ? plan->cover : own, 0.6 * total, 40);
-		run_some(&crowds, own, 0.2 * total, 60);
-		run_some(&crowds, own, 0.2 * total, 300);
+		run_some(&crowds, cover, 0.6 * total, n);
+		run_some(&crowds, own, 0.2 * total, 1.5 * n);
+		run_some(&crowds, own, 0.2 * total, 7.5 * n);
 	}
 	free(own);
 }
@@ -211,8 +213,11 @@ static void run_dtype(struct plan *plan, double total)
 void sweep_crowds(struct plan *plan, double total)
 {
 	const unsigned n = plan->n_dtypes < CROWD_DTYPES ? plan->n_dtypes : CROWD_DTYPES;
+	struct sweep_cover *cover = plan->cover ? plan->cover : sweep_cover_new(plan->kit);
 	if (plan->cover) /* forms have the most axes */
 		total *= 2.5;
 	for (unsigned d = 0; d < n; d++)
-		run_dtype(plan, total / n);
+		run_dtype(plan, cover, total / n);
+	if (!plan->cover)
+		free(cover);
 }
