@@ -193,6 +193,40 @@ struct sweep_cover *sweep_cover_new(struct kit *kit)
 	return cover;
 }
 
+/* The axes of a set as long as each other, from a drawn one on. */
+static void run_set(struct crowds *crowds, uint32_t set)
+{
+	const uint32_t first = (uint32_t)draw(crowds, crowds->n);
+	struct crowd crowd;
+	int is_raised = 1;
+	begin_crowd(crowds, &crowd);
+	for (int level = 1; level < LEVELS && is_raised; level++) {
+		is_raised = 0;
+		for (uint32_t i = 0; i < crowds->n; i++) {
+			const uint32_t at = (first + i) % crowds->n;
+			if (set >> at & 1)
+				is_raised |= set_level(crowds, &crowd, crowds->axes[at], level);
+		}
+	}
+	visit(crowds, &crowd, 1);
+	plan_case(crowds->plan, crowds->dtype, crowd.lengths);
+}
+
+/* All sets of three axes and more, if there are few. */
+static void run_sets(struct crowds *crowds, struct sweep_cover *cover, double total)
+{
+	const uint32_t end = UINT32_C(1) << crowds->n;
+	if (crowds->n > 6)
+		return;
+	const double n = end - 1.0 - crowds->n - crowds->n * (crowds->n - 1.0) / 2;
+	crowds->cover = cover;
+	crowds->budget.bytes = crowds->plan->longest.bytes;
+	crowds->budget.work = fmin(total / n, crowds->plan->longest.work / 4);
+	for (uint32_t set = 1; set < end; set++)
+		if (size_of(set) >= 3)
+			run_set(crowds, set);
+}
+
 /* The longest cases complement each other in all dtypes and forms of a slot; there are shorter ones
  * for each.  Few axes have few combinations. */
 static void run_dtype(struct plan *plan, struct sweep_cover *cover, double total)
@@ -203,6 +237,7 @@ static void run_dtype(struct plan *plan, struct sweep_cover *cover, double total
 	const double triples = crowds.n * (crowds.n - 1.0) * (crowds.n - 2.0) / 6;
 	const double n = fmin(12 + 2 * triples, 40);
 	if (crowds.n >= 3) {
+		run_sets(&crowds, cover, total);
 		run_some(&crowds, cover, 0.6 * total, n);
 		run_some(&crowds, own, 0.2 * total, 1.5 * n);
 		run_some(&crowds, own, 0.2 * total, 7.5 * n);
