@@ -10,7 +10,7 @@
 
 /* Lengths are counted in levels: of level 0 is the base, and that of level i is above 2^(i + 1). */
 enum { LEVELS = 9, TRIPLES = SWEEP_AXES * (SWEEP_AXES - 1) * (SWEEP_AXES - 2) / 6 };
-enum { TRIES = 8, CROWD_DTYPES = 4 };
+enum { FEW = 6, TRIES = 8, CROWD_DTYPES = 4 };
 
 /* Of each three axes, by the levels of the first two: those of the third that a case had, or a
  * higher one, as a set of bits. */
@@ -212,18 +212,19 @@ static void run_set(struct crowds *crowds, uint32_t set)
 	plan_case(crowds->plan, crowds->dtype, crowd.lengths);
 }
 
-/* All sets of three axes and more, if there are few. */
+/* All sets of three axes and more; of many axes, each three of the first ones. */
 static void run_sets(struct crowds *crowds, struct sweep_cover *cover, double total)
 {
-	const uint32_t end = UINT32_C(1) << crowds->n;
-	if (crowds->n > 6)
-		return;
-	const double n = end - 1.0 - crowds->n - crowds->n * (crowds->n - 1.0) / 2;
+	const int is_few = crowds->n <= FEW;
+	const uint32_t end = UINT32_C(1) << (is_few ? crowds->n : FEW);
+	double n = 0;
+	for (uint32_t set = 1; set < end; set++)
+		n += is_few ? size_of(set) >= 3 : size_of(set) == 3;
 	crowds->cover = cover;
 	crowds->budget.bytes = crowds->plan->longest.bytes;
 	crowds->budget.work = fmin(total / n, crowds->plan->longest.work / 4);
 	for (uint32_t set = 1; set < end; set++)
-		if (size_of(set) >= 3)
+		if (is_few ? size_of(set) >= 3 : size_of(set) == 3)
 			run_set(crowds, set);
 }
 
