@@ -256,7 +256,8 @@ void sweep_form(struct kit *kit, const struct sweep *sweep, struct sweep_cover *
 		return kit_skip(kit, "the slot is empty");
 	if (plan.longest.bytes > kit->description.max_alloc_bytes)
 		plan.longest.bytes = kit->description.max_alloc_bytes;
-	plan.others = plan.every = plan.longest;
+	plan.others = plan.every = plan.crowd = plan.longest;
+	plan.crowd.work /= 4; /* there are many */
 	for (tn_dtype dtype = 1; dtype < TN_DTYPES; dtype++)
 		if (kit_claims_storage(kit, dtype) && sweep->claims(kit, dtype))
 			plan.dtypes[plan.n_dtypes++] = dtype;

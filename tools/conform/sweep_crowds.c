@@ -168,8 +168,8 @@ static void run_some(struct crowds *crowds, struct sweep_cover *cover, double to
 	const double end = plan->work + total;
 	struct crowd crowd;
 	crowds->cover = cover;
-	crowds->budget.bytes = plan->longest.bytes;
-	crowds->budget.work = fmin(total / n, plan->longest.work);
+	crowds->budget.bytes = plan->crowd.bytes;
+	crowds->budget.work = fmin(total / n, plan->crowd.work);
 	while (plan->work < end && choose(crowds, &crowd)) {
 		visit(crowds, &crowd, 1);
 		plan_case(plan, crowds->dtype, crowd.lengths);
@@ -221,8 +221,8 @@ static void run_sets(struct crowds *crowds, struct sweep_cover *cover, double to
 	for (uint32_t set = 1; set < end; set++)
 		n += is_few ? size_of(set) >= 3 : size_of(set) == 3;
 	crowds->cover = cover;
-	crowds->budget.bytes = crowds->plan->longest.bytes;
-	crowds->budget.work = fmin(total / n, crowds->plan->longest.work / 4);
+	crowds->budget.bytes = crowds->plan->crowd.bytes;
+	crowds->budget.work = fmin(total / n, crowds->plan->crowd.work);
 	for (uint32_t set = 1; set < end; set++)
 		if (is_few ? size_of(set) >= 3 : size_of(set) == 3)
 			run_set(crowds, set);

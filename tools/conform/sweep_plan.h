@@ -19,6 +19,7 @@ struct plan {
 	struct budget longest; /* of one long axis, in one dtype */
 	struct budget others;  /* of cases that there are more of */
 	struct budget every;   /* of one long axis, in every dtype */
+	struct budget crowd;   /* of three long axes and more */
 	tn_dtype dtypes[TN_DTYPES];
 	unsigned n_dtypes;
 	unsigned turn; /* of the rotation of dtypes */
