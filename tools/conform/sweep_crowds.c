@@ -239,6 +239,8 @@ static void run_dtype(struct plan *plan, struct sweep_cover *cover, double total
 	const double n = fmin(12 + 2 * triples, 40);
 	if (crowds.n >= 3) {
 		run_sets(&crowds, cover, total);
+		if (crowds.n <= FEW) /* these cover most already */
+			total /= 2;
 		run_some(&crowds, cover, 0.6 * total, n);
 		run_some(&crowds, own, 0.2 * total, 1.5 * n);
 		run_some(&crowds, own, 0.2 * total, 7.5 * n);
