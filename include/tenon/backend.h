@@ -1032,7 +1032,8 @@ enum { TN_POOL_MAX = 1, TN_POOL_AVERAGE = 2 };
  *   max:      y = the largest x of the window (a NaN wins), index = h W + w of its first
  *   occurrence;
  *             padding is never chosen;
- *   average:  y = sum over the window / (count_padding ? kernel0 kernel1 : cells inside the plane).
+ *   average:  y = sum over the window / (count_padding ? kernel0 kernel1 : cells inside the plane),
+ *             where the sum, of f32 (f64 for f64), may overflow although y would not.
  * Window (p, q) begins at row p stride0 - pad_top, column q stride1 - pad_left, and
  *   P = (H + pad_top + pad_bottom - kernel0) / stride0 + 1, Q likewise.
  * Backward reads dy (in `y`) and, for max, index; it writes dx (in `x`): each dy is added at its

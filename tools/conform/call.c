@@ -42,13 +42,15 @@ void kit_fail_as(struct kit *kit, const char *id, const char *format, ...)
 	kit_fail(kit, "breaks %s", id);
 }
 
-/* Copies `size` bytes between `host` and a buffer on the device. */
-static void move(struct kit *kit, uint64_t buffer, size_t size, int to_device, void *host)
+/* Copies `size` bytes between `host` and a buffer on the device, from that offset on. */
+static void move(struct kit *kit, uint64_t buffer, size_t offset, size_t size, int to_device,
+		 void *host)
 {
 	struct tn_transfer_args args = {.call = {.struct_size = sizeof(args),
 						 .stream = kit->options.stream,
 						 .error = &kit->error},
 					.buffer = buffer,
+					.offset = offset,
 					.size = size,
 					.host = host};
 	tn_status status = to_device ? kit->backend->device.upload(kit->device, &args)
@@ -101,7 +103,7 @@ static void fetch(struct kit *kit, struct array *array, tn_status status)
 	unsigned char *found = calloc(array->size, 1);
 	if (!found)
 		kit_give_up(kit, "the kit is out of memory");
-	move(kit, array->operand.buffer, array->size, 0, found);
+	move(kit, array->operand.buffer, 0, array->size, 0, found);
 	if (!is_kept(array, found, may_write))
 		say_what_changed(kit, array, found, may_write, status);
 	free(array->image);
@@ -170,37 +172,51 @@ static tn_status enter_once(struct kit *kit, void *args)
 
 enum { WORKSPACE_GUARD = 256 };
 
+/* With a period of 7 bytes, which no dtype has. */
+static void fill_with_garbage(unsigned char *bytes, size_t n)
+{
+	size_t done = 0;
+	for (; done < n && done < 7; done++)
+		bytes[done] = (unsigned char)(0xff - done);
+	for (; done < n; done *= 2)
+		memcpy(bytes + done, bytes, done < n - done ? done : n - done);
+}
+
+static void check_guard(struct kit *kit, const struct tn_workspace *workspace, size_t offset,
+			const unsigned char *expected)
+{
+	unsigned char found[WORKSPACE_GUARD] = {0};
+	move(kit, workspace->buffer, offset, WORKSPACE_GUARD, 0, found);
+	if (memcmp(found, expected, WORKSPACE_GUARD) != 0)
+		kit_fail_as(kit, "call.workspace", "it wrote outside its workspace of %llu bytes",
+			    (unsigned long long)workspace->size);
+}
+
 /* Makes the call with a workspace of `size` garbage bytes between two guards. */
 static tn_status enter_with_workspace(struct kit *kit, void *args, struct tn_workspace *workspace,
 				      uint64_t size)
 {
-	size_t whole = (size_t)size + 2 * WORKSPACE_GUARD;
-	unsigned char *before = malloc(whole), *after = malloc(whole);
+	const size_t behind = (size_t)size + WORKSPACE_GUARD, whole = behind + WORKSPACE_GUARD;
+	unsigned char *garbage = malloc(whole);
 	struct tn_alloc_args alloc = {.call = {.struct_size = sizeof(alloc), .error = &kit->error},
 				      .size = whole};
 	struct tn_free_args release = {.call = CALL(struct tn_free_args)};
 	tn_status status;
-	if (!before || !after)
+	if (!garbage)
 		kit_give_up(kit, "the kit is out of memory");
-	for (size_t i = 0; i < whole; i++)
-		before[i] = (unsigned char)(0xff - i % 7);
+	fill_with_garbage(garbage, whole);
 	status = kit->backend->device.alloc(kit->device, &alloc, &workspace->buffer);
 	if (!status) {
 		workspace->offset = WORKSPACE_GUARD;
 		workspace->size = size;
-		move(kit, workspace->buffer, whole, 1, before);
+		move(kit, workspace->buffer, 0, whole, 1, garbage);
 		status = enter_once(kit, args);
-		move(kit, workspace->buffer, whole, 0, after);
-		memcpy(before + WORKSPACE_GUARD, after + WORKSPACE_GUARD, (size_t)size);
-		if (memcmp(before, after, whole) != 0)
-			kit_fail_as(kit, "call.workspace",
-				    "it wrote outside its workspace of %llu bytes",
-				    (unsigned long long)size);
+		check_guard(kit, workspace, 0, garbage);
+		check_guard(kit, workspace, behind, garbage + behind);
 		release.buffer = workspace->buffer;
 		kit->backend->device.free(kit->device, &release);
 	}
-	free(before);
-	free(after);
+	free(garbage);
 	return status;
 }
 
@@ -258,7 +274,7 @@ static tn_status run(struct kit *kit, void *args, struct array *const *arrays, s
 	struct tn_workspace workspace;
 	tn_status dry, real;
 	for (size_t i = 0; i < n_arrays; i++)
-		move(kit, arrays[i]->operand.buffer, arrays[i]->size, 1, arrays[i]->image);
+		move(kit, arrays[i]->operand.buffer, 0, arrays[i]->size, 1, arrays[i]->image);
 	dry = dry_run(kit, args, &workspace);
 	dry_run_without_buffers(kit, args, dry, &workspace);
 	((struct tn_call *)args)->workspace = &workspace;

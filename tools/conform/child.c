@@ -244,6 +244,7 @@ void child_main(struct run *run, size_t first, size_t last, int records, int out
 	output_fd = output;
 	settle_in(run->parent, output);
 	process_count_exactly();
+	process_keep_freed_memory();
 	process_files_remember();
 	int with_device = run->results[first].place == WITH_DEVICE;
 	if (with_device)

@@ -227,7 +227,15 @@ int kit_is_value(const struct kit *kit, tn_dtype dtype, uint64_t expected, uint6
 
 /* The kit's random numbers: each case restarts from kit->seed, and draws the same in every run with
  * that seed. */
-uint64_t kit_random(struct kit *kit);
+static inline uint64_t kit_random(struct kit *kit)
+{
+	/* SplitMix64 (Steele, Lea, Flood 2014). */
+	uint64_t z = (kit->random += 0x9e3779b97f4a7c15);
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
 double kit_uniform(struct kit *kit, double low, double high);
 /* Reseeds for variant n of a case. */
 void kit_vary(struct kit *kit, uint64_t n);

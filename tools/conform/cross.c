@@ -178,8 +178,9 @@ static const struct crossing crossings[] = {
 	{CONV2D, .name = "conv2d, stride 2, dilation 2", .terms = 48, .n_inputs = 3,
 	 .inputs = {X(2, 3, 9, 8), X(5, 3, 3, 2), X(5)},
 	 .window = {.stride = {2, 1}, .dilation = {1, 2}, .padding = {1, 1, 1, 1}}},
-	{POOL2D, .name = "max, overlapping", .bound = CHOSEN, .saved_names = {"y", "index"},
-	 .n_inputs = 1, .inputs = {X(2, 3, 9, 7)},
+	/* A cell is the maximum of up to four windows. */
+	{POOL2D, .name = "max, overlapping", .bound = CHOSEN, .terms = 4,
+	 .saved_names = {"y", "index"}, .n_inputs = 1, .inputs = {X(2, 3, 9, 7)},
 	 .window = {.kind = TN_POOL_MAX,
 		    .kernel = {3, 3},
 		    .stride = {2, 2},

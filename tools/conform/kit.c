@@ -118,15 +118,6 @@ double kit_family_epsilon(const struct kit *kit, int family, tn_dtype dtype)
 	}
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-uint64_t kit_random(struct kit *kit)
-{
-	uint64_t z = (kit->random += 0x9e3779b97f4a7c15);
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
 void kit_vary(struct kit *kit, uint64_t n)
 {
 	kit->random += (n + 1) * 0xd1342543de82ef95;

@@ -109,6 +109,15 @@ void process_count_exactly(void)
 #endif
 }
 
+/* To page it in again takes longer than most calls. */
+void process_keep_freed_memory(void)
+{
+#if defined(__GLIBC__)
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 int process_has_proc(void)
 {
 	return access("/proc/self/task", R_OK | X_OK) == 0;

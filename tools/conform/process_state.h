@@ -70,6 +70,8 @@ uint64_t process_available_bytes(void); /* of the machine's memory, without swap
 /* By malloc; 0: unknown.  Exact after process_count_exactly, called before there are threads. */
 uint64_t process_allocated_bytes(void);
 void process_count_exactly(void);
+/* Freed memory stays with the process. */
+void process_keep_freed_memory(void);
 
 /* Can descriptors, threads and mappings be counted? */
 int process_has_proc(void);

@@ -12,8 +12,8 @@
  * and some cases with every length drawn.
  *
  * That is done within a total of work.  Each of two more kinds of cases has a total of its own:
- * each axis long in every dtype; and crowds, three axes and more that are long at once: all sets of
- * few axes, of many each three of the first ones, and drawn ones.
+ * each axis long in every dtype; and crowds, three axes and more that are long at once, chosen so
+ * that the lengths of every three axes differ (sweep_crowds.c).
  *
  * Data and settings of a case depend on the seed, the dtype and the lengths alone, all of which its
  * name states.
@@ -53,6 +53,18 @@ struct sweep {
 
 /* Runs the sweep; skips the check if the slot is empty. */
 void sweep_axes(struct kit *kit, const struct sweep *sweep);
+
+/* The same of one of several forms of a slot.  Their cases of three long axes and more complement
+ * each other: `cover` is what these have covered so far.  Beside such axes the others have their
+ * `least` length, or NULL: their base. */
+struct sweep_cover;
+struct sweep_cover *sweep_cover_new(struct kit *kit); /* freed by free() */
+void sweep_form(struct kit *kit, const struct sweep *sweep, struct sweep_cover *cover,
+		const int64_t *least);
+
+/* Are three axes longer than their base?  There are so many of these cases that each makes one
+ * call. */
+int sweep_is_crowd(const struct sweep *sweep, const int64_t *lengths);
 
 /* Begins a case: its name is the sweep's, with dtype, lengths and what is formatted. */
 void sweep_case(struct kit *kit, const struct sweep *sweep, tn_dtype dtype, const int64_t *lengths,

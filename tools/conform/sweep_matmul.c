@@ -95,6 +95,50 @@ static void set_terms(struct product *p)
 	}
 }
 
+/* An odd number of `bits` binary digits, times 2^-bits, in [1/2, 3/4). */
+static double all_digits(uint64_t random, int bits)
+{
+	const uint64_t first = UINT64_C(1) << (bits - 1);
+	return ldexp((double)(first | (random & (first / 2 - 1)) | 1), -bits);
+}
+
+/* Products with all digits of their dtype; the others, with which they are added up exactly, are of
+ * its last digits: factors that are split into narrower pieces lose something.  Either both factors
+ * of one product have half of the digits, or in two products, of which one is subtracted, one
+ * factor has all. */
+static void set_full(struct product *p)
+{
+	struct kit *kit = p->kit;
+	const int digits = p->dtypes[0] == TN_F64 ? 53 : 24, half = digits / 2;
+	const int64_t pairs = p->n[K] / 2, of_both = (int64_t)(kit_random(kit) % 3 == 0);
+	const int64_t any = (int64_t)(kit_random(kit) % (uint64_t)p->n[K]);
+	const int64_t full = of_both || !pairs ? any : any % pairs * 2, next = full + 1;
+	p->scale = digits;
+	for (int64_t k = 0; k < p->n[K]; k++)
+		p->shift[k] = k == full && of_both ? half : k % 2 ? digits : 0;
+	for (int i = 0; i < 2; i++) {
+		struct array *array = &p->data[i];
+		const int64_t inner = i ? p->n[N] : 1;
+		double *all = numbers(array->count);
+		for (uint64_t e = 0; e < array->count; e++) {
+			const int64_t k = (int64_t)e / inner % p->n[K];
+			const int is_full = k == full || (k == next && !of_both);
+			const uint64_t random = kit_random(kit);
+			double x = 1;
+			if (k == full && of_both)
+				x = all_digits(random, i ? digits - half : half);
+			else if (k % 2 != i)
+				x = is_full ? all_digits(random, digits)
+					    : ldexp(1 + (double)(random & 3), -digits);
+			if (is_full ? k % 2 && !i : random >> 63)
+				x = -x;
+			all[e] = x;
+		}
+		sweep_store(array, all);
+		free(all);
+	}
+}
+
 /* For a result of 8 bits, or one that the device rounds to as few: the terms of the second half
  * cancel those of the first, but for 8 pairs whose factors are 1 or -1. */
 enum { CANCELLED = 5, PAIRS = 8 };
@@ -134,6 +178,21 @@ static void set_cancelling(struct product *p)
 	}
 }
 
+/* What C has before: whole numbers, or twice as much in last digits. */
+static void set_before(struct product *p, int in_last_digits)
+{
+	struct array *c = &p->data[2];
+	sweep_set_whole(c, 2);
+	if (!in_last_digits)
+		return;
+	double *all = numbers(c->count);
+	sweep_load(c, all);
+	for (uint64_t e = 0; e < c->count; e++)
+		all[e] = ldexp(all[e], 1 - p->scale);
+	sweep_store(c, all);
+	free(all);
+}
+
 static void set(struct product *p)
 {
 	if (!tn_is_floating(p->dtypes[0])) {
@@ -142,11 +201,15 @@ static void set(struct product *p)
 			sweep_set_bits(&p->data[i]);
 		return;
 	}
+	const int is_full = !tn_is_narrow(p->dtypes[0]) && kit_random(p->kit) % 3 &&
+			    p->kit->description.accuracy[TN_FAMILY_MATMUL] == TN_ACCURACY_IEEE;
 	if (tn_is_narrow(p->dtypes[2]) || kit_rounds(p->kit, TN_FAMILY_MATMUL, p->dtypes[2]))
 		set_cancelling(p);
+	else if (is_full)
+		set_full(p);
 	else
 		set_terms(p);
-	sweep_set_whole(&p->data[2], 2);
+	set_before(p, is_full);
 }
 
 /* ---- Arrays ----------------------------------------------------------------------------------*/

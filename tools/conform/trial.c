@@ -451,11 +451,20 @@ void trial_agree(const struct trial *t, const struct trial *twin)
 
 /* ---- Sums ------------------------------------------------------------------------------------*/
 
+/* Of 1 / `inverse`; numbers of 2^53 times as much count as none. */
+static int is_multiple(long double term, long double inverse)
+{
+	const long double scaled = term * inverse;
+	return fabsl(scaled) < 0x1p53L && scaled == (long double)(int64_t)scaled;
+}
+
 void sum_add(struct sum *s, long double term)
 {
 	s->value += term;
 	s->n += 1;
 	s->is_mixed |= term < 0 ? 1 : term > 0 ? 2 : 0;
+	s->is_finer |= is_multiple(term, 0x1p149L) ? 0 : 1;
+	s->is_finer |= is_multiple(term, 0x1p1074L) ? 0 : 2;
 	if (isfinite(term))
 		s->magnitude += fabsl(term);
 }
@@ -511,6 +520,31 @@ static double lost_at_end(const struct trial *t, const struct sum *s)
 	return dtype == TN_F64 ? 0x1p-1074 * 16 : 0x1p-149 * 16;
 }
 
+/* At the lower end of a dtype every partial sum is a number of it.  (Products of f64 may be rounded
+ * here.) */
+static int is_exact(const struct trial *t, const struct sum *s)
+{
+	const int wide = t->dtype == TN_F64;
+	switch (t->slot) {
+	case TN_SLOT_MATMUL:
+		if (wide)
+			return 0;
+		break;
+	case TN_SLOT_REDUCE:
+	case TN_SLOT_SCAN:
+	case TN_SLOT_SCATTER:
+	case TN_SLOT_SCATTER_ADD:
+		break;
+	default:
+		return 0;
+	}
+	return !s->is_scaled && !(s->is_finer >> wide & 1) &&
+	       s->magnitude < (wide ? 0x1p-1021L : 0x1p-125L) &&
+	       t->kit->description.accuracy[t->row->family] == TN_ACCURACY_IEEE &&
+	       trial_keeps_subnormals(t->kit, t->dtype) &&
+	       trial_keeps_subnormals(t->kit, wide ? TN_F64 : TN_F32);
+}
+
 double sum_error(const struct trial *t, const struct sum *s)
 {
 	/* What a partial sum may be, also before it is scaled. */
@@ -520,6 +554,8 @@ double sum_error(const struct trial *t, const struct sum *s)
 		return 0;
 	if (isinf(s->magnitude))
 		return INFINITY;
+	if (is_exact(t, s))
+		return 0;
 	if (most > end / 2 && (s->is_mixed == 3 || (s->is_scaled && size < 8 * end)))
 		return INFINITY;
 	if (isinf(s->value))

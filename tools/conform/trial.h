@@ -146,6 +146,7 @@ struct sum {
 	double n;
 	int is_mixed;  /* 3: it has terms of both signs */
 	int is_scaled; /* what is summed may be larger by a factor of up to 8 */
+	int is_finer;  /* bits 0, 1: a term is no multiple of the least number of f32, of f64 */
 };
 void sum_add(struct sum *s, long double term);
 /* The error allowed for a sum of products: each product and each addition rounds once.  INFINITY if

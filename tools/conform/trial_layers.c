@@ -223,14 +223,17 @@ static void average(struct trial *t, const double *plane, uint64_t i)
 {
 	const struct tn_pool2d_args *a = &t->args.pool2d;
 	struct trial_operand *y = &t->operand[1];
-	struct sum sum = {.is_scaled = 1};
+	const double cells = divisor(t, (int64_t)i);
+	struct sum sum = {.n = 0};
 	for (int64_t k = 0; k < a->kernel[0] * a->kernel[1]; k++) {
 		int64_t at = cell_of(t, (int64_t)i, k);
 		if (at >= 0)
 			sum_add(&sum, plane[at]);
 	}
-	y->expected[i] = (double)(sum.value / divisor(t, (int64_t)i));
-	y->tolerance[i] = sum_error(t, &sum);
+	y->expected[i] = (double)(sum.value / cells);
+	y->tolerance[i] = sum_error(t, &sum) / cells;
+	if (sum.magnitude > trial_largest(t) / 2 && !isnan(sum.value))
+		y->tolerance[i] = INFINITY; /* the sum may overflow */
 }
 
 static void pool2d_formula(struct trial *t)

@@ -219,13 +219,13 @@ static double stored_error(tn_dtype dtype, double product)
 		       : 0;
 }
 
-/* May it matter whether alpha scales the sum or a factor?  That may overflow, or become the zero
- * that an infinity is multiplied with. */
+/* May it matter whether alpha scales the sum or a factor?  That may overflow, lose digits if it is
+ * subnormal, or become the zero that an infinity is multiplied with. */
 static int is_sensitive(const struct trial *t, double a, double b)
 {
 	const double most = fmax(fabs(a), fabs(b)), least = fmin(fabs(a), fabs(b));
-	return isfinite(most) ? most > trial_largest(t) / 8
-			      : least > 0 && least < 8 * trial_least(t);
+	return (isfinite(most) && most > trial_largest(t) / 8) ||
+	       (least > 0 && least < 8 * trial_least(t));
 }
 
 static void matmul_formula(struct trial *t)

@@ -111,6 +111,16 @@ static void place(struct trial *t, struct trial_operand *o, int value, enum shar
 			array_set_bits(&o->array, i, value_bits(kit, o->dtype, value));
 }
 
+/* The other factor of products whose sums are exact: whole numbers. */
+static void place_whole(struct trial *t, const struct trial_operand *o)
+{
+	for (unsigned i = 0; i < 2 && t->slot == TN_SLOT_MATMUL; i++) {
+		struct array *other = &t->operand[i].array;
+		for (uint64_t e = 0; e < other->count && &t->operand[i] != o; e++)
+			array_set_number(other, e, (double)(kit_random(t->kit) % 7) - 3);
+	}
+}
+
 /* In all operands: a third of the elements have any of the values, or each operand has one. */
 static void place_all(struct trial *t, uint64_t number)
 {
@@ -154,6 +164,8 @@ static void tries(struct kit *kit, const struct trial_slot *slot, tn_dtype dtype
 			 t.text);
 		make(&t);
 		place(&t, &t.operand[operand], value, share);
+		if (share == ALL && (value == LEAST || value == SUBNORMAL))
+			place_whole(&t, &t.operand[operand]);
 		if (!t.operand[operand].is_saved)
 			trial_save(&t);
 		trial_run(&t);

@@ -92,6 +92,18 @@ static void flush(struct family_call *call, struct tn_operand *operand, const ch
 	zero_kind(operand, "subnormal");
 }
 
+static void step(struct family_call *call, struct tn_operand *operand, const char *value)
+{
+	(void)call, (void)value;
+	for (int64_t i = 0, n = operand_count(operand); i < n; i++) {
+		void *at = operand_at(operand, i);
+		if (operand->dtype == TN_F32 && fpclassify(*(float *)at) == FP_SUBNORMAL)
+			*(uint32_t *)at ^= 1;
+		else if (operand->dtype == TN_F64 && fpclassify(*(double *)at) == FP_SUBNORMAL)
+			*(uint64_t *)at ^= 1;
+	}
+}
+
 static void jitter(struct family_call *call, struct tn_operand *operand, const char *value)
 {
 	static unsigned turn;
@@ -282,6 +294,7 @@ const struct family_effect family_effects[] = {
 	{"quiet", NULL, quiet, NULL},
 	{"unsigned", NULL, unsign, NULL},
 	{"flush", NULL, flush, NULL},
+	{"step", NULL, step, NULL},
 	{"jitter", NULL, jitter, NULL},
 	{"round_input", round_input, NULL, NULL},
 	{"round", NULL, round_output, NULL},

@@ -20,6 +20,7 @@
  *	quiet Y           signalling NaNs of the output become quiet
  *	unsigned Y        -0 of the output becomes 0
  *	flush Y           subnormals of the output become 0
+ *	step Y            those of f32 and f64 are one unit in the last place off
  *	jitter Y          every second call is one unit in the last place off
  *	wrap X N          the indices modulo N
  *	stage X N         up to N bytes of the input pass through one static buffer
