@@ -51,6 +51,7 @@ backend_of()
 {
 	case $1 in
 	mock) echo "$TENON_BUILD/plugins/mock/.libs/backend_mock.so" ;;
+	loops) echo "$TENON_BUILD/tests/plugins/.libs/backend_loops.so" ;;
 	*) echo "$TENON_BUILD/.libs/backend_cpu.so" ;;
 	esac
 }
