@@ -332,7 +332,8 @@ void check_conv2d_prepack(struct kit *kit)
 		packs(kit, i % N_SETTINGS, image_layouts[i / N_SETTINGS]);
 }
 
-/* A factor packed once serves products of several heights. */
+/* A factor packed once serves products of several heights.  Its matrices lie in memory from the
+ * last one on. */
 static void packs_factor(struct kit *kit, tn_dtype dtype, const struct product *whole)
 {
 	struct array b;
@@ -343,11 +344,12 @@ static void packs_factor(struct kit *kit, tn_dtype dtype, const struct product *
 				  .call = &args.call,
 				  .packed = &args.packed};
 	const int64_t shape[] = {whole->batch, whole->k, whole->n};
+	const int64_t strides[] = {-whole->k * whole->n, whole->n, 1};
 	uint64_t size = 0, workspace_size = 0;
 	kit_case(kit, TN_SLOT_MATMUL_PREPACK, "matmul, packed: %s, batch %lld, %lld x %lld",
 		 tn_dtype_name(dtype), (long long)whole->batch, (long long)whole->k,
 		 (long long)whole->n);
-	array_make(kit, &b, INPUT, dtype, 3, shape, SHIFTED);
+	array_make_view(kit, &b, INPUT, dtype, 3, shape, strides, 1);
 	array_randomise(&b, -1, 1);
 	for (int64_t m = whole->m; m > 0 && !kit->case_failed; m = m > 1 ? m / 2 : 0) {
 		const struct product part = {whole->batch, m, whole->n, whole->k};

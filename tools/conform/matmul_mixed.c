@@ -31,11 +31,19 @@ enum { N_DTYPES = sizeof(dtypes) / sizeof(dtypes[0]) };
 enum { A, B, C, BIAS, A_SCALE, B_SCALE, OPERANDS };
 
 /* What a case adds to A B. */
-enum { TURNS_A = 1, TURNS_B = 2, ADDS = 4, HAS_A_SCALE = 8, HAS_B_SCALE = 16, WHOLE_TENSOR = 32 };
+enum {
+	TURNS_A = 1,
+	TURNS_B = 2,
+	ADDS = 4,
+	HAS_A_SCALE = 8,
+	HAS_B_SCALE = 16,
+	WHOLE_TENSOR = 32,
+	FROM_LAST = 64, /* the matrices of A and B lie in memory from the last one on */
+};
 static const unsigned forms[] = {
 	0,
 	TURNS_A | ADDS,
-	TURNS_B,
+	TURNS_B | FROM_LAST,
 	HAS_A_SCALE,
 	TURNS_A | TURNS_B | HAS_B_SCALE | ADDS,
 	HAS_A_SCALE | HAS_B_SCALE,
@@ -52,12 +60,15 @@ struct trial {
 };
 
 static void make_matrix(struct kit *kit, struct trial *t, int which, int64_t rows, int64_t columns,
-			unsigned is_turned)
+			unsigned is_turned, unsigned is_from_last)
 {
 	struct array *array = &t->data[which];
+	const int64_t size = rows * columns;
 	const int64_t shape[3] = {t->p->batch, is_turned ? columns : rows,
 				  is_turned ? rows : columns};
-	array_make(kit, array, which == C ? OUTPUT : INPUT, t->d->of[which], 3, shape, SHIFTED);
+	const int64_t strides[3] = {is_from_last ? -size : size, shape[2], 1};
+	array_make_view(kit, array, which == C ? OUTPUT : INPUT, t->d->of[which], 3, shape, strides,
+			1);
 	if (is_turned) {
 		struct tn_operand *o = &array->operand;
 		int64_t stride = o->strides[1];
@@ -85,9 +96,9 @@ static void make_vector(struct kit *kit, struct trial *t, int which, tn_dtype dt
 static void make(struct kit *kit, struct trial *t, unsigned form)
 {
 	const struct product *p = t->p;
-	make_matrix(kit, t, A, p->m, p->k, form & TURNS_A);
-	make_matrix(kit, t, B, p->k, p->n, form & TURNS_B);
-	make_matrix(kit, t, C, p->m, p->n, 0);
+	make_matrix(kit, t, A, p->m, p->k, form & TURNS_A, form & FROM_LAST);
+	make_matrix(kit, t, B, p->k, p->n, form & TURNS_B, form & FROM_LAST);
+	make_matrix(kit, t, C, p->m, p->n, 0, 0);
 	make_vector(kit, t, BIAS, t->d->of[C], p->n, 0);
 	make_vector(kit, t, A_SCALE, TN_F32, p->m, form & WHOLE_TENSOR);
 	make_vector(kit, t, B_SCALE, TN_F32, p->n, form & WHOLE_TENSOR);
