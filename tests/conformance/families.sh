@@ -44,8 +44,8 @@ expand()
 		NR % step == 0 { done = 0; expand($0) }'
 }
 
-# Which of two devices is open is told apart by mock alone.
-export TENON_MOCK=devices:2
+# Which of several devices is open is told apart by mock alone.
+export TENON_MOCK=devices:4
 
 backend_of()
 {
