@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Tenon developers
  *
  * A device that computes in one type of 16 bits alone: backend_narrow.so in bf16, backend_half.so
- * in f16.  It takes programs and products of f32 as every device does, and says by its accuracy what
- * becomes of them: every value of a program is rounded to that type, and so are the operands of
- * products; sums are accumulated in f32.
+ * in f16.  It takes programs and products of f32 as every device does, and says by its accuracy
+ * what becomes of them: every value of a program is rounded to that type, and so are the operands
+ * of products; sums are accumulated in f32.
  *
  * A program whose numbers leave the range of f16 for certain is refused there: the host runs it.
  *

@@ -146,9 +146,9 @@ static int take_step(const struct rule *rule, struct side *side)
  * round once, and errors carry over to later steps.  AdamW divides by the root of the second
  * moment, which amplifies an error of g by its condition: up to 1e-3 of a step of lr.
  *
- * Where f32 is computed in bf16, the rounding of the weight itself, which is below 1, is larger than
- * all others together, which lr multiplies.  In f16 the squares of small gradients lose as many
- * bits. */
+ * Where f32 is computed in bf16, the rounding of the weight itself, which is below 1, is larger
+ * than all others together, which lr multiplies.  In f16 the squares of small gradients lose as
+ * many bits. */
 enum { WEIGHT_ROUNDINGS = 4 };
 
 static double allowed(const struct kit *kit, const struct rule *rule, int step)

@@ -93,7 +93,7 @@ struct family_call {
 	union family_args args;
 	struct tn_operand inputs[16]; /* copies, of map and reduce */
 	struct tn_operand packed;
-	void *memory;                 /* freed after the call */
+	void *memory; /* freed after the call */
 };
 
 struct family_effect {

@@ -278,7 +278,7 @@ int family_plant_device(char *const *words, size_t n_words)
 		return 0;
 	right_calls = n_words == 5 ? strtoull(words[4], NULL, 10) - 1 : 0;
 	word = words[2];
-	number = strtoull(word, NULL, 10);
+	number = (unsigned long long)strtod(word, NULL);
 	if (!strcmp(words[0], "capture"))
 		return plant_capture();
 	return plant_memory(words[0], words[1]) || plant_stream(words[0]);
