@@ -56,7 +56,8 @@ backend_of()
 	esac
 }
 
-# Threads collide by chance, less often on a busy machine: they get more tries.
+# Threads collide by chance, less often on a busy machine: they get more tries.  Nor may long cases
+# be left out there.
 finds()
 {
 	tries=1
@@ -64,7 +65,8 @@ finds()
 	threads.*) tries=4 ;;
 	esac
 	while [ $tries -gt 0 ]; do
-		if ! "$TENON_BUILD/tenon-conform" --filter="$1" "$plugin" >"$out" 2>&1 &&
+		if ! "$TENON_BUILD/tenon-conform" --patience=600 --filter="$1" "$plugin" \
+			>"$out" 2>&1 &&
 			grep -q '^FAILED  L[0-5] ' "$out"; then
 			return 0
 		fi

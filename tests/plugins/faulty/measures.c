@@ -137,18 +137,25 @@ static int64_t field_measure(const struct family_call *call, const char *name)
 	return value;
 }
 
+/* Of scatters the axis that indices choose from is the output's. */
+static int64_t line_of(struct family_call *call)
+{
+	const struct tn_operand *x =
+		is_slot(call, "scatter") ? family_operand(call, "output") : NULL;
+	x = x ? x : family_operand(call, "input");
+	x = x ? x : family_operand(call, "x");
+	x = x ? x : family_operand(call, "y");
+	return x->shape[axis_of(call)];
+}
+
 static int64_t call_measure(struct family_call *call, const char *what)
 {
 	if (!strcmp(what, "terms"))
 		return terms_of(call);
 	if (!strcmp(what, "axis"))
 		return axis_of(call);
-	if (!strcmp(what, "line")) {
-		const struct tn_operand *x = family_operand(call, "input");
-		x = x ? x : family_operand(call, "x");
-		x = x ? x : family_operand(call, "y");
-		return x->shape[axis_of(call)];
-	}
+	if (!strcmp(what, "line"))
+		return line_of(call);
 	if (!strcmp(what, "matrices"))
 		return matrices_of(&call->args.matmul.c);
 	if (!strcmp(what, "kernel"))
