@@ -230,7 +230,10 @@ static void average(struct trial *t, const double *plane, uint64_t i)
 			sum_add(&sum, plane[at]);
 	}
 	y->expected[i] = (double)(sum.value / divisor(t, (int64_t)i));
-	y->tolerance[i] = sum_error(t, &sum);
+	/* The sum may overflow before it is divided. */
+	const long double size = fabsl(sum.value);
+	y->tolerance[i] =
+		isfinite(size) && size > trial_largest(t) / 2 ? INFINITY : sum_error(t, &sum);
 }
 
 static void pool2d_formula(struct trial *t)
