@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Tenon developers
  *
- * A device that computes in bf16 alone.  It takes programs and products of f32 as every device
- * does, and says by its accuracy what becomes of them: every value of a program is rounded to bf16,
- * and so are the operands of products; sums are accumulated in f32.
+ * A device that computes in one type of 16 bits alone: backend_narrow.so in bf16, backend_half.so
+ * in f16.  It takes programs and products of f32 as every device does, and says by its accuracy
+ * what becomes of them: every value of a program is rounded to that type, and so are the operands
+ * of products; sums are accumulated in f32.
  *
- * The host's interpreter runs a program one instruction at a time; each value of f32 is stored as
- * bf16.
+ * A program whose numbers leave the range of f16 for certain is refused there: the host runs it.
+ *
+ * The host's interpreter runs a program one instruction at a time; each value of f32 is stored in
+ * 16 bits.
  */
 #include <stdlib.h>
 #include <tenon/plugin.h>
@@ -15,16 +18,33 @@
 static inline tn_status describe(void *instance, uint32_t index, struct tn_device_description *out);
 #include "minimal.h"
 
-/* A variant with a fault (tests/faults) names itself, and a function that spoils the values of an
- * instruction. */
+/* The type, and the name of the plugin; a variant with a fault (tests/faults) also names a function
+ * that spoils the values of an instruction. */
+#ifndef NARROW_DTYPE
+#define NARROW_DTYPE TN_BF16
+#endif
 #ifndef NARROW_NAME
 #define NARROW_NAME "narrow"
+#endif
+#ifndef NARROW_SPOIL
 #define NARROW_SPOIL keep
 static void keep(uint16_t op, uint16_t *bits, uint64_t n)
 {
 	(void)op, (void)bits, (void)n;
 }
 #endif
+
+enum { is_half = NARROW_DTYPE == TN_F16 };
+
+static uint16_t narrowed(float value)
+{
+	return is_half ? tn_plugin_f16_of_f32(value) : tn_plugin_bf16_of_f32(value);
+}
+
+static float widened(uint16_t bits)
+{
+	return is_half ? tn_plugin_f32_of_f16(bits) : tn_plugin_f32_of_bf16(bits);
+}
 
 /* Value 0, and the operands of an instruction. */
 enum { MOST_INPUTS = 4 };
@@ -36,12 +56,12 @@ static inline tn_status describe(void *instance, uint32_t index, struct tn_devic
 	if (status)
 		return status;
 	own.kind = TN_DEVICE_ACCELERATOR;
-	snprintf(own.name, sizeof(own.name), "bf16 alone");
+	snprintf(own.name, sizeof(own.name), "%s alone", is_half ? "f16" : "bf16");
 	own.program_dtypes =
 		1u << TN_BOOL | 1u << TN_I32 | 1u << TN_U32 | 1u << TN_I64 | 1u << TN_F32;
-	own.matmul_dtypes = 1u << TN_BF16 | 1u << TN_F32;
-	own.accuracy[TN_FAMILY_MAP] = own.accuracy[TN_FAMILY_REDUCE] = TN_ACCURACY_BF16;
-	own.accuracy[TN_FAMILY_MATMUL] = TN_ACCURACY_BF16;
+	own.matmul_dtypes = 1u << NARROW_DTYPE | 1u << TN_F32;
+	own.accuracy[TN_FAMILY_MAP] = own.accuracy[TN_FAMILY_REDUCE] =
+		own.accuracy[TN_FAMILY_MATMUL] = is_half ? TN_ACCURACY_F16 : TN_ACCURACY_BF16;
 	tn_struct_answer(out, &own, sizeof(own));
 	return TN_OK;
 }
@@ -87,7 +107,7 @@ static void free_values(struct values *values)
 
 static tn_dtype stored(tn_dtype dtype)
 {
-	return dtype == TN_F32 ? TN_BF16 : dtype;
+	return dtype == TN_F32 ? NARROW_DTYPE : dtype;
 }
 
 /* Runs one instruction, whose operands are `inputs`. */
@@ -170,7 +190,7 @@ static tn_status run_step(struct values *values, const struct tn_program *progra
 
 static void spoil(const struct tn_operand *value, uint16_t op)
 {
-	if (value->dtype == TN_BF16)
+	if (value->dtype == NARROW_DTYPE)
 		NARROW_SPOIL(op, (uint16_t *)(uintptr_t)value->buffer,
 			     tn_plugin_count(value->rank, value->shape));
 }
@@ -194,6 +214,33 @@ static tn_status run_program(struct values *values, const struct tn_program *pro
 			spoil(&values->list[i], program->instructions[i].op);
 	}
 	return status;
+}
+
+static int is_out_of_range(uint64_t bits)
+{
+	const uint32_t own = (uint32_t)bits;
+	float number, rounded;
+	memcpy(&number, &own, sizeof(number));
+	rounded = widened(narrowed(number));
+	return number != 0 && (rounded == 0 || rounded - rounded != 0) && number - number == 0;
+}
+
+/* Has the program a number that f16 takes for 0 or infinity, or makes one of random bits? */
+static int leaves_range(const struct tn_program *program, const struct tn_scalar *scalars)
+{
+	int leaves = 0;
+	for (uint32_t i = 0; i < program->n_instructions && is_half; i++) {
+		const struct tn_instruction *at = &program->instructions[i];
+		if (at->dtype != TN_F32)
+			continue;
+		if (at->op == TN_OP_CONSTANT)
+			leaves |= is_out_of_range(program->constants[at->a]);
+		else if (at->op == TN_OP_SCALAR)
+			leaves |= !scalars[at->a].on_device && is_out_of_range(scalars[at->a].bits);
+		else if (at->op == TN_OP_CAST)
+			leaves |= program->instructions[at->a].dtype == TN_U32;
+	}
+	return leaves;
 }
 
 static struct values begin(void *device, const struct tn_call *call)
@@ -225,6 +272,8 @@ static tn_status map(void *device, const struct tn_map_args *args)
 	tn_status status = tn_plugin_check_map(host, &own, TN_PLUGIN_REAL_DTYPES,
 					       1u << TN_BOOL | 1u << TN_I32 | 1u << TN_U32 |
 						       1u << TN_I64 | 1u << TN_F32);
+	if (!status && leaves_range(own.program, own.scalars))
+		return TN_UNSUPPORTED;
 	if (status || own.call.flags & TN_DRY_RUN)
 		return status;
 	struct values values = begin(device, &own.call);
@@ -328,6 +377,9 @@ static tn_status reduce(void *device, const struct tn_reduce_args *args)
 	tn_status status = tn_plugin_check_reduce(host, &own, TN_PLUGIN_REAL_DTYPES,
 						  1u << TN_BOOL | 1u << TN_I32 | 1u << TN_U32 |
 							  1u << TN_I64 | 1u << TN_F32);
+	if (!status && (leaves_range(own.prologue, own.scalars) ||
+			(own.epilogue && leaves_range(own.epilogue, own.epilogue_scalars))))
+		return TN_UNSUPPORTED;
 	if (status || own.call.flags & TN_DRY_RUN)
 		return status;
 	struct values values = begin(device, &own.call);
@@ -361,15 +413,15 @@ static float load(const struct tn_operand *x, uint64_t batch, int64_t i, int64_t
 	else
 		memcpy(&bits, at, sizeof(bits));
 	if (x->dtype == TN_F32)
-		bits = tn_plugin_bf16_of_f32(value);
-	return tn_plugin_f32_of_bf16(bits);
+		bits = narrowed(value);
+	return widened(bits);
 }
 
 static void store_element(const struct tn_operand *x, uint64_t batch, int64_t i, int64_t j,
 			  float value)
 {
-	const uint16_t bits = tn_plugin_bf16_of_f32(value);
-	value = tn_plugin_f32_of_bf16(bits);
+	const uint16_t bits = narrowed(value);
+	value = widened(bits);
 	if (x->dtype == TN_F32)
 		memcpy(element(x, batch, i, j), &value, sizeof(value));
 	else
@@ -399,7 +451,7 @@ static tn_status matmul(void *device, const struct tn_matmul_args *args)
 	if (tn_plugin_take(&own, sizeof(own), args, TN_PLUGIN_COMPUTE_FLAGS, "matmul") ||
 	    own.has_bias || own.a_scale || own.b_scale || own.activation ||
 	    own.a.dtype != own.c.dtype || own.b.dtype != own.c.dtype ||
-	    (own.c.dtype != TN_F32 && own.c.dtype != TN_BF16))
+	    (own.c.dtype != TN_F32 && own.c.dtype != NARROW_DTYPE))
 		return TN_UNSUPPORTED;
 	if (!shapes_match(&own))
 		return tn_plugin_fail(own.call.error, TN_SHAPE, "matmul", "(m, k) (k, n) = (m, n)");

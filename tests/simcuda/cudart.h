@@ -39,6 +39,7 @@ struct sim_device {
 	int is_slice; /* of that device */
 	struct sim_model model;
 	cudaError_t sticky; /* what lost it */
+	size_t withheld;    /* bytes of its memory that nobody gets */
 	unsigned peers;     /* bits of the devices that it may access */
 	unsigned flags;
 	size_t limits[16];
@@ -95,6 +96,8 @@ struct sim_block *sim_block_find(uint64_t address);
 void sim_block_live(struct sim_block *block);
 void sim_block_free(struct sim_block *block);
 size_t sim_block_used(int device);
+/* There is room for that many more bytes, at most. */
+void sim_block_limit(int device, size_t bytes);
 size_t sim_blocks_live(char *report, size_t capacity);
 void sim_blocks_drop(int device); /* -1: of all */
 /* Why work on `device` may not access the bytes; NULL if it may.  The text lasts until the next
@@ -140,6 +143,7 @@ struct sim_item;
 struct sim_stream {
 	struct sim_stream *next;
 	uint64_t id, queued, done;
+	uint64_t losing; /* its device is lost by that piece of work from here on; 0: none */
 	int device, priority, destroyed;
 	unsigned flags;
 	int is_null;

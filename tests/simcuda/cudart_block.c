@@ -123,9 +123,24 @@ static void poison(uint64_t address, size_t size)
 	}
 }
 
+/* Bytes that can be allocated. */
+static size_t room_of(int device)
+{
+	const struct sim_device *own = sim_device(device);
+	size_t free_bytes = own->model.memory - used[device];
+	return free_bytes > own->withheld ? free_bytes - own->withheld : 0;
+}
+
+void sim_block_limit(int device, size_t bytes)
+{
+	sim_device(device)->withheld = 0;
+	size_t room = room_of(device);
+	sim_device(device)->withheld = room > bytes ? room - bytes : 0;
+}
+
 struct sim_block *sim_block_make(int device, size_t size, enum sim_state state)
 {
-	if (size > sim_device(device)->model.memory - used[device])
+	if (size > room_of(device))
 		return NULL;
 	uint64_t address = take_address(device, room_for(size));
 	struct sim_block *block = address ? take_record() : NULL;

@@ -142,6 +142,54 @@ void simcudaInject(const char *name, unsigned n, int code, int sticky)
 	sim_fault_add(name, n, code, sticky);
 }
 
+void simcudaInjectTimes(const char *name, unsigned n, unsigned times, int code)
+{
+	sim_fault_repeat(name, n, times, code);
+}
+
+void simcudaLose(void *handle, uint64_t n)
+{
+	cudaError_t error = sim_enter("simcudaLose");
+	if (error)
+		return;
+	struct sim_stream *stream = sim_stream_find(handle, &error);
+	if (stream)
+		stream->losing = n;
+	sim_leave(error);
+}
+
+void simcudaRoom(int device, size_t bytes)
+{
+	cudaError_t error = sim_enter_light("simcudaRoom");
+	if (error)
+		return;
+	sim_block_limit(device, bytes);
+	sim_leave(cudaSuccess);
+}
+
+void simcudaSpare(int device)
+{
+	cudaError_t error = sim_enter_light("simcudaSpare");
+	if (error)
+		return;
+	for (struct sim_stream *stream = sim_streams(); stream; stream = stream->next)
+		if (stream->device == device)
+			stream->losing = 0;
+	sim_block_limit(device, SIZE_MAX);
+	sim_leave(cudaSuccess);
+}
+
+void simcudaRevive(int device)
+{
+	cudaError_t error = sim_enter_light("simcudaRevive");
+	if (error)
+		return;
+	if (sim_device(device)->sticky)
+		sim_run_device(device);
+	sim_device(device)->sticky = cudaSuccess;
+	sim_leave(cudaSuccess);
+}
+
 unsigned long simcudaCalls(const char *name)
 {
 	return sim_fault_calls(name);

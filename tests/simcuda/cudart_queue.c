@@ -218,9 +218,11 @@ static int is_runnable(const struct sim_item *item)
 }
 
 /* On a lost device nothing runs any more. */
-static void run_work(const struct sim_stream *stream, struct sim_work *work)
+static void run_work(struct sim_stream *stream, struct sim_work *work)
 {
 	struct sim_device *device = sim_device(stream->device);
+	if (stream->losing > 0 && --stream->losing == 0 && !device->sticky)
+		device->sticky = cudaErrorLaunchFailure;
 	if (device->sticky)
 		return;
 	running_device = stream->device;

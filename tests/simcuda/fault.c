@@ -28,7 +28,8 @@ struct count {
 
 struct fault {
 	char name[MAX_NAME];
-	unsigned left; /* calls until it strikes; 0: it has */
+	unsigned left;  /* calls until it strikes; 0: it has */
+	unsigned times; /* how often it then strikes; 0: always */
 	int code, sticky;
 };
 
@@ -49,20 +50,22 @@ static int is_meant(const char *pattern, const char *name)
 	return strcmp(pattern, name) == 0;
 }
 
-static void add(const char *name, unsigned n, int code, int sticky)
+static struct fault *add(const char *name, unsigned n, int code, int sticky)
 {
 	size_t i = 0;
 	while (i < n_faults && faults[i].left > 0)
 		i++;
 	if (i == MAX_FAULTS)
-		return;
+		return NULL;
 	if (i == n_faults)
 		n_faults++;
 	struct fault *fault = &faults[i];
 	snprintf(fault->name, sizeof(fault->name), "%s", name);
 	fault->left = n;
+	fault->times = 1;
 	fault->code = code;
 	fault->sticky = sticky;
+	return fault;
 }
 
 /* One of NAME:N=CODE[:sticky]. */
@@ -76,8 +79,8 @@ static void read_one(char *text)
 		return;
 	}
 	*colon = '\0';
-	add(text, (unsigned)strtoul(colon + 1, NULL, 10), (int)strtol(equals + 1, NULL, 10),
-	    strstr(equals, ":sticky") != NULL);
+	(void)add(text, (unsigned)strtoul(colon + 1, NULL, 10), (int)strtol(equals + 1, NULL, 10),
+		  strstr(equals, ":sticky") != NULL);
 }
 
 static void read_environment(void)
@@ -126,6 +129,18 @@ static void count(const char *name)
 	counts[i].calls++;
 }
 
+/* Does the fault strike this call? */
+static int strikes(struct fault *fault, const char *name)
+{
+	if (fault->left == 0 || !is_meant(fault->name, name) || --fault->left > 0)
+		return 0;
+	if (fault->times != 1)
+		fault->left = 1;
+	if (fault->times > 1)
+		fault->times--;
+	return 1;
+}
+
 int sim_fault_next(const char *name, int *sticky)
 {
 	int code = 0;
@@ -137,7 +152,7 @@ int sim_fault_next(const char *name, int *sticky)
 		tell_site(name);
 	for (size_t i = 0; i < n_faults; i++) {
 		struct fault *fault = &faults[i];
-		if (fault->left > 0 && is_meant(fault->name, name) && --fault->left == 0) {
+		if (strikes(fault, name)) {
 			code = fault->code;
 			*sticky = fault->sticky;
 			struck = name;
@@ -155,7 +170,19 @@ void sim_fault_add(const char *name, unsigned n, int code, int sticky)
 	if (n == 0)
 		n_faults = 0;
 	else
-		add(name, n, code, sticky);
+		(void)add(name, n, code, sticky);
+	pthread_mutex_unlock(&lock);
+}
+
+void sim_fault_repeat(const char *name, unsigned n, unsigned times, int code)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < n_faults; i++)
+		if (strcmp(faults[i].name, name) == 0)
+			faults[i].left = 0;
+	struct fault *fault = add(name, n, code, 0);
+	if (fault)
+		fault->times = times;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -17,6 +17,9 @@ extern const int sim_cuda_version;
 int sim_fault_next(const char *name, int *sticky);
 /* n = 0 forgets all faults. */
 void sim_fault_add(const char *name, unsigned n, int code, int sticky);
+/* The nth call from now on fails and those after it, `times` in all (0: every one), in the place of
+ * what was asked for that name before. */
+void sim_fault_repeat(const char *name, unsigned n, unsigned times, int code);
 unsigned long sim_fault_calls(const char *name);
 /* The last call made to fail; "": none. */
 const char *sim_fault_struck(void);

@@ -15,6 +15,17 @@
 /* The nth call of `name` from now on (1 is the next) returns `code`.  A name that ends in * matches
  * all with that prefix.  A sticky fault loses the current device.  n = 0 forgets all faults. */
 void simcudaInject(const char *name, unsigned n, int code, int sticky);
+/* The nth call of `name` from now on and those after it return `code`, `times` in all; 0: every
+ * one.  In the place of what was asked for that name before. */
+void simcudaInjectTimes(const char *name, unsigned n, unsigned times, int code);
+/* A stream's device is lost when that gets to its nth piece of work from now on; 0: never. */
+void simcudaLose(void *stream, uint64_t n);
+/* A device has room for that many more bytes; SIZE_MAX: for as many as its memory has. */
+void simcudaRoom(int device, size_t bytes);
+/* Ends what the last two have set; a device that is lost stays lost. */
+void simcudaSpare(int device);
+/* A device that was lost works again, as in a new process; work that waited is dropped. */
+void simcudaRevive(int device);
 /* How often `name`, or a name with that prefix, was called since the start or the last reset. */
 unsigned long simcudaCalls(const char *name);
 void simcudaForgetCalls(void);

@@ -59,6 +59,50 @@ void check_describe(struct kit *kit)
 	kit->tallies[TN_SLOT_DESCRIBE].done++;
 }
 
+/* What a set had must be there still. */
+static void loses_none(struct kit *kit, const char *what, uint64_t before, uint64_t after)
+{
+	if (before & ~after)
+		kit_fail(kit, "%s were %llx, and are %llx of the open device: %llx are missing",
+			 what, (unsigned long long)before, (unsigned long long)after,
+			 (unsigned long long)(before & ~after));
+}
+
+static void stays(struct kit *kit, const char *what, uint64_t before, uint64_t after)
+{
+	if (before != after)
+		kit_fail(kit, "%s was %llx, and is %llx of the open device", what,
+			 (unsigned long long)before, (unsigned long long)after);
+}
+
+/* What the host relied on when it chose the device. */
+static void compare_descriptions(struct kit *kit, const struct tn_device_description *before,
+				 const struct tn_device_description *after)
+{
+	if ((before->identity_type || before->identity2_type) && !tn_device_same(before, after))
+		kit_fail(kit, "the open device has another identity than was described");
+	stays(kit, "the flags", before->flags, after->flags);
+	stays(kit, "the alignment", before->alignment, after->alignment);
+	stays(kit, "the DLPack type", before->dlpack_type, after->dlpack_type);
+	loses_none(kit, "kinds of memory", before->memory_kinds, after->memory_kinds);
+	loses_none(kit, "stored dtypes", before->storage_dtypes, after->storage_dtypes);
+	loses_none(kit, "dtypes of programs", before->program_dtypes, after->program_dtypes);
+	loses_none(kit, "dtypes of matmul", before->matmul_dtypes, after->matmul_dtypes);
+}
+
+/* Before the device is open, when it is, and once more then, as for another context. */
+void check_describe_opened(struct kit *kit)
+{
+	const struct tn_backend *b = kit->backend;
+	struct tn_device_description again = {.struct_size = sizeof(again)};
+	kit_case(kit, TN_SLOT_DESCRIBE, "describe: device %u before and after open", kit->index);
+	compare_descriptions(kit, &b->devices[kit->index], &kit->description);
+	if (b->device.describe(b->plugin.instance, kit->index, &again))
+		kit_fail(kit, "the open device is not described once more");
+	compare_descriptions(kit, &kit->description, &again);
+	kit->tallies[TN_SLOT_DESCRIBE].done++;
+}
+
 void check_describe_absent(struct kit *kit)
 {
 	const struct tn_backend *b = kit->backend;

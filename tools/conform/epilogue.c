@@ -47,7 +47,8 @@ struct product {
 };
 
 static const struct product products[] = {
-	{1, 1, 1, 1}, {1, 5, 7, 3}, {1, 1, 33, 20}, {1, 40, 1, 9}, {3, 6, 5, 4}, {1, 65, 70, 31},
+	{1, 1, 1, 1}, {1, 5, 7, 3}, {1, 1, 33, 20},  {1, 40, 1, 9},
+	{3, 6, 5, 4}, {6, 4, 3, 7}, {1, 65, 70, 31},
 };
 
 enum { A, B, C, BIAS, OPERANDS };
@@ -332,6 +333,29 @@ void check_conv2d_prepack(struct kit *kit)
 		packs(kit, i % N_SETTINGS, image_layouts[i / N_SETTINGS]);
 }
 
+/* rows x columns, in a batch of one axis, or of two if it is even. */
+struct batch {
+	uint32_t rank;
+	int64_t shape[4];
+};
+
+static struct batch batch_of(int64_t n, int64_t rows, int64_t columns)
+{
+	if (n % 2)
+		return (struct batch){3, {n, rows, columns}};
+	return (struct batch){4, {2, n / 2, rows, columns}};
+}
+
+/* The matrices lie in memory from the last one on. */
+static void make_factor(struct kit *kit, struct array *b, tn_dtype dtype, const struct product *p)
+{
+	const struct batch all = batch_of(p->batch, p->k, p->n);
+	const int64_t size = p->k * p->n, half = p->batch / 2 * size;
+	const int64_t strides[4] = {-half, -size, p->n, 1};
+	array_make_view(kit, b, INPUT, dtype, all.rank, all.shape, strides + 4 - all.rank, 1);
+	array_randomise(b, -1, 1);
+}
+
 /* A factor packed once serves products of several heights. */
 static void packs_factor(struct kit *kit, tn_dtype dtype, const struct product *whole)
 {
@@ -342,20 +366,18 @@ static void packs_factor(struct kit *kit, tn_dtype dtype, const struct product *
 				  .matmul = &args,
 				  .call = &args.call,
 				  .packed = &args.packed};
-	const int64_t shape[] = {whole->batch, whole->k, whole->n};
 	uint64_t size = 0, workspace_size = 0;
 	kit_case(kit, TN_SLOT_MATMUL_PREPACK, "matmul, packed: %s, batch %lld, %lld x %lld",
 		 tn_dtype_name(dtype), (long long)whole->batch, (long long)whole->k,
 		 (long long)whole->n);
-	array_make(kit, &b, INPUT, dtype, 3, shape, SHIFTED);
-	array_randomise(&b, -1, 1);
+	make_factor(kit, &b, dtype, whole);
 	for (int64_t m = whole->m; m > 0 && !kit->case_failed; m = m > 1 ? m / 2 : 0) {
 		const struct product part = {whole->batch, m, whole->n, whole->k};
-		const int64_t a_shape[] = {part.batch, m, part.k},
-			      c_shape[] = {part.batch, m, part.n};
+		const struct batch of_a = batch_of(part.batch, m, part.k);
+		const struct batch of_c = batch_of(part.batch, m, part.n);
 		struct array a, c, *all[OPERANDS] = {&a, &b, &c};
-		array_make(kit, &a, INPUT, dtype, 3, a_shape, COMPACT);
-		array_make(kit, &c, OUTPUT, dtype, 3, c_shape, COMPACT);
+		array_make(kit, &a, INPUT, dtype, of_a.rank, of_a.shape, COMPACT);
+		array_make(kit, &c, OUTPUT, dtype, of_c.rank, of_c.shape, COMPACT);
 		array_randomise(&a, -1, 1);
 		args.a = a.operand;
 		args.b = b.operand;

@@ -69,6 +69,13 @@ static struct provoked *begin(struct kit *kit, int slot, const char *what)
 	return p;
 }
 
+static void release(struct provoked *p)
+{
+	if (p->add_one)
+		tn_program_destroy(p->add_one);
+	free(p);
+}
+
 static void end(struct provoked *p, struct kit *kit)
 {
 	instance_close(&p->instance);
@@ -77,25 +84,11 @@ static void end(struct provoked *p, struct kit *kit)
 			 host_memory_live() - p->live);
 	kit_pass(p->kit);
 	instance_report(&p->instance, kit);
-	if (p->add_one)
-		tn_program_destroy(p->add_one);
-	free(p);
+	release(p);
 }
 
-/* Skips the check where it cannot provoke; `what` then stays unchecked. */
-static int needs_table(struct kit *kit, const char *what)
-{
-	struct tn_faults_table table;
-	if (find_table(kit, &table))
-		return 1;
-	kit_remark(kit, "unchecked: %s", what);
-	kit_skip(kit, "it has no " TN_TABLE_FAULTS);
-	return 0;
-}
-
-/* 0: the device cannot provoke that. */
-static int provoke(struct provoked *p, void *stream, uint32_t kind, uint64_t after, uint64_t times,
-		   uint64_t bytes)
+static tn_status try_provoke(struct provoked *p, void *stream, uint32_t kind, uint64_t after,
+			     uint64_t times, uint64_t bytes)
 {
 	struct kit *kit = p->kit;
 	const struct tn_fault_args args = {
@@ -104,11 +97,22 @@ static int provoke(struct provoked *p, void *stream, uint32_t kind, uint64_t aft
 		.after = after,
 		.times = times,
 		.bytes = bytes};
-	tn_status status = p->table.provoke(kit->device, &args);
-	if (status == TN_UNSUPPORTED)
-		kit_remark(kit, "unchecked: %s: %s", kit->case_name, kit->error.text);
-	else if (status)
-		kit_fail(kit, "provoke: %s: %s", tn_status_name(status), kit->error.text);
+	return p->table.provoke(kit->device, &args);
+}
+
+static void expect(struct kit *kit, tn_status status, tn_status expected, const char *what)
+{
+	if (status != expected)
+		kit_fail(kit, "%s: %s, expected %s: %s", what, tn_status_name(status),
+			 tn_status_name(expected), kit->error.text);
+}
+
+/* 0: it has not been set. */
+static int provoke(struct provoked *p, void *stream, uint32_t kind, uint64_t after, uint64_t times,
+		   uint64_t bytes)
+{
+	tn_status status = try_provoke(p, stream, kind, after, times, bytes);
+	expect(p->kit, status, TN_OK, "provoke");
 	return !status;
 }
 
@@ -117,15 +121,33 @@ static void reset(struct provoked *p)
 	struct kit *kit = p->kit;
 	const struct tn_sync_args args = {
 		.call = {.struct_size = sizeof(args), .error = &kit->error}};
-	if (p->table.reset(kit->device, &args))
-		kit_fail(kit, "reset: %s", kit->error.text);
+	expect(kit, p->table.reset(kit->device, &args), TN_OK, "reset");
 }
 
-static void expect(struct kit *kit, tn_status status, tn_status expected, const char *what)
+/* Can the device provoke that?  If not, the check is skipped, and `what` stays unchecked. */
+static int needs_fault(struct kit *kit, uint32_t kind, const char *what)
 {
-	if (status != expected)
-		kit_fail(kit, "%s: %s, expected %s: %s", what, tn_status_name(status),
-			 tn_status_name(expected), kit->error.text);
+	struct tn_faults_table table;
+	if (!find_table(kit, &table)) {
+		kit_remark(kit, "unchecked: %s", what);
+		kit_skip(kit, "it has no " TN_TABLE_FAULTS);
+		return 0;
+	}
+	struct provoked *p = begin(kit, TN_SLOT_SYNC, "a fault is set, and ended");
+	if (!p)
+		return 0;
+	tn_status status = try_provoke(p, NULL, kind, 0, 1, 0);
+	if (status == TN_UNSUPPORTED) {
+		kit_remark(kit, "unchecked: %s: %s", what, p->kit->error.text);
+		kit_skip(kit, "it cannot provoke that");
+		instance_close(&p->instance);
+		release(p);
+		return 0;
+	}
+	expect(p->kit, status, TN_OK, "provoke");
+	reset(p);
+	end(p, kit);
+	return !status;
 }
 
 /* ---- Asynchronous errors ---------------------------------------------------------------------*/
@@ -334,8 +356,9 @@ void check_faults_work(struct kit *kit)
 {
 	if (kit->description.flags & TN_DEVICE_SYNCHRONOUS)
 		return kit_skip(kit, "its work is done when a call returns");
-	if (!needs_table(kit, "asynchronous errors: that they are reported, once, and by their "
-			      "stream alone"))
+	if (!needs_fault(kit, TN_FAULT_WORK,
+			 "asynchronous errors: that they are reported, once, and by their stream "
+			 "alone"))
 		return;
 	if (!kit_claims_program(kit, TN_F32))
 		return kit_skip(kit, "it supports no programs");
@@ -380,7 +403,7 @@ static void transfer_fails(struct provoked *p, void *stream, enum transfer way, 
 
 void check_faults_transfer(struct kit *kit)
 {
-	if (!needs_table(kit, "transfers that fail"))
+	if (!needs_fault(kit, TN_FAULT_TRANSFER, "transfers that fail"))
 		return;
 	for (unsigned i = 0; i < 8; i++) {
 		enum transfer way = i & 1 ? DOWNLOAD : UPLOAD;
@@ -461,7 +484,7 @@ static void slots_are_lost(struct kit *kit, struct sample *samples, int n)
 	}
 }
 
-static void release(struct kit *kit, void *stream, void *event, void *graph)
+static void release_all(struct kit *kit, void *stream, void *event, void *graph)
 {
 	const struct tn_graph_args of_graph = {
 		.call = {.struct_size = sizeof(of_graph), .error = &kit->error}, .graph = graph};
@@ -479,8 +502,24 @@ static void release(struct kit *kit, void *stream, void *event, void *graph)
 
 enum { MOST_SAMPLES = 40 };
 
+/* Work that is lost; what the call returns depends on whether the device has got there yet. */
+static void count_until_lost(const struct provoked *p, const struct counter *c, void *event)
+{
+	struct kit *kit = p->kit;
+	const struct tn_event_args args = {
+		.call = {.struct_size = sizeof(args), .stream = c->stream, .error = &kit->error},
+		.event = event};
+	for (int i = 0; i < MAPS; i++)
+		expect_ended(kit,
+			     kit_try_map(kit, c->stream, p->add_one, &c->x.operand, &c->x.operand),
+			     "map");
+	if (event)
+		expect_ended(kit, kit->backend->stream.event_record(kit->device, &args),
+			     "event_record");
+}
+
 /* Everything is made before the loss; what is freed after it must be freed, and none may hang. */
-static void loses_the_device(struct provoked *p, void *stream, uint64_t after)
+static void loses_the_device(struct provoked *p, void *stream, uint64_t after, enum learning how)
 {
 	static struct sample samples[MOST_SAMPLES];
 	struct kit *kit = p->kit;
@@ -501,10 +540,8 @@ static void loses_the_device(struct provoked *p, void *stream, uint64_t after)
 		expect(kit, kit_capture_end(kit, stream, &graph), TN_OK, "capture_end");
 	}
 	if (provoke(p, stream, TN_FAULT_LOST, after, 1, 0)) {
-		count(p, &c);
-		if (event)
-			kit_record(kit, stream, event);
-		expect_lost(kit, kit_sync(kit, stream), "the first sync");
+		count_until_lost(p, &c, event);
+		expect_lost(kit, learn(kit, &c, how, event), learning_names[how]);
 		device_entries_are_lost(kit, stream, &c);
 		if (event)
 			stream_entries_are_lost(kit, stream, event);
@@ -512,7 +549,7 @@ static void loses_the_device(struct provoked *p, void *stream, uint64_t after)
 		reset(p);
 		expect_lost(kit, kit_sync(kit, stream), "sync after reset");
 	}
-	release(kit, stream, event, graph);
+	release_all(kit, stream, event, graph);
 	for (int i = 0; i < n; i++)
 		sample_free(&samples[i]);
 	kit->slot = TN_SLOT_SYNC;
@@ -521,18 +558,19 @@ static void loses_the_device(struct provoked *p, void *stream, uint64_t after)
 
 void check_faults_lost(struct kit *kit)
 {
-	if (!needs_table(kit, "a device that is lost"))
+	if (!needs_fault(kit, TN_FAULT_LOST, "a device that is lost"))
 		return;
 	if (!kit_claims_program(kit, TN_F32))
 		return kit_skip(kit, "it supports no programs");
+	static const enum learning ways[] = {BY_SYNC, BY_DOWNLOAD, BY_EVENT_SYNC, BY_SYNC};
 	for (unsigned i = 0; i < (kit_has_streams(kit) ? 4u : 2u); i++) {
 		struct provoked *p = begin(kit, TN_SLOT_SYNC, "");
 		if (!p)
 			return;
-		kit_case(p->kit, TN_SLOT_SYNC, "the device is lost by %s of %s",
+		kit_case(p->kit, TN_SLOT_SYNC, "the device is lost by %s of %s: %s",
 			 i % 2 ? "the third map" : "the first map",
-			 i / 2 ? "a stream" : "the NULL stream");
-		loses_the_device(p, i / 2 ? kit_stream(p->kit, 0) : NULL, i % 2 ? 2 : 0);
+			 i / 2 ? "a stream" : "the NULL stream", learning_names[ways[i]]);
+		loses_the_device(p, i / 2 ? kit_stream(p->kit, 0) : NULL, i % 2 ? 2 : 0, ways[i]);
 		end(p, kit);
 	}
 }
@@ -633,15 +671,16 @@ void check_faults_memory(struct kit *kit)
 {
 	static const struct {
 		const char *name;
+		uint32_t kind;
 		void (*run)(struct provoked *p);
 	} cases[] = {
-		{"an allocation fails", nth_allocation_fails},
-		{"all allocations fail", failures_leak_nothing},
-		{"the device is full", device_is_full},
+		{"an allocation fails", TN_FAULT_ALLOC, nth_allocation_fails},
+		{"all allocations fail", TN_FAULT_ALLOC, failures_leak_nothing},
+		{"the device is full", TN_FAULT_LIMIT, device_is_full},
 	};
-	if (!needs_table(kit, "memory of the device that runs out"))
-		return;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (!needs_fault(kit, cases[i].kind, "memory of the device that runs out"))
+			return;
 		struct provoked *p = begin(kit, TN_SLOT_ALLOC, cases[i].name);
 		if (!p)
 			return;

@@ -143,7 +143,7 @@ static int are_addresses(struct kit *kit)
 	return n == BUFFERS && apart;
 }
 
-/* Memory of others may begin at any element. */
+/* Memory of others may begin at any element, bytes at any address. */
 static void begins_at(struct memory *m, uint64_t offset)
 {
 	struct kit *kit = m->kit;
@@ -200,7 +200,9 @@ void check_import_memory(struct kit *kit)
 	kit_pass(kit);
 	const uint64_t whole = m.imported;
 	const int has_offsets = are_addresses(kit);
-	for (uint64_t offset = 4; has_offsets && offset < SIZE; offset += offset < 64 ? 4 : offset)
+	for (uint64_t offset = 1; has_offsets && offset < SIZE; offset += offset < 9    ? 1
+									  : offset < 64 ? 5
+											: offset)
 		begins_at(&m, offset);
 	if (!has_offsets)
 		kit_remark(kit, "exported pointers are handles, without addresses inside a buffer");

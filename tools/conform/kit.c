@@ -12,6 +12,7 @@
 
 const char *const route_names[ROUTES] = {"native", "lent", "composed", "host"};
 
+/* Like the host, it uses what describe says of the open device. */
 tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t index)
 {
 	struct tn_open_args args = {.call = {.struct_size = sizeof(args), .error = &kit->error},
@@ -22,10 +23,13 @@ tn_status kit_open(struct kit *kit, const struct tn_backend *backend, uint32_t i
 	kit->index = index;
 	memset(&kit->description, 0, sizeof(kit->description));
 	kit->description.struct_size = sizeof(kit->description);
-	tn_status status =
-		backend->device.describe(backend->plugin.instance, index, &kit->description);
-	return status ? status
-		      : backend->device.open(backend->plugin.instance, &args, &kit->device);
+	tn_status status = backend->device.open(backend->plugin.instance, &args, &kit->device);
+	if (status)
+		return status;
+	status = backend->device.describe(backend->plugin.instance, index, &kit->description);
+	if (status)
+		backend->device.close(kit->device);
+	return status;
 }
 
 void kit_close(struct kit *kit)

@@ -31,11 +31,20 @@ enum { N_DTYPES = sizeof(dtypes) / sizeof(dtypes[0]) };
 enum { A, B, C, BIAS, A_SCALE, B_SCALE, OPERANDS };
 
 /* What a case adds to A B. */
-enum { TURNS_A = 1, TURNS_B = 2, ADDS = 4, HAS_A_SCALE = 8, HAS_B_SCALE = 16, WHOLE_TENSOR = 32 };
+enum {
+	TURNS_A = 1,
+	TURNS_B = 2,
+	ADDS = 4,
+	HAS_A_SCALE = 8,
+	HAS_B_SCALE = 16,
+	WHOLE_TENSOR = 32,
+	FROM_LAST = 64, /* the matrices of A and B lie in memory from the last one on */
+	WHOLE = 128,    /* A and B are small whole numbers, whose sums are exact */
+};
 static const unsigned forms[] = {
 	0,
 	TURNS_A | ADDS,
-	TURNS_B,
+	TURNS_B | FROM_LAST,
 	HAS_A_SCALE,
 	TURNS_A | TURNS_B | HAS_B_SCALE | ADDS,
 	HAS_A_SCALE | HAS_B_SCALE,
@@ -49,15 +58,19 @@ struct trial {
 	struct array data[OPERANDS], *all[OPERANDS];
 	double *host[OPERANDS];
 	struct tn_matmul_args args;
+	int is_whole;
 };
 
 static void make_matrix(struct kit *kit, struct trial *t, int which, int64_t rows, int64_t columns,
-			unsigned is_turned)
+			unsigned is_turned, unsigned is_from_last)
 {
 	struct array *array = &t->data[which];
+	const int64_t size = rows * columns;
 	const int64_t shape[3] = {t->p->batch, is_turned ? columns : rows,
 				  is_turned ? rows : columns};
-	array_make(kit, array, which == C ? OUTPUT : INPUT, t->d->of[which], 3, shape, SHIFTED);
+	const int64_t strides[3] = {is_from_last ? -size : size, shape[2], 1};
+	array_make_view(kit, array, which == C ? OUTPUT : INPUT, t->d->of[which], 3, shape, strides,
+			1);
 	if (is_turned) {
 		struct tn_operand *o = &array->operand;
 		int64_t stride = o->strides[1];
@@ -82,18 +95,26 @@ static void make_vector(struct kit *kit, struct trial *t, int which, tn_dtype dt
 	array_reshaped(array);
 }
 
+static void set_whole(struct array *array)
+{
+	for (uint64_t i = 0; i < array->count; i++)
+		array_set_number(array, i, (double)(kit_random(array->kit) % 7) - 3);
+}
+
 static void make(struct kit *kit, struct trial *t, unsigned form)
 {
 	const struct product *p = t->p;
-	make_matrix(kit, t, A, p->m, p->k, form & TURNS_A);
-	make_matrix(kit, t, B, p->k, p->n, form & TURNS_B);
-	make_matrix(kit, t, C, p->m, p->n, 0);
+	make_matrix(kit, t, A, p->m, p->k, form & TURNS_A, form & FROM_LAST);
+	make_matrix(kit, t, B, p->k, p->n, form & TURNS_B, form & FROM_LAST);
+	make_matrix(kit, t, C, p->m, p->n, 0, 0);
 	make_vector(kit, t, BIAS, t->d->of[C], p->n, 0);
 	make_vector(kit, t, A_SCALE, TN_F32, p->m, form & WHOLE_TENSOR);
 	make_vector(kit, t, B_SCALE, TN_F32, p->n, form & WHOLE_TENSOR);
 	for (int i = 0; i < OPERANDS; i++) {
 		t->all[i] = &t->data[i];
 		array_randomise(&t->data[i], i < BIAS ? -1 : 0.5, 1);
+		if (i < C && form & WHOLE && tn_is_floating(t->d->of[i]))
+			set_whole(&t->data[i]);
 		t->host[i] = array_numbers(&t->data[i]);
 	}
 	t->args = (struct tn_matmul_args){.call = CALL(struct tn_matmul_args),
@@ -104,6 +125,7 @@ static void make(struct kit *kit, struct trial *t, unsigned form)
 					  .beta = form & ADDS ? 2 : 0,
 					  .bias = t->data[BIAS].operand,
 					  .has_bias = (form & ADDS) != 0};
+	t->is_whole = form & WHOLE || !tn_is_floating(t->d->of[A]);
 	if (form & HAS_A_SCALE)
 		t->args.a_scale = &t->data[A_SCALE].operand;
 	if (form & HAS_B_SCALE)
@@ -141,11 +163,11 @@ static void compare(struct kit *kit, const struct trial *t)
 	const struct tn_matmul_args *args = &t->args;
 	const struct array *c = &t->data[C];
 	const uint64_t n = (uint64_t)t->p->n, m = (uint64_t)t->p->m;
-	const int is_whole = !tn_is_floating(t->d->of[A]);
 	double *expected = numbers(c->count), *tolerance = numbers(c->count);
 	/* Sums of whole numbers are exact, and what follows them is in f32. */
-	double epsilon = is_whole ? kit_epsilon(TN_F32)
-				  : kit_family_epsilon(kit, TN_FAMILY_MATMUL, t->d->of[A]);
+	double epsilon = tn_is_floating(t->d->of[A])
+				 ? kit_family_epsilon(kit, TN_FAMILY_MATMUL, t->d->of[A])
+				 : kit_epsilon(TN_F32);
 	for (uint64_t i = 0; i < c->count; i++) {
 		double magnitude, sum = sum_of(t, i, &magnitude), scale = args->alpha;
 		if (t->d->of[C] == TN_I32) {
@@ -156,11 +178,11 @@ static void compare(struct kit *kit, const struct trial *t)
 		scale *= args->b_scale ? t->host[B_SCALE][i % n] : 1;
 		double old = args->beta != 0 ? args->beta * t->host[C][i] : 0;
 		double bias = args->has_bias ? t->host[BIAS][i % n] : 0;
-		double error = is_whole ? 6 * epsilon
-					: kit_family_error(kit, TN_FAMILY_MATMUL, t->d->of[A],
-							   (double)t->p->k, 6);
+		double error = t->is_whole ? 6 * epsilon
+					   : kit_family_error(kit, TN_FAMILY_MATMUL, t->d->of[A],
+							      (double)t->p->k, 6);
 		expected[i] = scale * sum + old + bias;
-		tolerance[i] = error * fabs(scale) * (is_whole ? fabs(sum) : magnitude) +
+		tolerance[i] = error * fabs(scale) * (t->is_whole ? fabs(sum) : magnitude) +
 			       epsilon * 4 * (fabs(old) + fabs(bias));
 	}
 	array_compare(c, expected, tolerance);
@@ -168,8 +190,9 @@ static void compare(struct kit *kit, const struct trial *t)
 	free(tolerance);
 }
 
-static void multiplies(struct kit *kit, const struct dtypes *d, const struct product *p,
-		       unsigned form)
+/* 0: the backend refuses it. */
+static int multiplies(struct kit *kit, const struct dtypes *d, const struct product *p,
+		      unsigned form)
 {
 	struct trial t = {.p = p, .d = d};
 	kit_case(kit, TN_SLOT_MATMUL,
@@ -177,11 +200,34 @@ static void multiplies(struct kit *kit, const struct dtypes *d, const struct pro
 		 tn_dtype_name(d->of[A]), tn_dtype_name(d->of[B]), tn_dtype_name(d->of[C]),
 		 (long long)p->batch, (long long)p->m, (long long)p->n, (long long)p->k, form);
 	make(kit, &t, form);
-	if (!kit_run(kit, &t.args, t.all, OPERANDS))
+	int computes = !kit_run(kit, &t.args, t.all, OPERANDS);
+	if (computes)
 		compare(kit, &t);
 	for (int i = 0; i < OPERANDS; i++) {
 		free(t.host[i]);
 		array_free(&t.data[i]);
+	}
+	return computes;
+}
+
+/* Each axis in turn has a length near each power of two, while the others are short. */
+static void sweeps(struct kit *kit, const struct dtypes *d)
+{
+	enum { AXES = 4, LOWEST = 4, POWERS = 18 };
+	static const int highest[AXES] = {10, 14, 14, 17};
+	for (int i = 0; i < AXES * POWERS; i++) {
+		const int axis = i / POWERS, power = i % POWERS;
+		int64_t length[AXES] = {1, 3, 5, 7};
+		if (power < LOWEST || power > highest[axis])
+			continue;
+		length[axis] = (INT64_C(1) << power) + 1;
+		if (power < highest[axis])
+			length[axis] -= (int64_t)(kit_random(kit) % 3);
+		const struct product p = {length[0], length[1], length[2], length[3]};
+		unsigned form = forms[kit_random(kit) % FORMS];
+		if (!d->has_scales)
+			form &= ~(unsigned)(HAS_A_SCALE | HAS_B_SCALE);
+		multiplies(kit, d, &p, form | WHOLE);
 	}
 }
 
@@ -190,6 +236,8 @@ void check_matmul_mixed(struct kit *kit)
 	if (!kit->description.matmul_dtypes)
 		return kit_skip(kit, "it supports no matmul");
 	for (int d = 0; d < N_DTYPES; d++) {
+		if (multiplies(kit, &dtypes[d], &products[0], 0))
+			sweeps(kit, &dtypes[d]);
 		for (int i = 0; i < N_PRODUCTS * FORMS; i++) {
 			unsigned form = forms[i / N_PRODUCTS];
 			if (dtypes[d].has_scales || !(form & (HAS_A_SCALE | HAS_B_SCALE)))

@@ -146,16 +146,16 @@ static int take_step(const struct rule *rule, struct side *side)
  * round once, and errors carry over to later steps.  AdamW divides by the root of the second
  * moment, which amplifies an error of g by its condition: up to 1e-3 of a step of lr.
  *
- * Where f32 is computed in a narrower type, the rounding of the weight itself, which is below 1, is
- * larger than all others together, which lr multiplies. */
+ * Where f32 is computed in bf16, the rounding of the weight itself, which is below 1, is larger
+ * than all others together, which lr multiplies.  In f16 the squares of small gradients lose as
+ * many bits. */
 enum { WEIGHT_ROUNDINGS = 4 };
 
 static double allowed(const struct kit *kit, const struct rule *rule, int step)
 {
 	double roundings = ROWS * OUT + 2 * IN + 16;
-	const tn_dtype compute = kit_compute_dtype(kit, TN_FAMILY_MAP);
-	if (compute != TN_F32)
-		return step * WEIGHT_ROUNDINGS * tn_half_unit(compute);
+	if (kit_compute_dtype(kit, TN_FAMILY_MAP) != TN_F32)
+		return step * WEIGHT_ROUNDINGS * tn_half_unit(TN_BF16);
 	return step * (roundings * 8 * kit_epsilon(TN_F32) + (rule->is_adamw ? 0.01 * 1e-3 : 0));
 }
 

@@ -71,7 +71,8 @@ static void runs_every_slot(struct kit *other)
 	}
 }
 
-static void check_one(struct kit *kit, uint32_t index)
+/* Opens one more device beside that of the kit; NULL after a failure. */
+static struct kit *open_other(struct kit *kit, uint32_t index)
 {
 	struct kit *other = malloc(sizeof(*other));
 	if (!other)
@@ -79,16 +80,16 @@ static void check_one(struct kit *kit, uint32_t index)
 	*other = *kit;
 	memset(other->tallies, 0, sizeof(other->tallies));
 	kit_case(other, TN_SLOT_OPEN, "open: device %u", index);
-	if (kit_open(other, kit->backend, index)) {
-		kit_fail(other, "%s", other->error.text);
-	} else {
-		check_describe(other);
-		has_its_own_memory(other, kit);
-		check_memory_many(other);
-		check_transfer_offsets(other);
-		runs_every_slot(other);
-		other->backend->device.close(other->device);
-	}
+	if (!kit_open(other, kit->backend, index))
+		return other;
+	kit_fail(kit, "open: device %u: %s", index, other->error.text);
+	free(other);
+	return NULL;
+}
+
+static void close_other(struct kit *kit, struct kit *other)
+{
+	other->backend->device.close(other->device);
 	for (int slot = 0; slot < KIT_TALLIES; slot++) {
 		kit->tallies[slot].done += other->tallies[slot].done;
 		kit->tallies[slot].failed += other->tallies[slot].failed;
@@ -97,14 +98,31 @@ static void check_one(struct kit *kit, uint32_t index)
 	free(other);
 }
 
+/* Is each of the devices from `first` on another than that of the kit?  With `runs` each is tried
+ * too, and compared with those that follow. */
+static void check_each(struct kit *kit, uint32_t first, uint32_t count, uint32_t tested, int runs)
+{
+	for (uint32_t index = first; index < count; index++) {
+		struct kit *other = index == tested ? NULL : open_other(kit, index);
+		if (!other)
+			continue;
+		has_its_own_memory(other, kit);
+		if (runs) {
+			check_describe(other);
+			check_memory_many(other);
+			check_transfer_offsets(other);
+			runs_every_slot(other);
+			check_each(other, index + 1, count, tested, 0);
+		}
+		close_other(kit, other);
+	}
+}
+
 void check_device_others(struct kit *kit)
 {
 	struct tn_device_count count = {.struct_size = sizeof(count)};
 	if (kit->backend->device.device_count(kit->backend->plugin.instance, &count) ||
 	    count.count < 2)
 		return kit_skip(kit, "it has one device");
-	for (uint32_t index = 0; index < count.count; index++) {
-		if (index != kit->index)
-			check_one(kit, index);
-	}
+	check_each(kit, 0, count.count, kit->index, 1);
 }

@@ -61,9 +61,10 @@ static void check_sum(const struct array *in, uint64_t first, uint64_t length, d
 	}
 	tolerance = (((double)length + 3) * kit_epsilon(TN_F32) * magnitude +
 		     /* Where each is rounded: squares, both sums, their sum and the product,
-		      * whose unit may be twice as large. */
+		      * whose unit may be twice as large, or that of the least numbers. */
 		     5 * kit_rounding(in->kit, TN_FAMILY_REDUCE, TN_F32, magnitude)) *
-		    fabs(weight);
+			    fabs(weight) +
+		    kit_rounding(in->kit, TN_FAMILY_REDUCE, TN_F32, sum * weight);
 	if (!(fabs(found - sum * weight) <= tolerance))
 		kit_fail(in->kit, "output 0, %llu: expected %.9g within %.3g, found %.9g",
 			 (unsigned long long)i, sum * weight, tolerance, found);

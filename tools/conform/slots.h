@@ -13,6 +13,7 @@
 
 /* device.c */
 void check_describe(struct kit *kit);
+void check_describe_opened(struct kit *kit);
 void check_describe_absent(struct kit *kit);
 void check_describe_older_caller(struct kit *kit);
 void check_alloc_alignment(struct kit *kit);

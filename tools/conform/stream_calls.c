@@ -160,15 +160,21 @@ void kit_transfer(struct kit *kit, void *stream, enum transfer way, uint32_t fla
 			 flags ? " with TN_ASYNC" : "", tn_status_name(status), kit->error.text);
 }
 
-void kit_map(struct kit *kit, void *stream, const struct tn_program *program,
-	     const struct tn_operand *from, const struct tn_operand *to)
+tn_status kit_try_map(struct kit *kit, void *stream, const struct tn_program *program,
+		      const struct tn_operand *from, const struct tn_operand *to)
 {
 	struct tn_map_args args = {
 		.call = {.struct_size = sizeof(args), .stream = stream, .error = &kit->error},
 		.program = program,
 		.inputs = from,
 		.outputs = to};
-	tn_status status = kit->backend->compute.map(kit->device, &args);
+	return kit->backend->compute.map(kit->device, &args);
+}
+
+void kit_map(struct kit *kit, void *stream, const struct tn_program *program,
+	     const struct tn_operand *from, const struct tn_operand *to)
+{
+	tn_status status = kit_try_map(kit, stream, program, from, to);
 	if (status)
 		kit_fail(kit, "map: %s: %s", tn_status_name(status), kit->error.text);
 }

@@ -43,6 +43,8 @@ void kit_transfer(struct kit *kit, void *stream, enum transfer way, uint32_t fla
 		  const struct span *span);
 
 /* y := x, or x := x + 1 in place. */
+tn_status kit_try_map(struct kit *kit, void *stream, const struct tn_program *program,
+		      const struct tn_operand *from, const struct tn_operand *to);
 void kit_map(struct kit *kit, void *stream, const struct tn_program *program,
 	     const struct tn_operand *from, const struct tn_operand *to);
 

@@ -232,7 +232,7 @@ static void average(struct trial *t, const double *plane, uint64_t i)
 	}
 	y->expected[i] = (double)(sum.value / cells);
 	y->tolerance[i] = sum_error(t, &sum) / cells;
-	if (sum.magnitude > trial_largest(t) / 2 && !isnan(sum.value))
+	if (isfinite(sum.value) && sum.magnitude > trial_largest(t) / 2)
 		y->tolerance[i] = INFINITY; /* the sum may overflow */
 }
 

@@ -73,7 +73,8 @@ static void read_group(const struct trial *t, int64_t group, struct statistics *
 			sum_add(&squares, (x[i] - s->mean) * (x[i] - s->mean));
 	s->rstd = 1 / sqrt((double)(squares.value / n) + t->args.norm.epsilon);
 	s->is_open = s->largest > sqrt(trial_largest(t) / n) / 4;
-	s->mean_error = (n + 8) * trial_epsilon(t) * s->largest * s->rstd;
+	/* A subnormal mean has lost digits that a large weight makes visible. */
+	s->mean_error = ((n + 8) * trial_epsilon(t) * s->largest + trial_least(t)) * s->rstd;
 	/* Squares of x itself may be summed, rather than of what is left of x. */
 	s->rstd_error = (n + 8) * trial_epsilon(t) * pow(1 + 2 * s->largest * s->rstd, 2);
 }

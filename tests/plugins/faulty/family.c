@@ -64,6 +64,13 @@ static const struct slot_operand of_cross_entropy[] = {OPERAND(tn_cross_entropy_
 						       OPERAND(tn_cross_entropy_args, loss),
 						       OPERAND(tn_cross_entropy_args, dx),
 						       {NULL, 0}};
+static const struct slot_operand of_attention[] = {
+	OPERAND(tn_attention_args, q),       OPERAND(tn_attention_args, k),
+	OPERAND(tn_attention_args, v),       OPERAND(tn_attention_args, mask),
+	OPERAND(tn_attention_args, y),       OPERAND(tn_attention_args, maximum),
+	OPERAND(tn_attention_args, log_sum), OPERAND(tn_attention_args, dy),
+	OPERAND(tn_attention_args, dq),      OPERAND(tn_attention_args, dk),
+	OPERAND(tn_attention_args, dv),      {NULL, 0}};
 
 #define SLOT(table, entry, type, operands)                                                         \
 	{                                                                                          \
@@ -74,6 +81,7 @@ static const struct family_slot slots[] = {
 	SLOT(compute, map, tn_map_args, of_program),
 	SLOT(compute, reduce, tn_reduce_args, of_program),
 	SLOT(compute, matmul, tn_matmul_args, of_matmul),
+	SLOT(compute, matmul_prepack, tn_matmul_args, of_matmul),
 	SLOT(copy, fill, tn_fill_args, of_fill),
 	SLOT(copy, copy, tn_copy_args, of_copy),
 	SLOT(copy, gather, tn_gather_args, of_gather),
@@ -84,6 +92,7 @@ static const struct family_slot slots[] = {
 	SLOT(nn, conv2d_forward, tn_conv2d_args, of_conv2d),
 	SLOT(nn, conv2d_input_gradient, tn_conv2d_args, of_conv2d),
 	SLOT(nn, conv2d_weight_gradient, tn_conv2d_args, of_conv2d),
+	SLOT(nn, conv2d_prepack, tn_conv2d_args, of_conv2d),
 	SLOT(nn, pool2d_forward, tn_pool2d_args, of_pool2d),
 	SLOT(nn, pool2d_backward, tn_pool2d_args, of_pool2d),
 	SLOT(nn, batch_norm_forward, tn_norm_args, of_norm),
@@ -96,6 +105,8 @@ static const struct family_slot slots[] = {
 	SLOT(nn, softmax_backward, tn_softmax_args, of_softmax),
 	SLOT(nn, cross_entropy_forward, tn_cross_entropy_args, of_cross_entropy),
 	SLOT(nn, cross_entropy_backward, tn_cross_entropy_args, of_cross_entropy),
+	SLOT(nn, attention_forward, tn_attention_args, of_attention),
+	SLOT(nn, attention_backward, tn_attention_args, of_attention),
 };
 
 static const struct family_slot *slot_find(const char *name)
@@ -136,10 +147,27 @@ static struct tn_operand *program_operand(struct family_call *call, const char *
 	return !strcmp(name, "outputs") ? (struct tn_operand *)(uintptr_t)outputs_of(call) : NULL;
 }
 
+/* What a call of a prepack entry has written, as numbers of f64: as the reference packs. */
+static struct tn_operand *packed_operand(struct family_call *call)
+{
+	const struct tn_packed *packed = call->slot->operands == of_conv2d
+						 ? &call->args.conv2d.packed
+						 : &call->args.matmul.packed;
+	call->packed = (struct tn_operand){.buffer = packed->buffer,
+					   .offset = packed->offset,
+					   .dtype = TN_F64,
+					   .rank = 1,
+					   .shape = {(int64_t)(packed->size / sizeof(double))},
+					   .strides = {1}};
+	return packed->size ? &call->packed : NULL;
+}
+
 struct tn_operand *family_operand(struct family_call *call, const char *name)
 {
 	if (is_program(call))
 		return program_operand(call, name);
+	if (!strcmp(name, "packed"))
+		return packed_operand(call);
 	for (const struct slot_operand *row = call->slot->operands; row->name; row++) {
 		struct tn_operand *operand =
 			(struct tn_operand *)((char *)&call->args + row->offset);
@@ -182,32 +210,40 @@ static int conditions_hold(struct family_call *call)
 	return 1;
 }
 
-static tn_status call_right(void *device, const void *args)
+/* `size` is of a prepack entry, and NULL for others. */
+static tn_status call_right(void *device, const void *args, uint64_t *size)
 {
 	tn_status (*entry)(void *, const void *);
+	tn_status (*prepack)(void *, const void *, uint64_t *);
 	memcpy(&entry, (const char *)&right + slot->place, sizeof(entry));
-	return entry(device, args);
+	memcpy(&prepack, &entry, sizeof(prepack));
+	return size ? prepack(device, args, size) : entry(device, args);
 }
 
-static tn_status hooked(void *device, const void *args)
+static tn_status hooked_prepack(void *device, const void *args, uint64_t *size)
 {
 	struct family_call call = {.slot = slot};
 	if (tn_arguments_take(&call.args, slot->size, args) || call.args.call.flags & TN_DRY_RUN)
-		return call_right(device, args);
+		return call_right(device, args, size);
 	if (is_program(&call))
 		take_inputs(&call);
 	struct tn_operand *operand = family_operand(&call, operand_name);
 	if ((!operand && effect->after) || !conditions_hold(&call))
-		return call_right(device, args);
+		return call_right(device, args, size);
 	if (effect->before)
 		effect->before(&call, operand, value);
-	tn_status status = call_right(device, &call.args);
+	tn_status status = call_right(device, &call.args, size);
 	if (!status && effect->after)
 		effect->after(&call, operand, value);
 	if (status && effect->refused)
 		effect->refused(value);
 	free(call.memory);
 	return status;
+}
+
+static tn_status hooked(void *device, const void *args)
+{
+	return hooked_prepack(device, args, NULL);
 }
 
 static const struct family_effect *effect_find(const char *name)
@@ -230,7 +266,8 @@ static void split(const char *sentence)
 
 int family_plant(const char *sentence)
 {
-	tn_status (*const entry)(void *, const void *) = hooked;
+	tn_status (*entry)(void *, const void *) = hooked;
+	tn_status (*const prepack)(void *, const void *, uint64_t *) = hooked_prepack;
 	split(sentence);
 	slot = slot_find(words[0]);
 	effect = n_words > 1 ? effect_find(words[1]) : NULL;
@@ -241,6 +278,8 @@ int family_plant(const char *sentence)
 		;
 	operand_name = n_words > 2 ? words[2] : "";
 	value = n_words > 3 ? words[3] : "0";
+	if (strstr(slot->name, "_prepack"))
+		memcpy(&entry, &prepack, sizeof(entry));
 	memcpy((char *)&faulty + slot->place, &entry, sizeof(entry));
 	return 1;
 }

@@ -9,7 +9,8 @@
  *	conv2d_forward spoil y last if x.3 >= 100 and x.dtype = f32
  *
  * A slot is one of family.c's table, and operands are named as in its arguments; those of map and
- * reduce are inputs, inputs1, inputs2, outputs.  Effects, in effects.c:
+ * reduce are inputs, inputs1, inputs2, outputs; what a prepack entry writes is packed.  Effects, in
+ * effects.c:
  *
  *	spoil Y PLACE     a wrong element: first, middle, last, or its number
  *	round Y BITS      the numbers of an output have BITS bits of fraction
@@ -42,6 +43,7 @@
  *	line              the length along the arguments' axis
  *	terms             of each element: of a product, convolution or reduction
  *	matrices kernel groups descending reverse exclusive logarithm axis accumulate
+ *	mode packed scaled causal masked wants
  *
  * Slots that do not compute have words of their own (family_device.c).
  *
@@ -91,7 +93,8 @@ struct family_call {
 	const struct family_slot *slot;
 	union family_args args;
 	struct tn_operand inputs[16]; /* copies, of map and reduce */
-	void *memory;                 /* freed after the call */
+	struct tn_operand packed;
+	void *memory; /* freed after the call */
 };
 
 struct family_effect {

@@ -16,6 +16,9 @@
  *	event_elapsed times X
  *	sync swallows 0        an error of queued work gets lost
  *	capture drops SLOT     a captured call of SLOT (of an array slot) is dropped
+ *
+ * With "from N" at the end, the Nth call of that entry is the first that is wrong; of sync the Nth
+ * error.
  */
 #include <stdlib.h>
 
@@ -23,6 +26,14 @@
 
 static unsigned long long number;
 static const char *word;
+static unsigned long long right_calls; /* that come first */
+
+/* Is this call, of the entry that is wrong, to be right? */
+static int is_right(void)
+{
+	static unsigned long long calls;
+	return __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) <= right_calls;
+}
 
 /* ---- Memory ----------------------------------------------------------------------------------*/
 
@@ -69,7 +80,8 @@ static tn_status open_number(void *instance, const struct tn_open_args *args, vo
 	struct tn_open_args own;
 	if (tn_arguments_take(&own, sizeof(own), args))
 		return right.device.open(instance, args, device);
-	own.index = (uint32_t)number;
+	if (!is_right())
+		own.index = (uint32_t)number;
 	return right.device.open(instance, &own, device);
 }
 
@@ -108,7 +120,7 @@ static tn_status upload(void *device, const struct tn_transfer_args *args)
 	struct tn_transfer_args own;
 	if (tn_arguments_take(&own, sizeof(own), args))
 		return right.device.upload(device, args);
-	if (own.call.flags & TN_ASYNC)
+	if (own.call.flags & TN_ASYNC && own.call.stream && !is_right())
 		own.call.stream = NULL;
 	return right.device.upload(device, &own);
 }
@@ -118,7 +130,7 @@ static tn_status download(void *device, const struct tn_transfer_args *args)
 	struct tn_transfer_args own;
 	if (tn_arguments_take(&own, sizeof(own), args))
 		return right.device.download(device, args);
-	if (own.call.flags & TN_ASYNC)
+	if (own.call.flags & TN_ASYNC && own.call.stream && !is_right())
 		own.call.stream = NULL;
 	return right.device.download(device, &own);
 }
@@ -126,7 +138,7 @@ static tn_status download(void *device, const struct tn_transfer_args *args)
 static tn_status event_query(void *device, const struct tn_event_args *args, uint32_t *reached)
 {
 	tn_status status = right.stream.event_query(device, args, reached);
-	if (!status)
+	if (!status && !is_right())
 		*reached = (uint32_t)number;
 	return status;
 }
@@ -149,7 +161,7 @@ static tn_status record_first(void *device, const struct tn_event_args *args)
 	struct tn_event_args own = *args;
 	uint32_t reached = 1;
 	own.call.stream = NULL;
-	if (!right.stream.event_query(device, &own, &reached) && !reached)
+	if (!right.stream.event_query(device, &own, &reached) && !reached && !is_right())
 		return TN_OK;
 	return right.stream.event_record(device, args);
 }
@@ -159,15 +171,14 @@ static tn_status event_sync(void *device, const struct tn_event_args *args)
 	int is_null = 0;
 	for (int i = 0; i < EVENTS; i++)
 		is_null |= args->event && of_null[i] == args->event;
-	if (!strcmp(word, "all") || is_null == !strcmp(word, "null"))
+	if ((!strcmp(word, "all") || is_null == !strcmp(word, "null")) && !is_right())
 		return TN_OK;
 	return right.stream.event_sync(device, args);
 }
 
 static tn_status event_wait(void *device, const struct tn_event_args *args)
 {
-	(void)device, (void)args;
-	return TN_OK;
+	return is_right() ? right.stream.event_wait(device, args) : TN_OK;
 }
 
 static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args, double *seconds)
@@ -181,15 +192,18 @@ static tn_status event_elapsed(void *device, const struct tn_elapsed_args *args,
 static tn_status sync_swallows(void *device, const struct tn_sync_args *args)
 {
 	tn_status status = right.device.sync(device, args);
-	return status == TN_BACKEND_FAILURE ? TN_OK : status;
+	return status == TN_BACKEND_FAILURE && !is_right() ? TN_OK : status;
 }
 
 static tn_status async_error(void *device, void *stream, struct tn_error_info *out)
 {
 	struct tn_error_info own = {.struct_size = sizeof(own)};
-	(void)out;
-	(void)right.device.async_error(device, stream, &own);
-	return TN_OK;
+	tn_status status = right.device.async_error(device, stream, &own);
+	if (status == TN_BACKEND_FAILURE && !is_right())
+		return TN_OK;
+	if (status)
+		tn_struct_answer(out, &own, sizeof(own));
+	return status;
 }
 
 static int plant_stream(const char *slot)
@@ -240,7 +254,7 @@ static tn_status capture_end(void *device, const struct tn_graph_args *args, voi
 static tn_status drop(void *device, const void *args)
 {
 	tn_status (*entry)(void *, const void *);
-	if (captures && !(((const struct tn_call *)args)->flags & TN_DRY_RUN))
+	if (captures && !(((const struct tn_call *)args)->flags & TN_DRY_RUN) && !is_right())
 		return TN_OK;
 	memcpy(&entry, (const char *)&right + dropped, sizeof(entry));
 	return entry(device, args);
@@ -260,10 +274,11 @@ static int plant_capture(void)
 
 int family_plant_device(char *const *words, size_t n_words)
 {
-	if (n_words != 3)
+	if (n_words != 3 && (n_words != 5 || strcmp(words[3], "from") != 0))
 		return 0;
+	right_calls = n_words == 5 ? strtoull(words[4], NULL, 10) - 1 : 0;
 	word = words[2];
-	number = strtoull(word, NULL, 10);
+	number = (unsigned long long)strtod(word, NULL);
 	if (!strcmp(words[0], "capture"))
 		return plant_capture();
 	return plant_memory(words[0], words[1]) || plant_stream(words[0]);

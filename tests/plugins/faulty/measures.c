@@ -111,33 +111,62 @@ static int64_t matrices_of(const struct tn_operand *c)
 	return (int64_t)tn_plugin_count(c->rank - 2, c->shape);
 }
 
+/* Fields of the arguments, all of them uint32_t. */
+static const struct {
+	const char *name;
+	size_t offset;
+} fields[] = {
+	{"groups", offsetof(struct tn_conv2d_args, groups)},
+	{"descending", offsetof(struct tn_sort_args, descending)},
+	{"reverse", offsetof(struct tn_scan_args, reverse)},
+	{"exclusive", offsetof(struct tn_scan_args, exclusive)},
+	{"logarithm", offsetof(struct tn_softmax_args, logarithm)},
+	{"mode", offsetof(struct tn_gather_args, mode)},
+	{"causal", offsetof(struct tn_attention_args, causal)},
+	{"masked", offsetof(struct tn_attention_args, has_mask)},
+	{"wants", offsetof(struct tn_attention_args, wants)},
+};
+
+static int64_t field_measure(const struct family_call *call, const char *name)
+{
+	uint32_t value = 0;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (!strcmp(fields[i].name, name))
+			memcpy(&value, (const char *)&call->args + fields[i].offset, sizeof(value));
+	}
+	return value;
+}
+
+/* Of scatters the axis that indices choose from is the output's. */
+static int64_t line_of(struct family_call *call)
+{
+	const struct tn_operand *x =
+		is_slot(call, "scatter") ? family_operand(call, "output") : NULL;
+	x = x ? x : family_operand(call, "input");
+	x = x ? x : family_operand(call, "x");
+	x = x ? x : family_operand(call, "y");
+	return x->shape[axis_of(call)];
+}
+
 static int64_t call_measure(struct family_call *call, const char *what)
 {
 	if (!strcmp(what, "terms"))
 		return terms_of(call);
 	if (!strcmp(what, "axis"))
 		return axis_of(call);
-	if (!strcmp(what, "line")) {
-		const struct tn_operand *x = family_operand(call, "input");
-		x = x ? x : family_operand(call, "x");
-		x = x ? x : family_operand(call, "y");
-		return x->shape[axis_of(call)];
-	}
+	if (!strcmp(what, "line"))
+		return line_of(call);
 	if (!strcmp(what, "matrices"))
 		return matrices_of(&call->args.matmul.c);
 	if (!strcmp(what, "kernel"))
 		return call->args.pool2d.kernel[0];
-	if (!strcmp(what, "groups"))
-		return call->args.conv2d.groups;
-	if (!strcmp(what, "descending"))
-		return call->args.sort.descending;
-	if (!strcmp(what, "reverse"))
-		return call->args.scan.reverse;
-	if (!strcmp(what, "exclusive"))
-		return call->args.scan.exclusive;
-	if (!strcmp(what, "logarithm"))
-		return call->args.softmax.logarithm;
-	return !strcmp(what, "accumulate") && call->args.call.flags & TN_ACCUMULATE;
+	if (!strcmp(what, "packed"))
+		return family_operand(call, "packed") != NULL;
+	if (!strcmp(what, "scaled"))
+		return call->args.matmul.a_scale || call->args.matmul.b_scale;
+	if (!strcmp(what, "accumulate"))
+		return call->args.call.flags & TN_ACCUMULATE;
+	return field_measure(call, what);
 }
 
 /* ---- Operands --------------------------------------------------------------------------------*/
