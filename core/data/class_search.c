@@ -272,7 +272,20 @@ static int is_folder(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Folders named as parts are, but for the case, that hold folders and no pictures: not classes. */
+static tn_status refuse_name(const struct tn_class_search *search, const char *name,
+			     const char *part, struct tn_error_info *error)
+{
+	char advice[64] = " without 'train'";
+	if (strcmp(name, part) != 0)
+		snprintf(advice, sizeof(advice), ": rename it to '%s'", part);
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: expected folders of pictures by class, or 'train' and other parts with "
+		       "such folders, found '%s'%s",
+		       tn_file_label(search->root), name, advice);
+}
+
+/* Folders named as parts are, but for the case or train, that hold folders and no pictures: not
+ * classes. */
 static tn_status check_names(const struct tn_class_search *search, struct tn_error_info *error)
 {
 	struct tn_listing folders = {0};
@@ -286,11 +299,7 @@ static tn_status check_names(const struct tn_class_search *search, struct tn_err
 		status = path ? tn_listing_all(path, endings, &files, &inside, &others, error)
 			      : no_memory(search, error);
 		if (!status && inside.n && !files.n)
-			status = tn_fail(error, TN_FORMAT, OPERATION,
-					 "%s: expected folders of pictures by class, or 'train' "
-					 "and other parts with such folders, found '%s': rename it "
-					 "to '%s'",
-					 tn_file_label(search->root), name, part);
+			status = refuse_name(search, name, part, error);
 		tn_listing_release(&files);
 		tn_listing_release(&inside);
 		tn_listing_release(&others);

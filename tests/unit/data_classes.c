@@ -186,6 +186,11 @@ static void a_folder_that_is_nearly_a_data_set_is_told_so(void **state)
 	write_picture("Test/cat/a.pgm", 2, 2, 1, 1);
 	refused(NULL, TN_FORMAT, "found 'Test': rename it to 'test'");
 	clear();
+	make("test");
+	make("test/cat");
+	write_picture("test/cat/a.pgm", 2, 2, 1, 1);
+	refused(NULL, TN_FORMAT, "found 'test' without 'train'");
+	clear();
 	make("photos");
 	make("photos/cat");
 	write_picture("photos/cat/a.pgm", 2, 2, 1, 1);
