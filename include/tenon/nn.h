@@ -150,8 +150,8 @@ struct tn_module_norm_options {
 	double epsilon;  /* at least 0; default 1e-5 */
 	double momentum; /* for batch norm; in [0, 1]; default 0.1 */
 	int no_affine;   /* 1: no weight and bias */
-	/* 1: a batch norm's running statistics are the means over the num_batches_tracked batches, as
-	 * with PyTorch's momentum of None; momentum is not used. */
+	/* 1: a batch norm's running statistics are the means over the num_batches_tracked batches,
+	 * as with PyTorch's momentum of None; momentum is not used. */
 	int cumulative;
 };
 static inline struct tn_module_norm_options tn_module_norm_defaults(void)
