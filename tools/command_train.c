@@ -548,11 +548,12 @@ static void leave_off(struct train_command *c, tn_context *context, tn_module *m
 	interrupt_release();
 }
 
-/* Before its test, which a signal may end; a failure is told when the network is saved again. */
+/* Before its test, which a signal may end; a failure is told when the network is saved again.  One
+ * that its last step has spoiled does not replace what the file has. */
 static void save_untested(const struct train_command *c, tn_context *context,
 			  const tn_module *module, const struct train_description *d)
 {
-	if (c->save && !c->skip_train && c->ranks.rank == 0 &&
+	if (c->save && !c->skip_train && c->ranks.rank == 0 && train_is_finite(context, module) &&
 	    !train_save(module, c->save, d, NULL))
 		tn_error_clear(context);
 }

@@ -6,7 +6,7 @@
 #include "interrupt.h"
 
 #include <signal.h>
-#include <stddef.h>
+#include <stdio.h>
 
 /* SIGUSR1 is what batch systems send before the time is over. */
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
@@ -14,6 +14,7 @@ enum { N_NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
 
 static volatile sig_atomic_t seen;
 static struct sigaction before[N_NUMBERS];
+static int is_caught; /* before is filled */
 
 static void remember(int number)
 {
@@ -29,6 +30,7 @@ void interrupt_catch(void)
 		if (!sigaction(numbers[i], NULL, &before[i]) && before[i].sa_handler == SIG_DFL)
 			sigaction(numbers[i], &action, NULL);
 	}
+	is_caught = 1;
 }
 
 int interrupt_seen(void)
@@ -38,14 +40,16 @@ int interrupt_seen(void)
 
 void interrupt_release(void)
 {
-	for (int i = 0; i < N_NUMBERS; i++)
+	for (int i = 0; is_caught && i < N_NUMBERS; i++)
 		sigaction(numbers[i], &before[i], NULL);
+	is_caught = 0;
 }
 
 void interrupt_obey(void)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 	sigemptyset(&action.sa_mask);
+	fflush(NULL);
 	sigaction(seen, &action, NULL);
 	raise(seen);
 }

@@ -44,6 +44,7 @@ void tn_class_search_release(struct tn_class_search *search)
 	tn_mem_free(search->at);
 	tn_mem_free(search->labels);
 	tn_mem_free(search->parts);
+	tn_mem_free(search->linked);
 }
 
 /* FOLDER/NAME, owned; NULL: out of memory. */
@@ -135,6 +136,7 @@ struct level {
 	const char *path;
 	const struct level *above; /* NULL: none */
 	int depth;                 /* inside a class; 0: the class itself */
+	int is_linked;             /* a symbolic link inside the class has led here */
 	struct stat status;
 };
 
@@ -142,6 +144,8 @@ static struct level level_of(const char *path, const struct level *above, int de
 {
 	struct level level = {.path = path, .above = above, .depth = depth};
 	struct stat status;
+	level.is_linked = depth > 0 && (above->is_linked ||
+					(lstat(path, &status) == 0 && S_ISLNK(status.st_mode)));
 	if (stat(path, &status) == 0)
 		level.status = status;
 	return level;
@@ -177,14 +181,39 @@ static int is_above(const struct level *level)
 	return 0;
 }
 
+/* Takes a folder that links have led to once for each class: folders of links to one another have
+ * more paths than can be walked.  *is_new = 0: it was there before. */
+static tn_status visit(struct tn_class_search *search, const struct level *level, int *is_new,
+		       struct tn_error_info *error)
+{
+	const struct tn_folder_identity own = {level->status.st_dev, level->status.st_ino};
+	*is_new = 1;
+	if (!level->is_linked)
+		return TN_OK;
+	for (size_t i = 0; i < search->n_linked && *is_new; i++)
+		*is_new = search->linked[i].device != own.device ||
+			  search->linked[i].inode != own.inode;
+	if (!*is_new)
+		return TN_OK;
+	struct tn_folder_identity *linked =
+		tn_mem_realloc(search->linked, search->n_linked + 1, sizeof(*linked));
+	if (!linked)
+		return no_memory(search, error);
+	search->linked = linked;
+	linked[search->n_linked++] = own;
+	return TN_OK;
+}
+
 /* Adds the pictures of a folder and of those in it. */
 static tn_status add_folder(struct tn_class_search *search, const struct level *level, size_t label,
 			    int part, struct tn_error_info *error)
 {
 	struct tn_listing files = {0}, folders = {0}, others = {0};
-	if (is_above(level))
-		return TN_OK;
-	tn_status status = tn_listing_all(level->path, endings, &files, &folders, &others, error);
+	int is_new = !is_above(level);
+	tn_status status = is_new ? visit(search, level, &is_new, error) : TN_OK;
+	if (status || !is_new)
+		return status;
+	status = tn_listing_all(level->path, endings, &files, &folders, &others, error);
 	if (!status)
 		status = add_pictures(search, level, &files, label, part, error);
 	for (size_t i = 0; !status && i < others.n; i++)
@@ -231,6 +260,7 @@ static tn_status add_class(struct tn_class_search *search, const struct level *a
 	if (!path)
 		return no_memory(search, error);
 	struct level level = level_of(path, above, 0);
+	search->n_linked = 0;
 	tn_status status = add_folder(search, &level, label, part, error);
 	if (!status && search->n == before)
 		status = refuse_empty(search, path, error);
@@ -272,7 +302,20 @@ static int is_folder(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Folders named as parts are, but for the case, that hold folders and no pictures: not classes. */
+static tn_status refuse_name(const struct tn_class_search *search, const char *name,
+			     const char *part, struct tn_error_info *error)
+{
+	char advice[64] = " without 'train'";
+	if (strcmp(name, part) != 0)
+		snprintf(advice, sizeof(advice), ": rename it to '%s'", part);
+	return tn_fail(error, TN_FORMAT, OPERATION,
+		       "%s: expected folders of pictures by class, or 'train' and other parts with "
+		       "such folders, found '%s'%s",
+		       tn_file_label(search->root), name, advice);
+}
+
+/* Folders named as parts are, but for the case or train, that hold folders and no pictures: not
+ * classes. */
 static tn_status check_names(const struct tn_class_search *search, struct tn_error_info *error)
 {
 	struct tn_listing folders = {0};
@@ -286,11 +329,7 @@ static tn_status check_names(const struct tn_class_search *search, struct tn_err
 		status = path ? tn_listing_all(path, endings, &files, &inside, &others, error)
 			      : no_memory(search, error);
 		if (!status && inside.n && !files.n)
-			status = tn_fail(error, TN_FORMAT, OPERATION,
-					 "%s: expected folders of pictures by class, or 'train' "
-					 "and other parts with such folders, found '%s': rename it "
-					 "to '%s'",
-					 tn_file_label(search->root), name, part);
+			status = refuse_name(search, name, part, error);
 		tn_listing_release(&files);
 		tn_listing_release(&inside);
 		tn_listing_release(&others);

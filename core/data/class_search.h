@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include <sys/types.h>
+
 #include "base/text.h"
 #include "data/listing.h"
 
@@ -18,6 +20,12 @@ struct tn_left_out {
 };
 
 #define TN_LEFT_OUT_KINDS 8
+
+/* A folder, whatever path leads there. */
+struct tn_folder_identity {
+	dev_t device;
+	ino_t inode;
+};
 
 struct tn_class_search {
 	const char *root;
@@ -30,6 +38,8 @@ struct tn_class_search {
 	uint64_t n;
 	uint64_t n_deeper; /* of these, pictures in folders inside a class */
 	uint64_t capacity;
+	struct tn_folder_identity *linked; /* of a class, those that links have led to */
+	size_t n_linked;
 	struct tn_left_out left_out[TN_LEFT_OUT_KINDS]; /* the last is of all further ones */
 };
 

@@ -22,6 +22,7 @@ struct comparison {
 	locale_t c_locale;
 	size_t n;           /* columns of the first row but for the label */
 	char *are_numbers;  /* of the first row */
+	int is_label_text;  /* of the first row, which has a label; the label is last */
 	int are_counted;    /* it is 0, 1, 2, ... or 1, 2, 3, ... */
 	char beginning[48]; /* of the first row, for the error */
 };
@@ -58,16 +59,19 @@ static tn_status take_first(struct comparison *c, int has_label, struct tn_error
 		return tn_csv_rows_no_memory(&c->rows, error);
 	for (size_t i = 0; i < c->n; i++)
 		c->are_numbers[i] = (char)is_number(c, i);
+	c->is_label_text = has_label && !is_number(c, c->n);
 	c->are_counted = are_counted(c);
 	snprintf(c->beginning, sizeof(c->beginning), "%.40s", field(c, 0));
 	return TN_OK;
 }
 
-/* The second row: has it numbers, all of them in columns where the first has one too? */
+/* The second row: has it numbers, all of them in columns where the first has one too?  A label that
+ * is a number below one that is a text says that the first has names: "2001,2002,label". */
 static int is_like_first(const struct comparison *c, int has_label)
 {
 	int any = 0;
-	if (c->rows.n_fields != c->n + (has_label ? 1 : 0))
+	if (c->rows.n_fields != c->n + (has_label ? 1 : 0) ||
+	    (c->is_label_text && is_number(c, c->n)))
 		return 0;
 	for (size_t i = 0; i < c->n; i++) {
 		int number = is_number(c, i);
@@ -91,7 +95,8 @@ static tn_status compare(struct comparison *c, int has_label, struct tn_error_in
 	return tn_fail(
 		error, TN_FORMAT, OPERATION,
 		"%s: line 1: expected the names of the columns, found numbers as in the next "
-		"row ('%s', ...): if the file has no names, set no_header",
+		"row ('%s', ...): if the file has no names, set no_header; if these are names, set "
+		"target to that of the labels",
 		tn_file_label(c->rows.path), c->beginning);
 }
 

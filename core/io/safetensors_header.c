@@ -85,7 +85,7 @@ static const char *kind_of(const unsigned char head[9])
 			return kinds[i].kind;
 	}
 	for (int i = 0; i < 9; i++) {
-		if ((head[i] < ' ' || head[i] > '~') && !strchr("\t\r\n", head[i]))
+		if ((head[i] < ' ' || head[i] > '~') && !memchr("\t\r\n", head[i], 3))
 			return "other bytes";
 	}
 	return "text";

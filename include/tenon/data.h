@@ -166,7 +166,8 @@ struct tn_dataset_options {
 	int regression;     /* 1: the target is a number; 0: it is the text of a class */
 	int no_header;      /* 1: the first row has no names of columns; 0: it has, and numbers
 			     * where the next row has numbers are an error (TN_FORMAT), unless
-			     * they count the columns or one of them is `target` */
+			     * they count the columns, labels that are numbers follow a text, or
+			     * one of them is `target` */
 	int32_t separator;  /* default ',' */
 	const char *target; /* the name of its column; NULL: the last column */
 	/* 1: a fraction of a part that the data set has is passed over; 0: it is an error. */

@@ -31,6 +31,9 @@ void local_variables_read(const struct tn_host *host, struct local_variables *va
 					       "local: names the processes of a step of Slurm");
 	variables->slurm_step = host->parameter(host->context, "SLURM_STEP_ID",
 						"local: names the processes of a step of Slurm");
+	variables->slurm_restarts = host->parameter(host->context, "SLURM_RESTART_COUNT",
+						    "local: tells the steps of a job that Slurm "
+						    "has started again from its earlier ones");
 	variables->bytes = tn_plugin_option(host, "bytes");
 	variables->folder = tn_plugin_option(host, "folder");
 	variables->temporary = host->parameter(host->context, "TMPDIR",
@@ -156,7 +159,7 @@ static tn_status parse_launched(const struct local_variables *variables, struct 
 static tn_status parse_step(const struct local_variables *variables, struct local_job *job,
 			    struct tn_error_info *error)
 {
-	uint32_t nodes = 1, id = 0, step = 0;
+	uint32_t nodes = 1, id = 0, step = 0, restarts = 0;
 	tn_status status = parse_count("SLURM_STEP_NUM_TASKS", variables->slurm_size, 1,
 				       LOCAL_MOST_RANKS, &job->size, error);
 	if (!status)
@@ -168,6 +171,9 @@ static tn_status parse_step(const struct local_variables *variables, struct loca
 	if (!status)
 		status = parse_count("SLURM_STEP_ID", variables->slurm_step, 0, UINT32_MAX, &step,
 				     error);
+	if (!status && variables->slurm_restarts)
+		status = parse_count("SLURM_RESTART_COUNT", variables->slurm_restarts, 0,
+				     UINT32_MAX, &restarts, error);
 	if (!status && variables->slurm_nodes)
 		status = parse_count("SLURM_STEP_NUM_NODES", variables->slurm_nodes, 1, UINT32_MAX,
 				     &nodes, error);
@@ -178,8 +184,9 @@ static tn_status parse_step(const struct local_variables *variables, struct loca
 			"shared memory connects those of one: `srun --mpi=pmix` (Open MPI) or "
 			"`srun --mpi=pmi2` (MPICH) connects all",
 			job->size, nodes);
+	job->is_step = 1;
 	if (!status)
-		(void)snprintf(job->name, sizeof(job->name), "slurm-%u-%u", id, step);
+		(void)snprintf(job->name, sizeof(job->name), "slurm-%u-%u-%u", id, step, restarts);
 	return status;
 }
 

@@ -53,6 +53,7 @@ enum {
 struct local_job {
 	uint32_t rank, size;
 	char name[LOCAL_MOST_JOB + 1];
+	int is_step;                           /* of Slurm */
 	char folder[LOCAL_MOST_FOLDER + 1];    /* of the shared memory; "": by room */
 	char temporary[LOCAL_MOST_FOLDER + 1]; /* the folder for temporary files, or "" */
 	uint64_t area_bytes;                   /* of each rank */
@@ -63,7 +64,7 @@ struct local_job {
 struct local_variables {
 	const char *rank, *size, *job, *bytes, *folder, *temporary, *timeout;
 	/* Of a step that srun has started, where none of the first three is set. */
-	const char *slurm_rank, *slurm_size, *slurm_nodes, *slurm_job, *slurm_step;
+	const char *slurm_rank, *slurm_size, *slurm_nodes, *slurm_job, *slurm_step, *slurm_restarts;
 };
 
 void local_variables_read(const struct tn_host *host, struct local_variables *variables);

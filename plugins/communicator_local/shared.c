@@ -93,9 +93,13 @@ static void wait_for_all(struct local_communicator *communicator)
 			local_fail(communicator, TN_PEER_LOST, text);
 		if (local_now() - start > communicator->job.timeout) {
 			(void)snprintf(text, sizeof(text),
-				       "rank %u has not joined job '%s' within %g s",
+				       "rank %u has not joined job '%s' within %g s%s",
 				       first_absent(communicator), communicator->job.name,
-				       communicator->job.timeout);
+				       communicator->job.timeout,
+				       communicator->job.is_step
+					       ? " (a task of srun that is a program of its own "
+						 "gets TENON_COMMUNICATOR=none)"
+					       : "");
 			local_fail(communicator, TN_TIMED_OUT, text);
 		}
 		(void)nanosleep(&pause, NULL);

@@ -22,6 +22,7 @@
 static atomic_flag is_taken = ATOMIC_FLAG_INIT;
 /* Written by the instance that has the engine, only. */
 static int has_begun;
+static int thread_level; /* what MPI gave when it began */
 static int is_abandoned;
 
 /* ---- Signals ---------------------------------------------------------------------------------*/
@@ -182,11 +183,21 @@ static tn_status check_thread(struct tn_error_info *error)
 			      MPI_ENGINE_NAME);
 }
 
+/* Of an MPI that this plugin has begun, on a thread of its own. */
+static tn_status check_level(struct tn_error_info *error)
+{
+	if (thread_level >= MPI_THREAD_SERIALIZED)
+		return TN_OK;
+	return tn_plugin_fail(error, TN_REFUSED, "open",
+			      "%s was built without threads: expected one that gives "
+			      "MPI_THREAD_SERIALIZED",
+			      MPI_ENGINE_NAME);
+}
+
 static int begin(void *unused)
 {
-	int provided = 0;
 	(void)unused;
-	return MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+	return MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &thread_level);
 }
 
 static int end(void *unused)
@@ -201,7 +212,7 @@ tn_status mpi_engine_begin(const struct tn_host *host, struct tn_error_info *err
 	int is_there = 0, code;
 	(void)MPI_Initialized(&is_there);
 	if (is_there)
-		return has_begun ? TN_OK : check_thread(error);
+		return has_begun ? check_level(error) : check_thread(error);
 	make_global();
 	save_signals(&signals);
 	tn_status status = mpi_call(host, "MPI_Init_thread", begin, NULL, &code, error);
@@ -211,7 +222,7 @@ tn_status mpi_engine_begin(const struct tn_host *host, struct tn_error_info *err
 	if (code)
 		return mpi_engine_fail(error, code, "open", "MPI_Init_thread");
 	has_begun = 1;
-	return TN_OK;
+	return check_level(error);
 }
 
 tn_status mpi_engine_call(const struct tn_host *host, const char *what,

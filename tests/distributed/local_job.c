@@ -102,11 +102,10 @@ static void malformed_variables_are_named_with_what_they_hold(void **state)
 /* What srun sets for a task of a step. */
 static void set_step(const char *name, const char *value)
 {
-	static const char *const names[][2] = {{"SLURM_STEP_NUM_TASKS", "1"},
-					       {"SLURM_PROCID", "0"},
-					       {"SLURM_STEP_NUM_NODES", "1"},
-					       {"SLURM_JOB_ID", "4711"},
-					       {"SLURM_STEP_ID", "2"}};
+	static const char *const names[][2] = {
+		{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"},
+		{"SLURM_STEP_NUM_NODES", "1"}, {"SLURM_JOB_ID", "4711"},
+		{"SLURM_STEP_ID", "2"},        {"SLURM_RESTART_COUNT", "0"}};
 	set_variables("TENON_LOCAL_RANK", NULL);
 	(void)unsetenv("TENON_LOCAL_SIZE");
 	(void)unsetenv("TENON_LOCAL_JOB");
@@ -127,6 +126,8 @@ static void a_step_of_one_machine_is_joined(void **state)
 	} cases[] = {
 		{NULL, NULL, TN_OK, NULL},
 		{"SLURM_STEP_NUM_NODES", NULL, TN_OK, NULL},
+		{"SLURM_RESTART_COUNT", NULL, TN_OK, NULL},
+		{"SLURM_RESTART_COUNT", "x", TN_FORMAT, "SLURM_RESTART_COUNT is 'x'"},
 		{"SLURM_STEP_NUM_NODES", "2", TN_REFUSED, "started 1 tasks on 2 machines"},
 		{"SLURM_STEP_NUM_NODES", "x", TN_FORMAT, "SLURM_STEP_NUM_NODES is 'x'"},
 		{"SLURM_STEP_NUM_TASKS", "129", TN_FORMAT, "SLURM_STEP_NUM_TASKS is '129'"},

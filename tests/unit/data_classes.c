@@ -174,6 +174,30 @@ static void folders_inside_a_class_are_walked_and_other_files_counted(void **sta
 	tn_dataset_destroy(dataset);
 }
 
+/* They have some million paths. */
+static void folders_of_links_to_one_another_are_read_once(void **state)
+{
+	enum { FOLDERS = 10 };
+	char name[64], target[8];
+	(void)state;
+	write_pets();
+	for (int i = 0; i < FOLDERS; i++) {
+		snprintf(name, sizeof(name), "cat/%d", i);
+		make(name);
+		snprintf(name, sizeof(name), "cat/%d/a.pgm", i);
+		write_picture(name, 4, 2, 1, 40);
+		for (int j = 0; j < FOLDERS; j++) {
+			snprintf(name, sizeof(name), "cat/%d/to-%d", i, j);
+			snprintf(target, sizeof(target), "../%d", j);
+			assert_int_equal(symlink(target, files_path(folder, name)), 0);
+		}
+	}
+	tn_dataset *dataset = NULL;
+	assert_ok(tn_dataset_open(folder, NULL, &dataset, NULL));
+	assert_int_equal(tn_dataset_count(dataset, TN_PART_TRAIN), 3 + 2 * FOLDERS);
+	tn_dataset_destroy(dataset);
+}
+
 static void a_folder_that_is_nearly_a_data_set_is_told_so(void **state)
 {
 	(void)state;
@@ -185,6 +209,11 @@ static void a_folder_that_is_nearly_a_data_set_is_told_so(void **state)
 	write_picture("Train/cat/a.pgm", 2, 2, 1, 1);
 	write_picture("Test/cat/a.pgm", 2, 2, 1, 1);
 	refused(NULL, TN_FORMAT, "found 'Test': rename it to 'test'");
+	clear();
+	make("test");
+	make("test/cat");
+	write_picture("test/cat/a.pgm", 2, 2, 1, 1);
+	refused(NULL, TN_FORMAT, "found 'test' without 'train'");
 	clear();
 	make("photos");
 	make("photos/cat");
@@ -556,6 +585,7 @@ int main(void)
 		cmocka_unit_test(classes_and_pictures_are_in_the_order_of_their_names),
 		cmocka_unit_test(pictures_are_grey_if_all_are),
 		cmocka_unit_test(folders_inside_a_class_are_walked_and_other_files_counted),
+		cmocka_unit_test(folders_of_links_to_one_another_are_read_once),
 		cmocka_unit_test(a_folder_that_is_nearly_a_data_set_is_told_so),
 		cmocka_unit_test(pictures_are_resized_and_coloured_as_asked),
 		cmocka_unit_test(folders_of_parts_are_the_parts),

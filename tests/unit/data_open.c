@@ -379,6 +379,8 @@ static void names_of_a_csv_file_that_are_numbers_are_refused(void **state)
 		{"1,2,3,4\n5,6,7,8\n", 1, 0},
 		{"a,2,3,4\n5,6,7,8\n", 0, 0},
 		{"5.1,b,setosa\n4.9,3.0,setosa\n", 0, 0},
+		{"2001,2002,label\n5,6,7\n", 0, 0},
+		{"2001,2002,label\n5,6,x\n", 0, 2},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct tn_dataset_options options = tn_dataset_defaults();

@@ -173,6 +173,7 @@ static void other_kinds_of_files_are_named(void **state)
 		{"<!DOCTYPE html>", 15, TN_FORMAT, "found a page of the web"},
 		{"Not found\n", 10, TN_FORMAT, "found text"},
 		{"\x08\x07\x12\x07pytorch", 11, TN_FORMAT, "found other bytes"},
+		{"\0\0\0\0\0\0\0AA", 9, TN_FORMAT, "found other bytes"},
 	};
 	spoil_malformed(open_tensors, "kind.safetensors", cases, sizeof(cases) / sizeof(cases[0]));
 }
