@@ -63,8 +63,7 @@ static inline void trial_expect(const struct trial *t, const char *name, const t
 		assert_int_equal(tn_array_shape(found)[i], array->shape[i]);
 	assert_ok(tn_to_host(tn_astype(found, TN_F64), values, array->count * sizeof(*values)));
 	for (size_t i = 0; i < array->count; i++)
-		largest = isinf(array->values[i]) ? largest
-						  : fmax(largest, fabs(array->values[i]));
+		largest = isinf(array->values[i]) ? largest : fmax(largest, fabs(array->values[i]));
 	for (size_t i = 0; i < array->count; i++) {
 		double expected = array->values[i];
 		if ((isnan(expected) && isnan(values[i])) || values[i] == expected ||
