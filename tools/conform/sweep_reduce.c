@@ -263,6 +263,13 @@ const struct sweep sweep_of_reduce = {
 	claims_f32,     bytes_of,
 	work_of,        sums};
 
+/* As many results as there can be. */
+static const struct sweep sweep_of_pairs = {
+	TN_SLOT_REDUCE, "sum of pairs",
+	AXES,           {{"outer", 1, 1}, {"kept", 2, 0}, {"reduced", 2, 2}, {"inner", 1, 1}},
+	claims_f32,     bytes_of,
+	work_of,        sums};
+
 void check_sizes_reduce(struct kit *kit)
 {
 	static const struct {
@@ -280,6 +287,7 @@ void check_sizes_reduce(struct kit *kit)
 	};
 	struct sweep sweep = sweep_of_reduce;
 	sweep_axes(kit, &sweep);
+	sweep_axes(kit, &sweep_of_pairs);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		sweep.name = rows[i].name;
 		sweep.claims = rows[i].claims;
