@@ -152,12 +152,13 @@ static const struct tn_formula as_i64 = {.text = "z = i64(x)", .inputs = "x"};
 /* Maps the order of u64 to that of i64, in which devices compare, and back. */
 static const struct tn_formula flipped = {.text = "z = i64(x) ^ (-0x7fffffffffffffff - 1)",
 					  .inputs = "x"};
-static const struct tn_formula both_times = {.text = "z_real = real * scale; z_imag = imag * scale",
-					     .inputs = "real imag",
-					     .scalars = "scale",
-					     .outputs = "z_real z_imag"};
-static const struct tn_formula times = {
-	.text = "z = sum * scale", .inputs = "sum", .scalars = "scale"};
+static const struct tn_formula both_divided = {
+	.text = "z_real = real / count; z_imag = imag / count",
+	.inputs = "real imag",
+	.scalars = "count",
+	.outputs = "z_real z_imag"};
+static const struct tn_formula divided = {
+	.text = "z = sum / count", .inputs = "sum", .scalars = "count"};
 
 static tn_array *multiply_two(const void *user, const tn_array *x, const tn_array *y)
 {
@@ -222,19 +223,18 @@ tn_array *tn_mean(const tn_array *a, int n, const int *axes, int keepdims)
 	struct reduction r;
 	tn_array *out;
 	tn_status status;
-	double scale;
 	if (begin_reduction(&r, TN_DO_MEAN, a, n, axes, keepdims))
 		return NULL;
 	prologue = tn_is_floating(a->dtype) ? &as_is : &as_f64;
 	out = make_output(&r, tn_is_inexact(a->dtype) ? a->dtype : TN_F64);
 	if (!out)
 		return tn_end(r.runtime, TN_OUT_OF_MEMORY, NULL);
-	scale = 1 / (double)r.count;
+	const double count = (double)r.count;
 	if (tn_is_complex(a->dtype))
-		status = reduce_parts(&r, out, &both_times, scale);
+		status = reduce_parts(&r, out, &both_divided, count);
 	else
-		status = reduce_one(&r, out, prologue, TN_REDUCE_SUM, &times, scale);
-	return end_reduction(&r, status, out, TN_RECORD_SUM, scale);
+		status = reduce_one(&r, out, prologue, TN_REDUCE_SUM, &divided, count);
+	return end_reduction(&r, status, out, TN_RECORD_SUM, 1 / count);
 }
 
 /* What is compared for an extreme: a bool as an integer, which is stored as a bool again. */
